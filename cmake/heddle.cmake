@@ -1,0 +1,90 @@
+# The whole build vocabulary of the project: hd_module, hd_test, hd_script_test,
+# hd_fuzz.
+
+add_library(hd_flags INTERFACE)
+target_compile_options(hd_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -Wpointer-arith -Wundef
+  $<$<BOOL:${HD_WERROR}>:-Werror>)
+target_include_directories(hd_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(hd_flags INTERFACE
+  _POSIX_C_SOURCE=200809L
+  $<$<NOT:$<CONFIG:Release>>:HD_CHECKS=1>)
+if(HD_SANITIZE)
+  target_compile_options(hd_flags INTERFACE
+    -fsanitize=${HD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(hd_flags INTERFACE -fsanitize=${HD_SANITIZE})
+endif()
+if(HD_FUZZ)
+  # The modules themselves must report coverage, not only the harness.
+  target_compile_options(hd_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# hd_module(<name> SOURCES <f.c>... [USES <module>...] [LIBS <library>...])
+# One folder = one static library. USES is the only place where a dependency
+# between folders may be written, so the layering is what CMake says it is.
+function(hd_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBS" ${ARGN})
+  add_library(hd_${name} STATIC ${ARG_SOURCES})
+  list(TRANSFORM ARG_USES PREPEND hd_)
+  target_link_libraries(hd_${name} PUBLIC hd_flags ${ARG_USES} ${ARG_LIBS} m)
+endfunction()
+
+# hd_test(<module> <file_test>... [TIMEOUT <seconds>] [USES <module>...]
+#         [SOURCES <extra.c>...])
+# <file_test>.c sits beside <file>.c. Tests that read files find them through
+# HD_SOURCE_DIR, those that run the program through HD_PROGRAM.
+function(hd_test module)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;SOURCES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  list(TRANSFORM ARG_USES PREPEND hd_)
+  find_package(cmocka REQUIRED)
+  foreach(t IN LISTS ARG_UNPARSED_ARGUMENTS)
+    add_executable(${module}_${t} ${t}.c ${ARG_SOURCES})
+    set_target_properties(${module}_${t} PROPERTIES OUTPUT_NAME ${t})
+    target_include_directories(${module}_${t} SYSTEM PRIVATE
+      ${CMOCKA_INCLUDE_DIR})
+    target_compile_definitions(${module}_${t} PRIVATE
+      HD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+      HD_PROGRAM="${PROJECT_BINARY_DIR}/heddle")
+    target_link_libraries(${module}_${t} PRIVATE
+      hd_${module} ${ARG_USES} ${CMOCKA_LIBRARIES})
+    add_test(NAME ${module}.${t} COMMAND ${module}_${t})
+    set_tests_properties(${module}.${t} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  endforeach()
+endfunction()
+
+# hd_script_test(<name> <script> [TIMEOUT <seconds>])
+# A shell script that makes one claim about the program. It runs in a scratch
+# folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
+function(hd_script_test name script)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  set(scratch ${CMAKE_CURRENT_BINARY_DIR}/scratch/${name})
+  file(MAKE_DIRECTORY ${scratch})
+  add_test(NAME ${name} COMMAND sh -eu ${CMAKE_CURRENT_SOURCE_DIR}/${script}
+    WORKING_DIRECTORY ${scratch})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "HEDDLE=${PROJECT_BINARY_DIR}/heddle;SRC=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# hd_fuzz(<name> <module>...)  -- <name>.c is a libFuzzer harness; its corpus
+# is tests/fuzz/corpus/<name>. Built in the fuzz preset only.
+function(hd_fuzz name)
+  if(NOT HD_FUZZ)
+    return()
+  endif()
+  list(TRANSFORM ARGN PREPEND hd_)
+  add_executable(fuzz_${name} ${name}.c)
+  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(fuzz_${name} PRIVATE ${ARGN})
+endfunction()

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *check(void *memory, size_t n, size_t size)
+{
+	if (memory)
+		return memory;
+	fprintf(stderr, "heddle: out of memory: cannot have %zu x %zu bytes\n",
+		n, size);
+	abort();
+}
+
+void *hd_alloc(size_t n, size_t size)
+{
+	if (n == 0 || size == 0)
+		n = size = 1;
+	return check(calloc(n, size), n, size);
+}
+
+void *hd_realloc(void *old, size_t n, size_t size)
+{
+	if (n == 0 || size == 0)
+		n = size = 1;
+	if (n > SIZE_MAX / size)
+		return check(NULL, n, size);
+	return check(realloc(old, n * size), n, size);
+}
+
+char *hd_strdup(const char *text)
+{
+	return hd_strndup(text, strlen(text));
+}
+
+char *hd_strndup(const char *text, size_t len)
+{
+	char *copy = hd_alloc(len + 1, 1);
+
+	memcpy(copy, text, len);
+	return copy;
+}
+
+void *hd_grow(void *data, size_t *cap, size_t need, size_t size)
+{
+	if (need <= *cap)
+		return data;
+	size_t want = *cap < 8 ? 8 : *cap + *cap / 2;
+	if (want < need)
+		want = need;
+	data = hd_realloc(data, want, size);
+	*cap = want;
+	return data;
+}

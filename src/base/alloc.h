@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_ALLOC_H
+#define HD_BASE_ALLOC_H
+
+/*
+ * Memory that is always there: each function either returns it or ends the
+ * program with a message, so no caller has an out-of-memory path.
+ * Free with free().
+ */
+
+#include <stddef.h>
+
+/* Zeroed memory for `n` elements of `size` bytes; never NULL, even for 0. */
+void *hd_alloc(size_t n, size_t size) __attribute__((malloc));
+void *hd_realloc(void *old, size_t n, size_t size);
+char *hd_strdup(const char *text) __attribute__((malloc));
+char *hd_strndup(const char *text, size_t len) __attribute__((malloc));
+
+/*
+ * Makes room in a growing array: returns `data`, moved if need be, with space
+ * for at least `need` elements, and updates *cap. New space is not zeroed.
+ *
+ *	a->items = hd_grow(a->items, &a->cap, a->n + 1, sizeof(*a->items));
+ *	a->items[a->n++] = item;
+ */
+void *hd_grow(void *data, size_t *cap, size_t need, size_t size);
+
+#endif

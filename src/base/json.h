@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_JSON_H
+#define HD_BASE_JSON_H
+
+/*
+ * Writes JSON into a strbuf, one call per token; commas, indentation and
+ * escaping are its own business. Misuse (a value without a key in an object,
+ * an end without a begin) is a bug and asserts. Bytes that are not UTF-8 are
+ * written as U+FFFD, so that the result is always valid.
+ *
+ *	json_object(&w);
+ *	json_key(&w, "lid");
+ *	json_uint(&w, 7);
+ *	json_end(&w);
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+#define JSON_MAX_DEPTH 32
+
+struct json {
+	struct strbuf *out;
+	unsigned depth;
+	bool compact;                   /* no line breaks */
+	bool after_key;                 /* a value must follow */
+	char closer[JSON_MAX_DEPTH];    /* '}' or ']' per open level */
+	bool has_items[JSON_MAX_DEPTH]; /* a comma is due */
+};
+
+void json_init(struct json *w, struct strbuf *out);
+
+void json_object(struct json *w);
+void json_array(struct json *w);
+void json_end(struct json *w);
+
+void json_key(struct json *w, const char *key);
+void json_string(struct json *w, const char *text);
+void json_uint(struct json *w, uint64_t value);
+void json_int(struct json *w, int64_t value);
+/* Shortest form that reads back as the same double; null for NaN and inf. */
+void json_double(struct json *w, double value);
+void json_bool(struct json *w, bool value);
+void json_null(struct json *w);
+
+#endif

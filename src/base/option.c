@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/option.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#define MAX_NAMES 128
+
+static enum hd_status read_uint(const struct option *o, const char *text,
+				struct diag *d, uint64_t *out)
+{
+	uint64_t value;
+	enum hd_status status = hd_uint_parse(text, d, &value);
+
+	if (status != HD_OK)
+		return status;
+	if (o->high && (value < o->low || value > o->high))
+		return diag_fail(d, HD_ERR_RANGE, "'%s' is not in %llu..%llu",
+				 text, (unsigned long long)o->low,
+				 (unsigned long long)o->high);
+	*out = value;
+	return HD_OK;
+}
+
+static enum hd_status read_choice(const struct option *o, const char *text,
+				  struct diag *d, unsigned *out)
+{
+	struct strbuf expected = STRBUF_INIT;
+
+	for (unsigned i = 0; o->choices[i]; i++) {
+		if (strcmp(o->choices[i], text) == 0) {
+			*out = i;
+			strbuf_fini(&expected);
+			return HD_OK;
+		}
+		strbuf_printf(&expected, "%s%s", i ? ", " : "", o->choices[i]);
+	}
+	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "'%s' is none of %s",
+					  text, expected.text);
+
+	strbuf_fini(&expected);
+	return status;
+}
+
+static void list_add(struct option_list *list, const char *text)
+{
+	list->items = hd_grow(list->items, &list->cap, list->n + 1,
+			      sizeof(*list->items));
+	list->items[list->n++] = text;
+}
+
+void option_list_fini(struct option_list *list)
+{
+	free(list->items);
+	*list = (struct option_list){ 0 };
+}
+
+static enum hd_status set_value(const struct option *o, void *values,
+				const char *text, struct diag *d)
+{
+	void *field = (char *)values + o->offset;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)field = true;
+		return HD_OK;
+	case OPT_TEXT:
+		*(const char **)field = text;
+		return HD_OK;
+	case OPT_LIST:
+		list_add(field, text);
+		return HD_OK;
+	case OPT_UINT:
+		return read_uint(o, text, d, field);
+	case OPT_DOUBLE:
+		return hd_double_parse(text, d, field);
+	case OPT_RATE:
+		return hd_rate_parse(text, d, field);
+	case OPT_TIME:
+		return hd_time_parse(text, d, field);
+	case OPT_SIZE:
+		return hd_size_parse(text, d, field);
+	case OPT_RATIO:
+		return hd_ratio_parse(text, d, field);
+	case OPT_RANGE:
+		return hd_range_parse(text, d, field);
+	case OPT_CHOICE:
+		return read_choice(o, text, d, field);
+	}
+	return HD_ERR_INPUT;
+}
+
+/* set_value, with the option's name in front of what went wrong. */
+static enum hd_status set_named(const struct option *o, void *values,
+				const char *text, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = set_value(o, values, text, &inner);
+
+	if (status != HD_OK)
+		return diag_fail(d, status, "option --%s: %s", o->name,
+				 inner.message);
+	return HD_OK;
+}
+
+static void set_initial(const struct option *const *tables, void *values)
+{
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			struct diag d = { .status = HD_OK };
+
+			if (!o->initial || o->kind == OPT_LIST)
+				continue;
+			/* A row whose default is refused is a bug. */
+			enum hd_status status =
+				set_value(o, values, o->initial, &d);
+
+			assert(status == HD_OK);
+			(void)status;
+		}
+	}
+}
+
+static const struct option *find_long(const struct option *const *tables,
+				      const char *name, size_t len)
+{
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			if (strncmp(o->name, name, len) == 0 && !o->name[len])
+				return o;
+		}
+	}
+	return NULL;
+}
+
+static const struct option *find_letter(const struct option *const *tables,
+					char letter)
+{
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			if (o->letter == letter)
+				return o;
+		}
+	}
+	return NULL;
+}
+
+static enum hd_status refuse_unknown(const struct option *const *tables,
+				     const char *word, struct diag *d)
+{
+	const char *names[MAX_NAMES];
+	size_t n = 0;
+
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			assert(n < MAX_NAMES);
+			names[n++] = o->name;
+		}
+	}
+	char *name = hd_strndup(word, strcspn(word, "="));
+	const char *nearest = strncmp(name, "--", 2) == 0
+				      ? text_nearest(name + 2, names, n)
+				      : NULL;
+	enum hd_status status;
+
+	if (nearest)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "unknown option '%s' (did you mean '--%s'?)",
+				   name, nearest);
+	else
+		status =
+			diag_fail(d, HD_ERR_INPUT, "unknown option '%s'", name);
+	free(name);
+	return status;
+}
+
+/* Reads the option at argv[*i]; advances *i over a value of its own. */
+static enum hd_status read_option(const struct option *const *tables,
+				  void *values, int argc, char **argv, int *i,
+				  struct diag *d)
+{
+	const char *word = argv[*i];
+	const char *value = NULL;
+	const struct option *o;
+
+	if (word[1] == '-') {
+		size_t len = strcspn(word + 2, "=");
+
+		o = find_long(tables, word + 2, len);
+		if (word[2 + len])
+			value = word + 3 + len;
+	} else {
+		o = find_letter(tables, word[1]);
+		if (word[2])
+			value = word + 2;
+	}
+	if (!o || (o->kind == OPT_FLAG && value && word[1] != '-'))
+		return refuse_unknown(tables, word, d);
+	if (o->kind == OPT_FLAG) {
+		if (value)
+			return diag_fail(d, HD_ERR_INPUT,
+					 "option --%s takes no value", o->name);
+		return set_value(o, values, NULL, d);
+	}
+	if (!value) {
+		if (*i + 1 >= argc)
+			return diag_fail(d, HD_ERR_INPUT,
+					 "option --%s needs a value (%s)",
+					 o->name, o->value);
+		value = argv[++*i];
+	}
+	return set_named(o, values, value, d);
+}
+
+enum hd_status options_parse(const struct option *const *tables, void *values,
+			     int argc, char **argv, struct diag *d, int *n_args)
+{
+	int kept = 0;
+	bool only_arguments = false;
+
+	set_initial(tables, values);
+	for (int i = 0; i < argc; i++) {
+		/* A lone "-" means standard input. */
+		if (only_arguments || argv[i][0] != '-' || !argv[i][1]) {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (strcmp(argv[i], "--") == 0) {
+			only_arguments = true;
+			continue;
+		}
+		enum hd_status status =
+			read_option(tables, values, argc, argv, &i, d);
+
+		if (status != HD_OK)
+			return status;
+	}
+	*n_args = kept;
+	return HD_OK;
+}
+
+static void print_heading(const struct option *o, struct strbuf *out)
+{
+	if (o->letter)
+		strbuf_printf(out, "-%c, ", o->letter);
+	else
+		strbuf_puts(out, "    ");
+	strbuf_printf(out, "--%s", o->name);
+	if (o->kind == OPT_CHOICE) {
+		for (unsigned i = 0; o->choices[i]; i++)
+			strbuf_printf(out, "%c%s", i ? '|' : ' ',
+				      o->choices[i]);
+	} else if (o->kind != OPT_FLAG) {
+		strbuf_printf(out, " %s", o->value);
+	}
+}
+
+static void print_meaning(const struct option *o, struct strbuf *out)
+{
+	strbuf_puts(out, o->help);
+	if (o->initial)
+		strbuf_printf(out, " (default %s)", o->initial);
+	if (o->kind == OPT_LIST)
+		strbuf_puts(out, " (may be repeated)");
+}
+
+/* Appends `text` in columns [column, 80), the first line as it stands. */
+static void wrap(struct strbuf *out, const char *text, size_t column)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (at > column && at + 1 + len > 79) {
+			strbuf_putc(out, '\n');
+			strbuf_pad(out, ' ', column);
+			at = column;
+		} else if (at > column) {
+			strbuf_putc(out, ' ');
+			at++;
+		}
+		strbuf_add(out, text, len);
+		at += len;
+		text += len + strspn(text + len, " ");
+	}
+	strbuf_putc(out, '\n');
+}
+
+void options_help(const struct option *const *tables, struct strbuf *out)
+{
+	const size_t column = 30;
+
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			struct strbuf meaning = STRBUF_INIT;
+			size_t start = out->len;
+
+			strbuf_puts(out, "  ");
+			print_heading(o, out);
+			if (out->len - start + 2 > column) {
+				strbuf_putc(out, '\n');
+				start = out->len;
+			}
+			strbuf_pad(out, ' ', column - (out->len - start));
+			print_meaning(o, &meaning);
+			wrap(out, meaning.text, column);
+			strbuf_fini(&meaning);
+		}
+	}
+}
+
+/* roff reads a bare dash as a hyphen and a backslash as its own. */
+void man_text(struct strbuf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '-')
+			strbuf_puts(out, "\\-");
+		else if (*text == '\\')
+			strbuf_puts(out, "\\e");
+		else
+			strbuf_putc(out, *text);
+	}
+}
+
+void options_man(const struct option *const *tables, struct strbuf *out)
+{
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++) {
+			struct strbuf line = STRBUF_INIT;
+
+			strbuf_puts(out, ".TP\n");
+			print_heading(o, &line);
+			strbuf_puts(out, ".B ");
+			man_text(out, line.text + strspn(line.text, " "));
+			strbuf_putc(out, '\n');
+			strbuf_clear(&line);
+			print_meaning(o, &line);
+			man_text(out, line.text);
+			strbuf_puts(out, ".\n");
+			strbuf_fini(&line);
+		}
+	}
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_OPTION_H
+#define HD_BASE_OPTION_H
+
+/*
+ * Command-line options from one table.
+ *
+ * A command describes each option once; reading the command line, --help, the
+ * man page and shell completion all follow from that row. Values land in a
+ * struct of the caller's at `offset`; before reading, each field is set from
+ * `initial`, written as a user would type it, or else left as it is.
+ *
+ * Long options take "--name value" or "--name=value", "--" ends the options,
+ * options and arguments may mix. Repeating an option replaces its value, but
+ * OPT_LIST collects. A refusal is one line in the diag; an unknown option
+ * suggests the nearest.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+
+enum option_kind {
+	OPT_FLAG,   /* bool */
+	OPT_TEXT,   /* const char *, borrowed from argv */
+	OPT_LIST,   /* struct option_list of const char * */
+	OPT_UINT,   /* uint64_t, `low`..`high` if high > 0 */
+	OPT_DOUBLE, /* double */
+	OPT_RATE,   /* struct hd_rate */
+	OPT_TIME,   /* hd_time */
+	OPT_SIZE,   /* uint64_t, bytes */
+	OPT_RATIO,  /* struct hd_ratio */
+	OPT_RANGE,  /* struct hd_range */
+	OPT_CHOICE, /* unsigned, an index into `choices` */
+};
+
+struct option {
+	const char *name; /* long name without dashes; NULL ends a table */
+	char letter;      /* one-letter form, or 0 */
+	enum option_kind kind;
+	size_t offset;     /* of the field in the caller's struct */
+	const char *value; /* what to call the value in help: "FILE" */
+	const char *initial;
+	const char *help;           /* one sentence, lower case, no stop */
+	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
+	uint64_t low, high;         /* OPT_UINT: both inclusive */
+};
+
+struct option_list {
+	const char **items;
+	size_t n, cap;
+};
+
+/*
+ * Reads argv[0..argc), in which `tables` (NULL-terminated) name the options.
+ * Arguments that are not options are moved to the front of argv in order and
+ * counted in *n_args. Lists are freed with option_list_fini.
+ */
+HD_MUST_CHECK enum hd_status options_parse(const struct option *const *tables,
+					   void *values, int argc, char **argv,
+					   struct diag *d, int *n_args);
+void option_list_fini(struct option_list *list);
+
+/* The OPTIONS part of --help: aligned, wrapped at 80 columns. */
+void options_help(const struct option *const *tables, struct strbuf *out);
+/* The same as man(7) source. */
+void options_man(const struct option *const *tables, struct strbuf *out);
+/* Text of ours as man(7) source: what roff would interpret is escaped. */
+void man_text(struct strbuf *out, const char *text);
+
+#endif

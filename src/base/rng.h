@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_RNG_H
+#define HD_BASE_RNG_H
+
+/*
+ * Random streams that depend on nothing but (seed, id).
+ *
+ * Each traffic source, generator or twin owns one stream, so the numbers it
+ * draws do not change when others are added, removed or created in another
+ * order. The generator is xoshiro256** seeded through SplitMix64: 2^256 - 1
+ * period, four words of state.
+ */
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t s[4];
+};
+
+void rng_init(struct rng *r, uint64_t seed, uint64_t id);
+
+uint64_t rng_next(struct rng *r);
+/* Uniform in [0, n), without modulo bias; n > 0. */
+uint64_t rng_below(struct rng *r, uint64_t n);
+/* Uniform in [0, 1), 53 bits. */
+double rng_uniform(struct rng *r);
+/* Mean `mean`; never infinite. */
+double rng_exponential(struct rng *r, double mean);
+/* Trials up to and including the first success: 1, 2, ...; 0 < p <= 1. */
+uint64_t rng_geometric(struct rng *r, double p);
+/*
+ * Generalised exponential gap with the given mean and squared coefficient of
+ * variation scv >= 1: zero with probability 1 - tau, else exponential with
+ * mean mean/tau, where tau = 2 / (scv + 1).
+ */
+double rng_ge(struct rng *r, double mean, double scv);
+/* Fisher-Yates over n indices. */
+void rng_shuffle(struct rng *r, uint32_t *items, uint32_t n);
+
+#endif

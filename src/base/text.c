@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+size_t utf8_length(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	/* Lower bounds keep out over-long forms, upper ones UTF-16 halves. */
+	static const struct {
+		unsigned char first_low, first_high, low, high, len;
+	} forms[] = {
+		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
+		if (s[0] < forms[f].first_low || s[0] > forms[f].first_high)
+			continue;
+		if (forms[f].len == 1)
+			return 1;
+		if (s[1] < forms[f].low || s[1] > forms[f].high)
+			return 0;
+		for (size_t i = 2; i < forms[f].len; i++) {
+			if (s[i] < 0x80 || s[i] > 0xbf)
+				return 0;
+		}
+		return forms[f].len;
+	}
+	return 0;
+}
+
+void text_double(struct strbuf *out, double value)
+{
+	char digits[40];
+
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if (strtod(digits, NULL) == value)
+			break;
+	}
+	strbuf_puts(out, digits);
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Damerau's distance, adjacent swaps counting once; three rows suffice. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t rows = strlen(a) + 1, columns = strlen(b) + 1;
+	size_t *cells = hd_alloc(3 * columns, sizeof(*cells));
+	size_t *before = cells, *last = cells + columns,
+	       *now = cells + 2 * columns;
+
+	for (size_t j = 0; j < columns; j++)
+		last[j] = j;
+	for (size_t i = 1; i < rows; i++) {
+		now[0] = i;
+		for (size_t j = 1; j < columns; j++) {
+			size_t wrong = a[i - 1] != b[j - 1];
+			size_t best = last[j - 1] + wrong;
+
+			best = least(best, last[j] + 1);
+			best = least(best, now[j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				best = least(best, before[j - 2] + 1);
+			now[j] = best;
+		}
+		size_t *spare = before;
+
+		before = last;
+		last = now;
+		now = spare;
+	}
+	size_t distance = last[columns - 1];
+
+	free(cells);
+	return distance;
+}
+
+const char *text_nearest(const char *word, const char *const *candidates,
+			 size_t n)
+{
+	const char *nearest = NULL;
+	size_t best = (strlen(word) + 2) / 3 + 1;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t distance = edit_distance(word, candidates[i]);
+
+		if (distance < best) {
+			best = distance;
+			nearest = candidates[i];
+		}
+	}
+	return nearest;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_TEXT_H
+#define HD_BASE_TEXT_H
+
+/* Small services on strings that several rooms need. */
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+/*
+ * The number of bytes of the UTF-8 character at `text`, 0 if the bytes there
+ * are not one (or the string ends).
+ */
+size_t utf8_length(const char *text);
+
+/* Shortest decimal that reads back as the same double ("0.1", "1e+300"). */
+void text_double(struct strbuf *out, double value);
+
+/*
+ * The candidate that `word` was most likely meant to be, or NULL if none is
+ * near: at most a third of its letters wrong, left out, added or swapped.
+ */
+const char *text_nearest(const char *word, const char *const *candidates,
+			 size_t n);
+
+#endif

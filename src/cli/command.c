@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct option common_table[] = {
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct common_options, json),
+	  .help = "write the results as JSON" },
+	{ .name = "csv",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct common_options, csv),
+	  .help = "write the results as CSV" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct common_options, output),
+	  .value = "FILE",
+	  .help = "write to FILE instead of standard output" },
+	{ .name = "seed",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct common_options, seed),
+	  .value = "N",
+	  .initial = "1",
+	  .help = "seed of all that is random" },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct common_options, quiet),
+	  .help = "no progress and no remarks" },
+	{ .name = "help",
+	  .letter = 'h',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct common_options, help),
+	  .help = "show this help" },
+	{ .name = NULL },
+};
+
+static const struct option no_options[] = { { .name = NULL } };
+
+#define OPTION_TABLES(self)                                                   \
+	{                                                                     \
+		(self)->options ? (self)->options : no_options, common_table, \
+			NULL                                                  \
+	}
+
+bool command_parse(const struct command *self, void *values, int argc,
+		   char **argv, int *n_args, int *status)
+{
+	const struct option *tables[] = OPTION_TABLES(self);
+	struct common_options *common = values;
+	struct diag d = { .status = HD_OK };
+
+	if (options_parse(tables, values, argc, argv, &d, n_args) != HD_OK) {
+		*status = command_usage(self, "%s", d.message);
+		return false;
+	}
+	if (common->help) {
+		struct strbuf out = STRBUF_INIT;
+
+		command_help(self, &out);
+		fputs(out.text, stdout);
+		strbuf_fini(&out);
+		*status = EXIT_DONE;
+		return false;
+	}
+	return true;
+}
+
+int command_refuse(const struct diag *d)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	diag_print(d, &line);
+	fprintf(stderr, "heddle: %s\n", line.text);
+	strbuf_fini(&line);
+	if (d->status == HD_ERR_IO || d->status == HD_ERR_ENV)
+		return EXIT_ENVIRONMENT;
+	return EXIT_BAD_INPUT;
+}
+
+int command_usage(const struct command *self, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "heddle %s: ", self->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; 'heddle %s --help' shows how\n", self->name);
+	return EXIT_USAGE;
+}
+
+/* The last word of a command's name: "gen" of "topo gen". */
+static const char *short_name(const struct command *c)
+{
+	const char *space = strrchr(c->name, ' ');
+
+	return space ? space + 1 : c->name;
+}
+
+static void help_synopsis(const struct command *self, struct strbuf *out)
+{
+	strbuf_printf(out, "Usage: heddle %s %s", self->name,
+		      self->subcommands ? "COMMAND [OPTION...]"
+					: "[OPTION...]");
+	if (*self->arguments)
+		strbuf_printf(out, " %s", self->arguments);
+	strbuf_puts(out, "\n\n");
+}
+
+void command_help(const struct command *self, struct strbuf *out)
+{
+	const struct option *tables[] = OPTION_TABLES(self);
+
+	strbuf_printf(out, "heddle %s - %s\n\n", self->name, self->summary);
+	help_synopsis(self, out);
+	strbuf_printf(out, "%s\n", self->description);
+	if (self->subcommands) {
+		strbuf_puts(out, "\nCommands:\n");
+		for (size_t i = 0; self->subcommands[i]; i++)
+			strbuf_printf(out, "  %-12s %s\n",
+				      short_name(self->subcommands[i]),
+				      self->subcommands[i]->summary);
+	}
+	strbuf_puts(out, "\nOptions:\n");
+	options_help(tables, out);
+	if (!self->examples)
+		return;
+	strbuf_puts(out, "\nExamples:\n");
+	for (const struct example *e = self->examples; e->command; e++)
+		strbuf_printf(out, "  %s\n      %s\n", e->command, e->meaning);
+}
+
+static int refuse_command(const struct command *const *commands,
+			  const char *word)
+{
+	const char *names[64];
+	size_t n = 0;
+
+	for (; commands[n] && n < 64; n++)
+		names[n] = short_name(commands[n]);
+	const char *nearest = text_nearest(word, names, n);
+
+	fprintf(stderr, "heddle: unknown command '%s'", word);
+	if (nearest)
+		fprintf(stderr, " (did you mean '%s'?)", nearest);
+	fputs("; 'heddle --help' lists them\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int run_group(const struct command *group, int argc, char **argv)
+{
+	if (argc > 1 && argv[1][0] != '-')
+		return command_dispatch(group->subcommands, argc - 1, argv + 1);
+
+	struct common_options values = { 0 };
+	int n_args, status;
+
+	if (!command_parse(group, &values, argc - 1, argv + 1, &n_args,
+			   &status))
+		return status;
+	return command_usage(group, "which command?");
+}
+
+int command_dispatch(const struct command *const *commands, int argc,
+		     char **argv)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		const struct command *c = commands[i];
+
+		if (strcmp(short_name(c), argv[0]) != 0)
+			continue;
+		if (c->subcommands)
+			return run_group(c, argc, argv);
+		return c->run(c, argc - 1, argv + 1);
+	}
+	return refuse_command(commands, argv[0]);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_COMMAND_H
+#define HD_CLI_COMMAND_H
+
+/*
+ * What a command is: one record from which dispatch, --help, its man page and
+ * shell completion follow. A command lives in its cmd_<name>.c and is listed
+ * in commands[] (main.c); a command with subcommands has no run of its own.
+ *
+ * A command parses its options, calls the library, and hands the outcome to a
+ * writer. It returns one of the exit statuses below.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/option.h"
+
+enum exit_status {
+	EXIT_DONE = 0,        /* done, and every goal met */
+	EXIT_GOAL_MISSED = 1, /* done, but a stated goal was missed */
+	EXIT_USAGE = 2,       /* the command line makes no sense */
+	EXIT_BAD_INPUT = 3,   /* a file or value was refused */
+	EXIT_ENVIRONMENT = 4, /* the host lacks something: disk, device, ... */
+};
+
+struct example {
+	const char *command;
+	const char *meaning;
+};
+
+struct command {
+	const char *name;             /* as typed after "heddle": "topo gen" */
+	const char *summary;          /* one line, lower case, no stop */
+	const char *arguments;        /* "FILE...", "" if it takes none */
+	const char *description;      /* paragraphs separated by blank lines */
+	const struct option *options; /* NULL if only the common ones */
+	const struct example *examples;           /* ends with a NULL command */
+	const struct command *const *subcommands; /* NULL-terminated */
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+/* The same options everywhere; first member of each command's values. */
+struct common_options {
+	bool help;
+	bool json;
+	bool csv;
+	bool quiet;
+	const char *output; /* NULL: standard output */
+	uint64_t seed;
+};
+
+/*
+ * Reads the command line into `values`, whose first member is a struct
+ * common_options. True to go on with argv[0..*n_args); false if all is done
+ * (help was printed) or refused, *status then being what to return.
+ */
+bool command_parse(const struct command *self, void *values, int argc,
+		   char **argv, int *n_args, int *status);
+
+/* Prints "heddle: <what was refused>"; returns the matching exit status. */
+int command_refuse(const struct diag *d);
+/* Prints "heddle NAME: <message>" and where to find help; EXIT_USAGE. */
+HD_PRINTF(2, 3)
+int command_usage(const struct command *self, const char *format, ...);
+
+void command_help(const struct command *self, struct strbuf *out);
+
+/* Runs the one of `commands` (NULL-terminated) that argv[0] names. */
+int command_dispatch(const struct command *const *commands, int argc,
+		     char **argv);
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_COMMANDS_H
+#define HD_CLI_COMMANDS_H
+
+/* Every top-level command, one per cmd_<name>.c; main.c lists them in order. */
+
+#include "cli/command.h"
+
+#endif
