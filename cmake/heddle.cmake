@@ -8,7 +8,7 @@ target_compile_options(hd_flags INTERFACE
   $<$<BOOL:${HD_WERROR}>:-Werror>)
 target_include_directories(hd_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(hd_flags INTERFACE
-  _POSIX_C_SOURCE=200809L
+  _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700
   $<$<NOT:$<CONFIG:Release>>:HD_CHECKS=1>)
 if(HD_SANITIZE)
   target_compile_options(hd_flags INTERFACE

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_FILE_H
+#define HD_BASE_FILE_H
+
+/*
+ * Whole files in, whole files out.
+ *
+ * Reading takes a path, or "-" for standard input, and a limit, so that a
+ * wrong path cannot fill the memory. Writing never leaves half a file: bytes
+ * go to a file beside the target, which takes the target's name only when all
+ * of them are down. A refusal leaves the old file as it was. What is no
+ * regular file (a terminal, a pipe, /dev/null) is written directly.
+ *
+ * Both set d->file to `path` (borrowed), so that what a parser refuses later
+ * names the file as well. An input that is not there is HD_ERR_NOT_FOUND, one
+ * that is too large HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
+ */
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+
+#define FILE_LIMIT ((size_t)1 << 30) /* for callers with no better idea */
+
+/* Appends all bytes of `path`, at most `limit`, to `out`. */
+HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit,
+				       struct diag *d, struct strbuf *out);
+
+HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
+					size_t len, struct diag *d);
+
+/*
+ * The same for output that is too long to hold in memory: print to `stream`,
+ * then commit. Only file_commit makes the target appear; file_abandon drops
+ * what was written. One of the two must follow a successful file_create.
+ */
+struct file_writer {
+	FILE *stream;
+	char *target; /* the file to replace; NULL when written directly */
+	char *beside; /* what `stream` writes; NULL when written directly */
+};
+
+HD_MUST_CHECK enum hd_status file_create(struct file_writer *w,
+					 const char *path, struct diag *d);
+HD_MUST_CHECK enum hd_status file_commit(struct file_writer *w, struct diag *d);
+void file_abandon(struct file_writer *w);
+
+#endif

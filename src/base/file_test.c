@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char folder[] = "/tmp/heddle-file-XXXXXX";
+
+static const char *inside(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static unsigned files_there(void)
+{
+	DIR *dir = opendir(folder);
+	unsigned n = 0;
+
+	for (struct dirent *e; (e = readdir(dir));)
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+static int remove_folder(void **state)
+{
+	DIR *dir = opendir(folder);
+
+	(void)state;
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (e->d_name[0] != '.')
+			unlink(inside(e->d_name));
+	}
+	closedir(dir);
+	return rmdir(folder);
+}
+
+static void what_is_written_reads_back(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+	static const char bytes[] = "a\0b\nlast";
+
+	(void)state;
+	assert_int_equal(file_write(inside("x"), bytes, 8, &d), HD_OK);
+	assert_int_equal(file_read(inside("x"), 8, &d, &got), HD_OK);
+	assert_int_equal(got.len, 8);
+	assert_memory_equal(got.text, bytes, 8);
+	assert_int_equal(files_there(), 1);
+	strbuf_fini(&got);
+}
+
+static void a_file_over_the_limit_is_refused_whole(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+
+	(void)state;
+	strbuf_puts(&got, "before");
+	assert_int_equal(file_write(inside("x"), "123456789", 9, &d), HD_OK);
+	assert_int_equal(file_read(inside("x"), 8, &d, &got), HD_ERR_INPUT);
+	assert_string_equal(got.text, "before");
+	assert_string_equal(d.message, "is larger than 8 bytes");
+	strbuf_fini(&got);
+}
+
+static void a_missing_file_and_a_folder_are_not_found(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT, line = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(file_read("/nowhere/x", 8, &d, &got),
+			 HD_ERR_NOT_FOUND);
+	diag_print(&d, &line);
+	assert_string_equal(
+		line.text,
+		"/nowhere/x: cannot be read: No such file or directory");
+	d.status = HD_OK;
+	assert_int_equal(file_read(folder, 8, &d, &got), HD_ERR_NOT_FOUND);
+	strbuf_fini(&line);
+	strbuf_fini(&got);
+}
+
+static void an_abandoned_write_leaves_the_old_file(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+	struct file_writer w;
+
+	(void)state;
+	assert_int_equal(file_write(inside("x"), "old", 3, &d), HD_OK);
+	assert_int_equal(file_create(&w, inside("x"), &d), HD_OK);
+	fputs("half of the new", w.stream);
+	file_abandon(&w);
+	assert_int_equal(file_read(inside("x"), 100, &d, &got), HD_OK);
+	assert_string_equal(got.text, "old");
+	assert_int_equal(files_there(), 1);
+	strbuf_fini(&got);
+}
+
+static void a_full_device_is_reported(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(file_write("/dev/full", "x", 1, &d), HD_ERR_IO);
+	assert_string_equal(d.message,
+			    "cannot be written: No space left on device");
+}
+
+static void a_folder_that_is_not_there_is_reported(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(file_write("/nowhere/x", "x", 1, &d), HD_ERR_IO);
+}
+
+static void replacing_keeps_permissions_and_links(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct stat st;
+	char link[128];
+
+	(void)state;
+	snprintf(link, sizeof(link), "%s", inside("link"));
+	assert_int_equal(file_write(inside("x"), "old", 3, &d), HD_OK);
+	assert_int_equal(chmod(inside("x"), 0640), 0);
+	assert_int_equal(symlink("x", link), 0);
+	assert_int_equal(file_write(link, "newer", 5, &d), HD_OK);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(inside("x"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(st.st_size, 5);
+	assert_int_equal(unlink(link), 0);
+}
+
+static void a_new_file_obeys_the_umask(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct stat st;
+	mode_t old = umask(027);
+
+	(void)state;
+	assert_int_equal(file_write(inside("new"), "x", 1, &d), HD_OK);
+	umask(old);
+	assert_int_equal(stat(inside("new"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(unlink(inside("new")), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_reads_back),
+		cmocka_unit_test(a_file_over_the_limit_is_refused_whole),
+		cmocka_unit_test(a_missing_file_and_a_folder_are_not_found),
+		cmocka_unit_test(an_abandoned_write_leaves_the_old_file),
+		cmocka_unit_test(a_full_device_is_reported),
+		cmocka_unit_test(a_folder_that_is_not_there_is_reported),
+		cmocka_unit_test(replacing_keeps_permissions_and_links),
+		cmocka_unit_test(a_new_file_obeys_the_umask),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
