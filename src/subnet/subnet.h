@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_SUBNET_H
+#define HD_SUBNET_SUBNET_H
+
+/*
+ * What a subnet manager programs into a fabric: addresses, forwarding tables,
+ * lanes, arbitration tables, partitions. Routing engines fill it, checkers
+ * prove it, the simulator runs on it, and exporters hand it to OpenSM; it is
+ * the same struct for all of them.
+ *
+ * Memory is dense and indexed by small integers. Switches get a switch_id in
+ * node order; a forwarding table is one row of bytes per switch, indexed by
+ * LID. Tables that repeat (SL2VL, VLArb) are stored once and referred to by
+ * number, since a fabric of ten thousand ports rarely has ten different ones.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "topo/topo.h"
+
+typedef uint16_t lid_t;
+typedef uint32_t switch_id;
+
+#define LID_MAX_UNICAST 0xBFFF /* 1..0xBFFF; 0 is "no LID" */
+#define LID_FIRST_MCAST 0xC000 /* ..0xFFFE; 0xFFFF is the permissive LID */
+#define LID_LAST_MCAST  0xFFFE
+#define LFT_NO_PORT     255
+#define N_SLS           16
+#define N_DATA_VLS      15
+#define VL_MANAGEMENT   15
+#define VLARB_MAX       64
+
+/* vl[sl]; 15 drops the packet. */
+struct sl2vl {
+	uint8_t vl[N_SLS];
+};
+
+struct vlarb_entry {
+	uint8_t vl;
+	uint8_t weight; /* in 64-byte blocks; 0 = entry unused */
+};
+
+struct vlarb {
+	struct vlarb_entry high[VLARB_MAX], low[VLARB_MAX];
+	uint8_t n_high, n_low; /* entries in use, from 0 */
+	uint8_t high_limit;    /* 0: one packet, 1..254: x 4096 B, 255: none */
+};
+
+/* P_Keys of one port; bit 15 is full membership. */
+struct pkey_table {
+	uint16_t *keys;
+	uint16_t n;
+	bool enforce_in, enforce_out; /* switch ports only */
+};
+
+/*
+ * The multicast forwarding of one subnet: per MLID in use, the tree as port
+ * sets of switches. ports has `words` 64-bit words per (mlid, switch):
+ * bit n of them is port n.
+ */
+struct mft {
+	uint32_t n_mlids; /* MLIDs 0xC000 .. 0xC000 + n_mlids - 1 */
+	uint32_t words;
+	uint64_t *ports; /* [mlid][switch][word] */
+};
+
+struct subnet {
+	const struct topo *topo;
+
+	switch_id *switch_of_node; /* TOPO_NONE for other nodes */
+	node_id *node_of_switch;
+	uint32_t n_switches;
+
+	lid_t *lid_of_port; /* base LID per port_id; a switch's is port 0's */
+	uint8_t *lmc_of_port;
+	/* Per subnet number: GID prefix, and which port owns each LID. */
+	uint64_t *prefix;
+	port_id **port_of_lid; /* [subnet][lid], TOPO_NONE if unowned */
+	lid_t *top_lid;        /* largest unicast LID in use, per subnet */
+
+	uint8_t *lft; /* [switch][lid], lft_stride apart */
+	uint32_t lft_stride;
+	struct mft *mft; /* per subnet number */
+
+	/*
+	 * The SL a routing engine asks for per (source, destination) LID pair
+	 * is path_sl() below; the lanes per (switch, in, out) are sl2vl_at().
+	 */
+	struct sl2vl *sl2vl_tables;
+	uint32_t n_sl2vl_tables;
+	uint32_t *sl2vl_of_port;  /* CA ports: number of the table */
+	uint16_t **sl2vl_of_pair; /* [switch][in * (n_ports + 1) + out] */
+
+	struct vlarb *vlarb_tables;
+	uint32_t n_vlarb_tables;
+	uint32_t *vlarb_of_port; /* per port_id */
+
+	struct pkey_table *pkeys; /* per port_id */
+	uint8_t *vls_of_port;     /* operational data VLs, per port_id */
+
+	const char *engine; /* which routing engine filled the LFTs */
+	unsigned vls_used;  /* data VLs its deadlock freedom needs */
+	/* SL per (source switch, destination LID) if engine needs it, or NULL
+	 */
+	uint8_t *sl_of_path;
+};
+
+static inline uint8_t lft_get(const struct subnet *s, switch_id sw, lid_t lid)
+{
+	return lid < s->lft_stride ? s->lft[(size_t)sw * s->lft_stride + lid]
+				   : LFT_NO_PORT;
+}
+
+static inline const uint64_t *mft_get(const struct mft *m, switch_id sw,
+				      uint32_t n_switches, lid_t mlid)
+{
+	uint32_t group = (uint32_t)mlid - LID_FIRST_MCAST;
+
+	if (mlid < LID_FIRST_MCAST || group >= m->n_mlids)
+		return NULL;
+	return &m->ports[((size_t)group * n_switches + sw) * m->words];
+}
+
+/* The table for packets that enter switch `sw` by port `in`, leave by `out`. */
+static inline const struct sl2vl *sl2vl_at(const struct subnet *s, switch_id sw,
+					   unsigned in, unsigned out)
+{
+	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+
+	return &s->sl2vl_tables[s->sl2vl_of_pair[sw][in * n + out]];
+}
+
+/* The table of an end port, for the packets that it sends. */
+static inline const struct sl2vl *sl2vl_of(const struct subnet *s, port_id port)
+{
+	return &s->sl2vl_tables[s->sl2vl_of_port[port]];
+}
+
+static inline const struct vlarb *vlarb_of(const struct subnet *s, port_id port)
+{
+	return &s->vlarb_tables[s->vlarb_of_port[port]];
+}
+
+#endif
