@@ -30,8 +30,16 @@ typedef uint32_t node_id;
 typedef uint32_t port_id;
 #define TOPO_NONE UINT32_MAX
 
-#define TOPO_MAX_PORTS 254 /* 255 means "no port" in a forwarding table */
+/*
+ * NodeInfo counts ports in one byte. Number 255 can be cabled, but no unicast
+ * forwarding table can name it: there 255 means "no port".
+ */
+#define TOPO_MAX_PORTS 255
 #define TOPO_MAX_DIMS  16
+
+/* What a port can do unless somebody says otherwise. */
+#define TOPO_DEFAULT_VLS 15
+#define TOPO_DEFAULT_MTU 4096
 
 enum node_kind { NODE_CA, NODE_SWITCH, NODE_ROUTER };
 
@@ -135,7 +143,9 @@ static inline bool topo_is_switch(const struct topo *t, node_id node)
 /*
  * What a cable runs at: the widest width and the fastest speed that both ends
  * support, the lesser of their VLs and MTUs. HD_ERR_UNFIT if the ends have
- * nothing in common.
+ * nothing in common or nothing is plugged in. An end that does not say what it
+ * supports excludes nothing; if neither says, the link runs at what every
+ * InfiniBand port must support, 1x SDR.
  */
 struct topo_link_state {
 	unsigned lanes;

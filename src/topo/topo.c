@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "topo/topo.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+void topo_init(struct topo *t)
+{
+	*t = (struct topo){ .n_subnets = 1 };
+}
+
+void topo_fini(struct topo *t)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		free(t->nodes[i].name);
+	free(t->nodes);
+	free(t->ports);
+	topo_init(t);
+}
+
+node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
+		      const char *name)
+{
+	assert(n_ports <= TOPO_MAX_PORTS);
+	node_id id = t->n_nodes++;
+
+	t->nodes =
+		hd_grow(t->nodes, &t->nodes_cap, t->n_nodes, sizeof(*t->nodes));
+	t->nodes[id] = (struct topo_node){
+		.kind = kind,
+		.name = hd_strdup(name),
+		.first_port = t->n_ports,
+		.n_ports = (uint16_t)n_ports,
+	};
+	t->ports = hd_grow(t->ports, &t->ports_cap,
+			   (size_t)t->n_ports + n_ports + 1, sizeof(*t->ports));
+	for (unsigned n = 0; n <= n_ports; n++)
+		t->ports[t->n_ports++] = (struct topo_port){
+			.node = id,
+			.peer = TOPO_NONE,
+			.number = (uint8_t)n,
+			.vls = TOPO_DEFAULT_VLS,
+			.mtu = TOPO_DEFAULT_MTU,
+		};
+	return id;
+}
+
+void topo_link(struct topo *t, port_id a, port_id b)
+{
+	assert(a != b);
+	assert(t->ports[a].peer == TOPO_NONE && t->ports[b].peer == TOPO_NONE);
+	assert(t->ports[a].number > 0 && t->ports[b].number > 0);
+	t->ports[a].peer = b;
+	t->ports[b].peer = a;
+}
+
+/* What both sets have; an empty set says nothing and so excludes nothing. */
+static unsigned in_common(unsigned a, unsigned b, unsigned mandatory)
+{
+	if (!a && !b)
+		return mandatory;
+	return a && b ? a & b : a | b;
+}
+
+static unsigned widest(unsigned widths)
+{
+	static const struct {
+		unsigned bit, lanes;
+	} widths_by_lanes[] = {
+		{ WIDTH_12X, 12 }, { WIDTH_8X, 8 }, { WIDTH_4X, 4 },
+		{ WIDTH_2X, 2 },   { WIDTH_1X, 1 },
+	};
+
+	for (size_t i = 0; i < 5; i++) {
+		if (widths & widths_by_lanes[i].bit)
+			return widths_by_lanes[i].lanes;
+	}
+	return 0;
+}
+
+enum hd_status topo_link_state(const struct topo *t, port_id port,
+			       struct topo_link_state *out)
+{
+	const struct topo_port *a = &t->ports[port];
+
+	if (a->peer == TOPO_NONE)
+		return HD_ERR_UNFIT;
+	const struct topo_port *b = &t->ports[a->peer];
+	unsigned lanes = widest(in_common(a->widths, b->widths, WIDTH_1X));
+	unsigned speeds = in_common(a->speeds, b->speeds, 1u << SPEED_SDR);
+	unsigned speed = SPEED_COUNT;
+
+	while (speed > 0 && !(speeds & 1u << (speed - 1)))
+		speed--;
+	if (!lanes || !speed)
+		return HD_ERR_UNFIT;
+	*out = (struct topo_link_state){
+		.lanes = lanes,
+		.speed = (enum link_speed)(speed - 1),
+		.vls = a->vls < b->vls ? a->vls : b->vls,
+		.mtu = a->mtu < b->mtu ? a->mtu : b->mtu,
+	};
+	out->rate = hd_rate_of_link(out->lanes, out->speed);
+	return HD_OK;
+}
+
+bool topo_is_end_port(const struct topo *t, port_id port)
+{
+	const struct topo_port *p = &t->ports[port];
+	const struct topo_node *v = &t->nodes[p->node];
+
+	if (v->kind == NODE_SWITCH)
+		return p->number == 0 && v->enhanced_port0;
+	return p->number > 0 && p->peer != TOPO_NONE;
+}
