@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_SETUP_H
+#define HD_SIM_SETUP_H
+
+/*
+ * Everything a simulation runs on, resolved to numbers: the one input of the
+ * engine and of its oracle. docs/model.md gives the rules (T1, ... F7) that
+ * the fields belong to.
+ *
+ * Nodes are switches and end ports (one node per end port, so that an adapter
+ * with two ports is two nodes, and a switch's own host is one, on port 0).
+ * Ports are numbered as in struct topo: port n of node v is
+ * ports[v.first_port + n], n = 0 .. v.n_ports. An end node has its one port at
+ * number 1; unused slots have no peer.
+ *
+ * Forwarding, lanes, arbitration and partitions are those of the subnet,
+ * looked up by sim_node.sw (switches) and sim_port.origin.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/units.h"
+#include "subnet/subnet.h"
+
+#define SIM_NONE UINT32_MAX
+
+enum sim_node_kind { SIM_END, SIM_SWITCH, SIM_ROUTER };
+
+struct sim_node {
+	enum sim_node_kind kind;
+	uint32_t first_port;
+	uint32_t n_ports;
+	switch_id sw; /* switches: row of the forwarding tables */
+	node_id node; /* in the topology */
+};
+
+struct sim_port {
+	uint32_t node;
+	uint32_t peer;        /* SIM_NONE if nothing is plugged in */
+	port_id origin;       /* in the topology and the subnet */
+	struct hd_rate rate;  /* of the link, the same in both directions */
+	hd_time propagation;  /* P >= 1 */
+	uint32_t in_blocks;   /* input buffer per data VL (T1) */
+	uint32_t out_blocks;  /* output buffer per VL, cioq switches only */
+	uint32_t vl15_blocks; /* input buffer of VL15 (A4) */
+	uint8_t vls;          /* data VLs in operation: 0 .. vls - 1 */
+	double ber;           /* of what this port sends (F1) */
+	double update_loss;   /* of flow-control updates it sends (F2) */
+	hd_time hoq_life;     /* of a switch output (F5); 0 = no limit */
+};
+
+enum sim_queueing { SIM_INPUT_QUEUED, SIM_CIOQ };
+enum sim_order { SIM_VOQ, SIM_FIFO };
+enum sim_pick { SIM_ROUND_ROBIN, SIM_OLDEST };
+enum sim_arbiter { SIM_VLARB, SIM_STRICT };
+enum sim_credits { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
+
+/* The same for all switches of a run. */
+struct sim_switch_model {
+	enum sim_queueing queueing;
+	enum sim_order order;
+	enum sim_pick pick;
+	uint32_t readers;        /* 0 = no limit */
+	struct hd_ratio speedup; /* cioq; at least 1 */
+	hd_time routing;         /* r */
+	hd_time arbitration;     /* a */
+};
+
+/* One packet offered to the fabric. */
+struct sim_arrival {
+	hd_time time;
+	uint32_t flow;     /* orders arrivals of one instant, with sequence */
+	uint32_t sequence; /* within the flow, from 0 */
+	uint32_t source;   /* end node */
+	lid_t dlid;        /* unicast or multicast */
+	uint16_t pkey;
+	uint32_t bytes; /* T1: all of it, LRH to VCRC */
+	uint8_t sl;
+	bool management; /* on VL15 */
+};
+
+enum sim_fault_kind {
+	SIM_LINK_DOWN,
+	SIM_LINK_UP,
+	SIM_SINK_STUCK,
+	SIM_SINK_FREE
+};
+
+struct sim_fault {
+	hd_time time;
+	enum sim_fault_kind kind;
+	uint32_t port; /* either end of the link; the sink's port */
+};
+
+struct sim_setup {
+	const struct subnet *subnet;
+	struct sim_node *nodes;
+	uint32_t n_nodes;
+	struct sim_port *ports;
+	uint32_t n_ports;
+
+	struct sim_switch_model sw;
+	enum sim_arbiter arbiter; /* of every link, end ports' too */
+	enum sim_credits credits;
+
+	struct sim_fault *faults; /* by time */
+	uint32_t n_faults;
+	uint64_t seed;
+};
+
+/* What became of a packet at one of its destinations. */
+enum sim_fate {
+	SIM_DELIVERED,
+	SIM_LOST_CORRUPT,   /* F1 */
+	SIM_LOST_LINK,      /* F3 */
+	SIM_LOST_DISCARD,   /* F4, F5, A1's lanes */
+	SIM_LOST_NO_ROUTE,  /* A1 */
+	SIM_LOST_PARTITION, /* A2 */
+	SIM_LOST_VL15,      /* A4 */
+};
+
+/*
+ * One line of a run's record: a copy's end. `where` is the sim port at which
+ * it ended: the destination's port, the receiving port of a loss on arrival,
+ * the output port of a discard. `time` is the delivery, the head's arrival
+ * for A1, A2, A4, F1, the fault's time for F3, the discard for F4, F5.
+ */
+struct sim_event_record {
+	uint32_t flow;
+	uint32_t sequence;
+	uint32_t where;
+	enum sim_fate fate;
+	hd_time time;
+};
+
+/* Per port, with the meaning of PortCounters; data in bytes here. */
+struct sim_counters {
+	uint64_t xmit_bytes, rcv_bytes;     /* LRH to VCRC, all VLs */
+	uint64_t xmit_packets, rcv_packets; /* updates are not packets */
+	uint64_t xmit_bytes_vl[16], xmit_packets_vl[16];
+	uint64_t xmit_bytes_sl[16], rcv_bytes_sl[16];
+	hd_time xmit_wait; /* T14 */
+	uint64_t xmit_discards;
+	uint64_t rcv_errors;
+	uint64_t rcv_relay_errors;
+	uint64_t xmit_constraint_errors, rcv_constraint_errors;
+	uint64_t vl15_dropped;
+	uint64_t link_lost;    /* F3 */
+	uint64_t updates_sent; /* exact mode, and delay mode with losses */
+};
+
+#endif
