@@ -134,7 +134,12 @@ struct sim_event_record {
 	hd_time time;
 };
 
-/* Per port, with the meaning of PortCounters; data in bytes here. */
+/*
+ * Per port, with the meaning of PortCounters; data in bytes here. Sent is
+ * counted at the grant. Received is counted at head arrival, of packets that
+ * are neither corrupted (F1) nor lost for want of VL15 space (A4); dropped
+ * ones (A1, A2) were received.
+ */
 struct sim_counters {
 	uint64_t xmit_bytes, rcv_bytes;     /* LRH to VCRC, all VLs */
 	uint64_t xmit_packets, rcv_packets; /* updates are not packets */
@@ -149,5 +154,25 @@ struct sim_counters {
 	uint64_t link_lost;    /* F3 */
 	uint64_t updates_sent; /* exact mode, and delay mode with losses */
 };
+
+/* What a replay leaves behind; events in any order. */
+struct sim_record {
+	struct sim_event_record *events;
+	size_t n_events, events_cap;
+	struct sim_counters *counters; /* per sim port */
+};
+
+void sim_record_fini(struct sim_record *record);
+
+/*
+ * Runs the setup with exactly these arrivals (ordered by time, flow,
+ * sequence), through all instants up to and including `horizon`. XmitWait
+ * counts time before the horizon. The oracle has a function of this shape.
+ */
+typedef void sim_replay_fn(const struct sim_setup *setup,
+			   const struct sim_arrival *arrivals,
+			   size_t n_arrivals, hd_time horizon,
+			   struct sim_record *out);
+sim_replay_fn sim_replay;
 
 #endif
