@@ -46,4 +46,5 @@ for dir in src/*/; do
 	done
 done
 [ "$checked" -gt 0 ] || { echo "layers: nothing to check" >&2; exit 1; }
+echo "$checked files"
 exit "$bad"

@@ -18,7 +18,7 @@ static char folder[] = "/tmp/heddle-file-XXXXXX";
 
 static const char *inside(const char *name)
 {
-	static char path[128];
+	static char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	return path;
@@ -140,7 +140,7 @@ static void replacing_keeps_permissions_and_links(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct stat st;
-	char link[128];
+	char link[512];
 
 	(void)state;
 	snprintf(link, sizeof(link), "%s", inside("link"));

@@ -204,7 +204,7 @@ static enum hd_status read_option(const struct option *const *tables,
 		if (value)
 			return diag_fail(d, HD_ERR_INPUT,
 					 "option --%s takes no value", o->name);
-		return set_value(o, values, NULL, d);
+		return set_value(o, values, "", d);
 	}
 	if (!value) {
 		if (*i + 1 >= argc)
@@ -291,39 +291,50 @@ static void wrap(struct strbuf *out, const char *text, size_t column)
 	strbuf_putc(out, '\n');
 }
 
-void options_help(const struct option *const *tables, struct strbuf *out)
+static void help_row(const struct option *o, struct strbuf *out)
 {
 	const size_t column = 30;
+	struct strbuf meaning = STRBUF_INIT;
+	size_t start = out->len;
 
+	strbuf_puts(out, "  ");
+	print_heading(o, out);
+	if (out->len - start + 2 > column) {
+		strbuf_putc(out, '\n');
+		start = out->len;
+	}
+	strbuf_pad(out, ' ', column - (out->len - start));
+	print_meaning(o, &meaning);
+	wrap(out, meaning.text, column);
+	strbuf_fini(&meaning);
+}
+
+void options_help(const struct option *const *tables, struct strbuf *out)
+{
 	for (; *tables; tables++) {
-		for (const struct option *o = *tables; o->name; o++) {
-			struct strbuf meaning = STRBUF_INIT;
-			size_t start = out->len;
-
-			strbuf_puts(out, "  ");
-			print_heading(o, out);
-			if (out->len - start + 2 > column) {
-				strbuf_putc(out, '\n');
-				start = out->len;
-			}
-			strbuf_pad(out, ' ', column - (out->len - start));
-			print_meaning(o, &meaning);
-			wrap(out, meaning.text, column);
-			strbuf_fini(&meaning);
-		}
+		for (const struct option *o = *tables; o->name; o++)
+			help_row(o, out);
 	}
 }
 
-/* roff reads a bare dash as a hyphen and a backslash as its own. */
+/*
+ * roff reads a bare dash as a hyphen, a backslash as its own, and a dot or
+ * quote at the start of a line as a request.
+ */
 void man_text(struct strbuf *out, const char *text)
 {
+	bool line_start = out->len == 0 || out->text[out->len - 1] == '\n';
+
 	for (; *text; text++) {
+		if (line_start && (*text == '.' || *text == '\''))
+			strbuf_puts(out, "\\&");
 		if (*text == '-')
 			strbuf_puts(out, "\\-");
 		else if (*text == '\\')
 			strbuf_puts(out, "\\e");
 		else
 			strbuf_putc(out, *text);
+		line_start = *text == '\n';
 	}
 }
 

@@ -12,11 +12,13 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* A decimal as written: digits * 10^-places. */
+/* A decimal as written, digits * 10^-places, without needless zeros. */
 struct decimal {
 	uint64_t digits;
 	unsigned places;
 };
+
+#define MAX_PLACES 19 /* 10^19 is the largest power of ten in 64 bits */
 
 /* One unit: `factor` of the base unit; tables end with a NULL name. */
 struct unit {
@@ -92,11 +94,15 @@ static enum hd_status refuse(struct diag *d, enum hd_status status,
 	return status;
 }
 
-/* Reads digits[.digits]; NULL if there is none or it has too many digits. */
-static const char *read_decimal(const char *s, struct decimal *out)
+/*
+ * Reads digits[.digits] and leaves *rest behind it. HD_ERR_INPUT if there is
+ * no number, HD_ERR_RANGE if it has more digits than 64 bits hold.
+ */
+static enum hd_status read_decimal(const char *s, struct decimal *out,
+				   const char **rest)
 {
 	struct decimal value = { 0, 0 };
-	bool any = false, after_point = false;
+	bool any = false, after_point = false, fits = true;
 
 	for (;; s++) {
 		if (*s == '.' && !after_point && is_digit(s[1])) {
@@ -105,20 +111,22 @@ static const char *read_decimal(const char *s, struct decimal *out)
 		}
 		if (!is_digit(*s))
 			break;
+		uint64_t digit = (uint64_t)(*s - '0');
+
 		any = true;
-		if (value.digits > (UINT64_MAX - 9) / 10)
-			return NULL;
-		value.digits = value.digits * 10 + (uint64_t)(*s - '0');
+		fits = fits && value.digits <= (UINT64_MAX - digit) / 10;
+		value.digits = value.digits * 10 + digit;
 		value.places += after_point;
 	}
 	while (value.places > 0 && value.digits % 10 == 0) {
 		value.digits /= 10;
 		value.places--;
 	}
-	if (!any)
-		return NULL;
 	*out = value;
-	return s;
+	*rest = s;
+	if (!any)
+		return HD_ERR_INPUT;
+	return fits ? HD_OK : HD_ERR_RANGE;
 }
 
 static uint64_t power_of_ten(unsigned exponent)
@@ -130,6 +138,24 @@ static uint64_t power_of_ten(unsigned exponent)
 	return power;
 }
 
+/* num/den as a decimal; false if it never ends or has too many digits. */
+static bool to_decimal(u128 num, uint64_t den, struct decimal *out)
+{
+	for (unsigned places = 0; places <= MAX_PLACES; places++) {
+		uint64_t scale = power_of_ten(places);
+
+		if (scale % den != 0)
+			continue;
+		u128 factor = scale / den;
+
+		if (num > UINT64_MAX / factor)
+			return false;
+		*out = (struct decimal){ (uint64_t)(num * factor), places };
+		return true;
+	}
+	return false;
+}
+
 static const struct unit *find_unit(const struct unit *units, const char *name)
 {
 	for (; units->name; units++) {
@@ -139,34 +165,38 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
 	return NULL;
 }
 
-/* Number and unit as the ratio num/den of the base unit, in lowest terms. */
+/*
+ * Number and unit as the ratio num/den of the base unit, in lowest terms.
+ * What is accepted also fits a decimal in base units, so that it can be
+ * printed exactly.
+ */
 static enum hd_status read_quantity(const char *text, const struct unit *units,
 				    struct hd_ratio *out)
 {
 	struct decimal value;
-	const char *rest = read_decimal(skip_blanks(text), &value);
+	const char *rest;
+	enum hd_status status = read_decimal(skip_blanks(text), &value, &rest);
 
-	if (!rest)
-		return HD_ERR_INPUT;
+	if (status == HD_ERR_INPUT)
+		return status;
 	const struct unit *unit = find_unit(units, skip_blanks(rest));
 
 	if (!unit)
 		return HD_ERR_INPUT;
-	if (value.places > 19)
+	if (status != HD_OK)
+		return status;
+	u128 digits = (u128)value.digits * unit->factor;
+
+	while (value.places > 0 && digits % 10 == 0) {
+		digits /= 10;
+		value.places--;
+	}
+	if (digits > UINT64_MAX || value.places > MAX_PLACES)
 		return HD_ERR_RANGE;
 	uint64_t den = power_of_ten(value.places);
-	uint64_t common = gcd(unit->factor, den);
-	uint64_t factor = unit->factor / common;
+	uint64_t common = gcd((uint64_t)digits, den);
 
-	den /= common;
-	common = gcd(value.digits, den);
-	if (common > 1) {
-		value.digits /= common;
-		den /= common;
-	}
-	if (factor && value.digits > UINT64_MAX / factor)
-		return HD_ERR_RANGE;
-	*out = (struct hd_ratio){ value.digits * factor, den };
+	*out = (struct hd_ratio){ (uint64_t)digits / common, den / common };
 	return HD_OK;
 }
 
@@ -278,20 +308,36 @@ int hd_rate_compare(struct hd_rate a, struct hd_rate b)
 
 hd_time hd_rate_duration(struct hd_rate rate, uint64_t bytes)
 {
-	assert(rate.num > 0);
-	u128 scaled = (u128)bytes * rate.den * UINT64_C(8000000000000);
+	static const uint64_t ps_per_byte_at_1bps = UINT64_C(8000000000000);
 
-	return (hd_time)((scaled + rate.num - 1) / rate.num);
+	assert(rate.num > 0);
+	/* Every packet at all but FDR's rates: one 64-bit division. */
+	if (rate.den == 1 && bytes <= UINT64_C(1) << 20) {
+		uint64_t work = bytes * ps_per_byte_at_1bps;
+
+		return work / rate.num + (work % rate.num != 0);
+	}
+	/* Dividing first keeps every product within 128 bits. */
+	u128 work = (u128)bytes * ps_per_byte_at_1bps;
+	u128 whole = work / rate.num;
+	u128 rest = (work % rate.num) * rate.den;
+
+	rest = rest / rate.num + (rest % rate.num != 0);
+	if (whole > (UINT64_MAX - (uint64_t)rest) / rate.den)
+		return HD_TIME_NEVER;
+	return (hd_time)(whole * rate.den + rest);
 }
 
 /* "4x SDR"; HD_ERR_INPUT if it is not of that form. */
 static enum hd_status read_link_rate(const char *text, struct hd_rate *out)
 {
 	struct decimal lanes;
-	const char *rest = read_decimal(skip_blanks(text), &lanes);
+	const char *rest;
 	enum link_speed speed;
 
-	if (!rest || lanes.places || (*rest != 'x' && *rest != 'X'))
+	if (read_decimal(skip_blanks(text), &lanes, &rest) != HD_OK)
+		return HD_ERR_INPUT;
+	if (lanes.places || (*rest != 'x' && *rest != 'X'))
 		return HD_ERR_INPUT;
 	if (!is_width(lanes.digits))
 		return HD_ERR_INPUT;
@@ -314,7 +360,7 @@ enum hd_status hd_rate_parse(const char *text, struct diag *d,
 		return refuse(
 			d, status, text,
 			"a rate (expected e.g. 2.5Gb/s, 300MB/s, 4x HDR)");
-	if (status == HD_ERR_RANGE || value.num == 0)
+	if (status != HD_OK || value.num == 0)
 		return refuse(d, HD_ERR_RANGE, text,
 			      "a rate above 0 and below 2^64 b/s");
 	*out = (struct hd_rate){ value.num, value.den };
@@ -324,22 +370,25 @@ enum hd_status hd_rate_parse(const char *text, struct diag *d,
 enum hd_status hd_ratio_parse(const char *text, struct diag *d,
 			      struct hd_ratio *out)
 {
-	struct decimal value;
-	const char *rest = read_decimal(skip_blanks(text), &value);
-	bool percent = false;
+	/* As if "%" were a unit of 1/100. */
+	static const struct unit shares[] = {
+		{ "", 100 },
+		{ "%", 1 },
+		{ NULL, 0 },
+	};
+	struct hd_ratio percents;
+	enum hd_status status = read_quantity(text, shares, &percents);
 
-	if (rest) {
-		rest = skip_blanks(rest);
-		percent = *rest == '%';
-		rest += percent;
-	}
-	if (!rest || *rest || value.places + 2 * percent > 19)
-		return refuse(d, HD_ERR_INPUT, text,
+	if (status == HD_ERR_INPUT)
+		return refuse(d, status, text,
 			      "a share (expected e.g. 20% or 0.2)");
-	uint64_t den = power_of_ten(value.places + 2 * percent);
-	uint64_t common = gcd(value.digits, den);
+	uint64_t common = status == HD_OK ? gcd(percents.num, 100) : 0;
 
-	*out = (struct hd_ratio){ value.digits / common, den / common };
+	if (status != HD_OK || percents.den > UINT64_MAX / (100 / common))
+		return refuse(d, HD_ERR_RANGE, text,
+			      "a share of at most 19 digits");
+	*out = (struct hd_ratio){ percents.num / common,
+				  percents.den * (100 / common) };
 	return HD_OK;
 }
 
@@ -354,14 +403,17 @@ enum hd_status hd_uint_parse(const char *text, struct diag *d, uint64_t *out)
 		s += 2;
 	}
 	if (!*s)
-		return refuse(d, HD_ERR_INPUT, text, "a whole number");
+		return refuse(d, HD_ERR_INPUT, text,
+			      "a whole number (expected e.g. 64 or 0x40)");
 	for (; *s; s++) {
 		static const char digits[] = "0123456789abcdef";
 		char c = *s >= 'A' && *s <= 'F' ? (char)(*s + 32) : *s;
 		const char *digit = memchr(digits, c, base);
 
 		if (!digit)
-			return refuse(d, HD_ERR_INPUT, text, "a whole number");
+			return refuse(
+				d, HD_ERR_INPUT, text,
+				"a whole number (expected e.g. 64 or 0x40)");
 		uint64_t add = (uint64_t)(digit - digits);
 
 		if (value > (UINT64_MAX - add) / base)
@@ -441,104 +493,132 @@ enum hd_status hd_rate_range_parse(const char *text, struct diag *d,
 	return HD_OK;
 }
 
-/* num/den as a decimal if it ends within 19 places; false if it does not. */
-static bool print_decimal(uint64_t num, uint64_t den, struct strbuf *out)
+static void print_decimal(struct decimal value, struct strbuf *out)
 {
-	char digits[24];
-	size_t n = 0;
-	uint64_t rest = num % den;
+	uint64_t one = power_of_ten(value.places);
 
-	while (rest && n < 19) {
-		u128 scaled = (u128)rest * 10;
-
-		digits[n++] = (char)('0' + (char)(scaled / den));
-		rest = (uint64_t)(scaled % den);
-	}
-	if (rest)
-		return false;
-	strbuf_printf(out, "%llu", (unsigned long long)(num / den));
-	if (n) {
-		strbuf_putc(out, '.');
-		strbuf_add(out, digits, n);
-	}
-	return true;
+	strbuf_printf(out, "%llu", (unsigned long long)(value.digits / one));
+	if (value.places)
+		strbuf_printf(out, ".%0*llu", (int)value.places,
+			      (unsigned long long)(value.digits % one));
 }
 
-/* The largest of `units` that `value` reaches and divides to few places. */
-static void print_with_unit(uint64_t value, const struct unit *units,
+/* Powers of ten only, rising: dividing by one moves the point. */
+struct decade {
+	const char *name;
+	unsigned exponent;
+};
+
+static struct decimal divide_by_decade(struct decimal value, unsigned exponent)
+{
+	value.places += exponent;
+	while (value.places > 0 && value.digits % 10 == 0) {
+		value.digits /= 10;
+		value.places--;
+	}
+	return value;
+}
+
+/*
+ * In the largest unit that the value reaches and that needs at most three
+ * places; in the first one if all need more.
+ */
+static void print_with_unit(struct decimal value, const struct decade *units,
 			    struct strbuf *out)
 {
-	const struct unit *best = units;
+	struct decimal best = value;
+	const char *name = units->name;
 
-	for (const struct unit *u = units; u->name; u++) {
-		if (u->factor <= value && u->factor > best->factor &&
-		    value % (u->factor / gcd(u->factor, 1000)) == 0)
-			best = u;
+	if (value.digits == 0)
+		units += 1;
+	for (; value.digits && units->name; units++) {
+		struct decimal v = divide_by_decade(value, units->exponent);
+
+		if (v.places > 3 || v.digits < power_of_ten(v.places))
+			continue;
+		best = v;
+		name = units->name;
 	}
-	print_decimal(value, best->factor, out);
-	strbuf_puts(out, best->name);
+	print_decimal(best, out);
+	strbuf_puts(out, name);
 }
 
 void hd_time_print(hd_time time, struct strbuf *out)
 {
-	print_with_unit(time, time_units, out);
+	static const struct decade units[] = {
+		{ "ps", 0 }, { "ns", 3 }, { "us", 6 },
+		{ "ms", 9 }, { "s", 12 }, { NULL, 0 },
+	};
+
+	print_with_unit((struct decimal){ time, 0 }, units, out);
 }
 
 void hd_size_print(uint64_t bytes, struct strbuf *out)
 {
-	static const struct unit binary[] = {
-		{ "B", 1 },
-		{ "KiB", UINT64_C(1) << 10 },
-		{ "MiB", UINT64_C(1) << 20 },
-		{ "GiB", UINT64_C(1) << 30 },
-		{ NULL, 0 },
-	};
-	const struct unit *best = binary;
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	unsigned n = 0;
 
-	for (const struct unit *u = binary; u->name; u++) {
-		if (bytes && bytes % u->factor == 0)
-			best = u;
+	while (n < 4 && bytes && bytes % 1024 == 0) {
+		bytes /= 1024;
+		n++;
 	}
-	strbuf_printf(out, "%llu%s", (unsigned long long)(bytes / best->factor),
-		      best->name);
+	strbuf_printf(out, "%llu%s", (unsigned long long)bytes, units[n]);
 }
 
-void hd_rate_print(struct hd_rate rate, struct strbuf *out)
-{
-	static const struct unit decimal[] = {
-		{ "b/s", 1 },           { "kb/s", 1000 }, { "Mb/s", 1000000 },
-		{ "Gb/s", 1000000000 }, { NULL, 0 },
-	};
+static const struct decade rate_decades[] = {
+	{ "b/s", 0 },  { "kb/s", 3 },  { "Mb/s", 6 },
+	{ "Gb/s", 9 }, { "Tb/s", 12 }, { NULL, 0 },
+};
 
-	if (rate.den == 1) {
-		print_with_unit(rate.num, decimal, out);
-		return;
-	}
-	/* FDR's 150/11 never ends as a decimal, but is a multiple of lanes. */
+/* FDR's 150/11 never ends as a decimal, but is a number of lanes. */
+static bool print_as_link(struct hd_rate rate, struct strbuf *out)
+{
 	static const unsigned widths[] = { 1, 2, 4, 8, 12 };
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		struct hd_rate link = hd_rate_of_link(widths[i], SPEED_FDR);
 
-		if (link.num == rate.num && link.den == rate.den) {
+		if (hd_rate_compare(link, rate) == 0) {
 			strbuf_printf(out, "%ux FDR", widths[i]);
-			return;
+			return true;
 		}
 	}
-	if (!print_decimal(rate.num, rate.den, out))
-		text_double(out, hd_rate_bps(rate));
-	strbuf_puts(out, "b/s");
+	return false;
+}
+
+void hd_rate_print(struct hd_rate rate, struct strbuf *out)
+{
+	struct decimal value;
+
+	assert(rate.den > 0);
+	if (to_decimal(rate.num, rate.den, &value)) {
+		print_with_unit(value, rate_decades, out);
+		return;
+	}
+	if (print_as_link(rate, out))
+		return;
+	const struct decade *unit = rate_decades;
+	double bps = hd_rate_bps(rate);
+
+	while (unit[1].name && bps >= pow(10, unit[1].exponent))
+		unit++;
+	text_double(out, bps / pow(10, unit->exponent));
+	strbuf_puts(out, unit->name);
 }
 
 void hd_ratio_print(struct hd_ratio ratio, struct strbuf *out)
 {
-	uint64_t common = gcd(100, ratio.den);
-	uint64_t den = ratio.den / common, factor = 100 / common;
+	struct decimal value;
+	bool exact;
 
-	if (ratio.num <= UINT64_MAX / factor &&
-	    print_decimal(ratio.num * factor, den, out)) {
-		strbuf_putc(out, '%');
-		return;
-	}
-	text_double(out, (double)ratio.num / (double)ratio.den);
+	assert(ratio.den > 0);
+	uint64_t common = gcd(100, ratio.den);
+
+	exact = to_decimal((u128)ratio.num * (100 / common), ratio.den / common,
+			   &value);
+	if (exact)
+		print_decimal(value, out);
+	else
+		text_double(out, (double)ratio.num / (double)ratio.den * 100);
+	strbuf_putc(out, '%');
 }

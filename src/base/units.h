@@ -9,8 +9,9 @@
  * representable is refused, never rounded. A number and its unit may be
  * separated by spaces. Parsers read the whole string; on refusal they return
  * HD_ERR_INPUT or HD_ERR_RANGE and, if `d` is not NULL, a message that shows
- * what was expected. Printing gives the shortest form that reads back as the
- * same value.
+ * what was expected. Printing gives a short form that reads back as the same
+ * value; only a ratio that never ends as a decimal (a third; FDR's rates are
+ * named) is printed as the nearest double.
  */
 
 #include <stdint.h>
@@ -65,7 +66,8 @@ int hd_rate_compare(struct hd_rate a, struct hd_rate b);
 
 /*
  * How long `bytes` take at `rate`: ceil(8e12 * bytes * den / num) picoseconds.
- * The one place where a duration is rounded.
+ * The one place where a duration is rounded. HD_TIME_NEVER if it is longer
+ * than a hd_time holds.
  */
 hd_time hd_rate_duration(struct hd_rate rate, uint64_t bytes);
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-static const struct option common_table[] = {
+const struct option common_table[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct common_options, json),
@@ -96,8 +96,7 @@ int command_usage(const struct command *self, const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* The last word of a command's name: "gen" of "topo gen". */
-static const char *short_name(const struct command *c)
+const char *command_short_name(const struct command *c)
 {
 	const char *space = strrchr(c->name, ' ');
 
@@ -125,7 +124,7 @@ void command_help(const struct command *self, struct strbuf *out)
 		strbuf_puts(out, "\nCommands:\n");
 		for (size_t i = 0; self->subcommands[i]; i++)
 			strbuf_printf(out, "  %-12s %s\n",
-				      short_name(self->subcommands[i]),
+				      command_short_name(self->subcommands[i]),
 				      self->subcommands[i]->summary);
 	}
 	strbuf_puts(out, "\nOptions:\n");
@@ -137,14 +136,34 @@ void command_help(const struct command *self, struct strbuf *out)
 		strbuf_printf(out, "  %s\n      %s\n", e->command, e->meaning);
 }
 
+const struct command *command_find(const struct command *const *commands,
+				   int n_words, char **words)
+{
+	const struct command *found = NULL;
+
+	for (int i = 0; i < n_words; i++) {
+		if (found)
+			commands = found->subcommands;
+		found = NULL;
+		for (size_t k = 0; commands && commands[k]; k++) {
+			if (strcmp(command_short_name(commands[k]), words[i]) ==
+			    0)
+				found = commands[k];
+		}
+		if (!found)
+			return NULL;
+	}
+	return found;
+}
+
 static int refuse_command(const struct command *const *commands,
 			  const char *word)
 {
 	const char *names[64];
 	size_t n = 0;
 
-	for (; commands[n] && n < 64; n++)
-		names[n] = short_name(commands[n]);
+	for (; n < 64 && commands[n]; n++)
+		names[n] = command_short_name(commands[n]);
 	const char *nearest = text_nearest(word, names, n);
 
 	fprintf(stderr, "heddle: unknown command '%s'", word);
@@ -171,14 +190,11 @@ static int run_group(const struct command *group, int argc, char **argv)
 int command_dispatch(const struct command *const *commands, int argc,
 		     char **argv)
 {
-	for (size_t i = 0; commands[i]; i++) {
-		const struct command *c = commands[i];
+	const struct command *c = command_find(commands, 1, argv);
 
-		if (strcmp(short_name(c), argv[0]) != 0)
-			continue;
-		if (c->subcommands)
-			return run_group(c, argc, argv);
-		return c->run(c, argc - 1, argv + 1);
-	}
-	return refuse_command(commands, argv[0]);
+	if (!c)
+		return refuse_command(commands, argv[0]);
+	if (c->subcommands)
+		return run_group(c, argc, argv);
+	return c->run(c, argc - 1, argv + 1);
 }

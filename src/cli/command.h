@@ -51,6 +51,8 @@ struct common_options {
 	uint64_t seed;
 };
 
+extern const struct option common_table[]; /* of struct common_options */
+
 /*
  * Reads the command line into `values`, whose first member is a struct
  * common_options. True to go on with argv[0..*n_args); false if all is done
@@ -66,6 +68,12 @@ HD_PRINTF(2, 3)
 int command_usage(const struct command *self, const char *format, ...);
 
 void command_help(const struct command *self, struct strbuf *out);
+
+/* The last word of a command's name: "gen" of "topo gen". */
+const char *command_short_name(const struct command *c);
+/* The command that `words` name ("topo", "gen"); NULL if there is none. */
+const struct command *command_find(const struct command *const *commands,
+				   int n_words, char **words);
 
 /* Runs the one of `commands` (NULL-terminated) that argv[0] names. */
 int command_dispatch(const struct command *const *commands, int argc,

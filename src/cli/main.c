@@ -4,32 +4,105 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/manual.h"
 
 static const struct command *const commands[] = {
 	NULL,
 };
 
-static void print_help(void)
+static void print_help(struct strbuf *out)
 {
-	puts("heddle - an InfiniBand fabric in software\n\n"
-	     "Usage: heddle COMMAND [OPTION...]\n\n"
-	     "Commands:");
+	strbuf_puts(out, "heddle - an InfiniBand fabric in software\n\n"
+			 "Usage: heddle COMMAND [OPTION...]\n\n"
+			 "Commands:\n");
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	puts("\n'heddle COMMAND --help' explains a command, with examples.\n"
-	     "'heddle --version' prints the version.");
+		strbuf_printf(out, "  %-10s %s\n", commands[i]->name,
+			      commands[i]->summary);
+	strbuf_puts(out, "\n'heddle COMMAND --help' explains a command, with "
+			 "examples.\n"
+			 "'heddle --version' prints the version.\n");
+}
+
+/* "heddle help topo gen" is "heddle topo gen --help". */
+static int help_on(struct strbuf *out, int n_words, char **words)
+{
+	if (n_words == 0) {
+		print_help(out);
+		return EXIT_DONE;
+	}
+	const struct command *c = command_find(commands, n_words, words);
+
+	if (!c)
+		return command_dispatch(commands, 1, words);
+	command_help(c, out);
+	return EXIT_DONE;
+}
+
+/* What the build asks for; not in --help. */
+static int write_manual(struct strbuf *out, int n_words, char **words)
+{
+	if (n_words == 0) {
+		manual_program(commands, out);
+		return EXIT_DONE;
+	}
+	const struct command *c = command_find(commands, n_words, words);
+
+	if (!c)
+		return command_dispatch(commands, 1, words);
+	manual_command(c, out);
+	return EXIT_DONE;
+}
+
+static int list_commands(struct strbuf *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		strbuf_printf(out, "%s\n", commands[i]->name);
+	return EXIT_DONE;
+}
+
+/* Options of the program itself and "help"; -1 if it is none of them. */
+static int run_own(struct strbuf *out, int argc, char **argv)
+{
+	const char *word = argv[1];
+
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+	    strcmp(word, "help") == 0)
+		return help_on(out, argc - 2, argv + 2);
+	if (strcmp(word, "--version") == 0) {
+		strbuf_puts(out, "heddle " HD_VERSION "\n");
+		return EXIT_DONE;
+	}
+	if (strcmp(word, "--man") == 0)
+		return write_manual(out, argc - 2, argv + 2);
+	if (strcmp(word, "--commands") == 0)
+		return list_commands(out);
+	if (strcmp(word, "--completion") == 0) {
+		manual_completion(commands, out);
+		return EXIT_DONE;
+	}
+	return -1;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || strcmp(argv[1], "--help") == 0 ||
-	    strcmp(argv[1], "-h") == 0) {
-		print_help();
-		return argc < 2 ? EXIT_USAGE : EXIT_DONE;
+	struct strbuf out = STRBUF_INIT;
+	int status;
+
+	if (argc < 2) {
+		print_help(&out);
+		fputs(out.text, stderr);
+		status = EXIT_USAGE;
+	} else {
+		status = run_own(&out, argc, argv);
+		fputs(out.text, stdout);
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("heddle " HD_VERSION);
-		return EXIT_DONE;
+	strbuf_fini(&out);
+	if (status < 0)
+		status = command_dispatch(commands, argc - 1, argv + 1);
+	/* Results that did not arrive must not pass for success. */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("heddle: cannot write to standard output");
+		return EXIT_ENVIRONMENT;
 	}
-	return command_dispatch(commands, argc - 1, argv + 1);
+	return status;
 }

@@ -1,0 +1,54 @@
+# The front door. 'make demo' and 'make test' need nothing but a Debian 12
+# machine: what is missing is installed first (ci/deps.txt lists it).
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build demo test test-long bench lint fuzz install clean
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+export DESTDIR JOBS FUZZ_SECONDS
+
+help:
+	@echo 'make demo       build Heddle and show what it does'
+	@echo 'make test       every check and test (see ci/check.sh)'
+	@echo 'make test-long  the same with full counts; takes much longer'
+	@echo 'make bench      measure our own speed against the stated goals'
+	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
+	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
+	@echo 'make install    to $$(DESTDIR)$$(PREFIX); PREFIX is /usr/local'
+	@echo 'make clean      remove build/'
+
+build:
+	@ci/deps.sh build
+	@ci/build.sh release
+
+demo: build
+	@ci/demo.sh build/release/heddle
+
+test:
+	@ci/deps.sh
+	@ci/check.sh all
+
+test-long:
+	@ci/deps.sh
+	@ci/check.sh long
+
+bench: build
+	@ci/bench.sh build/release
+
+lint:
+	@ci/deps.sh
+	@ci/check.sh lint
+
+fuzz:
+	@ci/deps.sh
+	@ci/build.sh fuzz
+	@ci/fuzz.sh grow
+
+install: build
+	@cmake --install build/release --prefix '$(PREFIX)' >build/install.log || \
+		{ cat build/install.log; exit 1; }
+	@echo 'installed to $(DESTDIR)$(PREFIX)'
+
+clean:
+	@rm -rf build

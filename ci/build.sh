@@ -1,0 +1,21 @@
+#!/bin/sh
+# Configures and builds one preset, quietly. Usage: build.sh PRESET [-D...]
+set -eu
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+mkdir -p build
+log=build/$preset.log
+
+case $preset in
+fuzz) target=fuzzers ;;
+*) target=all ;;
+esac
+{ cmake --preset "$preset" "$@" &&
+	cmake --build --preset "$preset" --target "$target" \
+		-j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || {
+	grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Generating)' "$log" |
+		tail -n 60 >&2
+	echo "build: preset '$preset' failed; all of it is in $log" >&2
+	exit 1
+}

@@ -1,0 +1,109 @@
+#!/bin/bash
+# Everything CI does, fastest first. Usage: check.sh all | lint | long
+# One line per step; what a failing step said follows it. A step that finds
+# nothing to check fails. The last line is the sum over steps and tests.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mode=${1:-all}
+jobs=${JOBS:-$(nproc)}
+logs=build/check
+passed=0 failed=0
+mkdir -p "$logs"
+
+seconds() {
+	awk -v from="$1" -v to="$EPOCHREALTIME" \
+		'BEGIN { printf "%.1f", to - from }'
+}
+
+# report NAME STATUS SINCE: one line; the whole log if the step failed, or
+# else its last line, which says how much was checked.
+report() {
+	local verdict=ok
+	[ "$2" -eq 0 ] || verdict=FAIL
+	printf '%-4s %-16s %7s s  %s\n' "$verdict" "$1" "$(seconds "$3")" \
+		"$([ "$2" -ne 0 ] || tail -n 1 "$logs/$1.log")"
+	[ "$2" -eq 0 ] || sed 's/^/     | /' "$logs/$1.log"
+}
+
+# step NAME COMMAND...
+step() {
+	local name=$1 since=$EPOCHREALTIME status=0
+	shift
+	"$@" >"$logs/$name.log" 2>&1 || status=$?
+	report "$name" "$status" "$since"
+	if [ "$status" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+	return "$status"
+}
+
+# tests PRESET: the ctest of a preset that was built; counts single tests.
+tests() {
+	local name=test-$1 since=$EPOCHREALTIME status=0 bad total
+	local log=$logs/$name.full
+	ctest --preset "$1" --no-tests=error -j "$jobs" >"$log" 2>&1 ||
+		status=$?
+	total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$log")
+	bad=$(sed -n 's/.* \([0-9]*\) tests failed out of .*/\1/p' "$log")
+	if [ "$status" -eq 0 ] && [ -n "$total" ]; then
+		echo "$total tests" >"$logs/$name.log"
+		passed=$((passed + total))
+	else
+		[ -n "$total" ] || { total=1 bad=1; }
+		grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ .* Passed )' "$log" \
+			>"$logs/$name.log"
+		passed=$((passed + total - bad))
+		failed=$((failed + bad))
+		status=1
+	fi
+	report "$name" "$status" "$since"
+}
+
+build_and_test() {
+	local preset=$1
+	shift
+	step "build-$preset" ci/build.sh "$preset" "$@" && tests "$preset"
+}
+
+lint() {
+	step format ci/format.sh
+	step layers ci/layers.sh
+	step headers ci/headers.sh
+	step scripts ci/scripts.sh
+}
+
+analyse() {
+	step man ci/man.sh build/release
+	step tidy ci/tidy.sh build/asan
+	step cppcheck ci/cppcheck.sh
+}
+
+begun=$EPOCHREALTIME
+case $mode in
+lint)
+	lint
+	step build-release ci/build.sh release
+	step configure-asan cmake --preset asan
+	analyse
+	;;
+all | long)
+	long=OFF fuzz=smoke
+	[ "$mode" = all ] || { long=ON fuzz=grow; }
+	lint
+	build_and_test release -DHD_LONG=$long
+	build_and_test asan -DHD_LONG=OFF
+	analyse
+	step build-fuzz ci/build.sh fuzz && step fuzz ci/fuzz.sh $fuzz
+	[ "$mode" = all ] || step bench ci/bench.sh build/release
+	;;
+*)
+	echo "usage: check.sh all | lint | long" >&2
+	exit 2
+	;;
+esac
+
+printf '%s took %s s\n' "$mode" "$(seconds "$begun")"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Shows what Heddle does, each command before its output. Usage: demo.sh BINARY
+set -eu
+cd "$(dirname "$0")/.."
+heddle=$1
+
+show() {
+	printf '\n$ heddle'
+	printf ' %s' "$@"
+	printf '\n'
+	"$heddle" "$@"
+}
+
+show --version
+show --help

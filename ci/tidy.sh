@@ -1,0 +1,52 @@
+#!/bin/bash
+# clang-tidy over every C file of a build's compile database.
+# Usage: tidy.sh BUILD [FILE...]
+# A file that passed is not linted again until it, a header of ours that it
+# includes, its flags, or the rules change: build/tidy keeps a mark named by
+# the hash of all those.
+set -eu
+cd "$(dirname "$0")/.."
+database=$1/compile_commands.json
+shift
+marks=build/tidy
+mkdir -p "$marks"
+
+# "file<TAB>command" of every C file that git knows.
+commands() {
+	jq -r --arg top "$PWD/" '.[] | select(.file | startswith($top)) |
+		[(.file | ltrimstr($top)), .command] | @tsv' "$database" |
+		sort -u -k 1,1 -t "$(printf '\t')"
+}
+
+lint_one() {
+	local file=$1 command=$2 mark log
+	log=$(mktemp)
+	# The headers of ours it includes, by the compiler's own account.
+	local headers
+	headers=$(eval "${command% -o *} -MM '$file'" 2>/dev/null |
+		tr ' \\' '\n\n' | grep -E '\.h$' | grep -v '^/usr' | sort -u)
+	mark=$marks/$({ clang-tidy --version; echo "$command"
+		cat .clang-tidy "$file" $headers; } | sha256sum | cut -d' ' -f1)
+	[ ! -e "$mark" ] || return 0
+	if clang-tidy -p "$database" --quiet "$file" >"$log" 2>&1; then
+		: >"$mark"
+		rm -f "$log"
+		return 0
+	fi
+	grep -v 'warnings generated' "$log"
+	rm -f "$log"
+	return 1
+}
+export -f lint_one
+export database marks
+
+if [ $# -gt 0 ]; then
+	list=$(commands | grep -F "$(printf '%s\t\n' "$@")")
+else
+	list=$(commands)
+fi
+[ -n "$list" ] || { echo "tidy: nothing to check"; exit 1; }
+n=$(echo "$list" | wc -l)
+echo "$list" | tr '\t\n' '\0\0' |
+	xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -c 'lint_one "$@"' tidy
+echo "$n files"

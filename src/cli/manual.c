@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/manual.h"
+
+#include <string.h>
+
+static void put_upper(struct strbuf *out, const char *text)
+{
+	for (; *text; text++)
+		strbuf_putc(out, *text >= 'a' && *text <= 'z'
+					 ? (char)(*text - 'a' + 'A')
+					 : *text);
+}
+
+/* "topo gen" as "topo-gen". */
+static void put_dashed(struct strbuf *out, const char *name)
+{
+	for (; *name; name++)
+		strbuf_puts(out, *name == ' ' ? "\\-" : (char[]){ *name, 0 });
+}
+
+static void put_title(struct strbuf *out, const char *name)
+{
+	strbuf_puts(out, ".\\\" SPDX-License-Identifier: BSD-2-Clause\n"
+			 ".\\\" Written by 'heddle --man': do not edit.\n"
+			 ".TH HEDDLE");
+	if (*name)
+		strbuf_puts(out, "\\-");
+	put_upper(out, name);
+	strbuf_puts(out, " 1 \"\" \"Heddle " HD_VERSION "\" \"Heddle\"\n");
+}
+
+/* Paragraphs; one that is indented is kept line by line. */
+static void put_prose(struct strbuf *out, const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		size_t len = end ? (size_t)(end - text) : strlen(text);
+		struct strbuf part = STRBUF_INIT;
+		bool verbatim = *text == ' ';
+
+		strbuf_add(&part, text, len);
+		strbuf_puts(out, verbatim ? ".PP\n.nf\n" : ".PP\n");
+		man_text(out, part.text);
+		strbuf_puts(out, verbatim ? "\n.fi\n" : "\n");
+		strbuf_fini(&part);
+		text += len + strspn(text + len, "\n");
+	}
+}
+
+static void put_synopsis(struct strbuf *out, const struct command *c)
+{
+	strbuf_puts(out, ".PP\n.B heddle ");
+	man_text(out, c->name);
+	strbuf_puts(out, "\n.RI [ OPTION ...]\n");
+	if (c->subcommands || !*c->arguments)
+		return;
+	strbuf_puts(out, ".I ");
+	man_text(out, c->arguments);
+	strbuf_putc(out, '\n');
+}
+
+static void put_examples(struct strbuf *out, const struct example *e)
+{
+	for (; e && e->command; e++) {
+		strbuf_puts(out, ".TP\n.B ");
+		man_text(out, e->command);
+		strbuf_putc(out, '\n');
+		man_text(out, e->meaning);
+		strbuf_puts(out, ".\n");
+	}
+}
+
+static void put_exit_status(struct strbuf *out)
+{
+	strbuf_puts(out, ".SH EXIT STATUS\n"
+			 ".TP\n.B 0\ndone, and every stated goal met.\n"
+			 ".TP\n.B 1\ndone, but a stated goal was missed.\n"
+			 ".TP\n.B 2\nthe command line makes no sense.\n"
+			 ".TP\n.B 3\na file or a value was refused.\n"
+			 ".TP\n.B 4\nthe host lacks something: disk space, a "
+			 "device, a permission.\n");
+}
+
+static void put_subcommand(struct strbuf *out, const struct command *c)
+{
+	const struct option *tables[] = { c->options, NULL };
+
+	strbuf_puts(out, ".SS heddle ");
+	man_text(out, c->name);
+	strbuf_putc(out, '\n');
+	put_synopsis(out, c);
+	put_prose(out, c->description);
+	options_man(tables, out);
+	put_examples(out, c->examples);
+}
+
+void manual_command(const struct command *c, struct strbuf *out)
+{
+	const struct option *tables[] = { c->options, common_table, NULL };
+
+	put_title(out, c->name);
+	strbuf_puts(out, ".SH NAME\nheddle\\-");
+	put_dashed(out, c->name);
+	strbuf_puts(out, " \\- ");
+	man_text(out, c->summary);
+	strbuf_puts(out, "\n.SH SYNOPSIS\n");
+	if (!c->subcommands)
+		put_synopsis(out, c);
+	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
+		put_synopsis(out, c->subcommands[i]);
+	strbuf_puts(out, ".SH DESCRIPTION\n");
+	put_prose(out, c->description);
+	if (c->subcommands)
+		strbuf_puts(out, ".SH COMMANDS\n");
+	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
+		put_subcommand(out, c->subcommands[i]);
+	strbuf_puts(out, ".SH OPTIONS\n");
+	options_man(c->options ? tables : tables + 1, out);
+	if (c->examples)
+		strbuf_puts(out, ".SH EXAMPLES\n");
+	put_examples(out, c->examples);
+	put_exit_status(out);
+	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1)\n");
+}
+
+void manual_program(const struct command *const *commands, struct strbuf *out)
+{
+	const struct option *tables[] = { common_table, NULL };
+
+	put_title(out, "");
+	strbuf_puts(out, ".SH NAME\nheddle \\- an InfiniBand fabric in "
+			 "software\n.SH SYNOPSIS\n.B heddle\n.I COMMAND\n"
+			 ".RI [ OPTION ...]\n.PP\n.B heddle help\n"
+			 ".RI [ COMMAND ]\n.PP\n.B heddle \\-\\-version\n");
+	strbuf_puts(out,
+		    ".SH DESCRIPTION\n"
+		    "Describe a fabric and the traffic it must carry; Heddle\n"
+		    "computes routes, multicast trees and QoS tables, decides\n"
+		    "which flows can be admitted, and shows by simulation and\n"
+		    "by analysis what they get.\n"
+		    ".SH COMMANDS\n");
+	for (size_t i = 0; commands[i]; i++) {
+		strbuf_puts(out, ".TP\n.BR heddle\\-");
+		put_dashed(out, commands[i]->name);
+		strbuf_puts(out, " (1)\n");
+		man_text(out, commands[i]->summary);
+		strbuf_puts(out, ".\n");
+	}
+	strbuf_puts(out, ".SH OPTIONS\nEvery command takes these.\n");
+	options_man(tables, out);
+	put_exit_status(out);
+}
+
+/* The words that may follow: subcommands, then options. */
+static void put_words(struct strbuf *out, const struct command *c)
+{
+	const struct option *tables[] = { common_table, c->options, NULL };
+
+	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
+		strbuf_printf(out, "%s ",
+			      command_short_name(c->subcommands[i]));
+	for (size_t t = 0; tables[t]; t++) {
+		for (const struct option *o = tables[t]; o->name; o++)
+			strbuf_printf(out, "--%s ", o->name);
+	}
+}
+
+/* One arm of the case per command: its words, then its choices. */
+static void put_command_arm(struct strbuf *out, const struct command *c)
+{
+	strbuf_printf(out, "\t'%s')\n\t\twords='", c->name);
+	put_words(out, c);
+	strbuf_puts(out, "'\n");
+	for (const struct option *o = c->options; o && o->name; o++) {
+		if (o->kind != OPT_CHOICE)
+			continue;
+		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
+		for (size_t i = 0; o->choices[i]; i++)
+			strbuf_printf(out, "%s%s", i ? " " : "", o->choices[i]);
+		strbuf_puts(out, "'\n");
+	}
+	strbuf_puts(out, "\t\t;;\n");
+	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
+		put_command_arm(out, c->subcommands[i]);
+}
+
+/* Names of commands that have subcommands, as a pattern of a case. */
+static void put_groups(struct strbuf *out,
+		       const struct command *const *commands)
+{
+	bool any = false;
+
+	for (size_t i = 0; commands[i]; i++) {
+		if (!commands[i]->subcommands)
+			continue;
+		strbuf_printf(out, "%s%s", any ? " | " : "", commands[i]->name);
+		any = true;
+	}
+	if (!any)
+		strbuf_puts(out, "''");
+}
+
+void manual_completion(const struct command *const *commands,
+		       struct strbuf *out)
+{
+	strbuf_puts(out,
+		    "# bash completion for heddle; written by 'heddle "
+		    "--completion'\n"
+		    "_heddle()\n{\n"
+		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} words= command=\n"
+		    "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+		    "\tlocal -A choices=()\n\n"
+		    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		    "\t\t[[ ${COMP_WORDS[i]} != -* ]] || continue\n"
+		    "\t\t[[ -n $command ]] || { command=${COMP_WORDS[i]}; "
+		    "continue; }\n"
+		    "\t\tcase $command in\n\t\t");
+	put_groups(out, commands);
+	strbuf_puts(out, ") command+=\" ${COMP_WORDS[i]}\" ;;\n"
+			 "\t\tesac\n\t\tbreak\n\tdone\n"
+			 "\tcase $command in\n\t'' | help)\n\t\twords='");
+	for (size_t i = 0; commands[i]; i++)
+		strbuf_printf(out, "%s ", commands[i]->name);
+	strbuf_puts(out, "help --help --version'\n\t\t;;\n");
+	for (size_t i = 0; commands[i]; i++)
+		put_command_arm(out, commands[i]);
+	strbuf_puts(out, "\tesac\n"
+			 "\tif [[ -n ${choices[$before]-} ]]; then\n"
+			 "\t\twords=${choices[$before]}\n"
+			 "\tfi\n"
+			 "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+			 "}\n"
+			 "complete -o default -F _heddle heddle\n");
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes man pages and completion into a build folder: manual.sh HEDDLE BUILD
+set -eu
+heddle=$1
+cd "$2"
+rm -rf man completion
+mkdir -p man completion
+"$heddle" --man >man/heddle.1
+for command in $("$heddle" --commands); do
+	"$heddle" --man "$command" >"man/heddle-$command.1"
+done
+"$heddle" --completion >completion/heddle
