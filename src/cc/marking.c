@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cc/marking.h"
+
+#include <assert.h>
+
+enum hd_status mark_check(const struct mark_config *config, struct diag *d)
+{
+	if (config->rule == MARK_THRESHOLD && config->depth == 0)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"threshold marking needs a depth of at least one block");
+	if (config->rule == MARK_IBA && config->threshold > 15)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "marking threshold %u is not in 0..15",
+				 config->threshold);
+	return HD_OK;
+}
+
+void mark_arrive(struct mark_output *output, uint32_t blocks)
+{
+	output->waiting++;
+	output->blocks += blocks;
+}
+
+void mark_leave(struct mark_output *output, uint32_t blocks)
+{
+	assert(output->waiting > 0 && output->blocks >= blocks);
+	output->waiting--;
+	output->blocks -= blocks;
+}
+
+void mark_input_full(const struct mark_config *config,
+		     struct mark_output *output)
+{
+	if (config->rule != MARK_TWO_COUNTER)
+		return;
+	if (config->guard && output->waiting <= 1)
+		return;
+	output->to_mark = output->waiting;
+}
+
+static bool two_counter(struct mark_output *output)
+{
+	if (output->to_mark == 0)
+		return false;
+	output->to_mark--;
+	return true;
+}
+
+/*
+ * How full a threshold is, is left to the implementation; ours divides the
+ * buffer evenly: T is reached at (16 - T)/16 of the capacity.
+ */
+static bool iba(const struct mark_config *config, struct mark_output *output,
+		const struct mark_departure *packet)
+{
+	if (config->threshold == 0 || packet->bytes < config->min_bytes)
+		return false;
+	if (16u * packet->fill < (16u - config->threshold) * packet->capacity)
+		return false;
+	if (!packet->has_credits && !config->mark_victims)
+		return false;
+	if (output->since_mark < config->mark_every) {
+		output->since_mark++;
+		return false;
+	}
+	output->since_mark = 0;
+	return true;
+}
+
+bool mark_departs(const struct mark_config *config, struct mark_output *output,
+		  const struct mark_departure *packet)
+{
+	bool mark = false;
+
+	switch (config->rule) {
+	case MARK_NONE:
+		break;
+	case MARK_TWO_COUNTER:
+		mark = two_counter(output);
+		break;
+	case MARK_THRESHOLD:
+		mark = output->blocks >= config->depth;
+		break;
+	case MARK_IBA:
+		mark = iba(config, output, packet);
+		break;
+	}
+	output->marked += mark;
+	return mark;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CC_MARKING_H
+#define HD_CC_MARKING_H
+
+/*
+ * When a switch marks packets: a state machine per output (and VL), pure.
+ *
+ * The switch reports arrivals, input buffers that become full, and departures;
+ * at the start of a packet on the output's link it asks whether to mark it.
+ *
+ *	two-counter	when an input buffer fills, all packets now waiting
+ *			for an output that some packet of it wants are marked
+ *			as they leave (thesis, chapter 3)
+ *	threshold	packets that leave while at least `depth` blocks wait
+ *	iba		the architecture's: a threshold of 0..15 on the fill of
+ *			the input buffers, roots always, victims (outputs
+ *			without credits) only if listed, every so many packets,
+ *			none below a size
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA };
+
+struct mark_config {
+	enum mark_rule rule;
+	/*
+	 * two-counter: leave alone an output for which nobody else waits. The
+	 * published rule (false) marks a victim that merely shares the full
+	 * buffer, and pushes it below its uncontrolled rate.
+	 */
+	bool guard;
+	uint32_t depth;      /* threshold: blocks, at least 1 */
+	uint8_t threshold;   /* iba: 0 off, 1 loose .. 15 aggressive */
+	bool mark_victims;   /* iba: this output is in the victim mask */
+	uint32_t min_bytes;  /* iba: smaller packets are never marked */
+	uint32_t mark_every; /* iba: packets between marks; 0 marks all */
+};
+
+struct mark_output {
+	uint32_t waiting;    /* packets in the switch that want this output */
+	uint32_t blocks;     /* and their size */
+	uint32_t to_mark;    /* two-counter: how many more to mark */
+	uint32_t since_mark; /* iba */
+	uint64_t marked;
+};
+
+HD_MUST_CHECK enum hd_status mark_check(const struct mark_config *config,
+					struct diag *d);
+
+void mark_arrive(struct mark_output *output, uint32_t blocks);
+/* The packet's last byte has left on the output's link. */
+void mark_leave(struct mark_output *output, uint32_t blocks);
+/*
+ * An input buffer has become full, and at least one packet in it wants this
+ * output.
+ */
+void mark_input_full(const struct mark_config *config,
+		     struct mark_output *output);
+
+/*
+ * A packet starts on the output's link: whether to mark it. `fill` and
+ * `capacity` are the blocks taken and there in the input buffer it leaves;
+ * `has_credits` says that the output could send another packet.
+ */
+struct mark_departure {
+	uint32_t bytes;
+	uint32_t fill, capacity;
+	bool has_credits;
+};
+bool mark_departs(const struct mark_config *config, struct mark_output *output,
+		  const struct mark_departure *packet);
+
+#endif
