@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/field.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "wire/cursor.h"
+
+#define NAME_COLUMN 32 /* a name, then dots up to here, after its colon */
+
+static const struct field *find(const struct field *fields, const char *name)
+{
+	for (const struct field *f = fields; f && f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+const struct field *record_field(const struct record *r, const char *name)
+{
+	return find(r->fields, name);
+}
+
+uint64_t field_get(const struct field *f, const uint8_t *bytes)
+{
+	return bits_get(bytes, f->offset, f->width);
+}
+
+void field_set(const struct field *f, uint8_t *bytes, uint64_t value)
+{
+	bits_put(bytes, f->offset, f->width, value);
+}
+
+uint64_t record_get(const struct record *r, const uint8_t *bytes,
+		    const char *name)
+{
+	const struct field *f = record_field(r, name);
+
+	assert(f);
+	return field_get(f, bytes);
+}
+
+void record_set(const struct record *r, uint8_t *bytes, const char *name,
+		uint64_t value)
+{
+	const struct field *f = record_field(r, name);
+
+	assert(f);
+	field_set(f, bytes, value);
+}
+
+void record_set_bytes(const struct record *r, uint8_t *bytes, const char *name,
+		      const void *from, size_t size)
+{
+	const struct field *f = record_field(r, name);
+
+	assert(f && f->offset % 8 == 0 && f->width == 8 * size);
+	memcpy(bytes + f->offset / 8, from, size);
+}
+
+/* Field `name` of entry `i`, with its offset in the record. */
+static struct field entry_field(const struct field_group *g, unsigned i,
+				const char *name)
+{
+	const struct field *f = find(g->fields, name);
+
+	assert(f && i < g->count);
+	struct field shifted = *f;
+
+	shifted.offset = (uint16_t)(g->offset + i * g->stride + f->offset);
+	return shifted;
+}
+
+uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
+			  unsigned i, const char *name)
+{
+	struct field f = entry_field(r->group, i, name);
+
+	return field_get(&f, bytes);
+}
+
+void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i,
+		      const char *name, uint64_t value)
+{
+	struct field f = entry_field(r->group, i, name);
+
+	field_set(&f, bytes, value);
+}
+
+void gid_print(const uint8_t *gid, struct strbuf *out)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(AF_INET6, gid, text, sizeof(text)))
+		strbuf_puts(out, text);
+}
+
+static void print_mask(const struct field *f, uint64_t value,
+		       struct strbuf *out)
+{
+	strbuf_printf(out, "0x%" PRIx64, value);
+	for (const struct field_name *n = f->names; n && n->name; n++)
+		if (value & n->value)
+			strbuf_printf(out, "\n\t\t\t\t%s", n->name);
+}
+
+static void print_enum(const struct field *f, uint64_t value,
+		       struct strbuf *out)
+{
+	for (const struct field_name *n = f->names; n->name; n++) {
+		if (n->value == value) {
+			strbuf_puts(out, n->name);
+			return;
+		}
+	}
+	strbuf_printf(out, "?(%" PRIu64 ")", value);
+}
+
+/* Bits by name in the order of the list; one whole value may have a name. */
+static void print_set(const struct field *f, uint64_t value, struct strbuf *out)
+{
+	uint64_t unknown = value;
+	const char *separator = "";
+
+	for (const struct field_name *n = f->names; n->name; n++) {
+		if (n->value == value) {
+			strbuf_puts(out, n->name);
+			return;
+		}
+	}
+	for (const struct field_name *n = f->names; n->name; n++) {
+		bool is_bit = n->value && (n->value & (n->value - 1)) == 0;
+
+		if (!is_bit || !(value & n->value))
+			continue;
+		strbuf_printf(out, "%s%s", separator, n->name);
+		separator = " or ";
+		unknown &= ~n->value;
+	}
+	if (unknown || value == 0)
+		strbuf_printf(out, "%sundefined (%" PRIu64 ")", separator,
+			      unknown);
+}
+
+/* Text from the wire; what a terminal might obey is written as a number. */
+static void print_string(const uint8_t *bytes, size_t size, struct strbuf *out)
+{
+	for (size_t i = 0; i < size && bytes[i]; i++) {
+		if (bytes[i] < 0x20 || bytes[i] >= 0x7F)
+			strbuf_printf(out, "\\x%02x", bytes[i]);
+		else
+			strbuf_putc(out, (char)bytes[i]);
+	}
+}
+
+static void print_bytes(const uint8_t *bytes, size_t size, struct strbuf *out)
+{
+	for (size_t i = 0; i < size; i++)
+		strbuf_printf(out, "%02x", bytes[i]);
+}
+
+static void print_number(const struct field *f, uint64_t value,
+			 struct strbuf *out)
+{
+	switch (f->kind) {
+	case FIELD_HEX:
+		strbuf_printf(out, "0x%0*" PRIx64, (f->width + 7) / 8 * 2,
+			      value);
+		return;
+	case FIELD_MASK:
+		print_mask(f, value, out);
+		return;
+	case FIELD_ENUM:
+		print_enum(f, value, out);
+		return;
+	case FIELD_SET:
+		print_set(f, value, out);
+		return;
+	default:
+		strbuf_printf(out, "%" PRIu64, value);
+	}
+}
+
+void field_print(const struct field *f, const uint8_t *bytes,
+		 struct strbuf *out)
+{
+	switch (f->kind) {
+	case FIELD_BYTES:
+		print_bytes(bytes + f->offset / 8, f->width / 8, out);
+		return;
+	case FIELD_GID:
+		gid_print(bytes + f->offset / 8, out);
+		return;
+	case FIELD_STRING:
+		strbuf_putc(out, '\'');
+		print_string(bytes + f->offset / 8, f->width / 8, out);
+		strbuf_putc(out, '\'');
+		return;
+	default:
+		print_number(f, field_get(f, bytes), out);
+	}
+}
+
+static void print_line(const struct field *f, const uint8_t *bytes,
+		       const char *indent, struct strbuf *out)
+{
+	size_t len = strlen(f->name);
+
+	strbuf_printf(out, "%s%s:", indent, f->name);
+	strbuf_pad(out, '.', len < NAME_COLUMN ? NAME_COLUMN - len : 0);
+	field_print(f, bytes, out);
+	strbuf_putc(out, '\n');
+}
+
+/* One line per entry: its number, then each field with its name. */
+static void print_entry(const struct field_group *g, unsigned i,
+			const uint8_t *bytes, struct strbuf *out)
+{
+	for (const struct field *f = g->fields; f->name; f++) {
+		struct field at = entry_field(g, i, f->name);
+
+		if (g->fields[1].name)
+			strbuf_printf(out, "%s%s ", f == g->fields ? "" : " ",
+				      f->name);
+		field_print(&at, bytes, out);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void print_group(const struct field_group *g, const uint8_t *bytes,
+			const char *indent, struct strbuf *out)
+{
+	for (unsigned i = 0; i < g->count; i++) {
+		size_t start = out->len;
+
+		strbuf_printf(out, "%s%s[%u]:", indent, g->name, i);
+		size_t len = out->len - start - strlen(indent) - 1;
+
+		strbuf_pad(out, '.', len < NAME_COLUMN ? NAME_COLUMN - len : 0);
+		print_entry(g, i, bytes, out);
+	}
+}
+
+void record_print(const struct record *r, const uint8_t *bytes,
+		  const char *indent, struct strbuf *out)
+{
+	for (const struct field *f = r->fields; f && f->name; f++)
+		print_line(f, bytes, indent, out);
+	if (r->group)
+		print_group(r->group, bytes, indent, out);
+}
+
+static void json_field(const struct field *f, const uint8_t *bytes,
+		       struct json *w)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	json_key(w, f->name);
+	if (f->kind == FIELD_UINT) {
+		json_uint(w, field_get(f, bytes));
+		return;
+	}
+	/* A mask's names follow on lines of their own, which JSON leaves out.
+	 */
+	if (f->kind == FIELD_MASK)
+		strbuf_printf(&text, "0x%" PRIx64, field_get(f, bytes));
+	else if (f->kind == FIELD_STRING)
+		print_string(bytes + f->offset / 8, f->width / 8, &text);
+	else
+		field_print(f, bytes, &text);
+	json_string(w, text.text);
+	strbuf_fini(&text);
+}
+
+static void json_entry(const struct field_group *g, unsigned i,
+		       const uint8_t *bytes, struct json *w)
+{
+	json_object(w);
+	for (const struct field *f = g->fields; f->name; f++) {
+		struct field at = entry_field(g, i, f->name);
+
+		json_field(&at, bytes, w);
+	}
+	json_end(w);
+}
+
+void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
+{
+	const struct field_group *g = r->group;
+
+	json_object(w);
+	for (const struct field *f = r->fields; f && f->name; f++)
+		json_field(f, bytes, w);
+	if (g) {
+		json_key(w, g->name);
+		json_array(w);
+		for (unsigned i = 0; i < g->count; i++)
+			json_entry(g, i, bytes, w);
+		json_end(w);
+	}
+	json_end(w);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_FIELD_H
+#define HD_WIRE_FIELD_H
+
+/*
+ * What a standard's table says of a record: one row per field, with its name,
+ * the bit at which it starts (counted from the most significant bit of the
+ * first byte), its width, and what its value means. Getting, setting and
+ * printing all follow from the row.
+ *
+ * A record whose fields repeat (the 16 entries of a table) names the first
+ * entry's fields in a group; `count` copies follow one another `stride` bits
+ * apart.
+ *
+ * Fields of up to 64 bits are numbers. Wider ones are bytes: they start and
+ * end at whole bytes.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/strbuf.h"
+
+enum field_kind {
+	FIELD_UINT,   /* decimal */
+	FIELD_HEX,    /* as many digits as the width has */
+	FIELD_MASK,   /* hexadecimal without leading zeros, bits by name */
+	FIELD_ENUM,   /* one of `names`; what is not there is a number */
+	FIELD_SET,    /* bits of which `names` tells, joined by "or" */
+	FIELD_BYTES,  /* hexadecimal without prefix */
+	FIELD_GID,    /* 128 bits, written as an IPv6 address */
+	FIELD_STRING, /* text up to the first NUL */
+};
+
+/* A value, or in a mask or set a bit's weight, and what it is called. */
+struct field_name {
+	uint64_t value;
+	const char *name; /* NULL ends a list */
+};
+
+struct field {
+	const char *name; /* NULL ends a table */
+	uint16_t offset;  /* in bits */
+	uint16_t width;   /* in bits */
+	enum field_kind kind;
+	const struct field_name *names;
+};
+
+struct field_group {
+	const char *name;           /* of one entry: "Entry" */
+	const struct field *fields; /* offsets within an entry */
+	uint16_t offset;            /* of entry 0, in bits */
+	uint16_t stride;            /* in bits */
+	uint16_t count;
+};
+
+struct record {
+	const char *name;
+	uint16_t size; /* in bytes */
+	const struct field *fields;
+	const struct field_group *group; /* NULL: no repeated fields */
+};
+
+/* The field called `name`, NULL if there is none (or `name` is a group's). */
+const struct field *record_field(const struct record *r, const char *name);
+
+/* Numbers: up to 64 bits. `bytes` must hold the whole record. */
+uint64_t field_get(const struct field *f, const uint8_t *bytes);
+void field_set(const struct field *f, uint8_t *bytes, uint64_t value);
+
+/* By name, for code that sets up records now and then; asserts the name. */
+uint64_t record_get(const struct record *r, const uint8_t *bytes,
+		    const char *name);
+void record_set(const struct record *r, uint8_t *bytes, const char *name,
+		uint64_t value);
+/* Copies the bytes of a wide field; `size` must be its size. */
+void record_set_bytes(const struct record *r, uint8_t *bytes, const char *name,
+		      const void *from, size_t size);
+/* Field `name` of entry `i` of the group. */
+uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
+			  unsigned i, const char *name);
+void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i,
+		      const char *name, uint64_t value);
+
+/* The value alone, as the field's kind prints it. */
+void field_print(const struct field *f, const uint8_t *bytes,
+		 struct strbuf *out);
+/*
+ * All fields, one per line, in the shape of smpquery and perfquery: the name,
+ * a colon, dots up to column 33, the value. Lines begin with `indent`.
+ */
+void record_print(const struct record *r, const uint8_t *bytes,
+		  const char *indent, struct strbuf *out);
+/* All fields as one object; numbers as numbers, other kinds as text. */
+void record_json(const struct record *r, const uint8_t *bytes, struct json *w);
+
+/* An IPv6 address or GID in its canonical text form (RFC 5952). */
+void gid_print(const uint8_t *gid, struct strbuf *out);
+
+#endif

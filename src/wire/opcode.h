@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_OPCODE_H
+#define HD_WIRE_OPCODE_H
+
+/*
+ * What a BTH opcode means. An opcode is a transport service (upper three
+ * bits) and an operation (lower five); a service adds its own header to the
+ * operation's and permits some operations only. Names, header sequences and
+ * lengths all follow from two small tables in opcode.c.
+ */
+
+#include "wire/headers.h"
+
+enum service {
+	SERVICE_RC = 0x00,
+	SERVICE_UC = 0x20,
+	SERVICE_RD = 0x40,
+	SERVICE_UD = 0x60,
+	SERVICE_CNP = 0x80, /* congestion notification only */
+	SERVICE_XRC = 0xA0,
+	SERVICE_MASK = 0xE0
+};
+
+enum operation {
+	OP_SEND_FIRST,
+	OP_SEND_MIDDLE,
+	OP_SEND_LAST,
+	OP_SEND_LAST_IMM,
+	OP_SEND_ONLY,
+	OP_SEND_ONLY_IMM,
+	OP_WRITE_FIRST,
+	OP_WRITE_MIDDLE,
+	OP_WRITE_LAST,
+	OP_WRITE_LAST_IMM,
+	OP_WRITE_ONLY,
+	OP_WRITE_ONLY_IMM,
+	OP_READ_REQUEST,
+	OP_READ_RESPONSE_FIRST,
+	OP_READ_RESPONSE_MIDDLE,
+	OP_READ_RESPONSE_LAST,
+	OP_READ_RESPONSE_ONLY,
+	OP_ACK,
+	OP_ATOMIC_ACK,
+	OP_CMP_SWAP,
+	OP_FETCH_ADD,
+	OP_RESYNC,
+	OP_SEND_LAST_INV,
+	OP_SEND_ONLY_INV,
+	OP_FLUSH = 0x1C,
+	OP_ATOMIC_WRITE = 0x1D,
+	OP_MASK = 0x1F
+};
+
+/* The two opcodes that are no operation of a queue pair. */
+enum {
+	OPCODE_CNP = 0x80,      /* InfiniBand */
+	OPCODE_CNP_ROCE = 0x81, /* RoCEv2 */
+};
+
+enum {
+	OPCODE_REQUEST = 1 << 0,
+	OPCODE_RESPONSE = 1 << 1,
+	OPCODE_PAYLOAD = 1 << 2, /* may carry payload */
+	OPCODE_FIRST = 1 << 3,   /* of several packets */
+	OPCODE_MIDDLE = 1 << 4,
+	OPCODE_LAST = 1 << 5,
+	OPCODE_ONLY = 1 << 6,
+};
+
+/* Whether the opcode is one that the standard defines. */
+bool opcode_is_known(uint8_t opcode);
+/* BTH and every extended header, in the order of enum header; 0: unknown. */
+header_set opcode_headers(uint8_t opcode);
+/* The sum of their lengths; 0: unknown. */
+size_t opcode_headers_size(uint8_t opcode);
+/* OPCODE_ bits; 0: unknown. */
+unsigned opcode_flags(uint8_t opcode);
+
+/* "RC", "UD"; "?" for services that are not. */
+const char *opcode_service_name(uint8_t opcode);
+/* "SEND_ONLY"; "?" for operations that are not, or not of this service. */
+const char *opcode_operation_name(uint8_t opcode);
+
+#endif
