@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_BOUND_H
+#define HD_QOS_BOUND_H
+
+/*
+ * How long a reserved flow can be delayed at worst, port by port.
+ *
+ * Two classes share each output port in order of priority: DBTS (bandwidth
+ * and time), then DB (bandwidth); anything lower can be in the way with one
+ * packet. Within a class packets leave in the order in which they became
+ * ready. That is a switch with order voq, unlimited readers and pick oldest;
+ * for fifo input queues none of these bounds holds.
+ *
+ *	published	paper 003's sum over the other flows' bursts. Not a
+ *			bound: it forgets that a delayed burst catches up with
+ *			the next one (a counterexample is in the tests)
+ *	bucket		leaky buckets that grow by rate times delay so far
+ *	grouped		the same, and what comes over one link cannot come
+ *			faster than the link
+ *	periodic	exact bursts every period, with the jitter so far
+ *
+ * Units: bytes and seconds. Delays are of a burst's last byte, own burst and
+ * own transmission included, except in `published`.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+enum bound_mode {
+	BOUND_PUBLISHED,
+	BOUND_BUCKET,
+	BOUND_GROUPED,
+	BOUND_PERIODIC,
+	BOUND_MODES
+};
+
+enum bound_class { CLASS_DBTS, CLASS_DB, BOUND_CLASSES };
+
+#define HIGH_LIMIT_NONE 255
+
+/* An output port that flows go through. */
+struct bound_port {
+	double rate;       /* bytes per second */
+	double max_packet; /* the largest packet of any class, on the wire */
+	double management_burst; /* VL15: goes before everything */
+	double fixed;       /* propagation, routing, arbitration; seconds */
+	uint8_t high_limit; /* LimitOfHighPriority */
+	/*
+	 * DB's part of the low table, in blocks per round; 0 if nothing else
+	 * is in it and DB has strict priority over the rest.
+	 */
+	double db_weight;
+	double other_weight; /* all other entries of the low table */
+	uint32_t n_others;   /* how many: each may overshoot by a packet */
+	double min_fill;     /* least L / (64 ceil(L/64)) of DB's packets */
+};
+
+struct bound_flow {
+	enum bound_class class;
+	double burst;         /* bytes per period, on the wire */
+	double period;        /* seconds */
+	const uint32_t *path; /* output ports, in order */
+	uint32_t n_hops;
+	/*
+	 * The first hops of the path, if any, that add no delay of their own
+	 * and only limit how fast the flow can come: a source that paces its
+	 * packets. Their delays are 0.
+	 */
+	uint32_t n_paced;
+};
+
+/*
+ * Computes delay[k] for each hop of each flow, flows and hops in order (the
+ * first hop of flow i is at the sum of n_hops before it). HD_ERR_UNFIT with
+ * the port that refuses: more reserved than the port has, or a cyclic
+ * dependency whose delays grow without end.
+ */
+HD_MUST_CHECK enum hd_status
+bound_delays(enum bound_mode mode, const struct bound_port *ports,
+	     uint32_t n_ports, const struct bound_flow *flows, uint32_t n_flows,
+	     struct diag *d, double *delay);
+
+const char *bound_mode_name(enum bound_mode mode);
+
+/*
+ * The service that DB can count on in a weighted round robin below DBTS:
+ * at least `rate` bytes per second after `latency` seconds.
+ */
+struct bound_service {
+	double rate;
+	double latency;
+};
+struct bound_service bound_wrr_service(const struct bound_port *port,
+				       double high_burst, double high_rate);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/fill.h"
+
+#include <assert.h>
+#include <string.h>
+
+void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place)
+{
+	*f = (struct fill){ .mode = mode,
+			    .place = place,
+			    .limit = FRAME_SLOTS };
+}
+
+static bool is_of(const struct fill *f, uint32_t position, unsigned vl)
+{
+	return f->entry[position].weight && f->entry[position].vl == vl;
+}
+
+static uint32_t entries_of(const struct fill *f, unsigned vl)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < FRAME_ENTRIES; p++)
+		n += is_of(f, p, vl);
+	return n;
+}
+
+/* How far, around the table, the nearest entry of vl is from a position. */
+static uint32_t nearest(const struct fill *f, unsigned vl, uint32_t from)
+{
+	for (uint32_t far = 1; far <= FRAME_ENTRIES / 2; far++) {
+		if (is_of(f, (from + far) % FRAME_ENTRIES, vl) ||
+		    is_of(f, (from - far) % FRAME_ENTRIES, vl))
+			return far;
+	}
+	return FRAME_ENTRIES;
+}
+
+static uint32_t choose_position(const struct fill *f, unsigned vl)
+{
+	uint32_t best = FRAME_ENTRIES, best_distance = 0;
+
+	for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
+		if (f->entry[p].weight)
+			continue;
+		if (f->place == PLACE_FIRST)
+			return p;
+		uint32_t distance = nearest(f, vl, p);
+
+		if (distance > best_distance) {
+			best_distance = distance;
+			best = p;
+		}
+	}
+	return best;
+}
+
+static uint32_t needed(uint32_t slots)
+{
+	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
+}
+
+/* Gives the VL's entries their weights: all full but the last one. */
+static void distribute(struct fill *f, unsigned vl, uint32_t slots)
+{
+	for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
+		if (!is_of(f, p, vl))
+			continue;
+		uint32_t part = slots < ENTRY_SLOTS ? slots : ENTRY_SLOTS;
+
+		if (f->mode == FILL_ET)
+			part = ENTRY_SLOTS;
+		if (part == 0)
+			f->n_entries--;
+		f->entry[p].weight = (uint8_t)part;
+		slots -= slots < part ? slots : part;
+	}
+}
+
+enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
+{
+	assert(vl < N_DATA_VLS && slots > 0);
+	uint32_t sum = f->slots[vl] + slots;
+
+	if (slots > f->limit - f->total)
+		return HD_ERR_FULL;
+	if (f->mode != FILL_PAPER) {
+		uint32_t have = entries_of(f, vl), want = needed(sum);
+
+		if (want > have && want - have > FRAME_ENTRIES - f->n_entries)
+			return HD_ERR_FULL;
+		for (; have < want; have++) {
+			uint32_t p = choose_position(f, vl);
+
+			f->entry[p].vl = (uint8_t)vl;
+			f->entry[p].weight = ENTRY_SLOTS;
+			f->n_entries++;
+		}
+		distribute(f, vl, sum);
+	}
+	f->slots[vl] = sum;
+	f->total += slots;
+	f->connections[vl]++;
+	return HD_OK;
+}
+
+void fill_remove(struct fill *f, unsigned vl, uint32_t slots)
+{
+	assert(vl < N_DATA_VLS && f->connections[vl] > 0);
+	assert(slots <= f->slots[vl] && slots <= f->total);
+	f->slots[vl] -= slots;
+	f->total -= slots;
+	f->connections[vl]--;
+	if (f->mode == FILL_PAPER)
+		return;
+	if (f->mode == FILL_ET && f->connections[vl] > 0)
+		return;
+	if (f->connections[vl] == 0) {
+		assert(f->slots[vl] == 0);
+		f->n_entries -= entries_of(f, vl);
+		for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
+			if (is_of(f, p, vl))
+				f->entry[p].weight = 0;
+		}
+		return;
+	}
+	distribute(f, vl, f->slots[vl]);
+}
+
+static uint32_t scaled(uint32_t slots, uint32_t scale)
+{
+	uint32_t part = (uint32_t)((uint64_t)slots * scale / FRAME_SLOTS);
+
+	return slots && !part ? 1 : part;
+}
+
+/* Paper mode: the largest common scale at which the sums fit 64 entries. */
+static void scaled_table(const struct fill *f, struct vlarb_entry *out,
+			 uint8_t *n)
+{
+	uint32_t scale = FRAME_SLOTS, entries;
+
+	for (;; scale -= ENTRY_SLOTS) {
+		entries = 0;
+		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+			entries += needed(scaled(f->slots[vl], scale));
+		if (entries <= FRAME_ENTRIES)
+			break;
+	}
+	*n = 0;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		uint32_t left = scaled(f->slots[vl], scale);
+
+		while (left) {
+			uint32_t part = left < ENTRY_SLOTS ? left : ENTRY_SLOTS;
+
+			out[(*n)++] =
+				(struct vlarb_entry){ .vl = (uint8_t)vl,
+						      .weight = (uint8_t)part };
+			left -= part;
+		}
+	}
+}
+
+void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
+		uint8_t *n)
+{
+	if (f->mode == FILL_PAPER) {
+		scaled_table(f, out, n);
+		return;
+	}
+	*n = 0;
+	for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
+		if (f->entry[p].weight)
+			out[(*n)++] = f->entry[p];
+	}
+}
+
+uint32_t fill_gap(const struct fill *f, unsigned vl)
+{
+	struct vlarb_entry table[VLARB_MAX];
+	uint8_t n;
+	uint32_t gap = 0, most = 0;
+	bool seen = false;
+
+	fill_table(f, table, &n);
+	/* Twice around, so that the gap across the end is seen too. */
+	for (unsigned i = 0; i < 2u * n; i++) {
+		const struct vlarb_entry *e = &table[i % n];
+
+		if (e->vl != vl) {
+			gap += e->weight;
+			continue;
+		}
+		if (seen && gap > most)
+			most = gap;
+		seen = true;
+		gap = 0;
+	}
+	return seen ? most : FRAME_SLOTS;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_FILL_H
+#define HD_QOS_FILL_H
+
+/*
+ * One arbitration table of one output port, as reservations fill it.
+ *
+ * A VL's reservations share entries: the open one is filled up to 255, then a
+ * free one is taken, so a connection may span entries. Adding or removing a
+ * connection touches entries of its own VL only. What a table holds depends
+ * on the sums per VL and not on the order in which they came about; only the
+ * positions of entries remember it.
+ *
+ *	strict	64 entries are all there are: a reservation that needs another
+ *		is refused
+ *	paper	only the 16,320 slots count, as in paper 000, which took the
+ *		entries for no limitation; fill_table then scales the weights
+ *		so that they fit
+ *	et	every entry in use has weight 255, and they are given back with
+ *		the VL's last connection (thesis, 5.2)
+ */
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "qos/slots.h"
+#include "subnet/subnet.h"
+
+enum fill_mode { FILL_STRICT, FILL_PAPER, FILL_ET };
+
+/* Where a VL's next entry goes. */
+enum fill_place {
+	PLACE_FIRST, /* the first free position */
+	/*
+	 * The free position farthest from the VL's others: with n = 2^k
+	 * entries in an empty table, one every 64/n positions.
+	 */
+	PLACE_SPREAD,
+};
+
+struct fill {
+	enum fill_mode mode;
+	enum fill_place place;
+	uint32_t limit; /* slots that may be reserved in all */
+	uint32_t total;
+	uint32_t slots[N_DATA_VLS];
+	uint32_t connections[N_DATA_VLS];
+	uint32_t n_entries;
+	struct vlarb_entry entry[FRAME_ENTRIES]; /* weight 0: free */
+};
+
+void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place);
+
+/* HD_ERR_FULL, and nothing changed, if slots or entries run out. */
+HD_MUST_CHECK enum hd_status fill_add(struct fill *f, unsigned vl,
+				      uint32_t slots);
+/* Takes back what fill_add gave; slots must be what was added. */
+void fill_remove(struct fill *f, unsigned vl, uint32_t slots);
+
+/* The table to program: entries in position order, free ones left out. */
+void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
+		uint8_t *n);
+
+/*
+ * The most slots of other VLs between two entries of this one that follow
+ * each other, around the whole table; FRAME_SLOTS if the VL has none.
+ */
+uint32_t fill_gap(const struct fill *f, unsigned vl);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/fill.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+
+struct connection {
+	unsigned vl;
+	uint32_t slots;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	return *(const uint8_t *)a - *(const uint8_t *)b;
+}
+
+/* The weights of a VL's entries, sorted. */
+static unsigned weights_of(const struct fill *f, unsigned vl, uint8_t *out)
+{
+	struct vlarb_entry table[VLARB_MAX];
+	uint8_t n;
+	unsigned found = 0;
+
+	fill_table(f, table, &n);
+	for (unsigned i = 0; i < n; i++) {
+		if (table[i].vl == vl)
+			out[found++] = table[i].weight;
+	}
+	qsort(out, found, 1, by_size);
+	return found;
+}
+
+static void assert_same_tables(const struct fill *a, const struct fill *b)
+{
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		uint8_t one[VLARB_MAX], other[VLARB_MAX];
+		unsigned n = weights_of(a, vl, one);
+
+		assert_int_equal(n, weights_of(b, vl, other));
+		assert_memory_equal(one, other, n);
+		assert_int_equal(a->slots[vl], b->slots[vl]);
+	}
+	assert_int_equal(a->total, b->total);
+	assert_int_equal(a->n_entries, b->n_entries);
+}
+
+static void rebuild(struct fill *f, const struct connection *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(fill_add(f, list[i].vl, list[i].slots), HD_OK);
+}
+
+/* Adds and removes at random; the table is what the remaining ones make. */
+static void any_order_ends_in_the_same_table(void **state)
+{
+	(void)state;
+	struct rng rng;
+
+	rng_init(&rng, 5, 0);
+	for (int round = 0; round < 200; round++) {
+		struct fill f, fresh;
+		struct connection list[300];
+		size_t n = 0;
+		enum fill_place place = (enum fill_place)(round % 2);
+
+		fill_init(&f, FILL_STRICT, place);
+		for (int step = 0; step < 300; step++) {
+			struct connection c = {
+				(unsigned)rng_below(&rng, N_DATA_VLS),
+				1 + (uint32_t)rng_below(&rng, 700)
+			};
+
+			if (n && rng_below(&rng, 5) < 2) {
+				size_t gone = rng_below(&rng, n);
+
+				fill_remove(&f, list[gone].vl,
+					    list[gone].slots);
+				list[gone] = list[--n];
+			} else if (fill_add(&f, c.vl, c.slots) == HD_OK) {
+				list[n++] = c;
+			}
+		}
+		fill_init(&fresh, FILL_STRICT, place);
+		rebuild(&fresh, list, n);
+		assert_same_tables(&f, &fresh);
+	}
+}
+
+static void adding_touches_only_the_own_entries(void **state)
+{
+	(void)state;
+	struct fill f, before;
+	struct rng rng;
+
+	rng_init(&rng, 6, 0);
+	fill_init(&f, FILL_STRICT, PLACE_SPREAD);
+	for (int step = 0; step < 400; step++) {
+		unsigned vl = (unsigned)rng_below(&rng, 8);
+
+		before = f;
+		if (fill_add(&f, vl, 1 + (uint32_t)rng_below(&rng, 90)))
+			assert_memory_equal(&before, &f, sizeof(f));
+		for (unsigned p = 0; p < FRAME_ENTRIES; p++) {
+			if (before.entry[p].weight && before.entry[p].vl != vl)
+				assert_memory_equal(&before.entry[p],
+						    &f.entry[p],
+						    sizeof(f.entry[p]));
+		}
+	}
+}
+
+/*
+ * Best effort's 20 % needs 13 entries and challenged traffic 1, so 50 entries
+ * or 12,750 slots are left where paper 000 counts 13,055.
+ */
+static void entries_do_limit_what_fits(void **state)
+{
+	(void)state;
+	struct fill strict, paper;
+
+	fill_init(&strict, FILL_STRICT, PLACE_FIRST);
+	fill_init(&paper, FILL_PAPER, PLACE_FIRST);
+	assert_int_equal(fill_add(&strict, 13, 3264), HD_OK);
+	assert_int_equal(fill_add(&strict, 14, 1), HD_OK);
+	assert_int_equal(strict.n_entries, 14);
+	assert_int_equal(fill_add(&strict, 0, 12751), HD_ERR_FULL);
+	assert_int_equal(fill_add(&strict, 0, 12750), HD_OK);
+
+	assert_int_equal(fill_add(&paper, 13, 3264), HD_OK);
+	assert_int_equal(fill_add(&paper, 14, 1), HD_OK);
+	assert_int_equal(fill_add(&paper, 0, 13056), HD_ERR_FULL);
+	assert_int_equal(fill_add(&paper, 0, 13055), HD_OK);
+}
+
+/* A paper-mode table that does not fit is scaled, shares kept near. */
+static void paper_mode_still_makes_a_legal_table(void **state)
+{
+	(void)state;
+	struct fill f;
+	struct vlarb_entry table[VLARB_MAX];
+	uint8_t n;
+	uint32_t sums[N_DATA_VLS] = { 0 }, all = 0;
+
+	fill_init(&f, FILL_PAPER, PLACE_FIRST);
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		assert_int_equal(fill_add(&f, vl, 1024 + vl), HD_OK);
+	fill_table(&f, table, &n);
+	assert_true(n <= VLARB_MAX);
+	for (unsigned i = 0; i < n; i++) {
+		sums[table[i].vl] += table[i].weight;
+		all += table[i].weight;
+	}
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double share = (double)sums[vl] / all;
+		double asked = (double)f.slots[vl] / f.total;
+
+		assert_true(share > 0.99 * asked && share < 1.01 * asked);
+	}
+}
+
+static void et_keeps_full_entries_until_the_last_leaves(void **state)
+{
+	(void)state;
+	struct fill f;
+	uint8_t weights[VLARB_MAX];
+
+	fill_init(&f, FILL_ET, PLACE_FIRST);
+	assert_int_equal(fill_add(&f, 3, 10), HD_OK);
+	assert_int_equal(fill_add(&f, 3, 300), HD_OK);
+	assert_int_equal(weights_of(&f, 3, weights), 2);
+	assert_int_equal(weights[0], 255);
+	fill_remove(&f, 3, 300);
+	assert_int_equal(weights_of(&f, 3, weights), 2);
+	fill_remove(&f, 3, 10);
+	assert_int_equal(weights_of(&f, 3, weights), 0);
+	assert_int_equal(f.n_entries, 0);
+}
+
+static void spreading_halves_the_gap_with_each_doubling(void **state)
+{
+	(void)state;
+	for (unsigned entries = 1; entries <= 32; entries *= 2) {
+		struct fill spread, first;
+		unsigned others = FRAME_ENTRIES - entries;
+
+		fill_init(&spread, FILL_STRICT, PLACE_SPREAD);
+		fill_init(&first, FILL_STRICT, PLACE_FIRST);
+		assert_int_equal(fill_add(&spread, 0, 255 * entries), HD_OK);
+		assert_int_equal(fill_add(&spread, 1, 255 * others), HD_OK);
+		assert_int_equal(fill_add(&first, 0, 255 * entries), HD_OK);
+		assert_int_equal(fill_add(&first, 1, 255 * others), HD_OK);
+		assert_int_equal(fill_gap(&first, 0), 255 * others);
+		assert_int_equal(fill_gap(&spread, 0),
+				 255 * (FRAME_ENTRIES / entries - 1));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_order_ends_in_the_same_table),
+		cmocka_unit_test(adding_touches_only_the_own_entries),
+		cmocka_unit_test(entries_do_limit_what_fits),
+		cmocka_unit_test(paper_mode_still_makes_a_legal_table),
+		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
+		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

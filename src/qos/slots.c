@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/slots.h"
+
+#include <assert.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+uint64_t slots_for(struct hd_rate need, struct hd_rate link)
+{
+	assert(link.num > 0);
+	u128 num = (u128)need.num * link.den * FRAME_SLOTS;
+	u128 den = (u128)need.den * link.num;
+
+	return (uint64_t)((num + den - 1) / den);
+}
+
+uint32_t slots_of_share(struct hd_ratio share)
+{
+	u128 num = (u128)share.num * FRAME_SLOTS;
+
+	assert(share.num <= share.den);
+	return (uint32_t)((num + share.den - 1) / share.den);
+}
+
+hd_time slots_frame_time(struct hd_rate link)
+{
+	return hd_rate_duration(link, (uint64_t)FRAME_SLOTS * SLOT_BYTES);
+}
+
+struct hd_rate slots_rate(uint32_t slots, struct hd_rate link)
+{
+	/* Reduced first: link.num * slots may not fit 64 bits otherwise. */
+	struct hd_rate share = hd_rate_make(slots, FRAME_SLOTS);
+	struct hd_rate part = hd_rate_make(link.num, share.den);
+
+	return hd_rate_make(part.num * share.num, part.den * link.den);
+}
+
+struct hd_rate slots_with_overhead(struct hd_rate rate, uint32_t payload,
+				   uint32_t overhead)
+{
+	assert(payload > 0);
+	struct hd_rate factor =
+		hd_rate_make((uint64_t)payload + overhead, payload);
+	struct hd_rate part = hd_rate_make(rate.num, factor.den);
+
+	return hd_rate_make(part.num * factor.num, part.den * rate.den);
+}
