@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "measure/fairness.h"
+
+static void equal_shares_are_fair(void **state)
+{
+	static const double same[] = { 2.5, 2.5, 2.5, 2.5 };
+	static const double none[] = { 0, 0 };
+
+	(void)state;
+	assert_true(jain_index(same, 4) == 1);
+	assert_true(jain_index(none, 2) == 1);
+}
+
+static void one_who_has_all_gives_one_nth(void **state)
+{
+	static const double greedy[] = { 0, 1e-200, 0, 0, 0 };
+
+	(void)state;
+	assert_true(fabs(jain_index(greedy, 5) - 0.2) < 1e-15);
+}
+
+static void shares_of_one_two_three_give_six_sevenths(void **state)
+{
+	static const double shares[] = { 1e200, 2e200, 3e200 };
+
+	(void)state;
+	assert_true(fabs(jain_index(shares, 3) - 6.0 / 7) < 1e-15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_shares_are_fair),
+		cmocka_unit_test(one_who_has_all_gives_one_nth),
+		cmocka_unit_test(shares_of_one_two_three_give_six_sevenths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

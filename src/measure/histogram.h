@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MEASURE_HISTOGRAM_H
+#define HD_MEASURE_HISTOGRAM_H
+
+/*
+ * A distribution of whole numbers (picoseconds, bytes, packets) in bounded
+ * memory: count, mean, standard deviation, minimum and maximum are exact, any
+ * percentile is within HISTOGRAM_ERROR of the sample it stands for.
+ *
+ * Each power of two is cut into 64 buckets of equal width, so a bucket is at
+ * most 1/64 of its value wide and its middle at most 1/128 off. Values below
+ * 128 have buckets of their own. The 64 buckets of a power of two are
+ * allocated when the first sample falls there: a histogram of latencies costs
+ * a few kilobytes, the largest possible one 30.
+ *
+ * Recording is a few instructions; everything else may take its time. Merging
+ * gives what recording all samples into one would have given, up to rounding
+ * of the standard deviation.
+ */
+
+#include <stdint.h>
+
+#define HISTOGRAM_ERROR   (1.0 / 128)
+#define HISTOGRAM_BITS    6
+#define HISTOGRAM_PER_ROW (1u << HISTOGRAM_BITS)
+#define HISTOGRAM_ROWS    (64 - HISTOGRAM_BITS + 1)
+
+struct histogram {
+	uint64_t n;
+	uint64_t sum_low, sum_high; /* 128 bits: never overflows */
+	uint64_t min;               /* UINT64_MAX while empty */
+	uint64_t max;
+	uint64_t origin;       /* the first sample; squares are about it */
+	double sum_of_squares; /* of (sample - origin) */
+	uint64_t *rows[HISTOGRAM_ROWS];
+};
+
+void histogram_init(struct histogram *h);
+void histogram_fini(struct histogram *h);
+/* Empty again, but keeps its memory. */
+void histogram_clear(struct histogram *h);
+
+uint64_t *histogram_add_row(struct histogram *h, unsigned row);
+
+/* Which row and column of buckets `value` belongs to. */
+static inline unsigned histogram_row(uint64_t value)
+{
+	/* The lowest row is 0..63; the bit sets a floor for the logarithm. */
+	unsigned log = 63 - (unsigned)__builtin_clzll(value |
+						      (HISTOGRAM_PER_ROW >> 1));
+
+	return log - (HISTOGRAM_BITS - 1);
+}
+
+static inline unsigned histogram_column(uint64_t value, unsigned row)
+{
+	unsigned shift = row ? row - 1 : 0;
+
+	return (unsigned)(value >> shift) & (HISTOGRAM_PER_ROW - 1);
+}
+
+static inline void histogram_record(struct histogram *h, uint64_t value)
+{
+	unsigned row = histogram_row(value);
+	uint64_t *buckets = h->rows[row];
+
+	if (__builtin_expect(!buckets, 0))
+		buckets = histogram_add_row(h, row);
+	buckets[histogram_column(value, row)]++;
+	if (__builtin_expect(h->n == 0, 0))
+		h->origin = value;
+	h->n++;
+	h->sum_low += value;
+	h->sum_high += h->sum_low < value;
+	h->min = value < h->min ? value : h->min;
+	h->max = value > h->max ? value : h->max;
+	double off = (double)(int64_t)(value - h->origin);
+
+	h->sum_of_squares += off * off;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/* All NaN or 0 while empty. */
+double histogram_mean(const struct histogram *h);
+/* Of the sample: divided by n - 1; 0 for a single one. */
+double histogram_deviation(const struct histogram *h);
+/*
+ * The smallest value that at least `percent` % of the samples do not exceed,
+ * within HISTOGRAM_ERROR; 0 gives the minimum and 100 the maximum exactly.
+ */
+uint64_t histogram_percentile(const struct histogram *h, double percent);
+/* The share of samples that are at most `value`, to the bucket. */
+double histogram_share(const struct histogram *h, uint64_t value);
+
+/* Buckets that hold samples, rising; start with *at = 0. False at the end. */
+struct histogram_bucket {
+	uint64_t low, high; /* both inclusive */
+	uint64_t n;
+};
+int histogram_next(const struct histogram *h, unsigned *at,
+		   struct histogram_bucket *out);
+
+#endif

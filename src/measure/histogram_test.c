@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "measure/histogram.h"
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What the header promises, from the sorted samples themselves. */
+static uint64_t exact_percentile(const uint64_t *sorted, size_t n, double p)
+{
+	size_t rank = (size_t)ceil(p / 100 * (double)n);
+
+	return sorted[rank ? rank - 1 : 0];
+}
+
+static void fill(struct rng *r, unsigned shape, uint64_t *samples, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		switch (shape) {
+		case 0: /* all magnitudes */
+			samples[i] = rng_next(r) >> rng_below(r, 64);
+			break;
+		case 1:
+			samples[i] = (uint64_t)rng_exponential(r, 1e6);
+			break;
+		case 2: /* narrow, far from zero */
+			samples[i] = 5000000 + rng_below(r, 100);
+			break;
+		default:
+			samples[i] = rng_below(r, 200);
+			break;
+		}
+	}
+}
+
+static void percentiles_are_within_one_percent(void **state)
+{
+	static const double percents[] = { 0.01, 1,  25,   50,    75,
+					   90,   99, 99.9, 99.99, 100 };
+	struct rng r;
+	size_t n = 20000;
+	uint64_t *samples = hd_alloc(n, sizeof(*samples));
+
+	(void)state;
+	rng_init(&r, 1, 1);
+	for (unsigned shape = 0; shape < 4; shape++) {
+		struct histogram h;
+
+		histogram_init(&h);
+		fill(&r, shape, samples, n);
+		for (size_t i = 0; i < n; i++)
+			histogram_record(&h, samples[i]);
+		qsort(samples, n, sizeof(*samples), by_value);
+		for (size_t i = 0; i < sizeof(percents) / sizeof(double); i++) {
+			double exact = (double)exact_percentile(samples, n,
+								percents[i]);
+			double got =
+				(double)histogram_percentile(&h, percents[i]);
+
+			assert_true(fabs(got - exact) <= exact / 128);
+		}
+		histogram_fini(&h);
+	}
+	free(samples);
+}
+
+static void every_value_falls_into_a_bucket_that_holds_it(void **state)
+{
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		for (int off = -2; off <= 2; off++) {
+			uint64_t value = (UINT64_C(1) << bit) + (uint64_t)off;
+			struct histogram h;
+			struct histogram_bucket b;
+			unsigned at = 0;
+
+			histogram_init(&h);
+			histogram_record(&h, value);
+			assert_true(histogram_next(&h, &at, &b));
+			assert_true(b.low <= value && value <= b.high);
+			assert_int_equal(b.n, 1);
+			/* Never wider than 1/64 of its value. */
+			assert_true(b.high - b.low <= b.low / 64);
+			assert_false(histogram_next(&h, &at, &b));
+			histogram_fini(&h);
+		}
+	}
+}
+
+static void buckets_meet_without_gap_or_overlap(void **state)
+{
+	struct histogram h;
+	struct histogram_bucket b;
+	uint64_t value = 0, expected = 0;
+	unsigned at = 0;
+
+	(void)state;
+	histogram_init(&h);
+	/* One sample into each bucket, walking by what the last one held. */
+	for (;;) {
+		struct histogram one;
+		unsigned from = 0;
+
+		histogram_init(&one);
+		histogram_record(&one, value);
+		histogram_record(&h, value);
+		assert_true(histogram_next(&one, &from, &b));
+		histogram_fini(&one);
+		if (b.high == UINT64_MAX)
+			break;
+		value = b.high + 1;
+	}
+	while (histogram_next(&h, &at, &b)) {
+		assert_int_equal(b.n, 1);
+		assert_int_equal(b.low, expected);
+		expected = b.high + 1;
+	}
+	assert_int_equal(b.high, UINT64_MAX);
+	histogram_fini(&h);
+}
+
+static void mean_minimum_and_maximum_are_exact(void **state)
+{
+	struct histogram h;
+
+	(void)state;
+	histogram_init(&h);
+	histogram_record(&h, 1000003);
+	histogram_record(&h, 7);
+	histogram_record(&h, 1000000007);
+	assert_true(histogram_mean(&h) == 1001000017.0 / 3);
+	assert_int_equal(h.min, 7);
+	assert_int_equal(h.max, 1000000007);
+	assert_int_equal(histogram_percentile(&h, 0), 7);
+	assert_int_equal(histogram_percentile(&h, 100), 1000000007);
+	histogram_fini(&h);
+}
+
+static void sums_beyond_64_bits_keep_the_mean(void **state)
+{
+	struct histogram h;
+
+	(void)state;
+	histogram_init(&h);
+	for (int i = 0; i < 1000; i++)
+		histogram_record(&h, UINT64_MAX - 2000);
+	assert_true(histogram_mean(&h) == (double)(UINT64_MAX - 2000));
+	assert_int_equal(histogram_percentile(&h, 50), UINT64_MAX - 2000);
+	histogram_fini(&h);
+}
+
+static void deviation_of_a_narrow_far_distribution_keeps_its_digits(void **s)
+{
+	struct histogram h;
+
+	(void)s;
+	histogram_init(&h);
+	/* 10^15 + {1..5}: sample variance of 1..5 is 2.5. */
+	for (uint64_t i = 1; i <= 5; i++)
+		histogram_record(&h, UINT64_C(1000000000000000) + i);
+	assert_true(fabs(histogram_deviation(&h) - sqrt(2.5)) < 1e-12);
+	histogram_fini(&h);
+}
+
+static void merging_equals_recording_together(void **state)
+{
+	struct histogram parts[3], merged, whole;
+	struct histogram_bucket a, b;
+	struct rng r;
+	unsigned at_a = 0, at_b = 0;
+
+	(void)state;
+	rng_init(&r, 2, 2);
+	histogram_init(&merged);
+	histogram_init(&whole);
+	for (unsigned p = 0; p < 3; p++) {
+		histogram_init(&parts[p]);
+		for (int i = 0; i < 1000; i++) {
+			uint64_t v = rng_below(&r, UINT64_C(10) << (10 * p));
+
+			histogram_record(&parts[p], v);
+			histogram_record(&whole, v);
+		}
+	}
+	for (unsigned p = 0; p < 3; p++)
+		histogram_merge(&merged, &parts[2 - p]);
+	assert_int_equal(merged.n, whole.n);
+	assert_int_equal(merged.min, whole.min);
+	assert_int_equal(merged.max, whole.max);
+	assert_true(histogram_mean(&merged) == histogram_mean(&whole));
+	assert_true(fabs(histogram_deviation(&merged) /
+				 histogram_deviation(&whole) -
+			 1) < 1e-12);
+	while (histogram_next(&whole, &at_a, &a)) {
+		assert_true(histogram_next(&merged, &at_b, &b));
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+	assert_false(histogram_next(&merged, &at_b, &b));
+	for (unsigned p = 0; p < 3; p++)
+		histogram_fini(&parts[p]);
+	histogram_fini(&merged);
+	histogram_fini(&whole);
+}
+
+static void shares_count_samples_up_to_a_value(void **state)
+{
+	struct histogram h;
+
+	(void)state;
+	histogram_init(&h);
+	for (uint64_t i = 1; i <= 100; i++)
+		histogram_record(&h, i);
+	assert_true(histogram_share(&h, 0) == 0);
+	assert_true(histogram_share(&h, 25) == 0.25);
+	assert_true(histogram_share(&h, 100) == 1);
+	histogram_fini(&h);
+}
+
+static void an_empty_histogram_has_no_mean_and_clearing_empties(void **state)
+{
+	struct histogram h;
+	unsigned at = 0;
+	struct histogram_bucket b;
+
+	(void)state;
+	histogram_init(&h);
+	assert_true(isnan(histogram_mean(&h)));
+	histogram_record(&h, 12345);
+	histogram_clear(&h);
+	assert_int_equal(h.n, 0);
+	assert_true(isnan(histogram_mean(&h)));
+	assert_false(histogram_next(&h, &at, &b));
+	histogram_record(&h, 3);
+	assert_int_equal(histogram_percentile(&h, 99), 3);
+	assert_int_equal(h.max, 3);
+	histogram_fini(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(percentiles_are_within_one_percent),
+		cmocka_unit_test(every_value_falls_into_a_bucket_that_holds_it),
+		cmocka_unit_test(buckets_meet_without_gap_or_overlap),
+		cmocka_unit_test(mean_minimum_and_maximum_are_exact),
+		cmocka_unit_test(sums_beyond_64_bits_keep_the_mean),
+		cmocka_unit_test(
+			deviation_of_a_narrow_far_distribution_keeps_its_digits),
+		cmocka_unit_test(merging_equals_recording_together),
+		cmocka_unit_test(shares_count_samples_up_to_a_value),
+		cmocka_unit_test(
+			an_empty_histogram_has_no_mean_and_clearing_empties),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

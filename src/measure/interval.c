@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure/interval.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "measure/student.h"
+
+void batch_means_init(struct batch_means *b)
+{
+	*b = (struct batch_means){ .size = 1 };
+}
+
+/* Joins neighbours; with an odd number the last is left out. */
+static unsigned join_pairs(double *means, unsigned n)
+{
+	for (unsigned i = 0; i < n / 2; i++)
+		means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
+	return n / 2;
+}
+
+void batch_means_close(struct batch_means *b)
+{
+	b->means[b->n++] = b->sum / (double)b->size;
+	b->sum = 0;
+	b->filled = 0;
+	if (b->n == BATCHES) {
+		b->n = join_pairs(b->means, b->n);
+		b->size *= 2;
+	}
+}
+
+static double mean_of(const double *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i];
+	return sum / (double)n;
+}
+
+static double squares_of(const double *x, size_t n, double mean)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (x[i] - mean) * (x[i] - mean);
+	return sum;
+}
+
+/* 0 if all are equal. */
+static double lag1_of(const double *x, size_t n)
+{
+	double mean = mean_of(x, n), products = 0;
+	double squares = squares_of(x, n, mean);
+
+	for (size_t i = 1; i < n; i++)
+		products += (x[i] - mean) * (x[i - 1] - mean);
+	return squares > 0 ? products / squares : 0;
+}
+
+/*
+ * Independent batches have a lag-1 correlation of about -1/n +- 1/sqrt(n);
+ * what exceeds that by 1.645 deviations is called correlated (5 % error).
+ */
+static bool is_correlated(double lag1, size_t n)
+{
+	return lag1 > -1 / (double)n + 1.645 / sqrt((double)n);
+}
+
+struct interval interval_of(const double *samples, size_t n, double level)
+{
+	struct interval in = { .half_width = INFINITY,
+			       .batches = (unsigned)n,
+			       .batch_size = 1,
+			       .mean = NAN };
+
+	assert(level > 0 && level < 1);
+	if (n == 0)
+		return in;
+	in.mean = mean_of(samples, n);
+	if (n < 2)
+		return in;
+	double freedom = (double)(n - 1);
+	double variance = squares_of(samples, n, in.mean) / freedom;
+
+	in.half_width = student_quantile((1 + level) / 2, freedom) *
+			sqrt(variance / (double)n);
+	in.lag1 = lag1_of(samples, n);
+	in.sound = true;
+	return in;
+}
+
+struct interval batch_means_interval(const struct batch_means *b, double level)
+{
+	double means[BATCHES];
+	unsigned n = b->n;
+	uint64_t size = b->size;
+
+	memcpy(means, b->means, n * sizeof(*means));
+	while (n >= 2 * BATCHES_MIN && is_correlated(lag1_of(means, n), n)) {
+		n = join_pairs(means, n);
+		size *= 2;
+	}
+	struct interval in = interval_of(means, n, level);
+
+	in.mean = b->count ? b->total / (double)b->count : NAN;
+	in.batch_size = size;
+	in.sound = n >= BATCHES_MIN && !is_correlated(in.lag1, n);
+	return in;
+}

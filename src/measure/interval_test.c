@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "measure/interval.h"
+
+/* Mean 3, spread 2: three samples 1, 3, 5 by hand. */
+static void a_small_sample_gives_the_textbook_interval(void **state)
+{
+	static const double samples[] = { 1, 3, 5 };
+	struct interval in = interval_of(samples, 3, 0.95);
+
+	(void)state;
+	/* t(0.975, 2) = 4.30265; 4.30265 * 2 / sqrt(3) = 4.96827 */
+	assert_true(in.mean == 3);
+	assert_true(fabs(in.half_width - 4.96827) < 1e-4);
+	assert_true(in.sound);
+}
+
+static void one_sample_has_no_interval(void **state)
+{
+	static const double sample = 5;
+	struct interval in = interval_of(&sample, 1, 0.95);
+	struct batch_means b;
+
+	(void)state;
+	assert_true(isinf(in.half_width));
+	assert_false(in.sound);
+	batch_means_init(&b);
+	assert_true(isnan(batch_means_interval(&b, 0.95).mean));
+}
+
+static double normal(struct rng *r)
+{
+	double u = 1 - rng_uniform(r), v = rng_uniform(r);
+
+	return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}
+
+/* x' = phi x + noise has mean 0 and correlation phi between neighbours. */
+struct coverage {
+	unsigned batched, naive, sound;
+};
+
+static struct coverage cover(double phi, unsigned runs, unsigned samples)
+{
+	struct coverage c = { 0 };
+
+	for (unsigned run = 0; run < runs; run++) {
+		struct batch_means b;
+		struct rng r;
+		double squares = 0;
+
+		rng_init(&r, 7, run);
+		batch_means_init(&b);
+		double x = normal(&r) / sqrt(1 - phi * phi);
+
+		for (unsigned i = 0; i < samples; i++) {
+			batch_means_add(&b, x);
+			squares += x * x;
+			x = phi * x + normal(&r);
+		}
+		struct interval in = batch_means_interval(&b, 0.95);
+
+		c.batched += fabs(in.mean) <= in.half_width;
+		c.sound += in.sound;
+		c.naive += fabs(in.mean) <= 1.96 * sqrt(squares) / samples;
+	}
+	return c;
+}
+
+static void intervals_cover_the_mean_of_correlated_samples(void **state)
+{
+	unsigned runs = 400;
+	struct coverage c = cover(0.95, runs, 20000);
+
+	(void)state;
+	/* 95 % +- three deviations of a binomial of 400 is 92..98 %. */
+	assert_in_range(c.batched, runs * 92 / 100, runs * 98 / 100);
+	/* The test has teeth: taking samples for independent fails. */
+	assert_true(c.naive < runs / 2);
+	assert_true(c.sound > runs * 9 / 10);
+}
+
+static void intervals_cover_the_mean_of_independent_samples(void **state)
+{
+	unsigned runs = 400;
+	struct coverage c = cover(0, runs, 1000);
+
+	(void)state;
+	assert_in_range(c.batched, runs * 92 / 100, runs * 98 / 100);
+}
+
+static void samples_that_stay_correlated_are_called_unsound(void **state)
+{
+	struct batch_means b;
+
+	(void)state;
+	batch_means_init(&b);
+	for (int i = 0; i < 10000; i++)
+		batch_means_add(&b, i); /* a trend, not a steady state */
+	struct interval in = batch_means_interval(&b, 0.95);
+
+	assert_false(in.sound);
+	assert_true(in.mean == 4999.5);
+}
+
+static void the_mean_counts_samples_of_the_last_open_batch(void **state)
+{
+	struct batch_means b;
+
+	(void)state;
+	batch_means_init(&b);
+	for (int i = 0; i < 129; i++)
+		batch_means_add(&b, i == 128 ? 129 : 0);
+	assert_true(batch_means_interval(&b, 0.9).mean == 1);
+}
+
+static void batches_stay_few_and_double_in_size(void **state)
+{
+	struct batch_means b;
+
+	(void)state;
+	batch_means_init(&b);
+	for (int i = 0; i < 1000000; i++) {
+		batch_means_add(&b, 1);
+		assert_true(b.n < BATCHES);
+	}
+	assert_true(b.n >= BATCHES / 2);
+	assert_int_equal(b.size & (b.size - 1), 0);
+	assert_true(b.n * b.size + b.filled == 1000000);
+	assert_true(batch_means_interval(&b, 0.95).half_width == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_sample_gives_the_textbook_interval),
+		cmocka_unit_test(one_sample_has_no_interval),
+		cmocka_unit_test(
+			intervals_cover_the_mean_of_correlated_samples),
+		cmocka_unit_test(
+			intervals_cover_the_mean_of_independent_samples),
+		cmocka_unit_test(
+			samples_that_stay_correlated_are_called_unsound),
+		cmocka_unit_test(
+			the_mean_counts_samples_of_the_last_open_batch),
+		cmocka_unit_test(batches_stay_few_and_double_in_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

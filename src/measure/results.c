@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure/results.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+const char *origin_name(enum origin origin)
+{
+	static const char *const names[] = {
+		[ORIGIN_GIVEN] = "given",
+		[ORIGIN_SIMULATED] = "simulated",
+		[ORIGIN_COMPUTED] = "computed",
+		[ORIGIN_MEASURED] = "measured",
+		[ORIGIN_PUBLISHED] = "published",
+	};
+
+	return names[origin];
+}
+
+const char *value_kind_name(enum value_kind kind)
+{
+	static const char *const names[] = {
+		[VALUE_NONE] = "none", [VALUE_TEXT] = "text",
+		[VALUE_UINT] = "uint", [VALUE_INT] = "int",
+		[VALUE_REAL] = "real", [VALUE_BOOL] = "bool",
+	};
+
+	return names[kind];
+}
+
+const char *table_kind_name(enum table_kind kind)
+{
+	static const char *const names[] = {
+		[TABLE_ROWS] = "table",
+		[TABLE_SERIES] = "series",
+		[TABLE_RECORD] = "record",
+	};
+
+	return names[kind];
+}
+
+static void replace(char **field, const char *text)
+{
+	free(*field);
+	*field = hd_strdup(text);
+}
+
+struct results *results_new(const char *command)
+{
+	struct results *r = hd_alloc(1, sizeof(*r));
+
+	r->command = hd_strdup(command);
+	r->version = hd_strdup("");
+	r->scenario = hd_strdup("");
+	return r;
+}
+
+static void table_free(struct table *t)
+{
+	for (size_t i = 0; i < t->n_cells; i++) {
+		if (t->cells[i].kind == VALUE_TEXT)
+			free(t->cells[i].text);
+	}
+	for (size_t i = 0; i < t->n_columns; i++) {
+		free((char *)t->columns[i].name);
+		free((char *)t->columns[i].unit);
+	}
+	free(t->cells);
+	free(t->columns);
+	free(t->name);
+	free(t->title);
+	free(t);
+}
+
+void results_free(struct results *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_tables; i++)
+		table_free(r->tables[i]);
+	for (size_t i = 0; i < r->n_remarks; i++)
+		free(r->remarks[i]);
+	free(r->tables);
+	free(r->remarks);
+	free(r->command);
+	free(r->version);
+	free(r->scenario);
+	free(r);
+}
+
+void results_set_scenario(struct results *r, const char *text)
+{
+	replace(&r->scenario, text);
+}
+
+void results_set_version(struct results *r, const char *version)
+{
+	replace(&r->version, version);
+}
+
+void results_remark(struct results *r, const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	r->remarks = hd_grow(r->remarks, &r->cap_remarks, r->n_remarks + 1,
+			     sizeof(*r->remarks));
+	r->remarks[r->n_remarks++] = strbuf_detach(&text);
+}
+
+static void copy_columns(struct table *t, const struct column *columns)
+{
+	while (columns[t->n_columns].name)
+		t->n_columns++;
+	assert(t->n_columns > 0);
+	t->columns = hd_alloc(t->n_columns, sizeof(*t->columns));
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &columns[i];
+
+		assert(c->kind != VALUE_NONE);
+		t->columns[i] = *c;
+		t->columns[i].name = hd_strdup(c->name);
+		t->columns[i].unit = hd_strdup(c->unit ? c->unit : "");
+	}
+}
+
+static struct table *add_table(struct results *r, const char *name,
+			       const char *title, enum table_kind kind,
+			       const struct column *columns)
+{
+	struct table *t = hd_alloc(1, sizeof(*t));
+
+	assert(!results_find(r, name));
+	t->name = hd_strdup(name);
+	t->title = hd_strdup(title);
+	t->kind = kind;
+	copy_columns(t, columns);
+	r->tables = hd_grow(r->tables, &r->cap_tables, r->n_tables + 1,
+			    sizeof(struct table *));
+	r->tables[r->n_tables++] = t;
+	return t;
+}
+
+struct table *results_table(struct results *r, const char *name,
+			    const char *title, const struct column *columns)
+{
+	return add_table(r, name, title, TABLE_ROWS, columns);
+}
+
+struct table *results_series(struct results *r, const char *name,
+			     const char *title, const struct column *columns)
+{
+	return add_table(r, name, title, TABLE_SERIES, columns);
+}
+
+struct table *results_record(struct results *r, const char *name,
+			     const char *title, const struct column *columns)
+{
+	return add_table(r, name, title, TABLE_RECORD, columns);
+}
+
+const struct table *results_find(const struct results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_tables; i++) {
+		if (strcmp(r->tables[i]->name, name) == 0)
+			return r->tables[i];
+	}
+	return NULL;
+}
+
+/* The column that the next cell belongs to. */
+static const struct column *next_column(const struct table *t)
+{
+	return &t->columns[t->n_cells % t->n_columns];
+}
+
+static void put(struct table *t, struct value value)
+{
+	assert(value.kind == VALUE_NONE || value.kind == next_column(t)->kind);
+	assert(t->kind != TABLE_RECORD || t->n_cells < t->n_columns);
+	t->cells = hd_grow(t->cells, &t->cap_cells, t->n_cells + 1,
+			   sizeof(*t->cells));
+	t->cells[t->n_cells++] = value;
+}
+
+void table_put_text(struct table *t, const char *text)
+{
+	put(t, (struct value){ .kind = VALUE_TEXT, .text = hd_strdup(text) });
+}
+
+void table_put_textf(struct table *t, const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	put(t,
+	    (struct value){ .kind = VALUE_TEXT, .text = strbuf_detach(&text) });
+}
+
+void table_put_uint(struct table *t, uint64_t value)
+{
+	put(t, (struct value){ .kind = VALUE_UINT, .u = value });
+}
+
+void table_put_int(struct table *t, int64_t value)
+{
+	put(t, (struct value){ .kind = VALUE_INT, .i = value });
+}
+
+void table_put_real(struct table *t, double value)
+{
+	if (isfinite(value))
+		put(t, (struct value){ .kind = VALUE_REAL, .real = value });
+	else
+		table_put_none(t);
+}
+
+void table_put_bool(struct table *t, bool value)
+{
+	put(t, (struct value){ .kind = VALUE_BOOL, .yes = value });
+}
+
+void table_put_none(struct table *t)
+{
+	put(t, (struct value){ .kind = VALUE_NONE });
+}
+
+/* What the unit of the next column is worth in base units. */
+static double unit_of_next(const struct table *t)
+{
+	static const struct {
+		const char *unit;
+		double factor;
+	} units[] = {
+		{ "ps", 1 },     { "ns", 1e3 },   { "us", 1e6 },
+		{ "ms", 1e9 },   { "s", 1e12 },   { "b/s", 1 },
+		{ "kb/s", 1e3 }, { "Mb/s", 1e6 }, { "Gb/s", 1e9 },
+		{ "MB/s", 8e6 }, { "GB/s", 8e9 },
+	};
+	const char *unit = next_column(t)->unit;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(units[i].unit, unit) == 0)
+			return units[i].factor;
+	}
+	assert(!"a unit of time or rate");
+	return 1;
+}
+
+void table_put_time(struct table *t, hd_time time)
+{
+	table_put_real(t, (double)time / unit_of_next(t));
+}
+
+void table_put_rate(struct table *t, struct hd_rate rate)
+{
+	table_put_real(t, hd_rate_bps(rate) / unit_of_next(t));
+}
+
+size_t table_rows(const struct table *t)
+{
+	assert(t->n_cells % t->n_columns == 0);
+	return t->n_cells / t->n_columns;
+}
+
+const struct value *table_cell(const struct table *t, size_t row, size_t column)
+{
+	assert(row < table_rows(t) && column < t->n_columns);
+	return &t->cells[row * t->n_columns + column];
+}

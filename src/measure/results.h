@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MEASURE_RESULTS_H
+#define HD_MEASURE_RESULTS_H
+
+/*
+ * What a command found out: named tables, series and records whose columns
+ * have units and an origin. It knows nothing of how it will be shown: report/
+ * turns it into text, CSV, JSON and so on.
+ *
+ * Columns are declared once, as a static array; cells are put one after the
+ * other, and a full row starts the next:
+ *
+ *	static const struct column flow_columns[] = {
+ *		{ "flow", NULL, VALUE_TEXT },
+ *		{ "offered", "Gb/s", VALUE_REAL, ORIGIN_COMPUTED },
+ *		{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+ *		{ NULL },
+ *	};
+ *	struct results *r = results_new("sim");
+ *	struct table *t = results_table(r, "flows", "what each flow received",
+ *					flow_columns);
+ *	for (...) {
+ *		table_put_text(t, flow->name);
+ *		table_put_real(t, hd_rate_bps(flow->rate) / 1e9);
+ *		table_put_time(t, histogram_percentile(&flow->latency, 99));
+ *	}
+ *
+ * A column that reads "speed" in one table reads "speed" everywhere. Names are
+ * lower case, in the words of the field; they serve as JSON keys too.
+ *
+ * Results own all they hold, texts and columns included, and are freed whole.
+ * Putting a value of another kind than the column's, or leaving a row
+ * incomplete, is a bug and asserts. A value that does not exist (a percentile
+ * of no packets) is put with table_put_none.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/units.h"
+
+enum origin {
+	ORIGIN_GIVEN,     /* a label or an input of the user's */
+	ORIGIN_SIMULATED, /* by our simulator */
+	ORIGIN_COMPUTED,  /* by a model, a bound or an algorithm */
+	ORIGIN_MEASURED,  /* on a real machine or device */
+	ORIGIN_PUBLISHED, /* read in a paper */
+};
+const char *origin_name(enum origin origin); /* "simulated" */
+
+enum value_kind {
+	VALUE_NONE,
+	VALUE_TEXT,
+	VALUE_UINT,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_BOOL,
+};
+const char *value_kind_name(enum value_kind kind); /* "real" */
+
+struct value {
+	enum value_kind kind; /* the column's or VALUE_NONE */
+	union {
+		char *text;
+		uint64_t u;
+		int64_t i;
+		double real;
+		bool yes;
+	};
+};
+
+struct column {
+	const char *name;
+	const char *unit; /* NULL or "" if it has none */
+	enum value_kind kind;
+	enum origin origin;
+	int places; /* of a real in text; 0: six significant digits */
+};
+
+enum table_kind {
+	TABLE_ROWS,   /* rows to read across */
+	TABLE_SERIES, /* rows to plot: the first real or whole column is x */
+	TABLE_RECORD, /* one row: a list of named values */
+};
+const char *table_kind_name(enum table_kind kind); /* "series" */
+
+struct table {
+	char *name;
+	char *title; /* one line, lower case, no stop */
+	enum table_kind kind;
+	size_t n_columns;
+	struct column *columns;
+	size_t n_cells, cap_cells;
+	struct value *cells; /* row by row */
+};
+
+struct results {
+	char *command;  /* "sim" */
+	char *version;  /* of the program; "" if unknown */
+	char *scenario; /* the input's text, for the record; "" if none */
+	uint64_t seed;
+	size_t n_tables, cap_tables;
+	struct table **tables;
+	size_t n_remarks, cap_remarks;
+	char **remarks; /* sentences a reader must know */
+};
+
+struct results *results_new(const char *command);
+void results_free(struct results *r);
+void results_set_scenario(struct results *r, const char *text);
+void results_set_version(struct results *r, const char *version);
+HD_PRINTF(2, 3)
+void results_remark(struct results *r, const char *format, ...);
+
+/* `columns` ends with a NULL name; the table lives as long as `r`. */
+struct table *results_table(struct results *r, const char *name,
+			    const char *title, const struct column *columns);
+struct table *results_series(struct results *r, const char *name,
+			     const char *title, const struct column *columns);
+struct table *results_record(struct results *r, const char *name,
+			     const char *title, const struct column *columns);
+/* NULL if there is none of that name. */
+const struct table *results_find(const struct results *r, const char *name);
+
+void table_put_text(struct table *t, const char *text);
+HD_PRINTF(2, 3)
+void table_put_textf(struct table *t, const char *format, ...);
+void table_put_uint(struct table *t, uint64_t value);
+void table_put_int(struct table *t, int64_t value);
+/* A NaN or an infinity is put as no value. */
+void table_put_real(struct table *t, double value);
+void table_put_bool(struct table *t, bool value);
+void table_put_none(struct table *t);
+/* Into a real column whose unit is ps, ns, us, ms or s. */
+void table_put_time(struct table *t, hd_time time);
+/* Into a real column whose unit is b/s, kb/s, Mb/s, Gb/s, MB/s or GB/s. */
+void table_put_rate(struct table *t, struct hd_rate rate);
+
+size_t table_rows(const struct table *t);
+const struct value *table_cell(const struct table *t, size_t row,
+			       size_t column);
+
+#endif
