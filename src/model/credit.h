@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MODEL_CREDIT_H
+#define HD_MODEL_CREDIT_H
+
+/*
+ * Two nodes joined by a link with credit-based flow control, as a Markov
+ * chain.
+ *
+ *	lambda --> [ i <= upstream ] -- mu1 --> [ j <= downstream ] -- mu2 -->
+ *	              node 1         <- credits -      node 2
+ *
+ * Node 1 holds the packet that it transmits; it may start only with a credit,
+ * that is, a place reserved at node 2. Packets that find node 1 full are lost;
+ * none is lost between the nodes. A credit returns when its packet leaves node
+ * 2: at once or, with delay > 0, after a time of that mean, the sum of
+ * `phases` exponential ones (1: exponential; many: nearly constant), during
+ * which it belongs to nobody. The chain is finite, so no load is too high.
+ */
+
+#include <stddef.h>
+
+#include "base/diag.h"
+
+#define CREDIT_MAX_PHASES 64
+
+struct credit_link {
+	double lambda;
+	double mu1;
+	double mu2;
+	size_t upstream;   /* places at node 1 */
+	size_t downstream; /* places at node 2 = credits */
+	double delay;      /* mean time a credit takes to return */
+	unsigned phases;   /* at least 1; irrelevant while delay is 0 */
+};
+
+struct credit_result {
+	double mean_upstream;   /* L1 */
+	double mean_downstream; /* L2 */
+	double mean;            /* L */
+	double response;        /* R, of the packets that are accepted */
+	double throughput;      /* T */
+	double loss;
+	double in_flight; /* mean number of credits on their way back */
+	/*
+	 * How well the solution keeps its promises: distance from balance
+	 * (see sparse_residual), and the largest relative difference among
+	 * the flows into node 1, over the link, and out of node 2.
+	 */
+	double residual;
+	double flow_error;
+	size_t states;
+	const char *method; /* "GTH" or "sparse LU" */
+};
+
+/* The rule that the link breaks, in words, with HD_ERR_RANGE; or HD_OK. */
+HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link,
+					  struct diag *d);
+
+/*
+ * Solves a link that passed the check. If p is not NULL it gets the
+ * probabilities of (i, j) at p[i * (downstream + 1) + j].
+ */
+HD_MUST_CHECK enum hd_status credit_solve(const struct credit_link *link,
+					  struct diag *d, double *p,
+					  struct credit_result *out);
+
+/* How credit_solve chooses: dense up to so many states. */
+#define CREDIT_DENSE_STATES 400
+
+#endif
