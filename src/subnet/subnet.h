@@ -65,12 +65,23 @@ struct mft {
 	uint64_t *ports; /* [mlid][switch][word] */
 };
 
+struct mcast_group; /* mcast.h */
+struct router_hop;  /* router.h */
+
+/* Finds equal tables; an implementation detail. */
+struct table_index {
+	uint32_t *slots;
+	uint32_t n_slots;
+	size_t cap;
+};
+
 struct subnet {
 	const struct topo *topo;
 
 	switch_id *switch_of_node; /* TOPO_NONE for other nodes */
 	node_id *node_of_switch;
 	uint32_t n_switches;
+	uint32_t n_subnets;
 
 	lid_t *lid_of_port; /* base LID per port_id; a switch's is port 0's */
 	uint8_t *lmc_of_port;
@@ -79,9 +90,17 @@ struct subnet {
 	port_id **port_of_lid; /* [subnet][lid], TOPO_NONE if unowned */
 	lid_t *top_lid;        /* largest unicast LID in use, per subnet */
 
-	uint8_t *lft; /* [switch][lid], lft_stride apart */
+	/* [switch][lid], lft_stride apart: LIDs 0 .. lft_stride - 1 */
+	uint8_t *lft;
 	uint32_t lft_stride;
 	struct mft *mft; /* per subnet number */
+	struct mcast_group *groups;
+	uint32_t n_groups;
+	size_t groups_cap;
+
+	/* Which routers lead where: router.h. */
+	struct router_hop *router_hops; /* [from subnet][to subnet] */
+	port_id *router_choices;
 
 	/*
 	 * The SL a routing engine asks for per (source, destination) LID pair
@@ -89,22 +108,109 @@ struct subnet {
 	 */
 	struct sl2vl *sl2vl_tables;
 	uint32_t n_sl2vl_tables;
-	uint32_t *sl2vl_of_port;  /* CA ports: number of the table */
+	uint32_t *sl2vl_of_port;  /* end ports: number of the table */
 	uint16_t **sl2vl_of_pair; /* [switch][in * (n_ports + 1) + out] */
+	struct table_index sl2vl_index;
 
 	struct vlarb *vlarb_tables;
 	uint32_t n_vlarb_tables;
 	uint32_t *vlarb_of_port; /* per port_id */
+	struct table_index vlarb_index;
 
 	struct pkey_table *pkeys; /* per port_id */
 	uint8_t *vls_of_port;     /* operational data VLs, per port_id */
 
 	const char *engine; /* which routing engine filled the LFTs */
 	unsigned vls_used;  /* data VLs its deadlock freedom needs */
-	/* SL per (source switch, destination LID) if engine needs it, or NULL
+	char note[160];     /* what else the engine decided, e.g. its roots */
+	/*
+	 * SL per (source switch, destination LID), lft_stride apart, or NULL
+	 * if the engine leaves the SL to the application.
 	 */
 	uint8_t *sl_of_path;
 };
+
+/*
+ * A subnet over `t` (which must outlive it): switches numbered, LIDs not yet
+ * assigned, forwarding tables empty, every lane table at OpenSM's built-in
+ * default cut to the lanes of the link, every port in the default partition.
+ */
+void subnet_init(struct subnet *s, const struct topo *t);
+void subnet_fini(struct subnet *s);
+
+/*
+ * Limits the data VLs of every link to `max` (1, 2, 4, 8 or 15), as OpenSM's
+ * max_op_vls does, and sets the lane tables to their defaults again.
+ */
+void subnet_limit_vls(struct subnet *s, unsigned max);
+
+enum lid_order {
+	LIDS_OPENSM, /* as OpenSM on x86: the SM's port, then by swapped GUID */
+	LIDS_PAPER,  /* x * rows + y + 1 on a mesh; the hosts first */
+	LIDS_NODES,  /* in node order: every end port and switch */
+	LIDS_KEEP,   /* as the topology's file says */
+};
+
+struct lid_options {
+	enum lid_order order;
+	unsigned lmc;    /* of end ports; a plain switch port 0 has one LID */
+	port_id sm_port; /* LIDS_OPENSM; TOPO_NONE = the first end port */
+};
+
+/*
+ * Gives every end port and every switch its LIDs and empties the forwarding
+ * tables. HD_ERR_FULL if the 48K unicast LIDs do not suffice, HD_ERR_INPUT if
+ * LIDs to keep are missing or clash, HD_ERR_UNFIT if the order does not apply.
+ */
+HD_MUST_CHECK enum hd_status subnet_assign_lids(struct subnet *s,
+						const struct lid_options *o,
+						struct diag *d);
+
+/* Tables are copied; equal ones are stored once. */
+void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
+		      const struct sl2vl *table);
+void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
+			   const struct sl2vl *table);
+void subnet_set_vlarb(struct subnet *s, port_id port,
+		      const struct vlarb *table);
+void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
+		      unsigned n);
+
+/* OpenSM's built-in SL2VL (0..14,7) for a link with `vls` data VLs. */
+struct sl2vl sl2vl_default(unsigned vls);
+/* Low table: weight 4 for each of `vls` VLs; high table empty. */
+struct vlarb vlarb_default(unsigned vls);
+
+/* The switch a cable from `port` leads to, or TOPO_NONE. */
+switch_id subnet_switch_at(const struct subnet *s, port_id port);
+/*
+ * Where a packet for `lid` must leave the fabric: the last switch and its port
+ * (0 for the switch itself). False if the LID is not assigned or its owner is
+ * not attached to a switch.
+ */
+bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
+		   switch_id *sw, uint8_t *port);
+
+/* The GID of a port is the prefix of its subnet and its GUID. */
+static inline uint64_t subnet_gid_prefix(const struct subnet *s, port_id port)
+{
+	return s->prefix[s->topo->ports[port].subnet];
+}
+
+/* The subnet number that a switch belongs to. */
+static inline unsigned subnet_of_switch(const struct subnet *s, switch_id sw)
+{
+	const struct topo *t = s->topo;
+
+	return t->ports[t->nodes[s->node_of_switch[sw]].first_port].subnet;
+}
+
+/*
+ * The SL for packets from end port `source` to `dlid`: what the routing engine
+ * asks for, or `wanted` if it leaves the choice open.
+ */
+uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
+		uint8_t wanted);
 
 static inline uint8_t lft_get(const struct subnet *s, switch_id sw, lid_t lid)
 {

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_FABRIC_FOR_TESTS_H
+#define HD_SUBNET_FABRIC_FOR_TESTS_H
+
+/* Small fabrics for tests, built by hand so that tests know every port. */
+
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "topo/topo.h"
+
+#define SWITCH_GUID UINT64_C(0x200000)
+#define HOST_GUID   UINT64_C(0x100000)
+
+static inline node_id add_switch(struct topo *t, unsigned n_ports)
+{
+	char name[32];
+	unsigned n = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++)
+		n += topo_is_switch(t, v);
+	snprintf(name, sizeof(name), "switch%u", n);
+	node_id v = topo_add_node(t, NODE_SWITCH, n_ports, name);
+
+	t->nodes[v].guid = SWITCH_GUID + n;
+	t->ports[t->nodes[v].first_port].guid = SWITCH_GUID + n;
+	return v;
+}
+
+/* A host with one port, cabled to port `number` of switch `sw`. */
+static inline node_id add_host(struct topo *t, node_id sw, unsigned number)
+{
+	char name[32];
+	unsigned n = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++)
+		n += t->nodes[v].kind == NODE_CA;
+	snprintf(name, sizeof(name), "host%u", n);
+	node_id v = topo_add_node(t, NODE_CA, 1, name);
+
+	t->nodes[v].guid = HOST_GUID + 2 * n;
+	t->ports[topo_port_of(t, v, 1)].guid = HOST_GUID + 2 * n + 1;
+	topo_link(t, topo_port_of(t, v, 1), topo_port_of(t, sw, number));
+	return v;
+}
+
+static inline void join(struct topo *t, node_id a, unsigned pa, node_id b,
+			unsigned pb)
+{
+	topo_link(t, topo_port_of(t, a, pa), topo_port_of(t, b, pb));
+}
+
+/*
+ * A grid with `n_hosts` hosts per switch (on ports 2 * n_dims + 1 ...). Port
+ * 2k + 1 leads up in dimension k, 2k + 2 down. Switch numbers count dimension
+ * 0 fastest.
+ */
+static inline void build_grid(struct topo *t, enum topo_family family,
+			      unsigned n_dims, const uint32_t *dims,
+			      unsigned n_hosts)
+{
+	bool rings = family == FAMILY_TORUS || family == FAMILY_RING;
+	uint32_t n = 1, stride = 1;
+
+	topo_init(t);
+	t->family = family;
+	t->n_dims = n_dims;
+	for (unsigned k = 0; k < n_dims; k++) {
+		t->dims[k] = dims[k];
+		n *= dims[k];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		node_id v = add_switch(t, 2 * n_dims + n_hosts);
+		uint32_t rest = i;
+
+		for (unsigned k = 0; k < n_dims; k++) {
+			t->nodes[v].coord[k] = (uint16_t)(rest % dims[k]);
+			rest /= dims[k];
+		}
+	}
+	for (unsigned k = 0; k < n_dims; k++, stride *= dims[k - 1]) {
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t at = t->nodes[i].coord[k];
+			bool last = at + 1 == dims[k];
+
+			if (last && (!rings || dims[k] < 3))
+				continue;
+			join(t, i, 2 * k + 1,
+			     last ? i - stride * (dims[k] - 1) : i + stride,
+			     2 * k + 2);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		for (unsigned h = 1; h <= n_hosts; h++)
+			add_host(t, i, 2 * n_dims + h);
+	}
+}
+
+/* A random connected graph of n switches, one host each on port 1. */
+static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
+				uint32_t extra)
+{
+	struct rng r;
+	unsigned *used;
+
+	rng_init(&r, seed, 0);
+	topo_init(t);
+	t->family = FAMILY_IRREGULAR;
+	used = calloc(n, sizeof(*used));
+	for (uint32_t i = 0; i < n; i++) {
+		add_switch(t, 60);
+		used[i] = 1;
+	}
+	for (uint32_t i = 1; i < n + extra; i++) {
+		uint32_t a = i < n ? i : (uint32_t)rng_below(&r, n);
+		uint32_t b = (uint32_t)rng_below(&r, i < n ? i : n);
+
+		if (a != b && used[a] < 60 && used[b] < 60)
+			join(t, a, ++used[a], b, ++used[b]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		add_host(t, i, 1);
+	free(used);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct route_engine route_engines[] = {
+	{ "minhop", "any fabric", route_minhop },
+	{ "updn", "any fabric", route_updn },
+	{ "xy", "a mesh of two dimensions", route_xy },
+	{ "dor", "a mesh, torus, hypercube or ring", route_dor },
+	{ "negative-first", "a mesh of two or more dimensions",
+	  route_negative_first },
+	{ "ecube", "a hypercube", route_ecube },
+};
+const unsigned n_route_engines =
+	sizeof(route_engines) / sizeof(route_engines[0]);
+
+const struct route_engine *route_engine_find(const char *name)
+{
+	for (unsigned i = 0; i < n_route_engines; i++) {
+		if (strcmp(route_engines[i].name, name) == 0)
+			return &route_engines[i];
+	}
+	return NULL;
+}
+
+static void forget_routes(struct subnet *s)
+{
+	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
+	free(s->sl_of_path);
+	s->sl_of_path = NULL;
+	s->engine = NULL;
+	s->vls_used = 0;
+	s->note[0] = '\0';
+}
+
+enum hd_status subnet_route(struct subnet *s, const char *engine,
+			    const struct route_options *o, struct diag *d)
+{
+	static const struct route_options none = { .n_roots = 0 };
+	const struct route_engine *e = route_engine_find(engine);
+	struct diag why = { .status = HD_OK };
+	struct sw_graph g;
+
+	if (!e)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "unknown routing engine '%s'", engine);
+	if (!s->lft)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "%s: LIDs must be assigned before routing",
+				 engine);
+	forget_routes(s);
+	graph_init(&g, s);
+	s->vls_used = 1;
+	enum hd_status status = e->route(s, &g, o ? o : &none, &why);
+
+	graph_fini(&g);
+	if (status == HD_OK) {
+		s->engine = e->name;
+		return HD_OK;
+	}
+	forget_routes(s);
+	if (why.line)
+		return diag_fail_at(d, status, why.line, why.column, "%s",
+				    why.message);
+	return diag_fail(d, status, "%s: %s", e->name, why.message);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_ROUTE_H
+#define HD_SUBNET_ROUTE_H
+
+/*
+ * Routing engines, behind one table.
+ *
+ * An engine fills the forwarding tables of a subnet whose LIDs are assigned
+ * and, where its freedom from deadlock needs lanes, the SL2VL tables and the
+ * SL of every path. It either does what its name says or refuses with the
+ * reason; no engine ever stands in for another. s->engine, s->vls_used and
+ * s->note say what was done.
+ */
+
+#include "subnet/graph.h"
+
+struct route_options {
+	const uint64_t *roots; /* updn, ftree: GUIDs of the top switches */
+	unsigned n_roots;
+	unsigned
+		max_vls; /* dfsssp, lash: most layers; 0 = all the links have */
+	const char *file; /* file: path, for messages */
+	const char *text; /* file: its content */
+	size_t text_len;
+};
+
+struct route_engine {
+	const char *name;
+	const char *needs; /* what it accepts, for --help and refusals */
+	enum hd_status (*route)(struct subnet *s, const struct sw_graph *g,
+				const struct route_options *o, struct diag *d);
+};
+
+extern const struct route_engine route_engines[];
+extern const unsigned n_route_engines;
+
+/* NULL if there is none of that name. */
+const struct route_engine *route_engine_find(const char *name);
+
+/*
+ * Runs an engine. On refusal the forwarding tables are empty and s->engine is
+ * NULL; the diag names the engine.
+ */
+HD_MUST_CHECK enum hd_status subnet_route(struct subnet *s, const char *engine,
+					  const struct route_options *o,
+					  struct diag *d);
+
+/* Engines, one per file. */
+enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
+			    const struct route_options *o, struct diag *d);
+enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
+			  const struct route_options *o, struct diag *d);
+enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
+			 const struct route_options *o, struct diag *d);
+enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
+			const struct route_options *o, struct diag *d);
+enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
+				    const struct route_options *o,
+				    struct diag *d);
+enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
+			   const struct route_options *o, struct diag *d);
+
+#endif

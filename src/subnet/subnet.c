@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/subnet.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/mcast.h"
+#include "subnet/router.h"
+
+#define DEFAULT_WEIGHT     4 /* OpenSM's */
+#define DEFAULT_PKEY       0xFFFF
+#define PREFIX_LINK_LOCAL  UINT64_C(0xFE80000000000000)
+#define PREFIX_SITE_LOCAL  UINT64_C(0xFEC0000000000000)
+#define OPENSM_SL15_VL     7
+#define MAX_MASK_OF_15_VLS 15u
+
+struct sl2vl sl2vl_default(unsigned vls)
+{
+	/* OpenSM masks lanes, which for 1, 2, 4, 8 is the modulus. */
+	unsigned mask = vls >= N_DATA_VLS ? MAX_MASK_OF_15_VLS : vls - 1;
+	struct sl2vl table;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		unsigned vl = sl < N_DATA_VLS ? sl : OPENSM_SL15_VL;
+
+		table.vl[sl] = (uint8_t)(vl & mask);
+	}
+	return table;
+}
+
+struct vlarb vlarb_default(unsigned vls)
+{
+	struct vlarb table = { .n_low = (uint8_t)vls };
+
+	for (unsigned vl = 0; vl < vls; vl++)
+		table.low[vl] = (struct vlarb_entry){
+			.vl = (uint8_t)vl,
+			.weight = DEFAULT_WEIGHT,
+		};
+	return table;
+}
+
+static uint64_t hash_bytes(const void *bytes, size_t size)
+{
+	const unsigned char *b = bytes;
+	uint64_t h = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ b[i]) * UINT64_C(0x100000001B3);
+	return h ^ h >> 32;
+}
+
+static void index_rebuild(struct table_index *x, const void *tables, uint32_t n,
+			  size_t size)
+{
+	uint32_t n_slots = x->n_slots ? x->n_slots * 2 : 16;
+
+	free(x->slots);
+	x->slots = hd_alloc(n_slots, sizeof(*x->slots));
+	x->n_slots = n_slots;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t h = hash_bytes((const char *)tables + i * size, size);
+
+		while (x->slots[h & (n_slots - 1)])
+			h++;
+		x->slots[h & (n_slots - 1)] = i + 1;
+	}
+}
+
+/* The number of `table` among *tables, where it is added if it is new. */
+static uint32_t intern(struct table_index *x, void **tables, uint32_t *n,
+		       const void *table, size_t size)
+{
+	uint64_t h = hash_bytes(table, size);
+
+	if (x->n_slots <= *n * 2) {
+		*tables = hd_grow(*tables, &x->cap, *n + 1, size);
+		index_rebuild(x, *tables, *n, size);
+	}
+	for (;; h++) {
+		uint32_t *slot = &x->slots[h & (x->n_slots - 1)];
+
+		if (*slot && memcmp((char *)*tables + (*slot - 1) * size, table,
+				    size) == 0)
+			return *slot - 1;
+		if (!*slot) {
+			*tables = hd_grow(*tables, &x->cap, *n + 1, size);
+			memcpy((char *)*tables + *n * size, table, size);
+			*slot = ++*n;
+			return *n - 1;
+		}
+	}
+}
+
+static uint32_t intern_sl2vl(struct subnet *s, const struct sl2vl *table)
+{
+	void *tables = s->sl2vl_tables;
+	uint32_t id = intern(&s->sl2vl_index, &tables, &s->n_sl2vl_tables,
+			     table, sizeof(*table));
+
+	s->sl2vl_tables = tables;
+	return id;
+}
+
+void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
+		      const struct sl2vl *table)
+{
+	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	uint32_t id = intern_sl2vl(s, table);
+
+	assert(in < n && out < n && id <= UINT16_MAX);
+	s->sl2vl_of_pair[sw][in * n + out] = (uint16_t)id;
+}
+
+void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
+			   const struct sl2vl *table)
+{
+	s->sl2vl_of_port[end_port] = intern_sl2vl(s, table);
+}
+
+void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table)
+{
+	void *tables = s->vlarb_tables;
+	/* Entries out of use must not make equal tables differ. */
+	struct vlarb clean = {
+		.n_high = table->n_high,
+		.n_low = table->n_low,
+		.high_limit = table->high_limit,
+	};
+
+	memcpy(clean.high, table->high, table->n_high * sizeof(clean.high[0]));
+	memcpy(clean.low, table->low, table->n_low * sizeof(clean.low[0]));
+	s->vlarb_of_port[port] =
+		intern(&s->vlarb_index, &tables, &s->n_vlarb_tables, &clean,
+		       sizeof(clean));
+	s->vlarb_tables = tables;
+}
+
+void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
+		      unsigned n)
+{
+	struct pkey_table *p = &s->pkeys[port];
+
+	p->keys = hd_realloc(p->keys, n, sizeof(*p->keys));
+	memcpy(p->keys, keys, n * sizeof(*p->keys));
+	p->n = (uint16_t)n;
+}
+
+/* Lanes of the link at `port`, or of the port itself where there is no link. */
+static uint8_t lanes_of(const struct topo *t, port_id port, unsigned max)
+{
+	unsigned vls = t->ports[port].vls;
+	port_id peer = t->ports[port].peer;
+
+	if (peer != TOPO_NONE && t->ports[peer].vls < vls)
+		vls = t->ports[peer].vls;
+	if (vls == 0)
+		vls = 1;
+	return (uint8_t)(vls < max ? vls : max);
+}
+
+static void default_lanes_of_switch(struct subnet *s, switch_id sw)
+{
+	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	unsigned n = v->n_ports + 1u;
+
+	for (unsigned out = 0; out < n; out++) {
+		unsigned vls = s->vls_of_port[v->first_port + out];
+		struct sl2vl table = sl2vl_default(vls);
+		uint16_t id = (uint16_t)intern_sl2vl(s, &table);
+
+		for (unsigned in = 0; in < n; in++)
+			s->sl2vl_of_pair[sw][in * n + out] = id;
+	}
+}
+
+void subnet_limit_vls(struct subnet *s, unsigned max)
+{
+	const struct topo *t = s->topo;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		s->vls_of_port[p] = lanes_of(t, p, max);
+		struct sl2vl lanes = sl2vl_default(s->vls_of_port[p]);
+		struct vlarb weights = vlarb_default(s->vls_of_port[p]);
+
+		subnet_set_port_sl2vl(s, p, &lanes);
+		subnet_set_vlarb(s, p, &weights);
+	}
+	for (switch_id sw = 0; sw < s->n_switches; sw++)
+		default_lanes_of_switch(s, sw);
+}
+
+static void number_switches(struct subnet *s)
+{
+	const struct topo *t = s->topo;
+
+	s->switch_of_node = hd_alloc(t->n_nodes, sizeof(*s->switch_of_node));
+	s->node_of_switch = hd_alloc(t->n_nodes, sizeof(*s->node_of_switch));
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		s->switch_of_node[v] = TOPO_NONE;
+		if (!topo_is_switch(t, v))
+			continue;
+		s->switch_of_node[v] = s->n_switches;
+		s->node_of_switch[s->n_switches++] = v;
+	}
+}
+
+static void number_subnets(struct subnet *s)
+{
+	s->n_subnets = s->topo->n_subnets;
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		if (s->topo->ports[p].subnet >= s->n_subnets)
+			s->n_subnets = s->topo->ports[p].subnet + 1u;
+	}
+	if (s->n_subnets == 0)
+		s->n_subnets = 1;
+	s->prefix = hd_alloc(s->n_subnets, sizeof(*s->prefix));
+	s->port_of_lid = hd_alloc(s->n_subnets, sizeof(*s->port_of_lid));
+	s->top_lid = hd_alloc(s->n_subnets, sizeof(*s->top_lid));
+	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
+	for (unsigned i = 0; i < s->n_subnets; i++) {
+		/* A link-local prefix is not routed, so many need another. */
+		s->prefix[i] = s->n_subnets == 1 ? PREFIX_LINK_LOCAL
+						 : PREFIX_SITE_LOCAL + i + 1;
+		s->port_of_lid[i] =
+			hd_alloc(LID_MAX_UNICAST + 1, sizeof(port_id));
+		memset(s->port_of_lid[i], 0xFF,
+		       (LID_MAX_UNICAST + 1) * sizeof(port_id));
+	}
+}
+
+static void default_partition(struct subnet *s)
+{
+	static const uint16_t key = DEFAULT_PKEY;
+	const struct topo *t = s->topo;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		bool of_switch = topo_is_switch(t, t->ports[p].node);
+
+		if (topo_is_end_port(t, p) ||
+		    (of_switch && t->ports[p].number == 0))
+			subnet_set_pkeys(s, p, &key, 1);
+	}
+}
+
+void subnet_init(struct subnet *s, const struct topo *t)
+{
+	*s = (struct subnet){ .topo = t };
+	number_switches(s);
+	number_subnets(s);
+	s->lid_of_port = hd_alloc(t->n_ports, sizeof(*s->lid_of_port));
+	s->lmc_of_port = hd_alloc(t->n_ports, sizeof(*s->lmc_of_port));
+	s->vls_of_port = hd_alloc(t->n_ports, sizeof(*s->vls_of_port));
+	s->pkeys = hd_alloc(t->n_ports, sizeof(*s->pkeys));
+	s->sl2vl_of_port = hd_alloc(t->n_ports, sizeof(*s->sl2vl_of_port));
+	s->vlarb_of_port = hd_alloc(t->n_ports, sizeof(*s->vlarb_of_port));
+	s->sl2vl_of_pair = hd_alloc(s->n_switches, sizeof(*s->sl2vl_of_pair));
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		size_t n = t->nodes[s->node_of_switch[sw]].n_ports + 1u;
+
+		s->sl2vl_of_pair[sw] = hd_alloc(n * n, sizeof(uint16_t));
+	}
+	default_partition(s);
+	subnet_limit_vls(s, N_DATA_VLS);
+}
+
+void subnet_fini(struct subnet *s)
+{
+	mcast_clear(s);
+	free(s->groups);
+	for (unsigned i = 0; i < s->n_subnets; i++)
+		free(s->port_of_lid[i]);
+	for (switch_id sw = 0; sw < s->n_switches; sw++)
+		free(s->sl2vl_of_pair[sw]);
+	for (port_id p = 0; p < s->topo->n_ports; p++)
+		free(s->pkeys[p].keys);
+	free(s->pkeys);
+	free(s->sl2vl_of_pair);
+	free(s->sl2vl_of_port);
+	free(s->sl2vl_tables);
+	free(s->sl2vl_index.slots);
+	free(s->vlarb_of_port);
+	free(s->vlarb_tables);
+	free(s->vlarb_index.slots);
+	free(s->vls_of_port);
+	free(s->lmc_of_port);
+	free(s->lid_of_port);
+	free(s->switch_of_node);
+	free(s->node_of_switch);
+	free(s->prefix);
+	free(s->port_of_lid);
+	free(s->top_lid);
+	free(s->mft);
+	free(s->lft);
+	free(s->sl_of_path);
+	router_tables_free(s);
+	*s = (struct subnet){ .topo = NULL };
+}
+
+switch_id subnet_switch_at(const struct subnet *s, port_id port)
+{
+	port_id peer = s->topo->ports[port].peer;
+
+	if (peer == TOPO_NONE)
+		return TOPO_NONE;
+	return s->switch_of_node[s->topo->ports[peer].node];
+}
+
+bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
+		   switch_id *sw, uint8_t *port)
+{
+	if (subnet >= s->n_subnets || lid > LID_MAX_UNICAST)
+		return false;
+	port_id owner = s->port_of_lid[subnet][lid];
+
+	if (owner == TOPO_NONE)
+		return false;
+	node_id node = s->topo->ports[owner].node;
+
+	if (topo_is_switch(s->topo, node)) {
+		*sw = s->switch_of_node[node];
+		*port = 0;
+		return true;
+	}
+	switch_id at = subnet_switch_at(s, owner);
+
+	if (at == TOPO_NONE)
+		return false;
+	*sw = at;
+	*port = s->topo->ports[s->topo->ports[owner].peer].number;
+	return *port != LFT_NO_PORT;
+}
+
+uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
+		uint8_t wanted)
+{
+	node_id node = s->topo->ports[source].node;
+	switch_id sw = topo_is_switch(s->topo, node)
+			       ? s->switch_of_node[node]
+			       : subnet_switch_at(s, source);
+
+	if (!s->sl_of_path || sw == TOPO_NONE || dlid >= s->lft_stride)
+		return wanted;
+	return s->sl_of_path[(size_t)sw * s->lft_stride + dlid];
+}

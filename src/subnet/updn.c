@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/balance.h"
+#include "subnet/route.h"
+
+/*
+ * Up*-down*: every cable has an upper end, the one nearer to the root (among
+ * equals, the lower number); a legal path never goes up after it went down.
+ *
+ * A forwarding table does not know where a packet came from. So that packets
+ * which arrive from above can go on, a switch that can reach a destination by
+ * going down only does so, even where the way over an upper switch is shorter;
+ * the others go up to the nearest switch that can.
+ */
+struct updn {
+	const struct sw_graph *g;
+	uint32_t *height; /* rank in the total order, 0 = top root */
+	switch_id *by_height;
+	uint16_t *dist;
+	bool *down; /* reaches the target by going down only */
+	switch_id *queue;
+};
+
+static bool goes_up(const struct updn *u, switch_id from, switch_id to)
+{
+	return u->height[to] < u->height[from];
+}
+
+static void updn_aim(void *rule, switch_id target)
+{
+	struct updn *u = rule;
+	const struct sw_graph *g = u->g;
+	uint32_t head = 0, tail = 0;
+
+	memset(u->dist, 0xFF, g->n * sizeof(*u->dist));
+	memset(u->down, 0, g->n * sizeof(*u->down));
+	u->dist[target] = 0;
+	u->down[target] = true;
+	u->queue[tail++] = target;
+	while (head < tail) {
+		switch_id sw = u->queue[head++];
+
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (u->down[to] || !goes_up(u, sw, to))
+				continue;
+			u->down[to] = true;
+			u->dist[to] = (uint16_t)(u->dist[sw] + 1);
+			u->queue[tail++] = to;
+		}
+	}
+	/* The others, from the top: all above a switch is known before it. */
+	for (uint32_t i = 0; i < g->n; i++) {
+		switch_id sw = u->by_height[i];
+
+		for (edge_id e = g->first[sw];
+		     !u->down[sw] && e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (goes_up(u, sw, to) && u->dist[to] != GRAPH_FAR &&
+			    u->dist[to] + 1u < u->dist[sw])
+				u->dist[sw] = (uint16_t)(u->dist[to] + 1);
+		}
+	}
+}
+
+static unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
+{
+	const struct updn *u = rule;
+	const struct sw_graph *g = u->g;
+	unsigned n = 0;
+
+	if (u->dist[at] == GRAPH_FAR)
+		return 0;
+	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
+		switch_id to = g->edges[e].to;
+		bool legal = u->down[at] ? u->down[to] && !goes_up(u, at, to)
+					 : goes_up(u, at, to);
+
+		if (legal && u->dist[to] + 1u == u->dist[at])
+			out[n++] = g->edges[e].out;
+	}
+	return n;
+}
+
+/* True if `sw` has all adapters at one distance: the top of a tree. */
+static bool is_tree_root(const struct updn *u, switch_id sw)
+{
+	const struct sw_graph *g = u->g;
+	uint32_t n = graph_distances(g, sw, u->dist, u->queue);
+	uint16_t at = GRAPH_FAR;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (g->n_ends[u->queue[i]] == 0)
+			continue;
+		if (at != GRAPH_FAR && at != u->dist[u->queue[i]])
+			return false;
+		at = u->dist[u->queue[i]];
+	}
+	return at != GRAPH_FAR;
+}
+
+static enum hd_status given_roots(const struct subnet *s,
+				  const struct route_options *o, bool *is_root,
+				  struct diag *d)
+{
+	for (unsigned i = 0; i < o->n_roots; i++) {
+		switch_id sw = 0;
+
+		while (sw < s->n_switches &&
+		       s->topo->nodes[s->node_of_switch[sw]].guid !=
+			       o->roots[i])
+			sw++;
+		if (sw == s->n_switches)
+			return diag_fail(d, HD_ERR_NOT_FOUND,
+					 "no switch has the GUID 0x%016" PRIx64
+					 " given as a root",
+					 o->roots[i]);
+		is_root[sw] = true;
+	}
+	return HD_OK;
+}
+
+struct queue {
+	switch_id *items;
+	uint32_t head, tail;
+};
+
+static void spread_levels(const struct sw_graph *g, struct queue *q,
+			  uint16_t *level)
+{
+	while (q->head < q->tail) {
+		switch_id sw = q->items[q->head++];
+
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (level[to] != GRAPH_FAR)
+				continue;
+			level[to] = (uint16_t)(level[sw] + 1);
+			q->items[q->tail++] = to;
+		}
+	}
+}
+
+/* BFS levels from the roots; parts without a root get their first switch. */
+static void set_levels(const struct updn *u, const bool *is_root,
+		       uint16_t *level)
+{
+	const struct sw_graph *g = u->g;
+	struct queue q = { .items = u->queue };
+
+	memset(level, 0xFF, g->n * sizeof(*level));
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		if (!is_root[sw])
+			continue;
+		level[sw] = 0;
+		q.items[q.tail++] = sw;
+	}
+	spread_levels(g, &q, level);
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		if (level[sw] != GRAPH_FAR)
+			continue;
+		level[sw] = 0;
+		q.items[q.tail++] = sw;
+		spread_levels(g, &q, level);
+	}
+}
+
+static void set_heights(struct updn *u, const uint16_t *level)
+{
+	uint32_t n = 0;
+
+	for (uint32_t depth = 0; n < u->g->n; depth++) {
+		for (switch_id sw = 0; sw < u->g->n; sw++) {
+			if (level[sw] != depth)
+				continue;
+			u->height[sw] = n;
+			u->by_height[n++] = sw;
+		}
+	}
+}
+
+static void note_roots(struct subnet *s, const uint16_t *level,
+		       const char *origin)
+{
+	unsigned n = 0;
+	switch_id first = 0;
+
+	for (switch_id sw = s->n_switches; sw-- > 0;) {
+		if (level[sw] == 0) {
+			n++;
+			first = sw;
+		}
+	}
+	if (n == 0)
+		return;
+	const char *name = s->topo->nodes[s->node_of_switch[first]].name;
+
+	snprintf(s->note, sizeof(s->note), "%u root%s (%s), the first is '%s'",
+		 n, n == 1 ? "" : "s", origin, name);
+}
+
+static enum hd_status find_roots(struct updn *u, struct subnet *s,
+				 const struct route_options *o, struct diag *d)
+{
+	bool *is_root = hd_alloc(u->g->n, sizeof(*is_root));
+	uint16_t *level = hd_alloc(u->g->n, sizeof(*level));
+	const char *origin = "given";
+	enum hd_status status = given_roots(s, o, is_root, d);
+
+	if (o->n_roots == 0) {
+		bool found = false;
+
+		for (switch_id sw = 0; sw < u->g->n; sw++) {
+			is_root[sw] = is_tree_root(u, sw);
+			found |= is_root[sw];
+		}
+		origin = found ? "equally far from all hosts"
+			       : "the lowest number";
+	}
+	if (status == HD_OK) {
+		set_levels(u, is_root, level);
+		set_heights(u, level);
+		note_roots(s, level, origin);
+	}
+	free(is_root);
+	free(level);
+	return status;
+}
+
+enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
+			  const struct route_options *o, struct diag *d)
+{
+	struct updn u = {
+		.g = g,
+		.height = hd_alloc(g->n, sizeof(*u.height)),
+		.by_height = hd_alloc(g->n, sizeof(*u.by_height)),
+		.dist = hd_alloc(g->n, sizeof(*u.dist)),
+		.down = hd_alloc(g->n, sizeof(*u.down)),
+		.queue = hd_alloc(g->n, sizeof(*u.queue)),
+	};
+	struct route_rule rule = { updn_aim, updn_ports, &u };
+	enum hd_status status = find_roots(&u, s, o, d);
+
+	if (status == HD_OK)
+		balance_routes(s, g, &rule);
+	free(u.height);
+	free(u.by_height);
+	free(u.dist);
+	free(u.down);
+	free(u.queue);
+	return status;
+}
