@@ -427,15 +427,14 @@ static void build(struct work *w)
 }
 
 enum hd_status bound_delays(enum bound_mode mode,
-			    const struct bound_port *ports, uint32_t n_ports,
-			    const struct bound_flow *flows, uint32_t n_flows,
-			    struct diag *d, double *delay)
+			    const struct bound_network *network, struct diag *d,
+			    double *delay)
 {
 	struct work w = { .mode = mode,
-			  .ports = ports,
-			  .n_ports = n_ports,
-			  .flows = flows,
-			  .n_flows = n_flows };
+			  .ports = network->ports,
+			  .n_ports = network->n_ports,
+			  .flows = network->flows,
+			  .n_flows = network->n_flows };
 
 	build(&w);
 	w.delay = hd_alloc(w.n_delays, sizeof(*w.delay));

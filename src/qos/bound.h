@@ -42,19 +42,19 @@ enum bound_class { CLASS_DBTS, CLASS_DB, BOUND_CLASSES };
 
 /* An output port that flows go through. */
 struct bound_port {
-	double rate;       /* bytes per second */
-	double max_packet; /* the largest packet of any class, on the wire */
+	double rate;             /* bytes per second */
+	double max_packet;       /* the largest of any class, on the wire */
 	double management_burst; /* VL15: goes before everything */
-	double fixed;       /* propagation, routing, arbitration; seconds */
-	uint8_t high_limit; /* LimitOfHighPriority */
+	double fixed; /* propagation, routing, arbitration; seconds */
 	/*
 	 * DB's part of the low table, in blocks per round; 0 if nothing else
 	 * is in it and DB has strict priority over the rest.
 	 */
 	double db_weight;
 	double other_weight; /* all other entries of the low table */
-	uint32_t n_others;   /* how many: each may overshoot by a packet */
 	double min_fill;     /* least L / (64 ceil(L/64)) of DB's packets */
+	uint32_t n_others;   /* how many entries: each may overshoot */
+	uint8_t high_limit;  /* LimitOfHighPriority */
 };
 
 struct bound_flow {
@@ -71,16 +71,22 @@ struct bound_flow {
 	uint32_t n_paced;
 };
 
+struct bound_network {
+	const struct bound_port *ports;
+	uint32_t n_ports;
+	const struct bound_flow *flows;
+	uint32_t n_flows;
+};
+
 /*
  * Computes delay[k] for each hop of each flow, flows and hops in order (the
  * first hop of flow i is at the sum of n_hops before it). HD_ERR_UNFIT with
  * the port that refuses: more reserved than the port has, or a cyclic
  * dependency whose delays grow without end.
  */
-HD_MUST_CHECK enum hd_status
-bound_delays(enum bound_mode mode, const struct bound_port *ports,
-	     uint32_t n_ports, const struct bound_flow *flows, uint32_t n_flows,
-	     struct diag *d, double *delay);
+HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode,
+					  const struct bound_network *network,
+					  struct diag *d, double *delay);
 
 const char *bound_mode_name(enum bound_mode mode);
 

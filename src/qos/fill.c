@@ -138,10 +138,11 @@ static uint32_t scaled(uint32_t slots, uint32_t scale)
 static void scaled_table(const struct fill *f, struct vlarb_entry *out,
 			 uint8_t *n)
 {
-	uint32_t scale = FRAME_SLOTS, entries;
+	uint32_t scale = FRAME_SLOTS;
 
 	for (;; scale -= ENTRY_SLOTS) {
-		entries = 0;
+		uint32_t entries = 0;
+
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 			entries += needed(scaled(f->slots[vl], scale));
 		if (entries <= FRAME_ENTRIES)

@@ -40,7 +40,7 @@ static unsigned weights_of(const struct fill *f, unsigned vl, uint8_t *out)
 static void assert_same_tables(const struct fill *a, const struct fill *b)
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		uint8_t one[VLARB_MAX], other[VLARB_MAX];
+		uint8_t one[VLARB_MAX] = { 0 }, other[VLARB_MAX] = { 0 };
 		unsigned n = weights_of(a, vl, one);
 
 		assert_int_equal(n, weights_of(b, vl, other));
@@ -57,7 +57,27 @@ static void rebuild(struct fill *f, const struct connection *list, size_t n)
 		assert_int_equal(fill_add(f, list[i].vl, list[i].slots), HD_OK);
 }
 
-/* Adds and removes at random; the table is what the remaining ones make. */
+/* Adds or removes one connection at random; the list's new length. */
+static size_t step(struct fill *f, struct rng *rng, struct connection *list,
+		   size_t n)
+{
+	struct connection c = { (unsigned)rng_below(rng, N_DATA_VLS),
+				1 + (uint32_t)rng_below(rng, 700) };
+
+	if (n && rng_below(rng, 5) < 2) {
+		size_t gone = rng_below(rng, n);
+
+		fill_remove(f, list[gone].vl, list[gone].slots);
+		list[gone] = list[n - 1];
+		return n - 1;
+	}
+	if (fill_add(f, c.vl, c.slots) != HD_OK)
+		return n;
+	list[n] = c;
+	return n + 1;
+}
+
+/* The table is what the remaining connections make, whatever came before. */
 static void any_order_ends_in_the_same_table(void **state)
 {
 	(void)state;
@@ -71,22 +91,8 @@ static void any_order_ends_in_the_same_table(void **state)
 		enum fill_place place = (enum fill_place)(round % 2);
 
 		fill_init(&f, FILL_STRICT, place);
-		for (int step = 0; step < 300; step++) {
-			struct connection c = {
-				(unsigned)rng_below(&rng, N_DATA_VLS),
-				1 + (uint32_t)rng_below(&rng, 700)
-			};
-
-			if (n && rng_below(&rng, 5) < 2) {
-				size_t gone = rng_below(&rng, n);
-
-				fill_remove(&f, list[gone].vl,
-					    list[gone].slots);
-				list[gone] = list[--n];
-			} else if (fill_add(&f, c.vl, c.slots) == HD_OK) {
-				list[n++] = c;
-			}
-		}
+		for (int i = 0; i < 300; i++)
+			n = step(&f, &rng, list, n);
 		fill_init(&fresh, FILL_STRICT, place);
 		rebuild(&fresh, list, n);
 		assert_same_tables(&f, &fresh);
@@ -101,7 +107,7 @@ static void adding_touches_only_the_own_entries(void **state)
 
 	rng_init(&rng, 6, 0);
 	fill_init(&f, FILL_STRICT, PLACE_SPREAD);
-	for (int step = 0; step < 400; step++) {
+	for (int i = 0; i < 400; i++) {
 		unsigned vl = (unsigned)rng_below(&rng, 8);
 
 		before = f;
@@ -169,7 +175,7 @@ static void et_keeps_full_entries_until_the_last_leaves(void **state)
 {
 	(void)state;
 	struct fill f;
-	uint8_t weights[VLARB_MAX];
+	uint8_t weights[VLARB_MAX] = { 0 };
 
 	fill_init(&f, FILL_ET, PLACE_FIRST);
 	assert_int_equal(fill_add(&f, 3, 10), HD_OK);
