@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "scenario/field.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#define MAX_SIBLINGS 64
+
+struct reader {
+	const struct field *table;
+	struct document *doc;
+	struct diag *d;
+	struct field_places *places;
+};
+
+/* Room for one value of any type that has a range. */
+union plain {
+	uint64_t whole;
+	double real;
+	struct hd_rate rate;
+	struct hd_ratio share;
+	struct field_amount amount; /* cppcheck-suppress unusedStructMember */
+};
+
+const char *field_name(const struct field *f)
+{
+	const char *dot = strrchr(f->path, '.');
+
+	return dot ? dot + 1 : f->path;
+}
+
+const struct field *field_find(const struct field *table, const char *path,
+			       size_t len)
+{
+	for (const struct field *f = table; f->path; f++) {
+		if (strncmp(f->path, path, len) == 0 && !f->path[len])
+			return f;
+	}
+	return NULL;
+}
+
+static bool is_child(const struct field *parent, const struct field *f)
+{
+	const char *rest = f->path;
+
+	if (parent) {
+		size_t len = strlen(parent->path);
+		const char *link = parent->type == FIELD_LIST ? "[]." : ".";
+
+		if (strncmp(rest, parent->path, len) != 0 ||
+		    strncmp(rest + len, link, strlen(link)) != 0)
+			return false;
+		rest += len + strlen(link);
+	}
+	return !strchr(rest, '.');
+}
+
+const struct field *field_next_child(const struct field *table,
+				     const struct field *parent,
+				     const struct field *after)
+{
+	for (const struct field *f = after ? after + 1 : table; f->path; f++) {
+		if (is_child(parent, f))
+			return f;
+	}
+	return NULL;
+}
+
+bool field_applies(const struct field *table, const struct field *f,
+		   const void *base)
+{
+	if (!f->when)
+		return true;
+	const struct field *choice =
+		field_find(table, f->when, strlen(f->when));
+
+	assert(choice && choice->type == FIELD_CHOICE);
+	unsigned value =
+		*(const unsigned *)((const char *)base + choice->offset);
+
+	return f->only >> value & 1;
+}
+
+HD_PRINTF(3, 4)
+static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
+			     const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	enum hd_status status = diag_fail_at(
+		r->d, HD_ERR_INPUT, (unsigned)node->start_mark.line + 1,
+		(unsigned)node->start_mark.column + 1, "%s", text.text);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static void note_place(const struct reader *r, const yaml_node_t *node,
+		       const void *field, size_t size)
+{
+	struct field_places *p = r->places;
+
+	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
+	p->items[p->n++] = (struct field_place){
+		.field = field,
+		.size = size,
+		.line = (unsigned)node->start_mark.line + 1,
+		.column = (unsigned)node->start_mark.column + 1,
+	};
+}
+
+const struct field_place *field_place_of(const struct field_places *places,
+					 const void *field)
+{
+	const struct field_place *best = NULL;
+
+	for (size_t i = 0; i < places->n; i++) {
+		const struct field_place *p = &places->items[i];
+		const char *start = p->field;
+
+		if ((const char *)field < start ||
+		    (const char *)field >= start + p->size)
+			continue;
+		if (!best || p->size < best->size)
+			best = p;
+	}
+	return best;
+}
+
+static const char *const bool_words[] = { "false", "true", "no",
+					  "yes",   "off",  "on" };
+
+static enum hd_status parse_bool(const char *text, struct diag *d, bool *out)
+{
+	for (unsigned i = 0; i < sizeof(bool_words) / sizeof(*bool_words);
+	     i++) {
+		if (strcmp(text, bool_words[i]) == 0) {
+			*out = i & 1;
+			return HD_OK;
+		}
+	}
+	return diag_fail(d, HD_ERR_INPUT, "'%.80s' is neither true nor false",
+			 text);
+}
+
+/*
+ * Comparing costs as much as the word is long, and no field has a long name;
+ * nothing is near a single letter or digit.
+ */
+static const char *nearest_of(const char *word, const char *const *names,
+			      size_t n)
+{
+	return strlen(word) > 1 && strlen(word) <= 64
+		       ? text_nearest(word, names, n)
+		       : NULL;
+}
+
+static void list_choices(const char *const *choices, struct strbuf *out)
+{
+	for (size_t i = 0; choices[i]; i++)
+		strbuf_printf(out, "%s%s", i ? ", " : "", choices[i]);
+}
+
+static enum hd_status refuse_choice(const char *text,
+				    const char *const *choices, struct diag *d)
+{
+	struct strbuf expected = STRBUF_INIT;
+	size_t n = 0;
+
+	while (choices[n])
+		n++;
+	const char *nearest = nearest_of(text, choices, n);
+
+	list_choices(choices, &expected);
+	enum hd_status status =
+		nearest ? diag_fail(
+				  d, HD_ERR_INPUT,
+				  "'%.80s' is none of %s (did you mean '%s'?)",
+				  text, expected.text, nearest)
+			: diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s",
+				    text, expected.text);
+
+	strbuf_fini(&expected);
+	return status;
+}
+
+static enum hd_status parse_choice(const struct field *f, const char *text,
+				   struct diag *d, unsigned *out)
+{
+	for (unsigned i = 0; f->choices[i]; i++) {
+		if (strcmp(f->choices[i], text) == 0) {
+			*out = i;
+			return HD_OK;
+		}
+	}
+	return refuse_choice(text, f->choices, d);
+}
+
+static enum hd_status parse_base(enum field_type type, const char *text,
+				 struct diag *d, uint64_t *out)
+{
+	if (type == FIELD_TIME)
+		return hd_time_parse(text, d, out);
+	if (type == FIELD_SIZE)
+		return hd_size_parse(text, d, out);
+	return hd_uint_parse(text, d, out);
+}
+
+/* "4 packets": the number of a unit that the text ends in, 0 if none. */
+static unsigned amount_unit(const struct field *f, const char *text,
+			    size_t *number_len)
+{
+	size_t len = strlen(text);
+
+	for (unsigned i = 0; f->choices[i]; i++) {
+		size_t unit_len = strlen(f->choices[i]);
+
+		if (len > unit_len + 1 && text[len - unit_len - 1] == ' ' &&
+		    strcmp(text + len - unit_len, f->choices[i]) == 0) {
+			*number_len = len - unit_len - 1;
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+static enum hd_status parse_amount(const struct field *f, const char *text,
+				   struct diag *d, struct field_amount *out)
+{
+	struct field_amount amount = { 0 };
+	size_t number_len;
+	unsigned unit = amount_unit(f, text, &number_len);
+	enum hd_status status;
+
+	if (unit) {
+		char *number = hd_strndup(text, number_len);
+
+		status = hd_uint_parse(number, NULL, &amount.value);
+		amount.unit = unit;
+		free(number);
+	} else {
+		status = parse_base(f->base, text, NULL, &amount.value);
+	}
+	if (status == HD_OK) {
+		*out = amount;
+		return HD_OK;
+	}
+	struct strbuf expected = STRBUF_INIT;
+
+	field_describe(f, &expected);
+	diag_fail(d, status, "'%.80s' is not %s", text, expected.text);
+	strbuf_fini(&expected);
+	return status;
+}
+
+static void set_word(const struct field *f, void *value)
+{
+	switch (f->type) {
+	case FIELD_REAL:
+		*(double *)value = (double)f->word_value;
+		break;
+	case FIELD_RATE:
+		*(struct hd_rate *)value = (struct hd_rate){ f->word_value, 1 };
+		break;
+	case FIELD_SHARE:
+		*(struct hd_ratio *)value =
+			(struct hd_ratio){ f->word_value, 1 };
+		break;
+	case FIELD_AMOUNT:
+		*(struct field_amount *)value =
+			(struct field_amount){ f->word_value, 0 };
+		break;
+	default:
+		*(uint64_t *)value = f->word_value;
+	}
+}
+
+static enum hd_status parse_value(const struct field *f, const char *text,
+				  struct diag *d, void *value)
+{
+	if (f->word && strcmp(text, f->word) == 0) {
+		set_word(f, value);
+		return HD_OK;
+	}
+	switch (f->type) {
+	case FIELD_TEXT:
+		free(*(char **)value);
+		*(char **)value = hd_strdup(text);
+		return HD_OK;
+	case FIELD_UINT:
+		return hd_uint_parse(text, d, value);
+	case FIELD_REAL:
+		return hd_double_parse(text, d, value);
+	case FIELD_BOOL:
+		return parse_bool(text, d, value);
+	case FIELD_CHOICE:
+		return parse_choice(f, text, d, value);
+	case FIELD_TIME:
+		return hd_time_parse(text, d, value);
+	case FIELD_RATE:
+		return hd_rate_parse(text, d, value);
+	case FIELD_SIZE:
+		return hd_size_parse(text, d, value);
+	case FIELD_SHARE:
+		return hd_ratio_parse(text, d, value);
+	case FIELD_AMOUNT:
+		return parse_amount(f, text, d, value);
+	case FIELD_CUSTOM:
+		return f->custom->parse(text, d, value);
+	case FIELD_MAP:
+	case FIELD_LIST:
+		break;
+	}
+	assert(!"a mapping or list is no value");
+	return HD_ERR_INPUT;
+}
+
+/* Sign of value - bound, for the types that may have a range. */
+static int compare(const struct field *f, const union plain *value,
+		   const union plain *bound)
+{
+	switch (f->type) {
+	case FIELD_REAL:
+		return (value->real > bound->real) -
+		       (value->real < bound->real);
+	case FIELD_RATE:
+		return hd_rate_compare(value->rate, bound->rate);
+	case FIELD_SHARE:
+		return hd_rate_compare(
+			(struct hd_rate){ value->share.num, value->share.den },
+			(struct hd_rate){ bound->share.num, bound->share.den });
+	default:
+		return (value->whole > bound->whole) -
+		       (value->whole < bound->whole);
+	}
+}
+
+static bool beyond(const struct field *f, const char *bound_text,
+		   const union plain *value, int sign)
+{
+	union plain bound = { 0 };
+
+	if (!bound_text)
+		return false;
+	/* Bounds of an amount hold in whatever unit it was written. */
+	enum hd_status status =
+		f->type == FIELD_AMOUNT
+			? hd_uint_parse(bound_text, NULL, &bound.whole)
+			: parse_value(f, bound_text, NULL, &bound);
+
+	assert(status == HD_OK);
+	(void)status;
+	return compare(f, value, &bound) * sign > 0;
+}
+
+static enum hd_status check_range(const struct field *f, const char *text,
+				  const union plain *value, struct diag *d)
+{
+	if (f->word && strcmp(text, f->word) == 0)
+		return HD_OK;
+	if (!beyond(f, f->low, value, -1) && !beyond(f, f->high, value, 1))
+		return HD_OK;
+	if (f->low && f->high)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "'%.80s' is out of range (%s to %s)", text,
+				 f->low, f->high);
+	return diag_fail(d, HD_ERR_RANGE, "'%.80s' is out of range (%s %s)",
+			 text, f->low ? "at least" : "at most",
+			 f->low ? f->low : f->high);
+}
+
+/* FIELD_UINT with `choices`: one of these numbers and no other. */
+static enum hd_status check_set(const struct field *f, const char *text,
+				struct diag *d)
+{
+	for (size_t i = 0; f->choices[i]; i++) {
+		if (strcmp(f->choices[i], text) == 0)
+			return HD_OK;
+	}
+	return refuse_choice(text, f->choices, d);
+}
+
+static size_t value_size(const struct field *f)
+{
+	switch (f->type) {
+	case FIELD_TEXT:
+		return sizeof(char *);
+	case FIELD_BOOL:
+		return sizeof(bool);
+	case FIELD_CHOICE:
+		return sizeof(unsigned);
+	case FIELD_RATE:
+	case FIELD_SHARE:
+		return sizeof(struct hd_rate);
+	case FIELD_AMOUNT:
+		return sizeof(struct field_amount);
+	case FIELD_CUSTOM:
+		return f->custom->size;
+	default:
+		return sizeof(uint64_t);
+	}
+}
+
+static enum hd_status set_value(const struct field *f, const char *text,
+				struct diag *d, void *value)
+{
+	if (f->type == FIELD_CUSTOM || f->type == FIELD_TEXT ||
+	    f->type == FIELD_BOOL || f->type == FIELD_CHOICE)
+		return parse_value(f, text, d, value);
+
+	union plain plain = { 0 };
+	enum hd_status status = parse_value(f, text, d, &plain);
+
+	if (status == HD_OK)
+		status = check_range(f, text, &plain, d);
+	if (status == HD_OK && f->type == FIELD_UINT && f->choices)
+		status = check_set(f, text, d);
+	if (status == HD_OK)
+		memcpy(value, &plain, value_size(f));
+	return status;
+}
+
+static const char *scalar_text(const yaml_node_t *node)
+{
+	return (const char *)node->data.scalar.value;
+}
+
+/* A list of values as one text with commas, if the field takes that. */
+static enum hd_status join(const struct reader *r, const struct field *f,
+			   const yaml_node_t *node, struct strbuf *out)
+{
+	const yaml_node_item_t *item = node->data.sequence.items.start;
+
+	for (; item < node->data.sequence.items.top; item++) {
+		const yaml_node_t *value = document_node(r->doc, *item);
+
+		if (value->type != YAML_SCALAR_NODE)
+			return refuse(r, value,
+				      "%s: expected a value here, not %s",
+				      f->path, document_kind(value));
+		if (out->len)
+			strbuf_putc(out, ',');
+		strbuf_puts(out, scalar_text(value));
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_text(const struct reader *r, const struct field *f,
+				const yaml_node_t *node, struct strbuf *out)
+{
+	if (node->type == YAML_SEQUENCE_NODE && f->joins)
+		return join(r, f, node, out);
+	if (node->type != YAML_SCALAR_NODE) {
+		struct strbuf expected = STRBUF_INIT;
+
+		field_describe(f, &expected);
+		enum hd_status status =
+			refuse(r, node, "%s: expected %s, not %s", f->path,
+			       expected.text, document_kind(node));
+
+		strbuf_fini(&expected);
+		return status;
+	}
+	if (!*scalar_text(node) &&
+	    node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return refuse(r, node, "%s: no value", f->path);
+	strbuf_puts(out, scalar_text(node));
+	return HD_OK;
+}
+
+static enum hd_status read_value(const struct reader *r, const struct field *f,
+				 const yaml_node_t *node, void *base)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag inner = { .status = HD_OK };
+	void *value = (char *)base + f->offset;
+	enum hd_status status = read_text(r, f, node, &text);
+
+	if (status == HD_OK) {
+		status = set_value(f, text.text, &inner, value);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", f->path, inner.message);
+	}
+	strbuf_fini(&text);
+	note_place(r, node, value, value_size(f));
+	return status;
+}
+
+static void set_default(const struct field *f, void *base)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (!f->initial)
+		return;
+	/* A row whose default is refused is a bug. */
+	enum hd_status status =
+		set_value(f, f->initial, &d, (char *)base + f->offset);
+
+	assert(status == HD_OK);
+	(void)status;
+}
+
+static enum hd_status read_field(const struct reader *r, const struct field *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base);
+
+/* "traffic[]" for items, "fabric.link", "the scenario" for the whole. */
+static void print_where(const struct field *parent, struct strbuf *out)
+{
+	if (!parent)
+		strbuf_puts(out, "the scenario");
+	else
+		strbuf_printf(out, "%s%s", parent->path,
+			      parent->type == FIELD_LIST ? "[]" : "");
+}
+
+static enum hd_status refuse_unknown(const struct reader *r,
+				     const struct field *parent,
+				     const yaml_node_t *key)
+{
+	const char *names[MAX_SIBLINGS];
+	size_t n = 0;
+	struct strbuf where = STRBUF_INIT;
+
+	for (const struct field *f = field_next_child(r->table, parent, NULL);
+	     f && n < MAX_SIBLINGS; f = field_next_child(r->table, parent, f))
+		names[n++] = field_name(f);
+	const char *nearest = nearest_of(scalar_text(key), names, n);
+
+	print_where(parent, &where);
+	enum hd_status status =
+		nearest ? refuse(r, key,
+				 "unknown field '%.80s' in %s (did you mean '%s'?)",
+				 scalar_text(key), where.text, nearest)
+			: refuse(r, key, "unknown field '%.80s' in %s",
+				 scalar_text(key), where.text);
+
+	strbuf_fini(&where);
+	return status;
+}
+
+static const struct field *child_named(const struct reader *r,
+				       const struct field *parent,
+				       const char *name)
+{
+	for (const struct field *f = field_next_child(r->table, parent, NULL);
+	     f; f = field_next_child(r->table, parent, f)) {
+		if (strcmp(field_name(f), name) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+static enum hd_status check_keys(const struct reader *r,
+				 const struct field *parent,
+				 const yaml_node_t *map)
+{
+	const struct field *seen[MAX_SIBLINGS];
+	size_t n_seen = 0;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (key->type != YAML_SCALAR_NODE)
+			return refuse(r, key,
+				      "expected the name of a field, not %s",
+				      document_kind(key));
+		const struct field *f =
+			child_named(r, parent, scalar_text(key));
+
+		if (!f)
+			return refuse_unknown(r, parent, key);
+		for (size_t i = 0; i < n_seen; i++) {
+			if (seen[i] == f)
+				return refuse(r, key,
+					      "field '%s' is there twice",
+					      f->path);
+		}
+		assert(n_seen < MAX_SIBLINGS);
+		seen[n_seen++] = f;
+	}
+	return HD_OK;
+}
+
+/* The value of a field in a mapping (or a shorthand); NULL if absent. */
+static const yaml_node_t *value_of(const struct reader *r,
+				   const struct field *parent,
+				   const yaml_node_t *map, const char *name)
+{
+	if (!map)
+		return NULL;
+	if (map->type == YAML_SCALAR_NODE)
+		return strcmp(parent->shorthand, name) == 0 ? map : NULL;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (strcmp(scalar_text(key), name) == 0)
+			return document_node(r->doc, pair->value);
+	}
+	return NULL;
+}
+
+static enum hd_status read_map(const struct reader *r,
+			       const struct field *parent,
+			       const yaml_node_t *map,
+			       const yaml_node_t *around, void *base)
+{
+	enum hd_status status = HD_OK;
+	bool is_short = map && map->type == YAML_SCALAR_NODE && parent &&
+			parent->shorthand;
+
+	if (map && map->type != YAML_MAPPING_NODE && !is_short) {
+		struct strbuf where = STRBUF_INIT;
+
+		print_where(parent, &where);
+		status = refuse(r, map, "%s: expected a mapping, not %s",
+				where.text, document_kind(map));
+		strbuf_fini(&where);
+		return status;
+	}
+	if (map && !is_short)
+		status = check_keys(r, parent, map);
+	for (const struct field *f = field_next_child(r->table, parent, NULL);
+	     f && status == HD_OK; f = field_next_child(r->table, parent, f)) {
+		const yaml_node_t *node =
+			value_of(r, parent, map, field_name(f));
+
+		status = read_field(r, f, node, map ? map : around, base);
+	}
+	return status;
+}
+
+static enum hd_status read_list(const struct reader *r, const struct field *f,
+				const yaml_node_t *node,
+				const yaml_node_t *around, void *base)
+{
+	void **items = (void **)((char *)base + f->offset);
+	size_t *count = (size_t *)((char *)base + f->count);
+	enum hd_status status = HD_OK;
+
+	if (!node && f->at_least)
+		return refuse(r, around, "missing field '%s'", f->path);
+	if (!node)
+		return HD_OK;
+	if (node->type != YAML_SEQUENCE_NODE)
+		return refuse(r, node, "%s: expected a list, not %s", f->path,
+			      document_kind(node));
+	const yaml_node_item_t *start = node->data.sequence.items.start;
+	size_t n = (size_t)(node->data.sequence.items.top - start);
+
+	if (n < f->at_least)
+		return refuse(r, node, "%s: expected at least one item",
+			      f->path);
+	*items = hd_alloc(n, f->item_size);
+	for (size_t i = 0; i < n && status == HD_OK; i++) {
+		const yaml_node_t *item = document_node(r->doc, start[i]);
+		char *value = (char *)*items + i * f->item_size;
+
+		*count = i + 1;
+		note_place(r, item, value, f->item_size);
+		status = read_map(r, f, item, node, value);
+	}
+	return status;
+}
+
+static enum hd_status read_field(const struct reader *r, const struct field *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base)
+{
+	if (!field_applies(r->table, f, base)) {
+		const struct field *choice =
+			field_find(r->table, f->when, strlen(f->when));
+		unsigned value = *(unsigned *)((char *)base + choice->offset);
+
+		if (node)
+			return refuse(r, node,
+				      "'%s' has no meaning when %s is %s",
+				      field_name(f), choice->path,
+				      choice->choices[value]);
+		return HD_OK;
+	}
+	if (f->type == FIELD_MAP)
+		return read_map(r, f, node, around, base);
+	if (f->type == FIELD_LIST)
+		return read_list(r, f, node, around, base);
+	if (node)
+		return read_value(r, f, node, base);
+	if (!f->initial && !f->optional)
+		return refuse(r, around, "missing field '%s'", f->path);
+	set_default(f, base);
+	return HD_OK;
+}
+
+enum hd_status fields_read(const struct field *table, struct document *doc,
+			   struct diag *d, void *root,
+			   struct field_places *places)
+{
+	struct reader r = {
+		.table = table, .doc = doc, .d = d, .places = places
+	};
+	const yaml_node_t *top = document_root(doc);
+
+	return read_map(&r, NULL, top, top, root);
+}
+
+static void release(const struct field *table, const struct field *parent,
+		    void *base)
+{
+	for (const struct field *f = field_next_child(table, parent, NULL); f;
+	     f = field_next_child(table, parent, f)) {
+		void *value = (char *)base + f->offset;
+
+		if (f->type == FIELD_TEXT)
+			free(*(char **)value);
+		else if (f->type == FIELD_CUSTOM && f->custom->release)
+			f->custom->release(value);
+		else if (f->type == FIELD_MAP)
+			release(table, f, base);
+		if (f->type != FIELD_LIST)
+			continue;
+		size_t n = *(size_t *)((char *)base + f->count);
+		char *items = *(char **)value;
+
+		for (size_t i = 0; i < n; i++)
+			release(table, f, items + i * f->item_size);
+		free(items);
+	}
+}
+
+void fields_release(const struct field *table, void *root)
+{
+	release(table, NULL, root);
+}

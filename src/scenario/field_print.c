@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "base/option.h"
+#include "base/text.h"
+#include "scenario/field.h"
+
+#define INDENT      2
+#define NOTE_COLUMN 44
+
+static void print_amount(const struct field *f,
+			 const struct field_amount *amount, struct strbuf *out)
+{
+	if (amount->unit)
+		strbuf_printf(out, "%llu %s", (unsigned long long)amount->value,
+			      f->choices[amount->unit - 1]);
+	else if (f->base == FIELD_TIME)
+		hd_time_print(amount->value, out);
+	else if (f->base == FIELD_SIZE)
+		hd_size_print(amount->value, out);
+	else
+		strbuf_printf(out, "%llu", (unsigned long long)amount->value);
+}
+
+/* Whether the value is the one that the row's word stands for. */
+static bool is_word(const struct field *f, const void *value)
+{
+	if (!f->word)
+		return false;
+	switch (f->type) {
+	case FIELD_REAL:
+		return *(const double *)value == (double)f->word_value;
+	case FIELD_RATE:
+	case FIELD_SHARE: {
+		const struct hd_rate *rate = value;
+
+		return rate->num == f->word_value && rate->den == 1;
+	}
+	case FIELD_AMOUNT: {
+		const struct field_amount *amount = value;
+
+		return amount->value == f->word_value && !amount->unit;
+	}
+	default:
+		return *(const uint64_t *)value == f->word_value;
+	}
+}
+
+static void print_value(const struct field *f, const void *value,
+			struct strbuf *out)
+{
+	if (is_word(f, value)) {
+		strbuf_puts(out, f->word);
+		return;
+	}
+	switch (f->type) {
+	case FIELD_TEXT:
+		strbuf_puts(out, *(char *const *)value);
+		break;
+	case FIELD_UINT:
+		strbuf_printf(out, "%llu", *(const unsigned long long *)value);
+		break;
+	case FIELD_REAL:
+		text_double(out, *(const double *)value);
+		break;
+	case FIELD_BOOL:
+		strbuf_puts(out, *(const bool *)value ? "true" : "false");
+		break;
+	case FIELD_CHOICE:
+		strbuf_puts(out, f->choices[*(const unsigned *)value]);
+		break;
+	case FIELD_TIME:
+		hd_time_print(*(const hd_time *)value, out);
+		break;
+	case FIELD_RATE:
+		hd_rate_print(*(const struct hd_rate *)value, out);
+		break;
+	case FIELD_SIZE:
+		hd_size_print(*(const uint64_t *)value, out);
+		break;
+	case FIELD_SHARE:
+		hd_ratio_print(*(const struct hd_ratio *)value, out);
+		break;
+	case FIELD_AMOUNT:
+		print_amount(f, value, out);
+		break;
+	case FIELD_CUSTOM:
+		f->custom->print(value, out);
+		break;
+	case FIELD_MAP:
+	case FIELD_LIST:
+		break;
+	}
+}
+
+/* Plain where YAML can only read it as this text, else in double quotes. */
+static void print_scalar(const char *text, struct strbuf *out)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_./%+-:, ";
+	size_t len = strlen(text);
+	bool plain = len > 0 && strspn(text, safe) == len &&
+		     !strchr(" ,%:.-+", text[0]) && text[len - 1] != ' ' &&
+		     text[len - 1] != ':' && !strstr(text, ": ");
+
+	if (plain) {
+		strbuf_puts(out, text);
+		return;
+	}
+	strbuf_putc(out, '"');
+	for (const char *c = text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			strbuf_printf(out, "\\%c", *c);
+		else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			strbuf_printf(out, "\\x%02x", (unsigned char)*c);
+		else
+			strbuf_putc(out, *c);
+	}
+	strbuf_putc(out, '"');
+}
+
+struct printer {
+	const struct field *table;
+	struct strbuf *out;
+	bool notes;
+	bool item; /* the next line opens a list item */
+};
+
+static void print_note(const struct printer *p, const struct field *f,
+		       size_t line_start)
+{
+	size_t width = p->out->len - line_start;
+
+	if (p->notes) {
+		strbuf_pad(p->out, ' ',
+			   width < NOTE_COLUMN ? NOTE_COLUMN - width : 1);
+		strbuf_printf(p->out, "# %s", f->help);
+	}
+	strbuf_putc(p->out, '\n');
+}
+
+/* "  name:" or "- name:"; returns where the line starts. */
+static size_t print_key(struct printer *p, const struct field *f,
+			unsigned depth)
+{
+	size_t start = p->out->len;
+
+	strbuf_pad(p->out, ' ', (size_t)depth * INDENT);
+	if (p->item) {
+		p->out->text[p->out->len - 2] = '-';
+		p->item = false;
+	}
+	strbuf_printf(p->out, "%s:", field_name(f));
+	return start;
+}
+
+static void print_fields(struct printer *p, const struct field *parent,
+			 const void *base, unsigned depth);
+
+static void print_list(struct printer *p, const struct field *f,
+		       const void *base, unsigned depth)
+{
+	size_t n = *(const size_t *)((const char *)base + f->count);
+	const char *items = *(char *const *)((const char *)base + f->offset);
+	size_t start = print_key(p, f, depth);
+
+	if (n == 0)
+		strbuf_puts(p->out, " []");
+	print_note(p, f, start);
+	for (size_t i = 0; i < n; i++) {
+		p->item = true;
+		print_fields(p, f, items + i * f->item_size, depth + 2);
+	}
+}
+
+static void print_field(struct printer *p, const struct field *f,
+			const void *base, unsigned depth)
+{
+	const void *value = (const char *)base + f->offset;
+	struct strbuf text = STRBUF_INIT;
+	size_t start;
+
+	if (f->type == FIELD_LIST) {
+		print_list(p, f, base, depth);
+		return;
+	}
+	if (f->type == FIELD_TEXT && !*(char *const *)value)
+		return;
+	start = print_key(p, f, depth);
+	if (f->type == FIELD_MAP) {
+		print_note(p, f, start);
+		print_fields(p, f, base, depth + 1);
+		return;
+	}
+	print_value(f, value, &text);
+	strbuf_putc(p->out, ' ');
+	print_scalar(text.text, p->out);
+	strbuf_fini(&text);
+	print_note(p, f, start);
+}
+
+static void print_fields(struct printer *p, const struct field *parent,
+			 const void *base, unsigned depth)
+{
+	for (const struct field *f = field_next_child(p->table, parent, NULL);
+	     f; f = field_next_child(p->table, parent, f)) {
+		if (field_applies(p->table, f, base))
+			print_field(p, f, base, depth);
+	}
+}
+
+void fields_print(const struct field *table, const void *root, bool notes,
+		  struct strbuf *out)
+{
+	struct printer p = { .table = table, .out = out, .notes = notes };
+
+	print_fields(&p, NULL, root, 0);
+}
+
+static const char *type_text(enum field_type type)
+{
+	switch (type) {
+	case FIELD_MAP:
+		return "a mapping";
+	case FIELD_LIST:
+		return "a list of mappings";
+	case FIELD_TEXT:
+		return "text";
+	case FIELD_UINT:
+		return "a whole number";
+	case FIELD_REAL:
+		return "a number";
+	case FIELD_BOOL:
+		return "true or false";
+	case FIELD_TIME:
+		return "a time (e.g. 20ns)";
+	case FIELD_RATE:
+		return "a rate (e.g. 2.5Gb/s, 4x HDR)";
+	case FIELD_SIZE:
+		return "a size (e.g. 256, 4KiB)";
+	case FIELD_SHARE:
+		return "a share (e.g. 20%)";
+	case FIELD_CHOICE:
+	case FIELD_AMOUNT:
+	case FIELD_CUSTOM:
+		break;
+	}
+	return "";
+}
+
+static void describe_choices(const char *const *choices, struct strbuf *out)
+{
+	for (size_t i = 0; choices[i]; i++)
+		strbuf_printf(out, "%s%s",
+			      i == 0           ? ""
+			      : choices[i + 1] ? ", "
+					       : " or ",
+			      choices[i]);
+}
+
+void field_describe(const struct field *f, struct strbuf *out)
+{
+	if (f->type == FIELD_CHOICE || (f->type == FIELD_UINT && f->choices))
+		describe_choices(f->choices, out);
+	else if (f->type == FIELD_CUSTOM)
+		strbuf_puts(out, f->custom->what);
+	else if (f->type == FIELD_AMOUNT)
+		strbuf_puts(out, type_text(f->base));
+	else
+		strbuf_puts(out, type_text(f->type));
+	if (f->type == FIELD_AMOUNT) {
+		for (size_t i = 0; f->choices[i]; i++)
+			strbuf_printf(out, " or '4 %s'", f->choices[i]);
+	}
+	if (f->word)
+		strbuf_printf(out, " or '%s'", f->word);
+}
+
+static void man_field(const struct field *f, struct strbuf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_puts(out, ".TP\n.B ");
+	man_text(out, f->path);
+	strbuf_puts(out, "\n");
+	strbuf_printf(&text, "%c%s.",
+		      f->help[0] >= 'a' && f->help[0] <= 'z' ? f->help[0] - 32
+							     : f->help[0],
+		      f->help + 1);
+	if (f->type != FIELD_MAP && f->type != FIELD_LIST) {
+		strbuf_puts(&text, " Expects ");
+		field_describe(f, &text);
+		if (f->low && f->high)
+			strbuf_printf(&text, ", %s to %s", f->low, f->high);
+		else if (f->low)
+			strbuf_printf(&text, ", at least %s", f->low);
+		else if (f->high)
+			strbuf_printf(&text, ", at most %s", f->high);
+		if (f->initial)
+			strbuf_printf(&text, "; default: %s.", f->initial);
+		else
+			strbuf_puts(&text, f->optional ? "; may be absent."
+						       : "; required.");
+	}
+	man_text(out, text.text);
+	strbuf_puts(out, "\n");
+	strbuf_fini(&text);
+}
+
+void fields_man(const struct field *table, struct strbuf *out)
+{
+	for (const struct field *f = table; f->path; f++)
+		man_field(f, out);
+}
