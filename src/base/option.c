@@ -59,8 +59,8 @@ void option_list_fini(struct option_list *list)
 	*list = (struct option_list){ 0 };
 }
 
-static enum hd_status set_value(const struct option *o, void *values,
-				const char *text, struct diag *d)
+enum hd_status option_set(const struct option *o, void *values,
+			  const char *text, struct diag *d)
 {
 	void *field = (char *)values + o->offset;
 
@@ -94,12 +94,12 @@ static enum hd_status set_value(const struct option *o, void *values,
 	return HD_ERR_INPUT;
 }
 
-/* set_value, with the option's name in front of what went wrong. */
+/* option_set, with the option's name in front of what went wrong. */
 static enum hd_status set_named(const struct option *o, void *values,
 				const char *text, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
-	enum hd_status status = set_value(o, values, text, &inner);
+	enum hd_status status = option_set(o, values, text, &inner);
 
 	if (status != HD_OK)
 		return diag_fail(d, status, "option --%s: %s", o->name,
@@ -107,7 +107,7 @@ static enum hd_status set_named(const struct option *o, void *values,
 	return HD_OK;
 }
 
-static void set_initial(const struct option *const *tables, void *values)
+void options_set_initial(const struct option *const *tables, void *values)
 {
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
@@ -117,7 +117,7 @@ static void set_initial(const struct option *const *tables, void *values)
 				continue;
 			/* A row whose default is refused is a bug. */
 			enum hd_status status =
-				set_value(o, values, o->initial, &d);
+				option_set(o, values, o->initial, &d);
 
 			assert(status == HD_OK);
 			(void)status;
@@ -125,8 +125,8 @@ static void set_initial(const struct option *const *tables, void *values)
 	}
 }
 
-static const struct option *find_long(const struct option *const *tables,
-				      const char *name, size_t len)
+const struct option *option_find(const struct option *const *tables,
+				 const char *name, size_t len)
 {
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
@@ -190,7 +190,7 @@ static enum hd_status read_option(const struct option *const *tables,
 	if (word[1] == '-') {
 		size_t len = strcspn(word + 2, "=");
 
-		o = find_long(tables, word + 2, len);
+		o = option_find(tables, word + 2, len);
 		if (word[2 + len])
 			value = word + 3 + len;
 	} else {
@@ -204,7 +204,7 @@ static enum hd_status read_option(const struct option *const *tables,
 		if (value)
 			return diag_fail(d, HD_ERR_INPUT,
 					 "option --%s takes no value", o->name);
-		return set_value(o, values, "", d);
+		return option_set(o, values, "", d);
 	}
 	if (!value) {
 		if (*i + 1 >= argc)
@@ -222,7 +222,7 @@ enum hd_status options_parse(const struct option *const *tables, void *values,
 	int kept = 0;
 	bool only_arguments = false;
 
-	set_initial(tables, values);
+	options_set_initial(tables, values);
 	for (int i = 0; i < argc; i++) {
 		/* A lone "-" means standard input. */
 		if (only_arguments || argv[i][0] != '-' || !argv[i][1]) {

@@ -64,6 +64,19 @@ HD_MUST_CHECK enum hd_status options_parse(const struct option *const *tables,
 					   struct diag *d, int *n_args);
 void option_list_fini(struct option_list *list);
 
+/* The option of that long name (the first `len` bytes), or NULL. */
+const struct option *option_find(const struct option *const *tables,
+				 const char *name, size_t len);
+/*
+ * What options_parse does with one option and its text, for those who take
+ * values from elsewhere than a command line. The message does not name the
+ * option. A text or list item is borrowed.
+ */
+HD_MUST_CHECK enum hd_status option_set(const struct option *o, void *values,
+					const char *text, struct diag *d);
+/* Sets every field whose option has an initial value. */
+void options_set_initial(const struct option *const *tables, void *values);
+
 /* The OPTIONS part of --help: aligned, wrapped at 80 columns. */
 void options_help(const struct option *const *tables, struct strbuf *out);
 /* The same as man(7) source. */
