@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/eventq.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NONE           UINT32_MAX
+#define SLOTS_LOG2_MIN 12
+#define SLOTS_LOG2_MAX 20
+#define NEAR_TARGET    16 /* events a refill stops at */
+#define NEAR_SPAN      64 /* slots beyond the next event that it looks at */
+#define SORT_BY_HAND   24
+#define TUNE_EVERY     8192
+
+struct eventq_node {
+	struct event e;
+	uint32_t next;
+};
+
+static bool before(const struct event *a, const struct event *b)
+{
+	return a->when != b->when ? a->when < b->when : a->key < b->key;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (before(x, y))
+		return -1;
+	return before(y, x);
+}
+
+static void wheel_alloc(struct eventq *q)
+{
+	size_t slots = (size_t)1 << q->slots_log2;
+
+	q->heads = hd_realloc(q->heads, slots, sizeof(*q->heads));
+	memset(q->heads, 0xff, slots * sizeof(*q->heads));
+	free(q->bits);
+	free(q->summary);
+	q->bits = hd_alloc(slots / 64, sizeof(*q->bits));
+	q->summary = hd_alloc(slots / 4096, sizeof(*q->summary));
+}
+
+void eventq_init(struct eventq *q)
+{
+	*q = (struct eventq){
+		.shift = 10,
+		.slots_log2 = SLOTS_LOG2_MIN,
+		.frontier = 1,
+		.free_node = NONE,
+		.tune_at = 1024,
+	};
+	memset(q->far, 0xff, sizeof(q->far));
+	wheel_alloc(q);
+	q->near = hd_grow(NULL, &q->near_cap, 64, sizeof(*q->near));
+}
+
+void eventq_fini(struct eventq *q)
+{
+	free(q->near);
+	free(q->heads);
+	free(q->bits);
+	free(q->summary);
+	free(q->nodes);
+}
+
+/* Sorted insertion; new events tend to belong at the end. */
+static void near_insert(struct eventq *q, struct event e)
+{
+	q->near = hd_grow(q->near, &q->near_cap, (size_t)q->end + 1,
+			  sizeof(*q->near));
+	uint32_t i = q->end++;
+	for (; i > q->at && before(&e, &q->near[i - 1]); i--)
+		q->near[i] = q->near[i - 1];
+	q->near[i] = e;
+}
+
+static uint32_t node_new(struct eventq *q, struct event e, uint32_t next)
+{
+	uint32_t i = q->free_node;
+
+	if (i != NONE) {
+		q->free_node = q->nodes[i].next;
+	} else {
+		q->nodes = hd_grow(q->nodes, &q->nodes_cap,
+				   (size_t)q->n_nodes + 1, sizeof(*q->nodes));
+		i = q->n_nodes++;
+	}
+	q->nodes[i] = (struct eventq_node){ .e = e, .next = next };
+	return i;
+}
+
+/* The half of the wheel that a slot lies in. */
+static uint64_t half_of(const struct eventq *q, uint64_t slot)
+{
+	return slot >> (q->slots_log2 - 1);
+}
+
+static void wheel_link(struct eventq *q, uint64_t slot, uint32_t node)
+{
+	uint32_t i = (uint32_t)(slot & (((uint64_t)1 << q->slots_log2) - 1));
+
+	q->nodes[node].next = q->heads[i];
+	q->heads[i] = node;
+	q->bits[i / 64] |= (uint64_t)1 << (i % 64);
+	q->summary[i / 4096] |= (uint64_t)1 << (i / 64 % 64);
+	q->n_wheel++;
+}
+
+static void far_link(struct eventq *q, uint64_t half, uint32_t node)
+{
+	unsigned list = 63u - (unsigned)__builtin_clzll(half ^ q->frontier);
+
+	q->nodes[node].next = q->far[list];
+	q->far[list] = node;
+	q->far_mask |= (uint64_t)1 << list;
+}
+
+void eventq_push(struct eventq *q, hd_time when, uint64_t key)
+{
+	struct event e = { when, key };
+	uint64_t slot = when >> q->shift;
+
+	assert(when >= q->now);
+	q->n++;
+	if (slot <= q->last) {
+		near_insert(q, e);
+		return;
+	}
+	uint32_t node = node_new(q, e, NONE);
+	if (half_of(q, slot) <= q->frontier) {
+		wheel_link(q, slot, node);
+	} else {
+		far_link(q, half_of(q, slot), node);
+		q->far_pushes++;
+	}
+}
+
+/* Moves the wheel's end to `half`; what lies at it leaves the far tier. */
+static void frontier_advance(struct eventq *q, uint64_t half)
+{
+	unsigned list = 63u - (unsigned)__builtin_clzll(half ^ q->frontier);
+	uint32_t node = q->far[list];
+
+	q->frontier = half;
+	q->far[list] = NONE;
+	q->far_mask &= ~((uint64_t)1 << list);
+	while (node != NONE) {
+		uint32_t next = q->nodes[node].next;
+		uint64_t slot = q->nodes[node].e.when >> q->shift;
+
+		if (half_of(q, slot) == half)
+			wheel_link(q, slot, node);
+		else
+			far_link(q, half_of(q, slot), node);
+		node = next;
+	}
+}
+
+/* With an empty wheel: brings in the first half that has an event. */
+static void frontier_jump(struct eventq *q)
+{
+	uint32_t node = q->far[__builtin_ctzll(q->far_mask)];
+	uint64_t half = UINT64_MAX;
+
+	for (; node != NONE; node = q->nodes[node].next) {
+		uint64_t h = half_of(q, q->nodes[node].e.when >> q->shift);
+
+		half = h < half ? h : half;
+	}
+	frontier_advance(q, half);
+}
+
+/*
+ * The first slot after `last` that has events. The wheel is not empty. The
+ * search wraps: indices below that of last + 1 belong to the later half.
+ */
+static uint64_t wheel_next(const struct eventq *q)
+{
+	uint32_t mask = (1u << q->slots_log2) - 1;
+	/* Halves before the frontier's predecessor have been consumed. */
+	uint64_t from = (q->frontier - 1) << (q->slots_log2 - 1);
+
+	if (from <= q->last)
+		from = q->last + 1;
+	uint32_t start = (uint32_t)from & mask;
+	uint32_t word = start / 64, words = (mask + 1) / 64;
+	uint64_t bits = q->bits[word] & (~(uint64_t)0 << (start % 64));
+
+	while (!bits) {
+		word = (word + 1) & (words - 1);
+		uint64_t sum = q->summary[word / 64] >> (word % 64);
+		if (sum) {
+			word += (uint32_t)__builtin_ctzll(sum);
+			bits = q->bits[word];
+		} else {
+			word |= 63;
+		}
+	}
+	uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(bits);
+	return from + ((i - start) & mask);
+}
+
+static void near_sort(struct event *e, uint32_t n)
+{
+	if (n > SORT_BY_HAND) {
+		qsort(e, n, sizeof(*e), compare);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		struct event x = e[i];
+		uint32_t k = i;
+
+		for (; k > 0 && before(&x, &e[k - 1]); k--)
+			e[k] = e[k - 1];
+		e[k] = x;
+	}
+}
+
+/* Moves one slot of the wheel to the end of near[]. */
+static void slot_take(struct eventq *q, uint64_t slot)
+{
+	uint32_t i = (uint32_t)(slot & (((uint64_t)1 << q->slots_log2) - 1));
+	uint32_t first = q->end, node = q->heads[i];
+
+	q->heads[i] = NONE;
+	q->bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+	if (!q->bits[i / 64])
+		q->summary[i / 4096] &= ~((uint64_t)1 << (i / 64 % 64));
+	while (node != NONE) {
+		struct eventq_node *n = &q->nodes[node];
+		uint32_t next = n->next;
+
+		if (q->end == q->near_cap)
+			q->near = hd_grow(q->near, &q->near_cap,
+					  (size_t)q->end + 1, sizeof(*q->near));
+		q->near[q->end++] = n->e;
+		n->next = q->free_node;
+		q->free_node = node;
+		node = next;
+	}
+	q->n_wheel -= q->end - first;
+	near_sort(&q->near[first], q->end - first);
+	q->last = slot;
+	uint64_t half = half_of(q, slot);
+	if (half == q->frontier)
+		frontier_advance(q, half + 1);
+}
+
+/* Empties all tiers and schedules everything again, in slots of 2^shift. */
+static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
+{
+	size_t n = q->n, k = 0;
+	struct event *all = hd_alloc(n, sizeof(*all));
+
+	while (q->at < q->end)
+		all[k++] = q->near[q->at++];
+	for (size_t i = 0; i < (size_t)1 << q->slots_log2; i++) {
+		for (uint32_t j = q->heads[i]; j != NONE; j = q->nodes[j].next)
+			all[k++] = q->nodes[j].e;
+	}
+	for (unsigned i = 0; i < 64; i++) {
+		for (uint32_t j = q->far[i]; j != NONE; j = q->nodes[j].next)
+			all[k++] = q->nodes[j].e;
+	}
+	assert(k == n);
+	qsort(all, n, sizeof(*all), compare);
+
+	q->shift = shift;
+	q->slots_log2 = slots_log2;
+	wheel_alloc(q);
+	memset(q->far, 0xff, sizeof(q->far));
+	q->far_mask = 0;
+	q->free_node = NONE;
+	q->n_nodes = q->n_wheel = 0;
+	q->at = q->end = 0;
+	q->last = q->now >> shift;
+	q->frontier = half_of(q, q->last) + 1;
+	q->n = 0;
+	for (size_t i = 0; i < n; i++)
+		eventq_push(q, all[i].when, all[i].key);
+	free(all);
+}
+
+/*
+ * Aims at two events per slot and at few events that must go through the far
+ * tier.
+ */
+static void tune(struct eventq *q)
+{
+	uint64_t pops = q->pops;
+	uint64_t gap = (q->now - q->tuned_when) / pops;
+	unsigned shift = 0, slots = q->slots_log2;
+
+	while (shift < 40 && (gap >> shift) > 0)
+		shift++;
+	if (q->far_pushes * 8 > pops && slots < SLOTS_LOG2_MAX &&
+	    q->n >> slots > 0)
+		slots++;
+	if (slots != q->slots_log2 || shift + 1 < q->shift ||
+	    shift > q->shift + 1)
+		rebuild(q, shift, slots);
+	q->tuned_when = q->now;
+	q->pops = q->far_pushes = 0;
+	q->tune_at = q->n > TUNE_EVERY ? q->n : TUNE_EVERY;
+}
+
+bool eventq_refill(struct eventq *q)
+{
+	if (q->pops >= q->tune_at)
+		tune(q);
+	if (q->n == 0)
+		return false;
+	if (q->n_wheel == 0) {
+		if (q->at < q->end)
+			return true;
+		frontier_jump(q);
+	}
+	if (q->at > 0) {
+		uint32_t left = q->end - q->at;
+
+		memmove(q->near, q->near + q->at, left * sizeof(*q->near));
+		q->at = 0;
+		q->end = left;
+	}
+	do {
+		uint64_t slot = wheel_next(q);
+
+		if (q->end > 0 &&
+		    slot > (q->near[0].when >> q->shift) + NEAR_SPAN)
+			break;
+		slot_take(q, slot);
+	} while (q->n_wheel > 0 && q->end < NEAR_TARGET);
+	return true;
+}
