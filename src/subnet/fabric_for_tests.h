@@ -5,6 +5,7 @@
 /* Small fabrics for tests, built by hand so that tests know every port. */
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 #include "topo/topo.h"

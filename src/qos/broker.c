@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/broker.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct broker_params broker_params_default(void)
+{
+	return (struct broker_params){
+		.mode = FILL_STRICT,
+		.place = PLACE_FIRST,
+		.best_effort = { 1, 5 },
+		.be_sl = 8,
+		.ch_sl = 9,
+	};
+}
+
+static bool is_high(const struct broker *b, uint8_t sl)
+{
+	return b->params.high_sls >> sl & 1;
+}
+
+/* The VL that an SL has on an output, whatever the input. */
+static uint8_t lane_of(const struct subnet *s, port_id port, uint8_t sl)
+{
+	const struct topo_port *p = &s->topo->ports[port];
+	switch_id sw = s->switch_of_node[p->node];
+
+	if (sw == TOPO_NONE)
+		return sl2vl_of(s, port)->vl[sl];
+	return sl2vl_at(s, sw, 0, p->number)->vl[sl];
+}
+
+/* Puts what is there from the start into one port's low table. */
+static enum hd_status reserve(struct broker *b, port_id port, uint8_t sl,
+			      uint32_t slots)
+{
+	uint8_t vl;
+
+	if (sl == BROKER_NO_SL || slots == 0)
+		return HD_OK;
+	vl = lane_of(b->subnet, port, sl);
+	if (vl >= b->subnet->vls_of_port[port])
+		return HD_ERR_UNFIT;
+	return fill_add(&b->links[port].low, vl, slots);
+}
+
+static enum hd_status init_link(struct broker *b, port_id port, struct diag *d)
+{
+	struct broker_link *link = &b->links[port];
+	struct topo_link_state state;
+
+	if (b->subnet->topo->ports[port].peer == TOPO_NONE ||
+	    topo_link_state(b->subnet->topo, port, &state) != HD_OK)
+		return HD_OK;
+	link->rate = state.rate;
+	fill_init(&link->high, b->params.mode, b->params.place);
+	fill_init(&link->low, b->params.mode, b->params.place);
+
+	uint32_t slots = slots_of_share(b->params.best_effort);
+	enum hd_status status = reserve(b, port, b->params.be_sl, slots);
+
+	if (status == HD_OK)
+		status = reserve(b, port, b->params.ch_sl, 1);
+	if (status != HD_OK)
+		return diag_fail(
+			d, status,
+			"port %u of '%s' has no lane or no room for best-effort and challenged traffic",
+			b->subnet->topo->ports[port].number,
+			topo_node_of(b->subnet->topo, port)->name);
+	return HD_OK;
+}
+
+enum hd_status broker_init(struct broker *b, const struct subnet *s,
+			   const struct broker_params *params, struct diag *d)
+{
+	*b = (struct broker){ .subnet = s, .params = *params };
+	b->links = hd_alloc(s->topo->n_ports, sizeof(*b->links));
+	for (port_id port = 0; port < s->topo->n_ports; port++) {
+		enum hd_status status = init_link(b, port, d);
+
+		if (status != HD_OK) {
+			broker_fini(b);
+			return status;
+		}
+	}
+	return HD_OK;
+}
+
+void broker_fini(struct broker *b)
+{
+	free(b->links);
+	free(b->connections);
+	*b = (struct broker){ 0 };
+}
+
+/* Both tables share the link's time, so they share its frame of slots. */
+static uint32_t slots_left(const struct broker_link *link)
+{
+	uint32_t used = link->high.total + link->low.total;
+
+	return used < FRAME_SLOTS ? FRAME_SLOTS - used : 0;
+}
+
+static bool sl_has_room(const struct broker *b, const struct broker_link *link,
+			uint8_t sl, uint64_t slots, uint32_t *left)
+{
+	struct hd_ratio share = b->params.sl_share[sl];
+
+	if (share.den == 0)
+		return true;
+	uint32_t most = slots_of_share(share);
+
+	*left = most > link->sl_slots[sl] ? most - link->sl_slots[sl] : 0;
+	return slots <= *left;
+}
+
+/* Takes one link; says why not. */
+static bool take(struct broker *b, const struct path *path, uint32_t hop,
+		 const struct broker_request *r, struct broker_refusal *why)
+{
+	struct broker_link *link = &b->links[path->port[hop]];
+	uint64_t slots = slots_for(r->rate, link->rate);
+
+	*why = (struct broker_refusal){
+		.link = path->port[hop],
+		.needed = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
+		.left = slots_left(link),
+	};
+	if (slots > why->left) {
+		why->reason = BROKER_LINK_FULL;
+		return false;
+	}
+	if (!sl_has_room(b, link, r->sl, slots, &why->left)) {
+		why->reason = BROKER_SL_FULL;
+		return false;
+	}
+	struct fill *f = is_high(b, r->sl) ? &link->high : &link->low;
+
+	if (fill_add(f, path->vl[hop], (uint32_t)slots) != HD_OK) {
+		why->reason = BROKER_NO_ENTRY;
+		return false;
+	}
+	link->sl_slots[r->sl] += (uint32_t)slots;
+	return true;
+}
+
+static void give_back(struct broker *b, const struct path *path, uint32_t hop,
+		      const struct broker_request *r)
+{
+	struct broker_link *link = &b->links[path->port[hop]];
+	uint32_t slots = (uint32_t)slots_for(r->rate, link->rate);
+
+	fill_remove(is_high(b, r->sl) ? &link->high : &link->low, path->vl[hop],
+		    slots);
+	link->sl_slots[r->sl] -= slots;
+}
+
+static uint32_t record(struct broker *b, const struct broker_request *request)
+{
+	b->connections = hd_grow(b->connections, &b->cap, b->n_connections + 1,
+				 sizeof(*b->connections));
+	b->connections[b->n_connections] =
+		(struct broker_connection){ *request, true };
+	b->n_live++;
+	return b->n_connections++;
+}
+
+enum hd_status broker_admit(struct broker *b,
+			    const struct broker_request *request, uint32_t *id,
+			    struct broker_refusal *refusal)
+{
+	struct path path;
+	enum hd_status status = path_walk(b->subnet, request->source,
+					  request->dlid, request->sl, &path);
+
+	assert(request->rate.num > 0);
+	if (status != HD_OK) {
+		uint32_t last = path.n_hops ? path.n_hops - 1 : 0;
+
+		*refusal = (struct broker_refusal){
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
+							 : BROKER_NO_PATH,
+			.link = path.n_hops ? path.port[last] : request->source,
+		};
+		return status;
+	}
+	for (uint32_t hop = 0; hop < path.n_hops; hop++) {
+		if (take(b, &path, hop, request, refusal))
+			continue;
+		while (hop-- > 0)
+			give_back(b, &path, hop, request);
+		return HD_ERR_FULL;
+	}
+	*id = record(b, request);
+	return HD_OK;
+}
+
+enum hd_status broker_release(struct broker *b, uint32_t id)
+{
+	struct path path;
+
+	if (id >= b->n_connections || !b->connections[id].live)
+		return HD_ERR_NOT_FOUND;
+	struct broker_request *r = &b->connections[id].request;
+	enum hd_status status =
+		path_walk(b->subnet, r->source, r->dlid, r->sl, &path);
+
+	assert(status == HD_OK); /* routes do not change under a broker */
+	(void)status;
+	for (uint32_t hop = 0; hop < path.n_hops; hop++)
+		give_back(b, &path, hop, r);
+	b->connections[id].live = false;
+	b->n_live--;
+	return HD_OK;
+}
+
+void broker_tables(const struct broker *b, port_id port, struct vlarb *out)
+{
+	const struct broker_link *link = &b->links[port];
+
+	fill_table(&link->high, out->high, &out->n_high);
+	fill_table(&link->low, out->low, &out->n_low);
+}
+
+static bool same_link(const struct broker_link *a, const struct broker_link *b)
+{
+	return memcmp(a->high.slots, b->high.slots, sizeof(a->high.slots)) ==
+		       0 &&
+	       memcmp(a->low.slots, b->low.slots, sizeof(a->low.slots)) == 0 &&
+	       memcmp(a->sl_slots, b->sl_slots, sizeof(a->sl_slots)) == 0;
+}
+
+enum hd_status broker_audit(const struct broker *b, struct diag *d)
+{
+	struct broker fresh;
+	enum hd_status status = broker_init(&fresh, b->subnet, &b->params, d);
+
+	if (status != HD_OK)
+		return status;
+	for (uint32_t i = 0; status == HD_OK && i < b->n_connections; i++) {
+		struct broker_refusal why;
+		uint32_t id;
+
+		if (b->connections[i].live &&
+		    broker_admit(&fresh, &b->connections[i].request, &id,
+				 &why) != HD_OK)
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "connection %u does not fit", i);
+	}
+	for (port_id p = 0; status == HD_OK && p < b->subnet->topo->n_ports;
+	     p++) {
+		if (!same_link(&b->links[p], &fresh.links[p]))
+			status = diag_fail(
+				d, HD_ERR_INPUT,
+				"port %u of '%s': reservations do not add up",
+				b->subnet->topo->ports[p].number,
+				topo_node_of(b->subnet->topo, p)->name);
+	}
+	broker_fini(&fresh);
+	return status;
+}
+
+void broker_refusal_print(const struct broker *b,
+			  const struct broker_refusal *refusal,
+			  struct strbuf *out)
+{
+	static const char *const reasons[] = {
+		[BROKER_NO_PATH] = "leads nowhere",
+		[BROKER_NO_LANE] = "has no lane for this SL",
+		[BROKER_SL_FULL] = "has no more for this SL",
+		[BROKER_LINK_FULL] = "is full",
+		[BROKER_NO_ENTRY] = "has no free table entry",
+	};
+	const struct topo *t = b->subnet->topo;
+	const struct topo_port *p = &t->ports[refusal->link];
+
+	strbuf_printf(out, "link '%s'[%u]",
+		      topo_node_of(t, refusal->link)->name, p->number);
+	if (p->peer != TOPO_NONE)
+		strbuf_printf(out, " -> '%s'[%u]",
+			      topo_node_of(t, p->peer)->name,
+			      t->ports[p->peer].number);
+	strbuf_printf(out, " %s", reasons[refusal->reason]);
+	if (refusal->needed)
+		strbuf_printf(out, ": needs %u slots, has %u", refusal->needed,
+			      refusal->left);
+}
+
+#define SAVE_HEADER "heddle-reservations 1"
+
+void broker_save(const struct broker *b, struct strbuf *out)
+{
+	strbuf_puts(out, SAVE_HEADER "\n# source-guid dlid sl rate[b/s]\n");
+	for (uint32_t i = 0; i < b->n_connections; i++) {
+		const struct broker_request *r = &b->connections[i].request;
+
+		if (!b->connections[i].live)
+			continue;
+		strbuf_printf(
+			out, "0x%016llx %u %u %llu/%llu\n",
+			(unsigned long long)b->subnet->topo->ports[r->source]
+				.guid,
+			r->dlid, r->sl, (unsigned long long)r->rate.num,
+			(unsigned long long)r->rate.den);
+	}
+}
+
+static port_id find_guid(const struct topo *t, uint64_t guid)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].guid == guid && topo_is_end_port(t, p))
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+/* Reads the next number of a line; blanks and slashes separate them. */
+static bool next_number(char **line, uint64_t *out)
+{
+	char *word = *line + strspn(*line, " /");
+	size_t len = strcspn(word, " /");
+
+	*line = word + len + (word[len] != '\0');
+	word[len] = '\0';
+	return hd_uint_parse(word, NULL, out) == HD_OK;
+}
+
+/* One saved line, admitted again. */
+static enum hd_status load_line(struct broker *b, char *line, unsigned number,
+				struct diag *d)
+{
+	uint64_t guid, lid, sl, num, den;
+	struct broker_refusal why;
+	uint32_t id;
+
+	if (!next_number(&line, &guid) || !next_number(&line, &lid) ||
+	    !next_number(&line, &sl) || !next_number(&line, &num) ||
+	    !next_number(&line, &den) || *line || lid > LID_MAX_UNICAST ||
+	    sl >= N_SLS || !num || !den)
+		return diag_fail_at(
+			d, HD_ERR_INPUT, number, 0,
+			"no reservation (expected guid lid sl rate)");
+	struct broker_request r = { .source = find_guid(b->subnet->topo, guid),
+				    .dlid = (lid_t)lid,
+				    .sl = (uint8_t)sl,
+				    .rate = hd_rate_make(num, den) };
+
+	if (r.source == TOPO_NONE)
+		return diag_fail_at(d, HD_ERR_NOT_FOUND, number, 0,
+				    "no end port has GUID 0x%016llx",
+				    (unsigned long long)guid);
+	if (broker_admit(b, &r, &id, &why) != HD_OK) {
+		struct strbuf text = STRBUF_INIT;
+
+		broker_refusal_print(b, &why, &text);
+		diag_fail_at(d, HD_ERR_FULL, number, 0, "%s", text.text);
+		strbuf_fini(&text);
+		return HD_ERR_FULL;
+	}
+	return HD_OK;
+}
+
+enum hd_status broker_load(struct broker *b, const char *text, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (strncmp(text, SAVE_HEADER "\n", strlen(SAVE_HEADER) + 1) != 0)
+		return diag_fail_at(d, HD_ERR_INPUT, 1, 0,
+				    "expected '" SAVE_HEADER "'");
+	for (unsigned number = 1; *text && status == HD_OK; number++) {
+		size_t len = strcspn(text, "\n");
+		char *line = hd_strndup(text, len);
+
+		if (number > 1 && line[0] && line[0] != '#')
+			status = load_line(b, line, number, d);
+		free(line);
+		text += len + (text[len] == '\n');
+	}
+	return status;
+}
