@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* u_char and u_int, of which pcap.h is fond */
+#include "wire/capture.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "wire/erf.h"
+
+/*
+ * libpcap reads pcap and pcapng; ERF files, which it reads only where an
+ * Endace card is installed, are read here.
+ */
+
+#define ERF_RECORD_MAX 65535
+#define NS_PER_S       1000000000
+
+struct capture {
+	const char *format;
+	uint64_t number; /* of the last record */
+	pcap_t *pcap;    /* NULL for ERF */
+	int link_type;   /* of pcap */
+	FILE *stream;    /* pcap has it, once it is open */
+	uint64_t offset; /* in the ERF file */
+	uint8_t *record; /* of ERF, ERF_RECORD_MAX bytes */
+	size_t peeked;   /* bytes of `record` that are read already */
+};
+
+/* pcap in either byte order, in microseconds or nanoseconds. */
+static bool is_pcap(const uint8_t *magic)
+{
+	static const uint32_t known[] = { 0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D,
+					  0x4D3CB2A1 };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (load_be32(magic) == known[i])
+			return true;
+	return false;
+}
+
+static bool is_pcapng(const uint8_t *magic)
+{
+	return load_be32(magic) == 0x0A0D0D0A;
+}
+
+/* Puts back what was read, for libpcap to read again. */
+static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n,
+			     struct diag *d)
+{
+	while (n > 0)
+		if (ungetc(bytes[--n], stream) == EOF)
+			return diag_fail(d, HD_ERR_IO,
+					 "cannot rewind the input");
+	return HD_OK;
+}
+
+static enum hd_status open_pcap(struct capture *c, FILE *stream, struct diag *d)
+{
+	char reason[PCAP_ERRBUF_SIZE];
+
+	c->pcap = pcap_fopen_offline_with_tstamp_precision(
+		stream, PCAP_TSTAMP_PRECISION_NANO, reason);
+	if (!c->pcap)
+		return diag_fail(d, HD_ERR_INPUT, "%s", reason);
+	c->link_type = pcap_datalink(c->pcap);
+	if (c->link_type == DLT_EN10MB || c->link_type == DLT_ERF ||
+	    c->link_type == DLT_INFINIBAND)
+		return HD_OK;
+	const char *name = pcap_datalink_val_to_name(c->link_type);
+
+	return diag_fail(d, HD_ERR_INPUT,
+			 "link type %d (%s) carries no InfiniBand, expected "
+			 "Ethernet, ERF or InfiniBand",
+			 c->link_type, name ? name : "unknown");
+}
+
+/*
+ * ERF has no mark of its own, so the first record must make sense: a type that
+ * exists, a length that holds its header.
+ */
+static enum hd_status open_erf(struct capture *c, FILE *stream, struct diag *d)
+{
+	c->peeked += fread(c->record + c->peeked, 1,
+			   ERF_HEADER_SIZE - c->peeked, stream);
+	if (c->peeked < ERF_HEADER_SIZE || erf_record_size(c->record) == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "not a capture, expected pcap, pcapng or ERF");
+	c->format = "ERF";
+	return HD_OK;
+}
+
+static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
+{
+	c->peeked = fread(c->record, 1, 4, stream);
+	if (ferror(stream))
+		return diag_fail(d, HD_ERR_IO, "cannot read: %s",
+				 strerror(errno));
+	if (c->peeked < 4)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%zu bytes are too few for a capture",
+				 c->peeked);
+	if (is_pcap(c->record))
+		c->format = "pcap";
+	else if (is_pcapng(c->record))
+		c->format = "pcapng";
+	else
+		return open_erf(c, stream, d);
+	if (unread(stream, c->record, c->peeked, d) != HD_OK)
+		return d->status;
+	return open_pcap(c, stream, d);
+}
+
+enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
+{
+	struct capture *c = hd_alloc(1, sizeof(*c));
+
+	c->record = hd_alloc(ERF_RECORD_MAX, 1);
+	c->stream = stream;
+	if (open_any(c, stream, d) != HD_OK) {
+		capture_close(c);
+		return d->status;
+	}
+	*out = c;
+	return HD_OK;
+}
+
+void capture_close(struct capture *c)
+{
+	if (!c)
+		return;
+	if (c->pcap)
+		pcap_close(c->pcap); /* closes its stream unless it is stdin */
+	else if (c->stream != stdin)
+		fclose(c->stream);
+	free(c->record);
+	free(c);
+}
+
+const char *capture_format(const struct capture *c)
+{
+	return c->format;
+}
+
+static enum capture_kind kind_of_erf(unsigned type)
+{
+	switch (type) {
+	case ERF_INFINIBAND:
+		return CAPTURE_PACKET;
+	case ERF_INFINIBAND_LINK:
+		return CAPTURE_FLOW;
+	case ERF_ETHERNET:
+		return CAPTURE_ETHERNET;
+	default:
+		return CAPTURE_OTHER;
+	}
+}
+
+static enum hd_status take_erf(const uint8_t *bytes, size_t size,
+			       struct diag *d, struct capture_record *out)
+{
+	struct diag why = { .status = HD_OK };
+	struct erf erf;
+
+	if (erf_read(bytes, size, &why, &erf) != HD_OK)
+		return diag_fail(d, why.status, "record %llu: %s",
+				 (unsigned long long)out->number, why.message);
+	out->seconds = erf.seconds;
+	out->ps = erf.ps;
+	out->type = erf.type;
+	out->kind = kind_of_erf(erf.type);
+	out->bytes = erf.payload;
+	out->size = erf.payload_len;
+	out->wire_size = erf.wlen;
+	return HD_OK;
+}
+
+static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
+				   struct capture_record *out, bool *found)
+{
+	struct pcap_pkthdr *header;
+	const u_char *bytes;
+	int got = pcap_next_ex(c->pcap, &header, &bytes);
+
+	*found = got == 1;
+	if (got == PCAP_ERROR_BREAK)
+		return HD_OK;
+	if (got != 1)
+		return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
+				 (unsigned long long)c->number,
+				 pcap_geterr(c->pcap));
+	out->number = ++c->number;
+	if (c->link_type == DLT_ERF)
+		return take_erf(bytes, header->caplen, d, out);
+	/* libpcap hands on what a damaged file says of its fraction. */
+	uint64_t ns = (uint64_t)header->ts.tv_usec;
+
+	out->seconds = (uint64_t)header->ts.tv_sec;
+	out->ps = ns < NS_PER_S ? ns * HD_NS : 0;
+	out->type = 0;
+	out->kind =
+		c->link_type == DLT_EN10MB ? CAPTURE_ETHERNET : CAPTURE_PACKET;
+	out->bytes = bytes;
+	out->size = header->caplen;
+	out->wire_size =
+		header->len > header->caplen ? header->len : header->caplen;
+	return HD_OK;
+}
+
+/* Fills `record` up to `size`; false at the end of the file. */
+static bool fill(struct capture *c, size_t size)
+{
+	if (c->peeked < size)
+		c->peeked += fread(c->record + c->peeked, 1, size - c->peeked,
+				   c->stream);
+	return c->peeked >= size;
+}
+
+static enum hd_status next_of_erf(struct capture *c, struct diag *d,
+				  struct capture_record *out, bool *found)
+{
+	unsigned long long at = c->offset;
+
+	*found = fill(c, ERF_HEADER_SIZE);
+	if (!*found && c->peeked == 0 && !ferror(c->stream))
+		return HD_OK;
+	size_t size = *found ? erf_record_size(c->record) : ERF_HEADER_SIZE;
+
+	if (size == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "byte %llu: no ERF record: type %u, length %u",
+				 at, c->record[8], load_be16(c->record + 10));
+	if (!fill(c, size))
+		return diag_fail(
+			d, ferror(c->stream) ? HD_ERR_IO : HD_ERR_INPUT,
+			"byte %llu: the file ends inside a record of %zu bytes",
+			at, size);
+	c->peeked = 0;
+	c->offset += size;
+	out->number = ++c->number;
+	return take_erf(c->record, size, d, out);
+}
+
+enum hd_status capture_next(struct capture *c, struct diag *d,
+			    struct capture_record *out, bool *found)
+{
+	return c->pcap ? next_of_pcap(c, d, out, found)
+		       : next_of_erf(c, d, out, found);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_CAPTURE_H
+#define HD_WIRE_CAPTURE_H
+
+/*
+ * Files of captured packets, read and written one record at a time, so that
+ * their length does not matter.
+ *
+ * Reading takes pcap (either byte order, micro- or nanoseconds), pcapng, and
+ * native ERF files; inside pcap and pcapng, link types Ethernet, InfiniBand
+ * and ERF. Writing makes pcap files of ERF records, which Wireshark opens: an
+ * InfiniBand packet is an ERF record of type 21, a flow-control packet one of
+ * type 25.
+ *
+ *	pcap record header (16) | ERF header (16) | LRH ... VCRC
+ */
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "wire/headers.h"
+
+/* What the bytes of a record are. */
+enum capture_kind {
+	CAPTURE_PACKET,   /* InfiniBand, LRH to VCRC */
+	CAPTURE_FLOW,     /* a flow-control packet, perhaps padded */
+	CAPTURE_ETHERNET, /* a frame without its check sequence */
+	CAPTURE_OTHER,    /* something else: `type` is its ERF type */
+};
+
+struct capture_record {
+	uint64_t number;  /* 1, 2, ... */
+	uint64_t seconds; /* since 1970, or since a simulation began */
+	uint64_t ps;      /* and picoseconds */
+	enum capture_kind kind;
+	unsigned type;        /* ERF type; 0 outside of ERF */
+	const uint8_t *bytes; /* valid until the next record is asked for */
+	size_t size;          /* bytes that are here */
+	size_t wire_size;     /* bytes there were; more if the capture cut */
+};
+
+struct capture;
+
+/*
+ * Takes over `stream`: capture_close, or a refusal here (no capture, or of a
+ * link type that carries no InfiniBand), closes it unless it is stdin.
+ */
+HD_MUST_CHECK enum hd_status capture_open(FILE *stream, struct diag *d,
+					  struct capture **out);
+void capture_close(struct capture *c);
+
+/* "pcap", "pcapng" or "ERF". */
+const char *capture_format(const struct capture *c);
+
+/*
+ * The next record: HD_OK and true, HD_OK and false at a clean end, or
+ * HD_ERR_INPUT (HD_ERR_IO) if the file is cut or makes no sense from here.
+ */
+HD_MUST_CHECK enum hd_status capture_next(struct capture *c, struct diag *d,
+					  struct capture_record *out,
+					  bool *found);
+
+/*
+ * Writing. Times are since the beginning of the run. A stream that failed is
+ * remembered and told by capture_finish, which flushes but does not close.
+ */
+struct capture_writer {
+	FILE *stream;
+	/*
+	 * Wireshark 4.0 calls a flow-control packet malformed unless the
+	 * record is long enough for an LRH: pad it to 48 bytes.
+	 */
+	bool pad_flow;
+	bool failed;
+};
+
+enum { CAPTURE_FLOW_PADDED = 48 };
+
+void capture_begin(struct capture_writer *w, FILE *stream, bool pad_flow);
+/* `interface` is 0 to 3, Wireshark's "capture interface". */
+void capture_write_packet(struct capture_writer *w, hd_time at,
+			  unsigned interface, const uint8_t *bytes,
+			  size_t size);
+void capture_write_flow(struct capture_writer *w, hd_time at,
+			unsigned interface, const struct flow_packet *flow);
+HD_MUST_CHECK enum hd_status capture_finish(struct capture_writer *w);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_ROCE_H
+#define HD_WIRE_ROCE_H
+
+/*
+ * RoCEv2 (IBA volume 1, annex A17): an InfiniBand packet without LRH and VCRC
+ * in an Ethernet frame.
+ *
+ *	Ethernet [VLAN] | IPv4 or IPv6 | UDP, port 4791 | BTH ... ICRC
+ *
+ * The ICRC covers IP and UDP headers too, with what routers change taken as
+ * ones, after eight bytes of ones in the LRH's place.
+ */
+
+#include "wire/packet.h"
+
+#define ROCE_PORT 4791
+/* The largest frame that roce_encode writes: two tags, IPv6, UDP. */
+#define ROCE_MAX  (14 + 8 + 40 + 8 + PACKET_MAX)
+
+struct roce {
+	uint8_t dst_mac[6];
+	uint8_t src_mac[6];
+	uint8_t ip_version;  /* 4 or 6 */
+	uint8_t tclass;      /* DSCP and, lowest two bits, ECN */
+	uint8_t hop_limit;   /* time to live */
+	bool has_vlan;       /* the outer tag is in `vlan` */
+	uint16_t vlan;       /* priority, drop eligibility, number */
+	uint16_t src_port;   /* UDP */
+	uint32_t flow_label; /* IPv6 only */
+	uint8_t src[16];     /* an IPv4 address as ::ffff:a.b.c.d, like GIDs */
+	uint8_t dst[16];
+	struct packet packet; /* BTH and what follows; ICRC, no VCRC */
+};
+
+/*
+ * HD_ERR_UNFIT with a reason if the frame is no RoCEv2 packet, which is no
+ * fault of it; HD_ERR_INPUT if it is one, but malformed or cut.
+ */
+HD_MUST_CHECK enum hd_status roce_decode(const uint8_t *frame, size_t size,
+					 struct diag *d, struct roce *out);
+
+/* CRC_ABSENT if the frame is no RoCEv2 packet, or cut. */
+enum crc_verdict roce_check(const uint8_t *frame, size_t size);
+
+/*
+ * Writes the frame with its lengths, IPv4 checksum, pad count and ICRC
+ * computed; the UDP checksum is 0, "none". Statuses as in packet_encode.
+ */
+HD_MUST_CHECK enum hd_status roce_encode(const struct roce *r, uint8_t *frame,
+					 size_t room, size_t *size);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "wire/capture.h"
+#include "wire/roce.h"
+
+#define FIXTURE HD_SOURCE_DIR "/tests/fixtures/rxe.pcap"
+
+/* Offsets in a frame of the fixture: Ethernet, IPv4, UDP, BTH. */
+enum { IP = 14, UDP = 34, BTH = 42 };
+
+static struct capture *open_fixture(void)
+{
+	struct diag d = { .status = HD_OK };
+	FILE *f = fopen(FIXTURE, "rb");
+	struct capture *c = NULL;
+
+	assert_non_null(f);
+	assert_int_equal(capture_open(f, &d, &c), HD_OK);
+	return c;
+}
+
+static bool next(struct capture *c, struct capture_record *rec)
+{
+	struct diag d = { .status = HD_OK };
+	bool found;
+
+	assert_int_equal(capture_next(c, &d, rec, &found), HD_OK);
+	return found;
+}
+
+/* The counts are tshark's: -T fields -e infiniband.bth.opcode. */
+static void the_kernels_packets_all_check(void **state)
+{
+	(void)state;
+	static const unsigned expected[256] = {
+		[0x00] = 26, [0x01] = 26, [0x02] = 26, [0x04] = 25, [0x0A] = 27,
+		[0x0C] = 5,  [0x0D] = 5,  [0x0E] = 10, [0x0F] = 5,  [0x11] = 90,
+		[0x12] = 10, [0x13] = 5,  [0x14] = 5,  [0x20] = 10, [0x21] = 20,
+		[0x22] = 10, [0x64] = 10
+	};
+	struct capture *c = open_fixture();
+	unsigned counts[256] = { 0 }, n = 0, others = 0;
+	struct capture_record rec;
+
+	while (next(c, &rec)) {
+		struct diag d = { .status = HD_OK };
+		struct roce r;
+		enum hd_status status =
+			roce_decode(rec.bytes, rec.size, &d, &r);
+
+		if (status == HD_ERR_UNFIT) {
+			others++;
+			continue;
+		}
+		assert_int_equal(status, HD_OK);
+		assert_int_equal(roce_check(rec.bytes, rec.size), CRC_GOOD);
+		counts[r.packet.bth.opcode]++;
+		n++;
+	}
+	capture_close(c);
+	assert_int_equal(n, 315);
+	assert_int_equal(n + others, 524);
+	assert_memory_equal(counts, expected, sizeof(counts));
+}
+
+/* What changing byte `i` of a frame must do. */
+enum effect { NO_EFFECT, BAD, BAD_OR_NOT_ROCE };
+
+static enum effect effect_of(size_t i)
+{
+	if (i < 12)
+		return NO_EFFECT; /* addresses of Ethernet: not covered */
+	switch (i) {
+	case 12: /* EtherType */
+	case 13:
+	case IP:     /* version, header length */
+	case IP + 2: /* length: the ICRC would be elsewhere, or cut off */
+	case IP + 3:
+	case IP + 6: /* flags, fragment offset */
+	case IP + 7:
+	case IP + 9:  /* protocol */
+	case UDP + 2: /* port */
+	case UDP + 3:
+		return BAD_OR_NOT_ROCE;
+	case IP + 1:  /* type of service */
+	case IP + 8:  /* time to live */
+	case IP + 10: /* checksum */
+	case IP + 11:
+	case UDP + 6: /* checksum */
+	case UDP + 7:
+	case BTH + 4: /* FECN, BECN, reserved */
+		return NO_EFFECT;
+	default:
+		return BAD;
+	}
+}
+
+static void check_change(const uint8_t *frame, size_t size, size_t i)
+{
+	struct diag d = { .status = HD_OK };
+	enum crc_verdict v = roce_check(frame, size);
+	struct roce r;
+	bool refused = roce_decode(frame, size, &d, &r) != HD_OK;
+
+	switch (effect_of(i)) {
+	case NO_EFFECT:
+		assert_int_equal(v, CRC_GOOD);
+		break;
+	case BAD:
+		assert_int_equal(v, CRC_BAD);
+		break;
+	case BAD_OR_NOT_ROCE:
+		/* No CRC verdict, then, but a reason. */
+		assert_int_not_equal(v, CRC_GOOD);
+		assert_true(v == CRC_BAD || (refused && d.message[0]));
+	}
+}
+
+static void change_every_byte(uint8_t *frame, size_t size)
+{
+	static const uint8_t changes[] = { 0xFF, 1,  2,  4,   8,
+					   16,   32, 64, 128, 0x5A };
+
+	for (size_t i = 0; i < size; i++) {
+		for (size_t k = 0; k < sizeof(changes); k++) {
+			frame[i] ^= changes[k];
+			check_change(frame, size, i);
+			frame[i] ^= changes[k];
+		}
+	}
+	assert_int_equal(roce_check(frame, size), CRC_GOOD);
+}
+
+/* One packet of each opcode, or with HD_LONG=1 every packet. */
+static void every_changed_byte_has_the_effect_it_must(void **state)
+{
+	(void)state;
+	bool all = getenv("HD_LONG") != NULL;
+	struct capture *c = open_fixture();
+	bool seen[256] = { false };
+	struct capture_record rec;
+	unsigned n = 0;
+
+	while (next(c, &rec)) {
+		uint8_t opcode = rec.size > BTH ? rec.bytes[BTH] : 0;
+
+		if (roce_check(rec.bytes, rec.size) != CRC_GOOD ||
+		    (seen[opcode] && !all))
+			continue;
+		uint8_t *copy = malloc(rec.size);
+
+		assert_non_null(copy);
+		memcpy(copy, rec.bytes, rec.size);
+		change_every_byte(copy, rec.size);
+		free(copy);
+		seen[opcode] = true;
+		n++;
+	}
+	capture_close(c);
+	assert_int_equal(n, all ? 315 : 17);
+}
+
+/* Which bits do what, where the effect depends on the bit. */
+static void the_right_flips_make_it_another_protocol(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t byte;
+		uint8_t change;
+		const char *reason;
+	} rows[] = {
+		{ 12, 0x80, "not RoCEv2: EtherType 0x8800" },
+		{ IP, 0x10, "not RoCEv2: IP version and header length 0x0055" },
+		{ IP, 0x02, "not RoCEv2: IP version and header length 0x0047" },
+		{ IP + 9, 0x17, "not RoCEv2: IP protocol 0x0006" },
+		{ IP + 6, 0x20,
+		  "not RoCEv2: a fragment, flags and offset 0x6000" },
+		{ UDP + 3, 0x01, "not RoCEv2: UDP port 0x12b6" },
+		{ IP + 2, 0x80,
+		  "packet is cut: IP says 33836 bytes, here are "
+		  "1068" },
+	};
+	struct capture *c = open_fixture();
+	struct capture_record rec;
+
+	/* A SEND of 1024 bytes: 1082 with all headers. */
+	while (next(c, &rec))
+		if (rec.size == 1082 &&
+		    roce_check(rec.bytes, rec.size) == CRC_GOOD)
+			break;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct diag d = { .status = HD_OK };
+		uint8_t frame[1082];
+		struct roce r;
+
+		memcpy(frame, rec.bytes, sizeof(frame));
+		frame[rows[i].byte] ^= rows[i].change;
+		assert_int_not_equal(roce_decode(frame, sizeof(frame), &d, &r),
+				     HD_OK);
+		assert_string_equal(d.message, rows[i].reason);
+		assert_int_equal(roce_check(frame, sizeof(frame)), CRC_ABSENT);
+	}
+	capture_close(c);
+}
+
+/* What the kernel wrote, taken apart and put together again. */
+static void encoding_gives_the_kernels_own_bytes(void **state)
+{
+	(void)state;
+	struct capture *c = open_fixture();
+	struct capture_record rec;
+	unsigned n = 0;
+
+	while (next(c, &rec)) {
+		struct diag d = { .status = HD_OK };
+		uint8_t frame[ROCE_MAX];
+		struct roce r;
+		size_t size;
+
+		if (roce_decode(rec.bytes, rec.size, &d, &r) != HD_OK)
+			continue;
+		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size),
+				 HD_OK);
+		assert_int_equal(size, rec.size);
+		/* We never number datagrams or sum up UDP. */
+		frame[IP + 4] = rec.bytes[IP + 4];
+		frame[IP + 5] = rec.bytes[IP + 5];
+		memcpy(frame + IP + 10, rec.bytes + IP + 10, 2);
+		memcpy(frame + UDP + 6, rec.bytes + UDP + 6, 2);
+		/* The ICRC covers the number, so compare up to it. */
+		assert_memory_equal(frame, rec.bytes, size - ICRC_SIZE);
+		n++;
+	}
+	capture_close(c);
+	assert_int_equal(n, 315);
+}
+
+static void vlan_and_ipv6_frames_come_back(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct diag d = { .status = HD_OK };
+		struct roce r = { .dst_mac = { 2, 0, 0, 0, 0, 1 },
+				  .src_mac = { 2, 0, 0, 0, 0, 2 },
+				  .has_vlan = i & 1,
+				  .vlan = i & 1 ? 0x6064 : 0,
+				  .ip_version = i & 2 ? 6 : 4,
+				  .tclass = 0x69,
+				  .hop_limit = 64,
+				  .src_port = 0xC123,
+				  .flow_label = i & 2 ? 0xABCDE : 0,
+				  .src = { [10] = 0xFF, 0xFF, 10, 0, 0, 1 },
+				  .dst = { [10] = 0xFF, 0xFF, 10, 0, 0, 2 } };
+		uint8_t frame[ROCE_MAX];
+		struct roce got = { 0 };
+		size_t size;
+
+		packet_init(&r.packet, SERVICE_UD | OP_SEND_ONLY_IMM);
+		r.packet.bth.dest_qp = 0x123;
+		r.packet.payload_len = 5;
+		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size),
+				 HD_OK);
+		assert_int_equal(size, 14 + (i & 1 ? 4 : 0) +
+					       (i & 2 ? 40 : 20) + 8 + 12 + 8 +
+					       4 + 8 + 4);
+		assert_int_equal(roce_check(frame, size), CRC_GOOD);
+		assert_int_equal(roce_decode(frame, size, &d, &got), HD_OK);
+		assert_memory_equal(&got, &r, offsetof(struct roce, packet));
+		assert_int_equal(got.packet.bth.dest_qp, 0x123);
+		assert_int_equal(got.packet.payload_len, 5);
+		/* Short of a byte anywhere, it is refused with a reason. */
+		for (size_t less = 0; less < size; less++) {
+			struct diag why = { .status = HD_OK };
+
+			assert_int_not_equal(
+				roce_decode(frame, less, &why, &got), HD_OK);
+			assert_true(why.message[0]);
+			assert_int_equal(roce_check(frame, less), CRC_ABSENT);
+		}
+	}
+}
+
+/* RFC 1071's sum over the header, checksum included, is all ones. */
+static void ipv4_headers_sum_up(void **state)
+{
+	(void)state;
+	struct roce r = { .ip_version = 4,
+			  .tclass = 3,
+			  .hop_limit = 1,
+			  .src = { [12] = 192, 0, 2, 1 },
+			  .dst = { [12] = 198, 51, 100, 7 } };
+	uint8_t frame[ROCE_MAX];
+	uint32_t sum = 0;
+	size_t size;
+
+	packet_init(&r.packet, OPCODE_CNP_ROCE);
+	r.packet.payload_len = 16;
+	assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
+	for (size_t i = IP; i < IP + 20; i += 2)
+		sum += load_be16(frame + i);
+	sum = (sum & 0xFFFF) + (sum >> 16);
+	assert_int_equal(sum, 0xFFFF);
+	assert_int_equal(frame[BTH], 0x81);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kernels_packets_all_check),
+		cmocka_unit_test(every_changed_byte_has_the_effect_it_must),
+		cmocka_unit_test(the_right_flips_make_it_another_protocol),
+		cmocka_unit_test(encoding_gives_the_kernels_own_bytes),
+		cmocka_unit_test(vlan_and_ipv6_frames_come_back),
+		cmocka_unit_test(ipv4_headers_sum_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
