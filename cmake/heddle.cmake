@@ -52,14 +52,14 @@ function(hd_limit_test name seconds)
 endfunction()
 
 # hd_test(<module> <file_test>... [TIMEOUT <seconds>] [USES <module>...]
-#         [SOURCES <extra.c>...])
+#         [SOURCES <extra.c>...] [LIBS <library>...])
 # <file_test>.c sits beside <file>.c. Tests that read files find them through
 # HD_SOURCE_DIR, those that run the program through HD_PROGRAM.
 function(hd_test module)
   if(NOT BUILD_TESTING)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -74,7 +74,7 @@ function(hd_test module)
       HD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HD_PROGRAM="${PROJECT_BINARY_DIR}/heddle")
     target_link_libraries(${module}_${t} PRIVATE
-      hd_${module} ${ARG_USES} ${CMOCKA_LIBRARIES})
+      hd_${module} ${ARG_USES} ${ARG_LIBS} ${CMOCKA_LIBRARIES})
     add_test(NAME ${module}.${t} COMMAND ${module}_${t})
     hd_limit_test(${module}.${t} ${ARG_TIMEOUT})
   endforeach()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/writer.h"
 
 const struct option common_table[] = {
 	{ .name = "json",
@@ -16,6 +17,11 @@ const struct option common_table[] = {
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct common_options, csv),
 	  .help = "write the results as CSV" },
+	{ .name = "format",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct common_options, format),
+	  .choices = writer_names,
+	  .help = "how to write the results; auto goes by the extension of the output file" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .kind = OPT_TEXT,
@@ -58,6 +64,11 @@ bool command_parse(const struct command *self, void *values, int argc,
 
 	if (options_parse(tables, values, argc, argv, &d, n_args) != HD_OK) {
 		*status = command_usage(self, "%s", d.message);
+		return false;
+	}
+	if (common->json + common->csv + (common->format != 0) > 1) {
+		*status = command_usage(
+			self, "choose one of --json, --csv and --format");
 		return false;
 	}
 	if (common->help) {

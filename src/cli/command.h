@@ -47,6 +47,7 @@ struct common_options {
 	bool json;
 	bool csv;
 	bool quiet;
+	unsigned format;    /* index into writer_names */
 	const char *output; /* NULL: standard output */
 	uint64_t seed;
 };

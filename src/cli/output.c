@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/output.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "report/writer.h"
+
+int output_bytes(const struct common_options *common, const void *bytes,
+		 size_t len, bool goals_met)
+{
+	struct diag d = { .status = HD_OK };
+
+	/* main() sees to it that standard output took it all. */
+	if (!common->output)
+		fwrite(bytes, 1, len, stdout);
+	else if (file_write(common->output, bytes, len, &d) != HD_OK)
+		return command_refuse(&d);
+	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
+}
+
+static const struct writer *choose(const struct common_options *common)
+{
+	if (common->json)
+		return writer_find("json");
+	if (common->csv)
+		return writer_find("csv");
+	if (common->format)
+		return &writers[common->format - 1];
+	const struct writer *by_name =
+		common->output ? writer_of_path(common->output) : NULL;
+
+	return by_name ? by_name : &writers[0];
+}
+
+int output_results(const struct common_options *common, struct results *r,
+		   bool goals_met)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	results_set_version(r, HD_VERSION);
+	r->seed = common->seed;
+	choose(common)->write(r, &out);
+	int status = output_bytes(common, out.text, out.len, goals_met);
+
+	strbuf_fini(&out);
+	results_free(r);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_OUTPUT_H
+#define HD_CLI_OUTPUT_H
+
+/*
+ * The one way results leave a command: in the format that --format, --json,
+ * --csv or the extension of -o asks for, to standard output or to a file. A
+ * file is written beside and renamed, so a failure leaves the old one.
+ *
+ *	return output_results(&options.common, results, goals_met);
+ */
+
+#include "cli/command.h"
+#include "measure/results.h"
+
+/*
+ * Writes and frees `r`, after noting version and seed in it. Returns the exit
+ * status: EXIT_DONE, EXIT_GOAL_MISSED if not `goals_met`, or
+ * EXIT_ENVIRONMENT if the output could not be written.
+ */
+int output_results(const struct common_options *common, struct results *r,
+		   bool goals_met);
+
+/*
+ * The same for output in a format of the command's own (a topology, a
+ * capture): `len` bytes to -o or standard output.
+ */
+int output_bytes(const struct common_options *common, const void *bytes,
+		 size_t len, bool goals_met);
+
+#endif

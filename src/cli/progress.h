@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_PROGRESS_H
+#define HD_CLI_PROGRESS_H
+
+/*
+ * A line on stderr that says how far long work has come: share done, rate,
+ * time left. Only when stderr is a terminal and the user did not say --quiet;
+ * at most ten times a second, so it may be called as often as convenient.
+ * The line is wiped at the end: what stays on the screen is results.
+ *
+ *	progress_begin(&p, &options.common, "packets", total);
+ *	while (...)
+ *		progress_show(&p, done);
+ *	progress_end(&p);
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "cli/command.h"
+
+struct progress {
+	bool active;
+	const char *unit;    /* what is counted: "packets" */
+	double total;        /* 0 if unknown: no share, no time left */
+	double begun, shown; /* seconds of the monotonic clock */
+};
+
+void progress_begin(struct progress *p, const struct common_options *common,
+		    const char *unit, double total);
+void progress_show(struct progress *p, double done);
+void progress_end(struct progress *p);
+
+/* The line itself, without a terminal: what progress_show prints. */
+void progress_line(const struct progress *p, double done, double seconds,
+		   struct strbuf *out);
+
+#endif

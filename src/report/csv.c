@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static void put_field(const char *text, struct strbuf *out)
+{
+	if (!strpbrk(text, ",\"\r\n") && *text != '#') {
+		strbuf_puts(out, text);
+		return;
+	}
+	strbuf_putc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			strbuf_putc(out, '"');
+		strbuf_putc(out, *text);
+	}
+	strbuf_putc(out, '"');
+}
+
+static void put_value(const struct value *v, struct strbuf *out)
+{
+	switch (v->kind) {
+	case VALUE_NONE:
+		break;
+	case VALUE_TEXT:
+		put_field(v->text, out);
+		break;
+	case VALUE_UINT:
+		strbuf_printf(out, "%llu", (unsigned long long)v->u);
+		break;
+	case VALUE_INT:
+		strbuf_printf(out, "%lld", (long long)v->i);
+		break;
+	case VALUE_REAL:
+		text_double(out, v->real);
+		break;
+	case VALUE_BOOL:
+		strbuf_puts(out, v->yes ? "true" : "false");
+		break;
+	}
+}
+
+/* "# flows: what each received; simulated: p99, load; computed: bound" */
+static void put_title(const struct table *t, struct strbuf *out)
+{
+	strbuf_printf(out, "# %s: %s", t->name, t->title);
+	for (int o = ORIGIN_SIMULATED; o <= ORIGIN_PUBLISHED; o++) {
+		bool any = false;
+
+		for (size_t i = 0; i < t->n_columns; i++) {
+			if (t->columns[i].origin != (enum origin)o)
+				continue;
+			if (any)
+				strbuf_puts(out, ", ");
+			else
+				strbuf_printf(out, "; %s: ",
+					      origin_name((enum origin)o));
+			strbuf_puts(out, t->columns[i].name);
+			any = true;
+		}
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void put_header(const struct table *t, struct strbuf *out)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+		struct strbuf name = STRBUF_INIT;
+
+		strbuf_puts(&name, c->name);
+		if (*c->unit)
+			strbuf_printf(&name, "[%s]", c->unit);
+		if (i)
+			strbuf_putc(out, ',');
+		put_field(name.text, out);
+		strbuf_fini(&name);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void put_table(const struct table *t, struct strbuf *out)
+{
+	put_title(t, out);
+	put_header(t, out);
+	for (size_t row = 0; row < table_rows(t); row++) {
+		for (size_t i = 0; i < t->n_columns; i++) {
+			if (i)
+				strbuf_putc(out, ',');
+			put_value(table_cell(t, row, i), out);
+		}
+		strbuf_putc(out, '\n');
+	}
+}
+
+void csv_write(const struct results *r, struct strbuf *out)
+{
+	for (size_t i = 0; i < r->n_tables; i++) {
+		if (i)
+			strbuf_putc(out, '\n');
+		put_table(r->tables[i], out);
+	}
+	for (size_t i = 0; i < r->n_remarks; i++)
+		strbuf_printf(out, "# note: %s\n", r->remarks[i]);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "report/database.h"
+
+static char folder[] = "/tmp/heddle-db-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/runs.db", folder);
+	return 0;
+}
+
+static int remove_file(void **state)
+{
+	char journal[80];
+
+	(void)state;
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	unlink(journal);
+	unlink(path);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+static struct results *sample(uint64_t seed, unsigned rows)
+{
+	static const struct column columns[] = {
+		{ "flow", NULL, VALUE_TEXT },
+		{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED },
+		{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+		{ NULL },
+	};
+	struct results *r = results_new("sim");
+	struct table *t = results_table(r, "flows", "all of them", columns);
+
+	for (unsigned i = 0; i < rows; i++) {
+		table_put_textf(t, "flow %u", i);
+		table_put_real(t, i + 0.1);
+		table_put_uint(t, i);
+	}
+	r->seed = seed;
+	results_set_scenario(r, "fabric: {}\n");
+	results_set_version(r, "0.1.0");
+	results_remark(r, "it's a remark");
+	return r;
+}
+
+/* The first column of the first row that `sql` gives, as text. */
+static void ask(const char *sql, char *answer, size_t size)
+{
+	sqlite3 *db;
+	sqlite3_stmt *s;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	sqlite3_busy_timeout(db, 10000);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+	snprintf(answer, size, "%s", (const char *)sqlite3_column_text(s, 0));
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+}
+
+static void assert_answer(const char *sql, const char *expected)
+{
+	char answer[200];
+
+	ask(sql, answer, sizeof(answer));
+	assert_string_equal(answer, expected);
+}
+
+static enum hd_status append(uint64_t seed, unsigned rows, struct diag *d)
+{
+	struct results *r = sample(seed, rows);
+	enum hd_status status = database_append(path, r, d);
+
+	results_free(r);
+	return status;
+}
+
+static void runs_are_appended_and_can_be_asked(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(append(7, 3, &d), HD_OK);
+	assert_int_equal(append(UINT64_MAX, 2, &d), HD_OK);
+	assert_answer("SELECT count(*) FROM run", "2");
+	assert_answer("SELECT seed FROM run WHERE id = 2",
+		      "18446744073709551615");
+	assert_answer("SELECT scenario FROM run WHERE id = 1", "fabric: {}\n");
+	assert_answer("SELECT value || unit || origin FROM value WHERE"
+		      " run = 1 AND result = 'flows' AND name = 'p99' AND"
+		      " line = 2",
+		      "2.1ussimulated");
+	assert_answer("SELECT typeof(value) FROM value WHERE name = 'packets'",
+		      "integer");
+	assert_answer("SELECT text FROM remark WHERE run = 2", "it's a remark");
+	assert_answer("PRAGMA user_version", "1");
+}
+
+static void a_file_of_another_kind_is_refused_and_kept(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(
+		file_write(path, "hello, world, not a database\n", 29, &d),
+		HD_OK);
+	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(file_read(path, 100, &d, &got), HD_OK);
+	assert_string_equal(got.text, "hello, world, not a database\n");
+	strbuf_fini(&got);
+	unlink(path);
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	sqlite3_exec(db, "CREATE TABLE mine(x)", NULL, NULL, NULL);
+	sqlite3_close(db);
+	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
+	assert_string_equal(d.message, "is a database of another program");
+	assert_answer("SELECT count(*) FROM sqlite_schema", "1");
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(append(1, 1, &d), HD_OK);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
+	sqlite3_close(db);
+	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
+	assert_string_equal(d.message, "has schema version 99 (expected 1)");
+	assert_answer("SELECT count(*) FROM run", "1");
+}
+
+static void a_place_that_cannot_be_written_is_reported(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct results *r = sample(1, 1);
+
+	(void)state;
+	assert_int_equal(database_append("/nowhere/x.db", r, &d), HD_ERR_IO);
+	results_free(r);
+}
+
+/* A child that appends a large run; killed after a while. */
+static void kill_while_writing(long nanoseconds)
+{
+	struct results *large = sample(2, 20000);
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct diag d = { .status = HD_OK };
+
+		_exit(database_append(path, large, &d) != HD_OK);
+	}
+	struct timespec pause = { 0, nanoseconds };
+
+	nanosleep(&pause, NULL);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	results_free(large);
+}
+
+static void a_crash_leaves_earlier_runs_and_never_half_a_run(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(append(1, 10, &d), HD_OK);
+	for (long i = 0; i < 12; i++) {
+		kill_while_writing(i * 2000000);
+		/* Seed 1 has 30 cells, seed 2 has 60000. */
+		assert_answer("SELECT count(*) FROM (SELECT run.seed AS seed,"
+			      " (SELECT count(*) FROM value WHERE"
+			      " value.run = run.id) AS n FROM run)"
+			      " WHERE n <> CASE seed WHEN '1' THEN 30"
+			      " ELSE 60000 END",
+			      "0");
+		assert_answer("PRAGMA integrity_check", "ok");
+	}
+	assert_int_equal(append(1, 10, &d), HD_OK);
+	assert_answer("SELECT count(*) FROM run WHERE seed = '1'", "2");
+}
+
+static void runs_written_at_the_same_time_all_arrive(void **state)
+{
+	enum { CHILDREN = 6 };
+
+	(void)state;
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (child == 0) {
+			struct diag d = { .status = HD_OK };
+
+			_exit(append((uint64_t)i, 500, &d) != HD_OK);
+		}
+	}
+	for (int i = 0; i < CHILDREN; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	assert_answer("SELECT count(DISTINCT seed) FROM run", "6");
+	assert_answer("SELECT count(*) FROM cell", "9000");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(runs_are_appended_and_can_be_asked,
+					  remove_file),
+		cmocka_unit_test_teardown(
+			a_file_of_another_kind_is_refused_and_kept,
+			remove_file),
+		cmocka_unit_test_teardown(a_newer_schema_is_refused,
+					  remove_file),
+		cmocka_unit_test_teardown(
+			a_place_that_cannot_be_written_is_reported,
+			remove_file),
+		cmocka_unit_test_teardown(
+			a_crash_leaves_earlier_runs_and_never_half_a_run,
+			remove_file),
+		cmocka_unit_test_teardown(
+			runs_written_at_the_same_time_all_arrive, remove_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

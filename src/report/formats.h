@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_REPORT_FORMATS_H
+#define HD_REPORT_FORMATS_H
+
+/* The writers behind writer.h, one per file of the same name. */
+
+#include "base/strbuf.h"
+#include "measure/results.h"
+
+/* Columns aligned for reading; lines that are not data start with '#'. */
+void text_write(const struct results *r, struct strbuf *out);
+/*
+ * RFC 4180 with LF, a header line, and a '#' line with title and origins
+ * before each table; an empty line between tables.
+ */
+void csv_write(const struct results *r, struct strbuf *out);
+/* One object; each table by name under "tables". Numbers read back exactly. */
+void json_write(const struct results *r, struct strbuf *out);
+/*
+ * "NAME HASH" for each table and for all together: the same results give the
+ * same lines on every machine.
+ */
+void checksum_write(const struct results *r, struct strbuf *out);
+/* Nothing: what a run costs without its output. */
+void null_write(const struct results *r, struct strbuf *out);
+
+/* "simulated", or "" when all columns are given or origins differ. */
+const char *table_origin(const struct table *t);
+
+#endif

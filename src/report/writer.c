@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/writer.h"
+
+#include <string.h>
+
+#include "report/formats.h"
+
+const struct writer writers[] = {
+	{ "text", "txt", text_write },  { "csv", "csv", csv_write },
+	{ "json", "json", json_write }, { "checksum", "sum", checksum_write },
+	{ "null", "null", null_write }, { NULL },
+};
+
+const char *const writer_names[] = {
+	"auto", "text", "csv", "json", "checksum", "null", NULL,
+};
+
+const struct writer *writer_find(const char *name)
+{
+	for (const struct writer *w = writers; w->name; w++) {
+		if (strcmp(w->name, name) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+const struct writer *writer_of_path(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	for (const struct writer *w = writers; dot && w->name; w++) {
+		if (strcmp(w->extension, dot + 1) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+void null_write(const struct results *r, struct strbuf *out)
+{
+	(void)r;
+	(void)out;
+}
+
+const char *table_origin(const struct table *t)
+{
+	enum origin found = ORIGIN_GIVEN;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		enum origin o = t->columns[i].origin;
+
+		if (o == ORIGIN_GIVEN || o == found)
+			continue;
+		if (found != ORIGIN_GIVEN)
+			return "";
+		found = o;
+	}
+	return found == ORIGIN_GIVEN ? "" : origin_name(found);
+}
