@@ -57,6 +57,59 @@ void topo_link(struct topo *t, port_id a, port_id b)
 	t->ports[b].peer = a;
 }
 
+/* Gives all ports of the switches that `from` reaches the same number. */
+static void flood_subnet(struct topo *t, node_id from, uint16_t number,
+			 bool *seen, node_id *queue)
+{
+	size_t head = 0, tail = 0;
+
+	queue[tail++] = from;
+	seen[from] = true;
+	while (head < tail) {
+		const struct topo_node *v = &t->nodes[queue[head++]];
+
+		for (unsigned n = 0; n <= v->n_ports; n++) {
+			struct topo_port *p = &t->ports[v->first_port + n];
+
+			p->subnet = number;
+			if (p->peer == TOPO_NONE)
+				continue;
+			struct topo_port *q = &t->ports[p->peer];
+
+			q->subnet = number;
+			if (!topo_is_switch(t, q->node) || seen[q->node])
+				continue;
+			seen[q->node] = true;
+			queue[tail++] = q->node;
+		}
+	}
+}
+
+void topo_number_subnets(struct topo *t)
+{
+	bool *seen = hd_alloc(t->n_nodes, sizeof(*seen));
+	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
+	uint32_t n = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (topo_is_switch(t, v) && !seen[v] && n <= UINT16_MAX)
+			flood_subnet(t, v, (uint16_t)n++, seen, queue);
+	}
+	/* Cables between two adapters are subnets without a switch. */
+	for (port_id i = 0; i < t->n_ports; i++) {
+		struct topo_port *p = &t->ports[i];
+
+		if (p->peer == TOPO_NONE || p->peer < i ||
+		    topo_is_switch(t, p->node) ||
+		    topo_is_switch(t, t->ports[p->peer].node) || n > UINT16_MAX)
+			continue;
+		p->subnet = t->ports[p->peer].subnet = (uint16_t)n++;
+	}
+	t->n_subnets = n ? n : 1;
+	free(seen);
+	free(queue);
+}
+
 /* What both sets have; an empty set says nothing and so excludes nothing. */
 static unsigned in_common(unsigned a, unsigned b, unsigned mandatory)
 {

@@ -104,7 +104,13 @@ enum topo_family {
 
 struct topo {
 	enum topo_family family;
-	unsigned n_dims; /* of coord[] */
+	/*
+	 * Sizes of the dimensions of coord[]. Some families append more, which
+	 * n_dims does not count: XGFT has m, w, p (children, parents, cables
+	 * in parallel; n_dims of each); dragonfly groups, routers | globals;
+	 * dragonfly-plus groups, leaves | spines, globals.
+	 */
+	unsigned n_dims;
 	uint32_t dims[TOPO_MAX_DIMS];
 	struct topo_node *nodes;
 	uint32_t n_nodes;
@@ -122,6 +128,12 @@ node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
 		      const char *name);
 /* Plugs a cable; both ports must be free. */
 void topo_link(struct topo *t, port_id a, port_id b);
+/*
+ * Numbers the subnets, in node order: ports belong to the same one if they
+ * are of the same switch or at the ends of one cable. An unplugged adapter
+ * port is left in subnet 0.
+ */
+void topo_number_subnets(struct topo *t);
 
 static inline port_id topo_port_of(const struct topo *t, node_id node,
 				   unsigned number)
