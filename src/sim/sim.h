@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_SIM_H
+#define HD_SIM_SIM_H
+
+/*
+ * The fabric simulator: a setup (setup.h) carries flows (flow.h) under the
+ * rules of docs/model.md, and metrics come out.
+ *
+ *	struct sim *s = sim_new(&setup, flows, n_flows, &rules);
+ *	enum sim_state state = sim_run(s, HD_TIME_NEVER, show, &bar);
+ *	const struct sim_metrics *m = sim_metrics(s);
+ *	...
+ *	sim_free(s);
+ *
+ * Setup, flows and what they point to are borrowed until sim_free. A run
+ * depends on nothing but them: the same input gives the same metrics, bit for
+ * bit, on every machine.
+ *
+ * Packets may also come from outside (sim_inject) and deliveries and timers
+ * be told to the owner: this is how adapters and protocols sit on an end port.
+ * Callbacks run inside the instant that they tell of, in phase 2 of T2: what
+ * they inject for the same instant is still sent in it.
+ */
+
+#include "measure/histogram.h"
+#include "measure/interval.h"
+#include "sim/flow.h"
+#include "sim/setup.h"
+
+struct sim;
+
+enum sim_state {
+	SIM_PAUSED,   /* `until` reached, or the progress callback said so */
+	SIM_ENDED,    /* a stop rule ended the run */
+	SIM_IDLE,     /* nothing left to do, nothing under way */
+	SIM_DEADLOCK, /* packets wait and nothing can ever move them */
+};
+
+struct sim_progress {
+	hd_time now;
+	uint64_t delivered; /* packets, warm-up included */
+	uint64_t hops;      /* packets granted on a link */
+	double share;       /* of the run done, as the stop rules see it */
+	bool warm;          /* the warm-up is over */
+};
+
+/* Called some thousand times a second of computing; false pauses the run. */
+typedef bool sim_progress_fn(void *context, const struct sim_progress *p);
+
+struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
+		    uint32_t n_flows, const struct sim_rules *rules);
+void sim_free(struct sim *s);
+
+/* Runs through all instants up to and including `until`; may be called again.
+ */
+enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
+		       void *context);
+hd_time sim_now(const struct sim *s);
+void sim_progress(const struct sim *s, struct sim_progress *out);
+
+/* ---- from outside ------------------------------------------------------ */
+
+/* What is known of a packet, for callbacks. */
+struct sim_packet {
+	hd_time born;
+	uint32_t flow; /* SIM_NONE for injected ones */
+	uint32_t sequence;
+	uint32_t source; /* sim node */
+	lid_t dlid;
+	uint16_t pkey;
+	uint32_t bytes;
+	uint8_t sl, vl;
+	uint32_t cookie; /* of sim_inject */
+};
+
+/* Offers a packet at a.time >= now; a.flow and a.sequence are ignored. */
+void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie);
+/* Calls the timer function with `cookie` at `when` >= now. */
+void sim_timer(struct sim *s, hd_time when, uint32_t cookie);
+
+struct sim_hooks {
+	void *context;
+	void (*delivered)(void *context, hd_time now, uint32_t node,
+			  const struct sim_packet *p);
+	void (*timer)(void *context, hd_time now, uint32_t cookie);
+	/* Every end of a copy, deliveries too; may tell of a later instant. */
+	void (*ended)(void *context, const struct sim_event_record *e);
+	/* Every packet that starts on a link: captures and traces. */
+	void (*granted)(void *context, hd_time now, uint32_t port,
+			const struct sim_packet *p);
+};
+/* Before the first sim_run. */
+void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks);
+
+/* From now on the port's link is arbitrated by this table; it is copied. */
+void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table);
+
+/* ---- results ----------------------------------------------------------- */
+
+/* Deadlines counted, in 32nds of the flow's period. */
+#define SIM_DEADLINES 7
+extern const uint8_t sim_deadlines[SIM_DEADLINES]; /* 1 2 4 8 16 24 32 */
+/* Jitter bins of period/8: below -period, 16 of them, above +period. */
+#define SIM_JITTER_BINS 18
+
+/* Of one flow, or of all flows of one (row, SL) beyond SIM_MAX_FLOWS. */
+#define SIM_MAX_FLOWS 4096
+struct sim_group {
+	uint32_t row;
+	uint8_t sl;
+	uint32_t n_flows;
+	uint32_t flow; /* if it is a single one, else SIM_NONE */
+	struct histogram latency;
+	/* Of packets delivered in time; out of `timed` with a deadline. */
+	uint64_t within[SIM_DEADLINES];
+	uint64_t timed;
+	/* Differences of successive latencies, as differences of delivery
+	 * gaps from the period. */
+	uint64_t jitter[SIM_JITTER_BINS];
+	uint64_t jitter_n;
+	uint64_t jitter_abs_low, jitter_abs_high; /* sum, 128 bits */
+};
+
+/* Of every flow, however many. Counted while measuring. */
+struct sim_flow_counts {
+	uint64_t made, made_bytes; /* generated */
+	uint64_t delivered, delivered_bytes;
+	uint64_t lost;
+	uint64_t in_half; /* delivered within half of the period */
+	hd_time latency_sum;
+	hd_time latency_max;
+	uint32_t group;
+};
+
+struct sim_port_use {
+	double utilisation; /* share of time that the link sends */
+	double wait;        /* share of time in XmitWait */
+	/* Blocks in the port's input buffers: time average; most set aside at
+	 * once by the sender, of any one VL. */
+	double depth;
+	uint32_t depth_max;
+};
+
+struct sim_checks {
+	uint64_t out_of_order, duplicates;
+	uint64_t pairs; /* (source, destination, VL) told apart; 0 = by hash */
+};
+
+struct sim_metrics {
+	hd_time from, to; /* the measured interval */
+	uint64_t hops, events;
+	uint64_t made, made_bytes;
+	uint64_t delivered, delivered_bytes;
+	uint64_t lost[SIM_LOST_VL15 + 1]; /* by enum sim_fate */
+	struct histogram latency;         /* of all */
+	struct histogram latency_sl[N_SLS];
+	struct interval mean_latency; /* ps */
+	struct sim_group *groups;
+	uint32_t n_groups;
+	struct sim_flow_counts *flows;
+	uint32_t n_flows;
+	double jain;                   /* of delivered bytes over flows */
+	struct sim_counters *counters; /* per sim port, while measuring */
+	struct sim_port_use *ports;
+	uint32_t n_ports;
+	struct sim_checks checks;
+	uint64_t checksum; /* of all deliveries and counters */
+};
+
+/* Valid until the next call of sim_run or sim_free. */
+const struct sim_metrics *sim_metrics(struct sim *s);
+
+/* ---- deadlock ---------------------------------------------------------- */
+
+/* A packet that stands at `in_port` on `vl` and wants to leave by `out_port`
+ * on `out_vl`; all sim ports. */
+struct sim_wait {
+	uint32_t node;
+	uint32_t in_port;
+	uint32_t out_port;
+	uint8_t vl, out_vl;
+	uint32_t flow, sequence;
+};
+
+/*
+ * After SIM_DEADLOCK: a cycle of waiting packets, each waiting for space that
+ * the next one holds. Returns its length, 0 if there is none; the caller frees
+ * *out.
+ */
+uint32_t sim_deadlock(struct sim *s, struct sim_wait **out);
+
+#endif
