@@ -100,19 +100,26 @@ function(hd_script_test name script)
   hd_limit_test(${name} ${ARG_TIMEOUT})
 endfunction()
 
-# hd_bench(<name> <module>... [SOURCES <extra.c>...])
-# <name>.c is a benchmark: 'make bench' runs it, and ctest runs it with
-# HD_BENCH_TINY=1, so that it never rots.
+# hd_bench(<name> <module>... [SOURCES <extra.c>...] [LIBS <library>...])
+# <name>.c is a benchmark (tests/bench/bench.h): 'make bench' runs it, and
+# ctest runs it with HD_BENCH_TINY=1, so that it never rots.
 function(hd_bench name)
   if(NOT BUILD_TESTING)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   list(TRANSFORM ARG_UNPARSED_ARGUMENTS PREPEND hd_)
+  if(NOT TARGET hd_bench_driver)
+    add_library(hd_bench_driver STATIC bench.c)
+    target_link_libraries(hd_bench_driver PUBLIC hd_report)
+    target_include_directories(hd_bench_driver PUBLIC .)
+  endif()
   add_executable(bench_${name} ${name}.c ${ARG_SOURCES})
-  target_link_libraries(bench_${name} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(bench_${name} PRIVATE
+    hd_bench_driver ${ARG_UNPARSED_ARGUMENTS} ${ARG_LIBS})
   target_compile_definitions(bench_${name} PRIVATE
-    HD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    HD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    HD_PROGRAM="${PROJECT_BINARY_DIR}/heddle")
   add_test(NAME bench.${name} COMMAND bench_${name})
   set_tests_properties(bench.${name} PROPERTIES
     TIMEOUT 60 ENVIRONMENT HD_BENCH_TINY=1)

@@ -134,7 +134,7 @@ static void add_level(struct builder *b, const struct credit_link *link,
 	unsigned v[CREDIT_MAX_DIMENSIONS] = { 0 };
 	size_t base = i * states->n_vectors;
 	size_t state = base;
-	struct exits x;
+	struct exits x = { 0 };
 
 	do {
 		find_exits(link, v, states->dimensions, &x);
