@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_OPENSM_H
+#define HD_QOS_OPENSM_H
+
+/*
+ * OpenSM's QoS configuration: what a file says, what OpenSM really does with
+ * it, and what is likely wrong with it.
+ *
+ * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
+ * over, short lists padded, lanes masked to what a link has. opensm_effective
+ * applies the same rules, so that its tables are those that a port gets;
+ * opensm_lint says in words where they differ from what the file looks like.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "subnet/subnet.h"
+
+/* Which ports a set of options is for; the order of the key prefixes. */
+enum opensm_scope {
+	OPENSM_DEFAULT, /* qos_ */
+	OPENSM_CA,      /* qos_ca_ */
+	OPENSM_SW0,     /* qos_sw0_: enhanced switch port 0 */
+	OPENSM_SWE,     /* qos_swe_: external switch ports */
+	OPENSM_ROUTER,  /* qos_rtr_ */
+	OPENSM_SCOPES
+};
+
+#define OPENSM_LINE_MAX 1023 /* bytes that OpenSM reads of a line */
+
+/* A list of the file as it stands; line 0 if the key is absent. */
+struct opensm_list {
+	unsigned line;
+	unsigned n;             /* all of them, even those beyond the arrays */
+	uint16_t vl[VLARB_MAX]; /* not masked yet */
+	uint16_t weight[VLARB_MAX]; /* VLArb only */
+};
+
+struct opensm_set {
+	unsigned high_limit_line;
+	long high_limit;
+	unsigned max_vls_line;
+	struct opensm_list high, low, sl2vl;
+};
+
+struct opensm_conf {
+	bool qos;
+	unsigned qos_line;
+	unsigned max_op_vls; /* code 1..5 for 1, 2, 4, 8, 15; 5 if absent */
+	struct opensm_set set[OPENSM_SCOPES];
+	unsigned *long_lines; /* numbers of lines that OpenSM cuts */
+	size_t n_long_lines, long_lines_cap;
+};
+
+/*
+ * Refuses only what OpenSM could not have meant either: a QoS key whose value
+ * is no list or number.
+ */
+HD_MUST_CHECK enum hd_status opensm_conf_read(const char *text, struct diag *d,
+					      struct opensm_conf *out);
+void opensm_conf_fini(struct opensm_conf *conf);
+
+/* What a port can do. */
+struct opensm_port {
+	enum opensm_scope scope;
+	unsigned vls; /* data VLs that both ends have: 1, 2, 4, 8, 15 */
+	unsigned low_cap, high_cap; /* table entries it has room for */
+};
+
+/* The tables that OpenSM programs into such a port. */
+struct opensm_tables {
+	unsigned vls; /* in operation */
+	struct vlarb vlarb;
+	struct sl2vl sl2vl;
+};
+void opensm_effective(const struct opensm_conf *conf,
+		      const struct opensm_port *port,
+		      struct opensm_tables *out);
+
+struct opensm_finding {
+	char code[4]; /* "W1" */
+	unsigned line;
+	char message[240];
+};
+struct opensm_findings {
+	struct opensm_finding *items;
+	size_t n, cap;
+};
+/* For a fabric whose links have `port`'s lanes and packets of `mtu` bytes. */
+void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
+		 unsigned mtu, struct opensm_findings *out);
+void opensm_findings_fini(struct opensm_findings *findings);
+
+/*
+ * Writes a fragment of opensm.conf that gives ports of `scope` these tables,
+ * each line with why it is there.
+ */
+void opensm_export(enum opensm_scope scope, const struct opensm_tables *tables,
+		   struct strbuf *out);
+
+#endif
