@@ -52,5 +52,8 @@ void diag_print(const struct diag *d, struct strbuf *out)
 		strbuf_printf(out, "%u:", d->column);
 	if (d->file || d->line)
 		strbuf_putc(out, ' ');
-	strbuf_puts(out, d->message);
+	/* A user's words may hold anything; the line stays one line. */
+	for (const char *c = d->message; *c; c++)
+		strbuf_putc(out,
+			    (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
 }

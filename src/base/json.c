@@ -46,12 +46,12 @@ static void open_level(struct json *w, char opener, char closer)
 	w->depth++;
 }
 
-void json_object(struct json *w)
+void json_begin_object(struct json *w)
 {
 	open_level(w, '{', '}');
 }
 
-void json_array(struct json *w)
+void json_begin_array(struct json *w)
 {
 	open_level(w, '[', ']');
 }
@@ -104,7 +104,7 @@ void json_key(struct json *w, const char *key)
 	w->after_key = true;
 }
 
-void json_string(struct json *w, const char *text)
+void json_text(struct json *w, const char *text)
 {
 	before_value(w);
 	quote(w->out, text);
@@ -137,7 +137,7 @@ void json_bool(struct json *w, bool value)
 	strbuf_puts(w->out, value ? "true" : "false");
 }
 
-void json_null(struct json *w)
+void json_none(struct json *w)
 {
 	before_value(w);
 	strbuf_puts(w->out, "null");

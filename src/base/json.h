@@ -8,7 +8,9 @@
  * an end without a begin) is a bug and asserts. Bytes that are not UTF-8 are
  * written as U+FFFD, so that the result is always valid.
  *
- *	json_object(&w);
+ * No name here is one of jansson's, so that a program may use both.
+ *
+ *	json_begin_object(&w);
  *	json_key(&w, "lid");
  *	json_uint(&w, 7);
  *	json_end(&w);
@@ -32,17 +34,17 @@ struct json {
 
 void json_init(struct json *w, struct strbuf *out);
 
-void json_object(struct json *w);
-void json_array(struct json *w);
+void json_begin_object(struct json *w);
+void json_begin_array(struct json *w);
 void json_end(struct json *w);
 
 void json_key(struct json *w, const char *key);
-void json_string(struct json *w, const char *text);
+void json_text(struct json *w, const char *text);
 void json_uint(struct json *w, uint64_t value);
 void json_int(struct json *w, int64_t value);
-/* Shortest form that reads back as the same double; null for NaN and inf. */
+/* A short form that reads back as the same double; null for NaN and inf. */
 void json_double(struct json *w, double value);
 void json_bool(struct json *w, bool value);
-void json_null(struct json *w);
+void json_none(struct json *w);
 
 #endif

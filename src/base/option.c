@@ -209,8 +209,7 @@ static enum hd_status read_option(const struct option *const *tables,
 	if (!value) {
 		if (*i + 1 >= argc)
 			return diag_fail(d, HD_ERR_INPUT,
-					 "option --%s needs a value (%s)",
-					 o->name, o->value);
+					 "option --%s needs a value", o->name);
 		value = argv[++*i];
 	}
 	return set_named(o, values, value, d);

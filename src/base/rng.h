@@ -19,7 +19,26 @@ struct rng {
 
 void rng_init(struct rng *r, uint64_t seed, uint64_t id);
 
-uint64_t rng_next(struct rng *r);
+static inline uint64_t rng_rotate(uint64_t x, int by)
+{
+	return (x << by) | (x >> (64 - by));
+}
+
+static inline uint64_t rng_next(struct rng *r)
+{
+	uint64_t *s = r->s;
+	uint64_t result = rng_rotate(s[1] * 5, 7) * 9;
+	uint64_t t = s[1] << 17;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = rng_rotate(s[3], 45);
+	return result;
+}
+
 /* Uniform in [0, n), without modulo bias; n > 0. */
 uint64_t rng_below(struct rng *r, uint64_t n);
 /* Uniform in [0, 1), 53 bits. */

@@ -35,7 +35,8 @@ void strbuf_clear(struct strbuf *s)
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len)
 {
 	reserve(s, len);
-	memcpy(s->text + s->len, bytes, len);
+	if (len) /* NULL is fine for nothing, but not for memcpy */
+		memcpy(s->text + s->len, bytes, len);
 	s->len += len;
 	s->text[s->len] = '\0';
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,11 @@ static size_t edit_distance(const char *a, const char *b)
 	return distance;
 }
 
+static bool is_start(const char *word, const char *of)
+{
+	return strncmp(word, of, strlen(word)) == 0;
+}
+
 const char *text_nearest(const char *word, const char *const *candidates,
 			 size_t n)
 {
@@ -98,6 +104,8 @@ const char *text_nearest(const char *word, const char *const *candidates,
 	for (size_t i = 0; i < n; i++) {
 		size_t distance = edit_distance(word, candidates[i]);
 
+		if (word[0] && word[1] && is_start(word, candidates[i]))
+			distance = 1;
 		if (distance < best) {
 			best = distance;
 			nearest = candidates[i];

@@ -14,12 +14,13 @@
  */
 size_t utf8_length(const char *text);
 
-/* Shortest decimal that reads back as the same double ("0.1", "1e+300"). */
+/* A short decimal that reads back as the same double ("0.1", "1e+300"). */
 void text_double(struct strbuf *out, double value);
 
 /*
  * The candidate that `word` was most likely meant to be, or NULL if none is
- * near: at most a third of its letters wrong, left out, added or swapped.
+ * near: at most a third of its letters wrong, left out, added or swapped, or
+ * `word` the beginning of it.
  */
 const char *text_nearest(const char *word, const char *const *candidates,
 			 size_t n);

@@ -7,10 +7,10 @@ static void put_value(struct json *w, const struct value *v)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
-		json_null(w);
+		json_none(w);
 		break;
 	case VALUE_TEXT:
-		json_string(w, v->text);
+		json_text(w, v->text);
 		break;
 	case VALUE_UINT:
 		json_uint(w, v->u);
@@ -30,18 +30,18 @@ static void put_value(struct json *w, const struct value *v)
 static void put_string(struct json *w, const char *key, const char *text)
 {
 	json_key(w, key);
-	json_string(w, text);
+	json_text(w, text);
 }
 
 static void put_columns(struct json *w, const struct table *t)
 {
 	json_key(w, "columns");
-	json_object(w);
+	json_begin_object(w);
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct column *c = &t->columns[i];
 
 		json_key(w, c->name);
-		json_object(w);
+		json_begin_object(w);
 		w->compact = true;
 		put_string(w, "type", value_kind_name(c->kind));
 		if (*c->unit)
@@ -56,7 +56,7 @@ static void put_columns(struct json *w, const struct table *t)
 /* One line each: rows are many, and read by programs and by grep. */
 static void put_row(struct json *w, const struct table *t, size_t row)
 {
-	json_object(w);
+	json_begin_object(w);
 	w->compact = true;
 	for (size_t i = 0; i < t->n_columns; i++) {
 		json_key(w, t->columns[i].name);
@@ -69,12 +69,12 @@ static void put_row(struct json *w, const struct table *t, size_t row)
 static void put_table(struct json *w, const struct table *t)
 {
 	json_key(w, t->name);
-	json_object(w);
+	json_begin_object(w);
 	put_string(w, "title", t->title);
 	put_string(w, "kind", table_kind_name(t->kind));
 	put_columns(w, t);
 	json_key(w, "rows");
-	json_array(w);
+	json_begin_array(w);
 	for (size_t row = 0; row < table_rows(t); row++)
 		put_row(w, t, row);
 	json_end(w);
@@ -86,18 +86,18 @@ void json_write(const struct results *r, struct strbuf *out)
 	struct json w;
 
 	json_init(&w, out);
-	json_object(&w);
+	json_begin_object(&w);
 	put_string(&w, "command", r->command);
 	put_string(&w, "version", r->version);
 	json_key(&w, "seed");
 	json_uint(&w, r->seed);
 	json_key(&w, "notes");
-	json_array(&w);
+	json_begin_array(&w);
 	for (size_t i = 0; i < r->n_remarks; i++)
-		json_string(&w, r->remarks[i]);
+		json_text(&w, r->remarks[i]);
 	json_end(&w);
 	json_key(&w, "tables");
-	json_object(&w);
+	json_begin_object(&w);
 	for (size_t i = 0; i < r->n_tables; i++)
 		put_table(&w, r->tables[i]);
 	json_end(&w);

@@ -270,14 +270,14 @@ static void json_field(const struct field *f, const uint8_t *bytes,
 		print_string(bytes + f->offset / 8, f->width / 8, &text);
 	else
 		field_print(f, bytes, &text);
-	json_string(w, text.text);
+	json_text(w, text.text);
 	strbuf_fini(&text);
 }
 
 static void json_entry(const struct field_group *g, unsigned i,
 		       const uint8_t *bytes, struct json *w)
 {
-	json_object(w);
+	json_begin_object(w);
 	for (const struct field *f = g->fields; f->name; f++) {
 		struct field at = entry_field(g, i, f->name);
 
@@ -290,12 +290,12 @@ void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
 {
 	const struct field_group *g = r->group;
 
-	json_object(w);
+	json_begin_object(w);
 	for (const struct field *f = r->fields; f && f->name; f++)
 		json_field(f, bytes, w);
 	if (g) {
 		json_key(w, g->name);
-		json_array(w);
+		json_begin_array(w);
 		for (unsigned i = 0; i < g->count; i++)
 			json_entry(g, i, bytes, w);
 		json_end(w);
