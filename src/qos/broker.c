@@ -57,7 +57,7 @@ static enum hd_status init_link(struct broker *b, port_id port, struct diag *d)
 	if (b->subnet->topo->ports[port].peer == TOPO_NONE ||
 	    topo_link_state(b->subnet->topo, port, &state) != HD_OK)
 		return HD_OK;
-	link->rate = state.rate;
+	link->rate = b->params.link_rate.num ? b->params.link_rate : state.rate;
 	fill_init(&link->high, b->params.mode, b->params.place);
 	fill_init(&link->low, b->params.mode, b->params.place);
 

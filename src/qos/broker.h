@@ -30,6 +30,7 @@ struct broker_params {
 	struct hd_ratio best_effort; /* of every link, kept for be_sl */
 	uint8_t be_sl, ch_sl;        /* BROKER_NO_SL: there is none */
 	uint16_t high_sls;           /* set of SLs served by the high table */
+	struct hd_rate link_rate; /* of every link; num 0: the fabric's own */
 	/* The most that one SL may have of a link; den 0: no limit. */
 	struct hd_ratio sl_share[N_SLS];
 };
