@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define MFT_WORDS 1
+
+void fabric_init(struct fabric *f)
+{
+	*f = (struct fabric){ 0 };
+	topo_init(&f->topo);
+}
+
+node_id fabric_switch(struct fabric *f, unsigned n_ports)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "switch-%u", (unsigned)f->topo.n_nodes);
+	return topo_add_node(&f->topo, NODE_SWITCH, n_ports, name);
+}
+
+node_id fabric_host(struct fabric *f)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "host-%u", (unsigned)f->topo.n_nodes);
+	return topo_add_node(&f->topo, NODE_CA, 1, name);
+}
+
+void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b,
+		  unsigned bn)
+{
+	topo_link(&f->topo, topo_port_of(&f->topo, a, an),
+		  topo_port_of(&f->topo, b, bn));
+}
+
+/* ---- the setup: sim nodes and ports ---- */
+
+static uint32_t own_hosts(const struct fabric *f)
+{
+	uint32_t n = 0;
+
+	for (node_id v = 0; v < f->topo.n_nodes; v++)
+		n += f->own_host[v];
+	return n;
+}
+
+static void ports_copy(struct fabric *f)
+{
+	struct sim_setup *s = &f->setup;
+
+	for (port_id p = 0; p < f->topo.n_ports; p++)
+		s->ports[p] = (struct sim_port){
+			.node = f->topo.ports[p].node,
+			.peer = f->topo.ports[p].peer,
+			.origin = p,
+		};
+}
+
+/* A host on port 0 of switch v is a node of its own, and both ends of its
+ * cable are the same port of the topology.
+ */
+static void own_host_add(struct fabric *f, node_id v)
+{
+	struct sim_setup *s = &f->setup;
+	uint32_t first = s->n_ports;
+	port_id origin = topo_port_of(&f->topo, v, 0);
+
+	s->nodes[s->n_nodes] = (struct sim_node){
+		.kind = SIM_END,
+		.first_port = first,
+		.n_ports = 1,
+		.sw = TOPO_NONE,
+		.node = v,
+	};
+	s->ports[first] = (struct sim_port){ .node = s->n_nodes,
+					     .peer = SIM_NONE,
+					     .origin = origin };
+	s->ports[first + 1] = (struct sim_port){ .node = s->n_nodes,
+						 .peer = origin,
+						 .origin = origin };
+	s->ports[origin].peer = first + 1;
+	s->n_ports += 2;
+	f->ends[f->n_ends++] = s->n_nodes++;
+	f->topo.nodes[v].enhanced_port0 = true;
+}
+
+static void setup_build(struct fabric *f)
+{
+	struct sim_setup *s = &f->setup;
+	uint32_t extra = own_hosts(f);
+
+	s->subnet = &f->subnet;
+	s->nodes = hd_alloc(f->topo.n_nodes + extra, sizeof(*s->nodes));
+	s->ports = hd_alloc(f->topo.n_ports + 2 * extra, sizeof(*s->ports));
+	s->n_nodes = f->topo.n_nodes;
+	s->n_ports = f->topo.n_ports;
+	s->sw.speedup = (struct hd_ratio){ 1, 1 };
+	f->ends = hd_alloc(f->topo.n_nodes + extra, sizeof(*f->ends));
+	ports_copy(f);
+	for (node_id v = 0; v < f->topo.n_nodes; v++) {
+		bool sw = topo_is_switch(&f->topo, v);
+
+		s->nodes[v] = (struct sim_node){
+			.kind = sw ? SIM_SWITCH : SIM_END,
+			.first_port = f->topo.nodes[v].first_port,
+			.n_ports = f->topo.nodes[v].n_ports,
+			.sw = f->subnet.switch_of_node[v],
+			.node = v,
+		};
+		if (!sw)
+			f->ends[f->n_ends++] = v;
+	}
+	for (node_id v = 0; v < f->topo.n_nodes; v++)
+		if (f->own_host[v])
+			own_host_add(f, v);
+}
+
+/* ---- the subnet ---- */
+
+static void switches_number(struct fabric *f)
+{
+	struct subnet *s = &f->subnet;
+	uint32_t n = f->topo.n_nodes;
+
+	s->switch_of_node = hd_alloc(n, sizeof(*s->switch_of_node));
+	s->node_of_switch = hd_alloc(n, sizeof(*s->node_of_switch));
+	s->sl2vl_of_pair = hd_alloc(n, sizeof(uint16_t *));
+	for (node_id v = 0; v < n; v++) {
+		size_t side = f->topo.nodes[v].n_ports + (size_t)1;
+
+		s->switch_of_node[v] = TOPO_NONE;
+		if (!topo_is_switch(&f->topo, v))
+			continue;
+		s->switch_of_node[v] = s->n_switches;
+		s->node_of_switch[s->n_switches] = v;
+		s->sl2vl_of_pair[s->n_switches++] =
+			hd_alloc(side * side, sizeof(uint16_t));
+	}
+}
+
+static void tables_build(struct fabric *f)
+{
+	struct subnet *s = &f->subnet;
+	uint32_t n_ports = f->topo.n_ports;
+
+	s->sl2vl_tables = hd_alloc(FABRIC_TABLES, sizeof(*s->sl2vl_tables));
+	s->n_sl2vl_tables = 1;
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		s->sl2vl_tables[0].vl[sl] = (uint8_t)sl;
+	s->sl2vl_of_port = hd_alloc(n_ports, sizeof(*s->sl2vl_of_port));
+	s->vlarb_tables = hd_alloc(FABRIC_TABLES, sizeof(*s->vlarb_tables));
+	s->n_vlarb_tables = 1;
+	s->vlarb_tables[0].n_low = N_DATA_VLS;
+	for (uint8_t vl = 0; vl < N_DATA_VLS; vl++)
+		s->vlarb_tables[0].low[vl] = (struct vlarb_entry){ vl, 255 };
+	s->vlarb_of_port = hd_alloc(n_ports, sizeof(*s->vlarb_of_port));
+	s->vls_of_port = hd_alloc(n_ports, sizeof(*s->vls_of_port));
+	s->pkeys = hd_alloc(n_ports, sizeof(*s->pkeys));
+	for (port_id p = 0; p < n_ports; p++)
+		s->pkeys[p].keys = hd_alloc(FABRIC_PKEYS, sizeof(uint16_t));
+}
+
+static void forwarding_build(struct fabric *f)
+{
+	struct subnet *s = &f->subnet;
+
+	s->lft_stride = FABRIC_LIDS;
+	s->lft = hd_alloc((size_t)s->n_switches * FABRIC_LIDS, 1);
+	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * FABRIC_LIDS);
+	s->mft = hd_alloc(1, sizeof(*s->mft));
+	s->mft->n_mlids = FABRIC_GROUPS;
+	s->mft->words = MFT_WORDS;
+	s->mft->ports =
+		hd_alloc((size_t)FABRIC_GROUPS * s->n_switches * MFT_WORDS,
+			 sizeof(uint64_t));
+}
+
+static void lids_assign(struct fabric *f)
+{
+	struct subnet *s = &f->subnet;
+
+	s->lid_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lid_of_port));
+	s->lmc_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lmc_of_port));
+	s->prefix = hd_alloc(1, sizeof(*s->prefix));
+	s->prefix[0] = UINT64_C(0xfe80000000000000);
+	s->port_of_lid = hd_alloc(1, sizeof(port_id *));
+	s->port_of_lid[0] = hd_alloc(FABRIC_LIDS, sizeof(port_id));
+	s->top_lid = hd_alloc(1, sizeof(*s->top_lid));
+	for (lid_t lid = 0; lid < FABRIC_LIDS; lid++)
+		s->port_of_lid[0][lid] = TOPO_NONE;
+	for (uint32_t i = 0; i < f->n_ends; i++) {
+		port_id p = f->setup.ports[fabric_end_port(f, i)].origin;
+
+		s->lid_of_port[p] = (lid_t)(i + 1);
+		s->port_of_lid[0][i + 1] = p;
+		s->top_lid[0] = (lid_t)(i + 1);
+	}
+}
+
+void fabric_finish(struct fabric *f)
+{
+	f->topo.n_subnets = 1;
+	f->subnet.topo = &f->topo;
+	f->subnet.engine = "by hand";
+	switches_number(f);
+	tables_build(f);
+	forwarding_build(f);
+	setup_build(f);
+	lids_assign(f);
+}
+
+void fabric_links_set(struct fabric *f, const struct fabric_link *link)
+{
+	struct sim_setup *s = &f->setup;
+
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		struct sim_port *p = &s->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		p->rate = link->rate;
+		p->propagation = link->propagation;
+		p->in_blocks = link->in_blocks;
+		p->out_blocks = link->out_blocks;
+		p->vl15_blocks = link->vl15_blocks;
+		p->vls = link->vls;
+		f->subnet.vls_of_port[p->origin] = link->vls;
+	}
+}
+
+void fabric_route(struct fabric *f, node_id sw, lid_t lid, unsigned port)
+{
+	size_t row = f->subnet.switch_of_node[sw];
+
+	f->subnet.lft[row * FABRIC_LIDS + lid] = (uint8_t)port;
+}
+
+void fabric_group_add(struct fabric *f, lid_t mlid, node_id sw, unsigned port)
+{
+	size_t group = mlid - LID_FIRST_MCAST;
+	size_t row =
+		group * f->subnet.n_switches + f->subnet.switch_of_node[sw];
+
+	f->subnet.mft->ports[row * MFT_WORDS] |= UINT64_C(1) << port;
+}
+
+static void subnet_free(struct fabric *f)
+{
+	struct subnet *s = &f->subnet;
+
+	for (switch_id w = 0; w < s->n_switches; w++)
+		free(s->sl2vl_of_pair[w]);
+	for (port_id p = 0; p < f->topo.n_ports; p++)
+		free(s->pkeys[p].keys);
+	free(s->sl2vl_of_pair);
+	free(s->pkeys);
+	free(s->switch_of_node);
+	free(s->node_of_switch);
+	free(s->sl2vl_tables);
+	free(s->sl2vl_of_port);
+	free(s->vlarb_tables);
+	free(s->vlarb_of_port);
+	free(s->vls_of_port);
+	free(s->lft);
+	free(s->mft->ports);
+	free(s->mft);
+	free(s->lid_of_port);
+	free(s->lmc_of_port);
+	free(s->prefix);
+	free(s->port_of_lid[0]);
+	free(s->port_of_lid);
+	free(s->top_lid);
+}
+
+void fabric_fini(struct fabric *f)
+{
+	subnet_free(f);
+	free(f->setup.nodes);
+	free(f->setup.ports);
+	free(f->setup.faults);
+	free(f->ends);
+	topo_fini(&f->topo);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "state.h"
+
+/* T1 */
+uint32_t blocks_of(const struct sim_arrival *packet)
+{
+	return (packet->bytes + 63) / 64;
+}
+
+hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes)
+{
+	return hd_rate_duration(o->setup->ports[port].rate, bytes);
+}
+
+void record_end(struct oracle *o, const struct sim_arrival *packet,
+		uint32_t where, enum sim_fate fate)
+{
+	struct sim_record *r = o->out;
+
+	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
+			    sizeof(*r->events));
+	r->events[r->n_events++] = (struct sim_event_record){
+		.flow = packet->flow,
+		.sequence = packet->sequence,
+		.where = where,
+		.fate = fate,
+		.time = o->now,
+	};
+}
+
+/* T2, phase 0. */
+static void faults(struct oracle *o)
+{
+	for (; o->next_fault < o->setup->n_faults; o->next_fault++) {
+		const struct sim_fault *f = &o->setup->faults[o->next_fault];
+
+		if (f->time > o->now)
+			return;
+		switch (f->kind) {
+		case SIM_LINK_DOWN:
+			link_go_down(o, f->port);
+			break;
+		case SIM_LINK_UP:
+			link_come_up(o, f->port);
+			break;
+		case SIM_SINK_STUCK:
+			o->ports[f->port].stuck = true;
+			break;
+		case SIM_SINK_FREE:
+			o->ports[f->port].stuck = false;
+			break;
+		}
+	}
+}
+
+/* An end node has its one port at number 1. */
+static uint32_t port_of_end(const struct oracle *o, uint32_t node)
+{
+	return o->setup->nodes[node].first_port + 1;
+}
+
+/* T2, phase 3; A1, T13. */
+static void sources_generate(struct oracle *o)
+{
+	for (; o->next_arrival < o->n_arrivals; o->next_arrival++) {
+		const struct sim_arrival *a = &o->arrivals[o->next_arrival];
+		uint32_t port = port_of_end(o, a->source);
+		const struct sim_port *s = &o->setup->ports[port];
+		uint8_t vl = VL_MANAGEMENT;
+
+		if (a->time > o->now)
+			return;
+		if (!a->management)
+			vl = sl2vl_of(o->setup->subnet, s->origin)->vl[a->sl];
+		if (!a->management && vl >= s->vls) {
+			o->out->counters[port].xmit_discards++;
+			record_end(o, a, port, SIM_LOST_DISCARD);
+			continue;
+		}
+		queue_push(o, &o->ports[port].queues[vl],
+			   (struct outgoing){ .packet = a, .ready = o->now });
+	}
+}
+
+/* T2, the whole of one instant. */
+static void instant(struct oracle *o)
+{
+	faults(o);
+	messages_arrive(o);
+	if (o->mutation == MUT_VL15_SEES_FREED_SPACE)
+		space_comes_free(o);
+	heads_arrive(o);
+	timers_strike(o);
+	do {
+		space_comes_free(o);
+	} while (o->mutation != MUT_HOQ_AFTER_GRANTS && discards(o));
+	deliveries(o);
+	freed_updates_leave(o);
+	sources_generate(o);
+	crossbar_grants(o);
+	link_grants(o);
+	if (o->mutation == MUT_HOQ_AFTER_GRANTS)
+		discards(o);
+	waits_count(o);
+}
+
+static size_t packets_at(const struct port *p)
+{
+	size_t n = p->n_slots;
+
+	for (int vl = 0; vl < ALL_VLS; vl++)
+		n += p->queues[vl].n;
+	return n;
+}
+
+/* No packet and no flow control is anywhere. */
+static bool is_empty(const struct oracle *o)
+{
+	if (o->n_flights > 0 || o->n_messages > 0 || o->n_releases > 0)
+		return false;
+	for (uint32_t i = 0; i < o->setup->n_ports; i++)
+		if (packets_at(&o->ports[i]) > 0 ||
+		    link_next_update(o, i) != NO_VL)
+			return false;
+	return true;
+}
+
+/*
+ * The next instant. An empty fabric changes only by an arrival, a fault or a
+ * timer: until the first of these every tick would do nothing.
+ */
+static hd_time next_instant(const struct oracle *o)
+{
+	hd_time next = NEVER;
+
+	if (!is_empty(o))
+		return o->now + o->tick;
+	if (o->next_arrival < o->n_arrivals)
+		next = o->arrivals[o->next_arrival].time;
+	if (o->next_fault < o->setup->n_faults &&
+	    o->setup->faults[o->next_fault].time < next)
+		next = o->setup->faults[o->next_fault].time;
+	for (uint32_t i = 0; i < o->setup->n_ports; i++)
+		if (link_next_timer(o, i) < next)
+			next = link_next_timer(o, i);
+	return next;
+}
+
+static void oracle_init(struct oracle *o)
+{
+	const struct sim_setup *s = o->setup;
+
+	o->ports = hd_alloc(s->n_ports, sizeof(*o->ports));
+	*o->out = (struct sim_record){ 0 };
+	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
+	links_init(o);
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		o->ports[i].last_crossbar_vl = NO_VL;
+		for (int vl = 0; vl < ALL_VLS; vl++)
+			o->ports[i].last_input[vl] = -1;
+		if (s->ports[i].peer != SIM_NONE)
+			vlarb_init(o, i);
+	}
+}
+
+static void oracle_fini(struct oracle *o)
+{
+	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
+		struct port *p = &o->ports[i];
+
+		o->stats->stuck_packets += packets_at(p);
+		for (int vl = 0; vl < ALL_VLS; vl++)
+			free(p->queues[vl].items);
+		for (size_t s = 0; s < p->n_slots; s++)
+			free(p->slots[s]);
+		free(p->slots);
+	}
+	free(o->ports);
+	free(o->flights);
+	free(o->messages);
+	free(o->releases);
+}
+
+void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
+		struct sim_record *out, struct oracle_stats *stats)
+{
+	struct oracle o = {
+		.setup = c->setup,
+		.arrivals = c->arrivals,
+		.n_arrivals = c->n_arrivals,
+		.tick = c->tick,
+		.horizon = c->horizon,
+		.mutation = mutation,
+		.out = out,
+		.stats = stats,
+	};
+
+	*stats = (struct oracle_stats){ 0 };
+	oracle_init(&o);
+	for (; o.now <= o.horizon; o.now = next_instant(&o))
+		instant(&o);
+	oracle_fini(&o);
+}
+
+void oracle_replay(const struct sim_setup *setup,
+		   const struct sim_arrival *arrivals, size_t n_arrivals,
+		   hd_time horizon, hd_time tick, struct sim_record *out)
+{
+	struct oracle_case c = { setup, arrivals, n_arrivals, horizon, tick };
+	struct oracle_stats stats;
+
+	oracle_run(&c, ORACLE_TRUE, out, &stats);
+}
+
+void oracle_record_fini(struct sim_record *record)
+{
+	free(record->events);
+	free(record->counters);
+	*record = (struct sim_record){ 0 };
+}
+
+#define NAME(m) [m] = #m
+static const char *const mutation_names[ORACLE_MUTATIONS] = {
+	NAME(ORACLE_TRUE),
+	NAME(MUT_POINTER_MOVES_WITHOUT_GRANT),
+	NAME(MUT_POINTER_PER_OUTPUT_ONLY),
+	NAME(MUT_OLDEST_BY_HEAD),
+	NAME(MUT_CHOICE_BEFORE_CREDITS),
+	NAME(MUT_NO_UNDERRUN_RULE),
+	NAME(MUT_FIRST_AT_GRANT),
+	NAME(MUT_READER_NOT_HELD),
+	NAME(MUT_COPIES_DO_NOT_JOIN),
+	NAME(MUT_OUTPUTS_BY_NUMBER),
+	NAME(MUT_X1_WITHOUT_MAX),
+	NAME(MUT_LINK_READY_AT_X1),
+	NAME(MUT_CROSSBAR_FROM_VL0),
+	NAME(MUT_SPACE_SET_ASIDE_AT_X1),
+	NAME(MUT_LEFT_CARRIED_OVER),
+	NAME(MUT_LEFT_NOT_NEEDED),
+	NAME(MUT_POSITION_BEFORE_NEXT),
+	NAME(MUT_ONE_VL_USES_TABLES),
+	NAME(MUT_LIMIT_PASSED_NOT_REACHED),
+	NAME(MUT_HI_GROWS_WHEN_EXPIRED),
+	NAME(MUT_HI_KEPT_BY_LOW),
+	NAME(MUT_CREDIT_EARLY),
+	NAME(MUT_UPDATES_FROM_VL0),
+	NAME(MUT_UPDATE_AFTER_DATA),
+	NAME(MUT_UPDATE_TAKES_NO_TIME),
+	NAME(MUT_ABR_NOT_CORRECTED),
+	NAME(MUT_NO_TIMER),
+	NAME(MUT_SLOT_FREED_BY_FIRST_COPY),
+	NAME(MUT_MULTICAST_GOES_BACK),
+	NAME(MUT_WAIT_NEEDS_CREDITS),
+	NAME(MUT_DROPPED_FREED_AT_HEAD),
+	NAME(MUT_VL15_SEES_FREED_SPACE),
+	NAME(MUT_DOWN_SPARES_THE_HEAD),
+	NAME(MUT_UP_KEEPS_CREDITS),
+	NAME(MUT_DOWN_KEEPS_QUEUES),
+	NAME(MUT_HOQ_FROM_READY),
+	NAME(MUT_HOQ_AFTER_GRANTS),
+	NAME(MUT_DISCARD_FREES_AT_ONCE),
+	NAME(MUT_STUCK_FREES_SPACE),
+};
+
+const char *oracle_mutation_name(enum oracle_mutation m)
+{
+	return mutation_names[m];
+}

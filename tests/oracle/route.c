@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What becomes of a packet at its arrival at a switch: A1, A2, A3, T12. */
+#include <assert.h>
+
+#include "state.h"
+
+#define PKEY_FULL 0x8000u
+#define PKEY_BASE 0x7fffu
+
+static bool pkey_passes(const struct pkey_table *t, uint16_t key)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		bool same = ((t->keys[i] ^ key) & PKEY_BASE) == 0;
+
+		if (same && ((t->keys[i] | key) & PKEY_FULL))
+			return true;
+	}
+	return false;
+}
+
+/* The outputs the forwarding tables name, as port numbers; how many. */
+static uint32_t outputs_of(const struct oracle *o, uint32_t in,
+			   const struct sim_arrival *packet, uint32_t *outs)
+{
+	const struct sim_setup *s = o->setup;
+	const struct sim_node *n = &s->nodes[s->ports[in].node];
+	const uint64_t *set;
+	uint32_t n_outs = 0;
+	uint16_t subnet_no = s->subnet->topo->ports[s->ports[in].origin].subnet;
+
+	if (packet->dlid < LID_FIRST_MCAST) {
+		uint8_t out = lft_get(s->subnet, n->sw, packet->dlid);
+
+		if (out == LFT_NO_PORT || out > n->n_ports ||
+		    s->ports[n->first_port + out].peer == SIM_NONE)
+			return 0;
+		outs[0] = out;
+		return 1;
+	}
+	set = mft_get(&s->subnet->mft[subnet_no], n->sw, s->subnet->n_switches,
+		      packet->dlid);
+	for (uint32_t out = 0; set && out <= n->n_ports; out++) {
+		bool back = n->first_port + out == in &&
+			    o->mutation != MUT_MULTICAST_GOES_BACK;
+
+		if (!(set[out / 64] >> (out % 64) & 1) || back ||
+		    s->ports[n->first_port + out].peer == SIM_NONE)
+			continue;
+		assert(n_outs < MAX_COPIES);
+		outs[n_outs++] = out;
+	}
+	return n_outs;
+}
+
+static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
+		      uint32_t out_number)
+{
+	const struct sim_setup *s = o->setup;
+	const struct sim_node *n = &s->nodes[s->ports[in].node];
+	uint32_t out = n->first_port + out_number;
+	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
+	const struct sim_arrival *packet = slot->packet;
+	uint8_t vl = VL_MANAGEMENT;
+
+	if (slot->vl != VL_MANAGEMENT) {
+		if (keys->enforce_out && !pkey_passes(keys, packet->pkey)) {
+			o->out->counters[out].xmit_constraint_errors++;
+			record_end(o, packet, out, SIM_LOST_PARTITION);
+			return;
+		}
+		vl = sl2vl_at(s->subnet, n->sw, in - n->first_port, out_number)
+			     ->vl[packet->sl];
+		if (vl >= s->ports[out].vls) {
+			o->out->counters[out].xmit_discards++;
+			record_end(o, packet, out, SIM_LOST_DISCARD);
+			return;
+		}
+	}
+	slot->copies[slot->n_copies++] = (struct copy){
+		.out = out,
+		.vl = vl,
+		.d_out = duration_on(o, out, packet->bytes),
+		.first = NEVER,
+		.left = NEVER,
+	};
+}
+
+void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	const struct sim_setup *s = o->setup;
+	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
+	uint32_t outs[MAX_COPIES];
+	uint32_t n_outs;
+
+	slot->dropped = true; /* unless a copy is made */
+	if (slot->vl != VL_MANAGEMENT && keys->enforce_in &&
+	    !pkey_passes(keys, slot->packet->pkey)) {
+		o->out->counters[in].rcv_constraint_errors++;
+		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
+		return;
+	}
+	n_outs = outputs_of(o, in, slot->packet, outs);
+	if (n_outs == 0) {
+		o->out->counters[in].rcv_relay_errors++;
+		record_end(o, slot->packet, in, SIM_LOST_NO_ROUTE);
+		return;
+	}
+	for (uint32_t i = 0; i < n_outs; i++)
+		copy_make(o, in, slot, outs[i]);
+	slot->dropped = slot->n_copies == 0;
+	if (slot->n_copies > 1)
+		o->stats->multicast += slot->n_copies - 1;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The VL arbiter: T10, T11, T10s. */
+#include "state.h"
+
+#define LIMIT_NONE 255
+#define NO_ENTRY   (-1)
+
+void vlarb_init(struct oracle *o, uint32_t port)
+{
+	const struct vlarb *t =
+		vlarb_of(o->setup->subnet, o->setup->ports[port].origin);
+	struct vlarb_state *s = &o->ports[port].vlarb;
+
+	/* At first: position 0 with its weight. */
+	s->high.left = t->n_high ? t->high[0].weight : 0;
+	s->low.left = t->n_low ? t->low[0].weight : 0;
+}
+
+static bool is_usable(struct vlarb_entry e, const uint32_t *blocks)
+{
+	return e.weight > 0 && e.vl < N_DATA_VLS && blocks[e.vl] > 0;
+}
+
+/* T10: which entry is next, or NO_ENTRY; *fresh if it starts its weight. */
+static int table_look(const struct oracle *o, const struct vlarb_entry *entries,
+		      unsigned n, const struct table_state *s,
+		      const uint32_t *blocks, bool *fresh)
+{
+	bool left = s->left > 0 || o->mutation == MUT_LEFT_NOT_NEEDED;
+
+	*fresh = false;
+	if (n > 0 && left && is_usable(entries[s->position], blocks))
+		return (int)s->position;
+	*fresh = true;
+	for (unsigned k = 1; k <= n; k++) {
+		unsigned i = (s->position + k) % n;
+
+		if (o->mutation == MUT_POSITION_BEFORE_NEXT)
+			i = (s->position + k - 1) % n;
+		if (is_usable(entries[i], blocks))
+			return (int)i;
+	}
+	return NO_ENTRY;
+}
+
+static uint8_t table_take(struct oracle *o, const struct vlarb_entry *entries,
+			  struct table_state *s, int entry, bool fresh,
+			  const uint32_t *blocks)
+{
+	struct vlarb_entry e = entries[entry];
+
+	if (fresh) {
+		int64_t debt = s->left < 0 ? s->left : 0;
+
+		o->stats->table_wraps += (unsigned)entry <= s->position;
+		s->position = (unsigned)entry;
+		s->left = e.weight;
+		if (o->mutation == MUT_LEFT_CARRIED_OVER)
+			s->left += debt;
+	}
+	s->left -= blocks[e.vl];
+	return e.vl;
+}
+
+/* T11 */
+static bool is_expired(const struct oracle *o, uint64_t hi, uint8_t limit)
+{
+	if (limit == LIMIT_NONE || hi == 0)
+		return false;
+	if (o->mutation == MUT_LIMIT_PASSED_NOT_REACHED)
+		return 64 * hi > UINT64_C(4096) * limit;
+	return 64 * hi >= UINT64_C(4096) * limit;
+}
+
+static int tables_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
+{
+	const struct vlarb *t =
+		vlarb_of(o->setup->subnet, o->setup->ports[port].origin);
+	struct vlarb_state *s = &o->ports[port].vlarb;
+	bool fresh_high, fresh_low;
+	int high = table_look(o, t->high, t->n_high, &s->high, blocks,
+			      &fresh_high);
+	int low = table_look(o, t->low, t->n_low, &s->low, blocks, &fresh_low);
+	bool expired = is_expired(o, s->hi, t->high_limit);
+
+	if (high != NO_ENTRY && !(expired && low != NO_ENTRY)) {
+		uint8_t vl = table_take(o, t->high, &s->high, high, fresh_high,
+					blocks);
+		bool restart =
+			expired && o->mutation != MUT_HI_GROWS_WHEN_EXPIRED;
+
+		s->hi = restart ? blocks[vl] : s->hi + blocks[vl];
+		return vl;
+	}
+	if (low == NO_ENTRY)
+		return NO_VL;
+	o->stats->limit_expired += high != NO_ENTRY;
+	if (o->mutation != MUT_HI_KEPT_BY_LOW)
+		s->hi = 0;
+	return table_take(o, t->low, &s->low, low, fresh_low, blocks);
+}
+
+/* T10s, and T10 with one data VL: the lowest. */
+static int lowest(const uint32_t *blocks)
+{
+	for (int vl = 0; vl < N_DATA_VLS; vl++)
+		if (blocks[vl] > 0)
+			return vl;
+	return NO_VL;
+}
+
+int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
+{
+	bool one_vl = o->setup->ports[port].vls == 1 &&
+		      o->mutation != MUT_ONE_VL_USES_TABLES;
+
+	if (o->setup->arbiter == SIM_STRICT || one_vl)
+		return lowest(blocks);
+	return tables_take(o, port, blocks);
+}
