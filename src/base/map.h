@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_MAP_H
+#define HD_BASE_MAP_H
+
+/*
+ * From keys to small numbers, in constant time: `map` for 64-bit keys (GUIDs),
+ * `text_map` for strings, which it borrows. All zero is an empty map.
+ *
+ * Hashing does not depend on machine or run, and there is no way to walk a
+ * map, so that no result can depend on its inner order.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAP_NONE UINT32_MAX /* "no such key"; never a value */
+
+struct map {
+	struct map_slot {
+		uint64_t key;
+		uint32_t value;
+	} * slots;
+	size_t n, cap; /* cap is 0 or a power of 2 */
+};
+
+void map_fini(struct map *m);
+uint32_t map_get(const struct map *m, uint64_t key);
+/* Adds the key unless it is there; returns the value it had, or MAP_NONE. */
+uint32_t map_put(struct map *m, uint64_t key, uint32_t value);
+
+struct text_map {
+	struct text_map_slot {
+		const char *key;
+		size_t len;
+		uint32_t hash;
+		uint32_t value;
+	} * slots;
+	size_t n, cap;
+};
+
+void text_map_fini(struct text_map *m);
+uint32_t text_map_get(const struct text_map *m, const char *key, size_t len);
+uint32_t text_map_put(struct text_map *m, const char *key, size_t len,
+		      uint32_t value);
+
+#endif
