@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/classes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct hd_rate kbps(uint64_t n)
+{
+	return hd_rate_make(n * 1000, 1);
+}
+
+/* Limits are inclusive, as paper 000, 4.1 words them. */
+static void bands_end_where_the_paper_says(void **state)
+{
+	(void)state;
+	assert_int_equal(class_band(kbps(64)), 0);
+	assert_int_equal(class_band(hd_rate_make(64001, 1)), 1);
+	assert_int_equal(class_band(kbps(1550)), 1);
+	assert_int_equal(class_band(kbps(1551)), 2);
+	assert_int_equal(class_band(kbps(64000)), 2);
+	assert_int_equal(class_band(kbps(64001)), 3);
+}
+
+static void every_sl_knows_its_class(void **state)
+{
+	(void)state;
+	static const uint64_t rates[] = { 10, 1000, 10000, 100000 };
+
+	for (unsigned c = 0; c < TC_COUNT; c++) {
+		enum traffic_class parsed;
+
+		assert_int_equal(
+			traffic_class_parse(
+				traffic_class_name((enum traffic_class)c),
+				&parsed),
+			HD_OK);
+		assert_int_equal(parsed, c);
+		for (int i = 0; i < 4; i++) {
+			uint8_t sl =
+				class_sl((enum traffic_class)c, kbps(rates[i]));
+
+			assert_int_equal(class_of_sl(sl), c);
+			assert_int_equal(class_high_sls() >> sl & 1,
+					 c == TC_DBTS);
+		}
+	}
+}
+
+static void folding_keeps_to_the_lanes_and_says_what_is_lost(void **state)
+{
+	(void)state;
+	static const unsigned lanes[] = { 1, 2, 4, 8, 15 };
+
+	for (size_t i = 0; i < 5; i++) {
+		struct strbuf lost = STRBUF_INIT;
+		struct sl2vl map = class_fold(lanes[i], &lost);
+
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			assert_true(map.vl[sl] < lanes[i]);
+		assert_int_equal(lost.len == 0, lanes[i] == 15);
+		strbuf_fini(&lost);
+	}
+}
+
+/* Paper 003: with two lanes DBTS and DB go together, and so do BE and CH. */
+static void two_lanes_fold_as_the_paper_says(void **state)
+{
+	(void)state;
+	struct strbuf lost = STRBUF_INIT;
+	struct sl2vl map = class_fold(2, &lost);
+
+	for (unsigned sl = 0; sl < 8; sl++)
+		assert_int_equal(map.vl[sl], 0);
+	assert_int_equal(map.vl[8], 1);
+	assert_int_equal(map.vl[9], 1);
+	assert_non_null(strstr(lost.text, "latency bound"));
+	strbuf_fini(&lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bands_end_where_the_paper_says),
+		cmocka_unit_test(every_sl_knows_its_class),
+		cmocka_unit_test(
+			folding_keeps_to_the_lanes_and_says_what_is_lost),
+		cmocka_unit_test(two_lanes_fold_as_the_paper_says),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
