@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+static void the_nearest_word_is_suggested(void **state)
+{
+	static const char *const words[] = { "topology", "routing", "traffic",
+					     "run", "hosts" };
+	static const struct {
+		const char *typed, *meant;
+	} rows[] = {
+		{ "topolgy", "topology" },
+		{ "hots", "hosts" },
+		{ "routnig", "routing" },
+		{ "trafic", "traffic" },
+		{ "ran", "run" },
+		{ "topo", "topology" },
+		{ "hosts", "hosts" },
+		{ "quality", NULL },
+		{ "", NULL },
+		{ "zzz", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *got = text_nearest(rows[i].typed, words, 5);
+
+		if (rows[i].meant)
+			assert_string_equal(got, rows[i].meant);
+		else
+			assert_null(got);
+	}
+	assert_null(text_nearest("run", words, 0));
+}
+
+static void utf8_is_told_from_other_bytes(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} rows[] = {
+		{ "a", 1 },
+		{ "\xc3\xb6", 2 },         /* ö */
+		{ "\xe2\x82\xac", 3 },     /* € */
+		{ "\xf0\x9f\x98\x80", 4 }, /* an emoji */
+		{ "\xf4\x8f\xbf\xbf", 4 }, /* U+10FFFF */
+		{ "", 0 },
+		{ "\x80", 0 },             /* a tail without a head */
+		{ "\xc0\xaf", 0 },         /* over-long '/' */
+		{ "\xe0\x80\xaf", 0 },     /* over-long again */
+		{ "\xed\xa0\x80", 0 },     /* half of a UTF-16 pair */
+		{ "\xf4\x90\x80\x80", 0 }, /* beyond U+10FFFF */
+		{ "\xff", 0 },
+		{ "\xe2\x82", 0 }, /* cut short */
+		{ "\xc3", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(utf8_length(rows[i].bytes), rows[i].length);
+}
+
+static void doubles_read_back_exactly_and_stay_short(void **state)
+{
+	struct strbuf s = STRBUF_INIT;
+	struct rng r;
+
+	(void)state;
+	text_double(&s, 0.1);
+	strbuf_putc(&s, ' ');
+	text_double(&s, 1e300);
+	strbuf_putc(&s, ' ');
+	text_double(&s, 3);
+	assert_string_equal(s.text, "0.1 1e+300 3");
+	rng_init(&r, 1, 1);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t bits = rng_next(&r);
+		double x;
+
+		memcpy(&x, &bits, sizeof(x));
+		if (x != x)
+			continue;
+		strbuf_clear(&s);
+		text_double(&s, x);
+		assert_true(strtod(s.text, NULL) == x);
+	}
+	strbuf_fini(&s);
+}
+
+static void strings_grow_and_stay_terminated(void **state)
+{
+	struct strbuf s = STRBUF_INIT;
+
+	(void)state;
+	assert_string_equal(s.text, "");
+	strbuf_add(&s, NULL, 0);
+	assert_string_equal(s.text, "");
+	for (unsigned i = 0; i < 1000; i++) {
+		strbuf_printf(&s, "%03u", i);
+		assert_int_equal(s.len, 3 * (i + 1));
+		assert_int_equal(s.text[s.len], '\0');
+	}
+	assert_memory_equal(s.text + 3 * 999, "999", 4);
+	strbuf_clear(&s);
+	strbuf_pad(&s, '-', 3);
+	strbuf_add(&s, "a\0b", 3);
+	assert_int_equal(s.len, 6);
+	assert_memory_equal(s.text, "---a\0b", 7);
+	strbuf_fini(&s);
+	assert_string_equal(s.text, "");
+}
+
+static void a_detached_string_is_the_callers(void **state)
+{
+	struct strbuf s = STRBUF_INIT;
+	char *empty = strbuf_detach(&s);
+
+	(void)state;
+	strbuf_puts(&s, "mine");
+	char *mine = strbuf_detach(&s);
+
+	strbuf_puts(&s, "other");
+	assert_string_equal(empty, "");
+	assert_string_equal(mine, "mine");
+	free(empty);
+	free(mine);
+	strbuf_fini(&s);
+}
+
+static void the_first_refusal_is_kept(void **state)
+{
+	struct diag d = { .status = HD_OK, .file = "x.yaml" };
+	struct strbuf line = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(diag_fail_at(&d, HD_ERR_RANGE, 12, 9, "first %d", 1),
+			 HD_ERR_RANGE);
+	assert_int_equal(diag_fail(&d, HD_ERR_INPUT, "second"), HD_ERR_RANGE);
+	assert_int_equal(diag_fail_at(&d, HD_ERR_INPUT, 1, 1, "third"),
+			 HD_ERR_RANGE);
+	diag_print(&d, &line);
+	assert_string_equal(line.text, "x.yaml:12:9: first 1");
+	strbuf_fini(&line);
+}
+
+static void a_refusal_is_one_line_whatever_was_typed(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf line = STRBUF_INIT;
+	char long_word[2000];
+
+	(void)state;
+	diag_fail(&d, HD_ERR_INPUT, "'%s' is not ö", "a\nb\033[2J");
+	diag_print(&d, &line);
+	assert_string_equal(line.text, "'a?b?[2J' is not ö");
+	memset(long_word, 'x', sizeof(long_word) - 1);
+	long_word[sizeof(long_word) - 1] = '\0';
+	d = (struct diag){ .line = 3 };
+	diag_fail(&d, HD_ERR_INPUT, "%s", long_word);
+	strbuf_clear(&line);
+	diag_print(&d, &line);
+	assert_true(line.len < 500);
+	assert_memory_equal(line.text, "3: xxx", 6);
+	strbuf_fini(&line);
+}
+
+static void arrays_grow_by_shares_and_keep_their_items(void **state)
+{
+	size_t cap = 0, moves = 0;
+	unsigned *items = NULL;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		size_t before = cap;
+
+		items = hd_grow(items, &cap, i + 1, sizeof(*items));
+		items[i] = i;
+		moves += cap != before;
+	}
+	for (unsigned i = 0; i < 100000; i++)
+		assert_int_equal(items[i], i);
+	assert_true(moves < 40);
+	free(items);
+}
+
+static void every_status_has_words(void **state)
+{
+	(void)state;
+	for (int s = HD_OK; s <= HD_ERR_ENV; s++)
+		assert_string_not_equal(hd_status_text((enum hd_status)s),
+					"unknown status");
+	assert_string_equal(hd_status_text((enum hd_status)99),
+			    "unknown status");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(utf8_is_told_from_other_bytes),
+		cmocka_unit_test(doubles_read_back_exactly_and_stay_short),
+		cmocka_unit_test(strings_grow_and_stay_terminated),
+		cmocka_unit_test(a_detached_string_is_the_callers),
+		cmocka_unit_test(the_first_refusal_is_kept),
+		cmocka_unit_test(a_refusal_is_one_line_whatever_was_typed),
+		cmocka_unit_test(arrays_grow_by_shares_and_keep_their_items),
+		cmocka_unit_test(every_status_has_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
