@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
+#include "topo/generate.h"
 #include "topo/topo.h"
 
 #define SWITCH_GUID UINT64_C(0x200000)
@@ -122,6 +124,26 @@ static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		add_host(t, i, 1);
 	free(used);
+}
+
+/* As the command line would: "mesh --columns=4 --rows=3". */
+static inline void generate(struct topo *t, const char *words)
+{
+	struct diag d = { .status = HD_OK };
+	char copy[256], *argv[32], *save = NULL;
+	int argc = 0;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	const char *kind = strtok_r(copy, " ", &save);
+
+	while (argc < 32 && (argv[argc] = strtok_r(NULL, " ", &save)))
+		argc++;
+	const struct generator *g = generator_find(kind, &d);
+
+	if (!g || topo_generate_words(g, argc, argv, 1, &d, t) != HD_OK) {
+		fprintf(stderr, "%s: %s\n", words, d.message);
+		abort();
+	}
 }
 
 #endif

@@ -136,27 +136,67 @@ lid_t route_dlid(const struct subnet *s, port_id from, port_id to)
 	return dlid_in(s, s->topo->ports[from].subnet, to);
 }
 
-bool router_forward(const struct subnet *s, node_id router, port_id to,
-		    port_id *out, lid_t *dlid)
+/* The port by which a router sends toward subnet `to`, or TOPO_NONE. */
+static port_id port_toward(const struct subnet *s, node_id router, unsigned to)
 {
 	const struct topo_node *v = &s->topo->nodes[router];
-	unsigned there = s->topo->ports[to].subnet;
 	uint32_t best = UINT32_MAX;
 	port_id chosen = TOPO_NONE;
 
 	for (unsigned n = 1; n <= v->n_ports; n++) {
 		port_id p = v->first_port + n;
-		uint32_t left =
-			hop_at(s, s->topo->ports[p].subnet, there)->n_hops;
+		uint32_t left = hop_at(s, s->topo->ports[p].subnet, to)->n_hops;
 
 		if (topo_is_end_port(s->topo, p) && left < best) {
 			best = left;
 			chosen = p;
 		}
 	}
+	return chosen;
+}
+
+bool router_forward(const struct subnet *s, node_id router, port_id to,
+		    port_id *out, lid_t *dlid)
+{
+	port_id chosen = port_toward(s, router, s->topo->ports[to].subnet);
+
 	if (chosen == TOPO_NONE)
 		return false;
 	*dlid = dlid_in(s, s->topo->ports[chosen].subnet, to);
 	*out = chosen;
 	return *dlid != 0;
+}
+
+/* True if router port `p` is addressed by what goes toward subnet `to`. */
+static bool is_choice(const struct subnet *s, port_id p, unsigned to)
+{
+	const struct router_hop *h = hop_at(s, s->topo->ports[p].subnet, to);
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (s->router_choices[h->first + i] == p)
+			return true;
+	}
+	return false;
+}
+
+bool router_turns(const struct subnet *s, port_id in, port_id out)
+{
+	for (unsigned to = 0; to < s->n_subnets; to++) {
+		if (is_choice(s, in, to) &&
+		    port_toward(s, s->topo->ports[in].node, to) == out)
+			return true;
+	}
+	return false;
+}
+
+bool router_passes(const struct subnet *s, port_id out, port_id next)
+{
+	unsigned here = s->topo->ports[out].subnet;
+
+	for (unsigned to = 0; to < s->n_subnets; to++) {
+		if (to != here && is_choice(s, next, to) &&
+		    port_toward(s, s->topo->ports[out].node, to) == out)
+			return true;
+	}
+	return false;
 }

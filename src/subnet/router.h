@@ -42,4 +42,9 @@ lid_t route_dlid(const struct subnet *s, port_id from, port_id to);
 bool router_forward(const struct subnet *s, node_id router, port_id to,
 		    port_id *out, lid_t *dlid);
 
+/* Does its router pass packets on from port `in` by port `out`? */
+bool router_turns(const struct subnet *s, port_id in, port_id out);
+/* Does what leaves a router by `out` go to router port `next` after it? */
+bool router_passes(const struct subnet *s, port_id out, port_id next);
+
 #endif

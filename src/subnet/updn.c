@@ -16,19 +16,82 @@
  * which arrive from above can go on, a switch that can reach a destination by
  * going down only does so, even where the way over an upper switch is shorter;
  * the others go up to the nearest switch that can.
+ *
+ * Between two tops there may be no legal path. Where no host is concerned, the
+ * table gets a way all the same, by the nearest switch that has one: only
+ * management of the switches themselves takes it. Between hosts it is refused.
  */
 struct updn {
 	const struct sw_graph *g;
 	uint32_t *height; /* rank in the total order, 0 = top root */
 	switch_id *by_height;
 	uint16_t *dist;
-	bool *down; /* reaches the target by going down only */
+	bool *down;  /* reaches the target by going down only */
+	bool *legal; /* has a legal path */
 	switch_id *queue;
+	uint32_t *part;               /* connected parts have equal numbers */
+	switch_id lost_from, lost_to; /* hosts without a legal path */
 };
 
 static bool goes_up(const struct updn *u, switch_id from, switch_id to)
 {
 	return u->height[to] < u->height[from];
+}
+
+static bool same_part(const struct updn *u, switch_id a, switch_id b)
+{
+	return u->part[a] == u->part[b];
+}
+
+/* Switches that must go up first, from the top: all above is known before. */
+static void go_up(struct updn *u)
+{
+	const struct sw_graph *g = u->g;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		switch_id sw = u->by_height[i];
+
+		for (edge_id e = g->first[sw];
+		     !u->down[sw] && e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (goes_up(u, sw, to) && u->dist[to] != GRAPH_FAR &&
+			    u->dist[to] + 1u < u->dist[sw])
+				u->dist[sw] = (uint16_t)(u->dist[to] + 1);
+		}
+	}
+}
+
+static uint16_t nearest_neighbour(const struct updn *u, switch_id sw)
+{
+	uint16_t best = GRAPH_FAR;
+
+	for (edge_id e = u->g->first[sw]; e < u->g->first[sw + 1]; e++) {
+		uint16_t d = u->dist[u->g->edges[e].to];
+
+		best = d < best ? d : best;
+	}
+	return best;
+}
+
+/* The rest of the part: one step at a time to what has a path. */
+static void extend_illegally(struct updn *u)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (switch_id sw = 0; sw < u->g->n; sw++) {
+			if (u->dist[sw] != GRAPH_FAR)
+				continue;
+			uint16_t best = nearest_neighbour(u, sw);
+
+			if (best == GRAPH_FAR)
+				continue;
+			u->dist[sw] = (uint16_t)(best + 1);
+			changed = true;
+		}
+	}
 }
 
 static void updn_aim(void *rule, switch_id target)
@@ -55,19 +118,16 @@ static void updn_aim(void *rule, switch_id target)
 			u->queue[tail++] = to;
 		}
 	}
-	/* The others, from the top: all above a switch is known before it. */
-	for (uint32_t i = 0; i < g->n; i++) {
-		switch_id sw = u->by_height[i];
-
-		for (edge_id e = g->first[sw];
-		     !u->down[sw] && e < g->first[sw + 1]; e++) {
-			switch_id to = g->edges[e].to;
-
-			if (goes_up(u, sw, to) && u->dist[to] != GRAPH_FAR &&
-			    u->dist[to] + 1u < u->dist[sw])
-				u->dist[sw] = (uint16_t)(u->dist[to] + 1);
+	go_up(u);
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		u->legal[sw] = u->dist[sw] != GRAPH_FAR;
+		if (!u->legal[sw] && g->n_ends[sw] && g->n_ends[target] &&
+		    same_part(u, sw, target)) {
+			u->lost_from = sw;
+			u->lost_to = target;
 		}
 	}
+	extend_illegally(u);
 }
 
 static unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
@@ -80,10 +140,10 @@ static unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
 		return 0;
 	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
 		switch_id to = g->edges[e].to;
-		bool legal = u->down[at] ? u->down[to] && !goes_up(u, at, to)
-					 : goes_up(u, at, to);
+		bool may = u->down[at] ? u->down[to] && !goes_up(u, at, to)
+				       : goes_up(u, at, to);
 
-		if (legal && u->dist[to] + 1u == u->dist[at])
+		if ((may || !u->legal[at]) && u->dist[to] + 1u == u->dist[at])
 			out[n++] = g->edges[e].out;
 	}
 	return n;
@@ -235,6 +295,31 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 	return status;
 }
 
+static void number_parts(struct updn *u)
+{
+	memset(u->part, 0xFF, u->g->n * sizeof(*u->part));
+	for (switch_id sw = 0; sw < u->g->n; sw++) {
+		if (u->part[sw] != UINT32_MAX)
+			continue;
+		uint32_t n = graph_distances(u->g, sw, u->dist, u->queue);
+
+		for (uint32_t i = 0; i < n; i++)
+			u->part[u->queue[i]] = sw;
+	}
+}
+
+static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
+				  struct diag *d)
+{
+	const struct topo *t = s->topo;
+
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "with these roots the hosts on '%s' have no path to"
+			 " those on '%s' that does not go up after down",
+			 t->nodes[s->node_of_switch[u->lost_from]].name,
+			 t->nodes[s->node_of_switch[u->lost_to]].name);
+}
+
 enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 			  const struct route_options *o, struct diag *d)
 {
@@ -245,12 +330,21 @@ enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 		.dist = hd_alloc(g->n, sizeof(*u.dist)),
 		.down = hd_alloc(g->n, sizeof(*u.down)),
 		.queue = hd_alloc(g->n, sizeof(*u.queue)),
+		.legal = hd_alloc(g->n, sizeof(*u.legal)),
+		.part = hd_alloc(g->n, sizeof(*u.part)),
+		.lost_from = TOPO_NONE,
 	};
 	struct route_rule rule = { updn_aim, updn_ports, &u };
 	enum hd_status status = find_roots(&u, s, o, d);
 
-	if (status == HD_OK)
+	if (status == HD_OK) {
+		number_parts(&u);
 		balance_routes(s, g, &rule);
+	}
+	if (status == HD_OK && u.lost_from != TOPO_NONE)
+		status = refuse_lost(&u, s, d);
+	free(u.legal);
+	free(u.part);
 	free(u.height);
 	free(u.by_height);
 	free(u.dist);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/paths.h"
+
+/* Values of hops[] beyond any path length. */
+#define HOPS_UNKNOWN  UINT16_MAX
+#define HOPS_NO_ENTRY (UINT16_MAX - 1)
+#define HOPS_ASTRAY   (UINT16_MAX - 2)
+#define HOPS_LOOP     (UINT16_MAX - 3)
+#define HOPS_WALKING  (UINT16_MAX - 4)
+
+struct checker {
+	const struct subnet *s;
+	const struct sw_graph *g;
+	struct route_check *out;
+	edge_id *next;
+	uint16_t *hops; /* to the destination at hand */
+	uint16_t *dist; /* to its switch, by shortest paths */
+	switch_id *stack;
+};
+
+static uint16_t hops_of_end(edge_id next)
+{
+	switch (next) {
+	case PATH_ARRIVED:
+		return 0;
+	case PATH_NO_ENTRY:
+		return HOPS_NO_ENTRY;
+	default:
+		return HOPS_ASTRAY;
+	}
+}
+
+/* Follows the tables from `sw`; all switches passed learn their hops. */
+static void walk(struct checker *c, switch_id sw)
+{
+	uint32_t depth = 0;
+	uint16_t hops;
+
+	while (c->hops[sw] == HOPS_UNKNOWN && path_goes_on(c->next[sw])) {
+		c->hops[sw] = HOPS_WALKING;
+		c->stack[depth++] = sw;
+		sw = c->g->edges[c->next[sw]].to;
+	}
+	if (c->hops[sw] == HOPS_WALKING)
+		c->hops[sw] = HOPS_LOOP;
+	else if (c->hops[sw] == HOPS_UNKNOWN)
+		c->hops[sw] = hops_of_end(c->next[sw]);
+	hops = c->hops[sw];
+	while (depth > 0) {
+		if (hops < HOPS_WALKING)
+			hops++;
+		c->hops[c->stack[--depth]] = hops;
+	}
+}
+
+static enum path_fault fault_of(uint16_t hops)
+{
+	switch (hops) {
+	case HOPS_NO_ENTRY:
+		return FAULT_NO_ENTRY;
+	case HOPS_LOOP:
+		return FAULT_LOOP;
+	default:
+		return FAULT_ASTRAY;
+	}
+}
+
+static void count_fault(struct checker *c, switch_id sw,
+			const struct path_dest *d, uint64_t n_sources)
+{
+	struct route_check *o = c->out;
+
+	o->n_faulty_entries++;
+	o->n_unreachable += n_sources;
+	if (c->hops[sw] == HOPS_LOOP)
+		o->n_loops += n_sources;
+	if (o->fault != FAULT_NONE)
+		return;
+	o->fault = fault_of(c->hops[sw]);
+	o->fault_at = sw;
+	o->fault_subnet = d->subnet;
+	o->fault_lid = d->lid;
+}
+
+static void count_arrival(struct checker *c, switch_id sw,
+			  const struct path_dest *d, uint64_t n_sources)
+{
+	struct route_check *o = c->out;
+	unsigned hops = c->hops[sw];
+
+	o->n_by_hops[hops < CHECK_MAX_HOPS ? hops : CHECK_MAX_HOPS] +=
+		n_sources;
+	o->hops += hops * n_sources;
+	o->minimal_hops += c->dist[sw] * n_sources;
+	if (n_sources && hops > o->max_hops)
+		o->max_hops = hops;
+	if (hops == c->dist[sw])
+		return;
+	if (n_sources && o->n_not_minimal == 0) {
+		o->detour_at = sw;
+		o->detour_subnet = d->subnet;
+		o->detour_lid = d->lid;
+	}
+	o->n_not_minimal += n_sources;
+}
+
+static void check_dest(struct checker *c, switch_id target,
+		       const struct path_dest *d)
+{
+	const struct topo *t = c->s->topo;
+	bool is_end = topo_is_end_port(t, d->owner);
+
+	path_column(c->s, c->g, target, d, c->next);
+	memset(c->hops, 0xFF, c->g->n * sizeof(*c->hops));
+	for (switch_id sw = 0; sw < c->g->n; sw++) {
+		/* A port does not send to itself. */
+		uint64_t n_sources =
+			c->g->n_ends[sw] - (is_end && sw == target);
+
+		if (c->s->n_subnets > 1 &&
+		    subnet_of_switch(c->s, sw) != d->subnet)
+			continue;
+		if (c->hops[sw] == HOPS_UNKNOWN)
+			walk(c, sw);
+		c->out->n_entries++;
+		c->out->n_pairs += n_sources;
+		if (c->hops[sw] >= HOPS_WALKING)
+			count_fault(c, sw, d, n_sources);
+		else
+			count_arrival(c, sw, d, n_sources);
+	}
+}
+
+/* Ports cabled to each other directly need no table to be reached. */
+static void check_direct(const struct subnet *s, struct route_check *out)
+{
+	const struct topo *t = s->topo;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		port_id peer = t->ports[p].peer;
+
+		if (peer == TOPO_NONE || !topo_is_end_port(t, p) ||
+		    !topo_is_end_port(t, peer))
+			continue;
+		uint64_t n_lids = UINT64_C(1) << s->lmc_of_port[peer];
+
+		out->n_pairs += n_lids;
+		out->n_by_hops[0] += n_lids;
+	}
+}
+
+void check_routes(const struct subnet *s, struct route_check *out)
+{
+	struct sw_graph g;
+	struct path_dests dests;
+
+	*out = (struct route_check){ .fault = FAULT_NONE };
+	check_direct(s, out);
+	graph_init(&g, s);
+	path_dests_init(&dests, s, &g);
+	struct checker c = {
+		.s = s,
+		.g = &g,
+		.out = out,
+		.next = hd_alloc(g.n, sizeof(*c.next)),
+		.hops = hd_alloc(g.n, sizeof(*c.hops)),
+		.dist = hd_alloc(g.n, sizeof(*c.dist)),
+		.stack = hd_alloc(g.n, sizeof(*c.stack)),
+	};
+
+	for (switch_id sw = 0; sw < g.n; sw++) {
+		if (dests.first[sw] == dests.first[sw + 1])
+			continue;
+		graph_distances(&g, sw, c.dist, c.stack);
+		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1]; i++)
+			check_dest(&c, sw, &dests.dests[i]);
+	}
+	free(c.next);
+	free(c.hops);
+	free(c.dist);
+	free(c.stack);
+	path_dests_fini(&dests);
+	graph_fini(&g);
+}
+
+static void print_end(const struct subnet *s, switch_id sw, unsigned port,
+		      bool arrived, struct strbuf *out)
+{
+	const struct topo *t = s->topo;
+	const struct topo_node *v = &t->nodes[s->node_of_switch[sw]];
+	port_id peer = TOPO_NONE;
+
+	if (port == LFT_NO_PORT) {
+		strbuf_puts(out, ": no entry for the LID");
+		return;
+	}
+	strbuf_printf(out, " port %u", port);
+	if (port > 0 && port <= v->n_ports)
+		peer = t->ports[v->first_port + port].peer;
+	if (arrived)
+		strbuf_puts(out, ": arrived");
+	else if (port > v->n_ports)
+		strbuf_puts(out, ": it has no such port");
+	else if (port == 0)
+		strbuf_puts(out, ": it keeps what is not its own");
+	else if (peer == TOPO_NONE)
+		strbuf_puts(out, ": nothing is plugged in");
+	else
+		strbuf_printf(out, " -> '%s': the wrong one",
+			      topo_node_of(t, peer)->name);
+}
+
+void check_print_path(const struct subnet *s, switch_id from, unsigned subnet,
+		      lid_t lid, struct strbuf *out)
+{
+	struct sw_graph g;
+	switch_id target = TOPO_NONE, sw = from;
+	uint8_t last = LFT_NO_PORT;
+	bool is_first = true;
+
+	graph_init(&g, s);
+	bool *passed = hd_alloc(g.n, sizeof(*passed));
+	bool known = subnet_target(s, subnet, lid, &target, &last);
+
+	for (;;) {
+		uint8_t port = lft_get(s, sw, lid);
+		edge_id e = edge_of(&g, sw, port);
+		bool arrived = known && sw == target && port == last;
+
+		strbuf_printf(out, "%s'%s'", is_first ? "" : " -> ",
+			      s->topo->nodes[s->node_of_switch[sw]].name);
+		is_first = false;
+		if (passed[sw]) {
+			strbuf_puts(out, ": a loop");
+			break;
+		}
+		passed[sw] = true;
+		if (arrived || e == TOPO_NONE) {
+			print_end(s, sw, port, arrived, out);
+			break;
+		}
+		strbuf_printf(out, " port %u", port);
+		sw = g.edges[e].to;
+	}
+	free(passed);
+	graph_fini(&g);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "subnet/check.h"
+#include "subnet/deadlock.h"
+#include "subnet/fabric_for_tests.h"
+#include "subnet/oracle_for_tests.h"
+#include "subnet/route.h"
+
+static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
+
+static void route(struct subnet *s, const char *engine)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (subnet_assign_lids(s, &by_opensm, &d) != HD_OK ||
+	    subnet_route(s, engine, NULL, &d) != HD_OK)
+		fail_msg("%s: %s", engine, d.message);
+}
+
+static void assert_checks_agree_with_brute_force(const struct subnet *s)
+{
+	struct route_check c;
+	struct deadlock_check lock;
+	struct oracle o;
+
+	check_routes(s, &c);
+	check_deadlock(s, false, &lock);
+	oracle_run(s, &o);
+	assert_int_equal(c.n_pairs, o.n_pairs);
+	assert_int_equal(c.n_unreachable, o.n_unreachable);
+	assert_int_equal(c.n_not_minimal, o.n_not_minimal);
+	assert_int_equal(c.hops, o.hops);
+	assert_int_equal(c.max_hops, o.max_hops);
+	assert_int_equal(lock.n_cycle > 0, o.cyclic);
+	deadlock_check_fini(&lock);
+}
+
+static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
+{
+	static const uint32_t dims[] = { 4, 3 };
+	struct topo t;
+	struct subnet s;
+	struct rng r;
+
+	(void)state;
+	build_grid(&t, FAMILY_MESH, 2, dims, 2);
+	subnet_init(&s, &t);
+	for (unsigned round = 0; round < 40; round++) {
+		route(&s, "xy");
+		rng_init(&r, 1, round);
+		for (unsigned i = 0; i < 1 + round % 4; i++) {
+			size_t sw = rng_below(&r, s.n_switches);
+			lid_t lid = (lid_t)(1 + rng_below(&r, s.top_lid[0]));
+			unsigned port = (unsigned)rng_below(&r, 8);
+
+			s.lft[sw * s.lft_stride + lid] =
+				(uint8_t)(port == 7 ? LFT_NO_PORT : port);
+		}
+		struct route_check c;
+		struct oracle o;
+
+		check_routes(&s, &c);
+		oracle_run(&s, &o);
+		assert_int_equal(c.n_unreachable, o.n_unreachable);
+		assert_int_equal(c.n_not_minimal, o.n_not_minimal);
+	}
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void a_loop_is_told_from_a_missing_entry(void **state)
+{
+	static const uint32_t dims[] = { 3, 1 };
+	struct topo t;
+	struct subnet s;
+	struct route_check c;
+	struct strbuf path = STRBUF_INIT;
+
+	(void)state;
+	build_grid(&t, FAMILY_MESH, 2, dims, 1);
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	port_id last = topo_port_of(&t, 5, 1); /* host2, on switch2 */
+	lid_t lid = s.lid_of_port[last];
+
+	s.lft[1 * s.lft_stride + lid] = 2; /* switch1 sends it back */
+	check_routes(&s, &c);
+	assert_int_equal(c.n_unreachable, 2);
+	assert_int_equal(c.n_loops, 2);
+	assert_int_equal(c.fault, FAULT_LOOP);
+	assert_int_equal(c.fault_lid, lid);
+	check_print_path(&s, 0, 0, lid, &path);
+	assert_string_equal(path.text, "'switch0' port 1 -> 'switch1' port 2 "
+				       "-> 'switch0': a loop");
+	s.lft[1 * s.lft_stride + lid] = LFT_NO_PORT;
+	check_routes(&s, &c);
+	assert_int_equal(c.n_unreachable, 2);
+	assert_int_equal(c.n_loops, 0);
+	assert_int_equal(c.fault, FAULT_NO_ENTRY);
+	s.lft[1 * s.lft_stride + lid] = 5; /* its own host */
+	check_routes(&s, &c);
+	assert_int_equal(c.fault, FAULT_ASTRAY);
+	strbuf_clear(&path);
+	check_print_path(&s, 1, 0, lid, &path);
+	assert_string_equal(path.text,
+			    "'switch1' port 5 -> 'host1': the wrong one");
+	strbuf_fini(&path);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+/* Engine, fabric, and whether the routes can lock up. */
+static const struct {
+	const char *engine, *fabric;
+	bool cyclic, minimal;
+} cases[] = {
+	{ "minhop", "star --hosts=5", false, true },
+	{ "minhop", "back-to-back", false, true },
+	{ "minhop", "two-switch", false, true },
+	{ "minhop", "ring --switches=8", true, true },
+	{ "minhop", "ring --switches=5", true, true },
+	{ "minhop", "torus --sizes=4x4", true, true },
+	{ "minhop", "torus --sizes=5x3x2", true, true },
+	{ "minhop", "tree --arity=2 --levels=3", false, true },
+	{ "minhop", "fat-tree --radix=4 --levels=3", false, true },
+	{ "updn", "ring --switches=5", false, false },
+	{ "updn", "torus --sizes=4x4", false, false },
+	{ "updn", "tree --arity=3 --levels=2", false, true },
+	{ "updn", "fat-tree --radix=4 --levels=3", false, true },
+	{ "updn", "irregular --switches=16 --degree=4", false, false },
+	{ "updn", "dragonfly --routers=3 --globals=1", false, false },
+	{ "dor", "mesh --columns=4 --rows=3 --hosts=2", false, true },
+	{ "dor", "torus --sizes=4x3", true, true },
+	{ "dor", "hypercube --dimensions=4", false, true },
+	{ "xy", "mesh --columns=3 --rows=5", false, true },
+	{ "xy", "node-mesh --columns=4 --rows=3", false, true },
+	{ "negative-first", "mesh --columns=4 --rows=4 --hosts=2", false,
+	  true },
+	{ "ecube", "hypercube --dimensions=4", false, true },
+};
+
+static void routes_are_what_their_engine_promises(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct topo t;
+		struct subnet s;
+		struct route_check c;
+		struct deadlock_check lock;
+
+		generate(&t, cases[i].fabric);
+		subnet_init(&s, &t);
+		route(&s, cases[i].engine);
+		check_routes(&s, &c);
+		check_deadlock(&s, false, &lock);
+		if (!check_is_clean(&c) || c.n_pairs == 0 ||
+		    (cases[i].minimal && c.n_not_minimal) ||
+		    (lock.n_cycle > 0) != cases[i].cyclic || lock.n_dropped)
+			fail_msg("%s on %s", cases[i].engine, cases[i].fabric);
+		deadlock_check_fini(&lock);
+		assert_checks_agree_with_brute_force(&s);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
+static void a_cycle_is_named_channel_by_channel(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct deadlock_check c;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	generate(&t, "ring --switches=5");
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	check_deadlock(&s, false, &c);
+	/* A ring has no shorter one than all of it. */
+	assert_int_equal(c.n_cycle, 5);
+	for (uint32_t i = 0; i < c.n_cycle; i++) {
+		const struct topo_port *a = &t.ports[c.cycle[i].from];
+		const struct topo_port *b =
+			&t.ports[c.cycle[(i + 1) % c.n_cycle].from];
+
+		assert_int_equal(t.ports[a->peer].node, b->node);
+		assert_int_equal(c.cycle[i].vl, c.cycle[0].vl);
+	}
+	deadlock_print_cycle(&s, &c, &text);
+	assert_non_null(strstr(text.text, "' port "));
+	assert_non_null(strstr(text.text, ", VL 0\n"));
+	strbuf_fini(&text);
+	deadlock_check_fini(&c);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void lanes_can_break_a_cycle_and_make_one(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct deadlock_check c;
+
+	(void)state;
+	generate(&t, "ring --switches=5");
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	/* Switch 0 moves everything that passes it from VL 0 to VL 1 ... */
+	for (unsigned in = 1; in <= 2; in++) {
+		struct sl2vl up;
+
+		memset(up.vl, 1, sizeof(up.vl));
+		subnet_set_sl2vl(&s, 0, in, 3 - in, &up);
+	}
+	for (switch_id sw = 0; sw < 5; sw++) {
+		for (unsigned i = 0; i < 16; i++) {
+			struct sl2vl zero = { .vl = { 0 } };
+			unsigned in = i % 4, out = i / 4;
+
+			if (sw > 0 || in * out != 2)
+				subnet_set_sl2vl(&s, sw, in, out, &zero);
+		}
+	}
+	check_deadlock(&s, false, &c);
+	/* ... so that each way round ends on another lane. */
+	assert_int_equal(c.n_cycle, 0);
+	assert_int_equal(c.size.vls, 3);
+	deadlock_check_fini(&c);
+	/* A lane that the link does not have loses packets. */
+	struct sl2vl none;
+
+	memset(none.vl, VL_MANAGEMENT, sizeof(none.vl));
+	subnet_set_sl2vl(&s, 1, 1, 2, &none);
+	check_deadlock(&s, false, &c);
+	assert_true(c.n_dropped > 0);
+	assert_int_equal(t.ports[c.dropped_at].node, 1);
+	deadlock_check_fini(&c);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_of_the_table_can_be_wrong_in_every_way),
+		cmocka_unit_test(a_loop_is_told_from_a_missing_entry),
+		cmocka_unit_test(routes_are_what_their_engine_promises),
+		cmocka_unit_test(a_cycle_is_named_channel_by_channel),
+		cmocka_unit_test(lanes_can_break_a_cycle_and_make_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

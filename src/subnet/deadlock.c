@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/mcast.h"
+#include "subnet/paths.h"
+#include "subnet/router.h"
+
+/* Where packets enter a switch from end ports. */
+struct entrances {
+	uint8_t *ports; /* of switch sw: ports[first[sw]] .. first[sw + 1] */
+	uint32_t *first;
+	bool *alike; /* lanes do not depend on which entrance it was */
+};
+
+struct tracer {
+	const struct subnet *s;
+	const struct sw_graph *g;
+	struct depgraph *deps;
+	struct deadlock_check *out;
+	struct entrances doors;
+	uint16_t sls;   /* to try where the path does not say */
+	edge_id *next;  /* for the destination at hand */
+	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
+	/* Router ports: VLs they receive and send on; by port_id. */
+	uint16_t *vls_in, *vls_out;
+	struct path_dest dest;
+	switch_id target;
+};
+
+static bool joins_subnets(const struct tracer *t, port_id p)
+{
+	return t->s->n_subnets > 1 &&
+	       topo_node_of(t->s->topo, p)->kind == NODE_ROUTER;
+}
+
+static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
+{
+	return topo_port_of(t->s->topo, t->s->node_of_switch[sw], number);
+}
+
+/* The VL by which a packet leaves, or VL_MANAGEMENT if it is dropped. */
+static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out,
+		     unsigned sl)
+{
+	unsigned vl = sl2vl_at(t->s, sw, in, out)->vl[sl];
+	port_id p = port_at(t, sw, out);
+
+	if (vl < t->s->vls_of_port[p])
+		return vl;
+	if (t->out->n_dropped++ == 0) {
+		t->out->dropped_at = p;
+		t->out->dropped_sl = (uint8_t)sl;
+	}
+	return VL_MANAGEMENT;
+}
+
+/* The port by which switch `sw` sends to the destination; false if none. */
+static bool out_of(const struct tracer *t, switch_id sw, unsigned *out)
+{
+	if (sw == t->target && t->next[sw] == PATH_ARRIVED)
+		*out = t->dest.port;
+	else if (path_goes_on(t->next[sw]))
+		*out = t->g->edges[t->next[sw]].out;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Follows a packet with `sl` that leaves `sw` on `vl`, adding what it waits
+ * for, until it arrives or joins what was followed before.
+ */
+static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
+{
+	bool to_router = joins_subnets(t, t->dest.owner);
+
+	while (t->next[sw] != PATH_ARRIVED && vl != VL_MANAGEMENT) {
+		uint16_t *seen = &t->seen[(size_t)sw * N_SLS + sl];
+
+		if (*seen >> vl & 1)
+			return;
+		*seen |= (uint16_t)(1u << vl);
+		const struct sw_edge *e = &t->g->edges[t->next[sw]];
+
+		sw = e->to;
+		unsigned out;
+
+		/* What arrives at an adapter is taken in: it waits no more. */
+		if ((t->next[sw] == PATH_ARRIVED && !to_router) ||
+		    !out_of(t, sw, &out))
+			return;
+		unsigned next_vl = lane(t, sw, e->in, out, sl);
+
+		if (next_vl != VL_MANAGEMENT)
+			depgraph_add(t->deps, port_at(t, sw, e->in), vl, out,
+				     next_vl);
+		vl = next_vl;
+	}
+	if (to_router && vl != VL_MANAGEMENT)
+		t->vls_in[t->dest.owner] |= (uint16_t)(1u << vl);
+}
+
+static void enter(struct tracer *t, switch_id sw, unsigned in, uint16_t sls)
+{
+	unsigned out;
+	port_id source = t->s->topo->ports[port_at(t, sw, in)].peer;
+	bool from_router = source != TOPO_NONE && joins_subnets(t, source);
+
+	if (!out_of(t, sw, &out) ||
+	    (from_router && joins_subnets(t, t->dest.owner) &&
+	     !router_passes(t->s, source, t->dest.owner)))
+		return;
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (!(sls >> sl & 1))
+			continue;
+		unsigned vl = lane(t, sw, in, out, sl);
+
+		if (from_router && vl != VL_MANAGEMENT) {
+			unsigned first = sl2vl_of(t->s, source)->vl[sl];
+
+			t->vls_out[source] |= (uint16_t)(1u << first);
+			depgraph_add(t->deps, port_at(t, sw, in), first, out,
+				     vl);
+		}
+		follow(t, sw, sl, vl);
+	}
+}
+
+static void trace_dest(struct tracer *t)
+{
+	const struct subnet *s = t->s;
+
+	path_column(s, t->g, t->target, &t->dest, t->next);
+	memset(t->seen, 0, (size_t)t->g->n * N_SLS * sizeof(*t->seen));
+	for (switch_id sw = 0; sw < t->g->n; sw++) {
+		uint32_t i = t->doors.first[sw], end = t->doors.first[sw + 1];
+		uint16_t sls = t->sls;
+
+		if (i == end || (s->n_subnets > 1 &&
+				 subnet_of_switch(s, sw) != t->dest.subnet))
+			continue;
+		if (s->sl_of_path)
+			sls = (uint16_t)(1u << s->sl_of_path
+						       [(size_t)sw *
+								s->lft_stride +
+							t->dest.lid]);
+		for (; i < end; i++) {
+			enter(t, sw, t->doors.ports[i], sls);
+			if (t->doors.alike[sw])
+				break;
+		}
+	}
+}
+
+static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
+{
+	const struct topo_port *port = &s->topo->ports[p];
+
+	if (port->number == 0)
+		return with_switches || topo_is_end_port(s->topo, p);
+	return port->peer != TOPO_NONE && topo_is_end_port(s->topo, port->peer);
+}
+
+/* True if all entrances of a switch have the same lanes to every port. */
+static bool entrances_alike(const struct tracer *t, switch_id sw)
+{
+	const struct entrances *d = &t->doors;
+	unsigned n = t->s->topo->nodes[t->s->node_of_switch[sw]].n_ports + 1u;
+	const uint16_t *pairs = t->s->sl2vl_of_pair[sw];
+	const uint8_t *ports = &d->ports[d->first[sw]];
+
+	for (uint32_t i = 0; i < d->first[sw + 1] - d->first[sw]; i++) {
+		port_id p = port_at(t, sw, ports[i]);
+		port_id peer = t->s->topo->ports[p].peer;
+
+		if (peer != TOPO_NONE && joins_subnets(t, peer))
+			return false;
+		if (memcmp(&pairs[ports[i] * n], &pairs[ports[0] * n],
+			   n * sizeof(*pairs)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void entrances_init(struct tracer *t, bool with_switches)
+{
+	struct entrances *d = &t->doors;
+	uint32_t n = 0;
+
+	d->first = hd_alloc(t->g->n + 1u, sizeof(*d->first));
+	d->ports = hd_alloc(t->g->port_base[t->g->n], 1);
+	d->alike = hd_alloc(t->g->n, sizeof(*d->alike));
+	for (switch_id sw = 0; sw < t->g->n; sw++) {
+		unsigned last =
+			t->s->topo->nodes[t->s->node_of_switch[sw]].n_ports;
+
+		for (unsigned k = 0; k <= last; k++) {
+			if (is_entrance(t->s, port_at(t, sw, k), with_switches))
+				d->ports[n++] = (uint8_t)k;
+		}
+		d->first[sw + 1] = n;
+		d->alike[sw] = entrances_alike(t, sw);
+	}
+}
+
+static void entrances_fini(struct entrances *d)
+{
+	free(d->first);
+	free(d->ports);
+	free(d->alike);
+}
+
+static bool *tables_in_use(const struct subnet *s)
+{
+	bool *used = hd_alloc(s->n_sl2vl_tables, sizeof(*used));
+
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		size_t n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+
+		for (size_t i = 0; i < n * n; i++)
+			used[s->sl2vl_of_pair[sw][i]] = true;
+	}
+	return used;
+}
+
+/* True if the tables in use send both SLs on the same lanes. */
+static bool sls_alike(const struct subnet *s, const bool *used, unsigned a,
+		      unsigned b)
+{
+	for (uint32_t i = 0; i < s->n_sl2vl_tables; i++) {
+		const uint8_t *vl = s->sl2vl_tables[i].vl;
+
+		if (used[i] && vl[a] != vl[b])
+			return false;
+	}
+	return true;
+}
+
+/* True if each SL has one VL all through the fabric. */
+static bool lanes_are_fixed(const struct subnet *s, const bool *used)
+{
+	const struct sl2vl *first = NULL;
+
+	for (uint32_t i = 0; i < s->n_sl2vl_tables; i++) {
+		if (!used[i])
+			continue;
+		if (first &&
+		    memcmp(first, &s->sl2vl_tables[i], sizeof(*first)) != 0)
+			return false;
+		first = &s->sl2vl_tables[i];
+	}
+	return true;
+}
+
+/* One of each set of SLs that use the same lanes everywhere. */
+static uint16_t distinct_sls(const struct subnet *s)
+{
+	bool *used = tables_in_use(s);
+	uint16_t sls = 0;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		unsigned k = 0;
+
+		while (k < sl && !sls_alike(s, used, k, sl))
+			k++;
+		if (k == sl)
+			sls |= (uint16_t)(1u << sl);
+	}
+	/* Lanes that are copies of each other lock up alike. */
+	if (lanes_are_fixed(s, used))
+		sls = 1;
+	free(used);
+	return sls;
+}
+
+static void add_lanes(struct depgraph *deps, port_id in, uint16_t vls_in,
+		      unsigned out, uint16_t vls_out)
+{
+	for (unsigned i = 0; i < 16 * 16; i++) {
+		if (vls_in >> i % 16 & 1 && vls_out >> i / 16 & 1)
+			depgraph_add(deps, in, i % 16, out, i / 16);
+	}
+}
+
+/* A router passes on what it receives: that is a dependency too. */
+static void trace_routers(const struct tracer *t)
+{
+	const struct topo *topo = t->s->topo;
+
+	for (port_id in = 0; in < topo->n_ports; in++) {
+		const struct topo_node *v = topo_node_of(topo, in);
+
+		for (unsigned k = 1; t->vls_in[in] && k <= v->n_ports; k++) {
+			port_id out = v->first_port + k;
+
+			if (t->vls_out[out] && router_turns(t->s, in, out))
+				add_lanes(t->deps, in, t->vls_in[in], k,
+					  t->vls_out[out]);
+		}
+	}
+}
+
+static void trace_unicast(struct tracer *t, bool with_switches)
+{
+	struct path_dests dests;
+
+	path_dests_init(&dests, t->s, t->g);
+	for (t->target = 0; t->target < t->g->n; t->target++) {
+		for (uint32_t i = dests.first[t->target];
+		     i < dests.first[t->target + 1]; i++) {
+			t->dest = dests.dests[i];
+			if (with_switches ||
+			    topo_is_end_port(t->s->topo, t->dest.owner))
+				trace_dest(t);
+		}
+	}
+	path_dests_fini(&dests);
+	trace_routers(t);
+}
+
+void check_deadlock(const struct subnet *s, bool with_switches,
+		    struct deadlock_check *out)
+{
+	struct sw_graph g;
+	struct depgraph deps;
+
+	*out = (struct deadlock_check){ .cycle = NULL };
+	graph_init(&g, s);
+	depgraph_init(&deps, s->topo);
+	struct tracer t = {
+		.s = s,
+		.g = &g,
+		.deps = &deps,
+		.out = out,
+		.sls = distinct_sls(s),
+		.next = hd_alloc(g.n, sizeof(*t.next)),
+		.seen = hd_alloc((size_t)g.n * N_SLS, sizeof(*t.seen)),
+		.vls_in = hd_alloc(s->topo->n_ports, sizeof(*t.vls_in)),
+		.vls_out = hd_alloc(s->topo->n_ports, sizeof(*t.vls_out)),
+	};
+
+	entrances_init(&t, with_switches);
+	trace_unicast(&t, with_switches);
+	depgraph_measure(&deps, &out->size);
+	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);
+	entrances_fini(&t.doors);
+	free(t.next);
+	free(t.seen);
+	free(t.vls_in);
+	free(t.vls_out);
+	depgraph_fini(&deps);
+	graph_fini(&g);
+}
+
+void deadlock_check_fini(struct deadlock_check *c)
+{
+	free(c->cycle);
+	c->cycle = NULL;
+}
+
+void deadlock_print_cycle(const struct subnet *s,
+			  const struct deadlock_check *c, struct strbuf *out)
+{
+	const struct topo *t = s->topo;
+
+	for (uint32_t i = 0; i < c->n_cycle; i++) {
+		const struct topo_port *from = &t->ports[c->cycle[i].from];
+		const struct topo_port *to = &t->ports[from->peer];
+
+		strbuf_printf(out, "'%s' port %u -> '%s' port %u, VL %u\n",
+			      t->nodes[from->node].name, from->number,
+			      t->nodes[to->node].name, to->number,
+			      c->cycle[i].vl);
+	}
+}

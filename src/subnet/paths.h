@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_PATHS_H
+#define HD_SUBNET_PATHS_H
+
+/*
+ * All destinations of a subnet, grouped by the switch they hang on, and the
+ * column of the forwarding tables that belongs to each. Checkers go through
+ * them destination by destination: the entries for one LID are a function from
+ * switches to channels, so everything about its paths costs O(switches).
+ */
+
+#include "subnet/graph.h"
+
+struct path_dest {
+	port_id owner;
+	lid_t lid;
+	uint16_t subnet;
+	uint8_t port; /* of the last switch; 0 = the switch itself */
+};
+
+struct path_dests {
+	uint32_t *first; /* of switch sw: dests[first[sw]] .. first[sw + 1] */
+	struct path_dest *dests;
+	uint32_t n;
+};
+
+void path_dests_init(struct path_dests *p, const struct subnet *s,
+		     const struct sw_graph *g);
+void path_dests_fini(struct path_dests *p);
+
+/*
+ * What a forwarding entry says. At the last switch and its port: PATH_ARRIVED;
+ * a channel to another switch: its edge; anything else is a fault.
+ */
+#define PATH_ARRIVED  (TOPO_NONE - 1) /* delivered */
+#define PATH_NO_ENTRY (TOPO_NONE - 2) /* the table has no port for the LID */
+#define PATH_ASTRAY   (TOPO_NONE - 3) /* leaves by a port that is not right */
+
+/* next[sw] for every switch of the destination's subnet; others NO_ENTRY. */
+void path_column(const struct subnet *s, const struct sw_graph *g,
+		 switch_id target, const struct path_dest *d, edge_id *next);
+
+static inline bool path_goes_on(edge_id next)
+{
+	return next < PATH_ASTRAY;
+}
+
+#endif
