@@ -26,6 +26,7 @@ struct work {
 	uint32_t n_ports;
 	const struct bound_flow *flows;
 	uint32_t n_flows;
+	bool any_order;
 	struct passage *passages; /* sorted by port, then by link */
 	uint32_t n_passages;
 	uint32_t n_delays;
@@ -65,6 +66,13 @@ struct bound_service bound_wrr_service(const struct bound_port *port,
 	};
 }
 
+/* The class that a flow belongs to at a port. */
+static enum bound_class class_at(const struct work *w, uint32_t port,
+				 uint32_t flow)
+{
+	return w->ports[port].merged ? CLASS_DBTS : w->flows[flow].class;
+}
+
 /* Sums over the passages of one class at a port. */
 struct class_sum {
 	double burst, rate;
@@ -79,7 +87,7 @@ static struct class_sum sum_class(const struct work *w, uint32_t port,
 		const struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
 
-		if (f->class != class)
+		if (class_at(w, port, p->flow) != class)
 			continue;
 		sum.burst += p->burst;
 		sum.rate += rate_of(f);
@@ -127,18 +135,23 @@ static struct bound_service service(const struct work *w, uint32_t port,
 	};
 }
 
+/* Passages of one port that came over one link. */
+struct span {
+	uint32_t begin, end;
+};
+
 /* Bytes of a class that can have come over one link within t. */
-static double link_arrivals(const struct work *w, uint32_t begin, uint32_t end,
-			    enum bound_class class, double t)
+static double link_arrivals(const struct work *w, uint32_t port,
+			    struct span span, enum bound_class class, double t)
 {
 	double sum = 0;
-	uint32_t link = w->passages[begin].link;
+	uint32_t link = w->passages[span.begin].link;
 
-	for (uint32_t i = begin; i < end; i++) {
-		const struct bound_flow *f = &w->flows[w->passages[i].flow];
+	for (uint32_t i = span.begin; i < span.end; i++) {
+		const struct passage *p = &w->passages[i];
 
-		if (f->class == class)
-			sum += w->passages[i].burst + rate_of(f) * t;
+		if (class_at(w, port, p->flow) == class)
+			sum += p->burst + rate_of(&w->flows[p->flow]) * t;
 	}
 	if (link == NO_LINK)
 		return sum;
@@ -148,14 +161,15 @@ static double link_arrivals(const struct work *w, uint32_t begin, uint32_t end,
 }
 
 /* The passages of `port` from `begin` on that share its link. */
-static uint32_t link_end(const struct work *w, uint32_t port, uint32_t begin)
+static struct span link_span(const struct work *w, uint32_t port,
+			     uint32_t begin)
 {
 	uint32_t end = begin;
 
 	while (end < w->first[port + 1] &&
 	       w->passages[end].link == w->passages[begin].link)
 		end++;
-	return end;
+	return (struct span){ begin, end };
 }
 
 static double arrivals(const struct work *w, uint32_t port,
@@ -164,30 +178,30 @@ static double arrivals(const struct work *w, uint32_t port,
 	double sum = 0;
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1];) {
-		uint32_t end = link_end(w, port, i);
+		struct span span = link_span(w, port, i);
 
-		sum += link_arrivals(w, i, end, class, t);
-		i = end;
+		sum += link_arrivals(w, port, span, class, t);
+		i = span.end;
 	}
 	return sum;
 }
 
 /* Where the arrivals over one link stop being limited by the link. */
-static double break_point(const struct work *w, uint32_t begin, uint32_t end,
+static double break_point(const struct work *w, uint32_t port, struct span span,
 			  enum bound_class class)
 {
-	uint32_t link = w->passages[begin].link;
+	uint32_t link = w->passages[span.begin].link;
 	double burst = 0, rate = 0;
 
 	if (link == NO_LINK)
 		return 0;
-	for (uint32_t i = begin; i < end; i++) {
-		const struct bound_flow *f = &w->flows[w->passages[i].flow];
+	for (uint32_t i = span.begin; i < span.end; i++) {
+		const struct passage *p = &w->passages[i];
 
-		if (f->class != class)
+		if (class_at(w, port, p->flow) != class)
 			continue;
-		burst += w->passages[i].burst;
-		rate += rate_of(f);
+		burst += p->burst;
+		rate += rate_of(&w->flows[p->flow]);
 	}
 	const struct bound_port *from = &w->ports[link];
 	double t = (burst - from->max_packet) / (from->rate - rate);
@@ -202,11 +216,11 @@ static double grouped_delay(const struct work *w, uint32_t port,
 	double worst = arrivals(w, port, class, 0) / s.rate;
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1];) {
-		uint32_t end = link_end(w, port, i);
-		double t = break_point(w, i, end, class);
+		struct span span = link_span(w, port, i);
+		double t = break_point(w, port, span, class);
 
 		worst = fmax(worst, arrivals(w, port, class, t) / s.rate - t);
-		i = end;
+		i = span.end;
 	}
 	return worst + s.latency;
 }
@@ -222,7 +236,7 @@ static double periodic_demand(const struct work *w, uint32_t port,
 		const struct bound_flow *f = &w->flows[p->flow];
 
 		/* The tolerance keeps a burst due exactly now in the sum. */
-		if (f->class == class)
+		if (class_at(w, port, p->flow) == class)
 			sum += (floor((s + p->jitter) / f->period + 1e-9) + 1) *
 			       f->burst;
 	}
@@ -239,7 +253,7 @@ static double next_burst(const struct work *w, uint32_t port,
 		const struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
 
-		if (f->class != class)
+		if (class_at(w, port, p->flow) != class)
 			continue;
 		double k = floor((s + p->jitter) / f->period + 1e-9) + 1;
 
@@ -286,16 +300,28 @@ static double published_delay(const struct work *w, uint32_t port,
 			      const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
-	enum bound_class class = w->flows[own->flow].class;
+	enum bound_class class = class_at(w, port, own->flow);
 	double bytes = p->max_packet;
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
-		const struct bound_flow *f = &w->flows[w->passages[i].flow];
+		uint32_t other = w->passages[i].flow;
 
-		if (w->passages[i].flow != own->flow && f->class <= class)
-			bytes += f->burst;
+		if (other != own->flow && class_at(w, port, other) <= class)
+			bytes += w->flows[other].burst;
 	}
 	return bytes / p->rate;
+}
+
+/* Served in any order: what the others of the class leave. */
+static double leftover_delay(const struct work *w, uint32_t port,
+			     const struct passage *own)
+{
+	enum bound_class class = class_at(w, port, own->flow);
+	struct bound_service s = service(w, port, class);
+	struct class_sum all = sum_class(w, port, class);
+	double rate = s.rate - (all.rate - rate_of(&w->flows[own->flow]));
+
+	return (s.latency * s.rate + all.burst) / rate;
 }
 
 /* Gives every passage of a port its delay; true if any of them changed. */
@@ -306,11 +332,13 @@ static bool update_port(struct work *w, uint32_t port)
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
 		struct passage *p = &w->passages[i];
-		enum bound_class class = w->flows[p->flow].class;
+		enum bound_class class = class_at(w, port, p->flow);
 		double delay;
 
 		if (w->mode == BOUND_PUBLISHED) {
 			delay = published_delay(w, port, p);
+		} else if (w->any_order) {
+			delay = leftover_delay(w, port, p);
 		} else {
 			if (by_class[class] < 0)
 				by_class[class] = class_delay(w, port, class);
@@ -434,7 +462,8 @@ enum hd_status bound_delays(enum bound_mode mode,
 			  .ports = network->ports,
 			  .n_ports = network->n_ports,
 			  .flows = network->flows,
-			  .n_flows = network->n_flows };
+			  .n_flows = network->n_flows,
+			  .any_order = network->any_order };
 
 	build(&w);
 	w.delay = hd_alloc(w.n_delays, sizeof(*w.delay));

@@ -8,8 +8,10 @@
  * Two classes share each output port in order of priority: DBTS (bandwidth
  * and time), then DB (bandwidth); anything lower can be in the way with one
  * packet. Within a class packets leave in the order in which they became
- * ready. That is a switch with order voq, unlimited readers and pick oldest;
- * for fifo input queues none of these bounds holds.
+ * ready: a switch with order voq, unlimited readers and pick oldest. With
+ * any_order nothing is assumed of the order within a class, as under round
+ * robin: a flow then has what the class's others leave. For fifo input queues
+ * none of these bounds holds.
  *
  *	published	paper 003's sum over the other flows' bursts. Not a
  *			bound: it forgets that a delayed burst catches up with
@@ -55,6 +57,7 @@ struct bound_port {
 	double min_fill;     /* least L / (64 ceil(L/64)) of DB's packets */
 	uint32_t n_others;   /* how many entries: each may overshoot */
 	uint8_t high_limit;  /* LimitOfHighPriority */
+	bool merged;         /* DBTS and DB share a lane here: one class */
 };
 
 struct bound_flow {
@@ -76,6 +79,7 @@ struct bound_network {
 	uint32_t n_ports;
 	const struct bound_flow *flows;
 	uint32_t n_flows;
+	bool any_order;
 };
 
 /*

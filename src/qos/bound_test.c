@@ -47,7 +47,8 @@ static enum hd_status compute(enum bound_mode mode,
 			      const struct bound_flow *flows, uint32_t n_flows,
 			      double *delay)
 {
-	struct bound_network network = { ports, n_ports, flows, n_flows };
+	struct bound_network network = { ports, n_ports, flows, n_flows,
+					 false };
 	struct diag d = { .status = HD_OK };
 	enum hd_status status = bound_delays(mode, &network, &d, delay);
 
@@ -258,6 +259,43 @@ static void cycles_settle_or_are_refused(void **state)
 	assert_us(delay[1], (2048 + 2000) / 200.0);
 }
 
+/* Two flows, one port: the other's rate comes off the link's. */
+static void any_order_costs_the_others_rate(void **state)
+{
+	(void)state;
+	static const uint32_t path[] = { 0 };
+	struct bound_port p = port();
+	struct bound_flow flows[] = { flow(4096, 100, path, 1),
+				      flow(2048, 100, path, 1) };
+	struct bound_network network = { &p, 1, flows, 2, true };
+	struct diag d = { .status = HD_OK };
+	double delay[2];
+
+	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay),
+			 HD_OK);
+	assert_us(delay[0], (2048 + 4096 + 2048) / (250 - 20.48));
+	assert_us(delay[1], (2048 + 4096 + 2048) / (250 - 40.96));
+}
+
+/* On a port with one lane for both, DB counts against DBTS. */
+static void merged_lanes_make_one_class(void **state)
+{
+	(void)state;
+	static const uint32_t path[] = { 0 };
+	struct bound_port p = port();
+	struct bound_flow flows[] = { flow(4096, 100, path, 1),
+				      flow(2048, 100, path, 1) };
+	double apart[2], merged[2];
+
+	flows[1].class = CLASS_DB;
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, apart), HD_OK);
+	p.merged = true;
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, merged), HD_OK);
+	assert_us(apart[0], (2048 + 4096) / 250.0);
+	assert_us(merged[0], (2048 + 4096 + 2048) / 250.0);
+	assert_us(merged[1], (2048 + 4096 + 2048) / 250.0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +306,8 @@ int main(void)
 		cmocka_unit_test(a_low_limit_lets_more_low_packets_pass),
 		cmocka_unit_test(too_much_is_refused_with_the_port),
 		cmocka_unit_test(cycles_settle_or_are_refused),
+		cmocka_unit_test(any_order_costs_the_others_rate),
+		cmocka_unit_test(merged_lanes_make_one_class),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

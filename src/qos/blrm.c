@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/blrm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "qos/shares.h"
+
+void blrm_init(struct blrm *b, const struct subnet *s,
+	       const struct blrm_params *params)
+{
+	*b = (struct blrm){ .subnet = s, .params = *params };
+}
+
+void blrm_fini(struct blrm *b)
+{
+	free(b->flows);
+	*b = (struct blrm){ 0 };
+}
+
+/* The live flows as bound.h wants them; ports in use numbered from 0. */
+struct view {
+	struct bound_network network;
+	struct bound_port *ports;
+	struct bound_flow *flows;
+	uint32_t *paths;  /* all paths, one after the other */
+	uint32_t *number; /* per port_id: its number, or UINT32_MAX */
+	port_id *origin;  /* per number */
+	double *delay;
+	uint32_t n_hops;
+};
+
+/* DB's part of a port's low table, and what stands against it. */
+static void weigh(const struct blrm *b, port_id port, struct bound_port *out)
+{
+	const struct vlarb *arb = vlarb_of(b->subnet, port);
+	uint16_t db_lanes = 0;
+
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		const struct blrm_flow *f = &b->flows[i];
+
+		for (uint32_t h = 0; f->live && h < f->path.n_hops; h++) {
+			if (f->path.port[h] == port &&
+			    f->request.class == CLASS_DB)
+				db_lanes |= (uint16_t)(1u << f->path.vl[h]);
+		}
+	}
+	for (unsigned i = 0; i < arb->n_low; i++) {
+		if (arb->low[i].weight == 0)
+			continue;
+		if (db_lanes >> arb->low[i].vl & 1) {
+			out->db_weight += arb->low[i].weight;
+		} else {
+			out->other_weight += arb->low[i].weight;
+			out->n_others++;
+		}
+	}
+}
+
+static struct bound_port describe(const struct blrm *b, port_id port)
+{
+	const struct blrm_params *p = &b->params;
+	struct topo_link_state link;
+	struct bound_port out = {
+		.max_packet = p->max_packet,
+		.management_burst = p->management_burst,
+		.fixed = (double)p->propagation / (double)HD_S,
+		.min_fill =
+			p->max_packet / (64.0 * shares_blocks(p->max_packet)),
+		.high_limit = HIGH_LIMIT_NONE,
+		.merged = b->subnet->vls_of_port[port] <= 2,
+	};
+
+	if (topo_link_state(b->subnet->topo, port, &link) == HD_OK)
+		out.rate = hd_rate_bps(link.rate) / 8;
+	if (topo_node_of(b->subnet->topo, port)->kind == NODE_SWITCH)
+		out.fixed +=
+			(double)(p->routing + p->arbitration) / (double)HD_S;
+	if (p->weighted) {
+		out.high_limit = vlarb_of(b->subnet, port)->high_limit;
+		weigh(b, port, &out);
+	}
+	return out;
+}
+
+static void view_add_flow(const struct blrm *b, const struct blrm_flow *f,
+			  struct view *v)
+{
+	uint32_t n = v->network.n_flows++;
+
+	v->flows[n] = (struct bound_flow){
+		.class = f->request.class,
+		.burst = f->request.burst,
+		.period = (double)f->request.period / (double)HD_S,
+		.path = &v->paths[v->n_hops],
+		.n_hops = f->path.n_hops,
+	};
+	for (uint32_t h = 0; h < f->path.n_hops; h++) {
+		uint32_t *number = &v->number[f->path.port[h]];
+
+		if (*number == UINT32_MAX) {
+			*number = v->network.n_ports++;
+			v->origin[*number] = f->path.port[h];
+			v->ports[*number] = describe(b, f->path.port[h]);
+		}
+		v->paths[v->n_hops++] = *number;
+	}
+}
+
+static void view_init(const struct blrm *b, struct view *v)
+{
+	uint32_t n_ports = b->subnet->topo->n_ports;
+	uint32_t hops = blrm_hops(b);
+
+	*v = (struct view){ 0 };
+	v->ports = hd_alloc(hops, sizeof(*v->ports));
+	v->origin = hd_alloc(hops, sizeof(*v->origin));
+	v->flows = hd_alloc(b->n_flows, sizeof(*v->flows));
+	v->paths = hd_alloc(hops, sizeof(*v->paths));
+	v->number = hd_alloc(n_ports, sizeof(*v->number));
+	v->delay = hd_alloc(hops, sizeof(*v->delay));
+	memset(v->number, 0xff, n_ports * sizeof(*v->number));
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		if (b->flows[i].live)
+			view_add_flow(b, &b->flows[i], v);
+	}
+	v->network.ports = v->ports;
+	v->network.flows = v->flows;
+	v->network.any_order = b->params.any_order;
+}
+
+static void view_fini(struct view *v)
+{
+	free(v->ports);
+	free(v->origin);
+	free(v->flows);
+	free(v->paths);
+	free(v->number);
+	free(v->delay);
+}
+
+uint32_t blrm_hops(const struct blrm *b)
+{
+	uint32_t hops = 0;
+
+	for (uint32_t i = 0; i < b->n_flows; i++)
+		hops += b->flows[i].live ? b->flows[i].path.n_hops : 0;
+	return hops;
+}
+
+static void print_port(const struct blrm *b, port_id port, struct strbuf *out)
+{
+	strbuf_printf(out, "'%s'[%u]",
+		      topo_node_of(b->subnet->topo, port)->name,
+		      b->subnet->topo->ports[port].number);
+}
+
+/* Rates of DBTS and DB together stay below what may be reserved. */
+static enum hd_status check_bandwidth(const struct blrm *b,
+				      const struct view *v, struct diag *d)
+{
+	double *sum = hd_alloc(v->network.n_ports, sizeof(*sum));
+	double share = (double)b->params.reservable.num /
+		       (double)b->params.reservable.den;
+	enum hd_status status = HD_OK;
+
+	for (uint32_t f = 0; f < v->network.n_flows; f++) {
+		const struct bound_flow *flow = &v->flows[f];
+
+		for (uint32_t h = 0; h < flow->n_hops; h++)
+			sum[flow->path[h]] += flow->burst / flow->period;
+	}
+	for (uint32_t p = 0; p < v->network.n_ports && status == HD_OK; p++) {
+		struct strbuf name = STRBUF_INIT;
+
+		if (sum[p] < share * v->ports[p].rate)
+			continue;
+		print_port(b, v->origin[p], &name);
+		status =
+			diag_fail(d, HD_ERR_UNFIT,
+				  "link %s: %.6g B/s would be reserved of %.6g",
+				  name.text, sum[p], share * v->ports[p].rate);
+		strbuf_fini(&name);
+	}
+	free(sum);
+	return status;
+}
+
+/* New bounds of all live flows; every promise must survive them. */
+static enum hd_status check_latency(struct blrm *b, const struct view *v,
+				    uint32_t newest, struct diag *d)
+{
+	uint32_t hop = 0;
+
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		struct blrm_flow *f = &b->flows[i];
+		double bound = 0;
+
+		if (!f->live)
+			continue;
+		for (uint32_t h = 0; h < f->path.n_hops; h++)
+			bound += v->delay[hop++];
+		f->bound = bound;
+		if (i == newest && f->request.latency == 0)
+			f->promised = bound; /* DB: told, not asked */
+		/* The tolerance is for what iterating leaves undecided. */
+		if (bound <= f->promised * (1 + 1e-9))
+			continue;
+		if (i == newest)
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"latency would be %.3f us, asked for %.3f us",
+				bound * 1e6, f->promised * 1e6);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"flow %u was promised %.3f us and would get %.3f us", i,
+			f->promised * 1e6, bound * 1e6);
+	}
+	return HD_OK;
+}
+
+static enum hd_status verify(struct blrm *b, uint32_t newest, struct diag *d)
+{
+	struct view v;
+
+	view_init(b, &v);
+	enum hd_status status = check_bandwidth(b, &v, d);
+
+	if (status == HD_OK)
+		status = bound_delays(b->params.mode, &v.network, d, v.delay);
+	if (status == HD_OK)
+		status = check_latency(b, &v, newest, d);
+	view_fini(&v);
+	return status;
+}
+
+/* After a release, or a refusal, the others' bounds are what they were. */
+static void refresh(struct blrm *b)
+{
+	struct diag d = { .status = HD_OK };
+	enum hd_status status = verify(b, UINT32_MAX, &d);
+
+	assert(status == HD_OK); /* less load cannot break a promise */
+	(void)status;
+}
+
+enum hd_status blrm_request(struct blrm *b, const struct blrm_request *request,
+			    struct diag *d, uint32_t *id, double *told)
+{
+	b->flows =
+		hd_grow(b->flows, &b->cap, b->n_flows + 1, sizeof(*b->flows));
+	struct blrm_flow *f = &b->flows[b->n_flows];
+
+	*f = (struct blrm_flow){
+		.request = *request,
+		.promised = (double)request->latency / (double)HD_S,
+		.live = true,
+	};
+	if (request->burst == 0 || request->period == 0)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "a flow needs a burst and a period above 0");
+	if (request->class == CLASS_DBTS && request->latency == 0)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "a DBTS flow must say which latency it needs");
+	enum hd_status status = path_walk(b->subnet, request->source,
+					  request->dlid, request->sl, &f->path);
+
+	if (status != HD_OK)
+		return diag_fail(d, status, "no path to lid %u with SL %u",
+				 request->dlid, request->sl);
+	uint32_t newest = b->n_flows++;
+
+	status = verify(b, newest, d);
+	if (status != HD_OK) {
+		b->n_flows--;
+		refresh(b);
+		return status;
+	}
+	*id = newest;
+	*told = b->flows[newest].promised;
+	return HD_OK;
+}
+
+enum hd_status blrm_release(struct blrm *b, uint32_t id)
+{
+	if (id >= b->n_flows || !b->flows[id].live)
+		return HD_ERR_NOT_FOUND;
+	b->flows[id].live = false;
+	refresh(b);
+	return HD_OK;
+}
+
+void blrm_bounds(const struct blrm *b, double *delay[BOUND_MODES])
+{
+	struct view v;
+
+	view_init(b, &v);
+	for (unsigned mode = 0; mode < BOUND_MODES; mode++) {
+		struct diag d = { .status = HD_OK };
+
+		if (bound_delays((enum bound_mode)mode, &v.network, &d,
+				 delay[mode]) == HD_OK)
+			continue;
+		for (uint32_t i = 0; i < v.n_hops; i++)
+			delay[mode][i] = (double)NAN;
+	}
+	view_fini(&v);
+}

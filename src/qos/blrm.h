@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_BLRM_H
+#define HD_QOS_BLRM_H
+
+/*
+ * The bandwidth and latency reservation manager (paper 003).
+ *
+ * A flow asks for bursts of so many bytes every period. DBTS flows also ask
+ * for a latency; DB flows are told theirs. A request is granted only if every
+ * link of its path keeps within what may be reserved, its own bound is met,
+ * and every commitment made before still holds; otherwise nothing changes.
+ * Best effort and challenged traffic need not ask.
+ *
+ * Where a link has two lanes or fewer, DBTS and DB share one and count as one
+ * class there.
+ */
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "qos/bound.h"
+#include "qos/path.h"
+
+struct blrm_params {
+	enum bound_mode mode;
+	bool any_order;               /* round-robin pick in the switches */
+	bool weighted;                /* DB by its weights, not by priority */
+	struct hd_ratio reservable;   /* of each link, for DBTS and DB */
+	uint32_t max_packet;          /* bytes on the wire */
+	uint32_t management_burst;    /* bytes of VL15 at a time */
+	hd_time propagation;          /* per link */
+	hd_time routing, arbitration; /* per switch */
+};
+
+struct blrm_request {
+	port_id source;
+	lid_t dlid;
+	uint8_t sl;
+	enum bound_class class;
+	uint32_t burst; /* bytes on the wire per period */
+	hd_time period;
+	hd_time latency; /* DBTS: at most this; DB: 0, or the most it bears */
+};
+
+struct blrm_flow {
+	struct blrm_request request;
+	double promised; /* seconds: asked for, or told */
+	double bound;    /* seconds, with all flows of now */
+	struct path path;
+	bool live;
+};
+
+struct blrm {
+	const struct subnet *subnet;
+	struct blrm_params params;
+	struct blrm_flow *flows;
+	uint32_t n_flows;
+	size_t cap;
+};
+
+void blrm_init(struct blrm *b, const struct subnet *s,
+	       const struct blrm_params *params);
+void blrm_fini(struct blrm *b);
+
+/*
+ * HD_OK: granted; *id names the flow and *told is the latency promised, in
+ * seconds. Otherwise HD_ERR_UNFIT (or NOT_FOUND: no path), the reason in `d`.
+ */
+HD_MUST_CHECK enum hd_status blrm_request(struct blrm *b,
+					  const struct blrm_request *request,
+					  struct diag *d, uint32_t *id,
+					  double *told);
+HD_MUST_CHECK enum hd_status blrm_release(struct blrm *b, uint32_t id);
+
+/*
+ * Every hop of every live flow in every mode: delay[mode][k], hops in the
+ * order of flows and paths. Arrays are of blrm_hops entries; a mode that
+ * refuses the network leaves NaN.
+ */
+uint32_t blrm_hops(const struct blrm *b);
+void blrm_bounds(const struct blrm *b, double *delay[BOUND_MODES]);
+
+#endif
