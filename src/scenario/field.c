@@ -43,6 +43,12 @@ const struct field *field_find(const struct field *table, const char *path,
 	return NULL;
 }
 
+void field_spell(const char *name, struct strbuf *out)
+{
+	for (; *name; name++)
+		strbuf_putc(out, *name == '-' ? '_' : *name);
+}
+
 static bool is_child(const struct field *parent, const struct field *f)
 {
 	const char *rest = f->path;
@@ -524,25 +530,34 @@ static void print_where(const struct field *parent, struct strbuf *out)
 
 static enum hd_status refuse_unknown(const struct reader *r,
 				     const struct field *parent,
-				     const yaml_node_t *key)
+				     const yaml_node_t *key,
+				     const struct option *const *tables)
 {
 	const char *names[MAX_SIBLINGS];
 	size_t n = 0;
-	struct strbuf where = STRBUF_INIT;
+	struct strbuf where = STRBUF_INIT, suggestion = STRBUF_INIT;
 
 	for (const struct field *f = field_next_child(r->table, parent, NULL);
 	     f && n < MAX_SIBLINGS; f = field_next_child(r->table, parent, f))
 		names[n++] = field_name(f);
+	for (; tables && *tables; tables++) {
+		for (const struct option *o = *tables;
+		     o->name && n < MAX_SIBLINGS; o++)
+			names[n++] = o->name;
+	}
 	const char *nearest = nearest_of(scalar_text(key), names, n);
 
 	print_where(parent, &where);
+	if (nearest)
+		field_spell(nearest, &suggestion);
 	enum hd_status status =
 		nearest ? refuse(r, key,
 				 "unknown field '%.80s' in %s (did you mean '%s'?)",
-				 scalar_text(key), where.text, nearest)
+				 scalar_text(key), where.text, suggestion.text)
 			: refuse(r, key, "unknown field '%.80s' in %s",
 				 scalar_text(key), where.text);
 
+	strbuf_fini(&suggestion);
 	strbuf_fini(&where);
 	return status;
 }
@@ -577,8 +592,10 @@ static enum hd_status check_keys(const struct reader *r,
 		const struct field *f =
 			child_named(r, parent, scalar_text(key));
 
+		if (!f && parent && parent->params)
+			continue; /* read_params looks at those */
 		if (!f)
-			return refuse_unknown(r, parent, key);
+			return refuse_unknown(r, parent, key, NULL);
 		for (size_t i = 0; i < n_seen; i++) {
 			if (seen[i] == f)
 				return refuse(r, key,
@@ -611,6 +628,110 @@ static const yaml_node_t *value_of(const struct reader *r,
 	return NULL;
 }
 
+/* The option that a field name means: host_ports is "host-ports". */
+static const struct option *option_of(const struct option *const *tables,
+				      const char *name)
+{
+	char *dashed = hd_strdup(name);
+
+	for (char *c = dashed; *c; c++) {
+		if (*c == '_')
+			*c = '-';
+		else if (*c == '-')
+			*c = '_';
+	}
+	const struct option *o = option_find(tables, dashed, strlen(dashed));
+
+	free(dashed);
+	return o;
+}
+
+/* Whether the text will do for the option, wherever its value is kept. */
+static enum hd_status option_try(const struct option *o, const char *text,
+				 struct diag *d)
+{
+	struct option here = *o;
+	uint64_t scratch[4] = { 0 }; /* no kind of value is larger */
+
+	here.offset = 0;
+	if (o->kind != OPT_LIST)
+		return option_set(&here, scratch, text, d);
+	return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
+}
+
+static bool has_param(const struct field_params *params, const char *name)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		if (strcmp(params->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status read_param(const struct reader *r,
+				 const struct field *parent,
+				 const struct option *o,
+				 const yaml_node_t *node,
+				 struct field_params *params)
+{
+	struct diag inner = { .status = HD_OK };
+	struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	struct field row = { .type = FIELD_TEXT, .joins = true };
+
+	strbuf_printf(&path, "%s.", parent->path);
+	field_spell(o->name, &path);
+	row.path = path.text;
+	enum hd_status status =
+		has_param(params, o->name)
+			? refuse(r, node, "field '%s' is there twice", row.path)
+			: read_text(r, &row, node, &text);
+
+	if (status == HD_OK) {
+		status = option_try(o, text.text, &inner);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", row.path, inner.message);
+	}
+	if (status == HD_OK)
+		params->items[params->n++] = (struct field_param){
+			.name = hd_strdup(o->name),
+			.value = hd_strdup(text.text),
+		};
+	strbuf_fini(&text);
+	strbuf_fini(&path);
+	return status;
+}
+
+static enum hd_status read_params(const struct reader *r,
+				  const struct field *parent,
+				  const yaml_node_t *map, void *base)
+{
+	const struct option *tables[FIELD_MAX_TABLES + 1] = { NULL };
+	struct field_params *params =
+		(struct field_params *)((char *)base + parent->offset);
+	enum hd_status status = HD_OK;
+
+	if (!map || map->type != YAML_MAPPING_NODE)
+		return HD_OK;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+	const yaml_node_pair_t *top = map->data.mapping.pairs.top;
+
+	parent->params(base, tables);
+	params->items = hd_alloc((size_t)(top - pair), sizeof(*params->items));
+	for (; pair < top && status == HD_OK; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (child_named(r, parent, scalar_text(key)))
+			continue;
+		const struct option *o = option_of(tables, scalar_text(key));
+
+		if (!o)
+			return refuse_unknown(r, parent, key, tables);
+		status = read_param(r, parent, o,
+				    document_node(r->doc, pair->value), params);
+	}
+	return status;
+}
+
 static enum hd_status read_map(const struct reader *r,
 			       const struct field *parent,
 			       const yaml_node_t *map,
@@ -638,6 +759,8 @@ static enum hd_status read_map(const struct reader *r,
 
 		status = read_field(r, f, node, map ? map : around, base);
 	}
+	if (status == HD_OK && parent && parent->params)
+		status = read_params(r, parent, map, base);
 	return status;
 }
 
@@ -714,6 +837,43 @@ enum hd_status fields_read(const struct field *table, struct document *doc,
 	return read_map(&r, NULL, top, top, root);
 }
 
+const char *field_param_text(const struct field_params *params,
+			     const struct option *o)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		if (strcmp(params->items[i].name, o->name) == 0)
+			return params->items[i].value;
+	}
+	return o->initial;
+}
+
+enum hd_status field_params_apply(const struct field_params *params,
+				  const struct option *const *tables,
+				  void *values, struct diag *d)
+{
+	options_set_initial(tables, values);
+	for (size_t i = 0; i < params->n; i++) {
+		const char *name = params->items[i].name;
+		const struct option *o =
+			option_find(tables, name, strlen(name));
+		enum hd_status status =
+			option_set(o, values, params->items[i].value, d);
+
+		if (status != HD_OK)
+			return status;
+	}
+	return HD_OK;
+}
+
+static void release_params(struct field_params *params)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		free(params->items[i].name);
+		free(params->items[i].value);
+	}
+	free(params->items);
+}
+
 static void release(const struct field *table, const struct field *parent,
 		    void *base)
 {
@@ -727,6 +887,8 @@ static void release(const struct field *table, const struct field *parent,
 			f->custom->release(value);
 		else if (f->type == FIELD_MAP)
 			release(table, f, base);
+		if (f->params)
+			release_params(value);
 		if (f->type != FIELD_LIST)
 			continue;
 		size_t n = *(size_t *)((char *)base + f->count);

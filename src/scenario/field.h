@@ -21,12 +21,13 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/option.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "scenario/document.h"
 
 enum field_type {
-	FIELD_MAP,    /* fields of its own; takes no memory */
+	FIELD_MAP,    /* fields of its own; `params`: struct field_params */
 	FIELD_LIST,   /* T *items at `offset`, size_t at `count` */
 	FIELD_TEXT,   /* char *, NULL if absent */
 	FIELD_UINT,   /* uint64_t */
@@ -56,6 +57,27 @@ struct field_custom {
 	void (*release)(void *value);
 };
 
+/*
+ * Fields that an option table of another room describes: read as texts that
+ * are known to be good for their options. An option "host-ports" is the field
+ * host_ports.
+ */
+struct field_param {
+	char *name; /* the option's */
+	char *value;
+};
+
+struct field_params {
+	struct field_param *items;
+	size_t n;
+};
+
+#define FIELD_MAX_TABLES 3
+
+/* Fills in NULL-terminated tables, by what was read into `base` so far. */
+typedef void field_params_fn(const void *base,
+			     const struct option *tables[FIELD_MAX_TABLES + 1]);
+
 struct field {
 	const char *path; /* NULL ends a table */
 	enum field_type type;
@@ -67,8 +89,9 @@ struct field {
 	uint64_t word_value; /* (a rate or share of that, over 1) */
 	/* Names of a choice, units of an amount, the only numbers allowed. */
 	const char *const *choices;
-	const char *shorthand; /* FIELD_MAP: the field a bare value is for */
-	size_t count;          /* FIELD_LIST: offset of its size_t */
+	const char *shorthand;   /* FIELD_MAP: the field a bare value is for */
+	field_params_fn *params; /* FIELD_MAP: further fields */
+	size_t count;            /* FIELD_LIST: offset of its size_t */
 	size_t item_size;
 	size_t at_least; /* items */
 	/* The field exists only if the choice `when` is one of the set. */
@@ -113,6 +136,15 @@ void fields_print(const struct field *table, const void *root, bool notes,
 /* man(7) source: one entry per field. */
 void fields_man(const struct field *table, struct strbuf *out);
 
+/* The text given for an option, or its initial one, which may be NULL. */
+const char *field_param_text(const struct field_params *params,
+			     const struct option *o);
+/* option_set for every parameter, after the initial values. */
+HD_MUST_CHECK enum hd_status
+field_params_apply(const struct field_params *params,
+		   const struct option *const *tables, void *values,
+		   struct diag *d);
+
 /* For both of the above and reading: the row that `path` names, or NULL. */
 const struct field *field_find(const struct field *table, const char *path,
 			       size_t len);
@@ -122,6 +154,8 @@ const struct field *field_next_child(const struct field *table,
 				     const struct field *after);
 /* The last part of the path. */
 const char *field_name(const struct field *f);
+/* An option's name as a field: dashes become underscores. */
+void field_spell(const char *name, struct strbuf *out);
 /* Whether the choice that the row depends on allows it. */
 bool field_applies(const struct field *table, const struct field *f,
 		   const void *base);

@@ -151,7 +151,8 @@ static size_t print_key(struct printer *p, const struct field *f,
 		p->out->text[p->out->len - 2] = '-';
 		p->item = false;
 	}
-	strbuf_printf(p->out, "%s:", field_name(f));
+	field_spell(field_name(f), p->out);
+	strbuf_putc(p->out, ':');
 	return start;
 }
 
@@ -174,6 +175,50 @@ static void print_list(struct printer *p, const struct field *f,
 	}
 }
 
+static void print_params(struct printer *p, const struct field *parent,
+			 const void *base, unsigned depth)
+{
+	const struct option *tables[FIELD_MAX_TABLES + 1] = { NULL };
+	const struct field_params *params =
+		(const struct field_params *)((const char *)base +
+					      parent->offset);
+
+	parent->params(base, tables);
+	for (size_t t = 0; tables[t]; t++) {
+		for (const struct option *o = tables[t]; o->name; o++) {
+			struct field row = { .path = o->name, .help = o->help };
+			const char *text = field_param_text(params, o);
+
+			if (!text)
+				continue;
+			size_t start = print_key(p, &row, depth);
+
+			strbuf_putc(p->out, ' ');
+			print_scalar(text, p->out);
+			print_note(p, &row, start);
+		}
+	}
+}
+
+static void print_map(struct printer *p, const struct field *f,
+		      const void *base, unsigned depth)
+{
+	size_t start = print_key(p, f, depth);
+	size_t after_key = p->out->len;
+
+	print_note(p, f, start);
+	size_t after_line = p->out->len;
+
+	print_fields(p, f, base, depth + 1);
+	if (f->params)
+		print_params(p, f, base, depth + 1);
+	if (p->out->len == after_line) {
+		p->out->len = after_key;
+		strbuf_puts(p->out, " {}");
+		print_note(p, f, start);
+	}
+}
+
 static void print_field(struct printer *p, const struct field *f,
 			const void *base, unsigned depth)
 {
@@ -187,12 +232,11 @@ static void print_field(struct printer *p, const struct field *f,
 	}
 	if (f->type == FIELD_TEXT && !*(char *const *)value)
 		return;
-	start = print_key(p, f, depth);
 	if (f->type == FIELD_MAP) {
-		print_note(p, f, start);
-		print_fields(p, f, base, depth + 1);
+		print_map(p, f, base, depth);
 		return;
 	}
+	start = print_key(p, f, depth);
 	print_value(f, value, &text);
 	strbuf_putc(p->out, ' ');
 	print_scalar(text.text, p->out);

@@ -15,7 +15,14 @@ struct pet {
 	uint64_t legs;
 };
 
+struct sign {
+	const char *text;
+	uint64_t two_sided;
+	hd_time shown;
+};
+
 struct zoo {
+	struct field_params sign;
 	char *title;
 	enum { OPEN_AIR, INDOOR, AQUARIUM } kind;
 	uint64_t area; /* not of an aquarium */
@@ -62,6 +69,32 @@ static const char *const kinds[] = { "open-air", "indoor", "aquarium", NULL };
 static const char *const buckets[] = { "buckets", "buckets per day", NULL };
 static const char *const gate_counts[] = { "1", "2", "4", NULL };
 
+static const struct option sign_options[] = {
+	{ .name = "text", .kind = OPT_TEXT, .help = "what it says" },
+	{ .name = "two-sided",
+	  .kind = OPT_UINT,
+	  .initial = "1",
+	  .low = 0,
+	  .high = 1,
+	  .offset = offsetof(struct sign, two_sided),
+	  .help = "whether" },
+	{ .name = "shown",
+	  .kind = OPT_TIME,
+	  .initial = "2s",
+	  .offset = offsetof(struct sign, shown),
+	  .help = "how long" },
+	{ .name = NULL },
+};
+
+/* An aquarium has no sign. */
+static void sign_params(const void *base,
+			const struct option *tables[FIELD_MAX_TABLES + 1])
+{
+	const struct zoo *zoo = base;
+
+	tables[0] = zoo->kind == AQUARIUM ? NULL : sign_options;
+}
+
 #define AT(member) offsetof(struct zoo, member)
 
 static const struct field table[] = {
@@ -74,6 +107,7 @@ static const struct field table[] = {
 	  .help = "area" },
 	{ "house.gates", FIELD_UINT, AT(gates), .initial = "1",
 	  .choices = gate_counts, .help = "gates" },
+	{ "sign", FIELD_MAP, AT(sign), .params = sign_params, .help = "sign" },
 	{ "visit", FIELD_TIME, AT(visit), .initial = "never", .word = "never",
 	  .word_value = UINT64_MAX, .low = "1ns", .high = "1s",
 	  .help = "length of a visit" },
@@ -184,6 +218,18 @@ static const struct {
 	{ "house: indoor\nheat:\npets: [{name: a}]\n", 2, 6, "heat: no value" },
 	{ "house: indoor\npair: [1, [2]]\n", 2, 11,
 	  "pair: expected a value here, not a list" },
+	{ "house: indoor\nsign: {txt: x}\n", 2, 8,
+	  "unknown field 'txt' in sign (did you mean 'text'?)" },
+	{ "house: indoor\nsign: {two-sided: 1}\n", 2, 8,
+	  "unknown field 'two-sided' in sign (did you mean 'two_sided'?)" },
+	{ "house: indoor\nsign: {two_sided: 2}\n", 2, 19,
+	  "sign.two_sided: '2' is not in 0..1" },
+	{ "house: indoor\nsign: {shown: 1s, shown: 2s}\n", 2, 26,
+	  "field 'sign.shown' is there twice" },
+	{ "house: indoor\nsign: {text: {}}\n", 2, 14,
+	  "sign.text: expected text, not a mapping" },
+	{ "house: aquarium\nsign: {text: x}\n", 2, 8,
+	  "unknown field 'text' in sign" },
 	{ "house: indoor\npair: 3\n", 2, 7, "pair: '3' is not a pair" },
 };
 
@@ -239,6 +285,7 @@ static const char full[] = "title: \"a: b # c \\\"\\x01\\\"\"\n"
 			   "house:\n"
 			   "  kind: aquarium\n"
 			   "  gates: 2\n"
+			   "sign: {}\n"
 			   "visit: 1.5us\n"
 			   "water: 4x FDR\n"
 			   "share: 12.5%\n"
@@ -317,6 +364,33 @@ static void reads_a_list_of_values_as_one(void **state)
 	zoo_free(&zoo, &places);
 }
 
+static void reads_fields_that_an_option_table_describes(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct zoo zoo;
+	struct field_places places;
+	struct sign sign = { NULL, 7, 0 };
+	const struct option *const tables[] = { sign_options, NULL };
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(read_zoo("house: indoor\n"
+				  "sign: {two_sided: 0, text: 'no: dogs'}\n"
+				  "pets: [{name: a}]\n",
+				  &d, &zoo, &places),
+			 HD_OK);
+	assert_int_equal(field_params_apply(&zoo.sign, tables, &sign, &d),
+			 HD_OK);
+	assert_string_equal(sign.text, "no: dogs");
+	assert_int_equal(sign.two_sided, 0);
+	assert_true(sign.shown == 2 * HD_S);
+	fields_print(table, &zoo, false, &out);
+	assert_non_null(strstr(out.text, "sign:\n  text: \"no: dogs\"\n"
+					 "  two_sided: 0\n  shown: 2s\n"));
+	strbuf_fini(&out);
+	zoo_free(&zoo, &places);
+}
+
 static void the_manual_names_every_field(void **state)
 {
 	struct strbuf man = STRBUF_INIT;
@@ -341,6 +415,7 @@ int main(void)
 		cmocka_unit_test(prints_what_reads_back_the_same),
 		cmocka_unit_test(knows_where_a_field_was_written),
 		cmocka_unit_test(reads_a_list_of_values_as_one),
+		cmocka_unit_test(reads_fields_that_an_option_table_describes),
 		cmocka_unit_test(the_manual_names_every_field),
 	};
 
