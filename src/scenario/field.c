@@ -85,6 +85,8 @@ bool field_applies(const struct field *table, const struct field *f,
 		field_find(table, f->when, strlen(f->when));
 
 	assert(choice && choice->type == FIELD_CHOICE);
+	if (!field_applies(table, choice, base))
+		return false;
 	unsigned value =
 		*(const unsigned *)((const char *)base + choice->offset);
 
@@ -325,8 +327,7 @@ static enum hd_status parse_value(const struct field *f, const char *text,
 	case FIELD_LIST:
 		break;
 	}
-	assert(!"a mapping or list is no value");
-	return HD_ERR_INPUT;
+	return diag_fail(d, HD_ERR_INPUT, "a mapping or list is no value");
 }
 
 /* Sign of value - bound, for the types that may have a range. */
@@ -650,13 +651,13 @@ static const struct option *option_of(const struct option *const *tables,
 static enum hd_status option_try(const struct option *o, const char *text,
 				 struct diag *d)
 {
+	if (o->kind == OPT_LIST)
+		return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
 	struct option here = *o;
 	uint64_t scratch[4] = { 0 }; /* no kind of value is larger */
 
 	here.offset = 0;
-	if (o->kind != OPT_LIST)
-		return option_set(&here, scratch, text, d);
-	return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
+	return option_set(&here, scratch, text, d);
 }
 
 static bool has_param(const struct field_params *params, const char *name)
@@ -797,22 +798,29 @@ static enum hd_status read_list(const struct reader *r, const struct field *f,
 	return status;
 }
 
+/* A field that a choice rules out, or a choice above that one. */
+static enum hd_status refuse_idle(const struct reader *r, const struct field *f,
+				  const yaml_node_t *node, const void *base)
+{
+	const struct field *choice = f;
+
+	do
+		choice = field_find(r->table, choice->when,
+				    strlen(choice->when));
+	while (!field_applies(r->table, choice, base));
+	unsigned value =
+		*(const unsigned *)((const char *)base + choice->offset);
+
+	return refuse(r, node, "'%s' has no meaning when %s is %s",
+		      field_name(f), choice->path, choice->choices[value]);
+}
+
 static enum hd_status read_field(const struct reader *r, const struct field *f,
 				 const yaml_node_t *node,
 				 const yaml_node_t *around, void *base)
 {
-	if (!field_applies(r->table, f, base)) {
-		const struct field *choice =
-			field_find(r->table, f->when, strlen(f->when));
-		unsigned value = *(unsigned *)((char *)base + choice->offset);
-
-		if (node)
-			return refuse(r, node,
-				      "'%s' has no meaning when %s is %s",
-				      field_name(f), choice->path,
-				      choice->choices[value]);
-		return HD_OK;
-	}
+	if (!field_applies(r->table, f, base))
+		return node ? refuse_idle(r, f, node, base) : HD_OK;
 	if (f->type == FIELD_MAP)
 		return read_map(r, f, node, around, base);
 	if (f->type == FIELD_LIST)

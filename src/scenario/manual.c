@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/option.h"
+#include "scenario/scenario.h"
+
+static const char intro[] =
+	".TH HEDDLE\\-SCENARIO 5 \"\" \"Heddle\" \"Heddle Manual\"\n"
+	".SH NAME\n"
+	"heddle\\-scenario \\- a fabric, its traffic and a run, in one file\n"
+	".SH SYNOPSIS\n"
+	".B heddle sim\n"
+	".I FILE\n"
+	".SH DESCRIPTION\n"
+	"A scenario is a YAML file with everything that a run of\n"
+	".BR heddle\\-sim (1)\n"
+	"needs. It is plain data: mappings, lists and values, without anchors,\n"
+	"aliases and tags. A name that is not listed here, a name that is there\n"
+	"twice, a value in a wrong unit or out of its range is refused with its\n"
+	"line and column.\n"
+	".PP\n"
+	"Quantities have units: times ps, ns, us, ms, s; rates b/s, kb/s, Mb/s,\n"
+	"Gb/s, B/s, MB/s, GB/s or a width and a speed such as 4x HDR; sizes B,\n"
+	"KiB, MiB, kB, MB (none: bytes); shares such as 20% or 0.2.\n"
+	".PP\n"
+	".I heddle sim \\-\\-explain FILE\n"
+	"prints a scenario with every default filled in.\n"
+	".SH FIELDS\n"
+	"Dots lead into mappings, [] into the items of a list.\n";
+
+static const char example[] =
+	".SH EXAMPLE\n"
+	".nf\n"
+	"fabric:\n"
+	"  topology: {kind: mesh, columns: 4, rows: 4, hosts: 2}\n"
+	"  routing: xy\n"
+	"qos:\n"
+	"  lanes: 4\n"
+	"  classes:\n"
+	"    \\- {name: video, sl: 1, priority: high}\n"
+	"    \\- {name: bulk, sl: 0}\n"
+	"traffic:\n"
+	"  \\- {name: video, kind: cbr, class: video, load: 10%}\n"
+	"  \\- {name: bulk, kind: poisson, class: bulk, load: 30%}\n"
+	"run: {seed: 1, warmup: 50us, measure: 500us}\n"
+	"goals: [{row: video, p99: 20us}]\n"
+	".fi\n"
+	".SH SEE ALSO\n"
+	".BR heddle (1),\n"
+	".BR heddle\\-sim (1)\n";
+
+void scenario_man(struct strbuf *out)
+{
+	strbuf_puts(out, intro);
+	fields_man(scenario_fields, out);
+	strbuf_puts(out, example);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "scenario/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+#define MAX_TEXT ((size_t)16 << 20)
+
+enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
+			       const void *field, const char *format, ...)
+{
+	const struct field_place *place = field_place_of(&s->places, field);
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	d->file = s->file;
+	enum hd_status status =
+		diag_fail_at(d, HD_ERR_INPUT, place ? place->line : 0,
+			     place ? place->column : 0, "%s", text.text);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+const struct scn_class *scenario_class(const struct scenario *s,
+				       const char *name)
+{
+	for (size_t i = 0; i < s->qos.n_classes; i++) {
+		if (strcmp(s->qos.classes[i].name, name) == 0)
+			return &s->qos.classes[i];
+	}
+	return NULL;
+}
+
+const struct scn_group *scenario_group(const struct scenario *s,
+				       const char *name)
+{
+	for (size_t i = 0; i < s->fabric.n_groups; i++) {
+		if (strcmp(s->fabric.groups[i].name, name) == 0)
+			return &s->fabric.groups[i];
+	}
+	return NULL;
+}
+
+const struct scn_partition *scenario_partition(const struct scenario *s,
+					       const char *name)
+{
+	for (size_t i = 0; i < s->qos.n_partitions; i++) {
+		if (strcmp(s->qos.partitions[i].name, name) == 0)
+			return &s->qos.partitions[i];
+	}
+	return NULL;
+}
+
+unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
+{
+	if (t->service)
+		return (unsigned)scenario_class(s, t->service)->sl;
+	return t->sl == SCN_SL_AUTO ? 0 : (unsigned)t->sl;
+}
+
+uint64_t scenario_largest_packet(const struct scenario *s)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		const struct scn_traffic *t = &s->traffic[i];
+		uint64_t payload =
+			t->kind == SCN_TRACE ? s->fabric.mtu : t->payload;
+
+		if (payload > s->fabric.mtu)
+			payload = s->fabric.mtu;
+		if (payload > most)
+			most = payload;
+	}
+	return most + s->fabric.overhead;
+}
+
+char *scenario_path(const struct scenario *s, const char *name)
+{
+	const char *slash = s->file ? strrchr(s->file, '/') : NULL;
+	struct strbuf path = STRBUF_INIT;
+
+	if (slash && name[0] != '/' && strcmp(name, "-") != 0)
+		strbuf_add(&path, s->file, (size_t)(slash - s->file) + 1);
+	strbuf_puts(&path, name);
+	return strbuf_detach(&path);
+}
+
+/* Names of items of one list differ; `stride` apart, the name first. */
+static enum hd_status check_names(const struct scenario *s, struct diag *d,
+				  const char *what, const void *items, size_t n,
+				  size_t stride)
+{
+	const char *base = items;
+
+	for (size_t i = 0; i < n; i++) {
+		char *const *name = (char *const *)(base + i * stride);
+
+		if (!**name)
+			return scenario_refuse(s, d, name,
+					       "a %s without a name", what);
+		for (size_t j = 0; j < i; j++) {
+			char *const *other = (char *const *)(base + j * stride);
+
+			if (strcmp(*name, *other) == 0)
+				return scenario_refuse(
+					s, d, name,
+					"a second %s of the name '%s'", what,
+					*name);
+		}
+	}
+	return HD_OK;
+}
+
+static enum hd_status check_all_names(const struct scenario *s, struct diag *d)
+{
+	enum hd_status status = check_names(s, d, "traffic row", s->traffic,
+					    s->n_traffic, sizeof(*s->traffic));
+
+	if (status == HD_OK)
+		status = check_names(s, d, "class", s->qos.classes,
+				     s->qos.n_classes, sizeof(*s->qos.classes));
+	if (status == HD_OK)
+		status = check_names(s, d, "group", s->fabric.groups,
+				     s->fabric.n_groups,
+				     sizeof(*s->fabric.groups));
+	if (status == HD_OK)
+		status = check_names(s, d, "partition", s->qos.partitions,
+				     s->qos.n_partitions,
+				     sizeof(*s->qos.partitions));
+	return status;
+}
+
+static enum hd_status check_fabric(const struct scenario *s, struct diag *d)
+{
+	const struct scn_fabric *f = &s->fabric;
+
+	if (!f->topology.generator && !f->topology.file)
+		return scenario_refuse(
+			s, d, &f->topology.file,
+			"fabric.topology has neither a kind nor a file");
+	if (f->topology.generator && f->topology.file)
+		return scenario_refuse(
+			s, d, &f->topology.file,
+			"fabric.topology has both a kind and a file");
+	if (strcmp(f->routing.engine, "file") == 0 && !f->routing.file)
+		return scenario_refuse(
+			s, d, &f->routing.engine,
+			"the routing engine 'file' needs fabric.routing.file");
+	if (strcmp(f->routing.engine, "file") != 0 && f->routing.file)
+		return scenario_refuse(
+			s, d, &f->routing.file,
+			"only the routing engine 'file' takes a file");
+	return HD_OK;
+}
+
+static enum hd_status check_table(const struct scenario *s, struct diag *d,
+				  const struct scn_vlarb *table)
+{
+	for (unsigned i = 0; i < table->n; i++) {
+		if (table->entries[i].vl >= s->qos.lanes)
+			return scenario_refuse(
+				s, d, table,
+				"VL %u is not in operation; qos.lanes is %u",
+				table->entries[i].vl, (unsigned)s->qos.lanes);
+	}
+	return HD_OK;
+}
+
+static enum hd_status check_class(const struct scenario *s, struct diag *d,
+				  const struct scn_class *c)
+{
+	const struct scn_sl2vl *map = &s->qos.sl2vl;
+
+	for (const struct scn_class *o = s->qos.classes; o < c; o++) {
+		if (o->sl == c->sl)
+			return scenario_refuse(
+				s, d, &c->sl, "SL %u has a class already: '%s'",
+				(unsigned)c->sl, o->name);
+	}
+	if (c->lane == SCN_LANE_AUTO)
+		return HD_OK;
+	if (c->lane >= s->qos.lanes)
+		return scenario_refuse(
+			s, d, &c->lane,
+			"lane %u is not in operation; qos.lanes is %u",
+			(unsigned)c->lane, (unsigned)s->qos.lanes);
+	if (map->given && map->table.vl[c->sl] != c->lane)
+		return scenario_refuse(
+			s, d, &c->lane,
+			"lane %u contradicts qos.sl2vl, which has SL %u on VL "
+			"%u",
+			(unsigned)c->lane, (unsigned)c->sl,
+			map->table.vl[c->sl]);
+	return HD_OK;
+}
+
+static enum hd_status check_qos(const struct scenario *s, struct diag *d)
+{
+	const struct scn_qos *q = &s->qos;
+	enum hd_status status = check_table(s, d, &q->high);
+
+	if (status == HD_OK)
+		status = check_table(s, d, &q->low);
+	for (unsigned sl = 0; sl < N_SLS && status == HD_OK; sl++) {
+		unsigned vl = q->sl2vl.table.vl[sl];
+
+		if (q->sl2vl.given && vl >= q->lanes && vl != VL_MANAGEMENT)
+			status = scenario_refuse(
+				s, d, &q->sl2vl,
+				"SL %u goes to VL %u, which is not in "
+				"operation; qos.lanes is %u",
+				sl, vl, (unsigned)q->lanes);
+	}
+	for (size_t i = 0; i < q->n_classes && status == HD_OK; i++)
+		status = check_class(s, d, &q->classes[i]);
+	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
+		static const char legal[] = "\0\1\2\4\10\17";
+
+		if (!memchr(legal, (int)q->ports[i].lanes, sizeof(legal) - 1))
+			status = scenario_refuse(
+				s, d, &q->ports[i].lanes,
+				"'%u' is none of 1, 2, 4, 8, 15",
+				(unsigned)q->ports[i].lanes);
+	}
+	return status;
+}
+
+static bool is_paced(const struct scn_traffic *t)
+{
+	return t->kind <= SCN_PARETO;
+}
+
+static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
+				    const struct scn_traffic *t)
+{
+	if (is_paced(t) && t->rate.num == 0 && t->load.num == 0)
+		return scenario_refuse(s, d, t,
+				       "traffic '%s' needs a rate or a load",
+				       t->name);
+	if (is_paced(t) && t->rate.num && t->load.num)
+		return scenario_refuse(s, d, &t->load,
+				       "traffic '%s' has both a rate and a "
+				       "load",
+				       t->name);
+	if (t->kind != SCN_MESSAGES && t->payload > s->fabric.mtu)
+		return scenario_refuse(
+			s, d, &t->payload,
+			"a payload of %llu bytes is more than the MTU of %u "
+			"(messages may be longer)",
+			(unsigned long long)t->payload,
+			(unsigned)s->fabric.mtu);
+	if (t->stop <= t->start)
+		return scenario_refuse(s, d, &t->stop,
+				       "traffic '%s' stops before it starts",
+				       t->name);
+	return HD_OK;
+}
+
+static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
+				    const struct scn_traffic *t)
+{
+	if (t->service && !scenario_class(s, t->service))
+		return scenario_refuse(s, d, &t->service,
+				       "no class '%s' in qos.classes",
+				       t->service);
+	if (t->service && t->sl != SCN_SL_AUTO)
+		return scenario_refuse(s, d, &t->sl,
+				       "traffic '%s' has both a class and an "
+				       "SL",
+				       t->name);
+	if (t->partition && !scenario_partition(s, t->partition))
+		return scenario_refuse(s, d, &t->partition,
+				       "no partition '%s' in qos.partitions",
+				       t->partition);
+	if (t->pattern == SCN_GROUP && !t->group)
+		return scenario_refuse(s, d, t, "traffic '%s' needs a group",
+				       t->name);
+	if (t->group && !scenario_group(s, t->group))
+		return scenario_refuse(s, d, &t->group,
+				       "no group '%s' in fabric.groups",
+				       t->group);
+	if (t->pattern == SCN_GROUP && t->connections)
+		return scenario_refuse(s, d, &t->connections,
+				       "connections go to single hosts, not to "
+				       "a group");
+	if (t->kind == SCN_TRACE && !t->file)
+		return scenario_refuse(s, d, t, "traffic '%s' needs a file",
+				       t->name);
+	return check_amounts(s, d, t);
+}
+
+static bool asks_nothing(const struct scn_goal *g)
+{
+	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max &&
+	       !g->delivered.num && !g->throughput.num && !g->fairness.num &&
+	       g->lost == SCN_UNLIMITED;
+}
+
+static enum hd_status check_goal(const struct scenario *s, struct diag *d,
+				 const struct scn_goal *g)
+{
+	if (asks_nothing(g))
+		return scenario_refuse(s, d, g, "a goal that asks for nothing");
+	for (size_t i = 0; g->row && i < s->n_traffic; i++) {
+		if (strcmp(g->row, s->traffic[i].name) == 0)
+			return HD_OK;
+	}
+	return g->row ? scenario_refuse(s, d, &g->row, "no traffic row '%s'",
+					g->row)
+		      : HD_OK;
+}
+
+static enum hd_status check(const struct scenario *s, struct diag *d)
+{
+	enum hd_status status = check_all_names(s, d);
+
+	if (status == HD_OK)
+		status = check_fabric(s, d);
+	if (status == HD_OK)
+		status = check_qos(s, d);
+	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
+		status = check_traffic(s, d, &s->traffic[i]);
+	for (size_t i = 0; i < s->n_goals && status == HD_OK; i++)
+		status = check_goal(s, d, &s->goals[i]);
+	return status;
+}
+
+enum hd_status scenario_parse(const char *text, size_t len, const char *file,
+			      struct diag *d, struct scenario *out)
+{
+	struct document doc;
+
+	*out = (struct scenario){ .file = file ? hd_strdup(file) : NULL };
+	d->file = out->file;
+	enum hd_status status = document_load(text, len, d, &doc);
+
+	if (status != HD_OK)
+		return status;
+	status = fields_read(scenario_fields, &doc, d, out, &out->places);
+	document_fini(&doc);
+	return status == HD_OK ? check(out, d) : status;
+}
+
+enum hd_status scenario_read(const char *path, struct diag *d,
+			     struct scenario *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, MAX_TEXT, d, &text);
+
+	*out = (struct scenario){ 0 };
+	if (status == HD_OK)
+		status = scenario_parse(text.text, text.len, path, d, out);
+	strbuf_fini(&text);
+	return status;
+}
+
+void scenario_fini(struct scenario *s)
+{
+	fields_release(scenario_fields, s);
+	free(s->places.items);
+	free(s->file);
+	*s = (struct scenario){ 0 };
+}
+
+void scenario_explain(const struct scenario *s, struct strbuf *out)
+{
+	fields_print(scenario_fields, s, true, out);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SCENARIO_SCENARIO_H
+#define HD_SCENARIO_SCENARIO_H
+
+/*
+ * A scenario: everything that one run needs, as its file says it.
+ *
+ * The struct mirrors the file; schema.c has the table that connects the two,
+ * and the only list of names, defaults, ranges and meanings. Quantities are
+ * exact. What needs the fabric to be understood (which hosts "h0..h7" are) is
+ * still text here; sim/build.h resolves it.
+ *
+ * Enums list their values in the order of the names in schema.c.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "scenario/field.h"
+#include "subnet/mcast.h"
+#include "subnet/subnet.h"
+#include "topo/generate.h"
+
+/* Units of the amounts below; 0 is bytes or time. */
+enum scn_unit { SCN_PLAIN, SCN_PACKETS, SCN_PACKETS_PER_FLOW };
+
+struct scn_topology {
+	const struct generator *generator; /* NULL: read from `file` */
+	char *file;                        /* relative to the scenario's */
+	struct field_params params;        /* of the generator */
+};
+
+/* Words mean "as everywhere": rate 0, propagation HD_TIME_NEVER, others 2. */
+struct scn_link {
+	char *ports;
+	struct hd_rate rate;
+	hd_time propagation;
+	double ber;
+	double update_loss;
+};
+
+enum scn_queueing { SCN_INPUT_QUEUED, SCN_CIOQ };
+enum scn_order { SCN_VOQ, SCN_FIFO };
+enum scn_pick { SCN_ROUND_ROBIN, SCN_OLDEST };
+enum scn_arbiter { SCN_VLARB, SCN_STRICT };
+enum scn_credits { SCN_CREDITS_DELAY, SCN_CREDITS_EXACT };
+
+#define SCN_READERS_AUTO      UINT64_MAX /* fifo: 1, voq: unlimited */
+#define SCN_READERS_UNLIMITED 0
+
+struct scn_switch {
+	enum scn_queueing queueing;
+	enum scn_order order;
+	enum scn_pick pick;
+	uint64_t readers;
+	struct field_amount input_buffer;  /* per VL */
+	struct field_amount output_buffer; /* per VL, cioq */
+	uint64_t management_buffer;        /* VL15, bytes */
+	struct hd_ratio speedup;
+	hd_time routing, arbitration;
+};
+
+struct scn_routing {
+	char *engine;
+	char *file;  /* engine: file */
+	char *roots; /* names of switches, or NULL */
+	enum lid_order lids;
+	uint64_t lmc;
+	uint64_t layers; /* most VLs for its layers; 0: all */
+};
+
+struct scn_group {
+	char *name;
+	char *members;
+	enum mcast_method tree;
+};
+
+struct scn_fabric {
+	struct scn_topology topology;
+	struct {
+		struct hd_rate rate; /* 0: what the ports can do */
+		hd_time propagation;
+	} link;
+	struct scn_link *links;
+	size_t n_links;
+	struct scn_switch sw;
+	struct field_amount host_buffer;
+	uint64_t overhead;
+	uint64_t mtu;
+	enum scn_credits credits;
+	enum scn_arbiter arbiter;
+	struct scn_routing routing;
+	struct scn_group *groups;
+	size_t n_groups;
+};
+
+/* One VL arbitration table; not given: made from the classes. */
+struct scn_vlarb {
+	bool given;
+	uint8_t n;
+	struct vlarb_entry entries[VLARB_MAX];
+};
+
+/* Not given: SL n to VL n modulo the lanes. */
+struct scn_sl2vl {
+	bool given;
+	struct sl2vl table;
+};
+
+#define SCN_LANE_AUTO UINT64_MAX
+
+struct scn_class {
+	char *name;
+	uint64_t sl;
+	uint64_t lane; /* or SCN_LANE_AUTO: where sl2vl says */
+	enum { SCN_LOW, SCN_HIGH } priority;
+	uint64_t weight; /* 64-byte blocks, 0..255 per table entry */
+};
+
+/* Other tables at some ports. */
+struct scn_qos_port {
+	char *ports;
+	uint64_t lanes; /* 0: as everywhere */
+	struct scn_vlarb high, low;
+	uint64_t high_limit; /* UINT64_MAX: as everywhere */
+};
+
+struct scn_partition {
+	char *name;
+	uint64_t key;
+	char *full, *limited; /* members */
+};
+
+struct scn_qos {
+	uint64_t lanes;
+	struct scn_sl2vl sl2vl;
+	struct scn_class *classes;
+	size_t n_classes;
+	struct scn_vlarb high, low;
+	uint64_t high_limit;
+	struct scn_qos_port *ports;
+	size_t n_ports;
+	struct scn_partition *partitions;
+	size_t n_partitions;
+	bool enforce; /* partitions, at switches */
+};
+
+enum scn_kind {
+	SCN_CBR,
+	SCN_POISSON,
+	SCN_GE,
+	SCN_ON_OFF,
+	SCN_PARETO,
+	SCN_SATURATING,
+	SCN_MESSAGES,
+	SCN_TRACE,
+};
+
+enum scn_pattern {
+	SCN_UNIFORM,
+	SCN_PERMUTATION,
+	SCN_TRANSPOSE,
+	SCN_BIT_REVERSE,
+	SCN_TORNADO,
+	SCN_HOTSPOT,
+	SCN_ALL_TO_ALL,
+	SCN_INCAST,
+	SCN_PAIRS,
+	SCN_GROUP,
+};
+
+#define SCN_UNLIMITED UINT64_MAX
+#define SCN_SL_AUTO   UINT64_MAX
+
+struct scn_traffic {
+	char *name;
+	enum scn_kind kind;
+	enum scn_pattern pattern;
+	char *source, *destination; /* hosts */
+	char *hotspot;              /* hosts */
+	struct hd_ratio hot_share;
+	char *group;
+	char *file;           /* trace */
+	char *service;        /* a class, or NULL */
+	uint64_t sl;          /* or SCN_SL_AUTO */
+	char *partition;      /* NULL: the default one */
+	uint64_t payload;     /* of a packet; of a whole message */
+	struct hd_rate rate;  /* of payload, per flow; 0: by load */
+	struct hd_ratio load; /* of the source's link, headers too */
+	double scv;           /* ge */
+	hd_time on, off;      /* on-off, pareto: means */
+	double shape;         /* pareto */
+	uint64_t connections; /* 0: one flow per source */
+	hd_time start, stop;  /* HD_TIME_NEVER: never stops */
+	uint64_t count;       /* packets (messages) per flow */
+	bool aligned;         /* all cbr flows in step */
+	bool management;      /* on VL15 */
+};
+
+enum scn_event_kind {
+	SCN_LINK_DOWN,
+	SCN_LINK_UP,
+	SCN_SINK_STUCK,
+	SCN_SINK_FREE
+};
+
+struct scn_event {
+	hd_time at;
+	enum scn_event_kind kind;
+	char *port;
+};
+
+struct scn_faults {
+	double ber;
+	double update_loss;
+	hd_time hoq_life; /* 0: none */
+	struct scn_event *events;
+	size_t n_events;
+};
+
+struct scn_run {
+	uint64_t seed;
+	struct field_amount warmup;  /* time, packets */
+	struct field_amount measure; /* time, packets, packets per flow */
+	struct hd_ratio precision;   /* of the mean latency; 0: not asked */
+	hd_time horizon;
+};
+
+/* What the run must show, or the command's status is 1; 0: not asked. */
+struct scn_goal {
+	char *row; /* NULL: all rows */
+	hd_time mean, p50, p99, p999, max;
+	struct hd_ratio delivered; /* of what was offered */
+	struct hd_rate throughput;
+	struct hd_ratio fairness;
+	uint64_t lost; /* at most; SCN_UNLIMITED: not asked */
+};
+
+struct scenario {
+	char *title;
+	struct scn_fabric fabric;
+	struct scn_qos qos;
+	struct scn_traffic *traffic;
+	size_t n_traffic;
+	struct scn_faults faults;
+	struct scn_run run;
+	struct scn_goal *goals;
+	size_t n_goals;
+
+	struct field_places places; /* where all this was written */
+	char *file;                 /* for messages; NULL if none */
+};
+
+/* The one table; see field.h. */
+extern const struct field scenario_fields[];
+
+/*
+ * Reads and checks all that can be checked without the fabric. `file` is the
+ * name to report and the base of relative paths. Free with scenario_fini even
+ * after a refusal.
+ */
+HD_MUST_CHECK enum hd_status scenario_parse(const char *text, size_t len,
+					    const char *file, struct diag *d,
+					    struct scenario *out);
+/* The same from a file, "-" for standard input. */
+HD_MUST_CHECK enum hd_status scenario_read(const char *path, struct diag *d,
+					   struct scenario *out);
+void scenario_fini(struct scenario *s);
+
+/* Refuses with the place at which `field` (an address in `s`) was written. */
+HD_PRINTF(4, 5)
+enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
+			       const void *field, const char *format, ...);
+
+/* The scenario with every default filled in; reads back as the same. */
+void scenario_explain(const struct scenario *s, struct strbuf *out);
+/* The page heddle-scenario(5). */
+void scenario_man(struct strbuf *out);
+
+/* `name` as seen from the folder of the scenario's file; caller frees. */
+char *scenario_path(const struct scenario *s, const char *name);
+
+/* NULL if there is none of that name. */
+const struct scn_class *scenario_class(const struct scenario *s,
+				       const char *name);
+const struct scn_group *scenario_group(const struct scenario *s,
+				       const char *name);
+const struct scn_partition *scenario_partition(const struct scenario *s,
+					       const char *name);
+/* What its class or its sl say. */
+unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
+/* Bytes of the largest packet any traffic sends, headers included. */
+uint64_t scenario_largest_packet(const struct scenario *s);
+
+#endif
