@@ -267,29 +267,6 @@ static void print_meaning(const struct option *o, struct strbuf *out)
 		strbuf_puts(out, " (may be repeated)");
 }
 
-/* Appends `text` in columns [column, 80), the first line as it stands. */
-static void wrap(struct strbuf *out, const char *text, size_t column)
-{
-	size_t at = column;
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		if (at > column && at + 1 + len > 79) {
-			strbuf_putc(out, '\n');
-			strbuf_pad(out, ' ', column);
-			at = column;
-		} else if (at > column) {
-			strbuf_putc(out, ' ');
-			at++;
-		}
-		strbuf_add(out, text, len);
-		at += len;
-		text += len + strspn(text + len, " ");
-	}
-	strbuf_putc(out, '\n');
-}
-
 static void help_row(const struct option *o, struct strbuf *out)
 {
 	const size_t column = 30;
@@ -304,7 +281,7 @@ static void help_row(const struct option *o, struct strbuf *out)
 	}
 	strbuf_pad(out, ' ', column - (out->len - start));
 	print_meaning(o, &meaning);
-	wrap(out, meaning.text, column);
+	text_wrap(out, meaning.text, column);
 	strbuf_fini(&meaning);
 }
 

@@ -113,3 +113,50 @@ const char *text_nearest(const char *word, const char *const *candidates,
 	}
 	return nearest;
 }
+
+/* One paragraph of `len` bytes, its line breaks being as good as blanks. */
+static void wrap_paragraph(struct strbuf *out, const char *text, size_t len,
+			   size_t column)
+{
+	const char *end = text + len;
+	size_t at = column;
+
+	while (text < end) {
+		size_t word = strcspn(text, " \n");
+
+		if (word > (size_t)(end - text))
+			word = (size_t)(end - text);
+		if (at > column && at + 1 + word > 79) {
+			strbuf_putc(out, '\n');
+			strbuf_pad(out, ' ', column);
+			at = column;
+		} else if (at > column) {
+			strbuf_putc(out, ' ');
+			at++;
+		}
+		strbuf_add(out, text, word);
+		at += word;
+		text += word;
+		text += strspn(text, " \n");
+	}
+}
+
+void text_wrap(struct strbuf *out, const char *text, size_t column)
+{
+	for (bool first = true; *text; first = false) {
+		const char *end = strstr(text, "\n\n");
+		size_t len = end ? (size_t)(end - text) : strlen(text);
+
+		if (!first) {
+			strbuf_puts(out, "\n\n");
+			strbuf_pad(out, ' ', column);
+		}
+		if (*text == ' ')
+			strbuf_add(out, text, len);
+		else
+			wrap_paragraph(out, text, len, column);
+		text += len;
+		text += strspn(text, "\n");
+	}
+	strbuf_putc(out, '\n');
+}

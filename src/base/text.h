@@ -25,4 +25,12 @@ void text_double(struct strbuf *out, double value);
 const char *text_nearest(const char *word, const char *const *candidates,
 			 size_t n);
 
+/*
+ * Appends `text` and a line break, wrapped so that it stays between `column`
+ * and column 80. The first line is taken to be at `column` already, the others
+ * are indented to it. Blank lines end paragraphs; a paragraph that starts with
+ * a blank is kept line by line.
+ */
+void text_wrap(struct strbuf *out, const char *text, size_t column);
+
 #endif

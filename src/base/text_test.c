@@ -99,6 +99,29 @@ static void doubles_read_back_exactly_and_stay_short(void **state)
 	strbuf_fini(&s);
 }
 
+static void paragraphs_wrap_and_indented_ones_stay(void **state)
+{
+	struct strbuf s = STRBUF_INIT;
+
+	(void)state;
+	text_wrap(&s,
+		  "A first paragraph, long enough for more than one line of "
+		  "eighty\ncolumns; its own\nline breaks do not count.\n\n"
+		  "  kept   as\n  it is\n\nlast",
+		  4);
+	assert_string_equal(
+		s.text,
+		"A first paragraph, long enough for more than one line of eighty "
+		"columns;\n"
+		"    its own line breaks do not count.\n"
+		"\n"
+		"      kept   as\n"
+		"  it is\n"
+		"\n"
+		"    last\n");
+	strbuf_fini(&s);
+}
+
 static void strings_grow_and_stay_terminated(void **state)
 {
 	struct strbuf s = STRBUF_INIT;
@@ -211,6 +234,7 @@ int main(void)
 		cmocka_unit_test(the_nearest_word_is_suggested),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),
 		cmocka_unit_test(doubles_read_back_exactly_and_stay_short),
+		cmocka_unit_test(paragraphs_wrap_and_indented_ones_stay),
 		cmocka_unit_test(strings_grow_and_stay_terminated),
 		cmocka_unit_test(a_detached_string_is_the_callers),
 		cmocka_unit_test(the_first_refusal_is_kept),

@@ -130,7 +130,7 @@ void command_help(const struct command *self, struct strbuf *out)
 
 	strbuf_printf(out, "heddle %s - %s\n\n", self->name, self->summary);
 	help_synopsis(self, out);
-	strbuf_printf(out, "%s\n", self->description);
+	text_wrap(out, self->description, 0);
 	if (self->subcommands) {
 		strbuf_puts(out, "\nCommands:\n");
 		for (size_t i = 0; self->subcommands[i]; i++)
@@ -167,27 +167,39 @@ const struct command *command_find(const struct command *const *commands,
 	return found;
 }
 
-static int refuse_command(const struct command *const *commands,
+/* `group` is what the commands belong to; NULL for the program itself. */
+static int refuse_command(const struct command *group,
+			  const struct command *const *commands,
 			  const char *word)
 {
 	const char *names[64];
 	size_t n = 0;
+	struct diag d = { .status = HD_OK };
+	struct strbuf line = STRBUF_INIT;
 
 	for (; n < 64 && commands[n]; n++)
 		names[n] = command_short_name(commands[n]);
 	const char *nearest = text_nearest(word, names, n);
 
-	fprintf(stderr, "heddle: unknown command '%s'", word);
+	diag_fail(&d, HD_ERR_INPUT, "unknown command '%.80s'", word);
+	diag_print(&d, &line);
 	if (nearest)
-		fprintf(stderr, " (did you mean '%s'?)", nearest);
-	fputs("; 'heddle --help' lists them\n", stderr);
+		strbuf_printf(&line, " (did you mean '%s'?)", nearest);
+	fprintf(stderr, "heddle%s%s: %s; 'heddle%s%s --help' lists them\n",
+		group ? " " : "", group ? group->name : "", line.text,
+		group ? " " : "", group ? group->name : "");
+	strbuf_fini(&line);
 	return EXIT_USAGE;
 }
+
+static int dispatch(const struct command *group,
+		    const struct command *const *commands, int argc,
+		    char **argv);
 
 static int run_group(const struct command *group, int argc, char **argv)
 {
 	if (argc > 1 && argv[1][0] != '-')
-		return command_dispatch(group->subcommands, argc - 1, argv + 1);
+		return dispatch(group, group->subcommands, argc - 1, argv + 1);
 
 	struct common_options values = { 0 };
 	int n_args, status;
@@ -195,17 +207,31 @@ static int run_group(const struct command *group, int argc, char **argv)
 	if (!command_parse(group, &values, argc - 1, argv + 1, &n_args,
 			   &status))
 		return status;
-	return command_usage(group, "which command?");
+	struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; group->subcommands[i]; i++)
+		strbuf_printf(&names, "%s%s", i ? ", " : "",
+			      command_short_name(group->subcommands[i]));
+	status = command_usage(group, "which command? (%s)", names.text);
+	strbuf_fini(&names);
+	return status;
+}
+
+static int dispatch(const struct command *group,
+		    const struct command *const *commands, int argc,
+		    char **argv)
+{
+	const struct command *c = command_find(commands, 1, argv);
+
+	if (!c)
+		return refuse_command(group, commands, argv[0]);
+	if (c->subcommands)
+		return run_group(c, argc, argv);
+	return c->run(c, argc - 1, argv + 1);
 }
 
 int command_dispatch(const struct command *const *commands, int argc,
 		     char **argv)
 {
-	const struct command *c = command_find(commands, 1, argv);
-
-	if (!c)
-		return refuse_command(commands, argv[0]);
-	if (c->subcommands)
-		return run_group(c, argc, argv);
-	return c->run(c, argc - 1, argv + 1);
+	return dispatch(NULL, commands, argc, argv);
 }

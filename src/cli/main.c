@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
@@ -23,6 +24,19 @@ static void print_help(struct strbuf *out)
 			 "'heddle --version' prints the version.\n");
 }
 
+/* Refuses words that name no command, as running them would. */
+static int refuse_words(int n_words, char **words)
+{
+	const struct command *group = command_find(commands, 1, words);
+
+	if (!group || n_words < 2)
+		return command_dispatch(commands, 1, words);
+	if (group->subcommands)
+		return command_dispatch(commands, 2, words);
+	return command_usage(group, "'%s' has no commands of its own",
+			     group->name);
+}
+
 /* "heddle help topo gen" is "heddle topo gen --help". */
 static int help_on(struct strbuf *out, int n_words, char **words)
 {
@@ -33,7 +47,7 @@ static int help_on(struct strbuf *out, int n_words, char **words)
 	const struct command *c = command_find(commands, n_words, words);
 
 	if (!c)
-		return command_dispatch(commands, 1, words);
+		return refuse_words(n_words, words);
 	command_help(c, out);
 	return EXIT_DONE;
 }
@@ -48,7 +62,7 @@ static int write_manual(struct strbuf *out, int n_words, char **words)
 	const struct command *c = command_find(commands, n_words, words);
 
 	if (!c)
-		return command_dispatch(commands, 1, words);
+		return refuse_words(n_words, words);
 	manual_command(c, out);
 	return EXIT_DONE;
 }
@@ -60,7 +74,21 @@ static int list_commands(struct strbuf *out)
 	return EXIT_DONE;
 }
 
-/* Options of the program itself and "help"; -1 if it is none of them. */
+static int refuse_option(const char *word)
+{
+	static const char *const names[] = { "--help", "--version" };
+	const char *nearest = text_nearest(word, names, 2);
+
+	fprintf(stderr, "heddle: unknown option '%s'", word);
+	if (nearest)
+		fprintf(stderr, " (did you mean '%s'?)", nearest);
+	fputs("; options of a command follow its name\n", stderr);
+	return EXIT_USAGE;
+}
+
+#define NOT_OWN (-1)
+
+/* Options of the program itself and "help"; NOT_OWN if it is none of them. */
 static int run_own(struct strbuf *out, int argc, char **argv)
 {
 	const char *word = argv[1];
@@ -80,7 +108,7 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 		manual_completion(commands, out);
 		return EXIT_DONE;
 	}
-	return -1;
+	return word[0] == '-' ? refuse_option(word) : NOT_OWN;
 }
 
 int main(int argc, char **argv)
@@ -97,7 +125,7 @@ int main(int argc, char **argv)
 		fputs(out.text, stdout);
 	}
 	strbuf_fini(&out);
-	if (status < 0)
+	if (status == NOT_OWN)
 		status = command_dispatch(commands, argc - 1, argv + 1);
 	/* Results that did not arrive must not pass for success. */
 	if (fflush(stdout) != 0 || ferror(stdout)) {

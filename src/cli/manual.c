@@ -47,15 +47,17 @@ static void put_prose(struct strbuf *out, const char *text)
 	}
 }
 
+/* On one line of source, or roff would take "...]" for a sentence's end. */
 static void put_synopsis(struct strbuf *out, const struct command *c)
 {
-	strbuf_puts(out, ".PP\n.B heddle ");
+	strbuf_puts(out, ".PP\n\\fBheddle ");
 	man_text(out, c->name);
-	strbuf_puts(out, "\n.RI [ OPTION ...]\n");
-	if (c->subcommands || !*c->arguments)
-		return;
-	strbuf_puts(out, ".I ");
-	man_text(out, c->arguments);
+	strbuf_puts(out, "\\fR [\\fIOPTION\\fR...]");
+	if (*c->arguments) {
+		strbuf_puts(out, " \\fI");
+		man_text(out, c->arguments);
+		strbuf_puts(out, "\\fR");
+	}
 	strbuf_putc(out, '\n');
 }
 
@@ -129,9 +131,10 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 
 	put_title(out, "");
 	strbuf_puts(out, ".SH NAME\nheddle \\- an InfiniBand fabric in "
-			 "software\n.SH SYNOPSIS\n.B heddle\n.I COMMAND\n"
-			 ".RI [ OPTION ...]\n.PP\n.B heddle help\n"
-			 ".RI [ COMMAND ]\n.PP\n.B heddle \\-\\-version\n");
+			 "software\n.SH SYNOPSIS\n"
+			 "\\fBheddle\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n"
+			 ".PP\n\\fBheddle help\\fR [\\fICOMMAND\\fR]\n"
+			 ".PP\n\\fBheddle \\-\\-version\\fR\n");
 	strbuf_puts(out,
 		    ".SH DESCRIPTION\n"
 		    "Describe a fabric and the traffic it must carry; Heddle\n"
@@ -165,13 +168,9 @@ static void put_words(struct strbuf *out, const struct command *c)
 	}
 }
 
-/* One arm of the case per command: its words, then its choices. */
-static void put_command_arm(struct strbuf *out, const struct command *c)
+static void put_choices(struct strbuf *out, const struct option *o)
 {
-	strbuf_printf(out, "\t'%s')\n\t\twords='", c->name);
-	put_words(out, c);
-	strbuf_puts(out, "'\n");
-	for (const struct option *o = c->options; o && o->name; o++) {
+	for (; o && o->name; o++) {
 		if (o->kind != OPT_CHOICE)
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
@@ -179,6 +178,15 @@ static void put_command_arm(struct strbuf *out, const struct command *c)
 			strbuf_printf(out, "%s%s", i ? " " : "", o->choices[i]);
 		strbuf_puts(out, "'\n");
 	}
+}
+
+/* One arm of the case per command: its words, then its choices. */
+static void put_command_arm(struct strbuf *out, const struct command *c)
+{
+	strbuf_printf(out, "\t'%s')\n\t\twords='", c->name);
+	put_words(out, c);
+	strbuf_puts(out, "'\n");
+	put_choices(out, c->options);
 	strbuf_puts(out, "\t\t;;\n");
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
 		put_command_arm(out, c->subcommands[i]);
@@ -217,8 +225,9 @@ void manual_completion(const struct command *const *commands,
 		    "\t\tcase $command in\n\t\t");
 	put_groups(out, commands);
 	strbuf_puts(out, ") command+=\" ${COMP_WORDS[i]}\" ;;\n"
-			 "\t\tesac\n\t\tbreak\n\tdone\n"
-			 "\tcase $command in\n\t'' | help)\n\t\twords='");
+			 "\t\tesac\n\t\tbreak\n\tdone\n");
+	put_choices(out, common_table);
+	strbuf_puts(out, "\tcase $command in\n\t'' | help)\n\t\twords='");
 	for (size_t i = 0; commands[i]; i++)
 		strbuf_printf(out, "%s ", commands[i]->name);
 	strbuf_puts(out, "help --help --version'\n\t\t;;\n");

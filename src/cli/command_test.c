@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/manual.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+/* A small program of its own: "weave", and "loom" with two subcommands. */
+struct weave_values {
+	struct common_options common;
+	unsigned pattern;
+	uint64_t threads;
+};
+
+static const char *const patterns[] = { "plain", "twill", NULL };
+
+static const struct option weave_options[] = {
+	{ "pattern", 'p', OPT_CHOICE, offsetof(struct weave_values, pattern),
+	  .choices = patterns, .initial = "twill", .help = "how to weave" },
+	{ "threads", 0, OPT_UINT, offsetof(struct weave_values, threads), "N",
+	  "8", "how many; .5 would be odd" },
+	{ NULL },
+};
+
+static struct weave_values last;
+static int last_args;
+
+static int run_weave(const struct command *self, int argc, char **argv)
+{
+	int status;
+
+	last = (struct weave_values){ 0 };
+	if (!command_parse(self, &last, argc, argv, &last_args, &status))
+		return status;
+	return EXIT_DONE;
+}
+
+static const struct example weave_examples[] = {
+	{ "heddle weave -p plain", "weaves plainly" },
+	{ NULL },
+};
+
+static const struct command weave = {
+	.name = "weave",
+	.summary = "make cloth",
+	.arguments = "FILE...",
+	.description = "Weaves.\n\n.Dots and 'quotes' - and \\ - are kept.",
+	.options = weave_options,
+	.examples = weave_examples,
+	.run = run_weave,
+};
+
+static const struct command loom_show = {
+	.name = "loom show",
+	.summary = "show the loom",
+	.arguments = "",
+	.description = "Shows.",
+	.run = run_weave,
+};
+
+static const struct command loom_warp = {
+	.name = "loom warp",
+	.summary = "set the warp",
+	.arguments = "",
+	.description = "Warps.",
+	.options = weave_options,
+	.run = run_weave,
+};
+
+static const struct command *const loom_commands[] = { &loom_show, &loom_warp,
+						       NULL };
+
+static const struct command loom = {
+	.name = "loom",
+	.summary = "the machine",
+	.arguments = "",
+	.description = "Two things to do.",
+	.subcommands = loom_commands,
+};
+
+static const struct command *const commands[] = { &weave, &loom, NULL };
+
+static int run(const char *const *words)
+{
+	char *argv[8];
+	int argc = 0;
+
+	for (; words[argc]; argc++)
+		argv[argc] = (char *)words[argc];
+	return command_dispatch(commands, argc, argv);
+}
+
+#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
+
+static void commands_are_found_and_given_their_options(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		RUN("weave", "--pattern", "plain", "a", "--seed=9", "b"),
+		EXIT_DONE);
+	assert_int_equal(last.pattern, 0);
+	assert_int_equal(last.threads, 8);
+	assert_int_equal(last.common.seed, 9);
+	assert_int_equal(last_args, 2);
+	assert_int_equal(RUN("loom", "warp", "--threads=3"), EXIT_DONE);
+	assert_int_equal(last.threads, 3);
+}
+
+static void what_makes_no_sense_is_a_usage_error(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN("waeve"), EXIT_USAGE);
+	assert_int_equal(RUN("loom"), EXIT_USAGE);
+	assert_int_equal(RUN("loom", "shwo"), EXIT_USAGE);
+	assert_int_equal(RUN("loom", "show", "--pattern=plain"), EXIT_USAGE);
+	assert_int_equal(RUN("weave", "--seed", "many"), EXIT_USAGE);
+	assert_int_equal(RUN("weave", "--json", "--csv"), EXIT_USAGE);
+	assert_int_equal(RUN("weave", "--json", "--format=text"), EXIT_USAGE);
+}
+
+static void refusals_map_to_exit_statuses(void **state)
+{
+	static const struct {
+		enum hd_status status;
+		int expected;
+	} rows[] = {
+		{ HD_ERR_INPUT, EXIT_BAD_INPUT },
+		{ HD_ERR_RANGE, EXIT_BAD_INPUT },
+		{ HD_ERR_NOT_FOUND, EXIT_BAD_INPUT },
+		{ HD_ERR_IO, EXIT_ENVIRONMENT },
+		{ HD_ERR_ENV, EXIT_ENVIRONMENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct diag d = { .status = rows[i].status, .message = "no" };
+
+		assert_int_equal(command_refuse(&d), rows[i].expected);
+	}
+}
+
+static void help_shows_options_subcommands_and_examples(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	command_help(&weave, &out);
+	assert_non_null(strstr(out.text, "Usage: heddle weave [OPTION...] "
+					 "FILE...\n"));
+	assert_non_null(strstr(out.text, "  -p, --pattern plain|twill"));
+	assert_non_null(strstr(out.text, "  -o, --output FILE"));
+	assert_non_null(strstr(out.text, "  heddle weave -p plain\n"
+					 "      weaves plainly\n"));
+	strbuf_clear(&out);
+	command_help(&loom, &out);
+	assert_non_null(strstr(out.text, "  warp         set the warp\n"));
+	strbuf_fini(&out);
+}
+
+/* Runs `command` on a file with `text`; what it printed, stderr included. */
+static char *piped(const char *command, const struct strbuf *text)
+{
+	char path[] = "/tmp/heddle-cli-XXXXXX", line[200];
+	int fd = mkstemp(path);
+	struct strbuf got = STRBUF_INIT;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text->text, text->len), text->len);
+	close(fd);
+	snprintf(line, sizeof(line), "%s %s 2>&1", command, path);
+	FILE *pipe = popen(line, "r");
+
+	assert_non_null(pipe);
+	while (fgets(line, sizeof(line), pipe))
+		strbuf_puts(&got, line);
+	pclose(pipe);
+	unlink(path);
+	return strbuf_detach(&got);
+}
+
+static void check_page(const struct strbuf *page, const char *const *expected)
+{
+	char *words = piped("groff -man -Tascii -ww -z", page);
+
+	assert_string_equal(words, "");
+	free(words);
+	words = piped("groff -man -Tascii -P-c -P-b -P-u", page);
+	for (; *expected; expected++) {
+		if (!strstr(words, *expected))
+			fail_msg("no '%s' in:\n%s", *expected, words);
+	}
+	free(words);
+}
+
+static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
+{
+	static const char *const of_weave[] = {
+		"heddle-weave - make cloth",
+		"heddle weave [OPTION...] FILE...",
+		".Dots and 'quotes' - and \\ - are kept.",
+		"-p, --pattern plain|twill",
+		"how many; .5 would be odd (default 8).",
+		"-o, --output FILE",
+		"EXIT STATUS",
+		NULL,
+	};
+	static const char *const of_loom[] = {
+		"heddle loom show [OPTION...]",
+		"heddle loom warp [OPTION...]",
+		"Warps.",
+		"--threads N",
+		NULL,
+	};
+	static const char *const of_program[] = { "heddle-weave(1)",
+						  "the machine.", NULL };
+	struct strbuf page = STRBUF_INIT;
+
+	(void)state;
+	manual_command(&weave, &page);
+	check_page(&page, of_weave);
+	strbuf_clear(&page);
+	manual_command(&loom, &page);
+	check_page(&page, of_loom);
+	strbuf_clear(&page);
+	manual_program(commands, &page);
+	check_page(&page, of_program);
+	strbuf_fini(&page);
+}
+
+/* What bash offers after `words`, the last of which is being typed. */
+static void assert_offers(const char *words, const char *expected)
+{
+	struct strbuf script = STRBUF_INIT;
+
+	manual_completion(commands, &script);
+	strbuf_printf(&script,
+		      "COMP_WORDS=(%s)\n"
+		      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+		      "_heddle\n"
+		      "echo \"${COMPREPLY[*]}\"\n",
+		      words);
+	char *got = piped("bash --norc", &script);
+
+	assert_string_equal(got, expected);
+	free(got);
+	strbuf_fini(&script);
+}
+
+static void completion_follows_the_tables(void **state)
+{
+	(void)state;
+	assert_offers("heddle ''", "weave loom help --help --version\n");
+	assert_offers("heddle w", "weave\n");
+	assert_offers("heddle loom w", "warp\n");
+	assert_offers("heddle loom warp --th", "--threads\n");
+	assert_offers("heddle loom show --th", "\n");
+	assert_offers("heddle weave --pattern ''", "plain twill\n");
+	assert_offers("heddle weave --pattern t", "twill\n");
+	assert_offers("heddle weave file --se", "--seed\n");
+	assert_offers("heddle weave --format j", "json\n");
+	assert_offers("heddle help l", "loom\n");
+}
+
+static struct results *one_number(void)
+{
+	static const struct column columns[] = {
+		{ "x", "ns", VALUE_REAL, ORIGIN_COMPUTED }, { NULL }
+	};
+	struct results *r = results_new("test");
+
+	table_put_real(results_table(r, "t", "a number", columns), 0.5);
+	return r;
+}
+
+static void assert_file_has(const char *path, const char *expected)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+
+	assert_int_equal(file_read(path, 10000, &d, &got), HD_OK);
+	if (!strstr(got.text, expected))
+		fail_msg("no '%s' in:\n%s", expected, got.text);
+	strbuf_fini(&got);
+}
+
+static void results_are_written_in_the_format_asked_for(void **state)
+{
+	char folder[] = "/tmp/heddle-out-XXXXXX", path[64], plain[64];
+	struct common_options o = { .seed = 3 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.json", folder);
+	snprintf(plain, sizeof(plain), "%s/plain", folder);
+	o.output = path;
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
+	assert_file_has(path, "\"seed\": 3");
+	o.csv = true;
+	assert_int_equal(output_results(&o, one_number(), false),
+			 EXIT_GOAL_MISSED);
+	assert_file_has(path, "x[ns]\n0.5\n");
+	o.csv = false;
+	o.output = plain;
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
+	assert_file_has(plain, "# t: a number (computed)\n");
+	o.format = 4; /* checksum: writer_names[4] */
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
+	assert_file_has(plain, "\nall ");
+	unlink(path);
+	unlink(plain);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_failed_write_keeps_the_old_file_and_says_so(void **state)
+{
+	struct common_options o = { .output = "/dev/full" };
+
+	(void)state;
+	assert_int_equal(output_results(&o, one_number(), true),
+			 EXIT_ENVIRONMENT);
+	o.output = "/nowhere/x";
+	assert_int_equal(output_results(&o, one_number(), true),
+			 EXIT_ENVIRONMENT);
+}
+
+static void progress_says_share_rate_and_time_left(void **state)
+{
+	struct progress p = { .unit = "packets", .total = 4000000 };
+	struct strbuf line = STRBUF_INIT;
+
+	(void)state;
+	progress_line(&p, 1000000, 20, &line);
+	assert_string_equal(line.text,
+			    "[######..................]  25 %  1.00 M packets,"
+			    " 50 k/s, 1 min 00 s left");
+	strbuf_clear(&line);
+	progress_line(&p, 5000000, 10, &line); /* more than foreseen */
+	assert_string_equal(line.text,
+			    "[########################] 100 %  5.00 M packets,"
+			    " 500 k/s, 0 s left");
+	strbuf_clear(&line);
+	p.total = 0;
+	progress_line(&p, 12, 4, &line);
+	assert_string_equal(line.text, "12 packets, 3.00/s");
+	strbuf_fini(&line);
+}
+
+static void progress_is_silent_without_a_terminal(void **state)
+{
+	struct common_options o = { .quiet = false };
+	struct progress p;
+
+	(void)state;
+	/* Under ctest, stderr is a pipe; make sure of it. */
+	int kept = dup(STDERR_FILENO);
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	dup2(fileno(file), STDERR_FILENO);
+	progress_begin(&p, &o, "packets", 10);
+	p.shown -= 10;
+	progress_show(&p, 5);
+	progress_end(&p);
+	fflush(stderr);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	struct stat st;
+
+	assert_int_equal(fstat(fileno(file), &st), 0);
+	assert_int_equal(st.st_size, 0);
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands_are_found_and_given_their_options),
+		cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
+		cmocka_unit_test(refusals_map_to_exit_statuses),
+		cmocka_unit_test(help_shows_options_subcommands_and_examples),
+		cmocka_unit_test(
+			man_pages_say_what_help_says_and_groff_is_silent),
+		cmocka_unit_test(completion_follows_the_tables),
+		cmocka_unit_test(results_are_written_in_the_format_asked_for),
+		cmocka_unit_test(a_failed_write_keeps_the_old_file_and_says_so),
+		cmocka_unit_test(progress_says_share_rate_and_time_left),
+		cmocka_unit_test(progress_is_silent_without_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+# Checks that find nothing to check fail, and those that find something wrong
+# fail as well: a tree of our own is put before them.
+. "$SRC/tests/cli/lib.sh"
+rm -rf tree
+mkdir -p tree/ci tree/build/man
+cp "$SRC"/ci/*.sh tree/ci
+cp "$SRC/.clang-format" tree
+cd tree
+git init -q .
+git add ci .clang-format
+
+for check in format headers cppcheck layers; do
+	status 1 ci/$check.sh
+done
+status 1 ci/man.sh build
+status 1 ci/fuzz.sh smoke
+status 1 ci/bench.sh build
+echo '[]' >build/compile_commands.json
+status 1 ci/tidy.sh build
+
+# A man page that groff only warns about.
+printf '.TH X 1\n.SH NAME\nx \\- y\n.SH SYNOPSIS\n.NOSUCH\n' >build/man/x.1
+status 1 ci/man.sh build
+has out "NOSUCH"
+sed -i /NOSUCH/d build/man/x.1
+status 0 ci/man.sh build
+
+# A header that needs another one first.
+mkdir -p src/base
+echo '/* SPDX-License-Identifier: BSD-2-Clause */' >src/base/x.h
+echo 'void f(uint32_t x);' >>src/base/x.h
+git add src
+status 123 ci/headers.sh
+has out "src/base/x.h does not compile alone"
+
+# A room that looks up.
+mkdir -p src/wire
+echo '#include "wire/y.h"' >src/base/z.c
+git add src
+status 1 ci/layers.sh
+has out 'src/base/z.c:1:#include "wire/y.h"'
+
+# A harness that covers less than it once did.
+mkdir -p build/fuzz/tests/fuzz tests/fuzz
+printf '#!/bin/sh\necho "#1 DONE cov: 94 ft: 1" >&2\n' \
+	>build/fuzz/tests/fuzz/fuzz_x
+chmod +x build/fuzz/tests/fuzz/fuzz_x
+echo 'x 100' >tests/fuzz/edges.txt
+status 1 ci/fuzz.sh smoke
+has out "x: covers too little: 94 of 100 edges"
+echo 'x 98' >tests/fuzz/edges.txt
+status 0 ci/fuzz.sh smoke
+has out "x: 94 edges covered, 98 recorded"

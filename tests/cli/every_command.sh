@@ -1,0 +1,46 @@
+# Every command, and every command of a command, has help with examples that
+# fits a terminal, refuses unknown options with the nearest one, and has its
+# place in the man pages and in completion.
+. "$SRC/tests/cli/lib.sh"
+build=$(dirname "$HEDDLE")
+status 0 "$HEDDLE" --help
+cp out help
+
+# The names under "Commands:" of the help in file $1.
+listed() {
+	awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' "$1"
+}
+
+check_help() {
+	status 0 "$HEDDLE" "$@" --help
+	empty err
+	has out "Usage: heddle $*"
+	[ "$(wc -L <out)" -le 80 ] || fail "help of '$*' is wider than 80"
+	cp out help.own
+	status 0 "$HEDDLE" help "$@"
+	cmp out help.own
+	status 2 "$HEDDLE" "$@" --outptu=x
+	one_line err
+	has err "did you mean '--output'?"
+	empty out
+}
+
+n=0
+for command in $("$HEDDLE" --commands); do
+	n=$((n + 1))
+	listed help | grep -qx "$command" || fail "help lacks $command"
+	check_help "$command"
+	groups=$(listed help.own)
+	[ -n "$groups" ] || has help.own "Examples:"
+	for sub in $groups; do
+		check_help "$command" "$sub"
+		has help.own "Examples:"
+		has "$build/man/heddle-$command.1" "heddle $command $sub"
+		has "$build/completion/heddle" "'$command $sub')"
+	done
+	[ -s "$build/man/heddle-$command.1" ] || fail "no man page of $command"
+	has "$build/man/heddle.1" "$(echo "heddle-$command" | sed 's/-/\\-/g')"
+	has "$build/completion/heddle" "'$command')"
+done
+[ "$n" -eq "$(listed help | wc -l)" ] || fail "help lists others"
+bash -n "$build/completion/heddle"

@@ -1,0 +1,27 @@
+# The program says what it is, helps, and refuses what it does not know.
+. "$SRC/tests/cli/lib.sh"
+version=$(sed -n 's/^project(heddle VERSION \([0-9.]*\).*/\1/p' \
+	"$SRC/CMakeLists.txt")
+
+status 0 "$HEDDLE" --version
+[ "$(cat out)" = "heddle $version" ] || fail "version is not $version"
+
+status 0 "$HEDDLE" --help
+has out "Usage: heddle COMMAND"
+empty err
+cp out help
+status 0 "$HEDDLE" help
+cmp out help
+status 2 "$HEDDLE"
+empty out
+cmp err help
+
+status 2 "$HEDDLE" halp
+one_line err
+has err "heddle: unknown command 'halp'"
+empty out
+status 2 "$HEDDLE" --verison
+one_line err
+has err "did you mean '--version'?"
+status 2 "$HEDDLE" help nonsense
+one_line err

@@ -1,0 +1,26 @@
+# 'make install' puts everything under DESTDIR and PREFIX, and only there.
+. "$SRC/tests/cli/lib.sh"
+build=$(dirname "$HEDDLE")
+rm -rf stage
+DESTDIR=$PWD/stage cmake --install "$build" --prefix /opt/loom >/dev/null
+
+top=stage/opt/loom
+[ "$(ls stage)" = opt ] && [ "$(ls stage/opt)" = loom ] ||
+	fail "files outside of the prefix"
+status 0 $top/bin/heddle --version
+for file in share/man/man1/heddle.1 \
+	share/bash-completion/completions/heddle \
+	share/doc/heddle/README.md share/doc/heddle/LICENSE; do
+	[ -s $top/$file ] || fail "no $file"
+done
+for command in $("$HEDDLE" --commands); do
+	[ -s "$top/share/man/man1/heddle-$command.1" ] ||
+		fail "no page of $command"
+done
+for page in "$SRC"/man/*.[57]; do
+	[ -e "$page" ] || continue
+	[ -s "$top/share/man/man${page##*.}/${page##*/}" ] ||
+		fail "no page ${page##*/}"
+done
+grep -q 'cmake --install .* --prefix .*PREFIX' "$SRC/Makefile" ||
+	fail "the Makefile installs in another way"

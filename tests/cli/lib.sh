@@ -1,0 +1,48 @@
+# Words for script tests: . "$SRC/tests/cli/lib.sh"
+# Each ends the test with a line that says what was not as claimed.
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# status N COMMAND...: it ends with N; output in ./out, messages in ./err.
+status() {
+	wanted=$1 got=0
+	shift
+	"$@" >out 2>err || got=$?
+	[ "$got" -eq "$wanted" ] || {
+		cat out err >&2
+		fail "'$*' ended with $got, not $wanted"
+	}
+}
+
+# has FILE TEXT: the text stands in the file, literally.
+has() {
+	grep -qF -- "$2" "$1" || {
+		cat "$1" >&2
+		fail "no '$2' in $1"
+	}
+}
+
+lacks() {
+	! grep -qF -- "$2" "$1" || {
+		cat "$1" >&2
+		fail "'$2' in $1"
+	}
+}
+
+# one_line FILE: what a refusal must be.
+one_line() {
+	[ "$(wc -l <"$1")" -eq 1 ] || {
+		cat "$1" >&2
+		fail "$1 is not one line"
+	}
+}
+
+empty() {
+	[ ! -s "$1" ] || {
+		cat "$1" >&2
+		fail "$1 is not empty"
+	}
+}
