@@ -18,9 +18,32 @@ static const struct field *find(const struct field *fields, const char *name)
 	return NULL;
 }
 
-const struct field *record_field(const struct record *r, const char *name)
+bool record_find(const struct record *r, const char *name, struct field *out)
 {
-	return find(r->fields, name);
+	const struct field *f = find(r->fields, name);
+
+	if (f) {
+		*out = *f;
+		return true;
+	}
+	for (const struct record_part *p = r->parts; p && p->record; p++) {
+		if (record_find(p->record, name, out)) {
+			out->offset = (uint16_t)(out->offset + 8 * p->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The same for a name that the caller knows to be there. */
+static struct field known(const struct record *r, const char *name)
+{
+	struct field f = { .name = NULL };
+	bool found = record_find(r, name, &f);
+
+	assert(found);
+	(void)found;
+	return f;
 }
 
 uint64_t field_get(const struct field *f, const uint8_t *bytes)
@@ -36,28 +59,26 @@ void field_set(const struct field *f, uint8_t *bytes, uint64_t value)
 uint64_t record_get(const struct record *r, const uint8_t *bytes,
 		    const char *name)
 {
-	const struct field *f = record_field(r, name);
+	struct field f = known(r, name);
 
-	assert(f);
-	return field_get(f, bytes);
+	return field_get(&f, bytes);
 }
 
 void record_set(const struct record *r, uint8_t *bytes, const char *name,
 		uint64_t value)
 {
-	const struct field *f = record_field(r, name);
+	struct field f = known(r, name);
 
-	assert(f);
-	field_set(f, bytes, value);
+	field_set(&f, bytes, value);
 }
 
 void record_set_bytes(const struct record *r, uint8_t *bytes, const char *name,
 		      const void *from, size_t size)
 {
-	const struct field *f = record_field(r, name);
+	struct field f = known(r, name);
 
-	assert(f && f->offset % 8 == 0 && f->width == 8 * size);
-	memcpy(bytes + f->offset / 8, from, size);
+	assert(f.offset % 8 == 0 && f.width == 8 * size);
+	memcpy(bytes + f.offset / 8, from, size);
 }
 
 /* Field `name` of entry `i`, with its offset in the record. */
@@ -214,10 +235,17 @@ static void print_line(const struct field *f, const uint8_t *bytes,
 	strbuf_putc(out, '\n');
 }
 
-/* One line per entry: its number, then each field with its name. */
+/* Name and number, then each field with its name. */
 static void print_entry(const struct field_group *g, unsigned i,
-			const uint8_t *bytes, struct strbuf *out)
+			const uint8_t *bytes, const char *indent,
+			struct strbuf *out)
 {
+	size_t start = out->len + strlen(indent);
+
+	strbuf_printf(out, "%s%s[%u]:", indent, g->name, i);
+	size_t len = out->len - start - 1;
+
+	strbuf_pad(out, '.', len < NAME_COLUMN ? NAME_COLUMN - len : 0);
 	for (const struct field *f = g->fields; f->name; f++) {
 		struct field at = entry_field(g, i, f->name);
 
@@ -229,17 +257,72 @@ static void print_entry(const struct field_group *g, unsigned i,
 	strbuf_putc(out, '\n');
 }
 
+static void print_entries(const struct field_group *g, const uint8_t *bytes,
+			  const char *indent, struct strbuf *out)
+{
+	for (unsigned i = 0; i < g->count; i++)
+		print_entry(g, i, bytes, indent, out);
+}
+
+static void print_wrapped(const struct field_group *g, const uint8_t *bytes,
+			  const char *indent, struct strbuf *out)
+{
+	unsigned per_line = g->stride > 32 ? 2 : 8;
+
+	for (unsigned i = 0; i < g->count; i++) {
+		struct field at = entry_field(g, i, g->fields->name);
+
+		if (i % per_line == 0)
+			strbuf_printf(out, "%s%4u:", indent, i);
+		strbuf_putc(out, ' ');
+		field_print(&at, bytes, out);
+		if (i % per_line == per_line - 1 || i + 1 == g->count)
+			strbuf_putc(out, '\n');
+	}
+}
+
+static void print_cells(const struct field_group *g, const uint8_t *bytes,
+			const char *indent, struct strbuf *out)
+{
+	strbuf_printf(out, "%s%s: |", indent, g->name);
+	for (unsigned i = 0; i < g->count; i++) {
+		struct field at = entry_field(g, i, g->fields->name);
+
+		strbuf_printf(out, "%2" PRIu64 "|", field_get(&at, bytes));
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void print_rows(const struct field_group *g, const uint8_t *bytes,
+		       const char *indent, struct strbuf *out)
+{
+	for (const struct field *f = g->fields; f->name; f++) {
+		strbuf_printf(out, "%s%-6s: |", indent, f->name);
+		for (unsigned i = 0; i < g->count; i++) {
+			struct field at = entry_field(g, i, f->name);
+
+			strbuf_printf(out, "0x%-2" PRIX64 "|",
+				      field_get(&at, bytes));
+		}
+		strbuf_putc(out, '\n');
+	}
+}
+
 static void print_group(const struct field_group *g, const uint8_t *bytes,
 			const char *indent, struct strbuf *out)
 {
-	for (unsigned i = 0; i < g->count; i++) {
-		size_t start = out->len;
-
-		strbuf_printf(out, "%s%s[%u]:", indent, g->name, i);
-		size_t len = out->len - start - strlen(indent) - 1;
-
-		strbuf_pad(out, '.', len < NAME_COLUMN ? NAME_COLUMN - len : 0);
-		print_entry(g, i, bytes, out);
+	switch (g->style) {
+	case GROUP_WRAPPED:
+		print_wrapped(g, bytes, indent, out);
+		return;
+	case GROUP_CELLS:
+		print_cells(g, bytes, indent, out);
+		return;
+	case GROUP_ROWS:
+		print_rows(g, bytes, indent, out);
+		return;
+	default:
+		print_entries(g, bytes, indent, out);
 	}
 }
 
@@ -250,14 +333,15 @@ void record_print(const struct record *r, const uint8_t *bytes,
 		print_line(f, bytes, indent, out);
 	if (r->group)
 		print_group(r->group, bytes, indent, out);
+	for (const struct record_part *p = r->parts; p && p->record; p++)
+		record_print(p->record, bytes + p->offset, indent, out);
 }
 
-static void json_field(const struct field *f, const uint8_t *bytes,
+static void json_value(const struct field *f, const uint8_t *bytes,
 		       struct json *w)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	json_key(w, f->name);
 	if (f->kind == FIELD_UINT) {
 		json_uint(w, field_get(f, bytes));
 		return;
@@ -274,9 +358,23 @@ static void json_field(const struct field *f, const uint8_t *bytes,
 	strbuf_fini(&text);
 }
 
+static void json_field(const struct field *f, const uint8_t *bytes,
+		       struct json *w)
+{
+	json_key(w, f->name);
+	json_value(f, bytes, w);
+}
+
+/* An entry of one field is that field's value, not an object. */
 static void json_entry(const struct field_group *g, unsigned i,
 		       const uint8_t *bytes, struct json *w)
 {
+	if (!g->fields[1].name) {
+		struct field at = entry_field(g, i, g->fields->name);
+
+		json_value(&at, bytes, w);
+		return;
+	}
 	json_begin_object(w);
 	for (const struct field *f = g->fields; f->name; f++) {
 		struct field at = entry_field(g, i, f->name);
@@ -286,11 +384,11 @@ static void json_entry(const struct field_group *g, unsigned i,
 	json_end(w);
 }
 
-void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
+static void json_fields(const struct record *r, const uint8_t *bytes,
+			struct json *w)
 {
 	const struct field_group *g = r->group;
 
-	json_begin_object(w);
 	for (const struct field *f = r->fields; f && f->name; f++)
 		json_field(f, bytes, w);
 	if (g) {
@@ -300,5 +398,13 @@ void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
 			json_entry(g, i, bytes, w);
 		json_end(w);
 	}
+	for (const struct record_part *p = r->parts; p && p->record; p++)
+		json_fields(p->record, bytes + p->offset, w);
+}
+
+void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
+{
+	json_begin_object(w);
+	json_fields(r, bytes, w);
 	json_end(w);
 }

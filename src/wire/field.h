@@ -47,12 +47,49 @@ struct field {
 	const struct field_name *names;
 };
 
+/* Rows of a table, short enough to read like the standard's. */
+#define F_ROW(name, offset, width, kind, names)    \
+	{                                          \
+		name, offset, width, kind, (names) \
+	}
+#define F_UINT(name, offset, width) F_ROW(name, offset, width, FIELD_UINT, NULL)
+#define F_HEX(name, offset, width)  F_ROW(name, offset, width, FIELD_HEX, NULL)
+#define F_MASK(name, offset, width, names) \
+	F_ROW(name, offset, width, FIELD_MASK, names)
+#define F_ENUM(name, offset, width, names) \
+	F_ROW(name, offset, width, FIELD_ENUM, names)
+#define F_SET(name, offset, width, names) \
+	F_ROW(name, offset, width, FIELD_SET, names)
+#define F_BYTES(name, offset, width) \
+	F_ROW(name, offset, width, FIELD_BYTES, NULL)
+#define F_GID(name, offset) F_ROW(name, offset, 128, FIELD_GID, NULL)
+#define F_STRING(name, offset, width) \
+	F_ROW(name, offset, width, FIELD_STRING, NULL)
+#define F_END F_ROW(NULL, 0, 0, FIELD_UINT, NULL)
+
+/* How the entries of a group are printed: as the field's own tools do. */
+enum group_style {
+	GROUP_ENTRIES, /* one line each, fields by name */
+	GROUP_WRAPPED, /* eight 16-bit values (or so) a line, after an index */
+	GROUP_CELLS,   /* one line: | 0| 1| ... like smpquery sl2vl */
+	GROUP_ROWS,    /* one line per field: |0x1 |... like smpquery vlarb */
+};
+
 struct field_group {
 	const char *name;           /* of one entry: "Entry" */
 	const struct field *fields; /* offsets within an entry */
 	uint16_t offset;            /* of entry 0, in bits */
 	uint16_t stride;            /* in bits */
 	uint16_t count;
+	enum group_style style;
+};
+
+struct record;
+
+/* A record inside another: NodeRecord holds NodeInfo. */
+struct record_part {
+	const struct record *record; /* NULL ends a list */
+	uint16_t offset;             /* in bytes */
 };
 
 struct record {
@@ -60,10 +97,14 @@ struct record {
 	uint16_t size; /* in bytes */
 	const struct field *fields;
 	const struct field_group *group; /* NULL: no repeated fields */
+	const struct record_part *parts; /* NULL: none; printed after fields */
 };
 
-/* The field called `name`, NULL if there is none (or `name` is a group's). */
-const struct field *record_field(const struct record *r, const char *name);
+/*
+ * The field called `name`, of the record or of a part of it, with its offset
+ * in the whole; false if there is none.
+ */
+bool record_find(const struct record *r, const char *name, struct field *out);
 
 /* Numbers: up to 64 bits. `bytes` must hold the whole record. */
 uint64_t field_get(const struct field *f, const uint8_t *bytes);

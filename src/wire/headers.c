@@ -249,133 +249,146 @@ bool flow_packet_crc_ok(const uint8_t *bytes)
  * layout for the eye, and headers_test holds the two against each other.
  */
 
+/* One row per field, as in the standard's tables. */
+/* clang-format off */
+
 static const struct field_name lnh_names[] = {
-	{ LNH_RAW, "raw" },
-	{ LNH_IPV6, "IPv6" },
-	{ LNH_LOCAL, "IBA local" },
-	{ LNH_GLOBAL, "IBA global" },
-	{ 0, NULL },
+	{ LNH_RAW, "raw" }, { LNH_IPV6, "IPv6" }, { LNH_LOCAL, "IBA local" },
+	{ LNH_GLOBAL, "IBA global" }, { 0, NULL }
 };
 
 static const struct field lrh_fields[] = {
-	{ "VL", 0, 4, FIELD_UINT, NULL },
-	{ "LVer", 4, 4, FIELD_UINT, NULL },
-	{ "SL", 8, 4, FIELD_UINT, NULL },
-	{ "LNH", 14, 2, FIELD_ENUM, lnh_names },
-	{ "DLID", 16, 16, FIELD_UINT, NULL },
-	{ "PktLen", 37, 11, FIELD_UINT, NULL },
-	{ "SLID", 48, 16, FIELD_UINT, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_UINT("VL", 0, 4),
+	F_UINT("LVer", 4, 4),
+	F_UINT("SL", 8, 4),
+	F_ENUM("LNH", 14, 2, lnh_names),
+	F_UINT("DLID", 16, 16),
+	F_UINT("PktLen", 37, 11),
+	F_UINT("SLID", 48, 16),
+	F_END
 };
 
 static const struct field grh_fields[] = {
-	{ "IPVer", 0, 4, FIELD_UINT, NULL },
-	{ "TClass", 4, 8, FIELD_HEX, NULL },
-	{ "FlowLabel", 12, 20, FIELD_HEX, NULL },
-	{ "PayLen", 32, 16, FIELD_UINT, NULL },
-	{ "NxtHdr", 48, 8, FIELD_HEX, NULL },
-	{ "HopLmt", 56, 8, FIELD_UINT, NULL },
-	{ "SGID", 64, 128, FIELD_GID, NULL },
-	{ "DGID", 192, 128, FIELD_GID, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_UINT("IPVer", 0, 4),
+	F_HEX("TClass", 4, 8),
+	F_HEX("FlowLabel", 12, 20),
+	F_UINT("PayLen", 32, 16),
+	F_HEX("NxtHdr", 48, 8),
+	F_UINT("HopLmt", 56, 8),
+	F_GID("SGID", 64),
+	F_GID("DGID", 192),
+	F_END
 };
 
-static const struct field rwh_fields[] = {
-	{ "EtherType", 16, 16, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
-};
+static const struct field rwh_fields[] = { F_HEX("EtherType", 16, 16), F_END };
 
 static const struct field bth_fields[] = {
-	{ "OpCode", 0, 8, FIELD_HEX, NULL },
-	{ "SE", 8, 1, FIELD_UINT, NULL },
-	{ "MigReq", 9, 1, FIELD_UINT, NULL },
-	{ "PadCnt", 10, 2, FIELD_UINT, NULL },
-	{ "TVer", 12, 4, FIELD_UINT, NULL },
-	{ "P_Key", 16, 16, FIELD_HEX, NULL },
-	{ "FECN", 32, 1, FIELD_UINT, NULL },
-	{ "BECN", 33, 1, FIELD_UINT, NULL },
-	{ "DestQP", 40, 24, FIELD_HEX, NULL },
-	{ "AckReq", 64, 1, FIELD_UINT, NULL },
-	{ "PSN", 72, 24, FIELD_UINT, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("OpCode", 0, 8),
+	F_UINT("SE", 8, 1),
+	F_UINT("MigReq", 9, 1),
+	F_UINT("PadCnt", 10, 2),
+	F_UINT("TVer", 12, 4),
+	F_HEX("P_Key", 16, 16),
+	F_UINT("FECN", 32, 1),
+	F_UINT("BECN", 33, 1),
+	F_HEX("DestQP", 40, 24),
+	F_UINT("AckReq", 64, 1),
+	F_UINT("PSN", 72, 24),
+	F_END
 };
 
-static const struct field rdeth_fields[] = {
-	{ "EEContext", 8, 24, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
-};
+static const struct field rdeth_fields[] = { F_HEX("EEContext", 8, 24), F_END };
 
 static const struct field deth_fields[] = {
-	{ "Q_Key", 0, 32, FIELD_HEX, NULL },
-	{ "SrcQP", 40, 24, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("Q_Key", 0, 32),
+	F_HEX("SrcQP", 40, 24),
+	F_END
 };
 
-static const struct field xrceth_fields[] = {
-	{ "XRCSRQ", 8, 24, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
-};
+static const struct field xrceth_fields[] = { F_HEX("XRCSRQ", 8, 24), F_END };
 
 static const struct field feth_fields[] = {
-	{ "Selectivity", 26, 2, FIELD_UINT, NULL },
-	{ "Placement", 28, 4, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_UINT("Selectivity", 26, 2),
+	F_HEX("Placement", 28, 4),
+	F_END
 };
 
 static const struct field reth_fields[] = {
-	{ "VA", 0, 64, FIELD_HEX, NULL },
-	{ "R_Key", 64, 32, FIELD_HEX, NULL },
-	{ "DMALen", 96, 32, FIELD_UINT, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("VA", 0, 64),
+	F_HEX("R_Key", 64, 32),
+	F_UINT("DMALen", 96, 32),
+	F_END
 };
 
 static const struct field atomiceth_fields[] = {
-	{ "VA", 0, 64, FIELD_HEX, NULL },
-	{ "R_Key", 64, 32, FIELD_HEX, NULL },
-	{ "SwapOrAdd", 96, 64, FIELD_HEX, NULL },
-	{ "Compare", 160, 64, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("VA", 0, 64),
+	F_HEX("R_Key", 64, 32),
+	F_HEX("SwapOrAdd", 96, 64),
+	F_HEX("Compare", 160, 64),
+	F_END
 };
 
 static const struct field aeth_fields[] = {
-	{ "Syndrome", 0, 8, FIELD_HEX, NULL },
-	{ "MSN", 8, 24, FIELD_UINT, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("Syndrome", 0, 8),
+	F_UINT("MSN", 8, 24),
+	F_END
 };
 
 static const struct field atomicacketh_fields[] = {
-	{ "OrigRemData", 0, 64, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_HEX("OrigRemData", 0, 64),
+	F_END
 };
 
-static const struct field immdt_fields[] = {
-	{ "ImmData", 0, 32, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
-};
+static const struct field immdt_fields[] = { F_HEX("ImmData", 0, 32), F_END };
 
-static const struct field ieth_fields[] = {
-	{ "R_Key", 0, 32, FIELD_HEX, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
-};
+static const struct field ieth_fields[] = { F_HEX("R_Key", 0, 32), F_END };
 
 static const struct record infos[HEADER_COUNT] = {
-	[HEADER_LRH] = { "LRH", LRH_SIZE, lrh_fields, NULL },
-	[HEADER_GRH] = { "GRH", GRH_SIZE, grh_fields, NULL },
-	[HEADER_RWH] = { "RWH", RWH_SIZE, rwh_fields, NULL },
-	[HEADER_BTH] = { "BTH", BTH_SIZE, bth_fields, NULL },
-	[HEADER_RDETH] = { "RDETH", RDETH_SIZE, rdeth_fields, NULL },
-	[HEADER_DETH] = { "DETH", DETH_SIZE, deth_fields, NULL },
-	[HEADER_XRCETH] = { "XRCETH", XRCETH_SIZE, xrceth_fields, NULL },
-	[HEADER_FETH] = { "FETH", FETH_SIZE, feth_fields, NULL },
-	[HEADER_RETH] = { "RETH", RETH_SIZE, reth_fields, NULL },
-	[HEADER_ATOMICETH] = { "AtomicETH", ATOMICETH_SIZE, atomiceth_fields,
-			       NULL },
-	[HEADER_AETH] = { "AETH", AETH_SIZE, aeth_fields, NULL },
-	[HEADER_ATOMICACKETH] = { "AtomicAckETH", ATOMICACKETH_SIZE,
-				  atomicacketh_fields, NULL },
-	[HEADER_IMMDT] = { "ImmDt", IMMDT_SIZE, immdt_fields, NULL },
-	[HEADER_IETH] = { "IETH", IETH_SIZE, ieth_fields, NULL },
+	[HEADER_LRH] = { .name = "LRH",
+			 .size = LRH_SIZE,
+			 .fields = lrh_fields },
+	[HEADER_GRH] = { .name = "GRH",
+			 .size = GRH_SIZE,
+			 .fields = grh_fields },
+	[HEADER_RWH] = { .name = "RWH",
+			 .size = RWH_SIZE,
+			 .fields = rwh_fields },
+	[HEADER_BTH] = { .name = "BTH",
+			 .size = BTH_SIZE,
+			 .fields = bth_fields },
+	[HEADER_RDETH] = { .name = "RDETH",
+			   .size = RDETH_SIZE,
+			   .fields = rdeth_fields },
+	[HEADER_DETH] = { .name = "DETH",
+			  .size = DETH_SIZE,
+			  .fields = deth_fields },
+	[HEADER_XRCETH] = { .name = "XRCETH",
+			    .size = XRCETH_SIZE,
+			    .fields = xrceth_fields },
+	[HEADER_FETH] = { .name = "FETH",
+			  .size = FETH_SIZE,
+			  .fields = feth_fields },
+	[HEADER_RETH] = { .name = "RETH",
+			  .size = RETH_SIZE,
+			  .fields = reth_fields },
+	[HEADER_ATOMICETH] = { .name = "AtomicETH",
+			       .size = ATOMICETH_SIZE,
+			       .fields = atomiceth_fields },
+	[HEADER_AETH] = { .name = "AETH",
+			  .size = AETH_SIZE,
+			  .fields = aeth_fields },
+	[HEADER_ATOMICACKETH] = { .name = "AtomicAckETH",
+				  .size = ATOMICACKETH_SIZE,
+				  .fields = atomicacketh_fields },
+	[HEADER_IMMDT] = { .name = "ImmDt",
+			   .size = IMMDT_SIZE,
+			   .fields = immdt_fields },
+	[HEADER_IETH] = { .name = "IETH",
+			  .size = IETH_SIZE,
+			  .fields = ieth_fields },
 };
+
+/* clang-format on */
 
 const struct record *header_info(enum header h)
 {
@@ -400,15 +413,16 @@ static const struct field_name flow_op_names[] = {
 };
 
 static const struct field flow_fields[] = {
-	{ "Op", 0, 4, FIELD_ENUM, flow_op_names },
-	{ "FCTBS", 4, 12, FIELD_UINT, NULL },
-	{ "VL", 16, 4, FIELD_UINT, NULL },
-	{ "FCCL", 20, 12, FIELD_UINT, NULL },
-	{ NULL, 0, 0, FIELD_UINT, NULL },
+	F_ENUM("Op", 0, 4, flow_op_names),
+	F_UINT("FCTBS", 4, 12),
+	F_UINT("VL", 16, 4),
+	F_UINT("FCCL", 20, 12),
+	F_END,
 };
 
-static const struct record flow_info = { "FlowControl", FLOW_SIZE, flow_fields,
-					 NULL };
+static const struct record flow_info = { .name = "FlowControl",
+					 .size = FLOW_SIZE,
+					 .fields = flow_fields };
 
 const struct record *flow_packet_info(void)
 {

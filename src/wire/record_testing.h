@@ -47,23 +47,32 @@ static inline void check_names(const struct field *fields)
 				fail_msg("two fields called %s", a->name);
 }
 
+static inline void check_bits(const struct record *r, size_t base, size_t bits,
+			      uint8_t *used)
+{
+	const struct field_group *g = r->group;
+
+	check_names(r->fields);
+	for (const struct field *f = r->fields; f && f->name; f++)
+		check_field(f, base, bits, used);
+	for (unsigned i = 0; g && i < g->count; i++)
+		for (const struct field *f = g->fields; f->name; f++)
+			check_field(f, base + g->offset + (size_t)i * g->stride,
+				    bits, used);
+	if (g)
+		check_names(g->fields);
+	for (const struct record_part *p = r->parts; p && p->record; p++)
+		check_bits(p->record, base + 8 * (size_t)p->offset, bits, used);
+}
+
 static inline void check_record(const struct record *r)
 {
 	size_t bits = (size_t)r->size * 8;
 	uint8_t *used = calloc(bits, 1);
-	const struct field_group *g = r->group;
 
 	assert_non_null(used);
 	assert_non_null(r->name);
-	check_names(r->fields);
-	for (const struct field *f = r->fields; f && f->name; f++)
-		check_field(f, 0, bits, used);
-	for (unsigned i = 0; g && i < g->count; i++)
-		for (const struct field *f = g->fields; f->name; f++)
-			check_field(f, g->offset + (size_t)i * g->stride, bits,
-				    used);
-	if (g)
-		check_names(g->fields);
+	check_bits(r, 0, bits, used);
 	free(used);
 }
 

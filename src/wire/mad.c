@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/mad.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "wire/cursor.h"
+#include "wire/mad_tables.h"
+
+/* One row per field, as in the standard's tables. */
+/* clang-format off */
+
+/* Bits 32 to 63 differ: an SMP with its route keeps its hops there. */
+#define COMMON_HEAD                                            \
+	F_UINT("BaseVersion", 0, 8), F_HEX("MgmtClass", 8, 8), \
+		F_UINT("ClassVersion", 16, 8), F_HEX("Method", 24, 8)
+#define COMMON_TAIL                                                    \
+	F_HEX("TransactionID", 64, 64), F_HEX("AttributeID", 128, 16), \
+		F_HEX("AttributeModifier", 160, 32)
+
+static const struct field common_fields[] = {
+	COMMON_HEAD,
+	F_HEX("Status", 32, 16),
+	F_HEX("ClassSpecific", 48, 16),
+	COMMON_TAIL,
+	F_END
+};
+
+static const struct record common_header = {
+	.name = "MAD", .size = 24, .fields = common_fields
+};
+
+static const struct field smp_fields[] = {
+	COMMON_HEAD,
+	F_HEX("Status", 32, 16),
+	COMMON_TAIL,
+	F_HEX("M_Key", 192, 64),
+	F_END
+};
+
+static const struct record smp_header = {
+	.name = "SMP", .size = 64, .fields = smp_fields
+};
+
+static const struct field directed_fields[] = {
+	COMMON_HEAD,
+	F_UINT("D", 32, 1),
+	F_HEX("Status", 33, 15),
+	F_UINT("HopPointer", 48, 8),
+	F_UINT("HopCount", 56, 8),
+	COMMON_TAIL,
+	F_HEX("M_Key", 192, 64),
+	F_UINT("DrSLID", 256, 16),
+	F_UINT("DrDLID", 272, 16),
+	F_BYTES("InitialPath", 1024, 512),
+	F_BYTES("ReturnPath", 1536, 512),
+	F_END
+};
+
+static const struct record directed_header = {
+	.name = "SMP", .size = MAD_SIZE, .fields = directed_fields
+};
+
+static const struct field_name rmpp_types[] = {
+	{ 0, "none" }, { 1, "DATA" }, { 2, "ACK" }, { 3, "STOP" },
+	{ 4, "ABORT" }, { 0, NULL }
+};
+
+static const struct field sa_fields[] = {
+	COMMON_HEAD,
+	F_HEX("Status", 32, 16),
+	COMMON_TAIL,
+	F_UINT("RMPPVersion", 192, 8),
+	F_ENUM("RMPPType", 200, 8, rmpp_types),
+	F_UINT("RRespTime", 208, 5),
+	F_HEX("RMPPFlags", 213, 3), /* 1 active, 2 first, 4 last */
+	F_HEX("RMPPStatus", 216, 8),
+	F_UINT("SegmentNumber", 224, 32),
+	F_UINT("PayloadLength", 256, 32),
+	F_HEX("SM_Key", 288, 64),
+	F_UINT("AttributeOffset", 352, 16), /* in units of 8 bytes */
+	F_HEX("ComponentMask", 384, 64),
+	F_END
+};
+
+static const struct record sa_header = {
+	.name = "SA", .size = 56, .fields = sa_fields
+};
+
+static const struct field cc_fields[] = {
+	COMMON_HEAD,
+	F_HEX("Status", 32, 16),
+	F_HEX("ClassSpecific", 48, 16),
+	COMMON_TAIL,
+	F_HEX("CC_Key", 192, 64),
+	F_END
+};
+
+static const struct record cc_header = {
+	.name = "CC", .size = 32, .fields = cc_fields
+};
+
+/* clang-format on */
+
+static const struct mad_class classes[] = {
+	{ "Subnet management", "Subn", &smp_header, mad_smp_attributes, 64,
+	  MAD_SMP, 1 },
+	{ "Subnet management, directed route", "Subn", &directed_header,
+	  mad_smp_attributes, 64, MAD_SMP_DIRECT, 1 },
+	{ "Subnet administration", "SubnAdm", &sa_header, mad_sa_attributes, 56,
+	  MAD_SA, 2 },
+	{ "Performance management", "Performance", &common_header,
+	  mad_perf_attributes, 64, MAD_PERF, 1 },
+	{ "Congestion control", "CC", &cc_header, mad_cc_attributes, 64, MAD_CC,
+	  2 },
+};
+
+const struct mad_class *mad_class_at(size_t i)
+{
+	return i < sizeof(classes) / sizeof(*classes) ? &classes[i] : NULL;
+}
+
+const struct mad_class *mad_class(uint8_t id)
+{
+	for (size_t i = 0; mad_class_at(i); i++)
+		if (classes[i].id == id)
+			return &classes[i];
+	return NULL;
+}
+
+const struct mad_attribute *mad_attribute(const struct mad_class *class,
+					  uint16_t id)
+{
+	for (const struct mad_attribute *a = class->attributes; a->record; a++)
+		if (a->id == id)
+			return a;
+	return NULL;
+}
+
+static const struct field_name methods[] = {
+	{ MAD_GET, "Get" },
+	{ MAD_SET, "Set" },
+	{ MAD_SEND, "Send" },
+	{ MAD_TRAP, "Trap" },
+	{ MAD_REPORT, "Report" },
+	{ MAD_TRAP_REPRESS, "TrapRepress" },
+	{ MAD_GET_TABLE, "GetTable" },
+	{ MAD_DELETE, "Delete" },
+	{ MAD_GET_RESP, "GetResp" },
+	{ MAD_RESPONSE | MAD_REPORT, "ReportResp" },
+	{ MAD_GET_TABLE_RESP, "GetTableResp" },
+	{ MAD_RESPONSE | MAD_DELETE, "DeleteResp" },
+	{ 0, NULL },
+};
+
+void mad_method_print(uint8_t method, struct strbuf *out)
+{
+	for (const struct field_name *m = methods; m->name; m++) {
+		if (m->value == method) {
+			strbuf_puts(out, m->name);
+			return;
+		}
+	}
+	strbuf_printf(out, "Method0x%02x", method);
+}
+
+static void header_read(const uint8_t *bytes, struct mad_header *out)
+{
+	out->mgmt_class = bytes[1];
+	out->class_version = bytes[2];
+	out->method = bytes[3];
+	out->status = load_be16(bytes + 4);
+	out->hop_pointer = 0;
+	out->hop_count = 0;
+	if (out->mgmt_class == MAD_SMP_DIRECT) {
+		out->status &= 0x7FFF; /* the top bit is the direction */
+		out->hop_pointer = bytes[6];
+		out->hop_count = bytes[7];
+	}
+	out->tid = load_be64(bytes + 8);
+	out->attribute = load_be16(bytes + 16);
+	out->modifier = load_be32(bytes + 20);
+}
+
+/* The attribute of a MAD with a known class; its record may be chosen. */
+static void find_attribute(struct mad *m)
+{
+	m->attribute = mad_attribute(m->class, m->header.attribute);
+	m->data = m->bytes + m->class->data;
+	m->record = NULL;
+	if (!m->attribute)
+		return;
+	if (m->attribute->offset)
+		m->data = m->bytes + m->attribute->offset;
+	m->record = m->attribute->choose ? m->attribute->choose(m->data)
+					 : m->attribute->record;
+}
+
+static void take_apart(const uint8_t *bytes, struct mad *out)
+{
+	*out = (struct mad){ .bytes = bytes, .data = bytes + 24 };
+	header_read(bytes, &out->header);
+	out->class = mad_class(out->header.mgmt_class);
+	if (out->class)
+		find_attribute(out);
+}
+
+enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d,
+			  struct mad *out)
+{
+	if (size != MAD_SIZE)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "MAD of %zu bytes, expected %d", size,
+				 MAD_SIZE);
+	if (bytes[0] != MAD_BASE_VERSION)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "MAD base version %u, expected %d", bytes[0],
+				 MAD_BASE_VERSION);
+	take_apart(bytes, out);
+	return HD_OK;
+}
+
+void mad_write(const struct mad_header *h, uint8_t *bytes)
+{
+	const struct mad_class *class = mad_class(h->mgmt_class);
+	uint8_t version = h->class_version;
+
+	memset(bytes, 0, MAD_SIZE);
+	bytes[0] = MAD_BASE_VERSION;
+	bytes[1] = h->mgmt_class;
+	bytes[2] = version == 0 && class ? class->version : version;
+	bytes[3] = h->method;
+	store_be16(bytes + 4, h->status);
+	bytes[6] = h->hop_pointer;
+	bytes[7] = h->hop_count;
+	store_be64(bytes + 8, h->tid);
+	store_be16(bytes + 16, h->attribute);
+	store_be32(bytes + 20, h->modifier);
+}
+
+/* The field `name` of header or attribute, with its offset in the MAD. */
+static struct field locate(const uint8_t *bytes, const char *name)
+{
+	struct field f = { .name = NULL };
+	struct mad m;
+
+	take_apart(bytes, &m);
+	if (m.record && record_find(m.record, name, &f)) {
+		f.offset = (uint16_t)(f.offset + 8 * (m.data - bytes));
+		return f;
+	}
+	bool found = m.class && record_find(m.class->header, name, &f);
+
+	assert(found);
+	(void)found;
+	return f;
+}
+
+void mad_set(uint8_t *bytes, const char *name, uint64_t value)
+{
+	struct field f = locate(bytes, name);
+
+	field_set(&f, bytes, value);
+}
+
+uint64_t mad_get(const uint8_t *bytes, const char *name)
+{
+	struct field f = locate(bytes, name);
+
+	return field_get(&f, bytes);
+}
+
+void mad_set_bytes(uint8_t *bytes, const char *name, const void *from,
+		   size_t size)
+{
+	struct field f = locate(bytes, name);
+
+	assert(f.offset % 8 == 0 && f.width == 8 * size);
+	memcpy(bytes + f.offset / 8, from, size);
+}
+
+void mad_set_entry(uint8_t *bytes, unsigned i, const char *name, uint64_t value)
+{
+	struct mad m;
+
+	take_apart(bytes, &m);
+	assert(m.record && m.record->group);
+	record_set_entry(m.record, bytes + (m.data - bytes), i, name, value);
+}
+
+void mad_summary(const struct mad *m, struct strbuf *out)
+{
+	const struct mad_header *h = &m->header;
+
+	if (m->class)
+		strbuf_puts(out, m->class->prefix);
+	else
+		strbuf_printf(out, "Class0x%02x", h->mgmt_class);
+	mad_method_print(h->method, out);
+	if (m->attribute)
+		strbuf_printf(out, "(%s)", m->attribute->record->name);
+	else
+		strbuf_printf(out, "(0x%04x)", h->attribute);
+	if (h->modifier)
+		strbuf_printf(out, " mod 0x%" PRIx32, h->modifier);
+	if (h->mgmt_class == MAD_SMP_DIRECT)
+		strbuf_printf(out, " hop %u/%u", h->hop_pointer, h->hop_count);
+	if (h->status)
+		strbuf_printf(out, " status 0x%x", h->status);
+}
+
+/* A table of SA: as many records as there are room and claims for. */
+static unsigned count_records(const struct mad *m)
+{
+	size_t left = MAD_SIZE - (size_t)(m->data - m->bytes);
+	size_t stride = 8 * (size_t)load_be16(m->bytes + 44);
+
+	if (m->header.mgmt_class != MAD_SA ||
+	    m->header.method != MAD_GET_TABLE_RESP ||
+	    stride < m->record->size || stride > left)
+		return 1;
+	return 1 + (unsigned)((left - m->record->size) / stride);
+}
+
+static const uint8_t *record_at(const struct mad *m, unsigned i)
+{
+	return m->data + 8 * (size_t)i * load_be16(m->bytes + 44);
+}
+
+void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
+{
+	const struct record *header =
+		m->class ? m->class->header : &common_header;
+
+	record_print(header, m->bytes, indent, out);
+	if (!m->record)
+		return;
+	unsigned n = count_records(m);
+
+	for (unsigned i = 0; i < n; i++) {
+		strbuf_printf(out, "%s# %s", indent, m->record->name);
+		if (n > 1)
+			strbuf_printf(out, " %u", i);
+		strbuf_putc(out, '\n');
+		record_print(m->record, n > 1 ? record_at(m, i) : m->data,
+			     indent, out);
+	}
+}
+
+void mad_json(const struct mad *m, struct json *w)
+{
+	const struct record *header =
+		m->class ? m->class->header : &common_header;
+	struct strbuf summary = STRBUF_INIT;
+
+	mad_summary(m, &summary);
+	json_begin_object(w);
+	json_key(w, "summary");
+	json_text(w, summary.text);
+	json_key(w, "header");
+	record_json(header, m->bytes, w);
+	if (m->record) {
+		unsigned n = count_records(m);
+
+		json_key(w, m->record->name);
+		if (n > 1)
+			json_begin_array(w);
+		for (unsigned i = 0; i < n; i++)
+			record_json(m->record,
+				    n > 1 ? record_at(m, i) : m->data, w);
+		if (n > 1)
+			json_end(w);
+	}
+	json_end(w);
+	strbuf_fini(&summary);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_MAD_H
+#define HD_WIRE_MAD_H
+
+/*
+ * Management datagrams: 256 bytes in the payload of a UD SEND to queue pair 0
+ * (subnet management) or 1 (everything else).
+ *
+ *	common header (24) | header of the class | attribute
+ *
+ * A class says where its attribute stands and which attributes it has; each
+ * attribute is one record (field.h). The tables are in mad_smp.c, mad_sa.c,
+ * mad_perf.c and mad_cc.c. An SMP's class is 0x01 if it is routed by LIDs and
+ * 0x81 if it says its own route, hop by hop; both have the same attributes.
+ *
+ * To make a MAD, write its header, then its attribute:
+ *
+ *	struct mad_header h = { .mgmt_class = MAD_SMP, .method = MAD_GET,
+ *				.attribute = ATTR_PORT_INFO, .modifier = 3 };
+ *	mad_write(&h, bytes);
+ *	mad_set(bytes, "M_Key", key);
+ *	mad_set(bytes, "VLHighLimit", 4);
+ */
+
+#include "base/diag.h"
+#include "wire/field.h"
+
+enum {
+	MAD_SIZE = 256,
+	MAD_BASE_VERSION = 1,
+};
+
+/* The Q_Key of queue pair 1: of all but subnet management. */
+#define MAD_QKEY UINT32_C(0x80010000)
+
+enum mad_class_id {
+	MAD_SMP = 0x01,
+	MAD_SA = 0x03,
+	MAD_PERF = 0x04,
+	MAD_CC = 0x21,
+	MAD_SMP_DIRECT = 0x81,
+};
+
+enum {
+	MAD_GET = 0x01,
+	MAD_SET = 0x02,
+	MAD_SEND = 0x03,
+	MAD_TRAP = 0x05,
+	MAD_REPORT = 0x06,
+	MAD_TRAP_REPRESS = 0x07,
+	MAD_GET_TABLE = 0x12,
+	MAD_DELETE = 0x15,
+	MAD_RESPONSE = 0x80, /* set in the answer: GetResp is 0x81 */
+	MAD_GET_RESP = 0x81,
+	MAD_GET_TABLE_RESP = 0x92,
+};
+
+/* Attributes of subnet management. */
+enum {
+	ATTR_CLASS_PORT_INFO = 0x01, /* of every other class */
+	ATTR_NOTICE = 0x02,          /* of every class */
+	ATTR_NODE_DESCRIPTION = 0x10,
+	ATTR_NODE_INFO = 0x11,
+	ATTR_SWITCH_INFO = 0x12,
+	ATTR_GUID_INFO = 0x14,
+	ATTR_PORT_INFO = 0x15,
+	ATTR_PKEY_TABLE = 0x16,
+	ATTR_SL_TO_VL = 0x17,
+	ATTR_VL_ARBITRATION = 0x18,
+	ATTR_LINEAR_FORWARDING = 0x19,
+	ATTR_RANDOM_FORWARDING = 0x1A,
+	ATTR_MULTICAST_FORWARDING = 0x1B,
+	ATTR_SM_INFO = 0x20,
+	ATTR_VENDOR_DIAG = 0x30,
+	ATTR_LED_INFO = 0x31,
+};
+
+/* Of performance management. */
+enum {
+	ATTR_PORT_COUNTERS = 0x12,
+	ATTR_PORT_RCV_ERROR_DETAILS = 0x15,
+	ATTR_PORT_XMIT_DISCARD_DETAILS = 0x16,
+	ATTR_PORT_VL_XMIT_WAIT = 0x1C,
+	ATTR_PORT_COUNTERS_EXT = 0x1D,
+	ATTR_PORT_RCV_CON_CTRL = 0x31,
+	ATTR_PORT_XMIT_DATA_SL = 0x36,
+	ATTR_PORT_RCV_DATA_SL = 0x37,
+};
+
+/* Of subnet administration. */
+enum {
+	ATTR_NODE_RECORD = 0x11,
+	ATTR_PORT_INFO_RECORD = 0x12,
+	ATTR_PATH_RECORD = 0x35,
+	ATTR_MC_MEMBER_RECORD = 0x38,
+};
+
+/* Of congestion control. */
+enum {
+	ATTR_CONGESTION_INFO = 0x11,
+	ATTR_CONGESTION_KEY_INFO = 0x12,
+	ATTR_CONGESTION_LOG = 0x13,
+	ATTR_SWITCH_CONGESTION = 0x14,
+	ATTR_SWITCH_PORT_CONGESTION = 0x15,
+	ATTR_CA_CONGESTION = 0x16,
+	ATTR_CONGESTION_CONTROL_TABLE = 0x17,
+	ATTR_TIME_STAMP = 0x18,
+};
+
+struct mad_attribute {
+	uint16_t id;
+	uint16_t offset; /* in the MAD; 0: where the class says */
+	const struct record *record;
+	/* Where its content decides which fields it has; else NULL. */
+	const struct record *(*choose)(const uint8_t *data);
+};
+
+struct mad_class {
+	const char *name;            /* "Subnet management" */
+	const char *prefix;          /* "Subn" of "SubnGet(NodeInfo)" */
+	const struct record *header; /* all fields that are no attribute's */
+	const struct mad_attribute *attributes; /* ends with a NULL record */
+	uint16_t data;                          /* where attributes stand */
+	uint8_t id;
+	uint8_t version;
+};
+
+/* NULL if we do not know the class, or the class not the attribute. */
+const struct mad_class *mad_class(uint8_t id);
+const struct mad_attribute *mad_attribute(const struct mad_class *class,
+					  uint16_t id);
+/* The classes we know; NULL after the last. */
+const struct mad_class *mad_class_at(size_t i);
+
+/* "Get", "GetResp"; "Method(0x..)" in `out` otherwise. */
+void mad_method_print(uint8_t method, struct strbuf *out);
+
+struct mad_header {
+	uint8_t mgmt_class;
+	uint8_t class_version; /* mad_write: 0 means the class's own */
+	uint8_t method;
+	uint16_t status;
+	uint8_t hop_pointer, hop_count; /* of SMPs that say their route */
+	uint64_t tid;
+	uint16_t attribute;
+	uint32_t modifier;
+};
+
+/* A MAD that was taken apart; all pointers go into its bytes or to tables. */
+struct mad {
+	struct mad_header header;
+	const struct mad_class *class;         /* NULL: unknown */
+	const struct mad_attribute *attribute; /* NULL: unknown */
+	const struct record *record; /* of the attribute; NULL: unknown */
+	const uint8_t *bytes;
+	const uint8_t *data; /* of the attribute, record->size bytes or more */
+};
+
+/*
+ * HD_ERR_INPUT with a reason if `size` is not MAD_SIZE or the base version is
+ * not 1. A class or attribute that we do not know is no error.
+ */
+HD_MUST_CHECK enum hd_status mad_decode(const uint8_t *bytes, size_t size,
+					struct diag *d, struct mad *out);
+
+/* Writes all MAD_SIZE bytes: the header, then zeros. */
+void mad_write(const struct mad_header *h, uint8_t *bytes);
+/*
+ * Sets a field of the class's header or of the attribute; the MAD's header
+ * must be there. Asserts that there is such a field.
+ */
+void mad_set(uint8_t *bytes, const char *name, uint64_t value);
+void mad_set_bytes(uint8_t *bytes, const char *name, const void *from,
+		   size_t size);
+void mad_set_entry(uint8_t *bytes, unsigned i, const char *name,
+		   uint64_t value);
+uint64_t mad_get(const uint8_t *bytes, const char *name);
+
+/* "SubnGet(NodeInfo)", with status and modifier where they say something. */
+void mad_summary(const struct mad *m, struct strbuf *out);
+/* Header and attribute, one field per line, as smpquery prints them. */
+void mad_print(const struct mad *m, const char *indent, struct strbuf *out);
+void mad_json(const struct mad *m, struct json *w);
+
+#endif

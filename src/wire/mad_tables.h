@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WIRE_MAD_TABLES_H
+#define HD_WIRE_MAD_TABLES_H
+
+/*
+ * The tables of MAD attributes, one file per class, private to wire/. Each
+ * ends with a row without a record.
+ *
+ * Offsets are bits from the start of the attribute, most significant bit
+ * first, as in the standard's tables; names are those of libibmad, which
+ * smpquery and perfquery print, where it has any.
+ */
+
+#include "wire/mad.h"
+
+extern const struct mad_attribute mad_smp_attributes[];
+extern const struct mad_attribute mad_sa_attributes[];
+extern const struct mad_attribute mad_perf_attributes[];
+extern const struct mad_attribute mad_cc_attributes[];
+
+/* Shared between classes. */
+extern const struct record mad_node_info;
+extern const struct record mad_node_description;
+extern const struct record mad_port_info;
+extern const struct record mad_class_port_info;
+extern const struct record mad_notice;
+const struct record *mad_notice_choose(const uint8_t *data);
+
+#endif
