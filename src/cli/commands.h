@@ -6,4 +6,9 @@
 
 #include "cli/command.h"
 
+extern const struct command command_qos;
+extern const struct command command_qos_plan;
+extern const struct command command_qos_table;
+extern const struct command command_qos_lint;
+
 #endif

@@ -86,6 +86,15 @@ static void lint_sl2vl(const struct opensm_list *list,
 	}
 }
 
+static bool has_weight(const struct opensm_list *list)
+{
+	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
+		if (list->weight[i])
+			return true;
+	}
+	return false;
+}
+
 static void lint_set(const struct opensm_set *set,
 		     const struct opensm_port *port, unsigned mtu,
 		     struct opensm_findings *out)
@@ -99,7 +108,8 @@ static void lint_set(const struct opensm_set *set,
 	if (set->high_limit_line && set->high_limit == 255)
 		report(out, "W4", set->high_limit_line,
 		       "high_limit 255: the high table can starve the low one");
-	if (set->high_limit_line && set->high_limit == 0 && set->high.line)
+	if (set->high_limit_line && set->high_limit == 0 &&
+	    has_weight(&set->high))
 		report(out, "W4", set->high_limit_line,
 		       "high_limit 0: after each high packet low may send one, whatever the high table's weights");
 }

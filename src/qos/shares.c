@@ -80,7 +80,7 @@ static unsigned lay_out(const uint32_t packets[N_DATA_VLS],
 
 /*
  * Rounds of different length give different rounding errors; the shortest
- * round whose error is least wins, since short rounds mean short waits.
+ * round within half a point wins, since short rounds mean short waits.
  */
 unsigned shares_weights(const double wanted[N_DATA_VLS],
 			const uint32_t bytes[N_DATA_VLS],
@@ -89,7 +89,7 @@ unsigned shares_weights(const double wanted[N_DATA_VLS],
 	struct vlarb_entry trial[VLARB_MAX];
 	unsigned best_n = 0;
 	double best = 2;
-	const double good_enough = 0.0005;
+	const double good_enough = 0.005;
 
 	for (unsigned step = 1; step <= 256 && best > good_enough; step++) {
 		uint32_t packets[N_DATA_VLS];

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+
+static const struct command *const subcommands[] = {
+	&command_qos_plan,
+	&command_qos_table,
+	&command_qos_lint,
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "heddle qos plan mpi=70% ost=30%",
+	  "weights that really give these shares, and the opensm.conf for them" },
+	{ "heddle qos lint /etc/opensm/opensm.conf",
+	  "what OpenSM will make of a configuration" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos = {
+	.name = "qos",
+	.summary = "service classes, arbitration tables, admission, bounds",
+	.arguments = "",
+	.description =
+		"Turns goals into service levels, lanes and arbitration tables, says\n"
+		"what the tables are worth, and checks configurations before they\n"
+		"meet a fabric.\n",
+	.examples = examples,
+	.subcommands = subcommands,
+};
