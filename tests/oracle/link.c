@@ -206,6 +206,8 @@ int link_next_update(const struct oracle *o, uint32_t port)
 
 	if (o->mutation == MUT_UPDATES_FROM_VL0)
 		from = 0;
+	if (!is_exact(o))
+		return NO_VL;
 	for (int k = 0; k < N_DATA_VLS; k++) {
 		int vl = (from + k) % N_DATA_VLS;
 
@@ -253,6 +255,8 @@ void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl,
 /* F2, delay mode: one update per VL and instant, by number. */
 void freed_updates_leave(struct oracle *o)
 {
+	if (is_exact(o))
+		return;
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		for (uint8_t vl = 0; vl < N_DATA_VLS; vl++) {
 			if (o->ports[i].freed[vl])
@@ -271,7 +275,7 @@ static void message_act(struct oracle *o, struct message m)
 		return;
 	}
 	p->limit[m.vl] = m.limit;
-	if (is_exact(o) && o->mutation != MUT_ABR_NOT_CORRECTED)
+	if (is_exact(o))
 		p->received[m.vl] = m.fctbs;
 }
 

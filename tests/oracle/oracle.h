@@ -17,7 +17,10 @@
 
 /*
  * One rule told wrong on purpose. If a set of scenarios is worth something,
- * each of these shows in it.
+ * each of these shows in it. (Two wrongs that cannot show: output space that
+ * is set aside at x1, since the crossbar's output is busy until then; and an
+ * ABR that updates do not correct, since only a link that goes down loses
+ * packets before they arrive, and that starts anew.)
  */
 enum oracle_mutation {
 	ORACLE_TRUE,
@@ -33,7 +36,7 @@ enum oracle_mutation {
 	MUT_X1_WITHOUT_MAX,              /* T9 */
 	MUT_LINK_READY_AT_X1,            /* T9 */
 	MUT_CROSSBAR_FROM_VL0,           /* T9: lowest VL first */
-	MUT_SPACE_SET_ASIDE_AT_X1,       /* T9: output space, not at g */
+	MUT_OUTPUT_SPACE_AT_GRANT,       /* T9: free at g_link */
 	MUT_LEFT_CARRIED_OVER,           /* T10 */
 	MUT_LEFT_NOT_NEEDED,             /* T10: entry kept at left <= 0 */
 	MUT_POSITION_BEFORE_NEXT,        /* T10: the position itself first */
@@ -45,7 +48,6 @@ enum oracle_mutation {
 	MUT_UPDATES_FROM_VL0,            /* T5 */
 	MUT_UPDATE_AFTER_DATA,           /* T5 */
 	MUT_UPDATE_TAKES_NO_TIME,        /* T5 */
-	MUT_ABR_NOT_CORRECTED,           /* T5 */
 	MUT_NO_TIMER,                    /* T5 */
 	MUT_SLOT_FREED_BY_FIRST_COPY,    /* T12 */
 	MUT_MULTICAST_GOES_BACK,         /* T12 */

@@ -116,7 +116,6 @@ struct release {
 	uint32_t port;
 	uint8_t vl;
 	uint32_t blocks;
-	int sign; /* -1: frees; +1: is taken (a mutation) */
 	hd_time time;
 };
 

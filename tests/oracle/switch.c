@@ -431,12 +431,11 @@ void space_comes_free(struct oracle *o)
 			buffer_clear(o, i);
 	for (size_t i = 0; i < o->n_releases; i++) {
 		struct release r = o->releases[i];
-		uint32_t *occupied = &o->ports[r.port].out_occupied[r.vl];
 
 		if (r.time > o->now)
 			o->releases[kept++] = r;
 		else
-			*occupied += r.sign < 0 ? 0 - r.blocks : r.blocks;
+			o->ports[r.port].out_occupied[r.vl] -= r.blocks;
 	}
 	o->n_releases = kept;
 }
@@ -503,7 +502,6 @@ static bool queue_discards(struct oracle *o, uint32_t out, uint8_t vl)
 				       .port = out,
 				       .vl = vl,
 				       .blocks = blocks_of(gone.packet),
-				       .sign = -1,
 				       .time = at_once ? o->now
 						       : later(o->now, gone.x1),
 			       });
@@ -618,10 +616,7 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 	p->crossbar_busy_until = x1;
 	if (c->vl != VL_MANAGEMENT)
 		p->last_crossbar_vl = c->vl;
-	if (o->mutation == MUT_SPACE_SET_ASIDE_AT_X1)
-		release_add(o, (struct release){ c->out, c->vl, blk, 1, x1 });
-	else
-		p->out_occupied[c->vl] += blk;
+	p->out_occupied[c->vl] += blk;
 	queue_push(o, &p->queues[c->vl],
 		   (struct outgoing){
 			   .packet = slot->packet, .ready = ready, .x1 = x1 });
@@ -631,10 +626,13 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 static void crossbar_grant(struct oracle *o, uint32_t out)
 {
 	struct port *p = &o->ports[out];
-	unsigned wanted = vls_wanted(o, out);
+	unsigned wanted;
 	struct offer offer;
 
-	if (p->crossbar_busy_until > o->now || wanted == 0)
+	if (p->crossbar_busy_until > o->now)
+		return;
+	wanted = vls_wanted(o, out);
+	if (wanted == 0)
 		return;
 	if (candidate_find(o, out, VL_MANAGEMENT, &offer)) {
 		crossbar_take(o, &offer);
@@ -675,6 +673,19 @@ static bool sends_from_inputs(const struct oracle *o, uint32_t port)
 	return is_switch_port(o, port) && !is_cioq(o);
 }
 
+/* Which VLs something waits for to be sent on the link, as bits. */
+static unsigned link_vls_wanted(const struct oracle *o, uint32_t port)
+{
+	unsigned wanted = 0;
+
+	if (sends_from_inputs(o, port))
+		return vls_wanted(o, port);
+	for (unsigned vl = 0; vl < ALL_VLS; vl++)
+		if (o->ports[port].queues[vl].n > 0)
+			wanted |= 1u << vl;
+	return wanted;
+}
+
 static const struct sim_arrival *link_candidate(struct oracle *o, uint32_t port,
 						uint8_t vl, struct offer *offer)
 {
@@ -694,18 +705,18 @@ static void queue_take(struct oracle *o, uint32_t port, uint8_t vl)
 {
 	struct queue *q = &o->ports[port].queues[vl];
 	const struct sim_arrival *packet = q->items[0].packet;
+	hd_time gone = o->now + duration_on(o, port, packet->bytes);
 
 	o->stats->queued += q->items[0].ready < o->now;
+	if (o->mutation == MUT_OUTPUT_SPACE_AT_GRANT)
+		gone = o->now;
 	if (is_switch_port(o, port))
-		release_add(o,
-			    (struct release){
-				    .port = port,
-				    .vl = vl,
-				    .blocks = blocks_of(packet),
-				    .sign = -1,
-				    .time = o->now +
-					    duration_on(o, port, packet->bytes),
-			    });
+		release_add(o, (struct release){
+				       .port = port,
+				       .vl = vl,
+				       .blocks = blocks_of(packet),
+				       .time = gone,
+			       });
 	queue_pop(o, q);
 }
 
@@ -725,13 +736,13 @@ static void link_grant(struct oracle *o, uint32_t port)
 	const struct sim_arrival *packets[ALL_VLS] = { NULL };
 	uint32_t blocks[ALL_VLS] = { 0 };
 	struct offer offers[ALL_VLS];
-	unsigned wanted =
-		sends_from_inputs(o, port) ? vls_wanted(o, port) : ~0u;
-	int update = link_next_update(o, port);
-	int vl;
+	unsigned wanted;
+	int update, vl;
 
 	if (!o->ports[port].up || o->ports[port].busy_until > o->now)
 		return;
+	wanted = link_vls_wanted(o, port);
+	update = link_next_update(o, port);
 	for (uint8_t v = 0; v < ALL_VLS; v++) {
 		if (!(wanted >> v & 1))
 			continue;
@@ -799,12 +810,12 @@ void waits_count(struct oracle *o)
 		o->horizon - o->now < o->tick ? o->horizon - o->now : o->tick;
 
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
-		unsigned wanted =
-			sends_from_inputs(o, i) ? vls_wanted(o, i) : ~0u;
+		unsigned wanted;
 		bool waits = false, stalls = false;
 
 		if (!o->ports[i].up || o->ports[i].busy_until > o->now)
 			continue;
+		wanted = link_vls_wanted(o, i);
 		for (uint8_t vl = 0; vl < ALL_VLS; vl++) {
 			bool fits;
 

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- plans ---- */
+
+static void arrivals_keep(const struct plan *p, struct scenario *s)
+{
+	uint32_t next[64] = { 0 }; /* sequence numbers stay without gaps */
+	size_t kept = 0;
+
+	assert(s->n_arrivals <= PLAN_MAX_ARRIVALS);
+	for (size_t i = 0; i < s->n_arrivals; i++) {
+		struct sim_arrival a = s->arrivals[i];
+
+		if (p->no_arrival[i])
+			continue;
+		assert(a.flow < 64);
+		a.sequence = next[a.flow]++;
+		s->arrivals[kept++] = a;
+	}
+	s->n_arrivals = kept;
+}
+
+void plan_apply(const struct plan *p, struct scenario *s)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t kept = 0;
+
+	scenario_draw(s, p->seed);
+	if (p->horizon > 0)
+		s->horizon = p->horizon;
+	for (int i = 0; i < PLAIN_COUNT; i++)
+		if (p->plain >> i & 1)
+			scenario_simplify(s, (enum simplification)i);
+	arrivals_keep(p, s);
+	assert(t->n_faults <= PLAN_MAX_FAULTS);
+	for (uint32_t i = 0; i < t->n_faults; i++)
+		if (!p->no_fault[i])
+			t->faults[kept++] = t->faults[i];
+	t->n_faults = kept;
+	for (uint32_t e = 0; e < s->fabric.n_ends; e++)
+		if (p->unplugged >> e & 1)
+			scenario_unplug(s, e);
+}
+
+static void left_out_print(const char *option, const bool *left_out, size_t n,
+			   FILE *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t from = i;
+
+		if (!left_out[i])
+			continue;
+		while (i + 1 < n && left_out[i + 1])
+			i++;
+		fprintf(to, "%s%zu", any ? "," : option, from);
+		if (i > from)
+			fprintf(to, "-%zu", i);
+		any = true;
+	}
+}
+
+void plan_print(const struct plan *p, FILE *to)
+{
+	fprintf(to, "--scenario 0x%" PRIx64, p->seed);
+	if (p->horizon)
+		fprintf(to, " --horizon %" PRIu64, p->horizon);
+	if (p->plain)
+		fprintf(to, " --plain 0x%x", p->plain);
+	if (p->unplugged)
+		fprintf(to, " --unplug 0x%x", p->unplugged);
+	left_out_print(" --without-arrivals ", p->no_arrival, PLAN_MAX_ARRIVALS,
+		       to);
+	left_out_print(" --without-faults ", p->no_fault, PLAN_MAX_FAULTS, to);
+	fputc('\n', to);
+}
+
+/* ---- comparing ---- */
+
+static const char *const fates[] = {
+	[SIM_DELIVERED] = "delivered",
+	[SIM_LOST_CORRUPT] = "corrupted",
+	[SIM_LOST_LINK] = "lost with its link",
+	[SIM_LOST_DISCARD] = "discarded",
+	[SIM_LOST_NO_ROUTE] = "without a route",
+	[SIM_LOST_PARTITION] = "refused by partition",
+	[SIM_LOST_VL15] = "lost for want of VL15 space",
+};
+
+#define COUNTER(name)                                         \
+	{                                                     \
+#name, offsetof(struct sim_counters, name), 1 \
+	}
+#define COUNTERS(name)                                         \
+	{                                                      \
+#name, offsetof(struct sim_counters, name), 16 \
+	}
+static const struct {
+	const char *name;
+	size_t offset;
+	unsigned n;
+} counter_table[] = {
+	COUNTER(xmit_bytes),
+	COUNTER(rcv_bytes),
+	COUNTER(xmit_packets),
+	COUNTER(rcv_packets),
+	COUNTERS(xmit_bytes_vl),
+	COUNTERS(xmit_packets_vl),
+	COUNTERS(xmit_bytes_sl),
+	COUNTERS(rcv_bytes_sl),
+	COUNTER(xmit_wait),
+	COUNTER(xmit_discards),
+	COUNTER(rcv_errors),
+	COUNTER(rcv_relay_errors),
+	COUNTER(xmit_constraint_errors),
+	COUNTER(rcv_constraint_errors),
+	COUNTER(vl15_dropped),
+	COUNTER(link_lost),
+	COUNTER(updates_sent),
+};
+
+static int by_time(const void *x, const void *y)
+{
+	const struct sim_event_record *a = x, *b = y;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	if (a->sequence != b->sequence)
+		return a->sequence < b->sequence ? -1 : 1;
+	if (a->where != b->where)
+		return a->where < b->where ? -1 : 1;
+	return (int)a->fate - (int)b->fate;
+}
+
+static void record_sort(struct sim_record *r)
+{
+	if (r->n_events > 0)
+		qsort(r->events, r->n_events, sizeof(*r->events), by_time);
+}
+
+static void event_print(const char *who, const struct sim_record *r, size_t i,
+			struct strbuf *to)
+{
+	const struct sim_event_record *e;
+
+	if (i >= r->n_events) {
+		strbuf_printf(to, "  %s: no further event\n", who);
+		return;
+	}
+	e = &r->events[i];
+	strbuf_printf(to,
+		      "  %s: at %" PRIu64 " ps flow %u sequence %u %s at port"
+		      " %u\n",
+		      who, e->time, e->flow, e->sequence, fates[e->fate],
+		      e->where);
+}
+
+static bool events_differ(const struct sim_record *want,
+			  const struct sim_record *got, struct strbuf *why)
+{
+	for (size_t i = 0; i < want->n_events || i < got->n_events; i++) {
+		if (i < want->n_events && i < got->n_events &&
+		    by_time(&want->events[i], &got->events[i]) == 0)
+			continue;
+		if (why) {
+			strbuf_printf(why, "event %zu in order of time:\n", i);
+			event_print("oracle ", want, i, why);
+			event_print("subject", got, i, why);
+		}
+		return true;
+	}
+	return false;
+}
+
+static uint64_t counter_get(const struct sim_counters *c, size_t which,
+			    unsigned k)
+{
+	uint64_t value;
+
+	memcpy(&value,
+	       (const char *)c + counter_table[which].offset +
+		       k * sizeof(value),
+	       sizeof(value));
+	return value;
+}
+
+/* The first counter of a port that differs; false if none does. */
+static bool port_differs(const struct sim_record *want,
+			 const struct sim_record *got, uint32_t port,
+			 struct strbuf *why)
+{
+	size_t n = sizeof(counter_table) / sizeof(counter_table[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned k = 0; k < counter_table[i].n; k++) {
+			uint64_t w = counter_get(&want->counters[port], i, k);
+			uint64_t g = counter_get(&got->counters[port], i, k);
+
+			if (w == g)
+				continue;
+			if (why)
+				strbuf_printf(why,
+					      "port %u %s[%u]: oracle %" PRIu64
+					      ", subject %" PRIu64 "\n",
+					      port, counter_table[i].name, k, w,
+					      g);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool compare_differs(const struct scenario *s, const struct subject *subject,
+		     struct strbuf *why)
+{
+	struct oracle_case c = scenario_case(s);
+	struct oracle_stats stats;
+	struct sim_record want, got;
+	bool differs;
+
+	oracle_run(&c, ORACLE_TRUE, &want, &stats);
+	subject->replay(&c, subject->context, &got);
+	record_sort(&want);
+	record_sort(&got);
+	differs = events_differ(&want, &got, why);
+	for (uint32_t i = 0; i < s->fabric.setup.n_ports; i++) {
+		if (port_differs(&want, &got, i, why)) {
+			differs = true;
+			break;
+		}
+	}
+	oracle_record_fini(&want);
+	oracle_record_fini(&got);
+	return differs;
+}
+
+/* ---- shrinking ---- */
+
+static bool plan_differs(const struct plan *p, const struct subject *subject)
+{
+	struct scenario s;
+	bool differs;
+
+	plan_apply(p, &s);
+	differs = s.n_arrivals > 0 && compare_differs(&s, subject, NULL);
+	scenario_fini(&s);
+	return differs;
+}
+
+/* Leaves out what the caller has marked in `trial`, if it is not needed. */
+static bool try(struct plan *p, const struct plan *trial,
+		const struct subject *subject)
+{
+	if (!plan_differs(trial, subject))
+		return false;
+	*p = *trial;
+	return true;
+}
+
+/* Arrivals [from, to), if any is left of them. */
+static bool shrink_range(struct plan *p, size_t from, size_t to,
+			 const struct subject *subject)
+{
+	struct plan trial = *p;
+	bool marked = false;
+
+	for (size_t i = from; i < to; i++) {
+		marked |= !trial.no_arrival[i];
+		trial.no_arrival[i] = true;
+	}
+	return marked && try(p, &trial, subject);
+}
+
+/* Blocks of arrivals, from half of them down to single ones. */
+static bool shrink_arrivals(struct plan *p, size_t n,
+			    const struct subject *subject)
+{
+	bool any = false;
+
+	for (size_t size = n / 2 + 1; size > 0; size /= 2)
+		for (size_t from = 0; from < n; from += size)
+			any |= shrink_range(p, from,
+					    from + size < n ? from + size : n,
+					    subject);
+	return any;
+}
+
+static bool shrink_faults(struct plan *p, size_t n,
+			  const struct subject *subject)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct plan trial = *p;
+
+		if (p->no_fault[i])
+			continue;
+		trial.no_fault[i] = true;
+		any |= try(p, &trial, subject);
+	}
+	return any;
+}
+
+static bool shrink_bits(struct plan *p, uint32_t n_ends,
+			const struct subject *subject)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < PLAIN_COUNT; i++) {
+		struct plan trial = *p;
+
+		trial.plain |= UINT32_C(1) << i;
+		any |= trial.plain != p->plain && try(p, &trial, subject);
+	}
+	for (uint32_t e = 0; e < n_ends; e++) {
+		struct plan trial = *p;
+
+		trial.unplugged |= UINT32_C(1) << e;
+		any |= trial.unplugged != p->unplugged &&
+		       try(p, &trial, subject);
+	}
+	return any;
+}
+
+/* The earliest end at which they differ already, by halving. */
+static void shrink_horizon(struct plan *p, hd_time horizon, hd_time tick,
+			   const struct subject *subject)
+{
+	hd_time low = 0, high = horizon / tick;
+
+	while (high - low > 1) {
+		struct plan trial = *p;
+		hd_time middle = low + (high - low) / 2;
+
+		trial.horizon = middle * tick;
+		if (try(p, &trial, subject))
+			high = middle;
+		else
+			low = middle;
+	}
+}
+
+void compare_shrink(struct plan *p, const struct subject *subject)
+{
+	struct scenario s;
+	bool any = true;
+
+	scenario_draw(&s, p->seed);
+	shrink_horizon(p, s.horizon, s.tick, subject);
+	for (int rounds = 0; any && rounds < 4; rounds++) {
+		any = shrink_arrivals(p, s.n_arrivals, subject);
+		any |= shrink_faults(p, s.fabric.setup.n_faults, subject);
+		any |= shrink_bits(p, s.fabric.n_ends, subject);
+	}
+	shrink_horizon(p, p->horizon ? p->horizon : s.horizon, s.tick, subject);
+	scenario_fini(&s);
+}
+
+void compare_report(const struct plan *p, const struct subject *subject,
+		    FILE *to)
+{
+	struct strbuf why = STRBUF_INIT;
+	struct scenario s;
+
+	plan_apply(p, &s);
+	if (!compare_differs(&s, subject, &why))
+		strbuf_puts(&why, "no difference\n");
+	scenario_print(&s, to);
+	fprintf(to, "%sreproduce with: ", why.text);
+	plan_print(p, to);
+	strbuf_fini(&why);
+	scenario_fini(&s);
+}

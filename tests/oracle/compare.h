@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TESTS_COMPARE_H
+#define HD_TESTS_COMPARE_H
+
+/*
+ * A second simulator against the oracle: every event and every counter of
+ * every port. A scenario on which they differ is shrunk to a plan, which says
+ * what was left out of the scenario that its seed draws.
+ */
+
+#include "base/strbuf.h"
+#include "random.h"
+
+/* The simulator under test; `context` is the caller's. */
+struct subject {
+	void (*replay)(const struct oracle_case *c, void *context,
+		       struct sim_record *out);
+	void *context;
+};
+
+#define PLAN_MAX_ARRIVALS 8192
+#define PLAN_MAX_FAULTS   256
+
+struct plan {
+	uint64_t seed;
+	hd_time horizon;                    /* 0: as drawn */
+	uint32_t plain;                     /* bits of enum simplification */
+	uint32_t unplugged;                 /* bits of end numbers */
+	bool no_arrival[PLAN_MAX_ARRIVALS]; /* left out */
+	bool no_fault[PLAN_MAX_FAULTS];
+};
+
+/* The scenario of a plan; a plan of nothing but a seed is the drawn one. */
+void plan_apply(const struct plan *p, struct scenario *s);
+
+/*
+ * Whether the subject differs from the oracle; `why` (may be NULL) gets the
+ * first differing event, in order of time, and the first differing counter.
+ */
+bool compare_differs(const struct scenario *s, const struct subject *subject,
+		     struct strbuf *why);
+/* Leaves out of the plan all that is not needed for a difference. */
+void compare_shrink(struct plan *p, const struct subject *subject);
+/* What a user must see of a difference. */
+void compare_report(const struct plan *p, const struct subject *subject,
+		    FILE *to);
+
+/* The plan as options of the compare program, and back; false if malformed. */
+void plan_print(const struct plan *p, FILE *to);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine against the oracle on random scenarios: every event and every
+ * counter equal, or the scenario is shrunk and printed.
+ *
+ *	compare_test [--seed S] [--count N]
+ *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
+ *		     [--without-arrivals LIST] [--without-faults LIST]
+ *
+ * The first form draws N scenarios from one seed, a fresh one unless it is
+ * given; the second runs one scenario as a failure has printed it. HD_SEED and
+ * HD_COUNT do the same as the options; HD_LONG=1 means 2,000 scenarios.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "compare.h"
+
+#define COUNT_RELEASE   200
+#define COUNT_SANITIZED 50
+#define COUNT_LONG      2000
+#define MAX_FAILURES    3
+
+#if defined(__SANITIZE_ADDRESS__) || HD_CHECKS + 0
+#define COUNT_DEFAULT COUNT_SANITIZED
+#else
+#define COUNT_DEFAULT COUNT_RELEASE
+#endif
+
+static void engine_replay(const struct oracle_case *c, void *context,
+			  struct sim_record *out)
+{
+	(void)context;
+	sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon, out);
+}
+
+static const struct subject engine = { engine_replay, NULL };
+
+/* A crash must name its scenario too. */
+static char current[80];
+
+static void on_crash(int number)
+{
+	ssize_t written = write(STDERR_FILENO, current, strlen(current));
+
+	(void)written;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void current_set(uint64_t seed)
+{
+	snprintf(current, sizeof(current),
+		 "died in: compare_test --scenario 0x%" PRIx64 "\n", seed);
+}
+
+static bool number_parse(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return errno == 0 && end != text && *end == '\0';
+}
+
+/* "0-4,7": marks those. */
+static bool list_parse(const char *text, bool *marks, size_t n)
+{
+	while (*text) {
+		char *end;
+		size_t from = strtoul(text, &end, 10), to = from;
+
+		if (end == text)
+			return false;
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		if (to >= n)
+			return false;
+		for (size_t i = from; i <= to; i++)
+			marks[i] = true;
+		text = *end == ',' ? end + 1 : end;
+		if (end == text && *end)
+			return false;
+	}
+	return true;
+}
+
+struct options {
+	uint64_t seed, count;
+	bool one; /* the plan's scenario, and no other */
+	struct plan plan;
+};
+
+static bool option_parse(struct options *o, const char *name, const char *value)
+{
+	struct plan *p = &o->plan;
+	uint64_t number = 0;
+	bool is_number = number_parse(value, &number);
+
+	if (strcmp(name, "--without-arrivals") == 0)
+		return list_parse(value, p->no_arrival, PLAN_MAX_ARRIVALS);
+	if (strcmp(name, "--without-faults") == 0)
+		return list_parse(value, p->no_fault, PLAN_MAX_FAULTS);
+	if (strcmp(name, "--seed") == 0)
+		o->seed = number;
+	else if (strcmp(name, "--count") == 0)
+		o->count = number;
+	else if (strcmp(name, "--scenario") == 0)
+		p->seed = number;
+	else if (strcmp(name, "--horizon") == 0)
+		p->horizon = number;
+	else if (strcmp(name, "--plain") == 0)
+		p->plain = (uint32_t)number;
+	else if (strcmp(name, "--unplug") == 0)
+		p->unplugged = (uint32_t)number;
+	else
+		return false;
+	o->one |= strcmp(name, "--scenario") == 0;
+	return is_number;
+}
+
+static uint64_t fresh_seed(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return ((uint64_t)now.tv_sec * UINT64_C(1000000000) +
+		(uint64_t)now.tv_nsec) ^
+	       ((uint64_t)getpid() << 48);
+}
+
+static bool environment_parse(struct options *o)
+{
+	const char *is_long = getenv("HD_LONG");
+	const char *seed = getenv("HD_SEED"), *count = getenv("HD_COUNT");
+
+	o->seed = fresh_seed();
+	o->count = COUNT_DEFAULT;
+	if (is_long && strcmp(is_long, "1") == 0)
+		o->count = COUNT_LONG;
+	if (seed && !number_parse(seed, &o->seed))
+		return false;
+	return !count || number_parse(count, &o->count);
+}
+
+static void failure_report(uint64_t seed)
+{
+	static struct plan p;
+
+	p = (struct plan){ .seed = seed };
+	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n", seed);
+	compare_shrink(&p, &engine);
+	compare_report(&p, &engine, stderr);
+}
+
+static int compare_many(const struct options *o)
+{
+	unsigned failures = 0;
+	struct rng seeds;
+
+	printf("seed 0x%" PRIx64 ", %" PRIu64 " scenarios\n", o->seed,
+	       o->count);
+	fflush(stdout);
+	rng_init(&seeds, o->seed, 0);
+	for (uint64_t i = 0; i < o->count && failures < MAX_FAILURES; i++) {
+		uint64_t seed = rng_next(&seeds);
+		struct scenario s;
+		bool differs;
+
+		current_set(seed);
+		scenario_draw(&s, seed);
+		differs = compare_differs(&s, &engine, NULL);
+		scenario_fini(&s);
+		if (!differs)
+			continue;
+		failures++;
+		failure_report(seed);
+	}
+	if (failures > 0)
+		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",
+			o->seed);
+	else
+		printf("engine and oracle agree\n");
+	return failures > 0;
+}
+
+static int compare_one(const struct options *o)
+{
+	struct scenario s;
+	bool differs;
+
+	current_set(o->plan.seed);
+	plan_apply(&o->plan, &s);
+	differs = compare_differs(&s, &engine, NULL);
+	scenario_fini(&s);
+	compare_report(&o->plan, &engine, stdout);
+	return differs;
+}
+
+int main(int argc, char **argv)
+{
+	static struct options o;
+	bool valid = environment_parse(&o) && argc % 2 == 1;
+
+	for (int i = 1; valid && i < argc; i += 2)
+		valid = option_parse(&o, argv[i], argv[i + 1]);
+	if (!valid) {
+		fprintf(stderr, "compare_test: see the top of its source\n");
+		return 2;
+	}
+	signal(SIGABRT, on_crash);
+	signal(SIGSEGV, on_crash);
+	return o.one ? compare_one(&o) : compare_many(&o);
+}

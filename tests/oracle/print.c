@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A scenario as text: all that a reader needs to follow a run by hand. */
+#include <inttypes.h>
+
+#include "random.h"
+
+static const char *const fault_names[] = { "link down", "link up", "sink stuck",
+					   "sink free" };
+
+static void model_print(const struct scenario *s, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	fprintf(to, "tick %" PRIu64 " ps, horizon %" PRIu64 " ps\n", s->tick,
+		s->horizon);
+	fprintf(to,
+		"switches: %s, %s, pick %s, readers %u, speedup %" PRIu64
+		"/%" PRIu64 ", r %" PRIu64 " ps, a %" PRIu64 " ps\n",
+		t->sw.queueing == SIM_CIOQ ? "cioq" : "input-queued",
+		t->sw.order == SIM_FIFO ? "fifo" : "voq",
+		t->sw.pick == SIM_OLDEST ? "oldest" : "round robin",
+		t->sw.readers, t->sw.speedup.num, t->sw.speedup.den,
+		t->sw.routing, t->sw.arbitration);
+	fprintf(to, "arbiter %s, credits %s, seed 0x%" PRIx64 "\n",
+		t->arbiter == SIM_STRICT ? "strict" : "by tables",
+		t->credits == SIM_CREDITS_EXACT ? "exact" : "delay", t->seed);
+}
+
+static void keys_print(const struct pkey_table *t, FILE *to)
+{
+	if (!t->enforce_in && !t->enforce_out)
+		return;
+	fprintf(to, " P_Keys %s%s", t->enforce_in ? "in" : "",
+		t->enforce_out ? "out" : "");
+	for (unsigned i = 0; i < t->n; i++)
+		fprintf(to, " 0x%04x", t->keys[i]);
+}
+
+static void port_print(const struct scenario *s, uint32_t port, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	const struct sim_port *p = &t->ports[port];
+	const struct sim_node *n = &t->nodes[p->node];
+
+	if (p->peer == SIM_NONE)
+		return;
+	fprintf(to,
+		"port %u (%s %u number %u) to port %u: D(%u B) %" PRIu64
+		" ps, D(6 B) %" PRIu64 " ps, D(64 KiB) %" PRIu64
+		" ps, P %" PRIu64 " ps, blocks in %u out %u VL15 %u, %u VLs,"
+		" VLArb %u",
+		port, n->kind == SIM_SWITCH ? "switch" : "end", p->node,
+		port - n->first_port, p->peer, s->sizes[0],
+		hd_rate_duration(p->rate, s->sizes[0]),
+		hd_rate_duration(p->rate, 6), hd_rate_duration(p->rate, 65536),
+		p->propagation, p->in_blocks, p->out_blocks, p->vl15_blocks,
+		p->vls, s->fabric.subnet.vlarb_of_port[p->origin]);
+	if (n->kind == SIM_END)
+		fprintf(to, ", SL2VL %u",
+			s->fabric.subnet.sl2vl_of_port[p->origin]);
+	if (p->ber > 0)
+		fprintf(to, ", BER %.17g", p->ber);
+	if (p->update_loss > 0)
+		fprintf(to, ", loses updates %.17g", p->update_loss);
+	if (p->hoq_life > 0)
+		fprintf(to, ", HOQ life %" PRIu64 " ps", p->hoq_life);
+	if (n->kind == SIM_SWITCH)
+		keys_print(&s->fabric.subnet.pkeys[p->origin], to);
+	fputc('\n', to);
+}
+
+static void forwarding_print(const struct scenario *s, switch_id w, FILE *to)
+{
+	const struct subnet *n = &s->fabric.subnet;
+
+	fprintf(to, "switch %u LFT (LID:port)", n->node_of_switch[w]);
+	for (lid_t lid = 1; lid <= n->top_lid[0]; lid++)
+		fprintf(to, " %u:%u", lid, lft_get(n, w, lid));
+	for (uint32_t g = 0; g < s->n_groups; g++)
+		fprintf(to, " 0x%x:{0x%" PRIx64 "}", LID_FIRST_MCAST + g,
+			*mft_get(n->mft, w, n->n_switches,
+				 (lid_t)(LID_FIRST_MCAST + g)));
+	fprintf(to, "\n  SL2VL (in>out:table)");
+	for (unsigned
+		     i = 0,
+		     side = s->fabric.topo.nodes[n->node_of_switch[w]].n_ports +
+			    1u;
+	     i < side * side; i++)
+		if (n->sl2vl_of_pair[w][i] > 0)
+			fprintf(to, " %u>%u:%u", i / side, i % side,
+				n->sl2vl_of_pair[w][i]);
+	fprintf(to, " others:0\n");
+}
+
+static void entries_print(const char *name, const struct vlarb_entry *e,
+			  unsigned n, FILE *to)
+{
+	fprintf(to, " %s", name);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, " %u:%u", e[i].vl, e[i].weight);
+}
+
+static void tables_print(const struct scenario *s, FILE *to)
+{
+	const struct subnet *n = &s->fabric.subnet;
+
+	for (uint32_t i = 0; i < n->n_sl2vl_tables; i++) {
+		fprintf(to, "SL2VL %u:", i);
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			fprintf(to, " %u", n->sl2vl_tables[i].vl[sl]);
+		fputc('\n', to);
+	}
+	for (uint32_t i = 0; i < n->n_vlarb_tables; i++) {
+		const struct vlarb *t = &n->vlarb_tables[i];
+
+		fprintf(to, "VLArb %u: limit %u", i, t->high_limit);
+		entries_print("high", t->high, t->n_high, to);
+		entries_print("low", t->low, t->n_low, to);
+		fputc('\n', to);
+	}
+}
+
+void scenario_print(const struct scenario *s, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	fprintf(to, "scenario drawn from seed 0x%" PRIx64 "\n", s->seed);
+	model_print(s, to);
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		port_print(s, i, to);
+	for (switch_id w = 0; w < s->fabric.subnet.n_switches; w++)
+		forwarding_print(s, w, to);
+	tables_print(s, to);
+	for (uint32_t i = 0; i < t->n_faults; i++)
+		fprintf(to, "fault at %" PRIu64 " ps: %s, port %u\n",
+			t->faults[i].time, fault_names[t->faults[i].kind],
+			t->faults[i].port);
+	for (size_t i = 0; i < s->n_arrivals; i++) {
+		const struct sim_arrival *a = &s->arrivals[i];
+
+		fprintf(to,
+			"arrival at %" PRIu64 " ps: flow %u sequence %u, end"
+			" node %u to LID 0x%x, %u B, SL %u, P_Key 0x%04x%s\n",
+			a->time, a->flow, a->sequence, a->source, a->dlid,
+			a->bytes, a->sl, a->pkey,
+			a->management ? ", VL15" : "");
+	}
+}

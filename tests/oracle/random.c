@@ -1,0 +1,842 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "random.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+
+#define MAX_SWITCHES 6
+#define MAX_HOSTS    8
+#define MAX_EDGES    12
+#define MAX_DURATION 200                     /* ticks */
+#define BITS_PER_PS  UINT64_C(8000000000000) /* rate of one byte per ps */
+
+/* Parts are drawn from streams of their own, so that one can change alone. */
+enum stream {
+	DRAW_SHAPE,
+	DRAW_TIMING,
+	DRAW_MODEL,
+	DRAW_BUFFERS,
+	DRAW_ROUTES,
+	DRAW_LANES,
+	DRAW_TABLES,
+	DRAW_FLOWS,
+	DRAW_FAULTS,
+	DRAW_KEYS,
+};
+
+static uint32_t below(struct rng *r, uint32_t n)
+{
+	return (uint32_t)rng_below(r, n);
+}
+
+static bool chance(struct rng *r, unsigned percent)
+{
+	return below(r, 100) < percent;
+}
+
+/* ---- shape ---- */
+
+enum shape_kind { LINE, TREE, STAR, RING, MESH, IRREGULAR, SHAPES };
+
+struct shape {
+	enum shape_kind kind;
+	uint32_t n_switches, n_edges, n_hosts;
+	uint32_t edges[MAX_EDGES][2];
+	uint32_t host_at[MAX_HOSTS];
+};
+
+static void edge_add(struct shape *h, uint32_t a, uint32_t b)
+{
+	h->edges[h->n_edges][0] = a;
+	h->edges[h->n_edges][1] = b;
+	h->n_edges++;
+}
+
+static void shape_mesh(struct shape *h, struct rng *r)
+{
+	uint32_t columns = 2 + below(r, 2);
+
+	h->n_switches = 2 * columns;
+	for (uint32_t c = 0; c < columns; c++) {
+		edge_add(h, c, columns + c);
+		if (c + 1 < columns) {
+			edge_add(h, c, c + 1);
+			edge_add(h, columns + c, columns + c + 1);
+		}
+	}
+}
+
+static uint32_t parent_of(const struct shape *h, uint32_t child, struct rng *r)
+{
+	if (h->kind == LINE || h->kind == RING)
+		return child - 1;
+	if (h->kind == STAR)
+		return 0;
+	return below(r, child);
+}
+
+static void shape_draw(struct shape *h, struct rng *r)
+{
+	*h = (struct shape){ .kind = below(r, SHAPES) };
+	h->n_switches = 1 + below(r, MAX_SWITCHES);
+	if (h->kind == RING && h->n_switches < 3)
+		h->n_switches = 3;
+	if (h->kind == MESH) {
+		shape_mesh(h, r);
+	} else {
+		for (uint32_t i = 1; i < h->n_switches; i++)
+			edge_add(h, parent_of(h, i, r), i);
+	}
+	if (h->kind == RING)
+		edge_add(h, h->n_switches - 1, 0);
+	for (uint32_t i = 1 + below(r, 4);
+	     i > 0 && h->kind == IRREGULAR && h->n_switches > 1; i--) {
+		uint32_t a = below(r, h->n_switches);
+
+		edge_add(h, a,
+			 (a + 1 + below(r, h->n_switches - 1)) % h->n_switches);
+	}
+	h->n_hosts = 2 + below(r, MAX_HOSTS - 1);
+	for (uint32_t i = 0; i < h->n_hosts; i++)
+		h->host_at[i] = i < h->n_switches && chance(r, 60)
+					? i
+					: below(r, h->n_switches);
+}
+
+static uint32_t degree(const struct shape *h, uint32_t sw)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->n_edges; i++)
+		n += (uint32_t)(h->edges[i][0] == sw) +
+		     (uint32_t)(h->edges[i][1] == sw);
+	for (uint32_t i = 0; i < h->n_hosts; i++)
+		n += h->host_at[i] == sw;
+	return n;
+}
+
+/* Switches are the nodes 0 .. n_switches - 1, hosts follow. */
+static void fabric_draw(struct scenario *s, const struct shape *h,
+			struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	uint32_t next[MAX_SWITCHES];
+	uint32_t order[MAX_EDGES + MAX_HOSTS];
+	uint32_t n_cables = h->n_edges + h->n_hosts;
+
+	fabric_init(f);
+	for (uint32_t i = 0; i < h->n_switches; i++) {
+		uint32_t spare = below(r, 2);
+
+		fabric_switch(f, degree(h, i) + spare);
+		next[i] = 1 + below(r, spare + 1);
+	}
+	for (uint32_t i = 0; i < h->n_hosts; i++)
+		fabric_host(f);
+	for (uint32_t i = 0; i < n_cables; i++)
+		order[i] = i;
+	rng_shuffle(r, order, n_cables);
+	for (uint32_t i = 0; i < n_cables; i++) {
+		uint32_t c = order[i], host = c - h->n_edges;
+
+		if (c < h->n_edges) {
+			uint32_t a = h->edges[c][0], b = h->edges[c][1];
+
+			fabric_cable(f, a, next[a]++, b, next[b]++);
+		} else {
+			uint32_t a = h->host_at[host];
+
+			fabric_cable(f, a, next[a]++, h->n_switches + host, 1);
+		}
+	}
+	for (uint32_t i = 0, own = chance(r, 20); own && i < h->n_switches; i++)
+		f->own_host[i] = chance(r, 40);
+	fabric_finish(f);
+}
+
+/* ---- timing ---- */
+
+/* Calls for each cable once, with the lower port. */
+static bool is_cable(const struct sim_setup *s, uint32_t port)
+{
+	return s->ports[port].peer != SIM_NONE && s->ports[port].peer > port;
+}
+
+static void cable_set(struct sim_setup *s, uint32_t port, struct hd_rate rate,
+		      hd_time propagation)
+{
+	struct sim_port *a = &s->ports[port], *b = &s->ports[a->peer];
+
+	a->rate = b->rate = rate;
+	a->propagation = b->propagation = propagation;
+}
+
+/* A tick of 1 ps: rates are anything, since durations are whole ps anyway. */
+static void sizes_draw_fine(struct scenario *s, struct rng *r)
+{
+	static const uint32_t top[3][2] = { { 30, 300 },
+					    { 256, 1100 },
+					    { 2000, 4200 } };
+	uint32_t kind = s->lengthy ? 2 : below(r, 3);
+	uint32_t reach = s->lengthy      ? 10
+			 : chance(r, 30) ? 12
+			 : chance(r, 60) ? 60
+					 : MAX_DURATION;
+
+	s->tick = 1;
+	s->sizes[0] = top[kind][0] + below(r, top[kind][1] - top[kind][0]);
+	if (chance(r, s->lengthy ? 70 : 15)) /* fills a high limit exactly */
+		s->sizes[0] = 1024u << below(r, 3);
+	s->n_sizes = s->lengthy ? 1 : 1 + below(r, 4);
+	for (uint32_t i = 1; i < s->n_sizes; i++)
+		s->sizes[i] = 26 + below(r, s->sizes[0] - 26);
+	s->d_max = 1 + below(r, reach);
+}
+
+static struct hd_rate rate_draw_fine(const struct scenario *s, struct rng *r,
+				     bool mixed)
+{
+	static const uint32_t faster[5][2] = {
+		{ 1, 1 }, { 3, 2 }, { 2, 1 }, { 3, 1 }, { 4, 1 }
+	};
+	uint32_t i = mixed ? below(r, 5) : 0;
+
+	return hd_rate_make(BITS_PER_PS * s->sizes[0] * faster[i][0],
+			    s->d_max * faster[i][1]);
+}
+
+/* A longer tick: two bytes take one tick, or two on slow links. */
+static void sizes_draw_coarse(struct scenario *s, struct rng *r)
+{
+	static const hd_time ticks[3] = { 10, 250, 1000 };
+
+	s->tick = ticks[below(r, 3)];
+	s->n_sizes = 1 + below(r, 4);
+	s->sizes[0] = 12 * (6 + below(r, 11)); /* 72 .. 192 */
+	for (uint32_t i = 1; i < s->n_sizes; i++)
+		s->sizes[i] = 12 * (3 + below(r, s->sizes[0] / 12 - 2));
+	s->d_max = s->sizes[0] * s->tick;
+}
+
+static struct hd_rate rate_draw_coarse(const struct scenario *s, struct rng *r,
+				       bool mixed)
+{
+	return hd_rate_make(2 * BITS_PER_PS,
+			    s->tick * (mixed && chance(r, 50) ? 1 : 2));
+}
+
+static void timing_draw(struct scenario *s, struct rng *r)
+{
+	bool coarse = !s->lengthy && chance(r, 15);
+	bool mixed = chance(r, 60);
+	struct sim_setup *t = &s->fabric.setup;
+
+	if (coarse)
+		sizes_draw_coarse(s, r);
+	else
+		sizes_draw_fine(s, r);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		hd_time p = 1 + below(r, chance(r, 60) ? 10 : 60);
+
+		if (!is_cable(t, i))
+			continue;
+		cable_set(t, i,
+			  coarse ? rate_draw_coarse(s, r, mixed)
+				 : rate_draw_fine(s, r, mixed),
+			  p * s->tick);
+	}
+	t->sw.routing = chance(r, 30) ? 0 : below(r, 12) * s->tick;
+	t->sw.arbitration = chance(r, 30) ? 0 : below(r, 8) * s->tick;
+}
+
+/* ---- model ---- */
+
+static uint32_t readers_draw(enum sim_order order, struct rng *r)
+{
+	if (order == SIM_FIFO)
+		return chance(r, 70) ? 1 : below(r, 3);
+	return chance(r, 50) ? 0 : 1 + below(r, 2);
+}
+
+static void model_draw(struct scenario *s, struct rng *r)
+{
+	static const struct hd_ratio speedups[3] = { { 1, 1 },
+						     { 3, 2 },
+						     { 2, 1 } };
+	struct sim_setup *t = &s->fabric.setup;
+
+	t->sw.queueing = chance(r, 60) ? SIM_INPUT_QUEUED : SIM_CIOQ;
+	t->sw.order = chance(r, 50) ? SIM_VOQ : SIM_FIFO;
+	t->sw.pick = chance(r, 70) ? SIM_ROUND_ROBIN : SIM_OLDEST;
+	t->sw.readers = readers_draw(t->sw.order, r);
+	t->sw.speedup = speedups[below(r, 3)];
+	t->arbiter = chance(r, 12) ? SIM_STRICT : SIM_VLARB;
+	t->credits = chance(r, 45) ? SIM_CREDITS_EXACT : SIM_CREDITS_DELAY;
+	t->seed = rng_next(r);
+}
+
+/* ---- buffers and lanes in operation ---- */
+
+static uint32_t buffer_draw(uint32_t packet, struct rng *r)
+{
+	static const uint32_t packets[4] = { 1, 2, 4, 8 };
+	uint32_t blocks = packet * packets[below(r, chance(r, 60) ? 2 : 4)];
+
+	if (chance(r, 40))
+		blocks += below(r, packet + 2);
+	return blocks < 2048 ? blocks : 2048;
+}
+
+static uint8_t vls_draw(struct rng *r)
+{
+	static const uint8_t vls[20] = { 1, 1, 2, 2, 2, 2, 2, 2, 4,  4,
+					 4, 4, 4, 4, 8, 8, 8, 8, 15, 15 };
+
+	return vls[below(r, 20)];
+}
+
+static void buffers_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t packet = (s->sizes[0] + 63) / 64;
+	uint8_t common = s->lengthy ? 2 : vls_draw(r);
+	bool mixed = chance(r, 15);
+	bool alike = chance(r, 50);
+	uint32_t in = buffer_draw(packet, r), out = buffer_draw(packet, r);
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct sim_port *p = &t->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		p->in_blocks = alike ? in : buffer_draw(packet, r);
+		p->out_blocks = alike ? out : buffer_draw(packet, r);
+		p->vl15_blocks = buffer_draw(packet, r);
+		if (is_cable(t, i))
+			p->vls = t->ports[p->peer].vls =
+				mixed ? vls_draw(r) : common;
+		s->fabric.subnet.vls_of_port[p->origin] = p->vls;
+	}
+}
+
+/* ---- routes ---- */
+
+/* The switch at the far end of a port, or TOPO_NONE. */
+static uint32_t switch_beyond(const struct sim_setup *t, uint32_t port)
+{
+	uint32_t peer = t->ports[port].peer;
+
+	if (peer == SIM_NONE ||
+	    t->nodes[t->ports[peer].node].kind != SIM_SWITCH)
+		return TOPO_NONE;
+	return t->ports[peer].node;
+}
+
+/* Switches that have joined a tree, and how far from its root. */
+struct tree {
+	bool joined[MAX_SWITCHES];
+	uint32_t depth[MAX_SWITCHES];
+};
+
+/*
+ * A port by which some switch may join, any with the same probability; of
+ * those that make the shortest way if `shortest`.
+ */
+static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree,
+			   bool shortest, struct rng *r)
+{
+	uint32_t found = 0, best = UINT32_MAX, joint = SIM_NONE;
+
+	for (uint32_t p = 0; p < t->n_ports; p++) {
+		uint32_t near = t->ports[p].node, far = switch_beyond(t, p);
+		uint32_t depth;
+
+		if (near >= t->subnet->n_switches || far == TOPO_NONE ||
+		    tree->joined[near] || !tree->joined[far])
+			continue;
+		depth = shortest ? tree->depth[far] : 0;
+		if (depth > best)
+			continue;
+		if (depth < best)
+			found = 0;
+		best = depth;
+		found++;
+		if (below(r, found) == 0)
+			joint = p;
+	}
+	return joint;
+}
+
+/*
+ * A random tree of switches around `root`: up[v] is the port of v towards the
+ * root (0 at the root), order[] is how they joined.
+ */
+static void tree_draw(const struct sim_setup *t, uint32_t root, bool shortest,
+		      struct rng *r, uint32_t *up, uint32_t *order)
+{
+	struct tree tree = { 0 };
+
+	tree.joined[root] = true;
+	up[root] = 0;
+	order[0] = root;
+	for (uint32_t i = 1; i < t->subnet->n_switches; i++) {
+		uint32_t joint = joint_draw(t, &tree, shortest, r);
+		uint32_t v;
+
+		assert(joint != SIM_NONE);
+		v = t->ports[joint].node;
+		tree.joined[v] = true;
+		tree.depth[v] = tree.depth[switch_beyond(t, joint)] + 1;
+		up[v] = joint - t->nodes[v].first_port;
+		order[i] = v;
+	}
+}
+
+/* All the way round a ring, which deadlocks if it is busy enough. */
+static void ring_ports(const struct sim_setup *t, uint32_t *up)
+{
+	uint32_t n = t->subnet->n_switches;
+
+	for (uint32_t p = 0; p < t->n_ports; p++) {
+		uint32_t near = t->ports[p].node;
+
+		if (near < n && switch_beyond(t, p) == (near + 1) % n)
+			up[near] = p - t->nodes[near].first_port;
+	}
+}
+
+static void unicast_draw(struct scenario *s, const struct shape *h,
+			 struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	const struct sim_setup *t = &f->setup;
+	bool shortest = chance(r, 60);
+	bool ring = h->kind == RING && chance(r, 60);
+
+	for (uint32_t e = 0; e < f->n_ends; e++) {
+		uint32_t last = t->ports[fabric_end_port(f, e)].peer;
+		uint32_t home = t->ports[last].node;
+		uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
+
+		tree_draw(t, home, shortest, r, up, order);
+		if (ring)
+			ring_ports(t, up);
+		up[home] = last - t->nodes[home].first_port;
+		for (uint32_t w = 0; w < h->n_switches; w++)
+			fabric_route(f, w, (lid_t)(e + 1), up[w]);
+	}
+	if (chance(r, 5)) /* a hole */
+		fabric_route(f, below(r, h->n_switches),
+			     (lid_t)(1 + below(r, f->n_ends)), LFT_NO_PORT);
+}
+
+/* One group: the tree's edges, and the hosts that are members. */
+static void group_draw(struct scenario *s, lid_t mlid, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	const struct sim_setup *t = &f->setup;
+	uint32_t n = f->subnet.n_switches;
+	uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
+	bool needed[MAX_SWITCHES] = { false };
+	bool pruned = chance(r, 85);
+
+	tree_draw(t, below(r, n), chance(r, 50), r, up, order);
+	for (uint32_t e = 0; e < f->n_ends; e++) {
+		uint32_t at = t->ports[fabric_end_port(f, e)].peer;
+
+		if (!chance(r, 60))
+			continue;
+		needed[t->ports[at].node] = true;
+		fabric_group_add(f, mlid, t->ports[at].node,
+				 at - t->nodes[t->ports[at].node].first_port);
+	}
+	for (uint32_t i = n; i-- > 1;) {
+		uint32_t v = order[i];
+		uint32_t far = t->ports[fabric_port(f, v, up[v])].peer;
+		uint32_t w = t->ports[far].node;
+
+		if (pruned && !needed[v])
+			continue;
+		needed[w] = true;
+		fabric_group_add(f, mlid, v, up[v]);
+		fabric_group_add(f, mlid, w, far - t->nodes[w].first_port);
+	}
+}
+
+static void routes_draw(struct scenario *s, const struct shape *h,
+			struct rng *r)
+{
+	unicast_draw(s, h, r);
+	if (chance(r, 50))
+		s->n_groups = 1 + below(r, FABRIC_GROUPS - 1);
+	for (uint32_t g = 0; g < s->n_groups; g++)
+		group_draw(s, (lid_t)(LID_FIRST_MCAST + g), r);
+}
+
+/* ---- lanes ---- */
+
+static void sl2vl_fill(struct sl2vl *t, uint8_t vls, bool holes, struct rng *r)
+{
+	bool plain = chance(r, 40);
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		t->vl[sl] = (uint8_t)(plain ? sl % vls : below(r, vls));
+		if (holes && chance(r, 8))
+			t->vl[sl] = chance(r, 50) ? VL_MANAGEMENT
+						  : (uint8_t)below(r, 15);
+	}
+}
+
+static void lanes_draw(struct scenario *s, struct rng *r)
+{
+	struct subnet *n = &s->fabric.subnet;
+	const struct sim_setup *t = &s->fabric.setup;
+	uint8_t fewest = 15;
+	bool holes = chance(r, 8), by_pair = chance(r, 50);
+
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (t->ports[i].peer != SIM_NONE && t->ports[i].vls < fewest)
+			fewest = t->ports[i].vls;
+	n->n_sl2vl_tables = 1 + below(r, 4);
+	for (uint32_t i = 0; i < n->n_sl2vl_tables; i++)
+		sl2vl_fill(&n->sl2vl_tables[i], fewest, holes, r);
+	for (port_id p = 0; p < s->fabric.topo.n_ports; p++)
+		n->sl2vl_of_port[p] = below(r, n->n_sl2vl_tables);
+	for (switch_id w = 0; by_pair && w < n->n_switches; w++) {
+		size_t side = t->nodes[n->node_of_switch[w]].n_ports + 1u;
+
+		for (size_t i = 0; i < side * side; i++)
+			n->sl2vl_of_pair[w][i] =
+				(uint16_t)below(r, n->n_sl2vl_tables);
+	}
+}
+
+/* ---- arbitration tables ---- */
+
+static uint8_t weight_draw(struct rng *r)
+{
+	static const uint8_t weights[8] = { 0, 1, 1, 2, 3, 5, 10, 64 };
+
+	return chance(r, 10) ? (uint8_t)below(r, 256) : weights[below(r, 8)];
+}
+
+static uint8_t entries_draw(struct vlarb_entry *e, uint8_t vls, struct rng *r)
+{
+	uint32_t n = chance(r, 5) ? VLARB_MAX : 1 + below(r, 8);
+
+	for (uint32_t i = 0; i < n; i++)
+		e[i] = (struct vlarb_entry){
+			(uint8_t)below(r, chance(r, 5) ? 15 : vls),
+			weight_draw(r)
+		};
+	return (uint8_t)n;
+}
+
+/* Lanes below the cut in the high table, the others in the low one. */
+static void vlarb_split(struct vlarb *t, uint8_t vls, struct rng *r)
+{
+	uint8_t cut = (uint8_t)(1 + below(r, vls - 1u));
+
+	for (uint8_t vl = 0; vl < vls; vl++) {
+		struct vlarb_entry e = { vl, (uint8_t)(1 + below(r, 6)) };
+
+		if (vl < cut)
+			t->high[t->n_high++] = e;
+		else
+			t->low[t->n_low++] = e;
+	}
+}
+
+static void vlarb_draw(struct vlarb *t, uint8_t vls, struct rng *r)
+{
+	static const uint8_t limits[6] = { 0, 0, 1, 2, 10, 255 };
+
+	t->high_limit = limits[below(r, 6)];
+	if (vls == 1 && chance(r, 60)) { /* no table, which must not matter */
+		t->n_low = 1;
+		return;
+	}
+	if (vls > 1 && chance(r, 35)) {
+		vlarb_split(t, vls, r);
+		return;
+	}
+	t->n_high = chance(r, 70) ? entries_draw(t->high, vls, r) : 0;
+	t->n_low = entries_draw(t->low, vls, r);
+	/* Mostly no lane is left out; VLs repeat all the same. */
+	if (chance(r, 90) && t->n_low + vls <= VLARB_MAX)
+		for (uint8_t vl = 0; vl < vls; vl++)
+			t->low[t->n_low++] = (struct vlarb_entry){
+				vl, (uint8_t)(1 + below(r, 4))
+			};
+}
+
+static void tables_draw(struct scenario *s, struct rng *r)
+{
+	struct subnet *n = &s->fabric.subnet;
+	uint8_t most = 1;
+
+	for (port_id p = 0; p < s->fabric.topo.n_ports; p++)
+		if (n->vls_of_port[p] > most)
+			most = n->vls_of_port[p];
+	n->n_vlarb_tables = 1 + below(r, 4);
+	for (uint32_t i = 0; i < n->n_vlarb_tables; i++) {
+		n->vlarb_tables[i] = (struct vlarb){ 0 };
+		vlarb_draw(&n->vlarb_tables[i], most, r);
+	}
+	for (port_id p = 0; p < s->fabric.topo.n_ports; p++)
+		n->vlarb_of_port[p] = below(r, n->n_vlarb_tables);
+}
+
+/* ---- partitions ---- */
+
+static const uint16_t keys_known[4] = { 0x8001, 0x0001, 0x8002, 0xffff };
+
+static void keys_draw(struct scenario *s, struct rng *r)
+{
+	bool enforced = chance(r, 15);
+
+	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
+		struct pkey_table *t = &s->fabric.subnet.pkeys[p];
+
+		t->n = (uint16_t)(1 + below(r, FABRIC_PKEYS));
+		for (uint16_t i = 0; i < t->n; i++)
+			t->keys[i] = keys_known[below(r, 4)];
+		t->enforce_in = enforced && chance(r, 25);
+		t->enforce_out = enforced && chance(r, 25);
+	}
+}
+
+/* ---- flows ---- */
+
+struct traffic {
+	bool management, multicast;
+	uint32_t hot; /* destination that many send to */
+	uint32_t n_sls;
+	uint32_t per_flow;
+};
+
+static hd_time gap_draw(const struct scenario *s, uint32_t bytes, struct rng *r)
+{
+	static const uint32_t quarters[6] = { 0, 1, 2, 3, 4, 8 };
+	hd_time d = s->d_max * bytes / s->sizes[0] / s->tick;
+
+	return d * quarters[below(r, 6)] / 4;
+}
+
+static void flow_packets(struct scenario *s, struct sim_arrival a,
+			 uint32_t count, struct rng *r)
+{
+	hd_time gap = gap_draw(s, a.bytes, r);
+	bool periodic = chance(r, 50);
+	bool sizes_vary = chance(r, 30);
+	hd_time time = below(r, 60);
+
+	for (uint32_t i = 0; i < count && time < 3000; i++) {
+		a.time = time * s->tick;
+		a.sequence = i;
+		if (sizes_vary)
+			a.bytes = s->sizes[below(r, s->n_sizes)];
+		s->arrivals = hd_grow(s->arrivals, &s->arrivals_cap,
+				      s->n_arrivals + 1, sizeof(a));
+		s->arrivals[s->n_arrivals++] = a;
+		time += periodic ? gap : below(r, 2 * (uint32_t)gap + 1);
+	}
+}
+
+static void flow_draw(struct scenario *s, const struct traffic *t,
+		      uint32_t flow, struct rng *r)
+{
+	const struct fabric *f = &s->fabric;
+	uint32_t from = below(r, f->n_ends);
+	uint32_t to = chance(r, 50) ? t->hot : below(r, f->n_ends);
+	struct sim_arrival a = {
+		.flow = flow,
+		.source = f->ends[from],
+		.pkey = keys_known[below(r, 4)],
+		.bytes = s->sizes[below(r, s->n_sizes)],
+		.sl = (uint8_t)below(r, t->n_sls),
+		.management = t->management && chance(r, 20),
+	};
+
+	if (to == from)
+		to = (from + 1) % f->n_ends;
+	a.dlid = (lid_t)(to + 1);
+	if (chance(r, 1)) /* nobody has it */
+		a.dlid = (lid_t)(f->n_ends + 1);
+	if (t->multicast && !a.management && chance(r, 35))
+		a.dlid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
+	flow_packets(s, a, 1 + below(r, t->per_flow), r);
+}
+
+static int by_time_flow_sequence(const void *x, const void *y)
+{
+	const struct sim_arrival *a = x, *b = y;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static void flows_draw(struct scenario *s, struct rng *r)
+{
+	uint32_t n_flows = 2 + below(r, 11);
+	struct traffic t = {
+		.management = chance(r, 40),
+		.multicast = s->n_groups > 0,
+		.hot = below(r, s->fabric.n_ends),
+		.n_sls = 1 + below(r, N_SLS),
+		.per_flow = s->lengthy ? 300 : 4 + below(r, 36),
+	};
+
+	for (uint32_t i = 0; i < n_flows; i++)
+		flow_draw(s, &t, i, r);
+	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals),
+	      by_time_flow_sequence);
+}
+
+/* ---- faults ---- */
+
+static void fault_add(struct scenario *s, hd_time ticks,
+		      enum sim_fault_kind kind, uint32_t port)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t at = t->n_faults++;
+
+	t->faults = hd_realloc(t->faults, t->n_faults, sizeof(*t->faults));
+	for (; at > 0 && t->faults[at - 1].time > ticks * s->tick; at--)
+		t->faults[at] = t->faults[at - 1];
+	t->faults[at] = (struct sim_fault){ ticks * s->tick, kind, port };
+}
+
+/* Any time, or one at which a packet may just reach its first switch. */
+static hd_time outage_time(const struct scenario *s, struct rng *r)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	const struct sim_arrival *a = &s->arrivals[below(
+		r, (uint32_t)(s->n_arrivals < 60 ? s->n_arrivals : 60))];
+	uint32_t port = t->nodes[a->source].first_port + 1;
+
+	if (chance(r, 50))
+		return below(r, 300);
+	return (a->time + t->ports[port].propagation) / s->tick;
+}
+
+/* Some cable or sink fails, and mostly recovers, once or twice. */
+static void outage_draw(struct scenario *s, uint32_t port,
+			enum sim_fault_kind fails, enum sim_fault_kind recovers,
+			struct rng *r)
+{
+	hd_time t = outage_time(s, r);
+
+	for (uint32_t i = 1 + below(r, 3); i > 0; i--) {
+		fault_add(s, t, fails, port);
+		if (chance(r, 20))
+			return;
+		t += 1 + below(r, chance(r, 50) ? 20 : 300);
+		fault_add(s, t, recovers, port);
+		t += 1 + below(r, 200);
+	}
+}
+
+static void outages_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	bool links = chance(r, 20), sinks = chance(r, 15);
+
+	for (uint32_t i = 0; links && i < t->n_ports; i++)
+		if (is_cable(t, i) && chance(r, 40))
+			outage_draw(s, chance(r, 50) ? i : t->ports[i].peer,
+				    SIM_LINK_DOWN, SIM_LINK_UP, r);
+	for (uint32_t e = 0; sinks && e < s->fabric.n_ends; e++)
+		if (chance(r, 40))
+			outage_draw(s, fabric_end_port(&s->fabric, e),
+				    SIM_SINK_STUCK, SIM_SINK_FREE, r);
+}
+
+static void port_faults_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	bool errors = chance(r, 15), losses = chance(r, 18);
+	bool lives = chance(r, 20);
+	uint32_t d = (uint32_t)(s->d_max / s->tick);
+	hd_time life = (1 + below(r, 6 * d + 10)) * s->tick;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct sim_port *p = &t->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		if (errors && chance(r, 60))
+			p->ber = (1 + below(r, 30)) / 100.0 /
+				 (8.0 * s->sizes[0]);
+		if (losses && chance(r, 60))
+			p->update_loss = (1 + below(r, 60)) / 100.0;
+		if (lives && chance(r, 70) &&
+		    t->nodes[p->node].kind == SIM_SWITCH)
+			p->hoq_life = life;
+	}
+}
+
+/* ---- all of it ---- */
+
+static void horizon_set(struct scenario *s)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	hd_time last = s->arrivals[s->n_arrivals - 1].time / s->tick;
+	hd_time work = s->n_arrivals * s->d_max / s->tick;
+	uint32_t end = fabric_end_port(&s->fabric, 0);
+	hd_time timer = hd_rate_duration(t->ports[end].rate, 65536) / s->tick;
+
+	s->horizon = last + 200 + (work < 2500 ? work : 2500);
+	/* Let the timer of T5 strike if it is not far. */
+	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
+		s->horizon = 2 * timer + timer / 2;
+	s->horizon *= s->tick;
+}
+
+static struct rng *stream(struct rng *r, uint64_t seed, enum stream id)
+{
+	rng_init(r, seed, id);
+	return r;
+}
+
+void scenario_draw(struct scenario *s, uint64_t seed)
+{
+	struct shape shape;
+	struct rng r;
+
+	*s = (struct scenario){ .seed = seed };
+	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
+	fabric_draw(s, &shape, &r);
+	stream(&r, seed, DRAW_TIMING);
+	s->lengthy = chance(&r, 8);
+	timing_draw(s, &r);
+	model_draw(s, stream(&r, seed, DRAW_MODEL));
+	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
+	routes_draw(s, &shape, stream(&r, seed, DRAW_ROUTES));
+	lanes_draw(s, stream(&r, seed, DRAW_LANES));
+	tables_draw(s, stream(&r, seed, DRAW_TABLES));
+	keys_draw(s, stream(&r, seed, DRAW_KEYS));
+	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
+	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
+	outages_draw(s, &r);
+	horizon_set(s);
+}
+
+void scenario_fini(struct scenario *s)
+{
+	fabric_fini(&s->fabric);
+	free(s->arrivals);
+}
+
+struct oracle_case scenario_case(const struct scenario *s)
+{
+	return (struct oracle_case){ &s->fabric.setup, s->arrivals,
+				     s->n_arrivals, s->horizon, s->tick };
+}

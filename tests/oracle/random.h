@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TESTS_RANDOM_H
+#define HD_TESTS_RANDOM_H
+
+/*
+ * Random scenarios, each drawn from one 64-bit seed: small fabrics with every
+ * feature of the model, loaded until they queue. Every duration, arrival and
+ * fault is a whole number of ticks; a packet takes 1 to 200 ticks on a link.
+ */
+
+#include <stdio.h>
+
+#include "fabric.h"
+#include "oracle.h"
+
+struct scenario {
+	uint64_t seed;
+	struct fabric fabric;
+	struct sim_arrival *arrivals;
+	size_t n_arrivals, arrivals_cap;
+	hd_time tick, horizon;
+	/* Drawn first, used by what is drawn later. */
+	uint32_t sizes[4]; /* bytes; the largest first */
+	uint32_t n_sizes;
+	uint32_t n_groups;
+	bool lengthy;  /* many large packets: 12-bit counters wrap */
+	hd_time d_max; /* of the largest packet on the slowest link */
+};
+
+void scenario_draw(struct scenario *s, uint64_t seed);
+void scenario_fini(struct scenario *s);
+struct oracle_case scenario_case(const struct scenario *s);
+/* Everything, for a human. */
+void scenario_print(const struct scenario *s, FILE *to);
+
+/*
+ * Ways to make a scenario plainer, for shrinking; applied after the draw.
+ */
+enum simplification {
+	PLAIN_CREDITS, /* delay mode */
+	PLAIN_QUEUEING,
+	PLAIN_ORDER, /* voq */
+	PLAIN_PICK,
+	PLAIN_READERS,
+	PLAIN_SPEEDUP,
+	PLAIN_ARBITER, /* strict */
+	PLAIN_DELAYS,  /* r = a = 0 */
+	PLAIN_LINKS,   /* all P = 1 tick */
+	PLAIN_RATES,   /* all as the first cable */
+	PLAIN_BUFFERS, /* deep */
+	PLAIN_VL15,    /* deep */
+	PLAIN_LANES,   /* SL2VL: one table for all pairs */
+	PLAIN_TABLES,  /* VLArb: one table for all ports */
+	PLAIN_LIMITS,  /* no high limit */
+	PLAIN_PKEYS,
+	PLAIN_ERRORS,
+	PLAIN_LOSSES,
+	PLAIN_LIVES, /* no HOQ lifetime */
+	PLAIN_COUNT
+};
+void scenario_simplify(struct scenario *s, enum simplification how);
+const char *simplification_name(enum simplification how);
+/* Unplugs an end node, unless it sends or has a fault. */
+bool scenario_unplug(struct scenario *s, uint32_t end);
+
+#endif

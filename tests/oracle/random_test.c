@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether the random scenarios are worth comparing on: every duration is a
+ * whole number of ticks, what is rare in a quiet fabric is common here, and
+ * each single rule told wrong is noticed.
+ *
+ * HD_LONG=1 counts over many more scenarios and prints how often each wrong
+ * rule shows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compare.h"
+
+#define FIRST_SEED UINT64_C(0x5eed0000)
+
+static bool is_long(void)
+{
+	const char *text = getenv("HD_LONG");
+
+	return text && strcmp(text, "1") == 0;
+}
+
+static char *scenario_text(uint64_t seed)
+{
+	struct scenario s;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(to);
+	scenario_draw(&s, seed);
+	scenario_print(&s, to);
+	fclose(to);
+	scenario_fini(&s);
+	return text;
+}
+
+static void a_seed_says_everything(void **state)
+{
+	char *a = scenario_text(7), *b = scenario_text(7);
+	char *c = scenario_text(8);
+
+	(void)state;
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	free(a);
+	free(b);
+	free(c);
+}
+
+static void assert_whole(const struct scenario *s, hd_time duration)
+{
+	assert_int_equal(duration % s->tick, 0);
+}
+
+static void assert_port_whole(const struct scenario *s, uint32_t i)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	const struct sim_port *p = &t->ports[i];
+
+	for (uint32_t k = 0; k < s->n_sizes; k++) {
+		hd_time d = hd_rate_duration(p->rate, s->sizes[k]);
+
+		assert_whole(s, d);
+		assert_in_range(d / s->tick, 1, 200);
+		assert_whole(s, (d * t->sw.speedup.den + t->sw.speedup.num -
+				 1) / t->sw.speedup.num);
+		assert_true((s->sizes[k] + 63) / 64 <= p->in_blocks);
+		assert_true((s->sizes[k] + 63) / 64 <= p->out_blocks);
+	}
+	assert_whole(s, hd_rate_duration(p->rate, 6));
+	assert_whole(s, hd_rate_duration(p->rate, 65536));
+	assert_whole(s, p->propagation);
+	assert_whole(s, p->hoq_life);
+	assert_true(p->propagation >= s->tick);
+	assert_true(p->in_blocks <= 2048);
+}
+
+static void every_duration_is_a_whole_number_of_ticks(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct scenario s;
+		const struct sim_setup *t = &s.fabric.setup;
+
+		scenario_draw(&s, FIRST_SEED + seed);
+		for (uint32_t i = 0; i < t->n_ports; i++)
+			if (t->ports[i].peer != SIM_NONE)
+				assert_port_whole(&s, i);
+		assert_whole(&s, t->sw.routing);
+		assert_whole(&s, t->sw.arbitration);
+		assert_whole(&s, s.horizon);
+		for (uint32_t i = 0; i < t->n_faults; i++)
+			assert_whole(&s, t->faults[i].time);
+		for (size_t i = 0; i < s.n_arrivals; i++)
+			assert_whole(&s, s.arrivals[i].time);
+		scenario_fini(&s);
+	}
+}
+
+struct tally {
+	unsigned scenarios, queued, stalled, wrapped;
+	unsigned expired, unread, lost_updates, counters, copies, full;
+	unsigned fates[SIM_LOST_VL15 + 1];
+};
+
+static void tally_add(struct tally *t, const struct oracle_stats *s,
+		      const struct sim_record *r)
+{
+	bool seen[SIM_LOST_VL15 + 1] = { false };
+
+	t->scenarios++;
+	t->queued += s->queued > 0;
+	t->stalled += s->credit_stalls > 0;
+	t->wrapped += s->table_wraps > 0;
+	t->expired += s->limit_expired > 0;
+	t->unread += s->reader_stalls > 0;
+	t->lost_updates += s->updates_lost > 0;
+	t->counters += s->counter_wraps > 0;
+	t->copies += s->multicast > 0;
+	t->full += s->full_crossbars > 0;
+	for (size_t i = 0; i < r->n_events; i++)
+		seen[r->events[i].fate] = true;
+	for (int i = 0; i <= SIM_LOST_VL15; i++)
+		t->fates[i] += seen[i];
+}
+
+static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
+{
+	unsigned n = is_long() ? 2000 : 100;
+	struct tally t = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+		struct oracle_case c;
+		struct oracle_stats stats;
+		struct sim_record r;
+
+		scenario_draw(&s, FIRST_SEED + i);
+		c = scenario_case(&s);
+		oracle_run(&c, ORACLE_TRUE, &r, &stats);
+		tally_add(&t, &stats, &r);
+		oracle_record_fini(&r);
+		scenario_fini(&s);
+	}
+	print_message("%u scenarios: %u queue, %u stall, %u wrap a table, %u"
+		      " expire a limit, %u miss a reader, %u lose updates, %u"
+		      " wrap a counter, %u copy, %u fill an output\n",
+		      n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
+		      t.lost_updates, t.counters, t.copies, t.full);
+	assert_true(2 * t.queued >= n);
+	assert_true(2 * t.stalled >= n);
+	assert_true(2 * t.wrapped >= n);
+	/* And nothing else is so rare that it goes untested. */
+	assert_true(t.expired >= n / 20 && t.unread >= n / 20);
+	assert_true(t.lost_updates >= n / 20 && t.copies >= n / 20);
+	assert_true(t.full >= n / 20 && t.counters >= n / 50);
+	for (int i = 0; i <= SIM_LOST_VL15; i++)
+		assert_true(t.fates[i] >= n / 50);
+}
+
+static void mutant_replay(const struct oracle_case *c, void *context,
+			  struct sim_record *out)
+{
+	const enum oracle_mutation *m = context;
+	struct oracle_stats stats;
+
+	oracle_run(c, *m, out, &stats);
+}
+
+/* How many of the first n scenarios notice, or 1 at the first one. */
+static unsigned noticed(enum oracle_mutation m, unsigned n, bool all)
+{
+	struct subject mutant = { mutant_replay, &m };
+	unsigned hits = 0;
+
+	for (uint64_t i = 0; i < n && (all || hits == 0); i++) {
+		struct scenario s;
+
+		scenario_draw(&s, FIRST_SEED + i);
+		hits += compare_differs(&s, &mutant, NULL);
+		scenario_fini(&s);
+	}
+	return hits;
+}
+
+static void each_rule_told_wrong_is_noticed(void **state)
+{
+	unsigned n = is_long() ? 300 : 200;
+
+	(void)state;
+	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
+		unsigned hits = noticed((enum oracle_mutation)m, n, is_long());
+
+		if (is_long())
+			print_message(
+				"%4u of %u notice %s\n", hits, n,
+				oracle_mutation_name((enum oracle_mutation)m));
+		if (hits == 0)
+			print_error(
+				"nobody notices %s\n",
+				oracle_mutation_name((enum oracle_mutation)m));
+		assert_true(hits > 0);
+	}
+}
+
+static void a_difference_shrinks_to_a_few_arrivals(void **state)
+{
+	static const enum oracle_mutation wrong[] = {
+		MUT_SLOT_FREED_BY_FIRST_COPY,
+		MUT_LEFT_CARRIED_OVER,
+		MUT_DOWN_KEEPS_QUEUES,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		enum oracle_mutation m = wrong[i];
+		struct subject mutant = { mutant_replay, &m };
+		struct plan *p = calloc(1, sizeof(*p));
+		struct scenario s;
+		bool differs = false;
+
+		assert_non_null(p);
+		for (p->seed = FIRST_SEED; !differs; p->seed++) {
+			plan_apply(p, &s);
+			differs = compare_differs(&s, &mutant, NULL);
+			scenario_fini(&s);
+		}
+		p->seed--;
+		compare_shrink(p, &mutant);
+		plan_apply(p, &s);
+		assert_true(compare_differs(&s, &mutant, NULL));
+		assert_in_range(s.n_arrivals, 1, 12);
+		scenario_fini(&s);
+		free(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_seed_says_everything),
+		cmocka_unit_test(every_duration_is_a_whole_number_of_ticks),
+		cmocka_unit_test(
+			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
+		cmocka_unit_test(each_rule_told_wrong_is_noticed),
+		cmocka_unit_test(a_difference_shrinks_to_a_few_arrivals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

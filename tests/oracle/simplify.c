@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ways to make a scenario plainer. */
+#include <string.h>
+
+#include "random.h"
+
+#define NAME(x) [x] = #x
+static const char *const names[PLAIN_COUNT] = {
+	NAME(PLAIN_CREDITS), NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),
+	NAME(PLAIN_PICK),    NAME(PLAIN_READERS),  NAME(PLAIN_SPEEDUP),
+	NAME(PLAIN_ARBITER), NAME(PLAIN_DELAYS),   NAME(PLAIN_LINKS),
+	NAME(PLAIN_RATES),   NAME(PLAIN_BUFFERS),  NAME(PLAIN_VL15),
+	NAME(PLAIN_LANES),   NAME(PLAIN_TABLES),   NAME(PLAIN_LIMITS),
+	NAME(PLAIN_PKEYS),   NAME(PLAIN_ERRORS),   NAME(PLAIN_LOSSES),
+	NAME(PLAIN_LIVES),
+};
+
+const char *simplification_name(enum simplification how)
+{
+	return names[how];
+}
+
+static void model_simplify(struct scenario *s, enum simplification how)
+{
+	struct sim_setup *t = &s->fabric.setup;
+
+	switch (how) {
+	case PLAIN_CREDITS:
+		t->credits = SIM_CREDITS_DELAY;
+		break;
+	case PLAIN_QUEUEING:
+		t->sw.queueing = SIM_INPUT_QUEUED;
+		break;
+	case PLAIN_ORDER:
+		t->sw.order = SIM_VOQ;
+		break;
+	case PLAIN_PICK:
+		t->sw.pick = SIM_ROUND_ROBIN;
+		break;
+	case PLAIN_READERS:
+		t->sw.readers = 0;
+		break;
+	case PLAIN_SPEEDUP:
+		t->sw.speedup = (struct hd_ratio){ 1, 1 };
+		break;
+	case PLAIN_ARBITER:
+		t->arbiter = SIM_STRICT;
+		break;
+	case PLAIN_DELAYS:
+		t->sw.routing = t->sw.arbitration = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static void subnet_simplify(struct scenario *s, enum simplification how)
+{
+	struct subnet *n = &s->fabric.subnet;
+
+	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
+		if (how == PLAIN_PKEYS)
+			n->pkeys[p].enforce_in = n->pkeys[p].enforce_out =
+				false;
+		if (how == PLAIN_TABLES)
+			n->vlarb_of_port[p] = 0;
+		if (how == PLAIN_LANES)
+			n->sl2vl_of_port[p] = 0;
+	}
+	for (switch_id w = 0; how == PLAIN_LANES && w < n->n_switches; w++) {
+		size_t side =
+			s->fabric.topo.nodes[n->node_of_switch[w]].n_ports +
+			(size_t)1;
+
+		memset(n->sl2vl_of_pair[w], 0, side * side * sizeof(uint16_t));
+	}
+	if (how == PLAIN_TABLES)
+		n->n_vlarb_tables = 1;
+	if (how == PLAIN_LANES)
+		n->n_sl2vl_tables = 1;
+	for (uint32_t i = 0; how == PLAIN_LIMITS && i < n->n_vlarb_tables; i++)
+		n->vlarb_tables[i].high_limit = 255;
+}
+
+static void port_simplify(const struct scenario *s, struct sim_port *p,
+			  const struct sim_port *model, enum simplification how)
+{
+	switch (how) {
+	case PLAIN_LINKS:
+		p->propagation = s->tick;
+		break;
+	case PLAIN_RATES:
+		p->rate = model->rate;
+		break;
+	case PLAIN_BUFFERS:
+		p->in_blocks = p->out_blocks = 2048;
+		break;
+	case PLAIN_VL15:
+		p->vl15_blocks = 2048;
+		break;
+	case PLAIN_ERRORS:
+		p->ber = 0;
+		break;
+	case PLAIN_LOSSES:
+		p->update_loss = 0;
+		break;
+	case PLAIN_LIVES:
+		p->hoq_life = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+void scenario_simplify(struct scenario *s, enum simplification how)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	const struct sim_port *model = NULL;
+
+	model_simplify(s, how);
+	subnet_simplify(s, how);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		if (t->ports[i].peer == SIM_NONE)
+			continue;
+		if (!model)
+			model = &t->ports[i];
+		port_simplify(s, &t->ports[i], model, how);
+	}
+}
+
+static void cable_unplug(struct sim_setup *t, uint32_t port)
+{
+	uint32_t peer = t->ports[port].peer;
+
+	t->ports[port].peer = SIM_NONE;
+	t->ports[peer].peer = SIM_NONE;
+}
+
+bool scenario_unplug(struct scenario *s, uint32_t end)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t port = fabric_end_port(&s->fabric, end);
+
+	if (t->ports[port].peer == SIM_NONE)
+		return false;
+	for (size_t i = 0; i < s->n_arrivals; i++)
+		if (s->arrivals[i].source == s->fabric.ends[end])
+			return false;
+	for (uint32_t i = 0; i < t->n_faults; i++)
+		if (t->faults[i].port == port ||
+		    t->faults[i].port == t->ports[port].peer)
+			return false;
+	cable_unplug(t, port);
+	return true;
+}
