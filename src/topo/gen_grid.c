@@ -28,8 +28,9 @@ static void mesh_switches(const struct topo_params *p, struct topo *t,
 	for (uint32_t x = 0; x < columns; x++) {
 		for (uint32_t y = 0; y < rows; y++) {
 			node_id sw = build_switch(t, n_ports, "s-%u-%u", x, y);
+			const uint32_t coord[TOPO_MAX_DIMS] = { x, y };
 
-			set_coords(t, sw, (const uint32_t[]){ x, y });
+			set_coords(t, sw, coord);
 		}
 	}
 	for (uint32_t x = 0; x < columns; x++) {
