@@ -33,6 +33,11 @@ static const struct writer *choose(const struct common_options *common)
 	return by_name ? by_name : &writers[0];
 }
 
+bool output_is_json(const struct common_options *common)
+{
+	return choose(common) == writer_find("json");
+}
+
 int output_results(const struct common_options *common, struct results *r,
 		   bool goals_met)
 {

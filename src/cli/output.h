@@ -28,4 +28,7 @@ int output_results(const struct common_options *common, struct results *r,
 int output_bytes(const struct common_options *common, const void *bytes,
 		 size_t len, bool goals_met);
 
+/* Whether the user asked for JSON: for commands with a shape of their own. */
+bool output_is_json(const struct common_options *common);
+
 #endif

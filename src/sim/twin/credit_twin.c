@@ -141,7 +141,7 @@ static void credit_returns(struct credit_twin *t, hd_time now)
 	try_send(t, now);
 }
 
-static void run(struct credit_twin *t)
+static void run(struct credit_twin *t, const struct twin_options *o)
 {
 	static void (*const handle[])(struct credit_twin *, hd_time) = {
 		[ARRIVAL] = arrive,
@@ -152,6 +152,7 @@ static void run(struct credit_twin *t)
 	struct event e;
 
 	while (t->arrivals < t->until && eventq_pop(&t->events, &e)) {
+		twin_tick(o, &t->events, t->arrivals);
 		handle[e.key](t, e.when);
 		show(t, e.when);
 	}
@@ -197,7 +198,7 @@ void credit_twin_run(const struct credit_link *link,
 	struct credit_twin *t = hd_alloc(1, sizeof(*t));
 
 	init(t, link, o);
-	run(t);
+	run(t, o);
 	report(t, o->level, out);
 	eventq_fini(&t->events);
 	free(t->ring);

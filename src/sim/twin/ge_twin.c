@@ -217,7 +217,7 @@ static void arrive(struct ge_twin *t, unsigned k, hd_time now)
 		    key_of(ARRIVAL, k));
 }
 
-static void run(struct ge_twin *t)
+static void run(struct ge_twin *t, const struct twin_options *o)
 {
 	struct event e;
 
@@ -225,6 +225,7 @@ static void run(struct ge_twin *t)
 		unsigned kind = (unsigned)(e.key >> 56);
 		uint64_t what = e.key & (UINT64_MAX >> 8);
 
+		twin_tick(o, &t->events, t->arrivals);
 		if (kind == ARRIVAL) {
 			arrive(t, (unsigned)what, e.when);
 		} else if (what == t->generation) {
@@ -284,7 +285,7 @@ void ge_twin_run(const struct batch_queue *q, const struct twin_options *o,
 	struct ge_twin *t = hd_alloc(1, sizeof(*t));
 
 	init(t, q, o);
-	run(t);
+	run(t, o);
 	report(&t->all, o->level, all);
 	for (size_t k = 0; classes && k < q->n_classes; k++)
 		report(&t->source[k].probe, o->level, &classes[k]);

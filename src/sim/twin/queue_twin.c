@@ -217,11 +217,12 @@ static void arrive(struct server *s, size_t k, hd_time now)
 	next_arrival(s, k, now);
 }
 
-static void run(struct server *s)
+static void run(struct server *s, const struct twin_options *o)
 {
 	struct event e;
 
 	while (s->arrivals < s->until && eventq_pop(&s->events, &e)) {
+		twin_tick(o, &s->events, s->arrivals);
 		if (e.key >> 32 == ARRIVAL)
 			arrive(s, (size_t)(e.key & UINT32_MAX), e.when);
 		else
@@ -272,7 +273,7 @@ void queue_twin_run(const struct queue_twin *q, const struct twin_options *o,
 	struct server *s = hd_alloc(1, sizeof(*s));
 
 	init(s, q, o);
-	run(s);
+	run(s, o);
 	for (size_t k = 0; k < q->n_classes; k++) {
 		report(&s->lane[k], o->level, &out[k]);
 		free(s->lane[k].line.arrived);

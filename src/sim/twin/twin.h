@@ -22,6 +22,9 @@ struct twin_options {
 	uint64_t packets; /* arrivals to observe, after the warm-up */
 	uint64_t seed;
 	double level; /* of the intervals, e.g. 0.999 */
+	/* Called now and then with the arrivals so far; may be NULL. */
+	void (*tick)(void *arg, uint64_t arrivals);
+	void *arg;
 };
 
 #define TWIN_MIN_PACKETS 1000
@@ -29,6 +32,13 @@ struct twin_options {
 
 /* Arrivals that are not counted: a tenth more than asked for. */
 uint64_t twin_warmup(const struct twin_options *o);
+
+static inline void twin_tick(const struct twin_options *o,
+			     const struct eventq *events, uint64_t arrivals)
+{
+	if (o->tick && events->pops % (1 << 18) == 0)
+		o->tick(o->arg, arrivals);
+}
 
 /* Picoseconds per unit of time; rates are per unit of time. */
 double twin_scale(const struct twin_options *o, double fastest_rate,
@@ -73,7 +83,7 @@ struct interval window_interval(const struct window *w, double level);
 
 /*
  * Whether the interval holds `value`. One that is not sound (see interval.h)
- * or has no width cannot tell, and holds everything.
+ * or has no width (nothing ever varied) cannot tell, and holds everything.
  */
 bool twin_agrees(const struct interval *in, double value);
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/model/args.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+bool model_read_series(const struct command *self, const char *option,
+		       const char *text, struct series *out, int *status)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (series_parse(text, &d, out) == HD_OK)
+		return true;
+	*status = command_usage(self, "option --%s: %s", option, d.message);
+	return false;
+}
+
+bool model_read_wholes(const struct command *self, const char *option,
+		       const char *text, struct series *out, int *status)
+{
+	struct series s;
+
+	if (!model_read_series(self, option, text, &s, status))
+		return false;
+	for (size_t k = 0; k < s.n; k++) {
+		double v = s.values[k];
+
+		if (v >= 0 && v <= 1e15 && v == floor(v))
+			continue;
+		struct diag d = { .status = HD_OK };
+
+		diag_fail(&d, HD_ERR_RANGE,
+			  "%s %g: must be a whole number, not negative", option,
+			  v);
+		*status = command_refuse(&d);
+		series_fini(&s);
+		return false;
+	}
+	*out = s;
+	return true;
+}
+
+/* Reads fields up to `high`; how many there are, 0 if one is no number. */
+static size_t read_fields(char *text, size_t high, double *out)
+{
+	size_t n = 0;
+
+	for (char *field = text; field; n++) {
+		char *colon = strchr(field, ':');
+
+		if (colon)
+			*colon = '\0';
+		if (n == high || hd_double_parse(field, NULL, &out[n]) != HD_OK)
+			return 0;
+		field = colon ? colon + 1 : NULL;
+	}
+	return n;
+}
+
+bool model_read_fields(const struct command *self, const char *text, size_t low,
+		       size_t high, double *out, int *status)
+{
+	char *copy = hd_strdup(text);
+	size_t n = read_fields(copy, high, out);
+
+	free(copy);
+	if (n >= low)
+		return true;
+	*status = command_usage(
+		self, "option --class: '%s' is not %zu numbers joined by ':'",
+		text, low);
+	return false;
+}
+
+void model_progress_begin(struct model_progress *p,
+			  const struct common_options *common, size_t points,
+			  uint64_t packets)
+{
+	double each = packets ? (double)packets : 1;
+
+	*p = (struct model_progress){ .packets = packets };
+	progress_begin(&p->line, common, packets ? "packets" : "points",
+		       (double)points * each);
+}
+
+void model_progress_point(struct model_progress *p, size_t index)
+{
+	double each = p->packets ? (double)p->packets : 1;
+
+	p->index = index;
+	progress_show(&p->line, (double)index * each);
+}
+
+static void tick(void *arg, uint64_t arrivals)
+{
+	struct model_progress *p = arg;
+
+	progress_show(&p->line,
+		      (double)p->index * (double)p->packets + (double)arrivals);
+}
+
+struct twin_options model_twin(const struct common_options *common,
+			       struct model_progress *p)
+{
+	return (struct twin_options){
+		.packets = p->packets,
+		/* Far apart, so that points do not share their luck. */
+		.seed = common->seed + p->index * UINT64_C(0x9e3779b97f4a7c15),
+		.level = 0.999,
+		.tick = tick,
+		.arg = p,
+	};
+}
+
+struct input_order input_order_of(const size_t *n_values, size_t n)
+{
+	struct input_order order = { .n = n };
+	size_t at = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (n_values[k] > 1)
+			order.column[at++] = k;
+	}
+	order.n_swept = at;
+	for (size_t k = 0; k < n; k++) {
+		if (n_values[k] <= 1)
+			order.column[at++] = k;
+	}
+	return order;
+}
+
+struct table *model_table(struct results *r, const char *name,
+			  const char *title, const struct column *columns,
+			  const struct input_order *order)
+{
+	struct column shown[32];
+	size_t n = 0;
+
+	do
+		shown[n] = columns[n];
+	while (columns[n++].name);
+	for (size_t k = 0; k < order->n; k++)
+		shown[k] = columns[order->column[k]];
+	if (order->n_swept == 1)
+		return results_series(r, name, title, shown);
+	return results_table(r, name, title, shown);
+}
+
+void model_put_inputs(struct table *t, const struct input_order *order,
+		      const double *values)
+{
+	for (size_t k = 0; k < order->n; k++) {
+		double value = values[order->column[k]];
+		size_t next = t->n_cells % t->n_columns;
+
+		if (t->columns[next].kind == VALUE_UINT)
+			table_put_uint(t, (uint64_t)value);
+		else
+			table_put_real(t, value);
+	}
+}
+
+double comparison_error(const struct comparison *c, double value)
+{
+	if (c->in->mean == 0)
+		return NAN;
+	return fabs(c->in->mean - value) / fabs(c->in->mean);
+}
+
+bool comparison_holds(const struct comparison *c)
+{
+	return isnan(c->computed) || twin_agrees(c->in, c->computed);
+}
+
+static const char *verdict(const struct comparison *c)
+{
+	if (isnan(c->computed))
+		return "-"; /* known by simulation only */
+	if (c->in->mean == c->computed)
+		return "yes"; /* such as no loss where none can be */
+	if (!c->in->sound || c->in->half_width == 0)
+		return "unsure";
+	return comparison_holds(c) ? "yes" : "no";
+}
+
+struct table *comparison_table(struct results *r, bool thesis)
+{
+	struct column columns[] = {
+		{ "point", NULL, VALUE_TEXT },
+		{ "measure", NULL, VALUE_TEXT },
+		{ "unit", NULL, VALUE_TEXT },
+		{ "computed", NULL, VALUE_REAL, ORIGIN_COMPUTED },
+		{ "simulated", NULL, VALUE_REAL, ORIGIN_SIMULATED },
+		{ "half_width", NULL, VALUE_REAL, ORIGIN_SIMULATED },
+		{ "inside", NULL, VALUE_TEXT },
+		{ "EM", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
+		{ "EM_thesis", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
+		{ NULL },
+	};
+
+	if (!thesis)
+		columns[8].name = NULL;
+	return results_table(
+		r, "simulated",
+		"computed values beside the twin's, with its 99.9 % interval",
+		columns);
+}
+
+void comparison_put(struct table *t, const struct comparison *c)
+{
+	table_put_text(t, c->point);
+	table_put_text(t, c->measure);
+	table_put_text(t, c->unit);
+	table_put_real(t, c->computed);
+	table_put_real(t, c->in->mean);
+	table_put_real(t, c->in->half_width);
+	table_put_text(t, verdict(c));
+	table_put_real(t, 100 * comparison_error(c, c->computed));
+	if (t->n_columns > 8)
+		table_put_real(t, 100 * comparison_error(c, c->thesis));
+}
+
+void json_put_real(struct json *w, const char *key, double value)
+{
+	json_key(w, key);
+	json_double(w, value);
+}
+
+void json_put_uint(struct json *w, const char *key, uint64_t value)
+{
+	json_key(w, key);
+	json_uint(w, value);
+}
+
+void comparison_json(struct json *w, const struct comparison *c)
+{
+	json_key(w, c->measure);
+	json_begin_object(w);
+	json_put_real(w, "mean", c->in->mean);
+	json_put_real(w, "half_width", c->in->half_width);
+	json_key(w, "inside");
+	json_text(w, verdict(c));
+	json_put_real(w, "em", comparison_error(c, c->computed));
+	if (!isnan(c->thesis))
+		json_put_real(w, "em_thesis", comparison_error(c, c->thesis));
+	json_end(w);
+}

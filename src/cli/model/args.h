@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_MODEL_ARGS_H
+#define HD_CLI_MODEL_ARGS_H
+
+/*
+ * What the commands of 'heddle model' share: values given as lists and sweeps,
+ * and the comparison of a computed value with its twin's interval.
+ *
+ * Options that do not read as numbers are a matter of usage (exit 2); numbers
+ * that break a rule of the model are bad input (exit 3).
+ */
+
+#include "base/json.h"
+#include "base/series.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "measure/results.h"
+#include "sim/twin/twin.h"
+
+/* A sweep may have at most so many points. */
+#define MODEL_MAX_POINTS 10000000
+
+/* True, or false with what was wrong printed and its status in *status. */
+bool model_read_series(const struct command *self, const char *option,
+		       const char *text, struct series *out, int *status);
+/* The same for whole numbers; names what they are in a refusal. */
+bool model_read_wholes(const struct command *self, const char *option,
+		       const char *text, struct series *out, int *status);
+/* The numbers of "2:5:64": `low` to `high` of them, else a refusal. */
+bool model_read_fields(const struct command *self, const char *text, size_t low,
+		       size_t high, double *out, int *status);
+
+/* How far a sweep has come: in points or, when simulating, in packets. */
+struct model_progress {
+	struct progress line;
+	uint64_t packets; /* per point; 0: points are counted */
+	size_t index;     /* of the point under way */
+};
+
+void model_progress_begin(struct model_progress *p,
+			  const struct common_options *common, size_t points,
+			  uint64_t packets);
+void model_progress_point(struct model_progress *p, size_t index);
+
+/* Twin options of the point under way. */
+struct twin_options model_twin(const struct common_options *common,
+			       struct model_progress *p);
+
+/*
+ * In which order the first columns of a table, its inputs, are shown: those
+ * that are swept come first, so that the first column is what to plot over.
+ */
+#define MODEL_MAX_INPUTS 8
+
+struct input_order {
+	size_t n;
+	size_t column[MODEL_MAX_INPUTS]; /* which input comes k-th */
+	size_t n_swept;
+};
+
+struct input_order input_order_of(const size_t *n_values, size_t n);
+/*
+ * A table whose first order->n columns are inputs: a series if one of them is
+ * swept, else rows.
+ */
+struct table *model_table(struct results *r, const char *name,
+			  const char *title, const struct column *columns,
+			  const struct input_order *order);
+void model_put_inputs(struct table *t, const struct input_order *order,
+		      const double *values);
+
+/* One computed value and what the twin says of it. */
+struct comparison {
+	const char *point; /* which: "lambda=4 ca2=5" */
+	const char *measure;
+	const char *unit;
+	double computed;
+	double thesis; /* NaN if there is none */
+	const struct interval *in;
+};
+
+/* |simulated - value| / simulated; NaN if nothing was simulated. */
+double comparison_error(const struct comparison *c, double value);
+bool comparison_holds(const struct comparison *c);
+
+/* `thesis`: with a column for the error of the approximation. */
+struct table *comparison_table(struct results *r, bool thesis);
+void comparison_put(struct table *t, const struct comparison *c);
+/* "L": {"mean": ..., ...}, for JSON. */
+void comparison_json(struct json *w, const struct comparison *c);
+
+/* "key": value */
+void json_put_real(struct json *w, const char *key, double value);
+void json_put_uint(struct json *w, const char *key, uint64_t value);
+
+#endif

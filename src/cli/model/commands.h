@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_MODEL_COMMANDS_H
+#define HD_CLI_MODEL_COMMANDS_H
+
+/* The commands of 'heddle model', one per cmd_model_<name>.c but ge, et and
+ * ajt, which are variants of one. */
+
+#include "cli/command.h"
+
+extern const struct command command_model_credit;
+extern const struct command command_model_ge;
+extern const struct command command_model_et;
+extern const struct command command_model_ajt;
+extern const struct command command_model_queue;
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_MODEL_CREDIT_H
+#define HD_CLI_MODEL_CREDIT_H
+
+/*
+ * What 'heddle model credit' does once options are read. JSON is {"results":
+ * [...]}, one object per point with the keys n, m, L1, L2, L, R, T, loss.
+ */
+
+#include "cli/model/args.h"
+#include "sim/twin/credit_twin.h"
+
+/* What may be swept; the last changes fastest. */
+enum credit_parameter {
+	CREDIT_LAMBDA,
+	CREDIT_MU1,
+	CREDIT_MU2,
+	CREDIT_DELAY,
+	CREDIT_N,
+	CREDIT_M,
+	CREDIT_PARAMETERS
+};
+
+struct credit_values {
+	struct common_options common;
+	const char *text[CREDIT_PARAMETERS];
+	const char *phases;
+	bool paired, levels;
+	uint64_t simulate;
+};
+
+struct credit_sweep {
+	const struct credit_values *values;
+	struct series series[CREDIT_PARAMETERS];
+	unsigned phases; /* 0: constant */
+	size_t n;        /* points */
+};
+
+/* False with the status to return if the values were refused. */
+bool credit_sweep_read(struct credit_sweep *s, const struct command *self,
+		       int *status);
+void credit_sweep_fini(struct credit_sweep *s);
+int credit_sweep_run(const struct credit_sweep *s);
+
+/* One solved link; with a constant delay only the twin knows. */
+struct credit_point {
+	struct credit_link link;
+	bool is_solved;
+	struct credit_result result;
+	struct credit_twin_result twin;
+	double *p; /* NULL unless asked for */
+};
+
+/* The points as tables or as JSON. */
+struct credit_output {
+	const struct credit_values *values;
+	bool goals_met;
+	bool is_json;
+	struct strbuf text;
+	struct json json;
+	struct results *results;
+	struct input_order order;
+	struct table *points, *levels, *simulated;
+};
+
+void credit_output_begin(struct credit_output *o,
+			 const struct credit_sweep *sweep);
+void credit_output_point(struct credit_output *o,
+			 const struct credit_point *point);
+int credit_output_end(struct credit_output *o);
+void credit_output_abandon(struct credit_output *o);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/model/ge_output.h"
+
+#include <math.h>
+
+#include "cli/output.h"
+
+double ge_total_lambda(const struct batch_queue *q)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < q->n_classes; k++)
+		sum += q->classes[k].lambda;
+	return sum;
+}
+
+struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m,
+				const char *label)
+{
+	return (struct comparison){
+		.point = label,
+		.measure = ge_measure_names[m],
+		.unit = ge_measure_units[m],
+		.computed = ge_result_get(&point->exact, m),
+		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m)
+					    : NAN,
+		.in = ge_twin_get(&point->twin, m),
+	};
+}
+
+struct comparison ge_class_comparison(const struct ge_point *point, size_t k,
+				      enum ge_measure m, const char *label)
+{
+	return (struct comparison){
+		.point = label,
+		.measure = ge_measure_names[m],
+		.unit = ge_measure_units[m],
+		.computed = ge_result_get(&point->classes[k], m),
+		.thesis = NAN,
+		.in = ge_twin_get(&point->class_twins[k], m),
+	};
+}
+
+void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep)
+{
+	const size_t n[] = { sweep->lambda.n, sweep->ca2.n, sweep->cs2.n };
+
+	*o = (struct ge_output){
+		.values = sweep->values,
+		.goals_met = true,
+		.is_json = output_is_json(&sweep->values->common),
+		.order = input_order_of(n, 3),
+	};
+	o->text = (struct strbuf)STRBUF_INIT;
+	if (!o->is_json) {
+		ge_tables_begin(o);
+		return;
+	}
+	json_init(&o->json, &o->text);
+	json_begin_object(&o->json);
+	json_key(&o->json, "results");
+	json_begin_array(&o->json);
+}
+
+static void add_error(double error, double *sum, size_t *n)
+{
+	if (isfinite(error)) {
+		*sum += error;
+		++*n;
+	}
+}
+
+/* Notes the errors of this point and whether its values hold. */
+static void judge(struct ge_output *o, const struct ge_point *point)
+{
+	struct ge_errors *e = &o->errors;
+
+	for (int m = 0; m < GE_MEASURES; m++) {
+		struct comparison c =
+			ge_comparison(point, (enum ge_measure)m, "");
+
+		o->goals_met &= comparison_holds(&c);
+		add_error(comparison_error(&c, c.computed), &e->exact[m],
+			  &e->n[m]);
+		add_error(comparison_error(&c, c.thesis), &e->thesis[m],
+			  &e->n_thesis[m]);
+	}
+	for (size_t k = 0; k < point->n_classes; k++) {
+		for (int m = 0; m < GE_MEASURES; m++) {
+			struct comparison c = ge_class_comparison(
+				point, k, (enum ge_measure)m, "");
+
+			o->goals_met &= comparison_holds(&c);
+		}
+	}
+}
+
+void ge_output_point(struct ge_output *o, const struct batch_queue *q,
+		     const struct ge_point *point)
+{
+	if (o->values->simulate)
+		judge(o, point);
+	if (o->is_json)
+		ge_json_point(o, q, point);
+	else
+		ge_tables_point(o, q, point);
+}
+
+static double mean_error(double sum, size_t n)
+{
+	return n ? sum / (double)n : NAN;
+}
+
+static void remark_errors(struct ge_output *o)
+{
+	const struct ge_errors *e = &o->errors;
+
+	for (int m = 0; m < GE_MEASURES; m++) {
+		double exact = 100 * mean_error(e->exact[m], e->n[m]);
+		double thesis = 100 * mean_error(e->thesis[m], e->n_thesis[m]);
+
+		if (e->n_thesis[m])
+			results_remark(
+				o->results,
+				"mean EM of %s: exact %.3g %%, thesis-style %.3g %%",
+				ge_measure_names[m], exact, thesis);
+		else if (e->n[m])
+			results_remark(o->results, "mean EM of %s: %.3g %%",
+				       ge_measure_names[m], exact);
+	}
+}
+
+static void json_errors(struct ge_output *o, const char *key,
+			const double *sums, const size_t *n)
+{
+	json_key(&o->json, key);
+	json_begin_object(&o->json);
+	for (int m = 0; m < GE_MEASURES; m++)
+		json_put_real(&o->json, ge_measure_names[m],
+			      mean_error(sums[m], n[m]));
+	json_end(&o->json);
+}
+
+static int end_json(struct ge_output *o)
+{
+	const struct ge_errors *e = &o->errors;
+
+	json_end(&o->json);
+	if (o->values->simulate)
+		json_errors(o, "mean_em", e->exact, e->n);
+	if (o->values->simulate && o->values->thesis)
+		json_errors(o, "mean_em_thesis", e->thesis, e->n_thesis);
+	json_end(&o->json);
+	strbuf_putc(&o->text, '\n');
+	int status = output_bytes(&o->values->common, o->text.text, o->text.len,
+				  o->goals_met);
+
+	strbuf_fini(&o->text);
+	return status;
+}
+
+int ge_output_end(struct ge_output *o)
+{
+	if (o->is_json)
+		return end_json(o);
+	remark_errors(o);
+	return output_results(&o->values->common, o->results, o->goals_met);
+}
+
+void ge_output_abandon(struct ge_output *o)
+{
+	strbuf_fini(&o->text);
+	if (!o->is_json)
+		results_free(o->results);
+}
