@@ -121,10 +121,8 @@ const struct command command_model_ge = {
 
 static const struct example et_examples[] = {
 	{ "heddle model et --threshold 8 --compare",
-	  "mean queue, utilisation and blocking with and without the threshold "
-	  "(figures 5.3 to 5.5)" },
-	{ "heddle model et --threshold 4 --lambda 1..7 --thesis --simulate "
-	  "1000000",
+	  "with and without the threshold (figures 5.3 to 5.5)" },
+	{ "heddle model et --threshold 4 --thesis --simulate 1000000",
 	  "how far the thesis' approximation is from simulation" },
 	{ "heddle model et --lambda 4 --ca2 1..20 --csv",
 	  "what burstiness does, for a spreadsheet" },
