@@ -44,7 +44,7 @@ static void tables_are_found_by_name_and_stay_where_they_are(void **state)
 {
 	struct results *r = results_new("sim");
 	const struct table *first = results_table(r, "t", "", columns);
-	char name[8];
+	char name[16];
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
