@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 
+extern const struct command command_decode;
 extern const struct command command_qos;
 extern const struct command command_qos_plan;
 extern const struct command command_qos_table;

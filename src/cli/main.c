@@ -8,6 +8,7 @@
 #include "cli/manual.h"
 
 static const struct command *const commands[] = {
+	&command_decode,
 	&command_qos,
 	&command_model,
 	NULL,

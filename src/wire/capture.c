@@ -61,6 +61,8 @@ static enum hd_status open_pcap(struct capture *c, FILE *stream, struct diag *d)
 {
 	char reason[PCAP_ERRBUF_SIZE];
 
+	if (unread(stream, c->record, c->peeked, d) != HD_OK)
+		return d->status;
 	c->pcap = pcap_fopen_offline_with_tstamp_precision(
 		stream, PCAP_TSTAMP_PRECISION_NANO, reason);
 	if (!c->pcap)
@@ -77,19 +79,31 @@ static enum hd_status open_pcap(struct capture *c, FILE *stream, struct diag *d)
 			 c->link_type, name ? name : "unknown");
 }
 
-/*
- * ERF has no mark of its own, so the first record must make sense: a type that
- * exists, a length that holds its header.
- */
-static enum hd_status open_erf(struct capture *c, FILE *stream, struct diag *d)
+/* Fills `record` up to `size`; false at the end of the file. */
+static bool fill(struct capture *c, size_t size)
 {
-	c->peeked += fread(c->record + c->peeked, 1,
-			   ERF_HEADER_SIZE - c->peeked, stream);
-	if (c->peeked < ERF_HEADER_SIZE || erf_record_size(c->record) == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "not a capture, expected pcap, pcapng or ERF");
-	c->format = "ERF";
-	return HD_OK;
+	if (c->peeked < size)
+		c->peeked += fread(c->record + c->peeked, 1, size - c->peeked,
+				   c->stream);
+	return c->peeked >= size;
+}
+
+/*
+ * ERF has no mark of its own, so the first record must be one that a file with
+ * InfiniBand or Ethernet begins with. None of these types is a character that
+ * a text would have in its place.
+ */
+static bool begins_erf(struct capture *c)
+{
+	if (!fill(c, ERF_HEADER_SIZE))
+		return false;
+	unsigned type = c->record[8] & 0x7F;
+	size_t size = erf_record_size(c->record);
+
+	return size > 0 &&
+	       (type == ERF_ETHERNET || type == ERF_INFINIBAND ||
+		type == ERF_INFINIBAND_LINK || type == ERF_META) &&
+	       fill(c, size);
 }
 
 static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
@@ -102,15 +116,15 @@ static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "%zu bytes are too few for a capture",
 				 c->peeked);
-	if (is_pcap(c->record))
-		c->format = "pcap";
-	else if (is_pcapng(c->record))
-		c->format = "pcapng";
-	else
-		return open_erf(c, stream, d);
-	if (unread(stream, c->record, c->peeked, d) != HD_OK)
-		return d->status;
-	return open_pcap(c, stream, d);
+	if (is_pcap(c->record) || is_pcapng(c->record)) {
+		c->format = is_pcap(c->record) ? "pcap" : "pcapng";
+		return open_pcap(c, stream, d);
+	}
+	if (!begins_erf(c))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "not a capture, expected pcap, pcapng or ERF");
+	c->format = "ERF";
+	return HD_OK;
 }
 
 enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
@@ -207,15 +221,6 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 	out->wire_size =
 		header->len > header->caplen ? header->len : header->caplen;
 	return HD_OK;
-}
-
-/* Fills `record` up to `size`; false at the end of the file. */
-static bool fill(struct capture *c, size_t size)
-{
-	if (c->peeked < size)
-		c->peeked += fread(c->record + c->peeked, 1, size - c->peeked,
-				   c->stream);
-	return c->peeked >= size;
 }
 
 static enum hd_status next_of_erf(struct capture *c, struct diag *d,

@@ -26,6 +26,7 @@ enum capture_kind {
 	CAPTURE_PACKET,   /* InfiniBand, LRH to VCRC */
 	CAPTURE_FLOW,     /* a flow-control packet, perhaps padded */
 	CAPTURE_ETHERNET, /* a frame without its check sequence */
+	CAPTURE_MAD,      /* a MAD alone; never in a file */
 	CAPTURE_OTHER,    /* something else: `type` is its ERF type */
 };
 

@@ -310,7 +310,7 @@ static void nanoseconds_survive_the_binary_fraction(void **state)
 			   got;
 		struct diag d = { .status = HD_OK };
 		uint8_t bytes[ERF_HEADER_SIZE];
-		struct writer w;
+		struct byte_writer w;
 
 		writer_init(&w, bytes, sizeof(bytes));
 		erf_write_header(&w, &h);

@@ -35,7 +35,7 @@ static void put_record(struct capture_writer *w, hd_time at, struct erf *h,
 {
 	uint8_t head[RECORD_HEADER + ERF_HEADER_SIZE];
 	uint32_t length = (uint32_t)(ERF_HEADER_SIZE + size);
-	struct writer out;
+	struct byte_writer out;
 
 	h->seconds = at / HD_S;
 	h->ps = at % HD_S;
@@ -68,7 +68,7 @@ void capture_write_flow(struct capture_writer *w, hd_time at,
 	size_t size = w->pad_flow ? CAPTURE_FLOW_PADDED : FLOW_SIZE;
 	struct erf h = { .type = ERF_INFINIBAND_LINK,
 			 .interface = (uint8_t)interface };
-	struct writer out;
+	struct byte_writer out;
 
 	memset(bytes, 0xFF, sizeof(bytes));
 	writer_init(&out, bytes, sizeof(bytes));

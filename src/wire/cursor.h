@@ -20,26 +20,27 @@
 #include <stdint.h>
 #include <string.h>
 
-struct reader {
+struct byte_reader {
 	const uint8_t *at;
 	const uint8_t *end;
 	bool failed;
 };
 
-static inline void reader_init(struct reader *r, const void *bytes, size_t size)
+static inline void reader_init(struct byte_reader *r, const void *bytes,
+			       size_t size)
 {
 	r->at = bytes;
 	r->end = bytes ? r->at + size : NULL;
 	r->failed = false;
 }
 
-static inline size_t reader_left(const struct reader *r)
+static inline size_t reader_left(const struct byte_reader *r)
 {
 	return (size_t)(r->end - r->at);
 }
 
 /* The next `n` bytes, which are then behind; NULL if there are fewer. */
-static inline const uint8_t *read_bytes(struct reader *r, size_t n)
+static inline const uint8_t *read_bytes(struct byte_reader *r, size_t n)
 {
 	const uint8_t *bytes = r->at;
 
@@ -81,35 +82,35 @@ static inline uint32_t load_le32(const uint8_t *p)
 	return (uint32_t)load_le16(p + 2) << 16 | load_le16(p);
 }
 
-static inline uint8_t read_u8(struct reader *r)
+static inline uint8_t read_u8(struct byte_reader *r)
 {
 	const uint8_t *p = read_bytes(r, 1);
 
 	return p ? p[0] : 0;
 }
 
-static inline uint16_t read_be16(struct reader *r)
+static inline uint16_t read_be16(struct byte_reader *r)
 {
 	const uint8_t *p = read_bytes(r, 2);
 
 	return p ? load_be16(p) : 0;
 }
 
-static inline uint32_t read_be24(struct reader *r)
+static inline uint32_t read_be24(struct byte_reader *r)
 {
 	const uint8_t *p = read_bytes(r, 3);
 
 	return p ? load_be24(p) : 0;
 }
 
-static inline uint32_t read_be32(struct reader *r)
+static inline uint32_t read_be32(struct byte_reader *r)
 {
 	const uint8_t *p = read_bytes(r, 4);
 
 	return p ? load_be32(p) : 0;
 }
 
-static inline uint64_t read_be64(struct reader *r)
+static inline uint64_t read_be64(struct byte_reader *r)
 {
 	const uint8_t *p = read_bytes(r, 8);
 
@@ -117,7 +118,7 @@ static inline uint64_t read_be64(struct reader *r)
 }
 
 /* Copies the next `n` bytes to `out`, or zeros. */
-static inline void read_copy(struct reader *r, uint8_t *out, size_t n)
+static inline void read_copy(struct byte_reader *r, uint8_t *out, size_t n)
 {
 	const uint8_t *p = read_bytes(r, n);
 
@@ -127,26 +128,26 @@ static inline void read_copy(struct reader *r, uint8_t *out, size_t n)
 		memset(out, 0, n);
 }
 
-struct writer {
+struct byte_writer {
 	uint8_t *at;
 	uint8_t *end;
 	bool failed;
 };
 
-static inline void writer_init(struct writer *w, void *bytes, size_t size)
+static inline void writer_init(struct byte_writer *w, void *bytes, size_t size)
 {
 	w->at = bytes;
 	w->end = bytes ? w->at + size : NULL;
 	w->failed = false;
 }
 
-static inline size_t writer_left(const struct writer *w)
+static inline size_t writer_left(const struct byte_writer *w)
 {
 	return (size_t)(w->end - w->at);
 }
 
 /* Room for `n` bytes, which the caller fills; NULL if there is less. */
-static inline uint8_t *write_room(struct writer *w, size_t n)
+static inline uint8_t *write_room(struct byte_writer *w, size_t n)
 {
 	uint8_t *room = w->at;
 
@@ -195,7 +196,7 @@ static inline void store_le32(uint8_t *p, uint32_t v)
 	store_le16(p + 2, (uint16_t)(v >> 16));
 }
 
-static inline void write_u8(struct writer *w, uint8_t v)
+static inline void write_u8(struct byte_writer *w, uint8_t v)
 {
 	uint8_t *p = write_room(w, 1);
 
@@ -203,7 +204,7 @@ static inline void write_u8(struct writer *w, uint8_t v)
 		p[0] = v;
 }
 
-static inline void write_be16(struct writer *w, uint16_t v)
+static inline void write_be16(struct byte_writer *w, uint16_t v)
 {
 	uint8_t *p = write_room(w, 2);
 
@@ -211,7 +212,7 @@ static inline void write_be16(struct writer *w, uint16_t v)
 		store_be16(p, v);
 }
 
-static inline void write_be24(struct writer *w, uint32_t v)
+static inline void write_be24(struct byte_writer *w, uint32_t v)
 {
 	uint8_t *p = write_room(w, 3);
 
@@ -219,7 +220,7 @@ static inline void write_be24(struct writer *w, uint32_t v)
 		store_be24(p, v);
 }
 
-static inline void write_be32(struct writer *w, uint32_t v)
+static inline void write_be32(struct byte_writer *w, uint32_t v)
 {
 	uint8_t *p = write_room(w, 4);
 
@@ -227,7 +228,7 @@ static inline void write_be32(struct writer *w, uint32_t v)
 		store_be32(p, v);
 }
 
-static inline void write_be64(struct writer *w, uint64_t v)
+static inline void write_be64(struct byte_writer *w, uint64_t v)
 {
 	uint8_t *p = write_room(w, 8);
 
@@ -236,7 +237,8 @@ static inline void write_be64(struct writer *w, uint64_t v)
 }
 
 /* `bytes` NULL writes zeros. */
-static inline void write_bytes(struct writer *w, const void *bytes, size_t n)
+static inline void write_bytes(struct byte_writer *w, const void *bytes,
+			       size_t n)
 {
 	uint8_t *p = write_room(w, n);
 

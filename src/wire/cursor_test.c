@@ -13,7 +13,7 @@ static void reads_big_endian_and_stops_for_good(void **state)
 {
 	(void)state;
 	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7 };
-	struct reader r;
+	struct byte_reader r;
 
 	reader_init(&r, bytes, sizeof(bytes));
 	assert_int_equal(read_u8(&r), 0x01);
@@ -31,8 +31,8 @@ static void writes_what_it_reads_and_never_past_the_end(void **state)
 {
 	(void)state;
 	uint8_t bytes[20];
-	struct writer w;
-	struct reader r;
+	struct byte_writer w;
+	struct byte_reader r;
 
 	memset(bytes, 0xEE, sizeof(bytes));
 	writer_init(&w, bytes, 18);
@@ -60,7 +60,7 @@ static void copies_zeros_when_there_is_nothing(void **state)
 {
 	(void)state;
 	uint8_t out[4] = { 9, 9, 9, 9 };
-	struct reader r;
+	struct byte_reader r;
 
 	reader_init(&r, out, 0);
 	read_copy(&r, out, 4);

@@ -23,7 +23,7 @@ static void read_time(const uint8_t *bytes, struct erf *out)
 }
 
 /* Each extension header is 8 bytes; its top bit says that one more follows. */
-static void skip_extensions(struct reader *r, uint8_t type)
+static void skip_extensions(struct byte_reader *r, uint8_t type)
 {
 	bool more = type & 0x80;
 
@@ -37,7 +37,7 @@ static void skip_extensions(struct reader *r, uint8_t type)
 enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
 			struct erf *out)
 {
-	struct reader r;
+	struct byte_reader r;
 
 	if (size < ERF_HEADER_SIZE)
 		return diag_fail(d, HD_ERR_INPUT,
@@ -67,7 +67,7 @@ enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
 	return HD_OK;
 }
 
-void erf_write_header(struct writer *w, const struct erf *h)
+void erf_write_header(struct byte_writer *w, const struct erf *h)
 {
 	uint8_t *p = write_room(w, ERF_HEADER_SIZE);
 

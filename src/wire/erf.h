@@ -20,6 +20,7 @@ enum {
 	ERF_ETHERNET = 2,
 	ERF_INFINIBAND = 21,
 	ERF_INFINIBAND_LINK = 25,
+	ERF_META = 27, /* about the capture itself */
 	ERF_TYPE_MAX = 48,
 	ERF_FLAG_VARYING = 0x04,
 };
@@ -46,6 +47,6 @@ HD_MUST_CHECK enum hd_status erf_read(const uint8_t *bytes, size_t size,
  * Writes the header. The time stands for `ps` picoseconds, rounded up to the
  * next 2^-32 s, so that whole nanoseconds read back as the same nanosecond.
  */
-void erf_write_header(struct writer *w, const struct erf *h);
+void erf_write_header(struct byte_writer *w, const struct erf *h);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "wire/crc.h"
 
-void lrh_read(struct reader *r, struct lrh *out)
+void lrh_read(struct byte_reader *r, struct lrh *out)
 {
 	uint8_t lane = read_u8(r);
 	uint8_t level = read_u8(r);
@@ -17,7 +17,7 @@ void lrh_read(struct reader *r, struct lrh *out)
 	out->slid = read_be16(r);
 }
 
-void lrh_write(struct writer *w, const struct lrh *h)
+void lrh_write(struct byte_writer *w, const struct lrh *h)
 {
 	write_u8(w, (uint8_t)(h->vl << 4 | (h->lver & 0xF)));
 	write_u8(w, (uint8_t)(h->sl << 4 | (h->lnh & 0x3)));
@@ -26,7 +26,7 @@ void lrh_write(struct writer *w, const struct lrh *h)
 	write_be16(w, h->slid);
 }
 
-void grh_read(struct reader *r, struct grh *out)
+void grh_read(struct byte_reader *r, struct grh *out)
 {
 	uint32_t word = read_be32(r);
 
@@ -40,7 +40,7 @@ void grh_read(struct reader *r, struct grh *out)
 	read_copy(r, out->dgid, sizeof(out->dgid));
 }
 
-void grh_write(struct writer *w, const struct grh *h)
+void grh_write(struct byte_writer *w, const struct grh *h)
 {
 	write_be32(w, (uint32_t)h->ip_ver << 28 | (uint32_t)h->tclass << 20 |
 			      (h->flow_label & 0xFFFFF));
@@ -51,19 +51,19 @@ void grh_write(struct writer *w, const struct grh *h)
 	write_bytes(w, h->dgid, sizeof(h->dgid));
 }
 
-void rwh_read(struct reader *r, struct rwh *out)
+void rwh_read(struct byte_reader *r, struct rwh *out)
 {
 	read_be16(r);
 	out->ether_type = read_be16(r);
 }
 
-void rwh_write(struct writer *w, const struct rwh *h)
+void rwh_write(struct byte_writer *w, const struct rwh *h)
 {
 	write_be16(w, 0);
 	write_be16(w, h->ether_type);
 }
 
-void bth_read(struct reader *r, struct bth *out)
+void bth_read(struct byte_reader *r, struct bth *out)
 {
 	out->opcode = read_u8(r);
 	uint8_t flags = read_u8(r);
@@ -83,7 +83,7 @@ void bth_read(struct reader *r, struct bth *out)
 	out->psn = word & 0xFFFFFF;
 }
 
-void bth_write(struct writer *w, const struct bth *h)
+void bth_write(struct byte_writer *w, const struct bth *h)
 {
 	write_u8(w, h->opcode);
 	write_u8(w, (uint8_t)(h->se << 7 | h->mig << 6 | (h->pad & 3) << 4 |
@@ -94,39 +94,39 @@ void bth_write(struct writer *w, const struct bth *h)
 	write_be32(w, (uint32_t)h->ack_req << 31 | (h->psn & 0xFFFFFF));
 }
 
-void rdeth_read(struct reader *r, struct rdeth *out)
+void rdeth_read(struct byte_reader *r, struct rdeth *out)
 {
 	out->ee_context = read_be32(r) & 0xFFFFFF;
 }
 
-void rdeth_write(struct writer *w, const struct rdeth *h)
+void rdeth_write(struct byte_writer *w, const struct rdeth *h)
 {
 	write_be32(w, h->ee_context & 0xFFFFFF);
 }
 
-void deth_read(struct reader *r, struct deth *out)
+void deth_read(struct byte_reader *r, struct deth *out)
 {
 	out->qkey = read_be32(r);
 	out->src_qp = read_be32(r) & 0xFFFFFF;
 }
 
-void deth_write(struct writer *w, const struct deth *h)
+void deth_write(struct byte_writer *w, const struct deth *h)
 {
 	write_be32(w, h->qkey);
 	write_be32(w, h->src_qp & 0xFFFFFF);
 }
 
-void xrceth_read(struct reader *r, struct xrceth *out)
+void xrceth_read(struct byte_reader *r, struct xrceth *out)
 {
 	out->srqn = read_be32(r) & 0xFFFFFF;
 }
 
-void xrceth_write(struct writer *w, const struct xrceth *h)
+void xrceth_write(struct byte_writer *w, const struct xrceth *h)
 {
 	write_be32(w, h->srqn & 0xFFFFFF);
 }
 
-void feth_read(struct reader *r, struct feth *out)
+void feth_read(struct byte_reader *r, struct feth *out)
 {
 	uint32_t word = read_be32(r);
 
@@ -134,27 +134,27 @@ void feth_read(struct reader *r, struct feth *out)
 	out->selectivity = word >> 4 & 0x3;
 }
 
-void feth_write(struct writer *w, const struct feth *h)
+void feth_write(struct byte_writer *w, const struct feth *h)
 {
 	write_be32(w, (uint32_t)(h->selectivity & 0x3) << 4 |
 			      (h->placement & 0xF));
 }
 
-void reth_read(struct reader *r, struct reth *out)
+void reth_read(struct byte_reader *r, struct reth *out)
 {
 	out->va = read_be64(r);
 	out->rkey = read_be32(r);
 	out->dma_len = read_be32(r);
 }
 
-void reth_write(struct writer *w, const struct reth *h)
+void reth_write(struct byte_writer *w, const struct reth *h)
 {
 	write_be64(w, h->va);
 	write_be32(w, h->rkey);
 	write_be32(w, h->dma_len);
 }
 
-void atomiceth_read(struct reader *r, struct atomiceth *out)
+void atomiceth_read(struct byte_reader *r, struct atomiceth *out)
 {
 	out->va = read_be64(r);
 	out->rkey = read_be32(r);
@@ -162,7 +162,7 @@ void atomiceth_read(struct reader *r, struct atomiceth *out)
 	out->compare = read_be64(r);
 }
 
-void atomiceth_write(struct writer *w, const struct atomiceth *h)
+void atomiceth_write(struct byte_writer *w, const struct atomiceth *h)
 {
 	write_be64(w, h->va);
 	write_be32(w, h->rkey);
@@ -170,49 +170,49 @@ void atomiceth_write(struct writer *w, const struct atomiceth *h)
 	write_be64(w, h->compare);
 }
 
-void aeth_read(struct reader *r, struct aeth *out)
+void aeth_read(struct byte_reader *r, struct aeth *out)
 {
 	out->syndrome = read_u8(r);
 	out->msn = read_be24(r);
 }
 
-void aeth_write(struct writer *w, const struct aeth *h)
+void aeth_write(struct byte_writer *w, const struct aeth *h)
 {
 	write_u8(w, h->syndrome);
 	write_be24(w, h->msn);
 }
 
-void atomicacketh_read(struct reader *r, struct atomicacketh *out)
+void atomicacketh_read(struct byte_reader *r, struct atomicacketh *out)
 {
 	out->original = read_be64(r);
 }
 
-void atomicacketh_write(struct writer *w, const struct atomicacketh *h)
+void atomicacketh_write(struct byte_writer *w, const struct atomicacketh *h)
 {
 	write_be64(w, h->original);
 }
 
-void immdt_read(struct reader *r, struct immdt *out)
+void immdt_read(struct byte_reader *r, struct immdt *out)
 {
 	out->data = read_be32(r);
 }
 
-void immdt_write(struct writer *w, const struct immdt *h)
+void immdt_write(struct byte_writer *w, const struct immdt *h)
 {
 	write_be32(w, h->data);
 }
 
-void ieth_read(struct reader *r, struct ieth *out)
+void ieth_read(struct byte_reader *r, struct ieth *out)
 {
 	out->rkey = read_be32(r);
 }
 
-void ieth_write(struct writer *w, const struct ieth *h)
+void ieth_write(struct byte_writer *w, const struct ieth *h)
 {
 	write_be32(w, h->rkey);
 }
 
-void flow_packet_read(struct reader *r, struct flow_packet *out)
+void flow_packet_read(struct byte_reader *r, struct flow_packet *out)
 {
 	uint16_t sent = read_be16(r);
 	uint16_t limit = read_be16(r);
@@ -228,7 +228,7 @@ void flow_packet_read(struct reader *r, struct flow_packet *out)
 		out->lpcrc = load_le16(crc);
 }
 
-void flow_packet_write(struct writer *w, const struct flow_packet *h)
+void flow_packet_write(struct byte_writer *w, const struct flow_packet *h)
 {
 	uint8_t bytes[FLOW_SIZE];
 

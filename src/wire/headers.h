@@ -175,34 +175,34 @@ struct ieth {
 	uint32_t rkey;
 };
 
-void lrh_read(struct reader *r, struct lrh *out);
-void lrh_write(struct writer *w, const struct lrh *h);
-void grh_read(struct reader *r, struct grh *out);
-void grh_write(struct writer *w, const struct grh *h);
-void rwh_read(struct reader *r, struct rwh *out);
-void rwh_write(struct writer *w, const struct rwh *h);
-void bth_read(struct reader *r, struct bth *out);
-void bth_write(struct writer *w, const struct bth *h);
-void rdeth_read(struct reader *r, struct rdeth *out);
-void rdeth_write(struct writer *w, const struct rdeth *h);
-void deth_read(struct reader *r, struct deth *out);
-void deth_write(struct writer *w, const struct deth *h);
-void xrceth_read(struct reader *r, struct xrceth *out);
-void xrceth_write(struct writer *w, const struct xrceth *h);
-void feth_read(struct reader *r, struct feth *out);
-void feth_write(struct writer *w, const struct feth *h);
-void reth_read(struct reader *r, struct reth *out);
-void reth_write(struct writer *w, const struct reth *h);
-void atomiceth_read(struct reader *r, struct atomiceth *out);
-void atomiceth_write(struct writer *w, const struct atomiceth *h);
-void aeth_read(struct reader *r, struct aeth *out);
-void aeth_write(struct writer *w, const struct aeth *h);
-void atomicacketh_read(struct reader *r, struct atomicacketh *out);
-void atomicacketh_write(struct writer *w, const struct atomicacketh *h);
-void immdt_read(struct reader *r, struct immdt *out);
-void immdt_write(struct writer *w, const struct immdt *h);
-void ieth_read(struct reader *r, struct ieth *out);
-void ieth_write(struct writer *w, const struct ieth *h);
+void lrh_read(struct byte_reader *r, struct lrh *out);
+void lrh_write(struct byte_writer *w, const struct lrh *h);
+void grh_read(struct byte_reader *r, struct grh *out);
+void grh_write(struct byte_writer *w, const struct grh *h);
+void rwh_read(struct byte_reader *r, struct rwh *out);
+void rwh_write(struct byte_writer *w, const struct rwh *h);
+void bth_read(struct byte_reader *r, struct bth *out);
+void bth_write(struct byte_writer *w, const struct bth *h);
+void rdeth_read(struct byte_reader *r, struct rdeth *out);
+void rdeth_write(struct byte_writer *w, const struct rdeth *h);
+void deth_read(struct byte_reader *r, struct deth *out);
+void deth_write(struct byte_writer *w, const struct deth *h);
+void xrceth_read(struct byte_reader *r, struct xrceth *out);
+void xrceth_write(struct byte_writer *w, const struct xrceth *h);
+void feth_read(struct byte_reader *r, struct feth *out);
+void feth_write(struct byte_writer *w, const struct feth *h);
+void reth_read(struct byte_reader *r, struct reth *out);
+void reth_write(struct byte_writer *w, const struct reth *h);
+void atomiceth_read(struct byte_reader *r, struct atomiceth *out);
+void atomiceth_write(struct byte_writer *w, const struct atomiceth *h);
+void aeth_read(struct byte_reader *r, struct aeth *out);
+void aeth_write(struct byte_writer *w, const struct aeth *h);
+void atomicacketh_read(struct byte_reader *r, struct atomicacketh *out);
+void atomicacketh_write(struct byte_writer *w, const struct atomicacketh *h);
+void immdt_read(struct byte_reader *r, struct immdt *out);
+void immdt_write(struct byte_writer *w, const struct immdt *h);
+void ieth_read(struct byte_reader *r, struct ieth *out);
+void ieth_write(struct byte_writer *w, const struct ieth *h);
 
 /* Name, length and fields of a header. */
 const struct record *header_info(enum header h);
@@ -225,9 +225,9 @@ struct flow_packet {
 	uint16_t lpcrc; /* as received; computed by flow_packet_write */
 };
 
-void flow_packet_read(struct reader *r, struct flow_packet *out);
+void flow_packet_read(struct byte_reader *r, struct flow_packet *out);
 /* Computes the LPCRC, whatever the struct holds. */
-void flow_packet_write(struct writer *w, const struct flow_packet *h);
+void flow_packet_write(struct byte_writer *w, const struct flow_packet *h);
 /* Whether the LPCRC over the FLOW_SIZE bytes there is right. */
 bool flow_packet_crc_ok(const uint8_t *bytes);
 const struct record *flow_packet_info(void);

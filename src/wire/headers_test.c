@@ -44,7 +44,7 @@ static void route_headers_read_as_published(void **state)
 				  0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A };
 	struct lrh lrh;
 	struct bth bth;
-	struct reader r;
+	struct byte_reader r;
 
 	reader_init(&r, bytes, sizeof(bytes));
 	lrh_read(&r, &lrh);
@@ -82,7 +82,7 @@ static void bth_flags_stand_at_their_bits(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t bytes[BTH_SIZE], expected[BTH_SIZE] = { 0 };
-		struct writer w;
+		struct byte_writer w;
 
 		writer_init(&w, bytes, sizeof(bytes));
 		bth_write(&w, &rows[i].bth);
@@ -111,7 +111,7 @@ static void codec_and_table_agree_on_lrh_and_bth(void **state)
 				 .psn = 0xABCDEF };
 	uint8_t bytes[LRH_SIZE + BTH_SIZE];
 	const uint8_t *b = bytes + LRH_SIZE;
-	struct writer w;
+	struct byte_writer w;
 
 	writer_init(&w, bytes, sizeof(bytes));
 	lrh_write(&w, &lrh);
@@ -147,7 +147,7 @@ static void codec_and_table_agree_on_grh(void **state)
 			   .flow_label = 0x12345,
 			   .pay_len = 0x0130 };
 	uint8_t bytes[GRH_SIZE];
-	struct writer w;
+	struct byte_writer w;
 
 	for (uint8_t i = 0; i < 16; i++) {
 		grh.sgid[i] = i;
@@ -168,7 +168,7 @@ static void codec_and_table_agree_on_grh(void **state)
 /* Writes one extended header and looks at it through the table. */
 #define CHECK_EXTENDED(type, header, value)       \
 	uint8_t bytes_##type[64];                 \
-	struct writer w_##type;                   \
+	struct byte_writer w_##type;              \
 	writer_init(&w_##type, bytes_##type, 64); \
 	const struct type v_##type = value;       \
 	type##_write(&w_##type, &v_##type);       \
@@ -238,8 +238,8 @@ static void flow_packets_match_the_published_bytes(void **state)
 		.op = FLOW_NORMAL, .fctbs = 0x123, .vl = 3, .fccl = 0x456
 	};
 	uint8_t bytes[FLOW_SIZE];
-	struct writer w;
-	struct reader r;
+	struct byte_writer w;
+	struct byte_reader r;
 
 	writer_init(&w, bytes, sizeof(bytes));
 	flow_packet_write(&w, &flow);

@@ -13,7 +13,8 @@ header_set transport_headers(const struct packet *p)
 }
 
 /* The extended headers of `set`, in their order on the wire. */
-static void read_extended(struct reader *r, header_set set, struct packet *out)
+static void read_extended(struct byte_reader *r, header_set set,
+			  struct packet *out)
 {
 	if (set & HEADER_BIT(HEADER_RDETH))
 		rdeth_read(r, &out->rdeth);
@@ -37,7 +38,7 @@ static void read_extended(struct reader *r, header_set set, struct packet *out)
 		ieth_read(r, &out->ieth);
 }
 
-static void write_extended(struct writer *w, const struct packet *p)
+static void write_extended(struct byte_writer *w, const struct packet *p)
 {
 	header_set set = p->headers;
 
@@ -64,7 +65,7 @@ static void write_extended(struct writer *w, const struct packet *p)
 }
 
 /* What is left is payload and padding. */
-static enum hd_status take_payload(const struct reader *r, struct diag *d,
+static enum hd_status take_payload(const struct byte_reader *r, struct diag *d,
 				   struct packet *out)
 {
 	size_t left = reader_left(r);
@@ -88,7 +89,7 @@ static enum hd_status take_payload(const struct reader *r, struct diag *d,
 enum hd_status transport_decode(const uint8_t *bytes, size_t size,
 				struct diag *d, struct packet *out)
 {
-	struct reader r;
+	struct byte_reader r;
 
 	reader_init(&r, bytes, size);
 	bth_read(&r, &out->bth);
@@ -128,7 +129,7 @@ size_t transport_size(const struct packet *p)
 	       padding(p);
 }
 
-void transport_write(struct writer *w, const struct packet *p)
+void transport_write(struct byte_writer *w, const struct packet *p)
 {
 	struct bth bth = p->bth;
 
@@ -140,7 +141,7 @@ void transport_write(struct writer *w, const struct packet *p)
 }
 
 /* A raw packet's payload runs to its VCRC. */
-static enum hd_status raw_decode(struct reader *r, struct packet *out)
+static enum hd_status raw_decode(struct byte_reader *r, struct packet *out)
 {
 	if (out->lrh.lnh == LNH_RAW) {
 		rwh_read(r, &out->rwh);
@@ -154,7 +155,7 @@ static enum hd_status raw_decode(struct reader *r, struct packet *out)
 	return r->failed ? HD_ERR_INPUT : HD_OK;
 }
 
-static enum hd_status grh_decode(struct reader *r, struct diag *d,
+static enum hd_status grh_decode(struct byte_reader *r, struct diag *d,
 				 struct packet *out)
 {
 	struct grh *g = &out->grh;
@@ -180,8 +181,8 @@ static enum hd_status grh_decode(struct reader *r, struct diag *d,
 	return HD_OK;
 }
 
-static enum hd_status lrh_decode(struct reader *r, size_t size, struct diag *d,
-				 struct packet *out)
+static enum hd_status lrh_decode(struct byte_reader *r, size_t size,
+				 struct diag *d, struct packet *out)
 {
 	lrh_read(r, &out->lrh);
 	if (r->failed || size < LRH_SIZE + VCRC_SIZE)
@@ -204,7 +205,7 @@ static enum hd_status lrh_decode(struct reader *r, size_t size, struct diag *d,
 }
 
 /* From what follows the LRH to the VCRC, which is off `r` already. */
-static enum hd_status iba_decode(struct reader *r, struct diag *d,
+static enum hd_status iba_decode(struct byte_reader *r, struct diag *d,
 				 struct packet *out)
 {
 	if (reader_left(r) < ICRC_SIZE)
@@ -220,7 +221,7 @@ static enum hd_status iba_decode(struct reader *r, struct diag *d,
 enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d,
 			     struct packet *out)
 {
-	struct reader r;
+	struct byte_reader r;
 
 	reader_init(&r, bytes, size);
 	if (lrh_decode(&r, size, d, out) != HD_OK)
@@ -277,7 +278,7 @@ size_t packet_size(const struct packet *p)
 	return counted_size(p) + VCRC_SIZE;
 }
 
-static void write_route(struct writer *w, const struct packet *p)
+static void write_route(struct byte_writer *w, const struct packet *p)
 {
 	size_t counted = counted_size(p);
 	struct lrh lrh = p->lrh;
@@ -313,7 +314,7 @@ static bool headers_fit(const struct packet *p)
 enum hd_status packet_encode(const struct packet *p, uint8_t *bytes,
 			     size_t room, size_t *size)
 {
-	struct writer w;
+	struct byte_writer w;
 
 	if (!headers_fit(p))
 		return HD_ERR_UNFIT;

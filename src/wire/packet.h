@@ -103,7 +103,7 @@ HD_MUST_CHECK enum hd_status transport_decode(const uint8_t *bytes, size_t size,
 					      struct diag *d,
 					      struct packet *out);
 /* BTH with the right PadCnt, extended headers, payload and padding. */
-void transport_write(struct writer *w, const struct packet *p);
+void transport_write(struct byte_writer *w, const struct packet *p);
 size_t transport_size(const struct packet *p);
 /* The headers that come after BTH and belong to it, and BTH. */
 header_set transport_headers(const struct packet *p);

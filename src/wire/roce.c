@@ -24,11 +24,6 @@ struct layout {
 	size_t udp_end; /* by UDP's length */
 };
 
-static enum hd_status unfit(struct diag *d, const char *what, unsigned value)
-{
-	return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: %s 0x%04x", what, value);
-}
-
 static enum hd_status too_short(struct diag *d, size_t size)
 {
 	return diag_fail(d, HD_ERR_UNFIT,
@@ -53,7 +48,8 @@ static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
 		return too_short(d, size);
 	l->ip = at + 2;
 	if (type != ETHER_IPV4 && type != ETHER_IPV6)
-		return unfit(d, "EtherType", type);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "not RoCEv2: EtherType 0x%04x", type);
 	l->version = type == ETHER_IPV4 ? 4 : 6;
 	return HD_OK;
 }
@@ -70,16 +66,20 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size,
 	if (size < l->bth)
 		return too_short(d, size);
 	if (is_v4 ? ip[0] != 0x45 : ip[0] >> 4 != 6)
-		return unfit(d, "IP version and header length", ip[0]);
+		return diag_fail(
+			d, HD_ERR_UNFIT, "not RoCEv2: IPv%u header of %u bytes",
+			ip[0] >> 4, is_v4 ? 4 * (ip[0] & 0xFU) : IPV6_SIZE);
 	unsigned protocol = is_v4 ? ip[9] : ip[6];
 
 	if (protocol != IP_PROTOCOL_UDP)
-		return unfit(d, "IP protocol", protocol);
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: IP protocol %u",
+				 protocol);
 	if (is_v4 && (load_be16(ip + 6) & 0x3FFF))
-		return unfit(d, "a fragment, flags and offset",
-			     load_be16(ip + 6));
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "not RoCEv2: a fragment of a datagram");
 	if (load_be16(frame + l->udp + 2) != ROCE_PORT)
-		return unfit(d, "UDP port", load_be16(frame + l->udp + 2));
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: UDP port %u",
+				 load_be16(frame + l->udp + 2));
 	l->end = is_v4 ? l->ip + load_be16(ip + 2) : l->udp + load_be16(ip + 4);
 	l->udp_end = l->udp + load_be16(frame + l->udp + 4);
 	return HD_OK;
@@ -213,7 +213,8 @@ static uint16_t ipv4_checksum(const uint8_t *ip)
 	return (uint16_t)~sum;
 }
 
-static void write_ipv4(struct writer *w, const struct roce *r, size_t payload)
+static void write_ipv4(struct byte_writer *w, const struct roce *r,
+		       size_t payload)
 {
 	uint8_t *ip = write_room(w, IPV4_SIZE);
 
@@ -231,7 +232,8 @@ static void write_ipv4(struct writer *w, const struct roce *r, size_t payload)
 	store_be16(ip + 10, ipv4_checksum(ip));
 }
 
-static void write_ipv6(struct writer *w, const struct roce *r, size_t payload)
+static void write_ipv6(struct byte_writer *w, const struct roce *r,
+		       size_t payload)
 {
 	write_be32(w, UINT32_C(6) << 28 | (uint32_t)r->tclass << 20 |
 			      (r->flow_label & 0xFFFFF));
@@ -242,7 +244,7 @@ static void write_ipv6(struct writer *w, const struct roce *r, size_t payload)
 	write_bytes(w, r->dst, 16);
 }
 
-static void write_ethernet(struct writer *w, const struct roce *r)
+static void write_ethernet(struct byte_writer *w, const struct roce *r)
 {
 	write_bytes(w, r->dst_mac, 6);
 	write_bytes(w, r->src_mac, 6);
@@ -259,7 +261,7 @@ enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room,
 	size_t payload = UDP_SIZE + transport_size(&r->packet) + ICRC_SIZE;
 	bool is_v4 = r->ip_version == 4;
 	struct layout l = { .version = r->ip_version };
-	struct writer w;
+	struct byte_writer w;
 
 	if (transport_headers(&r->packet) !=
 		    opcode_headers(r->packet.bth.opcode) ||

@@ -178,12 +178,11 @@ static void the_right_flips_make_it_another_protocol(void **state)
 		const char *reason;
 	} rows[] = {
 		{ 12, 0x80, "not RoCEv2: EtherType 0x8800" },
-		{ IP, 0x10, "not RoCEv2: IP version and header length 0x0055" },
-		{ IP, 0x02, "not RoCEv2: IP version and header length 0x0047" },
-		{ IP + 9, 0x17, "not RoCEv2: IP protocol 0x0006" },
-		{ IP + 6, 0x20,
-		  "not RoCEv2: a fragment, flags and offset 0x6000" },
-		{ UDP + 3, 0x01, "not RoCEv2: UDP port 0x12b6" },
+		{ IP, 0x10, "not RoCEv2: IPv5 header of 20 bytes" },
+		{ IP, 0x02, "not RoCEv2: IPv4 header of 28 bytes" },
+		{ IP + 9, 0x17, "not RoCEv2: IP protocol 6" },
+		{ IP + 6, 0x20, "not RoCEv2: a fragment of a datagram" },
+		{ UDP + 3, 0x01, "not RoCEv2: UDP port 4790" },
 		{ IP + 2, 0x80,
 		  "packet is cut: IP says 33836 bytes, here are "
 		  "1068" },

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/hex.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static int digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out)
+{
+	const char *at = text;
+
+	while (*at) {
+		if (strchr(" \t\r\n:.-", *at)) {
+			at++;
+			continue;
+		}
+		int high = digit(at[0]);
+		int low = high < 0 ? -1 : digit(at[1]);
+
+		if (high >= 0 && !at[1])
+			return diag_fail(d, HD_ERR_INPUT,
+					 "half a byte at the end: '%c' has no "
+					 "second digit",
+					 at[0]);
+		if (low < 0) {
+			const char *wrong = high < 0 ? at : at + 1;
+
+			return diag_fail(d, HD_ERR_INPUT,
+					 "'%c' at character %zu is no "
+					 "hexadecimal digit",
+					 isprint((unsigned char)*wrong) ? *wrong
+									: '?',
+					 (size_t)(wrong - text) + 1);
+		}
+		strbuf_putc(out, (char)(high << 4 | low));
+		at += 2;
+	}
+	return HD_OK;
+}
