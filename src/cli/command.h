@@ -49,6 +49,7 @@ struct common_options {
 	bool quiet;
 	unsigned format;    /* index into writer_names */
 	const char *output; /* NULL: standard output */
+	const char *db;     /* a database to append the results to, or NULL */
 	uint64_t seed;
 };
 

@@ -289,7 +289,7 @@ static void assert_file_has(const char *path, const char *expected)
 	struct diag d = { .status = HD_OK };
 	struct strbuf got = STRBUF_INIT;
 
-	assert_int_equal(file_read(path, 10000, &d, &got), HD_OK);
+	assert_int_equal(file_read(path, 1 << 20, &d, &got), HD_OK);
 	if (!strstr(got.text, expected))
 		fail_msg("no '%s' in:\n%s", expected, got.text);
 	strbuf_fini(&got);
@@ -321,6 +321,23 @@ static void results_are_written_in_the_format_asked_for(void **state)
 	unlink(path);
 	unlink(plain);
 	assert_int_equal(rmdir(folder), 0);
+}
+
+static void results_go_to_a_database_too(void **state)
+{
+	char path[] = "/tmp/heddle-db-XXXXXX";
+	struct common_options o = { .output = "/dev/null", .db = path };
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
+	assert_file_has(path, "SQLite format 3");
+	o.db = "/nowhere/x.db";
+	assert_int_equal(output_results(&o, one_number(), true),
+			 EXIT_ENVIRONMENT);
+	unlink(path);
 }
 
 static void a_failed_write_keeps_the_old_file_and_says_so(void **state)
@@ -394,6 +411,7 @@ int main(void)
 			man_pages_say_what_help_says_and_groff_is_silent),
 		cmocka_unit_test(completion_follows_the_tables),
 		cmocka_unit_test(results_are_written_in_the_format_asked_for),
+		cmocka_unit_test(results_go_to_a_database_too),
 		cmocka_unit_test(a_failed_write_keeps_the_old_file_and_says_so),
 		cmocka_unit_test(progress_says_share_rate_and_time_left),
 		cmocka_unit_test(progress_is_silent_without_a_terminal),

@@ -22,9 +22,13 @@ static void print_help(struct strbuf *out)
 	for (size_t i = 0; commands[i]; i++)
 		strbuf_printf(out, "  %-10s %s\n", commands[i]->name,
 			      commands[i]->summary);
-	strbuf_puts(out, "\n'heddle COMMAND --help' explains a command, with "
-			 "examples.\n"
-			 "'heddle --version' prints the version.\n");
+	strbuf_puts(
+		out,
+		"\n'heddle COMMAND --help' explains a command, with "
+		"examples.\n"
+		"'heddle --version' prints the version.\n\n"
+		"Exit status: 0 done and every goal met, 1 a stated goal missed, 2 usage,\n"
+		"3 bad input, 4 the host lacks something.\n");
 }
 
 /* Refuses words that name no command, as running them would. */

@@ -5,7 +5,8 @@
 /*
  * The one way results leave a command: in the format that --format, --json,
  * --csv or the extension of -o asks for, to standard output or to a file. A
- * file is written beside and renamed, so a failure leaves the old one.
+ * file is written beside and renamed, so a failure leaves the old one. With
+ * --db the results also become one run of a database (report/database.h).
  *
  *	return output_results(&options.common, results, goals_met);
  */

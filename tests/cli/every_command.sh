@@ -42,5 +42,6 @@ for command in $("$HEDDLE" --commands); do
 	has "$build/man/heddle.1" "$(echo "heddle-$command" | sed 's/-/\\-/g')"
 	has "$build/completion/heddle" "'$command')"
 done
+[ "$n" -gt 0 ] || fail "there is no command"
 [ "$n" -eq "$(listed help | wc -l)" ] || fail "help lists others"
 bash -n "$build/completion/heddle"
