@@ -12,12 +12,28 @@ void topo_init(struct topo *t)
 	*t = (struct topo){ .n_subnets = 1 };
 }
 
+static void place_free(struct topo_place *p)
+{
+	if (!p)
+		return;
+	free(p->chassis_note);
+	free(p->slot_note);
+	free(p);
+}
+
 void topo_fini(struct topo *t)
 {
-	for (uint32_t i = 0; i < t->n_nodes; i++)
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		free(t->nodes[i].name);
+		place_free(t->nodes[i].place);
+	}
+	for (uint32_t i = 0; i < t->n_chassis; i++)
+		free(t->chassis[i].hostname);
 	free(t->nodes);
 	free(t->ports);
+	free(t->chassis);
+	free(t->as_read);
+	free(t->source.date);
 	topo_init(t);
 }
 

@@ -82,6 +82,36 @@ struct topo_node {
 	uint16_t tier;    /* 0 hosts, 1 leaves, ... in layered families */
 	uint16_t coord[TOPO_MAX_DIMS]; /* in families with coordinates */
 	uint32_t line;
+	/* Where it sits in a chassis, as a grouped file said; else NULL. */
+	struct topo_place *place;
+};
+
+/* A node's place in a chassis, in the words of ibnetdiscover -g. */
+struct topo_place {
+	uint16_t chassis; /* number; 0 is in none */
+	enum { SLOT_OTHER, SLOT_SPINE, SLOT_LINE } slot;
+	char *chassis_note; /* "Chassis 1"; NULL if nothing is said */
+	char *slot_note;    /* "IS5300 Line 2 Chip 1" */
+};
+
+struct topo_chassis {
+	uint16_t number;
+	uint64_t guid;
+	char *hostname; /* or NULL */
+};
+
+/* What a file said of a port that nothing but writing it again needs. */
+struct topo_as_read {
+	uint8_t external;   /* number on the chassis' front; 0 = none */
+	uint8_t speed_code; /* LinkSpeedActive, if it is not as expected */
+};
+
+/* What a file said of itself. */
+struct topo_source {
+	char *date; /* "generated on"; NULL if it did not say */
+	uint64_t from_node, from_port; /* GUIDs: where discovery began */
+	bool is_full;    /* with speed, width and VLCap: ibnetdiscover -f */
+	bool is_grouped; /* by chassis: ibnetdiscover -g */
 };
 
 /* What a generator built; a fabric read from a file has FAMILY_NONE. */
@@ -118,6 +148,11 @@ struct topo {
 	uint32_t n_ports;
 	uint32_t n_subnets;
 	size_t nodes_cap, ports_cap;
+
+	struct topo_source source;
+	struct topo_chassis *chassis;
+	uint32_t n_chassis;
+	struct topo_as_read *as_read; /* per port, or NULL */
 };
 
 void topo_init(struct topo *t);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TOPO_NET_H
+#define HD_TOPO_NET_H
+
+/*
+ * State of reading ibnetdiscover's or ibsim's text, between read_net.c (lines
+ * and sections), net_node.c (nodes and what stands before them) and
+ * net_cable.c. Private to those.
+ */
+
+#include "topo/reader.h"
+
+struct slice {
+	const char *text;
+	size_t len;
+};
+
+struct net {
+	struct reader *r;
+	bool strict;
+	/* For the next node. */
+	uint64_t guid[3], base[3]; /* by kind: ibsim counts on from base */
+	bool has_guid;
+	uint64_t switch_port_guid; /* 0: as the node's */
+	uint64_t system_guid;
+	uint32_t vendor, device;
+	struct topo_place place;
+	/* The node at hand, TOPO_NONE between nodes. */
+	node_id node;
+	/* ibsim's settings. */
+	uint8_t widths;
+	uint16_t speeds;
+	struct slice module;
+	struct text_map aliases; /* "module@alias" to port */
+	char **owned;            /* texts that maps and claims borrow */
+	size_t n_owned, owned_cap;
+	/* ibnetdiscover -g. */
+	size_t chassis_cap;
+	bool any_external;
+	/* By claim: what topo_as_read will hold. */
+	struct topo_as_read *as_read;
+	size_t as_read_cap;
+};
+
+struct slice net_rest(const struct reader *r);
+char *net_copy_rest(const struct reader *r);
+bool net_has(struct slice s, char c);
+/* <a><separator><b>, which `n` owns. */
+struct slice net_join(struct net *n, struct slice a, char separator,
+		      struct slice b);
+/* What a name in quotes stands for, given the module in force. */
+struct slice net_full_id(struct net *n, struct slice id);
+/* In ibnetdiscover's form nothing may follow. */
+enum hd_status net_expect_end(struct net *n);
+/* "=" and a number. */
+enum hd_status net_expect_number(struct net *n, uint64_t max, uint64_t *out);
+/* From the first quote to the last one of the line; false if there are none. */
+bool net_quoted_name(struct reader *r, struct slice *name);
+/* " lid 3" or " lmc 0"; moves on only if it is there. */
+bool net_tagged(struct reader *r, const char *tag, uint64_t max, uint64_t *out);
+/* ibsim's sets: LinkSpeedEnabled, and the extended one. */
+void net_set_speeds(struct topo_port *p, uint64_t base, uint64_t extended);
+
+/* One per kind of line, called behind its first word. */
+enum hd_status net_read_vendor(struct net *n);
+enum hd_status net_read_device(struct net *n);
+enum hd_status net_read_system_guid(struct net *n);
+enum hd_status net_read_chassis_note(struct net *n);
+enum hd_status net_read_switch_guid(struct net *n);
+enum hd_status net_read_ca_guid(struct net *n);
+enum hd_status net_read_router_guid(struct net *n);
+enum hd_status net_read_switch(struct net *n);
+enum hd_status net_read_ca(struct net *n);
+enum hd_status net_read_router(struct net *n);
+enum hd_status net_read_cable(struct net *n);
+enum hd_status net_read_alias(struct net *n);
+
+#endif

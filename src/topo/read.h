@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TOPO_READ_H
+#define HD_TOPO_READ_H
+
+/*
+ * Fabrics from the files that InfiniBand tools write.
+ *
+ *	ibnetdiscover      its topology file: plain, -f, -g, -f -g
+ *	ibsim              nets of the simulator, a looser form of the same
+ *	subnet.lst         OpenSM's opensm-subnet.lst
+ *	ports              ibnetdiscover -p
+ *	linkinfo           iblinkinfo -l
+ *
+ * Which one a file is follows from its content. Nodes are in the order of the
+ * file and every node and port knows its line. A file that cannot be
+ * understood, or that contradicts itself, is refused with the line of the
+ * first trouble; see problem.h for those who would rather have a list.
+ *
+ * What these files do not say is taken to be usual: 8 data VLs (files of
+ * ibnetdiscover -f do say), an MTU of 4096 bytes.
+ */
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "topo/problem.h"
+#include "topo/topo.h"
+
+enum topo_format {
+	FORMAT_UNKNOWN,
+	FORMAT_IBNETDISCOVER,
+	FORMAT_IBSIM,
+	FORMAT_SUBNET_LST,
+	FORMAT_PORTS,
+	FORMAT_LINKINFO,
+	N_FORMATS
+};
+const char *topo_format_name(enum topo_format format);
+
+/* By content alone; FORMAT_UNKNOWN if it looks like none of them. */
+enum topo_format topo_format_detect(const char *text, size_t len);
+
+/*
+ * Reads `len` bytes, which a NUL follows. With `problems`, contradictions are
+ * added there, and what can be built without them is; a file that makes no
+ * sense is refused all the same. `out` is initialised on success only.
+ */
+HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len,
+				       struct problems *problems,
+				       struct diag *d, struct topo *out);
+/* The same from a path; "-" is standard input. Sets d->file. */
+HD_MUST_CHECK enum hd_status topo_read_file(const char *path,
+					    struct problems *problems,
+					    struct diag *d, struct topo *out);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TOPO_READER_H
+#define HD_TOPO_READER_H
+
+/*
+ * What the readers share: walking over lines, collecting nodes and what the
+ * file claims of their cables, and joining the claims at the end. Private to
+ * the readers.
+ *
+ * A line is read left to right; `at` moves on over what was understood, so
+ * that a refusal can name the column.
+ */
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "topo/read.h"
+
+/* Many times the ports of the largest subnet: no accident fills the memory. */
+#define READER_MAX_PORTS 16000000
+
+/* What every file that says nothing is taken to mean. */
+#define READER_VLS 8
+
+/* "Port `from` is cabled to port `number` of that node." */
+struct claim {
+	port_id from;
+	node_id node;   /* TOPO_NONE: not known yet, see id */
+	const char *id; /* borrowed */
+	uint32_t id_len;
+	uint32_t line;
+	uint64_t guid; /* of the other port, if said */
+	uint16_t number;
+	bool one_sided; /* the other end need not say so too */
+};
+
+struct reader {
+	const char *text, *end; /* the whole file; *end is NUL */
+	const char *line_start; /* the line at hand ... */
+	const char *at, *line_end, *next_line;
+	uint32_t line;
+	struct diag *d;
+	struct problems *problems; /* NULL: refuse the first */
+	struct topo t;
+	struct text_map ids; /* names by which cables refer to nodes */
+	struct map guids;    /* of nodes */
+	struct claim *claims;
+	size_t n_claims, claims_cap;
+	uint32_t origin_line; /* that names where discovery began; or 0 */
+	char **owned;         /* texts that ids and claims borrow */
+	size_t n_owned;
+};
+
+void reader_init(struct reader *r, const char *text, size_t len,
+		 struct problems *problems, struct diag *d);
+void reader_fini(struct reader *r);
+
+/* Goes to the next line; false at the end of the file. */
+bool reader_next_line(struct reader *r);
+
+/* Refuses the file, at the line and column at hand. */
+HD_PRINTF(2, 3)
+enum hd_status reader_refuse(struct reader *r, const char *format, ...);
+/* A contradiction: refuses the file or takes note of it. */
+HD_PRINTF(5, 6)
+enum hd_status reader_problem(struct reader *r, enum problem_kind kind,
+			      uint32_t line, uint32_t other, const char *format,
+			      ...);
+
+/* Each moves on only if what it looks for is there. */
+bool reader_skip(struct reader *r, const char *literal);
+void reader_blanks(struct reader *r);
+/* Nothing but blanks is left. */
+bool reader_at_end(const struct reader *r);
+/* Digits only, no sign; false if there are none or they exceed `max`. */
+bool reader_decimal(struct reader *r, uint64_t max, uint64_t *out);
+bool reader_hex(struct reader *r, uint64_t *out);
+/* "0x1f" or "31". */
+bool reader_number(struct reader *r, uint64_t max, uint64_t *out);
+/* What comes before `stop`, and moves on behind it; false if it is not there.
+ */
+bool reader_until(struct reader *r, char stop, const char **start, size_t *len);
+/* "4xHDR", or with `gap` "4x HDR"; question marks are unknown (0). */
+bool reader_link(struct reader *r, const char *gap, uint8_t *widths,
+		 uint16_t *speeds);
+
+/* Adds a node at the line at hand; its ports get the usual VLs and MTU. */
+HD_MUST_CHECK enum hd_status reader_add_node(struct reader *r,
+					     enum node_kind kind,
+					     uint64_t n_ports, const char *name,
+					     size_t name_len, node_id *out);
+/* Its GUIDs, and that they are its alone. */
+HD_MUST_CHECK enum hd_status reader_set_guid(struct reader *r, node_id node,
+					     uint64_t guid);
+struct claim *reader_claim(struct reader *r, port_id from);
+
+/*
+ * Joins the claims, numbers the subnets and hands the fabric over. On refusal
+ * everything is freed by reader_fini as usual.
+ */
+HD_MUST_CHECK enum hd_status reader_finish(struct reader *r, struct topo *out);
+
+/* One per format. */
+enum hd_status read_net(struct reader *r, bool strict);
+enum hd_status read_subnet_lst(struct reader *r);
+enum hd_status read_ports(struct reader *r);
+enum hd_status read_linkinfo(struct reader *r);
+
+#endif

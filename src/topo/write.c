@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "topo/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+const struct topo_writer topo_writers[] = {
+	{ "ibnetdiscover", "ibnet", "ibnetdiscover's topology file",
+	  write_ibnetdiscover },
+	{ "ibnetdiscover-f", NULL, "the same with speed, width and VLs (-f)",
+	  write_ibnetdiscover_f },
+	{ "ibnetdiscover-g", NULL, "the same grouped by chassis (-g)",
+	  write_ibnetdiscover_g },
+	{ "ibnetdiscover-fg", NULL, "both (-f -g)", write_ibnetdiscover_fg },
+	{ "ibsim", "net", "a net for ibsim", write_ibsim },
+	{ "links", "links", "a line for each cable, sorted by GUID",
+	  write_links },
+	{ .name = NULL },
+};
+
+const struct topo_writer *topo_writer_find(const char *name)
+{
+	for (const struct topo_writer *w = topo_writers; w->name; w++) {
+		if (strcmp(w->name, name) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+const struct topo_writer *topo_writer_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+
+	if (!dot || (slash && dot < slash))
+		return NULL;
+	for (const struct topo_writer *w = topo_writers; w->name; w++) {
+		if (w->extension && strcmp(w->extension, dot + 1) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+const struct topo_writer *topo_writer_as_read(const struct topo *t)
+{
+	static const char *const names[2][2] = {
+		{ "ibnetdiscover", "ibnetdiscover-g" },
+		{ "ibnetdiscover-f", "ibnetdiscover-fg" },
+	};
+
+	return topo_writer_find(names[t->source.is_full][t->source.is_grouped]);
+}
+
+void topo_clean_name(const char *name, struct strbuf *out)
+{
+	for (; *name; name++)
+		strbuf_putc(out, (unsigned char)*name < ' ' || *name == 0x7f
+					 ? ' '
+					 : *name);
+}
+
+/* The port where discovery starts. */
+static port_id origin(const struct topo *t)
+{
+	port_id first = TOPO_NONE;
+
+	for (port_id i = 0; i < t->n_ports; i++) {
+		const struct topo_port *p = &t->ports[i];
+
+		if (p->peer == TOPO_NONE && !topo_is_switch(t, p->node))
+			continue;
+		if (t->source.from_port &&
+		    t->nodes[p->node].guid == t->source.from_node &&
+		    p->guid == t->source.from_port)
+			return i;
+		if (first == TOPO_NONE && topo_is_end_port(t, i))
+			first = i;
+	}
+	if (first == TOPO_NONE && t->n_ports)
+		first = 0;
+	return first;
+}
+
+struct discovery {
+	const struct topo *t;
+	uint32_t *rank; /* by node: when it was found; TOPO_NONE before */
+	node_id *queue;
+	uint32_t head, tail;
+};
+
+static void find(struct discovery *d, node_id node)
+{
+	if (d->rank[node] != TOPO_NONE)
+		return;
+	d->rank[node] = d->tail;
+	d->queue[d->tail++] = node;
+}
+
+/* Breadth first from port `from`; nothing goes through an adapter. */
+static void discover(struct discovery *d, port_id from)
+{
+	const struct topo *t = d->t;
+	const struct topo_port *p = &t->ports[from];
+
+	find(d, p->node);
+	if (!topo_is_switch(t, p->node) && p->peer != TOPO_NONE)
+		find(d, t->ports[p->peer].node);
+	for (; d->head < d->tail; d->head++) {
+		const struct topo_node *v = &t->nodes[d->queue[d->head]];
+
+		if (v->kind != NODE_SWITCH)
+			continue;
+		for (unsigned n = 1; n <= v->n_ports; n++) {
+			port_id peer = t->ports[v->first_port + n].peer;
+
+			if (peer != TOPO_NONE)
+				find(d, t->ports[peer].node);
+		}
+	}
+}
+
+/*
+ * As ibnetdiscover finds nodes: it puts each in front of those of its kind,
+ * so that the last one found is printed first. Other subnets follow.
+ */
+static void rank_by_discovery(const struct topo *t, uint32_t *rank)
+{
+	struct discovery d = {
+		.t = t,
+		.rank = rank,
+		.queue = hd_alloc(t->n_nodes, sizeof(*d.queue)),
+	};
+
+	memset(rank, 0xff, t->n_nodes * sizeof(*rank));
+	if (t->n_ports)
+		discover(&d, origin(t));
+	for (port_id i = 0; i < t->n_ports; i++) {
+		if (rank[t->ports[i].node] == TOPO_NONE &&
+		    (topo_is_switch(t, t->ports[i].node) ||
+		     t->ports[i].number > 0))
+			discover(&d, i);
+	}
+	for (node_id v = 0; v < t->n_nodes; v++)
+		rank[v] = t->n_nodes - rank[v];
+	free(d.queue);
+}
+
+struct place_in_file {
+	enum node_kind kind;
+	uint32_t rank;
+	node_id node;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	static const int kinds[] = {
+		[NODE_SWITCH] = 0, [NODE_CA] = 1, [NODE_ROUTER] = 2
+	};
+	const struct place_in_file *p = a, *q = b;
+
+	if (p->kind != q->kind)
+		return kinds[p->kind] - kinds[q->kind];
+	return p->rank < q->rank ? -1 : p->rank > q->rank;
+}
+
+node_id *topo_file_order(const struct topo *t)
+{
+	uint32_t *rank = hd_alloc(t->n_nodes, sizeof(*rank));
+	struct place_in_file *places = hd_alloc(t->n_nodes, sizeof(*places));
+	node_id *order = hd_alloc(t->n_nodes, sizeof(*order));
+	bool from_file = true;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		rank[v] = t->nodes[v].line;
+		from_file = from_file && rank[v];
+	}
+	if (!from_file)
+		rank_by_discovery(t, rank);
+	for (node_id v = 0; v < t->n_nodes; v++)
+		places[v] =
+			(struct place_in_file){ t->nodes[v].kind, rank[v], v };
+	qsort(places, t->n_nodes, sizeof(*places), by_place);
+	for (node_id i = 0; i < t->n_nodes; i++)
+		order[i] = places[i].node;
+	free(rank);
+	free(places);
+	return order;
+}

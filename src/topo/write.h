@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TOPO_WRITE_H
+#define HD_TOPO_WRITE_H
+
+/*
+ * Fabrics as files: one writer per format, all in one table.
+ *
+ * What is written depends on the fabric only, not on the order of its nodes
+ * in memory: nodes that were read come in the order of their file, others in
+ * the order in which ibnetdiscover would find and print them. So a file of
+ * ibnetdiscover that was read is written as it was.
+ *
+ * What a format cannot say is lost: ibnetdiscover's text has no MTU (and
+ * without -f no VLs), nothing tells a target adapter from a host, and ibsim
+ * takes a width or speed to include the lesser ones.
+ */
+
+#include "base/strbuf.h"
+#include "topo/topo.h"
+
+struct topo_writer {
+	const char *name;      /* as in --to */
+	const char *extension; /* of a file that holds it, without the dot */
+	const char *summary;   /* one line, lower case, no stop */
+	void (*write)(const struct topo *t, struct strbuf *out);
+};
+
+/* Ends with a NULL name. */
+extern const struct topo_writer topo_writers[];
+
+/* NULL if there is none. */
+const struct topo_writer *topo_writer_find(const char *name);
+/* By the extension of `path`; NULL if it says nothing. */
+const struct topo_writer *topo_writer_of_path(const char *path);
+/* ibnetdiscover's, in the variant that `t` was read in, or plain. */
+const struct topo_writer *topo_writer_as_read(const struct topo *t);
+
+void write_ibnetdiscover(const struct topo *t, struct strbuf *out);
+void write_ibnetdiscover_f(const struct topo *t, struct strbuf *out);
+void write_ibnetdiscover_g(const struct topo *t, struct strbuf *out);
+void write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out);
+void write_ibsim(const struct topo *t, struct strbuf *out);
+void write_links(const struct topo *t, struct strbuf *out);
+
+/*
+ * All nodes in the order in which a text file has them, switches first, then
+ * adapters, then routers; free the result.
+ */
+node_id *topo_file_order(const struct topo *t);
+/* A name without control characters, in which no line can end. */
+void topo_clean_name(const char *name, struct strbuf *out);
+
+#endif
