@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *check(void *memory, size_t n, size_t size)
 {
@@ -20,6 +22,26 @@ void *hd_alloc(size_t n, size_t size)
 	if (n == 0 || size == 0)
 		n = size = 1;
 	return check(calloc(n, size), n, size);
+}
+
+void *hd_alloc_dense(size_t n, size_t size)
+{
+	const size_t line = 64, huge = (size_t)2 << 20;
+
+	if (n == 0 || size == 0)
+		n = size = 1;
+	if (n > (SIZE_MAX - huge) / size)
+		return check(NULL, n, size);
+	size_t unit = n * size >= huge ? huge : line;
+	size_t bytes = (n * size + unit - 1) / unit * unit;
+	void *memory = check(aligned_alloc(unit, bytes), n, size);
+
+#ifdef MADV_HUGEPAGE
+	if (unit == huge)
+		(void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+	memset(memory, 0, bytes);
+	return memory;
 }
 
 void *hd_realloc(void *old, size_t n, size_t size)

@@ -17,6 +17,12 @@ char *hd_strdup(const char *text) __attribute__((malloc));
 char *hd_strndup(const char *text, size_t len) __attribute__((malloc));
 
 /*
+ * The same as hd_alloc, but starting at a cache line, and on huge pages if it
+ * is large and the system has them: for arrays that are accessed at random.
+ */
+void *hd_alloc_dense(size_t n, size_t size) __attribute__((malloc));
+
+/*
  * Makes room in a growing array: returns `data`, moved if need be, with space
  * for at least `need` elements, and updates *cap. New space is not zeroed.
  *

@@ -104,6 +104,8 @@ static void instant(struct oracle *o)
 	freed_updates_leave(o);
 	sources_generate(o);
 	crossbar_grants(o);
+	if (o->mutation != MUT_HOQ_AFTER_GRANTS)
+		discards(o); /* F4: what has just come to a link that is down */
 	link_grants(o);
 	if (o->mutation == MUT_HOQ_AFTER_GRANTS)
 		discards(o);

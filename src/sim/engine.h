@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_ENGINE_H
+#define HD_SIM_ENGINE_H
+
+/*
+ * What the engine's files ask of each other. engine.c has the path of every
+ * packet; the others what some runs, or a few packets, need beside it.
+ */
+
+#include "sim/ring.h"
+#include "sim/state.h"
+#include "sim/voq.h"
+
+/* ---- engine.c ---------------------------------------------------------- */
+
+/* All events of one instant, then its grants; false if there is none. */
+bool engine_instant(struct sim *s, hd_time until);
+
+/* A copy leaves its input buffer at `when` >= now. */
+void copy_leave(struct sim *s, struct packet *p, hd_time when);
+/* T9: space of the output buffer (port, vl) is free at `when` >= now. */
+void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
+		  hd_time when);
+/* Space of (up's far end, vl) is free at `when`; its packet came at `head`. */
+void space_return(struct sim *s, uint32_t up, unsigned vl, uint32_t blk,
+		  hd_time head, hd_time when);
+/* A packet whose head reaches (or will reach) the far end of links[port]. */
+void packet_arrive(struct sim *s, uint32_t port, struct packet *p);
+/* Queues a copy whose output, lane and slot are known. */
+void copy_place(struct sim *s, struct packet *p);
+/* Puts a packet that is ready into its virtual output queue. */
+void copy_ready(struct sim *s, struct packet *p);
+
+static inline void link_wake(struct sim *s, uint32_t port, hd_time when)
+{
+	s->links[port].wake_at = when;
+	eventq_push(&s->q, when, event_key(EV_WAKE, port, 0, 0));
+}
+
+/* The link of `port` may have something to send: now, or when it is free. */
+static inline void link_request(struct sim *s, uint32_t port)
+{
+	struct server *l = &s->links[port];
+
+	if (unlikely(!(l->flags & L_UP))) {
+		if (!(l->flags & (L_TOUCHED | L_END))) {
+			l->flags |= L_TOUCHED;
+			port_list_add(&s->downed, port);
+		}
+	} else if (l->busy_until > s->now) {
+		if (l->wake_at > l->busy_until)
+			link_wake(s, port, l->busy_until);
+	} else if (!(l->flags & L_TOUCHED)) {
+		l->flags |= L_TOUCHED;
+		port_list_add(&s->touched, port);
+	}
+}
+
+/* The same for an output of a crossbar. */
+static inline void cross_request(struct sim *s, uint32_t port)
+{
+	struct server *v = &s->outlets[port];
+
+	if (v->busy_until > s->now) {
+		if (v->wake_at > v->busy_until) {
+			v->wake_at = v->busy_until;
+			eventq_push(&s->q, v->wake_at,
+				    event_key(EV_CROSS, port, 0, 0));
+		}
+	} else if (!(v->flags & L_TOUCHED)) {
+		v->flags |= L_TOUCHED;
+		port_list_add(&s->crossed, port);
+	}
+}
+
+static inline void outlet_request(struct sim *s, uint32_t port, unsigned vl)
+{
+	struct server *v = &s->outlets[port];
+
+	if (!v->requests)
+		v->since = s->now;
+	v->requests |= (uint16_t)(1u << vl);
+	if (unlikely(s->cioq))
+		cross_request(s, port);
+	else
+		link_request(s, port);
+}
+
+/* T14: the time in which something waited for an idle link, until now. */
+static inline void link_waited(struct sim *s, struct server *l)
+{
+	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
+
+	if (l->requests && start < s->now && (l->flags & L_UP))
+		l->waited += s->now - start;
+}
+
+/* Takes a VL's request back; the wait until now has been counted. */
+static inline void outlet_unrequest(struct sim *s, struct server *v,
+				    unsigned vl)
+{
+	link_waited(s, v);
+	v->requests &= (uint16_t) ~(1u << vl);
+	/* What waits on is counted from here. */
+	v->since = s->now;
+}
+
+/* Does the first packet of this input go: readable (T8), and is there room? */
+bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
+	       const struct packet *p);
+/* T7's choice in a lane of `port`: an input number, or NONE. */
+uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
+
+/* ---- switch.c ---------------------------------------------------------- */
+
+/* Arrivals that a forwarding table and one SL2VL row do not settle. */
+void switch_arrive(struct sim *s, uint32_t port, struct packet *p);
+void fifo_arrive(struct sim *s, struct packet *p);
+/* The first packet of an input buffer has left it at `when`. */
+void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when);
+void fifo_first(struct sim *s, struct packet *p);
+void fifo_ready(struct sim *s, struct lane *lane, struct packet *p);
+void slot_leave(struct sim *s, struct packet *p, hd_time when);
+/* A3: dropped at its head's arrival; its loss has been told. */
+void packet_drop(struct sim *s, struct packet *p);
+void packet_corrupt(struct sim *s, struct packet *p, uint32_t where);
+
+/* ---- crossbar.c -------------------------------------------------------- */
+
+void cross_arbitrate(struct sim *s, uint32_t port);
+void cross_output_ready(struct sim *s, struct packet *p);
+/* T8: sorts ports by switch, last grant and number. */
+void ports_by_last_grant(struct sim *s, struct port_list *l);
+bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot);
+void reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until);
+void reader_released(struct sim *s, uint32_t in_port);
+
+/* ---- fault.c ----------------------------------------------------------- */
+
+void faults_init(struct sim *s);
+void fault_strike(struct sim *s, uint32_t id);
+/* At a grant: false if the packet is lost on the link (it is freed then). */
+bool link_fate(struct sim *s, uint32_t port, struct packet *p);
+void downed_discard(struct sim *s, uint32_t port);
+/* F5: the copy became first and ready now. */
+void hoq_start(struct sim *s, struct packet *p);
+void hoq_expire(struct sim *s, uint32_t port, uint32_t id);
+/* When a packet whose tail arrives at `tail` is delivered (F7). */
+hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail);
+
+/* ---- update.c ---------------------------------------------------------- */
+
+void updates_init(struct sim *s);
+void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content);
+/* Sends the next pending update of an exact link that is free. */
+void update_send(struct sim *s, uint32_t port);
+/* Delay mode with losses: all of this instant's updates of a port. */
+void updates_flush(struct sim *s, uint32_t port);
+void update_refresh(struct sim *s, uint32_t port);
+void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk);
+void head_arrived(struct sim *s, uint32_t port, struct packet *p);
+/* Room that the counters allow on a lane. */
+void room_from_counters(struct sim *s, uint32_t port, uint32_t lane);
+
+/* ---- source.c ---------------------------------------------------------- */
+
+void sources_init(struct sim *s);
+void source_fire(struct sim *s, uint32_t flow);
+/* A packet of a saturating flow was granted. */
+void source_granted(struct sim *s, uint32_t flow);
+void arrivals_fire(struct sim *s);
+void packet_enter(struct sim *s, uint32_t id);
+
+/* ---- metrics.c --------------------------------------------------------- */
+
+void metrics_init(struct sim *s);
+void metrics_fini(struct sim *s);
+void metrics_start(struct sim *s);
+void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes);
+/* Delivered at `when` by port `where`; may lie in the future. */
+void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
+		      hd_time when);
+/* Also adds 1 to *counter, unless it happens after the run. */
+void packet_lost(struct sim *s, const struct packet *p,
+		 const struct sim_event_record *e, uint64_t *counter);
+/* EV_DELIVER: tells the owner. */
+void packet_hand_over(struct sim *s, uint32_t port, uint32_t id);
+/* The far end of links[port] does not receive it within the run. */
+void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
+void port_counters(struct sim *s, uint32_t port, struct sim_counters *out);
+void packet_describe(struct sim *s, const struct packet *p,
+		     struct sim_packet *out);
+
+/* ---- state.c ----------------------------------------------------------- */
+
+struct sim *state_new(const struct sim_setup *setup,
+		      const struct sim_flow *flows, uint32_t n_flows,
+		      const struct sim_rules *rules);
+
+/* ---- deadlock.c -------------------------------------------------------- */
+
+/* Is there a set of packets that can never move again? */
+bool deadlock_exists(struct sim *s);
+
+#endif

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "measure/fairness.h"
+#include "sim/engine.h"
+
+const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
+
+#define MAX_PAIRS     (1u << 20)
+#define HASHED_PAIRS  (1u << 12)
+#define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
+
+/* The packet seen last of one (source, destination, VL). */
+struct pair {
+	hd_time born;
+	uint32_t flow, sequence;
+	uint64_t key; /* hashed pairs only; 0 = none yet */
+};
+
+/* What a flow must remember beside its counts. */
+struct flow_memory {
+	hd_time latency; /* of the packet before; NEVER if there is none */
+};
+
+/* What is counted while the run goes on. */
+struct tally {
+	struct sim_metrics m;
+	struct batch_means mean;
+	struct flow_memory *memory;
+	struct pair *pairs;
+	uint32_t *end_number; /* per node */
+	uint32_t n_ends;
+	bool hashed;
+	uint64_t warmed;     /* packets delivered since rules.warmup */
+	uint32_t flows_left; /* with fewer packets than asked for */
+	uint64_t per_sl[N_SLS];
+	uint32_t sls_left;
+	uint64_t check_at;
+	bool done;
+};
+
+void sim_rules_init(struct sim_rules *rules)
+{
+	*rules = (struct sim_rules){
+		.level = 0.95,
+		.flow_metrics = true,
+		.port_metrics = true,
+#ifdef HD_CHECKS
+		.check_order = true,
+#endif
+	};
+}
+
+/* ---- setting up --------------------------------------------------------- */
+
+static struct sim_group *group_add(struct sim_metrics *m, uint32_t row,
+				   uint8_t sl)
+{
+	m->groups = hd_realloc(m->groups, (size_t)m->n_groups + 1,
+			       sizeof(*m->groups));
+	struct sim_group *g = &m->groups[m->n_groups++];
+
+	*g = (struct sim_group){ .row = row, .sl = sl, .flow = SIM_NONE };
+	histogram_init(&g->latency);
+	return g;
+}
+
+static uint32_t group_find(struct sim_metrics *m, uint32_t row, uint8_t sl)
+{
+	for (uint32_t i = m->n_groups; i-- > 0;) {
+		if (m->groups[i].row == row && m->groups[i].sl == sl)
+			return i;
+	}
+	group_add(m, row, sl);
+	return m->n_groups - 1;
+}
+
+static void groups_init(struct sim *s, struct sim_metrics *m)
+{
+	m->n_flows = s->n_flows;
+	m->flows = hd_alloc(s->n_flows, sizeof(*m->flows));
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+		uint32_t group = m->n_groups;
+
+		if (s->n_flows <= SIM_MAX_FLOWS)
+			group_add(m, f->row, f->sl)->flow = i;
+		else
+			group = group_find(m, f->row, f->sl);
+		m->groups[group].n_flows++;
+		m->flows[i].group = group;
+	}
+}
+
+static void pairs_init(struct sim *s, struct tally *t)
+{
+	t->end_number = hd_alloc(s->setup->n_nodes, sizeof(*t->end_number));
+	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
+		if (s->nodes[i].kind == SIM_END)
+			t->end_number[i] = t->n_ends++;
+	}
+	uint64_t n = (uint64_t)t->n_ends * t->n_ends * s->n_lanes;
+	t->hashed = n > MAX_PAIRS;
+	if (t->hashed)
+		n = HASHED_PAIRS;
+	t->pairs = hd_alloc(n, sizeof(*t->pairs));
+	t->m.checks.pairs = t->hashed ? 0 : n;
+}
+
+static void stop_rules_init(struct sim *s, struct tally *t)
+{
+	bool has_sl[N_SLS] = { false };
+
+	t->flows_left = s->rules.packets_per_flow ? s->n_flows : 0;
+	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++)
+		has_sl[s->flows[i].sl & 15] = true;
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		t->sls_left += has_sl[sl];
+}
+
+void metrics_init(struct sim *s)
+{
+	struct tally *t = hd_alloc(1, sizeof(*t));
+
+	s->tally = t;
+	s->metrics = &t->m;
+	groups_init(s, &t->m);
+	histogram_init(&t->m.latency);
+	for (unsigned i = 0; i < N_SLS; i++)
+		histogram_init(&t->m.latency_sl[i]);
+	batch_means_init(&t->mean);
+	t->memory = hd_alloc(s->n_flows, sizeof(*t->memory));
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		t->memory[i].latency = NEVER;
+	if (s->rules.check_order && s->n_flows > 0)
+		pairs_init(s, t);
+	stop_rules_init(s, t);
+	t->m.n_ports = s->setup->n_ports;
+	t->m.counters = hd_alloc(t->m.n_ports, sizeof(*t->m.counters));
+	t->m.ports = hd_alloc(t->m.n_ports, sizeof(*t->m.ports));
+
+	if (s->rules.stop)
+		s->horizon = s->rules.stop;
+	s->from = s->rules.warmup_packets ? NEVER : s->rules.warmup;
+	if (s->from > 0 && s->from != NEVER) {
+		eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
+		s->background++;
+	}
+}
+
+void metrics_fini(struct sim *s)
+{
+	struct tally *t = s->tally;
+
+	for (uint32_t i = 0; i < t->m.n_groups; i++)
+		histogram_fini(&t->m.groups[i].latency);
+	histogram_fini(&t->m.latency);
+	for (unsigned i = 0; i < N_SLS; i++)
+		histogram_fini(&t->m.latency_sl[i]);
+	free(t->m.groups);
+	free(t->m.flows);
+	free(t->m.counters);
+	free(t->m.ports);
+	free(t->memory);
+	free(t->pairs);
+	free(t->end_number);
+	free(t);
+}
+
+/* The warm-up is over: ports count from here. */
+void metrics_start(struct sim *s)
+{
+	size_t n = s->setup->n_ports;
+
+	s->background--;
+	s->hops_before = s->hops;
+	for (size_t i = 0; i < n; i++) {
+		s->links[i].waited = 0;
+		if (s->links[i].since < s->now)
+			s->links[i].since = s->now;
+		s->rings[i].area = 0;
+		s->rings[i].least = UINT16_MAX;
+	}
+	for (size_t i = 0; i < n * s->n_lanes; i++)
+		s->lanes[i].bytes = s->lanes[i].packets = 0;
+	if (s->sl_bytes)
+		memset(s->sl_bytes, 0, n * s->n_sls * sizeof(*s->sl_bytes));
+	memset(s->counts, 0, n * sizeof(*s->counts));
+}
+
+/* ---- counting ----------------------------------------------------------- */
+
+static bool is_measured(const struct sim *s, hd_time when)
+{
+	return when >= s->from && when <= s->horizon;
+}
+
+void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes)
+{
+	struct sim_metrics *m = s->metrics;
+
+	if (!is_measured(s, s->now))
+		return;
+	m->made++;
+	m->made_bytes += bytes;
+	m->flows[flow].made++;
+	m->flows[flow].made_bytes += bytes;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 32;
+}
+
+static void tell_end(struct sim *s, const struct sim_event_record *e)
+{
+	if (s->hooks.ended)
+		s->hooks.ended(s->hooks.context, e);
+}
+
+static void check_order(struct sim *s, struct tally *t, const struct packet *p,
+			uint32_t node)
+{
+	uint32_t from = s->extras ? s->extras[packet_id(s, p)].source
+				  : s->flows[p->flow].source;
+	uint64_t key = ((uint64_t)t->end_number[from] * t->n_ends +
+			t->end_number[node]) *
+			       s->n_lanes +
+		       lane_of(s, p->vl);
+	struct pair *pair =
+		&t->pairs[t->hashed ? mix(key) % HASHED_PAIRS : key];
+
+	if (pair->key == key + 1) {
+		if (pair->flow == p->flow && pair->sequence == p->sequence)
+			t->m.checks.duplicates++;
+		else if (pair->born > p->born || (pair->flow == p->flow &&
+						  pair->sequence > p->sequence))
+			t->m.checks.out_of_order++;
+	}
+	*pair = (struct pair){ .born = p->born,
+			       .flow = p->flow,
+			       .sequence = p->sequence,
+			       .key = key + 1 };
+	assert(t->m.checks.duplicates == 0);
+	assert(t->m.checks.out_of_order == 0);
+}
+
+static void count_deadlines(struct sim_group *g, struct sim_flow_counts *c,
+			    hd_time latency, hd_time period)
+{
+	hd_time share = latency * 32;
+
+	g->timed++;
+	for (unsigned i = SIM_DEADLINES; i-- > 0;) {
+		if (share > period * sim_deadlines[i])
+			break;
+		g->within[i]++;
+	}
+	c->in_half += 2 * latency <= period;
+}
+
+static void count_jitter(struct sim_group *g, hd_time before, hd_time latency,
+			 hd_time period)
+{
+	bool less = latency < before;
+	hd_time off = less ? before - latency : latency - before;
+	/* Steps of period/8 away from 0; exactly one period counts within. */
+	uint64_t steps = off > period ? 8 : off * 8 / period;
+
+	if (steps == 8 && off == period)
+		steps = 7;
+	unsigned bin = (unsigned)(less ? 8 - steps : 9 + steps);
+
+	g->jitter[bin]++;
+	g->jitter_n++;
+	g->jitter_abs_low += off;
+	g->jitter_abs_high += g->jitter_abs_low < off;
+}
+
+static void flow_delivered(struct sim *s, struct tally *t,
+			   const struct packet *p, hd_time latency)
+{
+	const struct sim_flow *f = &s->flows[p->flow];
+	struct sim_flow_counts *c = &t->m.flows[p->flow];
+	struct sim_group *g = &t->m.groups[c->group];
+
+	c->delivered++;
+	c->delivered_bytes += p->bytes;
+	if (s->rules.packets_per_flow &&
+	    c->delivered == s->rules.packets_per_flow)
+		t->flows_left--;
+	if (!s->rules.flow_metrics)
+		return;
+	c->latency_sum += latency;
+	c->latency_max = latency > c->latency_max ? latency : c->latency_max;
+	histogram_record(&g->latency, latency);
+	if (f->period) {
+		count_deadlines(g, c, latency, f->period);
+		if (t->memory[p->flow].latency != NEVER)
+			count_jitter(g, t->memory[p->flow].latency, latency,
+				     f->period);
+		t->memory[p->flow].latency = latency;
+	}
+}
+
+/* ---- when it ends ------------------------------------------------------- */
+
+static bool is_precise(const struct sim *s, struct tally *t)
+{
+	if (t->m.delivered < t->check_at)
+		return false;
+	t->check_at = t->m.delivered + CHECK_PRECISE;
+	struct interval i = batch_means_interval(
+		&t->mean, s->rules.level > 0 ? s->rules.level : 0.95);
+
+	return i.sound && i.half_width <= s->rules.precision * i.mean;
+}
+
+static void check_stop(struct sim *s, struct tally *t, const struct packet *p)
+{
+	const struct sim_rules *r = &s->rules;
+
+	if (r->packets_per_sl && p->flow < s->n_flows &&
+	    ++t->per_sl[p->sl] == r->packets_per_sl)
+		t->sls_left--;
+	if (t->done || !(r->packets || r->packets_per_flow ||
+			 r->packets_per_sl || r->precision > 0))
+		return;
+	if (t->m.delivered < r->packets || t->flows_left > 0 ||
+	    t->sls_left > 0 || (r->precision > 0 && !is_precise(s, t)))
+		return;
+	/* Beyond what has been computed ahead, so that nothing is missed. */
+	t->done = true;
+	if (s->now + s->margin < s->horizon)
+		s->horizon = s->now + s->margin;
+}
+
+static void check_warm(struct sim *s, struct tally *t, hd_time when)
+{
+	if (s->from != NEVER || when < s->rules.warmup ||
+	    ++t->warmed < s->rules.warmup_packets)
+		return;
+	s->from = s->now + s->margin;
+	eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
+	s->background++;
+}
+
+void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
+		      hd_time when)
+{
+	struct tally *t = s->tally;
+
+	if (when > s->horizon)
+		return;
+	if (unlikely(s->hooks.ended)) {
+		struct sim_event_record e = {
+			.flow = p->flow,
+			.sequence = p->sequence,
+			.where = where,
+			.fate = SIM_DELIVERED,
+			.time = when,
+		};
+
+		tell_end(s, &e);
+	}
+	s->delivered_all++;
+	s->latest = when > s->latest ? when : s->latest;
+	if (t->pairs && p->flow < s->n_flows)
+		check_order(s, t, p, s->setup->ports[where].node);
+	if (unlikely(when < s->from)) {
+		check_warm(s, t, when);
+		return;
+	}
+	hd_time latency = when - p->born;
+
+	t->m.delivered++;
+	t->m.delivered_bytes += p->bytes;
+	t->m.checksum += mix(when ^ (uint64_t)p->flow << 40 ^
+			     (uint64_t)where << 20 ^ p->sequence);
+	if (likely(s->rules.flow_metrics))
+		batch_means_add(&t->mean, (double)latency);
+	if (likely(p->flow < s->n_flows))
+		flow_delivered(s, t, p, latency);
+	check_stop(s, t, p);
+}
+
+void packet_lost(struct sim *s, const struct packet *p,
+		 const struct sim_event_record *e, uint64_t *counter)
+{
+	struct sim_metrics *m = s->metrics;
+
+	if (e->time > s->horizon)
+		return;
+	++*counter;
+	tell_end(s, e);
+	if (e->time < s->from)
+		return;
+	m->lost[e->fate]++;
+	m->checksum += mix(e->time ^ (uint64_t)e->where << 20 ^ e->fate);
+	if (p->flow < s->n_flows)
+		m->flows[p->flow].lost++;
+}
+
+void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
+{
+	struct cold_counters *c = &s->counts[s->links[port].peer];
+
+	c->missed_bytes += p->bytes;
+	c->missed_packets++;
+	c->missed_bytes_sl[p->sl] += p->bytes;
+}
+
+void packet_describe(struct sim *s, const struct packet *p,
+		     struct sim_packet *out)
+{
+	*out = (struct sim_packet){
+		.born = p->born,
+		.flow = p->flow,
+		.sequence = p->sequence,
+		.source = SIM_NONE,
+		.dlid = p->dlid,
+		.pkey = p->pkey,
+		.bytes = p->bytes,
+		.sl = p->sl,
+		.vl = p->vl,
+	};
+	if (s->extras) {
+		out->source = s->extras[packet_id(s, p)].source;
+		out->cookie = s->extras[packet_id(s, p)].cookie;
+	} else if (p->flow < s->n_flows) {
+		out->source = s->flows[p->flow].source;
+	}
+}
+
+void packet_hand_over(struct sim *s, uint32_t port, uint32_t id)
+{
+	struct sim_packet view;
+
+	packet_describe(s, packet_at(s, id), &view);
+	packet_delivered(s, packet_at(s, id), port, s->now);
+	packet_free(s, packet_at(s, id));
+	s->hooks.delivered(s->hooks.context, s->now, s->setup->ports[port].node,
+			   &view);
+}
+
+/* ---- results ------------------------------------------------------------ */
+
+static void count_sent(const struct sim *s, uint32_t port,
+		       struct sim_counters *out)
+{
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		const struct lane *lane = &s->lanes[port * s->n_lanes + i];
+		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
+
+		out->xmit_bytes_vl[vl] = lane->bytes;
+		out->xmit_packets_vl[vl] = lane->packets;
+		out->xmit_bytes += lane->bytes;
+		out->xmit_packets += lane->packets;
+	}
+	for (unsigned sl = 0; s->sl_bytes && sl < N_SLS; sl++) {
+		if (s->sl_index[sl] != 255)
+			out->xmit_bytes_sl[sl] =
+				s->sl_bytes[port * s->n_sls + s->sl_index[sl]];
+	}
+}
+
+/* XmitWait includes a wait that still goes on. */
+static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
+{
+	const struct server *l = &s->links[port];
+	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
+
+	if (!l->requests || !(l->flags & L_UP) || start >= until)
+		return l->waited;
+	return l->waited + (until - start);
+}
+
+void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
+{
+	const struct cold_counters *c = &s->counts[port];
+	hd_time until = s->now < s->horizon ? s->now : s->horizon;
+	struct sim_counters far = { 0 };
+
+	*out = (struct sim_counters){
+		.xmit_discards = c->xmit_discards,
+		.rcv_errors = c->rcv_errors,
+		.rcv_relay_errors = c->rcv_relay_errors,
+		.xmit_constraint_errors = c->xmit_constraint_errors,
+		.rcv_constraint_errors = c->rcv_constraint_errors,
+		.vl15_dropped = c->vl15_dropped,
+		.link_lost = c->link_lost,
+		.updates_sent = c->updates_sent,
+	};
+	if (s->links[port].peer == NONE)
+		return;
+	count_sent(s, port, out);
+	out->xmit_wait = waited(s, port, until);
+	count_sent(s, s->links[port].peer, &far);
+	out->rcv_bytes = far.xmit_bytes - c->missed_bytes;
+	out->rcv_packets = far.xmit_packets - c->missed_packets;
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		out->rcv_bytes_sl[sl] =
+			far.xmit_bytes_sl[sl] - c->missed_bytes_sl[sl];
+}
+
+static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
+{
+	const struct sim_counters *c = &s->metrics->counters[port];
+	const struct sim_port *sp = &s->setup->ports[port];
+	double time = (double)(s->metrics->to - s->metrics->from);
+	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
+
+	*out = (struct sim_port_use){ 0 };
+	if (time <= 0 || s->links[port].peer == NONE)
+		return;
+	const struct ring *in = &s->rings[s->links[port].peer];
+
+	out->utilisation = 8e12 * (double)bytes / hd_rate_bps(sp->rate) / time;
+	out->wait = (double)c->xmit_wait / time;
+	out->depth = (double)in->area / time;
+	out->depth_max =
+		in->least < sp->in_blocks ? sp->in_blocks - in->least : 0;
+}
+
+static double fairness(const struct sim_metrics *m)
+{
+	double *shares = hd_alloc(m->n_flows, sizeof(*shares));
+
+	for (uint32_t i = 0; i < m->n_flows; i++)
+		shares[i] = (double)m->flows[i].delivered_bytes;
+	double jain = jain_index(shares, m->n_flows);
+
+	free(shares);
+	return jain;
+}
+
+const struct sim_metrics *sim_metrics(struct sim *s)
+{
+	struct sim_metrics *m = s->metrics;
+
+	m->to = s->now < s->horizon ? s->now : s->horizon;
+	m->from = s->from < m->to ? s->from : m->to;
+	m->hops = s->hops - s->hops_before;
+	m->events = s->events;
+	histogram_clear(&m->latency);
+	for (unsigned i = 0; i < N_SLS; i++)
+		histogram_clear(&m->latency_sl[i]);
+	for (uint32_t i = 0; i < m->n_groups; i++) {
+		const struct sim_group *g = &m->groups[i];
+
+		histogram_merge(&m->latency, &g->latency);
+		histogram_merge(&m->latency_sl[g->sl & 15], &g->latency);
+	}
+	m->mean_latency = batch_means_interval(
+		&s->tally->mean, s->rules.level > 0 ? s->rules.level : 0.95);
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		port_counters(s, i, &m->counters[i]);
+		port_use(s, i, &m->ports[i]);
+	}
+	m->jain = fairness(m);
+	return m;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/engine.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/alloc.h"
+
+/* ---- where to ----------------------------------------------------------- */
+
+/* Any of list[0 .. n) but not `self`, which may lie outside. */
+static uint32_t draw_other(struct rng *r, uint32_t n, uint32_t self)
+{
+	if (self >= n)
+		return (uint32_t)rng_below(r, n);
+	uint32_t i = (uint32_t)rng_below(r, n - 1);
+
+	return i < self ? i : i + 1;
+}
+
+static struct sim_address destination(const struct sim_flow *f,
+				      struct source *src)
+{
+	const struct sim_destinations *to = &f->to;
+	uint32_t i = 0, hot = to->n_hot;
+
+	switch (to->choice) {
+	case SIM_TO_FIXED:
+		break;
+	case SIM_TO_UNIFORM:
+		i = draw_other(&src->rng, to->n, to->self);
+		break;
+	case SIM_TO_HOTSPOT:
+		if (rng_uniform(&src->rng) < to->hot_share &&
+		    hot > (to->self < hot))
+			i = draw_other(&src->rng, hot, to->self);
+		else
+			i = draw_other(&src->rng, to->n, to->self);
+		break;
+	case SIM_TO_CYCLE:
+		i = src->place < to->n ? src->place : 0;
+		if (i == to->self)
+			i = i + 1 < to->n ? i + 1 : 0;
+		src->place = i + 1;
+		break;
+	}
+	return to->list[i];
+}
+
+/* ---- when --------------------------------------------------------------- */
+
+static double mean_gap(const struct sim_flow *f)
+{
+	return (double)f->interval.num / (double)f->interval.den;
+}
+
+/* Advances by a gap that is no whole number; the rest is kept for later. */
+static void advance(struct source *src, double gap)
+{
+	double sum = gap + src->fraction;
+	double whole = floor(sum);
+
+	src->fraction = sum - whole;
+	src->at += (hd_time)whole;
+}
+
+static void advance_exact(struct source *src, const struct sim_interval *by)
+{
+	src->at += by->num / by->den;
+	src->part += by->num % by->den;
+	if (src->part >= by->den) {
+		src->part -= by->den;
+		src->at++;
+	}
+}
+
+static double draw_period(struct source *src, const struct sim_flow *f,
+			  hd_time mean)
+{
+	if (f->kind == SIM_ON_OFF)
+		return rng_exponential(&src->rng, (double)mean);
+	double least = (double)mean * (f->shape - 1) / f->shape;
+
+	return least / pow(1 - rng_uniform(&src->rng), 1 / f->shape);
+}
+
+/*
+ * Messages come every interval of time spent on, off times excluded, so that
+ * the mean rate is exact however short the bursts are.
+ */
+static void advance_bursts(struct source *src, const struct sim_flow *f)
+{
+	hd_time from = src->at;
+
+	advance_exact(src, &f->interval);
+	hd_time left = src->at - from;
+	while (from + left >= src->turn) {
+		left -= src->turn > from ? src->turn - from : 0;
+		from = src->turn + (hd_time)draw_period(src, f, f->mean_off);
+		src->turn = from + (hd_time)draw_period(src, f, f->mean_on) + 1;
+	}
+	src->at = from + left;
+}
+
+static void source_advance(struct source *src, const struct sim_flow *f)
+{
+	switch (f->kind) {
+	case SIM_CBR:
+		advance_exact(src, &f->interval);
+		break;
+	case SIM_POISSON:
+		advance(src, rng_exponential(&src->rng, mean_gap(f)));
+		break;
+	case SIM_GE:
+		advance(src, rng_ge(&src->rng, mean_gap(f), f->scv));
+		break;
+	case SIM_ON_OFF:
+	case SIM_PARETO:
+		advance_bursts(src, f);
+		break;
+	case SIM_TRACE:
+		src->at = ++src->place < f->n_trace ? f->trace[src->place].time
+						    : NEVER;
+		break;
+	case SIM_SATURATING:
+	case SIM_BURST:
+		src->at = NEVER;
+		break;
+	}
+}
+
+static void source_start(struct source *src, const struct sim_flow *f)
+{
+	double on = (double)f->mean_on, off = (double)f->mean_off;
+
+	src->at = f->start;
+	switch (f->kind) {
+	case SIM_CBR:
+		if (f->random_phase)
+			src->at += rng_below(&src->rng,
+					     f->interval.num / f->interval.den +
+						     1);
+		break;
+	case SIM_POISSON:
+	case SIM_GE:
+		source_advance(src, f);
+		break;
+	case SIM_ON_OFF:
+	case SIM_PARETO:
+		src->turn = f->start;
+		if (rng_uniform(&src->rng) * (on + off) < on)
+			src->turn += (hd_time)draw_period(src, f, f->mean_on);
+		advance_bursts(src, f);
+		break;
+	case SIM_TRACE:
+		src->at = f->n_trace > 0 ? f->trace[0].time : NEVER;
+		break;
+	case SIM_SATURATING:
+	case SIM_BURST:
+		break;
+	}
+}
+
+static void source_schedule(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+	const struct source *src = &s->sources[flow];
+
+	if (src->at == NEVER || (f->stop && src->at >= f->stop) ||
+	    (f->count && src->made >= f->count))
+		return;
+	eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
+}
+
+void sources_init(struct sim *s)
+{
+	s->sources = hd_alloc(s->n_flows, sizeof(*s->sources));
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct source *src = &s->sources[i];
+		const struct sim_destinations *to = &s->flows[i].to;
+
+		rng_init(&src->rng, s->setup->seed, i);
+		if (to->choice == SIM_TO_CYCLE)
+			src->place = to->self == SIM_NONE ? 0 : to->self + 1;
+		source_start(src, &s->flows[i]);
+		source_schedule(s, i);
+	}
+}
+
+/* ---- entering ----------------------------------------------------------- */
+
+static bool enters_before(const struct packet *a, const struct packet *b)
+{
+	if (a->born != b->born)
+		return a->born < b->born;
+	return a->flow != b->flow ? a->flow < b->flow
+				  : a->sequence < b->sequence;
+}
+
+/* The injection queue, in order (time, flow, sequence): T13. */
+static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
+{
+	uint32_t id = packet_id(s, p);
+	uint32_t *link = &lane->queue.first;
+
+	p->next = NONE;
+	if (lane->queue.last == NONE) {
+		lane->queue.first = lane->queue.last = id;
+		return;
+	}
+	struct packet *last = packet_at(s, lane->queue.last);
+	if (enters_before(last, p)) {
+		last->next = id;
+		lane->queue.last = id;
+		return;
+	}
+	/* A saturating flow's next packet: others of this instant that come
+	 * after it may be there already. */
+	while (enters_before(packet_at(s, *link), p))
+		link = &packet_at(s, *link)->next;
+	p->next = *link;
+	*link = id;
+}
+
+void packet_enter(struct sim *s, uint32_t id)
+{
+	struct packet *p = packet_at(s, id);
+	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
+	struct server *l = &s->links[p->out];
+
+	if (p->out_vl != VL_MANAGEMENT) {
+		p->out_vl = n->vl_of_sl[p->sl];
+		if (p->out_vl >= s->setup->ports[p->out].vls) {
+			struct sim_event_record e = {
+				.flow = p->flow,
+				.sequence = p->sequence,
+				.where = p->out,
+				.fate = SIM_LOST_DISCARD,
+				.time = s->now,
+			};
+
+			packet_lost(s, p, &e, &s->counts[p->out].xmit_discards);
+			packet_free(s, p);
+			return;
+		}
+	}
+	injection_push(
+		s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
+	if (!l->requests)
+		l->since = s->now;
+	l->requests |= (uint16_t)(1u << p->out_vl);
+	link_request(s, p->out);
+}
+
+static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
+			struct sim_address to)
+{
+	const struct sim_flow *f = &s->flows[flow];
+	uint32_t id = packet_new(s);
+
+	s->packets[id] = (struct packet){
+		.born = s->now,
+		.ready = s->now,
+		.next = NONE,
+		.flow = flow,
+		.sequence = s->sources[flow].sequence++,
+		.out = s->nodes[f->source].first_port + 1,
+		.up = NONE,
+		.slot = NONE,
+		.bytes = bytes,
+		.dlid = to.dlid,
+		.pkey = f->pkey,
+		.out_vl = f->management ? VL_MANAGEMENT : 0,
+		.sl = f->sl & 15u,
+		.flags = f->kind == SIM_SATURATING ? P_SOURCE : 0,
+	};
+	if (s->extras)
+		s->extras[id] = (struct packet_extra){
+			.source = f->source,
+			.target = to.target,
+		};
+	metrics_made(s, flow, bytes);
+	packet_enter(s, id);
+}
+
+static void message_emit(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+	struct source *src = &s->sources[flow];
+	struct sim_address to = destination(f, src);
+	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
+
+	src->made++;
+	for (uint32_t i = 0; i + 1 < f->packets; i++)
+		packet_emit(s, flow, f->bytes, to);
+	packet_emit(s, flow, last, to);
+}
+
+static void trace_emit(struct sim *s, uint32_t flow)
+{
+	const struct sim_arrival *a =
+		&s->flows[flow].trace[s->sources[flow].place];
+	struct sim_address to = { .dlid = a->dlid, .target = TOPO_NONE };
+
+	s->sources[flow].made++;
+	packet_emit(s, flow, a->bytes, to);
+}
+
+/* The next packet of a saturating flow. */
+static void saturate(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+	struct source *src = &s->sources[flow];
+	uint32_t packets = f->packets > 1 ? f->packets : 1;
+
+	if ((f->stop && s->now >= f->stop) ||
+	    (f->count && src->made >= f->count && src->sent_of_message == 0))
+		return;
+	if (src->sent_of_message == 0) {
+		src->current = destination(f, src);
+		src->made++;
+	}
+	bool is_last = ++src->sent_of_message == packets;
+	if (is_last)
+		src->sent_of_message = 0;
+	packet_emit(s, flow,
+		    is_last && f->last_bytes ? f->last_bytes : f->bytes,
+		    src->current);
+}
+
+void source_granted(struct sim *s, uint32_t flow)
+{
+	saturate(s, flow);
+}
+
+void source_fire(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+
+	switch (f->kind) {
+	case SIM_SATURATING:
+		saturate(s, flow);
+		break;
+	case SIM_TRACE:
+		trace_emit(s, flow);
+		break;
+	case SIM_BURST:
+		while (s->sources[flow].made < f->count)
+			message_emit(s, flow);
+		break;
+	default:
+		message_emit(s, flow);
+	}
+	source_advance(&s->sources[flow], f);
+	source_schedule(s, flow);
+}
+
+/* ---- packets from outside ----------------------------------------------- */
+
+/* Makes the packet, not yet in any queue. */
+static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
+{
+	uint32_t id = packet_new(s);
+
+	assert(a->bytes <= s->max_bytes);
+	s->packets[id] = (struct packet){
+		.born = a->time,
+		.ready = a->time,
+		.next = NONE,
+		.flow = a->flow,
+		.sequence = a->sequence,
+		.out = s->nodes[a->source].first_port + 1,
+		.up = NONE,
+		.slot = NONE,
+		.bytes = a->bytes,
+		.dlid = a->dlid,
+		.pkey = a->pkey,
+		.out_vl = a->management ? VL_MANAGEMENT : 0,
+		.sl = a->sl & 15u,
+	};
+	if (s->extras)
+		s->extras[id] = (struct packet_extra){
+			.source = a->source,
+			.target = TOPO_NONE,
+		};
+	return id;
+}
+
+void arrivals_fire(struct sim *s)
+{
+	while (s->next_arrival < s->n_arrivals) {
+		const struct sim_arrival *a = &s->arrivals[s->next_arrival];
+
+		if (a->time > s->now) {
+			eventq_push(&s->q, a->time,
+				    event_key(EV_ARRIVAL, 0, 0, 0));
+			return;
+		}
+		s->next_arrival++;
+		packet_enter(s, packet_from(s, a));
+	}
+}
+
+void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie)
+{
+	struct sim_arrival mine = *a;
+
+	mine.flow = NONE;
+	mine.sequence = (uint32_t)s->n_injected++;
+	uint32_t id = packet_from(s, &mine);
+
+	if (s->extras)
+		s->extras[id].cookie = cookie;
+	eventq_push(&s->q, a->time,
+		    event_key(EV_INJECT, s->packets[id].out, 0, id));
+}

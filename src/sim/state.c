@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/engine.h"
+
+/* ---- packets ------------------------------------------------------------ */
+
+#define FIRST_PACKETS 256
+
+uint32_t packet_grow(struct sim *s)
+{
+	uint32_t old = (uint32_t)s->packets_cap;
+	size_t cap = old ? (size_t)old * 2 : FIRST_PACKETS;
+	struct packet *more = hd_alloc_dense(cap, sizeof(*more));
+
+	assert(cap <= EV_ID_MAX);
+	if (old)
+		memcpy(more, s->packets, old * sizeof(*more));
+	free(s->packets);
+	s->packets = more;
+	s->packets_cap = cap;
+	if (s->extras)
+		s->extras = hd_realloc(s->extras, cap, sizeof(*s->extras));
+	/* Lowest numbers first, so that a small run stays small. */
+	for (uint32_t i = (uint32_t)cap; i-- > old;) {
+		s->packets[i].next = s->free_packet;
+		s->free_packet = i;
+	}
+	return packet_new(s);
+}
+
+/* ---- durations ---------------------------------------------------------- */
+
+hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
+{
+	hd_time d = hd_rate_duration(s->rates[rate], bytes);
+
+	s->durations[rate][bytes] = d;
+	return d;
+}
+
+static uint8_t rate_number(struct sim *s, struct hd_rate rate)
+{
+	for (uint32_t i = 0; i < s->n_rates; i++) {
+		if (hd_rate_compare(s->rates[i], rate) == 0)
+			return (uint8_t)i;
+	}
+	assert(s->n_rates < 256);
+	uint32_t i = s->n_rates++;
+
+	s->rates = hd_realloc(s->rates, s->n_rates, sizeof(*s->rates));
+	s->durations =
+		hd_realloc(s->durations, s->n_rates, sizeof(*s->durations));
+	s->rates[i] = rate;
+	s->durations[i] =
+		hd_alloc((size_t)s->max_bytes + 1, sizeof(**s->durations));
+	return (uint8_t)i;
+}
+
+/* ---- sizes -------------------------------------------------------------- */
+
+static void sl_add(struct sim *s, unsigned sl)
+{
+	if (s->sl_index[sl] == 255)
+		s->sl_index[sl] = (uint8_t)s->n_sls++;
+}
+
+static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
+{
+	if (f->bytes > s->max_bytes)
+		s->max_bytes = f->bytes;
+	if (f->last_bytes > s->max_bytes)
+		s->max_bytes = f->last_bytes;
+	*vl15 = *vl15 || f->management;
+	sl_add(s, f->sl & 15);
+	for (size_t i = 0; i < f->n_trace; i++) {
+		if (f->trace[i].bytes > s->max_bytes)
+			s->max_bytes = f->trace[i].bytes;
+	}
+}
+
+/* Largest packet, SLs, lanes. */
+static void sizes_init(struct sim *s)
+{
+	bool vl15 = s->rules.injects_management;
+	uint32_t vls = 1;
+
+	memset(s->sl_index, 255, sizeof(s->sl_index));
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		flow_measure(s, &s->flows[i], &vl15);
+	if (s->rules.injects) {
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			sl_add(s, sl);
+		if (s->rules.injects_bytes > s->max_bytes)
+			s->max_bytes = s->rules.injects_bytes;
+	}
+	s->max_blk = blocks_of(s->max_bytes);
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (s->setup->ports[i].peer != SIM_NONE &&
+		    s->setup->ports[i].vls > vls)
+			vls = s->setup->ports[i].vls;
+	}
+	assert(vls <= N_DATA_VLS);
+	s->n_lanes = vls + vl15;
+	s->vl15 = vls;
+}
+
+/* ---- ports -------------------------------------------------------------- */
+
+static void link_init(struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	struct server *l = &s->links[port];
+
+	l->wake_at = NEVER;
+	l->peer = NONE;
+	s->rings[port].spill = NONE;
+	if (sp->peer == SIM_NONE)
+		return;
+	const struct sim_node *near = &s->setup->nodes[sp->node];
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+
+	assert(sp->propagation >= 1);
+	l->peer = sp->peer;
+	l->prop = sp->propagation;
+	l->far_node = far->node;
+	l->rate = rate_number(s, sp->rate);
+	l->flags = L_UP;
+	if (near->kind == SIM_END)
+		l->flags |= L_END | L_QUEUED;
+	else if (s->cioq)
+		l->flags |= L_QUEUED;
+	if (s->setup->nodes[far->node].kind == SIM_END)
+		l->flags |= L_FAR_END;
+	if (sp->vls == 1 || s->setup->arbiter == SIM_STRICT)
+		l->flags |= L_LOWEST;
+	s->rings[port].least = UINT16_MAX;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct lane *lane = &s->lanes[port * s->n_lanes + i];
+
+		lane->room =
+			i == s->vl15 ? UINT16_MAX : (uint16_t)far->in_blocks;
+		lane->rr = UINT8_MAX;
+		if (l->flags & L_QUEUED)
+			lane->queue.first = lane->queue.last = NONE;
+	}
+}
+
+/* The crossbar's side of a cioq switch's port. */
+static void outlet_init(struct sim *s, uint32_t port)
+{
+	s->outlets[port].wake_at = NEVER;
+	s->outlet_rings[port].spill = NONE;
+	s->cross_vl[port] = VL_MANAGEMENT;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
+
+		lane->room = (uint16_t)s->setup->ports[port].out_blocks;
+		lane->rr = UINT8_MAX;
+	}
+}
+
+static void ports_init(struct sim *s)
+{
+	size_t n = s->setup->n_ports;
+
+	assert(n < (size_t)1 << EV_PORT_BITS);
+	s->links = hd_alloc_dense(n, sizeof(*s->links));
+	s->rings = hd_alloc_dense(n, sizeof(*s->rings));
+	s->lanes = hd_alloc_dense(n * s->n_lanes, sizeof(*s->lanes));
+	s->outlets = s->links;
+	s->outlet_rings = s->rings;
+	s->outlet_lanes = s->lanes;
+	if (s->cioq) {
+		s->outlets = hd_alloc_dense(n, sizeof(*s->outlets));
+		s->outlet_rings = hd_alloc_dense(n, sizeof(*s->outlet_rings));
+		s->outlet_lanes = hd_alloc_dense(n * s->n_lanes,
+						 sizeof(*s->outlet_lanes));
+		s->cross_vl = hd_alloc(n, sizeof(*s->cross_vl));
+	}
+	if (s->rules.port_metrics)
+		s->sl_bytes =
+			hd_alloc_dense(n * s->n_sls, sizeof(*s->sl_bytes));
+	s->depths = s->rules.port_metrics;
+	for (uint32_t port = 0; port < n; port++) {
+		link_init(s, port);
+		if (s->cioq)
+			outlet_init(s, port);
+	}
+	s->one_rate = s->n_rates <= 1;
+	s->touched.ports = hd_alloc(n, sizeof(uint32_t));
+	s->crossed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->downed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->updating.ports = hd_alloc(n, sizeof(uint32_t));
+}
+
+/* Tables that are equal are one in the subnet already. */
+static void arbiters_init(struct sim *s)
+{
+	const struct subnet *sub = s->setup->subnet;
+
+	assert(sub->n_vlarb_tables < UINT16_MAX);
+	s->n_tables = sub->n_vlarb_tables;
+	s->tables =
+		hd_grow(NULL, &s->tables_cap, s->n_tables, sizeof(*s->tables));
+	for (uint32_t i = 0; i < s->n_tables; i++)
+		arbiter_table_init(&s->tables[i], &sub->vlarb_tables[i]);
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		struct server *l = &s->links[port];
+
+		if (l->peer == NONE)
+			continue;
+		l->table =
+			(uint16_t)sub
+				->vlarb_of_port[s->setup->ports[port].origin];
+		arbiter_init(&l->arb, &s->tables[l->table]);
+	}
+}
+
+/* ---- nodes -------------------------------------------------------------- */
+
+/* Does every entry of the LFT name a port with a cable, or none? */
+static bool lft_is_sound(const struct sim *s, const struct node *n)
+{
+	bool used[256] = { false };
+
+	for (uint32_t lid = 0; lid < n->lft_len; lid++)
+		used[n->lft[lid]] = true;
+	for (unsigned out = 0; out < LFT_NO_PORT; out++) {
+		if (used[out] && (out >= n->n_in ||
+				  s->links[n->first_port + out].peer == NONE))
+			return false;
+	}
+	return true;
+}
+
+/* The SL2VL row that all pairs of its ports share, or NULL. */
+static const uint8_t *common_sl2vl(const struct sim *s, const struct node *n)
+{
+	const struct sl2vl *common = NULL;
+
+	for (unsigned in = 0; in < n->n_in; in++) {
+		if (s->links[n->first_port + in].peer == NONE)
+			continue;
+		for (unsigned out = 0; out < n->n_in; out++) {
+			if (s->links[n->first_port + out].peer == NONE)
+				continue;
+			const struct sl2vl *t = sl2vl_at(s->setup->subnet,
+							 n->switch_id, in, out);
+
+			common = common ? common : t;
+			if (memcmp(t, common, sizeof(*t)) != 0)
+				return NULL;
+		}
+	}
+	return common ? common->vl : NULL;
+}
+
+static void ports_survey(const struct sim *s, struct node *n)
+{
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		const struct sim_port *sp = &s->setup->ports[n->first_port + i];
+
+		if (sp->peer == SIM_NONE)
+			continue;
+		const struct pkey_table *keys =
+			&s->setup->subnet->pkeys[sp->origin];
+
+		n->enforces =
+			n->enforces || keys->enforce_in || keys->enforce_out;
+		if (n->vls == 0)
+			n->vls = sp->vls;
+		else if (n->vls != sp->vls)
+			n->vls = UINT8_MAX;
+	}
+	if (n->vls == UINT8_MAX)
+		n->vls = 0;
+}
+
+static void node_init(struct sim *s, uint32_t id)
+{
+	const struct sim_node *sn = &s->setup->nodes[id];
+	const struct subnet *sub = s->setup->subnet;
+	struct node *n = &s->nodes[id];
+
+	n->kind = (uint8_t)sn->kind;
+	n->first_port = sn->first_port;
+	n->n_in = sn->n_ports + 1;
+	if (sn->kind == SIM_END) {
+		const struct sim_port *sp =
+			&s->setup->ports[sn->first_port + 1];
+
+		n->vl_of_sl = sl2vl_of(sub, sp->origin)->vl;
+		return;
+	}
+	n->switch_id = sn->sw;
+	n->lft = &sub->lft[(size_t)sn->sw * sub->lft_stride];
+	n->lft_len = sub->lft_stride;
+	n->subnet =
+		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
+	n->vl_of_sl = common_sl2vl(s, n);
+	ports_survey(s, n);
+	n->plain = n->vl_of_sl && n->vls && !n->enforces &&
+		   sn->kind == SIM_SWITCH && lft_is_sound(s, n);
+	s->wide = s->wide || n->n_in > 64;
+}
+
+/* Could packets of two input lanes meet on one output lane? */
+static bool lanes_merge(const struct sim *s)
+{
+	const uint8_t *common = NULL;
+
+	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
+		const uint8_t *map = s->nodes[i].vl_of_sl;
+
+		common = common ? common : map;
+		if (!map || memcmp(map, common, N_SLS) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void nodes_init(struct sim *s)
+{
+	uint32_t n = 0;
+
+	s->nodes = hd_alloc_dense(s->setup->n_nodes, sizeof(*s->nodes));
+	for (uint32_t id = 0; id < s->setup->n_nodes; id++) {
+		const struct node *node = &s->nodes[id];
+
+		node_init(s, id);
+		if (node->kind == SIM_END)
+			continue;
+		for (uint32_t i = 0; i < node->n_in * s->n_lanes;
+		     i++, n += node->n_in)
+			s->outlet_lanes[node->first_port * s->n_lanes + i]
+				.heads = n;
+	}
+	s->heads = hd_alloc_dense(n, sizeof(*s->heads));
+	memset(s->heads, 0xff, n * sizeof(*s->heads));
+	if (s->wide)
+		s->words =
+			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
+				       4 * sizeof(*s->words));
+	s->merges = s->fifo && lanes_merge(s);
+}
+
+/* ---- what only some runs need ------------------------------------------- */
+
+static void features_init(struct sim *s)
+{
+	size_t n = s->setup->n_ports;
+	bool counters = s->exact;
+
+	s->cold = hd_alloc(n, sizeof(*s->cold));
+	s->counts = hd_alloc(n, sizeof(*s->counts));
+	if (s->fifo) {
+		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
+		for (size_t i = 0; i < n * s->n_lanes; i++)
+			s->fifos[i].next = s->fifos[i].last = NONE;
+	}
+	if (s->n_readers) {
+		s->readers = hd_alloc(n * s->n_readers, sizeof(*s->readers));
+		s->granted = hd_alloc(n, sizeof(*s->granted));
+		s->release_at = hd_alloc(n, sizeof(*s->release_at));
+		for (size_t i = 0; i < n; i++)
+			s->release_at[i] = NEVER;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		counters = counters || s->setup->ports[i].update_loss > 0;
+	for (uint32_t i = 0; i < s->setup->n_faults; i++)
+		counters =
+			counters || s->setup->faults[i].kind == SIM_LINK_DOWN;
+	if (counters)
+		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
+	updates_init(s);
+	faults_init(s);
+	if (s->hoq || s->rules.injects)
+		s->extras = hd_alloc(1, sizeof(*s->extras));
+}
+
+static hd_time longest_reach(struct sim *s)
+{
+	hd_time most = 0;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (s->links[i].peer == NONE)
+			continue;
+		hd_time reach = s->links[i].prop +
+				duration_of(s, s->links[i].rate, s->max_bytes);
+
+		most = reach > most ? reach : most;
+	}
+	return most + 1;
+}
+
+struct sim *state_new(const struct sim_setup *setup,
+		      const struct sim_flow *flows, uint32_t n_flows,
+		      const struct sim_rules *rules)
+{
+	struct sim *s = hd_alloc_dense(1, sizeof(*s));
+	const struct sim_switch_model *sw = &setup->sw;
+
+	s->setup = setup;
+	s->flows = flows;
+	s->n_flows = n_flows;
+	s->rules = *rules;
+	s->horizon = NEVER;
+	s->free_packet = s->free_spill = NONE;
+	s->routing = sw->routing;
+	s->arbitration = sw->arbitration;
+	s->delay = sw->routing + sw->arbitration;
+	s->cioq = sw->queueing == SIM_CIOQ;
+	s->fifo = sw->order == SIM_FIFO;
+	s->oldest = sw->pick == SIM_OLDEST;
+	s->exact = setup->credits == SIM_CREDITS_EXACT;
+	/* No input can feed more outputs than there are. */
+	s->n_readers = sw->readers <= UINT8_MAX ? sw->readers : 0;
+	eventq_init(&s->q);
+	sizes_init(s);
+	ports_init(s);
+	arbiters_init(s);
+	nodes_init(s);
+	features_init(s);
+	s->margin = longest_reach(s);
+	metrics_init(s);
+	sources_init(s);
+	return s;
+}
+
+void sim_free(struct sim *s)
+{
+	if (!s)
+		return;
+	metrics_fini(s);
+	eventq_fini(&s->q);
+	for (uint32_t i = 0; i < s->n_rates; i++)
+		free(s->durations[i]);
+	for (uint32_t i = 0; i < s->n_spills; i++)
+		free(s->spills[i].e);
+	if (s->cioq) {
+		free(s->outlets);
+		free(s->outlet_rings);
+		free(s->outlet_lanes);
+	}
+	free(s->packets);
+	free(s->extras);
+	free(s->links);
+	free(s->rings);
+	free(s->lanes);
+	free(s->sl_bytes);
+	free(s->heads);
+	free(s->words);
+	free(s->spills);
+	free(s->nodes);
+	free(s->fifos);
+	free(s->readers);
+	free(s->granted);
+	free(s->release_at);
+	free(s->cross_vl);
+	free(s->fc);
+	free(s->cold);
+	free(s->counts);
+	free(s->stuck);
+	free(s->tables);
+	free(s->durations);
+	free(s->rates);
+	free(s->touched.ports);
+	free(s->crossed.ports);
+	free(s->downed.ports);
+	free(s->updating.ports);
+	free(s->sources);
+	free(s);
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_STATE_H
+#define HD_SIM_STATE_H
+
+/*
+ * The engine's memory. Internal to src/sim.
+ *
+ * What a hop touches is laid out by the cache line: a packet is one line, a
+ * link (as its sender) one line, its credits on their way one line, and two
+ * lanes share a line. All are dense arrays indexed by sim port, lane or packet
+ * number. Nothing is allocated on the path of a packet, apart from arrays
+ * that grow.
+ *
+ * Time that can be computed is not an event. A grant fixes when the head
+ * arrives and when the packet may leave again, so it schedules that (EV_READY)
+ * and nothing in between. Credits wait in a ring, sorted by the time at which
+ * they count, and are applied when somebody looks. A port has at most one
+ * useful EV_WAKE pending, and only while something waits. What the future may
+ * still change cannot be computed ahead and has events of its own: VL15, whose
+ * packets need space at their arrival, and flow-control updates, which may be
+ * lost or share the link.
+ */
+
+#include "base/eventq.h"
+#include "base/rng.h"
+#include "sim/arbiter.h"
+#include "sim/sim.h"
+
+#define NONE        UINT32_MAX
+#define NEVER       HD_TIME_NEVER
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* ---- events ------------------------------------------------------------ */
+
+/* In the order of T2: what one instant does, it does in this order. */
+enum event_kind {
+	EV_FAULT,   /* id: fault */
+	EV_MEASURE, /* the warm-up ends */
+	EV_UPDATE,  /* a flow-control update arrives at port, vl; id: content */
+	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
+	EV_SPACE,   /* id: blocks that come free at input port, vl */
+	EV_REFRESH, /* T5's timer of port */
+	EV_FIRST,   /* id: packet; fifo with merged lanes only */
+	EV_READY,   /* id: packet for output port, vl */
+	EV_OUT,     /* id: packet in port's output queue is ready; cioq */
+	EV_HOQ,     /* id: packet whose lifetime at port may be over */
+	EV_DELIVER, /* id: packet */
+	EV_TIMER,   /* id: cookie of the owner */
+	EV_SOURCE,  /* id: flow */
+	EV_ARRIVAL, /* the next of a list given in advance */
+	EV_INJECT,  /* id: packet that enters at port */
+	EV_RELEASE, /* a reader of input port comes free */
+	EV_CROSS,   /* crossbar output port may have something to do */
+	EV_WAKE,    /* link of port may have something to do */
+};
+
+/* 5 bits kind, 27 bits port, 4 bits VL, 28 bits id */
+#define EV_ID_BITS   28
+#define EV_PORT_BITS 27
+#define EV_ID_MAX    (((uint32_t)1 << EV_ID_BITS) - 1)
+
+static inline uint64_t event_key(enum event_kind kind, uint32_t port,
+				 unsigned vl, uint32_t id)
+{
+	return (uint64_t)kind << 59 | (uint64_t)port << 32 |
+	       (uint64_t)vl << EV_ID_BITS | id;
+}
+
+static inline enum event_kind key_kind(uint64_t key)
+{
+	return (enum event_kind)(key >> 59);
+}
+
+static inline uint32_t key_port(uint64_t key)
+{
+	return (uint32_t)(key >> 32) & (((uint32_t)1 << EV_PORT_BITS) - 1);
+}
+
+static inline unsigned key_vl(uint64_t key)
+{
+	return (unsigned)(key >> EV_ID_BITS) & 15;
+}
+
+static inline uint32_t key_id(uint64_t key)
+{
+	return (uint32_t)key & EV_ID_MAX;
+}
+
+/* ---- packets ----------------------------------------------------------- */
+
+enum packet_flag {
+	P_CORRUPT = 1, /* F1: the next port drops it */
+	P_SOURCE = 2,  /* of a saturating flow: its grant makes the next */
+	P_WAITS = 4,   /* first and ready in a queue (F5) */
+	P_SHARED = 8,  /* not a copy but the buffer slot that copies share */
+};
+
+/*
+ * A packet, or one copy of it on its way to one output. Queues are linked
+ * through `next`; the first of a virtual output queue knows its last.
+ *
+ * A multicast packet in a switch is one record P_SHARED for its slot in the
+ * buffer (left = copies still there, ready = when the last of those that are
+ * gone has left) and one per copy, whose `slot` names it.
+ */
+struct packet {
+	hd_time born;
+	hd_time ready; /* at the stage that it waits for */
+	hd_time head;  /* h here; in an output queue x1 (T9) */
+	uint32_t next;
+	union {
+		uint32_t tail; /* of its queue, if first */
+		uint32_t left; /* of P_SHARED */
+	};
+	uint32_t flow, sequence;
+	uint32_t out;  /* sim port: the output that it goes to */
+	uint32_t up;   /* sim port that sent it here */
+	uint32_t slot; /* NONE: has the buffer for itself */
+	uint32_t bytes;
+	uint16_t dlid, pkey;
+	uint8_t in; /* number of the input port here */
+	uint8_t vl; /* lane of the buffer that it stands in */
+	uint8_t out_vl;
+	uint8_t sl : 4, flags : 4;
+};
+
+/* What only some runs need to know of a packet; same index. */
+struct packet_extra {
+	uint32_t cookie, source;
+	port_id target;
+	hd_time first; /* F5: since when it is ready and first */
+};
+
+static inline uint32_t blocks_of(uint32_t bytes)
+{
+	return (bytes + 63) / 64;
+}
+
+/* ---- ports ------------------------------------------------------------- */
+
+enum server_flag {
+	L_UP = 1,
+	L_END = 2,      /* of an end port */
+	L_FAR_END = 4,  /* leads to an end port */
+	L_QUEUED = 8,   /* its lanes are queues; else virtual output queues */
+	L_LOWEST = 16,  /* the lowest VL goes: there is one, or T10s */
+	L_TOUCHED = 32, /* in this instant's list */
+	L_CARE = 64,    /* faults or hooks: grants ask link_fate */
+	L_EXACT = 128,  /* sends flow-control updates on the link */
+};
+
+/* A link as seen by its sender, or an output of a crossbar (T9). */
+struct server {
+	hd_time busy_until;
+	hd_time since;   /* requests is not 0 since */
+	hd_time wake_at; /* of its useful event, or NEVER */
+	hd_time waited;  /* XmitWait until the last grant */
+	hd_time prop;
+	uint32_t peer;
+	uint32_t far_node;
+	uint16_t requests; /* VLs with a packet that is first and ready */
+	uint16_t table;    /* of sim.tables */
+	struct arbiter arb;
+	uint8_t rate; /* of sim.rates */
+	uint8_t flags;
+};
+
+/* One VL of a server. */
+struct lane {
+	union {
+		uint64_t inputs; /* with a packet ready; wide: words of it */
+		struct {
+			uint32_t first, last;
+		} queue;
+	};
+	uint64_t bytes, packets; /* sent */
+	uint32_t heads;          /* of sim.heads: first packet per input */
+	uint16_t room;           /* credits, or space of the output buffer */
+	uint8_t rr;              /* input granted last */
+	uint8_t used;
+};
+
+#define RING_INLINE 3
+enum ring_mode {
+	RING_PLAIN, /* credits are never lost: computed */
+	RING_LOSSY, /* delay mode, F2: by events */
+	RING_EXACT,
+};
+
+/* Room on its way back to a server, by time; what exceeds it in sim.spills. */
+struct ring {
+	hd_time when[RING_INLINE];
+	uint32_t what[RING_INLINE]; /* blocks | vl << 16 */
+	uint32_t spill;
+	hd_time delay;  /* from space to credit */
+	uint64_t area;  /* blocks x ps of the buffer at the far end */
+	uint16_t least; /* smallest room there ever was */
+	uint8_t n;
+	uint8_t blocked; /* requests wait for room, and the link is free */
+	uint8_t mode;
+	uint8_t unused[3];
+};
+
+struct spill_entry {
+	hd_time when;
+	uint32_t what;
+};
+
+struct spill {
+	struct spill_entry *e;
+	uint32_t at, n; /* e[at .. n), sorted */
+	uint32_t next;  /* of the free ones */
+	size_t cap;
+};
+
+/* Flow control by counters (T5, F2): per port and lane, both roles. */
+struct flow_control {
+	uint16_t sent, limit; /* as sender: FCTBS, last FCCL */
+	uint16_t abr, held;   /* as receiver: ABR, blocks in the buffer */
+	uint16_t offer;       /* lossy: what the next update says */
+	uint16_t lost;        /* as sender: blocks lost with the link (F3) */
+};
+
+/* One input buffer of a `fifo` switch. */
+struct fifo {
+	uint32_t next, last; /* those behind the first one, by arrival */
+	hd_time free_at;     /* when the one before the first has left */
+	bool has_first;      /* which is in virtual output queues */
+};
+
+/* One of the readers of an input port (T8). */
+struct reader {
+	hd_time until;
+	uint32_t slot; /* NONE, or the multicast slot that it reads */
+};
+
+/* What happens to few packets; the rest of sim_counters is computed. */
+struct cold_counters {
+	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
+	uint64_t xmit_constraint_errors, rcv_constraint_errors;
+	uint64_t vl15_dropped, link_lost, updates_sent;
+	/* Sent by the far end and not received. */
+	uint64_t missed_bytes, missed_packets, missed_bytes_sl[16];
+};
+
+/* What only runs with faults, exact credits or VL15 need of a port. */
+struct cold_port {
+	hd_time next_down;   /* of its link, or NEVER */
+	hd_time refresh;     /* period of T5's timer; 0 = none */
+	hd_time update_time; /* D(6) */
+	struct rng errors, losses;
+	double log_ok; /* log1p(-ber), or 0 */
+	uint16_t vl15_held;
+	uint16_t pending; /* VLs with an update to send */
+	uint8_t update_vl;
+	uint32_t stuck; /* of sim.stuck, first that may matter; NONE */
+};
+
+/* [from, until) in which a sink is stuck; `next` is a later one. */
+struct stuck {
+	hd_time from, until;
+	uint32_t next;
+};
+
+/* ---- nodes ------------------------------------------------------------- */
+
+struct node {
+	const uint8_t *lft;
+	const uint8_t *vl_of_sl; /* if all pairs of ports have the same */
+	uint32_t lft_len;
+	uint32_t first_port;
+	uint32_t n_in; /* input numbers 0 .. n_in - 1 */
+	uint32_t switch_id;
+	uint16_t subnet;
+	uint8_t vls;   /* of all its ports, if the same; else 0 */
+	uint8_t kind;  /* enum sim_node_kind */
+	bool plain;    /* LFT, vl_of_sl and vls decide all */
+	bool enforces; /* P_Keys */
+};
+
+/* ---- sources ----------------------------------------------------------- */
+
+struct source {
+	struct rng rng;
+	hd_time at;      /* of the next message */
+	uint64_t part;   /* CBR: numerator of the rest below 1 ps */
+	double fraction; /* of a ps, others */
+	hd_time turn;    /* on-off: when this burst ends */
+	uint64_t made;   /* messages */
+	uint32_t sequence;
+	uint32_t place;             /* SIM_TO_CYCLE, SIM_TRACE */
+	uint32_t sent_of_message;   /* SIM_SATURATING */
+	struct sim_address current; /* SIM_SATURATING: of this message */
+};
+
+/* ---- the whole --------------------------------------------------------- */
+
+struct port_list {
+	uint32_t *ports;
+	uint32_t n;
+	size_t cap;
+};
+
+struct sim {
+	struct eventq q;
+	hd_time now;
+	hd_time horizon; /* what happens after it is not counted */
+	hd_time from;    /* measuring since; NEVER in the warm-up */
+
+	struct packet *packets;
+	struct packet_extra *extras; /* NULL unless needed */
+	uint32_t free_packet, n_packets, alive;
+	size_t packets_cap;
+
+	/* Per sim port. */
+	struct server *links;
+	struct ring *rings;
+	struct lane *lanes; /* n_lanes each */
+	uint64_t *sl_bytes; /* n_sls each */
+	/* Where virtual output queues are: links, or cioq's crossbars. */
+	struct server *outlets;
+	struct ring *outlet_rings;
+	struct lane *outlet_lanes;
+
+	uint32_t *heads; /* per outlet, lane and input */
+	uint64_t *words; /* 4 per lane of outlets, if any node is wide */
+	struct spill *spills;
+	uint32_t n_spills, free_spill;
+	size_t spills_cap;
+	struct node *nodes;
+	struct fifo *fifos;      /* per port and lane; fifo only */
+	struct reader *readers;  /* n_readers per port; if limited */
+	hd_time *granted;        /* per outlet, 1 + time; if readers limited */
+	hd_time *release_at;     /* per input port, of its EV_RELEASE */
+	uint8_t *cross_vl;       /* per outlet: data VL granted last; cioq */
+	struct flow_control *fc; /* per port and lane; lossy or exact */
+	struct cold_port *cold;
+	struct cold_counters *counts;
+	struct stuck *stuck;
+
+	struct arbiter_table *tables;
+	uint32_t n_tables;
+	size_t tables_cap;
+	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
+	struct hd_rate *rates;
+	uint32_t n_rates;
+
+	uint32_t n_lanes; /* data VLs, then VL15's if there is any */
+	uint32_t vl15;    /* its lane */
+	uint32_t n_sls;
+	uint8_t sl_index[16];
+	uint32_t max_bytes, max_blk;
+	uint32_t n_readers;                  /* 0 = no limit */
+	hd_time routing, arbitration, delay; /* r, a, r + a */
+	bool fifo, merges, cioq, oldest, exact, wide, one_rate, depths, hoq;
+
+	struct port_list touched, crossed, downed, updating;
+
+	/* Input. */
+	const struct sim_setup *setup;
+	const struct sim_flow *flows;
+	uint32_t n_flows;
+	struct sim_rules rules;
+	struct source *sources;
+	const struct sim_arrival *arrivals;
+	size_t n_arrivals, next_arrival;
+	struct sim_hooks hooks;
+	uint32_t background; /* pending events that keep nothing going */
+	uint64_t n_injected;
+
+	/* Output. */
+	uint64_t hops, hops_before, events, events_checked, hops_checked;
+	uint64_t delivered_all; /* warm-up too */
+	hd_time latest;         /* delivery */
+	hd_time margin;         /* the longest that a grant reaches ahead */
+	struct tally *tally;    /* metrics.c */
+	struct sim_metrics *metrics;
+};
+
+static inline struct packet *packet_at(struct sim *s, uint32_t id)
+{
+	return &s->packets[id];
+}
+
+static inline uint32_t packet_id(const struct sim *s, const struct packet *p)
+{
+	return (uint32_t)(p - s->packets);
+}
+
+static inline uint32_t lane_of(const struct sim *s, unsigned vl)
+{
+	return vl == VL_MANAGEMENT ? s->vl15 : vl;
+}
+
+/* D(bytes) at a rate of the run. */
+hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes);
+
+static inline hd_time duration_of(struct sim *s, unsigned rate, uint32_t bytes)
+{
+	hd_time d = s->durations[rate][bytes];
+
+	return likely(d) ? d : duration_compute(s, rate, bytes);
+}
+
+uint32_t packet_grow(struct sim *s);
+
+/* May move the packets: pointers to them are void afterwards. */
+static inline uint32_t packet_new(struct sim *s)
+{
+	uint32_t id = s->free_packet;
+
+	if (unlikely(id == NONE))
+		return packet_grow(s);
+	s->free_packet = s->packets[id].next;
+	s->alive++;
+	return id;
+}
+
+static inline void packet_free(struct sim *s, struct packet *p)
+{
+	p->next = s->free_packet;
+	p->flags = 0;
+	s->free_packet = packet_id(s, p);
+	s->alive--;
+}
+
+static inline void port_list_add(struct port_list *l, uint32_t port)
+{
+	l->ports[l->n++] = port;
+}
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/engine.h"
+
+#include <assert.h>
+
+/* ---- drops ------------------------------------------------------------- */
+
+static void lost_at_head(struct sim *s, const struct packet *p,
+			 enum sim_fate fate, uint32_t where, uint64_t *counter)
+{
+	struct sim_event_record e = {
+		.flow = p->flow,
+		.sequence = p->sequence,
+		.where = where,
+		.fate = fate,
+		.time = p->head,
+	};
+
+	packet_lost(s, p, &e, counter);
+}
+
+void packet_drop(struct sim *s, struct packet *p)
+{
+	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
+
+	space_return(s, p->up, p->vl, blocks_of(p->bytes), p->head, tail);
+	packet_free(s, p);
+}
+
+void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
+{
+	lost_at_head(s, p, SIM_LOST_CORRUPT, where,
+		     &s->counts[where].rcv_errors);
+	if (p->head <= s->horizon)
+		packet_missed(s, p->up, p);
+	packet_drop(s, p);
+}
+
+/* ---- A1, A2 ------------------------------------------------------------ */
+
+static bool pkey_passes(const struct pkey_table *t, uint16_t key)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		if (((t->keys[i] ^ key) & 0x7fff) == 0 &&
+		    ((t->keys[i] | key) & 0x8000))
+			return true;
+	}
+	return false;
+}
+
+static const struct pkey_table *pkeys_of(const struct sim *s, uint32_t port)
+{
+	return &s->setup->subnet->pkeys[s->setup->ports[port].origin];
+}
+
+static bool is_output(const struct sim *s, const struct node *n, unsigned out)
+{
+	return out < n->n_in && s->links[n->first_port + out].peer != NONE;
+}
+
+/* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
+static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
+			 unsigned out)
+{
+	uint32_t port = n->first_port + out;
+
+	p->out = port;
+	p->out_vl = VL_MANAGEMENT;
+	if (p->vl == VL_MANAGEMENT)
+		return true;
+	if (n->enforces && pkeys_of(s, port)->enforce_out &&
+	    !pkey_passes(pkeys_of(s, port), p->pkey)) {
+		lost_at_head(s, p, SIM_LOST_PARTITION, port,
+			     &s->counts[port].xmit_constraint_errors);
+		return false;
+	}
+	const struct sl2vl *map =
+		sl2vl_at(s->setup->subnet, n->switch_id, p->in, out);
+	if (map->vl[p->sl] >= s->setup->ports[port].vls) {
+		lost_at_head(s, p, SIM_LOST_DISCARD, port,
+			     &s->counts[port].xmit_discards);
+		return false;
+	}
+	p->out_vl = map->vl[p->sl];
+	return true;
+}
+
+static void no_route(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	lost_at_head(s, p, SIM_LOST_NO_ROUTE, in_port,
+		     &s->counts[in_port].rcv_relay_errors);
+	packet_drop(s, p);
+}
+
+/* ---- multicast (T12) --------------------------------------------------- */
+
+/*
+ * Turns p into the slot that its copies share. The copies are made, linked
+ * from slot->out and not yet placed. Ids, because packets may move.
+ */
+static void copies_make(struct sim *s, const struct node *n, uint32_t id,
+			const uint64_t *outs, unsigned words)
+{
+	uint32_t first = NONE, copy = NONE;
+	unsigned made = 0;
+
+	for (unsigned out = 0; out < n->n_in && out < 64 * words; out++) {
+		if (!(outs[out / 64] >> (out % 64) & 1) ||
+		    out == s->packets[id].in || !is_output(s, n, out))
+			continue;
+		if (!copy_allowed(s, n, &s->packets[id], out))
+			continue;
+		uint32_t fresh = packet_new(s);
+		s->packets[fresh] = s->packets[id];
+		s->packets[fresh].slot = id;
+		s->packets[fresh].next = NONE;
+		if (s->extras)
+			s->extras[fresh] = s->extras[id];
+		if (copy == NONE)
+			first = fresh;
+		else
+			s->packets[copy].next = fresh;
+		copy = fresh;
+		made++;
+	}
+	struct packet *slot = &s->packets[id];
+
+	slot->flags |= P_SHARED;
+	slot->left = made;
+	slot->out = first;
+	slot->ready = 0;
+	slot->slot = NONE;
+}
+
+static bool has_output(const struct sim *s, const struct node *n,
+		       const struct packet *p, const uint64_t *outs,
+		       unsigned words)
+{
+	for (unsigned out = 0; outs && out < n->n_in && out < 64 * words;
+	     out++) {
+		if ((outs[out / 64] >> (out % 64) & 1) && out != p->in &&
+		    is_output(s, n, out))
+			return true;
+	}
+	return false;
+}
+
+static void multicast(struct sim *s, const struct node *n, struct packet *p,
+		      uint32_t in_port)
+{
+	const struct subnet *sub = s->setup->subnet;
+	const struct mft *mft = &sub->mft[n->subnet];
+	const uint64_t *outs =
+		mft_get(mft, n->switch_id, sub->n_switches, p->dlid);
+	uint32_t id = packet_id(s, p);
+
+	if (!has_output(s, n, p, outs, mft->words)) {
+		no_route(s, p, in_port);
+		return;
+	}
+	copies_make(s, n, id, outs, mft->words);
+	struct packet *slot = &s->packets[id];
+	if (slot->left == 0) {
+		packet_drop(s, slot);
+		return;
+	}
+	if (s->fifo) {
+		fifo_arrive(s, slot);
+		return;
+	}
+	for (uint32_t copy = slot->out; copy != NONE;) {
+		struct packet *c = &s->packets[copy];
+
+		copy = c->next;
+		copy_place(s, c);
+	}
+}
+
+void slot_leave(struct sim *s, struct packet *p, hd_time when)
+{
+	uint32_t id = p->slot;
+	struct packet *slot = &s->packets[id];
+
+	if (when > slot->ready)
+		slot->ready = when;
+	if (--slot->left > 0)
+		return;
+	uint32_t in_port = s->links[slot->up].peer;
+	/* The reader may move on, but it may not take a later packet that
+	 * gets this number for the same one. */
+	for (uint32_t i = 0; i < s->n_readers; i++) {
+		struct reader *r = &s->readers[in_port * s->n_readers + i];
+
+		r->slot = r->slot == id ? NONE : r->slot;
+	}
+	if (s->fifo)
+		fifo_leave(s, slot->up, slot->vl, slot->ready);
+	space_return(s, slot->up, slot->vl, blocks_of(slot->bytes), slot->head,
+		     slot->ready);
+	packet_free(s, slot);
+}
+
+void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
+{
+	const struct server *l = &s->links[port];
+	const struct node *n = &s->nodes[l->far_node];
+	uint32_t in_port = l->peer;
+
+	p->in = (uint8_t)(in_port - n->first_port);
+	if (p->flags & P_CORRUPT) {
+		packet_corrupt(s, p, in_port);
+		return;
+	}
+	if (n->enforces && p->vl != VL_MANAGEMENT &&
+	    pkeys_of(s, in_port)->enforce_in &&
+	    !pkey_passes(pkeys_of(s, in_port), p->pkey)) {
+		lost_at_head(s, p, SIM_LOST_PARTITION, in_port,
+			     &s->counts[in_port].rcv_constraint_errors);
+		packet_drop(s, p);
+		return;
+	}
+	if (p->dlid >= LID_FIRST_MCAST) {
+		multicast(s, n, p, in_port);
+		return;
+	}
+	unsigned out = p->dlid < n->lft_len ? n->lft[p->dlid] : LFT_NO_PORT;
+	if (out == LFT_NO_PORT || !is_output(s, n, out))
+		no_route(s, p, in_port);
+	else if (!copy_allowed(s, n, p, out))
+		packet_drop(s, p);
+	else
+		copy_place(s, p);
+}
+
+/* ---- fifo -------------------------------------------------------------- */
+
+static struct fifo *fifo_of(struct sim *s, uint32_t up, unsigned vl)
+{
+	return &s->fifos[s->links[up].peer * s->n_lanes + lane_of(s, vl)];
+}
+
+/* T6: the copy is in the first packet of its buffer from `first` on. */
+static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
+{
+	hd_time routed = p->head + s->routing;
+
+	p->ready = (routed > first ? routed : first) + s->arbitration;
+	if (!s->cioq) {
+		hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
+		hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
+		hd_time least =
+			p->head + s->delay + (d_in > d_out ? d_in - d_out : 0);
+
+		p->ready = p->ready > least ? p->ready : least;
+	}
+	if (s->merges)
+		eventq_push(&s->q, first,
+			    event_key(EV_FIRST, p->out, p->out_vl,
+				      packet_id(s, p)));
+	eventq_push(&s->q, p->ready,
+		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
+}
+
+static void becomes_first(struct sim *s, struct packet *p, hd_time first)
+{
+	if (!(p->flags & P_SHARED)) {
+		copy_becomes_first(s, p, first);
+		return;
+	}
+	for (uint32_t copy = p->out; copy != NONE;) {
+		struct packet *c = &s->packets[copy];
+
+		copy = c->next;
+		copy_becomes_first(s, c, first);
+	}
+}
+
+void fifo_arrive(struct sim *s, struct packet *p)
+{
+	struct fifo *f = fifo_of(s, p->up, p->vl);
+	uint32_t id = packet_id(s, p);
+
+	if (!f->has_first) {
+		f->has_first = true;
+		becomes_first(s, p,
+			      p->head > f->free_at ? p->head : f->free_at);
+		return;
+	}
+	p->next = NONE;
+	if (f->last == NONE)
+		f->next = id;
+	else
+		s->packets[f->last].next = id;
+	f->last = id;
+}
+
+void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
+{
+	struct fifo *f = fifo_of(s, up, vl);
+	uint32_t id = f->next;
+
+	f->free_at = when;
+	if (id == NONE) {
+		f->has_first = false;
+		return;
+	}
+	struct packet *p = &s->packets[id];
+
+	f->next = p->next;
+	if (f->next == NONE)
+		f->last = NONE;
+	becomes_first(s, p, p->head > when ? p->head : when);
+}
+
+/*
+ * Where lanes merge: takes its place among the first packets of other buffers
+ * of its input that go the same way, by arrival (T7), ready or not.
+ */
+void fifo_first(struct sim *s, struct packet *p)
+{
+	struct lane *lane =
+		&s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	uint32_t *head = voq_head(s, lane, p->in);
+	uint32_t id = packet_id(s, p);
+
+	if (*head == NONE) {
+		*head = p->tail = id;
+		p->next = NONE;
+		return;
+	}
+	struct packet *first = packet_at(s, *head);
+	if (p->head < first->head) {
+		p->next = *head;
+		p->tail = first->tail;
+		*head = id;
+		if (!inputs_has(s, lane, p->in))
+			return;
+		inputs_remove(s, lane, p->in);
+		if (!lane->inputs)
+			outlet_unrequest(s, &s->outlets[p->out], p->out_vl);
+		return;
+	}
+	struct packet *before = first;
+	while (before->next != NONE &&
+	       packet_at(s, before->next)->head < p->head)
+		before = packet_at(s, before->next);
+	p->next = before->next;
+	before->next = id;
+	if (p->next == NONE)
+		first->tail = id;
+}
+
+/* It is in its queue since it became first. */
+void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
+{
+	if (*voq_head(s, lane, p->in) == packet_id(s, p)) {
+		inputs_add(s, lane, p->in);
+		outlet_request(s, p->out, p->out_vl);
+	} else if (!s->cioq && !(s->links[p->out].flags & L_UP)) {
+		link_request(s, p->out); /* F4 asks only for its buffer */
+	}
+	if (s->hoq && !s->cioq)
+		hoq_start(s, p);
+}

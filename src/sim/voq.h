@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_VOQ_H
+#define HD_SIM_VOQ_H
+
+/*
+ * Virtual output queues: per output, VL and input the packets that are ready
+ * to go there, first come first (T7). A lane's `inputs` has a bit for each
+ * input whose first packet is ready, so that a round robin is a bit scan; the
+ * first packets are in sim.heads. Nodes of more than 64 inputs have four words
+ * of bits in sim.words, and `inputs` says which of them are not 0.
+ *
+ * In `fifo`, each queue holds at most the first packet of its input buffer.
+ * Only where lanes merge (sim.merges) can there be more, and then a queue may
+ * have a first packet that is not ready yet: it has no bit, but is in the list.
+ */
+
+#include "sim/state.h"
+
+static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
+{
+	return &s->words[4 * (size_t)(lane - s->outlet_lanes)];
+}
+
+static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in)
+{
+	if (unlikely(s->wide)) {
+		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
+		in /= 64;
+	}
+	lane->inputs |= (uint64_t)1 << in;
+}
+
+static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in)
+{
+	if (unlikely(s->wide)) {
+		uint64_t *word = &lane_words(s, lane)[in / 64];
+
+		*word &= ~((uint64_t)1 << (in % 64));
+		if (*word)
+			return;
+		in /= 64;
+	}
+	lane->inputs &= ~((uint64_t)1 << in);
+}
+
+static inline bool inputs_has(struct sim *s, const struct lane *lane,
+			      unsigned in)
+{
+	if (unlikely(s->wide))
+		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
+	return lane->inputs >> in & 1;
+}
+
+/* The first member after `in`, cyclically; the set is not empty. */
+static inline unsigned bits_after(uint64_t bits, unsigned in)
+{
+	uint64_t after = bits >> in >> 1;
+
+	return after ? in + 1 + (unsigned)__builtin_ctzll(after)
+		     : (unsigned)__builtin_ctzll(bits);
+}
+
+static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
+				    unsigned in)
+{
+	if (likely(!s->wide))
+		return bits_after(lane->inputs, in & 63);
+	const uint64_t *words = lane_words(s, lane);
+	unsigned word = in / 64;
+	uint64_t after = words[word] >> (in % 64) >> 1;
+
+	if (after)
+		return in + 1 + (unsigned)__builtin_ctzll(after);
+	word = bits_after(lane->inputs, word);
+	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
+}
+
+static inline uint32_t *voq_head(struct sim *s, const struct lane *lane,
+				 unsigned in)
+{
+	return &s->heads[lane->heads + in];
+}
+
+/* Appends a packet that is ready. */
+static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p)
+{
+	uint32_t id = packet_id(s, p);
+	uint32_t *head = voq_head(s, lane, p->in);
+
+	p->next = NONE;
+	if (!inputs_has(s, lane, p->in)) {
+		inputs_add(s, lane, p->in);
+		*head = id;
+		p->tail = id;
+	} else {
+		struct packet *first = packet_at(s, *head);
+
+		packet_at(s, first->tail)->next = id;
+		first->tail = id;
+	}
+}
+
+/* Takes the first packet of an input that has a bit. */
+static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
+				     unsigned in)
+{
+	uint32_t *head = voq_head(s, lane, in);
+	struct packet *p = packet_at(s, *head);
+
+	if (p->next == NONE) {
+		inputs_remove(s, lane, in);
+		*head = NONE;
+		return p;
+	}
+	struct packet *next = packet_at(s, p->next);
+
+	*head = p->next;
+	next->tail = p->tail;
+	if (unlikely(s->merges) && next->ready > s->now)
+		inputs_remove(s, lane, in);
+	return p;
+}
+
+/* Removes one that is not the first; only where lanes merge. */
+static inline void voq_unlink(struct sim *s, struct lane *lane,
+			      const struct packet *p)
+{
+	struct packet *first = packet_at(s, *voq_head(s, lane, p->in));
+	struct packet *before = first;
+	uint32_t id = packet_id(s, p);
+
+	while (before->next != id)
+		before = packet_at(s, before->next);
+	before->next = p->next;
+	if (p->next == NONE)
+		first->tail = packet_id(s, before);
+}
+
+#endif
