@@ -28,7 +28,7 @@
 #define COUNT_LONG      2000
 #define MAX_FAILURES    3
 
-#if defined(__SANITIZE_ADDRESS__) || HD_CHECKS + 0
+#if defined(__SANITIZE_ADDRESS__) || defined(HD_CHECKS)
 #define COUNT_DEFAULT COUNT_SANITIZED
 #else
 #define COUNT_DEFAULT COUNT_RELEASE
