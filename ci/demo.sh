@@ -13,3 +13,5 @@ show() {
 
 show --version
 show --help
+show model credit --upstream 12 --downstream 2..6
+show model et --lambda 4 --compare --simulate 100000

@@ -65,10 +65,11 @@ static double sweep_library(unsigned steps)
 
 	for (unsigned k = 0; k < steps * steps * steps; k++) {
 		struct diag d = { .status = HD_OK };
+		unsigned a = k / steps % steps, s = k / steps / steps;
 
 		q.lambda = 0.1 * (1 + k % steps);
-		q.ca2 = 1 + 0.1 * (k / steps % steps);
-		q.cs2 = 1 + 0.1 * (k / steps / steps);
+		q.ca2 = 1 + 0.1 * a;
+		q.cs2 = 1 + 0.1 * s;
 		if (ge_check(&q, &d) != HD_OK)
 			exit(1);
 		ge_solve(&q, p);

@@ -57,6 +57,8 @@ refuses 'arrival variability Ca2 = 0.1: a GE distribution needs C2 >= 1' \
 	ge --class 1:0.1 --class 1:2
 refuses 'a sweep of 1000000000 points: at most 10000000' \
 	ge --lambda 1..1000 --ca2 1..1000 --cs2 1..1000
+refuses 'a sweep of 8 points with 1000000001 levels each: at most 1e9 levels' \
+	ge --capacity 1000000000
 
 refuses 'lambda = 0: a rate must be above 0' credit --lambda 0
 refuses 'mu1 = -1: a rate must be above 0' credit --mu1=-1

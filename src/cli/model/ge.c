@@ -188,10 +188,17 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self,
 	double points =
 		(double)s->lambda.n * (double)s->ca2.n * (double)s->cs2.n;
 
+	double levels = points * ((double)s->queue.service.capacity + 1);
+
 	if (points > MODEL_MAX_POINTS)
 		diag_fail(&d, HD_ERR_RANGE,
 			  "a sweep of %.0f points: at most %d", points,
 			  MODEL_MAX_POINTS);
+	else if (levels > 1e9)
+		diag_fail(
+			&d, HD_ERR_RANGE,
+			"a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
+			points, s->queue.service.capacity + 1);
 	return !refused(&d, status);
 }
 
