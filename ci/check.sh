@@ -90,7 +90,7 @@ lint)
 	;;
 all | long)
 	long=OFF fuzz=smoke
-	[ "$mode" = all ] || { long=ON fuzz=grow; }
+	[ "$mode" = all ] || { long=ON fuzz=grow; export TIDY_DEEP=1; }
 	lint
 	build_and_test release -DHD_LONG=$long
 	build_and_test asan -DHD_LONG=OFF

@@ -26,12 +26,18 @@
 #include "topo/generate.h"
 
 /* Units of the amounts below; 0 is bytes or time. */
-enum scn_unit { SCN_PLAIN, SCN_PACKETS, SCN_PACKETS_PER_FLOW };
+enum scn_unit {
+	SCN_PLAIN,
+	SCN_PACKETS,
+	SCN_PACKETS_PER_FLOW,
+	SCN_PACKETS_PER_SL
+};
 
 struct scn_topology {
 	const struct generator *generator; /* NULL: read from `file` */
 	char *file;                        /* relative to the scenario's */
-	struct field_params params;        /* of the generator */
+	uint64_t seed;
+	struct field_params params; /* of the generator */
 };
 
 /* Words mean "as everywhere": rate 0, propagation HD_TIME_NEVER, others 2. */

@@ -53,8 +53,8 @@ static const char *const patterns[] = {
 static const char *const events[] = { "link-down", "link-up", "sink-stuck",
 				      "sink-free", NULL };
 static const char *const packets[] = { "packets", NULL };
-static const char *const packets_flow[] = { "packets", "packets per flow",
-					    NULL };
+static const char *const packets_each[] = { "packets", "packets per flow",
+					    "packets per SL", NULL };
 
 #define PACED                                                              \
 	(BIT(SCN_CBR) | BIT(SCN_POISSON) | BIT(SCN_GE) | BIT(SCN_ON_OFF) | \
@@ -221,7 +221,7 @@ static const struct field_custom sl2vl_type = {
 
 #define HOSTS_HELP                                                   \
 	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
-	"random, !name without; with commas between)"
+	"random, not:NAME; with commas between)"
 
 const struct field scenario_fields[] = {
 	{ "title", FIELD_TEXT, offsetof(struct scenario, title),
@@ -239,6 +239,8 @@ const struct field scenario_fields[] = {
 	  .optional = true,
 	  .help = "a fabric as ibnetdiscover or ibsim write it, seen from the "
 		  "scenario's folder" },
+	{ "fabric.topology.seed", FIELD_UINT, FABRIC(topology.seed),
+	  .initial = "1", .help = "of kinds that are random" },
 	{ "fabric.link", FIELD_MAP, .shorthand = "rate",
 	  .help = "every cable, unless 'links' says otherwise" },
 	{ "fabric.link.rate", FIELD_RATE, FABRIC(link.rate),
@@ -528,13 +530,13 @@ const struct field scenario_fields[] = {
 	  .help = "what is left out of the results: a time, or a number of "
 		  "packets delivered" },
 	{ "run.measure", FIELD_AMOUNT, RUN(measure), .initial = "1ms",
-	  .base = FIELD_TIME, .choices = packets_flow, .low = "1",
-	  .help = "how long after that: a time, packets delivered, or packets "
-		  "of the slowest flow" },
+	  .base = FIELD_TIME, .choices = packets_each, .low = "1",
+	  .help = "how long after that: a time, packets delivered, or so many "
+		  "of the slowest flow or of each SL" },
 	{ "run.precision", FIELD_SHARE, RUN(precision), .initial = "none",
 	  .word = "none", .high = "50%",
-	  .help = "go on until every row's mean latency is known to within "
-		  "this, with 95 % confidence" },
+	  .help = "end earlier, once the mean latency is known to within this "
+		  "(95 % confidence)" },
 	{ "run.horizon", FIELD_TIME, RUN(horizon), .initial = "1s",
 	  .low = "1ns",
 	  .help = "simulated time after which a run ends "

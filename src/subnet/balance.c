@@ -5,10 +5,13 @@
 
 #include "base/alloc.h"
 
+#define MAX_LMC 7
+
 struct balancer {
 	struct subnet *s;
 	const struct sw_graph *g;
-	uint32_t *load; /* destinations per switch port, at g->port_base */
+	uint32_t *load;   /* destinations per switch port, at g->port_base */
+	uint32_t *system; /* number of the system that a switch belongs to */
 };
 
 /* The permitted ports of one switch toward one target. */
@@ -30,17 +33,45 @@ static uint8_t least_loaded(const struct balancer *b, const struct choice *c)
 	return best;
 }
 
-static const struct topo_node *neighbour(const struct balancer *b, switch_id at,
-					 uint8_t port)
-{
-	edge_id e = edge_of(b->g, at, port);
-
-	return &b->s->topo->nodes[b->s->node_of_switch[b->g->edges[e].to]];
-}
-
 static uint64_t system_of(const struct topo_node *v)
 {
 	return v->system_guid ? v->system_guid : v->guid;
+}
+
+static int compare_guids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Numbers the systems that switches belong to: the rank of their GUID. */
+static void number_systems(struct balancer *b)
+{
+	uint32_t n = b->g->n;
+	uint64_t *guids = hd_alloc(n, sizeof(*guids));
+
+	b->system = hd_alloc(n, sizeof(*b->system));
+	for (switch_id sw = 0; sw < n; sw++)
+		guids[sw] =
+			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
+	qsort(guids, n, sizeof(*guids), compare_guids);
+	for (switch_id sw = 0; sw < n; sw++) {
+		uint64_t key =
+			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
+		const uint64_t *at =
+			bsearch(&key, guids, n, sizeof(*guids), compare_guids);
+
+		while (at > guids && at[-1] == key)
+			at--;
+		b->system[sw] = (uint32_t)(at - guids);
+	}
+	free(guids);
+}
+
+static switch_id neighbour(const struct balancer *b, switch_id at, uint8_t port)
+{
+	return b->g->edges[edge_of(b->g, at, port)].to;
 }
 
 /* How near to `port` the earlier LIDs of the same destination already went. */
@@ -49,23 +80,22 @@ struct reuse {
 	unsigned times;
 };
 
-static struct reuse reuse_of(const struct balancer *b, switch_id at, lid_t base,
-			     unsigned earlier, uint8_t port)
+/* Where the earlier LIDs of a destination go from one switch. */
+struct earlier {
+	unsigned n;
+	switch_id ways[1u << MAX_LMC];
+};
+
+static struct reuse reuse_of(const struct balancer *b, const struct earlier *w,
+			     switch_id there)
 {
-	const struct topo_node *there = neighbour(b, at, port);
 	struct reuse r = { false, false, 0 };
 
-	for (unsigned i = 0; i < earlier; i++) {
-		uint8_t used = lft_get(b->s, at, (lid_t)(base + i));
-		const struct topo_node *v = neighbour(b, at, used);
-
-		if (system_of(v) == system_of(there))
-			r.system = true;
-		if (v == there) {
-			r.node = true;
-			r.times++;
-		}
+	for (unsigned i = 0; i < w->n; i++) {
+		r.system |= b->system[w->ways[i]] == b->system[there];
+		r.times += w->ways[i] == there;
 	}
+	r.node = r.times > 0;
 	return r;
 }
 
@@ -105,15 +135,20 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 			   lid_t base, unsigned earlier)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
-	uint8_t previous = lft_get(b->s, c->at, (lid_t)(base + earlier - 1));
+	const uint8_t *row = &b->s->lft[(size_t)c->at * b->s->lft_stride];
 	struct ranked best = { .any_times = UINT32_MAX };
+	struct earlier ways = { .n = earlier };
 	unsigned start = 0;
 
-	while (start < c->n && c->ports[start] <= previous)
+	for (unsigned i = 0; i < earlier; i++)
+		ways.ways[i] = neighbour(b, c->at, row[base + i]);
+
+	while (start < c->n && c->ports[start] <= row[base + earlier - 1])
 		start++;
 	for (unsigned i = 0; i < c->n; i++) {
 		uint8_t port = c->ports[(start + i) % c->n];
-		struct reuse used = reuse_of(b, c->at, base, earlier, port);
+		struct reuse used =
+			reuse_of(b, &ways, neighbour(b, c->at, port));
 
 		rank(&best, load, port, &used);
 	}
@@ -156,7 +191,8 @@ static void route_group(struct balancer *b, const struct route_rule *rule,
 		if (c.n == 0 && c.at != first->sw)
 			continue;
 		for (const struct dest *d = first; d < end; d++) {
-			if (offset < 1u << b->s->lmc_of_port[d->owner])
+			if (offset < 1u << b->s->lmc_of_port[d->owner] &&
+			    !(d->counts && rule->switches_only))
 				route_dest(b, &c, d, offset);
 		}
 	}
@@ -179,6 +215,7 @@ void balance_routes(struct subnet *s, const struct sw_graph *g,
 	struct dest_order o;
 
 	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));
+	number_systems(&b);
 	dest_order_init(&o, s, g);
 	for (unsigned offset = 0; offset < 1u << o.max_lmc; offset++) {
 		for (uint32_t i = 0, end; i < o.n; i = end) {
@@ -189,4 +226,5 @@ void balance_routes(struct subnet *s, const struct sw_graph *g,
 	}
 	dest_order_fini(&o);
 	free(b.load);
+	free(b.system);
 }

@@ -23,6 +23,7 @@ struct route_rule {
 	 */
 	unsigned (*ports)(void *rule, switch_id at, uint8_t *out);
 	void *state;
+	bool switches_only; /* leave destinations that are hosts alone */
 };
 
 void balance_routes(struct subnet *s, const struct sw_graph *g,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/alloc.h"
 #include "subnet/balance.h"
 #include "subnet/grid.h"
+#include "subnet/layers.h"
+#include "subnet/paths.h"
 #include "subnet/route.h"
 
 /*
@@ -31,6 +34,9 @@ static int way(const struct grid *grid, unsigned k, unsigned at, unsigned to)
 		return at > to;
 	uint32_t up = (to + grid->size[k] - at) % grid->size[k];
 
+	/* Half the switches go either way round to the opposite one. */
+	if (up * 2 == grid->size[k])
+		return at & 1;
 	return up * 2 > grid->size[k];
 }
 
@@ -99,12 +105,127 @@ static enum hd_status check_shape(const struct grid *grid,
 	return HD_OK;
 }
 
+/*
+ * Shorter rings need no lanes: in a ring of 3 paths have one hop, and in one of
+ * 4 the two hops to the opposite switch start at every other switch only, so
+ * that they never follow each other.
+ */
+#define RING_THAT_LOCKS 5
+
+/* Which rings need a dateline: a bit of the SL for each, in order. */
+static enum hd_status number_rings(const struct grid *grid, int *bit_of_dim,
+				   unsigned *n, struct diag *d)
+{
+	*n = 0;
+	for (unsigned k = 0; k < grid->n_dims; k++) {
+		bool locks = grid->wraps[k] && grid->size[k] >= RING_THAT_LOCKS;
+
+		bit_of_dim[k] = locks ? (int)(*n)++ : -1;
+	}
+	if (*n <= 4)
+		return HD_OK;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "%u dimensions are rings of %u or more; the 16 SLs can"
+			 " tell the ways around 4 of them apart",
+			 *n, RING_THAT_LOCKS);
+}
+
+/* The SL of a path: for each ring, whether it crosses between last and 0. */
+static uint8_t crossings(const struct grid *grid, const int *bit_of_dim,
+			 switch_id from, switch_id to)
+{
+	const uint16_t *a = grid_at(grid, from), *b = grid_at(grid, to);
+	unsigned sl = 0;
+
+	for (unsigned k = 0; k < grid->n_dims; k++) {
+		int w = way(grid, k, a[k], b[k]);
+
+		if (bit_of_dim[k] >= 0 &&
+		    ((w == 0 && b[k] < a[k]) || (w == 1 && b[k] > a[k])))
+			sl |= 1u << bit_of_dim[k];
+	}
+	return (uint8_t)sl;
+}
+
+/* On a ring, the lane is the ring's bit of the SL; elsewhere it is VL 0. */
+static void set_torus_lanes(struct subnet *s, const struct dor *r,
+			    const int *bit_of_dim, switch_id sw)
+{
+	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+
+	for (unsigned out = 0; out < n; out++) {
+		edge_id e = edge_of(r->g, sw, out);
+		int bit = e == TOPO_NONE ? -1
+					 : bit_of_dim[r->grid.direction[e] / 2];
+		struct sl2vl table;
+
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			table.vl[sl] = bit < 0 ? 0 : (uint8_t)(sl >> bit & 1);
+		for (unsigned in = 0; in < n; in++)
+			subnet_set_sl2vl(s, sw, in, out, &table);
+	}
+}
+
+/*
+ * Two lanes per ring, as torus-2QoS has them: paths that cross the dateline
+ * keep to VL 1 all around their ring, the others to VL 0. On VL 0 nothing
+ * crosses; on VL 1 every path does and none is longer than half the ring, so
+ * one channel opposite the dateline is always left out. No circle closes.
+ */
+static void set_datelines(struct subnet *s, const struct dor *r,
+			  const int *bit_of_dim)
+{
+	struct path_dests dests;
+
+	s->sl_of_path = hd_alloc((size_t)r->g->n * s->lft_stride, 1);
+	s->lanes_by_engine = true;
+	s->vls_used = 2;
+	path_dests_init(&dests, s, r->g);
+	for (switch_id sw = 0; sw < r->g->n; sw++) {
+		set_torus_lanes(s, r, bit_of_dim, sw);
+		for (switch_id to = 0; to < r->g->n; to++) {
+			uint8_t sl = crossings(&r->grid, bit_of_dim, sw, to);
+
+			for (uint32_t i = dests.first[to];
+			     i < dests.first[to + 1]; i++)
+				s->sl_of_path[(size_t)sw * s->lft_stride +
+					      dests.dests[i].lid] = sl;
+		}
+	}
+	path_dests_fini(&dests);
+}
+
+enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
+			   const struct route_options *o, struct diag *d)
+{
+	struct dor r = { .g = g };
+	struct route_rule rule = { dor_aim, dor_ports, &r, false };
+	int bit_of_dim[TOPO_MAX_DIMS] = { 0 };
+	unsigned n_rings;
+	enum hd_status status = grid_init(&r.grid, s, g, d);
+
+	(void)o;
+	if (status == HD_OK)
+		status = number_rings(&r.grid, bit_of_dim, &n_rings, d);
+	if (status == HD_OK && n_rings > 0 && layers_available(s, g, 0) < 2)
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "needs 2 VLs on every cable between"
+				   " switches, one has only 1");
+	if (status == HD_OK) {
+		balance_routes(s, g, &rule);
+		if (n_rings > 0)
+			set_datelines(s, &r, bit_of_dim);
+	}
+	grid_fini(&r.grid);
+	return status;
+}
+
 static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 const struct shape *shape, bool negative_first,
 				 struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
-	struct route_rule rule = { dor_aim, dor_ports, &r };
+	struct route_rule rule = { dor_aim, dor_ports, &r, false };
 	enum hd_status status = grid_init(&r.grid, s, g, d);
 
 	if (status == HD_OK)

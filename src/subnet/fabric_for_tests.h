@@ -146,4 +146,43 @@ static inline void generate(struct topo *t, const char *words)
 	}
 }
 
+/* The same fabric as a file would tell it: nodes in any order, no family. */
+static inline void shuffle(struct topo *t, uint64_t seed)
+{
+	struct topo copy;
+	struct rng r;
+	uint32_t *order = calloc(t->n_nodes, sizeof(*order));
+	port_id *moved = calloc(t->n_ports, sizeof(*moved));
+
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		order[i] = i;
+	rng_init(&r, seed, 99);
+	rng_shuffle(&r, order, t->n_nodes);
+	topo_init(&copy);
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct topo_node *v = &t->nodes[order[i]];
+		node_id id = topo_add_node(&copy, v->kind, v->n_ports, v->name);
+
+		copy.nodes[id].guid = v->guid;
+		copy.nodes[id].enhanced_port0 = v->enhanced_port0;
+		for (unsigned n = 0; n <= v->n_ports; n++) {
+			port_id p = copy.nodes[id].first_port + n;
+
+			moved[v->first_port + n] = p;
+			copy.ports[p].guid = t->ports[v->first_port + n].guid;
+			copy.ports[p].vls = t->ports[v->first_port + n].vls;
+		}
+	}
+	for (port_id p = 0; p < t->n_ports; p++) {
+		port_id peer = t->ports[p].peer;
+
+		if (peer != TOPO_NONE && p < peer)
+			topo_link(&copy, moved[p], moved[peer]);
+	}
+	free(order);
+	free(moved);
+	topo_fini(t);
+	*t = copy;
+}
+
 #endif

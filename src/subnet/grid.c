@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "subnet/order.h"
+#include "subnet/recognise.h"
 
 #define NO_DIRECTION 0xFF
 
@@ -131,11 +132,12 @@ enum hd_status grid_init(struct grid *grid, const struct subnet *s,
 				 "a fabric without switches is no grid");
 	grid->coord =
 		hd_alloc((size_t)g->n * TOPO_MAX_DIMS, sizeof(*grid->coord));
-	if (!family_has_coordinates(s->topo))
+	if (family_has_coordinates(s->topo))
+		take_coordinates(grid, s);
+	else if (!grid_recognise(grid, g))
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "the fabric is not a mesh, torus, hypercube or"
 				 " ring");
-	take_coordinates(grid, s);
 	if (label_edges(grid, s, g, d) != HD_OK)
 		return d->status;
 	return check_complete(grid, s, g, d);

@@ -41,7 +41,7 @@ enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
 		.dist = hd_alloc(g->n, sizeof(*m.dist)),
 		.queue = hd_alloc(g->n, sizeof(*m.queue)),
 	};
-	struct route_rule rule = { minhop_aim, minhop_ports, &m };
+	struct route_rule rule = { minhop_aim, minhop_ports, &m, false };
 
 	(void)o, (void)d;
 	balance_routes(s, g, &rule);

@@ -12,6 +12,16 @@ const struct route_engine route_engines[] = {
 	{ "negative-first", "a mesh of two or more dimensions",
 	  route_negative_first },
 	{ "ecube", "a hypercube", route_ecube },
+	{ "torus",
+	  "a torus or mesh with at most four rings of five or more,"
+	  " two VLs",
+	  route_torus },
+	{ "ftree", "a tree of levels with all hosts at the bottom",
+	  route_ftree },
+	{ "dfsssp", "any fabric, as many VLs as it finds layers",
+	  route_dfsssp },
+	{ "lash", "any fabric, as many VLs as it finds layers", route_lash },
+	{ "dragonfly", "a dragonfly or dragonfly+, two VLs", route_dragonfly },
 };
 const unsigned n_route_engines =
 	sizeof(route_engines) / sizeof(route_engines[0]);
@@ -33,6 +43,8 @@ static void forget_routes(struct subnet *s)
 	s->engine = NULL;
 	s->vls_used = 0;
 	s->note[0] = '\0';
+	if (s->lanes_by_engine)
+		subnet_reset_lanes(s);
 }
 
 enum hd_status subnet_route(struct subnet *s, const char *engine,

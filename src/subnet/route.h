@@ -60,4 +60,15 @@ enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
 enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
 			   const struct route_options *o, struct diag *d);
 
+enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
+			   const struct route_options *o, struct diag *d);
+enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
+			   const struct route_options *o, struct diag *d);
+enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
+			    const struct route_options *o, struct diag *d);
+enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
+			  const struct route_options *o, struct diag *d);
+enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
+			       const struct route_options *o, struct diag *d);
+
 #endif

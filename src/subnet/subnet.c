@@ -176,20 +176,29 @@ static void default_lanes_of_switch(struct subnet *s, switch_id sw)
 	}
 }
 
+void subnet_reset_lanes(struct subnet *s)
+{
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		struct sl2vl lanes = sl2vl_default(s->vls_of_port[p]);
+
+		subnet_set_port_sl2vl(s, p, &lanes);
+	}
+	for (switch_id sw = 0; sw < s->n_switches; sw++)
+		default_lanes_of_switch(s, sw);
+	s->lanes_by_engine = false;
+}
+
 void subnet_limit_vls(struct subnet *s, unsigned max)
 {
 	const struct topo *t = s->topo;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
 		s->vls_of_port[p] = lanes_of(t, p, max);
-		struct sl2vl lanes = sl2vl_default(s->vls_of_port[p]);
 		struct vlarb weights = vlarb_default(s->vls_of_port[p]);
 
-		subnet_set_port_sl2vl(s, p, &lanes);
 		subnet_set_vlarb(s, p, &weights);
 	}
-	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		default_lanes_of_switch(s, sw);
+	subnet_reset_lanes(s);
 }
 
 static void number_switches(struct subnet *s)

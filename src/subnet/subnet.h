@@ -128,6 +128,7 @@ struct subnet {
 	 * if the engine leaves the SL to the application.
 	 */
 	uint8_t *sl_of_path;
+	bool lanes_by_engine; /* SL2VL tables are the engine's, not defaults */
 };
 
 /*
@@ -143,6 +144,9 @@ void subnet_fini(struct subnet *s);
  * max_op_vls does, and sets the lane tables to their defaults again.
  */
 void subnet_limit_vls(struct subnet *s, unsigned max);
+
+/* Sets every SL2VL table to its default. */
+void subnet_reset_lanes(struct subnet *s);
 
 enum lid_order {
 	LIDS_OPENSM, /* as OpenSM on x86: the SM's port, then by swapped GUID */

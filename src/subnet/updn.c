@@ -1,37 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/updn.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "subnet/balance.h"
 #include "subnet/route.h"
-
-/*
- * Up*-down*: every cable has an upper end, the one nearer to the root (among
- * equals, the lower number); a legal path never goes up after it went down.
- *
- * A forwarding table does not know where a packet came from. So that packets
- * which arrive from above can go on, a switch that can reach a destination by
- * going down only does so, even where the way over an upper switch is shorter;
- * the others go up to the nearest switch that can.
- *
- * Between two tops there may be no legal path. Where no host is concerned, the
- * table gets a way all the same, by the nearest switch that has one: only
- * management of the switches themselves takes it. Between hosts it is refused.
- */
-struct updn {
-	const struct sw_graph *g;
-	uint32_t *height; /* rank in the total order, 0 = top root */
-	switch_id *by_height;
-	uint16_t *dist;
-	bool *down;  /* reaches the target by going down only */
-	bool *legal; /* has a legal path */
-	switch_id *queue;
-	uint32_t *part;               /* connected parts have equal numbers */
-	switch_id lost_from, lost_to; /* hosts without a legal path */
-};
 
 static bool goes_up(const struct updn *u, switch_id from, switch_id to)
 {
@@ -94,7 +70,7 @@ static void extend_illegally(struct updn *u)
 	}
 }
 
-static void updn_aim(void *rule, switch_id target)
+void updn_aim(void *rule, switch_id target)
 {
 	struct updn *u = rule;
 	const struct sw_graph *g = u->g;
@@ -130,7 +106,7 @@ static void updn_aim(void *rule, switch_id target)
 	extend_illegally(u);
 }
 
-static unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
+unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
 {
 	const struct updn *u = rule;
 	const struct sw_graph *g = u->g;
@@ -147,6 +123,46 @@ static unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
 			out[n++] = g->edges[e].out;
 	}
 	return n;
+}
+
+static void number_parts(struct updn *u)
+{
+	memset(u->part, 0xFF, u->g->n * sizeof(*u->part));
+	for (switch_id sw = 0; sw < u->g->n; sw++) {
+		if (u->part[sw] != UINT32_MAX)
+			continue;
+		uint32_t n = graph_distances(u->g, sw, u->dist, u->queue);
+
+		for (uint32_t i = 0; i < n; i++)
+			u->part[u->queue[i]] = sw;
+	}
+}
+
+void updn_init(struct updn *u, const struct sw_graph *g)
+{
+	*u = (struct updn){
+		.g = g,
+		.height = hd_alloc(g->n, sizeof(*u->height)),
+		.by_height = hd_alloc(g->n, sizeof(*u->by_height)),
+		.dist = hd_alloc(g->n, sizeof(*u->dist)),
+		.down = hd_alloc(g->n, sizeof(*u->down)),
+		.queue = hd_alloc(g->n, sizeof(*u->queue)),
+		.legal = hd_alloc(g->n, sizeof(*u->legal)),
+		.part = hd_alloc(g->n, sizeof(*u->part)),
+		.lost_from = TOPO_NONE,
+	};
+	number_parts(u);
+}
+
+void updn_fini(struct updn *u)
+{
+	free(u->height);
+	free(u->by_height);
+	free(u->dist);
+	free(u->down);
+	free(u->queue);
+	free(u->legal);
+	free(u->part);
 }
 
 /* True if `sw` has all adapters at one distance: the top of a tree. */
@@ -233,7 +249,7 @@ static void set_levels(const struct updn *u, const bool *is_root,
 	}
 }
 
-static void set_heights(struct updn *u, const uint16_t *level)
+void updn_set_levels(struct updn *u, const uint16_t *level)
 {
 	uint32_t n = 0;
 
@@ -287,25 +303,12 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 	}
 	if (status == HD_OK) {
 		set_levels(u, is_root, level);
-		set_heights(u, level);
+		updn_set_levels(u, level);
 		note_roots(s, level, origin);
 	}
 	free(is_root);
 	free(level);
 	return status;
-}
-
-static void number_parts(struct updn *u)
-{
-	memset(u->part, 0xFF, u->g->n * sizeof(*u->part));
-	for (switch_id sw = 0; sw < u->g->n; sw++) {
-		if (u->part[sw] != UINT32_MAX)
-			continue;
-		uint32_t n = graph_distances(u->g, sw, u->dist, u->queue);
-
-		for (uint32_t i = 0; i < n; i++)
-			u->part[u->queue[i]] = sw;
-	}
 }
 
 static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
@@ -323,32 +326,16 @@ static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 			  const struct route_options *o, struct diag *d)
 {
-	struct updn u = {
-		.g = g,
-		.height = hd_alloc(g->n, sizeof(*u.height)),
-		.by_height = hd_alloc(g->n, sizeof(*u.by_height)),
-		.dist = hd_alloc(g->n, sizeof(*u.dist)),
-		.down = hd_alloc(g->n, sizeof(*u.down)),
-		.queue = hd_alloc(g->n, sizeof(*u.queue)),
-		.legal = hd_alloc(g->n, sizeof(*u.legal)),
-		.part = hd_alloc(g->n, sizeof(*u.part)),
-		.lost_from = TOPO_NONE,
-	};
-	struct route_rule rule = { updn_aim, updn_ports, &u };
+	struct updn u;
+	struct route_rule rule = { updn_aim, updn_ports, &u, false };
+
+	updn_init(&u, g);
 	enum hd_status status = find_roots(&u, s, o, d);
 
-	if (status == HD_OK) {
-		number_parts(&u);
+	if (status == HD_OK)
 		balance_routes(s, g, &rule);
-	}
 	if (status == HD_OK && u.lost_from != TOPO_NONE)
 		status = refuse_lost(&u, s, d);
-	free(u.legal);
-	free(u.part);
-	free(u.height);
-	free(u.by_height);
-	free(u.dist);
-	free(u.down);
-	free(u.queue);
+	updn_fini(&u);
 	return status;
 }

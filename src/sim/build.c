@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "subnet/mcast.h"
+#include "subnet/route.h"
+#include "topo/generate.h"
+
+void *sim_build_keep(struct sim_build *b, size_t n, size_t size)
+{
+	struct sim_build_memory *m = &b->memory;
+
+	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
+	return m->items[m->n++] = hd_alloc(n, size);
+}
+
+enum hd_status sim_build_refuse(const struct sim_build *b, struct diag *d,
+				const void *field, const char *path,
+				const struct diag *inner)
+{
+	return scenario_refuse(b->scenario, d, field, "%s: %s", path,
+			       inner->message);
+}
+
+static enum hd_status generate(struct sim_build *b, struct diag *d)
+{
+	const struct scn_topology *t = &b->scenario->fabric.topology;
+	const struct option *const tables[] = { t->generator->params,
+						generator_common, NULL };
+	struct topo_params params = { .seed = t->seed };
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status =
+		field_params_apply(&t->params, tables, &params, &inner);
+
+	if (status == HD_OK)
+		status = topo_generate(t->generator, &params, &inner, &b->topo);
+	if (status != HD_OK)
+		return sim_build_refuse(b, d, &t->generator, "fabric.topology",
+					&inner);
+	return HD_OK;
+}
+
+static enum hd_status build_topology(struct sim_build *b, struct diag *d)
+{
+	const struct scn_topology *t = &b->scenario->fabric.topology;
+
+	if (t->generator)
+		return generate(b, d);
+	return scenario_refuse(b->scenario, d, &t->file,
+			       "topologies cannot be read from files yet");
+}
+
+/* The GUIDs of the switches that fabric.routing.roots names. */
+static enum hd_status read_roots(struct sim_build *b, struct diag *d,
+				 struct route_options *o)
+{
+	const struct scn_routing *r = &b->scenario->fabric.routing;
+	const char *at = r->roots;
+	uint64_t *roots;
+
+	if (!at)
+		return HD_OK;
+	roots = sim_build_keep(b, strlen(at), sizeof(*roots));
+	o->roots = roots;
+	for (;;) {
+		size_t len = strcspn(at, ",");
+		node_id found = TOPO_NONE;
+
+		for (node_id v = 0; v < b->topo.n_nodes; v++) {
+			const char *name = b->topo.nodes[v].name;
+
+			if (topo_is_switch(&b->topo, v) &&
+			    strlen(name) == len && strncmp(name, at, len) == 0)
+				found = v;
+		}
+		if (found == TOPO_NONE)
+			return scenario_refuse(b->scenario, d, &r->roots,
+					       "fabric.routing.roots: no "
+					       "switch '%.*s'",
+					       (int)len, at);
+		roots[o->n_roots++] = b->topo.nodes[found].guid;
+		if (!at[len])
+			return HD_OK;
+		at += len + 1;
+	}
+}
+
+static enum hd_status read_routes(const struct scenario *s, struct diag *d,
+				  struct route_options *o, struct strbuf *text)
+{
+	const struct scn_routing *r = &s->fabric.routing;
+
+	if (!r->file)
+		return HD_OK;
+	struct diag inner = { .status = HD_OK };
+	char *path = scenario_path(s, r->file);
+	enum hd_status status = file_read(path, FILE_LIMIT, &inner, text);
+
+	if (status != HD_OK)
+		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s",
+				inner.message);
+	free(path);
+	o->file = r->file;
+	o->text = text->text;
+	o->text_len = text->len;
+	return status;
+}
+
+static enum hd_status build_routes(struct sim_build *b, struct diag *d)
+{
+	const struct scn_routing *r = &b->scenario->fabric.routing;
+	struct route_options o = { .max_vls = (unsigned)r->layers };
+	struct strbuf text = STRBUF_INIT;
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = read_roots(b, d, &o);
+
+	if (status == HD_OK)
+		status = read_routes(b->scenario, d, &o, &text);
+	if (status == HD_OK) {
+		status = subnet_route(&b->subnet, r->engine, &o, &inner);
+		if (status != HD_OK)
+			sim_build_refuse(b, d, &r->engine,
+					 "fabric.routing.engine", &inner);
+	}
+	strbuf_fini(&text);
+	return status;
+}
+
+static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
+{
+	const struct scenario *s = b->scenario;
+	struct diag inner = { .status = HD_OK };
+	const struct lid_options lids = {
+		.order = s->fabric.routing.lids,
+		.lmc = (unsigned)s->fabric.routing.lmc,
+		.sm_port = TOPO_NONE,
+	};
+
+	subnet_init(&b->subnet, &b->topo);
+	subnet_limit_vls(&b->subnet, (unsigned)s->qos.lanes);
+	enum hd_status status = subnet_assign_lids(&b->subnet, &lids, &inner);
+
+	if (status != HD_OK)
+		return sim_build_refuse(b, d, &s->fabric.routing.lids,
+					"fabric.routing.lids", &inner);
+	status = sim_build_lanes(b, d);
+	if (status == HD_OK)
+		status = build_routes(b, d);
+	if (status == HD_OK)
+		status = sim_build_partitions(b, d);
+	return status;
+}
+
+static enum hd_status build_rules(struct sim_build *b, struct diag *d)
+{
+	const struct scn_run *run = &b->scenario->run;
+	struct sim_rules *rules = &b->rules;
+	bool timed = run->measure.unit == SCN_PLAIN;
+
+	*rules = (struct sim_rules){ .flow_metrics = true,
+				     .port_metrics = true,
+				     .check_order = true };
+	if (run->warmup.unit == SCN_PLAIN)
+		rules->warmup = run->warmup.value;
+	else
+		rules->warmup_packets = run->warmup.value;
+	if (timed && run->warmup.unit != SCN_PLAIN)
+		return scenario_refuse(b->scenario, d, &run->measure,
+				       "run.measure is a time, but run.warmup "
+				       "counts packets; say both in one way");
+	rules->stop = run->horizon;
+	if (timed && run->measure.value < run->horizon - rules->warmup)
+		rules->stop = rules->warmup + run->measure.value;
+	if (rules->warmup >= run->horizon)
+		return scenario_refuse(b->scenario, d, &run->warmup,
+				       "run.warmup leaves nothing before "
+				       "run.horizon");
+	if (run->measure.unit == SCN_PACKETS)
+		rules->packets = run->measure.value;
+	if (run->measure.unit == SCN_PACKETS_PER_FLOW)
+		rules->packets_per_flow = run->measure.value;
+	if (run->measure.unit == SCN_PACKETS_PER_SL)
+		rules->packets_per_sl = run->measure.value;
+	if (run->precision.num)
+		rules->precision =
+			(double)run->precision.num / (double)run->precision.den;
+	return HD_OK;
+}
+
+enum hd_status sim_build(const struct scenario *s, struct diag *d,
+			 struct sim_build *out)
+{
+	*out = (struct sim_build){ .scenario = s };
+	enum hd_status status = build_topology(out, d);
+
+	if (status != HD_OK)
+		return status;
+	out->selector = selector_new(&out->topo);
+	status = build_subnet(out, d);
+	if (status == HD_OK)
+		status = sim_build_setup(out, d);
+	if (status == HD_OK)
+		status = sim_build_flows(out, d);
+	if (status == HD_OK)
+		status = build_rules(out, d);
+	if (status != HD_OK)
+		sim_build_fini(out);
+	return status;
+}
+
+void sim_build_fini(struct sim_build *b)
+{
+	for (size_t i = 0; i < b->memory.n; i++)
+		free(b->memory.items[i]);
+	free(b->memory.items);
+	free(b->flows);
+	free(b->flow_target);
+	free(b->setup.nodes);
+	free(b->setup.ports);
+	free(b->setup.faults);
+	free(b->port_of_origin);
+	free(b->end_of_origin);
+	selector_free(b->selector);
+	subnet_fini(&b->subnet);
+	topo_fini(&b->topo);
+	*b = (struct sim_build){ 0 };
+}
+
+void sim_build_port_name(const struct sim_build *b, uint32_t port,
+			 struct strbuf *out)
+{
+	const struct sim_port *p = &b->setup.ports[port];
+	const struct topo_node *node = topo_node_of(&b->topo, p->origin);
+
+	strbuf_puts(out, node->name);
+	if (b->setup.nodes[p->node].kind == SIM_END && node->n_ports <= 1)
+		return;
+	strbuf_printf(out, ":%u", b->topo.ports[p->origin].number);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/build.h"
+
+#define BLOCK      64
+#define MAX_BLOCKS 2048 /* the most that link credits can advertise */
+
+static uint64_t blocks_of(uint64_t bytes)
+{
+	return (bytes + BLOCK - 1) / BLOCK;
+}
+
+/* A buffer in blocks (T1), large enough for the largest packet. */
+static enum hd_status buffer_blocks(const struct scenario *s, struct diag *d,
+				    const struct field_amount *amount,
+				    const char *path, uint32_t *out)
+{
+	uint64_t largest = scenario_largest_packet(s);
+	uint64_t blocks = amount->unit == SCN_PACKETS
+				  ? amount->value * blocks_of(largest)
+				  : amount->value / BLOCK;
+
+	if (amount->value > MAX_BLOCKS * BLOCK || blocks > MAX_BLOCKS)
+		blocks = MAX_BLOCKS;
+	if (blocks < blocks_of(largest))
+		return scenario_refuse(s, d, amount,
+				       "%s: %llu blocks of 64 bytes cannot "
+				       "hold a packet of %llu bytes",
+				       path, (unsigned long long)blocks,
+				       (unsigned long long)largest);
+	*out = (uint32_t)blocks;
+	return HD_OK;
+}
+
+/* Nodes and ports, in topology order; the hosts of switches at the end. */
+static void add_node(struct sim_build *b, enum sim_node_kind kind, node_id v,
+		     uint32_t n_ports)
+{
+	struct sim_setup *s = &b->setup;
+
+	s->nodes[s->n_nodes++] = (struct sim_node){
+		.kind = kind,
+		.first_port = s->n_ports,
+		.n_ports = n_ports,
+		.sw = kind == SIM_SWITCH ? b->subnet.switch_of_node[v]
+					 : SIM_NONE,
+		.node = v,
+	};
+	for (uint32_t i = 0; i <= n_ports; i++)
+		s->ports[s->n_ports++] = (struct sim_port){
+			.node = s->n_nodes - 1,
+			.peer = SIM_NONE,
+			.origin = TOPO_NONE,
+		};
+}
+
+static void add_end(struct sim_build *b, node_id v, port_id origin)
+{
+	struct sim_setup *s = &b->setup;
+
+	add_node(b, SIM_END, v, 1);
+	s->ports[s->n_ports - 1].origin = origin;
+	b->end_of_origin[origin] = s->n_nodes - 1;
+	/* Port 0 of a switch stays the switch's own. */
+	if (b->port_of_origin[origin] == SIM_NONE)
+		b->port_of_origin[origin] = s->n_ports - 1;
+}
+
+static void add_whole(struct sim_build *b, node_id v, enum sim_node_kind kind)
+{
+	const struct topo *t = &b->topo;
+	struct sim_setup *s = &b->setup;
+
+	add_node(b, kind, v, t->nodes[v].n_ports);
+	for (unsigned n = 0; n <= t->nodes[v].n_ports; n++) {
+		port_id p = topo_port_of(t, v, n);
+		uint32_t here = s->nodes[s->n_nodes - 1].first_port + n;
+
+		s->ports[here].origin = p;
+		b->port_of_origin[p] = here;
+	}
+}
+
+static void add_nodes(struct sim_build *b)
+{
+	const struct topo *t = &b->topo;
+	/* An end node has two slots; a switch's own host is one more node. */
+	uint32_t most_nodes = t->n_nodes + t->n_ports;
+
+	b->setup.nodes = hd_alloc(most_nodes, sizeof(*b->setup.nodes));
+	b->setup.ports =
+		hd_alloc(3 * (size_t)t->n_ports + 2, sizeof(*b->setup.ports));
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (t->nodes[v].kind == NODE_SWITCH)
+			add_whole(b, v, SIM_SWITCH);
+		else if (t->nodes[v].kind == NODE_ROUTER)
+			add_whole(b, v, SIM_ROUTER);
+		for (unsigned n = 1;
+		     t->nodes[v].kind == NODE_CA && n <= t->nodes[v].n_ports;
+		     n++) {
+			port_id p = topo_port_of(t, v, n);
+
+			if (topo_is_end_port(t, p))
+				add_end(b, v, p);
+		}
+	}
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (topo_is_switch(t, v) && t->nodes[v].enhanced_port0)
+			add_end(b, v, topo_port_of(t, v, 0));
+	}
+}
+
+static void plug(struct sim_build *b)
+{
+	const struct topo *t = &b->topo;
+	struct sim_port *ports = b->setup.ports;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		uint32_t here = b->port_of_origin[p];
+		port_id peer = t->ports[p].peer;
+
+		if (here != SIM_NONE && peer != TOPO_NONE)
+			ports[here].peer = b->port_of_origin[peer];
+		if (here == SIM_NONE || b->end_of_origin[p] == SIM_NONE ||
+		    !topo_is_switch(t, t->ports[p].node))
+			continue;
+		uint32_t host =
+			b->setup.nodes[b->end_of_origin[p]].first_port + 1;
+
+		ports[here].peer = host;
+		ports[host].peer = here;
+	}
+}
+
+/* The native rate of a cable; a switch's own host has its best port's. */
+static struct hd_rate native_rate(const struct topo *t, port_id p)
+{
+	struct topo_link_state state;
+	struct hd_rate best = hd_rate_of_link(1, SPEED_SDR);
+
+	if (topo_link_state(t, p, &state) == HD_OK)
+		return state.rate;
+	const struct topo_node *node = topo_node_of(t, p);
+
+	for (unsigned n = 1; n <= node->n_ports; n++) {
+		if (topo_link_state(t, node->first_port + n, &state) == HD_OK &&
+		    hd_rate_compare(state.rate, best) > 0)
+			best = state.rate;
+	}
+	return best;
+}
+
+static enum hd_status set_ports(struct sim_build *b, struct diag *d)
+{
+	const struct scenario *s = b->scenario;
+	const struct scn_fabric *f = &s->fabric;
+	uint32_t sw_in = 0, sw_out = 0, host_in = 0;
+	enum hd_status status =
+		buffer_blocks(s, d, &f->sw.input_buffer,
+			      "fabric.switch.input_buffer", &sw_in);
+
+	if (status == HD_OK)
+		status = buffer_blocks(s, d, &f->host_buffer,
+				       "fabric.host.input_buffer", &host_in);
+	if (status == HD_OK && f->sw.queueing == SCN_CIOQ)
+		status = buffer_blocks(s, d, &f->sw.output_buffer,
+				       "fabric.switch.output_buffer", &sw_out);
+	for (uint32_t i = 0; i < b->setup.n_ports && status == HD_OK; i++) {
+		struct sim_port *p = &b->setup.ports[i];
+		bool end = b->setup.nodes[p->node].kind == SIM_END;
+
+		if (p->peer == SIM_NONE)
+			continue;
+		p->rate = f->link.rate.num ? f->link.rate
+					   : native_rate(&b->topo, p->origin);
+		p->propagation = f->link.propagation;
+		p->in_blocks = end ? host_in : sw_in;
+		p->out_blocks = end ? 0 : sw_out;
+		p->vl15_blocks = (uint32_t)(f->sw.management_buffer / BLOCK);
+		p->vls = b->subnet.vls_of_port[p->origin];
+		p->ber = s->faults.ber;
+		p->update_loss = s->faults.update_loss;
+		p->hoq_life = end ? 0 : s->faults.hoq_life;
+	}
+	return status;
+}
+
+/* What one row of fabric.links changes at a port. */
+static void override_port(struct sim_build *b, const struct scn_link *link,
+			  uint32_t port)
+{
+	struct sim_port *p = &b->setup.ports[port];
+	struct sim_port *peer = &b->setup.ports[p->peer];
+
+	if (link->rate.num)
+		p->rate = peer->rate = link->rate;
+	if (link->propagation != HD_TIME_NEVER)
+		p->propagation = peer->propagation = link->propagation;
+	if (link->ber <= 1)
+		p->ber = link->ber;
+	if (link->update_loss <= 1)
+		p->update_loss = link->update_loss;
+}
+
+static enum hd_status override_links(struct sim_build *b, struct diag *d)
+{
+	const struct scn_fabric *f = &b->scenario->fabric;
+
+	for (size_t i = 0; i < f->n_links; i++) {
+		struct selection ports;
+		struct diag inner = { .status = HD_OK };
+
+		if (select_ports(b->selector, f->links[i].ports, &inner,
+				 &ports) != HD_OK)
+			return sim_build_refuse(b, d, &f->links[i].ports,
+						"fabric.links[].ports", &inner);
+		for (uint32_t k = 0; k < ports.n; k++) {
+			uint32_t port = b->port_of_origin[ports.ports[k]];
+
+			if (port != SIM_NONE &&
+			    b->setup.ports[port].peer != SIM_NONE)
+				override_port(b, &f->links[i], port);
+		}
+		selection_fini(&ports);
+	}
+	return HD_OK;
+}
+
+static void set_model(struct sim_build *b)
+{
+	static const enum sim_queueing queueings[] = {
+		[SCN_INPUT_QUEUED] = SIM_INPUT_QUEUED, [SCN_CIOQ] = SIM_CIOQ
+	};
+	static const enum sim_order orders[] = {
+		[SCN_VOQ] = SIM_VOQ, [SCN_FIFO] = SIM_FIFO
+	};
+	static const enum sim_pick picks[] = {
+		[SCN_ROUND_ROBIN] = SIM_ROUND_ROBIN, [SCN_OLDEST] = SIM_OLDEST
+	};
+	const struct scn_fabric *f = &b->scenario->fabric;
+	uint32_t readers = f->sw.order == SCN_FIFO ? 1 : 0;
+
+	if (f->sw.readers != SCN_READERS_AUTO)
+		readers = (uint32_t)f->sw.readers;
+	b->setup.sw = (struct sim_switch_model){
+		.queueing = queueings[f->sw.queueing],
+		.order = orders[f->sw.order],
+		.pick = picks[f->sw.pick],
+		.readers = readers,
+		.speedup = f->sw.queueing == SCN_CIOQ
+				   ? f->sw.speedup
+				   : (struct hd_ratio){ 1, 1 },
+		.routing = f->sw.routing,
+		.arbitration = f->sw.arbitration,
+	};
+	b->setup.arbiter = f->arbiter == SCN_STRICT ? SIM_STRICT : SIM_VLARB;
+	b->setup.credits = f->credits == SCN_CREDITS_EXACT ? SIM_CREDITS_EXACT
+							   : SIM_CREDITS_DELAY;
+	b->setup.seed = b->scenario->run.seed;
+	b->setup.subnet = &b->subnet;
+}
+
+static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
+				 struct diag *d, struct sim_fault *out)
+{
+	static const enum sim_fault_kind kinds[] = {
+		[SCN_LINK_DOWN] = SIM_LINK_DOWN,
+		[SCN_LINK_UP] = SIM_LINK_UP,
+		[SCN_SINK_STUCK] = SIM_SINK_STUCK,
+		[SCN_SINK_FREE] = SIM_SINK_FREE,
+	};
+	struct diag inner = { .status = HD_OK };
+	port_id port;
+	bool sink = e->kind == SCN_SINK_STUCK || e->kind == SCN_SINK_FREE;
+
+	if (select_port(b->selector, e->port, &inner, &port) != HD_OK)
+		return sim_build_refuse(b, d, &e->port, "faults.events[].port",
+					&inner);
+	if (sink && b->end_of_origin[port] == SIM_NONE)
+		return scenario_refuse(b->scenario, d, &e->port,
+				       "faults.events[].port: '%s' is not a "
+				       "host's",
+				       e->port);
+	*out = (struct sim_fault){ .time = e->at, .kind = kinds[e->kind] };
+	if (b->end_of_origin[port] != SIM_NONE)
+		out->port =
+			b->setup.nodes[b->end_of_origin[port]].first_port + 1;
+	else
+		out->port = b->port_of_origin[port];
+	return HD_OK;
+}
+
+static enum hd_status set_faults(struct sim_build *b, struct diag *d)
+{
+	const struct scn_faults *f = &b->scenario->faults;
+	struct sim_fault *faults = hd_alloc(f->n_events, sizeof(*faults));
+	enum hd_status status = HD_OK;
+
+	b->setup.faults = faults;
+	for (size_t i = 0; i < f->n_events && status == HD_OK; i++) {
+		struct sim_fault fault = { 0 };
+		uint32_t k = b->setup.n_faults;
+
+		status = read_event(b, &f->events[i], d, &fault);
+		/* By time; what the file says first stays first. */
+		for (; k > 0 && faults[k - 1].time > fault.time; k--)
+			faults[k] = faults[k - 1];
+		faults[k] = fault;
+		b->setup.n_faults++;
+	}
+	return status;
+}
+
+enum hd_status sim_build_setup(struct sim_build *b, struct diag *d)
+{
+	uint32_t n = b->topo.n_ports;
+
+	b->port_of_origin = hd_alloc(n, sizeof(*b->port_of_origin));
+	b->end_of_origin = hd_alloc(n, sizeof(*b->end_of_origin));
+	for (uint32_t i = 0; i < n; i++)
+		b->port_of_origin[i] = b->end_of_origin[i] = SIM_NONE;
+	add_nodes(b);
+	plug(b);
+	set_model(b);
+	enum hd_status status = set_ports(b, d);
+
+	if (status == HD_OK)
+		status = override_links(b, d);
+	if (status == HD_OK)
+		status = set_faults(b, d);
+	return status;
+}

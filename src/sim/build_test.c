@@ -1,0 +1,747 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/build.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MESH                                                             \
+	"fabric:\n  topology: {kind: mesh, columns: 4, rows: 4, hosts: " \
+	"1}\n"
+#define SMALL "fabric:\n  topology: {kind: star, hosts: 4}\n  link: 8Gb/s\n"
+#define ANY   "traffic: [{name: a, kind: saturating}]\n"
+
+static struct scenario scenario;
+
+static void must_build(const char *text, struct sim_build *b)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (scenario_parse(text, strlen(text), "x.yaml", &d, &scenario) ==
+		    HD_OK &&
+	    sim_build(&scenario, &d, b) == HD_OK)
+		return;
+	fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
+	abort(); /* the analyser does not know fail_msg */
+}
+
+static void done(struct sim_build *b)
+{
+	sim_build_fini(b);
+	scenario_fini(&scenario);
+}
+
+/* Nodes have their ports one after the other; ends have one, plugged in. */
+static uint32_t check_nodes(const struct sim_build *b)
+{
+	uint32_t ends = 0, n = 0;
+
+	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
+		const struct sim_node *node = &b->setup.nodes[v];
+
+		assert_int_equal(node->first_port, n);
+		n += node->n_ports + 1;
+		if (node->kind != SIM_END)
+			continue;
+		ends++;
+		assert_int_equal(node->n_ports, 1);
+		assert_int_not_equal(b->setup.ports[node->first_port + 1].peer,
+				     SIM_NONE);
+	}
+	assert_int_equal(n, b->setup.n_ports);
+	return ends;
+}
+
+static void check_port(const struct sim_build *b, uint32_t p)
+{
+	const struct sim_port *port = &b->setup.ports[p];
+	const struct sim_port *peer = &b->setup.ports[port->peer];
+
+	assert_int_equal(peer->peer, p);
+	assert_int_equal(hd_rate_compare(port->rate, peer->rate), 0);
+	assert_true(port->propagation >= 1);
+	assert_true(port->in_blocks >= 33); /* 2074 B */
+	assert_in_range(port->vls, 1, 15);
+}
+
+static void every_cable_has_two_ends(void **state)
+{
+	static const char *const texts[] = {
+		MESH ANY,
+		SMALL ANY,
+		"fabric: {topology: {kind: node-mesh, columns: 3, rows: 2}, "
+		"routing: xy}\n" ANY,
+		"fabric: {topology: {kind: star, hosts: 3, host_ports: "
+		"2}}\n" ANY,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct sim_build b;
+
+		must_build(texts[i], &b);
+		assert_int_equal(check_nodes(&b),
+				 selector_hosts(b.selector)->n);
+		for (uint32_t p = 0; p < b.setup.n_ports; p++) {
+			if (b.setup.ports[p].peer != SIM_NONE)
+				check_port(&b, p);
+		}
+		done(&b);
+	}
+}
+
+static void links_run_at_what_the_scenario_says(void **state)
+{
+	struct sim_build b;
+	struct hd_rate sdr = hd_rate_of_link(1, SPEED_SDR);
+
+	(void)state;
+	must_build(
+		"fabric:\n"
+		"  topology: {kind: star, hosts: 4, link: 4x EDR}\n"
+		"  links:\n"
+		"  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
+		"  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
+		&b);
+	const struct selection *hosts = selector_hosts(b.selector);
+	const struct sim_port *h0 =
+		&b.setup.ports[b.port_of_origin[hosts->ports[0]]];
+	const struct sim_port *h1 =
+		&b.setup.ports[b.port_of_origin[hosts->ports[1]]];
+
+	assert_true(h0->rate.num == UINT64_C(100000000000));
+	assert_int_equal(hd_rate_compare(h1->rate, sdr), 0);
+	assert_int_equal(hd_rate_compare(b.setup.ports[h1->peer].rate, sdr), 0);
+	assert_true(h1->propagation == HD_US);
+	assert_true(h1->ber == 1e-9);
+	assert_true(b.setup.ports[h1->peer].ber == 0); /* one way only */
+	assert_true(h0->ber == 0 && h0->propagation == 5 * HD_NS);
+	assert_int_equal(b.setup.ports[h1->peer].in_blocks, 128);
+	assert_int_equal(h1->in_blocks, 4 * 33);
+	assert_true(b.setup.sw.routing == HD_NS);
+	done(&b);
+}
+
+static void readers_follow_the_order(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t readers;
+	} cases[] = {
+		{ SMALL "  switch: {order: voq}\n" ANY, 0 },
+		{ SMALL "  switch: {order: fifo}\n" ANY, 1 },
+		{ SMALL "  switch: {order: fifo, readers: 0}\n" ANY, 0 },
+		{ SMALL "  switch: {readers: 3}\n" ANY, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+
+		must_build(cases[i].text, &b);
+		assert_int_equal(b.setup.sw.readers, cases[i].readers);
+		done(&b);
+	}
+}
+
+static void gaps_follow_rate_and_load(void **state)
+{
+	static const struct {
+		const char *row;
+		uint64_t num, den; /* ps */
+	} cases[] = {
+		/* 1000 B = 8000 bits at 1 Gb/s: 8 us. */
+		{ "kind: cbr, payload: 1000, rate: 1Gb/s", 8000000, 1 },
+		/* 2048 + 26 B at half of 8 Gb/s: 4.148 us. */
+		{ "kind: poisson, load: 50%", 4148000, 1 },
+		{ "kind: ge, load: 50%, scv: 3", 4148000, 1 },
+		/* On a quarter of the time: four times as fast while on. */
+		{ "kind: on-off, load: 50%, on: 1us, off: 3us", 1037000, 1 },
+		{ "kind: pareto, load: 50%, on: 2us, off: 6us", 1037000, 1 },
+		{ "kind: cbr, payload: 1, rate: 3Gb/s", 8000, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+		char text[256];
+
+		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, %s}]\n",
+			 cases[i].row);
+		must_build(text, &b);
+		assert_int_equal(b.n_flows, 4);
+		assert_true(b.flows[0].interval.num == cases[i].num);
+		assert_true(b.flows[0].interval.den == cases[i].den);
+		done(&b);
+	}
+}
+
+static void messages_are_cut_at_the_mtu(void **state)
+{
+	static const struct {
+		const char *row;
+		uint32_t bytes, packets, last;
+		uint64_t count;
+	} cases[] = {
+		{ "payload: 100", 126, 1, 0, 1 },
+		{ "payload: 4096", 4122, 1, 0, 1 },
+		{ "payload: 8KiB, count: 7", 4122, 2, 0, 7 },
+		{ "payload: 5000", 4122, 2, 930, 1 },
+		{ "payload: 1, pattern: all-to-all", 27, 1, 0, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 SMALL "traffic: [{name: a, kind: messages, %s}]\n",
+			 cases[i].row);
+		must_build(text, &b);
+		assert_int_equal(b.flows[0].bytes, cases[i].bytes);
+		assert_int_equal(b.flows[0].packets, cases[i].packets);
+		assert_int_equal(b.flows[0].last_bytes, cases[i].last);
+		assert_true(b.flows[0].count == cases[i].count);
+		done(&b);
+	}
+}
+
+/* Host number of a flow's source and fixed destination. */
+static uint32_t host_number(const struct sim_build *b, port_id port)
+{
+	const struct selection *hosts = selector_hosts(b->selector);
+
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		if (hosts->ports[i] == port)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+static uint32_t source_of(const struct sim_build *b, uint32_t flow)
+{
+	const struct sim_node *node = &b->setup.nodes[b->flows[flow].source];
+
+	return host_number(b, b->setup.ports[node->first_port + 1].origin);
+}
+
+static void build_pattern(const char *pattern, struct sim_build *b)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		 MESH "traffic: [{name: a, kind: saturating, pattern: %s}]\n",
+		 pattern);
+	must_build(text, b);
+}
+
+static void patterns_send_where_they_should(void **state)
+{
+	/* Host i = 4 r + c of 16, by the textbook definitions. */
+	static const struct {
+		const char *pattern;
+		uint32_t to[16]; /* itself: silent */
+	} cases[] = {
+		{ "transpose",
+		  { 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15 } },
+		{ "bit-reverse",
+		  { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 } },
+		{ "tornado",
+		  { 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6 } },
+		{ "incast, destination: 3",
+		  { 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 } },
+		{ "pairs, source: 0..7, destination: 8..15",
+		  { 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14,
+		    15 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+		uint32_t expected = 0;
+
+		build_pattern(cases[i].pattern, &b);
+		for (uint32_t k = 0; k < 16; k++)
+			expected += cases[i].to[k] != k;
+		assert_int_equal(b.n_flows, expected);
+		for (uint32_t f = 0; f < b.n_flows; f++) {
+			uint32_t to = host_number(&b, b.flow_target[f]);
+
+			assert_int_equal(to, cases[i].to[source_of(&b, f)]);
+			assert_int_equal(
+				b.flows[f].to.list[0].dlid,
+				b.subnet.lid_of_port[b.flow_target[f]]);
+			assert_int_equal(b.flows[f].to.choice, SIM_TO_FIXED);
+		}
+		done(&b);
+	}
+}
+
+static void a_permutation_moves_everybody_once(void **state)
+{
+	uint32_t first[16] = { 0 };
+	unsigned differ = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		struct sim_build b;
+		char text[256];
+		bool reached[16] = { false };
+
+		snprintf(text, sizeof(text),
+			 MESH "traffic: [{name: a, kind: saturating, pattern: "
+			      "permutation}]\nrun: {seed: %u}\n",
+			 seed);
+		must_build(text, &b);
+		assert_int_equal(b.n_flows, 16);
+		for (uint32_t f = 0; f < 16; f++) {
+			uint32_t to = host_number(&b, b.flow_target[f]);
+
+			assert_int_not_equal(to, source_of(&b, f));
+			assert_false(reached[to]);
+			reached[to] = true;
+			differ += seed > 1 && to != first[f];
+			if (seed == 1)
+				first[f] = to;
+		}
+		done(&b);
+	}
+	/* Two draws agree at a host with probability 1/15. */
+	assert_true(differ > 19 * 16 * 8 / 10);
+}
+
+static void choosing_flows_know_their_own_place(void **state)
+{
+	static const struct {
+		const char *pattern;
+		enum sim_choice choice;
+		uint32_t n, n_hot;
+	} cases[] = {
+		{ "uniform", SIM_TO_UNIFORM, 16, 0 },
+		{ "all-to-all", SIM_TO_CYCLE, 16, 0 },
+		{ "hotspot, hotspot: [h5, h6], hot_share: 25%", SIM_TO_HOTSPOT,
+		  16, 2 },
+		{ "uniform, source: 0..3, destination: 4..7", SIM_TO_UNIFORM, 4,
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+
+		build_pattern(cases[i].pattern, &b);
+		for (uint32_t f = 0; f < b.n_flows; f++) {
+			const struct sim_destinations *to = &b.flows[f].to;
+			uint32_t own = b.flows[f].source;
+			const struct sim_node *node = &b.setup.nodes[own];
+			lid_t lid = b.subnet.lid_of_port
+					    [b.setup.ports[node->first_port + 1]
+						     .origin];
+
+			assert_int_equal(to->choice, cases[i].choice);
+			assert_int_equal(to->n, cases[i].n);
+			assert_int_equal(to->n_hot, cases[i].n_hot);
+			if (to->self != SIM_NONE)
+				assert_int_equal(to->list[to->self].dlid, lid);
+			else
+				assert_int_equal(cases[i].n, 4);
+		}
+		if (cases[i].n_hot) {
+			const struct sim_address *list = b.flows[0].to.list;
+			const struct selection *h = selector_hosts(b.selector);
+
+			assert_int_equal(list[0].dlid,
+					 b.subnet.lid_of_port[h->ports[5]]);
+			assert_int_equal(list[1].dlid,
+					 b.subnet.lid_of_port[h->ports[6]]);
+			assert_true(b.flows[0].to.hot_share == 0.25);
+		}
+		done(&b);
+	}
+}
+
+static void a_new_row_changes_no_other(void **state)
+{
+	static const char one[] =
+		MESH "traffic:\n"
+		     "- {name: a, kind: saturating, connections: 50}\n";
+	static const char two[] =
+		MESH "traffic:\n"
+		     "- {name: a, kind: saturating, connections: 50}\n"
+		     "- {name: b, kind: saturating, pattern: permutation}\n";
+	struct sim_build b;
+	port_id targets[50];
+	uint32_t sources[50];
+
+	(void)state;
+	must_build(one, &b);
+	assert_int_equal(b.n_flows, 50);
+	for (uint32_t i = 0; i < 50; i++) {
+		targets[i] = b.flow_target[i];
+		sources[i] = b.flows[i].source;
+		assert_int_not_equal(b.end_of_origin[targets[i]], sources[i]);
+	}
+	done(&b);
+	must_build(two, &b);
+	assert_int_equal(b.n_flows, 66);
+	for (uint32_t i = 0; i < 50; i++) {
+		assert_int_equal(b.flow_target[i], targets[i]);
+		assert_int_equal(b.flows[i].source, sources[i]);
+	}
+	done(&b);
+}
+
+static void classes_become_tables(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	must_build(SMALL "qos:\n"
+			 "  lanes: 4\n"
+			 "  classes:\n"
+			 "  - {name: v, sl: 5, lane: 3, priority: high,"
+			 " weight: 300}\n"
+			 "  - {name: w, sl: 1, weight: 20}\n"
+			 "  high_limit: 7\n"
+			 "traffic: [{name: a, kind: saturating, class: v}]\n",
+		   &b);
+	port_id host = selector_hosts(b.selector)->ports[0];
+	const struct vlarb *t = vlarb_of(&b.subnet, host);
+
+	assert_int_equal(b.flows[0].sl, 5);
+	assert_int_equal(sl2vl_of(&b.subnet, host)->vl[5], 3);
+	assert_int_equal(sl2vl_of(&b.subnet, host)->vl[1], 1);
+	assert_int_equal(sl2vl_at(&b.subnet, 0, 1, 2)->vl[5], 3);
+	assert_int_equal(t->high_limit, 7);
+	assert_int_equal(t->n_high, 2); /* 300 = 255 + 45 */
+	assert_int_equal(t->high[0].vl, 3);
+	assert_int_equal(t->high[0].weight, 255);
+	assert_int_equal(t->high[1].weight, 45);
+	assert_int_equal(t->n_low, 3); /* VL 1 by its class, then 0 and 2 */
+	assert_int_equal(t->low[0].vl, 1);
+	assert_int_equal(t->low[0].weight, 20);
+	assert_int_equal(t->low[1].vl, 0);
+	assert_int_equal(t->low[1].weight, 65);
+	assert_int_equal(t->low[2].vl, 2);
+	done(&b);
+}
+
+static void narrow_links_fold_lanes(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	must_build(SMALL "qos:\n"
+			 "  lanes: 8\n"
+			 "  high: none\n"
+			 "  low: [0:1, 5:2]\n"
+			 "  ports: [{ports: h2, lanes: 2, low: [1:9]}]\n" ANY,
+		   &b);
+	const struct selection *hosts = selector_hosts(b.selector);
+	port_id h2 = hosts->ports[2];
+	port_id at_switch = b.topo.ports[h2].peer;
+	unsigned out = b.topo.ports[at_switch].number;
+
+	assert_int_equal(b.setup.ports[b.port_of_origin[h2]].vls, 2);
+	assert_int_equal(b.setup.ports[b.port_of_origin[at_switch]].vls, 2);
+	assert_int_equal(sl2vl_at(&b.subnet, 0, 1, out)->vl[5], 1);
+	assert_int_equal(sl2vl_of(&b.subnet, hosts->ports[0])->vl[5], 5);
+	assert_int_equal(vlarb_of(&b.subnet, h2)->n_low, 1);
+	assert_int_equal(vlarb_of(&b.subnet, h2)->low[0].weight, 9);
+	assert_int_equal(vlarb_of(&b.subnet, hosts->ports[0])->n_low, 2);
+	assert_int_equal(vlarb_of(&b.subnet, hosts->ports[0])->n_high, 0);
+	done(&b);
+}
+
+static void partitions_are_enforced_where_hosts_are(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	must_build(SMALL
+		   "qos:\n"
+		   "  partitions:\n"
+		   "  - {name: p, key: 0x11, full: h0, limited: 'h1,h2'}\n"
+		   "  enforce: true\n"
+		   "traffic:\n"
+		   "- {name: a, kind: saturating, partition: p}\n",
+		   &b);
+	const struct selection *hosts = selector_hosts(b.selector);
+	port_id at_switch = b.topo.ports[hosts->ports[1]].peer;
+	const struct pkey_table *table = &b.subnet.pkeys[at_switch];
+
+	assert_int_equal(b.flows[0].pkey, 0x8011);
+	assert_int_equal(b.flows[1].pkey, 0x0011);
+	assert_int_equal(b.flows[3].pkey, 0x8011); /* no member, but tries */
+	assert_true(table->enforce_in && table->enforce_out);
+	assert_int_equal(table->n, 2);
+	assert_int_equal(table->keys[0], 0xffff);
+	assert_int_equal(table->keys[1], 0x0011);
+	done(&b);
+}
+
+static void faults_are_in_order_of_time(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	must_build(SMALL "faults:\n"
+			 "  hoq_life: 5us\n"
+			 "  events:\n"
+			 "  - {at: 3us, kind: link-up, port: h1}\n"
+			 "  - {at: 1us, kind: link-down, port: h1}\n"
+			 "  - {at: 2us, kind: sink-stuck, port: h2}\n" ANY,
+		   &b);
+	const struct selection *hosts = selector_hosts(b.selector);
+
+	assert_int_equal(b.setup.n_faults, 3);
+	assert_int_equal(b.setup.faults[0].kind, SIM_LINK_DOWN);
+	assert_int_equal(b.setup.faults[0].port,
+			 b.port_of_origin[hosts->ports[1]]);
+	assert_int_equal(b.setup.faults[1].kind, SIM_SINK_STUCK);
+	assert_int_equal(b.setup.faults[1].port,
+			 b.port_of_origin[hosts->ports[2]]);
+	assert_true(b.setup.faults[2].time == 3 * HD_US);
+	const struct sim_port *h1 =
+		&b.setup.ports[b.port_of_origin[hosts->ports[1]]];
+
+	assert_true(h1->hoq_life == 0);
+	assert_true(b.setup.ports[h1->peer].hoq_life == 5 * HD_US);
+	done(&b);
+}
+
+static void rules_follow_the_run(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, "
+			     "precision: 5%}\n",
+		   &b);
+	assert_true(b.rules.warmup == 10 * HD_US);
+	assert_true(b.rules.stop == 100 * HD_US);
+	assert_true(b.rules.precision == 0.05);
+	done(&b);
+	must_build(SMALL ANY "run: {warmup: 100 packets, measure: 7 packets "
+			     "per flow, horizon: 2ms, seed: 9}\n",
+		   &b);
+	assert_true(b.rules.warmup == 0 && b.rules.warmup_packets == 100);
+	assert_true(b.rules.packets_per_flow == 7);
+	assert_true(b.rules.stop == 2 * HD_MS);
+	assert_true(b.setup.seed == 9);
+	done(&b);
+	must_build(SMALL ANY "run: {measure: 7 packets per SL}\n", &b);
+	assert_true(b.rules.packets_per_sl == 7);
+	done(&b);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void traces_become_flows_per_source(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	write_file("build_test.csv", "# time,source,destination,payload,sl\n"
+				     "1us, h1, h0, 256\n"
+				     "\n"
+				     "2us,h0,h2,1KiB,3\r\n"
+				     "2us,h1,h2,64,0\n");
+	must_build(SMALL "traffic:\n"
+			 "- {name: t, kind: trace, file: build_test.csv, "
+			 "start: 5us, sl: 2}\n",
+		   &b);
+	assert_int_equal(b.n_flows, 2);
+	assert_int_equal(source_of(&b, 0), 0);
+	assert_int_equal(b.flows[0].n_trace, 1);
+	assert_true(b.flows[0].trace[0].time == 7 * HD_US);
+	assert_int_equal(b.flows[0].trace[0].bytes, 1050);
+	assert_int_equal(b.flows[0].trace[0].sl, 3);
+	assert_int_equal(b.flows[1].n_trace, 2);
+	assert_int_equal(b.flows[1].trace[0].sl, 2);
+	assert_int_equal(b.flows[1].trace[1].sl, 0);
+	assert_int_equal(b.flows[1].trace[1].bytes, 90);
+	done(&b);
+	remove("build_test.csv");
+}
+
+static const struct {
+	const char *text, *message;
+} refusals[] = {
+	{ "fabric: {topology: {kind: mesh, columns: 9999, rows: 9999}}\n" ANY,
+	  "x.yaml:1:27: fabric.topology: " },
+	{ SMALL "  routing: xy\n" ANY, "x.yaml:4:12: fabric.routing.engine: " },
+	{ SMALL "  routing: bestroute\n" ANY,
+	  "x.yaml:4:12: fabric.routing.engine: " },
+	{ SMALL "  routing: {engine: updn, roots: [spine]}\n" ANY,
+	  "x.yaml:4:34: fabric.routing.roots: no switch 'spine'" },
+	{ SMALL "  switch: {input_buffer: 2KiB}\n" ANY,
+	  "x.yaml:4:26: fabric.switch.input_buffer: 32 blocks of 64 bytes "
+	  "cannot hold a packet of 2074 bytes" },
+	{ SMALL "  links: [{ports: h7, rate: 1Gb/s}]\n" ANY,
+	  "x.yaml:4:19: fabric.links[].ports: no node 'h7' (did you mean "
+	  "'h0'?)" },
+	{ SMALL "qos: {ports: [{ports: nowhere}]}\n" ANY,
+	  "x.yaml:4:23: qos.ports[].ports: no node 'nowhere'" },
+	{ SMALL "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, "
+		"sl: 2}], lanes: 4}\n" ANY,
+	  "x.yaml:4:24: the weights of the classes need more than the 64 "
+	  "entries of a VL arbitration table" },
+	{ SMALL "qos: {partitions: [{name: p, key: 1, full: h9}]}\n" ANY,
+	  "x.yaml:4:44: qos.partitions[].full: no host 'h9' (did you mean "
+	  "'h0'?)" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: h4}]\n",
+	  "x.yaml:4:47: traffic[].source: no host 'h4' (did you mean 'h0'?)" },
+	{ SMALL "traffic: [{name: a, kind: saturating, destination: x}]\n",
+	  "x.yaml:4:52: traffic[].destination: no host 'x'" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: hotspot, "
+		"hotspot: x}]\n",
+	  "x.yaml:4:66: traffic[].hotspot: no host 'x'" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
+		"pattern: transpose}]\n",
+	  "x.yaml:4:62: traffic 'a': transpose needs a square number of "
+	  "sources, not 3" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
+		"pattern: bit-reverse}]\n",
+	  "x.yaml:4:62: traffic 'a': bit-reverse needs a power of 2 of "
+	  "sources, not 3" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
+		"pattern: pairs, destination: 0..1}]\n",
+	  "x.yaml:4:62: traffic 'a': 3 sources but 2 destinations make no "
+	  "pairs" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..1, "
+		"pattern: pairs, destination: 1..0}]\n",
+	  "x.yaml:4:82: traffic[].destination: '1..0' is not a rising range" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..1, "
+		"pattern: pairs, destination: 'h2,h1'}]\n",
+	  "x.yaml:4:82: traffic 'a': 'h1' is paired with itself" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, "
+		"destination: 1}]\n",
+	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, "
+		"destination: 1, connections: 3}]\n",
+	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, "
+		"source: 1}]\n",
+	  "x.yaml:4:48: traffic 'a': with this pattern nobody sends to "
+	  "anybody else" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, "
+		"connections: 3}]\n",
+	  "x.yaml:4:70: traffic 'a': connections need the pattern uniform, "
+	  "hotspot or incast" },
+	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",
+	  "x.yaml:4:40: traffic[].file: " },
+	{ SMALL
+	  "faults: {events: [{at: 1us, kind: link-down, port: h9}]}\n" ANY,
+	  "x.yaml:4:52: faults.events[].port: no node 'h9' (did you mean "
+	  "'h0'?)" },
+	{ SMALL ANY "run: {warmup: 10 packets, measure: 1us}\n",
+	  "x.yaml:5:36: run.measure is a time, but run.warmup counts packets; "
+	  "say both in one way" },
+	{ SMALL ANY "run: {warmup: 1s, horizon: 1s}\n",
+	  "x.yaml:5:15: run.warmup leaves nothing before run.horizon" },
+};
+
+static void refuses_what_the_fabric_cannot_do(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		struct scenario s;
+		struct sim_build b;
+		struct strbuf line = STRBUF_INIT;
+		const char *text = refusals[i].text;
+		const char *expected = refusals[i].message;
+
+		if (scenario_parse(text, strlen(text), "x.yaml", &d, &s) !=
+		    HD_OK)
+			fail_msg("%s: %s", text, d.message);
+		assert_int_not_equal(sim_build(&s, &d, &b), HD_OK);
+		diag_print(&d, &line);
+		if (strncmp(line.text, expected, strlen(expected)) != 0)
+			fail_msg("%s gives %s", text, line.text);
+		strbuf_fini(&line);
+		scenario_fini(&s);
+	}
+}
+
+static const struct {
+	const char *text, *message;
+} bad_traces[] = {
+	{ "1us,h0,h1\n", "1: expected time,source,destination,payload[,sl]" },
+	{ "1us,h0,h1,1,1,1\n",
+	  "1: expected time,source,destination,payload[,sl]" },
+	{ "1us,h0,h1,1\n1,h0,h1,1\n", "2: '1' is not a time" },
+	{ "1us,h0,h9,1\n", "1: no host 'h9'" },
+	{ "1us,h0,h0,1\n", "1: source and destination are the same" },
+	{ "1us,h*,h0,1\n", "1: more than one host" },
+	{ "1us,h0,h1,5000\n", "1: a payload larger than the MTU" },
+	{ "1us,h0,h1,5,16\n", "1: an SL above 15" },
+	{ "#\n2us,h0,h1,1\n1us,h0,h1,1\n",
+	  "3: a time before that of the line above" },
+};
+
+static void refuses_bad_traces_with_their_line(void **state)
+{
+	static const char text[] =
+		SMALL "traffic: [{name: a, kind: trace, file: bad.csv}]\n";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad_traces) / sizeof(bad_traces[0]);
+	     i++) {
+		struct diag d = { .status = HD_OK };
+		struct scenario s;
+		struct sim_build b;
+		char expected[128];
+
+		write_file("bad.csv", bad_traces[i].text);
+		assert_int_equal(
+			scenario_parse(text, strlen(text), "x.yaml", &d, &s),
+			HD_OK);
+		assert_int_not_equal(sim_build(&s, &d, &b), HD_OK);
+		snprintf(expected, sizeof(expected), "bad.csv:%s",
+			 bad_traces[i].message);
+		if (strncmp(d.message, expected, strlen(expected)) != 0)
+			fail_msg("%s gives %s", bad_traces[i].text, d.message);
+		assert_int_equal(d.line, 4);
+		scenario_fini(&s);
+	}
+	remove("bad.csv");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cable_has_two_ends),
+		cmocka_unit_test(links_run_at_what_the_scenario_says),
+		cmocka_unit_test(readers_follow_the_order),
+		cmocka_unit_test(gaps_follow_rate_and_load),
+		cmocka_unit_test(messages_are_cut_at_the_mtu),
+		cmocka_unit_test(patterns_send_where_they_should),
+		cmocka_unit_test(a_permutation_moves_everybody_once),
+		cmocka_unit_test(choosing_flows_know_their_own_place),
+		cmocka_unit_test(a_new_row_changes_no_other),
+		cmocka_unit_test(classes_become_tables),
+		cmocka_unit_test(narrow_links_fold_lanes),
+		cmocka_unit_test(partitions_are_enforced_where_hosts_are),
+		cmocka_unit_test(faults_are_in_order_of_time),
+		cmocka_unit_test(rules_follow_the_run),
+		cmocka_unit_test(traces_become_flows_per_source),
+		cmocka_unit_test(refuses_what_the_fabric_cannot_do),
+		cmocka_unit_test(refuses_bad_traces_with_their_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

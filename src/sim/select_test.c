@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/select.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Two switches with two hosts each, h3 with two ports, one cable between. */
+struct fabric {
+	struct topo topo;
+	struct selector *selector;
+};
+
+static int setup(void **state)
+{
+	static struct fabric f;
+	struct topo *t = &f.topo;
+
+	topo_init(t);
+	node_id a = topo_add_node(t, NODE_SWITCH, 4, "leaf1");
+	node_id b = topo_add_node(t, NODE_SWITCH, 4, "leaf2");
+	node_id h[4];
+	static const char *const names[] = { "h0", "h1", "h2", "h3" };
+
+	for (unsigned i = 0; i < 4; i++)
+		h[i] = topo_add_node(t, NODE_CA, i == 3 ? 2 : 1, names[i]);
+	topo_link(t, topo_port_of(t, a, 1), topo_port_of(t, h[0], 1));
+	topo_link(t, topo_port_of(t, a, 2), topo_port_of(t, h[1], 1));
+	topo_link(t, topo_port_of(t, b, 1), topo_port_of(t, h[2], 1));
+	topo_link(t, topo_port_of(t, b, 2), topo_port_of(t, h[3], 1));
+	topo_link(t, topo_port_of(t, b, 3), topo_port_of(t, h[3], 2));
+	topo_link(t, topo_port_of(t, a, 4), topo_port_of(t, b, 4));
+	f.selector = selector_new(t);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fabric *f = *state;
+
+	selector_free(f->selector);
+	topo_fini(&f->topo);
+	return 0;
+}
+
+/* "h0 h3:2": what was selected, in order. */
+static void spell(const struct fabric *f, const struct selection *s,
+		  struct strbuf *out)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct topo_node *n = topo_node_of(&f->topo, s->ports[i]);
+
+		strbuf_printf(out, "%s%s", i ? " " : "", n->name);
+		if (n->n_ports > 1)
+			strbuf_printf(out, ":%u",
+				      f->topo.ports[s->ports[i]].number);
+	}
+}
+
+static void selects_hosts_by_name_number_and_switch(void **state)
+{
+	static const struct {
+		const char *text, *hosts;
+	} cases[] = {
+		{ "all", "h0 h1 h2 h3:1 h3:2" },
+		{ "h2", "h2" },
+		{ "h3", "h3:1 h3:2" },
+		{ "h3:2", "h3:2" },
+		{ "h2, h0", "h2 h0" },
+		{ "h0,h0,0", "h0" },
+		{ "h1..h3", "h1 h2 h3:1 h3:2" },
+		{ "1..3", "h1 h2 h3:1" },
+		{ "4", "h3:2" },
+		{ "h*", "h0 h1 h2 h3:1 h3:2" },
+		{ "?1", "h1" },
+		{ "on:leaf2", "h2 h3:1 h3:2" },
+		{ "on:leaf*,not:h1", "h0 h2 h3:1 h3:2" },
+		{ "not:on:leaf2", "h0 h1" },
+		{ "100%", "h0 h1 h2 h3:1 h3:2" },
+		{ "leaf1,h0", NULL },
+	};
+	const struct fabric *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct selection s;
+		struct diag d = { .status = HD_OK };
+		struct strbuf text = STRBUF_INIT;
+		struct rng rng;
+
+		rng_init(&rng, 1, 1);
+		enum hd_status status =
+			select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+
+		if (!cases[i].hosts) {
+			assert_int_not_equal(status, HD_OK);
+			continue;
+		}
+		assert_int_equal(status, HD_OK);
+		spell(f, &s, &text);
+		assert_string_equal(text.text, cases[i].hosts);
+		strbuf_fini(&text);
+		selection_fini(&s);
+	}
+}
+
+static void draws_shares_by_seed(void **state)
+{
+	const struct fabric *f = *state;
+	unsigned times[5] = { 0 };
+
+	for (uint64_t seed = 0; seed < 500; seed++) {
+		struct selection s;
+		struct diag d = { .status = HD_OK };
+		struct rng rng;
+
+		rng_init(&rng, seed, 0);
+		assert_int_equal(select_hosts(f->selector, "40%", &rng, &d, &s),
+				 HD_OK);
+		assert_int_equal(s.n, 2);
+		for (uint32_t i = 0; i < s.n; i++) {
+			const struct selection *all =
+				selector_hosts(f->selector);
+
+			for (uint32_t k = 0; k < all->n; k++)
+				times[k] += all->ports[k] == s.ports[i];
+		}
+		selection_fini(&s);
+	}
+	/* Each of 5 is among 2 drawn with probability 0.4: 200 +- 5 sigma. */
+	for (unsigned k = 0; k < 5; k++)
+		assert_in_range(times[k], 145, 255);
+}
+
+static void refuses_hosts_that_are_not_there(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{ "h9", "no host 'h9' (did you mean 'h0'?)" },
+		{ "nobody", "no host 'nobody'" },
+		{ "5", "no host number 5; there are 5, from 0" },
+		{ "0..5", "no host number 5; there are 5, from 0" },
+		{ "h2..h5", "no host 'h4' (did you mean 'h0'?)" },
+		{ "h3..h1", "'h3..h1' is not a rising range (expected e.g. "
+			    "0..7 or h0..h7)" },
+		{ "h1..x2", "'h1..x2' is not a rising range (expected e.g. "
+			    "0..7 or h0..h7)" },
+		{ "", "an empty item between commas" },
+		{ "h1,,h2", "an empty item between commas" },
+		{ "150%", "'150%' is more than all hosts" },
+		{ "not:all", "'not:all' selects nothing" },
+		{ "on:spine", "no host on a switch 'spine'" },
+		{ "h0:7", "no host 'h0:7' (did you mean 'h0'?)" },
+	};
+	const struct fabric *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct selection s;
+		struct diag d = { .status = HD_OK };
+		struct rng rng;
+
+		rng_init(&rng, 1, 1);
+		assert_int_not_equal(
+			select_hosts(f->selector, cases[i].text, &rng, &d, &s),
+			HD_OK);
+		assert_string_equal(d.message, cases[i].message);
+	}
+}
+
+static void selects_ports_of_the_fabric(void **state)
+{
+	static const struct {
+		const char *text, *ports;
+	} cases[] = {
+		{ "leaf1:4", "leaf1:4" },
+		{ "leaf1", "leaf1:1 leaf1:2 leaf1:4" },
+		{ "trunks", "leaf1:4 leaf2:4" },
+		{ "hosts", "h0 h1 h2 h3:1 h3:2" },
+		{ "leaf*:4,h0", "leaf1:4 leaf2:4 h0" },
+		{ "leaf1,not:leaf1:2", "leaf1:1 leaf1:4" },
+	};
+	const struct fabric *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct selection s;
+		struct diag d = { .status = HD_OK };
+		struct strbuf text = STRBUF_INIT;
+
+		assert_int_equal(
+			select_ports(f->selector, cases[i].text, &d, &s),
+			HD_OK);
+		spell(f, &s, &text);
+		assert_string_equal(text.text, cases[i].ports);
+		strbuf_fini(&text);
+		selection_fini(&s);
+	}
+}
+
+static void one_port_must_be_one(void **state)
+{
+	const struct fabric *f = *state;
+	struct diag d = { .status = HD_OK };
+	port_id p;
+
+	assert_int_equal(select_port(f->selector, "h0", &d, &p), HD_OK);
+	assert_string_equal(topo_node_of(&f->topo, p)->name, "h0");
+	assert_int_equal(select_port(f->selector, "leaf1:3", &d, &p),
+			 HD_ERR_NOT_FOUND);
+	assert_string_equal(d.message, "'leaf1' has no cable in port 3");
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(select_port(f->selector, "leaf1", &d, &p),
+			 HD_ERR_INPUT);
+	assert_string_equal(d.message,
+			    "'leaf1' means 3 ports; say which (NODE:PORT)");
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(select_port(f->selector, "leaf3:1", &d, &p),
+			 HD_ERR_NOT_FOUND);
+	assert_string_equal(d.message,
+			    "no node 'leaf3' (did you mean 'leaf1'?)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			selects_hosts_by_name_number_and_switch, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(draws_shares_by_seed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			refuses_hosts_that_are_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(selects_ports_of_the_fabric,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(one_port_must_be_one, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/balance.h"
+#include "subnet/deadlock.h"
+#include "subnet/layers.h"
+#include "subnet/route.h"
+
+/*
+ * Minimal routing on dragonflies: at most one cable inside the group of the
+ * source, one between the groups, one inside that of the destination. (In a
+ * dragonfly+ these are leaf to spine, spine to spine, spine to leaf.)
+ *
+ * Cables inside a group are used before and after the global hop, which could
+ * close circles; so what came in by a global cable goes on in the odd lane of
+ * a pair, everything else in the even one. A switch knows which from (in, out)
+ * alone. SLs spread over the pairs that the links have.
+ */
+struct dragonfly {
+	const struct sw_graph *g;
+	uint32_t *group;
+	uint32_t n_groups;
+	bool *global;       /* per edge */
+	uint16_t *cost;     /* hops to the target under the rule */
+	switch_id *queue;   /* the target comes first */
+	unsigned threshold; /* neighbours in common that tell a group */
+};
+
+static bool is_global(const struct dragonfly *f, switch_id sw, edge_id e)
+{
+	return f->group[sw] != f->group[f->g->edges[e].to];
+}
+
+/* Costs inside the target's group: hops over local cables. */
+static void spread_in_group(struct dragonfly *f, switch_id target)
+{
+	const struct sw_graph *g = f->g;
+	uint32_t head = 0, tail = 0;
+
+	memset(f->cost, 0xFF, g->n * sizeof(*f->cost));
+	f->cost[target] = 0;
+	f->queue[tail++] = target;
+	while (head < tail) {
+		switch_id sw = f->queue[head++];
+
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (f->global[e] || f->cost[to] != GRAPH_FAR)
+				continue;
+			f->cost[to] = (uint16_t)(f->cost[sw] + 1);
+			f->queue[tail++] = to;
+		}
+	}
+}
+
+/* One round of relaxation over the switches outside the target's group. */
+static bool relax(struct dragonfly *f, uint32_t target_group)
+{
+	const struct sw_graph *g = f->g;
+	bool changed = false;
+
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		if (f->group[sw] == target_group)
+			continue;
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (f->global[e] && f->group[to] != target_group)
+				continue;
+			if (f->cost[to] == GRAPH_FAR ||
+			    f->cost[to] + 1u >= f->cost[sw])
+				continue;
+			f->cost[sw] = (uint16_t)(f->cost[to] + 1);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+static void dragonfly_aim(void *rule, switch_id target)
+{
+	struct dragonfly *f = rule;
+
+	spread_in_group(f, target);
+	while (relax(f, f->group[target]))
+		;
+}
+
+static unsigned dragonfly_ports(void *rule, switch_id at, uint8_t *out)
+{
+	const struct dragonfly *f = rule;
+	const struct sw_graph *g = f->g;
+	unsigned n = 0;
+	uint32_t target_group = f->group[f->queue[0]];
+
+	if (f->cost[at] == GRAPH_FAR)
+		return 0;
+	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
+		switch_id to = g->edges[e].to;
+
+		if (f->global[e] && (f->group[at] == target_group ||
+				     f->group[to] != target_group))
+			continue;
+		if (f->cost[to] + 1u == f->cost[at])
+			out[n++] = g->edges[e].out;
+	}
+	return n;
+}
+
+typedef bool is_local(const struct dragonfly *f, switch_id sw, edge_id e);
+
+static void flood_group(struct dragonfly *f, is_local *local, switch_id start)
+{
+	const struct sw_graph *g = f->g;
+	uint32_t head = 0, tail = 0;
+
+	f->group[start] = f->n_groups;
+	f->queue[tail++] = start;
+	while (head < tail) {
+		switch_id sw = f->queue[head++];
+
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (f->group[to] != TOPO_NONE || !local(f, sw, e))
+				continue;
+			f->group[to] = f->n_groups;
+			f->queue[tail++] = to;
+		}
+	}
+}
+
+/* Groups are what hangs together over cables that `local` permits. */
+static void number_groups(struct dragonfly *f, is_local *local)
+{
+	f->n_groups = 0;
+	memset(f->group, 0xFF, f->g->n * sizeof(*f->group));
+	for (switch_id sw = 0; sw < f->g->n; sw++) {
+		if (f->group[sw] != TOPO_NONE)
+			continue;
+		flood_group(f, local, sw);
+		f->n_groups++;
+	}
+}
+
+/* In a dragonfly+ only spines, which have no hosts, are joined globally. */
+static bool touches_leaf(const struct dragonfly *f, switch_id sw, edge_id e)
+{
+	return f->g->n_ends[sw] || f->g->n_ends[f->g->edges[e].to];
+}
+
+static bool are_joined(const struct sw_graph *g, switch_id a, switch_id b)
+{
+	for (edge_id e = g->first[a]; e < g->first[a + 1]; e++) {
+		if (g->edges[e].to == b)
+			return true;
+	}
+	return false;
+}
+
+static unsigned n_shared(const struct sw_graph *g, switch_id a, switch_id b)
+{
+	unsigned n = 0;
+
+	for (edge_id e = g->first[a]; e < g->first[a + 1]; e++)
+		n += g->edges[e].to != b && are_joined(g, g->edges[e].to, b);
+	return n;
+}
+
+/* In a dragonfly, neighbours in a group share all the others of the group. */
+static bool share_neighbours(const struct dragonfly *f, switch_id sw, edge_id e)
+{
+	return n_shared(f->g, sw, f->g->edges[e].to) >= f->threshold;
+}
+
+static bool groups_are_joined(const struct dragonfly *f)
+{
+	const struct sw_graph *g = f->g;
+	size_t n = f->n_groups;
+	bool *joined = hd_alloc(n * n, sizeof(*joined));
+	bool all = true;
+
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++)
+			joined[f->group[sw] * n + f->group[g->edges[e].to]] =
+				true;
+	}
+	for (size_t i = 0; i < n * n; i++)
+		all &= joined[i] || i / n == i % n;
+	free(joined);
+	return all;
+}
+
+/* Three hops between hosts, two inside a group. */
+static bool hops_fit(struct dragonfly *f)
+{
+	const struct sw_graph *g = f->g;
+
+	for (switch_id target = 0; target < g->n; target++) {
+		if (g->n_ends[target] == 0)
+			continue;
+		dragonfly_aim(f, target);
+		for (switch_id sw = 0; sw < g->n; sw++) {
+			bool inside = f->group[sw] == f->group[target];
+
+			if (g->n_ends[sw] && f->cost[sw] > (inside ? 2u : 3u))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void mark_global(struct dragonfly *f)
+{
+	for (switch_id sw = 0; sw < f->g->n; sw++) {
+		for (edge_id e = f->g->first[sw]; e < f->g->first[sw + 1]; e++)
+			f->global[e] = is_global(f, sw, e);
+	}
+}
+
+static bool groups_fit(struct dragonfly *f)
+{
+	mark_global(f);
+	return f->n_groups > 1 && groups_are_joined(f) && hops_fit(f);
+}
+
+static bool find_groups(struct dragonfly *f, const struct subnet *s)
+{
+	const struct topo *t = s->topo;
+
+	if (t->family == FAMILY_DRAGONFLY ||
+	    t->family == FAMILY_DRAGONFLY_PLUS) {
+		f->n_groups = t->dims[0];
+		for (switch_id sw = 0; sw < f->g->n; sw++)
+			f->group[sw] = t->nodes[s->node_of_switch[sw]].coord[0];
+		mark_global(f);
+		return groups_are_joined(f) && hops_fit(f);
+	}
+	number_groups(f, touches_leaf);
+	if (groups_fit(f))
+		return true;
+	for (f->threshold = TOPO_MAX_PORTS; f->threshold > 0; f->threshold--) {
+		number_groups(f, share_neighbours);
+		if (f->n_groups < f->g->n && groups_fit(f))
+			return true;
+	}
+	return false;
+}
+
+static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
+{
+	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	unsigned n = v->n_ports + 1u;
+
+	for (unsigned i = 0; i < n * n; i++) {
+		unsigned in = i / n, out = i % n;
+		unsigned pairs = s->vls_of_port[v->first_port + out] / 2;
+		edge_id from = edge_of(f->g, sw, in);
+		edge_id to = edge_of(f->g, sw, out);
+		struct sl2vl table =
+			sl2vl_default(s->vls_of_port[v->first_port + out]);
+
+		/* Lanes to hosts are nobody's concern here. */
+		for (unsigned sl = 0; to != TOPO_NONE && sl < N_SLS; sl++)
+			table.vl[sl] =
+				(uint8_t)(2 * (sl % pairs) +
+					  (from != TOPO_NONE &&
+					   f->global[from] && !f->global[to]));
+		subnet_set_sl2vl(s, sw, in, out, &table);
+	}
+}
+
+/* Groups found by their looks may still close circles: then it is refused. */
+static enum hd_status verify(const struct subnet *s, struct diag *d)
+{
+	struct deadlock_check c;
+	enum hd_status status = HD_OK;
+
+	check_deadlock(s, false, &c);
+	if (c.n_cycle > 0)
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "two VLs do not keep this fabric's groups"
+				   " from locking up");
+	deadlock_check_fini(&c);
+	return status;
+}
+
+enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
+			       const struct route_options *o, struct diag *d)
+{
+	struct dragonfly f = {
+		.g = g,
+		.group = hd_alloc(g->n, sizeof(*f.group)),
+		.global = hd_alloc(g->n_edges, sizeof(*f.global)),
+		.cost = hd_alloc(g->n, sizeof(*f.cost)),
+		.queue = hd_alloc(g->n, sizeof(*f.queue)),
+	};
+	struct route_rule rule = { dragonfly_aim, dragonfly_ports, &f, false };
+	enum hd_status status = HD_OK;
+
+	(void)o;
+	if (!find_groups(&f, s))
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "the fabric is not a dragonfly: groups that"
+				   " are complete inside (or leaves and spines)"
+				   " and each joined to all others");
+	else if (layers_available(s, g, 0) < 2)
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "needs 2 VLs on every cable between"
+				   " switches, one has only 1");
+	if (status == HD_OK) {
+		balance_routes(s, g, &rule);
+		for (switch_id sw = 0; sw < g->n; sw++)
+			set_lanes(s, &f, sw);
+		s->lanes_by_engine = true;
+		s->vls_used = 2;
+		status = verify(s, d);
+	}
+	free(f.group);
+	free(f.global);
+	free(f.cost);
+	free(f.queue);
+	return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "transport/codes.h"
+
+#include <assert.h>
+
+/*
+ * From 2 on, even codes are powers of two and odd ones lie half way between:
+ * code 2k is 2^k, code 2k + 1 is 3 * 2^(k - 1).
+ */
+static uint32_t staircase(unsigned code)
+{
+	unsigned k = code / 2;
+
+	if (code < 2)
+		return code;
+	return code % 2 ? UINT32_C(3) << (k - 1) : UINT32_C(1) << k;
+}
+
+uint32_t credit_count(unsigned code)
+{
+	assert(code < CREDITS_NONE);
+	return staircase(code);
+}
+
+unsigned credit_code(uint32_t count)
+{
+	unsigned code = CREDITS_NONE - 1;
+
+	while (credit_count(code) > count)
+		code--;
+	return code;
+}
+
+/* The same staircase in units of 10 us, but 0 is its top step. */
+hd_time rnr_delay(unsigned code)
+{
+	assert(code < 32);
+	return staircase(code ? code : 32) * 10 * HD_US;
+}
+
+hd_time ack_timeout(unsigned timeout)
+{
+	assert(timeout < 32);
+	return timeout ? (4096 * HD_NS) << timeout : HD_TIME_NEVER;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TRANSPORT_CODES_H
+#define HD_TRANSPORT_CODES_H
+
+/* The small codes that the transport's headers and attributes speak in. */
+
+#include <stdint.h>
+
+#include "base/units.h"
+
+#define CREDITS_NONE 31 /* "no credit information" */
+
+/* Receive work requests that a credit code (0..30) stands for. */
+uint32_t credit_count(unsigned code);
+/* The largest code whose count does not exceed `count`. */
+unsigned credit_code(uint32_t count);
+
+/* How long an RNR NAK's timer code (0..31) asks to wait; 0 is the longest. */
+hd_time rnr_delay(unsigned code);
+
+/* 4.096 us * 2^timeout for 1..31; HD_TIME_NEVER for 0. */
+hd_time ack_timeout(unsigned timeout);
+
+#endif

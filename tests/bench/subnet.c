@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subnet room on fabrics of the size that machine rooms have: a fat tree
+ * of three levels of 36-port switches (11,664 hosts, 1,620 switches), and one
+ * that uses all unicast LIDs. Goals are seconds on one core and memory of the
+ * whole process.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "bench.h"
+#include "subnet/check.h"
+#include "subnet/deadlock.h"
+#include "subnet/route.h"
+#include "topo/generate.h"
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+static double peak_gib(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return (double)use.ru_maxrss * 1024.0 / GIB;
+}
+
+/* All of it runs on one thread, so this is what one core needs. */
+static double cpu_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void build(struct topo *t, const char *radix)
+{
+	struct diag d = { .status = HD_OK };
+	char word[32];
+	char levels[] = "--levels=3";
+	char *argv[] = { word, levels };
+
+	snprintf(word, sizeof(word), "--radix=%s", radix);
+	if (topo_generate_words(generator_find("fat-tree", &d), 2, argv, 1, &d,
+				t) != HD_OK)
+		abort();
+}
+
+static void route(struct subnet *s, const char *engine, unsigned lmc)
+{
+	struct lid_options o = { .lmc = lmc, .sm_port = TOPO_NONE };
+	struct diag d = { .status = HD_OK };
+
+	if (subnet_assign_lids(s, &o, &d) != HD_OK ||
+	    subnet_route(s, engine, NULL, &d) != HD_OK) {
+		fprintf(stderr, "%s\n", d.message);
+		abort();
+	}
+}
+
+static void fat_tree(struct bench *b)
+{
+	struct topo t;
+	struct subnet s;
+	struct route_check c;
+	struct deadlock_check lock;
+	double start = cpu_seconds();
+
+	build(&t, b->tiny ? "8" : "36");
+	subnet_init(&s, &t);
+	route(&s, "minhop", 0);
+	double routed = cpu_seconds();
+
+	check_routes(&s, &c);
+	double checked = cpu_seconds();
+
+	bench_at_most(b, "11,664 hosts: generate, LIDs, minhop", "s", 0,
+		      routed - start);
+	bench_at_most(b, "11,664 hosts: the same + reachability of all pairs",
+		      "s", 6, checked - start);
+	check_deadlock(&s, false, &lock);
+	bench_at_most(b, "11,664 hosts: deadlock check", "s", 10,
+		      cpu_seconds() - checked);
+	if (!check_is_clean(&c) || lock.n_cycle)
+		abort();
+	bench_at_most(b, "11,664 hosts: peak memory", "GiB", 1, peak_gib());
+	deadlock_check_fini(&lock);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+/* All that fits into 48K LIDs: 11,664 hosts with LMC 2 and 1,620 switches. */
+static void all_lids(struct bench *b)
+{
+	struct topo t;
+	struct subnet s;
+	struct route_check c;
+	double start = cpu_seconds();
+
+	build(&t, b->tiny ? "8" : "36");
+	subnet_init(&s, &t);
+	route(&s, "minhop", 2);
+	check_routes(&s, &c);
+	if (!check_is_clean(&c))
+		abort();
+	bench_at_most(b, "48K LIDs: generate, LIDs, minhop, reachability", "s",
+		      0, cpu_seconds() - start);
+	bench_at_most(b, "48K LIDs: peak memory", "GiB", 8, peak_gib());
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+int main(void)
+{
+	struct bench b;
+
+	bench_begin(&b, "subnet");
+	fat_tree(&b);
+	all_lids(&b);
+	return bench_end(&b);
+}
