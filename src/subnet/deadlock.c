@@ -345,6 +345,7 @@ void check_deadlock(const struct subnet *s, bool with_switches,
 
 	entrances_init(&t, with_switches);
 	trace_unicast(&t, with_switches);
+	mcast_dependencies(s, &deps);
 	depgraph_measure(&deps, &out->size);
 	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);
 	entrances_fini(&t.doors);

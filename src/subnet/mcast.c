@@ -2,6 +2,49 @@
 #include "subnet/mcast.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/graph.h"
+#include "subnet/order.h"
+
+const char *const mcast_method_names[N_MCAST_METHODS + 1] = {
+	[MCAST_XY] = "xy",
+	[MCAST_UNION] = "union",
+	[MCAST_SHORTEST] = "shortest",
+	[MCAST_SHARED] = "shared",
+};
+
+/* A tree over switches in the making. */
+struct tree {
+	struct subnet *s;
+	struct sw_graph g;
+	const struct mcast_group *group;
+	switch_id root;
+	edge_id *from; /* the channel a switch is reached by; TOPO_NONE */
+	bool *in_tree;
+	uint16_t *dist; /* from the root */
+	switch_id *queue;
+};
+
+static const char *port_name(const struct subnet *s, port_id p)
+{
+	return topo_node_of(s->topo, p)->name;
+}
+
+static const char *switch_name(const struct subnet *s, switch_id sw)
+{
+	return s->topo->nodes[s->node_of_switch[sw]].name;
+}
+
+/* The switch an end port sends into; TOPO_NONE if there is none. */
+static switch_id home_of(const struct subnet *s, port_id p)
+{
+	node_id node = s->topo->ports[p].node;
+
+	return topo_is_switch(s->topo, node) ? s->switch_of_node[node]
+					     : subnet_switch_at(s, p);
+}
 
 void mcast_clear(struct subnet *s)
 {
@@ -12,4 +55,358 @@ void mcast_clear(struct subnet *s)
 		free(s->mft[i].ports);
 		s->mft[i] = (struct mft){ .ports = NULL };
 	}
+}
+
+uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet)
+{
+	return LID_LAST_MCAST - LID_FIRST_MCAST + 1u - s->mft[subnet].n_mlids;
+}
+
+static void tree_init(struct tree *t, struct subnet *s,
+		      const struct mcast_group *group)
+{
+	*t = (struct tree){ .s = s, .group = group };
+	graph_init(&t->g, s);
+	t->from = hd_alloc(t->g.n, sizeof(*t->from));
+	t->in_tree = hd_alloc(t->g.n, sizeof(*t->in_tree));
+	t->dist = hd_alloc(t->g.n, sizeof(*t->dist));
+	t->queue = hd_alloc(t->g.n, sizeof(*t->queue));
+}
+
+static void tree_fini(struct tree *t)
+{
+	graph_fini(&t->g);
+	free(t->from);
+	free(t->in_tree);
+	free(t->dist);
+	free(t->queue);
+}
+
+static void plant(struct tree *t, switch_id root)
+{
+	t->root = root;
+	t->in_tree[root] = true;
+	t->from[root] = TOPO_NONE;
+	graph_distances(&t->g, root, t->dist, t->queue);
+}
+
+static enum hd_status refuse_unreachable(const struct tree *t, port_id member,
+					 struct diag *d)
+{
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "multicast: there is no way from '%s' to the member"
+			 " '%s'",
+			 switch_name(t->s, t->root), port_name(t->s, member));
+}
+
+/* Follows the forwarding tables to a member, adding what is new. */
+static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
+{
+	const struct sw_graph *g = &t->g;
+	lid_t lid = t->s->lid_of_port[member];
+	switch_id home = home_of(t->s, member), sw = t->root;
+
+	for (uint32_t steps = 0; sw != home; steps++) {
+		edge_id e = edge_of(g, sw, lft_get(t->s, sw, lid));
+
+		if (e == TOPO_NONE || steps > g->n)
+			return refuse_unreachable(t, member, d);
+		switch_id to = g->edges[e].to;
+
+		if (t->in_tree[to] && (t->from[to] == TOPO_NONE ||
+				       edge_from(g, t->from[to]) != sw))
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "multicast: the paths from '%s' meet"
+					 " again at '%s', their union is no"
+					 " tree",
+					 switch_name(t->s, t->root),
+					 switch_name(t->s, to));
+		if (!t->in_tree[to]) {
+			t->in_tree[to] = true;
+			t->from[to] = e;
+		}
+		sw = to;
+	}
+	return HD_OK;
+}
+
+/* Goes back from a member by shortest steps until it meets the tree. */
+static enum hd_status add_shortest(struct tree *t, port_id member,
+				   struct diag *d)
+{
+	const struct sw_graph *g = &t->g;
+	switch_id sw = home_of(t->s, member);
+
+	if (t->dist[sw] == GRAPH_FAR)
+		return refuse_unreachable(t, member, d);
+	while (!t->in_tree[sw]) {
+		edge_id best = TOPO_NONE; /* leading away from the tree */
+
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+
+			if (t->dist[to] + 1u != t->dist[sw])
+				continue;
+			if (best == TOPO_NONE || t->in_tree[to])
+				best = e;
+			if (t->in_tree[to])
+				break;
+		}
+		t->in_tree[sw] = true;
+		t->from[sw] = g->reverse[best];
+		sw = g->edges[best].to;
+	}
+	return HD_OK;
+}
+
+/* The largest number of hops from a switch to a member. */
+static uint16_t reach(struct tree *t, switch_id sw)
+{
+	const struct mcast_group *m = t->group;
+	uint16_t most = 0;
+
+	graph_distances(&t->g, sw, t->dist, t->queue);
+	for (uint32_t i = 0; i < m->n_members; i++) {
+		switch_id home = home_of(t->s, m->members[i]);
+		bool adapter = t->s->topo->ports[m->members[i]].number > 0;
+		uint32_t hops = t->dist[home] + (adapter ? 1u : 0u);
+
+		if (t->dist[home] == GRAPH_FAR)
+			return GRAPH_FAR;
+		most = hops > most ? (uint16_t)hops : most;
+	}
+	return most;
+}
+
+/* OpenSM's root: least such number, the first in its order of switches. */
+static switch_id shared_root(struct tree *t)
+{
+	port_id *ports = hd_alloc(t->s->topo->n_ports, sizeof(*ports));
+	uint32_t n = order_ports_by_guid(t->s, ports);
+	switch_id best = TOPO_NONE;
+	uint16_t least = GRAPH_FAR;
+
+	for (uint32_t i = 0; i < n; i++) {
+		switch_id sw =
+			t->s->switch_of_node[t->s->topo->ports[ports[i]].node];
+
+		if (sw == TOPO_NONE ||
+		    t->s->topo->ports[ports[i]].subnet != t->group->subnet)
+			continue;
+		uint16_t hops = reach(t, sw);
+
+		if (hops < least) {
+			least = hops;
+			best = sw;
+		}
+	}
+	free(ports);
+	return best;
+}
+
+static uint64_t *row_of(const struct tree *t, switch_id sw)
+{
+	struct mft *m = &t->s->mft[t->group->subnet];
+
+	return &m->ports[((size_t)(m->n_mlids - 1) * t->g.n + sw) * m->words];
+}
+
+static void set_port(uint64_t *row, unsigned port)
+{
+	row[port / 64] |= UINT64_C(1) << port % 64;
+}
+
+/* Writes the tree into a new MLID's rows. */
+static void write_rows(struct tree *t, bool both_ways)
+{
+	const struct topo *topo = t->s->topo;
+	struct mft *m = &t->s->mft[t->group->subnet];
+	size_t block = (size_t)t->g.n * m->words;
+
+	m->ports = hd_grow(m->ports, &m->cap, m->n_mlids + 1u,
+			   block * sizeof(*m->ports));
+	memset(&m->ports[m->n_mlids * block], 0, block * sizeof(*m->ports));
+	m->n_mlids++;
+	for (switch_id sw = 0; sw < t->g.n; sw++) {
+		edge_id e = t->in_tree[sw] ? t->from[sw] : TOPO_NONE;
+
+		if (e == TOPO_NONE)
+			continue;
+		set_port(row_of(t, edge_from(&t->g, e)), t->g.edges[e].out);
+		if (both_ways)
+			set_port(row_of(t, sw), t->g.edges[e].in);
+	}
+	for (uint32_t i = 0; i < t->group->n_members; i++) {
+		port_id p = t->group->members[i];
+		unsigned number =
+			topo->ports[p].number == 0
+				? 0
+				: topo->ports[topo->ports[p].peer].number;
+
+		set_port(row_of(t, home_of(t->s, p)), number);
+	}
+}
+
+/* Drops a top that leads to one branch only and has no member. */
+static void prune_root(struct tree *t)
+{
+	for (;;) {
+		switch_id only = TOPO_NONE;
+		unsigned n = 0;
+
+		for (switch_id sw = 0; sw < t->g.n; sw++) {
+			if (!t->in_tree[sw] || t->from[sw] == TOPO_NONE ||
+			    edge_from(&t->g, t->from[sw]) != t->root)
+				continue;
+			only = sw;
+			n++;
+		}
+		for (uint32_t i = 0; i < t->group->n_members; i++)
+			n += home_of(t->s, t->group->members[i]) == t->root;
+		if (n != 1 || only == TOPO_NONE)
+			return;
+		t->in_tree[t->root] = false;
+		t->root = only;
+		t->from[only] = TOPO_NONE;
+	}
+}
+
+static enum hd_status check_port(const struct subnet *s, port_id p,
+				 const char *what, struct diag *d)
+{
+	if (p >= s->topo->n_ports || !topo_is_end_port(s->topo, p) ||
+	    home_of(s, p) == TOPO_NONE)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"multicast: %s '%s' is no end port on a switch", what,
+			p < s->topo->n_ports ? port_name(s, p) : "?");
+	return HD_OK;
+}
+
+static enum hd_status check_group(const struct subnet *s,
+				  const struct mcast_group *m, struct diag *d)
+{
+	bool needs_source = m->method != MCAST_SHARED;
+
+	if (m->n_members == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "multicast: a group needs members");
+	if (needs_source && m->source == TOPO_NONE)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "multicast: a tree by '%s' needs a source",
+				 mcast_method_names[m->method]);
+	if (needs_source && check_port(s, m->source, "source", d) != HD_OK)
+		return d->status;
+	for (uint32_t i = 0; i < m->n_members; i++) {
+		if (check_port(s, m->members[i], "member", d) != HD_OK)
+			return d->status;
+		if (s->topo->ports[m->members[i]].subnet != m->subnet)
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "multicast: the member '%s' is in"
+					 " another subnet",
+					 port_name(s, m->members[i]));
+	}
+	if (needs_source && s->topo->ports[m->source].subnet != m->subnet)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "multicast: the source '%s' is in another"
+				 " subnet",
+				 port_name(s, m->source));
+	if (m->method == MCAST_XY &&
+	    (!s->engine || strcmp(s->engine, "xy") != 0))
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "multicast: XY trees need the routing engine"
+				 " 'xy', the routes are those of '%s'",
+				 s->engine ? s->engine : "none");
+	if (mcast_mlids_left(s, m->subnet) == 0)
+		return diag_fail(d, HD_ERR_FULL,
+				 "multicast: all %u MLIDs are in use",
+				 LID_LAST_MCAST - LID_FIRST_MCAST + 1u);
+	return HD_OK;
+}
+
+/* The group without members that occur twice. */
+static struct mcast_group copy_group(const struct mcast_group *want)
+{
+	struct mcast_group m = *want;
+
+	m.members = hd_alloc(want->n_members, sizeof(*m.members));
+	m.n_members = 0;
+	m.root = TOPO_NONE;
+	for (uint32_t i = 0; i < want->n_members; i++) {
+		uint32_t k = 0;
+
+		while (k < m.n_members && m.members[k] != want->members[i])
+			k++;
+		if (k == m.n_members)
+			m.members[m.n_members++] = want->members[i];
+	}
+	return m;
+}
+
+static enum hd_status grow(struct tree *t, struct diag *d)
+{
+	const struct mcast_group *m = t->group;
+	bool routed = m->method == MCAST_XY || m->method == MCAST_UNION;
+	switch_id root = m->method == MCAST_SHARED ? shared_root(t)
+						   : home_of(t->s, m->source);
+
+	if (root == TOPO_NONE) {
+		t->root = home_of(t->s, m->members[0]);
+		return refuse_unreachable(t, m->members[m->n_members - 1], d);
+	}
+	plant(t, root);
+	for (uint32_t i = 0; i < m->n_members; i++) {
+		enum hd_status status =
+			routed ? add_routed(t, m->members[i], d)
+			       : add_shortest(t, m->members[i], d);
+
+		if (status != HD_OK)
+			return status;
+	}
+	if (m->method == MCAST_SHARED)
+		prune_root(t);
+	return HD_OK;
+}
+
+static uint32_t words_of(const struct topo *t)
+{
+	uint32_t most = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (topo_is_switch(t, v) && t->nodes[v].n_ports > most)
+			most = t->nodes[v].n_ports;
+	}
+	return most / 64 + 1;
+}
+
+enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
+			 struct diag *d)
+{
+	enum hd_status status = check_group(s, want, d);
+	struct tree t;
+
+	if (status != HD_OK)
+		return status;
+	struct mcast_group m = copy_group(want);
+
+	tree_init(&t, s, &m);
+	status = grow(&t, d);
+	if (status == HD_OK) {
+		struct mft *table = &s->mft[m.subnet];
+
+		table->words = words_of(s->topo);
+		write_rows(&t, m.method == MCAST_SHARED);
+		if (m.method == MCAST_SHARED) {
+			m.root = t.root;
+			m.source = TOPO_NONE;
+		}
+		m.mlid = (lid_t)(LID_FIRST_MCAST + table->n_mlids - 1);
+		s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u,
+				    sizeof(*s->groups));
+		s->groups[s->n_groups++] = m;
+	} else {
+		free(m.members);
+	}
+	tree_fini(&t);
+	return status;
 }

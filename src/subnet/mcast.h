@@ -8,29 +8,79 @@
  * A switch sends a packet for an MLID from every port of its set except the
  * one the packet came in by. Since a table knows only the MLID, a tree either
  * serves one source (its union of paths is right for that source only) or is a
- * spanning tree of the group, which serves any sender on it.
+ * spanning tree of the group, which serves any sender on it. So a method with
+ * a source needs one of the 16,383 MLIDs per (source, group), a shared tree
+ * one per group.
  */
 
+#include "subnet/depgraph.h"
 #include "subnet/subnet.h"
 
 enum mcast_method {
 	MCAST_XY,       /* union of the XY paths from one source */
-	MCAST_SHARED,   /* one spanning tree per group, as OpenSM builds it */
+	MCAST_UNION,    /* the same of any engine's paths, if it is a tree */
 	MCAST_SHORTEST, /* shortest-path tree from one source, any topology */
-	MCAST_UNION,    /* union of the unicast paths from one source */
+	MCAST_SHARED,   /* one spanning tree per group, as OpenSM builds it */
+	N_MCAST_METHODS
 };
+
+extern const char *const mcast_method_names[N_MCAST_METHODS + 1];
 
 struct mcast_group {
 	enum mcast_method method;
 	lid_t mlid;
 	uint16_t subnet;
+	uint8_t sl;
 	port_id source;   /* TOPO_NONE: any member may send */
-	port_id *members; /* end ports, the source too if it listens */
+	port_id *members; /* end ports, none twice */
 	uint32_t n_members;
 	switch_id root; /* of a shared tree; TOPO_NONE otherwise */
 };
 
+/*
+ * Builds the tree of a group and gives it the next MLID, in group->mlid of
+ * s->groups[s->n_groups - 1]. `want` says method, sl, source and members,
+ * which are copied; a source that is also a member does not hear itself.
+ * Refuses with HD_ERR_FULL when no MLID is left, HD_ERR_UNFIT when the method
+ * does not apply or a member cannot be reached.
+ */
+HD_MUST_CHECK enum hd_status
+mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
+
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);
+
+/* MLIDs that are still free. */
+uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet);
+
+static inline bool mcast_has_port(const uint64_t *ports, unsigned port)
+{
+	return ports[port / 64] >> port % 64 & 1;
+}
+
+struct mcast_check {
+	uint64_t n_expected;   /* deliveries, over all senders and members */
+	uint64_t n_missing;    /* members that a packet does not reach */
+	uint64_t n_duplicates; /* copies beyond the first */
+	uint64_t n_strays;     /* copies for ports that are no members */
+	uint64_t n_loops;      /* senders whose packets never end */
+	uint64_t n_cables;     /* copies on cables, hosts' cables included */
+	unsigned max_hops;     /* cables between switches to a member */
+	/* The first fault: which group and sender. */
+	uint32_t fault_group;
+	port_id fault_sender;
+};
+
+/* Sends one packet per sender of every group through the tables. */
+void check_mcast(const struct subnet *s, struct mcast_check *out);
+
+static inline bool mcast_check_is_clean(const struct mcast_check *c)
+{
+	return c->n_missing == 0 && c->n_duplicates == 0 && c->n_strays == 0 &&
+	       c->n_loops == 0;
+}
+
+/* What the packets of all groups wait for, added to `deps`. */
+void mcast_dependencies(const struct subnet *s, struct depgraph *deps);
 
 #endif

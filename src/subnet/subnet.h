@@ -63,6 +63,7 @@ struct mft {
 	uint32_t n_mlids; /* MLIDs 0xC000 .. 0xC000 + n_mlids - 1 */
 	uint32_t words;
 	uint64_t *ports; /* [mlid][switch][word] */
+	size_t cap;      /* MLIDs there is room for */
 };
 
 struct mcast_group; /* mcast.h */

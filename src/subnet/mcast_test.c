@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "subnet/deadlock.h"
+#include "subnet/fabric_for_tests.h"
+#include "subnet/mcast.h"
+#include "subnet/route.h"
+
+static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
+static const struct lid_options by_paper = { .order = LIDS_PAPER,
+					     .sm_port = TOPO_NONE };
+
+static void set_up(struct topo *t, struct subnet *s, const char *fabric,
+		   const char *engine, const struct lid_options *lids)
+{
+	struct diag d = { .status = HD_OK };
+
+	generate(t, fabric);
+	subnet_init(s, t);
+	if (subnet_assign_lids(s, lids, &d) != HD_OK ||
+	    subnet_route(s, engine, NULL, &d) != HD_OK)
+		fail_msg("%s", d.message);
+}
+
+static void tear_down(struct topo *t, struct subnet *s)
+{
+	subnet_fini(s);
+	topo_fini(t);
+}
+
+/* The switch at column x, row y. */
+static switch_id found_at(const struct subnet *s, unsigned x, unsigned y)
+{
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		const struct topo_node *v =
+			&s->topo->nodes[s->node_of_switch[sw]];
+
+		if (v->coord[0] == x && v->coord[1] == y)
+			return sw;
+	}
+	return TOPO_NONE;
+}
+
+static uint32_t all_end_ports(const struct topo *t, port_id *out)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p))
+			out[n++] = p;
+	}
+	return n;
+}
+
+static void add(struct subnet *s, enum mcast_method method, port_id source,
+		const port_id *members, uint32_t n)
+{
+	struct mcast_group m = {
+		.method = method,
+		.source = source,
+		.members = (port_id *)members,
+		.n_members = n,
+	};
+	struct diag d = { .status = HD_OK };
+
+	if (mcast_add(s, &m, &d) != HD_OK)
+		fail_msg("%s", d.message);
+}
+
+static void figure_9_of_the_paper_comes_out_exactly(void **state)
+{
+	/* 5 x 5, N(2,2) to LIDs 4, 5, 19, 21, 23; ports 1 = E 2 = N 3 = W 4 = S
+	 */
+	static const struct {
+		unsigned x, y;
+		uint64_t ports;
+	} expected[] = {
+		{ 2, 2, 1 << 1 | 1 << 3 },
+		{ 1, 2, 1 << 3 },
+		{ 0, 2, 1 << 2 },
+		{ 0, 3, 1 << 2 | 1 }, /* LID 4 */
+		{ 0, 4, 1 },          /* LID 5 */
+		{ 3, 2, 1 << 1 | 1 << 2 },
+		{ 3, 3, 1 },          /* LID 19 */
+		{ 4, 2, 1 << 4 | 1 }, /* LID 23 */
+		{ 4, 1, 1 << 4 },
+		{ 4, 0, 1 }, /* LID 21 */
+	};
+	static const lid_t lids[] = { 4, 5, 19, 21, 23 };
+	struct topo t;
+	struct subnet s;
+	port_id members[5];
+	uint64_t sum = 0;
+
+	(void)state;
+	set_up(&t, &s, "node-mesh --columns=5 --rows=5", "xy", &by_paper);
+	for (unsigned i = 0; i < 5; i++)
+		members[i] = s.port_of_lid[0][lids[i]];
+	port_id source = s.port_of_lid[0][2 * 5 + 2 + 1];
+
+	add(&s, MCAST_XY, source, members, 5);
+	assert_int_equal(s.groups[0].mlid, 0xC000);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		switch_id sw = found_at(&s, expected[i].x, expected[i].y);
+
+		assert_int_equal(*mft_get(&s.mft[0], sw, s.n_switches, 0xC000),
+				 expected[i].ports);
+		sum += expected[i].ports;
+	}
+	for (switch_id sw = 0; sw < s.n_switches; sw++)
+		sum -= *mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
+	assert_int_equal(sum, 0); /* and nothing anywhere else */
+	tear_down(&t, &s);
+}
+
+static void broadcast_costs_what_theory_says(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct mcast_check c;
+	port_id ends[256];
+
+	(void)state;
+	/*
+	 * 16 x 16, everybody to everybody: unicast takes |dx| + |dy| cables
+	 * per pair, a multicast tree 255 in all.
+	 */
+	set_up(&t, &s, "node-mesh --columns=16 --rows=16", "xy", &by_paper);
+	assert_int_equal(all_end_ports(&t, ends), 256);
+	for (unsigned i = 0; i < 256; i++)
+		add(&s, MCAST_XY, ends[i], ends, 256);
+	check_mcast(&s, &c);
+	assert_true(mcast_check_is_clean(&c));
+	assert_int_equal(c.n_expected, 256 * 255);
+	assert_int_equal(c.n_cables, 256 * 255);
+	assert_int_equal(c.max_hops, 30);
+	assert_int_equal(mcast_mlids_left(&s, 0), 16383 - 256);
+	struct deadlock_check lock;
+
+	check_deadlock(&s, false, &lock);
+	assert_int_equal(lock.n_cycle, 0);
+	deadlock_check_fini(&lock);
+	tear_down(&t, &s);
+}
+
+static void one_mlid_for_two_sources_duplicates(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct mcast_check c;
+	port_id ends[16];
+
+	(void)state;
+	set_up(&t, &s, "node-mesh --columns=4 --rows=4", "xy", &by_paper);
+	all_end_ports(&t, ends);
+	for (unsigned i = 0; i < 16; i++)
+		add(&s, MCAST_XY, ends[i], ends, 16);
+	/* The union for any two sources under the first one's MLID ... */
+	size_t block = (size_t)s.n_switches * s.mft[0].words;
+	uint64_t *first = calloc(block, sizeof(*first)), *m = s.mft[0].ports;
+	uint64_t n_duplicates = 0;
+
+	memcpy(first, m, block * sizeof(*first));
+	for (size_t k = 1; k < 16; k++) {
+		for (size_t i = 0; i < block; i++)
+			m[i] = first[i] | m[k * block + i];
+		check_mcast(&s, &c);
+		/* Sources in one row have the same tree: row, then columns. */
+		if (topo_node_of(&t, ends[k])->coord[1] ==
+		    topo_node_of(&t, ends[0])->coord[1]) {
+			assert_true(mcast_check_is_clean(&c));
+			continue;
+		}
+		assert_false(mcast_check_is_clean(&c));
+		assert_int_equal(c.fault_group, 0);
+		assert_int_equal(c.fault_sender, ends[0]);
+		n_duplicates += c.n_duplicates;
+	}
+	assert_true(n_duplicates > 0);
+	free(first);
+	/* ... and for all of them: packets go round for ever. */
+	for (size_t i = block; i < 16 * block; i++)
+		s.mft[0].ports[i % block] |= s.mft[0].ports[i];
+	check_mcast(&s, &c);
+	assert_int_equal(c.n_loops, 1);
+	tear_down(&t, &s);
+}
+
+/* Engines and fabrics for trees by any method. */
+static void trees_reach_each_member_once_on_random_fabrics(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		struct topo t;
+		struct subnet s;
+		struct mcast_check c;
+		struct diag d = { .status = HD_OK };
+		port_id ends[64];
+
+		rng_init(&r, 3, i);
+		build_random(&t, i, 2 + (uint32_t)rng_below(&r, 30),
+			     (uint32_t)rng_below(&r, 40));
+		subnet_init(&s, &t);
+		assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
+		assert_int_equal(subnet_route(&s, "updn", NULL, &d), HD_OK);
+		uint32_t n = all_end_ports(&t, ends);
+
+		for (unsigned k = 0; k < 10; k++) {
+			rng_shuffle(&r, ends, n);
+			uint32_t m = 1 + (uint32_t)rng_below(&r, n);
+
+			add(&s, k % 2 ? MCAST_SHARED : MCAST_SHORTEST,
+			    k % 2 ? TOPO_NONE : ends[rng_below(&r, n)], ends,
+			    m);
+		}
+		check_mcast(&s, &c);
+		assert_true(c.n_expected > 0);
+		assert_true(mcast_check_is_clean(&c));
+		tear_down(&t, &s);
+	}
+}
+
+static void shared_trees_have_opensms_root(void **state)
+{
+	/* A line of five: members at 0, 1 and 4; the middle, 2, has 3 hops. */
+	static const uint32_t dims[] = { 5, 1 };
+	struct topo t;
+	struct subnet s;
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	build_grid(&t, FAMILY_MESH, 2, dims, 1);
+	subnet_init(&s, &t);
+	assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
+	assert_int_equal(subnet_route(&s, "minhop", NULL, &d), HD_OK);
+	port_id members[] = { topo_port_of(&t, 5, 1), topo_port_of(&t, 6, 1),
+			      topo_port_of(&t, 9, 1) };
+
+	add(&s, MCAST_SHARED, TOPO_NONE, members, 3);
+	assert_int_equal(s.groups[0].root, 2);
+	/* 1 | 2 = ports up and down the line, 5 the host */
+	static const uint64_t ports[] = { 1 << 1 | 1 << 5,
+					  1 << 1 | 1 << 2 | 1 << 5,
+					  1 << 1 | 1 << 2, 1 << 1 | 1 << 2,
+					  1 << 2 | 1 << 5 };
+
+	for (switch_id sw = 0; sw < 5; sw++)
+		assert_int_equal(*mft_get(&s.mft[0], sw, 5, 0xC000), ports[sw]);
+	/* Two members on neighbours: both are as good; the first it is. */
+	add(&s, MCAST_SHARED, TOPO_NONE, &members[0], 2);
+	assert_int_equal(s.groups[1].root, 0);
+	assert_int_equal(s.groups[1].mlid, 0xC001);
+	tear_down(&t, &s);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	port_id ends[32];
+	struct mcast_group m = { .method = MCAST_XY };
+
+	(void)state;
+	set_up(&t, &s, "torus --sizes=5x5", "minhop", &by_opensm);
+	uint32_t n = all_end_ports(&t, ends);
+	static const struct {
+		enum mcast_method method;
+		bool source;
+		uint32_t n_members;
+		const char *reason;
+	} cases[] = {
+		{ MCAST_XY, true, 5, "need the routing engine 'xy'" },
+		{ MCAST_SHORTEST, false, 5, "needs a source" },
+		{ MCAST_SHARED, false, 0, "needs members" },
+		{ MCAST_UNION, true, 25, "meet again" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diag d = { .status = HD_OK };
+
+		m.method = cases[i].method;
+		m.source = cases[i].source ? ends[0] : TOPO_NONE;
+		m.members = ends;
+		m.n_members = cases[i].n_members;
+		if (mcast_add(&s, &m, &d) == HD_OK ||
+		    !strstr(d.message, cases[i].reason))
+			fail_msg("'%s' has no '%s'", d.message,
+				 cases[i].reason);
+		assert_int_equal(s.n_groups, 0);
+	}
+	assert_int_equal(n, 25);
+	tear_down(&t, &s);
+}
+
+static void mlids_run_out_after_16383(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	port_id ends[4];
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	set_up(&t, &s, "star --hosts=2", "minhop", &by_opensm);
+	uint32_t n = all_end_ports(&t, ends);
+	struct mcast_group m = { .method = MCAST_SHARED,
+				 .source = TOPO_NONE,
+				 .members = ends,
+				 .n_members = n };
+
+	for (unsigned i = 0; i < 16383; i++)
+		assert_int_equal(mcast_add(&s, &m, &d), HD_OK);
+	assert_int_equal(s.groups[16382].mlid, LID_LAST_MCAST);
+	assert_int_equal(mcast_mlids_left(&s, 0), 0);
+	assert_int_equal(mcast_add(&s, &m, &d), HD_ERR_FULL);
+	tear_down(&t, &s);
+}
+
+static void multicast_can_close_a_circle_that_unicast_does_not(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct deadlock_check c;
+	port_id ends[8];
+
+	(void)state;
+	set_up(&t, &s, "ring --switches=6", "updn", &by_opensm);
+	check_deadlock(&s, false, &c);
+	assert_int_equal(c.n_cycle, 0);
+	deadlock_check_fini(&c);
+	uint32_t n = all_end_ports(&t, ends);
+
+	/* Shortest-path trees from everywhere take every turn of the ring. */
+	for (uint32_t i = 0; i < n; i++)
+		add(&s, MCAST_SHORTEST, ends[i], ends, n);
+	check_deadlock(&s, false, &c);
+	assert_int_equal(c.n_cycle, 6);
+	deadlock_check_fini(&c);
+	tear_down(&t, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figure_9_of_the_paper_comes_out_exactly),
+		cmocka_unit_test(broadcast_costs_what_theory_says),
+		cmocka_unit_test(one_mlid_for_two_sources_duplicates),
+		cmocka_unit_test(
+			trees_reach_each_member_once_on_random_fabrics),
+		cmocka_unit_test(shared_trees_have_opensms_root),
+		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(mlids_run_out_after_16383),
+		cmocka_unit_test(
+			multicast_can_close_a_circle_that_unicast_does_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
