@@ -79,19 +79,19 @@ void model_progress_begin(struct model_progress *p,
 			  const struct common_options *common, size_t points,
 			  uint64_t packets)
 {
-	double each = packets ? (double)packets : 1;
+	/* Packets of the warm-up count too. */
+	struct twin_options o = { .packets = packets };
+	double each = packets ? (double)(packets + twin_warmup(&o)) : 1;
 
-	*p = (struct model_progress){ .packets = packets };
+	*p = (struct model_progress){ .packets = packets, .each = each };
 	progress_begin(&p->line, common, packets ? "packets" : "points",
 		       (double)points * each);
 }
 
 void model_progress_point(struct model_progress *p, size_t index)
 {
-	double each = p->packets ? (double)p->packets : 1;
-
 	p->index = index;
-	progress_show(&p->line, (double)index * each);
+	progress_show(&p->line, (double)index * p->each);
 }
 
 static void tick(void *arg, uint64_t arrivals)

@@ -34,6 +34,7 @@ bool model_read_fields(const struct command *self, const char *text, size_t low,
 struct model_progress {
 	struct progress line;
 	uint64_t packets; /* per point; 0: points are counted */
+	double each;      /* what a point counts for */
 	size_t index;     /* of the point under way */
 };
 

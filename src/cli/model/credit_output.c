@@ -77,7 +77,7 @@ static const struct column point_columns[] = {
 	REAL6("L", "packets"),
 	REAL6("R", "t"),
 	REAL6("T", "packets/t"),
-	REAL6("loss", "share"),
+	{ "loss", "share", VALUE_REAL, ORIGIN_COMPUTED },
 	REAL6("in_flight", "credits"),
 	{ "states", NULL, VALUE_UINT, ORIGIN_COMPUTED },
 	{ "method", NULL, VALUE_TEXT },

@@ -12,8 +12,7 @@
 #define MEASURES                                                            \
 	{ "L", "packets", VALUE_REAL, ORIGIN_COMPUTED, .places = 6 },       \
 		{ "U", "share", VALUE_REAL, ORIGIN_COMPUTED, .places = 6 }, \
-		{ "blocking", "share", VALUE_REAL, ORIGIN_COMPUTED,         \
-		  .places = 6 },                                            \
+		{ "blocking", "share", VALUE_REAL, ORIGIN_COMPUTED },       \
 		{ "throughput", "packets/t", VALUE_REAL, ORIGIN_COMPUTED,   \
 		  .places = 6 },                                            \
 	{                                                                   \

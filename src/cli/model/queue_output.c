@@ -88,7 +88,7 @@ static const struct column columns[] = {
 	REAL6("W", "t"),
 	REAL6("Wq", "t"),
 	REAL6("U", "share"),
-	REAL6("blocking", "share"),
+	{ "blocking", "share", VALUE_REAL, ORIGIN_COMPUTED },
 	REAL6("throughput", "packets/t"),
 	{ NULL },
 };

@@ -14,7 +14,13 @@ static uint64_t key_of(unsigned kind, size_t lane)
 	return (uint64_t)kind << 32 | lane;
 }
 
-/* Customers who wait, oldest first: a ring that grows, of 2^k places. */
+/*
+ * Customers who wait, oldest first: a ring that grows, of 2^k places. Beyond
+ * LINE_MAX_WAITING, which only an overloaded class ever sees, newcomers are not
+ * kept: the class always has work anyway, and nobody asks how long it waits.
+ */
+#define LINE_MAX_WAITING ((size_t)1 << 24)
+
 struct line {
 	hd_time *arrived;
 	size_t cap, head, n;
@@ -206,7 +212,7 @@ static void arrive(struct server *s, size_t k, hd_time now)
 		batch_means_add(&l->lost, lost);
 		l->n_lost += lost;
 	}
-	if (!lost) {
+	if (!lost && l->line.n < LINE_MAX_WAITING) {
 		s->present++;
 		line_push(&l->line, now);
 		show(s, k, now);
