@@ -20,7 +20,7 @@ help:
 
 build:
 	@ci/deps.sh build
-	@ci/build.sh release
+	@TARGET=manual ci/build.sh release
 
 demo: build
 	@ci/demo.sh build/release/heddle
@@ -33,7 +33,9 @@ test-long:
 	@ci/deps.sh
 	@ci/check.sh long
 
-bench: build
+bench:
+	@ci/deps.sh
+	@ci/build.sh release
 	@ci/bench.sh build/release
 
 lint:

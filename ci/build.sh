@@ -1,5 +1,6 @@
 #!/bin/sh
 # Configures and builds one preset, quietly. Usage: build.sh PRESET [-D...]
+# TARGET=manual in the environment builds the program and its man pages only.
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1
@@ -9,7 +10,7 @@ log=build/$preset.log
 
 case $preset in
 fuzz) target=fuzzers ;;
-*) target=all ;;
+*) target=${TARGET:-all} ;;
 esac
 { cmake --preset "$preset" "$@" &&
 	cmake --build --preset "$preset" --target "$target" \
