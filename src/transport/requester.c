@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "transport/codes.h"
+#include "transport/state.h"
+
+#define INFINITE_RNR 7
+/* At most half of the numbers may be under way, or old and new look alike. */
+#define PSN_WINDOW   (1 << 22)
+
+void requester_init(struct requester *r, uint32_t size)
+{
+	r->size = size;
+	r->items = hd_alloc(size, sizeof(*r->items));
+	requester_reset(r);
+}
+
+void requester_fini(struct requester *r)
+{
+	free(r->items);
+}
+
+void requester_reset(struct requester *r)
+{
+	*r = (struct requester){ .items = r->items,
+				 .size = r->size,
+				 .timer = HD_TIME_NEVER };
+}
+
+static struct send_item *item_at(const struct requester *r, uint32_t i)
+{
+	return &r->items[i % r->size];
+}
+
+static void reload(struct qp *qp)
+{
+	qp->rq.retry_left = qp->attr.retry;
+	qp->rq.rnr_left = qp->attr.rnr_retry;
+}
+
+void requester_start(struct qp *qp)
+{
+	struct requester *r = &qp->rq;
+
+	r->next_psn = qp->attr.sq_psn;
+	r->unlimited = !qp->attr.credits;
+	reload(qp);
+}
+
+static bool needs_answer(const struct send_item *item)
+{
+	return item->wr.kind >= WR_READ;
+}
+
+/* ---- completing -------------------------------------------------------- */
+
+static enum wc_kind completion_kind(enum wr_kind kind)
+{
+	switch (kind) {
+	case WR_WRITE:
+	case WR_WRITE_IMM:
+		return WC_WRITE;
+	case WR_READ:
+		return WC_READ;
+	case WR_CMP_SWAP:
+		return WC_CMP_SWAP;
+	case WR_FETCH_ADD:
+		return WC_FETCH_ADD;
+	default:
+		return WC_SEND;
+	}
+}
+
+/* Silent only if it succeeded and nobody asked. */
+static void complete_item(struct qp *qp, const struct send_item *item,
+			  enum wc_status status)
+{
+	struct completion wc = {
+		.id = item->wr.id,
+		.status = status,
+		.kind = completion_kind(item->wr.kind),
+		.qpn = qp->params.qpn,
+		.byte_len = (uint32_t)item->length,
+	};
+	bool wanted = qp->params.signal_all || item->wr.flags & WR_SIGNALED;
+
+	if (status != WC_SUCCESS || wanted)
+		qp->owner->complete(qp->owner->context, qp, &wc, false);
+}
+
+static void complete_head(struct qp *qp, enum wc_status status)
+{
+	struct requester *r = &qp->rq;
+	struct send_item *item = item_at(r, r->head);
+
+	if (needs_answer(item) && item->started)
+		r->rd_out--;
+	r->head++;
+	complete_item(qp, item, status);
+}
+
+/* The oldest request fails; what is behind it is flushed. */
+static void fail_head(struct qp *qp, enum wc_status status)
+{
+	struct requester *r = &qp->rq;
+
+	r->timer = HD_TIME_NEVER;
+	r->rnr_until = 0;
+	complete_head(qp, status);
+	if (qp->params.kind == QP_RC) {
+		qp_enter_error(qp);
+		return;
+	}
+	qp->state = QPS_SQE;
+	requester_flush(qp);
+}
+
+void requester_flush(struct qp *qp)
+{
+	struct requester *r = &qp->rq;
+
+	r->timer = HD_TIME_NEVER;
+	r->rnr_until = 0;
+	while (r->head != r->tail)
+		complete_head(qp, WC_WR_FLUSH_ERR);
+	r->next = r->head;
+	r->offset = 0;
+	r->rd_out = 0;
+}
+
+/* ---- posting ----------------------------------------------------------- */
+
+static bool kind_is_allowed(const struct qp *qp, const struct send_wr *wr)
+{
+	switch (qp->params.kind) {
+	case QP_RC:
+		return true;
+	case QP_UC:
+		return wr->kind <= WR_WRITE_IMM && wr->kind != WR_SEND_INV;
+	case QP_UD:
+		return wr->kind == WR_SEND || wr->kind == WR_SEND_IMM;
+	}
+	return false;
+}
+
+static enum hd_status check_request(const struct qp *qp,
+				    const struct send_wr *wr, uint64_t length)
+{
+	bool is_atomic = wr->kind == WR_CMP_SWAP || wr->kind == WR_FETCH_ADD;
+
+	if (!kind_is_allowed(qp, wr))
+		return HD_ERR_UNFIT;
+	if (length > WR_MAX_LENGTH || (is_atomic && length != 8))
+		return HD_ERR_RANGE;
+	if (wr->flags & WR_INLINE &&
+	    (length > WR_MAX_INLINE || wr->kind >= WR_READ))
+		return HD_ERR_RANGE;
+	return HD_OK;
+}
+
+static void copy_inline(const struct send_wr *wr, uint8_t *to,
+			const struct qp *qp)
+{
+	for (uint32_t i = 0; i < wr->n_sge; i++) {
+		/* Inline data need no registration: key 0 is the program. */
+		qp->owner->read(qp->owner->context, 0, wr->sge[i].addr, to,
+				wr->sge[i].length);
+		to += wr->sge[i].length;
+	}
+}
+
+enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr,
+			    hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	(void)now;
+	if (qp->state < QPS_RTS)
+		return HD_ERR_UNFIT;
+	if (wr->n_sge > WR_MAX_SGE)
+		return HD_ERR_RANGE;
+	uint64_t length = sg_length(wr->sge, wr->n_sge);
+	enum hd_status status = check_request(qp, wr, length);
+
+	if (status != HD_OK)
+		return status;
+	if (r->tail - r->head == r->size)
+		return HD_ERR_FULL;
+	struct send_item *item = item_at(r, r->tail++);
+
+	item->wr = *wr;
+	item->length = length;
+	item->started = false;
+	item->done = 0;
+	item->n_psns = 0;
+	if (wr->flags & WR_INLINE)
+		copy_inline(wr, item->data, qp);
+	if (qp->state == QPS_ERR || qp->state == QPS_SQE)
+		requester_flush(qp);
+	return HD_OK;
+}
+
+/* ---- sending ----------------------------------------------------------- */
+
+static bool is_waiting(const struct requester *r, hd_time now)
+{
+	return r->rnr_until && now < r->rnr_until;
+}
+
+/* Does a request that was never sent have to wait for something? */
+static bool may_start(const struct qp *qp, const struct send_item *item)
+{
+	const struct requester *r = &qp->rq;
+	bool uses_recv =
+		item->wr.kind <= WR_SEND_INV || item->wr.kind == WR_WRITE_IMM;
+
+	if (qp->state == QPS_SQD)
+		return false; /* only finishes what was started */
+	if (item->wr.flags & WR_FENCE && r->rd_out)
+		return false;
+	if (needs_answer(item) && r->rd_out >= qp->attr.max_rd)
+		return false;
+	if (qp->params.kind == QP_RC && uses_recv && !r->unlimited &&
+	    psn_diff(psn_add(r->ssn, 1), psn_add(r->lsn, 1)) > 0)
+		return false;
+	const struct send_item *oldest = item_at(r, r->head);
+
+	return r->head == r->next ||
+	       psn_diff(r->next_psn, oldest->psn) < PSN_WINDOW;
+}
+
+bool requester_has_packet(const struct qp *qp, hd_time now)
+{
+	const struct requester *r = &qp->rq;
+
+	if ((qp->state != QPS_RTS && qp->state != QPS_SQD) ||
+	    r->next == r->tail || is_waiting(r, now))
+		return false;
+	const struct send_item *item = item_at(r, r->next);
+
+	return item->started || may_start(qp, item);
+}
+
+/* What the request itself must answer for before anything is sent. */
+static enum wc_status check_item(const struct qp *qp,
+				 const struct send_item *item)
+{
+	const struct send_wr *wr = &item->wr;
+	unsigned access = wr->kind >= WR_READ ? ACCESS_LOCAL_WRITE : 0;
+
+	if (qp->params.kind == QP_UD && item->length > qp->attr.mtu)
+		return WC_LOC_LEN_ERR;
+	if (qp->params.kind == QP_UD && wr->to.pd != qp->params.pd)
+		return WC_LOC_QP_OP_ERR;
+	if (!(wr->flags & WR_INLINE) &&
+	    !sg_allows(qp, wr->sge, wr->n_sge, access))
+		return WC_LOC_PROT_ERR;
+	return WC_SUCCESS;
+}
+
+static void start_item(struct qp *qp, struct send_item *item)
+{
+	struct requester *r = &qp->rq;
+
+	item->started = true;
+	item->psn = r->next_psn;
+	item->n_psns = item->wr.kind > WR_READ
+			       ? 1
+			       : packets_of(item->length, qp->attr.mtu);
+	r->ssn = psn_add(r->ssn, 1);
+	item->ssn = r->ssn;
+	r->rd_out += needs_answer(item);
+	/* What takes no receive request needs no credit: make room for it. */
+	if (needs_answer(item) || item->wr.kind == WR_WRITE)
+		r->lsn = psn_add(r->lsn, 1);
+}
+
+/* Opcode of packet k of n of a SEND or WRITE. */
+static uint8_t operation_of(const struct send_wr *wr, uint32_t k, uint32_t n)
+{
+	bool write = wr->kind == WR_WRITE || wr->kind == WR_WRITE_IMM;
+	bool imm = wr->kind == WR_SEND_IMM || wr->kind == WR_WRITE_IMM;
+	bool last = k + 1 == n;
+
+	if (last && wr->kind == WR_SEND_INV)
+		return n == 1 ? OP_SEND_ONLY_INV : OP_SEND_LAST_INV;
+	unsigned place = n == 1   ? OP_SEND_ONLY
+			 : k == 0 ? OP_SEND_FIRST
+			 : last   ? OP_SEND_LAST
+				  : OP_SEND_MIDDLE;
+
+	return (uint8_t)(place + (last && imm) +
+			 (write ? OP_WRITE_FIRST - OP_SEND_FIRST : 0));
+}
+
+static void fill_payload(const struct qp *qp, const struct send_item *item,
+			 uint32_t k, struct packet *out, uint8_t *buffer)
+{
+	uint64_t offset = (uint64_t)k * qp->attr.mtu;
+	uint64_t left = item->length - offset;
+	size_t len = left < qp->attr.mtu ? (size_t)left : qp->attr.mtu;
+
+	if (item->wr.flags & WR_INLINE)
+		memcpy(buffer, item->data + offset, len);
+	else
+		sg_read(qp, item->wr.sge, offset, buffer, len);
+	out->payload = buffer;
+	out->payload_len = len;
+}
+
+static void fill_message(const struct qp *qp, const struct send_item *item,
+			 uint32_t k, struct packet *out, uint8_t *buffer)
+{
+	const struct send_wr *wr = &item->wr;
+	uint8_t operation = operation_of(wr, k, item->n_psns);
+	bool last = k + 1 == item->n_psns;
+
+	qp_address(qp, out, opcode_of(qp, operation), item->psn + k);
+	fill_payload(qp, item, k, out, buffer);
+	out->bth.se = last && wr->flags & WR_SOLICITED && wr->kind != WR_WRITE;
+	out->reth = (struct reth){ .va = wr->remote_addr,
+				   .rkey = wr->rkey,
+				   .dma_len = (uint32_t)item->length };
+	out->immdt.data = wr->imm;
+	out->ieth.rkey = wr->imm;
+}
+
+static void fill_datagram(const struct qp *qp, const struct send_wr *wr,
+			  struct packet *out)
+{
+	const struct wr_datagram *to = &wr->to;
+
+	out->lrh.dlid = to->dlid;
+	out->lrh.sl = to->sl;
+	out->bth.dest_qp = to->qpn;
+	out->deth.qkey = to->qkey >> 31 ? qp->attr.qkey : to->qkey;
+	out->deth.src_qp = qp->params.qpn;
+	out->headers &= (header_set)~HEADER_BIT(HEADER_GRH);
+	if (!to->global)
+		return;
+	out->headers |= HEADER_BIT(HEADER_GRH);
+	out->grh = (struct grh){ .ip_ver = GRH_IP_VERSION,
+				 .tclass = to->tclass,
+				 .next_header = GRH_NEXT_IBA,
+				 .hop_limit = to->hop_limit,
+				 .flow_label = to->flow_label };
+	memcpy(out->grh.sgid, qp->attr.sgid, sizeof(out->grh.sgid));
+	memcpy(out->grh.dgid, to->dgid, sizeof(out->grh.dgid));
+}
+
+/* A read from its k-th answer on, or an atomic. */
+static void fill_request(const struct qp *qp, const struct send_item *item,
+			 uint32_t k, struct packet *out)
+{
+	const struct send_wr *wr = &item->wr;
+	uint64_t skip = (uint64_t)k * qp->attr.mtu;
+
+	if (wr->kind == WR_READ) {
+		qp_address(qp, out, opcode_of(qp, OP_READ_REQUEST),
+			   item->psn + k);
+		out->reth = (struct reth){
+			.va = wr->remote_addr + skip,
+			.rkey = wr->rkey,
+			.dma_len = (uint32_t)(item->length - skip),
+		};
+		return;
+	}
+	bool swap = wr->kind == WR_CMP_SWAP;
+
+	qp_address(qp, out, opcode_of(qp, swap ? OP_CMP_SWAP : OP_FETCH_ADD),
+		   item->psn);
+	out->atomiceth =
+		(struct atomiceth){ .va = wr->remote_addr,
+				    .rkey = wr->rkey,
+				    .swap_add = wr->swap_add,
+				    .compare = swap ? wr->compare : 0 };
+}
+
+static void advance(struct requester *r)
+{
+	r->next++;
+	r->offset = r->next != r->tail ? item_at(r, r->next)->done : 0;
+}
+
+/* Sends packet `offset` of the current item and moves on. */
+static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
+			struct packet *out, uint8_t *buffer)
+{
+	struct requester *r = &qp->rq;
+	uint32_t k = r->offset++;
+	bool last = needs_answer(item) || k + 1 == item->n_psns;
+	uint32_t end = needs_answer(item) ? psn_add(item->psn, item->n_psns)
+					  : psn_add(item->psn, k + 1);
+
+	if (needs_answer(item))
+		fill_request(qp, item, k, out);
+	else
+		fill_message(qp, item, k, out, buffer);
+	if (qp->params.kind == QP_UD)
+		fill_datagram(qp, &item->wr, out);
+	if (psn_diff(end, r->next_psn) > 0)
+		r->next_psn = end;
+	if (last)
+		advance(r);
+	if (qp->params.kind != QP_RC) {
+		if (last)
+			complete_head(qp, WC_SUCCESS);
+		return;
+	}
+	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
+	if (out->bth.ack_req)
+		r->since_ack = 0;
+	if (r->timer == HD_TIME_NEVER && qp->attr.timeout)
+		r->timer = now + ack_timeout(qp->attr.timeout);
+}
+
+bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
+			uint8_t *buffer)
+{
+	struct requester *r = &qp->rq;
+
+	if (!requester_has_packet(qp, now))
+		return false;
+	r->rnr_until = 0;
+	struct send_item *item = item_at(r, r->next);
+
+	if (!item->started) {
+		enum wc_status status = check_item(qp, item);
+
+		/* It fails in its turn: after all that came before it. */
+		if (status != WC_SUCCESS && r->next != r->head)
+			return false;
+		if (status != WC_SUCCESS) {
+			r->next++;
+			fail_head(qp, status);
+			return false;
+		}
+		start_item(qp, item);
+		r->offset = 0;
+	}
+	send_packet(qp, now, item, out, buffer);
+	return true;
+}
+
+/* ---- answers ----------------------------------------------------------- */
+
+/* The first PSN that is not acknowledged. */
+static uint32_t oldest_psn(const struct requester *r)
+{
+	const struct send_item *item = item_at(r, r->head);
+
+	if (r->head == r->tail || !item->started)
+		return r->next_psn;
+	return psn_add(item->psn, item->done);
+}
+
+static bool is_outstanding(const struct requester *r)
+{
+	return r->head != r->tail && item_at(r, r->head)->started;
+}
+
+static void progress(struct qp *qp, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	reload(qp);
+	r->timer = is_outstanding(r) && qp->attr.timeout
+			   ? now + ack_timeout(qp->attr.timeout)
+			   : HD_TIME_NEVER;
+	if (qp->state == QPS_SQD && !is_outstanding(r) && !r->drained_told) {
+		r->drained_told = true;
+		qp_tell(qp, QP_EVENT_SQ_DRAINED);
+	}
+}
+
+/* Sends everything from this PSN on again. */
+static void go_back(struct qp *qp, uint32_t psn)
+{
+	struct requester *r = &qp->rq;
+
+	r->next = r->head;
+	while (r->next != r->tail) {
+		const struct send_item *item = item_at(r, r->next);
+
+		if (!item->started)
+			break;
+		if (psn_diff(psn, psn_add(item->psn, item->n_psns)) < 0)
+			break;
+		r->next++;
+	}
+	if (r->next == r->tail || !item_at(r, r->next)->started) {
+		r->offset = 0;
+		return;
+	}
+	const struct send_item *item = item_at(r, r->next);
+	int32_t into = psn_diff(psn, item->psn);
+
+	r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;
+	if (needs_answer(item))
+		r->offset = item->done;
+	r->timer = HD_TIME_NEVER; /* set again by the first packet */
+}
+
+/* Goes back at the price of one retry; the request fails if none is left. */
+static void retry(struct qp *qp, uint32_t psn)
+{
+	if (qp->rq.retry_left == 0) {
+		fail_head(qp, WC_RETRY_EXC_ERR);
+		return;
+	}
+	qp->rq.retry_left--;
+	go_back(qp, psn);
+}
+
+/* Requests acknowledged while they were being sent again are passed over. */
+static void catch_up(struct requester *r)
+{
+	if ((int32_t)(r->next - r->head) < 0) {
+		r->next = r->head;
+		r->offset = 0;
+	}
+	if (r->next == r->head && r->head != r->tail) {
+		uint32_t done = item_at(r, r->head)->done;
+
+		if (r->offset < done)
+			r->offset = done;
+	}
+}
+
+/*
+ * Everything up to and including `psn` has arrived. False if that passes a
+ * read or atomic whose answer is missing: an implied NAK, acted upon.
+ */
+static bool acknowledge(struct qp *qp, uint32_t psn, hd_time now)
+{
+	struct requester *r = &qp->rq;
+	bool moved = false;
+
+	while (is_outstanding(r)) {
+		struct send_item *item = item_at(r, r->head);
+		int32_t upto = psn_diff(psn, item->psn) + 1;
+
+		if (upto <= (int32_t)item->done)
+			break;
+		if (needs_answer(item)) {
+			if (moved)
+				progress(qp, now);
+			retry(qp, psn_add(item->psn, item->done));
+			return false;
+		}
+		moved = true;
+		if (upto < (int32_t)item->n_psns) {
+			item->done = (uint32_t)upto;
+			break;
+		}
+		item->done = item->n_psns;
+		complete_head(qp, WC_SUCCESS);
+	}
+	catch_up(r);
+	if (moved)
+		progress(qp, now);
+	return true;
+}
+
+static void take_credits(struct requester *r, const struct aeth *aeth)
+{
+	unsigned code = aeth->syndrome & AETH_VALUE;
+
+	if ((aeth->syndrome & AETH_KIND) != AETH_ACK)
+		return;
+	if (code == CREDITS_NONE) {
+		r->unlimited = true;
+		return;
+	}
+	uint32_t limit = psn_add(aeth->msn, credit_count(code));
+
+	if (psn_diff(limit, r->lsn) > 0)
+		r->lsn = limit;
+}
+
+static void on_rnr(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	if (r->rnr_left == 0) {
+		fail_head(qp, WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (r->rnr_left != INFINITE_RNR)
+		r->rnr_left--;
+	go_back(qp, p->bth.psn);
+	r->timer = HD_TIME_NEVER;
+	r->rnr_until = now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
+}
+
+static void on_nak(struct qp *qp, const struct packet *p)
+{
+	static const enum wc_status statuses[] = {
+		[NAK_INVALID_REQUEST] = WC_REM_INV_REQ_ERR,
+		[NAK_REMOTE_ACCESS] = WC_REM_ACCESS_ERR,
+		[NAK_REMOTE_OPERATION] = WC_REM_OP_ERR,
+	};
+	unsigned code = p->aeth.syndrome & AETH_VALUE;
+
+	if (code == NAK_PSN_ERROR)
+		retry(qp, p->bth.psn);
+	else if (code <= NAK_REMOTE_OPERATION)
+		fail_head(qp, statuses[code]);
+}
+
+static void on_ack(struct qp *qp, const struct packet *p, hd_time now)
+{
+	unsigned kind = p->aeth.syndrome & AETH_KIND;
+	uint32_t before = psn_add(p->bth.psn, PSN_MASK);
+
+	if (kind == AETH_ACK) {
+		take_credits(&qp->rq, &p->aeth);
+		(void)acknowledge(qp, p->bth.psn, now);
+		return;
+	}
+	/* A NAK acknowledges what is before it, and only if all of it is. */
+	if (!acknowledge(qp, before, now) || !is_outstanding(&qp->rq))
+		return;
+	if (kind == AETH_RNR_NAK)
+		on_rnr(qp, p, now);
+	else if (kind == AETH_NAK)
+		on_nak(qp, p);
+}
+
+/* The payload of answer number `done` of a read goes to its place. */
+static void on_read_response(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	uint64_t offset = (uint64_t)item->done * qp->attr.mtu;
+	uint64_t left = item->length - offset;
+	uint64_t expected = left < qp->attr.mtu ? left : qp->attr.mtu;
+
+	if (item->wr.kind != WR_READ) {
+		fail_head(qp, WC_BAD_RESP_ERR);
+		return;
+	}
+	if (p->payload_len != expected) {
+		fail_head(qp, WC_LOC_LEN_ERR);
+		return;
+	}
+	sg_write(qp, item->wr.sge, offset, p->payload, p->payload_len);
+	item->done++;
+	if (packet_has(p, HEADER_AETH))
+		take_credits(&qp->rq, &p->aeth);
+	if (item->done == item->n_psns)
+		complete_head(qp, WC_SUCCESS);
+	catch_up(&qp->rq);
+	progress(qp, now);
+}
+
+static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	uint64_t value = p->atomicacketh.original;
+
+	if (item->wr.kind != WR_CMP_SWAP && item->wr.kind != WR_FETCH_ADD) {
+		fail_head(qp, WC_BAD_RESP_ERR);
+		return;
+	}
+	sg_write(qp, item->wr.sge, 0, (const uint8_t *)&value, sizeof(value));
+	item->done = 1;
+	take_credits(&qp->rq, &p->aeth);
+	complete_head(qp, WC_SUCCESS);
+	catch_up(&qp->rq);
+	progress(qp, now);
+}
+
+void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct requester *r = &qp->rq;
+	uint32_t psn = p->bth.psn;
+	unsigned operation = p->bth.opcode & OP_MASK;
+
+	if (qp->state < QPS_RTS || psn_diff(psn, r->next_psn) >= 0)
+		return;
+	if (psn_diff(psn, oldest_psn(r)) < 0) {
+		/* Old news, but its credits may be new. */
+		if (operation == OP_ACK && psn_add(psn, 1) == oldest_psn(r))
+			take_credits(r, &p->aeth);
+		return;
+	}
+	if (operation == OP_ACK) {
+		on_ack(qp, p, now);
+		return;
+	}
+	/* An answer acknowledges the requests before its own. */
+	if (!acknowledge(qp, psn_add(psn, PSN_MASK), now) ||
+	    !is_outstanding(r) || oldest_psn(r) != psn)
+		return;
+	if (operation == OP_ATOMIC_ACK)
+		on_atomic_ack(qp, p, now);
+	else
+		on_read_response(qp, p, now);
+}
+
+/* ---- time -------------------------------------------------------------- */
+
+hd_time requester_due(const struct qp *qp)
+{
+	const struct requester *r = &qp->rq;
+
+	if (r->rnr_until)
+		return r->rnr_until;
+	return r->timer;
+}
+
+void requester_timer(struct qp *qp, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	if (r->rnr_until) {
+		if (now >= r->rnr_until)
+			r->rnr_until = 0;
+		return;
+	}
+	if (now < r->timer)
+		return;
+	r->timer = HD_TIME_NEVER;
+	if (is_outstanding(r))
+		retry(qp, oldest_psn(r));
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "transport/codes.h"
+#include "transport/state.h"
+
+void responder_init(struct responder *r, uint32_t size)
+{
+	r->size = size;
+	r->queue = hd_alloc(size, sizeof(*r->queue));
+}
+
+void responder_fini(struct responder *r)
+{
+	free(r->queue);
+}
+
+void responder_reset(struct responder *r)
+{
+	*r = (struct responder){ .queue = r->queue, .size = r->size };
+}
+
+/* ---- receive requests -------------------------------------------------- */
+
+enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr)
+{
+	struct responder *r = &qp->rs;
+
+	if (qp->state == QPS_RESET || qp->params.shared_recv)
+		return HD_ERR_UNFIT;
+	if (wr->n_sge > WR_MAX_SGE)
+		return HD_ERR_RANGE;
+	if (r->tail - r->head == r->size)
+		return HD_ERR_FULL;
+	r->queue[r->tail++ % r->size] = *wr;
+	if (qp->state == QPS_ERR)
+		responder_flush(qp);
+	return HD_OK;
+}
+
+bool responder_take(struct qp *qp)
+{
+	struct responder *r = &qp->rs;
+
+	if (r->has_recv)
+		return true;
+	if (qp->params.shared_recv) {
+		r->has_recv =
+			qp->owner->take_shared(qp->owner->context, &r->recv);
+		return r->has_recv;
+	}
+	if (r->head == r->tail)
+		return false;
+	r->recv = r->queue[r->head++ % r->size];
+	r->has_recv = true;
+	return true;
+}
+
+void responder_complete(struct qp *qp, const struct completion *like,
+			enum wc_status status)
+{
+	struct completion wc = *like;
+
+	wc.id = qp->rs.recv.id;
+	wc.status = status;
+	wc.qpn = qp->params.qpn;
+	qp->rs.has_recv = false;
+	qp->owner->complete(qp->owner->context, qp, &wc, true);
+}
+
+void responder_flush(struct qp *qp)
+{
+	struct responder *r = &qp->rs;
+	const struct completion wc = { .kind = WC_RECV };
+
+	r->kind = IN_NOTHING;
+	if (r->has_recv)
+		responder_complete(qp, &wc, WC_WR_FLUSH_ERR);
+	while (!qp->params.shared_recv && responder_take(qp))
+		responder_complete(qp, &wc, WC_WR_FLUSH_ERR);
+}
+
+/* ---- answers ----------------------------------------------------------- */
+
+static struct answer *answer_at(struct responder *r, uint32_t i)
+{
+	return &r->answers[i % MAX_ANSWERS];
+}
+
+static bool is_plain_ack(const struct answer *a)
+{
+	return a->kind == ANSWER_ACK && (a->syndrome & AETH_KIND) == AETH_ACK;
+}
+
+void responder_answer(struct qp *qp, const struct answer *answer)
+{
+	struct responder *r = &qp->rs;
+
+	/* One ACK stands for all before it, but never across a read. */
+	if (r->answer_tail != r->answer_head && is_plain_ack(answer) &&
+	    is_plain_ack(answer_at(r, r->answer_tail - 1))) {
+		*answer_at(r, r->answer_tail - 1) = *answer;
+		return;
+	}
+	if (r->answer_tail - r->answer_head == MAX_ANSWERS)
+		return; /* as if lost; the peer will ask again */
+	*answer_at(r, r->answer_tail++) = *answer;
+	r->fresh += answer->fresh;
+}
+
+static uint8_t ack_syndrome(const struct qp *qp)
+{
+	const struct responder *r = &qp->rs;
+
+	if (!qp->attr.credits || qp->params.shared_recv)
+		return AETH_ACK + CREDITS_NONE;
+	return (uint8_t)(AETH_ACK + credit_code(r->tail - r->head));
+}
+
+static void send_ack(struct qp *qp, uint32_t psn)
+{
+	struct answer a = { .kind = ANSWER_ACK,
+			    .syndrome = ack_syndrome(qp),
+			    .psn = psn & PSN_MASK,
+			    .msn = qp->rs.msn };
+
+	responder_answer(qp, &a);
+}
+
+static void send_nak(struct qp *qp, uint8_t syndrome)
+{
+	struct answer a = { .kind = ANSWER_ACK,
+			    .syndrome = syndrome,
+			    .psn = qp->rs.epsn,
+			    .msn = qp->rs.msn };
+
+	responder_answer(qp, &a);
+	qp->rs.nak_sent = true;
+}
+
+/* How a request fails for good: the NAK, our own completion, ERR. */
+struct fault {
+	uint8_t nak;
+	enum wc_status status; /* of the receive request in use, if any */
+	bool tells;
+	enum qp_event event;
+};
+
+static const struct fault bad_request = { NAK_INVALID_REQUEST, WC_LOC_QP_OP_ERR,
+					  true, QP_EVENT_REQ_ERR };
+static const struct fault bad_length = { NAK_INVALID_REQUEST, WC_LOC_LEN_ERR,
+					 false, QP_EVENT_REQ_ERR };
+static const struct fault bad_access = { NAK_REMOTE_ACCESS, WC_LOC_ACCESS_ERR,
+					 true, QP_EVENT_ACCESS_ERR };
+static const struct fault bad_buffer = { NAK_REMOTE_OPERATION, WC_LOC_PROT_ERR,
+					 false, QP_EVENT_REQ_ERR };
+
+static bool refuse(struct qp *qp, const struct fault *fault)
+{
+	const struct completion wc = { .kind = WC_RECV };
+
+	send_nak(qp, (uint8_t)(AETH_NAK + fault->nak));
+	if (qp->rs.has_recv)
+		responder_complete(qp, &wc, fault->status);
+	if (fault->tells)
+		qp_tell(qp, fault->event);
+	qp_enter_error(qp);
+	return false;
+}
+
+static uint8_t read_operation(const struct answer *a)
+{
+	if (a->n_psns == 1)
+		return OP_READ_RESPONSE_ONLY;
+	if (a->sent == 0)
+		return OP_READ_RESPONSE_FIRST;
+	return a->sent + 1 == a->n_psns ? OP_READ_RESPONSE_LAST
+					: OP_READ_RESPONSE_MIDDLE;
+}
+
+/* The next packet of a read's answer; its data are fetched only now. */
+static void fill_read(struct qp *qp, struct answer *a, struct packet *out,
+		      uint8_t *buffer)
+{
+	uint32_t skip = a->sent * qp->attr.mtu;
+	uint32_t left = a->length - skip;
+	uint32_t len = left < qp->attr.mtu ? left : qp->attr.mtu;
+
+	qp_address(qp, out, opcode_of(qp, read_operation(a)), a->psn + a->sent);
+	if (len)
+		qp->owner->read(qp->owner->context, a->rkey, a->va + skip,
+				buffer, len);
+	out->payload = buffer;
+	out->payload_len = len;
+	a->sent++;
+}
+
+static void fill_cnp(const struct qp *qp, const struct answer *a,
+		     struct packet *out)
+{
+	qp_address(qp, out, OPCODE_CNP, 0);
+	out->lrh.dlid = a->dlid;
+	out->lrh.sl = a->sl;
+	out->bth.dest_qp = a->qpn;
+	out->bth.becn = true;
+}
+
+bool responder_has_packet(const struct qp *qp)
+{
+	return qp->rs.answer_head != qp->rs.answer_tail;
+}
+
+bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
+{
+	struct responder *r = &qp->rs;
+
+	if (!responder_has_packet(qp))
+		return false;
+	struct answer *a = answer_at(r, r->answer_head);
+
+	switch (a->kind) {
+	case ANSWER_READ:
+		fill_read(qp, a, out, buffer);
+		break;
+	case ANSWER_ATOMIC:
+		qp_address(qp, out, opcode_of(qp, OP_ATOMIC_ACK), a->psn);
+		out->atomicacketh.original = a->value;
+		break;
+	case ANSWER_ACK:
+		qp_address(qp, out, opcode_of(qp, OP_ACK), a->psn);
+		break;
+	case ANSWER_CNP:
+		fill_cnp(qp, a, out);
+		break;
+	}
+	out->aeth = (struct aeth){ .syndrome = a->syndrome, .msn = a->msn };
+	if (a->kind != ANSWER_CNP) {
+		out->bth.becn = r->becn_due;
+		r->becn_due = false;
+	}
+	if (a->kind != ANSWER_READ || a->sent == a->n_psns) {
+		r->fresh -= a->fresh;
+		r->answer_head++;
+	}
+	return true;
+}
+
+/* ---- checks ------------------------------------------------------------ */
+
+static bool is_send(unsigned op)
+{
+	return op <= OP_SEND_ONLY_IMM || op == OP_SEND_LAST_INV ||
+	       op == OP_SEND_ONLY_INV;
+}
+
+static bool is_write(unsigned op)
+{
+	return op >= OP_WRITE_FIRST && op <= OP_WRITE_ONLY_IMM;
+}
+
+/* Middle and last only inside a message of their kind, all else outside. */
+static bool follows(const struct responder *r, uint8_t opcode)
+{
+	unsigned flags = opcode_flags(opcode);
+	unsigned op = opcode & OP_MASK;
+
+	if (!(flags & (OPCODE_MIDDLE | OPCODE_LAST)))
+		return r->kind == IN_NOTHING;
+	return r->kind == (is_send(op) ? IN_SEND : IN_WRITE);
+}
+
+/* First and middle packets are full, last ones are not empty. */
+static bool length_fits(const struct qp *qp, const struct packet *p)
+{
+	unsigned flags = opcode_flags(p->bth.opcode);
+	size_t len = p->payload_len, mtu = qp->attr.mtu;
+
+	if (flags & (OPCODE_FIRST | OPCODE_MIDDLE))
+		return len == mtu;
+	if (flags & OPCODE_LAST)
+		return len >= 1 && len <= mtu;
+	return len <= mtu;
+}
+
+static bool remote_allows(const struct qp *qp, uint32_t rkey, uint64_t va,
+			  uint64_t len, unsigned access)
+{
+	/* Nothing is touched, so neither key nor address counts. */
+	if (len == 0)
+		return true;
+	return qp->owner->allows(qp->owner->context, qp->params.pd, rkey, va,
+				 len, access);
+}
+
+static bool ends_message(uint8_t opcode)
+{
+	return opcode_flags(opcode) & (OPCODE_LAST | OPCODE_ONLY);
+}
+
+static bool begins_message(uint8_t opcode)
+{
+	return opcode_flags(opcode) & (OPCODE_FIRST | OPCODE_ONLY);
+}
+
+/* ---- execution --------------------------------------------------------- */
+
+static bool not_ready(struct qp *qp)
+{
+	send_nak(qp, (uint8_t)(AETH_RNR_NAK | qp->attr.min_rnr));
+	return false;
+}
+
+static struct completion describe(const struct qp *qp, const struct packet *p)
+{
+	struct completion wc = {
+		.kind = WC_RECV,
+		.byte_len = (uint32_t)qp->rs.received,
+		.solicited = p->bth.se,
+	};
+
+	if (packet_has(p, HEADER_IMMDT)) {
+		wc.flags |= WC_WITH_IMM;
+		wc.imm = p->immdt.data;
+	}
+	if (packet_has(p, HEADER_IETH)) {
+		wc.flags |= WC_WITH_INV;
+		wc.imm = p->ieth.rkey;
+	}
+	return wc;
+}
+
+static bool execute_send(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+
+	if (begins_message(p->bth.opcode)) {
+		if (!responder_take(qp))
+			return not_ready(qp);
+		r->kind = IN_SEND;
+		r->received = 0;
+	}
+	if (!length_fits(qp, p))
+		return refuse(qp, &bad_request);
+	if (r->received + p->payload_len >
+	    sg_length(r->recv.sge, r->recv.n_sge))
+		return refuse(qp, &bad_length);
+	if (begins_message(p->bth.opcode) &&
+	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
+		return refuse(qp, &bad_buffer);
+	sg_write(qp, r->recv.sge, r->received, p->payload, p->payload_len);
+	r->received += p->payload_len;
+	if (!ends_message(p->bth.opcode))
+		return true;
+	struct completion wc = describe(qp, p);
+
+	if (packet_has(p, HEADER_IETH))
+		qp->owner->invalidate(qp->owner->context, p->ieth.rkey);
+	r->kind = IN_NOTHING;
+	r->msn = psn_add(r->msn, 1);
+	responder_complete(qp, &wc, WC_SUCCESS);
+	return true;
+}
+
+/* What a WRITE with its RETH must pass before its first byte is written. */
+static bool begin_write(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+
+	if (p->reth.dma_len > WR_MAX_LENGTH)
+		return refuse(qp, &bad_request);
+	if (!remote_allows(qp, p->reth.rkey, p->reth.va, p->reth.dma_len,
+			   ACCESS_REMOTE_WRITE))
+		return refuse(qp, &bad_access);
+	r->kind = IN_WRITE;
+	r->write = p->reth;
+	r->received = 0;
+	return true;
+}
+
+static bool execute_write(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	bool imm = packet_has(p, HEADER_IMMDT);
+
+	if (imm && !responder_take(qp))
+		return not_ready(qp);
+	if (!length_fits(qp, p))
+		return refuse(qp, &bad_request);
+	if (begins_message(p->bth.opcode) && !begin_write(qp, p))
+		return false;
+	uint64_t end = r->received + p->payload_len;
+
+	if (end > r->write.dma_len ||
+	    (ends_message(p->bth.opcode) && end != r->write.dma_len))
+		return refuse(qp, &bad_request);
+	if (p->payload_len)
+		qp->owner->write(qp->owner->context, r->write.rkey,
+				 r->write.va + r->received, p->payload,
+				 p->payload_len);
+	r->received = end;
+	if (!ends_message(p->bth.opcode))
+		return true;
+	r->kind = IN_NOTHING;
+	r->msn = psn_add(r->msn, 1);
+	if (imm) {
+		struct completion wc = describe(qp, p);
+
+		wc.kind = WC_RECV_WRITE_IMM;
+		responder_complete(qp, &wc, WC_SUCCESS);
+	}
+	return true;
+}
+
+static struct resource *remember(struct responder *r, uint8_t n)
+{
+	struct resource *resource = &r->resources[r->next_resource];
+
+	r->next_resource = (r->next_resource + 1) % n;
+	resource->used = true;
+	return resource;
+}
+
+static bool execute_read(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	const struct reth *reth = &p->reth;
+
+	if (r->fresh >= qp->attr.max_dest_rd || reth->dma_len > WR_MAX_LENGTH)
+		return refuse(qp, &bad_request);
+	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len,
+			   ACCESS_REMOTE_READ))
+		return refuse(qp, &bad_access);
+	uint32_t n = packets_of(reth->dma_len, qp->attr.mtu);
+
+	r->msn = psn_add(r->msn, 1);
+	*remember(r, qp->attr.max_dest_rd) = (struct resource){
+		.used = true,
+		.psn = r->epsn,
+		.n_psns = n,
+		.rkey = reth->rkey,
+		.va = reth->va,
+		.length = reth->dma_len,
+	};
+	struct answer a = { .kind = ANSWER_READ,
+			    .syndrome = ack_syndrome(qp),
+			    .psn = r->epsn,
+			    .msn = r->msn,
+			    .n_psns = n,
+			    .rkey = reth->rkey,
+			    .va = reth->va,
+			    .length = reth->dma_len,
+			    .fresh = true };
+
+	responder_answer(qp, &a);
+	r->epsn = psn_add(r->epsn, n - 1); /* the caller adds one */
+	return true;
+}
+
+static bool execute_atomic(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	const struct atomiceth *what = &p->atomiceth;
+
+	if (r->fresh >= qp->attr.max_dest_rd || what->va % 8)
+		return refuse(qp, &bad_request);
+	if (!remote_allows(qp, what->rkey, what->va, 8, ACCESS_REMOTE_ATOMIC))
+		return refuse(qp, &bad_access);
+	bool compare = (p->bth.opcode & OP_MASK) == OP_CMP_SWAP;
+	uint64_t old = qp->owner->atomic(qp->owner->context, what, compare);
+
+	r->msn = psn_add(r->msn, 1);
+	*remember(r, qp->attr.max_dest_rd) = (struct resource){ .used = true,
+								.atomic = true,
+								.psn = r->epsn,
+								.n_psns = 1,
+								.value = old };
+	struct answer a = { .kind = ANSWER_ATOMIC,
+			    .syndrome = ack_syndrome(qp),
+			    .psn = r->epsn,
+			    .msn = r->msn,
+			    .value = old,
+			    .fresh = true };
+
+	responder_answer(qp, &a);
+	return true;
+}
+
+/* The queue pair's own permission; a zero-length access needs it too. */
+static bool is_permitted(const struct qp *qp, unsigned op)
+{
+	if (is_write(op))
+		return qp->attr.access & ACCESS_REMOTE_WRITE;
+	if (op == OP_READ_REQUEST)
+		return qp->attr.access & ACCESS_REMOTE_READ;
+	if (op == OP_CMP_SWAP || op == OP_FETCH_ADD)
+		return qp->attr.access & ACCESS_REMOTE_ATOMIC;
+	return is_send(op);
+}
+
+static bool execute(struct qp *qp, const struct packet *p)
+{
+	unsigned op = p->bth.opcode & OP_MASK;
+
+	if (is_send(op))
+		return execute_send(qp, p);
+	if (is_write(op))
+		return execute_write(qp, p);
+	if (op == OP_READ_REQUEST)
+		return execute_read(qp, p);
+	return execute_atomic(qp, p);
+}
+
+/* ---- duplicates -------------------------------------------------------- */
+
+static const struct resource *recall(const struct responder *r, uint32_t psn,
+				     bool atomic)
+{
+	for (unsigned i = 0; i < MAX_RD; i++) {
+		const struct resource *res = &r->resources[i];
+		int32_t into = psn_diff(psn, res->psn);
+
+		if (res->used && res->atomic == atomic && into >= 0 &&
+		    into < (int32_t)res->n_psns)
+			return res;
+	}
+	return NULL;
+}
+
+/* Again, from where the peer asks, if that lies in what it asked before. */
+static void repeat_read(struct qp *qp, const struct packet *p)
+{
+	const struct resource *res = recall(&qp->rs, p->bth.psn, false);
+	const struct reth *reth = &p->reth;
+
+	if (!res || reth->rkey != res->rkey || reth->va < res->va ||
+	    reth->va + reth->dma_len != res->va + res->length)
+		return;
+	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len,
+			   ACCESS_REMOTE_READ))
+		return;
+	struct answer a = { .kind = ANSWER_READ,
+			    .syndrome = ack_syndrome(qp),
+			    .psn = p->bth.psn,
+			    .msn = qp->rs.msn,
+			    .n_psns = packets_of(reth->dma_len, qp->attr.mtu),
+			    .rkey = reth->rkey,
+			    .va = reth->va,
+			    .length = reth->dma_len };
+
+	responder_answer(qp, &a);
+}
+
+static void repeat_atomic(struct qp *qp, const struct packet *p)
+{
+	const struct resource *res = recall(&qp->rs, p->bth.psn, true);
+
+	if (!res)
+		return;
+	struct answer a = { .kind = ANSWER_ATOMIC,
+			    .syndrome = ack_syndrome(qp),
+			    .psn = res->psn,
+			    .msn = qp->rs.msn,
+			    .value = res->value };
+
+	responder_answer(qp, &a);
+}
+
+static void on_duplicate(struct qp *qp, const struct packet *p)
+{
+	unsigned op = p->bth.opcode & OP_MASK;
+
+	if (op == OP_READ_REQUEST)
+		repeat_read(qp, p);
+	else if (op == OP_CMP_SWAP || op == OP_FETCH_ADD)
+		repeat_atomic(qp, p);
+	else if (p->bth.ack_req)
+		send_ack(qp, psn_add(qp->rs.epsn, PSN_MASK));
+}
+
+void responder_receive(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	int32_t ahead = psn_diff(p->bth.psn, r->epsn);
+	unsigned op = p->bth.opcode & OP_MASK;
+
+	if (ahead < 0) {
+		on_duplicate(qp, p);
+		return;
+	}
+	if (ahead > 0) {
+		if (!r->nak_sent)
+			send_nak(qp, AETH_NAK + NAK_PSN_ERROR);
+		return;
+	}
+	r->nak_sent = false;
+	if (!follows(r, p->bth.opcode) || !is_permitted(qp, op)) {
+		(void)refuse(qp, &bad_request);
+		return;
+	}
+	if (!execute(qp, p))
+		return;
+	uint32_t psn = r->epsn;
+
+	r->epsn = psn_add(r->epsn, 1);
+	if (p->bth.ack_req && (is_send(op) || is_write(op)))
+		send_ack(qp, psn);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "transport/state.h"
+
+#define GRH_ROOM 40 /* bytes of a datagram's buffer that are the GRH's */
+
+/* ---- UC: what is lost stays lost, and nobody is told -------------------- */
+
+/* A half-filled receive request stays taken and serves the next message. */
+static void forget_message(struct responder *r)
+{
+	r->kind = IN_NOTHING;
+	r->received = 0;
+	r->skipping = true;
+}
+
+static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
+{
+	struct responder *r = &qp->rs;
+
+	r->skipping = false;
+	r->received = 0;
+	r->kind = write ? IN_WRITE : IN_SEND;
+	if (!write)
+		return responder_take(qp) &&
+		       sg_allows(qp, r->recv.sge, r->recv.n_sge,
+				 ACCESS_LOCAL_WRITE);
+	r->write = p->reth;
+	return qp->attr.access & ACCESS_REMOTE_WRITE &&
+	       (p->reth.dma_len == 0 ||
+		qp->owner->allows(qp->owner->context, qp->params.pd,
+				  p->reth.rkey, p->reth.va, p->reth.dma_len,
+				  ACCESS_REMOTE_WRITE));
+}
+
+/* Puts one packet's payload in its place; false: the message is lost. */
+static bool uc_store(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	uint64_t end = r->received + p->payload_len;
+
+	if (r->kind == IN_WRITE) {
+		if (end > r->write.dma_len)
+			return false;
+		if (p->payload_len)
+			qp->owner->write(qp->owner->context, r->write.rkey,
+					 r->write.va + r->received, p->payload,
+					 p->payload_len);
+	} else {
+		if (end > sg_length(r->recv.sge, r->recv.n_sge))
+			return false;
+		sg_write(qp, r->recv.sge, r->received, p->payload,
+			 p->payload_len);
+	}
+	r->received = end;
+	return true;
+}
+
+static void uc_finish(struct qp *qp, const struct packet *p, bool write)
+{
+	struct responder *r = &qp->rs;
+	bool imm = packet_has(p, HEADER_IMMDT);
+	struct completion wc = { .kind = write ? WC_RECV_WRITE_IMM : WC_RECV,
+				 .byte_len = (uint32_t)r->received,
+				 .solicited = p->bth.se,
+				 .flags = imm ? WC_WITH_IMM : 0,
+				 .imm = imm ? p->immdt.data : 0 };
+
+	r->kind = IN_NOTHING;
+	if (write && (!imm || !responder_take(qp)))
+		return;
+	responder_complete(qp, &wc, WC_SUCCESS);
+}
+
+void uc_receive(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	unsigned flags = opcode_flags(p->bth.opcode);
+	unsigned op = p->bth.opcode & OP_MASK;
+	bool write = op >= OP_WRITE_FIRST && op <= OP_WRITE_ONLY_IMM;
+	bool first = flags & (OPCODE_FIRST | OPCODE_ONLY);
+
+	if (p->bth.psn != r->epsn)
+		forget_message(r);
+	r->epsn = psn_add(p->bth.psn, 1);
+	if (first && !uc_begin(qp, p, write)) {
+		forget_message(r);
+		return;
+	}
+	if (r->skipping || r->kind != (write ? IN_WRITE : IN_SEND))
+		return;
+	bool full = !(flags & (OPCODE_FIRST | OPCODE_MIDDLE)) ||
+		    p->payload_len == qp->attr.mtu;
+
+	if (!full || p->payload_len > qp->attr.mtu || !uc_store(qp, p)) {
+		forget_message(r);
+		return;
+	}
+	if (flags & (OPCODE_LAST | OPCODE_ONLY))
+		uc_finish(qp, p, write);
+}
+
+/* ---- UD: one packet, one message --------------------------------------- */
+
+static void ud_store(struct qp *qp, const struct packet *p)
+{
+	const struct sge *list = qp->rs.recv.sge;
+
+	if (packet_has(p, HEADER_GRH)) {
+		uint8_t bytes[GRH_ROOM] = { 0 };
+		struct writer w;
+
+		writer_init(&w, bytes, sizeof(bytes));
+		grh_write(&w, &p->grh);
+		sg_write(qp, list, 0, bytes, sizeof(bytes));
+	}
+	sg_write(qp, list, GRH_ROOM, p->payload, p->payload_len);
+}
+
+void ud_receive(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	bool imm = packet_has(p, HEADER_IMMDT);
+	struct completion wc = {
+		.kind = WC_RECV,
+		.byte_len = (uint32_t)(GRH_ROOM + p->payload_len),
+		.solicited = p->bth.se,
+		.flags = (imm ? WC_WITH_IMM : 0u) |
+			 (packet_has(p, HEADER_GRH) ? WC_GRH : 0u),
+		.imm = imm ? p->immdt.data : 0,
+		.src_qp = p->deth.src_qp,
+		.slid = p->lrh.slid,
+		.sl = p->lrh.sl,
+	};
+
+	if (p->deth.qkey != qp->attr.qkey) {
+		qp_tell(qp, QP_EVENT_QKEY);
+		return;
+	}
+	if (!responder_take(qp))
+		return;
+	/* Too small or not ours to write: dropped, the request stays. */
+	if (wc.byte_len > sg_length(r->recv.sge, r->recv.n_sge) ||
+	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
+		return;
+	ud_store(qp, p);
+	responder_complete(qp, &wc, WC_SUCCESS);
+}
