@@ -109,7 +109,7 @@ static void ud_store(struct qp *qp, const struct packet *p)
 
 	if (packet_has(p, HEADER_GRH)) {
 		uint8_t bytes[GRH_ROOM] = { 0 };
-		struct writer w;
+		struct byte_writer w;
 
 		writer_init(&w, bytes, sizeof(bytes));
 		grh_write(&w, &p->grh);
