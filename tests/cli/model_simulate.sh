@@ -28,6 +28,13 @@ holds ge --class 3:1 --class 2:8
 jq -e '.results[0].classes[1].simulated.W.inside == "yes"' out >/dev/null ||
 	fail 'classes are not compared'
 
+# With thresholds a class's delay is known by simulation only.
+status 0 "$HEDDLE" model ge --class 3:1 --class 2:8 --mu 8,16 --threshold 6 \
+	--capacity 12 --simulate 100000 --json
+jq -e '.results[0].classes[0] | .W == null and .simulated.W.mean > 0 and
+	.simulated.W.inside == "-" and .simulated.blocking.inside == "yes"' \
+	out >/dev/null || fail 'classes with thresholds'
+
 # A constant delay is simulated only.
 status 0 "$HEDDLE" model credit --downstream 5 --credit-delay 0.6 \
 	--phases fixed --simulate 100000 --json
