@@ -122,7 +122,9 @@ void manual_command(const struct command *c, struct strbuf *out)
 		strbuf_puts(out, ".SH EXAMPLES\n");
 	put_examples(out, c->examples);
 	put_exit_status(out);
-	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1)\n");
+	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1),\n"
+			 ".BR heddle\\-results (5),\n"
+			 ".BR heddle\\-quantities (7)\n");
 }
 
 void manual_program(const struct command *const *commands, struct strbuf *out)
@@ -152,6 +154,8 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 	strbuf_puts(out, ".SH OPTIONS\nEvery command takes these.\n");
 	options_man(tables, out);
 	put_exit_status(out);
+	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle\\-results (5),\n"
+			 ".BR heddle\\-quantities (7)\n");
 }
 
 /* The words that may follow: subcommands, then options. */
