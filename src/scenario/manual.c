@@ -50,6 +50,6 @@ static const char example[] =
 void scenario_man(struct strbuf *out)
 {
 	strbuf_puts(out, intro);
-	fields_man(scenario_fields, out);
+	schema_man(scenario_fields, out);
 	strbuf_puts(out, example);
 }

@@ -12,7 +12,7 @@
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...)
 {
-	const struct field_place *place = field_place_of(&s->places, field);
+	const struct schema_place *place = schema_place_of(&s->places, field);
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
 
@@ -344,7 +344,7 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 
 	if (status != HD_OK)
 		return status;
-	status = fields_read(scenario_fields, &doc, d, out, &out->places);
+	status = schema_read(scenario_fields, &doc, d, out, &out->places);
 	document_fini(&doc);
 	return status == HD_OK ? check(out, d) : status;
 }
@@ -364,7 +364,7 @@ enum hd_status scenario_read(const char *path, struct diag *d,
 
 void scenario_fini(struct scenario *s)
 {
-	fields_release(scenario_fields, s);
+	schema_release(scenario_fields, s);
 	free(s->places.items);
 	free(s->file);
 	*s = (struct scenario){ 0 };
@@ -372,5 +372,5 @@ void scenario_fini(struct scenario *s)
 
 void scenario_explain(const struct scenario *s, struct strbuf *out)
 {
-	fields_print(scenario_fields, s, true, out);
+	schema_print(scenario_fields, s, true, out);
 }

@@ -5,12 +5,12 @@
 /*
  * A scenario: everything that one run needs, as its file says it.
  *
- * The struct mirrors the file; schema.c has the table that connects the two,
+ * The struct mirrors the file; fields.c has the table that connects the two,
  * and the only list of names, defaults, ranges and meanings. Quantities are
  * exact. What needs the fabric to be understood (which hosts "h0..h7" are) is
  * still text here; sim/build.h resolves it.
  *
- * Enums list their values in the order of the names in schema.c.
+ * Enums list their values in the order of the names in fields.c.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/units.h"
-#include "scenario/field.h"
+#include "scenario/schema.h"
 #include "subnet/mcast.h"
 #include "subnet/subnet.h"
 #include "topo/generate.h"
@@ -37,7 +37,7 @@ struct scn_topology {
 	const struct generator *generator; /* NULL: read from `file` */
 	char *file;                        /* relative to the scenario's */
 	uint64_t seed;
-	struct field_params params; /* of the generator */
+	struct schema_params params; /* of the generator */
 };
 
 /* Words mean "as everywhere": rate 0, propagation HD_TIME_NEVER, others 2. */
@@ -63,9 +63,9 @@ struct scn_switch {
 	enum scn_order order;
 	enum scn_pick pick;
 	uint64_t readers;
-	struct field_amount input_buffer;  /* per VL */
-	struct field_amount output_buffer; /* per VL, cioq */
-	uint64_t management_buffer;        /* VL15, bytes */
+	struct schema_amount input_buffer;  /* per VL */
+	struct schema_amount output_buffer; /* per VL, cioq */
+	uint64_t management_buffer;         /* VL15, bytes */
 	struct hd_ratio speedup;
 	hd_time routing, arbitration;
 };
@@ -94,7 +94,7 @@ struct scn_fabric {
 	struct scn_link *links;
 	size_t n_links;
 	struct scn_switch sw;
-	struct field_amount host_buffer;
+	struct schema_amount host_buffer;
 	uint64_t overhead;
 	uint64_t mtu;
 	enum scn_credits credits;
@@ -230,9 +230,9 @@ struct scn_faults {
 
 struct scn_run {
 	uint64_t seed;
-	struct field_amount warmup;  /* time, packets */
-	struct field_amount measure; /* time, packets, packets per flow */
-	struct hd_ratio precision;   /* of the mean latency; 0: not asked */
+	struct schema_amount warmup;  /* time, packets */
+	struct schema_amount measure; /* time, packets, packets per flow */
+	struct hd_ratio precision;    /* of the mean latency; 0: not asked */
 	hd_time horizon;
 };
 
@@ -257,12 +257,12 @@ struct scenario {
 	struct scn_goal *goals;
 	size_t n_goals;
 
-	struct field_places places; /* where all this was written */
-	char *file;                 /* for messages; NULL if none */
+	struct schema_places places; /* where all this was written */
+	char *file;                  /* for messages; NULL if none */
 };
 
-/* The one table; see field.h. */
-extern const struct field scenario_fields[];
+/* The one table; see schema.h. */
+extern const struct schema_row scenario_fields[];
 
 /*
  * Reads and checks all that can be checked without the fabric. `file` is the

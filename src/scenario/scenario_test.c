@@ -200,7 +200,7 @@ static void fills_in_what_a_short_scenario_leaves_out(void **state)
 	scenario_fini(&s);
 }
 
-/* Names in schema.c and enums in scenario.h must be in the same order. */
+/* Names in fields.c and enums in scenario.h must be in the same order. */
 static void names_mean_what_the_enums_say(void **state)
 {
 	struct diag d;
@@ -344,7 +344,7 @@ static void finds_files_beside_the_scenario(void **state)
 static void every_row_stands_after_its_parent(void **state)
 {
 	(void)state;
-	for (const struct field *f = scenario_fields; f->path; f++) {
+	for (const struct schema_row *f = scenario_fields; f->path; f++) {
 		const char *dot = strrchr(f->path, '.');
 
 		if (!dot)
@@ -353,8 +353,8 @@ static void every_row_stands_after_its_parent(void **state)
 
 		if (len > 2 && dot[-1] == ']')
 			len -= 2;
-		const struct field *parent =
-			field_find(scenario_fields, f->path, len);
+		const struct schema_row *parent =
+			schema_find(scenario_fields, f->path, len);
 
 		assert_non_null(parent);
 		assert_true(parent < f);

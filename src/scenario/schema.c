@@ -1,574 +1,926 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "scenario/scenario.h"
+#include "scenario/schema.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
-/*
- * The scenario file, field by field. Adding a field is a member in scenario.h
- * and a row here; reading, refusals, --explain and the manual follow.
- */
+#define MAX_SIBLINGS 64
 
-#define FABRIC(member)    offsetof(struct scenario, fabric.member)
-#define SWITCH(member)    offsetof(struct scenario, fabric.sw.member)
-#define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
-#define QOS(member)       offsetof(struct scenario, qos.member)
-#define FAULTS(member)    offsetof(struct scenario, faults.member)
-#define RUN(member)       offsetof(struct scenario, run.member)
-#define LINK(member)      offsetof(struct scn_link, member)
-#define GROUP(member)     offsetof(struct scn_group, member)
-#define CLASS(member)     offsetof(struct scn_class, member)
-#define QPORT(member)     offsetof(struct scn_qos_port, member)
-#define PARTITION(member) offsetof(struct scn_partition, member)
-#define TRAFFIC(member)   offsetof(struct scn_traffic, member)
-#define EVENT(member)     offsetof(struct scn_event, member)
-#define GOAL(member)      offsetof(struct scn_goal, member)
-
-#define BIT(value) (UINT64_C(1) << (value))
-
-static const char *const queueings[] = { "input", "cioq", NULL };
-static const char *const orders[] = { "voq", "fifo", NULL };
-static const char *const picks[] = { "round-robin", "oldest", NULL };
-static const char *const credit_modes[] = { "delay", "exact", NULL };
-static const char *const arbiters[] = { "vlarb", "strict", NULL };
-static const char *const lid_orders[] = { "opensm", "paper", "nodes", "keep",
-					  NULL };
-static const char *const trees[] = { "xy", "shared", "shortest", "union",
-				     NULL };
-static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
-static const char *const mtus[] = {
-	"256", "512", "1024", "2048", "4096", NULL
+struct reader {
+	const struct schema_row *table;
+	struct document *doc;
+	struct diag *d;
+	struct schema_places *places;
 };
-static const char *const priorities[] = { "low", "high", NULL };
-static const char *const kinds[] = { "cbr",      "poisson", "ge",
-				     "on-off",   "pareto",  "saturating",
-				     "messages", "trace",   NULL };
-static const char *const patterns[] = {
-	"uniform", "permutation", "transpose",  "bit-reverse",
-	"tornado", "hotspot",     "all-to-all", "incast",
-	"pairs",   "group",       NULL
+
+/* Room for one value of any type that has a range. */
+union plain {
+	uint64_t whole;
+	double real;
+	struct hd_rate rate;
+	struct hd_ratio share;
+	struct schema_amount amount; /* cppcheck-suppress unusedStructMember */
 };
-static const char *const events[] = { "link-down", "link-up", "sink-stuck",
-				      "sink-free", NULL };
-static const char *const packets[] = { "packets", NULL };
-static const char *const packets_each[] = { "packets", "packets per flow",
-					    "packets per SL", NULL };
 
-#define PACED                                                              \
-	(BIT(SCN_CBR) | BIT(SCN_POISSON) | BIT(SCN_GE) | BIT(SCN_ON_OFF) | \
-	 BIT(SCN_PARETO))
-#define NOT_TRACE (PACED | BIT(SCN_SATURATING) | BIT(SCN_MESSAGES))
-#define WITH_DESTINATION                                             \
-	(BIT(SCN_UNIFORM) | BIT(SCN_HOTSPOT) | BIT(SCN_ALL_TO_ALL) | \
-	 BIT(SCN_INCAST) | BIT(SCN_PAIRS))
-
-static enum hd_status kind_parse(const char *text, struct diag *d, void *out)
+const char *schema_name(const struct schema_row *f)
 {
-	const struct generator *g = NULL;
+	const char *dot = strrchr(f->path, '.');
 
-	if (strcmp(text, "file") != 0) {
-		g = generator_find(text, d);
-		if (!g)
-			return d->status;
+	return dot ? dot + 1 : f->path;
+}
+
+const struct schema_row *schema_find(const struct schema_row *table,
+				     const char *path, size_t len)
+{
+	for (const struct schema_row *f = table; f->path; f++) {
+		if (strncmp(f->path, path, len) == 0 && !f->path[len])
+			return f;
 	}
-	*(const struct generator **)out = g;
-	return HD_OK;
+	return NULL;
 }
 
-static void kind_print(const void *value, struct strbuf *out)
+void schema_spell(const char *name, struct strbuf *out)
 {
-	const struct generator *g = *(const struct generator *const *)value;
-
-	strbuf_puts(out, g ? g->name : "file");
+	for (; *name; name++)
+		strbuf_putc(out, *name == '-' ? '_' : *name);
 }
 
-static const struct field_custom topology_kind = {
-	.what = "a kind of topology ('heddle topo gen --help' lists them) or "
-		"'file'",
-	.size = sizeof(const struct generator *),
-	.parse = kind_parse,
-	.print = kind_print,
-};
-
-static void topology_params(const void *base,
-			    const struct option *tables[FIELD_MAX_TABLES + 1])
+static bool is_child(const struct schema_row *parent,
+		     const struct schema_row *f)
 {
-	const struct scenario *s = base;
-	const struct generator *g = s->fabric.topology.generator;
+	const char *rest = f->path;
 
-	if (!g)
-		return;
-	tables[0] = g->params;
-	tables[1] = generator_common;
+	if (parent) {
+		size_t len = strlen(parent->path);
+		const char *link = parent->type == SCHEMA_LIST ? "[]." : ".";
+
+		if (strncmp(rest, parent->path, len) != 0 ||
+		    strncmp(rest + len, link, strlen(link)) != 0)
+			return false;
+		rest += len + strlen(link);
+	}
+	return !strchr(rest, '.');
 }
 
-/* The number at the front of `text`, at most `most`; NULL if there is none. */
-static const char *read_number(const char *text, unsigned most, uint8_t *out)
+const struct schema_row *schema_next_child(const struct schema_row *table,
+					   const struct schema_row *parent,
+					   const struct schema_row *after)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || text[0] < '0' || text[0] > '9' || value > most)
-		return NULL;
-	*out = (uint8_t)value;
-	return end;
+	for (const struct schema_row *f = after ? after + 1 : table; f->path;
+	     f++) {
+		if (is_child(parent, f))
+			return f;
+	}
+	return NULL;
 }
 
-static enum hd_status refuse_vlarb(const char *text, struct diag *d)
+bool schema_applies(const struct schema_row *table, const struct schema_row *f,
+		    const void *base)
 {
-	return diag_fail(d, HD_ERR_INPUT,
-			 "'%.40s' is not a VL arbitration table (expected up "
-			 "to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, "
-			 "e.g. 0:4,1:8)",
+	if (!f->when)
+		return true;
+	const struct schema_row *choice =
+		schema_find(table, f->when, strlen(f->when));
+
+	assert(choice && choice->type == SCHEMA_CHOICE);
+	if (!schema_applies(table, choice, base))
+		return false;
+	unsigned value =
+		*(const unsigned *)((const char *)base + choice->offset);
+
+	return f->only >> value & 1;
+}
+
+HD_PRINTF(3, 4)
+static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
+			     const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	enum hd_status status = diag_fail_at(
+		r->d, HD_ERR_INPUT, (unsigned)node->start_mark.line + 1,
+		(unsigned)node->start_mark.column + 1, "%s", text.text);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static void note_place(const struct reader *r, const yaml_node_t *node,
+		       const void *field, size_t size)
+{
+	struct schema_places *p = r->places;
+
+	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
+	p->items[p->n++] = (struct schema_place){
+		.field = field,
+		.size = size,
+		.line = (unsigned)node->start_mark.line + 1,
+		.column = (unsigned)node->start_mark.column + 1,
+	};
+}
+
+const struct schema_place *schema_place_of(const struct schema_places *places,
+					   const void *field)
+{
+	const struct schema_place *best = NULL;
+
+	for (size_t i = 0; i < places->n; i++) {
+		const struct schema_place *p = &places->items[i];
+		const char *start = p->field;
+
+		if ((const char *)field < start ||
+		    (const char *)field >= start + p->size)
+			continue;
+		if (!best || p->size < best->size)
+			best = p;
+	}
+	return best;
+}
+
+static const char *const bool_words[] = { "false", "true", "no",
+					  "yes",   "off",  "on" };
+
+static enum hd_status parse_bool(const char *text, struct diag *d, bool *out)
+{
+	for (unsigned i = 0; i < sizeof(bool_words) / sizeof(*bool_words);
+	     i++) {
+		if (strcmp(text, bool_words[i]) == 0) {
+			*out = i & 1;
+			return HD_OK;
+		}
+	}
+	return diag_fail(d, HD_ERR_INPUT, "'%.80s' is neither true nor false",
 			 text);
 }
 
-static enum hd_status vlarb_parse(const char *text, struct diag *d, void *out)
+/*
+ * Comparing costs as much as the word is long, and no field has a long name;
+ * nothing is near a single letter or digit.
+ */
+static const char *nearest_of(const char *word, const char *const *names,
+			      size_t n)
 {
-	struct scn_vlarb table = { .given = true };
-	const char *at = text;
+	return strlen(word) > 1 && strlen(word) <= 64
+		       ? text_nearest(word, names, n)
+		       : NULL;
+}
 
-	if (strcmp(text, "auto") == 0) {
-		*(struct scn_vlarb *)out = (struct scn_vlarb){ 0 };
+static void list_choices(const char *const *choices, struct strbuf *out)
+{
+	for (size_t i = 0; choices[i]; i++)
+		strbuf_printf(out, "%s%s", i ? ", " : "", choices[i]);
+}
+
+static enum hd_status refuse_choice(const char *text,
+				    const char *const *choices, struct diag *d)
+{
+	struct strbuf expected = STRBUF_INIT;
+	size_t n = 0;
+
+	while (choices[n])
+		n++;
+	const char *nearest = nearest_of(text, choices, n);
+
+	list_choices(choices, &expected);
+	enum hd_status status =
+		nearest ? diag_fail(
+				  d, HD_ERR_INPUT,
+				  "'%.80s' is none of %s (did you mean '%s'?)",
+				  text, expected.text, nearest)
+			: diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s",
+				    text, expected.text);
+
+	strbuf_fini(&expected);
+	return status;
+}
+
+static enum hd_status parse_choice(const struct schema_row *f, const char *text,
+				   struct diag *d, unsigned *out)
+{
+	for (unsigned i = 0; f->choices[i]; i++) {
+		if (strcmp(f->choices[i], text) == 0) {
+			*out = i;
+			return HD_OK;
+		}
+	}
+	return refuse_choice(text, f->choices, d);
+}
+
+static enum hd_status parse_base(enum schema_type type, const char *text,
+				 struct diag *d, uint64_t *out)
+{
+	if (type == SCHEMA_TIME)
+		return hd_time_parse(text, d, out);
+	if (type == SCHEMA_SIZE)
+		return hd_size_parse(text, d, out);
+	return hd_uint_parse(text, d, out);
+}
+
+/* "4 packets": the number of a unit that the text ends in, 0 if none. */
+static unsigned amount_unit(const struct schema_row *f, const char *text,
+			    size_t *number_len)
+{
+	size_t len = strlen(text);
+
+	for (unsigned i = 0; f->choices[i]; i++) {
+		size_t unit_len = strlen(f->choices[i]);
+
+		if (len > unit_len + 1 && text[len - unit_len - 1] == ' ' &&
+		    strcmp(text + len - unit_len, f->choices[i]) == 0) {
+			*number_len = len - unit_len - 1;
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+static enum hd_status parse_amount(const struct schema_row *f, const char *text,
+				   struct diag *d, struct schema_amount *out)
+{
+	struct schema_amount amount = { 0 };
+	size_t number_len;
+	unsigned unit = amount_unit(f, text, &number_len);
+	enum hd_status status;
+
+	if (unit) {
+		char *number = hd_strndup(text, number_len);
+
+		status = hd_uint_parse(number, NULL, &amount.value);
+		amount.unit = unit;
+		free(number);
+	} else {
+		status = parse_base(f->base, text, NULL, &amount.value);
+	}
+	if (status == HD_OK) {
+		*out = amount;
 		return HD_OK;
 	}
-	while (strcmp(text, "none") != 0) {
-		struct vlarb_entry e;
+	struct strbuf expected = STRBUF_INIT;
 
-		while (*at == ' ')
-			at++;
-		at = read_number(at, N_DATA_VLS - 1, &e.vl);
-		if (!at || *at != ':')
-			return refuse_vlarb(text, d);
-		at = read_number(at + 1, 255, &e.weight);
-		if (!at || table.n == VLARB_MAX || (*at && *at != ','))
-			return refuse_vlarb(text, d);
-		table.entries[table.n++] = e;
-		if (!*at++)
-			break;
+	schema_describe(f, &expected);
+	diag_fail(d, status, "'%.80s' is not %s", text, expected.text);
+	strbuf_fini(&expected);
+	return status;
+}
+
+static void set_word(const struct schema_row *f, void *value)
+{
+	switch (f->type) {
+	case SCHEMA_REAL:
+		*(double *)value = (double)f->word_value;
+		break;
+	case SCHEMA_RATE:
+		*(struct hd_rate *)value = (struct hd_rate){ f->word_value, 1 };
+		break;
+	case SCHEMA_SHARE:
+		*(struct hd_ratio *)value =
+			(struct hd_ratio){ f->word_value, 1 };
+		break;
+	case SCHEMA_AMOUNT:
+		*(struct schema_amount *)value =
+			(struct schema_amount){ f->word_value, 0 };
+		break;
+	default:
+		*(uint64_t *)value = f->word_value;
 	}
-	*(struct scn_vlarb *)out = table;
+}
+
+static enum hd_status parse_value(const struct schema_row *f, const char *text,
+				  struct diag *d, void *value)
+{
+	if (f->word && strcmp(text, f->word) == 0) {
+		set_word(f, value);
+		return HD_OK;
+	}
+	switch (f->type) {
+	case SCHEMA_TEXT:
+		free(*(char **)value);
+		*(char **)value = hd_strdup(text);
+		return HD_OK;
+	case SCHEMA_UINT:
+		return hd_uint_parse(text, d, value);
+	case SCHEMA_REAL:
+		return hd_double_parse(text, d, value);
+	case SCHEMA_BOOL:
+		return parse_bool(text, d, value);
+	case SCHEMA_CHOICE:
+		return parse_choice(f, text, d, value);
+	case SCHEMA_TIME:
+		return hd_time_parse(text, d, value);
+	case SCHEMA_RATE:
+		return hd_rate_parse(text, d, value);
+	case SCHEMA_SIZE:
+		return hd_size_parse(text, d, value);
+	case SCHEMA_SHARE:
+		return hd_ratio_parse(text, d, value);
+	case SCHEMA_AMOUNT:
+		return parse_amount(f, text, d, value);
+	case SCHEMA_CUSTOM:
+		return f->custom->parse(text, d, value);
+	case SCHEMA_MAP:
+	case SCHEMA_LIST:
+		break;
+	}
+	return diag_fail(d, HD_ERR_INPUT, "a mapping or list is no value");
+}
+
+/* Sign of value - bound, for the types that may have a range. */
+static int compare(const struct schema_row *f, const union plain *value,
+		   const union plain *bound)
+{
+	switch (f->type) {
+	case SCHEMA_REAL:
+		return (value->real > bound->real) -
+		       (value->real < bound->real);
+	case SCHEMA_RATE:
+		return hd_rate_compare(value->rate, bound->rate);
+	case SCHEMA_SHARE:
+		return hd_rate_compare(
+			(struct hd_rate){ value->share.num, value->share.den },
+			(struct hd_rate){ bound->share.num, bound->share.den });
+	default:
+		return (value->whole > bound->whole) -
+		       (value->whole < bound->whole);
+	}
+}
+
+static bool beyond(const struct schema_row *f, const char *bound_text,
+		   const union plain *value, int sign)
+{
+	union plain bound = { 0 };
+
+	if (!bound_text)
+		return false;
+	/* Bounds of an amount hold in whatever unit it was written. */
+	enum hd_status status =
+		f->type == SCHEMA_AMOUNT
+			? hd_uint_parse(bound_text, NULL, &bound.whole)
+			: parse_value(f, bound_text, NULL, &bound);
+
+	assert(status == HD_OK);
+	(void)status;
+	return compare(f, value, &bound) * sign > 0;
+}
+
+static enum hd_status check_range(const struct schema_row *f, const char *text,
+				  const union plain *value, struct diag *d)
+{
+	if (f->word && strcmp(text, f->word) == 0)
+		return HD_OK;
+	if (!beyond(f, f->low, value, -1) && !beyond(f, f->high, value, 1))
+		return HD_OK;
+	if (f->low && f->high)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "'%.80s' is out of range (%s to %s)", text,
+				 f->low, f->high);
+	return diag_fail(d, HD_ERR_RANGE, "'%.80s' is out of range (%s %s)",
+			 text, f->low ? "at least" : "at most",
+			 f->low ? f->low : f->high);
+}
+
+/* SCHEMA_UINT with `choices`: one of these numbers and no other. */
+static enum hd_status check_set(const struct schema_row *f, const char *text,
+				struct diag *d)
+{
+	for (size_t i = 0; f->choices[i]; i++) {
+		if (strcmp(f->choices[i], text) == 0)
+			return HD_OK;
+	}
+	return refuse_choice(text, f->choices, d);
+}
+
+static size_t value_size(const struct schema_row *f)
+{
+	switch (f->type) {
+	case SCHEMA_TEXT:
+		return sizeof(char *);
+	case SCHEMA_BOOL:
+		return sizeof(bool);
+	case SCHEMA_CHOICE:
+		return sizeof(unsigned);
+	case SCHEMA_RATE:
+	case SCHEMA_SHARE:
+		return sizeof(struct hd_rate);
+	case SCHEMA_AMOUNT:
+		return sizeof(struct schema_amount);
+	case SCHEMA_CUSTOM:
+		return f->custom->size;
+	default:
+		return sizeof(uint64_t);
+	}
+}
+
+static enum hd_status set_value(const struct schema_row *f, const char *text,
+				struct diag *d, void *value)
+{
+	if (f->type == SCHEMA_CUSTOM || f->type == SCHEMA_TEXT ||
+	    f->type == SCHEMA_BOOL || f->type == SCHEMA_CHOICE)
+		return parse_value(f, text, d, value);
+
+	union plain plain = { 0 };
+	enum hd_status status = parse_value(f, text, d, &plain);
+
+	if (status == HD_OK)
+		status = check_range(f, text, &plain, d);
+	if (status == HD_OK && f->type == SCHEMA_UINT && f->choices)
+		status = check_set(f, text, d);
+	if (status == HD_OK)
+		memcpy(value, &plain, value_size(f));
+	return status;
+}
+
+static const char *scalar_text(const yaml_node_t *node)
+{
+	return (const char *)node->data.scalar.value;
+}
+
+/* A list of values as one text with commas, if the field takes that. */
+static enum hd_status join(const struct reader *r, const struct schema_row *f,
+			   const yaml_node_t *node, struct strbuf *out)
+{
+	const yaml_node_item_t *item = node->data.sequence.items.start;
+
+	for (; item < node->data.sequence.items.top; item++) {
+		const yaml_node_t *value = document_node(r->doc, *item);
+
+		if (value->type != YAML_SCALAR_NODE)
+			return refuse(r, value,
+				      "%s: expected a value here, not %s",
+				      f->path, document_kind(value));
+		if (out->len)
+			strbuf_putc(out, ',');
+		strbuf_puts(out, scalar_text(value));
+	}
 	return HD_OK;
 }
 
-static void vlarb_print(const void *value, struct strbuf *out)
+static enum hd_status read_text(const struct reader *r,
+				const struct schema_row *f,
+				const yaml_node_t *node, struct strbuf *out)
 {
-	const struct scn_vlarb *table = value;
+	if (node->type == YAML_SEQUENCE_NODE && f->joins)
+		return join(r, f, node, out);
+	if (node->type != YAML_SCALAR_NODE) {
+		struct strbuf expected = STRBUF_INIT;
 
-	if (!table->given || table->n == 0)
-		strbuf_puts(out, table->given ? "none" : "auto");
-	for (unsigned i = 0; i < table->n; i++)
-		strbuf_printf(out, "%s%u:%u", i ? "," : "",
-			      table->entries[i].vl, table->entries[i].weight);
-}
+		schema_describe(f, &expected);
+		enum hd_status status =
+			refuse(r, node, "%s: expected %s, not %s", f->path,
+			       expected.text, document_kind(node));
 
-static const struct field_custom vlarb_type = {
-	.what = "a list of VL:weight (e.g. 0:4,1:8), 'none' or 'auto'",
-	.size = sizeof(struct scn_vlarb),
-	.parse = vlarb_parse,
-	.print = vlarb_print,
-};
-
-static enum hd_status sl2vl_parse(const char *text, struct diag *d, void *out)
-{
-	struct scn_sl2vl map = { .given = true };
-	const char *at = text;
-
-	if (strcmp(text, "auto") == 0) {
-		*(struct scn_sl2vl *)out = (struct scn_sl2vl){ 0 };
-		return HD_OK;
+		strbuf_fini(&expected);
+		return status;
 	}
-	for (unsigned sl = 0; sl < N_SLS && at; sl++) {
-		while (*at == ' ')
-			at++;
-		at = read_number(at, VL_MANAGEMENT, &map.table.vl[sl]);
-		if (at && *at != (sl + 1 < N_SLS ? ',' : '\0'))
-			at = NULL;
-		if (at && sl + 1 < N_SLS)
-			at++;
-	}
-	if (!at)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%.80s' is not a map of SLs to VLs (expected "
-			"16 numbers 0 to 15, one for each SL; 15 drops "
-			"the SL)",
-			text);
-	*(struct scn_sl2vl *)out = map;
+	if (!*scalar_text(node) &&
+	    node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return refuse(r, node, "%s: no value", f->path);
+	strbuf_puts(out, scalar_text(node));
 	return HD_OK;
 }
 
-static void sl2vl_print(const void *value, struct strbuf *out)
+static enum hd_status read_value(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node, void *base)
 {
-	const struct scn_sl2vl *map = value;
+	struct strbuf text = STRBUF_INIT;
+	struct diag inner = { .status = HD_OK };
+	void *value = (char *)base + f->offset;
+	enum hd_status status = read_text(r, f, node, &text);
 
-	if (!map->given) {
-		strbuf_puts(out, "auto");
+	if (status == HD_OK) {
+		status = set_value(f, text.text, &inner, value);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", f->path, inner.message);
+	}
+	strbuf_fini(&text);
+	note_place(r, node, value, value_size(f));
+	return status;
+}
+
+static void set_default(const struct schema_row *f, void *base)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (!f->initial)
 		return;
-	}
-	for (unsigned sl = 0; sl < N_SLS; sl++)
-		strbuf_printf(out, "%s%u", sl ? "," : "", map->table.vl[sl]);
+	/* A row whose default is refused is a bug. */
+	enum hd_status status =
+		set_value(f, f->initial, &d, (char *)base + f->offset);
+
+	assert(status == HD_OK);
+	(void)status;
 }
 
-static const struct field_custom sl2vl_type = {
-	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), or 'auto'",
-	.size = sizeof(struct scn_sl2vl),
-	.parse = sl2vl_parse,
-	.print = sl2vl_print,
-};
+static enum hd_status read_field(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base);
 
-#define HOSTS_HELP                                                   \
-	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
-	"random, not:NAME; with commas between)"
+/* "traffic[]" for items, "fabric.link", "the scenario" for the whole. */
+static void print_where(const struct schema_row *parent, struct strbuf *out)
+{
+	if (!parent)
+		strbuf_puts(out, "the scenario");
+	else
+		strbuf_printf(out, "%s%s", parent->path,
+			      parent->type == SCHEMA_LIST ? "[]" : "");
+}
 
-const struct field scenario_fields[] = {
-	{ "title", FIELD_TEXT, offsetof(struct scenario, title),
-	  .optional = true, .help = "what the scenario shows" },
+static enum hd_status refuse_unknown(const struct reader *r,
+				     const struct schema_row *parent,
+				     const yaml_node_t *key,
+				     const struct option *const *tables)
+{
+	const char *names[MAX_SIBLINGS];
+	size_t n = 0;
+	struct strbuf where = STRBUF_INIT, suggestion = STRBUF_INIT;
 
-	{ "fabric", FIELD_MAP, .help = "what traffic runs on" },
-	{ "fabric.topology", FIELD_MAP, FABRIC(topology.params),
-	  .params = topology_params, .shorthand = "file",
-	  .help = "nodes and cables; of each kind, the fields are the options "
-		  "of 'heddle topo gen KIND', with _ for -" },
-	{ "fabric.topology.kind", FIELD_CUSTOM, FABRIC(topology.generator),
-	  .initial = "file", .custom = &topology_kind,
-	  .help = "what to build" },
-	{ "fabric.topology.file", FIELD_TEXT, FABRIC(topology.file),
-	  .optional = true,
-	  .help = "a fabric as ibnetdiscover or ibsim write it, seen from the "
-		  "scenario's folder" },
-	{ "fabric.topology.seed", FIELD_UINT, FABRIC(topology.seed),
-	  .initial = "1", .help = "of kinds that are random" },
-	{ "fabric.link", FIELD_MAP, .shorthand = "rate",
-	  .help = "every cable, unless 'links' says otherwise" },
-	{ "fabric.link.rate", FIELD_RATE, FABRIC(link.rate),
-	  .initial = "native", .word = "native",
-	  .help = "data rate; native: the best that both ends can do" },
-	{ "fabric.link.propagation", FIELD_TIME, FABRIC(link.propagation),
-	  .initial = "5ns", .low = "1ps", .high = "1s",
-	  .help = "delay of the cable; a metre takes about 5ns" },
-	{ "fabric.links", FIELD_LIST, FABRIC(links), .count = FABRIC(n_links),
-	  .item_size = sizeof(struct scn_link),
-	  .help = "cables that differ; the last that fits counts" },
-	{ "fabric.links[].ports", FIELD_TEXT, LINK(ports), .joins = true,
-	  .help = "one end of each (NODE, NODE:PORT, name*, hosts, trunks); "
-		  "rate and propagation hold both ways, errors only for what "
-		  "these ports send" },
-	{ "fabric.links[].rate", FIELD_RATE, LINK(rate), .initial = "same",
-	  .word = "same", .help = "data rate" },
-	{ "fabric.links[].propagation", FIELD_TIME, LINK(propagation),
-	  .initial = "same", .word = "same", .word_value = HD_TIME_NEVER,
-	  .low = "1ps", .high = "1s", .help = "delay of the cable" },
-	{ "fabric.links[].ber", FIELD_REAL, LINK(ber), .initial = "same",
-	  .word = "same", .word_value = 2, .low = "0", .high = "0.5",
-	  .help = "bit error rate" },
-	{ "fabric.links[].update_loss", FIELD_REAL, LINK(update_loss),
-	  .initial = "same", .word = "same", .word_value = 2, .low = "0",
-	  .high = "1", .help = "share of flow-control updates lost" },
-	{ "fabric.switch", FIELD_MAP, .help = "how switches work inside" },
-	{ "fabric.switch.queueing", FIELD_CHOICE, SWITCH(queueing),
-	  .initial = "input", .choices = queueings,
-	  .help = "input: buffers at the inputs; cioq: at outputs too, with a "
-		  "faster crossbar between" },
-	{ "fabric.switch.order", FIELD_CHOICE, SWITCH(order), .initial = "voq",
-	  .choices = orders,
-	  .help = "voq: one queue per output in each input buffer; fifo: only "
-		  "the oldest packet may leave" },
-	{ "fabric.switch.pick", FIELD_CHOICE, SWITCH(pick),
-	  .initial = "round-robin", .choices = picks,
-	  .help = "which input an output takes next" },
-	{ "fabric.switch.readers", FIELD_UINT, SWITCH(readers),
-	  .initial = "auto", .word = "auto", .word_value = SCN_READERS_AUTO,
-	  .high = "255",
-	  .help = "packets that may leave an input port at a time, 0: any "
-		  "number; auto: 1 with fifo, any with voq" },
-	{ "fabric.switch.input_buffer", FIELD_AMOUNT, SWITCH(input_buffer),
-	  .initial = "4 packets", .base = FIELD_SIZE, .choices = packets,
-	  .low = "1", .help = "per input port and VL" },
-	{ "fabric.switch.output_buffer", FIELD_AMOUNT, SWITCH(output_buffer),
-	  .initial = "4 packets", .base = FIELD_SIZE, .choices = packets,
-	  .low = "1", .when = "fabric.switch.queueing", .only = BIT(SCN_CIOQ),
-	  .help = "per output port and VL" },
-	{ "fabric.switch.management_buffer", FIELD_SIZE,
-	  SWITCH(management_buffer), .initial = "4KiB", .low = "64",
-	  .high = "128KiB", .help = "per port, for VL15; also in hosts" },
-	{ "fabric.switch.speedup", FIELD_SHARE, SWITCH(speedup), .initial = "2",
-	  .low = "1", .high = "64", .when = "fabric.switch.queueing",
-	  .only = BIT(SCN_CIOQ),
-	  .help = "crossbar's rate as a multiple of the output link's" },
-	{ "fabric.switch.routing", FIELD_TIME, SWITCH(routing),
-	  .initial = "80ns", .high = "1s",
-	  .help = "from a head's arrival until its output is known" },
-	{ "fabric.switch.arbitration", FIELD_TIME, SWITCH(arbitration),
-	  .initial = "20ns", .high = "1s",
-	  .help = "from then until it may be granted" },
-	{ "fabric.host", FIELD_MAP, .help = "adapters" },
-	{ "fabric.host.input_buffer", FIELD_AMOUNT, FABRIC(host_buffer),
-	  .initial = "4 packets", .base = FIELD_SIZE, .choices = packets,
-	  .low = "1", .help = "per port and VL" },
-	{ "fabric.packet", FIELD_MAP, .help = "what packets look like" },
-	{ "fabric.packet.overhead", FIELD_SIZE, FABRIC(overhead),
-	  .initial = "26", .high = "256",
-	  .help = "bytes beyond the payload: 26 are LRH, BTH and CRCs, 66 "
-		  "with a GRH; other values have no packet format" },
-	{ "fabric.packet.mtu", FIELD_UINT, FABRIC(mtu), .initial = "4096",
-	  .choices = mtus, .help = "largest payload of a packet" },
-	{ "fabric.credits", FIELD_CHOICE, FABRIC(credits), .initial = "delay",
-	  .choices = credit_modes,
-	  .help = "flow-control updates cost only delay, or link time too" },
-	{ "fabric.arbiter", FIELD_CHOICE, FABRIC(arbiter), .initial = "vlarb",
-	  .choices = arbiters,
-	  .help = "InfiniBand's tables, or VLs in absolute priority, 0 first" },
-	{ "fabric.routing", FIELD_MAP, .shorthand = "engine",
-	  .help = "how routes are chosen" },
-	{ "fabric.routing.engine", FIELD_TEXT, ROUTING(engine),
-	  .initial = "minhop",
-	  .help = "routing engine; 'heddle route --help' lists them" },
-	{ "fabric.routing.file", FIELD_TEXT, ROUTING(file), .optional = true,
-	  .help = "forwarding tables, for the engine 'file'" },
-	{ "fabric.routing.roots", FIELD_TEXT, ROUTING(roots), .optional = true,
-	  .joins = true,
-	  .help = "names of the top switches, for updn and ftree" },
-	{ "fabric.routing.layers", FIELD_UINT, ROUTING(layers),
-	  .initial = "any", .word = "any", .low = "1", .high = "15",
-	  .help = "most lanes for layers of dfsssp and lash" },
-	{ "fabric.routing.lids", FIELD_CHOICE, ROUTING(lids),
-	  .initial = "nodes", .choices = lid_orders,
-	  .help = "in which order LIDs are given out" },
-	{ "fabric.routing.lmc", FIELD_UINT, ROUTING(lmc), .initial = "0",
-	  .high = "7", .help = "2^lmc LIDs per host port" },
-	{ "fabric.groups", FIELD_LIST, FABRIC(groups),
-	  .count = FABRIC(n_groups), .item_size = sizeof(struct scn_group),
-	  .help = "multicast groups" },
-	{ "fabric.groups[].name", FIELD_TEXT, GROUP(name), .help = "its name" },
-	{ "fabric.groups[].members", FIELD_TEXT, GROUP(members),
-	  .initial = "all", .joins = true,
-	  .help = "hosts that receive " HOSTS_HELP },
-	{ "fabric.groups[].tree", FIELD_CHOICE, GROUP(tree),
-	  .initial = "shared", .choices = trees,
-	  .help = "shared: one spanning tree; the others: one tree per "
-		  "sender, of XY, shortest or the unicast paths" },
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f && n < MAX_SIBLINGS; f = schema_next_child(r->table, parent, f))
+		names[n++] = schema_name(f);
+	for (; tables && *tables; tables++) {
+		for (const struct option *o = *tables;
+		     o->name && n < MAX_SIBLINGS; o++)
+			names[n++] = o->name;
+	}
+	const char *nearest = nearest_of(scalar_text(key), names, n);
 
-	{ "qos", FIELD_MAP, .help = "lanes, classes and partitions" },
-	{ "qos.lanes", FIELD_UINT, QOS(lanes), .initial = "8",
-	  .choices = lane_counts,
-	  .help = "data VLs in operation, where ports have as many" },
-	{ "qos.sl2vl", FIELD_CUSTOM, QOS(sl2vl), .initial = "auto",
-	  .custom = &sl2vl_type, .joins = true,
-	  .help = "the VL of each SL; auto: by the classes, else SL n on VL n "
-		  "modulo lanes" },
-	{ "qos.classes", FIELD_LIST, QOS(classes), .count = QOS(n_classes),
-	  .item_size = sizeof(struct scn_class),
-	  .help = "names for service levels, and what they are worth" },
-	{ "qos.classes[].name", FIELD_TEXT, CLASS(name), .help = "its name" },
-	{ "qos.classes[].sl", FIELD_UINT, CLASS(sl), .high = "15",
-	  .help = "its service level" },
-	{ "qos.classes[].lane", FIELD_UINT, CLASS(lane), .initial = "auto",
-	  .word = "auto", .word_value = SCN_LANE_AUTO, .high = "14",
-	  .help = "the VL its SL is mapped to" },
-	{ "qos.classes[].priority", FIELD_CHOICE, CLASS(priority),
-	  .initial = "low", .choices = priorities,
-	  .help = "the arbitration table its VL stands in" },
-	{ "qos.classes[].weight", FIELD_UINT, CLASS(weight), .initial = "65",
-	  .low = "1", .high = "16320",
-	  .help = "blocks of 64 bytes per turn; 65 is one packet of 4 KiB" },
-	{ "qos.high", FIELD_CUSTOM, QOS(high), .initial = "auto",
-	  .custom = &vlarb_type, .joins = true,
-	  .help = "high-priority table; auto: from the classes" },
-	{ "qos.low", FIELD_CUSTOM, QOS(low), .initial = "auto",
-	  .custom = &vlarb_type, .joins = true,
-	  .help = "low-priority table; auto: from the classes, and the other "
-		  "VLs with weight 65" },
-	{ "qos.high_limit", FIELD_UINT, QOS(high_limit), .initial = "255",
-	  .high = "255",
-	  .help = "high-priority bytes before low has a chance, in 4096; 0: "
-		  "one packet; 255: no limit" },
-	{ "qos.ports", FIELD_LIST, QOS(ports), .count = QOS(n_ports),
-	  .item_size = sizeof(struct scn_qos_port),
-	  .help = "ports with other tables; the last that fits counts" },
-	{ "qos.ports[].ports", FIELD_TEXT, QPORT(ports), .joins = true,
-	  .help = "which (NODE, NODE:PORT, name*, hosts, trunks)" },
-	{ "qos.ports[].lanes", FIELD_UINT, QPORT(lanes), .initial = "same",
-	  .word = "same", .high = "15", .help = "data VLs of the cable" },
-	{ "qos.ports[].high", FIELD_CUSTOM, QPORT(high), .initial = "auto",
-	  .custom = &vlarb_type, .joins = true,
-	  .help = "high-priority table; auto: as everywhere" },
-	{ "qos.ports[].low", FIELD_CUSTOM, QPORT(low), .initial = "auto",
-	  .custom = &vlarb_type, .joins = true,
-	  .help = "low-priority table; auto: as everywhere" },
-	{ "qos.ports[].high_limit", FIELD_UINT, QPORT(high_limit),
-	  .initial = "same", .word = "same", .word_value = UINT64_MAX,
-	  .high = "255", .help = "as qos.high_limit" },
-	{ "qos.partitions", FIELD_LIST, QOS(partitions),
-	  .count = QOS(n_partitions), .item_size = sizeof(struct scn_partition),
-	  .help = "who may talk to whom, besides the default partition" },
-	{ "qos.partitions[].name", FIELD_TEXT, PARTITION(name),
-	  .help = "its name" },
-	{ "qos.partitions[].key", FIELD_UINT, PARTITION(key), .low = "1",
-	  .high = "32766", .help = "its P_Key, without the membership bit" },
-	{ "qos.partitions[].full", FIELD_TEXT, PARTITION(full),
-	  .optional = true, .joins = true, .help = "full members " HOSTS_HELP },
-	{ "qos.partitions[].limited", FIELD_TEXT, PARTITION(limited),
-	  .optional = true, .joins = true,
-	  .help = "limited members, who may not talk to each other" },
-	{ "qos.enforce", FIELD_BOOL, QOS(enforce), .initial = "false",
-	  .help = "whether switches drop packets of foreign partitions" },
+	print_where(parent, &where);
+	if (nearest)
+		schema_spell(nearest, &suggestion);
+	enum hd_status status =
+		nearest ? refuse(r, key,
+				 "unknown field '%.80s' in %s (did you mean '%s'?)",
+				 scalar_text(key), where.text, suggestion.text)
+			: refuse(r, key, "unknown field '%.80s' in %s",
+				 scalar_text(key), where.text);
 
-	{ "traffic", FIELD_LIST, offsetof(struct scenario, traffic),
-	  .count = offsetof(struct scenario, n_traffic),
-	  .item_size = sizeof(struct scn_traffic), .at_least = 1,
-	  .help = "who sends what to whom; a row at one source is a flow" },
-	{ "traffic[].name", FIELD_TEXT, TRAFFIC(name), .help = "its name" },
-	{ "traffic[].kind", FIELD_CHOICE, TRAFFIC(kind), .choices = kinds,
-	  .help = "when packets are made: at equal gaps, at random gaps (ge: "
-		  "in bursts), in exponential or Pareto on-off phases, as fast "
-		  "as they go, a number of messages, or as a file says" },
-	{ "traffic[].pattern", FIELD_CHOICE, TRAFFIC(pattern),
-	  .initial = "uniform", .choices = patterns, .when = "traffic[].kind",
-	  .only = NOT_TRACE, .help = "who sends to whom" },
-	{ "traffic[].source", FIELD_TEXT, TRAFFIC(source), .initial = "all",
-	  .joins = true, .when = "traffic[].kind", .only = NOT_TRACE,
-	  .help = "hosts that send " HOSTS_HELP },
-	{ "traffic[].destination", FIELD_TEXT, TRAFFIC(destination),
-	  .initial = "all", .joins = true, .when = "traffic[].pattern",
-	  .only = WITH_DESTINATION, .help = "hosts that receive" },
-	{ "traffic[].hotspot", FIELD_TEXT, TRAFFIC(hotspot), .initial = "0",
-	  .joins = true, .when = "traffic[].pattern", .only = BIT(SCN_HOTSPOT),
-	  .help = "the hot hosts" },
-	{ "traffic[].hot_share", FIELD_SHARE, TRAFFIC(hot_share),
-	  .initial = "10%", .high = "100%", .when = "traffic[].pattern",
-	  .only = BIT(SCN_HOTSPOT),
-	  .help = "share of packets that go there; the others are uniform" },
-	{ "traffic[].group", FIELD_TEXT, TRAFFIC(group), .optional = true,
-	  .when = "traffic[].pattern", .only = BIT(SCN_GROUP),
-	  .help = "the multicast group" },
-	{ "traffic[].file", FIELD_TEXT, TRAFFIC(file), .optional = true,
-	  .when = "traffic[].kind", .only = BIT(SCN_TRACE),
-	  .help = "lines 'time,source,destination,payload[,sl]'" },
-	{ "traffic[].class", FIELD_TEXT, TRAFFIC(service), .optional = true,
-	  .help = "the class whose SL it uses" },
-	{ "traffic[].sl", FIELD_UINT, TRAFFIC(sl), .initial = "auto",
-	  .word = "auto", .word_value = SCN_SL_AUTO, .high = "15",
-	  .help = "its service level; auto: that of its class, or 0" },
-	{ "traffic[].partition", FIELD_TEXT, TRAFFIC(partition),
-	  .optional = true,
-	  .help = "whose P_Key it uses; absent: the default partition" },
-	{ "traffic[].payload", FIELD_SIZE, TRAFFIC(payload), .initial = "2KiB",
-	  .low = "1", .high = "2GiB", .when = "traffic[].kind",
-	  .only = NOT_TRACE,
-	  .help = "bytes of each packet; of each message of 'messages'" },
-	{ "traffic[].rate", FIELD_RATE, TRAFFIC(rate), .initial = "none",
-	  .word = "none", .when = "traffic[].kind", .only = PACED,
-	  .help = "payload rate of each flow, mean" },
-	{ "traffic[].load", FIELD_SHARE, TRAFFIC(load), .initial = "none",
-	  .word = "none", .high = "1000%", .when = "traffic[].kind",
-	  .only = PACED,
-	  .help = "instead of rate: share of the source's link, with "
-		  "headers" },
-	{ "traffic[].scv", FIELD_REAL, TRAFFIC(scv), .initial = "5", .low = "1",
-	  .high = "10000", .when = "traffic[].kind", .only = BIT(SCN_GE),
-	  .help = "squared coefficient of variation of the gaps" },
-	{ "traffic[].on", FIELD_TIME, TRAFFIC(on), .initial = "10us",
-	  .low = "1ns", .when = "traffic[].kind",
-	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
-	  .help = "mean length of a sending phase" },
-	{ "traffic[].off", FIELD_TIME, TRAFFIC(off), .initial = "30us",
-	  .low = "1ns", .when = "traffic[].kind",
-	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
-	  .help = "mean length of a silence" },
-	{ "traffic[].shape", FIELD_REAL, TRAFFIC(shape), .initial = "1.4",
-	  .low = "1.05", .high = "1.95", .when = "traffic[].kind",
-	  .only = BIT(SCN_PARETO),
-	  .help = "of the phases' Pareto law; many such flows together have "
-		  "the Hurst exponent (3 - shape) / 2" },
-	{ "traffic[].connections", FIELD_UINT, TRAFFIC(connections),
-	  .initial = "none", .word = "none", .low = "1", .high = "1000000",
-	  .when = "traffic[].kind", .only = NOT_TRACE,
-	  .help = "flows between pairs drawn at random, instead of one flow "
-		  "per source" },
-	{ "traffic[].start", FIELD_TIME, TRAFFIC(start), .initial = "0s",
-	  .help = "when it begins" },
-	{ "traffic[].stop", FIELD_TIME, TRAFFIC(stop), .initial = "never",
-	  .word = "never", .word_value = HD_TIME_NEVER,
-	  .help = "when it ends; what was made before still travels" },
-	{ "traffic[].count", FIELD_UINT, TRAFFIC(count), .initial = "unlimited",
-	  .word = "unlimited", .word_value = SCN_UNLIMITED, .low = "1",
-	  .help = "packets of each flow; messages of 'messages'" },
-	{ "traffic[].aligned", FIELD_BOOL, TRAFFIC(aligned), .initial = "false",
-	  .when = "traffic[].kind", .only = BIT(SCN_CBR),
-	  .help = "all flows in step, instead of each at its own random "
-		  "phase" },
-	{ "traffic[].management", FIELD_BOOL, TRAFFIC(management),
-	  .initial = "false", .help = "on VL15, as subnet management is" },
+	strbuf_fini(&suggestion);
+	strbuf_fini(&where);
+	return status;
+}
 
-	{ "faults", FIELD_MAP, .help = "what goes wrong" },
-	{ "faults.ber", FIELD_REAL, FAULTS(ber), .initial = "0", .low = "0",
-	  .high = "0.5", .help = "bit error rate of every link" },
-	{ "faults.update_loss", FIELD_REAL, FAULTS(update_loss), .initial = "0",
-	  .low = "0", .high = "1",
-	  .help = "share of flow-control updates lost on every link" },
-	{ "faults.hoq_life", FIELD_TIME, FAULTS(hoq_life), .initial = "never",
-	  .word = "never", .low = "1ns",
-	  .help = "how long a packet may stand first at a switch's output "
-		  "before it is discarded" },
-	{ "faults.events", FIELD_LIST, FAULTS(events),
-	  .count = FAULTS(n_events), .item_size = sizeof(struct scn_event),
-	  .help = "what happens when" },
-	{ "faults.events[].at", FIELD_TIME, EVENT(at), .help = "the time" },
-	{ "faults.events[].kind", FIELD_CHOICE, EVENT(kind), .choices = events,
-	  .help = "what happens" },
-	{ "faults.events[].port", FIELD_TEXT, EVENT(port),
-	  .help = "where: NODE:PORT, either end of a link; for sinks a host" },
+static const struct schema_row *child_named(const struct reader *r,
+					    const struct schema_row *parent,
+					    const char *name)
+{
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f; f = schema_next_child(r->table, parent, f)) {
+		if (strcmp(schema_name(f), name) == 0)
+			return f;
+	}
+	return NULL;
+}
 
-	{ "run", FIELD_MAP, .help = "how long, and by which dice" },
-	{ "run.seed", FIELD_UINT, RUN(seed), .initial = "1",
-	  .help = "of everything random" },
-	{ "run.warmup", FIELD_AMOUNT, RUN(warmup), .initial = "100us",
-	  .base = FIELD_TIME, .choices = packets,
-	  .help = "what is left out of the results: a time, or a number of "
-		  "packets delivered" },
-	{ "run.measure", FIELD_AMOUNT, RUN(measure), .initial = "1ms",
-	  .base = FIELD_TIME, .choices = packets_each, .low = "1",
-	  .help = "how long after that: a time, packets delivered, or so many "
-		  "of the slowest flow or of each SL" },
-	{ "run.precision", FIELD_SHARE, RUN(precision), .initial = "none",
-	  .word = "none", .high = "50%",
-	  .help = "end earlier, once the mean latency is known to within this "
-		  "(95 % confidence)" },
-	{ "run.horizon", FIELD_TIME, RUN(horizon), .initial = "1s",
-	  .low = "1ns",
-	  .help = "simulated time after which a run ends "
-		  "anyway" },
+static enum hd_status check_keys(const struct reader *r,
+				 const struct schema_row *parent,
+				 const yaml_node_t *map)
+{
+	const struct schema_row *seen[MAX_SIBLINGS];
+	size_t n_seen = 0;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
 
-	{ "goals", FIELD_LIST, offsetof(struct scenario, goals),
-	  .count = offsetof(struct scenario, n_goals),
-	  .item_size = sizeof(struct scn_goal),
-	  .help = "what must hold; heddle sim exits with 1 if it does not" },
-	{ "goals[].row", FIELD_TEXT, GOAL(row), .optional = true,
-	  .help = "a traffic row; absent: each of them" },
-	{ "goals[].mean", FIELD_TIME, GOAL(mean), .initial = "none",
-	  .word = "none", .help = "most mean latency" },
-	{ "goals[].p50", FIELD_TIME, GOAL(p50), .initial = "none",
-	  .word = "none", .help = "most latency of half the packets" },
-	{ "goals[].p99", FIELD_TIME, GOAL(p99), .initial = "none",
-	  .word = "none", .help = "most latency of 99 % of the packets" },
-	{ "goals[].p999", FIELD_TIME, GOAL(p999), .initial = "none",
-	  .word = "none", .help = "most latency of 99.9 % of the packets" },
-	{ "goals[].max", FIELD_TIME, GOAL(max), .initial = "none",
-	  .word = "none", .help = "most latency of any packet" },
-	{ "goals[].delivered", FIELD_SHARE, GOAL(delivered), .initial = "none",
-	  .word = "none", .high = "100%",
-	  .help = "least share of the offered bytes that arrives" },
-	{ "goals[].throughput", FIELD_RATE, GOAL(throughput), .initial = "none",
-	  .word = "none",
-	  .help = "least payload rate of the row, all flows together" },
-	{ "goals[].fairness", FIELD_SHARE, GOAL(fairness), .initial = "none",
-	  .word = "none", .high = "100%",
-	  .help = "least Jain index over the row's flows" },
-	{ "goals[].lost", FIELD_UINT, GOAL(lost), .initial = "any",
-	  .word = "any", .word_value = SCN_UNLIMITED,
-	  .help = "most packets lost" },
-	{ .path = NULL },
-};
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (key->type != YAML_SCALAR_NODE)
+			return refuse(r, key,
+				      "expected the name of a field, not %s",
+				      document_kind(key));
+		const struct schema_row *f =
+			child_named(r, parent, scalar_text(key));
+
+		if (!f && parent && parent->params)
+			continue; /* read_params looks at those */
+		if (!f)
+			return refuse_unknown(r, parent, key, NULL);
+		for (size_t i = 0; i < n_seen; i++) {
+			if (seen[i] == f)
+				return refuse(r, key,
+					      "field '%s' is there twice",
+					      f->path);
+		}
+		assert(n_seen < MAX_SIBLINGS);
+		seen[n_seen++] = f;
+	}
+	return HD_OK;
+}
+
+/* The value of a field in a mapping (or a shorthand); NULL if absent. */
+static const yaml_node_t *value_of(const struct reader *r,
+				   const struct schema_row *parent,
+				   const yaml_node_t *map, const char *name)
+{
+	if (!map)
+		return NULL;
+	if (map->type == YAML_SCALAR_NODE)
+		return strcmp(parent->shorthand, name) == 0 ? map : NULL;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (strcmp(scalar_text(key), name) == 0)
+			return document_node(r->doc, pair->value);
+	}
+	return NULL;
+}
+
+/* The option that a field name means: host_ports is "host-ports". */
+static const struct option *option_of(const struct option *const *tables,
+				      const char *name)
+{
+	char *dashed = hd_strdup(name);
+
+	for (char *c = dashed; *c; c++) {
+		if (*c == '_')
+			*c = '-';
+		else if (*c == '-')
+			*c = '_';
+	}
+	const struct option *o = option_find(tables, dashed, strlen(dashed));
+
+	free(dashed);
+	return o;
+}
+
+/* Whether the text will do for the option, wherever its value is kept. */
+static enum hd_status option_try(const struct option *o, const char *text,
+				 struct diag *d)
+{
+	if (o->kind == OPT_LIST)
+		return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
+	struct option here = *o;
+	uint64_t scratch[4] = { 0 }; /* no kind of value is larger */
+
+	here.offset = 0;
+	return option_set(&here, scratch, text, d);
+}
+
+static bool has_param(const struct schema_params *params, const char *name)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		if (strcmp(params->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status read_param(const struct reader *r,
+				 const struct schema_row *parent,
+				 const struct option *o,
+				 const yaml_node_t *node,
+				 struct schema_params *params)
+{
+	struct diag inner = { .status = HD_OK };
+	struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	struct schema_row row = { .type = SCHEMA_TEXT, .joins = true };
+
+	strbuf_printf(&path, "%s.", parent->path);
+	schema_spell(o->name, &path);
+	row.path = path.text;
+	enum hd_status status =
+		has_param(params, o->name)
+			? refuse(r, node, "field '%s' is there twice", row.path)
+			: read_text(r, &row, node, &text);
+
+	if (status == HD_OK) {
+		status = option_try(o, text.text, &inner);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", row.path, inner.message);
+	}
+	if (status == HD_OK)
+		params->items[params->n++] = (struct schema_param){
+			.name = hd_strdup(o->name),
+			.value = hd_strdup(text.text),
+		};
+	strbuf_fini(&text);
+	strbuf_fini(&path);
+	return status;
+}
+
+static enum hd_status read_params(const struct reader *r,
+				  const struct schema_row *parent,
+				  const yaml_node_t *map, void *base)
+{
+	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
+	struct schema_params *params =
+		(struct schema_params *)((char *)base + parent->offset);
+	enum hd_status status = HD_OK;
+
+	if (!map || map->type != YAML_MAPPING_NODE)
+		return HD_OK;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+	const yaml_node_pair_t *top = map->data.mapping.pairs.top;
+
+	parent->params(base, tables);
+	params->items = hd_alloc((size_t)(top - pair), sizeof(*params->items));
+	for (; pair < top && status == HD_OK; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (child_named(r, parent, scalar_text(key)))
+			continue;
+		const struct option *o = option_of(tables, scalar_text(key));
+
+		if (!o)
+			return refuse_unknown(r, parent, key, tables);
+		status = read_param(r, parent, o,
+				    document_node(r->doc, pair->value), params);
+	}
+	return status;
+}
+
+static enum hd_status read_map(const struct reader *r,
+			       const struct schema_row *parent,
+			       const yaml_node_t *map,
+			       const yaml_node_t *around, void *base)
+{
+	enum hd_status status = HD_OK;
+	bool is_short = map && map->type == YAML_SCALAR_NODE && parent &&
+			parent->shorthand;
+
+	if (map && map->type != YAML_MAPPING_NODE && !is_short) {
+		struct strbuf where = STRBUF_INIT;
+
+		print_where(parent, &where);
+		status = refuse(r, map, "%s: expected a mapping, not %s",
+				where.text, document_kind(map));
+		strbuf_fini(&where);
+		return status;
+	}
+	if (map && !is_short)
+		status = check_keys(r, parent, map);
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f && status == HD_OK; f = schema_next_child(r->table, parent, f)) {
+		const yaml_node_t *node =
+			value_of(r, parent, map, schema_name(f));
+
+		status = read_field(r, f, node, map ? map : around, base);
+	}
+	if (status == HD_OK && parent && parent->params)
+		status = read_params(r, parent, map, base);
+	return status;
+}
+
+static enum hd_status read_list(const struct reader *r,
+				const struct schema_row *f,
+				const yaml_node_t *node,
+				const yaml_node_t *around, void *base)
+{
+	void **items = (void **)((char *)base + f->offset);
+	size_t *count = (size_t *)((char *)base + f->count);
+	enum hd_status status = HD_OK;
+
+	if (!node && f->at_least)
+		return refuse(r, around, "missing field '%s'", f->path);
+	if (!node)
+		return HD_OK;
+	if (node->type != YAML_SEQUENCE_NODE)
+		return refuse(r, node, "%s: expected a list, not %s", f->path,
+			      document_kind(node));
+	const yaml_node_item_t *start = node->data.sequence.items.start;
+	size_t n = (size_t)(node->data.sequence.items.top - start);
+
+	if (n < f->at_least)
+		return refuse(r, node, "%s: expected at least one item",
+			      f->path);
+	*items = hd_alloc(n, f->item_size);
+	for (size_t i = 0; i < n && status == HD_OK; i++) {
+		const yaml_node_t *item = document_node(r->doc, start[i]);
+		char *value = (char *)*items + i * f->item_size;
+
+		*count = i + 1;
+		note_place(r, item, value, f->item_size);
+		status = read_map(r, f, item, node, value);
+	}
+	return status;
+}
+
+/* A field that a choice rules out, or a choice above that one. */
+static enum hd_status refuse_idle(const struct reader *r,
+				  const struct schema_row *f,
+				  const yaml_node_t *node, const void *base)
+{
+	const struct schema_row *choice = f;
+
+	do
+		choice = schema_find(r->table, choice->when,
+				     strlen(choice->when));
+	while (!schema_applies(r->table, choice, base));
+	unsigned value =
+		*(const unsigned *)((const char *)base + choice->offset);
+
+	return refuse(r, node, "'%s' has no meaning when %s is %s",
+		      schema_name(f), choice->path, choice->choices[value]);
+}
+
+static enum hd_status read_field(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base)
+{
+	if (!schema_applies(r->table, f, base))
+		return node ? refuse_idle(r, f, node, base) : HD_OK;
+	if (f->type == SCHEMA_MAP)
+		return read_map(r, f, node, around, base);
+	if (f->type == SCHEMA_LIST)
+		return read_list(r, f, node, around, base);
+	if (node)
+		return read_value(r, f, node, base);
+	if (!f->initial && !f->optional)
+		return refuse(r, around, "missing field '%s'", f->path);
+	set_default(f, base);
+	return HD_OK;
+}
+
+enum hd_status schema_read(const struct schema_row *table, struct document *doc,
+			   struct diag *d, void *root,
+			   struct schema_places *places)
+{
+	struct reader r = {
+		.table = table, .doc = doc, .d = d, .places = places
+	};
+	const yaml_node_t *top = document_root(doc);
+
+	return read_map(&r, NULL, top, top, root);
+}
+
+const char *schema_param_text(const struct schema_params *params,
+			      const struct option *o)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		if (strcmp(params->items[i].name, o->name) == 0)
+			return params->items[i].value;
+	}
+	return o->initial;
+}
+
+enum hd_status schema_params_apply(const struct schema_params *params,
+				   const struct option *const *tables,
+				   void *values, struct diag *d)
+{
+	options_set_initial(tables, values);
+	for (size_t i = 0; i < params->n; i++) {
+		const char *name = params->items[i].name;
+		const struct option *o =
+			option_find(tables, name, strlen(name));
+		enum hd_status status =
+			option_set(o, values, params->items[i].value, d);
+
+		if (status != HD_OK)
+			return status;
+	}
+	return HD_OK;
+}
+
+static void release_params(struct schema_params *params)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		free(params->items[i].name);
+		free(params->items[i].value);
+	}
+	free(params->items);
+}
+
+static void release(const struct schema_row *table,
+		    const struct schema_row *parent, void *base)
+{
+	for (const struct schema_row *f =
+		     schema_next_child(table, parent, NULL);
+	     f; f = schema_next_child(table, parent, f)) {
+		void *value = (char *)base + f->offset;
+
+		if (f->type == SCHEMA_TEXT)
+			free(*(char **)value);
+		else if (f->type == SCHEMA_CUSTOM && f->custom->release)
+			f->custom->release(value);
+		else if (f->type == SCHEMA_MAP)
+			release(table, f, base);
+		if (f->params)
+			release_params(value);
+		if (f->type != SCHEMA_LIST)
+			continue;
+		size_t n = *(size_t *)((char *)base + f->count);
+		char *items = *(char **)value;
+
+		for (size_t i = 0; i < n; i++)
+			release(table, f, items + i * f->item_size);
+		free(items);
+	}
+}
+
+void schema_release(const struct schema_row *table, void *root)
+{
+	release(table, NULL, root);
+}

@@ -34,7 +34,7 @@ static enum hd_status generate(struct sim_build *b, struct diag *d)
 	struct topo_params params = { .seed = t->seed };
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status =
-		field_params_apply(&t->params, tables, &params, &inner);
+		schema_params_apply(&t->params, tables, &params, &inner);
 
 	if (status == HD_OK)
 		status = topo_generate(t->generator, &params, &inner, &b->topo);

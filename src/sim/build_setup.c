@@ -15,7 +15,7 @@ static uint64_t blocks_of(uint64_t bytes)
 
 /* A buffer in blocks (T1), large enough for the largest packet. */
 static enum hd_status buffer_blocks(const struct scenario *s, struct diag *d,
-				    const struct field_amount *amount,
+				    const struct schema_amount *amount,
 				    const char *path, uint32_t *out)
 {
 	uint64_t largest = scenario_largest_packet(s);

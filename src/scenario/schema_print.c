@@ -3,41 +3,41 @@
 
 #include "base/option.h"
 #include "base/text.h"
-#include "scenario/field.h"
+#include "scenario/schema.h"
 
 #define INDENT      2
 #define NOTE_COLUMN 44
 
-static void print_amount(const struct field *f,
-			 const struct field_amount *amount, struct strbuf *out)
+static void print_amount(const struct schema_row *f,
+			 const struct schema_amount *amount, struct strbuf *out)
 {
 	if (amount->unit)
 		strbuf_printf(out, "%llu %s", (unsigned long long)amount->value,
 			      f->choices[amount->unit - 1]);
-	else if (f->base == FIELD_TIME)
+	else if (f->base == SCHEMA_TIME)
 		hd_time_print(amount->value, out);
-	else if (f->base == FIELD_SIZE)
+	else if (f->base == SCHEMA_SIZE)
 		hd_size_print(amount->value, out);
 	else
 		strbuf_printf(out, "%llu", (unsigned long long)amount->value);
 }
 
 /* Whether the value is the one that the row's word stands for. */
-static bool is_word(const struct field *f, const void *value)
+static bool is_word(const struct schema_row *f, const void *value)
 {
 	if (!f->word)
 		return false;
 	switch (f->type) {
-	case FIELD_REAL:
+	case SCHEMA_REAL:
 		return *(const double *)value == (double)f->word_value;
-	case FIELD_RATE:
-	case FIELD_SHARE: {
+	case SCHEMA_RATE:
+	case SCHEMA_SHARE: {
 		const struct hd_rate *rate = value;
 
 		return rate->num == f->word_value && rate->den == 1;
 	}
-	case FIELD_AMOUNT: {
-		const struct field_amount *amount = value;
+	case SCHEMA_AMOUNT: {
+		const struct schema_amount *amount = value;
 
 		return amount->value == f->word_value && !amount->unit;
 	}
@@ -46,7 +46,7 @@ static bool is_word(const struct field *f, const void *value)
 	}
 }
 
-static void print_value(const struct field *f, const void *value,
+static void print_value(const struct schema_row *f, const void *value,
 			struct strbuf *out)
 {
 	if (is_word(f, value)) {
@@ -54,41 +54,41 @@ static void print_value(const struct field *f, const void *value,
 		return;
 	}
 	switch (f->type) {
-	case FIELD_TEXT:
+	case SCHEMA_TEXT:
 		strbuf_puts(out, *(char *const *)value);
 		break;
-	case FIELD_UINT:
+	case SCHEMA_UINT:
 		strbuf_printf(out, "%llu", *(const unsigned long long *)value);
 		break;
-	case FIELD_REAL:
+	case SCHEMA_REAL:
 		text_double(out, *(const double *)value);
 		break;
-	case FIELD_BOOL:
+	case SCHEMA_BOOL:
 		strbuf_puts(out, *(const bool *)value ? "true" : "false");
 		break;
-	case FIELD_CHOICE:
+	case SCHEMA_CHOICE:
 		strbuf_puts(out, f->choices[*(const unsigned *)value]);
 		break;
-	case FIELD_TIME:
+	case SCHEMA_TIME:
 		hd_time_print(*(const hd_time *)value, out);
 		break;
-	case FIELD_RATE:
+	case SCHEMA_RATE:
 		hd_rate_print(*(const struct hd_rate *)value, out);
 		break;
-	case FIELD_SIZE:
+	case SCHEMA_SIZE:
 		hd_size_print(*(const uint64_t *)value, out);
 		break;
-	case FIELD_SHARE:
+	case SCHEMA_SHARE:
 		hd_ratio_print(*(const struct hd_ratio *)value, out);
 		break;
-	case FIELD_AMOUNT:
+	case SCHEMA_AMOUNT:
 		print_amount(f, value, out);
 		break;
-	case FIELD_CUSTOM:
+	case SCHEMA_CUSTOM:
 		f->custom->print(value, out);
 		break;
-	case FIELD_MAP:
-	case FIELD_LIST:
+	case SCHEMA_MAP:
+	case SCHEMA_LIST:
 		break;
 	}
 }
@@ -147,13 +147,13 @@ static void print_scalar(const char *text, struct strbuf *out)
 }
 
 struct printer {
-	const struct field *table;
+	const struct schema_row *table;
 	struct strbuf *out;
 	bool notes;
 	bool item; /* the next line opens a list item */
 };
 
-static void print_note(const struct printer *p, const struct field *f,
+static void print_note(const struct printer *p, const struct schema_row *f,
 		       size_t line_start)
 {
 	size_t width = p->out->len - line_start;
@@ -167,7 +167,7 @@ static void print_note(const struct printer *p, const struct field *f,
 }
 
 /* "  name:" or "- name:"; returns where the line starts. */
-static size_t print_key(struct printer *p, const struct field *f,
+static size_t print_key(struct printer *p, const struct schema_row *f,
 			unsigned depth)
 {
 	size_t start = p->out->len;
@@ -177,15 +177,15 @@ static size_t print_key(struct printer *p, const struct field *f,
 		p->out->text[p->out->len - 2] = '-';
 		p->item = false;
 	}
-	field_spell(field_name(f), p->out);
+	schema_spell(schema_name(f), p->out);
 	strbuf_putc(p->out, ':');
 	return start;
 }
 
-static void print_fields(struct printer *p, const struct field *parent,
+static void print_fields(struct printer *p, const struct schema_row *parent,
 			 const void *base, unsigned depth);
 
-static void print_list(struct printer *p, const struct field *f,
+static void print_list(struct printer *p, const struct schema_row *f,
 		       const void *base, unsigned depth)
 {
 	size_t n = *(const size_t *)((const char *)base + f->count);
@@ -201,19 +201,20 @@ static void print_list(struct printer *p, const struct field *f,
 	}
 }
 
-static void print_params(struct printer *p, const struct field *parent,
+static void print_params(struct printer *p, const struct schema_row *parent,
 			 const void *base, unsigned depth)
 {
-	const struct option *tables[FIELD_MAX_TABLES + 1] = { NULL };
-	const struct field_params *params =
-		(const struct field_params *)((const char *)base +
-					      parent->offset);
+	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
+	const struct schema_params *params =
+		(const struct schema_params *)((const char *)base +
+					       parent->offset);
 
 	parent->params(base, tables);
 	for (size_t t = 0; tables[t]; t++) {
 		for (const struct option *o = tables[t]; o->name; o++) {
-			struct field row = { .path = o->name, .help = o->help };
-			const char *text = field_param_text(params, o);
+			struct schema_row row = { .path = o->name,
+						  .help = o->help };
+			const char *text = schema_param_text(params, o);
 
 			if (!text)
 				continue;
@@ -226,7 +227,7 @@ static void print_params(struct printer *p, const struct field *parent,
 	}
 }
 
-static void print_map(struct printer *p, const struct field *f,
+static void print_map(struct printer *p, const struct schema_row *f,
 		      const void *base, unsigned depth)
 {
 	size_t start = print_key(p, f, depth);
@@ -245,20 +246,20 @@ static void print_map(struct printer *p, const struct field *f,
 	}
 }
 
-static void print_field(struct printer *p, const struct field *f,
+static void print_field(struct printer *p, const struct schema_row *f,
 			const void *base, unsigned depth)
 {
 	const void *value = (const char *)base + f->offset;
 	struct strbuf text = STRBUF_INIT;
 	size_t start;
 
-	if (f->type == FIELD_LIST) {
+	if (f->type == SCHEMA_LIST) {
 		print_list(p, f, base, depth);
 		return;
 	}
-	if (f->type == FIELD_TEXT && !*(char *const *)value)
+	if (f->type == SCHEMA_TEXT && !*(char *const *)value)
 		return;
-	if (f->type == FIELD_MAP) {
+	if (f->type == SCHEMA_MAP) {
 		print_map(p, f, base, depth);
 		return;
 	}
@@ -270,17 +271,18 @@ static void print_field(struct printer *p, const struct field *f,
 	print_note(p, f, start);
 }
 
-static void print_fields(struct printer *p, const struct field *parent,
+static void print_fields(struct printer *p, const struct schema_row *parent,
 			 const void *base, unsigned depth)
 {
-	for (const struct field *f = field_next_child(p->table, parent, NULL);
-	     f; f = field_next_child(p->table, parent, f)) {
-		if (field_applies(p->table, f, base))
+	for (const struct schema_row *f =
+		     schema_next_child(p->table, parent, NULL);
+	     f; f = schema_next_child(p->table, parent, f)) {
+		if (schema_applies(p->table, f, base))
 			print_field(p, f, base, depth);
 	}
 }
 
-void fields_print(const struct field *table, const void *root, bool notes,
+void schema_print(const struct schema_row *table, const void *root, bool notes,
 		  struct strbuf *out)
 {
 	struct printer p = { .table = table, .out = out, .notes = notes };
@@ -288,32 +290,32 @@ void fields_print(const struct field *table, const void *root, bool notes,
 	print_fields(&p, NULL, root, 0);
 }
 
-static const char *type_text(enum field_type type)
+static const char *type_text(enum schema_type type)
 {
 	switch (type) {
-	case FIELD_MAP:
+	case SCHEMA_MAP:
 		return "a mapping";
-	case FIELD_LIST:
+	case SCHEMA_LIST:
 		return "a list of mappings";
-	case FIELD_TEXT:
+	case SCHEMA_TEXT:
 		return "text";
-	case FIELD_UINT:
+	case SCHEMA_UINT:
 		return "a whole number";
-	case FIELD_REAL:
+	case SCHEMA_REAL:
 		return "a number";
-	case FIELD_BOOL:
+	case SCHEMA_BOOL:
 		return "true or false";
-	case FIELD_TIME:
+	case SCHEMA_TIME:
 		return "a time (e.g. 20ns)";
-	case FIELD_RATE:
+	case SCHEMA_RATE:
 		return "a rate (e.g. 2.5Gb/s, 4x HDR)";
-	case FIELD_SIZE:
+	case SCHEMA_SIZE:
 		return "a size (e.g. 256, 4KiB)";
-	case FIELD_SHARE:
+	case SCHEMA_SHARE:
 		return "a share (e.g. 20%)";
-	case FIELD_CHOICE:
-	case FIELD_AMOUNT:
-	case FIELD_CUSTOM:
+	case SCHEMA_CHOICE:
+	case SCHEMA_AMOUNT:
+	case SCHEMA_CUSTOM:
 		break;
 	}
 	return "";
@@ -329,17 +331,17 @@ static void describe_choices(const char *const *choices, struct strbuf *out)
 			      choices[i]);
 }
 
-void field_describe(const struct field *f, struct strbuf *out)
+void schema_describe(const struct schema_row *f, struct strbuf *out)
 {
-	if (f->type == FIELD_CHOICE || (f->type == FIELD_UINT && f->choices))
+	if (f->type == SCHEMA_CHOICE || (f->type == SCHEMA_UINT && f->choices))
 		describe_choices(f->choices, out);
-	else if (f->type == FIELD_CUSTOM)
+	else if (f->type == SCHEMA_CUSTOM)
 		strbuf_puts(out, f->custom->what);
-	else if (f->type == FIELD_AMOUNT)
+	else if (f->type == SCHEMA_AMOUNT)
 		strbuf_puts(out, type_text(f->base));
 	else
 		strbuf_puts(out, type_text(f->type));
-	if (f->type == FIELD_AMOUNT) {
+	if (f->type == SCHEMA_AMOUNT) {
 		for (size_t i = 0; f->choices[i]; i++)
 			strbuf_printf(out, " or '4 %s'", f->choices[i]);
 	}
@@ -347,7 +349,7 @@ void field_describe(const struct field *f, struct strbuf *out)
 		strbuf_printf(out, " or '%s'", f->word);
 }
 
-static void man_field(const struct field *f, struct strbuf *out)
+static void man_field(const struct schema_row *f, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -358,9 +360,9 @@ static void man_field(const struct field *f, struct strbuf *out)
 		      f->help[0] >= 'a' && f->help[0] <= 'z' ? f->help[0] - 32
 							     : f->help[0],
 		      f->help + 1);
-	if (f->type != FIELD_MAP && f->type != FIELD_LIST) {
+	if (f->type != SCHEMA_MAP && f->type != SCHEMA_LIST) {
 		strbuf_puts(&text, " Expects ");
-		field_describe(f, &text);
+		schema_describe(f, &text);
 		if (f->low && f->high)
 			strbuf_printf(&text, ", %s to %s", f->low, f->high);
 		else if (f->low)
@@ -378,8 +380,8 @@ static void man_field(const struct field *f, struct strbuf *out)
 	strbuf_fini(&text);
 }
 
-void fields_man(const struct field *table, struct strbuf *out)
+void schema_man(const struct schema_row *table, struct strbuf *out)
 {
-	for (const struct field *f = table; f->path; f++)
+	for (const struct schema_row *f = table; f->path; f++)
 		man_field(f, out);
 }

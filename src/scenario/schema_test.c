@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "scenario/field.h"
+#include "scenario/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct sign {
 };
 
 struct zoo {
-	struct field_params sign;
+	struct schema_params sign;
 	char *title;
 	enum { OPEN_AIR, INDOOR, AQUARIUM } kind;
 	uint64_t area; /* not of an aquarium */
@@ -31,7 +31,7 @@ struct zoo {
 	struct hd_ratio share;
 	double heat;
 	bool guarded;
-	struct field_amount food;
+	struct schema_amount food;
 	uint64_t gates;
 	uint64_t pair[2];
 	struct pet *pets;
@@ -58,7 +58,7 @@ static void pair_print(const void *value, struct strbuf *out)
 		      (unsigned long long)pair[1]);
 }
 
-static const struct field_custom pair_type = {
+static const struct schema_custom pair_type = {
 	.what = "a pair (e.g. 1,2)",
 	.size = 2 * sizeof(uint64_t),
 	.parse = pair_parse,
@@ -88,7 +88,7 @@ static const struct option sign_options[] = {
 
 /* An aquarium has no sign. */
 static void sign_params(const void *base,
-			const struct option *tables[FIELD_MAX_TABLES + 1])
+			const struct option *tables[SCHEMA_MAX_TABLES + 1])
 {
 	const struct zoo *zoo = base;
 
@@ -97,59 +97,59 @@ static void sign_params(const void *base,
 
 #define AT(member) offsetof(struct zoo, member)
 
-static const struct field table[] = {
-	{ "title", FIELD_TEXT, AT(title), .optional = true, .help = "title" },
-	{ "house", FIELD_MAP, .shorthand = "kind", .help = "what it is" },
-	{ "house.kind", FIELD_CHOICE, AT(kind), .choices = kinds,
+static const struct schema_row table[] = {
+	{ "title", SCHEMA_TEXT, AT(title), .optional = true, .help = "title" },
+	{ "house", SCHEMA_MAP, .shorthand = "kind", .help = "what it is" },
+	{ "house.kind", SCHEMA_CHOICE, AT(kind), .choices = kinds,
 	  .help = "kind of house" },
-	{ "house.area", FIELD_UINT, AT(area), .initial = "10", .low = "1",
+	{ "house.area", SCHEMA_UINT, AT(area), .initial = "10", .low = "1",
 	  .when = "house.kind", .only = 1 << OPEN_AIR | 1 << INDOOR,
 	  .help = "area" },
-	{ "house.gates", FIELD_UINT, AT(gates), .initial = "1",
+	{ "house.gates", SCHEMA_UINT, AT(gates), .initial = "1",
 	  .choices = gate_counts, .help = "gates" },
-	{ "sign", FIELD_MAP, AT(sign), .params = sign_params, .help = "sign" },
-	{ "visit", FIELD_TIME, AT(visit), .initial = "never", .word = "never",
+	{ "sign", SCHEMA_MAP, AT(sign), .params = sign_params, .help = "sign" },
+	{ "visit", SCHEMA_TIME, AT(visit), .initial = "never", .word = "never",
 	  .word_value = UINT64_MAX, .low = "1ns", .high = "1s",
 	  .help = "length of a visit" },
-	{ "water", FIELD_RATE, AT(water), .initial = "4x SDR",
+	{ "water", SCHEMA_RATE, AT(water), .initial = "4x SDR",
 	  .help = "water" },
-	{ "share", FIELD_SHARE, AT(share), .initial = "20%", .high = "100%",
+	{ "share", SCHEMA_SHARE, AT(share), .initial = "20%", .high = "100%",
 	  .help = "share" },
-	{ "heat", FIELD_REAL, AT(heat), .initial = "0.5", .low = "0",
+	{ "heat", SCHEMA_REAL, AT(heat), .initial = "0.5", .low = "0",
 	  .help = "heat" },
-	{ "guarded", FIELD_BOOL, AT(guarded), .initial = "yes",
+	{ "guarded", SCHEMA_BOOL, AT(guarded), .initial = "yes",
 	  .help = "whether it is guarded" },
-	{ "food", FIELD_AMOUNT, AT(food), .initial = "4 buckets",
-	  .choices = buckets, .base = FIELD_SIZE, .low = "1", .help = "food" },
-	{ "pair", FIELD_CUSTOM, AT(pair), .initial = "1,2",
+	{ "food", SCHEMA_AMOUNT, AT(food), .initial = "4 buckets",
+	  .choices = buckets, .base = SCHEMA_SIZE, .low = "1", .help = "food" },
+	{ "pair", SCHEMA_CUSTOM, AT(pair), .initial = "1,2",
 	  .custom = &pair_type, .joins = true, .help = "a pair" },
-	{ "pets", FIELD_LIST, AT(pets), .count = AT(n_pets),
+	{ "pets", SCHEMA_LIST, AT(pets), .count = AT(n_pets),
 	  .item_size = sizeof(struct pet), .at_least = 1, .help = "pets" },
-	{ "pets[].name", FIELD_TEXT, offsetof(struct pet, name),
+	{ "pets[].name", SCHEMA_TEXT, offsetof(struct pet, name),
 	  .help = "name" },
-	{ "pets[].legs", FIELD_UINT, offsetof(struct pet, legs), .initial = "4",
-	  .high = "8", .help = "legs" },
+	{ "pets[].legs", SCHEMA_UINT, offsetof(struct pet, legs),
+	  .initial = "4", .high = "8", .help = "legs" },
 	{ .path = NULL },
 };
 
 static enum hd_status read_zoo(const char *text, struct diag *d,
-			       struct zoo *zoo, struct field_places *places)
+			       struct zoo *zoo, struct schema_places *places)
 {
 	struct document doc;
 	enum hd_status status = document_load(text, strlen(text), d, &doc);
 
 	memset(zoo, 0, sizeof(*zoo));
-	*places = (struct field_places){ 0 };
+	*places = (struct schema_places){ 0 };
 	if (status != HD_OK)
 		return status;
-	status = fields_read(table, &doc, d, zoo, places);
+	status = schema_read(table, &doc, d, zoo, places);
 	document_fini(&doc);
 	return status;
 }
 
-static void zoo_free(struct zoo *zoo, struct field_places *places)
+static void zoo_free(struct zoo *zoo, struct schema_places *places)
 {
-	fields_release(table, zoo);
+	schema_release(table, zoo);
 	free(places->items);
 }
 
@@ -239,7 +239,7 @@ static void refuses_with_place_and_reason(void **state)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct diag d = { .status = HD_OK };
 		struct zoo zoo;
-		struct field_places places;
+		struct schema_places places;
 
 		assert_int_not_equal(
 			read_zoo(refusals[i].text, &d, &zoo, &places), HD_OK);
@@ -256,7 +256,7 @@ static void fills_in_every_default(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct zoo zoo;
-	struct field_places places;
+	struct schema_places places;
 
 	(void)state;
 	assert_int_equal(read_zoo("house: indoor\npets: [{name: a}]\n", &d,
@@ -303,21 +303,21 @@ static void prints_what_reads_back_the_same(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct zoo zoo;
-	struct field_places places;
+	struct schema_places places;
 	struct strbuf plain = STRBUF_INIT, noted = STRBUF_INIT,
 		      again = STRBUF_INIT;
 
 	(void)state;
 	assert_int_equal(read_zoo(full, &d, &zoo, &places), HD_OK);
-	fields_print(table, &zoo, false, &plain);
+	schema_print(table, &zoo, false, &plain);
 	assert_string_equal(plain.text, full);
-	fields_print(table, &zoo, true, &noted);
+	schema_print(table, &zoo, true, &noted);
 	zoo_free(&zoo, &places);
 
 	assert_non_null(strstr(noted.text, "  kind: aquarium"));
 	assert_non_null(strstr(noted.text, "# kind of house\n"));
 	assert_int_equal(read_zoo(noted.text, &d, &zoo, &places), HD_OK);
-	fields_print(table, &zoo, false, &again);
+	schema_print(table, &zoo, false, &again);
 	assert_string_equal(again.text, full);
 	zoo_free(&zoo, &places);
 	strbuf_fini(&plain);
@@ -329,23 +329,23 @@ static void knows_where_a_field_was_written(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct zoo zoo;
-	struct field_places places;
+	struct schema_places places;
 
 	(void)state;
 	assert_int_equal(read_zoo("house: indoor\npets:\n- {legs: 2, name: a}\n"
 				  "- {name: b}\n",
 				  &d, &zoo, &places),
 			 HD_OK);
-	const struct field_place *at =
-		field_place_of(&places, &zoo.pets[0].legs);
+	const struct schema_place *at =
+		schema_place_of(&places, &zoo.pets[0].legs);
 
 	assert_int_equal(at->line, 3);
 	assert_int_equal(at->column, 10);
 	/* Not written: the item it belongs to. */
-	at = field_place_of(&places, &zoo.pets[1].legs);
+	at = schema_place_of(&places, &zoo.pets[1].legs);
 	assert_int_equal(at->line, 4);
 	assert_int_equal(at->column, 3);
-	assert_null(field_place_of(&places, &zoo.visit));
+	assert_null(schema_place_of(&places, &zoo.visit));
 	zoo_free(&zoo, &places);
 }
 
@@ -353,7 +353,7 @@ static void reads_a_list_of_values_as_one(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct zoo zoo;
-	struct field_places places;
+	struct schema_places places;
 
 	(void)state;
 	assert_int_equal(read_zoo("house: indoor\npair: [3, 4]\n"
@@ -368,7 +368,7 @@ static void reads_fields_that_an_option_table_describes(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct zoo zoo;
-	struct field_places places;
+	struct schema_places places;
 	struct sign sign = { NULL, 7, 0 };
 	const struct option *const tables[] = { sign_options, NULL };
 	struct strbuf out = STRBUF_INIT;
@@ -379,12 +379,12 @@ static void reads_fields_that_an_option_table_describes(void **state)
 				  "pets: [{name: a}]\n",
 				  &d, &zoo, &places),
 			 HD_OK);
-	assert_int_equal(field_params_apply(&zoo.sign, tables, &sign, &d),
+	assert_int_equal(schema_params_apply(&zoo.sign, tables, &sign, &d),
 			 HD_OK);
 	assert_string_equal(sign.text, "no: dogs");
 	assert_int_equal(sign.two_sided, 0);
 	assert_true(sign.shown == 2 * HD_S);
-	fields_print(table, &zoo, false, &out);
+	schema_print(table, &zoo, false, &out);
 	assert_non_null(strstr(out.text, "sign:\n  text: \"no: dogs\"\n"
 					 "  two_sided: 0\n  shown: 2s\n"));
 	strbuf_fini(&out);
@@ -397,7 +397,7 @@ static void the_manual_names_every_field(void **state)
 	size_t n = 0;
 
 	(void)state;
-	fields_man(table, &man);
+	schema_man(table, &man);
 	for (const char *c = man.text; (c = strstr(c, ".TP\n")); c++)
 		n++;
 	assert_int_equal(n, sizeof(table) / sizeof(table[0]) - 1);

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "scenario/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/*
+ * The scenario file, field by field. Adding a field is a member in scenario.h
+ * and a row here; reading, refusals, --explain and the manual follow.
+ */
+
+#define FABRIC(member)    offsetof(struct scenario, fabric.member)
+#define SWITCH(member)    offsetof(struct scenario, fabric.sw.member)
+#define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
+#define QOS(member)       offsetof(struct scenario, qos.member)
+#define FAULTS(member)    offsetof(struct scenario, faults.member)
+#define RUN(member)       offsetof(struct scenario, run.member)
+#define LINK(member)      offsetof(struct scn_link, member)
+#define GROUP(member)     offsetof(struct scn_group, member)
+#define CLASS(member)     offsetof(struct scn_class, member)
+#define QPORT(member)     offsetof(struct scn_qos_port, member)
+#define PARTITION(member) offsetof(struct scn_partition, member)
+#define TRAFFIC(member)   offsetof(struct scn_traffic, member)
+#define EVENT(member)     offsetof(struct scn_event, member)
+#define GOAL(member)      offsetof(struct scn_goal, member)
+
+#define BIT(value) (UINT64_C(1) << (value))
+
+static const char *const queueings[] = { "input", "cioq", NULL };
+static const char *const orders[] = { "voq", "fifo", NULL };
+static const char *const picks[] = { "round-robin", "oldest", NULL };
+static const char *const credit_modes[] = { "delay", "exact", NULL };
+static const char *const arbiters[] = { "vlarb", "strict", NULL };
+static const char *const lid_orders[] = { "opensm", "paper", "nodes", "keep",
+					  NULL };
+static const char *const trees[] = { "xy", "shared", "shortest", "union",
+				     NULL };
+static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
+static const char *const mtus[] = {
+	"256", "512", "1024", "2048", "4096", NULL
+};
+static const char *const priorities[] = { "low", "high", NULL };
+static const char *const kinds[] = { "cbr",      "poisson", "ge",
+				     "on-off",   "pareto",  "saturating",
+				     "messages", "trace",   NULL };
+static const char *const patterns[] = {
+	"uniform", "permutation", "transpose",  "bit-reverse",
+	"tornado", "hotspot",     "all-to-all", "incast",
+	"pairs",   "group",       NULL
+};
+static const char *const events[] = { "link-down", "link-up", "sink-stuck",
+				      "sink-free", NULL };
+static const char *const packets[] = { "packets", NULL };
+static const char *const packets_each[] = { "packets", "packets per flow",
+					    "packets per SL", NULL };
+
+#define PACED                                                              \
+	(BIT(SCN_CBR) | BIT(SCN_POISSON) | BIT(SCN_GE) | BIT(SCN_ON_OFF) | \
+	 BIT(SCN_PARETO))
+#define NOT_TRACE (PACED | BIT(SCN_SATURATING) | BIT(SCN_MESSAGES))
+#define WITH_DESTINATION                                             \
+	(BIT(SCN_UNIFORM) | BIT(SCN_HOTSPOT) | BIT(SCN_ALL_TO_ALL) | \
+	 BIT(SCN_INCAST) | BIT(SCN_PAIRS))
+
+static enum hd_status kind_parse(const char *text, struct diag *d, void *out)
+{
+	const struct generator *g = NULL;
+
+	if (strcmp(text, "file") != 0) {
+		g = generator_find(text, d);
+		if (!g)
+			return d->status;
+	}
+	*(const struct generator **)out = g;
+	return HD_OK;
+}
+
+static void kind_print(const void *value, struct strbuf *out)
+{
+	const struct generator *g = *(const struct generator *const *)value;
+
+	strbuf_puts(out, g ? g->name : "file");
+}
+
+static const struct schema_custom topology_kind = {
+	.what = "a kind of topology ('heddle topo gen --help' lists them) or "
+		"'file'",
+	.size = sizeof(const struct generator *),
+	.parse = kind_parse,
+	.print = kind_print,
+};
+
+static void topology_params(const void *base,
+			    const struct option *tables[SCHEMA_MAX_TABLES + 1])
+{
+	const struct scenario *s = base;
+	const struct generator *g = s->fabric.topology.generator;
+
+	if (!g)
+		return;
+	tables[0] = g->params;
+	tables[1] = generator_common;
+}
+
+/* The number at the front of `text`, at most `most`; NULL if there is none. */
+static const char *read_number(const char *text, unsigned most, uint8_t *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || text[0] < '0' || text[0] > '9' || value > most)
+		return NULL;
+	*out = (uint8_t)value;
+	return end;
+}
+
+static enum hd_status refuse_vlarb(const char *text, struct diag *d)
+{
+	return diag_fail(d, HD_ERR_INPUT,
+			 "'%.40s' is not a VL arbitration table (expected up "
+			 "to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, "
+			 "e.g. 0:4,1:8)",
+			 text);
+}
+
+static enum hd_status vlarb_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_vlarb table = { .given = true };
+	const char *at = text;
+
+	if (strcmp(text, "auto") == 0) {
+		*(struct scn_vlarb *)out = (struct scn_vlarb){ 0 };
+		return HD_OK;
+	}
+	while (strcmp(text, "none") != 0) {
+		struct vlarb_entry e;
+
+		while (*at == ' ')
+			at++;
+		at = read_number(at, N_DATA_VLS - 1, &e.vl);
+		if (!at || *at != ':')
+			return refuse_vlarb(text, d);
+		at = read_number(at + 1, 255, &e.weight);
+		if (!at || table.n == VLARB_MAX || (*at && *at != ','))
+			return refuse_vlarb(text, d);
+		table.entries[table.n++] = e;
+		if (!*at++)
+			break;
+	}
+	*(struct scn_vlarb *)out = table;
+	return HD_OK;
+}
+
+static void vlarb_print(const void *value, struct strbuf *out)
+{
+	const struct scn_vlarb *table = value;
+
+	if (!table->given || table->n == 0)
+		strbuf_puts(out, table->given ? "none" : "auto");
+	for (unsigned i = 0; i < table->n; i++)
+		strbuf_printf(out, "%s%u:%u", i ? "," : "",
+			      table->entries[i].vl, table->entries[i].weight);
+}
+
+static const struct schema_custom vlarb_type = {
+	.what = "a list of VL:weight (e.g. 0:4,1:8), 'none' or 'auto'",
+	.size = sizeof(struct scn_vlarb),
+	.parse = vlarb_parse,
+	.print = vlarb_print,
+};
+
+static enum hd_status sl2vl_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_sl2vl map = { .given = true };
+	const char *at = text;
+
+	if (strcmp(text, "auto") == 0) {
+		*(struct scn_sl2vl *)out = (struct scn_sl2vl){ 0 };
+		return HD_OK;
+	}
+	for (unsigned sl = 0; sl < N_SLS && at; sl++) {
+		while (*at == ' ')
+			at++;
+		at = read_number(at, VL_MANAGEMENT, &map.table.vl[sl]);
+		if (at && *at != (sl + 1 < N_SLS ? ',' : '\0'))
+			at = NULL;
+		if (at && sl + 1 < N_SLS)
+			at++;
+	}
+	if (!at)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.80s' is not a map of SLs to VLs (expected "
+			"16 numbers 0 to 15, one for each SL; 15 drops "
+			"the SL)",
+			text);
+	*(struct scn_sl2vl *)out = map;
+	return HD_OK;
+}
+
+static void sl2vl_print(const void *value, struct strbuf *out)
+{
+	const struct scn_sl2vl *map = value;
+
+	if (!map->given) {
+		strbuf_puts(out, "auto");
+		return;
+	}
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		strbuf_printf(out, "%s%u", sl ? "," : "", map->table.vl[sl]);
+}
+
+static const struct schema_custom sl2vl_type = {
+	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), or 'auto'",
+	.size = sizeof(struct scn_sl2vl),
+	.parse = sl2vl_parse,
+	.print = sl2vl_print,
+};
+
+#define HOSTS_HELP                                                   \
+	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
+	"random, not:NAME; with commas between)"
+
+const struct schema_row scenario_fields[] = {
+	{ "title", SCHEMA_TEXT, offsetof(struct scenario, title),
+	  .optional = true, .help = "what the scenario shows" },
+
+	{ "fabric", SCHEMA_MAP, .help = "what traffic runs on" },
+	{ "fabric.topology", SCHEMA_MAP, FABRIC(topology.params),
+	  .params = topology_params, .shorthand = "file",
+	  .help = "nodes and cables; of each kind, the fields are the options "
+		  "of 'heddle topo gen KIND', with _ for -" },
+	{ "fabric.topology.kind", SCHEMA_CUSTOM, FABRIC(topology.generator),
+	  .initial = "file", .custom = &topology_kind,
+	  .help = "what to build" },
+	{ "fabric.topology.file", SCHEMA_TEXT, FABRIC(topology.file),
+	  .optional = true,
+	  .help = "a fabric as ibnetdiscover or ibsim write it, seen from the "
+		  "scenario's folder" },
+	{ "fabric.topology.seed", SCHEMA_UINT, FABRIC(topology.seed),
+	  .initial = "1", .help = "of kinds that are random" },
+	{ "fabric.link", SCHEMA_MAP, .shorthand = "rate",
+	  .help = "every cable, unless 'links' says otherwise" },
+	{ "fabric.link.rate", SCHEMA_RATE, FABRIC(link.rate),
+	  .initial = "native", .word = "native",
+	  .help = "data rate; native: the best that both ends can do" },
+	{ "fabric.link.propagation", SCHEMA_TIME, FABRIC(link.propagation),
+	  .initial = "5ns", .low = "1ps", .high = "1s",
+	  .help = "delay of the cable; a metre takes about 5ns" },
+	{ "fabric.links", SCHEMA_LIST, FABRIC(links), .count = FABRIC(n_links),
+	  .item_size = sizeof(struct scn_link),
+	  .help = "cables that differ; the last that fits counts" },
+	{ "fabric.links[].ports", SCHEMA_TEXT, LINK(ports), .joins = true,
+	  .help = "one end of each (NODE, NODE:PORT, name*, hosts, trunks); "
+		  "rate and propagation hold both ways, errors only for what "
+		  "these ports send" },
+	{ "fabric.links[].rate", SCHEMA_RATE, LINK(rate), .initial = "same",
+	  .word = "same", .help = "data rate" },
+	{ "fabric.links[].propagation", SCHEMA_TIME, LINK(propagation),
+	  .initial = "same", .word = "same", .word_value = HD_TIME_NEVER,
+	  .low = "1ps", .high = "1s", .help = "delay of the cable" },
+	{ "fabric.links[].ber", SCHEMA_REAL, LINK(ber), .initial = "same",
+	  .word = "same", .word_value = 2, .low = "0", .high = "0.5",
+	  .help = "bit error rate" },
+	{ "fabric.links[].update_loss", SCHEMA_REAL, LINK(update_loss),
+	  .initial = "same", .word = "same", .word_value = 2, .low = "0",
+	  .high = "1", .help = "share of flow-control updates lost" },
+	{ "fabric.switch", SCHEMA_MAP, .help = "how switches work inside" },
+	{ "fabric.switch.queueing", SCHEMA_CHOICE, SWITCH(queueing),
+	  .initial = "input", .choices = queueings,
+	  .help = "input: buffers at the inputs; cioq: at outputs too, with a "
+		  "faster crossbar between" },
+	{ "fabric.switch.order", SCHEMA_CHOICE, SWITCH(order), .initial = "voq",
+	  .choices = orders,
+	  .help = "voq: one queue per output in each input buffer; fifo: only "
+		  "the oldest packet may leave" },
+	{ "fabric.switch.pick", SCHEMA_CHOICE, SWITCH(pick),
+	  .initial = "round-robin", .choices = picks,
+	  .help = "which input an output takes next" },
+	{ "fabric.switch.readers", SCHEMA_UINT, SWITCH(readers),
+	  .initial = "auto", .word = "auto", .word_value = SCN_READERS_AUTO,
+	  .high = "255",
+	  .help = "packets that may leave an input port at a time, 0: any "
+		  "number; auto: 1 with fifo, any with voq" },
+	{ "fabric.switch.input_buffer", SCHEMA_AMOUNT, SWITCH(input_buffer),
+	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
+	  .low = "1", .help = "per input port and VL" },
+	{ "fabric.switch.output_buffer", SCHEMA_AMOUNT, SWITCH(output_buffer),
+	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
+	  .low = "1", .when = "fabric.switch.queueing", .only = BIT(SCN_CIOQ),
+	  .help = "per output port and VL" },
+	{ "fabric.switch.management_buffer", SCHEMA_SIZE,
+	  SWITCH(management_buffer), .initial = "4KiB", .low = "64",
+	  .high = "128KiB", .help = "per port, for VL15; also in hosts" },
+	{ "fabric.switch.speedup", SCHEMA_SHARE, SWITCH(speedup),
+	  .initial = "2", .low = "1", .high = "64",
+	  .when = "fabric.switch.queueing", .only = BIT(SCN_CIOQ),
+	  .help = "crossbar's rate as a multiple of the output link's" },
+	{ "fabric.switch.routing", SCHEMA_TIME, SWITCH(routing),
+	  .initial = "80ns", .high = "1s",
+	  .help = "from a head's arrival until its output is known" },
+	{ "fabric.switch.arbitration", SCHEMA_TIME, SWITCH(arbitration),
+	  .initial = "20ns", .high = "1s",
+	  .help = "from then until it may be granted" },
+	{ "fabric.host", SCHEMA_MAP, .help = "adapters" },
+	{ "fabric.host.input_buffer", SCHEMA_AMOUNT, FABRIC(host_buffer),
+	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
+	  .low = "1", .help = "per port and VL" },
+	{ "fabric.packet", SCHEMA_MAP, .help = "what packets look like" },
+	{ "fabric.packet.overhead", SCHEMA_SIZE, FABRIC(overhead),
+	  .initial = "26", .high = "256",
+	  .help = "bytes beyond the payload: 26 are LRH, BTH and CRCs, 66 "
+		  "with a GRH; other values have no packet format" },
+	{ "fabric.packet.mtu", SCHEMA_UINT, FABRIC(mtu), .initial = "4096",
+	  .choices = mtus, .help = "largest payload of a packet" },
+	{ "fabric.credits", SCHEMA_CHOICE, FABRIC(credits), .initial = "delay",
+	  .choices = credit_modes,
+	  .help = "flow-control updates cost only delay, or link time too" },
+	{ "fabric.arbiter", SCHEMA_CHOICE, FABRIC(arbiter), .initial = "vlarb",
+	  .choices = arbiters,
+	  .help = "InfiniBand's tables, or VLs in absolute priority, 0 first" },
+	{ "fabric.routing", SCHEMA_MAP, .shorthand = "engine",
+	  .help = "how routes are chosen" },
+	{ "fabric.routing.engine", SCHEMA_TEXT, ROUTING(engine),
+	  .initial = "minhop",
+	  .help = "routing engine; 'heddle route --help' lists them" },
+	{ "fabric.routing.file", SCHEMA_TEXT, ROUTING(file), .optional = true,
+	  .help = "forwarding tables, for the engine 'file'" },
+	{ "fabric.routing.roots", SCHEMA_TEXT, ROUTING(roots), .optional = true,
+	  .joins = true,
+	  .help = "names of the top switches, for updn and ftree" },
+	{ "fabric.routing.layers", SCHEMA_UINT, ROUTING(layers),
+	  .initial = "any", .word = "any", .low = "1", .high = "15",
+	  .help = "most lanes for layers of dfsssp and lash" },
+	{ "fabric.routing.lids", SCHEMA_CHOICE, ROUTING(lids),
+	  .initial = "nodes", .choices = lid_orders,
+	  .help = "in which order LIDs are given out" },
+	{ "fabric.routing.lmc", SCHEMA_UINT, ROUTING(lmc), .initial = "0",
+	  .high = "7", .help = "2^lmc LIDs per host port" },
+	{ "fabric.groups", SCHEMA_LIST, FABRIC(groups),
+	  .count = FABRIC(n_groups), .item_size = sizeof(struct scn_group),
+	  .help = "multicast groups" },
+	{ "fabric.groups[].name", SCHEMA_TEXT, GROUP(name),
+	  .help = "its name" },
+	{ "fabric.groups[].members", SCHEMA_TEXT, GROUP(members),
+	  .initial = "all", .joins = true,
+	  .help = "hosts that receive " HOSTS_HELP },
+	{ "fabric.groups[].tree", SCHEMA_CHOICE, GROUP(tree),
+	  .initial = "shared", .choices = trees,
+	  .help = "shared: one spanning tree; the others: one tree per "
+		  "sender, of XY, shortest or the unicast paths" },
+
+	{ "qos", SCHEMA_MAP, .help = "lanes, classes and partitions" },
+	{ "qos.lanes", SCHEMA_UINT, QOS(lanes), .initial = "8",
+	  .choices = lane_counts,
+	  .help = "data VLs in operation, where ports have as many" },
+	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto",
+	  .custom = &sl2vl_type, .joins = true,
+	  .help = "the VL of each SL; auto: by the classes, else SL n on VL n "
+		  "modulo lanes" },
+	{ "qos.classes", SCHEMA_LIST, QOS(classes), .count = QOS(n_classes),
+	  .item_size = sizeof(struct scn_class),
+	  .help = "names for service levels, and what they are worth" },
+	{ "qos.classes[].name", SCHEMA_TEXT, CLASS(name), .help = "its name" },
+	{ "qos.classes[].sl", SCHEMA_UINT, CLASS(sl), .high = "15",
+	  .help = "its service level" },
+	{ "qos.classes[].lane", SCHEMA_UINT, CLASS(lane), .initial = "auto",
+	  .word = "auto", .word_value = SCN_LANE_AUTO, .high = "14",
+	  .help = "the VL its SL is mapped to" },
+	{ "qos.classes[].priority", SCHEMA_CHOICE, CLASS(priority),
+	  .initial = "low", .choices = priorities,
+	  .help = "the arbitration table its VL stands in" },
+	{ "qos.classes[].weight", SCHEMA_UINT, CLASS(weight), .initial = "65",
+	  .low = "1", .high = "16320",
+	  .help = "blocks of 64 bytes per turn; 65 is one packet of 4 KiB" },
+	{ "qos.high", SCHEMA_CUSTOM, QOS(high), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "high-priority table; auto: from the classes" },
+	{ "qos.low", SCHEMA_CUSTOM, QOS(low), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "low-priority table; auto: from the classes, and the other "
+		  "VLs with weight 65" },
+	{ "qos.high_limit", SCHEMA_UINT, QOS(high_limit), .initial = "255",
+	  .high = "255",
+	  .help = "high-priority bytes before low has a chance, in 4096; 0: "
+		  "one packet; 255: no limit" },
+	{ "qos.ports", SCHEMA_LIST, QOS(ports), .count = QOS(n_ports),
+	  .item_size = sizeof(struct scn_qos_port),
+	  .help = "ports with other tables; the last that fits counts" },
+	{ "qos.ports[].ports", SCHEMA_TEXT, QPORT(ports), .joins = true,
+	  .help = "which (NODE, NODE:PORT, name*, hosts, trunks)" },
+	{ "qos.ports[].lanes", SCHEMA_UINT, QPORT(lanes), .initial = "same",
+	  .word = "same", .high = "15", .help = "data VLs of the cable" },
+	{ "qos.ports[].high", SCHEMA_CUSTOM, QPORT(high), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "high-priority table; auto: as everywhere" },
+	{ "qos.ports[].low", SCHEMA_CUSTOM, QPORT(low), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "low-priority table; auto: as everywhere" },
+	{ "qos.ports[].high_limit", SCHEMA_UINT, QPORT(high_limit),
+	  .initial = "same", .word = "same", .word_value = UINT64_MAX,
+	  .high = "255", .help = "as qos.high_limit" },
+	{ "qos.partitions", SCHEMA_LIST, QOS(partitions),
+	  .count = QOS(n_partitions), .item_size = sizeof(struct scn_partition),
+	  .help = "who may talk to whom, besides the default partition" },
+	{ "qos.partitions[].name", SCHEMA_TEXT, PARTITION(name),
+	  .help = "its name" },
+	{ "qos.partitions[].key", SCHEMA_UINT, PARTITION(key), .low = "1",
+	  .high = "32766", .help = "its P_Key, without the membership bit" },
+	{ "qos.partitions[].full", SCHEMA_TEXT, PARTITION(full),
+	  .optional = true, .joins = true, .help = "full members " HOSTS_HELP },
+	{ "qos.partitions[].limited", SCHEMA_TEXT, PARTITION(limited),
+	  .optional = true, .joins = true,
+	  .help = "limited members, who may not talk to each other" },
+	{ "qos.enforce", SCHEMA_BOOL, QOS(enforce), .initial = "false",
+	  .help = "whether switches drop packets of foreign partitions" },
+
+	{ "traffic", SCHEMA_LIST, offsetof(struct scenario, traffic),
+	  .count = offsetof(struct scenario, n_traffic),
+	  .item_size = sizeof(struct scn_traffic), .at_least = 1,
+	  .help = "who sends what to whom; a row at one source is a flow" },
+	{ "traffic[].name", SCHEMA_TEXT, TRAFFIC(name), .help = "its name" },
+	{ "traffic[].kind", SCHEMA_CHOICE, TRAFFIC(kind), .choices = kinds,
+	  .help = "when packets are made: at equal gaps, at random gaps (ge: "
+		  "in bursts), in exponential or Pareto on-off phases, as fast "
+		  "as they go, a number of messages, or as a file says" },
+	{ "traffic[].pattern", SCHEMA_CHOICE, TRAFFIC(pattern),
+	  .initial = "uniform", .choices = patterns, .when = "traffic[].kind",
+	  .only = NOT_TRACE, .help = "who sends to whom" },
+	{ "traffic[].source", SCHEMA_TEXT, TRAFFIC(source), .initial = "all",
+	  .joins = true, .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "hosts that send " HOSTS_HELP },
+	{ "traffic[].destination", SCHEMA_TEXT, TRAFFIC(destination),
+	  .initial = "all", .joins = true, .when = "traffic[].pattern",
+	  .only = WITH_DESTINATION, .help = "hosts that receive" },
+	{ "traffic[].hotspot", SCHEMA_TEXT, TRAFFIC(hotspot), .initial = "0",
+	  .joins = true, .when = "traffic[].pattern", .only = BIT(SCN_HOTSPOT),
+	  .help = "the hot hosts" },
+	{ "traffic[].hot_share", SCHEMA_SHARE, TRAFFIC(hot_share),
+	  .initial = "10%", .high = "100%", .when = "traffic[].pattern",
+	  .only = BIT(SCN_HOTSPOT),
+	  .help = "share of packets that go there; the others are uniform" },
+	{ "traffic[].group", SCHEMA_TEXT, TRAFFIC(group), .optional = true,
+	  .when = "traffic[].pattern", .only = BIT(SCN_GROUP),
+	  .help = "the multicast group" },
+	{ "traffic[].file", SCHEMA_TEXT, TRAFFIC(file), .optional = true,
+	  .when = "traffic[].kind", .only = BIT(SCN_TRACE),
+	  .help = "lines 'time,source,destination,payload[,sl]'" },
+	{ "traffic[].class", SCHEMA_TEXT, TRAFFIC(service), .optional = true,
+	  .help = "the class whose SL it uses" },
+	{ "traffic[].sl", SCHEMA_UINT, TRAFFIC(sl), .initial = "auto",
+	  .word = "auto", .word_value = SCN_SL_AUTO, .high = "15",
+	  .help = "its service level; auto: that of its class, or 0" },
+	{ "traffic[].partition", SCHEMA_TEXT, TRAFFIC(partition),
+	  .optional = true,
+	  .help = "whose P_Key it uses; absent: the default partition" },
+	{ "traffic[].payload", SCHEMA_SIZE, TRAFFIC(payload), .initial = "2KiB",
+	  .low = "1", .high = "2GiB", .when = "traffic[].kind",
+	  .only = NOT_TRACE,
+	  .help = "bytes of each packet; of each message of 'messages'" },
+	{ "traffic[].rate", SCHEMA_RATE, TRAFFIC(rate), .initial = "none",
+	  .word = "none", .when = "traffic[].kind", .only = PACED,
+	  .help = "payload rate of each flow, mean" },
+	{ "traffic[].load", SCHEMA_SHARE, TRAFFIC(load), .initial = "none",
+	  .word = "none", .high = "1000%", .when = "traffic[].kind",
+	  .only = PACED,
+	  .help = "instead of rate: share of the source's link, with "
+		  "headers" },
+	{ "traffic[].scv", SCHEMA_REAL, TRAFFIC(scv), .initial = "5",
+	  .low = "1", .high = "10000", .when = "traffic[].kind",
+	  .only = BIT(SCN_GE),
+	  .help = "squared coefficient of variation of the gaps" },
+	{ "traffic[].on", SCHEMA_TIME, TRAFFIC(on), .initial = "10us",
+	  .low = "1ns", .when = "traffic[].kind",
+	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
+	  .help = "mean length of a sending phase" },
+	{ "traffic[].off", SCHEMA_TIME, TRAFFIC(off), .initial = "30us",
+	  .low = "1ns", .when = "traffic[].kind",
+	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
+	  .help = "mean length of a silence" },
+	{ "traffic[].shape", SCHEMA_REAL, TRAFFIC(shape), .initial = "1.4",
+	  .low = "1.05", .high = "1.95", .when = "traffic[].kind",
+	  .only = BIT(SCN_PARETO),
+	  .help = "of the phases' Pareto law; many such flows together have "
+		  "the Hurst exponent (3 - shape) / 2" },
+	{ "traffic[].connections", SCHEMA_UINT, TRAFFIC(connections),
+	  .initial = "none", .word = "none", .low = "1", .high = "1000000",
+	  .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "flows between pairs drawn at random, instead of one flow "
+		  "per source" },
+	{ "traffic[].start", SCHEMA_TIME, TRAFFIC(start), .initial = "0s",
+	  .help = "when it begins" },
+	{ "traffic[].stop", SCHEMA_TIME, TRAFFIC(stop), .initial = "never",
+	  .word = "never", .word_value = HD_TIME_NEVER,
+	  .help = "when it ends; what was made before still travels" },
+	{ "traffic[].count", SCHEMA_UINT, TRAFFIC(count),
+	  .initial = "unlimited", .word = "unlimited",
+	  .word_value = SCN_UNLIMITED, .low = "1",
+	  .help = "packets of each flow; messages of 'messages'" },
+	{ "traffic[].aligned", SCHEMA_BOOL, TRAFFIC(aligned),
+	  .initial = "false", .when = "traffic[].kind", .only = BIT(SCN_CBR),
+	  .help = "all flows in step, instead of each at its own random "
+		  "phase" },
+	{ "traffic[].management", SCHEMA_BOOL, TRAFFIC(management),
+	  .initial = "false", .help = "on VL15, as subnet management is" },
+
+	{ "faults", SCHEMA_MAP, .help = "what goes wrong" },
+	{ "faults.ber", SCHEMA_REAL, FAULTS(ber), .initial = "0", .low = "0",
+	  .high = "0.5", .help = "bit error rate of every link" },
+	{ "faults.update_loss", SCHEMA_REAL, FAULTS(update_loss),
+	  .initial = "0", .low = "0", .high = "1",
+	  .help = "share of flow-control updates lost on every link" },
+	{ "faults.hoq_life", SCHEMA_TIME, FAULTS(hoq_life), .initial = "never",
+	  .word = "never", .low = "1ns",
+	  .help = "how long a packet may stand first at a switch's output "
+		  "before it is discarded" },
+	{ "faults.events", SCHEMA_LIST, FAULTS(events),
+	  .count = FAULTS(n_events), .item_size = sizeof(struct scn_event),
+	  .help = "what happens when" },
+	{ "faults.events[].at", SCHEMA_TIME, EVENT(at), .help = "the time" },
+	{ "faults.events[].kind", SCHEMA_CHOICE, EVENT(kind), .choices = events,
+	  .help = "what happens" },
+	{ "faults.events[].port", SCHEMA_TEXT, EVENT(port),
+	  .help = "where: NODE:PORT, either end of a link; for sinks a host" },
+
+	{ "run", SCHEMA_MAP, .help = "how long, and by which dice" },
+	{ "run.seed", SCHEMA_UINT, RUN(seed), .initial = "1",
+	  .help = "of everything random" },
+	{ "run.warmup", SCHEMA_AMOUNT, RUN(warmup), .initial = "100us",
+	  .base = SCHEMA_TIME, .choices = packets,
+	  .help = "what is left out of the results: a time, or a number of "
+		  "packets delivered" },
+	{ "run.measure", SCHEMA_AMOUNT, RUN(measure), .initial = "1ms",
+	  .base = SCHEMA_TIME, .choices = packets_each, .low = "1",
+	  .help = "how long after that: a time, packets delivered, or so many "
+		  "of the slowest flow or of each SL" },
+	{ "run.precision", SCHEMA_SHARE, RUN(precision), .initial = "none",
+	  .word = "none", .high = "50%",
+	  .help = "end earlier, once the mean latency is known to within this "
+		  "(95 % confidence)" },
+	{ "run.horizon", SCHEMA_TIME, RUN(horizon), .initial = "1s",
+	  .low = "1ns",
+	  .help = "simulated time after which a run ends "
+		  "anyway" },
+
+	{ "goals", SCHEMA_LIST, offsetof(struct scenario, goals),
+	  .count = offsetof(struct scenario, n_goals),
+	  .item_size = sizeof(struct scn_goal),
+	  .help = "what must hold; heddle sim exits with 1 if it does not" },
+	{ "goals[].row", SCHEMA_TEXT, GOAL(row), .optional = true,
+	  .help = "a traffic row; absent: each of them" },
+	{ "goals[].mean", SCHEMA_TIME, GOAL(mean), .initial = "none",
+	  .word = "none", .help = "most mean latency" },
+	{ "goals[].p50", SCHEMA_TIME, GOAL(p50), .initial = "none",
+	  .word = "none", .help = "most latency of half the packets" },
+	{ "goals[].p99", SCHEMA_TIME, GOAL(p99), .initial = "none",
+	  .word = "none", .help = "most latency of 99 % of the packets" },
+	{ "goals[].p999", SCHEMA_TIME, GOAL(p999), .initial = "none",
+	  .word = "none", .help = "most latency of 99.9 % of the packets" },
+	{ "goals[].max", SCHEMA_TIME, GOAL(max), .initial = "none",
+	  .word = "none", .help = "most latency of any packet" },
+	{ "goals[].delivered", SCHEMA_SHARE, GOAL(delivered), .initial = "none",
+	  .word = "none", .high = "100%",
+	  .help = "least share of the offered bytes that arrives" },
+	{ "goals[].throughput", SCHEMA_RATE, GOAL(throughput),
+	  .initial = "none", .word = "none",
+	  .help = "least payload rate of the row, all flows together" },
+	{ "goals[].fairness", SCHEMA_SHARE, GOAL(fairness), .initial = "none",
+	  .word = "none", .high = "100%",
+	  .help = "least Jain index over the row's flows" },
+	{ "goals[].lost", SCHEMA_UINT, GOAL(lost), .initial = "any",
+	  .word = "any", .word_value = SCN_UNLIMITED,
+	  .help = "most packets lost" },
+	{ .path = NULL },
+};
