@@ -35,8 +35,6 @@ static const char *const credit_modes[] = { "delay", "exact", NULL };
 static const char *const arbiters[] = { "vlarb", "strict", NULL };
 static const char *const lid_orders[] = { "opensm", "paper", "nodes", "keep",
 					  NULL };
-static const char *const trees[] = { "xy", "shared", "shortest", "union",
-				     NULL };
 static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const mtus[] = {
 	"256", "512", "1024", "2048", "4096", NULL
@@ -348,7 +346,7 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "all", .joins = true,
 	  .help = "hosts that receive " HOSTS_HELP },
 	{ "fabric.groups[].tree", SCHEMA_CHOICE, GROUP(tree),
-	  .initial = "shared", .choices = trees,
+	  .initial = "shared", .choices = mcast_method_names,
 	  .help = "shared: one spanning tree; the others: one tree per "
 		  "sender, of XY, shortest or the unicast paths" },
 

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "subnet/mcast.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
+#include "topo/read.h"
 
 void *sim_build_keep(struct sim_build *b, size_t n, size_t size)
 {
@@ -50,8 +50,19 @@ static enum hd_status build_topology(struct sim_build *b, struct diag *d)
 
 	if (t->generator)
 		return generate(b, d);
-	return scenario_refuse(b->scenario, d, &t->file,
-			       "topologies cannot be read from files yet");
+	struct diag inner = { .status = HD_OK };
+	char *path = scenario_path(b->scenario, t->file);
+	enum hd_status status = topo_read_file(path, NULL, &inner, &b->topo);
+
+	if (status != HD_OK && inner.line)
+		scenario_refuse(b->scenario, d, &t->file,
+				"fabric.topology.file: %s:%u: %s", path,
+				inner.line, inner.message);
+	else if (status != HD_OK)
+		scenario_refuse(b->scenario, d, &t->file,
+				"fabric.topology.file: %s", inner.message);
+	free(path);
+	return status;
 }
 
 /* The GUIDs of the switches that fabric.routing.roots names. */
@@ -150,6 +161,17 @@ static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
 	status = sim_build_lanes(b, d);
 	if (status == HD_OK)
 		status = build_routes(b, d);
+	if (status == HD_OK &&
+	    (b->subnet.lanes_by_engine || b->subnet.sl_of_path) &&
+	    (s->qos.sl2vl.given || s->qos.n_classes))
+		status = scenario_refuse(
+			s, d,
+			s->qos.sl2vl.given ? (const void *)&s->qos.sl2vl
+					   : s->qos.classes,
+			"the routing engine '%s' needs the SLs and lanes for "
+			"itself; qos.sl2vl and qos.classes cannot be used with "
+			"it",
+			s->fabric.routing.engine);
 	if (status == HD_OK)
 		status = sim_build_partitions(b, d);
 	return status;
@@ -200,6 +222,8 @@ enum hd_status sim_build(const struct scenario *s, struct diag *d,
 	if (status != HD_OK)
 		return status;
 	out->selector = selector_new(&out->topo);
+	out->shared_mlid =
+		hd_alloc(s->fabric.n_groups, sizeof(*out->shared_mlid));
 	status = build_subnet(out, d);
 	if (status == HD_OK)
 		status = sim_build_setup(out, d);
@@ -219,6 +243,8 @@ void sim_build_fini(struct sim_build *b)
 	free(b->memory.items);
 	free(b->flows);
 	free(b->flow_target);
+	free(b->flow_copies);
+	free(b->shared_mlid);
 	free(b->setup.nodes);
 	free(b->setup.ports);
 	free(b->setup.faults);

@@ -44,8 +44,11 @@ struct sim_build {
 	size_t flows_cap;
 	port_id *flow_target; /* per flow: fixed destination, or TOPO_NONE */
 	size_t target_cap;
+	uint32_t *flow_copies; /* per flow: deliveries of each packet */
+	size_t copies_cap;
 	struct sim_rules rules;
 
+	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
 	struct sim_build_memory memory;
 };
 
@@ -84,6 +87,10 @@ HD_MUST_CHECK enum hd_status sim_build_setup(struct sim_build *b,
 HD_MUST_CHECK enum hd_status sim_build_flows(struct sim_build *b,
 					     struct diag *d);
 HD_MUST_CHECK enum hd_status sim_build_trace(struct sim_build *b, uint32_t row,
+					     struct diag *d);
+/* Multicast flows of a row, and the trees they need (build_groups.c). */
+HD_MUST_CHECK enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
+					     const struct selection *sources,
 					     struct diag *d);
 /* A flow of the row from that host, with all but destinations and times. */
 struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,

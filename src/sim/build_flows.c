@@ -156,7 +156,10 @@ struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 			   sizeof(*b->flows));
 	b->flow_target = hd_grow(b->flow_target, &b->target_cap, b->n_flows + 1,
 				 sizeof(*b->flow_target));
+	b->flow_copies = hd_grow(b->flow_copies, &b->copies_cap, b->n_flows + 1,
+				 sizeof(*b->flow_copies));
 	b->flow_target[b->n_flows] = target;
+	b->flow_copies[b->n_flows] = 1;
 	struct sim_flow *f = &b->flows[b->n_flows++];
 
 	*f = (struct sim_flow){
@@ -498,8 +501,7 @@ static enum hd_status add_flows(struct row *r)
 	case SCN_PAIRS:
 		return add_pairs(r);
 	case SCN_GROUP:
-		return scenario_refuse(r->b->scenario, r->d, &r->t->group,
-				       "multicast is not there yet");
+		return sim_build_group(r->b, r->number, &r->sources, r->d);
 	default:
 		return add_permuted(r);
 	}

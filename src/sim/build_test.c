@@ -365,6 +365,46 @@ static void choosing_flows_know_their_own_place(void **state)
 	}
 }
 
+static void groups_get_the_trees_they_ask_for(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t n_flows, n_trees, copies;
+	} cases[] = {
+		{ "shared}]\ntraffic: [{name: a, kind: saturating, pattern: "
+		  "group, group: g, source: 0..2}]\n",
+		  3, 1, 3 },
+		{ "shortest}]\ntraffic: [{name: a, kind: saturating, pattern: "
+		  "group, group: g, source: 0..2}]\n",
+		  3, 3, 3 },
+		{ "xy}]\n  routing: xy\ntraffic: [{name: a, kind: saturating, "
+		  "pattern: group, group: g, source: 8}]\n",
+		  1, 1, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_build b;
+		char text[400];
+
+		snprintf(text, sizeof(text),
+			 MESH "  groups: [{name: g, members: 0..3, tree: %s",
+			 cases[i].text);
+		must_build(text, &b);
+		assert_int_equal(b.n_flows, cases[i].n_flows);
+		assert_int_equal(b.subnet.n_groups, cases[i].n_trees);
+		for (uint32_t f = 0; f < b.n_flows; f++) {
+			lid_t mlid = b.flows[f].to.list[0].dlid;
+
+			assert_int_equal(b.flow_copies[f], cases[i].copies);
+			assert_in_range(mlid, LID_FIRST_MCAST, LID_LAST_MCAST);
+			assert_int_equal(mlid - LID_FIRST_MCAST,
+					 cases[i].n_trees == 1 ? 0 : f);
+		}
+		done(&b);
+	}
+}
+
 static void a_new_row_changes_no_other(void **state)
 {
 	static const char one[] =
@@ -549,6 +589,22 @@ static void write_file(const char *name, const char *text)
 	fclose(f);
 }
 
+static void a_fabric_may_come_from_a_file(void **state)
+{
+	struct sim_build b;
+
+	(void)state;
+	write_file("build_test.net",
+		   "Switch 3 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[1]\n\n"
+		   "Hca 1 \"A\"\n[1] \"S1\"[1]\n\n"
+		   "Hca 1 \"B\"\n[1] \"S1\"[2]\n");
+	must_build("fabric: {topology: build_test.net}\n" ANY, &b);
+	assert_int_equal(selector_hosts(b.selector)->n, 2);
+	assert_int_equal(b.n_flows, 2);
+	done(&b);
+	remove("build_test.net");
+}
+
 static void traces_become_flows_per_source(void **state)
 {
 	struct sim_build b;
@@ -641,6 +697,31 @@ static const struct {
 		"connections: 3}]\n",
 	  "x.yaml:4:70: traffic 'a': connections need the pattern uniform, "
 	  "hotspot or incast" },
+	{ SMALL "  groups: [{name: g, members: 0..1}]\n"
+		"traffic: [{name: a, kind: saturating, pattern: group, group: "
+		"g, source: 3}]\n",
+	  "x.yaml:5:73: traffic 'a': 'h3' is no member of group 'g', and only "
+	  "members stand on its shared tree" },
+	{ SMALL "  groups: [{name: g, members: 1}]\n"
+		"traffic: [{name: a, kind: saturating, pattern: group, group: "
+		"g, source: 1}]\n",
+	  "x.yaml:5:62: traffic 'a': group 'g' has no member but 'h1' "
+	  "itself" },
+	{ SMALL "  groups: [{name: g, members: h9}]\n"
+		"traffic: [{name: a, kind: saturating, pattern: group, group: "
+		"g}]\n",
+	  "x.yaml:4:31: fabric.groups[].members: no host 'h9' (did you mean "
+	  "'h0'?)" },
+	{ SMALL "  groups: [{name: g, tree: xy}]\n"
+		"traffic: [{name: a, kind: saturating, pattern: group, group: "
+		"g}]\n",
+	  "x.yaml:4:28: fabric.groups[].tree: " },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
+	  "torus}\nqos: {classes: [{name: v, sl: 1}]}\n" ANY,
+	  "x.yaml:2:24: the routing engine 'torus' needs the SLs and lanes for "
+	  "itself; qos.sl2vl and qos.classes cannot be used with it" },
+	{ "fabric: {topology: not-there.net}\n" ANY,
+	  "x.yaml:1:20: fabric.topology.file: " },
 	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",
 	  "x.yaml:4:40: traffic[].file: " },
 	{ SMALL
@@ -668,7 +749,8 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 		if (scenario_parse(text, strlen(text), "x.yaml", &d, &s) !=
 		    HD_OK)
 			fail_msg("%s: %s", text, d.message);
-		assert_int_not_equal(sim_build(&s, &d, &b), HD_OK);
+		if (sim_build(&s, &d, &b) == HD_OK)
+			fail_msg("accepted: %s", text);
 		diag_print(&d, &line);
 		if (strncmp(line.text, expected, strlen(expected)) != 0)
 			fail_msg("%s gives %s", text, line.text);
@@ -732,12 +814,14 @@ int main(void)
 		cmocka_unit_test(patterns_send_where_they_should),
 		cmocka_unit_test(a_permutation_moves_everybody_once),
 		cmocka_unit_test(choosing_flows_know_their_own_place),
+		cmocka_unit_test(groups_get_the_trees_they_ask_for),
 		cmocka_unit_test(a_new_row_changes_no_other),
 		cmocka_unit_test(classes_become_tables),
 		cmocka_unit_test(narrow_links_fold_lanes),
 		cmocka_unit_test(partitions_are_enforced_where_hosts_are),
 		cmocka_unit_test(faults_are_in_order_of_time),
 		cmocka_unit_test(rules_follow_the_run),
+		cmocka_unit_test(a_fabric_may_come_from_a_file),
 		cmocka_unit_test(traces_become_flows_per_source),
 		cmocka_unit_test(refuses_what_the_fabric_cannot_do),
 		cmocka_unit_test(refuses_bad_traces_with_their_line),

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/build.h"
+#include "subnet/mcast.h"
+
+/* A group as one row of traffic uses it. */
+struct sending {
+	struct sim_build *b;
+	const struct scn_traffic *t;
+	const struct scn_group *g;
+	uint32_t row;
+	struct selection members;
+	bool *is_member; /* per topology port */
+	struct diag *d;
+};
+
+static const char *name_of(const struct sending *s, port_id p)
+{
+	return topo_node_of(&s->b->topo, p)->name;
+}
+
+/* The tree that packets of `source` take: its own, or the shared one. */
+static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
+{
+	struct subnet *subnet = &s->b->subnet;
+	bool shared = s->g->tree == MCAST_SHARED;
+	lid_t *known = &s->b->shared_mlid[s->g - s->b->scenario->fabric.groups];
+	struct diag inner = { .status = HD_OK };
+	const struct mcast_group want = {
+		.method = s->g->tree,
+		.sl = (uint8_t)scenario_sl(s->b->scenario, s->t),
+		.subnet = s->b->topo.ports[source].subnet,
+		.source = shared ? TOPO_NONE : source,
+		.members = s->members.ports,
+		.n_members = s->members.n,
+	};
+
+	if (shared && *known) {
+		*mlid = *known;
+		return HD_OK;
+	}
+	if (mcast_add(subnet, &want, &inner) != HD_OK)
+		return sim_build_refuse(s->b, s->d, &s->g->tree,
+					"fabric.groups[].tree", &inner);
+	*mlid = subnet->groups[subnet->n_groups - 1].mlid;
+	if (shared)
+		*known = *mlid;
+	return HD_OK;
+}
+
+static enum hd_status add_sender(struct sending *s, port_id source)
+{
+	struct sim_address *address = sim_build_keep(s->b, 1, sizeof(*address));
+	uint32_t others = s->members.n - s->is_member[source];
+
+	if (s->g->tree == MCAST_SHARED && !s->is_member[source])
+		return scenario_refuse(s->b->scenario, s->d, &s->t->source,
+				       "traffic '%s': '%s' is no member of "
+				       "group '%s', and only members stand on "
+				       "its shared tree",
+				       s->t->name, name_of(s, source),
+				       s->g->name);
+	if (others == 0)
+		return scenario_refuse(s->b->scenario, s->d, &s->t->group,
+				       "traffic '%s': group '%s' has no member "
+				       "but '%s' itself",
+				       s->t->name, s->g->name,
+				       name_of(s, source));
+	enum hd_status status = tree_for(s, source, &address->dlid);
+
+	if (status != HD_OK)
+		return status;
+	address->target = TOPO_NONE;
+	struct sim_flow *f =
+		sim_build_add_flow(s->b, s->row, source, TOPO_NONE);
+
+	f->to.choice = SIM_TO_FIXED;
+	f->to.list = address;
+	f->to.n = 1;
+	s->b->flow_copies[s->b->n_flows - 1] = others;
+	return HD_OK;
+}
+
+enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
+			       const struct selection *sources, struct diag *d)
+{
+	const struct scenario *scenario = b->scenario;
+	struct sending s = {
+		.b = b, .t = &scenario->traffic[row], .row = row, .d = d
+	};
+	struct diag inner = { .status = HD_OK };
+	struct rng rng;
+	enum hd_status status = HD_OK;
+
+	s.g = scenario_group(scenario, s.t->group);
+	rng_init(&rng, scenario->run.seed,
+		 STREAM_GROUPS + (uint64_t)(s.g - scenario->fabric.groups));
+	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) !=
+	    HD_OK)
+		return sim_build_refuse(b, d, &s.g->members,
+					"fabric.groups[].members", &inner);
+	s.is_member = hd_alloc(b->topo.n_ports, sizeof(*s.is_member));
+	for (uint32_t i = 0; i < s.members.n; i++)
+		s.is_member[s.members.ports[i]] = true;
+	for (uint32_t i = 0; i < sources->n && status == HD_OK; i++)
+		status = add_sender(&s, sources->ports[i]);
+	free(s.is_member);
+	selection_fini(&s.members);
+	return status;
+}
