@@ -239,32 +239,43 @@ static void route_switches(struct ftree *f)
 	free(level);
 }
 
-static enum hd_status route_hosts(struct ftree *f, struct diag *d)
+/* False if some host has no way to the port. */
+static bool route_host(struct ftree *f, port_id host)
 {
 	const struct subnet *s = f->s;
-	struct dest_order o;
+	lid_t base = s->lid_of_port[host];
+	struct dest d = { .owner = host };
+
+	f->subnet = s->topo->ports[host].subnet;
+	if (!subnet_target(s, f->subnet, base, &d.sw, &d.port))
+		return true;
+	mark_above(f, d.sw);
+	for (unsigned k = 0; k < 1u << s->lmc_of_port[host]; k++) {
+		if (!route_lid(f, &d, (lid_t)(base + k)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * In the order of the fabric, so that neighbours (which a shift pattern sends
+ * to at the same time) have different ways.
+ */
+static enum hd_status route_hosts(struct ftree *f, struct diag *d)
+{
+	const struct topo *t = f->s->topo;
+	port_id *hosts = hd_alloc(t->n_ports, sizeof(*hosts));
+	uint32_t n = order_hosts(f->s, f->g, hosts);
 	enum hd_status status = HD_OK;
 
-	dest_order_init(&o, s, f->g);
-	for (uint32_t i = 0; i < o.n && status == HD_OK; i++) {
-		const struct dest *x = &o.dests[i];
-
-		if (!topo_is_end_port(s->topo, x->owner))
-			continue;
-		f->subnet = s->topo->ports[x->owner].subnet;
-		mark_above(f, x->sw);
-		for (unsigned k = 0; k < 1u << s->lmc_of_port[x->owner]; k++) {
-			lid_t lid = (lid_t)(s->lid_of_port[x->owner] + k);
-
-			if (!route_lid(f, x, lid))
-				status = HD_ERR_UNFIT;
-		}
-		if (status != HD_OK)
-			diag_fail(d, status,
-				  "some hosts have no way up and down to '%s'",
-				  topo_node_of(s->topo, x->owner)->name);
+	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
+		if (!route_host(f, hosts[i]))
+			status = diag_fail(
+				d, HD_ERR_UNFIT,
+				"some hosts have no way up and down to '%s'",
+				topo_node_of(t, hosts[i])->name);
 	}
-	dest_order_fini(&o);
+	free(hosts);
 	return status;
 }
 

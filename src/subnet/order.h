@@ -19,6 +19,14 @@ uint32_t order_ports_by_guid(const struct subnet *s, port_id *out);
 uint64_t port_guid(const struct topo *t, port_id p);
 
 /*
+ * End ports in the order of the fabric: those of one switch together, by port,
+ * and where switches form levels, those that share a subtree together.
+ * Returns how many.
+ */
+uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g,
+		     port_id *out);
+
+/*
  * Destinations in routing order, grouped by the switch they hang on: switches
  * with many hosts first, their hosts by port number; switches themselves last.
  */

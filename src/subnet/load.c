@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "subnet/order.h"
+#include "subnet/paths.h"
+
+struct loads {
+	const struct subnet *s;
+	struct sw_graph g;
+	uint64_t *flows; /* per port: flows it sends */
+	double *rate;    /* per port: of its link */
+	port_id *hosts;
+	uint32_t n_hosts;
+};
+
+static void loads_init(struct loads *l, const struct subnet *s)
+{
+	const struct topo *t = s->topo;
+
+	*l = (struct loads){ .s = s };
+	graph_init(&l->g, s);
+	l->flows = hd_alloc(t->n_ports, sizeof(*l->flows));
+	l->rate = hd_alloc(t->n_ports, sizeof(*l->rate));
+	l->hosts = hd_alloc(t->n_ports, sizeof(*l->hosts));
+	l->n_hosts = order_hosts(s, &l->g, l->hosts);
+	for (port_id p = 0; p < t->n_ports; p++) {
+		struct topo_link_state link;
+
+		if (t->ports[p].peer != TOPO_NONE &&
+		    topo_link_state(t, p, &link) == HD_OK)
+			l->rate[p] = hd_rate_bps(link.rate);
+	}
+}
+
+static void loads_fini(struct loads *l)
+{
+	graph_fini(&l->g);
+	free(l->flows);
+	free(l->rate);
+	free(l->hosts);
+}
+
+static port_id sender_of(const struct loads *l, edge_id e)
+{
+	return topo_port_of(l->s->topo,
+			    l->s->node_of_switch[edge_from(&l->g, e)],
+			    l->g.edges[e].out);
+}
+
+static void measure(const struct loads *l, struct load_spread *out)
+{
+	out->n_channels = l->g.n_edges;
+	out->max_at = TOPO_NONE;
+	for (edge_id e = 0; e < l->g.n_edges; e++) {
+		port_id p = sender_of(l, e);
+
+		out->total += l->flows[p];
+		out->n_idle += l->flows[p] == 0;
+		if (l->flows[p] <= out->max)
+			continue;
+		out->max = l->flows[p];
+		out->max_at = p;
+	}
+}
+
+/* Space to add up the flows toward one destination. */
+struct funnel {
+	edge_id *next;
+	uint32_t *n_from; /* switches that send here and are not done */
+	uint64_t *count;
+	switch_id *ready;
+};
+
+/* From the farthest switches on; what loops never gets ready. */
+static uint64_t pour(struct loads *l, struct funnel *f, switch_id target,
+		     const struct path_dest *d)
+{
+	const struct sw_graph *g = &l->g;
+	uint32_t n_ready = 0;
+
+	path_column(l->s, g, target, d, f->next);
+	memset(f->n_from, 0, g->n * sizeof(*f->n_from));
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		f->count[sw] = g->n_ends[sw];
+		if (l->s->n_subnets > 1 &&
+		    subnet_of_switch(l->s, sw) != d->subnet)
+			f->count[sw] = 0;
+		if (path_goes_on(f->next[sw]))
+			f->n_from[g->edges[f->next[sw]].to]++;
+	}
+	f->count[target]--; /* not to itself */
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		if (f->n_from[sw] == 0)
+			f->ready[n_ready++] = sw;
+	}
+	for (uint32_t i = 0; i < n_ready; i++) {
+		switch_id sw = f->ready[i];
+
+		if (!path_goes_on(f->next[sw]))
+			continue;
+		switch_id to = g->edges[f->next[sw]].to;
+
+		l->flows[sender_of(l, f->next[sw])] += f->count[sw];
+		f->count[to] += f->count[sw];
+		if (--f->n_from[to] == 0)
+			f->ready[n_ready++] = to;
+	}
+	return f->next[target] == PATH_ARRIVED && f->n_from[target] == 0
+		       ? f->count[target]
+		       : 0;
+}
+
+/* How many end ports are in the subnet of each. */
+static uint64_t *hosts_by_subnet(const struct loads *l)
+{
+	uint64_t *n = hd_alloc(l->s->n_subnets, sizeof(*n));
+
+	for (uint32_t i = 0; i < l->n_hosts; i++)
+		n[l->s->topo->ports[l->hosts[i]].subnet]++;
+	return n;
+}
+
+static void pour_all(struct loads *l, struct funnel *f, struct load_spread *out)
+{
+	struct path_dests dests;
+	uint64_t *n_hosts = hosts_by_subnet(l);
+
+	path_dests_init(&dests, l->s, &l->g);
+	for (switch_id sw = 0; sw < l->g.n; sw++) {
+		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1];
+		     i++) {
+			const struct path_dest *d = &dests.dests[i];
+
+			if (!topo_is_end_port(l->s->topo, d->owner) ||
+			    l->s->lid_of_port[d->owner] != d->lid)
+				continue;
+			uint64_t n_flows = n_hosts[d->subnet] - 1;
+
+			out->n_flows += n_flows;
+			out->n_lost += n_flows - pour(l, f, sw, d);
+		}
+	}
+	path_dests_fini(&dests);
+	free(n_hosts);
+}
+
+void load_all_to_all(const struct subnet *s, struct load_spread *out)
+{
+	struct loads l;
+
+	*out = (struct load_spread){ .n_flows = 0 };
+	loads_init(&l, s);
+	struct funnel f = {
+		.next = hd_alloc(l.g.n, sizeof(*f.next)),
+		.n_from = hd_alloc(l.g.n, sizeof(*f.n_from)),
+		.count = hd_alloc(l.g.n, sizeof(*f.count)),
+		.ready = hd_alloc(l.g.n, sizeof(*f.ready)),
+	};
+
+	pour_all(&l, &f, out);
+	measure(&l, out);
+	free(f.next);
+	free(f.n_from);
+	free(f.count);
+	free(f.ready);
+	loads_fini(&l);
+}
+
+/* The ports that send on a path, one path after the other. */
+struct trace {
+	port_id *ports;
+	size_t n, cap;
+};
+
+static void trace_add(struct trace *t, port_id p)
+{
+	t->ports = hd_grow(t->ports, &t->cap, t->n + 1, sizeof(*t->ports));
+	t->ports[t->n++] = p;
+}
+
+/* Adds the path to the trace; false, adding nothing, if it does not arrive. */
+static bool trace_path(const struct loads *l, port_id from, port_id to,
+		       struct trace *trace)
+{
+	const struct topo *t = l->s->topo;
+	size_t before = trace->n;
+	lid_t lid = l->s->lid_of_port[to];
+	bool inside = t->ports[from].number == 0;
+	switch_id sw = inside ? l->s->switch_of_node[t->ports[from].node]
+			      : subnet_switch_at(l->s, from);
+	port_id at = from;
+
+	if (!inside) {
+		trace_add(trace, from);
+		at = t->ports[from].peer;
+	}
+	for (uint32_t steps = 0; at != to && sw != TOPO_NONE; steps++) {
+		unsigned out = lft_get(l->s, sw, lid);
+		node_id node = l->s->node_of_switch[sw];
+		port_id p = topo_port_of(t, node, out);
+
+		if (steps > l->g.n || out > t->nodes[node].n_ports)
+			break;
+		at = out == 0 ? p : t->ports[p].peer;
+		if (at == TOPO_NONE || (out == 0 && at != to))
+			break;
+		if (out == 0)
+			continue;
+		trace_add(trace, p);
+		sw = l->s->switch_of_node[t->ports[at].node];
+	}
+	if (at != to || t->ports[from].subnet != t->ports[to].subnet)
+		trace->n = before;
+	return trace->n != before || (at == to && inside);
+}
+
+/* One pattern: host i sends to host to[i], or not at all if TOPO_NONE. */
+struct pattern {
+	uint32_t *to;
+	uint32_t *order; /* space for shuffling */
+	size_t *start;   /* of flow i in the trace; start[n] is its end */
+	struct trace trace;
+};
+
+/*
+ * Relative to the first cable of the path: the source's own, or where the host
+ * is inside its switch, the one it leaves by.
+ */
+static double share_of(const struct loads *l, const struct pattern *p,
+		       uint32_t i)
+{
+	size_t first = p->start[i], end = p->start[i + 1];
+	double least = INFINITY;
+
+	for (size_t k = first; k < end; k++) {
+		port_id port = p->trace.ports[k];
+		double part = l->rate[port] / (double)l->flows[port];
+
+		least = part < least ? part : least;
+	}
+	return first < end ? least / l->rate[p->trace.ports[first]] : 1;
+}
+
+/* Counts the flows of a pattern; the most on one channel. */
+static uint64_t lay_paths(struct loads *l, struct pattern *p,
+			  struct load_shares *out)
+{
+	uint64_t most = 0;
+
+	p->trace.n = 0;
+	memset(l->flows, 0, l->s->topo->n_ports * sizeof(*l->flows));
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		p->start[i] = p->trace.n;
+		if (p->to[i] == TOPO_NONE)
+			continue;
+		out->n_flows++;
+		if (trace_path(l, l->hosts[i], l->hosts[p->to[i]], &p->trace))
+			continue;
+		p->to[i] = TOPO_NONE;
+		out->n_lost++;
+		out->least_share = 0;
+	}
+	p->start[l->n_hosts] = p->trace.n;
+	for (size_t k = 0; k < p->trace.n; k++) {
+		uint64_t flows = ++l->flows[p->trace.ports[k]];
+
+		most = flows > most ? flows : most;
+	}
+	return most;
+}
+
+/* The mean share of the flows of a pattern. */
+static double count_pattern(struct loads *l, struct pattern *p,
+			    struct load_shares *out)
+{
+	uint64_t before = out->n_flows;
+	uint64_t most = lay_paths(l, p, out);
+	uint64_t n_flows = out->n_flows - before;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		if (p->to[i] == TOPO_NONE)
+			continue;
+		double share = share_of(l, p, i);
+
+		sum += share;
+		if (share < out->least_share)
+			out->least_share = share;
+	}
+	out->worst = most > out->worst ? most : out->worst;
+	out->mean_max += (double)most;
+	return n_flows ? sum / (double)n_flows : 1;
+}
+
+static void draw_permutation(struct pattern *p, uint32_t n, struct rng *r)
+{
+	for (uint32_t i = 0; i < n; i++)
+		p->to[i] = i;
+	rng_shuffle(r, p->to, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (p->to[i] == i)
+			p->to[i] = TOPO_NONE;
+	}
+}
+
+static void draw_bisection(struct pattern *p, uint32_t n, struct rng *r)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		p->order[i] = i;
+		p->to[i] = TOPO_NONE;
+	}
+	rng_shuffle(r, p->order, n);
+	for (uint32_t i = 0; i < n / 2; i++)
+		p->to[p->order[i]] = p->order[n / 2 + i];
+}
+
+static void draw(struct pattern *p, enum load_pattern kind, uint32_t n_hosts,
+		 uint32_t distance, struct rng *r)
+{
+	switch (kind) {
+	case LOAD_PERMUTATION:
+		draw_permutation(p, n_hosts, r);
+		break;
+	case LOAD_BISECTION:
+		draw_bisection(p, n_hosts, r);
+		break;
+	case LOAD_SHIFT:
+	default:
+		for (uint32_t i = 0; i < n_hosts; i++)
+			p->to[i] =
+				(uint32_t)(((uint64_t)i + distance) % n_hosts);
+		break;
+	}
+}
+
+static void run_patterns(struct loads *l, struct pattern *p,
+			 enum load_pattern kind, uint64_t seed,
+			 struct load_shares *out)
+{
+	unsigned n = out->n_patterns;
+	double sum = 0, squares = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t distance =
+			1 + (uint32_t)((uint64_t)i * (l->n_hosts - 1) / n);
+		struct rng r;
+
+		rng_init(&r, seed, i);
+		draw(p, kind, l->n_hosts, distance, &r);
+		double mean = count_pattern(l, p, out);
+
+		sum += mean;
+		squares += mean * mean;
+		out->worst_mean =
+			mean < out->worst_mean ? mean : out->worst_mean;
+	}
+	out->mean_share = sum / n;
+	out->mean_max /= n;
+	double variance = squares / n - out->mean_share * out->mean_share;
+
+	/* Patterns are many, so the normal quantile will do. */
+	if (n > 1 && variance > 0)
+		out->half_width = 1.96 * sqrt(variance / (n - 1));
+}
+
+void load_patterns(const struct subnet *s, enum load_pattern pattern,
+		   unsigned n, uint64_t seed, struct load_shares *out)
+{
+	struct loads l;
+
+	*out = (struct load_shares){ .n_patterns = n,
+				     .least_share = 1,
+				     .worst_mean = 1 };
+	loads_init(&l, s);
+	if (pattern == LOAD_SHIFT && n > l.n_hosts - 1)
+		out->n_patterns = l.n_hosts - 1;
+	struct pattern p = {
+		.to = hd_alloc(l.n_hosts, sizeof(*p.to)),
+		.order = hd_alloc(l.n_hosts, sizeof(*p.order)),
+		.start = hd_alloc(l.n_hosts + 1u, sizeof(*p.start)),
+	};
+
+	if (l.n_hosts < 2)
+		out->n_patterns = 0;
+	if (out->n_patterns > 0)
+		run_patterns(&l, &p, pattern, seed, out);
+	free(p.to);
+	free(p.order);
+	free(p.start);
+	free(p.trace.ports);
+	loads_fini(&l);
+}
