@@ -489,6 +489,72 @@ static void add_mads(struct capture_test *t)
 	add_mad(t, MAD_CC, ATTR_CA_CONGESTION, nothing);
 }
 
+/* Joins `n` values with commas and claims them. */
+static void claim_list(struct capture_test *t, const char *field,
+		       const unsigned *values, size_t n)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&text, "%s%u", i ? "," : "", values[i]);
+	claim_text(t, field, text.text);
+	strbuf_fini(&text);
+}
+
+/* Three whose fields Wireshark cuts otherwise than we do. */
+static void add_pkeys(struct capture_test *t)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SMP,
+				      .method = MAD_SET,
+				      .attribute = ATTR_PKEY_TABLE };
+	unsigned full[32], base[32];
+	uint8_t bytes[MAD_SIZE];
+
+	mad_write(&h, bytes);
+	for (unsigned i = 0; i < 32; i++) {
+		full[i] = (unsigned)draw(t, 1);
+		base[i] = (unsigned)draw(t, 15);
+		mad_set_entry(bytes, i, "P_Key", full[i] << 15 | base[i]);
+	}
+	claim_list(t, "infiniband.p_keytable.membershiptype", full, 32);
+	claim_list(t, "infiniband.p_keytable.p_keybase", base, 32);
+	send_mad(t, bytes);
+}
+
+static void add_sl_to_vl(struct capture_test *t)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SMP,
+				      .method = MAD_SET,
+				      .attribute = ATTR_SL_TO_VL };
+	unsigned even[8], odd[8];
+	uint8_t bytes[MAD_SIZE];
+
+	mad_write(&h, bytes);
+	for (unsigned i = 0; i < 8; i++) {
+		even[i] = (unsigned)draw(t, 4);
+		odd[i] = (unsigned)draw(t, 4);
+		mad_set_entry(bytes, 2 * i, "VL", even[i]);
+		mad_set_entry(bytes, 2 * i + 1, "VL", odd[i]);
+	}
+	claim_list(t, "infiniband.sltovlmappingtable.sltovlhighbits", even, 8);
+	claim_list(t, "infiniband.sltovlmappingtable.sltovllowbits", odd, 8);
+	send_mad(t, bytes);
+}
+
+static void add_description(struct capture_test *t)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SMP,
+				      .method = MAD_GET_RESP,
+				      .attribute = ATTR_NODE_DESCRIPTION };
+	const char name[64] = "spine 1 of 2";
+	uint8_t bytes[MAD_SIZE];
+
+	mad_write(&h, bytes);
+	mad_set_bytes(bytes, "NodeDesc", name, sizeof(name));
+	claim_text(t, "infiniband.nodedescription.nodestring", name);
+	send_mad(t, bytes);
+}
+
 /* A whole header of a routed SMP, keys, hops and paths. */
 static void add_directed(struct capture_test *t)
 {
@@ -563,6 +629,9 @@ static void write_capture(struct capture_test *t)
 	add_flow(t, FLOW_NORMAL);
 	add_flow(t, FLOW_INIT);
 	add_mads(t);
+	add_pkeys(t);
+	add_sl_to_vl(t);
+	add_description(t);
 	add_directed(t);
 	add_rmpp(t);
 	assert_int_equal(capture_finish(&t->writer), HD_OK);
