@@ -2,15 +2,15 @@
 #include "cli/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_qos_plan,
-	&command_qos_table,
-	&command_qos_lint,
-	NULL,
+	&command_qos_plan,  &command_qos_table, &command_qos_admit,
+	&command_qos_bound, &command_qos_lint,  NULL,
 };
 
 static const struct example examples[] = {
 	{ "heddle qos plan mpi=70% ost=30%",
 	  "weights that really give these shares, and the opensm.conf for them" },
+	{ "heddle qos bound site.ibnet flows.txt",
+	  "how late each flow can be at worst" },
 	{ "heddle qos lint /etc/opensm/opensm.conf",
 	  "what OpenSM will make of a configuration" },
 	{ NULL, NULL },

@@ -8,6 +8,8 @@
 
 extern const struct command command_decode;
 extern const struct command command_qos;
+extern const struct command command_qos_admit;
+extern const struct command command_qos_bound;
 extern const struct command command_qos_plan;
 extern const struct command command_qos_table;
 extern const struct command command_qos_lint;

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
@@ -71,7 +70,8 @@ uint32_t stat_most(const struct stat_class *others, unsigned n_others,
 	struct stat_class *all = hd_alloc(n_others + 1, sizeof(*all));
 	uint32_t low = 0, high = (uint32_t)fmin(capacity / asked->mean, 1e9);
 
-	memcpy(all, others, n_others * sizeof(*all));
+	for (unsigned i = 0; i < n_others; i++)
+		all[i] = others[i];
 	all[n_others] = *asked;
 	/* The bound rises with the number, so halving finds the last. */
 	while (low < high) {

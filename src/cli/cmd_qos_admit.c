@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/fabric.h"
+#include "cli/output.h"
+#include "qos/broker.h"
+#include "qos/establish.h"
+#include "qos/requests.h"
+
+static const char *const mode_names[] = { "strict", "paper", "et", NULL };
+static const char *const place_names[] = { "first", "spread", NULL };
+
+struct values {
+	struct common_options common;
+	const char *engine;
+	const char *requests;
+	const char *save;
+	const char *load;
+	struct hd_rate link;
+	struct hd_ratio best_effort;
+	uint64_t payload, overhead;
+	uint64_t random;
+	unsigned mode, place;
+};
+
+static const struct option options[] = {
+	{ .name = "requests",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, requests),
+	  .value = "FILE",
+	  .help = "connections to ask for, one a line: source destination class rate" },
+	{ .name = "random",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, random),
+	  .value = "N",
+	  .initial = "0",
+	  .low = 0,
+	  .high = 1000000,
+	  .help = "instead, try to establish N random connections as paper 000 does" },
+	{ .name = "engine",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, engine),
+	  .value = "NAME",
+	  .initial = "minhop",
+	  .help = "routing engine" },
+	{ .name = "mode",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, mode),
+	  .choices = mode_names,
+	  .initial = "strict",
+	  .help = "64 entries enforced, slots only, or full entries" },
+	{ .name = "place",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, place),
+	  .choices = place_names,
+	  .initial = "first",
+	  .help = "where a lane's next table entry goes" },
+	{ .name = "best-effort",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, best_effort),
+	  .value = "SHARE",
+	  .initial = "20%",
+	  .help = "of every link, kept for best-effort traffic" },
+	{ .name = "link",
+	  .kind = OPT_RATE,
+	  .offset = offsetof(struct values, link),
+	  .value = "RATE",
+	  .help = "take this for every link's data rate, not the fabric's own" },
+	{ .name = "payload",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, payload),
+	  .value = "SIZE",
+	  .initial = "2048",
+	  .help = "payload of packets, for the headers' share" },
+	{ .name = "overhead",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, overhead),
+	  .value = "SIZE",
+	  .initial = "26",
+	  .help = "bytes beside the payload that count as reserved" },
+	{ .name = "load",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, load),
+	  .value = "FILE",
+	  .help = "start from reservations saved before" },
+	{ .name = "save",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, save),
+	  .value = "FILE",
+	  .help = "save the reservations" },
+	{ .name = NULL },
+};
+
+static const struct column request_columns[] = {
+	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "destination", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "rate", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
+	{ "admitted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
+	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column summary_columns[] = {
+	{ "live", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "fullest link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "reserved there", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "mean reserved", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column random_columns[] = {
+	{ "tried", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "established", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "attempts", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "load with headers", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+struct run {
+	struct values v;
+	struct fabric fabric;
+	struct broker broker;
+	struct results *results;
+	unsigned refused;
+};
+
+static double reserved_share(const struct broker_link *link)
+{
+	return 100.0 * (link->high.total + link->low.total) / FRAME_SLOTS;
+}
+
+static void show_summary(const struct run *r)
+{
+	const struct topo *topo = &r->fabric.topo;
+	struct table *t = results_record(r->results, "summary",
+					 "after all requests", summary_columns);
+	double sum = 0, most = -1;
+	port_id fullest = 0;
+	unsigned n = 0;
+
+	for (port_id p = 0; p < topo->n_ports; p++) {
+		if (r->broker.links[p].rate.num == 0)
+			continue;
+		double share = reserved_share(&r->broker.links[p]);
+
+		sum += share;
+		n++;
+		if (share > most) {
+			most = share;
+			fullest = p;
+		}
+	}
+	table_put_uint(t, r->broker.n_live);
+	table_put_textf(t, "%s[%u]", topo_node_of(topo, fullest)->name,
+			topo->ports[fullest].number);
+	table_put_real(t, most);
+	table_put_real(t, n ? sum / n : 0);
+}
+
+static enum hd_status resolve(const struct run *r, const struct qos_request *q,
+			      struct diag *d, struct broker_request *out)
+{
+	port_id from = fabric_find_end(&r->fabric, q->source);
+	port_id to = fabric_find_end(&r->fabric, q->destination);
+
+	if (from == TOPO_NONE || to == TOPO_NONE)
+		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
+				    "no end port is called '%.80s'",
+				    from == TOPO_NONE ? q->source
+						      : q->destination);
+	*out = (struct broker_request){
+		.source = from,
+		.dlid = r->fabric.subnet.lid_of_port[to],
+		.sl = class_sl(q->class, q->rate),
+		.rate = slots_with_overhead(q->rate, (uint32_t)r->v.payload,
+					    (uint32_t)r->v.overhead),
+	};
+	return HD_OK;
+}
+
+static enum hd_status ask(struct run *r, const struct qos_request *q,
+			  struct table *t, struct diag *d)
+{
+	struct broker_request request;
+	struct broker_refusal why;
+	struct strbuf reason = STRBUF_INIT;
+	uint32_t id;
+	enum hd_status status = resolve(r, q, d, &request);
+
+	if (status != HD_OK)
+		return status;
+	bool admitted = broker_admit(&r->broker, &request, &id, &why) == HD_OK;
+
+	if (!admitted)
+		broker_refusal_print(&r->broker, &why, &reason);
+	table_put_text(t, q->source);
+	table_put_text(t, q->destination);
+	table_put_uint(t, request.sl);
+	table_put_rate(t, q->rate);
+	table_put_bool(t, admitted);
+	table_put_text(t, reason.text);
+	strbuf_fini(&reason);
+	r->refused += !admitted;
+	return HD_OK;
+}
+
+static enum hd_status ask_all(struct run *r, struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct qos_requests list = { 0 };
+	enum hd_status status = file_read(r->v.requests, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = qos_requests_read(text.text, d, &list);
+	if (status == HD_OK) {
+		struct table *t = results_table(r->results, "requests",
+						"in the order of the file",
+						request_columns);
+
+		for (size_t i = 0; status == HD_OK && i < list.n; i++)
+			status = ask(r, &list.items[i], t, d);
+	}
+	qos_requests_fini(&list);
+	strbuf_fini(&text);
+	return status;
+}
+
+static void ask_at_random(struct run *r)
+{
+	struct establish_params p = establish_params_default();
+	struct establish_result out;
+	struct table *t = results_record(r->results, "random",
+					 "random connections", random_columns);
+
+	p.seed = r->v.common.seed;
+	p.tried = (uint32_t)r->v.random;
+	p.payload = (uint32_t)r->v.payload;
+	p.overhead = (uint32_t)r->v.overhead;
+	establish(&r->broker, &p, &out);
+	table_put_uint(t, r->v.random);
+	table_put_uint(t, out.established);
+	table_put_uint(t, out.attempts);
+	table_put_real(t, 100 * out.wire_load);
+	r->refused += out.established < p.tried;
+}
+
+static enum hd_status load_state(struct run *r, struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(r->v.load, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = broker_load(&r->broker, text.text, d);
+	strbuf_fini(&text);
+	return status;
+}
+
+static enum hd_status save_state(struct run *r, struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	broker_save(&r->broker, &text);
+	enum hd_status status = file_write(r->v.save, text.text, text.len, d);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static enum hd_status work(struct run *r, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (r->v.load)
+		status = load_state(r, d);
+	if (status == HD_OK && r->v.requests)
+		status = ask_all(r, d);
+	if (status == HD_OK && r->v.random)
+		ask_at_random(r);
+	if (status == HD_OK)
+		status = broker_audit(&r->broker, d);
+	if (status == HD_OK && r->v.save)
+		status = save_state(r, d);
+	return status;
+}
+
+static int admit(struct run *r, const char *path)
+{
+	struct diag d = { .status = HD_OK };
+	struct broker_params params = broker_params_default();
+
+	params.mode = (enum fill_mode)r->v.mode;
+	params.place = (enum fill_place)r->v.place;
+	params.best_effort = r->v.best_effort;
+	params.link_rate = r->v.link;
+	params.high_sls = class_high_sls();
+	if (fabric_open(path, r->v.engine, &d, &r->fabric) != HD_OK)
+		return command_refuse(&d);
+	int exit_status = EXIT_DONE;
+
+	d.file = NULL;
+	if (broker_init(&r->broker, &r->fabric.subnet, &params, &d) != HD_OK) {
+		exit_status = command_refuse(&d);
+	} else {
+		r->results = results_new("qos admit");
+		if (work(r, &d) != HD_OK) {
+			results_free(r->results);
+			exit_status = command_refuse(&d);
+		} else {
+			show_summary(r);
+			exit_status = output_results(&r->v.common, r->results,
+						     r->refused == 0);
+		}
+		broker_fini(&r->broker);
+	}
+	fabric_close(&r->fabric);
+	return exit_status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct run r = { 0 };
+	int n, status;
+
+	if (!command_parse(self, &r.v, argc, argv, &n, &status))
+		return status;
+	if (n != 1)
+		return command_usage(self, "which fabric?");
+	if (!r.v.requests && !r.v.random && !r.v.load)
+		return command_usage(self, "--requests, --random or --load?");
+	if (r.v.best_effort.num > r.v.best_effort.den)
+		return command_usage(
+			self, "best effort cannot have more than the link");
+	if (r.v.payload == 0 || r.v.payload > 4096 || r.v.overhead > 1024)
+		return command_usage(
+			self,
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+	return admit(&r, argv[0]);
+}
+
+static const struct example examples[] = {
+	{ "heddle qos admit --requests flows.txt site.ibnet",
+	  "which of these connections the fabric can carry, and what refuses the others" },
+	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --mode paper --link 2.5Gb/s -",
+	  "paper 000's establishment on a 4 x 4 mesh" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_admit = {
+	.name = "qos admit",
+	.summary = "admit connections link by link over the routed paths",
+	.arguments = "FABRIC",
+	.description =
+		"Reserves each connection on every link of its path, or on none, and\n"
+		"says which link refused and why. Reservations can be saved, loaded\n"
+		"and are audited: the sum over connections is what every link holds.\n"
+		"Exit status 1 if something was refused.\n",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

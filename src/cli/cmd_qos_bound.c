@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/fabric.h"
+#include "cli/output.h"
+#include "qos/blrm.h"
+#include "qos/requests.h"
+
+static const char *const mode_names[] = { "published", "bucket", "grouped",
+					  "periodic", NULL };
+static const char *const order_names[] = { "voq", "fifo", NULL };
+static const char *const pick_names[] = { "oldest", "round-robin", NULL };
+
+struct values {
+	struct common_options common;
+	const char *engine;
+	unsigned mode, order, pick;
+	bool weighted;
+	struct hd_ratio reservable;
+	uint64_t packet;
+	hd_time propagation, routing, arbitration;
+};
+
+static const struct option options[] = {
+	{ .name = "mode",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, mode),
+	  .choices = mode_names,
+	  .initial = "grouped",
+	  .help = "the bound that decides; all are shown" },
+	{ .name = "engine",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, engine),
+	  .value = "NAME",
+	  .initial = "minhop",
+	  .help = "routing engine" },
+	{ .name = "order",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, order),
+	  .choices = order_names,
+	  .initial = "voq",
+	  .help = "input queues of the switches; for fifo there is no bound" },
+	{ .name = "pick",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, pick),
+	  .choices = pick_names,
+	  .initial = "oldest",
+	  .help = "how an output chooses among inputs" },
+	{ .name = "weighted",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct values, weighted),
+	  .help = "DB by its weights in the low table, not by priority" },
+	{ .name = "reservable",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, reservable),
+	  .value = "SHARE",
+	  .initial = "80%",
+	  .help = "of each link, for DBTS and DB together" },
+	{ .name = "packet",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, packet),
+	  .value = "SIZE",
+	  .initial = "2074",
+	  .help = "the largest packet on the wire" },
+	{ .name = "propagation",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, propagation),
+	  .value = "TIME",
+	  .initial = "5ns",
+	  .help = "of each link" },
+	{ .name = "routing",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, routing),
+	  .value = "TIME",
+	  .initial = "100ns",
+	  .help = "delay of a switch" },
+	{ .name = "arbitration",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, arbitration),
+	  .value = "TIME",
+	  .initial = "20ns",
+	  .help = "delay of a switch output" },
+	{ .name = NULL },
+};
+
+static const struct column flow_columns[] = {
+	{ "flow", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "class", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "granted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
+	{ "promised", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column hop_columns[] = {
+	{ "flow", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "published", "us", VALUE_REAL, ORIGIN_PUBLISHED, 3 },
+	{ "bucket", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "grouped", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "periodic", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+struct run {
+	struct values v;
+	struct fabric fabric;
+	struct blrm blrm;
+	struct qos_requests list;
+	const struct qos_request **granted; /* by flow id */
+	struct results *results;
+	unsigned refused;
+};
+
+/* The period at which bursts of this size make up the rate. */
+static hd_time period_of(const struct qos_request *q)
+{
+	return hd_rate_duration(q->rate, q->burst);
+}
+
+static enum hd_status ask(struct run *r, const struct qos_request *q,
+			  struct table *t, struct diag *d)
+{
+	port_id from = fabric_find_end(&r->fabric, q->source);
+	port_id to = fabric_find_end(&r->fabric, q->destination);
+	struct diag why = { .status = HD_OK };
+	uint32_t id = 0;
+	double told = 0;
+
+	if (from == TOPO_NONE || to == TOPO_NONE)
+		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
+				    "no end port is called '%.80s'",
+				    from == TOPO_NONE ? q->source
+						      : q->destination);
+	struct blrm_request request = {
+		.source = from,
+		.dlid = r->fabric.subnet.lid_of_port[to],
+		.sl = class_sl(q->class, q->rate),
+		.class = q->class == TC_DBTS ? CLASS_DBTS : CLASS_DB,
+		.burst = (uint32_t)q->burst,
+		.period = period_of(q),
+		.latency = q->latency,
+	};
+	bool granted =
+		blrm_request(&r->blrm, &request, &why, &id, &told) == HD_OK;
+
+	table_put_textf(t, "%s -> %s", q->source, q->destination);
+	table_put_text(t, traffic_class_name(q->class));
+	table_put_bool(t, granted);
+	if (granted)
+		table_put_real(t, told * 1e6);
+	else
+		table_put_none(t);
+	table_put_text(t, why.message);
+	if (granted)
+		r->granted[id] = q;
+	r->refused += !granted;
+	return HD_OK;
+}
+
+static void put_hop(struct table *t, const struct run *r, uint32_t flow,
+		    uint32_t hop, double *const delay[BOUND_MODES])
+{
+	const struct topo *topo = &r->fabric.topo;
+	port_id port = r->blrm.flows[flow].path.port[hop];
+
+	table_put_textf(t, "%s -> %s", r->granted[flow]->source,
+			r->granted[flow]->destination);
+	table_put_textf(t, "%s[%u]", topo_node_of(topo, port)->name,
+			topo->ports[port].number);
+	for (unsigned m = 0; m < BOUND_MODES; m++)
+		table_put_real(t, *delay[m] * 1e6);
+}
+
+static void show_hops(const struct run *r)
+{
+	struct table *t =
+		results_table(r->results, "hops",
+			      "at most this long at each port", hop_columns);
+	uint32_t n = blrm_hops(&r->blrm), k = 0;
+	double *delay[BOUND_MODES], *at[BOUND_MODES];
+
+	for (unsigned m = 0; m < BOUND_MODES; m++)
+		delay[m] = hd_alloc(n, sizeof(double));
+	blrm_bounds(&r->blrm, delay);
+	for (uint32_t f = 0; f < r->blrm.n_flows; f++) {
+		for (uint32_t h = 0; h < r->blrm.flows[f].path.n_hops;
+		     h++, k++) {
+			for (unsigned m = 0; m < BOUND_MODES; m++)
+				at[m] = delay[m] + k;
+			put_hop(t, r, f, h, at);
+		}
+	}
+	for (unsigned m = 0; m < BOUND_MODES; m++)
+		free(delay[m]);
+}
+
+static enum hd_status work(struct run *r, const char *path, struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	struct table *t = results_table(
+		r->results, "flows", "in the order of the file", flow_columns);
+
+	if (status == HD_OK)
+		status = qos_requests_read(text.text, d, &r->list);
+	r->granted = hd_alloc(r->list.n, sizeof(struct qos_request *));
+	for (size_t i = 0; status == HD_OK && i < r->list.n; i++)
+		status = ask(r, &r->list.items[i], t, d);
+	strbuf_fini(&text);
+	return status;
+}
+
+static int finish(struct run *r, const char *path)
+{
+	struct diag d = { .status = HD_OK };
+	int status;
+
+	r->results = results_new("qos bound");
+	if (r->v.mode == BOUND_PUBLISHED)
+		results_remark(
+			r->results,
+			"the published rule is no bound: it forgets that a delayed burst catches up with the next one");
+	if (work(r, path, &d) != HD_OK) {
+		results_free(r->results);
+		status = command_refuse(&d);
+	} else {
+		show_hops(r);
+		status = output_results(&r->v.common, r->results,
+					r->refused == 0);
+	}
+	qos_requests_fini(&r->list);
+	free(r->granted);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct run r = { 0 };
+	struct diag d = { .status = HD_OK };
+	int n, status;
+
+	if (!command_parse(self, &r.v, argc, argv, &n, &status))
+		return status;
+	if (n != 2)
+		return command_usage(self, "which fabric and which flows?");
+	if (r.v.order != 0) {
+		diag_fail(
+			&d, HD_ERR_UNFIT,
+			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
+		return command_refuse(&d);
+	}
+	if (r.v.packet == 0 || r.v.packet > 8192 || r.v.reservable.num == 0 ||
+	    r.v.reservable.num > r.v.reservable.den)
+		return command_usage(
+			self,
+			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%");
+	if (fabric_open(argv[0], r.v.engine, &d, &r.fabric) != HD_OK)
+		return command_refuse(&d);
+	struct blrm_params params = {
+		.mode = (enum bound_mode)r.v.mode,
+		.any_order = r.v.pick == 1,
+		.weighted = r.v.weighted,
+		.reservable = r.v.reservable,
+		.max_packet = (uint32_t)r.v.packet,
+		.propagation = r.v.propagation,
+		.routing = r.v.routing,
+		.arbitration = r.v.arbitration,
+	};
+
+	blrm_init(&r.blrm, &r.fabric.subnet, &params);
+	status = finish(&r, argv[1]);
+	blrm_fini(&r.blrm);
+	fabric_close(&r.fabric);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle qos bound site.ibnet flows.txt",
+	  "grant flows and show the worst delay of each at each port" },
+	{ "heddle qos bound --mode bucket --pick round-robin site.ibnet flows.txt",
+	  "the same for switches that serve inputs in turn" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_bound = {
+	.name = "qos bound",
+	.summary = "worst-case delays of reserved flows, port by port",
+	.arguments = "FABRIC FLOWS",
+	.description =
+		"Grants the flows one after the other as the reservation manager of\n"
+		"paper 003 would: DBTS flows ask for a latency, DB flows are told\n"
+		"theirs, and no earlier promise may break. Prints the delay bound of\n"
+		"every flow at every port by the published rule (which is no bound)\n"
+		"and by three that are. Flows are lines: source destination class\n"
+		"rate [burst [latency]]. Exit status 1 if a flow was refused.\n",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

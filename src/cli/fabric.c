@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/fabric.h"
+
+#include <string.h>
+
+#include "subnet/route.h"
+#include "topo/read.h"
+
+static enum hd_status route(struct fabric *f, const char *engine,
+			    struct diag *d)
+{
+	struct lid_options lids = { .order = LIDS_OPENSM,
+				    .sm_port = TOPO_NONE };
+	struct route_options options = { 0 };
+	enum hd_status status = subnet_assign_lids(&f->subnet, &lids, d);
+
+	if (status == HD_OK)
+		status = subnet_route(&f->subnet, engine, &options, d);
+	return status;
+}
+
+enum hd_status fabric_open(const char *path, const char *engine, struct diag *d,
+			   struct fabric *f)
+{
+	enum hd_status status = topo_read_file(path, NULL, d, &f->topo);
+
+	if (status != HD_OK)
+		return status;
+	subnet_init(&f->subnet, &f->topo);
+	status = route(f, engine, d);
+	if (status != HD_OK)
+		fabric_close(f);
+	return status;
+}
+
+void fabric_close(struct fabric *f)
+{
+	subnet_fini(&f->subnet);
+	topo_fini(&f->topo);
+}
+
+port_id fabric_find_end(const struct fabric *f, const char *name)
+{
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		if (topo_is_end_port(&f->topo, p) &&
+		    strcmp(topo_node_of(&f->topo, p)->name, name) == 0)
+			return p;
+	}
+	return TOPO_NONE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_FABRIC_H
+#define HD_CLI_FABRIC_H
+
+/*
+ * A fabric as commands take it: a topology file (or "-"), addressed and
+ * routed by an engine.
+ */
+
+#include "subnet/subnet.h"
+#include "topo/topo.h"
+
+struct fabric {
+	struct topo topo;
+	struct subnet subnet;
+};
+
+/* d->file names `path`; `f` is initialised on success only. */
+HD_MUST_CHECK enum hd_status fabric_open(const char *path, const char *engine,
+					 struct diag *d, struct fabric *f);
+void fabric_close(struct fabric *f);
+
+/* The end port of the node with this name, or TOPO_NONE. */
+port_id fabric_find_end(const struct fabric *f, const char *name);
+
+#endif

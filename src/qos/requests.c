@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define DEFAULT_BURST 2048
+#define MAX_BURST     (UINT64_C(1) << 31)
+#define MAX_WORDS     7
+
+/* Cuts a line into words, quoted ones without their quotes; -1: no end. */
+static int split(char *line, char *words[MAX_WORDS])
+{
+	int n = 0;
+
+	for (;;) {
+		line += strspn(line, " \t\r");
+		if (*line == '\0' || *line == '#' || n == MAX_WORDS)
+			return n;
+		bool quoted = *line == '"';
+		size_t len = strcspn(line += quoted, quoted ? "\"" : " \t\r");
+
+		if (quoted && line[len] != '"')
+			return -1;
+		words[n++] = line;
+		if (line[len])
+			line[len++] = '\0';
+		line += len;
+	}
+}
+
+static enum hd_status read_words(char **words, int n, struct diag *d,
+				 struct qos_request *r)
+{
+	enum hd_status status = HD_OK;
+
+	if (n < 4 || n > 6)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"%d words (expected source destination class rate [burst [latency]])",
+			n);
+	if (traffic_class_parse(words[2], &r->class) != HD_OK ||
+	    r->class > TC_DB)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is of no class that reserves (expected DBTS or DB)",
+			words[2]);
+	status = hd_rate_parse(words[3], d, &r->rate);
+	r->burst = DEFAULT_BURST;
+	if (status == HD_OK && n > 4)
+		status = hd_size_parse(words[4], d, &r->burst);
+	if (status == HD_OK && n > 5)
+		status = hd_time_parse(words[5], d, &r->latency);
+	if (status == HD_OK && (r->burst == 0 || r->burst > MAX_BURST))
+		return diag_fail(d, HD_ERR_RANGE,
+				 "a burst has 1 byte to 2 GiB");
+	return status;
+}
+
+static enum hd_status read_line(char *line, unsigned number, struct diag *d,
+				struct qos_requests *out)
+{
+	struct qos_request r = { .line = number };
+	char *words[MAX_WORDS] = { 0 };
+	int n = split(line, words);
+
+	if (n == 0)
+		return HD_OK;
+	d->line = number;
+	if (n < 0)
+		return diag_fail(d, HD_ERR_INPUT, "a quote has no end");
+	enum hd_status status = read_words(words, n, d, &r);
+
+	if (status != HD_OK)
+		return status;
+	r.source = hd_strdup(words[0]);
+	r.destination = hd_strdup(words[1]);
+	out->items =
+		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
+	out->items[out->n++] = r;
+	return HD_OK;
+}
+
+enum hd_status qos_requests_read(const char *text, struct diag *d,
+				 struct qos_requests *out)
+{
+	struct qos_requests all = { 0 };
+	enum hd_status status = HD_OK;
+
+	for (unsigned number = 1; *text && status == HD_OK; number++) {
+		size_t len = strcspn(text, "\n");
+		char *line = hd_strndup(text, len);
+
+		status = read_line(line, number, d, &all);
+		free(line);
+		text += len + (text[len] == '\n');
+	}
+	if (status != HD_OK) {
+		qos_requests_fini(&all);
+		return status;
+	}
+	d->line = 0;
+	*out = all;
+	return HD_OK;
+}
+
+void qos_requests_fini(struct qos_requests *requests)
+{
+	for (size_t i = 0; i < requests->n; i++) {
+		free(requests->items[i].source);
+		free(requests->items[i].destination);
+	}
+	free(requests->items);
+	*requests = (struct qos_requests){ 0 };
+}

@@ -1,0 +1,55 @@
+# Goals become tables, tables become opensm.conf, connections are admitted or
+# refused with the link, and nonsense gets one line.
+. "$SRC/tests/cli/lib.sh"
+net=$SRC/tests/fixtures/two-switches.ibnet
+
+# The plan's own configuration lints clean, and a mistake in it is found.
+status 0 "$HEDDLE" qos plan --conf mpi=70% ost=30% -o plan.conf
+status 0 "$HEDDLE" qos lint plan.conf
+sed 's/^qos_sl2vl .*/qos_sl2vl 0,1,2,3/' plan.conf >short.conf
+status 1 "$HEDDLE" qos lint short.conf
+has out 'SL4 and above go to VL0'
+
+# Weights are whole packets: 65 blocks of 4 KiB payload.
+status 0 "$HEDDLE" qos plan --json a=50% b=50%
+has out '"65"'
+
+status 3 "$HEDDLE" qos plan a=70% b=40%
+one_line err
+has err 'the shares add up to 110% of the link'
+status 3 "$HEDDLE" qos plan mpi
+one_line err
+status 2 "$HEDDLE" qos plan
+status 2 "$HEDDLE" qos plan --vls 3 a=10%
+
+# Slots of paper 000 at 2.5 Gb/s: 64 Kb/s is 1, 64 Mb/s 418, 300 Mb/s 1959.
+status 0 "$HEDDLE" qos table --link 2.5Gb/s --csv DB:64Kb/s DB:64Mb/s DB:300Mb/s
+has out 'DB:64Mb/s,2,2,418'
+has out 'DB:300Mb/s,3,3,1959'
+status 1 "$HEDDLE" qos table --link 1Gb/s DB:900Mb/s
+status 3 "$HEDDLE" qos table BE:1Gb/s
+one_line err
+
+# Admission names the link, saves what it granted, and takes it back in.
+printf 'h0 h3 DB 5Gb/s\nh1 h3 DB 3Gb/s\n' >flows
+status 1 "$HEDDLE" qos admit --requests flows --save saved "$net"
+has out "link 's1'[3] -> 's2'[3] is full"
+status 0 "$HEDDLE" qos admit --load saved "$net"
+has out 'live:           1'
+printf 'h0 h9 DB 5Gb/s\n' >flows
+status 3 "$HEDDLE" qos admit --requests flows "$net"
+one_line err
+has err "no end port is called 'h9'"
+
+# Bounds: DBTS asks, DB is told, fifo has none.
+printf 'h0 h3 DBTS 32Mb/s 4KiB 200us\nh1 h3 DB 64Mb/s 8KiB\n' >flows
+status 0 "$HEDDLE" qos bound "$net" flows
+has out 'grouped[us]'
+printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
+status 1 "$HEDDLE" qos bound "$net" flows
+has out 'asked for 1.000 us'
+status 3 "$HEDDLE" qos bound --order fifo "$net" flows
+has err 'no bound is claimed for fifo'
+printf 'h0 h3 DBTS\n' >flows
+status 3 "$HEDDLE" qos bound "$net" flows
+has err 'flows:1: 3 words'
