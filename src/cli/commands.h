@@ -7,6 +7,8 @@
 #include "cli/command.h"
 
 extern const struct command command_decode;
+extern const struct command command_cc;
+extern const struct command command_cc_curve;
 extern const struct command command_qos;
 extern const struct command command_qos_admit;
 extern const struct command command_qos_bound;

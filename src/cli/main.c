@@ -7,12 +7,16 @@
 #include "cli/commands.h"
 #include "cli/manual.h"
 
+/* One a line, in the order of --help. */
+/* clang-format off */
 static const struct command *const commands[] = {
 	&command_decode,
 	&command_qos,
+	&command_cc,
 	&command_model,
 	NULL,
 };
+/* clang-format on */
 
 static void print_help(struct strbuf *out)
 {

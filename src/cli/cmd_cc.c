@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+
+static const struct command *const subcommands[] = {
+	&command_cc_curve,
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "heddle cc curve fimd --rmax 483559", "how FIMD rises and falls" },
+	{ NULL, NULL },
+};
+
+const struct command command_cc = {
+	.name = "cc",
+	.summary = "congestion control: how sources answer to marks",
+	.arguments = "",
+	.description =
+		"Congestion control by marked packets: the response functions of the\n"
+		"thesis (FIMD, LIPD, PIPD), AIMD, and InfiniBand's own table.\n",
+	.examples = examples,
+	.subcommands = subcommands,
+};
