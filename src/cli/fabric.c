@@ -22,7 +22,7 @@ static enum hd_status route(struct fabric *f, const char *engine,
 enum hd_status fabric_open(const char *path, const char *engine, struct diag *d,
 			   struct fabric *f)
 {
-	enum hd_status status = topo_read_file(path, NULL, d, &f->topo);
+	enum hd_status status = topo_open(path, 1, NULL, d, &f->topo);
 
 	if (status != HD_OK)
 		return status;

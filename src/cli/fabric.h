@@ -3,7 +3,7 @@
 #define HD_CLI_FABRIC_H
 
 /*
- * A fabric as commands take it: a topology file (or "-"), addressed and
+ * A fabric as commands take it: what topo_open understands, addressed and
  * routed by an engine.
  */
 

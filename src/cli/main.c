@@ -10,6 +10,7 @@
 /* One a line, in the order of --help. */
 /* clang-format off */
 static const struct command *const commands[] = {
+	&command_topo,
 	&command_decode,
 	&command_qos,
 	&command_cc,

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum hd_status build_check_size(uint64_t switches, uint64_t hosts,
-				struct diag *d)
+enum hd_status build_check_size(const struct topo_params *p, uint64_t switches,
+				uint64_t hosts, struct diag *d)
 {
-	if (switches > BUILD_MAX_NODES || hosts > BUILD_MAX_NODES ||
-	    switches + hosts > BUILD_MAX_NODES)
+	uint64_t most = p->max_nodes ? p->max_nodes : BUILD_MAX_NODES;
+
+	if (switches > most || hosts > most || switches + hosts > most)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "that makes more than %u nodes",
-				 BUILD_MAX_NODES);
+				 "that makes more than %llu nodes",
+				 (unsigned long long)most);
 	return HD_OK;
 }
 

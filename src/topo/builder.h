@@ -10,10 +10,11 @@
 #include "topo/generate.h"
 
 /* Larger fabrics than any subnet, yet no accident fills the memory. */
-#define BUILD_MAX_NODES 1000000
+#define BUILD_MAX_NODES UINT64_C(1000000)
 
-/* Refuses what has more than BUILD_MAX_NODES switches and hosts. */
-HD_MUST_CHECK enum hd_status build_check_size(uint64_t switches, uint64_t hosts,
+/* Refuses what has more than p->max_nodes switches and hosts. */
+HD_MUST_CHECK enum hd_status build_check_size(const struct topo_params *p,
+					      uint64_t switches, uint64_t hosts,
 					      struct diag *d);
 /* Refuses a switch of more than TOPO_MAX_PORTS ports. */
 HD_MUST_CHECK enum hd_status build_check_ports(uint64_t ports, struct diag *d);

@@ -99,7 +99,7 @@ enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
 	assert(a > 0 && h > 0);
 	if (count_groups(p, s.globals, d, &s.n) != HD_OK ||
 	    build_check_ports(ports, d) != HD_OK ||
-	    build_check_size((uint64_t)s.n * a, (uint64_t)s.n * a * p->hosts,
+	    build_check_size(p, (uint64_t)s.n * a, (uint64_t)s.n * a * p->hosts,
 			     d) != HD_OK)
 		return d->status;
 	s.first_port = a;
@@ -173,7 +173,7 @@ enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d,
 	if (count_groups(p, s.globals, d, &s.n) != HD_OK ||
 	    build_check_ports(spines + build_host_ports(p), d) != HD_OK ||
 	    build_check_ports(leaves + p->globals, d) != HD_OK ||
-	    build_check_size((uint64_t)s.n * s.stride,
+	    build_check_size(p, (uint64_t)s.n * s.stride,
 			     (uint64_t)s.n * leaves * p->hosts, d) != HD_OK)
 		return d->status;
 	t->n_dims = 2;

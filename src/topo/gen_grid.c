@@ -59,7 +59,7 @@ enum hd_status build_mesh(const struct topo_params *p, struct diag *d,
 {
 	uint64_t n = p->columns * p->rows;
 
-	if (build_check_size(n, n * p->hosts, d) != HD_OK ||
+	if (build_check_size(p, n, n * p->hosts, d) != HD_OK ||
 	    build_check_ports(SOUTH + build_host_ports(p), d) != HD_OK)
 		return d->status;
 	mesh_switches(p, t, (unsigned)(SOUTH + build_host_ports(p)));
@@ -70,7 +70,7 @@ enum hd_status build_mesh(const struct topo_params *p, struct diag *d,
 enum hd_status build_node_mesh(const struct topo_params *p, struct diag *d,
 			       struct topo *t)
 {
-	if (build_check_size(p->columns * p->rows, 0, d) != HD_OK)
+	if (build_check_size(p, p->columns * p->rows, 0, d) != HD_OK)
 		return d->status;
 	mesh_switches(p, t, SOUTH);
 	for (node_id sw = 0; sw < t->n_nodes; sw++)
@@ -115,7 +115,7 @@ static enum hd_status grid(const struct topo_params *p, struct diag *d,
 
 	for (unsigned i = 0; i < t->n_dims; i++) {
 		n *= t->dims[i];
-		if (build_check_size(n, n * p->hosts, d) != HD_OK)
+		if (build_check_size(p, n, n * p->hosts, d) != HD_OK)
 			return d->status;
 	}
 	if (build_check_ports(ports, d) != HD_OK)
@@ -166,7 +166,7 @@ enum hd_status build_hypercube(const struct topo_params *p, struct diag *d,
 	unsigned n_dims = (unsigned)p->dimensions;
 	uint32_t n = 1u << n_dims;
 
-	if (build_check_size(n, n * p->hosts, d) != HD_OK ||
+	if (build_check_size(p, n, n * p->hosts, d) != HD_OK ||
 	    build_check_ports(n_dims + build_host_ports(p), d) != HD_OK)
 		return d->status;
 	t->n_dims = n_dims;

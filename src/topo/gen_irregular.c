@@ -7,7 +7,8 @@
  * random unless that makes a loop or a second cable between the same two, and
  * start again when only such ties are left. Nearly uniform over all regular
  * graphs, and fast as long as the degree is small against the number of
- * switches. A graph in several parts is thrown away too.
+ * switches; above half of that number the cables that are not there are drawn
+ * instead. A graph in several parts is thrown away too.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "base/rng.h"
 #include "topo/builder.h"
 
-#define MAX_TRIES 10000
+#define MAX_TRIES 1000
 
 struct graph {
 	uint32_t n, degree;
@@ -124,15 +125,42 @@ static bool is_connected(const struct graph *g)
 	return tail == g->n;
 }
 
+/* Replaces the graph by the one of all cables that it does not have. */
+static void complement(struct graph *g)
+{
+	uint32_t degree = g->n - 1 - g->degree;
+	uint32_t *near = hd_alloc((size_t)g->n * degree, sizeof(*near));
+
+	for (uint32_t a = 0; a < g->n; a++) {
+		uint32_t count = 0;
+
+		for (uint32_t b = 0; b < g->n; b++) {
+			if (may_tie(g, a, b))
+				near[(size_t)a * degree + count++] = b;
+		}
+	}
+	free(g->near);
+	g->near = near;
+	g->degree = degree;
+}
+
 static bool draw(struct graph *g)
 {
-	if (g->degree == 2) {
+	/* More than half of the others as neighbours: always connected. */
+	bool dense = g->degree > g->n / 2;
+
+	if (dense)
+		g->degree = g->n - 1 - g->degree;
+	if (g->degree == 2 && !dense) {
 		tie_ring(g);
 		return true;
 	}
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
-		if (tie_all(g) && is_connected(g))
-			return true;
+		if (!tie_all(g) || (!dense && !is_connected(g)))
+			continue;
+		if (dense)
+			complement(g);
+		return true;
 	}
 	return false;
 }
@@ -180,7 +208,7 @@ static enum hd_status check(const struct topo_params *p, struct diag *d)
 			(unsigned long long)p->degree);
 	if (build_check_ports(p->degree + build_host_ports(p), d) != HD_OK)
 		return d->status;
-	return build_check_size(p->switches, p->switches * p->hosts, d);
+	return build_check_size(p, p->switches, p->switches * p->hosts, d);
 }
 
 enum hd_status build_irregular(const struct topo_params *p, struct diag *d,
@@ -209,8 +237,7 @@ enum hd_status build_irregular(const struct topo_params *p, struct diag *d,
 			build_hosts(t, p, i, g.degree + 1, &n_hosts);
 	} else {
 		diag_fail(d, HD_ERR_UNFIT,
-			  "found no such graph in %u tries: the degree is too "
-			  "near the number of switches; try another seed",
+			  "found no such graph in %u tries; try another seed",
 			  MAX_TRIES);
 	}
 	free(g.near);

@@ -107,7 +107,7 @@ enum hd_status build_routed(const struct topo_params *p, struct diag *d,
 	uint64_t ports = 2 + build_host_ports(p);
 
 	if (build_check_ports(ports, d) != HD_OK ||
-	    build_check_size(2 * n, n * p->hosts, d) != HD_OK)
+	    build_check_size(p, 2 * n - 1, n * p->hosts, d) != HD_OK)
 		return d->status;
 	t->n_dims = 1;
 	t->dims[0] = n;

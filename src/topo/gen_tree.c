@@ -66,7 +66,8 @@ static unsigned ports_up(const struct xgft *x, unsigned level)
 	return level < x->h ? x->w[level] * x->p[level] : 0;
 }
 
-static enum hd_status check(const struct xgft *x, struct diag *d)
+static enum hd_status check(const struct topo_params *p, const struct xgft *x,
+			    struct diag *d)
 {
 	uint64_t switches = 0;
 
@@ -81,7 +82,7 @@ static enum hd_status check(const struct xgft *x, struct diag *d)
 	}
 	if (build_check_ports((uint64_t)x->w[0] * x->p[0], d) != HD_OK)
 		return d->status;
-	return build_check_size(switches, level_size(x, 0), d);
+	return build_check_size(p, switches, level_size(x, 0), d);
 }
 
 static node_id add_level(const struct xgft *x, unsigned level, struct topo *t)
@@ -132,11 +133,12 @@ static void join(const struct xgft *x, unsigned level, node_id children,
 	}
 }
 
-static enum hd_status make(const struct xgft *x, struct diag *d, struct topo *t)
+static enum hd_status make(const struct topo_params *p, const struct xgft *x,
+			   struct diag *d, struct topo *t)
 {
 	node_id first[MAX_LEVELS + 1];
 
-	if (check(x, d) != HD_OK)
+	if (check(p, x, d) != HD_OK)
 		return d->status;
 	t->n_dims = x->h;
 	for (unsigned i = 0; i < x->h; i++) {
@@ -169,7 +171,7 @@ enum hd_status build_xgft(const struct topo_params *p, struct diag *d,
 				 "have the same number",
 				 x.h, ups);
 	if (!p->parallel)
-		return make(&x, d, t);
+		return make(p, &x, d, t);
 	if (build_read_list(p->parallel, "parallel", MAX_LEVELS, d, x.p,
 			    &parallels) != HD_OK)
 		return d->status;
@@ -178,7 +180,7 @@ enum hd_status build_xgft(const struct topo_params *p, struct diag *d,
 				 "down has %u levels and parallel %u: both "
 				 "must have the same number",
 				 x.h, parallels);
-	return make(&x, d, t);
+	return make(p, &x, d, t);
 }
 
 enum hd_status build_tree(const struct topo_params *p, struct diag *d,
@@ -190,7 +192,7 @@ enum hd_status build_tree(const struct topo_params *p, struct diag *d,
 		x.m[i] = (uint32_t)p->arity;
 		x.w[i] = i ? (uint32_t)p->arity : 1;
 	}
-	return make(&x, d, t);
+	return make(p, &x, d, t);
 }
 
 /* All ports of all switches in use; leaves have `taper` down for one up. */
@@ -204,7 +206,7 @@ enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
 	if (x.h == 1) {
 		x.m[0] = radix;
 		x.w[0] = 1;
-		return make(&x, d, t);
+		return make(p, &x, d, t);
 	}
 	if (p->taper.num == 0 || parts > radix || radix % parts != 0)
 		return diag_fail(d, HD_ERR_RANGE,
@@ -224,7 +226,7 @@ enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
 	x.m[0] = (uint32_t)(radix / parts * p->taper.num);
 	x.w[0] = 1;
 	x.w[1] = radix - x.m[0];
-	return make(&x, d, t);
+	return make(p, &x, d, t);
 }
 
 /*
@@ -237,7 +239,7 @@ enum hd_status build_star(const struct topo_params *p, struct diag *d,
 	uint32_t n = (uint32_t)p->switches, n_hosts = 0;
 	uint64_t of_hosts = build_host_ports(p);
 
-	if (build_check_size(n + 1, (n ? n : 1) * p->hosts, d) != HD_OK ||
+	if (build_check_size(p, n + 1, (n ? n : 1) * p->hosts, d) != HD_OK ||
 	    build_check_ports(n ? n : of_hosts, d) != HD_OK ||
 	    build_check_ports(of_hosts + (n > 0), d) != HD_OK)
 		return d->status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "topo/builder.h"
 
@@ -463,6 +464,77 @@ static enum hd_status check_ranges(const struct option *rows,
 	return HD_OK;
 }
 
+/* The value of one row as a word, or nothing if it is the usual one. */
+static void put_value(const struct option *row, const struct topo_params *p,
+		      struct strbuf *out)
+{
+	const void *field = (const char *)p + row->offset;
+	struct strbuf value = STRBUF_INIT;
+
+	if (row->kind == OPT_UINT || row->kind == OPT_SIZE) {
+		uint64_t number;
+
+		memcpy(&number, field, sizeof(number));
+		strbuf_printf(&value, "%llu", (unsigned long long)number);
+	} else if (row->kind == OPT_RATIO) {
+		struct hd_ratio ratio;
+
+		memcpy(&ratio, field, sizeof(ratio));
+		hd_ratio_print(ratio, &value);
+	} else if (row->kind == OPT_CHOICE) {
+		strbuf_puts(&value, row->choices[*(const unsigned *)field]);
+	} else if (*(const char *const *)field) {
+		/* "4x HDR" is "4xHDR" too, and stays one word. */
+		for (const char *c = *(const char *const *)field; *c; c++) {
+			if (*c != ' ')
+				strbuf_putc(&value, *c);
+		}
+	}
+	if (value.len)
+		strbuf_printf(out, " --%s=%s", row->name, value.text);
+	strbuf_fini(&value);
+}
+
+static bool is_usual(const struct option *row, const struct topo_params *p,
+		     const struct topo_params *usual)
+{
+	static const size_t sizes[] = {
+		[OPT_UINT] = sizeof(uint64_t),
+		[OPT_SIZE] = sizeof(uint64_t),
+		[OPT_RATIO] = sizeof(struct hd_ratio),
+		[OPT_CHOICE] = sizeof(unsigned),
+	};
+	const char *a = (const char *)p + row->offset;
+	const char *b = (const char *)usual + row->offset;
+
+	if (row->kind != OPT_TEXT)
+		return memcmp(a, b, sizes[row->kind]) == 0;
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+
+	return x == y || (x && y && strcmp(x, y) == 0);
+}
+
+/* "mesh --columns=5": what differs from the usual. */
+static char *make_recipe(const struct generator *g, const struct topo_params *p)
+{
+	const struct option *tables[] = { g->params, generator_common };
+	struct strbuf out = STRBUF_INIT;
+	struct topo_params usual;
+
+	topo_params_init(g, &usual);
+	strbuf_puts(&out, g->name);
+	for (unsigned i = 0; i < 2; i++) {
+		for (const struct option *row = tables[i]; row->name; row++) {
+			if (!is_usual(row, p, &usual))
+				put_value(row, p, &out);
+		}
+	}
+	if (g->family == FAMILY_IRREGULAR && p->seed != usual.seed)
+		strbuf_printf(&out, " --seed=%llu",
+			      (unsigned long long)p->seed);
+	return strbuf_detach(&out);
+}
+
 enum hd_status topo_generate(const struct generator *g,
 			     const struct topo_params *p, struct diag *d,
 			     struct topo *out)
@@ -491,22 +563,62 @@ enum hd_status topo_generate(const struct generator *g,
 	set_abilities(&t, abilities);
 	set_guids(&t);
 	topo_number_subnets(&t);
+	t.recipe = make_recipe(g, p);
 	*out = t;
 	return HD_OK;
+}
+
+static enum hd_status generate_words(const struct generator *g, int argc,
+				     char **argv, struct topo_params *p,
+				     struct diag *d, struct topo *out)
+{
+	static const struct option seed_row[] = {
+		{ .name = "seed",
+		  .kind = OPT_UINT,
+		  .offset = FIELD(seed),
+		  .value = "N",
+		  .help = "seed of all that is random" },
+		END,
+	};
+	const struct option *tables[] = { g->params, generator_common, seed_row,
+					  NULL };
+	int n_args;
+
+	if (options_parse(tables, p, argc, argv, d, &n_args) != HD_OK)
+		return d->status;
+	if (n_args > 0)
+		return diag_fail(d, HD_ERR_INPUT, "unexpected '%s' after %s",
+				 argv[0], g->name);
+	return topo_generate(g, p, d, out);
 }
 
 enum hd_status topo_generate_words(const struct generator *g, int argc,
 				   char **argv, uint64_t seed, struct diag *d,
 				   struct topo *out)
 {
-	const struct option *tables[] = { g->params, generator_common, NULL };
 	struct topo_params p = { .seed = seed };
-	int n_args;
 
-	if (options_parse(tables, &p, argc, argv, d, &n_args) != HD_OK)
-		return d->status;
-	if (n_args > 0)
-		return diag_fail(d, HD_ERR_INPUT, "unexpected '%s' after %s",
-				 argv[0], g->name);
-	return topo_generate(g, &p, d, out);
+	return generate_words(g, argc, argv, &p, d, out);
+}
+
+enum hd_status topo_generate_text(const char *text, uint64_t seed,
+				  uint64_t max_nodes, struct diag *d,
+				  struct topo *out)
+{
+	enum { MAX_WORDS = 64 };
+	struct topo_params p = { .seed = seed, .max_nodes = max_nodes };
+	char *copy = hd_strdup(text), *argv[MAX_WORDS], *save = NULL;
+	int argc = 0;
+	const char *name = strtok_r(copy, " ", &save);
+	const struct generator *g = generator_find(name ? name : "", d);
+
+	while (g && argc < MAX_WORDS &&
+	       (argv[argc] = strtok_r(NULL, " ", &save)))
+		argc++;
+	if (g && argc == MAX_WORDS)
+		diag_fail(d, HD_ERR_INPUT, "too many words");
+	else if (g)
+		(void)!generate_words(g, argc, argv, &p, d, out);
+	free(copy);
+	return d->status;
 }

@@ -56,6 +56,7 @@ struct topo_params {
 	uint64_t vls, host_vls;    /* 0: as vls */
 	uint64_t mtu, host_mtu;    /* bytes; 0: as mtu */
 	uint64_t seed;             /* irregular */
+	uint64_t max_nodes;        /* 0: a million */
 };
 
 struct generator {
@@ -87,12 +88,21 @@ HD_MUST_CHECK enum hd_status topo_generate(const struct generator *g,
 					   struct diag *d, struct topo *out);
 
 /*
- * The same from words as a command line has them: "--columns=4", "--rows=4".
- * Moves words in argv, as options_parse does.
+ * The same from words as a command line has them: "--columns=4", "--rows=4",
+ * and "--seed=2" instead of `seed`. Moves words in argv, as options_parse does.
  */
 HD_MUST_CHECK enum hd_status topo_generate_words(const struct generator *g,
 						 int argc, char **argv,
 						 uint64_t seed, struct diag *d,
 						 struct topo *out);
+
+/*
+ * The same from one text: "mesh --columns=4 --rows=4". What would have more
+ * nodes than `max_nodes` is refused; 0 is a million.
+ */
+HD_MUST_CHECK enum hd_status topo_generate_text(const char *text, uint64_t seed,
+						uint64_t max_nodes,
+						struct diag *d,
+						struct topo *out);
 
 #endif

@@ -503,6 +503,13 @@ static void irregular_graphs_are_simple_regular_and_connected(void **state)
 	struct rng rng;
 
 	(void)state;
+	/* Dense ones too: all but a few cables. */
+	check_shape("irregular --switches 40 --degree 39 --hosts 0", 40, 0, 780,
+		    1);
+	check_shape("irregular --switches 40 --degree 38 --hosts 0", 40, 0, 760,
+		    2);
+	check_shape("irregular --switches 60 --degree 55 --hosts 0", 60, 0,
+		    1650, 2);
 	rng_init(&rng, 7, 7);
 	for (unsigned i = 0; i < rounds; i++) {
 		unsigned n = 2 + (unsigned)rng_below(&rng, 40);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "topo/generate.h"
 #include "topo/reader.h"
 
 static const char *const names[N_FORMATS] = {
@@ -131,10 +132,29 @@ enum hd_status topo_read(const char *text, size_t len,
 				   "there is no node in this file");
 	if (status == HD_OK)
 		status = reader_finish(&r, out);
+	if (status == HD_OK && out->recipe)
+		topo_follow_recipe(out);
 	if (status == HD_OK && problems)
 		problems_sort(problems);
 	reader_fini(&r);
 	return status;
+}
+
+enum hd_status topo_open(const char *fabric, uint64_t seed,
+			 struct problems *problems, struct diag *d,
+			 struct topo *out)
+{
+	char word[64];
+	size_t len = strcspn(fabric, " ");
+	struct diag ignored = { .status = HD_OK };
+
+	if (len < sizeof(word)) {
+		memcpy(word, fabric, len);
+		word[len] = '\0';
+		if (generator_find(word, &ignored))
+			return topo_generate_text(fabric, seed, 0, d, out);
+	}
+	return topo_read_file(fabric, problems, d, out);
 }
 
 enum hd_status topo_read_file(const char *path, struct problems *problems,

@@ -48,6 +48,14 @@ enum topo_format topo_format_detect(const char *text, size_t len);
 HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len,
 				       struct problems *problems,
 				       struct diag *d, struct topo *out);
+/*
+ * What users name a fabric by: a path, "-" for standard input, or the words of
+ * a generator ("mesh --columns=4"). A file that has a generator's name is
+ * named with "./".
+ */
+HD_MUST_CHECK enum hd_status topo_open(const char *fabric, uint64_t seed,
+				       struct problems *problems,
+				       struct diag *d, struct topo *out);
 /* The same from a path; "-" is standard input. Sets d->file. */
 HD_MUST_CHECK enum hd_status topo_read_file(const char *path,
 					    struct problems *problems,

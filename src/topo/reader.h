@@ -100,6 +100,9 @@ struct claim *reader_claim(struct reader *r, port_id from);
  */
 HD_MUST_CHECK enum hd_status reader_finish(struct reader *r, struct topo *out);
 
+/* Makes the fabric of t->recipe and, if it is the same, learns from it. */
+void topo_follow_recipe(struct topo *t);
+
 /* One per format. */
 enum hd_status read_net(struct reader *r, bool strict);
 enum hd_status read_subnet_lst(struct reader *r);

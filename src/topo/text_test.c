@@ -92,6 +92,7 @@ static void shuffle(const struct topo *t, uint64_t seed, struct topo *out)
 		if (out->ports[i].peer != TOPO_NONE)
 			out->ports[i].peer = moved[out->ports[i].peer];
 	}
+	out->recipe = t->recipe ? hd_strdup(t->recipe) : NULL;
 	out->source = t->source;
 	out->source.date = t->source.date ? hd_strdup(t->source.date) : NULL;
 	out->chassis = hd_alloc(t->n_chassis, sizeof(*out->chassis));
@@ -391,6 +392,69 @@ static void every_generated_fabric_survives_every_format(void **state)
 			check_round_trip(&t, formats[i]);
 		topo_fini(&t);
 	}
+}
+
+/* What a text cannot say is learnt from how it was made. */
+static void families_survive_files(void **state)
+{
+	static const char *const formats[] = { "ibnetdiscover", "ibsim" };
+
+	(void)state;
+	for (const struct generator *g = generators; g->name; g++) {
+		struct diag d = { .status = HD_OK };
+		char *argv[] = { "--mtu=1024", "--host-vls=4" };
+		struct topo t, back;
+
+		assert_int_equal(topo_generate_words(g, 2, argv, 7, &d, &t),
+				 HD_OK);
+		for (size_t f = 0; f < 2; f++) {
+			struct strbuf text = STRBUF_INIT;
+
+			write_as(&t, formats[f], &text);
+			read_text(text.text, &back);
+			assert_int_equal(back.family, t.family);
+			assert_string_equal(back.recipe, t.recipe);
+			assert_memory_equal(back.dims, t.dims, sizeof(t.dims));
+			assert_int_equal(back.n_dims, t.n_dims);
+			assert_int_equal(back.ports[1].mtu, 1024);
+			topo_fini(&back);
+			strbuf_fini(&text);
+		}
+		topo_fini(&t);
+	}
+}
+
+static void a_recipe_that_no_longer_fits_is_dropped(void **state)
+{
+	static const char *const lies[] = {
+		"mesh --columns=3 --rows=2",
+		"mesh --columns=2 --rows=2",
+		"mesh --columns=60000 --rows=60000",
+		"mesh --columns",
+		"mehs",
+		"",
+		"irregular --switches=6 --degree=5 --hosts=0"
+	};
+	struct diag d = { .status = HD_OK };
+	struct topo t, back;
+
+	(void)state;
+	assert_int_equal(
+		topo_generate_text("mesh --columns=2 --rows=3", 1, 0, &d, &t),
+		HD_OK);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		free(t.recipe);
+		t.recipe = hd_strdup(lies[i]);
+		write_as(&t, "ibnetdiscover", &text);
+		read_text(text.text, &back);
+		assert_null(back.recipe);
+		assert_int_equal(back.family, FAMILY_NONE);
+		topo_fini(&back);
+		strbuf_fini(&text);
+	}
+	topo_fini(&t);
 }
 
 static const char *const odd_names[] = {
@@ -739,6 +803,8 @@ int main(void)
 		cmocka_unit_test(
 			ibsim_modules_aliases_and_settings_are_understood),
 		cmocka_unit_test(every_generated_fabric_survives_every_format),
+		cmocka_unit_test(families_survive_files),
+		cmocka_unit_test(a_recipe_that_no_longer_fits_is_dropped),
 		cmocka_unit_test(names_survive),
 		cmocka_unit_test(a_line_break_in_a_name_cannot_break_a_file),
 		cmocka_unit_test(formats_are_told_by_content),

@@ -34,6 +34,7 @@ void topo_fini(struct topo *t)
 	free(t->chassis);
 	free(t->as_read);
 	free(t->source.date);
+	free(t->recipe);
 	topo_init(t);
 }
 

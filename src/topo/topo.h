@@ -149,6 +149,11 @@ struct topo {
 	uint32_t n_subnets;
 	size_t nodes_cap, ports_cap;
 
+	/*
+	 * How to make it again: words of 'heddle topo gen', or NULL. Of a
+	 * fabric that was read, only if doing so gave the same cables.
+	 */
+	char *recipe;
 	struct topo_source source;
 	struct topo_chassis *chassis;
 	uint32_t n_chassis;

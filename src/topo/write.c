@@ -164,7 +164,7 @@ static int by_place(const void *a, const void *b)
 	return p->rank < q->rank ? -1 : p->rank > q->rank;
 }
 
-node_id *topo_file_order(const struct topo *t)
+node_id *topo_file_order(const struct topo *t, bool as_made)
 {
 	uint32_t *rank = hd_alloc(t->n_nodes, sizeof(*rank));
 	struct place_in_file *places = hd_alloc(t->n_nodes, sizeof(*places));
@@ -175,7 +175,9 @@ node_id *topo_file_order(const struct topo *t)
 		rank[v] = t->nodes[v].line;
 		from_file = from_file && rank[v];
 	}
-	if (!from_file)
+	for (node_id v = 0; v < t->n_nodes && !from_file && as_made; v++)
+		rank[v] = v;
+	if (!from_file && !as_made)
 		rank_by_discovery(t, rank);
 	for (node_id v = 0; v < t->n_nodes; v++)
 		places[v] =

@@ -6,9 +6,10 @@
  * Fabrics as files: one writer per format, all in one table.
  *
  * What is written depends on the fabric only, not on the order of its nodes
- * in memory: nodes that were read come in the order of their file, others in
- * the order in which ibnetdiscover would find and print them. So a file of
- * ibnetdiscover that was read is written as it was.
+ * in memory: nodes that were read come in the order of their file. Others come
+ * in the order in which ibnetdiscover would find and print them (in nets for
+ * ibsim, as they were made). So a file of ibnetdiscover that was read is
+ * written as it was.
  *
  * What a format cannot say is lost: ibnetdiscover's text has no MTU (and
  * without -f no VLs), nothing tells a target adapter from a host, and ibsim
@@ -43,10 +44,11 @@ void write_ibsim(const struct topo *t, struct strbuf *out);
 void write_links(const struct topo *t, struct strbuf *out);
 
 /*
- * All nodes in the order in which a text file has them, switches first, then
- * adapters, then routers; free the result.
+ * All nodes in the order in which a text file has them: switches, then
+ * adapters, then routers, each by line; without lines by discovery or, with
+ * `as_made`, as they are. Free the result.
  */
-node_id *topo_file_order(const struct topo *t);
+node_id *topo_file_order(const struct topo *t, bool as_made);
 /* A name without control characters, in which no line can end. */
 void topo_clean_name(const char *name, struct strbuf *out);
 

@@ -311,6 +311,16 @@ static void put_node(const struct net_writer *w, node_id node)
 
 /* ---- files ---- */
 
+/* From which the reader knows what family it is and where nodes are in it. */
+static void put_recipe(const struct net_writer *w, const char *before,
+		       const char *behind)
+{
+	strbuf_puts(w->out, before);
+	if (w->t->recipe)
+		strbuf_printf(w->out, " topo gen %s", w->t->recipe);
+	strbuf_puts(w->out, behind);
+}
+
 static void put_header(const struct net_writer *w)
 {
 	const struct topo_source *s = &w->t->source;
@@ -327,7 +337,7 @@ static void put_header(const struct net_writer *w)
 	if (s->date)
 		strbuf_printf(w->out, "on %s\n#\n", s->date);
 	else
-		strbuf_puts(w->out, "by heddle\n#\n");
+		put_recipe(w, "by heddle", "\n#\n");
 	strbuf_printf(w->out,
 		      "# Initiated from node %016" PRIx64 " port %016" PRIx64
 		      "\n",
@@ -371,7 +381,7 @@ static void put_chassis(const struct net_writer *w,
 static void put_ibnetdiscover(const struct topo *t, struct strbuf *out,
 			      bool full, bool grouped)
 {
-	node_id *order = topo_file_order(t);
+	node_id *order = topo_file_order(t, false);
 	const struct net_writer w = { .t = t,
 				      .out = out,
 				      .order = order,
@@ -450,7 +460,7 @@ static bool *choose_ids(const struct topo *t)
 void write_ibsim(const struct topo *t, struct strbuf *out)
 {
 	bool *id_is_name = choose_ids(t);
-	node_id *order = topo_file_order(t);
+	node_id *order = topo_file_order(t, true);
 	const struct net_writer w = {
 		.t = t,
 		.out = out,
@@ -459,7 +469,7 @@ void write_ibsim(const struct topo *t, struct strbuf *out)
 		.id_is_name = id_is_name,
 	};
 
-	strbuf_puts(out, "# A net for ibsim, written by heddle\n");
+	put_recipe(&w, "# A net for ibsim, by heddle", "\n");
 	for (node_id i = 0; i < t->n_nodes; i++)
 		put_node(&w, order[i]);
 	free(order);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "topo/check.h"
+#include "topo/read.h"
+
+struct values {
+	struct common_options common;
+};
+
+static const struct column columns[] = {
+	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "other line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "problem", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "what", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void put_line(struct table *t, uint32_t line)
+{
+	if (line)
+		table_put_uint(t, line);
+	else
+		table_put_none(t);
+}
+
+static int report(const struct values *v, const struct topo *topo,
+		  const struct problems *found)
+{
+	struct results *r = results_new("topo check");
+	struct table *t = results_table(
+		r, "problems", "what is wrong with the fabric", columns);
+
+	for (size_t i = 0; i < found->n; i++) {
+		const struct problem *p = &found->items[i];
+
+		put_line(t, p->line);
+		put_line(t, p->other);
+		table_put_text(t, problem_name(p->kind));
+		table_put_text(t, p->text);
+	}
+	results_remark(r, "%zu problems in a fabric of %u nodes", found->n,
+		       topo->n_nodes);
+	return output_results(&v->common, r, found->n == 0);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct diag d = { .status = HD_OK };
+	struct problems found = { 0 };
+	struct values v = { 0 };
+	struct topo t;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	if (n_args != 1)
+		return command_usage(self, "which FABRIC?");
+	if (topo_open(argv[0], v.common.seed, &found, &d, &t) != HD_OK) {
+		problems_fini(&found);
+		return command_refuse(&d);
+	}
+	topo_check(&t, &found);
+	status = report(&v, &t, &found);
+	problems_fini(&found);
+	topo_fini(&t);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "ibnetdiscover | heddle topo check -",
+	  "what is wrong with the cabling here" },
+	{ "heddle topo check site.ibnet --json",
+	  "the same for a program to read" },
+	{ NULL, NULL },
+};
+
+const struct command command_topo_check = {
+	.name = "topo check",
+	.summary = "find what is wrong with a topology",
+	.arguments = "FABRIC",
+	.description =
+		"Reports parts that nothing joins to the rest, cables that "
+		"only one end knows of, that are said twice, or that share a "
+		"port, ends that do not agree on width or speed, and GUIDs "
+		"and LIDs that are given twice; each with the lines of the "
+		"file. Exit status 1 if there is any. A file that cannot be "
+		"understood is refused with exit status 3.",
+	.examples = examples,
+	.run = run,
+};

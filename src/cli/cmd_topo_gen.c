@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/commands.h"
+#include "cli/topo/formats.h"
+#include "topo/generate.h"
+
+struct values {
+	struct common_options common;
+	const char *to;
+	struct topo_params params;
+};
+
+static const struct option own_options[] = {
+	TOPO_TO_OPTION(struct values, to),
+	{ .name = NULL },
+};
+
+static size_t table_length(const struct option *table)
+{
+	size_t n = 0;
+
+	while (table[n].name)
+		n++;
+	return n;
+}
+
+/* Our options and the generator's, whose fields lie in values.params. */
+static struct option *options_of(const struct generator *g)
+{
+	const struct option *theirs[] = { g->params, generator_common };
+	size_t n = table_length(own_options);
+	struct option *all = hd_alloc(n + table_length(theirs[0]) +
+					      table_length(theirs[1]) + 1,
+				      sizeof(*all));
+
+	memcpy(all, own_options, n * sizeof(*all));
+	for (size_t i = 0; i < 2; i++) {
+		for (const struct option *o = theirs[i]; o->name; o++) {
+			all[n] = *o;
+			all[n++].offset += offsetof(struct values, params);
+		}
+	}
+	return all;
+}
+
+static int make(const struct command *self, const struct generator *g,
+		struct values *v)
+{
+	struct diag d = { .status = HD_OK };
+	struct topo t;
+
+	v->params.seed = v->common.seed;
+	if (topo_generate(g, &v->params, &d, &t) != HD_OK)
+		return command_refuse(&d);
+	int status = topo_output(self, &v->common, v->to, &t);
+
+	topo_fini(&t);
+	return status;
+}
+
+static int run_kind(const struct generator *g, int argc, char **argv)
+{
+	struct option *options = options_of(g);
+	char name[64], line[160];
+	const struct example shown[] = {
+		{ line, "writes it to standard output" },
+		{ NULL, NULL },
+	};
+	const struct command self = {
+		.name = name,
+		.summary = g->summary,
+		.arguments = "",
+		.description = g->description,
+		.options = options,
+		.examples = shown,
+	};
+	struct values v = { 0 };
+	int n_args, status;
+
+	snprintf(name, sizeof(name), "topo gen %s", g->name);
+	snprintf(line, sizeof(line), "heddle topo gen %s", g->example);
+	if (command_parse(&self, &v, argc, argv, &n_args, &status))
+		status = n_args ? command_usage(&self, "unexpected '%s'",
+						argv[0])
+				: make(&self, g, &v);
+	free(options);
+	return status;
+}
+
+static int which_kind(const struct command *self)
+{
+	struct strbuf kinds = STRBUF_INIT;
+
+	for (const struct generator *g = generators; g->name; g++)
+		strbuf_printf(&kinds, "%s%s", g == generators ? "" : ", ",
+			      g->name);
+	int status =
+		command_usage(self, "which KIND? there are %s", kinds.text);
+
+	strbuf_fini(&kinds);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct diag d = { .status = HD_OK };
+	struct values v = { 0 };
+	int n_args, status;
+
+	if (argc > 0 && argv[0][0] != '-') {
+		const struct generator *g = generator_find(argv[0], &d);
+
+		return g ? run_kind(g, argc - 1, argv + 1)
+			 : command_usage(self, "%s", d.message);
+	}
+	/* No kind: help, or a refusal. */
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	return which_kind(self);
+}
+
+static const struct example examples[] = {
+	{ "heddle topo gen mesh --columns 4 --rows 4 --hosts 4",
+	  "a 4x4 mesh with 4 hosts on each switch" },
+	{ "heddle topo gen fat-tree --radix 36 --levels 3 -o big.ibnet",
+	  "11664 hosts and 1620 switches: XGFT(3; 18,18,36; 1,18,18)" },
+	{ "heddle topo gen irregular --switches 16 --seed 7 --to ibsim",
+	  "a random fabric as a net for ibsim" },
+	{ "heddle topo gen mesh --help", "the options of one kind" },
+	{ NULL, NULL },
+};
+
+const struct command command_topo_gen = {
+	.name = "topo gen",
+	.summary = "make a topology",
+	.arguments = "KIND",
+	.description =
+		"Makes a fabric of one of these kinds; 'heddle topo gen KIND "
+		"--help' shows the options of a kind.\n\n"
+		"  mesh            2-D mesh of switches\n"
+		"  node-mesh       2-D mesh of nodes that are switch and host\n"
+		"  torus           torus of any number of dimensions\n"
+		"  hypercube       binary hypercube\n"
+		"  ring            ring of switches\n"
+		"  star            hub with hosts, or with switches around it\n"
+		"  back-to-back    two hosts and no switch\n"
+		"  tree            k-ary n-tree\n"
+		"  fat-tree        fat tree that uses all ports of switches\n"
+		"  xgft            extended generalised fat tree\n"
+		"  dragonfly       fully meshed groups, fully meshed\n"
+		"  dragonfly-plus  groups of leaves and spines, fully meshed\n"
+		"  irregular       random connected regular graph\n"
+		"  two-switch      remote, local and victim flows\n"
+		"  blrm            two switches with two nodes each\n"
+		"  routed          subnets in a row, joined by routers\n\n"
+		"All take --link, --host-link and --trunk-link (width and "
+		"speed, as in '4x HDR'), --vls, --host-vls, --mtu and "
+		"--host-mtu. The same options and seed give the same file.",
+	.options = own_options,
+	.examples = examples,
+	.run = run,
+};

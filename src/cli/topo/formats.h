@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_TOPO_FORMATS_H
+#define HD_CLI_TOPO_FORMATS_H
+
+/* How commands write a topology: in a format of --to, or as tables. */
+
+#include "cli/command.h"
+#include "topo/topo.h"
+
+#define TOPO_TO_OPTION(type, field)                                         \
+	{                                                                   \
+		.name = "to", .kind = OPT_TEXT,                             \
+		.offset = offsetof(type, field), .value = "FORMAT",         \
+		.help = "ibnetdiscover, ibnetdiscover-f, ibnetdiscover-g, " \
+			"ibnetdiscover-fg, ibsim or links (default: by "    \
+			"the extension of -o, or else as it was read)"      \
+	}
+
+/*
+ * Writes `t` to standard output or -o. With --json, --csv or --format it is
+ * two tables, nodes and links. Returns the exit status; a format that does
+ * not exist is a usage error of `self`.
+ */
+int topo_output(const struct command *self, const struct common_options *common,
+		const char *to, const struct topo *t);
+
+#endif

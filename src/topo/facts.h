@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TOPO_FACTS_H
+#define HD_TOPO_FACTS_H
+
+/* What a fabric is, in numbers. */
+
+#include "topo/bisect.h"
+#include "topo/topo.h"
+
+#define FACTS_MAX_TIERS 32
+
+/* Switches at the same distance from hosts: 1 has hosts, 2 is next to 1. */
+struct facts_tier {
+	uint32_t switches;
+	uint32_t least_ports, most_ports;
+	uint64_t cables_down, cables_up, cables_across; /* hosts' too */
+};
+
+/* Cables that run at the same width and speed. */
+struct facts_links {
+	unsigned lanes; /* 0: the ends have nothing in common */
+	enum link_speed speed;
+	uint64_t between_switches, to_hosts;
+};
+
+struct topo_facts {
+	uint32_t switches, adapters, tcas, routers;
+	uint64_t end_ports;
+	uint64_t cables, trunks; /* all; those between switches */
+	uint32_t subnets, parts;
+	uint32_t least_radix, most_radix; /* ports of a switch */
+	uint32_t n_tiers;                 /* tier[0] is hosts, not used */
+	struct facts_tier tier[FACTS_MAX_TIERS];
+	struct facts_links *links; /* sorted by rate, fastest first */
+	size_t n_links, links_cap;
+	struct shape_distances distances; /* between hosts' switches */
+	struct bisection bisection;
+	/* Bisection over half of the hosts' cables; 1 is full. */
+	double bisection_share;
+};
+
+void topo_facts_init(struct topo_facts *f, const struct topo *t);
+void topo_facts_fini(struct topo_facts *f);
+
+/* "mesh", "XGFT": in words; "none" for fabrics that were read. */
+const char *topo_family_name(enum topo_family family);
+
+#endif

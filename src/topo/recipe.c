@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that Heddle writes say how their fabric was made. Making it again
+ * tells what the text cannot: the family, where nodes are in it, lanes and
+ * MTUs. It is believed only if it gives the very cables of the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "topo/generate.h"
+#include "topo/reader.h"
+
+/* Which node of `made` each node of `t` is; false if one is none. */
+static bool match_nodes(const struct topo *t, const struct topo *made,
+			node_id *twin)
+{
+	struct map guids = { 0 };
+	bool same = t->n_nodes == made->n_nodes;
+
+	for (node_id v = 0; v < made->n_nodes; v++)
+		(void)map_put(&guids, made->nodes[v].guid, v);
+	for (node_id v = 0; v < t->n_nodes && same; v++) {
+		const struct topo_node *a = &t->nodes[v], *b;
+
+		twin[v] = map_get(&guids, a->guid);
+		if (twin[v] == MAP_NONE) {
+			same = false;
+			break;
+		}
+		b = &made->nodes[twin[v]];
+		same = a->kind == b->kind && a->n_ports == b->n_ports &&
+		       strcmp(a->name, b->name) == 0;
+	}
+	map_fini(&guids);
+	return same;
+}
+
+static bool same_cables(const struct topo *t, const struct topo *made,
+			const node_id *twin)
+{
+	for (port_id i = 0; i < t->n_ports; i++) {
+		const struct topo_port *p = &t->ports[i];
+		port_id other = made->ports[topo_port_of(made, twin[p->node],
+							 p->number)]
+					.peer;
+
+		if ((p->peer == TOPO_NONE) != (other == TOPO_NONE))
+			return false;
+		if (p->peer == TOPO_NONE)
+			continue;
+		const struct topo_port *q = &t->ports[p->peer];
+
+		if (topo_port_of(made, twin[q->node], q->number) != other)
+			return false;
+	}
+	return true;
+}
+
+static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
+{
+	t->family = made->family;
+	t->n_dims = made->n_dims;
+	memcpy(t->dims, made->dims, sizeof(t->dims));
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		const struct topo_node *from = &made->nodes[twin[v]];
+		struct topo_node *to = &t->nodes[v];
+
+		to->tier = from->tier;
+		to->is_tca = from->is_tca;
+		memcpy(to->coord, from->coord, sizeof(to->coord));
+	}
+	for (port_id i = 0; i < t->n_ports; i++) {
+		struct topo_port *p = &t->ports[i];
+		const struct topo_port *from = &made->ports[topo_port_of(
+			made, twin[p->node], p->number)];
+
+		p->mtu = from->mtu;
+		if (!t->source.is_full)
+			p->vls = from->vls;
+	}
+}
+
+void topo_follow_recipe(struct topo *t)
+{
+	struct diag d = { .status = HD_OK };
+	node_id *twin = hd_alloc(t->n_nodes, sizeof(*twin));
+	struct topo made;
+
+	/* Nothing larger than the file itself is made from a line of it. */
+	bool same = topo_generate_text(t->recipe, 1, t->n_nodes, &d, &made) ==
+		    HD_OK;
+
+	if (same) {
+		same = match_nodes(t, &made, twin) &&
+		       same_cables(t, &made, twin);
+		if (same)
+			adopt(t, &made, twin);
+		topo_fini(&made);
+	}
+	if (!same) {
+		free(t->recipe);
+		t->recipe = NULL;
+	}
+	free(twin);
+}
