@@ -148,8 +148,11 @@ void command_help(const struct command *self, struct strbuf *out)
 	if (!self->examples)
 		return;
 	strbuf_puts(out, "\nExamples:\n");
-	for (const struct example *e = self->examples; e->command; e++)
-		strbuf_printf(out, "  %s\n      %s\n", e->command, e->meaning);
+	for (const struct example *e = self->examples; e->command; e++) {
+		/* A command stays on one line, to be copied. */
+		strbuf_printf(out, "  %s\n      ", e->command);
+		text_wrap(out, e->meaning, 6);
+	}
 }
 
 const struct command *command_find(const struct command *const *commands,

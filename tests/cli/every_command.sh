@@ -15,7 +15,9 @@ check_help() {
 	status 0 "$HEDDLE" "$@" --help
 	empty err
 	has out "Usage: heddle $*"
-	[ "$(wc -L <out)" -le 80 ] || fail "help of '$*' is wider than 80"
+	# An example stays on one line, to be copied.
+	[ "$(grep -v '^  heddle ' out | wc -L)" -le 80 ] ||
+		fail "help of '$*' is wider than 80"
 	cp out help.own
 	status 0 "$HEDDLE" help "$@"
 	cmp out help.own
