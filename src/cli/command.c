@@ -37,8 +37,7 @@ const struct option common_table[] = {
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct common_options, seed),
 	  .value = "N",
-	  .initial = "1",
-	  .help = "seed of all that is random" },
+	  .help = "seed of all that is random; 1, or what a scenario says" },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = OPT_FLAG,
@@ -67,6 +66,8 @@ bool command_parse(const struct command *self, void *values, int argc,
 	struct common_options *common = values;
 	struct diag d = { .status = HD_OK };
 
+	if (common->seed == 0)
+		common->seed = 1;
 	if (options_parse(tables, values, argc, argv, &d, n_args) != HD_OK) {
 		*status = command_usage(self, "%s", d.message);
 		return false;

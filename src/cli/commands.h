@@ -21,5 +21,6 @@ extern const struct command command_qos_plan;
 extern const struct command command_qos_table;
 extern const struct command command_qos_lint;
 extern const struct command command_model;
+extern const struct command command_sim;
 
 #endif

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
+#include "scenario/scenario.h"
 
 /* One a line, in the order of --help. */
 /* clang-format off */
@@ -15,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_qos,
 	&command_cc,
 	&command_model,
+	&command_sim,
 	NULL,
 };
 /* clang-format on */
@@ -114,6 +116,10 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 	}
 	if (strcmp(word, "--man") == 0)
 		return write_manual(out, argc - 2, argv + 2);
+	if (strcmp(word, "--man-scenario") == 0) {
+		scenario_man(out);
+		return EXIT_DONE;
+	}
 	if (strcmp(word, "--commands") == 0)
 		return list_commands(out);
 	if (strcmp(word, "--completion") == 0) {

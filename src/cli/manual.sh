@@ -9,4 +9,5 @@ mkdir -p man completion
 for command in $("$heddle" --commands); do
 	"$heddle" --man "$command" >"man/heddle-$command.1"
 done
+"$heddle" --man-scenario >man/heddle-scenario.5
 "$heddle" --completion >completion/heddle

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/writer.h"
+#include "scenario/scenario.h"
+#include "sim/build.h"
+#include "sim/perfquery.h"
+#include "sim/sim.h"
+#include "sim/tables.h"
+#include "sim/watch.h"
+
+#define SEED_OF_SCENARIO UINT64_MAX
+#define MAX_TEXT         ((size_t)16 << 20)
+
+struct sim_options {
+	struct common_options common;
+	bool explain;
+	bool all;
+	bool counters;
+	bool checksum;
+	const char *pcap;
+	const char *trace;
+	struct option_list ports;
+};
+
+static const struct option options[] = {
+	{ .name = "explain",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct sim_options, explain),
+	  .help = "print the scenario with every default filled in, and run "
+		  "nothing" },
+	{ .name = "all",
+	  .letter = 'a',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct sim_options, all),
+	  .help = "show every port and flow, not only the busiest ports" },
+	{ .name = "counters",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct sim_options, counters),
+	  .help = "print the ports' counters as perfquery does, instead of "
+		  "results" },
+	{ .name = "checksum",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct sim_options, checksum),
+	  .help = "print one number that all deliveries and counters enter, "
+		  "instead of results" },
+	{ .name = "pcap",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct sim_options, pcap),
+	  .value = "FILE",
+	  .help = "write the packets to FILE, for Wireshark" },
+	{ .name = "trace",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct sim_options, trace),
+	  .value = "FILE",
+	  .help = "write a line for every packet sent, received or lost" },
+	{ .name = "port",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct sim_options, ports),
+	  .value = "NODE:PORT",
+	  .help = "only at this port (--pcap, --trace, --counters); may be "
+		  "repeated" },
+	{ .name = NULL },
+};
+
+static const struct example examples[] = {
+	{ "heddle sim examples/quickstart.yaml",
+	  "three classes of traffic on a mesh" },
+	{ "heddle sim examples/quickstart.yaml --seed 7 --json",
+	  "the same with other dice, for programs" },
+	{ "heddle sim --explain examples/quickstart.yaml",
+	  "what the scenario says, and what it leaves to defaults" },
+	{ "heddle sim examples/quickstart.yaml --pcap run.pcap --port h0",
+	  "what a cable carried, for Wireshark" },
+	{ "heddle sim examples/quickstart.yaml --counters --port s-0-0:1",
+	  "a port's counters, as perfquery shows them" },
+	{ NULL, NULL },
+};
+
+/* A run and all that it needs. */
+struct session {
+	struct sim_options options;
+	struct strbuf text; /* of the scenario */
+	struct scenario scenario;
+	struct sim_build build;
+	bool built;
+	bool *ports; /* per sim port, or NULL: all */
+	struct sim_watch watch;
+	struct file_writer pcap, trace;
+	bool pcap_open, trace_open;
+	struct progress progress;
+	struct sim *sim;
+	enum sim_state state;
+};
+
+static bool show_progress(void *context, const struct sim_progress *p)
+{
+	struct session *s = context;
+
+	s->progress.total = p->share > 0 ? (double)p->delivered / p->share : 0;
+	progress_show(&s->progress, (double)p->delivered);
+	return true;
+}
+
+static enum hd_status read_scenario(struct session *s, const char *path,
+				    struct diag *d)
+{
+	enum hd_status status = file_read(path, MAX_TEXT, d, &s->text);
+
+	if (status != HD_OK)
+		return status;
+	status = scenario_parse(s->text.text, s->text.len, path, d,
+				&s->scenario);
+	if (status == HD_OK && s->options.common.seed != SEED_OF_SCENARIO)
+		s->scenario.run.seed = s->options.common.seed;
+	s->options.common.seed = s->scenario.run.seed;
+	return status;
+}
+
+/* The ports that --port names; both ends of nothing are watched. */
+static enum hd_status choose_ports(struct session *s, struct diag *d)
+{
+	const struct option_list *list = &s->options.ports;
+
+	if (list->n == 0)
+		return HD_OK;
+	s->ports = hd_alloc(s->build.setup.n_ports, sizeof(*s->ports));
+	for (size_t i = 0; i < list->n; i++) {
+		struct diag inner = { .status = HD_OK };
+		struct selection chosen;
+
+		if (select_ports(s->build.selector, list->items[i], &inner,
+				 &chosen) != HD_OK) {
+			d->file = NULL;
+			return diag_fail(d, inner.status, "option --port: %s",
+					 inner.message);
+		}
+		for (uint32_t k = 0; k < chosen.n; k++)
+			s->ports[s->build.port_of_origin[chosen.ports[k]]] =
+				true;
+		selection_fini(&chosen);
+	}
+	return HD_OK;
+}
+
+static enum hd_status open_files(struct session *s, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	sim_watch_init(&s->watch, &s->build);
+	d->file = NULL;
+	if (s->options.pcap) {
+		status = file_create(&s->pcap, s->options.pcap, d);
+		s->pcap_open = status == HD_OK;
+		if (status == HD_OK) {
+			d->file = s->scenario.file;
+			status = sim_watch_capture(&s->watch, s->pcap.stream,
+						   s->ports, d);
+		}
+	}
+	if (status == HD_OK && s->options.trace) {
+		status = file_create(&s->trace, s->options.trace, d);
+		s->trace_open = status == HD_OK;
+		if (status == HD_OK)
+			sim_watch_trace(&s->watch, s->trace.stream, s->ports);
+	}
+	return status;
+}
+
+static enum hd_status close_files(struct session *s, struct diag *d)
+{
+	enum hd_status status = sim_watch_finish(&s->watch, d);
+
+	if (status == HD_OK && s->pcap_open) {
+		s->pcap_open = false;
+		status = file_commit(&s->pcap, d);
+	}
+	if (status == HD_OK && s->trace_open) {
+		s->trace_open = false;
+		status = file_commit(&s->trace, d);
+	}
+	return status;
+}
+
+static enum hd_status run(struct session *s, struct diag *d)
+{
+	enum hd_status status = sim_build(&s->scenario, d, &s->build);
+
+	if (status != HD_OK)
+		return status;
+	s->built = true;
+	status = choose_ports(s, d);
+	if (status == HD_OK)
+		status = open_files(s, d);
+	if (status != HD_OK)
+		return status;
+	s->sim = sim_new(&s->build.setup, s->build.flows, s->build.n_flows,
+			 &s->build.rules);
+	sim_watch_attach(&s->watch, s->sim);
+	progress_begin(&s->progress, &s->options.common, "packets", 0);
+	s->state = sim_run(s->sim, HD_TIME_NEVER, show_progress, s);
+	progress_end(&s->progress);
+	return close_files(s, d);
+}
+
+/* The tables; true if every goal was met and nothing stands still. */
+static bool make_results(struct session *s, bool all, struct results *r)
+{
+	const struct sim_findings f = {
+		.build = &s->build,
+		.metrics = sim_metrics(s->sim),
+		.state = s->state,
+		.all = all,
+	};
+
+	results_set_scenario(r, s->text.text);
+	if (s->state == SIM_DEADLOCK)
+		sim_deadlock_table(&f, s->sim, r);
+	bool met = sim_tables(&f, r);
+
+	sim_watch_similarity(&s->watch, f.metrics, r);
+	return met && s->state != SIM_DEADLOCK;
+}
+
+static int show_results(struct session *s)
+{
+	struct common_options common = s->options.common;
+
+	/* A database is for looking up anything, the screen is not. */
+	if (common.db && !s->options.all) {
+		struct common_options quiet = { .db = common.db,
+						.seed = common.seed };
+		struct results *r = results_new("sim");
+
+		while (strcmp(writer_names[quiet.format], "null") != 0)
+			quiet.format++;
+		make_results(s, true, r);
+		int status = output_results(&quiet, r, true);
+
+		if (status != EXIT_DONE)
+			return status;
+		common.db = NULL;
+	}
+	struct results *r = results_new("sim");
+	bool met = make_results(s, s->options.all, r);
+
+	return output_results(&common, r, met);
+}
+
+static int show(struct session *s)
+{
+	const struct sim_metrics *m = sim_metrics(s->sim);
+	struct strbuf out = STRBUF_INIT;
+	int status;
+
+	if (!s->options.checksum && !s->options.counters)
+		return show_results(s);
+	if (s->options.checksum)
+		strbuf_printf(&out, "%016llx\n",
+			      (unsigned long long)m->checksum);
+	else
+		perfquery_print(&s->build, m, s->ports, &out);
+	status = output_bytes(&s->options.common, out.text, out.len,
+			      s->state != SIM_DEADLOCK);
+	strbuf_fini(&out);
+	return status;
+}
+
+static void session_fini(struct session *s)
+{
+	if (s->pcap_open)
+		file_abandon(&s->pcap);
+	if (s->trace_open)
+		file_abandon(&s->trace);
+	if (s->sim)
+		sim_free(s->sim);
+	if (s->watch.build)
+		sim_watch_fini(&s->watch);
+	if (s->built)
+		sim_build_fini(&s->build);
+	scenario_fini(&s->scenario);
+	strbuf_fini(&s->text);
+	option_list_fini(&s->options.ports);
+	free(s->ports);
+}
+
+static int explain(const struct session *s)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	scenario_explain(&s->scenario, &out);
+	int status = output_bytes(&s->options.common, out.text, out.len, true);
+
+	strbuf_fini(&out);
+	return status;
+}
+
+static int run_sim(const struct command *self, int argc, char **argv)
+{
+	struct session s = { .options.common.seed = SEED_OF_SCENARIO,
+			     .text = STRBUF_INIT };
+	struct diag d = { .status = HD_OK };
+	int n_args, status = EXIT_DONE;
+
+	if (!command_parse(self, &s.options, argc, argv, &n_args, &status)) {
+		option_list_fini(&s.options.ports);
+		return status;
+	}
+	if (n_args != 1)
+		status = command_usage(self, "expected one scenario, not %d",
+				       n_args);
+	else if (read_scenario(&s, argv[0], &d) != HD_OK)
+		status = command_refuse(&d);
+	else if (s.options.explain)
+		status = explain(&s);
+	else if (run(&s, &d) != HD_OK)
+		status = command_refuse(&d);
+	else
+		status = show(&s);
+	session_fini(&s);
+	return status;
+}
+
+const struct command command_sim = {
+	.name = "sim",
+	.summary = "run a scenario on a simulated fabric",
+	.arguments = "FILE",
+	.description =
+		"Simulates the scenario in FILE ('-': standard input), exact "
+		"to the picosecond and the same on every machine, and shows "
+		"what became of its traffic. heddle-scenario(5) describes the "
+		"file.\n\n"
+		"Results: the run as a whole, each traffic row with offered "
+		"and delivered payload rates and latencies, the busiest ports. "
+		"Ends with 1 if a goal of the scenario is missed, or if "
+		"packets wait for each other in a circle (a deadlock, which is "
+		"shown).",
+	.options = options,
+	.examples = examples,
+	.run = run_sim,
+};

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/watch.h"
+#include "wire/capture.h"
+#include "wire/mad.h"
+#include "wire/packet.h"
+
+#define UC_SEND_ONLY 0x24
+#define UD_SEND_ONLY 0x64
+#define PLAIN        26 /* LRH, BTH, ICRC, VCRC */
+#define WITH_GRH     66
+#define SMP_BYTES    290 /* LRH, BTH, DETH, MAD, CRCs */
+#define FIRST_QP     0x100
+
+/* A packet on its way to the file: those received come later than sent. */
+struct pending {
+	hd_time at;
+	uint64_t order; /* of equal times */
+	struct sim_packet packet;
+	uint8_t interface;
+};
+
+struct sim_capture {
+	const struct sim_build *b;
+	const bool *ports;
+	struct capture_writer writer;
+	struct pending *heap; /* least time on top */
+	size_t n, cap;
+	uint64_t order;
+	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
+};
+
+static enum hd_status check_payload(const struct sim_build *b, uint32_t bytes,
+				    const char *row, struct diag *d)
+{
+	uint64_t payload = bytes - b->scenario->fabric.overhead;
+
+	if (payload % 4 == 0)
+		return HD_OK;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "traffic '%s' has packets of %llu bytes of payload; "
+			 "a capture needs multiples of 4, as packets on the "
+			 "wire have them",
+			 row, (unsigned long long)payload);
+}
+
+static enum hd_status check_sizes(const struct sim_build *b, struct diag *d)
+{
+	uint64_t overhead = b->scenario->fabric.overhead;
+
+	if (overhead != PLAIN && overhead != WITH_GRH)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "packets with an overhead of %llu bytes have "
+				 "no format; a capture needs "
+				 "fabric.packet.overhead 26 or 66",
+				 (unsigned long long)overhead);
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		const struct sim_flow *f = &b->flows[i];
+		const char *row = b->scenario->traffic[f->row].name;
+		enum hd_status status = HD_OK;
+
+		if (f->kind != SIM_TRACE)
+			status = check_payload(b, f->bytes, row, d);
+		if (status == HD_OK && f->last_bytes)
+			status = check_payload(b, f->last_bytes, row, d);
+		for (size_t k = 0; k < f->n_trace && status == HD_OK; k++)
+			status = check_payload(b, f->trace[k].bytes, row, d);
+		if (status != HD_OK)
+			return status;
+	}
+	return HD_OK;
+}
+
+enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
+			       const bool *ports, struct diag *d,
+			       struct sim_capture **out)
+{
+	enum hd_status status = check_sizes(b, d);
+	uint8_t next = 0;
+
+	if (status != HD_OK)
+		return status;
+	struct sim_capture *c = hd_alloc(1, sizeof(*c));
+
+	c->b = b;
+	c->ports = ports;
+	c->interface = hd_alloc(b->setup.n_ports, sizeof(*c->interface));
+	for (uint32_t i = 0; ports && i < b->setup.n_ports; i++) {
+		if (ports[i])
+			c->interface[i] = next++ & 3;
+	}
+	capture_begin(&c->writer, stream, true);
+	*out = c;
+	return HD_OK;
+}
+
+void sim_capture_free(struct sim_capture *c)
+{
+	if (!c)
+		return;
+	free(c->heap);
+	free(c->interface);
+	free(c);
+}
+
+static bool is_before(const struct pending *a, const struct pending *b)
+{
+	return a->at < b->at || (a->at == b->at && a->order < b->order);
+}
+
+static void push(struct sim_capture *c, const struct pending *p)
+{
+	c->heap = hd_grow(c->heap, &c->cap, c->n + 1, sizeof(*c->heap));
+	size_t i = c->n++;
+
+	for (; i > 0 && is_before(p, &c->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		c->heap[i] = c->heap[(i - 1) / 2];
+	c->heap[i] = *p;
+}
+
+static struct pending pop(struct sim_capture *c)
+{
+	struct pending top = c->heap[0], last = c->heap[--c->n];
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < c->n &&
+		    is_before(&c->heap[child + 1], &c->heap[child]))
+			child++;
+		if (child >= c->n || is_before(&last, &c->heap[child]))
+			break;
+		c->heap[i] = c->heap[child];
+		i = child;
+	}
+	c->heap[i] = last;
+	return top;
+}
+
+static void put_be64(uint8_t *out, uint64_t value)
+{
+	for (unsigned i = 0; i < 8; i++)
+		out[i] = (uint8_t)(value >> (56 - 8 * i));
+}
+
+static void put_gid(const struct sim_build *b, port_id port, uint8_t *gid)
+{
+	put_be64(gid, subnet_gid_prefix(&b->subnet, port));
+	put_be64(gid + 8, b->topo.ports[port].guid);
+}
+
+static void set_grh(const struct sim_build *b, const struct sim_packet *p,
+		    port_id source, struct packet *out)
+{
+	unsigned subnet = b->topo.ports[source].subnet;
+
+	out->headers |= HEADER_BIT(HEADER_GRH);
+	out->grh = (struct grh){ .ip_ver = GRH_IP_VERSION,
+				 .next_header = GRH_NEXT_IBA,
+				 .hop_limit = 1 };
+	put_gid(b, source, out->grh.sgid);
+	if (p->dlid >= LID_FIRST_MCAST) {
+		/* A group of the link's scope that holds its MLID. */
+		put_be64(out->grh.dgid, UINT64_C(0xff12401bffff0000));
+		put_be64(out->grh.dgid + 8, p->dlid);
+	} else if (b->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
+		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid],
+			out->grh.dgid);
+	}
+}
+
+/* What goes over the wire; the payload is zeros, or a MAD on VL15. */
+static size_t encode(const struct sim_build *b, const struct sim_packet *p,
+		     uint8_t *bytes)
+{
+	const struct sim_node *node = &b->setup.nodes[p->source];
+	port_id source = b->setup.ports[node->first_port + 1].origin;
+	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SMP_BYTES;
+	struct packet out;
+	uint8_t mad[MAD_SIZE];
+	size_t size = 0;
+
+	packet_init(&out, smp ? UD_SEND_ONLY : UC_SEND_ONLY);
+	out.lrh.vl = p->vl;
+	out.lrh.sl = p->sl;
+	out.lrh.dlid = p->dlid;
+	out.lrh.slid = b->subnet.lid_of_port[source];
+	out.bth.pkey = p->pkey;
+	out.bth.psn = p->sequence & 0xffffff;
+	out.bth.dest_qp = smp ? 0 : (FIRST_QP + p->flow) & 0xffffff;
+	out.payload_len = p->bytes - b->scenario->fabric.overhead;
+	if (smp) {
+		const struct mad_header h = { .mgmt_class = MAD_SMP,
+					      .method = MAD_GET,
+					      .tid = p->sequence,
+					      .attribute = ATTR_NODE_INFO };
+
+		mad_write(&h, mad);
+		out.payload = mad;
+		out.payload_len = MAD_SIZE;
+	} else if (b->scenario->fabric.overhead == WITH_GRH) {
+		set_grh(b, p, source, &out);
+	}
+	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
+
+	assert(status == HD_OK && size == p->bytes);
+	(void)status;
+	return size;
+}
+
+static void flush(struct sim_capture *c, hd_time until)
+{
+	while (c->n && c->heap[0].at <= until) {
+		uint8_t bytes[PACKET_MAX];
+		struct pending p = pop(c);
+		size_t size = encode(c->b, &p.packet, bytes);
+
+		capture_write_packet(&c->writer, p.at, p.interface, bytes,
+				     size);
+	}
+}
+
+void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
+		       const struct sim_packet *p)
+{
+	const struct sim_port *sender = &c->b->setup.ports[port];
+	struct pending next = { .at = now, .packet = *p };
+
+	flush(c, now > 0 ? now - 1 : 0);
+	if (!c->ports || c->ports[port]) {
+		next.order = c->order++;
+		next.interface = c->interface[port];
+		push(c, &next);
+	}
+	if (c->ports && c->ports[sender->peer]) {
+		next.at = now + sender->propagation;
+		next.order = c->order++;
+		next.interface = c->interface[sender->peer];
+		push(c, &next);
+	}
+}
+
+enum hd_status sim_capture_finish(struct sim_capture *c)
+{
+	flush(c, HD_TIME_NEVER);
+	return capture_finish(&c->writer);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/tables.h"
+
+static const struct column goal_columns[] = {
+	{ "traffic", NULL, VALUE_TEXT },
+	{ "goal", NULL, VALUE_TEXT },
+	{ "asked", NULL, VALUE_TEXT },
+	{ "found", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+struct judging {
+	struct table *t;
+	const char *row;
+	const struct sim_row *r;
+	double time; /* seconds measured */
+	bool all_met;
+};
+
+static void judge(struct judging *j, const char *goal, struct strbuf *asked,
+		  struct strbuf *found, bool met)
+{
+	table_put_text(j->t, j->row);
+	table_put_text(j->t, goal);
+	table_put_text(j->t, asked->text);
+	table_put_text(j->t, found->text);
+	table_put_bool(j->t, met);
+	strbuf_fini(asked);
+	strbuf_fini(found);
+	j->all_met &= met;
+}
+
+/* Latencies are at most what was asked for; -1: the mean. */
+static void judge_latency(struct judging *j, const char *goal, hd_time asked,
+			  double percent)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+	const struct histogram *h = &j->r->latency;
+	bool met = false;
+
+	if (!asked)
+		return;
+	strbuf_puts(&want, "<= ");
+	hd_time_print(asked, &want);
+	if (h->n == 0) {
+		strbuf_puts(&got, "no packet");
+	} else {
+		double found =
+			percent < 0 ? histogram_mean(h)
+				    : (double)histogram_percentile(h, percent);
+
+		met = found <= (double)asked;
+		strbuf_printf(&got, "%.3f us", found / (double)HD_US);
+	}
+	judge(j, goal, &want, &got, met);
+}
+
+static void judge_share(struct judging *j, const char *goal,
+			struct hd_ratio asked, double found)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+
+	if (!asked.num)
+		return;
+	strbuf_puts(&want, ">= ");
+	hd_ratio_print(asked, &want);
+	strbuf_printf(&got, "%.2f%%", found * 100);
+	judge(j, goal, &want, &got,
+	      found * (double)asked.den >= (double)asked.num);
+}
+
+static void judge_rest(struct judging *j, const struct scn_goal *g)
+{
+	const struct sim_row *r = j->r;
+
+	judge_share(j, "delivered", g->delivered,
+		    r->expected ? (double)r->delivered / (double)r->expected
+				: 1);
+	judge_share(j, "fairness", g->fairness, r->jain);
+	if (g->throughput.num) {
+		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+		double found = (double)r->delivered_payload * 8 / j->time;
+
+		strbuf_puts(&want, ">= ");
+		hd_rate_print(g->throughput, &want);
+		strbuf_printf(&got, "%.3f Gb/s", found / 1e9);
+		judge(j, "throughput", &want, &got,
+		      found >= hd_rate_bps(g->throughput));
+	}
+	if (g->lost != SCN_UNLIMITED) {
+		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+
+		strbuf_printf(&want, "<= %llu", (unsigned long long)g->lost);
+		strbuf_printf(&got, "%llu", (unsigned long long)r->lost);
+		judge(j, "lost", &want, &got, r->lost <= g->lost);
+	}
+}
+
+bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
+	       struct results *r)
+{
+	const struct scenario *s = f->build->scenario;
+	struct judging j = {
+		.time = (double)(f->metrics->to - f->metrics->from) /
+			(double)HD_S,
+		.all_met = true,
+	};
+
+	if (!s->n_goals)
+		return true;
+	j.t = results_table(r, "goals", "what the scenario asks for",
+			    goal_columns);
+	for (size_t i = 0; i < s->n_goals; i++) {
+		const struct scn_goal *g = &s->goals[i];
+
+		for (size_t k = 0; k < s->n_traffic; k++) {
+			if (g->row && strcmp(g->row, s->traffic[k].name) != 0)
+				continue;
+			j.row = s->traffic[k].name;
+			j.r = &rows[k];
+			judge_latency(&j, "mean", g->mean, -1);
+			judge_latency(&j, "p50", g->p50, 50);
+			judge_latency(&j, "p99", g->p99, 99);
+			judge_latency(&j, "p99.9", g->p999, 99.9);
+			judge_latency(&j, "max", g->max, 100);
+			judge_rest(&j, g);
+		}
+	}
+	return j.all_met;
+}
+
+static const struct column wait_columns[] = {
+	{ "step", NULL, VALUE_UINT },
+	{ "node", NULL, VALUE_TEXT },
+	{ "in port", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "VL", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "waits for port", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "of VL", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "towards", NULL, VALUE_TEXT },
+	{ "packet of", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static unsigned number_of(const struct sim_build *b, uint32_t port)
+{
+	return port - b->setup.nodes[b->setup.ports[port].node].first_port;
+}
+
+static const char *node_name(const struct sim_build *b, uint32_t port)
+{
+	return topo_node_of(&b->topo, b->setup.ports[port].origin)->name;
+}
+
+void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
+			struct results *r)
+{
+	const struct sim_build *b = f->build;
+	struct sim_wait *waits = NULL;
+	uint32_t n = sim_deadlock(s, &waits);
+	struct strbuf ring = STRBUF_INIT, name = STRBUF_INIT;
+	struct table *t = results_table(
+		r, "deadlock",
+		"packets that wait for each other in a circle: each for space "
+		"in the next one's buffer",
+		wait_columns);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sim_wait *w = &waits[i];
+
+		table_put_uint(t, i + 1);
+		table_put_text(t, node_name(b, w->out_port));
+		table_put_uint(t, number_of(b, w->in_port));
+		table_put_uint(t, w->vl);
+		table_put_uint(t, number_of(b, w->out_port));
+		table_put_uint(t, w->out_vl);
+		table_put_text(t,
+			       node_name(b, b->setup.ports[w->out_port].peer));
+		strbuf_clear(&name);
+		if (w->flow < b->n_flows)
+			sim_flow_name(b, w->flow, &name);
+		strbuf_printf(&name, " #%u", w->sequence);
+		table_put_text(t, name.text);
+		strbuf_printf(&ring, "%s -> ", node_name(b, w->out_port));
+	}
+	if (n)
+		results_remark(r,
+			       "deadlock at %.3f us: %s%s; no packet of this "
+			       "circle can ever move",
+			       (double)sim_now(s) / (double)HD_US, ring.text,
+			       node_name(b, waits[0].out_port));
+	else
+		results_remark(r,
+			       "the fabric stands still at %.3f us with "
+			       "packets left that nothing can move",
+			       (double)sim_now(s) / (double)HD_US);
+	free(waits);
+	strbuf_fini(&ring);
+	strbuf_fini(&name);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_PERFQUERY_H
+#define HD_SIM_PERFQUERY_H
+
+/*
+ * A port's counters as the tool perfquery shows those of real ports.
+ *
+ * Data counters are in words of 4 bytes and leave out the VCRC; counters stop
+ * at their largest value instead of starting over. A tick of PortXmitWait is
+ * the time in which the link sends one word, so that PortXmitWait is the data
+ * that waiting cost, in the same unit as PortXmitData.
+ */
+
+#include "sim/build.h"
+#include "sim/sim.h"
+
+/* PortCounters of the ports with `ports` set (NULL: all that are cabled). */
+void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
+		     const bool *ports, struct strbuf *out);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "measure/hurst.h"
+#include "sim/tables.h"
+
+#define BINS_PER_CYCLE 8
+#define MOST_BINS      ((size_t)1 << 22)
+
+void sim_watch_init(struct sim_watch *w, const struct sim_build *b)
+{
+	const struct scenario *s = b->scenario;
+
+	*w = (struct sim_watch){ .build = b };
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		const struct scn_traffic *t = &s->traffic[i];
+
+		if (t->kind != SCN_PARETO)
+			continue;
+		if (!w->bins)
+			w->bins = hd_alloc(s->n_traffic, sizeof(*w->bins));
+		w->bins[i].width = (t->on + t->off) / BINS_PER_CYCLE + 1;
+	}
+}
+
+void sim_watch_fini(struct sim_watch *w)
+{
+	for (size_t i = 0; w->bins && i < w->build->scenario->n_traffic; i++)
+		free(w->bins[i].counts);
+	free(w->bins);
+	sim_capture_free(w->capture);
+}
+
+enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
+				 const bool *ports, struct diag *d)
+{
+	return sim_capture_new(w->build, stream, ports, d, &w->capture);
+}
+
+void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports)
+{
+	w->trace = stream;
+	w->ports = ports;
+	fputs("# time[us] event port packet bytes[B] SL VL\n", stream);
+}
+
+static bool is_watched(const struct sim_watch *w, uint32_t port)
+{
+	return !w->ports || w->ports[port];
+}
+
+/* "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17": exact to the picosecond. */
+static void print_event(const struct sim_watch *w, hd_time time,
+			const char *event, uint32_t port, uint32_t flow,
+			uint32_t sequence)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_printf(&line, "%llu.%06llu %s ",
+		      (unsigned long long)(time / HD_US),
+		      (unsigned long long)(time % HD_US), event);
+	sim_build_port_name(w->build, port, &line);
+	strbuf_puts(&line, " '");
+	if (flow < w->build->n_flows)
+		sim_flow_name(w->build, flow, &line);
+	strbuf_printf(&line, "' #%u", sequence);
+	fputs(line.text, w->trace);
+	strbuf_fini(&line);
+}
+
+static void on_granted(void *context, hd_time now, uint32_t port,
+		       const struct sim_packet *p)
+{
+	struct sim_watch *w = context;
+
+	if (w->capture)
+		sim_capture_grant(w->capture, now, port, p);
+	if (!w->trace || !is_watched(w, port))
+		return;
+	print_event(w, now, "sends", port, p->flow, p->sequence);
+	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
+}
+
+static void count_packet(struct sim_bins *bins, hd_time born)
+{
+	size_t bin = (size_t)(born / bins->width);
+
+	if (bin >= MOST_BINS)
+		return;
+	if (bin >= bins->n) {
+		bins->counts = hd_grow(bins->counts, &bins->cap, bin + 1,
+				       sizeof(*bins->counts));
+		while (bins->n <= bin)
+			bins->counts[bins->n++] = 0;
+	}
+	bins->counts[bin]++;
+}
+
+static void on_delivered(void *context, hd_time now, uint32_t node,
+			 const struct sim_packet *p)
+{
+	struct sim_watch *w = context;
+	const struct sim_build *b = w->build;
+	uint32_t port = b->setup.nodes[node].first_port + 1;
+
+	if (w->bins && p->flow < b->n_flows) {
+		struct sim_bins *bins = &w->bins[b->flows[p->flow].row];
+
+		if (bins->width)
+			count_packet(bins, p->born);
+	}
+	if (!w->trace || !is_watched(w, port))
+		return;
+	print_event(w, now, "receives", port, p->flow, p->sequence);
+	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
+}
+
+static void on_ended(void *context, const struct sim_event_record *e)
+{
+	static const char *const words[] = {
+		[SIM_LOST_CORRUPT] = "corrupt",
+		[SIM_LOST_LINK] = "cut-off",
+		[SIM_LOST_DISCARD] = "discards",
+		[SIM_LOST_NO_ROUTE] = "no-route",
+		[SIM_LOST_PARTITION] = "foreign-partition",
+		[SIM_LOST_VL15] = "no-room",
+	};
+	struct sim_watch *w = context;
+
+	if (e->fate == SIM_DELIVERED || !is_watched(w, e->where))
+		return;
+	print_event(w, e->time, words[e->fate], e->where, e->flow, e->sequence);
+	fputc('\n', w->trace);
+}
+
+void sim_watch_attach(struct sim_watch *w, struct sim *s)
+{
+	struct sim_hooks hooks = { .context = w };
+
+	if (w->capture || w->trace)
+		hooks.granted = on_granted;
+	if (w->bins || w->trace)
+		hooks.delivered = on_delivered;
+	if (w->trace)
+		hooks.ended = on_ended;
+	if (hooks.granted || hooks.delivered)
+		sim_set_hooks(s, &hooks);
+}
+
+enum hd_status sim_watch_finish(struct sim_watch *w, struct diag *d)
+{
+	if (w->capture && sim_capture_finish(w->capture) != HD_OK)
+		return diag_fail(d, HD_ERR_IO, "cannot write the capture");
+	if (w->trace && ferror(w->trace))
+		return diag_fail(d, HD_ERR_IO, "cannot write the trace");
+	return HD_OK;
+}
+
+static const struct column similarity_columns[] = {
+	{ "traffic", NULL, VALUE_TEXT },
+	{ "shape", NULL, VALUE_REAL, ORIGIN_GIVEN, 2 },
+	{ "Hurst expected", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "Hurst found", NULL, VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "+-", NULL, VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "from", "us", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "to", "us", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ NULL },
+};
+
+/* Scales of two whole cycles and more: below, a source looks like a switch. */
+static void find_exponent(const struct sim_bins *bins,
+			  const struct sim_metrics *m, struct hurst *out)
+{
+	size_t from = (size_t)(m->from / bins->width) + 1;
+	size_t to = (size_t)(m->to / bins->width);
+
+	if (to > bins->n)
+		to = bins->n;
+	*out = (struct hurst){ .h = NAN, .error = NAN };
+	if (to > from)
+		hurst_estimate(bins->counts + from, to - from,
+			       2 * (size_t)BINS_PER_CYCLE, out);
+}
+
+void sim_watch_similarity(const struct sim_watch *w,
+			  const struct sim_metrics *m, struct results *r)
+{
+	const struct scenario *s = w->build->scenario;
+	struct table *t = NULL;
+
+	for (size_t i = 0; w->bins && i < s->n_traffic; i++) {
+		const struct scn_traffic *row = &s->traffic[i];
+		struct hurst h;
+
+		if (!w->bins[i].width)
+			continue;
+		if (!t)
+			t = results_table(r, "self-similarity",
+					  "how bursts persist over time scales",
+					  similarity_columns);
+		find_exponent(&w->bins[i], m, &h);
+		double width = (double)w->bins[i].width / (double)HD_US;
+
+		table_put_text(t, row->name);
+		table_put_real(t, row->shape);
+		table_put_real(t, (3 - row->shape) / 2);
+		table_put_real(t, h.h);
+		table_put_real(t, h.error);
+		table_put_real(t, h.n_scales ? (double)h.first * width : NAN);
+		table_put_real(t, h.n_scales ? (double)h.last * width : NAN);
+		if (!h.n_scales)
+			results_remark(
+				r,
+				"'%s' was measured for too short a time to "
+				"tell its Hurst exponent: 512 times on + off "
+				"would do",
+				row->name);
+	}
+}
