@@ -219,6 +219,20 @@ static bool port_differs(const struct sim_record *want,
 	return false;
 }
 
+bool records_differ(struct sim_record *want, struct sim_record *got,
+		    uint32_t n_ports, struct strbuf *why)
+{
+	bool differ;
+
+	record_sort(want);
+	record_sort(got);
+	differ = events_differ(want, got, why);
+	for (uint32_t i = 0; i < n_ports; i++)
+		if (port_differs(want, got, i, why))
+			return true;
+	return differ;
+}
+
 bool compare_differs(const struct scenario *s, const struct subject *subject,
 		     struct strbuf *why)
 {
@@ -229,15 +243,7 @@ bool compare_differs(const struct scenario *s, const struct subject *subject,
 
 	oracle_run(&c, ORACLE_TRUE, &want, &stats);
 	subject->replay(&c, subject->context, &got);
-	record_sort(&want);
-	record_sort(&got);
-	differs = events_differ(&want, &got, why);
-	for (uint32_t i = 0; i < s->fabric.setup.n_ports; i++) {
-		if (port_differs(&want, &got, i, why)) {
-			differs = true;
-			break;
-		}
-	}
+	differs = records_differ(&want, &got, c.setup->n_ports, why);
 	oracle_record_fini(&want);
 	oracle_record_fini(&got);
 	return differs;

@@ -34,6 +34,12 @@ struct plan {
 void plan_apply(const struct plan *p, struct scenario *s);
 
 /*
+ * Whether two records of a setup with n_ports ports differ; sorts their
+ * events.
+ */
+bool records_differ(struct sim_record *want, struct sim_record *got,
+		    uint32_t n_ports, struct strbuf *why);
+/*
  * Whether the subject differs from the oracle; `why` (may be NULL) gets the
  * first differing event, in order of time, and the first differing counter.
  */
@@ -45,7 +51,7 @@ void compare_shrink(struct plan *p, const struct subject *subject);
 void compare_report(const struct plan *p, const struct subject *subject,
 		    FILE *to);
 
-/* The plan as options of the compare program, and back; false if malformed. */
+/* The plan as options of compare_test. */
 void plan_print(const struct plan *p, FILE *to);
 
 #endif

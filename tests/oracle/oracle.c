@@ -53,7 +53,7 @@ static void faults(struct oracle *o)
 			o->ports[f->port].stuck = true;
 			break;
 		case SIM_SINK_FREE:
-			o->ports[f->port].stuck = false;
+			sink_release(o, f->port);
 			break;
 		}
 	}

@@ -34,6 +34,7 @@ struct slot {
 	hd_time d_in;  /* so the tail arrives at head + d_in */
 	hd_time first; /* fifo: since when first of its buffer, or NEVER */
 	bool dropped;  /* at its arrival (A3): stands in no queue */
+	bool released; /* held by a sink that is free now (F7) */
 	bool freed;    /* its space is free already (mutations only) */
 	uint32_t n_copies;
 	struct copy copies[MAX_COPIES];
@@ -173,6 +174,7 @@ void queue_push(struct oracle *o, struct queue *q, struct outgoing item);
 void heads_arrive(struct oracle *o);
 void space_comes_free(struct oracle *o);
 bool discards(struct oracle *o);
+void sink_release(struct oracle *o, uint32_t port);
 void deliveries(struct oracle *o);
 void crossbar_grants(struct oracle *o);
 void link_grants(struct oracle *o);

@@ -531,6 +531,17 @@ bool discards(struct oracle *o)
 
 /* ---- T2, phase 2: deliveries (T13, F7) ---- */
 
+/* What a stuck sink has held is due now, even if it sticks again at once. */
+void sink_release(struct oracle *o, uint32_t port)
+{
+	struct port *p = &o->ports[port];
+
+	p->stuck = false;
+	for (size_t i = 0; i < p->n_slots; i++)
+		if (p->slots[i]->head + p->slots[i]->d_in < o->now)
+			p->slots[i]->released = true;
+}
+
 static void sink_deliver(struct oracle *o, uint32_t port)
 {
 	struct port *p = &o->ports[port];
@@ -539,10 +550,11 @@ static void sink_deliver(struct oracle *o, uint32_t port)
 	for (size_t i = 0; i < p->n_slots; i++) {
 		struct slot *slot = p->slots[i];
 		bool arrived = slot->head + slot->d_in <= o->now;
+		bool held = p->stuck && !slot->released;
 
-		if (arrived && p->stuck && o->mutation == MUT_STUCK_FREES_SPACE)
+		if (arrived && held && o->mutation == MUT_STUCK_FREES_SPACE)
 			slot_free_space(o, port, slot);
-		if (slot->dropped || !arrived || p->stuck) {
+		if (slot->dropped || !arrived || held) {
 			p->slots[kept++] = slot;
 			continue;
 		}
