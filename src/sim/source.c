@@ -253,7 +253,7 @@ void packet_enter(struct sim *s, uint32_t id)
 }
 
 static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
-			struct sim_address to)
+			struct sim_address to, unsigned sl)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	uint32_t id = packet_new(s);
@@ -271,7 +271,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.dlid = to.dlid,
 		.pkey = f->pkey,
 		.out_vl = f->management ? VL_MANAGEMENT : 0,
-		.sl = f->sl & 15u,
+		.sl = sl & 15u,
 		.flags = f->kind == SIM_SATURATING ? P_SOURCE : 0,
 	};
 	if (s->extras)
@@ -292,8 +292,8 @@ static void message_emit(struct sim *s, uint32_t flow)
 
 	src->made++;
 	for (uint32_t i = 0; i + 1 < f->packets; i++)
-		packet_emit(s, flow, f->bytes, to);
-	packet_emit(s, flow, last, to);
+		packet_emit(s, flow, f->bytes, to, f->sl);
+	packet_emit(s, flow, last, to, f->sl);
 }
 
 static void trace_emit(struct sim *s, uint32_t flow)
@@ -303,7 +303,7 @@ static void trace_emit(struct sim *s, uint32_t flow)
 	struct sim_address to = { .dlid = a->dlid, .target = TOPO_NONE };
 
 	s->sources[flow].made++;
-	packet_emit(s, flow, a->bytes, to);
+	packet_emit(s, flow, a->bytes, to, a->sl);
 }
 
 /* The next packet of a saturating flow. */
@@ -325,7 +325,7 @@ static void saturate(struct sim *s, uint32_t flow)
 		src->sent_of_message = 0;
 	packet_emit(s, flow,
 		    is_last && f->last_bytes ? f->last_bytes : f->bytes,
-		    src->current);
+		    src->current, f->sl);
 }
 
 void source_granted(struct sim *s, uint32_t flow)

@@ -79,6 +79,8 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	for (size_t i = 0; i < f->n_trace; i++) {
 		if (f->trace[i].bytes > s->max_bytes)
 			s->max_bytes = f->trace[i].bytes;
+		sl_add(s, f->trace[i].sl & 15);
+		*vl15 = *vl15 || f->trace[i].management;
 	}
 }
 

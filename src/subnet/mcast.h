@@ -66,9 +66,12 @@ struct mcast_check {
 	uint64_t n_loops;      /* senders whose packets never end */
 	uint64_t n_cables;     /* copies on cables, hosts' cables included */
 	unsigned max_hops;     /* cables between switches to a member */
-	/* The first fault: which group and sender. */
+	/* The first fault: which group, sender and receiver (TOPO_NONE if it
+	 * is a loop), and how many copies the receiver gets. */
 	uint32_t fault_group;
 	port_id fault_sender;
+	port_id fault_receiver;
+	uint64_t fault_copies;
 };
 
 /* Sends one packet per sender of every group through the tables. */

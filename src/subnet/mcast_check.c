@@ -180,6 +180,15 @@ static void flood_from(struct flood *f, port_id sender)
 		f->index[(size_t)f->places[i].in * N_VLS + f->places[i].vl] = 0;
 }
 
+/* Remembers who is the first to receive what it should not. */
+static void note_fault(struct mcast_check *o, port_id receiver, uint64_t copies)
+{
+	if (o->fault_receiver != TOPO_NONE)
+		return;
+	o->fault_receiver = receiver;
+	o->fault_copies = copies;
+}
+
 static void judge(struct flood *f, port_id sender)
 {
 	struct mcast_check *o = f->out;
@@ -194,10 +203,14 @@ static void judge(struct flood *f, port_id sender)
 		o->n_missing += f->received[p] == 0;
 		if (f->received[p] > 1)
 			o->n_duplicates += f->received[p] - 1;
+		if (f->received[p] != 1)
+			note_fault(o, p, f->received[p]);
 		f->received[p] = 0;
 	}
 	for (port_id p = 0; p < f->s->topo->n_ports; p++) {
 		o->n_strays += f->received[p];
+		if (f->received[p])
+			note_fault(o, p, f->received[p]);
 		f->received[p] = 0;
 	}
 	o->n_loops += f->loops;
@@ -244,7 +257,8 @@ static void flood_all(const struct subnet *s, struct mcast_check *out,
 
 void check_mcast(const struct subnet *s, struct mcast_check *out)
 {
-	*out = (struct mcast_check){ .fault_sender = TOPO_NONE };
+	*out = (struct mcast_check){ .fault_sender = TOPO_NONE,
+				     .fault_receiver = TOPO_NONE };
 	flood_all(s, out, NULL);
 }
 

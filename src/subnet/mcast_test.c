@@ -9,6 +9,7 @@
 #include "subnet/deadlock.h"
 #include "subnet/fabric_for_tests.h"
 #include "subnet/mcast.h"
+#include "subnet/mcast_load.h"
 #include "subnet/route.h"
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
@@ -145,6 +146,155 @@ static void broadcast_costs_what_theory_says(void **state)
 	check_deadlock(&s, false, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	deadlock_check_fini(&lock);
+	tear_down(&t, &s);
+}
+
+/* Adds port `out` of N(x,y) to the first MLID. */
+static void put(struct subnet *s, unsigned x, unsigned y, unsigned out)
+{
+	s->mft[0].ports[(size_t)found_at(s, x, y) * s->mft[0].words] |=
+		UINT64_C(1) << out;
+}
+
+/*
+ * Figures 3 and 4: N(1,1) to N(2,2), N(3,2), N(3,3). By XY their union is a
+ * tree. Negative-first may go by N(2,1) and N(3,1) to N(3,2) and by N(1,2)
+ * and N(2,2) to the others: the union then enters N(3,2) from two sides.
+ */
+static void
+a_union_over_negative_first_gives_one_member_two_copies(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct mcast_check c;
+
+	(void)state;
+	set_up(&t, &s, "node-mesh --columns=4 --rows=4", "xy", &by_paper);
+	port_id members[] = { s.port_of_lid[0][2 * 4 + 2 + 1],
+			      s.port_of_lid[0][3 * 4 + 2 + 1],
+			      s.port_of_lid[0][3 * 4 + 3 + 1] };
+
+	add(&s, MCAST_XY, s.port_of_lid[0][1 * 4 + 1 + 1], members, 3);
+	check_mcast(&s, &c);
+	assert_true(mcast_check_is_clean(&c));
+	assert_int_equal(c.n_cables, 5); /* Figure 3 (b) */
+	assert_int_equal(c.fault_receiver, TOPO_NONE);
+	/* Figure 4 (b): 1 = E, 2 = N. */
+	memset(s.mft[0].ports, 0,
+	       s.n_switches * s.mft[0].words * sizeof(*s.mft[0].ports));
+	put(&s, 1, 1, 1);
+	put(&s, 1, 1, 2);
+	put(&s, 2, 1, 1);
+	put(&s, 3, 1, 2);
+	put(&s, 1, 2, 1);
+	put(&s, 2, 2, 1);
+	put(&s, 2, 2, 0);
+	put(&s, 3, 2, 2);
+	put(&s, 3, 2, 0);
+	put(&s, 3, 3, 0);
+	check_mcast(&s, &c);
+	assert_int_equal(c.n_missing, 0);
+	/* What enters twice goes on twice: N(3,3) has two of them as well. */
+	assert_int_equal(c.n_duplicates, 2);
+	assert_int_equal(c.fault_receiver, members[1]);
+	assert_int_equal(c.fault_copies, 2);
+	tear_down(&t, &s);
+}
+
+/* Both engines of the figures carry unicast without a circle. */
+static void xy_and_negative_first_both_carry_unicast(void **state)
+{
+	static const char *const engines[] = { "xy", "negative-first" };
+	uint64_t hops[2] = { 0, 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct topo t;
+		struct subnet s;
+		struct deadlock_check lock;
+		struct mcast_load l;
+		port_id ends[16];
+
+		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i],
+		       &by_paper);
+		uint32_t n = all_end_ports(&t, ends);
+
+		mcast_load_init(&l, &s);
+		for (uint32_t k = 0; k < n * n; k++) {
+			if (k / n != k % n)
+				assert_true(mcast_load_unicast(&l, ends[k / n],
+							       ends[k % n]));
+		}
+		hops[i] = mcast_load_peak(&l).total;
+		mcast_load_fini(&l);
+		check_deadlock(&s, false, &lock);
+		assert_int_equal(lock.n_cycle, 0);
+		deadlock_check_fini(&lock);
+		tear_down(&t, &s);
+	}
+	/* 256 pairs at 2 (k^2 - 1) / 3k = 2.5 hops; both are minimal. */
+	assert_int_equal(hops[0], 640);
+	assert_int_equal(hops[1], 640);
+}
+
+/* One message to all others, from each of `from`, both ways. */
+static struct mcast_peak peak_of(struct subnet *s, const port_id *from,
+				 uint32_t n_from, bool unicast)
+{
+	struct mcast_load l;
+	port_id ends[256];
+	uint32_t n = all_end_ports(s->topo, ends);
+
+	mcast_clear(s);
+	mcast_load_init(&l, s);
+	for (uint32_t i = 0; i < n_from; i++) {
+		if (!unicast) {
+			add(s, MCAST_XY, from[i], ends, n);
+			assert_true(mcast_load_tree(
+				&l, from[i], s->groups[s->n_groups - 1].mlid));
+		}
+		for (uint32_t k = 0; unicast && k < n; k++) {
+			if (ends[k] != from[i])
+				assert_true(mcast_load_unicast(&l, from[i],
+							       ends[k]));
+		}
+	}
+	struct mcast_peak peak = mcast_load_peak(&l);
+
+	mcast_load_fini(&l);
+	return peak;
+}
+
+static void loads_of_the_16_by_16_mesh_are_the_exact_ones(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	port_id ends[256];
+
+	(void)state;
+	set_up(&t, &s, "node-mesh --columns=16 --rows=16", "xy", &by_paper);
+	assert_int_equal(all_end_ports(&t, ends), 256);
+	port_id corner = s.port_of_lid[0][1];
+	port_id centre = s.port_of_lid[0][7 * 16 + 7 + 1];
+
+	assert_int_equal(peak_of(&s, &corner, 1, true).total, 3840);
+	assert_int_equal(peak_of(&s, &corner, 1, false).total, 255);
+	assert_int_equal(peak_of(&s, &centre, 1, true).total, 2048);
+	assert_int_equal(peak_of(&s, &centre, 1, false).total, 255);
+	struct mcast_peak unicast = peak_of(&s, ends, 256, true);
+	struct mcast_peak tree = peak_of(&s, ends, 256, false);
+
+	/* Means over sources: 2720 and 255, 32/3 of it. */
+	assert_int_equal(unicast.total, 256 * 2720);
+	assert_int_equal(tree.total, 256 * 255);
+	assert_int_equal(unicast.total * 3, tree.total * 32);
+	/* k^3/4 and k(k-1) on the busiest cable. */
+	assert_int_equal(unicast.link, 1024);
+	assert_int_equal(unicast.injection, 255);
+	assert_int_equal(unicast.ejection, 255);
+	assert_int_equal(tree.link, 240);
+	assert_int_equal(tree.injection, 1);
+	assert_int_equal(tree.ejection, 255);
 	tear_down(&t, &s);
 }
 
@@ -350,6 +500,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figure_9_of_the_paper_comes_out_exactly),
 		cmocka_unit_test(broadcast_costs_what_theory_says),
+		cmocka_unit_test(
+			a_union_over_negative_first_gives_one_member_two_copies),
+		cmocka_unit_test(xy_and_negative_first_both_carry_unicast),
+		cmocka_unit_test(loads_of_the_16_by_16_mesh_are_the_exact_ones),
 		cmocka_unit_test(one_mlid_for_two_sources_duplicates),
 		cmocka_unit_test(
 			trees_reach_each_member_once_on_random_fabrics),

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/collective/collective.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* An operation under way. */
+struct run {
+	const struct coll_op *op;
+	enum coll_scheme scheme;
+	struct coll_result *out;
+	uint32_t packets;       /* of a message */
+	uint32_t words;         /* of a message's set of packets */
+	uint64_t *seen;         /* [source][member][word] */
+	uint32_t *received;     /* [source][member] */
+	hd_time *last;          /* per member: its latest packet */
+	uint32_t *member_of;    /* per sim port */
+	uint32_t *own;          /* per source: its place among the members */
+	uint32_t *end_of;       /* per port of the topology: sim node */
+	struct sim_flow *flows; /* per source */
+	struct sim_arrival *arrivals;
+};
+
+uint32_t coll_packets(const struct coll_op *op)
+{
+	uint64_t n = (op->bytes + op->mtu - 1) / op->mtu;
+
+	return n ? (uint32_t)n : 1;
+}
+
+static uint32_t extra_bytes(const struct coll_op *op, enum coll_scheme scheme)
+{
+	return op->overhead + (scheme == COLL_MULTICAST ? op->grh : 0);
+}
+
+uint64_t coll_wire_bytes(const struct coll_op *op, enum coll_scheme scheme)
+{
+	return op->bytes + (uint64_t)coll_packets(op) * extra_bytes(op, scheme);
+}
+
+static uint32_t packet_bytes(const struct run *r, uint32_t packet)
+{
+	const struct coll_op *op = r->op;
+	uint64_t left = op->bytes - (uint64_t)packet * op->mtu;
+
+	return (uint32_t)(left < op->mtu ? left : op->mtu) +
+	       extra_bytes(op, r->scheme);
+}
+
+/* ---- who is who --------------------------------------------------------- */
+
+static void run_init(struct run *r, const struct sim_setup *setup)
+{
+	const struct coll_op *op = r->op;
+	size_t pairs = (size_t)op->n_sources * op->n_members;
+	uint32_t n_origins = setup->subnet->topo->n_ports;
+
+	r->packets = coll_packets(op);
+	r->words = (r->packets + 63) / 64;
+	r->seen = hd_alloc(pairs * r->words, sizeof(*r->seen));
+	r->received = hd_alloc(pairs, sizeof(*r->received));
+	r->last = hd_alloc(op->n_members, sizeof(*r->last));
+	r->member_of = hd_alloc(setup->n_ports, sizeof(*r->member_of));
+	r->own = hd_alloc(op->n_sources, sizeof(*r->own));
+	r->end_of = hd_alloc(n_origins, sizeof(*r->end_of));
+	for (uint32_t p = 0; p < n_origins; p++)
+		r->end_of[p] = SIM_NONE;
+	for (uint32_t p = 0; p < setup->n_ports; p++)
+		r->member_of[p] = SIM_NONE;
+	for (uint32_t v = 0; v < setup->n_nodes; v++) {
+		uint32_t p = setup->nodes[v].first_port + 1;
+
+		if (setup->nodes[v].kind == SIM_END)
+			r->end_of[setup->ports[p].origin] = v;
+	}
+	for (uint32_t i = 0; i < op->n_members; i++) {
+		uint32_t v = r->end_of[op->members[i]];
+
+		if (v != SIM_NONE)
+			r->member_of[setup->nodes[v].first_port + 1] = i;
+	}
+	for (uint32_t i = 0; i < op->n_sources; i++) {
+		uint32_t v = r->end_of[op->sources[i]];
+
+		r->own[i] =
+			v == SIM_NONE
+				? SIM_NONE
+				: r->member_of[setup->nodes[v].first_port + 1];
+	}
+}
+
+static void run_fini(struct run *r)
+{
+	free(r->seen);
+	free(r->received);
+	free(r->last);
+	free(r->member_of);
+	free(r->own);
+	free(r->end_of);
+	free(r->flows);
+	free(r->arrivals);
+}
+
+/* ---- trees -------------------------------------------------------------- */
+
+static bool has_port(const port_id *ports, uint32_t n, port_id p)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ports[i] == p)
+			return true;
+	}
+	return false;
+}
+
+/* The table's entry for a host that only sends: no copies for it. */
+static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
+{
+	const struct topo *t = s->topo;
+	node_id v = t->ports[p].node;
+	port_id at = topo_is_switch(t, v) ? p : t->ports[p].peer;
+	struct mft *m = &s->mft[g->subnet];
+	switch_id sw = s->switch_of_node[t->ports[at].node];
+	unsigned number = t->ports[at].number;
+
+	m->ports[((size_t)(g->mlid - LID_FIRST_MCAST) * s->n_switches + sw) *
+			 m->words +
+		 number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+/* One tree on which all sources and members stand. */
+static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
+				   struct mcast_group *want, struct diag *d)
+{
+	port_id *all =
+		hd_alloc((size_t)op->n_members + op->n_sources, sizeof(*all));
+	uint32_t n = op->n_members;
+
+	for (uint32_t i = 0; i < n; i++)
+		all[i] = op->members[i];
+	for (uint32_t i = 0; i < op->n_sources; i++) {
+		if (!has_port(op->members, op->n_members, op->sources[i]))
+			all[n++] = op->sources[i];
+	}
+	want->members = all;
+	want->n_members = n;
+	want->source = TOPO_NONE;
+	enum hd_status status = mcast_add(s, want, d);
+
+	if (status == HD_OK) {
+		struct mcast_group *g = &s->groups[s->n_groups - 1];
+
+		g->n_members = op->n_members;
+		for (uint32_t i = op->n_members; i < n; i++)
+			mute(s, g, all[i]);
+	}
+	free(all);
+	return status;
+}
+
+enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
+			  struct diag *d)
+{
+	struct mcast_group want = {
+		.method = op->tree,
+		.members = (port_id *)op->members,
+		.n_members = op->n_members,
+		.subnet = subnet->topo->ports[op->members[0]].subnet,
+	};
+	enum hd_status status = HD_OK;
+
+	mcast_clear(subnet);
+	if (op->tree == MCAST_SHARED)
+		return plant_shared(subnet, op, &want, d);
+	if (op->n_sources > mcast_mlids_left(subnet, want.subnet))
+		return diag_fail(d, HD_ERR_FULL,
+				 "multicast: a tree per source needs %u MLIDs,"
+				 " the subnet has %u",
+				 op->n_sources,
+				 mcast_mlids_left(subnet, want.subnet));
+	for (uint32_t i = 0; i < op->n_sources && status == HD_OK; i++) {
+		want.source = op->sources[i];
+		status = mcast_add(subnet, &want, d);
+	}
+	return status;
+}
+
+/* ---- what is sent ------------------------------------------------------- */
+
+/* The k-th member that source i sends a copy to: those after itself first, so
+ * that not all sources turn to one member at once. */
+static uint32_t member_at(const struct run *r, uint32_t i, uint32_t k)
+{
+	uint32_t n = r->op->n_members;
+
+	if (r->own[i] != SIM_NONE)
+		return (r->own[i] + 1 + k) % n;
+	return (uint32_t)(((uint64_t)i * n / r->op->n_sources + k) % n);
+}
+
+static uint32_t copies_of(const struct run *r, uint32_t i)
+{
+	if (r->scheme == COLL_MULTICAST)
+		return 1;
+	return r->op->n_members - (r->own[i] != SIM_NONE);
+}
+
+static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
+		      struct sim_arrival *at)
+{
+	const struct coll_op *op = r->op;
+	uint32_t n_copies = copies_of(r, i), n = 0;
+
+	r->flows[i] = (struct sim_flow){
+		.kind = SIM_TRACE,
+		.source = r->end_of[op->sources[i]],
+		.pkey = 0xffff,
+		.to.self = SIM_NONE,
+		.packets = 1,
+		.trace = at,
+	};
+	for (uint32_t k = 0; k < n_copies; k++) {
+		uint32_t member = member_at(r, i, k);
+		lid_t dlid = s->lid_of_port[op->members[member]];
+
+		if (r->scheme == COLL_MULTICAST)
+			dlid = s->groups[i < s->n_groups ? i : 0].mlid;
+		for (uint32_t q = 0; q < r->packets; q++) {
+			uint32_t turn = op->per_packet ? i + n : i + k;
+
+			at[n++] = (struct sim_arrival){
+				.dlid = dlid,
+				.pkey = 0xffff,
+				.bytes = packet_bytes(r, q),
+				.sl = (uint8_t)(turn % op->lanes),
+			};
+		}
+	}
+	r->flows[i].n_trace = n;
+}
+
+static void fill_flows(struct run *r, const struct subnet *s)
+{
+	uint32_t n_sources = r->op->n_sources;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < n_sources; i++)
+		n += (size_t)copies_of(r, i) * r->packets;
+	r->flows = hd_alloc(n_sources, sizeof(*r->flows));
+	r->arrivals = hd_alloc(n, sizeof(*r->arrivals));
+	n = 0;
+	for (uint32_t i = 0; i < n_sources; i++) {
+		fill_flow(r, s, i, &r->arrivals[n]);
+		n += r->flows[i].n_trace;
+	}
+}
+
+/* ---- what arrives ------------------------------------------------------- */
+
+static void count_delivery(struct run *r, const struct sim_event_record *e,
+			   uint32_t member)
+{
+	uint32_t packet = e->sequence % r->packets;
+	size_t pair = (size_t)e->flow * r->op->n_members + member;
+	uint64_t *word = &r->seen[pair * r->words + packet / 64];
+	uint64_t bit = UINT64_C(1) << packet % 64;
+
+	if (*word & bit) {
+		r->out->duplicates++;
+		return;
+	}
+	*word |= bit;
+	r->out->reordered += packet != r->received[pair];
+	r->received[pair]++;
+	r->out->delivered++;
+	if (e->time > r->last[member])
+		r->last[member] = e->time;
+}
+
+static void on_end(void *context, const struct sim_event_record *e)
+{
+	struct run *r = context;
+	uint32_t member;
+
+	if (e->fate != SIM_DELIVERED) {
+		r->out->lost[e->fate]++;
+		return;
+	}
+	member = r->member_of[e->where];
+	if (member == SIM_NONE || member == r->own[e->flow] ||
+	    (r->scheme == COLL_UNICAST &&
+	     member != member_at(r, e->flow, e->sequence / r->packets)))
+		r->out->strays++;
+	else
+		count_delivery(r, e, member);
+}
+
+static void note_pair(struct run *r, uint32_t i, uint32_t member)
+{
+	struct coll_result *out = r->out;
+	size_t pair = (size_t)i * r->op->n_members + member;
+	uint32_t lacks = r->packets - r->received[pair];
+
+	out->messages++;
+	out->packets += r->packets;
+	if (lacks == 0)
+		return;
+	out->member_lacks[member] += lacks;
+	out->lacking = hd_grow(out->lacking, &out->lacking_cap,
+			       out->n_lacking + 1, sizeof(*out->lacking));
+	out->lacking[out->n_lacking++] =
+		(struct coll_pair){ .source = i, .member = member };
+}
+
+static void conclude(struct run *r)
+{
+	struct coll_result *out = r->out;
+	uint32_t n = r->op->n_members, served = 0;
+
+	out->member_done = hd_alloc(n, sizeof(*out->member_done));
+	out->member_lacks = hd_alloc(n, sizeof(*out->member_lacks));
+	for (uint32_t i = 0; i < r->op->n_sources; i++) {
+		for (uint32_t k = 0; k < n; k++) {
+			if (k != r->own[i])
+				note_pair(r, i, k);
+		}
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		bool whole = out->member_lacks[k] == 0;
+
+		out->member_done[k] = whole ? r->last[k] : HD_TIME_NEVER;
+		if (out->member_done[k] > out->completion)
+			out->completion = out->member_done[k];
+		/* A lone source among the members waits for nothing. */
+		if (!whole || r->last[k] == 0)
+			continue;
+		out->mean += (double)r->last[k];
+		served++;
+	}
+	if (served)
+		out->mean /= served;
+}
+
+static enum hd_status check_op(const struct run *r, struct diag *d)
+{
+	const struct coll_op *op = r->op;
+	bool bad = false;
+
+	for (uint32_t i = 0; i < op->n_sources; i++)
+		bad |= r->end_of[op->sources[i]] == SIM_NONE;
+	for (uint32_t i = 0; i < op->n_members; i++)
+		bad |= r->end_of[op->members[i]] == SIM_NONE;
+	if (bad)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "multicast: a source or member is no host of"
+				 " the fabric");
+	if (op->n_members == 1 && op->n_sources == 1 && r->own[0] == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "multicast: the group has no member but the"
+				 " source itself");
+	return HD_OK;
+}
+
+enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
+			const struct coll_op *op, enum coll_scheme scheme,
+			struct diag *d, struct coll_result *out)
+{
+	struct run r = { .op = op, .scheme = scheme, .out = out };
+	struct sim_rules rules;
+	struct sim_hooks hooks = { .context = &r, .ended = on_end };
+
+	*out = (struct coll_result){ .state = SIM_IDLE };
+	run_init(&r, setup);
+	enum hd_status status = check_op(&r, d);
+
+	if (status == HD_OK && scheme == COLL_MULTICAST)
+		status = coll_plant(subnet, op, d);
+	if (status == HD_OK) {
+		fill_flows(&r, subnet);
+		sim_rules_init(&rules);
+		rules.stop = op->horizon;
+		rules.flow_metrics = false;
+		rules.port_metrics = false;
+		struct sim *s = sim_new(setup, r.flows, op->n_sources, &rules);
+
+		sim_set_hooks(s, &hooks);
+		out->state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
+		out->out_of_order = sim_metrics(s)->checks.out_of_order;
+		out->hops = sim_metrics(s)->hops;
+		out->n_mlids = scheme == COLL_MULTICAST ? subnet->n_groups : 0;
+		sim_free(s);
+		conclude(&r);
+	}
+	run_fini(&r);
+	return status;
+}
+
+void coll_result_fini(struct coll_result *r)
+{
+	free(r->member_done);
+	free(r->member_lacks);
+	free(r->lacking);
+	*r = (struct coll_result){ .state = SIM_IDLE };
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/collective/collective.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/collective/fabric.h"
+#include "subnet/direction.h"
+
+#define MAX_HOSTS 256
+
+/* A fabric, and an operation on all or some of its hosts. */
+struct bed {
+	struct coll_fabric f;
+	port_id sources[MAX_HOSTS], members[MAX_HOSTS];
+	struct coll_op op;
+};
+
+struct wish {
+	unsigned columns, rows, lanes;
+	const char *sw; /* what is said of switches besides */
+	uint64_t bytes;
+};
+
+static void set_up(struct bed *b, const struct wish *w)
+{
+	char text[1024];
+	struct diag d = { .status = HD_OK };
+
+	snprintf(text, sizeof(text),
+		 "fabric:\n"
+		 "  topology: {kind: node-mesh, columns: %u, rows: %u}\n"
+		 "  link: {rate: 2Gb/s, propagation: 5ns}\n"
+		 "  switch: {routing: 95ns, arbitration: 0ns%s}\n"
+		 "  packet: {overhead: 0}\n"
+		 "  routing: {engine: xy, lids: paper}\n"
+		 "qos: {lanes: %u}\n"
+		 "traffic: [{name: op, kind: messages, payload: %u}]\n",
+		 w->columns, w->rows, w->sw ? w->sw : "", w->lanes,
+		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
+	if (coll_fabric_init(&b->f, text, "test", &d) != HD_OK)
+		fail_msg("%u:%u: %s", d.line, d.column, d.message);
+	const struct selection *hosts = selector_hosts(b->f.build.selector);
+
+	assert_true(hosts->n <= MAX_HOSTS);
+	for (uint32_t i = 0; i < hosts->n; i++)
+		b->sources[i] = b->members[i] = hosts->ports[i];
+	b->op = (struct coll_op){
+		.sources = b->sources,
+		.n_sources = hosts->n,
+		.members = b->members,
+		.n_members = hosts->n,
+		.bytes = w->bytes,
+		.mtu = 4096,
+		.lanes = (uint8_t)w->lanes,
+		.tree = MCAST_XY,
+	};
+}
+
+/* The port of N(x, y). */
+static port_id at(const struct bed *b, unsigned x, unsigned y)
+{
+	const struct subnet *s = &b->f.build.subnet;
+
+	return s->port_of_lid[0][x * b->f.build.topo.dims[1] + y + 1];
+}
+
+static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (coll_run(&b->f.build.setup, &b->f.build.subnet, &b->op, scheme, &d,
+		     r) != HD_OK)
+		fail_msg("%s", d.message);
+}
+
+/* Everything came, once, and not earlier than anything can. */
+static hd_time run_well(struct bed *b, enum coll_scheme scheme)
+{
+	struct coll_result r;
+
+	run(b, scheme, &r);
+	hd_time done = r.completion;
+	hd_time bound = coll_bound(&b->f.build.setup, &b->f.build.subnet,
+				   &b->op, scheme);
+
+	assert_int_equal(r.state, SIM_IDLE);
+	assert_int_equal(r.delivered, r.packets);
+	assert_int_equal(r.duplicates + r.strays + r.out_of_order, 0);
+	assert_int_equal(r.n_lacking, 0);
+	assert_true(r.mean <= (double)done);
+	if (done < bound)
+		fail_msg("%s: %llu ps is below the bound of %llu ps",
+			 scheme ? "multicast" : "unicast",
+			 (unsigned long long)done, (unsigned long long)bound);
+	coll_result_fini(&r);
+	return done;
+}
+
+static void all_to_all_delivers_255_copies_to_each_of_256(void **state)
+{
+	struct bed b;
+	struct coll_result r;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 16, 16, 1, NULL, 32 });
+	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+		run(&b, scheme, &r);
+		assert_int_equal(r.messages, 255 * 256);
+		assert_int_equal(r.delivered, 255 * 256);
+		assert_int_equal(r.duplicates + r.strays, 0);
+		assert_int_equal(r.n_mlids, scheme == COLL_MULTICAST ? 256 : 0);
+		/* The ejection of 255 messages of 32 bytes at 4 ns a byte. */
+		assert_true(r.completion > 255 * 32 * 4 * HD_NS);
+		coll_result_fini(&r);
+	}
+	coll_fabric_fini(&b.f);
+}
+
+static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
+{
+	static const uint64_t sizes[] = { 32, 256, 2048, 4096 };
+	struct bed b;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		set_up(&b, &(struct wish){ 16, 16, 1, NULL, sizes[i] });
+		b.op.n_sources = 1;
+		b.sources[0] = at(&b, 0, 0);
+		/* 32 cables and 31 switches to N(15,15), and the message. */
+		assert_int_equal(run_well(&b, COLL_MULTICAST),
+				 32 * 5 * HD_NS + 31 * 95 * HD_NS +
+					 sizes[i] * 4 * HD_NS);
+		/* 255 copies through one injection link. */
+		assert_true(run_well(&b, COLL_UNICAST) >=
+			    255 * sizes[i] * 4 * HD_NS);
+		coll_fabric_fini(&b.f);
+	}
+}
+
+static void long_messages_are_sent_in_packets(void **state)
+{
+	struct bed b;
+	struct coll_result r;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 8192 });
+	b.op.n_sources = 1;
+	assert_int_equal(coll_packets(&b.op), 2);
+	run(&b, COLL_MULTICAST, &r);
+	assert_int_equal(r.messages, 15);
+	assert_int_equal(r.packets, 30);
+	assert_int_equal(r.delivered, 30);
+	coll_result_fini(&r);
+	b.op.bytes = 4097;
+	assert_int_equal(coll_packets(&b.op), 2);
+	b.op.overhead = 26;
+	b.op.grh = 40;
+	assert_int_equal(coll_wire_bytes(&b.op, COLL_UNICAST), 4097 + 52);
+	assert_int_equal(coll_wire_bytes(&b.op, COLL_MULTICAST), 4097 + 132);
+	coll_fabric_fini(&b.f);
+}
+
+/* Sources and members in all shares, lanes in all uses, smallest buffers. */
+static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
+{
+	static const char *const switches[] = {
+		", input_buffer: 1 packets",
+		", order: fifo, input_buffer: 1 packets",
+		", order: fifo, queueing: cioq, speedup: 1, "
+		"input_buffer: 1 packets, output_buffer: 1 packets",
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 27; i++) {
+		struct bed b;
+		unsigned lanes = 1u << i % 3;
+
+		set_up(&b, &(struct wish){ 5, 4, lanes, switches[i / 3 % 3],
+					   8192 });
+		b.op.per_packet = i / 9 == 1;
+		b.op.n_sources = i / 9 == 2 ? 7 : 20;
+		b.op.n_members = i / 9 == 2 ? 9 : 20;
+		b.op.members = i / 9 == 2 ? &b.members[5] : b.members;
+		run_well(&b, COLL_UNICAST);
+		run_well(&b, COLL_MULTICAST);
+		coll_fabric_fini(&b.f);
+	}
+}
+
+static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
+			     enum coll_scheme scheme, double *mean)
+{
+	struct bed b;
+	struct coll_result r;
+	struct diag d = { .status = HD_OK };
+
+	set_up(&b, &(struct wish){ 6, 5, lanes,
+				   ", order: fifo, input_buffer: 2 packets",
+				   8192 });
+	if (direction_set_lanes(&b.f.build.subnet, l, &d) != HD_OK)
+		fail_msg("%s", d.message);
+	run(&b, scheme, &r);
+	hd_time done = r.completion;
+
+	assert_int_equal(r.delivered, r.packets);
+	*mean = r.mean;
+	coll_result_fini(&r);
+	coll_fabric_fini(&b.f);
+	return done;
+}
+
+static void both_namings_of_four_lanes_give_the_same(void **state)
+{
+	(void)state;
+	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+		double text, figures, two;
+		hd_time a = run_dedicated(&lanes_e_n_w_s, 4, scheme, &text);
+		hd_time c = run_dedicated(&lanes_n_e_s_w, 4, scheme, &figures);
+		hd_time e = run_dedicated(&lanes_ne_sw, 2, scheme, &two);
+
+		assert_int_equal(a, c);
+		assert_true(text == figures);
+		/* A port has one lane either way. */
+		assert_int_equal(a, e);
+		assert_true(text == two);
+	}
+}
+
+/*
+ * Two multicasts that need east and north of one switch: were both outputs
+ * taken one by one, each packet could hold the one and wait for the other.
+ */
+static void crossing_multicasts_complete(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 4, 4, 1,
+				   ", order: fifo, input_buffer: 1 packets",
+				   4096 });
+	for (unsigned x = 0; x < 2; x++) {
+		b.op.n_sources = 2;
+		b.sources[0] = at(&b, 0, 1);
+		b.sources[1] = x ? at(&b, 1, 0) : at(&b, 1, 1);
+		b.op.n_members = 4;
+		b.members[0] = at(&b, 1, 2);
+		b.members[1] = at(&b, 3, 1);
+		b.members[2] = at(&b, 1, 3);
+		b.members[3] = at(&b, 2, 3);
+		run_well(&b, COLL_MULTICAST);
+	}
+	coll_fabric_fini(&b.f);
+}
+
+static void bit_errors_are_counted_at_each_member(void **state)
+{
+	struct bed b;
+	struct coll_result r;
+	uint64_t lacks = 0, lost = 0;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 2048 });
+	for (uint32_t p = 0; p < b.f.build.setup.n_ports; p++)
+		b.f.build.setup.ports[p].ber = 1e-6;
+	run(&b, COLL_UNICAST, &r);
+	for (uint32_t i = 0; i < b.op.n_members; i++)
+		lacks += r.member_lacks[i];
+	for (unsigned i = SIM_LOST_CORRUPT; i <= SIM_LOST_VL15; i++)
+		lost += r.lost[i];
+	assert_true(lacks > 0);
+	assert_int_equal(r.state, SIM_IDLE);
+	/* A copy of unicast that is lost is one that a member lacks. */
+	assert_int_equal(lost, lacks);
+	assert_int_equal(r.lost[SIM_LOST_CORRUPT], lacks);
+	assert_int_equal(r.delivered + lacks, 240);
+	assert_int_equal(r.n_lacking, lacks);
+	assert_true(r.completion == HD_TIME_NEVER);
+	coll_result_fini(&r);
+	/* One of multicast takes all behind it along. */
+	run(&b, COLL_MULTICAST, &r);
+	assert_true(r.n_lacking >= r.lost[SIM_LOST_CORRUPT]);
+	assert_int_equal(r.delivered + r.n_lacking, 240);
+	coll_result_fini(&r);
+	coll_fabric_fini(&b.f);
+}
+
+static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
+{
+	struct bed b;
+	struct coll_result r;
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	/* N(0,0) sends to a row of four; N(2,0) fails before it is reached. */
+	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096 });
+	const char *name = topo_node_of(&b.f.build.topo, at(&b, 2, 0))->name;
+
+	assert_int_equal(coll_fabric_fail(&b.f, "nobody", 0, &d),
+			 HD_ERR_NOT_FOUND);
+	assert_int_equal(coll_fabric_fail(&b.f, name, 150 * HD_NS, &d), HD_OK);
+	b.op.n_sources = 1;
+	b.sources[0] = at(&b, 0, 0);
+	b.op.n_members = 3;
+	for (unsigned x = 1; x < 4; x++)
+		b.members[x - 1] = at(&b, x, 0);
+	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+		run(&b, scheme, &r);
+		assert_int_equal(r.n_lacking, 2);
+		assert_int_equal(r.lacking[0].member, 1);
+		assert_int_equal(r.lacking[1].member, 2);
+		assert_int_equal(r.delivered, 1);
+		assert_true(r.member_done[0] < HD_TIME_NEVER);
+		coll_result_fini(&r);
+	}
+	/* A sender that is cut off keeps its second copy; that is no hang. */
+	b.sources[0] = at(&b, 2, 0);
+	run(&b, COLL_UNICAST, &r);
+	assert_int_equal(r.delivered, 1);
+	assert_int_equal(r.n_lacking, 1);
+	assert_int_equal(r.lacking[0].member, 0);
+	coll_result_fini(&r);
+	coll_fabric_fini(&b.f);
+}
+
+static void more_trees_than_mlids_are_refused_with_the_count(void **state)
+{
+	static port_id many[16384];
+	struct bed b;
+	struct diag d = { .status = HD_OK };
+	struct coll_result r;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 2, 2, 1, NULL, 32 });
+	for (size_t i = 0; i < 16384; i++)
+		many[i] = b.members[0];
+	b.op.sources = many;
+	b.op.n_sources = 16384;
+	assert_int_equal(coll_plant(&b.f.build.subnet, &b.op, &d), HD_ERR_FULL);
+	assert_non_null(strstr(d.message, "16384 MLIDs"));
+	assert_non_null(strstr(d.message, "has 16383"));
+	assert_int_equal(coll_run(&b.f.build.setup, &b.f.build.subnet, &b.op,
+				  COLL_MULTICAST, &d, &r),
+			 HD_ERR_FULL);
+	coll_fabric_fini(&b.f);
+}
+
+static void senders_that_are_no_members_hear_nothing(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 256 });
+	b.op.tree = MCAST_SHARED;
+	b.op.n_sources = 6;
+	b.op.members = &b.members[4];
+	b.op.n_members = 8;
+	run_well(&b, COLL_MULTICAST); /* strays are none */
+	assert_int_equal(b.f.build.subnet.n_groups, 1);
+	coll_fabric_fini(&b.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_to_all_delivers_255_copies_to_each_of_256),
+		cmocka_unit_test(
+			a_lone_multicast_takes_the_longest_way_and_no_more),
+		cmocka_unit_test(long_messages_are_sent_in_packets),
+		cmocka_unit_test(
+			nothing_is_lost_or_doubled_however_lanes_are_used),
+		cmocka_unit_test(both_namings_of_four_lanes_give_the_same),
+		cmocka_unit_test(crossing_multicasts_complete),
+		cmocka_unit_test(bit_errors_are_counted_at_each_member),
+		cmocka_unit_test(
+			a_failing_switch_ends_in_a_list_of_who_lacks_what),
+		cmocka_unit_test(
+			more_trees_than_mlids_are_refused_with_the_count),
+		cmocka_unit_test(senders_that_are_no_members_hear_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
