@@ -36,6 +36,7 @@ static const struct example examples[] = {
 	  "a live fabric as a net for ibsim" },
 	{ "heddle topo convert opensm-subnet.lst -o site.ibnet",
 	  "OpenSM's list as ibnetdiscover's file" },
+	{ "heddle topo convert site.ibnet -o site.svg", "a picture" },
 	{ "diff <(heddle topo convert a --to links) "
 	  "<(heddle topo convert b --to links)",
 	  "what two fabrics differ in" },

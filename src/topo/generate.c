@@ -260,7 +260,7 @@ const struct generator generators[] = {
 	  two_switch_params, "two-switch --remote 5 --local 5",
 	  build_two_switch },
 	{ "blrm", FAMILY_TWO_SWITCH,
-	  "two switches with two nodes each, for reservation examples",
+	  "two switches with two nodes each (reservation example)",
 	  "Port 1 of S1 and S2 is the cable between them; N1 and N2 are on "
 	  "ports 2 and 3 of S1, N3 and N4 on those of S2.",
 	  blrm_params, "blrm --link '1x SDR'", build_blrm },

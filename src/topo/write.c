@@ -17,6 +17,8 @@ const struct topo_writer topo_writers[] = {
 	{ "ibsim", "net", "a net for ibsim", write_ibsim },
 	{ "links", "links", "a line for each cable, sorted by GUID",
 	  write_links },
+	{ "dot", "dot", "a graph for Graphviz", write_dot },
+	{ "svg", "svg", "a picture", write_svg },
 	{ .name = NULL },
 };
 

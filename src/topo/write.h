@@ -42,6 +42,8 @@ void write_ibnetdiscover_g(const struct topo *t, struct strbuf *out);
 void write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out);
 void write_ibsim(const struct topo *t, struct strbuf *out);
 void write_links(const struct topo *t, struct strbuf *out);
+void write_dot(const struct topo *t, struct strbuf *out);
+void write_svg(const struct topo *t, struct strbuf *out);
 
 /*
  * All nodes in the order in which a text file has them: switches, then
