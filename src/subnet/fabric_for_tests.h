@@ -164,13 +164,16 @@ static inline void shuffle(struct topo *t, uint64_t seed)
 		node_id id = topo_add_node(&copy, v->kind, v->n_ports, v->name);
 
 		copy.nodes[id].guid = v->guid;
+		copy.nodes[id].system_guid = v->system_guid;
 		copy.nodes[id].enhanced_port0 = v->enhanced_port0;
+		copy.nodes[id].line = v->line;
 		for (unsigned n = 0; n <= v->n_ports; n++) {
 			port_id p = copy.nodes[id].first_port + n;
 
 			moved[v->first_port + n] = p;
-			copy.ports[p].guid = t->ports[v->first_port + n].guid;
-			copy.ports[p].vls = t->ports[v->first_port + n].vls;
+			copy.ports[p] = t->ports[v->first_port + n];
+			copy.ports[p].node = id;
+			copy.ports[p].peer = TOPO_NONE;
 		}
 	}
 	for (port_id p = 0; p < t->n_ports; p++) {
@@ -179,6 +182,9 @@ static inline void shuffle(struct topo *t, uint64_t seed)
 		if (peer != TOPO_NONE && p < peer)
 			topo_link(&copy, moved[p], moved[peer]);
 	}
+	copy.source.from_node = t->source.from_node;
+	copy.source.from_port = t->source.from_port;
+	copy.n_subnets = t->n_subnets;
 	free(order);
 	free(moved);
 	topo_fini(t);

@@ -13,6 +13,7 @@ const char *const mcast_method_names[N_MCAST_METHODS + 1] = {
 	[MCAST_UNION] = "union",
 	[MCAST_SHORTEST] = "shortest",
 	[MCAST_SHARED] = "shared",
+	[MCAST_FILE] = "file",
 };
 
 /* A tree over switches in the making. */
@@ -54,6 +55,96 @@ void mcast_clear(struct subnet *s)
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		free(s->mft[i].ports);
 		s->mft[i] = (struct mft){ .ports = NULL };
+	}
+}
+
+static uint32_t words_of(const struct topo *t)
+{
+	uint32_t most = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (topo_is_switch(t, v) && t->nodes[v].n_ports > most)
+			most = t->nodes[v].n_ports;
+	}
+	return most / 64 + 1;
+}
+
+void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids)
+{
+	struct mft *m = &s->mft[subnet];
+
+	m->words = words_of(s->topo);
+	size_t block = (size_t)s->n_switches * m->words;
+
+	if (n_mlids <= m->n_mlids)
+		return;
+	m->ports =
+		hd_grow(m->ports, &m->cap, n_mlids, block * sizeof(*m->ports));
+	memset(&m->ports[m->n_mlids * block], 0,
+	       (n_mlids - m->n_mlids) * block * sizeof(*m->ports));
+	m->n_mlids = n_mlids;
+}
+
+static void keep_group(struct subnet *s, const struct mcast_group *m)
+{
+	s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u,
+			    sizeof(*s->groups));
+	s->groups[s->n_groups++] = *m;
+}
+
+/* The end port that port `number` of a switch leads to, or TOPO_NONE. */
+static port_id end_behind(const struct subnet *s, switch_id sw, unsigned number)
+{
+	const struct topo *t = s->topo;
+	port_id p = topo_port_of(t, s->node_of_switch[sw], number);
+
+	if (number > 0)
+		p = t->ports[p].peer;
+	return p != TOPO_NONE && topo_is_end_port(t, p) ? p : TOPO_NONE;
+}
+
+static struct mcast_group group_of(const struct subnet *s, unsigned subnet,
+				   lid_t mlid)
+{
+	struct mcast_group m = {
+		.method = MCAST_FILE,
+		.mlid = mlid,
+		.subnet = (uint16_t)subnet,
+		.source = TOPO_NONE,
+		.root = TOPO_NONE,
+	};
+	size_t cap = 0;
+
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		const uint64_t *row =
+			mft_get(&s->mft[subnet], sw, s->n_switches, mlid);
+		unsigned last = s->topo->nodes[s->node_of_switch[sw]].n_ports;
+
+		for (unsigned n = 0; n <= last; n++) {
+			port_id p = mcast_has_port(row, n)
+					    ? end_behind(s, sw, n)
+					    : TOPO_NONE;
+
+			if (p == TOPO_NONE)
+				continue;
+			m.members = hd_grow(m.members, &cap, m.n_members + 1u,
+					    sizeof(*m.members));
+			m.members[m.n_members++] = p;
+		}
+	}
+	return m;
+}
+
+void mcast_groups_from_tables(struct subnet *s)
+{
+	for (unsigned i = 0; i < s->n_subnets; i++) {
+		for (uint32_t k = 0; k < s->mft[i].n_mlids; k++) {
+			struct mcast_group m =
+				group_of(s, i, (lid_t)(LID_FIRST_MCAST + k));
+
+			if (m.n_members > 0)
+				keep_group(s, &m);
+		}
 	}
 }
 
@@ -159,6 +250,36 @@ static enum hd_status add_shortest(struct tree *t, port_id member,
 	return HD_OK;
 }
 
+/*
+ * OpenSM's way: from the root on, each switch takes its first port that leads
+ * nearer. Two such paths that part never meet again: where they could, both
+ * would have had the same first port.
+ */
+static enum hd_status add_first_ports(struct tree *t, port_id member,
+				      struct diag *d)
+{
+	const struct sw_graph *g = &t->g;
+	switch_id sw = t->root, home = home_of(t->s, member);
+
+	if (t->in_tree[home])
+		return HD_OK;
+	graph_distances(g, home, t->dist, t->queue);
+	if (t->dist[sw] == GRAPH_FAR)
+		return refuse_unreachable(t, member, d);
+	while (sw != home) {
+		edge_id e = g->first[sw];
+
+		while (t->dist[g->edges[e].to] + 1u != t->dist[sw])
+			e++;
+		sw = g->edges[e].to;
+		if (!t->in_tree[sw]) {
+			t->in_tree[sw] = true;
+			t->from[sw] = e;
+		}
+	}
+	return HD_OK;
+}
+
 /* The largest number of hops from a switch to a member. */
 static uint16_t reach(struct tree *t, switch_id sw)
 {
@@ -220,13 +341,9 @@ static void set_port(uint64_t *row, unsigned port)
 static void write_rows(struct tree *t, bool both_ways)
 {
 	const struct topo *topo = t->s->topo;
-	struct mft *m = &t->s->mft[t->group->subnet];
-	size_t block = (size_t)t->g.n * m->words;
 
-	m->ports = hd_grow(m->ports, &m->cap, m->n_mlids + 1u,
-			   block * sizeof(*m->ports));
-	memset(&m->ports[m->n_mlids * block], 0, block * sizeof(*m->ports));
-	m->n_mlids++;
+	mcast_make_room(t->s, t->group->subnet,
+			t->s->mft[t->group->subnet].n_mlids + 1);
 	for (switch_id sw = 0; sw < t->g.n; sw++) {
 		edge_id e = t->in_tree[sw] ? t->from[sw] : TOPO_NONE;
 
@@ -288,9 +405,10 @@ static enum hd_status check_group(const struct subnet *s,
 {
 	bool needs_source = m->method != MCAST_SHARED;
 
-	if (m->n_members == 0)
+	if (m->n_members == 0 || m->method >= MCAST_FILE)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a group needs members");
+				 "multicast: a group needs members and a"
+				 " method to join them");
 	if (needs_source && m->source == TOPO_NONE)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "multicast: a tree by '%s' needs a source",
@@ -346,7 +464,8 @@ static struct mcast_group copy_group(const struct mcast_group *want)
 static enum hd_status grow(struct tree *t, struct diag *d)
 {
 	const struct mcast_group *m = t->group;
-	bool routed = m->method == MCAST_XY || m->method == MCAST_UNION;
+	enum hd_status (*add)(struct tree *, port_id, struct diag *) =
+		add_routed;
 	switch_id root = m->method == MCAST_SHARED ? shared_root(t)
 						   : home_of(t->s, m->source);
 
@@ -355,10 +474,12 @@ static enum hd_status grow(struct tree *t, struct diag *d)
 		return refuse_unreachable(t, m->members[m->n_members - 1], d);
 	}
 	plant(t, root);
+	if (m->method == MCAST_SHARED)
+		add = add_first_ports;
+	else if (m->method == MCAST_SHORTEST)
+		add = add_shortest;
 	for (uint32_t i = 0; i < m->n_members; i++) {
-		enum hd_status status =
-			routed ? add_routed(t, m->members[i], d)
-			       : add_shortest(t, m->members[i], d);
+		enum hd_status status = add(t, m->members[i], d);
 
 		if (status != HD_OK)
 			return status;
@@ -366,17 +487,6 @@ static enum hd_status grow(struct tree *t, struct diag *d)
 	if (m->method == MCAST_SHARED)
 		prune_root(t);
 	return HD_OK;
-}
-
-static uint32_t words_of(const struct topo *t)
-{
-	uint32_t most = 0;
-
-	for (node_id v = 0; v < t->n_nodes; v++) {
-		if (topo_is_switch(t, v) && t->nodes[v].n_ports > most)
-			most = t->nodes[v].n_ports;
-	}
-	return most / 64 + 1;
 }
 
 enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
@@ -392,18 +502,14 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 	tree_init(&t, s, &m);
 	status = grow(&t, d);
 	if (status == HD_OK) {
-		struct mft *table = &s->mft[m.subnet];
-
-		table->words = words_of(s->topo);
 		write_rows(&t, m.method == MCAST_SHARED);
 		if (m.method == MCAST_SHARED) {
 			m.root = t.root;
 			m.source = TOPO_NONE;
 		}
-		m.mlid = (lid_t)(LID_FIRST_MCAST + table->n_mlids - 1);
-		s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u,
-				    sizeof(*s->groups));
-		s->groups[s->n_groups++] = m;
+		m.mlid =
+			(lid_t)(LID_FIRST_MCAST + s->mft[m.subnet].n_mlids - 1);
+		keep_group(s, &m);
 	} else {
 		free(m.members);
 	}

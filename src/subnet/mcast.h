@@ -21,6 +21,7 @@ enum mcast_method {
 	MCAST_UNION,    /* the same of any engine's paths, if it is a tree */
 	MCAST_SHORTEST, /* shortest-path tree from one source, any topology */
 	MCAST_SHARED,   /* one spanning tree per group, as OpenSM builds it */
+	MCAST_FILE,     /* read from a file; not for mcast_add */
 	N_MCAST_METHODS
 };
 
@@ -49,6 +50,14 @@ mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
 
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);
+
+/* Sees to it that there are tables for at least `n_mlids` MLIDs. */
+void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids);
+/*
+ * For tables that came from a file: makes each MLID with ports a group whose
+ * members, any of whom may send, are the end ports in its sets.
+ */
+void mcast_groups_from_tables(struct subnet *s);
 
 /* MLIDs that are still free. */
 uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet);

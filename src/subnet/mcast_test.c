@@ -428,7 +428,7 @@ static void what_cannot_be_is_refused(void **state)
 	} cases[] = {
 		{ MCAST_XY, true, 5, "need the routing engine 'xy'" },
 		{ MCAST_SHORTEST, false, 5, "needs a source" },
-		{ MCAST_SHARED, false, 0, "needs members" },
+		{ MCAST_SHARED, false, 0, "a group needs members" },
 		{ MCAST_UNION, true, 25, "meet again" },
 	};
 

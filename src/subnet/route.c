@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "subnet/tables.h"
+
 const struct route_engine route_engines[] = {
 	{ "minhop", "any fabric", route_minhop },
 	{ "updn", "any fabric", route_updn },
@@ -22,6 +24,8 @@ const struct route_engine route_engines[] = {
 	  route_dfsssp },
 	{ "lash", "any fabric, as many VLs as it finds layers", route_lash },
 	{ "dragonfly", "a dragonfly or dragonfly+, two VLs", route_dragonfly },
+	{ "file", "a dump of dump_fts or OpenSM for the fabric at hand",
+	  route_file },
 };
 const unsigned n_route_engines =
 	sizeof(route_engines) / sizeof(route_engines[0]);
@@ -77,4 +81,20 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 		return diag_fail_at(d, status, why.line, why.column, "%s",
 				    why.message);
 	return diag_fail(d, status, "%s: %s", e->name, why.message);
+}
+
+enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
+			  const struct route_options *o, struct diag *d)
+{
+	struct tables_found found;
+
+	(void)g;
+	if (!o->text)
+		return diag_fail(d, HD_ERR_INPUT, "no file of routes is given");
+	enum hd_status status = tables_read(s, o->text, o->text_len, d, &found);
+
+	if (status == HD_OK && found.n_unicast == 0)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "the file has multicast tables only");
+	return status;
 }

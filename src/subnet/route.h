@@ -71,4 +71,7 @@ enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 			       const struct route_options *o, struct diag *d);
 
+enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
+			  const struct route_options *o, struct diag *d);
+
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "subnet/mcast.h"
+#include "subnet/order.h"
+#include "subnet/tables.h"
+
+static void json_lft(const struct subnet *s, switch_id sw, struct json *w)
+{
+	unsigned sub = subnet_of_switch(s, sw);
+
+	/* Ports by LID from 0; null where there is no way. */
+	json_key(w, "lft");
+	json_begin_array(w);
+	for (uint32_t lid = 0; lid <= s->top_lid[sub]; lid++) {
+		uint8_t port = lft_get(s, sw, (lid_t)lid);
+
+		if (port == LFT_NO_PORT)
+			json_none(w);
+		else
+			json_uint(w, port);
+	}
+	json_end(w);
+}
+
+static void json_mft(const struct subnet *s, switch_id sw, struct json *w)
+{
+	json_key(w, "mft");
+	json_begin_object(w);
+	const struct mft *m = &s->mft[subnet_of_switch(s, sw)];
+
+	for (uint32_t i = 0; i < m->n_mlids; i++) {
+		lid_t mlid = (lid_t)(LID_FIRST_MCAST + i);
+		const uint64_t *row = mft_get(m, sw, s->n_switches, mlid);
+		char key[16];
+
+		snprintf(key, sizeof(key), "0x%04x", mlid);
+		json_key(w, key);
+		json_begin_array(w);
+		for (unsigned n = 0;
+		     n <= s->topo->nodes[s->node_of_switch[sw]].n_ports; n++) {
+			if (mcast_has_port(row, n))
+				json_uint(w, n);
+		}
+		json_end(w);
+	}
+	json_end(w);
+}
+
+static void json_hex(struct json *w, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, value);
+	json_key(w, key);
+	json_text(w, text);
+}
+
+static void json_number(struct json *w, const char *key, uint64_t value)
+{
+	json_key(w, key);
+	json_uint(w, value);
+}
+
+static void json_ports(const struct subnet *s, struct json *w)
+{
+	port_id *ports = hd_alloc(s->topo->n_ports, sizeof(*ports));
+	uint32_t n = order_ports_by_node(s, ports);
+
+	json_key(w, "ports");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct topo_port *p = &s->topo->ports[ports[i]];
+
+		json_begin_object(w);
+		json_key(w, "node");
+		json_text(w, s->topo->nodes[p->node].name);
+		json_number(w, "port", p->number);
+		json_hex(w, "guid", port_guid(s->topo, ports[i]));
+		json_number(w, "subnet", p->subnet);
+		json_number(w, "lid", s->lid_of_port[ports[i]]);
+		json_number(w, "lmc", s->lmc_of_port[ports[i]]);
+		json_end(w);
+	}
+	json_end(w);
+	free(ports);
+}
+
+void tables_write_json(const struct subnet *s, struct strbuf *out)
+{
+	struct json w;
+
+	json_init(&w, out);
+	json_begin_object(&w);
+	json_key(&w, "engine");
+	json_text(&w, s->engine ? s->engine : "");
+	json_number(&w, "vls", s->vls_used);
+	json_ports(s, &w);
+	json_key(&w, "switches");
+	json_begin_array(&w);
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		json_begin_object(&w);
+		json_key(&w, "name");
+		json_text(&w, s->topo->nodes[s->node_of_switch[sw]].name);
+		json_hex(&w, "guid",
+			 s->topo->nodes[s->node_of_switch[sw]].guid);
+		json_number(&w, "subnet", subnet_of_switch(s, sw));
+		json_lft(s, sw, &w);
+		json_mft(s, sw, &w);
+		json_end(&w);
+	}
+	json_end(&w);
+	json_end(&w);
+	strbuf_putc(out, '\n');
+}
