@@ -302,13 +302,23 @@ static int explain(const struct session *s)
 	return status;
 }
 
+static int execute(struct session *s, const char *path)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (read_scenario(s, path, &d) != HD_OK)
+		return command_refuse(&d);
+	if (s->options.explain)
+		return explain(s);
+	return run(s, &d) == HD_OK ? show(s) : command_refuse(&d);
+}
+
 static int run_sim(const struct command *self, int argc, char **argv)
 {
-	struct session s = { .options.common.seed = SEED_OF_SCENARIO,
-			     .text = STRBUF_INIT };
-	struct diag d = { .status = HD_OK };
+	struct session s = { .options.common.seed = SEED_OF_SCENARIO };
 	int n_args, status = EXIT_DONE;
 
+	s.text = (struct strbuf)STRBUF_INIT;
 	if (!command_parse(self, &s.options, argc, argv, &n_args, &status)) {
 		option_list_fini(&s.options.ports);
 		return status;
@@ -316,14 +326,8 @@ static int run_sim(const struct command *self, int argc, char **argv)
 	if (n_args != 1)
 		status = command_usage(self, "expected one scenario, not %d",
 				       n_args);
-	else if (read_scenario(&s, argv[0], &d) != HD_OK)
-		status = command_refuse(&d);
-	else if (s.options.explain)
-		status = explain(&s);
-	else if (run(&s, &d) != HD_OK)
-		status = command_refuse(&d);
 	else
-		status = show(&s);
+		status = execute(&s, argv[0]);
 	session_fini(&s);
 	return status;
 }

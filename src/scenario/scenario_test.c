@@ -145,8 +145,8 @@ static const struct {
 	  "x.yaml:5:15: no traffic row 'b'" },
 	{ HEAD BODY "goals: [{row: a}]\n",
 	  "x.yaml:5:15: a goal that asks for nothing" },
-	{ HEAD BODY "run: {measure: 10 packet per flow}\n",
-	  "x.yaml:5:16: run.measure: '10 packet per flow' is not a time (e.g. "
+	{ HEAD BODY "run: {measure: 10 packets for flow}\n",
+	  "x.yaml:5:16: run.measure: '10 packets for flow' is not a time (e.g. "
 	  "20ns) or '4 packets' or '4 packets per flow' or '4 "
 	  "packets per SL'" },
 	{ HEAD BODY "faults: {events: [{at: 1us, kind: link-dwn, port: a}]}\n",

@@ -224,18 +224,30 @@ static enum hd_status parse_base(enum schema_type type, const char *text,
 	return hd_uint_parse(text, d, out);
 }
 
-/* "4 packets": the number of a unit that the text ends in, 0 if none. */
+/* Whether `text` is the unit, or the unit of one: "packet per flow". */
+static bool is_unit(const char *text, const char *unit)
+{
+	size_t word = strcspn(unit, " ");
+
+	if (strcmp(text, unit) == 0)
+		return true;
+	return word > 0 && unit[word - 1] == 's' &&
+	       strncmp(text, unit, word - 1) == 0 &&
+	       strcmp(text + word - 1, unit + word) == 0;
+}
+
+/* "4 packets": the number of the unit after the blanks, 0 if none. */
 static unsigned amount_unit(const struct schema_row *f, const char *text,
 			    size_t *number_len)
 {
-	size_t len = strlen(text);
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
 
-	for (unsigned i = 0; f->choices[i]; i++) {
-		size_t unit_len = strlen(f->choices[i]);
-
-		if (len > unit_len + 1 && text[len - unit_len - 1] == ' ' &&
-		    strcmp(text + len - unit_len, f->choices[i]) == 0) {
-			*number_len = len - unit_len - 1;
+	while (*unit == ' ')
+		unit++;
+	for (unsigned i = 0; digits && f->choices[i]; i++) {
+		if (is_unit(unit, f->choices[i])) {
+			*number_len = digits;
 			return i + 1;
 		}
 	}

@@ -8,12 +8,21 @@
 #define INDENT      2
 #define NOTE_COLUMN 44
 
+/* "1 packet", "4 packets per flow": the first word is the one to count. */
+static void print_counted(uint64_t value, const char *unit, struct strbuf *out)
+{
+	size_t word = strcspn(unit, " ");
+	bool one = value == 1 && unit[word - 1] == 's';
+
+	strbuf_printf(out, "%llu %.*s%s", (unsigned long long)value,
+		      (int)(one ? word - 1 : word), unit, unit + word);
+}
+
 static void print_amount(const struct schema_row *f,
 			 const struct schema_amount *amount, struct strbuf *out)
 {
 	if (amount->unit)
-		strbuf_printf(out, "%llu %s", (unsigned long long)amount->value,
-			      f->choices[amount->unit - 1]);
+		print_counted(amount->value, f->choices[amount->unit - 1], out);
 	else if (f->base == SCHEMA_TIME)
 		hd_time_print(amount->value, out);
 	else if (f->base == SCHEMA_SIZE)

@@ -211,6 +211,9 @@ static const struct {
 	{ "house: indoor\nfood: 4 spoons\n", 2, 7,
 	  "food: '4 spoons' is not a size (e.g. 256, 4KiB) or '4 buckets' or "
 	  "'4 buckets per day'" },
+	{ "house: indoor\nfood: 4 bucket per\n", 2, 7,
+	  "food: '4 bucket per' is not a size (e.g. 256, 4KiB) or '4 buckets' "
+	  "or '4 buckets per day'" },
 	{ "house: indoor\nfood: 0 buckets\n", 2, 7,
 	  "food: '0 buckets' is out of range (at least 1)" },
 	{ "house: indoor\nheat: [1, 2]\n", 2, 7,
@@ -291,7 +294,7 @@ static const char full[] = "title: \"a: b # c \\\"\\x01\\\"\"\n"
 			   "share: 12.5%\n"
 			   "heat: 0.1\n"
 			   "guarded: false\n"
-			   "food: 3 buckets per day\n"
+			   "food: 1 bucket per day\n"
 			   "pair: 7,8\n"
 			   "pets:\n"
 			   "  - name: \"- x\"\n"

@@ -8,8 +8,8 @@
 #include "measure/hurst.h"
 #include "sim/tables.h"
 
-#define BINS_PER_CYCLE 8
-#define MOST_BINS      ((size_t)1 << 22)
+#define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
+#define MOST_BINS    ((size_t)1 << 22)
 
 void sim_watch_init(struct sim_watch *w, const struct sim_build *b)
 {
@@ -23,7 +23,7 @@ void sim_watch_init(struct sim_watch *w, const struct sim_build *b)
 			continue;
 		if (!w->bins)
 			w->bins = hd_alloc(s->n_traffic, sizeof(*w->bins));
-		w->bins[i].width = (t->on + t->off) / BINS_PER_CYCLE + 1;
+		w->bins[i].width = t->on + t->off;
 	}
 }
 
@@ -171,7 +171,10 @@ static const struct column similarity_columns[] = {
 	{ NULL },
 };
 
-/* Scales of two whole cycles and more: below, a source looks like a switch. */
+/*
+ * The exponent is that of long times. Over few cycles of on and off a source
+ * looks burstier, as a switch does, so those scales are left out.
+ */
 static void find_exponent(const struct sim_bins *bins,
 			  const struct sim_metrics *m, struct hurst *out)
 {
@@ -182,8 +185,8 @@ static void find_exponent(const struct sim_bins *bins,
 		to = bins->n;
 	*out = (struct hurst){ .h = NAN, .error = NAN };
 	if (to > from)
-		hurst_estimate(bins->counts + from, to - from,
-			       2 * (size_t)BINS_PER_CYCLE, out);
+		hurst_estimate(bins->counts + from, to - from, FIRST_CYCLES,
+			       out);
 }
 
 void sim_watch_similarity(const struct sim_watch *w,
@@ -216,7 +219,7 @@ void sim_watch_similarity(const struct sim_watch *w,
 			results_remark(
 				r,
 				"'%s' was measured for too short a time to "
-				"tell its Hurst exponent: 512 times on + off "
+				"tell its Hurst exponent: 4096 times on + off "
 				"would do",
 				row->name);
 	}
