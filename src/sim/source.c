@@ -256,6 +256,14 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 			struct sim_address to, unsigned sl)
 {
 	const struct sim_flow *f = &s->flows[flow];
+	const struct subnet *subnet = s->setup->subnet;
+
+	/* Some engines need the SL to keep paths apart. */
+	if (unlikely(subnet->sl_of_path != NULL))
+		sl = path_sl(subnet,
+			     s->setup->ports[s->nodes[f->source].first_port + 1]
+				     .origin,
+			     to.dlid, (uint8_t)sl);
 	uint32_t id = packet_new(s);
 
 	s->packets[id] = (struct packet){

@@ -339,8 +339,8 @@ static const struct column port_columns[] = {
 	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "waiting", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "input queue", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "most queued", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "far queue", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "most", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
 	{ "discards", NULL, VALUE_UINT, ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -405,8 +405,9 @@ static void port_table(const struct sim_findings *f, struct results *r)
 		table_put_real(t, use->utilisation * 100);
 		table_put_real(t, use->wait * 100);
 		table_put_uint(t, m->counters[order[i]].xmit_packets);
-		table_put_real(t, use->depth * 64 / 1024);
-		table_put_real(t, use->depth_max * 64.0 / 1024);
+		/* What the link fills is the buffer at its far end. */
+		table_put_real(t, m->ports[p->peer].depth * 64 / 1024);
+		table_put_real(t, m->ports[p->peer].depth_max * 64.0 / 1024);
 		table_put_uint(t, m->counters[order[i]].xmit_discards);
 	}
 	free(order);

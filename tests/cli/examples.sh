@@ -1,0 +1,107 @@
+# Every example runs, and what its comments claim is so.
+. "$SRC/tests/cli/lib.sh"
+examples=$SRC/examples
+
+# run NAME STATUS: results in NAME.json.
+run() {
+	status "$2" "$HEDDLE" sim "$examples/$1.yaml" --json --all
+	cp out "$1.json"
+	ran="$ran $1"
+}
+ran=
+
+# claim NAME WHAT FILTER: jq finds the filter true of the results.
+claim() {
+	jq -e "
+		def row(t; n): .tables[t].rows[] | select(.traffic == n);
+		def one(t): .tables[t].rows[0];
+		def near(x; y; share): ((x - y) | fabs) <= share * y;
+		$3" "$1.json" >claim.out || fail "$1: $2: $(cat claim.out)"
+}
+
+run quickstart 0
+claim quickstart "three classes" '.tables.traffic.rows | length == 3'
+claim quickstart "voice waits least" \
+	'row("traffic"; "voice").p99 < row("traffic"; "video").p99 and
+	 row("traffic"; "video").p99 < row("traffic"; "bulk").p99'
+claim quickstart "nothing is lost" 'one("summary").lost == 0'
+
+# 1/6 for each local flow, 1/30 for each remote one and the victim, of the
+# payload that a link of 8 Gb/s can carry (2048 of 2068 bytes).
+run two-switch-congestion 0
+claim two-switch-congestion "the victim suffers" '
+	(8 * 2048 / 2068) as $link |
+	near(row("traffic"; "local").delivered; $link * 5 / 6; 0.01) and
+	near(row("traffic"; "remote").delivered; $link / 6; 0.01) and
+	near(row("traffic"; "victim").delivered; $link / 30; 0.01)'
+sed 's/order: fifo/order: voq/' "$examples/two-switch-congestion.yaml" \
+	>voq.yaml
+status 0 "$HEDDLE" sim voq.yaml --json
+cp out voq.json
+claim voq "a queue per output does not help it" '
+	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 / 30; 0.01)'
+sed 's/lanes: 1/lanes: 2/; s/name: victim,/name: victim, sl: 1,/' voq.yaml \
+	>lane.yaml
+status 0 "$HEDDLE" sim lane.yaml --json
+cp out lane.json
+claim lane "a lane of its own frees it" '
+	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 * 5 / 6; 0.01)'
+
+run qos-mesh 0
+claim qos-mesh "the link is shared by weight" '
+	([.tables.traffic.rows[] | select(.traffic != "control") | .delivered] |
+		add) as $all |
+	near(row("traffic"; "gold").delivered; $all / 2; 0.005) and
+	near(row("traffic"; "silver").delivered; $all / 3; 0.005) and
+	near(row("traffic"; "bronze").delivered; $all / 6; 0.005)'
+claim qos-mesh "the link is full" 'one("summary")["busiest link used"] > 99.5'
+
+run fat-tree-70 0
+claim fat-tree-70 "128 hosts" 'one("fabric").hosts == 128'
+claim fat-tree-70 "70 % of every link" \
+	'near(one("summary")["host links used"]; 70; 0.02)'
+
+# 31 links for 15 deliveries; a packet sent to each on its own would take 78.
+run multicast 0
+claim multicast "each member once, 31 links" '
+	one("summary").packets == 2000 * 15 and
+	one("summary")["packet-hops"] == 2000 * 31'
+# The unicast twin of one packet: a message to every member.
+sed 's/kind: cbr, pattern: group, group: everyone/kind: messages, pattern: all-to-all/
+	s/ load: 50%, count: 2000/ payload: 2KiB/' "$examples/multicast.yaml" \
+	>unicast.yaml
+status 0 "$HEDDLE" sim unicast.yaml --json
+cp out unicast.json
+claim unicast "78 links on their own" '
+	one("summary").packets == 15 and one("summary")["packet-hops"] == 78'
+
+run link-failure 0
+claim link-failure "some are lost, and only for this reason" '
+	one("summary").lost > 0 and
+	([.tables.losses.rows[].reason] - ["discarded by a switch",
+		"on a link that went down"] | length == 0)'
+status 0 "$HEDDLE" sim "$examples/link-failure.yaml" --trace lost.txt
+awk '/ (discards|cut-off) / && ($1 < 300 || $1 > 400.5) { print; bad = 1 }
+	END { exit bad }' lost.txt || fail "losses while the cable was up"
+
+run self-similar 0
+claim self-similar "the exponent is the expected one" '
+	.tables["self-similarity"].rows[0] |
+	(.["Hurst found"] - .["Hurst expected"] | fabs) < 0.08'
+
+# The deadlock is found and named; the torus engine avoids it.
+run ring-deadlock 1
+sed 's/routing: minhop/routing: torus/; s/lanes: 1/lanes: 2/' \
+	"$examples/ring-deadlock.yaml" >torus.yaml
+status 0 "$HEDDLE" sim torus.yaml --json
+cp out torus.json
+claim torus "it flows" 'one("traffic").delivered > 100'
+
+# No example was forgotten.
+for file in "$examples"/*.yaml; do
+	name=$(basename "$file" .yaml)
+	case " $ran " in
+	*" $name "*) ;;
+	*) fail "nothing is claimed of examples/$name.yaml" ;;
+	esac
+done

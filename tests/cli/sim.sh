@@ -1,0 +1,128 @@
+# heddle sim runs a scenario, shows results in every format, and says with its
+# status whether goals were met.
+. "$SRC/tests/cli/lib.sh"
+
+cat >ok.yaml <<'EOF'
+fabric:
+  topology: {kind: star, hosts: 4}
+  link: {rate: 8Gb/s, propagation: 5ns}
+traffic:
+  - {name: a, kind: poisson, load: 30%, payload: 256, stop: 190us}
+run: {warmup: 10us, measure: 200us}
+goals: [{row: a, mean: 1ms}]
+EOF
+
+# Results: the summary comes first, numbers have units, nothing on stderr.
+status 0 "$HEDDLE" sim ok.yaml
+empty err
+head -n 1 out | grep -q '^# summary' || fail "the summary is not first"
+has out "latency p99:"
+has out "p99[us]"
+has out "delivered[Gb/s]"
+status 0 "$HEDDLE" sim - <ok.yaml
+
+# The same run gives the same bytes; another seed does not.
+"$HEDDLE" sim ok.yaml --json --all >one.json
+"$HEDDLE" sim ok.yaml --json --all >two.json
+cmp one.json two.json
+jq -e '.tables.traffic.rows | length == 1' one.json >jq.out
+jq -e '.seed == 1' one.json >jq.out
+one=$("$HEDDLE" sim ok.yaml --checksum)
+[ "$one" = "$("$HEDDLE" sim ok.yaml --checksum)" ] || fail "checksum differs"
+[ "$one" = "$("$HEDDLE" sim ok.yaml --checksum --seed 1)" ] || fail "seed 1"
+[ "$one" != "$("$HEDDLE" sim ok.yaml --checksum --seed 2)" ] || fail "seed 2"
+[ "${#one}" -eq 16 ] || fail "'$one' is not 16 digits"
+
+# --explain fills in defaults and changes nothing.
+status 0 "$HEDDLE" sim --explain ok.yaml
+cp out full.yaml
+has full.yaml "propagation: 5ns"
+has full.yaml "routing: 80ns"
+[ "$one" = "$("$HEDDLE" sim full.yaml --checksum)" ] || fail "explained run"
+
+# CSV, a file, a database.
+status 0 "$HEDDLE" sim ok.yaml --csv
+has out "delivered[Gb/s]"
+status 0 "$HEDDLE" sim ok.yaml -o result.json
+jq -e . result.json >jq.out
+rm -f runs.db
+status 0 "$HEDDLE" sim ok.yaml --db runs.db
+status 0 "$HEDDLE" sim ok.yaml --db runs.db --seed 2
+[ "$(sqlite3 runs.db 'select group_concat(seed) from run')" = 1,2 ] ||
+	fail "seeds in the database"
+[ "$(sqlite3 runs.db "select scenario from run where id = 1")" = \
+	"$(cat ok.yaml)" ] || fail "scenario in the database"
+for table in summary traffic ports flows goals; do
+	n=$(sqlite3 runs.db "select count(*) from value where run = 2 and
+		result = '$table'")
+	[ "$n" -gt 0 ] || fail "no table $table in the database"
+done
+
+# A goal that is missed: everything is shown, and the status is 1.
+sed 's/mean: 1ms/mean: 1ns/' ok.yaml >missed.yaml
+status 1 "$HEDDLE" sim missed.yaml
+has out "# summary"
+has out " no"
+
+# Captures that Wireshark reads, of one port, and of no port that is not there.
+status 0 "$HEDDLE" sim ok.yaml --pcap run.pcap --port h0 --trace run.txt
+status 0 "$HEDDLE" decode -s run.pcap
+has out "VCRC"
+tshark -r run.pcap -T fields -e infiniband.lrh.slid \
+	-e infiniband.lrh.dlid >lids 2>tshark.err
+[ "$(wc -l <lids)" -gt 20 ] || fail "few packets in the capture"
+[ "$(tshark -r run.pcap -Y _ws.malformed 2>tshark.err | wc -l)" -eq 0 ] ||
+	fail "malformed packets"
+sent=$(grep -c ' sends h0 ' run.txt)
+received=$(grep -c ' receives h0 ' run.txt)
+[ "$((sent + received))" -eq "$(wc -l <lids)" ] ||
+	fail "$sent sent, $received received, $(wc -l <lids) captured"
+status 3 "$HEDDLE" sim ok.yaml --pcap none.pcap --port h9
+one_line err
+has err "option --port: no node 'h9' (did you mean 'h0'?)"
+sed 's/payload: 256/payload: 255/' ok.yaml >odd.yaml
+status 3 "$HEDDLE" sim odd.yaml --pcap none.pcap
+one_line err
+has err "multiples of 4"
+[ ! -e none.pcap ] || fail "a refused capture left a file"
+
+# Counters as perfquery shows them.
+status 0 "$HEDDLE" sim ok.yaml --counters --port hub:1
+has out "# Port counters: Lid"
+has out "PortSelect:......................1"
+[ "$(grep -c '^PortXmitWait' out)" -eq 1 ] || fail "more than one port"
+
+# What is refused is refused in one line, with its place, and status 3.
+refused() {
+	cat >bad.yaml
+	status 3 "$HEDDLE" sim bad.yaml
+	one_line err
+	empty out
+	has err "$1"
+}
+refused "heddle: bad.yaml:2:3: unknown field 'topologie' in fabric (did you mean 'topology'?)" <<'EOF'
+fabric:
+  topologie: {kind: star}
+EOF
+refused "heddle: bad.yaml:2:3: field 'fabric.link' is there twice" <<'EOF'
+fabric: {topology: {kind: star}, link: 8Gb/s,
+  link: 9Gb/s}
+traffic: [{name: a, kind: saturating}]
+EOF
+refused "heddle: bad.yaml:1:40: fabric.link.rate: '8ns' is not a rate" <<'EOF'
+fabric: {topology: {kind: star}, link: 8ns}
+traffic: [{name: a, kind: saturating}]
+EOF
+refused "heddle: bad.yaml:2:47: traffic[].source: no host 'h99'" <<'EOF'
+fabric: {topology: {kind: star}}
+traffic: [{name: a, kind: saturating, source: h99}]
+EOF
+refused "heddle: bad.yaml:2:1: not YAML: did not find expected ',' or '}'" <<'EOF'
+{"fabric": 1
+EOF
+status 3 "$HEDDLE" sim not-there.yaml
+one_line err
+status 2 "$HEDDLE" sim
+one_line err
+status 2 "$HEDDLE" sim ok.yaml ok.yaml
+one_line err
