@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
 	&command_cc,
 	&command_model,
 	&command_sim,
+	&command_mcast,
 	NULL,
 };
 /* clang-format on */

@@ -64,11 +64,18 @@ hd_time coll_bound(const struct sim_setup *setup, const struct subnet *subnet,
 	struct mcast_load l;
 	bool reached = true;
 
+	/* Where cables differ, the best of all is a bound still. */
+	x.rate = (struct hd_rate){ 0, 1 };
+	x.prop = HD_TIME_NEVER;
 	for (uint32_t p = 0; p < setup->n_ports; p++) {
-		if (setup->ports[p].peer == SIM_NONE)
+		const struct sim_port *port = &setup->ports[p];
+
+		if (port->peer == SIM_NONE)
 			continue;
-		x.rate = setup->ports[p].rate;
-		x.prop = setup->ports[p].propagation;
+		if (hd_rate_compare(port->rate, x.rate) > 0)
+			x.rate = port->rate;
+		if (port->propagation < x.prop)
+			x.prop = port->propagation;
 	}
 	x.per_hop = x.prop + setup->sw.routing + setup->sw.arbitration;
 	mcast_load_init(&l, subnet);

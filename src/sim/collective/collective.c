@@ -227,12 +227,16 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 			dlid = s->groups[i < s->n_groups ? i : 0].mlid;
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;
+			uint8_t sl = (uint8_t)(turn % op->lanes);
 
+			/* Some engines need a path's SL to be theirs. */
+			if (r->scheme == COLL_UNICAST)
+				sl = path_sl(s, op->sources[i], dlid, sl);
 			at[n++] = (struct sim_arrival){
 				.dlid = dlid,
 				.pkey = 0xffff,
 				.bytes = packet_bytes(r, q),
-				.sl = (uint8_t)(turn % op->lanes),
+				.sl = sl,
 			};
 		}
 	}

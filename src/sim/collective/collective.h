@@ -83,9 +83,9 @@ HD_MUST_CHECK enum hd_status
 coll_plant(struct subnet *subnet, const struct coll_op *op, struct diag *d);
 
 /*
- * A time that no run can beat, in a fabric whose links have all one rate and
- * propagation: the busiest injection, ejection and cable each must carry
- * their bytes, and each member is as far as it is. For COLL_MULTICAST the
+ * A time that no run can beat: the busiest injection, ejection and cable each
+ * must carry their bytes, and each member is as far as it is. Tight only if
+ * all links have one rate and propagation. For COLL_MULTICAST the
  * trees must have been planted. HD_TIME_NEVER if a member is out of reach.
  */
 hd_time coll_bound(const struct sim_setup *setup, const struct subnet *subnet,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+
+static const struct command *const subcommands[] = {
+	&command_mcast_compare,
+	&command_mcast_figures,
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "heddle mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'",
+	  "the trees that there are, and unicast, side by side" },
+	{ "heddle mcast figures --quick",
+	  "what XY multicast gains on a mesh, and what was claimed of it" },
+	{ NULL, NULL },
+};
+
+const struct command command_mcast = {
+	.name = "mcast",
+	.summary = "multicast operations beside their unicast twins",
+	.arguments = "",
+	.description =
+		"Sources send a message to a group, by hardware multicast along a\n"
+		"tree and as one copy per member through the same fabric: how long\n"
+		"it takes, what the cables carry, and who lacks what in the end.\n",
+	.examples = examples,
+	.subcommands = subcommands,
+};

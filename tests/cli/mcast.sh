@@ -1,0 +1,38 @@
+# Multicast operations from the command line: who gets what, in what time,
+# and what is refused.
+. "$SRC/tests/cli/lib.sh"
+ring='kind: ring, switches: 6, hosts: 1'
+
+# One to 31 others on a two-level tree: a multicast takes the cable up and
+# those down to the 7 other leaves, 8 in all, and unicast one up and one down
+# for each of 28.
+status 0 "$HEDDLE" mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2' --csv
+grep '^shared,1,9,1,.*,8,0,' out || fail 'a tree is not 8 cables'
+grep '^unicast,0,0,.*,56,0,' out || fail 'unicast is not 56 cables'
+
+# Host 0 of a ring to the others; its neighbour's switch fails at once, and
+# nobody hangs: the list names whom the tables lead through it.
+status 1 "$HEDDLE" mcast compare --topology "$ring" --sources h0 \
+	--tree shared --fail s-1 --fail-at 1ns
+has out lacking
+has out 'h1'
+
+status 1 "$HEDDLE" mcast compare --topology "$ring" --ber 1e-4 --sources all
+status 0 "$HEDDLE" mcast compare --topology "$ring" --sources all --headers
+
+status 0 "$HEDDLE" mcast figures --quick --seeds 2 --figures 13..14 --json
+has out '"claims"'
+
+# What makes no sense.
+status 2 "$HEDDLE" mcast compare
+status 2 "$HEDDLE" mcast compare --topology "$ring" --tree oak
+has err "no tree 'oak'"
+status 2 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 3
+status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 2
+has err 'mesh or torus'
+status 3 "$HEDDLE" mcast compare --topology "$ring" --tree xy
+has err "engine 'xy'"
+status 3 "$HEDDLE" mcast compare --topology "$ring" --fail nobody
+has err "no switch 'nobody'"
+status 3 "$HEDDLE" mcast compare --topology "$ring" --members h99
+status 2 "$HEDDLE" mcast figures --figures 9
