@@ -530,6 +530,8 @@ static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 
 static double fairness(const struct sim_metrics *m)
 {
+	if (m->n_flows == 0)
+		return 1; /* all packets are injected from outside */
 	double *shares = hd_alloc(m->n_flows, sizeof(*shares));
 
 	for (uint32_t i = 0; i < m->n_flows; i++)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_CONGESTION_H
+#define HD_SIM_CONGESTION_H
+
+/*
+ * A run under congestion control: switches mark packets, destinations echo
+ * the marks in acknowledgements, sources answer by their rate (cc/).
+ *
+ * It sits on the simulator's hooks and leaves the engine alone. The switch's
+ * view is kept from what links are granted: a packet takes space in the input
+ * buffer it enters from the instant at which it is sent there, counts for its
+ * output once it is routed, and both until its tail has left again.
+ *
+ * Each flow sends one packet after the other: the next one starts 1/rate (the
+ * rate of that moment) after the last, and not before the window of
+ * unacknowledged packets allows. Acknowledgements come as packets of their own
+ * through the same fabric, or after a fixed delay.
+ */
+
+#include "cc/marking.h"
+#include "cc/response.h"
+#include "sim/setup.h"
+
+struct congestion_flow {
+	uint32_t source;      /* sim node */
+	uint32_t destination; /* sim node, for its acknowledgements */
+	lid_t dlid, slid;     /* of the destination, of the source */
+	uint8_t sl;
+	uint16_t pkey;
+	uint32_t bytes;
+	hd_time start;
+	double rmin; /* packets per second; 0: the config's */
+};
+
+struct congestion_params {
+	const struct cc_algorithm *algorithm; /* NULL: nobody slows down */
+	struct cc_config response;
+	struct mark_config marking;
+	uint32_t window;   /* unacknowledged packets per flow, at least 1 */
+	hd_time ack_delay; /* 0: acknowledgements are packets */
+	uint32_t ack_bytes;
+	hd_time warmup, stop;
+	hd_time sample; /* interval of the rate series; 0: none */
+};
+
+struct congestion_outcome {
+	double goodput; /* packets per second, delivered while measuring */
+	double rate;    /* time average of the rate variable */
+	double marks;   /* marked acknowledgements per second */
+	uint64_t delivered;
+};
+
+struct congestion_sample {
+	hd_time time;
+	uint32_t flow;
+	double rate;        /* the variable */
+	uint64_t delivered; /* since the run began */
+};
+
+struct congestion_result {
+	struct congestion_outcome *flows;
+	uint32_t n_flows;
+	struct congestion_sample *samples;
+	size_t n_samples, samples_cap;
+	double *utilisation; /* per sim port: of what it sends */
+	uint32_t n_ports;
+	uint64_t marked; /* packets marked by switches, all run */
+};
+
+/*
+ * HD_ERR_RANGE with the reason for parameters that the algorithm or the
+ * marking rule refuses; `out` is then untouched.
+ */
+HD_MUST_CHECK enum hd_status
+congestion_run(const struct sim_setup *setup,
+	       const struct congestion_flow *flows, uint32_t n_flows,
+	       const struct congestion_params *params, struct diag *d,
+	       struct congestion_result *out);
+void congestion_result_fini(struct congestion_result *result);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/congestion.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/build.h"
+
+/*
+ * The thesis' two switches: remote senders A1.. on A and local ones B1.. on B
+ * to Bc, and a victim Av to Bv that shares only the cable between the
+ * switches. 1 GB/s, 2068 bytes, input buffers of 4 packets.
+ */
+#define RMAX (1e9 / 2068)
+
+struct world {
+	struct scenario scenario;
+	struct sim_build build;
+	struct congestion_flow flows[16];
+	uint32_t n_flows, n_remote, n_local;
+};
+
+static uint32_t end_called(const struct sim_build *b, const char *name)
+{
+	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
+		const struct sim_node *node = &b->setup.nodes[v];
+
+		if (node->kind == SIM_END &&
+		    strcmp(b->topo.nodes[node->node].name, name) == 0)
+			return v;
+	}
+	fail_msg("no host '%s'", name);
+	return 0;
+}
+
+static lid_t lid_of(const struct sim_build *b, uint32_t node)
+{
+	const struct sim_setup *s = &b->setup;
+
+	return b->subnet
+		.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
+}
+
+static void add_flow(struct world *w, const char *from, const char *to)
+{
+	uint32_t source = end_called(&w->build, from);
+	uint32_t destination = end_called(&w->build, to);
+
+	w->flows[w->n_flows++] = (struct congestion_flow){
+		.source = source,
+		.destination = destination,
+		.dlid = lid_of(&w->build, destination),
+		.slid = lid_of(&w->build, source),
+		.pkey = 0xffff,
+		.bytes = 2068,
+		/* Not all at once: nobody's clock is that good. */
+		.start = w->n_flows * 173 * HD_NS,
+	};
+}
+
+static void world_init(struct world *w, unsigned remote, unsigned local,
+		       const char *routing)
+{
+	struct diag d = { .status = HD_OK };
+	char text[512], name[16];
+
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n"
+		"  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
+		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		"  switch: {queueing: input, order: fifo, input_buffer: 4 packets, routing: %s, arbitration: 0ns}\n"
+		"  packet: {overhead: 20}\n"
+		"qos: {lanes: 1}\n"
+		"traffic: [{name: a, kind: saturating, payload: 2048}]\n"
+		"run: {measure: 1ms}\n",
+		remote, local, routing);
+	*w = (struct world){ .n_remote = remote, .n_local = local };
+	if (scenario_parse(text, strlen(text), "x.yaml", &d, &w->scenario) !=
+		    HD_OK ||
+	    sim_build(&w->scenario, &d, &w->build) != HD_OK)
+		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
+	for (unsigned i = 1; i <= remote; i++) {
+		snprintf(name, sizeof(name), "A%u", i);
+		add_flow(w, name, "Bc");
+	}
+	for (unsigned i = 1; i <= local; i++) {
+		snprintf(name, sizeof(name), "B%u", i);
+		add_flow(w, name, "Bc");
+	}
+	add_flow(w, "Av", "Bv");
+}
+
+static void world_fini(struct world *w)
+{
+	sim_build_fini(&w->build);
+	scenario_fini(&w->scenario);
+}
+
+/* Goodput by kind of flow, as a share of Rmax: sums, and the victim's. */
+struct shares {
+	double remote, local, victim;
+	double marks; /* per second and flow, the victim left out */
+};
+
+static struct congestion_params params(const char *algorithm)
+{
+	struct congestion_params p = {
+		.algorithm = algorithm ? cc_find(algorithm) : NULL,
+		.response = cc_config_default(RMAX / 256, RMAX),
+		.marking = { .rule = MARK_TWO_COUNTER, .guard = true },
+		.window = 1,
+		.ack_delay = 2 * HD_US,
+		.ack_bytes = 30,
+		.warmup = 300 * HD_MS,
+		.stop = 800 * HD_MS,
+	};
+
+	/* The reference did without our cap. */
+	p.response.cap_first_increase = false;
+	return p;
+}
+
+static struct shares run(const struct world *w,
+			 const struct congestion_params *p)
+{
+	struct congestion_result result;
+	struct diag d = { .status = HD_OK };
+	struct shares s = { 0, 0, 0, 0 };
+
+	if (congestion_run(&w->build.setup, w->flows, w->n_flows, p, &d,
+			   &result) != HD_OK)
+		fail_msg("refused: %s", d.message);
+	for (uint32_t f = 0; f < w->n_flows; f++) {
+		double share = result.flows[f].goodput / RMAX;
+
+		if (f < w->n_remote)
+			s.remote += share;
+		else if (f < w->n_remote + w->n_local)
+			s.local += share;
+		else
+			s.victim += share;
+		if (f + 1 < w->n_flows)
+			s.marks += result.flows[f].marks / (w->n_flows - 1);
+	}
+	congestion_result_fini(&result);
+	return s;
+}
+
+static void assert_near(double value, double expected, double tolerance)
+{
+	if (fabs(value - expected) > tolerance * expected)
+		fail_msg("%g is not within %g %% of %g", value, 100 * tolerance,
+			 expected);
+}
+
+/* Everybody sends as fast as windows allow: the tree spreads to the victim. */
+static void without_control_congestion_spreads(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = params(NULL);
+	struct shares s;
+
+	p.window = 64;
+	p.marking.rule = MARK_NONE;
+	p.warmup = 20 * HD_MS;
+	p.stop = 60 * HD_MS;
+	world_init(&w, 5, 5, "0ns");
+	s = run(&w, &p);
+	assert_near(s.remote, 5 / 30., 0.01);
+	assert_near(s.local, 5 / 6., 0.01);
+	assert_near(s.victim, 1 / 30., 0.01);
+	world_fini(&w);
+}
+
+struct expectation {
+	const char *algorithm;
+	double m;
+	bool guard;
+	double remote, local, victim;
+};
+
+/*
+ * An independent model's values, with switches that forward whole packets:
+ * a routing delay of one packet time makes ours alike.
+ */
+static const struct expectation expectations[] = {
+	{ "fimd", 2, true, .314, .485, .204 },
+	{ "lipd", 4, true, .303, .543, .182 },
+	{ "fimd", 2, false, .365, .486, .021 },
+	{ "lipd", 4, false, .376, .536, .019 },
+};
+
+static void control_comes_near_the_reference(void **state)
+{
+	(void)state;
+	struct world w;
+
+	world_init(&w, 5, 5, "2068ns");
+	for (size_t i = 0; i < sizeof(expectations) / sizeof(*expectations);
+	     i++) {
+		const struct expectation *e = &expectations[i];
+		struct congestion_params p = params(e->algorithm);
+
+		p.response.m = e->m;
+		p.marking.guard = e->guard;
+		struct shares s = run(&w, &p);
+
+		assert_near(s.remote, e->remote, 0.15);
+		assert_near(s.local, e->local, 0.15);
+		assert_near(s.remote + s.local, e->remote + e->local, 0.15);
+		/* Without the guard the victim ends below what it had. */
+		if (e->guard)
+			assert_near(s.victim, e->victim, 0.15);
+		else
+			assert_true(s.victim < 1 / 30.);
+	}
+	world_fini(&w);
+}
+
+/* Whatever its rate, a flow balances at Rmin marks per second. */
+static void marks_come_at_the_lowest_rate(void **state)
+{
+	(void)state;
+	struct world w;
+	static const char *const names[] = { "fimd", "lipd" };
+
+	world_init(&w, 5, 5, "2068ns");
+	for (int i = 0; i < 2; i++) {
+		struct congestion_params p = params(names[i]);
+
+		p.response.m = 2;
+		p.window = 4;
+		p.marking.guard = false;
+		assert_near(run(&w, &p).marks, RMAX / 256, 0.06);
+	}
+	world_fini(&w);
+}
+
+/* Packets for acknowledgements cost the hot link little, the victim less. */
+static void acknowledgements_may_be_packets(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = params("fimd");
+
+	world_init(&w, 5, 5, "100ns");
+	p.response.m = 2;
+	p.ack_delay = 0;
+	p.window = 4;
+	struct shares s = run(&w, &p);
+
+	assert_true(s.remote + s.local > 0.6);
+	assert_true(s.victim > 2 / 30.);
+	world_fini(&w);
+}
+
+static void nonsense_is_refused(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = params("fimd");
+	struct congestion_result result;
+	struct diag d = { .status = HD_OK };
+
+	world_init(&w, 1, 1, "0ns");
+	p.window = 0;
+	assert_int_equal(congestion_run(&w.build.setup, w.flows, w.n_flows, &p,
+					&d, &result),
+			 HD_ERR_RANGE);
+	p.window = 1;
+	p.response.m = 1;
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(congestion_run(&w.build.setup, w.flows, w.n_flows, &p,
+					&d, &result),
+			 HD_ERR_RANGE);
+	world_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_control_congestion_spreads),
+		cmocka_unit_test(control_comes_near_the_reference),
+		cmocka_unit_test(marks_come_at_the_lowest_rate),
+		cmocka_unit_test(acknowledgements_may_be_packets),
+		cmocka_unit_test(nonsense_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
