@@ -327,6 +327,12 @@ static void buffers_draw(struct scenario *s, struct rng *r)
 	bool alike = chance(r, 50);
 	uint32_t in = buffer_draw(packet, r), out = buffer_draw(packet, r);
 
+	if (s->lengthy) { /* or credits, not arbiters, would decide */
+		alike = true;
+		in = packet * (16 + below(r, 12));
+		out = in;
+	}
+
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct sim_port *p = &t->ports[i];
 
