@@ -363,9 +363,9 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 	scenario_draw(&s, p->seed);
 	shrink_horizon(p, s.horizon, s.tick, subject);
 	for (int rounds = 0; any && rounds < 4; rounds++) {
-		any = shrink_arrivals(p, s.n_arrivals, subject);
+		any = shrink_bits(p, s.fabric.n_ends, subject);
+		any |= shrink_arrivals(p, s.n_arrivals, subject);
 		any |= shrink_faults(p, s.fabric.setup.n_faults, subject);
-		any |= shrink_bits(p, s.fabric.n_ends, subject);
 	}
 	shrink_horizon(p, p->horizon ? p->horizon : s.horizon, s.tick, subject);
 	scenario_fini(&s);

@@ -48,6 +48,7 @@ enum simplification {
 	PLAIN_LINKS,   /* all P = 1 tick */
 	PLAIN_RATES,   /* all as the first cable */
 	PLAIN_BUFFERS, /* deep */
+	PLAIN_TIGHT,   /* or of one packet */
 	PLAIN_VL15,    /* deep */
 	PLAIN_LANES,   /* SL2VL: one table for all pairs */
 	PLAIN_TABLES,  /* VLArb: one table for all ports */

@@ -9,10 +9,10 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_CREDITS), NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),
 	NAME(PLAIN_PICK),    NAME(PLAIN_READERS),  NAME(PLAIN_SPEEDUP),
 	NAME(PLAIN_ARBITER), NAME(PLAIN_DELAYS),   NAME(PLAIN_LINKS),
-	NAME(PLAIN_RATES),   NAME(PLAIN_BUFFERS),  NAME(PLAIN_VL15),
-	NAME(PLAIN_LANES),   NAME(PLAIN_TABLES),   NAME(PLAIN_LIMITS),
-	NAME(PLAIN_PKEYS),   NAME(PLAIN_ERRORS),   NAME(PLAIN_LOSSES),
-	NAME(PLAIN_LIVES),
+	NAME(PLAIN_RATES),   NAME(PLAIN_BUFFERS),  NAME(PLAIN_TIGHT),
+	NAME(PLAIN_VL15),    NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),
+	NAME(PLAIN_LIMITS),  NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),
+	NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -94,6 +94,9 @@ static void port_simplify(const struct scenario *s, struct sim_port *p,
 		break;
 	case PLAIN_BUFFERS:
 		p->in_blocks = p->out_blocks = 2048;
+		break;
+	case PLAIN_TIGHT:
+		p->in_blocks = p->out_blocks = (s->sizes[0] + 63) / 64;
 		break;
 	case PLAIN_VL15:
 		p->vl15_blocks = 2048;
