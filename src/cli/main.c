@@ -12,6 +12,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
 	&command_topo,
+	&command_route,
 	&command_decode,
 	&command_qos,
 	&command_cc,

@@ -88,8 +88,11 @@ static enum hd_status check_shape(const struct grid *grid,
 {
 	if (grid->n_dims < want->min_dims || grid->n_dims > want->max_dims)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "needs %u to %u dimensions, the fabric has %u",
-				 want->min_dims, want->max_dims, grid->n_dims);
+				 "needs %u%s dimensions, the fabric has %u",
+				 want->min_dims,
+				 want->max_dims > want->min_dims ? " or more"
+								 : "",
+				 grid->n_dims);
 	for (unsigned k = 0; k < grid->n_dims; k++) {
 		if (grid->wraps[k] && !want->may_wrap)
 			return diag_fail(d, HD_ERR_UNFIT,

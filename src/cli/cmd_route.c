@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/route/ends.h"
+#include "cli/route/show.h"
+#include "subnet/check.h"
+#include "subnet/deadlock.h"
+#include "subnet/mcast.h"
+#include "subnet/route.h"
+#include "subnet/tables.h"
+#include "topo/read.h"
+
+/* Those of enum lid_order, and what fits the file. */
+static const char *const lid_names[] = { "opensm", "paper", "nodes",
+					 "keep",   "auto",  NULL };
+enum { LIDS_AUTO = LIDS_KEEP + 1 };
+
+struct values {
+	struct common_options common;
+	const char *engine;
+	const char *dump;
+	const char *routes;
+	const char *mcast_routes;
+	const char *path;
+	struct option_list roots;
+	struct option_list groups;
+	unsigned lids;
+	uint64_t lmc, vls, load, mcast_sl;
+	bool check, with_switches;
+};
+
+static const struct option options[] = {
+	{ .name = "engine",
+	  .letter = 'e',
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, engine),
+	  .value = "NAME",
+	  .initial = "minhop",
+	  .help = "routing engine; 'list' names them all" },
+	{ .name = "check",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct values, check),
+	  .help = "check that every pair is reached, hops, loops and deadlock" },
+	{ .name = "with-switches",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct values, with_switches),
+	  .help = "count traffic to and from the switches themselves as data "
+		  "in the deadlock check" },
+	{ .name = "load",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, load),
+	  .value = "N",
+	  .initial = "0",
+	  .low = 0,
+	  .high = 1000000,
+	  .help = "count flows per link: all-to-all, and N random bisections, "
+		  "permutations and shifts" },
+	{ .name = "path",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, path),
+	  .value = "FROM:TO",
+	  .help = "show the way from one end port to another" },
+	{ .name = "dump",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, dump),
+	  .value = "FORMAT",
+	  .help = "write the tables instead: fts, lfts, opensm, fdbs, mfts, "
+		  "mcfdbs or json" },
+	{ .name = "routes",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, routes),
+	  .value = "FILE",
+	  .help = "routes for the engine 'file': output of dump_fts, "
+		  "opensm-lfts.dump or opensm.fdbs" },
+	{ .name = "lids",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, lids),
+	  .choices = lid_names,
+	  .initial = "auto",
+	  .help = "how LIDs are assigned; auto keeps those of the file, or "
+		  "else assigns as OpenSM does" },
+	{ .name = "lmc",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, lmc),
+	  .value = "N",
+	  .initial = "0",
+	  .low = 0,
+	  .high = 7,
+	  .help = "2^N LIDs per end port" },
+	{ .name = "root",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, roots),
+	  .value = "SWITCH",
+	  .help = "a root for updn, by name or GUID; may be repeated" },
+	{ .name = "vls",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, vls),
+	  .value = "N",
+	  .initial = "15",
+	  .low = 1,
+	  .high = 15,
+	  .help = "data VLs that links may use: 1, 2, 4, 8 or 15" },
+	{ .name = "mcast",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, groups),
+	  .value = "GROUP",
+	  .help = "a multicast group: METHOD[@SOURCE]=MEMBER,... with METHOD "
+		  "xy, union, shortest or shared; may be repeated" },
+	{ .name = "mcast-routes",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, mcast_routes),
+	  .value = "FILE",
+	  .help = "multicast tables: output of dump_fts -M or opensm.mcfdbs" },
+	{ .name = "mcast-sl",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, mcast_sl),
+	  .value = "SL",
+	  .initial = "0",
+	  .low = 0,
+	  .high = 15,
+	  .help = "the SL of multicast groups" },
+	{ .name = NULL },
+};
+
+static const struct column engine_columns[] = {
+	{ "engine", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "needs", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static int list_engines(const struct values *v)
+{
+	struct results *r = results_new("route");
+	struct table *t =
+		results_table(r, "engines", "routing engines", engine_columns);
+
+	for (unsigned i = 0; i < n_route_engines; i++) {
+		table_put_text(t, route_engines[i].name);
+		table_put_text(t, route_engines[i].needs);
+	}
+	return output_results(&v->common, r, true);
+}
+
+static enum hd_status check_engine(const char *name, struct diag *d)
+{
+	const char *names[32];
+	const char *near;
+
+	if (route_engine_find(name))
+		return HD_OK;
+	for (unsigned i = 0; i < n_route_engines; i++)
+		names[i] = route_engines[i].name;
+	near = text_nearest(name, names, n_route_engines);
+	return diag_fail(d, HD_ERR_NOT_FOUND,
+			 "unknown routing engine '%s'%s%s%s", name,
+			 near ? " (did you mean '" : "", near ? near : "",
+			 near ? "'?)" : "");
+}
+
+/* Where the file was made: the manager's host, for all we know. */
+static port_id discovered_from(const struct topo *t)
+{
+	for (port_id p = 0; t->source.from_port && p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p) &&
+		    t->ports[p].guid == t->source.from_port)
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+/* True if the file gave every port that needs one a LID. */
+static bool has_lids(const struct topo *t)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		bool wants = topo_is_end_port(t, p) ||
+			     (t->ports[p].number == 0 &&
+			      topo_is_switch(t, t->ports[p].node));
+
+		if (wants && t->ports[p].lid == 0)
+			return false;
+	}
+	return true;
+}
+
+static enum hd_status assign_lids(struct subnet *s, const struct values *v,
+				  struct diag *d)
+{
+	struct lid_options o = {
+		.lmc = (unsigned)v->lmc,
+		.sm_port = discovered_from(s->topo),
+		.order = LIDS_OPENSM,
+	};
+
+	if (v->lids != LIDS_AUTO)
+		o.order = (enum lid_order)v->lids;
+	else if (has_lids(s->topo) && v->lmc == 0)
+		o.order = LIDS_KEEP;
+	return subnet_assign_lids(s, &o, d);
+}
+
+/* The GUID of the switch that a --root names. */
+static enum hd_status find_root(const struct subnet *s, const char *text,
+				struct diag *d, uint64_t *out)
+{
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		const struct topo_node *v =
+			&s->topo->nodes[s->node_of_switch[sw]];
+
+		if (strcmp(v->name, text) == 0 ||
+		    (strncmp(text, "0x", 2) == 0 &&
+		     strtoull(text, NULL, 16) == v->guid)) {
+			*out = v->guid;
+			return HD_OK;
+		}
+	}
+	return diag_fail(d, HD_ERR_NOT_FOUND, "no switch '%s'", text);
+}
+
+static enum hd_status route(struct subnet *s, const struct values *v,
+			    struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	uint64_t *roots = hd_alloc(v->roots.n, sizeof(*roots));
+	struct route_options o = {
+		.roots = roots,
+		.n_roots = (unsigned)v->roots.n,
+	};
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < v->roots.n && status == HD_OK; i++)
+		status = find_root(s, v->roots.items[i], d, &roots[i]);
+	if (status == HD_OK && v->routes) {
+		status = file_read(v->routes, FILE_LIMIT, d, &text);
+		o.text = text.text;
+		o.text_len = text.len;
+	}
+	if (status == HD_OK)
+		status = subnet_route(s, v->engine, &o, d);
+	strbuf_fini(&text);
+	free(roots);
+	return status;
+}
+
+static enum hd_status add_groups(struct subnet *s, const struct values *v,
+				 struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct tables_found found;
+	enum hd_status status = HD_OK;
+
+	if (v->mcast_routes) {
+		status = file_read(v->mcast_routes, FILE_LIMIT, d, &text);
+		if (status == HD_OK)
+			status = tables_read(s, text.text, text.len, d, &found);
+		if (status == HD_OK && found.n_unicast > 0)
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "the file has unicast tables too");
+	}
+	d->file = NULL;
+	for (size_t i = 0; i < v->groups.n && status == HD_OK; i++)
+		status = group_add(s, v->groups.items[i], (uint8_t)v->mcast_sl,
+				   d);
+	strbuf_fini(&text);
+	return status;
+}
+
+static enum hd_status add_path(struct results *r, const struct subnet *s,
+			       const char *text, struct diag *d)
+{
+	char *copy = hd_strdup(text), *to = strchr(copy, ':');
+	port_id a, b;
+	enum hd_status status;
+
+	if (to)
+		*to++ = '\0';
+	if (!to)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "'%s' is no path: write FROM:TO", text);
+	else if ((status = end_find(s, copy, d, &a)) == HD_OK &&
+		 (status = end_find(s, to, d, &b)) == HD_OK)
+		show_path(r, s, a, b);
+	free(copy);
+	return status;
+}
+
+static int show(const struct subnet *s, const struct values *v, struct diag *d)
+{
+	struct results *r = results_new("route");
+	bool met = true;
+
+	show_routes(r, s);
+	if (v->check) {
+		met &= show_check(r, s);
+		met &= show_deadlock(r, s, v->with_switches);
+	}
+	if (s->n_groups > 0)
+		met &= show_groups(r, s);
+	if (v->load > 0)
+		show_load(r, s, (unsigned)v->load, v->common.seed);
+	if (v->path && add_path(r, s, v->path, d) != HD_OK) {
+		results_free(r);
+		return command_refuse(d);
+	}
+	return output_results(&v->common, r, met);
+}
+
+static bool is_clean(const struct subnet *s, const struct values *v)
+{
+	struct route_check c;
+	struct deadlock_check lock;
+	struct mcast_check m;
+
+	check_routes(s, &c);
+	check_deadlock(s, v->with_switches, &lock);
+	check_mcast(s, &m);
+	bool clean = check_is_clean(&c) && lock.n_cycle == 0 &&
+		     lock.n_dropped == 0 && mcast_check_is_clean(&m);
+
+	deadlock_check_fini(&lock);
+	return clean;
+}
+
+static int dump(const struct subnet *s, const struct values *v, struct diag *d)
+{
+	const struct table_writer *w = table_writer_find(v->dump);
+	struct strbuf out = STRBUF_INIT;
+
+	if (!w) {
+		diag_fail(d, HD_ERR_INPUT,
+			  "'%s' is no format of tables: fts, lfts, opensm, "
+			  "fdbs, mfts, mcfdbs or json",
+			  v->dump);
+		return command_refuse(d);
+	}
+	w->write(s, &out);
+	int status = output_bytes(&v->common, out.text, out.len,
+				  !v->check || is_clean(s, v));
+
+	strbuf_fini(&out);
+	return status;
+}
+
+static int route_fabric(const char *name, struct values *v)
+{
+	struct diag d = { .status = HD_OK };
+	struct topo t;
+	struct subnet s;
+	int status;
+
+	if (check_engine(v->engine, &d) != HD_OK ||
+	    topo_open(name, v->common.seed, NULL, &d, &t) != HD_OK)
+		return command_refuse(&d);
+	subnet_init(&s, &t);
+	if (v->vls < N_DATA_VLS)
+		subnet_limit_vls(&s, (unsigned)v->vls);
+	enum hd_status done = assign_lids(&s, v, &d);
+
+	if (done == HD_OK) {
+		d.file = NULL;
+		done = route(&s, v, &d);
+	}
+	if (done == HD_OK) {
+		d.file = NULL;
+		done = add_groups(&s, v, &d);
+	}
+	if (done != HD_OK)
+		status = command_refuse(&d);
+	else
+		status = v->dump ? dump(&s, v, &d) : show(&s, v, &d);
+	subnet_fini(&s);
+	topo_fini(&t);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	if (v.vls != 1 && v.vls != 2 && v.vls != 4 && v.vls != 8 && v.vls != 15)
+		status = command_usage(self, "--vls must be 1, 2, 4, 8 or 15");
+	else if (strcmp(v.engine, "list") == 0)
+		status = list_engines(&v);
+	else if (n_args != 1)
+		status = command_usage(self, "which FABRIC?");
+	else if (v.routes && strcmp(v.engine, "file") != 0)
+		status =
+			command_usage(self, "--routes goes with --engine file");
+	else
+		status = route_fabric(argv[0], &v);
+	option_list_fini(&v.roots);
+	option_list_fini(&v.groups);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle route 'torus --sizes=5x5' --engine minhop --check",
+	  "shows the cycle of channels that can lock up" },
+	{ "heddle route 'torus --sizes=5x5' --engine torus --check",
+	  "two lanes per ring break it" },
+	{ "heddle route 'fat-tree --radix 36 --levels 3' -e ftree --load 100",
+	  "effective bisection bandwidth of 11664 hosts" },
+	{ "heddle route site.ibnet -e file --routes opensm-lfts.dump --check",
+	  "check the routes that a production fabric has" },
+	{ "heddle route site.ibnet -e updn --root spine1 --dump opensm -o x",
+	  "tables that OpenSM takes with -R file -U x" },
+	{ "heddle route 'node-mesh --columns=5 --rows=5' -e xy --lids paper "
+	  "--mcast 'xy@13=4,5,19,21,23' --dump mfts",
+	  "Fig. 9 of paper 002" },
+	{ NULL, NULL },
+};
+
+const struct command command_route = {
+	.name = "route",
+	.summary = "assign LIDs, compute forwarding tables, prove them",
+	.arguments = "FABRIC",
+	.description =
+		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, '-', or "
+		"the words of a generator ('mesh --columns=4 --rows=4').\n\n"
+		"An engine either does what its name says or refuses the "
+		"fabric with the reason. '--engine list' tells what each "
+		"needs.\n\n"
+		"--check follows the tables from every end port to every LID "
+		"and looks for cycles of channels that wait for each other, "
+		"per VL and under the SL2VL tables in force; a cycle is named "
+		"port by port. The exit status is 1 if a pair is not reached, "
+		"a path loops, or the fabric can lock up.\n\n"
+		"End ports are named by their node's name, by LID, or by port "
+		"GUID (0x...).",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

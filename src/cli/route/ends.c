@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/route/ends.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/mcast.h"
+#include "subnet/order.h"
+
+/* A whole string as a number, in base 10 or, with 0x, 16. */
+static bool to_number(const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return errno == 0 && *end == '\0';
+}
+
+static port_id by_guid(const struct topo *t, uint64_t guid)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p) && port_guid(t, p) == guid)
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+/* The node's end port of that number, or its first one if number is -1. */
+static port_id of_node(const struct topo *t, const char *name, size_t len,
+		       int number)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		const char *own = topo_node_of(t, p)->name;
+
+		if (topo_is_end_port(t, p) && strlen(own) == len &&
+		    memcmp(own, name, len) == 0 &&
+		    (number < 0 || t->ports[p].number == number))
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+enum hd_status end_find(const struct subnet *s, const char *text,
+			struct diag *d, port_id *out)
+{
+	const char *slash = strrchr(text, '/');
+	port_id found = of_node(s->topo, text, strlen(text), -1);
+	uint64_t number;
+
+	if (found == TOPO_NONE && to_number(text, &number)) {
+		if (text[1] == 'x')
+			found = by_guid(s->topo, number);
+		else if (number <= LID_MAX_UNICAST)
+			found = s->port_of_lid[0][number];
+	}
+	if (found == TOPO_NONE && slash && to_number(slash + 1, &number) &&
+	    number <= TOPO_MAX_PORTS)
+		found = of_node(s->topo, text, (size_t)(slash - text),
+				(int)number);
+	if (found == TOPO_NONE || !topo_is_end_port(s->topo, found))
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "no end port '%s': give the name of a host, a"
+				 " LID, or a port GUID as 0x...",
+				 text);
+	*out = found;
+	return HD_OK;
+}
+
+static uint32_t all_ends(const struct topo *t, port_id *out)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p))
+			out[n++] = p;
+	}
+	return n;
+}
+
+static enum hd_status read_members(const struct subnet *s, char *text,
+				   struct mcast_group *m, struct diag *d)
+{
+	char *save = NULL;
+
+	if (strcmp(text, "*") == 0) {
+		m->n_members = all_ends(s->topo, m->members);
+		return HD_OK;
+	}
+	for (char *word = strtok_r(text, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save)) {
+		if (m->n_members == s->topo->n_ports)
+			return diag_fail(d, HD_ERR_RANGE,
+					 "more members than ports");
+		if (end_find(s, word, d, &m->members[m->n_members]) != HD_OK)
+			return d->status;
+		m->n_members++;
+	}
+	return HD_OK;
+}
+
+/* Splits "method@source" in place. */
+static enum hd_status read_method(const struct subnet *s, char *text,
+				  struct mcast_group *m, struct diag *d)
+{
+	char *source = strchr(text, '@');
+	unsigned i = 0;
+
+	if (source)
+		*source++ = '\0';
+	while (i < MCAST_FILE && strcmp(mcast_method_names[i], text) != 0)
+		i++;
+	if (i == MCAST_FILE)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is none of xy, union, shortest, shared",
+				 text);
+	m->method = (enum mcast_method)i;
+	m->source = TOPO_NONE;
+	return source ? end_find(s, source, d, &m->source) : HD_OK;
+}
+
+enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
+			 struct diag *d)
+{
+	char *copy = hd_strdup(text), *members = strchr(copy, '=');
+	struct mcast_group m = {
+		.sl = sl,
+		.members = hd_alloc(s->topo->n_ports, sizeof(*m.members)),
+	};
+	enum hd_status status;
+
+	if (members) {
+		*members++ = '\0';
+		status = read_method(s, copy, &m, d);
+		if (status == HD_OK)
+			status = read_members(s, members, &m, d);
+	} else {
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "'%s' is no group: write METHOD=MEMBERS or"
+				   " METHOD@SOURCE=MEMBERS",
+				   text);
+	}
+	if (status == HD_OK && m.n_members > 0)
+		m.subnet = s->topo->ports[m.members[0]].subnet;
+	if (status == HD_OK)
+		status = mcast_add(s, &m, d);
+	free(m.members);
+	free(copy);
+	return status;
+}

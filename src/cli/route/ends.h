@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_ROUTE_ENDS_H
+#define HD_CLI_ROUTE_ENDS_H
+
+/*
+ * End ports and multicast groups as users name them.
+ *
+ * An end port is the name of its node, a LID ("12"), a port GUID ("0x1a2b") or
+ * a name and port number ("node7/2"). A group is METHOD[@SOURCE]=MEMBER,...
+ * where "*" stands for all end ports, as in "xy@h12=h3,h4" or "shared=*".
+ */
+
+#include "subnet/subnet.h"
+
+HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
+				      struct diag *d, port_id *out);
+
+/* Adds the group to the subnet. */
+HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text,
+				       uint8_t sl, struct diag *d);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/route/show.h"
+
+#include "subnet/check.h"
+#include "subnet/deadlock.h"
+#include "subnet/load.h"
+#include "subnet/mcast.h"
+#include "subnet/router.h"
+
+static const struct column routes_columns[] = {
+	{ "engine", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "VLs used", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "SL by path", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
+	{ "switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "subnets", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "LIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "top LID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+void show_routes(struct results *r, const struct subnet *s)
+{
+	struct table *t =
+		results_record(r, "routes", "the subnet", routes_columns);
+	uint64_t n_lids = 0;
+	unsigned top = 0;
+
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		if (s->lid_of_port[p])
+			n_lids += UINT64_C(1) << s->lmc_of_port[p];
+	}
+	for (unsigned i = 0; i < s->n_subnets; i++)
+		top = s->top_lid[i] > top ? s->top_lid[i] : top;
+	table_put_text(t, s->engine);
+	table_put_uint(t, s->vls_used);
+	table_put_bool(t, s->sl_of_path != NULL);
+	table_put_uint(t, s->n_switches);
+	table_put_uint(t, s->n_subnets);
+	table_put_uint(t, n_lids);
+	table_put_uint(t, top);
+	if (s->note[0])
+		results_remark(r, "%s: %s", s->engine, s->note);
+}
+
+static const struct column check_columns[] = {
+	{ "pairs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "unreachable", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "in loops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "not minimal", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "mean hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "mean minimal hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "table entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "faulty entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column hops_columns[] = {
+	{ "hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "pairs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+static void remark_path(struct results *r, const struct subnet *s,
+			const char *what, switch_id from, unsigned subnet,
+			lid_t lid)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	check_print_path(s, from, subnet, lid, &path);
+	results_remark(r, "%s, to LID %u: %s", what, lid, path.text);
+	strbuf_fini(&path);
+}
+
+bool show_check(struct results *r, const struct subnet *s)
+{
+	struct route_check c;
+
+	check_routes(s, &c);
+	uint64_t arrived = c.n_pairs - c.n_unreachable;
+	struct table *t = results_record(
+		r, "check", "every end port to every LID", check_columns);
+
+	table_put_uint(t, c.n_pairs);
+	table_put_uint(t, c.n_unreachable);
+	table_put_uint(t, c.n_loops);
+	table_put_uint(t, c.n_not_minimal);
+	table_put_real(t, ratio(c.hops, arrived));
+	table_put_real(t, ratio(c.minimal_hops, arrived));
+	table_put_uint(t, c.max_hops);
+	table_put_uint(t, c.n_entries);
+	table_put_uint(t, c.n_faulty_entries);
+	t = results_table(r, "hops", "cables between switches on a path",
+			  hops_columns);
+	for (unsigned i = 0; i <= CHECK_MAX_HOPS; i++) {
+		if (c.n_by_hops[i] == 0)
+			continue;
+		table_put_uint(t, i);
+		table_put_uint(t, c.n_by_hops[i]);
+	}
+	if (c.fault != FAULT_NONE)
+		remark_path(r, s, "the first fault", c.fault_at, c.fault_subnet,
+			    c.fault_lid);
+	if (c.n_not_minimal)
+		remark_path(r, s, "the first detour", c.detour_at,
+			    c.detour_subnet, c.detour_lid);
+	return check_is_clean(&c);
+}
+
+static const struct column deadlock_columns[] = {
+	{ "free of deadlock", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
+	{ "channels", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "dependencies", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "VLs seen", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column cycle_columns[] = {
+	{ "node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "next node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "next port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void put_set(struct table *t, uint16_t set)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (set >> i & 1)
+			strbuf_printf(&text, "%s%u", text.len ? "," : "", i);
+	}
+	table_put_text(t, text.len ? text.text : "none");
+	strbuf_fini(&text);
+}
+
+static void show_cycle(struct results *r, const struct subnet *s,
+		       const struct deadlock_check *c)
+{
+	const struct topo *topo = s->topo;
+	struct table *t = results_table(
+		r, "cycle", "channels that may wait for each other for ever",
+		cycle_columns);
+
+	for (uint32_t i = 0; i < c->n_cycle; i++) {
+		const struct topo_port *from = &topo->ports[c->cycle[i].from];
+		const struct topo_port *to = &topo->ports[from->peer];
+
+		table_put_text(t, topo->nodes[from->node].name);
+		table_put_uint(t, from->number);
+		table_put_uint(t, c->cycle[i].vl);
+		table_put_text(t, topo->nodes[to->node].name);
+		table_put_uint(t, to->number);
+	}
+}
+
+bool show_deadlock(struct results *r, const struct subnet *s,
+		   bool with_switches)
+{
+	struct deadlock_check c;
+
+	check_deadlock(s, with_switches, &c);
+	bool clean = c.n_cycle == 0 && c.n_dropped == 0;
+	struct table *t = results_record(r, "deadlock",
+					 "dependencies between channels, by VL",
+					 deadlock_columns);
+
+	table_put_bool(t, c.n_cycle == 0);
+	table_put_uint(t, c.size.n_channels);
+	table_put_uint(t, c.size.n_dependencies);
+	put_set(t, c.size.vls);
+	table_put_uint(t, c.n_cycle);
+	if (c.n_cycle)
+		show_cycle(r, s, &c);
+	if (c.n_dropped)
+		results_remark(
+			r,
+			"packets with SL %u are lost at '%s' port %u: the SL2VL"
+			" table sends them to a lane that the link does not"
+			" have",
+			c.dropped_sl, topo_node_of(s->topo, c.dropped_at)->name,
+			s->topo->ports[c.dropped_at].number);
+	deadlock_check_fini(&c);
+	return clean;
+}
+
+static const struct column group_columns[] = {
+	{ "MLID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "tree", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "root", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "members", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column mcast_columns[] = {
+	{ "deliveries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "missing", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "duplicates", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "strays", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "loops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "copies on cables", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "MLIDs left", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void list_groups(struct results *r, const struct subnet *s)
+{
+	const struct topo *topo = s->topo;
+	struct table *t =
+		results_table(r, "groups", "multicast groups", group_columns);
+
+	for (uint32_t i = 0; i < s->n_groups; i++) {
+		const struct mcast_group *m = &s->groups[i];
+
+		table_put_textf(t, "0x%04x", m->mlid);
+		table_put_text(t, mcast_method_names[m->method]);
+		if (m->source == TOPO_NONE)
+			table_put_text(t, "any member");
+		else
+			table_put_text(t, topo_node_of(topo, m->source)->name);
+		if (m->root == TOPO_NONE)
+			table_put_none(t);
+		else
+			table_put_text(
+				t,
+				topo->nodes[s->node_of_switch[m->root]].name);
+		table_put_uint(t, m->n_members);
+	}
+}
+
+bool show_groups(struct results *r, const struct subnet *s)
+{
+	struct mcast_check c;
+
+	list_groups(r, s);
+	check_mcast(s, &c);
+	struct table *t = results_record(
+		r, "multicast", "one packet from every sender", mcast_columns);
+
+	table_put_uint(t, c.n_expected);
+	table_put_uint(t, c.n_missing);
+	table_put_uint(t, c.n_duplicates);
+	table_put_uint(t, c.n_strays);
+	table_put_uint(t, c.n_loops);
+	table_put_uint(t, c.n_cables);
+	table_put_uint(t, c.max_hops);
+	table_put_uint(t, mcast_mlids_left(s, 0));
+	if (!mcast_check_is_clean(&c))
+		results_remark(
+			r, "the first fault is of MLID 0x%04x, sent by '%s'",
+			s->groups[c.fault_group].mlid,
+			topo_node_of(s->topo, c.fault_sender)->name);
+	return mcast_check_is_clean(&c);
+}
+
+static const struct column spread_columns[] = {
+	{ "flows", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "channels", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "idle channels", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "mean per channel", "flows", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "most per channel", "flows", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "at node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "at port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column share_columns[] = {
+	{ "pattern", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "patterns", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "mean share", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "interval 95 %", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "worst pattern", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "worst flow", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "mean of most per channel", "flows", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "most per channel", "flows", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void show_spread(struct results *r, const struct subnet *s)
+{
+	struct load_spread l;
+
+	load_all_to_all(s, &l);
+	struct table *t = results_record(
+		r, "all-to-all",
+		"flows on channels between switches, every pair sending",
+		spread_columns);
+
+	table_put_uint(t, l.n_flows);
+	table_put_uint(t, l.n_channels);
+	table_put_uint(t, l.n_idle);
+	table_put_real(t, ratio(l.total, l.n_channels));
+	table_put_uint(t, l.max);
+	if (l.max_at == TOPO_NONE) {
+		table_put_none(t);
+		table_put_none(t);
+		return;
+	}
+	table_put_text(t, topo_node_of(s->topo, l.max_at)->name);
+	table_put_uint(t, s->topo->ports[l.max_at].number);
+}
+
+void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
+	       uint64_t seed)
+{
+	static const struct {
+		enum load_pattern pattern;
+		const char *name;
+	} patterns[] = {
+		{ LOAD_BISECTION, "random bisection" },
+		{ LOAD_PERMUTATION, "random permutation" },
+		{ LOAD_SHIFT, "shift" },
+	};
+
+	show_spread(r, s);
+	struct table *t = results_table(
+		r, "shares",
+		"what flows get of their link; the mean share of random"
+		" bisections is the effective bisection bandwidth",
+		share_columns);
+
+	for (size_t i = 0; i < 3; i++) {
+		struct load_shares l;
+
+		load_patterns(s, patterns[i].pattern, n_patterns, seed, &l);
+		table_put_text(t, patterns[i].name);
+		table_put_uint(t, l.n_patterns);
+		table_put_real(t, 100 * l.mean_share);
+		table_put_real(t, 100 * l.half_width);
+		table_put_real(t, 100 * l.worst_mean);
+		table_put_real(t, 100 * l.least_share);
+		table_put_real(t, l.mean_max);
+		table_put_uint(t, l.worst);
+	}
+}
+
+static const struct column path_columns[] = {
+	{ "node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "in", "port", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "out", "port", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "DLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+/* A packet on its way. */
+struct walker {
+	const struct subnet *s;
+	struct table *t;
+	port_id at; /* the port it came in by */
+	port_id to;
+	lid_t dlid;
+	uint8_t sl;
+};
+
+static void put_step(struct walker *w, const char *name, unsigned in,
+		     unsigned out, unsigned vl)
+{
+	table_put_text(w->t, name);
+	if (in)
+		table_put_uint(w->t, in);
+	else
+		table_put_none(w->t);
+	table_put_uint(w->t, out);
+	table_put_uint(w->t, w->dlid);
+	table_put_uint(w->t, vl);
+}
+
+/* One node further; false if the packet has arrived or is lost. */
+static bool step(struct walker *w)
+{
+	const struct topo *t = w->s->topo;
+	const struct topo_port *in = &t->ports[w->at];
+	const struct topo_node *v = &t->nodes[in->node];
+	port_id out;
+
+	if (w->at == w->to)
+		return false;
+	if (v->kind == NODE_SWITCH) {
+		switch_id sw = w->s->switch_of_node[in->node];
+		uint8_t number = lft_get(w->s, sw, w->dlid);
+
+		if (number > v->n_ports)
+			return false;
+		out = v->first_port + number;
+		put_step(w, v->name, in->number, number,
+			 sl2vl_at(w->s, sw, in->number, number)->vl[w->sl]);
+		if (number == 0)
+			return false;
+	} else {
+		if (v->kind != NODE_ROUTER ||
+		    !router_forward(w->s, in->node, w->to, &out, &w->dlid))
+			return false;
+		w->sl = path_sl(w->s, out, w->dlid, w->sl);
+		put_step(w, v->name, in->number, t->ports[out].number,
+			 sl2vl_of(w->s, out)->vl[w->sl]);
+	}
+	w->at = t->ports[out].peer;
+	return w->at != TOPO_NONE;
+}
+
+void show_path(struct results *r, const struct subnet *s, port_id from,
+	       port_id to)
+{
+	const struct topo *t = s->topo;
+	struct walker w = { .s = s, .at = from, .to = to };
+	unsigned steps = 0;
+
+	w.dlid = route_dlid(s, from, to);
+	w.sl = path_sl(s, from, w.dlid, 0);
+	w.t = results_table(r, "path", "the way of a packet, node by node",
+			    path_columns);
+	if (t->ports[from].number > 0) {
+		put_step(&w, topo_node_of(t, from)->name, 0,
+			 t->ports[from].number, sl2vl_of(s, from)->vl[w.sl]);
+		w.at = t->ports[from].peer;
+	}
+	while (steps++ <= t->n_nodes && step(&w))
+		;
+	results_remark(r, "the SL of the path is %u%s", w.sl,
+		       s->sl_of_path ? "" : " (the engine leaves it open)");
+	if (w.at != to && t->ports[to].number > 0)
+		results_remark(r, "the packet does not arrive");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_ROUTE_SHOW_H
+#define HD_CLI_ROUTE_SHOW_H
+
+/* What 'heddle route' tells of a routed subnet, as tables of results. */
+
+#include "measure/results.h"
+#include "subnet/subnet.h"
+
+void show_routes(struct results *r, const struct subnet *s);
+
+/* Each returns whether all is well. */
+bool show_check(struct results *r, const struct subnet *s);
+bool show_deadlock(struct results *r, const struct subnet *s,
+		   bool with_switches);
+bool show_groups(struct results *r, const struct subnet *s);
+
+void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
+	       uint64_t seed);
+
+/* The way from one end port to another, switch by switch. */
+void show_path(struct results *r, const struct subnet *s, port_id from,
+	       port_id to);
+
+#endif

@@ -1,0 +1,123 @@
+# 'heddle route': engines, checks, dumps that read back, refusals.
+. "$SRC/tests/cli/lib.sh"
+fixtures=$SRC/tests/fixtures/subnet
+
+# Every engine is listed and named in its result; none stands in for another.
+status 0 "$HEDDLE" route --engine list --csv
+routes() { # ENGINE FABRIC
+	status 0 "$HEDDLE" route "$2" --engine "$1" --check --json
+	jq -e --arg engine "$1" '.tables.routes.rows[0].engine == $engine and
+		.tables.check.rows[0].unreachable == 0 and
+		.tables.deadlock.rows[0]["free of deadlock"]' out >/dev/null ||
+		fail "$1 on $2"
+}
+routes minhop 'fat-tree --radix 8 --levels 3'
+routes updn 'irregular --switches 16 --degree 4'
+routes xy 'mesh --columns 5 --rows 4'
+routes dor 'mesh --columns 5 --rows 4'
+routes negative-first 'mesh --columns 5 --rows 4'
+routes ecube 'hypercube --dimensions 4'
+routes torus 'torus --sizes 6x5'
+routes ftree 'fat-tree --radix 8 --levels 3'
+routes dfsssp 'torus --sizes 6x5'
+routes lash 'torus --sizes 6x5'
+routes dragonfly 'dragonfly --routers 4 --globals 2'
+status 3 "$HEDDLE" route 'ring --switches 6' --engine xy
+one_line err
+has err "heddle: xy: needs 2 dimensions"
+status 3 "$HEDDLE" route ring --engine torsu
+has err "did you mean 'torus'?"
+
+# A ring locks up under minhop: the cycle is named, the exit status is 1.
+for fabric in 'ring --switches 6' 'torus --sizes 5x5'; do
+	status 1 "$HEDDLE" route "$fabric" --engine minhop --check --json
+	# Each channel ends where the next begins, and the last at the first.
+	jq -e '.tables.deadlock.rows[0]["free of deadlock"] == false and
+		([.tables.cycle.rows[]["next node"]] ==
+		([.tables.cycle.rows[].node] | .[1:] + .[:1]))' out \
+		>/dev/null || fail "the cycle of $fabric"
+done
+
+# The file keeps what generators know: engines take fabrics from files too.
+"$HEDDLE" topo gen torus --sizes 6x5 -o torus.ibnet
+status 0 "$HEDDLE" route torus.ibnet --engine torus --check
+
+# Dumps of one run are the routes of the next.
+for format in fts lfts opensm fdbs; do
+	"$HEDDLE" route torus.ibnet --engine dor --dump $format -o tables
+	status 0 "$HEDDLE" route torus.ibnet --engine file --routes tables \
+		--dump $format
+	cmp out tables
+done
+"$HEDDLE" route torus.ibnet --engine dor --dump fts >a
+status 1 "$HEDDLE" route torus.ibnet --engine dor --dump fts --check
+cmp a out
+"$HEDDLE" route torus.ibnet --dump json | jq -e '.switches | length == 30' \
+	>/dev/null
+
+# A production fabric's own routes, as its tools dumped them.
+for file in dump_fts.txt opensm-lfts.dump opensm.fdbs; do
+	status 0 "$HEDDLE" route "$fixtures/torus/ibnetdiscover.txt" \
+		--engine file --routes "$fixtures/torus/$file" \
+		--mcast-routes "$fixtures/torus/opensm.mcfdbs" --json
+	jq -e '.tables.routes.rows[0].engine == "file" and
+		.tables.multicast.rows[0].missing == 0' out >/dev/null
+done
+"$HEDDLE" route "$fixtures/torus/ibnetdiscover.txt" --lids opensm \
+	--dump opensm | cmp - "$fixtures/torus/opensm-lfts.dump"
+
+# Fig. 9 of paper 002.
+"$HEDDLE" route 'node-mesh --columns 5 --rows 5' --engine xy --lids paper \
+	--mcast 'xy@13=4,5,19,21,23' --dump json |
+	jq -ce '[.switches[] | select(.mft["0xc000"] != []) |
+	{(.name): .mft["0xc000"]}] | add' >got
+echo '{"s-0-2":[2],"s-0-3":[0,2],"s-0-4":[0],"s-1-2":[3],"s-2-2":[1,3],"s-3-2":[1,2],"s-3-3":[0],"s-4-0":[0],"s-4-1":[4],"s-4-2":[0,4]}' |
+	jq -c . >expected
+jq -cS . got | cmp - expected || fail "Fig. 9: $(cat got)"
+
+# Groups by name, GUID and all; one path; loads.
+status 0 "$HEDDLE" route 'ring --switches 5' --mcast 'shared=*' \
+	--mcast 'shortest@h0=h1,h3' --mcast 'union@h2=h1' --path h0:h2 --load 5
+has out 'any member'
+has out 'random bisection'
+status 3 "$HEDDLE" route ring --mcast 'xy@h0=h1'
+has err "need the routing engine 'xy'"
+for bad in 'shared' 'tree=h1' 'shared=h1,nobody' 'shortest=h1' 'shared='; do
+	status 3 "$HEDDLE" route ring --mcast "$bad"
+	one_line err
+done
+status 3 "$HEDDLE" route ring --path h0
+status 3 "$HEDDLE" route ring --path h0:nobody
+
+# Two subnets and a router: the way leads through it.
+status 0 "$HEDDLE" route routed --check --json
+status 0 "$HEDDLE" route routed --path h0:h7 --csv
+has out 'r-0,1,2,'
+
+# Refusals: the line, exit 3, no output.
+refuse() { # LINE TEXT < tables
+	cat >bad
+	status 3 "$HEDDLE" route "$fixtures/small/ibnetdiscover.txt" \
+		--engine file --routes bad --dump fts -o new
+	one_line err
+	has err "heddle: bad:$1"
+	has err "$2"
+	[ ! -e new ] || fail "an output was left"
+}
+head -c 700 "$fixtures/small/dump_fts.txt" | refuse 13 "cut short"
+sed '5s/003/300/' "$fixtures/small/dump_fts.txt" |
+	refuse 5 "port 300, but 'leaf2' has 8 ports"
+sed '5s/003/2147483648/' "$fixtures/small/dump_fts.txt" |
+	refuse 5 "port 2147483648"
+sed '1s/200001/200007/' "$fixtures/small/dump_fts.txt" |
+	refuse 1 "no switch of the fabric"
+sed '4s/100001/100009/' "$fixtures/small/dump_fts.txt" |
+	refuse 4 "is said to be that of port"
+status 3 "$HEDDLE" route ring --engine file
+status 3 "$HEDDLE" route ring --engine file --routes nowhere
+status 2 "$HEDDLE" route ring --routes tables
+status 2 "$HEDDLE" route
+status 2 "$HEDDLE" route ring --vls 3
+status 3 "$HEDDLE" route ring --dump xml
+status 3 "$HEDDLE" route 'fat-tree --radix 36 --levels 3' --lmc 3
+has err "do not suffice"
