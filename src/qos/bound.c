@@ -31,6 +31,7 @@ struct work {
 	uint32_t n_passages;
 	uint32_t n_delays;
 	uint32_t *first; /* [port], n_ports + 1 entries */
+	uint32_t *start; /* [flow]: its first place in delay[] */
 	double *delay;
 };
 
@@ -352,9 +353,22 @@ static bool update_port(struct work *w, uint32_t port)
 	return changed;
 }
 
+/* Branches have the delays of their trunks. */
+static void copy_trunks(struct work *w)
+{
+	for (uint32_t f = 0; f < w->n_flows; f++) {
+		const struct bound_flow *flow = &w->flows[f];
+
+		for (uint32_t h = 0; h < flow->n_trunk; h++)
+			w->delay[w->start[f] + h] =
+				w->delay[w->start[flow->trunk] + h];
+	}
+}
+
 /* Bursts and jitter at every port, from the delays before it. */
 static void carry_forward(struct work *w)
 {
+	copy_trunks(w);
 	for (uint32_t i = 0; i < w->n_passages; i++) {
 		struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
@@ -418,34 +432,40 @@ static int by_link(const void *a, const void *b)
 	return (x->flow > y->flow) - (x->flow < y->flow);
 }
 
+/* The first hop at which a flow counts. */
+static uint32_t first_own(const struct bound_flow *f)
+{
+	return f->n_paced > f->n_trunk ? f->n_paced : f->n_trunk;
+}
+
 /* Sorts the hops of all flows by port, counting first. */
 static void build(struct work *w)
 {
 	w->first = hd_alloc(w->n_ports + 2, sizeof(*w->first));
+	w->start = hd_alloc(w->n_flows, sizeof(*w->start));
 	for (uint32_t f = 0; f < w->n_flows; f++) {
 		const struct bound_flow *flow = &w->flows[f];
 
-		for (uint32_t h = flow->n_paced; h < flow->n_hops; h++)
+		assert(flow->n_trunk == 0 || flow->trunk < f);
+		for (uint32_t h = first_own(flow); h < flow->n_hops; h++)
 			w->first[flow->path[h] + 2]++;
-		w->n_passages += flow->n_hops - flow->n_paced;
+		w->n_passages += flow->n_hops - first_own(flow);
+		w->start[f] = w->n_delays;
 		w->n_delays += flow->n_hops;
 	}
 	for (uint32_t p = 2; p < w->n_ports + 2; p++)
 		w->first[p] += w->first[p - 1];
 	w->passages = hd_alloc(w->n_passages, sizeof(*w->passages));
 
-	uint32_t slot = 0;
-
 	for (uint32_t f = 0; f < w->n_flows; f++) {
 		const struct bound_flow *flow = &w->flows[f];
 
-		slot += flow->n_paced;
-		for (uint32_t h = flow->n_paced; h < flow->n_hops; h++, slot++)
+		for (uint32_t h = first_own(flow); h < flow->n_hops; h++)
 			w->passages[w->first[flow->path[h] + 1]++] =
 				(struct passage){
 					.flow = f,
 					.hop = h,
-					.slot = slot,
+					.slot = w->start[f] + h,
 					.link = h ? flow->path[h - 1] : NO_LINK,
 				};
 	}
@@ -472,10 +492,12 @@ enum hd_status bound_delays(enum bound_mode mode,
 
 	if (status == HD_OK)
 		status = iterate(&w, d);
+	copy_trunks(&w);
 	if (status == HD_OK)
 		memcpy(delay, w.delay, w.n_delays * sizeof(*delay));
 	free(w.delay);
 	free(w.passages);
 	free(w.first);
+	free(w.start);
 	return status;
 }

@@ -72,6 +72,13 @@ struct bound_flow {
 	 * packets. Their delays are 0.
 	 */
 	uint32_t n_paced;
+	/*
+	 * A branch of a multicast: its first n_trunk hops are those of flow
+	 * `trunk`, an earlier one, and the same packets. They count there
+	 * only, and the delays of both are the same. 0: no branch.
+	 */
+	uint32_t trunk;
+	uint32_t n_trunk;
 };
 
 struct bound_network {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "qos/tree.h"
 
 struct broker_params broker_params_default(void)
 {
@@ -120,14 +121,14 @@ static bool sl_has_room(const struct broker *b, const struct broker_link *link,
 }
 
 /* Takes one link; says why not. */
-static bool take(struct broker *b, const struct path *path, uint32_t hop,
+static bool take(struct broker *b, const struct tree_link *hop,
 		 const struct broker_request *r, struct broker_refusal *why)
 {
-	struct broker_link *link = &b->links[path->port[hop]];
+	struct broker_link *link = &b->links[hop->port];
 	uint64_t slots = slots_for(r->rate, link->rate);
 
 	*why = (struct broker_refusal){
-		.link = path->port[hop],
+		.link = hop->port,
 		.needed = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
 		.left = slots_left(link),
 	};
@@ -141,7 +142,7 @@ static bool take(struct broker *b, const struct path *path, uint32_t hop,
 	}
 	struct fill *f = is_high(b, r->sl) ? &link->high : &link->low;
 
-	if (fill_add(f, path->vl[hop], (uint32_t)slots) != HD_OK) {
+	if (fill_add(f, hop->vl, (uint32_t)slots) != HD_OK) {
 		why->reason = BROKER_NO_ENTRY;
 		return false;
 	}
@@ -149,13 +150,13 @@ static bool take(struct broker *b, const struct path *path, uint32_t hop,
 	return true;
 }
 
-static void give_back(struct broker *b, const struct path *path, uint32_t hop,
+static void give_back(struct broker *b, const struct tree_link *hop,
 		      const struct broker_request *r)
 {
-	struct broker_link *link = &b->links[path->port[hop]];
+	struct broker_link *link = &b->links[hop->port];
 	uint32_t slots = (uint32_t)slots_for(r->rate, link->rate);
 
-	fill_remove(is_high(b, r->sl) ? &link->high : &link->low, path->vl[hop],
+	fill_remove(is_high(b, r->sl) ? &link->high : &link->low, hop->vl,
 		    slots);
 	link->sl_slots[r->sl] -= slots;
 }
@@ -170,50 +171,83 @@ static uint32_t record(struct broker *b, const struct broker_request *request)
 	return b->n_connections++;
 }
 
+/* The links of a path, or of a tree if the request is to a group. */
+static enum hd_status find_links(const struct broker *b,
+				 const struct broker_request *r,
+				 struct tree_path *out)
+{
+	struct path path;
+
+	if (r->dlid >= LID_FIRST_MCAST)
+		return tree_walk(b->subnet, r->source, r->dlid, r->sl, out);
+	enum hd_status status =
+		path_walk(b->subnet, r->source, r->dlid, r->sl, &path);
+
+	*out = (struct tree_path){ .n = path.n_hops };
+	out->links = hd_alloc(path.n_hops, sizeof(*out->links));
+	for (uint32_t i = 0; i < path.n_hops; i++)
+		out->links[i] =
+			(struct tree_link){ .port = path.port[i],
+					    .vl = path.vl[i],
+					    .before = i ? i - 1 : TREE_ROOT };
+	return status;
+}
+
+/* All links or none. */
+static enum hd_status take_all(struct broker *b, const struct tree_path *links,
+			       const struct broker_request *r,
+			       struct broker_refusal *why)
+{
+	for (uint32_t i = 0; i < links->n; i++) {
+		if (take(b, &links->links[i], r, why))
+			continue;
+		while (i-- > 0)
+			give_back(b, &links->links[i], r);
+		return HD_ERR_FULL;
+	}
+	return HD_OK;
+}
+
 enum hd_status broker_admit(struct broker *b,
 			    const struct broker_request *request, uint32_t *id,
 			    struct broker_refusal *refusal)
 {
-	struct path path;
-	enum hd_status status = path_walk(b->subnet, request->source,
-					  request->dlid, request->sl, &path);
+	struct tree_path links;
+	enum hd_status status = find_links(b, request, &links);
 
 	assert(request->rate.num > 0);
 	if (status != HD_OK) {
-		uint32_t last = path.n_hops ? path.n_hops - 1 : 0;
+		uint32_t last = links.n ? links.n - 1 : 0;
 
 		*refusal = (struct broker_refusal){
 			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
 							 : BROKER_NO_PATH,
-			.link = path.n_hops ? path.port[last] : request->source,
+			.link = links.n ? links.links[last].port
+					: request->source,
 		};
-		return status;
+	} else {
+		status = take_all(b, &links, request, refusal);
 	}
-	for (uint32_t hop = 0; hop < path.n_hops; hop++) {
-		if (take(b, &path, hop, request, refusal))
-			continue;
-		while (hop-- > 0)
-			give_back(b, &path, hop, request);
-		return HD_ERR_FULL;
-	}
-	*id = record(b, request);
-	return HD_OK;
+	tree_path_fini(&links);
+	if (status == HD_OK)
+		*id = record(b, request);
+	return status;
 }
 
 enum hd_status broker_release(struct broker *b, uint32_t id)
 {
-	struct path path;
+	struct tree_path links;
 
 	if (id >= b->n_connections || !b->connections[id].live)
 		return HD_ERR_NOT_FOUND;
 	struct broker_request *r = &b->connections[id].request;
-	enum hd_status status =
-		path_walk(b->subnet, r->source, r->dlid, r->sl, &path);
+	enum hd_status status = find_links(b, r, &links);
 
 	assert(status == HD_OK); /* routes do not change under a broker */
 	(void)status;
-	for (uint32_t hop = 0; hop < path.n_hops; hop++)
-		give_back(b, &path, hop, r);
+	for (uint32_t i = 0; i < links.n; i++)
+		give_back(b, &links.links[i], r);
+	tree_path_fini(&links);
 	b->connections[id].live = false;
 	b->n_live--;
 	return HD_OK;

@@ -7,7 +7,8 @@
  *
  * The broker keeps, for every output port of a routed subnet, the two
  * arbitration tables as reservations fill them. A request is granted on all
- * links of its path or on none. Best effort's share and the one slot of
+ * links of its path or on none; one to a multicast group on every link of its
+ * tree, each of them once. Best effort's share and the one slot of
  * challenged traffic are in every table from the start.
  *
  * A reservation's size is a matter of its rate and of each link's, so paths
@@ -40,7 +41,7 @@ struct broker_params broker_params_default(void);
 
 struct broker_request {
 	port_id source;
-	lid_t dlid;
+	lid_t dlid; /* unicast, or of a group */
 	uint8_t sl;
 	struct hd_rate rate; /* on the wire, headers included */
 };
