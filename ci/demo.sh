@@ -13,6 +13,7 @@ show() {
 
 show --version
 show --help
+show sim examples/quickstart.yaml
 show model credit --upstream 12 --downstream 2..6
 show model et --lambda 4 --compare --simulate 100000
 show decode --summary tests/fixtures/rxe.pcap

@@ -135,6 +135,36 @@ static void goals_are_met_or_missed(void **state)
 	assert_false(goals_met("max: 1s"));
 }
 
+/* The remarks of a run whose only row has the load given. */
+static size_t remarks_at(const char *load)
+{
+	struct run r;
+	char text[400];
+	struct results *res = results_new("sim");
+
+	snprintf(text, sizeof(text),
+		 STAR "traffic: [{name: a, kind: poisson, load: %s, pattern: "
+		      "incast, source: 0..1, destination: 3}]\n"
+		      "run: {warmup: 1ms, measure: 10ms}\n",
+		 load);
+	go(text, &r);
+	sim_tables(&r.found, res);
+	size_t n = res->n_remarks;
+
+	if (n)
+		assert_memory_equal(res->remarks[0], "'a' is offered more", 19);
+	results_free(res);
+	end(&r);
+	return n;
+}
+
+static void overload_is_remarked(void **state)
+{
+	(void)state;
+	assert_int_equal(remarks_at("45%"), 0);
+	assert_int_equal(remarks_at("55%"), 1);
+}
+
 static void losses_are_counted_by_reason(void **state)
 {
 	struct run r;
@@ -399,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(latency_without_load_is_the_closed_form),
 		cmocka_unit_test(goals_are_met_or_missed),
+		cmocka_unit_test(overload_is_remarked),
 		cmocka_unit_test(losses_are_counted_by_reason),
 		cmocka_unit_test(every_copy_of_a_multicast_is_expected),
 		cmocka_unit_test(counters_have_the_shape_of_perfquery),

@@ -97,6 +97,12 @@ status 0 "$HEDDLE" sim torus.yaml --json
 cp out torus.json
 claim torus "it flows" 'one("traffic").delivered > 100'
 
+# The scenario that docs/scenarios.md begins with.
+awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
+	"$SRC/docs/scenarios.md" >documented.yaml
+status 0 "$HEDDLE" sim documented.yaml
+has out "# summary: two classes on one cable"
+
 # No example was forgotten.
 for file in "$examples"/*.yaml; do
 	name=$(basename "$file" .yaml)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_TABLES_PARTS_H
+#define HD_SIM_TABLES_PARTS_H
+
+/* What the files behind tables.h share; private to them. */
+
+#include "sim/tables.h"
+
+static inline double findings_seconds(const struct sim_metrics *m)
+{
+	return (double)(m->to - m->from) / (double)HD_S;
+}
+
+static inline double findings_gbps(double bytes, double time)
+{
+	return time > 0 ? bytes * 8 / time / 1e9 : 0;
+}
+
+static inline uint64_t findings_payload(uint64_t bytes, uint64_t packets,
+					uint64_t overhead)
+{
+	return bytes - packets * overhead;
+}
+
+/* A percentile, or nothing if there was no packet. */
+static inline void
+findings_percentile(struct table *t, const struct histogram *h, double percent)
+{
+	if (h->n)
+		table_put_time(t, histogram_percentile(h, percent));
+	else
+		table_put_none(t);
+}
+
+/* tables_ports.c */
+void findings_ports(const struct sim_findings *f, struct results *r);
+void findings_lanes(const struct sim_findings *f, struct results *r);
+void findings_port_lanes(const struct sim_findings *f, struct results *r);
+void findings_port_name(const struct sim_build *b, uint32_t port,
+			struct table *t);
+
+/* tables_flows.c */
+void findings_deadlines(const struct sim_findings *f, struct results *r);
+void findings_jitter(const struct sim_findings *f, struct results *r);
+void findings_flows(const struct sim_findings *f, struct results *r);
+
+#endif
