@@ -119,8 +119,8 @@ static struct congestion_params params(const char *algorithm)
 		.window = 1,
 		.ack_delay = 2 * HD_US,
 		.ack_bytes = 30,
-		.warmup = 300 * HD_MS,
-		.stop = 800 * HD_MS,
+		.warmup = 200 * HD_MS,
+		.stop = 450 * HD_MS,
 	};
 
 	/* The reference did without our cap. */
