@@ -25,11 +25,21 @@ static void start_timer(const struct cc_config *c, struct cc_state *s,
 		s->due = HD_TIME_NEVER;
 }
 
+/* What the delays of the current entry leave of the full rate. */
+static void set_rate(const struct cc_config *c, struct cc_state *s)
+{
+	uint16_t entry = c->cct[s->ccti];
+	double delay = (entry & 0x3fff) / (double)(1u << (entry >> 14));
+
+	s->rate = c->rmax / (1 + delay);
+}
+
 void cct_on_becn(const struct cc_config *c, struct cc_state *s, hd_time now)
 {
 	uint32_t index = (uint32_t)s->ccti + c->ccti_increase;
 
 	s->ccti = (uint16_t)(index < c->ccti_limit ? index : c->ccti_limit);
+	set_rate(c, s);
 	if (c->trigger && s->ccti >= c->trigger)
 		s->triggered++;
 	/* A timer that runs goes on; the mark does not restart it. */
@@ -41,6 +51,7 @@ void cct_on_timer(const struct cc_config *c, struct cc_state *s, hd_time now)
 {
 	if (s->ccti > c->ccti_min)
 		s->ccti--;
+	set_rate(c, s);
 	start_timer(c, s, now);
 }
 

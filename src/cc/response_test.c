@@ -271,6 +271,7 @@ static void cct_counts_marks_up_and_time_down(void **state)
 	assert_int_equal(s.triggered, 1);
 	assert_int_equal(s.due, 7 + period); /* not restarted */
 	assert_int_equal(cc_gap(a, &config, &s, 1001), 1001 + 500 * 3);
+	assert_true(fabs(s.rate - 2 / 2.5) < 1e-12); /* rmax / (1 + 3/2) */
 	cc_on_ack(a, &config, &s, true, 10);
 	assert_int_equal(s.ccti, 5); /* the limit */
 	for (int left = 4; left >= 0; left--) {

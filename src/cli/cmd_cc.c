@@ -3,11 +3,14 @@
 
 static const struct command *const subcommands[] = {
 	&command_cc_curve,
+	&command_cc_compare,
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "heddle cc curve fimd --rmax 483559", "how FIMD rises and falls" },
+	{ "heddle cc compare examples/two-switch-congestion.yaml",
+	  "what control does for the victim of congestion" },
 	{ NULL, NULL },
 };
 

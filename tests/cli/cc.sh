@@ -17,3 +17,16 @@ status 3 "$HEDDLE" cc curve fimd --rmin 5 --rmax 4
 status 2 "$HEDDLE" cc curve fimt
 has err "did you mean 'fimd'?"
 status 2 "$HEDDLE" cc curve cct
+
+# On the two switches, control gives the victim back several times what
+# congestion left it; whoever has no single destination is refused.
+status 0 "$HEDDLE" cc compare --measure 40ms --warmup 40ms \
+	"$SRC/examples/two-switch-congestion.yaml"
+has out 'victim'
+awk '$1 == "none" && $2 == "victim" { none = $4 }
+     $1 == "cct" && $2 == "victim" { cct = $4 }
+     END { exit !(none > 0 && cct > 3 * none) }' out || fail "no relief"
+status 3 "$HEDDLE" cc compare --measure 1ms --warmup 1ms \
+	"$SRC/examples/quickstart.yaml"
+one_line err
+has err 'no single destination'
