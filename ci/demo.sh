@@ -6,14 +6,20 @@ heddle=$1
 
 show() {
 	printf '\n$ heddle'
-	printf ' %s' "$@"
+	for word; do
+		case $word in
+		*' '*) printf " '%s'" "$word" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
 	printf '\n'
 	"$heddle" "$@"
 }
 
 show --version
-show --help
 show sim examples/quickstart.yaml
+show topo show "fat-tree --radix 36 --levels 3"
+show qos plan mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB
 show model credit --upstream 12 --downstream 2..6
 show model et --lambda 4 --compare --simulate 100000
 show decode --summary tests/fixtures/rxe.pcap
