@@ -105,6 +105,19 @@ static void ends_that_do_not_fit_are_red(void **state)
 	strbuf_fini(&dot);
 }
 
+static void check_apart(const struct layout *l, uint32_t n, const char *name)
+{
+	for (uint32_t pair = 0; pair < n * n; pair++) {
+		uint32_t v = pair / n, u = pair % n;
+		double far =
+			hypot(l->at[v].x - l->at[u].x, l->at[v].y - l->at[u].y);
+
+		if (u < v && !(far >= 0.5))
+			fail_msg("%s: %u and %u are %g apart", name, u, v, far);
+		assert_true(isfinite(l->at[v].x) && isfinite(l->at[v].y));
+	}
+}
+
 /* No two vertices in one place, no place that is no number. */
 static void no_vertex_hides_another(void **state)
 {
@@ -117,17 +130,7 @@ static void no_vertex_hides_another(void **state)
 		make(&t, g->name);
 		shape_init(&s, &t);
 		layout_init(&l, &t, &s);
-		for (uint32_t v = 0; v < s.n; v++) {
-			assert_true(isfinite(l.at[v].x) && isfinite(l.at[v].y));
-			for (uint32_t u = 0; u < v; u++) {
-				double far = hypot(l.at[v].x - l.at[u].x,
-						   l.at[v].y - l.at[u].y);
-
-				if (far < 0.5)
-					fail_msg("%s: %u and %u are %g apart",
-						 g->name, u, v, far);
-			}
-		}
+		check_apart(&l, s.n, g->name);
 		layout_fini(&l);
 		shape_fini(&s);
 		topo_fini(&t);

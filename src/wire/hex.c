@@ -6,10 +6,11 @@
 
 static int digit(char c)
 {
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
-
-	return at ? (int)(at - digits) : -1;
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out)
