@@ -163,7 +163,7 @@ static void set_torus_lanes(struct subnet *s, const struct dor *r,
 		struct sl2vl table;
 
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			table.vl[sl] = bit < 0 ? 0 : (uint8_t)(sl >> bit & 1);
+			table.vl[sl] = (uint8_t)(bit < 0 ? 0 : sl >> bit & 1);
 		for (unsigned in = 0; in < n; in++)
 			subnet_set_sl2vl(s, sw, in, out, &table);
 	}
