@@ -34,6 +34,7 @@ struct values {
 	unsigned lids;
 	uint64_t lmc, vls, load, mcast_sl;
 	bool check, with_switches;
+	struct mcast_choice choice; /* of trees, with --mcast auto */
 };
 
 static const struct option options[] = {
@@ -112,7 +113,8 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, groups),
 	  .value = "GROUP",
 	  .help = "a multicast group: METHOD[@SOURCE]=MEMBER,... with METHOD "
-		  "xy, union, shortest or shared; may be repeated" },
+		  "xy, union, shortest, shared, or auto for the one that "
+		  "loads the busiest cable least; may be repeated" },
 	{ .name = "mcast-routes",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, mcast_routes),
@@ -248,10 +250,11 @@ static enum hd_status route(struct subnet *s, const struct values *v,
 	return status;
 }
 
-static enum hd_status add_groups(struct subnet *s, const struct values *v,
+static enum hd_status add_groups(struct subnet *s, struct values *v,
 				 struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct group_list open = { .groups = NULL };
 	struct tables_found found;
 	enum hd_status status = HD_OK;
 
@@ -266,7 +269,10 @@ static enum hd_status add_groups(struct subnet *s, const struct values *v,
 	d->file = NULL;
 	for (size_t i = 0; i < v->groups.n && status == HD_OK; i++)
 		status = group_add(s, v->groups.items[i], (uint8_t)v->mcast_sl,
-				   d);
+				   &open, d);
+	if (status == HD_OK && open.n > 0)
+		status = mcast_choose(s, open.groups, open.n, d, &v->choice);
+	group_list_fini(&open);
 	strbuf_fini(&text);
 	return status;
 }
@@ -302,6 +308,8 @@ static int show(const struct subnet *s, const struct values *v, struct diag *d)
 	}
 	if (s->n_groups > 0)
 		met &= show_groups(r, s);
+	if (v->choice.n > 0)
+		show_choice(r, s, &v->choice);
 	if (v->load > 0)
 		show_load(r, s, (unsigned)v->load, v->common.seed);
 	if (v->path && add_path(r, s, v->path, d) != HD_OK) {
@@ -399,6 +407,7 @@ static int run(const struct command *self, int argc, char **argv)
 		status = route_fabric(argv[0], &v);
 	option_list_fini(&v.roots);
 	option_list_fini(&v.groups);
+	mcast_choice_fini(&v.choice);
 	return status;
 }
 
@@ -416,6 +425,8 @@ static const struct example examples[] = {
 	{ "heddle route 'node-mesh --columns=5 --rows=5' -e xy --lids paper "
 	  "--mcast 'xy@13=4,5,19,21,23' --dump mfts",
 	  "Fig. 9 of paper 002" },
+	{ "heddle route 'mesh --columns=8 --rows=8' -e xy --mcast 'auto=*'",
+	  "the trees that load the busiest cable least, and what they gain" },
 	{ NULL, NULL },
 };
 

@@ -148,6 +148,16 @@ void mcast_groups_from_tables(struct subnet *s)
 	}
 }
 
+void mcast_drop(struct subnet *s, uint32_t n_groups)
+{
+	while (s->n_groups > n_groups) {
+		struct mcast_group *m = &s->groups[--s->n_groups];
+
+		s->mft[m->subnet].n_mlids--;
+		free(m->members);
+	}
+}
+
 uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet)
 {
 	return LID_LAST_MCAST - LID_FIRST_MCAST + 1u - s->mft[subnet].n_mlids;

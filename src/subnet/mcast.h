@@ -50,6 +50,9 @@ mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
 
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);
+/* Forgets all but the first `n_groups`; those after them had MLIDs of their
+ * own, in order, and these are free again. */
+void mcast_drop(struct subnet *s, uint32_t n_groups);
 
 /* Sees to it that there are tables for at least `n_mlids` MLIDs. */
 void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids);

@@ -114,17 +114,27 @@ static enum hd_status read_method(const struct subnet *s, char *text,
 		*source++ = '\0';
 	while (i < MCAST_FILE && strcmp(mcast_method_names[i], text) != 0)
 		i++;
-	if (i == MCAST_FILE)
+	/* MCAST_FILE stands for a tree that is still to be chosen. */
+	if (i == MCAST_FILE && strcmp(text, "auto") != 0)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is none of xy, union, shortest, shared",
+				 "'%s' is none of xy, union, shortest, shared,"
+				 " auto",
 				 text);
 	m->method = (enum mcast_method)i;
 	m->source = TOPO_NONE;
 	return source ? end_find(s, source, d, &m->source) : HD_OK;
 }
 
+void group_list_fini(struct group_list *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		free(l->groups[i].members);
+	free(l->groups);
+	*l = (struct group_list){ .groups = NULL };
+}
+
 enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
-			 struct diag *d)
+			 struct group_list *open, struct diag *d)
 {
 	char *copy = hd_strdup(text), *members = strchr(copy, '=');
 	struct mcast_group m = {
@@ -146,9 +156,15 @@ enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
 	}
 	if (status == HD_OK && m.n_members > 0)
 		m.subnet = s->topo->ports[m.members[0]].subnet;
+	free(copy);
+	if (status == HD_OK && m.method == MCAST_FILE) {
+		open->groups = hd_grow(open->groups, &open->cap, open->n + 1,
+				       sizeof(*open->groups));
+		open->groups[open->n++] = m;
+		return HD_OK;
+	}
 	if (status == HD_OK)
 		status = mcast_add(s, &m, d);
 	free(m.members);
-	free(copy);
 	return status;
 }

@@ -7,16 +7,26 @@
  *
  * An end port is the name of its node, a LID ("12"), a port GUID ("0x1a2b") or
  * a name and port number ("node7/2"). A group is METHOD[@SOURCE]=MEMBER,...
- * where "*" stands for all end ports, as in "xy@h12=h3,h4" or "shared=*".
+ * where "*" stands for all end ports, as in "xy@h12=h3,h4" or "shared=*". The
+ * method "auto" leaves the kind of tree to mcast_choose.
  */
 
-#include "subnet/subnet.h"
+#include "subnet/mcast_choose.h"
 
 HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
 				      struct diag *d, port_id *out);
 
-/* Adds the group to the subnet. */
+/* The groups whose trees are to be chosen. */
+struct group_list {
+	struct mcast_group *groups;
+	uint32_t n;
+	size_t cap;
+};
+void group_list_fini(struct group_list *l);
+
+/* Adds the group to the subnet, or to those to be chosen. */
 HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text,
-				       uint8_t sl, struct diag *d);
+				       uint8_t sl, struct group_list *open,
+				       struct diag *d);
 
 #endif

@@ -238,6 +238,64 @@ static void list_groups(struct results *r, const struct subnet *s)
 	}
 }
 
+static const struct column choice_columns[] = {
+	{ "trees", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "MLIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "busiest cable", "messages", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "which", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "all cables", "messages", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void put_peak(struct table *t, const struct subnet *s,
+		     const struct mcast_peak *peak)
+{
+	const struct topo *topo = s->topo;
+	port_id p = peak->link_at;
+
+	table_put_uint(t, peak->link);
+	if (p == TOPO_NONE)
+		table_put_none(t);
+	else
+		table_put_textf(t, "%s[%u]", topo_node_of(topo, p)->name,
+				topo->ports[p].number);
+	table_put_uint(t, peak->total);
+}
+
+void show_choice(struct results *r, const struct subnet *s,
+		 const struct mcast_choice *c)
+{
+	struct table *t = results_table(
+		r, "choice", "one message of every sender, by these trees",
+		choice_columns);
+	uint32_t n[N_MCAST_METHODS] = { 0 };
+
+	for (uint32_t i = 0; i < c->n; i++)
+		n[c->methods[i]]++;
+	table_put_textf(t, "chosen: %u shared, %u union, %u shortest",
+			n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
+	table_put_uint(t, c->n_mlids);
+	put_peak(t, s, &c->chosen);
+	table_put_uint(t, c->chosen_cycle);
+	if (!c->shared_fits)
+		return;
+	table_put_text(t, "all shared, as OpenSM's");
+	table_put_uint(t, c->n);
+	put_peak(t, s, &c->shared);
+	table_put_uint(t, c->shared_cycle);
+	if (c->chosen.link < c->shared.link)
+		results_remark(r,
+			       "the choice takes %.0f %% off the busiest cable",
+			       100.0 - 100.0 * (double)c->chosen.link /
+					       (double)c->shared.link);
+	else if (c->chosen.link > c->shared.link)
+		results_remark(r,
+			       "shared trees would load less, but close a "
+			       "circle of %u channels",
+			       c->shared_cycle);
+}
+
 bool show_groups(struct results *r, const struct subnet *s)
 {
 	struct mcast_check c;
@@ -257,9 +315,15 @@ bool show_groups(struct results *r, const struct subnet *s)
 	table_put_uint(t, mcast_mlids_left(s, 0));
 	if (!mcast_check_is_clean(&c))
 		results_remark(
-			r, "the first fault is of MLID 0x%04x, sent by '%s'",
+			r,
+			"the first fault is of MLID 0x%04x, sent by '%s': "
+			"'%s' receives %llu copies",
 			s->groups[c.fault_group].mlid,
-			topo_node_of(s->topo, c.fault_sender)->name);
+			topo_node_of(s->topo, c.fault_sender)->name,
+			c.fault_receiver == TOPO_NONE
+				? "nobody"
+				: topo_node_of(s->topo, c.fault_receiver)->name,
+			(unsigned long long)c.fault_copies);
 	return mcast_check_is_clean(&c);
 }
 

@@ -5,7 +5,7 @@
 /* What 'heddle route' tells of a routed subnet, as tables of results. */
 
 #include "measure/results.h"
-#include "subnet/subnet.h"
+#include "subnet/mcast_choose.h"
 
 void show_routes(struct results *r, const struct subnet *s);
 
@@ -14,6 +14,10 @@ bool show_check(struct results *r, const struct subnet *s);
 bool show_deadlock(struct results *r, const struct subnet *s,
 		   bool with_switches);
 bool show_groups(struct results *r, const struct subnet *s);
+
+/* Which trees were chosen, and what they gain over shared ones. */
+void show_choice(struct results *r, const struct subnet *s,
+		 const struct mcast_choice *c);
 
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 	       uint64_t seed);
