@@ -76,6 +76,9 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 		s->max_bytes = f->last_bytes;
 	*vl15 = *vl15 || f->management;
 	sl_add(s, f->sl & 15);
+	/* The routes may choose any. */
+	for (unsigned sl = 0; s->setup->subnet->sl_of_path && sl < N_SLS; sl++)
+		sl_add(s, sl);
 	for (size_t i = 0; i < f->n_trace; i++) {
 		if (f->trace[i].bytes > s->max_bytes)
 			s->max_bytes = f->trace[i].bytes;
