@@ -53,7 +53,8 @@ static void add_flow(struct world *w, const char *from, const char *to)
 	uint32_t source = end_called(&w->build, from);
 	uint32_t destination = end_called(&w->build, to);
 
-	w->flows[w->n_flows++] = (struct congestion_flow){
+	w->n_flows++;
+	w->flows[w->n_flows - 1] = (struct congestion_flow){
 		.source = source,
 		.destination = destination,
 		.dlid = lid_of(&w->build, destination),

@@ -14,7 +14,10 @@ static struct point on_circle(uint32_t i, uint32_t n, double spacing)
 	double radius = n > 1 ? spacing / (2 * sin(TWO_PI / 2 / n)) : 0;
 	double angle = TWO_PI / 4 - TWO_PI * i / n;
 
-	return (struct point){ radius * cos(angle), radius * sin(angle) };
+	struct point at = { .x = radius * cos(angle) };
+
+	at.y = radius * sin(angle);
+	return at;
 }
 
 /* ---- grids ---- */

@@ -162,7 +162,7 @@ static void flow_packets_may_be_padded_with_ones_only(void **state)
 			    "     7 3.500000000 FC     vl 3 fctbs 291 fccl "
 			    "1110 LPCRC ok");
 	free(line);
-	bytes[20] = 0;
+	memset(bytes + 20, 0, 1);
 	line = line_of(&rec, DISSECT_MALFORMED);
 	assert_string_equal(line,
 			    "     7 3.500000000 FC     malformed: 42 bytes "
