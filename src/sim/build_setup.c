@@ -322,6 +322,14 @@ enum hd_status sim_build_setup(struct sim_build *b, struct diag *d)
 	b->end_of_origin = hd_alloc(n, sizeof(*b->end_of_origin));
 	for (uint32_t i = 0; i < n; i++)
 		b->port_of_origin[i] = b->end_of_origin[i] = SIM_NONE;
+	for (node_id v = 0; v < b->topo.n_nodes; v++) {
+		if (b->topo.nodes[v].kind == NODE_ROUTER)
+			return scenario_refuse(
+				b->scenario, d, &b->scenario->fabric.topology,
+				"fabric.topology: '%s' is a router, which the "
+				"simulator does not have yet",
+				b->topo.nodes[v].name);
+	}
 	add_nodes(b);
 	plug(b);
 	set_model(b);

@@ -50,14 +50,19 @@ static void print(const uint8_t *mad, struct strbuf *out)
 		record_print(m.record, m.data, "", out);
 }
 
+/* A switch has one LID for all its ports. */
+static unsigned lid_of(const struct sim_build *b, port_id port)
+{
+	const struct topo_node *node = topo_node_of(&b->topo, port);
+	bool is_switch = node->kind == NODE_SWITCH;
+
+	return b->subnet.lid_of_port[is_switch ? node->first_port : port];
+}
+
 static void print_port(const struct sim_build *b, uint32_t port,
 		       const struct sim_counters *c, struct strbuf *out)
 {
 	const struct sim_port *p = &b->setup.ports[port];
-	const struct topo_node *node = topo_node_of(&b->topo, p->origin);
-	bool is_switch = node->kind == NODE_SWITCH;
-	unsigned lid =
-		b->subnet.lid_of_port[is_switch ? node->first_port : p->origin];
 	unsigned number = b->topo.ports[p->origin].number;
 	const struct counter counters[] = {
 		{ "PortRcvErrors", c->rcv_errors, 16 },
@@ -78,7 +83,48 @@ static void print_port(const struct sim_build *b, uint32_t port,
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		set(mad, &counters[i]);
 	strbuf_printf(out, "# Port counters: Lid %u port %u (CapMask: 0x%x)\n",
-		      lid, number, CAP_MASK);
+		      lid_of(b, p->origin), number, CAP_MASK);
+	print(mad, out);
+}
+
+/* The words of one SL: its share of all. */
+static uint64_t sl_words(uint64_t bytes, uint64_t all_bytes, uint64_t all_words)
+{
+	if (!all_bytes)
+		return 0;
+	return (uint64_t)((double)bytes / (double)all_bytes *
+				  (double)all_words +
+			  0.5);
+}
+
+static void print_sls(const struct sim_build *b, uint32_t port,
+		      const struct sim_counters *c, bool sent,
+		      struct strbuf *out)
+{
+	const struct sim_port *p = &b->setup.ports[port];
+	uint64_t bytes = sent ? c->xmit_bytes : c->rcv_bytes;
+	uint64_t packets = sent ? c->xmit_packets : c->rcv_packets;
+	uint8_t mad[MAD_SIZE];
+
+	begin(mad, sent ? ATTR_PORT_XMIT_DATA_SL : ATTR_PORT_RCV_DATA_SL,
+	      b->topo.ports[p->origin].number);
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		struct strbuf name = STRBUF_INIT;
+		uint64_t part =
+			sent ? c->xmit_bytes_sl[sl] : c->rcv_bytes_sl[sl];
+
+		strbuf_printf(&name, "%sDataSL%u", sent ? "Xmt" : "Rcv", sl);
+		const struct counter counter = {
+			name.text, sl_words(part, bytes, words(bytes, packets)),
+			32
+		};
+
+		set(mad, &counter);
+		strbuf_fini(&name);
+	}
+	strbuf_printf(out, "# Port%sDataSL counters: Lid %u port %u\n",
+		      sent ? "Xmit" : "Rcv", lid_of(b, p->origin),
+		      b->topo.ports[p->origin].number);
 	print(mad, out);
 }
 
@@ -86,7 +132,10 @@ void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
-		if (b->setup.ports[i].peer != SIM_NONE && (!ports || ports[i]))
-			print_port(b, i, &m->counters[i], out);
+		if (b->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
+			continue;
+		print_port(b, i, &m->counters[i], out);
+		print_sls(b, i, &m->counters[i], true, out);
+		print_sls(b, i, &m->counters[i], false, out);
 	}
 }

@@ -14,7 +14,11 @@
 #include "sim/build.h"
 #include "sim/sim.h"
 
-/* PortCounters of the ports with `ports` set (NULL: all that are cabled). */
+/*
+ * PortCounters, PortXmitDataSL and PortRcvDataSL of the ports with `ports` set
+ * (NULL: all that are cabled). What each SL sent is counted in bytes; its
+ * share of the VCRCs is that of its bytes, exact where packets are equal.
+ */
 void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out);
 
