@@ -362,11 +362,7 @@ static void write_scenario(struct session *s)
 		      "qos: {lanes: %u}\n"
 		      "traffic: [{name: op, kind: messages, payload: %u}]\n",
 		      s->o.topology, s->o.headers ? 66 : 0, s->o.routing,
-		      square ? ", lids: paper" : "",
-		      s->o.lanes > 8   ? 15
-		      : s->o.lanes > 4 ? 8
-		      : s->o.lanes > 2 ? 4
-				       : (unsigned)s->o.lanes,
+		      square ? ", lids: paper" : "", s->o.lanes > 8 ? 15u : 8u,
 		      (unsigned)packet);
 }
 

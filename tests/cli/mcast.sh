@@ -35,6 +35,8 @@ has err "engine 'xy'"
 status 3 "$HEDDLE" mcast compare --topology "$ring" --fail nobody
 has err "no switch 'nobody'"
 status 3 "$HEDDLE" mcast compare --topology "$ring" --members h99
+status 3 "$HEDDLE" mcast compare --topology 'kind: ring, sizes: 5'
+has err 'heddle: --topology:'
 status 2 "$HEDDLE" mcast figures --figures 9
 
 # All to all on a mesh of 8 x 8: the busiest cable of a shared tree carries 63

@@ -13,8 +13,12 @@ enum hd_status coll_fabric_init(struct coll_fabric *f, const char *text,
 
 	if (status == HD_OK)
 		status = sim_build(&f->scenario, d, &f->build);
-	if (status != HD_OK)
+	if (status != HD_OK) {
+		/* The scenario's own copy of the name goes with it. */
+		if (d->file)
+			d->file = file;
 		scenario_fini(&f->scenario);
+	}
 	return status;
 }
 

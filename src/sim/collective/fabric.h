@@ -15,6 +15,7 @@ struct coll_fabric {
 	struct sim_build build;
 };
 
+/* `file` is the name for refusals, and must outlive them. */
 HD_MUST_CHECK enum hd_status coll_fabric_init(struct coll_fabric *f,
 					      const char *text,
 					      const char *file, struct diag *d);
