@@ -91,6 +91,8 @@ claim self-similar "the exponent is the expected one" '
 
 # The deadlock is found and named; the torus engine avoids it.
 run ring-deadlock 1
+status 1 "$HEDDLE" sim "$examples/ring-deadlock.yaml"
+has out 's-0 -> s-1 -> s-2 -> s-3 -> s-4 -> s-5 -> s-0; no packet'
 sed 's/routing: minhop/routing: torus/; s/lanes: 1/lanes: 2/' \
 	"$examples/ring-deadlock.yaml" >torus.yaml
 status 0 "$HEDDLE" sim torus.yaml --json

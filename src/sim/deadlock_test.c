@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/build.h"
+#include "sim/sim.h"
+
+/*
+ * Paper 002, Figure 1: four senders at the corners of a mesh, each to the
+ * opposite corner, all turning the same way. Ports: 1 east, 2 north, 3 west,
+ * 4 south; switch number is 2 x + y.
+ */
+static const char text[] =
+	"fabric:\n"
+	"  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}\n"
+	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+	"  switch: {queueing: %s, order: voq, input_buffer: 1 packets%s}\n"
+	"  routing: xy\n"
+	"qos: {lanes: 1}\n"
+	"traffic:\n"
+	"  - {name: a, kind: saturating, pattern: pairs, source: h0, destination: h3}\n"
+	"  - {name: b, kind: saturating, pattern: pairs, source: h2, destination: h1}\n"
+	"  - {name: c, kind: saturating, pattern: pairs, source: h3, destination: h0}\n"
+	"  - {name: d, kind: saturating, pattern: pairs, source: h1, destination: h2}\n"
+	"run: {measure: 1ms}\n";
+
+enum { EAST = 1, NORTH, WEST, SOUTH };
+
+struct world {
+	struct scenario scenario;
+	struct sim_build build;
+	char yaml[sizeof(text) + 64];
+};
+
+static void world_init(struct world *w, bool cioq)
+{
+	struct diag d = { .status = HD_OK };
+
+	snprintf(w->yaml, sizeof(w->yaml), text, cioq ? "cioq" : "input",
+		 cioq ? ", output_buffer: 1 packets" : "");
+	if (scenario_parse(w->yaml, strlen(w->yaml), "x.yaml", &d,
+			   &w->scenario) != HD_OK ||
+	    sim_build(&w->scenario, &d, &w->build) != HD_OK)
+		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
+}
+
+static void world_fini(struct world *w)
+{
+	sim_build_fini(&w->build);
+	scenario_fini(&w->scenario);
+}
+
+/* At switch `sw`, packets to host `to` leave by `port`. */
+static void turn(struct world *w, switch_id sw, const char *to, uint8_t port)
+{
+	struct subnet *s = &w->build.subnet;
+
+	for (port_id p = 0; p < w->build.topo.n_ports; p++) {
+		const struct topo_node *node = topo_node_of(&w->build.topo, p);
+
+		if (strcmp(node->name, to) == 0 && s->lid_of_port[p])
+			s->lft[(size_t)sw * s->lft_stride + s->lid_of_port[p]] =
+				port;
+	}
+}
+
+/* YX instead of XY for two of the four: now all turn left. */
+static void make_cyclic(struct world *w)
+{
+	turn(w, 2, "h1", NORTH);
+	turn(w, 3, "h1", WEST);
+	turn(w, 1, "h2", SOUTH);
+	turn(w, 0, "h2", EAST);
+}
+
+static enum sim_state run(const struct world *w, struct sim **sim)
+{
+	*sim = sim_new(&w->build.setup, w->build.flows, w->build.n_flows,
+		       &w->build.rules);
+	return sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
+}
+
+static void cyclic_routes_deadlock_and_are_named(void **state)
+{
+	(void)state;
+	struct world w;
+	struct sim *sim;
+	struct sim_wait *waits;
+	unsigned seen = 0;
+
+	world_init(&w, false);
+	make_cyclic(&w);
+	assert_int_equal(run(&w, &sim), SIM_DEADLOCK);
+	assert_int_equal(sim_deadlock(sim, &waits), 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct sim_port *out =
+			&w.build.setup.ports[waits[i].out_port];
+
+		/* Each waits for the buffer in which the next one stands. */
+		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
+		seen |= 1u << w.build.setup.nodes[waits[i].node].sw;
+	}
+	assert_int_equal(seen, 0xf); /* all four switches */
+	free(waits);
+	sim_free(sim);
+	world_fini(&w);
+}
+
+static void xy_routes_complete(void **state)
+{
+	(void)state;
+	for (int cioq = 0; cioq < 2; cioq++) {
+		struct world w;
+		struct sim *sim;
+		struct sim_wait *waits;
+
+		world_init(&w, cioq);
+		assert_int_equal(run(&w, &sim), SIM_ENDED);
+		assert_int_equal(sim_deadlock(sim, &waits), 0);
+		assert_true(sim_metrics(sim)->delivered > 1000);
+		free(waits);
+		sim_free(sim);
+		world_fini(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cyclic_routes_deadlock_and_are_named),
+		cmocka_unit_test(xy_routes_complete),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
