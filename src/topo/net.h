@@ -21,7 +21,8 @@ struct net {
 	/* For the next node. */
 	uint64_t guid[3], base[3]; /* by kind: ibsim counts on from base */
 	bool has_guid;
-	uint64_t switch_port_guid; /* 0: as the node's */
+	bool has_port_guid; /* else it is the switch's own */
+	uint64_t switch_port_guid;
 	uint64_t system_guid;
 	uint32_t vendor, device;
 	struct topo_place place;

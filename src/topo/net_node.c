@@ -74,11 +74,12 @@ static enum hd_status read_guid(struct net *n, enum node_kind kind)
 		n->base[kind] = guid;
 	n->guid[kind] = relative ? n->base[kind] + guid : guid;
 	n->has_guid = true;
-	n->switch_port_guid = 0;
+	n->has_port_guid = false;
 	if (kind != NODE_SWITCH || !reader_skip(r, "("))
 		return net_expect_end(n);
 	if (!reader_hex(r, &n->switch_port_guid) || !reader_skip(r, ")"))
 		return reader_refuse(r, "expected a GUID and ')'");
+	n->has_port_guid = true;
 	if (!reader_skip(r, "\t# "))
 		return net_expect_end(n);
 	free(n->place.slot_note);
@@ -253,8 +254,9 @@ static enum hd_status describe(struct net *n, node_id node)
 	n->node = node;
 	if (reader_set_guid(r, node, guid) != HD_OK)
 		return r->d->status;
-	if (v->kind == NODE_SWITCH && n->switch_port_guid)
+	if (v->kind == NODE_SWITCH && n->has_port_guid)
 		r->t.ports[v->first_port].guid = n->switch_port_guid;
+	n->has_port_guid = false;
 	return HD_OK;
 }
 
@@ -269,7 +271,8 @@ static enum hd_status read_node(struct net *n, enum node_kind kind)
 	if (!reader_decimal(r, UINT64_MAX, &ports))
 		return reader_refuse(r, "expected the number of ports");
 	reader_blanks(r);
-	if (!reader_skip(r, "\"") || !reader_until(r, '"', &id.text, &id.len))
+	if (!reader_skip(r, "\"") || !reader_until(r, '"', &id.text, &id.len) ||
+	    id.len == 0)
 		return reader_refuse(r, "expected an id in quotes");
 	if (check_id(n, kind, id) != HD_OK || read_name(n, id, &name) != HD_OK)
 		return r->d->status;

@@ -204,14 +204,15 @@ static enum hd_status read_comment(struct net *n)
 	    reader_skip(r, " A net for ibsim, by heddle topo gen ")) {
 		free(r->t.recipe);
 		r->t.recipe = net_copy_rest(r);
-	} else if (reader_skip(r, " Topology file: generated on ")) {
+	} else if (n->strict &&
+		   reader_skip(r, " Topology file: generated on ")) {
 		free(s->date);
 		s->date = net_copy_rest(r);
-	} else if (reader_skip(r, " Initiated from node ")) {
+	} else if (n->strict && reader_skip(r, " Initiated from node ")) {
 		if (!reader_hex(r, &s->from_node) ||
 		    !reader_skip(r, " port ") || !reader_hex(r, &s->from_port))
 			return reader_refuse(r, "expected two GUIDs");
-		r->origin_line = n->strict ? r->line : 0;
+		r->origin_line = r->line;
 	} else if (reader_skip(r, " Spine Nodes")) {
 		n->place.slot = SLOT_SPINE;
 	} else if (reader_skip(r, " Line Nodes")) {

@@ -253,6 +253,10 @@ enum hd_status reader_add_node(struct reader *r, enum node_kind kind,
 		return reader_refuse(r, "more than %u ports in all",
 				     READER_MAX_PORTS);
 	char *copy = hd_strndup(name, name_len);
+
+	/* Control characters are no part of a name, as tools print it. */
+	for (char *c = copy; *c; c++)
+		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
 	node_id id = topo_add_node(&r->t, kind, (unsigned)n_ports, copy);
 
 	free(copy);

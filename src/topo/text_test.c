@@ -310,6 +310,26 @@ static void ibsim_counts_guids_and_defaults(void **state)
 	topo_fini(&t);
 }
 
+/* A port GUID in brackets is that of the next switch only. */
+static void ibsim_counts_on_from_a_guid(void **state)
+{
+	struct topo t;
+
+	(void)state;
+	read_text("switchguid=0x300(3ff)\nSwitch 2 \"a\"\n\n"
+		  "Switch 2 \"b\"\n\ncaguid=0x400\nCa 2 \"c\"\n\n"
+		  "Ca 1 \"d\"\n",
+		  &t);
+	assert_int_equal(t.nodes[0].guid, 0x300);
+	assert_int_equal(t.ports[topo_port_of(&t, 0, 0)].guid, 0x3ff);
+	assert_int_equal(t.nodes[1].guid, 0x301);
+	assert_int_equal(t.ports[topo_port_of(&t, 1, 0)].guid, 0x301);
+	assert_int_equal(t.nodes[2].guid, 0x400);
+	assert_int_equal(t.nodes[3].guid, 0x403);
+	assert_int_equal(t.ports[topo_port_of(&t, 3, 1)].guid, 0x404);
+	topo_fini(&t);
+}
+
 static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 {
 	struct topo t;
@@ -800,6 +820,7 @@ int main(void)
 		cmocka_unit_test(a_real_file_says_what_it_says),
 		cmocka_unit_test(ibsim_nets_are_read_as_ibsim_reads_them),
 		cmocka_unit_test(ibsim_counts_guids_and_defaults),
+		cmocka_unit_test(ibsim_counts_on_from_a_guid),
 		cmocka_unit_test(
 			ibsim_modules_aliases_and_settings_are_understood),
 		cmocka_unit_test(every_generated_fabric_survives_every_format),

@@ -62,26 +62,34 @@ void topo_clean_name(const char *name, struct strbuf *out)
 					 : *name);
 }
 
-/* The port where discovery starts. */
-static port_id origin(const struct topo *t)
+/* Whether discovery would rather start at port `a` than at `b`. */
+static bool is_better_origin(const struct topo *t, port_id a, port_id b)
 {
-	port_id first = TOPO_NONE;
+	bool a_switch = topo_is_switch(t, t->ports[a].node);
+	bool b_switch = topo_is_switch(t, t->ports[b].node);
+
+	return a_switch != b_switch ? b_switch
+				    : t->ports[a].guid < t->ports[b].guid;
+}
+
+port_id topo_origin(const struct topo *t)
+{
+	port_id best = TOPO_NONE;
 
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
+		bool of_switch = topo_is_switch(t, p->node);
 
-		if (p->peer == TOPO_NONE && !topo_is_switch(t, p->node))
+		if (of_switch ? p->number > 0 : p->peer == TOPO_NONE)
 			continue;
 		if (t->source.from_port &&
 		    t->nodes[p->node].guid == t->source.from_node &&
 		    p->guid == t->source.from_port)
 			return i;
-		if (first == TOPO_NONE && topo_is_end_port(t, i))
-			first = i;
+		if (best == TOPO_NONE || is_better_origin(t, i, best))
+			best = i;
 	}
-	if (first == TOPO_NONE && t->n_ports)
-		first = 0;
-	return first;
+	return best;
 }
 
 struct discovery {
@@ -135,8 +143,10 @@ static void rank_by_discovery(const struct topo *t, uint32_t *rank)
 	};
 
 	memset(rank, 0xff, t->n_nodes * sizeof(*rank));
-	if (t->n_ports)
-		discover(&d, origin(t));
+	port_id origin = topo_origin(t);
+
+	if (origin != TOPO_NONE)
+		discover(&d, origin);
 	for (port_id i = 0; i < t->n_ports; i++) {
 		if (rank[t->ports[i].node] == TOPO_NONE &&
 		    (topo_is_switch(t, t->ports[i].node) ||

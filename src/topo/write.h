@@ -51,6 +51,12 @@ void write_svg(const struct topo *t, struct strbuf *out);
  * `as_made`, as they are. Free the result.
  */
 node_id *topo_file_order(const struct topo *t, bool as_made);
+/*
+ * Where discovery began, as the file said or, failing that, at the adapter
+ * port (without adapters: the switch) of the lowest GUID. TOPO_NONE if nothing
+ * is cabled.
+ */
+port_id topo_origin(const struct topo *t);
 /* A name without control characters, in which no line can end. */
 void topo_clean_name(const char *name, struct strbuf *out);
 

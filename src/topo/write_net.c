@@ -15,6 +15,7 @@ struct net_writer {
 	const struct topo *t;
 	struct strbuf *out;
 	const node_id *order;
+	bool *done; /* by node: written as part of a chassis */
 	bool full, grouped, ibsim;
 	const bool *id_is_name; /* by node; NULL: no id is a name */
 };
@@ -156,11 +157,14 @@ static void put_ids(const struct net_writer *w, const struct topo_node *v)
 		note = v->place->chassis_note;
 	strbuf_printf(w->out, "\nvendid=0x%x\ndevid=0x%x\n", v->vendor,
 		      v->device);
-	if (v->system_guid)
+	/* ibsim takes a node's own GUID if nothing is said. */
+	bool said = v->system_guid && !(w->ibsim && v->system_guid == v->guid);
+
+	if (said)
 		strbuf_printf(w->out, "sysimgguid=0x%" PRIx64, v->system_guid);
 	if (note)
 		strbuf_printf(w->out, "\t\t# %s", note);
-	if (v->system_guid || note)
+	if (said || note)
 		strbuf_putc(w->out, '\n');
 }
 
@@ -178,13 +182,21 @@ static bool must_be_bare(const char *name)
 	       !strstr(name, " lmc ");
 }
 
-static void put_name(const struct net_writer *w, const struct topo_node *v)
+/* In ibsim a node without a name is called by its id. */
+static void put_name(const struct net_writer *w, node_id node)
 {
-	bool bare = w->ibsim && must_be_bare(v->name);
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_puts(w->out, bare ? "" : "\"");
-	topo_clean_name(v->name, w->out);
-	strbuf_puts(w->out, bare ? "" : "\"");
+	topo_clean_name(w->t->nodes[node].name, &name);
+	bool bare = w->ibsim && must_be_bare(name.text);
+
+	if (w->ibsim && !name.len)
+		put_id(w, node);
+	else if (bare)
+		strbuf_puts(w->out, name.text);
+	else
+		strbuf_printf(w->out, "\"%s\"", name.text);
+	strbuf_fini(&name);
 }
 
 static void put_switch(const struct net_writer *w, node_id node)
@@ -203,7 +215,7 @@ static void put_switch(const struct net_writer *w, node_id node)
 	strbuf_printf(w->out, "\nSwitch\t%u ", v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
-	put_name(w, v);
+	put_name(w, node);
 	strbuf_printf(w->out, " %s port 0 lid %u lmc %u\n",
 		      v->enhanced_port0 ? "enhanced" : "base", p->lid, p->lmc);
 }
@@ -219,7 +231,7 @@ static void put_adapter(const struct net_writer *w, node_id node)
 		      v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
-	put_name(w, v);
+	put_name(w, node);
 	if (w->grouped && is_xsigo(v->guid, 2))
 		strbuf_puts(w->out, " (scp)");
 	strbuf_putc(w->out, '\n');
@@ -326,12 +338,11 @@ static void put_header(const struct net_writer *w)
 	const struct topo_source *s = &w->t->source;
 	uint64_t node = s->from_node, port = s->from_port;
 
-	/* Of a fabric that was not read: its first end port. */
-	for (port_id i = 0; i < w->t->n_ports && !port; i++) {
-		if (!topo_is_end_port(w->t, i))
-			continue;
-		node = topo_node_of(w->t, i)->guid;
-		port = w->t->ports[i].guid;
+	port_id origin = topo_origin(w->t);
+
+	if (!port && origin != TOPO_NONE) {
+		node = topo_node_of(w->t, origin)->guid;
+		port = w->t->ports[origin].guid;
 	}
 	strbuf_puts(w->out, "#\n# Topology file: generated ");
 	if (s->date)
@@ -344,22 +355,20 @@ static void put_header(const struct net_writer *w)
 		      node, port);
 }
 
-static bool is_in(const struct topo_node *v, uint16_t chassis)
-{
-	return (v->place ? v->place->chassis : 0) == chassis;
-}
-
 /* Nodes of a chassis in one kind of slot, under a heading. */
 static void put_slots(const struct net_writer *w, const char *heading,
 		      uint16_t chassis, enum node_kind kind, int slot)
 {
 	strbuf_printf(w->out, "\n# %s", heading);
 	for (node_id i = 0; i < w->t->n_nodes; i++) {
-		const struct topo_node *v = &w->t->nodes[w->order[i]];
+		node_id node = w->order[i];
+		const struct topo_place *place = w->t->nodes[node].place;
 
-		if (v->kind == kind && v->place && is_in(v, chassis) &&
-		    (int)v->place->slot == slot)
-			put_node(w, w->order[i]);
+		if (w->done[node] || !place || place->chassis != chassis ||
+		    (int)place->slot != slot || w->t->nodes[node].kind != kind)
+			continue;
+		put_node(w, node);
+		w->done[node] = true;
 	}
 }
 
@@ -382,9 +391,11 @@ static void put_ibnetdiscover(const struct topo *t, struct strbuf *out,
 			      bool full, bool grouped)
 {
 	node_id *order = topo_file_order(t, false);
+	bool *done = hd_alloc(t->n_nodes, sizeof(*done));
 	const struct net_writer w = { .t = t,
 				      .out = out,
 				      .order = order,
+				      .done = done,
 				      .full = full,
 				      .grouped = grouped };
 
@@ -394,9 +405,10 @@ static void put_ibnetdiscover(const struct topo *t, struct strbuf *out,
 	if (grouped)
 		strbuf_puts(out, "\nNon-Chassis Nodes\n");
 	for (node_id i = 0; i < t->n_nodes; i++) {
-		if (!grouped || is_in(&t->nodes[order[i]], 0))
+		if (!done[order[i]])
 			put_node(&w, order[i]);
 	}
+	free(done);
 	free(order);
 }
 
