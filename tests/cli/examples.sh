@@ -62,6 +62,12 @@ claim fat-tree-70 "70 % of every link" \
 	'near(one("summary")["host links used"]; 70; 0.02)'
 
 # 31 links for 15 deliveries; a packet sent to each on its own would take 78.
+run crossing-multicasts 0
+# Three members each; either tree is 5 cables, the sender's and the members'.
+claim crossing-multicasts "both arrive whole" '
+	one("summary").packets == 2 * 500 * 3 and one("summary").lost == 0 and
+	one("summary")["packet-hops"] == 2 * 500 * (1 + 5 + 3)'
+
 run multicast 0
 claim multicast "each member once, 31 links" '
 	one("summary").packets == 2000 * 15 and
