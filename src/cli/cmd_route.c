@@ -12,6 +12,7 @@
 #include "cli/route/show.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
+#include "subnet/lanes.h"
 #include "subnet/mcast.h"
 #include "subnet/route.h"
 #include "subnet/tables.h"
@@ -28,6 +29,7 @@ struct values {
 	const char *dump;
 	const char *routes;
 	const char *mcast_routes;
+	const char *sl2vl;
 	const char *path;
 	struct option_list roots;
 	struct option_list groups;
@@ -73,7 +75,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, dump),
 	  .value = "FORMAT",
 	  .help = "write the tables instead: fts, lfts, opensm, fdbs, mfts, "
-		  "mcfdbs or json" },
+		  "mcfdbs, sl2vl or json" },
 	{ .name = "routes",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, routes),
@@ -120,6 +122,11 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, mcast_routes),
 	  .value = "FILE",
 	  .help = "multicast tables: output of dump_fts -M or opensm.mcfdbs" },
+	{ .name = "sl2vl",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, sl2vl),
+	  .value = "FILE",
+	  .help = "lanes in force: opensm-sl2vl.dump" },
 	{ .name = "mcast-sl",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, mcast_sl),
@@ -277,6 +284,18 @@ static enum hd_status add_groups(struct subnet *s, struct values *v,
 	return status;
 }
 
+static enum hd_status load_lanes(struct subnet *s, const char *path,
+				 struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = sl2vl_read(s, text.text, text.len, d);
+	strbuf_fini(&text);
+	return status;
+}
+
 static enum hd_status add_path(struct results *r, const struct subnet *s,
 			       const char *text, struct diag *d)
 {
@@ -302,6 +321,8 @@ static int show(const struct subnet *s, const struct values *v, struct diag *d)
 	bool met = true;
 
 	show_routes(r, s);
+	if (s->n_subnets > 1)
+		show_routers(r, s);
 	if (v->check) {
 		met &= show_check(r, s);
 		met &= show_deadlock(r, s, v->with_switches);
@@ -343,7 +364,7 @@ static int dump(const struct subnet *s, const struct values *v, struct diag *d)
 	if (!w) {
 		diag_fail(d, HD_ERR_INPUT,
 			  "'%s' is no format of tables: fts, lfts, opensm, "
-			  "fdbs, mfts, mcfdbs or json",
+			  "fdbs, mfts, mcfdbs, sl2vl or json",
 			  v->dump);
 		return command_refuse(d);
 	}
@@ -374,6 +395,8 @@ static int route_fabric(const char *name, struct values *v)
 		d.file = NULL;
 		done = route(&s, v, &d);
 	}
+	if (done == HD_OK && v->sl2vl)
+		done = load_lanes(&s, v->sl2vl, &d);
 	if (done == HD_OK) {
 		d.file = NULL;
 		done = add_groups(&s, v, &d);

@@ -19,6 +19,9 @@ struct choice {
 	switch_id at;
 	unsigned n;
 	uint8_t ports[TOPO_MAX_PORTS + 1];
+	/* Where the ports lead; only for the second and further LIDs. */
+	switch_id to[TOPO_MAX_PORTS + 1];
+	uint32_t system[TOPO_MAX_PORTS + 1];
 };
 
 static uint8_t least_loaded(const struct balancer *b, const struct choice *c)
@@ -74,7 +77,7 @@ static switch_id neighbour(const struct balancer *b, switch_id at, uint8_t port)
 	return b->g->edges[edge_of(b->g, at, port)].to;
 }
 
-/* How near to `port` the earlier LIDs of the same destination already went. */
+/* How near to a port the earlier LIDs of the same destination already went. */
 struct reuse {
 	bool system, node;
 	unsigned times;
@@ -84,16 +87,17 @@ struct reuse {
 struct earlier {
 	unsigned n;
 	switch_id ways[1u << MAX_LMC];
+	uint32_t systems[1u << MAX_LMC];
 };
 
-static struct reuse reuse_of(const struct balancer *b, const struct earlier *w,
-			     switch_id there)
+static struct reuse reuse_of(const struct earlier *e, switch_id to,
+			     uint32_t system)
 {
 	struct reuse r = { false, false, 0 };
 
-	for (unsigned i = 0; i < w->n; i++) {
-		r.system |= b->system[w->ways[i]] == b->system[there];
-		r.times += w->ways[i] == there;
+	for (unsigned i = 0; i < e->n; i++) {
+		r.system |= e->systems[i] == system;
+		r.times += e->ways[i] == to;
 	}
 	r.node = r.times > 0;
 	return r;
@@ -140,17 +144,18 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 	struct earlier ways = { .n = earlier };
 	unsigned start = 0;
 
-	for (unsigned i = 0; i < earlier; i++)
+	for (unsigned i = 0; i < earlier; i++) {
 		ways.ways[i] = neighbour(b, c->at, row[base + i]);
+		ways.systems[i] = b->system[ways.ways[i]];
+	}
 
 	while (start < c->n && c->ports[start] <= row[base + earlier - 1])
 		start++;
 	for (unsigned i = 0; i < c->n; i++) {
-		uint8_t port = c->ports[(start + i) % c->n];
-		struct reuse used =
-			reuse_of(b, &ways, neighbour(b, c->at, port));
+		unsigned k = start + i < c->n ? start + i : start + i - c->n;
+		struct reuse used = reuse_of(&ways, c->to[k], c->system[k]);
 
-		rank(&best, load, port, &used);
+		rank(&best, load, c->ports[k], &used);
 	}
 	if (best.other_system)
 		return best.other_system;
@@ -190,6 +195,10 @@ static void route_group(struct balancer *b, const struct route_rule *rule,
 			      : rule->ports(rule->state, c.at, c.ports);
 		if (c.n == 0 && c.at != first->sw)
 			continue;
+		for (unsigned i = 0; offset > 0 && i < c.n; i++) {
+			c.to[i] = neighbour(b, c.at, c.ports[i]);
+			c.system[i] = b->system[c.to[i]];
+		}
 		for (const struct dest *d = first; d < end; d++) {
 			if (offset < 1u << b->s->lmc_of_port[d->owner] &&
 			    !(d->counts && rule->switches_only))

@@ -273,6 +273,78 @@ static void lanes_can_break_a_cycle_and_make_one(void **state)
 	topo_fini(&t);
 }
 
+static void an_sl_that_adapters_do_not_send_loses_nothing(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct deadlock_check c;
+
+	(void)state;
+	generate(&t, "ring --switches=3");
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	/* SL 9 is switched off, in one switch ... */
+	struct sl2vl off = *sl2vl_at(&s, 0, 3, 1);
+
+	off.vl[9] = VL_MANAGEMENT;
+	for (unsigned i = 0; i < 16; i++)
+		subnet_set_sl2vl(&s, 0, i % 4, i / 4, &off);
+	check_deadlock(&s, false, &c);
+	assert_true(c.n_dropped > 0);
+	assert_int_equal(c.dropped_sl, 9);
+	deadlock_check_fini(&c);
+	/* ... and in all hosts. */
+	for (port_id p = 0; p < t.n_ports; p++)
+		subnet_set_port_sl2vl(&s, p, &off);
+	check_deadlock(&s, false, &c);
+	assert_int_equal(c.n_dropped, 0);
+	deadlock_check_fini(&c);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+/* A ring of subnets, one switch and one host each, joined by routers. */
+static void build_ring_of_subnets(struct topo *t, unsigned n)
+{
+	topo_init(t);
+	for (unsigned i = 0; i < n; i++)
+		add_host(t, add_switch(t, 4), 1);
+	for (unsigned i = 0; i < n; i++) {
+		node_id r = topo_add_node(t, NODE_ROUTER, 2, "router");
+
+		t->nodes[r].guid = 0x300000 + 16 * i;
+		/* nodes are switch, host, switch, host, ... */
+		join(t, r, 1, 2 * i, 2);
+		join(t, r, 2, 2 * ((i + 1) % n), 3);
+	}
+	topo_number_subnets(t);
+}
+
+static void routers_can_close_a_circle_of_subnets(void **state)
+{
+	(void)state;
+	for (unsigned n = 2; n <= 6; n++) {
+		struct topo t;
+		struct subnet s;
+		struct deadlock_check c;
+
+		build_ring_of_subnets(&t, n);
+		assert_int_equal(t.n_subnets, n);
+		subnet_init(&s, &t);
+		route(&s, "minhop");
+		check_deadlock(&s, false, &c);
+		/*
+		 * Up to three subnets are all next to each other, and in a
+		 * ring of four or more packets pass on through a subnet: the
+		 * circle has a cable into and one out of each router.
+		 */
+		assert_int_equal(c.n_cycle, n < 4 ? 0 : 2 * n);
+		deadlock_check_fini(&c);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +353,8 @@ int main(void)
 		cmocka_unit_test(routes_are_what_their_engine_promises),
 		cmocka_unit_test(a_cycle_is_named_channel_by_channel),
 		cmocka_unit_test(lanes_can_break_a_cycle_and_make_one),
+		cmocka_unit_test(an_sl_that_adapters_do_not_send_loses_nothing),
+		cmocka_unit_test(routers_can_close_a_circle_of_subnets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,7 +115,12 @@ static void enter(struct tracer *t, switch_id sw, unsigned in, uint16_t sls)
 	     !router_passes(t->s, source, t->dest.owner)))
 		return;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		if (!(sls >> sl & 1))
+		const struct sl2vl *own = source == TOPO_NONE
+						  ? sl2vl_at(t->s, sw, in, out)
+						  : sl2vl_of(t->s, source);
+
+		/* VL 15 in a sender's own table: it does not send that SL. */
+		if (!(sls >> sl & 1) || own->vl[sl] == VL_MANAGEMENT)
 			continue;
 		unsigned vl = lane(t, sw, in, out, sl);
 
@@ -165,6 +170,16 @@ static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
 	return port->peer != TOPO_NONE && topo_is_end_port(s->topo, port->peer);
 }
 
+/* What adapters behind two entrances send on; inside a switch, nothing. */
+static bool same_lanes_sent(const struct tracer *t, port_id a, port_id b)
+{
+	port_id x = t->s->topo->ports[a].peer, y = t->s->topo->ports[b].peer;
+
+	if (x == TOPO_NONE || y == TOPO_NONE)
+		return x == y;
+	return t->s->sl2vl_of_port[x] == t->s->sl2vl_of_port[y];
+}
+
 /* True if all entrances of a switch have the same lanes to every port. */
 static bool entrances_alike(const struct tracer *t, switch_id sw)
 {
@@ -178,6 +193,8 @@ static bool entrances_alike(const struct tracer *t, switch_id sw)
 		port_id peer = t->s->topo->ports[p].peer;
 
 		if (peer != TOPO_NONE && joins_subnets(t, peer))
+			return false;
+		if (i > 0 && !same_lanes_sent(t, p, port_at(t, sw, ports[0])))
 			return false;
 		if (memcmp(&pairs[ports[i] * n], &pairs[ports[0] * n],
 			   n * sizeof(*pairs)) != 0)

@@ -189,13 +189,29 @@ bool router_turns(const struct subnet *s, port_id in, port_id out)
 	return false;
 }
 
+/* True if a router receives anything for subnet `to` that it sends by `out`. */
+static bool forwards_by(const struct subnet *s, port_id out, unsigned to)
+{
+	const struct topo_node *v = topo_node_of(s->topo, out);
+
+	if (port_toward(s, s->topo->ports[out].node, to) != out)
+		return false;
+	for (unsigned n = 1; n <= v->n_ports; n++) {
+		port_id in = v->first_port + n;
+
+		if (in != out && is_choice(s, in, to))
+			return true;
+	}
+	return false;
+}
+
 bool router_passes(const struct subnet *s, port_id out, port_id next)
 {
 	unsigned here = s->topo->ports[out].subnet;
 
 	for (unsigned to = 0; to < s->n_subnets; to++) {
 		if (to != here && is_choice(s, next, to) &&
-		    port_toward(s, s->topo->ports[out].node, to) == out)
+		    forwards_by(s, out, to))
 			return true;
 	}
 	return false;

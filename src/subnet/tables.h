@@ -11,6 +11,7 @@
  *	opensm      OpenSM's opensm-lfts.dump, which it takes back (-R file -U)
  *	fdbs        OpenSM's opensm.fdbs: with hops
  *	mcfdbs      OpenSM's opensm.mcfdbs: multicast
+ *	sl2vl       OpenSM's opensm-sl2vl.dump: lanes (lanes.h reads them)
  *
  * All but JSON are read back as well. Reading checks what a file says against
  * the fabric: switches and ports must be there, and where the file names the

@@ -82,6 +82,7 @@ static void json_ports(const struct subnet *s, struct json *w)
 		json_number(w, "port", p->number);
 		json_hex(w, "guid", port_guid(s->topo, ports[i]));
 		json_number(w, "subnet", p->subnet);
+		json_hex(w, "gid prefix", subnet_gid_prefix(s, ports[i]));
 		json_number(w, "lid", s->lid_of_port[ports[i]]);
 		json_number(w, "lmc", s->lmc_of_port[ports[i]]);
 		json_end(w);

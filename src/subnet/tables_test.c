@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "subnet/check.h"
 #include "subnet/fabric_for_tests.h"
+#include "subnet/lanes.h"
 #include "subnet/mcast.h"
 #include "subnet/order.h"
 #include "subnet/route.h"
@@ -215,6 +216,72 @@ static void the_engine_file_takes_a_fabrics_own_routes(void **state)
 	topo_fini(&t);
 }
 
+static void lanes_are_read_and_written_as_they_were(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct strbuf text = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	load("small", "opensm-sl2vl.dump", &text);
+	load_fabric("small", &t, 4);
+	subnet_init(&s, &t);
+	keep_lids(&s);
+	if (sl2vl_read(&s, text.text, text.len, &d) != HD_OK)
+		fail_msg("%u: %s", d.line, d.message);
+	assert_written(&s, "sl2vl", "small", "opensm-sl2vl.dump");
+	assert_int_equal(sl2vl_at(&s, 0, 1, 3)->vl[3], 3);
+	assert_int_equal(sl2vl_at(&s, 0, 1, 3)->vl[4], 0);
+	assert_int_equal(sl2vl_at(&s, 0, 1, 3)->vl[15], 15);
+	strbuf_fini(&text);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void malformed_lanes_are_refused_with_their_line(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+		const char *message;
+	} cases[] = {
+		{ "", 0, "no SL2VL table" },
+		{ "# nothing\n", 0, "no SL2VL table" },
+		{ "0 1 : 0\n", 1, "expected a table" },
+		{ "Switch x\n", 1, "expected a GUID" },
+		{ "Switch 0x77, base LID 2\n", 1, "no port of the fabric" },
+		{ "Switch 0x200000, base LID 2\n0 1\n", 2, "'in out :'" },
+		{ "Switch 0x200000, base LID 2\n0 9 : 0\n", 2,
+		  "'leaf1' has 8 ports" },
+		{ "Switch 0x200000, base LID 2\n0 1 : 0 1\n", 2,
+		  "the VL of SL 2" },
+		{ "Switch 0x200000, base LID 2\n0 1 : 16\n", 2,
+		  "the VL of SL 0" },
+		{ "Switch 0x200000, base LID 2\n"
+		  "0 1 : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0\n",
+		  2, "more than 16" },
+	};
+	struct topo t;
+	struct subnet s;
+
+	(void)state;
+	load_fabric("small", &t, 0);
+	subnet_init(&s, &t);
+	keep_lids(&s);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diag d = { .status = HD_OK };
+
+		if (sl2vl_read(&s, cases[i].text, strlen(cases[i].text), &d) !=
+			    HD_ERR_INPUT ||
+		    d.line != cases[i].line ||
+		    !strstr(d.message, cases[i].message))
+			fail_msg("case %zu: line %u: %s", i, d.line, d.message);
+	}
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
 /* What is wrong with a file, and where. The fabric is `small`. */
 #define LIST_HEAD                                                            \
 	"Unicast lids [0x0-0x6] of switch DR path slid 0; dlid 0; 0,1 guid " \
@@ -411,6 +478,8 @@ int main(void)
 		cmocka_unit_test(our_lids_and_minhop_are_opensms),
 		cmocka_unit_test(our_shared_trees_are_opensms),
 		cmocka_unit_test(the_engine_file_takes_a_fabrics_own_routes),
+		cmocka_unit_test(lanes_are_read_and_written_as_they_were),
+		cmocka_unit_test(malformed_lanes_are_refused_with_their_line),
 		cmocka_unit_test(malformed_files_are_refused_with_their_line),
 		cmocka_unit_test(every_cut_of_a_list_is_noticed),
 		cmocka_unit_test(masks_of_ports_read_like_crosses),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/lanes.h"
 #include "subnet/mcast.h"
 #include "subnet/order.h"
 #include "subnet/paths.h"
@@ -477,6 +478,7 @@ const struct table_writer table_writers[] = {
 	  write_mfts },
 	{ "mcfdbs", "multicast tables as OpenSM dumps them", true,
 	  write_mcfdbs },
+	{ "sl2vl", "SL2VL tables as OpenSM dumps them", false, sl2vl_write },
 	{ "json", "LIDs and all tables, for programs", false,
 	  tables_write_json },
 	{ NULL, NULL, false, NULL },

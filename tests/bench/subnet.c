@@ -89,6 +89,58 @@ static void fat_tree(struct bench *b)
 	topo_fini(&t);
 }
 
+/* Other engines on the same fabric; there is no goal for them yet. */
+static void engines(struct bench *b)
+{
+	static const char *const names[] = { "updn", "ftree", "dfsssp" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct topo t;
+		struct subnet s;
+		char what[64];
+
+		build(&t, b->tiny ? "8" : "36");
+		subnet_init(&s, &t);
+		double start = cpu_seconds();
+
+		route(&s, names[i], 0);
+		snprintf(what, sizeof(what), "11,664 hosts: %s", names[i]);
+		bench_at_most(b, what, "s", 0, cpu_seconds() - start);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
+/* Seconds per (switch, LID) of routing and checking. */
+static double cost_per_entry(const char *radix)
+{
+	struct topo t;
+	struct subnet s;
+	struct route_check c;
+	double start;
+
+	build(&t, radix);
+	subnet_init(&s, &t);
+	start = cpu_seconds();
+	route(&s, "minhop", 0);
+	check_routes(&s, &c);
+	double cost = (cpu_seconds() - start) / (double)c.n_entries;
+
+	subnet_fini(&s);
+	topo_fini(&t);
+	return cost;
+}
+
+/* 3.2 times the switches and LIDs each: ten times the entries. */
+static void growth(struct bench *b)
+{
+	double small = cost_per_entry(b->tiny ? "4" : "24");
+	double large = cost_per_entry(b->tiny ? "8" : "36");
+
+	bench_at_most(b, "cost per (switch, LID): 11,664 against 3,456 hosts",
+		      "times", 1.5, small > 0 ? large / small : 1);
+}
+
 /* All that fits into 48K LIDs: 11,664 hosts with LMC 2 and 1,620 switches. */
 static void all_lids(struct bench *b)
 {
@@ -116,6 +168,8 @@ int main(void)
 
 	bench_begin(&b, "subnet");
 	fat_tree(&b);
+	growth(&b);
+	engines(&b);
 	all_lids(&b);
 	return bench_end(&b);
 }

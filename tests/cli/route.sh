@@ -91,6 +91,7 @@ status 3 "$HEDDLE" route ring --path h0:nobody
 
 # Two subnets and a router: the way leads through it.
 status 0 "$HEDDLE" route routed --check --json
+jq -e '[.tables.routers.rows[].router] == ["r-0", "r-0"]' out >/dev/null
 status 0 "$HEDDLE" route routed --path h0:h7 --csv
 has out 'r-0,1,2,'
 

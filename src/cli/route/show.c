@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/route/show.h"
 
+#include <inttypes.h>
+
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
 #include "subnet/load.h"
@@ -405,6 +407,46 @@ void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 		table_put_real(t, 100 * l.least_share);
 		table_put_real(t, l.mean_max);
 		table_put_uint(t, l.worst);
+	}
+}
+
+static const struct column router_columns[] = {
+	{ "from prefix", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "to prefix", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "routers on the way", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "router", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "DLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static void put_choices(struct table *t, const struct subnet *s, unsigned from,
+			unsigned to)
+{
+	const struct router_hop *h = &s->router_hops[from * s->n_subnets + to];
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		port_id p = s->router_choices[h->first + i];
+
+		table_put_textf(t, "0x%016" PRIx64, s->prefix[from]);
+		table_put_textf(t, "0x%016" PRIx64, s->prefix[to]);
+		table_put_uint(t, h->n_hops);
+		table_put_text(t, topo_node_of(s->topo, p)->name);
+		table_put_uint(t, s->topo->ports[p].number);
+		table_put_uint(t, s->lid_of_port[p]);
+	}
+}
+
+void show_routers(struct results *r, const struct subnet *s)
+{
+	struct table *t = results_table(
+		r, "routers",
+		"the router to address for a packet to another prefix",
+		router_columns);
+
+	for (unsigned from = 0; from < s->n_subnets; from++) {
+		for (unsigned to = 0; to < s->n_subnets; to++)
+			put_choices(t, s, from, to);
 	}
 }
 

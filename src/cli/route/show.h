@@ -22,6 +22,9 @@ void show_choice(struct results *r, const struct subnet *s,
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 	       uint64_t seed);
 
+/* Where packets for other subnets go. */
+void show_routers(struct results *r, const struct subnet *s);
+
 /* The way from one end port to another, switch by switch. */
 void show_path(struct results *r, const struct subnet *s, port_id from,
 	       port_id to);
