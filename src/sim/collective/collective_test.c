@@ -193,6 +193,30 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 	}
 }
 
+/* Two packets a message; on one lane they stay in order. */
+static void
+packets_on_different_lanes_overtake_and_are_put_together(void **state)
+{
+	struct bed b;
+	struct coll_result r;
+
+	(void)state;
+	set_up(&b, &(struct wish){ 6, 6, 4, ", order: fifo", 6000 });
+	for (unsigned i = 0; i < 2; i++) {
+		b.op.per_packet = i == 1;
+		run(&b, COLL_MULTICAST, &r);
+		assert_int_equal(r.delivered, 2 * 35 * 36);
+		assert_int_equal(r.duplicates + r.out_of_order, 0);
+		/* The second packet is the shorter one. */
+		if (b.op.per_packet)
+			assert_true(r.reordered > 0);
+		else
+			assert_int_equal(r.reordered, 0);
+		coll_result_fini(&r);
+	}
+	coll_fabric_fini(&b.f);
+}
+
 static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 			     enum coll_scheme scheme, double *mean)
 {
@@ -374,6 +398,8 @@ int main(void)
 		cmocka_unit_test(long_messages_are_sent_in_packets),
 		cmocka_unit_test(
 			nothing_is_lost_or_doubled_however_lanes_are_used),
+		cmocka_unit_test(
+			packets_on_different_lanes_overtake_and_are_put_together),
 		cmocka_unit_test(both_namings_of_four_lanes_give_the_same),
 		cmocka_unit_test(crossing_multicasts_complete),
 		cmocka_unit_test(bit_errors_are_counted_at_each_member),
