@@ -253,7 +253,7 @@ static double unit_of_next(const struct table *t)
 		if (strcmp(units[i].unit, unit) == 0)
 			return units[i].factor;
 	}
-	assert(!"a unit of time or rate");
+	assert(false && "a unit of time or rate");
 	return 1;
 }
 

@@ -465,7 +465,7 @@ static void event_rare(struct sim *s, uint64_t key)
 			cross_request(s, port);
 		break;
 	default:
-		assert(!"no such event");
+		assert(false && "no such event");
 	}
 }
 
