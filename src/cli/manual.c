@@ -123,6 +123,7 @@ void manual_command(const struct command *c, struct strbuf *out)
 	put_examples(out, c->examples);
 	put_exit_status(out);
 	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1),\n"
+			 ".BR heddle\\-scenario (5),\n"
 			 ".BR heddle\\-results (5),\n"
 			 ".BR heddle\\-quantities (7)\n");
 }
@@ -154,7 +155,8 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 	strbuf_puts(out, ".SH OPTIONS\nEvery command takes these.\n");
 	options_man(tables, out);
 	put_exit_status(out);
-	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle\\-results (5),\n"
+	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle\\-scenario (5),\n"
+			 ".BR heddle\\-results (5),\n"
 			 ".BR heddle\\-quantities (7)\n");
 }
 

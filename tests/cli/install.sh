@@ -10,6 +10,10 @@ top=stage/opt/loom
 status 0 $top/bin/heddle --version
 for file in share/man/man1/heddle.1 \
 	share/bash-completion/completions/heddle \
+	share/man/man5/heddle-scenario.5 \
+	share/heddle/wireshark/heddle-ecn.lua \
+	share/doc/heddle/examples/quickstart.yaml \
+	share/doc/heddle/docs/architecture.md \
 	share/doc/heddle/README.md share/doc/heddle/LICENSE; do
 	[ -s $top/$file ] || fail "no $file"
 done
