@@ -97,6 +97,12 @@ claim self-similar "the exponent is the expected one" '
 
 # The deadlock is found and named; the torus engine avoids it.
 run ring-deadlock 1
+claim ring-deadlock "the circle is the ring" '
+	.tables.deadlock.rows as $circle | ($circle | length == 6) and
+	([range(6) | $circle[.].towards == $circle[(. + 1) % 6].node] | all) and
+	([$circle[].node] | sort == ["s-0", "s-1", "s-2", "s-3", "s-4", "s-5"])'
+claim ring-deadlock "it is said in a sentence" \
+	'.notes[0] | startswith("deadlock at ") and test("s-0 -> s-1 -> s-2")'
 status 1 "$HEDDLE" sim "$examples/ring-deadlock.yaml"
 has out 's-0 -> s-1 -> s-2 -> s-3 -> s-4 -> s-5 -> s-0; no packet'
 sed 's/routing: minhop/routing: torus/; s/lanes: 1/lanes: 2/' \
