@@ -173,44 +173,13 @@ static enum hd_status check_engine(const char *name, struct diag *d)
 			 near ? "'?)" : "");
 }
 
-/* Where the file was made: the manager's host, for all we know. */
-static port_id discovered_from(const struct topo *t)
-{
-	for (port_id p = 0; t->source.from_port && p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) &&
-		    t->ports[p].guid == t->source.from_port)
-			return p;
-	}
-	return TOPO_NONE;
-}
-
-/* True if the file gave every port that needs one a LID. */
-static bool has_lids(const struct topo *t)
-{
-	for (port_id p = 0; p < t->n_ports; p++) {
-		bool wants = topo_is_end_port(t, p) ||
-			     (t->ports[p].number == 0 &&
-			      topo_is_switch(t, t->ports[p].node));
-
-		if (wants && t->ports[p].lid == 0)
-			return false;
-	}
-	return true;
-}
-
 static enum hd_status assign_lids(struct subnet *s, const struct values *v,
 				  struct diag *d)
 {
-	struct lid_options o = {
-		.lmc = (unsigned)v->lmc,
-		.sm_port = discovered_from(s->topo),
-		.order = LIDS_OPENSM,
-	};
+	struct lid_options o = lid_options_for(s->topo, (unsigned)v->lmc);
 
 	if (v->lids != LIDS_AUTO)
 		o.order = (enum lid_order)v->lids;
-	else if (has_lids(s->topo) && v->lmc == 0)
-		o.order = LIDS_KEEP;
 	return subnet_assign_lids(s, &o, d);
 }
 

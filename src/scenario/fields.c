@@ -33,8 +33,8 @@ static const char *const orders[] = { "voq", "fifo", NULL };
 static const char *const picks[] = { "round-robin", "oldest", NULL };
 static const char *const credit_modes[] = { "delay", "exact", NULL };
 static const char *const arbiters[] = { "vlarb", "strict", NULL };
-static const char *const lid_orders[] = { "opensm", "paper", "nodes", "keep",
-					  NULL };
+static const char *const lid_orders[] = { "opensm", "paper", "nodes",
+					  "keep",   "auto",  NULL };
 static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const mtus[] = {
 	"256", "512", "1024", "2048", "4096", NULL
@@ -333,8 +333,9 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "any", .word = "any", .low = "1", .high = "15",
 	  .help = "most lanes for layers of dfsssp and lash" },
 	{ "fabric.routing.lids", SCHEMA_CHOICE, ROUTING(lids),
-	  .initial = "nodes", .choices = lid_orders,
-	  .help = "in which order LIDs are given out" },
+	  .initial = "auto", .choices = lid_orders,
+	  .help = "in which order LIDs are given out; auto: those of the file, "
+		  "or OpenSM's" },
 	{ "fabric.routing.lmc", SCHEMA_UINT, ROUTING(lmc), .initial = "0",
 	  .high = "7", .help = "2^lmc LIDs per host port" },
 	{ "fabric.groups", SCHEMA_LIST, FABRIC(groups),

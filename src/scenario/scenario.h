@@ -70,11 +70,13 @@ struct scn_switch {
 	hd_time routing, arbitration;
 };
 
+#define SCN_LIDS_AUTO (LIDS_KEEP + 1)
+
 struct scn_routing {
 	char *engine;
-	char *file;  /* engine: file */
-	char *roots; /* names of switches, or NULL */
-	enum lid_order lids;
+	char *file;    /* engine: file */
+	char *roots;   /* names of switches, or NULL */
+	unsigned lids; /* enum lid_order, or SCN_LIDS_AUTO */
 	uint64_t lmc;
 	uint64_t layers; /* most VLs for its layers; 0: all */
 };

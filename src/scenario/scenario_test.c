@@ -186,7 +186,7 @@ static void fills_in_what_a_short_scenario_leaves_out(void **state)
 	assert_int_equal(s.fabric.overhead, 26);
 	assert_true(s.fabric.link.propagation == 5 * HD_NS);
 	assert_string_equal(s.fabric.routing.engine, "minhop");
-	assert_int_equal(s.fabric.routing.lids, LIDS_NODES);
+	assert_int_equal(s.fabric.routing.lids, SCN_LIDS_AUTO);
 	assert_int_equal(s.fabric.sw.order, SCN_VOQ);
 	assert_true(s.fabric.sw.readers == SCN_READERS_AUTO);
 	assert_int_equal(s.fabric.sw.input_buffer.unit, SCN_PACKETS);

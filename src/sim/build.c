@@ -133,7 +133,10 @@ static enum hd_status build_routes(struct sim_build *b, struct diag *d)
 		status = read_routes(b->scenario, d, &o, &text);
 	if (status == HD_OK) {
 		status = subnet_route(&b->subnet, r->engine, &o, &inner);
-		if (status != HD_OK)
+		if (status != HD_OK && r->file)
+			scenario_refuse(b->scenario, d, &r->file, "%s:%u: %s",
+					r->file, inner.line, inner.message);
+		else if (status != HD_OK)
 			sim_build_refuse(b, d, &r->engine,
 					 "fabric.routing.engine", &inner);
 	}
@@ -145,12 +148,11 @@ static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	struct diag inner = { .status = HD_OK };
-	const struct lid_options lids = {
-		.order = s->fabric.routing.lids,
-		.lmc = (unsigned)s->fabric.routing.lmc,
-		.sm_port = TOPO_NONE,
-	};
+	struct lid_options lids =
+		lid_options_for(&b->topo, (unsigned)s->fabric.routing.lmc);
 
+	if (s->fabric.routing.lids != SCN_LIDS_AUTO)
+		lids.order = (enum lid_order)s->fabric.routing.lids;
 	subnet_init(&b->subnet, &b->topo);
 	subnet_limit_vls(&b->subnet, (unsigned)s->qos.lanes);
 	enum hd_status status = subnet_assign_lids(&b->subnet, &lids, &inner);

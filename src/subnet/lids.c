@@ -238,3 +238,37 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	router_tables_init(s);
 	return HD_OK;
 }
+
+/* Where the file was made: the manager's host, for all we know. */
+static port_id discovered_from(const struct topo *t)
+{
+	for (port_id p = 0; t->source.from_port && p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p) &&
+		    t->ports[p].guid == t->source.from_port)
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+/* True if the file gave every port that needs one a LID. */
+static bool has_lids(const struct topo *t)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		bool wants = topo_is_end_port(t, p) ||
+			     (t->ports[p].number == 0 &&
+			      topo_is_switch(t, t->ports[p].node));
+
+		if (wants && t->ports[p].lid == 0)
+			return false;
+	}
+	return true;
+}
+
+struct lid_options lid_options_for(const struct topo *t, unsigned lmc)
+{
+	return (struct lid_options){
+		.order = has_lids(t) && lmc == 0 ? LIDS_KEEP : LIDS_OPENSM,
+		.lmc = lmc,
+		.sm_port = discovered_from(t),
+	};
+}

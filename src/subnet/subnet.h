@@ -163,6 +163,12 @@ struct lid_options {
 };
 
 /*
+ * What fits a fabric: the LIDs of its file if that has all of them and `lmc`
+ * is 0, else OpenSM's, the SM being where the file was made.
+ */
+struct lid_options lid_options_for(const struct topo *t, unsigned lmc);
+
+/*
  * Gives every end port and every switch its LIDs and empties the forwarding
  * tables. HD_ERR_FULL if the 48K unicast LIDs do not suffice, HD_ERR_INPUT if
  * LIDs to keep are missing or clash, HD_ERR_UNFIT if the order does not apply.

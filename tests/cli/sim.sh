@@ -58,6 +58,27 @@ for table in summary traffic ports flows goals; do
 	[ "$n" -gt 0 ] || fail "no table $table in the database"
 done
 
+# Routes that a file gives are the routes; a fabric's file is the fabric.
+status 0 "$HEDDLE" topo gen mesh --columns 3 --rows 3 -o mesh.ibnet
+status 0 "$HEDDLE" route mesh.ibnet --engine xy --dump opensm
+cp out lfts.dump
+cat >routed.yaml <<'EOF'
+fabric: {topology: mesh.ibnet, routing: {engine: file, file: lfts.dump}}
+traffic: [{name: a, kind: poisson, load: 20%}]
+EOF
+sed 's/engine: file, file: lfts.dump/engine: xy/' routed.yaml >computed.yaml
+sed 's/engine: file, file: lfts.dump/engine: updn/' routed.yaml >other.yaml
+routed=$("$HEDDLE" sim routed.yaml --checksum)
+[ "$routed" = "$("$HEDDLE" sim computed.yaml --checksum)" ] ||
+	fail "routes from a file differ"
+[ "$routed" != "$("$HEDDLE" sim other.yaml --checksum)" ] ||
+	fail "routes make no difference"
+sed '2s/005/099/' lfts.dump >bad.dump
+sed 's/lfts.dump/bad.dump/' routed.yaml >refused.yaml
+status 3 "$HEDDLE" sim refused.yaml
+one_line err
+has err "refused.yaml:1:62: bad.dump:2: port 99"
+
 # A goal that is missed: everything is shown, and the status is 1.
 sed 's/mean: 1ms/mean: 1ns/' ok.yaml >missed.yaml
 status 1 "$HEDDLE" sim missed.yaml
