@@ -1,0 +1,66 @@
+#!/bin/sh
+# Breaks one rule of the engine at a time, in a copy of the sources, and asks
+# the comparison with the oracle: each of these engines must be found wrong,
+# and the untouched one right. A mutation whose text is no longer in the
+# sources fails too, so that none goes stale unnoticed.
+#
+#	mutants.sh SOURCE_DIR WORK_DIR [SCENARIOS]
+set -eu
+source=$(cd "$1" && pwd) work=$2 count=${3:-300}
+rm -rf "$work"
+mkdir -p "$work"
+for part in CMakeLists.txt CMakePresets.json cmake src tests examples man \
+	docs share; do
+	[ ! -e "$source/$part" ] || cp -R "$source/$part" "$work/"
+done
+cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+	>"$work/log" 2>&1
+
+# Whether the engine in the copy agrees with the oracle.
+agrees() {
+	cmake --build "$work/build" --target oracle_compare_test \
+		>"$work/log" 2>&1 || { cat "$work/log"; exit 2; }
+	"$work/build/tests/oracle/compare_test" --count "$count" --seed 1 \
+		>"$work/said" 2>&1
+}
+
+caught=0 missed=0
+# mutant FILE FROM TO RULE: literal texts.
+mutant() {
+	file=$work/src/sim/$1
+	cp "$file" "$work/kept"
+	FROM=$2 TO=$3 perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
+	if cmp -s "$file" "$work/kept"; then
+		echo "stale: '$2' is not in src/sim/$1"
+		missed=$((missed + 1))
+	elif agrees; then
+		echo "missed: $4"
+		missed=$((missed + 1))
+	else
+		echo "caught: $4"
+		caught=$((caught + 1))
+	fi
+	cp "$work/kept" "$file"
+}
+
+agrees || { cat "$work/said"; echo "the engine itself differs"; exit 1; }
+mutant arbiter.h '*left <= 0' '*left < 0' \
+	'T10: an entry goes on with nothing left'
+mutant arbiter.h '*left = l->weight[*at];' \
+	'*left = (int16_t)(*left + l->weight[*at]);' \
+	'T10: what was overdrawn is carried over'
+mutant arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
+	'T11: the limit expires one block late'
+mutant arbiter.h 'a->high = 0; /* low had nothing: count anew */' ';' \
+	'T11: an expired limit is not counted anew'
+mutant voq.h 'uint64_t after = bits >> in >> 1;' \
+	'uint64_t after = bits >> in;' \
+	'T7: the input granted last goes first again'
+mutant engine.c '+ underrun_delay(s, p)' '+ 0 * underrun_delay(s, p)' \
+	'T6: a link may run dry inside a packet'
+mutant crossbar.c 'end = end > in_end ? end : in_end;' '(void)in_end;' \
+	'T9: a transfer ends before its tail has come'
+mutant crossbar.c '+ by->num - 1) / by->num' ') / by->num' \
+	'T9: the quotient is rounded down'
+echo "$caught caught, $missed missed of $count scenarios each"
+[ "$missed" -eq 0 ] && [ "$caught" -ge 6 ]
