@@ -111,6 +111,15 @@ status 0 "$HEDDLE" sim torus.yaml --json
 cp out torus.json
 claim torus "it flows" 'one("traffic").delivered > 100'
 
+# What the README shows of the quickstart is what it prints.
+status 0 "$HEDDLE" sim "$examples/quickstart.yaml"
+awk '/^\$ heddle sim examples\/quickstart.yaml$/ { on = 1; next }
+	/^```/ { on = 0 } on && !/\.\.\.$/' "$SRC/README.md" >shown
+[ "$(wc -l <shown)" -gt 10 ] || fail "the README shows too little"
+while IFS= read -r line; do
+	has out "$line"
+done <shown
+
 # The scenario that docs/scenarios.md begins with.
 awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
 	"$SRC/docs/scenarios.md" >documented.yaml
