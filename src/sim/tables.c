@@ -147,6 +147,7 @@ static const struct column summary_columns[] = {
 	{ "switch links used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "busiest link used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "packet-hops", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "checksum", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -222,6 +223,7 @@ static void summary_table(const struct sim_findings *f,
 	table_put_real(t, use.trunk * 100);
 	table_put_real(t, use.most * 100);
 	table_put_uint(t, m->hops);
+	table_put_textf(t, "%016llx", (unsigned long long)m->checksum);
 }
 
 static const struct column traffic_columns[] = {
