@@ -326,8 +326,10 @@ static enum hd_status open_scenario(struct session *s, const char *path,
 	if (status != HD_OK)
 		return status;
 	status = sim_build(&s->scenario, d, &s->build);
-	if (status != HD_OK)
+	if (status != HD_OK) {
+		d->file = path; /* it pointed into the scenario */
 		scenario_fini(&s->scenario);
+	}
 	return status;
 }
 
