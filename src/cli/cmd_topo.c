@@ -25,9 +25,9 @@ const struct command command_topo = {
 	.description =
 		"A FABRIC is a file, '-' for standard input, or the words of "
 		"'heddle topo gen' as one argument. Files are outputs of "
-		"ibnetdiscover (plain, -f, -g, -p) and iblinkinfo -l, nets "
-		"of ibsim, and OpenSM's opensm-subnet.lst; which one it is "
-		"follows from the content.",
+		"ibnetdiscover (plain, -f, -g, -p) and iblinkinfo (plain, "
+		"-l), nets of ibsim, and OpenSM's opensm-subnet.lst and "
+		"neighbors; which one it is follows from the content.",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -192,6 +192,11 @@ static void tiers_found_are_tiers_made(void **state)
 		for (unsigned tier = 1; tier < FACTS_MAX_TIERS; tier++)
 			assert_int_equal(f.tier[tier].switches, made[tier]);
 		topo_facts_fini(&f);
+		topo_number_tiers(&t);
+		for (node_id v = 0; v < t.n_nodes; v++)
+			made[t.nodes[v].tier] -= topo_is_switch(&t, v);
+		for (unsigned tier = 0; tier < FACTS_MAX_TIERS; tier++)
+			assert_int_equal(made[tier], 0);
 		topo_fini(&t);
 	}
 }

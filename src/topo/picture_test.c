@@ -106,6 +106,11 @@ static void ends_that_do_not_fit_are_red(void **state)
 }
 
 /* No two vertices in one place, no place that is no number. */
+static bool are_apart(const struct layout *l, uint32_t v, uint32_t u)
+{
+	return hypot(l->at[v].x - l->at[u].x, l->at[v].y - l->at[u].y) > 0.3;
+}
+
 static void check_places(const char *words)
 {
 	struct topo t;
@@ -117,14 +122,8 @@ static void check_places(const char *words)
 	layout_init(&l, &t, &s);
 	for (uint32_t v = 0; v < s.n; v++) {
 		assert_true(isfinite(l.at[v].x) && isfinite(l.at[v].y));
-		for (uint32_t u = 0; u < v; u++) {
-			double far = hypot(l.at[v].x - l.at[u].x,
-					   l.at[v].y - l.at[u].y);
-
-			if (far < 0.3)
-				fail_msg("%s: %u and %u are %g apart", words, u,
-					 v, far);
-		}
+		for (uint32_t u = 0; u < v; u++)
+			assert_true(are_apart(&l, v, u));
 	}
 	layout_fini(&l);
 	shape_fini(&s);

@@ -14,11 +14,25 @@ static const char *const names[N_FORMATS] = {
 	[FORMAT_SUBNET_LST] = "subnet.lst",
 	[FORMAT_PORTS] = "ibnetdiscover -p",
 	[FORMAT_LINKINFO] = "iblinkinfo -l",
+	[FORMAT_LINKINFO_NODES] = "iblinkinfo",
+	[FORMAT_NEIGHBORS] = "neighbors",
+	[FORMAT_NODE_LIST] = "ibnetdiscover -l",
 };
 
 const char *topo_format_name(enum topo_format format)
 {
 	return format < N_FORMATS ? names[format] : names[FORMAT_UNKNOWN];
+}
+
+/* Lines that begin with a GUID: what follows it tells. */
+static enum topo_format format_of_guid(const struct reader *r)
+{
+	struct reader at = *r;
+	uint64_t guid;
+
+	if (!reader_skip(&at, "0x") || !reader_hex(&at, &guid))
+		return FORMAT_UNKNOWN;
+	return reader_skip(&at, ":") ? FORMAT_NEIGHBORS : FORMAT_LINKINFO;
 }
 
 /* What a line, seen alone, says of the format of its file. */
@@ -27,44 +41,54 @@ static enum topo_format format_of_line(const struct reader *r)
 	static const struct {
 		const char *start;
 		enum topo_format format;
+		bool number; /* must follow */
 	} signs[] = {
-		{ "# Topology file: generated", FORMAT_IBNETDISCOVER },
-		{ "# Initiated from node", FORMAT_IBNETDISCOVER },
-		{ "{ CA", FORMAT_SUBNET_LST },
-		{ "{ SW", FORMAT_SUBNET_LST },
-		{ "{ Rt", FORMAT_SUBNET_LST },
-		{ "CA ", FORMAT_PORTS },
-		{ "SW ", FORMAT_PORTS },
-		{ "RT ", FORMAT_PORTS },
-		{ "0x", FORMAT_LINKINFO },
-		{ "Switch", FORMAT_IBSIM },
-		{ "Ca", FORMAT_IBSIM },
-		{ "Hca", FORMAT_IBSIM },
-		{ "Rt", FORMAT_IBSIM },
-		{ "vendid", FORMAT_IBSIM },
-		{ "devid", FORMAT_IBSIM },
-		{ "sysimgguid", FORMAT_IBSIM },
-		{ "switchguid", FORMAT_IBSIM },
-		{ "caguid", FORMAT_IBSIM },
-		{ "hcaguids", FORMAT_IBSIM },
-		{ "rtguid", FORMAT_IBSIM },
-		{ "width", FORMAT_IBSIM },
-		{ "speed", FORMAT_IBSIM },
-		{ "extspeed", FORMAT_IBSIM },
-		{ "module", FORMAT_IBSIM },
-		{ "include", FORMAT_IBSIM },
-		{ "pdebug", FORMAT_IBSIM },
-		{ "do ", FORMAT_IBSIM },
+		{ "# Topology file: generated", FORMAT_IBNETDISCOVER, false },
+		{ "# Initiated from node", FORMAT_IBNETDISCOVER, false },
+		{ "{ CA", FORMAT_SUBNET_LST, false },
+		{ "{ SW", FORMAT_SUBNET_LST, false },
+		{ "{ Rt", FORMAT_SUBNET_LST, false },
+		{ "CA ", FORMAT_PORTS, true },
+		{ "SW ", FORMAT_PORTS, true },
+		{ "RT ", FORMAT_PORTS, true },
+		{ "Switch: 0x", FORMAT_LINKINFO_NODES, false },
+		{ "CA: ", FORMAT_LINKINFO_NODES, false },
+		{ "Router: ", FORMAT_LINKINFO_NODES, false },
+		{ "Switch\t : 0x", FORMAT_NODE_LIST, false },
+		{ "Ca\t : 0x", FORMAT_NODE_LIST, false },
+		{ "Router\t : 0x", FORMAT_NODE_LIST, false },
+		{ "Switch", FORMAT_IBSIM, true },
+		{ "Ca", FORMAT_IBSIM, true },
+		{ "Hca", FORMAT_IBSIM, true },
+		{ "Rt", FORMAT_IBSIM, true },
+		{ "vendid", FORMAT_IBSIM, false },
+		{ "devid", FORMAT_IBSIM, false },
+		{ "sysimgguid", FORMAT_IBSIM, false },
+		{ "switchguid", FORMAT_IBSIM, false },
+		{ "caguid", FORMAT_IBSIM, false },
+		{ "hcaguids", FORMAT_IBSIM, false },
+		{ "rtguid", FORMAT_IBSIM, false },
+		{ "width", FORMAT_IBSIM, false },
+		{ "speed", FORMAT_IBSIM, false },
+		{ "extspeed", FORMAT_IBSIM, false },
+		{ "module", FORMAT_IBSIM, false },
+		{ "include", FORMAT_IBSIM, false },
+		{ "pdebug", FORMAT_IBSIM, false },
+		{ "do ", FORMAT_IBSIM, false },
 	};
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-		size_t len = strlen(signs[i].start);
+		struct reader at = *r;
+		uint64_t number;
 
-		if ((size_t)(r->line_end - r->line_start) >= len &&
-		    memcmp(r->line_start, signs[i].start, len) == 0)
+		if (!reader_skip(&at, signs[i].start))
+			continue;
+		reader_blanks(&at);
+		if (!signs[i].number ||
+		    reader_decimal(&at, UINT64_MAX, &number))
 			return signs[i].format;
 	}
-	return FORMAT_UNKNOWN;
+	return format_of_guid(r);
 }
 
 enum topo_format topo_format_detect(const char *text, size_t len)
@@ -98,13 +122,21 @@ static enum hd_status read_as(struct reader *r, enum topo_format format)
 		return read_ports(r);
 	case FORMAT_LINKINFO:
 		return read_linkinfo(r);
+	case FORMAT_LINKINFO_NODES:
+		return read_linkinfo_nodes(r);
+	case FORMAT_NEIGHBORS:
+		return read_neighbors(r);
+	case FORMAT_NODE_LIST:
+		return diag_fail(r->d, HD_ERR_INPUT,
+				 "a list of nodes (ibnetdiscover -l) has no "
+				 "cables: use ibnetdiscover without -l");
 	case FORMAT_UNKNOWN:
 	case N_FORMATS:
 		break;
 	}
 	return diag_fail(r->d, HD_ERR_INPUT,
 			 "not a topology: expected the output of "
-			 "ibnetdiscover or iblinkinfo -l, an ibsim net, or "
+			 "ibnetdiscover or iblinkinfo, an ibsim net, or "
 			 "opensm-subnet.lst");
 }
 

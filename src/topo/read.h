@@ -9,7 +9,8 @@
  *	ibsim              nets of the simulator, a looser form of the same
  *	subnet.lst         OpenSM's opensm-subnet.lst
  *	ports              ibnetdiscover -p
- *	linkinfo           iblinkinfo -l
+ *	linkinfo           iblinkinfo, plain and -l
+ *	neighbors          the file in which OpenSM keeps who is next to whom
  *
  * Which one a file is follows from its content. Nodes are in the order of the
  * file and every node and port knows its line. A file that cannot be
@@ -33,6 +34,9 @@ enum topo_format {
 	FORMAT_SUBNET_LST,
 	FORMAT_PORTS,
 	FORMAT_LINKINFO,
+	FORMAT_LINKINFO_NODES,
+	FORMAT_NEIGHBORS,
+	FORMAT_NODE_LIST,
 	N_FORMATS
 };
 const char *topo_format_name(enum topo_format format);

@@ -5,47 +5,24 @@
  *	SW     3  4 0x00.. 4x HDR - SW     2  4 0x00.. ( 'leaf2' - 'leaf1' )
  *	SW     3  8 0x00.. 4x SDR                                    'leaf2'
  *
- * and iblinkinfo -l,
+ * iblinkinfo -l,
  *
  *	0x00.. "   leaf2"   3  4[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==>
  *	0x00..   2  4[  ] "leaf1" (Could be 12X )
  *
- * Neither says which ports make a node. The ports of a switch all have the
- * switch's GUID; those of an adapter have consecutive GUIDs, the same name,
- * and stand together. An adapter's own GUID is taken to be the one before its
- * port 1's, as vendors used to number them, unless that is somebody else's:
- * then it is its port's.
+ * iblinkinfo, where other ends are known by LID and port,
+ *
+ *	Switch: 0x0000000000200001 leaf2:
+ *	       3  4[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==>  2  4[  ] "leaf1"
+ *..
+ *
+ * and the file in which OpenSM keeps neighbours,
+ *
+ *	0x0000000000200001:4 0x0000000000200000:4
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "topo/reader.h"
-
-struct row {
-	bool is_switch, is_router, is_cabled;
-	uint64_t lid, number, guid;
-	uint8_t widths;
-	uint16_t speeds;
-	const char *name;
-	size_t name_len;
-	uint64_t peer_guid, peer_number;
-	const char *peer_text; /* the peer's GUID as printed */
-	size_t peer_len;
-	uint32_t line;
-};
-
-struct rows {
-	struct row *items;
-	size_t n, cap;
-};
-
-static void add(struct rows *rows, struct row row)
-{
-	rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1,
-			      sizeof(*rows->items));
-	rows->items[rows->n++] = row;
-}
+#include "topo/rows.h"
 
 static bool number_after_blanks(struct reader *r, uint64_t max, uint64_t *out)
 {
@@ -199,7 +176,7 @@ static bool read_padded(struct reader *r, struct row *row)
 	return true;
 }
 
-static bool read_link(struct reader *r, struct row *row)
+static bool read_line_of_link(struct reader *r, struct row *row)
 {
 	uint64_t peer_lid;
 
@@ -219,105 +196,152 @@ static bool read_link(struct reader *r, struct row *row)
 	       r->line_end[-1] == ')';
 }
 
-/* ---- rows to nodes ---- */
+/* ---- iblinkinfo ---- */
 
-static bool same_node(const struct row *a, const struct row *b)
+/* "Switch: 0x0000000000200001 leaf2:", "CA: host4 HCA-1:". */
+static bool read_heading(struct reader *r, struct row *node)
 {
-	if (a->is_switch || b->is_switch)
-		return a->is_switch && b->is_switch && a->guid == b->guid;
-	return a->is_router == b->is_router && a->number != b->number &&
-	       a->guid - a->number == b->guid - b->number &&
-	       a->name_len == b->name_len &&
-	       memcmp(a->name, b->name, a->name_len) == 0;
+	struct row found = { .line = r->line };
+
+	found.is_switch = reader_skip(r, "Switch: ");
+	found.is_router = !found.is_switch && reader_skip(r, "Router: ");
+	if (!found.is_switch && !found.is_router && !reader_skip(r, "CA: "))
+		return false;
+	if (found.is_switch &&
+	    (!guid_after_blanks(r, &found.guid) || !reader_skip(r, " ")))
+		return false;
+	if (r->at >= r->line_end || r->line_end[-1] != ':')
+		return false;
+	found.name = r->at;
+	found.name_len = (size_t)(r->line_end - 1 - r->at);
+	*node = found;
+	return true;
 }
 
-static uint64_t guess_guid(const struct row *row, const struct map *taken)
+/* A port of the node at hand; its peer_guid is a LID for the time being. */
+static bool read_node_link(struct reader *r, const struct row *node,
+			   struct row *row)
 {
-	uint64_t guess = row->guid - row->number;
-
-	return row->is_switch || map_get(taken, guess) != MAP_NONE ? row->guid
-								   : guess;
+	*row = *node;
+	row->line = r->line;
+	if ((!node->is_switch && !guid_after_blanks(r, &row->guid)) ||
+	    !number_after_blanks(r, UINT16_MAX, &row->lid) ||
+	    !read_number(r, &row->number) || !reader_skip(r, " ==(") ||
+	    !read_gbps(r, row))
+		return false;
+	reader_blanks(r);
+	if (reader_skip(r, "["))
+		return true; /* nothing is plugged in */
+	row->is_cabled = true;
+	row->peer_text = r->at;
+	if (!reader_decimal(r, UINT16_MAX, &row->peer_guid))
+		return false;
+	row->peer_len = (size_t)(r->at - row->peer_text);
+	return read_number(r, &row->peer_number) && reader_skip(r, " \"") &&
+	       r->line_end[-1] == ')';
 }
 
-/* Adds the node of rows[0..n). */
-static enum hd_status add_node(struct reader *r, const struct row *rows,
-			       size_t n, const struct map *taken,
-			       struct map *ports)
+/* Finds whose LIDs the other ends are. */
+static enum hd_status resolve_lids(struct reader *r, struct rows *rows)
 {
-	uint64_t most = 0;
-	node_id node;
+	struct map lids = { 0 };
 
-	for (size_t i = 0; i < n; i++)
-		most = rows[i].number > most ? rows[i].number : most;
-	r->line = rows[0].line;
-	r->at = r->line_start;
-	enum node_kind kind = rows[0].is_switch   ? NODE_SWITCH
-			      : rows[0].is_router ? NODE_ROUTER
-						  : NODE_CA;
-
-	if (reader_add_node(r, kind, most, rows[0].name, rows[0].name_len,
-			    &node) != HD_OK ||
-	    reader_set_guid(r, node, guess_guid(rows, taken)) != HD_OK)
-		return r->d->status;
-	struct topo_node *v = &r->t.nodes[node];
-
-	for (size_t i = 0; i < n; i++) {
-		struct topo_port *p =
-			&r->t.ports[v->first_port + rows[i].number];
-
-		p->line = rows[i].line;
-		p->widths = rows[i].is_cabled ? rows[i].widths : 0;
-		p->speeds = rows[i].is_cabled ? rows[i].speeds : 0;
-		p = rows[i].is_switch ? &r->t.ports[v->first_port] : p;
-		p->lid = (uint16_t)rows[i].lid;
-		(void)map_put(ports, rows[i].guid, node);
-	}
-	return HD_OK;
-}
-
-static void add_claims(struct reader *r, const struct rows *rows,
-		       const struct map *ports)
-{
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *row = &rows->items[i];
+	for (uint32_t i = 0; i < rows->n; i++)
+		(void)map_put(&lids, rows->items[i].lid, i);
+	for (uint32_t i = 0; i < rows->n && r->d->status == HD_OK; i++) {
+		struct row *row = &rows->items[i];
 
 		if (!row->is_cabled)
 			continue;
-		node_id node = map_get(ports, row->guid);
+		uint32_t owner = row->peer_guid ? map_get(&lids, row->peer_guid)
+						: MAP_NONE;
 
-		r->line = row->line;
-		struct claim *c = reader_claim(
-			r, topo_port_of(&r->t, node, (unsigned)row->number));
-
-		c->node = map_get(ports, row->peer_guid);
-		c->id = row->peer_text;
-		c->id_len = (uint32_t)row->peer_len;
-		c->number = (uint16_t)row->peer_number;
+		if (owner == MAP_NONE) {
+			(void)reader_problem(r, PROBLEM_MISSING_END, row->line,
+					     0,
+					     "no port in the file has the LID "
+					     "%u of the other end",
+					     (unsigned)row->peer_guid);
+			row->is_cabled = false;
+		} else {
+			row->peer_guid = rows->items[owner].guid;
+		}
 	}
+	map_fini(&lids);
+	return r->d->status;
 }
 
-static enum hd_status add_all(struct reader *r, const struct rows *rows)
+enum hd_status read_linkinfo_nodes(struct reader *r)
 {
-	struct map ports = { 0 }; /* by port GUID: the node */
-	struct map taken = { 0 }; /* all port GUIDs */
-	enum hd_status status = HD_OK;
-	size_t n;
+	struct rows rows = { 0 };
+	struct row node = { .name = NULL };
 
-	for (size_t i = 0; i < rows->n; i++)
-		(void)map_put(&taken, rows->items[i].guid, 0);
-	for (size_t i = 0; i < rows->n && status == HD_OK; i += n) {
-		n = 1;
-		while (i + n < rows->n &&
-		       same_node(&rows->items[i], &rows->items[i + n]))
-			n++;
-		status = add_node(r, &rows->items[i], n, &taken, &ports);
+	while (r->d->status == HD_OK && reader_next_line(r)) {
+		struct row row;
+
+		if (reader_at_end(r) || read_heading(r, &node))
+			continue;
+		if (!node.name || !read_node_link(r, &node, &row) ||
+		    row.number == 0)
+			reader_refuse(r, "expected 'LID PORT ==(..)==>' and "
+					 "the other end");
+		else
+			rows_add(&rows, row);
 	}
-	if (status == HD_OK)
-		add_claims(r, rows, &ports);
-	map_fini(&ports);
-	map_fini(&taken);
-	return status;
+	if (r->d->status == HD_OK && resolve_lids(r, &rows) == HD_OK)
+		(void)rows_build(&rows, r);
+	rows_fini(&rows);
+	return r->d->status;
 }
+
+/* ---- OpenSM's neighbors ---- */
+
+/* "0x0000000000200001:4". */
+static bool read_end(struct reader *r, uint64_t *guid, uint64_t *number,
+		     size_t *len)
+{
+	const char *start = r->at;
+
+	if (!reader_skip(r, "0x") || !reader_hex(r, guid))
+		return false;
+	*len = (size_t)(r->at - start);
+	return reader_skip(r, ":") &&
+	       reader_decimal(r, TOPO_MAX_PORTS, number) && *number > 0;
+}
+
+enum hd_status read_neighbors(struct reader *r)
+{
+	struct rows rows = { 0 };
+
+	while (r->d->status == HD_OK && reader_next_line(r)) {
+		struct row row = { .line = r->line,
+				   .is_cabled = true,
+				   .name = "" };
+		size_t len;
+
+		if (reader_at_end(r))
+			continue;
+		if (!read_end(r, &row.guid, &row.number, &len) ||
+		    !reader_skip(r, " ")) {
+			reader_refuse(r, "expected 'GUID:PORT GUID:PORT'");
+			break;
+		}
+		row.peer_text = r->at;
+		if (!read_end(r, &row.peer_guid, &row.peer_number,
+			      &row.peer_len) ||
+		    !reader_at_end(r))
+			reader_refuse(r, "expected 'GUID:PORT GUID:PORT'");
+		rows_add(&rows, row);
+	}
+	rows_find_switches(&rows);
+	rows_sort(&rows);
+	if (r->d->status == HD_OK)
+		(void)rows_build(&rows, r);
+	rows_fini(&rows);
+	return r->d->status;
+}
+
+/* ---- the others ---- */
 
 enum hd_status read_ports(struct reader *r)
 {
@@ -331,40 +355,31 @@ enum hd_status read_ports(struct reader *r)
 		if (!read_port(r, &row) || row.number == 0)
 			reader_refuse(r, "expected 'TYPE LID PORT GUID WIDTH "
 					 "SPEED' and the other end");
-		add(&rows, row);
+		rows_add(&rows, row);
 	}
 	if (r->d->status == HD_OK)
-		(void)add_all(r, &rows);
-	free(rows.items);
+		(void)rows_build(&rows, r);
+	rows_fini(&rows);
 	return r->d->status;
 }
 
 enum hd_status read_linkinfo(struct reader *r)
 {
 	struct rows rows = { 0 };
-	struct map seen = { 0 };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
 		struct row row = { .line = r->line };
 
 		if (reader_at_end(r))
 			continue;
-		if (!read_link(r, &row) || row.number == 0)
+		if (!read_line_of_link(r, &row) || row.number == 0)
 			reader_refuse(r, "expected 'GUID \"NAME\" LID PORT "
 					 "==(..)==>' and the other end");
-		add(&rows, row);
+		rows_add(&rows, row);
 	}
-	/* A GUID with several ports is a switch's. */
-	for (uint32_t i = 0; i < rows.n; i++) {
-		uint32_t first = map_put(&seen, rows.items[i].guid, i);
-
-		if (first == MAP_NONE)
-			continue;
-		rows.items[first].is_switch = rows.items[i].is_switch = true;
-	}
+	rows_find_switches(&rows);
 	if (r->d->status == HD_OK)
-		(void)add_all(r, &rows);
-	map_fini(&seen);
-	free(rows.items);
+		(void)rows_build(&rows, r);
+	rows_fini(&rows);
 	return r->d->status;
 }

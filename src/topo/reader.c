@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "topo/shape.h"
 
 void reader_init(struct reader *r, const char *text, size_t len,
 		 struct problems *problems, struct diag *d)
@@ -447,6 +448,7 @@ enum hd_status reader_finish(struct reader *r, struct topo *out)
 	if (status != HD_OK)
 		return status;
 	topo_number_subnets(&r->t);
+	topo_number_tiers(&r->t);
 	*out = r->t;
 	topo_init(&r->t);
 	return HD_OK;

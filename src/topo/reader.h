@@ -108,5 +108,7 @@ enum hd_status read_net(struct reader *r, bool strict);
 enum hd_status read_subnet_lst(struct reader *r);
 enum hd_status read_ports(struct reader *r);
 enum hd_status read_linkinfo(struct reader *r);
+enum hd_status read_linkinfo_nodes(struct reader *r);
+enum hd_status read_neighbors(struct reader *r);
 
 #endif

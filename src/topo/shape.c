@@ -113,7 +113,6 @@ static void add_edges(struct shape *g, const uint32_t *near, uint32_t n,
 void shape_init(struct shape *g, const struct topo *t)
 {
 	uint32_t near[TOPO_MAX_PORTS + 1], m = 0;
-	size_t cap = 0;
 
 	*g = (struct shape){ .n = 0 };
 	g->node = hd_alloc(t->n_nodes, sizeof(*g->node));
@@ -122,15 +121,13 @@ void shape_init(struct shape *g, const struct topo *t)
 	g->weight = hd_alloc(g->n, sizeof(*g->weight));
 	weigh(g, t);
 	g->start = hd_alloc((size_t)g->n + 1, sizeof(*g->start));
+	/* At most one edge for each port. */
+	g->to = hd_alloc(t->n_ports, sizeof(*g->to));
+	g->cables = hd_alloc(t->n_ports, sizeof(*g->cables));
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t n = neighbours(g, t, v, near);
-		size_t old = cap;
 
 		g->start[v] = m;
-		g->to = hd_grow(g->to, &cap, (size_t)m + n, sizeof(*g->to));
-		if (cap != old)
-			g->cables =
-				hd_realloc(g->cables, cap, sizeof(*g->cables));
 		add_edges(g, near, n, &m);
 	}
 	g->start[g->n] = m;
@@ -315,4 +312,22 @@ void shape_heights(const struct shape *g, uint32_t *height)
 		}
 	}
 	free(queue);
+}
+
+void topo_number_tiers(struct topo *t)
+{
+	struct shape s;
+
+	shape_init(&s, t);
+	uint32_t *height = hd_alloc(s.n, sizeof(*height));
+
+	shape_heights(&s, height);
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		uint32_t far = height[s.vertex_of[v]];
+		bool counts = topo_is_switch(t, v) && far < UINT16_MAX;
+
+		t->nodes[v].tier = counts ? (uint16_t)(far + 1) : 0;
+	}
+	free(height);
+	shape_fini(&s);
 }

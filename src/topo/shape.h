@@ -46,6 +46,12 @@ struct shape_distances {
 };
 void shape_measure(const struct shape *g, struct shape_distances *out);
 
+/*
+ * Sets the tier of every node: 1 for switches that have hosts, 2 for those next
+ * to them, and so on; 0 for all others.
+ */
+void topo_number_tiers(struct topo *t);
+
 /* [vertex]: edges to the nearest vertex that has weight. */
 void shape_heights(const struct shape *g, uint32_t *height);
 

@@ -160,6 +160,9 @@ static void real_files_are_written_as_they_were_read(void **state)
 		     true);
 	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f",
 		     true);
+	check_stable(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover", true);
+	check_stable(FIXTURE("systems.ibnetdiscover-g"), "ibnetdiscover-g",
+		     true);
 }
 
 /* Without the order of the file: ours must be the one of the real tool. */
@@ -168,6 +171,7 @@ static void nodes_come_in_the_order_of_discovery(void **state)
 	(void)state;
 	check_stable(FIXTURE("small.ibnetdiscover"), "ibnetdiscover", false);
 	check_stable(FIXTURE("chassis.ibnetdiscover"), "ibnetdiscover", false);
+	check_stable(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover", false);
 	check_stable(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-f",
 		     false);
 	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f",
@@ -195,11 +199,44 @@ static void check_same_links(const char *a, const char *b)
 	strbuf_fini(&y);
 }
 
+/* From a file that is not grouped, the real tool's groups. */
+static void check_groups_found(const char *plain, const char *format,
+			       const char *grouped)
+{
+	struct strbuf wanted = STRBUF_INIT, out = STRBUF_INIT;
+	struct topo t, other;
+
+	load(grouped, &wanted);
+	read_path(plain, &t);
+	shuffle(&t, 5, &other);
+	write_as(&other, format, &out);
+	/* All but the date. */
+	assert_string_equal(strstr(out.text, "# Initiated"),
+			    strstr(wanted.text, "# Initiated"));
+	topo_fini(&t);
+	topo_fini(&other);
+	strbuf_fini(&wanted);
+	strbuf_fini(&out);
+}
+
+static void chassis_are_found_as_ibnetdiscover_finds_them(void **state)
+{
+	(void)state;
+	check_groups_found(FIXTURE("chassis.ibnetdiscover"), "ibnetdiscover-g",
+			   FIXTURE("chassis.ibnetdiscover-g"));
+	check_groups_found(FIXTURE("chassis.ibnetdiscover-f"),
+			   "ibnetdiscover-fg",
+			   FIXTURE("chassis.ibnetdiscover-fg"));
+	check_groups_found(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover-g",
+			   FIXTURE("systems.ibnetdiscover-g"));
+}
+
 /* Five reports of one fabric by three tools: all must give the same graph. */
 static void all_formats_give_the_same_graph(void **state)
 {
 	static const char *const small[] = { FIXTURE("small.ports"),
 					     FIXTURE("small.linkinfo"),
+					     FIXTURE("small.linkinfo-nodes"),
 					     FIXTURE("small.subnet.lst") };
 	static const char *const chassis[] = {
 		FIXTURE("chassis.ibnetdiscover-f"),
@@ -207,14 +244,46 @@ static void all_formats_give_the_same_graph(void **state)
 		FIXTURE("chassis.ibnetdiscover-fg"),
 		FIXTURE("chassis.ports"),
 		FIXTURE("chassis.linkinfo"),
+		FIXTURE("chassis.linkinfo-nodes"),
 		FIXTURE("chassis.subnet.lst"),
 	};
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++)
 		check_same_links(FIXTURE("small.ibnetdiscover"), small[i]);
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < sizeof(chassis) / sizeof(*chassis); i++)
 		check_same_links(FIXTURE("chassis.ibnetdiscover"), chassis[i]);
+}
+
+/* OpenSM's file has no speeds, no names and no kinds, but the same cables. */
+static void neighbors_are_the_same_cables(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ FIXTURE("small.neighbors"), FIXTURE("small.ibnetdiscover") },
+		{ FIXTURE("chassis.neighbors"),
+		  FIXTURE("chassis.ibnetdiscover") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct topo t, real;
+
+		read_path(pairs[i][0], &t);
+		read_path(pairs[i][1], &real);
+		for (port_id p = 0; p < real.n_ports; p++) {
+			real.ports[p].widths = 0;
+			real.ports[p].speeds = 0;
+		}
+		struct strbuf x = STRBUF_INIT, y = STRBUF_INIT;
+
+		write_as(&t, "links", &x);
+		write_as(&real, "links", &y);
+		assert_string_equal(x.text, y.text);
+		strbuf_fini(&x);
+		strbuf_fini(&y);
+		topo_fini(&t);
+		topo_fini(&real);
+	}
 }
 
 static void a_real_file_says_what_it_says(void **state)
@@ -577,6 +646,8 @@ static void formats_are_told_by_content(void **state)
 	} cases[] = {
 		{ "", FORMAT_UNKNOWN },
 		{ "\n\n# hm\n", FORMAT_UNKNOWN },
+		{ "Switch: guid 0x0000000000200000\n", FORMAT_UNKNOWN },
+		{ "CA 'ibsim0'\n", FORMAT_UNKNOWN },
 		{ "hello\nSwitch 1 \"x\"\n", FORMAT_UNKNOWN },
 		{ "#\n# Topology file: generated on x\n",
 		  FORMAT_IBNETDISCOVER },
@@ -585,6 +656,10 @@ static void formats_are_told_by_content(void **state)
 		{ "{ CA-SM Ports:01", FORMAT_SUBNET_LST },
 		{ "SW     3  8 0x0", FORMAT_PORTS },
 		{ "0x0000000000100007 \"", FORMAT_LINKINFO },
+		{ "0x0000000000100007:1 0x", FORMAT_NEIGHBORS },
+		{ "CA: host4 HCA-1:\n", FORMAT_LINKINFO_NODES },
+		{ "Switch: 0x0000000000200001 x:", FORMAT_LINKINFO_NODES },
+		{ "Ca\t : 0x0000000000100006 ports 1", FORMAT_NODE_LIST },
 	};
 
 	(void)state;
@@ -695,6 +770,13 @@ static void misplaced_lines_are_refused(void **state)
 	refuse("{ CA Ports:01\n", 1, "expected '{");
 	refuse("CA 1 1 0x1 4x HDR - SW\n", 1, "expected 'TYPE");
 	refuse("0x1 \"x\" 3\n", 1, "expected 'GUID");
+	refuse("CA: x:\n 0x1 2 1[  ] ==( 4X 2.5 Gbps Active/ LinkUp)==> 7 "
+	       "1[  ] \"y\" ( )\n",
+	       2, "the LID 7 of the other end");
+	refuse("Switch: 0x1 x\n", 1, "expected 'LID PORT");
+	refuse("0x1:1 0x2\n", 1, "expected 'GUID:PORT");
+	refuse("Ca\t : 0x0000000000100006 ports 1 devid 0x0\n", 0,
+	       "use ibnetdiscover without -l");
 }
 
 static void nul_bytes_are_refused(void **state)
@@ -751,6 +833,8 @@ static void files_cut_short_are_refused(void **state)
 	check_cuts(FIXTURE("small.subnet.lst"), false);
 	check_cuts(FIXTURE("small.ports"), false);
 	check_cuts(FIXTURE("small.linkinfo"), false);
+	check_cuts(FIXTURE("small.linkinfo-nodes"), false);
+	check_cuts(FIXTURE("small.neighbors"), false);
 }
 
 static void windows_line_ends_are_no_trouble(void **state)
@@ -816,7 +900,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_files_are_written_as_they_were_read),
 		cmocka_unit_test(nodes_come_in_the_order_of_discovery),
+		cmocka_unit_test(chassis_are_found_as_ibnetdiscover_finds_them),
 		cmocka_unit_test(all_formats_give_the_same_graph),
+		cmocka_unit_test(neighbors_are_the_same_cables),
 		cmocka_unit_test(a_real_file_says_what_it_says),
 		cmocka_unit_test(ibsim_nets_are_read_as_ibsim_reads_them),
 		cmocka_unit_test(ibsim_counts_guids_and_defaults),

@@ -79,7 +79,7 @@ struct topo_node {
 	char *name; /* NodeDescription; never NULL */
 	port_id first_port;
 	uint16_t n_ports; /* external ones: numbers 1..n_ports */
-	uint16_t tier;    /* 0 hosts, 1 leaves, ... in layered families */
+	uint16_t tier;    /* 0 hosts, 1 switches with hosts, 2 next to those */
 	uint16_t coord[TOPO_MAX_DIMS]; /* in families with coordinates */
 	uint32_t line;
 	/* Where it sits in a chassis, as a grouped file said; else NULL. */

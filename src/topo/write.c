@@ -130,21 +130,17 @@ static void discover(struct discovery *d, port_id from)
 	}
 }
 
-/*
- * As ibnetdiscover finds nodes: it puts each in front of those of its kind,
- * so that the last one found is printed first. Other subnets follow.
- */
-static void rank_by_discovery(const struct topo *t, uint32_t *rank)
+uint32_t *topo_discovery_rank(const struct topo *t)
 {
+	uint32_t *rank = hd_alloc(t->n_nodes, sizeof(*rank));
 	struct discovery d = {
 		.t = t,
 		.rank = rank,
 		.queue = hd_alloc(t->n_nodes, sizeof(*d.queue)),
 	};
-
-	memset(rank, 0xff, t->n_nodes * sizeof(*rank));
 	port_id origin = topo_origin(t);
 
+	memset(rank, 0xff, t->n_nodes * sizeof(*rank));
 	if (origin != TOPO_NONE)
 		discover(&d, origin);
 	for (port_id i = 0; i < t->n_ports; i++) {
@@ -153,9 +149,13 @@ static void rank_by_discovery(const struct topo *t, uint32_t *rank)
 		     t->ports[i].number > 0))
 			discover(&d, i);
 	}
+	/* Nodes without a port, if somebody made such. */
+	for (node_id v = 0; v < t->n_nodes; v++)
+		find(&d, v);
 	for (node_id v = 0; v < t->n_nodes; v++)
 		rank[v] = t->n_nodes - rank[v];
 	free(d.queue);
+	return rank;
 }
 
 struct place_in_file {
@@ -178,19 +178,15 @@ static int by_place(const void *a, const void *b)
 
 node_id *topo_file_order(const struct topo *t, bool as_made)
 {
-	uint32_t *rank = hd_alloc(t->n_nodes, sizeof(*rank));
+	uint32_t *rank = topo_discovery_rank(t);
 	struct place_in_file *places = hd_alloc(t->n_nodes, sizeof(*places));
 	node_id *order = hd_alloc(t->n_nodes, sizeof(*order));
 	bool from_file = true;
 
-	for (node_id v = 0; v < t->n_nodes; v++) {
-		rank[v] = t->nodes[v].line;
-		from_file = from_file && rank[v];
-	}
-	for (node_id v = 0; v < t->n_nodes && !from_file && as_made; v++)
-		rank[v] = v;
-	if (!from_file && !as_made)
-		rank_by_discovery(t, rank);
+	for (node_id v = 0; v < t->n_nodes; v++)
+		from_file = from_file && t->nodes[v].line;
+	for (node_id v = 0; v < t->n_nodes && (from_file || as_made); v++)
+		rank[v] = from_file ? t->nodes[v].line : v;
 	for (node_id v = 0; v < t->n_nodes; v++)
 		places[v] =
 			(struct place_in_file){ t->nodes[v].kind, rank[v], v };

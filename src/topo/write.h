@@ -52,6 +52,11 @@ void write_svg(const struct topo *t, struct strbuf *out);
  */
 node_id *topo_file_order(const struct topo *t, bool as_made);
 /*
+ * [node]: 1 for the node that ibnetdiscover finds last, and so on: it puts each
+ * in front of those found before. Other subnets follow. Free the result.
+ */
+uint32_t *topo_discovery_rank(const struct topo *t);
+/*
  * Where discovery began, as the file said or, failing that, at the adapter
  * port (without adapters: the switch) of the lowest GUID. TOPO_NONE if nothing
  * is cabled.

@@ -9,14 +9,15 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "topo/grouping.h"
 #include "topo/write.h"
 
 struct net_writer {
 	const struct topo *t;
 	struct strbuf *out;
-	const node_id *order;
-	bool *done; /* by node: written as part of a chassis */
-	bool full, grouped, ibsim;
+	const struct grouping *groups; /* NULL: not grouped */
+	bool *done;                    /* by node: written with its chassis */
+	bool full, ibsim;
 	const bool *id_is_name; /* by node; NULL: no id is a name */
 };
 
@@ -149,12 +150,19 @@ static bool is_xsigo(uint64_t guid, unsigned type)
 	return guid >> 32 == (UINT64_C(0x00139700) | type);
 }
 
-static void put_ids(const struct net_writer *w, const struct topo_node *v)
+/* Where it sits, or NULL. */
+static const struct topo_place *place_of(const struct net_writer *w,
+					 node_id node)
 {
-	const char *note = NULL;
+	return w->groups ? w->groups->place[node] : NULL;
+}
 
-	if (w->grouped && v->place)
-		note = v->place->chassis_note;
+static void put_ids(const struct net_writer *w, node_id node)
+{
+	const struct topo_node *v = &w->t->nodes[node];
+	const struct topo_place *place = place_of(w, node);
+	const char *note = place ? place->chassis_note : NULL;
+
 	strbuf_printf(w->out, "\nvendid=0x%x\ndevid=0x%x\n", v->vendor,
 		      v->device);
 	/* ibsim takes a node's own GUID if nothing is said. */
@@ -204,14 +212,15 @@ static void put_switch(const struct net_writer *w, node_id node)
 	const struct topo_node *v = &w->t->nodes[node];
 	const struct topo_port *p = &w->t->ports[v->first_port];
 
-	put_ids(w, v);
+	put_ids(w, node);
 	strbuf_printf(w->out, "switchguid=0x%" PRIx64 "(%" PRIx64 ")", v->guid,
 		      p->guid);
-	if (w->grouped)
+	const struct topo_place *place = place_of(w, node);
+
+	if (w->groups)
 		strbuf_printf(w->out, "\t# %s",
-			      v->place && v->place->slot_note
-				      ? v->place->slot_note
-				      : "");
+			      place && place->slot_note ? place->slot_note
+							: "");
 	strbuf_printf(w->out, "\nSwitch\t%u ", v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
@@ -225,14 +234,14 @@ static void put_adapter(const struct net_writer *w, node_id node)
 	const struct topo_node *v = &w->t->nodes[node];
 	bool router = v->kind == NODE_ROUTER;
 
-	put_ids(w, v);
+	put_ids(w, node);
 	strbuf_printf(w->out, "%sguid=0x%" PRIx64 "\n%s\t%u ",
 		      router ? "rt" : "ca", v->guid, router ? "Rt" : "Ca",
 		      v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
 	put_name(w, node);
-	if (w->grouped && is_xsigo(v->guid, 2))
+	if (w->groups && is_xsigo(v->guid, 2))
 		strbuf_puts(w->out, " (scp)");
 	strbuf_putc(w->out, '\n');
 }
@@ -242,8 +251,8 @@ static void put_adapter(const struct net_writer *w, node_id node)
 static void put_bracket(const struct net_writer *w, port_id port)
 {
 	strbuf_printf(w->out, "[%u]", w->t->ports[port].number);
-	if (w->grouped && w->t->as_read && w->t->as_read[port].external)
-		strbuf_printf(w->out, "[ext %u]", w->t->as_read[port].external);
+	if (w->groups && w->groups->external[port])
+		strbuf_printf(w->out, "[ext %u]", w->groups->external[port]);
 }
 
 /* In ibsim even a remark must not look like a setting. */
@@ -360,9 +369,9 @@ static void put_slots(const struct net_writer *w, const char *heading,
 		      uint16_t chassis, enum node_kind kind, int slot)
 {
 	strbuf_printf(w->out, "\n# %s", heading);
-	for (node_id i = 0; i < w->t->n_nodes; i++) {
-		node_id node = w->order[i];
-		const struct topo_place *place = w->t->nodes[node].place;
+	for (node_id i = 0; i < w->groups->n_order; i++) {
+		node_id node = w->groups->order[i];
+		const struct topo_place *place = w->groups->place[node];
 
 		if (w->done[node] || !place || place->chassis != chassis ||
 		    (int)place->slot != slot || w->t->nodes[node].kind != kind)
@@ -392,22 +401,26 @@ static void put_ibnetdiscover(const struct topo *t, struct strbuf *out,
 {
 	node_id *order = topo_file_order(t, false);
 	bool *done = hd_alloc(t->n_nodes, sizeof(*done));
-	const struct net_writer w = { .t = t,
-				      .out = out,
-				      .order = order,
-				      .done = done,
-				      .full = full,
-				      .grouped = grouped };
+	struct grouping groups = { .n_chassis = 0 };
+	const struct net_writer w = {
+		.t = t,
+		.out = out,
+		.full = full,
+		.groups = grouped ? &groups : NULL,
+		.done = done,
+	};
 
+	grouping_init(&groups, t, order);
 	put_header(&w);
-	for (uint32_t i = 0; i < t->n_chassis && grouped; i++)
-		put_chassis(&w, &t->chassis[i]);
+	for (uint32_t i = 0; i < groups.n_chassis && grouped; i++)
+		put_chassis(&w, &groups.chassis[i]);
 	if (grouped)
 		strbuf_puts(out, "\nNon-Chassis Nodes\n");
 	for (node_id i = 0; i < t->n_nodes; i++) {
 		if (!done[order[i]])
 			put_node(&w, order[i]);
 	}
+	grouping_fini(&groups, t);
 	free(done);
 	free(order);
 }
@@ -476,7 +489,6 @@ void write_ibsim(const struct topo *t, struct strbuf *out)
 	const struct net_writer w = {
 		.t = t,
 		.out = out,
-		.order = order,
 		.ibsim = true,
 		.id_is_name = id_is_name,
 	};
