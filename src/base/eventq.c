@@ -7,18 +7,15 @@
 
 #include "base/alloc.h"
 
-#define NONE           UINT32_MAX
+#define NONE           EVENTQ_NONE
 #define SLOTS_LOG2_MIN 12
 #define SLOTS_LOG2_MAX 20
-#define NEAR_TARGET    16 /* events a refill stops at */
-#define NEAR_SPAN      64 /* slots beyond the next event that it looks at */
+#define NEAR_TARGET    32  /* events a refill stops at */
+#define NEAR_SLACK     192 /* popped events kept before moving down */
+#define NEAR_SPAN      64  /* slots beyond the next event that it looks at */
+#define SLOTS_AHEAD    16  /* for prefetching */
 #define SORT_BY_HAND   24
 #define TUNE_EVERY     8192
-
-struct eventq_node {
-	struct event e;
-	uint32_t next;
-};
 
 static bool before(const struct event *a, const struct event *b)
 {
@@ -38,7 +35,8 @@ static void wheel_alloc(struct eventq *q)
 {
 	size_t slots = (size_t)1 << q->slots_log2;
 
-	q->heads = hd_realloc(q->heads, slots, sizeof(*q->heads));
+	free(q->heads);
+	q->heads = hd_alloc_dense(slots, sizeof(*q->heads));
 	memset(q->heads, 0xff, slots * sizeof(*q->heads));
 	free(q->bits);
 	free(q->summary);
@@ -46,18 +44,24 @@ static void wheel_alloc(struct eventq *q)
 	q->summary = hd_alloc(slots / 4096, sizeof(*q->summary));
 }
 
+static void frontier_set(struct eventq *q, uint64_t half)
+{
+	q->frontier = half;
+	q->wheel_end = (half + 1) << (q->slots_log2 - 1);
+}
+
 void eventq_init(struct eventq *q)
 {
 	*q = (struct eventq){
 		.shift = 10,
 		.slots_log2 = SLOTS_LOG2_MIN,
-		.frontier = 1,
 		.free_node = NONE,
 		.tune_at = 1024,
 	};
 	memset(q->far, 0xff, sizeof(q->far));
 	wheel_alloc(q);
-	q->near = hd_grow(NULL, &q->near_cap, 64, sizeof(*q->near));
+	frontier_set(q, 1);
+	q->near = hd_grow(NULL, &q->near_cap, 256, sizeof(*q->near));
 }
 
 void eventq_fini(struct eventq *q)
@@ -101,42 +105,45 @@ static uint64_t half_of(const struct eventq *q, uint64_t slot)
 	return slot >> (q->slots_log2 - 1);
 }
 
-static void wheel_link(struct eventq *q, uint64_t slot, uint32_t node)
+static void wheel_add(struct eventq *q, uint64_t number, struct event e)
 {
-	uint32_t i = (uint32_t)(slot & (((uint64_t)1 << q->slots_log2) - 1));
+	uint64_t i = number & (((uint64_t)1 << q->slots_log2) - 1);
 
-	q->nodes[node].next = q->heads[i];
-	q->heads[i] = node;
+	q->n_wheel++;
+	q->heads[i] = node_new(q, e, q->heads[i]);
 	q->bits[i / 64] |= (uint64_t)1 << (i % 64);
 	q->summary[i / 4096] |= (uint64_t)1 << (i / 64 % 64);
-	q->n_wheel++;
 }
 
-static void far_link(struct eventq *q, uint64_t half, uint32_t node)
+static void far_add(struct eventq *q, uint64_t half, struct event e)
 {
 	unsigned list = 63u - (unsigned)__builtin_clzll(half ^ q->frontier);
 
-	q->nodes[node].next = q->far[list];
-	q->far[list] = node;
+	q->n_far++;
+	q->far[list] = node_new(q, e, q->far[list]);
 	q->far_mask |= (uint64_t)1 << list;
 }
 
-void eventq_push(struct eventq *q, hd_time when, uint64_t key)
+static uint32_t node_free(struct eventq *q, uint32_t node)
+{
+	uint32_t next = q->nodes[node].next;
+
+	q->nodes[node].next = q->free_node;
+	q->free_node = node;
+	return next;
+}
+
+void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key)
 {
 	struct event e = { when, key };
 	uint64_t slot = when >> q->shift;
 
-	assert(when >= q->now);
-	q->n++;
 	if (slot <= q->last) {
 		near_insert(q, e);
-		return;
-	}
-	uint32_t node = node_new(q, e, NONE);
-	if (half_of(q, slot) <= q->frontier) {
-		wheel_link(q, slot, node);
+	} else if (slot < q->wheel_end) {
+		wheel_add(q, slot, e);
 	} else {
-		far_link(q, half_of(q, slot), node);
+		far_add(q, half_of(q, slot), e);
 		q->far_pushes++;
 	}
 }
@@ -147,18 +154,19 @@ static void frontier_advance(struct eventq *q, uint64_t half)
 	unsigned list = 63u - (unsigned)__builtin_clzll(half ^ q->frontier);
 	uint32_t node = q->far[list];
 
-	q->frontier = half;
+	frontier_set(q, half);
 	q->far[list] = NONE;
 	q->far_mask &= ~((uint64_t)1 << list);
 	while (node != NONE) {
-		uint32_t next = q->nodes[node].next;
-		uint64_t slot = q->nodes[node].e.when >> q->shift;
+		struct event e = q->nodes[node].e;
+		uint64_t slot = e.when >> q->shift;
 
+		node = node_free(q, node);
+		q->n_far--;
 		if (half_of(q, slot) == half)
-			wheel_link(q, slot, node);
+			wheel_add(q, slot, e);
 		else
-			far_link(q, half_of(q, slot), node);
-		node = next;
+			far_add(q, half_of(q, slot), e);
 	}
 }
 
@@ -223,31 +231,32 @@ static void near_sort(struct event *e, uint32_t n)
 }
 
 /* Moves one slot of the wheel to the end of near[]. */
-static void slot_take(struct eventq *q, uint64_t slot)
+static void slot_take(struct eventq *q, uint64_t number)
 {
-	uint32_t i = (uint32_t)(slot & (((uint64_t)1 << q->slots_log2) - 1));
+	uint64_t mask = ((uint64_t)1 << q->slots_log2) - 1;
+	uint64_t i = number & mask;
 	uint32_t first = q->end, node = q->heads[i];
+	/* Lists of one to two events: what comes soon is on its way by then. */
+	uint32_t soon = q->heads[(i + SLOTS_AHEAD) & mask];
 
+	if (soon != NONE)
+		__builtin_prefetch(&q->nodes[soon]);
 	q->heads[i] = NONE;
 	q->bits[i / 64] &= ~((uint64_t)1 << (i % 64));
 	if (!q->bits[i / 64])
 		q->summary[i / 4096] &= ~((uint64_t)1 << (i / 64 % 64));
 	while (node != NONE) {
-		struct eventq_node *n = &q->nodes[node];
-		uint32_t next = n->next;
-
 		if (q->end == q->near_cap)
 			q->near = hd_grow(q->near, &q->near_cap,
 					  (size_t)q->end + 1, sizeof(*q->near));
-		q->near[q->end++] = n->e;
-		n->next = q->free_node;
-		q->free_node = node;
-		node = next;
+		q->near[q->end++] = q->nodes[node].e;
+		node = node_free(q, node);
 	}
 	q->n_wheel -= q->end - first;
+	q->taken += q->end - first;
 	near_sort(&q->near[first], q->end - first);
-	q->last = slot;
-	uint64_t half = half_of(q, slot);
+	q->last = number;
+	uint64_t half = half_of(q, number);
 	if (half == q->frontier)
 		frontier_advance(q, half + 1);
 }
@@ -255,7 +264,7 @@ static void slot_take(struct eventq *q, uint64_t slot)
 /* Empties all tiers and schedules everything again, in slots of 2^shift. */
 static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 {
-	size_t n = q->n, k = 0;
+	size_t n = eventq_count(q), k = 0;
 	struct event *all = hd_alloc(n, sizeof(*all));
 
 	while (q->at < q->end)
@@ -277,64 +286,65 @@ static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 	memset(q->far, 0xff, sizeof(q->far));
 	q->far_mask = 0;
 	q->free_node = NONE;
-	q->n_nodes = q->n_wheel = 0;
+	q->n_nodes = 0;
+	q->n_wheel = q->n_far = 0;
 	q->at = q->end = 0;
 	q->last = q->now >> shift;
-	q->frontier = half_of(q, q->last) + 1;
-	q->n = 0;
+	frontier_set(q, half_of(q, q->last) + 1);
 	for (size_t i = 0; i < n; i++)
 		eventq_push(q, all[i].when, all[i].key);
 	free(all);
 }
 
-/*
- * Aims at two events per slot and at few events that must go through the far
- * tier.
- */
+/* Aims at one or two events per slot, and at few that go through far lists. */
 static void tune(struct eventq *q)
 {
-	uint64_t pops = q->pops;
-	uint64_t gap = (q->now - q->tuned_when) / pops;
-	unsigned shift = 0, slots = q->slots_log2;
+	uint64_t gap = (q->now - q->tuned_when) / q->taken;
+	unsigned shift = q->shift, slots = q->slots_log2;
+	size_t n = eventq_count(q);
 
-	while (shift < 40 && (gap >> shift) > 0)
-		shift++;
-	if (q->far_pushes * 8 > pops && slots < SLOTS_LOG2_MAX &&
-	    q->n >> slots > 0)
+	/* One to two gaps a slot, but no change for a little more or less. */
+	if ((uint64_t)4 << shift < 3 * gap || (uint64_t)1 << shift > 3 * gap) {
+		shift = 0;
+		while (shift < 40 && (gap >> shift) > 0)
+			shift++;
+	}
+	if (q->far_pushes * 8 > q->taken && slots < SLOTS_LOG2_MAX &&
+	    n >> slots > 0)
 		slots++;
-	if (slots != q->slots_log2 || shift + 1 < q->shift ||
-	    shift > q->shift + 1)
+	if (slots != q->slots_log2 || shift != q->shift)
 		rebuild(q, shift, slots);
 	q->tuned_when = q->now;
-	q->pops = q->far_pushes = 0;
-	q->tune_at = q->n > TUNE_EVERY ? q->n : TUNE_EVERY;
+	q->taken = q->far_pushes = 0;
+	q->tune_at = n > TUNE_EVERY ? n : TUNE_EVERY;
 }
 
 bool eventq_refill(struct eventq *q)
 {
-	if (q->pops >= q->tune_at)
+	if (q->taken >= q->tune_at)
 		tune(q);
-	if (q->n == 0)
-		return false;
 	if (q->n_wheel == 0) {
 		if (q->at < q->end)
 			return true;
+		if (q->n_far == 0)
+			return false;
 		frontier_jump(q);
 	}
-	if (q->at > 0) {
-		uint32_t left = q->end - q->at;
-
-		memmove(q->near, q->near + q->at, left * sizeof(*q->near));
+	if (q->at == q->end) {
+		q->at = q->end = 0;
+	} else if (q->at > NEAR_SLACK) {
+		q->end -= q->at;
+		memmove(q->near, q->near + q->at, q->end * sizeof(*q->near));
 		q->at = 0;
-		q->end = left;
 	}
+	uint32_t target = q->at + NEAR_TARGET;
 	do {
 		uint64_t slot = wheel_next(q);
 
-		if (q->end > 0 &&
-		    slot > (q->near[0].when >> q->shift) + NEAR_SPAN)
+		if (q->end > q->at &&
+		    slot > (q->near[q->at].when >> q->shift) + NEAR_SPAN)
 			break;
 		slot_take(q, slot);
-	} while (q->n_wheel > 0 && q->end < NEAR_TARGET);
+	} while (q->n_wheel > 0 && q->end < target);
 	return true;
 }

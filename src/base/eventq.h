@@ -24,6 +24,7 @@
  * events cannot.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,9 +36,16 @@ struct event {
 	uint64_t key;
 };
 
-#define EVENTQ_AHEAD 8 /* how many near events a refill tries to keep */
+#define EVENTQ_AHEAD 16 /* how many near events a refill tries to keep */
 
-struct eventq_node; /* an event in a list */
+#define EVENTQ_NONE UINT32_MAX
+
+/* An event in a list. The node that was freed last is taken first, so that
+ * few are in use and those stay in the cache. */
+struct eventq_node {
+	struct event e;
+	uint32_t next;
+};
 
 struct eventq {
 	/* near[at .. end) is sorted and is all up to slot `last`. */
@@ -45,35 +53,73 @@ struct eventq {
 	uint32_t at, end;
 	size_t near_cap;
 	uint64_t last;
-	hd_time now; /* of the event popped last */
+	hd_time now;   /* of the event popped last */
+	uint64_t pops; /* by eventq_pop */
 
-	/* The wheel holds slots last + 1 .. the end of half `frontier`. */
+	/* The wheel holds slots last + 1 .. wheel_end - 1, which is the end
+	 * of half `frontier`. */
 	unsigned shift, slots_log2;
+	uint64_t wheel_end;
 	uint32_t *heads;
 	uint64_t *bits, *summary;
-	uint32_t n_wheel;
+	size_t n_wheel;
 
 	uint64_t frontier;
 	uint32_t far[64];
 	uint64_t far_mask; /* which lists are not empty */
+	size_t n_far;
 
 	struct eventq_node *nodes;
 	uint32_t free_node, n_nodes;
 	size_t nodes_cap;
 
-	size_t n; /* pending events, all tiers */
-
 	/* What the width follows. */
-	uint64_t pops, far_pushes;
-	uint64_t tune_at; /* next look, in pops */
+	uint64_t taken, far_pushes; /* since the last look */
+	uint64_t tune_at;           /* next look, in events taken */
 	hd_time tuned_when;
 };
 
 void eventq_init(struct eventq *q);
 void eventq_fini(struct eventq *q);
 
+/* Pending events. */
+static inline size_t eventq_count(const struct eventq *q)
+{
+	return (q->end - q->at) + q->n_wheel + q->n_far;
+}
+
+/* What eventq_push does when it is not simple. */
+void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key);
+
 /* `when` must not be before q->now. */
-void eventq_push(struct eventq *q, hd_time when, uint64_t key);
+static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
+{
+	uint64_t number = when >> q->shift;
+
+	assert(when >= q->now);
+	if (__builtin_expect(number > q->last && number < q->wheel_end, 1)) {
+		uint64_t i = number & (((uint64_t)1 << q->slots_log2) - 1);
+		uint32_t id = q->free_node;
+
+		if (__builtin_expect(id != EVENTQ_NONE, 1)) {
+			struct eventq_node *node = &q->nodes[id];
+			uint32_t head = q->heads[i];
+
+			q->free_node = node->next;
+			node->e.when = when;
+			node->e.key = key;
+			node->next = head;
+			q->heads[i] = id;
+			q->n_wheel++;
+			if (head != EVENTQ_NONE)
+				return;
+			q->bits[i / 64] |= (uint64_t)1 << (i % 64);
+			q->summary[i / 4096] |= (uint64_t)1 << (i / 64 % 64);
+			return;
+		}
+	}
+	eventq_push_apart(q, when, key);
+}
 
 /* For eventq_pop: makes near[] non-empty; false when nothing is pending. */
 bool eventq_refill(struct eventq *q);
@@ -85,7 +131,6 @@ static inline bool eventq_pop(struct eventq *q, struct event *out)
 		return false;
 	*out = q->near[q->at++];
 	q->now = out->when;
-	q->n--;
 	q->pops++;
 	return true;
 }

@@ -71,7 +71,7 @@ static void check_pop(struct eventq *q, struct plain *p)
 	assert_true(first->when == want.when && first->key == want.key);
 	assert_true(eventq_pop(q, &got));
 	assert_true(got.when == want.when && got.key == want.key);
-	assert_int_equal(q->n, p->n);
+	assert_int_equal(eventq_count(q), p->n);
 }
 
 static void hold(struct rng *r, unsigned kind, size_t pending, size_t holds)

@@ -12,6 +12,10 @@ static void compile(struct arbiter_list *l, const struct vlarb_entry *entries,
 		if (entries[i].weight > 0 && entries[i].vl < VL_MANAGEMENT)
 			l->places[entries[i].vl] |= (uint64_t)1 << i;
 	}
+	for (unsigned set = 0; set < 16; set++) {
+		for (unsigned vl = 0; vl < 4; vl++)
+			l->sets[set] |= set >> vl & 1 ? l->places[vl] : 0;
+	}
 }
 
 void arbiter_table_init(struct arbiter_table *t, const struct vlarb *from)

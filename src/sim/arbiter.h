@@ -18,6 +18,7 @@
 
 struct arbiter_list {
 	uint64_t places[16]; /* per VL: entries with a weight above 0 */
+	uint64_t sets[16];   /* per set of VLs 0 to 3: of any of them */
 	uint8_t vl[VLARB_MAX];
 	uint8_t weight[VLARB_MAX];
 };
@@ -46,9 +47,9 @@ void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t);
 static inline uint64_t arbiter_usable(const struct arbiter_list *l,
 				      uint32_t vls)
 {
-	uint64_t usable = 0;
+	uint64_t usable = l->sets[vls & 15];
 
-	for (; vls; vls &= vls - 1)
+	for (vls &= ~15u; vls; vls &= vls - 1)
 		usable |= l->places[__builtin_ctz(vls)];
 	return usable;
 }

@@ -148,7 +148,7 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 	unsigned in = lane_pick(s, port, lane);
 
 	assert(in < 256);
-	struct packet *p = voq_pop(s, lane, in);
+	struct packet *p = voq_pop(s, lane, in, false);
 	hd_time d_out = duration_of(s, s->links[port].rate, p->bytes);
 	hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time end = s->now + sped_up(s, d_out);

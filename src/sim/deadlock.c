@@ -68,9 +68,9 @@ static void add_inputs(struct wait_graph *g, const struct node *node,
 			&s->outlet_lanes[(size_t)port * s->n_lanes + l];
 
 		for (unsigned in = 0; in < node->n_in; in++) {
-			if (!inputs_has(s, lane, in))
+			if (!inputs_has(s, lane, in, false))
 				continue;
-			uint32_t id = *voq_head(s, lane, in);
+			uint32_t id = voq_first(s, lane, in);
 			const struct packet *p = packet_at(s, id);
 			uint32_t to = s->cioq ? output_place(s, port, p->out_vl)
 					      : beyond(s, port, p->out_vl);

@@ -13,23 +13,24 @@
 
 /* ---- engine.c ---------------------------------------------------------- */
 
-/* All events of one instant, then its grants; false if there is none. */
-bool engine_instant(struct sim *s, hd_time until);
+/*
+ * Goes through all instants up to and including `until`, and not beyond the
+ * horizon. True if it stopped before that, because sim.events has reached
+ * sim.events_checked.
+ */
+bool engine_run(struct sim *s, hd_time until);
 
 /* A copy leaves its input buffer at `when` >= now. */
 void copy_leave(struct sim *s, struct packet *p, hd_time when);
 /* T9: space of the output buffer (port, vl) is free at `when` >= now. */
 void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 		  hd_time when);
-/* Space of (up's far end, vl) is free at `when`; its packet came at `head`. */
-void space_return(struct sim *s, uint32_t up, unsigned vl, uint32_t blk,
-		  hd_time head, hd_time when);
+/* The buffer that p stands in has its space back at `when` >= now. */
+void space_return(struct sim *s, const struct packet *p, hd_time when);
 /* A packet whose head reaches (or will reach) the far end of links[port]. */
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p);
 /* Queues a copy whose output, lane and slot are known. */
 void copy_place(struct sim *s, struct packet *p);
-/* Puts a packet that is ready into its virtual output queue. */
-void copy_ready(struct sim *s, struct packet *p);
 
 static inline void link_wake(struct sim *s, uint32_t port, hd_time when)
 {

@@ -261,18 +261,17 @@ static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
 {
 	struct lane *lane = lane_at(s, port, p->out_vl);
-	uint32_t *head = voq_head(s, lane, p->in);
 
-	if (*head != packet_id(s, p)) {
+	if (voq_first(s, lane, p->in) != packet_id(s, p)) {
 		voq_unlink(s, lane, p);
 		copy_discard(s, port, p);
 		return;
 	}
-	voq_pop(s, lane, p->in);
+	voq_pop(s, lane, p->in, false);
 	if (!lane->inputs)
 		outlet_unrequest(s, &s->links[port], p->out_vl);
-	else if (!s->merges && inputs_has(s, lane, p->in))
-		hoq_start(s, packet_at(s, *head));
+	else if (!s->merges && inputs_has(s, lane, p->in, false))
+		hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
 	copy_discard(s, port, p);
 }
 
@@ -287,7 +286,7 @@ static void merged_discard(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes * n->n_in; i++) {
 		const struct lane *lane =
 			&s->lanes[port * s->n_lanes + i / n->n_in];
-		uint32_t id = *voq_head(s, lane, i % n->n_in);
+		uint32_t id = *voq_slot(s, lane, i % n->n_in);
 
 		while (id != NONE) {
 			struct packet *p = packet_at(s, id);
@@ -317,7 +316,7 @@ void downed_discard(struct sim *s, uint32_t port)
 			queue_discard(s, port, vl);
 		else
 			voq_discard(s, port,
-				    packet_at(s, *voq_head(s, lane,
+				    packet_at(s, voq_first(s, lane,
 							   inputs_after(s, lane,
 									255))));
 	}

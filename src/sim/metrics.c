@@ -186,8 +186,10 @@ void metrics_start(struct sim *s)
 		s->rings[i].area = 0;
 		s->rings[i].least = UINT16_MAX;
 	}
-	for (size_t i = 0; i < n * s->n_lanes; i++)
+	for (size_t i = 0; i < n * s->n_lanes; i++) {
 		s->lanes[i].bytes = s->lanes[i].packets = 0;
+		s->more_packets[i] = 0;
+	}
 	if (s->sl_bytes)
 		memset(s->sl_bytes, 0, n * s->n_sls * sizeof(*s->sl_bytes));
 	memset(s->counts, 0, n * sizeof(*s->counts));
@@ -466,14 +468,20 @@ static void count_sent(const struct sim *s, uint32_t port,
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
 		out->xmit_bytes_vl[vl] = lane->bytes;
-		out->xmit_packets_vl[vl] = lane->packets;
+		out->xmit_packets_vl[vl] =
+			lane->packets +
+			((uint64_t)s->more_packets[port * s->n_lanes + i]
+			 << 32);
 		out->xmit_bytes += lane->bytes;
-		out->xmit_packets += lane->packets;
+		out->xmit_packets += out->xmit_packets_vl[vl];
 	}
-	for (unsigned sl = 0; s->sl_bytes && sl < N_SLS; sl++) {
-		if (s->sl_index[sl] != 255)
-			out->xmit_bytes_sl[sl] =
-				s->sl_bytes[port * s->n_sls + s->sl_index[sl]];
+	for (unsigned sl = 0; s->rules.port_metrics && sl < N_SLS; sl++) {
+		if (s->sl_index[sl] == 255)
+			continue;
+		out->xmit_bytes_sl[sl] =
+			s->sl_bytes
+				? s->sl_bytes[port * s->n_sls + s->sl_index[sl]]
+				: out->xmit_bytes_vl[s->vl_of_sl[sl]];
 	}
 }
 

@@ -16,6 +16,8 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks)
 {
 	s->hooks = *hooks;
+	if (hooks->delivered || hooks->granted)
+		s->simple = false;
 	for (uint32_t i = 0; hooks->granted && i < s->setup->n_ports; i++)
 		s->links[i].flags |= L_CARE;
 }
@@ -100,13 +102,13 @@ static bool is_stuck(struct sim *s)
 /* Nothing happens any more until `end`. */
 static enum sim_state run_out(struct sim *s, hd_time end)
 {
-	if (s->q.n <= s->background && s->alive == 0) {
+	if (eventq_count(&s->q) <= s->background && s->alive == 0) {
 		/* Deliveries were computed ahead. */
 		if (s->latest > s->now)
 			s->now = s->latest;
 		return SIM_IDLE;
 	}
-	if (s->q.n == 0)
+	if (eventq_count(&s->q) == 0)
 		return SIM_DEADLOCK;
 	s->now = end;
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
@@ -115,14 +117,7 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context)
 {
-	for (;;) {
-		hd_time end = until < s->horizon ? until : s->horizon;
-
-		if ((s->q.n <= s->background && s->alive == 0) ||
-		    !engine_instant(s, end))
-			return run_out(s, end);
-		if (likely(s->events < s->events_checked))
-			continue;
+	while (engine_run(s, until)) {
 		struct sim_progress p;
 
 		s->events_checked = s->events + LOOK_EVERY;
@@ -132,6 +127,7 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		if (progress && !progress(context, &p))
 			return SIM_PAUSED;
 	}
+	return run_out(s, until < s->horizon ? until : s->horizon);
 }
 
 /* ---- replay ------------------------------------------------------------- */
@@ -174,10 +170,9 @@ void sim_replay(const struct sim_setup *setup,
 	if (n_arrivals > 0)
 		eventq_push(&s->q, arrivals[0].time,
 			    event_key(EV_ARRIVAL, 0, 0, 0));
-	bool goes_on = true;
-
-	while (goes_on)
-		goes_on = engine_instant(s, horizon);
+	s->events_checked = UINT64_MAX;
+	s->to_the_end = true;
+	engine_run(s, horizon);
 	s->now = horizon;
 	out->counters = hd_alloc(setup->n_ports, sizeof(*out->counters));
 	for (uint32_t i = 0; i < setup->n_ports; i++)

@@ -149,6 +149,7 @@ static void link_init(struct sim *s, uint32_t port)
 		lane->room =
 			i == s->vl15 ? UINT16_MAX : (uint16_t)far->in_blocks;
 		lane->rr = UINT8_MAX;
+		lane->solo = NONE;
 		if (l->flags & L_QUEUED)
 			lane->queue.first = lane->queue.last = NONE;
 	}
@@ -165,6 +166,7 @@ static void outlet_init(struct sim *s, uint32_t port)
 
 		lane->room = (uint16_t)s->setup->ports[port].out_blocks;
 		lane->rr = UINT8_MAX;
+		lane->solo = NONE;
 	}
 }
 
@@ -186,16 +188,13 @@ static void ports_init(struct sim *s)
 						 sizeof(*s->outlet_lanes));
 		s->cross_vl = hd_alloc(n, sizeof(*s->cross_vl));
 	}
-	if (s->rules.port_metrics)
-		s->sl_bytes =
-			hd_alloc_dense(n * s->n_sls, sizeof(*s->sl_bytes));
-	s->depths = s->rules.port_metrics;
 	for (uint32_t port = 0; port < n; port++) {
 		link_init(s, port);
 		if (s->cioq)
 			outlet_init(s, port);
 	}
 	s->one_rate = s->n_rates <= 1;
+	s->more_packets = hd_alloc(n * s->n_lanes, sizeof(*s->more_packets));
 	s->touched.ports = hd_alloc(n, sizeof(uint32_t));
 	s->crossed.ports = hd_alloc(n, sizeof(uint32_t));
 	s->downed.ports = hd_alloc(n, sizeof(uint32_t));
@@ -227,14 +226,17 @@ static void arbiters_init(struct sim *s)
 
 /* ---- nodes -------------------------------------------------------------- */
 
-/* Does every entry of the LFT name a port with a cable, or none? */
+/*
+ * Does every entry of the LFT name a port with a cable, or none? A switch's
+ * own LIDs lead to its port 0, which need not have one.
+ */
 static bool lft_is_sound(const struct sim *s, const struct node *n)
 {
 	bool used[256] = { false };
 
 	for (uint32_t lid = 0; lid < n->lft_len; lid++)
 		used[n->lft[lid]] = true;
-	for (unsigned out = 0; out < LFT_NO_PORT; out++) {
+	for (unsigned out = n->low; out < LFT_NO_PORT; out++) {
 		if (used[out] && (out >= n->n_in ||
 				  s->links[n->first_port + out].peer == NONE))
 			return false;
@@ -306,6 +308,7 @@ static void node_init(struct sim *s, uint32_t id)
 	n->lft_len = sub->lft_stride;
 	n->subnet =
 		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
+	n->low = s->links[n->first_port].peer == NONE;
 	n->vl_of_sl = common_sl2vl(s, n);
 	ports_survey(s, n);
 	n->plain = n->vl_of_sl && n->vls && !n->enforces &&
@@ -326,6 +329,30 @@ static bool lanes_merge(const struct sim *s)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Bytes per SL need no counters of their own where every SL in use has a VL
+ * to itself, the same one everywhere.
+ */
+static void sl_counters_init(struct sim *s)
+{
+	uint32_t taken = 0;
+	bool apart = !lanes_merge(s);
+
+	for (unsigned sl = 0; apart && sl < N_SLS; sl++) {
+		unsigned vl = s->nodes[0].vl_of_sl[sl];
+
+		if (s->sl_index[sl] == 255)
+			continue;
+		apart = !(taken >> vl & 1) && vl != VL_MANAGEMENT;
+		taken |= 1u << vl;
+		s->vl_of_sl[sl] = (uint8_t)vl;
+	}
+	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
+		s->sl_bytes =
+			hd_alloc_dense((size_t)s->setup->n_ports * s->n_sls,
+				       sizeof(*s->sl_bytes));
 }
 
 static void nodes_init(struct sim *s)
@@ -351,6 +378,7 @@ static void nodes_init(struct sim *s)
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
 				       4 * sizeof(*s->words));
 	s->merges = s->fifo && lanes_merge(s);
+	sl_counters_init(s);
 }
 
 /* ---- what only some runs need ------------------------------------------- */
@@ -402,6 +430,17 @@ static hd_time longest_reach(struct sim *s)
 	return most + 1;
 }
 
+static bool is_simple(const struct sim *s)
+{
+	bool care = false;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++)
+		care = care || (s->links[i].flags & L_CARE);
+	return !s->cioq && !s->fifo && !s->oldest && !s->exact && !s->wide &&
+	       !s->hoq && !s->n_readers && !s->fc && !care &&
+	       s->n_lanes == s->vl15;
+}
+
 struct sim *state_new(const struct sim_setup *setup,
 		      const struct sim_flow *flows, uint32_t n_flows,
 		      const struct sim_rules *rules)
@@ -431,6 +470,7 @@ struct sim *state_new(const struct sim_setup *setup,
 	nodes_init(s);
 	features_init(s);
 	s->margin = longest_reach(s);
+	s->simple = is_simple(s);
 	metrics_init(s);
 	sources_init(s);
 	return s;
@@ -457,6 +497,7 @@ void sim_free(struct sim *s)
 	free(s->rings);
 	free(s->lanes);
 	free(s->sl_bytes);
+	free(s->more_packets);
 	free(s->heads);
 	free(s->words);
 	free(s->spills);

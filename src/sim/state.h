@@ -174,11 +174,13 @@ struct lane {
 			uint32_t first, last;
 		} queue;
 	};
-	uint64_t bytes, packets; /* sent */
-	uint32_t heads;          /* of sim.heads: first packet per input */
-	uint16_t room;           /* credits, or space of the output buffer */
-	uint8_t rr;              /* input granted last */
-	uint8_t used;
+	uint64_t bytes;   /* sent */
+	uint32_t packets; /* sent, modulo 2^32; see sim.more_packets */
+	uint32_t heads;   /* of sim.heads: first packet per input */
+	uint32_t solo;    /* the first packet, if there is one input; or NONE */
+	uint16_t room;    /* credits, or space of the output buffer */
+	uint8_t rr;       /* input granted last */
+	uint8_t unused;
 };
 
 #define RING_INLINE 3
@@ -275,6 +277,7 @@ struct node {
 	uint16_t subnet;
 	uint8_t vls;   /* of all its ports, if the same; else 0 */
 	uint8_t kind;  /* enum sim_node_kind */
+	uint8_t low;   /* plain: output numbers are low .. 254 */
 	bool plain;    /* LFT, vl_of_sl and vls decide all */
 	bool enforces; /* P_Keys */
 };
@@ -316,8 +319,10 @@ struct sim {
 	/* Per sim port. */
 	struct server *links;
 	struct ring *rings;
-	struct lane *lanes; /* n_lanes each */
-	uint64_t *sl_bytes; /* n_sls each */
+	struct lane *lanes;      /* n_lanes each */
+	uint64_t *sl_bytes;      /* n_sls each; NULL if VLs tell */
+	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sl_bytes is NULL */
+	uint32_t *more_packets;  /* per lane: carries of lane.packets */
 	/* Where virtual output queues are: links, or cioq's crossbars. */
 	struct server *outlets;
 	struct ring *outlet_rings;
@@ -353,7 +358,9 @@ struct sim {
 	uint32_t max_bytes, max_blk;
 	uint32_t n_readers;                  /* 0 = no limit */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
-	bool fifo, merges, cioq, oldest, exact, wide, one_rate, depths, hoq;
+	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
+	bool simple;     /* see hop.h */
+	bool to_the_end; /* even if nothing is left to do */
 
 	struct port_list touched, crossed, downed, updating;
 

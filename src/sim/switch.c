@@ -23,7 +23,7 @@ void packet_drop(struct sim *s, struct packet *p)
 {
 	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
 
-	space_return(s, p->up, p->vl, blocks_of(p->bytes), p->head, tail);
+	space_return(s, p, tail);
 	packet_free(s, p);
 }
 
@@ -195,8 +195,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 	}
 	if (s->fifo)
 		fifo_leave(s, slot->up, slot->vl, slot->ready);
-	space_return(s, slot->up, slot->vl, blocks_of(slot->bytes), slot->head,
-		     slot->ready);
+	space_return(s, slot, slot->ready);
 	packet_free(s, slot);
 }
 
@@ -320,7 +319,7 @@ void fifo_first(struct sim *s, struct packet *p)
 {
 	struct lane *lane =
 		&s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
-	uint32_t *head = voq_head(s, lane, p->in);
+	uint32_t *head = voq_slot(s, lane, p->in);
 	uint32_t id = packet_id(s, p);
 
 	if (*head == NONE) {
@@ -333,9 +332,9 @@ void fifo_first(struct sim *s, struct packet *p)
 		p->next = *head;
 		p->tail = first->tail;
 		*head = id;
-		if (!inputs_has(s, lane, p->in))
+		if (!inputs_has(s, lane, p->in, false))
 			return;
-		inputs_remove(s, lane, p->in);
+		inputs_remove(s, lane, p->in, false);
 		if (!lane->inputs)
 			outlet_unrequest(s, &s->outlets[p->out], p->out_vl);
 		return;
@@ -353,8 +352,8 @@ void fifo_first(struct sim *s, struct packet *p)
 /* It is in its queue since it became first. */
 void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
 {
-	if (*voq_head(s, lane, p->in) == packet_id(s, p)) {
-		inputs_add(s, lane, p->in);
+	if (*voq_slot(s, lane, p->in) == packet_id(s, p)) {
+		inputs_add(s, lane, p->in, false);
 		outlet_request(s, p->out, p->out_vl);
 	} else if (!s->cioq && !(s->links[p->out].flags & L_UP)) {
 		link_request(s, p->out); /* F4 asks only for its buffer */

@@ -12,6 +12,8 @@
  * In `fifo`, each queue holds at most the first packet of its input buffer.
  * Only where lanes merge (sim.merges) can there be more, and then a queue may
  * have a first packet that is not ready yet: it has no bit, but is in the list.
+ *
+ * `simple` is hop.h's: no node is wide, no lanes merge.
  */
 
 #include "sim/state.h"
@@ -21,18 +23,20 @@ static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
 	return &s->words[4 * (size_t)(lane - s->outlet_lanes)];
 }
 
-static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in)
+static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
+			      const bool simple)
 {
-	if (unlikely(s->wide)) {
+	if (!simple && unlikely(s->wide)) {
 		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
 		in /= 64;
 	}
 	lane->inputs |= (uint64_t)1 << in;
 }
 
-static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in)
+static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
+				 const bool simple)
 {
-	if (unlikely(s->wide)) {
+	if (!simple && unlikely(s->wide)) {
 		uint64_t *word = &lane_words(s, lane)[in / 64];
 
 		*word &= ~((uint64_t)1 << (in % 64));
@@ -44,9 +48,9 @@ static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in)
 }
 
 static inline bool inputs_has(struct sim *s, const struct lane *lane,
-			      unsigned in)
+			      unsigned in, const bool simple)
 {
-	if (unlikely(s->wide))
+	if (!simple && unlikely(s->wide))
 		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
 	return lane->inputs >> in & 1;
 }
@@ -75,49 +79,69 @@ static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
-static inline uint32_t *voq_head(struct sim *s, const struct lane *lane,
+static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane,
 				 unsigned in)
 {
 	return &s->heads[lane->heads + in];
 }
 
-/* Appends a packet that is ready. */
-static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p)
+/* The first packet of an input that has a bit; where lanes merge, of any. */
+static inline uint32_t voq_first(struct sim *s, const struct lane *lane,
+				 unsigned in)
+{
+	return lane->solo != NONE ? lane->solo : *voq_slot(s, lane, in);
+}
+
+/*
+ * Appends a packet that is ready. As long as one input has packets, which is
+ * the usual case, its first one is in the lane and sim.heads is not touched.
+ */
+static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p,
+			    const bool simple)
 {
 	uint32_t id = packet_id(s, p);
-	uint32_t *head = voq_head(s, lane, p->in);
 
 	p->next = NONE;
-	if (!inputs_has(s, lane, p->in)) {
-		inputs_add(s, lane, p->in);
-		*head = id;
+	if (likely(lane->inputs == 0)) {
+		inputs_add(s, lane, p->in, simple);
+		lane->solo = id;
 		p->tail = id;
-	} else {
-		struct packet *first = packet_at(s, *head);
+		return;
+	}
+	if (inputs_has(s, lane, p->in, simple)) {
+		struct packet *first = packet_at(s, voq_first(s, lane, p->in));
 
 		packet_at(s, first->tail)->next = id;
 		first->tail = id;
+		return;
 	}
+	if (lane->solo != NONE) {
+		*voq_slot(s, lane, packet_at(s, lane->solo)->in) = lane->solo;
+		lane->solo = NONE;
+	}
+	inputs_add(s, lane, p->in, simple);
+	*voq_slot(s, lane, p->in) = id;
+	p->tail = id;
 }
 
 /* Takes the first packet of an input that has a bit. */
 static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
-				     unsigned in)
+				     unsigned in, const bool simple)
 {
-	uint32_t *head = voq_head(s, lane, in);
+	uint32_t *head =
+		lane->solo != NONE ? &lane->solo : voq_slot(s, lane, in);
 	struct packet *p = packet_at(s, *head);
 
+	*head = p->next;
 	if (p->next == NONE) {
-		inputs_remove(s, lane, in);
-		*head = NONE;
+		inputs_remove(s, lane, in, simple);
 		return p;
 	}
 	struct packet *next = packet_at(s, p->next);
 
-	*head = p->next;
 	next->tail = p->tail;
-	if (unlikely(s->merges) && next->ready > s->now)
-		inputs_remove(s, lane, in);
+	if (!simple && unlikely(s->merges) && next->ready > s->now)
+		inputs_remove(s, lane, in, simple);
 	return p;
 }
 
@@ -125,7 +149,7 @@ static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
 static inline void voq_unlink(struct sim *s, struct lane *lane,
 			      const struct packet *p)
 {
-	struct packet *first = packet_at(s, *voq_head(s, lane, p->in));
+	struct packet *first = packet_at(s, *voq_slot(s, lane, p->in));
 	struct packet *before = first;
 	uint32_t id = packet_id(s, p);
 

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_HOP_H
+#define HD_SIM_HOP_H
+
+/*
+ * One hop of a packet: ready at an output, arbitrated, granted, launched,
+ * forwarded by the next switch or taken by a sink.
+ *
+ * Every function is compiled twice. `simple` is a constant: true for runs of
+ * input-queued voq switches with delayed credits and without faults, VL15,
+ * readers, lifetimes or hooks (sim.simple), in which all questions about those
+ * fold away; false for all others. There is one text of each rule.
+ */
+
+#include <assert.h>
+
+#include "sim/engine.h"
+
+#define HOT static inline __attribute__((always_inline))
+
+/* Can a run that is not simple have this? */
+#define MAYBE(x) (!simple && unlikely(x))
+
+/* ---- wanting to send ---------------------------------------------------- */
+
+HOT void hop_request(struct sim *s, uint32_t port, const bool simple)
+{
+	struct server *l = &s->links[port];
+
+	if (MAYBE(!(l->flags & L_UP))) {
+		link_request(s, port);
+	} else if (l->busy_until > s->now) {
+		if (l->wake_at > l->busy_until)
+			link_wake(s, port, l->busy_until);
+	} else if (!(l->flags & L_TOUCHED)) {
+		l->flags |= L_TOUCHED;
+		port_list_add(&s->touched, port);
+	}
+}
+
+HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const bool simple)
+{
+	return simple ? vl : lane_of(s, vl);
+}
+
+HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
+		   const bool simple)
+{
+	struct server *v = &s->outlets[port];
+	struct lane *lane =
+		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, simple)];
+
+	if (MAYBE(s->merges)) {
+		fifo_ready(s, lane, p);
+		return;
+	}
+	voq_push(s, lane, p, simple);
+	if (!v->requests)
+		v->since = s->now;
+	v->requests |= (uint16_t)(1u << vl);
+	if (MAYBE(s->cioq)) {
+		cross_request(s, port);
+		return;
+	}
+	hop_request(s, port, simple);
+	if (MAYBE(s->hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
+		hoq_start(s, p);
+}
+
+/* ---- leaving a buffer --------------------------------------------------- */
+
+HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
+		   const bool simple)
+{
+	uint32_t up = p->up, blk = blocks_of(p->bytes);
+	unsigned vl = p->vl;
+	struct ring *r = &s->rings[up];
+
+	r->area += (uint64_t)blk * (when - p->head);
+	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
+		eventq_push(&s->q, when,
+			    event_key(EV_SPACE, s->links[up].peer, vl, blk));
+		return;
+	}
+	when += r->delay;
+	ring_push(s, r, when, blk | (uint32_t)vl << 16);
+	if (unlikely(r->blocked)) {
+		const struct server *l = &s->links[up];
+
+		if ((l->requests >> vl & 1) && when < l->wake_at)
+			link_wake(s, up, when);
+	}
+}
+
+HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
+		   const bool simple)
+{
+	if (unlikely(p->slot != NONE)) {
+		slot_leave(s, p, when);
+		return;
+	}
+	if (MAYBE(s->fifo))
+		fifo_leave(s, p->up, p->vl, when);
+	hop_space(s, p, when, simple);
+}
+
+/* ---- arriving ----------------------------------------------------------- */
+
+/* T6: what keeps a link from running dry inside a packet. */
+HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
+{
+	if (likely(s->one_rate) || s->cioq)
+		return 0;
+	hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
+	hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
+
+	return d_in > d_out ? d_in - d_out : 0;
+}
+
+HOT void hop_place(struct sim *s, struct packet *p, const bool simple)
+{
+	if (MAYBE(s->fifo)) {
+		fifo_arrive(s, p);
+		return;
+	}
+	p->ready = p->head + s->delay + hop_underrun(s, p);
+	eventq_push(&s->q, p->ready,
+		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
+}
+
+/* A packet of which everything is known goes straight to its output. */
+HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
+		     struct packet *p, const bool simple)
+{
+	const struct node *n = &s->nodes[l->far_node];
+
+	if (likely(n->plain && p->dlid < n->lft_len) &&
+	    !MAYBE(p->flags || p->vl == VL_MANAGEMENT)) {
+		uint32_t out = n->lft[p->dlid];
+		unsigned vl = n->vl_of_sl[p->sl];
+
+		if (likely(out - n->low < (uint32_t)LFT_NO_PORT - n->low &&
+			   vl < n->vls)) {
+			p->out = n->first_port + out;
+			p->out_vl = (uint8_t)vl;
+			p->in = (uint8_t)(l->peer - n->first_port);
+			hop_place(s, p, simple);
+			return;
+		}
+	}
+	switch_arrive(s, port, p);
+}
+
+HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
+		  const bool simple)
+{
+	hd_time when = p->head + duration_of(s, l->rate, p->bytes);
+
+	if (MAYBE(p->flags & P_CORRUPT)) {
+		packet_corrupt(s, p, l->peer);
+		return;
+	}
+	if (MAYBE(l->flags & L_CARE))
+		when = sink_delivery(s, l->peer, when);
+	if (likely(simple || when != NEVER))
+		hop_space(s, p, when, simple);
+	if (MAYBE(s->hooks.delivered)) {
+		if (when != NEVER)
+			eventq_push(&s->q, when,
+				    event_key(EV_DELIVER, l->peer, 0,
+					      packet_id(s, p)));
+		return;
+	}
+	packet_delivered(s, p, l->peer, when);
+	packet_free(s, p);
+}
+
+/* The packet's way behind the sender: T3, T4. */
+HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
+		    struct packet *p, unsigned vl, const bool simple)
+{
+	p->head = s->now + l->prop;
+	p->up = port;
+	p->vl = (uint8_t)vl;
+	p->slot = NONE;
+	if (MAYBE(l->flags & L_CARE) && !link_fate(s, port, p))
+		return;
+	if (unlikely(p->head > s->horizon))
+		packet_missed(s, port, p);
+	if (MAYBE((l->flags & L_EXACT) || vl == VL_MANAGEMENT)) {
+		eventq_push(&s->q, p->head,
+			    event_key(EV_HEAD, port, vl, packet_id(s, p)));
+		return;
+	}
+	if (l->flags & L_FAR_END)
+		hop_sink(s, l, p, simple);
+	else
+		hop_forward(s, port, l, p, simple);
+}
+
+/* ---- granting ----------------------------------------------------------- */
+
+/* Has this lane a packet that may start now? */
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct server *l,
+		    const struct lane *lane, const bool simple)
+{
+	if (likely(lane->room >= s->max_blk) && !MAYBE(s->n_readers))
+		return true;
+	if (l->flags & L_QUEUED)
+		return blocks_of(packet_at(s, lane->queue.first)->bytes) <=
+		       lane->room;
+	return lane_pick(s, port, lane) != NONE;
+}
+
+/* Removes the first packet of an injection or output queue. */
+HOT struct packet *hop_queue_pop(struct sim *s, struct server *l,
+				 struct lane *lane, unsigned vl,
+				 const bool simple)
+{
+	struct packet *p = packet_at(s, lane->queue.first);
+
+	lane->queue.first = p->next;
+	if (p->next == NONE) {
+		lane->queue.last = NONE;
+		l->requests &= (uint16_t) ~(1u << vl);
+	} else if (MAYBE(!(l->flags & L_END))) {
+		struct packet *next = packet_at(s, p->next);
+
+		if (next->ready > s->now)
+			l->requests &= (uint16_t) ~(1u << vl);
+		else if (s->hoq)
+			hoq_start(s, next);
+	}
+	return p;
+}
+
+HOT struct packet *hop_take(struct sim *s, uint32_t port, struct server *l,
+			    struct lane *lane, unsigned vl, const bool simple)
+{
+	unsigned in;
+
+	if (l->flags & L_QUEUED)
+		return hop_queue_pop(s, l, lane, vl, simple);
+	if (simple && likely(lane->room >= s->max_blk))
+		in = bits_after(lane->inputs, lane->rr & 63);
+	else
+		in = lane_pick(s, port, lane);
+	assert(in < 256);
+	struct packet *p = voq_pop(s, lane, in, simple);
+
+	lane->rr = (uint8_t)in;
+	if (!lane->inputs)
+		l->requests &= (uint16_t) ~(1u << vl);
+	if (MAYBE(s->hoq) && !s->merges && inputs_has(s, lane, in, simple))
+		hoq_start(s, packet_at(s, voq_first(s, lane, in)));
+	return p;
+}
+
+HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
+		    struct packet *p, unsigned vl, const bool simple)
+{
+	if (l->flags & L_END)
+		return;
+	if (MAYBE(s->cioq)) {
+		output_leave(s, port, vl, blocks_of(p->bytes), l->busy_until);
+		return;
+	}
+	if (MAYBE(s->n_readers)) {
+		reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
+		s->granted[port] = s->now + 1;
+	}
+	hop_leave(s, p, l->busy_until, simple);
+}
+
+/* Credits are consumed at the grant: T3. */
+HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
+		 uint32_t blk, const bool simple)
+{
+	struct ring *r = &s->rings[port];
+
+	if (MAYBE(vl == VL_MANAGEMENT))
+		return;
+	assert(lane->room >= blk);
+	lane->room = (uint16_t)(lane->room - blk);
+	if (lane->room < r->least)
+		r->least = lane->room;
+	if (MAYBE(s->fc)) {
+		struct flow_control *fc = &s->fc[port * s->n_lanes + vl];
+
+		fc->sent = (fc->sent + blk) & 4095;
+	}
+}
+
+/* Returns the packet's size in blocks. */
+HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
+		       struct lane *lane, unsigned vl, const bool simple)
+{
+	/* Before taking: T14 counts while the request stands. */
+	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
+	struct packet *p = hop_take(s, port, l, lane, vl, simple);
+	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
+	uint32_t refills = p->flags & P_SOURCE ? p->flow : NONE;
+
+	l->waited += s->now - start;
+	l->busy_until = s->now + duration_of(s, l->rate, bytes);
+	lane->bytes += bytes;
+	if (unlikely(++lane->packets == 0))
+		s->more_packets[lane - s->lanes]++;
+	s->hops++;
+	if (unlikely(s->sl_bytes))
+		s->sl_bytes[port * s->n_sls + s->sl_index[p->sl]] += bytes;
+	hop_pay(s, port, lane, vl, blk, simple);
+	p->flags = 0;
+	hop_depart(s, port, l, p, vl, simple);
+	hop_launch(s, port, l, p, vl, simple);
+	if (unlikely(refills != NONE))
+		source_granted(s, refills);
+	if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
+		hop_request(s, port, simple);
+	return blk;
+}
+
+/* Nothing can start though the link is free: wait for credits. */
+static inline void hop_block(struct sim *s, uint32_t port, struct server *l)
+{
+	struct ring *r = &s->rings[port];
+	hd_time when = ring_next(s, r, l->requests);
+
+	r->blocked = 1;
+	if (when < l->wake_at)
+		link_wake(s, port, when);
+}
+
+/* T10, T11 among the data VLs `vls`. */
+HOT void hop_choose(struct sim *s, uint32_t port, struct server *l,
+		    struct lane *lanes, uint32_t vls, const bool simple)
+{
+	bool is_high;
+	unsigned vl;
+
+	if (l->flags & L_LOWEST) {
+		vl = (unsigned)__builtin_ctz(vls);
+		hop_grant(s, port, l, &lanes[vl], vl, simple);
+		return;
+	}
+	vl = arbiter_choose(&l->arb, &s->tables[l->table], vls, &is_high);
+	if (unlikely(vl == 16)) {
+		/* No entry names what waits (T10): others may still come. */
+		hop_block(s, port, l);
+		return;
+	}
+	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, simple);
+
+	arbiter_charge(&l->arb, is_high, blk);
+}
+
+HOT void hop_arbitrate(struct sim *s, uint32_t port, const bool simple)
+{
+	struct server *l = &s->links[port];
+	struct lane *lanes = &s->lanes[port * s->n_lanes];
+	struct ring *r = &s->rings[port];
+	uint32_t vls = 0;
+
+	l->flags &= (uint8_t)~L_TOUCHED;
+	r->blocked = 0;
+	ring_apply(s, r, lanes, s->now);
+	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
+		unsigned vl = (unsigned)__builtin_ctz(rest);
+
+		if (hop_offers(s, port, l, &lanes[hop_lane(s, vl, simple)],
+			       simple))
+			vls |= 1u << vl;
+	}
+	if (MAYBE(vls >> VL_MANAGEMENT))
+		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, simple);
+	else if (MAYBE(l->flags & L_EXACT) && s->cold[port].pending)
+		update_send(s, port);
+	else if (likely(vls))
+		hop_choose(s, port, l, lanes, vls, simple);
+	else if (l->requests)
+		hop_block(s, port, l);
+}
+
+#endif
