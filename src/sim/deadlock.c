@@ -169,6 +169,8 @@ static uint32_t place_on_circle(const struct wait_graph *g)
 {
 	uint32_t place = 0;
 
+	if (!g->edges)
+		return NONE;
 	while (place < g->n_places && g->first[place] == NONE)
 		place++;
 	if (place == g->n_places)
