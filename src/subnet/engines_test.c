@@ -383,6 +383,34 @@ static void lanes_of_one_engine_do_not_outlive_it(void **state)
 	topo_fini(&t);
 }
 
+static void layers_are_fewer_than_opensms(void **state)
+{
+	/* What OpenSM 3.3.23 said that it needs on the same fabrics. */
+	static const struct {
+		const char *engine, *fabric;
+		unsigned opensm;
+	} cases[] = {
+		{ "lash", "torus --sizes=8x8", 6 },
+		{ "lash", "torus --sizes=6x6x6", 9 },
+		{ "lash", "irregular --switches=64 --degree=4", 7 },
+		{ "dfsssp", "torus --sizes=8x8", 9 }, /* or more */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct topo t;
+		struct subnet s;
+		struct diag d = { .status = HD_OK };
+
+		generate(&t, cases[i].fabric);
+		subnet_init(&s, &t);
+		assert_int_equal(try_route(&s, cases[i].engine, 0, &d), HD_OK);
+		assert_in_range(s.vls_used, 2, cases[i].opensm - 1);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +424,7 @@ int main(void)
 		cmocka_unit_test(a_grid_with_a_cable_missing_is_no_grid),
 		cmocka_unit_test(updn_refuses_roots_that_part_the_hosts),
 		cmocka_unit_test(lanes_of_one_engine_do_not_outlive_it),
+		cmocka_unit_test(layers_are_fewer_than_opensms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

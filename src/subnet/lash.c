@@ -3,45 +3,143 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
+#include "subnet/grid.h"
 #include "subnet/layers.h"
 #include "subnet/paths.h"
 #include "subnet/route.h"
 
 /*
  * LASH (Skeie, Lysne, Theiss, 2002): shortest paths between switches, and each
- * pair of switches gets a layer in which its paths, both ways, close no circle
- * with those already there.
+ * pair of switches gets a layer in which its paths, both ways, close no circle.
+ * Both ways, because a connection answers on the SL that it was asked on.
+ *
+ * Which of several shortest paths is taken decides how many layers it needs.
+ * On grids it is dimension order. Elsewhere cables get small random lengths,
+ * the same in both directions: so there is one shortest path, and the way back
+ * is the same path. Of cables side by side, destinations take turns.
  */
 struct lash {
 	struct subnet *s;
 	const struct sw_graph *g;
 	struct path_dests dests;
+	bool is_grid;
+	struct grid grid;
+	uint32_t *length; /* per edge: what it adds beside the hop */
+	uint64_t *extra;  /* summed from a switch to the target */
 	uint16_t *dist;
-	switch_id *queue;
-	uint32_t *load; /* targets per switch port */
-	edge_id **way;  /* [target][switch]: the channel toward it */
+	switch_id *queue; /* switches by distance from the target */
+	uint32_t n_queue;
+	edge_id **way; /* [target][switch]: the channel toward it */
 	struct layers layers;
 };
 
-/* A shortest way from every switch, over the channels used least so far. */
-static void aim(struct lash *l, switch_id target)
+/* Random, but the same for all cables between the same two switches. */
+static void measure_cables(struct lash *l)
+{
+	const struct sw_graph *g = l->g;
+
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			switch_id to = g->edges[e].to;
+			switch_id low = sw < to ? sw : to;
+			struct rng r;
+
+			rng_init(&r, low, sw < to ? to : sw);
+			l->length[e] = (uint32_t)rng_next(&r);
+		}
+	}
+}
+
+/* The `turn`th, round and round, of the cables that lead where `e` leads. */
+static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e,
+			 uint32_t turn)
+{
+	edge_id same[TOPO_MAX_PORTS + 1] = { e };
+	uint32_t n = 0;
+
+	for (edge_id k = g->first[sw]; k < g->first[sw + 1]; k++) {
+		if (g->edges[k].to == g->edges[e].to)
+			same[n++] = k;
+	}
+	return n > 1 ? same[turn % n] : e;
+}
+
+static void aim_anywhere(struct lash *l, switch_id target)
 {
 	const struct sw_graph *g = l->g;
 	edge_id *way = l->way[target];
 
-	graph_distances(g, target, l->dist, l->queue);
-	memset(way, 0xFF, g->n * sizeof(*way));
-	for (switch_id sw = 0; sw < g->n; sw++) {
+	l->extra[target] = 0;
+	for (uint32_t i = 1; i < l->n_queue; i++) {
+		switch_id sw = l->queue[i];
+
+		l->extra[sw] = UINT64_MAX;
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
-			if (l->dist[g->edges[e].to] + 1u != l->dist[sw])
+			switch_id to = g->edges[e].to;
+
+			if (l->dist[to] + 1u != l->dist[sw])
 				continue;
-			if (way[sw] == TOPO_NONE ||
-			    l->load[e] < l->load[way[sw]])
-				way[sw] = e;
+			uint64_t extra = l->extra[to] + l->length[e];
+
+			if (extra >= l->extra[sw])
+				continue;
+			l->extra[sw] = extra;
+			way[sw] = e;
 		}
-		if (way[sw] != TOPO_NONE)
-			l->load[way[sw]] += g->n_ends[target];
 	}
+	for (uint32_t i = 1; i < l->n_queue; i++) {
+		switch_id sw = l->queue[i];
+
+		way[sw] = take_turn(g, sw, way[sw], target);
+	}
+}
+
+/* The direction in which to leave, lowest dimension first. */
+static unsigned direction(const struct grid *grid, switch_id at, switch_id to)
+{
+	const uint16_t *a = grid_at(grid, at), *b = grid_at(grid, to);
+	unsigned k = 0;
+
+	while (a[k] == b[k])
+		k++;
+	bool down = a[k] > b[k];
+
+	if (grid->wraps[k]) {
+		uint32_t size = grid->size[k];
+		uint32_t up = (b[k] + size - a[k]) % size;
+
+		/* To the opposite switch: not over the end, either way. */
+		if (up * 2 != size)
+			down = up * 2 > size;
+	}
+	return 2 * k + down;
+}
+
+static void aim_on_grid(struct lash *l, switch_id target)
+{
+	const struct sw_graph *g = l->g;
+
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		if (sw == target)
+			continue;
+		unsigned want = direction(&l->grid, sw, target);
+		edge_id e = g->first[sw];
+
+		while (l->grid.direction[e] != want)
+			e++;
+		l->way[target][sw] = take_turn(g, sw, e, target);
+	}
+}
+
+static void aim(struct lash *l, switch_id target)
+{
+	memset(l->way[target], 0xFF, l->g->n * sizeof(edge_id));
+	l->n_queue = graph_distances(l->g, target, l->dist, l->queue);
+	if (l->is_grid)
+		aim_on_grid(l, target);
+	else
+		aim_anywhere(l, target);
 }
 
 static void fill_tables(struct lash *l, switch_id target)
@@ -118,30 +216,38 @@ static bool place_pairs(struct lash *l)
 static void lash_init(struct lash *l, struct subnet *s,
 		      const struct sw_graph *g, unsigned max)
 {
+	size_t n = g->n;
+	struct diag ignored = { .status = HD_OK };
+
 	*l = (struct lash){
 		.s = s,
 		.g = g,
-		.dist = hd_alloc(g->n, sizeof(*l->dist)),
-		.queue = hd_alloc(g->n, sizeof(*l->queue)),
-		.load = hd_alloc(g->n_edges, sizeof(*l->load)),
-		.way = hd_alloc(g->n, sizeof(*l->way)),
+		.length = hd_alloc(g->n_edges, sizeof(*l->length)),
+		.extra = hd_alloc(n, sizeof(*l->extra)),
+		.dist = hd_alloc(n, sizeof(*l->dist)),
+		.way = hd_alloc(n, sizeof(*l->way)),
+		.queue = hd_alloc(n, sizeof(*l->queue)),
 	};
+	for (switch_id sw = 0; sw < n; sw++)
+		l->way[sw] = hd_alloc(n, sizeof(**l->way));
 	path_dests_init(&l->dests, s, g);
 	layers_init(&l->layers, g, max);
-	for (switch_id sw = 0; sw < g->n; sw++)
-		l->way[sw] = hd_alloc(g->n, sizeof(**l->way));
+	l->is_grid = grid_init(&l->grid, s, g, &ignored) == HD_OK;
+	measure_cables(l);
 }
 
 static void lash_fini(struct lash *l)
 {
-	path_dests_fini(&l->dests);
-	layers_fini(&l->layers);
 	for (switch_id sw = 0; sw < l->g->n; sw++)
 		free(l->way[sw]);
-	free(l->way);
+	path_dests_fini(&l->dests);
+	grid_fini(&l->grid);
+	free(l->length);
+	free(l->extra);
 	free(l->dist);
+	free(l->way);
 	free(l->queue);
-	free(l->load);
+	layers_fini(&l->layers);
 }
 
 enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
