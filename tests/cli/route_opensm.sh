@@ -35,7 +35,9 @@ bring_up() {
 	pids="$keeper $sim"
 	sleep 1
 	echo 'force_log_flush TRUE' >conf
-	in_fabric opensm -F conf -D 0x43 -f "$PWD/log" "$@" >opensm.log 2>&1 &
+	# Not by in_fabric: the process to end must be this one.
+	SIM_HOST=h0 LD_PRELOAD=$umad timeout 60 opensm -F conf -D 0x43 \
+		-f "$PWD/log" "$@" >opensm.log 2>&1 &
 	sm=$!
 	pids="$pids $sm"
 	tries=0
