@@ -46,6 +46,13 @@ static void check(const struct subnet *s)
 	deadlock_check_fini(&lock);
 }
 
+/* What tables_read takes; SL2VL tables have a reader, and a harness, apart. */
+static bool is_readable(const char *name)
+{
+	return strcmp(name, "json") != 0 && strcmp(name, "mcfdbs") != 0 &&
+	       strcmp(name, "sl2vl") != 0;
+}
+
 static void read_back(const struct subnet *s, const struct table_writer *w)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -56,7 +63,7 @@ static void read_back(const struct subnet *s, const struct table_writer *w)
 
 	w->write(s, &out);
 	build(&same, &copy);
-	if (strcmp(w->name, "json") != 0 && strcmp(w->name, "mcfdbs") != 0 &&
+	if (is_readable(w->name) &&
 	    tables_read(&copy, out.text, out.len, &d, &found) != HD_OK)
 		abort();
 	subnet_fini(&copy);

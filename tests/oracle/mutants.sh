@@ -56,7 +56,7 @@ mutant arbiter.h 'a->high = 0; /* low had nothing: count anew */' ';' \
 mutant voq.h 'uint64_t after = bits >> in >> 1;' \
 	'uint64_t after = bits >> in;' \
 	'T7: the input granted last goes first again'
-mutant engine.c '+ underrun_delay(s, p)' '+ 0 * underrun_delay(s, p)' \
+mutant hop.h '+ hop_underrun(s, p)' '+ 0 * hop_underrun(s, p)' \
 	'T6: a link may run dry inside a packet'
 mutant crossbar.c 'end = end > in_end ? end : in_end;' '(void)in_end;' \
 	'T9: a transfer ends before its tail has come'
