@@ -1,6 +1,9 @@
 # Words for script tests: . "$SRC/tests/cli/lib.sh"
 # Each ends the test with a line that says what was not as claimed.
 
+# OpenSM lives there, and an ordinary user's path may not.
+export PATH="$PATH:/usr/sbin:/sbin"
+
 fail() {
 	echo "FAILED: $*" >&2
 	exit 1
