@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_RUN_FOR_TESTS_H
+#define HD_SIM_RUN_FOR_TESTS_H
+
+/*
+ * A scenario's text, run to its end, and what its traffic rows got: for tests
+ * that ask what a fabric does, not how.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/tables.h"
+
+struct test_run {
+	struct scenario scenario;
+	struct sim_build build;
+	struct sim *sim;
+	enum sim_state state;
+	const struct sim_metrics *metrics;
+	struct sim_row *rows;
+};
+
+static inline void test_run_init(struct test_run *r, const char *text)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (scenario_parse(text, strlen(text), "test.yaml", &d, &r->scenario) !=
+		    HD_OK ||
+	    sim_build(&r->scenario, &d, &r->build) != HD_OK) {
+		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
+		abort();
+	}
+	r->sim = sim_new(&r->build.setup, r->build.flows, r->build.n_flows,
+			 &r->build.rules);
+	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
+	r->metrics = sim_metrics(r->sim);
+	r->rows = sim_rows(&r->build, r->metrics);
+}
+
+static inline void test_run_fini(struct test_run *r)
+{
+	sim_rows_free(r->rows, r->scenario.n_traffic);
+	sim_free(r->sim);
+	sim_build_fini(&r->build);
+	scenario_fini(&r->scenario);
+}
+
+#endif
