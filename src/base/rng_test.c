@@ -40,6 +40,27 @@ static void the_generator_is_xoshiro256starstar(void **state)
 		assert_true(rng_next(&r) == expected[i]);
 }
 
+/*
+ * Lua 5.4 has the same generator: math.randomseed(1, 2) makes the state 1, 255,
+ * 2, 0 and drops 16 numbers; then math.random(0) gives these.
+ */
+static void lua_draws_the_same_numbers(void **state)
+{
+	static const uint64_t expected[] = {
+		UINT64_C(0x731202e581a88881),
+		UINT64_C(0x39cbfbf32ca9af88),
+		UINT64_C(0xbd549d3ffec50c9c),
+		UINT64_C(0x57d2422019f85ab7),
+	};
+	struct rng r = { { 1, 255, 2, 0 } };
+
+	(void)state;
+	for (unsigned i = 0; i < 16; i++)
+		rng_next(&r);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_true(rng_next(&r) == expected[i]);
+}
+
 static void streams_do_not_depend_on_the_order_of_creation(void **state)
 {
 	struct rng forward[50], backward[50];
@@ -291,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_generator_is_xoshiro256starstar),
+		cmocka_unit_test(lua_draws_the_same_numbers),
 		cmocka_unit_test(
 			streams_do_not_depend_on_the_order_of_creation),
 		cmocka_unit_test(neighbouring_seeds_and_ids_share_nothing),

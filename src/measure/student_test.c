@@ -37,6 +37,25 @@ static void quantiles_equal_the_closed_forms(void **state)
 	}
 }
 
+/* What Boost's students_t of version 1.74 answers. */
+static void quantiles_equal_those_of_boost(void **state)
+{
+	static const struct {
+		double p, freedom, t;
+	} rows[] = {
+		{ 0.975, 5, 2.570581835636 },   { 0.975, 10, 2.228138851986 },
+		{ 0.975, 30, 2.042272456301 },  { 0.9995, 29, 3.659405019466 },
+		{ 0.9995, 63, 3.451768944961 }, { 0.995, 7, 3.499483297350 },
+		{ 0.95, 120, 1.657650899355 },  { 0.9995, 30, 3.645958635042 },
+		{ 0.975, 63, 1.998340542521 },  { 0.9999, 8, 6.441999821020 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_close(student_quantile(rows[i].p, rows[i].freedom),
+			    rows[i].t, 1e-10);
+}
+
 /* Printed tables (three decimals), one row per confidence. */
 static void quantiles_equal_the_printed_tables(void **state)
 {
@@ -84,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantiles_equal_the_closed_forms),
+		cmocka_unit_test(quantiles_equal_those_of_boost),
 		cmocka_unit_test(quantiles_equal_the_printed_tables),
 		cmocka_unit_test(quantile_and_cdf_undo_each_other),
 		cmocka_unit_test(the_middle_is_zero),
