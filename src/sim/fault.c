@@ -134,14 +134,31 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 
 /* ---- F3: links down and up ---------------------------------------------- */
 
+/* It has come up at this very instant: nothing is granted on it after all. */
+static void port_untouch(struct sim *s, uint32_t port)
+{
+	struct port_list *list = &s->touched;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->ports[i] == port)
+			s->links[port].flags &= (uint8_t)~L_TOUCHED;
+		else
+			list->ports[kept++] = list->ports[i];
+	}
+	list->n = kept;
+}
+
 static void port_down(struct sim *s, uint32_t port)
 {
 	struct server *l = &s->links[port];
 
 	link_waited(s, l);
 	l->flags &= (uint8_t)~L_UP;
+	port_untouch(s, port);
 	s->cold[port].pending = 0;
-	if (l->requests)
+	/* Where lanes merge, F4 may know of packets that nothing requests. */
+	if (l->requests || s->merges)
 		link_request(s, port);
 }
 

@@ -14,13 +14,6 @@
 #define MAX_DURATION 200                     /* ticks */
 #define BITS_PER_PS  UINT64_C(8000000000000) /* rate of one byte per ps */
 
-/*
- * Two rare cases in which the engine differs from the rules (F3 with a link
- * that comes up and goes down in one instant; F4 with fifo and merged lanes)
- * are not drawn until it is mended. 1 draws them.
- */
-#define DRAW_KNOWN_DIFFERENCES 0
-
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
 	DRAW_SHAPE,
@@ -791,7 +784,7 @@ static void outage_draw(struct scenario *s, uint32_t port,
 			return;
 		t += below(r, chance(r, 50) ? 20 : 300);
 		fault_add(s, t, recovers, port);
-		t += below(r, 200) + !DRAW_KNOWN_DIFFERENCES;
+		t += below(r, 200);
 	}
 }
 
@@ -852,18 +845,6 @@ static void horizon_set(struct scenario *s)
 	s->horizon *= s->tick;
 }
 
-static void known_differences_avoid(struct scenario *s)
-{
-	const struct sim_setup *t = &s->fabric.setup;
-	bool dead_links = false;
-
-	for (uint32_t i = 0; i < t->n_faults; i++)
-		dead_links |= t->faults[i].kind == SIM_LINK_DOWN;
-	if (dead_links && t->sw.order == SIM_FIFO &&
-	    t->sw.queueing == SIM_INPUT_QUEUED)
-		scenario_simplify(s, PLAIN_LANES);
-}
-
 static struct rng *stream(struct rng *r, uint64_t seed, enum stream id)
 {
 	rng_init(r, seed, id);
@@ -890,8 +871,6 @@ void scenario_draw(struct scenario *s, uint64_t seed)
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);
-	if (!DRAW_KNOWN_DIFFERENCES)
-		known_differences_avoid(s);
 	horizon_set(s);
 }
 
