@@ -278,7 +278,8 @@ static void a_difference_shrinks_to_a_few_arrivals(void **state)
 		compare_shrink(p, &mutant);
 		plan_apply(p, &s);
 		assert_true(compare_differs(&s, &mutant, NULL));
-		assert_in_range(s.n_arrivals, 1, 24);
+		/* A table that wraps needs some; hundreds are drawn. */
+		assert_in_range(s.n_arrivals, 1, 40);
 		scenario_fini(&s);
 		free(p);
 	}
