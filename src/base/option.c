@@ -287,9 +287,11 @@ static void help_row(const struct option *o, struct strbuf *out)
 
 void options_help(const struct option *const *tables, struct strbuf *out)
 {
-	for (; *tables; tables++) {
-		for (const struct option *o = *tables; o->name; o++)
-			help_row(o, out);
+	for (size_t i = 0; tables[i]; i++) {
+		for (const struct option *o = tables[i]; o->name; o++) {
+			if (option_find(tables, o->name, strlen(o->name)) == o)
+				help_row(o, out);
+		}
 	}
 }
 
@@ -316,10 +318,12 @@ void man_text(struct strbuf *out, const char *text)
 
 void options_man(const struct option *const *tables, struct strbuf *out)
 {
-	for (; *tables; tables++) {
-		for (const struct option *o = *tables; o->name; o++) {
+	for (size_t i = 0; tables[i]; i++) {
+		for (const struct option *o = tables[i]; o->name; o++) {
 			struct strbuf line = STRBUF_INIT;
 
+			if (option_find(tables, o->name, strlen(o->name)) != o)
+				continue;
 			strbuf_puts(out, ".TP\n");
 			print_heading(o, &line);
 			strbuf_puts(out, ".B ");

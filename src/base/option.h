@@ -12,8 +12,9 @@
  *
  * Long options take "--name value" or "--name=value", "--" ends the options,
  * options and arguments may mix. Repeating an option replaces its value, but
- * OPT_LIST collects. A refusal is one line in the diag; an unknown option
- * suggests the nearest.
+ * OPT_LIST collects. Of two rows of one name the first counts: a command's own
+ * may stand in for a common one. A refusal is one line in the diag; an unknown
+ * option suggests the nearest.
  */
 
 #include <stdbool.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "report/writer.h"
+#include "cli/record.h"
 #include "scenario/scenario.h"
 #include "sim/build.h"
 #include "sim/perfquery.h"
@@ -210,6 +209,11 @@ static enum hd_status run(struct session *s, struct diag *d)
 	return close_files(s, d);
 }
 
+static void put_setting(void *context, const char *name, const char *value)
+{
+	results_parameter(context, name, value);
+}
+
 /* The tables; true if every goal was met and nothing stands still. */
 static bool make_results(struct session *s, bool all, struct results *r)
 {
@@ -221,6 +225,7 @@ static bool make_results(struct session *s, bool all, struct results *r)
 	};
 
 	results_set_scenario(r, s->text.text);
+	scenario_settings(&s->scenario, put_setting, r);
 	if (s->state == SIM_DEADLOCK)
 		sim_deadlock_table(&f, s->sim, r);
 	bool met = sim_tables(&f, r);
@@ -229,29 +234,29 @@ static bool make_results(struct session *s, bool all, struct results *r)
 	return met && s->state != SIM_DEADLOCK;
 }
 
+/* A database is for looking up anything, the screen is not. */
+static int record(struct session *s)
+{
+	struct results *r = results_new("sim");
+
+	make_results(s, true, r);
+	int status = record_results(&s->options.common, r);
+
+	results_free(r);
+	return status;
+}
+
 static int show_results(struct session *s)
 {
 	struct common_options common = s->options.common;
-
-	/* A database is for looking up anything, the screen is not. */
-	if (common.db && !s->options.all) {
-		struct common_options quiet = { .db = common.db,
-						.seed = common.seed };
-		struct results *r = results_new("sim");
-
-		while (strcmp(writer_names[quiet.format], "null") != 0)
-			quiet.format++;
-		make_results(s, true, r);
-		int status = output_results(&quiet, r, true);
-
-		if (status != EXIT_DONE)
-			return status;
-		common.db = NULL;
-	}
 	struct results *r = results_new("sim");
 	bool met = make_results(s, s->options.all, r);
 
-	return output_results(&common, r, met);
+	common.db = NULL;
+	int status = output_results(&common, r, met);
+	int recorded = s->options.common.db ? record(s) : EXIT_DONE;
+
+	return recorded == EXIT_DONE ? status : recorded;
 }
 
 static int show(struct session *s)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/record.h"
 #include "report/writer.h"
 
 const struct option common_table[] = {
@@ -86,7 +87,8 @@ bool command_parse(const struct command *self, void *values, int argc,
 		*status = EXIT_DONE;
 		return false;
 	}
-	return true;
+	*status = record_begin(self, common);
+	return *status == EXIT_DONE;
 }
 
 int command_refuse(const struct diag *d)

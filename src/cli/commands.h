@@ -27,5 +27,6 @@ extern const struct command command_sim;
 extern const struct command command_mcast;
 extern const struct command command_mcast_compare;
 extern const struct command command_mcast_figures;
+extern const struct command command_report;
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
+#include "cli/record.h"
 #include "scenario/scenario.h"
 
 /* One a line, in the order of --help. */
@@ -19,6 +21,7 @@ static const struct command *const commands[] = {
 	&command_model,
 	&command_sim,
 	&command_mcast,
+	&command_report,
 	NULL,
 };
 /* clang-format on */
@@ -136,6 +139,8 @@ int main(int argc, char **argv)
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
+	/* A file that may not grow is an error to report, not an end. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		print_help(&out);
 		fputs(out.text, stderr);
@@ -145,8 +150,11 @@ int main(int argc, char **argv)
 		fputs(out.text, stdout);
 	}
 	strbuf_fini(&out);
-	if (status == NOT_OWN)
+	if (status == NOT_OWN) {
+		record_words(argc - 1, argv + 1);
 		status = command_dispatch(commands, argc - 1, argv + 1);
+		record_end(status);
+	}
 	/* Results that did not arrive must not pass for success. */
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		perror("heddle: cannot write to standard output");

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "report/database.h"
+#include "cli/record.h"
 #include "report/writer.h"
 
 int output_bytes(const struct common_options *common, const void *bytes,
@@ -48,11 +48,9 @@ int output_results(const struct common_options *common, struct results *r,
 	r->seed = common->seed;
 	choose(common)->write(r, &out);
 	int status = output_bytes(common, out.text, out.len, goals_met);
-	struct diag d = { .status = HD_OK };
+	int recorded = record_results(common, r);
 
-	if (common->db && database_append(common->db, r, &d) != HD_OK)
-		status = command_refuse(&d);
 	strbuf_fini(&out);
 	results_free(r);
-	return status;
+	return recorded == EXIT_DONE ? status : recorded;
 }

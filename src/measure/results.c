@@ -54,6 +54,7 @@ struct results *results_new(const char *command)
 	struct results *r = hd_alloc(1, sizeof(*r));
 
 	r->command = hd_strdup(command);
+	r->arguments = hd_strdup("");
 	r->version = hd_strdup("");
 	r->scenario = hd_strdup("");
 	return r;
@@ -84,12 +85,24 @@ void results_free(struct results *r)
 		table_free(r->tables[i]);
 	for (size_t i = 0; i < r->n_remarks; i++)
 		free(r->remarks[i]);
+	for (size_t i = 0; i < r->n_parameters; i++) {
+		free(r->parameters[i].name);
+		free(r->parameters[i].value);
+	}
 	free(r->tables);
 	free(r->remarks);
+	free(r->parameters);
 	free(r->command);
+	free(r->arguments);
 	free(r->version);
 	free(r->scenario);
 	free(r);
+}
+
+void results_drop_last(struct results *r)
+{
+	assert(r->n_tables > 0);
+	table_free(r->tables[--r->n_tables]);
 }
 
 void results_set_scenario(struct results *r, const char *text)
@@ -100,6 +113,20 @@ void results_set_scenario(struct results *r, const char *text)
 void results_set_version(struct results *r, const char *version)
 {
 	replace(&r->version, version);
+}
+
+void results_set_arguments(struct results *r, const char *arguments)
+{
+	replace(&r->arguments, arguments);
+}
+
+void results_parameter(struct results *r, const char *name, const char *value)
+{
+	r->parameters = hd_grow(r->parameters, &r->cap_parameters,
+				r->n_parameters + 1, sizeof(*r->parameters));
+	r->parameters[r->n_parameters++] =
+		(struct parameter){ .name = hd_strdup(name),
+				    .value = hd_strdup(value) };
 }
 
 void results_remark(struct results *r, const char *format, ...)

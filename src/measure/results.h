@@ -47,6 +47,7 @@ enum origin {
 	ORIGIN_MEASURED,  /* on a real machine or device */
 	ORIGIN_PUBLISHED, /* read in a paper */
 };
+#define N_ORIGINS 5
 const char *origin_name(enum origin origin); /* "simulated" */
 
 enum value_kind {
@@ -57,6 +58,7 @@ enum value_kind {
 	VALUE_REAL,
 	VALUE_BOOL,
 };
+#define N_VALUE_KINDS 6
 const char *value_kind_name(enum value_kind kind); /* "real" */
 
 struct value {
@@ -83,6 +85,7 @@ enum table_kind {
 	TABLE_SERIES, /* rows to plot: the first real or whole column is x */
 	TABLE_RECORD, /* one row: a list of named values */
 };
+#define N_TABLE_KINDS 3
 const char *table_kind_name(enum table_kind kind); /* "series" */
 
 struct table {
@@ -95,21 +98,32 @@ struct table {
 	struct value *cells; /* row by row */
 };
 
+/* What a run was told: "fabric.link.rate" = "2.5Gb/s". */
+struct parameter {
+	char *name, *value;
+};
+
 struct results {
-	char *command;  /* "sim" */
-	char *version;  /* of the program; "" if unknown */
-	char *scenario; /* the input's text, for the record; "" if none */
+	char *command;   /* "sim" */
+	char *arguments; /* the words after it; "" if unknown */
+	char *version;   /* of the program; "" if unknown */
+	char *scenario;  /* the input's text, for the record; "" if none */
 	uint64_t seed;
 	size_t n_tables, cap_tables;
 	struct table **tables;
 	size_t n_remarks, cap_remarks;
 	char **remarks; /* sentences a reader must know */
+	size_t n_parameters, cap_parameters;
+	struct parameter *parameters;
 };
 
 struct results *results_new(const char *command);
 void results_free(struct results *r);
 void results_set_scenario(struct results *r, const char *text);
 void results_set_version(struct results *r, const char *version);
+void results_set_arguments(struct results *r, const char *arguments);
+/* Copies both; names are told apart by nobody but the reader. */
+void results_parameter(struct results *r, const char *name, const char *value);
 HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);
 
@@ -120,6 +134,8 @@ struct table *results_series(struct results *r, const char *name,
 			     const char *title, const struct column *columns);
 struct table *results_record(struct results *r, const char *name,
 			     const char *title, const struct column *columns);
+/* Frees the table that was added last. */
+void results_drop_last(struct results *r);
 /* NULL if there is none of that name. */
 const struct table *results_find(const struct results *r, const char *name);
 

@@ -3,13 +3,14 @@
 #define HD_REPORT_DATABASE_H
 
 /*
- * Results of many runs in one SQLite file.
+ * Results of many runs in one SQLite file. docs/database.md describes the
+ * schema, version 2 (PRAGMA user_version; application_id is "Hddl"):
  *
- * Schema, version 1 (PRAGMA user_version; application_id is "Hddl"):
- *
- *	run(id, command, version, seed, scenario, created)
+ *	run(id, command, version, seed, scenario, created, arguments,
+ *	    process, finished)
+ *	parameter(run, position, name, value)
  *	result(id, run, name, title, kind)        one table of a run
- *	field(id, result, position, name, unit, origin, type)
+ *	field(id, result, position, name, unit, origin, type, places)
  *	cell(field, line, value)                  line: row number from 0
  *	remark(run, position, text)
  *	value(run, command, seed, result, line, name, value, unit, origin)
@@ -20,20 +21,71 @@
  *	SELECT run, line, value FROM value WHERE result = 'flows' AND
  *	name = 'p99';
  *
- * Each run is one transaction: whatever happens while it is written, earlier
- * runs stay and half a run never shows. seed is text, since SQLite's integers
- * are signed; created is UTC, "YYYY-MM-DD hh:mm:ss".
+ * A run is noted when it begins and filled in one transaction when it has
+ * ended: whatever happens in between, earlier runs stay, half a run never
+ * shows, and the note says what was lost. seed is text, since SQLite's
+ * integers are signed; times are UTC, "YYYY-MM-DD hh:mm:ss".
+ *
+ * A file of version 1 is read as it is and brought to version 2 when a run is
+ * added. A file of another kind or a later version is refused with
+ * HD_ERR_INPUT and left alone.
  */
 
 #include "measure/results.h"
 
-#define DATABASE_VERSION 1
+#define DATABASE_VERSION 2
+/* Where runs go and are looked for if nobody says otherwise. */
+#define DATABASE_DEFAULT "heddle.db"
 
 /*
- * Appends one run to the file, which is made if there is none. A file of
- * another kind or version is refused with HD_ERR_INPUT and left alone.
+ * Notes that a run begins, in a file that is made if there is none; *run is
+ * its number. One of the next three must follow.
  */
+HD_MUST_CHECK enum hd_status database_begin(const char *path,
+					    const char *command,
+					    const char *arguments,
+					    struct diag *d, int64_t *run);
+/*
+ * Fills in run `run`, or a new one if it is 0. A refusal says what is lost,
+ * and that the runs before it are not.
+ */
+HD_MUST_CHECK enum hd_status database_finish(const char *path, int64_t run,
+					     const struct results *r,
+					     struct diag *d);
+/* The run had nothing to say (its input was refused): as if never begun. */
+void database_forget(const char *path, int64_t run);
+/* The run failed: it stays noted, as lost. */
+void database_give_up(const char *path, int64_t run);
+
+/* Both in one. */
 HD_MUST_CHECK enum hd_status
 database_append(const char *path, const struct results *r, struct diag *d);
+
+enum run_state {
+	RUN_DONE,
+	RUN_RUNNING, /* by a process of this machine that is still there */
+	RUN_LOST,    /* it began, and never came to its results */
+};
+const char *run_state_name(enum run_state state); /* "done" */
+
+struct run_info {
+	int64_t id;
+	enum run_state state;
+	char *command, *arguments, *version, *seed;
+	char *title;             /* of its table "summary", or "" */
+	char *created;           /* when it began */
+	char *finished;          /* "" if it never did */
+	uint64_t tables, values; /* how many it left */
+};
+
+/* All runs of a file, in order; the caller frees with run_infos_free. */
+HD_MUST_CHECK enum hd_status database_list(const char *path, struct diag *d,
+					   struct run_info **out, size_t *n);
+void run_infos_free(struct run_info *infos, size_t n);
+
+/* A run as it was written; HD_ERR_NOT_FOUND if there is none of that number. */
+HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run,
+					   struct diag *d,
+					   struct results **out);
 
 #endif

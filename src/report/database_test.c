@@ -120,7 +120,7 @@ static void runs_are_appended_and_can_be_asked(void **state)
 	assert_answer("SELECT typeof(value) FROM value WHERE name = 'packets'",
 		      "integer");
 	assert_answer("SELECT text FROM remark WHERE run = 2", "it's a remark");
-	assert_answer("PRAGMA user_version", "1");
+	assert_answer("PRAGMA user_version", "2");
 }
 
 static void a_file_of_another_kind_is_refused_and_kept(void **state)
@@ -159,7 +159,8 @@ static void a_newer_schema_is_refused(void **state)
 	sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
 	sqlite3_close(db);
 	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message, "has schema version 99 (expected 1)");
+	assert_string_equal(d.message,
+			    "has schema version 99 (expected 1 to 2)");
 	assert_answer("SELECT count(*) FROM run", "1");
 }
 
@@ -214,6 +215,91 @@ static void a_crash_leaves_earlier_runs_and_never_half_a_run(void **state)
 	assert_answer("SELECT count(*) FROM run WHERE seed = '1'", "2");
 }
 
+static void a_run_reads_back_as_it_was_written(void **state)
+{
+	static const struct column columns[] = {
+		{ "word", NULL, VALUE_TEXT },
+		{ "count", "B", VALUE_UINT, ORIGIN_MEASURED },
+		{ "signed", NULL, VALUE_INT, ORIGIN_PUBLISHED },
+		{ "real", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+		{ "yes", NULL, VALUE_BOOL },
+		{ NULL },
+	};
+	struct diag d = { .status = HD_OK };
+	struct results *r = sample(UINT64_MAX, 2), *got = NULL;
+	struct table *t = results_series(r, "all kinds", "a title", columns);
+
+	(void)state;
+	table_put_text(t, "");
+	table_put_uint(t, INT64_MAX);
+	table_put_int(t, INT64_MIN);
+	table_put_real(t, 0.1);
+	table_put_bool(t, true);
+	for (int i = 0; i < 5; i++)
+		table_put_none(t);
+	results_parameter(r, "a", "1");
+	results_set_arguments(r, "x --y");
+	assert_int_equal(database_append(path, r, &d), HD_OK);
+	assert_int_equal(database_read(path, 1, &d, &got), HD_OK);
+	assert_int_equal(got->seed, UINT64_MAX);
+	assert_string_equal(got->arguments, "x --y");
+	assert_string_equal(got->parameters[0].value, "1");
+	assert_string_equal(got->remarks[0], "it's a remark");
+	assert_int_equal(got->n_tables, 2);
+	t = got->tables[1];
+	assert_int_equal(t->kind, TABLE_SERIES);
+	assert_string_equal(t->title, "a title");
+	assert_string_equal(t->columns[3].unit, "us");
+	assert_int_equal(t->columns[3].places, 3);
+	assert_int_equal(t->columns[2].origin, ORIGIN_PUBLISHED);
+	assert_string_equal(table_cell(t, 0, 0)->text, "");
+	assert_true(table_cell(t, 0, 1)->u == INT64_MAX);
+	assert_true(table_cell(t, 0, 2)->i == INT64_MIN);
+	assert_true(table_cell(t, 0, 3)->real == 0.1);
+	assert_true(table_cell(t, 0, 4)->yes);
+	assert_int_equal(table_cell(t, 1, 3)->kind, VALUE_NONE);
+	assert_int_equal(database_read(path, 2, &d, &got), HD_ERR_NOT_FOUND);
+	results_free(got);
+	results_free(r);
+}
+
+static void a_run_that_began_and_did_not_end_is_lost(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct run_info *infos;
+	size_t n;
+	int64_t run;
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(database_begin(path, "sim", "dead.yaml", &d, &run) !=
+		      HD_OK);
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(database_begin(path, "sim", "live.yaml", &d, &run),
+			 HD_OK);
+	assert_int_equal(run, 2);
+	assert_int_equal(append(1, 1, &d), HD_OK);
+	assert_int_equal(database_list(path, &d, &infos, &n), HD_OK);
+	assert_int_equal(n, 3);
+	assert_int_equal(infos[0].state, RUN_LOST);
+	assert_string_equal(infos[0].arguments, "dead.yaml");
+	assert_int_equal(infos[1].state, RUN_RUNNING);
+	assert_int_equal(infos[2].state, RUN_DONE);
+	assert_int_equal(infos[2].values, 3);
+	run_infos_free(infos, n);
+	database_give_up(path, 2);
+	database_forget(path, 3); /* it is done: nothing to forget */
+	assert_int_equal(database_list(path, &d, &infos, &n), HD_OK);
+	assert_int_equal(n, 3);
+	assert_int_equal(infos[1].state, RUN_LOST);
+	run_infos_free(infos, n);
+}
+
 static void runs_written_at_the_same_time_all_arrive(void **state)
 {
 	enum { CHILDREN = 6 };
@@ -257,6 +343,10 @@ int main(void)
 			remove_file),
 		cmocka_unit_test_teardown(
 			runs_written_at_the_same_time_all_arrive, remove_file),
+		cmocka_unit_test_teardown(a_run_reads_back_as_it_was_written,
+					  remove_file),
+		cmocka_unit_test_teardown(
+			a_run_that_began_and_did_not_end_is_lost, remove_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

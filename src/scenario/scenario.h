@@ -286,6 +286,14 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 
 /* The scenario with every default filled in; reads back as the same. */
 void scenario_explain(const struct scenario *s, struct strbuf *out);
+/*
+ * The same as names and values, in order: "traffic[0].rate" and "100Mb/s".
+ * Both are borrowed.
+ */
+typedef void scenario_setting_fn(void *context, const char *name,
+				 const char *value);
+void scenario_settings(const struct scenario *s, scenario_setting_fn *put,
+		       void *context);
 /* The page heddle-scenario(5). */
 void scenario_man(struct strbuf *out);
 

@@ -314,6 +314,36 @@ static void explains_itself_in_a_scenario_that_reads_back(void **state)
 	}
 }
 
+static void collect_setting(void *context, const char *name, const char *value)
+{
+	strbuf_printf(context, "%s=%s\n", name, value);
+}
+
+static void settings_have_the_names_of_their_places(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+	struct scenario s;
+	struct diag d;
+
+	(void)state;
+	assert_int_equal(
+		parse("title: 'a: b'\n" HEAD
+		      "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
+		      "- {name: b, kind: poisson, load: 5%}\nrun: {seed: 9}\n",
+		      &d, &s),
+		HD_OK);
+	scenario_settings(&s, collect_setting, &out);
+	assert_non_null(strstr(out.text, "title=a: b\n"));
+	assert_non_null(strstr(out.text, "\nfabric.topology.columns=2\n"));
+	assert_non_null(strstr(out.text, "\nfabric.links=[]\n"));
+	assert_non_null(strstr(out.text, "\ntraffic[0].name=a\n"));
+	assert_non_null(strstr(out.text, "\ntraffic[1].kind=poisson\n"));
+	assert_non_null(strstr(out.text, "\nrun.seed=9\n"));
+	assert_null(strstr(out.text, "traffic[2]"));
+	strbuf_fini(&out);
+	scenario_fini(&s);
+}
+
 static void finds_files_beside_the_scenario(void **state)
 {
 	static const struct {
@@ -381,6 +411,7 @@ int main(void)
 		cmocka_unit_test(names_mean_what_the_enums_say),
 		cmocka_unit_test(reads_tables_as_opensm_writes_them),
 		cmocka_unit_test(explains_itself_in_a_scenario_that_reads_back),
+		cmocka_unit_test(settings_have_the_names_of_their_places),
 		cmocka_unit_test(finds_files_beside_the_scenario),
 		cmocka_unit_test(every_row_stands_after_its_parent),
 		cmocka_unit_test(the_manual_has_every_field),

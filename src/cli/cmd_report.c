@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "report/compare.h"
+#include "report/database.h"
+
+#define MOST_RUNS 32 /* side by side */
+
+struct report_options {
+	struct common_options common;
+	const char *from; /* instead of the common --db, which is written */
+	const char *table;
+	bool all;
+};
+
+static const struct option options[] = {
+	{ .name = "db",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct report_options, from),
+	  .value = "FILE",
+	  .initial = DATABASE_DEFAULT,
+	  .help = "the database to report from" },
+	{ .name = "table",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct report_options, table),
+	  .value = "NAME",
+	  .help = "show or compare only this table, however long it is" },
+	{ .name = "all",
+	  .letter = 'a',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct report_options, all),
+	  .help = "compare values that are equal too" },
+	{ .name = NULL },
+};
+
+static const struct example examples[] = {
+	{ "heddle sim examples/quickstart.yaml --db runs.db",
+	  "a run to report on" },
+	{ "heddle report --db runs.db", "which runs there are" },
+	{ "heddle report --db runs.db 1", "what run 1 found" },
+	{ "heddle report --db runs.db 1 2",
+	  "what differs between two runs, and by how much" },
+	{ "heddle report --db runs.db 1 2 --table flows --csv",
+	  "the same of one long table, for a spreadsheet" },
+	{ NULL, NULL },
+};
+
+/* The runs of a file and those that were asked for. */
+struct selection {
+	struct run_info *infos;
+	size_t n_infos;
+	struct compared *runs;
+	struct results **results; /* what `runs` points to, to be freed */
+	size_t n;
+};
+
+static void selection_fini(struct selection *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		results_free(s->results[i]);
+	free(s->results);
+	free(s->runs);
+	run_infos_free(s->infos, s->n_infos);
+}
+
+static const struct column run_columns[] = {
+	{ "run", NULL, VALUE_INT },        { "state", NULL, VALUE_TEXT },
+	{ "begun", "UTC", VALUE_TEXT },    { "command", NULL, VALUE_TEXT },
+	{ "arguments", NULL, VALUE_TEXT }, { "seed", NULL, VALUE_TEXT },
+	{ "version", NULL, VALUE_TEXT },   { "tables", NULL, VALUE_UINT },
+	{ "values", NULL, VALUE_UINT },    { NULL },
+};
+
+static struct results *list_runs(const struct selection *s)
+{
+	struct results *r = results_new("report");
+	struct table *t = results_table(r, "runs", "what the database holds",
+					run_columns);
+
+	for (size_t i = 0; i < s->n_infos; i++) {
+		const struct run_info *info = &s->infos[i];
+
+		table_put_int(t, info->id);
+		table_put_text(t, run_state_name(info->state));
+		table_put_text(t, info->created);
+		table_put_text(t, info->command);
+		table_put_text(t, info->arguments);
+		table_put_text(t, info->seed);
+		table_put_text(t, info->version);
+		table_put_uint(t, info->tables);
+		table_put_uint(t, info->values);
+		if (info->state == RUN_LOST)
+			results_remark(r,
+				       "run %lld was interrupted: all results "
+				       "of 'heddle %s %s' are lost",
+				       (long long)info->id, info->command,
+				       info->arguments);
+	}
+	return r;
+}
+
+/* A copy of what was read, or of one table of it. */
+static enum hd_status keep_table(struct results *r, const char *name,
+				 struct diag *d)
+{
+	if (!results_find(r, name))
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "the run has no table '%s'", name);
+	for (size_t i = 0; i < r->n_tables; i++) {
+		if (strcmp(r->tables[i]->name, name) != 0)
+			continue;
+		struct table *kept = r->tables[i];
+
+		r->tables[i] = r->tables[0];
+		r->tables[0] = kept;
+	}
+	while (r->n_tables > 1)
+		results_drop_last(r);
+	return HD_OK;
+}
+
+static enum hd_status read_run(struct selection *s, const char *db,
+			       const char *word, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+	uint64_t id;
+
+	if (hd_uint_parse(word, &inner, &id) != HD_OK || id > INT64_MAX) {
+		d->file = NULL;
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is not the number of a run", word);
+	}
+	enum hd_status status =
+		database_read(db, (int64_t)id, d, &s->results[s->n]);
+
+	if (status != HD_OK)
+		return status;
+	s->runs[s->n].id = (int64_t)id;
+	s->runs[s->n].results = s->results[s->n];
+	s->n++;
+	return HD_OK;
+}
+
+static enum hd_status select_runs(struct selection *s,
+				  const struct report_options *o, int n_args,
+				  char **args, struct diag *d)
+{
+	enum hd_status status =
+		database_list(o->from, d, &s->infos, &s->n_infos);
+
+	s->runs = hd_alloc((size_t)n_args + 1, sizeof(*s->runs));
+	s->results = hd_alloc((size_t)n_args + 1, sizeof(void *));
+	for (int i = 0; i < n_args && status == HD_OK; i++)
+		status = read_run(s, o->from, args[i], d);
+	return status;
+}
+
+static int show_run(struct selection *s, const struct report_options *o)
+{
+	struct common_options common = o->common;
+	struct diag d = { .status = HD_OK, .file = o->from };
+
+	if (o->table && keep_table(s->results[0], o->table, &d) != HD_OK)
+		return command_refuse(&d);
+	common.seed = s->results[0]->seed;
+	struct results *r = s->results[0];
+
+	s->n = 0;
+	return output_results(&common, r, true);
+}
+
+static int show(struct selection *s, const struct report_options *o)
+{
+	struct compare_options how = { .table = o->table, .all = o->all };
+	struct results *r;
+
+	if (s->n == 1)
+		return show_run(s, o);
+	if (s->n == 0)
+		return output_results(&o->common, list_runs(s), true);
+	r = results_new("report");
+	compare_runs(s->runs, s->n, &how, r);
+	return output_results(&o->common, r, true);
+}
+
+static int run_report(const struct command *self, int argc, char **argv)
+{
+	struct report_options o = { 0 };
+	struct selection s = { 0 };
+	struct diag d = { .status = HD_OK };
+	int n_args, status;
+
+	if (!command_parse(self, &o, argc, argv, &n_args, &status))
+		return status;
+	if (n_args > MOST_RUNS)
+		return command_usage(self, "at most %d runs at a time",
+				     MOST_RUNS);
+	status = select_runs(&s, &o, n_args, argv, &d) == HD_OK
+			 ? show(&s, &o)
+			 : command_refuse(&d);
+	selection_fini(&s);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "list, show and compare recorded runs",
+	.arguments = "[RUN...]",
+	.description =
+		"Reports on the runs of a database, which any command adds to "
+		"with --db FILE: without RUN all of them in a list, one RUN as "
+		"it was, several side by side with what differs.\n\n"
+		"A run that was killed, or found the disk full, is listed as "
+		"lost; the others are not touched by that.",
+	.options = options,
+	.examples = examples,
+	.run = run_report,
+};

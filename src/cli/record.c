@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/database.h"
+
+/* The program runs one command, and this is its note. */
+static struct {
+	int n_words;
+	char **words; /* argv is put in another order while it is read */
+	const char *command;
+	const char *db;
+	int64_t run; /* 0: none is open */
+} noted;
+
+void record_words(int argc, char **argv)
+{
+	noted.n_words = argc;
+	noted.words = hd_alloc((size_t)argc, sizeof(*noted.words));
+	for (int i = 0; i < argc; i++)
+		noted.words[i] = argv[i];
+}
+
+/* The command line after the command's name, as one could type it. */
+static void put_arguments(struct strbuf *out)
+{
+	int skip = 1;
+
+	for (const char *c = noted.command; c && *c; c++)
+		skip += *c == ' ';
+	for (int i = skip; i < noted.n_words; i++) {
+		const char *word = noted.words[i];
+		bool plain = *word && !strpbrk(word, " \t\n'\"\\$&|;<>()*?");
+
+		strbuf_printf(out, "%s%s%s%s", out->len ? " " : "",
+			      plain ? "" : "'", word, plain ? "" : "'");
+	}
+}
+
+int record_begin(const struct command *self,
+		 const struct common_options *common)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf arguments = STRBUF_INIT;
+	int status = EXIT_DONE;
+
+	noted.command = self->name;
+	if (!common->db)
+		return EXIT_DONE;
+	put_arguments(&arguments);
+	noted.db = common->db;
+	if (database_begin(common->db, self->name, arguments.text, &d,
+			   &noted.run) != HD_OK)
+		status = command_refuse(&d);
+	strbuf_fini(&arguments);
+	return status;
+}
+
+int record_results(const struct common_options *common, struct results *r)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf arguments = STRBUF_INIT;
+
+	put_arguments(&arguments);
+	results_set_arguments(r, arguments.text);
+	strbuf_fini(&arguments);
+	results_set_version(r, HD_VERSION);
+	r->seed = common->seed;
+	if (!common->db)
+		return EXIT_DONE;
+	if (database_finish(common->db, noted.run, r, &d) != HD_OK)
+		return command_refuse(&d);
+	noted.run = 0;
+	return EXIT_DONE;
+}
+
+void record_end(int status)
+{
+	free(noted.words);
+	noted.words = NULL;
+	noted.n_words = 0;
+	if (!noted.run)
+		return;
+	if (status == EXIT_ENVIRONMENT)
+		database_give_up(noted.db, noted.run);
+	else
+		database_forget(noted.db, noted.run);
+	noted.run = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_RECORD_H
+#define HD_CLI_RECORD_H
+
+/*
+ * What --db and --html keep of a run, besides what is printed. A run is noted
+ * in the database before its work begins, so that one that is killed is known
+ * to be lost; main() ends it.
+ */
+
+#include "cli/command.h"
+#include "measure/results.h"
+
+/* The words after "heddle", for the record; borrowed. */
+void record_words(int argc, char **argv);
+
+/* Notes that the command begins; EXIT_DONE if there is nothing to note. */
+int record_begin(const struct command *self,
+		 const struct common_options *common);
+
+/*
+ * Writes `r`, with version, seed and arguments, to the database and the page
+ * that were asked for. EXIT_DONE, or what went wrong (and was printed).
+ */
+int record_results(const struct common_options *common, struct results *r);
+
+/*
+ * The program ends with `status`. A run that was begun and left no results is
+ * forgotten, or stays noted as lost if the host is to blame.
+ */
+void record_end(int status);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct comparison {
+	const struct compared *runs;
+	size_t n;
+	const struct compare_options *o;
+	struct results *out;
+	struct table *values, *texts, *parameters; /* NULL until needed */
+	uint64_t equal, alone;
+};
+
+static bool is_label(const struct column *c)
+{
+	return c->kind == VALUE_TEXT || c->origin == ORIGIN_GIVEN;
+}
+
+/* A number as a reader of labels would write it. */
+static void put_label(struct strbuf *out, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_NONE:
+		strbuf_puts(out, "-");
+		break;
+	case VALUE_TEXT:
+		strbuf_puts(out, v->text);
+		break;
+	case VALUE_UINT:
+		strbuf_printf(out, "%" PRIu64, v->u);
+		break;
+	case VALUE_INT:
+		strbuf_printf(out, "%" PRId64, v->i);
+		break;
+	case VALUE_REAL:
+		strbuf_printf(out, "%.9g", v->real);
+		break;
+	case VALUE_BOOL:
+		strbuf_puts(out, v->yes ? "yes" : "no");
+		break;
+	}
+}
+
+/* Rows of a table by label, in order of labels. */
+struct labelled {
+	char *label;
+	size_t row;
+};
+
+static int by_label(const void *a, const void *b)
+{
+	const struct labelled *x = a, *y = b;
+	int order = strcmp(x->label, y->label);
+
+	if (order)
+		return order;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static char *label_row(const struct table *t, size_t row)
+{
+	struct strbuf label = STRBUF_INIT;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+		const struct value *v = table_cell(t, row, i);
+
+		/* In a record every value has a name; its texts are values. */
+		if (!is_label(c) || t->kind == TABLE_RECORD ||
+		    v->kind == VALUE_NONE)
+			continue;
+		if (label.len)
+			strbuf_putc(&label, ' ');
+		if (c->kind != VALUE_TEXT)
+			strbuf_printf(&label, "%s ", c->name);
+		put_label(&label, v);
+		strbuf_puts(&label, c->unit);
+	}
+	return strbuf_detach(&label);
+}
+
+/* Labels that come again get " #2", " #3" in the order of their rows. */
+static struct labelled *label_rows(const struct table *t)
+{
+	size_t n = table_rows(t);
+	struct labelled *rows = hd_alloc(n + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct labelled){ label_row(t, i), i };
+	qsort(rows, n, sizeof(*rows), by_label);
+	size_t first = 0;
+	char *shared = NULL;
+
+	for (size_t i = 1; i < n; i++) {
+		if (strcmp(rows[i].label,
+			   shared ? shared : rows[first].label) != 0) {
+			first = i;
+			free(shared);
+			shared = NULL;
+			continue;
+		}
+		struct strbuf label = STRBUF_INIT;
+
+		if (!shared)
+			shared = hd_strdup(rows[first].label);
+		strbuf_printf(&label, "%s #%zu", shared, i - first + 1);
+		free(rows[i].label);
+		rows[i].label = strbuf_detach(&label);
+	}
+	free(shared);
+	qsort(rows, n, sizeof(*rows), by_label);
+	return rows;
+}
+
+static void free_labels(struct labelled *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(rows[i].label);
+	free(rows);
+}
+
+static size_t find_column(const struct table *t, const struct column *like)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+
+		if (strcmp(c->name, like->name) == 0 &&
+		    strcmp(c->unit, like->unit) == 0 && c->kind == like->kind)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static double number(const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_UINT:
+		return (double)v->u;
+	case VALUE_INT:
+		return (double)v->i;
+	case VALUE_REAL:
+		return v->real;
+	default:
+		return NAN;
+	}
+}
+
+static bool is_same(const struct value *a, const struct value *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case VALUE_NONE:
+		return true;
+	case VALUE_TEXT:
+		return strcmp(a->text, b->text) == 0;
+	case VALUE_BOOL:
+		return a->yes == b->yes;
+	case VALUE_UINT:
+		return a->u == b->u;
+	case VALUE_INT:
+		return a->i == b->i;
+	case VALUE_REAL:
+		return fabs(a->real - b->real) <= 1e-12 * fabs(a->real);
+	}
+	return false;
+}
+
+/* A table with one column per run between those given. */
+static struct table *make_table(struct comparison *c, const char *name,
+				const char *title, const struct column *before,
+				const struct column *of_run, bool change)
+{
+	struct column columns[64] = { 0 };
+	char names[32][32];
+	size_t n = 0;
+
+	for (; before[n].name; n++)
+		columns[n] = before[n];
+	for (size_t i = 0; i < c->n && i < 32; i++) {
+		snprintf(names[i], sizeof(names[i]), "run %" PRId64,
+			 c->runs[i].id);
+		columns[n] = *of_run;
+		columns[n++].name = names[i];
+	}
+	if (change)
+		columns[n++] = (struct column){ "change", "%", VALUE_REAL,
+						ORIGIN_COMPUTED, 2 };
+	return results_table(c->out, name, title, columns);
+}
+
+static void put_numbers(struct comparison *c, const char *table,
+			const char *label, const struct column *of,
+			const struct value *const *cells)
+{
+	static const struct column before[] = {
+		{ "table", NULL, VALUE_TEXT },  { "row", NULL, VALUE_TEXT },
+		{ "value", NULL, VALUE_TEXT },  { "unit", NULL, VALUE_TEXT },
+		{ "origin", NULL, VALUE_TEXT }, { NULL },
+	};
+	static const struct column of_run = { NULL, NULL, VALUE_REAL,
+					      ORIGIN_GIVEN };
+
+	if (!c->values)
+		c->values = make_table(c, "values", "numbers run by run",
+				       before, &of_run, true);
+	table_put_text(c->values, table);
+	table_put_text(c->values, label);
+	table_put_text(c->values, of->name);
+	table_put_text(c->values, of->unit);
+	table_put_text(c->values, origin_name(of->origin));
+	for (size_t i = 0; i < c->n; i++)
+		table_put_real(c->values, number(cells[i]));
+	double from = number(cells[0]), to = number(cells[c->n - 1]);
+
+	table_put_real(c->values,
+		       from != 0 ? 100 * (to - from) / fabs(from) : NAN);
+}
+
+static void put_texts(struct comparison *c, const char *table,
+		      const char *label, const struct column *of,
+		      const struct value *const *cells)
+{
+	static const struct column before[] = {
+		{ "table", NULL, VALUE_TEXT },
+		{ "row", NULL, VALUE_TEXT },
+		{ "value", NULL, VALUE_TEXT },
+		{ NULL },
+	};
+	static const struct column of_run = { NULL, NULL, VALUE_TEXT };
+
+	if (!c->texts)
+		c->texts = make_table(c, "texts", "words run by run", before,
+				      &of_run, false);
+	table_put_text(c->texts, table);
+	table_put_text(c->texts, label);
+	table_put_text(c->texts, of->name);
+	for (size_t i = 0; i < c->n; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		put_label(&text, cells[i]);
+		table_put_text(c->texts, text.text);
+		strbuf_fini(&text);
+	}
+}
+
+/* One table of the first run and its namesakes. */
+struct aligned {
+	const struct table **tables;
+	struct labelled **rows;
+	size_t *at; /* the row of the label at hand, per run; or SIZE_MAX */
+};
+
+static void compare_cell(struct comparison *c, const struct aligned *a,
+			 const char *label, size_t column)
+{
+	static const struct value none = { .kind = VALUE_NONE };
+	const struct table *t = a->tables[0];
+	const struct column *of = &t->columns[column];
+	const struct value **cells = hd_alloc(c->n, sizeof(void *));
+	bool same = true;
+
+	for (size_t i = 0; i < c->n; i++) {
+		size_t k = find_column(a->tables[i], of);
+
+		cells[i] = k == SIZE_MAX || a->at[i] == SIZE_MAX
+				   ? &none
+				   : table_cell(a->tables[i], a->at[i], k);
+		same = same && is_same(cells[0], cells[i]);
+	}
+	c->equal += same;
+	if (!same || c->o->all) {
+		if (of->kind == VALUE_TEXT || of->kind == VALUE_BOOL)
+			put_texts(c, t->name, label, of, cells);
+		else
+			put_numbers(c, t->name, label, of, cells);
+	}
+	free(cells);
+}
+
+static size_t find_label(const struct labelled *rows, size_t n,
+			 const char *label)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct labelled *found = &rows[middle];
+		int order = strcmp(found->label, label);
+
+		if (order == 0)
+			return found->row;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return SIZE_MAX;
+}
+
+/* Labels by row, since the first run's order is the order to show. */
+static void compare_rows(struct comparison *c, struct aligned *a)
+{
+	const struct table *t = a->tables[0];
+	size_t n = table_rows(t);
+	const char **label_of = hd_alloc(n + 1, sizeof(*label_of));
+
+	for (size_t i = 0; i < n; i++)
+		label_of[a->rows[0][i].row] = a->rows[0][i].label;
+	for (size_t row = 0; row < n; row++) {
+		a->at[0] = row;
+		for (size_t i = 1; i < c->n; i++) {
+			a->at[i] =
+				find_label(a->rows[i], table_rows(a->tables[i]),
+					   label_of[row]);
+			c->alone += a->at[i] == SIZE_MAX;
+		}
+		for (size_t k = 0; k < t->n_columns; k++) {
+			if (!is_label(&t->columns[k]) ||
+			    t->kind == TABLE_RECORD)
+				compare_cell(c, a, label_of[row], k);
+		}
+	}
+	free(label_of);
+}
+
+static void compare_table(struct comparison *c, const struct table *t)
+{
+	struct aligned a = {
+		.tables = hd_alloc(c->n, sizeof(void *)),
+		.rows = hd_alloc(c->n, sizeof(void *)),
+		.at = hd_alloc(c->n, sizeof(*a.at)),
+	};
+	bool everywhere = true;
+
+	for (size_t i = 0; i < c->n; i++) {
+		a.tables[i] = results_find(c->runs[i].results, t->name);
+		everywhere = everywhere && a.tables[i];
+	}
+	if (!everywhere) {
+		results_remark(c->out, "not every run has a table '%s'",
+			       t->name);
+	} else {
+		for (size_t i = 0; i < c->n; i++)
+			a.rows[i] = label_rows(a.tables[i]);
+		compare_rows(c, &a);
+		for (size_t i = 0; i < c->n; i++)
+			free_labels(a.rows[i], table_rows(a.tables[i]));
+	}
+	free(a.tables);
+	free(a.rows);
+	free(a.at);
+}
+
+static const char *parameter_value(const struct results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_parameters; i++) {
+		if (strcmp(r->parameters[i].name, name) == 0)
+			return r->parameters[i].value;
+	}
+	return NULL;
+}
+
+static void compare_parameter(struct comparison *c, const char *name)
+{
+	static const struct column before[] = {
+		{ "parameter", NULL, VALUE_TEXT }, { NULL }
+	};
+	static const struct column of_run = { NULL, NULL, VALUE_TEXT };
+	const char *first = parameter_value(c->runs[0].results, name);
+	bool same = true;
+
+	for (size_t i = 1; i < c->n; i++) {
+		const char *other = parameter_value(c->runs[i].results, name);
+
+		same = same && (first && other ? strcmp(first, other) == 0
+					       : first == other);
+	}
+	if (same && !c->o->all)
+		return;
+	if (!c->parameters)
+		c->parameters =
+			make_table(c, "parameters", "what the runs were told",
+				   before, &of_run, false);
+	table_put_text(c->parameters, name);
+	for (size_t i = 0; i < c->n; i++) {
+		const char *value = parameter_value(c->runs[i].results, name);
+
+		table_put_text(c->parameters, value ? value : "-");
+	}
+}
+
+/* Those of the first run, then those that only later ones have. */
+static void compare_parameters(struct comparison *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct results *r = c->runs[i].results;
+
+		for (size_t k = 0; k < r->n_parameters; k++) {
+			const char *name = r->parameters[k].name;
+			bool seen = false;
+
+			for (size_t j = 0; j < i && !seen; j++)
+				seen = parameter_value(c->runs[j].results,
+						       name) != NULL;
+			if (!seen)
+				compare_parameter(c, name);
+		}
+	}
+}
+
+void compare_runs(const struct compared *runs, size_t n,
+		  const struct compare_options *o, struct results *out)
+{
+	struct comparison c = { .runs = runs, .n = n, .o = o, .out = out };
+	const struct results *first = runs[0].results;
+
+	if (!o->table)
+		compare_parameters(&c);
+	for (size_t i = 0; i < first->n_tables; i++) {
+		const struct table *t = first->tables[i];
+
+		if (o->table && strcmp(o->table, t->name) != 0)
+			continue;
+		if (!o->table && table_rows(t) > COMPARE_MOST_ROWS)
+			results_remark(out,
+				       "'%s' has %zu rows and is left out: "
+				       "--table '%s' compares it",
+				       t->name, table_rows(t), t->name);
+		else
+			compare_table(&c, t);
+	}
+	if (c.equal)
+		results_remark(out, "equal in all runs: %" PRIu64 " value%s%s",
+			       c.equal, c.equal == 1 ? "" : "s",
+			       o->all ? "" : " (--all shows them)");
+	if (c.alone)
+		results_remark(out,
+			       "rows of the first run that another does not "
+			       "have: %" PRIu64,
+			       c.alone);
+}

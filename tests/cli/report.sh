@@ -1,0 +1,117 @@
+# Recorded runs come back as they were, can be compared, and survive what
+# happens to later ones: a kill, a full disk, a newer version.
+. "$SRC/tests/cli/lib.sh"
+scenario=$SRC/examples/two-switch-congestion.yaml
+rm -f runs.db* old.db* bad.db*
+
+# What is read is what was written: the same text as the run itself gave, but
+# for tables that only a record has.
+status 0 "$HEDDLE" sim "$scenario" --all
+cp out printed
+status 0 "$HEDDLE" sim "$scenario" --db runs.db
+for table in summary traffic flows ports; do
+	status 0 "$HEDDLE" report --db runs.db 1 --table "$table"
+	awk -v head="# $table:" 'index($0, head) == 1 { on = 1 }
+		on && !NF { exit } on' printed >wanted
+	[ -s wanted ] || fail "the run printed no table '$table'"
+	awk '!NF { exit } 1' out >got
+	cmp got wanted || fail "'$table' came back differently"
+done
+status 0 "$HEDDLE" report --db runs.db 1 --json
+jq -e '.seed == 1 and (.tables.traffic | length > 0)' out >/dev/null ||
+	fail "a run is no JSON"
+[ "$(sqlite3 runs.db "SELECT value FROM parameter WHERE run = 1 AND
+	name = 'fabric.topology.kind'")" = two-switch ] ||
+	fail "the scenario's parameters are missing"
+
+# Two runs side by side: equal ones say so, unequal ones say where.
+status 0 "$HEDDLE" sim "$scenario" --db runs.db
+status 0 "$HEDDLE" report --db runs.db 1 2
+has out "equal in all runs"
+lacks out "# values"
+sed 's/^title:.*/title: another/; s/measure: .*ms/measure: 1ms/' "$scenario" \
+	>other.yaml
+! cmp -s other.yaml "$scenario" || fail "the scenario has no such lines"
+status 0 "$HEDDLE" sim other.yaml --db runs.db
+status 0 "$HEDDLE" report --db runs.db 1 3 --csv
+has out "title,"
+has out "change"
+a=$(sqlite3 runs.db "SELECT value FROM value WHERE run = 1 AND
+	result = 'summary' AND name = 'measured'")
+b=$(sqlite3 runs.db "SELECT value FROM value WHERE run = 3 AND
+	result = 'summary' AND name = 'measured'")
+awk -F, -v a="$a" -v b="$b" '$1 == "summary" && $3 == "measured" {
+	ok = $6 == a && $7 == b && ($8 - 100 * (b - a) / a) ^ 2 < 1e-6 }
+	END { exit !ok }' out || fail "wrong values or change of 'measured'"
+
+# A run that is killed is listed as lost; those before it are whole.
+sed 's/measure: .*ms/measure: 1000s/' "$scenario" >endless.yaml
+"$HEDDLE" sim endless.yaml --db runs.db >/dev/null 2>&1 &
+pid=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	status 0 "$HEDDLE" report --db runs.db
+	! grep -q running out || break
+	sleep 0.2
+done
+has out running
+kill -9 $pid
+wait $pid 2>/dev/null || :
+status 0 "$HEDDLE" report --db runs.db
+lacks out running
+has out "run 4 was interrupted: all results of 'heddle sim endless.yaml --db runs.db' are lost"
+status 0 "$HEDDLE" report --db runs.db 1 2
+has out "equal in all runs"
+[ "$(sqlite3 runs.db 'PRAGMA integrity_check')" = ok ] || fail "damaged"
+
+# A file that cannot grow: one line says what is lost and what is not.
+size=$(($(stat -c %s runs.db) / 512 + 8))
+(
+	ulimit -f "$size"
+	status 4 "$HEDDLE" sim "$scenario" --all --db runs.db
+	one_line err
+	has err "lost: this run of 'sim'"
+	has err "intact: 3 earlier runs"
+	has out "# summary" # what could be printed was
+)
+status 0 "$HEDDLE" report --db runs.db
+has out "run 5 was interrupted"
+status 0 "$HEDDLE" report --db runs.db 1 2
+has out "equal in all runs"
+
+# What is refused leaves no trace.
+status 3 "$HEDDLE" sim /nowhere.yaml --db runs.db
+status 2 "$HEDDLE" sim --db runs.db
+[ "$(sqlite3 runs.db 'SELECT count(*) FROM run')" = 5 ] ||
+	fail "a refused run was noted"
+status 3 "$HEDDLE" report --db runs.db 99
+one_line err
+has err "runs.db: has no run 99"
+status 3 "$HEDDLE" report --db runs.db x
+has err "'x' is not the number of a run"
+status 4 "$HEDDLE" report --db nothere.db
+one_line err
+[ ! -e nothere.db ] || fail "reading made a file"
+
+# Version 1 is read as it is, and becomes version 2 with the next run.
+sqlite3 old.db <"$SRC/tests/fixtures/runs-1.sql"
+status 0 "$HEDDLE" report --db old.db 1
+has out "voice"
+has out "an old remark"
+[ "$(sqlite3 old.db 'PRAGMA user_version')" = 1 ] || fail "reading changed it"
+status 0 "$HEDDLE" model queue mm1 --lambda 0.5 --db old.db
+[ "$(sqlite3 old.db 'PRAGMA user_version')" = 2 ] || fail "not brought to 2"
+status 0 "$HEDDLE" report --db old.db
+has out "2026-01-02 03:04:05"
+status 0 "$HEDDLE" report --db old.db 1
+has out "voice"
+
+# Damage is refused, not believed.
+sqlite3 old.db "DELETE FROM cell WHERE field = 2 AND line = 1"
+status 3 "$HEDDLE" report --db old.db 1
+has err "is damaged: columns of different length"
+sqlite3 old.db "UPDATE field SET type = 'colour' WHERE id = 2"
+status 3 "$HEDDLE" report --db old.db 1
+has err "is damaged"
+head -c 3000 runs.db >bad.db
+status 3 "$HEDDLE" report --db bad.db
+one_line err
