@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "measure/fairness.h"
 #include "scenario/scenario.h"
 #include "sim/build.h"
-#include "sim/congestion.h"
+#include "sim/congestion/flows.h"
 
 #define MAX_TEXT ((size_t)16 << 20)
 
@@ -29,20 +30,17 @@ static const struct option options[] = {
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, marking),
 	  .choices = mark_names,
-	  .initial = "two-counter",
 	  .help = "when switches mark: with a full buffer (guarded, or as "
 		  "published), a depth, or InfiniBand's threshold" },
 	{ .name = "depth",
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct values, depth),
 	  .value = "SIZE",
-	  .initial = "4KiB",
 	  .help = "waiting for an output from which on 'threshold' marks" },
 	{ .name = "threshold",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, threshold),
 	  .value = "N",
-	  .initial = "8",
 	  .low = 0,
 	  .high = 15,
 	  .help = "of 'iba': 0 never, 1 loose, 15 aggressive" },
@@ -50,7 +48,6 @@ static const struct option options[] = {
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, window),
 	  .value = "N",
-	  .initial = "4",
 	  .low = 1,
 	  .high = 4096,
 	  .help = "unacknowledged packets of a flow" },
@@ -58,13 +55,11 @@ static const struct option options[] = {
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, ack_delay),
 	  .value = "TIME",
-	  .initial = "0ns",
 	  .help = "acknowledge after this time; 0: by packets of 30 bytes" },
 	{ .name = "rate-steps",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, steps),
 	  .value = "N",
-	  .initial = "256",
 	  .low = 2,
 	  .high = 1000000,
 	  .help = "highest rate over lowest" },
@@ -72,19 +67,16 @@ static const struct option options[] = {
 	  .kind = OPT_DOUBLE,
 	  .offset = offsetof(struct values, m),
 	  .value = "M",
-	  .initial = "4",
 	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
 	{ .name = "warmup",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, warmup),
 	  .value = "TIME",
-	  .initial = "200ms",
 	  .help = "simulated time before measuring" },
 	{ .name = "measure",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, measure),
 	  .value = "TIME",
-	  .initial = "200ms",
 	  .help = "simulated time measured" },
 	{ .name = "sample",
 	  .kind = OPT_TIME,
@@ -134,70 +126,6 @@ struct session {
 	struct table *rows, *totals, *samples;
 	double link_bits; /* of the first flow's link */
 };
-
-static lid_t lid_of(const struct sim_build *b, uint32_t node)
-{
-	const struct sim_setup *s = &b->setup;
-
-	return b->subnet
-		.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
-}
-
-/* The scenario's flows, each to its one destination, paced by control. */
-static enum hd_status take_flows(struct session *s, struct diag *d)
-{
-	const struct sim_build *b = &s->build;
-
-	s->flows = hd_alloc(b->n_flows, sizeof(*s->flows));
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
-		port_id target = b->flow_target[i];
-
-		if (target == TOPO_NONE || f->management ||
-		    f->to.list[0].dlid >= LID_FIRST_MCAST)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"flow %u has no single destination: congestion control needs somebody to acknowledge",
-				i);
-		uint32_t end = b->end_of_origin[target];
-
-		s->flows[i] = (struct congestion_flow){
-			.source = f->source,
-			.destination = end,
-			.dlid = f->to.list[0].dlid,
-			.slid = lid_of(b, f->source),
-			.sl = f->sl,
-			.pkey = f->pkey,
-			.bytes = f->bytes,
-			.start = f->start + i * 173 * HD_NS,
-		};
-	}
-	return HD_OK;
-}
-
-static void set_marking(const struct values *v, struct mark_config *m)
-{
-	*m = (struct mark_config){
-		.rule = v->marking <= 1   ? MARK_TWO_COUNTER
-			: v->marking == 2 ? MARK_THRESHOLD
-					  : MARK_IBA,
-		.guard = v->marking == 0,
-		.depth = (uint32_t)((v->depth + 63) / 64),
-		.threshold = (uint8_t)v->threshold,
-	};
-}
-
-static void set_response(const struct session *s, struct cc_config *c)
-{
-	double rmax = s->link_bits / (8.0 * s->flows[0].bytes);
-
-	*c = cc_config_default(rmax / (double)s->v.steps, rmax);
-	c->m = s->v.m;
-	c->ccti_limit = CCT_MAX_ENTRIES - 1;
-	/* A straight table: each step adds a quarter of a packet's time. */
-	for (unsigned i = 0; i < CCT_MAX_ENTRIES; i++)
-		c->cct[i] = (uint16_t)(2u << 14 | i);
-}
 
 struct row_sum {
 	double goodput, rate, marks;
@@ -260,13 +188,15 @@ try_algorithm(struct session *s, const struct cc_algorithm *a, struct diag *d)
 	const char *name = a ? a->name : "none";
 	struct congestion_result r;
 
+	enum mark_rule rule = s->params.marking.rule;
+
 	s->params.algorithm = a;
-	set_marking(&s->v, &s->params.marking);
 	if (!a)
 		s->params.marking.rule = MARK_NONE;
 	enum hd_status status = congestion_run(
 		&s->build.setup, s->flows, s->build.n_flows, &s->params, d, &r);
 
+	s->params.marking.rule = rule;
 	if (status != HD_OK)
 		return status;
 	show_rows(s, name, &r);
@@ -283,23 +213,15 @@ try_algorithm(struct session *s, const struct cc_algorithm *a, struct diag *d)
 
 static enum hd_status compare(struct session *s, struct diag *d)
 {
-	enum hd_status status = take_flows(s, d);
+	enum hd_status status = congestion_flows(&s->build, d, &s->flows);
 
 	if (status != HD_OK)
 		return status;
-	const struct sim_setup *setup = &s->build.setup;
-	uint32_t first = setup->nodes[s->flows[0].source].first_port + 1;
-
-	s->link_bits = hd_rate_bps(setup->ports[first].rate);
-	s->params = (struct congestion_params){
-		.window = (uint32_t)s->v.window,
-		.ack_delay = s->v.ack_delay,
-		.ack_bytes = 30,
-		.warmup = s->v.warmup,
-		.stop = s->v.warmup + s->v.measure,
-		.sample = s->v.sample,
-	};
-	set_response(s, &s->params.response);
+	s->link_bits = congestion_link_bits(&s->build, &s->flows[0]);
+	status = congestion_params_init(&s->build, s->flows, d, &s->params);
+	if (status != HD_OK)
+		return status;
+	s->params.sample = s->v.sample;
 	s->rows =
 		results_table(s->results, "rows",
 			      "what each row of traffic received", row_columns);
@@ -315,6 +237,34 @@ static enum hd_status compare(struct session *s, struct diag *d)
 	return status;
 }
 
+/* Options weigh more than the file. */
+static void override(const struct values *v, struct scn_congestion *c)
+{
+	static const enum scn_marking rules[] = { SCN_MARK_TWO_COUNTER,
+						  SCN_MARK_PUBLISHED,
+						  SCN_MARK_THRESHOLD,
+						  SCN_MARK_IBA };
+
+	if (v->marking != UINT_MAX)
+		c->marking = rules[v->marking];
+	if (v->depth != UINT64_MAX)
+		c->depth = v->depth;
+	if (v->threshold != UINT64_MAX)
+		c->threshold = v->threshold;
+	if (v->window != UINT64_MAX)
+		c->window = v->window;
+	if (v->ack_delay != HD_TIME_NEVER)
+		c->ack_delay = v->ack_delay;
+	if (v->steps != UINT64_MAX)
+		c->rate_steps = v->steps;
+	if (v->m > 0)
+		c->m = v->m;
+	if (v->warmup)
+		c->warmup = v->warmup;
+	if (v->measure)
+		c->measure = v->measure;
+}
+
 static enum hd_status open_scenario(struct session *s, const char *path,
 				    struct diag *d)
 {
@@ -325,6 +275,7 @@ static enum hd_status open_scenario(struct session *s, const char *path,
 					&s->scenario);
 	if (status != HD_OK)
 		return status;
+	override(&s->v, &s->scenario.congestion);
 	status = sim_build(&s->scenario, d, &s->build);
 	if (status != HD_OK) {
 		d->file = path; /* it pointed into the scenario */
@@ -335,7 +286,13 @@ static enum hd_status open_scenario(struct session *s, const char *path,
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct session s = { .text = STRBUF_INIT };
+	struct session s = { .text = STRBUF_INIT,
+			     .v = { .marking = UINT_MAX,
+				    .depth = UINT64_MAX,
+				    .threshold = UINT64_MAX,
+				    .window = UINT64_MAX,
+				    .ack_delay = HD_TIME_NEVER,
+				    .steps = UINT64_MAX } };
 	struct diag d = { .status = HD_OK };
 	int n, status;
 
@@ -343,9 +300,6 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n != 1)
 		return command_usage(self, "which scenario?");
-	if (s.v.measure == 0 || s.v.warmup == 0)
-		return command_usage(self,
-				     "--warmup and --measure must be above 0");
 	if (open_scenario(&s, argv[0], &d) != HD_OK) {
 		strbuf_fini(&s.text);
 		return command_refuse(&d);

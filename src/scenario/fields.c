@@ -15,6 +15,7 @@
 #define SWITCH(member)    offsetof(struct scenario, fabric.sw.member)
 #define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
 #define QOS(member)       offsetof(struct scenario, qos.member)
+#define CC(member)        offsetof(struct scenario, congestion.member)
 #define FAULTS(member)    offsetof(struct scenario, faults.member)
 #define RUN(member)       offsetof(struct scenario, run.member)
 #define LINK(member)      offsetof(struct scn_link, member)
@@ -48,6 +49,12 @@ static const char *const patterns[] = {
 	"tornado", "hotspot",     "all-to-all", "incast",
 	"pairs",   "group",       NULL
 };
+static const char *const controls[] = { "same", "fimd", "lipd", "pipd",
+					"aimd", "cct",  NULL };
+static const char *const markings[] = { "none",      "two-counter", "published",
+					"threshold", "iba",         NULL };
+static const char *const echoes[] = { "ack", "cnp", NULL };
+static const char *const shares[] = { "qp", "sl", NULL };
 static const char *const events[] = { "link-down", "link-up", "sink-stuck",
 				      "sink-free", NULL };
 static const char *const packets[] = { "packets", NULL };
@@ -215,6 +222,70 @@ static const struct schema_custom sl2vl_type = {
 	.size = sizeof(struct scn_sl2vl),
 	.parse = sl2vl_parse,
 	.print = sl2vl_print,
+};
+
+/* One entry, "shift:multiplier"; NULL if it is none. */
+static const char *read_entry(const char *text, uint16_t *out)
+{
+	char *end;
+	unsigned long shift = strtoul(text, &end, 10);
+
+	if (end == text || *text < '0' || *text > '9' || shift > 3 ||
+	    *end != ':')
+		return NULL;
+	text = end + 1;
+	unsigned long multiplier = strtoul(text, &end, 10);
+
+	if (end == text || *text < '0' || *text > '9' || multiplier > 0x3fff)
+		return NULL;
+	*out = (uint16_t)(shift << 14 | multiplier);
+	return end;
+}
+
+static enum hd_status cct_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_cct table = { .given = true };
+	const char *at = text;
+
+	if (strcmp(text, "straight") == 0) {
+		*(struct scn_cct *)out = (struct scn_cct){ 0 };
+		return HD_OK;
+	}
+	do {
+		while (*at == ' ')
+			at++;
+		at = table.n < SCN_CCT_MAX
+			     ? read_entry(at, &table.entries[table.n++])
+			     : NULL;
+	} while (at && *at++ == ',');
+	if (!at || at[-1])
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is not a congestion control table (expected "
+			"up to 128 pairs shift:multiplier, shift 0 to 3, "
+			"multiplier 0 to 16383, e.g. 0:0,2:1,2:2)",
+			text);
+	*(struct scn_cct *)out = table;
+	return HD_OK;
+}
+
+static void cct_print(const void *value, struct strbuf *out)
+{
+	const struct scn_cct *table = value;
+
+	if (!table->given)
+		strbuf_puts(out, "straight");
+	for (unsigned i = 0; i < table->n; i++)
+		strbuf_printf(out, "%s%u:%u", i ? "," : "",
+			      table->entries[i] >> 14,
+			      table->entries[i] & 0x3fffu);
+}
+
+static const struct schema_custom cct_type = {
+	.what = "a list of shift:multiplier (e.g. 0:0,2:1), or 'straight'",
+	.size = sizeof(struct scn_cct),
+	.parse = cct_parse,
+	.print = cct_print,
 };
 
 #define HOSTS_HELP                                                   \
@@ -504,6 +575,82 @@ const struct schema_row scenario_fields[] = {
 		  "phase" },
 	{ "traffic[].management", SCHEMA_BOOL, TRAFFIC(management),
 	  .initial = "false", .help = "on VL15, as subnet management is" },
+	{ "traffic[].control", SCHEMA_CHOICE, TRAFFIC(control),
+	  .initial = "same", .choices = controls,
+	  .help = "how it answers to congestion, under heddle cc; same: as "
+		  "the run's other rows" },
+	{ "traffic[].rate_steps", SCHEMA_UINT, TRAFFIC(rate_steps),
+	  .initial = "same", .word = "same", .low = "2", .high = "1000000",
+	  .help = "highest rate over its lowest; same: as "
+		  "congestion.rate_steps" },
+	{ "traffic[].reserve", SCHEMA_RATE, TRAFFIC(reserve), .initial = "none",
+	  .word = "none",
+	  .help = "what each flow asks admission for before it sends" },
+
+	{ "congestion", SCHEMA_MAP,
+	  .help = "marks and answers, for heddle cc; heddle sim leaves it "
+		  "aside" },
+	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
+	  .help = "when switches mark packets" },
+	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking),
+	  .initial = "two-counter", .choices = markings,
+	  .help = "with a full buffer (guarded, or as published), from a depth "
+		  "on, or InfiniBand's" },
+	{ "congestion.marking.depth", SCHEMA_SIZE, CC(depth), .initial = "4KiB",
+	  .low = "1",
+	  .help = "waiting for an output from which on 'threshold' marks" },
+	{ "congestion.marking.threshold", SCHEMA_UINT, CC(threshold),
+	  .initial = "8", .high = "15",
+	  .help = "of 'iba': 0 never, 1 loose, 15 aggressive; T is reached "
+		  "when (16 - T)/16 of an input buffer wait for the output" },
+	{ "congestion.marking.victims", SCHEMA_BOOL, CC(victims),
+	  .initial = "false",
+	  .help = "of 'iba': whether outputs without credits mark too" },
+	{ "congestion.marking.packet_size", SCHEMA_SIZE, CC(packet_size),
+	  .initial = "0", .help = "of 'iba': smaller packets stay unmarked" },
+	{ "congestion.marking.rate", SCHEMA_UINT, CC(marking_rate),
+	  .initial = "0", .high = "65535",
+	  .help = "of 'iba': packets between marks; 0 marks all" },
+	{ "congestion.ack", SCHEMA_MAP, .shorthand = "delay",
+	  .help = "how marks and arrivals are told" },
+	{ "congestion.ack.delay", SCHEMA_TIME, CC(ack_delay),
+	  .initial = "packet", .word = "packet", .low = "1ps", .high = "1s",
+	  .help = "after this time, at no cost; packet: by packets through "
+		  "the fabric" },
+	{ "congestion.echo", SCHEMA_CHOICE, CC(echo), .initial = "ack",
+	  .choices = echoes,
+	  .help = "where BECN is: in acknowledgements, or in CNPs (cct only)" },
+	{ "congestion.window", SCHEMA_UINT, CC(window), .initial = "4",
+	  .low = "1", .high = "4096",
+	  .help = "unacknowledged packets of a flow" },
+	{ "congestion.rate_steps", SCHEMA_UINT, CC(rate_steps),
+	  .initial = "256", .low = "2", .high = "1000000",
+	  .help = "highest rate over lowest" },
+	{ "congestion.m", SCHEMA_REAL, CC(m), .initial = "4",
+	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
+	{ "congestion.cct", SCHEMA_MAP, .shorthand = "table",
+	  .help = "InfiniBand's congestion control table" },
+	{ "congestion.cct.table", SCHEMA_CUSTOM, CC(cct), .initial = "straight",
+	  .custom = &cct_type, .joins = true,
+	  .help = "the delay after a packet, per index: its duration shifted "
+		  "right, times a multiplier; straight: a quarter more each" },
+	{ "congestion.cct.increase", SCHEMA_UINT, CC(ccti_increase),
+	  .initial = "1", .low = "1", .high = "255",
+	  .help = "steps up the table with each BECN" },
+	{ "congestion.cct.timer", SCHEMA_UINT, CC(ccti_timer), .initial = "150",
+	  .high = "65535", .help = "time to one step down, in 1.024 us" },
+	{ "congestion.cct.min", SCHEMA_UINT, CC(ccti_min), .initial = "0",
+	  .high = "127", .help = "lowest index" },
+	{ "congestion.cct.per", SCHEMA_CHOICE, CC(per), .initial = "qp",
+	  .choices = shares,
+	  .help = "whether each flow has an index, or all of a port and SL "
+		  "share one" },
+	{ "congestion.warmup", SCHEMA_TIME, CC(warmup), .initial = "same",
+	  .word = "same", .word_value = HD_TIME_NEVER, .low = "1ps",
+	  .help = "what is left out of the results; same: as run.warmup" },
+	{ "congestion.measure", SCHEMA_TIME, CC(measure), .initial = "same",
+	  .word = "same", .word_value = HD_TIME_NEVER, .low = "1ps",
+	  .help = "how long after that; same: as run.measure" },
 
 	{ "faults", SCHEMA_MAP, .help = "what goes wrong" },
 	{ "faults.ber", SCHEMA_REAL, FAULTS(ber), .initial = "0", .low = "0",

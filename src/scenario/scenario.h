@@ -184,6 +184,16 @@ enum scn_pattern {
 #define SCN_UNLIMITED UINT64_MAX
 #define SCN_SL_AUTO   UINT64_MAX
 
+/* How a row answers to congestion; SCN_CONTROL_SAME: as the run says. */
+enum scn_control {
+	SCN_CONTROL_SAME,
+	SCN_CONTROL_FIMD,
+	SCN_CONTROL_LIPD,
+	SCN_CONTROL_PIPD,
+	SCN_CONTROL_AIMD,
+	SCN_CONTROL_CCT,
+};
+
 struct scn_traffic {
 	char *name;
 	enum scn_kind kind;
@@ -207,6 +217,42 @@ struct scn_traffic {
 	uint64_t count;       /* packets (messages) per flow */
 	bool aligned;         /* all cbr flows in step */
 	bool management;      /* on VL15 */
+	enum scn_control control;
+	uint64_t rate_steps;    /* 0: as congestion.rate_steps */
+	struct hd_rate reserve; /* asked of admission; 0: none */
+};
+
+enum scn_marking {
+	SCN_MARK_NONE,
+	SCN_MARK_TWO_COUNTER,
+	SCN_MARK_PUBLISHED,
+	SCN_MARK_THRESHOLD,
+	SCN_MARK_IBA,
+};
+
+/* A congestion control table; not given: a straight one. */
+#define SCN_CCT_MAX 128
+struct scn_cct {
+	bool given;
+	uint8_t n;
+	uint16_t entries[SCN_CCT_MAX]; /* shift in bits 15..14, multiplier */
+};
+
+/* What heddle cc runs with; heddle sim leaves it aside. */
+struct scn_congestion {
+	enum scn_marking marking;
+	uint64_t depth;     /* threshold: bytes */
+	uint64_t threshold; /* iba: 0..15 */
+	bool victims;
+	uint64_t packet_size, marking_rate;
+	hd_time ack_delay; /* 0: by packets */
+	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
+	uint64_t window, rate_steps;
+	double m;
+	struct scn_cct cct;
+	uint64_t ccti_increase, ccti_timer, ccti_min;
+	enum { SCN_PER_QP, SCN_PER_SL } per;
+	hd_time warmup, measure; /* HD_TIME_NEVER: as the run says */
 };
 
 enum scn_event_kind {
@@ -254,6 +300,7 @@ struct scenario {
 	struct scn_qos qos;
 	struct scn_traffic *traffic;
 	size_t n_traffic;
+	struct scn_congestion congestion;
 	struct scn_faults faults;
 	struct scn_run run;
 	struct scn_goal *goals;

@@ -24,6 +24,7 @@
 #include "base/eventq.h"
 #include "base/rng.h"
 #include "sim/arbiter.h"
+#include "sim/blocks.h"
 #include "sim/sim.h"
 
 #define NONE        UINT32_MAX
@@ -131,11 +132,6 @@ struct packet_extra {
 	port_id target;
 	hd_time first; /* F5: since when it is ready and first */
 };
-
-static inline uint32_t blocks_of(uint32_t bytes)
-{
-	return (bytes + 63) / 64;
-}
 
 /* ---- ports ------------------------------------------------------------- */
 

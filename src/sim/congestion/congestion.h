@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_CONGESTION_H
-#define HD_SIM_CONGESTION_H
+#ifndef HD_SIM_CONGESTION_CONGESTION_H
+#define HD_SIM_CONGESTION_CONGESTION_H
 
 /*
  * A run under congestion control: switches mark packets, destinations echo
@@ -9,7 +9,10 @@
  * It sits on the simulator's hooks and leaves the engine alone. The switch's
  * view is kept from what links are granted: a packet takes space in the input
  * buffer it enters from the instant at which it is sent there, counts for its
- * output once it is routed, and both until its tail has left again.
+ * output once it is routed, and both until its tail has left again. All that
+ * is per virtual lane. An output is out of credits (a victim, in the words of
+ * the architecture) while the buffer behind it has no room for another packet
+ * like the one that leaves.
  *
  * Each flow sends one packet after the other: the next one starts 1/rate (the
  * rate of that moment) after the last, and not before the window of
@@ -20,6 +23,10 @@
 #include "cc/marking.h"
 #include "cc/response.h"
 #include "sim/setup.h"
+#include "sim/sim.h"
+
+#define CONGESTION_ACK_BYTES 30 /* LRH, BTH, AETH, CRCs */
+#define CONGESTION_CNP_BYTES 42 /* LRH, BTH, 16 reserved, CRCs */
 
 struct congestion_flow {
 	uint32_t source;      /* sim node */
@@ -29,24 +36,46 @@ struct congestion_flow {
 	uint16_t pkey;
 	uint32_t bytes;
 	hd_time start;
-	double rmin; /* packets per second; 0: the config's */
+	hd_time stop;   /* sends nothing at or after; 0: never stops */
+	uint64_t count; /* packets; 0: no limit */
+	double rmin;    /* packets per second; 0: the config's */
+	double rmax;    /* packets per second; 0: the config's */
+	/* NULL: the run's. CCT and rate functions may stand side by side. */
+	const struct cc_algorithm *algorithm;
+	uint32_t row; /* traffic row, for results */
+};
+
+enum congestion_echo {
+	ECHO_ACK, /* BECN in the acknowledgement */
+	ECHO_CNP, /* in a packet of its own; CCT only */
 };
 
 struct congestion_params {
 	const struct cc_algorithm *algorithm; /* NULL: nobody slows down */
 	struct cc_config response;
 	struct mark_config marking;
+	enum congestion_echo echo;
+	bool per_sl;       /* flows of a port and SL share one index and pace */
 	uint32_t window;   /* unacknowledged packets per flow, at least 1 */
 	hd_time ack_delay; /* 0: acknowledgements are packets */
-	uint32_t ack_bytes;
 	hd_time warmup, stop;
 	hd_time sample; /* interval of the rate series; 0: none */
+	/* Told now and then how far the run is; false ends it early. */
+	sim_progress_fn *progress;
+	void *progress_context;
 };
 
 struct congestion_outcome {
 	double goodput; /* packets per second, delivered while measuring */
 	double rate;    /* time average of the rate variable */
 	double marks;   /* marked acknowledgements per second */
+	/*
+	 * The share of time that marked acknowledgements took: 1/rate each.
+	 * A marked one is an interval without an increase, so marks come at
+	 * Rmin per second of the time that is left.
+	 */
+	double marked_time;
+	double lowest, highest; /* of the rate variable, all run */
 	uint64_t delivered;
 };
 
@@ -65,11 +94,14 @@ struct congestion_result {
 	double *utilisation; /* per sim port: of what it sends */
 	uint32_t n_ports;
 	uint64_t marked; /* packets marked by switches, all run */
+	uint64_t echoed; /* BECNs in acknowledgements sent, all run */
+	uint64_t cnps;   /* CNPs sent, all run */
 };
 
 /*
  * HD_ERR_RANGE with the reason for parameters that the algorithm or the
- * marking rule refuses; `out` is then untouched.
+ * marking rule refuses, HD_ERR_UNFIT for switches with output buffers, which
+ * the marking rules do not know; `out` is then untouched.
  */
 HD_MUST_CHECK enum hd_status
 congestion_run(const struct sim_setup *setup,
