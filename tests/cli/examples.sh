@@ -52,6 +52,13 @@ cp out lane.json
 claim lane "a lane of its own frees it" '
 	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 * 5 / 6; 0.01)'
 
+# One link carries the incast, and the victims' seven links stand almost idle.
+run incast 0
+claim incast "the receiver's link is full" '
+	near(row("traffic"; "incast").delivered; 100 * 2048 / 2074; 0.01)'
+claim incast "victims get less than a tenth of what is free" '
+	row("traffic"; "victims").delivered < 70'
+
 run qos-mesh 0
 claim qos-mesh "the link is shared by weight" '
 	([.tables.traffic.rows[] | select(.traffic != "control") | .delivered] |
