@@ -300,6 +300,9 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	struct packet *p = hop_take(s, port, l, lane, vl, simple);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
 	uint32_t refills = p->flags & P_SOURCE ? p->flow : NONE;
+	uint32_t told = MAYBE((p->flags & P_SOURCE) && p->flow == NONE)
+				? s->extras[packet_id(s, p)].cookie
+				: NONE;
 
 	l->waited += s->now - start;
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
@@ -315,6 +318,9 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	hop_launch(s, port, l, p, vl, simple);
 	if (unlikely(refills != NONE))
 		source_granted(s, refills);
+	if (MAYBE(told != NONE))
+		s->hooks.sent(s->hooks.context, s->now,
+			      s->setup->ports[port].node, told);
 	if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
 		hop_request(s, port, simple);
 	return blk;

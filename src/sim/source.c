@@ -419,6 +419,8 @@ void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie)
 
 	if (s->extras)
 		s->extras[id].cookie = cookie;
+	if (s->hooks.sent)
+		s->packets[id].flags = P_SOURCE;
 	eventq_push(&s->q, a->time,
 		    event_key(EV_INJECT, s->packets[id].out, 0, id));
 }

@@ -92,7 +92,8 @@ static inline uint32_t key_id(uint64_t key)
 
 enum packet_flag {
 	P_CORRUPT = 1, /* F1: the next port drops it */
-	P_SOURCE = 2,  /* of a saturating flow: its grant makes the next */
+	P_SOURCE = 2,  /* its grant is told: of a saturating flow, which then
+			* makes the next, or injected (hooks.sent) */
 	P_WAITS = 4,   /* first and ready in a queue (F5) */
 	P_SHARED = 8,  /* not a copy but the buffer slot that copies share */
 };

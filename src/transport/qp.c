@@ -47,6 +47,16 @@ void qp_query(const struct qp *qp, struct qp_attr *out)
 	out->rq_psn = qp->rs.epsn;
 }
 
+uint32_t qp_sends_left(const struct qp *qp)
+{
+	return qp->rq.tail - qp->rq.head;
+}
+
+uint32_t qp_recvs_left(const struct qp *qp)
+{
+	return qp->rs.tail - qp->rs.head;
+}
+
 void qp_tell(struct qp *qp, enum qp_event event)
 {
 	qp->owner->event(qp->owner->context, qp, event);

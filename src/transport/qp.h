@@ -163,6 +163,12 @@ HD_MUST_CHECK enum hd_status
 qp_post_send(struct qp *qp, const struct send_wr *wr, hd_time now);
 HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp,
 					  const struct recv_wr *wr);
+/* What qp_post_send would say. */
+HD_MUST_CHECK enum hd_status qp_check_send(const struct qp *qp,
+					   const struct send_wr *wr);
+/* Requests that are posted and not yet completed (receives: taken). */
+uint32_t qp_sends_left(const struct qp *qp);
+uint32_t qp_recvs_left(const struct qp *qp);
 
 /*
  * A packet for this queue pair whose CRCs are good. LIDs, GIDs and P_Key are

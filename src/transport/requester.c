@@ -172,23 +172,30 @@ static void copy_inline(const struct send_wr *wr, uint8_t *to,
 	}
 }
 
-enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr,
-			    hd_time now)
+enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr)
 {
-	struct requester *r = &qp->rq;
-
-	(void)now;
 	if (qp->state < QPS_RTS)
 		return HD_ERR_UNFIT;
 	if (wr->n_sge > WR_MAX_SGE)
 		return HD_ERR_RANGE;
-	uint64_t length = sg_length(wr->sge, wr->n_sge);
-	enum hd_status status = check_request(qp, wr, length);
+	enum hd_status status =
+		check_request(qp, wr, sg_length(wr->sge, wr->n_sge));
 
+	if (status == HD_OK && qp->rq.tail - qp->rq.head == qp->rq.size)
+		return HD_ERR_FULL;
+	return status;
+}
+
+enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr,
+			    hd_time now)
+{
+	struct requester *r = &qp->rq;
+	enum hd_status status = qp_check_send(qp, wr);
+
+	(void)now;
 	if (status != HD_OK)
 		return status;
-	if (r->tail - r->head == r->size)
-		return HD_ERR_FULL;
+	uint64_t length = sg_length(wr->sge, wr->n_sge);
 	struct send_item *item = item_at(r, r->tail++);
 
 	item->wr = *wr;

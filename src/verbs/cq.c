@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "verbs/objects.h"
+
+#define CQE_BYTES 32
+
+/* ---- control path
+ * ------------------------------------------------------------------ */
+
+static hd_time pages_cost(const struct profile *p, uint64_t bytes)
+{
+	return (bytes + p->page_size - 1) / p->page_size * p->page;
+}
+
+struct v_channel *v_channel_new(struct v_device *dev)
+{
+	struct v_channel *c = hd_alloc(1, sizeof(*c));
+
+	c->dev = dev;
+	c->size = 16;
+	c->events = hd_alloc(c->size, sizeof(*c->events));
+	spend(dev->lab, dev->lab->profile->command);
+	return c;
+}
+
+void v_channel_free(struct v_channel *c)
+{
+	free(c->events);
+	free(c);
+}
+
+struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries,
+		      struct v_channel *channel)
+{
+	const struct profile *p = dev->lab->profile;
+
+	if (entries == 0 || entries > V_MAX_CQE)
+		return NULL;
+	struct v_cq *cq = hd_alloc(1, sizeof(*cq));
+
+	cq->dev = dev;
+	cq->channel = channel;
+	cq->size = entries;
+	cq->ring = hd_alloc(entries, sizeof(*cq->ring));
+	spend(dev->lab,
+	      p->command + pages_cost(p, (uint64_t)entries * CQE_BYTES));
+	return cq;
+}
+
+void v_cq_free(struct v_cq *cq)
+{
+	spend(cq->dev->lab, cq->dev->lab->profile->command);
+	free(cq->ring);
+	free(cq);
+}
+
+bool v_cq_overrun(const struct v_cq *cq)
+{
+	return cq->overrun;
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------ */
+
+static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
+{
+	if (c->tail - c->head == c->size) {
+		struct channel_event *more =
+			hd_alloc((size_t)c->size * 2, sizeof(*more));
+
+		for (uint32_t i = 0; i < c->size; i++)
+			more[i] = c->events[(c->head + i) % c->size];
+		free(c->events);
+		c->events = more;
+		c->tail -= c->head;
+		c->head = 0;
+		c->size *= 2;
+	}
+	c->events[c->tail++ % c->size] = (struct channel_event){ cq, when };
+	struct v_thread *t = list_take(&c->waiters);
+
+	if (t)
+		thread_wake(t, 0);
+}
+
+static void make_event(struct v_cq *cq, hd_time when)
+{
+	cq->armed = false;
+	cq->tail_at_event = cq->tail;
+	if (cq->channel)
+		channel_push(cq->channel, cq,
+			     when + cq->dev->lab->profile->event);
+}
+
+void v_arm(struct v_cq *cq, bool solicited_only)
+{
+	hd_time now = caller_time(cq->dev->lab);
+	uint64_t seen =
+		cq->tail_at_event > cq->head ? cq->tail_at_event : cq->head;
+
+	cq->armed = true;
+	cq->solicited_only = solicited_only;
+	cq->armed_at = now;
+	for (; seen < cq->tail; seen++) {
+		const struct cq_entry *e = &cq->ring[seen % cq->size];
+
+		if (solicited_only && !e->wc.solicited &&
+		    e->wc.status == WC_SUCCESS)
+			continue;
+		make_event(cq, later(now, e->when));
+		return;
+	}
+}
+
+struct v_cq *v_event_wait(struct v_channel *c)
+{
+	struct lab *lab = c->dev->lab;
+
+	while (c->head == c->tail) {
+		list_put(&c->waiters, lab->current);
+		thread_wait(lab);
+	}
+	const struct channel_event *e = &c->events[c->head++ % c->size];
+
+	lab->current->clock = later(lab->current->clock, e->when);
+	return e->cq;
+}
+
+struct v_cq *v_event_try(struct v_channel *c)
+{
+	struct lab *lab = c->dev->lab;
+
+	lab_settle(lab);
+	if (c->head == c->tail ||
+	    c->events[c->head % c->size].when > caller_time(lab))
+		return NULL;
+	return c->events[c->head++ % c->size].cq;
+}
+
+/* ---- completions
+ * -------------------------------------------------------------------- */
+
+void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
+{
+	if (cq->tail - cq->head == cq->size) {
+		const struct v_async_event e = { .kind = V_ASYNC_CQ_ERR,
+						 .qpn = wc->qpn };
+
+		cq->overrun = true;
+		async_push(cq->dev, &e);
+		return;
+	}
+	if (cq->tail != cq->head)
+		when = later(when, cq->ring[(cq->tail - 1) % cq->size].when);
+	cq->ring[cq->tail++ % cq->size] = (struct cq_entry){ *wc, when };
+	if (cq->armed &&
+	    (!cq->solicited_only || wc->solicited || wc->status != WC_SUCCESS))
+		make_event(cq, later(when, cq->armed_at));
+	struct v_thread *t = list_take(&cq->waiters);
+
+	if (t)
+		thread_wake(t, 0);
+}
+
+unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)
+{
+	struct lab *lab = cq->dev->lab;
+	const struct profile *p = lab->profile;
+	unsigned taken = 0;
+
+	lab_settle(lab);
+	hd_time now = caller_time(lab);
+
+	while (taken < n && cq->head != cq->tail &&
+	       cq->ring[cq->head % cq->size].when <= now) {
+		out[taken++] = cq->ring[cq->head++ % cq->size].wc;
+		spend(lab, p->poll);
+	}
+	if (taken == 0)
+		spend(lab, p->poll_empty);
+	return taken;
+}
+
+/* Polls of an empty queue end at clock + k * step; the one after takes it. */
+static hd_time poll_start(hd_time clock, hd_time when, hd_time step)
+{
+	if (when <= clock || step == 0)
+		return later(when, clock);
+	return clock + (when - clock + step - 1) / step * step;
+}
+
+void v_poll_wait(struct v_cq *cq, struct completion *out)
+{
+	struct lab *lab = cq->dev->lab;
+	const struct profile *p = lab->profile;
+
+	while (cq->head == cq->tail) {
+		list_put(&cq->waiters, lab->current);
+		thread_wait(lab);
+	}
+	const struct cq_entry *e = &cq->ring[cq->head++ % cq->size];
+
+	*out = e->wc;
+	lab->current->clock =
+		poll_start(lab->current->clock, e->when, p->poll_empty) +
+		p->poll;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verbs/device.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define MIN_STAGED 64 /* what a packet without payload takes */
+
+void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
+		 uint32_t node)
+{
+	const struct sim_build *b = lab->build;
+	const struct sim_port *port =
+		&b->setup.ports[b->setup.nodes[node].first_port + 1];
+	const struct sl2vl *lanes = sl2vl_of(&b->subnet, port->origin);
+
+	*dev = (struct v_device){
+		.lab = lab,
+		.host = host,
+		.node = node,
+		.port = b->setup.nodes[node].first_port + 1,
+		.lid = b->subnet.lid_of_port[port->origin],
+		.alarm = NEVER,
+		.timer = NEVER,
+		.arrived = { QP_NONE, QP_NONE },
+		.loop = { QP_NONE, QP_NONE },
+		.mtu = 4096,
+	};
+	memcpy(dev->vl_of_sl, lanes->vl, sizeof(dev->vl_of_sl));
+	tlb_init(&dev->tlb, (uint32_t)lab->profile->entries);
+}
+
+void device_fini(struct v_device *dev)
+{
+	for (uint32_t i = 0; i < dev->n_qps; i++) {
+		if (!dev->qps[i])
+			continue;
+		qp_free(dev->qps[i]->qp);
+		free(dev->qps[i]);
+	}
+	for (uint32_t i = 0; i < dev->n_mrs; i++)
+		free(dev->mrs[i]);
+	tlb_fini(&dev->tlb);
+	free(dev->qps);
+	free(dev->mrs);
+	free(dev->members);
+	free(dev->threads);
+	free(dev->events);
+}
+
+/* ---- the bus ----------------------------------------------------------------
+ */
+
+hd_time bus_use(struct v_device *dev, bool write, hd_time when,
+		const struct dma *dma)
+{
+	const struct profile *p = dev->lab->profile;
+	hd_time *free_at = &dev->bus_free[p->duplex == DUPLEX_FULL && write];
+
+	if (dma->transactions == 0)
+		return when;
+	hd_time start = later(when, *free_at);
+
+	*free_at = start + dma->transactions * p->bus_overhead +
+		   dma->misses * p->miss;
+	if (p->bus.num)
+		*free_at += hd_rate_duration(p->bus, dma->bytes);
+	return *free_at + (write ? 0 : p->bus_latency);
+}
+
+/* ---- who sends next
+ * ---------------------------------------------------------- */
+
+static void list_append(struct v_device *dev, struct v_qp *qp)
+{
+	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
+	struct qp_list *l = &dev->active[vl][qp->priority];
+
+	qp->next = NULL;
+	if (l->first)
+		l->last->next = qp;
+	else
+		l->first = qp;
+	l->last = qp;
+	dev->active_vls |= 1u << vl;
+	qp->is_queued = true;
+}
+
+void device_activate(struct v_device *dev, struct v_qp *qp)
+{
+	if (qp->is_queued || !qp_has_packet(qp->qp, dev->lab->now))
+		return;
+	qp->burst = qp->weight;
+	list_append(dev, qp);
+}
+
+static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
+{
+	return dev->staged[vl] == 0 ||
+	       dev->staged[vl] + bytes <= dev->lab->profile->staging;
+}
+
+static struct qp_list *list_of(struct v_device *dev, unsigned vl)
+{
+	if (!(dev->active_vls >> vl & 1))
+		return NULL;
+	for (unsigned i = 0; i < N_PRIORITIES; i++) {
+		if (dev->active[vl][i].first)
+			return &dev->active[vl][i];
+	}
+	return NULL;
+}
+
+/* Takes the next queue pair from the lists, VLs in turn; NULL: none may go. */
+static struct v_qp *pick(struct v_device *dev)
+{
+	for (unsigned i = 0; i < N_VLS; i++) {
+		unsigned vl = (dev->next_vl + i) % N_VLS;
+
+		struct qp_list *l = list_of(dev, vl);
+
+		if (!l || !has_room(dev, vl, l->first->mtu))
+			continue;
+		struct v_qp *qp = l->first;
+
+		l->first = qp->next;
+		qp->is_queued = false;
+		if (!list_of(dev, vl))
+			dev->active_vls &= ~(1u << vl);
+		dev->next_vl = vl + 1;
+		return qp;
+	}
+	return NULL;
+}
+
+/* Back to the end of its list, or to the front if its turn goes on. */
+static void put_back(struct v_device *dev, struct v_qp *qp)
+{
+	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
+	struct qp_list *l = &dev->active[vl][qp->priority];
+
+	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 &&
+	    l->first) {
+		qp->burst--;
+		qp->next = l->first;
+		l->first = qp;
+		dev->active_vls |= 1u << vl;
+		qp->is_queued = true;
+		return;
+	}
+	qp->burst = qp->weight;
+	list_append(dev, qp);
+}
+
+void device_forget(struct v_device *dev, struct v_qp *qp)
+{
+	for (unsigned vl = 0; qp->is_queued && vl < N_VLS; vl++) {
+		struct qp_list *l = &dev->active[vl][qp->priority];
+		struct v_qp **at = &l->first;
+
+		while (*at && *at != qp)
+			at = &(*at)->next;
+		if (!*at)
+			continue;
+		*at = qp->next;
+		l->last = NULL;
+		for (struct v_qp *q = l->first; q; q = q->next)
+			l->last = q;
+		qp->is_queued = false;
+		if (!list_of(dev, vl))
+			dev->active_vls &= ~(1u << vl);
+	}
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------ */
+
+static void watch_timer(struct v_device *dev, const struct v_qp *qp)
+{
+	hd_time due = qp_due(qp->qp);
+
+	if (due < dev->timer)
+		dev->timer = due;
+}
+
+/* Is this the first packet of a work request of ours? */
+static bool begins_request(uint8_t opcode)
+{
+	unsigned flags = opcode_flags(opcode);
+
+	return !(flags & (OPCODE_RESPONSE | OPCODE_MIDDLE | OPCODE_LAST)) &&
+	       opcode != OPCODE_CNP;
+}
+
+static uint32_t group_size(const struct lab *lab, lid_t mlid)
+{
+	for (size_t i = 0; i < lab->n_groups; i++) {
+		if (lab->groups[i].mlid == mlid)
+			return lab->groups[i].n;
+	}
+	return 0;
+}
+
+static bool has_member(const struct v_device *dev, lid_t mlid)
+{
+	for (size_t i = 0; i < dev->n_members; i++) {
+		if (dev->members[i].mlid == mlid)
+			return true;
+	}
+	return false;
+}
+
+static void loop_back(struct v_device *dev, uint32_t id, hd_time when)
+{
+	struct lab *lab = dev->lab;
+
+	slot_at(lab, id)->when = when;
+	slot_append(lab, &dev->loop, id);
+}
+
+/* A copy for members on this very host. */
+static void loop_copy(struct v_device *dev, const struct slot *s, hd_time when)
+{
+	uint32_t id = slot_new(dev->lab);
+	struct slot *copy = slot_at(dev->lab, id);
+
+	copy->packet = s->packet;
+	copy->packet.payload = copy->data;
+	copy->staged = 0;
+	memcpy(copy->data, s->data, s->packet.payload_len);
+	loop_back(dev, id, when);
+}
+
+/* Gives a packet to the fabric at `when`. */
+static void launch(struct v_device *dev, uint32_t id, hd_time when)
+{
+	struct lab *lab = dev->lab;
+	struct slot *s = slot_at(lab, id);
+	const struct packet *p = &s->packet;
+	bool multicast = p->lrh.dlid >= LID_FIRST_MCAST;
+
+	if (p->lrh.dlid == dev->lid) {
+		loop_back(dev, id, when);
+		return;
+	}
+	if (multicast) {
+		uint32_t n = group_size(lab, p->lrh.dlid);
+
+		if (has_member(dev, p->lrh.dlid))
+			loop_copy(dev, s, when);
+		if (n < 2) {
+			slot_release(lab, id);
+			return;
+		}
+		s->copies = n - 1;
+	}
+	s->vl = dev->vl_of_sl[p->lrh.sl] % N_VLS;
+	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
+						: MIN_STAGED;
+	dev->staged[s->vl] += s->staged;
+	s->node = dev->node;
+	s->sequence = lab->n_injected++;
+	const struct sim_arrival a = {
+		.time = when,
+		.source = dev->node,
+		.dlid = p->lrh.dlid,
+		.pkey = p->bth.pkey,
+		.bytes = (uint32_t)packet_size(p),
+		.sl = p->lrh.sl,
+	};
+
+	sim_inject(lab->sim, &a, id);
+}
+
+/* One packet of this queue pair, if it has one. */
+static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
+{
+	struct lab *lab = dev->lab;
+	const struct profile *cost = lab->profile;
+	uint32_t id = slot_new(lab);
+	struct slot *s = slot_at(lab, id);
+
+	dev->dma = (struct dma){ 0 };
+	dev->visible = lab->now;
+	if (!qp_transmit(qp->qp, lab->now, &s->packet, s->data)) {
+		slot_release(lab, id);
+		device_activate(dev, qp); /* it may have failed and go on */
+		return;
+	}
+	hd_time engine = lab->now + cost->packet, done = lab->now;
+
+	if (begins_request(s->packet.bth.opcode)) {
+		const struct dma fetch = { qp->wqe_bytes, 1, 0 };
+
+		engine += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram
+							   : cost->wqe;
+		done = bus_use(dev, false, lab->now, &fetch);
+	}
+	dev->tx_free = engine;
+	done = bus_use(dev, false, done, &dev->dma);
+	dev->dma = (struct dma){ 0 };
+	done = later(later(done, engine), later(earliest, qp->last_inject + 1));
+	qp->last_inject = done;
+	launch(dev, id, done);
+	watch_timer(dev, qp);
+	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued)
+		put_back(dev, qp);
+}
+
+static void pump(struct v_device *dev, hd_time earliest)
+{
+	struct v_qp *qp;
+
+	while (dev->active_vls && dev->tx_free <= dev->lab->now &&
+	       (qp = pick(dev)))
+		send_one(dev, qp, earliest);
+}
+
+/* ---- receiving
+ * ---------------------------------------------------------------- */
+
+static void settle_watches(struct v_device *dev)
+{
+	for (struct v_watch *w = dev->watches; w; w = w->next) {
+		if (!w->fresh)
+			continue;
+		w->hits += w->fresh;
+		w->fresh = 0;
+		w->when = dev->visible;
+		if (w->waiter && w->hits >= w->waits_for)
+			thread_wake(w->waiter, w->when);
+	}
+}
+
+hd_time device_visible(struct v_device *dev)
+{
+	if (dev->dma.transactions) {
+		dev->visible = bus_use(dev, true, dev->visible, &dev->dma);
+		dev->dma = (struct dma){ 0 };
+	}
+	return dev->visible;
+}
+
+static void hand_to(struct v_device *dev, struct v_qp *qp,
+		    const struct packet *p)
+{
+	unsigned flags = opcode_flags(p->bth.opcode);
+	bool takes_request = !(flags & (OPCODE_RESPONSE | OPCODE_MIDDLE)) &&
+			     (p->bth.opcode & OP_MASK) <= OP_SEND_ONLY_IMM &&
+			     (flags & (OPCODE_FIRST | OPCODE_ONLY));
+
+	if (takes_request)
+		dev->dma = (struct dma){ qp->wqe_bytes, 1, 0 };
+	qp_receive(qp->qp, p, dev->lab->now);
+	device_visible(dev);
+	if (dev->watches)
+		settle_watches(dev);
+	watch_timer(dev, qp);
+	device_activate(dev, qp);
+}
+
+static void hand_to_members(struct v_device *dev, const struct packet *p)
+{
+	for (size_t i = 0; i < dev->n_members; i++) {
+		if (dev->members[i].mlid == p->lrh.dlid)
+			hand_to(dev, dev->members[i].qp, p);
+	}
+}
+
+static void accept(struct v_device *dev, uint32_t id)
+{
+	struct lab *lab = dev->lab;
+	const struct packet *p = &slot_at(lab, id)->packet;
+	uint32_t number = p->bth.dest_qp - FIRST_QPN;
+
+	dev->rx_free = lab->now + lab->profile->packet;
+	dev->visible = dev->rx_free;
+	dev->dma = (struct dma){ 0 };
+	if (p->bth.dest_qp == V_MULTICAST)
+		hand_to_members(dev, p);
+	else if (number < dev->n_qps && dev->qps[number])
+		hand_to(dev, dev->qps[number], p);
+	slot_release(lab, id);
+}
+
+static void receive_waiting(struct v_device *dev)
+{
+	while (dev->arrived.first != QP_NONE && dev->rx_free <= dev->lab->now)
+		accept(dev, slot_first(dev->lab, &dev->arrived));
+}
+
+/* ---- time
+ * --------------------------------------------------------------------- */
+
+static void take_looped(struct v_device *dev)
+{
+	struct lab *lab = dev->lab;
+
+	while (dev->loop.first != QP_NONE &&
+	       slot_at(lab, dev->loop.first)->when <= lab->now)
+		slot_append(lab, &dev->arrived, slot_first(lab, &dev->loop));
+}
+
+/* Timers are looked at only when the earliest that was seen may be due. */
+static void run_timers(struct v_device *dev)
+{
+	hd_time now = dev->lab->now;
+
+	if (now < dev->timer)
+		return;
+	dev->timer = NEVER;
+	dev->visible = now;
+	for (uint32_t i = 0; i < dev->n_qps; i++) {
+		struct v_qp *qp = dev->qps[i];
+
+		if (!qp)
+			continue;
+		if (qp_due(qp->qp) <= now) {
+			qp_timer(qp->qp, now);
+			device_activate(dev, qp);
+		}
+		watch_timer(dev, qp);
+	}
+}
+
+static void arm(struct v_device *dev)
+{
+	struct lab *lab = dev->lab;
+	hd_time next = requests_next(dev);
+
+	if (dev->active_vls && dev->tx_free > lab->now && dev->tx_free < next)
+		next = dev->tx_free;
+	if (dev->arrived.first != QP_NONE && dev->rx_free < next)
+		next = dev->rx_free;
+	if (dev->loop.first != QP_NONE &&
+	    slot_at(lab, dev->loop.first)->when < next)
+		next = slot_at(lab, dev->loop.first)->when;
+	if (lab->n_live && dev->timer < next)
+		next = dev->timer;
+	if (next != NEVER)
+		lab_alarm(lab, dev, next);
+}
+
+static void step(struct v_device *dev, hd_time earliest)
+{
+	requests_take(dev);
+	take_looped(dev);
+	receive_waiting(dev);
+	run_timers(dev);
+	pump(dev, earliest);
+	arm(dev);
+}
+
+void device_receive(struct v_device *dev, uint32_t id)
+{
+	slot_append(dev->lab, &dev->arrived, id);
+	step(dev, dev->lab->now);
+}
+
+void device_ring(struct v_device *dev)
+{
+	dev->alarm = NEVER;
+	step(dev, dev->lab->now);
+}
+
+void device_sent(struct v_device *dev, struct slot *slot)
+{
+	dev->staged[slot->vl] -= slot->staged;
+	slot->staged = 0;
+	if (!dev->active_vls)
+		return;
+	/* What links may start in this instant is settled already. */
+	pump(dev, dev->lab->now + 1);
+	arm(dev);
+}

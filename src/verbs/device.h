@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_VERBS_DEVICE_H
+#define HD_VERBS_DEVICE_H
+
+/*
+ * What a lab and its adapters remember; private to verbs/.
+ *
+ * An adapter has at most one useful timer pending (alarm), like a link of the
+ * simulator. Whatever wakes it, it does all that is due: takes requests whose
+ * time has come, receives what waits, then sends while there is room.
+ */
+
+#include "verbs/coroutine.h"
+#include "verbs/lab.h"
+#include "verbs/tlb.h"
+#include "verbs/verbs.h"
+#include "wire/packet.h"
+
+#define FIRST_QPN    0x40
+#define N_VLS        16
+#define N_PRIORITIES 8
+#define QP_NONE      UINT32_MAX
+
+/* ---- packets on their way --------------------------------------------------
+ */
+
+struct slot {
+	struct packet packet;
+	uint32_t next;     /* free ones; those waiting to be received */
+	uint32_t copies;   /* deliveries that are still to come */
+	uint32_t sequence; /* as the simulator counts what is injected */
+	uint32_t node;     /* that sent it */
+	uint32_t vl;
+	uint32_t staged; /* of the sender's staging, until it is on the link */
+	hd_time when;    /* loopback: of its arrival */
+	uint8_t data[4096];
+};
+
+struct slot_list {
+	uint32_t first, last;
+};
+
+/* ---- threads ------------------------------------------------------------- */
+
+/* A request that takes effect when the simulation gets to its time. */
+struct deferred {
+	hd_time when;
+	struct v_qp *qp;
+	bool is_recv;
+	union {
+		struct send_wr send;
+		struct recv_wr recv;
+	};
+	uint8_t data[WR_MAX_INLINE]; /* of an inline send */
+};
+
+enum thread_state {
+	THREAD_READY,
+	THREAD_RUNNING,
+	THREAD_WAITING, /* for somebody to call thread_wake */
+	THREAD_DONE,
+};
+
+struct v_thread {
+	struct lab *lab;
+	struct v_device *dev;
+	struct coroutine *coroutine;
+	void (*fn)(void *);
+	void *arg;
+	enum thread_state state;
+	uint32_t id;
+	hd_time clock;
+	hd_time wake_at;       /* of its timer, or NEVER */
+	struct v_cq *cq;       /* waits for a completion here */
+	struct v_thread *next; /* in a list of those that wait */
+	/* Ring; `head` and `tail` count. */
+	struct deferred *requests;
+	uint32_t head, tail, size;
+};
+
+struct thread_list {
+	struct v_thread *first, *last;
+};
+
+struct v_semaphore {
+	struct lab *lab;
+	uint64_t value;
+	hd_time posted; /* time of the last post */
+	struct thread_list waiters;
+};
+
+/* ---- objects ------------------------------------------------------------- */
+
+struct v_pd {
+	struct v_device *dev;
+	uint32_t number;
+	uint32_t users;
+};
+
+struct v_mr {
+	struct v_pd *pd;
+	uint64_t addr, len;
+	unsigned page_shift;
+	unsigned access;
+	uint32_t key;
+};
+
+struct cq_entry {
+	struct completion wc;
+	hd_time when; /* in memory from then on */
+};
+
+struct v_cq {
+	struct v_device *dev;
+	struct v_channel *channel;
+	struct cq_entry *ring;
+	uint32_t size;
+	uint64_t head, tail; /* count, modulo size is the place */
+	uint64_t tail_at_event;
+	bool armed, solicited_only, overrun;
+	hd_time armed_at;
+	struct thread_list waiters;
+	uint32_t users;
+};
+
+struct channel_event {
+	struct v_cq *cq;
+	hd_time when;
+};
+
+struct v_channel {
+	struct v_device *dev;
+	struct channel_event *events; /* ring */
+	uint32_t head, tail, size;
+	struct thread_list waiters;
+};
+
+struct srq_entry {
+	hd_time when; /* the adapter may take it from then on */
+	struct recv_wr recv;
+};
+
+struct v_srq {
+	struct v_pd *pd;
+	struct srq_entry *ring;
+	uint32_t head, tail, size;
+};
+
+struct v_qp {
+	struct v_device *dev;
+	struct v_pd *pd;
+	struct qp *qp;
+	struct qp_owner owner;
+	struct v_cq *send_cq, *recv_cq;
+	struct v_srq *srq;
+	uint32_t number; /* its place in dev->qps */
+	uint32_t wqe_bytes, wqe_segments;
+	uint32_t mtu; /* of its path */
+	uint32_t deferred_sends, deferred_recvs;
+	uint32_t max_send, max_recv;
+	uint32_t weight, priority, burst; /* burst: packets left in its turn */
+	bool is_queued;
+	uint8_t sl; /* of its next packet */
+	hd_time last_inject;
+	struct v_qp *next; /* in a list of those that have something to send */
+	bool connected;
+};
+
+struct v_watch {
+	struct v_device *dev;
+	const uint8_t *at;
+	uint64_t hits;
+	uint32_t fresh; /* hits that are not visible yet */
+	hd_time when;   /* the last one is visible from */
+	struct v_thread *waiter;
+	uint64_t waits_for;
+	struct v_watch *next;
+};
+
+struct member {
+	lid_t mlid;
+	struct v_qp *qp;
+};
+
+/* ---- the adapter --------------------------------------------------------- */
+
+struct qp_list {
+	struct v_qp *first, *last;
+};
+
+/* What a packet does to the bus, gathered while the transport handles it. */
+struct dma {
+	uint64_t bytes;
+	uint32_t transactions, misses;
+};
+
+struct v_device {
+	struct lab *lab;
+	uint32_t host, node, port; /* sim's */
+	lid_t lid;
+	uint8_t vl_of_sl[N_SLS];
+	uint32_t mtu;
+
+	hd_time alarm; /* of its useful timer, or NEVER */
+
+	/* Servers: when each is free again. */
+	hd_time tx_free, rx_free, bus_free[2]; /* [0] reads, [1] writes */
+	struct tlb tlb;
+	struct dma dma;
+	hd_time visible; /* when what is received now is in memory */
+
+	struct qp_list active[N_VLS][N_PRIORITIES];
+	uint32_t active_vls;
+	uint32_t next_vl;
+	uint64_t staged[N_VLS]; /* payload taken and not yet on the link */
+
+	struct slot_list arrived; /* waits for the receive engine */
+	struct slot_list loop;    /* to itself */
+
+	hd_time timer; /* when to look at the queue pairs' timers */
+
+	struct v_qp **qps;
+	uint32_t n_qps;
+	size_t qps_cap;
+	struct v_mr **mrs;
+	uint32_t n_mrs;
+	size_t mrs_cap;
+	uint32_t n_pds, key_turn, qp_hint;
+	struct v_watch *watches;
+	struct member *members;
+	size_t n_members, members_cap;
+	struct v_thread **threads;
+	size_t n_threads, threads_cap;
+	struct v_async_event *events;
+	size_t n_events, first_event, events_cap;
+};
+
+struct lab {
+	struct sim_build *build;
+	const struct profile *profile;
+	struct sim *sim;
+	bool use_flows;
+	hd_time now; /* of the simulation, while it calls us */
+	struct v_device *devices;
+	uint32_t n_devices;
+	uint32_t *device_of_node;
+
+	struct slot **slots;
+	uint32_t n_slots, free_slot;
+	size_t slots_cap;
+	uint32_t n_injected;
+	uint64_t lost;
+
+	struct v_thread **threads;
+	size_t n_threads, threads_cap;
+	uint32_t n_live;
+	struct v_thread *current;
+	struct thread_list ready;
+
+	struct lab_group {
+		lid_t mlid;
+		uint32_t n;
+	} * groups;
+	size_t n_groups, groups_cap;
+
+	uint32_t barrier_here;
+	hd_time barrier_time;
+	struct thread_list barrier_waiters;
+
+	struct capture_writer *capture;
+};
+
+/* ---- lab.c ----------------------------------------------------------------
+ */
+
+#define NEVER HD_TIME_NEVER
+
+void list_put(struct thread_list *l, struct v_thread *t);
+struct v_thread *list_take(struct thread_list *l);
+
+/* The current thread stops until somebody wakes it. */
+void thread_wait(struct lab *lab);
+/* It goes on when the event being handled is done, not before `when`. */
+void thread_wake(struct v_thread *t, hd_time when);
+
+struct slot *slot_at(const struct lab *lab, uint32_t id);
+uint32_t slot_new(struct lab *lab);
+void slot_release(struct lab *lab, uint32_t id);
+void slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
+uint32_t slot_first(struct lab *lab, struct slot_list *l);
+
+void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when);
+
+static inline hd_time later(hd_time a, hd_time b)
+{
+	return a > b ? a : b;
+}
+
+/* The time of whoever calls: a program's clock, or the simulation's. */
+static inline hd_time caller_time(const struct lab *lab)
+{
+	return lab->current ? lab->current->clock : lab->now;
+}
+
+static inline void spend(struct lab *lab, hd_time cost)
+{
+	if (lab->current)
+		lab->current->clock += cost;
+}
+
+/* ---- device.c --------------------------------------------------------------
+ */
+
+void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
+		 uint32_t node);
+void device_fini(struct v_device *dev);
+/* A packet has arrived at the adapter's port. */
+void device_receive(struct v_device *dev, uint32_t slot);
+/* Its alarm rang. */
+void device_ring(struct v_device *dev);
+/* A packet of its own has started on the link. */
+void device_sent(struct v_device *dev, struct slot *slot);
+/* When all that was received until now is in the host's memory. */
+hd_time device_visible(struct v_device *dev);
+/* Packets may be waiting in this queue pair. */
+void device_activate(struct v_device *dev, struct v_qp *qp);
+/* It is going away. */
+void device_forget(struct v_device *dev, struct v_qp *qp);
+
+/* ---- owner.c: what the transport asks of the adapter -----------------------
+ */
+
+void owner_init(struct v_qp *qp);
+/* Work requests whose time has come are given to the transport. */
+void requests_take(struct v_device *dev);
+/* When the next one that must be noticed comes, or NEVER. */
+hd_time requests_next(const struct v_device *dev);
+
+/* The bus does what `dma` says from `when` on; when that is done. */
+hd_time bus_use(struct v_device *dev, bool write, hd_time when,
+		const struct dma *dma);
+
+#endif

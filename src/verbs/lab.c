@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verbs/lab.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "subnet/mcast.h"
+#include "verbs/device.h"
+#include "wire/capture.h"
+
+#define STACK         (256 * 1024)
+#define TIMER_THREADS (1u << 27) /* cookies from here on are threads' */
+#define SLOT_CHUNK    64
+
+/* ---- packets on their way --------------------------------------------------
+ */
+
+struct slot *slot_at(const struct lab *lab, uint32_t id)
+{
+	return &lab->slots[id / SLOT_CHUNK][id % SLOT_CHUNK];
+}
+
+static void add_slots(struct lab *lab)
+{
+	size_t chunk = lab->n_slots / SLOT_CHUNK;
+
+	lab->slots = hd_grow(lab->slots, &lab->slots_cap, chunk + 1,
+			     sizeof(struct slot *));
+	lab->slots[chunk] = hd_alloc(SLOT_CHUNK, sizeof(struct slot));
+	lab->n_slots += SLOT_CHUNK;
+	for (uint32_t i = lab->n_slots; i > lab->n_slots - SLOT_CHUNK; i--) {
+		slot_at(lab, i - 1)->next = lab->free_slot;
+		lab->free_slot = i - 1;
+	}
+}
+
+uint32_t slot_new(struct lab *lab)
+{
+	if (lab->free_slot == QP_NONE)
+		add_slots(lab);
+	uint32_t id = lab->free_slot;
+	struct slot *s = slot_at(lab, id);
+
+	lab->free_slot = s->next;
+	s->copies = 1;
+	s->staged = 0;
+	return id;
+}
+
+void slot_release(struct lab *lab, uint32_t id)
+{
+	struct slot *s = slot_at(lab, id);
+
+	assert(s->copies > 0);
+	if (--s->copies)
+		return;
+	s->next = lab->free_slot;
+	lab->free_slot = id;
+}
+
+void slot_append(struct lab *lab, struct slot_list *l, uint32_t id)
+{
+	slot_at(lab, id)->next = QP_NONE;
+	if (l->first == QP_NONE)
+		l->first = id;
+	else
+		slot_at(lab, l->last)->next = id;
+	l->last = id;
+}
+
+uint32_t slot_first(struct lab *lab, struct slot_list *l)
+{
+	uint32_t id = l->first;
+
+	if (id != QP_NONE)
+		l->first = slot_at(lab, id)->next;
+	return id;
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+void list_put(struct thread_list *l, struct v_thread *t)
+{
+	t->next = NULL;
+	if (l->first)
+		l->last->next = t;
+	else
+		l->first = t;
+	l->last = t;
+}
+
+struct v_thread *list_take(struct thread_list *l)
+{
+	struct v_thread *t = l->first;
+
+	if (t)
+		l->first = t->next;
+	return t;
+}
+
+static void thread_main(void *argument)
+{
+	struct v_thread *t = argument;
+
+	t->fn(t->arg);
+}
+
+void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg)
+{
+	struct v_thread *t = hd_alloc(1, sizeof(*t));
+	struct v_device *dev = &lab->devices[host];
+
+	*t = (struct v_thread){ .lab = lab,
+				.dev = dev,
+				.fn = fn,
+				.arg = arg,
+				.id = (uint32_t)lab->n_threads,
+				.clock = caller_time(lab),
+				.wake_at = NEVER };
+	t->coroutine = coroutine_new(STACK, thread_main, t);
+	lab->threads = hd_grow(lab->threads, &lab->threads_cap,
+			       lab->n_threads + 1, sizeof(struct v_thread *));
+	lab->threads[lab->n_threads++] = t;
+	dev->threads = hd_grow(dev->threads, &dev->threads_cap,
+			       dev->n_threads + 1, sizeof(struct v_thread *));
+	dev->threads[dev->n_threads++] = t;
+	lab->n_live++;
+	list_put(&lab->ready, t);
+}
+
+void thread_wait(struct lab *lab)
+{
+	struct v_thread *t = lab->current;
+
+	t->state = THREAD_WAITING;
+	coroutine_yield(t->coroutine);
+}
+
+void thread_wake(struct v_thread *t, hd_time when)
+{
+	if (t->state != THREAD_WAITING)
+		return;
+	t->clock = later(t->clock, when);
+	t->state = THREAD_READY;
+	list_put(&t->lab->ready, t);
+}
+
+/* What may go on, goes on; a thread may wake others. */
+static void run_ready(struct lab *lab)
+{
+	struct v_thread *t;
+
+	while ((t = list_take(&lab->ready))) {
+		lab->current = t;
+		t->state = THREAD_RUNNING;
+		if (!coroutine_resume(t->coroutine)) {
+			t->state = THREAD_DONE;
+			lab->n_live--;
+		}
+		lab->current = NULL;
+	}
+}
+
+hd_time lab_now(const struct lab *lab)
+{
+	return caller_time(lab);
+}
+
+void lab_work(struct lab *lab, hd_time duration)
+{
+	spend(lab, duration);
+}
+
+void lab_settle(struct lab *lab)
+{
+	struct v_thread *t = lab->current;
+
+	if (!t || t->clock <= lab->now)
+		return;
+	t->wake_at = t->clock;
+	sim_timer(lab->sim, t->clock, TIMER_THREADS | t->id);
+	while (t->clock > lab->now)
+		thread_wait(lab);
+	t->wake_at = NEVER;
+}
+
+void lab_barrier(struct lab *lab, uint32_t parties)
+{
+	lab->barrier_time = later(lab->barrier_time, lab->current->clock);
+	if (++lab->barrier_here < parties) {
+		list_put(&lab->barrier_waiters, lab->current);
+		thread_wait(lab);
+		return;
+	}
+	hd_time when = lab->barrier_time;
+	struct v_thread *t;
+
+	lab->barrier_here = 0;
+	lab->barrier_time = 0;
+	lab->current->clock = later(lab->current->clock, when);
+	while ((t = list_take(&lab->barrier_waiters)))
+		thread_wake(t, when);
+}
+
+struct v_semaphore *v_semaphore_new(struct lab *lab)
+{
+	struct v_semaphore *s = hd_alloc(1, sizeof(*s));
+
+	s->lab = lab;
+	return s;
+}
+
+void v_semaphore_free(struct v_semaphore *s)
+{
+	free(s);
+}
+
+void v_semaphore_post(struct v_semaphore *s)
+{
+	struct v_thread *t = list_take(&s->waiters);
+
+	s->posted = caller_time(s->lab);
+	if (t)
+		thread_wake(t, s->posted);
+	else
+		s->value++;
+}
+
+void v_semaphore_wait(struct v_semaphore *s)
+{
+	struct v_thread *t = s->lab->current;
+
+	if (s->value) {
+		s->value--;
+		t->clock = later(t->clock, s->posted);
+		return;
+	}
+	list_put(&s->waiters, t);
+	thread_wait(s->lab);
+}
+
+/* ---- what the simulator tells ---------------------------------------------
+ */
+
+static void on_delivered(void *context, hd_time now, uint32_t node,
+			 const struct sim_packet *p)
+{
+	struct lab *lab = context;
+
+	if (p->flow != SIM_NONE)
+		return; /* background traffic */
+	lab->now = now;
+	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie);
+	run_ready(lab);
+}
+
+static void on_timer(void *context, hd_time now, uint32_t cookie)
+{
+	struct lab *lab = context;
+
+	lab->now = now;
+	if (cookie >= TIMER_THREADS) {
+		struct v_thread *t = lab->threads[cookie - TIMER_THREADS];
+
+		if (t->wake_at == now)
+			thread_wake(t, now);
+	} else if (lab->devices[cookie].alarm == now) {
+		device_ring(&lab->devices[cookie]);
+	}
+	run_ready(lab);
+}
+
+static void on_sent(void *context, hd_time now, uint32_t node, uint32_t cookie)
+{
+	struct lab *lab = context;
+
+	lab->now = now;
+	device_sent(&lab->devices[lab->device_of_node[node]],
+		    slot_at(lab, cookie));
+	run_ready(lab);
+}
+
+/* Losses are rare: whose it was is looked for. */
+static void on_ended(void *context, const struct sim_event_record *e)
+{
+	struct lab *lab = context;
+
+	if (e->flow != SIM_NONE || e->fate == SIM_DELIVERED)
+		return;
+	lab->lost++;
+	for (uint32_t i = 0; i < lab->n_slots; i++) {
+		struct slot *s = slot_at(lab, i);
+
+		if (s->copies && s->sequence == e->sequence) {
+			lab->devices[lab->device_of_node[s->node]]
+				.staged[s->vl] -= s->staged;
+			s->staged = 0;
+			slot_release(lab, i);
+			return;
+		}
+	}
+}
+
+static void on_granted(void *context, hd_time now, uint32_t port,
+		       const struct sim_packet *p)
+{
+	struct lab *lab = context;
+	const struct sim_setup *setup = &lab->build->setup;
+	uint32_t peer = setup->ports[port].peer;
+	bool from_end = setup->nodes[setup->ports[port].node].kind == SIM_END;
+	bool to_end = setup->nodes[setup->ports[peer].node].kind == SIM_END;
+	uint8_t bytes[PACKET_MAX];
+	size_t size;
+
+	if (p->flow != SIM_NONE || (!from_end && !to_end))
+		return;
+	struct packet copy = slot_at(lab, p->cookie)->packet;
+
+	copy.lrh.vl = p->vl;
+	if (packet_encode(&copy, bytes, sizeof(bytes), &size) == HD_OK)
+		capture_write_packet(lab->capture, now, from_end ? 0 : 1, bytes,
+				     size);
+}
+
+void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
+{
+	when = later(when, lab->now);
+	if (when >= dev->alarm || !lab->sim)
+		return;
+	dev->alarm = when;
+	sim_timer(lab->sim, when, dev->host);
+}
+
+/* ---- the lab ---------------------------------------------------------------
+ */
+
+struct lab *lab_new(struct sim_build *build, const struct profile *profile)
+{
+	struct lab *lab = hd_alloc(1, sizeof(*lab));
+	const struct sim_setup *setup = &build->setup;
+
+	lab->build = build;
+	lab->profile = profile;
+	lab->free_slot = QP_NONE;
+	lab->device_of_node =
+		hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
+	lab->devices = hd_alloc(setup->n_nodes, sizeof(*lab->devices));
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		if (setup->nodes[i].kind != SIM_END ||
+		    setup->ports[setup->nodes[i].first_port + 1].peer ==
+			    SIM_NONE)
+			continue;
+		lab->device_of_node[i] = lab->n_devices;
+		device_init(&lab->devices[lab->n_devices], lab, lab->n_devices,
+			    i);
+		lab->n_devices++;
+	}
+	return lab;
+}
+
+void lab_free(struct lab *lab)
+{
+	for (size_t i = 0; i < lab->n_threads; i++) {
+		coroutine_free(lab->threads[i]->coroutine);
+		free(lab->threads[i]->requests);
+		free(lab->threads[i]);
+	}
+	for (uint32_t i = 0; i < lab->n_devices; i++)
+		device_fini(&lab->devices[i]);
+	for (uint32_t i = 0; i < lab->n_slots / SLOT_CHUNK; i++)
+		free(lab->slots[i]);
+	if (lab->sim)
+		sim_free(lab->sim);
+	free(lab->slots);
+	free(lab->threads);
+	free(lab->devices);
+	free(lab->device_of_node);
+	free(lab->groups);
+	free(lab->capture);
+	free(lab);
+}
+
+void lab_use_flows(struct lab *lab)
+{
+	lab->use_flows = true;
+}
+
+void lab_capture(struct lab *lab, FILE *stream)
+{
+	lab->capture = hd_alloc(1, sizeof(*lab->capture));
+	capture_begin(lab->capture, stream, true);
+}
+
+enum hd_status lab_capture_finish(struct lab *lab)
+{
+	return capture_finish(lab->capture);
+}
+
+uint32_t lab_hosts(const struct lab *lab)
+{
+	return lab->n_devices;
+}
+
+struct v_device *lab_device(struct lab *lab, uint32_t host)
+{
+	return &lab->devices[host];
+}
+
+const struct profile *lab_profile(const struct lab *lab)
+{
+	return lab->profile;
+}
+
+uint64_t lab_lost(const struct lab *lab)
+{
+	return lab->lost;
+}
+
+struct sim *lab_sim(struct lab *lab)
+{
+	return lab->sim;
+}
+
+enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
+			     struct diag *d, lid_t *out)
+{
+	struct subnet *subnet = &lab->build->subnet;
+	port_id *members = hd_alloc(n, sizeof(*members));
+
+	for (uint32_t i = 0; i < n; i++)
+		members[i] =
+			lab->build->setup.ports[lab->devices[hosts[i]].port]
+				.origin;
+	const struct mcast_group group = {
+		.method = MCAST_SHARED,
+		.source = TOPO_NONE,
+		.members = members,
+		.n_members = n,
+	};
+	enum hd_status status = mcast_add(subnet, &group, d);
+
+	free(members);
+	if (status != HD_OK)
+		return status;
+	*out = subnet->groups[subnet->n_groups - 1].mlid;
+	lab->groups = hd_grow(lab->groups, &lab->groups_cap, lab->n_groups + 1,
+			      sizeof(*lab->groups));
+	lab->groups[lab->n_groups++] = (struct lab_group){ *out, n };
+	return HD_OK;
+}
+
+static void make_sim(struct lab *lab)
+{
+	struct sim_build *b = lab->build;
+	struct sim_rules rules;
+	const struct sim_hooks hooks = {
+		.context = lab,
+		.delivered = on_delivered,
+		.timer = on_timer,
+		.sent = on_sent,
+		.ended = on_ended,
+		.granted = lab->capture ? on_granted : NULL,
+	};
+
+	sim_rules_init(&rules);
+	rules.injects = true;
+	rules.injects_bytes = 4096 + 128; /* all headers there are */
+	rules.flow_metrics = false;
+	rules.check_order = false;
+	lab->sim = sim_new(&b->setup, b->flows, lab->use_flows ? b->n_flows : 0,
+			   &rules);
+	sim_set_hooks(lab->sim, &hooks);
+}
+
+struct watching {
+	struct lab *lab;
+	sim_progress_fn *progress;
+	void *context;
+};
+
+static bool on_progress(void *context, const struct sim_progress *p)
+{
+	struct watching *w = context;
+
+	return w->lab->n_live > 0 &&
+	       (!w->progress || w->progress(w->context, p));
+}
+
+enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
+			 void *context)
+{
+	struct watching w = { lab, progress, context };
+
+	if (!lab->sim)
+		make_sim(lab);
+	run_ready(lab);
+	enum sim_state state = sim_run(lab->sim, NEVER, on_progress, &w);
+
+	if (lab->n_live == 0)
+		return LAB_DONE;
+	return state == SIM_PAUSED ? LAB_STOPPED : LAB_STUCK;
+}

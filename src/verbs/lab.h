@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_VERBS_LAB_H
+#define HD_VERBS_LAB_H
+
+/*
+ * A fabric with an adapter at every end port and programs that run on its
+ * hosts, all in the simulation's time.
+ *
+ *	struct lab *lab = lab_new(&build, &profile);
+ *	lab_spawn(lab, 0, ping, &mine);
+ *	lab_spawn(lab, 1, pong, &yours);
+ *	enum lab_outcome o = lab_run(lab, NULL, NULL);
+ *
+ * A program is a function that calls verbs (verbs.h) as on a real host. Each
+ * call takes the processor time that the profile gives it, on the clock of
+ * the program's thread. That clock may run ahead of the simulation for as long
+ * as the program only does things that take effect at its own time; where it
+ * looks at what others did, it waits for them. So a loop that polls is a
+ * single wait, and a run depends on nothing but its inputs.
+ *
+ * Threads are coroutines; each has a processor to itself. Build and profile
+ * are borrowed until lab_free.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/build.h"
+#include "sim/sim.h"
+#include "verbs/profile.h"
+
+struct lab;
+struct v_device;
+
+enum lab_outcome {
+	LAB_DONE,    /* every program has returned */
+	LAB_STUCK,   /* some wait for what will never come */
+	LAB_STOPPED, /* the progress callback said so */
+};
+
+struct lab *lab_new(struct sim_build *build, const struct profile *profile);
+void lab_free(struct lab *lab);
+
+/* Background traffic of the scenario: only if asked for, before lab_run. */
+void lab_use_flows(struct lab *lab);
+/* Every packet that an adapter sends or receives, as pcap; before lab_run. */
+void lab_capture(struct lab *lab, FILE *stream);
+HD_MUST_CHECK enum hd_status lab_capture_finish(struct lab *lab);
+
+uint32_t lab_hosts(const struct lab *lab);
+struct v_device *lab_device(struct lab *lab, uint32_t host);
+const struct profile *lab_profile(const struct lab *lab);
+
+/* Before lab_run, or from a program. */
+void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg);
+enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
+			 void *context);
+
+/* A multicast tree of these hosts, for UD; before lab_run. */
+HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab,
+					   const uint32_t *hosts, uint32_t n,
+					   struct diag *d, lid_t *out);
+
+/* Packets that switches and links lost, of those that adapters sent. */
+uint64_t lab_lost(const struct lab *lab);
+struct sim *lab_sim(struct lab *lab);
+
+/* ---- called by programs -------------------------------------------------- */
+
+/* The caller's clock; outside of programs the simulation's. */
+hd_time lab_now(const struct lab *lab);
+/* Computes for this long. */
+void lab_work(struct lab *lab, hd_time duration);
+/* Waits until the simulation has come to the caller's time. */
+void lab_settle(struct lab *lab);
+
+/* A counting semaphore between threads of one host. */
+struct v_semaphore;
+struct v_semaphore *v_semaphore_new(struct lab *lab);
+void v_semaphore_free(struct v_semaphore *s);
+void v_semaphore_post(struct v_semaphore *s);
+void v_semaphore_wait(struct v_semaphore *s);
+
+/* Waits until all `parties` programs of this lab are here. */
+void lab_barrier(struct lab *lab, uint32_t parties);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_VERBS_OBJECTS_H
+#define HD_VERBS_OBJECTS_H
+
+/* What verbs objects do when the adapter writes to them; private to verbs/. */
+
+#include "verbs/device.h"
+
+/* A completion that is in memory from `when` on. */
+void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when);
+void async_push(struct v_device *dev, const struct v_async_event *e);
+
+#endif

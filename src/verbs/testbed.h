@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_VERBS_TESTBED_H
+#define HD_VERBS_TESTBED_H
+
+/*
+ * What labs are made of, read once: a profile and the fabric that its adapters
+ * are on, the profile's own or that of a scenario file. Labs made from it start
+ * afresh each time.
+ *
+ *	struct testbed bed;
+ *	if (testbed_open("mt23108", NULL, &d, &bed) == HD_OK) {
+ *		struct lab *lab = lab_new(&bed.build, &bed.profile);
+ */
+
+#include "scenario/scenario.h"
+#include "verbs/lab.h"
+
+struct testbed {
+	struct profile profile;
+	struct strbuf text; /* of the scenario */
+	struct scenario scenario;
+	struct sim_build build;
+	bool has_flows; /* the scenario is the user's */
+};
+
+/* `path` NULL: the profile's fabric. Not to be moved afterwards. */
+HD_MUST_CHECK enum hd_status testbed_open(const char *profile, const char *path,
+					  struct diag *d, struct testbed *out);
+void testbed_close(struct testbed *bed);
+
+#endif
