@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -66,6 +67,7 @@ bool v_cq_overrun(const struct v_cq *cq)
 
 static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
 {
+	assert(c->size > 0);
 	if (c->tail - c->head == c->size) {
 		struct channel_event *more =
 			hd_alloc((size_t)c->size * 2, sizeof(*more));

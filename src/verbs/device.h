@@ -315,7 +315,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node);
 void device_fini(struct v_device *dev);
 /* A packet has arrived at the adapter's port. */
-void device_receive(struct v_device *dev, uint32_t slot);
+void device_receive(struct v_device *dev, uint32_t id);
 /* Its alarm rang. */
 void device_ring(struct v_device *dev);
 /* A packet of its own has started on the link. */
