@@ -22,6 +22,7 @@
 #define GROUP(member)     offsetof(struct scn_group, member)
 #define CLASS(member)     offsetof(struct scn_class, member)
 #define QPORT(member)     offsetof(struct scn_qos_port, member)
+#define TCLASS(member)    offsetof(struct scn_tclass, member)
 #define PARTITION(member) offsetof(struct scn_partition, member)
 #define TRAFFIC(member)   offsetof(struct scn_traffic, member)
 #define EVENT(member)     offsetof(struct scn_event, member)
@@ -472,6 +473,17 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.ports[].high_limit", SCHEMA_UINT, QPORT(high_limit),
 	  .initial = "same", .word = "same", .word_value = UINT64_MAX,
 	  .high = "255", .help = "as qos.high_limit" },
+	{ "qos.tclasses", SCHEMA_LIST, QOS(tclasses), .count = QOS(n_tclasses),
+	  .item_size = sizeof(struct scn_tclass),
+	  .help = "the SL that routers give to a TClass; the last that fits "
+		  "counts, and where none does the SL is the TClass modulo 16" },
+	{ "qos.tclasses[].tclass", SCHEMA_UINT, TCLASS(tclass), .high = "255",
+	  .help = "the TClass; a DSCP is 4 times its number" },
+	{ "qos.tclasses[].sl", SCHEMA_UINT, TCLASS(sl), .high = "15",
+	  .help = "the service level behind the router" },
+	{ "qos.tclasses[].subnet", SCHEMA_UINT, TCLASS(subnet),
+	  .initial = "all", .word = "all", .word_value = SCN_ALL_SUBNETS,
+	  .high = "65535", .help = "number of the subnet there, from 0" },
 	{ "qos.partitions", SCHEMA_LIST, QOS(partitions),
 	  .count = QOS(n_partitions), .item_size = sizeof(struct scn_partition),
 	  .help = "who may talk to whom, besides the default partition" },
@@ -523,6 +535,13 @@ const struct schema_row scenario_fields[] = {
 	{ "traffic[].sl", SCHEMA_UINT, TRAFFIC(sl), .initial = "auto",
 	  .word = "auto", .word_value = SCN_SL_AUTO, .high = "15",
 	  .help = "its service level; auto: that of its class, or 0" },
+	{ "traffic[].tclass", SCHEMA_UINT, TRAFFIC(tclass), .initial = "auto",
+	  .word = "auto", .word_value = SCN_TCLASS_SL, .high = "255",
+	  .help = "TClass of packets to other subnets; auto: as the SL" },
+	{ "traffic[].hop_limit", SCHEMA_UINT, TRAFFIC(hop_limit),
+	  .initial = "64", .high = "255",
+	  .help = "of packets to other subnets: one more than the routers "
+		  "they may pass" },
 	{ "traffic[].partition", SCHEMA_TEXT, TRAFFIC(partition),
 	  .optional = true,
 	  .help = "whose P_Key it uses; absent: the default partition" },

@@ -137,6 +137,15 @@ struct scn_qos_port {
 	uint64_t high_limit; /* UINT64_MAX: as everywhere */
 };
 
+#define SCN_ALL_SUBNETS UINT64_MAX
+
+/* What routers make of a TClass on the way into a subnet. */
+struct scn_tclass {
+	uint64_t tclass;
+	uint64_t sl;
+	uint64_t subnet; /* by number, or SCN_ALL_SUBNETS */
+};
+
 struct scn_partition {
 	char *name;
 	uint64_t key;
@@ -152,6 +161,8 @@ struct scn_qos {
 	uint64_t high_limit;
 	struct scn_qos_port *ports;
 	size_t n_ports;
+	struct scn_tclass *tclasses;
+	size_t n_tclasses;
 	struct scn_partition *partitions;
 	size_t n_partitions;
 	bool enforce; /* partitions, at switches */
@@ -183,6 +194,7 @@ enum scn_pattern {
 
 #define SCN_UNLIMITED UINT64_MAX
 #define SCN_SL_AUTO   UINT64_MAX
+#define SCN_TCLASS_SL UINT64_MAX
 
 /* How a row answers to congestion; SCN_CONTROL_SAME: as the run says. */
 enum scn_control {
@@ -202,9 +214,11 @@ struct scn_traffic {
 	char *hotspot;              /* hosts */
 	struct hd_ratio hot_share;
 	char *group;
-	char *file;           /* trace */
-	char *service;        /* a class, or NULL */
-	uint64_t sl;          /* or SCN_SL_AUTO */
+	char *file;      /* trace */
+	char *service;   /* a class, or NULL */
+	uint64_t sl;     /* or SCN_SL_AUTO */
+	uint64_t tclass; /* or SCN_TCLASS_SL: as the SL */
+	uint64_t hop_limit;
 	char *partition;      /* NULL: the default one */
 	uint64_t payload;     /* of a packet; of a whole message */
 	struct hd_rate rate;  /* of payload, per flow; 0: by load */

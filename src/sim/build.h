@@ -35,6 +35,7 @@ struct sim_build {
 	struct selector *selector;
 
 	struct sim_setup setup;
+	uint8_t grh_bytes;        /* that packets to other subnets have more */
 	uint32_t *port_of_origin; /* sim port per topology port; a host's or
 				   * a switch's; SIM_NONE if unplugged */
 	uint32_t *end_of_origin;  /* sim node of an end port, or SIM_NONE */
@@ -92,6 +93,8 @@ HD_MUST_CHECK enum hd_status sim_build_trace(struct sim_build *b, uint32_t row,
 HD_MUST_CHECK enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
 					     const struct selection *sources,
 					     struct diag *d);
+/* TClass of a packet of the row with that SL. */
+uint8_t sim_build_tclass(const struct scn_traffic *t, unsigned sl);
 /* A flow of the row from that host, with all but destinations and times. */
 struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 				    port_id source, port_id target);

@@ -60,7 +60,7 @@ static struct sim_interval make_interval(u128 num, u128 den)
 /* The mean gap between packets of a paced flow. */
 static struct sim_interval mean_interval(const struct sim_build *b,
 					 const struct scn_traffic *t,
-					 port_id source)
+					 port_id source, port_id target)
 {
 	if (t->rate.num)
 		return make_interval((u128)BITS_TIMES_PS * t->payload *
@@ -69,6 +69,10 @@ static struct sim_interval mean_interval(const struct sim_build *b,
 	const struct sim_port *port =
 		&b->setup.ports[b->port_of_origin[source]];
 	uint64_t wire = t->payload + b->scenario->fabric.overhead;
+
+	if (target != TOPO_NONE &&
+	    b->topo.ports[source].subnet != b->topo.ports[target].subnet)
+		wire += b->grh_bytes;
 	u128 num = (u128)BITS_TIMES_PS * wire * port->rate.den;
 	u128 den = port->rate.num;
 
@@ -91,9 +95,9 @@ static struct sim_interval scale(struct sim_interval mean, hd_time on,
 }
 
 static void set_pacing(struct sim_build *b, const struct scn_traffic *t,
-		       port_id source, struct sim_flow *f)
+		       port_id source, port_id target, struct sim_flow *f)
 {
-	struct sim_interval mean = mean_interval(b, t, source);
+	struct sim_interval mean = mean_interval(b, t, source, target);
 
 	f->interval = mean;
 	f->scv = t->scv;
@@ -141,6 +145,11 @@ static uint16_t key_of(const struct sim_build *b, const struct scn_traffic *t,
 	return key | 0x8000; /* who is no member may still try */
 }
 
+uint8_t sim_build_tclass(const struct scn_traffic *t, unsigned sl)
+{
+	return (uint8_t)(t->tclass == SCN_TCLASS_SL ? sl : t->tclass);
+}
+
 struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 				    port_id source, port_id target)
 {
@@ -174,9 +183,12 @@ struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 		.stop = t->stop == HD_TIME_NEVER ? 0 : t->stop,
 		.count = t->count == SCN_UNLIMITED ? 0 : t->count,
 	};
+	f->grh_bytes = b->grh_bytes;
+	f->tclass = sim_build_tclass(t, f->sl);
+	f->hop_limit = (uint8_t)t->hop_limit;
 	set_size(b->scenario, t->payload, f);
 	if (t->kind <= SCN_PARETO)
-		set_pacing(b, t, source, f);
+		set_pacing(b, t, source, target, f);
 	if (t->kind == SCN_MESSAGES && f->count == 0)
 		f->count = 1;
 	return f;

@@ -5,8 +5,10 @@
 #include "base/alloc.h"
 #include "sim/build.h"
 
-#define BLOCK      64
-#define MAX_BLOCKS 2048 /* the most that link credits can advertise */
+#define BLOCK        64
+#define GRH_BYTES    40
+#define OVERHEAD_GRH 66   /* all packets have one */
+#define MAX_BLOCKS   2048 /* the most that link credits can advertise */
 
 static uint64_t blocks_of(uint64_t bytes)
 {
@@ -14,11 +16,11 @@ static uint64_t blocks_of(uint64_t bytes)
 }
 
 /* A buffer in blocks (T1), large enough for the largest packet. */
-static enum hd_status buffer_blocks(const struct scenario *s, struct diag *d,
+static enum hd_status buffer_blocks(const struct sim_build *b, struct diag *d,
 				    const struct schema_amount *amount,
 				    const char *path, uint32_t *out)
 {
-	uint64_t largest = scenario_largest_packet(s);
+	uint64_t largest = scenario_largest_packet(b->scenario) + b->grh_bytes;
 	uint64_t blocks = amount->unit == SCN_PACKETS
 				  ? amount->value * blocks_of(largest)
 				  : amount->value / BLOCK;
@@ -26,7 +28,7 @@ static enum hd_status buffer_blocks(const struct scenario *s, struct diag *d,
 	if (amount->value > MAX_BLOCKS * BLOCK || blocks > MAX_BLOCKS)
 		blocks = MAX_BLOCKS;
 	if (blocks < blocks_of(largest))
-		return scenario_refuse(s, d, amount,
+		return scenario_refuse(b->scenario, d, amount,
 				       "%s: %llu blocks of 64 bytes cannot "
 				       "hold a packet of %llu bytes",
 				       path, (unsigned long long)blocks,
@@ -159,14 +161,14 @@ static enum hd_status set_ports(struct sim_build *b, struct diag *d)
 	const struct scn_fabric *f = &s->fabric;
 	uint32_t sw_in = 0, sw_out = 0, host_in = 0;
 	enum hd_status status =
-		buffer_blocks(s, d, &f->sw.input_buffer,
+		buffer_blocks(b, d, &f->sw.input_buffer,
 			      "fabric.switch.input_buffer", &sw_in);
 
 	if (status == HD_OK)
-		status = buffer_blocks(s, d, &f->host_buffer,
+		status = buffer_blocks(b, d, &f->host_buffer,
 				       "fabric.host.input_buffer", &host_in);
 	if (status == HD_OK && f->sw.queueing == SCN_CIOQ)
-		status = buffer_blocks(s, d, &f->sw.output_buffer,
+		status = buffer_blocks(b, d, &f->sw.output_buffer,
 				       "fabric.switch.output_buffer", &sw_out);
 	for (uint32_t i = 0; i < b->setup.n_ports && status == HD_OK; i++) {
 		struct sim_port *p = &b->setup.ports[i];
@@ -263,6 +265,41 @@ static void set_model(struct sim_build *b)
 	b->setup.subnet = &b->subnet;
 }
 
+/* R1, R4: what a GRH adds, and the SLs of TClasses. */
+static enum hd_status set_routers(struct sim_build *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	uint32_t n = b->subnet.n_subnets;
+
+	for (uint32_t i = 0; i < b->setup.n_nodes; i++) {
+		if (b->setup.nodes[i].kind == SIM_ROUTER &&
+		    b->scenario->fabric.overhead != OVERHEAD_GRH)
+			b->grh_bytes = GRH_BYTES;
+	}
+	if (q->n_tclasses == 0)
+		return HD_OK;
+	uint8_t(*sls)[256] = sim_build_keep(b, n, sizeof(*sls));
+
+	for (uint32_t i = 0; i < 256 * n; i++)
+		sls[i / 256][i % 256] = i % N_SLS;
+	for (size_t i = 0; i < q->n_tclasses; i++) {
+		const struct scn_tclass *t = &q->tclasses[i];
+
+		if (t->subnet != SCN_ALL_SUBNETS && t->subnet >= n)
+			return scenario_refuse(
+				b->scenario, d, &t->subnet,
+				"qos.tclasses[].subnet: no subnet %llu; the "
+				"fabric has %u, numbered from 0",
+				(unsigned long long)t->subnet, n);
+		for (uint32_t k = 0; k < n; k++) {
+			if (t->subnet == SCN_ALL_SUBNETS || t->subnet == k)
+				sls[k][t->tclass] = (uint8_t)t->sl;
+		}
+	}
+	b->setup.sl_of_tclass = (const uint8_t(*)[256])sls;
+	return HD_OK;
+}
+
 static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
 				 struct diag *d, struct sim_fault *out)
 {
@@ -322,19 +359,13 @@ enum hd_status sim_build_setup(struct sim_build *b, struct diag *d)
 	b->end_of_origin = hd_alloc(n, sizeof(*b->end_of_origin));
 	for (uint32_t i = 0; i < n; i++)
 		b->port_of_origin[i] = b->end_of_origin[i] = SIM_NONE;
-	for (node_id v = 0; v < b->topo.n_nodes; v++) {
-		if (b->topo.nodes[v].kind == NODE_ROUTER)
-			return scenario_refuse(
-				b->scenario, d, &b->scenario->fabric.topology,
-				"fabric.topology: '%s' is a router, which the "
-				"simulator does not have yet",
-				b->topo.nodes[v].name);
-	}
 	add_nodes(b);
 	plug(b);
 	set_model(b);
-	enum hd_status status = set_ports(b, d);
+	enum hd_status status = set_routers(b, d);
 
+	if (status == HD_OK)
+		status = set_ports(b, d);
 	if (status == HD_OK)
 		status = override_links(b, d);
 	if (status == HD_OK)

@@ -720,9 +720,10 @@ static const struct {
 	  "torus}\nqos: {classes: [{name: v, sl: 1}]}\n" ANY,
 	  "x.yaml:2:24: the routing engine 'torus' needs the SLs and lanes for "
 	  "itself; qos.sl2vl and qos.classes cannot be used with it" },
-	{ "fabric: {topology: {kind: routed}}\n" ANY,
-	  "x.yaml:1:27: fabric.topology: 'r-0' is a router, which the "
-	  "simulator does not have yet" },
+	{ "fabric: {topology: {kind: routed}}\n"
+	  "qos: {tclasses: [{tclass: 1, sl: 1, subnet: 2}]}\n" ANY,
+	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, "
+	  "numbered from 0" },
 	{ "fabric: {topology: not-there.net}\n" ANY,
 	  "x.yaml:1:20: fabric.topology.file: " },
 	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",

@@ -113,10 +113,15 @@ static enum hd_status read_line(struct trace *r, char *line)
 		return refuse(r, "source and destination are the same");
 	if (!sim_build_address(r->b, source, destination, &address))
 		return refuse(r, "there is no way to the destination");
-	if (address.target != TOPO_NONE)
-		return refuse(r, "the destination is in another subnet");
 	a.source = r->b->end_of_origin[source];
 	a.dlid = address.dlid;
+	if (address.target != TOPO_NONE) {
+		a.global = true;
+		a.target = address.target;
+		a.tclass = sim_build_tclass(r->t, a.sl);
+		a.hop_limit = (uint8_t)r->t->hop_limit;
+		a.bytes += r->b->grh_bytes;
+	}
 	r->packets =
 		hd_grow(r->packets, &r->cap, r->n + 1, sizeof(*r->packets));
 	r->sources = hd_grow(r->sources, &r->sources_cap, r->n + 1,

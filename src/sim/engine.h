@@ -122,9 +122,20 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when);
 void fifo_first(struct sim *s, struct packet *p);
 void fifo_ready(struct sim *s, struct lane *lane, struct packet *p);
 void slot_leave(struct sim *s, struct packet *p, hd_time when);
+/* Tells of a loss at the head's arrival. */
+void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
+	       uint32_t where, uint64_t *counter);
+/* The same for want of a route at `in_port`, and drops it. */
+void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port);
 /* A3: dropped at its head's arrival; its loss has been told. */
 void packet_drop(struct sim *s, struct packet *p);
 void packet_corrupt(struct sim *s, struct packet *p, uint32_t where);
+
+/* ---- router.c ---------------------------------------------------------- */
+
+/* R3, R4: a sound packet reaches a router. */
+void router_arrive(struct sim *s, const struct node *n, struct packet *p,
+		   uint32_t in_port);
 
 /* ---- crossbar.c -------------------------------------------------------- */
 
@@ -178,6 +189,8 @@ void metrics_init(struct sim *s);
 void metrics_fini(struct sim *s);
 void metrics_start(struct sim *s);
 void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes);
+/* Before that: this one goes to another subnet. */
+void metrics_made_global(struct sim *s, uint32_t flow);
 /* Delivered at `when` by port `where`; may lie in the future. */
 void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		      hd_time when);

@@ -78,6 +78,8 @@ struct sim_flow {
 	uint32_t bytes;      /* of a packet, LRH to VCRC (T1) */
 	uint32_t packets;    /* of a message, at least 1 */
 	uint32_t last_bytes; /* of a message's last packet; 0 = bytes */
+	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
+	uint8_t grh_bytes, tclass, hop_limit;
 
 	hd_time start;  /* first message of CBR, BURST, SATURATING */
 	hd_time stop;   /* nothing is made at or after; 0 = never stops */

@@ -214,6 +214,12 @@ void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes)
 	m->flows[flow].made_bytes += bytes;
 }
 
+void metrics_made_global(struct sim *s, uint32_t flow)
+{
+	if (is_measured(s, s->now))
+		s->metrics->flows[flow].made_global++;
+}
+
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
@@ -301,6 +307,9 @@ static void flow_delivered(struct sim *s, struct tally *t,
 
 	c->delivered++;
 	c->delivered_bytes += p->bytes;
+	if (unlikely(s->routers))
+		c->delivered_global +=
+			s->extras[packet_id(s, p)].target != TOPO_NONE;
 	if (s->rules.packets_per_flow &&
 	    c->delivered == s->rules.packets_per_flow)
 		t->flows_left--;
@@ -438,10 +447,17 @@ void packet_describe(struct sim *s, const struct packet *p,
 		.bytes = p->bytes,
 		.sl = p->sl,
 		.vl = p->vl,
+		.target = TOPO_NONE,
 	};
 	if (s->extras) {
-		out->source = s->extras[packet_id(s, p)].source;
-		out->cookie = s->extras[packet_id(s, p)].cookie;
+		const struct packet_extra *x = &s->extras[packet_id(s, p)];
+
+		out->source = x->source;
+		out->cookie = x->cookie;
+		out->target = x->target;
+		out->tclass = x->tclass;
+		out->hop_limit = x->hop_limit;
+		out->slid = x->slid;
 	} else if (p->flow < s->n_flows) {
 		out->source = s->flows[p->flow].source;
 	}
@@ -509,6 +525,7 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 		.xmit_constraint_errors = c->xmit_constraint_errors,
 		.rcv_constraint_errors = c->rcv_constraint_errors,
 		.vl15_dropped = c->vl15_dropped,
+		.hop_limit_exceeded = c->hop_limit_exceeded,
 		.link_lost = c->link_lost,
 		.updates_sent = c->updates_sent,
 	};

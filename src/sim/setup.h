@@ -78,6 +78,10 @@ struct sim_arrival {
 	uint32_t bytes; /* T1: all of it, LRH to VCRC */
 	uint8_t sl;
 	bool management; /* on VL15 */
+	/* To another subnet (R1): `dlid` is a router's, the rest in the GRH. */
+	bool global;
+	uint8_t tclass, hop_limit;
+	port_id target; /* the end port that is meant */
 };
 
 enum sim_fault_kind {
@@ -103,6 +107,8 @@ struct sim_setup {
 	struct sim_switch_model sw;
 	enum sim_arbiter arbiter; /* of every link, end ports' too */
 	enum sim_credits credits;
+	/* R4: [subnet number][TClass]; NULL: TClass modulo 16. */
+	const uint8_t (*sl_of_tclass)[256];
 
 	struct sim_fault *faults; /* by time */
 	uint32_t n_faults;
@@ -118,13 +124,15 @@ enum sim_fate {
 	SIM_LOST_NO_ROUTE,  /* A1 */
 	SIM_LOST_PARTITION, /* A2 */
 	SIM_LOST_VL15,      /* A4 */
+	SIM_LOST_HOPS,      /* R3 */
+	SIM_FATES
 };
 
 /*
  * One line of a run's record: a copy's end. `where` is the sim port at which
  * it ended: the destination's port, the receiving port of a loss on arrival,
  * the output port of a discard. `time` is the delivery, the head's arrival
- * for A1, A2, A4, F1, the fault's time for F3, the discard for F4, F5.
+ * for A1, A2, A4, F1, R3, the fault's time for F3, the discard for F4, F5.
  */
 struct sim_event_record {
 	uint32_t flow;
@@ -151,7 +159,8 @@ struct sim_counters {
 	uint64_t rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped;
-	uint64_t link_lost;    /* F3 */
+	uint64_t hop_limit_exceeded; /* R3 */
+	uint64_t link_lost;          /* F3 */
 	uint64_t updates_sent; /* exact mode, and delay mode with losses */
 };
 

@@ -64,7 +64,9 @@ static inline void test_fabric_setup(struct test_fabric *f,
 		bool is_end = n->kind == NODE_CA;
 
 		u->nodes[v] = (struct sim_node){
-			.kind = is_end ? SIM_END : SIM_SWITCH,
+			.kind = is_end                   ? SIM_END
+				: n->kind == NODE_SWITCH ? SIM_SWITCH
+							 : SIM_ROUTER,
 			.first_port = n->first_port,
 			.n_ports = n->n_ports,
 			.sw = f->subnet.switch_of_node[v],

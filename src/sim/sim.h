@@ -71,6 +71,10 @@ struct sim_packet {
 	uint32_t bytes;
 	uint8_t sl, vl;
 	uint32_t cookie; /* of sim_inject */
+	/* Of its GRH, if it goes to another subnet (R1); else TOPO_NONE. */
+	port_id target;
+	uint8_t tclass, hop_limit;
+	lid_t slid; /* of the router it comes from; 0: its source's */
 };
 
 /* Offers a packet at a.time >= now; a.flow and a.sequence are ignored. */
@@ -132,6 +136,7 @@ struct sim_group {
 struct sim_flow_counts {
 	uint64_t made, made_bytes; /* generated */
 	uint64_t delivered, delivered_bytes;
+	uint64_t made_global, delivered_global; /* to other subnets (R1) */
 	uint64_t lost;
 	uint64_t in_half; /* delivered within half of the period */
 	hd_time latency_sum;
@@ -158,8 +163,8 @@ struct sim_metrics {
 	uint64_t hops, events;
 	uint64_t made, made_bytes;
 	uint64_t delivered, delivered_bytes;
-	uint64_t lost[SIM_LOST_VL15 + 1]; /* by enum sim_fate */
-	struct histogram latency;         /* of all */
+	uint64_t lost[SIM_FATES]; /* by enum sim_fate */
+	struct histogram latency; /* of all */
 	struct histogram latency_sl[N_SLS];
 	struct interval mean_latency; /* ps */
 	struct sim_group *groups;

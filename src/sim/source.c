@@ -252,6 +252,31 @@ void packet_enter(struct sim *s, uint32_t id)
 	link_request(s, p->out);
 }
 
+/* Of a packet that would have `bytes` if it stayed in its subnet (R1). */
+static inline uint32_t global_bytes(const struct sim_flow *f,
+				    const struct sim_address *to,
+				    uint32_t bytes)
+{
+	return to->target == TOPO_NONE ? bytes : bytes + f->grh_bytes;
+}
+
+/* What few runs ask of a packet; those of a trace have a TClass each. */
+static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
+		       uint32_t flow, port_id target)
+{
+	const struct sim_arrival *a =
+		f->kind == SIM_TRACE ? &f->trace[s->sources[flow].place] : NULL;
+
+	s->extras[id] = (struct packet_extra){
+		.source = f->source,
+		.target = target,
+		.tclass = a ? a->tclass : f->tclass,
+		.hop_limit = a ? a->hop_limit : f->hop_limit,
+	};
+	if (target != TOPO_NONE)
+		metrics_made_global(s, flow);
+}
+
 static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 			struct sim_address to, unsigned sl)
 {
@@ -283,10 +308,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.flags = f->kind == SIM_SATURATING ? P_SOURCE : 0,
 	};
 	if (s->extras)
-		s->extras[id] = (struct packet_extra){
-			.source = f->source,
-			.target = to.target,
-		};
+		extra_init(s, id, f, flow, to.target);
 	metrics_made(s, flow, bytes);
 	packet_enter(s, id);
 }
@@ -300,15 +322,18 @@ static void message_emit(struct sim *s, uint32_t flow)
 
 	src->made++;
 	for (uint32_t i = 0; i + 1 < f->packets; i++)
-		packet_emit(s, flow, f->bytes, to, f->sl);
-	packet_emit(s, flow, last, to, f->sl);
+		packet_emit(s, flow, global_bytes(f, &to, f->bytes), to, f->sl);
+	packet_emit(s, flow, global_bytes(f, &to, last), to, f->sl);
 }
 
 static void trace_emit(struct sim *s, uint32_t flow)
 {
 	const struct sim_arrival *a =
 		&s->flows[flow].trace[s->sources[flow].place];
-	struct sim_address to = { .dlid = a->dlid, .target = TOPO_NONE };
+	struct sim_address to = {
+		.dlid = a->dlid,
+		.target = a->global ? a->target : TOPO_NONE,
+	};
 
 	s->sources[flow].made++;
 	packet_emit(s, flow, a->bytes, to, a->sl);
@@ -331,8 +356,9 @@ static void saturate(struct sim *s, uint32_t flow)
 	bool is_last = ++src->sent_of_message == packets;
 	if (is_last)
 		src->sent_of_message = 0;
-	packet_emit(s, flow,
-		    is_last && f->last_bytes ? f->last_bytes : f->bytes,
+	uint32_t bytes = is_last && f->last_bytes ? f->last_bytes : f->bytes;
+
+	packet_emit(s, flow, global_bytes(f, &src->current, bytes),
 		    src->current, f->sl);
 }
 
@@ -389,7 +415,9 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 	if (s->extras)
 		s->extras[id] = (struct packet_extra){
 			.source = a->source,
-			.target = TOPO_NONE,
+			.target = a->global ? a->target : TOPO_NONE,
+			.tclass = a->tclass,
+			.hop_limit = a->hop_limit,
 		};
 	return id;
 }

@@ -70,14 +70,15 @@ static void sl_add(struct sim *s, unsigned sl)
 
 static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 {
-	if (f->bytes > s->max_bytes)
-		s->max_bytes = f->bytes;
-	if (f->last_bytes > s->max_bytes)
-		s->max_bytes = f->last_bytes;
+	if (f->bytes + f->grh_bytes > s->max_bytes)
+		s->max_bytes = f->bytes + f->grh_bytes;
+	if (f->last_bytes + f->grh_bytes > s->max_bytes)
+		s->max_bytes = f->last_bytes + f->grh_bytes;
 	*vl15 = *vl15 || f->management;
 	sl_add(s, f->sl & 15);
-	/* The routes may choose any. */
-	for (unsigned sl = 0; s->setup->subnet->sl_of_path && sl < N_SLS; sl++)
+	/* The routes and routers may choose any. */
+	for (unsigned sl = 0;
+	     (s->routers || s->setup->subnet->sl_of_path) && sl < N_SLS; sl++)
 		sl_add(s, sl);
 	for (size_t i = 0; i < f->n_trace; i++) {
 		if (f->trace[i].bytes > s->max_bytes)
@@ -303,17 +304,20 @@ static void node_init(struct sim *s, uint32_t id)
 		n->vl_of_sl = sl2vl_of(sub, sp->origin)->vl;
 		return;
 	}
+	n->low = s->links[n->first_port].peer == NONE;
+	ports_survey(s, n);
+	s->wide = s->wide || n->n_in > 64;
+	if (sn->kind == SIM_ROUTER) {
+		n->lft = sub->lft; /* empty: not plain */
+		return;
+	}
 	n->switch_id = sn->sw;
 	n->lft = &sub->lft[(size_t)sn->sw * sub->lft_stride];
 	n->lft_len = sub->lft_stride;
 	n->subnet =
 		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
-	n->low = s->links[n->first_port].peer == NONE;
 	n->vl_of_sl = common_sl2vl(s, n);
-	ports_survey(s, n);
-	n->plain = n->vl_of_sl && n->vls && !n->enforces &&
-		   sn->kind == SIM_SWITCH && lft_is_sound(s, n);
-	s->wide = s->wide || n->n_in > 64;
+	n->plain = n->vl_of_sl && n->vls && !n->enforces && lft_is_sound(s, n);
 }
 
 /* Could packets of two input lanes meet on one output lane? */
@@ -411,7 +415,7 @@ static void features_init(struct sim *s)
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
 	updates_init(s);
 	faults_init(s);
-	if (s->hoq || s->rules.injects)
+	if (s->hoq || s->rules.injects || s->routers)
 		s->extras = hd_alloc(1, sizeof(*s->extras));
 }
 
@@ -463,6 +467,8 @@ struct sim *state_new(const struct sim_setup *setup,
 	s->exact = setup->credits == SIM_CREDITS_EXACT;
 	/* No input can feed more outputs than there are. */
 	s->n_readers = sw->readers <= UINT8_MAX ? sw->readers : 0;
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		s->routers = s->routers || setup->nodes[i].kind == SIM_ROUTER;
 	eventq_init(&s->q);
 	sizes_init(s);
 	ports_init(s);

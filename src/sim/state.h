@@ -130,7 +130,10 @@ struct packet {
 /* What only some runs need to know of a packet; same index. */
 struct packet_extra {
 	uint32_t cookie, source;
+	/* R1; TOPO_NONE within a subnet, else the GRH's and last router's. */
 	port_id target;
+	uint8_t tclass, hop_limit;
+	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
 };
 
@@ -238,7 +241,7 @@ struct reader {
 struct cold_counters {
 	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
-	uint64_t vl15_dropped, link_lost, updates_sent;
+	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, updates_sent;
 	/* Sent by the far end and not received. */
 	uint64_t missed_bytes, missed_packets, missed_bytes_sl[16];
 };
@@ -356,6 +359,7 @@ struct sim {
 	uint32_t n_readers;                  /* 0 = no limit */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
+	bool routers;    /* there are some */
 	bool simple;     /* see hop.h */
 	bool to_the_end; /* even if nothing is left to do */
 

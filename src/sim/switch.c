@@ -5,8 +5,8 @@
 
 /* ---- drops ------------------------------------------------------------- */
 
-static void lost_at_head(struct sim *s, const struct packet *p,
-			 enum sim_fate fate, uint32_t where, uint64_t *counter)
+void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
+	       uint32_t where, uint64_t *counter)
 {
 	struct sim_event_record e = {
 		.flow = p->flow,
@@ -29,8 +29,7 @@ void packet_drop(struct sim *s, struct packet *p)
 
 void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 {
-	lost_at_head(s, p, SIM_LOST_CORRUPT, where,
-		     &s->counts[where].rcv_errors);
+	head_lost(s, p, SIM_LOST_CORRUPT, where, &s->counts[where].rcv_errors);
 	if (p->head <= s->horizon)
 		packet_missed(s, p->up, p);
 	packet_drop(s, p);
@@ -70,25 +69,25 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 		return true;
 	if (n->enforces && pkeys_of(s, port)->enforce_out &&
 	    !pkey_passes(pkeys_of(s, port), p->pkey)) {
-		lost_at_head(s, p, SIM_LOST_PARTITION, port,
-			     &s->counts[port].xmit_constraint_errors);
+		head_lost(s, p, SIM_LOST_PARTITION, port,
+			  &s->counts[port].xmit_constraint_errors);
 		return false;
 	}
 	const struct sl2vl *map =
 		sl2vl_at(s->setup->subnet, n->switch_id, p->in, out);
 	if (map->vl[p->sl] >= s->setup->ports[port].vls) {
-		lost_at_head(s, p, SIM_LOST_DISCARD, port,
-			     &s->counts[port].xmit_discards);
+		head_lost(s, p, SIM_LOST_DISCARD, port,
+			  &s->counts[port].xmit_discards);
 		return false;
 	}
 	p->out_vl = map->vl[p->sl];
 	return true;
 }
 
-static void no_route(struct sim *s, struct packet *p, uint32_t in_port)
+void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
 {
-	lost_at_head(s, p, SIM_LOST_NO_ROUTE, in_port,
-		     &s->counts[in_port].rcv_relay_errors);
+	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port,
+		  &s->counts[in_port].rcv_relay_errors);
 	packet_drop(s, p);
 }
 
@@ -155,7 +154,7 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 	uint32_t id = packet_id(s, p);
 
 	if (!has_output(s, n, p, outs, mft->words)) {
-		no_route(s, p, in_port);
+		head_unrouted(s, p, in_port);
 		return;
 	}
 	copies_make(s, n, id, outs, mft->words);
@@ -210,11 +209,15 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		packet_corrupt(s, p, in_port);
 		return;
 	}
+	if (n->kind == SIM_ROUTER) {
+		router_arrive(s, n, p, in_port);
+		return;
+	}
 	if (n->enforces && p->vl != VL_MANAGEMENT &&
 	    pkeys_of(s, in_port)->enforce_in &&
 	    !pkey_passes(pkeys_of(s, in_port), p->pkey)) {
-		lost_at_head(s, p, SIM_LOST_PARTITION, in_port,
-			     &s->counts[in_port].rcv_constraint_errors);
+		head_lost(s, p, SIM_LOST_PARTITION, in_port,
+			  &s->counts[in_port].rcv_constraint_errors);
 		packet_drop(s, p);
 		return;
 	}
@@ -224,7 +227,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	}
 	unsigned out = p->dlid < n->lft_len ? n->lft[p->dlid] : LFT_NO_PORT;
 	if (out == LFT_NO_PORT || !is_output(s, n, out))
-		no_route(s, p, in_port);
+		head_unrouted(s, p, in_port);
 	else if (!copy_allowed(s, n, p, out))
 		packet_drop(s, p);
 	else

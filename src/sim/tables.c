@@ -29,8 +29,6 @@ void sim_flow_name(const struct sim_build *b, uint32_t flow, struct strbuf *out)
 static void count_flows(const struct sim_build *b, const struct sim_metrics *m,
 			struct sim_row *rows)
 {
-	uint64_t overhead = b->scenario->fabric.overhead;
-
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
 		struct sim_row *row = &rows[b->flows[i].row];
@@ -41,11 +39,8 @@ static void count_flows(const struct sim_build *b, const struct sim_metrics *m,
 		row->expected += c->made * copies;
 		row->delivered += c->delivered;
 		row->lost += c->lost;
-		row->made_payload +=
-			findings_payload(c->made_bytes, c->made, overhead) *
-			copies;
-		row->delivered_payload += findings_payload(
-			c->delivered_bytes, c->delivered, overhead);
+		row->made_payload += findings_made(b, c, i) * copies;
+		row->delivered_payload += findings_delivered(b, c, i);
 	}
 }
 
@@ -187,7 +182,7 @@ static uint64_t all_lost(const struct sim_metrics *m)
 {
 	uint64_t lost = 0;
 
-	for (unsigned i = SIM_DELIVERED + 1; i <= SIM_LOST_VL15; i++)
+	for (unsigned i = SIM_DELIVERED + 1; i < SIM_FATES; i++)
 		lost += m->lost[i];
 	return lost;
 }
@@ -327,13 +322,14 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 		[SIM_LOST_NO_ROUTE] = "no route",
 		[SIM_LOST_PARTITION] = "foreign partition",
 		[SIM_LOST_VL15] = "no room on VL15",
+		[SIM_LOST_HOPS] = "hop limit exceeded at a router",
 	};
 	struct table *t;
 
 	if (!all_lost(f->metrics))
 		return;
 	t = results_table(r, "losses", "why packets were lost", loss_columns);
-	for (unsigned i = SIM_DELIVERED + 1; i <= SIM_LOST_VL15; i++) {
+	for (unsigned i = SIM_DELIVERED + 1; i < SIM_FATES; i++) {
 		if (!f->metrics->lost[i])
 			continue;
 		table_put_text(t, reasons[i]);

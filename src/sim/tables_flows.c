@@ -139,7 +139,6 @@ void findings_flows(const struct sim_findings *f, struct results *r)
 {
 	const struct sim_build *b = f->build;
 	const struct sim_metrics *m = f->metrics;
-	uint64_t overhead = b->scenario->fabric.overhead;
 	struct table *t = results_table(r, "flows", "what became of each flow",
 					flow_columns);
 
@@ -149,15 +148,12 @@ void findings_flows(const struct sim_findings *f, struct results *r)
 
 		table_put_uint(t, i);
 		put_flow_ends(b, i, t);
-		table_put_real(t, findings_gbps((double)findings_payload(
-							c->made_bytes, c->made,
-							overhead) *
+		table_put_real(t, findings_gbps((double)findings_made(b, c, i) *
 							b->flow_copies[i],
 						findings_seconds(m)));
-		table_put_real(t, findings_gbps((double)findings_payload(
-							c->delivered_bytes,
-							c->delivered, overhead),
-						findings_seconds(m)));
+		table_put_real(
+			t, findings_gbps((double)findings_delivered(b, c, i),
+					 findings_seconds(m)));
 		table_put_uint(t, c->delivered);
 		table_put_uint(t, c->lost);
 		table_put_real(t, c->delivered ? (double)c->latency_sum /

@@ -16,10 +16,22 @@ static inline double findings_gbps(double bytes, double time)
 	return time > 0 ? bytes * 8 / time / 1e9 : 0;
 }
 
-static inline uint64_t findings_payload(uint64_t bytes, uint64_t packets,
-					uint64_t overhead)
+/* Bytes of payload that flow `i` made, and of it delivered. */
+static inline uint64_t findings_made(const struct sim_build *b,
+				     const struct sim_flow_counts *c,
+				     uint32_t i)
 {
-	return bytes - packets * overhead;
+	return c->made_bytes - c->made * b->scenario->fabric.overhead -
+	       c->made_global * b->flows[i].grh_bytes;
+}
+
+static inline uint64_t findings_delivered(const struct sim_build *b,
+					  const struct sim_flow_counts *c,
+					  uint32_t i)
+{
+	return c->delivered_bytes -
+	       c->delivered * b->scenario->fabric.overhead -
+	       c->delivered_global * b->flows[i].grh_bytes;
 }
 
 /* A percentile, or nothing if there was no packet. */

@@ -128,6 +128,7 @@ static void on_ended(void *context, const struct sim_event_record *e)
 		[SIM_LOST_NO_ROUTE] = "no-route",
 		[SIM_LOST_PARTITION] = "foreign-partition",
 		[SIM_LOST_VL15] = "no-room",
+		[SIM_LOST_HOPS] = "hop-limit",
 	};
 	struct sim_watch *w = context;
 

@@ -93,6 +93,23 @@ cp out unicast.json
 claim unicast "78 links on their own" '
 	one("summary").packets == 15 and one("summary")["packet-hops"] == 78'
 
+# Bulk fills the router's cable, but for voice and what strays; the stray ones
+# end there. The router gives out other SLs, so other lanes, than it gets.
+run two-subnets 0
+claim two-subnets "a probe through 2 switches and a router takes 407.2 ns" '
+	(row("traffic"; "probe").max * 10000 | round) == 4072'
+claim two-subnets "voice passes bulk" '
+	row("traffic"; "voice").max < row("traffic"; "bulk").p50 and
+	row("traffic"; "voice").lost == 0'
+claim two-subnets "SLs 1 and 0 here are lanes 3 and 2 there" '
+	[.tables["port lanes"].rows[] | select(.port == "s-0:2").VL] == [0, 1]
+	and
+	[.tables["port lanes"].rows[] | select(.port == "r-0:2").VL] == [2, 3]'
+claim two-subnets "what strays ends at the router" '
+	row("traffic"; "stray").packets == 0 and
+	.tables.losses.rows == [{reason: "hop limit exceeded at a router",
+		packets: row("traffic"; "stray").lost}]'
+
 run link-failure 0
 claim link-failure "some are lost, and only for this reason" '
 	one("summary").lost > 0 and

@@ -92,6 +92,7 @@ static const char *const fates[] = {
 	[SIM_LOST_NO_ROUTE] = "without a route",
 	[SIM_LOST_PARTITION] = "refused by partition",
 	[SIM_LOST_VL15] = "lost for want of VL15 space",
+	[SIM_LOST_HOPS] = "dropped by its hop limit",
 };
 
 #define COUNTER(name)                                         \
@@ -122,6 +123,7 @@ static const struct {
 	COUNTER(xmit_constraint_errors),
 	COUNTER(rcv_constraint_errors),
 	COUNTER(vl15_dropped),
+	COUNTER(hop_limit_exceeded),
 	COUNTER(link_lost),
 	COUNTER(updates_sent),
 };

@@ -51,14 +51,14 @@ struct coll_result {
 	struct coll_pair *lacking;
 	size_t n_lacking, lacking_cap;
 
-	uint64_t messages;     /* (source, member) pairs */
-	uint64_t packets;      /* expected at members */
-	uint64_t delivered;    /* of these, each counted once */
-	uint64_t duplicates;   /* copies beyond the first */
-	uint64_t strays;       /* copies at ports that are no members */
-	uint64_t reordered;    /* packets that came before an earlier one */
-	uint64_t out_of_order; /* within one VL: must be 0 */
-	uint64_t lost[SIM_LOST_VL15 + 1]; /* copies, by enum sim_fate */
+	uint64_t messages;        /* (source, member) pairs */
+	uint64_t packets;         /* expected at members */
+	uint64_t delivered;       /* of these, each counted once */
+	uint64_t duplicates;      /* copies beyond the first */
+	uint64_t strays;          /* copies at ports that are no members */
+	uint64_t reordered;       /* packets that came before an earlier one */
+	uint64_t out_of_order;    /* within one VL: must be 0 */
+	uint64_t lost[SIM_FATES]; /* copies, by enum sim_fate */
 	uint64_t hops;
 	uint32_t n_mlids;
 };

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "subnet/router.h"
+#include "sim/engine.h"
+
+/* R4: the SL in the subnet that router port `out` (of the topology) leads to.
+ */
+static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
+		       port_id out, lid_t dlid)
+{
+	const struct subnet *subnet = s->setup->subnet;
+	unsigned sl = x->tclass % N_SLS;
+
+	if (s->setup->sl_of_tclass)
+		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet]
+					   [x->tclass];
+	if (subnet->sl_of_path)
+		sl = path_sl(subnet, out, dlid, (uint8_t)sl);
+	return sl & 15u;
+}
+
+void router_arrive(struct sim *s, const struct node *n, struct packet *p,
+		   uint32_t in_port)
+{
+	const struct subnet *subnet = s->setup->subnet;
+	struct packet_extra *x = &s->extras[packet_id(s, p)];
+	node_id router = s->setup->nodes[s->setup->ports[in_port].node].node;
+	port_id origin = TOPO_NONE;
+	lid_t dlid = 0;
+
+	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
+	    x->target == TOPO_NONE ||
+	    !router_forward(subnet, router, x->target, &origin, &dlid)) {
+		head_unrouted(s, p, in_port);
+		return;
+	}
+	if (x->hop_limit <= 1) {
+		head_lost(s, p, SIM_LOST_HOPS, in_port,
+			  &s->counts[in_port].hop_limit_exceeded);
+		packet_drop(s, p);
+		return;
+	}
+	uint32_t out = n->first_port + subnet->topo->ports[origin].number;
+	unsigned sl = new_sl(s, x, origin, dlid);
+	unsigned vl = sl2vl_of(subnet, origin)->vl[sl];
+
+	x->hop_limit--;
+	if (vl >= s->setup->ports[out].vls) {
+		head_lost(s, p, SIM_LOST_DISCARD, out,
+			  &s->counts[out].xmit_discards);
+		packet_drop(s, p);
+		return;
+	}
+	x->slid = subnet->lid_of_port[origin];
+	p->dlid = dlid;
+	p->sl = sl & 15u;
+	p->out = out;
+	p->out_vl = (uint8_t)vl;
+	copy_place(s, p);
+}
