@@ -16,7 +16,7 @@ knows() {
 	verbs) echo transport sim ;;
 	bench) echo verbs ;;
 	report) echo measure ;;
-	paper) echo bench ;;
+	paper) echo bench report ;;
 	cli) echo paper report ;;
 	*) echo "layers: no row for src/$1" >&2 && return 1 ;;
 	esac

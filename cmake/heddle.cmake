@@ -146,3 +146,17 @@ function(hd_fuzz name)
   target_link_libraries(fuzz_${name} PRIVATE ${ARGN})
   add_dependencies(fuzzers fuzz_${name})
 endfunction()
+
+# hd_embed(<out.c> <array> <struct> <header> <file>...)
+# Files as a C array of that struct: { name seen from the source, bytes, len }.
+function(hd_embed out array type header)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${out}.list)
+  list(JOIN ARGN "\n" lines)
+  file(GENERATE OUTPUT ${list} CONTENT "${lines}\n")
+  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_CURRENT_BINARY_DIR}/${out}
+      -DNAME=${array} -DTYPE=${type} -DHEADER=${header}
+      -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${list}
+      -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${ARGN} ${list} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+endfunction()

@@ -27,6 +27,7 @@ extern const struct command command_sim;
 extern const struct command command_mcast;
 extern const struct command command_mcast_compare;
 extern const struct command command_mcast_figures;
+extern const struct command command_paper;
 extern const struct command command_report;
 
 #endif

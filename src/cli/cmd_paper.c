@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "paper/review.h"
+#include "report/database.h"
+
+struct values {
+	struct common_options common;
+	bool quick;
+	uint64_t jobs;
+};
+
+static const struct option run_options[] = {
+	{ .name = "quick",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct values, quick),
+	  .help = "smaller fabrics and shorter runs where there are such: "
+		  "minutes for all of it instead of hours" },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, jobs),
+	  .value = "N",
+	  .initial = "0",
+	  .high = 1024,
+	  .help = "experiments to run at once; 0 is one per core. Results do "
+		  "not depend on it" },
+	{ .name = NULL },
+};
+
+/* The experiments that the words name; all of them without any. */
+static enum hd_status choose(struct paper_review *s, int n, char **names,
+			     struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (n == 0)
+		return review_add(s, "all", d);
+	for (int i = 0; i < n && status == HD_OK; i++)
+		status = review_add(s, names[i], d);
+	return status;
+}
+
+/* ---- list --------------------------------------------------------------- */
+
+static int run_list(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct diag d = { .status = HD_OK };
+	struct paper_catalogue c;
+	struct paper_review s;
+	int n, status;
+
+	if (!command_parse(self, &v, argc, argv, &n, &status))
+		return status;
+	if (catalogue_init(&c, &d) != HD_OK) {
+		catalogue_fini(&c);
+		return command_refuse(&d);
+	}
+	review_init(&s, &c, false);
+	if (choose(&s, n, argv, &d) == HD_OK) {
+		struct results *r = results_new("paper list");
+
+		review_list(&s, r);
+		status = output_results(&v.common, r, true);
+	} else {
+		status = command_refuse(&d);
+	}
+	review_fini(&s);
+	catalogue_fini(&c);
+	return status;
+}
+
+/* ---- run, all ----------------------------------------------------------- */
+
+struct bar {
+	struct progress progress;
+	double done;
+};
+
+static void tick(void *context, const struct paper_job *job)
+{
+	struct bar *bar = context;
+
+	(void)job;
+	bar->done += 1;
+	progress_show(&bar->progress, bar->done);
+}
+
+/* Every job's series and its comparison, as a run of its own. */
+static enum hd_status keep(const struct paper_review *s, const char *db,
+			   struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
+		if (!s->jobs[i].results)
+			continue;
+		review_annotate(s, i);
+		status = database_append(db, s->jobs[i].results, d);
+	}
+	return status;
+}
+
+static int review(struct values *v, struct paper_review *s, const char *name)
+{
+	struct diag d = { .status = HD_OK };
+	struct bar bar = { .done = 0 };
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	char program[4096];
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (len < 0) {
+		diag_fail(&d, HD_ERR_ENV,
+			  "/proc is not there: cannot find "
+			  "this program to run it");
+		return command_refuse(&d);
+	}
+	program[len] = '\0';
+	progress_begin(&bar.progress, &v->common, "experiments",
+		       (double)s->n_jobs);
+	struct paper_runner runner = {
+		.program = program,
+		.at_once = v->jobs ? (unsigned)v->jobs
+				   : (unsigned)(cores > 0 ? cores : 1),
+		.tick = tick,
+		.context = &bar,
+	};
+	enum hd_status status = review_run(s, &runner, &d);
+
+	progress_end(&bar.progress);
+	struct results *r = results_new(name);
+	bool same = status == HD_OK && review_tables(s, r);
+
+	if (!v->common.db)
+		v->common.db = DATABASE_DEFAULT;
+	if (status == HD_OK)
+		status = keep(s, v->common.db, &d);
+	if (status != HD_OK) {
+		results_free(r);
+		return command_refuse(&d);
+	}
+	results_remark(r,
+		       "series and comparisons are in %s: 'heddle report "
+		       "--db %s --html papers.html' draws them",
+		       v->common.db, v->common.db);
+	return output_results(&v->common, r, same);
+}
+
+static int run_named(const struct command *self, int argc, char **argv,
+		     bool all)
+{
+	struct values v = { 0 };
+	struct diag d = { .status = HD_OK };
+	struct paper_catalogue c;
+	struct paper_review s;
+	int n, status;
+
+	if (!command_parse(self, &v, argc, argv, &n, &status))
+		return status;
+	if (all && n)
+		return command_usage(self, "'%s' is too much: it runs all",
+				     argv[0]);
+	if (!all && !n)
+		return command_usage(self, "which? 'heddle paper list' shows "
+					   "them");
+	if (catalogue_init(&c, &d) != HD_OK) {
+		catalogue_fini(&c);
+		return command_refuse(&d);
+	}
+	review_init(&s, &c, v.quick);
+	if (choose(&s, n, argv, &d) == HD_OK)
+		status = review(&v, &s, self->name);
+	else
+		status = command_refuse(&d);
+	review_fini(&s);
+	catalogue_fini(&c);
+	return status;
+}
+
+static int run_some(const struct command *self, int argc, char **argv)
+{
+	return run_named(self, argc, argv, false);
+}
+
+static int run_all(const struct command *self, int argc, char **argv)
+{
+	return run_named(self, argc, argv, true);
+}
+
+/* ---- the commands ------------------------------------------------------- */
+
+static const struct example list_examples[] = {
+	{ "heddle paper list", "everything, with its state" },
+	{ "heddle paper list 002 004/fig4.5", "of some" },
+	{ NULL, NULL },
+};
+
+static const struct command command_paper_list = {
+	.name = "paper list",
+	.summary = "published tables, figures and claims, and their state",
+	.arguments = "[PAPER | ID]...",
+	.description =
+		"Shows every table, figure and tested claim of the five papers: how long\n"
+		"it takes, and its state: matched (to all published digits, or the claim\n"
+		"holds), within tolerance (the stated one), refuted, or not reproducible,\n"
+		"with the reason.\n",
+	.examples = list_examples,
+	.run = run_list,
+};
+
+static const struct example run_examples[] = {
+	{ "heddle paper run 000/table1", "one table, ours beside theirs" },
+	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
+	{ NULL, NULL },
+};
+
+static const struct command command_paper_run = {
+	.name = "paper run",
+	.summary = "some of them, ours beside theirs",
+	.arguments = "PAPER | ID ...",
+	.description =
+		"Runs the commands behind the experiments and compares. Exit status 1 if a\n"
+		"verdict is not the recorded one. Series and comparisons are added to the\n"
+		"database heddle.db, or that of --db, from which 'heddle report' draws.\n",
+	.options = run_options,
+	.examples = run_examples,
+	.run = run_some,
+};
+
+static const struct example all_examples[] = {
+	{ "heddle paper all --quick", "everything, quickly" },
+	{ "heddle paper all --db papers.db -o papers.csv",
+	  "everything in full, as a table" },
+	{ NULL, NULL },
+};
+
+static const struct command command_paper_all = {
+	.name = "paper all",
+	.summary = "all of them",
+	.arguments = "",
+	.description =
+		"Runs every experiment that can be run; see 'heddle paper run'.\n",
+	.options = run_options,
+	.examples = all_examples,
+	.run = run_all,
+};
+
+static const struct command *const subcommands[] = {
+	&command_paper_list,
+	&command_paper_run,
+	&command_paper_all,
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "heddle paper list", "what there is" },
+	{ "heddle paper all --quick", "all of it in minutes" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper = {
+	.name = "paper",
+	.summary = "published tables and figures, ours beside theirs",
+	.arguments = "",
+	.description =
+		"Every table, figure and tested claim of the five papers behind Heddle, as\n"
+		"data: a command of ours, the published value, the tolerance.\n",
+	.examples = examples,
+	.subcommands = subcommands,
+};
