@@ -22,7 +22,7 @@ struct values {
 	unsigned mode, order, pick;
 	bool weighted;
 	struct hd_ratio reservable;
-	uint64_t packet;
+	uint64_t packet, least;
 	hd_time propagation, routing, arbitration;
 };
 
@@ -54,7 +54,8 @@ static const struct option options[] = {
 	{ .name = "weighted",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct values, weighted),
-	  .help = "DB by its weights in the low table, not by priority" },
+	  .help = "lanes as the ports' arbitration tables have them, not by "
+		  "class and priority" },
 	{ .name = "reservable",
 	  .kind = OPT_RATIO,
 	  .offset = offsetof(struct values, reservable),
@@ -67,6 +68,12 @@ static const struct option options[] = {
 	  .value = "SIZE",
 	  .initial = "2074",
 	  .help = "the largest packet on the wire" },
+	{ .name = "least",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, least),
+	  .value = "SIZE",
+	  .initial = "0",
+	  .help = "the smallest packet of the flows; 0: all are the largest" },
 	{ .name = "propagation",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, propagation),
@@ -104,6 +111,7 @@ static const struct column hop_columns[] = {
 	{ "bucket", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "grouped", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "periodic", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "buffer", "B", VALUE_REAL, ORIGIN_COMPUTED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
@@ -163,6 +171,18 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 	return HD_OK;
 }
 
+/* Last of all, what the next switch must hold; a host holds nothing back. */
+static void put_buffer(struct table *t, const struct run *r, uint32_t flow,
+		       uint32_t hop, const double *buffer)
+{
+	const struct path *path = &r->blrm.flows[flow].path;
+
+	if (hop + 1 < path->n_hops)
+		table_put_real(t, ceil(buffer[path->port[hop]]));
+	else
+		table_put_none(t);
+}
+
 static void put_hop(struct table *t, const struct run *r, uint32_t flow,
 		    uint32_t hop, double *const delay[BOUND_MODES])
 {
@@ -184,20 +204,24 @@ static void show_hops(const struct run *r)
 			      "at most this long at each port", hop_columns);
 	uint32_t n = blrm_hops(&r->blrm), k = 0;
 	double *delay[BOUND_MODES], *at[BOUND_MODES];
+	double *buffer = hd_alloc(r->fabric.topo.n_ports, sizeof(*buffer));
 
 	for (unsigned m = 0; m < BOUND_MODES; m++)
 		delay[m] = hd_alloc(n, sizeof(double));
 	blrm_bounds(&r->blrm, delay);
+	blrm_buffers(&r->blrm, delay[r->v.mode], buffer);
 	for (uint32_t f = 0; f < r->blrm.n_flows; f++) {
 		for (uint32_t h = 0; h < r->blrm.flows[f].path.n_hops;
 		     h++, k++) {
 			for (unsigned m = 0; m < BOUND_MODES; m++)
 				at[m] = delay[m] + k;
 			put_hop(t, r, f, h, at);
+			put_buffer(t, r, f, h, buffer);
 		}
 	}
 	for (unsigned m = 0; m < BOUND_MODES; m++)
 		free(delay[m]);
+	free(buffer);
 }
 
 static enum hd_status work(struct run *r, const char *path, struct diag *d)
@@ -255,8 +279,8 @@ static int run(const struct command *self, int argc, char **argv)
 			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
 		return command_refuse(&d);
 	}
-	if (r.v.packet == 0 || r.v.packet > 8192 || r.v.reservable.num == 0 ||
-	    r.v.reservable.num > r.v.reservable.den)
+	if (r.v.packet == 0 || r.v.packet > 8192 || r.v.least > r.v.packet ||
+	    r.v.reservable.num == 0 || r.v.reservable.num > r.v.reservable.den)
 		return command_usage(
 			self,
 			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%");
@@ -268,6 +292,7 @@ static int run(const struct command *self, int argc, char **argv)
 		.weighted = r.v.weighted,
 		.reservable = r.v.reservable,
 		.max_packet = (uint32_t)r.v.packet,
+		.min_packet = (uint32_t)r.v.least,
 		.propagation = r.v.propagation,
 		.routing = r.v.routing,
 		.arbitration = r.v.arbitration,
@@ -297,8 +322,10 @@ const struct command command_qos_bound = {
 		"paper 003 would: DBTS flows ask for a latency, DB flows are told\n"
 		"theirs, and no earlier promise may break. Prints the delay bound of\n"
 		"every flow at every port by the published rule (which is no bound)\n"
-		"and by three that are. Flows are lines: source destination class\n"
-		"rate [burst [latency]]. Exit status 1 if a flow was refused.\n",
+		"and by three that are, and the buffer per lane that the next switch\n"
+		"needs for them to hold (by the bound of --mode). Flows are lines:\n"
+		"source destination class rate [burst [latency]]. Exit status 1 if a\n"
+		"flow was refused.\n",
 	.options = options,
 	.examples = examples,
 	.run = run,

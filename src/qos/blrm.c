@@ -33,31 +33,16 @@ struct view {
 	uint32_t n_hops;
 };
 
-/* DB's part of a port's low table, and what stands against it. */
-static void weigh(const struct blrm *b, port_id port, struct bound_port *out)
+/* The least share of its blocks that a packet in use fills. */
+static double least_fill(const struct blrm_params *p)
 {
-	const struct vlarb *arb = vlarb_of(b->subnet, port);
-	uint16_t db_lanes = 0;
+	uint32_t least = p->min_packet ? p->min_packet : p->max_packet;
+	double fill = 1;
 
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct blrm_flow *f = &b->flows[i];
-
-		for (uint32_t h = 0; f->live && h < f->path.n_hops; h++) {
-			if (f->path.port[h] == port &&
-			    f->request.class == CLASS_DB)
-				db_lanes |= (uint16_t)(1u << f->path.vl[h]);
-		}
-	}
-	for (unsigned i = 0; i < arb->n_low; i++) {
-		if (arb->low[i].weight == 0)
-			continue;
-		if (db_lanes >> arb->low[i].vl & 1) {
-			out->db_weight += arb->low[i].weight;
-		} else {
-			out->other_weight += arb->low[i].weight;
-			out->n_others++;
-		}
-	}
+	/* It is worst at the smallest, or just above a whole block. */
+	for (uint32_t l = least; l <= p->max_packet && l <= least + 64; l++)
+		fill = fmin(fill, l / (64.0 * shares_blocks(l)));
+	return fill;
 }
 
 static struct bound_port describe(const struct blrm *b, port_id port)
@@ -66,10 +51,10 @@ static struct bound_port describe(const struct blrm *b, port_id port)
 	struct topo_link_state link;
 	struct bound_port out = {
 		.max_packet = p->max_packet,
+		.min_packet = p->min_packet ? p->min_packet : p->max_packet,
 		.management_burst = p->management_burst,
 		.fixed = (double)p->propagation / (double)HD_S,
-		.min_fill =
-			p->max_packet / (64.0 * shares_blocks(p->max_packet)),
+		.min_fill = least_fill(p),
 		.high_limit = HIGH_LIMIT_NONE,
 		.merged = b->subnet->vls_of_port[port] <= 2,
 	};
@@ -79,10 +64,9 @@ static struct bound_port describe(const struct blrm *b, port_id port)
 	if (topo_node_of(b->subnet->topo, port)->kind == NODE_SWITCH)
 		out.fixed +=
 			(double)(p->routing + p->arbitration) / (double)HD_S;
-	if (p->weighted) {
-		out.high_limit = vlarb_of(b->subnet, port)->high_limit;
-		weigh(b, port, &out);
-	}
+	/* With one lane there is nothing to arbitrate. */
+	if (p->weighted && b->subnet->vls_of_port[port] > 1)
+		out.table = vlarb_of(b->subnet, port);
 	return out;
 }
 
@@ -96,6 +80,7 @@ static void view_add_flow(const struct blrm *b, const struct blrm_flow *f,
 		.burst = f->request.burst,
 		.period = (double)f->request.period / (double)HD_S,
 		.path = &v->paths[v->n_hops],
+		.lanes = f->path.vl,
 		.n_hops = f->path.n_hops,
 	};
 	for (uint32_t h = 0; h < f->path.n_hops; h++) {
@@ -291,6 +276,20 @@ enum hd_status blrm_release(struct blrm *b, uint32_t id)
 	b->flows[id].live = false;
 	refresh(b);
 	return HD_OK;
+}
+
+void blrm_buffers(const struct blrm *b, const double *delay, double *bytes)
+{
+	struct view v;
+
+	view_init(b, &v);
+	double *need = hd_alloc(v.network.n_ports, sizeof(*need));
+
+	bound_buffers(&v.network, delay, need);
+	for (port_id p = 0; p < b->subnet->topo->n_ports; p++)
+		bytes[p] = v.number[p] == UINT32_MAX ? 0 : need[v.number[p]];
+	free(need);
+	view_fini(&v);
 }
 
 void blrm_bounds(const struct blrm *b, double *delay[BOUND_MODES])

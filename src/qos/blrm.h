@@ -24,12 +24,14 @@
 
 struct blrm_params {
 	enum bound_mode mode;
-	bool any_order;               /* round-robin pick in the switches */
-	bool weighted;                /* DB by its weights, not by priority */
-	struct hd_ratio reservable;   /* of each link, for DBTS and DB */
-	uint32_t max_packet;          /* bytes on the wire */
-	uint32_t management_burst;    /* bytes of VL15 at a time */
-	hd_time propagation;          /* per link */
+	bool any_order;             /* round-robin pick in the switches */
+	bool weighted;              /* lanes by the ports' tables, not by
+				     * class and strict priority */
+	struct hd_ratio reservable; /* of each link, for DBTS and DB */
+	uint32_t max_packet;        /* bytes on the wire */
+	uint32_t min_packet;        /* of reserved flows; 0: all are largest */
+	uint32_t management_burst;  /* bytes of VL15 at a time */
+	hd_time propagation;        /* per link */
 	hd_time routing, arbitration; /* per switch */
 };
 
@@ -80,5 +82,10 @@ HD_MUST_CHECK enum hd_status blrm_release(struct blrm *b, uint32_t id);
  */
 uint32_t blrm_hops(const struct blrm *b);
 void blrm_bounds(const struct blrm *b, double *delay[BOUND_MODES]);
+/*
+ * From the delays of one mode: bytes[port_id], what the buffer at that port's
+ * far end must hold of one lane; 0 where no flow goes.
+ */
+void blrm_buffers(const struct blrm *b, const double *delay, double *bytes);
 
 #endif

@@ -8,7 +8,12 @@
 
 #include "base/alloc.h"
 
-#define NO_LINK UINT32_MAX
+#define NO_LINK     UINT32_MAX
+/* Bursts of a busy period that are counted one by one. */
+#define MOST_BURSTS 512
+/* Seconds: a delay beyond it is as good as none. */
+#define MOST_DELAY  100.0
+#define N_GROUPS    16 /* lanes; or classes, which are fewer */
 
 /* One flow at one port; all of a port's are consecutive in `use`. */
 struct passage {
@@ -16,8 +21,11 @@ struct passage {
 	uint32_t hop;
 	uint32_t slot; /* index into delay[] */
 	uint32_t link; /* the port it came from, NO_LINK at its source */
-	double burst;  /* with what its delays so far have added */
-	double jitter; /* its delays so far */
+	uint8_t group; /* what leaves in order: a class, or a lane */
+	bool high;     /* served before those that are not */
+	struct bound_turn turn; /* a lane of the low table */
+	double burst;           /* with what its delays so far have added */
+	double jitter;          /* its delays so far */
 };
 
 struct work {
@@ -67,6 +75,44 @@ struct bound_service bound_wrr_service(const struct bound_port *port,
 	};
 }
 
+struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
+				   unsigned n, unsigned vl, double max_packet,
+				   double min_fill)
+{
+	double gap[VLARB_MAX], own[VLARB_MAX]; /* others', then its own entry */
+	double before = 0, all_own = 0, all_gaps = 0, lead = 0;
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (entries[i].weight == 0)
+			continue;
+		if (entries[i].vl != vl) {
+			before += 64.0 * entries[i].weight + max_packet;
+			continue;
+		}
+		gap[k] = before;
+		own[k++] = 64.0 * entries[i].weight * min_fill;
+		all_gaps += before;
+		all_own += own[k - 1];
+		before = 0;
+	}
+	if (k == 0)
+		return (struct bound_turn){ 0, 0 };
+	gap[0] += before; /* around the end of the table */
+	all_gaps += before;
+	/* From any entry on, how far the others can be ahead of their part. */
+	for (unsigned start = 0; start < k; start++) {
+		double ahead = 0;
+
+		for (unsigned i = start; i < start + k; i++) {
+			ahead += gap[i % k];
+			lead = fmax(lead, ahead);
+			ahead -= own[i % k] * all_gaps / all_own;
+		}
+	}
+	return (struct bound_turn){ all_own / (all_own + all_gaps), lead };
+}
+
 /* The class that a flow belongs to at a port. */
 static enum bound_class class_at(const struct work *w, uint32_t port,
 				 uint32_t flow)
@@ -74,65 +120,119 @@ static enum bound_class class_at(const struct work *w, uint32_t port,
 	return w->ports[port].merged ? CLASS_DBTS : w->flows[flow].class;
 }
 
-/* Sums over the passages of one class at a port. */
+static double fill_of(const struct bound_port *port)
+{
+	return port->min_fill > 0 ? port->min_fill : 1;
+}
+
+/* What a passage shares its place with, and how it is served. */
+static void classify(const struct work *w, uint32_t port, struct passage *p)
+{
+	const struct bound_port *at = &w->ports[port];
+
+	if (!at->table) {
+		p->group = (uint8_t)class_at(w, port, p->flow);
+		p->high = p->group == CLASS_DBTS;
+		return;
+	}
+	const struct vlarb *t = at->table;
+	uint8_t vl = w->flows[p->flow].lanes[p->hop];
+
+	p->group = vl;
+	for (unsigned i = 0; i < t->n_high && !p->high; i++)
+		p->high = t->high[i].vl == vl && t->high[i].weight > 0;
+	if (!p->high)
+		p->turn = bound_table_turn(t->low, t->n_low, vl, at->max_packet,
+					   fill_of(at));
+}
+
 struct class_sum {
 	double burst, rate;
 };
 
-static struct class_sum sum_class(const struct work *w, uint32_t port,
-				  enum bound_class class)
+static void sum_add(const struct work *w, const struct passage *p,
+		    struct class_sum *sum)
+{
+	sum->burst += p->burst;
+	sum->rate += rate_of(&w->flows[p->flow]);
+}
+
+/* Over what goes before the low table at a port. */
+static struct class_sum sum_high(const struct work *w, uint32_t port)
 {
 	struct class_sum sum = { 0, 0 };
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
-		const struct passage *p = &w->passages[i];
-		const struct bound_flow *f = &w->flows[p->flow];
+		if (w->passages[i].high)
+			sum_add(w, &w->passages[i], &sum);
+	}
+	return sum;
+}
 
-		if (class_at(w, port, p->flow) != class)
-			continue;
-		sum.burst += p->burst;
-		sum.rate += rate_of(f);
+static struct class_sum sum_group(const struct work *w, uint32_t port,
+				  uint8_t group)
+{
+	struct class_sum sum = { 0, 0 };
+
+	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
+		if (w->passages[i].group == group)
+			sum_add(w, &w->passages[i], &sum);
 	}
 	return sum;
 }
 
 /*
- * What lower classes can put in front of the high table's packets during a
- * busy period of `high` bytes: one packet, and one more each time the limit
- * runs out.
+ * The high table as a whole: one packet of the low one can be in its way, and
+ * one more each time that the limit runs out. Those come as long as the high
+ * table is busy, not only during the first bursts, and so cost rate.
  */
-static double blocking(const struct bound_port *port, double high)
+static struct bound_service high_service(const struct bound_port *port)
 {
-	double packets = 1;
+	uint8_t limit =
+		port->table ? port->table->high_limit : port->high_limit;
+	double least = port->min_packet > 0 ? port->min_packet : 64;
+	double per_low = limit == 0 ? least : 4096.0 * limit * fill_of(port);
+	struct bound_service s = {
+		.rate = port->rate,
+		.latency = (port->max_packet + port->management_burst) /
+			   port->rate,
+	};
 
-	if (port->high_limit == 0)
-		packets += ceil(high / 64); /* at most one per high block */
-	else if (port->high_limit != HIGH_LIMIT_NONE)
-		packets += floor(high / (4096.0 * port->high_limit));
-	return packets * port->max_packet + port->management_burst;
+	if (limit != HIGH_LIMIT_NONE)
+		s.rate *= per_low / (per_low + port->max_packet);
+	return s;
 }
 
-/* A port serves a class at `rate` after `latency`. */
+/* A port serves a group at `rate` after `latency`. */
 static struct bound_service service(const struct work *w, uint32_t port,
-				    enum bound_class class)
+				    const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
-	struct class_sum high = sum_class(w, port, CLASS_DBTS);
+	struct class_sum high = sum_high(w, port);
 
-	if (class == CLASS_DBTS)
+	if (own->high) {
+		struct bound_service s = high_service(p);
+		struct class_sum mine = sum_group(w, port, own->group);
+		double rate = s.rate - (high.rate - mine.rate);
+
+		s.latency =
+			(s.rate * s.latency + high.burst - mine.burst) / rate;
+		s.rate = rate;
+		return s;
+	}
+	double free_rate = p->rate - high.rate;
+	double first = high.burst + p->management_burst;
+
+	if (p->table)
 		return (struct bound_service){
-			.rate = p->rate,
-			.latency = blocking(p, high.burst) / p->rate,
+			.rate = free_rate * own->turn.share,
+			.latency = (own->turn.lead + first) / free_rate,
 		};
 	if (p->db_weight > 0)
-		return bound_wrr_service(p, high.burst + p->management_burst,
-					 high.rate);
-	double free_rate = p->rate - high.rate;
-
+		return bound_wrr_service(p, first, high.rate);
 	return (struct bound_service){
 		.rate = free_rate,
-		.latency = (p->max_packet + p->management_burst + high.burst) /
-			   free_rate,
+		.latency = (p->max_packet + first) / free_rate,
 	};
 }
 
@@ -142,8 +242,8 @@ struct span {
 };
 
 /* Bytes of a class that can have come over one link within t. */
-static double link_arrivals(const struct work *w, uint32_t port,
-			    struct span span, enum bound_class class, double t)
+static double link_arrivals(const struct work *w, struct span span,
+			    uint8_t group, double t)
 {
 	double sum = 0;
 	uint32_t link = w->passages[span.begin].link;
@@ -151,7 +251,7 @@ static double link_arrivals(const struct work *w, uint32_t port,
 	for (uint32_t i = span.begin; i < span.end; i++) {
 		const struct passage *p = &w->passages[i];
 
-		if (class_at(w, port, p->flow) == class)
+		if (p->group == group)
 			sum += p->burst + rate_of(&w->flows[p->flow]) * t;
 	}
 	if (link == NO_LINK)
@@ -173,23 +273,22 @@ static struct span link_span(const struct work *w, uint32_t port,
 	return (struct span){ begin, end };
 }
 
-static double arrivals(const struct work *w, uint32_t port,
-		       enum bound_class class, double t)
+static double arrivals(const struct work *w, uint32_t port, uint8_t group,
+		       double t)
 {
 	double sum = 0;
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1];) {
 		struct span span = link_span(w, port, i);
 
-		sum += link_arrivals(w, port, span, class, t);
+		sum += link_arrivals(w, span, group, t);
 		i = span.end;
 	}
 	return sum;
 }
 
 /* Where the arrivals over one link stop being limited by the link. */
-static double break_point(const struct work *w, uint32_t port, struct span span,
-			  enum bound_class class)
+static double break_point(const struct work *w, struct span span, uint8_t group)
 {
 	uint32_t link = w->passages[span.begin].link;
 	double burst = 0, rate = 0;
@@ -199,7 +298,7 @@ static double break_point(const struct work *w, uint32_t port, struct span span,
 	for (uint32_t i = span.begin; i < span.end; i++) {
 		const struct passage *p = &w->passages[i];
 
-		if (class_at(w, port, p->flow) != class)
+		if (p->group != group)
 			continue;
 		burst += p->burst;
 		rate += rate_of(&w->flows[p->flow]);
@@ -211,16 +310,16 @@ static double break_point(const struct work *w, uint32_t port, struct span span,
 }
 
 /* Concave arrivals against rate-latency service: worst at a break point. */
-static double grouped_delay(const struct work *w, uint32_t port,
-			    enum bound_class class, struct bound_service s)
+static double grouped_delay(const struct work *w, uint32_t port, uint8_t group,
+			    struct bound_service s)
 {
-	double worst = arrivals(w, port, class, 0) / s.rate;
+	double worst = arrivals(w, port, group, 0) / s.rate;
 
 	for (uint32_t i = w->first[port]; i < w->first[port + 1];) {
 		struct span span = link_span(w, port, i);
-		double t = break_point(w, port, span, class);
+		double t = break_point(w, span, group);
 
-		worst = fmax(worst, arrivals(w, port, class, t) / s.rate - t);
+		worst = fmax(worst, arrivals(w, port, group, t) / s.rate - t);
 		i = span.end;
 	}
 	return worst + s.latency;
@@ -228,7 +327,7 @@ static double grouped_delay(const struct work *w, uint32_t port,
 
 /* Bytes of whole bursts that can have come within s of the worst start. */
 static double periodic_demand(const struct work *w, uint32_t port,
-			      enum bound_class class, double s)
+			      uint8_t group, double s)
 {
 	double sum = 0;
 
@@ -237,7 +336,7 @@ static double periodic_demand(const struct work *w, uint32_t port,
 		const struct bound_flow *f = &w->flows[p->flow];
 
 		/* The tolerance keeps a burst due exactly now in the sum. */
-		if (class_at(w, port, p->flow) == class)
+		if (p->group == group)
 			sum += (floor((s + p->jitter) / f->period + 1e-9) + 1) *
 			       f->burst;
 	}
@@ -245,8 +344,8 @@ static double periodic_demand(const struct work *w, uint32_t port,
 }
 
 /* The first instant after s at which another burst can come. */
-static double next_burst(const struct work *w, uint32_t port,
-			 enum bound_class class, double s)
+static double next_burst(const struct work *w, uint32_t port, uint8_t group,
+			 double s)
 {
 	double next = INFINITY;
 
@@ -254,7 +353,7 @@ static double next_burst(const struct work *w, uint32_t port,
 		const struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
 
-		if (class_at(w, port, p->flow) != class)
+		if (p->group != group)
 			continue;
 		double k = floor((s + p->jitter) / f->period + 1e-9) + 1;
 
@@ -263,36 +362,39 @@ static double next_burst(const struct work *w, uint32_t port,
 	return next;
 }
 
-static double periodic_delay(const struct work *w, uint32_t port,
-			     enum bound_class class, struct bound_service sv)
+static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
+			     struct bound_service sv)
 {
 	double worst = 0, s = 0;
 
 	/* Over once the queue has run empty before the next burst. */
-	for (;;) {
+	for (unsigned bursts = 0; bursts < MOST_BURSTS; bursts++) {
 		double backlog_end =
 			sv.latency +
-			periodic_demand(w, port, class, s) / sv.rate;
+			periodic_demand(w, port, group, s) / sv.rate;
 
 		worst = fmax(worst, backlog_end - s);
-		s = next_burst(w, port, class, s);
+		s = next_burst(w, port, group, s);
 		if (s > backlog_end)
 			return worst;
 	}
+	/* Busy for very long: buckets hold no less, and need no counting. */
+	return sv.latency + sum_group(w, port, group).burst / sv.rate;
 }
 
-static double class_delay(const struct work *w, uint32_t port,
-			  enum bound_class class)
+static double group_delay(const struct work *w, uint32_t port,
+			  const struct passage *own)
 {
-	struct bound_service s = service(w, port, class);
+	struct bound_service s = service(w, port, own);
 
 	switch (w->mode) {
 	case BOUND_GROUPED:
-		return grouped_delay(w, port, class, s);
+		return grouped_delay(w, port, own->group, s);
 	case BOUND_PERIODIC:
-		return periodic_delay(w, port, class, s);
+		return periodic_delay(w, port, own->group, s);
 	default:
-		return s.latency + sum_class(w, port, class).burst / s.rate;
+		return s.latency +
+		       sum_group(w, port, own->group).burst / s.rate;
 	}
 }
 
@@ -313,13 +415,12 @@ static double published_delay(const struct work *w, uint32_t port,
 	return bytes / p->rate;
 }
 
-/* Served in any order: what the others of the class leave. */
+/* Served in any order: what the others of the group leave. */
 static double leftover_delay(const struct work *w, uint32_t port,
 			     const struct passage *own)
 {
-	enum bound_class class = class_at(w, port, own->flow);
-	struct bound_service s = service(w, port, class);
-	struct class_sum all = sum_class(w, port, class);
+	struct bound_service s = service(w, port, own);
+	struct class_sum all = sum_group(w, port, own->group);
 	double rate = s.rate - (all.rate - rate_of(&w->flows[own->flow]));
 
 	return (s.latency * s.rate + all.burst) / rate;
@@ -328,12 +429,13 @@ static double leftover_delay(const struct work *w, uint32_t port,
 /* Gives every passage of a port its delay; true if any of them changed. */
 static bool update_port(struct work *w, uint32_t port)
 {
-	double by_class[BOUND_CLASSES] = { -1, -1 };
+	double by_group[N_GROUPS];
 	bool changed = false;
 
+	for (unsigned g = 0; g < N_GROUPS; g++)
+		by_group[g] = -1;
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
 		struct passage *p = &w->passages[i];
-		enum bound_class class = class_at(w, port, p->flow);
 		double delay;
 
 		if (w->mode == BOUND_PUBLISHED) {
@@ -341,9 +443,9 @@ static bool update_port(struct work *w, uint32_t port)
 		} else if (w->any_order) {
 			delay = leftover_delay(w, port, p);
 		} else {
-			if (by_class[class] < 0)
-				by_class[class] = class_delay(w, port, class);
-			delay = by_class[class];
+			if (by_group[p->group] < 0)
+				by_group[p->group] = group_delay(w, port, p);
+			delay = by_group[p->group];
 		}
 		delay += w->ports[port].fixed;
 		if (fabs(delay - w->delay[p->slot]) > 1e-12 * delay)
@@ -381,25 +483,55 @@ static void carry_forward(struct work *w)
 	}
 }
 
+/* Does the service of a passage's group outlast what the group sends? */
+static enum hd_status check_group(const struct work *w, uint32_t port,
+				  const struct passage *p, struct diag *d)
+{
+	double asked = sum_group(w, port, p->group).rate;
+	double given = service(w, port, p).rate;
+
+	if (given > asked)
+		return HD_OK;
+	if (w->ports[port].table && !p->high && p->turn.share <= 0)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "port %u: VL%u has no entry in a table", port,
+				 p->group);
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "port %u: %g B/s of %s, its weight is worth %g", port,
+			 asked, p->high ? "the high table" : "DB", given);
+}
+
 static enum hd_status check_rates(const struct work *w, struct diag *d)
 {
-	for (uint32_t port = 0; port < w->n_ports; port++) {
-		double high = sum_class(w, port, CLASS_DBTS).rate;
-		double low = sum_class(w, port, CLASS_DB).rate;
-		double reserved = high + low;
+	enum hd_status status = HD_OK;
 
+	for (uint32_t port = 0; port < w->n_ports; port++) {
+		double reserved = 0;
+
+		for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++)
+			reserved += rate_of(&w->flows[w->passages[i].flow]);
 		if (reserved >= w->ports[port].rate)
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "port %u: %g B/s reserved of %g", port,
 					 reserved, w->ports[port].rate);
-		if (low > 0 && w->ports[port].db_weight > 0 &&
-		    low > service(w, port, CLASS_DB).rate)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"port %u: %g B/s of DB, its weight is worth %g",
-				port, low, service(w, port, CLASS_DB).rate);
+		if (w->mode == BOUND_PUBLISHED)
+			continue;
+		for (uint32_t i = w->first[port];
+		     i < w->first[port + 1] && status == HD_OK; i++)
+			status = check_group(w, port, &w->passages[i], d);
+		if (status != HD_OK)
+			return status;
 	}
 	return HD_OK;
+}
+
+static double longest(const struct work *w)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < w->n_delays; i++)
+		most = fmax(most, w->delay[i]);
+	return most;
 }
 
 static enum hd_status iterate(struct work *w, struct diag *d)
@@ -418,6 +550,8 @@ static enum hd_status iterate(struct work *w, struct diag *d)
 			changed |= update_port(w, port);
 		if (!changed)
 			return HD_OK;
+		if (longest(w) > MOST_DELAY)
+			break;
 	}
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "delays on a cycle of ports grow without end");
@@ -469,9 +603,12 @@ static void build(struct work *w)
 					.link = h ? flow->path[h - 1] : NO_LINK,
 				};
 	}
-	for (uint32_t p = 0; p < w->n_ports; p++)
+	for (uint32_t p = 0; p < w->n_ports; p++) {
+		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
+			classify(w, p, &w->passages[i]);
 		qsort(&w->passages[w->first[p]], w->first[p + 1] - w->first[p],
 		      sizeof(*w->passages), by_link);
+	}
 }
 
 enum hd_status bound_delays(enum bound_mode mode,
@@ -500,4 +637,48 @@ enum hd_status bound_delays(enum bound_mode mode,
 	free(w.first);
 	free(w.start);
 	return status;
+}
+
+/* One flow's part of the buffer at the far end of its hop h. */
+static double standing(const struct bound_network *n,
+		       const struct bound_flow *f, uint32_t h,
+		       const double *delay)
+{
+	const struct bound_port *port = &n->ports[f->path[h]];
+	double away = 2 * port->fixed + 64 / port->rate;
+
+	for (uint32_t i = 0; i <= h + 1; i++)
+		away += delay[i];
+	return (f->burst + rate_of(f) * away) / fill_of(port);
+}
+
+void bound_buffers(const struct bound_network *network, const double *delay,
+		   double *bytes)
+{
+	double *sum =
+		hd_alloc((size_t)network->n_ports * N_GROUPS, sizeof(*sum));
+	size_t first = 0;
+
+	for (uint32_t f = 0; f < network->n_flows; f++) {
+		const struct bound_flow *flow = &network->flows[f];
+
+		/* The destination takes its packets as they come. */
+		for (uint32_t h = 0; h + 1 < flow->n_hops; h++) {
+			uint32_t port = flow->path[h];
+			unsigned group =
+				network->ports[port].table ? flow->lanes[h] : 0;
+
+			sum[(size_t)port * N_GROUPS + group] +=
+				standing(network, flow, h, delay + first);
+		}
+		first += flow->n_hops;
+	}
+	for (uint32_t p = 0; p < network->n_ports; p++) {
+		const double *of = &sum[(size_t)p * N_GROUPS];
+
+		bytes[p] = 2 * network->ports[p].max_packet;
+		for (unsigned g = 0; g < N_GROUPS; g++)
+			bytes[p] = fmax(bytes[p], of[g]);
+	}
+	free(sum);
 }

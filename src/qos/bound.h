@@ -13,6 +13,18 @@
  * robin: a flow then has what the class's others leave. For fifo input queues
  * none of these bounds holds.
  *
+ * With a port's arbitration table (and the flows' lanes) it is not the class
+ * but the lane whose packets leave in order, and the table says what a lane
+ * gets: one that has an entry in the high table is served before the low one,
+ * up to its limit, and has what the other lanes of the high table leave; one
+ * of the low table has its entries' part of each round.
+ *
+ * What the bounds take for granted: a lane of reserved flows carries nothing
+ * else; whatever else is in the high table is reserved too; input buffers hold
+ * what bound_buffers says, so that credits never run out; credit updates take
+ * no time of the link; VL15 sends no more than management_burst in a busy
+ * period.
+ *
  *	published	paper 003's sum over the other flows' bursts. Not a
  *			bound: it forgets that a delayed burst catches up with
  *			the next one (a counterexample is in the tests)
@@ -29,6 +41,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "subnet/subnet.h"
 
 enum bound_mode {
 	BOUND_PUBLISHED,
@@ -46,6 +59,7 @@ enum bound_class { CLASS_DBTS, CLASS_DB, BOUND_CLASSES };
 struct bound_port {
 	double rate;             /* bytes per second */
 	double max_packet;       /* the largest of any class, on the wire */
+	double min_packet;       /* the least of the high table; 0: one block */
 	double management_burst; /* VL15: goes before everything */
 	double fixed; /* propagation, routing, arbitration; seconds */
 	/*
@@ -54,10 +68,16 @@ struct bound_port {
 	 */
 	double db_weight;
 	double other_weight; /* all other entries of the low table */
-	double min_fill;     /* least L / (64 ceil(L/64)) of DB's packets */
+	double min_fill;     /* least L / (64 ceil(L/64)) of reserved packets;
+			      * 0 is taken for 1 */
 	uint32_t n_others;   /* how many entries: each may overshoot */
 	uint8_t high_limit;  /* LimitOfHighPriority */
 	bool merged;         /* DBTS and DB share a lane here: one class */
+	/*
+	 * If given, the three weights and the two fields above are not looked
+	 * at; flows must have lanes then.
+	 */
+	const struct vlarb *table;
 };
 
 struct bound_flow {
@@ -65,6 +85,8 @@ struct bound_flow {
 	double burst;         /* bytes per period, on the wire */
 	double period;        /* seconds */
 	const uint32_t *path; /* output ports, in order */
+	const uint8_t
+		*lanes; /* its VL at each of them, for ports with tables */
 	uint32_t n_hops;
 	/*
 	 * The first hops of the path, if any, that add no delay of their own
@@ -111,5 +133,27 @@ struct bound_service {
 };
 struct bound_service bound_wrr_service(const struct bound_port *port,
 				       double high_burst, double high_rate);
+
+/*
+ * A lane's part of a weighted round robin, whatever the order of its entries:
+ * when the table has sent x bytes since the lane's first packet came, at least
+ * share * (x - lead) are the lane's. Others overshoot by max_packet per entry.
+ * A share of 0: the lane has no entry.
+ */
+struct bound_turn {
+	double share;
+	double lead;
+};
+struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
+				   unsigned n, unsigned vl, double max_packet,
+				   double min_fill);
+
+/*
+ * What the input buffer at the far end of each port must hold of one lane so
+ * that the delays (of bound_delays) hold, in bytes of credits: all that can
+ * stand there, and what can come while a credit is on its way.
+ */
+void bound_buffers(const struct bound_network *network, const double *delay,
+		   double *bytes);
 
 #endif

@@ -136,6 +136,39 @@ static void weighted_sharing_gives_the_reference(void **state)
 	assert_us(s.latency + 8192 / s.rate, 145.5549);
 }
 
+/* The same from the table itself, wherever the entries are. */
+static void a_lanes_turn_follows_from_its_entries(void **state)
+{
+	(void)state;
+	const struct vlarb_entry once[] = { { 1, 128 }, { 2, 64 }, { 3, 1 } };
+	/* 64 of others after each half: nobody waits for both. */
+	const struct vlarb_entry spread[] = {
+		{ 1, 64 }, { 2, 64 }, { 1, 64 }, { 2, 64 }
+	};
+	const struct vlarb_entry together[] = {
+		{ 1, 64 }, { 1, 64 }, { 2, 64 }, { 2, 64 }
+	};
+	struct bound_turn t = bound_table_turn(once, 3, 1, 2048, 1);
+	double free_rate = 250 - 12.3;
+
+	assert_true(fabs(free_rate * t.share - 118.3875) < 1e-3);
+	assert_true(fabs((t.lead + 14336) / free_rate - 95.0442) < 1e-3);
+	t = bound_table_turn(spread, 4, 1, 0, 1);
+	assert_true(fabs(t.share - 0.5) < 1e-12);
+	assert_true(fabs(t.lead - 64 * 64) < 1e-9);
+	t = bound_table_turn(together, 4, 1, 0, 1);
+	assert_true(fabs(t.share - 0.5) < 1e-12);
+	assert_true(fabs(t.lead - 2 * 64 * 64) < 1e-9);
+	/* A small entry before a large gap: what it sends counts little. */
+	const struct vlarb_entry uneven[] = {
+		{ 2, 10 }, { 1, 1 }, { 2, 100 }, { 1, 109 }
+	};
+
+	t = bound_table_turn(uneven, 4, 1, 0, 1);
+	assert_true(fabs(t.lead - 64 * (10 - 1 + 100)) < 1e-9);
+	assert_true(bound_table_turn(once, 3, 4, 2048, 1).share <= 0);
+}
+
 /*
  * Unit packets on unit links. g1 and g2 come to the last port over links on
  * which each can be delayed by 2 (a low packet and a cross packet), so two
@@ -302,6 +335,7 @@ int main(void)
 		cmocka_unit_test(published_rule_gives_the_reference),
 		cmocka_unit_test(grouping_gives_the_reference),
 		cmocka_unit_test(weighted_sharing_gives_the_reference),
+		cmocka_unit_test(a_lanes_turn_follows_from_its_entries),
 		cmocka_unit_test(the_published_rule_is_no_bound),
 		cmocka_unit_test(a_low_limit_lets_more_low_packets_pass),
 		cmocka_unit_test(too_much_is_refused_with_the_port),
