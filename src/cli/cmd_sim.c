@@ -25,9 +25,12 @@ struct sim_options {
 	bool counters;
 	bool checksum;
 	const char *pcap;
+	unsigned flow_control; /* enum sim_capture_flow */
 	const char *trace;
 	struct option_list ports;
 };
+
+static const char *const flow_controls[] = { "none", "bare", "padded", NULL };
 
 static const struct option options[] = {
 	{ .name = "explain",
@@ -55,6 +58,15 @@ static const struct option options[] = {
 	  .offset = offsetof(struct sim_options, pcap),
 	  .value = "FILE",
 	  .help = "write the packets to FILE, for Wireshark" },
+	{ .name = "flow-control",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct sim_options, flow_control),
+	  .value = "HOW",
+	  .initial = "none",
+	  .choices = flow_controls,
+	  .help = "with --pcap and 'fabric.credits: exact', flow-control "
+		  "packets too: bare as they are, 6 bytes, or padded, which "
+		  "Wireshark 4.0 needs not to call them malformed" },
 	{ .name = "trace",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct sim_options, trace),
@@ -160,8 +172,10 @@ static enum hd_status open_files(struct session *s, struct diag *d)
 		s->pcap_open = status == HD_OK;
 		if (status == HD_OK) {
 			d->file = s->scenario.file;
-			status = sim_watch_capture(&s->watch, s->pcap.stream,
-						   s->ports, d);
+			status = sim_watch_capture(
+				&s->watch, s->pcap.stream, s->ports,
+				(enum sim_capture_flow)s->options.flow_control,
+				d);
 		}
 	}
 	if (status == HD_OK && s->options.trace) {

@@ -20,8 +20,12 @@
 struct pending {
 	hd_time at;
 	uint64_t order; /* of equal times */
-	struct sim_packet packet;
+	union {
+		struct sim_packet packet;
+		struct sim_update update;
+	};
 	uint8_t interface;
+	bool is_update;
 };
 
 struct sim_capture {
@@ -77,14 +81,18 @@ static enum hd_status check_sizes(const struct sim_build *b, struct diag *d)
 }
 
 enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
-			       const bool *ports, struct diag *d,
-			       struct sim_capture **out)
+			       const bool *ports, enum sim_capture_flow flow,
+			       struct diag *d, struct sim_capture **out)
 {
 	enum hd_status status = check_sizes(b, d);
 	uint8_t next = 0;
 
 	if (status != HD_OK)
 		return status;
+	if (flow != SIM_FLOW_NONE && b->setup.credits != SIM_CREDITS_EXACT)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "flow-control packets are on the links only "
+				 "with 'fabric.credits: exact'");
 	struct sim_capture *c = hd_alloc(1, sizeof(*c));
 
 	c->b = b;
@@ -94,7 +102,7 @@ enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
 		if (ports[i])
 			c->interface[i] = next++ & 3;
 	}
-	capture_begin(&c->writer, stream, true);
+	capture_begin(&c->writer, stream, flow == SIM_FLOW_PADDED);
 	*out = c;
 	return HD_OK;
 }
@@ -220,36 +228,74 @@ static size_t encode(const struct sim_build *b, const struct sim_packet *p,
 	return size;
 }
 
+static void write_packet(struct sim_capture *c, const struct pending *p)
+{
+	uint8_t bytes[PACKET_MAX];
+	size_t size = encode(c->b, &p->packet, bytes);
+
+	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
+}
+
+static void write_update(struct sim_capture *c, const struct pending *p)
+{
+	const struct flow_packet flow = {
+		.op = FLOW_NORMAL,
+		.vl = p->update.vl,
+		.fctbs = p->update.fctbs,
+		.fccl = p->update.fccl,
+	};
+
+	capture_write_flow(&c->writer, p->at, p->interface, &flow);
+}
+
 static void flush(struct sim_capture *c, hd_time until)
 {
 	while (c->n && c->heap[0].at <= until) {
-		uint8_t bytes[PACKET_MAX];
 		struct pending p = pop(c);
-		size_t size = encode(c->b, &p.packet, bytes);
 
-		capture_write_packet(&c->writer, p.at, p.interface, bytes,
-				     size);
+		if (p.is_update)
+			write_update(c, &p);
+		else
+			write_packet(c, &p);
+	}
+}
+
+/* What starts at `port` now: seen there, and at the far end if it gets there.
+ */
+static void see(struct sim_capture *c, hd_time now, uint32_t port,
+		struct pending *p, bool arrives)
+{
+	const struct sim_port *sender = &c->b->setup.ports[port];
+
+	flush(c, now > 0 ? now - 1 : 0);
+	if (!c->ports || c->ports[port]) {
+		p->at = now;
+		p->order = c->order++;
+		p->interface = c->interface[port];
+		push(c, p);
+	}
+	if (c->ports && c->ports[sender->peer] && arrives) {
+		p->at = now + sender->propagation;
+		p->order = c->order++;
+		p->interface = c->interface[sender->peer];
+		push(c, p);
 	}
 }
 
 void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p)
 {
-	const struct sim_port *sender = &c->b->setup.ports[port];
-	struct pending next = { .at = now, .packet = *p };
+	struct pending next = { .packet = *p };
 
-	flush(c, now > 0 ? now - 1 : 0);
-	if (!c->ports || c->ports[port]) {
-		next.order = c->order++;
-		next.interface = c->interface[port];
-		push(c, &next);
-	}
-	if (c->ports && c->ports[sender->peer]) {
-		next.at = now + sender->propagation;
-		next.order = c->order++;
-		next.interface = c->interface[sender->peer];
-		push(c, &next);
-	}
+	see(c, now, port, &next, true);
+}
+
+void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
+			const struct sim_update *u)
+{
+	struct pending next = { .update = *u, .is_update = true };
+
+	see(c, now, port, &next, !u->lost);
 }
 
 enum hd_status sim_capture_finish(struct sim_capture *c)

@@ -314,7 +314,9 @@ static void captures_hold_what_the_cables_carried(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		ports[r.build.port_of_origin[selector_hosts(r.build.selector)
 						     ->ports[i]]] = true;
-	assert_int_equal(sim_watch_capture(&r.watch, file, ports, &d), HD_OK);
+	assert_int_equal(
+		sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d),
+		HD_OK);
 	finish(&r);
 	assert_int_equal(sim_watch_finish(&r.watch, &d), HD_OK);
 	rewind(file);
@@ -349,7 +351,8 @@ static void captures_need_packets_that_have_a_format(void **state)
 		struct diag d = { .status = HD_OK };
 
 		begin(cases[i].text, &r);
-		assert_int_equal(sim_watch_capture(&r.watch, NULL, NULL, &d),
+		assert_int_equal(sim_watch_capture(&r.watch, NULL, NULL,
+						   SIM_FLOW_NONE, &d),
 				 HD_ERR_UNFIT);
 		assert_string_equal(d.message, cases[i].message);
 		finish(&r);

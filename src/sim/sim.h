@@ -82,6 +82,13 @@ void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie);
 /* Calls the timer function with `cookie` at `when` >= now. */
 void sim_timer(struct sim *s, hd_time when, uint32_t cookie);
 
+/* A flow-control packet (T5, exact mode). */
+struct sim_update {
+	uint8_t vl;
+	uint16_t fctbs, fccl;
+	bool lost; /* does not reach the far end (F2, F3) */
+};
+
 struct sim_hooks {
 	void *context;
 	void (*delivered)(void *context, hd_time now, uint32_t node,
@@ -99,6 +106,9 @@ struct sim_hooks {
 	/* Every packet that starts on a link: captures and traces. */
 	void (*granted)(void *context, hd_time now, uint32_t port,
 			const struct sim_packet *p);
+	/* Every flow-control packet that does, in exact mode. */
+	void (*updated)(void *context, hd_time now, uint32_t port,
+			const struct sim_update *u);
 };
 /* Before the first sim_run. */
 void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks);

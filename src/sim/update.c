@@ -74,6 +74,19 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 		link_request(s, port);
 }
 
+static void update_tell(struct sim *s, uint32_t port, unsigned vl,
+			uint32_t content, bool lost)
+{
+	const struct sim_update u = {
+		.vl = (uint8_t)vl,
+		.fctbs = (content >> 12) & (MODULUS - 1),
+		.fccl = content & (MODULUS - 1),
+		.lost = lost,
+	};
+
+	s->hooks.updated(s->hooks.context, s->now, port, &u);
+}
+
 /* Counts an update and draws its luck; tells the far end unless it is lost. */
 static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 			  uint32_t content)
@@ -82,10 +95,13 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 	double loss = s->setup->ports[port].update_loss;
 	hd_time when = s->now + s->links[port].prop + c->update_time;
 
+	bool lost = loss > 0 && rng_uniform(&c->losses) < loss;
+
 	s->counts[port].updates_sent++;
-	if (loss > 0 && rng_uniform(&c->losses) < loss)
-		return;
-	if (c->next_down <= when)
+	lost = lost || c->next_down <= when;
+	if (s->hooks.updated && s->exact)
+		update_tell(s, port, vl, content, lost);
+	if (lost)
 		return;
 	eventq_push(&s->q, when,
 		    event_key(EV_UPDATE, s->links[port].peer, vl, content));

@@ -36,9 +36,11 @@ void sim_watch_fini(struct sim_watch *w)
 }
 
 enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
-				 const bool *ports, struct diag *d)
+				 const bool *ports, enum sim_capture_flow flow,
+				 struct diag *d)
 {
-	return sim_capture_new(w->build, stream, ports, d, &w->capture);
+	w->capture_flow = flow != SIM_FLOW_NONE;
+	return sim_capture_new(w->build, stream, ports, flow, d, &w->capture);
 }
 
 void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports)
@@ -83,6 +85,14 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 		return;
 	print_event(w, now, "sends", port, p->flow, p->sequence);
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
+}
+
+static void on_updated(void *context, hd_time now, uint32_t port,
+		       const struct sim_update *u)
+{
+	struct sim_watch *w = context;
+
+	sim_capture_update(w->capture, now, port, u);
 }
 
 static void count_packet(struct sim_bins *bins, hd_time born)
@@ -144,6 +154,8 @@ void sim_watch_attach(struct sim_watch *w, struct sim *s)
 
 	if (w->capture || w->trace)
 		hooks.granted = on_granted;
+	if (w->capture_flow)
+		hooks.updated = on_updated;
 	if (w->bins || w->trace)
 		hooks.delivered = on_delivered;
 	if (w->trace)

@@ -24,6 +24,13 @@
 
 struct sim_capture;
 
+/* Flow-control packets in a capture. */
+enum sim_capture_flow {
+	SIM_FLOW_NONE,
+	SIM_FLOW_BARE,   /* 6 bytes, as on the link */
+	SIM_FLOW_PADDED, /* to 48, for Wireshark: see wire/capture.h */
+};
+
 /* Packets that a row made, per time bin. */
 struct sim_bins {
 	hd_time width; /* 0: the row is not watched */
@@ -34,6 +41,7 @@ struct sim_bins {
 struct sim_watch {
 	const struct sim_build *build;
 	struct sim_capture *capture;
+	bool capture_flow; /* its flow-control packets too */
 	FILE *trace;
 	const bool *ports;     /* per sim port: looked at; NULL: all */
 	struct sim_bins *bins; /* per traffic row; NULL: none */
@@ -47,10 +55,12 @@ void sim_watch_fini(struct sim_watch *w);
  * with valid checksums; `ports` per sim port, or NULL for all of them, in
  * which case packets are written where they are sent. HD_ERR_UNFIT if the
  * scenario's packets have no format: an overhead other than 26 or 66 bytes, or
- * payloads that are no multiple of 4.
+ * payloads that are no multiple of 4; or if flow-control packets are asked for
+ * where credits cost only delay.
  */
 HD_MUST_CHECK enum hd_status sim_watch_capture(struct sim_watch *w,
 					       FILE *stream, const bool *ports,
+					       enum sim_capture_flow flow,
 					       struct diag *d);
 /* A line for each packet sent, delivered and lost at these ports. */
 void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports);
@@ -66,11 +76,13 @@ void sim_watch_similarity(const struct sim_watch *w,
 
 /* capture.c */
 enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
-			       const bool *ports, struct diag *d,
-			       struct sim_capture **out);
+			       const bool *ports, enum sim_capture_flow flow,
+			       struct diag *d, struct sim_capture **out);
 void sim_capture_free(struct sim_capture *c);
 void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p);
+void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
+			const struct sim_update *u);
 HD_MUST_CHECK enum hd_status sim_capture_finish(struct sim_capture *c);
 
 #endif
