@@ -32,7 +32,7 @@ void *hd_alloc_dense(size_t n, size_t size)
 		n = size = 1;
 	if (n > (SIZE_MAX - huge) / size)
 		return check(NULL, n, size);
-	size_t unit = n * size >= huge ? huge : line;
+	size_t unit = n * size >= HD_DENSE_HUGE ? huge : line;
 	size_t bytes = (n * size + unit - 1) / unit * unit;
 	void *memory = check(aligned_alloc(unit, bytes), n, size);
 
@@ -42,6 +42,20 @@ void *hd_alloc_dense(size_t n, size_t size)
 #endif
 	memset(memory, 0, bytes);
 	return memory;
+}
+
+void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size)
+{
+	if (need <= *cap)
+		return data;
+	size_t want = *cap * 2 > need ? *cap * 2 : need;
+	void *more = hd_alloc_dense(want, size);
+
+	if (data)
+		memcpy(more, data, *cap * size);
+	free(data);
+	*cap = want;
+	return more;
 }
 
 void *hd_realloc(void *old, size_t n, size_t size)

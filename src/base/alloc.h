@@ -17,10 +17,14 @@ char *hd_strdup(const char *text) __attribute__((malloc));
 char *hd_strndup(const char *text, size_t len) __attribute__((malloc));
 
 /*
- * The same as hd_alloc, but starting at a cache line, and on huge pages if it
- * is large and the system has them: for arrays that are accessed at random.
+ * The same as hd_alloc, but starting at a cache line, and on huge pages of its
+ * own from HD_DENSE_HUGE bytes on, if the system has them: for arrays that are
+ * accessed at random, where looking up pages would cost more than the access.
  */
+#define HD_DENSE_HUGE ((size_t)64 << 10)
 void *hd_alloc_dense(size_t n, size_t size) __attribute__((malloc));
+/* Like hd_grow, for an array of hd_alloc_dense; *cap at least doubles. */
+void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size);
 
 /*
  * Makes room in a growing array: returns `data`, moved if need be, with space

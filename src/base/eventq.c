@@ -91,8 +91,9 @@ static uint32_t node_new(struct eventq *q, struct event e, uint32_t next)
 	if (i != NONE) {
 		q->free_node = q->nodes[i].next;
 	} else {
-		q->nodes = hd_grow(q->nodes, &q->nodes_cap,
-				   (size_t)q->n_nodes + 1, sizeof(*q->nodes));
+		q->nodes = hd_grow_dense(q->nodes, &q->nodes_cap,
+					 (size_t)q->n_nodes + 1,
+					 sizeof(*q->nodes));
 		i = q->n_nodes++;
 	}
 	q->nodes[i] = (struct eventq_node){ .e = e, .next = next };

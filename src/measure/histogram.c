@@ -8,22 +8,57 @@
 #include "base/alloc.h"
 
 #define ROW_BYTES (HISTOGRAM_PER_ROW * sizeof(uint64_t))
+#define POOL_ROWS 4096 /* 2 MiB: a huge page */
 
 void histogram_init(struct histogram *h)
 {
 	*h = (struct histogram){ .min = UINT64_MAX };
 }
 
+void histogram_init_in(struct histogram *h, struct histogram_pool *pool)
+{
+	histogram_init(h);
+	h->pool = pool;
+}
+
 void histogram_fini(struct histogram *h)
 {
-	for (unsigned row = 0; row < HISTOGRAM_ROWS; row++)
+	for (unsigned row = 0; !h->pool && row < HISTOGRAM_ROWS; row++)
 		free(h->rows[row]);
 	histogram_init(h);
 }
 
+void histogram_pool_init(struct histogram_pool *pool)
+{
+	*pool = (struct histogram_pool){ 0 };
+}
+
+void histogram_pool_fini(struct histogram_pool *pool)
+{
+	for (size_t i = 0; i < pool->n_blocks; i++)
+		free(pool->blocks[i]);
+	free(pool->blocks);
+	histogram_pool_init(pool);
+}
+
+static uint64_t *pool_row(struct histogram_pool *pool)
+{
+	if (pool->left == 0) {
+		pool->blocks =
+			hd_grow(pool->blocks, &pool->cap, pool->n_blocks + 1,
+				sizeof(*pool->blocks));
+		pool->blocks[pool->n_blocks++] =
+			hd_alloc_dense(POOL_ROWS, ROW_BYTES);
+		pool->left = POOL_ROWS;
+	}
+	uint64_t *block = pool->blocks[pool->n_blocks - 1];
+
+	return &block[--pool->left * HISTOGRAM_PER_ROW];
+}
+
 void histogram_clear(struct histogram *h)
 {
-	struct histogram empty = { .min = UINT64_MAX };
+	struct histogram empty = { .min = UINT64_MAX, .pool = h->pool };
 
 	memcpy(empty.rows, h->rows, sizeof(empty.rows));
 	for (unsigned row = 0; row < HISTOGRAM_ROWS; row++) {
@@ -35,7 +70,8 @@ void histogram_clear(struct histogram *h)
 
 uint64_t *histogram_add_row(struct histogram *h, unsigned row)
 {
-	h->rows[row] = hd_alloc(HISTOGRAM_PER_ROW, sizeof(uint64_t));
+	h->rows[row] = h->pool ? pool_row(h->pool)
+			       : hd_alloc(HISTOGRAM_PER_ROW, sizeof(uint64_t));
 	return h->rows[row];
 }
 

@@ -18,6 +18,7 @@
  * of the standard deviation.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define HISTOGRAM_ERROR   (1.0 / 128)
@@ -33,9 +34,26 @@ struct histogram {
 	uint64_t origin;       /* the first sample; squares are about it */
 	double sum_of_squares; /* of (sample - origin) */
 	uint64_t *rows[HISTOGRAM_ROWS];
+	struct histogram_pool
+		*pool; /* that has its rows; NULL = it owns them */
 };
 
+/*
+ * Memory for the rows of many histograms, close together: where thousands are
+ * recorded into at random, each on pages of its own would be slow. Borrowed by
+ * them: it must outlive them.
+ */
+struct histogram_pool {
+	void **blocks;
+	size_t n_blocks, cap;
+	size_t left; /* rows of the last block */
+};
+
+void histogram_pool_init(struct histogram_pool *pool);
+void histogram_pool_fini(struct histogram_pool *pool);
+
 void histogram_init(struct histogram *h);
+void histogram_init_in(struct histogram *h, struct histogram_pool *pool);
 void histogram_fini(struct histogram *h);
 /* Empty again, but keeps its memory. */
 void histogram_clear(struct histogram *h);

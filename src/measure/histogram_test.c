@@ -251,6 +251,47 @@ static void an_empty_histogram_has_no_mean_and_clearing_empties(void **state)
 	histogram_fini(&h);
 }
 
+/* More than one block of the pool, and rows of many histograms mixed. */
+static void histograms_in_a_pool_are_those_that_own_their_rows(void **state)
+{
+	enum { N = 500 };
+	struct histogram *alone = hd_alloc(N, sizeof(*alone));
+	struct histogram *pooled = hd_alloc(N, sizeof(*pooled));
+	struct histogram_pool pool;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 5, 1);
+	histogram_pool_init(&pool);
+	for (unsigned i = 0; i < N; i++) {
+		histogram_init(&alone[i]);
+		histogram_init_in(&pooled[i], &pool);
+	}
+	for (unsigned i = 0; i < 100 * N; i++) {
+		uint64_t value = rng_next(&r) >> rng_below(&r, 64);
+		uint64_t which = rng_below(&r, N);
+
+		histogram_record(&alone[which], value);
+		histogram_record(&pooled[which], value);
+	}
+	assert_true(pool.n_blocks > 1);
+	for (unsigned i = 0; i < N; i++) {
+		struct histogram_bucket a, b;
+		unsigned at = 0, too = 0;
+
+		while (histogram_next(&alone[i], &at, &a)) {
+			assert_true(histogram_next(&pooled[i], &too, &b));
+			assert_memory_equal(&a, &b, sizeof(a));
+		}
+		assert_false(histogram_next(&pooled[i], &too, &b));
+		histogram_fini(&alone[i]);
+		histogram_fini(&pooled[i]);
+	}
+	histogram_pool_fini(&pool);
+	free(alone);
+	free(pooled);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +302,8 @@ int main(void)
 		cmocka_unit_test(sums_beyond_64_bits_keep_the_mean),
 		cmocka_unit_test(
 			deviation_of_a_narrow_far_distribution_keeps_its_digits),
+		cmocka_unit_test(
+			histograms_in_a_pool_are_those_that_own_their_rows),
 		cmocka_unit_test(merging_equals_recording_together),
 		cmocka_unit_test(shares_count_samples_up_to_a_value),
 		cmocka_unit_test(

@@ -32,6 +32,8 @@ struct tally {
 	struct sim_metrics m;
 	struct batch_means mean;
 	struct flow_memory *memory;
+	size_t groups_cap;
+	struct histogram_pool rows; /* of the groups, if they are many */
 	struct pair *pairs;
 	uint32_t *end_number; /* per node */
 	uint32_t n_ends;
@@ -58,40 +60,50 @@ void sim_rules_init(struct sim_rules *rules)
 
 /* ---- setting up --------------------------------------------------------- */
 
-static struct sim_group *group_add(struct sim_metrics *m, uint32_t row,
-				   uint8_t sl)
+#define MANY_GROUPS 64 /* from here on their histograms share pages */
+
+static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl,
+				   bool many)
 {
-	m->groups = hd_realloc(m->groups, (size_t)m->n_groups + 1,
-			       sizeof(*m->groups));
+	struct sim_metrics *m = &t->m;
+
+	m->groups = hd_grow_dense(m->groups, &t->groups_cap,
+				  (size_t)m->n_groups + 1, sizeof(*m->groups));
 	struct sim_group *g = &m->groups[m->n_groups++];
 
 	*g = (struct sim_group){ .row = row, .sl = sl, .flow = SIM_NONE };
-	histogram_init(&g->latency);
+	histogram_init_in(&g->latency, many ? &t->rows : NULL);
 	return g;
 }
 
-static uint32_t group_find(struct sim_metrics *m, uint32_t row, uint8_t sl)
+static uint32_t group_find(struct tally *t, uint32_t row, uint8_t sl)
 {
+	const struct sim_metrics *m = &t->m;
+
 	for (uint32_t i = m->n_groups; i-- > 0;) {
 		if (m->groups[i].row == row && m->groups[i].sl == sl)
 			return i;
 	}
-	group_add(m, row, sl);
+	group_add(t, row, sl, false);
 	return m->n_groups - 1;
 }
 
-static void groups_init(struct sim *s, struct sim_metrics *m)
+static void groups_init(struct sim *s, struct tally *t)
 {
+	struct sim_metrics *m = &t->m;
+
 	m->n_flows = s->n_flows;
-	m->flows = hd_alloc(s->n_flows, sizeof(*m->flows));
+	m->flows = hd_alloc_dense(s->n_flows, sizeof(*m->flows));
+	histogram_pool_init(&t->rows);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct sim_flow *f = &s->flows[i];
 		uint32_t group = m->n_groups;
 
 		if (s->n_flows <= SIM_MAX_FLOWS)
-			group_add(m, f->row, f->sl)->flow = i;
+			group_add(t, f->row, f->sl, s->n_flows >= MANY_GROUPS)
+				->flow = i;
 		else
-			group = group_find(m, f->row, f->sl);
+			group = group_find(t, f->row, f->sl);
 		m->groups[group].n_flows++;
 		m->flows[i].group = group;
 	}
@@ -129,12 +141,12 @@ void metrics_init(struct sim *s)
 
 	s->tally = t;
 	s->metrics = &t->m;
-	groups_init(s, &t->m);
+	groups_init(s, t);
 	histogram_init(&t->m.latency);
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
 	batch_means_init(&t->mean);
-	t->memory = hd_alloc(s->n_flows, sizeof(*t->memory));
+	t->memory = hd_alloc_dense(s->n_flows, sizeof(*t->memory));
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		t->memory[i].latency = NEVER;
 	if (s->rules.check_order && s->n_flows > 0)
@@ -162,6 +174,7 @@ void metrics_fini(struct sim *s)
 	histogram_fini(&t->m.latency);
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_fini(&t->m.latency_sl[i]);
+	histogram_pool_fini(&t->rows);
 	free(t->m.groups);
 	free(t->m.flows);
 	free(t->m.counters);

@@ -174,7 +174,7 @@ static void source_schedule(struct sim *s, uint32_t flow)
 
 void sources_init(struct sim *s)
 {
-	s->sources = hd_alloc(s->n_flows, sizeof(*s->sources));
+	s->sources = hd_alloc_dense(s->n_flows, sizeof(*s->sources));
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		struct source *src = &s->sources[i];
 		const struct sim_destinations *to = &s->flows[i].to;

@@ -233,7 +233,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	for (unsigned i = 0; i < s->n_subnets; i++)
 		top = s->top_lid[i] > top ? s->top_lid[i] : top;
 	s->lft_stride = (top / LFT_BLOCK + 1) * LFT_BLOCK;
-	s->lft = hd_alloc((size_t)s->n_switches * s->lft_stride, 1);
+	s->lft = hd_alloc_dense((size_t)s->n_switches * s->lft_stride, 1);
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	router_tables_init(s);
 	return HD_OK;

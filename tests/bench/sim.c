@@ -1,62 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The simulator's speed in packet-hops (a packet crossing one link) per CPU
- * second: voq, four VLs with tables in force, 2 KiB packets, uniform random
- * destinations, all metrics on unless said otherwise.
+ * second, and its cost in instructions, on the workloads of
+ * sim/workload_for_tests.h. All metrics are on unless a row says otherwise.
+ *
+ *	bench_sim [PART OF A NAME]      times, and counts by callgrind
+ *	bench_sim --time NAME on|off    one number, for comparing two builds
+ *	bench_sim --count NAME on|off   what callgrind runs
  */
+#define _GNU_SOURCE /* program_invocation_name */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
+
 #include "bench.h"
-#include "sim/setup_for_tests.h"
-#include "sim/sim.h"
+#include "sim/workload_for_tests.h"
 
-#define LANES 4
-#define PARTS 10 /* of a run; the best counts: others use the machine too */
-
-struct workload {
-	const char *name;
-	const char *words[8];
-	const char *engine;
-	double load;
-	double goal; /* million packet-hops a second; 0: reported only */
-	uint64_t hops;
-};
-
-static const struct workload workloads[] = {
-	{ "fat tree, 16 hosts",
-	  { "fat-tree", "--radix=4", "--levels=3" },
-	  "ftree",
-	  0.7,
-	  0,
-	  4000000 },
-	{ "fat tree, 128 hosts",
-	  { "fat-tree", "--radix=8", "--levels=3" },
-	  "ftree",
-	  0.7,
-	  6,
-	  20000000 },
-	{ "fat tree, 1024 hosts",
-	  { "fat-tree", "--radix=16", "--levels=3" },
-	  "ftree",
-	  0.7,
-	  4,
-	  20000000 },
-	{ "mesh 16 x 16",
-	  { "mesh", "--columns=16", "--rows=16", "--hosts=1" },
-	  "xy",
-	  0.15,
-	  0,
-	  10000000 },
-	{ "fat tree, 11664 hosts",
-	  { "fat-tree", "--radix=36", "--levels=3" },
-	  "ftree",
-	  0.5,
-	  2,
-	  20000000 },
-};
+#define PARTS        20 /* of a run; the best counts: others use the machine too */
+#define COUNTED_HOPS 200000
 
 static double cpu_seconds(void)
 {
@@ -66,92 +38,76 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Two lanes in each table, so that both are used. */
-static void set_tables(struct test_fabric *f)
-{
-	struct vlarb arb = {
-		.high = { { 0, 64 }, { 1, 128 } },
-		.low = { { 2, 64 }, { 3, 128 }, { 2, 32 } },
-		.n_high = 2,
-		.n_low = 3,
-		.high_limit = 10,
-	};
+/* A run that is in its stride. */
+struct stride {
+	struct sim *sim;
+	hd_time until;
+	uint64_t hops;
+};
 
-	for (port_id p = 0; p < f->topo.n_ports; p++)
-		subnet_set_vlarb(&f->subnet, p, &arb);
+static void stride_on(struct stride *r, hd_time by)
+{
+	struct sim_progress p;
+
+	r->until += by;
+	sim_run(r->sim, r->until, NULL, NULL);
+	sim_progress(r->sim, &p);
+	r->hops = p.hops;
 }
 
-static struct sim_flow *make_flows(const struct test_fabric *f, double load)
+/* Goes on for at least so many hops; returns how many there were. */
+static uint64_t stride_hops(struct stride *r, uint64_t hops)
 {
-	struct sim_flow *flows =
-		hd_alloc((size_t)f->n_ends * LANES, sizeof(*flows));
-	hd_time packet = hd_rate_duration(f->setup.ports[1].rate, 2074);
-	double gap = (double)packet * LANES / load;
+	uint64_t before = r->hops;
 
-	for (uint32_t i = 0; i < f->n_ends * LANES; i++) {
-		flows[i] = (struct sim_flow){
-			.kind = SIM_POISSON,
-			.source = f->end_nodes[i / LANES],
-			.row = i % LANES,
-			.to = { .choice = SIM_TO_UNIFORM,
-				.list = f->ends,
-				.n = f->n_ends,
-				.self = i / LANES },
-			.sl = (uint8_t)(i % LANES),
-			.pkey = 0xffff,
-			.bytes = 2074,
-			.packets = 1,
-			.interval = { (uint64_t)gap, 1 },
-			.period = (hd_time)gap,
-		};
-	}
-	return flows;
+	while (r->hops - before < hops)
+		stride_on(r, 5 * HD_US);
+	return r->hops - before;
+}
+
+static void stride_begin(struct stride *r, const struct workload *w,
+			 bool metrics)
+{
+	struct sim_rules rules;
+
+	sim_rules_init(&rules);
+	rules.flow_metrics = rules.port_metrics = metrics;
+	/* What a release build of the program does. */
+	rules.check_order = false;
+	*r = (struct stride){ .sim = sim_new(&w->fabric.setup, w->flows,
+					     w->n_flows, &rules) };
+	/* Fill the fabric first. */
+	stride_on(r, WORKLOAD_WARM);
 }
 
 struct outcome {
 	double rate; /* packet-hops per CPU second */
 	double events;
-	uint64_t checksum;
+	uint64_t checksum; /* at the end of WORKLOAD_WARM */
 	double load;
 };
 
-static struct outcome run(const struct test_fabric *f,
-			  const struct sim_flow *flows, uint64_t hops,
-			  bool metrics)
+static struct outcome run(const struct workload *w, bool metrics, uint64_t hops)
 {
-	struct sim_rules rules;
-	struct outcome out;
+	struct outcome out = { 0 };
+	struct stride r;
 
-	sim_rules_init(&rules);
-	rules.flow_metrics = rules.port_metrics = metrics;
-	struct sim *s = sim_new(&f->setup, flows, f->n_ends * LANES, &rules);
-	struct sim_progress p;
-	hd_time step = 5 * HD_US, warm = 20 * HD_US, until = warm;
-	/* Fill the fabric first; then it is in its stride. */
-	sim_run(s, until, NULL, NULL);
-	sim_progress(s, &p);
-	out.rate = 0;
+	stride_begin(&r, w, metrics);
+	out.checksum = sim_metrics(r.sim)->checksum;
 	for (unsigned i = 0; i < PARTS; i++) {
-		uint64_t before = p.hops;
 		double start = cpu_seconds();
+		double done = (double)stride_hops(&r, hops / PARTS);
+		double rate = done / (cpu_seconds() - start);
 
-		while (p.hops - before < hops / PARTS) {
-			until += step;
-			sim_run(s, until, NULL, NULL);
-			sim_progress(s, &p);
-		}
-		double rate =
-			(double)(p.hops - before) / (cpu_seconds() - start);
 		out.rate = rate > out.rate ? rate : out.rate;
 	}
-	const struct sim_metrics *m = sim_metrics(s);
+	const struct sim_metrics *m = sim_metrics(r.sim);
 
 	out.events = (double)m->events / (double)m->hops;
-	out.checksum = m->checksum;
-	out.load = (double)m->delivered_bytes * 8e12 /
-		   (double)(m->to - m->from) /
-		   hd_rate_bps(f->setup.ports[1].rate) / f->n_ends;
-	sim_free(s);
+	out.load =
+		(double)m->delivered_bytes * 8e12 / (double)(m->to - m->from) /
+		hd_rate_bps(w->fabric.setup.ports[1].rate) / w->fabric.n_ends;
+	sim_free(r.sim);
 	return out;
 }
 
@@ -163,50 +119,149 @@ static double peak_gib(void)
 	return (double)use.ru_maxrss / (1 << 20);
 }
 
-static void measure(struct bench *b, const struct workload *w)
+/* ---- instructions -------------------------------------------------------- */
+
+/* Best of parts that are short enough to escape others on the machine. */
+static int time_only(const char *name, bool metrics)
 {
-	struct test_links links = {
-		.rate = hd_rate_of_link(4, SPEED_EDR),
-		.propagation = 10 * HD_NS,
-		.in_blocks = 8 * 33,
-		.vls = LANES,
-	};
-	struct test_fabric f;
+	const struct workload_spec *spec = workload_find(name);
+	struct workload w;
+
+	if (!spec)
+		return 2;
+	workload_init(&w, spec);
+	struct outcome out = run(&w, metrics, spec->hops / 8);
+
+	printf("%.4f\n", out.rate / 1e6);
+	fprintf(stderr, "checksum %016" PRIx64 "\n", out.checksum);
+	workload_fini(&w);
+	return 0;
+}
+
+/* In callgrind: only what the hops cost, not what building a fabric does. */
+static int count(const char *name, bool metrics)
+{
+	const struct workload_spec *spec = workload_find(name);
+	struct workload w;
+	struct stride r;
+
+	if (!spec)
+		return 2;
+	workload_init(&w, spec);
+	stride_begin(&r, &w, metrics);
+	CALLGRIND_START_INSTRUMENTATION;
+	uint64_t hops = stride_hops(&r, COUNTED_HOPS);
+	CALLGRIND_STOP_INSTRUMENTATION;
+	printf("hops %" PRIu64 "\n", hops);
+	sim_free(r.sim);
+	workload_fini(&w);
+	return 0;
+}
+
+/* Instructions per packet-hop; 0 if there is no valgrind. */
+static double instructions(const char *name, bool metrics)
+{
+	char command[512], line[256];
+	double hops = 0, sum = 0;
+
+	snprintf(command, sizeof(command),
+		 "valgrind --tool=callgrind --instr-atstart=no "
+		 "--callgrind-out-file=/dev/null '%s' --count '%s' %s 2>&1",
+		 program_invocation_name, name, metrics ? "on" : "off");
+	/* The program itself, by the name it was started by. */
+	FILE *out = popen(command, "r"); /* NOLINT(cert-env33-c) */
+
+	if (!out)
+		return 0;
+	while (fgets(line, sizeof(line), out)) {
+		const char *at = strstr(line, "Collected :");
+
+		if (at)
+			sum = strtod(at + 11, NULL);
+		if (strncmp(line, "hops ", 5) == 0)
+			hops = strtod(line + 5, NULL);
+	}
+	return pclose(out) == 0 && hops > 0 ? sum / hops : 0;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static void report(struct bench *b, const struct workload_spec *spec,
+		   const char *of, const char *unit, double value)
+{
 	char what[96];
 
-	test_fabric_init(&f, w->words, w->engine, &links);
-	f.setup.sw.routing = 100 * HD_NS;
-	f.setup.sw.arbitration = 5 * HD_NS;
-	set_tables(&f);
-	struct sim_flow *flows = make_flows(&f, w->load);
-	uint64_t hops = bench_count(w->hops);
-	struct outcome on = run(&f, flows, hops, true);
-	struct outcome off = run(&f, flows, hops, false);
+	snprintf(what, sizeof(what), "%s, %s", spec->name, of);
+	bench_at_most(b, what, unit, 0, value);
+}
 
-	bench_at_least(b, w->name, "million packet-hops/s", w->goal,
+static void report_instructions(struct bench *b,
+				const struct workload_spec *spec)
+{
+	double on = instructions(spec->name, true);
+	double off = on > 0 ? instructions(spec->name, false) : 0;
+
+	if (off <= 0)
+		return; /* no valgrind here */
+	report(b, spec, "instructions", "per packet-hop", on);
+	report(b, spec, "instructions, metrics off", "per packet-hop", off);
+}
+
+/* Returns nanoseconds per packet-hop, 0 if the run was a wrong one. */
+static double measure(struct bench *b, const struct workload_spec *spec)
+{
+	struct workload w;
+
+	workload_init(&w, spec);
+	uint64_t hops = bench_count(spec->hops);
+	struct outcome on = run(&w, true, hops), off = run(&w, false, hops);
+
+	workload_fini(&w);
+	bench_at_least(b, spec->name, "million packet-hops/s", spec->goal,
 		       on.rate / 1e6);
-	snprintf(what, sizeof(what), "%s, metrics off", w->name);
-	bench_at_least(b, what, "million packet-hops/s", 0, off.rate / 1e6);
-	snprintf(what, sizeof(what), "%s, events", w->name);
-	bench_at_most(b, what, "per packet-hop", 0, on.events);
-	snprintf(what, sizeof(what), "%s, delivered", w->name);
-	bench_at_least(b, what, "of the hosts' link rate", 0, on.load);
-	free(flows);
-	test_fabric_fini(&f);
+	report(b, spec, "metrics off", "million packet-hops/s", off.rate / 1e6);
+	report(b, spec, "cost of metrics", "% of the time",
+	       100 * (1 - on.rate / off.rate));
+	if (!b->tiny)
+		report_instructions(b, spec);
+	report(b, spec, "events", "per packet-hop", on.events);
+	report(b, spec, "delivered", "of the hosts' link rate", on.load);
+	report(b, spec, "memory so far", "GiB", peak_gib());
+	/* A goal of 1 that only equality meets. */
+	char what[96];
+	bool same =
+		on.checksum == spec->checksum && off.checksum == spec->checksum;
+
+	snprintf(what, sizeof(what), "%s, checksum %016" PRIx64, spec->name,
+		 on.checksum);
+	bench_at_least(b, what, "as in the tests", 1, same);
+	return 1e9 / on.rate;
 }
 
 int main(int argc, char **argv)
 {
+	double cost[WORKLOADS] = { 0 };
 	struct bench b;
-	unsigned n = sizeof(workloads) / sizeof(*workloads);
 
+	if (argc == 4 && strcmp(argv[1], "--count") == 0)
+		return count(argv[2], strcmp(argv[3], "on") == 0);
+	if (argc == 4 && strcmp(argv[1], "--time") == 0)
+		return time_only(argv[2], strcmp(argv[3], "on") == 0);
 	bench_begin(&b, "sim");
 	/* A tiny run only shows that it works: the smallest will do. */
-	if (b.tiny)
-		n = 1;
+	unsigned n = b.tiny ? 1 : WORKLOADS;
+
 	for (unsigned i = 0; i < n; i++) {
-		if (argc < 2 || strstr(workloads[i].name, argv[1]))
-			measure(&b, &workloads[i]);
+		if (argc < 2 || strstr(workload_specs[i].name, argv[1]))
+			cost[i] = measure(&b, &workload_specs[i]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (cost[i] > 0)
+			report(&b, &workload_specs[i], "cost",
+			       "ns per packet-hop", cost[i]);
+		if (cost[i] > 0 && i > 0 && cost[0] > 0)
+			report(&b, &workload_specs[i], "cost",
+			       "times that of 16 hosts", cost[i] / cost[0]);
 	}
 	if (argc < 2)
 		bench_at_most(&b, "peak memory", "GiB", 2, peak_gib());
