@@ -4,6 +4,7 @@
 static const struct command *const subcommands[] = {
 	&command_cc_curve,
 	&command_cc_compare,
+	&command_cc_tune,
 	NULL,
 };
 
@@ -11,6 +12,8 @@ static const struct example examples[] = {
 	{ "heddle cc curve fimd --rmax 483559", "how FIMD rises and falls" },
 	{ "heddle cc compare examples/two-switch-congestion.yaml",
 	  "what control does for the victim of congestion" },
+	{ "heddle cc tune examples/incast.yaml",
+	  "parameters of InfiniBand's congestion control, for opensm.conf" },
 	{ NULL, NULL },
 };
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cc/session.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "sim/congestion/tune.h"
+
+struct values {
+	struct common_options common;
+	struct cc_override override;
+	struct hd_ratio floor;
+	uint64_t budget, senders, stress;
+	const char *victims, *conf;
+};
+
+static const struct option options[] = {
+	{ .name = "floor",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, floor),
+	  .value = "SHARE",
+	  .initial = "90%",
+	  .help = "least use of the hot link" },
+	{ .name = "victims",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, victims),
+	  .value = "ROW",
+	  .help = "the traffic row to protect; without it, all flows that do "
+		  "not end at the hot link" },
+	{ .name = "budget",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, budget),
+	  .value = "N",
+	  .initial = "60",
+	  .low = 1,
+	  .high = 100000,
+	  .help = "trials at most, of two runs each" },
+	{ .name = "senders",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, senders),
+	  .value = "N",
+	  .initial = "256",
+	  .low = 2,
+	  .high = 999,
+	  .help = "how many may meet on one link: the table ends at one Nth of "
+		  "its rate" },
+	{ .name = "stress",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, stress),
+	  .value = "N",
+	  .initial = "4",
+	  .low = 1,
+	  .high = 64,
+	  .help = "try everything also with a hot link N times slower, as if "
+		  "there were N times the senders; 1: not" },
+	{ .name = "conf",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, conf),
+	  .value = "FILE",
+	  .help = "write the lines for opensm.conf to FILE too" },
+	{ .name = "warmup",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, override.warmup),
+	  .value = "TIME",
+	  .help = "simulated time before measuring" },
+	{ .name = "measure",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, override.measure),
+	  .value = "TIME",
+	  .help = "simulated time measured" },
+	{ .name = NULL },
+};
+
+static void show_progress(void *context, uint32_t trials, uint32_t budget)
+{
+	(void)budget;
+	progress_show(context, trials);
+}
+
+static enum hd_status find_row(const struct scenario *s, const char *name,
+			       struct diag *d, uint32_t *out)
+{
+	*out = SIM_NONE;
+	for (uint32_t i = 0; name && i < s->n_traffic; i++) {
+		if (strcmp(s->traffic[i].name, name) == 0)
+			*out = i;
+	}
+	if (name && *out == SIM_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "option --victims: no traffic row '%s'", name);
+	return HD_OK;
+}
+
+static enum hd_status write_conf(const char *path, const struct opensm_cc *conf,
+				 struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	opensm_cc_write(conf, &text);
+	enum hd_status status = file_write(path, text.text, text.len, d);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static int tune(struct values *v, struct cc_session *s, struct diag *d)
+{
+	struct progress progress;
+	struct tune_options o = {
+		.floor = (double)v->floor.num / (double)v->floor.den,
+		.budget = (uint32_t)v->budget,
+		.senders = (uint32_t)v->senders,
+		.stress = (uint32_t)v->stress,
+		.progress = show_progress,
+		.context = &progress,
+	};
+	struct tune_result result;
+
+	if (find_row(&s->scenario, v->victims, d, &o.victims) != HD_OK)
+		return command_refuse(d);
+	progress_begin(&progress, &v->common, "trials", (double)v->budget);
+	enum hd_status status = congestion_tune(&s->build, s->flows, &s->params,
+						&o, d, &result);
+
+	progress_end(&progress);
+	if (status != HD_OK)
+		return command_refuse(d);
+	struct results *r = results_new("cc tune");
+	bool found = result.found;
+
+	results_set_scenario(r, s->text.text);
+	congestion_tune_tables(&s->build, &o, &result, r);
+	if (v->conf)
+		status = write_conf(v->conf, &result.conf, d);
+	tune_result_fini(&result);
+	if (status != HD_OK) {
+		results_free(r);
+		return command_refuse(d);
+	}
+	return output_results(&v->common, r, found);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { .common.seed = CC_SEED_OF_SCENARIO,
+			    .override = cc_override_none };
+	struct diag d = { .status = HD_OK };
+	struct cc_session s;
+	int n, status;
+
+	if (!command_parse(self, &v, argc, argv, &n, &status))
+		return status;
+	if (n != 1)
+		return command_usage(self, "which scenario?");
+	if (cc_session_open(&s, argv[0], &v.override, &v.common.seed, &d) ==
+	    HD_OK) {
+		d.file = NULL;
+		status = tune(&v, &s, &d);
+	} else {
+		status = command_refuse(&d);
+	}
+	cc_session_fini(&s);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle cc tune examples/incast.yaml --conf cc.conf",
+	  "lines for opensm.conf that free an incast's victims" },
+	{ "heddle cc tune --floor 95% --budget 120 examples/incast.yaml",
+	  "dearer throughput, a longer search" },
+	{ NULL, NULL },
+};
+
+const struct command command_cc_tune = {
+	.name = "cc tune",
+	.summary = "find parameters of InfiniBand's congestion control",
+	.arguments = "SCENARIO",
+	.description =
+		"Searches threshold, marking rate, CCTI increase, CCTI timer and the\n"
+		"table's shape for the most goodput of the victims of congestion, as\n"
+		"long as the hot link is used to the stated floor; prints lines for\n"
+		"opensm.conf, and what is gained against no control and against\n"
+		"OpenSM's defaults. The same scenario gives the same answer. Ends with\n"
+		"1 if nothing keeps the floor.\n\n"
+		"'heddle cc compare --conf FILE' runs what was found on another\n"
+		"scenario.\n",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

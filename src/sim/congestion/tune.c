@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/congestion/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "measure/fairness.h"
+
+/* ---- the space --------------------------------------------------------- */
+
+enum { DIM_SHAPE, DIM_TIMER, DIM_INCREASE, DIM_RATE, DIM_THRESHOLD, DIMS };
+
+static const uint8_t thresholds[] = { 1, 2, 4, 6, 8, 10, 12, 14, 15 };
+static const uint16_t rates[] = { 0, 1, 3, 7, 15, 31, 63 };
+static const uint8_t increases[] = { 1, 2, 4, 8, 16 };
+static const uint16_t timers[] = { 2, 4, 8, 16, 32, 64, 128, 256, 512 };
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static const uint8_t lengths[DIMS] = {
+	[DIM_SHAPE] = TUNE_SHAPES,
+	[DIM_TIMER] = LENGTH(timers),
+	[DIM_INCREASE] = LENGTH(increases),
+	[DIM_RATE] = LENGTH(rates),
+	[DIM_THRESHOLD] = LENGTH(thresholds),
+};
+
+/* A point is an index into each list. */
+struct point {
+	uint8_t at[DIMS];
+};
+
+static const struct point starts[] = {
+	{ { TUNE_GEOMETRIC, 5, 0, 0, 4 } },
+	{ { TUNE_LINEAR, 3, 0, 2, 7 } },
+	{ { TUNE_QUADRATIC, 4, 2, 4, 1 } },
+};
+
+const char *tune_shape_name(enum tune_shape shape)
+{
+	static const char *const names[] = { "linear", "quadratic",
+					     "geometric" };
+
+	return shape < TUNE_SHAPES ? names[shape] : "none";
+}
+
+void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out)
+{
+	double most = senders - 1.0;
+
+	out->n_cct = CCT_MAX_ENTRIES;
+	for (unsigned i = 0; i < CCT_MAX_ENTRIES; i++) {
+		double x = i / (CCT_MAX_ENTRIES - 1.0);
+		double delay = most * x;
+
+		if (shape == TUNE_QUADRATIC)
+			delay = most * x * x;
+		else if (shape == TUNE_GEOMETRIC)
+			delay = pow(senders, x) - 1;
+		out->cct[i] = cct_entry(delay);
+	}
+}
+
+static struct tune_trial trial_at(const struct point *p)
+{
+	return (struct tune_trial){
+		.threshold = thresholds[p->at[DIM_THRESHOLD]],
+		.marking_rate = rates[p->at[DIM_RATE]],
+		.increase = increases[p->at[DIM_INCREASE]],
+		.timer = timers[p->at[DIM_TIMER]],
+		.shape = (enum tune_shape)p->at[DIM_SHAPE],
+	};
+}
+
+/* ---- trials ------------------------------------------------------------ */
+
+struct search {
+	const struct sim_build *b;
+	const struct congestion_flow *flows;
+	struct congestion_params params;
+	const struct tune_options *options;
+	struct diag *d;
+	bool *is_victim; /* per flow */
+	struct sim_setup stressed;
+	struct tune_result *out;
+};
+
+static void conf_of(const struct search *s, const struct tune_trial *t,
+		    struct opensm_cc *out)
+{
+	*out = (struct opensm_cc){ .enabled = true,
+				   .threshold = t->threshold,
+				   .marking_rate = t->marking_rate,
+				   .victims = s->params.marking.mark_victims,
+				   .per_sl = s->params.per_sl,
+				   .ccti_timer = t->timer,
+				   .ccti_increase = t->increase };
+	for (uint32_t i = 0; i < s->b->n_flows; i++)
+		out->sls |= (uint16_t)(1u << s->flows[i].sl);
+	tune_table(t->shape, s->options->senders, out);
+}
+
+static void rate_run(const struct search *s, const struct congestion_result *r,
+		     struct tune_outcome *t)
+{
+	double *goodput = hd_alloc(r->n_flows, sizeof(*goodput));
+
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		goodput[i] = r->flows[i].goodput * 8 * s->flows[i].bytes;
+		t->total += goodput[i];
+		if (s->is_victim[i])
+			t->victims += goodput[i];
+	}
+	t->hot = r->utilisation[s->out->hot];
+	t->fairness = jain_index(goodput, r->n_flows);
+	free(goodput);
+}
+
+/* Runs with these settings; NULL: nobody marks, nobody slows down. */
+static enum hd_status run_once(struct search *s, const struct sim_setup *setup,
+			       const struct opensm_cc *conf,
+			       struct congestion_result *result)
+{
+	struct congestion_params p = s->params;
+
+	p.marking.rule = MARK_NONE;
+	p.algorithm = NULL;
+	if (conf)
+		opensm_cc_apply(conf, &p);
+	/* Zero steps up, OpenSM's default, are no algorithm. */
+	if (conf && conf->ccti_increase)
+		p.algorithm = cc_find("cct");
+	return congestion_run(setup, s->flows, s->b->n_flows, &p, s->d, result);
+}
+
+static enum hd_status try_conf(struct search *s, const struct opensm_cc *conf,
+			       struct tune_trial *t)
+{
+	struct congestion_result r;
+	enum hd_status status = run_once(s, &s->b->setup, conf, &r);
+
+	if (status != HD_OK)
+		return status;
+	rate_run(s, &r, &t->plain);
+	congestion_result_fini(&r);
+	t->stressed = t->plain;
+	if (s->options->stress == 1)
+		return HD_OK;
+	status = run_once(s, &s->stressed, conf, &r);
+	if (status != HD_OK)
+		return status;
+	t->stressed = (struct tune_outcome){ 0 };
+	rate_run(s, &r, &t->stressed);
+	congestion_result_fini(&r);
+	return HD_OK;
+}
+
+static bool is_same(const struct tune_trial *a, const struct tune_trial *b)
+{
+	return a->threshold == b->threshold &&
+	       a->marking_rate == b->marking_rate &&
+	       a->increase == b->increase && a->timer == b->timer &&
+	       a->shape == b->shape;
+}
+
+static bool is_better(const struct search *s, const struct tune_trial *a,
+		      const struct tune_trial *b)
+{
+	double a_hot = fmin(a->plain.hot, a->stressed.hot);
+	double b_hot = fmin(b->plain.hot, b->stressed.hot);
+	bool a_keeps = a_hot >= s->options->floor;
+	bool b_keeps = b_hot >= s->options->floor;
+
+	if (a_keeps != b_keeps)
+		return a_keeps;
+	if (!a_keeps)
+		return a_hot > b_hot;
+	return fmin(a->plain.victims, a->stressed.victims) >
+	       fmin(b->plain.victims, b->stressed.victims);
+}
+
+/* The trial of a point, made or remembered; false if no more are allowed. */
+static bool visit(struct search *s, const struct point *p,
+		  struct tune_trial *out)
+{
+	struct tune_result *r = s->out;
+	struct opensm_cc conf;
+
+	*out = trial_at(p);
+	for (uint32_t i = 0; i < r->n_trials; i++) {
+		if (is_same(&r->trials[i], out)) {
+			*out = r->trials[i];
+			return true;
+		}
+	}
+	if (r->n_trials == s->options->budget)
+		return false;
+	conf_of(s, out, &conf);
+	if (try_conf(s, &conf, out) != HD_OK)
+		return false;
+	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u,
+			    sizeof(*r->trials));
+	r->trials[r->n_trials++] = *out;
+	if (s->options->progress)
+		s->options->progress(s->options->context, r->n_trials,
+				     s->options->budget);
+	return true;
+}
+
+/* ---- the search -------------------------------------------------------- */
+
+/* As far as it gets better in one direction; true if it did. */
+static bool walk(struct search *s, unsigned dim, int step, struct point *here,
+		 struct tune_trial *best)
+{
+	bool moved = false;
+
+	for (;;) {
+		struct point next = *here;
+		int to = next.at[dim] + step;
+		struct tune_trial t;
+
+		if (to < 0 || to >= lengths[dim])
+			return moved;
+		next.at[dim] = (uint8_t)to;
+		if (!visit(s, &next, &t) || !is_better(s, &t, best))
+			return moved;
+		*here = next;
+		*best = t;
+		moved = true;
+	}
+}
+
+static void descend(struct search *s, const struct point *start)
+{
+	struct point here = *start;
+	struct tune_trial best;
+	bool moved = visit(s, &here, &best);
+
+	while (moved) {
+		moved = false;
+		for (unsigned dim = 0; dim < DIMS; dim++) {
+			if (walk(s, dim, 1, &here, &best) ||
+			    walk(s, dim, -1, &here, &best))
+				moved = true;
+		}
+	}
+}
+
+/* The fullest link; of equals the one that leads to a host. */
+static uint32_t hottest(const struct sim_setup *setup,
+			const struct congestion_result *r)
+{
+	uint32_t best = 0;
+	double most = -1;
+
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		const struct sim_port *p = &setup->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		bool last = setup->nodes[setup->ports[p->peer].node].kind ==
+			    SIM_END;
+		/* A percent is worth less than being the end of the tree. */
+		double rank = r->utilisation[i] + (last ? 0.01 : 0);
+
+		if (rank > most) {
+			most = rank;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void name_victims(struct search *s)
+{
+	const struct sim_setup *setup = &s->b->setup;
+	uint32_t target = setup->ports[setup->ports[s->out->hot].peer].node;
+
+	for (uint32_t i = 0; i < s->b->n_flows; i++) {
+		s->is_victim[i] =
+			s->options->victims == SIM_NONE
+				? s->flows[i].destination != target
+				: s->flows[i].row == s->options->victims;
+		s->out->n_victims += s->is_victim[i];
+	}
+}
+
+/* The same fabric, but for the rate of the hot link. */
+static void slow_down(struct search *s)
+{
+	const struct sim_setup *setup = &s->b->setup;
+	size_t size = setup->n_ports * sizeof(*setup->ports);
+	uint32_t hot = s->out->hot;
+
+	s->stressed = *setup;
+	s->stressed.ports = hd_alloc(setup->n_ports, sizeof(*setup->ports));
+	memcpy(s->stressed.ports, setup->ports, size);
+	s->stressed.ports[hot].rate.den *= s->options->stress;
+	s->stressed.ports[setup->ports[hot].peer].rate =
+		s->stressed.ports[hot].rate;
+}
+
+static enum hd_status measure_baselines(struct search *s)
+{
+	struct congestion_result r;
+	struct opensm_cc defaults = { .enabled = true };
+	enum hd_status status = run_once(s, &s->b->setup, NULL, &r);
+
+	if (status != HD_OK)
+		return status;
+	s->out->hot = hottest(&s->b->setup, &r);
+	congestion_result_fini(&r);
+	name_victims(s);
+	if (s->out->n_victims == 0)
+		return diag_fail(
+			s->d, HD_ERR_UNFIT,
+			"every flow goes to the end of the hot link: there is no victim to protect");
+	slow_down(s);
+	s->out->none.shape = s->out->opensm.shape = TUNE_SHAPES;
+	status = try_conf(s, NULL, &s->out->none);
+	return status == HD_OK ? try_conf(s, &defaults, &s->out->opensm)
+			       : status;
+}
+
+enum hd_status congestion_tune(const struct sim_build *b,
+			       const struct congestion_flow *flows,
+			       const struct congestion_params *params,
+			       const struct tune_options *options,
+			       struct diag *d, struct tune_result *out)
+{
+	struct search s = { .b = b,
+			    .flows = flows,
+			    .params = *params,
+			    .options = options,
+			    .d = d,
+			    .out = out };
+
+	*out = (struct tune_result){ .n_trials = 0 };
+	s.is_victim = hd_alloc(b->n_flows, sizeof(*s.is_victim));
+	enum hd_status status = measure_baselines(&s);
+
+	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK; i++) {
+		descend(&s, &starts[i]);
+		status = d->status;
+	}
+	for (uint32_t i = 0; i < out->n_trials; i++) {
+		if (i == 0 || is_better(&s, &out->trials[i], &out->best))
+			out->best = out->trials[i];
+	}
+	if (status == HD_OK) {
+		out->found = fmin(out->best.plain.hot,
+				  out->best.stressed.hot) >= options->floor;
+		conf_of(&s, &out->best, &out->conf);
+	} else {
+		tune_result_fini(out);
+	}
+	free(s.is_victim);
+	free(s.stressed.ports);
+	return status;
+}
+
+void tune_result_fini(struct tune_result *result)
+{
+	free(result->trials);
+	*result = (struct tune_result){ 0 };
+}

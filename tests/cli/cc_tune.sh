@@ -1,0 +1,75 @@
+# What heddle cc tune finds holds beyond the scenario it looked at.
+. "$SRC/tests/cli/lib.sh"
+
+# gain SCENARIO [SEED]: victims' goodput under examples/incast.opensm.conf over
+# that without control, and the use of the receiver's link in percent.
+gain() {
+	status 0 "$HEDDLE" cc compare "$1" --seed "$2" --json \
+		--algorithm none --algorithm cct \
+		--conf "$SRC/examples/incast.opensm.conf"
+	jq -r '
+		def victims(a): .tables.rows.rows[] |
+			select(.algorithm == a and .row == "victims").goodput;
+		def hot: [.tables.links.rows[] | select(.algorithm == "cct" and
+			.to == "h0").used][0];
+		"\(victims("cct") / victims("none")) \(hot)"' out
+}
+
+# at_least VALUE LEAST WHAT
+at_least() {
+	awk -v v="$1" -v l="$2" 'BEGIN { exit !(v >= l) }' ||
+		fail "$3: $1, less than $2"
+}
+
+# The scenario of the search: at least three times the goodput, with nine
+# tenths of the hot link used.
+set -- $(gain "$SRC/examples/incast.yaml" 1)
+at_least "$1" 3 "gain"
+at_least "$2" 90 "use of the hot link"
+found=$1
+
+# Four fifths of that gain elsewhere: other dice, and a fabric with four times
+# the hosts that was written down before there was a tuner.
+least=$(awk -v g="$found" 'BEGIN { print 0.8 * g }')
+set -- $(gain "$SRC/examples/incast.yaml" 4711)
+at_least "$1" "$least" "gain with another seed"
+set -- $(gain "$SRC/tests/heldout/incast-128.yaml" 20071)
+at_least "$1" "$least" "gain on the larger fabric"
+
+# The tuner knows no other scenario than the one it is given.
+if grep -rn heldout "$SRC/src"; then fail "the program knows of held-out files"; fi
+
+# OpenSM itself reads the lines, and writes them again as they are.
+opensm=$(PATH=$PATH:/usr/sbin command -v opensm) || fail "no opensm"
+"$opensm" -F "$SRC/examples/incast.opensm.conf" -c read.conf >opensm.out 2>&1 ||
+	fail "opensm refuses the file"
+grep -E '^(cc_|congestion)' "$SRC/examples/incast.opensm.conf" >ours
+while IFS= read -r line; do
+	grep -qxF "$line" read.conf || fail "OpenSM reads '$line' otherwise"
+done <ours
+[ "$(wc -l <ours)" -gt 10 ] || fail "too few lines"
+
+# A short search, twice: the same to the byte. One that cannot keep its floor
+# says so by its status.
+status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 3 \
+	--warmup 1ms --measure 1ms --floor 50% --json --conf once.conf
+cp out once
+status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 3 \
+	--warmup 1ms --measure 1ms --floor 50% --json --conf again.conf
+cmp once out && cmp once.conf again.conf || fail "not the same twice"
+jq -e '.tables.trials.rows | length == 3' once >/dev/null || fail "budget"
+status 1 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 1 \
+	--warmup 100us --measure 100us --floor 100% --stress 1
+has out 'No trial kept the hot link at 100 %'
+status 3 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --victims nobody
+one_line err
+sed '/name: victims/,/source:/d' "$SRC/examples/incast.yaml" >alone.yaml
+status 3 "$HEDDLE" cc tune alone.yaml --warmup 10us --measure 10us
+has err 'no victim to protect'
+
+# The whole search finds what the example's file says.
+if [ "${HD_LONG:-0}" = 1 ]; then
+	status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --conf long.conf
+	cmp long.conf "$SRC/examples/incast.opensm.conf" ||
+		fail "the search found something else"
+fi
