@@ -310,8 +310,13 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	if (unlikely(++lane->packets == 0))
 		s->more_packets[lane - s->lanes]++;
 	s->hops++;
-	if (unlikely(s->sl_bytes))
-		s->sl_bytes[port * s->n_sls + s->sl_index[p->sl]] += bytes;
+	if (unlikely(s->sl_counts)) {
+		struct count *c =
+			&s->sl_counts[port * s->n_sls + s->sl_index[p->sl]];
+
+		c->bytes += bytes;
+		c->packets++;
+	}
 	hop_pay(s, port, lane, vl, blk, simple);
 	p->flags = 0;
 	hop_depart(s, port, l, p, vl, simple);

@@ -203,8 +203,8 @@ void metrics_start(struct sim *s)
 		s->lanes[i].bytes = s->lanes[i].packets = 0;
 		s->more_packets[i] = 0;
 	}
-	if (s->sl_bytes)
-		memset(s->sl_bytes, 0, n * s->n_sls * sizeof(*s->sl_bytes));
+	if (s->sl_counts)
+		memset(s->sl_counts, 0, n * s->n_sls * sizeof(*s->sl_counts));
 	memset(s->counts, 0, n * sizeof(*s->counts));
 }
 
@@ -442,9 +442,10 @@ void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 {
 	struct cold_counters *c = &s->counts[s->links[port].peer];
 
-	c->missed_bytes += p->bytes;
-	c->missed_packets++;
-	c->missed_bytes_sl[p->sl] += p->bytes;
+	c->missed_vl[p->vl].bytes += p->bytes;
+	c->missed_vl[p->vl].packets++;
+	c->missed_sl[p->sl].bytes += p->bytes;
+	c->missed_sl[p->sl].packets++;
 }
 
 void packet_describe(struct sim *s, const struct packet *p,
@@ -505,12 +506,42 @@ static void count_sent(const struct sim *s, uint32_t port,
 		out->xmit_packets += out->xmit_packets_vl[vl];
 	}
 	for (unsigned sl = 0; s->rules.port_metrics && sl < N_SLS; sl++) {
+		unsigned vl = s->vl_of_sl[sl];
+
 		if (s->sl_index[sl] == 255)
 			continue;
-		out->xmit_bytes_sl[sl] =
-			s->sl_bytes
-				? s->sl_bytes[port * s->n_sls + s->sl_index[sl]]
-				: out->xmit_bytes_vl[s->vl_of_sl[sl]];
+		struct count c = { out->xmit_bytes_vl[vl],
+				   out->xmit_packets_vl[vl] };
+
+		if (s->sl_counts)
+			c = s->sl_counts[port * s->n_sls + s->sl_index[sl]];
+		out->xmit_bytes_sl[sl] = c.bytes;
+		out->xmit_packets_sl[sl] = c.packets;
+	}
+}
+
+/* What the far end sent, but for what did not arrive. */
+static void count_received(const struct sim *s, uint32_t port,
+			   struct sim_counters *out)
+{
+	const struct cold_counters *c = &s->counts[port];
+	uint32_t peer = s->links[port].peer;
+	struct sim_counters far = { 0 };
+
+	count_sent(s, peer, &far);
+	out->updates_received =
+		s->counts[peer].updates_sent - c->missed_updates;
+	for (unsigned i = 0; i < 16; i++) {
+		out->rcv_bytes_vl[i] =
+			far.xmit_bytes_vl[i] - c->missed_vl[i].bytes;
+		out->rcv_packets_vl[i] =
+			far.xmit_packets_vl[i] - c->missed_vl[i].packets;
+		out->rcv_bytes_sl[i] =
+			far.xmit_bytes_sl[i] - c->missed_sl[i].bytes;
+		out->rcv_packets_sl[i] =
+			far.xmit_packets_sl[i] - c->missed_sl[i].packets;
+		out->rcv_bytes += out->rcv_bytes_vl[i];
+		out->rcv_packets += out->rcv_packets_vl[i];
 	}
 }
 
@@ -529,7 +560,6 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 {
 	const struct cold_counters *c = &s->counts[port];
 	hd_time until = s->now < s->horizon ? s->now : s->horizon;
-	struct sim_counters far = { 0 };
 
 	*out = (struct sim_counters){
 		.xmit_discards = c->xmit_discards,
@@ -546,12 +576,7 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 		return;
 	count_sent(s, port, out);
 	out->xmit_wait = waited(s, port, until);
-	count_sent(s, s->links[port].peer, &far);
-	out->rcv_bytes = far.xmit_bytes - c->missed_bytes;
-	out->rcv_packets = far.xmit_packets - c->missed_packets;
-	for (unsigned sl = 0; sl < N_SLS; sl++)
-		out->rcv_bytes_sl[sl] =
-			far.xmit_bytes_sl[sl] - c->missed_bytes_sl[sl];
+	count_received(s, port, out);
 }
 
 static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)

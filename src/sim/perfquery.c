@@ -87,44 +87,82 @@ static void print_port(const struct sim_build *b, uint32_t port,
 	print(mad, out);
 }
 
-/* The words of one SL: its share of all. */
-static uint64_t sl_words(uint64_t bytes, uint64_t all_bytes, uint64_t all_words)
-{
-	if (!all_bytes)
-		return 0;
-	return (uint64_t)((double)bytes / (double)all_bytes *
-				  (double)all_words +
-			  0.5);
-}
+/* Counters of 16 SLs or VLs: an attribute, and how perfquery names it. */
+struct family {
+	uint16_t attribute;
+	const char *title, *name; /* the latter before the number */
+	unsigned bits;
+};
 
-static void print_sls(const struct sim_build *b, uint32_t port,
-		      const struct sim_counters *c, bool sent,
-		      struct strbuf *out)
+/* `values` are 16; they stop at the most that their fields hold. */
+static void print_family(const struct sim_build *b, uint32_t port,
+			 const struct family *f, const uint64_t *values,
+			 struct strbuf *out)
 {
-	const struct sim_port *p = &b->setup.ports[port];
-	uint64_t bytes = sent ? c->xmit_bytes : c->rcv_bytes;
-	uint64_t packets = sent ? c->xmit_packets : c->rcv_packets;
+	port_id origin = b->setup.ports[port].origin;
+	unsigned number = b->topo.ports[origin].number;
 	uint8_t mad[MAD_SIZE];
 
-	begin(mad, sent ? ATTR_PORT_XMIT_DATA_SL : ATTR_PORT_RCV_DATA_SL,
-	      b->topo.ports[p->origin].number);
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
+	begin(mad, f->attribute, number);
+	for (unsigned i = 0; i < 16; i++) {
 		struct strbuf name = STRBUF_INIT;
-		uint64_t part =
-			sent ? c->xmit_bytes_sl[sl] : c->rcv_bytes_sl[sl];
 
-		strbuf_printf(&name, "%sDataSL%u", sent ? "Xmt" : "Rcv", sl);
-		const struct counter counter = {
-			name.text, sl_words(part, bytes, words(bytes, packets)),
-			32
-		};
+		strbuf_printf(&name, "%s%u", f->name, i);
+		const struct counter counter = { name.text, values[i],
+						 f->bits };
 
 		set(mad, &counter);
 		strbuf_fini(&name);
 	}
-	strbuf_printf(out, "# Port%sDataSL counters: Lid %u port %u\n",
-		      sent ? "Xmit" : "Rcv", lid_of(b, p->origin),
-		      b->topo.ports[p->origin].number);
+	strbuf_printf(out, "# %s counters: Lid %u port %u\n", f->title,
+		      lid_of(b, origin), number);
+	print(mad, out);
+}
+
+static void print_families(const struct sim_build *b, uint32_t port,
+			   const struct sim_counters *c, struct strbuf *out)
+{
+	static const struct family xmit_sl = { ATTR_PORT_XMIT_DATA_SL,
+					       "PortXmitDataSL", "XmtDataSL",
+					       32 };
+	static const struct family rcv_sl = { ATTR_PORT_RCV_DATA_SL,
+					      "PortRcvDataSL", "RcvDataSL",
+					      32 };
+	static const struct family vl_packets = { ATTR_PORT_VL_OP_PACKETS,
+						  "PortVLOpPackets",
+						  "PortVLOpPackets", 16 };
+	static const struct family vl_data = { ATTR_PORT_VL_OP_DATA,
+					       "PortVLOpData", "PortVLOpData",
+					       32 };
+	uint64_t xmit[16], rcv[16], data[16];
+
+	for (unsigned i = 0; i < 16; i++) {
+		xmit[i] = words(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
+		rcv[i] = words(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
+		data[i] = words(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
+	}
+	print_family(b, port, &xmit_sl, xmit, out);
+	print_family(b, port, &rcv_sl, rcv, out);
+	print_family(b, port, &vl_packets, c->rcv_packets_vl, out);
+	print_family(b, port, &vl_data, data, out);
+}
+
+/* Updates are packets on the link in exact mode only. */
+static void print_flow_control(const struct sim_build *b, uint32_t port,
+			       const struct sim_counters *c, struct strbuf *out)
+{
+	const struct counter sent = { "PortXmitFlowPkts", c->updates_sent, 32 };
+	const struct counter received = { "PortRcvFlowPkts",
+					  c->updates_received, 32 };
+	port_id origin = b->setup.ports[port].origin;
+	unsigned number = b->topo.ports[origin].number;
+	uint8_t mad[MAD_SIZE];
+
+	begin(mad, ATTR_PORT_FLOW_CONTROL, number);
+	set(mad, &sent);
+	set(mad, &received);
+	strbuf_printf(out, "# PortFlowCtlCounters counters: Lid %u port %u\n",
+		      lid_of(b, origin), number);
 	print(mad, out);
 }
 
@@ -135,7 +173,8 @@ void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
 		if (b->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
 			continue;
 		print_port(b, i, &m->counters[i], out);
-		print_sls(b, i, &m->counters[i], true, out);
-		print_sls(b, i, &m->counters[i], false, out);
+		print_families(b, i, &m->counters[i], out);
+		if (b->setup.credits == SIM_CREDITS_EXACT)
+			print_flow_control(b, i, &m->counters[i], out);
 	}
 }

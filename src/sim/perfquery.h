@@ -15,9 +15,11 @@
 #include "sim/sim.h"
 
 /*
- * PortCounters, PortXmitDataSL and PortRcvDataSL of the ports with `ports` set
- * (NULL: all that are cabled). What each SL sent is counted in bytes; its
- * share of the VCRCs is that of its bytes, exact where packets are equal.
+ * PortCounters; the data sent and received on each SL; the packets and data
+ * received on each VL (all have one opcode); with exact credits the
+ * flow-control packets. Of the ports with `ports` set (NULL: all that are
+ * cabled). Where packets are whole words, as on the wire, those of the SLs and
+ * of the VLs add up to those of the port.
  */
 void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out);

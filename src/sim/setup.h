@@ -152,7 +152,9 @@ struct sim_counters {
 	uint64_t xmit_bytes, rcv_bytes;     /* LRH to VCRC, all VLs */
 	uint64_t xmit_packets, rcv_packets; /* updates are not packets */
 	uint64_t xmit_bytes_vl[16], xmit_packets_vl[16];
-	uint64_t xmit_bytes_sl[16], rcv_bytes_sl[16];
+	uint64_t rcv_bytes_vl[16], rcv_packets_vl[16];
+	uint64_t xmit_bytes_sl[16], xmit_packets_sl[16];
+	uint64_t rcv_bytes_sl[16], rcv_packets_sl[16];
 	hd_time xmit_wait; /* T14 */
 	uint64_t xmit_discards;
 	uint64_t rcv_errors;
@@ -162,6 +164,7 @@ struct sim_counters {
 	uint64_t hop_limit_exceeded; /* R3 */
 	uint64_t link_lost;          /* F3 */
 	uint64_t updates_sent; /* exact mode, and delay mode with losses */
+	uint64_t updates_received;
 };
 
 /* What a replay leaves behind; events in any order. */

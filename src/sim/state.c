@@ -336,7 +336,7 @@ static bool lanes_merge(const struct sim *s)
 }
 
 /*
- * Bytes per SL need no counters of their own where every SL in use has a VL
+ * SLs need no counters of their own where every SL in use has a VL
  * to itself, the same one everywhere.
  */
 static void sl_counters_init(struct sim *s)
@@ -354,9 +354,9 @@ static void sl_counters_init(struct sim *s)
 		s->vl_of_sl[sl] = (uint8_t)vl;
 	}
 	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
-		s->sl_bytes =
+		s->sl_counts =
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_sls,
-				       sizeof(*s->sl_bytes));
+				       sizeof(*s->sl_counts));
 }
 
 static void nodes_init(struct sim *s)
@@ -502,7 +502,7 @@ void sim_free(struct sim *s)
 	free(s->links);
 	free(s->rings);
 	free(s->lanes);
-	free(s->sl_bytes);
+	free(s->sl_counts);
 	free(s->more_packets);
 	free(s->heads);
 	free(s->words);

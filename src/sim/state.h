@@ -237,13 +237,18 @@ struct reader {
 	uint32_t slot; /* NONE, or the multicast slot that it reads */
 };
 
+struct count {
+	uint64_t bytes, packets;
+};
+
 /* What happens to few packets; the rest of sim_counters is computed. */
 struct cold_counters {
 	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, updates_sent;
 	/* Sent by the far end and not received. */
-	uint64_t missed_bytes, missed_packets, missed_bytes_sl[16];
+	struct count missed_vl[16], missed_sl[16];
+	uint64_t missed_updates;
 };
 
 /* What only runs with faults, exact credits or VL15 need of a port. */
@@ -320,8 +325,8 @@ struct sim {
 	struct server *links;
 	struct ring *rings;
 	struct lane *lanes;      /* n_lanes each */
-	uint64_t *sl_bytes;      /* n_sls each; NULL if VLs tell */
-	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sl_bytes is NULL */
+	struct count *sl_counts; /* n_sls each; NULL if VLs tell */
+	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sl_counts is NULL */
 	uint32_t *more_packets;  /* per lane: carries of lane.packets */
 	/* Where virtual output queues are: links, or cioq's crossbars. */
 	struct server *outlets;

@@ -101,6 +101,8 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 	lost = lost || c->next_down <= when;
 	if (s->hooks.updated && s->exact)
 		update_tell(s, port, vl, content, lost);
+	if (lost || when > s->horizon)
+		s->counts[s->links[port].peer].missed_updates++;
 	if (lost)
 		return;
 	eventq_push(&s->q, when,

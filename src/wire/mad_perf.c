@@ -138,6 +138,68 @@ static const struct record rcv_con_ctrl = {
 	.name = "PortRcvConCtrl", .size = 12, .fields = rcv_con_ctrl_fields
 };
 
+static const struct field flow_control_fields[] = {
+	SELECT,
+	F_UINT("PortXmitFlowPkts", 32, 32),
+	F_UINT("PortRcvFlowPkts", 64, 32),
+	F_END
+};
+
+static const struct record flow_control = {
+	.name = "PortFlowCtlCounters", .size = 12,
+	.fields = flow_control_fields
+};
+
+static const struct field vl_op_packets_fields[] = {
+	SELECT,
+	F_UINT("PortVLOpPackets0", 32, 16),
+	F_UINT("PortVLOpPackets1", 48, 16),
+	F_UINT("PortVLOpPackets2", 64, 16),
+	F_UINT("PortVLOpPackets3", 80, 16),
+	F_UINT("PortVLOpPackets4", 96, 16),
+	F_UINT("PortVLOpPackets5", 112, 16),
+	F_UINT("PortVLOpPackets6", 128, 16),
+	F_UINT("PortVLOpPackets7", 144, 16),
+	F_UINT("PortVLOpPackets8", 160, 16),
+	F_UINT("PortVLOpPackets9", 176, 16),
+	F_UINT("PortVLOpPackets10", 192, 16),
+	F_UINT("PortVLOpPackets11", 208, 16),
+	F_UINT("PortVLOpPackets12", 224, 16),
+	F_UINT("PortVLOpPackets13", 240, 16),
+	F_UINT("PortVLOpPackets14", 256, 16),
+	F_UINT("PortVLOpPackets15", 272, 16),
+	F_END
+};
+
+static const struct record vl_op_packets = {
+	.name = "PortVLOpPackets", .size = 36, .fields = vl_op_packets_fields
+};
+
+static const struct field vl_op_data_fields[] = {
+	SELECT,
+	F_UINT("PortVLOpData0", 32, 32),
+	F_UINT("PortVLOpData1", 64, 32),
+	F_UINT("PortVLOpData2", 96, 32),
+	F_UINT("PortVLOpData3", 128, 32),
+	F_UINT("PortVLOpData4", 160, 32),
+	F_UINT("PortVLOpData5", 192, 32),
+	F_UINT("PortVLOpData6", 224, 32),
+	F_UINT("PortVLOpData7", 256, 32),
+	F_UINT("PortVLOpData8", 288, 32),
+	F_UINT("PortVLOpData9", 320, 32),
+	F_UINT("PortVLOpData10", 352, 32),
+	F_UINT("PortVLOpData11", 384, 32),
+	F_UINT("PortVLOpData12", 416, 32),
+	F_UINT("PortVLOpData13", 448, 32),
+	F_UINT("PortVLOpData14", 480, 32),
+	F_UINT("PortVLOpData15", 512, 32),
+	F_END
+};
+
+static const struct record vl_op_data = {
+	.name = "PortVLOpData", .size = 68, .fields = vl_op_data_fields
+};
+
 static const struct field vl_xmit_wait_fields[] = {
 	SELECT,
 	F_UINT("PortVLXmitWait0", 32, 16),
@@ -221,6 +283,9 @@ const struct mad_attribute mad_perf_attributes[] = {
 	{ ATTR_PORT_COUNTERS, 0, &port_counters, NULL },
 	{ ATTR_PORT_RCV_ERROR_DETAILS, 0, &rcv_error_details, NULL },
 	{ ATTR_PORT_XMIT_DISCARD_DETAILS, 0, &xmit_discard_details, NULL },
+	{ ATTR_PORT_FLOW_CONTROL, 0, &flow_control, NULL },
+	{ ATTR_PORT_VL_OP_PACKETS, 0, &vl_op_packets, NULL },
+	{ ATTR_PORT_VL_OP_DATA, 0, &vl_op_data, NULL },
 	{ ATTR_PORT_VL_XMIT_WAIT, 0, &vl_xmit_wait, NULL },
 	{ ATTR_PORT_COUNTERS_EXT, 0, &port_counters_ext, NULL },
 	{ ATTR_PORT_RCV_CON_CTRL, 0, &rcv_con_ctrl, NULL },

@@ -156,6 +156,7 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 	c->xmit_packets_vl[vl]++;
 	c->xmit_bytes_vl[vl] += packet->bytes;
 	c->xmit_bytes_sl[packet->sl] += packet->bytes;
+	c->xmit_packets_sl[packet->sl]++;
 	o->flights = hd_grow(o->flights, &o->flights_cap, o->n_flights + 1,
 			     sizeof(*o->flights));
 	o->flights[o->n_flights++] = f;

@@ -347,6 +347,9 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	}
 	counters->rcv_packets++;
 	counters->rcv_bytes += f->packet->bytes;
+	counters->rcv_packets_vl[f->vl]++;
+	counters->rcv_bytes_vl[f->vl] += f->packet->bytes;
+	counters->rcv_packets_sl[f->packet->sl]++;
 	counters->rcv_bytes_sl[f->packet->sl] += f->packet->bytes;
 	if (is_switch_port(o, f->to)) {
 		route_packet(o, f->to, slot);
