@@ -80,7 +80,7 @@ static bool row_fits(const struct table *t, size_t row, const char *where,
 	return true;
 }
 
-/* The rows that count, their number in *n; NULL and a reason if none does. */
+/* The rows that fit, their number in *n; a reason if a column is unknown. */
 static size_t *rows_find(const struct table *t, const char *where, size_t *n,
 			 struct strbuf *missing)
 {
@@ -95,13 +95,7 @@ static size_t *rows_find(const struct table *t, const char *where, size_t *n,
 	if (unknown)
 		strbuf_printf(missing, "table '%s' has no column for '%s'",
 			      t->name, unknown);
-	else if (!*n)
-		strbuf_printf(missing, "table '%s' has no row with %s", t->name,
-			      where ? where : "anything");
-	if (*n)
-		return rows;
-	free(rows);
-	return NULL;
+	return rows;
 }
 
 /* One number of many, as the check says. */
@@ -132,6 +126,64 @@ static double take(enum paper_take how, const double *x, size_t n)
 	}
 }
 
+/* The rows and the column that a value names. */
+struct found {
+	const struct table *table;
+	size_t column; /* n_columns if none is named */
+	size_t *rows, n;
+	double *numbers; /* of the column; NaN for what is none */
+};
+
+static bool value_find(const struct paper_value *v, const struct results *r,
+		       struct found *out, struct strbuf *missing)
+{
+	const struct table *t = results_find(r, v->table);
+
+	*out = (struct found){ .table = t };
+	if (!t) {
+		strbuf_printf(missing, "there is no table '%s'", v->table);
+		return false;
+	}
+	out->column = v->column ? column_find(t, v->column, strlen(v->column))
+				: t->n_columns;
+	if (v->column && out->column == t->n_columns) {
+		strbuf_printf(missing, "table '%s' has no column '%s'",
+			      v->table, v->column);
+		return false;
+	}
+	out->rows = rows_find(t, v->where, &out->n, missing);
+	/* There being none is something that can be counted. */
+	if (!out->n && !missing->len && v->take != TAKE_COUNT)
+		strbuf_printf(missing, "table '%s' has no row with %s", t->name,
+			      v->where ? v->where : "anything");
+	if (missing->len)
+		return false;
+	out->numbers = hd_alloc(out->n + 1, sizeof(*out->numbers));
+	for (size_t i = 0; i < out->n; i++)
+		out->numbers[i] =
+			v->column ? number_of(table_cell(t, out->rows[i],
+							 out->column))
+				  : 0;
+	return true;
+}
+
+static void found_fini(struct found *f)
+{
+	free(f->rows);
+	free(f->numbers);
+}
+
+/* The number of a value; NaN, and a reason, if there is none. */
+static double value_number(const struct paper_value *v, const struct found *f,
+			   struct strbuf *missing)
+{
+	if (v->take == TAKE_ONE && f->n > 1) {
+		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);
+		return NAN;
+	}
+	return take(v->take, f->numbers, f->n);
+}
+
 /* ---- judging it --------------------------------------------------------- */
 
 static enum paper_verdict judge_number(const struct paper_expectation *p,
@@ -160,88 +212,81 @@ static enum paper_verdict judge_number(const struct paper_expectation *p,
 	return off <= slack ? VERDICT_WITHIN : VERDICT_REFUTED;
 }
 
-/* Never the wrong way, and not flat altogether; by the tolerance's leave. */
-static enum paper_verdict judge_course(const struct paper_expectation *p,
-				       const double *x, size_t n)
+/* Never the wrong way, and not flat altogether. */
+static void judge_course(const struct paper_expectation *p,
+			 const struct found *f, struct judgement *out)
 {
 	double sign = p->relation == RELATION_RISES ? 1 : -1;
-	bool all = true;
+	const double *x = f->numbers;
+	bool all = f->n > 1 && sign * (x[f->n - 1] - x[0]) > 0;
 
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 1; i < f->n; i++)
 		all = all && sign * (x[i] - x[i - 1]) >= 0;
-	return all && n > 1 && sign * (x[n - 1] - x[0]) > 0 ? VERDICT_MATCHED
-							    : VERDICT_REFUTED;
+	out->verdict = all ? VERDICT_MATCHED : VERDICT_REFUTED;
+	out->text = hd_strdup(all ? p->text : "it does not");
 }
 
-static void judge_rows(const struct paper_check *c, const struct table *t,
-		       size_t column, const size_t *rows, size_t n,
+static void judge_text(const struct paper_check *c, const struct found *f,
 		       struct judgement *out)
 {
-	const struct paper_expectation *p = &c->published;
-	double *x = hd_alloc(n, sizeof(*x));
-	bool course =
-		p->relation == RELATION_RISES || p->relation == RELATION_FALLS;
+	const char *wanted = c->published.text;
+	size_t row = f->rows[c->value.take == TAKE_LAST ? f->n - 1 : 0];
+	const struct value *v = table_cell(f->table, row, f->column);
 
-	for (size_t i = 0; i < n && column < t->n_columns; i++)
-		x[i] = number_of(table_cell(t, rows[i], column));
-	if (p->relation == RELATION_TEXT) {
-		size_t row = rows[c->value.take == TAKE_LAST ? n - 1 : 0];
-		const struct value *v = table_cell(t, row, column);
+	if (v->kind == VALUE_TEXT)
+		out->text = hd_strdup(v->text);
+	else if (v->kind == VALUE_BOOL)
+		out->text = hd_strdup(v->yes ? "yes" : "no");
+	else
+		out->text = hd_strdup("a number");
+	out->verdict = reads_as(v, wanted, strlen(wanted)) ? VERDICT_MATCHED
+							   : VERDICT_REFUTED;
+}
 
-		out->text = hd_strdup(v->kind == VALUE_TEXT ? v->text
-				      : v->kind == VALUE_BOOL
-					      ? v->yes ? "yes" : "no"
-					      : "a number");
-		out->verdict = reads_as(v, p->text, strlen(p->text))
-				       ? VERDICT_MATCHED
-				       : VERDICT_REFUTED;
-	} else if (course) {
-		out->verdict = judge_course(p, x, n);
-		out->text = hd_strdup(out->verdict == VERDICT_MATCHED
-					      ? p->text
-					      : "it does not");
-	} else {
-		out->ours = take(c->value.take, x, n);
-		out->verdict = judge_number(p, out);
+/* The number, or its ratio to another one. */
+static void judge_ratio(const struct paper_check *c, const struct results *r,
+			const struct found *f, struct judgement *out,
+			struct strbuf *missing)
+{
+	struct found other = { 0 };
+
+	out->ours = value_number(&c->value, f, missing);
+	if (c->against.table && !missing->len) {
+		out->unit[0] = '\0';
+		if (value_find(&c->against, r, &other, missing))
+			out->ours /= value_number(&c->against, &other, missing);
+		found_fini(&other);
 	}
-	free(x);
+	if (!missing->len)
+		out->verdict = judge_number(&c->published, out);
 }
 
 void judge(const struct paper_check *c, const struct results *r,
 	   struct judgement *out)
 {
-	const struct paper_value *v = &c->value;
-	const struct table *t = results_find(r, v->table);
+	enum paper_relation how = c->published.relation;
 	struct strbuf missing = STRBUF_INIT;
-	size_t *rows = NULL, n = 0, column = 0;
+	struct found f;
+	const char *unit = NULL;
 
 	*out = (struct judgement){ .verdict = VERDICT_NONE,
 				   .ours = NAN,
 				   .deviation = NAN };
-	if (!t)
-		strbuf_printf(&missing, "there is no table '%s'", v->table);
-	if (t && v->column)
-		column = column_find(t, v->column, strlen(v->column));
-	if (t && v->column && column == t->n_columns)
-		strbuf_printf(&missing, "table '%s' has no column '%s'",
-			      v->table, v->column);
-	if (!missing.len && t)
-		rows = rows_find(t, v->where, &n, &missing);
-	bool course = c->published.relation == RELATION_RISES ||
-		      c->published.relation == RELATION_FALLS;
+	bool there = value_find(&c->value, r, &f, &missing);
 
-	if (rows && n > 1 && v->take == TAKE_ONE && !course)
-		strbuf_printf(&missing, "%zu rows of '%s' fit", n, v->table);
-	out->unit = hd_strdup(rows && v->column && t->columns[column].unit
-				      ? t->columns[column].unit
-				      : "");
+	if (there && c->value.column)
+		unit = f.table->columns[f.column].unit;
+	out->unit = hd_strdup(unit ? unit : "");
+	if (there && how == RELATION_TEXT)
+		judge_text(c, &f, out);
+	else if (there && (how == RELATION_RISES || how == RELATION_FALLS))
+		judge_course(&c->published, &f, out);
+	else if (there)
+		judge_ratio(c, r, &f, out, &missing);
 	if (missing.len)
 		out->missing = strbuf_detach(&missing);
-	else if (rows)
-		judge_rows(c, t, v->column ? column : t->n_columns, rows, n,
-			   out);
+	found_fini(&f);
 	strbuf_fini(&missing);
-	free(rows);
 }
 
 void judgement_fini(struct judgement *j)

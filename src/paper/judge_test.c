@@ -124,6 +124,22 @@ static void many_rows_become_one_number(void **state)
 	check("column: taken, take: first", "2518", VERDICT_MATCHED);
 	check("column: taken, take: last", "2700", VERDICT_MATCHED);
 	check("take: count, where: size=256", "2", VERDICT_MATCHED);
+	check("take: count, where: size=1", "0", VERDICT_MATCHED);
+	check("take: count, where: kind=1", "0", VERDICT_NONE);
+}
+
+static void values_are_compared_with_each_other(void **state)
+{
+	(void)state;
+	check("column: taken, where: topology=cube, against: {table: load, "
+	      "column: taken, where: size=4096}",
+	      "1.04", VERDICT_MATCHED);
+	check("column: taken, where: topology=cube, against: {table: load, "
+	      "column: taken, take: most}",
+	      "<= 1", VERDICT_MATCHED);
+	check("column: taken, where: topology=cube, against: {table: load, "
+	      "column: taken, where: size=1}",
+	      "<= 1", VERDICT_NONE);
 }
 
 static void courses_rise_or_fall(void **state)
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(deviations_are_of_the_published_value),
 		cmocka_unit_test(bounds_hold_or_do_not),
 		cmocka_unit_test(many_rows_become_one_number),
+		cmocka_unit_test(values_are_compared_with_each_other),
 		cmocka_unit_test(courses_rise_or_fall),
 		cmocka_unit_test(texts_and_booleans_are_read),
 		cmocka_unit_test(what_is_not_there_is_said),

@@ -158,6 +158,18 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].take", SCHEMA_CHOICE, CHECK(value.take),
 	  .initial = "one", .choices = paper_take_names,
 	  .help = "what these rows become" },
+	{ "experiments[].checks[].against", SCHEMA_MAP,
+	  .help = "a value of the same results to divide it by" },
+	{ "experiments[].checks[].against.table", SCHEMA_TEXT,
+	  CHECK(against.table), .optional = true, .help = "as above" },
+	{ "experiments[].checks[].against.column", SCHEMA_TEXT,
+	  CHECK(against.column), .optional = true, .help = "as above" },
+	{ "experiments[].checks[].against.where", SCHEMA_TEXT,
+	  CHECK(against.where), .optional = true, .joins = true,
+	  .help = "as above" },
+	{ "experiments[].checks[].against.take", SCHEMA_CHOICE,
+	  CHECK(against.take), .initial = "one", .choices = paper_take_names,
+	  .help = "as above" },
 	{ "experiments[].checks[].published", SCHEMA_CUSTOM, CHECK(published),
 	  .custom = &expectation, .help = "what the paper says" },
 	{ "experiments[].verdict", SCHEMA_CHOICE, EXPERIMENT(verdict),
@@ -200,6 +212,10 @@ static enum hd_status experiment_check(const struct paper *p,
 
 		if (!c->value.column && c->value.take != TAKE_COUNT)
 			return refuse(p, d, &c->what, "a column is needed");
+		if (c->against.table &&
+		    c->published.relation > RELATION_AT_MOST)
+			return refuse(p, d, &c->what,
+				      "'against' needs a published number");
 	}
 	for (const struct paper_experiment *o = p->experiments; o < e; o++) {
 		if (strcmp(o->id, e->id) == 0)

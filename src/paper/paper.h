@@ -83,6 +83,7 @@ struct paper_expectation {
 struct paper_check {
 	char *what; /* in the paper's sense: "mesh, 256 B" */
 	struct paper_value value;
+	struct paper_value against; /* divides it; table NULL: nothing does */
 	struct paper_expectation published;
 };
 
