@@ -20,3 +20,8 @@ esac
 	echo "build: preset '$preset' failed; all of it is in $log" >&2
 	exit 1
 }
+# Once, for the program that people use.
+if [ "$preset" = release ] && [ -s build/web/missing ]; then
+	echo "build: heddle is built without its interactive page:" \
+		"$(cat build/web/missing)" >&2
+fi

@@ -39,6 +39,13 @@ step() {
 	return "$status"
 }
 
+# Tests that found something missing and said so: ", 1 SKIPPED: web.browser".
+skipped() {
+	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (Skipped)$/\1/p' "$1" |
+		awk '{ names = names " " $1 }
+			END { if (NR) printf ", %d SKIPPED:%s", NR, names }'
+}
+
 # tests PRESET: the ctest of a preset that was built; counts single tests.
 tests() {
 	local name=test-$1 since=$EPOCHREALTIME status=0 bad total
@@ -48,7 +55,7 @@ tests() {
 	total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$log")
 	bad=$(sed -n 's/.* \([0-9]*\) tests failed out of .*/\1/p' "$log")
 	if [ "$status" -eq 0 ] && [ -n "$total" ]; then
-		echo "$total tests" >"$logs/$name.log"
+		echo "$total tests$(skipped "$log")" >"$logs/$name.log"
 		passed=$((passed + total))
 	else
 		[ -n "$total" ] || { total=1 bad=1; }

@@ -18,10 +18,20 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
+# What installed packages offer besides themselves: Node.js from elsewhere
+# brings its own npm, and Debian's cannot stand beside it.
+provided() {
+	dpkg-query -W -f='${db:Status-Status} ${Provides}\n' 2>/dev/null |
+		sed -n 's/^installed //p' | tr ',' '\n' |
+		awk -v package="$1" '$1 == package { found = 1 }
+			END { exit !found }'
+}
+
 missing=
 for package in $(wanted "${1:-}"); do
 	dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null |
-		grep -qx installed || missing="$missing $package"
+		grep -qx installed || provided "$package" ||
+		missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 

@@ -16,7 +16,8 @@ mkdir -p "$marks"
 
 # "file<TAB>command" of every C file that git knows.
 commands() {
-	jq -r --arg top "$PWD/" '.[] | select(.file | startswith($top)) |
+	jq -r --arg top "$PWD/" '.[] | select((.file | startswith($top)) and
+		(.file | startswith($top + "build/") | not)) |
 		[(.file | ltrimstr($top)), .command] | @tsv' "$database" |
 		sort -u -k 1,1 -t "$(printf '\t')"
 }

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/record.h"
 #include "report/compare.h"
 #include "report/database.h"
 
@@ -14,6 +14,7 @@
 struct report_options {
 	struct common_options common;
 	const char *from; /* instead of the common --db, which is written */
+	const char *html; /* instead of the common --html: of the runs */
 	const char *table;
 	bool all;
 };
@@ -25,6 +26,12 @@ static const struct option options[] = {
 	  .value = "FILE",
 	  .initial = DATABASE_DEFAULT,
 	  .help = "the database to report from" },
+	{ .name = "html",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct report_options, html),
+	  .value = "FILE",
+	  .help = "write one page with plots of the runs (all, if none is "
+		  "named) to FILE, and print nothing" },
 	{ .name = "table",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct report_options, table),
@@ -47,6 +54,8 @@ static const struct example examples[] = {
 	  "what differs between two runs, and by how much" },
 	{ "heddle report --db runs.db 1 2 --table flows --csv",
 	  "the same of one long table, for a spreadsheet" },
+	{ "heddle report --db runs.db --html runs.html",
+	  "all of them as one page, for any browser" },
 	{ NULL, NULL },
 };
 
@@ -124,8 +133,21 @@ static enum hd_status keep_table(struct results *r, const char *name,
 	return HD_OK;
 }
 
-static enum hd_status read_run(struct selection *s, const char *db,
-			       const char *word, struct diag *d)
+static enum hd_status read_run(struct selection *s, const char *db, int64_t id,
+			       struct diag *d)
+{
+	enum hd_status status = database_read(db, id, d, &s->results[s->n]);
+
+	if (status != HD_OK)
+		return status;
+	s->runs[s->n].id = id;
+	s->runs[s->n].results = s->results[s->n];
+	s->n++;
+	return HD_OK;
+}
+
+static enum hd_status read_named(struct selection *s, const char *db,
+				 const char *word, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 	uint64_t id;
@@ -135,15 +157,7 @@ static enum hd_status read_run(struct selection *s, const char *db,
 		return diag_fail(d, HD_ERR_INPUT,
 				 "'%s' is not the number of a run", word);
 	}
-	enum hd_status status =
-		database_read(db, (int64_t)id, d, &s->results[s->n]);
-
-	if (status != HD_OK)
-		return status;
-	s->runs[s->n].id = (int64_t)id;
-	s->runs[s->n].results = s->results[s->n];
-	s->n++;
-	return HD_OK;
+	return read_run(s, db, (int64_t)id, d);
 }
 
 static enum hd_status select_runs(struct selection *s,
@@ -152,11 +166,42 @@ static enum hd_status select_runs(struct selection *s,
 {
 	enum hd_status status =
 		database_list(o->from, d, &s->infos, &s->n_infos);
+	size_t most = (size_t)n_args + s->n_infos + 1;
 
-	s->runs = hd_alloc((size_t)n_args + 1, sizeof(*s->runs));
-	s->results = hd_alloc((size_t)n_args + 1, sizeof(void *));
+	s->runs = hd_alloc(most, sizeof(*s->runs));
+	s->results = hd_alloc(most, sizeof(void *));
 	for (int i = 0; i < n_args && status == HD_OK; i++)
-		status = read_run(s, o->from, args[i], d);
+		status = read_named(s, o->from, args[i], d);
+	/* A page is of all runs unless some are named. */
+	for (size_t i = 0; o->html && !n_args && i < s->n_infos; i++) {
+		if (s->infos[i].state == RUN_DONE && status == HD_OK)
+			status = read_run(s, o->from, s->infos[i].id, d);
+	}
+	return status;
+}
+
+static int write_page(const struct selection *s, const struct report_options *o)
+{
+	struct page_run *runs = hd_alloc(s->n + 1, sizeof(*runs));
+	struct diag d = { .status = HD_OK, .file = o->from };
+
+	for (size_t i = 0; i < s->n; i++) {
+		runs[i].id = s->runs[i].id;
+		runs[i].results = s->results[i];
+		for (size_t k = 0; k < s->n_infos; k++) {
+			if (s->infos[k].id == runs[i].id)
+				runs[i].created = s->infos[k].created;
+		}
+	}
+	int status;
+
+	if (s->n == 0) {
+		diag_fail(&d, HD_ERR_INPUT, "holds no finished run");
+		status = command_refuse(&d);
+	} else {
+		status = record_page(o->html, runs, s->n);
+	}
+	free(runs);
 	return status;
 }
 
@@ -179,6 +224,8 @@ static int show(struct selection *s, const struct report_options *o)
 	struct compare_options how = { .table = o->table, .all = o->all };
 	struct results *r;
 
+	if (o->html)
+		return write_page(s, o);
 	if (s->n == 1)
 		return show_run(s, o);
 	if (s->n == 0)
@@ -214,7 +261,9 @@ const struct command command_report = {
 	.description =
 		"Reports on the runs of a database, which any command adds to "
 		"with --db FILE: without RUN all of them in a list, one RUN as "
-		"it was, several side by side with what differs.\n\n"
+		"it was, several side by side with what differs. --html "
+		"makes one page of them, with plots and the fabric as a "
+		"picture.\n\n"
 		"A run that was killed, or found the disk full, is listed as "
 		"lost; the others are not touched by that.",
 	.options = options,

@@ -11,6 +11,7 @@
 #include "scenario/scenario.h"
 #include "sim/build.h"
 #include "sim/perfquery.h"
+#include "sim/picture.h"
 #include "sim/sim.h"
 #include "sim/tables.h"
 #include "sim/watch.h"
@@ -27,6 +28,7 @@ struct sim_options {
 	const char *pcap;
 	unsigned flow_control; /* enum sim_capture_flow */
 	const char *trace;
+	hd_time sample;
 	struct option_list ports;
 };
 
@@ -78,6 +80,13 @@ static const struct option options[] = {
 	  .value = "NODE:PORT",
 	  .help = "only at this port (--pcap, --trace, --counters); may be "
 		  "repeated" },
+	{ .name = "sample",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct sim_options, sample),
+	  .value = "TIME",
+	  .initial = "0s",
+	  .help = "how often --db and --html note the use of links; 0: "
+		  "about a hundred times" },
 	{ .name = NULL },
 };
 
@@ -107,9 +116,15 @@ struct session {
 	struct file_writer pcap, trace;
 	bool pcap_open, trace_open;
 	struct progress progress;
+	struct sim_samples samples;
 	struct sim *sim;
 	enum sim_state state;
 };
+
+static bool is_recorded(const struct session *s)
+{
+	return s->options.common.db || s->options.common.html;
+}
 
 static bool show_progress(void *context, const struct sim_progress *p)
 {
@@ -202,6 +217,22 @@ static enum hd_status close_files(struct session *s, struct diag *d)
 	return status;
 }
 
+/* Pauses to look change nothing in the run. */
+static void run_sampled(struct session *s)
+{
+	hd_time until = HD_TIME_NEVER;
+
+	if (is_recorded(s))
+		sim_samples_init(&s->samples, &s->build, s->options.sample);
+	do {
+		if (s->samples.build)
+			until = sim_samples_next(&s->samples, s->sim);
+		s->state = sim_run(s->sim, until, show_progress, s);
+		if (s->samples.build)
+			sim_samples_take(&s->samples, s->sim);
+	} while (s->state == SIM_PAUSED);
+}
+
 static enum hd_status run(struct session *s, struct diag *d)
 {
 	enum hd_status status = sim_build(&s->scenario, d, &s->build);
@@ -218,7 +249,7 @@ static enum hd_status run(struct session *s, struct diag *d)
 			 &s->build.rules);
 	sim_watch_attach(&s->watch, s->sim);
 	progress_begin(&s->progress, &s->options.common, "packets", 0);
-	s->state = sim_run(s->sim, HD_TIME_NEVER, show_progress, s);
+	run_sampled(s);
 	progress_end(&s->progress);
 	return close_files(s, d);
 }
@@ -248,12 +279,21 @@ static bool make_results(struct session *s, bool all, struct results *r)
 	return met && s->state != SIM_DEADLOCK;
 }
 
-/* A database is for looking up anything, the screen is not. */
+/* A record is for looking up anything, the screen is not. */
 static int record(struct session *s)
 {
+	const struct sim_findings f = {
+		.build = &s->build,
+		.metrics = sim_metrics(s->sim),
+		.state = s->state,
+		.all = true,
+	};
 	struct results *r = results_new("sim");
 
 	make_results(s, true, r);
+	sim_picture_curves(&f, r);
+	sim_samples_tables(&s->samples, r);
+	sim_picture_fabric(&f, r);
 	int status = record_results(&s->options.common, r);
 
 	results_free(r);
@@ -267,8 +307,9 @@ static int show_results(struct session *s)
 	bool met = make_results(s, s->options.all, r);
 
 	common.db = NULL;
+	common.html = NULL;
 	int status = output_results(&common, r, met);
-	int recorded = s->options.common.db ? record(s) : EXIT_DONE;
+	int recorded = is_recorded(s) ? record(s) : EXIT_DONE;
 
 	return recorded == EXIT_DONE ? status : recorded;
 }
@@ -300,6 +341,7 @@ static void session_fini(struct session *s)
 		file_abandon(&s->trace);
 	if (s->sim)
 		sim_free(s->sim);
+	sim_samples_fini(&s->samples);
 	if (s->watch.build)
 		sim_watch_fini(&s->watch);
 	if (s->built)

@@ -50,6 +50,7 @@ struct common_options {
 	unsigned format;    /* index into writer_names */
 	const char *output; /* NULL: standard output */
 	const char *db;     /* a database to append the results to, or NULL */
+	const char *html;   /* a page to write them to, or NULL */
 	uint64_t seed;      /* before parsing 0, or a default of one's own */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "report/database.h"
 
 /* The program runs one command, and this is its note. */
@@ -59,6 +60,26 @@ int record_begin(const struct command *self,
 	return status;
 }
 
+static int write_page(const char *path, const struct results *r)
+{
+	const struct page_run run = { .results = r };
+
+	return record_page(path, &run, 1);
+}
+
+int record_page(const char *path, const struct page_run *runs, size_t n)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf page = STRBUF_INIT;
+	int status = EXIT_DONE;
+
+	if (page_write(runs, n, &page, &d) != HD_OK ||
+	    file_write(path, page.text, page.len, &d) != HD_OK)
+		status = command_refuse(&d);
+	strbuf_fini(&page);
+	return status;
+}
+
 int record_results(const struct common_options *common, struct results *r)
 {
 	struct diag d = { .status = HD_OK };
@@ -69,12 +90,14 @@ int record_results(const struct common_options *common, struct results *r)
 	strbuf_fini(&arguments);
 	results_set_version(r, HD_VERSION);
 	r->seed = common->seed;
+	int status = common->html ? write_page(common->html, r) : EXIT_DONE;
+
 	if (!common->db)
-		return EXIT_DONE;
+		return status;
 	if (database_finish(common->db, noted.run, r, &d) != HD_OK)
 		return command_refuse(&d);
 	noted.run = 0;
-	return EXIT_DONE;
+	return status;
 }
 
 void record_end(int status)

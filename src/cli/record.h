@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "measure/results.h"
+#include "report/page.h"
 
 /* The words after "heddle", for the record; borrowed. */
 void record_words(int argc, char **argv);
@@ -23,6 +24,9 @@ int record_begin(const struct command *self,
  * that were asked for. EXIT_DONE, or what went wrong (and was printed).
  */
 int record_results(const struct common_options *common, struct results *r);
+
+/* A page of these runs; EXIT_DONE, or what went wrong (and was printed). */
+int record_page(const char *path, const struct page_run *runs, size_t n);
 
 /*
  * The program ends with `status`. A run that was begun and left no results is

@@ -22,6 +22,16 @@ empty out
 empty err
 [ ! -e calls ] || fail "apt was called for nothing"
 
+# What another package provides is there: npm of a Node.js from elsewhere.
+tool dpkg-query 'case $* in
+*" npm") exit 1 ;;
+*Provides*) echo "not-installed npm"; echo "installed nodejs-doc, npm (= 9)" ;;
+*) echo installed ;;
+esac'
+run 0
+empty out
+[ ! -e calls ] || fail "apt was called for what is provided"
+
 # cmake is missing: root installs it, others ask sudo.
 tool dpkg-query 'case $* in *cmake*) exit 1 ;; esac; echo installed'
 tool id 'echo 0'
@@ -36,7 +46,7 @@ rm calls
 
 # Neither root nor sudo: one line that names the package.
 mkdir bare
-for t in sh awk sed grep env dirname mktemp rm cat tail; do
+for t in sh awk sed grep env dirname mktemp rm cat tail tr; do
 	ln -s "$(command -v $t)" bare/$t 2>/dev/null || :
 done
 cp tools/dpkg-query tools/id tools/apt-get bare

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "report/page_template.h"
+
+/* Where the template has room for the results. */
+#define PLACE "@HEDDLE-DATA@"
+
+static void put_text(struct json *w, const char *key, const char *text)
+{
+	json_key(w, key);
+	json_text(w, text);
+}
+
+static void put_value(struct json *w, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_NONE:
+		json_none(w);
+		break;
+	case VALUE_TEXT:
+		json_text(w, v->text);
+		break;
+	case VALUE_UINT:
+		json_uint(w, v->u);
+		break;
+	case VALUE_INT:
+		json_int(w, v->i);
+		break;
+	case VALUE_REAL:
+		json_double(w, v->real);
+		break;
+	case VALUE_BOOL:
+		json_bool(w, v->yes);
+		break;
+	}
+}
+
+/* Column by column: shorter, and what plots need. */
+static void put_column(struct json *w, const struct table *t, size_t i)
+{
+	const struct column *c = &t->columns[i];
+	size_t rows = table_rows(t);
+
+	json_begin_object(w);
+	put_text(w, "name", c->name);
+	put_text(w, "unit", c->unit);
+	put_text(w, "type", value_kind_name(c->kind));
+	put_text(w, "origin", origin_name(c->origin));
+	json_key(w, "places");
+	json_int(w, c->places);
+	json_key(w, "cells");
+	json_begin_array(w);
+	for (size_t row = 0; row < rows; row++)
+		put_value(w, table_cell(t, row, i));
+	json_end(w);
+	json_end(w);
+}
+
+static void put_table(struct json *w, const struct table *t)
+{
+	json_begin_object(w);
+	put_text(w, "name", t->name);
+	put_text(w, "title", t->title);
+	put_text(w, "kind", table_kind_name(t->kind));
+	json_key(w, "columns");
+	json_begin_array(w);
+	for (size_t i = 0; i < t->n_columns; i++)
+		put_column(w, t, i);
+	json_end(w);
+	json_end(w);
+}
+
+static void put_head(struct json *w, const struct page_run *run)
+{
+	const struct results *r = run->results;
+	char seed[24];
+
+	/* JavaScript's numbers do not hold every seed. */
+	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
+	json_key(w, "id");
+	json_int(w, run->id);
+	put_text(w, "created", run->created ? run->created : "");
+	put_text(w, "command", r->command);
+	put_text(w, "arguments", r->arguments);
+	put_text(w, "version", r->version);
+	put_text(w, "seed", seed);
+	put_text(w, "scenario", r->scenario);
+}
+
+static void put_run(struct json *w, const struct page_run *run)
+{
+	const struct results *r = run->results;
+
+	json_begin_object(w);
+	put_head(w, run);
+	json_key(w, "parameters");
+	json_begin_array(w);
+	for (size_t i = 0; i < r->n_parameters; i++) {
+		json_begin_array(w);
+		json_text(w, r->parameters[i].name);
+		json_text(w, r->parameters[i].value);
+		json_end(w);
+	}
+	json_end(w);
+	json_key(w, "remarks");
+	json_begin_array(w);
+	for (size_t i = 0; i < r->n_remarks; i++)
+		json_text(w, r->remarks[i]);
+	json_end(w);
+	json_key(w, "tables");
+	json_begin_array(w);
+	for (size_t i = 0; i < r->n_tables; i++)
+		put_table(w, r->tables[i]);
+	json_end(w);
+	json_end(w);
+}
+
+/*
+ * A script ends at "</script" and changes its meaning at "<!--", whatever it
+ * holds: no '<' is left. In JSON it stands in strings only.
+ */
+static void put_escaped(struct strbuf *out, const char *json)
+{
+	while (*json) {
+		size_t plain = strcspn(json, "<");
+
+		strbuf_add(out, json, plain);
+		json += plain;
+		if (*json) {
+			strbuf_puts(out, "\\u003c");
+			json++;
+		}
+	}
+}
+
+enum hd_status page_write(const struct page_run *runs, size_t n,
+			  struct strbuf *out, struct diag *d)
+{
+	const char *page = (const char *)page_template;
+	const char *place = page_template_len ? strstr(page, PLACE) : NULL;
+	struct strbuf data = STRBUF_INIT;
+	struct json w;
+
+	if (!place)
+		return diag_fail(d, HD_ERR_ENV,
+				 "this heddle was built without the page: %s",
+				 page_missing);
+	json_init(&w, &data);
+	w.compact = true;
+	json_begin_object(&w);
+	json_key(&w, "runs");
+	json_begin_array(&w);
+	for (size_t i = 0; i < n; i++)
+		put_run(&w, &runs[i]);
+	json_end(&w);
+	json_end(&w);
+	strbuf_add(out, page, (size_t)(place - page));
+	put_escaped(out, data.text);
+	strbuf_puts(out, place + strlen(PLACE));
+	strbuf_fini(&data);
+	return HD_OK;
+}

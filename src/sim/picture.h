@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_PICTURE_H
+#define HD_SIM_PICTURE_H
+
+/*
+ * What a page draws and a screen has no room for: distributions as curves, the
+ * fabric with its tables and paths, and how the run went over time. They go to
+ * a database or a page (docs/report.md says which table becomes what); none of
+ * it is printed.
+ */
+
+#include "sim/tables.h"
+
+/*
+ * "latency percentiles" of every traffic row, "delay histogram" of every SL,
+ * "lane shares" of the busiest links: what the arbitration tables promise each
+ * VL under full load, and what it got.
+ */
+void sim_picture_curves(const struct sim_findings *f, struct results *r);
+
+/*
+ * "layout", "nodes" and "links" (one row per direction); "forwarding", "lane
+ * mapping" and "arbitration" as the switches have them; "paths" of some flows,
+ * hop by hop. Forwarding tables that would be huge are left out with a remark.
+ */
+void sim_picture_fabric(const struct sim_findings *f, struct results *r);
+
+/* Beyond so many directions of links only sums over tiers are kept. */
+#define SIM_PICTURE_LINKS   4096
+/* Entries of all forwarding tables together. */
+#define SIM_PICTURE_ENTRIES (4u << 20)
+
+/*
+ * How busy each link was and what each traffic row got, sample by sample, of
+ * the measured part of a run:
+ *
+ *	sim_samples_init(&x, &build, interval);
+ *	while (sim_run(s, sim_samples_next(&x, s), ...) == SIM_PAUSED)
+ *		sim_samples_take(&x, s);
+ *
+ * Interval 0 begins with a guess. Samples are at most SIM_MAX_SAMPLES: when
+ * there are more, every other one is dropped and the interval doubled.
+ */
+#define SIM_MAX_SAMPLES 128
+
+struct sim_samples {
+	const struct sim_build *build;
+	hd_time every;
+	uint32_t n_classes;
+	uint32_t *class_of; /* per sim port: link or pair of tiers; SIM_NONE */
+	uint32_t *members;  /* per class */
+	bool by_tier;
+	size_t n;
+	hd_time *time;           /* per sample: since measuring began */
+	double *used, *waited;   /* per sample and class: time so far, ps */
+	double *made, *got;      /* per sample and row: payload so far, bytes */
+	double *delay, *packets; /* per sample and row: sum of latencies, ps */
+};
+
+void sim_samples_init(struct sim_samples *x, const struct sim_build *b,
+		      hd_time every);
+void sim_samples_fini(struct sim_samples *x);
+hd_time sim_samples_next(const struct sim_samples *x, const struct sim *s);
+void sim_samples_take(struct sim_samples *x, struct sim *s);
+/* Adds "links over time" or "tiers over time", and "traffic over time". */
+void sim_samples_tables(const struct sim_samples *x, struct results *r);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The results as the program wrote them: runs of tables of columns.
+
+export class Table {
+  constructor(raw) {
+    Object.assign(this, raw);
+    this.n = this.columns.length ? this.columns[0].cells.length : 0;
+  }
+  column(name) {
+    return this.columns.find((c) => c.name === name);
+  }
+  has(...names) {
+    return names.every((n) => this.column(n));
+  }
+  cells(name) {
+    return this.column(name).cells;
+  }
+  // "simulated", or what there is in order: "given, computed".
+  origins() {
+    const all = this.columns.filter((c) => !isLabel(c)).map((c) => c.origin);
+    const list = [...new Set(all)];
+    return list.length ? list : ["given"];
+  }
+}
+
+export function readRuns(text) {
+  const data = JSON.parse(text);
+  for (const run of data.runs) {
+    run.tables = run.tables.map((t) => new Table(t));
+    run.table = (name) => run.tables.find((t) => t.name === name);
+  }
+  return data.runs;
+}
+
+export const isNumber = (c) =>
+  c.type === "real" || c.type === "uint" || c.type === "int";
+// What names a row rather than being found out about it.
+export const isLabel = (c) => !isNumber(c) || c.origin === "given";
+
+export function format(c, value) {
+  if (value === null || value === undefined) return "–";
+  if (c.type === "bool") return value ? "yes" : "no";
+  if (c.type === "real") {
+    if (c.places > 0) return value.toFixed(c.places);
+    if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+    return Number(value.toPrecision(6)).toString();
+  }
+  return String(value);
+}
+
+export const withUnit = (c) => (c.unit ? `${c.name} [${c.unit}]` : c.name);
+
+// Words that label row i, the number columns with their names.
+export function rowLabel(table, columns, i) {
+  return columns
+    .map((c) => (isNumber(c) ? `${c.name} ${format(c, c.cells[i])}` : c.cells[i]))
+    .filter((w) => w !== null && w !== "")
+    .join(", ");
+}

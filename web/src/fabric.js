@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fabric as a picture: links coloured by use, tables and counters of what
+// is clicked, the way of a flow with its lanes, a slider for time.
+import { select } from "d3-selection";
+import { zoom, zoomIdentity } from "d3-zoom";
+import { format, withUnit } from "./data.js";
+import { panelSvg } from "./export.js";
+import { Fabric, hasFabric, isFabricTable } from "./model.js";
+import { el } from "./tables.js";
+
+export { isFabricTable };
+
+const NS = "http://www.w3.org/2000/svg";
+const UNIT = 100; // pixels between neighbours
+const MOST_LINKS = 4096, MOST_NODES = 2000; // drawn one by one
+const GROUPS = 36; // boxes of a tier in a large fabric
+
+function svg(name, attributes = {}, ...children) {
+  const e = document.createElementNS(NS, name);
+  for (const [k, v] of Object.entries(attributes)) if (v !== null) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+}
+
+// From idle (blue) over amber to full (red), on light and dark alike.
+const STOPS = [[0, [96, 125, 160]], [25, [58, 134, 200]], [55, [226, 160, 30]], [80, [224, 96, 30]], [100, [196, 30, 58]]];
+export function colour(percent) {
+  const p = Math.max(0, Math.min(100, percent || 0));
+  const k = STOPS.findIndex(([at]) => at >= p);
+  if (k <= 0) return `rgb(${STOPS[0][1].join(",")})`;
+  const [a, from] = STOPS[k - 1], [b, to] = STOPS[k], t = (p - a) / (b - a);
+  return `rgb(${from.map((v, i) => Math.round(v + (to[i] - v) * t)).join(",")})`;
+}
+const gradient = `linear-gradient(90deg,${STOPS.map(([at, c]) => `rgb(${c.join(",")}) ${at}%`).join(",")})`;
+
+// ---- where things stand ----------------------------------------------------
+
+// Places in pixels; hosts stand below their switch, or around it.
+function place(f) {
+  const at = new Map(), own = f.nodes.filter((n) => n.x !== null);
+  const span = (k) => Math.max(...own.map((n) => n[k])) - Math.min(...own.map((n) => n[k]));
+  // Wide trees have tall tiers.
+  const high = f.layout === "layers" ? Math.max(1, (span("x") / Math.max(1, span("y"))) * 0.42) * UNIT : UNIT;
+  for (const n of own) at.set(n.node, [n.x * UNIT, -n.y * high]);
+  const guests = new Map();
+  for (const n of f.nodes) {
+    if (n.x !== null) continue;
+    const owner = n.out.length ? n.out[0].to : null;
+    if (!guests.has(owner)) guests.set(owner, []);
+    guests.get(owner).push(n);
+  }
+  for (const [owner, hosts] of guests) {
+    const centre = at.get(owner) || [0, 0], host = f.nodes[owner];
+    let away = [0, 0];
+    for (const l of host ? host.out : []) {
+      const to = at.get(l.to);
+      if (to && f.layout !== "grid") away = [away[0] + centre[0] - to[0], away[1] + centre[1] - to[1]];
+    }
+    const turn = Math.hypot(...away) < 30 ? null : Math.atan2(away[1], away[0]);
+    hosts.forEach((n, i) => {
+      if (f.layout === "layers") {
+        const rows = Math.ceil(hosts.length / 6), per = Math.ceil(hosts.length / rows);
+        at.set(n.node, [centre[0] + (((i % per) + 0.5) / per - 0.5) * UNIT * 0.86, centre[1] + Math.max(0.42 * UNIT, 0.3 * high) + UNIT * 0.16 * Math.floor(i / per)]);
+        return;
+      }
+      const angle = turn === null ? (Math.PI * 2 * i) / hosts.length - Math.PI / 4
+        : turn + Math.min(0.6, 3.6 / hosts.length) * (i - (hosts.length - 1) / 2);
+      at.set(n.node, [centre[0] + UNIT * 0.36 * Math.cos(angle), centre[1] + UNIT * 0.36 * Math.sin(angle)]);
+    });
+  }
+  return at;
+}
+
+// Two directions run beside each other; cables in parallel fan out.
+function linkPath(f, at, l, beside, gap = 2.1) {
+  const [x1, y1] = at.get(l.from), [x2, y2] = at.get(l.to);
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const nx = -(y2 - y1) / length, ny = (x2 - x1) / length, off = gap + beside * gap * 2.2;
+  const a = [x1 + nx * off, y1 + ny * off], b = [x2 + nx * off, y2 + ny * off];
+  const bent = f.layout === "grid" && f.wraps && length > 1.5 * UNIT;
+  const p = (v) => v.map((c) => c.toFixed(1)).join(" ");
+  if (!bent) return `M${p(a)}L${p(b)}`;
+  // Both directions go around the same side.
+  const side = l.from < l.to ? 1 : -1, far = 0.14 * length * side;
+  return `M${p(a)}Q${p([(a[0] + b[0]) / 2 + nx * far, (a[1] + b[1]) / 2 + ny * far])} ${p(b)}`;
+}
+
+// ---- the picture one by one ------------------------------------------------
+
+function drawSingle(view, f) {
+  const at = place(f), pairs = new Map();
+  const links = svg("g"), ways = svg("g"), nodes = svg("g");
+  const all = [...at.values()], wide = Math.max(...all.map((p) => p[0])) - Math.min(...all.map((p) => p[0]));
+  // What is drawn small must be drawn large.
+  const grow = Math.max(1, wide / 1100) ** 0.8, few = grow < 1.25;
+  for (const l of f.links) {
+    if (!at.has(l.from) || !at.has(l.to)) continue;
+    const key = `${l.from}-${l.to}`, beside = pairs.get(key) || 0;
+    pairs.set(key, beside + 1);
+    const d = linkPath(f, at, l, beside, grow > 1.25 ? 1.1 * grow ** 0.6 : 2.1);
+    l.shape = svg("path", { class: "link", d, "stroke-width": grow > 1.25 ? 1.6 * grow ** 0.6 : 3.2, fill: "none" });
+    const hit = svg("path", { class: "hit", d, "stroke-width": 8 * grow ** 0.5, "data-link": l.link, fill: "none" });
+    hit.append(svg("title"));
+    hit.addEventListener("click", () => view.chooseLink(l));
+    l.hit = hit;
+    links.append(l.shape, hit);
+  }
+  for (const n of f.nodes) {
+    if (!at.has(n.node)) continue;
+    const [x, y] = at.get(n.node), label = few && n.kind !== "host";
+    const half = label ? Math.max(11, 3.4 * n.name.length + 4) : 8 * grow, tall = 9 * grow;
+    n.shape = n.kind === "switch"
+      ? svg("rect", { class: "node switch", x: x - half, y: y - tall, width: 2 * half, height: 2 * tall, rx: 3 * grow })
+      : svg("circle", { class: `node ${n.kind}`, cx: x, cy: y, r: (n.kind === "host" ? 5 : 8) * grow ** 0.4 });
+    n.shape.setAttribute("data-node", n.node);
+    n.shape.append(svg("title", {}, `${n.name}, ${n.kind}, LID ${n.LID}`));
+    n.shape.addEventListener("click", () => view.chooseNode(n));
+    nodes.append(n.shape);
+    if (label) nodes.append(svg("text", { x, y: y + 3.5 }, n.name));
+  }
+  view.stage.replaceChildren(links, ways, nodes);
+  view.ways = ways;
+  view.at = at;
+  const xs = [...at.values()].map((p) => p[0]), ys = [...at.values()].map((p) => p[1]);
+  view.fit(Math.min(...xs) - 60, Math.min(...ys) - 40, Math.max(...xs) + 60, Math.max(...ys) + 40);
+}
+
+function paintSingle(view, f) {
+  for (const l of f.links) {
+    if (!l.shape) continue;
+    const v = f.value(l, view.metric, view.step);
+    l.shape.setAttribute("stroke", colour(v));
+    l.hit.firstChild.textContent = `${l.port} to ${f.nodes[l.to].name}: ${view.metric} ${v.toFixed(1)} %`;
+  }
+}
+
+// ---- tiers of a large fabric -----------------------------------------------
+
+function tierName(f, tier) {
+  const of = f.nodes.filter((n) => n.tier === tier);
+  return `tier ${tier}: ${of.length} ${of[0].kind}${of[0].kind === "switch" && of.length > 1 ? "es" : of.length > 1 ? "s" : ""}`;
+}
+
+function groupNodes(f) {
+  const tiers = [...new Set(f.nodes.map((n) => n.tier))].sort((a, b) => b - a), boxes = [];
+  tiers.forEach((tier, row) => {
+    const of = f.nodes.filter((n) => n.tier === tier), count = Math.min(GROUPS, of.length);
+    for (let k = 0; k < count; k++) {
+      const members = of.slice(Math.floor((k * of.length) / count), Math.floor(((k + 1) * of.length) / count));
+      const box = { tier, row, k, count, members, up: new Map() };
+      for (const n of members) n.box = box;
+      boxes.push(box);
+    }
+  });
+  return { tiers, boxes };
+}
+
+function drawTiers(view, f) {
+  const { tiers, boxes } = groupNodes(f), wide = 1180, high = 150;
+  const edges = new Map();
+  for (const l of f.links) {
+    const a = f.nodes[l.from].box, b = f.nodes[l.to].box, key = `${boxes.indexOf(a)}-${boxes.indexOf(b)}`;
+    l.edge = key;
+    if (!edges.has(key)) edges.set(key, { a, b, links: [] });
+    edges.get(key).links.push(l);
+  }
+  const lines = svg("g"), shapes = svg("g"), ways = svg("g");
+  for (const box of boxes) {
+    box.w = (wide / box.count) * 0.86;
+    box.x = ((box.k + 0.5) * wide) / box.count;
+    box.y = 50 + box.row * high;
+  }
+  for (const e of edges.values()) {
+    if (e.a.row === e.b.row && e.a.k === e.b.k) continue;
+    const down = e.a.row < e.b.row || (e.a.row === e.b.row && e.a.k < e.b.k) ? 1.5 : -1.5;
+    const d = `M${(e.a.x + down).toFixed(1)} ${e.a.y + (e.a.row <= e.b.row ? 13 : -13)}L${(e.b.x + down).toFixed(1)} ${e.b.y + (e.a.row <= e.b.row ? -13 : 13)}`;
+    e.shape = svg("path", { class: "link", d, "stroke-width": 2, "stroke-opacity": edges.size > 600 ? 0.5 : 0.9, fill: "none" });
+    e.hit = svg("path", { class: "hit", d, "stroke-width": 6, fill: "none", "data-edge": "" });
+    e.hit.append(svg("title"));
+    e.hit.addEventListener("click", () => view.chooseEdge(e));
+    lines.append(e.shape, e.hit);
+  }
+  for (const box of boxes) {
+    box.shape = svg("rect", { class: "node switch", x: box.x - box.w / 2, y: box.y - 12, width: box.w, height: 24, rx: 3, "data-box": "" });
+    box.title = svg("title");
+    box.shape.append(box.title);
+    box.shape.addEventListener("click", () => view.chooseBox(box));
+    shapes.append(box.shape);
+  }
+  for (const tier of tiers) {
+    const row = boxes.find((b) => b.tier === tier).row;
+    shapes.append(svg("text", { class: "tier", x: 0, y: 50 + row * high - 20 }, tierName(f, tier)));
+  }
+  view.stage.replaceChildren(lines, ways, shapes);
+  view.ways = ways;
+  view.edges = [...edges.values()];
+  view.boxes = boxes;
+  view.fit(-20, 0, wide + 20, 50 + tiers.length * high - 60);
+}
+
+function paintTiers(view, f) {
+  for (const e of view.edges) {
+    if (!e.shape) continue;
+    const values = e.links.map((l) => f.value(l, view.metric, view.step));
+    const most = Math.max(...values), mean = values.reduce((a, b) => a + b, 0) / values.length;
+    e.most = most;
+    e.shape.setAttribute("stroke", colour(mean));
+    e.hit.firstChild.textContent = `${e.links.length} links: ${view.metric} ${mean.toFixed(1)} % in the mean, ${most.toFixed(1)} % at most`;
+  }
+  for (const box of view.boxes) {
+    const values = box.members.flatMap((n) => n.out.map((l) => f.value(l, view.metric, view.step)));
+    const most = values.length ? Math.max(...values) : 0;
+    box.shape.setAttribute("style", `fill:${colour(most)}`);
+    box.title.textContent = `${box.members[0].name} to ${box.members[box.members.length - 1].name}, ${box.members.length} nodes: busiest link ${most.toFixed(1)} %`;
+  }
+}
+
+// ---- the neighbourhood of one node of a large fabric ------------------------
+
+function drawAround(view, f, centre) {
+  const at = new Map([[centre.node, [0, 0]]]);
+  const peers = [...new Set(centre.out.map((l) => l.to))];
+  peers.forEach((p, i) => {
+    const up = f.nodes[p].tier > centre.tier, same = peers.filter((q) => f.nodes[q].tier > centre.tier === up), k = same.indexOf(p);
+    at.set(p, [((k + 0.5) / same.length - 0.5) * Math.max(300, same.length * 46), (up ? -1 : 1) * (150 + (k % 2) * 26)]);
+  });
+  const links = svg("g"), nodes = svg("g"), ways = svg("g"), pairs = new Map();
+  for (const l of centre.out.flatMap((o) => [o, o.back]).filter(Boolean)) {
+    const key = `${l.from}-${l.to}`, beside = pairs.get(key) || 0;
+    pairs.set(key, beside + 1);
+    const d = linkPath({ layout: "springs" }, at, l, beside);
+    l.shape = svg("path", { class: "link", d, "stroke-width": 3.2 });
+    l.hit = svg("path", { class: "hit", d, "stroke-width": 8, "data-link": l.link });
+    l.hit.append(svg("title"));
+    l.hit.addEventListener("click", () => view.chooseLink(l));
+    links.append(l.shape, l.hit);
+  }
+  for (const [id, [x, y]] of at) {
+    const n = f.nodes[id];
+    const shape = n.kind === "host" ? svg("circle", { class: "node host", cx: x, cy: y, r: 6 })
+      : svg("rect", { class: "node switch", x: x - 9, y: y - 9, width: 18, height: 18, rx: 3 });
+    shape.setAttribute("data-node", id);
+    shape.append(svg("title", {}, `${n.name}, ${n.kind}, LID ${n.LID}`));
+    shape.addEventListener("click", () => view.chooseNode(n));
+    nodes.append(shape, svg("text", { x, y: y + (y < 0 ? -14 : 22) }, n.name));
+  }
+  view.stage.replaceChildren(links, ways, nodes);
+  view.ways = ways;
+  view.at = at;
+  const xs = [...at.values()].map((p) => p[0]);
+  view.fit(Math.min(-160, ...xs) - 40, -220, Math.max(160, ...xs) + 40, 220);
+}
+
+// ---- what is known of a thing ------------------------------------------------
+
+const heading = (text) => el("h4", {}, text);
+
+function smallTable(head, rows, label) {
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {},
+    el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col" }, h)))),
+    el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", { class: c.node ? null : typeof c === "string" && c.length > 30 ? "text long" : "text" }, c)))))));
+}
+
+// Rows of any table of the run whose column "port" says this port.
+function counters(f, port) {
+  const out = [];
+  for (const t of f.run.tables) {
+    if (["links", "arbitration"].includes(t.name) || !t.has("port")) continue;
+    const cells = t.cells("port"), hits = [];
+    for (let i = 0; i < t.n && hits.length < 20; i++) if (cells[i] === port) hits.push(i);
+    if (!hits.length) continue;
+    const columns = t.columns.filter((c) => c.name !== "port");
+    out.push(heading(`${t.name} (${t.origins().join(", ")})`),
+      hits.length === 1
+        ? smallTable(["", ""], columns.map((c) => [withUnit(c), format(c, c.cells[hits[0]])]), t.name)
+        : smallTable(columns.map(withUnit), hits.map((i) => columns.map((c) => format(c, c.cells[i]))), t.name));
+  }
+  return out;
+}
+
+function arbitrationOf(f, port) {
+  const a = f.arbitration.get(port) || f.arbitration.get("any");
+  if (!a) return [];
+  return [heading("VL arbitration"), smallTable(["", "VL:weight"], [["high", a.high], ["low", a.low], ["limit of high", String(a.limit)]], "VL arbitration")];
+}
+
+function mappingsOf(f, node) {
+  const own = f.mappingOf.get(node.name) || f.mappingOf.get("any") || [];
+  if (!own.length) return [];
+  return [heading("SL to VL"), smallTable(["in", "out", "VL of SL 0, 1, …"], own.slice(0, 200).map((m) => [m.in, m.out, m.SL2VL]), "SL to VL")];
+}
+
+function forwardingOf(f, node) {
+  if (node.kind !== "switch") return [];
+  const lft = f.lft(node);
+  if (!lft.length) return [heading("LFT"), el("p", { class: "hint" }, "The forwarding tables of a fabric this large are not in the record; ‘heddle route’ shows them.")];
+  const who = (r) => {
+    const first = f.byLid.get(r.low), last = f.byLid.get(r.high);
+    return r.low === r.high ? (first ? first.name : "") : `${first ? first.name : "?"} … ${last ? last.name : "?"}`;
+  };
+  return [heading("LFT"), smallTable(["LID", "port", "to"], lft.slice(0, 400).map((r) => [r.low === r.high ? String(r.low) : `${r.low}–${r.high}`, String(r.port), who(r)]), "LFT")];
+}
+
+function nodeDetails(view, f, n) {
+  const ports = n.out.map((l) => {
+    const open = el("button", { type: "button", onclick: () => view.chooseLink(l) }, String(l.out));
+    return [open, f.nodes[l.to].name, `${l.rate} Gb/s`, `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`];
+  });
+  return [el("h4", { class: "subject" }, `${n.name}: ${n.kind}, tier ${n.tier}, LID ${n.LID}`),
+    smallTable(["port", "to", "rate", "used", "waiting"], ports, "ports"),
+    ...forwardingOf(f, n), ...mappingsOf(f, n), ...(n.out[0] ? arbitrationOf(f, n.out[0].port) : [])];
+}
+
+function sparkline(f, l) {
+  if (!f.times.length || f.timeByTier) return [];
+  const w = 260, h = 60, n = f.times.length;
+  const path = (metric) => f.times.map((_, i) => `${i ? "L" : "M"}${((i / Math.max(1, n - 1)) * w).toFixed(1)} ${(h - (f.value(l, metric, i) / 100) * h).toFixed(1)}`).join("");
+  const chart = svg("svg", { width: w, height: h + 4, viewBox: `0 -2 ${w} ${h + 4}`, role: "img", "aria-label": `use of ${l.port} over time` },
+    svg("path", { d: path("used"), fill: "none", stroke: "var(--c1)", "stroke-width": 1.5 }),
+    svg("path", { d: path("waiting"), fill: "none", stroke: "var(--c2)", "stroke-width": 1.5 }));
+  return [heading("over time: used (blue), waiting (orange), 0 to 100 %"), chart];
+}
+
+function linkDetails(view, f, l) {
+  const direction = (d) => d && [el("h4", { class: "subject" }, `${d.port} → ${f.nodes[d.to].name}`),
+    smallTable(["", ""], [["rate (given)", `${d.rate} Gb/s`], ["used (simulated)", `${d.used.toFixed(1)} %`], ["waiting for credits (simulated)", `${d.waiting.toFixed(1)} %`]], "link"),
+    ...sparkline(f, d), ...counters(f, d.port), ...arbitrationOf(f, d.port)];
+  return [...direction(l), ...(direction(l.back) || [])];
+}
+
+const hopRows = (f, hops) => hops.map((h) => [String(h.hop), f.nodes[h.node].name, h.in === null ? "–" : String(h.in), h.out === null ? "–" : String(h.out),
+  h.VL === null || h.VL === undefined ? "–" : `SL ${h.SL} → VL ${h.VL}`]);
+
+// ---- the panel ----------------------------------------------------------------
+
+class View {
+  constructor(f) {
+    this.f = f;
+    this.metric = "used";
+    this.step = -1;
+    this.large = f.links.length > MOST_LINKS || f.nodes.length > MOST_NODES;
+    this.root = svg("svg", { role: "group", "aria-label": `the fabric: ${f.nodes.length} nodes, ${f.links.length / 2} cables` });
+    this.stage = svg("g", { "data-fabric": "" });
+    this.root.append(this.stage);
+    this.aside = el("div", { class: "aside", "aria-live": "polite", tabindex: "0", role: "region", "aria-label": "details" },
+      el("p", { class: "hint" }, this.large ? "Each box stands for some nodes of a tier, coloured by its busiest link. Click a box, then a node; or type a name."
+        : "Click a switch, a host or one direction of a link; or type a name."));
+    this.zoom = zoom().scaleExtent([0.2, 12]).filter((e) => !e.button && (e.type !== "wheel" || e.ctrlKey))
+      .on("zoom", (e) => this.stage.setAttribute("transform", e.transform));
+    select(this.root).call(this.zoom);
+  }
+  fit(x0, y0, x1, y1) {
+    this.root.setAttribute("viewBox", `${x0} ${y0} ${x1 - x0} ${y1 - y0}`);
+    this.root.style.aspectRatio = `${x1 - x0} / ${y1 - y0}`;
+    select(this.root).call(this.zoom.transform, zoomIdentity);
+  }
+  draw() {
+    this.around = null;
+    (this.large ? drawTiers : drawSingle)(this, this.f);
+    this.paint();
+  }
+  paint() {
+    if (this.large && !this.around) paintTiers(this, this.f);
+    else paintSingle(this, this.f);
+  }
+  show(...nodes) {
+    this.aside.replaceChildren(...nodes);
+    this.aside.scrollTop = 0;
+  }
+  mark(shape) {
+    for (const e of this.stage.querySelectorAll(".chosen")) e.classList.remove("chosen");
+    if (shape) shape.classList.add("chosen");
+  }
+  chooseNode(n) {
+    if (this.large && this.around !== n) {
+      this.around = n;
+      for (const l of this.f.links) l.shape = null;
+      drawAround(this, this.f, n);
+      this.paint();
+    }
+    this.mark(this.stage.querySelector(`[data-node="${n.node}"]`));
+    this.show(...(this.large ? [el("button", { type: "button", onclick: () => this.draw() }, "back to all tiers")] : []), ...nodeDetails(this, this.f, n));
+  }
+  chooseLink(l) {
+    this.mark(null);
+    this.drawWay([l]);
+    this.show(...(this.large && this.around ? [el("button", { type: "button", onclick: () => this.draw() }, "back to all tiers")] : []), ...linkDetails(this, this.f, l));
+  }
+  nodeButtons(nodes) {
+    return nodes.slice(0, 200).map((n) => el("button", { type: "button", style: "margin:2px", onclick: () => this.chooseNode(n) }, n.name));
+  }
+  chooseBox(box) {
+    this.mark(box.shape);
+    const busiest = box.members.flatMap((n) => n.out).sort((a, b) => b.used - a.used).slice(0, 12);
+    this.show(el("h4", { class: "subject" }, `${tierName(this.f, box.tier)}: ${box.members.length} of them here`), ...this.busiest(busiest), heading("nodes"), ...this.nodeButtons(box.members));
+  }
+  busiest(links) {
+    return [heading("busiest links"), smallTable(["link", "used", "waiting"], links.map((l) => [
+      el("button", { type: "button", onclick: () => { this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, `${l.port} → ${this.f.nodes[l.to].name}`),
+      `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`]), "busiest links")];
+  }
+  chooseEdge(e) {
+    const links = [...e.links].sort((a, b) => b.used - a.used).slice(0, 25);
+    this.mark(null);
+    this.show(el("h4", { class: "subject" }, `${e.links.length} links from tier ${e.a.tier} to tier ${e.b.tier}`), ...this.busiest(links));
+  }
+  // Highlights directed links, where they are drawn.
+  drawWay(links) {
+    this.ways.replaceChildren(...links.filter((l) => l && l.shape).map((l) => svg("path", { class: "way", d: l.shape.getAttribute("d"), "stroke-width": 9 })));
+  }
+  choosePath(name, hops) {
+    const f = this.f, links = hops.map((h) => (h.out === null ? null : f.byPort.get(`${h.node}:${h.out}`)));
+    this.mark(null);
+    if (this.large && this.around) this.draw();
+    if (this.large) {
+      const used = new Set(links.filter(Boolean).map((l) => l.edge));
+      this.ways.replaceChildren(...this.edges.filter((e) => e.shape && e.links.length && used.has(e.links[0].edge)).map((e) => svg("path", { class: "way", d: e.shape.getAttribute("d"), "stroke-width": 8 })));
+    } else this.drawWay(links);
+    this.show(el("h4", { class: "subject" }, `path of ${name}`), smallTable(["hop", "node", "in", "out", "lane"], hopRows(f, hops), "path"),
+      ...this.busiest(links.filter(Boolean)).slice(0, 2));
+  }
+}
+
+function pathControls(view, f) {
+  const out = [];
+  if (f.paths.size) {
+    const choose = el("select", { "aria-label": "path of a flow", onchange: (e) => {
+      if (e.target.value) view.choosePath(e.target.value, f.paths.get(e.target.value));
+      else view.ways.replaceChildren();
+    } }, el("option", { value: "" }, "none"), ...[...f.paths.keys()].map((p) => el("option", { value: p }, p)));
+    out.push(el("label", {}, "Path of a flow", choose));
+  }
+  if (f.hasForwarding) {
+    const hosts = f.nodes.filter((n) => n.kind === "host");
+    if (hosts.length < 2) return out;
+    const pick = (label, at) => el("select", { "aria-label": label, "data-pick": label }, ...hosts.map((n, i) => el("option", { value: n.node, selected: i === at }, n.name)));
+    const from = pick("from host", 0), to = pick("to host", hosts.length - 1);
+    const sl = el("select", { "aria-label": "service level" }, ...Array.from({ length: 16 }, (_, i) => el("option", { value: i }, `SL ${i}`)));
+    const show = () => {
+      const a = f.nodes[from.value], b = f.nodes[to.value];
+      view.choosePath(`${a.name} to ${b.name}`, f.way(a, b, Number(sl.value)));
+    };
+    out.push(el("span", {}, "or from ", from, " to ", to, " ", sl, " ", el("button", { type: "button", "data-show": "path", onclick: show }, "show path")));
+  }
+  return out;
+}
+
+function timeControl(view, f) {
+  if (!f.times.length) return [];
+  const said = el("output", {}, "the whole run");
+  const slider = el("input", { type: "range", min: 0, max: f.times.length, value: 0, "aria-label": "time", oninput: (e) => {
+    view.step = Number(e.target.value) - 1;
+    said.textContent = view.step < 0 ? "the whole run"
+      : `${(view.step ? f.times[view.step - 1] : 0).toFixed(1)} to ${f.times[view.step].toFixed(1)} us`;
+    view.paint();
+  } });
+  return [el("label", {}, "Time", slider), said];
+}
+
+function controls(view, f) {
+  const metric = el("select", { "aria-label": "colour links by", onchange: (e) => { view.metric = e.target.value; view.paint(); } },
+    el("option", { value: "used" }, "utilisation"), el("option", { value: "waiting" }, "stall (waiting for credits)"));
+  const list = `names-${Math.random().toString(36).slice(2)}`;
+  const find = el("input", { type: "search", "aria-label": "find a node", list, placeholder: "name of a node", onchange: (e) => {
+    const n = f.byName.get(e.target.value);
+    if (n) view.chooseNode(n);
+  } });
+  const names = el("datalist", { id: list }, ...f.nodes.slice(0, 3000).map((n) => el("option", { value: n.name })));
+  const bar = el("i", { style: `background:${gradient}` });
+  return [
+    el("div", { class: "controls" }, el("label", {}, "Colour by", metric), el("span", { class: "scale" }, "0 %", bar, "100 %"),
+      el("label", {}, "Find", find), names,
+      el("span", {}, ...[["+", 1.5, "zoom in"], ["−", 1 / 1.5, "zoom out"]].map(([t, k, label]) => el("button", { type: "button", "aria-label": label, onclick: () => select(view.root).call(view.zoom.scaleBy, k) }, t)),
+        el("button", { type: "button", onclick: () => select(view.root).call(view.zoom.transform, zoomIdentity) }, "fit"))),
+    el("div", { class: "controls" }, ...timeControl(view, f), ...pathControls(view, f)),
+  ];
+}
+
+function linksCsv(f) {
+  const t = f.run.table("links");
+  const lines = ["# links: each direction of each cable", ["port", "from", "to", "rate [Gb/s] (given)", "used [%] (simulated)", "waiting [%] (simulated)"].join(",")];
+  for (const l of f.links) lines.push([l.port, f.nodes[l.from].name, f.nodes[l.to].name, l.rate, l.used, l.waiting].map((v) => (/[",]/.test(v) ? `"${v}"` : v)).join(","));
+  return t.n ? lines.join("\n") + "\n" : "";
+}
+
+export function fabricPanel(run, frame, { save, fileName }) {
+  if (!hasFabric(run)) return null;
+  const links = run.table("links");
+  const table = { name: "the fabric", title: "", origins: () => links.origins() };
+  const { panel, body, add } = frame(run, table, "picture wide");
+  let view;
+  const draw = () => {
+    const f = new Fabric(run);
+    view = new View(f);
+    panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
+      `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.links.length / 2} cables; ` +
+      `${view.large ? "by tiers" : { layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`;
+    body.append(...controls(view, f), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside),
+      el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
+    view.draw();
+  };
+  add("SVG", "the fabric as SVG", () => save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`the fabric, ${view.metric}`, [{ svg: view.root,
+    legend: [0, 25, 55, 80, 100].map((p) => [`${p} %`, colour(p)]) }])));
+  add("CSV", "links of the fabric as CSV", () => save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)));
+  return { panel, draw };
+}

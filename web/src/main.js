@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page: runs, and of each run a panel for every table.
+import { readRuns } from "./data.js";
+import { partsFor } from "./charts.js";
+import { panelSvg, save, tableCsv } from "./export.js";
+import { fabricPanel, isFabricTable } from "./fabric.js";
+import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
+
+const runs = readRuns(document.getElementById("data").textContent);
+const waiting = new Map(); // panel -> draw, until it comes near the screen
+
+const seen = new IntersectionObserver((entries) => {
+  for (const e of entries) if (e.isIntersecting) drawNow(e.target);
+}, { rootMargin: "600px" });
+
+function drawNow(panel) {
+  const draw = waiting.get(panel);
+  if (!draw) return;
+  waiting.delete(panel);
+  seen.unobserve(panel);
+  draw();
+}
+
+// For printing, and for those who test the page.
+window.drawAll = () => { for (const panel of [...waiting.keys()]) drawNow(panel); };
+addEventListener("beforeprint", window.drawAll);
+
+const fileName = (run, table) =>
+  `${run.command}-${run.id || ""}-${table.name}`.replace(/[^\w.-]+/g, "-");
+
+let number = 0;
+function panelFrame(run, table, classes) {
+  const id = `panel-${++number}`;
+  const buttons = el("span", { class: "exports" });
+  const body = el("div", { class: "body" });
+  const panel = el("section", { class: `panel ${classes}`, "aria-labelledby": id, "data-table": table.name },
+    el("header", {}, el("div", { class: "what" }, el("h3", { id }, table.name)),
+      ...table.origins().map(originTag), buttons),
+    el("p", { class: "title" }, table.title), body);
+  const add = (text, label, action) => buttons.append(el("button", { type: "button", "data-export": text, "aria-label": label, onclick: action }, text), " ");
+  return { panel, body, add };
+}
+
+function legendNode(legend) {
+  if (!legend || legend.length < 2) return null;
+  return el("ul", { class: "legend" }, ...legend.map(([name, colour]) => {
+    const item = el("li", {}, name);
+    item.insertAdjacentHTML("afterbegin", `<svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" fill="${colour}"/></svg>`);
+    return item;
+  }));
+}
+
+// A part knows how to draw itself at a width; it is drawn anew at another.
+function chartPanel(run, table, parts) {
+  const small = parts.every((p) => p.small) && parts.length > 1;
+  const { panel, body, add } = panelFrame(run, table, small || parts.length > 3 ? "chart wide" : "chart");
+  const holder = el("div", { class: small ? "charts" : "" }), above = el("div");
+  body.append(above, holder);
+  let done = [];
+  const fill = () => {
+    holder.replaceChildren();
+    const total = Math.max(240, Math.floor(body.clientWidth || 520));
+    const columns = small ? Math.min(parts.length, 4, Math.max(1, Math.floor((total + 10) / 310))) : 1;
+    if (small) holder.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+    const width = Math.min(920, Math.floor((total - 10 * (columns - 1)) / columns));
+    done = parts.map((part) => ({ ...part.make(width), heading: part.heading }));
+    // One legend if it is the same everywhere.
+    const shared = small && done.every((d) => JSON.stringify(d.legend) === JSON.stringify(done[0].legend));
+    above.replaceChildren(...(shared ? [legendNode(done[0].legend)].filter(Boolean) : []));
+    for (const drawn of done) {
+      holder.append(el("figure", { class: "plot", style: "margin:0" },
+        drawn.heading ? el("h4", {}, drawn.heading) : null, shared ? null : legendNode(drawn.legend), drawn.svg,
+        drawn.note ? el("p", { class: "hint" }, drawn.note) : null));
+    }
+  };
+  const rest = el("details", {}, el("summary", {}, `table, ${table.n} rows`));
+  rest.addEventListener("toggle", () => { if (rest.open && rest.children.length === 1) rest.append(tableNode(table)); });
+  body.append(rest);
+  add("SVG", `${table.name} as SVG`, () => { if (!done.length) fill(); save(`${fileName(run, table)}.svg`, "image/svg+xml", panelSvg(`${table.name}: ${table.title}`, done)); });
+  add("CSV", `${table.name} as CSV`, () => save(`${fileName(run, table)}.csv`, "text/csv", tableCsv(table)));
+  waiting.set(panel, () => {
+    let width = body.clientWidth;
+    fill();
+    new ResizeObserver(() => {
+      if (Math.abs(body.clientWidth - width) < 24) return;
+      width = body.clientWidth;
+      fill();
+    }).observe(body);
+  });
+  return panel;
+}
+
+function textPanel(run, table) {
+  const record = table.kind === "record";
+  const wide = record ? table.columns.length > 8 : table.columns.length > 8;
+  const { panel, body, add } = panelFrame(run, table, `table${wide ? " wide" : ""}`);
+  add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml",
+    panelSvg(`${table.name}: ${table.title}`, [{ lines: tableLines(table) }])));
+  add("CSV", `${table.name} as CSV`, () => save(`${fileName(run, table)}.csv`, "text/csv", tableCsv(table)));
+  waiting.set(panel, () => body.append(record ? recordNode(table) : tableNode(table)));
+  return panel;
+}
+
+function runHead(run) {
+  const meta = [run.created && `begun ${run.created} UTC`, `seed ${run.seed}`, `heddle ${run.version}`].filter(Boolean).join(" · ");
+  const summary = run.table("summary");
+  return [
+    el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + (summary ? summary.title : `heddle ${run.command}`)),
+    el("p", { class: "meta" }, el("code", {}, `heddle ${run.command} ${run.arguments}`), el("br"), meta),
+    run.remarks.length ? el("div", { class: "remarks", role: "note" }, ...run.remarks.map((r) => el("p", {}, r))) : null,
+  ].filter(Boolean);
+}
+
+function runTail(run) {
+  const parts = [];
+  if (run.parameters.length) parts.push(el("details", {}, el("summary", {}, `parameters, ${run.parameters.length}`),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "parameters" }, el("table", {},
+      el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "parameter"), el("th", { scope: "col", class: "text" }, "value"))),
+      el("tbody", {}, ...run.parameters.map(([n, v]) => el("tr", {}, el("td", { class: "text" }, n), el("td", { class: "text" }, v))))))));
+  if (run.scenario) parts.push(el("details", {}, el("summary", {}, "scenario"), el("pre", { tabindex: "0" }, run.scenario)));
+  return parts;
+}
+
+// Records and judgements first, then the fabric, plots, and plain tables.
+function runSection(run, index) {
+  const section = el("article", { class: "run", id: `run-${index + 1}` }, ...runHead(run));
+  const panels = el("div", { class: "panels" }), plain = [];
+  const drawn = run.tables.filter((t) => !isFabricTable(run, t));
+  for (const t of drawn.filter((d) => d.kind === "record")) panels.append(textPanel(run, t));
+  const picture = fabricPanel(run, panelFrame, { save, fileName: (t) => fileName(run, t) });
+  if (picture) { panels.append(picture.panel); waiting.set(picture.panel, picture.draw); }
+  for (const t of drawn.filter((d) => d.kind !== "record")) {
+    const parts = partsFor(t);
+    if (parts && parts.length) panels.append(chartPanel(run, t, parts));
+    else if (t.n <= 12 && t.n > 0) panels.append(textPanel(run, t));
+    else if (t.n) plain.push(t);
+  }
+  section.append(panels);
+  const behind = plain.concat(run.tables.filter((t) => isFabricTable(run, t) && t.n));
+  if (behind.length) {
+    const more = el("details", { class: "behind" }, el("summary", {}, `${behind.length} more tables`));
+    const inner = el("div", { class: "panels" });
+    more.append(inner);
+    more.addEventListener("toggle", () => {
+      if (!more.open || inner.children.length) return;
+      for (const t of behind) { const p = textPanel(run, t); inner.append(p); seen.observe(p); }
+    });
+    section.append(more);
+  }
+  section.append(...runTail(run));
+  return section;
+}
+
+function setTheme(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+}
+
+const main = document.getElementById("main");
+runs.forEach((run, i) => main.append(runSection(run, i)));
+for (const panel of waiting.keys()) seen.observe(panel);
+if (runs.length > 1)
+  document.getElementById("runs").append(...runs.map((run, i) => {
+    const summary = run.table("summary");
+    return el("a", { href: `#run-${i + 1}` }, `${run.id || i + 1}: ${summary ? summary.title : run.command}`);
+  }));
+document.title = runs.length === 1 ? `Heddle: ${runs[0].table("summary")?.title ?? runs[0].command}` : `Heddle report: ${runs.length} runs`;
+document.getElementById("theme").addEventListener("change", (e) => setTheme(e.target.value));
+document.getElementById("print").addEventListener("click", () => print());

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fabric of a run: nodes, directed links, tables, paths, and its use over
+// time, from the tables that the simulator records (docs/report.md).
+
+const PICTURE = ["layout", "nodes", "links", "forwarding", "lane mapping", "arbitration",
+  "paths", "links over time", "tiers over time", "port lanes"];
+
+export function hasFabric(run) {
+  const nodes = run.table("nodes"), links = run.table("links");
+  return Boolean(nodes && links && nodes.has("node", "name", "kind", "x", "y") && links.has("link", "from", "to", "used"));
+}
+
+export const isFabricTable = (run, table) => hasFabric(run) && PICTURE.includes(table.name);
+
+function rowsOf(table) {
+  const rows = [];
+  for (let i = 0; i < table.n; i++) {
+    const row = {};
+    for (const c of table.columns) row[c.name] = c.cells[i];
+    rows.push(row);
+  }
+  return rows;
+}
+
+export class Fabric {
+  constructor(run) {
+    this.run = run;
+    this.nodes = rowsOf(run.table("nodes"));
+    this.links = rowsOf(run.table("links"));
+    const layout = run.table("layout");
+    this.layout = layout ? layout.cells("kind")[0] : "springs";
+    this.wraps = layout ? layout.cells("wraps")[0] : false;
+    for (const n of this.nodes) n.out = [];
+    this.byPort = new Map(); // "node:port" -> the link that leaves there
+    for (const l of this.links) {
+      this.nodes[l.from].out.push(l);
+      this.byPort.set(`${l.from}:${l.out}`, l);
+    }
+    for (const l of this.links) l.back = this.byPort.get(`${l.to}:${l.in}`);
+    this.byName = new Map(this.nodes.map((n) => [n.name, n]));
+    this.byLid = new Map(this.nodes.filter((n) => n.LID).map((n) => [n.LID, n]));
+    this.readTables();
+    this.readTime();
+  }
+
+  readTables() {
+    const lft = this.run.table("forwarding");
+    const switches = this.nodes.filter((n) => n.kind === "switch");
+    this.hasForwarding = Boolean(lft && lft.n === switches.length);
+    if (this.hasForwarding) switches.forEach((n, i) => { n.lftText = lft.cells("LFT")[i]; });
+    const lanes = this.run.table("lane mapping");
+    this.mappings = lanes ? rowsOf(lanes) : [];
+    this.mappingOf = new Map();
+    for (const m of this.mappings) {
+      if (!this.mappingOf.has(m.node)) this.mappingOf.set(m.node, []);
+      this.mappingOf.get(m.node).push(m);
+    }
+    const arbitration = this.run.table("arbitration");
+    this.arbitration = new Map(arbitration ? rowsOf(arbitration).map((a) => [a.port, a]) : []);
+    this.paths = new Map();
+    const paths = this.run.table("paths");
+    for (const hop of paths ? rowsOf(paths) : []) {
+      if (!this.paths.has(hop.path)) this.paths.set(hop.path, []);
+      this.paths.get(hop.path).push(hop);
+    }
+  }
+
+  readTime() {
+    const byLink = this.run.table("links over time"), byTier = this.run.table("tiers over time");
+    const t = byLink || byTier;
+    this.times = t ? [...new Set(t.cells("time"))] : [];
+    this.perStep = this.times.map(() => new Map());
+    if (!t) return;
+    const step = new Map(this.times.map((time, i) => [time, i]));
+    for (let i = 0; i < t.n; i++) {
+      const key = byLink ? t.cells("link")[i] : `${t.cells("from tier")[i]}-${t.cells("to tier")[i]}`;
+      this.perStep[step.get(t.cells("time")[i])].set(key, { used: t.cells("used")[i], waiting: t.cells("waiting")[i] });
+    }
+    this.timeByTier = !byLink;
+  }
+
+  // Step -1 is the whole run. Where only tiers were recorded, theirs.
+  value(link, metric, step) {
+    if (step < 0) return link[metric];
+    const key = this.timeByTier ? `${this.nodes[link.from].tier}-${this.nodes[link.to].tier}` : link.link;
+    const at = this.perStep[step].get(key);
+    return at ? at[metric] : 0;
+  }
+
+  lft(node) {
+    if (!node.lft && node.lftText !== undefined)
+      node.lft = node.lftText.split(" ").filter(Boolean).map((range) => {
+        const [lids, port] = range.split(":"), [low, high] = lids.split("-").map(Number);
+        return { low, high: high ?? low, port: Number(port) };
+      });
+    return node.lft || [];
+  }
+
+  mapping(node, inPort, outPort) {
+    const fits = (want, port) => want === "any" || Number(want) === port;
+    const rows = this.mappingOf.get(node.name) || [];
+    const found = rows.find((m) => fits(m.in, inPort) && fits(m.out, outPort)) || (this.mappingOf.get("any") || [])[0];
+    return found ? found.SL2VL.split(" ").map(Number) : null;
+  }
+
+  // The way from one host to another, as recorded paths are written.
+  way(from, to, sl) {
+    const hops = [];
+    let node = from, inPort = null;
+    while (node && hops.length < 80) {
+      const out = node === from ? (node.out[0] || {}).out
+        : (this.lft(node).find((r) => to.LID >= r.low && to.LID <= r.high) || {}).port;
+      const link = node === to ? null : this.byPort.get(`${node.node}:${out}`);
+      const map = link ? this.mapping(node, inPort, out) : null;
+      hops.push({ hop: hops.length, node: node.node, in: inPort, out: link ? out : null, SL: sl, VL: map ? map[sl] : null });
+      if (!link) break;
+      inPort = link.in;
+      node = this.nodes[link.to];
+    }
+    return hops;
+  }
+}
