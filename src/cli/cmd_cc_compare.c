@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/cc/compare.h"
 #include "cli/cc/session.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/ports.h"
 #include "cli/progress.h"
 #include "sim/congestion/opensm_cc.h"
+#include "sim/watch.h"
 
 #define MAX_CONF ((size_t)1 << 20)
 
@@ -20,7 +19,8 @@ struct values {
 	struct cc_override override;
 	hd_time sample;
 	struct option_list algorithms;
-	const char *conf;
+	const char *conf, *pcap;
+	struct option_list ports;
 	bool all;
 };
 
@@ -38,6 +38,17 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, conf),
 	  .value = "FILE",
 	  .help = "mark, and run cct, as this opensm.conf says" },
+	{ .name = "pcap",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, pcap),
+	  .value = "FILE",
+	  .help = "write the packets to FILE, for Wireshark; with one "
+		  "--algorithm only" },
+	{ .name = "port",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, ports),
+	  .value = "NODE:PORT",
+	  .help = "only at this port (--pcap); may be repeated" },
 	{ .name = "all",
 	  .letter = 'a',
 	  .kind = OPT_FLAG,
@@ -152,6 +163,7 @@ static bool show_progress(void *context, const struct sim_progress *p)
 	return true;
 }
 
+/* The algorithms one after the other, as the user wants them. */
 static enum hd_status compare(struct cc_comparison *c, const struct values *v,
 			      struct diag *d)
 {
@@ -172,6 +184,39 @@ static enum hd_status compare(struct cc_comparison *c, const struct values *v,
 	return status;
 }
 
+static enum hd_status capture(struct cc_comparison *c, const struct values *v,
+			      struct diag *d)
+{
+	struct cc_session *s = c->session;
+	struct file_writer file;
+	bool *ports;
+	enum hd_status status = ports_choose(&s->build, &v->ports, d, &ports);
+
+	if (status != HD_OK)
+		return status;
+	status = file_create(&file, v->pcap, d);
+	if (status != HD_OK) {
+		free(ports);
+		return status;
+	}
+	status = sim_capture_new(&s->build, file.stream, ports, SIM_FLOW_NONE,
+				 d, &s->params.capture);
+	if (status == HD_OK)
+		status = compare(c, v, d);
+	if (status == HD_OK) {
+		status = sim_capture_finish(s->params.capture);
+		if (status != HD_OK)
+			diag_fail(d, status, "the capture cannot be written");
+	}
+	if (status == HD_OK)
+		status = file_commit(&file, d);
+	else
+		file_abandon(&file);
+	sim_capture_free(s->params.capture);
+	free(ports);
+	return status;
+}
+
 static int execute(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
@@ -189,7 +234,7 @@ static int execute(struct values *v, const char *path)
 	d.file = NULL;
 	cc_compare_begin(&c);
 	if (check_names(v, &d) == HD_OK && read_conf(v, &s, &d) == HD_OK &&
-	    compare(&c, v, &d) == HD_OK) {
+	    (v->pcap ? capture(&c, v, &d) : compare(&c, v, &d)) == HD_OK) {
 		status = output_results(&v->common, c.results, true);
 	} else {
 		results_free(c.results);
@@ -207,11 +252,18 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (!command_parse(self, &v, argc, argv, &n, &status)) {
 		option_list_fini(&v.algorithms);
+		option_list_fini(&v.ports);
 		return status;
 	}
-	status = n == 1 ? execute(&v, argv[0])
-			: command_usage(self, "which scenario?");
+	if (n != 1)
+		status = command_usage(self, "which scenario?");
+	else if (v.pcap && v.algorithms.n != 1)
+		status = command_usage(
+			self, "--pcap is of one run: name one --algorithm");
+	else
+		status = execute(&v, argv[0]);
 	option_list_fini(&v.algorithms);
+	option_list_fini(&v.ports);
 	return status;
 }
 
@@ -222,6 +274,8 @@ static const struct example examples[] = {
 	  "marking as the thesis prints it" },
 	{ "heddle cc compare --algorithm none --algorithm cct --conf cc.conf examples/incast.yaml",
 	  "what an opensm.conf would do" },
+	{ "heddle cc compare --algorithm cct --pcap run.pcap --port h0 --measure 100us examples/incast.yaml",
+	  "packets with FECN and BECN, for Wireshark" },
 	{ NULL, NULL },
 };
 

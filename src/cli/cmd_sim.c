@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/ports.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "scenario/scenario.h"
@@ -150,32 +151,6 @@ static enum hd_status read_scenario(struct session *s, const char *path,
 	return status;
 }
 
-/* The ports that --port names; both ends of nothing are watched. */
-static enum hd_status choose_ports(struct session *s, struct diag *d)
-{
-	const struct option_list *list = &s->options.ports;
-
-	if (list->n == 0)
-		return HD_OK;
-	s->ports = hd_alloc(s->build.setup.n_ports, sizeof(*s->ports));
-	for (size_t i = 0; i < list->n; i++) {
-		struct diag inner = { .status = HD_OK };
-		struct selection chosen;
-
-		if (select_ports(s->build.selector, list->items[i], &inner,
-				 &chosen) != HD_OK) {
-			d->file = NULL;
-			return diag_fail(d, inner.status, "option --port: %s",
-					 inner.message);
-		}
-		for (uint32_t k = 0; k < chosen.n; k++)
-			s->ports[s->build.port_of_origin[chosen.ports[k]]] =
-				true;
-		selection_fini(&chosen);
-	}
-	return HD_OK;
-}
-
 static enum hd_status open_files(struct session *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -240,7 +215,7 @@ static enum hd_status run(struct session *s, struct diag *d)
 	if (status != HD_OK)
 		return status;
 	s->built = true;
-	status = choose_ports(s, d);
+	status = ports_choose(&s->build, &s->options.ports, d, &s->ports);
 	if (status == HD_OK)
 		status = open_files(s, d);
 	if (status != HD_OK)

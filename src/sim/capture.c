@@ -9,12 +9,20 @@
 #include "wire/mad.h"
 #include "wire/packet.h"
 
+#define RC_SEND_ONLY 0x04
+#define RC_SEND_IMM  0x05
+#define RC_ACK       0x11
 #define UC_SEND_ONLY 0x24
 #define UD_SEND_ONLY 0x64
+#define CNP          0x80
+#define CNP_RESERVED 16 /* bytes that follow its BTH */
 #define PLAIN        26 /* LRH, BTH, ICRC, VCRC */
 #define WITH_GRH     66
 #define SMP_BYTES    290 /* LRH, BTH, DETH, MAD, CRCs */
 #define FIRST_QP     0x100
+#define GSI_QKEY     0x80010000
+#define MAD_VENDOR   0x09 /* the first class of vendors' own */
+#define MAD_DATA     24   /* where a datagram's content begins */
 
 /* A packet on its way to the file: those received come later than sent. */
 struct pending {
@@ -26,6 +34,8 @@ struct pending {
 	};
 	uint8_t interface;
 	bool is_update;
+	bool looks; /* `look` says how the packet looks */
+	struct sim_look look;
 };
 
 struct sim_capture {
@@ -228,10 +238,68 @@ static size_t encode(const struct sim_build *b, const struct sim_packet *p,
 	return size;
 }
 
+static void fill_mad(const struct sim_look *look, struct packet *out,
+		     uint8_t *mad)
+{
+	const struct mad_header h = { .mgmt_class = MAD_VENDOR,
+				      .method = look->method,
+				      .tid = look->tid,
+				      .attribute = look->attribute };
+
+	mad_write(&h, mad);
+	memcpy(mad + MAD_DATA, look->data, sizeof(look->data));
+	out->deth.qkey = GSI_QKEY;
+	out->deth.src_qp = 1;
+	out->payload = mad;
+	out->payload_len = MAD_SIZE;
+}
+
+/* The same for a packet whose owner says how it looks. */
+static size_t encode_look(const struct sim_build *b, const struct sim_packet *p,
+			  const struct sim_look *look, uint8_t *bytes)
+{
+	static const uint8_t opcodes[] = {
+		[SIM_LOOK_DATA] = RC_SEND_ONLY, [SIM_LOOK_LAST] = RC_SEND_IMM,
+		[SIM_LOOK_ACK] = RC_ACK,        [SIM_LOOK_CNP] = CNP,
+		[SIM_LOOK_MAD] = UD_SEND_ONLY,
+	};
+	const struct sim_node *node = &b->setup.nodes[p->source];
+	port_id source = b->setup.ports[node->first_port + 1].origin;
+	struct packet out;
+	uint8_t mad[MAD_SIZE] = { 0 };
+	size_t size = 0;
+
+	packet_init(&out, opcodes[look->kind]);
+	out.lrh.vl = p->vl;
+	out.lrh.sl = p->sl;
+	out.lrh.dlid = p->dlid;
+	out.lrh.slid = b->subnet.lid_of_port[source];
+	out.bth.pkey = p->pkey;
+	out.bth.psn = look->psn & 0xffffff;
+	out.bth.dest_qp = look->dest_qp & 0xffffff;
+	out.bth.fecn = look->fecn;
+	out.bth.becn = look->becn;
+	out.immdt.data = look->immediate;
+	out.payload_len = look->kind == SIM_LOOK_CNP ? CNP_RESERVED : 0;
+	if (look->kind == SIM_LOOK_MAD)
+		fill_mad(look, &out, mad);
+	if (look->kind == SIM_LOOK_DATA || look->kind == SIM_LOOK_LAST) {
+		if (b->scenario->fabric.overhead == WITH_GRH)
+			set_grh(b, p, source, &out);
+		out.payload_len = p->bytes - packet_size(&out);
+	}
+	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
+
+	assert(status == HD_OK && size == p->bytes);
+	(void)status;
+	return size;
+}
+
 static void write_packet(struct sim_capture *c, const struct pending *p)
 {
 	uint8_t bytes[PACKET_MAX];
-	size_t size = encode(c->b, &p->packet, bytes);
+	size_t size = p->looks ? encode_look(c->b, &p->packet, &p->look, bytes)
+			       : encode(c->b, &p->packet, bytes);
 
 	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
 }
@@ -286,6 +354,14 @@ void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p)
 {
 	struct pending next = { .packet = *p };
+
+	see(c, now, port, &next, true);
+}
+
+void sim_capture_look(struct sim_capture *c, hd_time now, uint32_t port,
+		      const struct sim_packet *p, const struct sim_look *look)
+{
+	struct pending next = { .packet = *p, .looks = true, .look = *look };
 
 	see(c, now, port, &next, true);
 }

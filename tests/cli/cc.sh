@@ -30,3 +30,36 @@ status 3 "$HEDDLE" cc compare --measure 1ms --warmup 1ms \
 	"$SRC/examples/quickstart.yaml"
 one_line err
 has err 'no single destination'
+
+# On 128 hosts, control frees victims of a hotspot, and of hotspots that move.
+for name in fat-tree-incast moving-hotspots; do
+	status 0 "$HEDDLE" cc compare "$SRC/examples/$name.yaml" --json \
+		--algorithm none --algorithm fimd --measure 1500us \
+		--warmup 500us
+	jq -e 'def victims(a): .tables.rows.rows[] |
+			select(.algorithm == a and .row == "victims").goodput;
+		victims("fimd") > 1.5 * victims("none")' out >/dev/null ||
+		fail "$name: no relief"
+done
+
+# ack: a delay, or packets; refusals.
+sed 's/^congestion: {/congestion: {ack: {delay: 2us}, /' \
+	"$SRC/examples/two-switch-congestion.yaml" >delay.yaml
+status 0 "$HEDDLE" sim --explain delay.yaml
+has out 'delay: 2us'
+status 0 "$HEDDLE" sim --explain "$SRC/examples/two-switch-congestion.yaml"
+has out 'delay: packet'
+status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
+	delay.yaml --json
+jq -e '.tables.totals.rows[0] | .FECN > 0 and .BECN == 0' out >/dev/null ||
+	fail "acknowledgements that cost nothing are no packets"
+sed 's/^congestion: {/congestion: {echo: cnp, /' \
+	"$SRC/examples/two-switch-congestion.yaml" >cnp.yaml
+status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
+	cnp.yaml
+status 3 "$HEDDLE" cc compare --algorithm nobody cnp.yaml
+has err "there is no 'nobody'"
+sed 's/order: fifo/queueing: cioq/' \
+	"$SRC/examples/two-switch-congestion.yaml" >cioq.yaml
+status 3 "$HEDDLE" cc compare cioq.yaml
+has err 'input buffers only'

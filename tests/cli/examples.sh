@@ -59,6 +59,16 @@ claim incast "the receiver's link is full" '
 claim incast "victims get less than a tenth of what is free" '
 	row("traffic"; "victims").delivered < 70'
 
+# On 128 hosts: one full link, and victims that have not a third of theirs.
+run fat-tree-incast 0
+claim fat-tree-incast "the receiver's link is full" '
+	near(row("traffic"; "incast").delivered; 100 * 2048 / 2074; 0.01)'
+claim fat-tree-incast "unfairly shared" 'row("traffic"; "incast").fairness < 0.5'
+run moving-hotspots 0
+claim moving-hotspots "one hotspot after the other" '
+	row("traffic"; "first").delivered > 80 and
+	row("traffic"; "third").delivered == 0'
+
 run qos-mesh 0
 claim qos-mesh "the link is shared by weight" '
 	([.tables.traffic.rows[] | select(.traffic != "control") | .delivered] |

@@ -60,9 +60,11 @@ struct congestion_params {
 	hd_time ack_delay; /* 0: acknowledgements are packets */
 	hd_time warmup, stop;
 	hd_time sample; /* interval of the rate series; 0: none */
-	/* Told now and then how far the run is; false ends it early. */
+	/* Told now and then how far the run is; may be NULL. */
 	sim_progress_fn *progress;
 	void *progress_context;
+	/* Sees every packet, marks and all (watch.h); may be NULL. */
+	struct sim_capture *capture;
 };
 
 struct congestion_outcome {
@@ -93,9 +95,10 @@ struct congestion_result {
 	size_t n_samples, samples_cap;
 	double *utilisation; /* per sim port: of what it sends */
 	uint32_t n_ports;
-	uint64_t marked; /* packets marked by switches, all run */
-	uint64_t echoed; /* BECNs in acknowledgements sent, all run */
-	uint64_t cnps;   /* CNPs sent, all run */
+	/* All run, as a capture of every port has them: */
+	uint64_t marked; /* packets in which a switch set FECN */
+	uint64_t echoed; /* acknowledgements sent with BECN */
+	uint64_t cnps;   /* CNPs sent */
 };
 
 /*

@@ -5,6 +5,10 @@
 
 #include "base/alloc.h"
 #include "sim/blocks.h"
+#include "sim/watch.h"
+
+#define FIRST_RECEIVER_QP 0x100
+#define FIRST_SENDER_QP   0x800000
 
 /* ---- packets ----------------------------------------------------------- */
 
@@ -63,10 +67,43 @@ uint32_t cc_run_inject(struct run *r, const struct traveller *t, hd_time now)
 
 /* ---- events ------------------------------------------------------------ */
 
+/* As the wire has it: FECN forwards, BECN backwards. */
+static void show(struct run *r, hd_time now, uint32_t port,
+		 const struct sim_packet *p)
+{
+	static const enum sim_look_kind kinds[] = {
+		[TRAVEL_DATA] = SIM_LOOK_DATA,
+		[TRAVEL_ACK] = SIM_LOOK_ACK,
+		[TRAVEL_CNP] = SIM_LOOK_CNP,
+	};
+	const struct traveller *t = &r->travellers[p->cookie];
+	bool back = t->kind != TRAVEL_DATA;
+	struct sim_look look = {
+		.kind = kinds[t->kind],
+		.fecn = t->marked && !back,
+		.becn = t->marked && back,
+		/* Queue pairs of receivers and of senders. */
+		.dest_qp =
+			(back ? FIRST_SENDER_QP : FIRST_RECEIVER_QP) + t->flow,
+		.psn = t->psn,
+	};
+
+	sim_capture_look(r->params->capture, now, port, p, &look);
+}
+
 static void on_grant(void *context, hd_time now, uint32_t port,
 		     const struct sim_packet *p)
 {
-	cc_switches_grant(context, now, port, p);
+	struct run *r = context;
+	const struct traveller *t = &r->travellers[p->cookie];
+
+	cc_switches_grant(r, now, port, p);
+	if (r->setup->nodes[r->setup->ports[port].node].kind == SIM_END) {
+		r->result->echoed += t->kind == TRAVEL_ACK && t->marked;
+		r->result->cnps += t->kind == TRAVEL_CNP;
+	}
+	if (r->params->capture)
+		show(r, now, port, p);
 }
 
 /* Data has arrived: it is acknowledged, and its mark told. */
@@ -79,10 +116,8 @@ static void on_data(struct run *r, uint32_t slot, hd_time now)
 	if (cnp) {
 		t.kind = TRAVEL_CNP;
 		cc_run_inject(r, &t, now);
-		r->result->cnps++;
 		t.marked = r->travellers[slot].marked = false;
 	}
-	r->result->echoed += t.marked;
 	if (r->params->ack_delay) {
 		/* The slot carries the mark until the delay is over. */
 		sim_timer(r->sim, now + r->params->ack_delay,

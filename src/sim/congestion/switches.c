@@ -141,8 +141,8 @@ static void depart(struct run *r, struct traveller *t, hd_time now,
 
 	if (t->kind == TRAVEL_DATA &&
 	    mark_departs(&r->params->marking, output, &about)) {
+		r->result->marked += !t->marked;
 		t->marked = true;
-		r->result->marked++;
 	}
 	move_later(r, TIMER_LEAVE,
 		   now + hd_rate_duration(r->setup->ports[port].rate, p->bytes),

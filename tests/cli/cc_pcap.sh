@@ -1,0 +1,71 @@
+# FECN and BECN are real bits of real packets: byte 4 of the BTH, as tshark
+# shows it, is what the simulator says it set. Nothing of ours decodes here.
+. "$SRC/tests/cli/lib.sh"
+
+command -v tshark >/dev/null || fail "no tshark"
+
+# bits SCENARIO: runs it, captured at every port, and leaves in ./bits a line
+# "opcode qp psn FECN BECN rest" per packet, once for all ports it passes
+# (marks stay: of a packet's lines the last one counts).
+bits() {
+	status 0 "$HEDDLE" cc compare --algorithm cct --pcap run.pcap --json \
+		--warmup 20us --measure 60us "$1"
+	tshark --disable-heuristic rpcrdma_infiniband \
+		--disable-protocol smb_direct -r run.pcap -T fields \
+		-e infiniband.bth >bth 2>tshark.err
+	[ "$(wc -l <bth)" -gt 1000 ] || fail "tshark read too little"
+	# Two hexadecimal digits a byte: opcode 1, FECN and BECN 9, rest 9 and
+	# 10, queue pair 11 to 16, PSN 19 to 24.
+	awk 'length($1) != 24 { exit 1 }
+	{
+		high = index("0123456789abcdef", substr($1, 9, 1)) - 1
+		low = index("0123456789abcdef", substr($1, 10, 1)) - 1
+		key = substr($1, 1, 2) " " substr($1, 11, 6) " " \
+			substr($1, 19, 6)
+		fecn = int(high / 8); becn = int(high / 4) % 2
+		if (seen[key] > fecn) exit 1 # a mark was lost on the way
+		seen[key] = fecn
+		last[key] = fecn " " becn " " high % 4 * 16 + low
+	} END { for (key in last) print key, last[key] }' bth >bits ||
+		fail "not BTHs, or marks that vanish"
+}
+
+# counted OPCODE COLUMN: how many of these packets have the bit.
+counted() {
+	awk -v opcode="$1" -v column="$2" '
+		$1 == opcode && $column == 1 { n++ } END { print n + 0 }' bits
+}
+
+# says COUNTER: the simulator's own count.
+says() {
+	jq -r ".tables.totals.rows[0].$1" out
+}
+
+bits "$SRC/examples/incast.yaml"
+[ "$(says FECN)" -gt 50 ] || fail "nothing to see"
+[ "$(counted 04 4)" -eq "$(says FECN)" ] || fail "FECN: $(counted 04 4)"
+[ "$(counted 11 5)" -eq "$(says BECN)" ] || fail "BECN: $(counted 11 5)"
+[ "$(says CNP)" -eq 0 ] || fail "CNPs without being asked for"
+[ "$(counted 11 4)" -eq 0 ] || fail "an acknowledgement with FECN"
+[ "$(counted 04 5)" -eq 0 ] || fail "data with BECN"
+awk '$6 != 0 { exit 1 }' bits || fail "reserved bits are set"
+
+# The same with CNPs: there BECN is, and not in the acknowledgements.
+sed 's/congestion: {/congestion: {echo: cnp, /' "$SRC/examples/incast.yaml" \
+	>cnp.yaml
+bits cnp.yaml
+[ "$(says CNP)" -gt 50 ] || fail "no CNPs"
+[ "$(counted 80 5)" -eq "$(says CNP)" ] || fail "CNPs: $(counted 80 5)"
+[ "$(counted 04 4)" -eq "$(says FECN)" ] || fail "FECN: $(counted 04 4)"
+[ "$(counted 11 5)" -eq 0 ] || fail "BECN twice"
+[ "$(says BECN)" -eq 0 ] || fail "BECN counted twice"
+
+# A port's view, and what has no format.
+status 0 "$HEDDLE" cc compare --algorithm fimd --pcap h0.pcap --port h0 \
+	--warmup 5us --measure 5us "$SRC/examples/incast.yaml"
+[ -s h0.pcap ] || fail "no capture"
+status 2 "$HEDDLE" cc compare --pcap x.pcap "$SRC/examples/incast.yaml"
+status 3 "$HEDDLE" cc compare --algorithm fimd --pcap x.pcap \
+	"$SRC/examples/two-switch-congestion.yaml"
+has err 'overhead of 20 bytes'
+[ ! -e x.pcap ] || fail "half a capture"
