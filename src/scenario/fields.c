@@ -22,6 +22,7 @@
 #define GROUP(member)     offsetof(struct scn_group, member)
 #define CLASS(member)     offsetof(struct scn_class, member)
 #define QPORT(member)     offsetof(struct scn_qos_port, member)
+#define CHANGE(member)    offsetof(struct scn_qos_change, member)
 #define TCLASS(member)    offsetof(struct scn_tclass, member)
 #define PARTITION(member) offsetof(struct scn_partition, member)
 #define TRAFFIC(member)   offsetof(struct scn_traffic, member)
@@ -471,6 +472,22 @@ const struct schema_row scenario_fields[] = {
 	  .custom = &vlarb_type, .joins = true,
 	  .help = "low-priority table; auto: as everywhere" },
 	{ "qos.ports[].high_limit", SCHEMA_UINT, QPORT(high_limit),
+	  .initial = "same", .word = "same", .word_value = UINT64_MAX,
+	  .high = "255", .help = "as qos.high_limit" },
+	{ "qos.changes", SCHEMA_LIST, QOS(changes), .count = QOS(n_changes),
+	  .item_size = sizeof(struct scn_qos_change),
+	  .help = "arbitration tables that change while the run goes on" },
+	{ "qos.changes[].at", SCHEMA_TIME, CHANGE(at),
+	  .help = "when; grants of that instant are by the new tables" },
+	{ "qos.changes[].ports", SCHEMA_TEXT, CHANGE(ports), .joins = true,
+	  .help = "where (NODE, NODE:PORT, name*, hosts, trunks)" },
+	{ "qos.changes[].high", SCHEMA_CUSTOM, CHANGE(high), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "high-priority table; auto: as before" },
+	{ "qos.changes[].low", SCHEMA_CUSTOM, CHANGE(low), .initial = "auto",
+	  .custom = &vlarb_type, .joins = true,
+	  .help = "low-priority table; auto: as before" },
+	{ "qos.changes[].high_limit", SCHEMA_UINT, CHANGE(high_limit),
 	  .initial = "same", .word = "same", .word_value = UINT64_MAX,
 	  .high = "255", .help = "as qos.high_limit" },
 	{ "qos.tclasses", SCHEMA_LIST, QOS(tclasses), .count = QOS(n_tclasses),

@@ -202,6 +202,24 @@ static enum hd_status check_class(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
+static enum hd_status check_changes(const struct scenario *s, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < s->qos.n_changes && status == HD_OK; i++) {
+		const struct scn_qos_change *c = &s->qos.changes[i];
+
+		if (!c->high.given && !c->low.given &&
+		    c->high_limit == UINT64_MAX)
+			return scenario_refuse(s, d, c,
+					       "a change that changes nothing");
+		status = check_table(s, d, &c->high);
+		if (status == HD_OK)
+			status = check_table(s, d, &c->low);
+	}
+	return status;
+}
+
 static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 {
 	const struct scn_qos *q = &s->qos;
@@ -221,6 +239,8 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	}
 	for (size_t i = 0; i < q->n_classes && status == HD_OK; i++)
 		status = check_class(s, d, &q->classes[i]);
+	if (status == HD_OK)
+		status = check_changes(s, d);
 	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
 		static const char legal[] = "\0\1\2\4\10\17";
 

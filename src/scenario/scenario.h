@@ -137,6 +137,14 @@ struct scn_qos_port {
 	uint64_t high_limit; /* UINT64_MAX: as everywhere */
 };
 
+/* Other tables from some time on; what is not given stays as it is. */
+struct scn_qos_change {
+	hd_time at;
+	char *ports;
+	struct scn_vlarb high, low;
+	uint64_t high_limit; /* UINT64_MAX: unchanged */
+};
+
 #define SCN_ALL_SUBNETS UINT64_MAX
 
 /* What routers make of a TClass on the way into a subnet. */
@@ -161,6 +169,8 @@ struct scn_qos {
 	uint64_t high_limit;
 	struct scn_qos_port *ports;
 	size_t n_ports;
+	struct scn_qos_change *changes;
+	size_t n_changes;
 	struct scn_tclass *tclasses;
 	size_t n_tclasses;
 	struct scn_partition *partitions;

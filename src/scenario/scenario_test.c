@@ -93,6 +93,13 @@ static const struct {
 	  "x.yaml:3:82: lane 2 contradicts qos.sl2vl, which has SL 1 on VL 1" },
 	{ HEAD "qos: {ports: [{ports: hosts, lanes: 3}]}\n" BODY,
 	  "x.yaml:3:37: '3' is none of 1, 2, 4, 8, 15" },
+	{ HEAD "qos: {changes: [{at: 1us, ports: hosts}]}\n" BODY,
+	  "x.yaml:3:22: a change that changes nothing" },
+	{ HEAD "qos: {changes: [{ports: hosts, low: [0:1]}]}\n" BODY,
+	  "x.yaml:3:17: missing field 'qos.changes[].at'" },
+	{ HEAD "qos: {lanes: 2, changes: [{at: 1us, ports: hosts, low: "
+	       "[2:1]}]}\n" BODY,
+	  "x.yaml:3:56: VL 2 is not in operation; qos.lanes is 2" },
 	{ HEAD "qos: {partitions: [{name: p, key: 0x7fff}]}\n" BODY,
 	  "x.yaml:3:35: qos.partitions[].key: '0x7fff' is out of range (1 to "
 	  "32766)" },

@@ -230,6 +230,8 @@ enum hd_status sim_build(const struct scenario *s, struct diag *d,
 	if (status == HD_OK)
 		status = sim_build_setup(out, d);
 	if (status == HD_OK)
+		status = sim_build_changes(out, d);
+	if (status == HD_OK)
 		status = sim_build_flows(out, d);
 	if (status == HD_OK)
 		status = build_rules(out, d);
@@ -250,6 +252,7 @@ void sim_build_fini(struct sim_build *b)
 	free(b->setup.nodes);
 	free(b->setup.ports);
 	free(b->setup.faults);
+	free(b->setup.changes);
 	free(b->port_of_origin);
 	free(b->end_of_origin);
 	selector_free(b->selector);

@@ -79,6 +79,9 @@ void *sim_build_keep(struct sim_build *b, size_t n, size_t size);
 /* SL2VL and VLArb tables, lanes per port, partitions (build_lanes.c). */
 HD_MUST_CHECK enum hd_status sim_build_lanes(struct sim_build *b,
 					     struct diag *d);
+/* What of them changes during the run; after the setup. */
+HD_MUST_CHECK enum hd_status sim_build_changes(struct sim_build *b,
+					       struct diag *d);
 HD_MUST_CHECK enum hd_status sim_build_partitions(struct sim_build *b,
 						  struct diag *d);
 /* Nodes and ports of the setup, faults (build_setup.c). */

@@ -211,6 +211,84 @@ enum hd_status sim_build_lanes(struct sim_build *b, struct diag *d)
 	return status;
 }
 
+/* The tables of a port after all changes so far. */
+static const struct vlarb *table_by_now(const struct sim_build *b,
+					uint32_t port)
+{
+	const struct sim_setup *s = &b->setup;
+
+	for (uint32_t i = s->n_changes; i-- > 0;) {
+		if (s->changes[i].port == port)
+			return &s->changes[i].table;
+	}
+	return vlarb_of(&b->subnet, s->ports[port].origin);
+}
+
+static void add_change(struct sim_build *b, const struct scn_qos_change *from,
+		       uint32_t port, size_t *cap)
+{
+	struct sim_setup *s = &b->setup;
+	struct sim_table_change c = {
+		.time = from->at,
+		.port = port,
+		.table = *table_by_now(b, port),
+	};
+
+	if (from->high.given)
+		copy_table(&from->high, c.table.high, &c.table.n_high);
+	if (from->low.given)
+		copy_table(&from->low, c.table.low, &c.table.n_low);
+	if (from->high_limit != UINT64_MAX)
+		c.table.high_limit = (uint8_t)from->high_limit;
+	s->changes = hd_grow(s->changes, cap, s->n_changes + 1u,
+			     sizeof(*s->changes));
+	s->changes[s->n_changes++] = c;
+}
+
+/* The change that follows `after` (NULL: the first); NULL after the last. */
+static const struct scn_qos_change *
+next_change(const struct scn_qos *q, const struct scn_qos_change *after)
+{
+	const struct scn_qos_change *next = NULL;
+
+	for (size_t i = 0; i < q->n_changes; i++) {
+		const struct scn_qos_change *c = &q->changes[i];
+		bool later = !after || c->at > after->at ||
+			     (c->at == after->at && c > after);
+
+		if (later && (!next || c->at < next->at))
+			next = c;
+	}
+	return next;
+}
+
+enum hd_status sim_build_changes(struct sim_build *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos_change *c = NULL;
+	size_t cap = 0;
+
+	/* By time; what the file says first stays first. */
+	while ((c = next_change(q, c)) != NULL) {
+		struct selection ports;
+		struct diag inner = { .status = HD_OK };
+
+		if (select_ports(b->selector, c->ports, &inner, &ports) !=
+		    HD_OK)
+			return sim_build_refuse(b, d, &c->ports,
+						"qos.changes[].ports", &inner);
+		for (uint32_t i = 0; i < ports.n; i++) {
+			uint32_t port = b->port_of_origin[ports.ports[i]];
+
+			if (port != SIM_NONE &&
+			    b->setup.ports[port].peer != SIM_NONE)
+				add_change(b, c, port, &cap);
+		}
+		selection_fini(&ports);
+	}
+	return HD_OK;
+}
+
 /* Adds a key to the tables of selected hosts. */
 static enum hd_status add_members(struct sim_build *b, uint16_t **keys,
 				  uint16_t *n_keys, size_t row, bool full,

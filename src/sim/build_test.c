@@ -720,6 +720,8 @@ static const struct {
 	  "torus}\nqos: {classes: [{name: v, sl: 1}]}\n" ANY,
 	  "x.yaml:2:24: the routing engine 'torus' needs the SLs and lanes for "
 	  "itself; qos.sl2vl and qos.classes cannot be used with it" },
+	{ SMALL "qos: {changes: [{at: 1us, ports: s9, low: [0:1]}]}\n" ANY,
+	  "x.yaml:4:34: qos.changes[].ports: no node 's9'" },
 	{ "fabric: {topology: {kind: routed}}\n"
 	  "qos: {tclasses: [{tclass: 1, sl: 1, subnet: 2}]}\n" ANY,
 	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, "

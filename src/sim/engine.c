@@ -111,6 +111,9 @@ static void event_rare(struct sim *s, uint64_t key)
 	case EV_FAULT:
 		fault_strike(s, id);
 		break;
+	case EV_TABLE:
+		table_change(s, id);
+		break;
 	case EV_MEASURE:
 		metrics_start(s);
 		break;

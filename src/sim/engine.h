@@ -205,6 +205,10 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out);
 void packet_describe(struct sim *s, const struct packet *p,
 		     struct sim_packet *out);
 
+/* ---- run.c ------------------------------------------------------------- */
+
+void table_change(struct sim *s, uint32_t id);
+
 /* ---- state.c ----------------------------------------------------------- */
 
 struct sim *state_new(const struct sim_setup *setup,

@@ -73,13 +73,14 @@ struct sim_flow {
 	uint32_t row;    /* traffic row, for results; from 0 */
 	struct sim_destinations to;
 	uint8_t sl;
+	bool management; /* on VL15 */
 	uint16_t pkey;
-	bool management;     /* on VL15 */
+	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
+	uint8_t grh_bytes, tclass, hop_limit;
+	bool random_phase;   /* CBR: the first within one interval of start */
 	uint32_t bytes;      /* of a packet, LRH to VCRC (T1) */
 	uint32_t packets;    /* of a message, at least 1 */
 	uint32_t last_bytes; /* of a message's last packet; 0 = bytes */
-	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
-	uint8_t grh_bytes, tclass, hop_limit;
 
 	hd_time start;  /* first message of CBR, BURST, SATURATING */
 	hd_time stop;   /* nothing is made at or after; 0 = never stops */
@@ -88,7 +89,6 @@ struct sim_flow {
 	double scv;                /* SIM_GE: squared variation of the gaps */
 	hd_time mean_on, mean_off; /* SIM_ON_OFF, SIM_PARETO */
 	double shape;              /* SIM_PARETO: between 1 and 2 */
-	bool random_phase; /* CBR: the first within one interval of start */
 
 	/* SIM_TRACE: by time; `flow` and `sequence` there are ignored. */
 	const struct sim_arrival *trace;

@@ -43,6 +43,14 @@ void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
 		link_request(s, port);
 }
 
+void table_change(struct sim *s, uint32_t id)
+{
+	const struct sim_table_change *c = &s->setup->changes[id];
+
+	s->background--;
+	sim_set_vlarb(s, c->port, &c->table);
+}
+
 void sim_timer(struct sim *s, hd_time when, uint32_t cookie)
 {
 	assert(cookie <= EV_ID_MAX);

@@ -97,6 +97,13 @@ struct sim_fault {
 	uint32_t port; /* either end of the link; the sink's port */
 };
 
+/* T11c: from `time` on, the link of `port` is arbitrated by `table`. */
+struct sim_table_change {
+	hd_time time;
+	uint32_t port;
+	struct vlarb table;
+};
+
 struct sim_setup {
 	const struct subnet *subnet;
 	struct sim_node *nodes;
@@ -112,6 +119,8 @@ struct sim_setup {
 
 	struct sim_fault *faults; /* by time */
 	uint32_t n_faults;
+	struct sim_table_change *changes; /* by time */
+	uint32_t n_changes;
 	uint64_t seed;
 };
 

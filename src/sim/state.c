@@ -475,6 +475,11 @@ struct sim *state_new(const struct sim_setup *setup,
 	arbiters_init(s);
 	nodes_init(s);
 	features_init(s);
+	for (uint32_t i = 0; i < setup->n_changes; i++) {
+		eventq_push(&s->q, setup->changes[i].time,
+			    event_key(EV_TABLE, setup->changes[i].port, 0, i));
+		s->background++;
+	}
 	s->margin = longest_reach(s);
 	s->simple = is_simple(s);
 	metrics_init(s);

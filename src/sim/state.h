@@ -37,6 +37,7 @@
 /* In the order of T2: what one instant does, it does in this order. */
 enum event_kind {
 	EV_FAULT,   /* id: fault */
+	EV_TABLE,   /* id: change of port's arbitration table */
 	EV_MEASURE, /* the warm-up ends */
 	EV_UPDATE,  /* a flow-control update arrives at port, vl; id: content */
 	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */

@@ -103,6 +103,23 @@ cp out unicast.json
 claim unicast "78 links on their own" '
 	one("summary").packets == 15 and one("summary")["packet-hops"] == 78'
 
+# 100 Gb/s are 6027 packets of 2074 bytes in 1 ms, half of them before the
+# change: turns of three and one, and after it of one and three.
+run table-change 0
+claim table-change "both have half in the end" '
+	near(row("traffic"; "first").delivered;
+		row("traffic"; "second").delivered; 0.002)'
+status 0 "$HEDDLE" sim "$examples/table-change.yaml" --trace change.txt \
+	--port hub:3
+awk '$2 == "sends" { n[$1 < 500, $NF]++ }
+	END { for (i in n) all += n[i]
+		exit !(all == 6027 && n[1, 0] - 3 * n[1, 1] <= 3 &&
+			3 * n[1, 1] - n[1, 0] <= 3 &&
+			n[0, 1] - 3 * n[0, 0] <= 3 &&
+			3 * n[0, 0] - n[0, 1] <= 3 && n[1, 0] > 2200 &&
+			n[0, 1] > 2200) }' change.txt ||
+	fail "table-change: shares before and after"
+
 # Bulk fills the router's cable, but for voice and what strays; the stray ones
 # end there. The router gives out other SLs, so other lanes, than it gets.
 run two-subnets 0
