@@ -12,10 +12,11 @@
 #define SLOTS_LOG2_MAX 20
 #define NEAR_TARGET    32  /* events a refill stops at */
 #define NEAR_SLACK     192 /* popped events kept before moving down */
-#define NEAR_SPAN      64  /* slots beyond the next event that it looks at */
-#define SLOTS_AHEAD    16  /* for prefetching */
+#define NEAR_SPAN      128 /* slots beyond the next event that it looks at */
 #define SORT_BY_HAND   24
 #define TUNE_EVERY     8192
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 static bool before(const struct event *a, const struct event *b)
 {
@@ -231,32 +232,61 @@ static void near_sort(struct event *e, uint32_t n)
 	}
 }
 
-/* Moves one slot of the wheel to the end of near[]. */
-static void slot_take(struct eventq *q, uint64_t number)
+/* Moves slot i of the wheel to the end of near[], which is all before it. */
+static void slot_take(struct eventq *q, uint64_t i)
+{
+	uint32_t first = q->end, end = first, node = q->heads[i];
+
+	q->heads[i] = NONE;
+	do {
+		if (unlikely(end == q->near_cap))
+			q->near = hd_grow(q->near, &q->near_cap,
+					  (size_t)end + 1, sizeof(*q->near));
+		q->near[end++] = q->nodes[node].e;
+		node = node_free(q, node);
+	} while (node != NONE);
+	q->end = end;
+	if (end - first > 1)
+		near_sort(&q->near[first], end - first);
+}
+
+/* Lists are short: what their first nodes hold is on its way by then. */
+static void word_prefetch(const struct eventq *q, uint64_t word)
+{
+	const uint32_t *heads = &q->heads[word * 64];
+
+	for (uint64_t bits = q->bits[word]; bits; bits &= bits - 1)
+		__builtin_prefetch(&q->nodes[heads[__builtin_ctzll(bits)]]);
+}
+
+/*
+ * Takes slot `number`, which has events, and those that have some and share a
+ * word of the bitmap with it, as long as near[] wants more.
+ */
+static void word_take(struct eventq *q, uint64_t number, uint64_t limit,
+		      uint32_t target)
 {
 	uint64_t mask = ((uint64_t)1 << q->slots_log2) - 1;
-	uint64_t i = number & mask;
-	uint32_t first = q->end, node = q->heads[i];
-	/* Lists of one to two events: what comes soon is on its way by then. */
-	uint32_t soon = q->heads[(i + SLOTS_AHEAD) & mask];
+	uint64_t word = (number & mask) / 64, bits = q->bits[word];
+	uint64_t base = number & ~(uint64_t)63;
+	uint32_t first = q->end;
 
-	if (soon != NONE)
-		__builtin_prefetch(&q->nodes[soon]);
-	q->heads[i] = NONE;
-	q->bits[i / 64] &= ~((uint64_t)1 << (i % 64));
-	if (!q->bits[i / 64])
-		q->summary[i / 4096] &= ~((uint64_t)1 << (i / 64 % 64));
-	while (node != NONE) {
-		if (q->end == q->near_cap)
-			q->near = hd_grow(q->near, &q->near_cap,
-					  (size_t)q->end + 1, sizeof(*q->near));
-		q->near[q->end++] = q->nodes[node].e;
-		node = node_free(q, node);
-	}
+	if ((number & 63) == (uint64_t)__builtin_ctzll(bits))
+		word_prefetch(q, (word + 1) & (mask / 64));
+	do {
+		uint64_t next = base + (unsigned)__builtin_ctzll(bits);
+
+		if (next > limit)
+			break;
+		bits &= bits - 1;
+		slot_take(q, next & mask);
+		q->last = next;
+	} while (bits && q->end < target);
+	q->bits[word] = bits;
+	if (!bits)
+		q->summary[word / 64] &= ~((uint64_t)1 << (word % 64));
 	q->n_wheel -= q->end - first;
 	q->taken += q->end - first;
-	near_sort(&q->near[first], q->end - first);
-	q->last = number;
 	uint64_t half = half_of(q, number);
 	if (half == q->frontier)
 		frontier_advance(q, half + 1);
@@ -297,17 +327,18 @@ static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 	free(all);
 }
 
-/* Aims at one or two events per slot, and at few that go through far lists. */
+/* Aims at half an event to one per slot, and at few in far lists. */
 static void tune(struct eventq *q)
 {
 	uint64_t gap = (q->now - q->tuned_when) / q->taken;
 	unsigned shift = q->shift, slots = q->slots_log2;
 	size_t n = eventq_count(q);
 
-	/* One to two gaps a slot, but no change for a little more or less. */
-	if ((uint64_t)4 << shift < 3 * gap || (uint64_t)1 << shift > 3 * gap) {
+	/* Half a gap to one a slot, but no change for a little more or less:
+	 * few lists have a second event, whose order would be a guess. */
+	if ((uint64_t)8 << shift < 3 * gap || (uint64_t)2 << shift > 3 * gap) {
 		shift = 0;
-		while (shift < 40 && (gap >> shift) > 0)
+		while (shift < 40 && (gap >> shift) > 1)
 			shift++;
 	}
 	if (q->far_pushes * 8 > q->taken && slots < SLOTS_LOG2_MAX &&
@@ -339,13 +370,15 @@ bool eventq_refill(struct eventq *q)
 		q->at = 0;
 	}
 	uint32_t target = q->at + NEAR_TARGET;
+	uint64_t limit = UINT64_MAX;
 	do {
 		uint64_t slot = wheel_next(q);
 
-		if (q->end > q->at &&
-		    slot > (q->near[q->at].when >> q->shift) + NEAR_SPAN)
+		if (q->end > q->at)
+			limit = (q->near[q->at].when >> q->shift) + NEAR_SPAN;
+		if (slot > limit)
 			break;
-		slot_take(q, slot);
+		word_take(q, slot, limit, target);
 	} while (q->n_wheel > 0 && q->end < target);
 	return true;
 }

@@ -21,36 +21,33 @@ static void compile(struct arbiter_list *l, const struct vlarb_entry *entries,
 void arbiter_table_init(struct arbiter_table *t, const struct vlarb *from)
 {
 	memset(t, 0, sizeof(*t));
-	compile(&t->high, from->high, from->n_high);
-	compile(&t->low, from->low, from->n_low);
-	/* 64 * hi >= 4096 * limit, in blocks */
-	t->limit = 64u * from->high_limit;
-	t->unlimited = from->high_limit == 255;
+	compile(&t->lists[ARB_HIGH], from->high, from->n_high);
+	compile(&t->lists[ARB_LOW], from->low, from->n_low);
+	/* 64 * hi >= 4096 * limit, in blocks, and hi > 0; 255: never */
+	t->limit = from->high_limit ? 64u * from->high_limit : 1;
+	if (from->high_limit == 255)
+		t->limit = UINT32_MAX;
 }
 
 void arbiter_init(struct arbiter *a, const struct arbiter_table *t)
 {
-	*a = (struct arbiter){
-		.high_left = t->high.weight[0],
-		.low_left = t->low.weight[0],
-	};
+	*a = (struct arbiter){ 0 };
+	for (unsigned side = 0; side < 2; side++)
+		a->left[side] = t->lists[side].weight[0];
 }
 
 bool arbiter_table_equal(const struct arbiter_table *a,
 			 const struct arbiter_table *b)
 {
-	return memcmp(&a->high, &b->high, sizeof(a->high)) == 0 &&
-	       memcmp(&a->low, &b->low, sizeof(a->low)) == 0 &&
-	       a->limit == b->limit && a->unlimited == b->unlimited;
-}
-
-static int16_t cut(int16_t left, uint8_t weight)
-{
-	return left < weight ? left : weight;
+	return memcmp(a->lists, b->lists, sizeof(a->lists)) == 0 &&
+	       a->limit == b->limit;
 }
 
 void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t)
 {
-	a->high_left = cut(a->high_left, t->high.weight[a->high_at]);
-	a->low_left = cut(a->low_left, t->low.weight[a->low_at]);
+	for (unsigned side = 0; side < 2; side++) {
+		int16_t weight = t->lists[side].weight[a->at[side]];
+
+		a->left[side] = a->left[side] < weight ? a->left[side] : weight;
+	}
 }

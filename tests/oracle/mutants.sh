@@ -44,14 +44,14 @@ mutant() {
 }
 
 agrees || { cat "$work/said"; echo "the engine itself differs"; exit 1; }
-mutant arbiter.h '*left <= 0' '*left < 0' \
+mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
-mutant arbiter.h '*left = l->weight[*at];' \
-	'*left = (int16_t)(*left + l->weight[*at]);' \
+mutant arbiter.h 'l->weight[next], moves);' \
+	'(uint16_t)(a->left[side] + l->weight[next]), moves);' \
 	'T10: what was overdrawn is carried over'
 mutant arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
 	'T11: the limit expires one block late'
-mutant arbiter.h 'a->high = 0; /* low had nothing: count anew */' ';' \
+mutant arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
 	'T11: an expired limit is not counted anew'
 mutant voq.h 'uint64_t after = bits >> in >> 1;' \
 	'uint64_t after = bits >> in;' \
