@@ -32,10 +32,12 @@ struct coroutine {
 	char *memory; /* guard page and stack */
 	size_t size;
 	bool done;
+#ifdef HAS_ASAN
 	/* What the sanitizer wants to know of both stacks. */
 	void *fake, *caller_fake;
 	const void *caller_bottom;
 	size_t caller_size;
+#endif
 };
 
 /*

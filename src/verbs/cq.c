@@ -7,8 +7,7 @@
 
 #define CQE_BYTES 32
 
-/* ---- control path
- * ------------------------------------------------------------------ */
+/* ---- control path ----------------------------------------------------- */
 
 static hd_time pages_cost(const struct profile *p, uint64_t bytes)
 {
@@ -62,8 +61,7 @@ bool v_cq_overrun(const struct v_cq *cq)
 	return cq->overrun;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------ */
+/* ---- events ----------------------------------------------------------- */
 
 static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
 {
@@ -141,8 +139,7 @@ struct v_cq *v_event_try(struct v_channel *c)
 	return c->events[c->head++ % c->size].cq;
 }
 
-/* ---- completions
- * -------------------------------------------------------------------- */
+/* ---- completions ------------------------------------------------------ */
 
 void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 {

@@ -25,6 +25,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.lid = b->subnet.lid_of_port[port->origin],
 		.alarm = NEVER,
 		.timer = NEVER,
+		.timer_at = NEVER,
 		.arrived = { QP_NONE, QP_NONE },
 		.loop = { QP_NONE, QP_NONE },
 		.mtu = 4096,
@@ -71,8 +72,7 @@ hd_time bus_use(struct v_device *dev, bool write, hd_time when,
 	return *free_at + (write ? 0 : p->bus_latency);
 }
 
-/* ---- who sends next
- * ---------------------------------------------------------- */
+/* ---- who sends next --------------------------------------------------- */
 
 static void list_append(struct v_device *dev, struct v_qp *qp)
 {
@@ -175,8 +175,7 @@ void device_forget(struct v_device *dev, struct v_qp *qp)
 	}
 }
 
-/* ---- sending
- * ------------------------------------------------------------------ */
+/* ---- sending ---------------------------------------------------------- */
 
 static void watch_timer(struct v_device *dev, const struct v_qp *qp)
 {
@@ -197,9 +196,11 @@ static bool begins_request(uint8_t opcode)
 
 static uint32_t group_size(const struct lab *lab, lid_t mlid)
 {
-	for (size_t i = 0; i < lab->n_groups; i++) {
-		if (lab->groups[i].mlid == mlid)
-			return lab->groups[i].n;
+	const struct subnet *s = &lab->build->subnet;
+
+	for (uint32_t i = 0; i < s->n_groups; i++) {
+		if (s->groups[i].mlid == mlid)
+			return s->groups[i].n_members;
 	}
 	return 0;
 }
@@ -286,23 +287,28 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	dev->dma = (struct dma){ 0 };
 	dev->visible = lab->now;
 	if (!qp_transmit(qp->qp, lab->now, &s->packet, s->data)) {
+		/* A bad request waits for its turn to fail: an answer to those
+		 * before it brings us back. */
 		slot_release(lab, id);
-		device_activate(dev, qp); /* it may have failed and go on */
 		return;
 	}
-	hd_time engine = lab->now + cost->packet, done = lab->now;
+	hd_time busy = cost->packet, extra = 0;
 
 	if (begins_request(s->packet.bth.opcode)) {
-		const struct dma fetch = { qp->wqe_bytes, 1, 0 };
-
-		engine += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram
-							   : cost->wqe;
-		done = bus_use(dev, false, lab->now, &fetch);
+		busy += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram
+							 : cost->wqe;
+		/* The request must be here before its data are asked for. */
+		if (dev->dma.transactions)
+			extra = cost->bus_latency;
+		dev->dma.transactions++;
+		dev->dma.bytes += qp->wqe_bytes;
 	}
-	dev->tx_free = engine;
-	done = bus_use(dev, false, done, &dev->dma);
+	dev->tx_free = lab->now + busy;
+	hd_time done = bus_use(dev, false, lab->now, &dev->dma) + extra;
+
 	dev->dma = (struct dma){ 0 };
-	done = later(later(done, engine), later(earliest, qp->last_inject + 1));
+	done = later(later(done, dev->tx_free),
+		     later(earliest, qp->last_inject + 1));
 	qp->last_inject = done;
 	launch(dev, id, done);
 	watch_timer(dev, qp);
@@ -319,8 +325,7 @@ static void pump(struct v_device *dev, hd_time earliest)
 		send_one(dev, qp, earliest);
 }
 
-/* ---- receiving
- * ---------------------------------------------------------------- */
+/* ---- receiving -------------------------------------------------------- */
 
 static void settle_watches(struct v_device *dev)
 {
@@ -392,8 +397,7 @@ static void receive_waiting(struct v_device *dev)
 		accept(dev, slot_first(dev->lab, &dev->arrived));
 }
 
-/* ---- time
- * --------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------- */
 
 static void take_looped(struct v_device *dev)
 {
@@ -438,10 +442,10 @@ static void arm(struct v_device *dev)
 	if (dev->loop.first != QP_NONE &&
 	    slot_at(lab, dev->loop.first)->when < next)
 		next = slot_at(lab, dev->loop.first)->when;
-	if (lab->n_live && dev->timer < next)
-		next = dev->timer;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
+	if (lab->n_live)
+		lab_timer(lab, dev);
 }
 
 static void step(struct v_device *dev, hd_time earliest)
@@ -457,6 +461,13 @@ static void step(struct v_device *dev, hd_time earliest)
 void device_receive(struct v_device *dev, uint32_t id)
 {
 	slot_append(dev->lab, &dev->arrived, id);
+	step(dev, dev->lab->now);
+}
+
+void device_timer(struct v_device *dev)
+{
+	if (dev->timer_at == dev->lab->now)
+		dev->timer_at = NEVER;
 	step(dev, dev->lab->now);
 }
 

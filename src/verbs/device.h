@@ -40,7 +40,7 @@ struct slot_list {
 	uint32_t first, last;
 };
 
-/* ---- threads ------------------------------------------------------------- */
+/* ---- threads ---------------------------------------------------------- */
 
 /* A request that takes effect when the simulation gets to its time. */
 struct deferred {
@@ -89,7 +89,7 @@ struct v_semaphore {
 	struct thread_list waiters;
 };
 
-/* ---- objects ------------------------------------------------------------- */
+/* ---- objects ---------------------------------------------------------- */
 
 struct v_pd {
 	struct v_device *dev;
@@ -182,7 +182,7 @@ struct member {
 	struct v_qp *qp;
 };
 
-/* ---- the adapter --------------------------------------------------------- */
+/* ---- the adapter ------------------------------------------------------ */
 
 struct qp_list {
 	struct v_qp *first, *last;
@@ -217,7 +217,8 @@ struct v_device {
 	struct slot_list arrived; /* waits for the receive engine */
 	struct slot_list loop;    /* to itself */
 
-	hd_time timer; /* when to look at the queue pairs' timers */
+	hd_time timer;    /* when to look at the queue pairs' timers */
+	hd_time timer_at; /* of the event for that, or NEVER */
 
 	struct v_qp **qps;
 	uint32_t n_qps;
@@ -257,12 +258,6 @@ struct lab {
 	struct v_thread *current;
 	struct thread_list ready;
 
-	struct lab_group {
-		lid_t mlid;
-		uint32_t n;
-	} * groups;
-	size_t n_groups, groups_cap;
-
 	uint32_t barrier_here;
 	hd_time barrier_time;
 	struct thread_list barrier_waiters;
@@ -290,6 +285,8 @@ void slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
 uint32_t slot_first(struct lab *lab, struct slot_list *l);
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when);
+/* The same for timers, which are far: an event that is there stays. */
+void lab_timer(struct lab *lab, struct v_device *dev);
 
 static inline hd_time later(hd_time a, hd_time b)
 {
@@ -316,6 +313,8 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 void device_fini(struct v_device *dev);
 /* A packet has arrived at the adapter's port. */
 void device_receive(struct v_device *dev, uint32_t id);
+/* A queue pair's timer may be due. */
+void device_timer(struct v_device *dev);
 /* Its alarm rang. */
 void device_ring(struct v_device *dev);
 /* A packet of its own has started on the link. */

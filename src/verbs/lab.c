@@ -12,6 +12,7 @@
 
 #define STACK         (256 * 1024)
 #define TIMER_THREADS (1u << 27) /* cookies from here on are threads' */
+#define TIMER_DEVICES (1u << 26) /* timers of queue pairs */
 #define SLOT_CHUNK    64
 
 /* ---- packets on their way --------------------------------------------------
@@ -79,7 +80,7 @@ uint32_t slot_first(struct lab *lab, struct slot_list *l)
 	return id;
 }
 
-/* ---- threads ------------------------------------------------------------- */
+/* ---- threads ---------------------------------------------------------- */
 
 void list_put(struct thread_list *l, struct v_thread *t)
 {
@@ -266,6 +267,8 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 
 		if (t->wake_at == now)
 			thread_wake(t, now);
+	} else if (cookie >= TIMER_DEVICES) {
+		device_timer(&lab->devices[cookie - TIMER_DEVICES]);
 	} else if (lab->devices[cookie].alarm == now) {
 		device_ring(&lab->devices[cookie]);
 	}
@@ -333,6 +336,14 @@ void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
 	sim_timer(lab->sim, when, dev->host);
 }
 
+void lab_timer(struct lab *lab, struct v_device *dev)
+{
+	if (dev->timer >= dev->timer_at || !lab->sim)
+		return;
+	dev->timer_at = later(dev->timer, lab->now);
+	sim_timer(lab->sim, dev->timer_at, TIMER_DEVICES | dev->host);
+}
+
 /* ---- the lab ---------------------------------------------------------------
  */
 
@@ -377,7 +388,6 @@ void lab_free(struct lab *lab)
 	free(lab->threads);
 	free(lab->devices);
 	free(lab->device_of_node);
-	free(lab->groups);
 	free(lab->capture);
 	free(lab);
 }
@@ -445,9 +455,6 @@ enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 	if (status != HD_OK)
 		return status;
 	*out = subnet->groups[subnet->n_groups - 1].mlid;
-	lab->groups = hd_grow(lab->groups, &lab->groups_cap, lab->n_groups + 1,
-			      sizeof(*lab->groups));
-	lab->groups[lab->n_groups++] = (struct lab_group){ *out, n };
 	return HD_OK;
 }
 

@@ -66,7 +66,7 @@ HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab,
 uint64_t lab_lost(const struct lab *lab);
 struct sim *lab_sim(struct lab *lab);
 
-/* ---- called by programs -------------------------------------------------- */
+/* ---- called by programs ----------------------------------------------- */
 
 /* The caller's clock; outside of programs the simulation's. */
 hd_time lab_now(const struct lab *lab);

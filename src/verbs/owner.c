@@ -8,8 +8,7 @@
 
 #define CQE_BYTES 32
 
-/* ---- memory
- * ------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------- */
 
 static const struct v_mr *find_mr(const struct v_device *dev, uint32_t key)
 {
@@ -113,8 +112,7 @@ static void owner_invalidate(void *context, uint32_t rkey)
 				    ACCESS_REMOTE_ATOMIC);
 }
 
-/* ---- completions and events
- * ------------------------------------------------------ */
+/* ---- completions and events ------------------------------------------- */
 
 static void owner_complete(void *context, struct qp *transport,
 			   const struct completion *wc, bool receive)
@@ -167,8 +165,7 @@ void owner_init(struct v_qp *qp)
 	};
 }
 
-/* ---- requests whose time has come
- * ------------------------------------------------ */
+/* ---- requests whose time has come ------------------------------------- */
 
 /* The data were kept beside the request: one piece now. */
 static void gather_inline(struct deferred *d)

@@ -37,7 +37,8 @@ struct profile {
 	hd_time switch_delay, propagation;
 	enum profile_schedule schedule;
 
-	/* ---- the twenty ------------------------------------------------- */
+	/* ---- the twenty
+	 * ------------------------------------------------------- */
 	/* Processor time of the host. */
 	hd_time post_send, post_recv, poll, poll_empty;
 	hd_time event;    /* interrupt, handler and waking the waiter */

@@ -61,8 +61,7 @@ void v_gid(const struct v_device *dev, uint8_t gid[16])
 	put_be64(gid + 8, b->topo.ports[origin].guid);
 }
 
-/* ---- protection domains and memory
- * -------------------------------------------------- */
+/* ---- protection domains and memory ------------------------------------ */
 
 struct v_pd *v_pd_new(struct v_device *dev)
 {
@@ -144,8 +143,7 @@ uint32_t v_mr_key(const struct v_mr *mr)
 	return mr->key;
 }
 
-/* ---- queue pairs
- * ------------------------------------------------------------------- */
+/* ---- queue pairs ------------------------------------------------------ */
 
 static uint32_t wqe_size(uint32_t max_sge)
 {
@@ -452,8 +450,7 @@ enum hd_status v_post_srq(struct v_srq *srq, const struct recv_wr *wr)
 	return HD_OK;
 }
 
-/* ---- datagrams
- * ------------------------------------------------------------------------- */
+/* ---- datagrams -------------------------------------------------------- */
 
 struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl)
 {
@@ -504,8 +501,7 @@ enum hd_status v_detach(struct v_qp *qp, lid_t mlid)
 	return HD_ERR_NOT_FOUND;
 }
 
-/* ---- memory that programs spin on
- * --------------------------------------------------------- */
+/* ---- memory that programs spin on ------------------------------------- */
 
 struct v_watch *v_watch_new(struct v_device *dev, const void *at)
 {

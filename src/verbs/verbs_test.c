@@ -168,8 +168,7 @@ static struct send_wr request(const struct end *e, enum wr_kind kind,
 	};
 }
 
-/* ---- programs
- * ---------------------------------------------------------------------- */
+/* ---- programs --------------------------------------------------------- */
 
 static void ping(void *argument)
 {
@@ -354,8 +353,7 @@ static void a_bad_address_is_refused_and_nothing_written(void **state)
 	close_lab(f);
 }
 
-/* ---- datagrams
- * ----------------------------------------------------------------------- */
+/* ---- datagrams -------------------------------------------------------- */
 
 static void send_to_group(void *argument)
 {

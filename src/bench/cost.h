@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_COST_H
+#define HD_BENCH_COST_H
+
+/* Programs of their own: verbs that move no data, and multicast. */
+
+#include "bench/params.h"
+
+void cost_program(struct nic *nic, struct bench_point *point);
+void multicast_program(struct nic *nic, struct bench_point *point);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_ENDPOINT_H
+#define HD_BENCH_ENDPOINT_H
+
+/* A rank's queues and memory, connected to a peer; private to bench/. */
+
+#include "bench/params.h"
+
+struct endpoint {
+	struct nic *nic;
+	const struct nic_ops *ops;
+	struct bench_point *point;
+	const struct bench_params *p;
+	unsigned peer;
+	bool ok; /* false: something was refused, everything else is skipped */
+
+	uint8_t *memory;
+	uint64_t bytes, stride, pool,
+		half; /* receives are in the second half */
+	struct nic_mr mr;
+	struct nic_cq send_cq, recv_cq;
+	struct nic_qp *qps;
+	struct nic_path *paths;
+	uint32_t n_qps;
+	uint32_t depth; /* of each queue */
+	uint64_t posted_sends, posted_recvs;
+};
+
+/* Opens `n_qps` queue pairs to `peer`, who does the same. */
+void endpoint_open(struct endpoint *e, struct nic *nic,
+		   struct bench_point *point, unsigned peer, uint32_t n_qps);
+/* The same without the peer: nothing is connected yet. */
+void endpoint_prepare(struct endpoint *e, struct nic *nic,
+		      struct bench_point *point, uint32_t n_qps);
+/* What a peer is told of queue pair i. */
+struct nic_address endpoint_address(struct endpoint *e, uint32_t i);
+/* Takes queue pair i to RTS; `to` is what its peer told. */
+void endpoint_connect(struct endpoint *e, uint32_t i,
+		      const struct nic_address *to);
+void endpoint_close(struct endpoint *e);
+void endpoint_fail(struct endpoint *e, const char *what);
+
+/* Posts message number posted_sends, to buffers of the point's scheme. */
+void endpoint_send(struct endpoint *e, unsigned flags);
+void endpoint_recv(struct endpoint *e);
+/* Waits for a completion as the point says: polling, or by events. */
+bool endpoint_wait(struct endpoint *e, struct nic_cq *cq,
+		   struct completion *wc);
+
+#endif

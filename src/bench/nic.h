@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_NIC_H
+#define HD_BENCH_NIC_H
+
+/*
+ * One host's access to an implementation of verbs, whichever it is: the table
+ * of operations that a back-end fills in. Tests are written against this and
+ * know nothing else, so that the simulated adapter and real ones are measured
+ * by the same source.
+ *
+ * Work requests, completions and states are the transport's (transport/work.h,
+ * transport/qp.h): their numbers are those of libibverbs. Handles are the
+ * back-end's; keys and numbers that travel are beside them. Creation returns
+ * false if the implementation refuses; nic->why then says why. All times are
+ * on the clock of `now`, which is virtual time or the host's monotonic clock.
+ *
+ * A rank is one program: 0 sends and measures, 1 receives, the others contend.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "measure/results.h"
+#include "transport/qp.h"
+#include "transport/work.h"
+
+struct nic_ops;
+
+struct nic {
+	const struct nic_ops *ops;
+	unsigned rank, n_ranks;
+	char why[160]; /* the last refusal */
+};
+
+struct nic_mr {
+	void *impl;
+	uint32_t lkey, rkey;
+};
+
+struct nic_cq {
+	void *impl;
+};
+
+struct nic_qp {
+	void *impl;
+	enum qp_kind kind;
+	uint32_t qpn;
+};
+
+struct nic_qp_init {
+	enum qp_kind kind;
+	struct nic_cq *send_cq, *recv_cq;
+	uint32_t max_send, max_recv, max_sge;
+	uint32_t max_inline;
+};
+
+/* What one side tells the other of a queue pair and of its memory. */
+struct nic_address {
+	uint16_t lid;
+	uint8_t gid[16];
+	uint32_t qpn, psn;
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+struct nic_path {
+	struct nic_address to;
+	uint32_t mtu;
+	uint32_t psn; /* ours */
+	uint8_t sl;
+	uint16_t pkey;
+	uint32_t qkey;
+};
+
+struct nic_ops {
+	const char *name; /* "virtual" */
+	enum origin origin;
+
+	hd_time (*now)(struct nic *nic);
+	/* Keeps the processor busy for this long. */
+	void (*work)(struct nic *nic, hd_time duration);
+
+	/* Memory that can be registered, on page boundaries, zeroed. */
+	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
+	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
+	bool (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
+		       struct nic_mr *out);
+	void (*mr_free)(struct nic *nic, struct nic_mr *mr);
+
+	bool (*cq_new)(struct nic *nic, uint32_t entries, bool events,
+		       struct nic_cq *out);
+	void (*cq_free)(struct nic *nic, struct nic_cq *cq);
+
+	bool (*qp_new)(struct nic *nic, const struct nic_qp_init *init,
+		       struct nic_qp *out);
+	void (*qp_free)(struct nic *nic, struct nic_qp *qp);
+	/* To INIT, RTR or RTS: one modify. */
+	bool (*qp_step)(struct nic *nic, struct nic_qp *qp, enum qp_state to,
+			const struct nic_path *path);
+	/* Our side of an address; addr and rkey are the caller's to set. */
+	void (*address)(struct nic *nic, const struct nic_qp *qp,
+			struct nic_address *out);
+	/* Fills wr->to for datagrams to that address. */
+	void (*datagram)(struct nic *nic, const struct nic_path *path,
+			 struct send_wr *wr);
+	/* Joins the test's multicast group; its address. */
+	bool (*join)(struct nic *nic, struct nic_qp *qp,
+		     struct nic_address *group);
+	/* A weight among the adapter's queue pairs; false if it has none. */
+	bool (*weigh)(struct nic *nic, struct nic_qp *qp, uint32_t weight);
+
+	bool (*post_send)(struct nic *nic, struct nic_qp *qp,
+			  const struct send_wr *wr);
+	bool (*post_recv)(struct nic *nic, struct nic_qp *qp,
+			  const struct recv_wr *wr);
+	/* Looks once. */
+	bool (*poll)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
+	/* Polls until there is one; false if the run is to end. */
+	bool (*wait)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
+	/* The same, sleeping: an event handler wakes us by a semaphore. */
+	bool (*wait_event)(struct nic *nic, struct nic_cq *cq,
+			   struct completion *wc);
+
+	/* The byte at `at` will be written by the peer. */
+	void *(*watch_new)(struct nic *nic, const uint8_t *at);
+	void (*watch_free)(struct nic *nic, void *watch);
+	/* Spins until it is written, with the value (uint8_t)turn. */
+	bool (*watch_wait)(struct nic *nic, void *watch, uint64_t turn);
+
+	/* Swaps `len` bytes with another rank, which calls it too. */
+	bool (*exchange)(struct nic *nic, unsigned with, const void *mine,
+			 void *theirs, size_t len);
+	bool (*barrier)(struct nic *nic);
+	/* Rank 0 has what it wants; contenders ask whether it has. */
+	void (*finish)(struct nic *nic);
+	bool (*finished)(struct nic *nic);
+};
+
+/* What a rank does; `context` is the same for all ranks of a process. */
+typedef void nic_program(struct nic *nic, void *context);
+
+/* Where programs run. */
+struct nic_backend {
+	const char *name;
+	enum origin origin;
+	void *context;
+	uint32_t max_ranks;
+	uint32_t default_mtu;
+	bool wants_group; /* set by who runs: ranks will join one */
+	/* Runs the program at every rank that is ours, to the end. */
+	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks,
+			      nic_program *program, void *context,
+			      struct diag *d);
+	/* A number for SL to VL: how many SLs are apart; 0 = unknown. */
+	uint32_t lanes;
+	/* Facts about host and device, for the record. */
+	void (*describe)(struct nic_backend *b, struct results *r);
+	void (*close)(struct nic_backend *b);
+};
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_PARAMS_H
+#define HD_BENCH_PARAMS_H
+
+/*
+ * One measurement: what it does, and what it found. Every test of MIBA, and
+ * those beyond it, is a series of such points in which one thing varies.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/nic.h"
+#include "measure/histogram.h"
+
+enum bench_core {
+	CORE_LATENCY,       /* ping-pong; of reads and atomics the answer */
+	CORE_BANDWIDTH,     /* a window of messages, one way */
+	CORE_BIDIRECTIONAL, /* both ways at once */
+	CORE_COMPUTE,       /* both ways, with work in between */
+	CORE_MULTICAST,     /* one datagram to all, and an answer */
+	CORE_COST,          /* of a verb that moves no data */
+};
+
+enum bench_verb { VERB_SEND, VERB_WRITE, VERB_READ, VERB_ATOMIC };
+
+/* Of CORE_COST. */
+enum bench_cost {
+	COST_QP_CREATE,
+	COST_QP_MODIFY,
+	COST_QP_DESTROY,
+	COST_CONNECT,
+	COST_DISCONNECT,
+	COST_CQ_CREATE,
+	COST_CQ_DESTROY,
+	COST_MR_REGISTER,
+	COST_MR_DEREGISTER,
+	COST_POST_SEND,
+	COST_POST_RECV,
+	COST_POST_WRITE,
+	COST_POST_READ,
+	COST_POST_ATOMIC,
+	COST_POLL_FULL,
+	COST_POLL_EMPTY,
+};
+
+#define BENCH_MAX_QPS 1024
+
+struct bench_params {
+	enum bench_core core;
+	enum bench_verb verb;
+	enum bench_cost cost;
+	enum qp_kind transport;
+	uint64_t size;
+	uint64_t iterations; /* 0: by `duration` */
+	uint64_t warmup;     /* iterations that are not counted */
+	hd_time duration;    /* 0: by `iterations` */
+	uint32_t window;     /* messages under way */
+	uint32_t qps;
+	uint32_t segments; /* of each message */
+	uint32_t max_sge;  /* that the queue pairs are made for */
+	uint32_t mtu;
+	uint32_t contenders; /* ranks that write 4 bytes to rank 0 */
+	uint32_t loaders;    /* ranks that load rank 1 on load_sl */
+	uint32_t receivers;  /* CORE_MULTICAST */
+	unsigned scheme;     /* of buffer reuse: 0 (one buffer), 1, 2 */
+	unsigned reuse;      /* percent */
+	uint64_t work_share; /* CORE_COMPUTE: percent of the time without it */
+	const uint32_t *weights; /* per queue pair, or NULL */
+	uint32_t entries;        /* CORE_COST: of a queue */
+	uint16_t pkey, peer_pkey;
+	uint8_t sl, load_sl;
+	bool events;
+	bool huge;
+};
+
+/* What rank 0 found; zero to begin with. */
+struct bench_found {
+	struct histogram latency; /* ps, per iteration */
+	uint64_t messages, bytes;
+	hd_time elapsed;
+	double window_min, window_max; /* MB/s over half windows */
+	double work_share;             /* of the time, percent */
+	hd_time base;                  /* CORE_COMPUTE: an iteration's time */
+	uint64_t per_qp[BENCH_MAX_QPS];
+	bool done;
+	bool refused; /* by the partition test: as it should be */
+	char why[160];
+};
+
+struct bench_point {
+	struct bench_params params;
+	struct bench_found found;
+};
+
+/* All the ranks' program. */
+nic_program bench_program; /* context: struct bench_point */
+unsigned bench_ranks(const struct bench_params *p);
+
+/* MB/s: millions of bytes a second. */
+double bench_bandwidth(const struct bench_found *f);
+
+/* The buffer of message i under a scheme of reuse; `pool` are there. */
+uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
+		      uint64_t i);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "bench/cost.h"
+#include "bench/endpoint.h"
+
+#define SIGNAL_EVERY  16 /* of sends whose completion nobody times */
+#define CALIBRATE     32 /* iterations by which a duration is measured out */
+#define CONTEND_DEPTH 1
+
+double bench_bandwidth(const struct bench_found *f)
+{
+	if (f->elapsed == 0)
+		return 0;
+	return (double)f->bytes / ((double)f->elapsed / 1e6);
+}
+
+/* A stretch of a test: so many iterations, counted or not. */
+struct stretch {
+	uint64_t n;
+	bool counts;
+};
+
+typedef void core_fn(struct endpoint *e, const struct stretch *s);
+
+/* ---- latency ---------------------------------------------------------- */
+
+/* Sends without asking each time; every so often the queue is emptied. */
+static void send_quietly(struct endpoint *e)
+{
+	struct completion wc;
+	bool asks = e->posted_sends % SIGNAL_EVERY == 0;
+
+	if (asks && e->posted_sends > 0)
+		endpoint_wait(e, &e->send_cq, &wc);
+	if (e->ok)
+		endpoint_send(e, asks ? WR_SIGNALED : 0);
+}
+
+static void note(struct endpoint *e, const struct stretch *s, hd_time sample)
+{
+	if (s->counts)
+		histogram_record(&e->point->found.latency, sample);
+}
+
+/* Two requests are posted, then the receive is waited for. */
+static void ping(struct endpoint *e, const struct stretch *s)
+{
+	struct completion wc;
+	hd_time start = e->ops->now(e->nic);
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		endpoint_recv(e);
+		if (e->ok)
+			send_quietly(e);
+		if (!e->ok || !endpoint_wait(e, &e->recv_cq, &wc))
+			return;
+		hd_time now = e->ops->now(e->nic);
+
+		note(e, s, (now - start) / 2);
+		start = now;
+	}
+}
+
+/* Its first receive is posted before anybody pings. */
+static void pong(struct endpoint *e, const struct stretch *s)
+{
+	struct completion wc;
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		if (!endpoint_wait(e, &e->recv_cq, &wc))
+			return;
+		endpoint_recv(e);
+		if (e->ok)
+			send_quietly(e);
+	}
+}
+
+static uint8_t *last_byte(struct endpoint *e, uint64_t offset, uint64_t turn)
+{
+	uint64_t b = bench_buffer(e->p->scheme, e->p->reuse, e->pool, turn);
+
+	return e->memory + offset + b * e->stride + e->p->size - 1;
+}
+
+/* Writes back and forth; each side spins on the last byte. */
+static void write_turns(struct endpoint *e, const struct stretch *s, bool first)
+{
+	hd_time start = e->ops->now(e->nic);
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		uint64_t turn = e->posted_sends;
+		void *watch =
+			e->ops->watch_new(e->nic, last_byte(e, e->half, turn));
+
+		*last_byte(e, 0, turn) = (uint8_t)(turn + 1);
+		if (first)
+			send_quietly(e);
+		if (e->ok && !e->ops->watch_wait(e->nic, watch, turn + 1))
+			endpoint_fail(e, "interrupted");
+		e->ops->watch_free(e->nic, watch);
+		if (!first && e->ok)
+			send_quietly(e);
+		hd_time now = e->ops->now(e->nic);
+
+		if (first)
+			note(e, s, (now - start) / 2);
+		start = now;
+	}
+}
+
+static void write_ping(struct endpoint *e, const struct stretch *s)
+{
+	write_turns(e, s, true);
+}
+
+static void write_pong(struct endpoint *e, const struct stretch *s)
+{
+	write_turns(e, s, false);
+}
+
+/* Reads and atomics: until the answer is here. */
+static void ask(struct endpoint *e, const struct stretch *s)
+{
+	struct completion wc;
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		hd_time start = e->ops->now(e->nic);
+
+		endpoint_send(e, WR_SIGNALED);
+		if (!e->ok || !endpoint_wait(e, &e->send_cq, &wc))
+			return;
+		note(e, s, e->ops->now(e->nic) - start);
+	}
+}
+
+static void stand_by(struct endpoint *e, const struct stretch *s)
+{
+	(void)e;
+	(void)s;
+}
+
+/* ---- bandwidth -------------------------------------------------------- */
+
+/* Bandwidth over each half window: its least and its most. */
+struct windows {
+	hd_time since;
+	double min, max;
+};
+
+static void window_note(struct endpoint *e, struct windows *w, uint64_t n)
+{
+	hd_time now = e->ops->now(e->nic);
+	double rate = now > w->since ? (double)(n * e->p->size) /
+					       ((double)(now - w->since) / 1e6)
+				     : 0;
+
+	w->since = now;
+	if (rate <= 0)
+		return;
+	w->min = w->min == 0 || rate < w->min ? rate : w->min;
+	w->max = rate > w->max ? rate : w->max;
+}
+
+static bool take_sends(struct endpoint *e, uint64_t n)
+{
+	struct completion wc;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!endpoint_wait(e, &e->send_cq, &wc))
+			return false;
+		if (wc.id < BENCH_MAX_QPS && e->nic->rank == 0)
+			e->point->found.per_qp[wc.id] += e->p->size;
+	}
+	return true;
+}
+
+static void sum_up(struct endpoint *e, const struct stretch *s, hd_time start,
+		   const struct windows *w, unsigned ways)
+{
+	struct bench_found *f = &e->point->found;
+
+	if (!s->counts || !e->ok || e->nic->rank != 0)
+		return;
+	f->elapsed = e->ops->now(e->nic) - start;
+	f->messages = s->n;
+	f->bytes = ways * s->n * e->p->size;
+	f->window_min = w->min;
+	f->window_max = w->max;
+}
+
+/* w are posted, then w/2 waited for and w/2 posted, again and again. */
+static void stream(struct endpoint *e, const struct stretch *s)
+{
+	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
+	uint64_t posted = 0, taken = 0;
+	hd_time start = e->ops->now(e->nic);
+	struct windows w = { .since = start };
+
+	if (e->nic->rank == 0)
+		memset(e->point->found.per_qp, 0,
+		       sizeof(e->point->found.per_qp));
+	for (; posted < e->p->window && posted < s->n && e->ok; posted++)
+		endpoint_send(e, WR_SIGNALED);
+	while (taken < s->n && e->ok) {
+		uint64_t n = s->n - taken < half ? s->n - taken : half;
+
+		if (!take_sends(e, n))
+			return;
+		taken += n;
+		window_note(e, &w, n);
+		for (uint64_t i = 0; i < half && posted < s->n && e->ok;
+		     i++, posted++)
+			endpoint_send(e, WR_SIGNALED);
+	}
+	sum_up(e, s, start, &w, 1);
+}
+
+/* Receives are posted ahead; each one taken is replaced. */
+static void drain(struct endpoint *e, const struct stretch *s)
+{
+	struct completion wc;
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		if (!endpoint_wait(e, &e->recv_cq, &wc))
+			return;
+		endpoint_recv(e);
+	}
+}
+
+/* How far a side that sends and receives has come. */
+struct both {
+	uint64_t posted, sent, got;
+};
+
+static void both_send(struct endpoint *e, struct both *b, uint64_t n,
+		      uint64_t half)
+{
+	for (uint64_t i = 0; i < half && b->sent < n && e->ok; i++) {
+		b->sent += take_sends(e, 1);
+		if (b->posted < n && e->ok) {
+			endpoint_send(e, WR_SIGNALED);
+			b->posted++;
+		}
+	}
+}
+
+static void both_receive(struct endpoint *e, struct both *b, uint64_t n,
+			 uint64_t half)
+{
+	struct completion wc;
+
+	for (uint64_t i = 0; i < half && b->got < n && e->ok; i++) {
+		if (!endpoint_wait(e, &e->recv_cq, &wc))
+			return;
+		b->got++;
+		endpoint_recv(e);
+	}
+}
+
+/* As both at once, until the last receive; bytes of both ways count. */
+static void stream_both(struct endpoint *e, const struct stretch *s)
+{
+	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
+	hd_time start = e->ops->now(e->nic);
+	struct windows w = { .since = start };
+	struct both b = { 0 };
+
+	for (; b.posted < e->p->window && b.posted < s->n && e->ok; b.posted++)
+		endpoint_send(e, WR_SIGNALED);
+	while ((b.sent < s->n || b.got < s->n) && e->ok) {
+		uint64_t before = b.sent + b.got;
+
+		both_send(e, &b, s->n, half);
+		both_receive(e, &b, s->n, half);
+		window_note(e, &w, b.sent + b.got - before);
+	}
+	sum_up(e, s, start, &w, 2);
+}
+
+static void write_both(struct endpoint *e, const struct stretch *s)
+{
+	stream(e, s);
+	if (s->counts && e->nic->rank == 0)
+		e->point->found.bytes *= 2;
+}
+
+/* ---- computing meanwhile ---------------------------------------------- */
+
+/* Both sides are here; contenders go on. */
+static void meet(struct endpoint *e)
+{
+	uint8_t mine = 0, theirs;
+
+	if (e->ok && !e->ops->exchange(e->nic, e->peer, &mine, &theirs, 1))
+		endpoint_fail(e, "cannot reach the peer");
+}
+
+/* Receives, sends, work, then wait for all: one iteration. */
+static void compute_once(struct endpoint *e, hd_time work)
+{
+	struct completion wc;
+
+	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
+		endpoint_recv(e);
+	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
+		endpoint_send(e, WR_SIGNALED);
+	e->ops->work(e->nic, work);
+	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
+		endpoint_wait(e, &e->recv_cq, &wc);
+	if (e->ok)
+		take_sends(e, e->p->window);
+}
+
+static void compute(struct endpoint *e, const struct stretch *s)
+{
+	struct bench_found *f = &e->point->found;
+	hd_time start = e->ops->now(e->nic);
+	hd_time work = s->counts ? f->base / 100 * e->p->work_share : 0;
+
+	for (uint64_t i = 0; i < s->n && e->ok; i++) {
+		compute_once(e, work);
+		meet(e);
+	}
+	hd_time took = e->ops->now(e->nic) - start;
+
+	if (!s->counts) {
+		if (e->nic->rank == 0)
+			f->base = took / (s->n ? s->n : 1);
+		return;
+	}
+	if (e->nic->rank != 0)
+		return;
+	f->elapsed = took;
+	f->messages = s->n * e->p->window;
+	f->bytes = 2 * f->messages * e->p->size;
+	f->work_share = 100 * (double)(work * s->n) / (double)took;
+}
+
+/* ---- contenders
+ * ---------------------------------------------------------------------------
+ */
+
+/* Loads an adapter with small writes until rank 0 has finished. */
+static void contend(struct nic *nic, const struct bench_point *main_point,
+		    unsigned target)
+{
+	struct bench_point *mine = hd_alloc(1, sizeof(*mine));
+	struct endpoint e;
+	bool loads = target == 1;
+
+	mine->params = main_point->params;
+	mine->params.verb = VERB_WRITE;
+	mine->params.size = loads ? 4096 : 4;
+	mine->params.window = CONTEND_DEPTH;
+	mine->params.events = false;
+	mine->params.scheme = 0;
+	mine->params.sl =
+		loads ? main_point->params.load_sl : main_point->params.sl;
+	mine->params.transport = QP_RC;
+	mine->params.segments = mine->params.max_sge = 1;
+	endpoint_open(&e, nic, mine, target, 1);
+	nic->ops->barrier(nic);
+	for (unsigned i = 0; i < CONTEND_DEPTH && e.ok; i++)
+		endpoint_send(&e, WR_SIGNALED);
+	while (e.ok && !nic->ops->finished(nic)) {
+		take_sends(&e, 1);
+		if (e.ok)
+			endpoint_send(&e, WR_SIGNALED);
+	}
+	if (e.ok)
+		take_sends(&e, CONTEND_DEPTH);
+	nic->ops->barrier(nic);
+	endpoint_close(&e);
+	free(mine);
+}
+
+/* The side that contenders write to: a connection each, nothing to do. */
+static struct endpoint *host_contenders(struct nic *nic,
+					struct bench_point *point,
+					unsigned first, unsigned n)
+{
+	struct endpoint *list = hd_alloc(n, sizeof(*list));
+
+	for (unsigned i = 0; i < n; i++)
+		endpoint_open(&list[i], nic, point, first + i, 1);
+	return list;
+}
+
+/* ---- one point
+ * ------------------------------------------------------------------------------
+ */
+
+static void choose_core(const struct bench_params *p, bool first, core_fn **fn)
+{
+	bool one_sided = p->verb != VERB_SEND;
+
+	switch (p->core) {
+	case CORE_LATENCY:
+		*fn = p->verb == VERB_SEND ? (first ? ping : pong)
+		      : p->verb == VERB_WRITE
+			      ? (first ? write_ping : write_pong)
+			      : (first ? ask : stand_by);
+		return;
+	case CORE_BANDWIDTH:
+		*fn = first ? stream : one_sided ? stand_by : drain;
+		return;
+	case CORE_BIDIRECTIONAL:
+		*fn = one_sided ? write_both : stream_both;
+		return;
+	default:
+		*fn = compute;
+	}
+}
+
+/* What must be there before the first message comes. */
+static void post_ahead(struct endpoint *e, bool first)
+{
+	const struct bench_params *p = e->p;
+	uint64_t n = 0;
+
+	if (p->verb != VERB_SEND || p->core == CORE_COMPUTE)
+		return;
+	if (p->core == CORE_LATENCY)
+		n = first ? 0 : e->n_qps;
+	else if (p->core == CORE_BIDIRECTIONAL || !first)
+		n = (uint64_t)(e->depth - 1) * e->n_qps;
+	for (uint64_t i = 0; i < n && e->ok; i++)
+		endpoint_recv(e);
+}
+
+/* How many iterations: given, or as many as fill the duration. */
+static uint64_t agree(struct endpoint *e, hd_time took)
+{
+	uint64_t mine = e->p->iterations, theirs = 0;
+
+	if (!e->p->duration)
+		return mine;
+	mine = took ? CALIBRATE * e->p->duration / took : 1;
+	mine = mine ? mine : 1;
+	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
+		endpoint_fail(e, "cannot reach the peer");
+	return e->nic->rank == 0 ? mine : theirs;
+}
+
+static void run_core(struct endpoint *e, core_fn *core)
+{
+	struct stretch s = { .n = e->p->warmup };
+	hd_time start = e->ops->now(e->nic);
+
+	if (e->p->duration && s.n < CALIBRATE)
+		s.n = CALIBRATE;
+	core(e, &s);
+	hd_time took = e->ops->now(e->nic) - start;
+
+	if (e->p->duration && s.n)
+		took = took * CALIBRATE / s.n;
+	s = (struct stretch){ .n = agree(e, took), .counts = true };
+	meet(e);
+	if (e->ok && s.n)
+		core(e, &s);
+}
+
+static void run_pair(struct nic *nic, struct bench_point *point)
+{
+	const struct bench_params *p = &point->params;
+	bool first = nic->rank == 0;
+	unsigned guests = first ? p->contenders : p->loaders;
+	struct endpoint e, *others;
+	core_fn *core;
+
+	choose_core(p, first, &core);
+	endpoint_open(&e, nic, point, first ? 1 : 0, p->qps);
+	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders,
+				 guests);
+	post_ahead(&e, first);
+	nic->ops->barrier(nic);
+	run_core(&e, core);
+	if (first)
+		nic->ops->finish(nic);
+	nic->ops->barrier(nic);
+	if (first)
+		point->found.done = e.ok;
+	for (unsigned i = 0; i < guests; i++)
+		endpoint_close(&others[i]);
+	free(others);
+	endpoint_close(&e);
+}
+
+/* Costs that need no peer. */
+static bool is_lonely(enum bench_cost cost)
+{
+	switch (cost) {
+	case COST_QP_CREATE:
+	case COST_QP_MODIFY:
+	case COST_QP_DESTROY:
+	case COST_CQ_CREATE:
+	case COST_CQ_DESTROY:
+	case COST_MR_REGISTER:
+	case COST_MR_DEREGISTER:
+	case COST_POLL_EMPTY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+unsigned bench_ranks(const struct bench_params *p)
+{
+	if (p->core == CORE_MULTICAST)
+		return 1 + p->receivers;
+	if (p->core == CORE_COST && is_lonely(p->cost))
+		return 1;
+	return 2 + p->contenders + p->loaders;
+}
+
+void bench_program(struct nic *nic, void *context)
+{
+	struct bench_point *point = context;
+	const struct bench_params *p = &point->params;
+
+	if (p->core == CORE_COST)
+		cost_program(nic, point);
+	else if (p->core == CORE_MULTICAST)
+		multicast_program(nic, point);
+	else if (nic->rank < 2)
+		run_pair(nic, point);
+	else
+		contend(nic, point, nic->rank < 2 + p->contenders ? 0 : 1);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "bench/params.h"
+#include "bench/virtual.h"
+
+static struct bench_params base(enum bench_core core, enum bench_verb verb)
+{
+	return (struct bench_params){
+		.core = core,
+		.verb = verb,
+		.transport = QP_RC,
+		.size = 64,
+		.iterations = 50,
+		.warmup = 4,
+		.window = 16,
+		.qps = 1,
+		.segments = 1,
+		.max_sge = 1,
+		.mtu = 1024,
+		.pkey = 0xffff,
+		.peer_pkey = 0xffff,
+		.reuse = 100,
+		.entries = 64,
+	};
+}
+
+static struct bench_point *run(const char *profile,
+			       const struct bench_params *params)
+{
+	const struct virtual_options o = { .profile = profile };
+	struct bench_point *point = hd_alloc(1, sizeof(*point));
+	struct diag d = { .status = HD_OK };
+	struct nic_backend b;
+
+	point->params = *params;
+	histogram_init(&point->found.latency);
+	assert_int_equal(virtual_open(&o, &d, &b), HD_OK);
+	b.wants_group = params->core == CORE_MULTICAST;
+	if (b.run(&b, bench_ranks(params), bench_program, point, &d) != HD_OK)
+		fail_msg("%s; %s", d.message, point->found.why);
+	if (!point->found.done)
+		fail_msg("%s", point->found.why);
+	b.close(&b);
+	return point;
+}
+
+static void drop(struct bench_point *point)
+{
+	histogram_fini(&point->found.latency);
+	free(point);
+}
+
+static double mean_us(const struct bench_point *p)
+{
+	return histogram_mean(&p->found.latency) / 1e6;
+}
+
+static void every_verb_has_a_latency(void **state)
+{
+	(void)state;
+	for (unsigned verb = VERB_SEND; verb <= VERB_ATOMIC; verb++) {
+		struct bench_params p =
+			base(CORE_LATENCY, (enum bench_verb)verb);
+		struct bench_point *point = run("mt23108", &p);
+
+		assert_int_equal(point->found.latency.n, 50);
+		print_message("verb %u: %.2f us\n", verb, mean_us(point));
+		assert_true(mean_us(point) > 2 && mean_us(point) < 30);
+		drop(point);
+	}
+}
+
+static void bandwidth_is_below_the_link_and_the_bus(void **state)
+{
+	(void)state;
+	for (unsigned core = CORE_BANDWIDTH; core <= CORE_BIDIRECTIONAL;
+	     core++) {
+		struct bench_params p = base((enum bench_core)core, VERB_SEND);
+
+		p.size = 65536;
+		struct bench_point *point = run("mt23108", &p);
+		double mbs = bench_bandwidth(&point->found);
+
+		print_message("core %u: %.1f MB/s\n", core, mbs);
+		assert_true(mbs > 500 && mbs < 1067);
+		drop(point);
+	}
+}
+
+/* The sequences that the paper prints for ten buffers and 25 %. */
+static void buffers_are_reused_as_published(void **state)
+{
+	const unsigned one[] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3 };
+	const unsigned two[] = { 0, 1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9 };
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++) {
+		assert_int_equal(bench_buffer(1, 25, 10, i), one[i]);
+		assert_int_equal(bench_buffer(2, 25, 10, i), two[i]);
+		assert_int_equal(bench_buffer(0, 25, 10, i), 0);
+		assert_int_equal(bench_buffer(2, 100, 10, i), 0);
+	}
+	unsigned same = 0;
+
+	for (unsigned i = 0; i < 1000; i++)
+		same += bench_buffer(2, 75, 100, i) == 0;
+	assert_in_range(same, 749, 751);
+}
+
+static void everything_else_runs(void **state)
+{
+	struct bench_params list[] = {
+		base(CORE_COMPUTE, VERB_SEND),
+		base(CORE_BANDWIDTH, VERB_WRITE),
+		base(CORE_MULTICAST, VERB_SEND),
+		base(CORE_LATENCY, VERB_SEND),
+		base(CORE_LATENCY, VERB_SEND),
+		base(CORE_BANDWIDTH, VERB_SEND),
+		base(CORE_BANDWIDTH, VERB_SEND),
+		base(CORE_BANDWIDTH, VERB_READ),
+	};
+
+	(void)state;
+	list[0].work_share = 50;
+	list[1].contenders = 6;
+	list[2].transport = QP_UD;
+	list[2].receivers = 5;
+	list[3].events = true;
+	list[4].duration = 2 * HD_MS;
+	list[5].qps = 16;
+	list[5].segments = list[5].max_sge = 4;
+	list[6].scheme = 2;
+	list[6].reuse = 25;
+	for (unsigned i = 0; i < sizeof(list) / sizeof(*list); i++)
+		drop(run("mt23108", &list[i]));
+}
+
+static void costs_are_the_profiles(void **state)
+{
+	static const struct {
+		enum bench_cost cost;
+		double us;
+	} table1[] = {
+		{ COST_CONNECT, 296 },   { COST_DISCONNECT, 1e5 },
+		{ COST_POST_RECV, .6 },  { COST_POST_SEND, .9 },
+		{ COST_POLL_FULL, 1.0 }, { COST_POLL_EMPTY, .3 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(table1) / sizeof(*table1); i++) {
+		struct bench_params p = base(CORE_COST, VERB_SEND);
+
+		p.cost = table1[i].cost;
+		p.iterations = 10;
+		struct bench_point *point = run("mt23108", &p);
+		double us = mean_us(point);
+
+		if (us < .95 * table1[i].us || us > 1.05 * table1[i].us)
+			fail_msg("cost %u: %f us, published %f", table1[i].cost,
+				 us, table1[i].us);
+		drop(point);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_verb_has_a_latency),
+		cmocka_unit_test(bandwidth_is_below_the_link_and_the_bus),
+		cmocka_unit_test(buffers_are_reused_as_published),
+		cmocka_unit_test(everything_else_runs),
+		cmocka_unit_test(costs_are_the_profiles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

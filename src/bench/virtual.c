@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* MAP_ANONYMOUS is not POSIX. */
+#define _DEFAULT_SOURCE
+#include "bench/virtual.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "subnet/mcast.h"
+#include "verbs/verbs.h"
+#include "wire/capture.h"
+
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+/* One run: a lab and what its ranks share. */
+struct virtual_run {
+	struct lab *lab;
+	nic_program *program;
+	void *context;
+	unsigned n_ranks;
+	struct v_semaphore **mail; /* per pair of ranks */
+	const void **letter;
+	bool finished;
+	lid_t group;
+};
+
+struct virtual_nic {
+	struct nic nic;
+	struct virtual_run *run;
+	struct v_device *dev;
+	struct v_pd *pd;
+};
+
+struct virtual_cq {
+	struct v_cq *cq;
+	struct v_channel *channel;
+};
+
+struct virtual_backend {
+	struct testbed bed;
+	struct virtual_options options;
+};
+
+static struct virtual_nic *own(struct nic *nic)
+{
+	return (struct virtual_nic *)nic;
+}
+
+static bool refuse(struct nic *nic, const char *why)
+{
+	snprintf(nic->why, sizeof(nic->why), "%s", why);
+	return false;
+}
+
+static bool refuse_status(struct nic *nic, const char *what,
+			  enum hd_status status)
+{
+	snprintf(nic->why, sizeof(nic->why), "%s: %s", what,
+		 hd_status_text(status));
+	return false;
+}
+
+/* ---- time and memory -------------------------------------------------- */
+
+static hd_time op_now(struct nic *nic)
+{
+	return lab_now(own(nic)->run->lab);
+}
+
+static void op_work(struct nic *nic, hd_time duration)
+{
+	lab_work(own(nic)->run->lab, duration);
+}
+
+static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)nic;
+	(void)huge;
+	if (memory == MAP_FAILED) {
+		fputs("heddle: no memory for buffers\n", stderr);
+		abort();
+	}
+	return memory;
+}
+
+static void op_release(struct nic *nic, void *memory, uint64_t bytes)
+{
+	(void)nic;
+	munmap(memory, bytes);
+}
+
+static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
+		      struct nic_mr *out)
+{
+	struct v_mr *mr =
+		v_mr_new(own(nic)->pd, addr, len,
+			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
+				 ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+			 huge ? HUGE_PAGE : 0);
+
+	*out = (struct nic_mr){ mr, v_mr_key(mr), v_mr_key(mr) };
+	return true;
+}
+
+static void op_mr_free(struct nic *nic, struct nic_mr *mr)
+{
+	(void)nic;
+	v_mr_free(mr->impl);
+}
+
+/* ---- queues ----------------------------------------------------------- */
+
+static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
+		      struct nic_cq *out)
+{
+	struct virtual_nic *n = own(nic);
+	struct virtual_cq *c = hd_alloc(1, sizeof(*c));
+
+	c->channel = events ? v_channel_new(n->dev) : NULL;
+	c->cq = v_cq_new(n->dev, entries, c->channel);
+	out->impl = c;
+	if (c->cq)
+		return true;
+	if (c->channel)
+		v_channel_free(c->channel);
+	free(c);
+	return refuse(nic, "too many completion queue entries");
+}
+
+static void op_cq_free(struct nic *nic, struct nic_cq *cq)
+{
+	struct virtual_cq *c = cq->impl;
+
+	(void)nic;
+	v_cq_free(c->cq);
+	if (c->channel)
+		v_channel_free(c->channel);
+	free(c);
+}
+
+static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
+		      struct nic_qp *out)
+{
+	struct virtual_nic *n = own(nic);
+	const struct v_qp_init v = {
+		.kind = init->kind,
+		.send_cq = ((struct virtual_cq *)init->send_cq->impl)->cq,
+		.recv_cq = ((struct virtual_cq *)init->recv_cq->impl)->cq,
+		.max_send = init->max_send,
+		.max_recv = init->max_recv,
+		.max_sge = init->max_sge,
+	};
+	struct v_qp *qp = v_qp_new(n->pd, &v);
+
+	if (!qp)
+		return refuse(nic, "queue pair beyond the adapter's limits");
+	*out = (struct nic_qp){ qp, init->kind, v_qpn(qp) };
+	return true;
+}
+
+static void op_qp_free(struct nic *nic, struct nic_qp *qp)
+{
+	(void)nic;
+	v_qp_free(qp->impl);
+}
+
+static const unsigned step_masks[3][3] = {
+	[QP_RC] = { QPA_PKEY | QPA_ACCESS,
+		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
+			    QPA_MAX_DEST_RD | QPA_MIN_RNR,
+		    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
+			    QPA_MAX_RD },
+	[QP_UC] = { QPA_PKEY | QPA_ACCESS,
+		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
+	[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
+};
+
+static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
+		       const struct nic_path *path)
+{
+	struct qp_attr a = {
+		.state = to,
+		.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+			  ACCESS_REMOTE_ATOMIC,
+		.pkey = path->pkey,
+		.qkey = path->qkey,
+		.slid = v_lid(own(nic)->dev),
+		.dlid = path->to.lid,
+		.sl = path->sl,
+		.mtu = path->mtu,
+		.dest_qpn = path->to.qpn,
+		.rq_psn = path->to.psn,
+		.sq_psn = path->psn,
+		.max_dest_rd = 16,
+		.max_rd = 16,
+		.min_rnr = 1,
+		.timeout = 18,
+		.retry = 7,
+		.rnr_retry = 7,
+	};
+	enum hd_status status = v_modify(
+		qp->impl, &a, QPA_STATE | step_masks[qp->kind][to - QPS_INIT]);
+
+	return status == HD_OK || refuse_status(nic, "modify", status);
+}
+
+static void op_address(struct nic *nic, const struct nic_qp *qp,
+		       struct nic_address *out)
+{
+	out->lid = v_lid(own(nic)->dev);
+	out->qpn = qp->qpn;
+	out->psn = 0xfffff0 + nic->rank; /* wraps early: as good as any */
+	v_gid(own(nic)->dev, out->gid);
+}
+
+static void op_datagram(struct nic *nic, const struct nic_path *path,
+			struct send_wr *wr)
+{
+	const struct v_pd *pd = own(nic)->pd;
+
+	wr->to = path->to.lid >= LID_FIRST_MCAST
+			 ? v_ah_multicast(pd, path->to.lid, path->sl)
+			 : v_ah(pd, path->to.lid, path->sl);
+	wr->to.qpn = path->to.qpn;
+	wr->to.qkey = path->qkey;
+}
+
+static bool op_join(struct nic *nic, struct nic_qp *qp,
+		    struct nic_address *group)
+{
+	struct virtual_nic *n = own(nic);
+
+	*group = (struct nic_address){ .lid = n->run->group,
+				       .qpn = V_MULTICAST };
+	if (nic->rank == 0)
+		return true; /* it only sends */
+	return v_attach(qp->impl, n->run->group) == HD_OK;
+}
+
+static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
+{
+	v_qp_weigh(qp->impl, weight, 0);
+	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED;
+}
+
+/* ---- data
+ * --------------------------------------------------------------------------------
+ */
+
+static bool op_post_send(struct nic *nic, struct nic_qp *qp,
+			 const struct send_wr *wr)
+{
+	enum hd_status status = v_post_send(qp->impl, wr);
+
+	return status == HD_OK || refuse_status(nic, "post send", status);
+}
+
+static bool op_post_recv(struct nic *nic, struct nic_qp *qp,
+			 const struct recv_wr *wr)
+{
+	enum hd_status status = v_post_recv(qp->impl, wr);
+
+	return status == HD_OK || refuse_status(nic, "post receive", status);
+}
+
+static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+{
+	(void)nic;
+	return v_poll(((struct virtual_cq *)cq->impl)->cq, wc, 1) == 1;
+}
+
+static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+{
+	(void)nic;
+	v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc);
+	return true;
+}
+
+/* What handler and semaphore cost is in the profile's time of an event. */
+static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
+			  struct completion *wc)
+{
+	struct virtual_cq *c = cq->impl;
+
+	(void)nic;
+	while (v_poll(c->cq, wc, 1) == 0) {
+		v_arm(c->cq, false);
+		v_event_wait(c->channel);
+	}
+	return true;
+}
+
+static void *op_watch_new(struct nic *nic, const uint8_t *at)
+{
+	return v_watch_new(own(nic)->dev, at);
+}
+
+static void op_watch_free(struct nic *nic, void *watch)
+{
+	(void)nic;
+	v_watch_free(watch);
+}
+
+static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
+{
+	(void)nic;
+	(void)turn;
+	v_watch_wait(watch, 1);
+	return true;
+}
+
+/* ---- ranks among themselves: out of band, and free of time ------------ */
+
+static size_t pair_of(const struct virtual_run *run, unsigned from, unsigned to)
+{
+	return (size_t)from * run->n_ranks + to;
+}
+
+static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
+			void *theirs, size_t len)
+{
+	struct virtual_run *run = own(nic)->run;
+	size_t out = pair_of(run, nic->rank, with);
+	size_t in = pair_of(run, with, nic->rank);
+
+	run->letter[out] = mine;
+	v_semaphore_post(run->mail[out]);
+	v_semaphore_wait(run->mail[in]);
+	memcpy(theirs, run->letter[in], len);
+	/* Nobody takes his letter away before both have read. */
+	v_semaphore_post(run->mail[out]);
+	v_semaphore_wait(run->mail[in]);
+	return true;
+}
+
+static bool op_barrier(struct nic *nic)
+{
+	lab_barrier(own(nic)->run->lab, nic->n_ranks);
+	return true;
+}
+
+static void op_finish(struct nic *nic)
+{
+	own(nic)->run->finished = true;
+}
+
+static bool op_finished(struct nic *nic)
+{
+	return own(nic)->run->finished;
+}
+
+static const struct nic_ops virtual_ops = {
+	.name = "virtual",
+	.origin = ORIGIN_SIMULATED,
+	.now = op_now,
+	.work = op_work,
+	.alloc = op_alloc,
+	.release = op_release,
+	.mr_new = op_mr_new,
+	.mr_free = op_mr_free,
+	.cq_new = op_cq_new,
+	.cq_free = op_cq_free,
+	.qp_new = op_qp_new,
+	.qp_free = op_qp_free,
+	.qp_step = op_qp_step,
+	.address = op_address,
+	.datagram = op_datagram,
+	.join = op_join,
+	.weigh = op_weigh,
+	.post_send = op_post_send,
+	.post_recv = op_post_recv,
+	.poll = op_poll,
+	.wait = op_wait,
+	.wait_event = op_wait_event,
+	.watch_new = op_watch_new,
+	.watch_free = op_watch_free,
+	.watch_wait = op_watch_wait,
+	.exchange = op_exchange,
+	.barrier = op_barrier,
+	.finish = op_finish,
+	.finished = op_finished,
+};
+
+/* ---- running
+ * -------------------------------------------------------------------------------
+ */
+
+static void rank_main(void *argument)
+{
+	struct virtual_nic *n = argument;
+
+	n->run->program(&n->nic, n->run->context);
+}
+
+static enum hd_status make_group(struct virtual_run *run, struct diag *d)
+{
+	uint32_t *hosts = hd_alloc(run->n_ranks, sizeof(*hosts));
+
+	for (uint32_t i = 0; i < run->n_ranks; i++)
+		hosts[i] = i;
+	enum hd_status status =
+		lab_multicast(run->lab, hosts, run->n_ranks, d, &run->group);
+
+	free(hosts);
+	return status;
+}
+
+static bool still_going(void *context, const struct sim_progress *p)
+{
+	const struct virtual_options *o = context;
+
+	(void)p;
+	return !o->going || o->going(o->going_context);
+}
+
+static enum hd_status run_lab(struct virtual_backend *v,
+			      struct virtual_run *run, struct diag *d)
+{
+	enum lab_outcome outcome = lab_run(run->lab, still_going, &v->options);
+
+	if (v->options.capture && lab_capture_finish(run->lab) != HD_OK)
+		return diag_fail(d, HD_ERR_IO, "cannot write the capture");
+	if (outcome == LAB_STOPPED)
+		return diag_fail(d, HD_ERR_ENV, "interrupted");
+	if (outcome == LAB_STUCK)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "a program waits for what will never come");
+	return HD_OK;
+}
+
+static void start_ranks(struct virtual_run *run, struct virtual_nic *nics)
+{
+	size_t pairs = (size_t)run->n_ranks * run->n_ranks;
+
+	run->mail = hd_alloc(pairs, sizeof(struct v_semaphore *));
+	run->letter = hd_alloc(pairs, sizeof(*run->letter));
+	for (size_t i = 0; i < pairs; i++)
+		run->mail[i] = v_semaphore_new(run->lab);
+	for (unsigned i = 0; i < run->n_ranks; i++) {
+		nics[i] = (struct virtual_nic){
+			.nic = { .ops = &virtual_ops,
+				 .rank = i,
+				 .n_ranks = run->n_ranks },
+			.run = run,
+			.dev = lab_device(run->lab, i),
+		};
+		nics[i].pd = v_pd_new(nics[i].dev);
+		lab_spawn(run->lab, i, rank_main, &nics[i]);
+	}
+}
+
+static void end_ranks(struct virtual_run *run, struct virtual_nic *nics)
+{
+	for (size_t i = 0; i < (size_t)run->n_ranks * run->n_ranks; i++)
+		v_semaphore_free(run->mail[i]);
+	free(run->mail);
+	free(run->letter);
+	lab_free(run->lab);
+	for (unsigned i = 0; i < run->n_ranks; i++)
+		free(nics[i].pd);
+}
+
+static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
+				  nic_program *program, void *context,
+				  struct diag *d)
+{
+	struct virtual_backend *v = b->context;
+	struct virtual_run run = { .program = program,
+				   .context = context,
+				   .n_ranks = n_ranks };
+	struct virtual_nic *nics = hd_alloc(n_ranks, sizeof(*nics));
+	enum hd_status status = HD_OK;
+
+	run.lab = lab_new(&v->bed.build, &v->bed.profile);
+	if (v->bed.has_flows)
+		lab_use_flows(run.lab);
+	if (v->options.capture)
+		lab_capture(run.lab, v->options.capture);
+	uint32_t groups = v->bed.build.subnet.n_groups;
+
+	if (b->wants_group)
+		status = make_group(&run, d);
+	start_ranks(&run, nics);
+	if (status == HD_OK)
+		status = run_lab(v, &run, d);
+	end_ranks(&run, nics);
+	mcast_drop(&v->bed.build.subnet, groups);
+	free(nics);
+	return status;
+}
+
+/* ---- the back-end
+ * ----------------------------------------------------------------------------
+ */
+
+static const struct column describe_columns[] = {
+	{ "backend", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "profile", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "about", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "hosts", NULL, VALUE_UINT, ORIGIN_GIVEN },
+	{ "link", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "lanes", NULL, VALUE_UINT, ORIGIN_GIVEN },
+	{ "mtu", "B", VALUE_UINT, ORIGIN_GIVEN },
+	{ NULL },
+};
+
+static void virtual_describe(struct nic_backend *b, struct results *r)
+{
+	const struct virtual_backend *v = b->context;
+	const struct profile *p = &v->bed.profile;
+	struct table *t = results_record(r, "device", "what was measured",
+					 describe_columns);
+
+	table_put_text(t, "virtual adapter");
+	table_put_text(t, p->name);
+	table_put_text(t, p->about);
+	table_put_uint(t, b->max_ranks);
+	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
+	table_put_uint(t, p->lanes);
+	table_put_uint(t, p->mtu);
+}
+
+static void virtual_close(struct nic_backend *b)
+{
+	struct virtual_backend *v = b->context;
+
+	testbed_close(&v->bed);
+	free(v);
+}
+
+const struct profile *virtual_profile(const struct nic_backend *b)
+{
+	return &((const struct virtual_backend *)b->context)->bed.profile;
+}
+
+static uint32_t count_ends(const struct sim_setup *setup)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		n += setup->nodes[i].kind == SIM_END;
+	return n;
+}
+
+enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
+			    struct nic_backend *out)
+{
+	struct virtual_backend *v = hd_alloc(1, sizeof(*v));
+	enum hd_status status =
+		testbed_open(o->profile, o->scenario, d, &v->bed);
+
+	if (status != HD_OK) {
+		free(v);
+		return status;
+	}
+	v->options = *o;
+	*out = (struct nic_backend){
+		.name = "virtual",
+		.origin = ORIGIN_SIMULATED,
+		.context = v,
+		.max_ranks = count_ends(&v->bed.build.setup),
+		.default_mtu = (uint32_t)v->bed.profile.mtu,
+		.lanes = (uint32_t)v->bed.profile.lanes,
+		.run = virtual_run,
+		.describe = virtual_describe,
+		.close = virtual_close,
+	};
+	return HD_OK;
+}
