@@ -474,6 +474,7 @@ static void progress(struct qp *qp, hd_time now)
 	struct requester *r = &qp->rq;
 
 	reload(qp);
+	r->implied = false;
 	r->timer = is_outstanding(r) && qp->attr.timeout
 			   ? now + ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
@@ -555,7 +556,10 @@ static bool acknowledge(struct qp *qp, uint32_t psn, hd_time now)
 		if (needs_answer(item)) {
 			if (moved)
 				progress(qp, now);
-			retry(qp, psn_add(item->psn, item->done));
+			/* Once: the answers behind a hole all show it. */
+			if (!r->implied)
+				retry(qp, psn_add(item->psn, item->done));
+			r->implied = true;
 			return false;
 		}
 		moved = true;
@@ -731,6 +735,7 @@ void requester_timer(struct qp *qp, hd_time now)
 	if (now < r->timer)
 		return;
 	r->timer = HD_TIME_NEVER;
+	r->implied = false;
 	if (is_outstanding(r))
 		retry(qp, oldest_psn(r));
 }

@@ -42,6 +42,7 @@ struct requester {
 	hd_time timer;     /* ACK timeout, HD_TIME_NEVER when off */
 	hd_time rnr_until; /* 0: not waiting */
 	bool drained_told;
+	bool implied; /* an implied NAK was acted upon; none since helped */
 };
 
 /* A read or atomic that was accepted: enough to answer it again. */
