@@ -191,8 +191,9 @@ static void enter(struct qp *qp, enum qp_state from, enum qp_state to)
 			qp->attr.mtu = 4096; /* UD: what no port exceeds */
 	} else if (from == QPS_RTR && to == QPS_RTS) {
 		requester_start(qp);
-	} else if (to == QPS_SQD) {
+	} else if (from == QPS_RTS && to == QPS_SQD) {
 		qp->rq.drained_told = false;
+		requester_drained(qp);
 	}
 }
 

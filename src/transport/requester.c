@@ -413,8 +413,10 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 	if (last)
 		advance(r);
 	if (qp->params.kind != QP_RC) {
-		if (last)
+		if (last) {
 			complete_head(qp, WC_SUCCESS);
+			requester_drained(qp);
+		}
 		return;
 	}
 	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
@@ -469,6 +471,16 @@ static bool is_outstanding(const struct requester *r)
 	return r->head != r->tail && item_at(r, r->head)->started;
 }
 
+void requester_drained(struct qp *qp)
+{
+	struct requester *r = &qp->rq;
+
+	if (qp->state != QPS_SQD || is_outstanding(r) || r->drained_told)
+		return;
+	r->drained_told = true;
+	qp_tell(qp, QP_EVENT_SQ_DRAINED);
+}
+
 static void progress(struct qp *qp, hd_time now)
 {
 	struct requester *r = &qp->rq;
@@ -478,10 +490,7 @@ static void progress(struct qp *qp, hd_time now)
 	r->timer = is_outstanding(r) && qp->attr.timeout
 			   ? now + ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
-	if (qp->state == QPS_SQD && !is_outstanding(r) && !r->drained_told) {
-		r->drained_told = true;
-		qp_tell(qp, QP_EVENT_SQ_DRAINED);
-	}
+	requester_drained(qp);
 }
 
 /* Sends everything from this PSN on again. */

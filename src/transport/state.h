@@ -158,6 +158,8 @@ void requester_receive(struct qp *qp, const struct packet *p, hd_time now);
 void requester_timer(struct qp *qp, hd_time now);
 hd_time requester_due(const struct qp *qp);
 void requester_flush(struct qp *qp);
+/* Says so once, if nothing that was started is left in SQD. */
+void requester_drained(struct qp *qp);
 
 /* ---- responder.c ------------------------------------------------------- */
 
