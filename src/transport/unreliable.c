@@ -134,6 +134,10 @@ void ud_receive(struct qp *qp, const struct packet *p)
 		.sl = p->lrh.sl,
 	};
 
+	/* Multicast without the GRH that names the group is none. */
+	if (p->lrh.dlid >= 0xC000 && p->lrh.dlid != 0xFFFF &&
+	    !packet_has(p, HEADER_GRH))
+		return;
 	if (p->deth.qkey != qp->attr.qkey) {
 		qp_tell(qp, QP_EVENT_QKEY);
 		return;
