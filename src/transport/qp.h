@@ -182,7 +182,10 @@ void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
  */
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
 		 uint8_t *buffer);
-/* Whether qp_transmit would give one. */
+/*
+ * Whether qp_transmit has something to do: a packet to give or, instead, a
+ * request to find wrong. False as soon as there is neither.
+ */
 bool qp_has_packet(const struct qp *qp, hd_time now);
 
 /* When to call qp_timer, or HD_TIME_NEVER. */

@@ -201,6 +201,7 @@ enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr,
 	item->wr = *wr;
 	item->length = length;
 	item->started = false;
+	item->wrong = false;
 	item->done = 0;
 	item->n_psns = 0;
 	if (wr->flags & WR_INLINE)
@@ -248,7 +249,8 @@ bool requester_has_packet(const struct qp *qp, hd_time now)
 		return false;
 	const struct send_item *item = item_at(r, r->next);
 
-	return item->started || may_start(qp, item);
+	return item->started ||
+	       (may_start(qp, item) && !(item->wrong && r->next != r->head));
 }
 
 /* What the request itself must answer for before anything is sent. */
@@ -440,7 +442,8 @@ bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
 		enum wc_status status = check_item(qp, item);
 
 		/* It fails in its turn: after all that came before it. */
-		if (status != WC_SUCCESS && r->next != r->head)
+		item->wrong = status != WC_SUCCESS;
+		if (item->wrong && r->next != r->head)
 			return false;
 		if (status != WC_SUCCESS) {
 			r->next++;
@@ -487,7 +490,8 @@ static void progress(struct qp *qp, hd_time now)
 
 	reload(qp);
 	r->implied = false;
-	r->timer = is_outstanding(r) && qp->attr.timeout
+	/* It does not run while an RNR NAK holds us. */
+	r->timer = is_outstanding(r) && qp->attr.timeout && !r->rnr_until
 			   ? now + ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
 	requester_drained(qp);

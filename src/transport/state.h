@@ -19,6 +19,7 @@ struct send_item {
 	uint32_t done;   /* of those: acknowledged or answered */
 	uint32_t ssn;
 	bool started;
+	bool wrong; /* will fail when it is the oldest */
 	uint8_t data[WR_MAX_INLINE];
 };
 

@@ -201,6 +201,30 @@ static void not_ready_waits_as_long_as_it_says(void **state)
 	raw_fini(&r);
 }
 
+/* Also not when an answer comes during the wait: there is no retry here. */
+static void the_timeout_does_not_run_while_it_waits(void **state)
+{
+	hd_time from;
+
+	(void)state;
+	raw_init(&r, QP_RC);
+	r.attr.retry = 0;
+	assert_true(raw_raise(&r, QPS_RTS));
+	assert_true(raw_post(&r, 1, WR_SEND, 10));
+	assert_true(raw_post(&r, 2, WR_SEND, 10));
+	leaves(2, OP_SEND_ONLY, 0);
+	ack(0, 0x20 | 14);
+	from = r.now;
+	ack(0, ACK_31);
+	completed(1, WC_SUCCESS);
+	raw_wait(&r, from + 1280 * HD_US);
+	raw_wait(&r, r.now + 1);
+	leaves(1, OP_SEND_ONLY, 1);
+	completed(1, WC_SUCCESS);
+	assert_int_equal(qp_due(r.qp), r.now + T);
+	raw_fini(&r);
+}
+
 static void not_ready_too_often(void **state)
 {
 	(void)state;
@@ -734,6 +758,7 @@ int main(void)
 		cmocka_unit_test(a_read_goes_on_from_the_first_missing),
 		cmocka_unit_test(a_hole_in_a_read_costs_one_retry),
 		cmocka_unit_test(not_ready_waits_as_long_as_it_says),
+		cmocka_unit_test(the_timeout_does_not_run_while_it_waits),
 		cmocka_unit_test(not_ready_too_often),
 		cmocka_unit_test(answers_still_leave_while_it_waits),
 		cmocka_unit_test(a_sequence_nak_goes_back_at_once),
