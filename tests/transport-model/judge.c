@@ -467,9 +467,12 @@ static void end_events(struct half *h)
 			 h->events[QP_EVENT_LAST_WQE]);
 	if (h->events[QP_EVENT_QKEY] != h->dg.wrong_qkey)
 		complain(h->w, "Q_Key events: %u", h->events[QP_EVENT_QKEY]);
+	/* In the error state it no longer listens. */
 	if (h->plan->kind == QP_RC &&
-	    (h->events[QP_EVENT_PKEY] > 0) !=
-		    (h->plan->gone == GONE_PKEY && p->first_sent > 0))
+	    (h->plan->gone == GONE_PKEY
+		     ? h->events[QP_EVENT_PKEY] == 0 && p->first_sent > 0 &&
+			       !is_error(h)
+		     : h->events[QP_EVENT_PKEY] > 0))
 		complain(h->w, "P_Key events: %u", h->events[QP_EVENT_PKEY]);
 }
 
