@@ -73,8 +73,6 @@ static struct completion arrived(const struct half *h, const struct packet *p)
 static void ud_expect(struct half *h, const struct packet *p)
 {
 	struct effect e = { .kind = EFFECT_SCATTER };
-	uint8_t grh[GRH_SIZE];
-	struct byte_writer w;
 	struct completion wc = arrived(h, p);
 
 	if (p->deth.qkey != QKEY_OF(h)) {
@@ -84,6 +82,9 @@ static void ud_expect(struct half *h, const struct packet *p)
 	if (!has_recv(h) || recv_room(h) < GRH_ROOM + p->payload_len)
 		return;
 	if (packet_has(p, HEADER_GRH)) {
+		uint8_t grh[GRH_SIZE];
+		struct byte_writer w;
+
 		writer_init(&w, grh, sizeof(grh));
 		grh_write(&w, &p->grh);
 		add_bytes(h, e, grh, sizeof(grh));

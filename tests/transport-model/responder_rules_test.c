@@ -18,40 +18,40 @@
 #define NAK_ACC 0x62
 #define NAK_OPR 0x63
 
-static struct raw r;
+static struct raw q;
 
 static void start(void)
 {
-	raw_init(&r, QP_RC);
-	assert_true(raw_raise(&r, QPS_RTS));
+	raw_init(&q, QP_RC);
+	assert_true(raw_raise(&q, QPS_RTS));
 }
 
 /* Exactly one answer came out: this one. */
 static void answered(unsigned syndrome, int psn, unsigned msn)
 {
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].bth.opcode, OP_ACK);
-	assert_int_equal(r.out[0].aeth.syndrome, syndrome);
-	assert_int_equal(raw_rq_psn(&r, 0), psn);
-	assert_int_equal(r.out[0].aeth.msn, msn);
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].bth.opcode, OP_ACK);
+	assert_int_equal(q.out[0].aeth.syndrome, syndrome);
+	assert_int_equal(raw_rq_psn(&q, 0), psn);
+	assert_int_equal(q.out[0].aeth.msn, msn);
 }
 
 /* The request was refused: a NAK, the error state, and nothing touched. */
 static void refused(unsigned syndrome, int psn, unsigned msn)
 {
 	answered(syndrome, psn, msn);
-	assert_int_equal(qp_state(r.qp), QPS_ERR);
-	assert_int_equal(r.writes, 0);
-	assert_int_equal(r.atomics, 0);
-	assert_int_equal(r.events[QP_EVENT_ACCESS_ERR], syndrome == NAK_ACC);
-	raw_fini(&r);
+	assert_int_equal(qp_state(q.qp), QPS_ERR);
+	assert_int_equal(q.writes, 0);
+	assert_int_equal(q.atomics, 0);
+	assert_int_equal(q.events[QP_EVENT_ACCESS_ERR], syndrome == NAK_ACC);
+	raw_fini(&q);
 }
 
 static void ignored(void)
 {
-	assert_int_equal(raw_drain(&r), 0);
-	assert_int_equal(r.writes + r.reads + r.atomics, 0);
-	assert_int_equal(r.n_received, 0);
+	assert_int_equal(raw_drain(&q), 0);
+	assert_int_equal(q.writes + q.reads + q.atomics, 0);
+	assert_int_equal(q.n_received, 0);
 }
 
 static void strangers_get_no_answer(void **state)
@@ -60,28 +60,28 @@ static void strangers_get_no_answer(void **state)
 
 	(void)state;
 	start();
-	assert_true(raw_recv(&r, 1, 1000));
-	p = raw_data(&r, OP_SEND_ONLY, 0, 5, 0);
+	assert_true(raw_recv(&q, 1, 1000));
+	p = raw_data(&q, OP_SEND_ONLY, 0, 5, 0);
 	p.bth.tver = 1;
-	raw_in(&r, p);
+	raw_in(&q, p);
 	ignored();
-	p = raw_data(&r, OP_SEND_ONLY, 0, 5, 0);
+	p = raw_data(&q, OP_SEND_ONLY, 0, 5, 0);
 	p.lrh.slid++;
-	raw_in(&r, p);
+	raw_in(&q, p);
 	ignored();
-	p = raw_data(&r, OP_SEND_ONLY, 0, 5, 0);
+	p = raw_data(&q, OP_SEND_ONLY, 0, 5, 0);
 	p.lrh.dlid++;
-	raw_in(&r, p);
+	raw_in(&q, p);
 	ignored();
-	raw_in(&r, raw_data(&r, SERVICE_UC | OP_SEND_ONLY, 0, 5, 0));
+	raw_in(&q, raw_data(&q, SERVICE_UC | OP_SEND_ONLY, 0, 5, 0));
 	ignored();
-	raw_in(&r, raw_data(&r, SERVICE_UD | OP_SEND_ONLY, 0, 5, 0));
+	raw_in(&q, raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 0, 5, 0));
 	ignored();
-	assert_int_equal(r.events[QP_EVENT_PKEY], 0);
-	assert_int_equal(qp_state(r.qp), QPS_RTS);
-	raw_in(&r, raw_data(&r, OP_SEND_ONLY, 0, 5, 0));
+	assert_int_equal(q.events[QP_EVENT_PKEY], 0);
+	assert_int_equal(qp_state(q.qp), QPS_RTS);
+	raw_in(&q, raw_data(&q, OP_SEND_ONLY, 0, 5, 0));
 	answered(ACK_31, 0, 1);
-	raw_fini(&r);
+	raw_fini(&q);
 }
 
 static void partitions_must_match(void **state)
@@ -97,64 +97,64 @@ static void partitions_must_match(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		struct packet p;
 
-		raw_init(&r, QP_RC);
-		r.attr.pkey = keys[i][0];
-		assert_true(raw_raise(&r, QPS_RTS));
-		assert_true(raw_recv(&r, 1, 1000));
-		p = raw_data(&r, OP_SEND_ONLY, 0, 5, 0);
+		raw_init(&q, QP_RC);
+		q.attr.pkey = keys[i][0];
+		assert_true(raw_raise(&q, QPS_RTS));
+		assert_true(raw_recv(&q, 1, 1000));
+		p = raw_data(&q, OP_SEND_ONLY, 0, 5, 0);
 		p.bth.pkey = keys[i][1];
-		raw_in(&r, p);
-		assert_int_equal(raw_drain(&r), keys[i][2]);
-		assert_int_equal(r.n_received, keys[i][2]);
-		assert_int_equal(r.events[QP_EVENT_PKEY], !keys[i][2]);
-		raw_fini(&r);
+		raw_in(&q, p);
+		assert_int_equal(raw_drain(&q), keys[i][2]);
+		assert_int_equal(q.n_received, keys[i][2]);
+		assert_int_equal(q.events[QP_EVENT_PKEY], !keys[i][2]);
+		raw_fini(&q);
 	}
 }
 
 static void states_that_do_not_receive(void **state)
 {
 	(void)state;
-	raw_init(&r, QP_RC);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+	raw_init(&q, QP_RC);
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 	ignored();
-	assert_true(raw_raise(&r, QPS_INIT));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+	assert_true(raw_raise(&q, QPS_INIT));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 	ignored();
-	assert_true(raw_move(&r, QPS_ERR));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+	assert_true(raw_move(&q, QPS_ERR));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 	ignored();
-	raw_fini(&r);
+	raw_fini(&q);
 }
 
 /* RTR answers too, and says once that somebody is there. */
 static void first_request_establishes(void **state)
 {
 	(void)state;
-	raw_init(&r, QP_RC);
-	assert_true(raw_raise(&r, QPS_RTR));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+	raw_init(&q, QP_RC);
+	assert_true(raw_raise(&q, QPS_RTR));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 	answered(ACK_31, 0, 1);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 1, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 1, 5, 5));
 	answered(ACK_31, 1, 2);
-	assert_int_equal(r.events[QP_EVENT_COMM_EST], 1);
-	raw_fini(&r);
+	assert_int_equal(q.events[QP_EVENT_COMM_EST], 1);
+	raw_fini(&q);
 }
 
 static void a_gap_gives_one_nak(void **state)
 {
 	(void)state;
 	start();
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 1, 5, 5));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 2, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 1, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 2, 5, 5));
 	answered(NAK_SEQ, 0, 0);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 3, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 3, 5, 5));
 	ignored();
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 	answered(ACK_31, 0, 1);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 2, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 2, 5, 5));
 	answered(NAK_SEQ, 1, 1);
-	assert_int_equal(qp_state(r.qp), QPS_RTS);
-	raw_fini(&r);
+	assert_int_equal(qp_state(q.qp), QPS_RTS);
+	raw_fini(&q);
 }
 
 /* What came before, and what may not follow it. */
@@ -187,29 +187,30 @@ static void operations_out_of_order(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		bool inside = cases[i][0] != OP_MASK;
-		struct packet p;
 
 		start();
-		assert_true(raw_recv(&r, 1, 2000));
-		assert_true(raw_recv(&r, 2, 2000));
+		assert_true(raw_recv(&q, 1, 2000));
+		assert_true(raw_recv(&q, 2, 2000));
 		if (inside) {
-			p = raw_data(&r, cases[i][0], 0, RAW_MTU, 3 * RAW_MTU);
+			struct packet p = raw_data(&q, cases[i][0], 0, RAW_MTU,
+						   3 * RAW_MTU);
+
 			p.bth.ack_req = false;
-			raw_in(&r, p);
-			assert_int_equal(raw_drain(&r), 0);
+			raw_in(&q, p);
+			assert_int_equal(raw_drain(&q), 0);
 		}
-		r.writes = 0;
-		raw_in(&r, raw_data(&r, cases[i][1], inside,
+		q.writes = 0;
+		raw_in(&q, raw_data(&q, cases[i][1], inside,
 				    cases[i][1] < OP_READ_REQUEST ? RAW_MTU : 0,
 				    RAW_MTU));
-		assert_int_equal(r.events[QP_EVENT_REQ_ERR], 1);
+		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
 		/* The request under way says why; the other is flushed. */
-		assert_int_equal(r.n_received, 2);
-		assert_int_equal(r.received[0].status,
+		assert_int_equal(q.n_received, 2);
+		assert_int_equal(q.received[0].status,
 				 cases[i][0] == OP_SEND_FIRST
 					 ? WC_LOC_QP_OP_ERR
 					 : WC_WR_FLUSH_ERR);
-		assert_int_equal(r.received[1].status, WC_WR_FLUSH_ERR);
+		assert_int_equal(q.received[1].status, WC_WR_FLUSH_ERR);
 		refused(NAK_INV, inside, 0);
 	}
 }
@@ -225,10 +226,10 @@ static void operations_unknown(void **state)
 		struct packet p;
 
 		start();
-		p = raw_packet(&r, OP_SEND_ONLY, 0);
+		p = raw_packet(&q, OP_SEND_ONLY, 0);
 		p.headers = HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_BTH);
 		p.bth.opcode = (uint8_t)unknown[i];
-		raw_in(&r, p);
+		raw_in(&q, p);
 		refused(NAK_INV, 0, 0);
 	}
 }
@@ -252,13 +253,13 @@ static void flags_of_the_queue_pair(void **state)
 
 		if (len == 0 && (op == OP_WRITE_FIRST || op >= OP_CMP_SWAP))
 			continue;
-		raw_init(&r, QP_RC);
-		r.attr.access &= ~cases[i % 6][1];
-		assert_true(raw_raise(&r, QPS_RTS));
-		assert_true(raw_recv(&r, 1, 100));
-		raw_in(&r, raw_data(&r, op, 0, op < OP_READ_REQUEST ? len : 0,
+		raw_init(&q, QP_RC);
+		q.attr.access &= ~cases[i % 6][1];
+		assert_true(raw_raise(&q, QPS_RTS));
+		assert_true(raw_recv(&q, 1, 100));
+		raw_in(&q, raw_data(&q, op, 0, op < OP_READ_REQUEST ? len : 0,
 				    len));
-		assert_int_equal(r.events[QP_EVENT_REQ_ERR], 1);
+		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
 		refused(NAK_INV, 0, 0);
 	}
 }
@@ -266,19 +267,19 @@ static void flags_of_the_queue_pair(void **state)
 static void resources_for_reads_run_out(void **state)
 {
 	(void)state;
-	raw_init(&r, QP_RC);
-	r.attr.max_dest_rd = 2;
-	assert_true(raw_raise(&r, QPS_RTS));
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 0, 0, 2 * RAW_MTU));
-	raw_in(&r, raw_packet(&r, OP_FETCH_ADD, 2));
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 3, 0, 10));
-	assert_int_equal(r.events[QP_EVENT_REQ_ERR], 1);
-	assert_int_equal(qp_state(r.qp), QPS_ERR);
+	raw_init(&q, QP_RC);
+	q.attr.max_dest_rd = 2;
+	assert_true(raw_raise(&q, QPS_RTS));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 0, 0, 2 * RAW_MTU));
+	raw_in(&q, raw_packet(&q, OP_FETCH_ADD, 2));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 3, 0, 10));
+	assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
+	assert_int_equal(qp_state(q.qp), QPS_ERR);
 	/* The answers already owed may be sent or not; the NAK is. */
-	assert_in_range(raw_drain(&r), 1, 4);
-	assert_int_equal(r.out[r.n_out - 1].aeth.syndrome, NAK_INV);
-	assert_int_equal(raw_rq_psn(&r, r.n_out - 1), 3);
-	raw_fini(&r);
+	assert_in_range(raw_drain(&q), 1, 4);
+	assert_int_equal(q.out[q.n_out - 1].aeth.syndrome, NAK_INV);
+	assert_int_equal(raw_rq_psn(&q, q.n_out - 1), 3);
+	raw_fini(&q);
 }
 
 /* The operation that finds no receive request, and what comes before it. */
@@ -288,26 +289,26 @@ static void not_ready(unsigned before, unsigned op, size_t len)
 
 	start();
 	if (at) {
-		struct packet p = raw_data(&r, before, 0, RAW_MTU, RAW_MTU + 5);
+		struct packet p = raw_data(&q, before, 0, RAW_MTU, RAW_MTU + 5);
 
 		p.bth.ack_req = false;
-		raw_in(&r, p);
-		assert_int_equal(raw_drain(&r), 0);
+		raw_in(&q, p);
+		assert_int_equal(raw_drain(&q), 0);
 	}
-	r.writes = 0;
-	raw_in(&r, raw_data(&r, op, at, len, RAW_MTU + 5));
+	q.writes = 0;
+	raw_in(&q, raw_data(&q, op, at, len, RAW_MTU + 5));
 	answered(0x20 | 12, at, 0);
-	assert_int_equal(r.writes, 0);
+	assert_int_equal(q.writes, 0);
 	/* One is enough: silence until it comes again, also to others. */
-	raw_in(&r, raw_data(&r, OP_SEND_ONLY, at + 1, 1, 0));
+	raw_in(&q, raw_data(&q, OP_SEND_ONLY, at + 1, 1, 0));
 	ignored();
-	assert_true(raw_recv(&r, 1, 1000));
-	raw_in(&r, raw_data(&r, op, at, len, RAW_MTU + 5));
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].aeth.syndrome, ACK_31);
-	assert_int_equal(raw_rq_psn(&r, 0), at);
-	assert_int_equal(qp_state(r.qp), QPS_RTS);
-	raw_fini(&r);
+	assert_true(raw_recv(&q, 1, 1000));
+	raw_in(&q, raw_data(&q, op, at, len, RAW_MTU + 5));
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].aeth.syndrome, ACK_31);
+	assert_int_equal(raw_rq_psn(&q, 0), at);
+	assert_int_equal(qp_state(q.qp), QPS_RTS);
+	raw_fini(&q);
 }
 
 static void no_receive_request(void **state)
@@ -346,16 +347,16 @@ static void lengths_that_do_not_fit(void **state)
 		int at = c[0] != OP_MASK;
 
 		start();
-		assert_true(raw_recv(&r, 1, 2000));
+		assert_true(raw_recv(&q, 1, 2000));
 		if (at) {
-			struct packet p = raw_data(&r, c[0], 0, c[1], c[2]);
+			struct packet p = raw_data(&q, c[0], 0, c[1], c[2]);
 
 			p.bth.ack_req = false;
-			raw_in(&r, p);
-			assert_int_equal(raw_drain(&r), 0);
+			raw_in(&q, p);
+			assert_int_equal(raw_drain(&q), 0);
 		}
-		r.writes = 0;
-		raw_in(&r, raw_data(&r, c[3], at, c[4], c[2]));
+		q.writes = 0;
+		raw_in(&q, raw_data(&q, c[3], at, c[4], c[2]));
 		refused(NAK_INV, at, 0);
 	}
 }
@@ -364,10 +365,10 @@ static void messages_longer_than_2_to_31(void **state)
 {
 	(void)state;
 	start();
-	raw_in(&r, raw_data(&r, OP_WRITE_FIRST, 0, RAW_MTU, 0x80000001));
+	raw_in(&q, raw_data(&q, OP_WRITE_FIRST, 0, RAW_MTU, 0x80000001));
 	refused(NAK_INV, 0, 0);
 	start();
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 0, 0, 0x80000001));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 0, 0, 0x80000001));
 	refused(NAK_INV, 0, 0);
 }
 
@@ -375,11 +376,11 @@ static void longer_than_the_receive_buffer(void **state)
 {
 	(void)state;
 	start();
-	assert_true(raw_recv(&r, 1, 4));
-	raw_in(&r, raw_data(&r, OP_SEND_ONLY, 0, 5, 0));
-	assert_int_equal(r.n_received, 1);
-	assert_int_equal(r.received[0].status, WC_LOC_LEN_ERR);
-	assert_int_equal(r.events[QP_EVENT_REQ_ERR], 0);
+	assert_true(raw_recv(&q, 1, 4));
+	raw_in(&q, raw_data(&q, OP_SEND_ONLY, 0, 5, 0));
+	assert_int_equal(q.n_received, 1);
+	assert_int_equal(q.received[0].status, WC_LOC_LEN_ERR);
+	assert_int_equal(q.events[QP_EVENT_REQ_ERR], 0);
 	refused(NAK_INV, 0, 0);
 }
 
@@ -390,10 +391,10 @@ static void receive_buffers_own_key(void **state)
 	(void)state;
 	start();
 	wr.sge[0] = (struct sge){ RAW_BASE, 100, RAW_FIXED };
-	assert_int_equal(qp_post_recv(r.qp, &wr), HD_OK);
-	raw_in(&r, raw_data(&r, OP_SEND_ONLY, 0, 5, 0));
-	assert_int_equal(r.n_received, 1);
-	assert_int_equal(r.received[0].status, WC_LOC_PROT_ERR);
+	assert_int_equal(qp_post_recv(q.qp, &wr), HD_OK);
+	raw_in(&q, raw_data(&q, OP_SEND_ONLY, 0, 5, 0));
+	assert_int_equal(q.n_received, 1);
+	assert_int_equal(q.received[0].status, WC_LOC_PROT_ERR);
 	refused(NAK_OPR, 0, 0);
 }
 
@@ -408,7 +409,7 @@ static void remote_keys(void **state)
 		struct packet p;
 
 		start();
-		p = raw_data(&r, op, 0,
+		p = raw_data(&q, op, 0,
 			     op == OP_WRITE_FIRST  ? RAW_MTU
 			     : op == OP_WRITE_ONLY ? 8
 						   : 0,
@@ -427,9 +428,9 @@ static void remote_keys(void **state)
 				(op == OP_WRITE_FIRST ? RAW_MTU + 7 : 0);
 		if (why == 4)
 			p.reth.va = p.atomiceth.va = UINT64_MAX - 7;
-		raw_in(&r, p);
-		assert_int_equal(r.reads, 0);
-		assert_int_equal(r.events[QP_EVENT_REQ_ERR], 0);
+		raw_in(&q, p);
+		assert_int_equal(q.reads, 0);
+		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 0);
 		refused(NAK_ACC, 0, 0);
 	}
 }
@@ -440,19 +441,19 @@ static void nothing_needs_no_key(void **state)
 
 	(void)state;
 	start();
-	p = raw_data(&r, OP_WRITE_ONLY, 0, 0, 0);
+	p = raw_data(&q, OP_WRITE_ONLY, 0, 0, 0);
 	p.reth.rkey = 0x666;
-	raw_in(&r, p);
+	raw_in(&q, p);
 	answered(ACK_31, 0, 1);
-	p = raw_data(&r, OP_READ_REQUEST, 1, 0, 0);
+	p = raw_data(&q, OP_READ_REQUEST, 1, 0, 0);
 	p.reth.rkey = 0x666;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].bth.opcode, OP_READ_RESPONSE_ONLY);
-	assert_int_equal(r.out[0].payload_len, 0);
-	assert_int_equal(r.out[0].aeth.msn, 2);
-	assert_int_equal(qp_state(r.qp), QPS_RTS);
-	raw_fini(&r);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].bth.opcode, OP_READ_RESPONSE_ONLY);
+	assert_int_equal(q.out[0].payload_len, 0);
+	assert_int_equal(q.out[0].aeth.msn, 2);
+	assert_int_equal(qp_state(q.qp), QPS_RTS);
+	raw_fini(&q);
 }
 
 static void atomics_are_aligned(void **state)
@@ -462,10 +463,10 @@ static void atomics_are_aligned(void **state)
 		struct packet p;
 
 		start();
-		p = raw_packet(&r, OP_CMP_SWAP, 0);
+		p = raw_packet(&q, OP_CMP_SWAP, 0);
 		p.atomiceth.va += off;
-		raw_in(&r, p);
-		assert_int_equal(r.events[QP_EVENT_REQ_ERR], 1);
+		raw_in(&q, p);
+		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
 		refused(NAK_INV, 0, 0);
 	}
 }
@@ -475,23 +476,23 @@ static void repeated_sends_are_only_acknowledged(void **state)
 	(void)state;
 	start();
 	for (unsigned i = 0; i < 3; i++)
-		assert_true(raw_recv(&r, i, 100));
+		assert_true(raw_recv(&q, i, 100));
 	for (int i = 0; i < 3; i++)
-		raw_in(&r, raw_data(&r, OP_SEND_ONLY, i, 5, 0));
-	raw_drain(&r);
-	assert_int_equal(raw_rq_psn(&r, r.n_out - 1), 2);
-	assert_int_equal(r.n_received, 3);
-	r.writes = 0;
+		raw_in(&q, raw_data(&q, OP_SEND_ONLY, i, 5, 0));
+	raw_drain(&q);
+	assert_int_equal(raw_rq_psn(&q, q.n_out - 1), 2);
+	assert_int_equal(q.n_received, 3);
+	q.writes = 0;
 	for (int i = 0; i < 3; i++) {
-		raw_in(&r, raw_data(&r, OP_SEND_ONLY, i, 5, 0));
+		raw_in(&q, raw_data(&q, OP_SEND_ONLY, i, 5, 0));
 		answered(ACK_31, 2, 3);
 	}
 	/* Nothing is ever refused the second time. */
-	raw_in(&r, raw_data(&r, OP_SEND_MIDDLE, 1, 3, 0));
+	raw_in(&q, raw_data(&q, OP_SEND_MIDDLE, 1, 3, 0));
 	answered(ACK_31, 2, 3);
-	assert_int_equal(r.n_received, 3);
-	assert_int_equal(r.writes, 0);
-	raw_fini(&r);
+	assert_int_equal(q.n_received, 3);
+	assert_int_equal(q.writes, 0);
+	raw_fini(&q);
 }
 
 static void repeated_reads_are_executed_again(void **state)
@@ -500,46 +501,46 @@ static void repeated_reads_are_executed_again(void **state)
 
 	(void)state;
 	start();
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 0, 0, 3 * RAW_MTU));
-	assert_int_equal(raw_drain(&r), 3);
-	assert_int_equal(r.out[0].bth.opcode, OP_READ_RESPONSE_FIRST);
-	assert_int_equal(r.out[1].bth.opcode, OP_READ_RESPONSE_MIDDLE);
-	assert_int_equal(r.out[2].bth.opcode, OP_READ_RESPONSE_LAST);
-	assert_int_equal(r.out[0].aeth.msn, 1);
-	assert_int_equal(r.out[2].aeth.msn, 1);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 3, 5, 5));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 0, 0, 3 * RAW_MTU));
+	assert_int_equal(raw_drain(&q), 3);
+	assert_int_equal(q.out[0].bth.opcode, OP_READ_RESPONSE_FIRST);
+	assert_int_equal(q.out[1].bth.opcode, OP_READ_RESPONSE_MIDDLE);
+	assert_int_equal(q.out[2].bth.opcode, OP_READ_RESPONSE_LAST);
+	assert_int_equal(q.out[0].aeth.msn, 1);
+	assert_int_equal(q.out[2].aeth.msn, 1);
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 3, 5, 5));
 	answered(ACK_31, 3, 2);
 	/* From the middle on, with what is there now. */
-	r.memory[512 + RAW_MTU] = 0x77;
-	p = raw_data(&r, OP_READ_REQUEST, 1, 0, 2 * RAW_MTU);
+	q.memory[512 + RAW_MTU] = 0x77;
+	p = raw_data(&q, OP_READ_REQUEST, 1, 0, 2 * RAW_MTU);
 	p.reth.va += RAW_MTU;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 2);
-	assert_int_equal(raw_rq_psn(&r, 0), 1);
-	assert_int_equal(raw_rq_psn(&r, 1), 2);
-	assert_int_equal(r.out[0].bth.opcode, OP_READ_RESPONSE_FIRST);
-	assert_int_equal(r.out[1].bth.opcode, OP_READ_RESPONSE_LAST);
-	assert_int_equal(r.payload[0][0], 0x77);
-	assert_int_equal(r.out[0].aeth.msn, 2);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 2);
+	assert_int_equal(raw_rq_psn(&q, 0), 1);
+	assert_int_equal(raw_rq_psn(&q, 1), 2);
+	assert_int_equal(q.out[0].bth.opcode, OP_READ_RESPONSE_FIRST);
+	assert_int_equal(q.out[1].bth.opcode, OP_READ_RESPONSE_LAST);
+	assert_int_equal(q.payload[0][0], 0x77);
+	assert_int_equal(q.out[0].aeth.msn, 2);
 	/* Other memory, another key, another end: silence. */
 	p.reth.va += 1;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 0);
-	p = raw_data(&r, OP_READ_REQUEST, 0, 0, 3 * RAW_MTU);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 0);
+	p = raw_data(&q, OP_READ_REQUEST, 0, 0, 3 * RAW_MTU);
 	p.reth.rkey = RAW_FIXED;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 0);
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 0, 0, 2 * RAW_MTU));
-	assert_int_equal(raw_drain(&r), 0);
-	assert_int_equal(qp_state(r.qp), QPS_RTS);
-	raw_fini(&r);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 0);
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 0, 0, 2 * RAW_MTU));
+	assert_int_equal(raw_drain(&q), 0);
+	assert_int_equal(qp_state(q.qp), QPS_RTS);
+	raw_fini(&q);
 }
 
 static uint64_t host_value(uint64_t offset)
 {
 	uint64_t x;
 
-	memcpy(&x, r.memory + offset, 8);
+	memcpy(&x, q.memory + offset, 8);
 	return x;
 }
 
@@ -548,34 +549,34 @@ static void repeated_atomics_answer_from_memory_of_the_first(void **state)
 	uint64_t old;
 
 	(void)state;
-	raw_init(&r, QP_RC);
-	r.attr.max_dest_rd = 2;
-	assert_true(raw_raise(&r, QPS_RTS));
+	raw_init(&q, QP_RC);
+	q.attr.max_dest_rd = 2;
+	assert_true(raw_raise(&q, QPS_RTS));
 	old = host_value(1024);
-	raw_in(&r, raw_packet(&r, OP_FETCH_ADD, 0));
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].bth.opcode, OP_ATOMIC_ACK);
-	assert_int_equal(r.out[0].atomicacketh.original, old);
-	raw_in(&r, raw_packet(&r, OP_FETCH_ADD, 1));
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].atomicacketh.original, old + 1);
+	raw_in(&q, raw_packet(&q, OP_FETCH_ADD, 0));
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].bth.opcode, OP_ATOMIC_ACK);
+	assert_int_equal(q.out[0].atomicacketh.original, old);
+	raw_in(&q, raw_packet(&q, OP_FETCH_ADD, 1));
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].atomicacketh.original, old + 1);
 	for (int i = 0; i < 2; i++) {
-		raw_in(&r, raw_packet(&r, OP_FETCH_ADD, i));
-		assert_int_equal(raw_drain(&r), 1);
-		assert_int_equal(r.out[0].bth.opcode, OP_ATOMIC_ACK);
-		assert_int_equal(raw_rq_psn(&r, 0), i);
-		assert_int_equal(r.out[0].atomicacketh.original,
+		raw_in(&q, raw_packet(&q, OP_FETCH_ADD, i));
+		assert_int_equal(raw_drain(&q), 1);
+		assert_int_equal(q.out[0].bth.opcode, OP_ATOMIC_ACK);
+		assert_int_equal(raw_rq_psn(&q, 0), i);
+		assert_int_equal(q.out[0].atomicacketh.original,
 				 old + (unsigned)i);
 	}
-	assert_int_equal(r.atomics, 2);
+	assert_int_equal(q.atomics, 2);
 	assert_int_equal(host_value(1024), old + 2);
 	/* A third one pushes the first out: no answer to it any more. */
-	raw_in(&r, raw_packet(&r, OP_FETCH_ADD, 2));
-	assert_int_equal(raw_drain(&r), 1);
-	raw_in(&r, raw_packet(&r, OP_FETCH_ADD, 0));
-	assert_int_equal(raw_drain(&r), 0);
-	assert_int_equal(r.atomics, 3);
-	raw_fini(&r);
+	raw_in(&q, raw_packet(&q, OP_FETCH_ADD, 2));
+	assert_int_equal(raw_drain(&q), 1);
+	raw_in(&q, raw_packet(&q, OP_FETCH_ADD, 0));
+	assert_int_equal(raw_drain(&q), 0);
+	assert_int_equal(q.atomics, 3);
+	raw_fini(&q);
 }
 
 static void acknowledgements_merge_up_to_a_read(void **state)
@@ -583,19 +584,19 @@ static void acknowledgements_merge_up_to_a_read(void **state)
 	(void)state;
 	start();
 	for (int i = 0; i < 4; i++)
-		raw_in(&r, raw_data(&r, OP_WRITE_ONLY, i, 5, 5));
-	raw_in(&r, raw_data(&r, OP_READ_REQUEST, 4, 0, 2 * RAW_MTU));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 6, 5, 5));
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 7, 5, 5));
-	raw_drain(&r);
-	assert_in_range(r.n_out, 3, 9);
+		raw_in(&q, raw_data(&q, OP_WRITE_ONLY, i, 5, 5));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 4, 0, 2 * RAW_MTU));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 6, 5, 5));
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 7, 5, 5));
+	raw_drain(&q);
+	assert_in_range(q.n_out, 3, 9);
 	/* The last before the read, the read's answers, the last of all. */
-	for (unsigned i = 0; i + 1 < r.n_out; i++)
-		assert_true(raw_rq_psn(&r, i) < raw_rq_psn(&r, i + 1));
-	assert_int_equal(r.out[r.n_out - 1].bth.opcode, OP_ACK);
-	assert_int_equal(raw_rq_psn(&r, r.n_out - 1), 7);
-	assert_int_equal(r.out[r.n_out - 1].aeth.msn, 7);
-	raw_fini(&r);
+	for (unsigned i = 0; i + 1 < q.n_out; i++)
+		assert_true(raw_rq_psn(&q, i) < raw_rq_psn(&q, i + 1));
+	assert_int_equal(q.out[q.n_out - 1].bth.opcode, OP_ACK);
+	assert_int_equal(raw_rq_psn(&q, q.n_out - 1), 7);
+	assert_int_equal(q.out[q.n_out - 1].aeth.msn, 7);
+	raw_fini(&q);
 }
 
 /* A receive queue with n requests gives the largest code up to n. */
@@ -609,14 +610,14 @@ static void credits_are_told_when_asked(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
-		raw_init(&r, QP_RC);
-		r.attr.credits = true;
-		assert_true(raw_raise(&r, QPS_RTS));
+		raw_init(&q, QP_RC);
+		q.attr.credits = true;
+		assert_true(raw_raise(&q, QPS_RTS));
 		for (unsigned k = 0; k < codes[i][0]; k++)
-			assert_true(raw_recv(&r, k, 100));
-		raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 0, 5, 5));
+			assert_true(raw_recv(&q, k, 100));
+		raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 0, 5, 5));
 		answered(codes[i][1], 0, 1);
-		raw_fini(&r);
+		raw_fini(&q);
 	}
 }
 
@@ -626,29 +627,29 @@ static void marks_come_back(void **state)
 
 	(void)state;
 	start();
-	p = raw_data(&r, OP_WRITE_ONLY, 0, 5, 5);
+	p = raw_data(&q, OP_WRITE_ONLY, 0, 5, 5);
 	p.bth.fecn = true;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 1);
-	assert_true(r.out[0].bth.becn);
-	raw_in(&r, raw_data(&r, OP_WRITE_ONLY, 1, 5, 5));
-	assert_int_equal(raw_drain(&r), 1);
-	assert_false(r.out[0].bth.becn);
-	raw_fini(&r);
-	raw_init(&r, QP_UD);
-	assert_true(raw_raise(&r, QPS_RTS));
-	p = raw_data(&r, SERVICE_UD | OP_SEND_ONLY, 0, 5, 0);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 1);
+	assert_true(q.out[0].bth.becn);
+	raw_in(&q, raw_data(&q, OP_WRITE_ONLY, 1, 5, 5));
+	assert_int_equal(raw_drain(&q), 1);
+	assert_false(q.out[0].bth.becn);
+	raw_fini(&q);
+	raw_init(&q, QP_UD);
+	assert_true(raw_raise(&q, QPS_RTS));
+	p = raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 0, 5, 0);
 	p.bth.fecn = true;
 	p.lrh.sl = 6;
-	raw_in(&r, p);
-	assert_int_equal(raw_drain(&r), 1);
-	assert_int_equal(r.out[0].bth.opcode, OPCODE_CNP);
-	assert_true(r.out[0].bth.becn);
-	assert_int_equal(r.out[0].bth.psn, 0);
-	assert_int_equal(r.out[0].bth.dest_qp, RAW_PEER);
-	assert_int_equal(r.out[0].lrh.dlid, p.lrh.slid);
-	assert_int_equal(r.out[0].lrh.sl, 6);
-	raw_fini(&r);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 1);
+	assert_int_equal(q.out[0].bth.opcode, OPCODE_CNP);
+	assert_true(q.out[0].bth.becn);
+	assert_int_equal(q.out[0].bth.psn, 0);
+	assert_int_equal(q.out[0].bth.dest_qp, RAW_PEER);
+	assert_int_equal(q.out[0].lrh.dlid, p.lrh.slid);
+	assert_int_equal(q.out[0].lrh.sl, 6);
+	raw_fini(&q);
 }
 
 /* Bytes 0..39 of the buffer are the GRH's, whether there is one or not. */
@@ -658,26 +659,26 @@ static void forty_bytes_before_a_datagram(void **state)
 	for (unsigned global = 0; global < 2; global++) {
 		struct packet p;
 
-		raw_init(&r, QP_UD);
-		assert_true(raw_raise(&r, QPS_RTS));
-		assert_true(raw_recv(&r, 1, 43)); /* too small: stays */
-		p = raw_data(&r, SERVICE_UD | OP_SEND_ONLY, 7, 4, 0);
+		raw_init(&q, QP_UD);
+		assert_true(raw_raise(&q, QPS_RTS));
+		assert_true(raw_recv(&q, 1, 43)); /* too small: stays */
+		p = raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 7, 4, 0);
 		if (global)
 			p.headers |= HEADER_BIT(HEADER_GRH);
 		memset(p.grh.sgid, 0xa5, 16);
-		raw_in(&r, p);
-		assert_int_equal(r.n_received, 0);
+		raw_in(&q, p);
+		assert_int_equal(q.n_received, 0);
 		p.payload_len = 3;
-		raw_in(&r, p);
-		assert_int_equal(r.n_received, 1);
-		assert_int_equal(r.received[0].byte_len, 43);
-		assert_int_equal(r.received[0].flags, global ? WC_GRH : 0);
-		assert_int_equal(r.received[0].src_qp, RAW_PEER);
-		assert_int_equal(r.received[0].slid, 5);
-		assert_memory_equal(r.memory + 8192 + 40, "\xd1\xd2\xd3", 3);
+		raw_in(&q, p);
+		assert_int_equal(q.n_received, 1);
+		assert_int_equal(q.received[0].byte_len, 43);
+		assert_int_equal(q.received[0].flags, global ? WC_GRH : 0);
+		assert_int_equal(q.received[0].src_qp, RAW_PEER);
+		assert_int_equal(q.received[0].slid, 5);
+		assert_memory_equal(q.memory + 8192 + 40, "\xd1\xd2\xd3", 3);
 		if (global)
-			assert_int_equal(r.memory[8192 + 8], 0xa5);
-		raw_fini(&r);
+			assert_int_equal(q.memory[8192 + 8], 0xa5);
+		raw_fini(&q);
 	}
 }
 
@@ -686,21 +687,21 @@ static void datagrams_to_many(void **state)
 	struct packet p;
 
 	(void)state;
-	raw_init(&r, QP_UD);
-	assert_true(raw_raise(&r, QPS_RTS));
-	assert_true(raw_recv(&r, 1, 100));
-	p = raw_data(&r, SERVICE_UD | OP_SEND_ONLY, 0, 4, 0);
+	raw_init(&q, QP_UD);
+	assert_true(raw_raise(&q, QPS_RTS));
+	assert_true(raw_recv(&q, 1, 100));
+	p = raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 0, 4, 0);
 	p.lrh.dlid = 0xc001;
 	p.bth.dest_qp = 0xffffff;
-	raw_in(&r, p); /* without its GRH: not a multicast packet */
-	assert_int_equal(r.n_received, 0);
+	raw_in(&q, p); /* without its GRH: not a multicast packet */
+	assert_int_equal(q.n_received, 0);
 	p.headers |= HEADER_BIT(HEADER_GRH);
 	memset(p.grh.dgid, 0xff, 16);
 	p.bth.fecn = true; /* not for multicast */
-	raw_in(&r, p);
-	assert_int_equal(r.n_received, 1);
-	assert_int_equal(raw_drain(&r), 0);
-	raw_fini(&r);
+	raw_in(&q, p);
+	assert_int_equal(q.n_received, 1);
+	assert_int_equal(raw_drain(&q), 0);
+	raw_fini(&q);
 }
 
 int main(void)

@@ -68,13 +68,12 @@ static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
 		    size_t len)
 {
 	struct half *h = context;
-	const struct region *r = region_find(h, key);
+	/* Inline data is read without a key, as programs' memory. */
+	uint32_t known = key ? key : h->region[ROLE_INLINE].key;
+	const struct region *r = region_find(h, known);
 
 	if (len == 0)
 		return;
-	/* Inline data is read without a key, as programs' memory. */
-	if (key == 0)
-		r = &h->region[ROLE_INLINE];
 	if (!r || r->pd != h->pd || !region_holds(r, addr, len)) {
 		complain(h->w,
 			 "memory read that may not be: key %#" PRIx32
