@@ -3,8 +3,13 @@
 #include "cli/model/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_model_credit, &command_model_ge,    &command_model_et,
-	&command_model_ajt,    &command_model_queue, NULL,
+	&command_model_credit,
+	&command_model_ge,
+	&command_model_et,
+	&command_model_ajt,
+	&command_model_queue,
+	&command_model_fabric,
+	NULL,
 };
 
 static const struct example examples[] = {
@@ -14,6 +19,8 @@ static const struct example examples[] = {
 	  "an entry threshold, computed and simulated" },
 	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1",
 	  "a queue with a closed form" },
+	{ "heddle model fabric examples/entry-threshold.yaml",
+	  "an entry threshold in a simulated fabric, beside its model" },
 	{ NULL, NULL },
 };
 

@@ -250,6 +250,8 @@ static bool make_results(struct session *s, bool all, struct results *r)
 		sim_deadlock_table(&f, s->sim, r);
 	bool met = sim_tables(&f, r);
 
+	sim_loans_table(&f, s->sim, r);
+
 	sim_watch_similarity(&s->watch, f.metrics, r);
 	return met && s->state != SIM_DEADLOCK;
 }

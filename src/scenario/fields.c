@@ -16,6 +16,7 @@
 #define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
 #define QOS(member)       offsetof(struct scenario, qos.member)
 #define CC(member)        offsetof(struct scenario, congestion.member)
+#define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
 #define FAULTS(member)    offsetof(struct scenario, faults.member)
 #define RUN(member)       offsetof(struct scenario, run.member)
 #define LINK(member)      offsetof(struct scn_link, member)
@@ -42,6 +43,7 @@ static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const mtus[] = {
 	"256", "512", "1024", "2048", "4096", NULL
 };
+static const char *const mechanisms[] = { "none", "et", "ajt", NULL };
 static const char *const priorities[] = { "low", "high", NULL };
 static const char *const kinds[] = { "cbr",      "poisson", "ge",
 				     "on-off",   "pareto",  "saturating",
@@ -290,6 +292,103 @@ static const struct schema_custom cct_type = {
 	.print = cct_print,
 };
 
+static enum hd_status levels_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_levels levels = { 0 };
+	const char *at = text;
+	bool good = true;
+
+	while (good && *at && strcmp(text, "none") != 0) {
+		char *end;
+		unsigned long value = strtoul(at, &end, 10);
+
+		good = *at >= '0' && *at <= '9' && value >= 2 &&
+		       value <= 1000000 && levels.n < N_DATA_VLS - 1 &&
+		       (levels.n == 0 || value > levels.at[levels.n - 1]) &&
+		       (*end == '\0' || *end == ',');
+		if (good)
+			levels.at[levels.n++] = (uint32_t)value;
+		at = *end ? end + 1 : end;
+		while (*at == ' ')
+			at++;
+	}
+	if (!good)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is not a list of thresholds (expected "
+			"up to 14 rising numbers from 2, e.g. 8,16)",
+			text);
+	*(struct scn_levels *)out = levels;
+	return HD_OK;
+}
+
+static void levels_print(const void *value, struct strbuf *out)
+{
+	const struct scn_levels *levels = value;
+
+	if (levels->n == 0)
+		strbuf_puts(out, "none");
+	for (unsigned i = 0; i < levels->n; i++)
+		strbuf_printf(out, "%s%u", i ? "," : "", levels->at[i]);
+}
+
+static const struct schema_custom levels_type = {
+	.what = "rising numbers of packets (e.g. 8,16) or 'none'",
+	.size = sizeof(struct scn_levels),
+	.parse = levels_parse,
+	.print = levels_print,
+};
+
+static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_lanes lanes = { 0 };
+	const char *at = strcmp(text, "none") == 0 ? "" : text;
+
+	bool good = true;
+
+	while (good && *at) {
+		uint8_t vl;
+		const char *end = read_number(at, N_DATA_VLS - 1, &vl);
+
+		good = end && (!*end || *end == ',');
+		if (!good)
+			break;
+		lanes.vls |= (uint16_t)(1u << vl);
+		at = end + (*end == ',');
+		while (*at == ' ')
+			at++;
+	}
+	if (!good)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%.40s' is not a list of VLs (expected "
+				 "numbers 0 to 14, e.g. 0,1)",
+				 text);
+	*(struct scn_lanes *)out = lanes;
+	return HD_OK;
+}
+
+static void lanes_print(const void *value, struct strbuf *out)
+{
+	const struct scn_lanes *lanes = value;
+	bool first = true;
+
+	if (!lanes->vls)
+		strbuf_puts(out, "none");
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		if (!(lanes->vls >> vl & 1))
+			continue;
+		strbuf_printf(out, "%s%u", first ? "" : ",", vl);
+		first = false;
+	}
+}
+
+static const struct schema_custom lanes_type = {
+	.what = "VLs (e.g. 0,1) or 'none'",
+	.size = sizeof(struct scn_lanes),
+	.parse = lanes_parse,
+	.print = lanes_print,
+};
+
 #define HOSTS_HELP                                                   \
 	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
 	"random, not:NAME; with commas between)"
@@ -516,6 +615,39 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.enforce", SCHEMA_BOOL, QOS(enforce), .initial = "false",
 	  .help = "whether switches drop packets of foreign partitions" },
 
+	{ "qos.thresholds", SCHEMA_MAP, .shorthand = "mechanism",
+	  .help = "lanes that a host's full VL may use beside its own" },
+	{ "qos.thresholds.mechanism", SCHEMA_CHOICE, LOANS(mechanism),
+	  .initial = "none", .choices = mechanisms,
+	  .help = "et: at the entry threshold, any VL that is empty; ajt: at "
+		  "each job threshold one more of the shared VLs of its "
+		  "priority" },
+	{ "qos.thresholds.at", SCHEMA_CUSTOM, LOANS(at), .initial = "none",
+	  .custom = &levels_type, .joins = true,
+	  .help = "packets of a VL, waiting or being sent, from which it has "
+		  "one lane more; et has one threshold" },
+	{ "qos.thresholds.capacity", SCHEMA_UINT, LOANS(capacity),
+	  .initial = "unlimited", .word = "unlimited", .low = "1",
+	  .high = "1000000",
+	  .help = "packets that a host holds per lane, borrowed ones too; "
+		  "more are refused; counts without a mechanism as well" },
+	{ "qos.thresholds.high", SCHEMA_CUSTOM, LOANS(high), .initial = "none",
+	  .custom = &lanes_type, .joins = true,
+	  .when = "qos.thresholds.mechanism", .only = BIT(SCN_AJT),
+	  .help = "normal VLs of high priority" },
+	{ "qos.thresholds.high_shared", SCHEMA_CUSTOM, LOANS(high_lent),
+	  .initial = "none", .custom = &lanes_type, .joins = true,
+	  .when = "qos.thresholds.mechanism", .only = BIT(SCN_AJT),
+	  .help = "VLs that those may borrow" },
+	{ "qos.thresholds.low", SCHEMA_CUSTOM, LOANS(low), .initial = "none",
+	  .custom = &lanes_type, .joins = true,
+	  .when = "qos.thresholds.mechanism", .only = BIT(SCN_AJT),
+	  .help = "normal VLs of low priority" },
+	{ "qos.thresholds.low_shared", SCHEMA_CUSTOM, LOANS(low_lent),
+	  .initial = "none", .custom = &lanes_type, .joins = true,
+	  .when = "qos.thresholds.mechanism", .only = BIT(SCN_AJT),
+	  .help = "VLs that those may borrow" },
+
 	{ "traffic", SCHEMA_LIST, offsetof(struct scenario, traffic),
 	  .count = offsetof(struct scenario, n_traffic),
 	  .item_size = sizeof(struct scn_traffic), .at_least = 1,
@@ -566,6 +698,12 @@ const struct schema_row scenario_fields[] = {
 	  .low = "1", .high = "2GiB", .when = "traffic[].kind",
 	  .only = NOT_TRACE,
 	  .help = "bytes of each packet; of each message of 'messages'" },
+	{ "traffic[].payload_scv", SCHEMA_REAL, TRAFFIC(payload_scv),
+	  .initial = "none", .word = "none", .low = "1", .high = "10000",
+	  .when = "traffic[].kind", .only = PACED | BIT(SCN_SATURATING),
+	  .help = "random sizes: payload is the mean, this the squared "
+		  "coefficient of variation of a generalised exponential law "
+		  "(1: exponential), cut at the MTU" },
 	{ "traffic[].rate", SCHEMA_RATE, TRAFFIC(rate), .initial = "none",
 	  .word = "none", .when = "traffic[].kind", .only = PACED,
 	  .help = "payload rate of each flow, mean" },

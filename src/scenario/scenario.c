@@ -71,8 +71,9 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
-		uint64_t payload =
-			t->kind == SCN_TRACE ? s->fabric.mtu : t->payload;
+		uint64_t payload = t->kind == SCN_TRACE || t->payload_scv > 0
+					   ? s->fabric.mtu
+					   : t->payload;
 
 		if (payload > s->fabric.mtu)
 			payload = s->fabric.mtu;
@@ -253,6 +254,66 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	return status;
 }
 
+static enum hd_status check_levels(const struct scenario *s, struct diag *d)
+{
+	const struct scn_thresholds *t = &s->qos.thresholds;
+
+	if (t->mechanism == SCN_NO_LOANS)
+		return t->at.n ? scenario_refuse(s, d, &t->at,
+						 "qos.thresholds.at needs a "
+						 "mechanism, et or ajt")
+			       : HD_OK;
+	if (t->at.n == 0)
+		return scenario_refuse(s, d, &t->mechanism,
+				       "qos.thresholds needs thresholds: 'at'");
+	if (t->mechanism == SCN_ET && t->at.n > 1)
+		return scenario_refuse(s, d, &t->at,
+				       "an entry threshold is one number; ajt "
+				       "takes several");
+	for (unsigned k = 0; t->capacity && k < t->at.n; k++) {
+		if (t->at.at[k] > t->capacity * (k + 1))
+			return scenario_refuse(
+				s, d, &t->at,
+				"threshold %u is never reached: %u lanes of %u "
+				"packets hold %u",
+				t->at.at[k], k + 1, (unsigned)t->capacity,
+				(unsigned)(t->capacity * (k + 1)));
+	}
+	return HD_OK;
+}
+
+/* Every VL has one role at most, and no priority lends without a user. */
+static enum hd_status check_loans(const struct scenario *s, struct diag *d)
+{
+	const struct scn_thresholds *t = &s->qos.thresholds;
+	const struct scn_lanes *sets[] = { &t->high, &t->high_lent, &t->low,
+					   &t->low_lent };
+	unsigned seen = 0;
+
+	if (t->mechanism != SCN_AJT)
+		return HD_OK;
+	for (unsigned i = 0; i < 4; i++) {
+		if (sets[i]->vls >> s->qos.lanes)
+			return scenario_refuse(
+				s, d, sets[i],
+				"a VL that is not in operation; qos.lanes is "
+				"%u",
+				(unsigned)s->qos.lanes);
+		if (sets[i]->vls & seen)
+			return scenario_refuse(s, d, sets[i],
+					       "a VL that has another role "
+					       "already");
+		seen |= sets[i]->vls;
+	}
+	if (!(t->high.vls && t->high_lent.vls) &&
+	    !(t->low.vls && t->low_lent.vls))
+		return scenario_refuse(
+			s, d, &t->mechanism,
+			"ajt needs a normal and a shared VL of one priority: "
+			"high and high_shared, or low and low_shared");
+	return HD_OK;
+}
+
 static bool is_paced(const struct scn_traffic *t)
 {
 	return t->kind <= SCN_PARETO;
@@ -346,6 +407,10 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_fabric(s, d);
 	if (status == HD_OK)
 		status = check_qos(s, d);
+	if (status == HD_OK)
+		status = check_levels(s, d);
+	if (status == HD_OK)
+		status = check_loans(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
 	for (size_t i = 0; i < s->n_goals && status == HD_OK; i++)

@@ -160,6 +160,27 @@ struct scn_partition {
 	char *full, *limited; /* members */
 };
 
+/* A set of VLs, a bit each. */
+struct scn_lanes {
+	uint16_t vls;
+};
+
+struct scn_levels {
+	uint8_t n;
+	uint32_t at[N_DATA_VLS - 1];
+};
+
+enum scn_mechanism { SCN_NO_LOANS, SCN_ET, SCN_AJT };
+
+/* Lanes that a full VL may use beside its own (thesis, chapter 5). */
+struct scn_thresholds {
+	enum scn_mechanism mechanism;
+	struct scn_levels at;
+	uint64_t capacity;                /* packets per lane; 0: any */
+	struct scn_lanes high, high_lent; /* ajt */
+	struct scn_lanes low, low_lent;
+};
+
 struct scn_qos {
 	uint64_t lanes;
 	struct scn_sl2vl sl2vl;
@@ -176,6 +197,7 @@ struct scn_qos {
 	struct scn_partition *partitions;
 	size_t n_partitions;
 	bool enforce; /* partitions, at switches */
+	struct scn_thresholds thresholds;
 };
 
 enum scn_kind {
@@ -231,6 +253,7 @@ struct scn_traffic {
 	uint64_t hop_limit;
 	char *partition;      /* NULL: the default one */
 	uint64_t payload;     /* of a packet; of a whole message */
+	double payload_scv;   /* 0: all packets alike; else payload is a mean */
 	struct hd_rate rate;  /* of payload, per flow; 0: by load */
 	struct hd_ratio load; /* of the source's link, headers too */
 	double scv;           /* ge */

@@ -139,6 +139,30 @@ static const struct {
 	{ HEAD "qos: {classes: [{name: v, sl: 1}]}\n"
 	       "traffic: [{name: a, kind: saturating, class: v, sl: 1}]\n",
 	  "x.yaml:4:53: traffic 'a' has both a class and an SL" },
+	{ HEAD "qos: {thresholds: {at: 8}}\n" BODY,
+	  "x.yaml:3:24: qos.thresholds.at needs a mechanism, et or ajt" },
+	{ HEAD "qos: {thresholds: et}\n" BODY,
+	  "x.yaml:3:19: qos.thresholds needs thresholds: 'at'" },
+	{ HEAD "qos: {thresholds: {mechanism: et, at: [8, 16]}}\n" BODY,
+	  "x.yaml:3:39: an entry threshold is one number; ajt takes several" },
+	{ HEAD "qos: {thresholds: {mechanism: et, at: 1}}\n" BODY,
+	  "x.yaml:3:39: qos.thresholds.at: '1' is not a list of thresholds" },
+	{ HEAD "qos: {thresholds: {mechanism: ajt, at: '8,8'}}\n" BODY,
+	  "x.yaml:3:40: qos.thresholds.at: '8,8' is not a list of "
+	  "thresholds" },
+	{ HEAD "qos: {thresholds: {mechanism: et, at: 9, capacity: 8}}\n" BODY,
+	  "x.yaml:3:39: threshold 9 is never reached: 1 lanes of 8 packets "
+	  "hold 8" },
+	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8}}\n" BODY,
+	  "x.yaml:3:31: ajt needs a normal and a shared VL of one priority" },
+	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: 0, "
+	       "high_shared: 0}}\n" BODY,
+	  "x.yaml:3:65: a VL that has another role already" },
+	{ HEAD "qos: {lanes: 2, thresholds: {mechanism: ajt, at: 8, high: 0, "
+	       "high_shared: 3}}\n" BODY,
+	  "x.yaml:3:75: a VL that is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: x}}\n" BODY,
+	  "x.yaml:3:49: qos.thresholds.high: 'x' is not a list of VLs" },
 	{ HEAD "traffic: [{name: a, kind: saturating, partition: p}]\n",
 	  "x.yaml:3:50: no partition 'p' in qos.partitions" },
 	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group}]\n",

@@ -187,6 +187,13 @@ struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 	f->tclass = sim_build_tclass(t, f->sl);
 	f->hop_limit = (uint8_t)t->hop_limit;
 	set_size(b->scenario, t->payload, f);
+	if (t->payload_scv > 0) {
+		f->size_scv = t->payload_scv;
+		f->size_mean = (double)t->payload;
+		f->size_overhead = (uint32_t)b->scenario->fabric.overhead;
+		f->bytes = (uint32_t)(b->scenario->fabric.mtu +
+				      b->scenario->fabric.overhead);
+	}
 	if (t->kind <= SCN_PARETO)
 		set_pacing(b, t, source, target, f);
 	if (t->kind == SCN_MESSAGES && f->count == 0)

@@ -300,6 +300,27 @@ static enum hd_status set_routers(struct sim_build *b, struct diag *d)
 	return HD_OK;
 }
 
+/* Whom each VL may ask for a lane (B3). */
+static void set_borrowing(struct sim_build *b)
+{
+	const struct scn_thresholds *t = &b->scenario->qos.thresholds;
+	struct sim_borrowing *w = &b->setup.borrowing;
+
+	w->on = t->mechanism != SCN_NO_LOANS || t->capacity;
+	w->capacity = (uint32_t)t->capacity;
+	w->n_thresholds = t->at.n;
+	for (unsigned k = 0; k < t->at.n; k++)
+		w->thresholds[k] = t->at.at[k];
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		if (t->mechanism == SCN_ET)
+			w->lenders[vl] = (uint16_t)(0x7fffu & ~(1u << vl));
+		else if (t->high.vls >> vl & 1)
+			w->lenders[vl] = t->high_lent.vls;
+		else if (t->low.vls >> vl & 1)
+			w->lenders[vl] = t->low_lent.vls;
+	}
+}
+
 static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
 				 struct diag *d, struct sim_fault *out)
 {
@@ -362,6 +383,7 @@ enum hd_status sim_build_setup(struct sim_build *b, struct diag *d)
 	add_nodes(b);
 	plug(b);
 	set_model(b);
+	set_borrowing(b);
 	enum hd_status status = set_routers(b, d);
 
 	if (status == HD_OK)

@@ -318,6 +318,8 @@ instants(struct sim *s, hd_time until, const bool simple)
 		instant_events(s, simple);
 		if (!simple)
 			instant_middle(s);
+		if (MAYBE(s->borrow != NULL))
+			borrow_prepare(s);
 		for (uint32_t i = 0; i < s->touched.n; i++)
 			hop_arbitrate(s, s->touched.ports[i], simple);
 		s->touched.n = 0;

@@ -183,6 +183,20 @@ void source_granted(struct sim *s, uint32_t flow);
 void arrivals_fire(struct sim *s);
 void packet_enter(struct sim *s, uint32_t id);
 
+/* ---- borrow.c ---------------------------------------------------------- */
+
+/* Only with sim.borrow do the others do, or may be asked, anything. */
+void borrow_init(struct sim *s);
+void borrow_fini(struct sim *s);
+/* Forgets what was counted: the warm-up is over. */
+void borrow_restart(struct sim *s);
+/* B2: is there room for a packet of its VL? If not, it is lost and freed. */
+bool borrow_admit(struct sim *s, struct packet *p);
+/* It stands in its injection queue. */
+void borrow_entered(struct sim *s, const struct packet *p);
+/* Before the link grants of this instant's touched ports. */
+void borrow_prepare(struct sim *s);
+
 /* ---- metrics.c --------------------------------------------------------- */
 
 void metrics_init(struct sim *s);

@@ -86,6 +86,7 @@ struct sim_flow {
 	hd_time stop;   /* nothing is made at or after; 0 = never stops */
 	uint64_t count; /* messages; 0 = no limit */
 	struct sim_interval interval;
+	double size_scv;           /* 0: all packets alike; see below */
 	double scv;                /* SIM_GE: squared variation of the gaps */
 	hd_time mean_on, mean_off; /* SIM_ON_OFF, SIM_PARETO */
 	double shape;              /* SIM_PARETO: between 1 and 2 */
@@ -99,6 +100,14 @@ struct sim_flow {
 	 * that the flow promises; 0 = neither is counted.
 	 */
 	hd_time period;
+
+	/*
+	 * Packets of random size, if size_scv > 0: a payload with a
+	 * generalised exponential law, in whole bytes, at least 1, within
+	 * `bytes`, which is then the largest packet; messages are one packet.
+	 */
+	double size_mean;
+	uint32_t size_overhead; /* beyond the payload */
 };
 
 struct sim_rules {

@@ -104,6 +104,20 @@ struct sim_table_change {
 	struct vlarb table;
 };
 
+/*
+ * Lanes on loan (docs/model.md, B1 to B6), at every end port: a VL with many
+ * packets uses other VLs too. Also bounds the injection queues.
+ */
+#define SIM_MAX_LOANS (N_DATA_VLS - 1)
+struct sim_borrowing {
+	bool on;
+	uint32_t capacity; /* packets per lane; 0 = no limit */
+	/* With thresholds[k] packets a VL asks for its (k + 1)th lane. */
+	unsigned n_thresholds;
+	uint32_t thresholds[SIM_MAX_LOANS]; /* rising, at least 2 */
+	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
+};
+
 struct sim_setup {
 	const struct subnet *subnet;
 	struct sim_node *nodes;
@@ -121,6 +135,7 @@ struct sim_setup {
 	uint32_t n_faults;
 	struct sim_table_change *changes; /* by time */
 	uint32_t n_changes;
+	struct sim_borrowing borrowing;
 	uint64_t seed;
 };
 
@@ -134,6 +149,7 @@ enum sim_fate {
 	SIM_LOST_PARTITION, /* A2 */
 	SIM_LOST_VL15,      /* A4 */
 	SIM_LOST_HOPS,      /* R3 */
+	SIM_LOST_FULL,      /* B2 */
 	SIM_FATES
 };
 
@@ -141,7 +157,8 @@ enum sim_fate {
  * One line of a run's record: a copy's end. `where` is the sim port at which
  * it ended: the destination's port, the receiving port of a loss on arrival,
  * the output port of a discard. `time` is the delivery, the head's arrival
- * for A1, A2, A4, F1, R3, the fault's time for F3, the discard for F4, F5.
+ * for A1, A2, A4, F1, R3, the arrival for B2, the fault's time for F3, the
+ * discard for F4, F5.
  */
 struct sim_event_record {
 	uint32_t flow;

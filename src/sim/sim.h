@@ -192,6 +192,28 @@ struct sim_metrics {
 /* Valid until the next call of sim_run or sim_free. */
 const struct sim_metrics *sim_metrics(struct sim *s);
 
+/* ---- lanes on loan ------------------------------------------------------ */
+
+/* What a VL of an end port did while measuring (B1 to B6); times in ps. */
+struct sim_lane_use {
+	uint64_t offered, blocked; /* packets */
+	uint64_t sent;             /* whose tail has left */
+	struct interval jobs;      /* packets waiting or being sent, in time */
+	struct interval blocking;  /* share of the offered */
+	struct interval stay;      /* from entering until the tail has left */
+	uint32_t most;             /* jobs at once */
+	uint64_t acquired;         /* lanes */
+	uint64_t in_vain;          /* times that none was free */
+	double in_line;            /* share of time in line for a lane */
+	/* With k lanes on loan: share of time with jobs present, and sent. */
+	double busy[SIM_MAX_LOANS + 1];
+	uint64_t sent_with[SIM_MAX_LOANS + 1];
+};
+
+/* False if the run has no such lanes, or nothing was offered there. */
+bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
+		  struct sim_lane_use *out);
+
 /* ---- deadlock ---------------------------------------------------------- */
 
 /* A packet that stands at `in_port` on `vl` and wants to leave by `out_port`

@@ -244,11 +244,15 @@ void packet_enter(struct sim *s, uint32_t id)
 			return;
 		}
 	}
+	if (unlikely(s->borrow != NULL) && !borrow_admit(s, p))
+		return;
 	injection_push(
 		s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
+	if (unlikely(s->borrow != NULL))
+		borrow_entered(s, p);
 	link_request(s, p->out);
 }
 
@@ -313,6 +317,15 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 	packet_enter(s, id);
 }
 
+static uint32_t draw_size(const struct sim_flow *f, struct rng *rng)
+{
+	double payload = ceil(rng_ge(rng, f->size_mean, f->size_scv));
+	double most = f->bytes - f->size_overhead;
+
+	payload = payload < 1 ? 1 : payload > most ? most : payload;
+	return (uint32_t)payload + f->size_overhead;
+}
+
 static void message_emit(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
@@ -321,6 +334,8 @@ static void message_emit(struct sim *s, uint32_t flow)
 	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
 
 	src->made++;
+	if (unlikely(f->size_scv > 0))
+		last = draw_size(f, &src->rng);
 	for (uint32_t i = 0; i + 1 < f->packets; i++)
 		packet_emit(s, flow, global_bytes(f, &to, f->bytes), to, f->sl);
 	packet_emit(s, flow, global_bytes(f, &to, last), to, f->sl);
@@ -354,10 +369,12 @@ static void saturate(struct sim *s, uint32_t flow)
 		src->made++;
 	}
 	bool is_last = ++src->sent_of_message == packets;
-	if (is_last)
-		src->sent_of_message = 0;
 	uint32_t bytes = is_last && f->last_bytes ? f->last_bytes : f->bytes;
 
+	if (is_last)
+		src->sent_of_message = 0;
+	if (unlikely(f->size_scv > 0))
+		bytes = draw_size(f, &src->rng);
 	packet_emit(s, flow, global_bytes(f, &src->current, bytes),
 		    src->current, f->sl);
 }

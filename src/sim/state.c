@@ -381,7 +381,8 @@ static void nodes_init(struct sim *s)
 		s->words =
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
 				       4 * sizeof(*s->words));
-	s->merges = s->fifo && lanes_merge(s);
+	/* A lane on loan is used for one link only. */
+	s->merges = s->fifo && (s->setup->borrowing.on || lanes_merge(s));
 	sl_counters_init(s);
 }
 
@@ -415,6 +416,7 @@ static void features_init(struct sim *s)
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
 	updates_init(s);
 	faults_init(s);
+	borrow_init(s);
 	if (s->hoq || s->rules.injects || s->routers)
 		s->extras = hd_alloc(1, sizeof(*s->extras));
 }
@@ -441,7 +443,7 @@ static bool is_simple(const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (s->links[i].flags & L_CARE);
 	return !s->cioq && !s->fifo && !s->oldest && !s->exact && !s->wide &&
-	       !s->hoq && !s->n_readers && !s->fc && !care &&
+	       !s->hoq && !s->n_readers && !s->fc && !care && !s->borrow &&
 	       s->n_lanes == s->vl15;
 }
 
@@ -492,6 +494,7 @@ void sim_free(struct sim *s)
 	if (!s)
 		return;
 	metrics_fini(s);
+	borrow_fini(s);
 	eventq_fini(&s->q);
 	for (uint32_t i = 0; i < s->n_rates; i++)
 		free(s->durations[i]);

@@ -349,6 +349,7 @@ struct sim {
 	struct cold_port *cold;
 	struct cold_counters *counts;
 	struct stuck *stuck;
+	struct borrow *borrow; /* borrow.c; NULL: no lanes on loan */
 
 	struct arbiter_table *tables;
 	uint32_t n_tables;

@@ -323,6 +323,7 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 		[SIM_LOST_PARTITION] = "foreign partition",
 		[SIM_LOST_VL15] = "no room on VL15",
 		[SIM_LOST_HOPS] = "hop limit exceeded at a router",
+		[SIM_LOST_FULL] = "blocked: the sender's lanes were full",
 	};
 	struct table *t;
 
@@ -359,7 +360,12 @@ static void add_remarks(const struct sim_findings *f,
 				"as the run goes on",
 				s->traffic[i].name);
 	}
-	if (c->out_of_order || c->duplicates)
+	if (c->out_of_order && f->build->setup.borrowing.n_thresholds)
+		results_remark(r,
+			       "%llu packets arrived before an older one of "
+			       "theirs: lanes on loan overtake each other",
+			       (unsigned long long)c->out_of_order);
+	else if (c->out_of_order || c->duplicates)
 		results_remark(r,
 			       "%llu packets out of order and %llu duplicates: "
 			       "the simulator or the routes are at fault",

@@ -54,6 +54,10 @@ bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 			struct results *r);
 
+/* Lanes of hosts whose queues are bounded or that borrow others (B1 to B6). */
+void sim_loans_table(const struct sim_findings *f, struct sim *s,
+		     struct results *r);
+
 /* "video h3 -> h7", "bulk h3" for flows that choose. */
 void sim_flow_name(const struct sim_build *b, uint32_t flow,
 		   struct strbuf *out);

@@ -139,6 +139,7 @@ static void on_ended(void *context, const struct sim_event_record *e)
 		[SIM_LOST_PARTITION] = "foreign-partition",
 		[SIM_LOST_VL15] = "no-room",
 		[SIM_LOST_HOPS] = "hop-limit",
+		[SIM_LOST_FULL] = "blocked",
 	};
 	struct sim_watch *w = context;
 

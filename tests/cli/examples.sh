@@ -182,6 +182,22 @@ awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
 status 0 "$HEDDLE" sim documented.yaml
 has out "# summary: two classes on one cable"
 
+# Ten packets per lane, twenty and thirty with one and two lanes on loan.
+run entry-threshold 0
+claim entry-threshold "eight packets open a second lane" '
+	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
+	$lane.most == 20 and $lane.acquired > 0 and $lane["in vain"] == 0'
+run job-threshold 0
+claim job-threshold "sixteen open a third" '
+	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
+	$lane.most == 30 and ([.tables.lanes.rows[].VL] == [0, 1, 2, 3])'
+status 0 "$HEDDLE" model fabric "$examples/entry-threshold.yaml" --json
+cp out beside.json
+claim beside "blocking falls by ten, and the model is near" '
+	[.tables.comparison.rows[] | select(.measure == "blocking")] as $b |
+	$b[1].simulated * 10 < $b[0].simulated and
+	([.tables.comparison.rows[].EM] | max) < 10'
+
 # No example was forgotten.
 for file in "$examples"/*.yaml; do
 	name=$(basename "$file" .yaml)

@@ -93,6 +93,7 @@ static const char *const fates[] = {
 	[SIM_LOST_PARTITION] = "refused by partition",
 	[SIM_LOST_VL15] = "lost for want of VL15 space",
 	[SIM_LOST_HOPS] = "dropped by its hop limit",
+	[SIM_LOST_FULL] = "blocked at its source",
 };
 
 #define COUNTER(name)                                         \

@@ -12,5 +12,6 @@ extern const struct command command_model_ge;
 extern const struct command command_model_et;
 extern const struct command command_model_ajt;
 extern const struct command command_model_queue;
+extern const struct command command_model_fabric;
 
 #endif
