@@ -292,8 +292,8 @@ static void count_deadlines(struct sim_group *g, struct sim_flow_counts *c,
 		if (share > period * sim_deadlines[i])
 			break;
 		g->within[i]++;
+		c->within[i]++;
 	}
-	c->in_half += 2 * latency <= period;
 }
 
 static void count_jitter(struct sim_group *g, hd_time before, hd_time latency,

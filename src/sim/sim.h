@@ -148,7 +148,7 @@ struct sim_flow_counts {
 	uint64_t delivered, delivered_bytes;
 	uint64_t made_global, delivered_global; /* to other subnets (R1) */
 	uint64_t lost;
-	uint64_t in_half; /* delivered within half of the period */
+	uint32_t within[SIM_DEADLINES]; /* of them, as in sim_group */
 	hd_time latency_sum;
 	hd_time latency_max;
 	uint32_t group;

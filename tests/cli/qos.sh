@@ -53,3 +53,10 @@ has err 'no bound is claimed for fifo'
 printf 'h0 h3 DBTS\n' >flows
 status 3 "$HEDDLE" qos bound "$net" flows
 has err 'flows:1: 3 words'
+
+# The evaluation: figures of a small fabric, and verdicts.
+status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
+	--topology mesh --size 4096 --csv
+has out 'delivered load does not flatten,1,1,'
+has out '1x,mesh,8,4096,,'
+status 2 "$HEDDLE" qos evaluate --rule never
