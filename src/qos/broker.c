@@ -261,6 +261,27 @@ void broker_tables(const struct broker *b, port_id port, struct vlarb *out)
 	fill_table(&link->low, out->low, &out->n_low);
 }
 
+static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
+{
+	uint8_t n = 0;
+
+	memcpy(out, f->entry, sizeof(f->entry));
+	for (uint8_t i = 0; i < FRAME_ENTRIES; i++) {
+		if (out[i].weight)
+			n = (uint8_t)(i + 1);
+	}
+	return n;
+}
+
+void broker_image(const struct broker *b, port_id port, struct vlarb *out)
+{
+	const struct broker_link *link = &b->links[port];
+
+	assert(b->params.mode != FILL_PAPER);
+	out->n_high = copy_places(&link->high, out->high);
+	out->n_low = copy_places(&link->low, out->low);
+}
+
 static bool same_link(const struct broker_link *a, const struct broker_link *b)
 {
 	return memcmp(a->high.slots, b->high.slots, sizeof(a->high.slots)) ==

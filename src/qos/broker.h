@@ -101,6 +101,12 @@ HD_MUST_CHECK enum hd_status broker_release(struct broker *b, uint32_t id);
 
 /* The tables to program into a port, high limit left to the caller. */
 void broker_tables(const struct broker *b, port_id port, struct vlarb *out);
+/*
+ * The same with every entry at its own place, free ones with weight 0: for a
+ * port that is arbitrating, since what changes for one lane then moves no
+ * other's entry. Not for mode paper, which has no places.
+ */
+void broker_image(const struct broker *b, port_id port, struct vlarb *out);
 
 /*
  * Recounts every link from the live connections; HD_ERR_INPUT and the first
