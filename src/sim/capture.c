@@ -254,6 +254,26 @@ static void fill_mad(const struct sim_look *look, struct packet *out,
 	out->payload_len = MAD_SIZE;
 }
 
+/* Data fills what its headers leave of `bytes`. */
+static void fill_payload(const struct sim_look *look, uint32_t bytes,
+			 struct packet *out, uint8_t *mad)
+{
+	switch (look->kind) {
+	case SIM_LOOK_DATA:
+	case SIM_LOOK_LAST:
+		out->payload_len = bytes - packet_size(out);
+		break;
+	case SIM_LOOK_ACK:
+		break;
+	case SIM_LOOK_CNP:
+		out->payload_len = CNP_RESERVED;
+		break;
+	case SIM_LOOK_MAD:
+		fill_mad(look, out, mad);
+		break;
+	}
+}
+
 /* The same for a packet whose owner says how it looks. */
 static size_t encode_look(const struct sim_build *b, const struct sim_packet *p,
 			  const struct sim_look *look, uint8_t *bytes)
@@ -265,8 +285,10 @@ static size_t encode_look(const struct sim_build *b, const struct sim_packet *p,
 	};
 	const struct sim_node *node = &b->setup.nodes[p->source];
 	port_id source = b->setup.ports[node->first_port + 1].origin;
+	bool is_data =
+		look->kind == SIM_LOOK_DATA || look->kind == SIM_LOOK_LAST;
 	struct packet out;
-	uint8_t mad[MAD_SIZE] = { 0 };
+	uint8_t mad[MAD_SIZE];
 	size_t size = 0;
 
 	packet_init(&out, opcodes[look->kind]);
@@ -280,14 +302,9 @@ static size_t encode_look(const struct sim_build *b, const struct sim_packet *p,
 	out.bth.fecn = look->fecn;
 	out.bth.becn = look->becn;
 	out.immdt.data = look->immediate;
-	out.payload_len = look->kind == SIM_LOOK_CNP ? CNP_RESERVED : 0;
-	if (look->kind == SIM_LOOK_MAD)
-		fill_mad(look, &out, mad);
-	if (look->kind == SIM_LOOK_DATA || look->kind == SIM_LOOK_LAST) {
-		if (b->scenario->fabric.overhead == WITH_GRH)
-			set_grh(b, p, source, &out);
-		out.payload_len = p->bytes - packet_size(&out);
-	}
+	if (is_data && b->scenario->fabric.overhead == WITH_GRH)
+		set_grh(b, p, source, &out);
+	fill_payload(look, p->bytes, &out, mad);
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
 
 	assert(status == HD_OK && size == p->bytes);
