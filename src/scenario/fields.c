@@ -28,6 +28,7 @@
 #define PARTITION(member) offsetof(struct scn_partition, member)
 #define TRAFFIC(member)   offsetof(struct scn_traffic, member)
 #define EVENT(member)     offsetof(struct scn_event, member)
+#define LIMIT(member)     offsetof(struct scn_limit, member)
 #define GOAL(member)      offsetof(struct scn_goal, member)
 
 #define BIT(value) (UINT64_C(1) << (value))
@@ -819,6 +820,14 @@ const struct schema_row scenario_fields[] = {
 	  .choices = shares,
 	  .help = "whether each flow has an index, or all of a port and SL "
 		  "share one" },
+	{ "congestion.limits", SCHEMA_LIST, CC(limits), .count = CC(n_limits),
+	  .item_size = sizeof(struct scn_limit),
+	  .help = "what SLs may reserve of each link; others: all of it" },
+	{ "congestion.limits[].sl", SCHEMA_UINT, LIMIT(sl), .high = "15",
+	  .help = "the service level" },
+	{ "congestion.limits[].share", SCHEMA_SHARE, LIMIT(share),
+	  .low = "0.1%", .high = "100%",
+	  .help = "reservations stay below this share of the link" },
 	{ "congestion.warmup", SCHEMA_TIME, CC(warmup), .initial = "same",
 	  .word = "same", .word_value = HD_TIME_NEVER, .low = "1ps",
 	  .help = "what is left out of the results; same: as run.warmup" },

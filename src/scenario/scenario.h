@@ -285,6 +285,12 @@ struct scn_cct {
 	uint16_t entries[SCN_CCT_MAX]; /* shift in bits 15..14, multiplier */
 };
 
+/* What an SL may reserve of each link. */
+struct scn_limit {
+	uint64_t sl;
+	struct hd_ratio share;
+};
+
 /* What heddle cc runs with; heddle sim leaves it aside. */
 struct scn_congestion {
 	enum scn_marking marking;
@@ -299,6 +305,8 @@ struct scn_congestion {
 	struct scn_cct cct;
 	uint64_t ccti_increase, ccti_timer, ccti_min;
 	enum { SCN_PER_QP, SCN_PER_SL } per;
+	struct scn_limit *limits;
+	size_t n_limits;
 	hd_time warmup, measure; /* HD_TIME_NEVER: as the run says */
 };
 

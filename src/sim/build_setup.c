@@ -86,6 +86,16 @@ static void add_whole(struct sim_build *b, node_id v, enum sim_node_kind kind)
 	}
 }
 
+/* Whether switches have somebody to talk to: admission asks them. */
+static bool wants_agents(const struct scenario *s)
+{
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		if (s->traffic[i].reserve.num)
+			return true;
+	}
+	return false;
+}
+
 static void add_nodes(struct sim_build *b)
 {
 	const struct topo *t = &b->topo;
@@ -110,7 +120,8 @@ static void add_nodes(struct sim_build *b)
 		}
 	}
 	for (node_id v = 0; v < t->n_nodes; v++) {
-		if (topo_is_switch(t, v) && t->nodes[v].enhanced_port0)
+		if (topo_is_switch(t, v) &&
+		    (t->nodes[v].enhanced_port0 || wants_agents(b->scenario)))
 			add_end(b, v, topo_port_of(t, v, 0));
 	}
 }

@@ -69,3 +69,40 @@ status 3 "$HEDDLE" cc compare --algorithm fimd --pcap x.pcap \
 	"$SRC/examples/two-switch-congestion.yaml"
 has err 'overhead of 20 bytes'
 [ ! -e x.pcap ] || fail "half a capture"
+
+# Admission is packets too: probes and answers as datagrams, and the end of a
+# reservation in the header of the last data packet. Two of three flows fit.
+cat >ask.yaml <<'END'
+fabric:
+  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}
+  link: {rate: 8Gb/s}
+traffic:
+  - {name: ask, kind: saturating, pattern: incast, source: A1..A3,
+     destination: Bc, reserve: 3Gb/s, count: 20}
+run: {warmup: 10us, measure: 500us}
+END
+status 0 "$HEDDLE" cc compare --algorithm none --pcap ask.pcap --json ask.yaml
+tshark --disable-heuristic rpcrdma_infiniband --disable-protocol smb_direct \
+	-r ask.pcap -Y 'infiniband.mad.mgmtclass == 0x09' -T fields \
+	-e infiniband.mad.attributeid -e infiniband.mad.transactionid \
+	-e infiniband.bth.destqp 2>tshark.err | sort -u >mads
+says_probes() {
+	jq -r ".tables.probes.rows[0].$1" out
+}
+for pair in 10:probes 11:accepts 12:rejects; do
+	seen=$(grep -ci "^0x00${pair%:*}" mads) || true
+	[ "$seen" -eq "$(says_probes "${pair#*:}")" ] ||
+		fail "$pair: $seen datagrams"
+done
+[ "$(says_probes rejects)" -eq 1 ] && [ "$(says_probes accepts)" -eq 2 ] ||
+	fail "who was admitted?"
+jq -e '.tables.probes.rows[0]."most reserved" == 0' out >/dev/null ||
+	fail "state was left behind"
+# 3 Gb/s are 3,000,000 kb/s, 0x002dc6c0, in the immediate data of RC SEND only
+# with immediate (0x05), once per flow that was admitted.
+tshark --disable-heuristic rpcrdma_infiniband --disable-protocol smb_direct \
+	-r ask.pcap -Y 'infiniband.bth.opcode == 5' -T fields \
+	-e infiniband.bth.destqp -e infiniband.immdt 2>tshark.err |
+	sort -u >last
+[ "$(wc -l <last)" -eq 2 ] || fail "last packets: $(cat last)"
+[ "$(grep -ci '002dc6c0' last)" -eq 2 ] || fail "not what was reserved"

@@ -57,6 +57,26 @@ static const struct column flow_columns[] = {
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
+static const struct column admission_columns[] = {
+	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "row", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "asked for", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 1 },
+	{ "answer", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
+	{ "after", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "rejected by", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column probe_columns[] = {
+	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "probes", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
+	{ "accepts", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
+	{ "rejects", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
+	{ "most reserved", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
 static const struct column sample_columns[] = {
 	{ "time", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
 	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
@@ -64,6 +84,15 @@ static const struct column sample_columns[] = {
 	{ "rate", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
+
+static bool asks(const struct cc_session *s)
+{
+	for (uint32_t i = 0; i < s->build.n_flows; i++) {
+		if (s->flows[i].reserve)
+			return true;
+	}
+	return false;
+}
 
 void cc_compare_begin(struct cc_comparison *c)
 {
@@ -82,6 +111,15 @@ void cc_compare_begin(struct cc_comparison *c)
 	if (c->all)
 		c->flows = results_table(r, "flows", "what each flow received",
 					 flow_columns);
+	if (asks(c->session)) {
+		c->answers = results_table(
+			r, "admission", "who asked for how much, and was told",
+			admission_columns);
+		c->probes = results_table(
+			r, "probes",
+			"packets of admission sent by devices, and what the most promised link holds at the end",
+			probe_columns);
+	}
 	if (c->sample)
 		c->samples = results_series(r, "rates",
 					    "the rate variables over time",
@@ -224,6 +262,51 @@ static void show_flows(struct cc_comparison *c, const char *name,
 	}
 }
 
+static void show_answers(struct cc_comparison *c, const char *name,
+			 const struct congestion_result *r)
+{
+	const struct cc_session *s = c->session;
+
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		const struct congestion_outcome *f = &r->flows[i];
+
+		if (f->answer == ANSWER_NOT_ASKED)
+			continue;
+		table_put_text(c->answers, name);
+		table_put_uint(c->answers, i);
+		table_put_text(c->answers,
+			       s->scenario.traffic[s->flows[i].row].name);
+		table_put_real(c->answers, (double)s->flows[i].reserve / 1e6);
+		table_put_text(c->answers, congestion_answer_name(f->answer));
+		table_put_time(c->answers, f->answered);
+		if (f->rejected_by == SIM_NONE) {
+			table_put_none(c->answers);
+			continue;
+		}
+		struct strbuf port = STRBUF_INIT;
+
+		sim_build_port_name(&s->build, f->rejected_by, &port);
+		table_put_text(c->answers, port.text);
+		strbuf_fini(&port);
+	}
+}
+
+static void show_probes(struct cc_comparison *c, const char *name,
+			const struct congestion_result *r)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		if (r->reserved[i] > most)
+			most = r->reserved[i];
+	}
+	table_put_text(c->probes, name);
+	table_put_uint(c->probes, r->probes);
+	table_put_uint(c->probes, r->accepts);
+	table_put_uint(c->probes, r->rejects);
+	table_put_real(c->probes, (double)most / 1e6);
+}
+
 static void show_samples(struct cc_comparison *c, const char *name,
 			 const struct congestion_result *r)
 {
@@ -264,6 +347,10 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 	show_links(c, name, &r);
 	if (c->flows)
 		show_flows(c, name, &r);
+	if (c->answers) {
+		show_answers(c, name, &r);
+		show_probes(c, name, &r);
+	}
 	if (c->samples)
 		show_samples(c, name, &r);
 	congestion_result_fini(&r);

@@ -13,6 +13,7 @@ struct cc_comparison {
 	bool all;       /* every flow and link */
 	struct results *results;
 	struct table *rows, *totals, *links, *flows, *samples;
+	struct table *answers, *probes; /* NULL: nobody asks */
 };
 
 /* `results` is the caller's to write or to free. */

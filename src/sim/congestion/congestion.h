@@ -25,8 +25,9 @@
 #include "sim/setup.h"
 #include "sim/sim.h"
 
-#define CONGESTION_ACK_BYTES 30 /* LRH, BTH, AETH, CRCs */
-#define CONGESTION_CNP_BYTES 42 /* LRH, BTH, 16 reserved, CRCs */
+#define CONGESTION_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */
+#define CONGESTION_CNP_BYTES 42  /* LRH, BTH, 16 reserved, CRCs */
+#define CONGESTION_MAD_BYTES 290 /* LRH, BTH, DETH, MAD, CRCs */
 
 struct congestion_flow {
 	uint32_t source;      /* sim node */
@@ -43,7 +44,29 @@ struct congestion_flow {
 	/* NULL: the run's. CCT and rate functions may stand side by side. */
 	const struct cc_algorithm *algorithm;
 	uint32_t row; /* traffic row, for results */
+	/* Bits per second that it asks for before it sends; 0: asks nobody. */
+	uint64_t reserve;
 };
+
+/*
+ * Admission by probe: before it sends, a flow's adapter checks its own link,
+ * then a probe goes from switch to switch, each of which checks the link on
+ * which it would send the flow on: what is reserved there and what is asked
+ * for must stay below the share of the flow's SL, and below the link's rate in
+ * all (both strictly). Who says no sends a packet back along the way, which
+ * undoes what those before have noted. The flow's last packet carries what was
+ * reserved in its header, and frees each link as it passes. Needs a fabric
+ * whose switches have agents on port 0 (sim/build.h gives them to scenarios
+ * with reservations).
+ */
+enum congestion_answer {
+	ANSWER_NOT_ASKED,
+	ANSWER_OPEN, /* still under way when the run ended */
+	ANSWER_ADMITTED,
+	ANSWER_REJECTED,
+	ANSWER_RELEASED, /* was admitted, and has ended */
+};
+const char *congestion_answer_name(enum congestion_answer answer);
 
 enum congestion_echo {
 	ECHO_ACK, /* BECN in the acknowledgement */
@@ -63,6 +86,7 @@ struct congestion_params {
 	/* Told now and then how far the run is; may be NULL. */
 	sim_progress_fn *progress;
 	void *progress_context;
+	double sl_share[N_SLS]; /* of each link, for admission; 0 means all */
 	/* Sees every packet, marks and all (watch.h); may be NULL. */
 	struct sim_capture *capture;
 };
@@ -79,6 +103,9 @@ struct congestion_outcome {
 	double marked_time;
 	double lowest, highest; /* of the rate variable, all run */
 	uint64_t delivered;
+	enum congestion_answer answer;
+	hd_time answered;     /* how long it took; 0 if there is none */
+	uint32_t rejected_by; /* sim port of the link that had no room */
 };
 
 struct congestion_sample {
@@ -99,6 +126,8 @@ struct congestion_result {
 	uint64_t marked; /* packets in which a switch set FECN */
 	uint64_t echoed; /* acknowledgements sent with BECN */
 	uint64_t cnps;   /* CNPs sent */
+	uint64_t probes, rejects, accepts;
+	uint64_t *reserved; /* per sim port, bits per second, at the end */
 };
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/congestion/flows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,9 @@ static void take_flow(const struct sim_build *b, uint32_t i,
 		.count = f->count * f->packets,
 		.algorithm = own_algorithm(row),
 		.row = f->row,
+		.reserve = row->reserve.num ? (uint64_t)llround(
+						      hd_rate_bps(row->reserve))
+					    : 0,
 	};
 	out->rmax = congestion_link_bits(b, out) / (8.0 * out->bytes);
 	out->rmin =
@@ -156,6 +160,10 @@ enum hd_status congestion_params_init(const struct sim_build *b,
 		.window = (uint32_t)c->window,
 		.ack_delay = c->ack_delay,
 	};
+	for (size_t i = 0; i < c->n_limits; i++)
+		out->sl_share[c->limits[i].sl] =
+			(double)c->limits[i].share.num /
+			(double)c->limits[i].share.den;
 	out->response.m = c->m;
 	/* One unit for all, in which the least of the lowest rates is 2. */
 	out->response.unit = flows[0].rmin / 2;

@@ -10,6 +10,10 @@
 #define FIRST_RECEIVER_QP 0x100
 #define FIRST_SENDER_QP   0x800000
 
+/* Admission's datagrams, in a vendor's class. */
+enum { METHOD_SET = 0x02, METHOD_RESPONSE = 0x81 };
+enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
+
 /* ---- packets ----------------------------------------------------------- */
 
 static uint32_t new_traveller(struct run *r)
@@ -38,20 +42,24 @@ static uint32_t bytes_of(const struct run *r, const struct traveller *t)
 		return CONGESTION_ACK_BYTES;
 	case TRAVEL_CNP:
 		return CONGESTION_CNP_BYTES;
+	case TRAVEL_PROBE:
+	case TRAVEL_ACCEPT:
+	case TRAVEL_REJECT:
+		return CONGESTION_MAD_BYTES;
 	case TRAVEL_DATA:
 		break;
 	}
 	return r->flows[t->flow].bytes;
 }
 
-uint32_t cc_run_inject(struct run *r, const struct traveller *t, hd_time now)
+void cc_run_inject_from(struct run *r, const struct traveller *t,
+			uint32_t source, lid_t dlid, hd_time now)
 {
 	const struct congestion_flow *f = &r->flows[t->flow];
-	bool back = t->kind != TRAVEL_DATA;
 	struct sim_arrival a = {
 		.time = now,
-		.source = back ? f->destination : f->source,
-		.dlid = back ? f->slid : f->dlid,
+		.source = source,
+		.dlid = dlid,
 		.pkey = f->pkey,
 		.bytes = bytes_of(r, t),
 		.sl = f->sl,
@@ -62,32 +70,67 @@ uint32_t cc_run_inject(struct run *r, const struct traveller *t, hd_time now)
 	r->travellers[slot].buffer = SIM_NONE;
 	r->travellers[slot].blocks = blocks_of(a.bytes);
 	sim_inject(r->sim, &a, slot);
-	return slot;
+}
+
+void cc_run_inject(struct run *r, const struct traveller *t, hd_time now)
+{
+	const struct congestion_flow *f = &r->flows[t->flow];
+
+	if (t->kind == TRAVEL_DATA)
+		cc_run_inject_from(r, t, f->source, f->dlid, now);
+	else
+		cc_run_inject_from(r, t, f->destination, f->slid, now);
 }
 
 /* ---- events ------------------------------------------------------------ */
+
+static void put_be32(uint8_t *out, uint64_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		out[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* Of admission: flow, kb/s, SL, hop. */
+static void look_mad(const struct run *r, const struct traveller *t,
+		     struct sim_look *look)
+{
+	const struct congestion_flow *f = &r->flows[t->flow];
+
+	look->kind = SIM_LOOK_MAD;
+	look->dest_qp = 1;
+	look->method = t->kind == TRAVEL_PROBE ? METHOD_SET : METHOD_RESPONSE;
+	look->attribute = (uint16_t)(t->kind == TRAVEL_PROBE    ? ATTR_PROBE
+				     : t->kind == TRAVEL_ACCEPT ? ATTR_ACCEPT
+								: ATTR_REJECT);
+	look->tid = (uint64_t)t->flow << 8 | t->hop;
+	put_be32(look->data, t->flow);
+	put_be32(look->data + 4, f->reserve / 1000);
+	look->data[8] = f->sl;
+	look->data[9] = t->hop;
+}
 
 /* As the wire has it: FECN forwards, BECN backwards. */
 static void show(struct run *r, hd_time now, uint32_t port,
 		 const struct sim_packet *p)
 {
-	static const enum sim_look_kind kinds[] = {
-		[TRAVEL_DATA] = SIM_LOOK_DATA,
-		[TRAVEL_ACK] = SIM_LOOK_ACK,
-		[TRAVEL_CNP] = SIM_LOOK_CNP,
-	};
 	const struct traveller *t = &r->travellers[p->cookie];
-	bool back = t->kind != TRAVEL_DATA;
+	bool data = t->kind == TRAVEL_DATA;
 	struct sim_look look = {
-		.kind = kinds[t->kind],
-		.fecn = t->marked && !back,
-		.becn = t->marked && back,
+		.kind = t->last                 ? SIM_LOOK_LAST
+			: data                  ? SIM_LOOK_DATA
+			: t->kind == TRAVEL_ACK ? SIM_LOOK_ACK
+						: SIM_LOOK_CNP,
+		.fecn = t->marked && data,
+		.becn = t->marked && !data,
 		/* Queue pairs of receivers and of senders. */
 		.dest_qp =
-			(back ? FIRST_SENDER_QP : FIRST_RECEIVER_QP) + t->flow,
+			(data ? FIRST_RECEIVER_QP : FIRST_SENDER_QP) + t->flow,
 		.psn = t->psn,
+		.immediate = (uint32_t)(r->flows[t->flow].reserve / 1000),
 	};
 
+	if (t->kind >= TRAVEL_PROBE)
+		look_mad(r, t, &look);
 	sim_capture_look(r->params->capture, now, port, p, &look);
 }
 
@@ -98,6 +141,8 @@ static void on_grant(void *context, hd_time now, uint32_t port,
 	const struct traveller *t = &r->travellers[p->cookie];
 
 	cc_switches_grant(r, now, port, p);
+	if (t->last)
+		cc_admission_pass(r, t, port);
 	if (r->setup->nodes[r->setup->ports[port].node].kind == SIM_END) {
 		r->result->echoed += t->kind == TRAVEL_ACK && t->marked;
 		r->result->cnps += t->kind == TRAVEL_CNP;
@@ -114,8 +159,11 @@ static void on_data(struct run *r, uint32_t slot, hd_time now)
 
 	r->sources[t.flow].delivered++;
 	if (cnp) {
-		t.kind = TRAVEL_CNP;
-		cc_run_inject(r, &t, now);
+		struct traveller cnp_packet = t;
+
+		cnp_packet.kind = TRAVEL_CNP;
+		cnp_packet.last = false;
+		cc_run_inject(r, &cnp_packet, now);
 		t.marked = r->travellers[slot].marked = false;
 	}
 	if (r->params->ack_delay) {
@@ -126,6 +174,7 @@ static void on_data(struct run *r, uint32_t slot, hd_time now)
 	}
 	cc_run_free(r, slot);
 	t.kind = TRAVEL_ACK;
+	t.last = false;
 	cc_run_inject(r, &t, now);
 }
 
@@ -147,6 +196,12 @@ static void on_delivery(void *context, hd_time now, uint32_t node,
 	case TRAVEL_CNP:
 		cc_run_free(r, p->cookie);
 		cc_sources_notify(r, t.flow, now);
+		break;
+	case TRAVEL_PROBE:
+	case TRAVEL_ACCEPT:
+	case TRAVEL_REJECT:
+		cc_run_free(r, p->cookie);
+		cc_admission_arrive(r, &t, now);
 		break;
 	}
 }
@@ -198,6 +253,9 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 	case TIMER_SAMPLE:
 		take_sample(r, now);
 		break;
+	case TIMER_ASK:
+		cc_admission_ask(r, number, now);
+		break;
 	}
 }
 
@@ -215,7 +273,7 @@ static struct sim *new_sim(struct run *r)
 	rules.warmup = r->params->warmup;
 	rules.check_order = false;
 	rules.injects = true;
-	rules.injects_bytes = CONGESTION_CNP_BYTES;
+	rules.injects_bytes = CONGESTION_MAD_BYTES;
 	for (uint32_t f = 0; f < r->n_flows; f++) {
 		if (r->flows[f].bytes > rules.injects_bytes)
 			rules.injects_bytes = r->flows[f].bytes;
@@ -240,6 +298,9 @@ static void conclude_flow(const struct run *r, uint32_t flow, double seconds)
 		.lowest = t->lowest,
 		.highest = t->highest,
 		.delivered = delivered,
+		.answer = s->answer,
+		.answered = s->answered,
+		.rejected_by = s->rejected_by,
 	};
 }
 
@@ -258,8 +319,11 @@ static void conclude(struct run *r)
 		conclude_flow(r, f, seconds);
 	out->n_ports = r->setup->n_ports;
 	out->utilisation = hd_alloc(out->n_ports, sizeof(double));
-	for (uint32_t i = 0; i < out->n_ports && i < m->n_ports; i++)
+	out->reserved = hd_alloc(out->n_ports, sizeof(uint64_t));
+	for (uint32_t i = 0; i < out->n_ports && i < m->n_ports; i++) {
 		out->utilisation[i] = m->ports[i].utilisation;
+		out->reserved[i] = cc_admission_total(r, i);
+	}
 }
 
 static enum hd_status check_algorithm(const struct congestion_params *p,
@@ -307,7 +371,7 @@ static enum hd_status check(const struct run *r, struct diag *d)
 	for (uint32_t i = 0; p->algorithm && i < r->n_flows && status == HD_OK;
 	     i++)
 		status = check_algorithm(p, &r->flows[i], d);
-	return status;
+	return status == HD_OK ? cc_admission_check(r, d) : status;
 }
 
 static void execute(struct run *r)
@@ -317,6 +381,7 @@ static void execute(struct run *r)
 	r->free_traveller = SIM_NONE;
 	cc_switches_init(r);
 	cc_sources_init(r);
+	cc_admission_init(r);
 	r->sim = new_sim(r);
 	cc_sources_begin(r);
 	if (p->sample)
@@ -327,6 +392,7 @@ static void execute(struct run *r)
 	(void)sim_run(r->sim, p->stop, p->progress, p->progress_context);
 	conclude(r);
 	sim_free(r->sim);
+	cc_admission_fini(r);
 	cc_sources_fini(r);
 	cc_switches_fini(r);
 	free(r->travellers);
@@ -357,5 +423,6 @@ void congestion_result_fini(struct congestion_result *result)
 	free(result->flows);
 	free(result->samples);
 	free(result->utilisation);
+	free(result->reserved);
 	*result = (struct congestion_result){ 0 };
 }

@@ -8,6 +8,7 @@
  *	run.c		begins, samples, ends; tells events to the others
  *	switches.c	what a switch knows: fill, who waits for what, marks
  *	sources.c	throttles, pacing, windows, acknowledgements
+ *	admission.c	probes, what links have promised
  */
 
 #include "sim/congestion/congestion.h"
@@ -19,17 +20,27 @@ enum purpose {
 	TIMER_LEAVE,    /* a movement */
 	TIMER_ACK,      /* a traveller that has arrived */
 	TIMER_RESPONSE, /* of a throttle */
-	TIMER_SAMPLE
+	TIMER_SAMPLE,
+	TIMER_ASK /* of a flow */
 };
 #define PURPOSE_BITS 3
 
-enum travel { TRAVEL_DATA, TRAVEL_ACK, TRAVEL_CNP };
+enum travel {
+	TRAVEL_DATA,
+	TRAVEL_ACK,
+	TRAVEL_CNP,
+	TRAVEL_PROBE,  /* to the device at `hop` of the way */
+	TRAVEL_ACCEPT, /* from the destination to the source */
+	TRAVEL_REJECT, /* to the device at `hop`, backwards */
+};
 
 /* A packet under way. Slots are reused. */
 struct traveller {
 	uint32_t flow;
 	enum travel kind;
-	bool marked;     /* FECN of data, BECN of what answers it */
+	bool marked; /* FECN of data, BECN of what answers it */
+	bool last;   /* of a flow with a reservation, which it ends */
+	uint8_t hop;
 	uint32_t buffer; /* lane of the input that holds it, or SIM_NONE */
 	uint32_t output; /* lane of the output that it wants there */
 	uint32_t wants;  /* its counter in run.wants */
@@ -68,6 +79,12 @@ struct source {
 	uint64_t delivered_before, delivered;
 	uint64_t marks_before, marks;
 	double marked_time; /* seconds, while measuring */
+	enum congestion_answer answer;
+	bool last_sent;
+	hd_time asked, answered;
+	uint32_t rejected_by;
+	uint32_t *path; /* sim ports that send on its way, or NULL */
+	uint32_t path_n;
 };
 
 struct run {
@@ -95,6 +112,8 @@ struct run {
 	 */
 	uint32_t *wants;
 	size_t *wants_at;
+	/* Bits per second promised, per port and SL (N_SLS of them). */
+	uint64_t *promised;
 	bool warm;
 	struct congestion_result *result;
 };
@@ -126,12 +145,33 @@ void cc_sources_acknowledge(struct run *r, uint32_t flow, bool marked,
 			    hd_time now);
 /* A CNP has come: a mark, but no acknowledgement. */
 void cc_sources_notify(struct run *r, uint32_t flow, hd_time now);
+/* A flow has got leave to send. */
+void cc_sources_admit(struct run *r, uint32_t flow, hd_time now);
 void cc_sources_account(struct run *r, struct throttle *t, hd_time now);
+
+/* ---- admission.c ------------------------------------------------------- */
+
+void cc_admission_init(struct run *r);
+void cc_admission_fini(struct run *r);
+/* Whether the fabric has whom to ask. */
+HD_MUST_CHECK enum hd_status cc_admission_check(const struct run *r,
+						struct diag *d);
+/* The flow's time to ask has come. */
+void cc_admission_ask(struct run *r, uint32_t flow, hd_time now);
+/* A probe, or an answer to one, has arrived. */
+void cc_admission_arrive(struct run *r, const struct traveller *t, hd_time now);
+/* A packet passes a port: a last one frees its link. */
+void cc_admission_pass(struct run *r, const struct traveller *t, uint32_t port);
+/* Bits per second promised on a link, all SLs. */
+uint64_t cc_admission_total(const struct run *r, uint32_t port);
 
 /* ---- run.c ------------------------------------------------------------- */
 
-/* A packet of the flow, or an answer to one; returns its slot. */
-uint32_t cc_run_inject(struct run *r, const struct traveller *t, hd_time now);
+/* A packet of the flow, or an answer to one. */
+void cc_run_inject(struct run *r, const struct traveller *t, hd_time now);
+/* The same between other ends than the flow's. */
+void cc_run_inject_from(struct run *r, const struct traveller *t,
+			uint32_t source, lid_t dlid, hd_time now);
 void cc_run_free(struct run *r, uint32_t slot);
 
 #endif

@@ -53,12 +53,23 @@ static void arm(struct run *r, uint32_t number, hd_time when)
 
 /* ---- sending ----------------------------------------------------------- */
 
-static bool is_over(const struct run *r, uint32_t flow, hd_time now)
+/* Whether this is the last packet; one is sent for it even past the stop. */
+static bool is_last(const struct run *r, uint32_t flow, hd_time now)
 {
 	const struct congestion_flow *f = &r->flows[flow];
 
 	return (f->stop && now >= f->stop) ||
-	       (f->count && r->sources[flow].sent >= f->count);
+	       (f->count && r->sources[flow].sent + 1 >= f->count);
+}
+
+static bool is_over(const struct run *r, uint32_t flow, hd_time now)
+{
+	const struct congestion_flow *f = &r->flows[flow];
+	const struct source *s = &r->sources[flow];
+
+	if (f->reserve)
+		return s->answer != ANSWER_ADMITTED || s->last_sent;
+	return (f->stop && now >= f->stop) || (f->count && s->sent >= f->count);
 }
 
 /* The flow whose turn it is, or SIM_NONE; then *later may be a first start. */
@@ -82,6 +93,7 @@ static uint32_t next_ready(const struct run *r, const struct throttle *t,
 	return SIM_NONE;
 }
 
+/* One packet of the flow, and the turn goes on. */
 static void send(struct run *r, struct throttle *t, uint32_t flow, hd_time now)
 {
 	const struct congestion_flow *f = &r->flows[flow];
@@ -91,6 +103,8 @@ static void send(struct run *r, struct throttle *t, uint32_t flow, hd_time now)
 				    .kind = TRAVEL_DATA,
 				    .psn = (uint32_t)s->sent & 0xffffff };
 
+	if (f->reserve)
+		packet.last = s->last_sent = is_last(r, flow, now);
 	s->out++;
 	s->sent++;
 	t->last = now;
@@ -248,8 +262,18 @@ void cc_sources_init(struct run *r)
 
 void cc_sources_begin(struct run *r)
 {
-	for (uint32_t f = 0; f < r->n_flows; f++)
-		arm(r, r->sources[f].throttle, r->flows[f].start);
+	for (uint32_t f = 0; f < r->n_flows; f++) {
+		if (r->flows[f].reserve)
+			sim_timer(r->sim, r->flows[f].start,
+				  cookie_of(TIMER_ASK, f));
+		else
+			arm(r, r->sources[f].throttle, r->flows[f].start);
+	}
+}
+
+void cc_sources_admit(struct run *r, uint32_t flow, hd_time now)
+{
+	try_send(r, r->sources[flow].throttle, now);
 }
 
 void cc_sources_begin_measuring(struct run *r)
