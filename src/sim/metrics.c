@@ -14,7 +14,11 @@ const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 #define HASHED_PAIRS  (1u << 12)
 #define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
 
-/* The packet seen last of one (source, destination, VL). */
+/*
+ * The packet seen last of one (source, destination, VL). Where SLs that share
+ * a lane at the end may have had lanes of their own on the way, which keep no
+ * order between them, of one (source, destination, SL).
+ */
 struct pair {
 	hd_time born;
 	uint32_t flow, sequence;
@@ -37,6 +41,8 @@ struct tally {
 	struct pair *pairs;
 	uint32_t *end_number; /* per node */
 	uint32_t n_ends;
+	uint32_t n_kinds; /* of VLs or SLs */
+	bool by_sl;
 	bool hashed;
 	uint64_t warmed;     /* packets delivered since rules.warmup */
 	uint32_t flows_left; /* with fewer packets than asked for */
@@ -116,7 +122,10 @@ static void pairs_init(struct sim *s, struct tally *t)
 		if (s->nodes[i].kind == SIM_END)
 			t->end_number[i] = t->n_ends++;
 	}
-	uint64_t n = (uint64_t)t->n_ends * t->n_ends * s->n_lanes;
+	/* Lanes on loan are for one link; what they lead to keeps no order. */
+	t->by_sl = s->mixes && !s->setup->borrowing.on;
+	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_lanes;
+	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 	t->hashed = n > MAX_PAIRS;
 	if (t->hashed)
 		n = HASHED_PAIRS;
@@ -248,6 +257,22 @@ static void tell_end(struct sim *s, const struct sim_event_record *e)
 		s->hooks.ended(s->hooks.context, e);
 }
 
+static uint32_t order_kind(const struct sim *s, const struct packet *p)
+{
+	if (!s->tally->by_sl)
+		return lane_of(s, p->vl);
+	return p->vl == VL_MANAGEMENT ? s->n_sls : s->sl_index[p->sl];
+}
+
+/* May it and packets of other flows, or its own, be held against each other?
+ * Behind a router an SL may come from several, of a trace even in one flow. */
+static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
+{
+	if (!s->routers)
+		return same || p->dlid < LID_FIRST_MCAST;
+	return same && s->flows[p->flow].kind != SIM_TRACE;
+}
+
 static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 			uint32_t node)
 {
@@ -255,8 +280,8 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 				  : s->flows[p->flow].source;
 	uint64_t key = ((uint64_t)t->end_number[from] * t->n_ends +
 			t->end_number[node]) *
-			       s->n_lanes +
-		       lane_of(s, p->vl);
+			       t->n_kinds +
+		       order_kind(s, p);
 	bool multicast = p->dlid >= LID_FIRST_MCAST;
 	struct pair *pair =
 		&t->pairs[t->hashed ? mix(key) % HASHED_PAIRS : key];
@@ -264,12 +289,13 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	if (pair->key == key + 1) {
 		bool same = pair->flow == p->flow;
 		/* Another tree is another way, on which nothing waits here. */
-		bool comparable = same || !(pair->multicast || multicast);
+		bool comparable =
+			keeps_order(s, p, same) && (same || !pair->multicast);
 
 		if (same && pair->sequence == p->sequence)
 			t->m.checks.duplicates++;
-		else if ((comparable && pair->born > p->born) ||
-			 (same && pair->sequence > p->sequence))
+		else if (comparable && (pair->born > p->born ||
+					(same && pair->sequence > p->sequence)))
 			t->m.checks.out_of_order++;
 	}
 	*pair = (struct pair){ .born = p->born,

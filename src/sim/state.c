@@ -342,7 +342,7 @@ static bool lanes_merge(const struct sim *s)
 static void sl_counters_init(struct sim *s)
 {
 	uint32_t taken = 0;
-	bool apart = !lanes_merge(s);
+	bool apart = !s->mixes && !s->setup->borrowing.on;
 
 	for (unsigned sl = 0; apart && sl < N_SLS; sl++) {
 		unsigned vl = s->nodes[0].vl_of_sl[sl];
@@ -381,8 +381,9 @@ static void nodes_init(struct sim *s)
 		s->words =
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
 				       4 * sizeof(*s->words));
+	s->mixes = lanes_merge(s);
 	/* A lane on loan is used for one link only. */
-	s->merges = s->fifo && (s->setup->borrowing.on || lanes_merge(s));
+	s->merges = s->fifo && (s->setup->borrowing.on || s->mixes);
 	sl_counters_init(s);
 }
 

@@ -367,6 +367,7 @@ struct sim {
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
 	bool routers;    /* there are some */
+	bool mixes;      /* SLs of one lane may have had others before */
 	bool simple;     /* see hop.h */
 	bool to_the_end; /* even if nothing is left to do */
 
