@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What papers 000 and 003 say of classes that share links, seen in the
+ * simulator: who keeps what when others send more than they may.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "qos/blrm.h"
+#include "qos/broker.h"
+#include "qos/statistical.h"
+#include "sim/collective/fabric.h"
+#include "sim/run_for_tests.h"
+
+/* ---- fabrics ------------------------------------------------------------- */
+
+/* Two hosts send to a third through one switch: all meet on its link. */
+#define STAR                                                  \
+	"fabric:\n"                                           \
+	"  topology: {kind: star, hosts: 4}\n"                \
+	"  link: {rate: 8Gb/s, propagation: 5ns}\n"           \
+	"  switch: {order: voq, pick: oldest, routing: 20ns," \
+	" arbitration: 5ns, input_buffer: 64KiB}\n"           \
+	"  packet: {overhead: 26}\n"
+
+static double share(const struct test_run *r, unsigned row)
+{
+	double seconds = (double)(r->metrics->to - r->metrics->from) * 1e-12;
+
+	return (double)r->rows[row].delivered_payload * 8 / seconds / 8e9;
+}
+
+static void run_with(struct test_run *r, const char *head, const char *tail)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s%s", head, tail);
+	test_run_init(r, text);
+}
+
+/* ---- 003: two arbiters --------------------------------------------------- */
+
+#define THREE_CLASSES                                                  \
+	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"            \
+	"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n" \
+	"  - {name: db, sl: 1, lane: 1, weight: 99}\n"                 \
+	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"                 \
+	"  - {name: ch, sl: 3, lane: 3, weight: 1}\n"
+
+#define GREEDY_DB                                                                         \
+	"traffic:\n"                                                                      \
+	"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h3," \
+	" payload: 1024, rate: 800Mb/s}\n"                                                \
+	"- {name: db, kind: saturating, class: db, pattern: pairs, source: h1,"           \
+	" destination: h3, payload: 2048}\n"                                              \
+	"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"           \
+	" destination: h3, payload: 2048}\n"                                              \
+	"run: {warmup: 100us, measure: 4ms}\n"
+
+/* DB without a limit: IBA's low table still gives best effort its weight. */
+static void best_effort_keeps_its_minimum_under_two_tables(void **state)
+{
+	struct test_run r;
+
+	(void)state;
+	run_with(&r, STAR THREE_CLASSES, GREEDY_DB);
+	/* What DBTS leaves, in parts of 3 and 1 packets of 33 blocks. */
+	double left = (1 - 0.1 * 1050 / 1024) * 2048 / 2074;
+
+	assert_true(fabs(share(&r, 0) - 0.1) < 0.002);
+	assert_true(fabs(share(&r, 1) - 0.75 * left) < 0.01);
+	assert_true(fabs(share(&r, 2) - 0.25 * left) < 0.01);
+	test_run_fini(&r);
+}
+
+static void strict_priority_starves_best_effort(void **state)
+{
+	struct test_run r;
+
+	(void)state;
+	run_with(&r, STAR "  arbiter: strict\n" THREE_CLASSES, GREEDY_DB);
+	assert_true(fabs(share(&r, 0) - 0.1) < 0.002);
+	assert_true(share(&r, 1) > 0.85);
+	assert_true(share(&r, 2) < 1e-3);
+	test_run_fini(&r);
+}
+
+/* A high table without a limit starves the low one; with one it does not. */
+static void the_high_limit_protects_the_low_table(void **state)
+{
+	static const char greedy_high[] =
+		"traffic:\n"
+		"- {name: ts, kind: saturating, class: ts, pattern: pairs, source: h0,"
+		" destination: h3, payload: 2048}\n"
+		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"
+		" destination: h3, payload: 2048}\n"
+		"run: {warmup: 100us, measure: 4ms}\n";
+	static const char limited[] =
+		"qos:\n  lanes: 4\n  high_limit: 1\n  classes:\n"
+		"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
+		"  - {name: be, sl: 2, lane: 2, weight: 33}\n";
+	struct test_run r;
+	char head[2048];
+
+	(void)state;
+	run_with(&r, STAR THREE_CLASSES, greedy_high);
+	assert_true(share(&r, 1) < 1e-3);
+	test_run_fini(&r);
+	/* 64 blocks of high expire after two packets of 33. */
+	snprintf(head, sizeof(head), "%s%s", STAR, limited);
+	run_with(&r, head, greedy_high);
+	assert_true(fabs(share(&r, 1) / share(&r, 0) - 0.5) < 0.01);
+	test_run_fini(&r);
+}
+
+/* ---- a flow that sends more than it reserved ------------------------------
+ */
+
+/*
+ * h0 and h1 have reserved flows to h3, in the high and in the low table; the
+ * rogue's lane is the low one's or a third, as said.
+ */
+static void latest(const char *rogue, hd_time late[2])
+{
+	static const char flows[] =
+		"traffic:\n"
+		"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
+		" destination: h3, payload: 1024, rate: 800Mb/s}\n"
+		"- {name: db, kind: cbr, class: db, pattern: pairs, source: h1,"
+		" destination: h3, payload: 1024, rate: 800Mb/s}\n";
+	struct test_run r;
+	char tail[1024];
+
+	snprintf(tail, sizeof(tail), "%s%srun: {warmup: 0s, measure: 4ms}\n",
+		 flows, rogue);
+	run_with(&r, STAR THREE_CLASSES, tail);
+	for (uint32_t i = 0; i < 2; i++)
+		late[i] = r.metrics->flows[i].latency_max;
+	assert_true(r.metrics->flows[0].delivered > 300);
+	test_run_fini(&r);
+}
+
+/* Bounds of the two, each alone in its lane, best effort up to 2074 bytes. */
+static void star_bounds(double bound[2])
+{
+	struct vlarb table = { .high = { { 0, 65 } },
+			       .low = { { 1, 99 }, { 2, 33 }, { 3, 1 } },
+			       .n_high = 1,
+			       .n_low = 3,
+			       .high_limit = 255 };
+	struct bound_port ports[3];
+	static const uint32_t path0[] = { 0, 2 }, path1[] = { 1, 2 };
+	static const uint8_t lanes0[] = { 0, 0 }, lanes1[] = { 1, 1 };
+	struct bound_flow flows[2] = {
+		{ .class = CLASS_DBTS,
+		  .burst = 1050,
+		  .period = 1024 * 8 / 800e6,
+		  .path = path0,
+		  .lanes = lanes0,
+		  .n_hops = 2 },
+		{ .class = CLASS_DB,
+		  .burst = 1050,
+		  .period = 1024 * 8 / 800e6,
+		  .path = path1,
+		  .lanes = lanes1,
+		  .n_hops = 2 },
+	};
+	struct bound_network n = { ports, 3, flows, 2, false };
+	struct diag d = { .status = HD_OK };
+	double delay[4];
+
+	for (int i = 0; i < 3; i++)
+		ports[i] = (struct bound_port){ .rate = 1e9,
+						.max_packet = 2074,
+						.fixed = i == 2 ? 30e-9 : 5e-9,
+						.min_fill = 1050 / 1088.0,
+						.table = &table };
+	if (bound_delays(BOUND_GROUPED, &n, &d, delay) != HD_OK)
+		fail_msg("%s", d.message);
+	bound[0] = delay[0] + delay[1];
+	bound[1] = delay[2] + delay[3];
+}
+
+static void a_rogue_in_another_lane_hurts_nobody(void **state)
+{
+	static const char *const rogues[] = {
+		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"
+		" destination: h3, payload: 2048}\n",
+		"- {name: be, kind: saturating, class: be, pattern: incast, source: all,"
+		" destination: h3, payload: 2048}\n",
+		"- {name: ch, kind: saturating, class: ch, pattern: incast, source: all,"
+		" destination: h3, payload: 2048}\n",
+	};
+	double bound[2];
+
+	(void)state;
+	star_bounds(bound);
+	for (int i = 0; i < 3; i++) {
+		hd_time late[2];
+
+		latest(rogues[i], late);
+		for (int f = 0; f < 2; f++)
+			assert_true((double)late[f] * 1e-12 <= bound[f]);
+	}
+}
+
+/*
+ * A DB flow that sends ten times what it reserved stands in its own lane's
+ * way: DBTS keeps its bound, the neighbour in the lane does not. The bounds'
+ * condition, that a lane carries nothing unreserved, is not idle.
+ */
+static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
+{
+	static const char rogue[] =
+		"- {name: x, kind: saturating, class: db, pattern: pairs, source: h2,"
+		" destination: h3, payload: 2048}\n"
+		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h0,"
+		" destination: h3, payload: 2048}\n";
+	double bound[2];
+	hd_time late[2];
+
+	(void)state;
+	star_bounds(bound);
+	latest(rogue, late);
+	assert_true((double)late[0] * 1e-12 <= bound[0]);
+	assert_true((double)late[1] * 1e-12 > bound[1]);
+}
+
+/* ---- 000: what is left goes to BE and CH ----------------------------------
+ */
+
+/* A broker's star: DB reserved, SLs 8 and 9 for best effort and challenged. */
+struct booth {
+	struct coll_fabric fabric;
+	struct broker broker;
+	port_id host[4];
+	struct sim_flow flows[16];
+	struct sim_address to;
+	uint32_t n_flows;
+	struct sim *sim;
+	const struct sim_metrics *m;
+};
+
+static void booth_init(struct booth *b)
+{
+	static const char text[] =
+		STAR "qos: {lanes: 15}\n"
+		     "traffic:\n"
+		     "- {name: x, kind: saturating, sl: 8, payload: 4096}\n"
+		     "run: {seed: 5}\n";
+	struct broker_params params = broker_params_default();
+	struct diag d = { .status = HD_OK };
+
+	memset(b, 0, sizeof(*b));
+	if (coll_fabric_init(&b->fabric, text, "test", &d) != HD_OK)
+		fail_msg("%u: %s", d.line, d.message);
+	const struct selection *hosts =
+		selector_hosts(b->fabric.build.selector);
+
+	for (uint32_t i = 0; i < 4; i++)
+		b->host[i] = hosts->ports[i];
+	params.link_rate = hd_rate_make(8000000000, 1);
+	assert_int_equal(
+		broker_init(&b->broker, &b->fabric.build.subnet, &params, &d),
+		HD_OK);
+	b->to.dlid = b->fabric.build.subnet.lid_of_port[b->host[3]];
+	b->to.target = TOPO_NONE;
+}
+
+static void booth_send(struct booth *b, uint32_t from, uint8_t sl)
+{
+	b->flows[b->n_flows++] = (struct sim_flow){
+		.kind = SIM_SATURATING,
+		.source = b->fabric.build.end_of_origin[b->host[from]],
+		.to = { .list = &b->to, .n = 1, .self = SIM_NONE },
+		.sl = sl,
+		.pkey = 0xffff,
+		.bytes = 4122,
+		.packets = 1,
+	};
+}
+
+static bool booth_reserve(struct booth *b, uint32_t from, uint8_t sl,
+			  uint64_t mbps)
+{
+	struct broker_request r = {
+		.source = b->host[from],
+		.dlid = b->to.dlid,
+		.sl = sl,
+		.rate = hd_rate_make(mbps * 1000000, 1),
+	};
+	struct broker_refusal why;
+	uint32_t id;
+
+	return broker_admit(&b->broker, &r, &id, &why) == HD_OK;
+}
+
+static void booth_run(struct booth *b)
+{
+	struct subnet *s = &b->fabric.build.subnet;
+	struct sim_rules rules;
+
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		struct vlarb table = { .high_limit = 255 };
+
+		if (b->broker.links[p].rate.num == 0)
+			continue;
+		broker_tables(&b->broker, p, &table);
+		table.high_limit = 255;
+		subnet_set_vlarb(s, p, &table);
+	}
+	sim_rules_init(&rules);
+	rules.warmup = HD_MS;
+	rules.stop = 40 * HD_MS;
+	rules.check_order = false;
+	b->sim = sim_new(&b->fabric.build.setup, b->flows, b->n_flows, &rules);
+	(void)sim_run(b->sim, HD_TIME_NEVER, NULL, NULL);
+	b->m = sim_metrics(b->sim);
+}
+
+static void booth_fini(struct booth *b)
+{
+	sim_free(b->sim);
+	broker_fini(&b->broker);
+	coll_fabric_fini(&b->fabric);
+}
+
+/* Of the link to h3. */
+static double part(const struct booth *b, uint32_t flow)
+{
+	double seconds = (double)(b->m->to - b->m->from) * 1e-12;
+
+	return (double)b->m->flows[flow].delivered_bytes / seconds / 1e9;
+}
+
+static void be_and_ch_take_what_db_leaves(void **state)
+{
+	static struct booth b;
+
+	(void)state;
+	booth_init(&b);
+	assert_true(booth_reserve(&b, 0, 3, 4000));
+	booth_send(&b, 1, 8);
+	booth_run(&b); /* DB silent: best effort has all */
+	assert_true(part(&b, 0) > 0.99);
+	booth_fini(&b);
+
+	booth_init(&b);
+	booth_send(&b, 2, 9);
+	booth_run(&b); /* nobody else: challenged has all */
+	assert_true(part(&b, 0) > 0.99);
+	booth_fini(&b);
+}
+
+/* Everybody busy: CH sends one packet each time around the table. */
+static void ch_sends_one_packet_per_frame(void **state)
+{
+	static struct booth b;
+	uint32_t slots = 0;
+
+	(void)state;
+	booth_init(&b);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(booth_reserve(&b, i, 3, 2000));
+	for (uint32_t i = 0; i < 3; i++)
+		booth_send(&b, i, 3);
+	booth_send(&b, 1, 8);
+	booth_send(&b, 2, 9);
+	booth_run(&b);
+	port_id last = b.fabric.build.topo.ports[b.host[3]].peer;
+	const struct fill *f = &b.broker.links[last].low;
+	uint32_t packets = 0;
+
+	/* Each entry sends whole packets of 65 blocks. */
+	for (uint32_t i = 0; i < FRAME_ENTRIES; i++) {
+		if (f->entry[i].vl == 3)
+			packets += (f->entry[i].weight + 64u) / 65;
+		slots += f->entry[i].weight;
+	}
+	double db = part(&b, 0) + part(&b, 1) + part(&b, 2);
+	double frames = db * 1e9 * 39e-3 / 4122 / packets;
+	double ch = (double)b.m->flows[4].delivered;
+
+	print_message("%u slots, %.1f frames, CH %.0f packets\n", slots, frames,
+		      ch);
+	assert_true(fabs(ch - frames) <= 2);
+	booth_fini(&b);
+}
+
+/* All send what they can: each has more than it asked, unless all is taken. */
+static void a_connection_gets_more_than_it_asked_for(void **state)
+{
+	static const uint64_t asked[2][3] = { { 800, 800, 400 },
+					      { 2900, 1900, 1300 } };
+	static struct booth b;
+
+	(void)state;
+	for (int full = 0; full < 2; full++) {
+		booth_init(&b);
+		for (uint32_t i = 0; i < 3; i++)
+			assert_true(booth_reserve(&b, i, (uint8_t)(i + 1),
+						  asked[full][i] * 99 / 100));
+		for (uint32_t i = 0; i < 3; i++)
+			booth_send(&b, i, (uint8_t)(i + 1));
+		booth_send(&b, 0, 8);
+		booth_run(&b);
+		for (uint32_t i = 0; i < 3; i++) {
+			double got = part(&b, i) * 8000;
+
+			/* 65 blocks of 255 round up to 4 packets of 65. */
+			assert_true(got >= 0.98 * (double)asked[full][i]);
+			if (!full)
+				assert_true(got > 1.5 * (double)asked[0][i]);
+			else
+				assert_true(got < 1.15 * (double)asked[1][i]);
+		}
+		booth_fini(&b);
+	}
+}
+
+/* ---- lanes: 4, then 2, then 4 ---------------------------------------------
+ */
+
+#define RESERVED 4 /* one DBTS flow, three of DB */
+
+/* Two hosts on each of three switches in a row; s1 has `lanes` lanes. */
+struct line {
+	struct coll_fabric fabric;
+	struct sim *sim;
+	unsigned lanes;
+};
+
+static const char line_text[] =
+	"fabric:\n"
+	"  topology: {kind: mesh, columns: 3, rows: 1, hosts: 2,"
+	" link: 4x SDR}\n"
+	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+	"  switch: {order: voq, pick: oldest, routing: 20ns,"
+	" arbitration: 5ns, input_buffer: 64KiB}\n"
+	"  packet: {overhead: 26}\n"
+	"  routing: xy\n"
+	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"
+	"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
+	"  - {name: db, sl: 1, lane: 1, weight: 200}\n"
+	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"
+	"traffic:\n"
+	"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
+	" destination: h4, payload: 512, rate: 400Mb/s}\n"
+	"- {name: db, kind: cbr, class: db, pattern: incast, aligned: true,"
+	" source: h1..h3, destination: h4, payload: 2048, rate: 800Mb/s}\n"
+	"- {name: be, kind: saturating, class: be, pattern: incast,"
+	" source: all, destination: h4, payload: 2048}\n"
+	"run: {warmup: 0s, measure: 8ms}\n";
+
+/* The middle switch's cables: DBTS and DB share a lane there. */
+static void narrow_middle(struct line *l)
+{
+	struct subnet *s = &l->fabric.build.subnet;
+	struct sim_setup *u = &l->fabric.build.setup;
+	const struct topo *t = s->topo;
+	struct sl2vl map = { .vl = { 0, 0, 1 } };
+	struct vlarb table = { .high = { { 0, 65 } },
+			       .low = { { 1, 33 } },
+			       .n_high = 1,
+			       .n_low = 1,
+			       .high_limit = 255 };
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		port_id peer = t->ports[p].peer;
+
+		if (peer == TOPO_NONE || !topo_is_switch(t, t->ports[p].node) ||
+		    !topo_is_switch(t, t->ports[peer].node))
+			continue;
+		node_id node = t->ports[p].node;
+
+		s->vls_of_port[p] = 2;
+		u->ports[l->fabric.build.port_of_origin[p]].vls = 2;
+		subnet_set_vlarb(s, p, &table);
+		for (unsigned in = 1; in <= t->nodes[node].n_ports; in++)
+			subnet_set_sl2vl(s, s->switch_of_node[node], in,
+					 t->ports[p].number, &map);
+	}
+}
+
+static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (coll_fabric_init(&l->fabric, line_text, "test", &d) != HD_OK)
+		fail_msg("%u: %s", d.line, d.message);
+	struct sim_build *b = &l->fabric.build;
+
+	/* DB comes in bursts of 8 packets. */
+	for (uint32_t i = 1; i < RESERVED; i++) {
+		b->flows[i].packets = 8;
+		b->flows[i].interval.num *= 8;
+	}
+	if (lanes == 2)
+		narrow_middle(l);
+	b->rules.check_order = false;
+	l->sim = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
+	(void)sim_run(l->sim, HD_TIME_NEVER, NULL, NULL);
+	return sim_metrics(l->sim);
+}
+
+/* Lanes of the last link and the bounds of DBTS and DB. */
+static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
+			double bound[RESERVED])
+{
+	const struct sim_build *b = &l->fabric.build;
+	struct blrm_params params = { .mode = BOUND_GROUPED,
+				      .weighted = true,
+				      .reservable = { 9, 10 },
+				      .max_packet = 2074,
+				      .min_packet = 538,
+				      .propagation = 5 * HD_NS,
+				      .routing = 20 * HD_NS,
+				      .arbitration = 5 * HD_NS };
+	struct blrm manager;
+	struct diag d = { .status = HD_OK };
+
+	blrm_init(&manager, &b->subnet, &params);
+	for (uint32_t i = 0; i < RESERVED; i++) {
+		const struct sim_flow *f = &b->flows[i];
+		const struct sim_node *n = &b->setup.nodes[f->source];
+		struct blrm_request r = {
+			.source = b->setup.ports[n->first_port + 1].origin,
+			.dlid = f->to.list[0].dlid,
+			.sl = f->sl,
+			.class = i ? CLASS_DB : CLASS_DBTS,
+			.burst = f->bytes * f->packets,
+			.period = f->interval.num / f->interval.den,
+			.latency = HD_S,
+		};
+		uint32_t id;
+		double told;
+
+		if (blrm_request(&manager, &r, &d, &id, &told) != HD_OK)
+			fail_msg("%s", d.message);
+	}
+	for (uint32_t i = 0; i < RESERVED; i++) {
+		const struct path *p = &manager.flows[i].path;
+
+		lane[i] = p->vl[p->n_hops - 1];
+		bound[i] = manager.flows[i].bound;
+	}
+	blrm_fini(&manager);
+}
+
+static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
+{
+	double late[2], mean[2], bounds[2];
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		static struct line l;
+		const struct sim_metrics *m = line_run(&l, k ? 2 : 4);
+		uint8_t lane[RESERVED];
+		double bound[RESERVED];
+
+		line_bounds(&l, lane, bound);
+		/* Apart again on the last link, whatever was before. */
+		assert_int_equal(lane[0], 0);
+		assert_int_equal(lane[1], 1);
+		const struct sim_build *b = &l.fabric.build;
+		const struct sim_flow *f = &b->flows[0];
+		port_id to = b->subnet.port_of_lid[0][f->to.list[0].dlid];
+		uint32_t last = b->port_of_origin[b->topo.ports[to].peer];
+
+		assert_int_equal(m->counters[last].xmit_packets_vl[0],
+				 m->flows[0].delivered);
+		assert_true(m->counters[last].xmit_packets_vl[1] > 1000);
+		for (unsigned i = 0; i < RESERVED; i++)
+			assert_true((double)m->flows[i].latency_max * 1e-12 <=
+				    bound[i]);
+		late[k] = (double)m->flows[0].latency_max * 1e-6;
+		mean[k] = (double)m->flows[0].latency_sum * 1e-6 /
+			  (double)m->flows[0].delivered;
+		bounds[k] = bound[0] * 1e6;
+		sim_free(l.sim);
+		coll_fabric_fini(&l.fabric);
+	}
+	print_message("DBTS over 4-4-4 lanes: mean %.2f us, latest %.2f, bound "
+		      "%.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
+		      mean[0], late[0], bounds[0], mean[1], late[1], bounds[1]);
+	/* It does cost: DB's bursts stand in the way once. */
+	assert_true(late[1] > late[0] && bounds[1] > bounds[0]);
+}
+
+/* ---- statistical admission ------------------------------------------------
+ */
+
+/*
+ * On-off sources of 400 Mb/s, on a fifth of the time, on a link of 8 Gb/s:
+ * demand in windows much shorter than an on time.
+ */
+static void violations_are_as_rare_as_was_asked(void **state)
+{
+	const double allowed = 0.02, peak = 400e6, on = 0.2, capacity = 4e9;
+	struct stat_class asked = { peak, on * peak, 0 };
+	uint32_t n = stat_most(NULL, 0, &asked, capacity, allowed);
+	char text[2048];
+	struct scenario scenario;
+	static struct sim_build build;
+	struct diag d = { .status = HD_OK };
+	unsigned windows = 0, over = 0;
+	uint64_t before = 0;
+
+	(void)state;
+	assert_true(n > capacity / peak); /* more than their peaks allow */
+	snprintf(text, sizeof(text),
+		 "fabric:\n"
+		 "  topology: {kind: star, hosts: %u}\n"
+		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		 "traffic:\n"
+		 "- {name: x, kind: on-off, pattern: incast, destination: h0,"
+		 " payload: 1024, rate: 80Mb/s, on: 1ms, off: 4ms}\n"
+		 "run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
+		 n + 1);
+	if (scenario_parse(text, strlen(text), "t", &d, &scenario) != HD_OK ||
+	    sim_build(&scenario, &d, &build) != HD_OK)
+		fail_msg("%u:%u: %s", d.line, d.column, d.message);
+	assert_int_equal(build.n_flows, n);
+	struct sim *s =
+		sim_new(&build.setup, build.flows, build.n_flows, &build.rules);
+
+	for (hd_time t = 10 * HD_MS; t < 400 * HD_MS; t += 200 * HD_US) {
+		(void)sim_run(s, t, NULL, NULL);
+		uint64_t made = sim_metrics(s)->made_bytes;
+
+		if (before) {
+			windows++;
+			/* Payload bits in 200 us. */
+			over += (double)(made - before) * 1024 / 1050 * 8 /
+					200e-6 >
+				capacity;
+		}
+		before = made;
+	}
+	double seen = (double)over / windows;
+
+	print_message("%u sources: asked for %.3f, bound %.4f, seen %.4f\n", n,
+		      allowed,
+		      stat_overflow(&(struct stat_class){ peak, on * peak, n },
+				    1, capacity),
+		      seen);
+	assert_true(seen <= allowed);
+	assert_true(seen > 0); /* it is not that nothing ever happens */
+	sim_free(s);
+	sim_build_fini(&build);
+	scenario_fini(&scenario);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			best_effort_keeps_its_minimum_under_two_tables),
+		cmocka_unit_test(strict_priority_starves_best_effort),
+		cmocka_unit_test(the_high_limit_protects_the_low_table),
+		cmocka_unit_test(a_rogue_in_another_lane_hurts_nobody),
+		cmocka_unit_test(a_rogue_in_the_lane_hurts_that_lane_only),
+		cmocka_unit_test(be_and_ch_take_what_db_leaves),
+		cmocka_unit_test(ch_sends_one_packet_per_frame),
+		cmocka_unit_test(a_connection_gets_more_than_it_asked_for),
+		cmocka_unit_test(a_narrow_switch_costs_dbts_within_its_bound),
+		cmocka_unit_test(violations_are_as_rare_as_was_asked),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
