@@ -2,7 +2,7 @@
 // Bundles the page and writes it as a C array. Usage: node build.mjs FOLDER
 // FOLDER has node_modules and gets page.html (to look at) and page.new (C).
 import { createRequire } from "node:module";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,29 +20,35 @@ async function bundle(entry) {
     format: "iife",
     target: ["es2020", "chrome90", "firefox90", "safari15"],
     charset: "ascii",
-    legalComments: "eof",
+    legalComments: "none",
+    metafile: true,
     nodePaths: [join(folder, "node_modules")],
   });
-  return done.outputFiles[0].text;
+  return { text: done.outputFiles[0].text, inputs: Object.keys(done.metafile.inputs) };
 }
 
-// Their licences ask to be told of wherever their code goes.
-function notices() {
-  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json")));
-  const names = [];
-  for (const [path, p] of Object.entries(lock.packages))
-    if (path.startsWith("node_modules/") && !p.dev &&
-        !/esbuild|commander|iconv-lite|rw$|safer-buffer/.test(path))
-      names.push(`${path.slice(13)} ${p.version} (${p.license})`);
-  return names.sort().join(", ");
+const escape = (text) => text.replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
+
+// Licences ask to be told wherever the code goes: once for all who share one.
+function licences(inputs) {
+  const names = new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path)?.[1]).filter(Boolean));
+  const byText = new Map();
+  for (const name of [...names].sort()) {
+    const where = join(folder, "node_modules", name);
+    const about = JSON.parse(readFileSync(join(where, "package.json")));
+    const file = readdirSync(where).find((f) => /^licen[cs]e/i.test(f));
+    const text = file ? readFileSync(join(where, file), "utf8").trim() : `Licence: ${about.license}`;
+    byText.set(text, [...(byText.get(text) || []), `${name} ${about.version}`]);
+  }
+  return [...byText].map(([text, who]) => `${who.join(", ")}\n\n${text}`).join("\n\n\n");
 }
 
 const script = await bundle("main.js");
 const style = await bundle("style.css");
 const page = readFileSync(join(here, "src", "page.html"), "utf8")
-  .replace("@NOTICES@", () => notices())
-  .replace("@STYLE@", () => style)
-  .replace("@SCRIPT@", () => script);
+  .replace("@LICENCES@", () => escape(licences(script.inputs)))
+  .replace("@STYLE@", () => style.text)
+  .replace("@SCRIPT@", () => script.text);
 writeFileSync(join(folder, "page.html"), page);
 
 const bytes = Buffer.from(page, "utf8");

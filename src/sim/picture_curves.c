@@ -163,9 +163,26 @@ static void put_shares(const struct sim_findings *f, uint32_t port,
 	}
 }
 
+/* Whether lanes compete anywhere: one alone has all there is. */
+static bool lanes_compete(const struct sim_metrics *m)
+{
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		unsigned used = 0;
+
+		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+			used += m->counters[i].xmit_packets_vl[vl] > 0;
+		if (used > 1)
+			return true;
+	}
+	return false;
+}
+
 static void lane_shares(const struct sim_findings *f, struct results *r)
 {
 	const struct sim_setup *s = &f->build->setup;
+
+	if (!lanes_compete(f->metrics))
+		return;
 	bool *shown = hd_alloc(s->n_ports + 1, sizeof(*shown));
 	struct table *t = results_table(
 		r, "lane shares",

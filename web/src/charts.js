@@ -38,8 +38,9 @@ function draw(width, label, options) {
       "--plot-background": "var(--back)" },
     ...options,
   });
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
+  // Its frame speaks for it.
+  svg.setAttribute("aria-hidden", "true");
+  svg.dataset.label = label;
   return svg;
 }
 
@@ -88,7 +89,7 @@ function lines(width, label, x, unit, rows, options = {}) {
   const many = names.length > MANY, whats = distinct(rows.map((r) => r.what));
   const byWhat = many && whats.length > 1 && whats.length <= MANY;
   const xs = rows.map((r) => r.x), ys = rows.map((r) => r.y);
-  const yAxis = { label: unit, ...grid, tickFormat: tick, ...(spreads(ys, 300) ? { type: "log", ticks: 5 } : { zero: true }) };
+  const yAxis = { label: unit, ...grid, tickFormat: tick, ...(spreads(ys, x.unit === "B" ? 30 : 300) ? { type: "log", ticks: 5 } : { zero: true }) };
   const colour = byWhat ? "what" : many ? "var(--c1)" : "name";
   const svg = draw(width, label, {
     x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names), ...options,
@@ -331,7 +332,8 @@ function orderParts(table) {
     if (sorted) order.sort((a, b) => values[0].cells[b] - values[0].cells[a]);
     const rows = values.flatMap((c) => thin(order.map((i, rank) => ({ x: rank + 1, y: c.cells[i], what: c.name,
       title: `${name.name} ${name.cells[i]}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` }))));
-    return { legend: legendOf(names), svg: draw(w, `${names.join(" and ")} of ${table.n} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
+    const note = table.n > 1200 ? `${table.n} ports; each step shows the busiest of ${Math.ceil(table.n / 400)}` : "";
+    return { legend: legendOf(names), note, svg: draw(w, `${names.join(" and ")} of ${table.n} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
       height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: "[%]", ...grid, zero: true }, color: colourScale(names),
       marks: [
         Plot.lineY(rows, { x: "x", y: "y", z: "what", stroke: "what", curve: "step" }),

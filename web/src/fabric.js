@@ -22,8 +22,8 @@ function svg(name, attributes = {}, ...children) {
   return e;
 }
 
-// From idle (blue) over amber to full (red), on light and dark alike.
-const STOPS = [[0, [96, 125, 160]], [25, [58, 134, 200]], [55, [226, 160, 30]], [80, [224, 96, 30]], [100, [196, 30, 58]]];
+// From idle (grey) over blue, green and amber to full (red), on light and dark.
+const STOPS = [[0, [120, 135, 155]], [20, [45, 120, 200]], [45, [25, 150, 115]], [65, [222, 160, 20]], [85, [224, 92, 30]], [100, [190, 25, 60]]];
 export function colour(percent) {
   const p = Math.max(0, Math.min(100, percent || 0));
   const k = STOPS.findIndex(([at]) => at >= p);
@@ -118,7 +118,7 @@ function drawSingle(view, f) {
     nodes.append(n.shape);
     if (label) nodes.append(svg("text", { x, y: y + 3.5 }, n.name));
   }
-  view.stage.replaceChildren(links, ways, nodes);
+  view.stage.replaceChildren(ways, links, nodes);
   view.ways = ways;
   view.at = at;
   const xs = [...at.values()].map((p) => p[0]), ys = [...at.values()].map((p) => p[1]);
@@ -191,7 +191,7 @@ function drawTiers(view, f) {
     const row = boxes.find((b) => b.tier === tier).row;
     shapes.append(svg("text", { class: "tier", x: 0, y: 50 + row * high - 20 }, tierName(f, tier)));
   }
-  view.stage.replaceChildren(lines, ways, shapes);
+  view.stage.replaceChildren(ways, lines, shapes);
   view.ways = ways;
   view.edges = [...edges.values()];
   view.boxes = boxes;
@@ -242,9 +242,9 @@ function drawAround(view, f, centre) {
     shape.setAttribute("data-node", id);
     shape.append(svg("title", {}, `${n.name}, ${n.kind}, LID ${n.LID}`));
     shape.addEventListener("click", () => view.chooseNode(n));
-    nodes.append(shape, svg("text", { x, y: y + (y < 0 ? -14 : 22) }, n.name));
+    nodes.append(shape, n === centre ? svg("text", { class: "tier", x: x + 16, y: y + 5 }, n.name) : svg("text", { x, y: y + (y < 0 ? -14 : 22) }, n.name));
   }
-  view.stage.replaceChildren(links, ways, nodes);
+  view.stage.replaceChildren(ways, links, nodes);
   view.ways = ways;
   view.at = at;
   const xs = [...at.values()].map((p) => p[0]);
@@ -257,7 +257,7 @@ const heading = (text) => el("h4", {}, text);
 
 function smallTable(head, rows, label) {
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {},
-    el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col" }, h)))),
+    el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col", class: "text" }, h)))),
     el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", { class: c.node ? null : typeof c === "string" && c.length > 30 ? "text long" : "text" }, c)))))));
 }
 
@@ -394,8 +394,8 @@ class View {
     const busiest = box.members.flatMap((n) => n.out).sort((a, b) => b.used - a.used).slice(0, 12);
     this.show(el("h4", { class: "subject" }, `${tierName(this.f, box.tier)}: ${box.members.length} of them here`), ...this.busiest(busiest), heading("nodes"), ...this.nodeButtons(box.members));
   }
-  busiest(links) {
-    return [heading("busiest links"), smallTable(["link", "used", "waiting"], links.map((l) => [
+  busiest(links, title = "busiest links") {
+    return [heading(title), smallTable(["link", "used", "waiting"], links.map((l) => [
       el("button", { type: "button", onclick: () => { this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, `${l.port} → ${this.f.nodes[l.to].name}`),
       `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`]), "busiest links")];
   }
@@ -417,7 +417,7 @@ class View {
       this.ways.replaceChildren(...this.edges.filter((e) => e.shape && e.links.length && used.has(e.links[0].edge)).map((e) => svg("path", { class: "way", d: e.shape.getAttribute("d"), "stroke-width": 8 })));
     } else this.drawWay(links);
     this.show(el("h4", { class: "subject" }, `path of ${name}`), smallTable(["hop", "node", "in", "out", "lane"], hopRows(f, hops), "path"),
-      ...this.busiest(links.filter(Boolean)).slice(0, 2));
+      ...this.busiest(links.filter(Boolean), "links of the path"));
   }
 }
 
@@ -451,7 +451,7 @@ function timeControl(view, f) {
   const slider = el("input", { type: "range", min: 0, max: f.times.length, value: 0, "aria-label": "time", oninput: (e) => {
     view.step = Number(e.target.value) - 1;
     said.textContent = view.step < 0 ? "the whole run"
-      : `${(view.step ? f.times[view.step - 1] : 0).toFixed(1)} to ${f.times[view.step].toFixed(1)} us`;
+      : `${(view.step ? f.times[view.step - 1] : 0).toFixed(1)} to ${f.times[view.step].toFixed(1)} us${f.timeByTier ? ", means of tiers" : ""}`;
     view.paint();
   } });
   return [el("label", {}, "Time", slider), said];
@@ -500,7 +500,7 @@ export function fabricPanel(run, frame, { save, fileName }) {
     view.draw();
   };
   add("SVG", "the fabric as SVG", () => save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`the fabric, ${view.metric}`, [{ svg: view.root,
-    legend: [0, 25, 55, 80, 100].map((p) => [`${p} %`, colour(p)]) }])));
+    legend: STOPS.map(([p]) => p).map((p) => [`${p} %`, colour(p)]) }])));
   add("CSV", "links of the fabric as CSV", () => save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)));
   return { panel, draw };
 }

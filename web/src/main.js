@@ -69,7 +69,8 @@ function chartPanel(run, table, parts) {
     above.replaceChildren(...(shared ? [legendNode(done[0].legend)].filter(Boolean) : []));
     for (const drawn of done) {
       holder.append(el("figure", { class: "plot", style: "margin:0" },
-        drawn.heading ? el("h4", {}, drawn.heading) : null, shared ? null : legendNode(drawn.legend), drawn.svg,
+        drawn.heading ? el("h4", {}, drawn.heading) : null, shared ? null : legendNode(drawn.legend),
+        el("div", { class: "drawing", role: "img", "aria-label": drawn.svg.dataset.label }, drawn.svg),
         drawn.note ? el("p", { class: "hint" }, drawn.note) : null));
     }
   };

@@ -1,0 +1,61 @@
+# The page of 'heddle report' works in Chromium: every panel draws, what can be
+# pointed at and clicked answers, every panel exports, nothing is fetched, the
+# console stays silent, axe-core finds no serious fault. Screenshots are left
+# in build/web/shots. Skipped, loudly, where there is no npm or no Chromium.
+. "$SRC/tests/cli/lib.sh"
+
+skip() {
+	echo "SKIPPED: $1" >&2
+	exit 77
+}
+[ ! -e "$WEB/missing" ] || skip "there is no page: $(cat "$WEB/missing")"
+command -v chromium >/dev/null || skip "there is no chromium"
+[ -d "$WEB/node_modules/playwright-core" ] || skip "there is no playwright"
+
+rm -f runs.db* ./*.html
+run() {
+	"$HEDDLE" "$@" --db runs.db >out 2>err || {
+		cat err >&2
+		fail "heddle $*"
+	}
+}
+# One run for each way to draw a fabric, and for each kind of plot.
+sed 's/measure: .*/measure: 300us}/' "$SRC/examples/quickstart.yaml" >mesh.yaml
+run sim mesh.yaml
+cat >tree.yaml <<END
+title: a fat tree
+fabric:
+  topology: {kind: fat-tree, radix: 8, levels: 2}
+  routing: ftree
+traffic: [{name: all, kind: poisson, payload: 4KiB, load: 60%}]
+run: {warmup: 10us, measure: 100us}
+END
+run sim tree.yaml
+cat >irregular.yaml <<END
+title: an irregular fabric
+fabric:
+  topology: {kind: irregular, switches: 12}
+traffic: [{name: all, kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}]
+run: {warmup: 10us, measure: 100us}
+END
+run sim irregular.yaml
+run cc compare "$SRC/examples/two-switch-congestion.yaml" --sample 200us \
+	--warmup 1ms --measure 4ms
+run mcast figures --quick --figures 10..12
+run model et --lambda 1..4:1 --compare --simulate 20000
+sqlite3 runs.db <"$SRC/tests/web/bench.sql"
+"$HEDDLE" report --db runs.db --html runs.html
+
+cat >large.yaml <<END
+title: 11,664 hosts on a fat tree of three tiers
+fabric:
+  topology: {kind: fat-tree, radix: 36, levels: 3, link: 4x HDR}
+  routing: ftree
+traffic: [{name: all, kind: poisson, payload: 4KiB, load: 40%}]
+run: {warmup: 1us, measure: 3us}
+END
+"$HEDDLE" sim large.yaml --sample 1us --html large.html >/dev/null
+
+rm -rf profile
+timeout 240 node "$SRC/web/test/browser.mjs" "$WEB" "$PWD" "$WEB/shots"
+rm -rf profile large.html

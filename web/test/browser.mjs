@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looks at report pages in Chromium as a person would, and complains.
+// Usage: node browser.mjs WEB PAGES SHOTS
+//   WEB has node_modules, PAGES has runs.html and large.html.
+import { createRequire } from "node:module";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [web, pages, shots] = process.argv.slice(2);
+const require = createRequire(join(web, "package.json"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+mkdirSync(shots, { recursive: true });
+
+const complaints = [];
+let checks = 0;
+function expect(truth, what) {
+  checks++;
+  if (!truth) {
+    complaints.push(what);
+    console.error(`FAILED: ${what}`);
+  }
+}
+
+const browser = await chromium.launchPersistentContext(join(pages, "profile"), {
+  executablePath: "/usr/bin/chromium",
+  headless: true,
+  viewport: { width: 1280, height: 900 },
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+const page = browser.pages()[0] || (await browser.newPage());
+let where = "";
+page.on("console", (m) => expect(m.type() !== "error" && m.type() !== "warning", `${where}: console: ${m.text()}`));
+page.on("pageerror", (e) => expect(false, `${where}: ${e.stack}`));
+page.on("request", (r) => expect(/^(file|data|blob):/.test(r.url()), `${where}: request of ${r.url()}`));
+
+async function open(name) {
+  where = name;
+  await page.goto(`file://${join(pages, name)}`);
+  await page.evaluate(() => window.drawAll());
+  await page.waitForTimeout(200);
+}
+
+// Every panel has something in it, of a size that can be seen.
+async function panelsDraw() {
+  const panels = await page.$$eval(".panel", (all) => all.map((p) => {
+    const body = p.querySelector(".body"), box = body.getBoundingClientRect();
+    const marks = body.querySelectorAll("svg path, svg circle, svg rect, svg line, tbody tr, dl dd").length;
+    const nan = [...body.querySelectorAll("svg [d], svg [x], svg [cx]")].some((e) => /NaN/.test(e.outerHTML.slice(0, 400)));
+    return { name: p.dataset.table, marks, nan, width: box.width, height: box.height,
+      origin: p.querySelectorAll("header .origin").length };
+  }));
+  expect(panels.length > 5, `${where}: only ${panels.length} panels`);
+  for (const p of panels) {
+    expect(p.marks > 0 && p.width > 100 && p.height > 20, `${where}: panel '${p.name}' is empty`);
+    expect(!p.nan, `${where}: panel '${p.name}' draws at NaN`);
+    expect(p.origin > 0, `${where}: panel '${p.name}' does not say where its numbers come from`);
+  }
+  return panels.map((p) => p.name);
+}
+
+// Words of a plot must not lie on each other.
+async function labelsApart() {
+  const bad = await page.evaluate(() => {
+    const found = [];
+    for (const svg of document.querySelectorAll(".drawing > svg, .fabric .view svg")) {
+      const boxes = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim() && !t.closest('[aria-label="tip"]'))
+        .map((t) => ({ t: t.textContent, r: t.getBoundingClientRect() })).filter((b) => b.r.width > 0);
+      for (let i = 0; i < boxes.length && i < 400; i++)
+        for (let k = i + 1; k < boxes.length && k < 400; k++) {
+          const a = boxes[i].r, b = boxes[k].r;
+          const w = Math.min(a.right, b.right) - Math.max(a.left, b.left), h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          if (w > 1.5 && h > 3) found.push(`${svg.closest(".panel").dataset.table}: '${boxes[i].t}' and '${boxes[k].t}'`);
+        }
+    }
+    return found;
+  });
+  expect(bad.length === 0, `${where}: labels overlap: ${bad.slice(0, 5).join("; ")}`);
+}
+
+// Pointing at a mark of each plot shows what it is.
+async function hover() {
+  const plots = page.locator(".panel.chart");
+  for (let i = 0; i < (await plots.count()); i++) {
+    const panel = plots.nth(i), svg = panel.locator(".drawing > svg").first();
+    await svg.scrollIntoViewIfNeeded();
+    const name = await panel.getAttribute("data-table");
+    const spot = await svg.evaluate((s) => {
+      const marks = s.querySelectorAll('[aria-label="dot"] > *, [aria-label="bar"] > *, [aria-label="rect"] > *, [aria-label="line"] path');
+      const m = marks[Math.floor(marks.length / 2)];
+      if (!m) return null;
+      if (m.tagName === "path" && m.getTotalLength && m.closest('[aria-label="line"]')) {
+        const at = m.getPointAtLength(m.getTotalLength() / 2).matrixTransform(m.getScreenCTM());
+        return [at.x, at.y];
+      }
+      const r = m.getBoundingClientRect();
+      return [r.x + r.width / 2, r.y + r.height / 2];
+    });
+    expect(spot, `${where}: '${name}' has no mark to point at`);
+    if (!spot) continue;
+    await page.mouse.move(spot[0], spot[1]);
+    await page.mouse.move(spot[0] + 1, spot[1]);
+    const tip = await svg.evaluate(async (s) => {
+      for (let n = 0; n < 20; n++) {
+        const t = s.querySelector('[aria-label="tip"]')?.textContent;
+        if (t) return t;
+        await new Promise((done) => setTimeout(done, 25));
+      }
+      return "";
+    });
+    expect(/\((simulated|computed|measured|published|given)\)/.test(tip), `${where}: '${name}' says nothing when pointed at: '${tip}'`);
+  }
+}
+
+// Every panel leaves as SVG that stands alone and as CSV that has all rows.
+async function exports() {
+  const files = await page.evaluate(async () => {
+    const made = [], real = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { made.push(blob); return real.call(URL, blob); };
+    HTMLAnchorElement.prototype.click = function () {};
+    const out = [];
+    for (const panel of document.querySelectorAll(".panel"))
+      for (const kind of ["SVG", "CSV"]) {
+        made.length = 0;
+        panel.querySelector(`[data-export="${kind}"]`)?.click();
+        const text = made.length ? await made[0].text() : "";
+        const parsed = kind === "SVG" && text ? new DOMParser().parseFromString(text, "image/svg+xml") : null;
+        out.push({ name: panel.dataset.table, kind, length: text.length, lines: text.split("\n").length, variable: text.includes("var(--"),
+          bad: parsed ? Boolean(parsed.querySelector("parsererror")) : false, marks: parsed ? parsed.querySelectorAll("path, circle, rect, text").length : 0 });
+      }
+    URL.createObjectURL = real;
+    return out;
+  });
+  for (const f of files) {
+    expect(f.length > 40 && !f.bad, `${where}: '${f.name}' gives no ${f.kind}`);
+    if (f.kind === "SVG") expect(!f.variable && f.marks > 2, `${where}: the SVG of '${f.name}' depends on the page`);
+    else expect(f.lines > 2, `${where}: the CSV of '${f.name}' has no rows`);
+  }
+}
+
+async function accessible() {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
+    .map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 160), why: v.nodes[0].failureSummary })));
+  for (const v of found)
+    expect(!["serious", "critical"].includes(v.impact), `${where}: axe: ${v.id} (${v.impact}) ${v.n} times: ${v.first} ${v.why}`);
+}
+
+const aside = (panel) => panel.locator(".aside").innerText();
+const strokes = (panel) => panel.locator(".view .link").evaluateAll((l) => l.map((e) => e.getAttribute("stroke")).join());
+
+// A switch shows its tables, a link its counters, a flow its way.
+async function fabric(panel, name) {
+  await panel.scrollIntoViewIfNeeded();
+  await panel.locator(".node.switch").first().click();
+  let text = await aside(panel);
+  for (const word of ["LFT", "SL to VL", "VL arbitration", "tier", "used"])
+    expect(text.includes(word), `${where}: ${name}: a switch does not show '${word}'`);
+  await panel.locator("[data-link]").first().dispatchEvent("click");
+  text = await aside(panel);
+  for (const word of ["used (simulated)", "Gb/s", "packets", "VL arbitration", "over time"])
+    expect(text.includes(word), `${where}: ${name}: a link does not show '${word}'`);
+  await panel.locator('[data-show="path"]').click();
+  text = await aside(panel);
+  expect(/SL 0 → VL \d/.test(text), `${where}: ${name}: no lanes along a path`);
+  const drawn = await panel.locator(".view .way").count();
+  expect(drawn >= 2, `${where}: ${name}: a path of ${drawn} links is drawn`);
+  // What the page finds from the tables is what the program recorded.
+  const paths = panel.locator('select[aria-label="path of a flow"]');
+  await paths.selectOption({ index: 1 });
+  const recorded = await panel.locator(".aside table").first().innerText();
+  const [, from, to] = /(\S+) -> (\S+)$/.exec(await paths.inputValue());
+  const sl = /SL (\d+) →/.exec(recorded)[1];
+  await panel.locator('[data-pick="from host"]').selectOption({ label: from });
+  await panel.locator('[data-pick="to host"]').selectOption({ label: to });
+  await panel.locator('select[aria-label="service level"]').selectOption(sl);
+  await panel.locator('[data-show="path"]').click();
+  const computed = await panel.locator(".aside table").first().innerText();
+  expect(computed === recorded, `${where}: ${name}: the path from ${from} to ${to} is\n${computed}\nnot\n${recorded}`);
+  const before = await strokes(panel);
+  await panel.locator('input[type="range"]').fill("1");
+  expect((await strokes(panel)) !== before, `${where}: ${name}: time changes no colour`);
+  await panel.locator('input[type="range"]').fill("0");
+  await panel.locator('select[aria-label="colour links by"]').selectOption("waiting");
+  expect((await strokes(panel)) !== before, `${where}: ${name}: stall has the colours of use`);
+  await panel.locator('select[aria-label="colour links by"]').selectOption("used");
+  await panel.locator('input[type="search"]').fill(from);
+  await panel.locator('input[type="search"]').press("Enter");
+  await panel.locator('input[type="search"]').blur();
+  expect((await aside(panel)).startsWith(`${from}:`), `${where}: ${name}: '${from}' is not found`);
+}
+
+const names = [];
+await open("runs.html");
+names.push(...(await panelsDraw()));
+for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
+  "series", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
+  expect(names.includes(wanted), `there is no panel '${wanted}'`);
+await labelsApart();
+await hover();
+await page.mouse.move(2, 2);
+const layouts = await page.$$eval(".panel.picture .title", (t) => t.map((e) => e.textContent));
+for (const [i, how] of ["as a grid", "in layers", "by springs"].entries())
+  expect(layouts[i]?.includes(how), `picture ${i + 1} is not drawn ${how}: ${layouts[i]}`);
+for (let i = 0; i < 3; i++) await fabric(page.locator(".panel.picture").nth(i), `picture ${i + 1}`);
+await accessible();
+await page.screenshot({ path: join(shots, "light.png"), fullPage: true });
+await exports();
+
+await page.emulateMedia({ colorScheme: "dark" });
+where = "runs.html, dark";
+await accessible();
+await page.screenshot({ path: join(shots, "dark.png"), fullPage: true });
+await page.emulateMedia({ colorScheme: "light" });
+
+await page.setViewportSize({ width: 390, height: 800 });
+await open("runs.html");
+where = "runs.html, on a phone";
+await panelsDraw();
+await labelsApart();
+const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+expect(wide <= 0, `the page is ${wide} pixels wider than a phone`);
+await page.screenshot({ path: join(shots, "phone.png"), fullPage: true });
+
+await page.setViewportSize({ width: 1280, height: 900 });
+const since = Date.now();
+await open("large.html");
+console.log(`large page: ${Date.now() - since} ms`);
+await panelsDraw();
+const big = page.locator(".panel.picture");
+await big.scrollIntoViewIfNeeded();
+await page.screenshot({ path: join(shots, "large.png"), fullPage: true });
+const boxes = await big.locator("[data-box]").count();
+expect(boxes > 20 && boxes <= 200, `the large fabric has ${boxes} boxes`);
+await big.locator("[data-box]").nth(40).click();
+expect((await aside(big)).includes("busiest links"), "a box of the large fabric says nothing");
+await big.locator('select[aria-label="path of a flow"]').selectOption({ index: 2 });
+expect(/SL 0 → VL \d/.test(await aside(big)), "no path in the large fabric");
+await big.locator('input[type="range"]').fill("2");
+await big.locator('input[type="search"]').fill("s1-0");
+await big.locator('input[type="search"]').press("Enter");
+await big.locator('input[type="search"]').blur();
+expect((await big.locator("[data-node]").count()) === 37, "the neighbours of a leaf switch are not drawn");
+await big.screenshot({ path: join(shots, "large-node.png") });
+await accessible();
+
+await browser.close();
+console.log(`${checks} checks, ${names.length} panels, screenshots in ${shots}`);
+if (complaints.length) {
+  console.error(`${complaints.length} complaints`);
+  process.exit(1);
+}
