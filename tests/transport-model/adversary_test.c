@@ -4,16 +4,15 @@
  * against a model of what memory and completions must be: random schedules;
  * one that fails is made small and printed.
  *
- *	adversary_test [--seed S] [--count N] [--brief 1]
+ *	adversary_test [--seed S] [--count N] [--brief N]
  *	adversary_test --shrink S
  *	adversary_test --schedule S [--no-conn BITS] [--no-harm BITS]
  *		       [--harms N] [--no-wr BITS,...]
  *
  * The first form draws N schedules from one seed, a fresh one unless it is
- * given; brief names every failure and shrinks none. The second shrinks one
- * schedule, the third runs the
- *schedule that a failure has printed. HD_SEED and HD_COUNT do the same as the
- *options; HD_LONG=1 means 10,000 schedules.
+ * given; brief names up to N failures and shrinks none. The second makes one
+ * schedule small, the third runs what a failure has printed. HD_SEED and
+ * HD_COUNT do the same as the options; HD_LONG=1 means 10,000 schedules.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +44,8 @@ static void on_crash(int number)
 
 struct options {
 	uint64_t seed, count, schedule;
-	bool one, brief, shrink;
+	uint64_t brief;
+	bool one, shrink;
 	struct cuts cuts;
 };
 
@@ -83,7 +83,7 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 	else if (strcmp(name, "--count") == 0)
 		o->count = number;
 	else if (strcmp(name, "--brief") == 0)
-		o->brief = number != 0;
+		o->brief = number;
 	else if (strcmp(name, "--no-conn") == 0)
 		o->cuts.conn = (uint32_t)number;
 	else if (strcmp(name, "--no-harm") == 0)
@@ -144,7 +144,7 @@ static bool run_one(uint64_t seed, struct sum *sum, char *why, size_t room)
 
 static int run_many(const struct options *o)
 {
-	unsigned failures = 0;
+	uint64_t failures = 0, limit = o->brief ? o->brief : MAX_FAILURES;
 	struct sum sum = { 0 };
 	struct rng seeds;
 	uint64_t i = 0;
@@ -153,7 +153,7 @@ static int run_many(const struct options *o)
 	       o->count);
 	fflush(stdout);
 	rng_init(&seeds, o->seed, 0);
-	for (; i < o->count && (o->brief || failures < MAX_FAILURES); i++) {
+	for (; i < o->count && failures < limit; i++) {
 		uint64_t seed = rng_next(&seeds);
 		struct cuts c = { 0 };
 		char why[400];
