@@ -25,6 +25,7 @@ static const struct column fabric_columns[] = {
 	{ "mean distance", "links", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "bisection", "links", VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "bisection is", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "bisection at least", "links", VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "share of full bisection", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
@@ -72,10 +73,12 @@ static void show_fabric(struct results *r, const struct topo *topo,
 		table_put_none(t);
 		table_put_text(t, "none");
 		table_put_none(t);
+		table_put_none(t);
 		return;
 	}
 	table_put_uint(t, f->bisection.cables);
 	table_put_text(t, bisection_kind_text(f->bisection.kind));
+	table_put_uint(t, f->bisection.least);
 	table_put_real(t, f->bisection_share);
 }
 
@@ -161,10 +164,12 @@ const struct command command_topo_show = {
 		"next to them, and so on.\n\n"
 		"The bisection is the least number of links whose removal "
 		"parts the hosts into halves, each host staying with its "
-		"switch. It is exact for grids, hypercubes and trees, and for "
-		"any fabric that is small enough to search; else it is the "
-		"best that METIS found, an upper bound. A full bisection has "
-		"as many links as a half has hosts.",
+		"switch. It is exact for grids, hypercubes and trees, where a "
+		"proven lower bound meets a split that was found (most "
+		"dragonflies), and for any fabric that is small enough to "
+		"search; else it is the best split found, an upper bound, and "
+		"a lower bound stands beside it. A full bisection has as many "
+		"links as a half has hosts.",
 	.examples = examples,
 	.run = run,
 };

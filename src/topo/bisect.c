@@ -7,6 +7,7 @@
 #include <metis.h>
 
 #include "base/alloc.h"
+#include "topo/bisect_bound.h"
 
 const char *bisection_kind_text(enum bisection_kind kind)
 {
@@ -15,6 +16,8 @@ const char *bisection_kind_text(enum bisection_kind kind)
 		return "exact (closed form)";
 	case BISECTION_SEARCH:
 		return "exact (search)";
+	case BISECTION_MET:
+		return "exact (bounds meet)";
 	case BISECTION_BOUND:
 		return "upper bound (METIS)";
 	case BISECTION_NONE:
@@ -60,7 +63,28 @@ static uint64_t of_array(const uint32_t *sides, unsigned n)
 	return sum;
 }
 
-/* A side of 2 has no way around: a torus must have none or nothing else. */
+/*
+ * A side of 2 has no way around. Joined with longer sides, of which k is the
+ * longest: send a unit between every two of the N vertices, side after side,
+ * both ways around where they are as long. A link then carries N k / 8 along an
+ * even side k, N (k - 1/k) / 8 along an odd one and N / 2 along a side of 2, so
+ * that no cut of N^2 / 4 pairs has fewer links than 2N / k if k is even, or
+ * than N / 2 if k is 3; and straight cuts have no more.
+ */
+static bool of_mixed_torus(const struct topo *t, uint64_t *cables)
+{
+	uint64_t n = 1, longest = 2;
+
+	for (unsigned i = 0; i < t->n_dims; i++) {
+		n *= t->dims[i];
+		longest = t->dims[i] > longest ? t->dims[i] : longest;
+	}
+	if (longest < 3 || (longest % 2 && longest != 3))
+		return false;
+	*cables = longest == 3 ? n / 2 : 2 * n / longest;
+	return true;
+}
+
 static bool of_torus(const struct topo *t, uint64_t *cables)
 {
 	unsigned twos = 0, longer = 0;
@@ -70,7 +94,7 @@ static bool of_torus(const struct topo *t, uint64_t *cables)
 		longer += t->dims[i] > 2;
 	}
 	if (twos && longer)
-		return false;
+		return of_mixed_torus(t, cables);
 	*cables = of_array(t->dims, t->n_dims) * (longer ? 2 : 1);
 	return true;
 }
@@ -259,21 +283,6 @@ static void branch(struct search *s, uint32_t at, uint64_t cut)
 	}
 }
 
-static uint32_t heaviest(const struct shape *g)
-{
-	uint32_t most = 0;
-
-	for (uint32_t v = 0; v < g->n; v++)
-		most = g->weight[v] > most ? g->weight[v] : most;
-	return most;
-}
-
-/* The most hosts that the larger half may have. */
-static uint64_t most_on_a_side(const struct shape *g)
-{
-	return (g->total_weight + heaviest(g)) / 2;
-}
-
 bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables)
 {
 	struct search s = {
@@ -282,7 +291,7 @@ bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables)
 		.cost = { hd_alloc(g->n, sizeof(*s.cost[0])),
 			  hd_alloc(g->n, sizeof(*s.cost[1])) },
 		.side = hd_alloc(g->n, sizeof(*s.side)),
-		.most = most_on_a_side(g),
+		.most = bisect_most(g),
 		.best = *cables,
 		.budget = budget,
 		.uniform = true,
@@ -305,22 +314,9 @@ bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables)
 
 /* ---- METIS ---- */
 
-static uint64_t cut_of(const struct shape *g, const idx_t *part)
-{
-	uint64_t cut = 0;
-
-	for (uint32_t v = 0; v < g->n; v++) {
-		for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++) {
-			if (part[v] < part[g->to[e]])
-				cut += g->cables[e];
-		}
-	}
-	return cut;
-}
-
 static bool is_fair(const struct shape *g, const idx_t *part)
 {
-	uint64_t weight[2] = { 0, 0 }, most = most_on_a_side(g);
+	uint64_t weight[2] = { 0, 0 }, most = bisect_most(g);
 
 	for (uint32_t v = 0; v < g->n; v++)
 		weight[part[v]] += g->weight[v];
@@ -361,6 +357,19 @@ static void make_fair(const struct shape *g, idx_t *part)
 	}
 }
 
+/* The cut of a fair split, after moving what makes it better. */
+static uint64_t refined(const struct shape *g, const idx_t *part)
+{
+	int8_t *side = hd_alloc(g->n, sizeof(*side));
+
+	for (uint32_t v = 0; v < g->n; v++)
+		side[v] = (int8_t)part[v];
+	uint64_t cut = bisect_refine(g, side);
+
+	free(side);
+	return cut;
+}
+
 bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 {
 	uint32_t m = g->start[g->n];
@@ -390,7 +399,7 @@ bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 				     part) == METIS_OK) {
 		make_fair(g, part);
 		found = is_fair(g, part);
-		*cables = cut_of(g, part);
+		*cables = refined(g, part);
 	}
 	free(start);
 	free(to);
@@ -406,6 +415,20 @@ bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 #define USUAL_BUDGET 1000000
 #define MAX_SEARCH   64
 
+/* The best split at hand; false if there is none. */
+static bool found_above(const struct topo *t, const struct shape *g,
+			uint64_t *cables)
+{
+	uint64_t other;
+	bool found = bisect_by_metis(g, cables);
+
+	if (bisect_by_family(t, g, &other) && (!found || other < *cables)) {
+		*cables = other;
+		found = true;
+	}
+	return found;
+}
+
 void topo_bisect(const struct topo *t, const struct shape *g, uint64_t budget,
 		 struct bisection *out)
 {
@@ -419,14 +442,24 @@ void topo_bisect(const struct topo *t, const struct shape *g, uint64_t budget,
 		return;
 	if (bisect_by_formula(t, &out->cables)) {
 		out->kind = BISECTION_FORMULA;
+		out->least = out->cables;
 		return;
 	}
-	bool bounded = bisect_by_metis(g, &cables);
+	if (bisect_by_forest(g, &cables)) {
+		*out = (struct bisection){ BISECTION_SEARCH, cables, cables };
+		return;
+	}
+	bool bounded = found_above(t, g, &cables);
 
-	if (g->n <= MAX_SEARCH &&
-	    bisect_by_search(g, budget ? budget : USUAL_BUDGET, &cables))
+	out->least = bisect_at_least(t, g, cables);
+	if (bounded && out->least == cables)
+		out->kind = BISECTION_MET;
+	else if (g->n <= MAX_SEARCH &&
+		 bisect_by_search(g, budget ? budget : USUAL_BUDGET, &cables))
 		out->kind = BISECTION_SEARCH;
 	else if (bounded)
 		out->kind = BISECTION_BOUND;
+	if (out->kind != BISECTION_BOUND)
+		out->least = cables;
 	out->cables = cables;
 }

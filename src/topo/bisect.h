@@ -11,9 +11,10 @@
  * such switches; in general they differ by no more hosts than the largest
  * number on one switch. Switches without hosts go to either side.
  *
- * Known exactly for grids, hypercubes, rings and trees by closed forms, and
- * for any fabric small enough to search; otherwise an upper bound is found by
- * METIS and labelled as such.
+ * Known exactly for grids, hypercubes, rings and trees by closed forms, where
+ * a lower bound (bisect_bound.h) meets a split that was found, and for any
+ * fabric small enough to search; otherwise both bounds are given and labelled
+ * as such.
  */
 
 #include "topo/shape.h"
@@ -23,6 +24,7 @@ enum bisection_kind {
 	BISECTION_NONE, /* nothing to part: fewer than two places for hosts */
 	BISECTION_FORMULA, /* exact */
 	BISECTION_SEARCH,  /* exact */
+	BISECTION_MET,     /* exact: bounds from both sides are the same */
 	BISECTION_BOUND,   /* no more than this */
 };
 /* "exact (closed form)" and the like. */
@@ -31,6 +33,7 @@ const char *bisection_kind_text(enum bisection_kind kind);
 struct bisection {
 	enum bisection_kind kind;
 	uint64_t cables;
+	uint64_t least; /* proven: no fewer than this; `cables` if exact */
 };
 
 /* `budget`: steps a search may take; 0 for the usual number. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "topo/bisect.h"
+#include "topo/bisect_bound.h"
 #include "topo/generate.h"
 
 static void make(struct topo *t, const char *words, uint64_t seed)
@@ -86,10 +86,26 @@ static void check(const char *words, uint64_t seed, bool has_formula)
 			 (unsigned)truth);
 	assert_true(bisect_by_metis(&g, &metis));
 	assert_true(metis >= truth);
+	/* No bound from below may be above, none from above below. */
+	const uint64_t below[] = { bisect_by_flow(&g), bisect_by_spectrum(&g),
+				   bisect_by_groups(&t, &g),
+				   bisect_by_layers(&t) };
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (below[i] > truth)
+			fail_msg("%s: bound %u is %u, truth %u", words, i,
+				 (unsigned)below[i], (unsigned)truth);
+	}
+	if (bisect_by_family(&t, &g, &metis))
+		assert_true(metis >= truth);
 	topo_bisect(&t, &g, 0, &b);
-	assert_int_equal(b.kind,
-			 has_formula ? BISECTION_FORMULA : BISECTION_SEARCH);
+	if (has_formula)
+		assert_int_equal(b.kind, BISECTION_FORMULA);
+	else
+		assert_true(b.kind == BISECTION_SEARCH ||
+			    b.kind == BISECTION_MET);
 	assert_int_equal(b.cables, truth);
+	assert_int_equal(b.least, truth);
 	shape_fini(&g);
 	topo_fini(&t);
 }
@@ -129,10 +145,18 @@ static void tori_follow_the_closed_form(void **state)
 	check("torus --sizes 4x4 --hosts 1", 1, true);
 	check("torus --sizes 2x2x2x2 --hosts 1", 1, true);
 	check("torus --sizes 1x7 --hosts 1", 1, true);
-	/* Mixed ones are left to the search. */
+	/* Mixed ones with a longest side that is even, or 3. */
+	check("torus --sizes 2x2x3 --hosts 1", 1, true);
+	check("torus --sizes 2x3x3 --hosts 1", 1, true);
+	check("torus --sizes 2x4 --hosts 1", 1, true);
+	check("torus --sizes 2x6 --hosts 1", 1, true);
+	check("torus --sizes 2x8 --hosts 1", 1, true);
+	check("torus --sizes 2x2x4 --hosts 1", 1, true);
+	/* Others by their layers. */
 	check("torus --sizes 2x5 --hosts 1", 1, false);
-	check("torus --sizes 2x2x3 --hosts 1", 1, false);
-	check("torus --sizes 2x3x3 --hosts 1", 1, false);
+	check("torus --sizes 2x7 --hosts 1", 1, false);
+	check("torus --sizes 2x9 --hosts 1", 1, false);
+	check("torus --sizes 2x2x5 --hosts 1", 1, false);
 }
 
 static void trees_follow_the_closed_form(void **state)
@@ -175,6 +199,93 @@ static void small_fabrics_of_any_kind_are_searched(void **state)
 		      false);
 		check("irregular --switches 9 --degree 4 --hosts 4", seed,
 		      false);
+	}
+}
+
+/* All small ones of each kind, each against brute force. */
+static void small_dragonflies_are_as_brute_force_says(void **state)
+{
+	static const char *const arrangements[] = { "absolute", "palmtree" };
+	unsigned most = getenv("HD_LONG") ? 20 : 15;
+	char words[200];
+
+	(void)state;
+	for (unsigned i = 0; i < 5 * 4 * 8 * 2; i++) {
+		unsigned a = 1 + i % 5, h = 1 + i / 5 % 4;
+		unsigned groups = 2 + i / 20 % 8;
+
+		if (a * groups > most || groups > a * h + 1)
+			continue;
+		snprintf(words, sizeof(words),
+			 "dragonfly --routers %u --globals %u --groups %u "
+			 "--hosts 2 --arrangement %s",
+			 a, h, groups, arrangements[i / 160]);
+		check(words, 1, false);
+	}
+	for (unsigned i = 0; i < 4 * 3 * 3 * 5; i++) {
+		unsigned l = 1 + i % 4, s = 1 + i / 4 % 3, h = 1 + i / 12 % 3;
+		unsigned groups = 2 + i / 36;
+
+		if ((l + s) * groups > most || groups > s * h + 1)
+			continue;
+		snprintf(words, sizeof(words),
+			 "dragonfly-plus --leaves %u --spines %u --globals %u "
+			 "--groups %u --hosts 2",
+			 l, s, h, groups);
+		check(words, 1, false);
+	}
+}
+
+/*
+ * Groups whole, but for one where their number is odd: with a >= 2h the strays
+ * of the parted one are those that lead to the other side, and cost nothing
+ * more if a = 2h.
+ */
+static void large_fabrics_are_exact_where_bounds_meet(void **state)
+{
+	static const struct {
+		const char *words;
+		uint64_t cables;
+	} known[] = {
+		/* (g^2 - 1) / 4 for g = 2h^2 + 1 groups, a = 2h. */
+		{ "dragonfly --routers 6 --globals 3 --hosts 3", 90 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4", 272 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --arrangement "
+		  "palmtree",
+		  272 },
+		/* g^2 / 4 times the cables between two groups. */
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 20",
+		  100 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 12",
+		  72 },
+		/* (a/2)^2 - ha/2 more for the parted group. */
+		{ "dragonfly --routers 16 --globals 4 --hosts 4 --groups 33",
+		  2 * 16 * 17 + 8 * 8 - 4 * 8 },
+		{ "dragonfly-plus --leaves 4 --spines 4 --globals 4", 72 },
+		{ "dragonfly-plus --leaves 8 --spines 8 --globals 8", 1056 },
+		/* 2N/k and half of a layer for each odd side; 2s count half. */
+		{ "torus --sizes 2x7x7 --hosts 1", 28 + 4 + 1 },
+		{ "torus --sizes 2x35 --hosts 1", 4 + 1 },
+		{ "torus --sizes 2x3x5x7 --hosts 1", 60 + 12 + 3 },
+		/* Every leaf of the smaller half by its own cables. */
+		{ "tree --arity 3 --levels 4", 39 },
+		{ "star --switches 80 --hosts 2", 40 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct topo t;
+		struct shape g;
+		struct bisection b;
+
+		make(&t, known[i].words, 1);
+		shape_init(&g, &t);
+		topo_bisect(&t, &g, 0, &b);
+		if (b.kind == BISECTION_BOUND || b.cables != known[i].cables)
+			fail_msg("%s: %u to %u", known[i].words,
+				 (unsigned)b.least, (unsigned)b.cables);
+		shape_fini(&g);
+		topo_fini(&t);
 	}
 }
 
@@ -228,6 +339,8 @@ static void large_fabrics_get_a_labelled_bound(void **state)
 	assert_int_equal(b.kind, BISECTION_BOUND);
 	/* Bollobas: a random 4-regular graph has at least 0.22 per vertex. */
 	assert_true(b.cables >= 200 * 22 / 100 && b.cables <= 200);
+	/* No better bound than the spectrum's: 4 - 2 sqrt 3 at most, about. */
+	assert_true(b.least >= 20 && b.least <= b.cables);
 	shape_fini(&g);
 	topo_fini(&t);
 }
@@ -311,6 +424,8 @@ int main(void)
 		cmocka_unit_test(tori_follow_the_closed_form),
 		cmocka_unit_test(trees_follow_the_closed_form),
 		cmocka_unit_test(small_fabrics_of_any_kind_are_searched),
+		cmocka_unit_test(small_dragonflies_are_as_brute_force_says),
+		cmocka_unit_test(large_fabrics_are_exact_where_bounds_meet),
 		cmocka_unit_test(well_known_bisections_come_out),
 		cmocka_unit_test(large_fabrics_get_a_labelled_bound),
 		cmocka_unit_test(one_switch_has_no_bisection),
