@@ -161,7 +161,8 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 		s->cross_vl[port] = (uint8_t)vl;
 	end = end > in_end ? end : in_end;
 	v->busy_until = end;
-	lane->room = (uint16_t)(lane->room - blocks_of(p->bytes));
+	s->outlet_rooms[lane - s->outlet_lanes] -=
+		(uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		reader_take(s, s->links[p->up].peer, p->slot, end);
 		s->granted[port] = s->now + 1;
@@ -184,7 +185,7 @@ void cross_arbitrate(struct sim *s, uint32_t port)
 
 	v->flags &= (uint8_t)~L_TOUCHED;
 	r->blocked = 0;
-	ring_apply(s, r, lanes, s->now);
+	ring_apply(s, room_of_outlet(s, port), s->now);
 	for (uint32_t rest = v->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 

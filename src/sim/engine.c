@@ -35,11 +35,11 @@ void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 		  hd_time when)
 {
-	struct ring *r = &s->outlet_rings[port];
-	struct server *v = &s->outlets[port];
+	struct room room = room_of_outlet(s, port);
+	struct server *v = room.server;
 
-	ring_push(s, r, when, blk | (uint32_t)vl << 16);
-	if (!r->blocked || !(v->requests >> vl & 1))
+	ring_push(s, room, when, ring_what(blk, vl));
+	if (!room.ring->blocked || !(v->requests >> vl & 1))
 		return;
 	if (when <= s->now) {
 		cross_request(s, port);
@@ -54,7 +54,7 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
 	       const struct packet *p)
 {
-	if (blocks_of(p->bytes) > lane->room)
+	if (blocks_of(p->bytes) > s->outlet_rooms[lane - s->outlet_lanes])
 		return false;
 	if (s->n_readers == 0 || (s->links[port].flags & L_END))
 		return true;
@@ -89,7 +89,8 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 
 	if (unlikely(s->oldest))
 		return lane_pick_oldest(s, port, lane);
-	if (lane->room >= s->max_blk && s->n_readers == 0)
+	if (s->outlet_rooms[lane - s->outlet_lanes] >= s->max_blk &&
+	    s->n_readers == 0)
 		return first;
 	do {
 		const struct packet *p = packet_at(s, voq_first(s, lane, in));
@@ -213,7 +214,6 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 		return;
 	}
 	__builtin_prefetch(&s->links[port], 1);
-	__builtin_prefetch(&s->rings[port], 1);
 	__builtin_prefetch(&s->lanes[port * s->n_lanes + key_vl(key)], 1);
 	if (key_kind(key) == EV_READY)
 		__builtin_prefetch(&s->packets[key_id(key)], 1);

@@ -165,19 +165,20 @@ static void port_down(struct sim *s, uint32_t port)
 /* Credits of the direction from `port` are what its far end has free. */
 static void credits_restart(struct sim *s, uint32_t port)
 {
-	struct ring *r = &s->rings[port];
-	struct lane *lanes = &s->lanes[port * s->n_lanes];
+	struct room room = room_of_link(s, port);
+	const struct ring *r = room.ring;
 	uint32_t far = s->links[port].peer;
 
 	if (r->mode == RING_PLAIN)
 		/* What came free before now; the rest comes as usual. */
-		ring_apply(s, r, lanes, s->now + r->delay - 1);
+		ring_apply(s, room, s->now + r->delay - 1);
 	for (uint32_t vl = 0; vl < s->setup->ports[port].vls; vl++) {
 		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
 		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
 
 		if (r->mode == RING_PLAIN) {
-			lanes[vl].room = (uint16_t)(lanes[vl].room + tx->lost);
+			room_set(s, room, vl,
+				 (uint32_t)room.lanes[vl] + tx->lost);
 			tx->lost = 0;
 			continue;
 		}

@@ -74,7 +74,8 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
-	struct ring *r = &s->rings[up];
+	struct room room = room_of_link(s, up);
+	struct ring *r = room.ring;
 
 	r->area += (uint64_t)blk * (when - p->head);
 	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
@@ -83,9 +84,9 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 		return;
 	}
 	when += r->delay;
-	ring_push(s, r, when, blk | (uint32_t)vl << 16);
+	ring_push(s, room, when, ring_what(blk, vl));
 	if (unlikely(r->blocked)) {
-		const struct server *l = &s->links[up];
+		const struct server *l = room.server;
 
 		if ((l->requests >> vl & 1) && when < l->wake_at)
 			link_wake(s, up, when);
@@ -200,16 +201,39 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 
 /* ---- granting ----------------------------------------------------------- */
 
-/* Has this lane a packet that may start now? */
+/* Has this lane a packet that may start now? Credits have been looked at. */
 HOT bool hop_offers(struct sim *s, uint32_t port, const struct server *l,
 		    const struct lane *lane, const bool simple)
 {
-	if (likely(lane->room >= s->max_blk) && !MAYBE(s->n_readers))
+	uint32_t room = s->rooms[lane - s->lanes];
+
+	if (room >= s->max_blk && !MAYBE(s->n_readers))
 		return true;
 	if (l->flags & L_QUEUED)
 		return blocks_of(packet_at(s, lane->queue.first)->bytes) <=
-		       lane->room;
+		       room;
 	return lane_pick(s, port, lane) != NONE;
+}
+
+/* The VLs that have a packet that may start now. */
+HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
+			 const bool simple)
+{
+	struct room room = room_of_link(s, port);
+	uint32_t vls = 0;
+
+	room.ring->blocked = 0;
+	ring_apply(s, room, s->now);
+	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
+		unsigned vl = (unsigned)__builtin_ctz(rest);
+
+		room_set(s, room, vl, room.lanes[hop_lane(s, vl, simple)]);
+		uint32_t i = port * s->n_lanes + hop_lane(s, vl, simple);
+
+		if (hop_offers(s, port, l, &s->lanes[i], simple))
+			vls |= 1u << vl;
+	}
+	return vls;
 }
 
 /* Removes the first packet of an injection or output queue. */
@@ -241,7 +265,7 @@ HOT struct packet *hop_take(struct sim *s, uint32_t port, struct server *l,
 
 	if (l->flags & L_QUEUED)
 		return hop_queue_pop(s, l, lane, vl, simple);
-	if (simple && likely(lane->room >= s->max_blk))
+	if (simple && likely(!(l->tight >> vl & 1)))
 		in = bits_after(lane->inputs, lane->rr & 63);
 	else
 		in = lane_pick(s, port, lane);
@@ -276,14 +300,19 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
 HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
 		 uint32_t blk, const bool simple)
 {
-	struct ring *r = &s->rings[port];
+	uint16_t *room = &s->rooms[lane - s->lanes];
 
 	if (MAYBE(vl == VL_MANAGEMENT))
 		return;
-	assert(lane->room >= blk);
-	lane->room = (uint16_t)(lane->room - blk);
-	if (lane->room < r->least)
-		r->least = lane->room;
+	assert(*room >= blk);
+	*room = (uint16_t)(*room - blk);
+	if (unlikely(*room < lane->least)) {
+		/* Perhaps: some may have come back unseen. */
+		ring_apply(s, room_of_link(s, port), s->now);
+		lane->least = *room < lane->least ? *room : lane->least;
+	}
+	if (unlikely(*room < s->max_blk))
+		s->links[port].tight |= (uint16_t)(1u << vl);
 	if (MAYBE(s->fc)) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + vl];
 
@@ -334,10 +363,12 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 /* Nothing can start though the link is free: wait for credits. */
 static inline void hop_block(struct sim *s, uint32_t port, struct server *l)
 {
-	struct ring *r = &s->rings[port];
-	hd_time when = ring_next(s, r, l->requests);
+	struct room room = room_of_link(s, port);
 
-	r->blocked = 1;
+	ring_apply(s, room, s->now);
+	hd_time when = ring_next(s, room.ring, l->requests);
+
+	room.ring->blocked = 1;
 	if (when < l->wake_at)
 		link_wake(s, port, when);
 }
@@ -369,19 +400,11 @@ HOT void hop_arbitrate(struct sim *s, uint32_t port, const bool simple)
 {
 	struct server *l = &s->links[port];
 	struct lane *lanes = &s->lanes[port * s->n_lanes];
-	struct ring *r = &s->rings[port];
-	uint32_t vls = 0;
+	uint32_t vls = l->requests;
 
 	l->flags &= (uint8_t)~L_TOUCHED;
-	r->blocked = 0;
-	ring_apply(s, r, lanes, s->now);
-	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
-		unsigned vl = (unsigned)__builtin_ctz(rest);
-
-		if (hop_offers(s, port, l, &lanes[hop_lane(s, vl, simple)],
-			       simple))
-			vls |= 1u << vl;
-	}
+	if (unlikely(vls & l->tight) || MAYBE(s->n_readers))
+		vls = hop_offered(s, port, l, simple);
 	if (MAYBE(vls >> VL_MANAGEMENT))
 		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, simple);
 	else if (MAYBE(l->flags & L_EXACT) && s->cold[port].pending)

@@ -208,10 +208,10 @@ void metrics_start(struct sim *s)
 		if (s->links[i].since < s->now)
 			s->links[i].since = s->now;
 		s->rings[i].area = 0;
-		s->rings[i].least = UINT16_MAX;
 	}
 	for (size_t i = 0; i < n * s->n_lanes; i++) {
 		s->lanes[i].bytes = s->lanes[i].packets = 0;
+		s->lanes[i].least = UINT16_MAX;
 		s->more_packets[i] = 0;
 	}
 	if (s->sl_counts)
@@ -618,13 +618,18 @@ static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 	*out = (struct sim_port_use){ 0 };
 	if (time <= 0 || s->links[port].peer == NONE)
 		return;
-	const struct ring *in = &s->rings[s->links[port].peer];
+	uint32_t far = s->links[port].peer, least = sp->in_blocks;
+
+	for (uint32_t i = 0; i < s->vl15; i++) {
+		const struct lane *lane = &s->lanes[far * s->n_lanes + i];
+
+		least = lane->least < least ? lane->least : least;
+	}
 
 	out->utilisation = 8e12 * (double)bytes / hd_rate_bps(sp->rate) / time;
 	out->wait = (double)c->xmit_wait / time;
-	out->depth = (double)in->area / time;
-	out->depth_max =
-		in->least < sp->in_blocks ? sp->in_blocks - in->least : 0;
+	out->depth = (double)s->rings[far].area / time;
+	out->depth_max = sp->in_blocks - least;
 }
 
 static double fairness(const struct sim_metrics *m)

@@ -33,7 +33,7 @@ static uint32_t spill_new(struct sim *s)
 	return s->n_spills++;
 }
 
-void ring_spill(struct sim *s, struct ring *r, hd_time when, uint32_t what)
+void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 {
 	if (r->spill == NONE)
 		r->spill = spill_new(s);
@@ -81,7 +81,7 @@ hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
 	const struct spill *p = &s->spills[r->spill];
 
 	for (uint32_t i = p->at; i < p->n; i++) {
-		if (vls >> (p->e[i].what >> 16) & 1)
+		if (vls >> (p->e[i].what >> RING_VL_SHIFT) & 1)
 			return p->e[i].when;
 	}
 	return NEVER;

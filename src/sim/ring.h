@@ -5,21 +5,92 @@
 /*
  * Room on its way back: credits to a link's sender (T5, delay mode), space of
  * an output buffer to its crossbar output (T9). Sorted by time; applied when
- * somebody looks.
+ * somebody must know: most of the time there is room for any packet without
+ * what has come back lately, and a server's `tight` says when not.
  */
 
 #include <assert.h>
 
 #include "sim/state.h"
 
+#define RING_VL_SHIFT 12
+#define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
+
 /* For a full ring; keeps the earliest ones inline. */
-void ring_spill(struct sim *s, struct ring *r, hd_time when, uint32_t what);
+void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
 /* After the inline ones were taken. */
 void ring_unspill(struct sim *s, struct ring *r);
 
-static inline void ring_push(struct sim *s, struct ring *r, hd_time when,
-			     uint32_t what)
+/* Where the room of a server is counted. */
+struct room {
+	struct server *server;
+	struct ring *ring;
+	uint16_t *lanes;
+};
+
+static inline struct room room_of_link(struct sim *s, uint32_t port)
 {
+	return (struct room){ &s->links[port], &s->rings[port],
+			      &s->rooms[port * s->n_lanes] };
+}
+
+static inline struct room room_of_outlet(struct sim *s, uint32_t port)
+{
+	return (struct room){ &s->outlets[port], &s->outlet_rings[port],
+			      &s->outlet_rooms[port * s->n_lanes] };
+}
+
+static inline void room_set(const struct sim *s, struct room r, unsigned vl,
+			    uint32_t blocks)
+{
+	uint32_t bit = 1u << vl;
+
+	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
+	if (blocks < s->max_blk)
+		r.server->tight |= (uint16_t)bit;
+	else
+		r.server->tight &= (uint16_t)~bit;
+}
+
+static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
+{
+	return (uint16_t)(blocks | vl << RING_VL_SHIFT);
+}
+
+/* Adds what has come back by now. It does not touch the server. */
+static inline void ring_apply(struct sim *s, struct room room, hd_time now)
+{
+	struct ring *r = room.ring;
+	unsigned n = 0, rest;
+
+	do {
+		for (n = 0; n < r->n && r->when[n] <= now; n++) {
+			unsigned vl = r->what[n] >> RING_VL_SHIFT;
+			uint16_t *lane = &room.lanes[lane_of(s, vl)];
+
+			*lane = (uint16_t)(*lane + (r->what[n] & RING_BLOCKS));
+		}
+		if (n == 0)
+			return;
+		rest = r->n - n;
+		for (unsigned i = 0; i < rest; i++) {
+			r->when[i] = r->when[n + i];
+			r->what[i] = r->what[n + i];
+		}
+		r->n = (uint8_t)rest;
+		if (likely(r->spill == NONE))
+			return;
+		ring_unspill(s, r);
+	} while (rest == 0);
+}
+
+static inline void ring_push(struct sim *s, struct room room, hd_time when,
+			     uint16_t what)
+{
+	struct ring *r = room.ring;
+
+	if (unlikely(r->n == RING_INLINE))
+		ring_apply(s, room, s->now);
 	unsigned i = r->n;
 
 	if (unlikely(i == RING_INLINE || r->spill != NONE)) {
@@ -35,25 +106,6 @@ static inline void ring_push(struct sim *s, struct ring *r, hd_time when,
 	r->n++;
 }
 
-/* Adds what has come back by now to the lanes' room. */
-static inline void ring_apply(struct sim *s, struct ring *r, struct lane *lanes,
-			      hd_time now)
-{
-	while (r->n > 0 && r->when[0] <= now) {
-		struct lane *lane = &lanes[lane_of(s, r->what[0] >> 16)];
-
-		lane->room = (uint16_t)(lane->room + (r->what[0] & 0xffff));
-		r->n--;
-		/* All of it, whatever n is: shorter than a loop. */
-		r->when[0] = r->when[1];
-		r->when[1] = r->when[2];
-		r->what[0] = r->what[1];
-		r->what[1] = r->what[2];
-		if (unlikely(r->spill != NONE))
-			ring_unspill(s, r);
-	}
-}
-
 /* When room of one of these VLs comes back first; NEVER if none is coming. */
 hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
 			  uint32_t vls);
@@ -62,7 +114,7 @@ static inline hd_time ring_next(const struct sim *s, const struct ring *r,
 				uint32_t vls)
 {
 	for (unsigned i = 0; i < r->n; i++) {
-		if (vls >> (r->what[i] >> 16) & 1)
+		if (vls >> (r->what[i] >> RING_VL_SHIFT) & 1)
 			return r->when[i];
 	}
 	return likely(r->spill == NONE) ? NEVER : ring_next_spilled(s, r, vls);

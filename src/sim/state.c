@@ -104,6 +104,7 @@ static void sizes_init(struct sim *s)
 			s->max_bytes = s->rules.injects_bytes;
 	}
 	s->max_blk = blocks_of(s->max_bytes);
+	assert(s->max_blk <= RING_BLOCKS);
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (s->setup->ports[i].peer != SIM_NONE &&
 		    s->setup->ports[i].vls > vls)
@@ -143,12 +144,13 @@ static void link_init(struct sim *s, uint32_t port)
 		l->flags |= L_FAR_END;
 	if (sp->vls == 1 || s->setup->arbiter == SIM_STRICT)
 		l->flags |= L_LOWEST;
-	s->rings[port].least = UINT16_MAX;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->lanes[port * s->n_lanes + i];
 
-		lane->room =
-			i == s->vl15 ? UINT16_MAX : (uint16_t)far->in_blocks;
+		room_set(s, room_of_link(s, port),
+			 i == s->vl15 ? VL_MANAGEMENT : i,
+			 i == s->vl15 ? UINT16_MAX : far->in_blocks);
+		lane->least = UINT16_MAX;
 		lane->rr = UINT8_MAX;
 		lane->solo = NONE;
 		if (l->flags & L_QUEUED)
@@ -165,7 +167,9 @@ static void outlet_init(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
 
-		lane->room = (uint16_t)s->setup->ports[port].out_blocks;
+		room_set(s, room_of_outlet(s, port),
+			 i == s->vl15 ? VL_MANAGEMENT : i,
+			 s->setup->ports[port].out_blocks);
 		lane->rr = UINT8_MAX;
 		lane->solo = NONE;
 	}
@@ -182,11 +186,15 @@ static void ports_init(struct sim *s)
 	s->outlets = s->links;
 	s->outlet_rings = s->rings;
 	s->outlet_lanes = s->lanes;
+	s->rooms = hd_alloc_dense(n * s->n_lanes, sizeof(*s->rooms));
+	s->outlet_rooms = s->rooms;
 	if (s->cioq) {
 		s->outlets = hd_alloc_dense(n, sizeof(*s->outlets));
 		s->outlet_rings = hd_alloc_dense(n, sizeof(*s->outlet_rings));
 		s->outlet_lanes = hd_alloc_dense(n * s->n_lanes,
 						 sizeof(*s->outlet_lanes));
+		s->outlet_rooms = hd_alloc_dense(n * s->n_lanes,
+						 sizeof(*s->outlet_rooms));
 		s->cross_vl = hd_alloc(n, sizeof(*s->cross_vl));
 	}
 	for (uint32_t port = 0; port < n; port++) {
@@ -505,12 +513,14 @@ void sim_free(struct sim *s)
 		free(s->outlets);
 		free(s->outlet_rings);
 		free(s->outlet_lanes);
+		free(s->outlet_rooms);
 	}
 	free(s->packets);
 	free(s->extras);
 	free(s->links);
 	free(s->rings);
 	free(s->lanes);
+	free(s->rooms);
 	free(s->sl_counts);
 	free(s->more_packets);
 	free(s->heads);

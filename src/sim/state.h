@@ -162,6 +162,8 @@ struct server {
 	uint32_t far_node;
 	uint16_t requests; /* VLs with a packet that is first and ready */
 	uint16_t table;    /* of sim.tables */
+	uint16_t tight;    /* VLs that may lack room for the largest packet, */
+			   /* unless the ring has some */
 	struct arbiter arb;
 	uint8_t rate; /* of sim.rates */
 	uint8_t flags;
@@ -179,12 +181,12 @@ struct lane {
 	uint32_t packets; /* sent, modulo 2^32; see sim.more_packets */
 	uint32_t heads;   /* of sim.heads: first packet per input */
 	uint32_t solo;    /* the first packet, if there is one input; or NONE */
-	uint16_t room;    /* credits, or space of the output buffer */
+	uint16_t least;   /* smallest room there ever was */
 	uint8_t rr;       /* input granted last */
 	uint8_t unused;
 };
 
-#define RING_INLINE 3
+#define RING_INLINE 4
 enum ring_mode {
 	RING_PLAIN, /* credits are never lost: computed */
 	RING_LOSSY, /* delay mode, F2: by events */
@@ -194,20 +196,24 @@ enum ring_mode {
 /* Room on its way back to a server, by time; what exceeds it in sim.spills. */
 struct ring {
 	hd_time when[RING_INLINE];
-	uint32_t what[RING_INLINE]; /* blocks | vl << 16 */
-	uint32_t spill;
-	hd_time delay;  /* from space to credit */
+	uint16_t what[RING_INLINE]; /* ring_what */
+	hd_time delay;              /* from space to credit */
 	uint64_t area;  /* blocks x ps of the buffer at the far end */
-	uint16_t least; /* smallest room there ever was */
+	uint32_t spill; /* of sim.spills, or NONE */
 	uint8_t n;
-	uint8_t blocked; /* requests wait for room, and the link is free */
+	uint8_t blocked; /* requests waited for room, and the link was free */
 	uint8_t mode;
-	uint8_t unused[3];
+	uint8_t unused;
 };
+
+_Static_assert(sizeof(struct packet) == 64, "a packet is a cache line");
+_Static_assert(sizeof(struct server) == 64, "a server is a cache line");
+_Static_assert(sizeof(struct ring) == 64, "a ring is a cache line");
+_Static_assert(sizeof(struct lane) == 32, "two lanes are a cache line");
 
 struct spill_entry {
 	hd_time when;
-	uint32_t what;
+	uint16_t what;
 };
 
 struct spill {
@@ -333,6 +339,12 @@ struct sim {
 	struct server *outlets;
 	struct ring *outlet_rings;
 	struct lane *outlet_lanes;
+	/*
+	 * Per lane: credits of a link, or space of an output buffer, as far as
+	 * rings have been looked at. Apart from the lanes, so that a ring is
+	 * applied without them.
+	 */
+	uint16_t *rooms, *outlet_rooms;
 
 	uint32_t *heads; /* per outlet, lane and input */
 	uint64_t *words; /* 4 per lane of outlets, if any node is wide */

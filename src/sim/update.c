@@ -58,8 +58,8 @@ void room_from_counters(struct sim *s, uint32_t port, uint32_t lane)
 	uint32_t room = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
 
 	/* T5: beyond half of the modulus, the sender is ahead of its limit. */
-	s->lanes[port * s->n_lanes + lane].room =
-		(uint16_t)(room <= MODULUS / 2 ? room : 0);
+	room_set(s, room_of_link(s, port), lane,
+		 room <= MODULUS / 2 ? room : 0);
 }
 
 void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
