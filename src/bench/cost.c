@@ -9,7 +9,9 @@
 
 static void note(struct endpoint *e, hd_time since)
 {
-	histogram_record(&e->point->found.latency, e->ops->now(e->nic) - since);
+	if (e->nic->rank == 0)
+		histogram_record(&e->point->found.latency,
+				 e->ops->now(e->nic) - since);
 }
 
 /* ---- queue pairs and completion queues -------------------------------- */

@@ -295,7 +295,8 @@ static void meet(struct endpoint *e)
 {
 	uint8_t mine = 0, theirs;
 
-	if (e->ok && !e->ops->exchange(e->nic, e->peer, &mine, &theirs, 1))
+	/* Also after a failure: the other one waits. */
+	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, 1))
 		endpoint_fail(e, "cannot reach the peer");
 }
 

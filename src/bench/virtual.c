@@ -434,6 +434,12 @@ static enum hd_status run_lab(struct virtual_backend *v,
 	return HD_OK;
 }
 
+/* One rank more than there are hosts: it shares the receiver's. */
+static uint32_t host_of(const struct virtual_run *run, unsigned rank)
+{
+	return rank < lab_hosts(run->lab) ? rank : 1;
+}
+
 static void start_ranks(struct virtual_run *run, struct virtual_nic *nics)
 {
 	size_t pairs = (size_t)run->n_ranks * run->n_ranks;
@@ -448,10 +454,10 @@ static void start_ranks(struct virtual_run *run, struct virtual_nic *nics)
 				 .rank = i,
 				 .n_ranks = run->n_ranks },
 			.run = run,
-			.dev = lab_device(run->lab, i),
+			.dev = lab_device(run->lab, host_of(run, i)),
 		};
 		nics[i].pd = v_pd_new(nics[i].dev);
-		lab_spawn(run->lab, i, rank_main, &nics[i]);
+		lab_spawn(run->lab, host_of(run, i), rank_main, &nics[i]);
 	}
 }
 
@@ -520,7 +526,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	table_put_text(t, "virtual adapter");
 	table_put_text(t, p->name);
 	table_put_text(t, p->about);
-	table_put_uint(t, b->max_ranks);
+	table_put_uint(t, b->max_ranks - 1);
 	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
 	table_put_uint(t, p->lanes);
 	table_put_uint(t, p->mtu);
@@ -564,7 +570,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		.name = "virtual",
 		.origin = ORIGIN_SIMULATED,
 		.context = v,
-		.max_ranks = count_ends(&v->bed.build.setup),
+		.max_ranks = count_ends(&v->bed.build.setup) + 1,
 		.default_mtu = (uint32_t)v->bed.profile.mtu,
 		.lanes = (uint32_t)v->bed.profile.lanes,
 		.run = virtual_run,

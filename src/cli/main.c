@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
 	&command_model,
 	&command_sim,
 	&command_mcast,
+	&command_bench,
 	&command_paper,
 	&command_report,
 	NULL,

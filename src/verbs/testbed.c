@@ -38,7 +38,9 @@ enum hd_status testbed_open(const char *profile, const char *path,
 	out->text = (struct strbuf)STRBUF_INIT;
 	out->has_flows = path != NULL;
 	status = open_fabric(out, path, d);
-	if (status != HD_OK) {
+	if (status == HD_OK) {
+		d->file = NULL; /* it was right: nothing later is its fault */
+	} else {
 		strbuf_fini(&out->text);
 		profile_fini(&out->profile);
 	}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/file.h"
+#include "bench/bench.h"
+#include "measure/student.h"
+
+#define MAX_FILE ((size_t)256 << 20)
+
+static const struct column columns[] = {
+	{ "test", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "axis", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "#bytes", NULL, VALUE_UINT, ORIGIN_GIVEN },
+	{ "metric", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+	{ "a", NULL, VALUE_REAL, ORIGIN_GIVEN, 3 },
+	{ "b", NULL, VALUE_REAL, ORIGIN_GIVEN, 3 },
+	{ "change", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
+	{ "p", NULL, VALUE_REAL, ORIGIN_COMPUTED },
+	{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct comparison {
+	double level;
+	struct table *table;
+	bool differ;
+	size_t pairs;
+};
+
+static enum hd_status load(const char *path, struct diag *d, json_t **out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, MAX_FILE, d, &text);
+	json_error_t e;
+
+	if (status != HD_OK)
+		return status;
+	*out = json_loadb(text.text, text.len, 0, &e);
+	strbuf_fini(&text);
+	if (!*out)
+		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)e.line,
+				    (unsigned)e.column, "%s", e.text);
+	if (!json_is_object(json_object_get(*out, "tables"))) {
+		json_decref(*out);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "no tables: expected what 'heddle bench "
+				 "--json' writes");
+	}
+	return HD_OK;
+}
+
+/*
+ * How likely such a difference is by chance alone (Welch's test). Without
+ * spread on either side, as in simulations, any difference is one.
+ */
+static double chance(double a, double b, double va, double vb, double na,
+		     double nb)
+{
+	double ea = va / na, eb = vb / nb, error = ea + eb;
+
+	if (!(error > 0))
+		return fabs(a - b) > 1e-9 * fabs(a) ? 0 : 1;
+	double freedom =
+		error * error /
+		(ea * ea / fmax(na - 1, 1) + eb * eb / fmax(nb - 1, 1));
+
+	return 2 * student_cdf(-fabs(a - b) / sqrt(error), freedom);
+}
+
+static double number(const json_t *row, const char *key)
+{
+	const json_t *v = json_object_get(row, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* The row's first column is its axis, unless it is the size. */
+static const char *axis_key(json_t *row)
+{
+	void *first = json_object_iter(row);
+	const char *key = first ? json_object_iter_key(first) : "#bytes";
+
+	return strcmp(key, "#bytes") == 0 ? NULL : key;
+}
+
+static json_t *partner(json_t *rows, json_t *of)
+{
+	const char *axis = axis_key(of);
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (json_equal(json_object_get(row, "#bytes"),
+			       json_object_get(of, "#bytes")) &&
+		    (!axis || json_equal(json_object_get(row, axis),
+					 json_object_get(of, axis))))
+			return row;
+	}
+	return NULL;
+}
+
+static void compare_rows(struct comparison *c, const char *test, json_t *a,
+			 json_t *b)
+{
+	bool latency = json_object_get(a, "t_avg") != NULL;
+	const char *metric = latency ? "t_avg" : "BW average";
+	const char *axis = axis_key(a);
+	double va = number(a, metric), vb = number(b, metric);
+	double sa = latency ? number(a, "t_stdev") : 0;
+	double sb = latency ? number(b, "t_stdev") : 0;
+	double p = chance(va, vb, sa * sa, sb * sb, number(a, "#iterations"),
+			  number(b, "#iterations"));
+	bool differ = p < 1 - c->level;
+	bool better = latency ? vb < va : vb > va;
+
+	c->pairs++;
+	c->differ |= differ;
+	table_put_text(c->table, test);
+	if (axis)
+		table_put_textf(c->table, "%s %g", axis, number(a, axis));
+	else
+		table_put_text(c->table, "-");
+	table_put_uint(c->table, (uint64_t)number(a, "#bytes"));
+	table_put_text(c->table, metric);
+	table_put_real(c->table, va);
+	table_put_real(c->table, vb);
+	table_put_real(c->table, 100 * (vb - va) / va);
+	table_put_real(c->table, p);
+	table_put_text(c->table, !differ  ? "same"
+				 : better ? "better"
+					  : "worse");
+}
+
+static void compare_tables(struct comparison *c, const char *test, json_t *a,
+			   json_t *b)
+{
+	json_t *rows = json_object_get(a, "rows");
+	json_t *others = json_object_get(b, "rows");
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		json_t *other = partner(others, row);
+		bool measured = json_object_get(row, "t_avg") ||
+				json_object_get(row, "BW average");
+
+		if (other && measured)
+			compare_rows(c, test, row, other);
+	}
+}
+
+enum hd_status bench_compare(const char *a, const char *b, double level,
+			     struct results *r, bool *differ, struct diag *d)
+{
+	json_t *first, *second, *table;
+	const char *test;
+	enum hd_status status = load(a, d, &first);
+
+	if (status != HD_OK)
+		return status;
+	status = load(b, d, &second);
+	if (status != HD_OK) {
+		json_decref(first);
+		return status;
+	}
+	struct comparison c = {
+		.level = level,
+		.table = results_table(r, "differences",
+				       "the second against the first", columns),
+	};
+
+	json_object_foreach(json_object_get(first, "tables"), test, table)
+	{
+		json_t *other = json_object_get(
+			json_object_get(second, "tables"), test);
+
+		if (other)
+			compare_tables(&c, test, table, other);
+	}
+	json_decref(first);
+	json_decref(second);
+	d->file = NULL;
+	if (c.pairs == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' and '%s' have no measurement in common",
+				 a, b);
+	*differ = c.differ;
+	return HD_OK;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "bench/bench.h"
+#include "measure/fairness.h"
+
+#define WINDOW       64
+#define SMALL        8 /* bytes where the size is not what matters */
+#define STREAM_BYTES (UINT64_C(16) << 20) /* of a bandwidth point, about */
+#define MAX_MESSAGES 1000
+#define PKEY         0x8001
+
+void bench_rows_fini(struct bench_rows *rows)
+{
+	free(rows->items);
+}
+
+/* ---- what the points are ---------------------------------------------- */
+
+struct sweep {
+	uint64_t sizes[64];
+	size_t n_sizes;
+	uint32_t values[64];
+	size_t n_values;
+};
+
+/* 4 MiB of a ping-pong says no more than fewer of them would. */
+static uint64_t default_iterations(const struct bench_params *p)
+{
+	uint64_t n;
+
+	switch (p->core) {
+	case CORE_COST:
+		return 16;
+	case CORE_COMPUTE:
+		return 8;
+	case CORE_LATENCY:
+	case CORE_MULTICAST:
+		n = STREAM_BYTES / 4 / (p->size ? p->size : 1);
+		return n > 200 ? 200 : n < 8 ? 8 : n;
+	default:
+		n = STREAM_BYTES / (p->size ? p->size : 1);
+		n = n > MAX_MESSAGES ? MAX_MESSAGES : n < 8 ? 8 : n;
+		return n;
+	}
+}
+
+static void add_sizes(struct sweep *s, uint64_t from, uint64_t to,
+		      uint64_t step)
+{
+	step = step > 1 ? step : 2;
+	for (uint64_t size = from; size <= to && s->n_sizes < 63; size *= step)
+		s->sizes[s->n_sizes++] = size;
+	if (s->n_sizes && s->sizes[s->n_sizes - 1] < to)
+		s->sizes[s->n_sizes++] = to; /* the last is always there */
+}
+
+static bool fits(const struct nic_backend *b, const struct bench_test *t,
+		 uint32_t value)
+{
+	switch (t->axis) {
+	case AXIS_CONTENDERS:
+	case AXIS_LOADERS:
+		return value + 2 <= b->max_ranks;
+	case AXIS_RECEIVERS:
+		return value + 1 < b->max_ranks;
+	default:
+		return true;
+	}
+}
+
+static struct sweep make_sweep(const struct nic_backend *b,
+			       const struct bench_test *t,
+			       const struct bench_options *o)
+{
+	struct sweep s = { 0 };
+
+	if (o->to && t->to)
+		add_sizes(&s, o->from ? o->from : 1, o->to, o->step);
+	else if (t->to)
+		add_sizes(&s, t->from, t->to, o->step);
+	else
+		s.sizes[s.n_sizes++] = SMALL;
+	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
+		if (fits(b, t, (uint32_t)o->values[i]))
+			s.values[s.n_values++] = (uint32_t)o->values[i];
+	}
+	for (const uint32_t *v = t->values;
+	     v && *v != BENCH_END && o->n_values == 0; v++) {
+		if (fits(b, t, *v))
+			s.values[s.n_values++] = *v;
+	}
+	if (t->axis == AXIS_NONE)
+		s.values[s.n_values++] = 0;
+	return s;
+}
+
+size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
+		    const struct bench_options *o)
+{
+	struct sweep s = make_sweep(b, test, o);
+
+	return s.n_sizes * s.n_values;
+}
+
+static void set_partition(struct bench_params *p, uint32_t value)
+{
+	static const uint16_t pairs[4][2] = {
+		{ PKEY, PKEY },
+		{ PKEY, PKEY & 0x7fff },
+		{ PKEY, PKEY + 1 },
+		{ PKEY & 0x7fff, PKEY & 0x7fff },
+	};
+
+	p->pkey = pairs[value & 3][0];
+	p->peer_pkey = pairs[value & 3][1];
+}
+
+static void set_axis(struct bench_params *p, enum bench_axis axis,
+		     uint32_t value)
+{
+	switch (axis) {
+	case AXIS_NONE:
+		break;
+	case AXIS_WINDOW:
+		p->window = value;
+		break;
+	case AXIS_REUSE:
+		p->reuse = value;
+		break;
+	case AXIS_QPS:
+		p->qps = value;
+		break;
+	case AXIS_SEGMENTS:
+		p->segments = value;
+		break;
+	case AXIS_MTU:
+		p->mtu = value;
+		break;
+	case AXIS_SGE:
+		p->max_sge = value;
+		break;
+	case AXIS_EVENTS:
+		p->events = value != 0;
+		break;
+	case AXIS_CONTENDERS:
+		p->contenders = value;
+		break;
+	case AXIS_WORK:
+		p->work_share = value;
+		break;
+	case AXIS_ENTRIES:
+		p->entries = value;
+		break;
+	case AXIS_LOADERS:
+		p->loaders = value;
+		break;
+	case AXIS_RECEIVERS:
+		p->receivers = value;
+		break;
+	case AXIS_PARTITION:
+		set_partition(p, value);
+		break;
+	}
+}
+
+static uint64_t or_else(uint64_t value, uint64_t otherwise)
+{
+	return value ? value : otherwise;
+}
+
+static struct bench_params make_params(const struct nic_backend *b,
+				       const struct bench_test *t,
+				       const struct bench_options *o,
+				       uint64_t size, uint32_t value)
+{
+	struct bench_params p = {
+		.core = t->core,
+		.verb = t->verb,
+		.cost = t->cost,
+		.transport = t->transport,
+		.size = t->verb == VERB_ATOMIC ? 8 : size,
+		.warmup = t->core == CORE_COST ? 0 : 4,
+		.duration = o->duration,
+		.window = (uint32_t)or_else(o->window, WINDOW),
+		.qps = (uint32_t)or_else(o->qps, 1),
+		.segments = (uint32_t)or_else(o->segments, 1),
+		.max_sge = (uint32_t)or_else(o->sge, 1),
+		.mtu = (uint32_t)or_else(o->mtu, b->default_mtu),
+		.contenders = (uint32_t)o->contenders,
+		.sl = (uint8_t)o->sl,
+		.load_sl = t->load_sl,
+		.pkey = 0xffff,
+		.peer_pkey = 0xffff,
+		.scheme = t->scheme,
+		.reuse = 100,
+		.entries = 64,
+		.events = o->events,
+		.huge = t->huge,
+	};
+
+	set_axis(&p, t->axis, value);
+	if (p.core == CORE_COMPUTE)
+		p.window = (uint32_t)or_else(o->window, 16);
+	p.iterations = or_else(o->iterations, default_iterations(&p));
+	/* No more under way than there will be. */
+	if (!p.duration && p.core != CORE_COMPUTE && p.iterations < p.window)
+		p.window = p.iterations > 1 ? (uint32_t)p.iterations : 1;
+	if (p.core == CORE_LATENCY)
+		p.window = p.qps > 32 ? p.qps : 32;
+	return p;
+}
+
+/* ---- one point ---------------------------------------------------------- */
+
+static double us(uint64_t ps)
+{
+	return (double)ps / 1e6;
+}
+
+static double fairness_of(const struct bench_point *point)
+{
+	uint32_t n = point->params.qps;
+	double *shares = hd_alloc(n, sizeof(*shares));
+
+	for (uint32_t i = 0; i < n; i++)
+		shares[i] = (double)point->found.per_qp[i];
+	double jain = jain_index(shares, n);
+
+	free(shares);
+	return jain;
+}
+
+static void summarise(const struct bench_point *point, struct bench_row *row)
+{
+	const struct bench_found *f = &point->found;
+	const struct histogram *h = &f->latency;
+
+	if (h->n) {
+		row->iterations = h->n;
+		row->min = us(h->min);
+		row->max = us(h->max);
+		row->typical = us(histogram_percentile(h, 50));
+		row->average = histogram_mean(h) / 1e6;
+		row->deviation = histogram_deviation(h) / 1e6;
+		row->p90 = us(histogram_percentile(h, 90));
+		row->p99 = us(histogram_percentile(h, 99));
+		row->p999 = us(histogram_percentile(h, 99.9));
+		row->p9999 = us(histogram_percentile(h, 99.99));
+	}
+	if (f->elapsed && f->bytes) {
+		row->iterations = f->messages;
+		row->bandwidth = bench_bandwidth(f);
+		row->peak = f->window_max > row->bandwidth ? f->window_max
+							   : row->bandwidth;
+		row->least = f->window_min ? f->window_min : row->bandwidth;
+		row->rate = (double)f->messages / us(f->elapsed);
+		row->fairness = fairness_of(point);
+		row->work = f->work_share;
+	}
+}
+
+static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
+				struct diag *d)
+{
+	struct bench_point *point = hd_alloc(1, sizeof(*point));
+
+	point->params = row->params;
+	histogram_init(&point->found.latency);
+	b->wants_group = row->params.core == CORE_MULTICAST;
+	enum hd_status status =
+		b->run(b, bench_ranks(&row->params), bench_program, point, d);
+
+	if (status == HD_OK) {
+		summarise(point, row);
+		row->failed = !point->found.done;
+		memcpy(row->why, point->found.why, sizeof(row->why));
+	}
+	histogram_fini(&point->found.latency);
+	free(point);
+	return status;
+}
+
+/* A refusal is a point's outcome where it is what the test is about. */
+static bool may_fail(const struct bench_test *t)
+{
+	return t->axis == AXIS_PARTITION;
+}
+
+enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
+			 const struct bench_options *o,
+			 const struct bench_watch *watch,
+			 struct bench_rows *rows, struct diag *d)
+{
+	struct sweep s = make_sweep(b, test, o);
+	size_t total = s.n_sizes * s.n_values;
+
+	for (size_t i = 0; i < total; i++) {
+		uint32_t value = s.values[i / s.n_sizes];
+		struct bench_row row = { .test = test, .value = value };
+
+		row.params =
+			make_params(b, test, o, s.sizes[i % s.n_sizes], value);
+		if (watch && !watch->next(watch->context, &row))
+			return diag_fail(d, HD_ERR_ENV, "interrupted");
+		enum hd_status status = run_point(b, &row, d);
+
+		if (status != HD_OK)
+			return status;
+		if (row.failed && !may_fail(test))
+			return diag_fail(d, HD_ERR_UNFIT, "%s, %llu bytes: %s",
+					 test->name,
+					 (unsigned long long)row.params.size,
+					 row.why);
+		rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1,
+				      sizeof(*rows->items));
+		rows->items[rows->n++] = row;
+	}
+	return HD_OK;
+}

@@ -1,0 +1,100 @@
+# What 'heddle bench' claims: tests by name, perftest's columns, valid JSON,
+# expectations in the exit status, comparisons, captures, clean interrupts.
+. "$SRC/tests/cli/lib.sh"
+
+run() { # <status> <argument...>: output in out, messages in err
+	want=$1
+	shift
+	status=0
+	"$HEDDLE" "$@" >out 2>err || status=$?
+	[ "$status" = "$want" ] || {
+		cat out err
+		echo "heddle $*: status $status, expected $want"
+		exit 1
+	}
+}
+
+run 0 bench list
+for test in send-lat write-bw reuse2-bw mr-register load-bw multicast-lat; do
+	grep -q "^  $test " out
+done
+
+# Table 1 of the paper, within 5 %: connect, disconnect, posts, polls.
+run 0 bench connect disconnect post-recv post-send poll-full poll-empty \
+	mr-register --json -o table1.json
+jq -e '.tables as $t
+	| def near($x; $y): ($x / $y - 1) | fabs < 0.05;
+	near($t.connect.rows[0].t_avg; 296)
+	and near($t.disconnect.rows[0].t_avg; 1e5)
+	and near($t["post-recv"].rows[0].t_avg; 0.6)
+	and near($t["post-send"].rows[0].t_avg; 0.9)
+	and near($t["poll-full"].rows[0].t_avg; 1.0)
+	and near($t["poll-empty"].rows[0].t_avg; 0.3)
+	and near($t["mr-register"].rows[-1].t_avg; 14000)' table1.json >/dev/null
+
+# perftest's column names, in text and as keys; inputs and host beside them.
+run 0 bench send-lat --size 64
+grep -q '#bytes  #iterations  t_min\[usec\]  t_max\[usec\]  t_typical\[usec\]' out
+run 0 bench send-bw --size 4KiB
+grep -q '#bytes  #iterations  BW peak\[MiB/sec\]  BW average\[MiB/sec\]  MsgRate\[Mpps\]' out
+run 0 bench send-lat --size 1..64 --json -o a.json
+jq -e '(.tables["send-lat"].rows | length) == 7
+	and .tables.host.rows[0].system and .tables.device.rows[0].profile
+	and (.tables.inputs.rows[0].mtu == 1024)' a.json >/dev/null
+run 0 bench send-lat --size 64 --csv
+grep -q '^#bytes,' out || grep -q '#bytes' out
+
+# Expectations set the exit status.
+run 0 bench send-lat --size 64 --expect 'p99<7us' --expect 'avg>=1us'
+run 1 bench send-lat --size 64 --expect 'p99<5us'
+grep -q missed out
+run 0 bench send-bw --size 64KiB --expect 'bw>800MB/s'
+run 3 bench send-lat --expect 'p98<5us'
+grep -q "'p98' is no metric" err
+run 3 bench sendlat
+grep -q "did you mean 'send-lat'" err
+run 3 bench send-lat --profile mt23109
+grep -q "did you mean 'mt23108'" err
+run 3 bench send-lat --mtu 1000
+run 2 bench
+
+# The same run gives the same bytes; another profile differs.
+run 0 bench send-lat --size 1..64 --json -o b.json
+cmp a.json b.json
+run 0 bench compare a.json b.json
+run 0 bench send-lat --size 1..64 --profile connectx-7-like --json -o c.json
+run 1 bench compare a.json c.json
+grep -q better out
+run 3 bench compare a.json table1.json
+echo '{' >broken.json
+run 3 bench compare a.json broken.json
+grep -q 'broken.json:' err
+
+# Partitions: only same and full-with-limited pass.
+run 0 bench partition --json -o p.json
+jq -e '[.tables.partition.rows[].outcome | . == "delivered"]
+	== [true, true, false, false]' p.json >/dev/null
+
+# A capture of RC and of UD packets dissects without a complaint.
+run 0 bench read-lat --size 4KiB -n 2 --pcap rc.pcap
+run 0 bench ud-lat --size 64 -n 2 --pcap ud.pcap
+if command -v tshark >/dev/null; then
+	for file in rc ud; do
+		tshark -r $file.pcap --disable-heuristic rpcrdma_infiniband \
+			--disable-protocol smb_direct -T fields \
+			-e infiniband.bth.opcode -e _ws.malformed >$file.txt \
+			2>/dev/null
+		[ "$(wc -l <$file.txt)" -gt 10 ]
+		if grep -qi malformed $file.txt; then exit 1; fi
+	done
+	grep -q '^12' rc.txt # read request
+	grep -q '^100' ud.txt # UD send only
+	tshark -r rc.pcap -V 2>/dev/null | grep -q 'RDMA READ'
+fi
+
+# An interrupt ends with what there is.
+status=0
+timeout -s INT 1 "$HEDDLE" bench all --json >part.json 2>err || status=$?
+[ "$status" = 4 ] || [ "$status" = 124 ]
+jq -e '.notes | map(select(startswith("interrupted"))) | length == 1' \
+	part.json >/dev/null
