@@ -60,3 +60,15 @@ status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
 has out 'delivered load does not flatten,1,1,'
 has out '1x,mesh,8,4096,,'
 status 2 "$HEDDLE" qos evaluate --rule never
+
+# Labels: the SL that a policy file gives, and the line that says so.
+printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
+status 0 "$HEDDLE" qos label --service-id 0x10001 --csv policy
+has out '3,2,'
+status 0 "$HEDDLE" qos label --csv policy
+has out '1,4,'
+status 0 "$HEDDLE" qos label --fabric "$net" --source h0 --destination h3 --csv policy
+has out '5,3,'
+printf 'qos-ulps\n sdp : 99\nend-qos-ulps\n' >policy
+status 3 "$HEDDLE" qos label policy
+has err 'policy:2:'

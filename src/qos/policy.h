@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_POLICY_H
+#define HD_QOS_POLICY_H
+
+/*
+ * Implicit labelling: which SL a connection gets that does not ask for one,
+ * from what is known of it: service id, source, destination, P_Key, QoS class.
+ * The rules are those of OpenSM's policy file (qos-policy.conf), as its path
+ * records answer by them:
+ *
+ *	port-groups		ports by GUID, name, P_Key or kind of node
+ *	qos-levels		names for SLs; DEFAULT is what others get
+ *	qos-match-rules		the first whose criteria all match counts
+ *	qos-ulps		the short form: "sdp, port-num 10000 : 1";
+ *				asked after the match rules
+ *	qos-setup		read over, as OpenSM does
+ *
+ * A criterion about something that the query does not tell does not match.
+ * Limits of levels (MTU, rate, life) are read and not used here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "subnet/subnet.h"
+
+#define POLICY_NO_SL 255
+
+/* Numbers low .. high; a list of none means "not asked for". */
+struct policy_span {
+	uint64_t low, high;
+};
+struct policy_spans {
+	struct policy_span *items;
+	size_t n, cap;
+};
+struct policy_words {
+	char **items;
+	size_t n, cap;
+};
+
+struct policy_group {
+	char *name;
+	struct policy_spans guids, pkeys;
+	struct policy_words ports; /* "node description/P1" */
+	unsigned kinds;            /* set of 1 << enum node_kind */
+	unsigned line;
+};
+
+struct policy_level {
+	char *name;
+	uint8_t sl; /* POLICY_NO_SL: it does not say */
+	unsigned line;
+};
+
+struct policy_rule {
+	struct policy_words sources, destinations; /* groups, or ALL */
+	struct policy_spans service_ids, pkeys, classes;
+	char *level; /* of a match rule */
+	/* Of a line of qos-ulps instead. */
+	struct policy_spans source_guids, target_guids;
+	bool either; /* its GUIDs may be at either end */
+	uint8_t sl;
+	unsigned line;
+};
+
+struct policy {
+	struct policy_group *groups;
+	size_t n_groups, groups_cap;
+	struct policy_level *levels;
+	size_t n_levels, levels_cap;
+	struct policy_rule *rules;
+	size_t n_rules, rules_cap;
+	struct policy_rule *ulps;
+	size_t n_ulps, ulps_cap;
+	uint8_t default_sl; /* of qos-ulps; POLICY_NO_SL: none */
+	unsigned default_line;
+};
+
+/* Free with policy_fini even after a refusal. */
+HD_MUST_CHECK enum hd_status policy_read(const char *text, struct diag *d,
+					 struct policy *out);
+void policy_fini(struct policy *p);
+
+/* What is known of a connection; ports may be TOPO_NONE. */
+struct policy_query {
+	port_id source, destination;
+	bool has_service_id, has_pkey, has_class;
+	uint64_t service_id;
+	uint16_t pkey;
+	uint8_t class;
+};
+
+struct policy_answer {
+	uint8_t sl;
+	unsigned line;     /* of the rule, 0: nothing said so, SL 0 */
+	const char *level; /* name of the level, NULL for qos-ulps */
+};
+
+/* `s` tells GUIDs, names, kinds and P_Keys of ports; NULL: nothing. */
+struct policy_answer policy_match(const struct policy *p,
+				  const struct subnet *s,
+				  const struct policy_query *q);
+
+#endif
