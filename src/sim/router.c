@@ -18,18 +18,33 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
 	return sl & 15u;
 }
 
+/* R3: where p goes on, as a port of the topology; false if nowhere. */
+static bool find_output(const struct sim *s, const struct node *n,
+			const struct packet *p, port_id *origin, lid_t *dlid)
+{
+	const struct subnet *subnet = s->setup->subnet;
+	node_id router =
+		s->setup->nodes[s->setup->ports[n->first_port].node].node;
+	port_id target = s->extras[packet_id(s, p)].target;
+
+	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
+	    target == TOPO_NONE ||
+	    !router_forward(subnet, router, target, origin, dlid))
+		return false;
+	unsigned number = subnet->topo->ports[*origin].number;
+
+	return s->links[n->first_port + number].peer != NONE;
+}
+
 void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 		   uint32_t in_port)
 {
 	const struct subnet *subnet = s->setup->subnet;
 	struct packet_extra *x = &s->extras[packet_id(s, p)];
-	node_id router = s->setup->nodes[s->setup->ports[in_port].node].node;
 	port_id origin = TOPO_NONE;
 	lid_t dlid = 0;
 
-	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
-	    x->target == TOPO_NONE ||
-	    !router_forward(subnet, router, x->target, &origin, &dlid)) {
+	if (!find_output(s, n, p, &origin, &dlid)) {
 		head_unrouted(s, p, in_port);
 		return;
 	}

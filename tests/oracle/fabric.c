@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/router.h"
 
 #define MFT_WORDS 1
 
@@ -21,6 +23,14 @@ node_id fabric_switch(struct fabric *f, unsigned n_ports)
 
 	snprintf(name, sizeof(name), "switch-%u", (unsigned)f->topo.n_nodes);
 	return topo_add_node(&f->topo, NODE_SWITCH, n_ports, name);
+}
+
+node_id fabric_router(struct fabric *f, unsigned n_ports)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "router-%u", (unsigned)f->topo.n_nodes);
+	return topo_add_node(&f->topo, NODE_ROUTER, n_ports, name);
 }
 
 node_id fabric_host(struct fabric *f)
@@ -103,16 +113,20 @@ static void setup_build(struct fabric *f)
 	f->ends = hd_alloc(f->topo.n_nodes + extra, sizeof(*f->ends));
 	ports_copy(f);
 	for (node_id v = 0; v < f->topo.n_nodes; v++) {
-		bool sw = topo_is_switch(&f->topo, v);
+		static const enum sim_node_kind kinds[] = {
+			[NODE_CA] = SIM_END,
+			[NODE_SWITCH] = SIM_SWITCH,
+			[NODE_ROUTER] = SIM_ROUTER,
+		};
 
 		s->nodes[v] = (struct sim_node){
-			.kind = sw ? SIM_SWITCH : SIM_END,
+			.kind = kinds[f->topo.nodes[v].kind],
 			.first_port = f->topo.nodes[v].first_port,
 			.n_ports = f->topo.nodes[v].n_ports,
 			.sw = f->subnet.switch_of_node[v],
 			.node = v,
 		};
-		if (!sw)
+		if (s->nodes[v].kind == SIM_END)
 			f->ends[f->n_ends++] = v;
 	}
 	for (node_id v = 0; v < f->topo.n_nodes; v++)
@@ -172,39 +186,59 @@ static void forwarding_build(struct fabric *f)
 	s->lft_stride = FABRIC_LIDS;
 	s->lft = hd_alloc((size_t)s->n_switches * FABRIC_LIDS, 1);
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * FABRIC_LIDS);
-	s->mft = hd_alloc(1, sizeof(*s->mft));
+	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
 	s->mft->n_mlids = FABRIC_GROUPS;
 	s->mft->words = MFT_WORDS;
 	s->mft->ports =
 		hd_alloc((size_t)FABRIC_GROUPS * s->n_switches * MFT_WORDS,
 			 sizeof(uint64_t));
+	/* Rows are of switches, so all subnets can share them. */
+	for (uint32_t i = 1; i < s->n_subnets; i++)
+		s->mft[i] = s->mft[0];
+}
+
+static void lid_give(struct fabric *f, port_id p, lid_t lid)
+{
+	struct subnet *s = &f->subnet;
+	unsigned subnet = f->topo.ports[p].subnet;
+
+	assert(lid < FABRIC_LIDS);
+	s->lid_of_port[p] = lid;
+	s->port_of_lid[subnet][lid] = p;
+	s->top_lid[subnet] = lid;
 }
 
 static void lids_assign(struct fabric *f)
 {
 	struct subnet *s = &f->subnet;
+	lid_t next = 1;
 
 	s->lid_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lid_of_port));
 	s->lmc_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lmc_of_port));
-	s->prefix = hd_alloc(1, sizeof(*s->prefix));
-	s->prefix[0] = UINT64_C(0xfe80000000000000);
-	s->port_of_lid = hd_alloc(1, sizeof(port_id *));
-	s->port_of_lid[0] = hd_alloc(FABRIC_LIDS, sizeof(port_id));
-	s->top_lid = hd_alloc(1, sizeof(*s->top_lid));
-	for (lid_t lid = 0; lid < FABRIC_LIDS; lid++)
-		s->port_of_lid[0][lid] = TOPO_NONE;
-	for (uint32_t i = 0; i < f->n_ends; i++) {
-		port_id p = f->setup.ports[fabric_end_port(f, i)].origin;
-
-		s->lid_of_port[p] = (lid_t)(i + 1);
-		s->port_of_lid[0][i + 1] = p;
-		s->top_lid[0] = (lid_t)(i + 1);
+	s->prefix = hd_alloc(s->n_subnets, sizeof(*s->prefix));
+	s->port_of_lid = hd_alloc(s->n_subnets, sizeof(port_id *));
+	s->top_lid = hd_alloc(s->n_subnets, sizeof(*s->top_lid));
+	for (uint32_t i = 0; i < s->n_subnets; i++) {
+		s->prefix[i] = UINT64_C(0xfe80000000000000) + i;
+		s->port_of_lid[i] = hd_alloc(FABRIC_LIDS, sizeof(port_id));
+		for (lid_t lid = 0; lid < FABRIC_LIDS; lid++)
+			s->port_of_lid[i][lid] = TOPO_NONE;
 	}
+	for (uint32_t i = 0; i < f->n_ends; i++)
+		lid_give(f, f->setup.ports[fabric_end_port(f, i)].origin,
+			 next++);
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		if (topo_node_of(&f->topo, p)->kind == NODE_ROUTER &&
+		    topo_is_end_port(&f->topo, p))
+			lid_give(f, p, next++);
+	}
+	router_tables_init(s);
 }
 
 void fabric_finish(struct fabric *f)
 {
-	f->topo.n_subnets = 1;
+	topo_number_subnets(&f->topo);
+	f->subnet.n_subnets = f->topo.n_subnets;
 	f->subnet.topo = &f->topo;
 	f->subnet.engine = "by hand";
 	switches_number(f);
@@ -272,7 +306,9 @@ static void subnet_free(struct fabric *f)
 	free(s->lid_of_port);
 	free(s->lmc_of_port);
 	free(s->prefix);
-	free(s->port_of_lid[0]);
+	for (uint32_t i = 0; i < s->n_subnets; i++)
+		free(s->port_of_lid[i]);
+	router_tables_free(s);
 	free(s->port_of_lid);
 	free(s->top_lid);
 }
@@ -283,6 +319,7 @@ void fabric_fini(struct fabric *f)
 	free(f->setup.nodes);
 	free(f->setup.ports);
 	free(f->setup.faults);
+	free(f->sl_of_tclass);
 	free(f->ends);
 	topo_fini(&f->topo);
 }

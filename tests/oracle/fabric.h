@@ -12,9 +12,10 @@
  * After fabric_finish the LFTs name no port, MFTs are empty, all SL2VL
  * mappings are table 0 (VL = SL), all ports arbitrate by table 0 (one low
  * entry of weight 255 per data VL), nothing enforces P_Keys. End node k (by
- * the order of creation, hosts on switches' port 0 last) has LID k + 1. Sim
- * nodes are the topology's, in the same order, followed by the hosts on
- * port 0.
+ * the order of creation, hosts on switches' port 0 last) has LID k + 1, the
+ * routers' ports have the LIDs after those; no LID is there twice, whatever its
+ * subnet. Sim nodes are the topology's, in the same order, followed by the
+ * hosts on port 0.
  */
 
 #include "sim/setup.h"
@@ -31,11 +32,14 @@ struct fabric {
 	uint32_t *ends; /* sim nodes that are end ports */
 	uint32_t n_ends;
 	bool own_host[64]; /* by topology node: has a host on port 0 */
+	uint8_t (*sl_of_tclass)[256]; /* of the setup; NULL: none */
 };
 
 void fabric_init(struct fabric *f);
 void fabric_fini(struct fabric *f);
 node_id fabric_switch(struct fabric *f, unsigned n_ports);
+/* After all switches. */
+node_id fabric_router(struct fabric *f, unsigned n_ports);
 node_id fabric_host(struct fabric *f);
 void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b,
 		  unsigned bn);

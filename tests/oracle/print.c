@@ -7,6 +7,10 @@
 static const char *const fault_names[] = { "link down", "link up", "sink stuck",
 					   "sink free" };
 
+static const char *const node_names[] = {
+	[SIM_END] = "end", [SIM_SWITCH] = "switch", [SIM_ROUTER] = "router"
+};
+
 static void model_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -49,14 +53,14 @@ static void port_print(const struct scenario *s, uint32_t port, FILE *to)
 		" ps, D(6 B) %" PRIu64 " ps, D(64 KiB) %" PRIu64
 		" ps, P %" PRIu64 " ps, blocks in %u out %u VL15 %u, %u VLs,"
 		" VLArb %u",
-		port, n->kind == SIM_SWITCH ? "switch" : "end", p->node,
-		port - n->first_port, p->peer, s->sizes[0],
-		hd_rate_duration(p->rate, s->sizes[0]),
+		port, node_names[n->kind], p->node, port - n->first_port,
+		p->peer, s->sizes[0], hd_rate_duration(p->rate, s->sizes[0]),
 		hd_rate_duration(p->rate, 6), hd_rate_duration(p->rate, 65536),
 		p->propagation, p->in_blocks, p->out_blocks, p->vl15_blocks,
 		p->vls, s->fabric.subnet.vlarb_of_port[p->origin]);
-	if (n->kind == SIM_END)
-		fprintf(to, ", SL2VL %u",
+	if (n->kind != SIM_SWITCH)
+		fprintf(to, ", LID %u, SL2VL %u",
+			s->fabric.subnet.lid_of_port[p->origin],
 			s->fabric.subnet.sl2vl_of_port[p->origin]);
 	if (p->ber > 0)
 		fprintf(to, ", BER %.17g", p->ber);
@@ -74,8 +78,9 @@ static void forwarding_print(const struct scenario *s, switch_id w, FILE *to)
 	const struct subnet *n = &s->fabric.subnet;
 
 	fprintf(to, "switch %u LFT (LID:port)", n->node_of_switch[w]);
-	for (lid_t lid = 1; lid <= n->top_lid[0]; lid++)
-		fprintf(to, " %u:%u", lid, lft_get(n, w, lid));
+	for (lid_t lid = 1; lid < n->lft_stride; lid++)
+		if (lft_get(n, w, lid) != LFT_NO_PORT)
+			fprintf(to, " %u:%u", lid, lft_get(n, w, lid));
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		fprintf(to, " 0x%x:{0x%" PRIx64 "}", LID_FIRST_MCAST + g,
 			*mft_get(n->mft, w, n->n_switches,
@@ -140,9 +145,15 @@ void scenario_print(const struct scenario *s, FILE *to)
 
 		fprintf(to,
 			"arrival at %" PRIu64 " ps: flow %u sequence %u, end"
-			" node %u to LID 0x%x, %u B, SL %u, P_Key 0x%04x%s\n",
+			" node %u to LID 0x%x, %u B, SL %u, P_Key 0x%04x%s",
 			a->time, a->flow, a->sequence, a->source, a->dlid,
 			a->bytes, a->sl, a->pkey,
 			a->management ? ", VL15" : "");
+		if (a->global)
+			fprintf(to,
+				", to port %u of the topology, TClass %u, hop"
+				" limit %u",
+				a->target, a->tclass, a->hop_limit);
+		fputc('\n', to);
 	}
 }

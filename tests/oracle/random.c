@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "random.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "subnet/router.h"
 
 #define MAX_SWITCHES 6
 #define MAX_HOSTS    8
@@ -26,6 +26,7 @@ enum stream {
 	DRAW_FLOWS,
 	DRAW_FAULTS,
 	DRAW_KEYS,
+	DRAW_ROUTERS,
 };
 
 static uint32_t below(struct rng *r, uint32_t n)
@@ -45,6 +46,8 @@ enum shape_kind { LINE, TREE, STAR, RING, MESH, IRREGULAR, SHAPES };
 struct shape {
 	enum shape_kind kind;
 	uint32_t n_switches, n_edges, n_hosts;
+	uint32_t n_routers; /* the last of the switches */
+	bool as_switches;   /* which they are all the same */
 	uint32_t edges[MAX_EDGES][2];
 	uint32_t host_at[MAX_HOSTS];
 };
@@ -132,7 +135,10 @@ static void fabric_draw(struct scenario *s, const struct shape *h,
 	for (uint32_t i = 0; i < h->n_switches; i++) {
 		uint32_t spare = below(r, 2);
 
-		fabric_switch(f, degree(h, i) + spare);
+		if (i + h->n_routers < h->n_switches || h->as_switches)
+			fabric_switch(f, degree(h, i) + spare);
+		else
+			fabric_router(f, degree(h, i) + spare);
 		next[i] = 1 + below(r, spare + 1);
 	}
 	for (uint32_t i = 0; i < h->n_hosts; i++)
@@ -153,7 +159,8 @@ static void fabric_draw(struct scenario *s, const struct shape *h,
 			fabric_cable(f, a, next[a]++, h->n_switches + host, 1);
 		}
 	}
-	for (uint32_t i = 0, own = chance(r, 20); own && i < h->n_switches; i++)
+	for (uint32_t i = 0, own = chance(r, 20);
+	     own && i + h->n_routers < h->n_switches; i++)
 		f->own_host[i] = chance(r, 40);
 	fabric_finish(f);
 }
@@ -391,13 +398,17 @@ static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree,
 
 /*
  * A random tree of switches around `root`: up[v] is the port of v towards the
- * root (0 at the root), order[] is how they joined.
+ * root (0 at the root, none in other subnets), order[] is how they joined.
+ * Returns how many did.
  */
-static void tree_draw(const struct sim_setup *t, uint32_t root, bool shortest,
-		      struct rng *r, uint32_t *up, uint32_t *order)
+static uint32_t tree_draw(const struct sim_setup *t, uint32_t root,
+			  bool shortest, struct rng *r, uint32_t *up,
+			  uint32_t *order)
 {
 	struct tree tree = { 0 };
 
+	for (uint32_t i = 0; i < t->subnet->n_switches; i++)
+		up[i] = LFT_NO_PORT;
 	tree.joined[root] = true;
 	up[root] = 0;
 	order[0] = root;
@@ -405,13 +416,15 @@ static void tree_draw(const struct sim_setup *t, uint32_t root, bool shortest,
 		uint32_t joint = joint_draw(t, &tree, shortest, r);
 		uint32_t v;
 
-		assert(joint != SIM_NONE);
+		if (joint == SIM_NONE)
+			return i;
 		v = t->ports[joint].node;
 		tree.joined[v] = true;
 		tree.depth[v] = tree.depth[switch_beyond(t, joint)] + 1;
 		up[v] = joint - t->nodes[v].first_port;
 		order[i] = v;
 	}
+	return t->subnet->n_switches;
 }
 
 /* All the way round a ring, which deadlocks if it is busy enough. */
@@ -427,25 +440,42 @@ static void ring_ports(const struct sim_setup *t, uint32_t *up)
 	}
 }
 
+/* The routes to a LID whose owner hangs at port `last`, if at a switch's. */
+static void lid_route(struct scenario *s, lid_t lid, uint32_t last,
+		      bool shortest, bool ring, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	const struct sim_setup *t = &f->setup;
+	uint32_t home = t->ports[last].node;
+	uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
+
+	if (home >= f->subnet.n_switches)
+		return;
+	tree_draw(t, home, shortest, r, up, order);
+	if (ring)
+		ring_ports(t, up);
+	up[home] = last - t->nodes[home].first_port;
+	for (uint32_t w = 0; w < f->subnet.n_switches; w++)
+		fabric_route(f, w, lid, up[w]);
+}
+
 static void unicast_draw(struct scenario *s, const struct shape *h,
 			 struct rng *r)
 {
 	struct fabric *f = &s->fabric;
 	const struct sim_setup *t = &f->setup;
 	bool shortest = chance(r, 60);
-	bool ring = h->kind == RING && chance(r, 60);
+	bool ring = h->kind == RING && chance(r, 60) && h->n_routers == 0;
 
-	for (uint32_t e = 0; e < f->n_ends; e++) {
-		uint32_t last = t->ports[fabric_end_port(f, e)].peer;
-		uint32_t home = t->ports[last].node;
-		uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
-
-		tree_draw(t, home, shortest, r, up, order);
-		if (ring)
-			ring_ports(t, up);
-		up[home] = last - t->nodes[home].first_port;
-		for (uint32_t w = 0; w < h->n_switches; w++)
-			fabric_route(f, w, (lid_t)(e + 1), up[w]);
+	for (uint32_t e = 0; e < f->n_ends; e++)
+		lid_route(s, (lid_t)(e + 1),
+			  t->ports[fabric_end_port(f, e)].peer, shortest, ring,
+			  r);
+	for (uint32_t p = 0; p < t->n_ports; p++) {
+		if (t->nodes[t->ports[p].node].kind == SIM_ROUTER &&
+		    t->ports[p].peer != SIM_NONE)
+			lid_route(s, f->subnet.lid_of_port[t->ports[p].origin],
+				  t->ports[p].peer, shortest, false, r);
 	}
 }
 
@@ -473,16 +503,17 @@ static void group_draw(struct scenario *s, lid_t mlid, struct rng *r)
 {
 	struct fabric *f = &s->fabric;
 	const struct sim_setup *t = &f->setup;
-	uint32_t n = f->subnet.n_switches;
 	uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
 	bool needed[MAX_SWITCHES] = { false };
 	bool pruned = chance(r, 85);
 
-	tree_draw(t, below(r, n), chance(r, 50), r, up, order);
+	uint32_t root = below(r, f->subnet.n_switches);
+	uint32_t n = tree_draw(t, root, chance(r, 50), r, up, order);
+
 	for (uint32_t e = 0; e < f->n_ends; e++) {
 		uint32_t at = t->ports[fabric_end_port(f, e)].peer;
 
-		if (!chance(r, 60))
+		if (!chance(r, 60) || t->ports[at].node >= f->subnet.n_switches)
 			continue;
 		needed[t->ports[at].node] = true;
 		fabric_group_add(f, mlid, t->ports[at].node,
@@ -509,7 +540,8 @@ static void routes_draw(struct scenario *s, const struct shape *h,
 		s->n_groups = 1 + below(r, FABRIC_GROUPS - 1);
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		group_draw(s, (lid_t)(LID_FIRST_MCAST + g), r);
-	mistake_draw(s, r);
+	if (!s->plain)
+		mistake_draw(s, r);
 }
 
 /* ---- lanes ---- */
@@ -691,6 +723,44 @@ static void flow_packets(struct scenario *s, struct sim_arrival a,
 	}
 }
 
+/* R1: to another subnet by way of a router, and now and then as it must not. */
+static void address_draw(const struct scenario *s, uint32_t from, uint32_t to,
+			 struct sim_arrival *a, struct rng *r)
+{
+	const struct fabric *f = &s->fabric;
+	bool plain = s->plain;
+	port_id source = f->setup.ports[fabric_end_port(f, from)].origin;
+	port_id target = f->setup.ports[fabric_end_port(f, to)].origin;
+
+	if (f->topo.ports[source].subnet == f->topo.ports[target].subnet &&
+	    (plain || !chance(r, 2)))
+		return;
+	a->dlid = route_dlid(&f->subnet, source, target);
+	a->global = plain || !chance(r, 3);
+	a->target = target;
+	if (plain) {
+		a->tclass = a->sl;
+		a->hop_limit = 64;
+		return;
+	}
+	a->tclass = (uint8_t)below(r, 256);
+	a->hop_limit = chance(r, 70) ? 64 : (uint8_t)below(r, 4);
+}
+
+/* R4: what each subnet makes of a TClass; none of them, or all. */
+static void tclasses_draw(struct scenario *s, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	uint32_t n = f->subnet.n_subnets;
+
+	if (n < 2 || s->plain || chance(r, 30))
+		return;
+	f->sl_of_tclass = hd_alloc(n, sizeof(*f->sl_of_tclass));
+	for (uint32_t i = 0; i < 256 * n; i++)
+		f->sl_of_tclass[i / 256][i % 256] = (uint8_t)below(r, N_SLS);
+	f->setup.sl_of_tclass = (const uint8_t(*)[256])f->sl_of_tclass;
+}
+
 static void flow_draw(struct scenario *s, const struct traffic *t,
 		      uint32_t flow, struct rng *r)
 {
@@ -709,8 +779,12 @@ static void flow_draw(struct scenario *s, const struct traffic *t,
 	if (to == from)
 		to = (from + 1) % f->n_ends;
 	a.dlid = (lid_t)(to + 1);
-	if (chance(r, 1)) /* nobody has it */
-		a.dlid = (lid_t)(f->n_ends + 1);
+	if (f->subnet.n_subnets > 1)
+		address_draw(s, from, to, &a, r);
+	if (chance(r, 1)) { /* nobody has it */
+		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : f->n_ends + 1);
+		a.global = false;
+	}
 	if (t->multicast && !a.management && chance(r, 35))
 		a.dlid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
 	flow_packets(s, a, 1 + below(r, t->per_flow), r);
@@ -731,7 +805,7 @@ static void flows_draw(struct scenario *s, struct rng *r)
 {
 	uint32_t n_flows = (s->lengthy ? 6 : 2) + below(r, 11);
 	struct traffic t = {
-		.management = chance(r, 40),
+		.management = chance(r, 40) && !s->plain,
 		.multicast = s->n_groups > 0,
 		.hot = below(r, s->fabric.n_ends),
 		.n_sls = s->lengthy ? N_SLS : 1 + below(r, N_SLS),
@@ -822,8 +896,7 @@ static void port_faults_draw(struct scenario *s, struct rng *r)
 		if (losses && chance(r, 60))
 			p->update_loss =
 				chance(r, 5) ? 1 : (1 + below(r, 60)) / 100.0;
-		if (lives && chance(r, 70) &&
-		    t->nodes[p->node].kind == SIM_SWITCH)
+		if (lives && chance(r, 70) && t->nodes[p->node].kind != SIM_END)
 			p->hoq_life = life;
 	}
 }
@@ -851,13 +924,30 @@ static struct rng *stream(struct rng *r, uint64_t seed, enum stream id)
 	return r;
 }
 
-void scenario_draw(struct scenario *s, uint64_t seed)
+/* At least one switch stays. */
+static uint32_t routers_draw(const struct shape *h, struct rng *r)
+{
+	if (h->n_switches < 2)
+		return 0;
+	return 1 + below(r, h->n_switches > 2 ? 2 : 1);
+}
+
+enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
+
+static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 {
 	struct shape shape;
-	struct rng r;
+	struct rng r, routers;
 
-	*s = (struct scenario){ .seed = seed };
+	*s = (struct scenario){ .seed = seed,
+				.routed = kind != NO_ROUTERS,
+				.plain = kind == PLAIN_ROUTERS ||
+					 kind == ROUTERS_AS_SWITCHES };
+	stream(&routers, seed, DRAW_ROUTERS);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
+	if (kind != NO_ROUTERS)
+		shape.n_routers = routers_draw(&shape, &routers);
+	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
 	fabric_draw(s, &shape, &r);
 	stream(&r, seed, DRAW_TIMING);
 	s->lengthy = chance(&r, 10);
@@ -868,10 +958,105 @@ void scenario_draw(struct scenario *s, uint64_t seed)
 	lanes_draw(s, stream(&r, seed, DRAW_LANES));
 	tables_draw(s, stream(&r, seed, DRAW_TABLES));
 	keys_draw(s, stream(&r, seed, DRAW_KEYS));
+	tclasses_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);
 	horizon_set(s);
+}
+
+void scenario_draw(struct scenario *s, uint64_t seed)
+{
+	draw(s, seed, NO_ROUTERS);
+}
+
+void scenario_draw_routed(struct scenario *s, uint64_t seed)
+{
+	draw(s, seed, ROUTERS);
+}
+
+/* The port by which a packet for end `e` leaves node v of `from`. */
+static unsigned output_of(const struct fabric *from, uint32_t v, uint32_t e)
+{
+	const struct subnet *n = &from->subnet;
+	const struct topo *t = &from->topo;
+	port_id to = from->setup.ports[fabric_end_port(from, e)].origin;
+	port_id out = TOPO_NONE;
+	lid_t dlid = 0;
+
+	if (v < n->n_switches)
+		return lft_get(n, v, route_dlid(n, t->nodes[v].first_port, to));
+	if (!router_forward(n, v, to, &out, &dlid))
+		return LFT_NO_PORT;
+	return t->ports[out].number;
+}
+
+/* R4: routers look at the output's table only. */
+static void router_lanes(struct fabric *f, uint32_t v)
+{
+	struct subnet *n = &f->subnet;
+	unsigned side = f->topo.nodes[v].n_ports + 1u;
+
+	for (unsigned i = 0; i < side * side; i++)
+		n->sl2vl_of_pair[v][i] =
+			(uint16_t)n->sl2vl_of_port[f->topo.nodes[v].first_port +
+						   i % side];
+	for (unsigned i = 0; i < side; i++) {
+		struct pkey_table *keys =
+			&n->pkeys[f->topo.nodes[v].first_port + i];
+
+		keys->enforce_in = keys->enforce_out = false;
+	}
+}
+
+/* The tables of `routed` in `f`, which has switches for its routers. */
+static void tables_translate(const struct fabric *routed, struct fabric *f)
+{
+	const struct subnet *from = &routed->subnet;
+	struct subnet *to = &f->subnet;
+
+	memset(to->mft->ports, 0,
+	       (size_t)FABRIC_GROUPS * to->n_switches * sizeof(uint64_t));
+	for (uint32_t v = 0; v < to->n_switches; v++) {
+		for (uint32_t e = 0; e < f->n_ends; e++)
+			fabric_route(f, v, (lid_t)(e + 1),
+				     output_of(routed, v, e));
+		if (v >= from->n_switches) {
+			router_lanes(f, v);
+			continue;
+		}
+		for (lid_t g = 0; g < FABRIC_GROUPS; g++)
+			to->mft->ports[g * to->n_switches + v] =
+				from->mft->ports[g * from->n_switches + v];
+	}
+}
+
+void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
+			 uint64_t seed)
+{
+	draw(routed, seed, PLAIN_ROUTERS);
+	draw(switched, seed, ROUTERS_AS_SWITCHES);
+	const struct sim_setup *from = &routed->fabric.setup;
+	struct sim_setup *to = &switched->fabric.setup;
+
+	tables_translate(&routed->fabric, &switched->fabric);
+	memcpy(to->ports, from->ports, from->n_ports * sizeof(*to->ports));
+	to->n_faults = from->n_faults;
+	to->faults = hd_realloc(to->faults, from->n_faults + 1u,
+				sizeof(*to->faults));
+	memcpy(to->faults, from->faults, from->n_faults * sizeof(*to->faults));
+	switched->n_arrivals = routed->n_arrivals;
+	switched->arrivals = hd_realloc(switched->arrivals, routed->n_arrivals,
+					sizeof(*switched->arrivals));
+	for (size_t i = 0; i < routed->n_arrivals; i++) {
+		struct sim_arrival *a = &switched->arrivals[i];
+
+		*a = routed->arrivals[i];
+		if (a->global && a->dlid < LID_FIRST_MCAST)
+			a->dlid = routed->fabric.subnet.lid_of_port[a->target];
+		a->global = false;
+	}
+	switched->horizon = routed->horizon;
 }
 
 void scenario_fini(struct scenario *s)

@@ -24,10 +24,25 @@ struct scenario {
 	uint32_t n_sizes;
 	uint32_t n_groups;
 	bool lengthy;  /* many large packets: 12-bit counters wrap */
+	bool routed;   /* there may be routers */
+	bool plain;    /* they could be switches */
 	hd_time d_max; /* of the largest packet on the slowest link */
 };
 
 void scenario_draw(struct scenario *s, uint64_t seed);
+/*
+ * The same, but the last switches are routers (R1 to R5). The oracle has none
+ * yet, so that scenario_draw and compare_test leave them out.
+ */
+void scenario_draw_routed(struct scenario *s, uint64_t seed);
+/*
+ * And two at once: one with routers that change no SL, drop nothing for its
+ * hop limit and see no management, and one in which switches stand for them:
+ * there a host's LID is known everywhere and leads the same way. The rules
+ * make no difference between the two.
+ */
+void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
+			 uint64_t seed);
 void scenario_fini(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
 /* Everything, for a human. */
