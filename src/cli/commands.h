@@ -16,6 +16,7 @@ extern const struct command command_decode;
 extern const struct command command_cc;
 extern const struct command command_cc_compare;
 extern const struct command command_cc_curve;
+extern const struct command command_cc_thesis;
 extern const struct command command_cc_tune;
 extern const struct command command_qos;
 extern const struct command command_qos_admit;

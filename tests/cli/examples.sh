@@ -64,6 +64,13 @@ run fat-tree-incast 0
 claim fat-tree-incast "the receiver's link is full" '
 	near(row("traffic"; "incast").delivered; 100 * 2048 / 2074; 0.01)'
 claim fat-tree-incast "unfairly shared" 'row("traffic"; "incast").fairness < 0.5'
+# Without control, two remote flows and the victim share one of three inputs.
+run thesis-two-classes 0
+claim thesis-two-classes "a sixth, a third, a sixth" '
+	(8 * 2048 / 2068) as $link |
+	near(row("traffic"; "A-r1").delivered; $link / 6; 0.01) and
+	near(row("traffic"; "B-r2").delivered; $link / 3; 0.01) and
+	near(row("traffic"; "victim").delivered; $link / 6; 0.01)'
 run moving-hotspots 0
 claim moving-hotspots "one hotspot after the other" '
 	row("traffic"; "first").delivered > 80 and

@@ -78,7 +78,12 @@ struct congestion_params {
 	struct cc_config response;
 	struct mark_config marking;
 	enum congestion_echo echo;
-	bool per_sl;       /* flows of a port and SL share one index and pace */
+	bool per_sl; /* flows of a port and SL share one index and pace */
+	/*
+	 * The gap after a packet is that of the rate at its start, even if the
+	 * rate rises meanwhile; else the next start follows the rate.
+	 */
+	bool fixed_gap;
 	uint32_t window;   /* unacknowledged packets per flow, at least 1 */
 	hd_time ack_delay; /* 0: acknowledgements are packets */
 	hd_time warmup, stop;

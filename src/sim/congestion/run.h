@@ -62,6 +62,7 @@ struct throttle {
 	struct cc_config config;
 	hd_time last;  /* start of the last packet */
 	hd_time gap;   /* of the full rate: the last packet's duration */
+	hd_time next;  /* with fixed gaps: start of the next packet */
 	hd_time armed; /* the pacing timer that counts; others are stale */
 	bool sent_any;
 	uint32_t turn;        /* the flow that may send next; a ring */

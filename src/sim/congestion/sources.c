@@ -31,10 +31,13 @@ static void changed(struct run *r, uint32_t number, hd_time due)
 }
 
 /* When the current rate allows the next packet. */
-static hd_time next_start(const struct throttle *t, hd_time now)
+static hd_time next_start(const struct run *r, const struct throttle *t,
+			  hd_time now)
 {
 	if (!t->sent_any)
 		return now;
+	if (r->params->fixed_gap)
+		return t->next;
 	if (!t->algorithm)
 		return t->last + t->gap;
 	return t->last + cc_gap(t->algorithm, &t->config, &t->state, t->gap);
@@ -109,6 +112,9 @@ static void send(struct run *r, struct throttle *t, uint32_t flow, hd_time now)
 	s->sent++;
 	t->last = now;
 	t->gap = hd_rate_duration(r->setup->ports[port].rate, f->bytes);
+	t->next = now + (t->algorithm ? cc_gap(t->algorithm, &t->config,
+					       &t->state, t->gap)
+				      : t->gap);
 	t->sent_any = true;
 	t->turn = s->next;
 	cc_run_inject(r, &packet, now);
@@ -121,7 +127,7 @@ static void try_send(struct run *r, uint32_t number, hd_time now)
 
 	for (;;) {
 		uint32_t flow = next_ready(r, t, now, &later);
-		hd_time next = next_start(t, now);
+		hd_time next = next_start(r, t, now);
 
 		if (flow == SIM_NONE && later == HD_TIME_NEVER)
 			return;
