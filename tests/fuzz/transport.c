@@ -35,7 +35,7 @@ static void check(int condition)
 		abort();
 }
 
-static unsigned take(struct rig *r)
+static unsigned next_byte(struct rig *r)
 {
 	if (r->left == 0)
 		return 0;
@@ -112,10 +112,10 @@ static bool rig_take(void *context, struct recv_wr *out)
 {
 	struct rig *r = context;
 
-	if (take(r) & 1)
+	if (next_byte(r) & 1)
 		return false;
 	*out = (struct recv_wr){ .n_sge = 1 };
-	out->sge[0] = (struct sge){ BASE, 8 * take(r), KEY };
+	out->sge[0] = (struct sge){ BASE, 8 * next_byte(r), KEY };
 	r->posted[1]++;
 	return true;
 }
@@ -126,22 +126,23 @@ static uint32_t length(struct rig *r)
 	static const uint32_t near[] = { 0,   1,   3,    8,    255, 256,
 					 257, 512, 1024, 2048, 600, 4096 };
 
-	return near[take(r) % 12];
+	return near[next_byte(r) % 12];
 }
 
 static struct sge place(struct rig *r, uint32_t len)
 {
 	static const uint32_t keys[] = { KEY, KEY, READABLE, 99 };
 
-	return (struct sge){ BASE + 8 * take(r), len, keys[take(r) % 4] };
+	return (struct sge){ BASE + 8 * next_byte(r), len,
+			     keys[next_byte(r) % 4] };
 }
 
 static void post_send(struct rig *r)
 {
-	struct send_wr wr = { .kind = (enum wr_kind)(take(r) % 8),
-			      .flags = take(r) & 15,
-			      .n_sge = take(r) % 3,
-			      .remote_addr = take(r),
+	struct send_wr wr = { .kind = (enum wr_kind)(next_byte(r) % 8),
+			      .flags = next_byte(r) & 15,
+			      .n_sge = next_byte(r) % 3,
+			      .remote_addr = next_byte(r),
 			      .to = { .pd = PD, .qkey = 5 } };
 
 	for (uint32_t i = 0; i < wr.n_sge; i++) {
@@ -156,7 +157,7 @@ static void post_send(struct rig *r)
 
 static void post_recv(struct rig *r)
 {
-	struct recv_wr wr = { .n_sge = take(r) % 3 };
+	struct recv_wr wr = { .n_sge = next_byte(r) % 3 };
 
 	for (uint32_t i = 0; i < wr.n_sge; i++)
 		wr.sge[i] = place(r, length(r));
@@ -172,7 +173,7 @@ static void receive(struct rig *r)
 	static const uint32_t keys[] = { KEY, KEY, READABLE, 99 };
 	static const unsigned services[] = { SERVICE_RC, SERVICE_UC,
 					     SERVICE_UD };
-	unsigned how = take(r), op = take(r), psn = take(r);
+	unsigned how = next_byte(r), op = next_byte(r), psn = next_byte(r);
 	unsigned service = services[qp_params(r->qp)->kind];
 	struct qp_attr now;
 	struct packet p;
@@ -195,11 +196,11 @@ static void receive(struct rig *r)
 		p.bth.psn = psn_add(p.bth.psn, PSN_MASK + 1 - psn);
 	if (how & 16)
 		p.headers |= HEADER_BIT(HEADER_GRH);
-	p.reth = (struct reth){ BASE + 8 * take(r), keys[take(r) % 4],
+	p.reth = (struct reth){ BASE + 8 * next_byte(r), keys[next_byte(r) % 4],
 				length(r) };
-	p.atomiceth = (struct atomiceth){ p.reth.va + take(r) % 16 / 15,
+	p.atomiceth = (struct atomiceth){ p.reth.va + next_byte(r) % 16 / 15,
 					  p.reth.rkey, 1, 2 };
-	p.aeth = (struct aeth){ (uint8_t)take(r), take(r) };
+	p.aeth = (struct aeth){ (uint8_t)next_byte(r), next_byte(r) };
 	p.payload = payload;
 	if (opcode_flags(p.bth.opcode) & OPCODE_PAYLOAD)
 		p.payload_len = length(r);
@@ -234,7 +235,7 @@ static void move(struct rig *r)
 		{ QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
 	};
 	enum qp_state from = qp_state(r->qp);
-	unsigned to = take(r) % 7, mask = QPA_STATE;
+	unsigned to = next_byte(r) % 7, mask = QPA_STATE;
 
 	if (to >= QPS_INIT && to <= QPS_RTS && from < QPS_RTS)
 		mask |= masks[qp_params(r->qp)->kind][to - QPS_INIT];
@@ -253,8 +254,8 @@ static void pass_time(struct rig *r)
 {
 	hd_time due = qp_due(r->qp);
 
-	r->now += take(r) * HD_US;
-	if (take(r) & 1 && due != HD_TIME_NEVER && due > r->now)
+	r->now += next_byte(r) * HD_US;
+	if (next_byte(r) & 1 && due != HD_TIME_NEVER && due > r->now)
 		r->now = due;
 	if (qp_due(r->qp) <= r->now)
 		qp_timer(r->qp, r->now);
@@ -262,7 +263,7 @@ static void pass_time(struct rig *r)
 
 static void rig_start(struct rig *r, const struct qp_owner *owner)
 {
-	unsigned kind = take(r), limits = take(r);
+	unsigned kind = next_byte(r), limits = next_byte(r);
 	struct qp_params params = { .kind = (enum qp_kind)(kind % 3),
 				    .qpn = 17,
 				    .pd = PD,
@@ -315,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = (struct rig){ .data = data, .left = size };
 	rig_start(&r, &owner);
 	while (r.left > 0) {
-		switch (take(&r) % 16) {
+		switch (next_byte(&r) % 16) {
 		case 0:
 			move(&r);
 			break;

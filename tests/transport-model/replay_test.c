@@ -32,16 +32,16 @@
 /* A queue pair of ours in the place of one of a kernel's. */
 struct side {
 	uint8_t ip[16]; /* of the kernel's host */
-	uint32_t qpn;
 	struct qp *qp;
 	struct qp_owner owner;
-	uint8_t memory[MEMORY];
-	bool seeded;
 	/* Answers that we gave and the capture has not shown yet. */
 	struct packet owed[MAX_OWED];
 	unsigned head, tail;
 	uint32_t last_psn, last_msn;
 	unsigned received;
+	uint32_t qpn;
+	uint8_t memory[MEMORY];
+	bool seeded;
 };
 
 static struct side sides[MAX_SIDES];
