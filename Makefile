@@ -2,7 +2,7 @@
 # machine: what is missing is installed first (ci/deps.txt lists it).
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test test-long bench lint fuzz install clean
+.PHONY: help build demo test test-long test-rxe bench lint fuzz install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -12,6 +12,7 @@ help:
 	@echo 'make demo       build Heddle and show what it does'
 	@echo 'make test       every check and test (see ci/check.sh)'
 	@echo 'make test-long  the same with full counts; takes much longer'
+	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
 	@echo 'make bench      measure our own speed against the stated goals'
 	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
@@ -32,6 +33,12 @@ test:
 test-long:
 	@ci/deps.sh
 	@ci/check.sh long
+
+# On the Linux kernel's software adapter, in an emulated machine: minutes.
+test-rxe:
+	@ci/deps.sh rxe
+	@ci/build.sh release
+	@ci/test-rxe.sh
 
 bench:
 	@ci/deps.sh

@@ -1,7 +1,11 @@
 #!/bin/sh
-# Installs the packages of ci/deps.txt that are missing. Usage: deps.sh [build]
-# With "build", only those above the line "test:". Says and does nothing,
-# offline too, when nothing is missing.
+# Installs the packages of ci/deps.txt that are missing.
+#
+#	deps.sh [build | rxe]
+#
+# With "build", only those above the line "test:"; with "rxe", also those
+# below the line "rxe:". Says and does nothing, offline too, when nothing is
+# missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,6 +13,7 @@ wanted() {
 	awk -v only="${1:-}" '
 		{ sub(/#.*/, "") }
 		$1 == "test:" { if (only == "build") exit; next }
+		$1 == "rxe:" { if (only != "rxe") exit; next }
 		NF { print $1 }' ci/deps.txt
 }
 

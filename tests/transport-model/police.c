@@ -101,6 +101,25 @@ static void police_payload(const struct half *h, const struct packet *p,
 			 k, at);
 }
 
+/* What a datagram must say of itself and of its destination. */
+static void police_datagram(const struct half *h, const struct packet *p,
+			    uint32_t at)
+{
+	struct send_wr wr;
+
+	request_make(h, at, &wr);
+	if (wr.to.qkey >> 31)
+		wr.to.qkey = QKEY_OF(h); /* its own */
+	if (p->deth.qkey != wr.to.qkey || p->deth.src_qp != h->qpn ||
+	    p->bth.dest_qp != wr.to.qpn || p->lrh.dlid != wr.to.dlid)
+		complain(h->w, "datagram %" PRIu32 " goes elsewhere", at);
+	if (packet_has(p, HEADER_GRH) != wr.to.global ||
+	    (wr.to.global && (memcmp(p->grh.dgid, wr.to.dgid, 16) != 0 ||
+			      p->grh.hop_limit != wr.to.hop_limit ||
+			      p->grh.tclass != wr.to.tclass)))
+		complain(h->w, "GRH of datagram %" PRIu32 " is wrong", at);
+}
+
 /* A request is begun: may it be? */
 static void police_begin(struct half *h, uint32_t at)
 {
@@ -156,6 +175,8 @@ static void police_request(struct half *h, const struct packet *p)
 		complain(h->w, "a request leaves a drained queue");
 	if (h->w->now < h->hold_until)
 		complain(h->w, "a request leaves while asked to wait");
+	if (h->plan->kind == QP_UD)
+		police_datagram(h, p, at);
 	police_headers(h, p, at, k);
 	police_payload(h, p, at, k);
 }

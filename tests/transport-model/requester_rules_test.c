@@ -526,6 +526,21 @@ static void credits_hold_sends_back(void **state)
 	raw_fini(&q);
 }
 
+static void reads_and_writes_use_no_credit(void **state)
+{
+	(void)state;
+	raw_init(&q, QP_RC);
+	q.attr.credits = true;
+	assert_true(raw_raise(&q, QPS_RTS));
+	assert_true(raw_post(&q, 1, WR_READ, 10));
+	assert_true(raw_post(&q, 2, WR_WRITE, 10));
+	assert_true(raw_post(&q, 3, WR_FETCH_ADD, 8));
+	assert_true(raw_post(&q, 4, WR_SEND, 10)); /* the probe */
+	assert_true(raw_post(&q, 5, WR_SEND, 10));
+	leaves(4, OP_READ_REQUEST, 0);
+	raw_fini(&q);
+}
+
 static void credits_come_with_repeated_acks_and_end_with_31(void **state)
 {
 	struct packet p;
@@ -776,6 +791,7 @@ int main(void)
 		cmocka_unit_test(a_fence_waits_for_reads_only),
 		cmocka_unit_test(long_messages_ask_in_between),
 		cmocka_unit_test(credits_hold_sends_back),
+		cmocka_unit_test(reads_and_writes_use_no_credit),
 		cmocka_unit_test(
 			credits_come_with_repeated_acks_and_end_with_31),
 		cmocka_unit_test(what_may_not_be_posted),

@@ -107,7 +107,10 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out)
 		if (w->fault == FAULT_SGE_RANGE)
 			out->sge[i].addr = r->base + r->size - sizes[i] + 1;
 		if (w->fault == FAULT_LANDING)
-			out->sge[i].lkey = h->region[ROLE_SOURCE].key;
+			out->sge[i] =
+				(struct sge){ h->region[ROLE_SOURCE].base,
+					      sizes[i],
+					      h->region[ROLE_SOURCE].key };
 	}
 	out->to = (struct wr_datagram){
 		.qpn = h->peer->qpn,
