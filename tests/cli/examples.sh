@@ -129,6 +129,18 @@ awk '$2 == "sends" { n[$1 < 500, $NF]++ }
 
 # Bulk fills the router's cable, but for voice and what strays; the stray ones
 # end there. The router gives out other SLs, so other lanes, than it gets.
+# EF, AF41, AF11, default and lower effort on lanes 0, 1, 4, 5, 6 before the
+# router are on 0, 1, 1, 2, 3 behind it, packet for packet.
+run diffserv 0
+claim diffserv "the router chooses SLs by TClass" '
+	[.tables["port lanes"].rows[] | select(.port == "s-0:2") | .packets] as $in |
+	[.tables["port lanes"].rows[] | select(.port == "r-0:2") | .packets] as $out |
+	($in | length) == 5 and
+	$out == [$in[0], $in[1] + $in[2], $in[3], $in[4]]'
+claim diffserv "best effort leaves one packet in nine to lower effort" \
+	'near(row("traffic"; "backup").delivered * 8;
+	      row("traffic"; "web").delivered; 0.02)'
+
 run two-subnets 0
 claim two-subnets "a probe through 2 switches and a router takes 407.2 ns" '
 	(row("traffic"; "probe").max * 10000 | round) == 4072'
