@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/fabric.h"
 #include "cli/output.h"
+#include "cli/route/ends.h"
 #include "qos/broker.h"
 #include "qos/establish.h"
 #include "qos/requests.h"
@@ -21,6 +26,7 @@ struct values {
 	uint64_t payload, overhead;
 	uint64_t random;
 	unsigned mode, place;
+	struct option_list groups;
 };
 
 static const struct option options[] = {
@@ -29,6 +35,11 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, requests),
 	  .value = "FILE",
 	  .help = "connections to ask for, one a line: source destination class rate" },
+	{ .name = "group",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, groups),
+	  .value = "NAME:GROUP",
+	  .help = "a multicast group, as 'heddle route --mcast' has it, that requests call group:NAME; may be repeated" },
 	{ .name = "random",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, random),
@@ -117,6 +128,19 @@ static const struct column random_columns[] = {
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
+static const struct column group_columns[] = {
+	{ "group", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "tree", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "MLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "members", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "senders besides", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+/* Packets to groups have a GRH where packets have real headers. */
+#define PLAIN_OVERHEAD 26
+#define GRH_BYTES      40
+
 struct run {
 	struct values v;
 	struct fabric fabric;
@@ -158,9 +182,116 @@ static void show_summary(const struct run *r)
 	table_put_real(t, n ? sum / n : 0);
 }
 
-static enum hd_status resolve(const struct run *r, const struct qos_request *q,
+/* Builds the trees that --group names, the first with the first MLID. */
+static enum hd_status make_groups(struct run *r, struct diag *d)
+{
+	struct group_list open = { 0 };
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < r->v.groups.n && status == HD_OK; i++) {
+		const char *text = r->v.groups.items[i];
+		const char *colon = strchr(text, ':');
+
+		if (!colon || colon == text)
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "'%.80s' is no group (expected e.g. "
+					   "video:shared=h1,h2)",
+					   text);
+		else
+			status = group_add(&r->fabric.subnet, colon + 1, 0,
+					   &open, d);
+		if (status == HD_OK && open.n)
+			status =
+				diag_fail(d, HD_ERR_INPUT,
+					  "'%.80s': say which tree; 'heddle "
+					  "route --mcast auto=...' chooses one",
+					  text);
+	}
+	group_list_fini(&open);
+	return status;
+}
+
+/* The group that a request calls "group:NAME", or n_groups. */
+static uint32_t find_group(const struct run *r, const char *name)
+{
+	uint32_t i = 0;
+
+	for (; i < r->v.groups.n; i++) {
+		const char *text = r->v.groups.items[i];
+		size_t len = strcspn(text, ":");
+
+		if (strlen(name) == len && strncmp(text, name, len) == 0)
+			break;
+	}
+	return i;
+}
+
+static void show_groups(const struct run *r)
+{
+	const struct subnet *s = &r->fabric.subnet;
+
+	if (r->v.groups.n == 0)
+		return;
+	struct table *t = results_table(r->results, "groups",
+					"multicast groups", group_columns);
+
+	for (uint32_t i = 0; i < r->v.groups.n; i++) {
+		const char *text = r->v.groups.items[i];
+		const struct mcast_group *m = &s->groups[i];
+
+		table_put_textf(t, "%.*s", (int)strcspn(text, ":"), text);
+		table_put_text(t, mcast_method_names[m->method]);
+		table_put_uint(t, m->mlid);
+		table_put_uint(t, m->n_members);
+		table_put_uint(t, m->n_senders);
+	}
+}
+
+static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
+				    struct diag *d, struct broker_request *out)
+{
+	struct subnet *s = &r->fabric.subnet;
+	uint32_t group = find_group(r, q->destination + strlen("group:"));
+	port_id from = fabric_find_end(&r->fabric, q->source);
+	uint64_t overhead = r->v.overhead;
+
+	if (group == r->v.groups.n || from == TOPO_NONE)
+		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
+				    group == r->v.groups.n
+					    ? "no group is called '%.80s'; "
+					      "--group declares it"
+					    : "no end port is called '%.80s'",
+				    group == r->v.groups.n ? q->destination
+							   : q->source);
+	if (s->groups[group].source != TOPO_NONE &&
+	    s->groups[group].source != from)
+		return diag_fail_at(d, HD_ERR_UNFIT, q->line, 0,
+				    "the tree of '%.80s' begins at another "
+				    "source than '%.80s'",
+				    q->destination, q->source);
+	if (s->groups[group].source == TOPO_NONE) {
+		struct diag inner = { .status = HD_OK };
+
+		if (mcast_admit_sender(s, group, from, &inner) != HD_OK)
+			return diag_fail_at(d, inner.status, q->line, 0, "%s",
+					    inner.message);
+	}
+	overhead += overhead == PLAIN_OVERHEAD ? GRH_BYTES : 0;
+	*out = (struct broker_request){
+		.source = from,
+		.dlid = s->groups[group].mlid,
+		.sl = class_sl(q->class, q->rate),
+		.rate = slots_with_overhead(q->rate, (uint32_t)r->v.payload,
+					    (uint32_t)overhead),
+	};
+	return HD_OK;
+}
+
+static enum hd_status resolve(struct run *r, const struct qos_request *q,
 			      struct diag *d, struct broker_request *out)
 {
+	if (strncmp(q->destination, "group:", strlen("group:")) == 0)
+		return resolve_group(r, q, d, out);
 	port_id from = fabric_find_end(&r->fabric, q->source);
 	port_id to = fabric_find_end(&r->fabric, q->destination);
 
@@ -182,7 +313,7 @@ static enum hd_status resolve(const struct run *r, const struct qos_request *q,
 static enum hd_status ask(struct run *r, const struct qos_request *q,
 			  struct table *t, struct diag *d)
 {
-	struct broker_request request;
+	struct broker_request request = { 0 };
 	struct broker_refusal why;
 	struct strbuf reason = STRBUF_INIT;
 	uint32_t id;
@@ -245,11 +376,48 @@ static void ask_at_random(struct run *r)
 	r->refused += out.established < p.tried;
 }
 
+static port_id end_of_guid(const struct topo *t, uint64_t guid)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].guid == guid && topo_is_end_port(t, p))
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+/*
+ * Who sent to a shared tree when the reservations were saved ("guid lid ..")
+ * must be led to it again; what is wrong with a line is told on loading it.
+ */
+static enum hd_status lead_saved_senders(struct run *r, const char *text,
+					 struct diag *d)
+{
+	struct subnet *s = &r->fabric.subnet;
+	enum hd_status status = HD_OK;
+
+	for (; *text && status == HD_OK; text += *text == '\n') {
+		char *end;
+		port_id from = end_of_guid(s->topo, strtoull(text, &end, 16));
+		unsigned long lid = strtoul(end, NULL, 10);
+
+		text += strcspn(text, "\n");
+		for (uint32_t i = 0; i < s->n_groups && from != TOPO_NONE;
+		     i++) {
+			if (s->groups[i].mlid == lid &&
+			    s->groups[i].method == MCAST_SHARED)
+				status = mcast_admit_sender(s, i, from, d);
+		}
+	}
+	return status;
+}
+
 static enum hd_status load_state(struct run *r, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(r->v.load, FILE_LIMIT, d, &text);
 
+	if (status == HD_OK)
+		status = lead_saved_senders(r, text.text, d);
 	if (status == HD_OK)
 		status = broker_load(&r->broker, text.text, d);
 	strbuf_fini(&text);
@@ -269,9 +437,9 @@ static enum hd_status save_state(struct run *r, struct diag *d)
 
 static enum hd_status work(struct run *r, struct diag *d)
 {
-	enum hd_status status = HD_OK;
+	enum hd_status status = make_groups(r, d);
 
-	if (r->v.load)
+	if (status == HD_OK && r->v.load)
 		status = load_state(r, d);
 	if (status == HD_OK && r->v.requests)
 		status = ask_all(r, d);
@@ -307,6 +475,7 @@ static int admit(struct run *r, const char *path)
 			results_free(r->results);
 			exit_status = command_refuse(&d);
 		} else {
+			show_groups(r);
 			show_summary(r);
 			exit_status = output_results(&r->v.common, r->results,
 						     r->refused == 0);
@@ -317,30 +486,39 @@ static int admit(struct run *r, const char *path)
 	return exit_status;
 }
 
+static int check_and_admit(struct run *r, const struct command *self, int n,
+			   char **argv)
+{
+	if (n != 1)
+		return command_usage(self, "which fabric?");
+	if (!r->v.requests && !r->v.random && !r->v.load)
+		return command_usage(self, "--requests, --random or --load?");
+	if (r->v.best_effort.num > r->v.best_effort.den)
+		return command_usage(
+			self, "best effort cannot have more than the link");
+	if (r->v.payload == 0 || r->v.payload > 4096 || r->v.overhead > 1024)
+		return command_usage(
+			self,
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+	return admit(r, argv[0]);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct run r = { 0 };
 	int n, status;
 
-	if (!command_parse(self, &r.v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which fabric?");
-	if (!r.v.requests && !r.v.random && !r.v.load)
-		return command_usage(self, "--requests, --random or --load?");
-	if (r.v.best_effort.num > r.v.best_effort.den)
-		return command_usage(
-			self, "best effort cannot have more than the link");
-	if (r.v.payload == 0 || r.v.payload > 4096 || r.v.overhead > 1024)
-		return command_usage(
-			self,
-			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
-	return admit(&r, argv[0]);
+	if (command_parse(self, &r.v, argc, argv, &n, &status))
+		status = check_and_admit(&r, self, n, argv);
+	option_list_fini(&r.v.groups);
+	return status;
 }
 
 static const struct example examples[] = {
 	{ "heddle qos admit --requests flows.txt site.ibnet",
 	  "which of these connections the fabric can carry, and what refuses the others" },
+	{ "heddle qos admit --group video:shared=h1,h2,h3 --requests flows.txt site.ibnet",
+	  "the same with requests to a group, such as 'h0 group:video DB 64Mb/s'" },
 	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --mode paper --link 2.5Gb/s -",
 	  "paper 000's establishment on a 4 x 4 mesh" },
 	{ NULL, NULL },
@@ -352,7 +530,8 @@ const struct command command_qos_admit = {
 	.arguments = "FABRIC",
 	.description =
 		"Reserves each connection on every link of its path, or on none, and\n"
-		"says which link refused and why. Reservations can be saved, loaded\n"
+		"says which link refused and why; one to a multicast group on every link\n"
+		"of its tree, once. Reservations can be saved, loaded\n"
 		"and are audited: the sum over connections is what every link holds.\n"
 		"Exit status 1 if something was refused.\n",
 	.options = options,

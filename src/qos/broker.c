@@ -395,7 +395,7 @@ static enum hd_status load_line(struct broker *b, char *line, unsigned number,
 
 	if (!next_number(&line, &guid) || !next_number(&line, &lid) ||
 	    !next_number(&line, &sl) || !next_number(&line, &num) ||
-	    !next_number(&line, &den) || *line || lid > LID_MAX_UNICAST ||
+	    !next_number(&line, &den) || *line || lid > LID_LAST_MCAST ||
 	    sl >= N_SLS || !num || !den)
 		return diag_fail_at(
 			d, HD_ERR_INPUT, number, 0,

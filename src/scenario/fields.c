@@ -36,6 +36,7 @@
 static const char *const queueings[] = { "input", "cioq", NULL };
 static const char *const orders[] = { "voq", "fifo", NULL };
 static const char *const picks[] = { "round-robin", "oldest", NULL };
+static const char *const grhs[] = { "auto", "yes", "no", NULL };
 static const char *const credit_modes[] = { "delay", "exact", NULL };
 static const char *const arbiters[] = { "vlarb", "strict", NULL };
 static const char *const lid_orders[] = { "opensm", "paper", "nodes",
@@ -484,6 +485,10 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "26", .high = "256",
 	  .help = "bytes beyond the payload: 26 are LRH, BTH and CRCs, 66 "
 		  "with a GRH; other values have no packet format" },
+	{ "fabric.packet.multicast_grh", SCHEMA_CHOICE, FABRIC(multicast_grh),
+	  .initial = "auto", .choices = grhs,
+	  .help = "whether packets to groups have a GRH of 40 bytes beside "
+		  "that; auto: if overhead is 26" },
 	{ "fabric.packet.mtu", SCHEMA_UINT, FABRIC(mtu), .initial = "4096",
 	  .choices = mtus, .help = "largest payload of a packet" },
 	{ "fabric.credits", SCHEMA_CHOICE, FABRIC(credits), .initial = "delay",

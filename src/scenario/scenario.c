@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-#define MAX_TEXT ((size_t)16 << 20)
+#define PLAIN     26 /* LRH, BTH, ICRC, VCRC */
+#define GRH_BYTES 40
+#define MAX_TEXT  ((size_t)16 << 20)
 
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...)
@@ -65,6 +67,17 @@ unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
 	return t->sl == SCN_SL_AUTO ? 0 : (unsigned)t->sl;
 }
 
+uint64_t scenario_overhead(const struct scenario *s,
+			   const struct scn_traffic *t)
+{
+	const struct scn_fabric *f = &s->fabric;
+	bool grh = f->multicast_grh == SCN_GRH_YES ||
+		   (f->multicast_grh == SCN_GRH_AUTO && f->overhead == PLAIN);
+	bool group = t->kind != SCN_TRACE && t->pattern == SCN_GROUP;
+
+	return f->overhead + (grh && group ? GRH_BYTES : 0);
+}
+
 uint64_t scenario_largest_packet(const struct scenario *s)
 {
 	uint64_t most = 0;
@@ -77,10 +90,11 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 
 		if (payload > s->fabric.mtu)
 			payload = s->fabric.mtu;
+		payload += scenario_overhead(s, t);
 		if (payload > most)
 			most = payload;
 	}
-	return most + s->fabric.overhead;
+	return most;
 }
 
 char *scenario_path(const struct scenario *s, const char *name)

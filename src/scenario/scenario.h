@@ -53,6 +53,7 @@ enum scn_queueing { SCN_INPUT_QUEUED, SCN_CIOQ };
 enum scn_order { SCN_VOQ, SCN_FIFO };
 enum scn_pick { SCN_ROUND_ROBIN, SCN_OLDEST };
 enum scn_arbiter { SCN_VLARB, SCN_STRICT };
+enum scn_grh { SCN_GRH_AUTO, SCN_GRH_YES, SCN_GRH_NO };
 enum scn_credits { SCN_CREDITS_DELAY, SCN_CREDITS_EXACT };
 
 #define SCN_READERS_AUTO      UINT64_MAX /* fifo: 1, voq: unlimited */
@@ -98,6 +99,7 @@ struct scn_fabric {
 	struct scn_switch sw;
 	struct schema_amount host_buffer;
 	uint64_t overhead;
+	enum scn_grh multicast_grh; /* what multicast packets have more */
 	uint64_t mtu;
 	enum scn_credits credits;
 	enum scn_arbiter arbiter;
@@ -411,6 +413,9 @@ const struct scn_partition *scenario_partition(const struct scenario *s,
 					       const char *name);
 /* What its class or its sl say. */
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
+/* Bytes beyond the payload of a row's packets: with a GRH if to a group. */
+uint64_t scenario_overhead(const struct scenario *s,
+			   const struct scn_traffic *t);
 /* Bytes of the largest packet any traffic sends, headers included. */
 uint64_t scenario_largest_packet(const struct scenario *s);
 

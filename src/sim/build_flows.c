@@ -68,7 +68,7 @@ static struct sim_interval mean_interval(const struct sim_build *b,
 				     t->rate.num);
 	const struct sim_port *port =
 		&b->setup.ports[b->port_of_origin[source]];
-	uint64_t wire = t->payload + b->scenario->fabric.overhead;
+	uint64_t wire = t->payload + scenario_overhead(b->scenario, t);
 
 	if (target != TOPO_NONE &&
 	    b->topo.ports[source].subnet != b->topo.ports[target].subnet)
@@ -112,10 +112,11 @@ static void set_pacing(struct sim_build *b, const struct scn_traffic *t,
 }
 
 /* Packets of a message of `payload` bytes. */
-static void set_size(const struct scenario *s, uint64_t payload,
+static void set_size(const struct scenario *s, const struct scn_traffic *t,
 		     struct sim_flow *f)
 {
-	uint64_t mtu = s->fabric.mtu, overhead = s->fabric.overhead;
+	uint64_t mtu = s->fabric.mtu, overhead = scenario_overhead(s, t);
+	uint64_t payload = t->payload;
 
 	if (payload <= mtu) {
 		f->bytes = (uint32_t)(payload + overhead);
@@ -186,13 +187,13 @@ struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 	f->grh_bytes = b->grh_bytes;
 	f->tclass = sim_build_tclass(t, f->sl);
 	f->hop_limit = (uint8_t)t->hop_limit;
-	set_size(b->scenario, t->payload, f);
+	set_size(b->scenario, t, f);
 	if (t->payload_scv > 0) {
 		f->size_scv = t->payload_scv;
 		f->size_mean = (double)t->payload;
-		f->size_overhead = (uint32_t)b->scenario->fabric.overhead;
-		f->bytes = (uint32_t)(b->scenario->fabric.mtu +
-				      b->scenario->fabric.overhead);
+		f->size_overhead = (uint32_t)scenario_overhead(b->scenario, t);
+		f->bytes =
+			(uint32_t)(b->scenario->fabric.mtu) + f->size_overhead;
 	}
 	if (t->kind <= SCN_PARETO)
 		set_pacing(b, t, source, target, f);

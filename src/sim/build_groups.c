@@ -38,16 +38,26 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 		.n_members = s->members.n,
 	};
 
-	if (shared && *known) {
-		*mlid = *known;
-		return HD_OK;
+	if (!shared || !*known) {
+		if (mcast_add(subnet, &want, &inner) != HD_OK)
+			return sim_build_refuse(s->b, s->d, &s->g->tree,
+						"fabric.groups[].tree", &inner);
+		*mlid = subnet->groups[subnet->n_groups - 1].mlid;
 	}
-	if (mcast_add(subnet, &want, &inner) != HD_OK)
-		return sim_build_refuse(s->b, s->d, &s->g->tree,
-					"fabric.groups[].tree", &inner);
-	*mlid = subnet->groups[subnet->n_groups - 1].mlid;
-	if (shared)
+	if (!shared)
+		return HD_OK;
+	if (!*known)
 		*known = *mlid;
+	*mlid = *known;
+	/* Who is no member may still send to the group. */
+	uint32_t group = 0;
+
+	while (subnet->groups[group].mlid != *mlid ||
+	       subnet->groups[group].subnet != want.subnet)
+		group++;
+	if (mcast_admit_sender(subnet, group, source, &inner) != HD_OK)
+		return sim_build_refuse(s->b, s->d, &s->t->source,
+					"traffic[].source", &inner);
 	return HD_OK;
 }
 
@@ -56,13 +66,6 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	struct sim_address *address = sim_build_keep(s->b, 1, sizeof(*address));
 	uint32_t others = s->members.n - s->is_member[source];
 
-	if (s->g->tree == MCAST_SHARED && !s->is_member[source])
-		return scenario_refuse(s->b->scenario, s->d, &s->t->source,
-				       "traffic '%s': '%s' is no member of "
-				       "group '%s', and only members stand on "
-				       "its shared tree",
-				       s->t->name, name_of(s, source),
-				       s->g->name);
 	if (others == 0)
 		return scenario_refuse(s->b->scenario, s->d, &s->t->group,
 				       "traffic '%s': group '%s' has no member "

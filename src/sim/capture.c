@@ -48,6 +48,13 @@ struct sim_capture {
 	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
 };
 
+static uint64_t overhead_of(const struct sim_build *b, uint32_t flow)
+{
+	const struct scenario *s = b->scenario;
+
+	return scenario_overhead(s, &s->traffic[b->flows[flow].row]);
+}
+
 /* A GRH does not matter here: it has 40 bytes. */
 static enum hd_status check_payload(const struct sim_build *b, uint32_t bytes,
 				    const char *row, struct diag *d)
@@ -78,7 +85,19 @@ static enum hd_status check_sizes(const struct sim_build *b, struct diag *d)
 		const char *row = b->scenario->traffic[f->row].name;
 		enum hd_status status = HD_OK;
 
-		if (f->kind != SIM_TRACE)
+		if (overhead_of(b, i) > WITH_GRH)
+			status = diag_fail(d, HD_ERR_UNFIT,
+					   "traffic '%s' has two GRHs: with "
+					   "fabric.packet.overhead 66, "
+					   "multicast_grh must be 'no'",
+					   row);
+		else if (f->size_scv > 0)
+			status = diag_fail(d, HD_ERR_UNFIT,
+					   "traffic '%s' has packets of any "
+					   "size; a capture needs multiples of "
+					   "4",
+					   row);
+		else if (f->kind != SIM_TRACE)
 			status = check_payload(b, f->bytes, row, d);
 		if (status == HD_OK && f->last_bytes)
 			status = check_payload(b, f->last_bytes, row, d);
@@ -216,7 +235,11 @@ static size_t encode(const struct sim_build *b, const struct sim_packet *p,
 	out.bth.pkey = p->pkey;
 	out.bth.psn = p->sequence & 0xffffff;
 	out.bth.dest_qp = smp ? 0 : (FIRST_QP + p->flow) & 0xffffff;
-	out.payload_len = p->bytes - b->scenario->fabric.overhead -
+	bool group = p->dlid >= LID_FIRST_MCAST && p->flow < b->n_flows;
+	uint64_t overhead =
+		group ? overhead_of(b, p->flow) : b->scenario->fabric.overhead;
+
+	out.payload_len = p->bytes - (uint32_t)overhead -
 			  (p->target != TOPO_NONE ? b->grh_bytes : 0);
 	if (smp) {
 		const struct mad_header h = { .mgmt_class = MAD_SMP,
@@ -227,8 +250,7 @@ static size_t encode(const struct sim_build *b, const struct sim_packet *p,
 		mad_write(&h, mad);
 		out.payload = mad;
 		out.payload_len = MAD_SIZE;
-	} else if (p->target != TOPO_NONE ||
-		   b->scenario->fabric.overhead == WITH_GRH) {
+	} else if (p->target != TOPO_NONE || overhead == WITH_GRH) {
 		set_grh(b, p, source, &out);
 	}
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);

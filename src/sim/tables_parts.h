@@ -16,12 +16,19 @@ static inline double findings_gbps(double bytes, double time)
 	return time > 0 ? bytes * 8 / time / 1e9 : 0;
 }
 
+/* Bytes of a packet of flow `i` that are no payload. */
+static inline uint64_t findings_overhead(const struct sim_build *b, uint32_t i)
+{
+	return scenario_overhead(b->scenario,
+				 &b->scenario->traffic[b->flows[i].row]);
+}
+
 /* Bytes of payload that flow `i` made, and of it delivered. */
 static inline uint64_t findings_made(const struct sim_build *b,
 				     const struct sim_flow_counts *c,
 				     uint32_t i)
 {
-	return c->made_bytes - c->made * b->scenario->fabric.overhead -
+	return c->made_bytes - c->made * findings_overhead(b, i) -
 	       c->made_global * b->flows[i].grh_bytes;
 }
 
@@ -29,8 +36,7 @@ static inline uint64_t findings_delivered(const struct sim_build *b,
 					  const struct sim_flow_counts *c,
 					  uint32_t i)
 {
-	return c->delivered_bytes -
-	       c->delivered * b->scenario->fabric.overhead -
+	return c->delivered_bytes - c->delivered * findings_overhead(b, i) -
 	       c->delivered_global * b->flows[i].grh_bytes;
 }
 

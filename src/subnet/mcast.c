@@ -49,8 +49,10 @@ static switch_id home_of(const struct subnet *s, port_id p)
 
 void mcast_clear(struct subnet *s)
 {
-	for (uint32_t i = 0; i < s->n_groups; i++)
+	for (uint32_t i = 0; i < s->n_groups; i++) {
 		free(s->groups[i].members);
+		free(s->groups[i].senders);
+	}
 	s->n_groups = 0;
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		free(s->mft[i].ports);
@@ -155,6 +157,7 @@ void mcast_drop(struct subnet *s, uint32_t n_groups)
 
 		s->mft[m->subnet].n_mlids--;
 		free(m->members);
+		free(m->senders);
 	}
 }
 
@@ -460,6 +463,9 @@ static struct mcast_group copy_group(const struct mcast_group *want)
 	m.members = hd_alloc(want->n_members, sizeof(*m.members));
 	m.n_members = 0;
 	m.root = TOPO_NONE;
+	m.senders = NULL;
+	m.n_senders = 0;
+	m.senders_cap = 0;
 	for (uint32_t i = 0; i < want->n_members; i++) {
 		uint32_t k = 0;
 
@@ -525,4 +531,90 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 	}
 	tree_fini(&t);
 	return status;
+}
+
+static bool has_port(const port_id *list, uint32_t n, port_id p)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (list[i] == p)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t *row_at(struct subnet *s, const struct mcast_group *m,
+			switch_id sw)
+{
+	struct mft *t = &s->mft[m->subnet];
+	size_t at = (size_t)(m->mlid - LID_FIRST_MCAST) * s->n_switches + sw;
+
+	return &t->ports[at * t->words];
+}
+
+static bool is_on_tree(struct subnet *s, const struct mcast_group *m,
+		       switch_id sw)
+{
+	const uint64_t *row = row_at(s, m, sw);
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < s->mft[m->subnet].words; i++)
+		any |= row[i];
+	return any != 0;
+}
+
+/* From `home` to the nearest switch of the tree; false if there is no way. */
+static bool lead_to_tree(struct subnet *s, const struct mcast_group *m,
+			 switch_id home)
+{
+	struct sw_graph g;
+
+	graph_init(&g, s);
+	uint16_t *dist = hd_alloc(g.n, sizeof(*dist));
+	switch_id *queue = hd_alloc(g.n, sizeof(*queue));
+	uint32_t n = graph_distances(&g, home, dist, queue), i = 0;
+
+	while (i < n && !is_on_tree(s, m, queue[i]))
+		i++;
+	bool found = i < n;
+	switch_id sw = found ? queue[i] : home;
+
+	/* Back from there; what is nearer is not on the tree. */
+	while (sw != home) {
+		edge_id e = g.first[sw];
+
+		while (dist[g.edges[e].to] + 1u != dist[sw])
+			e++;
+		set_port(row_at(s, m, g.edges[e].to), g.edges[e].in);
+		sw = g.edges[e].to;
+	}
+	free(dist);
+	free(queue);
+	graph_fini(&g);
+	return found;
+}
+
+enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
+				  port_id sender, struct diag *d)
+{
+	struct mcast_group *m = &s->groups[group];
+
+	if (has_port(m->members, m->n_members, sender) ||
+	    has_port(m->senders, m->n_senders, sender))
+		return HD_OK;
+	if (m->method != MCAST_SHARED)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "multicast: a tree by '%s' has one sender",
+				 mcast_method_names[m->method]);
+	if (check_port(s, sender, "sender", d) != HD_OK)
+		return d->status;
+	if (s->topo->ports[sender].subnet != m->subnet ||
+	    !lead_to_tree(s, m, home_of(s, sender)))
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "multicast: there is no way from the sender"
+				 " '%s' to the tree",
+				 port_name(s, sender));
+	m->senders = hd_grow(m->senders, &m->senders_cap, m->n_senders + 1u,
+			     sizeof(*m->senders));
+	m->senders[m->n_senders++] = sender;
+	return HD_OK;
 }

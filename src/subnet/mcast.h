@@ -35,6 +35,10 @@ struct mcast_group {
 	port_id source;   /* TOPO_NONE: any member may send */
 	port_id *members; /* end ports, none twice */
 	uint32_t n_members;
+	/* Of a shared tree: who sends and does not receive. */
+	port_id *senders;
+	uint32_t n_senders;
+	size_t senders_cap;
 	switch_id root; /* of a shared tree; TOPO_NONE otherwise */
 };
 
@@ -47,6 +51,16 @@ struct mcast_group {
  */
 HD_MUST_CHECK enum hd_status
 mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
+
+/*
+ * Lets an end port that is no member send to a shared tree (SendOnlyNonMember):
+ * from its switch to the nearest one on the tree, switches learn the way there
+ * and nothing else, so that no copy comes by it. A member, or one that may
+ * already, changes nothing.
+ */
+HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s,
+						uint32_t group, port_id sender,
+						struct diag *d);
 
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);

@@ -223,10 +223,14 @@ static void judge(struct flood *f, port_id sender)
 static void flood_group(struct flood *f)
 {
 	bool one = f->group->source != TOPO_NONE;
-	uint32_t n = one ? 1 : f->group->n_members;
+	const struct mcast_group *m = f->group;
+	uint32_t n = one ? 1 : m->n_members + m->n_senders;
 
 	for (uint32_t k = 0; k < n; k++) {
-		port_id sender = one ? f->group->source : f->group->members[k];
+		port_id sender = one ? m->source
+				 : k < m->n_members
+					 ? m->members[k]
+					 : m->senders[k - m->n_members];
 
 		flood_from(f, sender);
 		if (f->out)

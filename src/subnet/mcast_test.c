@@ -410,6 +410,91 @@ static void shared_trees_have_opensms_root(void **state)
 	tear_down(&t, &s);
 }
 
+/* A line of five: members at 0 and 1, and a sender at 4. */
+static void who_is_no_member_may_send_and_receives_nothing(void **state)
+{
+	static const uint32_t dims[] = { 5, 1 };
+	/* 1 and 2 lead up and down the line, 5 to the host. */
+	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 2 | 1 << 5,
+					  1 << 2, 1 << 2, 1 << 2 };
+	struct topo t;
+	struct subnet s;
+	struct mcast_check c;
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	build_grid(&t, FAMILY_MESH, 2, dims, 1);
+	subnet_init(&s, &t);
+	assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
+	assert_int_equal(subnet_route(&s, "minhop", NULL, &d), HD_OK);
+	port_id members[] = { topo_port_of(&t, 5, 1), topo_port_of(&t, 6, 1) };
+	port_id sender = topo_port_of(&t, 9, 1);
+
+	add(&s, MCAST_SHARED, TOPO_NONE, members, 2);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(mcast_admit_sender(&s, 0, sender, &d), HD_OK);
+	assert_int_equal(mcast_admit_sender(&s, 0, members[1], &d), HD_OK);
+	assert_int_equal(s.groups[0].n_senders, 1);
+	for (switch_id sw = 0; sw < 5; sw++)
+		assert_int_equal(*mft_get(&s.mft[0], sw, 5, 0xC000), ports[sw]);
+	check_mcast(&s, &c);
+	assert_true(mcast_check_is_clean(&c));
+	/* Each member to the other, and the sender to both. */
+	assert_int_equal(c.n_expected, 4);
+	/* Host, trunk, host twice; host, four trunks and two hosts. */
+	assert_int_equal(c.n_cables, 2 * 3 + 1 + 4 + 2);
+	add(&s, MCAST_SHORTEST, members[0], members, 2);
+	assert_int_equal(mcast_admit_sender(&s, 1, sender, &d), HD_ERR_UNFIT);
+	tear_down(&t, &s);
+}
+
+/* Wherever senders stand, members' packets go where they went before. */
+static void other_senders_leave_the_tree_alone(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		struct topo t;
+		struct subnet s;
+		struct mcast_check c;
+		struct diag d = { .status = HD_OK };
+		port_id ends[64];
+		uint64_t before[64];
+
+		rng_init(&r, 5, i);
+		build_random(&t, i, 2 + (uint32_t)rng_below(&r, 30),
+			     (uint32_t)rng_below(&r, 40));
+		subnet_init(&s, &t);
+		assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
+		assert_int_equal(subnet_route(&s, "updn", NULL, &d), HD_OK);
+		uint32_t n = all_end_ports(&t, ends);
+		uint32_t m = 1 + (uint32_t)rng_below(&r, n / 2);
+
+		rng_shuffle(&r, ends, n);
+		add(&s, MCAST_SHARED, TOPO_NONE, ends, m);
+		for (switch_id sw = 0; sw < s.n_switches; sw++)
+			before[sw] =
+				*mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
+		for (uint32_t k = m; k < n; k++)
+			assert_int_equal(mcast_admit_sender(&s, 0, ends[k], &d),
+					 HD_OK);
+		for (switch_id sw = 0; sw < s.n_switches; sw++) {
+			uint64_t now =
+				*mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
+
+			if (before[sw])
+				assert_int_equal(now, before[sw]);
+			else /* one way only, or none */
+				assert_int_equal(now & (now - 1), 0);
+		}
+		check_mcast(&s, &c);
+		assert_true(mcast_check_is_clean(&c));
+		assert_int_equal(c.n_expected, (uint64_t)m * (n - 1));
+		tear_down(&t, &s);
+	}
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct topo t;
@@ -508,6 +593,9 @@ int main(void)
 		cmocka_unit_test(
 			trees_reach_each_member_once_on_random_fabrics),
 		cmocka_unit_test(shared_trees_have_opensms_root),
+		cmocka_unit_test(
+			who_is_no_member_may_send_and_receives_nothing),
+		cmocka_unit_test(other_senders_leave_the_tree_alone),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(mlids_run_out_after_16383),
 		cmocka_unit_test(

@@ -45,3 +45,28 @@ status 0 "$HEDDLE" route 'mesh --columns=8 --rows=8' -e xy --mcast 'auto=*'
 has out 'takes 11 % off the busiest cable'
 status 3 "$HEDDLE" route 'mesh --columns=8 --rows=8' --mcast 'oak=*'
 has err 'shared, auto'
+
+# Two who are no members send to a group on its shared tree: 20 packets of each
+# of three senders, to two or three members; a GRH on these and on no other.
+cat >outsiders.yaml <<'EOF'
+fabric:
+  topology: {kind: mesh, columns: 4, rows: 4, hosts: 1}
+  groups: [{name: g, members: "0,1,5"}]
+traffic:
+  - {name: group, kind: messages, payload: 8KiB, count: 10, pattern: group,
+     group: g, source: "5,10,15"}
+  - {name: single, kind: messages, payload: 2KiB, pattern: uniform, source: 2,
+     destination: 3}
+run: {warmup: 0us}
+EOF
+status 0 "$HEDDLE" sim outsiders.yaml --json --pcap outsiders.pcap
+jq -e '[.tables.traffic.rows[] | .packets, .lost] == [160, 0, 1, 0]' out ||
+	fail "outsiders: $(cat out)"
+status 0 "$HEDDLE" decode outsiders.pcap
+grep ' > 49152 ' out | grep -v 'ff12:401b:ffff::c000' &&
+	fail "a packet to the group without a GRH"
+grep 'payload 2048 B' out | grep gid && fail "a GRH that should not be"
+grep -q 'payload 2048 B' out || fail "no unicast packet"
+status 0 "$HEDDLE" route 'mesh --columns=4 --rows=4' \
+	--mcast 'shared@h15=h0,h1,h5'
+has out 'deliveries:       9'

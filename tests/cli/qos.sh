@@ -72,3 +72,40 @@ has out '5,3,'
 printf 'qos-ulps\n sdp : 99\nend-qos-ulps\n' >policy
 status 3 "$HEDDLE" qos label policy
 has err 'policy:2:'
+# A group is reserved once on each link of its tree: three times 600 Mb/s do not
+# fit the sender's link of 2 Gb/s (20 % of it best effort's), one to three
+# members does, twice, also from who is no member; and can be loaded again.
+"$HEDDLE" topo gen star --hosts 5 --link '1x SDR' -o star.ibnet
+for member in h1 h2 h3; do
+	echo "h0 $member DB 600Mb/s"
+done >singles
+status 1 "$HEDDLE" qos admit --requests singles star.ibnet --json
+jq -e '[.tables.requests.rows[].admitted] == [true, true, false]' out ||
+	fail "singles: $(cat out)"
+printf 'h0 group:g DB 600Mb/s\nh4 group:g DB 600Mb/s\n' >many
+status 0 "$HEDDLE" qos admit --requests many --group g:shared=h1,h2,h3 \
+	--save saved star.ibnet --json
+jq -e '.tables.groups.rows == [{"group": "g", "tree": "shared",
+	"MLID": 49152, "members": 3, "senders besides": 2}]' out ||
+	fail "group: $(cat out)"
+# 600 Mb/s with 66 bytes to 2048 are 619.3: a third does not fit h1's link.
+echo 'h2 group:g DB 600Mb/s' >third
+status 1 "$HEDDLE" qos admit --load saved --requests third \
+	--group g:shared=h1,h2,h3 star.ibnet
+has out 'is full'
+status 3 "$HEDDLE" qos admit --requests many star.ibnet
+one_line err
+has err "no group is called 'group:g'"
+status 3 "$HEDDLE" qos admit --requests many --group g:shortest@h4=h1,h2 \
+	star.ibnet
+has err 'begins at another source'
+status 3 "$HEDDLE" qos admit --requests many --group g=h1 star.ibnet
+has err 'is no group'
+# The sender's way to the tree is found again, switches away.
+echo 'h15 group:g DB 600Mb/s' >far
+"$HEDDLE" topo gen mesh --hosts 1 --link '1x SDR' -o mesh.ibnet
+status 0 "$HEDDLE" qos admit --requests far --group g:shared=h0,h1 \
+	--save saved mesh.ibnet
+status 0 "$HEDDLE" qos admit --load saved --group g:shared=h0,h1 mesh.ibnet \
+	--json
+jq -e '.tables.summary.rows[0].live == 1' out || fail "loaded: $(cat out)"

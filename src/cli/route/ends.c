@@ -165,6 +165,10 @@ enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
 	}
 	if (status == HD_OK)
 		status = mcast_add(s, &m, d);
+	/* A shared tree serves all members; another sender is named. */
+	if (status == HD_OK && m.method == MCAST_SHARED &&
+	    m.source != TOPO_NONE)
+		status = mcast_admit_sender(s, s->n_groups - 1, m.source, d);
 	free(m.members);
 	return status;
 }

@@ -7,7 +7,8 @@
  *
  * An end port is the name of its node, a LID ("12"), a port GUID ("0x1a2b") or
  * a name and port number ("node7/2"). A group is METHOD[@SOURCE]=MEMBER,...
- * where "*" stands for all end ports, as in "xy@h12=h3,h4" or "shared=*". The
+ * where "*" stands for all end ports, as in "xy@h12=h3,h4" or "shared=*"; the
+ * source of a shared tree sends besides its members and receives nothing. The
  * method "auto" leaves the kind of tree to mcast_choose.
  */
 
