@@ -180,27 +180,46 @@ static enum hd_status select_runs(struct selection *s,
 	return status;
 }
 
-static int write_page(const struct selection *s, const struct report_options *o)
+static const char *created_of(const struct selection *s, int64_t id)
+{
+	for (size_t i = 0; i < s->n_infos; i++) {
+		if (s->infos[i].id == id)
+			return s->infos[i].created;
+	}
+	return NULL;
+}
+
+/* Runs that are named come after what differs between them. */
+static int write_page(const struct selection *s, const struct report_options *o,
+		      bool named)
 {
 	struct page_run *runs = hd_alloc(s->n + 1, sizeof(*runs));
-	struct diag d = { .status = HD_OK, .file = o->from };
+	struct compare_options how = { .table = o->table, .all = o->all };
+	struct results *r = results_new("report");
+	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		runs[i].id = s->runs[i].id;
-		runs[i].results = s->results[i];
-		for (size_t k = 0; k < s->n_infos; k++) {
-			if (s->infos[k].id == runs[i].id)
-				runs[i].created = s->infos[k].created;
-		}
+	if (named && s->n > 1) {
+		compare_runs(s->runs, s->n, &how, r);
+		results_set_version(r, HD_VERSION);
+		runs[n++].results = r;
 	}
+	for (size_t i = 0; i < s->n; i++)
+		runs[n++] = (struct page_run){
+			.id = s->runs[i].id,
+			.created = created_of(s, s->runs[i].id),
+			.results = s->results[i],
+		};
 	int status;
 
 	if (s->n == 0) {
+		struct diag d = { .status = HD_OK, .file = o->from };
+
 		diag_fail(&d, HD_ERR_INPUT, "holds no finished run");
 		status = command_refuse(&d);
 	} else {
-		status = record_page(o->html, runs, s->n);
+		status = record_page(o->html, runs, n);
 	}
+	results_free(r);
 	free(runs);
 	return status;
 }
@@ -219,13 +238,13 @@ static int show_run(struct selection *s, const struct report_options *o)
 	return output_results(&common, r, true);
 }
 
-static int show(struct selection *s, const struct report_options *o)
+static int show(struct selection *s, const struct report_options *o, bool named)
 {
 	struct compare_options how = { .table = o->table, .all = o->all };
 	struct results *r;
 
 	if (o->html)
-		return write_page(s, o);
+		return write_page(s, o, named);
 	if (s->n == 1)
 		return show_run(s, o);
 	if (s->n == 0)
@@ -248,7 +267,7 @@ static int run_report(const struct command *self, int argc, char **argv)
 		return command_usage(self, "at most %d runs at a time",
 				     MOST_RUNS);
 	status = select_runs(&s, &o, n_args, argv, &d) == HD_OK
-			 ? show(&s, &o)
+			 ? show(&s, &o, n_args > 0)
 			 : command_refuse(&d);
 	selection_fini(&s);
 	return status;

@@ -44,6 +44,25 @@ awk -F, -v a="$a" -v b="$b" '$1 == "summary" && $3 == "measured" {
 	ok = $6 == a && $7 == b && ($8 - 100 * (b - a) / a) ^ 2 < 1e-6 }
 	END { exit !ok }' out || fail "wrong values or change of 'measured'"
 
+# A page of all runs, or of some with what differs between them first; where
+# the program has no page, it says so with status 4.
+got=0
+"$HEDDLE" report --db runs.db --html all.html >out 2>err || got=$?
+if [ "$got" -eq 0 ]; then
+	empty out
+	has all.html '"id":3'
+	lacks all.html '"command":"report"'
+	status 0 "$HEDDLE" report --db runs.db --html two.html 1 3
+	has two.html '"command":"report"'
+	lacks two.html '"id":2'
+	status 3 "$HEDDLE" report --db runs.db --html none.html 99
+	[ ! -e none.html ] || fail "a page of nothing was written"
+else
+	[ "$got" -eq 4 ] || fail "no page: ended with $got, not 4"
+	one_line err
+	has err "built without the page"
+fi
+
 # A run that is killed is listed as lost; those before it are whole.
 sed 's/measure: .*ms/measure: 1000s/' "$scenario" >endless.yaml
 "$HEDDLE" sim endless.yaml --db runs.db >/dev/null 2>&1 &

@@ -57,5 +57,5 @@ END
 "$HEDDLE" sim large.yaml --sample 1us --html large.html >/dev/null
 
 rm -rf profile
-timeout 240 node "$SRC/web/test/browser.mjs" "$WEB" "$PWD" "$WEB/shots"
+timeout 400 node "$SRC/web/test/browser.mjs" "$WEB" "$PWD" "$WEB/shots"
 rm -rf profile large.html

@@ -93,7 +93,7 @@ function chartPanel(run, table, parts) {
 
 function textPanel(run, table) {
   const record = table.kind === "record";
-  const wide = record ? table.columns.length > 8 : table.columns.length > 8;
+  const wide = table.columns.length > (record ? 8 : 6);
   const { panel, body, add } = panelFrame(run, table, `table${wide ? " wide" : ""}`);
   add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml",
     panelSvg(`${table.name}: ${table.title}`, [{ lines: tableLines(table) }])));
@@ -103,10 +103,10 @@ function textPanel(run, table) {
 }
 
 function runHead(run) {
-  const meta = [run.created && `begun ${run.created} UTC`, `seed ${run.seed}`, `heddle ${run.version}`].filter(Boolean).join(" · ");
+  const meta = run.command === "report" ? "" : [run.created && `begun ${run.created} UTC`, `seed ${run.seed}`, `heddle ${run.version}`].filter(Boolean).join(" · ");
   const summary = run.table("summary");
   return [
-    el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + (summary ? summary.title : `heddle ${run.command}`)),
+    el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + (summary ? summary.title : run.command === "report" ? "What differs" : `heddle ${run.command}`)),
     el("p", { class: "meta" }, el("code", {}, `heddle ${run.command} ${run.arguments}`), el("br"), meta),
     run.remarks.length ? el("div", { class: "remarks", role: "note" }, ...run.remarks.map((r) => el("p", {}, r))) : null,
   ].filter(Boolean);
@@ -133,7 +133,7 @@ function runSection(run, index) {
   for (const t of drawn.filter((d) => d.kind !== "record")) {
     const parts = partsFor(t);
     if (parts && parts.length) panels.append(chartPanel(run, t, parts));
-    else if (t.n <= 12 && t.n > 0) panels.append(textPanel(run, t));
+    else if ((t.n <= 12 || drawn.length <= 3) && t.n > 0) panels.append(textPanel(run, t));
     else if (t.n) plain.push(t);
   }
   section.append(panels);
@@ -160,11 +160,14 @@ function setTheme(name) {
 const main = document.getElementById("main");
 runs.forEach((run, i) => main.append(runSection(run, i)));
 for (const panel of waiting.keys()) seen.observe(panel);
-if (runs.length > 1)
-  document.getElementById("runs").append(...runs.map((run, i) => {
+if (runs.length > 1) {
+  const links = runs.map((run, i) => {
     const summary = run.table("summary");
-    return el("a", { href: `#run-${i + 1}` }, `${run.id || i + 1}: ${summary ? summary.title : run.command}`);
-  }));
+    return el("a", { href: `#run-${i + 1}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${summary ? summary.title : run.command}`);
+  });
+  document.getElementById("runs").append(...(links.length <= 12 ? links
+    : [el("details", {}, el("summary", {}, `${links.length} runs`), el("div", { tabindex: "0", role: "region", "aria-label": "all runs" }, ...links))]));
+}
 document.title = runs.length === 1 ? `Heddle: ${runs[0].table("summary")?.title ?? runs[0].command}` : `Heddle report: ${runs.length} runs`;
 document.getElementById("theme").addEventListener("change", (e) => setTheme(e.target.value));
 document.getElementById("print").addEventListener("click", () => print());

@@ -25,7 +25,7 @@ function head(table) {
 function row(table, i) {
   return el("tr", {}, ...table.columns.map((c) => {
     const text = format(c, c.cells[i]);
-    const classes = [isNumber(c) ? "" : "text", text.length > 60 ? "long" : "",
+    const classes = [isNumber(c) ? "" : "text", text.length > 60 && /^[\d\s:,.-]+$/.test(text) ? "long" : text.length > 60 ? "words" : "",
       c.type === "bool" && c.cells[i] === false ? "no" : ""].filter(Boolean).join(" ");
     return el("td", { class: classes || null }, text);
   }));

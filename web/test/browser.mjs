@@ -139,10 +139,10 @@ async function exports() {
   }
 }
 
-async function accessible() {
+async function accessible(part = "body") {
   await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
-    .map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 160), why: v.nodes[0].failureSummary })));
+  const found = await page.evaluate(async (where) => (await window.axe.run(where, { resultTypes: ["violations"] })).violations
+    .map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 160), why: v.nodes[0].failureSummary })), part);
   for (const v of found)
     expect(!["serious", "critical"].includes(v.impact), `${where}: axe: ${v.id} (${v.impact}) ${v.n} times: ${v.first} ${v.why}`);
 }
@@ -191,28 +191,43 @@ async function fabric(panel, name) {
   expect((await aside(panel)).startsWith(`${from}:`), `${where}: ${name}: '${from}' is not found`);
 }
 
+// How long each part took, for those who wonder.
+let last = Date.now();
+function lap(what) {
+  console.log(`${what}: ${Date.now() - last} ms`);
+  last = Date.now();
+}
+
 const names = [];
 await open("runs.html");
+lap("open");
 names.push(...(await panelsDraw()));
 for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
   "series", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
   expect(names.includes(wanted), `there is no panel '${wanted}'`);
 await labelsApart();
+lap("panels and labels");
 await hover();
+lap("hover");
 await page.mouse.move(2, 2);
 const layouts = await page.$$eval(".panel.picture .title", (t) => t.map((e) => e.textContent));
 for (const [i, how] of ["as a grid", "in layers", "by springs"].entries())
   expect(layouts[i]?.includes(how), `picture ${i + 1} is not drawn ${how}: ${layouts[i]}`);
 for (let i = 0; i < 3; i++) await fabric(page.locator(".panel.picture").nth(i), `picture ${i + 1}`);
+lap("clicks");
 await accessible();
+lap("axe");
 await page.screenshot({ path: join(shots, "light.png"), fullPage: true });
+lap("screenshot");
 await exports();
+lap("exports");
 
 await page.emulateMedia({ colorScheme: "dark" });
 where = "runs.html, dark";
-await accessible();
+await accessible("#run-1");
 await page.screenshot({ path: join(shots, "dark.png"), fullPage: true });
 await page.emulateMedia({ colorScheme: "light" });
+lap("dark");
 
 await page.setViewportSize({ width: 390, height: 800 });
 await open("runs.html");
@@ -222,11 +237,11 @@ await labelsApart();
 const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 expect(wide <= 0, `the page is ${wide} pixels wider than a phone`);
 await page.screenshot({ path: join(shots, "phone.png"), fullPage: true });
+lap("phone");
 
 await page.setViewportSize({ width: 1280, height: 900 });
-const since = Date.now();
 await open("large.html");
-console.log(`large page: ${Date.now() - since} ms`);
+lap("large page");
 await panelsDraw();
 const big = page.locator(".panel.picture");
 await big.scrollIntoViewIfNeeded();
@@ -244,6 +259,7 @@ await big.locator('input[type="search"]').blur();
 expect((await big.locator("[data-node]").count()) === 37, "the neighbours of a leaf switch are not drawn");
 await big.screenshot({ path: join(shots, "large-node.png") });
 await accessible();
+lap("large clicks");
 
 await browser.close();
 console.log(`${checks} checks, ${names.length} panels, screenshots in ${shots}`);
