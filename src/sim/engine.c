@@ -203,14 +203,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 	uint32_t port = key_port(key);
 
 	if (key_kind(key) == EV_SOURCE) {
-		const char *source = (const char *)&s->sources[key_id(key)];
-		const char *flow = (const char *)&s->flows[key_id(key)];
-
-		__builtin_prefetch(source);
-		__builtin_prefetch(source + 64);
-		__builtin_prefetch(flow);
-		__builtin_prefetch(flow + 64);
-		__builtin_prefetch(flow + 128);
+		__builtin_prefetch(&s->sources[key_id(key)], 1);
 		return;
 	}
 	__builtin_prefetch(&s->links[port], 1);
@@ -236,6 +229,12 @@ static inline void prefetch_near(const struct sim *s, uint64_t key)
 				  (unsigned)__builtin_ctz(l->requests)];
 
 		__builtin_prefetch(lane, 1);
+	} else if (key_kind(key) == EV_SOURCE) {
+		const struct source *src = &s->sources[key_id(key)];
+		unsigned vl = src->plan == NONE ? 0 : s->plans[src->plan].vl;
+
+		__builtin_prefetch(&s->links[src->out], 1);
+		__builtin_prefetch(&s->lanes[src->out * s->n_lanes + vl], 1);
 	}
 }
 

@@ -203,6 +203,8 @@ void metrics_init(struct sim *s);
 void metrics_fini(struct sim *s);
 void metrics_start(struct sim *s);
 void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes);
+/* The same for a flow with a plan, whose sequence tells the rest. */
+void metrics_made_planned(struct sim *s, uint32_t bytes);
 /* Before that: this one goes to another subnet. */
 void metrics_made_global(struct sim *s, uint32_t flow);
 /* Delivered at `when` by port `where`; may lie in the future. */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "measure/fairness.h"
 #include "sim/engine.h"
+#include "sim/flow_tally.h"
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 
@@ -26,16 +27,11 @@ struct pair {
 	bool multicast;
 };
 
-/* What a flow must remember beside its counts. */
-struct flow_memory {
-	hd_time latency; /* of the packet before; NEVER if there is none */
-};
-
 /* What is counted while the run goes on. */
 struct tally {
 	struct sim_metrics m;
 	struct batch_means mean;
-	struct flow_memory *memory;
+	struct flow_tallies flows;
 	size_t groups_cap;
 	struct histogram_pool rows; /* of the groups, if they are many */
 	struct pair *pairs;
@@ -155,9 +151,7 @@ void metrics_init(struct sim *s)
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
 	batch_means_init(&t->mean);
-	t->memory = hd_alloc_dense(s->n_flows, sizeof(*t->memory));
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		t->memory[i].latency = NEVER;
+	flow_tallies_init(&t->flows, s->flows, &t->m, s->rules.flow_metrics);
 	if (s->rules.check_order && s->n_flows > 0)
 		pairs_init(s, t);
 	stop_rules_init(s, t);
@@ -188,7 +182,7 @@ void metrics_fini(struct sim *s)
 	free(t->m.flows);
 	free(t->m.counters);
 	free(t->m.ports);
-	free(t->memory);
+	flow_tallies_fini(&t->flows);
 	free(t->pairs);
 	free(t->end_number);
 	free(t);
@@ -203,6 +197,8 @@ void metrics_start(struct sim *s)
 	if (s->borrow)
 		borrow_restart(s);
 	s->hops_before = s->hops;
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		s->sources_more[i].before = s->sources[i].sequence;
 	for (size_t i = 0; i < n; i++) {
 		s->links[i].waited = 0;
 		if (s->links[i].since < s->now)
@@ -236,6 +232,31 @@ void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes)
 	m->made_bytes += bytes;
 	m->flows[flow].made++;
 	m->flows[flow].made_bytes += bytes;
+}
+
+void metrics_made_planned(struct sim *s, uint32_t bytes)
+{
+	if (!is_measured(s, s->now))
+		return;
+	s->metrics->made++;
+	s->metrics->made_bytes += bytes;
+}
+
+/* Of flows with a plan: what they made since measuring began. */
+static void report_made(const struct sim *s, struct sim_metrics *m)
+{
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct source *src = &s->sources[i];
+
+		if (src->plan == NONE)
+			continue;
+		m->flows[i].made =
+			s->now < s->from
+				? 0
+				: src->sequence - s->sources_more[i].before;
+		m->flows[i].made_bytes =
+			m->flows[i].made * s->plans[src->plan].bytes;
+	}
 }
 
 void metrics_made_global(struct sim *s, uint32_t flow)
@@ -308,65 +329,19 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	assert(t->m.checks.out_of_order == 0 || s->borrow);
 }
 
-static void count_deadlines(struct sim_group *g, struct sim_flow_counts *c,
-			    hd_time latency, hd_time period)
-{
-	hd_time share = latency * 32;
-
-	g->timed++;
-	for (unsigned i = SIM_DEADLINES; i-- > 0;) {
-		if (share > period * sim_deadlines[i])
-			break;
-		g->within[i]++;
-		c->within[i]++;
-	}
-}
-
-static void count_jitter(struct sim_group *g, hd_time before, hd_time latency,
-			 hd_time period)
-{
-	bool less = latency < before;
-	hd_time off = less ? before - latency : latency - before;
-	/* Steps of period/8 away from 0; exactly one period counts within. */
-	uint64_t steps = off > period ? 8 : off * 8 / period;
-
-	if (steps == 8 && off == period)
-		steps = 7;
-	unsigned bin = (unsigned)(less ? 8 - steps : 9 + steps);
-
-	g->jitter[bin]++;
-	g->jitter_n++;
-	g->jitter_abs_low += off;
-	g->jitter_abs_high += g->jitter_abs_low < off;
-}
-
 static void flow_delivered(struct sim *s, struct tally *t,
 			   const struct packet *p, hd_time latency)
 {
-	const struct sim_flow *f = &s->flows[p->flow];
-	struct sim_flow_counts *c = &t->m.flows[p->flow];
-	struct sim_group *g = &t->m.groups[c->group];
+	uint64_t wanted = s->rules.packets_per_flow;
 
-	c->delivered++;
-	c->delivered_bytes += p->bytes;
 	if (unlikely(s->routers))
-		c->delivered_global +=
+		t->m.flows[p->flow].delivered_global +=
 			s->extras[packet_id(s, p)].target != TOPO_NONE;
-	if (s->rules.packets_per_flow &&
-	    c->delivered == s->rules.packets_per_flow)
+	flow_tallies_add(&t->flows, p->flow, p->bytes, latency);
+	/* This rule must know at once. */
+	if (unlikely(wanted) &&
+	    flow_tallies_flush(&t->flows, p->flow) == wanted)
 		t->flows_left--;
-	if (!s->rules.flow_metrics)
-		return;
-	c->latency_sum += latency;
-	c->latency_max = latency > c->latency_max ? latency : c->latency_max;
-	histogram_record(&g->latency, latency);
-	if (f->period) {
-		count_deadlines(g, c, latency, f->period);
-		if (t->memory[p->flow].latency != NEVER)
-			count_jitter(g, t->memory[p->flow].latency, latency,
-				     f->period);
-		t->memory[p->flow].latency = latency;
-	}
 }
 
 /* ---- when it ends ------------------------------------------------------- */
@@ -654,6 +629,8 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 	m->from = s->from < m->to ? s->from : m->to;
 	m->hops = s->hops - s->hops_before;
 	m->events = s->events;
+	flow_tallies_report(&s->tally->flows, m);
+	report_made(s, m);
 	histogram_clear(&m->latency);
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_clear(&m->latency_sl[i]);

@@ -19,7 +19,8 @@ static uint32_t draw_other(struct rng *r, uint32_t n, uint32_t self)
 }
 
 static struct sim_address destination(const struct sim_flow *f,
-				      struct source *src)
+				      struct source *src,
+				      struct source_more *more)
 {
 	const struct sim_destinations *to = &f->to;
 	uint32_t i = 0, hot = to->n_hot;
@@ -38,10 +39,10 @@ static struct sim_address destination(const struct sim_flow *f,
 			i = draw_other(&src->rng, to->n, to->self);
 		break;
 	case SIM_TO_CYCLE:
-		i = src->place < to->n ? src->place : 0;
+		i = more->place < to->n ? more->place : 0;
 		if (i == to->self)
 			i = i + 1 < to->n ? i + 1 : 0;
-		src->place = i + 1;
+		more->place = i + 1;
 		break;
 	}
 	return to->list[i];
@@ -88,21 +89,24 @@ static double draw_period(struct source *src, const struct sim_flow *f,
  * Messages come every interval of time spent on, off times excluded, so that
  * the mean rate is exact however short the bursts are.
  */
-static void advance_bursts(struct source *src, const struct sim_flow *f)
+static void advance_bursts(struct source *src, struct source_more *more,
+			   const struct sim_flow *f)
 {
 	hd_time from = src->at;
 
 	advance_exact(src, &f->interval);
 	hd_time left = src->at - from;
-	while (from + left >= src->turn) {
-		left -= src->turn > from ? src->turn - from : 0;
-		from = src->turn + (hd_time)draw_period(src, f, f->mean_off);
-		src->turn = from + (hd_time)draw_period(src, f, f->mean_on) + 1;
+	while (from + left >= more->turn) {
+		left -= more->turn > from ? more->turn - from : 0;
+		from = more->turn + (hd_time)draw_period(src, f, f->mean_off);
+		more->turn =
+			from + (hd_time)draw_period(src, f, f->mean_on) + 1;
 	}
 	src->at = from + left;
 }
 
-static void source_advance(struct source *src, const struct sim_flow *f)
+static void source_advance(struct source *src, struct source_more *more,
+			   const struct sim_flow *f)
 {
 	switch (f->kind) {
 	case SIM_CBR:
@@ -116,11 +120,12 @@ static void source_advance(struct source *src, const struct sim_flow *f)
 		break;
 	case SIM_ON_OFF:
 	case SIM_PARETO:
-		advance_bursts(src, f);
+		advance_bursts(src, more, f);
 		break;
 	case SIM_TRACE:
-		src->at = ++src->place < f->n_trace ? f->trace[src->place].time
-						    : NEVER;
+		more->place++;
+		src->at = more->place < f->n_trace ? f->trace[more->place].time
+						   : NEVER;
 		break;
 	case SIM_SATURATING:
 	case SIM_BURST:
@@ -129,7 +134,8 @@ static void source_advance(struct source *src, const struct sim_flow *f)
 	}
 }
 
-static void source_start(struct source *src, const struct sim_flow *f)
+static void source_start(struct source *src, struct source_more *more,
+			 const struct sim_flow *f)
 {
 	double on = (double)f->mean_on, off = (double)f->mean_off;
 
@@ -143,14 +149,14 @@ static void source_start(struct source *src, const struct sim_flow *f)
 		break;
 	case SIM_POISSON:
 	case SIM_GE:
-		source_advance(src, f);
+		source_advance(src, more, f);
 		break;
 	case SIM_ON_OFF:
 	case SIM_PARETO:
-		src->turn = f->start;
+		more->turn = f->start;
 		if (rng_uniform(&src->rng) * (on + off) < on)
-			src->turn += (hd_time)draw_period(src, f, f->mean_on);
-		advance_bursts(src, f);
+			more->turn += (hd_time)draw_period(src, f, f->mean_on);
+		advance_bursts(src, more, f);
 		break;
 	case SIM_TRACE:
 		src->at = f->n_trace > 0 ? f->trace[0].time : NEVER;
@@ -167,22 +173,84 @@ static void source_schedule(struct sim *s, uint32_t flow)
 	const struct source *src = &s->sources[flow];
 
 	if (src->at == NEVER || (f->stop && src->at >= f->stop) ||
-	    (f->count && src->made >= f->count))
+	    (f->count && s->sources_more[flow].made >= f->count))
 		return;
 	eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
+}
+
+/* ---- plans --------------------------------------------------------------- */
+
+#define PLANS_MOST 64 /* they are compared one by one */
+
+static bool plan_equal(const struct plan *a, const struct plan *b)
+{
+	return a->list == b->list && a->n == b->n && a->bytes == b->bytes &&
+	       a->interval.num == b->interval.num &&
+	       a->interval.den == b->interval.den && a->pkey == b->pkey &&
+	       a->sl == b->sl && a->vl == b->vl && a->kind == b->kind &&
+	       a->is_uniform == b->is_uniform;
+}
+
+/* Is it an endless stream of single packets on a VL that there is? */
+static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
+{
+	const struct node *n = &s->nodes[f->source];
+	const struct sim_port *sp = &s->setup->ports[n->first_port + 1];
+	bool uniform = f->to.choice == SIM_TO_UNIFORM;
+
+	return (f->kind == SIM_POISSON || f->kind == SIM_CBR) &&
+	       (uniform || f->to.choice == SIM_TO_FIXED) && f->packets <= 1 &&
+	       !f->last_bytes && !(f->size_scv > 0) && !f->management &&
+	       !f->stop && !f->count && n->vl_of_sl[f->sl & 15] < sp->vls;
+}
+
+/* The flow's plan, or NONE: then it takes the general way. */
+static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
+{
+	if (s->extras || s->borrow || s->routers ||
+	    s->setup->subnet->sl_of_path || !flow_is_plain(s, f))
+		return NONE;
+	struct plan plan = {
+		.list = f->to.list,
+		.n = f->to.n,
+		.bytes = f->bytes,
+		.gap = mean_gap(f),
+		.interval = f->interval,
+		.pkey = f->pkey,
+		.sl = f->sl & 15,
+		.vl = s->nodes[f->source].vl_of_sl[f->sl & 15],
+		.kind = (uint8_t)f->kind,
+		.is_uniform = f->to.choice == SIM_TO_UNIFORM,
+	};
+
+	for (uint32_t i = s->n_plans; i-- > 0;) {
+		if (plan_equal(&s->plans[i], &plan))
+			return i;
+	}
+	if (s->n_plans == PLANS_MOST)
+		return NONE;
+	s->plans = hd_grow(s->plans, &s->plans_cap, (size_t)s->n_plans + 1,
+			   sizeof(*s->plans));
+	s->plans[s->n_plans] = plan;
+	return s->n_plans++;
 }
 
 void sources_init(struct sim *s)
 {
 	s->sources = hd_alloc_dense(s->n_flows, sizeof(*s->sources));
+	s->sources_more = hd_alloc(s->n_flows, sizeof(*s->sources_more));
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		struct source *src = &s->sources[i];
-		const struct sim_destinations *to = &s->flows[i].to;
+		struct source_more *more = &s->sources_more[i];
+		const struct sim_flow *f = &s->flows[i];
 
 		rng_init(&src->rng, s->setup->seed, i);
-		if (to->choice == SIM_TO_CYCLE)
-			src->place = to->self == SIM_NONE ? 0 : to->self + 1;
-		source_start(src, &s->flows[i]);
+		src->plan = plan_find(s, f);
+		src->self = f->to.self;
+		src->out = s->nodes[f->source].first_port + 1;
+		if (f->to.choice == SIM_TO_CYCLE)
+			more->place = src->self == SIM_NONE ? 0 : src->self + 1;
+		source_start(src, more, f);
 		source_schedule(s, i);
 	}
 }
@@ -269,7 +337,8 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 		       uint32_t flow, port_id target)
 {
 	const struct sim_arrival *a =
-		f->kind == SIM_TRACE ? &f->trace[s->sources[flow].place] : NULL;
+		f->kind == SIM_TRACE ? &f->trace[s->sources_more[flow].place]
+				     : NULL;
 
 	s->extras[id] = (struct packet_extra){
 		.source = f->source,
@@ -301,7 +370,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.next = NONE,
 		.flow = flow,
 		.sequence = s->sources[flow].sequence++,
-		.out = s->nodes[f->source].first_port + 1,
+		.out = s->sources[flow].out,
 		.up = NONE,
 		.slot = NONE,
 		.bytes = bytes,
@@ -330,10 +399,11 @@ static void message_emit(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	struct source *src = &s->sources[flow];
-	struct sim_address to = destination(f, src);
+	struct source_more *more = &s->sources_more[flow];
+	struct sim_address to = destination(f, src, more);
 	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
 
-	src->made++;
+	more->made++;
 	if (unlikely(f->size_scv > 0))
 		last = draw_size(f, &src->rng);
 	for (uint32_t i = 0; i + 1 < f->packets; i++)
@@ -344,13 +414,13 @@ static void message_emit(struct sim *s, uint32_t flow)
 static void trace_emit(struct sim *s, uint32_t flow)
 {
 	const struct sim_arrival *a =
-		&s->flows[flow].trace[s->sources[flow].place];
+		&s->flows[flow].trace[s->sources_more[flow].place];
 	struct sim_address to = {
 		.dlid = a->dlid,
 		.target = a->global ? a->target : TOPO_NONE,
 	};
 
-	s->sources[flow].made++;
+	s->sources_more[flow].made++;
 	packet_emit(s, flow, a->bytes, to, a->sl);
 }
 
@@ -359,24 +429,25 @@ static void saturate(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	struct source *src = &s->sources[flow];
+	struct source_more *more = &s->sources_more[flow];
 	uint32_t packets = f->packets > 1 ? f->packets : 1;
 
 	if ((f->stop && s->now >= f->stop) ||
-	    (f->count && src->made >= f->count && src->sent_of_message == 0))
+	    (f->count && more->made >= f->count && more->sent_of_message == 0))
 		return;
-	if (src->sent_of_message == 0) {
-		src->current = destination(f, src);
-		src->made++;
+	if (more->sent_of_message == 0) {
+		more->current = destination(f, src, more);
+		more->made++;
 	}
-	bool is_last = ++src->sent_of_message == packets;
+	bool is_last = ++more->sent_of_message == packets;
 	uint32_t bytes = is_last && f->last_bytes ? f->last_bytes : f->bytes;
 
 	if (is_last)
-		src->sent_of_message = 0;
+		more->sent_of_message = 0;
 	if (unlikely(f->size_scv > 0))
 		bytes = draw_size(f, &src->rng);
-	packet_emit(s, flow, global_bytes(f, &src->current, bytes),
-		    src->current, f->sl);
+	packet_emit(s, flow, global_bytes(f, &more->current, bytes),
+		    more->current, f->sl);
 }
 
 void source_granted(struct sim *s, uint32_t flow)
@@ -384,10 +455,62 @@ void source_granted(struct sim *s, uint32_t flow)
 	saturate(s, flow);
 }
 
+/* packet_emit, of which all but the destination is known. */
+static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
+		      lid_t dlid)
+{
+	struct source *src = &s->sources[flow];
+	uint32_t id = packet_new(s), out = src->out;
+	struct packet *p = packet_at(s, id);
+	struct server *l = &s->links[out];
+
+	*p = (struct packet){
+		.born = s->now,
+		.ready = s->now,
+		.next = NONE,
+		.flow = flow,
+		.sequence = src->sequence++,
+		.out = out,
+		.up = NONE,
+		.slot = NONE,
+		.bytes = plan->bytes,
+		.dlid = dlid,
+		.pkey = plan->pkey,
+		.out_vl = plan->vl,
+		.sl = plan->sl & 15u,
+	};
+	metrics_made_planned(s, plan->bytes);
+	injection_push(s, &s->lanes[out * s->n_lanes + plan->vl], p);
+	if (!l->requests)
+		l->since = s->now;
+	l->requests |= (uint16_t)(1u << plan->vl);
+	link_request(s, out);
+}
+
+static void plan_fire(struct sim *s, uint32_t flow)
+{
+	struct source *src = &s->sources[flow];
+	const struct plan *plan = &s->plans[src->plan];
+	uint32_t to = plan->is_uniform
+			      ? draw_other(&src->rng, plan->n, src->self)
+			      : 0;
+
+	plan_emit(s, flow, plan, plan->list[to].dlid);
+	if (plan->kind == SIM_POISSON)
+		advance(src, rng_exponential(&src->rng, plan->gap));
+	else
+		advance_exact(src, &plan->interval);
+	eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
+}
+
 void source_fire(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
 
+	if (likely(s->sources[flow].plan != NONE)) {
+		plan_fire(s, flow);
+		return;
+	}
 	switch (f->kind) {
 	case SIM_SATURATING:
 		saturate(s, flow);
@@ -396,13 +519,13 @@ void source_fire(struct sim *s, uint32_t flow)
 		trace_emit(s, flow);
 		break;
 	case SIM_BURST:
-		while (s->sources[flow].made < f->count)
+		while (s->sources_more[flow].made < f->count)
 			message_emit(s, flow);
 		break;
 	default:
 		message_emit(s, flow);
 	}
-	source_advance(&s->sources[flow], f);
+	source_advance(&s->sources[flow], &s->sources_more[flow], f);
 	source_schedule(s, flow);
 }
 

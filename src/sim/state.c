@@ -544,5 +544,7 @@ void sim_free(struct sim *s)
 	free(s->downed.ports);
 	free(s->updating.ports);
 	free(s->sources);
+	free(s->sources_more);
+	free(s->plans);
 	free(s);
 }

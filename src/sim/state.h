@@ -296,17 +296,43 @@ struct node {
 
 /* ---- sources ----------------------------------------------------------- */
 
+/* What flows of one kind share. */
+struct plan {
+	const struct sim_address *list;
+	uint32_t n;
+	uint32_t bytes;
+	double gap; /* mean, ps */
+	struct sim_interval interval;
+	uint16_t pkey;
+	uint8_t sl, vl;
+	uint8_t kind;    /* SIM_POISSON or SIM_CBR */
+	bool is_uniform; /* else to list[0] */
+};
+
+/* One cache line: all that a flow with a plan needs. */
 struct source {
 	struct rng rng;
-	hd_time at;      /* of the next message */
-	uint64_t part;   /* CBR: numerator of the rest below 1 ps */
-	double fraction; /* of a ps, others */
-	hd_time turn;    /* on-off: when this burst ends */
-	uint64_t made;   /* messages */
+	hd_time at; /* of the next message */
+	union {
+		uint64_t part;   /* CBR: numerator of the rest below 1 ps */
+		double fraction; /* of a ps, others */
+	};
 	uint32_t sequence;
+	uint32_t plan; /* of sim.plans, or NONE */
+	uint32_t self; /* its place in the plan's list */
+	uint32_t out;  /* sim port that it sends by */
+};
+
+_Static_assert(sizeof(struct source) == 64, "a source is a cache line");
+
+/* What other flows need beside it. */
+struct source_more {
+	hd_time turn;               /* on-off: when this burst ends */
+	uint64_t made;              /* messages */
 	uint32_t place;             /* SIM_TO_CYCLE, SIM_TRACE */
 	uint32_t sent_of_message;   /* SIM_SATURATING */
 	struct sim_address current; /* SIM_SATURATING: of this message */
+	uint32_t before; /* with a plan: made before measuring began */
 };
 
 /* ---- the whole --------------------------------------------------------- */
@@ -391,6 +417,10 @@ struct sim {
 	uint32_t n_flows;
 	struct sim_rules rules;
 	struct source *sources;
+	struct source_more *sources_more;
+	struct plan *plans;
+	uint32_t n_plans;
+	size_t plans_cap;
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals, next_arrival;
 	struct sim_hooks hooks;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_FLOW_TALLY_H
+#define HD_SIM_FLOW_TALLY_H
+
+/*
+ * What is counted of every delivered packet by its flow: latencies, deadlines
+ * met, jitter. Internal to src/sim.
+ *
+ * A flow is two cache lines here, wherever its packets go; its group has a
+ * histogram and jitter besides. With thousands of flows all of that lies far
+ * from the processor, so deliveries are kept back for a while, in order, and
+ * what each will touch is brought in step by step. What sim_metrics gives is
+ * computed from it when asked for.
+ */
+
+#include "sim/sim.h"
+
+struct flow_tally {
+	uint64_t delivered, bytes;
+	hd_time latency_sum, latency_max;
+	hd_time before; /* latency of the packet before; NEVER if none */
+	hd_time period; /* 0: neither deadlines nor jitter */
+	uint32_t group;
+	uint32_t unused[3];
+	/* By the tightest deadline met; the last: none. */
+	uint64_t met[SIM_DEADLINES + 1];
+};
+
+_Static_assert(sizeof(struct flow_tally) == 128, "two cache lines");
+
+/* A delivery that is not counted yet. */
+struct late {
+	hd_time latency;
+	uint32_t flow, bytes;
+};
+
+#define LATE_MOST 8 /* a power of 2 */
+
+struct flow_tallies {
+	struct flow_tally *of; /* per flow */
+	uint32_t n_flows;
+	struct sim_group *groups; /* borrowed */
+	struct late late[LATE_MOST];
+	uint64_t added, counted;
+	bool measure; /* latencies too */
+};
+
+/* m has its flows' groups already. */
+void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
+		       const struct sim_metrics *m, bool measure);
+void flow_tallies_fini(struct flow_tallies *t);
+
+/* Counts the oldest of those kept back. */
+void flow_tallies_count(struct flow_tallies *t);
+/* Counts all; returns how many packets of the flow there have been. */
+uint64_t flow_tallies_flush(struct flow_tallies *t, uint32_t flow);
+/* Writes what it has into the flows and groups of m. */
+void flow_tallies_report(struct flow_tallies *t, struct sim_metrics *m);
+
+/* Brings in what counting will touch: known from the delivery alone, ... */
+static inline void late_prefetch(const struct flow_tallies *t, uint32_t flow)
+{
+	const char *record = (const char *)&t->of[flow];
+
+	__builtin_prefetch(record, 1);
+	__builtin_prefetch(record + 64, 1);
+}
+
+/* ... from the flow's record, ... */
+static inline void late_prefetch_group(const struct flow_tallies *t,
+				       const struct late *l)
+{
+	const struct sim_group *g = &t->groups[t->of[l->flow].group];
+
+	__builtin_prefetch(&g->latency, 1);
+	__builtin_prefetch(&g->latency.rows[histogram_row(l->latency)]);
+	__builtin_prefetch(&g->jitter[SIM_JITTER_BINS / 2], 1);
+	__builtin_prefetch(&g->jitter_abs_low, 1);
+}
+
+/* ... and from the group's histogram. */
+static inline void late_prefetch_bucket(const struct flow_tallies *t,
+					const struct late *l)
+{
+	const struct sim_group *g = &t->groups[t->of[l->flow].group];
+	unsigned row = histogram_row(l->latency);
+	const uint64_t *buckets = g->latency.rows[row];
+
+	if (buckets)
+		__builtin_prefetch(&buckets[histogram_column(l->latency, row)],
+				   1);
+}
+
+static inline void flow_tallies_add(struct flow_tallies *t, uint32_t flow,
+				    uint32_t bytes, hd_time latency)
+{
+	uint64_t n = t->added++;
+
+	t->late[n % LATE_MOST] = (struct late){ latency, flow, bytes };
+	late_prefetch(t, flow);
+	if (n < LATE_MOST - 1)
+		return; /* the first ones of a run */
+	late_prefetch_group(t, &t->late[(n - 2) % LATE_MOST]);
+	late_prefetch_bucket(t, &t->late[(n - 4) % LATE_MOST]);
+	if (t->added - t->counted == LATE_MOST)
+		flow_tallies_count(t);
+}
+
+#endif
