@@ -9,7 +9,7 @@
 
 #define INFINITE_RNR 7
 /* At most half of the numbers may be under way, or old and new look alike. */
-#define PSN_WINDOW   (1 << 22)
+#define PSN_WINDOW   (UINT32_C(1) << 23)
 
 void requester_init(struct requester *r, uint32_t size)
 {
@@ -218,6 +218,21 @@ static bool is_waiting(const struct requester *r, hd_time now)
 	return r->rnr_until && now < r->rnr_until;
 }
 
+/* PSNs that an item takes. */
+static uint32_t psns_of(const struct qp *qp, const struct send_item *item)
+{
+	return item->wr.kind > WR_READ ? 1
+				       : packets_of(item->length, qp->attr.mtu);
+}
+
+/* PSNs sent since the oldest request that is not complete. */
+static uint32_t under_way(const struct requester *r)
+{
+	if (r->head == r->next)
+		return 0;
+	return psn_add(r->next_psn, PSN_MASK + 1 - item_at(r, r->head)->psn);
+}
+
 /* Does a request that was never sent have to wait for something? */
 static bool may_start(const struct qp *qp, const struct send_item *item)
 {
@@ -234,10 +249,8 @@ static bool may_start(const struct qp *qp, const struct send_item *item)
 	if (qp->params.kind == QP_RC && uses_recv && !r->unlimited &&
 	    psn_diff(psn_add(r->ssn, 1), psn_add(r->lsn, 1)) > 0)
 		return false;
-	const struct send_item *oldest = item_at(r, r->head);
-
-	return r->head == r->next ||
-	       psn_diff(r->next_psn, oldest->psn) < PSN_WINDOW;
+	/* The longest message at the smallest MTU needs the whole window. */
+	return under_way(r) + psns_of(qp, item) <= PSN_WINDOW;
 }
 
 bool requester_has_packet(const struct qp *qp, hd_time now)
@@ -276,9 +289,7 @@ static void start_item(struct qp *qp, struct send_item *item)
 
 	item->started = true;
 	item->psn = r->next_psn;
-	item->n_psns = item->wr.kind > WR_READ
-			       ? 1
-			       : packets_of(item->length, qp->attr.mtu);
+	item->n_psns = psns_of(qp, item);
 	r->ssn = psn_add(r->ssn, 1);
 	item->ssn = r->ssn;
 	r->rd_out += needs_answer(item);
@@ -401,8 +412,7 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 	struct requester *r = &qp->rq;
 	uint32_t k = r->offset++;
 	bool last = needs_answer(item) || k + 1 == item->n_psns;
-	uint32_t end = needs_answer(item) ? psn_add(item->psn, item->n_psns)
-					  : psn_add(item->psn, k + 1);
+	uint32_t upto = needs_answer(item) ? item->n_psns : k + 1;
 
 	if (needs_answer(item))
 		fill_request(qp, item, k, out);
@@ -410,8 +420,9 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 		fill_message(qp, item, k, out, buffer);
 	if (qp->params.kind == QP_UD)
 		fill_datagram(qp, &item->wr, out);
-	if (psn_diff(end, r->next_psn) > 0)
-		r->next_psn = end;
+	/* By distance: 2^23 of them have no sign. */
+	if (upto > psn_add(r->next_psn, PSN_MASK + 1 - item->psn))
+		r->next_psn = psn_add(item->psn, upto);
 	if (last)
 		advance(r);
 	if (qp->params.kind != QP_RC) {

@@ -130,7 +130,7 @@ bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n,
 
 static inline uint32_t packets_of(uint64_t length, uint32_t mtu)
 {
-	return length ? (uint32_t)((length + mtu - 1) / mtu) : 1;
+	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
 }
 
 static inline uint8_t service_of(const struct qp *qp)

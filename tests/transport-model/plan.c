@@ -309,10 +309,10 @@ static void draw_conn(struct rng *r, struct plan_conn *c)
 	settle_receives(c);
 	if (c->kind == QP_RC && chance(r, 6))
 		c->gone = 1 + below(r, 4);
-	if (c->kind == QP_RC && chance(r, 12)) {
+	if (c->kind == QP_RC && chance(r, 16)) {
 		c->act = chance(r, 60) ? ACT_SQD : ACT_ERR;
 		c->act_side = below(r, 2);
-		c->act_at = rng_below(r, 60 * HD_US);
+		c->act_at = rng_below(r, (chance(r, 50) ? 10 : 60) * HD_US);
 	}
 }
 

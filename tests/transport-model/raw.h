@@ -129,13 +129,14 @@ static inline bool raw_take(void *context, struct recv_wr *out)
 }
 
 /* Attributes to adapt before raw_raise. */
-static inline void raw_init(struct raw *r, enum qp_kind kind)
+static inline void raw_open(struct raw *r, enum qp_kind kind, bool shared)
 {
 	struct qp_params params = { .kind = kind,
 				    .qpn = RAW_QPN,
 				    .pd = RAW_PD,
 				    .max_send = 64,
-				    .max_recv = 64 };
+				    .max_recv = 64,
+				    .shared_recv = shared };
 
 	*r = (struct raw){ 0 };
 	for (unsigned i = 0; i < RAW_SIZE; i++)
@@ -161,6 +162,11 @@ static inline void raw_init(struct raw *r, enum qp_kind kind)
 				    .timeout = 5,
 				    .retry = 2,
 				    .rnr_retry = 3 };
+}
+
+static inline void raw_init(struct raw *r, enum qp_kind kind)
+{
+	raw_open(r, kind, false);
 }
 
 /* RESET up to `to`: INIT, RTR or RTS. */

@@ -607,17 +607,67 @@ static void what_may_not_be_posted(void **state)
 	raw_fini(&q);
 }
 
-static void the_longest_message_is_2_to_31(void **state)
+static bool allow_all(void *context, uint32_t pd, uint32_t key, uint64_t addr,
+		      uint64_t len, unsigned access)
 {
-	struct send_wr wr = raw_wr(1, WR_READ, 8);
+	(void)context;
+	(void)pd;
+	(void)key;
+	(void)addr;
+	(void)len;
+	(void)access;
+	return true;
+}
+
+static uint64_t bytes_landed;
+
+static void count_write(void *context, uint32_t key, uint64_t addr,
+			const void *from, size_t len)
+{
+	(void)context;
+	(void)key;
+	(void)addr;
+	(void)from;
+	bytes_landed += len;
+}
+
+/*
+ * 2^31 bytes at the smallest MTU take 2^23 PSNs, all that may be under way at
+ * once: whatever comes before must be done, and what follows waits.
+ */
+static void the_longest_read_takes_the_whole_window(void **state)
+{
+	const int n = 1 << 23;
+	struct send_wr wr = raw_wr(2, WR_READ, 8);
 
 	(void)state;
 	start();
-	q.attr.mtu = 4096;
+	q.owner.allows = allow_all;
+	q.owner.write = count_write;
 	wr.n_sge = 2;
-	wr.sge[0].length = wr.sge[1].length = 0x40000000;
+	wr.sge[0].length = 0x40000000;
 	wr.sge[1] = wr.sge[0];
+	assert_true(raw_post(&q, 1, WR_SEND, 10));
 	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_true(raw_post(&q, 3, WR_SEND, 10));
+	leaves(1, OP_SEND_ONLY, 0);
+	ack(0, ACK_31);
+	leaves(1, OP_READ_REQUEST, 1);
+	assert_int_equal(q.out[0].reth.dma_len, 0x80000000);
+	raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_FIRST, 1, ACK_31, RAW_MTU));
+	assert_int_equal(raw_drain(&q), 0);
+	if (getenv("HD_LONG")) {
+		for (int i = 1; i + 1 < n; i++)
+			raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE,
+					      1 + i, 0, RAW_MTU));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_LAST, n, ACK_31,
+				      RAW_MTU));
+		completed(2, WC_SUCCESS);
+		assert_true(bytes_landed == UINT64_C(1) << 31);
+		assert_int_equal(raw_drain(&q), 1);
+		assert_int_equal(q.out[0].bth.psn,
+				 psn_add(q.attr.sq_psn, 1 + (uint32_t)n));
+	}
 	raw_fini(&q);
 }
 
@@ -795,7 +845,7 @@ int main(void)
 		cmocka_unit_test(
 			credits_come_with_repeated_acks_and_end_with_31),
 		cmocka_unit_test(what_may_not_be_posted),
-		cmocka_unit_test(the_longest_message_is_2_to_31),
+		cmocka_unit_test(the_longest_read_takes_the_whole_window),
 		cmocka_unit_test(every_transition),
 		cmocka_unit_test(every_attribute_that_a_step_needs_is_needed),
 		cmocka_unit_test(an_idle_queue_is_drained_at_once),

@@ -536,6 +536,81 @@ static void repeated_reads_are_executed_again(void **state)
 	raw_fini(&q);
 }
 
+/* What was taken from a shared queue is given back; what was not stays. */
+static void shared_receives_in_the_error_state(void **state)
+{
+	(void)state;
+	raw_open(&q, QP_RC, true);
+	q.n_shared = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		q.shared[i] = (struct recv_wr){ .id = 70 + i, .n_sge = 1 };
+		q.shared[i].sge[0] =
+			(struct sge){ RAW_BASE + 4096, 2000, RAW_KEY };
+	}
+	q.attr.credits = true; /* which a shared queue does not tell */
+	assert_true(raw_raise(&q, QPS_RTS));
+	raw_in(&q, raw_data(&q, OP_SEND_FIRST, 0, RAW_MTU, 0));
+	answered(ACK_31, 0, 0);
+	assert_true(raw_move(&q, QPS_ERR));
+	assert_int_equal(q.n_received, 1);
+	assert_int_equal(q.received[0].id, 70);
+	assert_int_equal(q.received[0].status, WC_WR_FLUSH_ERR);
+	assert_int_equal(q.shared_at, 1);
+	assert_int_equal(q.events[QP_EVENT_LAST_WQE], 1);
+	raw_fini(&q);
+}
+
+static uint64_t bytes_written;
+
+static void count_write(void *context, uint32_t key, uint64_t addr,
+			const void *from, size_t len)
+{
+	(void)context;
+	(void)key;
+	(void)from;
+	assert_int_equal(addr, bytes_written);
+	bytes_written += len;
+}
+
+static bool allow_all(void *context, uint32_t pd, uint32_t key, uint64_t addr,
+		      uint64_t len, unsigned access)
+{
+	(void)context;
+	(void)pd;
+	(void)key;
+	(void)addr;
+	(void)len;
+	(void)access;
+	return true;
+}
+
+/* The longest message: 2^31 bytes, in packets of 4096. */
+static void two_gigabytes_arrive(void **state)
+{
+	const uint32_t n = 1u << 19;
+
+	(void)state;
+	raw_init(&q, QP_RC);
+	q.attr.mtu = 4096;
+	q.owner.write = count_write;
+	q.owner.allows = allow_all;
+	assert_true(raw_raise(&q, QPS_RTS));
+	for (uint32_t i = 0; i < n; i++) {
+		struct packet p = raw_data(&q,
+					   i == 0       ? OP_WRITE_FIRST
+					   : i + 1 == n ? OP_WRITE_LAST
+							: OP_WRITE_MIDDLE,
+					   (int)i, 4096, 0x80000000);
+
+		p.reth.va = 0;
+		p.bth.ack_req = i + 1 == n;
+		raw_in(&q, p);
+	}
+	answered(ACK_31, (int)n - 1, 1);
+	assert_true(bytes_written == UINT64_C(1) << 31);
+	raw_fini(&q);
+}
+
 static uint64_t host_value(uint64_t offset)
 {
 	uint64_t x;
@@ -726,6 +801,8 @@ int main(void)
 		cmocka_unit_test(atomics_are_aligned),
 		cmocka_unit_test(repeated_sends_are_only_acknowledged),
 		cmocka_unit_test(repeated_reads_are_executed_again),
+		cmocka_unit_test(shared_receives_in_the_error_state),
+		cmocka_unit_test(two_gigabytes_arrive),
 		cmocka_unit_test(
 			repeated_atomics_answer_from_memory_of_the_first),
 		cmocka_unit_test(acknowledgements_merge_up_to_a_read),
