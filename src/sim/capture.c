@@ -20,6 +20,7 @@
 #define WITH_GRH     66
 #define SMP_BYTES    290 /* LRH, BTH, DETH, MAD, CRCs */
 #define FIRST_QP     0x100
+#define CRC_BYTES    6 /* ICRC and VCRC */
 #define GSI_QKEY     0x80010000
 #define MAD_VENDOR   0x09 /* the first class of vendors' own */
 #define MAD_DATA     24   /* where a datagram's content begins */
@@ -34,7 +35,8 @@ struct pending {
 	};
 	uint8_t interface;
 	bool is_update;
-	bool looks; /* `look` says how the packet looks */
+	bool arrived; /* seen at the far end */
+	bool looks;   /* `look` says how the packet looks */
 	struct sim_look look;
 };
 
@@ -340,6 +342,9 @@ static void write_packet(struct sim_capture *c, const struct pending *p)
 	size_t size = p->looks ? encode_look(c->b, &p->packet, &p->look, bytes)
 			       : encode(c->b, &p->packet, bytes);
 
+	/* Which bit it was is not drawn: the last one before the CRCs. */
+	if (p->arrived && p->packet.corrupt)
+		bytes[size - CRC_BYTES - 1] ^= 1;
 	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
 }
 
@@ -385,6 +390,7 @@ static void see(struct sim_capture *c, hd_time now, uint32_t port,
 		p->at = now + sender->propagation;
 		p->order = c->order++;
 		p->interface = c->interface[sender->peer];
+		p->arrived = true;
 		push(c, p);
 	}
 }
@@ -394,7 +400,7 @@ void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 {
 	struct pending next = { .packet = *p };
 
-	see(c, now, port, &next, true);
+	see(c, now, port, &next, !p->lost);
 }
 
 void sim_capture_look(struct sim_capture *c, hd_time now, uint32_t port,
@@ -402,7 +408,7 @@ void sim_capture_look(struct sim_capture *c, hd_time now, uint32_t port,
 {
 	struct pending next = { .packet = *p, .looks = true, .look = *look };
 
-	see(c, now, port, &next, true);
+	see(c, now, port, &next, !p->lost);
 }
 
 void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,

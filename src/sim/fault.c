@@ -97,17 +97,19 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 {
 	struct cold_port *c = &s->cold[port];
 
-	if (s->hooks.granted) {
-		struct sim_packet view;
-
-		packet_describe(s, p, &view);
-		s->hooks.granted(s->hooks.context, s->now, port, &view);
-	}
 	if (c->log_ok < 0) {
 		double u = rng_uniform(&c->errors);
 
 		if (u < -expm1(8.0 * p->bytes * c->log_ok))
 			p->flags |= P_CORRUPT;
+	}
+	if (s->hooks.granted) {
+		struct sim_packet view;
+
+		packet_describe(s, p, &view);
+		view.corrupt = p->flags & P_CORRUPT;
+		view.lost = c->next_down <= p->head;
+		s->hooks.granted(s->hooks.context, s->now, port, &view);
 	}
 	if (c->next_down > p->head)
 		return true;

@@ -75,6 +75,9 @@ struct sim_packet {
 	port_id target;
 	uint8_t tclass, hop_limit;
 	lid_t slid; /* of the router it comes from; 0: its source's */
+	/* Of a packet granted: on this link it is corrupted (F1), or lost (F3).
+	 */
+	bool corrupt, lost;
 };
 
 /* Offers a packet at a.time >= now; a.flow and a.sequence are ignored. */

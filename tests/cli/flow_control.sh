@@ -79,3 +79,33 @@ has err "flow-control packets are on the links only with 'fabric.credits: exact'
 [ ! -e none.pcap ] || fail "a refused capture left a file"
 status 2 "$HEDDLE" sim exact.yaml --pcap none.pcap --flow-control some
 one_line err
+
+# What bit errors spoil is sent sound and received with bad CRCs; what a link
+# loses when it goes down is sent and not received.
+cat >faults.yaml <<'EOF'
+fabric:
+  topology: {kind: star, hosts: 2}
+  link: {rate: 8Gb/s, propagation: 2us}
+traffic:
+  - {name: a, kind: cbr, rate: 4Gb/s, payload: 512, source: 0, destination: 1, pattern: pairs, count: 400, aligned: true}
+faults:
+  ber: 1.0e-5
+  events:
+    - {at: 100us, kind: link-down, port: h1}
+    - {at: 100us, kind: link-up, port: h1}
+run: {warmup: 0s, measure: 2ms}
+EOF
+status 0 "$HEDDLE" sim faults.yaml --pcap sent.pcap --port hub:2 --json
+corrupt=$(jq '.tables.losses.rows[] | select(.reason | test("CRC")).packets' out)
+cut=$(jq '.tables.losses.rows[] | select(.reason | test("went down")).packets' out)
+[ "$cut" -ge 1 ] && [ "$corrupt" -ge 10 ] || fail "cut $cut, corrupt $corrupt"
+status 0 "$HEDDLE" sim faults.yaml --pcap got.pcap --port h1 --counters
+errors=$(sed -n 's/^PortRcvErrors:\.*//p' out)
+status 1 "$HEDDLE" decode -s got.pcap
+has out ", $errors bad; VCRC"
+has out ", $errors bad"
+seen=$(sed -n 's/^# \([0-9]*\) records.*/\1/p' out)
+status 0 "$HEDDLE" sim faults.yaml --pcap hub.pcap --port hub:2 --counters
+sent=$(sed -n 's/^PortXmitPkts:\.*//p' out)
+[ "$((sent - cut))" -eq "$seen" ] ||
+	fail "$sent sent, $cut cut, $seen captured"
