@@ -58,8 +58,9 @@ static int run_list(const struct command *self, int argc, char **argv)
 	if (!command_parse(self, &v, argc, argv, &n, &status))
 		return status;
 	if (catalogue_init(&c, &d) != HD_OK) {
+		status = command_refuse(&d);
 		catalogue_fini(&c);
-		return command_refuse(&d);
+		return status;
 	}
 	review_init(&s, &c, false);
 	if (choose(&s, n, argv, &d) == HD_OK) {
@@ -169,8 +170,9 @@ static int run_named(const struct command *self, int argc, char **argv,
 		return command_usage(self, "which? 'heddle paper list' shows "
 					   "them");
 	if (catalogue_init(&c, &d) != HD_OK) {
+		status = command_refuse(&d);
 		catalogue_fini(&c);
-		return command_refuse(&d);
+		return status;
 	}
 	review_init(&s, &c, v.quick);
 	if (choose(&s, n, argv, &d) == HD_OK)
