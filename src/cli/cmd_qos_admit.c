@@ -182,50 +182,6 @@ static void show_summary(const struct run *r)
 	table_put_real(t, n ? sum / n : 0);
 }
 
-/* Builds the trees that --group names, the first with the first MLID. */
-static enum hd_status make_groups(struct run *r, struct diag *d)
-{
-	struct group_list open = { 0 };
-	enum hd_status status = HD_OK;
-
-	for (size_t i = 0; i < r->v.groups.n && status == HD_OK; i++) {
-		const char *text = r->v.groups.items[i];
-		const char *colon = strchr(text, ':');
-
-		if (!colon || colon == text)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "'%.80s' is no group (expected e.g. "
-					   "video:shared=h1,h2)",
-					   text);
-		else
-			status = group_add(&r->fabric.subnet, colon + 1, 0,
-					   &open, d);
-		if (status == HD_OK && open.n)
-			status =
-				diag_fail(d, HD_ERR_INPUT,
-					  "'%.80s': say which tree; 'heddle "
-					  "route --mcast auto=...' chooses one",
-					  text);
-	}
-	group_list_fini(&open);
-	return status;
-}
-
-/* The group that a request calls "group:NAME", or n_groups. */
-static uint32_t find_group(const struct run *r, const char *name)
-{
-	uint32_t i = 0;
-
-	for (; i < r->v.groups.n; i++) {
-		const char *text = r->v.groups.items[i];
-		size_t len = strcspn(text, ":");
-
-		if (strlen(name) == len && strncmp(text, name, len) == 0)
-			break;
-	}
-	return i;
-}
-
 static void show_groups(const struct run *r)
 {
 	const struct subnet *s = &r->fabric.subnet;
@@ -251,31 +207,18 @@ static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
 				    struct diag *d, struct broker_request *out)
 {
 	struct subnet *s = &r->fabric.subnet;
-	uint32_t group = find_group(r, q->destination + strlen("group:"));
+	struct diag why = { .status = HD_OK };
 	port_id from = fabric_find_end(&r->fabric, q->source);
 	uint64_t overhead = r->v.overhead;
+	uint32_t group = 0;
 
-	if (group == r->v.groups.n || from == TOPO_NONE)
+	if (from == TOPO_NONE)
 		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
-				    group == r->v.groups.n
-					    ? "no group is called '%.80s'; "
-					      "--group declares it"
-					    : "no end port is called '%.80s'",
-				    group == r->v.groups.n ? q->destination
-							   : q->source);
-	if (s->groups[group].source != TOPO_NONE &&
-	    s->groups[group].source != from)
-		return diag_fail_at(d, HD_ERR_UNFIT, q->line, 0,
-				    "the tree of '%.80s' begins at another "
-				    "source than '%.80s'",
-				    q->destination, q->source);
-	if (s->groups[group].source == TOPO_NONE) {
-		struct diag inner = { .status = HD_OK };
-
-		if (mcast_admit_sender(s, group, from, &inner) != HD_OK)
-			return diag_fail_at(d, inner.status, q->line, 0, "%s",
-					    inner.message);
-	}
+				    "no end port is called '%.80s'", q->source);
+	if (named_group_find(s, &r->v.groups, q->destination, from, &why,
+			     &group) != HD_OK)
+		return diag_fail_at(d, why.status, q->line, 0, "%s",
+				    why.message);
 	overhead += overhead == PLAIN_OVERHEAD ? GRH_BYTES : 0;
 	*out = (struct broker_request){
 		.source = from,
@@ -290,7 +233,7 @@ static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
 static enum hd_status resolve(struct run *r, const struct qos_request *q,
 			      struct diag *d, struct broker_request *out)
 {
-	if (strncmp(q->destination, "group:", strlen("group:")) == 0)
+	if (strncmp(q->destination, GROUP_PREFIX, strlen(GROUP_PREFIX)) == 0)
 		return resolve_group(r, q, d, out);
 	port_id from = fabric_find_end(&r->fabric, q->source);
 	port_id to = fabric_find_end(&r->fabric, q->destination);
@@ -437,7 +380,8 @@ static enum hd_status save_state(struct run *r, struct diag *d)
 
 static enum hd_status work(struct run *r, struct diag *d)
 {
-	enum hd_status status = make_groups(r, d);
+	enum hd_status status =
+		named_groups_add(&r->fabric.subnet, &r->v.groups, d);
 
 	if (status == HD_OK && r->v.load)
 		status = load_state(r, d);

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/fabric.h"
 #include "cli/output.h"
+#include "cli/route/ends.h"
 #include "qos/blrm.h"
 #include "qos/requests.h"
 
@@ -24,9 +25,16 @@ struct values {
 	struct hd_ratio reservable;
 	uint64_t packet, least;
 	hd_time propagation, routing, arbitration;
+	struct option_list groups;
 };
 
 static const struct option options[] = {
+	{ .name = "group",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, groups),
+	  .value = "NAME:GROUP",
+	  .help = "a multicast group, as 'heddle route --mcast' has it, that "
+		  "flows call group:NAME; may be repeated" },
 	{ .name = "mode",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, mode),
@@ -120,7 +128,12 @@ struct run {
 	struct fabric fabric;
 	struct blrm blrm;
 	struct qos_requests list;
-	const struct qos_request **granted; /* by flow id */
+	/* By flow id. */
+	struct grant {
+		const struct qos_request *q;
+		const char *to; /* where it ends */
+	} * granted;
+	size_t granted_cap;
 	struct results *results;
 	unsigned refused;
 };
@@ -131,43 +144,109 @@ static hd_time period_of(const struct qos_request *q)
 	return hd_rate_duration(q->rate, q->burst);
 }
 
-static enum hd_status ask(struct run *r, const struct qos_request *q,
-			  struct table *t, struct diag *d)
+/* What `q` asks for from `from`; where to is left open. */
+static struct blrm_request request_of(const struct qos_request *q, port_id from)
 {
-	port_id from = fabric_find_end(&r->fabric, q->source);
-	port_id to = fabric_find_end(&r->fabric, q->destination);
-	struct diag why = { .status = HD_OK };
-	uint32_t id = 0;
-	double told = 0;
-
-	if (from == TOPO_NONE || to == TOPO_NONE)
-		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
-				    "no end port is called '%.80s'",
-				    from == TOPO_NONE ? q->source
-						      : q->destination);
-	struct blrm_request request = {
+	return (struct blrm_request){
 		.source = from,
-		.dlid = r->fabric.subnet.lid_of_port[to],
 		.sl = class_sl(q->class, q->rate),
 		.class = q->class == TC_DBTS ? CLASS_DBTS : CLASS_DB,
 		.burst = (uint32_t)q->burst,
 		.period = period_of(q),
 		.latency = q->latency,
 	};
-	bool granted =
-		blrm_request(&r->blrm, &request, &why, &id, &told) == HD_OK;
+}
 
-	table_put_textf(t, "%s -> %s", q->source, q->destination);
+/* Asks and notes what came of it; true if granted, and which flow it is. */
+static bool ask_for(struct run *r, const struct qos_request *q,
+		    const struct blrm_request *request, const char *to,
+		    struct diag *why, uint32_t *id)
+{
+	double told;
+
+	if (blrm_request(&r->blrm, request, why, id, &told) != HD_OK)
+		return false;
+	r->granted = hd_grow(r->granted, &r->granted_cap, *id + 1u,
+			     sizeof(*r->granted));
+	r->granted[*id] = (struct grant){ q, to };
+	return true;
+}
+
+static void put_answer(struct table *t, const struct run *r,
+		       const struct qos_request *q, const char *to,
+		       const struct diag *why, uint32_t id)
+{
+	table_put_textf(t, "%s -> %s", q->source, to);
 	table_put_text(t, traffic_class_name(q->class));
-	table_put_bool(t, granted);
-	if (granted)
-		table_put_real(t, told * 1e6);
+	table_put_bool(t, why->status == HD_OK);
+	if (why->status == HD_OK)
+		table_put_real(t, r->blrm.flows[id].promised * 1e6);
 	else
 		table_put_none(t);
-	table_put_text(t, why.message);
-	if (granted)
-		r->granted[id] = q;
-	r->refused += !granted;
+	table_put_text(t, why->message);
+}
+
+/* A flow to each member, or to none; what they have in common counts once. */
+static enum hd_status ask_group(struct run *r, const struct qos_request *q,
+				port_id from, struct table *t, struct diag *d)
+{
+	struct subnet *s = &r->fabric.subnet;
+	struct blrm_request request = request_of(q, from);
+	struct diag why = { .status = HD_OK };
+	uint32_t group = 0, first = r->blrm.n_flows, id = 0;
+
+	if (named_group_find(s, &r->v.groups, q->destination, from, &why,
+			     &group) != HD_OK)
+		return diag_fail_at(d, why.status, q->line, 0, "%s",
+				    why.message);
+	const struct mcast_group *m = &s->groups[group];
+
+	request.dlid = m->mlid;
+	for (uint32_t i = 0; i < m->n_members && why.status == HD_OK; i++) {
+		request.member = m->members[i];
+		if (m->members[i] != from &&
+		    ask_for(r, q, &request,
+			    topo_node_of(s->topo, m->members[i])->name, &why,
+			    &id))
+			request.first = first + 1;
+	}
+	if (why.status != HD_OK) {
+		/* The last ones first: branches before their trunks. */
+		for (uint32_t i = r->blrm.n_flows; i-- > first;) {
+			if (blrm_release(&r->blrm, i) != HD_OK)
+				break;
+		}
+		put_answer(t, r, q, q->destination, &why, 0);
+		r->refused++;
+	}
+	for (uint32_t i = first; why.status == HD_OK && i < r->blrm.n_flows;
+	     i++)
+		put_answer(t, r, q, r->granted[i].to, &why, i);
+	return HD_OK;
+}
+
+static enum hd_status ask(struct run *r, const struct qos_request *q,
+			  struct table *t, struct diag *d)
+{
+	port_id from = fabric_find_end(&r->fabric, q->source);
+	bool group = strncmp(q->destination, GROUP_PREFIX,
+			     strlen(GROUP_PREFIX)) == 0;
+	port_id to = group ? from : fabric_find_end(&r->fabric, q->destination);
+	struct diag why = { .status = HD_OK };
+	uint32_t id = 0;
+
+	if (from == TOPO_NONE || to == TOPO_NONE)
+		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
+				    "no end port is called '%.80s'",
+				    from == TOPO_NONE ? q->source
+						      : q->destination);
+	if (group)
+		return ask_group(r, q, from, t, d);
+	struct blrm_request request = request_of(q, from);
+
+	request.dlid = r->fabric.subnet.lid_of_port[to];
+	r->refused += !ask_for(r, q, &request, q->destination, &why, &id);
+	put_answer(t, r, q, q->destination, &why, id);
 	return HD_OK;
 }
 
@@ -189,8 +268,8 @@ static void put_hop(struct table *t, const struct run *r, uint32_t flow,
 	const struct topo *topo = &r->fabric.topo;
 	port_id port = r->blrm.flows[flow].path.port[hop];
 
-	table_put_textf(t, "%s -> %s", r->granted[flow]->source,
-			r->granted[flow]->destination);
+	table_put_textf(t, "%s -> %s", r->granted[flow].q->source,
+			r->granted[flow].to);
 	table_put_textf(t, "%s[%u]", topo_node_of(topo, port)->name,
 			topo->ports[port].number);
 	for (unsigned m = 0; m < BOUND_MODES; m++)
@@ -211,6 +290,8 @@ static void show_hops(const struct run *r)
 	blrm_bounds(&r->blrm, delay);
 	blrm_buffers(&r->blrm, delay[r->v.mode], buffer);
 	for (uint32_t f = 0; f < r->blrm.n_flows; f++) {
+		if (!r->blrm.flows[f].live)
+			continue; /* of a group that did not get all */
 		for (uint32_t h = 0; h < r->blrm.flows[f].path.n_hops;
 		     h++, k++) {
 			for (unsigned m = 0; m < BOUND_MODES; m++)
@@ -233,7 +314,8 @@ static enum hd_status work(struct run *r, const char *path, struct diag *d)
 
 	if (status == HD_OK)
 		status = qos_requests_read(text.text, d, &r->list);
-	r->granted = hd_alloc(r->list.n, sizeof(struct qos_request *));
+	if (status == HD_OK)
+		status = named_groups_add(&r->fabric.subnet, &r->v.groups, d);
 	for (size_t i = 0; status == HD_OK && i < r->list.n; i++)
 		status = ask(r, &r->list.items[i], t, d);
 	strbuf_fini(&text);
@@ -263,51 +345,63 @@ static int finish(struct run *r, const char *path)
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int check_and_bound(struct run *r, const struct command *self, int n,
+			   char **argv)
 {
-	struct run r = { 0 };
 	struct diag d = { .status = HD_OK };
-	int n, status;
 
-	if (!command_parse(self, &r.v, argc, argv, &n, &status))
-		return status;
 	if (n != 2)
 		return command_usage(self, "which fabric and which flows?");
-	if (r.v.order != 0) {
+	if (r->v.order != 0) {
 		diag_fail(
 			&d, HD_ERR_UNFIT,
 			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
 		return command_refuse(&d);
 	}
-	if (r.v.packet == 0 || r.v.packet > 8192 || r.v.least > r.v.packet ||
-	    r.v.reservable.num == 0 || r.v.reservable.num > r.v.reservable.den)
+	if (r->v.packet == 0 || r->v.packet > 8192 ||
+	    r->v.least > r->v.packet || r->v.reservable.num == 0 ||
+	    r->v.reservable.num > r->v.reservable.den)
 		return command_usage(
 			self,
 			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%");
-	if (fabric_open(argv[0], r.v.engine, &d, &r.fabric) != HD_OK)
+	if (fabric_open(argv[0], r->v.engine, &d, &r->fabric) != HD_OK)
 		return command_refuse(&d);
 	struct blrm_params params = {
-		.mode = (enum bound_mode)r.v.mode,
-		.any_order = r.v.pick == 1,
-		.weighted = r.v.weighted,
-		.reservable = r.v.reservable,
-		.max_packet = (uint32_t)r.v.packet,
-		.min_packet = (uint32_t)r.v.least,
-		.propagation = r.v.propagation,
-		.routing = r.v.routing,
-		.arbitration = r.v.arbitration,
+		.mode = (enum bound_mode)r->v.mode,
+		.any_order = r->v.pick == 1,
+		.weighted = r->v.weighted,
+		.reservable = r->v.reservable,
+		.max_packet = (uint32_t)r->v.packet,
+		.min_packet = (uint32_t)r->v.least,
+		.propagation = r->v.propagation,
+		.routing = r->v.routing,
+		.arbitration = r->v.arbitration,
 	};
 
-	blrm_init(&r.blrm, &r.fabric.subnet, &params);
-	status = finish(&r, argv[1]);
-	blrm_fini(&r.blrm);
-	fabric_close(&r.fabric);
+	blrm_init(&r->blrm, &r->fabric.subnet, &params);
+	int status = finish(r, argv[1]);
+
+	blrm_fini(&r->blrm);
+	fabric_close(&r->fabric);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct run r = { 0 };
+	int n, status;
+
+	if (command_parse(self, &r.v, argc, argv, &n, &status))
+		status = check_and_bound(&r, self, n, argv);
+	option_list_fini(&r.v.groups);
 	return status;
 }
 
 static const struct example examples[] = {
 	{ "heddle qos bound site.ibnet flows.txt",
 	  "grant flows and show the worst delay of each at each port" },
+	{ "heddle qos bound --group video:shared=h1,h2 site.ibnet flows.txt",
+	  "the same with flows to a group, such as 'h0 group:video DB 64Mb/s': a bound for each member" },
 	{ "heddle qos bound --mode bucket --pick round-robin site.ibnet flows.txt",
 	  "the same for switches that serve inputs in turn" },
 	{ NULL, NULL },
@@ -324,7 +418,8 @@ const struct command command_qos_bound = {
 		"every flow at every port by the published rule (which is no bound)\n"
 		"and by three that are, and the buffer per lane that the next switch\n"
 		"needs for them to hold (by the bound of --mode). Flows are lines:\n"
-		"source destination class rate [burst [latency]]. Exit status 1 if a\n"
+		"source destination class rate [burst [latency]]; one to a group counts\n"
+		"once on each link and has a bound for each member. Exit status 1 if a\n"
 		"flow was refused.\n",
 	.options = options,
 	.examples = examples,

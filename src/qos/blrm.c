@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "qos/shares.h"
+#include "qos/tree.h"
 
 void blrm_init(struct blrm *b, const struct subnet *s,
 	       const struct blrm_params *params)
@@ -70,6 +71,16 @@ static struct bound_port describe(const struct blrm *b, port_id port)
 	return out;
 }
 
+/* Which of the view's flows a live one is. */
+static uint32_t place_of(const struct blrm *b, uint32_t id)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < id; i++)
+		n += b->flows[i].live;
+	return n;
+}
+
 static void view_add_flow(const struct blrm *b, const struct blrm_flow *f,
 			  struct view *v)
 {
@@ -82,6 +93,8 @@ static void view_add_flow(const struct blrm *b, const struct blrm_flow *f,
 		.path = &v->paths[v->n_hops],
 		.lanes = f->path.vl,
 		.n_hops = f->path.n_hops,
+		.trunk = f->n_trunk ? place_of(b, f->trunk) : 0,
+		.n_trunk = f->n_trunk,
 	};
 	for (uint32_t h = 0; h < f->path.n_hops; h++) {
 		uint32_t *number = &v->number[f->path.port[h]];
@@ -155,7 +168,8 @@ static enum hd_status check_bandwidth(const struct blrm *b,
 	for (uint32_t f = 0; f < v->network.n_flows; f++) {
 		const struct bound_flow *flow = &v->flows[f];
 
-		for (uint32_t h = 0; h < flow->n_hops; h++)
+		/* A group's packets cross a link once, for all members. */
+		for (uint32_t h = flow->n_trunk; h < flow->n_hops; h++)
 			sum[flow->path[h]] += flow->burst / flow->period;
 	}
 	for (uint32_t p = 0; p < v->network.n_ports && status == HD_OK; p++) {
@@ -232,6 +246,36 @@ static void refresh(struct blrm *b)
 	(void)status;
 }
 
+/* The way to one member of a group, and whose way it shares longest. */
+static enum hd_status branch_walk(const struct blrm *b, struct blrm_flow *f)
+{
+	const struct blrm_request *r = &f->request;
+	struct tree_path tree = { 0 };
+	enum hd_status status =
+		tree_walk(b->subnet, r->source, r->dlid, r->sl, &tree);
+
+	if (status == HD_OK)
+		status = tree_path_to(&tree, b->subnet, r->member, &f->path);
+	tree_path_fini(&tree);
+	for (uint32_t i = r->first ? r->first - 1 : b->n_flows;
+	     i < b->n_flows && status == HD_OK; i++) {
+		const struct blrm_flow *o = &b->flows[i];
+		uint32_t n = 0;
+
+		if (!o->live ||
+		    (i != r->first - 1 && o->request.first != r->first))
+			continue;
+		while (n < f->path.n_hops && n < o->path.n_hops &&
+		       f->path.port[n] == o->path.port[n])
+			n++;
+		if (n > f->n_trunk) {
+			f->n_trunk = n;
+			f->trunk = i;
+		}
+	}
+	return status;
+}
+
 enum hd_status blrm_request(struct blrm *b, const struct blrm_request *request,
 			    struct diag *d, uint32_t *id, double *told)
 {
@@ -250,8 +294,11 @@ enum hd_status blrm_request(struct blrm *b, const struct blrm_request *request,
 	if (request->class == CLASS_DBTS && request->latency == 0)
 		return diag_fail(d, HD_ERR_RANGE,
 				 "a DBTS flow must say which latency it needs");
-	enum hd_status status = path_walk(b->subnet, request->source,
-					  request->dlid, request->sl, &f->path);
+	enum hd_status status =
+		request->dlid >= LID_FIRST_MCAST
+			? branch_walk(b, f)
+			: path_walk(b->subnet, request->source, request->dlid,
+				    request->sl, &f->path);
 
 	if (status != HD_OK)
 		return diag_fail(d, status, "no path to lid %u with SL %u",

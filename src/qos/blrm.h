@@ -37,7 +37,9 @@ struct blrm_params {
 
 struct blrm_request {
 	port_id source;
-	lid_t dlid;
+	lid_t dlid; /* of a group: what is asked for goes to `member` */
+	port_id member;
+	uint32_t first; /* 1 + the flow of the group's first member; 0: it */
 	uint8_t sl;
 	enum bound_class class;
 	uint32_t burst; /* bytes on the wire per period */
@@ -50,6 +52,8 @@ struct blrm_flow {
 	double promised; /* seconds: asked for, or told */
 	double bound;    /* seconds, with all flows of now */
 	struct path path;
+	/* Of a group: the first n_trunk hops are those of flow `trunk` too. */
+	uint32_t trunk, n_trunk;
 	bool live;
 };
 

@@ -210,7 +210,7 @@ static void set_grh(const struct sim_build *b, const struct sim_packet *p,
 		put_gid(b, p->target, out->grh.dgid);
 	} else if (p->dlid >= LID_FIRST_MCAST) {
 		/* A group of the link's scope that holds its MLID. */
-		put_be64(out->grh.dgid, UINT64_C(0xff12401bffff0000));
+		put_be64(out->grh.dgid, MCAST_MGID_PREFIX);
 		put_be64(out->grh.dgid + 8, p->dlid);
 	} else if (b->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
 		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid],

@@ -25,6 +25,9 @@ enum mcast_method {
 	N_MCAST_METHODS
 };
 
+/* Upper half of a group's MGID (link-local scope); the MLID is the lower. */
+#define MCAST_MGID_PREFIX UINT64_C(0xff12401bffff0000)
+
 extern const char *const mcast_method_names[N_MCAST_METHODS + 1];
 
 struct mcast_group {

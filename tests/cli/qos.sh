@@ -109,3 +109,23 @@ status 0 "$HEDDLE" qos admit --requests far --group g:shared=h0,h1 \
 status 0 "$HEDDLE" qos admit --load saved --group g:shared=h0,h1 mesh.ibnet \
 	--json
 jq -e '.tables.summary.rows[0].live == 1' out || fail "loaded: $(cat out)"
+
+# A bound for each member of a group: alone on a star, what a flow to that member
+# would be told; and 60 % of the sender's link for all three of them, which three
+# flows do not get.
+echo 'h0 h1 DB 1.2Gb/s' >one
+echo 'h0 group:g DB 1.2Gb/s' >group
+status 0 "$HEDDLE" qos bound star.ibnet one --json
+told=$(jq '.tables.flows.rows[0].promised' out)
+status 0 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet group --json
+jq -e --argjson told "$told" '[.tables.flows.rows[] | .flow, .promised] ==
+	["h0 -> h1", $told, "h0 -> h2", $told, "h0 -> h3", $told]' out ||
+	fail "group bound: $(cat out)"
+printf 'h0 h1 DB 1.2Gb/s\nh0 h2 DB 1.2Gb/s\n' >two
+status 1 "$HEDDLE" qos bound star.ibnet two
+has out 'would be reserved'
+# Reserved unicast beside it: a member's link that is full refuses the group.
+printf 'h4 h2 DB 1.2Gb/s\nh0 group:g DB 1.2Gb/s\nh0 h1 DB 1.2Gb/s\n' >beside
+status 1 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet beside --json
+jq -e '[.tables.flows.rows[].granted] == [true, false, true]' out ||
+	fail "beside: $(cat out)"

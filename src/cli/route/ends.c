@@ -172,3 +172,62 @@ enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
 	free(m.members);
 	return status;
 }
+
+enum hd_status named_groups_add(struct subnet *s,
+				const struct option_list *list, struct diag *d)
+{
+	struct group_list open = { 0 };
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < list->n && status == HD_OK; i++) {
+		const char *text = list->items[i];
+		const char *colon = strchr(text, ':');
+
+		if (!colon || colon == text)
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "'%.80s' is no group (expected e.g. "
+					   "video:shared=h1,h2)",
+					   text);
+		else
+			status = group_add(s, colon + 1, 0, &open, d);
+		if (status == HD_OK && open.n)
+			status =
+				diag_fail(d, HD_ERR_INPUT,
+					  "'%.80s': say which tree; 'heddle "
+					  "route --mcast auto=...' chooses one",
+					  text);
+	}
+	group_list_fini(&open);
+	return status;
+}
+
+enum hd_status named_group_find(struct subnet *s,
+				const struct option_list *list,
+				const char *name, port_id source,
+				struct diag *d, uint32_t *out)
+{
+	const char *word = name + strlen(GROUP_PREFIX);
+	uint32_t i = 0;
+
+	for (; i < list->n; i++) {
+		const char *text = list->items[i];
+		size_t len = strcspn(text, ":");
+
+		if (strlen(word) == len && strncmp(text, word, len) == 0)
+			break;
+	}
+	if (i == list->n)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "no group is called '%.80s'; --group declares "
+				 "it",
+				 name);
+	*out = i;
+	if (s->groups[i].source == TOPO_NONE)
+		return mcast_admit_sender(s, i, source, d);
+	if (s->groups[i].source != source)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the tree of '%.80s' begins at another source "
+				 "than '%.80s'",
+				 name, topo_node_of(s->topo, source)->name);
+	return HD_OK;
+}

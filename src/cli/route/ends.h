@@ -12,6 +12,7 @@
  * method "auto" leaves the kind of tree to mcast_choose.
  */
 
+#include "base/option.h"
 #include "subnet/mcast_choose.h"
 
 HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
@@ -29,5 +30,23 @@ void group_list_fini(struct group_list *l);
 HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text,
 				       uint8_t sl, struct group_list *open,
 				       struct diag *d);
+
+/*
+ * Groups with names, as options --group NAME:METHOD[@SOURCE]=MEMBERS have them:
+ * the first is the subnet's first group, and so on.
+ */
+HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s,
+					      const struct option_list *list,
+					      struct diag *d);
+
+#define GROUP_PREFIX "group:"
+/*
+ * The group that a request from `source` calls "group:NAME"; lets the source
+ * send to it if it may. HD_ERR_NOT_FOUND or HD_ERR_UNFIT and why.
+ */
+HD_MUST_CHECK enum hd_status named_group_find(struct subnet *s,
+					      const struct option_list *list,
+					      const char *name, port_id source,
+					      struct diag *d, uint32_t *out);
 
 #endif

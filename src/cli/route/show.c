@@ -196,6 +196,7 @@ bool show_deadlock(struct results *r, const struct subnet *s,
 
 static const struct column group_columns[] = {
 	{ "MLID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "MGID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
 	{ "tree", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
 	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
 	{ "root", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
@@ -212,6 +213,8 @@ static const struct column mcast_columns[] = {
 	{ "copies on cables", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "MLIDs left", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "MFT entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "MFT size", "KiB", VALUE_REAL, ORIGIN_COMPUTED, 1 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
@@ -225,8 +228,14 @@ static void list_groups(struct results *r, const struct subnet *s)
 		const struct mcast_group *m = &s->groups[i];
 
 		table_put_textf(t, "0x%04x", m->mlid);
+		table_put_textf(
+			t, "%x:%x:%x::%x", (unsigned)(MCAST_MGID_PREFIX >> 48),
+			(unsigned)(MCAST_MGID_PREFIX >> 32 & 0xffff),
+			(unsigned)(MCAST_MGID_PREFIX >> 16 & 0xffff), m->mlid);
 		table_put_text(t, mcast_method_names[m->method]);
-		if (m->source == TOPO_NONE)
+		if (m->source == TOPO_NONE && m->n_senders)
+			table_put_textf(t, "any member, %u more", m->n_senders);
+		else if (m->source == TOPO_NONE)
 			table_put_text(t, "any member");
 		else
 			table_put_text(t, topo_node_of(topo, m->source)->name);
@@ -238,6 +247,28 @@ static void list_groups(struct results *r, const struct subnet *s)
 				topo->nodes[s->node_of_switch[m->root]].name);
 		table_put_uint(t, m->n_members);
 	}
+}
+
+/* Rows with a port in them, and what the tables take in memory. */
+static void put_table_size(struct table *t, const struct subnet *s)
+{
+	uint64_t entries = 0, words = 0;
+
+	for (unsigned i = 0; i < s->n_subnets; i++) {
+		const struct mft *m = &s->mft[i];
+		size_t rows = (size_t)m->n_mlids * s->n_switches;
+
+		words += rows * m->words;
+		for (size_t row = 0; row < rows; row++) {
+			bool any = false;
+
+			for (uint32_t w = 0; w < m->words; w++)
+				any |= m->ports[row * m->words + w] != 0;
+			entries += any;
+		}
+	}
+	table_put_uint(t, entries);
+	table_put_real(t, (double)words * sizeof(uint64_t) / 1024);
 }
 
 static const struct column choice_columns[] = {
@@ -315,6 +346,7 @@ bool show_groups(struct results *r, const struct subnet *s)
 	table_put_uint(t, c.n_cables);
 	table_put_uint(t, c.max_hops);
 	table_put_uint(t, mcast_mlids_left(s, 0));
+	put_table_size(t, s);
 	if (!mcast_check_is_clean(&c))
 		results_remark(
 			r,
