@@ -72,6 +72,16 @@ static bool fits(const struct nic_backend *b, const struct bench_test *t,
 	}
 }
 
+/* A datagram is one packet. */
+static void limit_sizes(struct sweep *s, uint64_t most)
+{
+	size_t n = 0;
+
+	while (n < s->n_sizes && s->sizes[n] <= most)
+		n++;
+	s->n_sizes = n;
+}
+
 static struct sweep make_sweep(const struct nic_backend *b,
 			       const struct bench_test *t,
 			       const struct bench_options *o)
@@ -84,6 +94,8 @@ static struct sweep make_sweep(const struct nic_backend *b,
 		add_sizes(&s, t->from, t->to, o->step);
 	else
 		s.sizes[s.n_sizes++] = SMALL;
+	if (t->transport == QP_UD)
+		limit_sizes(&s, o->mtu ? o->mtu : b->default_mtu);
 	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
 		if (fits(b, t, (uint32_t)o->values[i]))
 			s.values[s.n_values++] = (uint32_t)o->values[i];
@@ -214,7 +226,19 @@ static struct bench_params make_params(const struct nic_backend *b,
 	return p;
 }
 
-/* ---- one point ---------------------------------------------------------- */
+void bench_serve_point(struct nic *nic, void *letter)
+{
+	struct bench_point *point = hd_alloc(1, sizeof(*point));
+
+	memcpy(&point->params, letter, sizeof(point->params));
+	point->params.weights = NULL; /* an address of the other process */
+	histogram_init(&point->found.latency);
+	bench_program(nic, point);
+	histogram_fini(&point->found.latency);
+	free(point);
+}
+
+/* ---- one point -------------------------------------------------------- */
 
 static double us(uint64_t ps)
 {
@@ -271,6 +295,8 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 	point->params = row->params;
 	histogram_init(&point->found.latency);
 	b->wants_group = row->params.core == CORE_MULTICAST;
+	b->letter = &row->params;
+	b->letter_len = sizeof(row->params);
 	enum hd_status status =
 		b->run(b, bench_ranks(&row->params), bench_program, point, d);
 

@@ -149,7 +149,11 @@ struct nic_backend {
 	void *context;
 	uint32_t max_ranks;
 	uint32_t default_mtu;
-	bool wants_group; /* set by who runs: ranks will join one */
+	/* Set by who runs: ranks will join a group; what ranks in other
+	 * processes are to be told. */
+	bool wants_group;
+	const void *letter;
+	size_t letter_len;
 	/* Runs the program at every rank that is ours, to the end. */
 	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks,
 			      nic_program *program, void *context,

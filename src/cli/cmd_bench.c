@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "bench/bench.h"
+#include "bench/device.h"
 #include "bench/virtual.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -18,9 +19,10 @@
 struct values {
 	struct common_options common;
 	const char *profile, *fabric, *sizes, *points, *pcap;
+	const char *device, *listen, *connect;
 	struct option_list expect;
 	hd_time duration;
-	uint64_t step, iterations, window, qps, segments, mtu, sge, sl;
+	uint64_t step, iterations, window, qps, segments, mtu, sge, sl, gid;
 	bool events;
 };
 
@@ -38,6 +40,31 @@ static const struct option options[] = {
 	  .value = "SCENARIO",
 	  .help = "a scenario whose fabric and traffic to run on, instead of "
 		  "the profile's one switch" },
+	{ .name = "device",
+	  .letter = 'd',
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, device),
+	  .value = "NAME",
+	  .help = "a device of libibverbs instead of the simulated adapter" },
+	{ .name = "gid",
+	  .letter = 'x',
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, gid),
+	  .value = "N",
+	  .initial = "1",
+	  .low = 0,
+	  .high = 255,
+	  .help = "the device's GID index, on Ethernet" },
+	{ .name = "listen",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, listen),
+	  .value = "ADDRESS:PORT",
+	  .help = "wait there for one who connects, and do as told" },
+	{ .name = "connect",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, connect),
+	  .value = "HOST:PORT,...",
+	  .help = "measure with those who listen: receiver, then contenders" },
 	{ .name = "size",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, sizes),
@@ -391,6 +418,19 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 	return EXIT_ENVIRONMENT;
 }
 
+static enum hd_status open_device(struct session *s, struct diag *d)
+{
+	const struct device_options o = {
+		.name = s->v.device,
+		.listen = s->v.listen,
+		.connect = s->v.connect,
+		.gid = s->v.gid,
+		.going = still_going,
+	};
+
+	return device_open(&o, d, &s->backend);
+}
+
 static enum hd_status measure(struct session *s, struct file_writer *capture,
 			      struct diag *d)
 {
@@ -400,7 +440,8 @@ static enum hd_status measure(struct session *s, struct file_writer *capture,
 		.capture = s->v.pcap ? capture->stream : NULL,
 		.going = still_going,
 	};
-	enum hd_status status = virtual_open(&o, d, &s->backend);
+	enum hd_status status = s->v.device ? open_device(s, d)
+					    : virtual_open(&o, d, &s->backend);
 
 	return status == HD_OK ? run_tests(s, d) : status;
 }
@@ -431,31 +472,58 @@ static int run_session(struct session *s)
 	return status;
 }
 
+/* Does what another process asks for, until it has no more to ask. */
+static int serve(struct session *s)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (open_device(s, &d) != HD_OK)
+		return command_refuse(&d);
+	enum hd_status status =
+		device_serve(&s->backend, BENCH_LETTER, bench_serve_point, &d);
+
+	s->backend.close(&s->backend);
+	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
+}
+
+static int run_words(const struct command *self, struct session *s, int n,
+		     char **words)
+{
+	struct diag d = { .status = HD_OK };
+	enum hd_status ok = take_options(s, &d);
+
+	if ((s->v.listen || s->v.connect) && !s->v.device)
+		return command_usage(self, "--listen and --connect need a "
+					   "--device");
+	if (s->v.device && (s->v.pcap || s->v.fabric))
+		return command_usage(self, "--pcap and --fabric are for the "
+					   "simulated adapter");
+	signal(SIGINT, on_interrupt);
+	if (s->v.listen)
+		return serve(s);
+	if (n == 0)
+		return command_usage(self, "which test? 'heddle bench list' "
+					   "shows all");
+	for (int i = 0; i < n && ok == HD_OK; i++)
+		ok = choose(s, words[i], &d);
+	return ok == HD_OK ? run_session(s) : command_refuse(&d);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct session *s = hd_alloc(1, sizeof(*s));
-	struct diag d = { .status = HD_OK };
 	int n, status;
 
 	if (!command_parse(self, &s->v, argc, argv, &n, &status)) {
 		free(s);
 		return status;
 	}
-	if (n == 0)
-		status = command_usage(self, "which test? 'heddle bench list' "
-					     "shows all");
-	else if (strcmp(argv[0], "list") == 0)
+	if (n > 0 && strcmp(argv[0], "list") == 0)
 		status = list_tests(&s->v.common);
-	else if (strcmp(argv[0], "compare") == 0)
+	else if (n > 0 && strcmp(argv[0], "compare") == 0)
 		status = compare_files(self, &s->v.common, n - 1, argv + 1);
-	else {
-		enum hd_status ok = take_options(s, &d);
-
-		for (int i = 0; i < n && ok == HD_OK; i++)
-			ok = choose(s, argv[i], &d);
-		signal(SIGINT, on_interrupt);
-		status = ok == HD_OK ? run_session(s) : command_refuse(&d);
-	}
+	else
+		status = run_words(self, s, n, argv);
 	option_list_fini(&s->v.expect);
 	bench_rows_fini(&s->rows);
 	free(s->tests);
@@ -474,6 +542,9 @@ static const struct example examples[] = {
 	  "all of the paper's tests" },
 	{ "heddle bench compare old.json new.json",
 	  "what changed between two runs, and how surely" },
+	{ "heddle bench write-lat --device mlx5_0 --connect 10.0.0.2:18515",
+	  "a real device, against 'heddle bench --device mlx5_0 --listen "
+	  "10.0.0.2:18515' there" },
 	{ "heddle bench read-lat --size 4KiB -n 3 --pcap read.pcap",
 	  "the packets, for Wireshark" },
 	{ NULL, NULL },
@@ -489,9 +560,11 @@ const struct command command_bench = {
 		"reuse, many connections, segments, MTU, events against polling, load\n"
 		"at the adapter. TEST is a test's name, a group (non-data, data,\n"
 		"beyond), 'miba' for all of the paper's, or 'all'.\n\n"
-		"The adapters are simulated: programs run in the simulation's time,\n"
-		"packets cross the simulated fabric, and a profile says what hosts and\n"
-		"adapters cost. Columns have perftest's names; MiB are 2^20 and MB\n"
+		"Without --device the adapters are simulated: programs run in the\n"
+		"simulation's time, packets cross the simulated fabric, and a profile\n"
+		"says what hosts and adapters cost. With --device NAME a real one is\n"
+		"measured, by threads of this process or, with --listen on the others\n"
+		"and --connect here, between hosts. Columns have perftest's names; MiB are 2^20 and MB\n"
 		"10^6 bytes.\n\n"
 		"'compare' takes two files written with --json and reports by Welch's\n"
 		"test which differences are no accident; exit status 1 if there are\n"

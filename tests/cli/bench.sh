@@ -57,6 +57,9 @@ run 3 bench send-lat --profile mt23109
 grep -q "did you mean 'mt23108'" err
 run 3 bench send-lat --mtu 1000
 run 2 bench
+run 4 bench send-lat --device no-such-device
+run 2 bench send-lat --connect 127.0.0.1:1
+grep -q -- '--device' err
 
 # The same run gives the same bytes; another profile differs.
 run 0 bench send-lat --size 1..64 --json -o b.json

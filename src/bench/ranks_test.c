@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/ranks.h"
+
+/* Every rank is a process of its own, forked after the sockets were made. */
+static int rank_body(struct ranks *r)
+{
+	uint32_t mine = 100 + r->self, theirs = 0;
+	unsigned with = r->self ^ 1;
+
+	if (with < r->n && (!ranks_exchange(r, with, &mine, &theirs, 4) ||
+			    theirs != 100 + with))
+		return 1;
+	if (!ranks_barrier(r))
+		return 2;
+	if (r->self == 0)
+		ranks_finish(r);
+	/* Rank 2 asks until it is told; rank 3 never does. */
+	while (r->self == 2 && !ranks_finished(r))
+		;
+	return ranks_barrier(r) ? 0 : 3;
+}
+
+static void ranks_meet_and_finish(void **state)
+{
+	struct ranks list[4];
+	struct diag d = { .status = HD_OK };
+	int bad = 0;
+
+	(void)state;
+	assert_int_equal(ranks_local(list, 4, &d), HD_OK);
+	for (unsigned i = 1; i < 4; i++) {
+		if (fork() == 0)
+			_exit(rank_body(&list[i]));
+	}
+	assert_int_equal(rank_body(&list[0]), 0);
+	for (unsigned i = 1; i < 4; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		bad |= status;
+	}
+	assert_int_equal(bad, 0);
+	for (unsigned i = 0; i < 4; i++)
+		ranks_close(&list[i]);
+}
+
+static void processes_meet_over_tcp(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct ranks r;
+	char at[64];
+	int status = 1;
+
+	(void)state;
+	snprintf(at, sizeof(at), "127.0.0.1:%d", 20000 + getpid() % 20000);
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (ranks_listen(at, &d, &r) != HD_OK)
+			_exit(9);
+		_exit(rank_body(&r));
+	}
+	for (unsigned i = 0; i < 500; i++) {
+		d = (struct diag){ .status = HD_OK };
+		if (ranks_connect(at, &d, &r) == HD_OK)
+			break;
+		poll(NULL, 0, 10);
+	}
+	assert_int_equal(d.status, HD_OK);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(rank_body(&r), 0);
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	ranks_close(&r);
+}
+
+static void bad_addresses_are_refused(void **state)
+{
+	struct ranks r;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const texts[] = { "nowhere", ":1", "x:" };
+		struct diag d = { .status = HD_OK };
+
+		assert_int_equal(ranks_connect(texts[i], &d, &r), HD_ERR_INPUT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_meet_and_finish),
+		cmocka_unit_test(processes_meet_over_tcp),
+		cmocka_unit_test(bad_addresses_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
