@@ -23,7 +23,7 @@ struct values {
 	unsigned mode, order, pick;
 	bool weighted;
 	struct hd_ratio reservable;
-	uint64_t packet, least;
+	uint64_t packet, least, management;
 	hd_time propagation, routing, arbitration;
 	struct option_list groups;
 };
@@ -82,6 +82,12 @@ static const struct option options[] = {
 	  .value = "SIZE",
 	  .initial = "0",
 	  .help = "the smallest packet of the flows; 0: all are the largest" },
+	{ .name = "management",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, management),
+	  .value = "SIZE",
+	  .initial = "0",
+	  .help = "what VL15 may send at once, before everything else" },
 	{ .name = "propagation",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, propagation),
@@ -359,7 +365,8 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 		return command_refuse(&d);
 	}
 	if (r->v.packet == 0 || r->v.packet > 8192 ||
-	    r->v.least > r->v.packet || r->v.reservable.num == 0 ||
+	    r->v.least > r->v.packet || r->v.management > UINT32_MAX ||
+	    r->v.reservable.num == 0 ||
 	    r->v.reservable.num > r->v.reservable.den)
 		return command_usage(
 			self,
@@ -373,6 +380,7 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 		.reservable = r->v.reservable,
 		.max_packet = (uint32_t)r->v.packet,
 		.min_packet = (uint32_t)r->v.least,
+		.management_burst = (uint32_t)r->v.management,
 		.propagation = r->v.propagation,
 		.routing = r->v.routing,
 		.arbitration = r->v.arbitration,

@@ -12,7 +12,7 @@ static const char *const topologies[] = { "irregular", "hypercube", "mesh",
 					  "all", NULL };
 static const char *const sizes[] = { "256", "4096", "all", NULL };
 static const char *const rates[] = { "1x", "4x", "12x", NULL };
-static const char *const counts[] = { "8", "16", "32", "64", NULL };
+static const char *const counts[] = { "8", "16", "32", "64", "all", NULL };
 static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const fills[] = { "strict", "paper", "et", NULL };
 static const char *const parts[] = { "all", "tables", "figures", NULL };
@@ -134,6 +134,23 @@ static enum hd_status one_fabric(struct run *r, const struct eval_plan *plan,
 	return status;
 }
 
+static enum hd_status all_shapes(struct run *r, struct eval_plan plan,
+				 struct diag *d)
+{
+	const struct values *v = &r->v;
+	enum hd_status status = HD_OK;
+
+	for (unsigned i = 0; i < 2 * N_EVAL_SHAPES && status == HD_OK; i++) {
+		plan.shape = (enum eval_shape)(i / 2);
+		plan.payload = i % 2 ? 4096 : 256;
+		if ((v->topology < N_EVAL_SHAPES && v->topology != i / 2) ||
+		    (v->size < 2 && v->size != i % 2))
+			continue;
+		status = one_fabric(r, &plan, d);
+	}
+	return status;
+}
+
 static enum hd_status all_fabrics(struct run *r, struct diag *d)
 {
 	static const uint32_t widths[] = { 1, 4, 12 };
@@ -143,19 +160,15 @@ static enum hd_status all_fabrics(struct run *r, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	plan.width = widths[v->rate];
-	plan.switches = 8u << v->switches;
 	plan.rule = (enum eval_rule)v->rule;
 	plan.mix = (enum eval_mix)v->mix;
 	plan.lanes = lanes[v->lanes];
 	plan.fill = (enum fill_mode)v->fill;
 	plan.seed = v->common.seed;
-	for (unsigned i = 0; i < 2 * N_EVAL_SHAPES && status == HD_OK; i++) {
-		plan.shape = (enum eval_shape)(i / 2);
-		plan.payload = i % 2 ? 4096 : 256;
-		if ((v->topology < N_EVAL_SHAPES && v->topology != i / 2) ||
-		    (v->size < 2 && v->size != i % 2))
-			continue;
-		status = one_fabric(r, &plan, d);
+	for (unsigned k = 0; k < 4 && status == HD_OK; k++) {
+		plan.switches = 8u << k;
+		if (v->switches == k || v->switches == 4)
+			status = all_shapes(r, plan, d);
 	}
 	return status;
 }

@@ -180,6 +180,37 @@ static struct finding judge_load(const struct figures_runs *runs,
 	}
 }
 
+/* The run on 16 switches that differs from r in nothing else. */
+static const struct eval_result *usual_twin(const struct figures_runs *runs,
+					    const struct eval_result *r)
+{
+	for (uint32_t i = 0; i < runs->n; i++) {
+		const struct eval_result *x = &runs->items[i];
+
+		if (x->plan.switches == 16 && x->plan.shape == r->plan.shape &&
+		    x->plan.width == r->plan.width && is_full(x) &&
+		    x->plan.payload == r->plan.payload)
+			return x;
+	}
+	return NULL;
+}
+
+/* How many claims about delay and jitter come out otherwise there. */
+static struct finding judge_tendency(const struct figures_runs *runs,
+				     const struct eval_result *r)
+{
+	const struct eval_result *usual = usual_twin(runs, r);
+	double differ = 0;
+
+	if (!usual || usual == r)
+		return (struct finding){ 0 };
+	for (unsigned c = 0; c < CLAIM_LOAD; c++)
+		differ += judge_shares(r, (enum figures_claim)c).holds !=
+			  judge_shares(usual, (enum figures_claim)c).holds;
+	differ += fabs(r->delivered / usual->delivered - 1) > LOAD_OFF;
+	return at_most(differ, 0);
+}
+
 static struct finding judge(const struct figures_runs *runs,
 			    const struct eval_result *r,
 			    enum figures_claim claim)
@@ -188,6 +219,8 @@ static struct finding judge(const struct figures_runs *runs,
 		return at_least(r->delivered / r->reserved, FLAT);
 	if (!is_full(r) || claim == CLAIM_NOT_FLAT)
 		return (struct finding){ 0 };
+	if (claim == CLAIM_SAME_TENDENCY)
+		return judge_tendency(runs, r);
 	if (claim < CLAIM_LOAD)
 		return judge_shares(r, claim);
 	return judge_load(runs, r, claim);
@@ -202,6 +235,7 @@ static bool low_is_bad(enum figures_claim claim)
 	case CLAIM_WORST_NEAR_BEST:
 	case CLAIM_LOAD:
 	case CLAIM_NOTHING_LOST:
+	case CLAIM_SAME_TENDENCY:
 		return false;
 	default:
 		return true;

@@ -170,10 +170,11 @@ static bool holds(const struct eval_result *r, uint32_t n, int claim)
 static void claims_hold_of_an_ideal_run(void **state)
 {
 	(void)state;
-	struct eval_result r[2] = { ideal(256), ideal(4096) };
+	struct eval_result r[3] = { ideal(256), ideal(4096), ideal(4096) };
 
+	r[2].plan.switches = 64;
 	for (int i = 0; i < N_FIGURES_CLAIMS; i++)
-		assert_true(holds(r, 2, i));
+		assert_true(holds(r, 3, i));
 }
 
 /* Each flaw refutes the claim that speaks of it. */
@@ -181,8 +182,12 @@ static void each_flaw_is_noticed(void **state)
 {
 	(void)state;
 	for (int i = 0; i < N_FIGURES_CLAIMS; i++) {
-		struct eval_result r[2] = { ideal(256), ideal(4096) };
+		struct eval_result r[3] = { ideal(256), ideal(4096),
+					    ideal(4096) };
 
+		r[2].plan.switches = 64;
+		if (i == CLAIM_SAME_TENDENCY)
+			r[2].sl[3].latest = 1.2;
 		r[0].sl[1].all.within[0] -= i == CLAIM_SLOW_WITHIN_32ND;
 		r[0].sl[3].all.within[5] -= i == CLAIM_ALL_WITHIN_3_4;
 		if (i == CLAIM_SLOW_JITTER)
@@ -207,7 +212,7 @@ static void each_flaw_is_noticed(void **state)
 			r[1].most_use = 0.79;
 		if (i == CLAIM_NOTHING_LOST)
 			r[1].lost = 1;
-		assert_false(holds(r, 2, i));
+		assert_false(holds(r, 3, i));
 	}
 }
 

@@ -487,6 +487,10 @@ static const struct {
 				"least mean, of 0.72" },
 	[CLAIM_SOME_ABOVE_80] = { "some ports are used above 80 %",
 				  "use of the busiest" },
+	[CLAIM_SAME_TENDENCY] = { "other sizes show the same tendency as 16 "
+				  "switches",
+				  "claims judged otherwise, or load off by 5 "
+				  "%" },
 	[CLAIM_NOTHING_LOST] = { "a lossless fabric loses nothing",
 				 "packets lost" },
 };

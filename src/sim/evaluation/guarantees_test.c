@@ -17,6 +17,7 @@
 #include "qos/statistical.h"
 #include "sim/collective/fabric.h"
 #include "sim/run_for_tests.h"
+#include "sim/setup_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
 
@@ -42,6 +43,91 @@ static void run_with(struct test_run *r, const char *head, const char *tail)
 
 	snprintf(text, sizeof(text), "%s%s", head, tail);
 	test_run_init(r, text);
+}
+
+/* ---- 003: the published rule is no bound ----------------------------------
+ */
+
+/* A packet of 1000 bytes takes a microsecond. */
+#define UNIT 1000u
+
+struct shot {
+	double at; /* microseconds */
+	uint32_t from, to;
+	uint8_t sl;
+};
+
+/*
+ * Hosts 0-3 on switch A, 4-7 on B, 8-11 on C, 12-15 on E, around a hub. g1
+ * (host 0) and g2 (host 4) send a unit every 2.5 to E; at A and B a low packet
+ * and a cross packet delay the first by 2, so that the second is right behind
+ * it. At the hub f (host 8) comes when all four stand before it, and a low
+ * packet has just begun. Times are a nanosecond apart where order matters.
+ */
+static const struct shot counterexample[] = {
+	{ 9.998, 2, 8, 1 },    { 9.998, 6, 9, 1 },  /* low at A and B */
+	{ 9.999, 1, 10, 0 },   { 9.999, 5, 11, 0 }, /* cross */
+	{ 10, 0, 12, 0 },      { 10, 4, 12, 0 },    /* g1, g2 */
+	{ 11.996, 9, 12, 1 },                       /* low at the hub */
+	{ 12.5, 0, 12, 0 },    { 12.5, 4, 12, 0 },  /* g1, g2 again */
+	{ 12.9995, 8, 12, 0 },                      /* f */
+};
+#define N_SHOTS (sizeof(counterexample) / sizeof(counterexample[0]))
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sim_arrival *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static void the_published_rule_is_broken_in_simulation(void **state)
+{
+	static const char *const words[] = { "star", "--switches=4",
+					     "--hosts=4", NULL };
+	struct test_links links = { .rate = hd_rate_make(8000000000, 1),
+				    .propagation = 1,
+				    .in_blocks = 2048,
+				    .vls = 2 };
+	static struct test_fabric f;
+	struct sim_arrival arrivals[N_SHOTS];
+	struct sim_record record = { 0 };
+	const double published = 3, bucket = 4.6;
+	double wait = 0;
+
+	(void)state;
+	test_fabric_init(&f, words, "minhop", &links);
+	f.setup.arbiter = SIM_STRICT;
+	f.setup.sw.pick = SIM_OLDEST;
+	for (uint32_t i = 0; i < N_SHOTS; i++) {
+		const struct shot *shot = &counterexample[i];
+
+		arrivals[i] = (struct sim_arrival){
+			.time = (hd_time)(shot->at * 1e6),
+			.flow = i,
+			.source = f.end_nodes[shot->from],
+			.dlid = f.ends[shot->to].dlid,
+			.pkey = 0xffff,
+			.bytes = UNIT,
+			.sl = shot->sl,
+			.target = TOPO_NONE,
+		};
+	}
+	qsort(arrivals, N_SHOTS, sizeof(arrivals[0]), by_time);
+	sim_replay(&f.setup, arrivals, N_SHOTS, HD_MS, &record);
+	assert_int_equal(record.n_events, N_SHOTS);
+	for (size_t i = 0; i < record.n_events; i++) {
+		const struct sim_event_record *e = &record.events[i];
+
+		assert_int_equal(e->fate, SIM_DELIVERED);
+		/* All that is not transmission is waiting, at the hub. */
+		if (e->flow == N_SHOTS - 1)
+			wait = (double)e->time * 1e-6 - 12.9995 - 1;
+	}
+	print_message("f waits %.4f; published %.1f\n", wait, published);
+	assert_true(wait > published && wait > 3.99 && wait <= bucket);
+	sim_record_fini(&record);
+	test_fabric_fini(&f);
 }
 
 /* ---- 003: two arbiters --------------------------------------------------- */
@@ -660,6 +746,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_published_rule_is_broken_in_simulation),
 		cmocka_unit_test(
 			best_effort_keeps_its_minimum_under_two_tables),
 		cmocka_unit_test(strict_priority_starves_best_effort),
