@@ -1044,7 +1044,8 @@ void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 	to->n_faults = from->n_faults;
 	to->faults = hd_realloc(to->faults, from->n_faults + 1u,
 				sizeof(*to->faults));
-	memcpy(to->faults, from->faults, from->n_faults * sizeof(*to->faults));
+	for (uint32_t i = 0; i < from->n_faults; i++)
+		to->faults[i] = from->faults[i];
 	switched->n_arrivals = routed->n_arrivals;
 	switched->arrivals = hd_realloc(switched->arrivals, routed->n_arrivals,
 					sizeof(*switched->arrivals));
