@@ -12,10 +12,10 @@
  *			for an output that some packet of it wants are marked
  *			as they leave (thesis, chapter 3)
  *	threshold	packets that leave while at least `depth` blocks wait
- *	iba		the architecture's: a threshold of 0..15 on the fill of
- *			the input buffers, roots always, victims (outputs
- *			without credits) only if listed, every so many packets,
- *			none below a size
+ *	iba		the architecture's: a threshold of 0..15 on what waits
+ *			for the output, in terms of an input buffer; roots
+ *			always, victims (outputs without credits) only if
+ *			listed, every so many packets, none below a size
  */
 
 #include <stdbool.h>
@@ -62,8 +62,8 @@ void mark_input_full(const struct mark_config *config,
 		     struct mark_output *output);
 
 /*
- * A packet starts on the output's link: whether to mark it. `fill` and
- * `capacity` are the blocks taken and there in the input buffer it leaves;
+ * A packet starts on the output's link: whether to mark it. `fill` are the
+ * blocks that wait for the output, `capacity` those of an input buffer;
  * `has_credits` says that the output could send another packet.
  */
 struct mark_departure {

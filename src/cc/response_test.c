@@ -203,24 +203,64 @@ static void recovery_takes_the_stated_time(void **state)
 	}
 }
 
+/*
+ * Condition 3, for all three and any m: steps lie on the curve F, which takes
+ * 1/Rmin; the last step may overshoot by its own interval, which is shorter
+ * than the first one. Exceptions: rates whose decrease meets the clamp.
+ */
+static void steps_follow_the_curve(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "fimd", "lipd", "pipd" };
+	struct rng rng;
+
+	rng_init(&rng, 17, 0);
+	for (int round = 0; round < 3000; round++) {
+		const struct cc_algorithm *a =
+			cc_find(names[rng_below(&rng, 3)]);
+		double rmin = 1000 + 5000 * rng_uniform(&rng);
+		struct cc_config config = cc_config_default(rmin, rmin * 256);
+
+		config.m = 1.5 + 4 * rng_uniform(&rng);
+		double r = rmin * pow(256, rng_uniform(&rng));
+		double low = a->decrease(&config, r);
+
+		if (low <= rmin * (1 + 1e-9))
+			continue;
+		double took =
+			cc_recover(a, &config, low, r, 1000000).seconds * rmin;
+
+		assert_true(took >= 1 - 1e-9);
+		assert_true(took <= 1 + rmin / low);
+	}
+}
+
 /* Condition 2, up to the one ACK by which stepping may overshoot. */
 static void slower_flows_recover_no_later(void **state)
 {
 	(void)state;
-	const struct cc_algorithm *a = cc_find("fimd");
+	static const char *const names[] = { "fimd", "lipd", "pipd" };
 	struct cc_config config = cc_config_default(1, 256);
-	double last = 0;
 
-	for (int step = 0; step <= 80; step++) {
-		double r = pow(2, step / 10.0);
+	for (int i = 0; i < 3 * 81; i++) {
+		const struct cc_algorithm *a = cc_find(names[i / 81]);
+		double r = pow(2, i % 81 / 10.0);
+		double slower = pow(2, (i % 81 - 1) / 10.0);
+
+		if (i % 81 == 0)
+			continue;
 		double low = a->decrease(&config, r);
-		struct cc_recovery way = cc_recover(a, &config, low, r, 100000);
+		double time = cc_recover(a, &config, low, r, 100000).seconds;
+		double before =
+			cc_recover(a, &config, a->decrease(&config, slower),
+				   slower, 100000)
+				.seconds;
 
-		assert_true(way.seconds + 1 / low >= last);
-		last = way.seconds;
+		assert_true(time + 1 / low >= before);
 	}
 	/* Out of reach within three ACKs is said, not guessed. */
-	assert_int_equal(cc_recover(a, &config, 1, 256, 3).acks, 0);
+	assert_int_equal(cc_recover(cc_find("fimd"), &config, 1, 256, 3).acks,
+			 0);
 }
 
 static void refusals_name_the_rule(void **state)
@@ -309,6 +349,7 @@ int main(void)
 		cmocka_unit_test(
 			without_the_cap_the_clamp_breaks_condition_one),
 		cmocka_unit_test(recovery_takes_the_stated_time),
+		cmocka_unit_test(steps_follow_the_curve),
 		cmocka_unit_test(slower_flows_recover_no_later),
 		cmocka_unit_test(refusals_name_the_rule),
 		cmocka_unit_test(cct_counts_marks_up_and_time_down),

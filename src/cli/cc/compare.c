@@ -342,6 +342,9 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 
 	if (status != HD_OK)
 		return status;
+	if (algorithm && cc_warning(algorithm, &p.response))
+		results_remark(c->results, "%s: %s", name,
+			       cc_warning(algorithm, &p.response));
 	show_rows(c, name, &p, &r);
 	show_total(c, name, &p, &r);
 	show_links(c, name, &r);

@@ -125,9 +125,6 @@ static struct congestion_params params(const char *algorithm)
 		.warmup = 200 * HD_MS,
 		.stop = 450 * HD_MS,
 	};
-
-	/* The reference did without our cap. */
-	p.response.cap_first_increase = false;
 	return p;
 }
 
@@ -203,12 +200,45 @@ struct expectation {
  * An independent model's values, with switches that forward whole packets:
  * a routing delay of one packet time makes ours alike.
  */
-static const struct expectation expectations[] = {
+static const struct expectation window_1[] = {
 	{ "fimd", 2, true, .314, .485, .204 },
 	{ "lipd", 4, true, .303, .543, .182 },
 	{ "fimd", 2, false, .365, .486, .021 },
 	{ "lipd", 4, false, .376, .536, .019 },
 };
+
+/*
+ * With longer windows it matters whether a packet arrives before the one ahead
+ * has left. The reference has cables without length, so our 5 ns come off the
+ * routing delay. (Outside of 15 % of it, and not in this list, are the victims
+ * of FIMD and LIPD with the guard, which receive more, and PIPD with window 1.)
+ */
+static const struct expectation window_4[] = {
+	{ "fimd", 2, false, .305, .479, .024 },
+	{ "lipd", 4, false, .373, .536, .019 },
+	{ "pipd", 4, false, .161, .208, .052 },
+	{ "pipd", 4, true, .169, .211, .127 },
+};
+
+static void check_expectation(const struct world *w,
+			      const struct expectation *e, unsigned window)
+{
+	struct congestion_params p = params(e->algorithm);
+
+	p.response.m = e->m;
+	p.marking.guard = e->guard;
+	p.window = window;
+	struct shares s = run(w, &p);
+
+	assert_near(s.remote, e->remote, 0.15);
+	assert_near(s.local, e->local, 0.15);
+	assert_near(s.remote + s.local, e->remote + e->local, 0.15);
+	/* Without the guard the victim ends below what it had. */
+	if (e->guard || window > 1)
+		assert_near(s.victim, e->victim, 0.15);
+	else
+		assert_true(s.victim < 1 / 30.);
+}
 
 static void control_comes_near_the_reference(void **state)
 {
@@ -216,24 +246,12 @@ static void control_comes_near_the_reference(void **state)
 	struct world w;
 
 	world_init(&w, 5, 5, "2068ns");
-	for (size_t i = 0; i < sizeof(expectations) / sizeof(*expectations);
-	     i++) {
-		const struct expectation *e = &expectations[i];
-		struct congestion_params p = params(e->algorithm);
-
-		p.response.m = e->m;
-		p.marking.guard = e->guard;
-		struct shares s = run(&w, &p);
-
-		assert_near(s.remote, e->remote, 0.15);
-		assert_near(s.local, e->local, 0.15);
-		assert_near(s.remote + s.local, e->remote + e->local, 0.15);
-		/* Without the guard the victim ends below what it had. */
-		if (e->guard)
-			assert_near(s.victim, e->victim, 0.15);
-		else
-			assert_true(s.victim < 1 / 30.);
-	}
+	for (size_t i = 0; i < sizeof(window_1) / sizeof(*window_1); i++)
+		check_expectation(&w, &window_1[i], 1);
+	world_fini(&w);
+	world_init(&w, 5, 5, "2063ns");
+	for (size_t i = 0; i < sizeof(window_4) / sizeof(*window_4); i++)
+		check_expectation(&w, &window_4[i], 4);
 	world_fini(&w);
 }
 
@@ -285,6 +303,110 @@ static void acknowledgements_may_be_packets(void **state)
 	world_fini(&w);
 }
 
+static struct congestion_params cct_params(void)
+{
+	struct congestion_params p = params("cct");
+
+	p.marking = (struct mark_config){ .rule = MARK_IBA, .threshold = 8 };
+	p.window = 8;
+	p.ack_delay = 0;
+	p.warmup = 10 * HD_MS;
+	p.stop = 30 * HD_MS;
+	p.response.ccti_limit = CCT_MAX_ENTRIES - 1;
+	for (unsigned i = 0; i < CCT_MAX_ENTRIES; i++)
+		p.response.cct[i] = (uint16_t)(2u << 14 | i);
+	return p;
+}
+
+static struct congestion_result run_whole(const struct world *w,
+					  const struct congestion_params *p)
+{
+	struct congestion_result result;
+	struct diag d = { .status = HD_OK };
+
+	if (congestion_run(&w->build.setup, w->flows, w->n_flows, p, &d,
+			   &result) != HD_OK)
+		fail_msg("refused: %s", d.message);
+	return result;
+}
+
+/*
+ * A port with two flows, one of them congested: with an index per queue pair
+ * the other one is free, with one per SL it is slowed as well.
+ */
+static void an_index_per_sl_slows_the_innocent(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = cct_params();
+	struct congestion_result r;
+
+	world_init(&w, 1, 5, "100ns");
+	add_flow(&w, "A1", "Bv");
+	r = run_whole(&w, &p);
+	uint32_t innocent = w.n_flows - 1;
+	double free_rate = r.flows[innocent].rate;
+
+	assert_true(r.flows[0].rate < RMAX / 2);
+	assert_true(free_rate > 1.2 * r.flows[0].rate);
+	congestion_result_fini(&r);
+	p.per_sl = true;
+	r = run_whole(&w, &p);
+	assert_true(r.flows[innocent].rate == r.flows[0].rate);
+	assert_true(r.flows[innocent].goodput < free_rate);
+	congestion_result_fini(&r);
+	world_fini(&w);
+}
+
+/* Marks told by packets of their own slow sources as well. */
+static void cnps_carry_marks(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = cct_params();
+	struct congestion_result r;
+	struct diag d = { .status = HD_OK };
+
+	world_init(&w, 2, 2, "100ns");
+	p.echo = ECHO_CNP;
+	r = run_whole(&w, &p);
+	assert_true(r.cnps > 100);
+	assert_true(r.echoed == 0);
+	assert_true(r.flows[0].rate < RMAX / 2);
+	congestion_result_fini(&r);
+	/* Rate functions live by acknowledgements, marked or not. */
+	p.algorithm = cc_find("fimd");
+	assert_int_equal(
+		congestion_run(&w.build.setup, w.flows, w.n_flows, &p, &d, &r),
+		HD_ERR_UNFIT);
+	world_fini(&w);
+}
+
+/*
+ * The cable from A to B has no credits most of the time: a victim, which marks
+ * only if it is in the mask.
+ */
+static void outputs_without_credits_mark_if_listed(void **state)
+{
+	(void)state;
+	struct world w;
+	struct congestion_params p = cct_params();
+
+	world_init(&w, 5, 5, "100ns");
+	/* Nobody answers, so that both runs are the same but for marks. */
+	p.response.ccti_limit = 0;
+	struct congestion_result r = run_whole(&w, &p);
+	uint64_t roots = r.marked;
+
+	congestion_result_fini(&r);
+	p.marking.mark_victims = true;
+	r = run_whole(&w, &p);
+	assert_true(roots > 0);
+	assert_true(r.marked > roots);
+	congestion_result_fini(&r);
+	world_fini(&w);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	(void)state;
@@ -314,6 +436,9 @@ int main(void)
 		cmocka_unit_test(control_comes_near_the_reference),
 		cmocka_unit_test(marks_come_at_the_lowest_rate),
 		cmocka_unit_test(acknowledgements_may_be_packets),
+		cmocka_unit_test(an_index_per_sl_slows_the_innocent),
+		cmocka_unit_test(cnps_carry_marks),
+		cmocka_unit_test(outputs_without_credits_mark_if_listed),
 		cmocka_unit_test(nonsense_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
