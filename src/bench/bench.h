@@ -27,6 +27,7 @@ enum bench_axis {
 	AXIS_ENTRIES,
 	AXIS_LOADERS,
 	AXIS_RECEIVERS,
+	AXIS_THREADS,
 	AXIS_PARTITION,
 };
 
@@ -84,7 +85,7 @@ struct bench_row {
 	double min, max, typical, average, deviation, p90, p99, p999, p9999;
 	/* MB/s; messages a second in millions */
 	double bandwidth, peak, least, rate;
-	double fairness; /* Jain's, over queue pairs */
+	double fairness; /* Jain's, over queue pairs by their weights */
 	double work;     /* percent of the time spent computing */
 	bool failed;
 	char why[160];
@@ -120,6 +121,8 @@ size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
 /* Tables with perftest's column names, one per test, and the inputs. */
 void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
 		struct results *r);
+/* LogGP's parameters, if the rows have what they follow from. */
+void bench_show_loggp(const struct bench_rows *rows, struct results *r);
 /* What machine and system this is. */
 void bench_show_host(struct results *r);
 

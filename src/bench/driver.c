@@ -173,6 +173,9 @@ static void set_axis(struct bench_params *p, enum bench_axis axis,
 	case AXIS_RECEIVERS:
 		p->receivers = value;
 		break;
+	case AXIS_THREADS:
+		p->threads = value;
+		break;
 	case AXIS_PARTITION:
 		set_partition(p, value);
 		break;
@@ -212,6 +215,8 @@ static struct bench_params make_params(const struct nic_backend *b,
 		.entries = 64,
 		.events = o->events,
 		.huge = t->huge,
+		.weighted = t->weighted,
+		.threads = 1,
 	};
 
 	set_axis(&p, t->axis, value);
@@ -231,7 +236,6 @@ void bench_serve_point(struct nic *nic, void *letter)
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
 
 	memcpy(&point->params, letter, sizeof(point->params));
-	point->params.weights = NULL; /* an address of the other process */
 	histogram_init(&point->found.latency);
 	bench_program(nic, point);
 	histogram_fini(&point->found.latency);
@@ -251,7 +255,8 @@ static double fairness_of(const struct bench_point *point)
 	double *shares = hd_alloc(n, sizeof(*shares));
 
 	for (uint32_t i = 0; i < n; i++)
-		shares[i] = (double)point->found.per_qp[i];
+		shares[i] = (double)point->found.per_qp[i] /
+			    (point->params.weighted ? i + 1 : 1);
 	double jain = jain_index(shares, n);
 
 	free(shares);
@@ -295,6 +300,8 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 	point->params = row->params;
 	histogram_init(&point->found.latency);
 	b->wants_group = row->params.core == CORE_MULTICAST;
+	b->wants_pairs = row->params.core == CORE_THREADS;
+	b->wants_weights = row->params.weighted;
 	b->letter = &row->params;
 	b->letter_len = sizeof(row->params);
 	enum hd_status status =

@@ -85,8 +85,8 @@ static void open_queues(struct endpoint *e)
 	for (uint32_t i = 0; i < e->n_qps && e->ok; i++) {
 		if (!e->ops->qp_new(e->nic, &init, &e->qps[i]))
 			endpoint_fail(e, "cannot create a queue pair");
-		else if (p->weights &&
-			 !e->ops->weigh(e->nic, &e->qps[i], p->weights[i]))
+		else if (p->weighted &&
+			 !e->ops->weigh(e->nic, &e->qps[i], i + 1))
 			endpoint_fail(e, "no weights: the profile's schedule "
 					 "is not 'weighted'");
 	}
@@ -206,9 +206,13 @@ static const enum wr_kind kinds[] = {
 
 void endpoint_send(struct endpoint *e, unsigned flags)
 {
+	endpoint_send_on(e, (uint32_t)(e->posted_sends % e->n_qps), flags);
+}
+
+void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags)
+{
 	const struct bench_params *p = e->p;
 	uint64_t i = e->posted_sends++;
-	uint32_t q = (uint32_t)(i % e->n_qps);
 	uint64_t size = p->verb == VERB_ATOMIC ? 8 : p->size;
 	struct send_wr wr;
 

@@ -42,6 +42,8 @@ void endpoint_fail(struct endpoint *e, const char *what);
 
 /* Posts message number posted_sends, to buffers of the point's scheme. */
 void endpoint_send(struct endpoint *e, unsigned flags);
+/* The same on a queue pair of one's choice. */
+void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags);
 void endpoint_recv(struct endpoint *e);
 /* Waits for a completion as the point says: polling, or by events. */
 bool endpoint_wait(struct endpoint *e, struct nic_cq *cq,

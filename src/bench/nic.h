@@ -149,9 +149,12 @@ struct nic_backend {
 	void *context;
 	uint32_t max_ranks;
 	uint32_t default_mtu;
-	/* Set by who runs: ranks will join a group; what ranks in other
-	 * processes are to be told. */
-	bool wants_group;
+	/*
+	 * Set by who runs: ranks will join a group; queue pairs have weights;
+	 * ranks are on two hosts by turns, all others on one each; what ranks
+	 * in other processes are to be told.
+	 */
+	bool wants_group, wants_weights, wants_pairs;
 	const void *letter;
 	size_t letter_len;
 	/* Runs the program at every rank that is ours, to the end. */

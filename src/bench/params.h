@@ -18,6 +18,8 @@ enum bench_core {
 	CORE_BANDWIDTH,     /* a window of messages, one way */
 	CORE_BIDIRECTIONAL, /* both ways at once */
 	CORE_COMPUTE,       /* both ways, with work in between */
+	CORE_SHARES,        /* one way, every queue pair kept busy */
+	CORE_THREADS,       /* pairs of threads on two hosts, one way */
 	CORE_MULTICAST,     /* one datagram to all, and an answer */
 	CORE_COST,          /* of a verb that moves no data */
 };
@@ -63,15 +65,16 @@ struct bench_params {
 	uint32_t contenders; /* ranks that write 4 bytes to rank 0 */
 	uint32_t loaders;    /* ranks that load rank 1 on load_sl */
 	uint32_t receivers;  /* CORE_MULTICAST */
+	uint32_t threads;    /* CORE_THREADS: on each host */
 	unsigned scheme;     /* of buffer reuse: 0 (one buffer), 1, 2 */
 	unsigned reuse;      /* percent */
 	uint64_t work_share; /* CORE_COMPUTE: percent of the time without it */
-	const uint32_t *weights; /* per queue pair, or NULL */
-	uint32_t entries;        /* CORE_COST: of a queue */
+	uint32_t entries;    /* CORE_COST: of a queue */
 	uint16_t pkey, peer_pkey;
 	uint8_t sl, load_sl;
 	bool events;
 	bool huge;
+	bool weighted; /* queue pair i has weight i + 1 */
 };
 
 /* What rank 0 found; zero to begin with. */

@@ -145,13 +145,18 @@ static void stand_by(struct endpoint *e, const struct stretch *s)
 
 /* ---- bandwidth -------------------------------------------------------- */
 
-/* Bandwidth over each half window: its least and its most. */
+/*
+ * Bandwidth over each half window: its least and its most. The first, when
+ * nothing has come back yet, and the last, when nothing is posted any more,
+ * do not count.
+ */
 struct windows {
 	hd_time since;
 	double min, max;
 };
 
-static void window_note(struct endpoint *e, struct windows *w, uint64_t n)
+static void window_note(struct endpoint *e, struct windows *w, uint64_t n,
+			bool steady)
 {
 	hd_time now = e->ops->now(e->nic);
 	double rate = now > w->since ? (double)(n * e->p->size) /
@@ -159,7 +164,7 @@ static void window_note(struct endpoint *e, struct windows *w, uint64_t n)
 				     : 0;
 
 	w->since = now;
-	if (rate <= 0)
+	if (rate <= 0 || !steady)
 		return;
 	w->min = w->min == 0 || rate < w->min ? rate : w->min;
 	w->max = rate > w->max ? rate : w->max;
@@ -207,16 +212,44 @@ static void stream(struct endpoint *e, const struct stretch *s)
 		endpoint_send(e, WR_SIGNALED);
 	while (taken < s->n && e->ok) {
 		uint64_t n = s->n - taken < half ? s->n - taken : half;
+		bool steady = taken > 0 && posted < s->n;
 
 		if (!take_sends(e, n))
 			return;
 		taken += n;
-		window_note(e, &w, n);
+		window_note(e, &w, n, steady);
 		for (uint64_t i = 0; i < half && posted < s->n && e->ok;
 		     i++, posted++)
 			endpoint_send(e, WR_SIGNALED);
 	}
 	sum_up(e, s, start, &w, 1);
+}
+
+/* Every queue pair has its own part of the window, which it keeps filled. */
+static void stream_shares(struct endpoint *e, const struct stretch *s)
+{
+	struct bench_found *f = &e->point->found;
+	uint32_t each = e->p->window / e->n_qps ? e->p->window / e->n_qps : 1;
+	hd_time start = e->ops->now(e->nic);
+	struct windows w = { .since = start };
+	struct completion wc;
+	uint64_t taken = 0;
+
+	memset(f->per_qp, 0, sizeof(f->per_qp));
+	for (uint32_t i = 0; i < each * e->n_qps && e->ok; i++)
+		endpoint_send(e, WR_SIGNALED);
+	while (taken < s->n && e->ok) {
+		if (!endpoint_wait(e, &e->send_cq, &wc))
+			return;
+		f->per_qp[wc.id] += e->p->size;
+		taken++;
+		if (e->ok)
+			endpoint_send_on(e, (uint32_t)wc.id, WR_SIGNALED);
+	}
+	sum_up(e, s, start, &w, 1);
+	/* What is still under way counts for nobody. */
+	for (uint32_t i = 0; i < each * e->n_qps && e->ok; i++)
+		endpoint_wait(e, &e->send_cq, &wc);
 }
 
 /* Receives are posted ahead; each one taken is replaced. */
@@ -273,10 +306,11 @@ static void stream_both(struct endpoint *e, const struct stretch *s)
 		endpoint_send(e, WR_SIGNALED);
 	while ((b.sent < s->n || b.got < s->n) && e->ok) {
 		uint64_t before = b.sent + b.got;
+		bool steady = before > 0 && b.posted < s->n;
 
 		both_send(e, &b, s->n, half);
 		both_receive(e, &b, s->n, half);
-		window_note(e, &w, b.sent + b.got - before);
+		window_note(e, &w, b.sent + b.got - before, steady);
 	}
 	sum_up(e, s, start, &w, 2);
 }
@@ -409,6 +443,9 @@ static void choose_core(const struct bench_params *p, bool first, core_fn **fn)
 	case CORE_BANDWIDTH:
 		*fn = first ? stream : one_sided ? stand_by : drain;
 		return;
+	case CORE_SHARES:
+		*fn = first ? stream_shares : stand_by;
+		return;
 	case CORE_BIDIRECTIONAL:
 		*fn = one_sided ? write_both : stream_both;
 		return;
@@ -509,8 +546,39 @@ static bool is_lonely(enum bench_cost cost)
 	}
 }
 
+/* Threads of both hosts in pairs; all stream at once until the last ends. */
+static void run_threads(struct nic *nic, struct bench_point *point)
+{
+	const struct bench_params *p = &point->params;
+	struct stretch s = { .n = p->warmup };
+	struct endpoint e;
+
+	endpoint_open(&e, nic, point, nic->rank ^ 1, 1);
+	nic->ops->barrier(nic);
+	if (nic->rank % 2 == 0)
+		stream(&e, &s);
+	nic->ops->barrier(nic);
+	hd_time start = nic->ops->now(nic);
+
+	s = (struct stretch){ .n = p->iterations, .counts = true };
+	if (nic->rank % 2 == 0)
+		stream(&e, &s);
+	nic->ops->barrier(nic);
+	if (nic->rank == 0) {
+		point->found.elapsed = nic->ops->now(nic) - start;
+		point->found.messages = p->threads * p->iterations;
+		point->found.bytes = point->found.messages * p->size;
+		point->found.window_min = point->found.window_max = 0;
+		point->found.done = e.ok;
+	}
+	nic->ops->barrier(nic);
+	endpoint_close(&e);
+}
+
 unsigned bench_ranks(const struct bench_params *p)
 {
+	if (p->core == CORE_THREADS)
+		return 2 * p->threads;
 	if (p->core == CORE_MULTICAST)
 		return 1 + p->receivers;
 	if (p->core == CORE_COST && is_lonely(p->cost))
@@ -527,6 +595,8 @@ void bench_program(struct nic *nic, void *context)
 		cost_program(nic, point);
 	else if (p->core == CORE_MULTICAST)
 		multicast_program(nic, point);
+	else if (p->core == CORE_THREADS)
+		run_threads(nic, point);
 	else if (nic->rank < 2)
 		run_pair(nic, point);
 	else

@@ -85,7 +85,9 @@ const struct bench_test bench_tests[] = {
 	{ "ud-bw", .summary = "datagrams sent, by size", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_BANDWIDTH, .transport = QP_UD, .from = 1, .to = 1024 },
 	{ "uc-bw", .summary = "unreliable connection bandwidth", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_BANDWIDTH, .transport = QP_UC, SIZES },
 	{ "multicast-lat", .summary = "one datagram to all, until everyone has answered", .group = GROUP_BEYOND, .metric = METRIC_LATENCY, .core = CORE_MULTICAST, .transport = QP_UD, .axis = AXIS_RECEIVERS, .values = LIST(1, 2, 4, 7), .from = 64, .to = 64 },
-	{ "fairness-bw", .summary = "bandwidth and fairness among queue pairs", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_BANDWIDTH, .verb = VERB_WRITE, .transport = QP_RC, .axis = AXIS_QPS, .values = LIST(2, 4, 16, 64), .from = 65536, .to = 65536 },
+	{ "fairness-bw", .summary = "bandwidth and fairness among queue pairs", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_SHARES, .verb = VERB_WRITE, .transport = QP_RC, .axis = AXIS_QPS, .values = LIST(2, 4, 16, 64), .from = 65536, .to = 65536 },
+	{ "weights-bw", .summary = "bandwidth among queue pairs of weights 1, 2, ..., and how well it follows them", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_SHARES, .verb = VERB_WRITE, .transport = QP_RC, .axis = AXIS_QPS, .values = LIST(2, 3, 4, 8), .from = 65536, .to = 65536, .weighted = true },
+	{ "threads-bw", .summary = "RDMA writes by threads that each have a queue pair", .group = GROUP_BEYOND, .metric = METRIC_BANDWIDTH, .core = CORE_THREADS, .verb = VERB_WRITE, .transport = QP_RC, .axis = AXIS_THREADS, .values = LIST(1, 2, 4, 8), .from = 8, .to = 8192 },
 	{ "sl-lat", .summary = "latency while others load the receiver's link on another SL", .group = GROUP_BEYOND, .metric = METRIC_LATENCY, .core = CORE_LATENCY, .transport = QP_RC, .axis = AXIS_LOADERS, .values = LIST(0, 1, 2, 4, 6), .from = 64, .to = 64, .load_sl = 1 },
 	{ "shared-sl-lat", .summary = "latency while others load the receiver's link on the same SL", .group = GROUP_BEYOND, .metric = METRIC_LATENCY, .core = CORE_LATENCY, .transport = QP_RC, .axis = AXIS_LOADERS, .values = LIST(0, 1, 2, 4, 6), .from = 64, .to = 64 },
 	{ "partition", .summary = "whether P_Keys let a message through (0 same, 1 full and limited, 2 other, 3 both limited)", .group = GROUP_BEYOND, .metric = METRIC_LATENCY, .core = CORE_LATENCY, .verb = VERB_READ, .transport = QP_RC, .axis = AXIS_PARTITION, .values = LIST(0, 1, 2, 3), .from = 64, .to = 64 },
@@ -109,6 +111,7 @@ static const struct {
 	[AXIS_ENTRIES] = { "entries", "" },
 	[AXIS_LOADERS] = { "loaders", "" },
 	[AXIS_RECEIVERS] = { "receivers", "" },
+	[AXIS_THREADS] = { "threads", "" },
 	[AXIS_PARTITION] = { "pkeys", "" },
 };
 

@@ -24,6 +24,7 @@ struct virtual_run {
 	struct v_semaphore **mail; /* per pair of ranks */
 	const void **letter;
 	bool finished;
+	bool pairs;
 	lid_t group;
 };
 
@@ -437,6 +438,8 @@ static enum hd_status run_lab(struct virtual_backend *v,
 /* One rank more than there are hosts: it shares the receiver's. */
 static uint32_t host_of(const struct virtual_run *run, unsigned rank)
 {
+	if (run->pairs)
+		return rank & 1;
 	return rank < lab_hosts(run->lab) ? rank : 1;
 }
 
@@ -483,7 +486,12 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	struct virtual_nic *nics = hd_alloc(n_ranks, sizeof(*nics));
 	enum hd_status status = HD_OK;
 
-	run.lab = lab_new(&v->bed.build, &v->bed.profile);
+	struct profile profile = v->bed.profile;
+
+	if (b->wants_weights)
+		profile.schedule = SCHEDULE_WEIGHTED;
+	run.pairs = b->wants_pairs;
+	run.lab = lab_new(&v->bed.build, &profile);
 	if (v->bed.has_flows)
 		lab_use_flows(run.lab);
 	if (v->options.capture)

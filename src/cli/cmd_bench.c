@@ -362,6 +362,14 @@ static enum hd_status choose(struct session *s, const char *word,
 	static const char *const groups[] = { "non-data", "data", "beyond" };
 	size_t before = s->n_tests;
 
+	if (strcmp(word, "loggp") == 0) {
+		static const char *const parts[] = { "post-send", "poll-full",
+						     "send-lat", "send-bw" };
+
+		for (size_t i = 0; i < 4; i++)
+			add_test(s, bench_find(parts[i], d));
+		return HD_OK;
+	}
 	for (const struct bench_test *t = bench_tests; t->name; t++) {
 		bool paper = t->group != GROUP_BEYOND;
 
@@ -405,6 +413,7 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 	bench_show_host(r);
 	if (s->rows.n)
 		bench_show(&s->rows, &s->backend, r);
+	bench_show_loggp(&s->rows, r);
 	bool met = bench_expect_check(s->expect, s->n_expect, &s->rows, r);
 
 	if (s->backend.origin == ORIGIN_SIMULATED)
@@ -559,7 +568,8 @@ const struct command command_bench = {
 		"and memory regions cost, latency, bandwidth one and both ways, buffer\n"
 		"reuse, many connections, segments, MTU, events against polling, load\n"
 		"at the adapter. TEST is a test's name, a group (non-data, data,\n"
-		"beyond), 'miba' for all of the paper's, or 'all'.\n\n"
+		"beyond), 'miba' for all of the paper's, 'loggp' for what LogGP's\n"
+		"parameters follow from, or 'all'.\n\n"
 		"Without --device the adapters are simulated: programs run in the\n"
 		"simulation's time, packets cross the simulated fabric, and a profile\n"
 		"says what hosts and adapters cost. With --device NAME a real one is\n"

@@ -78,6 +78,14 @@ run 0 bench partition --json -o p.json
 jq -e '[.tables.partition.rows[].outcome | . == "delivered"]
 	== [true, true, false, false]' p.json >/dev/null
 
+# Queue pairs share by their weights; threads share the link; LogGP's G is the
+# bus: 1024 bytes of payload in 170 ns + 1024 B / 8.533 Gb/s.
+run 0 bench weights-bw threads-bw loggp --step 8 --json -o w.json
+jq -e '([.tables["weights-bw"].rows[].fairness > 0.99] | all)
+	and ([.tables["threads-bw"].rows[] | .BW < 1000] | all)
+	and (.tables.loggp.rows[0] | (.["1/G"] / 906.2 - 1 | fabs) < 0.02
+		and .L > 0 and .["o send"] == 0.9)' w.json >/dev/null
+
 # A capture of RC and of UD packets dissects without a complaint.
 run 0 bench read-lat --size 4KiB -n 2 --pcap rc.pcap
 run 0 bench ud-lat --size 64 -n 2 --pcap ud.pcap
