@@ -229,7 +229,7 @@ static void stream(struct endpoint *e, const struct stretch *s)
 static void stream_shares(struct endpoint *e, const struct stretch *s)
 {
 	struct bench_found *f = &e->point->found;
-	uint32_t each = e->p->window / e->n_qps ? e->p->window / e->n_qps : 1;
+	uint32_t share = e->p->window / e->n_qps, each = share ? share : 1;
 	hd_time start = e->ops->now(e->nic);
 	struct windows w = { .since = start };
 	struct completion wc;

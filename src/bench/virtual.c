@@ -182,6 +182,16 @@ static const unsigned step_masks[3][3] = {
 	[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
 };
 
+/* As a subnet manager would answer: the least along the route. */
+static uint32_t path_mtu(const struct v_device *dev, const struct nic_path *p)
+{
+	uint32_t most = p->to.lid && p->to.lid < LID_FIRST_MCAST
+				? v_path_mtu(dev, p->to.lid)
+				: 0;
+
+	return most && most < p->mtu ? most : p->mtu;
+}
+
 static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 		       const struct nic_path *path)
 {
@@ -193,8 +203,8 @@ static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 		.qkey = path->qkey,
 		.slid = v_lid(own(nic)->dev),
 		.dlid = path->to.lid,
-		.sl = path->sl,
-		.mtu = path->mtu,
+		.sl = v_path_sl(own(nic)->dev, path->to.lid, path->sl),
+		.mtu = path_mtu(own(nic)->dev, path),
 		.dest_qpn = path->to.qpn,
 		.rq_psn = path->to.psn,
 		.sq_psn = path->psn,

@@ -104,7 +104,6 @@ static const struct option options[] = {
 	  .initial = "0",
 	  .help = "messages under way: W, then W/2 after each W/2 (0: 64)" },
 	{ .name = "qps",
-	  .letter = 'q',
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, qps),
 	  .value = "N",

@@ -34,16 +34,58 @@ lid_t v_lid(const struct v_device *dev)
 	return dev->lid;
 }
 
-uint32_t v_port_mtu(const struct v_device *dev)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	return (uint32_t)dev->lab->profile->mtu;
+	return a < b ? a : b;
 }
 
-uint8_t v_path_sl(const struct v_device *dev, lid_t to)
+static uint32_t mtu_of(const struct sim_build *b, uint32_t port)
 {
-	(void)dev;
-	(void)to;
+	return b->topo.ports[b->setup.ports[port].origin].mtu;
+}
+
+uint32_t v_port_mtu(const struct v_device *dev)
+{
+	const struct sim_build *b = dev->lab->build;
+	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu,
+			     (uint32_t)b->scenario->fabric.mtu);
+
+	return least(mtu, mtu_of(b, dev->port));
+}
+
+uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
+{
+	const struct sim_build *b = dev->lab->build;
+	const struct sim_setup *s = &b->setup;
+	uint32_t at = s->ports[dev->port].peer;
+	uint32_t mtu =
+		least((uint32_t)b->scenario->fabric.mtu, mtu_of(b, dev->port));
+
+	/* No way is longer than all switches together. */
+	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
+		const struct sim_node *node = &s->nodes[s->ports[at].node];
+
+		mtu = least(mtu, mtu_of(b, at));
+		if (node->kind == SIM_END)
+			return mtu;
+		uint8_t out = node->kind == SIM_SWITCH
+				      ? lft_get(&b->subnet, node->sw, to)
+				      : LFT_NO_PORT;
+
+		if (out == LFT_NO_PORT || out > node->n_ports)
+			return 0;
+		mtu = least(mtu, mtu_of(b, node->first_port + out));
+		at = s->ports[node->first_port + out].peer;
+	}
 	return 0;
+}
+
+uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
+{
+	const struct sim_build *b = dev->lab->build;
+
+	return path_sl(&b->subnet, b->setup.ports[dev->port].origin, to,
+		       wanted);
 }
 
 static void put_be64(uint8_t *out, uint64_t value)

@@ -40,10 +40,12 @@ int v_errno(enum hd_status status);
 struct lab *v_lab(const struct v_device *dev);
 lid_t v_lid(const struct v_device *dev);
 void v_gid(const struct v_device *dev, uint8_t gid[16]);
-/* The largest payload that the port's link and buffers allow. */
+/* The profile's, or less if the scenario's packets or the port are smaller. */
 uint32_t v_port_mtu(const struct v_device *dev);
-/* How the subnet would label a path to that LID. */
-uint8_t v_path_sl(const struct v_device *dev, lid_t to);
+/* The least MTU of all ports on the way to that LID; 0 if there is no way. */
+uint32_t v_path_mtu(const struct v_device *dev, lid_t to);
+/* The SL that packets to that LID need, or the one wanted if all will do. */
+uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted);
 
 struct v_pd *v_pd_new(struct v_device *dev);
 HD_MUST_CHECK enum hd_status v_pd_free(struct v_pd *pd);

@@ -577,6 +577,35 @@ static void a_program_may_spin_on_memory(void **state)
 	close_lab(f);
 }
 
+/* ---- paths ------------------------------------------------------------- */
+
+static void a_paths_mtu_is_the_least_along_it(void **state)
+{
+	struct fixture *f = open_lab("mt23108", QP_RC, 3, false);
+	struct topo *t = &f->bed.build.topo;
+	const struct sim_setup *s = &f->bed.build.setup;
+	lid_t lid = v_lid(f->end[1].dev);
+
+	(void)state;
+	assert_int_equal(v_path_mtu(f->end[0].dev, lid), 4096);
+	assert_int_equal(v_path_mtu(f->end[0].dev, 0x7000), 0);
+	/* The switch's port to host 1, seen from both others. */
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		const struct sim_port *p = &s->ports[i];
+
+		if (p->peer != SIM_NONE &&
+		    s->nodes[s->ports[p->peer].node].kind == SIM_END &&
+		    f->bed.build.subnet.lid_of_port[s->ports[p->peer].origin] ==
+			    lid)
+			t->ports[p->origin].mtu = 512;
+	}
+	assert_int_equal(v_path_mtu(f->end[0].dev, lid), 512);
+	assert_int_equal(v_path_mtu(f->end[2].dev, lid), 512);
+	assert_int_equal(v_path_mtu(f->end[1].dev, v_lid(f->end[0].dev)), 512);
+	assert_int_equal(v_path_mtu(f->end[2].dev, v_lid(f->end[0].dev)), 4096);
+	close_lab(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +619,7 @@ int main(void)
 		cmocka_unit_test(a_full_queue_refuses_and_recovers),
 		cmocka_unit_test(a_program_that_waits_for_ever_is_reported),
 		cmocka_unit_test(a_program_may_spin_on_memory),
+		cmocka_unit_test(a_paths_mtu_is_the_least_along_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,29 @@ jq -e '([.tables["weights-bw"].rows[].fairness > 0.99] | all)
 	and (.tables.loggp.rows[0] | (.["1/G"] / 906.2 - 1 | fabs) < 0.02
 		and .L > 0 and .["o send"] == 0.9)' w.json >/dev/null
 
+# On a scenario's fabric, beside its traffic, and where links lose packets:
+# reliable connections repair it.
+cat >lossy.yaml <<END
+fabric:
+  topology: {kind: star, hosts: 4, link: 4x SDR}
+  host: {input_buffer: 16KiB}
+  switch: {input_buffer: 16KiB}
+faults: {ber: 2e-7}
+traffic:
+  - {name: other, kind: cbr, source: h2, destination: h3, payload: 256, rate: 1Mb/s}
+END
+run 0 bench write-bw --size 64KiB -n 100 --fabric lossy.yaml --json -o lossy.json
+run 0 bench write-bw --size 64KiB -n 100 --json -o whole.json
+jq -e -n --slurpfile a lossy.json --slurpfile b whole.json \
+	'$a[0].tables["write-bw"].rows[0].BW < $b[0].tables["write-bw"].rows[0].BW' \
+	>/dev/null
+run 3 bench send-lat --fabric no-such.yaml
+grep -q 'no-such.yaml' err
+
+# Plots, for a browser.
+run 0 bench send-lat --size 1..1KiB --html page.html
+grep -q '<svg\|<canvas\|<script' page.html
+
 # A capture of RC and of UD packets dissects without a complaint.
 run 0 bench read-lat --size 4KiB -n 2 --pcap rc.pcap
 run 0 bench ud-lat --size 64 -n 2 --pcap ud.pcap
