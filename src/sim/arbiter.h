@@ -79,6 +79,7 @@ static inline unsigned arbiter_choose(struct arbiter *a,
 	if (__builtin_expect(!(high | low), 0))
 		return 16;
 	bool expired = a->high >= t->limit;
+	/* cppcheck-suppress clarifyCondition; no jumps, on purpose */
 	bool side = (high != 0) & !(expired & (low != 0));
 	const struct arbiter_list *l = &t->lists[side];
 	uint64_t usable = arbiter_either(low, high, side);
@@ -86,6 +87,7 @@ static inline unsigned arbiter_choose(struct arbiter *a,
 	uint64_t after = usable & ~(((uint64_t)2 << at) - 1);
 	unsigned next = (unsigned)__builtin_ctzll(
 		arbiter_either(after, usable, after == 0));
+	/* cppcheck-suppress clarifyCondition */
 	bool moves = (a->left[side] <= 0) | !(usable >> at & 1);
 
 	/* An expired High that goes, since Low has nothing, counts anew. */

@@ -89,7 +89,7 @@ static enum sim_state run(const struct world *w, struct sim **sim)
 static void cyclic_routes_deadlock_and_are_named(void **state)
 {
 	(void)state;
-	struct world w;
+	struct world w = { 0 };
 	struct sim *sim;
 	struct sim_wait *waits;
 	unsigned seen = 0;
@@ -116,7 +116,7 @@ static void xy_routes_complete(void **state)
 {
 	(void)state;
 	for (int cioq = 0; cioq < 2; cioq++) {
-		struct world w;
+		struct world w = { 0 };
 		struct sim *sim;
 		struct sim_wait *waits;
 

@@ -45,6 +45,7 @@ static inline void room_set(const struct sim *s, struct room r, unsigned vl,
 {
 	uint32_t bit = 1u << vl;
 
+	/* cppcheck-suppress unreadVariable; r is a copy, its lanes are not */
 	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
 	if (blocks < s->max_blk)
 		r.server->tight |= (uint16_t)bit;
@@ -61,7 +62,7 @@ static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
 static inline void ring_apply(struct sim *s, struct room room, hd_time now)
 {
 	struct ring *r = room.ring;
-	unsigned n = 0, rest;
+	unsigned n, rest;
 
 	do {
 		for (n = 0; n < r->n && r->when[n] <= now; n++) {
