@@ -336,23 +336,8 @@ static void take_all(struct sim *s, uint32_t port, struct berths *b)
 
 /* ---- for the engine ------------------------------------------------------ */
 
-bool borrow_admit(struct sim *s, struct packet *p)
+static void refuse(struct sim *s, struct user *u, struct packet *p)
 {
-	struct berths *b = &s->borrow->ports[p->out];
-	uint32_t capacity = s->borrow->rules->capacity;
-
-	if (b->n == 0 || p->out_vl == VL_MANAGEMENT)
-		return true;
-	struct user *u = &b->users[p->out_vl];
-
-	look(s, p->out, b);
-	u->offered++;
-	bool full = capacity && !(p->flags & P_SOURCE) &&
-		    jobs_of(b, p->out_vl) >= capacity * (1u + u->n_held);
-
-	batch_means_add(&u->blocking, full);
-	if (!full)
-		return true;
 	struct sim_event_record e = {
 		.flow = p->flow,
 		.sequence = p->sequence,
@@ -363,20 +348,33 @@ bool borrow_admit(struct sim *s, struct packet *p)
 
 	packet_lost(s, p, &e, &u->blocked);
 	packet_free(s, p);
-	return false;
 }
 
-void borrow_entered(struct sim *s, const struct packet *p)
+bool borrow_admit(struct sim *s, struct packet *p)
 {
 	struct berths *b = &s->borrow->ports[p->out];
-	unsigned u = p->out_vl;
+	uint32_t capacity = s->borrow->rules->capacity;
+	unsigned vl = p->out_vl;
 
-	if (b->n == 0 || u == VL_MANAGEMENT)
-		return;
-	user_count(&b->users[u], s->now);
-	b->users[u].waiting++;
-	jobs_changed(s, b, u, s->now);
-	lanes_acquire(s, b, u, s->now);
+	if (b->n == 0 || vl == VL_MANAGEMENT)
+		return true;
+	struct user *u = &b->users[vl];
+
+	look(s, p->out, b);
+	u->offered++;
+	bool full = capacity && !(p->flags & P_SOURCE) &&
+		    jobs_of(b, vl) >= capacity * (1u + u->n_held);
+
+	batch_means_add(&u->blocking, full);
+	if (full) {
+		refuse(s, u, p);
+		return false;
+	}
+	user_count(u, s->now);
+	u->waiting++;
+	jobs_changed(s, b, vl, s->now);
+	lanes_acquire(s, b, vl, s->now);
+	return true;
 }
 
 void borrow_prepare(struct sim *s)

@@ -190,10 +190,11 @@ void borrow_init(struct sim *s);
 void borrow_fini(struct sim *s);
 /* Forgets what was counted: the warm-up is over. */
 void borrow_restart(struct sim *s);
-/* B2: is there room for a packet of its VL? If not, it is lost and freed. */
+/*
+ * B2: is there room for a packet of its VL? If so it is counted and must enter
+ * its injection queue; if not, it is lost and freed.
+ */
 bool borrow_admit(struct sim *s, struct packet *p);
-/* It stands in its injection queue. */
-void borrow_entered(struct sim *s, const struct packet *p);
 /* Before the link grants of this instant's touched ports. */
 void borrow_prepare(struct sim *s);
 

@@ -319,8 +319,6 @@ void packet_enter(struct sim *s, uint32_t id)
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
-	if (unlikely(s->borrow != NULL))
-		borrow_entered(s, p);
 	link_request(s, p->out);
 }
 
