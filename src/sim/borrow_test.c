@@ -381,7 +381,7 @@ static void assert_within(const struct interval *in, double value)
 
 static double packets_to_play(void)
 {
-	return getenv("HD_LONG") ? 2e6 : 150e3;
+	return getenv("HD_LONG") ? 2e6 : 60e3;
 }
 
 /* nu as the mechanism's turns give it: others' own bytes count too. */
@@ -440,7 +440,7 @@ static void check_thresholds(const char *text, const unsigned *at,
 	assert_within(&use.jobs, mean);
 	assert_within(&use.blocking, blocking);
 	assert_int_equal(use.in_vain, 0);
-	assert_int_equal(use.most, 8 * (n_at + 1));
+	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
 	assert_int_equal(loans_forecast(&r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
