@@ -167,6 +167,9 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 	t = bound_table_turn(uneven, 4, 1, 0, 1);
 	assert_true(fabs(t.lead - 64 * (10 - 1 + 100)) < 1e-9);
 	assert_true(bound_table_turn(once, 3, 4, 2048, 1).share <= 0);
+	/* Packets that fill half of their blocks are half of the bytes. */
+	t = bound_table_turn(once, 3, 1, 0, 0.5);
+	assert_true(fabs(t.share - 64.0 / (64 + 65)) < 1e-12);
 }
 
 /*
