@@ -190,6 +190,10 @@ static void remark(struct run *r)
 		       "stop rule %s (at 95 %%, as if packets were "
 		       "independent); 10,000 packets of warm-up",
 		       rules[r->v.rule]);
+	if (r->v.mix == EVAL_MIX_DEADLINES)
+		results_remark(r->results,
+			       "SL 4 to 7 are DBTS: what is relative to the "
+			       "IAT is relative to their deadline");
 	if (r->connections.table)
 		results_remark(
 			r->results,
