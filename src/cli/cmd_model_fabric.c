@@ -14,6 +14,7 @@
 #define SEED_OF_SCENARIO UINT64_MAX
 #define LEVEL            0.999
 #define MOST_LANES       32
+#define ENOUGH_LOSSES    100
 
 struct fabric_values {
 	struct common_options common;
@@ -183,13 +184,15 @@ static void comparison_lane(const struct session *s, struct table *t, size_t k,
 	const struct loan_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[i].use[k];
 	const struct ge_result *g = i ? &f->with_result : &f->without_result;
-	struct interval stay = u->stay;
+	struct interval stay = u->stay, blocking = u->blocking;
 
+	/* Few losses say little about how likely one is. */
+	blocking.sound = blocking.sound && u->blocked >= ENOUGH_LOSSES;
 	stay.mean /= (double)HD_US;
 	stay.half_width /= (double)HD_US;
 	const struct measured rows[] = {
 		{ "L [packets]", u->jobs, g->mean_queue },
-		{ "blocking", u->blocking, g->blocking },
+		{ "blocking", blocking, g->blocking },
 		{ "W [us]", stay, g->response },
 	};
 
