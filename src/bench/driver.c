@@ -285,7 +285,7 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 		row->bandwidth = bench_bandwidth(f);
 		row->peak = f->window_max > row->bandwidth ? f->window_max
 							   : row->bandwidth;
-		row->least = f->window_min ? f->window_min : row->bandwidth;
+		row->least = f->window_min > 0 ? f->window_min : row->bandwidth;
 		row->rate = (double)f->messages / us(f->elapsed);
 		row->fairness = fairness_of(point);
 		row->work = f->work_share;

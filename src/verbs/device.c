@@ -375,6 +375,21 @@ static void hand_to_members(struct v_device *dev, const struct packet *p)
 	}
 }
 
+/*
+ * What was received and is not yet in memory stands in the adapter, and there
+ * is no more room for that than for what is sent: the engine waits, and with
+ * it the acknowledgements.
+ */
+static void wait_for_bus(struct v_device *dev)
+{
+	const struct profile *p = dev->lab->profile;
+	hd_time busy = dev->bus_free[p->duplex == DUPLEX_FULL];
+	hd_time room = p->bus.num ? hd_rate_duration(p->bus, p->staging) : 0;
+
+	if (busy > room)
+		dev->rx_free = later(dev->rx_free, busy - room);
+}
+
 static void accept(struct v_device *dev, uint32_t id)
 {
 	struct lab *lab = dev->lab;
@@ -388,6 +403,7 @@ static void accept(struct v_device *dev, uint32_t id)
 		hand_to_members(dev, p);
 	else if (number < dev->n_qps && dev->qps[number])
 		hand_to(dev, dev->qps[number], p);
+	wait_for_bus(dev);
 	slot_release(lab, id);
 }
 
