@@ -263,6 +263,36 @@ static void a_run_reads_back_as_it_was_written(void **state)
 	results_free(r);
 }
 
+/* Whatever a byte becomes: a run, or a refusal with a reason. */
+static void damage_is_refused_or_harmless(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf whole = STRBUF_INIT;
+	unsigned refused = 0;
+
+	(void)state;
+	assert_int_equal(append(1, 40, &d), HD_OK);
+	assert_int_equal(file_read(path, 1 << 20, &d, &whole), HD_OK);
+	for (size_t i = 0; i < 400; i++) {
+		size_t at = i * 7919 % whole.len;
+		struct results *r = NULL;
+		char was = whole.text[at];
+
+		whole.text[at] = (char)(was ^ (1 << i % 8));
+		d = (struct diag){ .status = HD_OK };
+		assert_int_equal(file_write(path, whole.text, whole.len, &d),
+				 HD_OK);
+		whole.text[at] = was;
+		if (database_read(path, 1, &d, &r) != HD_OK) {
+			assert_true(d.message[0] != '\0');
+			refused++;
+		}
+		results_free(r);
+	}
+	assert_true(refused > 0);
+	strbuf_fini(&whole);
+}
+
 static void a_run_that_began_and_did_not_end_is_lost(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -344,6 +374,8 @@ int main(void)
 		cmocka_unit_test_teardown(
 			runs_written_at_the_same_time_all_arrive, remove_file),
 		cmocka_unit_test_teardown(a_run_reads_back_as_it_was_written,
+					  remove_file),
+		cmocka_unit_test_teardown(damage_is_refused_or_harmless,
 					  remove_file),
 		cmocka_unit_test_teardown(
 			a_run_that_began_and_did_not_end_is_lost, remove_file),

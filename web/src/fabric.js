@@ -339,7 +339,7 @@ class View {
     this.metric = "used";
     this.step = -1;
     this.large = f.links.length > MOST_LINKS || f.nodes.length > MOST_NODES;
-    this.root = svg("svg", { role: "group", "aria-label": `the fabric: ${f.nodes.length} nodes, ${f.links.length / 2} cables` });
+    this.root = svg("svg", { role: "group", "aria-label": `the fabric: ${f.nodes.length} nodes, ${f.cables} cables` });
     this.stage = svg("g", { "data-fabric": "" });
     this.root.append(this.stage);
     this.aside = el("div", { class: "aside", "aria-live": "polite", tabindex: "0", role: "region", "aria-label": "details" },
@@ -430,7 +430,7 @@ function pathControls(view, f) {
     } }, el("option", { value: "" }, "none"), ...[...f.paths.keys()].map((p) => el("option", { value: p }, p)));
     out.push(el("label", {}, "Path of a flow", choose));
   }
-  if (f.hasForwarding) {
+  if (f.hasForwarding && !f.routed) {
     const hosts = f.nodes.filter((n) => n.kind === "host");
     if (hosts.length < 2) return out;
     const pick = (label, at) => el("select", { "aria-label": label, "data-pick": label }, ...hosts.map((n, i) => el("option", { value: n.node, selected: i === at }, n.name)));
@@ -493,7 +493,7 @@ export function fabricPanel(run, frame, { save, fileName }) {
     const f = new Fabric(run);
     view = new View(f);
     panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
-      `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.links.length / 2} cables; ` +
+      `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.cables} cables; ` +
       `${view.large ? "by tiers" : { layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`;
     body.append(...controls(view, f), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside),
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
