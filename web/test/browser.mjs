@@ -30,6 +30,7 @@ const browser = await chromium.launchPersistentContext(join(pages, "profile"), {
     "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 const page = browser.pages()[0] || (await browser.newPage());
+page.setDefaultTimeout(120000); // a busy machine is no fault of the page
 let where = "";
 page.on("console", (m) => expect(m.type() !== "error" && m.type() !== "warning", `${where}: console: ${m.text()}`));
 page.on("pageerror", (e) => expect(false, `${where}: ${e.stack}`));
@@ -225,7 +226,7 @@ lap("exports");
 await page.emulateMedia({ colorScheme: "dark" });
 where = "runs.html, dark";
 await accessible("#run-1");
-await page.screenshot({ path: join(shots, "dark.png"), fullPage: true });
+await page.locator("#run-1").screenshot({ path: join(shots, "dark.png") });
 await page.emulateMedia({ colorScheme: "light" });
 lap("dark");
 
@@ -236,7 +237,7 @@ await panelsDraw();
 await labelsApart();
 const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 expect(wide <= 0, `the page is ${wide} pixels wider than a phone`);
-await page.screenshot({ path: join(shots, "phone.png"), fullPage: true });
+await page.locator("#run-1").screenshot({ path: join(shots, "phone.png") });
 lap("phone");
 
 await page.setViewportSize({ width: 1280, height: 900 });
