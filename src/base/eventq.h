@@ -111,8 +111,7 @@ static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 			node->next = head;
 			q->heads[i] = id;
 			q->n_wheel++;
-			if (head != EVENTQ_NONE)
-				return;
+			/* Perhaps set already: cheaper than to guess. */
 			q->bits[i / 64] |= (uint64_t)1 << (i % 64);
 			q->summary[i / 4096] |= (uint64_t)1 << (i / 64 % 64);
 			return;

@@ -61,7 +61,7 @@ static uint64_t stride_hops(struct stride *r, uint64_t hops)
 	uint64_t before = r->hops;
 
 	while (r->hops - before < hops)
-		stride_on(r, 5 * HD_US);
+		stride_on(r, HD_US);
 	return r->hops - before;
 }
 
