@@ -671,6 +671,46 @@ static void the_longest_read_takes_the_whole_window(void **state)
 	raw_fini(&q);
 }
 
+static void a_datagram_to_a_group(void **state)
+{
+	struct send_wr wr = raw_wr(1, WR_SEND_IMM, 20);
+
+	(void)state;
+	raw_init(&q, QP_UD);
+	assert_true(raw_raise(&q, QPS_RTS));
+	wr.to.qpn = 0xffffff;
+	wr.to.dlid = 0xc007;
+	wr.to.global = true;
+	wr.to.flow_label = 0x12345;
+	memset(wr.to.dgid, 0xff, 16);
+	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(raw_drain(&q), 1);
+	completed(1, WC_SUCCESS);
+	assert_int_equal(q.out[0].bth.opcode, SERVICE_UD | OP_SEND_ONLY_IMM);
+	assert_int_equal(q.out[0].bth.dest_qp, 0xffffff);
+	assert_int_equal(q.out[0].lrh.dlid, 0xc007);
+	assert_true(packet_has(&q.out[0], HEADER_GRH));
+	assert_int_equal(q.out[0].grh.flow_label, 0x12345);
+	assert_memory_equal(q.out[0].grh.dgid, wr.to.dgid, 16);
+	assert_int_equal(q.out[0].deth.src_qp, RAW_QPN);
+	raw_fini(&q);
+}
+
+static void an_address_of_another_domain(void **state)
+{
+	struct send_wr wr = raw_wr(1, WR_SEND, 20);
+
+	(void)state;
+	raw_init(&q, QP_UD);
+	assert_true(raw_raise(&q, QPS_RTS));
+	wr.to.pd = RAW_PD + 1;
+	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(raw_drain(&q), 0);
+	completed(1, WC_LOC_QP_OP_ERR);
+	assert_int_equal(qp_state(q.qp), QPS_SQE);
+	raw_fini(&q);
+}
+
 /* Puts a fresh queue pair into a state, as programs do. */
 static void enter(enum qp_kind kind, enum qp_state state)
 {
@@ -846,6 +886,8 @@ int main(void)
 			credits_come_with_repeated_acks_and_end_with_31),
 		cmocka_unit_test(what_may_not_be_posted),
 		cmocka_unit_test(the_longest_read_takes_the_whole_window),
+		cmocka_unit_test(a_datagram_to_a_group),
+		cmocka_unit_test(an_address_of_another_domain),
 		cmocka_unit_test(every_transition),
 		cmocka_unit_test(every_attribute_that_a_step_needs_is_needed),
 		cmocka_unit_test(an_idle_queue_is_drained_at_once),
