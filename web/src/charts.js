@@ -48,8 +48,11 @@ const legendOf = (names) => names.map((n, i) => [n, COLOURS[i % COLOURS.length]]
 const colourScale = (names) => ({ domain: names, range: names.map((_, i) => COLOURS[i % COLOURS.length]) });
 const grid = { grid: true, nice: true };
 
+// perftest's tables call them "#bytes" and give no unit.
+const countsBytes = (column) => column.unit === "B" || column.name === "#bytes";
+
 function axis(column, values, extra = {}) {
-  const isBytes = column.unit === "B";
+  const isBytes = countsBytes(column);
   const log = isBytes ? spreads(values, 16) : column.name !== "time" && spreads(values, 1000);
   return {
     label: withUnit(column), grid: true, ...(log ? { type: "log", ...(isBytes ? { base: 2 } : {}) } : { nice: true }),
@@ -84,12 +87,16 @@ function points(table, x, y, labels, prefix) {
   return rows;
 }
 
-function lines(width, label, x, unit, rows, options = {}) {
+function lines(width, label, x, unit, all, options = {}) {
+  // By size, what matters is the ratio; zeros have no place on such an axis.
+  const positive = all.filter((r) => r.y > 0);
+  const bySize = countsBytes(x) && spreads(positive.map((r) => r.y), 30);
+  const rows = bySize ? positive : all;
   const names = distinct(rows.map((r) => r.name));
   const many = names.length > MANY, whats = distinct(rows.map((r) => r.what));
   const byWhat = many && whats.length > 1 && whats.length <= MANY;
   const xs = rows.map((r) => r.x), ys = rows.map((r) => r.y);
-  const yAxis = { label: unit, ...grid, tickFormat: tick, ...(spreads(ys, x.unit === "B" ? 30 : 300) ? { type: "log", ticks: 5 } : { zero: true }) };
+  const yAxis = { label: unit, ...grid, tickFormat: tick, ...(bySize || spreads(ys, 300) ? { type: "log", ticks: 5 } : { zero: true }) };
   const colour = byWhat ? "what" : many ? "var(--c1)" : "name";
   const svg = draw(width, label, {
     x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names), ...options,
@@ -131,7 +138,9 @@ function seriesParts(table) {
   if (!x) return null;
   const ys = table.columns.filter((c) => isNumber(c) && c !== x && c.origin !== "given" && !isHalf(c));
   const labels = table.columns.filter((c) => isLabel(c) && c !== x && c.type !== "bool");
-  const free = labels.filter((c) => distinct(c.cells).length > 1);
+  // Where no x comes twice, a number beside it is no name for a line.
+  const single = distinct(x.cells).length === table.n;
+  const free = labels.filter((c) => distinct(c.cells).length > 1 && !(single && isNumber(c)));
   const groups = new Set(x.cells.map((_, i) => rowLabel(table, free, i)));
   // So many that each value of the first label has plots of its own.
   const facet = groups.size > MANY && free.length > 1 && distinct(free[0].cells).length <= 40 ? free[0] : null;
