@@ -317,7 +317,7 @@ void review_annotate(const struct paper_review *s, size_t job)
 		results_table(r, "published", "ours beside what was published",
 			      comparison_columns);
 
-	strbuf_puts(&name, "paper");
+	strbuf_puts(&name, "paper run");
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
@@ -333,4 +333,6 @@ void review_annotate(const struct paper_review *s, size_t job)
 	}
 	free(r->command);
 	r->command = strbuf_detach(&name);
+	/* Its own ran in a folder that is gone. */
+	results_set_arguments(r, "");
 }
