@@ -164,6 +164,36 @@ void file_abandon(struct file_writer *w)
 	release(w);
 }
 
+/* The folder of `path`, to be freed. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = hd_strdup(slash ? path : ".");
+
+	if (slash)
+		folder[slash == path ? 1 : slash - path] = '\0';
+	return folder;
+}
+
+enum hd_status file_check_place(const char *path, struct diag *d)
+{
+	struct stat st;
+	bool exists = stat(path, &st) == 0;
+
+	d->file = path;
+	if (exists && S_ISDIR(st.st_mode))
+		return refuse_write(d, EISDIR);
+	if (exists && !S_ISREG(st.st_mode))
+		return HD_OK;
+	char *real = exists ? realpath(path, NULL) : NULL;
+	char *folder = folder_of(real ? real : path);
+	int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+
+	free(folder);
+	free(real);
+	return error ? refuse_write(d, error) : HD_OK;
+}
+
 enum hd_status file_write(const char *path, const void *bytes, size_t len,
 			  struct diag *d)
 {

@@ -32,7 +32,14 @@ HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
 					size_t len, struct diag *d);
 
 /*
- * The same for output that is too long to hold in memory: print to `stream`,
+ * Refuses what file_write would refuse for its place: a folder, or a file in
+ * one that is not there or must not be changed. For commands that compute for
+ * long before they write; passing it is no promise.
+ */
+HD_MUST_CHECK enum hd_status file_check_place(const char *path, struct diag *d);
+
+/*
+ * file_write for output that is too long to hold in memory: print to `stream`,
  * then commit. Only file_commit makes the target appear; file_abandon drops
  * what was written. One of the two must follow a successful file_create.
  */

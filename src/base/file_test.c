@@ -136,6 +136,24 @@ static void a_folder_that_is_not_there_is_reported(void **state)
 	assert_int_equal(file_write("/nowhere/x", "x", 1, &d), HD_ERR_IO);
 }
 
+static void a_place_is_refused_before_anything_is_written(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(file_check_place(inside("early"), &d), HD_OK);
+	assert_int_equal(stat(inside("early"), &st), -1);
+	assert_int_equal(file_check_place("early", &d), HD_OK);
+	assert_int_equal(file_check_place("/dev/full", &d), HD_OK);
+	assert_int_equal(file_check_place("/nowhere/x", &d), HD_ERR_IO);
+	assert_string_equal(d.message,
+			    "cannot be written: No such file or directory");
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(file_check_place("/tmp", &d), HD_ERR_IO);
+	assert_string_equal(d.message, "cannot be written: Is a directory");
+}
+
 static void replacing_keeps_permissions_and_links(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -179,6 +197,7 @@ int main(void)
 		cmocka_unit_test(an_abandoned_write_leaves_the_old_file),
 		cmocka_unit_test(a_full_device_is_reported),
 		cmocka_unit_test(a_folder_that_is_not_there_is_reported),
+		cmocka_unit_test(a_place_is_refused_before_anything_is_written),
 		cmocka_unit_test(replacing_keeps_permissions_and_links),
 		cmocka_unit_test(a_new_file_obeys_the_umask),
 	};

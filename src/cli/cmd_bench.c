@@ -527,7 +527,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	}
 	if (n > 0 && strcmp(argv[0], "list") == 0)
-		status = list_tests(&s->v.common);
+		status = n == 1 ? list_tests(&s->v.common)
+				: command_usage(self, "'list' stands alone");
 	else if (n > 0 && strcmp(argv[0], "compare") == 0)
 		status = compare_files(self, &s->v.common, n - 1, argv + 1);
 	else

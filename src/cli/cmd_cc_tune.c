@@ -154,6 +154,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n != 1)
 		return command_usage(self, "which scenario?");
+	if (v.floor.num > v.floor.den)
+		return command_usage(self, "--floor is at most 100%%");
 	if (cc_session_open(&s, argv[0], &v.override, &v.common.seed, &d) ==
 	    HD_OK) {
 		d.file = NULL;

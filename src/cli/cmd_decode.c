@@ -137,7 +137,7 @@ static enum hd_status show_file(struct session *s, const char *path,
 	if (!stream)
 		return diag_fail(d,
 				 errno == ENOENT ? HD_ERR_NOT_FOUND : HD_ERR_IO,
-				 "%s", strerror(errno));
+				 "cannot be read: %s", strerror(errno));
 	if (capture_open(stream, d, &c) != HD_OK)
 		return d->status;
 	while (found) {

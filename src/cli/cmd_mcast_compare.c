@@ -16,6 +16,7 @@
 
 #define MAX_TEXT  ((size_t)16 << 20)
 #define MAX_SEEDS 64
+#define MAX_SIZE  ((uint64_t)1 << 30)
 #define N_TREES   (MCAST_SHARED + 1) /* kinds that can be built */
 
 struct compare_options {
@@ -71,7 +72,7 @@ static const struct option options[] = {
 	  .kind = OPT_LIST,
 	  .offset = FIELD(trees),
 	  .value = "KIND",
-	  .help = "xy, union, shortest or shared; may be repeated; all that "
+	  .help = "xy, union, shortest or shared; all that "
 		  "the fabric allows if none is named" },
 	{ .name = "lanes",
 	  .kind = OPT_UINT,
@@ -538,8 +539,10 @@ static int run(const struct command *self, int argc, char **argv)
 	if (n_args > 1 || (n_args == 1) == (s.o.topology != NULL))
 		status = command_usage(self, "give a scenario FILE or "
 					     "--topology");
-	else if (s.o.size == 0)
-		status = command_usage(self, "a message has at least one byte");
+	else if (s.o.size == 0 || s.o.size > MAX_SIZE)
+		status = command_usage(self, "a message has 1 byte to 1 GiB");
+	else if (!(s.o.ber >= 0 && s.o.ber < 1))
+		status = command_usage(self, "--ber is from 0 to below 1");
 	else if (s.o.dedicated && s.o.lanes != 2 && s.o.lanes != 4)
 		status =
 			command_usage(self, "--dedicated needs --lanes 2 or 4");

@@ -38,6 +38,7 @@ static enum hd_status choose(struct paper_review *s, int n, char **names,
 {
 	enum hd_status status = HD_OK;
 
+	d->file = NULL; /* the last one read has no part in it */
 	if (n == 0)
 		return review_add(s, "all", d);
 	for (int i = 0; i < n && status == HD_OK; i++)

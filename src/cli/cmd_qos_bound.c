@@ -34,7 +34,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, groups),
 	  .value = "NAME:GROUP",
 	  .help = "a multicast group, as 'heddle route --mcast' has it, that "
-		  "flows call group:NAME; may be repeated" },
+		  "flows call group:NAME" },
 	{ .name = "mode",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, mode),

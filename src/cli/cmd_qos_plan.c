@@ -99,6 +99,17 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 	return HD_OK;
 }
 
+/* Class n is named like none before it; read_class() left the names. */
+static enum hd_status check_name(char **names, int n, struct diag *d)
+{
+	for (int i = 0; i < n; i++) {
+		if (strcmp(names[i], names[n]) == 0)
+			return diag_fail(d, HD_ERR_INPUT,
+					 "class '%s' is given twice", names[n]);
+	}
+	return HD_OK;
+}
+
 static void print_weights(const struct plan *plan, bool high, unsigned vl,
 			  struct strbuf *out)
 {
@@ -195,12 +206,13 @@ static int run(const struct command *self, int argc, char **argv)
 	if (v.vls != 1 && v.vls != 2 && v.vls != 4 && v.vls != 8 && v.vls != 15)
 		return command_usage(self,
 				     "a link has 1, 2, 4, 8 or 15 data lanes");
-	if (v.mtu > 4096 || v.overhead > 1024)
+	if (v.mtu == 0 || v.mtu > 4096 || v.overhead > 1024)
 		return command_usage(
 			self,
-			"packets have at most 4096 bytes of payload and 1024 of overhead");
+			"packets have 1 to 4096 bytes of payload and 1024 of overhead");
 	for (int i = 0; i < n; i++) {
-		if (read_class(argv[i], (uint32_t)v.mtu, &d, &classes[i]))
+		if (read_class(argv[i], (uint32_t)v.mtu, &d, &classes[i]) ||
+		    check_name(argv, i, &d))
 			return command_refuse(&d);
 	}
 	if (plan_make(classes, (unsigned)n, (unsigned)v.vls,

@@ -238,6 +238,15 @@ static int show_run(struct selection *s, const struct report_options *o)
 	return output_results(&common, r, true);
 }
 
+static bool any_has_table(const struct selection *s, const char *name)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < s->n; i++)
+		found |= results_find(s->results[i], name) != NULL;
+	return found;
+}
+
 static int show(struct selection *s, const struct report_options *o, bool named)
 {
 	struct compare_options how = { .table = o->table, .all = o->all };
@@ -249,6 +258,15 @@ static int show(struct selection *s, const struct report_options *o, bool named)
 		return show_run(s, o);
 	if (s->n == 0)
 		return output_results(&o->common, list_runs(s), true);
+	if (o->table && !any_has_table(s, o->table)) {
+		struct diag d = { .status = HD_OK, .file = o->from };
+
+		diag_fail(&d, HD_ERR_NOT_FOUND,
+			  "none of the runs has a "
+			  "table '%s'",
+			  o->table);
+		return command_refuse(&d);
+	}
 	r = results_new("report");
 	compare_runs(s->runs, s->n, &how, r);
 	return output_results(&o->common, r, true);

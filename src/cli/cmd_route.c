@@ -101,7 +101,7 @@ static const struct option options[] = {
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct values, roots),
 	  .value = "SWITCH",
-	  .help = "a root for updn, by name or GUID; may be repeated" },
+	  .help = "a root for updn, by name or GUID" },
 	{ .name = "vls",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, vls),
@@ -116,7 +116,7 @@ static const struct option options[] = {
 	  .value = "GROUP",
 	  .help = "a multicast group: METHOD[@SOURCE]=MEMBER,... with METHOD "
 		  "xy, union, shortest, shared, or auto for the one that "
-		  "loads the busiest cable least; may be repeated" },
+		  "loads the busiest cable least" },
 	{ .name = "mcast-routes",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, mcast_routes),
@@ -242,7 +242,8 @@ static enum hd_status add_groups(struct subnet *s, struct values *v,
 			status = diag_fail(d, HD_ERR_INPUT,
 					   "the file has unicast tables too");
 	}
-	d->file = NULL;
+	if (status == HD_OK)
+		d->file = NULL;
 	for (size_t i = 0; i < v->groups.n && status == HD_OK; i++)
 		status = group_add(s, v->groups.items[i], (uint8_t)v->mcast_sl,
 				   &open, d);

@@ -79,8 +79,7 @@ static const struct option options[] = {
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct sim_options, ports),
 	  .value = "NODE:PORT",
-	  .help = "only at this port (--pcap, --trace, --counters); may be "
-		  "repeated" },
+	  .help = "only at this port (--pcap, --trace, --counters)" },
 	{ .name = "sample",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct sim_options, sample),
@@ -181,6 +180,10 @@ static enum hd_status close_files(struct session *s, struct diag *d)
 {
 	enum hd_status status = sim_watch_finish(&s->watch, d);
 
+	if (status != HD_OK)
+		d->file = s->pcap_open && ferror(s->pcap.stream)
+				  ? s->options.pcap
+				  : s->options.trace;
 	if (status == HD_OK && s->pcap_open) {
 		s->pcap_open = false;
 		status = file_commit(&s->pcap, d);
@@ -364,6 +367,10 @@ static int run_sim(const struct command *self, int argc, char **argv)
 	if (n_args != 1)
 		status = command_usage(self, "expected one scenario, not %d",
 				       n_args);
+	else if (s.options.pcap && s.options.trace &&
+		 strcmp(s.options.pcap, s.options.trace) == 0)
+		status = command_usage(self, "--pcap and --trace need files of "
+					     "their own");
 	else
 		status = execute(&s, argv[0]);
 	session_fini(&s);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/record.h"
 #include "report/writer.h"
@@ -65,6 +66,27 @@ static const struct option no_options[] = { { .name = NULL } };
 			NULL                                                  \
 	}
 
+static bool same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
+}
+
+/* What cannot be written is said before hours are spent on it. */
+static int check_outputs(const struct command *self,
+			 const struct common_options *common)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (same(common->output, common->html) ||
+	    same(common->output, common->db) || same(common->html, common->db))
+		return command_usage(self, "--output, --html and --db need "
+					   "files of their own");
+	if ((common->output && file_check_place(common->output, &d) != HD_OK) ||
+	    (common->html && file_check_place(common->html, &d) != HD_OK))
+		return command_refuse(&d);
+	return EXIT_DONE;
+}
+
 bool command_parse(const struct command *self, void *values, int argc,
 		   char **argv, int *n_args, int *status)
 {
@@ -92,7 +114,9 @@ bool command_parse(const struct command *self, void *values, int argc,
 		*status = EXIT_DONE;
 		return false;
 	}
-	*status = record_begin(self, common);
+	*status = check_outputs(self, common);
+	if (*status == EXIT_DONE)
+		*status = record_begin(self, common);
 	return *status == EXIT_DONE;
 }
 

@@ -18,8 +18,8 @@ static enum hd_status check_rate(const char *name, double value, struct diag *d)
 {
 	if (value > 0 && value <= 1e100)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_RANGE, "%s = %g: a rate must be above 0",
-			 name, value);
+	return diag_fail(d, HD_ERR_RANGE, "%s = %g: a rate must be %s", name,
+			 value, value > 1e100 ? "at most 1e100" : "above 0");
 }
 
 static enum hd_status check_size(const struct credit_link *link, struct diag *d)

@@ -9,6 +9,11 @@ static bool is_rate(double x)
 	return x > 0 && x <= 1e100;
 }
 
+static const char *bound_missed(double x)
+{
+	return x > 1e100 ? "at most 1e100" : "above 0";
+}
+
 static enum hd_status check_thresholds(const struct ge_queue *q, struct diag *d)
 {
 	size_t before = 1;
@@ -39,13 +44,13 @@ static enum hd_status check_thresholds(const struct ge_queue *q, struct diag *d)
 static enum hd_status check_rates(const struct ge_queue *q, struct diag *d)
 {
 	if (!is_rate(q->lambda))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "arrival rate %g: must be above 0", q->lambda);
+		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s",
+				 q->lambda, bound_missed(q->lambda));
 	for (size_t i = 0; i < q->n_regions; i++) {
 		if (!is_rate(q->mu[i]))
 			return diag_fail(d, HD_ERR_RANGE,
-					 "service rate %g: must be above 0",
-					 q->mu[i]);
+					 "service rate %g: must be %s",
+					 q->mu[i], bound_missed(q->mu[i]));
 	}
 	return HD_OK;
 }

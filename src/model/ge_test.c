@@ -216,6 +216,9 @@ static void each_refusal_names_its_rule(void **state)
 	q.lambda = NAN;
 	refuses(q, "arrival rate nan: must be above 0");
 	q = et_queue(4, 8);
+	q.lambda = 1e308;
+	refuses(q, "arrival rate 1e+308: must be at most 1e100");
+	q = et_queue(4, 8);
 	q.mu[1] = -3;
 	refuses(q, "service rate -3: must be above 0");
 	q = et_queue(4, 8);

@@ -8,11 +8,12 @@
 static enum hd_status check_rates(double lambda, double mu, struct diag *d)
 {
 	if (!(lambda > 0 && lambda <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "arrival rate %g: must be above 0", lambda);
+		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s",
+				 lambda,
+				 lambda > 1e100 ? "at most 1e100" : "above 0");
 	if (!(mu > 0 && mu <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "service rate %g: must be above 0", mu);
+		return diag_fail(d, HD_ERR_RANGE, "service rate %g: must be %s",
+				 mu, mu > 1e100 ? "at most 1e100" : "above 0");
 	return HD_OK;
 }
 

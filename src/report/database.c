@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening a database, and what it is. */
+#include <errno.h>
 #include <string.h>
 
 #include "report/database_parts.h"
@@ -12,10 +13,15 @@ void link_fail(struct link *l)
 	int error = sqlite3_errcode(l->db) & 0xff;
 	int system = sqlite3_system_errno(l->db);
 	bool is_input = error == SQLITE_NOTADB || error == SQLITE_CORRUPT;
+	bool is_absent =
+		strcmp(l->doing, "read") == 0 &&
+		(system == ENOENT || system == ENOTDIR || system == EISDIR);
+	enum hd_status status = is_absent  ? HD_ERR_NOT_FOUND
+				: is_input ? HD_ERR_INPUT
+					   : HD_ERR_IO;
 
 	if (!l->failed)
-		diag_fail(l->d, is_input ? HD_ERR_INPUT : HD_ERR_IO,
-			  "cannot be %s: %s%s%s%s", l->doing,
+		diag_fail(l->d, status, "cannot be %s: %s%s%s%s", l->doing,
 			  sqlite3_errmsg(l->db), system ? " (" : "",
 			  system ? strerror(system) : "", system ? ")" : "");
 	l->failed = true;

@@ -110,8 +110,9 @@ static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
 {
 	c->peeked = fread(c->record, 1, 4, stream);
 	if (ferror(stream))
-		return diag_fail(d, HD_ERR_IO, "cannot read: %s",
-				 strerror(errno));
+		return diag_fail(d,
+				 errno == EISDIR ? HD_ERR_NOT_FOUND : HD_ERR_IO,
+				 "cannot be read: %s", strerror(errno));
 	if (c->peeked < 4)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "%zu bytes are too few for a capture",

@@ -107,8 +107,14 @@ one_line err
 has err "runs.db: has no run 99"
 status 3 "$HEDDLE" report --db runs.db x
 has err "'x' is not the number of a run"
-status 4 "$HEDDLE" report --db nothere.db
+status 3 "$HEDDLE" report --db nothere.db
 one_line err
+has err "nothere.db: cannot be read"
+status 3 "$HEDDLE" report --db .
+one_line err
+status 3 "$HEDDLE" report --db runs.db 1 2 --table nothere
+one_line err
+has err "none of the runs has a table 'nothere'"
 [ ! -e nothere.db ] || fail "reading made a file"
 
 # Version 1 is read as it is, and becomes version 2 with the next run.

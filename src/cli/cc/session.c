@@ -55,6 +55,7 @@ enum hd_status cc_session_open(struct cc_session *s, const char *path,
 	if (status == HD_OK)
 		status = scenario_parse(s->text.text, s->text.len, path, d,
 					&s->scenario);
+	d->file = path; /* it may point into the scenario, which is freed */
 	if (status != HD_OK)
 		return status;
 	apply(o, &s->scenario.congestion);
@@ -62,7 +63,7 @@ enum hd_status cc_session_open(struct cc_session *s, const char *path,
 		s->scenario.run.seed = *seed;
 	*seed = s->scenario.run.seed;
 	status = sim_build(&s->scenario, d, &s->build);
-	d->file = path; /* it may point into the scenario */
+	d->file = path;
 	s->built = status == HD_OK;
 	if (status == HD_OK)
 		status = congestion_flows(&s->build, d, &s->flows);

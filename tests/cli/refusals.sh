@@ -1,0 +1,64 @@
+# What a stranger gets wrong is refused in one line that names it, with the
+# right status, and before anything is computed.
+. "$SRC/tests/cli/lib.sh"
+rm -rf folder
+mkdir folder
+: >empty
+quick=$SRC/examples/quickstart.yaml
+
+# refused STATUS TEXT COMMAND...
+refused() {
+	wanted_status=$1 text=$2
+	shift 2
+	status "$wanted_status" "$HEDDLE" "$@"
+	one_line err
+	has err "$text"
+	empty out
+}
+
+# A folder or nothing in a file's place, wherever a file is read.
+for command in 'sim' 'cc compare' 'cc tune' 'topo show' 'route' 'decode' \
+	'mcast compare' 'model fabric' 'qos lint' 'qos label'; do
+	refused 3 'heddle: folder: cannot be read: Is a dir' $command folder
+	refused 3 'heddle: nothere: cannot be read: No such' $command nothere
+done
+for command in 'sim' 'cc compare' 'cc tune' 'mcast compare' 'model fabric' \
+	'bench send-lat --fabric'; do
+	refused 3 'heddle: empty: the scenario is empty' $command empty
+done
+refused 3 'folder: cannot be read' route mesh --mcast-routes folder
+
+# A mistake inside a scenario is at a line of that file, for every command.
+printf 'fabric:\n  topology: {kind: mesh, colums: 4}\n' >bad.yaml
+for command in 'sim' 'cc compare' 'cc tune' 'mcast compare' 'model fabric' \
+	'bench send-lat --fabric'; do
+	refused 3 "heddle: bad.yaml:2:26: unknown field 'colums'" $command bad.yaml
+done
+
+# Places that cannot be written are known before the run, and no run is noted.
+for option in --output --html; do
+	refused 4 'nowhere/x: cannot be written: No such' \
+		sim "$quick" --db runs.db $option nowhere/x
+	refused 4 'folder: cannot be written: Is a dir' \
+		sim "$quick" --db runs.db $option folder
+done
+[ ! -e runs.db ] || fail "a refused run was noted"
+refused 2 'files of their own' sim "$quick" -o x --html x
+refused 2 'files of their own' sim "$quick" --html x --db x
+refused 2 'files of their own' sim "$quick" --pcap x --trace x
+[ ! -e x ] || fail "a refused command wrote"
+refused 4 '/dev/full: cannot write the capture' sim "$quick" --pcap /dev/full \
+	--port h0
+refused 4 '/dev/full: cannot write the trace' sim "$quick" --trace /dev/full \
+	--port h0
+
+# Numbers that make no sense.
+refused 2 '1 byte to 1 GiB' mcast compare --topology 'kind: mesh' \
+	--size 99999999999999
+refused 2 'from 0 to below 1' mcast compare --topology 'kind: mesh' --ber 2
+refused 2 'at most 100%' cc tune --floor 300% "$SRC/examples/incast.yaml"
+refused 2 '1 to 4096 bytes' qos plan --mtu 0 a=100%
+refused 3 "class 'a' is given twice" qos plan a=50% a=50%
+refused 3 'at most 1e100' model queue mm1 --lambda 1e308
+refused 2 "'list' stands alone" bench list foo
+refused 3 "heddle: no experiment 'foo'" paper list foo
