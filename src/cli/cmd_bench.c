@@ -544,7 +544,7 @@ static const struct example examples[] = {
 	{ "heddle bench list", "what can be measured" },
 	{ "heddle bench send-lat",
 	  "ping-pong over all sizes, as in the paper" },
-	{ "heddle bench send-lat --size 64 --expect 'p99<6us'",
+	{ "heddle bench send-lat --size 64 --expect 'p99<7us'",
 	  "fail if the 99th percentile is too high" },
 	{ "heddle bench mtu-bw --size 64KiB..1MiB", "bandwidth by MTU" },
 	{ "heddle bench miba --json -o suite.json",
