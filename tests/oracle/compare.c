@@ -43,6 +43,12 @@ void plan_apply(const struct plan *p, struct scenario *s)
 		if (!p->no_fault[i])
 			t->faults[kept++] = t->faults[i];
 	t->n_faults = kept;
+	assert(t->n_changes <= PLAN_MAX_CHANGES);
+	kept = 0;
+	for (uint32_t i = 0; i < t->n_changes; i++)
+		if (!p->no_change[i])
+			t->changes[kept++] = t->changes[i];
+	t->n_changes = kept;
 	for (uint32_t e = 0; e < s->fabric.n_ends; e++)
 		if (p->unplugged >> e & 1)
 			scenario_unplug(s, e);
@@ -79,6 +85,8 @@ void plan_print(const struct plan *p, FILE *to)
 	left_out_print(" --without-arrivals ", p->no_arrival, PLAN_MAX_ARRIVALS,
 		       to);
 	left_out_print(" --without-faults ", p->no_fault, PLAN_MAX_FAULTS, to);
+	left_out_print(" --without-changes ", p->no_change, PLAN_MAX_CHANGES,
+		       to);
 	fputc('\n', to);
 }
 
@@ -323,6 +331,22 @@ static bool shrink_faults(struct plan *p, size_t n,
 	return any;
 }
 
+static bool shrink_changes(struct plan *p, size_t n,
+			   const struct subject *subject)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct plan trial = *p;
+
+		if (p->no_change[i])
+			continue;
+		trial.no_change[i] = true;
+		any |= try(p, &trial, subject);
+	}
+	return any;
+}
+
 static bool shrink_bits(struct plan *p, uint32_t n_ends,
 			const struct subject *subject)
 {
@@ -373,6 +397,7 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 		any = shrink_bits(p, s.fabric.n_ends, subject);
 		any |= shrink_arrivals(p, s.n_arrivals, subject);
 		any |= shrink_faults(p, s.fabric.setup.n_faults, subject);
+		any |= shrink_changes(p, s.fabric.setup.n_changes, subject);
 	}
 	shrink_horizon(p, p->horizon ? p->horizon : s.horizon, s.tick, subject);
 	scenario_fini(&s);

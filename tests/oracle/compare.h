@@ -20,6 +20,7 @@ struct subject {
 
 #define PLAN_MAX_ARRIVALS 8192
 #define PLAN_MAX_FAULTS   256
+#define PLAN_MAX_CHANGES  1024
 
 struct plan {
 	uint64_t seed;
@@ -28,6 +29,7 @@ struct plan {
 	uint32_t unplugged;                 /* bits of end numbers */
 	bool no_arrival[PLAN_MAX_ARRIVALS]; /* left out */
 	bool no_fault[PLAN_MAX_FAULTS];
+	bool no_change[PLAN_MAX_CHANGES];
 };
 
 /* The scenario of a plan; a plan of nothing but a seed is the drawn one. */

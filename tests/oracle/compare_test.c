@@ -6,6 +6,7 @@
  *	compare_test [--seed S] [--count N]
  *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
+ *		     [--without-changes LIST]
  *
  * The first form draws N scenarios from one seed, a fresh one unless it is
  * given; the second runs one scenario as a failure has printed it. HD_SEED and
@@ -108,6 +109,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		return list_parse(value, p->no_arrival, PLAN_MAX_ARRIVALS);
 	if (strcmp(name, "--without-faults") == 0)
 		return list_parse(value, p->no_fault, PLAN_MAX_FAULTS);
+	if (strcmp(name, "--without-changes") == 0)
+		return list_parse(value, p->no_change, PLAN_MAX_CHANGES);
 	if (strcmp(name, "--seed") == 0)
 		o->seed = number;
 	else if (strcmp(name, "--count") == 0)

@@ -319,6 +319,7 @@ void fabric_fini(struct fabric *f)
 	free(f->setup.nodes);
 	free(f->setup.ports);
 	free(f->setup.faults);
+	free(f->setup.changes);
 	free(f->sl_of_tclass);
 	free(f->ends);
 	topo_fini(&f->topo);

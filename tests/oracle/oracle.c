@@ -59,6 +59,20 @@ static void faults(struct oracle *o)
 	}
 }
 
+/* T2, phase 0, after the faults: T11c. */
+static void tables_change(struct oracle *o)
+{
+	for (; o->next_change < o->setup->n_changes; o->next_change++) {
+		const struct sim_table_change *c =
+			&o->setup->changes[o->next_change];
+
+		if (c->time > o->now)
+			return;
+		vlarb_change(o, c->port, &c->table);
+		o->stats->table_changes++;
+	}
+}
+
 /* An end node has its one port at number 1. */
 static uint32_t port_of_end(const struct oracle *o, uint32_t node)
 {
@@ -92,6 +106,8 @@ static void sources_generate(struct oracle *o)
 static void instant(struct oracle *o)
 {
 	faults(o);
+	if (o->mutation != MUT_CHANGE_AFTER_GRANTS)
+		tables_change(o);
 	messages_arrive(o);
 	if (o->mutation == MUT_VL15_SEES_FREED_SPACE)
 		space_comes_free(o);
@@ -109,6 +125,8 @@ static void instant(struct oracle *o)
 	link_grants(o);
 	if (o->mutation == MUT_HOQ_AFTER_GRANTS)
 		discards(o);
+	if (o->mutation == MUT_CHANGE_AFTER_GRANTS)
+		tables_change(o);
 	waits_count(o);
 }
 
@@ -134,8 +152,8 @@ static bool is_empty(const struct oracle *o)
 }
 
 /*
- * The next instant. An empty fabric changes only by an arrival, a fault or a
- * timer: until the first of these every tick would do nothing.
+ * The next instant. An empty fabric changes only by an arrival, a fault, a new
+ * table or a timer: until the first of these every tick would do nothing.
  */
 static hd_time next_instant(const struct oracle *o)
 {
@@ -148,6 +166,9 @@ static hd_time next_instant(const struct oracle *o)
 	if (o->next_fault < o->setup->n_faults &&
 	    o->setup->faults[o->next_fault].time < next)
 		next = o->setup->faults[o->next_fault].time;
+	if (o->next_change < o->setup->n_changes &&
+	    o->setup->changes[o->next_change].time < next)
+		next = o->setup->changes[o->next_change].time;
 	for (uint32_t i = 0; i < o->setup->n_ports; i++)
 		if (link_next_timer(o, i) < next)
 			next = link_next_timer(o, i);
@@ -183,6 +204,9 @@ static void oracle_fini(struct oracle *o)
 			free(p->slots[s]);
 		free(p->slots);
 	}
+	for (size_t i = 0; i < o->n_rewritten; i++)
+		free(o->rewritten[i]);
+	free(o->rewritten);
 	free(o->ports);
 	free(o->flights);
 	free(o->messages);
@@ -267,6 +291,15 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_HOQ_AFTER_GRANTS),
 	NAME(MUT_DISCARD_FREES_AT_ONCE),
 	NAME(MUT_STUCK_FREES_SPACE),
+	NAME(MUT_CHANGE_REWINDS),
+	NAME(MUT_CHANGE_KEEPS_LEFT),
+	NAME(MUT_CHANGE_FILLS_LEFT),
+	NAME(MUT_CHANGE_FORGETS_HI),
+	NAME(MUT_CHANGE_AFTER_GRANTS),
+	NAME(MUT_HOPS_DOWN_TO_ZERO),
+	NAME(MUT_HOPS_NOT_COUNTED),
+	NAME(MUT_ROUTER_KEEPS_SL),
+	NAME(MUT_ROUTER_LAST_OF_EQUALS),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -61,6 +61,15 @@ enum oracle_mutation {
 	MUT_HOQ_AFTER_GRANTS,            /* F5: a grant at that instant wins */
 	MUT_DISCARD_FREES_AT_ONCE,       /* F6 */
 	MUT_STUCK_FREES_SPACE,           /* F7 */
+	MUT_CHANGE_REWINDS,              /* T11c: to position 0 */
+	MUT_CHANGE_KEEPS_LEFT,           /* T11c: not cut */
+	MUT_CHANGE_FILLS_LEFT,           /* T11c: the whole new weight */
+	MUT_CHANGE_FORGETS_HI,           /* T11c */
+	MUT_CHANGE_AFTER_GRANTS,         /* T11c */
+	MUT_HOPS_DOWN_TO_ZERO,           /* R3: dropped with H = 0 only */
+	MUT_HOPS_NOT_COUNTED,            /* R3 */
+	MUT_ROUTER_KEEPS_SL,             /* R4 */
+	MUT_ROUTER_LAST_OF_EQUALS,       /* R4: the highest number */
 	ORACLE_MUTATIONS
 };
 
@@ -78,6 +87,8 @@ struct oracle_stats {
 	uint64_t counter_wraps;  /* FCTBS passed 4096 */
 	uint64_t multicast;      /* copies beyond the first */
 	uint64_t full_crossbars; /* output buffer had no room */
+	uint64_t routed;         /* forwarded by routers */
+	uint64_t table_changes;  /* T11c */
 	uint64_t stuck_packets;  /* still in the fabric at the horizon */
 };
 

@@ -59,7 +59,8 @@ static void port_print(const struct scenario *s, uint32_t port, FILE *to)
 		p->propagation, p->in_blocks, p->out_blocks, p->vl15_blocks,
 		p->vls, s->fabric.subnet.vlarb_of_port[p->origin]);
 	if (n->kind != SIM_SWITCH)
-		fprintf(to, ", LID %u, SL2VL %u",
+		fprintf(to, ", subnet %u, LID %u, SL2VL %u",
+			s->fabric.topo.ports[p->origin].subnet,
 			s->fabric.subnet.lid_of_port[p->origin],
 			s->fabric.subnet.sl2vl_of_port[p->origin]);
 	if (p->ber > 0)
@@ -125,6 +126,36 @@ static void tables_print(const struct scenario *s, FILE *to)
 	}
 }
 
+static void changes_print(const struct scenario *s, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	for (uint32_t i = 0; i < t->n_changes; i++) {
+		const struct sim_table_change *c = &t->changes[i];
+
+		fprintf(to, "change at %" PRIu64 " ps: port %u, limit %u",
+			c->time, c->port, c->table.high_limit);
+		entries_print("high", c->table.high, c->table.n_high, to);
+		entries_print("low", c->table.low, c->table.n_low, to);
+		fputc('\n', to);
+	}
+}
+
+/* Where a packet to another subnet goes, and what SL each makes of it. */
+static void global_print(const struct scenario *s, const struct sim_arrival *a,
+			 FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	fprintf(to, ", to port %u of the topology, TClass %u, hop limit %u",
+		a->target, a->tclass, a->hop_limit);
+	if (!t->sl_of_tclass)
+		return;
+	fprintf(to, ", SL by subnet");
+	for (uint32_t i = 0; i < s->fabric.subnet.n_subnets; i++)
+		fprintf(to, " %u", t->sl_of_tclass[i][a->tclass]);
+}
+
 void scenario_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -140,6 +171,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 		fprintf(to, "fault at %" PRIu64 " ps: %s, port %u\n",
 			t->faults[i].time, fault_names[t->faults[i].kind],
 			t->faults[i].port);
+	changes_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {
 		const struct sim_arrival *a = &s->arrivals[i];
 
@@ -150,10 +182,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 			a->bytes, a->sl, a->pkey,
 			a->management ? ", VL15" : "");
 		if (a->global)
-			fprintf(to,
-				", to port %u of the topology, TClass %u, hop"
-				" limit %u",
-				a->target, a->tclass, a->hop_limit);
+			global_print(s, a, to);
 		fputc('\n', to);
 	}
 }

@@ -8,11 +8,13 @@
 #include "base/rng.h"
 #include "subnet/router.h"
 
-#define MAX_SWITCHES 6
-#define MAX_HOSTS    8
-#define MAX_EDGES    12
-#define MAX_DURATION 200                     /* ticks */
-#define BITS_PER_PS  UINT64_C(8000000000000) /* rate of one byte per ps */
+#define MAX_SWITCHES    6
+#define MAX_HOSTS       8
+#define MAX_EDGES       12
+#define MAX_DURATION    200 /* ticks */
+#define ROUTED_PERCENT  12  /* of scenarios have routers */
+#define CHANGES_PERCENT 20  /* of scenarios have tables that change */
+#define BITS_PER_PS     UINT64_C(8000000000000) /* rate of one byte per ps */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -27,6 +29,8 @@ enum stream {
 	DRAW_FAULTS,
 	DRAW_KEYS,
 	DRAW_ROUTERS,
+	DRAW_KIND,
+	DRAW_CHANGES,
 };
 
 static uint32_t below(struct rng *r, uint32_t n)
@@ -641,26 +645,37 @@ static void vlarb_draw(struct vlarb *t, uint8_t vls, struct rng *r)
 			};
 }
 
-static void tables_draw(struct scenario *s, struct rng *r)
+static uint8_t most_vls(const struct scenario *s)
 {
-	struct subnet *n = &s->fabric.subnet;
+	const struct subnet *n = &s->fabric.subnet;
 	uint8_t most = 1;
 
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++)
 		if (n->vls_of_port[p] > most)
 			most = n->vls_of_port[p];
-	n->n_vlarb_tables = 1 + below(r, 4);
-	for (uint32_t i = 0; i < n->n_vlarb_tables; i++) {
-		struct vlarb *t = &n->vlarb_tables[i];
+	return most;
+}
 
-		*t = (struct vlarb){ 0 };
-		if (s->lengthy && chance(r, 70)) { /* limits that expire */
-			vlarb_split(t, most, r);
-			t->high_limit = (uint8_t)(1 + below(r, 3));
-		} else {
-			vlarb_draw(t, most, r);
-		}
+static void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,
+		       struct rng *r)
+{
+	*t = (struct vlarb){ 0 };
+	if (s->lengthy && chance(r, 70)) { /* limits that expire */
+		vlarb_split(t, vls, r);
+		t->high_limit = (uint8_t)(1 + below(r, 3));
+	} else {
+		vlarb_draw(t, vls, r);
 	}
+}
+
+static void tables_draw(struct scenario *s, struct rng *r)
+{
+	struct subnet *n = &s->fabric.subnet;
+	uint8_t most = most_vls(s);
+
+	n->n_vlarb_tables = 1 + below(r, 4);
+	for (uint32_t i = 0; i < n->n_vlarb_tables; i++)
+		table_draw(s, &n->vlarb_tables[i], most, r);
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++)
 		n->vlarb_of_port[p] = below(r, n->n_vlarb_tables);
 }
@@ -901,6 +916,80 @@ static void port_faults_draw(struct scenario *s, struct rng *r)
 	}
 }
 
+/* ---- tables that change (T11c) ---- */
+
+static void change_add(struct scenario *s, const struct sim_table_change *c)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t at = t->n_changes++;
+
+	t->changes = hd_realloc(t->changes, t->n_changes, sizeof(*t->changes));
+	for (; at > 0 && t->changes[at - 1].time > c->time; at--)
+		t->changes[at] = t->changes[at - 1];
+	t->changes[at] = *c;
+}
+
+/*
+ * Weights that a few packets do not use up, so that there is something left to
+ * cut; some places fall off the end.
+ */
+static void weights_redraw(const struct scenario *s, struct vlarb *t,
+			   struct rng *r)
+{
+	uint32_t most = 6 * ((s->sizes[0] + 63) / 64);
+
+	if (most > 255)
+		most = 255;
+	for (uint8_t i = 0; i < t->n_high; i++)
+		t->high[i].weight = (uint8_t)(1 + below(r, most));
+	for (uint8_t i = 0; i < t->n_low; i++)
+		t->low[i].weight = (uint8_t)(1 + below(r, most));
+	if (t->n_high > 1 && chance(r, 30))
+		t->n_high = (uint8_t)(1 + below(r, t->n_high - 1u));
+	if (chance(r, 40))
+		t->high_limit = (uint8_t)below(r, 4);
+}
+
+static void change_draw(const struct scenario *s, struct vlarb *t,
+			struct rng *r)
+{
+	const struct subnet *n = &s->fabric.subnet;
+
+	if (chance(r, 40)) {
+		table_draw(s, t, most_vls(s), r);
+		return;
+	}
+	*t = n->vlarb_tables[below(r, n->n_vlarb_tables)];
+	weights_redraw(s, t, r);
+}
+
+/* Of one port, one or many; now and then two at one instant. */
+static void port_changes_draw(struct scenario *s, uint32_t port, struct rng *r)
+{
+	struct sim_table_change c = { .port = port };
+	hd_time ticks = outage_time(s, r);
+	uint32_t gap = chance(r, 50) ? 30 : 200;
+
+	for (uint32_t i = 1 + below(r, chance(r, 30) ? 3 : 20); i > 0; i--) {
+		c.time = ticks * s->tick;
+		change_draw(s, &c.table, r);
+		change_add(s, &c);
+		if (!chance(r, 10))
+			ticks += below(r, gap);
+	}
+}
+
+static void changes_draw(struct scenario *s, struct rng *r)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	if (!chance(r, CHANGES_PERCENT) || s->plain)
+		return;
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (t->ports[i].peer != SIM_NONE && chance(r, 60))
+			port_changes_draw(s, i, r);
+}
+
 /* ---- all of it ---- */
 
 static void horizon_set(struct scenario *s)
@@ -962,12 +1051,16 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);
+	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	horizon_set(s);
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)
 {
-	draw(s, seed, NO_ROUTERS);
+	struct rng r;
+	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS);
 }
 
 void scenario_draw_routed(struct scenario *s, uint64_t seed)

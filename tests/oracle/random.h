@@ -29,11 +29,9 @@ struct scenario {
 	hd_time d_max; /* of the largest packet on the slowest link */
 };
 
+/* Some have routers, some tables that change. */
 void scenario_draw(struct scenario *s, uint64_t seed);
-/*
- * The same, but the last switches are routers (R1 to R5). The oracle has none
- * yet, so that scenario_draw and compare_test leave them out.
- */
+/* The same, but always with routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
 /*
  * And two at once: one with routers that change no SL, drop nothing for its
@@ -71,7 +69,8 @@ enum simplification {
 	PLAIN_PKEYS,
 	PLAIN_ERRORS,
 	PLAIN_LOSSES,
-	PLAIN_LIVES, /* no HOQ lifetime */
+	PLAIN_LIVES,    /* no HOQ lifetime */
+	PLAIN_TCLASSES, /* SL = TClass modulo 16 */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -77,6 +77,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 		}
 	}
 	slot->copies[slot->n_copies++] = (struct copy){
+		.packet = packet,
 		.out = out,
 		.vl = vl,
 		.d_out = duration_on(o, out, packet->bytes),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random scenarios with routers, which the oracle does not have yet: held
- * against the oracle on a fabric in which switches stand for them, and where
- * they do what no switch does, against what must hold of any run.
+ * Random scenarios with routers, in two ways that do not need the oracle's own:
+ * held against the oracle on a fabric in which switches stand for them, and
+ * where they do what no switch does, against what must hold of any run.
  */
 #include <setjmp.h>
 #include <stdarg.h>

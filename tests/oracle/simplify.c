@@ -12,7 +12,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_RATES),   NAME(PLAIN_BUFFERS),  NAME(PLAIN_TIGHT),
 	NAME(PLAIN_VL15),    NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),
 	NAME(PLAIN_LIMITS),  NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),
-	NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),
+	NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),    NAME(PLAIN_TCLASSES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -48,6 +48,9 @@ static void model_simplify(struct scenario *s, enum simplification how)
 		break;
 	case PLAIN_DELAYS:
 		t->sw.routing = t->sw.arbitration = 0;
+		break;
+	case PLAIN_TCLASSES:
+		t->sl_of_tclass = NULL;
 		break;
 	default:
 		break;
@@ -152,6 +155,10 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (t->faults[i].port == port ||
 		    t->faults[i].port == t->ports[port].peer)
+			return false;
+	for (uint32_t i = 0; i < t->n_changes; i++)
+		if (t->changes[i].port == port ||
+		    t->changes[i].port == t->ports[port].peer)
 			return false;
 	cable_unplug(t, port);
 	return true;

@@ -17,8 +17,9 @@
 
 /* A packet of an input buffer, on its way to one output of the switch. */
 struct copy {
-	uint32_t out; /* sim port */
-	uint8_t vl;   /* on the output */
+	const struct sim_arrival *packet; /* as it leaves (R5) */
+	uint32_t out;                     /* sim port */
+	uint8_t vl;                       /* on the output */
 	hd_time d_out;
 	bool taken;    /* granted or discarded: waits no longer */
 	bool granted;  /* taken by a grant */
@@ -72,6 +73,7 @@ struct port {
 	uint64_t sent[ALL_VLS];  /* blocks; FCTBS is this modulo 4096 */
 	uint64_t limit[ALL_VLS]; /* FCCL, or in delay mode its whole */
 	struct vlarb_state vlarb;
+	const struct vlarb *table;    /* in force (T11c) */
 	struct queue queues[ALL_VLS]; /* end ports, and cioq outputs */
 	struct rng errors, losses;    /* F1, F2 */
 	/* As a receiver. */
@@ -124,7 +126,7 @@ struct oracle {
 	const struct sim_setup *setup;
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals, next_arrival;
-	uint32_t next_fault;
+	uint32_t next_fault, next_change;
 	hd_time now, tick, horizon;
 	enum oracle_mutation mutation;
 	struct port *ports;
@@ -134,6 +136,8 @@ struct oracle {
 	size_t n_messages, messages_cap;
 	struct release *releases;
 	size_t n_releases, releases_cap;
+	struct sim_arrival **rewritten; /* packets behind routers */
+	size_t n_rewritten, rewritten_cap;
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
@@ -167,6 +171,7 @@ void freed_updates_leave(struct oracle *o);
 
 /* vlarb.c: blocks[vl] of each VL's candidate, 0 for none; the VL or NO_VL. */
 void vlarb_init(struct oracle *o, uint32_t port);
+void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table);
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 
 /* switch.c */
@@ -182,5 +187,7 @@ void waits_count(struct oracle *o);
 
 /* route.c: the copies of a packet that has just arrived at a switch. */
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
+/* router.c: the same at a router. */
+void router_packet(struct oracle *o, uint32_t in, struct slot *slot);
 
 #endif

@@ -21,9 +21,10 @@ static const struct sim_node *node_of(const struct oracle *o, uint32_t port)
 	return &o->setup->nodes[o->setup->ports[port].node];
 }
 
+/* A router is timed as a switch (R2). */
 static bool is_switch_port(const struct oracle *o, uint32_t port)
 {
-	return node_of(o, port)->kind == SIM_SWITCH;
+	return node_of(o, port)->kind != SIM_END;
 }
 
 static bool is_cioq(const struct oracle *o)
@@ -352,7 +353,10 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	counters->rcv_packets_sl[f->packet->sl]++;
 	counters->rcv_bytes_sl[f->packet->sl] += f->packet->bytes;
 	if (is_switch_port(o, f->to)) {
-		route_packet(o, f->to, slot);
+		if (node_of(o, f->to)->kind == SIM_ROUTER)
+			router_packet(o, f->to, slot);
+		else
+			route_packet(o, f->to, slot);
 		firsts_note(o, f->to);
 	}
 }
@@ -634,7 +638,7 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 	p->out_occupied[c->vl] += blk;
 	queue_push(o, &p->queues[c->vl],
 		   (struct outgoing){
-			   .packet = slot->packet, .ready = ready, .x1 = x1 });
+			   .packet = c->packet, .ready = ready, .x1 = x1 });
 	offer_take(o, offer, x1);
 }
 
@@ -674,7 +678,7 @@ void crossbar_grants(struct oracle *o)
 		const struct sim_node *n = &o->setup->nodes[i];
 		uint32_t count = 0;
 
-		if (n->kind == SIM_SWITCH)
+		if (n->kind != SIM_END)
 			count = outputs_in_order(o, n, order);
 		for (uint32_t k = 0; k < count; k++)
 			crossbar_grant(o, order[k]);
@@ -707,7 +711,7 @@ static const struct sim_arrival *link_candidate(struct oracle *o, uint32_t port,
 	const struct queue *q = &o->ports[port].queues[vl];
 
 	if (sends_from_inputs(o, port))
-		return candidate_find(o, port, vl, offer) ? offer->slot->packet
+		return candidate_find(o, port, vl, offer) ? offer->copy->packet
 							  : NULL;
 	if (q->n > 0 && q->items[0].ready <= o->now &&
 	    link_fits(o, port, vl, q->items[0].packet))

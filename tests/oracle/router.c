@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What becomes of a packet at its arrival at a router: R3, R4, R5. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "state.h"
+#include "subnet/router.h"
+
+#define TOO_FAR UINT32_MAX
+
+/* One look at a router: what lies behind it is one router farther. */
+static bool farther(const struct topo *t, node_id router, uint32_t *routers)
+{
+	const struct topo_node *n = &t->nodes[router];
+	uint32_t nearest = TOO_FAR;
+	bool any = false;
+
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		const struct topo_port *p = &t->ports[n->first_port + i];
+
+		if (p->peer != TOPO_NONE && routers[p->subnet] < nearest)
+			nearest = routers[p->subnet];
+	}
+	for (unsigned i = 1; nearest != TOO_FAR && i <= n->n_ports; i++) {
+		const struct topo_port *p = &t->ports[n->first_port + i];
+
+		if (p->peer == TOPO_NONE || routers[p->subnet] <= nearest + 1)
+			continue;
+		routers[p->subnet] = nearest + 1;
+		any = true;
+	}
+	return any;
+}
+
+/* How many routers lie between each subnet and subnet `to`. */
+static uint32_t *routers_to(const struct topo *t, uint32_t to)
+{
+	uint32_t *routers = hd_alloc(t->n_subnets, sizeof(*routers));
+	bool any = true;
+
+	for (uint32_t i = 0; i < t->n_subnets; i++)
+		routers[i] = i == to ? 0 : TOO_FAR;
+	while (any) {
+		any = false;
+		for (node_id v = 0; v < t->n_nodes; v++)
+			if (t->nodes[v].kind == NODE_ROUTER)
+				any |= farther(t, v, routers);
+	}
+	return routers;
+}
+
+/* R4: the port with the fewest routers, the lowest among equals; 0 = none. */
+static uint32_t output_of(const struct oracle *o, const struct sim_node *n,
+			  port_id target)
+{
+	const struct topo *t = o->setup->subnet->topo;
+	uint32_t *routers = routers_to(t, t->ports[target].subnet);
+	uint32_t best = 0, fewest = TOO_FAR;
+
+	for (uint32_t i = 1; i <= n->n_ports; i++) {
+		const struct topo_port *p =
+			&t->ports[o->setup->ports[n->first_port + i].origin];
+		uint32_t here =
+			p->peer == TOPO_NONE ? TOO_FAR : routers[p->subnet];
+		bool last = o->mutation == MUT_ROUTER_LAST_OF_EQUALS &&
+			    here == fewest && here != TOO_FAR;
+
+		if (here < fewest || last) {
+			fewest = here;
+			best = i;
+		}
+	}
+	free(routers);
+	return best;
+}
+
+/* R4: the LID of the target, or of the router that comes next (R1). */
+static lid_t next_dlid(const struct oracle *o, port_id out, port_id target)
+{
+	const struct subnet *s = o->setup->subnet;
+
+	if (s->topo->ports[out].subnet == s->topo->ports[target].subnet)
+		return s->lid_of_port[target];
+	return route_dlid(s, out, target);
+}
+
+/* R4 */
+static uint8_t next_sl(const struct oracle *o, const struct sim_arrival *packet,
+		       port_id out, lid_t dlid)
+{
+	const struct sim_setup *s = o->setup;
+	uint8_t sl = packet->tclass % N_SLS;
+
+	if (o->mutation == MUT_ROUTER_KEEPS_SL)
+		return packet->sl;
+	if (s->sl_of_tclass)
+		sl = s->sl_of_tclass[s->subnet->topo->ports[out].subnet]
+				    [packet->tclass];
+	return path_sl(s->subnet, out, dlid, sl);
+}
+
+/* R5: the packet with its new LRH and hop limit, which lives as long as o. */
+static const struct sim_arrival *
+rewrite(struct oracle *o, const struct sim_arrival *packet, port_id out)
+{
+	struct sim_arrival *p = hd_alloc(1, sizeof(*p));
+
+	*p = *packet;
+	p->dlid = next_dlid(o, out, packet->target);
+	p->sl = next_sl(o, packet, out, p->dlid);
+	if (o->mutation != MUT_HOPS_NOT_COUNTED)
+		p->hop_limit--;
+	o->rewritten = hd_grow(o->rewritten, &o->rewritten_cap,
+			       o->n_rewritten + 1, sizeof(*o->rewritten));
+	o->rewritten[o->n_rewritten++] = p;
+	return p;
+}
+
+/* R3: false, and why, if the packet goes no farther; its output otherwise. */
+static bool is_let_through(struct oracle *o, uint32_t in,
+			   const struct slot *slot, uint32_t *out)
+{
+	const struct sim_setup *s = o->setup;
+	const struct sim_node *n = &s->nodes[s->ports[in].node];
+	const struct sim_arrival *packet = slot->packet;
+	uint8_t least = o->mutation == MUT_HOPS_DOWN_TO_ZERO ? 1 : 2;
+	uint32_t number = 0;
+
+	if (slot->vl != VL_MANAGEMENT && packet->dlid < LID_FIRST_MCAST &&
+	    packet->global)
+		number = output_of(o, n, packet->target);
+	*out = n->first_port + number;
+	if (number == 0 || s->ports[*out].peer == SIM_NONE) {
+		o->out->counters[in].rcv_relay_errors++;
+		record_end(o, packet, in, SIM_LOST_NO_ROUTE);
+		return false;
+	}
+	if (packet->hop_limit < least) {
+		o->out->counters[in].hop_limit_exceeded++;
+		record_end(o, packet, in, SIM_LOST_HOPS);
+		return false;
+	}
+	return true;
+}
+
+void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	const struct sim_setup *s = o->setup;
+	const struct sim_arrival *next;
+	uint32_t out;
+	uint8_t vl;
+
+	slot->dropped = true; /* unless a copy is made */
+	if (!is_let_through(o, in, slot, &out))
+		return;
+	next = rewrite(o, slot->packet, s->ports[out].origin);
+	vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[next->sl];
+	if (vl >= s->ports[out].vls) {
+		o->out->counters[out].xmit_discards++;
+		record_end(o, next, out, SIM_LOST_DISCARD);
+		return;
+	}
+	slot->copies[slot->n_copies++] = (struct copy){
+		.packet = next,
+		.out = out,
+		.vl = vl,
+		.d_out = duration_on(o, out, next->bytes),
+		.first = NEVER,
+		.left = NEVER,
+	};
+	slot->dropped = false;
+	o->stats->routed++;
+}
