@@ -9,6 +9,7 @@
 #include "cli/ports.h"
 #include "cli/progress.h"
 #include "cli/record.h"
+#include "cli/unfinished.h"
 #include "scenario/scenario.h"
 #include "sim/build.h"
 #include "sim/perfquery.h"
@@ -160,6 +161,7 @@ static enum hd_status open_files(struct session *s, struct diag *d)
 		status = file_create(&s->pcap, s->options.pcap, d);
 		s->pcap_open = status == HD_OK;
 		if (status == HD_OK) {
+			unfinished_add(&s->pcap);
 			d->file = s->scenario.file;
 			status = sim_watch_capture(
 				&s->watch, s->pcap.stream, s->ports,
@@ -170,8 +172,10 @@ static enum hd_status open_files(struct session *s, struct diag *d)
 	if (status == HD_OK && s->options.trace) {
 		status = file_create(&s->trace, s->options.trace, d);
 		s->trace_open = status == HD_OK;
-		if (status == HD_OK)
+		if (status == HD_OK) {
+			unfinished_add(&s->trace);
 			sim_watch_trace(&s->watch, s->trace.stream, s->ports);
+		}
 	}
 	return status;
 }

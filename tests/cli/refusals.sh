@@ -62,3 +62,12 @@ refused 3 "class 'a' is given twice" qos plan a=50% a=50%
 refused 3 'at most 1e100' model queue mm1 --lambda 1e308
 refused 2 "'list' stands alone" bench list foo
 refused 3 "heddle: no experiment 'foo'" paper list foo
+
+# Who is interrupted leaves no half of a file.
+sed 's/^run:.*/run: {measure: 10s}/' "$quick" >long.yaml
+grep -q '^run:' long.yaml || echo 'run: {measure: 10s}' >>long.yaml
+for signal in INT TERM; do
+	status 124 timeout -s $signal 1 "$HEDDLE" sim long.yaml --pcap half \
+		--port h0 --trace half.txt
+	[ -z "$(ls | grep '^half')" ] || fail "SIG$signal leaves $(ls half*)"
+done

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/unfinished.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_FILES 2
+
+/* Copies, since a handler must not follow what may have been freed. */
+static char paths[MOST_FILES][PATH_MAX];
+static volatile sig_atomic_t n_paths;
+
+static void on_end(int number)
+{
+	for (int i = 0; i < n_paths; i++)
+		unlink(paths[i]);
+	/* SA_RESETHAND: this ends the program once the handler is left. */
+	raise(number);
+}
+
+static void install(int number)
+{
+	struct sigaction now, ours = { .sa_handler = on_end };
+
+	ours.sa_flags = (int)SA_RESETHAND;
+	sigemptyset(&ours.sa_mask);
+	/* What the caller made us ignore stays ignored. */
+	if (sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(number, &ours, NULL);
+}
+
+void unfinished_add(const struct file_writer *w)
+{
+	if (!w->beside || n_paths == MOST_FILES ||
+	    strlen(w->beside) >= PATH_MAX)
+		return;
+	snprintf(paths[n_paths], PATH_MAX, "%s", w->beside);
+	n_paths++;
+	install(SIGINT);
+	install(SIGTERM);
+}
