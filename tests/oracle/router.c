@@ -110,8 +110,9 @@ rewrite(struct oracle *o, const struct sim_arrival *packet, port_id out)
 	p->sl = next_sl(o, packet, out, p->dlid);
 	if (o->mutation != MUT_HOPS_NOT_COUNTED)
 		p->hop_limit--;
-	o->rewritten = hd_grow(o->rewritten, &o->rewritten_cap,
-			       o->n_rewritten + 1, sizeof(*o->rewritten));
+	o->rewritten =
+		hd_grow(o->rewritten, &o->rewritten_cap, o->n_rewritten + 1,
+			sizeof(struct sim_arrival *));
 	o->rewritten[o->n_rewritten++] = p;
 	return p;
 }
