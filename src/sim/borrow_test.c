@@ -332,31 +332,39 @@ static void chain_run(struct rig *r, struct sim_lane_use *use)
 	sim_free(s);
 }
 
+/* The room of a lane, own or borrowed. */
+#define LANE_ROOM 8
+
+struct chain {
+	double lambda, ca2;
+	double nu; /* rate of turns */
+	const unsigned *at;
+	unsigned n_at;
+};
+
 /*
  * Arrivals in geometric batches, departures of 1 + (thresholds reached) at
  * rate nu: L and the share of arrivals refused.
  */
-static void chain_solve(double lambda, double ca2, double nu,
-			const unsigned *at, unsigned n_at, unsigned lane,
-			double *mean, double *blocking)
+static void chain_solve(const struct chain *c, double *mean, double *blocking)
 {
-	unsigned n = lane * (n_at + 1) + 1;
+	unsigned n = LANE_ROOM * (c->n_at + 1) + 1;
 	double *rate = hd_alloc((size_t)n * n, sizeof(*rate));
 	double *p = hd_alloc(n, sizeof(*p));
-	double sigma = 2 / (ca2 + 1);
+	double sigma = 2 / (c->ca2 + 1);
 
 	for (unsigned i = 0; i < n; i++) {
 		unsigned out = i > 0;
 		double left = 1;
 
-		for (unsigned k = 0; k < n_at; k++)
-			out += i >= at[k];
+		for (unsigned k = 0; k < c->n_at; k++)
+			out += i >= c->at[k];
 		if (out)
-			rate[i * n + (i - (out < i ? out : i))] += nu;
+			rate[i * n + (i - (out < i ? out : i))] += c->nu;
 		for (unsigned j = i + 1; j < n; j++) {
 			double share = j + 1 < n ? left * sigma : left;
 
-			rate[i * n + j] += sigma * lambda * share;
+			rate[i * n + j] += sigma * c->lambda * share;
 			left -= share;
 		}
 	}
@@ -406,8 +414,11 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		chain_rig(&r, lambda, ca2[i], "{capacity: 8}",
 			  packets_to_play());
 		chain_run(&r, &use);
-		chain_solve(lambda, ca2[i], rate_of_turns(), NULL, 0, 8, &mean,
-			    &blocking);
+		struct chain chain = { .lambda = lambda,
+				       .ca2 = ca2[i],
+				       .nu = rate_of_turns() };
+
+		chain_solve(&chain, &mean, &blocking);
 		assert_within(&use.jobs, mean);
 		assert_within(&use.blocking, blocking);
 		/* The model is this chain: it is valid here. */
@@ -435,8 +446,9 @@ static void check_thresholds(const char *text, const unsigned *at,
 
 	chain_rig(&r, lambda, ca2, text, packets_to_play());
 	chain_run(&r, &use);
-	chain_solve(lambda, ca2, rate_of_turns(), at, n_at, 8, &mean,
-		    &blocking);
+	struct chain chain = { lambda, ca2, rate_of_turns(), at, n_at };
+
+	chain_solve(&chain, &mean, &blocking);
 	assert_within(&use.jobs, mean);
 	assert_within(&use.blocking, blocking);
 	assert_int_equal(use.in_vain, 0);
