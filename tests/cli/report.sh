@@ -64,7 +64,7 @@ else
 fi
 
 # A run that is killed is listed as lost; those before it are whole.
-sed 's/measure: .*ms/measure: 1000s/' "$scenario" >endless.yaml
+sed 's/^run: .*/run: {measure: 1000s, horizon: 2000s}/' "$scenario" >endless.yaml
 "$HEDDLE" sim endless.yaml --db runs.db >/dev/null 2>&1 &
 pid=$!
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
