@@ -14,13 +14,13 @@ static enum hd_status open_fabric(struct testbed *bed, const char *path,
 		status = file_read(path, MAX_TEXT, d, &bed->text);
 	else
 		profile_scenario(&bed->profile, &bed->text);
-	if (status == HD_OK)
-		status = scenario_parse(bed->text.text, bed->text.len,
-					path ? path : bed->profile.name, d,
-					&bed->scenario);
 	if (status != HD_OK)
 		return status;
-	status = sim_build(&bed->scenario, d, &bed->build);
+	status = scenario_parse(bed->text.text, bed->text.len,
+				path ? path : bed->profile.name, d,
+				&bed->scenario);
+	if (status == HD_OK)
+		status = sim_build(&bed->scenario, d, &bed->build);
 	if (status != HD_OK) {
 		d->file = path; /* it pointed into the scenario */
 		scenario_fini(&bed->scenario);
