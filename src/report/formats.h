@@ -4,6 +4,7 @@
 
 /* The writers behind writer.h, one per file of the same name. */
 
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "measure/results.h"
 
@@ -24,6 +25,8 @@ void checksum_write(const struct results *r, struct strbuf *out);
 /* Nothing: what a run costs without its output. */
 void null_write(const struct results *r, struct strbuf *out);
 
+/* One cell, for all that is written as JSON. */
+void value_write_json(struct json *w, const struct value *v);
 /* "simulated", or "" when all columns are given or origins differ. */
 const char *table_origin(const struct table *t);
 

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-static void put_value(struct json *w, const struct value *v)
+void value_write_json(struct json *w, const struct value *v)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
@@ -60,7 +60,7 @@ static void put_row(struct json *w, const struct table *t, size_t row)
 	w->compact = true;
 	for (size_t i = 0; i < t->n_columns; i++) {
 		json_key(w, t->columns[i].name);
-		put_value(w, table_cell(t, row, i));
+		value_write_json(w, table_cell(t, row, i));
 	}
 	json_end(w);
 	w->compact = false;

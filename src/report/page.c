@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "report/formats.h"
 #include "report/page_template.h"
 
 /* Where the template has room for the results. */
@@ -15,30 +16,6 @@ static void put_text(struct json *w, const char *key, const char *text)
 {
 	json_key(w, key);
 	json_text(w, text);
-}
-
-static void put_value(struct json *w, const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_NONE:
-		json_none(w);
-		break;
-	case VALUE_TEXT:
-		json_text(w, v->text);
-		break;
-	case VALUE_UINT:
-		json_uint(w, v->u);
-		break;
-	case VALUE_INT:
-		json_int(w, v->i);
-		break;
-	case VALUE_REAL:
-		json_double(w, v->real);
-		break;
-	case VALUE_BOOL:
-		json_bool(w, v->yes);
-		break;
-	}
 }
 
 /* Column by column: shorter, and what plots need. */
@@ -57,7 +34,7 @@ static void put_column(struct json *w, const struct table *t, size_t i)
 	json_key(w, "cells");
 	json_begin_array(w);
 	for (size_t row = 0; row < rows; row++)
-		put_value(w, table_cell(t, row, i));
+		value_write_json(w, table_cell(t, row, i));
 	json_end(w);
 	json_end(w);
 }
