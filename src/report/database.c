@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening a database, and what it is. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/database_parts.h"
@@ -8,11 +9,27 @@
 #define APPLICATION_ID 0x4864646c /* "Hddl" */
 #define WAIT_MS        30000      /* for another run to finish writing */
 
+/*
+ * Steps of SQLite's machine that reading may take: a whole file takes less
+ * than one a byte. What goes on for longer goes in circles.
+ */
+#define STEPS_AT_LEAST 1000000
+#define STEPS_PER_BYTE 16
+#define STEPS_AT_ONCE  1000
+
+/* What is wrong with the file rather than with the machine. */
+static bool is_damage(int error)
+{
+	/* Our statements are right: an error in one is the schema's fault. */
+	return error == SQLITE_NOTADB || error == SQLITE_CORRUPT ||
+	       error == SQLITE_ERROR || error == SQLITE_TOOBIG;
+}
+
 void link_fail(struct link *l)
 {
 	int error = sqlite3_errcode(l->db) & 0xff;
 	int system = sqlite3_system_errno(l->db);
-	bool is_input = error == SQLITE_NOTADB || error == SQLITE_CORRUPT;
+	bool is_input = is_damage(error);
 	bool is_absent =
 		strcmp(l->doing, "read") == 0 &&
 		(system == ENOENT || system == ENOTDIR || system == EISDIR);
@@ -20,6 +37,8 @@ void link_fail(struct link *l)
 				: is_input ? HD_ERR_INPUT
 					   : HD_ERR_IO;
 
+	if (error == SQLITE_INTERRUPT)
+		link_damaged(l, "what is in it has no end");
 	if (!l->failed)
 		diag_fail(l->d, status, "cannot be %s: %s%s%s%s", l->doing,
 			  sqlite3_errmsg(l->db), system ? " (" : "",
@@ -105,6 +124,63 @@ static void check_kind(struct link *l)
 			  (long long)l->version, DATABASE_VERSION);
 }
 
+/*
+ * What we rely on: ordinary tables (a view could compute anything) with these
+ * columns. More of either is nobody's business.
+ */
+static const char missing_column[] =
+	"WITH want(version, name) AS (VALUES (1, 'run.id'),"
+	" (1, 'run.command'), (1, 'run.version'), (1, 'run.seed'),"
+	" (1, 'run.scenario'), (1, 'run.created'), (2, 'run.arguments'),"
+	" (2, 'run.process'), (2, 'run.finished'), (1, 'result.id'),"
+	" (1, 'result.run'), (1, 'result.name'), (1, 'result.title'),"
+	" (1, 'result.kind'), (1, 'field.id'), (1, 'field.result'),"
+	" (1, 'field.position'), (1, 'field.name'), (1, 'field.unit'),"
+	" (1, 'field.origin'), (1, 'field.type'), (2, 'field.places'),"
+	" (1, 'cell.field'), (1, 'cell.line'), (1, 'cell.value'),"
+	" (1, 'remark.run'), (1, 'remark.position'), (1, 'remark.text'),"
+	" (2, 'parameter.run'), (2, 'parameter.position'),"
+	" (2, 'parameter.name'), (2, 'parameter.value'))"
+	" SELECT name FROM want WHERE version <= ? AND name NOT IN"
+	" (SELECT t.name || '.' || c.name FROM sqlite_schema AS t,"
+	" pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND"
+	" t.rootpage > 0 AND c.hidden = 0)";
+
+static void check_shape(struct link *l)
+{
+	sqlite3_stmt *s = link_prepare(l, missing_column);
+	char what[80];
+
+	sqlite3_bind_int64(s, 1, l->version);
+	if (link_row(l, s)) {
+		snprintf(what, sizeof(what), "there is no column %s",
+			 (const char *)sqlite3_column_text(s, 0));
+		link_damaged(l, what);
+	}
+	sqlite3_finalize(s);
+}
+
+/* Called by SQLite now and then; anything but 0 ends what it does. */
+static int count_steps(void *context)
+{
+	struct link *l = context;
+
+	l->steps_left -= STEPS_AT_ONCE;
+	return l->steps_left < 0;
+}
+
+/* Bytes in a file may say anything; we look, and do not trust. */
+static void distrust(struct link *l)
+{
+	sqlite3_db_config(l->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	link_execute(l, "PRAGMA cell_size_check = ON");
+	int64_t bytes = link_number(l, "SELECT page_count * page_size FROM"
+				       " pragma_page_count, pragma_page_size");
+
+	l->steps_left = STEPS_AT_LEAST + STEPS_PER_BYTE * bytes;
+	sqlite3_progress_handler(l->db, STEPS_AT_ONCE, count_steps, l);
+}
+
 void link_open(struct link *l, const char *path, bool make, struct diag *d)
 {
 	int flags = make ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -119,7 +195,10 @@ void link_open(struct link *l, const char *path, bool make, struct diag *d)
 	sqlite3_busy_timeout(l->db, WAIT_MS);
 	if (make)
 		link_execute(l, "BEGIN IMMEDIATE");
+	else
+		distrust(l);
 	check_kind(l);
+	check_shape(l);
 }
 
 /* Closing rolls an open transaction back. */

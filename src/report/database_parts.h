@@ -15,8 +15,9 @@
 struct link {
 	sqlite3 *db;
 	struct diag *d;
-	const char *doing; /* "written", "read": for the message */
-	int64_t version;   /* of the file's schema; 0 while it has none */
+	const char *doing;  /* "written", "read": for the message */
+	int64_t version;    /* of the file's schema; 0 while it has none */
+	int64_t steps_left; /* of reading */
 	bool failed;
 };
 

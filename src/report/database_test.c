@@ -293,6 +293,69 @@ static void damage_is_refused_or_harmless(void **state)
 	strbuf_fini(&whole);
 }
 
+static void change(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+/* Files that SQLite finds nothing wrong with. */
+static void a_file_of_another_shape_is_bad_input(void **state)
+{
+	static const struct {
+		const char *change, *message;
+	} cases[] = {
+		{ "DROP TABLE remark",
+		  "is damaged: there is no column remark.run" },
+		{ "DROP VIEW value; ALTER TABLE field DROP COLUMN places",
+		  "is damaged: there is no column field.places" },
+		{ "DROP VIEW value; DROP TABLE cell; CREATE VIEW cell AS"
+		  " WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1"
+		  " FROM c) SELECT 1 AS field, n AS line, n AS value FROM c",
+		  "is damaged: there is no column cell.field" },
+		{ "DROP VIEW value; DROP TABLE cell; CREATE TABLE cell(field,"
+		  " line, value AS (abs(line)), PRIMARY KEY(field, line))",
+		  "is damaged: there is no column cell.value" },
+		{ "UPDATE field SET type = 'complex'",
+		  "is damaged: a table with an unknown type" },
+		{ "DELETE FROM cell WHERE field = 2 AND line = 3",
+		  "is damaged: columns of different length" },
+		{ "DELETE FROM field", "is damaged: a table without columns" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		struct results *r;
+
+		assert_int_equal(append(1, 5, &d), HD_OK);
+		change(cases[i].change);
+		assert_int_equal(database_read(path, 1, &d, &r), HD_ERR_INPUT);
+		assert_string_equal(d.message, cases[i].message);
+		remove_file(state);
+	}
+}
+
+/* Counting the rows of each run looks at all rows: far more than there are. */
+static void a_file_without_end_is_bad_input(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct run_info *infos;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(append(1, 5, &d), HD_OK);
+	change("DROP TABLE result; CREATE TABLE result(id, run, name, title,"
+	       " kind); WITH RECURSIVE c(n) AS (SELECT 2 UNION ALL SELECT"
+	       " n + 1 FROM c WHERE n < 3000) INSERT INTO run SELECT n, 'sim',"
+	       " '', '', '', '', '', '', '' FROM c; INSERT INTO result SELECT"
+	       " 1, 1, 'x', 'x', 'table' FROM run");
+	assert_int_equal(database_list(path, &d, &infos, &n), HD_ERR_INPUT);
+	assert_string_equal(d.message, "is damaged: what is in it has no end");
+}
+
 static void a_run_that_began_and_did_not_end_is_lost(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -374,6 +437,10 @@ int main(void)
 		cmocka_unit_test_teardown(
 			runs_written_at_the_same_time_all_arrive, remove_file),
 		cmocka_unit_test_teardown(a_run_reads_back_as_it_was_written,
+					  remove_file),
+		cmocka_unit_test_teardown(a_file_of_another_shape_is_bad_input,
+					  remove_file),
+		cmocka_unit_test_teardown(a_file_without_end_is_bad_input,
 					  remove_file),
 		cmocka_unit_test_teardown(damage_is_refused_or_harmless,
 					  remove_file),

@@ -137,6 +137,22 @@ has err "is damaged: columns of different length"
 sqlite3 old.db "UPDATE field SET type = 'colour' WHERE id = 2"
 status 3 "$HEDDLE" report --db old.db 1
 has err "is damaged"
+# So are a file cut short, one that is no database, and one whose tables were
+# changed; neither reading nor adding a run touches it.
+refused() {
+	cp bad.db kept.db
+	status 3 "$HEDDLE" report --db bad.db
+	one_line err
+	status 3 "$HEDDLE" model queue mm1 --lambda 0.5 --db bad.db
+	one_line err
+	has err "$1"
+	cmp -s bad.db kept.db || fail "bad.db was changed"
+}
 head -c 3000 runs.db >bad.db
-status 3 "$HEDDLE" report --db bad.db
-one_line err
+refused "malformed"
+echo "no database" >bad.db
+refused "not a database"
+cp runs.db bad.db
+sqlite3 bad.db "DROP VIEW value; ALTER TABLE run DROP COLUMN arguments"
+refused "is damaged: there is no column run.arguments"
+rm -f bad.db kept.db
