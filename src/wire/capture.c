@@ -9,10 +9,12 @@
 
 #include "base/alloc.h"
 #include "wire/erf.h"
+#include "wire/pcapng.h"
 
 /*
- * libpcap reads pcap and pcapng; ERF files, which it reads only where an
- * Endace card is installed, are read here.
+ * libpcap reads pcap; pcapng.c reads pcapng, for the reason it gives; ERF
+ * files, which libpcap reads only where an Endace card is installed, are read
+ * here.
  */
 
 #define ERF_RECORD_MAX 65535
@@ -20,13 +22,13 @@
 
 struct capture {
 	const char *format;
-	uint64_t number; /* of the last record */
-	pcap_t *pcap;    /* NULL for ERF */
-	int link_type;   /* of pcap */
-	FILE *stream;    /* pcap has it, once it is open */
-	uint64_t offset; /* in the ERF file */
-	uint8_t *record; /* of ERF, ERF_RECORD_MAX bytes */
-	size_t peeked;   /* bytes of `record` that are read already */
+	uint64_t number;       /* of the last record */
+	pcap_t *pcap;          /* of pcap, else NULL */
+	struct pcapng *pcapng; /* of pcapng, else NULL */
+	FILE *stream;          /* pcap has it, once it is open */
+	uint64_t offset;       /* in the ERF file */
+	uint8_t *record;       /* of ERF, ERF_RECORD_MAX bytes */
+	size_t peeked;         /* bytes of `record` that are read already */
 };
 
 /* pcap in either byte order, in microseconds or nanoseconds. */
@@ -57,26 +59,78 @@ static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n,
 	return HD_OK;
 }
 
-static enum hd_status open_pcap(struct capture *c, FILE *stream, struct diag *d)
+const char *capture_link_name(unsigned link_type)
+{
+	enum { LINKTYPE_RAW = 101 };
+	/* The one common type that libpcap numbers otherwise than files do. */
+	int dlt = link_type == LINKTYPE_RAW ? DLT_RAW : (int)link_type;
+	const char *name = pcap_datalink_val_to_name(dlt);
+
+	return name ? name : "unknown";
+}
+
+/* What a record is whose file or interface has this link type. */
+static enum capture_kind kind_of_link(unsigned link_type)
+{
+	switch (link_type) {
+	case DLT_EN10MB:
+		return CAPTURE_ETHERNET;
+	case DLT_ERF: /* each record says it */
+	case DLT_INFINIBAND:
+		return CAPTURE_PACKET;
+	default:
+		return CAPTURE_OTHER;
+	}
+}
+
+static enum hd_status refuse_link(const char *of, unsigned link_type,
+				  struct diag *d)
+{
+	return diag_fail(d, HD_ERR_INPUT,
+			 "%slink type %u (%s) carries no InfiniBand, expected "
+			 "Ethernet, ERF or InfiniBand",
+			 of, link_type, capture_link_name(link_type));
+}
+
+static enum hd_status open_pcap(struct capture *c, struct diag *d)
 {
 	char reason[PCAP_ERRBUF_SIZE];
 
-	if (unread(stream, c->record, c->peeked, d) != HD_OK)
+	if (unread(c->stream, c->record, c->peeked, d) != HD_OK)
 		return d->status;
 	c->pcap = pcap_fopen_offline_with_tstamp_precision(
-		stream, PCAP_TSTAMP_PRECISION_NANO, reason);
+		c->stream, PCAP_TSTAMP_PRECISION_NANO, reason);
 	if (!c->pcap)
 		return diag_fail(d, HD_ERR_INPUT, "%s", reason);
-	c->link_type = pcap_datalink(c->pcap);
-	if (c->link_type == DLT_EN10MB || c->link_type == DLT_ERF ||
-	    c->link_type == DLT_INFINIBAND)
-		return HD_OK;
-	const char *name = pcap_datalink_val_to_name(c->link_type);
+	unsigned link_type = (unsigned)pcap_datalink(c->pcap);
 
-	return diag_fail(d, HD_ERR_INPUT,
-			 "link type %d (%s) carries no InfiniBand, expected "
-			 "Ethernet, ERF or InfiniBand",
-			 c->link_type, name ? name : "unknown");
+	return kind_of_link(link_type) == CAPTURE_OTHER
+		       ? refuse_link("", link_type, d)
+		       : HD_OK;
+}
+
+/*
+ * One useful interface is enough: packets of the others are shown as what they
+ * are. A file without any was meant for somebody else.
+ */
+static enum hd_status open_pcapng(struct capture *c, struct diag *d)
+{
+	if (unread(c->stream, c->record, c->peeked, d) != HD_OK)
+		return d->status;
+	c->pcapng = pcapng_new(c->stream);
+	if (pcapng_begin(c->pcapng, d) != HD_OK)
+		return d->status;
+	size_t n = pcapng_interfaces(c->pcapng);
+
+	for (size_t i = 0; i < n; i++)
+		if (kind_of_link(pcapng_link_type(c->pcapng, i)) !=
+		    CAPTURE_OTHER)
+			return HD_OK;
+	if (n == 0)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "no interface is described in this pcapng "
+				 "file");
+	return refuse_link("interface 0: ", pcapng_link_type(c->pcapng, 0), d);
 }
 
 /* Fills `record` up to `size`; false at the end of the file. */
@@ -106,10 +160,10 @@ static bool begins_erf(struct capture *c)
 	       fill(c, size);
 }
 
-static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
+static enum hd_status open_any(struct capture *c, struct diag *d)
 {
-	c->peeked = fread(c->record, 1, 4, stream);
-	if (ferror(stream))
+	c->peeked = fread(c->record, 1, 4, c->stream);
+	if (ferror(c->stream))
 		return diag_fail(d,
 				 errno == EISDIR ? HD_ERR_NOT_FOUND : HD_ERR_IO,
 				 "cannot be read: %s", strerror(errno));
@@ -117,9 +171,13 @@ static enum hd_status open_any(struct capture *c, FILE *stream, struct diag *d)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "%zu bytes are too few for a capture",
 				 c->peeked);
-	if (is_pcap(c->record) || is_pcapng(c->record)) {
-		c->format = is_pcap(c->record) ? "pcap" : "pcapng";
-		return open_pcap(c, stream, d);
+	if (is_pcap(c->record)) {
+		c->format = "pcap";
+		return open_pcap(c, d);
+	}
+	if (is_pcapng(c->record)) {
+		c->format = "pcapng";
+		return open_pcapng(c, d);
 	}
 	if (!begins_erf(c))
 		return diag_fail(d, HD_ERR_INPUT,
@@ -134,7 +192,7 @@ enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
 
 	c->record = hd_alloc(ERF_RECORD_MAX, 1);
 	c->stream = stream;
-	if (open_any(c, stream, d) != HD_OK) {
+	if (open_any(c, d) != HD_OK) {
 		capture_close(c);
 		return d->status;
 	}
@@ -150,6 +208,7 @@ void capture_close(struct capture *c)
 		pcap_close(c->pcap); /* closes its stream unless it is stdin */
 	else if (c->stream != stdin)
 		fclose(c->stream);
+	pcapng_free(c->pcapng);
 	free(c->record);
 	free(c);
 }
@@ -192,6 +251,18 @@ static enum hd_status take_erf(const uint8_t *bytes, size_t size,
 	return HD_OK;
 }
 
+/* A record of pcap or pcapng, whose `out` is filled but for its kind. */
+static enum hd_status take_linked(unsigned link_type, struct diag *d,
+				  struct capture_record *out)
+{
+	out->type = 0;
+	out->link_type = link_type;
+	if (link_type == DLT_ERF)
+		return take_erf(out->bytes, out->size, d, out);
+	out->kind = kind_of_link(link_type);
+	return HD_OK;
+}
+
 static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 				   struct capture_record *out, bool *found)
 {
@@ -206,22 +277,33 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 		return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
 				 (unsigned long long)c->number,
 				 pcap_geterr(c->pcap));
-	out->number = ++c->number;
-	if (c->link_type == DLT_ERF)
-		return take_erf(bytes, header->caplen, d, out);
 	/* libpcap hands on what a damaged file says of its fraction. */
 	uint64_t ns = (uint64_t)header->ts.tv_usec;
 
+	out->number = ++c->number;
 	out->seconds = (uint64_t)header->ts.tv_sec;
 	out->ps = ns < NS_PER_S ? ns * HD_NS : 0;
-	out->type = 0;
-	out->kind =
-		c->link_type == DLT_EN10MB ? CAPTURE_ETHERNET : CAPTURE_PACKET;
 	out->bytes = bytes;
 	out->size = header->caplen;
 	out->wire_size =
 		header->len > header->caplen ? header->len : header->caplen;
-	return HD_OK;
+	return take_linked((unsigned)pcap_datalink(c->pcap), d, out);
+}
+
+static enum hd_status next_of_pcapng(struct capture *c, struct diag *d,
+				     struct capture_record *out, bool *found)
+{
+	struct pcapng_packet packet;
+
+	if (pcapng_next(c->pcapng, d, &packet, found) != HD_OK || !*found)
+		return d->status;
+	out->number = ++c->number;
+	out->seconds = packet.seconds;
+	out->ps = packet.ps;
+	out->bytes = packet.bytes;
+	out->size = packet.size;
+	out->wire_size = packet.wire_size;
+	return take_linked(packet.link_type, d, out);
 }
 
 static enum hd_status next_of_erf(struct capture *c, struct diag *d,
@@ -246,12 +328,16 @@ static enum hd_status next_of_erf(struct capture *c, struct diag *d,
 	c->peeked = 0;
 	c->offset += size;
 	out->number = ++c->number;
+	out->link_type = DLT_ERF;
 	return take_erf(c->record, size, d, out);
 }
 
 enum hd_status capture_next(struct capture *c, struct diag *d,
 			    struct capture_record *out, bool *found)
 {
-	return c->pcap ? next_of_pcap(c, d, out, found)
-		       : next_of_erf(c, d, out, found);
+	if (c->pcap)
+		return next_of_pcap(c, d, out, found);
+	if (c->pcapng)
+		return next_of_pcapng(c, d, out, found);
+	return next_of_erf(c, d, out, found);
 }

@@ -8,9 +8,10 @@
  *
  * Reading takes pcap (either byte order, micro- or nanoseconds), pcapng, and
  * native ERF files; inside pcap and pcapng, link types Ethernet, InfiniBand
- * and ERF. Writing makes pcap files of ERF records, which Wireshark opens: an
- * InfiniBand packet is an ERF record of type 21, a flow-control packet one of
- * type 25.
+ * and ERF, of which the interfaces of a pcapng file may have one each, beside
+ * others whose packets are CAPTURE_OTHER. Writing makes pcap files of ERF
+ *records, which Wireshark opens: an InfiniBand packet is an ERF record of type
+ *21, a flow-control packet one of type 25.
  *
  *	pcap record header (16) | ERF header (16) | LRH ... VCRC
  */
@@ -27,7 +28,7 @@ enum capture_kind {
 	CAPTURE_FLOW,     /* a flow-control packet, perhaps padded */
 	CAPTURE_ETHERNET, /* a frame without its check sequence */
 	CAPTURE_MAD,      /* a MAD alone; never in a file */
-	CAPTURE_OTHER,    /* something else: `type` is its ERF type */
+	CAPTURE_OTHER,    /* something else: see `type`, `link_type` */
 };
 
 struct capture_record {
@@ -36,6 +37,7 @@ struct capture_record {
 	uint64_t ps;      /* and picoseconds */
 	enum capture_kind kind;
 	unsigned type;        /* ERF type; 0 outside of ERF */
+	unsigned link_type;   /* of its file or interface */
 	const uint8_t *bytes; /* valid until the next record is asked for */
 	size_t size;          /* bytes that are here */
 	size_t wire_size;     /* bytes there were; more if the capture cut */
@@ -50,6 +52,9 @@ struct capture;
 HD_MUST_CHECK enum hd_status capture_open(FILE *stream, struct diag *d,
 					  struct capture **out);
 void capture_close(struct capture *c);
+
+/* "EN10MB", as libpcap calls it, or "unknown". */
+const char *capture_link_name(unsigned link_type);
 
 /* "pcap", "pcapng" or "ERF". */
 const char *capture_format(const struct capture *c);

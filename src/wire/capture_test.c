@@ -1,62 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "wire/capture.h"
+#include "wire/capture_testing.h"
 #include "wire/erf.h"
-
-/* A file under construction, in the byte order that is asked for. */
-struct file {
-	uint8_t bytes[2048];
-	size_t size;
-	bool big;
-};
-
-static void put16(struct file *f, uint16_t v)
-{
-	if (f->big)
-		store_be16(f->bytes + f->size, v);
-	else
-		store_le16(f->bytes + f->size, v);
-	f->size += 2;
-}
-
-static void put32(struct file *f, uint32_t v)
-{
-	if (f->big)
-		store_be32(f->bytes + f->size, v);
-	else
-		store_le32(f->bytes + f->size, v);
-	f->size += 4;
-}
-
-static void put_bytes(struct file *f, const void *bytes, size_t n)
-{
-	memcpy(f->bytes + f->size, bytes, n);
-	f->size += n;
-}
-
-static struct capture *open_bytes(const struct file *f, struct diag *d)
-{
-	FILE *stream = fmemopen(NULL, f->size + 1, "w+b");
-	struct capture *c = NULL;
-
-	assert_non_null(stream);
-	/* "w+b" counts what was written, so that the end is the end. */
-	assert_int_equal(fwrite(f->bytes, 1, f->size, stream), f->size);
-	rewind(stream);
-	*d = (struct diag){ .status = HD_OK };
-	if (capture_open(stream, d, &c) != HD_OK)
-		return NULL;
-	return c;
-}
 
 static const uint8_t sample[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E,
 				  0x17, 0xD2, 1,    2,    3,    4 };

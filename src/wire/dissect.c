@@ -113,8 +113,14 @@ void dissect(const struct capture_record *rec, struct dissection *d)
 		break;
 	case CAPTURE_OTHER:
 		d->state = DISSECT_FOREIGN;
-		diag_fail(&d->why, HD_ERR_UNFIT, "ERF record of type %u",
-			  rec->type);
+		if (rec->type)
+			diag_fail(&d->why, HD_ERR_UNFIT,
+				  "ERF record of type %u", rec->type);
+		else
+			diag_fail(&d->why, HD_ERR_UNFIT,
+				  "link type %u (%s) carries no InfiniBand",
+				  rec->link_type,
+				  capture_link_name(rec->link_type));
 		break;
 	}
 	if (d->packet)
