@@ -71,6 +71,7 @@ struct session {
 	struct json json;
 	struct dissect_counts counts;
 	struct dissection dissection;
+	struct rmpp_joiner joiner;
 };
 
 static void flush(struct session *s)
@@ -96,6 +97,7 @@ static void show(struct session *s, const struct capture_record *rec)
 	struct dissection *d = &s->dissection;
 
 	dissect(rec, d);
+	dissect_join(d, &s->joiner);
 	dissect_count(&s->counts, d);
 	if (s->options->summary)
 		return;
@@ -243,6 +245,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "output is text, json or csv");
 	status = decode(&s, n_args ? argv[0] : NULL);
 	strbuf_fini(&s.text);
+	rmpp_fini(&s.joiner);
 	return status;
 }
 
@@ -263,7 +266,8 @@ const struct command command_decode = {
 		"read by its own interface's, and those of a type that carries "
 		"no InfiniBand count as other frames. A file with no other "
 		"link type is refused. Management datagrams are shown with "
-		"their attributes.\n\n"
+		"their attributes; a record that spans two segments of an "
+		"answer is shown with the second.\n\n"
 		"The exit status is 0 if every packet is good, 1 if a "
 		"checksum is bad, and 3 if there is none bad but something "
 		"malformed. A packet that the capture cut short is shown as "

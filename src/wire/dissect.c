@@ -127,6 +127,24 @@ void dissect(const struct capture_record *rec, struct dissection *d)
 		find_mad(d);
 }
 
+void dissect_join(struct dissection *d, struct rmpp_joiner *j)
+{
+	struct rmpp_key key = { 0 };
+
+	if (!d->has_mad || !d->packet || dissection_is_bad(d))
+		return;
+	if (d->record->kind == CAPTURE_ETHERNET) {
+		memcpy(key.source, d->roce.src, sizeof(key.source));
+		memcpy(key.destination, d->roce.dst, sizeof(key.destination));
+	} else {
+		store_be16(key.source, d->packet->lrh.slid);
+		store_be16(key.destination, d->packet->lrh.dlid);
+	}
+	key.tid = d->mad.header.tid;
+	key.qp = d->packet->bth.dest_qp;
+	rmpp_join(j, &key, &d->mad);
+}
+
 bool dissection_is_bad(const struct dissection *d)
 {
 	return d->crc.icrc == CRC_BAD || d->crc.vcrc == CRC_BAD;

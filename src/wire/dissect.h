@@ -13,6 +13,7 @@
 
 #include "wire/capture.h"
 #include "wire/mad.h"
+#include "wire/rmpp.h"
 #include "wire/roce.h"
 
 enum dissect_state {
@@ -38,6 +39,12 @@ struct dissection {
 
 /* Keeps `rec` as d->record; d and rec stay where they are while d is used. */
 void dissect(const struct capture_record *rec, struct dissection *d);
+
+/*
+ * In a capture, after dissect: an answer of subnet administration that came in
+ * several packets also shows the records that began in an earlier one.
+ */
+void dissect_join(struct dissection *d, struct rmpp_joiner *j);
 
 /* Whether a checksum that is there is wrong. */
 bool dissection_is_bad(const struct dissection *d);

@@ -66,6 +66,10 @@ static const struct field_name rmpp_types[] = {
 	{ 4, "ABORT" }, { 0, NULL }
 };
 
+static const struct field_name rmpp_flags[] = {
+	{ 1, "Active" }, { 2, "First" }, { 4, "Last" }, { 0, NULL }
+};
+
 static const struct field sa_fields[] = {
 	COMMON_HEAD,
 	F_HEX("Status", 32, 16),
@@ -73,7 +77,7 @@ static const struct field sa_fields[] = {
 	F_UINT("RMPPVersion", 192, 8),
 	F_ENUM("RMPPType", 200, 8, rmpp_types),
 	F_UINT("RRespTime", 208, 5),
-	F_HEX("RMPPFlags", 213, 3), /* 1 active, 2 first, 4 last */
+	F_MASK("RMPPFlags", 213, 3, rmpp_flags),
 	F_HEX("RMPPStatus", 216, 8),
 	F_UINT("SegmentNumber", 224, 32),
 	F_UINT("PayloadLength", 256, 32),
@@ -196,6 +200,67 @@ static void find_attribute(struct mad *m)
 					 : m->attribute->record;
 }
 
+/*
+ * A payload length counts the 20 bytes between the RMPP header and the data.
+ * What the last segment says of itself may be wrong; then all of it counts.
+ */
+static void rmpp_read(const uint8_t *bytes, struct rmpp *out)
+{
+	uint32_t length = load_be32(bytes + 32);
+
+	out->active = bytes[26] & 1;
+	if (!out->active)
+		return;
+	out->last = bytes[26] & 4;
+	out->type = bytes[25];
+	out->segment = load_be32(bytes + 28);
+	out->bytes = SA_DATA_SIZE;
+	if (out->last && length >= 20 && length <= 20 + SA_DATA_SIZE)
+		out->bytes = length - 20;
+}
+
+size_t mad_table_stride(const struct mad *m)
+{
+	size_t stride = 8 * (size_t)load_be16(m->bytes + 44);
+
+	return stride < m->record->size ? 0 : stride;
+}
+
+struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n,
+				size_t size, size_t stride)
+{
+	uint64_t first = (offset + stride - 1) / stride;
+	size_t skip = (size_t)(first * stride - offset);
+	struct mad_table t = { .stride = stride, .first = first };
+
+	if (n < skip || n - skip < size)
+		return t;
+	t.at = bytes + skip;
+	t.n = 1 + (n - skip - size) / stride;
+	return t;
+}
+
+/* Segments of a table show what is whole in them; all else is one record. */
+static void find_table(struct mad *m)
+{
+	const struct rmpp *r = &m->rmpp;
+	size_t stride =
+		m->header.mgmt_class == MAD_SA ? mad_table_stride(m) : 0;
+
+	m->table = (struct mad_table){ .at = m->data, .n = 1 };
+	if (r->active && r->type != RMPP_DATA)
+		m->table.n = 0;
+	else if (r->active && stride && r->segment)
+		m->table = mad_table_find(
+			(uint64_t)(r->segment - 1) * SA_DATA_SIZE, m->data,
+			r->bytes, m->record->size, stride);
+	else if (r->active)
+		m->table.n = r->segment == 1 && r->bytes >= m->record->size;
+	else if (m->header.method == MAD_GET_TABLE_RESP && stride)
+		m->table = mad_table_find(0, m->data, SA_DATA_SIZE,
+					  m->record->size, stride);
+}
+
 static void take_apart(const uint8_t *bytes, struct mad *out)
 {
 	*out = (struct mad){ .bytes = bytes, .data = bytes + 24 };
@@ -203,6 +268,10 @@ static void take_apart(const uint8_t *bytes, struct mad *out)
 	out->class = mad_class(out->header.mgmt_class);
 	if (out->class)
 		find_attribute(out);
+	if (out->header.mgmt_class == MAD_SA)
+		rmpp_read(bytes, &out->rmpp);
+	if (out->record)
+		find_table(out);
 }
 
 enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d,
@@ -288,6 +357,19 @@ void mad_set_entry(uint8_t *bytes, unsigned i, const char *name, uint64_t value)
 	record_set_entry(m.record, bytes + (m.data - bytes), i, name, value);
 }
 
+static void print_segment(const struct rmpp *r, struct strbuf *out)
+{
+	const char *type = "?";
+
+	for (const struct field_name *n = rmpp_types; n->name; n++)
+		if (n->value == r->type)
+			type = n->name;
+	if (r->type != RMPP_DATA)
+		strbuf_printf(out, " %s", type);
+	strbuf_printf(out, " segment %" PRIu32 "%s", r->segment,
+		      r->last ? " (last)" : "");
+}
+
 void mad_summary(const struct mad *m, struct strbuf *out)
 {
 	const struct mad_header *h = &m->header;
@@ -307,24 +389,14 @@ void mad_summary(const struct mad *m, struct strbuf *out)
 		strbuf_printf(out, " hop %u/%u", h->hop_pointer, h->hop_count);
 	if (h->status)
 		strbuf_printf(out, " status 0x%x", h->status);
+	if (m->rmpp.active)
+		print_segment(&m->rmpp, out);
 }
 
-/* A table of SA: as many records as there are room and claims for. */
-static unsigned count_records(const struct mad *m)
+/* Whether records are numbered: they may be some of many. */
+static bool is_numbered(const struct mad *m)
 {
-	size_t left = MAD_SIZE - (size_t)(m->data - m->bytes);
-	size_t stride = 8 * (size_t)load_be16(m->bytes + 44);
-
-	if (m->header.mgmt_class != MAD_SA ||
-	    m->header.method != MAD_GET_TABLE_RESP ||
-	    stride < m->record->size || stride > left)
-		return 1;
-	return 1 + (unsigned)((left - m->record->size) / stride);
-}
-
-static const uint8_t *record_at(const struct mad *m, unsigned i)
-{
-	return m->data + 8 * (size_t)i * load_be16(m->bytes + 44);
+	return m->rmpp.active || m->table.n > 1;
 }
 
 void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
@@ -335,16 +407,29 @@ void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 	record_print(header, m->bytes, indent, out);
 	if (!m->record)
 		return;
-	unsigned n = count_records(m);
-
-	for (unsigned i = 0; i < n; i++) {
+	for (size_t i = 0; i < m->table.n; i++) {
 		strbuf_printf(out, "%s# %s", indent, m->record->name);
-		if (n > 1)
-			strbuf_printf(out, " %u", i);
+		if (is_numbered(m))
+			strbuf_printf(out, " %" PRIu64, m->table.first + i);
 		strbuf_putc(out, '\n');
-		record_print(m->record, n > 1 ? record_at(m, i) : m->data,
+		record_print(m->record, m->table.at + i * m->table.stride,
 			     indent, out);
 	}
+}
+
+static void json_records(const struct mad *m, struct json *w)
+{
+	if (m->rmpp.active) {
+		json_key(w, "first_record");
+		json_uint(w, m->table.first);
+	}
+	json_key(w, m->record->name);
+	if (is_numbered(m))
+		json_begin_array(w);
+	for (size_t i = 0; i < m->table.n; i++)
+		record_json(m->record, m->table.at + i * m->table.stride, w);
+	if (is_numbered(m))
+		json_end(w);
 }
 
 void mad_json(const struct mad *m, struct json *w)
@@ -359,18 +444,8 @@ void mad_json(const struct mad *m, struct json *w)
 	json_text(w, summary.text);
 	json_key(w, "header");
 	record_json(header, m->bytes, w);
-	if (m->record) {
-		unsigned n = count_records(m);
-
-		json_key(w, m->record->name);
-		if (n > 1)
-			json_begin_array(w);
-		for (unsigned i = 0; i < n; i++)
-			record_json(m->record,
-				    n > 1 ? record_at(m, i) : m->data, w);
-		if (n > 1)
-			json_end(w);
-	}
+	if (m->record)
+		json_records(m, w);
 	json_end(w);
 	strbuf_fini(&summary);
 }

@@ -149,6 +149,31 @@ struct mad_header {
 	uint32_t modifier;
 };
 
+/*
+ * The reliable multi-packet header of subnet administration: an answer that
+ * needs more room than a MAD has comes in segments 1, 2, ..., each with
+ * SA_DATA_SIZE bytes of it but the last, whose payload length says how many.
+ */
+enum { SA_DATA_SIZE = 200 };
+
+enum rmpp_type { RMPP_DATA = 1, RMPP_ACK, RMPP_STOP, RMPP_ABORT };
+
+struct rmpp {
+	bool active; /* else the MAD stands alone, and the rest is 0 */
+	bool last;
+	uint8_t type; /* enum rmpp_type */
+	uint32_t segment;
+	size_t bytes; /* of data in this segment */
+};
+
+/* Records of one attribute, one after another: part of an answer. */
+struct mad_table {
+	const uint8_t *at; /* the first that is whole */
+	size_t stride;     /* from one to the next */
+	uint64_t first;    /* its number in the whole answer */
+	size_t n;          /* whole ones */
+};
+
 /* A MAD that was taken apart; all pointers go into its bytes or to tables. */
 struct mad {
 	struct mad_header header;
@@ -157,6 +182,9 @@ struct mad {
 	const struct record *record; /* of the attribute; NULL: unknown */
 	const uint8_t *bytes;
 	const uint8_t *data; /* of the attribute, record->size bytes or more */
+	struct rmpp rmpp;
+	/* What mad_print shows: one record, unless it is part of a table. */
+	struct mad_table table;
 };
 
 /*

@@ -13,15 +13,18 @@ static void show_all(struct capture *c, struct diag *why)
 	static struct dissection d;
 	struct dissect_counts counts = { 0 };
 	struct strbuf out = STRBUF_INIT;
+	struct rmpp_joiner joiner = { 0 };
 	struct capture_record rec;
 	bool found = true;
 
 	while (capture_next(c, why, &rec, &found) == HD_OK && found) {
 		dissect(&rec, &d);
+		dissect_join(&d, &joiner);
 		dissect_count(&counts, &d);
-		dissection_line(&d, &out);
+		dissection_full(&d, &out);
 		strbuf_clear(&out);
 	}
+	rmpp_fini(&joiner);
 	if (why->status != HD_OK && !why->message[0])
 		abort();
 	dissect_counts_print(&counts, &out);
