@@ -167,12 +167,72 @@ static void check_row(uint8_t op)
 			 !request && !(flags & OPCODE_MIDDLE));
 }
 
+static bool begins_with(const char *text, const char *begin)
+{
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* What an operation does to memory, by its name, needs its headers. */
+static void check_memory(uint8_t op)
+{
+	const char *name = opcode_operation_name(op);
+	bool begins = opcode_flags(op) & (OPCODE_FIRST | OPCODE_ONLY);
+	bool atomic =
+		strcmp(name, "CMP_SWAP") == 0 || strcmp(name, "FETCH_ADD") == 0;
+	bool flush = strcmp(name, "FLUSH") == 0;
+
+	assert_int_equal(has(op, HEADER_RETH),
+			 flush || strcmp(name, "ATOMIC_WRITE") == 0 ||
+				 strcmp(name, "READ_REQUEST") == 0 ||
+				 (begins_with(name, "WRITE_") && begins));
+	assert_int_equal(has(op, HEADER_FETH), flush);
+	assert_int_equal(has(op, HEADER_ATOMICETH), atomic);
+	assert_int_equal(has(op, HEADER_ATOMICACKETH),
+			 strcmp(name, "ATOMIC_ACK") == 0);
+	/* Only data that is sent, written or read back is payload. */
+	assert_int_equal((opcode_flags(op) & OPCODE_PAYLOAD) != 0,
+			 begins_with(name, "SEND_") ||
+				 begins_with(name, "WRITE_") ||
+				 begins_with(name, "READ_RESPONSE_") ||
+				 strcmp(name, "ATOMIC_WRITE") == 0 ||
+				 strcmp(name, "CNP") == 0);
+}
+
 static void rows_obey_the_rules_of_the_transport(void **state)
 {
 	(void)state;
-	for (unsigned op = 0; op < 256; op++)
-		if (opcode_is_known((uint8_t)op))
-			check_row((uint8_t)op);
+	for (unsigned op = 0; op < 256; op++) {
+		if (!opcode_is_known((uint8_t)op))
+			continue;
+		check_row((uint8_t)op);
+		check_memory((uint8_t)op);
+	}
+}
+
+/* An operation of RD or XRC is RC's, with the service's own header added. */
+static void services_share_their_operations(void **state)
+{
+	(void)state;
+	const header_set added = HEADER_BIT(HEADER_RDETH) |
+				 HEADER_BIT(HEADER_DETH) |
+				 HEADER_BIT(HEADER_XRCETH);
+	static const uint8_t others[] = { SERVICE_UC, SERVICE_RD, SERVICE_UD,
+					  SERVICE_XRC };
+
+	for (size_t i = 0; i < sizeof(others); i++) {
+		for (unsigned op = 0; op <= OP_MASK; op++) {
+			uint8_t mine = (uint8_t)(others[i] | op);
+			uint8_t rc = (uint8_t)op;
+
+			if (!is_known(mine) || !is_known(rc))
+				continue;
+			assert_int_equal(opcode_headers(mine) & ~added,
+					 opcode_headers(rc));
+			assert_int_equal(opcode_flags(mine), opcode_flags(rc));
+			assert_string_equal(opcode_operation_name(mine),
+					    opcode_operation_name(rc));
+		}
+	}
 }
 
 static void names_are_unique(void **state)
@@ -200,6 +260,7 @@ int main(void)
 		cmocka_unit_test(lengths_are_the_sums_of_the_standards_headers),
 		cmocka_unit_test(nothing_else_is_known),
 		cmocka_unit_test(rows_obey_the_rules_of_the_transport),
+		cmocka_unit_test(services_share_their_operations),
 		cmocka_unit_test(names_are_unique),
 	};
 
