@@ -38,6 +38,18 @@ size_t utf8_length(const char *text)
 	return 0;
 }
 
+size_t text_find_binary(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == 0 || c == 0x7F ||
+		    (c < ' ' && !strchr("\t\n\v\f\r", c)))
+			return i;
+	}
+	return len;
+}
+
 void text_double(struct strbuf *out, double value)
 {
 	char digits[40];

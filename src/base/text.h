@@ -14,6 +14,12 @@
  */
 size_t utf8_length(const char *text);
 
+/*
+ * Where the first byte is that no text file has: a control character that is
+ * no white space, NUL among them; `len` if there is none.
+ */
+size_t text_find_binary(const char *text, size_t len);
+
 /* A short decimal that reads back as the same double ("0.1", "1e+300"). */
 void text_double(struct strbuf *out, double value);
 

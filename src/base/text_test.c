@@ -45,6 +45,21 @@ static void the_nearest_word_is_suggested(void **state)
 	assert_null(text_nearest("run", words, 0));
 }
 
+static void binary_is_told_from_text(void **state)
+{
+	(void)state;
+	static const char text[] = "a\tb\r\n\f\v \xc3\xa9~";
+
+	assert_int_equal(text_find_binary(text, sizeof(text) - 1),
+			 sizeof(text) - 1);
+	assert_int_equal(text_find_binary("", 0), 0);
+	/* The NUL that ends it, an escape, a delete. */
+	assert_int_equal(text_find_binary(text, sizeof(text)),
+			 sizeof(text) - 1);
+	assert_int_equal(text_find_binary("ab\x1b[m", 5), 2);
+	assert_int_equal(text_find_binary("a\x7f", 2), 1);
+}
+
 static void utf8_is_told_from_other_bytes(void **state)
 {
 	static const struct {
@@ -232,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(binary_is_told_from_text),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),
 		cmocka_unit_test(doubles_read_back_exactly_and_stay_short),
 		cmocka_unit_test(paragraphs_wrap_and_indented_ones_stay),

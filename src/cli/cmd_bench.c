@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "verbs/profile.h"
 
 #define MAX_EXPECT 32
 #define LEVEL      0.99
@@ -460,13 +461,8 @@ static int run_session(struct session *s)
 	struct file_writer capture;
 	int status;
 
-	if (s->v.pcap &&
-	    (s->n_tests > 1 || file_create(&capture, s->v.pcap, &d) != HD_OK)) {
-		if (d.status == HD_OK)
-			diag_fail(&d, HD_ERR_UNFIT,
-				  "--pcap takes a single test");
+	if (s->v.pcap && file_create(&capture, s->v.pcap, &d) != HD_OK)
 		return command_refuse(&d);
-	}
 	enum hd_status found = measure(s, &capture, &d);
 
 	if (s->v.pcap && found == HD_OK)
@@ -514,7 +510,13 @@ static int run_words(const struct command *self, struct session *s, int n,
 					   "shows all");
 	for (int i = 0; i < n && ok == HD_OK; i++)
 		ok = choose(s, words[i], &d);
-	return ok == HD_OK ? run_session(s) : command_refuse(&d);
+	if (ok != HD_OK)
+		return command_usage(self, "%s", d.message);
+	if (s->v.pcap && s->n_tests > 1)
+		return command_usage(self, "--pcap takes a single test");
+	if (!s->v.device && profile_check(s->v.profile, &d) != HD_OK)
+		return command_usage(self, "%s", d.message);
+	return run_session(s);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -124,17 +124,16 @@ static bool is_wanted(const struct values *v, const char *name)
 	return v->algorithms.n == 0;
 }
 
-static enum hd_status check_names(const struct values *v, struct diag *d)
+/* The first algorithm asked for that there is not, or NULL. */
+static const char *unknown_name(const struct values *v)
 {
 	for (size_t i = 0; i < v->algorithms.n; i++) {
 		const char *name = v->algorithms.items[i];
 
 		if (strcmp(name, "none") != 0 && !cc_find(name))
-			return diag_fail(d, HD_ERR_NOT_FOUND,
-					 "option --algorithm: there is no '%s'",
-					 name);
+			return name;
 	}
-	return HD_OK;
+	return NULL;
 }
 
 static enum hd_status read_conf(const struct values *v, struct cc_session *s,
@@ -234,7 +233,7 @@ static int execute(struct values *v, const char *path)
 	}
 	d.file = NULL;
 	cc_compare_begin(&c);
-	if (check_names(v, &d) == HD_OK && read_conf(v, &s, &d) == HD_OK &&
+	if (read_conf(v, &s, &d) == HD_OK &&
 	    (v->pcap ? capture(&c, v, &d) : compare(&c, v, &d)) == HD_OK) {
 		status = output_results(&v->common, c.results, true);
 	} else {
@@ -258,6 +257,10 @@ static int run(const struct command *self, int argc, char **argv)
 	}
 	if (n != 1)
 		status = command_usage(self, "which scenario?");
+	else if (unknown_name(&v))
+		status = command_usage(self,
+				       "option --algorithm: there is no '%s'",
+				       unknown_name(&v));
 	else if (v.pcap && v.algorithms.n != 1)
 		status = command_usage(
 			self, "--pcap is of one run: name one --algorithm");

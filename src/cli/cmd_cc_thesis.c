@@ -51,6 +51,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n != 0)
 		return command_usage(self, "no arguments expected");
+	if (v.scenario &&
+	    output_check_own(self, &v.common, "--scenario") != EXIT_DONE)
+		return EXIT_USAGE;
 	if (v.scenario)
 		return output_bytes(&v.common, congestion_thesis_scenario,
 				    strlen(congestion_thesis_scenario), true);

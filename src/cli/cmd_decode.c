@@ -241,6 +241,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "expected one FILE or --hex STRING");
 	if (values.as && !values.hex)
 		return command_usage(self, "--as needs --hex");
+	if (values.common.db || values.common.html)
+		return command_usage(self, "packets are no results: --db and "
+					   "--html do not go with them");
 	if (!choose_form(&values.common, &s.form))
 		return command_usage(self, "output is text, json or csv");
 	status = decode(&s, n_args ? argv[0] : NULL);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "cli/fabric.h"
 #include "cli/output.h"
 #include "sim/collective/collective.h"
 #include "sim/collective/fabric.h"
@@ -546,6 +547,8 @@ static int run(const struct command *self, int argc, char **argv)
 	else if (s.o.dedicated && s.o.lanes != 2 && s.o.lanes != 4)
 		status =
 			command_usage(self, "--dedicated needs --lanes 2 or 4");
+	else if (!n_args && !fabric_engine_known(self, s.o.routing, &status))
+		;
 	else if (!list_rows(&s, &unknown))
 		status = command_usage(self,
 				       "no tree '%s'; there are xy, "

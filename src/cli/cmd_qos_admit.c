@@ -444,7 +444,11 @@ static int check_and_admit(struct run *r, const struct command *self, int n,
 		return command_usage(
 			self,
 			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
-	return admit(r, argv[0]);
+	int status;
+
+	return fabric_engine_known(self, r->v.engine, &status)
+		       ? admit(r, argv[0])
+		       : status;
 }
 
 static int run(const struct command *self, int argc, char **argv)

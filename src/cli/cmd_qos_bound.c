@@ -355,9 +355,12 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 			   char **argv)
 {
 	struct diag d = { .status = HD_OK };
+	int status;
 
 	if (n != 2)
 		return command_usage(self, "which fabric and which flows?");
+	if (!fabric_engine_known(self, r->v.engine, &status))
+		return status;
 	if (r->v.order != 0) {
 		diag_fail(
 			&d, HD_ERR_UNFIT,
@@ -387,7 +390,7 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 	};
 
 	blrm_init(&r->blrm, &r->fabric.subnet, &params);
-	int status = finish(r, argv[1]);
+	status = finish(r, argv[1]);
 
 	blrm_fini(&r->blrm);
 	fabric_close(&r->fabric);

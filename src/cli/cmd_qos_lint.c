@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "qos/opensm.h"
@@ -111,6 +112,21 @@ static int lint(const struct values *v, const struct opensm_conf *conf)
 	return output_results(&v->common, r, clean);
 }
 
+/* Of a binary file, OpenSM would read nothing and say nothing. */
+static enum hd_status read_conf(const char *path, struct strbuf *text,
+				struct diag *d, struct opensm_conf *out)
+{
+	if (file_read(path, FILE_LIMIT, d, text) != HD_OK)
+		return d->status;
+	size_t odd = text_find_binary(text->text, text->len);
+
+	if (odd < text->len)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "not a text file: byte %zu is 0x%02x", odd,
+				 (unsigned char)text->text[odd]);
+	return opensm_conf_read(text->text, d, out);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct values v = { 0 };
@@ -125,8 +141,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "which file?");
 	if (v.mtu == 0 || v.mtu > 4096)
 		return command_usage(self, "an MTU is 256 to 4096 bytes");
-	if (file_read(argv[0], FILE_LIMIT, &d, &text) != HD_OK ||
-	    opensm_conf_read(text.text, &d, &conf) != HD_OK) {
+	if (read_conf(argv[0], &text, &d, &conf) != HD_OK) {
 		strbuf_fini(&text);
 		return command_refuse(&d);
 	}

@@ -198,6 +198,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (!command_parse(self, &v, argc, argv, &n, &status))
 		return status;
+	if (v.conf && output_check_own(self, &v.common, "--conf") != EXIT_DONE)
+		return EXIT_USAGE;
 	if (n == 0)
 		return command_usage(self, "which classes?");
 	if (n > N_SLS - 1)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <inttypes.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/commands.h"
+#include "cli/fabric.h"
 #include "cli/output.h"
 #include "cli/route/ends.h"
 #include "cli/route/show.h"
@@ -157,22 +157,6 @@ static int list_engines(const struct values *v)
 	return output_results(&v->common, r, true);
 }
 
-static enum hd_status check_engine(const char *name, struct diag *d)
-{
-	const char *names[32];
-	const char *near;
-
-	if (route_engine_find(name))
-		return HD_OK;
-	for (unsigned i = 0; i < n_route_engines; i++)
-		names[i] = route_engines[i].name;
-	near = text_nearest(name, names, n_route_engines);
-	return diag_fail(d, HD_ERR_NOT_FOUND,
-			 "unknown routing engine '%s'%s%s%s", name,
-			 near ? " (did you mean '" : "", near ? near : "",
-			 near ? "'?)" : "");
-}
-
 static enum hd_status assign_lids(struct subnet *s, const struct values *v,
 				  struct diag *d)
 {
@@ -273,13 +257,12 @@ static enum hd_status add_path(struct results *r, const struct subnet *s,
 	port_id a, b;
 	enum hd_status status;
 
-	if (to)
-		*to++ = '\0';
-	if (!to)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "'%s' is no path: write FROM:TO", text);
-	else if ((status = end_find(s, copy, d, &a)) == HD_OK &&
-		 (status = end_find(s, to, d, &b)) == HD_OK)
+	assert(to); /* check_values() saw to it */
+	*to++ = '\0';
+	status = end_find(s, copy, d, &a);
+	if (status == HD_OK)
+		status = end_find(s, to, d, &b);
+	if (status == HD_OK)
 		show_path(r, s, a, b);
 	free(copy);
 	return status;
@@ -326,19 +309,11 @@ static bool is_clean(const struct subnet *s, const struct values *v)
 	return clean;
 }
 
-static int dump(const struct subnet *s, const struct values *v, struct diag *d)
+static int dump(const struct subnet *s, const struct values *v)
 {
-	const struct table_writer *w = table_writer_find(v->dump);
 	struct strbuf out = STRBUF_INIT;
 
-	if (!w) {
-		diag_fail(d, HD_ERR_INPUT,
-			  "'%s' is no format of tables: fts, lfts, opensm, "
-			  "fdbs, mfts, mcfdbs, sl2vl or json",
-			  v->dump);
-		return command_refuse(d);
-	}
-	w->write(s, &out);
+	table_writer_find(v->dump)->write(s, &out);
 	int status = output_bytes(&v->common, out.text, out.len,
 				  !v->check || is_clean(s, v));
 
@@ -353,8 +328,7 @@ static int route_fabric(const char *name, struct values *v)
 	struct subnet s;
 	int status;
 
-	if (check_engine(v->engine, &d) != HD_OK ||
-	    topo_open(name, v->common.seed, NULL, &d, &t) != HD_OK)
+	if (topo_open(name, v->common.seed, NULL, &d, &t) != HD_OK)
 		return command_refuse(&d);
 	subnet_init(&s, &t);
 	if (v->vls < N_DATA_VLS)
@@ -374,10 +348,39 @@ static int route_fabric(const char *name, struct values *v)
 	if (done != HD_OK)
 		status = command_refuse(&d);
 	else
-		status = v->dump ? dump(&s, v, &d) : show(&s, v, &d);
+		status = v->dump ? dump(&s, v) : show(&s, v, &d);
 	subnet_fini(&s);
 	topo_fini(&t);
 	return status;
+}
+
+/* What the command line alone says; EXIT_DONE if it makes sense. */
+static int check_values(const struct command *self, const struct values *v,
+			int n_args)
+{
+	int status = EXIT_DONE;
+
+	if (v->vls != 1 && v->vls != 2 && v->vls != 4 && v->vls != 8 &&
+	    v->vls != 15)
+		return command_usage(self, "--vls must be 1, 2, 4, 8 or 15");
+	if (n_args != 1)
+		return command_usage(self, "which FABRIC?");
+	if (!fabric_engine_known(self, v->engine, &status))
+		return status;
+	if ((v->routes != NULL) != (strcmp(v->engine, "file") == 0))
+		return command_usage(self, "--routes goes with --engine file");
+	if (v->path && !strchr(v->path, ':'))
+		return command_usage(self, "'%s' is no path: write FROM:TO",
+				     v->path);
+	if (!v->dump)
+		return EXIT_DONE;
+	if (!table_writer_find(v->dump))
+		return command_usage(self,
+				     "'%s' is no format of tables: fts, lfts, "
+				     "opensm, fdbs, mfts, mcfdbs, sl2vl or "
+				     "json",
+				     v->dump);
+	return output_check_own(self, &v->common, "--dump");
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -387,16 +390,11 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (!command_parse(self, &v, argc, argv, &n_args, &status))
 		return status;
-	if (v.vls != 1 && v.vls != 2 && v.vls != 4 && v.vls != 8 && v.vls != 15)
-		status = command_usage(self, "--vls must be 1, 2, 4, 8 or 15");
-	else if (strcmp(v.engine, "list") == 0)
+	if (strcmp(v.engine, "list") == 0)
 		status = list_engines(&v);
-	else if (n_args != 1)
-		status = command_usage(self, "which FABRIC?");
-	else if (v.routes && strcmp(v.engine, "file") != 0)
-		status =
-			command_usage(self, "--routes goes with --engine file");
 	else
+		status = check_values(self, &v, n_args);
+	if (status == EXIT_DONE && strcmp(v.engine, "list") != 0)
 		status = route_fabric(argv[0], &v);
 	option_list_fini(&v.roots);
 	option_list_fini(&v.groups);

@@ -358,6 +358,27 @@ static int execute(struct session *s, const char *path)
 	return run(s, &d) == HD_OK ? show(s) : command_refuse(&d);
 }
 
+/* What the command line alone says; EXIT_DONE if it makes sense. */
+static int check_options(const struct command *self,
+			 const struct sim_options *o, int n_args)
+{
+	const char *own = o->explain    ? "--explain"
+			  : o->checksum ? "--checksum"
+			  : o->counters ? "--counters"
+					: NULL;
+
+	if (n_args != 1)
+		return command_usage(self, "expected one scenario, not %d",
+				     n_args);
+	if (o->explain + o->checksum + o->counters > 1)
+		return command_usage(self, "choose one of --explain, "
+					   "--checksum and --counters");
+	if (o->pcap && o->trace && strcmp(o->pcap, o->trace) == 0)
+		return command_usage(self, "--pcap and --trace need files of "
+					   "their own");
+	return own ? output_check_own(self, &o->common, own) : EXIT_DONE;
+}
+
 static int run_sim(const struct command *self, int argc, char **argv)
 {
 	struct session s = { .options.common.seed = SEED_OF_SCENARIO };
@@ -368,14 +389,8 @@ static int run_sim(const struct command *self, int argc, char **argv)
 		option_list_fini(&s.options.ports);
 		return status;
 	}
-	if (n_args != 1)
-		status = command_usage(self, "expected one scenario, not %d",
-				       n_args);
-	else if (s.options.pcap && s.options.trace &&
-		 strcmp(s.options.pcap, s.options.trace) == 0)
-		status = command_usage(self, "--pcap and --trace need files of "
-					     "their own");
-	else
+	status = check_options(self, &s.options, n_args);
+	if (status == EXIT_DONE)
 		status = execute(&s, argv[0]);
 	session_fini(&s);
 	return status;

@@ -24,6 +24,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n_args != 1)
 		return command_usage(self, "which FABRIC?");
+	status = topo_output_check(self, &v.common, v.to);
+	if (status != EXIT_DONE)
+		return status;
 	if (topo_open(argv[0], v.common.seed, NULL, &d, &t) != HD_OK)
 		return command_refuse(&d);
 	status = topo_output(self, &v.common, v.to, &t);

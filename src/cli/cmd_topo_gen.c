@@ -54,9 +54,13 @@ static int make(const struct command *self, const struct generator *g,
 	struct topo t;
 
 	v->params.seed = v->common.seed;
+	int status = topo_output_check(self, &v->common, v->to);
+
+	if (status != EXIT_DONE)
+		return status;
 	if (topo_generate(g, &v->params, &d, &t) != HD_OK)
 		return command_refuse(&d);
-	int status = topo_output(self, &v->common, v->to, &t);
+	status = topo_output(self, &v->common, v->to, &t);
 
 	topo_fini(&t);
 	return status;

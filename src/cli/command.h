@@ -20,8 +20,16 @@
 enum exit_status {
 	EXIT_DONE = 0,        /* done, and every goal met */
 	EXIT_GOAL_MISSED = 1, /* done, but a stated goal was missed */
-	EXIT_USAGE = 2,       /* the command line makes no sense */
-	EXIT_BAD_INPUT = 3,   /* a file or value was refused */
+	/*
+	 * The command line makes no sense, whatever the files say: an unknown
+	 * option, a name out of a list of ours, a value of the wrong kind.
+	 */
+	EXIT_USAGE = 2,
+	/*
+	 * A file or another description (a fabric, a class, a group) was
+	 * refused, wherever it was written, or what is looked up in it.
+	 */
+	EXIT_BAD_INPUT = 3,
 	EXIT_ENVIRONMENT = 4, /* the host lacks something: disk, device, ... */
 };
 

@@ -3,8 +3,26 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "subnet/route.h"
 #include "topo/read.h"
+
+bool fabric_engine_known(const struct command *self, const char *engine,
+			 int *status)
+{
+	const char *names[32];
+
+	if (route_engine_find(engine))
+		return true;
+	for (unsigned i = 0; i < n_route_engines; i++)
+		names[i] = route_engines[i].name;
+	const char *near = text_nearest(engine, names, n_route_engines);
+
+	*status = command_usage(self, "unknown routing engine '%s'%s%s%s",
+				engine, near ? " (did you mean '" : "",
+				near ? near : "", near ? "'?)" : "");
+	return false;
+}
 
 static enum hd_status route(struct fabric *f, const char *engine,
 			    struct diag *d)

@@ -7,6 +7,7 @@
  * routed by an engine.
  */
 
+#include "cli/command.h"
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 
@@ -14,6 +15,10 @@ struct fabric {
 	struct topo topo;
 	struct subnet subnet;
 };
+
+/* Whether there is such an engine; if not, *status is what to return. */
+bool fabric_engine_known(const struct command *self, const char *engine,
+			 int *status);
 
 /* d->file names `path`; `f` is initialised on success only. */
 HD_MUST_CHECK enum hd_status fabric_open(const char *path, const char *engine,

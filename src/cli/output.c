@@ -20,6 +20,35 @@ int output_bytes(const struct common_options *common, const void *bytes,
 	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
 }
 
+int output_check_format(const struct command *self,
+			const struct common_options *common, const char *option)
+{
+	const char *other = common->json     ? "--json"
+			    : common->csv    ? "--csv"
+			    : common->format ? "--format"
+					     : NULL;
+
+	return other ? command_usage(self,
+				     "%s has a format of its own, and %s does "
+				     "not go with it",
+				     option, other)
+		     : EXIT_DONE;
+}
+
+int output_check_own(const struct command *self,
+		     const struct common_options *common, const char *option)
+{
+	const char *other = common->db     ? "--db"
+			    : common->html ? "--html"
+					   : NULL;
+
+	return other ? command_usage(self,
+				     "%s makes no results, and %s does not go "
+				     "with it",
+				     option, other)
+		     : output_check_format(self, common, option);
+}
+
 static const struct writer *choose(const struct common_options *common)
 {
 	if (common->json)

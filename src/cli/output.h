@@ -29,6 +29,18 @@ int output_results(const struct common_options *common, struct results *r,
 int output_bytes(const struct common_options *common, const void *bytes,
 		 size_t len, bool goals_met);
 
+/*
+ * Options that have a say in results make no sense where `option` asks for a
+ * format of the command's own: refused, before anything is computed. EXIT_DONE
+ * if there is none.
+ */
+int output_check_own(const struct command *self,
+		     const struct common_options *common, const char *option);
+/* The same, but --db and --html still record results. */
+int output_check_format(const struct command *self,
+			const struct common_options *common,
+			const char *option);
+
 /* Whether the user asked for JSON: for commands with a shape of their own. */
 bool output_is_json(const struct common_options *common);
 

@@ -127,7 +127,17 @@ static bool is_file(const char *name)
 	       (len > 5 && strcmp(name + len - 5, ".yaml") == 0);
 }
 
-static enum hd_status unknown(const char *name, struct diag *d)
+/* The place of the one built in under that name, or that of the NULL. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (profile_names[i] && strcmp(name, profile_names[i]) != 0)
+		i++;
+	return i;
+}
+
+static enum hd_status refuse(const char *name, struct diag *d)
 {
 	size_t n = 0;
 
@@ -142,6 +152,12 @@ static enum hd_status unknown(const char *name, struct diag *d)
 			 nearest ? nearest : "", nearest ? "'?)" : "");
 }
 
+enum hd_status profile_check(const char *name, struct diag *d)
+{
+	return is_file(name) || profile_names[find(name)] ? HD_OK
+							  : refuse(name, d);
+}
+
 enum hd_status profile_open(const char *name, struct diag *d,
 			    struct profile *out)
 {
@@ -154,13 +170,12 @@ enum hd_status profile_open(const char *name, struct diag *d,
 		strbuf_fini(&text);
 		return status;
 	}
-	for (size_t i = 0; profile_names[i]; i++) {
-		if (strcmp(name, profile_names[i]) == 0)
-			return profile_parse(
-				(const char *)profile_texts[i].bytes,
-				profile_texts[i].len, d, out);
-	}
-	return unknown(name, d);
+	size_t i = find(name);
+
+	return profile_names[i]
+		       ? profile_parse((const char *)profile_texts[i].bytes,
+				       profile_texts[i].len, d, out)
+		       : refuse(name, d);
 }
 
 void profile_scenario(const struct profile *p, struct strbuf *out)

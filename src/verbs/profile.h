@@ -70,6 +70,8 @@ extern const char *const profile_names[];
  */
 HD_MUST_CHECK enum hd_status profile_open(const char *name, struct diag *d,
 					  struct profile *out);
+/* Whether `name` may be opened: that of a file, or of one built in. */
+HD_MUST_CHECK enum hd_status profile_check(const char *name, struct diag *d);
 HD_MUST_CHECK enum hd_status profile_parse(const char *text, size_t len,
 					   struct diag *d, struct profile *out);
 void profile_fini(struct profile *p);

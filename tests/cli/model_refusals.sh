@@ -68,8 +68,6 @@ refuses 'downstream capacity 0: must be at least 1' credit --downstream 0..3
 refuses 'upstream 4000 and downstream 4000 need more than 4194304 states' \
 	credit --upstream 4000 --downstream 4000
 refuses 'credit delay -1: must not be negative' credit --credit-delay=-1
-refuses "phases '0': must be 1 to 64, or 'fixed'" credit --phases 0
-refuses "phases '65': must be 1 to 64, or 'fixed'" credit --phases 65
 refuses '3 upstream and 2 downstream values: --paired needs as many of both' \
 	credit --paired --upstream 1..3 --downstream 1,2
 
@@ -93,6 +91,9 @@ misused "'8..1' is not a list of numbers" ge --lambda 8..1
 misused "'5' is not in 1000..10000000000" ge --simulate 5
 misused "'1' is not 2 numbers joined by ':'" ge --class 1
 misused '--class stands for --lambda and --ca2' ge --class 1:1 --lambda 3
+misused "option --phases: '0' is neither 1 to 64 nor 'fixed'" \
+	credit --phases 0
+misused "option --phases: '65' is neither" credit --phases 65
 misused '--phases fixed has no computed answer' credit --phases fixed
 misused 'which queue?' queue
 misused "(did you mean 'priority'?)" queue priorty

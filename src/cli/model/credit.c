@@ -31,11 +31,10 @@ static bool read_phases(struct credit_sweep *s, const struct command *self,
 		s->phases = (unsigned)phases;
 		return true;
 	}
-	struct diag d = { .status = HD_OK };
-
-	diag_fail(&d, HD_ERR_RANGE, "phases '%s': must be 1 to %d, or 'fixed'",
-		  text, CREDIT_MAX_PHASES);
-	*status = command_refuse(&d);
+	*status = command_usage(self,
+				"option --phases: '%s' is neither 1 to %d nor "
+				"'fixed'",
+				text, CREDIT_MAX_PHASES);
 	return false;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/output.h"
+#include "cli/record.h"
 #include "topo/write.h"
 
 static const struct column node_columns[] = {
@@ -64,9 +65,8 @@ static void put_link(struct table *out, const struct topo *t, port_id port)
 	table_put_uint(out, p->subnet);
 }
 
-static int output_tables(const struct command *self,
-			 const struct common_options *common,
-			 const struct topo *t)
+static struct results *make_tables(const struct command *self,
+				   const struct topo *t)
 {
 	struct results *r = results_new(self->name);
 	struct table *nodes =
@@ -86,7 +86,7 @@ static int output_tables(const struct command *self,
 		if (t->ports[i].peer != TOPO_NONE && t->ports[i].peer > i)
 			put_link(links, t, i);
 	}
-	return output_results(common, r, true);
+	return r;
 }
 
 static int refuse(const struct command *self, const char *to)
@@ -103,16 +103,34 @@ static int refuse(const struct command *self, const char *to)
 	return status;
 }
 
+int topo_output_check(const struct command *self,
+		      const struct common_options *common, const char *to)
+{
+	if (!to)
+		return EXIT_DONE;
+	return topo_writer_find(to) ? output_check_format(self, common, "--to")
+				    : refuse(self, to);
+}
+
+/* The topology as the results that --db and --html record. */
+static int record(const struct command *self,
+		  const struct common_options *common, const struct topo *t)
+{
+	struct results *r = make_tables(self, t);
+	int status = record_results(common, r);
+
+	results_free(r);
+	return status;
+}
+
 int topo_output(const struct command *self, const struct common_options *common,
 		const char *to, const struct topo *t)
 {
-	const struct topo_writer *w = NULL;
+	const struct topo_writer *w = to ? topo_writer_find(to) : NULL;
 	struct strbuf out = STRBUF_INIT;
 
-	if (to && !(w = topo_writer_find(to)))
-		return refuse(self, to);
 	if (!w && (common->json || common->csv || common->format))
-		return output_tables(self, common, t);
+		return output_results(common, make_tables(self, t), true);
 	if (!w && common->output)
 		w = topo_writer_of_path(common->output);
 	if (!w)
@@ -121,5 +139,7 @@ int topo_output(const struct command *self, const struct common_options *common,
 	int status = output_bytes(common, out.text, out.len, true);
 
 	strbuf_fini(&out);
+	if (status == EXIT_DONE && (common->db || common->html))
+		status = record(self, common, t);
 	return status;
 }

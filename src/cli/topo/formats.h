@@ -17,9 +17,16 @@
 	}
 
 /*
+ * Whether --to names a format, and no other is asked for: EXIT_DONE, or a usage
+ * error of `self`. To be asked before anything is read.
+ */
+int topo_output_check(const struct command *self,
+		      const struct common_options *common, const char *to);
+
+/*
  * Writes `t` to standard output or -o. With --json, --csv or --format it is
- * two tables, nodes and links. Returns the exit status; a format that does
- * not exist is a usage error of `self`.
+ * two tables, nodes and links, and so it is recorded with --db and --html.
+ * Returns the exit status.
  */
 int topo_output(const struct command *self, const struct common_options *common,
 		const char *to, const struct topo *t);

@@ -1,0 +1,103 @@
+# One rule for all commands: what makes no sense whatever the files say is a
+# usage error, 2: a name out of a list of the program's own, a value of the
+# wrong kind, options that exclude each other. Input that is refused, and what
+# is looked up in it and not there, is 3. Either is one line, before any output.
+. "$SRC/tests/cli/lib.sh"
+quick=$SRC/examples/quickstart.yaml
+incast=$SRC/examples/incast.yaml
+net=$SRC/tests/fixtures/two-switches.ibnet
+binary=$SRC/tests/fixtures/rxe.pcap
+printf 'nobody h1 DB 1Mb/s\n' >requests
+n=0
+
+# Lines "STATUS  TEXT OF THE REFUSAL  |  WORDS", to be run as heddle WORDS.
+while IFS='|' read -r expected words; do
+	case $expected in '' | '#'*) continue ;; esac
+	wanted=${expected%% *}
+	text=$(echo "${expected#* }" | sed 's/^ *//; s/ *$//')
+	eval "set -- $words"
+	status "$wanted" "$HEDDLE" "$@" </dev/null
+	one_line err
+	has err "$text"
+	empty out
+	n=$((n + 1))
+done <<'EOT'
+# Names out of lists that the program has.
+2 unknown command 'foo'            | foo
+2 unknown command 'foo'            | qos foo
+2 unknown option '--foo'           | sim "$quick" --foo
+2 'foo' is none of auto, text      | sim "$quick" --format foo
+2 'foo' is none of none, bare      | sim "$quick" --flow-control foo
+2 unknown routing engine 'foo'     | route mesh --engine foo
+2 unknown routing engine 'foo'     | qos admit --engine foo --random 1 mesh
+2 unknown routing engine 'foo'     | qos bound --engine foo mesh requests
+2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --routing foo
+2 'foo' is no format of tables     | route mesh --dump foo
+2 'foo' is none of opensm, paper   | route mesh --lids foo
+2 no tree 'foo'                    | mcast compare --topology 'kind: mesh' --tree foo
+2 unknown kind of topology 'foo'   | topo gen foo
+2 format 'foo' is none of          | topo gen mesh --to foo
+2 format 'foo' is none of          | topo convert "$net" --to foo
+2 no algorithm 'foo'               | cc curve foo
+2 there is no 'foo'                | cc compare "$incast" --algorithm foo
+2 'foo' is none of mm1             | model queue foo
+2 'foo' is none of s1, s2          | model et --semantics foo
+2 'foo' is none of strict, paper   | qos admit --mode foo mesh
+2 'foo' is none of irregular       | qos evaluate --topology foo
+2 'foo' is none of auto, packet    | decode --as foo --hex 00
+2 no test 'foo'                    | bench foo
+2 no profile 'foo'                 | bench send-lat --profile foo
+2 'foo' is no metric               | bench send-lat --expect 'foo<3'
+# Values of the wrong kind.
+2 'foo' is not a time              | sim "$quick" --sample foo
+2 'foo' is not a size              | qos plan --mtu foo a=100%
+2 'foo' is not a size              | bench send-lat --size foo
+2 'foo' is not a whole number      | bench send-lat --values foo
+2 'foo' is no path: write FROM:TO  | route mesh --path foo
+2 'foo' is no condition            | bench send-lat --expect foo
+2 'foo' is not a list of numbers   | model credit --lambda foo
+2 'foo' is neither 1 to 64 nor     | model credit --phases foo
+2 'foo' is not a whole number      | route mesh --vls foo
+2 '9' is not in 0..7               | route mesh --lmc 9
+# Options that exclude each other: a dump is no results.
+2 --dump has a format of its own, and --json     | route mesh --dump fts --json
+2 --dump has a format of its own, and --format   | route mesh --dump json --format csv
+2 --dump makes no results, and --html            | route mesh --dump fts --html x.html
+2 --counters has a format of its own, and --json | sim "$quick" --counters --json
+2 --checksum has a format of its own, and --csv  | sim "$quick" --checksum --csv
+2 --explain has a format of its own, and --json  | sim "$quick" --explain --json
+2 --explain makes no results, and --html         | sim "$quick" --explain --html x.html
+2 choose one of --explain, --checksum            | sim "$quick" --explain --counters
+2 --conf has a format of its own, and --json     | qos plan --conf --json a=100%
+2 --scenario has a format of its own, and --csv  | cc thesis --scenario --csv
+2 --to has a format of its own, and --json       | topo gen mesh --to svg --json
+2 --to has a format of its own, and --csv        | topo convert "$net" --to dot --csv
+2 packets are no results                         | decode "$binary" --html x.html
+2 --routes goes with --engine file               | route mesh --engine file
+2 --routes goes with --engine file               | route mesh --routes tables
+2 choose one of --json, --csv and --format       | topo show mesh --json --csv
+# Files and descriptions, wherever they are written.
+3 nothere: cannot be read          | sim nothere
+3 foo.yaml: cannot be read         | bench send-lat --profile foo.yaml
+3 unknown option '--foo'           | topo show 'mesh --foo 3'
+3 unknown kind of topology 'foo'   | mcast compare --topology 'kind: foo'
+3 'foo' is not a share             | qos plan a=foo
+3 class 'a' is given twice         | qos plan a=50% a=50%
+3 'foo' is none of xy, union       | route mesh --mcast foo=h-0-0-0
+3 at most 1e100                    | model queue mm1 --lambda 1e308
+3 not a text file: byte 4 is 0x02  | qos lint "$binary"
+3 not YAML                         | sim "$binary"
+3 not a topology                   | topo show "$quick"
+3 not a capture                    | decode "$quick"
+3 is no hexadecimal digit          | decode --hex foo
+# Names that are looked up in them.
+3 no node 'foo'                    | sim "$quick" --counters --port foo
+3 no end port 'foo'                | route mesh --path foo:bar
+3 no switch 'foo'                  | route mesh --engine updn --root foo
+3 no host 'foo'                    | mcast compare --topology 'kind: mesh' --sources foo
+3 no traffic row 'foo'             | cc tune "$incast" --victims foo
+3 'nobody'                         | qos admit --requests requests mesh
+3 no experiment 'foo'              | paper run foo
+EOT
+[ "$n" -ge 60 ] || fail "only $n refusals"
+[ ! -e x.html ] || fail "a refused command wrote"
