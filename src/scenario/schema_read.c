@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "scenario/schema_parts.h"
+
+#define MAX_SIBLINGS 64
+
+struct reader {
+	const struct schema_row *table;
+	struct document *doc;
+	struct diag *d;
+	struct schema_places *places;
+};
+
+HD_PRINTF(3, 4)
+static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
+			     const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	enum hd_status status = diag_fail_at(
+		r->d, HD_ERR_INPUT, (unsigned)node->start_mark.line + 1,
+		(unsigned)node->start_mark.column + 1, "%s", text.text);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static void note_place(const struct reader *r, const yaml_node_t *node,
+		       const void *field, size_t size)
+{
+	struct schema_places *p = r->places;
+
+	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
+	p->items[p->n++] = (struct schema_place){
+		.field = field,
+		.size = size,
+		.line = (unsigned)node->start_mark.line + 1,
+		.column = (unsigned)node->start_mark.column + 1,
+	};
+}
+
+static const char *scalar_text(const yaml_node_t *node)
+{
+	return (const char *)node->data.scalar.value;
+}
+
+/* A list of values as one text with commas, if the field takes that. */
+static enum hd_status join(const struct reader *r, const struct schema_row *f,
+			   const yaml_node_t *node, struct strbuf *out)
+{
+	const yaml_node_item_t *item = node->data.sequence.items.start;
+
+	for (; item < node->data.sequence.items.top; item++) {
+		const yaml_node_t *value = document_node(r->doc, *item);
+
+		if (value->type != YAML_SCALAR_NODE)
+			return refuse(r, value,
+				      "%s: expected a value here, not %s",
+				      f->path, document_kind(value));
+		if (out->len)
+			strbuf_putc(out, ',');
+		strbuf_puts(out, scalar_text(value));
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_text(const struct reader *r,
+				const struct schema_row *f,
+				const yaml_node_t *node, struct strbuf *out)
+{
+	if (node->type == YAML_SEQUENCE_NODE && f->joins)
+		return join(r, f, node, out);
+	if (node->type != YAML_SCALAR_NODE) {
+		struct strbuf expected = STRBUF_INIT;
+
+		schema_describe(f, &expected);
+		enum hd_status status =
+			refuse(r, node, "%s: expected %s, not %s", f->path,
+			       expected.text, document_kind(node));
+
+		strbuf_fini(&expected);
+		return status;
+	}
+	if (!*scalar_text(node) &&
+	    node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return refuse(r, node, "%s: no value", f->path);
+	strbuf_puts(out, scalar_text(node));
+	return HD_OK;
+}
+
+static enum hd_status read_value(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node, void *base)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag inner = { .status = HD_OK };
+	void *value = (char *)base + f->offset;
+	enum hd_status status = read_text(r, f, node, &text);
+
+	if (status == HD_OK) {
+		status = schema_value_set(f, text.text, &inner, value);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", f->path, inner.message);
+	}
+	strbuf_fini(&text);
+	note_place(r, node, value, schema_value_size(f));
+	return status;
+}
+
+static void set_default(const struct schema_row *f, void *base)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (!f->initial)
+		return;
+	/* A row whose default is refused is a bug. */
+	enum hd_status status =
+		schema_value_set(f, f->initial, &d, (char *)base + f->offset);
+
+	assert(status == HD_OK);
+	(void)status;
+}
+
+static enum hd_status read_field(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base);
+
+/* "traffic[]" for items, "fabric.link", "the scenario" for the whole. */
+static void print_where(const struct schema_row *parent, struct strbuf *out)
+{
+	if (!parent)
+		strbuf_puts(out, "the scenario");
+	else
+		strbuf_printf(out, "%s%s", parent->path,
+			      parent->type == SCHEMA_LIST ? "[]" : "");
+}
+
+static enum hd_status refuse_unknown(const struct reader *r,
+				     const struct schema_row *parent,
+				     const yaml_node_t *key,
+				     const struct option *const *tables)
+{
+	const char *names[MAX_SIBLINGS];
+	size_t n = 0;
+	struct strbuf where = STRBUF_INIT, suggestion = STRBUF_INIT;
+
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f && n < MAX_SIBLINGS; f = schema_next_child(r->table, parent, f))
+		names[n++] = schema_name(f);
+	for (; tables && *tables; tables++) {
+		for (const struct option *o = *tables;
+		     o->name && n < MAX_SIBLINGS; o++)
+			names[n++] = o->name;
+	}
+	const char *nearest = schema_nearest(scalar_text(key), names, n);
+
+	print_where(parent, &where);
+	if (nearest)
+		schema_spell(nearest, &suggestion);
+	enum hd_status status =
+		nearest ? refuse(r, key,
+				 "unknown field '%.80s' in %s (did you mean '%s'?)",
+				 scalar_text(key), where.text, suggestion.text)
+			: refuse(r, key, "unknown field '%.80s' in %s",
+				 scalar_text(key), where.text);
+
+	strbuf_fini(&suggestion);
+	strbuf_fini(&where);
+	return status;
+}
+
+static const struct schema_row *child_named(const struct reader *r,
+					    const struct schema_row *parent,
+					    const char *name)
+{
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f; f = schema_next_child(r->table, parent, f)) {
+		if (strcmp(schema_name(f), name) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+static enum hd_status check_keys(const struct reader *r,
+				 const struct schema_row *parent,
+				 const yaml_node_t *map)
+{
+	const struct schema_row *seen[MAX_SIBLINGS];
+	size_t n_seen = 0;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (key->type != YAML_SCALAR_NODE)
+			return refuse(r, key,
+				      "expected the name of a field, not %s",
+				      document_kind(key));
+		const struct schema_row *f =
+			child_named(r, parent, scalar_text(key));
+
+		if (!f && parent && parent->params)
+			continue; /* read_params looks at those */
+		if (!f)
+			return refuse_unknown(r, parent, key, NULL);
+		for (size_t i = 0; i < n_seen; i++) {
+			if (seen[i] == f)
+				return refuse(r, key,
+					      "field '%s' is there twice",
+					      f->path);
+		}
+		assert(n_seen < MAX_SIBLINGS);
+		seen[n_seen++] = f;
+	}
+	return HD_OK;
+}
+
+/* The value of a field in a mapping (or a shorthand); NULL if absent. */
+static const yaml_node_t *value_of(const struct reader *r,
+				   const struct schema_row *parent,
+				   const yaml_node_t *map, const char *name)
+{
+	if (!map)
+		return NULL;
+	if (map->type == YAML_SCALAR_NODE)
+		return strcmp(parent->shorthand, name) == 0 ? map : NULL;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (strcmp(scalar_text(key), name) == 0)
+			return document_node(r->doc, pair->value);
+	}
+	return NULL;
+}
+
+/* The option that a field name means: host_ports is "host-ports". */
+static const struct option *option_of(const struct option *const *tables,
+				      const char *name)
+{
+	char *dashed = hd_strdup(name);
+
+	for (char *c = dashed; *c; c++) {
+		if (*c == '_')
+			*c = '-';
+		else if (*c == '-')
+			*c = '_';
+	}
+	const struct option *o = option_find(tables, dashed, strlen(dashed));
+
+	free(dashed);
+	return o;
+}
+
+/* Whether the text will do for the option, wherever its value is kept. */
+static enum hd_status option_try(const struct option *o, const char *text,
+				 struct diag *d)
+{
+	if (o->kind == OPT_LIST)
+		return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
+	struct option here = *o;
+	uint64_t scratch[4] = { 0 }; /* no kind of value is larger */
+
+	here.offset = 0;
+	return option_set(&here, scratch, text, d);
+}
+
+static bool has_param(const struct schema_params *params, const char *name)
+{
+	for (size_t i = 0; i < params->n; i++) {
+		if (strcmp(params->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status read_param(const struct reader *r,
+				 const struct schema_row *parent,
+				 const struct option *o,
+				 const yaml_node_t *node,
+				 struct schema_params *params)
+{
+	struct diag inner = { .status = HD_OK };
+	struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	struct schema_row row = { .type = SCHEMA_TEXT, .joins = true };
+
+	strbuf_printf(&path, "%s.", parent->path);
+	schema_spell(o->name, &path);
+	row.path = path.text;
+	enum hd_status status =
+		has_param(params, o->name)
+			? refuse(r, node, "field '%s' is there twice", row.path)
+			: read_text(r, &row, node, &text);
+
+	if (status == HD_OK) {
+		status = option_try(o, text.text, &inner);
+		if (status != HD_OK)
+			refuse(r, node, "%s: %s", row.path, inner.message);
+	}
+	if (status == HD_OK)
+		params->items[params->n++] = (struct schema_param){
+			.name = hd_strdup(o->name),
+			.value = hd_strdup(text.text),
+		};
+	strbuf_fini(&text);
+	strbuf_fini(&path);
+	return status;
+}
+
+static enum hd_status read_params(const struct reader *r,
+				  const struct schema_row *parent,
+				  const yaml_node_t *map, void *base)
+{
+	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
+	struct schema_params *params =
+		(struct schema_params *)((char *)base + parent->offset);
+	enum hd_status status = HD_OK;
+
+	if (!map || map->type != YAML_MAPPING_NODE)
+		return HD_OK;
+	const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+	const yaml_node_pair_t *top = map->data.mapping.pairs.top;
+
+	parent->params(base, tables);
+	params->items = hd_alloc((size_t)(top - pair), sizeof(*params->items));
+	for (; pair < top && status == HD_OK; pair++) {
+		const yaml_node_t *key = document_node(r->doc, pair->key);
+
+		if (child_named(r, parent, scalar_text(key)))
+			continue;
+		const struct option *o = option_of(tables, scalar_text(key));
+
+		if (!o)
+			return refuse_unknown(r, parent, key, tables);
+		status = read_param(r, parent, o,
+				    document_node(r->doc, pair->value), params);
+	}
+	return status;
+}
+
+static enum hd_status read_map(const struct reader *r,
+			       const struct schema_row *parent,
+			       const yaml_node_t *map,
+			       const yaml_node_t *around, void *base)
+{
+	enum hd_status status = HD_OK;
+	bool is_short = map && map->type == YAML_SCALAR_NODE && parent &&
+			parent->shorthand;
+
+	if (map && map->type != YAML_MAPPING_NODE && !is_short) {
+		struct strbuf where = STRBUF_INIT;
+
+		print_where(parent, &where);
+		status = refuse(r, map, "%s: expected a mapping, not %s",
+				where.text, document_kind(map));
+		strbuf_fini(&where);
+		return status;
+	}
+	if (map && !is_short)
+		status = check_keys(r, parent, map);
+	for (const struct schema_row *f =
+		     schema_next_child(r->table, parent, NULL);
+	     f && status == HD_OK; f = schema_next_child(r->table, parent, f)) {
+		const yaml_node_t *node =
+			value_of(r, parent, map, schema_name(f));
+
+		status = read_field(r, f, node, map ? map : around, base);
+	}
+	if (status == HD_OK && parent && parent->params)
+		status = read_params(r, parent, map, base);
+	return status;
+}
+
+static enum hd_status read_list(const struct reader *r,
+				const struct schema_row *f,
+				const yaml_node_t *node,
+				const yaml_node_t *around, void *base)
+{
+	void **items = (void **)((char *)base + f->offset);
+	size_t *count = (size_t *)((char *)base + f->count);
+	enum hd_status status = HD_OK;
+
+	if (!node && f->at_least)
+		return refuse(r, around, "missing field '%s'", f->path);
+	if (!node)
+		return HD_OK;
+	if (node->type != YAML_SEQUENCE_NODE)
+		return refuse(r, node, "%s: expected a list, not %s", f->path,
+			      document_kind(node));
+	const yaml_node_item_t *start = node->data.sequence.items.start;
+	size_t n = (size_t)(node->data.sequence.items.top - start);
+
+	if (n < f->at_least)
+		return refuse(r, node, "%s: expected at least one item",
+			      f->path);
+	*items = hd_alloc(n, f->item_size);
+	for (size_t i = 0; i < n && status == HD_OK; i++) {
+		const yaml_node_t *item = document_node(r->doc, start[i]);
+		char *value = (char *)*items + i * f->item_size;
+
+		*count = i + 1;
+		note_place(r, item, value, f->item_size);
+		status = read_map(r, f, item, node, value);
+	}
+	return status;
+}
+
+/* A field that a choice rules out, or a choice above that one. */
+static enum hd_status refuse_idle(const struct reader *r,
+				  const struct schema_row *f,
+				  const yaml_node_t *node, const void *base)
+{
+	const struct schema_row *choice = f;
+
+	do
+		choice = schema_find(r->table, choice->when,
+				     strlen(choice->when));
+	while (!schema_applies(r->table, choice, base));
+	unsigned value =
+		*(const unsigned *)((const char *)base + choice->offset);
+
+	return refuse(r, node, "'%s' has no meaning when %s is %s",
+		      schema_name(f), choice->path, choice->choices[value]);
+}
+
+static enum hd_status read_field(const struct reader *r,
+				 const struct schema_row *f,
+				 const yaml_node_t *node,
+				 const yaml_node_t *around, void *base)
+{
+	if (!schema_applies(r->table, f, base))
+		return node ? refuse_idle(r, f, node, base) : HD_OK;
+	if (f->type == SCHEMA_MAP)
+		return read_map(r, f, node, around, base);
+	if (f->type == SCHEMA_LIST)
+		return read_list(r, f, node, around, base);
+	if (node)
+		return read_value(r, f, node, base);
+	if (!f->initial && !f->optional)
+		return refuse(r, around, "missing field '%s'", f->path);
+	set_default(f, base);
+	return HD_OK;
+}
+
+enum hd_status schema_read(const struct schema_row *table, struct document *doc,
+			   struct diag *d, void *root,
+			   struct schema_places *places)
+{
+	struct reader r = {
+		.table = table, .doc = doc, .d = d, .places = places
+	};
+	const yaml_node_t *top = document_root(doc);
+
+	return read_map(&r, NULL, top, top, root);
+}
