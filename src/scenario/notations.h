@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SCENARIO_NOTATIONS_H
+#define HD_SCENARIO_NOTATIONS_H
+
+/* Values of a scenario that have a notation of their own, for fields.c. */
+
+#include "scenario/schema.h"
+
+extern const struct schema_custom notation_topology_kind; /* generator */
+extern const struct schema_custom notation_vlarb;         /* 0:4,1:8 */
+extern const struct schema_custom notation_sl2vl;         /* 16 lanes */
+extern const struct schema_custom notation_cct;           /* shift:multiplier */
+extern const struct schema_custom notation_levels;        /* of thresholds */
+extern const struct schema_custom notation_lanes;         /* a set of VLs */
+
+#endif
