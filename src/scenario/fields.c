@@ -298,6 +298,18 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.tclasses[].subnet", SCHEMA_UINT, TCLASS(subnet),
 	  .initial = "all", .word = "all", .word_value = SCN_ALL_SUBNETS,
 	  .high = "65535", .help = "number of the subnet there, from 0" },
+	{ "qos.marks", SCHEMA_LIST, QOS(marks), .count = QOS(n_marks),
+	  .item_size = sizeof(struct scn_tclass),
+	  .help = "the TClass that the first router gives, by their SL, to "
+		  "packets whose source has left it 0; the last that fits "
+		  "counts" },
+	{ "qos.marks[].sl", SCHEMA_UINT, TCLASS(sl), .high = "15",
+	  .help = "the service level before the router" },
+	{ "qos.marks[].tclass", SCHEMA_UINT, TCLASS(tclass), .low = "1",
+	  .high = "255", .help = "their TClass from there on" },
+	{ "qos.marks[].subnet", SCHEMA_UINT, TCLASS(subnet), .initial = "all",
+	  .word = "all", .word_value = SCN_ALL_SUBNETS, .high = "65535",
+	  .help = "number of the source's subnet, from 0" },
 	{ "qos.partitions", SCHEMA_LIST, QOS(partitions),
 	  .count = QOS(n_partitions), .item_size = sizeof(struct scn_partition),
 	  .help = "who may talk to whom, besides the default partition" },

@@ -149,7 +149,10 @@ struct scn_qos_change {
 
 #define SCN_ALL_SUBNETS UINT64_MAX
 
-/* What routers make of a TClass on the way into a subnet. */
+/*
+ * What a TClass is in a subnet: the SL that routers give it on the way in, or
+ * (of marks) what the first router calls an SL on the way out.
+ */
 struct scn_tclass {
 	uint64_t tclass;
 	uint64_t sl;
@@ -196,6 +199,8 @@ struct scn_qos {
 	size_t n_changes;
 	struct scn_tclass *tclasses;
 	size_t n_tclasses;
+	struct scn_tclass *marks;
+	size_t n_marks;
 	struct scn_partition *partitions;
 	size_t n_partitions;
 	bool enforce; /* partitions, at switches */

@@ -276,38 +276,87 @@ static void set_model(struct sim_build *b)
 	b->setup.subnet = &b->subnet;
 }
 
-/* R1, R4: what a GRH adds, and the SLs of TClasses. */
-static enum hd_status set_routers(struct sim_build *b, struct diag *d)
+/* Refuses a list whose entries speak of subnets that are not there. */
+static enum hd_status check_subnets(const struct sim_build *b, const char *list,
+				    const struct scn_tclass *t, size_t n,
+				    struct diag *d)
+{
+	uint32_t have = b->subnet.n_subnets;
+
+	for (size_t i = 0; i < n; i++) {
+		if (t[i].subnet != SCN_ALL_SUBNETS && t[i].subnet >= have)
+			return scenario_refuse(
+				b->scenario, d, &t[i].subnet,
+				"qos.%s[].subnet: no subnet %llu; the fabric "
+				"has %u, numbered from 0",
+				list, (unsigned long long)t[i].subnet, have);
+	}
+	return HD_OK;
+}
+
+static bool speaks_of(const struct scn_tclass *t, uint32_t subnet)
+{
+	return t->subnet == SCN_ALL_SUBNETS || t->subnet == subnet;
+}
+
+/* R4 */
+static void set_tclasses(struct sim_build *b)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	uint32_t n = b->subnet.n_subnets;
+	uint8_t(*sls)[256] = sim_build_keep(b, n, sizeof(*sls));
+
+	for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t i = 0; i < 256; i++)
+			sls[k][i] = i % N_SLS;
+		for (size_t i = 0; i < q->n_tclasses; i++) {
+			const struct scn_tclass *t = &q->tclasses[i];
+
+			if (speaks_of(t, k))
+				sls[k][t->tclass] = (uint8_t)t->sl;
+		}
+	}
+	b->setup.sl_of_tclass = (const uint8_t(*)[256])sls;
+}
+
+/* R4m */
+static void set_marks(struct sim_build *b)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	uint32_t n = b->subnet.n_subnets;
+	uint8_t(*marks)[N_SLS] = sim_build_keep(b, n, sizeof(*marks));
+
+	for (uint32_t k = 0; k < n; k++) {
+		for (size_t i = 0; i < q->n_marks; i++) {
+			if (speaks_of(&q->marks[i], k))
+				marks[k][q->marks[i].sl] =
+					(uint8_t)q->marks[i].tclass;
+		}
+	}
+	b->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])marks;
+}
+
+/* R1, R4: what a GRH adds, the SLs of TClasses, and marks. */
+static enum hd_status set_routers(struct sim_build *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
 
 	for (uint32_t i = 0; i < b->setup.n_nodes; i++) {
 		if (b->setup.nodes[i].kind == SIM_ROUTER &&
 		    b->scenario->fabric.overhead != OVERHEAD_GRH)
 			b->grh_bytes = GRH_BYTES;
 	}
-	if (q->n_tclasses == 0)
-		return HD_OK;
-	uint8_t(*sls)[256] = sim_build_keep(b, n, sizeof(*sls));
+	enum hd_status status =
+		check_subnets(b, "tclasses", q->tclasses, q->n_tclasses, d);
 
-	for (uint32_t i = 0; i < 256 * n; i++)
-		sls[i / 256][i % 256] = i % N_SLS;
-	for (size_t i = 0; i < q->n_tclasses; i++) {
-		const struct scn_tclass *t = &q->tclasses[i];
-
-		if (t->subnet != SCN_ALL_SUBNETS && t->subnet >= n)
-			return scenario_refuse(
-				b->scenario, d, &t->subnet,
-				"qos.tclasses[].subnet: no subnet %llu; the "
-				"fabric has %u, numbered from 0",
-				(unsigned long long)t->subnet, n);
-		for (uint32_t k = 0; k < n; k++) {
-			if (t->subnet == SCN_ALL_SUBNETS || t->subnet == k)
-				sls[k][t->tclass] = (uint8_t)t->sl;
-		}
-	}
-	b->setup.sl_of_tclass = (const uint8_t(*)[256])sls;
+	if (status == HD_OK)
+		status = check_subnets(b, "marks", q->marks, q->n_marks, d);
+	if (status != HD_OK)
+		return status;
+	if (q->n_tclasses)
+		set_tclasses(b);
+	if (q->n_marks)
+		set_marks(b);
 	return HD_OK;
 }
 

@@ -762,6 +762,10 @@ static const struct {
 	  "qos: {tclasses: [{tclass: 1, sl: 1, subnet: 2}]}\n" ANY,
 	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, "
 	  "numbered from 0" },
+	{ "fabric: {topology: {kind: routed}}\n"
+	  "qos: {marks: [{sl: 1, tclass: 1}, {sl: 1, tclass: 1, subnet: 2}]}\n" ANY,
+	  "x.yaml:2:62: qos.marks[].subnet: no subnet 2; the fabric has 2, "
+	  "numbered from 0" },
 	{ "fabric: {topology: not-there.net}\n" ANY,
 	  "x.yaml:1:20: fabric.topology.file: " },
 	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",

@@ -18,6 +18,26 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
 	return sl & 15u;
 }
 
+/* The number of the subnet in which a port of the setup lies. */
+static uint32_t subnet_of(const struct sim *s, uint32_t port)
+{
+	const struct topo *t = s->setup->subnet->topo;
+
+	return t->ports[s->setup->ports[port].origin].subnet;
+}
+
+/* R4m: the first router marks what comes unmarked, by its SL. */
+static void mark(const struct sim *s, const struct packet *p,
+		 struct packet_extra *x, uint32_t in_port)
+{
+	if (!s->setup->tclass_of_sl || x->tclass != 0)
+		return;
+	uint32_t here = subnet_of(s, in_port);
+
+	if (here == subnet_of(s, s->nodes[x->source].first_port + 1))
+		x->tclass = s->setup->tclass_of_sl[here][p->sl];
+}
+
 /* R3: where p goes on, as a port of the topology; false if nowhere. */
 static bool find_output(const struct sim *s, const struct node *n,
 			const struct packet *p, port_id *origin, lid_t *dlid)
@@ -55,6 +75,8 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 		return;
 	}
 	uint32_t out = n->first_port + subnet->topo->ports[origin].number;
+
+	mark(s, p, x, in_port);
 	unsigned sl = new_sl(s, x, origin, dlid);
 	unsigned vl = sl2vl_of(subnet, origin)->vl[sl];
 

@@ -242,6 +242,52 @@ static void each_subnet_has_its_own_lids_sl_and_lane(void **state)
 	test_fabric_fini(&f);
 }
 
+/*
+ * Over three subnets. Unmarked, SL 2 is marked 0x28 by the first router, which
+ * is SL 7 in the second subnet; there marks call SL 7 something else, but only
+ * the first router marks. What the source marked stays; SL 3 has no mark.
+ */
+static void the_first_router_marks_what_its_source_did_not(void **state)
+{
+	static const struct {
+		uint8_t sl, tclass;     /* at the source */
+		uint8_t marked, sls[3]; /* behind the router; in each subnet */
+	} cases[] = {
+		{ 2, 0, 0x28, { 2, 7, 8 } },
+		{ 2, 0xb8, 0xb8, { 2, 8, 8 } },
+		{ 3, 0, 0, { 3, 0, 0 } },
+	};
+	static uint8_t marks[3][N_SLS], maps[3][256];
+	struct test_fabric f;
+
+	(void)state;
+	fabric_init(&f, 3, 1);
+	for (unsigned i = 0; i < 3 * 256; i++)
+		maps[i / 256][i % 256] = i % N_SLS;
+	maps[1][0x28] = 7;
+	marks[0][2] = 0x28;
+	marks[1][7] = marks[1][0] = marks[1][8] = 0x44;
+	f.setup.sl_of_tclass = (const uint8_t(*)[256])maps;
+	f.setup.tclass_of_sl = (const uint8_t(*)[N_SLS])marks;
+	for (unsigned c = 0; c < 3; c++) {
+		struct sim_arrival a = arrival(&f);
+		struct seen seen = { .n = 0 };
+
+		a.sl = cases[c].sl;
+		a.tclass = cases[c].tclass;
+		watch(&f, &a, &seen);
+		assert_int_equal(seen.n, 6);
+		for (unsigned i = 0; i < seen.n; i++) {
+			assert_int_equal(seen.packets[i].sl,
+					 cases[c].sls[i / 2]);
+			assert_int_equal(seen.packets[i].tclass,
+					 i < 2 ? cases[c].tclass
+					       : cases[c].marked);
+		}
+	}
+	test_fabric_fini(&f);
+}
+
 /* What a port counts by SL is the SL of the link. */
 static void service_levels_are_counted_as_they_are_on_each_link(void **state)
 {
@@ -314,6 +360,8 @@ int main(void)
 		cmocka_unit_test(
 			hop_limit_ends_a_packet_at_the_router_that_exhausts_it),
 		cmocka_unit_test(each_subnet_has_its_own_lids_sl_and_lane),
+		cmocka_unit_test(
+			the_first_router_marks_what_its_source_did_not),
 		cmocka_unit_test(
 			service_levels_are_counted_as_they_are_on_each_link),
 		cmocka_unit_test(

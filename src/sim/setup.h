@@ -130,6 +130,9 @@ struct sim_setup {
 	enum sim_credits credits;
 	/* R4: [subnet number][TClass]; NULL: TClass modulo 16. */
 	const uint8_t (*sl_of_tclass)[256];
+	/* R4m: [subnet number][SL], 0 where nothing is marked; NULL: nowhere.
+	 */
+	const uint8_t (*tclass_of_sl)[N_SLS];
 
 	struct sim_fault *faults; /* by time */
 	uint32_t n_faults;

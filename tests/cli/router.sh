@@ -58,6 +58,54 @@ sort -k1,1 -k2,2n -k3,3nr fields | awk '
 	END { if (pairs != 47) print pairs " pairs"; exit bad || pairs != 47 }' \
 	>pairs.out || fail "$(head -n 5 pairs.out)"
 
+# Who marks: the first router, by the SL, what its source has left at TClass 0;
+# nobody, where the source has marked; and no later router, though its subnet
+# has marks too.
+cat >marks.yaml <<'EOF'
+fabric:
+  topology: {kind: routed, subnets: 3, hosts: 2, link: 4x EDR}
+qos:
+  lanes: 4
+  marks:
+    - {sl: 1, tclass: 184, subnet: 0}
+    - {sl: 2, tclass: 8}
+  tclasses:
+    - {tclass: 184, sl: 2, subnet: 1}
+    - {tclass: 184, sl: 3, subnet: 2}
+traffic:
+  - {name: left, kind: cbr, pattern: pairs, source: h0, destination: h5, rate: 1Gb/s, tclass: 0, sl: 1, payload: 1024, count: 20}
+  - {name: said, kind: cbr, pattern: pairs, source: h1, destination: h4, rate: 1Gb/s, tclass: 40, sl: 1, payload: 512, count: 20}
+run: {warmup: 0s, measure: 1ms}
+EOF
+status 0 "$HEDDLE" sim marks.yaml --pcap m.pcap --port r-0:1 --port r-0:2 \
+	--port r-1:2
+status 0 "$HEDDLE" decode -s m.pcap
+has out "ICRC 120 good, 0 bad; VCRC 120 good, 0 bad"
+# TClass, SL and hop limit of each packet on its three links, by Wireshark; one
+# ICRC a packet.
+tshark -r m.pcap -T fields -e infiniband.grh.tclass -e infiniband.lrh.sl \
+	-e infiniband.grh.hoplmt >fields 2>tshark.err
+sort fields | uniq -c | awk '{ print $1, $2, $3, $4 }' >kinds
+cat >kinds.want <<'EOF'
+20 0 1 64
+20 184 2 63
+20 184 3 62
+20 40 1 64
+20 40 8 62
+20 40 8 63
+EOF
+cmp -s kinds kinds.want || fail "marks: $(cat kinds)"
+[ "$(tshark -r m.pcap -T fields -e infiniband.invariant.crc 2>tshark.err |
+	sort | uniq -c | awk '{ print $1 }' | sort -u)" = 3 ] ||
+	fail "marks: the ICRC changes"
+sed 's/tclass: 8}/tclass: 8, subnet: 3}/' marks.yaml >bad.yaml
+status 3 "$HEDDLE" sim bad.yaml
+one_line err
+has err "qos.marks[].subnet: no subnet 3; the fabric has 3, numbered from 0"
+sed 's/tclass: 8}/tclass: 0}/' marks.yaml >bad.yaml
+status 3 "$HEDDLE" sim bad.yaml
+one_line err
+
 # No router, no way; a trace may cross one.
 cat >apart.ibnet <<'EOF'
 switchguid=0x200000

@@ -32,7 +32,8 @@ struct fabric {
 	uint32_t *ends; /* sim nodes that are end ports */
 	uint32_t n_ends;
 	bool own_host[64]; /* by topology node: has a host on port 0 */
-	uint8_t (*sl_of_tclass)[256]; /* of the setup; NULL: none */
+	uint8_t (*sl_of_tclass)[256];   /* of the setup; NULL: none */
+	uint8_t (*tclass_of_sl)[N_SLS]; /* the same */
 };
 
 void fabric_init(struct fabric *f);

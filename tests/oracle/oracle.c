@@ -74,7 +74,7 @@ static void tables_change(struct oracle *o)
 }
 
 /* An end node has its one port at number 1. */
-static uint32_t port_of_end(const struct oracle *o, uint32_t node)
+uint32_t port_of_end(const struct oracle *o, uint32_t node)
 {
 	return o->setup->nodes[node].first_port + 1;
 }
@@ -300,6 +300,9 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_HOPS_NOT_COUNTED),
 	NAME(MUT_ROUTER_KEEPS_SL),
 	NAME(MUT_ROUTER_LAST_OF_EQUALS),
+	NAME(MUT_MARKS_WHAT_IS_MARKED),
+	NAME(MUT_EVERY_ROUTER_MARKS),
+	NAME(MUT_MARKED_TOO_LATE),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -70,6 +70,9 @@ enum oracle_mutation {
 	MUT_HOPS_NOT_COUNTED,            /* R3 */
 	MUT_ROUTER_KEEPS_SL,             /* R4 */
 	MUT_ROUTER_LAST_OF_EQUALS,       /* R4: the highest number */
+	MUT_MARKS_WHAT_IS_MARKED,        /* R4m */
+	MUT_EVERY_ROUTER_MARKS,          /* R4m: not only the first */
+	MUT_MARKED_TOO_LATE,             /* R4m: after R4 has looked at c */
 	ORACLE_MUTATIONS
 };
 

@@ -149,6 +149,11 @@ static void global_print(const struct scenario *s, const struct sim_arrival *a,
 
 	fprintf(to, ", to port %u of the topology, TClass %u, hop limit %u",
 		a->target, a->tclass, a->hop_limit);
+	if (t->tclass_of_sl) {
+		fprintf(to, ", mark by subnet");
+		for (uint32_t i = 0; i < s->fabric.subnet.n_subnets; i++)
+			fprintf(to, " %u", t->tclass_of_sl[i][a->sl]);
+	}
 	if (!t->sl_of_tclass)
 		return;
 	fprintf(to, ", SL by subnet");

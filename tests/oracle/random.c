@@ -758,7 +758,10 @@ static void address_draw(const struct scenario *s, uint32_t from, uint32_t to,
 		a->hop_limit = 64;
 		return;
 	}
-	a->tclass = (uint8_t)below(r, 256);
+	uint32_t tclass = below(r, 400);
+
+	/* Unmarked (R4m) more often than by chance. */
+	a->tclass = tclass < 256 ? (uint8_t)tclass : 0;
 	a->hop_limit = chance(r, 70) ? 64 : (uint8_t)below(r, 4);
 }
 
@@ -774,6 +777,26 @@ static void tclasses_draw(struct scenario *s, struct rng *r)
 	for (uint32_t i = 0; i < 256 * n; i++)
 		f->sl_of_tclass[i / 256][i % 256] = (uint8_t)below(r, N_SLS);
 	f->setup.sl_of_tclass = (const uint8_t(*)[256])f->sl_of_tclass;
+}
+
+/* R4m: what each subnet's first routers write for an SL; some write nothing. */
+static void marks_draw(struct scenario *s, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	uint32_t n = f->subnet.n_subnets;
+
+	if (n < 2 || s->plain || chance(r, 30))
+		return;
+	f->tclass_of_sl = hd_alloc(n, sizeof(*f->tclass_of_sl));
+	for (uint32_t i = 0; i < n; i++) {
+		/* In half of the subnets routers mark nothing. */
+		uint32_t percent = chance(r, 50) ? 80 : 0;
+
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			f->tclass_of_sl[i][sl] =
+				chance(r, percent) ? (uint8_t)below(r, 256) : 0;
+	}
+	f->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])f->tclass_of_sl;
 }
 
 static void flow_draw(struct scenario *s, const struct traffic *t,
@@ -1048,6 +1071,7 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 	tables_draw(s, stream(&r, seed, DRAW_TABLES));
 	keys_draw(s, stream(&r, seed, DRAW_KEYS));
 	tclasses_draw(s, &routers);
+	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);

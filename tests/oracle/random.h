@@ -71,6 +71,7 @@ enum simplification {
 	PLAIN_LOSSES,
 	PLAIN_LIVES,    /* no HOQ lifetime */
 	PLAIN_TCLASSES, /* SL = TClass modulo 16 */
+	PLAIN_MARKS,    /* none */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

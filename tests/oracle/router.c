@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of a packet at its arrival at a router: R3, R4, R5. */
+/* What becomes of a packet at its arrival at a router: R3, R4, R4m, R5. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -99,15 +99,44 @@ static uint8_t next_sl(const struct oracle *o, const struct sim_arrival *packet,
 	return path_sl(s->subnet, out, dlid, sl);
 }
 
+/* R4m: the subnet in which a port of the setup lies. */
+static uint32_t subnet_of(const struct oracle *o, uint32_t port)
+{
+	const struct sim_setup *s = o->setup;
+
+	return s->subnet->topo->ports[s->ports[port].origin].subnet;
+}
+
+/* R4m: the TClass with which the packet leaves a router that it entered here.
+ */
+static uint8_t marked(const struct oracle *o, const struct sim_arrival *packet,
+		      uint32_t in)
+{
+	const struct sim_setup *s = o->setup;
+	uint32_t here = subnet_of(o, in);
+	uint32_t home = subnet_of(o, port_of_end(o, packet->source));
+	bool unmarked =
+		packet->tclass == 0 || o->mutation == MUT_MARKS_WHAT_IS_MARKED;
+	bool first = here == home || o->mutation == MUT_EVERY_ROUTER_MARKS;
+
+	if (!s->tclass_of_sl || !unmarked || !first ||
+	    s->tclass_of_sl[here][packet->sl] == 0)
+		return packet->tclass;
+	return s->tclass_of_sl[here][packet->sl];
+}
+
 /* R5: the packet with its new LRH and hop limit, which lives as long as o. */
-static const struct sim_arrival *
-rewrite(struct oracle *o, const struct sim_arrival *packet, port_id out)
+static const struct sim_arrival *rewrite(struct oracle *o,
+					 const struct sim_arrival *packet,
+					 uint32_t in, port_id out)
 {
 	struct sim_arrival *p = hd_alloc(1, sizeof(*p));
 
 	*p = *packet;
 	p->dlid = next_dlid(o, out, packet->target);
-	p->sl = next_sl(o, packet, out, p->dlid);
+	p->tclass = marked(o, packet, in);
+	p->sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p, out,
+			p->dlid);
 	if (o->mutation != MUT_HOPS_NOT_COUNTED)
 		p->hop_limit--;
 	o->rewritten =
@@ -154,7 +183,7 @@ void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	slot->dropped = true; /* unless a copy is made */
 	if (!is_let_through(o, in, slot, &out))
 		return;
-	next = rewrite(o, slot->packet, s->ports[out].origin);
+	next = rewrite(o, slot->packet, in, s->ports[out].origin);
 	vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[next->sl];
 	if (vl >= s->ports[out].vls) {
 		o->out->counters[out].xmit_discards++;

@@ -13,6 +13,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_VL15),    NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),
 	NAME(PLAIN_LIMITS),  NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),
 	NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),    NAME(PLAIN_TCLASSES),
+	NAME(PLAIN_MARKS),
 };
 
 const char *simplification_name(enum simplification how)
@@ -51,6 +52,9 @@ static void model_simplify(struct scenario *s, enum simplification how)
 		break;
 	case PLAIN_TCLASSES:
 		t->sl_of_tclass = NULL;
+		break;
+	case PLAIN_MARKS:
+		t->tclass_of_sl = NULL;
 		break;
 	default:
 		break;

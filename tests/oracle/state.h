@@ -174,6 +174,9 @@ void vlarb_init(struct oracle *o, uint32_t port);
 void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table);
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 
+/* oracle.c */
+uint32_t port_of_end(const struct oracle *o, uint32_t node);
+
 /* switch.c */
 void queue_push(struct oracle *o, struct queue *q, struct outgoing item);
 void heads_arrive(struct oracle *o);
