@@ -26,7 +26,7 @@ lint_one() {
 	local file=$1 command=$2 mark log depth
 	log=$(mktemp)
 	case ${TIDY_DEEP:-}$file in
-	1*) depth="--quiet" ;;
+	1*) depth= ;;
 	*_test.c) depth="--checks=-clang-analyzer-*" ;;
 	*) depth="--extra-arg=-Xclang --extra-arg=-analyzer-config
 		--extra-arg=-Xclang --extra-arg=max-nodes=75000" ;;
