@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_BUILD_FOR_TESTS_H
+#define HD_SIM_BUILD_FOR_TESTS_H
+
+/* For tests of sim_build: one scenario at a time, from its text. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/build.h"
+
+#define MESH                                                             \
+	"fabric:\n  topology: {kind: mesh, columns: 4, rows: 4, hosts: " \
+	"1}\n"
+#define SMALL "fabric:\n  topology: {kind: star, hosts: 4}\n  link: 8Gb/s\n"
+#define ANY   "traffic: [{name: a, kind: saturating}]\n"
+
+static struct scenario scenario;
+
+static inline void must_build(const char *text, struct sim_build *b)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (scenario_parse(text, strlen(text), "x.yaml", &d, &scenario) ==
+		    HD_OK &&
+	    sim_build(&scenario, &d, b) == HD_OK)
+		return;
+	fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
+	abort(); /* the analyser does not know fail_msg */
+}
+
+static inline void done(struct sim_build *b)
+{
+	sim_build_fini(b);
+	scenario_fini(&scenario);
+}
+
+static inline void write_file(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+#endif
