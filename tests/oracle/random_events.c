@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "random_parts.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "subnet/router.h"
+
+#define CHANGES_PERCENT 20 /* of scenarios have tables that change */
+
+/* ---- flows ---- */
+
+struct traffic {
+	bool management, multicast;
+	uint32_t hot; /* destination that many send to */
+	uint32_t n_sls;
+	uint32_t per_flow;
+};
+
+static hd_time gap_draw(const struct scenario *s, uint32_t bytes, struct rng *r)
+{
+	static const uint32_t quarters[6] = { 0, 1, 2, 3, 4, 8 };
+	hd_time d = s->d_max * bytes / s->sizes[0] / s->tick;
+
+	if (chance(r, s->lengthy ? 40 : 20)) /* one among many */
+		return d * (8 + below(r, 30));
+	return d * quarters[below(r, 6)] / 4;
+}
+
+static void flow_packets(struct scenario *s, struct sim_arrival a,
+			 uint32_t count, struct rng *r)
+{
+	hd_time gap = gap_draw(s, a.bytes, r);
+	bool periodic = chance(r, 50);
+	bool sizes_vary = chance(r, 30);
+	hd_time time = below(r, 60);
+
+	for (uint32_t i = 0; i < count && time < 3000; i++) {
+		a.time = time * s->tick;
+		a.sequence = i;
+		if (sizes_vary)
+			a.bytes = s->sizes[below(r, s->n_sizes)];
+		s->arrivals = hd_grow(s->arrivals, &s->arrivals_cap,
+				      s->n_arrivals + 1, sizeof(a));
+		s->arrivals[s->n_arrivals++] = a;
+		time += periodic ? gap : below(r, 2 * (uint32_t)gap + 1);
+	}
+}
+
+/* R1: to another subnet by way of a router, and now and then as it must not. */
+static void address_draw(const struct scenario *s, uint32_t from, uint32_t to,
+			 struct sim_arrival *a, struct rng *r)
+{
+	const struct fabric *f = &s->fabric;
+	bool plain = s->plain;
+	port_id source = f->setup.ports[fabric_end_port(f, from)].origin;
+	port_id target = f->setup.ports[fabric_end_port(f, to)].origin;
+
+	if (f->topo.ports[source].subnet == f->topo.ports[target].subnet &&
+	    (plain || !chance(r, 2)))
+		return;
+	a->dlid = route_dlid(&f->subnet, source, target);
+	a->global = plain || !chance(r, 3);
+	a->target = target;
+	if (plain) {
+		a->tclass = a->sl;
+		a->hop_limit = 64;
+		return;
+	}
+	uint32_t tclass = below(r, 400);
+
+	/* Unmarked (R4m) more often than by chance. */
+	a->tclass = tclass < 256 ? (uint8_t)tclass : 0;
+	a->hop_limit = chance(r, 70) ? 64 : (uint8_t)below(r, 4);
+}
+
+/* R4: what each subnet makes of a TClass; none of them, or all. */
+void tclasses_draw(struct scenario *s, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	uint32_t n = f->subnet.n_subnets;
+
+	if (n < 2 || s->plain || chance(r, 30))
+		return;
+	f->sl_of_tclass = hd_alloc(n, sizeof(*f->sl_of_tclass));
+	for (uint32_t i = 0; i < 256 * n; i++)
+		f->sl_of_tclass[i / 256][i % 256] = (uint8_t)below(r, N_SLS);
+	f->setup.sl_of_tclass = (const uint8_t(*)[256])f->sl_of_tclass;
+}
+
+/* R4m: what each subnet's first routers write for an SL; some write nothing. */
+void marks_draw(struct scenario *s, struct rng *r)
+{
+	struct fabric *f = &s->fabric;
+	uint32_t n = f->subnet.n_subnets;
+
+	if (n < 2 || s->plain || chance(r, 30))
+		return;
+	f->tclass_of_sl = hd_alloc(n, sizeof(*f->tclass_of_sl));
+	for (uint32_t i = 0; i < n; i++) {
+		/* In half of the subnets routers mark nothing. */
+		uint32_t percent = chance(r, 50) ? 80 : 0;
+
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			f->tclass_of_sl[i][sl] =
+				chance(r, percent) ? (uint8_t)below(r, 256) : 0;
+	}
+	f->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])f->tclass_of_sl;
+}
+
+static void flow_draw(struct scenario *s, const struct traffic *t,
+		      uint32_t flow, struct rng *r)
+{
+	const struct fabric *f = &s->fabric;
+	uint32_t from = below(r, f->n_ends);
+	uint32_t to = chance(r, 50) ? t->hot : below(r, f->n_ends);
+	struct sim_arrival a = {
+		.flow = flow,
+		.source = f->ends[from],
+		.pkey = keys_known[below(r, 4)],
+		.bytes = s->sizes[below(r, s->n_sizes)],
+		.sl = (uint8_t)below(r, t->n_sls),
+		.management = t->management && chance(r, 20),
+	};
+
+	if (to == from)
+		to = (from + 1) % f->n_ends;
+	a.dlid = (lid_t)(to + 1);
+	if (f->subnet.n_subnets > 1)
+		address_draw(s, from, to, &a, r);
+	if (chance(r, 1)) { /* nobody has it */
+		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : f->n_ends + 1);
+		a.global = false;
+	}
+	if (t->multicast && !a.management && chance(r, 35))
+		a.dlid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
+	flow_packets(s, a, 1 + below(r, t->per_flow), r);
+}
+
+static int by_time_flow_sequence(const void *x, const void *y)
+{
+	const struct sim_arrival *a = x, *b = y;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+void flows_draw(struct scenario *s, struct rng *r)
+{
+	uint32_t n_flows = (s->lengthy ? 6 : 2) + below(r, 11);
+	struct traffic t = {
+		.management = chance(r, 40) && !s->plain,
+		.multicast = s->n_groups > 0,
+		.hot = below(r, s->fabric.n_ends),
+		.n_sls = s->lengthy ? N_SLS : 1 + below(r, N_SLS),
+		.per_flow = s->lengthy ? 300 : 4 + below(r, 36),
+	};
+
+	for (uint32_t i = 0; i < n_flows; i++)
+		flow_draw(s, &t, i, r);
+	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals),
+	      by_time_flow_sequence);
+}
+
+/* ---- faults ---- */
+
+static void fault_add(struct scenario *s, hd_time ticks,
+		      enum sim_fault_kind kind, uint32_t port)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t at = t->n_faults++;
+
+	t->faults = hd_realloc(t->faults, t->n_faults, sizeof(*t->faults));
+	for (; at > 0 && t->faults[at - 1].time > ticks * s->tick; at--)
+		t->faults[at] = t->faults[at - 1];
+	t->faults[at] = (struct sim_fault){ ticks * s->tick, kind, port };
+}
+
+/* Any time, or one at which a packet may just reach its first switch. */
+static hd_time outage_time(const struct scenario *s, struct rng *r)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	const struct sim_arrival *a = &s->arrivals[below(
+		r, (uint32_t)(s->n_arrivals < 60 ? s->n_arrivals : 60))];
+	uint32_t port = t->nodes[a->source].first_port + 1;
+
+	if (chance(r, 50))
+		return below(r, 300);
+	return (a->time + t->ports[port].propagation) / s->tick;
+}
+
+/* Some cable or sink fails, and mostly recovers, once or twice. */
+static void outage_draw(struct scenario *s, uint32_t port,
+			enum sim_fault_kind fails, enum sim_fault_kind recovers,
+			struct rng *r)
+{
+	hd_time t = outage_time(s, r);
+
+	for (uint32_t i = 1 + below(r, 3); i > 0; i--) {
+		fault_add(s, t, fails, port);
+		if (chance(r, 20))
+			return;
+		t += below(r, chance(r, 50) ? 20 : 300);
+		fault_add(s, t, recovers, port);
+		t += below(r, 200);
+	}
+}
+
+void outages_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	bool links = chance(r, 20), sinks = chance(r, 15);
+
+	for (uint32_t i = 0; links && i < t->n_ports; i++)
+		if (is_cable(t, i) && chance(r, 40))
+			outage_draw(s, chance(r, 50) ? i : t->ports[i].peer,
+				    SIM_LINK_DOWN, SIM_LINK_UP, r);
+	for (uint32_t e = 0; sinks && e < s->fabric.n_ends; e++)
+		if (chance(r, 40))
+			outage_draw(s, fabric_end_port(&s->fabric, e),
+				    SIM_SINK_STUCK, SIM_SINK_FREE, r);
+}
+
+void port_faults_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	bool errors = chance(r, 15), losses = chance(r, 18);
+	bool lives = chance(r, 20);
+	uint32_t d = (uint32_t)(s->d_max / s->tick);
+	hd_time life = (1 + below(r, 6 * d + 10)) * s->tick;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct sim_port *p = &t->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		if (errors && chance(r, 60))
+			p->ber = (1 + below(r, 30)) / 100.0 /
+				 (8.0 * s->sizes[0]);
+		if (losses && chance(r, 60))
+			p->update_loss =
+				chance(r, 5) ? 1 : (1 + below(r, 60)) / 100.0;
+		if (lives && chance(r, 70) && t->nodes[p->node].kind != SIM_END)
+			p->hoq_life = life;
+	}
+}
+
+/* ---- tables that change (T11c) ---- */
+
+static void change_add(struct scenario *s, const struct sim_table_change *c)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t at = t->n_changes++;
+
+	t->changes = hd_realloc(t->changes, t->n_changes, sizeof(*t->changes));
+	for (; at > 0 && t->changes[at - 1].time > c->time; at--)
+		t->changes[at] = t->changes[at - 1];
+	t->changes[at] = *c;
+}
+
+/*
+ * Weights that a few packets do not use up, so that there is something left to
+ * cut; some places fall off the end.
+ */
+static void weights_redraw(const struct scenario *s, struct vlarb *t,
+			   struct rng *r)
+{
+	uint32_t most = 6 * ((s->sizes[0] + 63) / 64);
+
+	if (most > 255)
+		most = 255;
+	for (uint8_t i = 0; i < t->n_high; i++)
+		t->high[i].weight = (uint8_t)(1 + below(r, most));
+	for (uint8_t i = 0; i < t->n_low; i++)
+		t->low[i].weight = (uint8_t)(1 + below(r, most));
+	if (t->n_high > 1 && chance(r, 30))
+		t->n_high = (uint8_t)(1 + below(r, t->n_high - 1u));
+	if (chance(r, 40))
+		t->high_limit = (uint8_t)below(r, 4);
+}
+
+static void change_draw(const struct scenario *s, struct vlarb *t,
+			struct rng *r)
+{
+	const struct subnet *n = &s->fabric.subnet;
+
+	if (chance(r, 40)) {
+		table_draw(s, t, most_vls(s), r);
+		return;
+	}
+	*t = n->vlarb_tables[below(r, n->n_vlarb_tables)];
+	weights_redraw(s, t, r);
+}
+
+/* Of one port, one or many; now and then two at one instant. */
+static void port_changes_draw(struct scenario *s, uint32_t port, struct rng *r)
+{
+	struct sim_table_change c = { .port = port };
+	hd_time ticks = outage_time(s, r);
+	uint32_t gap = chance(r, 50) ? 30 : 200;
+
+	for (uint32_t i = 1 + below(r, chance(r, 30) ? 3 : 20); i > 0; i--) {
+		c.time = ticks * s->tick;
+		change_draw(s, &c.table, r);
+		change_add(s, &c);
+		if (!chance(r, 10))
+			ticks += below(r, gap);
+	}
+}
+
+void changes_draw(struct scenario *s, struct rng *r)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	if (!chance(r, CHANGES_PERCENT) || s->plain)
+		return;
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (t->ports[i].peer != SIM_NONE && chance(r, 60))
+			port_changes_draw(s, i, r);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TESTS_RANDOM_PARTS_H
+#define HD_TESTS_RANDOM_PARTS_H
+
+/*
+ * Between the files that draw a scenario: random_fabric.c draws nodes, cables,
+ * times and buffers, random_tables.c what a subnet manager would program,
+ * random_events.c packets, faults and changes; random.c all of it, in order.
+ */
+
+#include "base/rng.h"
+#include "random.h"
+
+#define MAX_SWITCHES 6
+#define MAX_HOSTS    8
+#define MAX_EDGES    12
+
+static inline uint32_t below(struct rng *r, uint32_t n)
+{
+	return (uint32_t)rng_below(r, n);
+}
+
+static inline bool chance(struct rng *r, unsigned percent)
+{
+	return below(r, 100) < percent;
+}
+
+enum shape_kind { LINE, TREE, STAR, RING, MESH, IRREGULAR, SHAPES };
+
+struct shape {
+	enum shape_kind kind;
+	uint32_t n_switches, n_edges, n_hosts;
+	uint32_t n_routers; /* the last of the switches */
+	bool as_switches;   /* which they are all the same */
+	uint32_t edges[MAX_EDGES][2];
+	uint32_t host_at[MAX_HOSTS];
+};
+
+/* random_fabric.c */
+void shape_draw(struct shape *h, struct rng *r);
+void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r);
+void timing_draw(struct scenario *s, struct rng *r);
+void model_draw(struct scenario *s, struct rng *r);
+void buffers_draw(struct scenario *s, struct rng *r);
+bool is_cable(const struct sim_setup *s, uint32_t port);
+
+/* random_tables.c */
+void routes_draw(struct scenario *s, const struct shape *h, struct rng *r);
+void lanes_draw(struct scenario *s, struct rng *r);
+void tables_draw(struct scenario *s, struct rng *r);
+void keys_draw(struct scenario *s, struct rng *r);
+extern const uint16_t keys_known[4]; /* partition keys */
+uint8_t most_vls(const struct scenario *s);
+void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,
+		struct rng *r);
+
+/* random_events.c */
+void tclasses_draw(struct scenario *s, struct rng *r);
+void marks_draw(struct scenario *s, struct rng *r);
+void flows_draw(struct scenario *s, struct rng *r);
+void port_faults_draw(struct scenario *s, struct rng *r);
+void outages_draw(struct scenario *s, struct rng *r);
+void changes_draw(struct scenario *s, struct rng *r);
+
+#endif
