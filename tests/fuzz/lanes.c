@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* SL2VL tables of OpenSM: what is accepted is written and reads back alike. */
-#include <stdlib.h>
-#include <string.h>
+#include "subnet_setup.h"
 
 #include "subnet/deadlock.h"
-#include "subnet/fabric_for_tests.h"
 #include "subnet/lanes.h"
-#include "subnet/route.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void build(struct topo *t, struct subnet *s)
+static void build(struct fuzz_subnet *f)
 {
-	static const struct lid_options o = { .sm_port = TOPO_NONE };
-	struct diag d = { .status = HD_OK };
+	struct topo *t = &f->topo;
 	node_id sw[3];
 
 	topo_init(t);
@@ -23,54 +19,43 @@ static void build(struct topo *t, struct subnet *s)
 	}
 	for (unsigned i = 0; i < 3; i++)
 		join(t, sw[i], 2, sw[(i + 1) % 3], 3);
-	subnet_init(s, t);
-	if (subnet_assign_lids(s, &o, &d) != HD_OK ||
-	    subnet_route(s, "minhop", NULL, &d) != HD_OK)
-		abort();
+	fuzz_subnet_program(f, "minhop");
 }
 
 static void read_back(const struct subnet *s)
 {
 	struct strbuf out = STRBUF_INIT, again = STRBUF_INIT;
-	struct subnet copy;
-	struct topo same;
+	struct fuzz_subnet copy;
 	struct diag d = { .status = HD_OK };
 
 	sl2vl_write(s, &out);
-	build(&same, &copy);
-	if (sl2vl_read(&copy, out.text, out.len, &d) != HD_OK)
+	build(&copy);
+	if (sl2vl_read(&copy.subnet, out.text, out.len, &d) != HD_OK)
 		abort();
-	sl2vl_write(&copy, &again);
+	sl2vl_write(&copy.subnet, &again);
 	if (strcmp(out.text, again.text) != 0)
 		abort();
-	subnet_fini(&copy);
-	topo_fini(&same);
+	fuzz_subnet_fini(&copy);
 	strbuf_fini(&out);
 	strbuf_fini(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = calloc(1, size + 1);
-	struct topo t;
-	struct subnet s;
+	char *text = fuzz_text(data, size);
 	struct diag d = { .status = HD_OK };
 	struct deadlock_check c;
+	struct fuzz_subnet f;
 
-	if (!text)
-		abort();
-	if (size > 0)
-		memcpy(text, data, size);
-	build(&t, &s);
-	if (sl2vl_read(&s, text, size, &d) == HD_OK) {
-		check_deadlock(&s, false, &c);
+	build(&f);
+	if (sl2vl_read(&f.subnet, text, size, &d) == HD_OK) {
+		check_deadlock(&f.subnet, false, &c);
 		deadlock_check_fini(&c);
-		read_back(&s);
+		read_back(&f.subnet);
 	} else if (!d.message[0]) {
 		abort();
 	}
-	subnet_fini(&s);
-	topo_fini(&t);
+	fuzz_subnet_fini(&f);
 	free(text);
 	return 0;
 }

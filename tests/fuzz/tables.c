@@ -3,22 +3,19 @@
  * Forwarding tables of dump_fts and OpenSM, read into a small fabric. What is
  * accepted is checked, written in every format, and must read back the same.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "subnet_setup.h"
 
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
-#include "subnet/fabric_for_tests.h"
 #include "subnet/mcast.h"
 #include "subnet/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The two leaves that the files of the corpus belong to. */
-static void build(struct topo *t, struct subnet *s)
+static void build(struct fuzz_subnet *f)
 {
-	static const struct lid_options o = { .sm_port = TOPO_NONE };
-	struct diag d = { .status = HD_OK };
+	struct topo *t = &f->topo;
 
 	topo_init(t);
 	node_id leaf1 = add_switch(t, 8), leaf2 = add_switch(t, 8);
@@ -29,9 +26,7 @@ static void build(struct topo *t, struct subnet *s)
 	add_host(t, leaf2, 2);
 	join(t, leaf1, 3, leaf2, 3);
 	join(t, leaf1, 4, leaf2, 4);
-	subnet_init(s, t);
-	if (subnet_assign_lids(s, &o, &d) != HD_OK)
-		abort();
+	fuzz_subnet_program(f, NULL);
 }
 
 static void check(const struct subnet *s)
@@ -56,44 +51,35 @@ static bool is_readable(const char *name)
 static void read_back(const struct subnet *s, const struct table_writer *w)
 {
 	struct strbuf out = STRBUF_INIT;
-	struct subnet copy;
-	struct topo same;
+	struct fuzz_subnet copy;
 	struct tables_found found;
 	struct diag d = { .status = HD_OK };
 
 	w->write(s, &out);
-	build(&same, &copy);
+	build(&copy);
 	if (is_readable(w->name) &&
-	    tables_read(&copy, out.text, out.len, &d, &found) != HD_OK)
+	    tables_read(&copy.subnet, out.text, out.len, &d, &found) != HD_OK)
 		abort();
-	subnet_fini(&copy);
-	topo_fini(&same);
+	fuzz_subnet_fini(&copy);
 	strbuf_fini(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* With the NUL that readers rely on, where a read too far is seen. */
-	char *text = calloc(1, size + 1);
-	struct topo t;
-	struct subnet s;
+	char *text = fuzz_text(data, size);
 	struct diag d = { .status = HD_OK };
 	struct tables_found found;
+	struct fuzz_subnet f;
 
-	if (!text)
-		abort();
-	if (size > 0)
-		memcpy(text, data, size);
-	build(&t, &s);
-	if (tables_read(&s, text, size, &d, &found) == HD_OK) {
-		check(&s);
+	build(&f);
+	if (tables_read(&f.subnet, text, size, &d, &found) == HD_OK) {
+		check(&f.subnet);
 		for (const struct table_writer *w = table_writers; w->name; w++)
-			read_back(&s, w);
+			read_back(&f.subnet, w);
 	} else if (!d.message[0]) {
 		abort();
 	}
-	subnet_fini(&s);
-	topo_fini(&t);
+	fuzz_subnet_fini(&f);
 	free(text);
 	return 0;
 }
