@@ -16,16 +16,53 @@ static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
 static const struct lid_options by_paper = { .order = LIDS_PAPER,
 					     .sm_port = TOPO_NONE };
 
-static void set_up(struct topo *t, struct subnet *s, const char *fabric,
-		   const char *engine, const struct lid_options *lids)
+static void program(struct topo *t, struct subnet *s, const char *engine,
+		    const struct lid_options *lids)
 {
 	struct diag d = { .status = HD_OK };
 
-	generate(t, fabric);
 	subnet_init(s, t);
 	if (subnet_assign_lids(s, lids, &d) != HD_OK ||
 	    subnet_route(s, engine, NULL, &d) != HD_OK)
 		fail_msg("%s", d.message);
+}
+
+static void set_up(struct topo *t, struct subnet *s, const char *fabric,
+		   const char *engine, const struct lid_options *lids)
+{
+	generate(t, fabric);
+	program(t, s, engine, lids);
+}
+
+/* Switches 0 to 4 in a line, port 1 up and 2 down, a host at port 5 of each. */
+static void set_up_line(struct topo *t, struct subnet *s)
+{
+	static const uint32_t dims[] = { 5, 1 };
+
+	build_grid(t, FAMILY_MESH, 2, dims, 1);
+	program(t, s, "minhop", &by_opensm);
+}
+
+static uint32_t all_end_ports(const struct topo *t, port_id *out)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p))
+			out[n++] = p;
+	}
+	return n;
+}
+
+/* Some fabric with up*-down* routes, and its end ports. */
+static uint32_t set_up_random(struct topo *t, struct subnet *s, struct rng *r,
+			      unsigned seed, port_id *ends)
+{
+	uint32_t switches = 2 + (uint32_t)rng_below(r, 30);
+
+	build_random(t, seed, switches, (uint32_t)rng_below(r, 40));
+	program(t, s, "updn", &by_opensm);
+	return all_end_ports(t, ends);
 }
 
 static void tear_down(struct topo *t, struct subnet *s)
@@ -45,17 +82,6 @@ static switch_id found_at(const struct subnet *s, unsigned x, unsigned y)
 			return sw;
 	}
 	return TOPO_NONE;
-}
-
-static uint32_t all_end_ports(const struct topo *t, port_id *out)
-{
-	uint32_t n = 0;
-
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p))
-			out[n++] = p;
-	}
-	return n;
 }
 
 static void add(struct subnet *s, enum mcast_method method, port_id source,
@@ -351,16 +377,10 @@ static void trees_reach_each_member_once_on_random_fabrics(void **state)
 		struct topo t;
 		struct subnet s;
 		struct mcast_check c;
-		struct diag d = { .status = HD_OK };
 		port_id ends[64];
 
 		rng_init(&r, 3, i);
-		build_random(&t, i, 2 + (uint32_t)rng_below(&r, 30),
-			     (uint32_t)rng_below(&r, 40));
-		subnet_init(&s, &t);
-		assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
-		assert_int_equal(subnet_route(&s, "updn", NULL, &d), HD_OK);
-		uint32_t n = all_end_ports(&t, ends);
+		uint32_t n = set_up_random(&t, &s, &r, i, ends);
 
 		for (unsigned k = 0; k < 10; k++) {
 			rng_shuffle(&r, ends, n);
@@ -379,23 +399,17 @@ static void trees_reach_each_member_once_on_random_fabrics(void **state)
 
 static void shared_trees_have_opensms_root(void **state)
 {
-	/* A line of five: members at 0, 1 and 4; the middle, 2, has 3 hops. */
-	static const uint32_t dims[] = { 5, 1 };
+	/* Members at 0, 1 and 4; the middle, 2, has 3 hops. */
 	struct topo t;
 	struct subnet s;
-	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	build_grid(&t, FAMILY_MESH, 2, dims, 1);
-	subnet_init(&s, &t);
-	assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
-	assert_int_equal(subnet_route(&s, "minhop", NULL, &d), HD_OK);
+	set_up_line(&t, &s);
 	port_id members[] = { topo_port_of(&t, 5, 1), topo_port_of(&t, 6, 1),
 			      topo_port_of(&t, 9, 1) };
 
 	add(&s, MCAST_SHARED, TOPO_NONE, members, 3);
 	assert_int_equal(s.groups[0].root, 2);
-	/* 1 | 2 = ports up and down the line, 5 the host */
 	static const uint64_t ports[] = { 1 << 1 | 1 << 5,
 					  1 << 1 | 1 << 2 | 1 << 5,
 					  1 << 1 | 1 << 2, 1 << 1 | 1 << 2,
@@ -410,11 +424,9 @@ static void shared_trees_have_opensms_root(void **state)
 	tear_down(&t, &s);
 }
 
-/* A line of five: members at 0 and 1, and a sender at 4. */
+/* Members at 0 and 1 of the line, and a sender at 4. */
 static void who_is_no_member_may_send_and_receives_nothing(void **state)
 {
-	static const uint32_t dims[] = { 5, 1 };
-	/* 1 and 2 lead up and down the line, 5 to the host. */
 	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 2 | 1 << 5,
 					  1 << 2, 1 << 2, 1 << 2 };
 	struct topo t;
@@ -423,10 +435,7 @@ static void who_is_no_member_may_send_and_receives_nothing(void **state)
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	build_grid(&t, FAMILY_MESH, 2, dims, 1);
-	subnet_init(&s, &t);
-	assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
-	assert_int_equal(subnet_route(&s, "minhop", NULL, &d), HD_OK);
+	set_up_line(&t, &s);
 	port_id members[] = { topo_port_of(&t, 5, 1), topo_port_of(&t, 6, 1) };
 	port_id sender = topo_port_of(&t, 9, 1);
 
@@ -463,12 +472,7 @@ static void other_senders_leave_the_tree_alone(void **state)
 		uint64_t before[64];
 
 		rng_init(&r, 5, i);
-		build_random(&t, i, 2 + (uint32_t)rng_below(&r, 30),
-			     (uint32_t)rng_below(&r, 40));
-		subnet_init(&s, &t);
-		assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
-		assert_int_equal(subnet_route(&s, "updn", NULL, &d), HD_OK);
-		uint32_t n = all_end_ports(&t, ends);
+		uint32_t n = set_up_random(&t, &s, &r, i, ends);
 		uint32_t m = 1 + (uint32_t)rng_below(&r, n / 2);
 
 		rng_shuffle(&r, ends, n);
