@@ -58,14 +58,7 @@ static const struct option options[] = {
 	  .kind = OPT_FLAG,
 	  .offset = FIELD(levels),
 	  .help = "the probability of every state (i, j)" },
-	{ .name = "simulate",
-	  .kind = OPT_UINT,
-	  .offset = FIELD(simulate),
-	  .value = "PACKETS",
-	  .low = TWIN_MIN_PACKETS,
-	  .high = TWIN_MAX_PACKETS,
-	  .help = "play so many packets per point and compare; exit 1 "
-		  "outside the 99.9 % interval" },
+	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
 

@@ -36,14 +36,7 @@ static const struct option options[] = {
 	  .value = "A:B[:C]",
 	  .help = "priority: LAMBDA:MU[:CS2], highest first; sharing: "
 		  "OFFERED:WEIGHT[:BYTES]" },
-	{ .name = "simulate",
-	  .kind = OPT_UINT,
-	  .offset = FIELD(simulate),
-	  .value = "PACKETS",
-	  .low = TWIN_MIN_PACKETS,
-	  .high = TWIN_MAX_PACKETS,
-	  .help = "play so many packets per point and compare; exit 1 "
-		  "outside the 99.9 % interval" },
+	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
 

@@ -46,39 +46,6 @@ static enum hd_status choose(struct paper_review *s, int n, char **names,
 	return status;
 }
 
-/* ---- list --------------------------------------------------------------- */
-
-static int run_list(const struct command *self, int argc, char **argv)
-{
-	struct values v = { 0 };
-	struct diag d = { .status = HD_OK };
-	struct paper_catalogue c;
-	struct paper_review s;
-	int n, status;
-
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (catalogue_init(&c, &d) != HD_OK) {
-		status = command_refuse(&d);
-		catalogue_fini(&c);
-		return status;
-	}
-	review_init(&s, &c, false);
-	if (choose(&s, n, argv, &d) == HD_OK) {
-		struct results *r = results_new("paper list");
-
-		review_list(&s, r);
-		status = output_results(&v.common, r, true);
-	} else {
-		status = command_refuse(&d);
-	}
-	review_fini(&s);
-	catalogue_fini(&c);
-	return status;
-}
-
-/* ---- run, all ----------------------------------------------------------- */
-
 struct bar {
 	struct progress progress;
 	double done;
@@ -153,9 +120,22 @@ static int review(struct values *v, struct paper_review *s, const char *name)
 	return output_results(&v->common, r, same);
 }
 
-static int run_named(const struct command *self, int argc, char **argv,
-		     bool all)
+static int list(const struct values *v, struct paper_review *s,
+		const char *name)
 {
+	struct results *r = results_new(name);
+
+	review_list(s, r);
+	return output_results(&v->common, r, true);
+}
+
+static const struct command command_paper_list, command_paper_all;
+
+/* All three commands: which experiments, and what to do with them. */
+static int run(const struct command *self, int argc, char **argv)
+{
+	bool lists = self == &command_paper_list;
+	bool all = self == &command_paper_all;
 	struct values v = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
@@ -167,7 +147,7 @@ static int run_named(const struct command *self, int argc, char **argv,
 	if (all && n)
 		return command_usage(self, "'%s' is too much: it runs all",
 				     argv[0]);
-	if (!all && !n)
+	if (!all && !lists && !n)
 		return command_usage(self, "which? 'heddle paper list' shows "
 					   "them");
 	if (catalogue_init(&c, &d) != HD_OK) {
@@ -176,23 +156,14 @@ static int run_named(const struct command *self, int argc, char **argv,
 		return status;
 	}
 	review_init(&s, &c, v.quick);
-	if (choose(&s, n, argv, &d) == HD_OK)
-		status = review(&v, &s, self->name);
-	else
+	if (choose(&s, n, argv, &d) != HD_OK)
 		status = command_refuse(&d);
+	else
+		status = lists ? list(&v, &s, self->name)
+			       : review(&v, &s, self->name);
 	review_fini(&s);
 	catalogue_fini(&c);
 	return status;
-}
-
-static int run_some(const struct command *self, int argc, char **argv)
-{
-	return run_named(self, argc, argv, false);
-}
-
-static int run_all(const struct command *self, int argc, char **argv)
-{
-	return run_named(self, argc, argv, true);
 }
 
 /* ---- the commands ------------------------------------------------------- */
@@ -213,7 +184,7 @@ static const struct command command_paper_list = {
 		"holds), within tolerance (the stated one), refuted, or not reproducible,\n"
 		"with the reason.\n",
 	.examples = list_examples,
-	.run = run_list,
+	.run = run,
 };
 
 static const struct example run_examples[] = {
@@ -232,7 +203,7 @@ static const struct command command_paper_run = {
 		"database heddle.db, or that of --db, from which 'heddle report' draws.\n",
 	.options = run_options,
 	.examples = run_examples,
-	.run = run_some,
+	.run = run,
 };
 
 static const struct example all_examples[] = {
@@ -250,7 +221,7 @@ static const struct command command_paper_all = {
 		"Runs every experiment that can be run; see 'heddle paper run'.\n",
 	.options = run_options,
 	.examples = all_examples,
-	.run = run_all,
+	.run = run,
 };
 
 static const struct command *const subcommands[] = {

@@ -20,6 +20,16 @@
 /* A sweep may have at most so many points. */
 #define MODEL_MAX_POINTS 10000000
 
+/* The twin of each model, asked for in the same words. */
+#define MODEL_SIMULATE_OPTION(at)                                           \
+	{                                                                   \
+		.name = "simulate", .kind = OPT_UINT, .offset = (at),       \
+		.value = "PACKETS", .low = TWIN_MIN_PACKETS,                \
+		.high = TWIN_MAX_PACKETS,                                   \
+		.help = "play so many packets per point and compare; exit " \
+			"1 outside the 99.9 % interval"                     \
+	}
+
 /* True, or false with what was wrong printed and its status in *status. */
 bool model_read_series(const struct command *self, const char *option,
 		       const char *text, struct series *out, int *status);
