@@ -188,6 +188,19 @@ static void write_fts_of(const struct subnet *s, switch_id sw,
 	strbuf_printf(out, "%u valid lids dumped \n", n);
 }
 
+/* As dump_fts names a switch: by the way to it, GUID and description. */
+static void print_switch(const struct routes *r, const struct subnet *s,
+			 switch_id sw, struct strbuf *out)
+{
+	const struct topo_node *v = node_at(s, sw);
+
+	strbuf_puts(out, " of switch DR path slid 0; dlid 0; ");
+	print_route(r, s->node_of_switch[sw], out);
+	strbuf_printf(out, " guid 0x%016" PRIx64 " (", v->guid);
+	print_name(v, out);
+	strbuf_puts(out, "):\n");
+}
+
 static void write_fts(const struct subnet *s, struct strbuf *out)
 {
 	switch_id *order = hd_alloc(s->n_switches, sizeof(*order));
@@ -196,16 +209,10 @@ static void write_fts(const struct subnet *s, struct strbuf *out)
 
 	routes_init(&r, s->topo);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct topo_node *v = node_at(s, order[i]);
-
-		strbuf_printf(out,
-			      "Unicast lids [0x0-0x%x] of switch DR path"
-			      " slid 0; dlid 0; ",
+		strbuf_printf(out, "Unicast lids [0x0-0x%x]",
 			      s->top_lid[subnet_of_switch(s, order[i])]);
-		print_route(&r, s->node_of_switch[order[i]], out);
-		strbuf_printf(out, " guid 0x%016" PRIx64 " (", v->guid);
-		print_name(v, out);
-		strbuf_puts(out, "):\n  Lid  Out   Destination\n"
+		print_switch(&r, s, order[i], out);
+		strbuf_puts(out, "  Lid  Out   Destination\n"
 				 "       Port     Info \n");
 		write_fts_of(s, order[i], out);
 	}
@@ -410,19 +417,13 @@ static void write_mfts(const struct subnet *s, struct strbuf *out)
 
 	routes_init(&r, s->topo);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct topo_node *v = node_at(s, order[i]);
 		uint32_t end = LID_FIRST_MCAST + MCAST_CAP - 1;
 
 		if (last_mlid(s, order[i]) > end)
 			end = last_mlid(s, order[i]);
-		strbuf_printf(out,
-			      "Multicast mlids [0x%x-0x%x] of switch DR path"
-			      " slid 0; dlid 0; ",
+		strbuf_printf(out, "Multicast mlids [0x%x-0x%x]",
 			      LID_FIRST_MCAST, end);
-		print_route(&r, s->node_of_switch[order[i]], out);
-		strbuf_printf(out, " guid 0x%016" PRIx64 " (", v->guid);
-		print_name(v, out);
-		strbuf_puts(out, "):\n");
+		print_switch(&r, s, order[i], out);
 		write_mfts_of(s, order[i], out);
 	}
 	routes_fini(&r);
