@@ -229,9 +229,8 @@ static void take_sample(struct run *r, hd_time now)
 static void on_timer(void *context, hd_time now, uint32_t cookie)
 {
 	struct run *r = context;
-	uint32_t number = cookie >> PURPOSE_BITS;
-	enum purpose purpose =
-		(enum purpose)(cookie & ((1u << PURPOSE_BITS) - 1));
+	uint32_t number = cookie & ((1u << PURPOSE_SHIFT) - 1);
+	enum purpose purpose = (enum purpose)(cookie >> PURPOSE_SHIFT);
 	struct traveller t;
 
 	switch (purpose) {

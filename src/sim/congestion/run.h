@@ -13,17 +13,21 @@
 
 #include "sim/congestion/congestion.h"
 
-/* What a timer is for; the rest of its cookie is a number. */
+/*
+ * What a timer is for; the rest of its cookie is a number. Timers of one
+ * instant fire in this order, which is the model's (docs/model.md, T2): who
+ * arrives at a switch still meets who leaves it now, and sources go last.
+ */
 enum purpose {
-	TIMER_PACE,     /* of a throttle */
 	TIMER_ARRIVE,   /* a movement */
 	TIMER_LEAVE,    /* a movement */
 	TIMER_ACK,      /* a traveller that has arrived */
 	TIMER_RESPONSE, /* of a throttle */
-	TIMER_SAMPLE,
-	TIMER_ASK /* of a flow */
+	TIMER_ASK,      /* of a flow */
+	TIMER_PACE,     /* of a throttle */
+	TIMER_SAMPLE
 };
-#define PURPOSE_BITS 3
+#define PURPOSE_SHIFT 25 /* cookies have 28 bits */
 
 enum travel {
 	TRAVEL_DATA,
@@ -121,7 +125,7 @@ struct run {
 
 static inline uint32_t cookie_of(enum purpose purpose, uint32_t number)
 {
-	return number << PURPOSE_BITS | purpose;
+	return (uint32_t)purpose << PURPOSE_SHIFT | number;
 }
 
 /* ---- switches.c -------------------------------------------------------- */

@@ -29,6 +29,31 @@ static void move_later(struct run *r, enum purpose purpose, hd_time when,
 	sim_timer(r->sim, when, cookie_of(purpose, number));
 }
 
+static size_t outputs_of(const struct run *r, uint32_t port)
+{
+	const struct sim_setup *s = r->setup;
+
+	return (s->nodes[s->ports[port].node].n_ports + 1u) * (size_t)r->lanes;
+}
+
+/* A packet has arrived. If it leaves no room for another, who is to blame? */
+static void look_for_full(struct run *r, const struct movement *m)
+{
+	const struct sim_setup *s = r->setup;
+	uint32_t port = m->buffer / r->lanes, vl = m->buffer % r->lanes;
+	uint32_t first = s->nodes[s->ports[port].node].first_port * r->lanes;
+	size_t n = outputs_of(r, port);
+	const uint32_t *wants = &r->wants[r->wants_at[port] + vl * n];
+
+	if (r->fill[m->buffer] + m->blocks <= s->ports[port].in_blocks)
+		return;
+	for (uint32_t o = 0; o < n; o++) {
+		if (wants[o])
+			mark_input_full(&r->params->marking,
+					&r->outputs[first + o]);
+	}
+}
+
 void cc_switches_move(struct run *r, uint32_t number, bool leaves)
 {
 	struct movement *m = &r->movements[number];
@@ -40,31 +65,10 @@ void cc_switches_move(struct run *r, uint32_t number, bool leaves)
 	} else {
 		r->wants[m->wants]++;
 		mark_arrive(&r->outputs[m->output], m->blocks);
+		look_for_full(r, m);
 	}
 	m->next_free = r->free_movement;
 	r->free_movement = number;
-}
-
-static size_t outputs_of(const struct run *r, uint32_t port)
-{
-	const struct sim_setup *s = r->setup;
-
-	return (s->nodes[s->ports[port].node].n_ports + 1u) * (size_t)r->lanes;
-}
-
-/* An input buffer's last free slot was taken: who is to blame? */
-static void on_full(struct run *r, uint32_t port, uint8_t vl)
-{
-	const struct sim_setup *s = r->setup;
-	uint32_t first = s->nodes[s->ports[port].node].first_port * r->lanes;
-	size_t n = outputs_of(r, port);
-	const uint32_t *wants = &r->wants[r->wants_at[port] + vl * n];
-
-	for (uint32_t o = 0; o < n; o++) {
-		if (wants[o])
-			mark_input_full(&r->params->marking,
-					&r->outputs[first + o]);
-	}
 }
 
 /* Where a switch will send a packet on: false if nowhere. */
@@ -109,9 +113,6 @@ static void enter_buffer(struct run *r, struct traveller *t, uint32_t in_port,
 	r->fill[t->buffer] += t->blocks;
 	move_later(r, TIMER_ARRIVE,
 		   now + s->ports[in_port].propagation + s->sw.routing, t);
-	/* No room for another like it. */
-	if (r->fill[t->buffer] + t->blocks > s->ports[in_port].in_blocks)
-		on_full(r, in_port, p->vl);
 }
 
 /* Whether the buffer behind the output has room for another, after this one. */
