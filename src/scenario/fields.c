@@ -512,6 +512,13 @@ const struct schema_row scenario_fields[] = {
 	  .help = "highest rate over lowest" },
 	{ "congestion.m", SCHEMA_REAL, CC(m), .initial = "4",
 	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
+	{ "congestion.cap", SCHEMA_BOOL, CC(cap), .initial = "true",
+	  .help = "whether the first increase after a decrease ends at the rate "
+		  "held before it; published functions have no such cap" },
+	{ "congestion.units", SCHEMA_REAL, CC(units), .initial = "2",
+	  .low = "0.001", .high = "1000000",
+	  .help = "of PIPD, which depends on its unit: the lowest rate in it "
+		  "(of several, the least)" },
 	{ "congestion.cct", SCHEMA_MAP, .shorthand = "table",
 	  .help = "InfiniBand's congestion control table" },
 	{ "congestion.cct.table", SCHEMA_CUSTOM, CC(cct), .initial = "straight",

@@ -309,6 +309,8 @@ struct scn_congestion {
 	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
 	uint64_t window, rate_steps;
 	double m;
+	bool cap;     /* of the first increase after a decrease */
+	double units; /* PIPD's, in the least of the lowest rates */
 	struct scn_cct cct;
 	uint64_t ccti_increase, ccti_timer, ccti_min;
 	enum { SCN_PER_QP, SCN_PER_SL } per;

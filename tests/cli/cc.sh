@@ -53,6 +53,26 @@ status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
 	delay.yaml --json
 jq -e '.tables.totals.rows[0] | .FECN > 0 and .BECN == 0' out >/dev/null ||
 	fail "acknowledgements that cost nothing are no packets"
+# PIPD's unit: refused where its lowest rate is one of it, warned of where it
+# knows two rates only; and what the cap forbids shows without it.
+for units in 1 7; do
+	sed "s/^congestion: {/congestion: {units: $units, /" \
+		"$SRC/examples/two-switch-congestion.yaml" >units-$units.yaml
+done
+status 3 "$HEDDLE" cc compare --algorithm pipd units-1.yaml
+one_line err
+has err 'above 1 in its unit'
+status 0 "$HEDDLE" cc compare --algorithm pipd --warmup 1ms --measure 1ms \
+	units-7.yaml
+has out 'knows only the minimum and the maximum rate'
+sed 's/^congestion: {/congestion: {cap: false, /' \
+	"$SRC/examples/two-switch-congestion.yaml" >uncapped.yaml
+status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
+	uncapped.yaml --csv
+cp out uncapped
+status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
+	"$SRC/examples/two-switch-congestion.yaml" --csv
+cmp -s out uncapped && fail "the cap makes no difference"
 sed 's/^congestion: {/congestion: {echo: cnp, /' \
 	"$SRC/examples/two-switch-congestion.yaml" >cnp.yaml
 status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \

@@ -165,11 +165,12 @@ enum hd_status congestion_params_init(const struct sim_build *b,
 			(double)c->limits[i].share.num /
 			(double)c->limits[i].share.den;
 	out->response.m = c->m;
-	/* One unit for all, in which the least of the lowest rates is 2. */
-	out->response.unit = flows[0].rmin / 2;
+	out->response.cap_first_increase = c->cap;
+	/* One unit for all. */
+	out->response.unit = flows[0].rmin / c->units;
 	for (uint32_t i = 1; i < b->n_flows; i++) {
-		if (flows[i].rmin / 2 < out->response.unit)
-			out->response.unit = flows[i].rmin / 2;
+		if (flows[i].rmin / c->units < out->response.unit)
+			out->response.unit = flows[i].rmin / c->units;
 	}
 	set_table(c, &out->response);
 	return set_times(b->scenario, d, out);

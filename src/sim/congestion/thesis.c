@@ -77,7 +77,7 @@ enum hd_status stage_open_switches(struct thesis *t, unsigned n,
 		"  - {name: remote, kind: saturating, pattern: incast, source: A1..A%u, destination: Bc}\n"
 		"  - {name: local, kind: saturating, pattern: incast, source: B1..B%u, destination: Bc}\n"
 		"  - {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv}\n"
-		"congestion: {warmup: 150ms, measure: 200ms}\n"
+		"congestion: {cap: false, warmup: 150ms, measure: 200ms}\n"
 		"run: {measure: 1ms}\n",
 		n, n, buffer, n, n);
 	enum hd_status status = stage_open(t, text.text, s);

@@ -38,6 +38,7 @@ const char congestion_thesis_scenario[] =
 	"     sl: 1, rate_steps: 128, reserve: 2Gb/s}\n"
 	"  - {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv}\n"
 	"\n"
-	"congestion: {marking: two-counter, m: 4, warmup: 150ms, measure: 200ms}\n"
+	"# The response functions as printed: without our cap on the first increase.\n"
+	"congestion: {marking: two-counter, m: 4, cap: false, warmup: 150ms, measure: 200ms}\n"
 	"\n"
 	"run: {warmup: 1ms, measure: 5ms}\n";
