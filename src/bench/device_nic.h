@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_DEVICE_NIC_H
+#define HD_BENCH_DEVICE_NIC_H
+
+/*
+ * A libibverbs device while it is measured, private to bench/: device.c opens
+ * it and runs ranks on it, device_ops.c is what a rank can do with it.
+ */
+
+#include "bench/device.h"
+#include "bench/device_lib.h"
+#include "bench/ranks.h"
+
+#define DEVICE_PORT      1
+#define DEVICE_ADDRESSES 64 /* address handles that a rank keeps */
+
+struct device_backend {
+	struct device_lib lib;
+	struct device_options options;
+	struct ibv_context *context;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	struct ranks remote; /* with listen or connect */
+};
+
+struct device_nic {
+	struct nic nic;
+	struct device_backend *device;
+	const struct device_lib *lib;
+	struct ibv_pd *pd;
+	struct ranks *ranks;
+	struct ibv_ah *addresses[DEVICE_ADDRESSES];
+	struct nic_address known[DEVICE_ADDRESSES];
+	unsigned n_addresses;
+	nic_program *program;
+	void *argument;
+};
+
+extern const struct nic_ops device_ops;
+
+#endif

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* MAP_ANONYMOUS is not POSIX. */
+#define _DEFAULT_SOURCE
+#include "bench/device_nic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/alloc.h"
+
+#define LOOK_EVERY 1024 /* polls between looks at the clock */
+#define PATIENCE   (30 * HD_S)
+
+struct device_cq {
+	struct ibv_cq *cq;
+	struct ibv_comp_channel *channel;
+	const struct device_lib *lib;
+	pthread_t handler;
+	sem_t wake;
+	atomic_bool stop;
+};
+
+static struct device_nic *own(struct nic *nic)
+{
+	return (struct device_nic *)nic;
+}
+
+static bool refuse(struct nic *nic, const char *what, int why)
+{
+	snprintf(nic->why, sizeof(nic->why), "%s: %s", what, strerror(why));
+	return false;
+}
+
+/* ---- time and memory -------------------------------------------------- */
+
+static hd_time op_now(struct nic *nic)
+{
+	struct timespec t;
+
+	(void)nic;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (hd_time)t.tv_sec * HD_S + (hd_time)t.tv_nsec * HD_NS;
+}
+
+static void op_work(struct nic *nic, hd_time duration)
+{
+	hd_time end = op_now(nic) + duration;
+
+	while (op_now(nic) < end)
+		;
+}
+
+static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *memory = MAP_FAILED;
+
+	(void)nic;
+	if (huge)
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      flags | MAP_HUGETLB, -1, 0);
+	if (memory == MAP_FAILED)
+		memory =
+			mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (memory == MAP_FAILED) {
+		fputs("heddle: no memory for buffers\n", stderr);
+		abort();
+	}
+	memset(memory, 0, bytes); /* so that registering finds the pages */
+	return memory;
+}
+
+static void op_release(struct nic *nic, void *memory, uint64_t bytes)
+{
+	(void)nic;
+	munmap(memory, bytes);
+}
+
+static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
+		      struct nic_mr *out)
+{
+	struct device_nic *n = own(nic);
+	struct ibv_mr *mr = n->lib->reg_mr(
+		n->pd, addr, len,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+
+	(void)huge;
+	if (!mr)
+		return refuse(nic, "ibv_reg_mr", errno);
+	*out = (struct nic_mr){ mr, mr->lkey, mr->rkey };
+	return true;
+}
+
+static void op_mr_free(struct nic *nic, struct nic_mr *mr)
+{
+	own(nic)->lib->dereg_mr(mr->impl);
+}
+
+/* ---- completion queues ----------------------------------------------------
+ */
+
+/* The paper's event handler: it signals the semaphore that main waits on. */
+static void *handle_events(void *argument)
+{
+	struct device_cq *c = argument;
+	struct pollfd p = { .fd = c->channel->fd, .events = POLLIN };
+
+	while (!atomic_load(&c->stop)) {
+		struct ibv_cq *cq;
+		void *cookie;
+
+		if (poll(&p, 1, 50) <= 0 ||
+		    c->lib->get_cq_event(c->channel, &cq, &cookie) != 0)
+			continue;
+		c->lib->ack_cq_events(cq, 1);
+		sem_post(&c->wake);
+	}
+	return NULL;
+}
+
+static bool start_handler(struct nic *nic, struct device_cq *c)
+{
+	int flags = fcntl(c->channel->fd, F_GETFL);
+
+	if (flags < 0 || fcntl(c->channel->fd, F_SETFL, flags | O_NONBLOCK))
+		return refuse(nic, "completion channel", errno);
+	sem_init(&c->wake, 0, 0);
+	int bad = pthread_create(&c->handler, NULL, handle_events, c);
+
+	return !bad || refuse(nic, "event handler", bad);
+}
+
+static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
+		      struct nic_cq *out)
+{
+	struct device_nic *n = own(nic);
+	struct device_cq *c = hd_alloc(1, sizeof(*c));
+
+	c->lib = n->lib;
+	if (events)
+		c->channel = n->lib->create_comp_channel(n->device->context);
+	c->cq = n->lib->create_cq(n->device->context, (int)entries, NULL,
+				  c->channel, 0);
+	if (!c->cq || (events && !c->channel)) {
+		refuse(nic, "ibv_create_cq", errno);
+		free(c);
+		return false;
+	}
+	out->impl = c;
+	return !events || start_handler(nic, c);
+}
+
+static void op_cq_free(struct nic *nic, struct nic_cq *cq)
+{
+	struct device_cq *c = cq->impl;
+
+	(void)nic;
+	if (c->channel) {
+		atomic_store(&c->stop, true);
+		pthread_join(c->handler, NULL);
+		sem_destroy(&c->wake);
+	}
+	c->lib->destroy_cq(c->cq);
+	if (c->channel)
+		c->lib->destroy_comp_channel(c->channel);
+	free(c);
+}
+
+static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+{
+	struct device_cq *c = cq->impl;
+	struct ibv_wc found;
+
+	(void)nic;
+	if (ibv_poll_cq(c->cq, 1, &found) != 1)
+		return false;
+	*wc = (struct completion){
+		.id = found.wr_id,
+		.status = (enum wc_status)found.status,
+		.qpn = found.qp_num,
+		.byte_len = found.byte_len,
+		.imm = found.imm_data,
+		.src_qp = found.src_qp,
+		.slid = found.slid,
+		.sl = found.sl,
+	};
+	return true;
+}
+
+static bool may_go_on(struct device_nic *n, hd_time since)
+{
+	const struct device_options *o = &n->device->options;
+
+	if (op_now(&n->nic) - since > PATIENCE) {
+		refuse(&n->nic, "no completion", ETIMEDOUT);
+		return false;
+	}
+	return !o->going || o->going(o->going_context);
+}
+
+static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+{
+	hd_time since = 0;
+
+	for (uint64_t i = 1; !op_poll(nic, cq, wc); i++) {
+		if (i % LOOK_EVERY)
+			continue;
+		since = since ? since : op_now(nic);
+		if (!may_go_on(own(nic), since))
+			return false;
+	}
+	return true;
+}
+
+static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
+			  struct completion *wc)
+{
+	struct device_cq *c = cq->impl;
+	hd_time since = op_now(nic);
+
+	while (!op_poll(nic, cq, wc)) {
+		struct timespec until;
+
+		if (ibv_req_notify_cq(c->cq, 0) != 0)
+			return refuse(nic, "ibv_req_notify_cq", errno);
+		if (op_poll(nic, cq, wc))
+			return true;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+		sem_timedwait(&c->wake, &until);
+		if (!may_go_on(own(nic), since))
+			return false;
+	}
+	return true;
+}
+
+/* ---- queue pairs ------------------------------------------------------------
+ */
+
+static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
+		      struct nic_qp *out)
+{
+	static const enum ibv_qp_type types[] = {
+		[QP_RC] = IBV_QPT_RC, [QP_UC] = IBV_QPT_UC, [QP_UD] = IBV_QPT_UD
+	};
+	struct device_nic *n = own(nic);
+	struct ibv_qp_init_attr attr = {
+		.send_cq = ((struct device_cq *)init->send_cq->impl)->cq,
+		.recv_cq = ((struct device_cq *)init->recv_cq->impl)->cq,
+		.cap = { .max_send_wr = init->max_send,
+			 .max_recv_wr = init->max_recv,
+			 .max_send_sge = init->max_sge,
+			 .max_recv_sge = init->max_sge },
+		.qp_type = types[init->kind],
+	};
+	struct ibv_qp *qp = n->lib->create_qp(n->pd, &attr);
+
+	if (!qp)
+		return refuse(nic, "ibv_create_qp", errno);
+	*out = (struct nic_qp){ qp, init->kind, qp->qp_num };
+	return true;
+}
+
+static void op_qp_free(struct nic *nic, struct nic_qp *qp)
+{
+	own(nic)->lib->destroy_qp(qp->impl);
+}
+
+static struct ibv_ah_attr ah_to(const struct device_nic *n,
+				const struct nic_path *path)
+{
+	struct ibv_ah_attr a = { .dlid = path->to.lid,
+				 .sl = path->sl,
+				 .port_num = DEVICE_PORT };
+
+	/* Ethernet has no LIDs: addresses are GIDs there. */
+	if (n->device->port.link_layer != IBV_LINK_LAYER_ETHERNET)
+		return a;
+	a.is_global = 1;
+	memcpy(a.grh.dgid.raw, path->to.gid, sizeof(a.grh.dgid.raw));
+	a.grh.sgid_index = (uint8_t)n->device->options.gid;
+	a.grh.hop_limit = 64;
+	return a;
+}
+
+static enum ibv_mtu mtu_code(const struct device_nic *n, uint32_t mtu)
+{
+	enum ibv_mtu code = IBV_MTU_256;
+
+	while (code < IBV_MTU_4096 && (256u << (code - 1)) < mtu)
+		code++;
+	return code < n->device->port.active_mtu ? code
+						 : n->device->port.active_mtu;
+}
+
+static uint8_t reads_at_once(const struct device_nic *n)
+{
+	int most = n->device->attr.max_qp_rd_atom;
+
+	return (uint8_t)(most > 16 ? 16 : most > 0 ? most : 1);
+}
+
+static int step_init(const struct nic_qp *qp, const struct nic_path *path,
+		     struct ibv_qp_attr *a)
+{
+	a->port_num = DEVICE_PORT;
+	a->qkey = path->qkey;
+	a->qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			     IBV_ACCESS_REMOTE_ATOMIC;
+	if (qp->kind == QP_UC)
+		a->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	return IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+	       (qp->kind == QP_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+}
+
+static int step_rtr(const struct device_nic *n, const struct nic_qp *qp,
+		    const struct nic_path *path, struct ibv_qp_attr *a)
+{
+	a->ah_attr = ah_to(n, path);
+	a->path_mtu = mtu_code(n, path->mtu);
+	a->dest_qp_num = path->to.qpn;
+	a->rq_psn = path->to.psn;
+	a->max_dest_rd_atomic = reads_at_once(n);
+	a->min_rnr_timer = 1;
+	if (qp->kind == QP_UD)
+		return 0;
+	return IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       (qp->kind == QP_RC
+			? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
+			: 0);
+}
+
+static int step_rts(const struct device_nic *n, const struct nic_qp *qp,
+		    const struct nic_path *path, struct ibv_qp_attr *a)
+{
+	a->sq_psn = path->psn;
+	a->timeout = 14;
+	a->retry_cnt = 7;
+	a->rnr_retry = 7;
+	a->max_rd_atomic = reads_at_once(n);
+	return IBV_QP_SQ_PSN |
+	       (qp->kind == QP_RC
+			? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_MAX_QP_RD_ATOMIC
+			: 0);
+}
+
+static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
+		       const struct nic_path *path)
+{
+	struct device_nic *n = own(nic);
+	struct ibv_qp_attr a = { 0 };
+	int mask = IBV_QP_STATE;
+
+	if (to == QPS_INIT) {
+		a.qp_state = IBV_QPS_INIT;
+		mask |= step_init(qp, path, &a);
+	} else if (to == QPS_RTR) {
+		a.qp_state = IBV_QPS_RTR;
+		mask |= step_rtr(n, qp, path, &a);
+	} else {
+		a.qp_state = IBV_QPS_RTS;
+		mask |= step_rts(n, qp, path, &a);
+	}
+	int bad = n->lib->modify_qp(qp->impl, &a, mask);
+
+	return !bad || refuse(nic, "ibv_modify_qp", bad);
+}
+
+static void op_address(struct nic *nic, const struct nic_qp *qp,
+		       struct nic_address *out)
+{
+	struct device_nic *n = own(nic);
+
+	out->lid = n->device->port.lid;
+	out->qpn = qp->qpn;
+	out->psn = (0xfffff0 + nic->rank) & PSN_MASK;
+	memcpy(out->gid, n->device->gid.raw, sizeof(out->gid));
+}
+
+static bool is_same(const struct nic_address *a, const struct nic_address *b)
+{
+	return a->lid == b->lid && a->qpn == b->qpn &&
+	       memcmp(a->gid, b->gid, sizeof(a->gid)) == 0;
+}
+
+/* Handles are kept: a request names its handle by the field `pd`. */
+static void op_datagram(struct nic *nic, const struct nic_path *path,
+			struct send_wr *wr)
+{
+	struct device_nic *n = own(nic);
+	unsigned i = 0;
+
+	while (i < n->n_addresses && !is_same(&n->known[i], &path->to))
+		i++;
+	if (i == n->n_addresses && i < DEVICE_ADDRESSES) {
+		struct ibv_ah_attr a = ah_to(n, path);
+
+		n->known[i] = path->to;
+		n->addresses[i] = n->lib->create_ah(n->pd, &a);
+		n->n_addresses++;
+	}
+	wr->to.pd = i;
+	wr->to.qpn = path->to.qpn;
+	wr->to.qkey = path->qkey;
+}
+
+static bool op_join(struct nic *nic, struct nic_qp *qp,
+		    struct nic_address *group)
+{
+	(void)qp;
+	(void)group;
+	return refuse(nic, "multicast on real devices needs a subnet manager",
+		      ENOSYS);
+}
+
+static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
+{
+	(void)qp;
+	(void)weight;
+	return refuse(nic, "verbs know no weights", ENOSYS);
+}
+
+/* ---- data ------------------------------------------------------------- */
+
+static int copy_list(const struct sge *from, uint32_t n, struct ibv_sge *to)
+{
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = (struct ibv_sge){ from[i].addr, from[i].length,
+					  from[i].lkey };
+	return (int)n;
+}
+
+static bool op_post_send(struct nic *nic, struct nic_qp *qp,
+			 const struct send_wr *wr)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		[WR_SEND] = IBV_WR_SEND,
+		[WR_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
+		[WR_WRITE] = IBV_WR_RDMA_WRITE,
+		[WR_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+		[WR_READ] = IBV_WR_RDMA_READ,
+		[WR_CMP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
+		[WR_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct device_nic *n = own(nic);
+	struct ibv_sge list[WR_MAX_SGE];
+	struct ibv_send_wr out = { .wr_id = wr->id,
+				   .sg_list = list,
+				   .opcode = opcodes[wr->kind],
+				   .imm_data = wr->imm };
+	struct ibv_send_wr *bad;
+
+	out.num_sge = copy_list(wr->sge, wr->n_sge, list);
+	out.send_flags = wr->flags & WR_SIGNALED ? IBV_SEND_SIGNALED : 0;
+	if (qp->kind == QP_UD) {
+		out.wr.ud.ah = n->addresses[wr->to.pd];
+		out.wr.ud.remote_qpn = wr->to.qpn;
+		out.wr.ud.remote_qkey = wr->to.qkey;
+	} else if (wr->kind == WR_CMP_SWAP || wr->kind == WR_FETCH_ADD) {
+		out.wr.atomic.remote_addr = wr->remote_addr;
+		out.wr.atomic.rkey = wr->rkey;
+		out.wr.atomic.compare_add =
+			wr->kind == WR_CMP_SWAP ? wr->compare : wr->swap_add;
+		out.wr.atomic.swap = wr->swap_add;
+	} else {
+		out.wr.rdma.remote_addr = wr->remote_addr;
+		out.wr.rdma.rkey = wr->rkey;
+	}
+	int why = ibv_post_send(qp->impl, &out, &bad);
+
+	return !why || refuse(nic, "ibv_post_send", why);
+}
+
+static bool op_post_recv(struct nic *nic, struct nic_qp *qp,
+			 const struct recv_wr *wr)
+{
+	struct ibv_sge list[WR_MAX_SGE];
+	struct ibv_recv_wr out = { .wr_id = wr->id, .sg_list = list }, *bad;
+
+	out.num_sge = copy_list(wr->sge, wr->n_sge, list);
+	int why = ibv_post_recv(qp->impl, &out, &bad);
+
+	return !why || refuse(nic, "ibv_post_recv", why);
+}
+
+static void *op_watch_new(struct nic *nic, const uint8_t *at)
+{
+	(void)nic;
+	return (void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static void op_watch_free(struct nic *nic, void *watch)
+{
+	(void)nic;
+	(void)watch;
+}
+
+static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
+{
+	const volatile uint8_t *at = watch;
+	hd_time since = 0;
+
+	for (uint64_t i = 1; *at != (uint8_t)turn; i++) {
+		if (i % LOOK_EVERY)
+			continue;
+		since = since ? since : op_now(nic);
+		if (!may_go_on(own(nic), since))
+			return false;
+	}
+	return true;
+}
+
+static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
+			void *theirs, size_t len)
+{
+	return ranks_exchange(own(nic)->ranks, with, mine, theirs, len) ||
+	       refuse(nic, "the other rank", ETIMEDOUT);
+}
+
+static bool op_barrier(struct nic *nic)
+{
+	return ranks_barrier(own(nic)->ranks);
+}
+
+static void op_finish(struct nic *nic)
+{
+	ranks_finish(own(nic)->ranks);
+}
+
+static bool op_finished(struct nic *nic)
+{
+	return ranks_finished(own(nic)->ranks);
+}
+
+const struct nic_ops device_ops = {
+	.name = "libibverbs",
+	.origin = ORIGIN_MEASURED,
+	.now = op_now,
+	.work = op_work,
+	.alloc = op_alloc,
+	.release = op_release,
+	.mr_new = op_mr_new,
+	.mr_free = op_mr_free,
+	.cq_new = op_cq_new,
+	.cq_free = op_cq_free,
+	.qp_new = op_qp_new,
+	.qp_free = op_qp_free,
+	.qp_step = op_qp_step,
+	.address = op_address,
+	.datagram = op_datagram,
+	.join = op_join,
+	.weigh = op_weigh,
+	.post_send = op_post_send,
+	.post_recv = op_post_recv,
+	.poll = op_poll,
+	.wait = op_wait,
+	.wait_event = op_wait_event,
+	.watch_new = op_watch_new,
+	.watch_free = op_watch_free,
+	.watch_wait = op_watch_wait,
+	.exchange = op_exchange,
+	.barrier = op_barrier,
+	.finish = op_finish,
+	.finished = op_finished,
+};
