@@ -120,7 +120,8 @@ struct v_cq *v_event_wait(struct v_channel *c)
 
 	while (c->head == c->tail) {
 		list_put(&c->waiters, lab->current);
-		thread_wait(lab);
+		if (!thread_wait(lab))
+			return NULL;
 	}
 	const struct channel_event *e = &c->events[c->head++ % c->size];
 
@@ -190,14 +191,15 @@ static hd_time poll_start(hd_time clock, hd_time when, hd_time step)
 	return clock + (when - clock + step - 1) / step * step;
 }
 
-void v_poll_wait(struct v_cq *cq, struct completion *out)
+bool v_poll_wait(struct v_cq *cq, struct completion *out)
 {
 	struct lab *lab = cq->dev->lab;
 	const struct profile *p = lab->profile;
 
 	while (cq->head == cq->tail) {
 		list_put(&cq->waiters, lab->current);
-		thread_wait(lab);
+		if (!thread_wait(lab))
+			return false;
 	}
 	const struct cq_entry *e = &cq->ring[cq->head++ % cq->size];
 
@@ -205,4 +207,5 @@ void v_poll_wait(struct v_cq *cq, struct completion *out)
 	lab->current->clock =
 		poll_start(lab->current->clock, e->when, p->poll_empty) +
 		p->poll;
+	return true;
 }

@@ -255,6 +255,7 @@ struct lab {
 	struct v_thread **threads;
 	size_t n_threads, threads_cap;
 	uint32_t n_live;
+	bool cancelled;
 	struct v_thread *current;
 	struct thread_list ready;
 
@@ -273,8 +274,8 @@ struct lab {
 void list_put(struct thread_list *l, struct v_thread *t);
 struct v_thread *list_take(struct thread_list *l);
 
-/* The current thread stops until somebody wakes it. */
-void thread_wait(struct lab *lab);
+/* The current thread stops until somebody wakes it; false: cancelled. */
+bool thread_wait(struct lab *lab);
 /* It goes on when the event being handled is done, not before `when`. */
 void thread_wake(struct v_thread *t, hd_time when);
 

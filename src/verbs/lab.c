@@ -131,12 +131,15 @@ void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg)
 	list_put(&lab->ready, t);
 }
 
-void thread_wait(struct lab *lab)
+bool thread_wait(struct lab *lab)
 {
 	struct v_thread *t = lab->current;
 
+	if (lab->cancelled)
+		return false;
 	t->state = THREAD_WAITING;
 	coroutine_yield(t->coroutine);
+	return !lab->cancelled;
 }
 
 void thread_wake(struct v_thread *t, hd_time when)
@@ -164,6 +167,16 @@ static void run_ready(struct lab *lab)
 	}
 }
 
+void lab_cancel(struct lab *lab)
+{
+	lab->cancelled = true;
+	for (size_t i = 0; i < lab->n_threads; i++)
+		thread_wake(lab->threads[i], 0);
+	/* A program that calls this is in there already. */
+	if (!lab->current)
+		run_ready(lab);
+}
+
 hd_time lab_now(const struct lab *lab)
 {
 	return caller_time(lab);
@@ -178,22 +191,23 @@ void lab_settle(struct lab *lab)
 {
 	struct v_thread *t = lab->current;
 
-	if (!t || t->clock <= lab->now)
+	if (!t || t->clock <= lab->now || lab->cancelled)
 		return;
 	t->wake_at = t->clock;
 	sim_timer(lab->sim, t->clock, TIMER_THREADS | t->id);
-	while (t->clock > lab->now)
-		thread_wait(lab);
+	while (t->clock > lab->now && thread_wait(lab))
+		;
 	t->wake_at = NEVER;
 }
 
-void lab_barrier(struct lab *lab, uint32_t parties)
+bool lab_barrier(struct lab *lab, uint32_t parties)
 {
+	if (lab->cancelled)
+		return false;
 	lab->barrier_time = later(lab->barrier_time, lab->current->clock);
 	if (++lab->barrier_here < parties) {
 		list_put(&lab->barrier_waiters, lab->current);
-		thread_wait(lab);
-		return;
+		return thread_wait(lab);
 	}
 	hd_time when = lab->barrier_time;
 	struct v_thread *t;
@@ -203,6 +217,7 @@ void lab_barrier(struct lab *lab, uint32_t parties)
 	lab->current->clock = later(lab->current->clock, when);
 	while ((t = list_take(&lab->barrier_waiters)))
 		thread_wake(t, when);
+	return true;
 }
 
 struct v_semaphore *v_semaphore_new(struct lab *lab)
@@ -229,17 +244,17 @@ void v_semaphore_post(struct v_semaphore *s)
 		s->value++;
 }
 
-void v_semaphore_wait(struct v_semaphore *s)
+bool v_semaphore_wait(struct v_semaphore *s)
 {
 	struct v_thread *t = s->lab->current;
 
 	if (s->value) {
 		s->value--;
 		t->clock = later(t->clock, s->posted);
-		return;
+		return true;
 	}
 	list_put(&s->waiters, t);
-	thread_wait(s->lab);
+	return thread_wait(s->lab);
 }
 
 /* ---- what the simulator tells ---------------------------------------------

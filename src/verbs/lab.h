@@ -56,6 +56,13 @@ const struct profile *lab_profile(const struct lab *lab);
 void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg);
 enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
 			 void *context);
+/*
+ * Nothing will come any more: every wait that programs are in, or begin,
+ * returns at once and says so. After lab_run has ended early this lets them
+ * return, and so free what they have; a program may call it, too. Programs
+ * must not wait for ever in spite of it.
+ */
+void lab_cancel(struct lab *lab);
 
 /* A multicast tree of these hosts, for UD; before lab_run. */
 HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab,
@@ -80,9 +87,9 @@ struct v_semaphore;
 struct v_semaphore *v_semaphore_new(struct lab *lab);
 void v_semaphore_free(struct v_semaphore *s);
 void v_semaphore_post(struct v_semaphore *s);
-void v_semaphore_wait(struct v_semaphore *s);
+bool v_semaphore_wait(struct v_semaphore *s); /* false: cancelled */
 
-/* Waits until all `parties` programs of this lab are here. */
-void lab_barrier(struct lab *lab, uint32_t parties);
+/* Waits until all `parties` programs of this lab are here; false: cancelled. */
+bool lab_barrier(struct lab *lab, uint32_t parties);
 
 #endif

@@ -566,14 +566,18 @@ void v_watch_free(struct v_watch *w)
 	free(w);
 }
 
-void v_watch_wait(struct v_watch *w, uint64_t times)
+bool v_watch_wait(struct v_watch *w, uint64_t times)
 {
 	struct lab *lab = w->dev->lab;
 
 	while (w->hits < times) {
+		if (!woken)
+			return false;
 		w->waiter = lab->current;
 		w->waits_for = times;
-		thread_wait(lab);
+	return true;
+		bool woken = thread_wait(lab);
+
 		w->waiter = NULL;
 	}
 	lab->current->clock = later(lab->current->clock, w->when);

@@ -68,8 +68,8 @@ void v_cq_free(struct v_cq *cq);
  * too; an empty queue costs its own time.
  */
 unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n);
-/* Polls until there is one, as one wait. */
-void v_poll_wait(struct v_cq *cq, struct completion *out);
+/* Polls until there is one, as one wait; false: cancelled (lab.h). */
+bool v_poll_wait(struct v_cq *cq, struct completion *out);
 /* An entry found no room: the queue and its users are broken. */
 bool v_cq_overrun(const struct v_cq *cq);
 
@@ -80,7 +80,7 @@ bool v_cq_overrun(const struct v_cq *cq);
  * right that way; verbs programs do either.)
  */
 void v_arm(struct v_cq *cq, bool solicited_only);
-/* Waits for an event, and says of which queue. */
+/* Waits for an event, and says of which queue; NULL: cancelled (lab.h). */
 struct v_cq *v_event_wait(struct v_channel *c);
 /* The same without waiting: NULL if there is none. */
 struct v_cq *v_event_try(struct v_channel *c);
@@ -127,7 +127,7 @@ HD_MUST_CHECK enum hd_status v_detach(struct v_qp *qp, lid_t mlid);
 struct v_watch *v_watch_new(struct v_device *dev, const void *at);
 void v_watch_free(struct v_watch *w);
 /* Waits until it was written `times` in all. */
-void v_watch_wait(struct v_watch *w, uint64_t times);
+bool v_watch_wait(struct v_watch *w, uint64_t times); /* false: cancelled */
 
 enum v_async { V_ASYNC_QP, V_ASYNC_CQ_ERR };
 struct v_async_event {

@@ -541,6 +541,67 @@ static void a_program_that_waits_for_ever_is_reported(void **state)
 	close_lab(f);
 }
 
+/* ---- cancelling ---------------------------------------------------------- */
+
+struct waiting {
+	struct end *end;
+	struct v_semaphore *semaphore;
+	unsigned kind;
+	unsigned refused; /* waits that were ended, or not even begun */
+};
+
+static bool wait_for(struct waiting *w)
+{
+	struct end *e = w->end;
+
+	switch (w->kind) {
+	case 0:
+		return v_poll_wait(e->cq, &e->wc);
+	case 1:
+		return v_event_wait(e->channel) != NULL;
+	case 2:
+		return v_semaphore_wait(w->semaphore);
+	case 3:
+		return lab_barrier(e->lab, 100);
+	default: {
+		struct v_watch *watch = v_watch_new(e->dev, e->memory);
+		bool written = v_watch_wait(watch, 1);
+
+		v_watch_free(watch);
+		return written;
+	}
+	}
+}
+
+static void wait_twice(void *argument)
+{
+	struct waiting *w = argument;
+
+	w->refused += !wait_for(w);
+	w->refused += !wait_for(w);
+}
+
+static void a_cancelled_run_lets_its_programs_return(void **state)
+{
+	struct fixture *f = open_lab("mt23108", QP_RC, 2, false);
+	struct v_semaphore *semaphore = v_semaphore_new(f->lab);
+	struct waiting w[5];
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		w[i] = (struct waiting){ &f->end[i & 1], semaphore, i, 0 };
+		lab_spawn(f->lab, i & 1, wait_twice, &w[i]);
+	}
+	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_STUCK);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(w[i].refused, 0);
+	lab_cancel(f->lab);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(w[i].refused, 2);
+	v_semaphore_free(semaphore);
+	close_lab(f);
+}
+
 static void spin_on_memory(void *argument)
 {
 	struct end *e = argument;
@@ -618,6 +679,7 @@ int main(void)
 		cmocka_unit_test(arming_counts_what_came_since_the_last_event),
 		cmocka_unit_test(a_full_queue_refuses_and_recovers),
 		cmocka_unit_test(a_program_that_waits_for_ever_is_reported),
+		cmocka_unit_test(a_cancelled_run_lets_its_programs_return),
 		cmocka_unit_test(a_program_may_spin_on_memory),
 		cmocka_unit_test(a_paths_mtu_is_the_least_along_it),
 	};
