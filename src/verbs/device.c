@@ -77,7 +77,7 @@ hd_time bus_use(struct v_device *dev, bool write, hd_time when,
 static void list_append(struct v_device *dev, struct v_qp *qp)
 {
 	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
-	struct qp_list *l = &dev->active[vl][qp->priority];
+	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	qp->next = NULL;
 	if (l->first)
@@ -140,7 +140,7 @@ static struct v_qp *pick(struct v_device *dev)
 static void put_back(struct v_device *dev, struct v_qp *qp)
 {
 	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
-	struct qp_list *l = &dev->active[vl][qp->priority];
+	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 &&
 	    l->first) {
@@ -158,7 +158,7 @@ static void put_back(struct v_device *dev, struct v_qp *qp)
 void device_forget(struct v_device *dev, struct v_qp *qp)
 {
 	for (unsigned vl = 0; qp->is_queued && vl < N_VLS; vl++) {
-		struct qp_list *l = &dev->active[vl][qp->priority];
+		struct qp_list *l = &dev->active[vl][qp->rank];
 		struct v_qp **at = &l->first;
 
 		while (*at && *at != qp)

@@ -158,7 +158,8 @@ struct v_qp {
 	uint32_t mtu; /* of its path */
 	uint32_t deferred_sends, deferred_recvs;
 	uint32_t max_send, max_recv;
-	uint32_t weight, priority, burst; /* burst: packets left in its turn */
+	uint32_t weight, burst; /* burst: packets left in its turn */
+	uint32_t rank;          /* 0 goes first: N_PRIORITIES - 1 - priority */
 	bool is_queued;
 	uint8_t sl; /* of its next packet */
 	hd_time last_inject;

@@ -228,6 +228,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	qp->recv_cq = init->recv_cq;
 	qp->srq = init->srq;
 	qp->max_send = init->max_send;
+	qp->rank = N_PRIORITIES - 1;
 	qp->max_recv = init->max_recv;
 	qp->wqe_bytes = wqe_size(init->max_sge);
 	qp->wqe_segments = init->max_sge;
@@ -323,10 +324,15 @@ void v_query(const struct v_qp *qp, struct qp_attr *out)
 
 void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority)
 {
-	assert(!qp->is_queued);
+	struct v_device *dev = qp->dev;
+
+	if (dev->lab->profile->schedule != SCHEDULE_WEIGHTED)
+		return;
+	lab_settle(dev->lab);
+	device_forget(dev, qp);
 	qp->weight = weight ? weight : 1;
-	qp->priority =
-		priority < N_PRIORITIES ? N_PRIORITIES - 1 - priority : 0;
+	qp->rank = priority < N_PRIORITIES ? N_PRIORITIES - 1 - priority : 0;
+	device_activate(dev, qp);
 }
 
 /* ---- posting

@@ -106,7 +106,11 @@ uint32_t v_qpn(const struct v_qp *qp);
 HD_MUST_CHECK enum hd_status
 v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask);
 void v_query(const struct v_qp *qp, struct qp_attr *out);
-/* With weighted scheduling: packets per turn, and who goes first (0..7). */
+/*
+ * With weighted scheduling (in turn, they have no meaning): `weight` packets
+ * in a turn, at least 1, and among the queue pairs of a VL the higher priority
+ * first (0..7; at first 0), whatever lower ones wait for. VLs take turns.
+ */
 void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority);
 
 HD_MUST_CHECK enum hd_status v_post_send(struct v_qp *qp,
