@@ -2,7 +2,7 @@
 # machine: what is missing is installed first (ci/deps.txt lists it).
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test test-long test-rxe bench lint fuzz install clean
+.PHONY: help build demo test test-long test-rxe test-aarch64 bench lint fuzz install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -13,6 +13,7 @@ help:
 	@echo 'make test       every check and test (see ci/check.sh)'
 	@echo 'make test-long  the same with full counts; takes much longer'
 	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
+	@echo 'make test-aarch64  on an emulated 64-bit ARM processor'
 	@echo 'make bench      measure our own speed against the stated goals'
 	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
@@ -39,6 +40,11 @@ test-rxe:
 	@ci/deps.sh rxe
 	@ci/build.sh release
 	@ci/test-rxe.sh
+
+# What is written for each processor, and all that needs no library: seconds.
+test-aarch64:
+	@ci/deps.sh aarch64
+	@ci/aarch64.sh
 
 bench:
 	@ci/deps.sh

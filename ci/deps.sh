@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs the packages of ci/deps.txt that are missing.
 #
-#	deps.sh [build | rxe]
+#	deps.sh [build | rxe | aarch64]
 #
-# With "build", only those above the line "test:"; with "rxe", also those
-# below the line "rxe:". Says and does nothing, offline too, when nothing is
+# With "build", only those above the line "test:"; with "rxe" or "aarch64",
+# also those below that line. Says and does nothing, offline too, when nothing is
 # missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,9 +12,10 @@ cd "$(dirname "$0")/.."
 wanted() {
 	awk -v only="${1:-}" '
 		{ sub(/#.*/, "") }
-		$1 == "test:" { if (only == "build") exit; next }
-		$1 == "rxe:" { if (only != "rxe") exit; next }
-		NF { print $1 }' ci/deps.txt
+		$1 ~ /:$/ { part = $1; next }
+		part == "" || part == only ":" { if (NF) print $1; next }
+		part == "test:" && only != "build" && NF { print $1 }
+		' ci/deps.txt
 }
 
 if ! command -v dpkg-query >/dev/null; then

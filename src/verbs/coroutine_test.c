@@ -48,6 +48,66 @@ static void a_coroutine_goes_on_where_it_stopped(void **state)
 	coroutine_free(b.self);
 }
 
+/* More values than a processor has registers that a call preserves. */
+#define KEPT 14
+
+struct keeping {
+	struct coroutine *self;
+	uint64_t seed, whole;
+	double part;
+};
+
+static void keep(struct keeping *k, bool yields)
+{
+	uint64_t n[KEPT];
+	double x[KEPT];
+
+	for (unsigned i = 0; i < KEPT; i++) {
+		n[i] = k->seed + i;
+		x[i] = (double)(k->seed + i) / 4;
+	}
+	/* Unrolled, so that they are in registers around the switch. */
+	for (unsigned turn = 0; turn < 50; turn++) {
+		if (yields)
+			coroutine_yield(k->self);
+#pragma GCC unroll 14
+		for (unsigned i = 0; i < KEPT; i++) {
+			n[i] = n[i] * 3 + 1;
+			x[i] = x[i] * 0.5 + 1;
+		}
+	}
+	for (unsigned i = 0; i < KEPT; i++) {
+		k->whole = k->whole * 31 + n[i];
+		k->part += x[i] * (i + 1);
+	}
+}
+
+static void keep_in_turns(void *argument)
+{
+	keep(argument, true);
+}
+
+/* What two coroutines compute in turns is what each computes alone. */
+static void registers_survive_a_switch(void **state)
+{
+	struct keeping a = { .seed = 3 }, b = { .seed = 1000 };
+	struct keeping alone[2] = { { .seed = 3 }, { .seed = 1000 } };
+
+	(void)state;
+	a.self = coroutine_new(16384, keep_in_turns, &a);
+	b.self = coroutine_new(16384, keep_in_turns, &b);
+	for (bool more = true; more;) {
+		more = coroutine_resume(a.self);
+		assert_true(coroutine_resume(b.self) == more);
+	}
+	keep(&alone[0], false);
+	keep(&alone[1], false);
+	assert_true(a.whole == alone[0].whole && b.whole == alone[1].whole);
+	assert_true(a.part == alone[0].part && b.part == alone[1].part);
+	coroutine_free(a.self);
+	coroutine_free(b.self);
+}
+
 static void print_and_nest(void *argument)
 {
 	struct counting *c = argument;
@@ -97,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_coroutine_goes_on_where_it_stopped),
+		cmocka_unit_test(registers_survive_a_switch),
 		cmocka_unit_test(a_coroutine_may_resume_another),
 		cmocka_unit_test(a_stopped_coroutine_may_be_freed),
 	};
