@@ -328,6 +328,12 @@ void device_activate(struct v_device *dev, struct v_qp *qp);
 /* It is going away. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
 
+/* ---- testbed.c -------------------------------------------------------------
+ */
+
+/* The largest MTU that this port takes. */
+uint32_t port_mtu(const struct sim_build *b, uint32_t port);
+
 /* ---- owner.c: what the transport asks of the adapter -----------------------
  */
 

@@ -2,8 +2,12 @@
 #include "verbs/testbed.h"
 
 #include "base/file.h"
+#include "verbs/device.h"
 
 #define MAX_TEXT ((size_t)16 << 20)
+#define BLOCK    64
+#define MIN_MTU  256
+#define HEADERS  78 /* the most: LRH, GRH, BTH, DETH, immediate, CRCs */
 
 static enum hd_status open_fabric(struct testbed *bed, const char *path,
 				  struct diag *d)
@@ -53,4 +57,34 @@ void testbed_close(struct testbed *bed)
 	scenario_fini(&bed->scenario);
 	strbuf_fini(&bed->text);
 	profile_fini(&bed->profile);
+}
+
+/* The port's own, or less if its buffer of a lane holds no such packet: that
+ * would wait for ever. */
+uint32_t port_mtu(const struct sim_build *b, uint32_t port)
+{
+	const struct sim_port *p = &b->setup.ports[port];
+	uint32_t mtu = b->topo.ports[p->origin].mtu;
+	uint32_t blocks = p->in_blocks;
+
+	if (p->out_blocks && p->out_blocks < blocks)
+		blocks = p->out_blocks;
+	while (mtu && mtu + HEADERS > blocks * BLOCK)
+		mtu = mtu > MIN_MTU ? mtu / 2 : 0;
+	return mtu;
+}
+
+uint32_t testbed_mtu(const struct testbed *bed)
+{
+	const struct sim_setup *s = &bed->build.setup;
+	uint32_t mtu = (uint32_t)bed->scenario.fabric.mtu;
+
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		if (s->ports[i].peer == SIM_NONE)
+			continue;
+		uint32_t own = port_mtu(&bed->build, i);
+
+		mtu = own < mtu ? own : mtu;
+	}
+	return mtu;
 }

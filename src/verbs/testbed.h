@@ -27,5 +27,7 @@ struct testbed {
 HD_MUST_CHECK enum hd_status testbed_open(const char *profile, const char *path,
 					  struct diag *d, struct testbed *out);
 void testbed_close(struct testbed *bed);
+/* The largest MTU whose packets all ports and buffers can take; 0: none. */
+uint32_t testbed_mtu(const struct testbed *bed);
 
 #endif

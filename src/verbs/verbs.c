@@ -39,18 +39,13 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static uint32_t mtu_of(const struct sim_build *b, uint32_t port)
-{
-	return b->topo.ports[b->setup.ports[port].origin].mtu;
-}
-
 uint32_t v_port_mtu(const struct v_device *dev)
 {
 	const struct sim_build *b = dev->lab->build;
 	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu,
 			     (uint32_t)b->scenario->fabric.mtu);
 
-	return least(mtu, mtu_of(b, dev->port));
+	return least(mtu, port_mtu(b, dev->port));
 }
 
 uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
@@ -58,14 +53,14 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 	const struct sim_build *b = dev->lab->build;
 	const struct sim_setup *s = &b->setup;
 	uint32_t at = s->ports[dev->port].peer;
-	uint32_t mtu =
-		least((uint32_t)b->scenario->fabric.mtu, mtu_of(b, dev->port));
+	uint32_t mtu = least((uint32_t)b->scenario->fabric.mtu,
+			     port_mtu(b, dev->port));
 
 	/* No way is longer than all switches together. */
 	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
 		const struct sim_node *node = &s->nodes[s->ports[at].node];
 
-		mtu = least(mtu, mtu_of(b, at));
+		mtu = least(mtu, port_mtu(b, at));
 		if (node->kind == SIM_END)
 			return mtu;
 		uint8_t out = node->kind == SIM_SWITCH
@@ -74,7 +69,7 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 
 		if (out == LFT_NO_PORT || out > node->n_ports)
 			return 0;
-		mtu = least(mtu, mtu_of(b, node->first_port + out));
+		mtu = least(mtu, port_mtu(b, node->first_port + out));
 		at = s->ports[node->first_port + out].peer;
 	}
 	return 0;
@@ -228,12 +223,12 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	qp->recv_cq = init->recv_cq;
 	qp->srq = init->srq;
 	qp->max_send = init->max_send;
-	qp->rank = N_PRIORITIES - 1;
 	qp->max_recv = init->max_recv;
 	qp->wqe_bytes = wqe_size(init->max_sge);
 	qp->wqe_segments = init->max_sge;
 	qp->mtu = v_port_mtu(dev);
 	qp->weight = qp->burst = 1;
+	qp->rank = N_PRIORITIES - 1;
 	owner_init(qp);
 	qp->number = free_qp_number(dev);
 	dev->qp_hint = qp->number + 1;
@@ -577,16 +572,16 @@ bool v_watch_wait(struct v_watch *w, uint64_t times)
 	struct lab *lab = w->dev->lab;
 
 	while (w->hits < times) {
-		if (!woken)
-			return false;
 		w->waiter = lab->current;
 		w->waits_for = times;
-	return true;
 		bool woken = thread_wait(lab);
 
 		w->waiter = NULL;
+		if (!woken)
+			return false;
 	}
 	lab->current->clock = later(lab->current->clock, w->when);
+	return true;
 }
 
 /* ---- events
