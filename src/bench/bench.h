@@ -61,6 +61,8 @@ const struct bench_test *bench_find(const char *name, struct diag *d);
 /* What the axis is called: "reuse", and its unit. */
 const char *bench_axis_name(enum bench_axis axis);
 const char *bench_axis_unit(enum bench_axis axis);
+/* Is that a value of it, for whatever back-end? */
+bool bench_axis_has(enum bench_axis axis, uint64_t value);
 
 /* What the user may change; 0 (or NULL) leaves a test's own choice. */
 struct bench_options {
@@ -112,7 +114,8 @@ HD_MUST_CHECK enum hd_status bench_run(struct nic_backend *b,
 				       const struct bench_watch *watch,
 				       struct bench_rows *rows, struct diag *d);
 /* A point that rank 0 asks for, in a process that listens (device.h). */
-void bench_serve_point(struct nic *nic, void *letter);
+HD_MUST_CHECK enum hd_status bench_serve_point(struct nic *nic, void *letter,
+					       struct diag *d);
 #define BENCH_LETTER sizeof(struct bench_params)
 void bench_rows_fini(struct bench_rows *rows);
 size_t bench_points(const struct nic_backend *b, const struct bench_test *test,

@@ -72,8 +72,9 @@ static void time_connection(struct endpoint *e, enum bench_cost what)
 			return;
 		e->ops->address(e->nic, &qp, &mine);
 		path.psn = mine.psn;
-		e->ops->exchange(e->nic, e->peer, &mine, &path.to,
-				 sizeof(mine));
+		if (!e->ops->exchange(e->nic, e->peer, &mine, &path.to,
+				      sizeof(mine)))
+			endpoint_fail(e, "cannot reach the peer");
 		hd_time start = e->ops->now(e->nic);
 
 		for (unsigned s = QPS_INIT; s <= QPS_RTS && e->ok; s++) {
@@ -115,6 +116,9 @@ static void time_mr(struct endpoint *e, enum bench_cost what)
 	uint8_t *memory = e->ops->alloc(e->nic, e->p->size, e->p->huge);
 	struct nic_mr mr;
 
+	if (!memory)
+		endpoint_fail(e, "no memory");
+
 	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
@@ -130,16 +134,47 @@ static void time_mr(struct endpoint *e, enum bench_cost what)
 		if (what == COST_MR_DEREGISTER)
 			note(e, start);
 	}
-	e->ops->release(e->nic, memory, e->p->size);
+	if (memory)
+		e->ops->release(e->nic, memory, e->p->size);
 }
 
 /* ---- posting and polling ---------------------------------------------- */
 
+/* Takes all that was posted; polls that find one are timed if asked for. */
+static void take_all(struct endpoint *e, uint64_t n, bool timed)
+{
+	struct completion wc;
+
+	while (n && e->ok) {
+		hd_time start = e->ops->now(e->nic);
+
+		if (!timed || !e->ops->poll(e->nic, &e->send_cq, &wc)) {
+			/* Not there yet: this one is waited for, not timed. */
+			n -= endpoint_wait(e, &e->send_cq, &wc);
+			continue;
+		}
+		note(e, start);
+		if (wc.status != WC_SUCCESS)
+			endpoint_fail(e, "a request failed");
+		n--;
+	}
+}
+
+/* How long a message takes until its completion is here. */
+static hd_time one_message(struct endpoint *e)
+{
+	hd_time start = e->ops->now(e->nic);
+
+	endpoint_send(e, WR_SIGNALED);
+	take_all(e, 1, false);
+	return e->ops->now(e->nic) - start;
+}
+
 /* Posts until the queue is full, each timed, then takes all; again. */
 static void time_posts(struct endpoint *e, bool polls)
 {
-	struct completion wc;
 	uint64_t left = e->p->iterations;
+	hd_time each = polls ? one_message(e) : 0;
 
 	while (left && e->ok) {
 		uint64_t n = left < e->p->window ? left : e->p->window;
@@ -152,15 +187,9 @@ static void time_posts(struct endpoint *e, bool polls)
 				note(e, start);
 		}
 		/* Until all have completed, so that every poll finds one. */
-		if (polls)
-			e->ops->work(e->nic, 1000 * HD_US);
-		for (uint64_t i = 0; i < n && e->ok; i++) {
-			hd_time start = e->ops->now(e->nic);
-
-			endpoint_wait(e, &e->send_cq, &wc);
-			if (polls)
-				note(e, start);
-		}
+		if (polls && e->ok)
+			e->ops->work(e->nic, 1000 * HD_US + 2 * n * each);
+		take_all(e, n, polls);
 		left -= n;
 	}
 }
@@ -250,7 +279,9 @@ static void assist(struct endpoint *e)
 		measure_one(e);
 	if (!takes_messages(e->p->cost))
 		return;
-	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
+	uint64_t n = e->p->iterations + (e->p->cost == COST_POLL_FULL);
+
+	for (uint64_t i = 0; i < n && e->ok; i++) {
 		if (endpoint_wait(e, &e->recv_cq, &wc))
 			endpoint_recv(e);
 	}
@@ -271,15 +302,15 @@ void cost_program(struct nic *nic, struct bench_point *point)
 			endpoint_recv(&e);
 	}
 	if (pairs)
-		nic->ops->barrier(nic);
+		endpoint_barrier(&e);
 	if (e.ok && nic->rank == 0)
 		measure_one(&e);
 	else if (e.ok)
 		assist(&e);
+	if (pairs)
+		endpoint_barrier(&e);
 	if (nic->rank == 0)
 		point->found.done = e.ok;
-	if (pairs)
-		nic->ops->barrier(nic);
 	endpoint_close(&e);
 }
 
@@ -347,22 +378,24 @@ void multicast_program(struct nic *nic, struct bench_point *point)
 
 	endpoint_prepare(&e, nic, point, 1);
 	mine = endpoint_address(&e, 0);
-	for (unsigned r = 1; first && r < nic->n_ranks; r++)
-		nic->ops->exchange(nic, r, &mine, &theirs, sizeof(mine));
-	if (!first)
-		nic->ops->exchange(nic, 0, &mine, &theirs, sizeof(mine));
+	for (unsigned r = first ? 1 : 0; r < (first ? nic->n_ranks : 1); r++) {
+		if (!nic->ops->exchange(nic, r, &mine, &theirs, sizeof(mine)))
+			endpoint_fail(&e, "cannot reach another rank");
+	}
 	endpoint_connect(&e, 0, &theirs);
 	if (e.ok && !nic->ops->join(nic, &e.qps[0], &group))
-		endpoint_fail(&e, "cannot join the group");
-	if (!first)
+		endpoint_fail(&e, "cannot join a multicast group");
+	if (!first && e.ok)
 		endpoint_recv(&e);
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
 	if (first)
+		point->found.opened = e.ok;
+	if (first && e.ok)
 		multicast_rounds(&e, nic->n_ranks - 1, &group);
-	else
+	else if (e.ok)
 		multicast_answers(&e);
+	endpoint_barrier(&e);
 	if (first)
 		point->found.done = e.ok;
-	nic->ops->barrier(nic);
 	endpoint_close(&e);
 }

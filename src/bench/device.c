@@ -11,6 +11,8 @@
 #include "bench/device_nic.h"
 
 #define GREETING UINT64_C(0x6865646c62333031) /* "hedlb301" */
+#define POINT_LIMIT \
+	(1 * HD_S) /* on a device slower than the defaults are for */
 
 /* ---- running ---------------------------------------------------------------
  */
@@ -31,6 +33,13 @@ static bool open_rank(struct device_backend *v, struct ranks *ranks,
 		return true;
 	diag_fail(d, HD_ERR_ENV, "ibv_alloc_pd: %s", strerror(errno));
 	return false;
+}
+
+/* Whoever waits for another rank may be interrupted. */
+static void watch_interrupts(const struct device_backend *v, struct ranks *r)
+{
+	r->going = v->options.going;
+	r->context = v->options.going_context;
 }
 
 static void close_rank(struct device_nic *n)
@@ -60,6 +69,8 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
 	unsigned opened = 0, started = 0;
 	enum hd_status status = ranks_local(ranks, n_ranks, d);
 
+	for (unsigned i = 0; i < n_ranks; i++)
+		watch_interrupts(v, &ranks[i]);
 	while (status == HD_OK && opened < n_ranks &&
 	       open_rank(v, &ranks[opened], &nics[opened], d))
 		opened++;
@@ -81,6 +92,8 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
 	return status;
 }
 
+#define GONE "the one who measures is gone"
+
 /* What every other process is told before a point. */
 struct point_head {
 	uint64_t greeting;
@@ -98,9 +111,9 @@ static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks,
 						 i < n_ranks ? b->letter_len
 							     : UINT64_MAX };
 
-		if (!ranks_send(v->remote.fd[i], &head, sizeof(head)) ||
+		if (!ranks_send(&v->remote, i, &head, sizeof(head)) ||
 		    (i < n_ranks &&
-		     !ranks_send(v->remote.fd[i], b->letter, b->letter_len)))
+		     !ranks_send(&v->remote, i, b->letter, b->letter_len)))
 			return diag_fail(d, HD_ERR_ENV,
 					 "host %u does not listen any more", i);
 	}
@@ -133,6 +146,26 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks,
 	return HD_OK;
 }
 
+/* One point as it was asked for; its letter follows the head. */
+static enum hd_status serve_point(struct device_backend *v,
+				  const struct point_head *head, void *letter,
+				  device_point_fn *run, struct diag *d)
+{
+	struct ranks ranks = v->remote;
+	struct device_nic nic;
+
+	ranks.self = head->rank;
+	ranks.n = head->n_ranks;
+	if (!ranks_receive(&v->remote, 0, letter, head->len))
+		return diag_fail(d, HD_ERR_ENV, GONE);
+	if (!open_rank(v, &ranks, &nic, d))
+		return d->status;
+	enum hd_status status = run(&nic.nic, letter, d);
+
+	close_rank(&nic);
+	return status;
+}
+
 enum hd_status device_serve(struct nic_backend *b, size_t len,
 			    device_point_fn *run, struct diag *d)
 {
@@ -141,27 +174,25 @@ enum hd_status device_serve(struct nic_backend *b, size_t len,
 	struct point_head head;
 	enum hd_status status = HD_OK;
 
-	while (status == HD_OK &&
-	       ranks_receive(v->remote.fd[0], &head, sizeof(head)) &&
-	       head.greeting == GREETING && head.len) {
-		struct ranks ranks = v->remote;
-		struct device_nic nic;
-
-		if (head.len == UINT64_MAX)
-			continue; /* not wanted this time */
-		if (head.len != len) {
-			status = diag_fail(d, HD_ERR_ENV,
-					   "the other side is another version");
+	while (status == HD_OK) {
+		if (!ranks_receive(&v->remote, 0, &head, sizeof(head))) {
+			status = diag_fail(d, HD_ERR_ENV, GONE);
 			break;
 		}
-		ranks.self = head.rank;
-		ranks.n = head.n_ranks;
-		if (!ranks_receive(v->remote.fd[0], letter, len) ||
-		    !open_rank(v, &ranks, &nic, d))
+		if (head.greeting == GREETING && head.len == 0)
 			break;
-		run(&nic.nic, letter);
-		close_rank(&nic);
+		if (head.greeting == GREETING && head.len == UINT64_MAX)
+			continue; /* not wanted this time */
+		if (head.greeting != GREETING || head.len != len ||
+		    head.rank == 0 || head.rank >= head.n_ranks ||
+		    head.n_ranks > RANKS_MAX)
+			status = diag_fail(d, HD_ERR_ENV,
+					   "the other side is another version");
+		else
+			status = serve_point(v, &head, letter, run, d);
 	}
+	if (status != HD_OK)
+		ranks_abandon(&v->remote);
 	free(letter);
 	return status;
 }
@@ -204,7 +235,7 @@ static void device_close(struct nic_backend *b)
 
 	if (v->options.connect) {
 		for (unsigned i = 1; i < v->remote.n; i++)
-			(void)ranks_send(v->remote.fd[i], &end, sizeof(end));
+			(void)ranks_send(&v->remote, i, &end, sizeof(end));
 	}
 	if (v->options.connect || v->options.listen)
 		ranks_close(&v->remote);
@@ -255,6 +286,7 @@ static enum hd_status query(struct device_backend *v, struct diag *d)
 
 static enum hd_status reach_others(struct device_backend *v, struct diag *d)
 {
+	watch_interrupts(v, &v->remote);
 	if (v->options.connect)
 		return ranks_connect(v->options.connect, d, &v->remote);
 	if (v->options.listen)
@@ -288,6 +320,8 @@ enum hd_status device_open(const struct device_options *o, struct diag *d,
 		.context = v,
 		.max_ranks = o->connect ? v->remote.n : RANKS_MAX,
 		.default_mtu = 128u << v->port.active_mtu,
+		.max_mtu = 128u << v->port.active_mtu,
+		.limit = POINT_LIMIT,
 		.run = device_run,
 		.describe = device_describe,
 		.close = device_close,

@@ -24,6 +24,7 @@ static const struct {
 	ROW(query_device),
 	ROW(query_port),
 	ROW(query_gid),
+	ROW(query_pkey),
 	ROW(alloc_pd),
 	ROW(dealloc_pd),
 	ROW(reg_mr),

@@ -26,6 +26,8 @@ struct device_lib {
 			  struct ibv_port_attr *attr);
 	int (*query_gid)(struct ibv_context *context, uint8_t port, int index,
 			 union ibv_gid *gid);
+	int (*query_pkey)(struct ibv_context *context, uint8_t port, int index,
+			  uint16_t *pkey); /* big-endian */
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t len,

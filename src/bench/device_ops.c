@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "bench/device_nic.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,8 +18,10 @@
 
 #include "base/alloc.h"
 
-#define LOOK_EVERY 1024 /* polls between looks at the clock */
-#define PATIENCE   (30 * HD_S)
+#define DEFAULT_PKEY 0xffff
+#define LOOK_EVERY   1024 /* polls between looks at the clock */
+#define PATIENCE     (30 * HD_S)
+#define ASK_AFTER    (10 * HD_MS) /* whether the others are still there */
 
 struct device_cq {
 	struct ibv_cq *cq;
@@ -37,6 +40,12 @@ static struct device_nic *own(struct nic *nic)
 static bool refuse(struct nic *nic, const char *what, int why)
 {
 	snprintf(nic->why, sizeof(nic->why), "%s: %s", what, strerror(why));
+	return false;
+}
+
+static bool give_up(struct nic *nic, const char *why)
+{
+	snprintf(nic->why, sizeof(nic->why), "%s", why);
 	return false;
 }
 
@@ -61,19 +70,14 @@ static void op_work(struct nic *nic, hd_time duration)
 
 static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	void *memory = MAP_FAILED;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_HUGETLB : 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-	(void)nic;
-	if (huge)
-		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			      flags | MAP_HUGETLB, -1, 0);
-	if (memory == MAP_FAILED)
-		memory =
-			mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (memory == MAP_FAILED) {
-		fputs("heddle: no memory for buffers\n", stderr);
-		abort();
+		refuse(nic,
+		       huge ? "too few huge pages (vm.nr_hugepages)" : "mmap",
+		       errno);
+		return NULL;
 	}
 	memset(memory, 0, bytes); /* so that registering finds the pages */
 	return memory;
@@ -104,6 +108,13 @@ static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
 static void op_mr_free(struct nic *nic, struct nic_mr *mr)
 {
 	own(nic)->lib->dereg_mr(mr->impl);
+}
+
+static bool over(struct nic *nic, const char *what, uint32_t asked, int most)
+{
+	snprintf(nic->why, sizeof(nic->why), "%u %s, and the device has %d",
+		 asked, what, most);
+	return false;
 }
 
 /* ---- completion queues ----------------------------------------------------
@@ -137,7 +148,19 @@ static bool start_handler(struct nic *nic, struct device_cq *c)
 	sem_init(&c->wake, 0, 0);
 	int bad = pthread_create(&c->handler, NULL, handle_events, c);
 
-	return !bad || refuse(nic, "event handler", bad);
+	if (!bad)
+		return true;
+	sem_destroy(&c->wake);
+	return refuse(nic, "event handler", bad);
+}
+
+static void cq_drop(struct device_cq *c)
+{
+	if (c->cq)
+		c->lib->destroy_cq(c->cq);
+	if (c->channel)
+		c->lib->destroy_comp_channel(c->channel);
+	free(c);
 }
 
 static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
@@ -147,17 +170,25 @@ static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
 	struct device_cq *c = hd_alloc(1, sizeof(*c));
 
 	c->lib = n->lib;
+	if ((int)entries > n->device->attr.max_cqe) {
+		free(c);
+		return over(nic, "entries", entries, n->device->attr.max_cqe);
+	}
 	if (events)
 		c->channel = n->lib->create_comp_channel(n->device->context);
 	c->cq = n->lib->create_cq(n->device->context, (int)entries, NULL,
 				  c->channel, 0);
 	if (!c->cq || (events && !c->channel)) {
 		refuse(nic, "ibv_create_cq", errno);
-		free(c);
+		cq_drop(c);
+		return false;
+	}
+	if (events && !start_handler(nic, c)) {
+		cq_drop(c);
 		return false;
 	}
 	out->impl = c;
-	return !events || start_handler(nic, c);
+	return true;
 }
 
 static void op_cq_free(struct nic *nic, struct nic_cq *cq)
@@ -170,10 +201,7 @@ static void op_cq_free(struct nic *nic, struct nic_cq *cq)
 		pthread_join(c->handler, NULL);
 		sem_destroy(&c->wake);
 	}
-	c->lib->destroy_cq(c->cq);
-	if (c->channel)
-		c->lib->destroy_comp_channel(c->channel);
-	free(c);
+	cq_drop(c);
 }
 
 static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
@@ -200,12 +228,15 @@ static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 static bool may_go_on(struct device_nic *n, hd_time since)
 {
 	const struct device_options *o = &n->device->options;
+	hd_time waited = op_now(&n->nic) - since;
 
-	if (op_now(&n->nic) - since > PATIENCE) {
-		refuse(&n->nic, "no completion", ETIMEDOUT);
-		return false;
-	}
-	return !o->going || o->going(o->going_context);
+	if (o->going && !o->going(o->going_context))
+		return give_up(&n->nic, "interrupted");
+	if (waited > PATIENCE)
+		return give_up(&n->nic, "nothing came for half a minute");
+	if (waited > ASK_AFTER && ranks_abandoned(n->ranks))
+		return give_up(&n->nic, "another rank gave up");
+	return true;
 }
 
 static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
@@ -263,6 +294,14 @@ static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
 			 .max_recv_sge = init->max_sge },
 		.qp_type = types[init->kind],
 	};
+	const struct ibv_device_attr *most = &n->device->attr;
+
+	if ((int)init->max_sge > most->max_sge)
+		return over(nic, "segments", init->max_sge, most->max_sge);
+	if ((int)init->max_send > most->max_qp_wr ||
+	    (int)init->max_recv > most->max_qp_wr)
+		return over(nic, "work requests", init->max_send,
+			    most->max_qp_wr);
 	struct ibv_qp *qp = n->lib->create_qp(n->pd, &attr);
 
 	if (!qp)
@@ -308,6 +347,26 @@ static uint8_t reads_at_once(const struct device_nic *n)
 	int most = n->device->attr.max_qp_rd_atom;
 
 	return (uint8_t)(most > 16 ? 16 : most > 0 ? most : 1);
+}
+
+/* The default key is the table's first, whoever is a member of it. */
+static bool find_pkey(const struct device_nic *n, uint16_t pkey,
+		      uint16_t *index)
+{
+	const struct device_backend *v = n->device;
+	uint16_t found;
+
+	*index = 0;
+	if (pkey == DEFAULT_PKEY)
+		return true;
+	for (uint16_t i = 0; i < v->port.pkey_tbl_len; i++) {
+		*index = i;
+		if (n->lib->query_pkey(v->context, DEVICE_PORT, i, &found) ==
+			    0 &&
+		    be16toh(found) == pkey)
+			return true;
+	}
+	return false;
 }
 
 static int step_init(const struct nic_qp *qp, const struct nic_path *path,
@@ -363,6 +422,11 @@ static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 	int mask = IBV_QP_STATE;
 
 	if (to == QPS_INIT) {
+		if (!find_pkey(n, path->pkey, &a.pkey_index)) {
+			snprintf(nic->why, sizeof(nic->why),
+				 "the port has no P_Key 0x%04x", path->pkey);
+			return false;
+		}
 		a.qp_state = IBV_QPS_INIT;
 		mask |= step_init(qp, path, &a);
 	} else if (to == QPS_RTR) {
@@ -420,15 +484,15 @@ static bool op_join(struct nic *nic, struct nic_qp *qp,
 {
 	(void)qp;
 	(void)group;
-	return refuse(nic, "multicast on real devices needs a subnet manager",
-		      ENOSYS);
+	return give_up(nic, "libibverbs has no way to join one; that takes a "
+			    "subnet manager or rdma_cm");
 }
 
 static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
 {
 	(void)qp;
 	(void)weight;
-	return refuse(nic, "verbs know no weights", ENOSYS);
+	return give_up(nic, "libibverbs has none");
 }
 
 /* ---- data ------------------------------------------------------------- */
@@ -525,12 +589,24 @@ static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
 			void *theirs, size_t len)
 {
 	return ranks_exchange(own(nic)->ranks, with, mine, theirs, len) ||
-	       refuse(nic, "the other rank", ETIMEDOUT);
+	       give_up(nic, "another rank gave up");
+}
+
+static bool op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
+{
+	return ranks_carry(own(nic)->ranks, a, b, len) ||
+	       give_up(nic, "another rank gave up");
 }
 
 static bool op_barrier(struct nic *nic)
 {
-	return ranks_barrier(own(nic)->ranks);
+	return ranks_barrier(own(nic)->ranks) ||
+	       give_up(nic, "another rank gave up");
+}
+
+static void op_abandon(struct nic *nic)
+{
+	ranks_abandon(own(nic)->ranks);
 }
 
 static void op_finish(struct nic *nic)
@@ -570,7 +646,9 @@ const struct nic_ops device_ops = {
 	.watch_free = op_watch_free,
 	.watch_wait = op_watch_wait,
 	.exchange = op_exchange,
+	.carry = op_carry,
 	.barrier = op_barrier,
+	.abandon = op_abandon,
 	.finish = op_finish,
 	.finished = op_finished,
 };

@@ -27,6 +27,15 @@ struct sweep {
 	size_t n_values;
 };
 
+/* Each connection has its turn, unless messages are large. */
+static uint64_t all_connections(const struct bench_params *p, uint64_t n)
+{
+	uint64_t most = STREAM_BYTES / (p->size ? p->size : 1);
+	uint64_t turns = p->qps < most ? p->qps : most;
+
+	return n < turns ? turns : n;
+}
+
 /* 4 MiB of a ping-pong says no more than fewer of them would. */
 static uint64_t default_iterations(const struct bench_params *p)
 {
@@ -40,11 +49,12 @@ static uint64_t default_iterations(const struct bench_params *p)
 	case CORE_LATENCY:
 	case CORE_MULTICAST:
 		n = STREAM_BYTES / 4 / (p->size ? p->size : 1);
-		return n > 200 ? 200 : n < 8 ? 8 : n;
+		n = n > 200 ? 200 : n < 8 ? 8 : n;
+		return all_connections(p, n);
 	default:
 		n = STREAM_BYTES / (p->size ? p->size : 1);
 		n = n > MAX_MESSAGES ? MAX_MESSAGES : n < 8 ? 8 : n;
-		return n;
+		return all_connections(p, n);
 	}
 }
 
@@ -58,10 +68,18 @@ static void add_sizes(struct sweep *s, uint64_t from, uint64_t to,
 		s->sizes[s->n_sizes++] = to; /* the last is always there */
 }
 
+/* Can the back-end do it at all? */
 static bool fits(const struct nic_backend *b, const struct bench_test *t,
-		 uint32_t value)
+		 uint64_t value)
 {
+	if (!bench_axis_has(t->axis, value))
+		return false;
 	switch (t->axis) {
+	case AXIS_MTU:
+		return value <= b->max_mtu;
+	case AXIS_THREADS:
+		return b->origin == ORIGIN_SIMULATED ||
+		       2 * value <= b->max_ranks;
 	case AXIS_CONTENDERS:
 	case AXIS_LOADERS:
 		return value + 2 <= b->max_ranks;
@@ -96,10 +114,9 @@ static struct sweep make_sweep(const struct nic_backend *b,
 		s.sizes[s.n_sizes++] = SMALL;
 	if (t->transport == QP_UD)
 		limit_sizes(&s, o->mtu ? o->mtu : b->default_mtu);
-	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
-		if (fits(b, t, (uint32_t)o->values[i]))
-			s.values[s.n_values++] = (uint32_t)o->values[i];
-	}
+	/* What the user asks for is refused, not left out (check_options). */
+	for (unsigned i = 0; i < o->n_values && t->axis; i++)
+		s.values[s.n_values++] = (uint32_t)o->values[i];
 	for (const uint32_t *v = t->values;
 	     v && *v != BENCH_END && o->n_values == 0; v++) {
 		if (fits(b, t, *v))
@@ -200,6 +217,7 @@ static struct bench_params make_params(const struct nic_backend *b,
 		.size = t->verb == VERB_ATOMIC ? 8 : size,
 		.warmup = t->core == CORE_COST ? 0 : 4,
 		.duration = o->duration,
+		.limit = o->iterations ? 0 : b->limit,
 		.window = (uint32_t)or_else(o->window, WINDOW),
 		.qps = (uint32_t)or_else(o->qps, 1),
 		.segments = (uint32_t)or_else(o->segments, 1),
@@ -217,6 +235,7 @@ static struct bench_params make_params(const struct nic_backend *b,
 		.huge = t->huge,
 		.weighted = t->weighted,
 		.threads = 1,
+		.may_fail = t->axis == AXIS_PARTITION,
 	};
 
 	set_axis(&p, t->axis, value);
@@ -231,15 +250,20 @@ static struct bench_params make_params(const struct nic_backend *b,
 	return p;
 }
 
-void bench_serve_point(struct nic *nic, void *letter)
+enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d)
 {
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
+	enum hd_status status = HD_OK;
 
 	memcpy(&point->params, letter, sizeof(point->params));
 	histogram_init(&point->found.latency);
 	bench_program(nic, point);
+	if (point->found.why[0])
+		status = diag_fail(d, HD_ERR_ENV, "rank %u: %s", nic->rank,
+				   point->found.why);
 	histogram_fini(&point->found.latency);
 	free(point);
+	return status;
 }
 
 /* ---- one point -------------------------------------------------------- */
@@ -283,8 +307,8 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 	if (f->elapsed && f->bytes) {
 		row->iterations = f->messages;
 		row->bandwidth = bench_bandwidth(f);
-		row->peak = f->window_max > row->bandwidth ? f->window_max
-							   : row->bandwidth;
+		/* They are the same where nothing varies, but for rounding. */
+		row->peak = f->peak > row->bandwidth ? f->peak : row->bandwidth;
 		row->least = f->window_min > 0 ? f->window_min : row->bandwidth;
 		row->rate = (double)f->messages / us(f->elapsed);
 		row->fairness = fairness_of(point);
@@ -307,20 +331,50 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 	enum hd_status status =
 		b->run(b, bench_ranks(&row->params), bench_program, point, d);
 
-	if (status == HD_OK) {
+	if (status == HD_OK)
 		summarise(point, row);
-		row->failed = !point->found.done;
+	if (status == HD_OK && !point->found.done) {
+		row->failed = true;
 		memcpy(row->why, point->found.why, sizeof(row->why));
+		/* What cannot be begun is a refusal; what fails later is the
+		 * outcome where that is what the test is about. */
+		if (!point->found.opened || !row->params.may_fail)
+			status = diag_fail(
+				d,
+				point->found.opened ? HD_ERR_ENV : HD_ERR_UNFIT,
+				"%s, %llu bytes: %s", row->test->name,
+				(unsigned long long)row->params.size, row->why);
 	}
 	histogram_fini(&point->found.latency);
 	free(point);
 	return status;
 }
 
-/* A refusal is a point's outcome where it is what the test is about. */
-static bool may_fail(const struct bench_test *t)
+/* What the user asks for, and this back-end has not. */
+static enum hd_status check_options(const struct nic_backend *b,
+				    const struct bench_test *t,
+				    const struct bench_options *o,
+				    struct diag *d)
 {
-	return t->axis == AXIS_PARTITION;
+	if (o->mtu > b->max_mtu)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"an MTU of %llu, and ports and buffers have %u",
+			(unsigned long long)o->mtu, b->max_mtu);
+	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
+		if (!bench_axis_has(t->axis, o->values[i]))
+			return diag_fail(d, HD_ERR_RANGE,
+					 "%s: %llu is no value of %s", t->name,
+					 (unsigned long long)o->values[i],
+					 bench_axis_name(t->axis));
+		if (!fits(b, t, o->values[i]))
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "%s: %s %llu: there are not so many "
+					 "hosts, or ports do not take it",
+					 t->name, bench_axis_name(t->axis),
+					 (unsigned long long)o->values[i]);
+	}
+	return HD_OK;
 }
 
 enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
@@ -330,8 +384,9 @@ enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 {
 	struct sweep s = make_sweep(b, test, o);
 	size_t total = s.n_sizes * s.n_values;
+	enum hd_status status = check_options(b, test, o, d);
 
-	for (size_t i = 0; i < total; i++) {
+	for (size_t i = 0; i < total && status == HD_OK; i++) {
 		uint32_t value = s.values[i / s.n_sizes];
 		struct bench_row row = { .test = test, .value = value };
 
@@ -339,18 +394,12 @@ enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 			make_params(b, test, o, s.sizes[i % s.n_sizes], value);
 		if (watch && !watch->next(watch->context, &row))
 			return diag_fail(d, HD_ERR_ENV, "interrupted");
-		enum hd_status status = run_point(b, &row, d);
-
+		status = run_point(b, &row, d);
 		if (status != HD_OK)
-			return status;
-		if (row.failed && !may_fail(test))
-			return diag_fail(d, HD_ERR_UNFIT, "%s, %llu bytes: %s",
-					 test->name,
-					 (unsigned long long)row.params.size,
-					 row.why);
+			break;
 		rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1,
 				      sizeof(*rows->items));
 		rows->items[rows->n++] = row;
 	}
-	return HD_OK;
+	return status;
 }

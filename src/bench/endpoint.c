@@ -12,14 +12,25 @@
 #define QKEY       0x11111111u
 #define GRH_ROOM   40
 
+/* Whoever fails tells the others, unless that is what the test is about. */
 void endpoint_fail(struct endpoint *e, const char *what)
 {
 	struct bench_found *f = &e->point->found;
 
-	if (e->ok && !f->why[0])
+	if (!e->ok)
+		return;
+	if (!f->why[0])
 		snprintf(f->why, sizeof(f->why), "%s: %.100s", what,
 			 e->nic->why);
 	e->ok = false;
+	if (!e->p->may_fail || !e->running)
+		e->ops->abandon(e->nic);
+}
+
+void endpoint_barrier(struct endpoint *e)
+{
+	if (!e->ops->barrier(e->nic))
+		endpoint_fail(e, "cannot go on");
 }
 
 uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
@@ -40,6 +51,17 @@ uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
 	return same ? 0 : 1 + (i - sames) % (pool - 1);
 }
 
+/* So many that each is new, but no more than will be used. */
+static uint64_t pool_size(const struct bench_params *p, uint64_t stride)
+{
+	uint64_t most = POOL_BYTES / stride;
+	uint64_t used = p->iterations + 4 * p->warmup + 4 * (uint64_t)p->window;
+
+	if (!p->duration && used < most)
+		most = used;
+	return most > 2 ? most : 2;
+}
+
 static void open_memory(struct endpoint *e)
 {
 	const struct bench_params *p = e->p;
@@ -49,12 +71,14 @@ static void open_memory(struct endpoint *e)
 	if (p->scheme == 1 && p->reuse)
 		n = 100 / p->reuse;
 	else if (p->scheme && p->reuse < 100)
-		n = POOL_BYTES / e->stride > 2 ? POOL_BYTES / e->stride : 2;
+		n = pool_size(p, e->stride);
 	e->pool = n;
 	e->half = n * e->stride;
 	e->bytes = 2 * e->half;
 	e->memory = e->ops->alloc(e->nic, e->bytes, p->huge);
-	if (!e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr))
+	if (!e->memory)
+		endpoint_fail(e, "no memory");
+	else if (!e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr))
 		endpoint_fail(e, "cannot register memory");
 }
 
@@ -87,8 +111,7 @@ static void open_queues(struct endpoint *e)
 			endpoint_fail(e, "cannot create a queue pair");
 		else if (p->weighted &&
 			 !e->ops->weigh(e->nic, &e->qps[i], i + 1))
-			endpoint_fail(e, "no weights: the profile's schedule "
-					 "is not 'weighted'");
+			endpoint_fail(e, "no weights among queue pairs");
 	}
 }
 
@@ -230,6 +253,8 @@ void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags)
 	wr.imm = 0;
 	if (p->transport == QP_UD)
 		e->ops->datagram(e->nic, &e->paths[q], &wr);
+	if (e->peak)
+		peak_posted(e->peak, e->ops->now(e->nic));
 	if (!e->ops->post_send(e->nic, &e->qps[q], &wr))
 		endpoint_fail(e, "cannot post a send");
 }
@@ -254,7 +279,7 @@ bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc)
 				: e->ops->wait(e->nic, cq, wc);
 
 	if (!got) {
-		endpoint_fail(e, "interrupted");
+		endpoint_fail(e, "no completion");
 		return false;
 	}
 	if (wc->status != WC_SUCCESS) {

@@ -5,6 +5,7 @@
 /* A rank's queues and memory, connected to a peer; private to bench/. */
 
 #include "bench/params.h"
+#include "bench/peak.h"
 
 struct endpoint {
 	struct nic *nic;
@@ -13,6 +14,7 @@ struct endpoint {
 	const struct bench_params *p;
 	unsigned peer;
 	bool ok; /* false: something was refused, everything else is skipped */
+	bool running; /* all are connected, and what fails now is the test */
 
 	uint8_t *memory;
 	uint64_t bytes, stride, pool,
@@ -24,8 +26,12 @@ struct endpoint {
 	uint32_t n_qps;
 	uint32_t depth; /* of each queue */
 	uint64_t posted_sends, posted_recvs;
+	hd_time base;      /* CORE_COMPUTE: an iteration without work */
+	struct peak *peak; /* of what is posted now, or NULL */
 };
 
+/* All ranks of the point are here. */
+void endpoint_barrier(struct endpoint *e);
 /* Opens `n_qps` queue pairs to `peer`, who does the same. */
 void endpoint_open(struct endpoint *e, struct nic *nic,
 		   struct bench_point *point, unsigned peer, uint32_t n_qps);

@@ -83,7 +83,8 @@ struct nic_ops {
 	/* Keeps the processor busy for this long. */
 	void (*work)(struct nic *nic, hd_time duration);
 
-	/* Memory that can be registered, on page boundaries, zeroed. */
+	/* Memory that can be registered, on page boundaries, zeroed; NULL if
+	 * there is none. */
 	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
 	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
 	bool (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
@@ -133,7 +134,11 @@ struct nic_ops {
 	/* Swaps `len` bytes with another rank, which calls it too. */
 	bool (*exchange)(struct nic *nic, unsigned with, const void *mine,
 			 void *theirs, size_t len);
+	/* Rank 0: lets two others, who exchange, reach each other. */
+	bool (*carry)(struct nic *nic, unsigned a, unsigned b, size_t len);
 	bool (*barrier)(struct nic *nic);
+	/* This rank gives up; nobody is to wait for it any more. */
+	void (*abandon)(struct nic *nic);
 	/* Rank 0 has what it wants; contenders ask whether it has. */
 	void (*finish)(struct nic *nic);
 	bool (*finished)(struct nic *nic);
@@ -148,7 +153,8 @@ struct nic_backend {
 	enum origin origin;
 	void *context;
 	uint32_t max_ranks;
-	uint32_t default_mtu;
+	uint32_t default_mtu, max_mtu;
+	hd_time limit; /* of a point whose iterations nobody gave; 0: none */
 	/*
 	 * Set by who runs: ranks will join a group; queue pairs have weights;
 	 * ranks are on two hosts by turns, all others on one each; what ranks

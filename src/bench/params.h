@@ -57,6 +57,7 @@ struct bench_params {
 	uint64_t iterations; /* 0: by `duration` */
 	uint64_t warmup;     /* iterations that are not counted */
 	hd_time duration;    /* 0: by `iterations` */
+	hd_time limit;       /* fewer iterations if they take longer; 0: none */
 	uint32_t window;     /* messages under way */
 	uint32_t qps;
 	uint32_t segments; /* of each message */
@@ -75,6 +76,7 @@ struct bench_params {
 	bool events;
 	bool huge;
 	bool weighted; /* queue pair i has weight i + 1 */
+	bool may_fail; /* whether messages arrive is what is tested */
 };
 
 /* What rank 0 found; zero to begin with. */
@@ -82,12 +84,12 @@ struct bench_found {
 	struct histogram latency; /* ps, per iteration */
 	uint64_t messages, bytes;
 	hd_time elapsed;
-	double window_min, window_max; /* MB/s over half windows */
-	double work_share;             /* of the time, percent */
-	hd_time base;                  /* CORE_COMPUTE: an iteration's time */
+	double window_min; /* MB/s over the worst half window */
+	double peak;       /* MB/s (peak.h) */
+	double work_share; /* of the time, percent */
 	uint64_t per_qp[BENCH_MAX_QPS];
+	bool opened; /* everything was there that the test needs */
 	bool done;
-	bool refused; /* by the partition test: as it should be */
 	char why[160];
 };
 

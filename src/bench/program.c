@@ -100,7 +100,7 @@ static void write_turns(struct endpoint *e, const struct stretch *s, bool first)
 		if (first)
 			send_quietly(e);
 		if (e->ok && !e->ops->watch_wait(e->nic, watch, turn + 1))
-			endpoint_fail(e, "interrupted");
+			endpoint_fail(e, "nothing was written");
 		e->ops->watch_free(e->nic, watch);
 		if (!first && e->ok)
 			send_quietly(e);
@@ -146,28 +146,68 @@ static void stand_by(struct endpoint *e, const struct stretch *s)
 /* ---- bandwidth -------------------------------------------------------- */
 
 /*
- * Bandwidth over each half window: its least and its most. The first, when
- * nothing has come back yet, and the last, when nothing is posted any more,
- * do not count.
+ * Bandwidth while it lasts: the peak over any run of messages (peak.h), and
+ * the least over a half window. The first of those, when nothing has come back
+ * yet, and the last, when nothing is posted any more, do not count.
  */
-struct windows {
-	hd_time since;
-	double min, max;
+struct course {
+	hd_time start, since;
+	double min; /* MB/s */
+	struct peak peak;
 };
 
-static void window_note(struct endpoint *e, struct windows *w, uint64_t n,
+static void course_begin(struct endpoint *e, const struct stretch *s,
+			 struct course *c)
+{
+	*c = (struct course){ .start = e->ops->now(e->nic) };
+	c->since = c->start;
+	if (!s->counts)
+		return;
+	peak_init(&c->peak, s->n);
+	e->peak = &c->peak;
+	if (e->nic->rank == 0)
+		memset(e->point->found.per_qp, 0,
+		       sizeof(e->point->found.per_qp));
+}
+
+static void course_note(struct endpoint *e, struct course *c, uint64_t n,
 			bool steady)
 {
 	hd_time now = e->ops->now(e->nic);
-	double rate = now > w->since ? (double)(n * e->p->size) /
-					       ((double)(now - w->since) / 1e6)
+	double rate = now > c->since ? (double)(n * e->p->size) /
+					       ((double)(now - c->since) / 1e6)
 				     : 0;
 
-	w->since = now;
-	if (rate <= 0 || !steady)
+	c->since = now;
+	if (rate > 0 && steady && (c->min == 0 || rate < c->min))
+		c->min = rate;
+}
+
+/* One way: as seen here. Both ways: both sides' peaks together. */
+static void course_end(struct endpoint *e, const struct stretch *s,
+		       struct course *c, unsigned ways)
+{
+	struct bench_found *f = &e->point->found;
+	hd_time took = e->ops->now(e->nic) - c->start;
+	double mine = 0, theirs = 0;
+
+	e->peak = NULL;
+	if (!s->counts)
 		return;
-	w->min = w->min == 0 || rate < w->min ? rate : w->min;
-	w->max = rate > w->max ? rate : w->max;
+	/* Messages per ps to MB/s: 1e12 a second, 1e6 bytes in an MB. */
+	if (e->ok)
+		mine = peak_rate(&c->peak) * (double)e->p->size * 1e6;
+	peak_fini(&c->peak);
+	if (ways == 2 && e->ok &&
+	    !e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
+		endpoint_fail(e, "cannot reach the peer");
+	if (!e->ok || e->nic->rank != 0)
+		return;
+	f->elapsed = took;
+	f->messages = s->n;
+	f->bytes = ways * s->n * e->p->size;
+	f->window_min = c->min;
+	f->peak = mine + theirs;
 }
 
 static bool take_sends(struct endpoint *e, uint64_t n)
@@ -177,37 +217,23 @@ static bool take_sends(struct endpoint *e, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		if (!endpoint_wait(e, &e->send_cq, &wc))
 			return false;
+		if (e->peak)
+			peak_completed(e->peak, e->ops->now(e->nic));
 		if (wc.id < BENCH_MAX_QPS && e->nic->rank == 0)
 			e->point->found.per_qp[wc.id] += e->p->size;
 	}
 	return true;
 }
 
-static void sum_up(struct endpoint *e, const struct stretch *s, hd_time start,
-		   const struct windows *w, unsigned ways)
-{
-	struct bench_found *f = &e->point->found;
-
-	if (!s->counts || !e->ok || e->nic->rank != 0)
-		return;
-	f->elapsed = e->ops->now(e->nic) - start;
-	f->messages = s->n;
-	f->bytes = ways * s->n * e->p->size;
-	f->window_min = w->min;
-	f->window_max = w->max;
-}
-
 /* w are posted, then w/2 waited for and w/2 posted, again and again. */
-static void stream(struct endpoint *e, const struct stretch *s)
+static void stream_ways(struct endpoint *e, const struct stretch *s,
+			unsigned ways)
 {
 	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
 	uint64_t posted = 0, taken = 0;
-	hd_time start = e->ops->now(e->nic);
-	struct windows w = { .since = start };
+	struct course c;
 
-	if (e->nic->rank == 0)
-		memset(e->point->found.per_qp, 0,
-		       sizeof(e->point->found.per_qp));
+	course_begin(e, s, &c);
 	for (; posted < e->p->window && posted < s->n && e->ok; posted++)
 		endpoint_send(e, WR_SIGNALED);
 	while (taken < s->n && e->ok) {
@@ -215,38 +241,46 @@ static void stream(struct endpoint *e, const struct stretch *s)
 		bool steady = taken > 0 && posted < s->n;
 
 		if (!take_sends(e, n))
-			return;
+			break;
 		taken += n;
-		window_note(e, &w, n, steady);
+		course_note(e, &c, ways * n, steady);
 		for (uint64_t i = 0; i < half && posted < s->n && e->ok;
 		     i++, posted++)
 			endpoint_send(e, WR_SIGNALED);
 	}
-	sum_up(e, s, start, &w, 1);
+	course_end(e, s, &c, ways);
+}
+
+static void stream(struct endpoint *e, const struct stretch *s)
+{
+	stream_ways(e, s, 1);
+}
+
+static void write_both(struct endpoint *e, const struct stretch *s)
+{
+	stream_ways(e, s, 2);
 }
 
 /* Every queue pair has its own part of the window, which it keeps filled. */
 static void stream_shares(struct endpoint *e, const struct stretch *s)
 {
-	struct bench_found *f = &e->point->found;
 	uint32_t share = e->p->window / e->n_qps, each = share ? share : 1;
-	hd_time start = e->ops->now(e->nic);
-	struct windows w = { .since = start };
+	struct course c;
 	struct completion wc;
-	uint64_t taken = 0;
 
-	memset(f->per_qp, 0, sizeof(f->per_qp));
+	course_begin(e, s, &c);
 	for (uint32_t i = 0; i < each * e->n_qps && e->ok; i++)
 		endpoint_send(e, WR_SIGNALED);
-	while (taken < s->n && e->ok) {
+	for (uint64_t taken = 0; taken < s->n && e->ok; taken++) {
 		if (!endpoint_wait(e, &e->send_cq, &wc))
-			return;
-		f->per_qp[wc.id] += e->p->size;
-		taken++;
-		if (e->ok)
-			endpoint_send_on(e, (uint32_t)wc.id, WR_SIGNALED);
+			break;
+		if (e->peak)
+			peak_completed(e->peak, e->ops->now(e->nic));
+		if (s->counts)
+			e->point->found.per_qp[wc.id] += e->p->size;
+		endpoint_send_on(e, (uint32_t)wc.id, WR_SIGNALED);
 	}
-	sum_up(e, s, start, &w, 1);
+	course_end(e, s, &c, 1);
 	/* What is still under way counts for nobody. */
 	for (uint32_t i = 0; i < each * e->n_qps && e->ok; i++)
 		endpoint_wait(e, &e->send_cq, &wc);
@@ -298,10 +332,10 @@ static void both_receive(struct endpoint *e, struct both *b, uint64_t n,
 static void stream_both(struct endpoint *e, const struct stretch *s)
 {
 	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
-	hd_time start = e->ops->now(e->nic);
-	struct windows w = { .since = start };
 	struct both b = { 0 };
+	struct course c;
 
+	course_begin(e, s, &c);
 	for (; b.posted < e->p->window && b.posted < s->n && e->ok; b.posted++)
 		endpoint_send(e, WR_SIGNALED);
 	while ((b.sent < s->n || b.got < s->n) && e->ok) {
@@ -310,29 +344,28 @@ static void stream_both(struct endpoint *e, const struct stretch *s)
 
 		both_send(e, &b, s->n, half);
 		both_receive(e, &b, s->n, half);
-		window_note(e, &w, b.sent + b.got - before, steady);
+		course_note(e, &c, b.sent + b.got - before, steady);
 	}
-	sum_up(e, s, start, &w, 2);
+	course_end(e, s, &c, 2);
 }
 
-static void write_both(struct endpoint *e, const struct stretch *s)
+/* ---- the two ranks among themselves ------------------------------------ */
+
+/* Both sides are here; contenders go on. What rank 0 says, both know. */
+static uint64_t agree(struct endpoint *e, uint64_t mine)
 {
-	stream(e, s);
-	if (s->counts && e->nic->rank == 0)
-		e->point->found.bytes *= 2;
+	uint64_t theirs = 0;
+
+	/* Also after a failure that others may survive: they wait for it. */
+	mine = e->ok ? mine : 0;
+	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
+		endpoint_fail(e, "cannot reach the peer");
+	if (!e->ok)
+		return 0;
+	return e->nic->rank == 0 ? mine : theirs;
 }
 
 /* ---- computing meanwhile ---------------------------------------------- */
-
-/* Both sides are here; contenders go on. */
-static void meet(struct endpoint *e)
-{
-	uint8_t mine = 0, theirs;
-
-	/* Also after a failure: the other one waits. */
-	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, 1))
-		endpoint_fail(e, "cannot reach the peer");
-}
 
 /* Receives, sends, work, then wait for all: one iteration. */
 static void compute_once(struct endpoint *e, hd_time work)
@@ -343,31 +376,30 @@ static void compute_once(struct endpoint *e, hd_time work)
 		endpoint_recv(e);
 	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
 		endpoint_send(e, WR_SIGNALED);
-	e->ops->work(e->nic, work);
+	if (e->ok)
+		e->ops->work(e->nic, work);
 	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
 		endpoint_wait(e, &e->recv_cq, &wc);
 	if (e->ok)
 		take_sends(e, e->p->window);
 }
 
+/* What does not count shows how long an iteration is without work. */
 static void compute(struct endpoint *e, const struct stretch *s)
 {
 	struct bench_found *f = &e->point->found;
 	hd_time start = e->ops->now(e->nic);
-	hd_time work = s->counts ? f->base / 100 * e->p->work_share : 0;
+	hd_time work = s->counts ? e->base / 100 * e->p->work_share : 0;
 
 	for (uint64_t i = 0; i < s->n && e->ok; i++) {
 		compute_once(e, work);
-		meet(e);
+		agree(e, 0);
 	}
 	hd_time took = e->ops->now(e->nic) - start;
 
-	if (!s->counts) {
-		if (e->nic->rank == 0)
-			f->base = took / (s->n ? s->n : 1);
-		return;
-	}
-	if (e->nic->rank != 0)
+	if (!s->counts)
+		e->base = agree(e, took / (s->n ? s->n : 1));
+	if (!s->counts || e->nic->rank != 0 || !e->ok)
 		return;
 	f->elapsed = took;
 	f->messages = s->n * e->p->window;
@@ -380,7 +412,7 @@ static void compute(struct endpoint *e, const struct stretch *s)
  */
 
 /* Loads an adapter with small writes until rank 0 has finished. */
-static void contend(struct nic *nic, const struct bench_point *main_point,
+static void contend(struct nic *nic, struct bench_point *main_point,
 		    unsigned target)
 {
 	struct bench_point *mine = hd_alloc(1, sizeof(*mine));
@@ -398,7 +430,7 @@ static void contend(struct nic *nic, const struct bench_point *main_point,
 	mine->params.transport = QP_RC;
 	mine->params.segments = mine->params.max_sge = 1;
 	endpoint_open(&e, nic, mine, target, 1);
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
 	for (unsigned i = 0; i < CONTEND_DEPTH && e.ok; i++)
 		endpoint_send(&e, WR_SIGNALED);
 	while (e.ok && !nic->ops->finished(nic)) {
@@ -408,7 +440,10 @@ static void contend(struct nic *nic, const struct bench_point *main_point,
 	}
 	if (e.ok)
 		take_sends(&e, CONTEND_DEPTH);
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
+	if (!e.ok && !main_point->found.why[0])
+		memcpy(main_point->found.why, mine->found.why,
+		       sizeof(mine->found.why));
 	endpoint_close(&e);
 	free(mine);
 }
@@ -470,36 +505,59 @@ static void post_ahead(struct endpoint *e, bool first)
 		endpoint_recv(e);
 }
 
-/* How many iterations: given, or as many as fill the duration. */
-static uint64_t agree(struct endpoint *e, hd_time took)
+/*
+ * Warms up, and finds how many iterations the time allows: stretches that
+ * double until they take a good part of it, or there were enough.
+ */
+static uint64_t pace(struct endpoint *e, core_fn *core)
 {
-	uint64_t mine = e->p->iterations, theirs = 0;
+	const struct bench_params *p = e->p;
+	hd_time span = p->duration ? p->duration : p->limit;
+	uint64_t enough = p->duration ? CALIBRATE : p->warmup;
+	struct stretch s = { .n = 1 };
+	hd_time took = 0;
 
-	if (!e->p->duration)
-		return mine;
-	mine = took ? CALIBRATE * e->p->duration / took : 1;
-	mine = mine ? mine : 1;
-	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
-		endpoint_fail(e, "cannot reach the peer");
-	return e->nic->rank == 0 ? mine : theirs;
+	for (uint64_t next = 1; next;) {
+		hd_time start = e->ops->now(e->nic);
+
+		s.n = next;
+		core(e, &s);
+		took = e->ops->now(e->nic) - start;
+		next = 2 * s.n < enough ? 2 * s.n : enough;
+		next = agree(e, s.n < enough && took * 4 < span ? next : 0);
+	}
+	uint64_t n = took ? span / (took / s.n + 1) : enough;
+
+	if (!p->duration && n > p->iterations)
+		n = p->iterations;
+	return agree(e, n ? n : 1);
 }
 
 static void run_core(struct endpoint *e, core_fn *core)
 {
 	struct stretch s = { .n = e->p->warmup };
-	hd_time start = e->ops->now(e->nic);
 
-	if (e->p->duration && s.n < CALIBRATE)
-		s.n = CALIBRATE;
-	core(e, &s);
-	hd_time took = e->ops->now(e->nic) - start;
-
-	if (e->p->duration && s.n)
-		took = took * CALIBRATE / s.n;
-	s = (struct stretch){ .n = agree(e, took), .counts = true };
-	meet(e);
+	if (e->p->duration || e->p->limit) {
+		s.n = pace(e, core);
+	} else {
+		core(e, &s);
+		s.n = agree(e, e->p->iterations);
+	}
+	s.counts = true;
 	if (e->ok && s.n)
 		core(e, &s);
+}
+
+/* What loaders tell rank 1, and it them, may have to go through rank 0. */
+static void carry_loaders(struct endpoint *e)
+{
+	const struct bench_params *p = e->p;
+	unsigned first = 2 + p->contenders;
+
+	for (unsigned i = first; i < first + p->loaders && e->ok; i++) {
+		if (!e->ops->carry(e->nic, 1, i, sizeof(struct nic_address)))
+			endpoint_fail(e, "cannot reach a loader");
+	}
 }
 
 static void run_pair(struct nic *nic, struct bench_point *point)
@@ -514,12 +572,19 @@ static void run_pair(struct nic *nic, struct bench_point *point)
 	endpoint_open(&e, nic, point, first ? 1 : 0, p->qps);
 	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders,
 				 guests);
+	for (unsigned i = 0; i < guests; i++)
+		e.ok &= others[i].ok;
+	if (first)
+		carry_loaders(&e);
 	post_ahead(&e, first);
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
+	e.running = true;
+	if (first)
+		point->found.opened = e.ok;
 	run_core(&e, core);
 	if (first)
 		nic->ops->finish(nic);
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
 	if (first)
 		point->found.done = e.ok;
 	for (unsigned i = 0; i < guests; i++)
@@ -546,32 +611,66 @@ static bool is_lonely(enum bench_cost cost)
 	}
 }
 
+/* What rank 0 says, all know. */
+static uint64_t announce(struct endpoint *e, uint64_t mine)
+{
+	unsigned n = e->nic->n_ranks;
+	uint64_t said = mine;
+
+	for (unsigned i = 1; i < n && e->nic->rank == 0 && e->ok; i++) {
+		uint64_t ignored;
+
+		if (!e->ops->exchange(e->nic, i, &mine, &ignored, sizeof(mine)))
+			endpoint_fail(e, "cannot reach another rank");
+	}
+	if (e->nic->rank != 0 && e->ok &&
+	    !e->ops->exchange(e->nic, 0, &mine, &said, sizeof(mine)))
+		endpoint_fail(e, "cannot reach rank 0");
+	return e->ok ? said : 0;
+}
+
+/* All senders at once; as long as the last of them takes. */
+static hd_time stream_all(struct endpoint *e, const struct stretch *s)
+{
+	hd_time start = e->ops->now(e->nic);
+
+	if (e->nic->rank % 2 == 0 && e->ok)
+		stream(e, s);
+	endpoint_barrier(e);
+	return e->ops->now(e->nic) - start;
+}
+
 /* Threads of both hosts in pairs; all stream at once until the last ends. */
 static void run_threads(struct nic *nic, struct bench_point *point)
 {
 	const struct bench_params *p = &point->params;
-	struct stretch s = { .n = p->warmup };
+	hd_time span = p->duration ? p->duration : p->limit;
+	struct stretch s = { .n = p->warmup ? p->warmup : 1 };
+	struct bench_found *f = &point->found;
 	struct endpoint e;
 
 	endpoint_open(&e, nic, point, nic->rank ^ 1, 1);
-	nic->ops->barrier(nic);
-	if (nic->rank % 2 == 0)
-		stream(&e, &s);
-	nic->ops->barrier(nic);
-	hd_time start = nic->ops->now(nic);
+	for (unsigned i = 2; i < nic->n_ranks && nic->rank == 0 && e.ok; i += 2)
+		e.ok = nic->ops->carry(nic, i, i + 1,
+				       sizeof(struct nic_address));
+	endpoint_barrier(&e);
+	if (nic->rank == 0)
+		f->opened = e.ok;
+	hd_time took = stream_all(&e, &s);
+	uint64_t n = span ? span / (took / s.n + 1) + 1 : p->iterations;
 
-	s = (struct stretch){ .n = p->iterations, .counts = true };
-	if (nic->rank % 2 == 0)
-		stream(&e, &s);
-	nic->ops->barrier(nic);
+	if (!p->duration && n > p->iterations)
+		n = p->iterations;
+	s = (struct stretch){ .n = announce(&e, n), .counts = true };
+	took = stream_all(&e, &s);
 	if (nic->rank == 0) {
-		point->found.elapsed = nic->ops->now(nic) - start;
-		point->found.messages = p->threads * p->iterations;
-		point->found.bytes = point->found.messages * p->size;
-		point->found.window_min = point->found.window_max = 0;
-		point->found.done = e.ok;
+		f->elapsed = took;
+		f->messages = p->threads * s.n;
+		f->bytes = f->messages * p->size;
+		f->window_min = f->peak = 0; /* one thread's say nothing */
+		f->done = e.ok;
 	}
-	nic->ops->barrier(nic);
+	endpoint_barrier(&e);
 	endpoint_close(&e);
 }
 

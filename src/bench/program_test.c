@@ -170,6 +170,36 @@ static void costs_are_the_profiles(void **state)
 	}
 }
 
+/*
+ * One rank is refused what it needs (a weight, where queue pairs take turns)
+ * while the others are elsewhere: all return, and the reason is there.
+ */
+static void a_refusal_ends_all_ranks(void **state)
+{
+	const struct virtual_options o = { .profile = "mt23108" };
+	struct bench_params p = base(CORE_SHARES, VERB_WRITE);
+	struct bench_point *point = hd_alloc(1, sizeof(*point));
+	struct diag d = { .status = HD_OK };
+	struct nic_backend b;
+
+	(void)state;
+	p.weighted = true;
+	p.qps = 4;
+	p.contenders = 2;
+	p.loaders = 2;
+	point->params = p;
+	histogram_init(&point->found.latency);
+	assert_int_equal(virtual_open(&o, &d, &b), HD_OK);
+	assert_int_equal(b.run(&b, bench_ranks(&p), bench_program, point, &d),
+			 HD_OK);
+	assert_false(point->found.done || point->found.opened);
+	assert_string_equal(point->found.why,
+			    "no weights among queue pairs: the profile's "
+			    "schedule is not 'weighted'");
+	b.close(&b);
+	drop(point);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +208,7 @@ int main(void)
 		cmocka_unit_test(buffers_are_reused_as_published),
 		cmocka_unit_test(everything_else_runs),
 		cmocka_unit_test(costs_are_the_profiles),
+		cmocka_unit_test(a_refusal_ends_all_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

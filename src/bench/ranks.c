@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* POLLRDHUP is not POSIX. */
+#define _GNU_SOURCE
 #include "bench/ranks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +16,39 @@
 
 #include "base/alloc.h"
 
-#define PATIENCE 30000 /* ms */
-#define BARRIER  'B'
-#define FINISH   'F'
+#define SLICE   100 /* ms between two looks at whether to go on */
+#define CARRIED 64  /* bytes: as much as ranks ever exchange */
+#define BARRIER 'B'
+#define FINISH  'F'
 
-bool ranks_send(int fd, const void *bytes, size_t len)
+/* ---- bytes ------------------------------------------------------------- */
+
+static bool is_going(const struct ranks *r)
+{
+	return !r->going || r->going(r->context);
+}
+
+/* True when there is something to read, if only that the peer is gone. */
+static bool wait_readable(const struct ranks *r, int fd)
+{
+	while (is_going(r)) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int ready = poll(&p, 1, SLICE);
+
+		if (ready > 0)
+			return true;
+		if (ready < 0 && errno != EINTR)
+			return false;
+	}
+	return false;
+}
+
+bool ranks_send(struct ranks *r, unsigned to, const void *bytes, size_t len)
 {
 	const char *at = bytes;
 
 	while (len) {
-		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+		ssize_t n = send(r->fd[to], at, len, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -32,20 +60,17 @@ bool ranks_send(int fd, const void *bytes, size_t len)
 	return true;
 }
 
-bool ranks_receive(int fd, void *bytes, size_t len)
+bool ranks_receive(struct ranks *r, unsigned from, void *bytes, size_t len)
 {
 	char *at = bytes;
 
 	while (len) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int ready = poll(&p, 1, PATIENCE);
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready <= 0)
+		if (!wait_readable(r, r->fd[from]))
 			return false;
-		ssize_t n = recv(fd, at, len, 0);
+		ssize_t n = recv(r->fd[from], at, len, 0);
 
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			return false;
 		at += n;
@@ -54,21 +79,63 @@ bool ranks_receive(int fd, void *bytes, size_t len)
 	return true;
 }
 
+void ranks_abandon(struct ranks *r)
+{
+	for (unsigned i = 0; i < RANKS_MAX; i++) {
+		if (r->fd[i] >= 0)
+			shutdown(r->fd[i], SHUT_RDWR);
+	}
+}
+
+bool ranks_abandoned(const struct ranks *r)
+{
+	struct pollfd list[RANKS_MAX];
+	nfds_t n = 0;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		if (r->fd[i] >= 0)
+			list[n++] = (struct pollfd){ .fd = r->fd[i],
+						     .events = POLLRDHUP };
+	}
+	if (poll(list, n, 0) <= 0)
+		return false;
+	for (nfds_t i = 0; i < n; i++) {
+		if (list[i].revents)
+			return true;
+	}
+	return false;
+}
+
+/* ---- what ranks do together -------------------------------------------- */
+
 bool ranks_exchange(struct ranks *r, unsigned with, const void *mine,
 		    void *theirs, size_t len)
 {
-	return with < RANKS_MAX && r->fd[with] >= 0 &&
-	       ranks_send(r->fd[with], mine, len) &&
-	       ranks_receive(r->fd[with], theirs, len);
+	unsigned by = r->fd[with] >= 0 ? with : 0;
+
+	return r->fd[by] >= 0 && ranks_send(r, by, mine, len) &&
+	       ranks_receive(r, by, theirs, len);
+}
+
+bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
+{
+	char from_a[CARRIED], from_b[CARRIED];
+
+	if (!r->apart)
+		return true;
+	assert(len <= CARRIED);
+	return ranks_receive(r, a, from_a, len) &&
+	       ranks_receive(r, b, from_b, len) &&
+	       ranks_send(r, a, from_b, len) && ranks_send(r, b, from_a, len);
 }
 
 /* A "finish" that nobody has asked for may stand before it. */
-static bool take_barrier(int fd)
+static bool take_barrier(struct ranks *r, unsigned from)
 {
 	char c;
 
 	do {
-		if (!ranks_receive(fd, &c, 1))
+		if (!ranks_receive(r, from, &c, 1))
 			return false;
 	} while (c == FINISH);
 	return c == BARRIER;
@@ -79,13 +146,13 @@ bool ranks_barrier(struct ranks *r)
 	const char c = BARRIER;
 
 	if (r->self != 0)
-		return ranks_send(r->fd[0], &c, 1) && take_barrier(r->fd[0]);
+		return ranks_send(r, 0, &c, 1) && take_barrier(r, 0);
 	for (unsigned i = 1; i < r->n; i++) {
-		if (!take_barrier(r->fd[i]))
+		if (!take_barrier(r, i))
 			return false;
 	}
 	for (unsigned i = 1; i < r->n; i++) {
-		if (!ranks_send(r->fd[i], &c, 1))
+		if (!ranks_send(r, i, &c, 1))
 			return false;
 	}
 	return true;
@@ -96,7 +163,7 @@ void ranks_finish(struct ranks *r)
 	const char c = FINISH;
 
 	for (unsigned i = 2; i < r->n; i++)
-		(void)ranks_send(r->fd[i], &c, 1);
+		(void)ranks_send(r, i, &c, 1);
 }
 
 bool ranks_finished(struct ranks *r)
@@ -119,6 +186,7 @@ static void ranks_init(struct ranks *r, unsigned n, unsigned self)
 {
 	r->n = n;
 	r->self = self;
+	r->apart = false;
 	for (unsigned i = 0; i < RANKS_MAX; i++)
 		r->fd[i] = -1;
 }
@@ -166,6 +234,19 @@ static enum hd_status look_up(const char *text, bool passive, struct diag *d,
 	return HD_OK;
 }
 
+/* A host that died without a word is noticed within half a minute. */
+static void keep_alive(int fd)
+{
+	const int yes = 1, idle = 10, interval = 5, count = 4;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
+			 sizeof(interval));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
 static enum hd_status connect_one(const char *text, struct diag *d, int *out)
 {
 	struct addrinfo *found = NULL;
@@ -186,6 +267,7 @@ static enum hd_status connect_one(const char *text, struct diag *d, int *out)
 	if (fd < 0)
 		return diag_fail(d, HD_ERR_ENV, "cannot connect to '%s': %s",
 				 text, strerror(why));
+	keep_alive(fd);
 	*out = fd;
 	return HD_OK;
 }
@@ -196,6 +278,7 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d,
 	enum hd_status status = HD_OK;
 
 	ranks_init(out, 1, 0);
+	out->apart = true;
 	while (*hosts && status == HD_OK) {
 		size_t len = strcspn(hosts, ",");
 		char *one = hd_strndup(hosts, len);
@@ -213,6 +296,22 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d,
 	return status;
 }
 
+/* The first who connects; waiting for him ends like all waiting. */
+static enum hd_status accept_one(struct ranks *r, int fd, const char *at,
+				 struct diag *d)
+{
+	if (listen(fd, 1) == 0 && wait_readable(r, fd))
+		r->fd[0] = accept(fd, NULL, NULL);
+	if (r->fd[0] >= 0) {
+		keep_alive(r->fd[0]);
+		return HD_OK;
+	}
+	if (!is_going(r))
+		return diag_fail(d, HD_ERR_ENV, "interrupted");
+	return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", at,
+			 strerror(errno));
+}
+
 enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out)
 {
 	struct addrinfo *found = NULL;
@@ -227,10 +326,11 @@ enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out)
 
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-	    listen(fd, 1) != 0 || (out->fd[0] = accept(fd, NULL, NULL)) < 0)
+	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0)
 		status = diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s",
 				   at, strerror(errno));
+	else
+		status = accept_one(out, fd, at, d);
 	if (fd >= 0)
 		close(fd);
 	freeaddrinfo(found);

@@ -6,10 +6,11 @@
  * How ranks on real hosts talk beside the device that they measure: over
  * stream sockets, a pair for each two threads of a process, or TCP between
  * processes. In a process of its own a rank has a socket to rank 0 only, and
- * rank 0 one to each.
+ * rank 0 one to each; what two others exchange, rank 0 carries.
  *
- * Everything here may wait, but never for ever: a peer that says nothing for
- * half a minute is gone.
+ * Everything here may wait, for a test may be long; but waiting ends at once
+ * when `going` says so, when the peer is gone and when it has called
+ * ranks_abandon.
  */
 
 #include <stdbool.h>
@@ -20,19 +21,31 @@
 
 #define RANKS_MAX 16
 
+/* Asked now and then while somebody waits; false ends it. */
+typedef bool ranks_going_fn(void *context);
+
 struct ranks {
 	int fd[RANKS_MAX]; /* to each other rank, or -1 */
 	unsigned n, self;
+	bool apart; /* processes: others reach each other through rank 0 */
+	ranks_going_fn *going; /* or NULL */
+	void *context;
 };
 
 bool ranks_exchange(struct ranks *r, unsigned with, const void *mine,
 		    void *theirs, size_t len);
+/* Rank 0: carries what a and b exchange, if they cannot reach each other. */
+bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len);
 bool ranks_barrier(struct ranks *r);
 /* Rank 0 tells the contenders that it has what it wants. */
 void ranks_finish(struct ranks *r);
 bool ranks_finished(struct ranks *r);
-bool ranks_send(int fd, const void *bytes, size_t len);
-bool ranks_receive(int fd, void *bytes, size_t len);
+bool ranks_send(struct ranks *r, unsigned to, const void *bytes, size_t len);
+bool ranks_receive(struct ranks *r, unsigned from, void *bytes, size_t len);
+/* Nothing more is said: whoever waits for us is told at once. */
+void ranks_abandon(struct ranks *r);
+/* Has somebody whom we are connected to abandoned the run? */
+bool ranks_abandoned(const struct ranks *r);
 void ranks_close(struct ranks *r);
 
 /* Threads of this process: `n` of them, all connected to each other. */
@@ -41,7 +54,10 @@ HD_MUST_CHECK enum hd_status ranks_local(struct ranks *list, unsigned n,
 /* "host:port,host:port": those are ranks 1, 2, ... and we are rank 0. */
 HD_MUST_CHECK enum hd_status ranks_connect(const char *hosts, struct diag *d,
 					   struct ranks *out);
-/* Waits at "address:port" for a rank 0; out->fd[0] is it. */
+/*
+ * Waits at "address:port" for a rank 0; out->fd[0] is it. out->going and
+ * out->context are the caller's to set beforehand.
+ */
 HD_MUST_CHECK enum hd_status ranks_listen(const char *at, struct diag *d,
 					  struct ranks *out);
 

@@ -33,7 +33,7 @@ static int rank_body(struct ranks *r)
 
 static void ranks_meet_and_finish(void **state)
 {
-	struct ranks list[4];
+	struct ranks list[4] = { 0 };
 	struct diag d = { .status = HD_OK };
 	int bad = 0;
 
@@ -58,7 +58,7 @@ static void ranks_meet_and_finish(void **state)
 static void processes_meet_over_tcp(void **state)
 {
 	struct diag d = { .status = HD_OK };
-	struct ranks r;
+	struct ranks r = { 0 };
 	char at[64];
 	int status = 1;
 
@@ -85,6 +85,97 @@ static void processes_meet_over_tcp(void **state)
 	ranks_close(&r);
 }
 
+/* Ranks 1 and 2 have sockets to rank 0 only, as processes have. */
+static int apart_body(struct ranks *r)
+{
+	uint32_t mine = 100 + r->self, theirs = 0;
+
+	if (r->self == 0)
+		return ranks_carry(r, 1, 2, 4) && ranks_barrier(r) ? 0 : 1;
+	if (!ranks_exchange(r, 3 - r->self, &mine, &theirs, 4) ||
+	    theirs != 100 + (3 - r->self))
+		return 2;
+	return ranks_barrier(r) ? 0 : 3;
+}
+
+static void rank_0_carries_what_others_exchange(void **state)
+{
+	struct ranks list[3] = { 0 };
+	struct diag d = { .status = HD_OK };
+	int bad = 0;
+
+	(void)state;
+	assert_int_equal(ranks_local(list, 3, &d), HD_OK);
+	close(list[1].fd[2]);
+	close(list[2].fd[1]);
+	list[1].fd[2] = list[2].fd[1] = -1;
+	for (unsigned i = 0; i < 3; i++)
+		list[i].apart = true;
+	for (unsigned i = 1; i < 3; i++) {
+		if (fork() == 0)
+			_exit(apart_body(&list[i]));
+	}
+	assert_int_equal(apart_body(&list[0]), 0);
+	for (unsigned i = 1; i < 3; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		bad |= status;
+	}
+	assert_int_equal(bad, 0);
+	for (unsigned i = 0; i < 3; i++)
+		ranks_close(&list[i]);
+}
+
+/* Nobody waits for one who gave up, wherever he waits. */
+static void whoever_gives_up_ends_all_waiting(void **state)
+{
+	struct ranks list[3] = { 0 };
+	struct diag d = { .status = HD_OK };
+	char byte = 0;
+
+	(void)state;
+	assert_int_equal(ranks_local(list, 3, &d), HD_OK);
+	assert_false(ranks_abandoned(&list[0]));
+	ranks_abandon(&list[2]);
+	assert_true(ranks_abandoned(&list[0]));
+	assert_true(ranks_abandoned(&list[1]));
+	assert_false(ranks_exchange(&list[0], 2, &byte, &byte, 1));
+	assert_false(ranks_exchange(&list[1], 2, &byte, &byte, 1));
+	assert_true(ranks_send(&list[1], 0, "B", 1)); /* is at the barrier */
+	assert_false(ranks_barrier(&list[0]));
+	for (unsigned i = 0; i < 3; i++)
+		ranks_close(&list[i]);
+}
+
+static bool few_times(void *context)
+{
+	unsigned *left = context;
+
+	*left -= *left > 0;
+	return *left > 0;
+}
+
+/* An interrupt ends waiting for a message, and for someone to connect. */
+static void an_interrupt_ends_waiting(void **state)
+{
+	unsigned left = 3;
+	struct ranks list[2] = { { .going = few_times, .context = &left } };
+	struct ranks r = { .going = few_times, .context = &left };
+	struct diag d = { .status = HD_OK };
+	char at[64], byte;
+
+	(void)state;
+	assert_int_equal(ranks_local(list, 2, &d), HD_OK);
+	assert_false(ranks_receive(&list[0], 1, &byte, 1));
+	ranks_close(&list[0]);
+	ranks_close(&list[1]);
+	left = 3;
+	snprintf(at, sizeof(at), "127.0.0.1:%d", 40000 + getpid() % 20000);
+	assert_int_equal(ranks_listen(at, &d, &r), HD_ERR_ENV);
+	assert_string_equal(d.message, "interrupted");
+}
+
 static void bad_addresses_are_refused(void **state)
 {
 	struct ranks r;
@@ -103,6 +194,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_meet_and_finish),
 		cmocka_unit_test(processes_meet_over_tcp),
+		cmocka_unit_test(rank_0_carries_what_others_exchange),
+		cmocka_unit_test(whoever_gives_up_ends_all_waiting),
+		cmocka_unit_test(an_interrupt_ends_waiting),
 		cmocka_unit_test(bad_addresses_are_refused),
 	};
 

@@ -97,23 +97,32 @@ const struct bench_test bench_tests[] = {
 
 static const struct {
 	const char *name, *unit;
+	uint64_t low, high;
 } axes[] = {
-	[AXIS_NONE] = { "", "" },
-	[AXIS_WINDOW] = { "window", "" },
-	[AXIS_REUSE] = { "reuse", "%" },
-	[AXIS_QPS] = { "qps", "" },
-	[AXIS_SEGMENTS] = { "segments", "" },
-	[AXIS_MTU] = { "mtu", "B" },
-	[AXIS_SGE] = { "max_sge", "" },
-	[AXIS_EVENTS] = { "events", "" },
-	[AXIS_CONTENDERS] = { "contenders", "" },
-	[AXIS_WORK] = { "work", "%" },
-	[AXIS_ENTRIES] = { "entries", "" },
-	[AXIS_LOADERS] = { "loaders", "" },
-	[AXIS_RECEIVERS] = { "receivers", "" },
-	[AXIS_THREADS] = { "threads", "" },
-	[AXIS_PARTITION] = { "pkeys", "" },
+	[AXIS_NONE] = { "", "", 0, 0 },
+	[AXIS_WINDOW] = { "window", "", 1, 1u << 16 },
+	[AXIS_REUSE] = { "reuse", "%", 0, 100 },
+	[AXIS_QPS] = { "qps", "", 1, BENCH_MAX_QPS },
+	[AXIS_SEGMENTS] = { "segments", "", 1, WR_MAX_SGE },
+	[AXIS_MTU] = { "mtu", "B", 256, 4096 },
+	[AXIS_SGE] = { "max_sge", "", 1, WR_MAX_SGE },
+	[AXIS_EVENTS] = { "events", "", 0, 1 },
+	[AXIS_CONTENDERS] = { "contenders", "", 0, 1024 },
+	[AXIS_WORK] = { "work", "%", 0, 10000 },
+	[AXIS_ENTRIES] = { "entries", "", 1, 1u << 20 },
+	[AXIS_LOADERS] = { "loaders", "", 0, 1024 },
+	[AXIS_RECEIVERS] = { "receivers", "", 1, 1024 },
+	[AXIS_THREADS] = { "threads", "", 1, 64 },
+	[AXIS_PARTITION] = { "pkeys", "", 0, 3 },
 };
+
+bool bench_axis_has(enum bench_axis axis, uint64_t value)
+{
+	/* MTUs are powers of two. */
+	if (axis == AXIS_MTU && (value & (value - 1)))
+		return false;
+	return value >= axes[axis].low && value <= axes[axis].high;
+}
 
 const char *bench_axis_name(enum bench_axis axis)
 {

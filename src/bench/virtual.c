@@ -81,13 +81,11 @@ static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	(void)nic;
 	(void)huge;
-	if (memory == MAP_FAILED) {
-		fputs("heddle: no memory for buffers\n", stderr);
-		abort();
-	}
-	return memory;
+	if (memory != MAP_FAILED)
+		return memory;
+	refuse(nic, "no memory for buffers");
+	return NULL;
 }
 
 static void op_release(struct nic *nic, void *memory, uint64_t bytes)
@@ -257,7 +255,8 @@ static bool op_join(struct nic *nic, struct nic_qp *qp,
 static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
 {
 	v_qp_weigh(qp->impl, weight, 0);
-	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED;
+	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED ||
+	       refuse(nic, "the profile's schedule is not 'weighted'");
 }
 
 /* ---- data
@@ -288,9 +287,8 @@ static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 
 static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
-	(void)nic;
-	v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc);
-	return true;
+	return v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc) ||
+	       refuse(nic, "the run was ended");
 }
 
 /* What handler and semaphore cost is in the profile's time of an event. */
@@ -299,10 +297,10 @@ static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
 {
 	struct virtual_cq *c = cq->impl;
 
-	(void)nic;
 	while (v_poll(c->cq, wc, 1) == 0) {
 		v_arm(c->cq, false);
-		v_event_wait(c->channel);
+		if (!v_event_wait(c->channel))
+			return refuse(nic, "the run was ended");
 	}
 	return true;
 }
@@ -320,10 +318,8 @@ static void op_watch_free(struct nic *nic, void *watch)
 
 static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
 {
-	(void)nic;
 	(void)turn;
-	v_watch_wait(watch, 1);
-	return true;
+	return v_watch_wait(watch, 1) || refuse(nic, "the run was ended");
 }
 
 /* ---- ranks among themselves: out of band, and free of time ------------ */
@@ -342,18 +338,33 @@ static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
 
 	run->letter[out] = mine;
 	v_semaphore_post(run->mail[out]);
-	v_semaphore_wait(run->mail[in]);
+	if (!v_semaphore_wait(run->mail[in]))
+		return refuse(nic, "the run was ended");
 	memcpy(theirs, run->letter[in], len);
 	/* Nobody takes his letter away before both have read. */
 	v_semaphore_post(run->mail[out]);
-	v_semaphore_wait(run->mail[in]);
-	return true;
+	return v_semaphore_wait(run->mail[in]) ||
+	       refuse(nic, "the run was ended");
+}
+
+static bool op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
+{
+	(void)nic;
+	(void)a;
+	(void)b;
+	(void)len;
+	return true; /* all reach each other */
 }
 
 static bool op_barrier(struct nic *nic)
 {
-	lab_barrier(own(nic)->run->lab, nic->n_ranks);
-	return true;
+	return lab_barrier(own(nic)->run->lab, nic->n_ranks) ||
+	       refuse(nic, "the run was ended");
+}
+
+static void op_abandon(struct nic *nic)
+{
+	lab_cancel(own(nic)->run->lab);
 }
 
 static void op_finish(struct nic *nic)
@@ -393,7 +404,9 @@ static const struct nic_ops virtual_ops = {
 	.watch_free = op_watch_free,
 	.watch_wait = op_watch_wait,
 	.exchange = op_exchange,
+	.carry = op_carry,
 	.barrier = op_barrier,
+	.abandon = op_abandon,
 	.finish = op_finish,
 	.finished = op_finished,
 };
@@ -434,6 +447,9 @@ static enum hd_status run_lab(struct virtual_backend *v,
 			      struct virtual_run *run, struct diag *d)
 {
 	enum lab_outcome outcome = lab_run(run->lab, still_going, &v->options);
+
+	if (outcome != LAB_DONE)
+		lab_cancel(run->lab);
 
 	if (v->options.capture && lab_capture_finish(run->lab) != HD_OK)
 		return diag_fail(d, HD_ERR_IO, "cannot write the capture");
@@ -547,7 +563,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	table_put_uint(t, b->max_ranks - 1);
 	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
 	table_put_uint(t, p->lanes);
-	table_put_uint(t, p->mtu);
+	table_put_uint(t, b->default_mtu);
 }
 
 static void virtual_close(struct nic_backend *b)
@@ -583,13 +599,27 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		free(v);
 		return status;
 	}
+	uint32_t most = testbed_mtu(&v->bed);
+
+	if (most == 0) {
+		testbed_close(&v->bed);
+		free(v);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "'%s': no packet of an adapter fits its input "
+				 "buffers; make fabric.host.input_buffer and "
+				 "fabric.switch.input_buffer at least 384B",
+				 o->scenario);
+	}
 	v->options = *o;
 	*out = (struct nic_backend){
 		.name = "virtual",
 		.origin = ORIGIN_SIMULATED,
 		.context = v,
 		.max_ranks = count_ends(&v->bed.build.setup) + 1,
-		.default_mtu = (uint32_t)v->bed.profile.mtu,
+		.default_mtu = most < v->bed.profile.mtu
+				       ? most
+				       : (uint32_t)v->bed.profile.mtu,
+		.max_mtu = most,
 		.lanes = (uint32_t)v->bed.profile.lanes,
 		.run = virtual_run,
 		.describe = virtual_describe,

@@ -65,7 +65,8 @@ static const struct option options[] = {
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, connect),
 	  .value = "HOST:PORT,...",
-	  .help = "measure with those who listen: receiver, then contenders" },
+	  .help = "measure with those who listen: receiver, then contenders "
+		  "or loaders" },
 	{ .name = "size",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, sizes),
@@ -90,14 +91,16 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, iterations),
 	  .value = "N",
 	  .initial = "0",
-	  .help = "of each point; 0: by its size" },
+	  .help = "of each point; 0: by its size, and on a device fewer if "
+		  "a point takes longer than about a second" },
 	{ .name = "duration",
 	  .letter = 'D',
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, duration),
 	  .value = "TIME",
 	  .initial = "0ns",
-	  .help = "as many iterations as fill this time, instead of a number" },
+	  .help = "as many iterations as fill this time, instead of a number; "
+		  "not for costs and multicast" },
 	{ .name = "window",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, window),
@@ -232,14 +235,20 @@ static int compare_files(const struct command *self,
 /* ---- running
  * ----------------------------------------------------------------- */
 
+struct chosen {
+	const struct bench_test *test;
+	bool by_group; /* left out if it cannot be done here */
+};
+
 struct session {
 	struct values v;
 	struct nic_backend backend;
 	struct bench_options options;
 	struct bench_expect expect[MAX_EXPECT];
 	size_t n_expect;
-	const struct bench_test **tests;
+	struct chosen *tests;
 	size_t n_tests, tests_cap;
+	struct strbuf left_out; /* a line for each test of a group */
 	struct bench_rows rows;
 	struct progress progress;
 	size_t done, total;
@@ -348,11 +357,12 @@ static enum hd_status take_options(struct session *s, struct diag *d)
 	return status;
 }
 
-static void add_test(struct session *s, const struct bench_test *t)
+static void add_test(struct session *s, const struct bench_test *t,
+		     bool by_group)
 {
 	s->tests = hd_grow(s->tests, &s->tests_cap, s->n_tests + 1,
-			   sizeof(const struct bench_test *));
-	s->tests[s->n_tests++] = t;
+			   sizeof(*s->tests));
+	s->tests[s->n_tests++] = (struct chosen){ t, by_group };
 }
 
 /* A name, or a group of tests, or all of them. */
@@ -367,7 +377,7 @@ static enum hd_status choose(struct session *s, const char *word,
 						     "send-lat", "send-bw" };
 
 		for (size_t i = 0; i < 4; i++)
-			add_test(s, bench_find(parts[i], d));
+			add_test(s, bench_find(parts[i], d), false);
 		return HD_OK;
 	}
 	for (const struct bench_test *t = bench_tests; t->name; t++) {
@@ -376,7 +386,7 @@ static enum hd_status choose(struct session *s, const char *word,
 		if (strcmp(word, "all") == 0 ||
 		    (strcmp(word, "miba") == 0 && paper) ||
 		    strcmp(word, groups[t->group]) == 0)
-			add_test(s, t);
+			add_test(s, t, true);
 	}
 	if (s->n_tests > before)
 		return HD_OK;
@@ -384,8 +394,33 @@ static enum hd_status choose(struct session *s, const char *word,
 
 	if (!t)
 		return HD_ERR_NOT_FOUND;
-	add_test(s, t);
+	add_test(s, t, false);
 	return HD_OK;
+}
+
+/* Of a group, what a device or fabric cannot do is said at the end. */
+static enum hd_status run_test(struct session *s, const struct chosen *c,
+			       const struct bench_watch *watch, struct diag *d)
+{
+	enum hd_status status = bench_run(&s->backend, c->test, &s->options,
+					  watch, &s->rows, d);
+
+	if (status != HD_ERR_UNFIT || !c->by_group)
+		return status;
+	strbuf_printf(&s->left_out, "%s\n", d->message);
+	*d = (struct diag){ .status = HD_OK };
+	return HD_OK;
+}
+
+static void show_left_out(struct session *s, struct results *r)
+{
+	char *rest = s->left_out.len ? s->left_out.text : NULL;
+
+	for (char *line = rest; line && *line; line = rest) {
+		rest = strchr(line, '\n');
+		*rest++ = '\0';
+		results_remark(r, "left out: %s", line);
+	}
 }
 
 static enum hd_status run_tests(struct session *s, struct diag *d)
@@ -394,11 +429,11 @@ static enum hd_status run_tests(struct session *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < s->n_tests; i++)
-		s->total += bench_points(&s->backend, s->tests[i], &s->options);
+		s->total += bench_points(&s->backend, s->tests[i].test,
+					 &s->options);
 	progress_begin(&s->progress, &s->v.common, "points", (double)s->total);
 	for (size_t i = 0; i < s->n_tests && status == HD_OK; i++)
-		status = bench_run(&s->backend, s->tests[i], &s->options,
-				   &watch, &s->rows, d);
+		status = run_test(s, &s->tests[i], &watch, d);
 	progress_end(&s->progress);
 	return status;
 }
@@ -416,6 +451,7 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 	bench_show_loggp(&s->rows, r);
 	bool met = bench_expect_check(s->expect, s->n_expect, &s->rows, r);
 
+	show_left_out(s, r);
 	if (s->backend.origin == ORIGIN_SIMULATED)
 		results_remark(r, "times are the simulation's: they follow "
 				  "from the profile, not from this machine");
@@ -524,6 +560,8 @@ static int run(const struct command *self, int argc, char **argv)
 	struct session *s = hd_alloc(1, sizeof(*s));
 	int n, status;
 
+	s->left_out = (struct strbuf)STRBUF_INIT;
+
 	if (!command_parse(self, &s->v, argc, argv, &n, &status)) {
 		free(s);
 		return status;
@@ -536,6 +574,7 @@ static int run(const struct command *self, int argc, char **argv)
 	else
 		status = run_words(self, s, n, argv);
 	option_list_fini(&s->v.expect);
+	strbuf_fini(&s->left_out);
 	bench_rows_fini(&s->rows);
 	free(s->tests);
 	free(s);
