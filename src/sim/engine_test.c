@@ -22,9 +22,10 @@ static void shares(struct vlarb from, uint32_t blk, unsigned rounds,
 	arbiter_table_init(&t, &from);
 	arbiter_init(&a, &t);
 	for (unsigned i = 0; i < rounds; i++) {
-		bool is_high;
+		bool is_high = false;
 		unsigned vl = arbiter_choose(&a, &t, 7, &is_high);
 
+		assert_true(vl < 16);
 		arbiter_charge(&a, is_high, blk);
 		counts[vl]++;
 	}
