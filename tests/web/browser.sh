@@ -1,7 +1,7 @@
 # The page of 'heddle report' works in Chromium: every panel draws, what can be
 # pointed at and clicked answers, every panel exports, nothing is fetched, the
-# console stays silent, axe-core finds no serious fault. Screenshots are left
-# in build/web/shots. Skipped, loudly, where there is no npm or no Chromium.
+# console stays silent, axe-core finds no serious fault; two runs are drawn in
+# the same plots. Screenshots are left in build/web/shots. Skipped, loudly, where there is no npm or no Chromium.
 . "$SRC/tests/cli/lib.sh"
 
 skip() {
@@ -12,7 +12,7 @@ skip() {
 command -v chromium >/dev/null || skip "there is no chromium"
 [ -d "$WEB/node_modules/playwright-core" ] || skip "there is no playwright"
 
-rm -f runs.db* ./*.html
+rm -f ./*.db* ./*.html
 run() {
 	"$HEDDLE" "$@" --db runs.db >out 2>err || {
 		cat err >&2
@@ -22,6 +22,9 @@ run() {
 # One run for each way to draw a fabric, and for each kind of plot.
 sed 's/measure: .*/measure: 300us}/' "$SRC/examples/quickstart.yaml" >mesh.yaml
 run sim mesh.yaml
+cp runs.db two.db
+"$HEDDLE" sim mesh.yaml --seed 2 --quiet --db two.db >/dev/null
+"$HEDDLE" report --db two.db 1 2 --html two.html
 cat >tree.yaml <<END
 title: a fat tree
 fabric:

@@ -3,7 +3,7 @@
 // names, units and origins of its columns; no command is known here. Each rule
 // gives parts: { heading, svg, legend: [[name, colour], ...], note }.
 import * as Plot from "@observablehq/plot";
-import { format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
+import { Table, format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
 
 const COLOURS = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `var(--c${n})`);
 const MANY = 10; // lines that can be told apart
@@ -42,6 +42,13 @@ function draw(width, label, options) {
   svg.setAttribute("aria-hidden", "true");
   svg.dataset.label = label;
   return svg;
+}
+
+// Runs may draw the very same line: dashes let the one below show through.
+const DASHES = [null, "6 4", "2 3", "9 3 2 3", "1 4", "12 5", "5 2 1 2", "8 2 2 2 2 2"];
+function eachLine(dashed, rows, options) {
+  if (!dashed) return [Plot.line(rows, options)];
+  return distinct(rows.map((r) => r.name)).map((name, k) => Plot.line(rows.filter((r) => r.name === name), { ...options, strokeDasharray: DASHES[k % DASHES.length] }));
 }
 
 const legendOf = (names) => names.map((n, i) => [n, COLOURS[i % COLOURS.length]]);
@@ -87,7 +94,7 @@ function points(table, x, y, labels, prefix) {
   return rows;
 }
 
-function lines(width, label, x, unit, all, options = {}) {
+function lines(width, label, x, unit, all, dashed) {
   // By size, what matters is the ratio; zeros have no place on such an axis.
   const positive = all.filter((r) => r.y > 0);
   const bySize = countsBytes(x) && spreads(positive.map((r) => r.y), 30);
@@ -99,11 +106,11 @@ function lines(width, label, x, unit, all, options = {}) {
   const yAxis = { label: unit, ...grid, tickFormat: tick, ...(bySize || spreads(ys, 300) ? { type: "log", ticks: 5 } : { zero: true }) };
   const colour = byWhat ? "what" : many ? "var(--c1)" : "name";
   const svg = draw(width, label, {
-    x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names), ...options,
+    x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names),
     marks: [
       rows.some((r) => r.lo !== null && r.hi > r.lo)
         ? Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: colour, strokeOpacity: 0.6 }) : null,
-      Plot.line(rows, { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 }),
+      ...eachLine(dashed, rows, { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 }),
       many || rows.length > 400 ? null : Plot.dot(rows, { x: "x", y: "y", fill: colour, r: 2.5 }),
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ],
@@ -156,18 +163,18 @@ function seriesParts(table) {
   });
 }
 
-// A plot for the columns of each unit.
+// A plot for the columns of each unit; of several runs, for each column.
 function unitParts(table, x, ys, labels, heading) {
-  const units = distinct(ys.map((c) => c.unit));
+  const units = table.by ? ys : distinct(ys.map((c) => c.unit));
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
-  return units.map((unit) => {
-    const of = ys.filter((c) => c.unit === unit), what = of.map((c) => c.name).join(", ");
+  return units.map((one) => {
+    const of = table.by ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
     const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : "")
       .map((p) => ({ ...p, what: c.name })));
     const axisName = unit ? `${of.length > 1 ? "" : of[0].name + " "}[${unit}]` : what;
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
     return { small: units.length > 2, heading: title,
-      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, x, axisName, rows) };
+      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, x, axisName, rows, Boolean(table.by)) };
   });
 }
 
@@ -198,7 +205,7 @@ function percentileParts(table) {
       y: { label: withUnit(y), grid: true, ...(spreads(rows.map((r) => r.y), 30) ? { type: "log", ticks: 5, tickFormat: tick } : { zero: true }) },
       color: colourScale(names),
       marks: [
-        Plot.line(rows, { x: "u", y: "y", stroke: "name", strokeWidth: 1.8 }),
+        ...eachLine(table.by, rows, { x: "u", y: "y", stroke: "name", strokeWidth: 1.8 }),
         Plot.dot(rows, { x: "u", y: "y", fill: "name", r: 2 }),
         Plot.tip(rows, Plot.pointer({ x: "u", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ],
@@ -220,43 +227,75 @@ function histogramParts(table) {
   }
   const names = distinct(rows.map((r) => r.name));
   const log = rows.every((r) => r.x1 > 0) && spreads(rows.map((r) => r.x1), 20);
+  const common = {
+    height: 200,
+    x: { label: from.unit ? `[${from.unit}]` : "", grid: true, domain: [Math.min(...rows.map((r) => r.x1)), Math.max(...rows.map((r) => r.x2))], ...(log ? { type: "log", ticks: 5, tickFormat: tick } : {}) },
+    y: { label: withUnit(y), ...grid, zero: true },
+  };
+  const middle = (r) => (log ? Math.sqrt(r.x1 * r.x2) : (r.x1 + r.x2) / 2);
+  const tip = { x: middle, y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
+  // Of several runs: outlines on each other.
+  if (table.by) return [{ make: (w) => ({ legend: legendOf(names), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
+    ...common, color: colourScale(names),
+    marks: [
+      ...eachLine(true, names.flatMap((name) => outline(rows.filter((r) => r.name === name))), { x: "x", y: "y", z: "name", stroke: "name", strokeWidth: 1.8 }),
+      Plot.ruleY([0]), Plot.tip(rows, Plot.pointer(tip)),
+    ] }) }) }];
   return names.map((name, k) => ({ small: true, heading: name, make: (w) => {
     const own = rows.filter((r) => r.name === name);
     return { svg: draw(w, `${table.title}: ${name}`, {
-      height: 200,
-      x: { label: from.unit ? `[${from.unit}]` : "", grid: true, domain: [Math.min(...rows.map((r) => r.x1)), Math.max(...rows.map((r) => r.x2))], ...(log ? { type: "log", ticks: 5, tickFormat: tick } : {}) },
-      y: { label: withUnit(y), ...grid, zero: true },
+      ...common,
       marks: [
         Plot.rectY(own, { x1: "x1", x2: "x2", y: "y", fill: COLOURS[k % COLOURS.length], insetLeft: 0.5, insetRight: 0.5 }),
         Plot.ruleY([0]),
-        Plot.tip(own, Plot.pointerX({ x: (r) => (log ? Math.sqrt(r.x1 * r.x2) : (r.x1 + r.x2) / 2), y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
+        Plot.tip(own, Plot.pointerX(tip)),
       ],
     }), legend: [] };
   } }));
+}
+
+// The upper edge of the bars of a histogram, down to 0 where there is none.
+function outline(bars) {
+  const points = [];
+  let end = null;
+  for (const r of [...bars].sort((a, b) => a.x1 - b.x1)) {
+    if (end !== null && r.x1 > end) points.push({ x: end, y: 0, name: r.name });
+    if (end === null || r.x1 > end) points.push({ x: r.x1, y: 0, name: r.name });
+    points.push({ x: r.x1, y: r.y, name: r.name }, { x: r.x2, y: r.y, name: r.name });
+    end = r.x2;
+  }
+  return end === null ? points : [...points, { x: end, y: 0, name: bars[0].name }];
 }
 
 // ---- what was promised ----------------------------------------------------
 
 function shareParts(table) {
   const place = table.columns.find((c) => c.type === "text");
-  const lane = table.column("VL");
+  const lane = table.column("VL"), by = table.column(table.by);
   const got = table.column("share"), promised = table.column("promised");
-  return distinct(place.cells).map((name) => ({ small: true, heading: `${place.name} ${name}`, make: (w) => {
-    const rows = [];
+  // Of several runs: the places that more than one of them has.
+  const places = distinct(place.cells).filter((name) => !by || distinct(by.cells.filter((_, i) => place.cells[i] === name)).length > 1);
+  return places.map((name) => ({ small: true, heading: `${place.name} ${name}`, make: (w) => {
+    const bars = [], promises = [];
     for (let i = 0; i < table.n; i++) {
       if (place.cells[i] !== name) continue;
-      for (const c of [promised, got]) if (c.cells[i] !== null)
-        rows.push({ lane: `VL ${lane.cells[i]}`, what: c === got ? "got" : "promised", y: c.cells[i],
-          title: `${name}, VL ${lane.cells[i]}\n${c === got ? "got" : "promised"}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
+      const at = `VL ${lane.cells[i]}`, said = (c) => `${format(c, c.cells[i])} ${c.unit} (${c.origin})`;
+      const add = (rows, what, c, title) => c.cells[i] !== null && rows.push({ lane: at, what, y: c.cells[i], title: `${name}, ${at}\n${title}` });
+      if (!by) add(bars, "promised", promised, `promised: ${said(promised)}`);
+      add(bars, by ? by.cells[i] : "got", got, by ? `${by.cells[i]}: ${said(got)}\npromised: ${said(promised)}` : `got: ${said(got)}`);
+      // Each run has its own promise, as a mark on its bar.
+      if (by) add(promises, by.cells[i], promised, "");
     }
+    const whats = by ? distinct(by.cells) : ["promised", "got"], tip = { fx: "lane", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
     return { svg: draw(w, `shares of the lanes at ${name}`, {
-      height: 200, marginBottom: 30, fx: { label: null, axis: "bottom" }, x: { axis: null, domain: ["promised", "got"] },
-      y: { label: "share [%]", ...grid, zero: true }, color: colourScale(["promised", "got"]),
+      height: 200, marginBottom: 30, fx: { label: null, axis: "bottom" }, x: { axis: null, domain: whats },
+      y: { label: "share [%]", ...grid, zero: true }, color: colourScale(whats),
       marks: [
-        Plot.barY(rows, { fx: "lane", x: "what", y: "y", fill: "what" }), Plot.ruleY([0]),
-        Plot.tip(rows, Plot.pointer({ fx: "lane", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
+        Plot.barY(bars, { fx: "lane", x: "what", y: "y", fill: "what" }), Plot.ruleY([0]),
+        Plot.tickY(promises, { fx: "lane", x: "what", y: "y", stroke: "var(--ink)", strokeWidth: 3 }),
+        Plot.tip(bars, Plot.pointerX(tip)),
       ],
-    }), legend: legendOf(["promised", "got"]) };
+    }), legend: [...legendOf(whats), ...(by ? [["promised", "var(--ink)"]] : [])] };
   } }));
 }
 
@@ -276,9 +315,11 @@ function againstParts(table) {
   const half = table.columns.find(isHalf);
   const measure = table.column("measure") || table.column("value");
   const unit = table.column("unit");
-  const skip = [measure, unit, table.column("inside"), table.column("verdict")];
+  const by = table.column(table.by);
+  const skip = [measure, unit, by, table.column("inside"), table.column("verdict")];
   const labels = table.columns.filter((c) => isLabel(c) && !skip.includes(c) && c.type !== "bool");
-  const names = values.map((c) => c.name);
+  const whatOf = (c, i) => (by ? `${c.name}, ${by.cells[i]}` : c.name);
+  const names = distinct(values.flatMap((c) => c.cells.map((_, i) => whatOf(c, i))));
   const kinds = measure ? distinct(measure.cells) : [""];
   return kinds.map((kind) => ({ small: kinds.length > 1, heading: kind, make: (w) => {
     const rows = [];
@@ -292,9 +333,9 @@ function againstParts(table) {
       for (const c of values) {
         if (c.cells[i] === null) continue;
         const h = half && c.origin === half.origin ? half.cells[i] : null;
-        rows.push({ x: key ? parsed[k][key] : label || String(i + 1), y: c.cells[i], what: c.name,
+        rows.push({ x: key ? parsed[k][key] : label || String(i + 1), y: c.cells[i], what: whatOf(c, i),
           lo: h === null ? null : c.cells[i] - h, hi: h === null ? null : c.cells[i] + h,
-          title: `${[kind, label].filter(Boolean).join(", ")}\n${c.name}: ${format(c, c.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${unit ? unit.cells[i] : c.unit} (${c.origin})` });
+          title: `${[kind, label].filter(Boolean).join(", ")}\n${whatOf(c, i)}: ${format(c, c.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${unit ? unit.cells[i] : c.unit} (${c.origin})` });
       }
     });
     const u = unit ? unit.cells[at[0]] : values[0].unit;
@@ -333,23 +374,30 @@ function thin(rows) {
 }
 
 function orderParts(table) {
-  const name = table.columns.find((c) => c.type === "text");
+  const name = table.columns.find((c) => c.type === "text"), by = table.column(table.by);
   const values = ["used", "waiting"].map((n) => table.column(n)).filter(Boolean);
-  const names = values.map((c) => c.name);
-  const make = (sorted) => (w) => {
-    const order = [...name.cells.keys()];
-    if (sorted) order.sort((a, b) => values[0].cells[b] - values[0].cells[a]);
-    const rows = values.flatMap((c) => thin(order.map((i, rank) => ({ x: rank + 1, y: c.cells[i], what: c.name,
-      title: `${name.name} ${name.cells[i]}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` }))));
-    const note = table.n > 1200 ? `${table.n} ports; each step shows the busiest of ${Math.ceil(table.n / 400)}` : "";
-    return { legend: legendOf(names), note, svg: draw(w, `${names.join(" and ")} of ${table.n} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
-      height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: "[%]", ...grid, zero: true }, color: colourScale(names),
+  const runs = by ? distinct(by.cells) : [""], each = Math.ceil(table.n / runs.length);
+  const make = (sorted, of) => (w) => {
+    const names = by ? runs : of.map((c) => c.name);
+    const rows = of.flatMap((c) => runs.flatMap((run) => {
+      const order = [...name.cells.keys()].filter((i) => !by || by.cells[i] === run);
+      if (sorted) order.sort((a, b) => of[0].cells[b] - of[0].cells[a]);
+      return thin(order.map((i, rank) => ({ x: rank + 1, y: c.cells[i], name: run || c.name,
+        title: `${name.name} ${name.cells[i]}${run ? `, ${run}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` })));
+    }));
+    const note = each > 1200 ? `${each} ports; each step shows the busiest of ${Math.ceil(each / 400)}` : "";
+    return { legend: legendOf(names), note, svg: draw(w, `${of.map((c) => c.name).join(" and ")} of ${each} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
+      height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: by ? withUnit(of[0]) : "[%]", ...grid, zero: true }, color: colourScale(names),
       marks: [
-        Plot.lineY(rows, { x: "x", y: "y", z: "what", stroke: "what", curve: "step" }),
+        ...eachLine(by, rows, { x: "x", y: "y", z: "name", stroke: "name", curve: "step" }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ] }) };
   };
-  return [{ heading: "in order of the fabric", make: make(false) }, { heading: "busiest first", make: make(true) }];
+  return (by ? values.map((c) => [c]) : [values]).flatMap((of) => {
+    const what = by ? `${of[0].name}, ` : "";
+    const small = Boolean(by);
+    return [{ small, heading: `${what}in order of the fabric`, make: make(false, of) }, { small, heading: `${what}busiest first`, make: make(true, of) }];
+  });
 }
 
 // ---- columns that are an axis themselves ----------------------------------
@@ -375,7 +423,7 @@ function profileParts(table) {
     x: { type: "log", base: 2, label: "share of the gap", ticks: steps.map((c) => asNumber(c.name)), tickFormat: (v) => steps.find((c) => asNumber(c.name) === v)?.name ?? "", grid: true },
     y: { label: `[${steps[0].unit}]`, ...grid, zero: true }, color: colourScale(names),
     marks: [
-      Plot.line(rows, { x: "x", y: "y", stroke: "name", strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: "name", r: 2.5 }),
+      ...eachLine(table.by, rows, { x: "x", y: "y", stroke: "name", strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: "name", r: 2.5 }),
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ] }) }) }];
 }
@@ -385,20 +433,23 @@ function profileParts(table) {
 const dotColumns = (table) => table.columns.filter((c) => c.type === "real" && c.origin !== "given" && c.unit && !isHalf(c));
 
 function dotParts(table) {
-  const labels = table.columns.filter((c) => isLabel(c) && c.type !== "bool" && distinct(c.cells).length > 1);
+  const by = table.column(table.by);
+  const labels = table.columns.filter((c) => isLabel(c) && c !== by && c.type !== "bool" && distinct(c.cells).length > 1);
   const values = dotColumns(table);
-  return distinct(values.map((c) => c.unit)).map((unit) => ({ heading: values.filter((c) => c.unit === unit).map((c) => c.name).join(", "), make: (w) => {
-    const of = values.filter((c) => c.unit === unit), names = of.map((c) => c.name), rows = [];
+  // Of several runs: a plot for each column, a colour for each run.
+  const sets = by ? values.map((c) => [c]) : distinct(values.map((c) => c.unit)).map((unit) => values.filter((c) => c.unit === unit));
+  return sets.map((of) => ({ small: Boolean(by), heading: of.map((c) => c.name).join(", "), make: (w) => {
+    const names = by ? distinct(by.cells) : of.map((c) => c.name), rows = [];
     for (let i = 0; i < table.n; i++) for (const c of of) if (c.cells[i] !== null) {
-      const label = rowLabel(table, labels, i) || String(i + 1);
-      rows.push({ label, x: c.cells[i], what: c.name, title: `${label}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
+      const label = rowLabel(table, labels, i) || (by ? c.name : String(i + 1)), what = by ? by.cells[i] : c.name;
+      rows.push({ label, x: c.cells[i], what, title: `${label}${by ? `, ${what}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
     }
     const places = distinct(rows.map((r) => r.label));
     const room = Math.min(Math.max(...places.map((p) => p.length), 3) * 6.6 + 14, w * 0.45);
     const fits = Math.floor((room - 14) / 6.6);
-    return { legend: legendOf(names), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
+    return { legend: legendOf(names), svg: draw(w, `${table.title}: ${of.map((c) => c.name).join(", ")}`, {
       height: 62 + 22 * places.length, marginLeft: room,
-      x: { label: `[${unit}]`, grid: true, nice: true, tickFormat: tick, ...(spreads(rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
+      x: { label: `[${of[0].unit}]`, grid: true, nice: true, tickFormat: tick, ...(spreads(rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
       y: { type: "band", domain: places, label: null, tickFormat: (t) => (t.length > fits ? t.slice(0, Math.max(1, fits - 1)) + "…" : t) }, color: colourScale(names),
       marks: [
         Plot.ruleY(places, { y: (d) => d, stroke: "var(--line)" }),
@@ -410,15 +461,57 @@ function dotParts(table) {
 
 // ---- the rules, in order --------------------------------------------------
 
-export function partsFor(table) {
-  if (table.n === 0 || table.kind === "record") return null;
-  if (table.has("percentile")) return percentileParts(table);
-  if (table.has("from", "to") && isNumber(table.column("from")) && !table.has("link")) return histogramParts(table);
-  if (table.has("promised", "share", "VL")) return shareParts(table);
-  if (table.columns.filter((c) => isNumber(c) && SOURCES.includes(c.name)).length >= 2) return againstParts(table);
-  if (table.kind === "series") return seriesParts(table);
-  if (table.has("used") && table.n >= 8 && table.columns.some((c) => c.type === "text")) return orderParts(table);
-  if (profileColumns(table).length >= 3) return profileParts(table);
-  if (table.n >= 2 && table.n <= 40 && dotColumns(table).length >= 2) return dotParts(table);
-  return null;
+// `axis`: the columns along which lines run. Such a rule draws one line for
+// each label, whatever the labels are.
+const RULES = [
+  { fits: (t) => t.has("percentile"), parts: percentileParts, axis: (t) => [t.column("percentile")] },
+  { fits: (t) => t.has("from", "to") && isNumber(t.column("from")) && !t.has("link"), parts: histogramParts, axis: (t) => [t.column("from"), t.column("to")] },
+  { fits: (t) => t.has("promised", "share", "VL"), parts: shareParts },
+  { fits: (t) => t.columns.filter((c) => isNumber(c) && SOURCES.includes(c.name)).length >= 2, parts: againstParts },
+  { fits: (t) => t.kind === "series", parts: seriesParts, axis: (t) => [xColumn(t)] },
+  { fits: (t) => t.has("used") && t.n >= 8 && t.columns.some((c) => c.type === "text"), parts: orderParts },
+  { fits: (t) => profileColumns(t).length >= 3, parts: profileParts, axis: profileColumns },
+  { fits: (t) => t.n >= 2 && t.n <= 40 && dotColumns(t).length >= 2, parts: dotParts },
+];
+
+const ruleFor = (table) => (table.n === 0 || table.kind === "record" ? undefined : RULES.find((r) => r.fits(table)));
+
+export const partsFor = (table) => ruleFor(table)?.parts(table) ?? null;
+
+// ---- several runs in one plot ---------------------------------------------
+
+const MOST_PLOTS = 24;
+
+// The rows of `tables`, one of each run, below each other; the last column,
+// `by`, says whose they are. Columns are those that all of them have.
+export function stack(tables, names) {
+  const columns = tables[0].columns.map((c) => tables.map((t) => t.columns.find((o) => o.name === c.name && o.unit === c.unit && o.type === c.type)))
+    .filter((same) => same.every(Boolean)).map((same) => ({ ...same[0], cells: same.flatMap((c) => c.cells) }));
+  columns.push({ name: "run", unit: "", type: "text", origin: "given", places: 0, cells: tables.flatMap((t, k) => Array(t.n).fill(names[k])) });
+  const { name, title, kind } = tables[0];
+  return new Table({ name, title, kind, columns, by: "run" });
+}
+
+// Parts that show the runs of a stack beside each other, drawn by the rule that
+// fits the first of them. What would be a line becomes a plot with a line for
+// each run.
+export function overlayParts(stacked, first) {
+  const rule = ruleFor(first);
+  // A rule that counts rows counts those of one run.
+  if (!rule || !rule.fits(Object.assign(Object.create(Object.getPrototypeOf(stacked)), stacked, { n: first.n }))) return null;
+  if (!rule.axis) return rule.parts(stacked);
+  const axis = rule.axis(stacked), single = axis.length === 1 && distinct(rule.axis(first)[0].cells).length === first.n;
+  // As in a series: a number beside an x that comes once is no name.
+  const aside = stacked.columns.filter((c) => single && isNumber(c) && isLabel(c) && !axis.includes(c));
+  const labels = stacked.columns.filter((c) => isLabel(c) && c.name !== "run" && !axis.includes(c) && !aside.includes(c));
+  const free = labels.filter((c) => distinct(c.cells).length > 1);
+  const headings = distinct(stacked.columns[0].cells.map((_, i) => rowLabel(stacked, free, i)));
+  const some = headings.slice(0, MOST_PLOTS);
+  return some.flatMap((heading, k) => {
+    const part = sub(stacked, (i) => rowLabel(stacked, free, i) === heading);
+    part.columns = part.columns.filter((_, i) => !labels.includes(stacked.columns[i]) && !aside.includes(stacked.columns[i]));
+    const left = k === MOST_PLOTS - 1 ? headings.length - MOST_PLOTS : 0;
+    return rule.parts(part).map((p) => ({ ...p, small: headings.length > 1 || p.small,
+      heading: [heading, p.heading].filter(Boolean).join(": ") + (left > 0 ? ` (and ${left} more, in the table)` : "") }));
+  });
 }

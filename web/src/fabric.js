@@ -490,6 +490,7 @@ export function fabricPanel(run, frame, { save, fileName }) {
   const { panel, body, add } = frame(run, table, "picture wide");
   let view;
   const draw = () => {
+    if (view) return;
     const f = new Fabric(run);
     view = new View(f);
     panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
@@ -499,8 +500,9 @@ export function fabricPanel(run, frame, { save, fileName }) {
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
     view.draw();
   };
-  add("SVG", "the fabric as SVG", () => save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`the fabric, ${view.metric}`, [{ svg: view.root,
-    legend: STOPS.map(([p]) => p).map((p) => [`${p} %`, colour(p)]) }])));
-  add("CSV", "links of the fabric as CSV", () => save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)));
+  // What leaves is drawn first, if nobody has looked at it yet.
+  add("SVG", "the fabric as SVG", () => { draw(); save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`the fabric, ${view.metric}`, [{ svg: view.root,
+    legend: STOPS.map(([p]) => p).map((p) => [`${p} %`, colour(p)]) }])); });
+  add("CSV", "links of the fabric as CSV", () => { draw(); save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)); });
   return { panel, draw };
 }

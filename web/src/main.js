@@ -4,6 +4,7 @@ import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
 import { panelSvg, save, tableCsv } from "./export.js";
 import { fabricPanel, isFabricTable } from "./fabric.js";
+import { overlaySection } from "./overlay.js";
 import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
 
 const runs = readRuns(document.getElementById("data").textContent);
@@ -22,8 +23,8 @@ function drawNow(panel) {
 }
 
 // For printing, and for those who test the page.
-window.drawAll = () => { for (const panel of [...waiting.keys()]) drawNow(panel); };
-addEventListener("beforeprint", window.drawAll);
+window.drawAll = (within = document) => { for (const panel of [...waiting.keys()]) if (within.contains(panel)) drawNow(panel); };
+addEventListener("beforeprint", () => window.drawAll());
 
 const fileName = (run, table) =>
   `${run.command}-${run.id || ""}-${table.name}`.replace(/[^\w.-]+/g, "-");
@@ -157,16 +158,38 @@ function setTheme(name) {
   else document.documentElement.dataset.theme = name;
 }
 
+// Those that were named to be compared are on each other from the start.
+function overlay() {
+  const compared = runs[0].command === "report";
+  return overlaySection(runs, compared ? runs.slice(1) : [], {
+    panelFor: (run, table, parts) => {
+      const panel = chartPanel(run, table, parts);
+      seen.observe(panel);
+      return panel;
+    },
+    discard: (panel) => {
+      waiting.delete(panel);
+      seen.unobserve(panel);
+    },
+  });
+}
+
 const main = document.getElementById("main");
-runs.forEach((run, i) => main.append(runSection(run, i)));
+const together = overlay();
+runs.forEach((run, i) => {
+  main.append(runSection(run, i));
+  if (i === 0 && together && run.command === "report") main.append(together);
+});
+if (together && !together.parentNode) main.prepend(together);
 for (const panel of waiting.keys()) seen.observe(panel);
 if (runs.length > 1) {
   const links = runs.map((run, i) => {
     const summary = run.table("summary");
     return el("a", { href: `#run-${i + 1}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${summary ? summary.title : run.command}`);
   });
+  if (together) links.unshift(el("a", { href: "#overlay" }, "runs in one plot"));
   document.getElementById("runs").append(...(links.length <= 12 ? links
-    : [el("details", {}, el("summary", {}, `${links.length} runs`), el("div", { tabindex: "0", role: "region", "aria-label": "all runs" }, ...links))]));
+    : [el("details", {}, el("summary", {}, `${runs.length} runs`), el("div", { tabindex: "0", role: "region", "aria-label": "all runs" }, ...links))]));
 }
 document.title = runs.length === 1 ? `Heddle: ${runs[0].table("summary")?.title ?? runs[0].command}` : `Heddle report: ${runs.length} runs`;
 document.getElementById("theme").addEventListener("change", (e) => setTheme(e.target.value));

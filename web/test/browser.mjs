@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html and large.html.
 import { createRequire } from "node:module";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const [web, pages, shots] = process.argv.slice(2);
 const require = createRequire(join(web, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+rmSync(shots, { recursive: true, force: true });
 mkdirSync(shots, { recursive: true });
 
 const complaints = [];
@@ -36,16 +37,16 @@ page.on("console", (m) => expect(m.type() !== "error" && m.type() !== "warning",
 page.on("pageerror", (e) => expect(false, `${where}: ${e.stack}`));
 page.on("request", (r) => expect(/^(file|data|blob):/.test(r.url()), `${where}: request of ${r.url()}`));
 
-async function open(name) {
+async function open(name, part = "body") {
   where = name;
   await page.goto(`file://${join(pages, name)}`);
-  await page.evaluate(() => window.drawAll());
+  await page.evaluate((within) => window.drawAll(document.querySelector(within)), part);
   await page.waitForTimeout(200);
 }
 
 // Every panel has something in it, of a size that can be seen.
-async function panelsDraw() {
-  const panels = await page.$$eval(".panel", (all) => all.map((p) => {
+async function panelsDraw(part = "body") {
+  const panels = await page.$$eval(`${part} .panel`, (all) => all.map((p) => {
     const body = p.querySelector(".body"), box = body.getBoundingClientRect();
     const marks = body.querySelectorAll("svg path, svg circle, svg rect, svg line, tbody tr, dl dd").length;
     const nan = [...body.querySelectorAll("svg [d], svg [x], svg [cx]")].some((e) => /NaN/.test(e.outerHTML.slice(0, 400)));
@@ -62,10 +63,10 @@ async function panelsDraw() {
 }
 
 // Words of a plot must not lie on each other.
-async function labelsApart() {
-  const bad = await page.evaluate(() => {
+async function labelsApart(part = "body") {
+  const bad = await page.evaluate((within) => {
     const found = [];
-    for (const svg of document.querySelectorAll(".drawing > svg, .fabric .view svg")) {
+    for (const svg of document.querySelector(within).querySelectorAll(".drawing > svg, .fabric .view svg")) {
       const boxes = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim() && !t.closest('[aria-label="tip"]'))
         .map((t) => ({ t: t.textContent, r: t.getBoundingClientRect() })).filter((b) => b.r.width > 0);
       for (let i = 0; i < boxes.length && i < 400; i++)
@@ -76,13 +77,13 @@ async function labelsApart() {
         }
     }
     return found;
-  });
+  }, part);
   expect(bad.length === 0, `${where}: labels overlap: ${bad.slice(0, 5).join("; ")}`);
 }
 
 // Pointing at a mark of each plot shows what it is.
-async function hover() {
-  const plots = page.locator(".panel.chart");
+async function hover(part = "body") {
+  const plots = page.locator(`${part} .panel.chart`);
   for (let i = 0; i < (await plots.count()); i++) {
     const panel = plots.nth(i), svg = panel.locator(".drawing > svg").first();
     await svg.scrollIntoViewIfNeeded();
@@ -115,37 +116,51 @@ async function hover() {
 }
 
 // Every panel leaves as SVG that stands alone and as CSV that has all rows.
-async function exports() {
-  const files = await page.evaluate(async () => {
+async function exports(part = "body", kinds = ["SVG", "CSV"]) {
+  const files = await page.evaluate(async ([within, wanted]) => {
     const made = [], real = URL.createObjectURL;
     URL.createObjectURL = (blob) => { made.push(blob); return real.call(URL, blob); };
     HTMLAnchorElement.prototype.click = function () {};
     const out = [];
-    for (const panel of document.querySelectorAll(".panel"))
-      for (const kind of ["SVG", "CSV"]) {
+    for (const panel of document.querySelectorAll(`${within} .panel`))
+      for (const kind of wanted) {
         made.length = 0;
         panel.querySelector(`[data-export="${kind}"]`)?.click();
         const text = made.length ? await made[0].text() : "";
         const parsed = kind === "SVG" && text ? new DOMParser().parseFromString(text, "image/svg+xml") : null;
-        out.push({ name: panel.dataset.table, kind, length: text.length, lines: text.split("\n").length, variable: text.includes("var(--"),
+        out.push({ name: panel.dataset.table, kind, csv: kind === "CSV" ? text : "", length: text.length, lines: text.split("\n").length, variable: text.includes("var(--"),
           bad: parsed ? Boolean(parsed.querySelector("parsererror")) : false, marks: parsed ? parsed.querySelectorAll("path, circle, rect, text").length : 0 });
       }
     URL.createObjectURL = real;
     return out;
-  });
+  }, [part, kinds]);
   for (const f of files) {
     expect(f.length > 40 && !f.bad, `${where}: '${f.name}' gives no ${f.kind}`);
     if (f.kind === "SVG") expect(!f.variable && f.marks > 2, `${where}: the SVG of '${f.name}' depends on the page`);
     else expect(f.lines > 2, `${where}: the CSV of '${f.name}' has no rows`);
   }
+  return new Map(files.filter((f) => f.kind === "CSV").map((f) => [f.name, f.csv.trim().split("\n").slice(2)]));
 }
 
-async function accessible(part = "body") {
+async function accessible(part = "body", rules = null) {
   await page.evaluate(axe);
-  const found = await page.evaluate(async (where) => (await window.axe.run(where, { resultTypes: ["violations"] })).violations
-    .map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 160), why: v.nodes[0].failureSummary })), part);
+  const found = await page.evaluate(async ([within, only]) => (await window.axe.run(within, { resultTypes: ["violations"], ...(only ? { runOnly: only } : {}) })).violations
+    .map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 160), why: v.nodes[0].failureSummary })), [part, rules]);
   for (const v of found)
     expect(!["serious", "critical"].includes(v.impact), `${where}: axe: ${v.id} (${v.impact}) ${v.n} times: ${v.first} ${v.why}`);
+}
+
+// Screenshots from top to bottom: a long page in one picture takes three times
+// as long and is too small to be looked at.
+async function look(name, part = "body") {
+  const { top, bottom, high } = await page.evaluate((within) => {
+    const box = document.querySelector(within).getBoundingClientRect();
+    return { top: box.top + scrollY, bottom: box.bottom + scrollY, high: innerHeight };
+  }, part);
+  for (let y = top, k = 1; y < bottom; y += high, k++) {
+    await page.evaluate((to) => scrollTo(0, to), y);
+    await page.screenshot({ path: join(shots, `${name}-${String(k).padStart(2, "0")}.png`) });
+  }
 }
 
 const aside = (panel) => panel.locator(".aside").innerText();
@@ -192,6 +207,40 @@ async function fabric(panel, name) {
   expect((await aside(panel)).startsWith(`${from}:`), `${where}: ${name}: '${from}' is not found`);
 }
 
+// Two runs in the same plots: a line, a colour and a name for each, and the
+// numbers of both.
+async function overlay() {
+  const names = await panelsDraw("#overlay");
+  for (const wanted of ["latency percentiles", "delay histogram", "jitter", "ports", "traffic", "lane shares", "deadlines", "traffic over time"])
+    expect(names.includes(wanted), `${where}: runs have no '${wanted}' together`);
+  const plots = await page.$$eval("#overlay .plot", (all) => all.map((plot) => ({
+    table: plot.closest(".panel").dataset.table,
+    legend: [...plot.closest(".panel").querySelectorAll(".legend li")].map((li) => li.textContent),
+    units: [...plot.querySelectorAll("svg text")].some((t) => /\[.+\]/.test(t.textContent)),
+    lines: [...plot.querySelectorAll('[aria-label="line"] path')].map((l) => l.getAttribute("stroke") || l.parentNode.getAttribute("stroke")),
+  })));
+  for (const p of plots) {
+    for (const run of ["run 1", "run 2"]) expect(p.legend.includes(run), `${where}: the legend of '${p.table}' has no ${run}: ${p.legend}`);
+    expect(p.units, `${where}: a plot of '${p.table}' has no unit`);
+    if (p.lines.length) expect(p.lines.length === 2 && new Set(p.lines).size === 2, `${where}: '${p.table}' draws ${p.lines.length} lines in ${new Set(p.lines).size} colours`);
+  }
+  await labelsApart("#overlay");
+  await hover("#overlay");
+  await accessible("#overlay");
+  const both = await exports("#overlay"), own = [await exports("#run-2", ["CSV"]), await exports("#run-3", ["CSV"])];
+  for (const [name, rows] of both) for (const k of [0, 1]) {
+    const mine = rows.filter((r) => r.endsWith(`,run ${k + 1}`)).map((r) => r.slice(0, -",run 1".length));
+    expect(mine.join() === own[k].get(name).join(), `${where}: the rows of run ${k + 1} in '${name}' are not its own`);
+  }
+  // What is chosen is drawn.
+  const box = page.locator("#overlay input").nth(1);
+  await box.uncheck();
+  expect((await page.locator("#overlay .panel").count()) === 0, `${where}: one run alone is drawn on itself`);
+  await box.check();
+  await page.evaluate(() => window.drawAll(document.querySelector("#overlay")));
+  expect((await panelsDraw("#overlay")).length === names.length, `${where}: a run chosen again does not come back`);
+}
+
 // How long each part took, for those who wonder.
 let last = Date.now();
 function lap(what) {
@@ -218,15 +267,15 @@ for (let i = 0; i < 3; i++) await fabric(page.locator(".panel.picture").nth(i), 
 lap("clicks");
 await accessible();
 lap("axe");
-await page.screenshot({ path: join(shots, "light.png"), fullPage: true });
-lap("screenshot");
+await look("light");
+lap("screenshots");
 await exports();
 lap("exports");
 
 await page.emulateMedia({ colorScheme: "dark" });
 where = "runs.html, dark";
-await accessible("#run-1");
-await page.locator("#run-1").screenshot({ path: join(shots, "dark.png") });
+await accessible("#run-1", ["color-contrast"]);
+await look("dark", "#run-1");
 await page.emulateMedia({ colorScheme: "light" });
 lap("dark");
 
@@ -237,8 +286,22 @@ await panelsDraw();
 await labelsApart();
 const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 expect(wide <= 0, `the page is ${wide} pixels wider than a phone`);
-await page.locator("#run-1").screenshot({ path: join(shots, "phone.png") });
+await look("phone", "#run-1");
 lap("phone");
+
+await page.setViewportSize({ width: 1280, height: 900 });
+await open("two.html", "#overlay");
+await overlay();
+await look("overlay", "#overlay");
+await page.emulateMedia({ colorScheme: "dark" });
+await page.setViewportSize({ width: 390, height: 800 });
+where = "two.html, on a phone";
+await page.waitForTimeout(300);
+await labelsApart("#overlay");
+expect((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "runs in one plot are wider than a phone");
+await look("overlay-phone", "#overlay");
+await page.emulateMedia({ colorScheme: "light" });
+lap("runs in one plot");
 
 await page.setViewportSize({ width: 1280, height: 900 });
 await open("large.html");
@@ -246,7 +309,7 @@ lap("large page");
 await panelsDraw();
 const big = page.locator(".panel.picture");
 await big.scrollIntoViewIfNeeded();
-await page.screenshot({ path: join(shots, "large.png"), fullPage: true });
+await look("large", ".panel.picture");
 const boxes = await big.locator("[data-box]").count();
 expect(boxes > 20 && boxes <= 200, `the large fabric has ${boxes} boxes`);
 await big.locator("[data-box]").nth(40).click();
@@ -258,8 +321,8 @@ await big.locator('input[type="search"]').fill("s1-0");
 await big.locator('input[type="search"]').press("Enter");
 await big.locator('input[type="search"]').blur();
 expect((await big.locator("[data-node]").count()) === 37, "the neighbours of a leaf switch are not drawn");
-await big.screenshot({ path: join(shots, "large-node.png") });
-await accessible();
+await look("large-node", ".panel.picture");
+await accessible(".panel.picture");
 lap("large clicks");
 
 await browser.close();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs of one command in the same plots: which of them is the reader's choice.
+import { overlayParts, stack } from "./charts.js";
+import { isFabricTable } from "./model.js";
+import { el } from "./tables.js";
+
+const MOST_RUNS = 8; // colours that can be told apart
+
+// What can be laid on each other: command -> its runs, where there are two.
+function kinds(runs) {
+  const found = new Map();
+  for (const run of runs) {
+    if (run.command === "report") continue;
+    if (!found.has(run.command)) found.set(run.command, []);
+    found.get(run.command).push(run);
+  }
+  return new Map([...found].filter(([, same]) => same.length > 1));
+}
+
+// What a run was told, without where its results went.
+const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
+
+// The parameters, or else the arguments and the seed, in which runs differ.
+function differences(run, all) {
+  const value = (r, name) => r.parameters.find(([n]) => n === name)?.[1];
+  const differ = run.parameters.filter(([name, v]) => name !== "title" && all.some((r) => value(r, name) !== v)).map(([name, v]) => `${name} ${v}`);
+  if (!differ.length && all.some((r) => told(r) !== told(run))) differ.push(told(run));
+  if (all.some((r) => r.seed !== run.seed) && !differ.some((d) => /seed/.test(d))) differ.push(`seed ${run.seed}`);
+  return differ;
+}
+
+// Tables of the first run that some other one has too, as panels.
+function panelsOf(chosen, panelFor) {
+  const names = chosen.map((run) => `run ${run.id}`), out = [];
+  for (const first of chosen[0].tables) {
+    if (isFabricTable(chosen[0], first)) continue;
+    const have = chosen.map((run, k) => [run.table(first.name), names[k]]).filter(([t]) => t && t.n && t.kind === first.kind);
+    if (have.length < 2) continue;
+    const stacked = stack(have.map(([t]) => t), have.map(([, n]) => n));
+    const parts = overlayParts(stacked, first);
+    if (parts && parts.length) out.push(panelFor({ command: chosen[0].command, id: chosen.map((r) => r.id).join("-") }, stacked, parts));
+  }
+  return out;
+}
+
+// The section, or null if no command has two runs. `panelFor` makes a panel of
+// parts, `discard` forgets one; `chosen` are the runs to begin with.
+export function overlaySection(runs, chosen, { panelFor, discard }) {
+  const all = kinds(runs);
+  if (!all.size) return null;
+  const panels = el("div", { class: "panels" }), hint = el("p", { class: "hint" });
+  const list = el("fieldset", { class: "choice" });
+  const section = el("article", { class: "run overlay", id: "overlay" }, el("h2", {}, "Runs in one plot"));
+  const kind = el("select", { "aria-label": "runs of which command", onchange: () => fill([]) },
+    ...[...all].map(([command, same]) => el("option", { value: command }, `heddle ${command} (${same.length} runs)`)));
+  const show = (same) => {
+    const picked = [...list.querySelectorAll("input:checked")].map((box) => same[box.value]);
+    for (const box of list.querySelectorAll("input")) box.disabled = !box.checked && picked.length >= MOST_RUNS;
+    for (const panel of panels.children) discard(panel);
+    panels.replaceChildren(...(picked.length > 1 ? panelsOf(picked, panelFor) : []));
+    section.toggleAttribute("data-drawn", panels.children.length > 0);
+    hint.textContent = picked.length < 2 ? `Choose two or more runs, at most ${MOST_RUNS}.`
+      : panels.children.length ? "" : "These runs have no plot in common.";
+  };
+  const fill = (first) => {
+    const same = all.get(kind.value);
+    list.replaceChildren(el("legend", {}, "Runs"), ...same.map((run, i) => el("label", {},
+      el("input", { type: "checkbox", value: i, checked: first.includes(run), onchange: () => show(same) }),
+      `${run.id}: ${[run.table("summary")?.title, ...differences(run, same).slice(0, 4)].filter(Boolean).join(", ")}`)));
+    show(same);
+  };
+  if (chosen.length && all.has(chosen[0].command)) kind.value = chosen[0].command;
+  section.append(el("div", { class: "controls" }, el("label", {}, "Runs of", kind)), list, hint, panels);
+  fill(chosen.filter((run) => run.command === kind.value).slice(0, MOST_RUNS));
+  return section;
+}
