@@ -469,7 +469,7 @@ static void other_senders_leave_the_tree_alone(void **state)
 		struct mcast_check c;
 		struct diag d = { .status = HD_OK };
 		port_id ends[64];
-		uint64_t before[64];
+		uint64_t before[64] = { 0 };
 
 		rng_init(&r, 5, i);
 		uint32_t n = set_up_random(&t, &s, &r, i, ends);
