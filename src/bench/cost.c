@@ -155,7 +155,7 @@ static void take_all(struct endpoint *e, uint64_t n, bool timed)
 		}
 		note(e, start);
 		if (wc.status != WC_SUCCESS)
-			endpoint_fail(e, "a request failed");
+			endpoint_fail_status(e, wc.status);
 		n--;
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "transport/codes.h"
 
 #define PAGE       4096u
 #define POOL_BYTES (UINT64_C(48) << 20) /* more than translations cached */
@@ -273,6 +274,15 @@ void endpoint_recv(struct endpoint *e)
 		endpoint_fail(e, "cannot post a receive");
 }
 
+void endpoint_fail_status(struct endpoint *e, unsigned status)
+{
+	const char *name = wc_status_name(status);
+
+	snprintf(e->nic->why, sizeof(e->nic->why), "%s (%u)",
+		 name ? name : "status", status);
+	endpoint_fail(e, "a request failed");
+}
+
 bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc)
 {
 	bool got = e->p->events ? e->ops->wait_event(e->nic, cq, wc)
@@ -283,9 +293,7 @@ bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc)
 		return false;
 	}
 	if (wc->status != WC_SUCCESS) {
-		snprintf(e->nic->why, sizeof(e->nic->why), "status %d",
-			 (int)wc->status);
-		endpoint_fail(e, "a request failed");
+		endpoint_fail_status(e, wc->status);
 		return false;
 	}
 	return true;

@@ -45,6 +45,8 @@ void endpoint_connect(struct endpoint *e, uint32_t i,
 		      const struct nic_address *to);
 void endpoint_close(struct endpoint *e);
 void endpoint_fail(struct endpoint *e, const char *what);
+/* A completion had this status. */
+void endpoint_fail_status(struct endpoint *e, unsigned status);
 
 /* Posts message number posted_sends, to buffers of the point's scheme. */
 void endpoint_send(struct endpoint *e, unsigned flags);

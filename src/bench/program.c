@@ -9,7 +9,8 @@
 
 #define SIGNAL_EVERY  16 /* of sends whose completion nobody times */
 #define CALIBRATE     32 /* iterations by which a duration is measured out */
-#define CONTEND_DEPTH 1
+#define CONTEND_DEPTH 1  /* of 4 bytes: the paper's load at an adapter */
+#define LOAD_DEPTH    16 /* of 4 KiB: one fills a link, however long */
 
 double bench_bandwidth(const struct bench_found *f)
 {
@@ -411,18 +412,20 @@ static void compute(struct endpoint *e, const struct stretch *s)
  * ---------------------------------------------------------------------------
  */
 
-/* Loads an adapter with small writes until rank 0 has finished. */
+/* Loads an adapter with small writes, or a link with large ones, until rank 0
+ * has finished. */
 static void contend(struct nic *nic, struct bench_point *main_point,
 		    unsigned target)
 {
 	struct bench_point *mine = hd_alloc(1, sizeof(*mine));
 	struct endpoint e;
 	bool loads = target == 1;
+	unsigned depth = loads ? LOAD_DEPTH : CONTEND_DEPTH;
 
 	mine->params = main_point->params;
 	mine->params.verb = VERB_WRITE;
 	mine->params.size = loads ? 4096 : 4;
-	mine->params.window = CONTEND_DEPTH;
+	mine->params.window = depth;
 	mine->params.events = false;
 	mine->params.scheme = 0;
 	mine->params.sl =
@@ -431,7 +434,7 @@ static void contend(struct nic *nic, struct bench_point *main_point,
 	mine->params.segments = mine->params.max_sge = 1;
 	endpoint_open(&e, nic, mine, target, 1);
 	endpoint_barrier(&e);
-	for (unsigned i = 0; i < CONTEND_DEPTH && e.ok; i++)
+	for (unsigned i = 0; i < depth && e.ok; i++)
 		endpoint_send(&e, WR_SIGNALED);
 	while (e.ok && !nic->ops->finished(nic)) {
 		take_sends(&e, 1);
@@ -439,7 +442,7 @@ static void contend(struct nic *nic, struct bench_point *main_point,
 			endpoint_send(&e, WR_SIGNALED);
 	}
 	if (e.ok)
-		take_sends(&e, CONTEND_DEPTH);
+		take_sends(&e, depth);
 	endpoint_barrier(&e);
 	if (!e.ok && !main_point->found.why[0])
 		memcpy(main_point->found.why, mine->found.why,

@@ -2,6 +2,9 @@
 #include "transport/codes.h"
 
 #include <assert.h>
+#include <stddef.h>
+
+#include "transport/work.h"
 
 /*
  * From 2 on, even codes are powers of two and odd ones lie half way between:
@@ -42,4 +45,25 @@ hd_time ack_timeout(unsigned timeout)
 {
 	assert(timeout < 32);
 	return timeout ? (4096 * HD_NS) << timeout : HD_TIME_NEVER;
+}
+
+const char *wc_status_name(unsigned status)
+{
+	static const char *const names[] = {
+		[WC_SUCCESS] = "SUCCESS",
+		[WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
+		[WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
+		[WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
+		[WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
+		[WC_MW_BIND_ERR] = "MW_BIND_ERR",
+		[WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
+		[WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
+		[WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
+		[WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
+		[WC_REM_OP_ERR] = "REM_OP_ERR",
+		[WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
+		[WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
+	};
+
+	return status < sizeof(names) / sizeof(*names) ? names[status] : NULL;
 }

@@ -21,4 +21,7 @@ hd_time rnr_delay(unsigned code);
 /* 4.096 us * 2^timeout for 1..31; HD_TIME_NEVER for 0. */
 hd_time ack_timeout(unsigned timeout);
 
+/* What verbs call it: "RETRY_EXC_ERR"; NULL if there is no such status. */
+const char *wc_status_name(unsigned status);
+
 #endif

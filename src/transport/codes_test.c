@@ -64,6 +64,19 @@ static void sequence_numbers_wrap(void **state)
 	assert_int_equal(psn_diff(0x800000, 0), -0x800000);
 }
 
+static void statuses_have_the_names_of_verbs(void **state)
+{
+	(void)state;
+	assert_string_equal(wc_status_name(0), "SUCCESS");
+	assert_string_equal(wc_status_name(4), "LOC_PROT_ERR");
+	assert_string_equal(wc_status_name(5), "WR_FLUSH_ERR");
+	assert_string_equal(wc_status_name(10), "REM_ACCESS_ERR");
+	assert_string_equal(wc_status_name(12), "RETRY_EXC_ERR");
+	assert_string_equal(wc_status_name(13), "RNR_RETRY_EXC_ERR");
+	assert_null(wc_status_name(3)); /* of end-to-end contexts */
+	assert_null(wc_status_name(14));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -71,6 +84,7 @@ int main(void)
 		cmocka_unit_test(rnr_timers_are_the_architectures),
 		cmocka_unit_test(timeouts_double),
 		cmocka_unit_test(sequence_numbers_wrap),
+		cmocka_unit_test(statuses_have_the_names_of_verbs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,17 @@ grep -q 'broken.json:' err
 run 0 bench partition --json -o p.json
 jq -e '[.tables.partition.rows[].outcome | . == "delivered"]
 	== [true, true, false, false]' p.json >/dev/null
+jq -e '.tables.partition.rows[2].outcome
+	== "a request failed: RETRY_EXC_ERR (12)"' p.json >/dev/null
+
+# A lane of one's own is worth something where only links are slow: there a
+# ping-pong waits for at most a packet on each link, of 4 KiB at 200 Gb/s, and
+# not for a buffer full of them.
+run 0 bench sl-lat shared-sl-lat --values 0,6 --profile ideal --json -o sl.json
+jq -e '.tables | ."sl-lat".rows as $own | ."shared-sl-lat".rows as $shared
+	| $own[0].t_avg == $shared[0].t_avg
+	and $own[1].t_max < $own[0].t_avg + 0.4
+	and $shared[1].t_avg > $own[1].t_avg + 0.4' sl.json >/dev/null
 
 # Queue pairs share by their weights; threads share the link; LogGP's G is the
 # bus: 1024 bytes of payload in 170 ns + 1024 B / 8.533 Gb/s.
