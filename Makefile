@@ -41,7 +41,7 @@ test-rxe:
 	@ci/build.sh release
 	@ci/test-rxe.sh
 
-# What is written for each processor, and all that needs no library: seconds.
+# What is written for each processor, and all that needs no library.
 test-aarch64:
 	@ci/deps.sh aarch64
 	@ci/aarch64.sh

@@ -10,9 +10,8 @@
 #include "base/alloc.h"
 #include "bench/device_nic.h"
 
-#define GREETING UINT64_C(0x6865646c62333031) /* "hedlb301" */
-#define POINT_LIMIT \
-	(1 * HD_S) /* on a device slower than the defaults are for */
+#define GREETING    UINT64_C(0x6865646c62333032) /* "hedlb302" */
+#define POINT_LIMIT HD_S /* on a device slower than the defaults are for */
 
 /* ---- running ---------------------------------------------------------------
  */

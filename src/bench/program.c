@@ -516,7 +516,6 @@ static uint64_t pace(struct endpoint *e, core_fn *core)
 {
 	const struct bench_params *p = e->p;
 	hd_time span = p->duration ? p->duration : p->limit;
-	uint64_t enough = p->duration ? CALIBRATE : p->warmup;
 	struct stretch s = { .n = 1 };
 	hd_time took = 0;
 
@@ -526,10 +525,10 @@ static uint64_t pace(struct endpoint *e, core_fn *core)
 		s.n = next;
 		core(e, &s);
 		took = e->ops->now(e->nic) - start;
-		next = 2 * s.n < enough ? 2 * s.n : enough;
-		next = agree(e, s.n < enough && took * 4 < span ? next : 0);
+		next = s.n < CALIBRATE && took * 4 < span ? 2 * s.n : 0;
+		next = agree(e, next);
 	}
-	uint64_t n = took ? span / (took / s.n + 1) : enough;
+	uint64_t n = took ? span / (took / s.n + 1) : CALIBRATE;
 
 	if (!p->duration && n > p->iterations)
 		n = p->iterations;
@@ -648,7 +647,7 @@ static void run_threads(struct nic *nic, struct bench_point *point)
 {
 	const struct bench_params *p = &point->params;
 	hd_time span = p->duration ? p->duration : p->limit;
-	struct stretch s = { .n = p->warmup ? p->warmup : 1 };
+	struct stretch s = { .n = span ? CALIBRATE : p->warmup };
 	struct bench_found *f = &point->found;
 	struct endpoint e;
 
@@ -660,7 +659,7 @@ static void run_threads(struct nic *nic, struct bench_point *point)
 	if (nic->rank == 0)
 		f->opened = e.ok;
 	hd_time took = stream_all(&e, &s);
-	uint64_t n = span ? span / (took / s.n + 1) + 1 : p->iterations;
+	uint64_t n = span ? span / (took / CALIBRATE + 1) + 1 : p->iterations;
 
 	if (!p->duration && n > p->iterations)
 		n = p->iterations;

@@ -44,6 +44,7 @@ static struct bench_point *run(const char *profile,
 	histogram_init(&point->found.latency);
 	assert_int_equal(virtual_open(&o, &d, &b), HD_OK);
 	b.wants_group = params->core == CORE_MULTICAST;
+	b.wants_pairs = params->core == CORE_THREADS;
 	if (b.run(&b, bench_ranks(params), bench_program, point, &d) != HD_OK)
 		fail_msg("%s; %s", d.message, point->found.why);
 	if (!point->found.done)
@@ -170,6 +171,56 @@ static void costs_are_the_profiles(void **state)
 	}
 }
 
+/* How long the counted part of a point took. */
+static double took_ms(const struct bench_point *point)
+{
+	const struct bench_found *f = &point->found;
+
+	/* A latency is half of its iteration. */
+	return f->elapsed ? (double)f->elapsed / 1e9
+			  : 2 * mean_us(point) * (double)f->latency.n / 1e3;
+}
+
+/*
+ * Of a million iterations a limit leaves as many as it has time for, and a
+ * duration is filled; fewer iterations than a limit allows are all done.
+ */
+static void time_bounds_a_point(void **state)
+{
+	static const enum bench_core cores[] = {
+		CORE_LATENCY, CORE_BANDWIDTH, CORE_BIDIRECTIONAL,
+		CORE_COMPUTE, CORE_SHARES,    CORE_THREADS
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * sizeof(cores) / sizeof(*cores); i++) {
+		enum bench_core core = cores[i / 2];
+		struct bench_params p =
+			base(core, core == CORE_SHARES || core == CORE_THREADS
+					   ? VERB_WRITE
+					   : VERB_SEND);
+
+		p.threads = 2;
+		p.iterations = 1000000;
+		if (i % 2)
+			p.duration = 4 * HD_MS;
+		else
+			p.limit = 4 * HD_MS;
+		struct bench_point *point = run("mt23108", &p);
+
+		print_message("core %u: %.2f ms\n", core, took_ms(point));
+		assert_true(took_ms(point) > 2.4 && took_ms(point) < 5.6);
+		drop(point);
+	}
+	struct bench_params p = base(CORE_LATENCY, VERB_SEND);
+
+	p.limit = HD_S;
+	struct bench_point *point = run("mt23108", &p);
+
+	assert_int_equal(point->found.latency.n, p.iterations);
+	drop(point);
+}
+
 /*
  * One rank is refused what it needs (a weight, where queue pairs take turns)
  * while the others are elsewhere: all return, and the reason is there.
@@ -208,6 +259,7 @@ int main(void)
 		cmocka_unit_test(buffers_are_reused_as_published),
 		cmocka_unit_test(everything_else_runs),
 		cmocka_unit_test(costs_are_the_profiles),
+		cmocka_unit_test(time_bounds_a_point),
 		cmocka_unit_test(a_refusal_ends_all_ranks),
 	};
 
