@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/fabric.h"
 #include "cli/output.h"
+#include "cli/qos/tolerant.h"
 #include "cli/route/ends.h"
 #include "qos/broker.h"
 #include "qos/establish.h"
@@ -23,6 +24,7 @@ struct values {
 	const char *load;
 	struct hd_rate link;
 	struct hd_ratio best_effort;
+	struct hd_ratio violations;
 	uint64_t payload, overhead;
 	uint64_t random;
 	unsigned mode, place;
@@ -72,6 +74,12 @@ static const struct option options[] = {
 	  .value = "SHARE",
 	  .initial = "20%",
 	  .help = "of every link, kept for best-effort traffic" },
+	{ .name = "violations",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, violations),
+	  .value = "SHARE",
+	  .initial = "0",
+	  .help = "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
 	{ .name = "link",
 	  .kind = OPT_RATE,
 	  .offset = offsetof(struct values, link),
@@ -145,6 +153,7 @@ struct run {
 	struct values v;
 	struct fabric fabric;
 	struct broker broker;
+	struct stat_broker tolerant; /* with --violations */
 	struct results *results;
 	unsigned refused;
 };
@@ -253,6 +262,48 @@ static enum hd_status resolve(struct run *r, const struct qos_request *q,
 	return HD_OK;
 }
 
+static double on_the_wire(const struct run *r, struct hd_rate rate)
+{
+	return hd_rate_bps(slots_with_overhead(rate, (uint32_t)r->v.payload,
+					       (uint32_t)r->v.overhead));
+}
+
+/* By what a link may be asked for, and beside it by peaks. */
+static enum hd_status ask_tolerantly(struct run *r, const struct qos_request *q,
+				     struct table *t, struct diag *d)
+{
+	struct broker_request request = { 0 };
+	struct broker_refusal by_peak;
+	struct diag why = { .status = HD_OK };
+	uint32_t id;
+	enum hd_status status = resolve(r, q, d, &request);
+
+	if (status != HD_OK)
+		return status;
+	const struct stat_request asked = {
+		.source = request.source,
+		.dlid = request.dlid,
+		.sl = request.sl,
+		.peak = on_the_wire(r, q->rate),
+		.mean = on_the_wire(r, q->mean),
+	};
+	bool admitted = stat_broker_admit(&r->tolerant, &asked, &why) == HD_OK;
+
+	tolerant_put(t, &(struct tolerant_answer){
+				.source = q->source,
+				.destination = q->destination,
+				.sl = request.sl,
+				.peak = q->rate,
+				.mean = q->mean,
+				.admitted = admitted,
+				.by_peak = broker_admit(&r->broker, &request,
+							&id, &by_peak) == HD_OK,
+				.reason = why.message,
+			});
+	r->refused += !admitted;
+	return HD_OK;
+}
+
 static enum hd_status ask(struct run *r, const struct qos_request *q,
 			  struct table *t, struct diag *d)
 {
@@ -288,12 +339,17 @@ static enum hd_status ask_all(struct run *r, struct diag *d)
 	if (status == HD_OK)
 		status = qos_requests_read(text.text, d, &list);
 	if (status == HD_OK) {
-		struct table *t = results_table(r->results, "requests",
-						"in the order of the file",
-						request_columns);
+		bool tolerant = r->v.violations.num > 0;
+		struct table *t =
+			tolerant ? tolerant_requests(r->results)
+				 : results_table(r->results, "requests",
+						 "in the order of the file",
+						 request_columns);
 
 		for (size_t i = 0; status == HD_OK && i < list.n; i++)
-			status = ask(r, &list.items[i], t, d);
+			status = tolerant ? ask_tolerantly(r, &list.items[i], t,
+							   d)
+					  : ask(r, &list.items[i], t, d);
 	}
 	qos_requests_fini(&list);
 	strbuf_fini(&text);
@@ -396,6 +452,35 @@ static enum hd_status work(struct run *r, struct diag *d)
 	return status;
 }
 
+/* Results in words; false if something was refused or not kept. */
+static bool show(struct run *r)
+{
+	bool kept = true;
+
+	show_groups(r);
+	if (r->v.violations.num > 0)
+		kept = tolerant_links(r->results, &r->tolerant,
+				      r->v.common.seed);
+	else
+		show_summary(r);
+	return kept && r->refused == 0;
+}
+
+static double share_of(struct hd_ratio r)
+{
+	return (double)r.num / (double)r.den;
+}
+
+static void tolerate(struct run *r)
+{
+	double rate = r->v.link.num ? hd_rate_bps(r->v.link) : 0;
+
+	if (r->v.violations.num > 0)
+		stat_broker_init(&r->tolerant, &r->fabric.subnet, rate,
+				 1 - share_of(r->v.best_effort),
+				 share_of(r->v.violations));
+}
+
 static int admit(struct run *r, const char *path)
 {
 	struct diag d = { .status = HD_OK };
@@ -415,15 +500,18 @@ static int admit(struct run *r, const char *path)
 		exit_status = command_refuse(&d);
 	} else {
 		r->results = results_new("qos admit");
+		tolerate(r);
 		if (work(r, &d) != HD_OK) {
 			results_free(r->results);
 			exit_status = command_refuse(&d);
 		} else {
-			show_groups(r);
-			show_summary(r);
-			exit_status = output_results(&r->v.common, r->results,
-						     r->refused == 0);
+			bool all = show(r);
+
+			exit_status =
+				output_results(&r->v.common, r->results, all);
 		}
+		if (r->v.violations.num > 0)
+			stat_broker_fini(&r->tolerant);
 		broker_fini(&r->broker);
 	}
 	fabric_close(&r->fabric);
@@ -440,6 +528,14 @@ static int check_and_admit(struct run *r, const struct command *self, int n,
 	if (r->v.best_effort.num > r->v.best_effort.den)
 		return command_usage(
 			self, "best effort cannot have more than the link");
+	if (r->v.violations.num >= r->v.violations.den)
+		return command_usage(self,
+				     "violations all the time are no promise");
+	if (r->v.violations.num > 0 &&
+	    (r->v.random || r->v.load || r->v.save || r->v.groups.n > 0))
+		return command_usage(
+			self,
+			"--violations goes with --requests, not with --random, --load, --save or --group");
 	if (r->v.payload == 0 || r->v.payload > 4096 || r->v.overhead > 1024)
 		return command_usage(
 			self,
@@ -467,6 +563,8 @@ static const struct example examples[] = {
 	  "which of these connections the fabric can carry, and what refuses the others" },
 	{ "heddle qos admit --group video:shared=h1,h2,h3 --requests flows.txt site.ibnet",
 	  "the same with requests to a group, such as 'h0 group:video DB 64Mb/s'" },
+	{ "heddle qos admit --violations 2% --requests flows.txt site.ibnet",
+	  "on-off sources such as 'h0 h1 DB 400Mb/s~80Mb/s', with the violations asked for and seen" },
 	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --mode paper --link 2.5Gb/s -",
 	  "paper 000's establishment on a 4 x 4 mesh" },
 	{ NULL, NULL },
@@ -481,7 +579,15 @@ const struct command command_qos_admit = {
 		"says which link refused and why; one to a multicast group on every link\n"
 		"of its tree, once. Reservations can be saved, loaded\n"
 		"and are audited: the sum over connections is what every link holds.\n"
-		"Exit status 1 if something was refused.\n",
+		"\n"
+		"With --violations sources are on and off, at the peak of their rate or\n"
+		"silent, and are admitted as long as Chernoff's bound on the chance that\n"
+		"a link is asked for more than it has stays within SHARE; whether they\n"
+		"would be admitted by their peaks stands beside. Then the admitted ones\n"
+		"are simulated, going on and off independently, and the part of the time\n"
+		"in which each link was asked for too much is shown with a 95 % interval.\n"
+		"Exit status 1 if something was refused, or more violations were seen\n"
+		"than asked for.\n",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -15,13 +15,16 @@ static const char *const rates[] = { "1x", "4x", "12x", NULL };
 static const char *const counts[] = { "8", "16", "32", "64", "all", NULL };
 static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const fills[] = { "strict", "paper", "et", NULL };
+static const char *const reserves[] = { "wire", "payload", NULL };
 static const char *const parts[] = { "all", "tables", "figures", NULL };
 
 struct values {
 	struct common_options common;
 	unsigned topology, size, rate, switches, rule, mix, lanes, fill, part;
+	unsigned reserve;
 	bool load;
-	uint64_t minutes;
+	uint64_t minutes, retries;
+	struct hd_ratio lead;
 };
 
 #define CHOICE(NAME, FIELD, LIST, INITIAL, HELP)                             \
@@ -62,6 +65,25 @@ static const struct option options[] = {
 	       "data VLs of every link; with fewer, classes fold"),
 	CHOICE("fill", fill, fills, "paper",
 	       "64 entries enforced, slots only, or full entries"),
+	CHOICE("reserve", reserve, reserves, "wire",
+	       "what a connection is given slots for: all that it sends, or "
+	       "without the 8 bytes beside each packet's payload"),
+	{ .name = "retries",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, retries),
+	  .value = "N",
+	  .initial = "3000",
+	  .low = 1,
+	  .high = 10000000,
+	  .help = "a fabric is full when N draws of an SL in a row were "
+		  "refused" },
+	{ .name = "lead",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, lead),
+	  .value = "SHARE",
+	  .initial = "10%",
+	  .help = "how many more connections an SL may have than the SL with "
+		  "the fewest; and 8 more" },
 	{ .name = NULL },
 };
 
@@ -165,6 +187,10 @@ static enum hd_status all_fabrics(struct run *r, struct diag *d)
 	plan.lanes = lanes[v->lanes];
 	plan.fill = (enum fill_mode)v->fill;
 	plan.seed = v->common.seed;
+	plan.retries = (uint32_t)v->retries;
+	plan.lead = v->lead;
+	if (v->reserve == 1)
+		plan.counted = 0;
 	for (unsigned k = 0; k < 4 && status == HD_OK; k++) {
 		plan.switches = 8u << k;
 		if (v->switches == k || v->switches == 4)
@@ -250,6 +276,8 @@ static const struct example examples[] = {
 	  "how many connections fit, beside the published numbers" },
 	{ "heddle qos evaluate --rule default --load -o evaluation.json",
 	  "all tables, figures and claims at 1x: some minutes" },
+	{ "heddle qos evaluate --switches all --topology mesh --part figures",
+	  "8, 16, 32 and 64 switches: is the tendency the same?" },
 	{ "heddle qos evaluate --mix deadlines --lanes 4 --topology mesh",
 	  "DBTS with deadlines beside, on links with four lanes" },
 	{ NULL, NULL },

@@ -31,6 +31,25 @@ static int split(char *line, char *words[MAX_WORDS])
 	}
 }
 
+/* RATE or PEAK~MEAN */
+static enum hd_status read_rates(char *word, struct diag *d,
+				 struct qos_request *r)
+{
+	char *mean = strchr(word, '~');
+
+	if (mean)
+		*mean++ = '\0';
+	enum hd_status status = hd_rate_parse(word, d, &r->rate);
+
+	r->mean = r->rate;
+	if (status == HD_OK && mean)
+		status = hd_rate_parse(mean, d, &r->mean);
+	if (status == HD_OK && hd_rate_bps(r->mean) > hd_rate_bps(r->rate))
+		return diag_fail(d, HD_ERR_RANGE,
+				 "a mean rate cannot be above its peak");
+	return status;
+}
+
 static enum hd_status read_words(char **words, int n, struct diag *d,
 				 struct qos_request *r)
 {
@@ -47,7 +66,7 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 			d, HD_ERR_INPUT,
 			"'%.40s' is of no class that reserves (expected DBTS or DB)",
 			words[2]);
-	status = hd_rate_parse(words[3], d, &r->rate);
+	status = read_rates(words[3], d, r);
 	r->burst = DEFAULT_BURST;
 	if (status == HD_OK && n > 4)
 		status = hd_size_parse(words[4], d, &r->burst);

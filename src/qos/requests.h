@@ -9,10 +9,13 @@
  *	h0 h5 DB   64Mb/s
  *	h1 h5 DBTS 8Mb/s 4KiB 100us
  *	"node 3 HCA-1" h5 DB 1Gb/s
+ *	h2 h5 DB   400Mb/s~80Mb/s
  *
  * Nodes are named as in the topology; names with blanks stand in double
  * quotes. The burst is what the flow sends at once, a packet of 2 KiB if it
- * does not say; its period follows from the rate.
+ * does not say; its period follows from the rate. A rate of the form PEAK~MEAN
+ * is that of a source which is on and off; only statistical admission asks for
+ * the mean.
  */
 
 #include <stdint.h>
@@ -24,9 +27,10 @@
 struct qos_request {
 	char *source, *destination;
 	enum traffic_class class; /* DBTS or DB */
-	struct hd_rate rate;
-	uint64_t burst;  /* bytes */
-	hd_time latency; /* 0: not said */
+	struct hd_rate rate;      /* the peak */
+	struct hd_rate mean;      /* the same, unless said */
+	uint64_t burst;           /* bytes */
+	hd_time latency;          /* 0: not said */
 	unsigned line;
 };
 

@@ -31,6 +31,12 @@ static void lines_become_requests(void **state)
 	assert_int_equal(r.items[1].rate.num, 8000000);
 	assert_int_equal(r.items[1].burst, 4096);
 	assert_int_equal(r.items[1].latency, 100 * HD_US);
+	assert_int_equal(r.items[1].mean.num, 8000000);
+	qos_requests_fini(&r);
+	assert_int_equal(qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &d, &r),
+			 HD_OK);
+	assert_int_equal(r.items[0].rate.num, 400000000);
+	assert_int_equal(r.items[0].mean.num, 80000000);
 	qos_requests_fini(&r);
 }
 
@@ -43,6 +49,8 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		{ "h0 h5 DB 1Gb/s\nh0 h5 DB\n", "3 words" },
 		{ "\nh0 h5 BE 1Gb/s\n", "no class that reserves" },
 		{ "\nh0 h5 DB fast\n", "is not a rate" },
+		{ "\nh0 h5 DB 1Gb/s~fast\n", "is not a rate" },
+		{ "\nh0 h5 DB 1Gb/s~2Gb/s\n", "above its peak" },
 		{ "\nh0 h5 DB 1Gb/s 0\n", "1 byte" },
 		{ "\nh0 h5 DB 1Gb/s 4KiB soon\n", "is not a time" },
 		{ "\n\"h0 h5 DB 1Gb/s\n", "no end" },

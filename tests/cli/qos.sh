@@ -41,6 +41,31 @@ status 3 "$HEDDLE" qos admit --requests flows "$net"
 one_line err
 has err "no end port is called 'h9'"
 
+# Statistically more sources fit than by their peaks. More than 10 of 21, on a
+# fifth of the time each, are on in 0.097 % of the time: the binomial tail.
+"$HEDDLE" topo gen star --hosts 31 --link '4x SDR' -o hub.ibnet
+for i in $(seq 30); do echo "h$i h0 DB 400Mb/s~80Mb/s"; done >flows
+status 1 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 \
+	--requests flows --json hub.ibnet
+jq -e '([.tables.requests.rows[] | select(.admitted)] | length) == 21 and
+	([.tables.requests.rows[] | select(.["by peak"])] | length) == 9 and
+	(.tables.violations.rows | length) == 1 and
+	(.tables.violations.rows[0] | .sources == 21 and .asked == 2 and
+		.bound <= 2 and .bound > 0.097 and
+		(.seen - 0.097 | fabs) < 3 * .["seen +-"] and
+		.["seen +-"] < 0.05)' out >jq.out ||
+	fail "statistical admission: $(jq -c .tables.violations out)"
+has out "link 'hub'[1] could be asked for too much"
+head -n 21 flows >fewer
+status 0 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 \
+	--requests fewer hub.ibnet
+status 2 "$HEDDLE" qos admit --violations 100% --requests flows hub.ibnet
+status 2 "$HEDDLE" qos admit --violations 2% --random 5 hub.ibnet
+printf 'h0 h3 DB 1Gb/s~2Gb/s\n' >flows
+status 3 "$HEDDLE" qos admit --violations 2% --requests flows hub.ibnet
+one_line err
+has err 'flows:1: a mean rate cannot be above its peak'
+
 # Bounds: DBTS asks, DB is told, fifo has none.
 printf 'h0 h3 DBTS 32Mb/s 4KiB 200us\nh1 h3 DB 64Mb/s 8KiB\n' >flows
 status 0 "$HEDDLE" qos bound "$net" flows
@@ -60,6 +85,20 @@ status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
 has out 'delivered load does not flatten,1,1,'
 has out '1x,mesh,8,4096,,'
 status 2 "$HEDDLE" qos evaluate --rule never
+# Headers without slots: 8 bytes beside 256 are 3 % more than was reserved.
+status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
+	--topology mesh --size 256 --reserve payload --json
+jq -e '.tables.runs.rows[0] | (.delivered / .reserved * 256 / 264 - 1 |
+	fabs) < 0.002 and .most > 80' out >jq.out ||
+	fail "reserving payload only: $(jq -c .tables.runs.rows out)"
+# Who gives up sooner fills less.
+for retries in 10 3000; do
+	status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
+		--topology mesh --size 4096 --retries $retries --json
+	jq '.tables.runs.rows[0].established' out
+done >established
+[ "$(head -n 1 established)" -lt "$(tail -n 1 established)" ] ||
+	fail "retries: $(cat established)"
 
 # Labels: the SL that a policy file gives, and the line that says so.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy

@@ -23,13 +23,18 @@ const char *const eval_mix_names[N_EVAL_MIXES + 1] = { "paper", "deadlines",
 
 struct eval_plan eval_plan_default(void)
 {
+	struct establish_params fit = establish_params_default();
+
 	return (struct eval_plan){
 		.shape = EVAL_IRREGULAR,
 		.switches = 16,
 		.width = 1,
 		.payload = 4096,
 		.overhead = 8,
+		.counted = 8,
 		.tried = UINT32_MAX,
+		.retries = fit.retries,
+		.lead = fit.lead,
 		.lanes = 15,
 		.fill = FILL_PAPER,
 		.rule = EVAL_QUICK,
@@ -183,7 +188,9 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 	asked.seed = plan->seed;
 	asked.tried = plan->tried;
 	asked.payload = plan->payload;
-	asked.overhead = plan->overhead;
+	asked.overhead = plan->counted;
+	asked.retries = plan->retries;
+	asked.lead = plan->lead;
 	mix_classes(plan->mix, &asked);
 	enum hd_status status =
 		broker_init(&e->broker, &e->fabric.build.subnet, &params, d);
@@ -219,11 +226,11 @@ static hd_time draw_deadline(struct rng *rng, uint8_t sl)
 	return low + rng_below(rng, high - low + 1);
 }
 
-/* Payload bits per second of what was reserved with its overhead. */
+/* Payload bits per second of what was reserved. */
 static uint64_t payload_rate(const struct eval_plan *p, struct hd_rate wire)
 {
 	/* At most 300 Mb/s times two packet sizes: 64 bits are plenty. */
-	return wire.num * p->payload / (wire.den * (p->payload + p->overhead));
+	return wire.num * p->payload / (wire.den * (p->payload + p->counted));
 }
 
 static struct sim_flow make_flow(const struct evaluation *e,

@@ -52,12 +52,15 @@ extern const char *const eval_mix_names[N_EVAL_MIXES + 1];
 
 struct eval_plan {
 	enum eval_shape shape;
-	uint32_t switches; /* 8, 16, 32 or 64, with 4 hosts each */
-	uint32_t width;    /* 1, 4 or 12: times 2.5 Gb/s of data */
-	uint32_t payload;  /* bytes per packet, as reserved */
-	uint32_t overhead; /* beside them, on the wire and as reserved */
-	uint32_t tried;    /* connections asked for */
-	uint32_t lanes;    /* data VLs: 1, 2, 4, 8 or 15 */
+	uint32_t switches;    /* 8, 16, 32 or 64, with 4 hosts each */
+	uint32_t width;       /* 1, 4 or 12: times 2.5 Gb/s of data */
+	uint32_t payload;     /* bytes per packet, as reserved */
+	uint32_t overhead;    /* beside them, on the wire */
+	uint32_t counted;     /* of it, in what is reserved: all or nothing */
+	uint32_t tried;       /* connections asked for */
+	uint32_t retries;     /* failures of an SL in a row that end it */
+	struct hd_ratio lead; /* how far an SL may be ahead of the last */
+	uint32_t lanes;       /* data VLs: 1, 2, 4, 8 or 15 */
 	enum fill_mode fill;
 	enum eval_rule rule;
 	enum eval_mix mix;
