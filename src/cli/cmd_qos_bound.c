@@ -14,15 +14,16 @@
 
 static const char *const mode_names[] = { "published", "bucket", "grouped",
 					  "periodic", NULL };
+static const char *const queueing_names[] = { "input", "cioq", NULL };
 static const char *const order_names[] = { "voq", "fifo", NULL };
 static const char *const pick_names[] = { "oldest", "round-robin", NULL };
 
 struct values {
 	struct common_options common;
 	const char *engine;
-	unsigned mode, order, pick;
+	unsigned mode, queueing, order, pick;
 	bool weighted;
-	struct hd_ratio reservable;
+	struct hd_ratio reservable, speedup;
 	uint64_t packet, least, management;
 	hd_time propagation, routing, arbitration;
 	struct option_list groups;
@@ -47,6 +48,19 @@ static const struct option options[] = {
 	  .value = "NAME",
 	  .initial = "minhop",
 	  .help = "routing engine" },
+	{ .name = "queueing",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, queueing),
+	  .choices = queueing_names,
+	  .initial = "input",
+	  .help = "of the switches: at inputs, or at inputs and outputs with "
+		  "a crossbar between" },
+	{ .name = "speedup",
+	  .kind = OPT_RATIO,
+	  .offset = offsetof(struct values, speedup),
+	  .value = "N",
+	  .initial = "2",
+	  .help = "of the crossbar over its output's link" },
 	{ .name = "order",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, order),
@@ -126,6 +140,7 @@ static const struct column hop_columns[] = {
 	{ "grouped", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "periodic", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "buffer", "B", VALUE_REAL, ORIGIN_COMPUTED, 0 },
+	{ "output", "B", VALUE_REAL, ORIGIN_COMPUTED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
@@ -256,14 +271,21 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 	return HD_OK;
 }
 
-/* Last of all, what the next switch must hold; a host holds nothing back. */
-static void put_buffer(struct table *t, const struct run *r, uint32_t flow,
-		       uint32_t hop, const double *buffer)
+/*
+ * Last of all, what the next switch must hold, and the queue at this output; a
+ * host holds nothing back, and what it sends waits in its memory.
+ */
+static void put_buffers(struct table *t, const struct run *r, uint32_t flow,
+			uint32_t hop, double *const buffer[2])
 {
 	const struct path *path = &r->blrm.flows[flow].path;
 
 	if (hop + 1 < path->n_hops)
-		table_put_real(t, ceil(buffer[path->port[hop]]));
+		table_put_real(t, ceil(buffer[BOUND_INPUT][path->port[hop]]));
+	else
+		table_put_none(t);
+	if (hop > 0 && r->v.queueing == 1)
+		table_put_real(t, ceil(buffer[BOUND_OUTPUT][path->port[hop]]));
 	else
 		table_put_none(t);
 }
@@ -289,12 +311,16 @@ static void show_hops(const struct run *r)
 			      "at most this long at each port", hop_columns);
 	uint32_t n = blrm_hops(&r->blrm), k = 0;
 	double *delay[BOUND_MODES], *at[BOUND_MODES];
-	double *buffer = hd_alloc(r->fabric.topo.n_ports, sizeof(*buffer));
+	double *buffer[2];
 
 	for (unsigned m = 0; m < BOUND_MODES; m++)
 		delay[m] = hd_alloc(n, sizeof(double));
 	blrm_bounds(&r->blrm, delay);
-	blrm_buffers(&r->blrm, delay[r->v.mode], buffer);
+	for (unsigned side = 0; side < 2; side++) {
+		buffer[side] = hd_alloc(r->fabric.topo.n_ports, sizeof(double));
+		blrm_buffers(&r->blrm, (enum bound_side)side, delay[r->v.mode],
+			     buffer[side]);
+	}
 	for (uint32_t f = 0; f < r->blrm.n_flows; f++) {
 		if (!r->blrm.flows[f].live)
 			continue; /* of a group that did not get all */
@@ -303,12 +329,13 @@ static void show_hops(const struct run *r)
 			for (unsigned m = 0; m < BOUND_MODES; m++)
 				at[m] = delay[m] + k;
 			put_hop(t, r, f, h, at);
-			put_buffer(t, r, f, h, buffer);
+			put_buffers(t, r, f, h, buffer);
 		}
 	}
 	for (unsigned m = 0; m < BOUND_MODES; m++)
 		free(delay[m]);
-	free(buffer);
+	free(buffer[BOUND_INPUT]);
+	free(buffer[BOUND_OUTPUT]);
 }
 
 static enum hd_status work(struct run *r, const char *path, struct diag *d)
@@ -370,10 +397,11 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 	if (r->v.packet == 0 || r->v.packet > 8192 ||
 	    r->v.least > r->v.packet || r->v.management > UINT32_MAX ||
 	    r->v.reservable.num == 0 ||
-	    r->v.reservable.num > r->v.reservable.den)
+	    r->v.reservable.num > r->v.reservable.den ||
+	    r->v.speedup.num < r->v.speedup.den)
 		return command_usage(
 			self,
-			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%");
+			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%; a speedup is at least 1");
 	if (fabric_open(argv[0], r->v.engine, &d, &r->fabric) != HD_OK)
 		return command_refuse(&d);
 	struct blrm_params params = {
@@ -389,6 +417,8 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 		.arbitration = r->v.arbitration,
 	};
 
+	if (r->v.queueing == 1)
+		params.speedup = r->v.speedup;
 	blrm_init(&r->blrm, &r->fabric.subnet, &params);
 	status = finish(r, argv[1]);
 
@@ -415,6 +445,8 @@ static const struct example examples[] = {
 	  "the same with flows to a group, such as 'h0 group:video DB 64Mb/s': a bound for each member" },
 	{ "heddle qos bound --mode bucket --pick round-robin site.ibnet flows.txt",
 	  "the same for switches that serve inputs in turn" },
+	{ "heddle qos bound --queueing cioq --speedup 2 site.ibnet flows.txt",
+	  "for switches with a crossbar between queues at inputs and outputs" },
 	{ NULL, NULL },
 };
 
@@ -428,7 +460,8 @@ const struct command command_qos_bound = {
 		"theirs, and no earlier promise may break. Prints the delay bound of\n"
 		"every flow at every port by the published rule (which is no bound)\n"
 		"and by three that are, and the buffer per lane that the next switch\n"
-		"needs for them to hold (by the bound of --mode). Flows are lines:\n"
+		"needs for them to hold (by the bound of --mode); with --queueing cioq\n"
+		"also the output queue, by lane. Flows are lines:\n"
 		"source destination class rate [burst [latency]]; one to a group counts\n"
 		"once on each link and has a bound for each member. Exit status 1 if a\n"
 		"flow was refused.\n",

@@ -46,6 +46,26 @@ static double least_fill(const struct blrm_params *p)
 	return fill;
 }
 
+/*
+ * How fast a packet is sure to cross to this output: at the speed-up, but not
+ * before its tail has come, over the slowest link that leads here.
+ */
+static double crossing_rate(const struct blrm *b, port_id port, double rate)
+{
+	const struct topo *t = b->subnet->topo;
+	const struct topo_node *n = topo_node_of(t, port);
+	double least = rate * (double)b->params.speedup.num /
+		       (double)b->params.speedup.den;
+
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		struct topo_link_state link;
+
+		if (topo_link_state(t, n->first_port + i, &link) == HD_OK)
+			least = fmin(least, hd_rate_bps(link.rate) / 8);
+	}
+	return least;
+}
+
 static struct bound_port describe(const struct blrm *b, port_id port)
 {
 	const struct blrm_params *p = &b->params;
@@ -62,9 +82,13 @@ static struct bound_port describe(const struct blrm *b, port_id port)
 
 	if (topo_link_state(b->subnet->topo, port, &link) == HD_OK)
 		out.rate = hd_rate_bps(link.rate) / 8;
-	if (topo_node_of(b->subnet->topo, port)->kind == NODE_SWITCH)
+	if (topo_node_of(b->subnet->topo, port)->kind == NODE_SWITCH) {
 		out.fixed +=
 			(double)(p->routing + p->arbitration) / (double)HD_S;
+		if (p->speedup.den)
+			out.crossbar_rate = crossing_rate(b, port, out.rate);
+		out.crossbar_lanes = b->subnet->vls_of_port[port];
+	}
 	/* With one lane there is nothing to arbitrate. */
 	if (p->weighted && b->subnet->vls_of_port[port] > 1)
 		out.table = vlarb_of(b->subnet, port);
@@ -325,14 +349,15 @@ enum hd_status blrm_release(struct blrm *b, uint32_t id)
 	return HD_OK;
 }
 
-void blrm_buffers(const struct blrm *b, const double *delay, double *bytes)
+void blrm_buffers(const struct blrm *b, enum bound_side side,
+		  const double *delay, double *bytes)
 {
 	struct view v;
 
 	view_init(b, &v);
 	double *need = hd_alloc(v.network.n_ports, sizeof(*need));
 
-	bound_buffers(&v.network, delay, need);
+	bound_buffers(&v.network, side, delay, need);
 	for (port_id p = 0; p < b->subnet->topo->n_ports; p++)
 		bytes[p] = v.number[p] == UINT32_MAX ? 0 : need[v.number[p]];
 	free(need);

@@ -33,6 +33,9 @@ struct blrm_params {
 	uint32_t management_burst;  /* bytes of VL15 at a time */
 	hd_time propagation;        /* per link */
 	hd_time routing, arbitration; /* per switch */
+	/* Of crossbars between input and output queues; den 0: no queues at
+	 * outputs, and nothing to cross. */
+	struct hd_ratio speedup;
 };
 
 struct blrm_request {
@@ -88,8 +91,9 @@ uint32_t blrm_hops(const struct blrm *b);
 void blrm_bounds(const struct blrm *b, double *delay[BOUND_MODES]);
 /*
  * From the delays of one mode: bytes[port_id], what the buffer at that port's
- * far end must hold of one lane; 0 where no flow goes.
+ * far end must hold of one lane, or its output buffer; 0 where no flow goes.
  */
-void blrm_buffers(const struct blrm *b, const double *delay, double *bytes);
+void blrm_buffers(const struct blrm *b, enum bound_side side,
+		  const double *delay, double *bytes);
 
 #endif

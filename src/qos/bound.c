@@ -157,18 +157,6 @@ static void sum_add(const struct work *w, const struct passage *p,
 	sum->rate += rate_of(&w->flows[p->flow]);
 }
 
-/* Over what goes before the low table at a port. */
-static struct class_sum sum_high(const struct work *w, uint32_t port)
-{
-	struct class_sum sum = { 0, 0 };
-
-	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
-		if (w->passages[i].high)
-			sum_add(w, &w->passages[i], &sum);
-	}
-	return sum;
-}
-
 static struct class_sum sum_group(const struct work *w, uint32_t port,
 				  uint8_t group)
 {
@@ -177,6 +165,51 @@ static struct class_sum sum_group(const struct work *w, uint32_t port,
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
 		if (w->passages[i].group == group)
 			sum_add(w, &w->passages[i], &sum);
+	}
+	return sum;
+}
+
+/*
+ * A lane at a crossbar: one packet a turn, in which every other lane has sent
+ * one too, after what was crossing when its turn came. The last term is what
+ * two servers of whole packets in a row cost over one.
+ */
+static struct bound_service crossbar_service(const struct bound_port *port)
+{
+	double least = port->min_packet > 0 ? port->min_packet : 64;
+	double others = (port->crossbar_lanes - 1) * port->max_packet;
+	double rate = port->crossbar_rate * least / (least + others);
+
+	return (struct bound_service){
+		.rate = rate,
+		.latency = (port->max_packet + port->management_burst) /
+				   port->crossbar_rate +
+			   port->max_packet / rate,
+	};
+}
+
+/*
+ * Over what goes before the low table at a port. What has waited for a
+ * crossbar comes to the link with a burst that this has added to.
+ */
+static struct class_sum sum_high(const struct work *w, uint32_t port)
+{
+	const struct bound_port *at = &w->ports[port];
+	struct class_sum sum = { 0, 0 };
+
+	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
+		const struct passage *p = &w->passages[i];
+
+		if (!p->high)
+			continue;
+		sum_add(w, p, &sum);
+		if (at->crossbar_rate <= 0)
+			continue;
+		struct bound_service cross = crossbar_service(at);
+
+		sum.burst += rate_of(&w->flows[p->flow]) *
+			     (cross.latency +
+			      sum_group(w, port, p->group).burst / cross.rate);
 	}
 	return sum;
 }
@@ -203,9 +236,9 @@ static struct bound_service high_service(const struct bound_port *port)
 	return s;
 }
 
-/* A port serves a group at `rate` after `latency`. */
-static struct bound_service service(const struct work *w, uint32_t port,
-				    const struct passage *own)
+/* The link of a port serves a group at `rate` after `latency`. */
+static struct bound_service link_service(const struct work *w, uint32_t port,
+					 const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
 	struct class_sum high = sum_high(w, port);
@@ -215,6 +248,7 @@ static struct bound_service service(const struct work *w, uint32_t port,
 		struct class_sum mine = sum_group(w, port, own->group);
 		double rate = s.rate - (high.rate - mine.rate);
 
+		/* With a crossbar a little too much: mine has grown too. */
 		s.latency =
 			(s.rate * s.latency + high.burst - mine.burst) / rate;
 		s.rate = rate;
@@ -234,6 +268,22 @@ static struct bound_service service(const struct work *w, uint32_t port,
 		.rate = free_rate,
 		.latency = (p->max_packet + first) / free_rate,
 	};
+}
+
+/* The same of crossbar and link in a row. */
+static struct bound_service service(const struct work *w, uint32_t port,
+				    const struct passage *own)
+{
+	const struct bound_port *p = &w->ports[port];
+	struct bound_service s = link_service(w, port, own);
+
+	if (p->crossbar_rate > 0) {
+		struct bound_service cross = crossbar_service(p);
+
+		s.latency += cross.latency;
+		s.rate = fmin(s.rate, cross.rate);
+	}
+	return s;
 }
 
 /* Passages of one port that came over one link. */
@@ -492,6 +542,13 @@ static enum hd_status check_group(const struct work *w, uint32_t port,
 
 	if (given > asked)
 		return HD_OK;
+	if (w->ports[port].crossbar_rate > 0 &&
+	    crossbar_service(&w->ports[port]).rate <= asked)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "port %u: %g B/s of one lane, of the crossbar "
+				 "it is sure of %g",
+				 port, asked,
+				 crossbar_service(&w->ports[port]).rate);
 	if (w->ports[port].table && !p->high && p->turn.share <= 0)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "port %u: VL%u has no entry in a table", port,
@@ -652,8 +709,8 @@ static double standing(const struct bound_network *n,
 	return (f->burst + rate_of(f) * away) / fill_of(port);
 }
 
-void bound_buffers(const struct bound_network *network, const double *delay,
-		   double *bytes)
+void bound_buffers(const struct bound_network *network, enum bound_side side,
+		   const double *delay, double *bytes)
 {
 	double *sum =
 		hd_alloc((size_t)network->n_ports * N_GROUPS, sizeof(*sum));
@@ -664,9 +721,11 @@ void bound_buffers(const struct bound_network *network, const double *delay,
 
 		/* The destination takes its packets as they come. */
 		for (uint32_t h = 0; h + 1 < flow->n_hops; h++) {
-			uint32_t port = flow->path[h];
-			unsigned group =
-				network->ports[port].table ? flow->lanes[h] : 0;
+			uint32_t at = side == BOUND_OUTPUT ? h + 1 : h;
+			uint32_t port = flow->path[at];
+			unsigned group = network->ports[port].table
+						 ? flow->lanes[at]
+						 : 0;
 
 			sum[(size_t)port * N_GROUPS + group] +=
 				standing(network, flow, h, delay + first);

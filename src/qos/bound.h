@@ -13,6 +13,13 @@
  * robin: a flow then has what the class's others leave. For fifo input queues
  * none of these bounds holds.
  *
+ * A switch with queues at input and output has a crossbar before each output
+ * port, which serves the lanes in turn, a packet each. A packet that is still
+ * arriving holds it until its tail is there, so that its speed-up does not
+ * help then; what a lane is sure of is a packet in every turn, and turns as
+ * long as the slowest link makes them. Crossbar and link in a row serve at the
+ * lesser of the two rates, after both waits.
+ *
  * With a port's arbitration table (and the flows' lanes) it is not the class
  * but the lane whose packets leave in order, and the table says what a lane
  * gets: one that has an entry in the high table is served before the low one,
@@ -21,7 +28,8 @@
  *
  * What the bounds take for granted: a lane of reserved flows carries nothing
  * else; whatever else is in the high table is reserved too; input buffers hold
- * what bound_buffers says, so that credits never run out; credit updates take
+ * what bound_buffers says (and output buffers too, where there are some), so
+ * that credits never run out; credit updates take
  * no time of the link; VL15 sends no more than management_burst in a busy
  * period.
  *
@@ -73,6 +81,12 @@ struct bound_port {
 	uint32_t n_others;   /* how many entries: each may overshoot */
 	uint8_t high_limit;  /* LimitOfHighPriority */
 	bool merged;         /* DBTS and DB share a lane here: one class */
+	/*
+	 * A crossbar before it: bytes per second at which a packet is sure to
+	 * cross, 0 if there is none, and the lanes that take turns.
+	 */
+	double crossbar_rate;
+	uint32_t crossbar_lanes;
 	/*
 	 * If given, the three weights and the two fields above are not looked
 	 * at; flows must have lanes then.
@@ -151,9 +165,11 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
 /*
  * What the input buffer at the far end of each port must hold of one lane so
  * that the delays (of bound_delays) hold, in bytes of credits: all that can
- * stand there, and what can come while a credit is on its way.
+ * stand there, and what can come while a credit is on its way. The same for
+ * the output buffer of a port that has a crossbar before it.
  */
-void bound_buffers(const struct bound_network *network, const double *delay,
-		   double *bytes);
+enum bound_side { BOUND_INPUT, BOUND_OUTPUT };
+void bound_buffers(const struct bound_network *network, enum bound_side side,
+		   const double *delay, double *bytes);
 
 #endif

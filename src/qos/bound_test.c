@@ -332,6 +332,43 @@ static void merged_lanes_make_one_class(void **state)
 	assert_us(merged[1], (2048 + 4096 + 2048) / 250.0);
 }
 
+/*
+ * Four lanes in turn, all packets of 2048 bytes and 250 B/us in and out: a lane
+ * is sure of 62.5 B/us of the crossbar, after a packet that crosses (8.192)
+ * and, since two servers of packets stand in a row, 2048 / 62.5. Then the link:
+ * a low packet (8.192) and the burst, at the lesser rate. For DB the burst of
+ * DBTS has grown by what it can have waited for the crossbar, 73.728 us.
+ */
+static void a_crossbar_is_a_server_before_the_link(void **state)
+{
+	(void)state;
+	static const uint32_t path[] = { 0 };
+	struct bound_port p = port();
+	struct bound_flow flows[] = { flow(2048, 1000, path, 1),
+				      flow(2048, 1000, path, 1) };
+	const double cross = 8.192 + 32.768, rate = 2.048;
+	double delay[2];
+
+	flows[1].class = CLASS_DB;
+	p.min_packet = 2048;
+	p.crossbar_rate = 250 / US;
+	p.crossbar_lanes = 4;
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
+	/* The grown burst is in the sum, though it is the flow's own. */
+	assert_us(delay[0], cross + (2048 + rate * 73.728) / 250 + 32.768);
+	assert_us(delay[1],
+		  cross + (2048 + 2048 + rate * 73.728) / (250 - rate) +
+			  32.768);
+	/* A quarter of the link is all that a lane can be promised. */
+	flows[0].period = 2048 / 62.4 * US;
+	flows[1].period = 1;
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
+	flows[0].period = 2048 / 62.6 * US;
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay),
+			 HD_ERR_UNFIT);
+	assert_non_null(strstr(refusal, "of the crossbar"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +382,7 @@ int main(void)
 		cmocka_unit_test(cycles_settle_or_are_refused),
 		cmocka_unit_test(any_order_costs_the_others_rate),
 		cmocka_unit_test(merged_lanes_make_one_class),
+		cmocka_unit_test(a_crossbar_is_a_server_before_the_link),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,17 @@ status 1 "$HEDDLE" qos bound "$net" flows
 has out 'asked for 1.000 us'
 status 3 "$HEDDLE" qos bound --order fifo "$net" flows
 has err 'no bound is claimed for fifo'
+# Behind a crossbar the same flows are told more, and what it must hold.
+printf 'h0 h3 DB 32Mb/s 4KiB\n' >cross
+for queueing in input cioq; do
+	status 0 "$HEDDLE" qos bound --queueing $queueing --json "$net" cross
+	jq '.tables.flows.rows[0].promised' out
+done >promised
+jq -e '[.tables.hops.rows[] | .output != null] == [false, true, true]' out \
+	>jq.out || fail "output queues: $(jq -c .tables.hops.rows out)"
+awk 'NR == 1 { first = $1 } END { exit !(NR == 2 && $1 > first) }' promised ||
+	fail "bounds with a crossbar: $(cat promised)"
+status 2 "$HEDDLE" qos bound --queueing cioq --speedup 0.5 "$net" cross
 printf 'h0 h3 DBTS\n' >flows
 status 3 "$HEDDLE" qos bound "$net" flows
 has err 'flows:1: 3 words'

@@ -48,8 +48,9 @@ struct world {
 /* What all scenarios together came to. */
 struct tally {
 	unsigned scenarios, flows, packets_late_published;
-	unsigned tables, in_turn;
+	unsigned tables, in_turn, crossed;
 	double closest[BOUND_MODES];
+	double closest_crossed;
 };
 
 static uint32_t draw(struct world *w, uint32_t low, uint32_t high)
@@ -216,11 +217,16 @@ static void make_fabric(struct world *w)
 	w->f.setup.sw.pick = w->params.any_order ? SIM_ROUND_ROBIN : SIM_OLDEST;
 	w->f.setup.sw.routing = w->params.routing;
 	w->f.setup.sw.arbitration = w->params.arbitration;
+	if (w->params.speedup.den) {
+		w->f.setup.sw.queueing = SIM_CIOQ;
+		w->f.setup.sw.speedup = w->params.speedup;
+	}
 	w->params.propagation = same.propagation;
 	for (port_id p = 0; p < w->f.topo.n_ports; p++) {
 		struct sim_port *port = &w->f.setup.ports[p];
 
 		port->vls = w->f.subnet.vls_of_port[p];
+		port->out_blocks = 2048;
 		if (topo_link_state(&w->f.topo, p, &link) == HD_OK)
 			port->rate = link.rate;
 	}
@@ -367,9 +373,12 @@ static bool buffers_suffice(const struct world *w, const struct bounds *b)
 	double *need = hd_alloc(w->f.topo.n_ports, sizeof(*need));
 	bool fits = true;
 
-	blrm_buffers(&w->blrm, b->hop[w->params.mode], need);
-	for (port_id p = 0; p < w->f.topo.n_ports; p++)
-		fits = fits && need[p] <= 2048 * 64;
+	for (int side = BOUND_INPUT; side <= BOUND_OUTPUT; side++) {
+		blrm_buffers(&w->blrm, (enum bound_side)side,
+			     b->hop[w->params.mode], need);
+		for (port_id p = 0; p < w->f.topo.n_ports; p++)
+			fits = fits && need[p] <= 2048 * 64;
+	}
 	free(need);
 	return fits;
 }
@@ -393,6 +402,9 @@ static void check_flow(const struct world *w, const struct bounds *b,
 				 bound_mode_name((enum bound_mode)m),
 				 bound * 1e6);
 		tally->closest[m] = fmax(tally->closest[m], late / bound);
+		if (w->params.speedup.den)
+			tally->closest_crossed =
+				fmax(tally->closest_crossed, late / bound);
 	}
 	/* The published rule leaves the own burst's transmission out. */
 	double own = 0;
@@ -425,8 +437,9 @@ static void simulate(struct world *w, const struct bounds *b, uint64_t seed,
 					    : rng_below(&w->rng, period);
 	}
 	end = 4 * longest < 3 * HD_MS ? 4 * longest : 3 * HD_MS;
-	if (end < longest + HD_US)
-		end = longest + HD_US;
+	/* Everyone sends, however late it starts. */
+	if (end < longest + 3 * HD_US)
+		end = longest + 3 * HD_US;
 	for (uint32_t f = 0; f < w->n_admitted; f++)
 		w->flows[f].stop = end;
 	sim_rules_init(&rules);
@@ -459,6 +472,9 @@ static void draw_params(struct world *w)
 	};
 	w->params.min_packet =
 		draw(w, 0, 1) ? w->params.max_packet : draw(w, 64, 300);
+	/* A third has queues at outputs; speed-ups 1, 3/2, 2, .. 4. */
+	if (draw(w, 0, 2) == 0)
+		w->params.speedup = (struct hd_ratio){ draw(w, 2, 8), 2 };
 }
 
 /* False if nothing was admitted or no buffer would be large enough. */
@@ -482,6 +498,7 @@ static bool run_scenario(uint64_t seed, struct tally *tally)
 		tally->flows += w.n_admitted;
 		tally->tables += !w.strict;
 		tally->in_turn += w.params.any_order;
+		tally->crossed += w.params.speedup.den > 0;
 		ran = true;
 	}
 	bounds_fini(&b);
@@ -508,14 +525,18 @@ static void no_packet_is_later_than_a_bound(void **state)
 		run_scenario(seed + tries, &t);
 		assert_true(tries < 20 * wanted); /* most of them admit some */
 	}
-	print_message("%u scenarios (%u with tables, %u round robin), %u "
+	print_message("%u scenarios (%u with tables, %u round robin, %u with "
+		      "queues at outputs), %u "
 		      "flows; nearest to the bound: bucket %.3f, grouped %.3f, "
-		      "periodic %.3f; %u flows later than published\n",
-		      t.scenarios, t.tables, t.in_turn, t.flows,
+		      "periodic %.3f, behind a crossbar %.3f; %u flows later "
+		      "than published\n",
+		      t.scenarios, t.tables, t.in_turn, t.crossed, t.flows,
 		      t.closest[BOUND_BUCKET], t.closest[BOUND_GROUPED],
-		      t.closest[BOUND_PERIODIC], t.packets_late_published);
+		      t.closest[BOUND_PERIODIC], t.closest_crossed,
+		      t.packets_late_published);
 	/* The bounds mean something: someone comes near. */
 	assert_true(t.closest[BOUND_GROUPED] > 0.5);
+	assert_true(t.crossed > 0 && t.closest_crossed > 0.1);
 }
 
 int main(void)
