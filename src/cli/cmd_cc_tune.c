@@ -45,7 +45,7 @@ static const struct option options[] = {
 	  .low = 2,
 	  .high = 999,
 	  .help = "how many may meet on one link: the table ends at one Nth of "
-		  "its rate" },
+		  "its rate, and marks hold twice as many" },
 	{ .name = "stress",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, stress),

@@ -63,9 +63,23 @@ void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out)
 	}
 }
 
-static struct tune_trial trial_at(const struct point *p)
+/*
+ * How many senders the marks of a link can hold at its rate: it marks every so
+ * many of its packets, and what a mark adds to an index a timer takes away
+ * from each of them.
+ */
+static double reach_of(double packets, uint32_t increase, uint32_t timer,
+		       uint32_t marking_rate)
+{
+	return packets * increase * timer * 1.024e-6 / (marking_rate + 1.0);
+}
+
+static struct tune_trial trial_at(const struct point *p, double packets)
 {
 	return (struct tune_trial){
+		.reach = reach_of(packets, increases[p->at[DIM_INCREASE]],
+				  timers[p->at[DIM_TIMER]],
+				  rates[p->at[DIM_RATE]]),
 		.threshold = thresholds[p->at[DIM_THRESHOLD]],
 		.marking_rate = rates[p->at[DIM_RATE]],
 		.increase = increases[p->at[DIM_INCREASE]],
@@ -84,6 +98,8 @@ struct search {
 	struct diag *d;
 	bool *is_victim; /* per flow */
 	struct sim_setup stressed;
+	double packets; /* per second on the hot link */
+	double reach;   /* wanted */
 	struct tune_result *out;
 };
 
@@ -170,6 +186,9 @@ static bool is_better(const struct search *s, const struct tune_trial *a,
 {
 	double a_hot = fmin(a->plain.hot, a->stressed.hot);
 	double b_hot = fmin(b->plain.hot, b->stressed.hot);
+
+	if (a->reach < s->reach || b->reach < s->reach)
+		return a->reach > b->reach && b->reach < s->reach;
 	bool a_keeps = a_hot >= s->options->floor;
 	bool b_keeps = b_hot >= s->options->floor;
 
@@ -188,7 +207,9 @@ static bool visit(struct search *s, const struct point *p,
 	struct tune_result *r = s->out;
 	struct opensm_cc conf;
 
-	*out = trial_at(p);
+	*out = trial_at(p, s->packets);
+	if (out->reach < s->reach)
+		return true; /* no need to try */
 	for (uint32_t i = 0; i < r->n_trials; i++) {
 		if (is_same(&r->trials[i], out)) {
 			*out = r->trials[i];
@@ -303,6 +324,26 @@ static void slow_down(struct search *s)
 		s->stressed.ports[hot].rate;
 }
 
+/*
+ * Marks of half of the time must hold all senders: a link that has to mark
+ * without end is one whose buffers are never empty enough.
+ */
+static void want_reach(struct search *s)
+{
+	const struct sim_port *hot = &s->b->setup.ports[s->out->hot];
+	uint32_t bytes = 1;
+
+	for (uint32_t i = 0; i < s->b->n_flows; i++) {
+		if (s->flows[i].bytes > bytes)
+			bytes = s->flows[i].bytes;
+	}
+	s->packets = hd_rate_bps(hot->rate) / (8.0 * bytes);
+	/* As far as any parameters go, on slow links. */
+	s->reach = fmin(2.0 * s->options->senders,
+			reach_of(s->packets, increases[LENGTH(increases) - 1],
+				 timers[LENGTH(timers) - 1], rates[0]));
+}
+
 static enum hd_status measure_baselines(struct search *s)
 {
 	struct congestion_result r;
@@ -319,6 +360,7 @@ static enum hd_status measure_baselines(struct search *s)
 			s->d, HD_ERR_UNFIT,
 			"every flow goes to the end of the hot link: there is no victim to protect");
 	slow_down(s);
+	want_reach(s);
 	s->out->none.shape = s->out->opensm.shape = TUNE_SHAPES;
 	status = try_conf(s, NULL, &s->out->none);
 	return status == HD_OK ? try_conf(s, &defaults, &s->out->opensm)

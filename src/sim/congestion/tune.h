@@ -19,7 +19,8 @@
  * deterministic, and looks at nothing but the scenario given.
  *
  * All tables end at 1/senders of the link's rate, however many senders the
- * scenario has, so that what is found holds for larger incasts as well.
+ * scenario has, and only parameters are tried whose marks can hold twice as
+ * many: what is found is to hold for larger incasts as well.
  */
 
 #include "measure/results.h"
@@ -36,6 +37,7 @@ struct tune_trial {
 	uint8_t increase;
 	uint16_t timer;
 	enum tune_shape shape;
+	double reach; /* senders that its marks can hold at the link's rate */
 	/* What came of it: of the scenario, and with the slower hot link. */
 	struct tune_outcome {
 		double victims;  /* bits per second of goodput */

@@ -25,6 +25,7 @@ static const struct column parameter_columns[] = {
 	{ "increase", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "timer", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "table", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "holds", "senders", VALUE_REAL, ORIGIN_COMPUTED, 0 },
 	{ "trials", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
@@ -122,6 +123,7 @@ void congestion_tune_tables(const struct sim_build *b,
 	table_put_bool(found, t->found);
 	table_put_uint(found, t->n_victims);
 	put_settings(found, &t->best);
+	table_put_real(found, t->best.reach);
 	table_put_uint(found, t->n_trials);
 	put_conf(&t->conf, r);
 	struct table *trials = results_series(
