@@ -352,7 +352,7 @@ function againstParts(table) {
         Plot.tip(rows, Plot.pointer({ y: "x", x: "y", ...tip })),
       ] }) };
     return { legend: legendOf(names), svg: draw(w, `${table.title}: ${kind} by ${key}`, {
-      height: 220, x: { label: key, ...grid }, y: value, color: colourScale(names),
+      height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, color: colourScale(names),
       marks: [
         Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: "what", strokeWidth: 1.5 }),
         Plot.line(rows.filter((r) => r.lo === null), { x: "x", y: "y", z: "what", stroke: "what", sort: "x" }),
@@ -446,7 +446,7 @@ function dotParts(table) {
     }
     const places = distinct(rows.map((r) => r.label));
     const room = Math.min(Math.max(...places.map((p) => p.length), 3) * 6.6 + 14, w * 0.45);
-    const fits = Math.floor((room - 14) / 6.6);
+    const fits = Math.round((room - 14) / 6.6);
     return { legend: legendOf(names), svg: draw(w, `${table.title}: ${of.map((c) => c.name).join(", ")}`, {
       height: 62 + 22 * places.length, marginLeft: room,
       x: { label: `[${of[0].unit}]`, grid: true, nice: true, tickFormat: tick, ...(spreads(rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
@@ -488,8 +488,8 @@ export function stack(tables, names) {
   const columns = tables[0].columns.map((c) => tables.map((t) => t.columns.find((o) => o.name === c.name && o.unit === c.unit && o.type === c.type)))
     .filter((same) => same.every(Boolean)).map((same) => ({ ...same[0], cells: same.flatMap((c) => c.cells) }));
   columns.push({ name: "run", unit: "", type: "text", origin: "given", places: 0, cells: tables.flatMap((t, k) => Array(t.n).fill(names[k])) });
-  const { name, title, kind } = tables[0];
-  return new Table({ name, title, kind, columns, by: "run" });
+  const { name, title, kind, units } = tables[0];
+  return new Table({ name, title, kind, units, columns, by: "run" });
 }
 
 // Parts that show the runs of a stack beside each other, drawn by the rule that

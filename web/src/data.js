@@ -26,7 +26,9 @@ export class Table {
 export function readRuns(text) {
   const data = JSON.parse(text);
   for (const run of data.runs) {
-    run.tables = run.tables.map((t) => new Table(t));
+    // What a name is measured in, for where it stands in a text: "lambda=4".
+    const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
+    run.tables = run.tables.map((t) => new Table({ ...t, units }));
     run.table = (name) => run.tables.find((t) => t.name === name);
   }
   return data.runs;

@@ -495,7 +495,8 @@ export function fabricPanel(run, frame, { save, fileName }) {
     view = new View(f);
     panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
       `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.cables} cables; ` +
-      `${view.large ? "by tiers" : { layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`;
+      (view.large ? "by tiers; a line stands for all cables from one box to another"
+        : `${{ layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`);
     body.append(...controls(view, f), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside),
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
     view.draw();

@@ -300,8 +300,20 @@ await page.waitForTimeout(300);
 await labelsApart("#overlay");
 expect((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "runs in one plot are wider than a phone");
 await look("overlay-phone", "#overlay");
-await page.emulateMedia({ colorScheme: "light" });
 lap("runs in one plot");
+
+// On paper nothing is dark or cut off: 718 pixels are the width of A4.
+await page.emulateMedia({ media: "print" });
+await page.setViewportSize({ width: 718, height: 1000 });
+where = "two.html, printed";
+await page.evaluate(() => window.drawAll());
+await page.waitForTimeout(300);
+const printed = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth, back: getComputedStyle(document.body).backgroundColor }));
+expect(printed.wide <= 0, `${where}: ${printed.wide} pixels are beside the paper`);
+expect(printed.back === "rgb(255, 255, 255)", `${where}: the paper is ${printed.back}`);
+await look("print", "#run-1");
+await page.emulateMedia({ media: "screen", colorScheme: "light" });
+lap("print");
 
 await page.setViewportSize({ width: 1280, height: 900 });
 await open("large.html");
