@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/record.h"
 #include "paper/review.h"
 #include "report/database.h"
 
@@ -75,6 +78,25 @@ static enum hd_status keep(const struct paper_review *s, const char *db,
 	return status;
 }
 
+/* The page has the figures too: what each job drew them from. */
+static int tell(const struct values *v, const struct paper_review *s,
+		struct results *r, bool same)
+{
+	struct page_run *parts = hd_alloc(s->n_jobs + 1, sizeof(*parts));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		if (s->jobs[i].results)
+			parts[n++].results = s->jobs[i].results;
+	}
+	record_parts(parts, n);
+	int status = output_results(&v->common, r, same);
+
+	record_parts(NULL, 0);
+	free(parts);
+	return status;
+}
+
 static int review(struct values *v, struct paper_review *s, const char *name)
 {
 	struct diag d = { .status = HD_OK };
@@ -117,7 +139,7 @@ static int review(struct values *v, struct paper_review *s, const char *name)
 		       "series and comparisons are in %s: 'heddle report "
 		       "--db %s --html papers.html' draws them",
 		       v->common.db, v->common.db);
-	return output_results(&v->common, r, same);
+	return tell(v, s, r, same);
 }
 
 static int list(const struct values *v, struct paper_review *s,
@@ -189,6 +211,8 @@ static const struct command command_paper_list = {
 
 static const struct example run_examples[] = {
 	{ "heddle paper run 000/table1", "one table, ours beside theirs" },
+	{ "heddle paper run 002/fig16 --html fig16.html",
+	  "a figure, and a page that draws it" },
 	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
 	{ NULL, NULL },
 };
@@ -200,7 +224,8 @@ static const struct command command_paper_run = {
 	.description =
 		"Runs the commands behind the experiments and compares. Exit status 1 if a\n"
 		"verdict is not the recorded one. Series and comparisons are added to the\n"
-		"database heddle.db, or that of --db, from which 'heddle report' draws.\n",
+		"database heddle.db, or that of --db, from which 'heddle report' draws;\n"
+		"--html draws what was run at once.\n",
 	.options = run_options,
 	.examples = run_examples,
 	.run = run,

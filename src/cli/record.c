@@ -15,6 +15,8 @@ static struct {
 	const char *command;
 	const char *db;
 	int64_t run; /* 0: none is open */
+	const struct page_run *parts;
+	size_t n_parts;
 } noted;
 
 void record_words(int argc, char **argv)
@@ -60,11 +62,23 @@ int record_begin(const struct command *self,
 	return status;
 }
 
+void record_parts(const struct page_run *runs, size_t n)
+{
+	noted.parts = runs;
+	noted.n_parts = n;
+}
+
 static int write_page(const char *path, const struct results *r)
 {
-	const struct page_run run = { .results = r };
+	struct page_run *runs = hd_alloc(noted.n_parts + 1, sizeof(*runs));
 
-	return record_page(path, &run, 1);
+	runs[0].results = r;
+	for (size_t i = 0; i < noted.n_parts; i++)
+		runs[i + 1] = noted.parts[i];
+	int status = record_page(path, runs, noted.n_parts + 1);
+
+	free(runs);
+	return status;
 }
 
 int record_page(const char *path, const struct page_run *runs, size_t n)

@@ -25,6 +25,12 @@ int record_begin(const struct command *self,
  */
 int record_results(const struct common_options *common, struct results *r);
 
+/*
+ * What a page shows below the results themselves: the runs that they were made
+ * of. Borrowed until then.
+ */
+void record_parts(const struct page_run *runs, size_t n);
+
 /* A page of these runs; EXIT_DONE, or what went wrong (and was printed). */
 int record_page(const char *path, const struct page_run *runs, size_t n);
 

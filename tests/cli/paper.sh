@@ -1,7 +1,7 @@
 # Published experiments: what there is, ours beside theirs, and the same
 # whatever the number of cores.
 . "$SRC/tests/cli/lib.sh"
-rm -f heddle.db one.db four.db
+rm -f heddle.db one.db four.db page.html
 
 status 0 "$HEDDLE" paper list
 for id in 000/fig 001/fig 002/fig27 003/fig1 004/fig5.11; do
@@ -20,6 +20,14 @@ done
 cmp one.rows four.rows || fail "results depend on the number of jobs"
 sqlite3 one.db "SELECT count(*) FROM run" >runs
 [ "$(cat runs)" -ge 3 ] || fail "the runs are not in the database"
+
+# A figure in one command: the page has the series, not only the verdict.
+if "$HEDDLE" paper run 004/fig4.5 --db one.db --html page.html >out 2>err; then
+	has page.html '"command":"paper run 004/fig4.5"'
+	has page.html '"name":"points"'
+else
+	has err "built without the page"
+fi
 
 status 3 "$HEDDLE" paper run 002/fig999
 has err "no experiment '002/fig999'"

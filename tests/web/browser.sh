@@ -46,6 +46,7 @@ run cc compare "$SRC/examples/two-switch-congestion.yaml" --sample 200us \
 	--warmup 1ms --measure 4ms
 run mcast figures --quick --figures 10..12
 run model et --lambda 1..4:1 --compare --simulate 20000
+run model credit --upstream 3 --downstream 2..4
 sqlite3 runs.db <"$SRC/tests/web/bench.sql"
 "$HEDDLE" report --db runs.db --html runs.html
 

@@ -167,10 +167,11 @@ function seriesParts(table) {
 function unitParts(table, x, ys, labels, heading) {
   const units = table.by ? ys : distinct(ys.map((c) => c.unit));
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
-  return units.map((one) => {
+  return units.flatMap((one) => {
     const of = table.by ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
     const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : "")
       .map((p) => ({ ...p, what: c.name })));
+    if (!rows.length) return []; // of values that do not exist here
     const axisName = unit ? `${of.length > 1 ? "" : of[0].name + " "}[${unit}]` : what;
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
     return { small: units.length > 2, heading: title,
@@ -430,7 +431,7 @@ function profileParts(table) {
 
 // ---- rows of values -------------------------------------------------------
 
-const dotColumns = (table) => table.columns.filter((c) => c.type === "real" && c.origin !== "given" && c.unit && !isHalf(c));
+const dotColumns = (table) => table.columns.filter((c) => c.type === "real" && c.origin !== "given" && c.unit && !isHalf(c) && c.cells.some((v) => v !== null));
 
 function dotParts(table) {
   const by = table.column(table.by);

@@ -50,13 +50,16 @@ async function panelsDraw(part = "body") {
     const body = p.querySelector(".body"), box = body.getBoundingClientRect();
     const marks = body.querySelectorAll("svg path, svg circle, svg rect, svg line, tbody tr, dl dd").length;
     const nan = [...body.querySelectorAll("svg [d], svg [x], svg [cx]")].some((e) => /NaN/.test(e.outerHTML.slice(0, 400)));
-    return { name: p.dataset.table, marks, nan, width: box.width, height: box.height,
+    const marked = ["line", "dot", "bar", "rect", "area", "tick"].map((kind) => `[aria-label="${kind}"] *`).join();
+    const bare = [...body.querySelectorAll(".drawing > svg")].filter((s) => !s.querySelector(marked)).map((s) => s.dataset.label);
+    return { name: p.dataset.table, marks, nan, bare, width: box.width, height: box.height,
       origin: p.querySelectorAll("header .origin").length };
   }));
   expect(panels.length > 5, `${where}: only ${panels.length} panels`);
   for (const p of panels) {
     expect(p.marks > 0 && p.width > 100 && p.height > 20, `${where}: panel '${p.name}' is empty`);
     expect(!p.nan, `${where}: panel '${p.name}' draws at NaN`);
+    expect(p.bare.length === 0, `${where}: panel '${p.name}' has empty plots: ${p.bare.join("; ")}`);
     expect(p.origin > 0, `${where}: panel '${p.name}' does not say where its numbers come from`);
   }
   return panels.map((p) => p.name);
