@@ -123,13 +123,14 @@ static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
 
 	c->channel = events ? v_channel_new(n->dev) : NULL;
 	c->cq = v_cq_new(n->dev, entries, c->channel);
-	out->impl = c;
-	if (c->cq)
+	if (c->cq) {
+		out->impl = c;
 		return true;
+	}
 	if (c->channel)
 		v_channel_free(c->channel);
 	free(c);
-	return refuse(nic, "too many completion queue entries");
+	return refuse(nic, "more entries than the adapter has");
 }
 
 static void op_cq_free(struct nic *nic, struct nic_cq *cq)

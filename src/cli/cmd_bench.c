@@ -435,6 +435,11 @@ static enum hd_status run_tests(struct session *s, struct diag *d)
 	for (size_t i = 0; i < s->n_tests && status == HD_OK; i++)
 		status = run_test(s, &s->tests[i], &watch, d);
 	progress_end(&s->progress);
+	/* A group of which nothing can be done is refused like a test. */
+	if (status == HD_OK && s->rows.n == 0 && s->left_out.len)
+		status = diag_fail(d, HD_ERR_UNFIT, "%.*s",
+				   (int)strcspn(s->left_out.text, "\n"),
+				   s->left_out.text);
 	return status;
 }
 

@@ -170,17 +170,19 @@ has err "no packet of an adapter fits"
 one_line err
 
 # A test of a group that cannot be done is left out with the reason; by its
-# name it is refused.
-cat >pair.yaml <<END
-fabric:
-  topology: {kind: star, hosts: 2, link: 4x SDR}
-  host: {input_buffer: 16KiB}
-  switch: {input_buffer: 16KiB}
-traffic:
-  - {name: none, kind: messages, source: h0, destination: h1, count: 1, payload: 256}
-END
-run 0 bench beyond --fabric pair.yaml --size 64 -n 4 --json -o beyond.json
-jq -e '.tables | has("ud-lat") and has("partition")' beyond.json >/dev/null
+# name it is refused, and so is a group of which nothing can be done. A window
+# of three million is more than a queue holds; latencies need none.
+huge="-D 1us --window 3000000 --size 64"
+run 0 bench beyond $huge --json -o beyond.json
+jq -e '(.tables | has("ud-lat") and has("partition") and (has("ud-bw") | not))
+	and ([.notes[] | select(startswith("left out: ud-bw, 64 bytes: cannot create"))]
+		| length == 1)' beyond.json >/dev/null
+run 3 bench ud-bw $huge
+has err "ud-bw, 64 bytes: cannot create a completion queue"
+one_line err
+run 3 bench beyond --mtu 4096 --fabric narrow.yaml
+has err "an MTU of 4096, and ports and buffers have 256"
+one_line err
 
 # The peak is over any run of messages, from posting its first until the
 # completion of its last: no less than the average, no more than the link of
