@@ -11,15 +11,11 @@ if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION
 endif()
 
 # A row of a table may leave out its last fields: they are zero by the language.
-# gcc's guesses at what may be uninitialised or cut off depend on inlining and
-# are often wrong; clang-tidy's analyzer and the sanitizers look for the same.
-# (clang-tidy reads these flags too, and must not mind gcc's names.)
 add_library(hd_flags INTERFACE)
 target_compile_options(hd_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Wpointer-arith -Wundef
-  -Wno-missing-field-initializers -Wno-unknown-warning-option
-  -Wno-maybe-uninitialized -Wno-format-truncation
+  -Wno-missing-field-initializers
   $<$<BOOL:${hd_werror}>:-Werror>)
 target_include_directories(hd_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(hd_flags INTERFACE
