@@ -255,7 +255,8 @@ static void set_time(const struct interface *from, uint64_t units,
 	/* Modulo 2^64, so that no clock, however wrong, is undefined. */
 	uint64_t seconds = units / from->resolution + (uint64_t)from->offset;
 
-	out->seconds = (int64_t)seconds < 0 ? 0 : seconds;
+	/* An offset may lead before 1970, which we cannot say. */
+	out->seconds = seconds > INT64_MAX ? 0 : seconds;
 	out->ps = (uint64_t)((u128)rest * HD_S / from->resolution);
 }
 

@@ -30,7 +30,7 @@ static void put_section(struct file *f)
 
 /* With a clock's resolution and offset, if they are not 0. */
 static void put_interface(struct file *f, uint16_t link, uint8_t resolution,
-			  uint32_t offset)
+			  int64_t offset)
 {
 	struct file body = { .big = f->big };
 
@@ -48,8 +48,11 @@ static void put_interface(struct file *f, uint16_t link, uint8_t resolution,
 	if (offset) {
 		put16(&body, 14);
 		put16(&body, 8);
-		put32(&body, f->big ? 0 : offset);
-		put32(&body, f->big ? offset : 0);
+		uint32_t high = (uint32_t)((uint64_t)offset >> 32);
+		uint32_t low = (uint32_t)offset;
+
+		put32(&body, f->big ? high : low);
+		put32(&body, f->big ? low : high);
 	}
 	put32(&body, 0);
 	put_block(f, 1, &body);
@@ -164,13 +167,15 @@ static void every_interface_has_its_own_clock(void **state)
 	(void)state;
 	static const struct {
 		uint8_t resolution; /* 0: none is said */
-		uint32_t offset;
+		int64_t offset;
 		uint64_t time;
 		uint64_t seconds, ps;
 	} rows[] = {
 		{ 0, 0, 5250001, 5, UINT64_C(250001000000) },
 		{ 6, 0, 5250001, 5, UINT64_C(250001000000) },
 		{ 9, 1000, 5000000001, 1005, 1000 },
+		{ 9, -2, 5000000001, 3, 1000 },
+		{ 9, -7, 5000000001, 0, 1000 },
 		{ 3, 0, 5250, 5, UINT64_C(250000000000) },
 		{ 12, 0, UINT64_C(5000000000007), 5, 7 },
 		{ 0x80 | 10, 0, 5 * 1024 + 256, 5, UINT64_C(250000000000) },
