@@ -159,9 +159,9 @@ static bool few_times(void *context)
 /* An interrupt ends waiting for a message, and for someone to connect. */
 static void an_interrupt_ends_waiting(void **state)
 {
-	unsigned left = 3;
-	struct ranks list[2] = { { .going = few_times, .context = &left } };
-	struct ranks r = { .going = few_times, .context = &left };
+	unsigned message = 3, connection = 3;
+	struct ranks list[2] = { { .going = few_times, .context = &message } };
+	struct ranks r = { .going = few_times, .context = &connection };
 	struct diag d = { .status = HD_OK };
 	char at[64], byte;
 
@@ -170,7 +170,6 @@ static void an_interrupt_ends_waiting(void **state)
 	assert_false(ranks_receive(&list[0], 1, &byte, 1));
 	ranks_close(&list[0]);
 	ranks_close(&list[1]);
-	left = 3;
 	snprintf(at, sizeof(at), "127.0.0.1:%d", 40000 + getpid() % 20000);
 	assert_int_equal(ranks_listen(at, &d, &r), HD_ERR_ENV);
 	assert_string_equal(d.message, "interrupted");
