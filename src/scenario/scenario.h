@@ -304,12 +304,12 @@ struct scn_congestion {
 	uint64_t depth;     /* threshold: bytes */
 	uint64_t threshold; /* iba: 0..15 */
 	bool victims;
+	bool cap; /* of the first increase after a decrease */
 	uint64_t packet_size, marking_rate;
 	hd_time ack_delay; /* 0: by packets */
 	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
 	uint64_t window, rate_steps;
 	double m;
-	bool cap;     /* of the first increase after a decrease */
 	double units; /* PIPD's, in the least of the lowest rates */
 	struct scn_cct cct;
 	uint64_t ccti_increase, ccti_timer, ccti_min;
