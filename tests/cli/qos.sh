@@ -111,6 +111,24 @@ done >established
 [ "$(head -n 1 established)" -lt "$(tail -n 1 established)" ] ||
 	fail "retries: $(cat established)"
 
+# DiffServ: RFC 2597's and 3246's code points, and what four lanes lose.
+status 0 "$HEDDLE" qos diffserv --csv
+has out 'EF,46,184,DBTS,0,0'
+has out 'AF41,34,136,DB,1,1'
+has out 'AF13,14,56,DB,4,4'
+has out 'default,0,0,BE,5,5'
+has out 'LE,1,4,CH,6,6'
+has out '1,AF41,136'
+status 0 "$HEDDLE" qos diffserv --vls 4
+has out "drop precedence has no counterpart"
+has out "AF1 to AF4 share an SL"
+status 0 "$HEDDLE" qos diffserv --vls 4 --csv
+has out 'AF41,34,136,DB,1,1'
+has out 'AF13,14,56,DB,1,1'
+has out 'LE,1,4,CH,3,3'
+status 2 "$HEDDLE" qos diffserv --vls 3
+status 2 "$HEDDLE" qos diffserv EF
+
 # Labels: the SL that a policy file gives, and the line that says so.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
 status 0 "$HEDDLE" qos label --service-id 0x10001 --csv policy

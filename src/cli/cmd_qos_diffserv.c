@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "qos/diffserv.h"
+
+static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
+static const unsigned lanes_of_choice[] = { 1, 2, 4, 8, 15 };
+
+struct values {
+	struct common_options common;
+	unsigned vls;
+};
+
+static const struct option options[] = {
+	{ .name = "vls",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, vls),
+	  .choices = lane_counts,
+	  .initial = "8",
+	  .help = "data lanes of the subnet's links" },
+	{ .name = NULL },
+};
+
+static const struct column class_columns[] = {
+	{ "mark", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "DSCP", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "TClass", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "class", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "SL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column mark_columns[] = {
+	{ "SL", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "mark", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "TClass", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+/* Marks that have a name; all others are best effort. */
+static bool is_named(uint8_t dscp)
+{
+	return dscp == DSCP_EF || dscp == DSCP_LOWER_EFFORT || dscp % 8 == 0 ||
+	       diffserv_af(dscp).class > 0;
+}
+
+static void put_name(struct table *t, uint8_t dscp)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	diffserv_name(dscp, &name);
+	table_put_text(t, name.text);
+	strbuf_fini(&name);
+}
+
+static void show_classes(struct results *r, const struct diffserv_map *map)
+{
+	struct table *t = results_table(
+		r, "classes", "what becomes of a packet's mark", class_columns);
+
+	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++) {
+		if (!is_named((uint8_t)dscp))
+			continue;
+		put_name(t, (uint8_t)dscp);
+		table_put_uint(t, dscp);
+		table_put_uint(t, 4 * dscp);
+		table_put_text(t, traffic_class_name(map->class[dscp]));
+		table_put_uint(t, map->sl[dscp]);
+		table_put_uint(t, map->lanes.vl[map->sl[dscp]]);
+	}
+}
+
+/* SLs that a mark leads to. */
+static void show_marks(struct results *r, const struct diffserv_map *map)
+{
+	struct table *t = results_table(
+		r, "marks", "what the first router writes for an SL",
+		mark_columns);
+	unsigned used = 0;
+
+	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
+		used |= 1u << map->sl[dscp];
+	for (uint8_t sl = 0; sl < N_SLS; sl++) {
+		if (!(used >> sl & 1))
+			continue;
+		table_put_uint(t, sl);
+		put_name(t, map->dscp[sl]);
+		table_put_uint(t, diffserv_tclass(map, sl));
+	}
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	int n, status;
+
+	if (!command_parse(self, &v, argc, argv, &n, &status))
+		return status;
+	if (n > 0)
+		return command_usage(self, "unexpected argument '%s'", argv[0]);
+	unsigned vls = lanes_of_choice[v.vls];
+	struct diffserv_map map = diffserv_map_for(vls);
+	struct results *r = results_new("qos diffserv");
+
+	show_classes(r, &map);
+	show_marks(r, &map);
+	results_remark(r, "AF's drop precedence has no counterpart: a lossless "
+			  "fabric drops nothing, so AF11, AF12 and AF13 are "
+			  "one");
+	if (!map.separate_af)
+		results_remark(r,
+			       "AF1 to AF4 share an SL: %u lanes do not allow "
+			       "one for each",
+			       vls);
+	if (vls == 2)
+		results_remark(r, "EF and AF share a lane, default and lower "
+				  "effort the other");
+	if (vls == 1)
+		results_remark(r, "one lane: no class is told from another");
+	return output_results(&v.common, r, true);
+}
+
+static const struct example examples[] = {
+	{ "heddle qos diffserv --vls 4",
+	  "DSCP to class, SL and VL, and back, with four lanes" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_diffserv = {
+	.name = "qos diffserv",
+	.summary = "DSCP to class, service level and lane, and back",
+	.arguments = "",
+	.description =
+		"Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
+		"are DB (an SL each where lanes allow), default is best effort, lower\n"
+		"effort challenged; other marks are best effort. The TClass of the GRH\n"
+		"carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
+		"SL anew in each subnet (qos.tclasses of a scenario). Then the TClass\n"
+		"that the first router writes, by the SL, where a source has not\n"
+		"(qos.marks).\n",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};
