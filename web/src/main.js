@@ -94,7 +94,7 @@ function chartPanel(run, table, parts) {
 
 function textPanel(run, table) {
   const record = table.kind === "record";
-  const wide = table.columns.length > (record ? 8 : 6);
+  const wide = table.columns.length > (record ? 8 : 5);
   const { panel, body, add } = panelFrame(run, table, `table${wide ? " wide" : ""}`);
   add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml",
     panelSvg(`${table.name}: ${table.title}`, [{ lines: tableLines(table) }])));
