@@ -279,13 +279,14 @@ static void put_buffers(struct table *t, const struct run *r, uint32_t flow,
 			uint32_t hop, double *const buffer[2])
 {
 	const struct path *path = &r->blrm.flows[flow].path;
+	port_id port = path->port[hop];
 
 	if (hop + 1 < path->n_hops)
-		table_put_real(t, ceil(buffer[BOUND_INPUT][path->port[hop]]));
+		table_put_real(t, ceil(buffer[BOUND_INPUT][port]));
 	else
 		table_put_none(t);
 	if (hop > 0 && r->v.queueing == 1)
-		table_put_real(t, ceil(buffer[BOUND_OUTPUT][path->port[hop]]));
+		table_put_real(t, ceil(buffer[BOUND_OUTPUT][port]));
 	else
 		table_put_none(t);
 }
