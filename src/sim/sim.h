@@ -112,6 +112,11 @@ struct sim_hooks {
 	/* Every flow-control packet that does, in exact mode. */
 	void (*updated)(void *context, hd_time now, uint32_t port,
 			const struct sim_update *u);
+	/*
+	 * An injected packet starts through a crossbar (T9); at `end` its last
+	 * byte has left the input buffer.
+	 */
+	void (*crossed)(void *context, hd_time end, uint32_t cookie);
 };
 /* Before the first sim_run. */
 void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks);

@@ -9,12 +9,13 @@
  * It sits on the simulator's hooks and leaves the engine alone. The switch's
  * view is kept from what links are granted: a packet takes space in the input
  * buffer it enters from the instant at which it is sent there, counts for its
- * output once it is routed, and both until its tail has left again; who leaves
- * at the instant at which another arrives still counts. A buffer becomes full
- * with the arrival (as counted) of a packet that leaves no room for another
- * like it. All that is per virtual lane. An output is out of credits (a victim,
- * in the words of the architecture) while the buffer behind it has no room for
- * another packet like the one that leaves.
+ * output once it is routed, and both until its tail has left again (behind a
+ * crossbar the buffer, of the input, is left first); who leaves at the instant
+ * at which another arrives still counts. A buffer becomes full with the arrival
+ * (as counted) of a packet that leaves no room for another like it. All that is
+ * per virtual lane. An output is out of credits (a victim, in the words of the
+ * architecture) while the buffer behind it has no room for another packet like
+ * the one that leaves.
  *
  * Each flow sends one packet after the other: the next one starts 1/rate (the
  * rate of that moment) after the last, and not before the window of
@@ -139,8 +140,8 @@ struct congestion_result {
 
 /*
  * HD_ERR_RANGE with the reason for parameters that the algorithm or the
- * marking rule refuses, HD_ERR_UNFIT for switches with output buffers, which
- * the marking rules do not know; `out` is then untouched.
+ * marking rule refuses, HD_ERR_UNFIT for algorithms that cannot do with the way
+ * of the marks; `out` is then untouched.
  */
 HD_MUST_CHECK enum hd_status
 congestion_run(const struct sim_setup *setup,

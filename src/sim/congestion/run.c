@@ -151,6 +151,11 @@ static void on_grant(void *context, hd_time now, uint32_t port,
 		show(r, now, port, p);
 }
 
+static void on_cross(void *context, hd_time end, uint32_t cookie)
+{
+	cc_switches_cross(context, end, cookie);
+}
+
 /* Data has arrived: it is acknowledged, and its mark told. */
 static void on_data(struct run *r, uint32_t slot, hd_time now)
 {
@@ -238,8 +243,9 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 		cc_sources_pace(r, number, now);
 		break;
 	case TIMER_ARRIVE:
+	case TIMER_CROSS:
 	case TIMER_LEAVE:
-		cc_switches_move(r, number, purpose == TIMER_LEAVE);
+		cc_switches_move(r, number, purpose);
 		break;
 	case TIMER_ACK:
 		t = r->travellers[number];
@@ -266,7 +272,8 @@ static struct sim *new_sim(struct run *r)
 	struct sim_hooks hooks = { .context = r,
 				   .delivered = on_delivery,
 				   .timer = on_timer,
-				   .granted = on_grant };
+				   .granted = on_grant,
+				   .crossed = on_cross };
 
 	sim_rules_init(&rules);
 	rules.warmup = r->params->warmup;
@@ -355,10 +362,6 @@ static enum hd_status check(const struct run *r, struct diag *d)
 	const struct congestion_params *p = r->params;
 	enum hd_status status = HD_OK;
 
-	if (r->setup->sw.queueing != SIM_INPUT_QUEUED)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"congestion marking is for switches with input buffers only ('queueing: input')");
 	if (p->window == 0)
 		return diag_fail(d, HD_ERR_RANGE,
 				 "a window has at least one packet");

@@ -19,8 +19,9 @@
  * arrives at a switch still meets who leaves it now, and sources go last.
  */
 enum purpose {
-	TIMER_ARRIVE,   /* a movement */
-	TIMER_LEAVE,    /* a movement */
+	TIMER_ARRIVE,   /* a movement: counts at a switch */
+	TIMER_CROSS,    /* a movement: has left its input buffer; cioq */
+	TIMER_LEAVE,    /* a movement: has left the switch */
 	TIMER_ACK,      /* a traveller that has arrived */
 	TIMER_RESPONSE, /* of a throttle */
 	TIMER_ASK,      /* of a flow */
@@ -135,8 +136,10 @@ void cc_switches_fini(struct run *r);
 /* A packet starts on the link of a port: it leaves one buffer for the next. */
 void cc_switches_grant(struct run *r, hd_time now, uint32_t port,
 		       const struct sim_packet *p);
+/* A packet starts through a crossbar, and has left its buffer at `end`. */
+void cc_switches_cross(struct run *r, hd_time end, uint32_t slot);
 /* A movement's time has come. */
-void cc_switches_move(struct run *r, uint32_t number, bool leaves);
+void cc_switches_move(struct run *r, uint32_t number, enum purpose purpose);
 
 /* ---- sources.c --------------------------------------------------------- */
 

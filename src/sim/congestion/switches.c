@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -54,21 +55,37 @@ static void look_for_full(struct run *r, const struct movement *m)
 	}
 }
 
-void cc_switches_move(struct run *r, uint32_t number, bool leaves)
+static void leave_buffer(struct run *r, const struct movement *m)
+{
+	r->fill[m->buffer] -= m->blocks;
+	r->wants[m->wants]--;
+}
+
+void cc_switches_move(struct run *r, uint32_t number, enum purpose purpose)
 {
 	struct movement *m = &r->movements[number];
 
-	if (leaves) {
-		r->fill[m->buffer] -= m->blocks;
-		r->wants[m->wants]--;
-		mark_leave(&r->outputs[m->output], m->blocks);
-	} else {
+	if (purpose == TIMER_ARRIVE) {
 		r->wants[m->wants]++;
 		mark_arrive(&r->outputs[m->output], m->blocks);
 		look_for_full(r, m);
+	} else if (purpose == TIMER_CROSS) {
+		leave_buffer(r, m);
+	} else {
+		mark_leave(&r->outputs[m->output], m->blocks);
+		if (r->setup->sw.queueing == SIM_INPUT_QUEUED)
+			leave_buffer(r, m);
 	}
 	m->next_free = r->free_movement;
 	r->free_movement = number;
+}
+
+void cc_switches_cross(struct run *r, hd_time end, uint32_t slot)
+{
+	const struct traveller *t = &r->travellers[slot];
+
+	if (t->buffer != SIM_NONE)
+		move_later(r, TIMER_CROSS, end, t);
 }
 
 /* Where a switch will send a packet on: false if nowhere. */
@@ -111,6 +128,8 @@ static void enter_buffer(struct run *r, struct traveller *t, uint32_t in_port,
 	t->wants = (uint32_t)(r->wants_at[in_port] +
 			      p->vl * outputs_of(r, in_port) + output);
 	r->fill[t->buffer] += t->blocks;
+	/* The credits say so as well; else we would free it too late. */
+	assert(r->fill[t->buffer] <= s->ports[in_port].in_blocks);
 	move_later(r, TIMER_ARRIVE,
 		   now + s->ports[in_port].propagation + s->sw.routing, t);
 }
