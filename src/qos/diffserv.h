@@ -29,6 +29,7 @@ enum {
 	DSCP_DEFAULT = 0,
 	DSCP_LOWER_EFFORT = 1,
 	DSCP_CS1 = 8, /* lower effort before it had a code of its own */
+	DSCP_AF41 = 34,
 	DSCP_EF = 46,
 	DSCP_COUNT = 64
 };

@@ -129,6 +129,32 @@ has out 'LE,1,4,CH,3,3'
 status 2 "$HEDDLE" qos diffserv --vls 3
 status 2 "$HEDDLE" qos diffserv EF
 
+# Signalling over three subnets of 8 Gb/s. The source's own link has room for
+# 16320 - 3264 (best effort) - 1 - 12240 (6 Gb/s) = 815 slots, not for 4080.
+"$HEDDLE" topo gen routed --subnets 3 --link '4x SDR' -o routed.topo
+printf 'h0 h1 DB 6Gb/s\nh0 h11 DB 2Gb/s\nh4 h11 DBTS 1Gb/s\n' >flows
+status 1 "$HEDDLE" qos signal --requests flows routed.topo --json
+jq -e '.tables as $t | [$t.flows.rows[].confirmed] == [true, false, true] and
+	([$t.messages.rows[] | select(.flow == 2) | .message] ==
+		["PATH", "PATH", "PATH", "PATH", "RESV", "RESV", "RESV",
+		"RESV_ERROR", "RESV_ERROR", "RESV_ERROR"]) and
+	([$t.messages.rows[] | select(.message == "RESV_ERROR") | .why] |
+		unique | length == 1 and (.[0] | test("needs 4080 slots, has 815"))) and
+	([$t.managers.rows[] | select(.time == 0) | .reserved] == [1, 1, 1]) and
+	([$t.managers.rows[] | select(.time == 30) | ."flows known"] == [0, 0, 0])' \
+	out >jq.out || fail "signalling: $(jq -c .tables out)"
+# Repeated, it lives as long; torn down, it is gone at once.
+printf 'h0 h11 DB 2Gb/s\n' >flows
+status 0 "$HEDDLE" qos signal --requests flows --until 25s routed.topo --csv
+has out '50,2,0,0'
+status 0 "$HEDDLE" qos signal --requests flows --until 20s --tear routed.topo --json
+jq -e '[.tables.managers.rows[].time] | max == 20' out >jq.out ||
+	fail "teardown: $(jq -c .tables.managers out)"
+printf 'h0 nobody DB 2Gb/s\n' >flows
+status 3 "$HEDDLE" qos signal --requests flows routed.topo
+has err "flows:1: no end port is called 'nobody'"
+status 2 "$HEDDLE" qos signal --requests flows --repeat 0s routed.topo
+
 # Labels: the SL that a policy file gives, and the line that says so.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
 status 0 "$HEDDLE" qos label --service-id 0x10001 --csv policy
