@@ -84,6 +84,20 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 	}
 }
 
+/* Then it may be another file than was meant. */
+static bool has_no_qos_key(const struct opensm_conf *conf)
+{
+	unsigned lines = conf->qos_line;
+
+	for (unsigned i = 0; i < OPENSM_SCOPES; i++) {
+		const struct opensm_set *set = &conf->set[i];
+
+		lines |= set->high_limit_line | set->max_vls_line |
+			 set->high.line | set->low.line | set->sl2vl.line;
+	}
+	return lines == 0;
+}
+
 static int lint(const struct values *v, const struct opensm_conf *conf)
 {
 	struct opensm_port port = { .scope = OPENSM_SWE,
@@ -106,6 +120,9 @@ static int lint(const struct values *v, const struct opensm_conf *conf)
 		table_put_text(t, found.items[i].message);
 	}
 	show_effective(r, conf, &port);
+	if (has_no_qos_key(conf))
+		results_remark(r, "no QoS key is in this file, so OpenSM's "
+				  "defaults stand: is it the right one?");
 	bool clean = found.n == 0;
 
 	opensm_findings_fini(&found);

@@ -111,6 +111,14 @@ done >established
 [ "$(head -n 1 established)" -lt "$(tail -n 1 established)" ] ||
 	fail "retries: $(cat established)"
 
+# A file without a single QoS key is legal, and hardly what was meant.
+printf 'guid 0x1\n' >other.conf
+status 0 "$HEDDLE" qos lint other.conf
+has out 'no QoS key is in this file'
+printf 'qos TRUE\n' >other.conf
+"$HEDDLE" qos lint other.conf >out 2>&1 || true
+! grep -q 'no QoS key' out || fail "a QoS key was not seen"
+
 # DiffServ: RFC 2597's and 3246's code points, and what four lanes lose.
 status 0 "$HEDDLE" qos diffserv --csv
 has out 'EF,46,184,DBTS,0,0'
