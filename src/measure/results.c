@@ -32,6 +32,20 @@ const char *value_kind_name(enum value_kind kind)
 	return names[kind];
 }
 
+double value_real(const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_UINT:
+		return (double)v->u;
+	case VALUE_INT:
+		return (double)v->i;
+	case VALUE_REAL:
+		return v->real;
+	default:
+		return NAN;
+	}
+}
+
 const char *table_kind_name(enum table_kind kind)
 {
 	static const char *const names[] = {

@@ -71,6 +71,8 @@ struct value {
 		bool yes;
 	};
 };
+/* A number of any kind; NAN for what is none. */
+double value_real(const struct value *v);
 
 struct column {
 	const char *name;

@@ -20,20 +20,6 @@ static size_t column_find(const struct table *t, const char *name, size_t len)
 	return i;
 }
 
-static double number_of(const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_UINT:
-		return (double)v->u;
-	case VALUE_INT:
-		return (double)v->i;
-	case VALUE_REAL:
-		return v->real;
-	default:
-		return NAN;
-	}
-}
-
 /* Does a cell read as the `len` characters at `text`? */
 static bool reads_as(const struct value *v, const char *text, size_t len)
 {
@@ -51,7 +37,7 @@ static bool reads_as(const struct value *v, const char *text, size_t len)
 	double wanted = strtod(word, &end);
 
 	return end != word && !*end &&
-	       fabs(number_of(v) - wanted) <= 1e-9 * fabs(wanted);
+	       fabs(value_real(v) - wanted) <= 1e-9 * fabs(wanted);
 }
 
 /*
@@ -161,8 +147,8 @@ static bool value_find(const struct paper_value *v, const struct results *r,
 	out->numbers = hd_alloc(out->n + 1, sizeof(*out->numbers));
 	for (size_t i = 0; i < out->n; i++)
 		out->numbers[i] =
-			v->column ? number_of(table_cell(t, out->rows[i],
-							 out->column))
+			v->column ? value_real(table_cell(t, out->rows[i],
+							  out->column))
 				  : 0;
 	return true;
 }

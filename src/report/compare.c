@@ -138,20 +138,6 @@ static size_t find_column(const struct table *t, const struct column *like)
 	return SIZE_MAX;
 }
 
-static double number(const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_UINT:
-		return (double)v->u;
-	case VALUE_INT:
-		return (double)v->i;
-	case VALUE_REAL:
-		return v->real;
-	default:
-		return NAN;
-	}
-}
-
 static bool is_same(const struct value *a, const struct value *b)
 {
 	if (a->kind != b->kind)
@@ -217,8 +203,8 @@ static void put_numbers(struct comparison *c, const char *table,
 	table_put_text(c->values, of->unit);
 	table_put_text(c->values, origin_name(of->origin));
 	for (size_t i = 0; i < c->n; i++)
-		table_put_real(c->values, number(cells[i]));
-	double from = number(cells[0]), to = number(cells[c->n - 1]);
+		table_put_real(c->values, value_real(cells[i]));
+	double from = value_real(cells[0]), to = value_real(cells[c->n - 1]);
 
 	table_put_real(c->values,
 		       from != 0 ? 100 * (to - from) / fabs(from) : NAN);
