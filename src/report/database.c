@@ -149,10 +149,11 @@ static const char missing_column[] =
 static void check_shape(struct link *l)
 {
 	sqlite3_stmt *s = link_prepare(l, missing_column);
-	char what[80];
 
 	sqlite3_bind_int64(s, 1, l->version);
 	if (link_row(l, s)) {
+		char what[80];
+
 		snprintf(what, sizeof(what), "there is no column %s",
 			 (const char *)sqlite3_column_text(s, 0));
 		link_damaged(l, what);
