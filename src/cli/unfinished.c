@@ -17,7 +17,11 @@ static void on_end(int number)
 {
 	for (int i = 0; i < n_paths; i++)
 		unlink(paths[i]);
-	/* SA_RESETHAND: this ends the program once the handler is left. */
+	/*
+	 * Ends the program once the handler is left. Not by SA_RESETHAND: the
+	 * same signal sent twice at once would then kill us on our way here.
+	 */
+	signal(number, SIG_DFL);
 	raise(number);
 }
 
@@ -25,7 +29,6 @@ static void install(int number)
 {
 	struct sigaction now, ours = { .sa_handler = on_end };
 
-	ours.sa_flags = (int)SA_RESETHAND;
 	sigemptyset(&ours.sa_mask);
 	/* What the caller made us ignore stays ignored. */
 	if (sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
