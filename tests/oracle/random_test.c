@@ -241,15 +241,26 @@ static void notice(uint64_t seed, bool routed, bool all, unsigned *hits)
 	scenario_fini(&s);
 }
 
+static bool all_are_noticed(const unsigned *hits)
+{
+	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
+		if (hits[m] == 0)
+			return false;
+	}
+	return true;
+}
+
 static void each_rule_told_wrong_is_noticed(void **state)
 {
 	unsigned n = is_long() ? 300 : 200;
 	unsigned hits[ORACLE_MUTATIONS] = { 0 };
-	bool all = true;
 
 	(void)state;
 	for (uint64_t i = 0; i < n; i++)
 		notice(FIRST_SEED + i, i >= 4 * n / 5, is_long(), hits);
+	/* Some rules of routers matter in one scenario of a hundred. */
+	for (uint64_t i = n; i < 4 * n && !all_are_noticed(hits); i++)
+		notice(FIRST_SEED + i, true, false, hits);
 	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
 		const char *name =
 			oracle_mutation_name((enum oracle_mutation)m);
@@ -259,9 +270,8 @@ static void each_rule_told_wrong_is_noticed(void **state)
 				      name);
 		if (hits[m] == 0)
 			print_error("nobody notices %s\n", name);
-		all &= hits[m] > 0;
 	}
-	assert_true(all);
+	assert_true(all_are_noticed(hits));
 }
 
 static void a_difference_shrinks_to_a_few_arrivals(void **state)
