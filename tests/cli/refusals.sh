@@ -1,7 +1,7 @@
 # What a stranger gets wrong is refused in one line that names it, with the
 # right status, and before anything is computed.
 . "$SRC/tests/cli/lib.sh"
-rm -rf folder
+rm -rf folder half*
 mkdir folder
 : >empty
 quick=$SRC/examples/quickstart.yaml
