@@ -260,9 +260,7 @@ static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
 	       refuse(nic, "the profile's schedule is not 'weighted'");
 }
 
-/* ---- data
- * --------------------------------------------------------------------------------
- */
+/* ---- data -------------------------------------------------------- */
 
 static bool op_post_send(struct nic *nic, struct nic_qp *qp,
 			 const struct send_wr *wr)
@@ -412,9 +410,7 @@ static const struct nic_ops virtual_ops = {
 	.finished = op_finished,
 };
 
-/* ---- running
- * -------------------------------------------------------------------------------
- */
+/* ---- running ----------------------------------------------------- */
 
 static void rank_main(void *argument)
 {

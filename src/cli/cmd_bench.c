@@ -232,8 +232,7 @@ static int compare_files(const struct command *self,
 	return output_results(common, r, !differ);
 }
 
-/* ---- running
- * ----------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------- */
 
 struct chosen {
 	const struct bench_test *test;

@@ -2,6 +2,7 @@
 #include "qos/stat_broker.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,12 +139,12 @@ static void plan_next(struct watch *w, uint32_t i, hd_time now)
 	const struct stat_source *s = &w->b->sources[i];
 	double mean = w->on[i] ? 1 : s->peak / s->mean - 1;
 
-	if (mean > 0) /* else it is on for ever */
-		eventq_push(&w->q,
-			    now + 1 +
-				    (hd_time)(rng_exponential(&w->rng, mean) *
-					      (double)UNIT),
-			    i);
+	if (mean <= 0)
+		return; /* on for ever */
+	/* A source that is hardly ever on waits for longer than time lasts. */
+	double wait = rng_exponential(&w->rng, mean) * (double)UNIT;
+
+	eventq_push(&w->q, now + 1 + (hd_time)fmin(wait, 1e18), i);
 }
 
 static void toggle(struct watch *w, uint32_t i, hd_time now)

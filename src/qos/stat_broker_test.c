@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "qos/binomial_for_tests.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
 
@@ -61,18 +62,6 @@ static struct stat_request request(const struct star *f, uint32_t from)
 		.peak = 400e6,
 		.mean = 80e6,
 	};
-}
-
-/* P(more than k of n are on), summed exactly. */
-static double binomial_tail(uint32_t n, double on, uint32_t k)
-{
-	double tail = 0;
-
-	for (uint32_t i = k + 1; i <= n; i++)
-		tail += exp(lgamma(n + 1.) - lgamma(i + 1.) -
-			    lgamma(n - i + 1.) + i * log(on) +
-			    (n - i) * log1p(-on));
-	return tail;
 }
 
 /*

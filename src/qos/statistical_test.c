@@ -9,18 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-
-/* P(more than k of n are on), summed exactly. */
-static double binomial_tail(uint32_t n, double on, uint32_t k)
-{
-	double tail = 0;
-
-	for (uint32_t i = k + 1; i <= n; i++)
-		tail += exp(lgamma(n + 1.) - lgamma(i + 1.) -
-			    lgamma(n - i + 1.) + i * log(on) +
-			    (n - i) * log1p(-on));
-	return tail;
-}
+#include "qos/binomial_for_tests.h"
 
 static void the_bound_holds_and_is_not_far_off(void **state)
 {

@@ -330,9 +330,7 @@ void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority)
 	device_activate(dev, qp);
 }
 
-/* ---- posting
- * ---------------------------------------------------------------------------
- */
+/* ---- posting ----------------------------------------------------- */
 
 static struct deferred *request_new(struct v_thread *t)
 {
@@ -584,9 +582,7 @@ bool v_watch_wait(struct v_watch *w, uint64_t times)
 	return true;
 }
 
-/* ---- events
- * -------------------------------------------------------------------------------
- */
+/* ---- events ------------------------------------------------------ */
 
 void async_push(struct v_device *dev, const struct v_async_event *e)
 {

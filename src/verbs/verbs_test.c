@@ -403,9 +403,7 @@ static void a_multicast_reaches_every_member(void **state)
 	close_lab(f);
 }
 
-/* ---- events
- * ----------------------------------------------------------------------------
- */
+/* ---- events ------------------------------------------------------ */
 
 static void send_three(void *argument)
 {
@@ -490,9 +488,7 @@ static void arming_counts_what_came_since_the_last_event(void **state)
 	close_lab(f);
 }
 
-/* ---- limits
- * ----------------------------------------------------------------------------
- */
+/* ---- limits ------------------------------------------------------ */
 
 static void overfill(void *argument)
 {
