@@ -11,7 +11,8 @@ knows() {
 	subnet) echo topo ;;
 	qos) echo subnet model ;;
 	scenario) echo base topo qos ;;
-	sim) echo wire measure model qos cc scenario ;;
+	fabric) echo scenario ;;
+	sim) echo wire measure cc fabric ;;
 	transport) echo wire ;;
 	verbs) echo transport sim ;;
 	bench) echo verbs ;;

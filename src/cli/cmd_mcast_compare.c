@@ -283,7 +283,7 @@ static void note_result(struct session *s, struct row *row, uint32_t seed,
 static enum hd_status run_row(struct session *s, struct row *row, uint32_t seed,
 			      struct coll_op *op, struct diag *d)
 {
-	struct sim_build *b = &s->f.build;
+	struct fabric *b = &s->f.build;
 	struct coll_result r;
 
 	op->tree = row->tree;
@@ -385,7 +385,7 @@ static enum hd_status open_fabric(struct session *s, const char *file,
 
 static enum hd_status change_fabric(struct session *s, struct diag *d)
 {
-	struct sim_build *b = &s->f.build;
+	struct fabric *b = &s->f.build;
 
 	for (uint32_t p = 0; s->o.ber > 0 && p < b->setup.n_ports; p++)
 		b->setup.ports[p].ber = s->o.ber;

@@ -35,7 +35,7 @@ static const struct example examples[] = {
 /* One run: as the scenario says, or with one lane per VL. */
 struct trial {
 	const char *name;
-	struct sim_build build;
+	struct fabric build;
 	struct sim *sim;
 	struct sim_row *rows;
 	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
@@ -63,7 +63,7 @@ static bool show_progress(void *context, const struct sim_progress *p)
 static enum hd_status trial_build(struct session *s, unsigned i, struct diag *d)
 {
 	struct trial *t = &s->trials[i];
-	enum hd_status status = sim_build(&s->scenario, d, &t->build);
+	enum hd_status status = fabric_build(&s->scenario, d, &t->build);
 
 	if (status != HD_OK)
 		return status;
@@ -108,7 +108,7 @@ static void port_put(const struct session *s, struct table *t,
 {
 	struct strbuf name = STRBUF_INIT;
 
-	sim_build_port_name(&s->trials[1].build, f->port, &name);
+	fabric_port_name(&s->trials[1].build, f->port, &name);
 	table_put_text(t, name.text);
 	table_put_uint(t, f->vl);
 	strbuf_fini(&name);
@@ -362,7 +362,7 @@ static void session_fini(struct session *s)
 			sim_rows_free(t->rows, s->scenario.n_traffic);
 		if (t->sim) {
 			sim_free(t->sim);
-			sim_build_fini(&t->build);
+			fabric_fini(&t->build);
 		}
 	}
 	scenario_fini(&s->scenario);

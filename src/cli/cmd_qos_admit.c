@@ -151,7 +151,7 @@ static const struct column group_columns[] = {
 
 struct run {
 	struct values v;
-	struct fabric fabric;
+	struct routed fabric;
 	struct broker broker;
 	struct stat_broker tolerant; /* with --violations */
 	struct results *results;

@@ -146,7 +146,7 @@ static const struct column hop_columns[] = {
 
 struct run {
 	struct values v;
-	struct fabric fabric;
+	struct routed fabric;
 	struct blrm blrm;
 	struct qos_requests list;
 	/* By flow id. */

@@ -59,7 +59,7 @@ static const struct column columns[] = {
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
-static enum hd_status find(const struct fabric *f, const char *name,
+static enum hd_status find(const struct routed *f, const char *name,
 			   struct diag *d, port_id *out)
 {
 	*out = name ? fabric_find_end(f, name) : TOPO_NONE;
@@ -93,7 +93,7 @@ static int answer(const struct values *v, const struct policy *p,
 static int label(const struct values *v, const struct policy *p,
 		 struct policy_query *q, struct diag *d)
 {
-	struct fabric f;
+	struct routed f;
 	int status;
 
 	if (!v->fabric)

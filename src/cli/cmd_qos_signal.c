@@ -89,7 +89,7 @@ static const struct column manager_columns[] = {
 
 struct run {
 	struct values v;
-	struct fabric fabric;
+	struct routed fabric;
 	struct broker broker;
 	struct signal_manager *managers; /* by subnet */
 	struct qos_requests list;

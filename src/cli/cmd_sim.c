@@ -10,8 +10,8 @@
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/unfinished.h"
+#include "fabric/fabric.h"
 #include "scenario/scenario.h"
-#include "sim/build.h"
 #include "sim/perfquery.h"
 #include "sim/picture.h"
 #include "sim/sim.h"
@@ -110,7 +110,7 @@ struct session {
 	struct sim_options options;
 	struct strbuf text; /* of the scenario */
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	bool built;
 	bool *ports; /* per sim port, or NULL: all */
 	struct sim_watch watch;
@@ -217,7 +217,7 @@ static void run_sampled(struct session *s)
 
 static enum hd_status run(struct session *s, struct diag *d)
 {
-	enum hd_status status = sim_build(&s->scenario, d, &s->build);
+	enum hd_status status = fabric_build(&s->scenario, d, &s->build);
 
 	if (status != HD_OK)
 		return status;
@@ -329,7 +329,7 @@ static void session_fini(struct session *s)
 	if (s->watch.build)
 		sim_watch_fini(&s->watch);
 	if (s->built)
-		sim_build_fini(&s->build);
+		fabric_fini(&s->build);
 	scenario_fini(&s->scenario);
 	strbuf_fini(&s->text);
 	option_list_fini(&s->options.ports);

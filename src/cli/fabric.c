@@ -24,7 +24,7 @@ bool fabric_engine_known(const struct command *self, const char *engine,
 	return false;
 }
 
-static enum hd_status route(struct fabric *f, const char *engine,
+static enum hd_status route(struct routed *f, const char *engine,
 			    struct diag *d)
 {
 	struct lid_options lids = { .order = LIDS_OPENSM,
@@ -38,7 +38,7 @@ static enum hd_status route(struct fabric *f, const char *engine,
 }
 
 enum hd_status fabric_open(const char *path, const char *engine, struct diag *d,
-			   struct fabric *f)
+			   struct routed *f)
 {
 	enum hd_status status = topo_open(path, 1, NULL, d, &f->topo);
 
@@ -51,13 +51,13 @@ enum hd_status fabric_open(const char *path, const char *engine, struct diag *d,
 	return status;
 }
 
-void fabric_close(struct fabric *f)
+void fabric_close(struct routed *f)
 {
 	subnet_fini(&f->subnet);
 	topo_fini(&f->topo);
 }
 
-port_id fabric_find_end(const struct fabric *f, const char *name)
+port_id fabric_find_end(const struct routed *f, const char *name)
 {
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
 		if (topo_is_end_port(&f->topo, p) &&

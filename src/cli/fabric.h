@@ -11,7 +11,7 @@
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 
-struct fabric {
+struct routed {
 	struct topo topo;
 	struct subnet subnet;
 };
@@ -22,10 +22,10 @@ bool fabric_engine_known(const struct command *self, const char *engine,
 
 /* d->file names `path`; `f` is initialised on success only. */
 HD_MUST_CHECK enum hd_status fabric_open(const char *path, const char *engine,
-					 struct diag *d, struct fabric *f);
-void fabric_close(struct fabric *f);
+					 struct diag *d, struct routed *f);
+void fabric_close(struct routed *f);
 
 /* The end port of the node with this name, or TOPO_NONE. */
-port_id fabric_find_end(const struct fabric *f, const char *name);
+port_id fabric_find_end(const struct routed *f, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-enum hd_status ports_choose(const struct sim_build *b,
+enum hd_status ports_choose(const struct fabric *b,
 			    const struct option_list *list, struct diag *d,
 			    bool **out)
 {

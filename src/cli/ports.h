@@ -5,13 +5,13 @@
 /* The option --port of commands that look at some ports of a run. */
 
 #include "base/option.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 /*
  * Per sim port whether the list names it; NULL if the list is empty, which
  * means all. The caller frees *out.
  */
-HD_MUST_CHECK enum hd_status ports_choose(const struct sim_build *b,
+HD_MUST_CHECK enum hd_status ports_choose(const struct fabric *b,
 					  const struct option_list *list,
 					  struct diag *d, bool **out);
 

@@ -8,7 +8,7 @@
  * The struct mirrors the file; fields.c has the table that connects the two,
  * and the only list of names, defaults, ranges and meanings. Quantities are
  * exact. What needs the fabric to be understood (which hosts "h0..h7" are) is
- * still text here; sim/build.h resolves it.
+ * still text here; fabric/fabric.h resolves it.
  *
  * Enums list their values in the order of the names in fields.c.
  */

@@ -20,7 +20,7 @@
 
 struct rig {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 };
 
 /* The parts of a scenario that differ are given; "" keeps the default. */
@@ -33,14 +33,14 @@ static void rig_init(struct rig *r, const char *fabric, const char *qos,
 	strbuf_printf(&text, "fabric: %s\nqos: %s\n%s\n", fabric, qos, rest);
 	if (scenario_parse(text.text, text.len, NULL, &d, &r->scenario) !=
 		    HD_OK ||
-	    sim_build(&r->scenario, &d, &r->build) != HD_OK)
+	    fabric_build(&r->scenario, &d, &r->build) != HD_OK)
 		fail_msg("%s", d.message);
 	strbuf_fini(&text);
 }
 
 static void rig_fini(struct rig *r)
 {
-	sim_build_fini(&r->build);
+	fabric_fini(&r->build);
 	scenario_fini(&r->scenario);
 }
 
@@ -323,7 +323,7 @@ static void chain_rig(struct rig *r, double lambda, double ca2,
 
 static void chain_run(struct rig *r, struct sim_lane_use *use)
 {
-	const struct sim_build *b = &r->build;
+	const struct fabric *b = &r->build;
 	struct sim *s = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
 	uint32_t port = b->setup.nodes[b->flows[0].source].first_port + 1;
 

@@ -41,7 +41,7 @@ struct pending {
 };
 
 struct sim_capture {
-	const struct sim_build *b;
+	const struct fabric *b;
 	const bool *ports;
 	struct capture_writer writer;
 	struct pending *heap; /* least time on top */
@@ -50,7 +50,7 @@ struct sim_capture {
 	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
 };
 
-static uint64_t overhead_of(const struct sim_build *b, uint32_t flow)
+static uint64_t overhead_of(const struct fabric *b, uint32_t flow)
 {
 	const struct scenario *s = b->scenario;
 
@@ -58,7 +58,7 @@ static uint64_t overhead_of(const struct sim_build *b, uint32_t flow)
 }
 
 /* A GRH does not matter here: it has 40 bytes. */
-static enum hd_status check_payload(const struct sim_build *b, uint32_t bytes,
+static enum hd_status check_payload(const struct fabric *b, uint32_t bytes,
 				    const char *row, struct diag *d)
 {
 	uint64_t payload = bytes - b->scenario->fabric.overhead;
@@ -72,7 +72,7 @@ static enum hd_status check_payload(const struct sim_build *b, uint32_t bytes,
 			 row, (unsigned long long)payload);
 }
 
-static enum hd_status check_sizes(const struct sim_build *b, struct diag *d)
+static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 {
 	uint64_t overhead = b->scenario->fabric.overhead;
 
@@ -111,7 +111,7 @@ static enum hd_status check_sizes(const struct sim_build *b, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
+enum hd_status sim_capture_new(const struct fabric *b, FILE *stream,
 			       const bool *ports, enum sim_capture_flow flow,
 			       struct diag *d, struct sim_capture **out)
 {
@@ -188,13 +188,13 @@ static void put_be64(uint8_t *out, uint64_t value)
 		out[i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
-static void put_gid(const struct sim_build *b, port_id port, uint8_t *gid)
+static void put_gid(const struct fabric *b, port_id port, uint8_t *gid)
 {
 	put_be64(gid, subnet_gid_prefix(&b->subnet, port));
 	put_be64(gid + 8, b->topo.ports[port].guid);
 }
 
-static void set_grh(const struct sim_build *b, const struct sim_packet *p,
+static void set_grh(const struct fabric *b, const struct sim_packet *p,
 		    port_id source, struct packet *out)
 {
 	unsigned subnet = b->topo.ports[source].subnet;
@@ -219,7 +219,7 @@ static void set_grh(const struct sim_build *b, const struct sim_packet *p,
 }
 
 /* What goes over the wire; the payload is zeros, or a MAD on VL15. */
-static size_t encode(const struct sim_build *b, const struct sim_packet *p,
+static size_t encode(const struct fabric *b, const struct sim_packet *p,
 		     uint8_t *bytes)
 {
 	const struct sim_node *node = &b->setup.nodes[p->source];
@@ -299,7 +299,7 @@ static void fill_payload(const struct sim_look *look, uint32_t bytes,
 }
 
 /* The same for a packet whose owner says how it looks. */
-static size_t encode_look(const struct sim_build *b, const struct sim_packet *p,
+static size_t encode_look(const struct fabric *b, const struct sim_packet *p,
 			  const struct sim_look *look, uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 
 #define BYTES 640 /* 10 blocks; a byte takes 1 ps */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/sim.h"
 
 /*
@@ -34,7 +34,7 @@ enum { EAST = 1, NORTH, WEST, SOUTH };
 
 struct world {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	char yaml[sizeof(text) + 64];
 };
 
@@ -46,13 +46,13 @@ static void world_init(struct world *w, bool cioq)
 		 cioq ? ", output_buffer: 1 packets" : "");
 	if (scenario_parse(w->yaml, strlen(w->yaml), "x.yaml", &d,
 			   &w->scenario) != HD_OK ||
-	    sim_build(&w->scenario, &d, &w->build) != HD_OK)
+	    fabric_build(&w->scenario, &d, &w->build) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 }
 
 static void world_fini(struct world *w)
 {
-	sim_build_fini(&w->build);
+	fabric_fini(&w->build);
 	scenario_fini(&w->scenario);
 }
 

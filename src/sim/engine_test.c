@@ -8,8 +8,9 @@
 
 #include <string.h>
 
+#include "fabric/setup_for_tests.h"
 #include "sim/arbiter.h"
-#include "sim/setup_for_tests.h"
+#include "sim/record.h"
 
 /* Shares of three lanes that always have a packet, in per cent, rounded. */
 static void shares(struct vlarb from, uint32_t blk, unsigned rounds,

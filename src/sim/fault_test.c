@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
+#include "sim/record.h"
 
 #define P     10   /* propagation */
 #define BYTES 1000 /* a byte takes 1 ps */

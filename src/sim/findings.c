@@ -147,12 +147,12 @@ static const struct column wait_columns[] = {
 	{ NULL },
 };
 
-static unsigned number_of(const struct sim_build *b, uint32_t port)
+static unsigned number_of(const struct fabric *b, uint32_t port)
 {
 	return port - b->setup.nodes[b->setup.ports[port].node].first_port;
 }
 
-static const char *node_name(const struct sim_build *b, uint32_t port)
+static const char *node_name(const struct fabric *b, uint32_t port)
 {
 	return topo_node_of(&b->topo, b->setup.ports[port].origin)->name;
 }
@@ -160,7 +160,7 @@ static const char *node_name(const struct sim_build *b, uint32_t port)
 void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 			struct results *r)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	struct sim_wait *waits = NULL;
 	uint32_t n = sim_deadlock(s, &waits);
 	struct strbuf ring = STRBUF_INIT, name = STRBUF_INIT;

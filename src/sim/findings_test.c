@@ -24,7 +24,7 @@
 
 struct run {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct sim_watch watch;
 	struct sim *sim;
 	struct sim_findings found;
@@ -36,7 +36,7 @@ static void begin(const char *text, struct run *r)
 
 	if (scenario_parse(text, strlen(text), "x.yaml", &d, &r->scenario) !=
 		    HD_OK ||
-	    sim_build(&r->scenario, &d, &r->build) != HD_OK) {
+	    fabric_build(&r->scenario, &d, &r->build) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
@@ -59,7 +59,7 @@ static void end(struct run *r)
 {
 	sim_watch_fini(&r->watch);
 	sim_free(r->sim);
-	sim_build_fini(&r->build);
+	fabric_fini(&r->build);
 	scenario_fini(&r->scenario);
 }
 

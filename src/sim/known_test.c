@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 
 /*
  * Whole fabrics whose behaviour is known beforehand: by counting what an

@@ -36,7 +36,7 @@ static double gap_variation(const struct sim_flow *f)
 	}
 }
 
-static void add_flow(const struct sim_build *b, const struct sim_flow *f,
+static void add_flow(const struct fabric *b, const struct sim_flow *f,
 		     struct demand *lanes)
 {
 	const struct sim_port *port =
@@ -185,7 +185,7 @@ static uint32_t lenders_of(const struct sim_borrowing *r,
 	return chosen;
 }
 
-static enum hd_status forecast(const struct sim_build *b, uint32_t port,
+static enum hd_status forecast(const struct fabric *b, uint32_t port,
 			       const struct demand *lanes, struct diag *d,
 			       struct loan_forecast *f)
 {
@@ -237,7 +237,7 @@ static enum hd_status forecast(const struct sim_build *b, uint32_t port,
 			       : status;
 }
 
-enum hd_status loans_forecast(const struct sim_build *b, size_t most,
+enum hd_status loans_forecast(const struct fabric *b, size_t most,
 			      struct diag *d, struct loan_forecast *out,
 			      size_t *n)
 {

@@ -13,8 +13,8 @@
  * microseconds.
  */
 
+#include "fabric/fabric.h"
 #include "model/ge.h"
-#include "sim/build.h"
 
 struct loan_forecast {
 	uint32_t port; /* of a host */
@@ -35,8 +35,8 @@ struct loan_forecast {
  * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
  * the model takes.
  */
-HD_MUST_CHECK enum hd_status loans_forecast(const struct sim_build *b,
-					    size_t most, struct diag *d,
+HD_MUST_CHECK enum hd_status loans_forecast(const struct fabric *b, size_t most,
+					    struct diag *d,
 					    struct loan_forecast *out,
 					    size_t *n);
 

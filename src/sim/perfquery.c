@@ -51,7 +51,7 @@ static void print(const uint8_t *mad, struct strbuf *out)
 }
 
 /* A switch has one LID for all its ports. */
-static unsigned lid_of(const struct sim_build *b, port_id port)
+static unsigned lid_of(const struct fabric *b, port_id port)
 {
 	const struct topo_node *node = topo_node_of(&b->topo, port);
 	bool is_switch = node->kind == NODE_SWITCH;
@@ -59,7 +59,7 @@ static unsigned lid_of(const struct sim_build *b, port_id port)
 	return b->subnet.lid_of_port[is_switch ? node->first_port : port];
 }
 
-static void print_port(const struct sim_build *b, uint32_t port,
+static void print_port(const struct fabric *b, uint32_t port,
 		       const struct sim_counters *c, struct strbuf *out)
 {
 	const struct sim_port *p = &b->setup.ports[port];
@@ -95,7 +95,7 @@ struct family {
 };
 
 /* `values` are 16; they stop at the most that their fields hold. */
-static void print_family(const struct sim_build *b, uint32_t port,
+static void print_family(const struct fabric *b, uint32_t port,
 			 const struct family *f, const uint64_t *values,
 			 struct strbuf *out)
 {
@@ -119,7 +119,7 @@ static void print_family(const struct sim_build *b, uint32_t port,
 	print(mad, out);
 }
 
-static void print_families(const struct sim_build *b, uint32_t port,
+static void print_families(const struct fabric *b, uint32_t port,
 			   const struct sim_counters *c, struct strbuf *out)
 {
 	static const struct family xmit_sl = { ATTR_PORT_XMIT_DATA_SL,
@@ -148,7 +148,7 @@ static void print_families(const struct sim_build *b, uint32_t port,
 }
 
 /* Updates are packets on the link in exact mode only. */
-static void print_flow_control(const struct sim_build *b, uint32_t port,
+static void print_flow_control(const struct fabric *b, uint32_t port,
 			       const struct sim_counters *c, struct strbuf *out)
 {
 	const struct counter sent = { "PortXmitFlowPkts", c->updates_sent, 32 };
@@ -166,7 +166,7 @@ static void print_flow_control(const struct sim_build *b, uint32_t port,
 	print(mad, out);
 }
 
-void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
+void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < b->setup.n_ports; i++) {

@@ -11,7 +11,7 @@
  * that waiting cost, in the same unit as PortXmitData.
  */
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/sim.h"
 
 /*
@@ -21,7 +21,7 @@
  * cabled). Where packets are whole words, as on the wire, those of the SLs and
  * of the VLs add up to those of the port.
  */
-void perfquery_print(const struct sim_build *b, const struct sim_metrics *m,
+void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out);
 
 #endif

@@ -44,7 +44,7 @@ void sim_picture_fabric(const struct sim_findings *f, struct results *r);
 #define SIM_MAX_SAMPLES 128
 
 struct sim_samples {
-	const struct sim_build *build;
+	const struct fabric *build;
 	hd_time every;
 	uint32_t n_classes;
 	uint32_t *class_of; /* per sim port: link or pair of tiers; SIM_NONE */
@@ -57,7 +57,7 @@ struct sim_samples {
 	double *delay, *packets; /* per sample and row: sum of latencies, ps */
 };
 
-void sim_samples_init(struct sim_samples *x, const struct sim_build *b,
+void sim_samples_init(struct sim_samples *x, const struct fabric *b,
 		      hd_time every);
 void sim_samples_fini(struct sim_samples *x);
 hd_time sim_samples_next(const struct sim_samples *x, const struct sim *s);

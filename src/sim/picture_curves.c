@@ -145,7 +145,7 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 static void put_shares(const struct sim_findings *f, uint32_t port,
 		       struct table *t)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	const struct sim_counters *c = &f->metrics->counters[port];
 	double promised[N_DATA_VLS];
 

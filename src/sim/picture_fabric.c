@@ -33,7 +33,7 @@ static const struct column node_columns[] = {
 };
 
 /* The LID of a switch is that of port 0, of others that of their first. */
-static lid_t lid_of(const struct sim_build *b, node_id node)
+static lid_t lid_of(const struct fabric *b, node_id node)
 {
 	const struct topo_node *v = &b->topo.nodes[node];
 
@@ -46,7 +46,7 @@ static lid_t lid_of(const struct sim_build *b, node_id node)
 	return 0;
 }
 
-static void put_node(const struct sim_build *b, node_id node,
+static void put_node(const struct fabric *b, node_id node,
 		     const struct point *at, struct table *t)
 {
 	static const char *const kinds[] = { [NODE_CA] = "host",
@@ -64,7 +64,7 @@ static void put_node(const struct sim_build *b, node_id node,
 }
 
 /* Hosts that belong to a switch have no place of their own. */
-static void put_nodes(const struct sim_build *b, struct results *r)
+static void put_nodes(const struct fabric *b, struct results *r)
 {
 	struct shape s;
 	struct layout l;
@@ -104,7 +104,7 @@ static const struct column link_columns[] = {
 	{ NULL },
 };
 
-static void put_end(const struct sim_build *b, uint32_t port, struct table *t)
+static void put_end(const struct fabric *b, uint32_t port, struct table *t)
 {
 	port_id origin = b->setup.ports[port].origin;
 
@@ -115,7 +115,7 @@ static void put_end(const struct sim_build *b, uint32_t port, struct table *t)
 /* The same order as sim_samples has. */
 static void put_links(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	struct table *t = results_table(
 		r, "links", "each direction of each cable", link_columns);
 	uint32_t n = 0;
@@ -256,7 +256,7 @@ static void put_pairs(const struct subnet *s, switch_id sw, struct table *t)
 }
 
 /* What all ends or all switches share stands in one row, for "any". */
-static void put_mappings(const struct sim_build *b, struct results *r)
+static void put_mappings(const struct fabric *b, struct results *r)
 {
 	const struct subnet *s = &b->subnet;
 	struct table *t = results_table(
@@ -312,7 +312,7 @@ static void put_entries(struct table *t, const struct vlarb_entry *entries,
 }
 
 /* The table that most ports have stands in one row, for "any". */
-static void put_arbitration(const struct sim_build *b, struct results *r)
+static void put_arbitration(const struct fabric *b, struct results *r)
 {
 	const struct subnet *s = &b->subnet;
 	uint32_t *uses = hd_alloc(s->n_vlarb_tables + 1, sizeof(*uses));
@@ -363,7 +363,7 @@ static const struct column path_columns[] = {
 };
 
 struct walk {
-	const struct sim_build *b;
+	const struct fabric *b;
 	struct table *t;
 	const char *name;
 	uint8_t sl;
@@ -436,7 +436,7 @@ static const struct sim_address *some_address(const struct sim_flow *f)
 	return &f->to.list[(f->to.self + f->to.n / 2) % f->to.n];
 }
 
-static void put_path(const struct sim_build *b, uint32_t flow, struct table *t)
+static void put_path(const struct fabric *b, uint32_t flow, struct table *t)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	const struct sim_address *to = some_address(f);
@@ -460,7 +460,7 @@ static void put_path(const struct sim_build *b, uint32_t flow, struct table *t)
 }
 
 /* Evenly over all flows, so that every row has some. */
-static void put_paths(const struct sim_build *b, struct results *r)
+static void put_paths(const struct fabric *b, struct results *r)
 {
 	uint32_t step = b->n_flows / MAX_PATHS + 1;
 	struct table *t = results_table(

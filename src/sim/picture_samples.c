@@ -9,7 +9,7 @@
 #define FIRST_GUESS (10 * HD_US)
 #define TIERS       16
 
-static uint32_t tier_of(const struct sim_build *b, uint32_t port)
+static uint32_t tier_of(const struct fabric *b, uint32_t port)
 {
 	const struct sim_setup *s = &b->setup;
 	const struct topo_node *v =
@@ -44,7 +44,7 @@ static void classes_init(struct sim_samples *x)
 	}
 }
 
-void sim_samples_init(struct sim_samples *x, const struct sim_build *b,
+void sim_samples_init(struct sim_samples *x, const struct fabric *b,
 		      hd_time every)
 {
 	size_t rows = b->scenario->n_traffic, n = SIM_MAX_SAMPLES;
@@ -104,7 +104,7 @@ static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
 
 static void take_flows(struct sim_samples *x, const struct sim_metrics *m)
 {
-	const struct sim_build *b = x->build;
+	const struct fabric *b = x->build;
 	size_t rows = b->scenario->n_traffic, base = x->n * rows;
 
 	for (size_t i = base; i < base + rows; i++)

@@ -30,7 +30,7 @@
 
 struct run {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct sim *sim;
 	struct sim_samples samples;
 	struct results *r;
@@ -45,7 +45,7 @@ static void go(const char *text, hd_time every, struct run *x)
 	*x = (struct run){ .r = results_new("sim") };
 	if (scenario_parse(text, strlen(text), "x.yaml", &d, &x->scenario) !=
 		    HD_OK ||
-	    sim_build(&x->scenario, &d, &x->build) != HD_OK) {
+	    fabric_build(&x->scenario, &d, &x->build) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
@@ -77,7 +77,7 @@ static void end(struct run *x)
 	results_free(x->r);
 	sim_samples_fini(&x->samples);
 	sim_free(x->sim);
-	sim_build_fini(&x->build);
+	fabric_fini(&x->build);
 	scenario_fini(&x->scenario);
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 #include "subnet/router.h"
 

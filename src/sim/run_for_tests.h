@@ -15,7 +15,7 @@
 
 struct test_run {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct sim *sim;
 	enum sim_state state;
 	const struct sim_metrics *metrics;
@@ -28,7 +28,7 @@ static inline void test_run_init(struct test_run *r, const char *text)
 
 	if (scenario_parse(text, strlen(text), "test.yaml", &d, &r->scenario) !=
 		    HD_OK ||
-	    sim_build(&r->scenario, &d, &r->build) != HD_OK) {
+	    fabric_build(&r->scenario, &d, &r->build) != HD_OK) {
 		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
 		abort();
 	}
@@ -43,7 +43,7 @@ static inline void test_run_fini(struct test_run *r)
 {
 	sim_rows_free(r->rows, r->scenario.n_traffic);
 	sim_free(r->sim);
-	sim_build_fini(&r->build);
+	fabric_fini(&r->build);
 	scenario_fini(&r->scenario);
 }
 

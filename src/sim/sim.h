@@ -22,10 +22,11 @@
  * they inject for the same instant is still sent in it.
  */
 
+#include "fabric/flow.h"
+#include "fabric/setup.h"
 #include "measure/histogram.h"
 #include "measure/interval.h"
-#include "sim/flow.h"
-#include "sim/setup.h"
+#include "sim/record.h"
 
 struct sim;
 
@@ -46,6 +47,9 @@ struct sim_progress {
 
 /* Called some thousand times a second of computing; false pauses the run. */
 typedef bool sim_progress_fn(void *context, const struct sim_progress *p);
+
+/* Rules that measure everything and never end a run. */
+void sim_rules_init(struct sim_rules *rules);
 
 struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 		    uint32_t n_flows, const struct sim_rules *rules);

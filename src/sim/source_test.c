@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 
 #define BYTES   640

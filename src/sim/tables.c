@@ -8,25 +8,25 @@
 #include "base/alloc.h"
 #include "measure/fairness.h"
 
-void sim_flow_name(const struct sim_build *b, uint32_t flow, struct strbuf *out)
+void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	uint32_t port = b->setup.nodes[f->source].first_port + 1;
 
 	strbuf_printf(out, "%s ", b->scenario->traffic[f->row].name);
-	sim_build_port_name(b, port, out);
+	fabric_port_name(b, port, out);
 	if (b->flow_target[flow] != TOPO_NONE) {
 		uint32_t to = b->end_of_origin[b->flow_target[flow]];
 
 		strbuf_puts(out, " -> ");
-		sim_build_port_name(b, b->setup.nodes[to].first_port + 1, out);
+		fabric_port_name(b, b->setup.nodes[to].first_port + 1, out);
 	} else if (f->to.list && f->to.list[0].dlid >= LID_FIRST_MCAST) {
 		strbuf_printf(out, " -> %s",
 			      b->scenario->traffic[f->row].group);
 	}
 }
 
-static void count_flows(const struct sim_build *b, const struct sim_metrics *m,
+static void count_flows(const struct fabric *b, const struct sim_metrics *m,
 			struct sim_row *rows)
 {
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
@@ -45,8 +45,8 @@ static void count_flows(const struct sim_build *b, const struct sim_metrics *m,
 }
 
 /* Jain's index over the bytes that the flows of each row delivered. */
-static void rate_fairness(const struct sim_build *b,
-			  const struct sim_metrics *m, struct sim_row *rows)
+static void rate_fairness(const struct fabric *b, const struct sim_metrics *m,
+			  struct sim_row *rows)
 {
 	double *shares = hd_alloc(b->n_flows, sizeof(*shares));
 
@@ -64,7 +64,7 @@ static void rate_fairness(const struct sim_build *b,
 	free(shares);
 }
 
-struct sim_row *sim_rows(const struct sim_build *b, const struct sim_metrics *m)
+struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m)
 {
 	size_t n = b->scenario->n_traffic;
 	struct sim_row *rows = hd_alloc(n, sizeof(*rows));
@@ -108,7 +108,7 @@ static const struct column fabric_columns[] = {
 
 static void fabric_table(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	uint64_t ends = 0, switches = 0, plugged = 0;
 
 	for (uint32_t i = 0; i < b->setup.n_nodes; i++) {

@@ -11,12 +11,12 @@
  * headers too. Times are of the measured interval.
  */
 
+#include "fabric/fabric.h"
 #include "measure/results.h"
-#include "sim/build.h"
 #include "sim/sim.h"
 
 struct sim_findings {
-	const struct sim_build *build;
+	const struct fabric *build;
 	const struct sim_metrics *metrics;
 	enum sim_state state;
 	bool all; /* every port and flow, not only the busiest */
@@ -33,8 +33,7 @@ struct sim_row {
 };
 
 /* Rows of the scenario, in order; the caller frees with sim_rows_free. */
-struct sim_row *sim_rows(const struct sim_build *b,
-			 const struct sim_metrics *m);
+struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m);
 void sim_rows_free(struct sim_row *rows, size_t n);
 
 /*
@@ -59,7 +58,6 @@ void sim_loans_table(const struct sim_findings *f, struct sim *s,
 		     struct results *r);
 
 /* "video h3 -> h7", "bulk h3" for flows that choose. */
-void sim_flow_name(const struct sim_build *b, uint32_t flow,
-		   struct strbuf *out);
+void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);
 
 #endif

@@ -117,7 +117,7 @@ static const struct column flow_columns[] = {
 	{ NULL },
 };
 
-static void put_flow_ends(const struct sim_build *b, uint32_t flow,
+static void put_flow_ends(const struct fabric *b, uint32_t flow,
 			  struct table *t)
 {
 	const struct sim_flow *f = &b->flows[flow];
@@ -137,7 +137,7 @@ static void put_flow_ends(const struct sim_build *b, uint32_t flow,
 
 void findings_flows(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	const struct sim_metrics *m = f->metrics;
 	struct table *t = results_table(r, "flows", "what became of each flow",
 					flow_columns);

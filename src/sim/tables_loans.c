@@ -64,7 +64,7 @@ void sim_loans_table(const struct sim_findings *f, struct sim *s,
 			if (!sim_lane_use(s, port, vl, LEVEL, &use))
 				continue;
 			strbuf_clear(&name);
-			sim_build_port_name(f->build, port, &name);
+			fabric_port_name(f->build, port, &name);
 			table_put_text(t, name.text);
 			table_put_uint(t, vl);
 			put_lane(t, &use);

@@ -17,14 +17,14 @@ static inline double findings_gbps(double bytes, double time)
 }
 
 /* Bytes of a packet of flow `i` that are no payload. */
-static inline uint64_t findings_overhead(const struct sim_build *b, uint32_t i)
+static inline uint64_t findings_overhead(const struct fabric *b, uint32_t i)
 {
 	return scenario_overhead(b->scenario,
 				 &b->scenario->traffic[b->flows[i].row]);
 }
 
 /* Bytes of payload that flow `i` made, and of it delivered. */
-static inline uint64_t findings_made(const struct sim_build *b,
+static inline uint64_t findings_made(const struct fabric *b,
 				     const struct sim_flow_counts *c,
 				     uint32_t i)
 {
@@ -32,7 +32,7 @@ static inline uint64_t findings_made(const struct sim_build *b,
 	       c->made_global * b->flows[i].grh_bytes;
 }
 
-static inline uint64_t findings_delivered(const struct sim_build *b,
+static inline uint64_t findings_delivered(const struct fabric *b,
 					  const struct sim_flow_counts *c,
 					  uint32_t i)
 {
@@ -54,8 +54,7 @@ findings_percentile(struct table *t, const struct histogram *h, double percent)
 void findings_ports(const struct sim_findings *f, struct results *r);
 void findings_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_lanes(const struct sim_findings *f, struct results *r);
-void findings_port_name(const struct sim_build *b, uint32_t port,
-			struct table *t);
+void findings_port_name(const struct fabric *b, uint32_t port, struct table *t);
 
 /* tables_flows.c */
 void findings_deadlines(const struct sim_findings *f, struct results *r);

@@ -19,12 +19,11 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-void findings_port_name(const struct sim_build *b, uint32_t port,
-			struct table *t)
+void findings_port_name(const struct fabric *b, uint32_t port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
-	sim_build_port_name(b, port, &name);
+	fabric_port_name(b, port, &name);
 	table_put_text(t, name.text);
 	strbuf_fini(&name);
 }
@@ -61,7 +60,7 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 
 void findings_ports(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_build *b = f->build;
+	const struct fabric *b = f->build;
 	const struct sim_metrics *m = f->metrics;
 	uint32_t *order = hd_alloc(b->setup.n_ports + 1, sizeof(*order));
 	uint32_t n = sort_ports(f, order);

@@ -11,7 +11,7 @@
 #define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
 #define MOST_BINS    ((size_t)1 << 22)
 
-void sim_watch_init(struct sim_watch *w, const struct sim_build *b)
+void sim_watch_init(struct sim_watch *w, const struct fabric *b)
 {
 	const struct scenario *s = b->scenario;
 
@@ -65,7 +65,7 @@ static void print_event(const struct sim_watch *w, hd_time time,
 	strbuf_printf(&line, "%llu.%06llu %s ",
 		      (unsigned long long)(time / HD_US),
 		      (unsigned long long)(time % HD_US), event);
-	sim_build_port_name(w->build, port, &line);
+	fabric_port_name(w->build, port, &line);
 	strbuf_puts(&line, " '");
 	if (flow < w->build->n_flows)
 		sim_flow_name(w->build, flow, &line);
@@ -114,7 +114,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 			 const struct sim_packet *p)
 {
 	struct sim_watch *w = context;
-	const struct sim_build *b = w->build;
+	const struct fabric *b = w->build;
 	uint32_t port = b->setup.nodes[node].first_port + 1;
 
 	if (w->bins && p->flow < b->n_flows) {

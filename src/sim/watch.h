@@ -18,8 +18,8 @@
 
 #include <stdio.h>
 
+#include "fabric/fabric.h"
 #include "measure/results.h"
-#include "sim/build.h"
 #include "sim/sim.h"
 
 struct sim_capture;
@@ -39,7 +39,7 @@ struct sim_bins {
 };
 
 struct sim_watch {
-	const struct sim_build *build;
+	const struct fabric *build;
 	struct sim_capture *capture;
 	bool capture_flow; /* its flow-control packets too */
 	FILE *trace;
@@ -47,7 +47,7 @@ struct sim_watch {
 	struct sim_bins *bins; /* per traffic row; NULL: none */
 };
 
-void sim_watch_init(struct sim_watch *w, const struct sim_build *b);
+void sim_watch_init(struct sim_watch *w, const struct fabric *b);
 void sim_watch_fini(struct sim_watch *w);
 
 /*
@@ -75,7 +75,7 @@ void sim_watch_similarity(const struct sim_watch *w,
 			  const struct sim_metrics *m, struct results *r);
 
 /* capture.c */
-enum hd_status sim_capture_new(const struct sim_build *b, FILE *stream,
+enum hd_status sim_capture_new(const struct fabric *b, FILE *stream,
 			       const bool *ports, enum sim_capture_flow flow,
 			       struct diag *d, struct sim_capture **out);
 void sim_capture_free(struct sim_capture *c);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "sim/setup_for_tests.h"
+#include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 
 #define WORKLOAD_LANES 4

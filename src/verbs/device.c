@@ -12,7 +12,7 @@
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node)
 {
-	const struct sim_build *b = lab->build;
+	const struct fabric *b = lab->build;
 	const struct sim_port *port =
 		&b->setup.ports[b->setup.nodes[node].first_port + 1];
 	const struct sl2vl *lanes = sl2vl_of(&b->subnet, port->origin);

@@ -238,7 +238,7 @@ struct v_device {
 };
 
 struct lab {
-	struct sim_build *build;
+	struct fabric *build;
 	const struct profile *profile;
 	struct sim *sim;
 	bool use_flows;
@@ -332,7 +332,7 @@ void device_forget(struct v_device *dev, struct v_qp *qp);
  */
 
 /* The largest MTU that this port takes. */
-uint32_t port_mtu(const struct sim_build *b, uint32_t port);
+uint32_t port_mtu(const struct fabric *b, uint32_t port);
 
 /* ---- owner.c: what the transport asks of the adapter -----------------------
  */

@@ -362,7 +362,7 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 /* ---- the lab ---------------------------------------------------------------
  */
 
-struct lab *lab_new(struct sim_build *build, const struct profile *profile)
+struct lab *lab_new(struct fabric *build, const struct profile *profile)
 {
 	struct lab *lab = hd_alloc(1, sizeof(*lab));
 	const struct sim_setup *setup = &build->setup;
@@ -475,7 +475,7 @@ enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 
 static void make_sim(struct lab *lab)
 {
-	struct sim_build *b = lab->build;
+	struct fabric *b = lab->build;
 	struct sim_rules rules;
 	const struct sim_hooks hooks = {
 		.context = lab,

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/sim.h"
 #include "verbs/profile.h"
 
@@ -39,7 +39,7 @@ enum lab_outcome {
 	LAB_STOPPED, /* the progress callback said so */
 };
 
-struct lab *lab_new(struct sim_build *build, const struct profile *profile);
+struct lab *lab_new(struct fabric *build, const struct profile *profile);
 void lab_free(struct lab *lab);
 
 /* Background traffic of the scenario: only if asked for, before lab_run. */

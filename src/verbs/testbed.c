@@ -24,7 +24,7 @@ static enum hd_status open_fabric(struct testbed *bed, const char *path,
 				path ? path : bed->profile.name, d,
 				&bed->scenario);
 	if (status == HD_OK)
-		status = sim_build(&bed->scenario, d, &bed->build);
+		status = fabric_build(&bed->scenario, d, &bed->build);
 	if (status != HD_OK) {
 		d->file = path; /* it pointed into the scenario */
 		scenario_fini(&bed->scenario);
@@ -53,7 +53,7 @@ enum hd_status testbed_open(const char *profile, const char *path,
 
 void testbed_close(struct testbed *bed)
 {
-	sim_build_fini(&bed->build);
+	fabric_fini(&bed->build);
 	scenario_fini(&bed->scenario);
 	strbuf_fini(&bed->text);
 	profile_fini(&bed->profile);
@@ -61,7 +61,7 @@ void testbed_close(struct testbed *bed)
 
 /* The port's own, or less if its buffer of a lane holds no such packet: that
  * would wait for ever. */
-uint32_t port_mtu(const struct sim_build *b, uint32_t port)
+uint32_t port_mtu(const struct fabric *b, uint32_t port)
 {
 	const struct sim_port *p = &b->setup.ports[port];
 	uint32_t mtu = b->topo.ports[p->origin].mtu;

@@ -19,7 +19,7 @@ struct testbed {
 	struct profile profile;
 	struct strbuf text; /* of the scenario */
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	bool has_flows; /* the scenario is the user's */
 };
 

@@ -41,7 +41,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 uint32_t v_port_mtu(const struct v_device *dev)
 {
-	const struct sim_build *b = dev->lab->build;
+	const struct fabric *b = dev->lab->build;
 	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu,
 			     (uint32_t)b->scenario->fabric.mtu);
 
@@ -50,7 +50,7 @@ uint32_t v_port_mtu(const struct v_device *dev)
 
 uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 {
-	const struct sim_build *b = dev->lab->build;
+	const struct fabric *b = dev->lab->build;
 	const struct sim_setup *s = &b->setup;
 	uint32_t at = s->ports[dev->port].peer;
 	uint32_t mtu = least((uint32_t)b->scenario->fabric.mtu,
@@ -77,7 +77,7 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 
 uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
 {
-	const struct sim_build *b = dev->lab->build;
+	const struct fabric *b = dev->lab->build;
 
 	return path_sl(&b->subnet, b->setup.ports[dev->port].origin, to,
 		       wanted);
@@ -91,7 +91,7 @@ static void put_be64(uint8_t *out, uint64_t value)
 
 void v_gid(const struct v_device *dev, uint8_t gid[16])
 {
-	const struct sim_build *b = dev->lab->build;
+	const struct fabric *b = dev->lab->build;
 	port_id origin = b->setup.ports[dev->port].origin;
 
 	put_be64(gid, subnet_gid_prefix(&b->subnet, origin));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/select.h"
+#include "fabric/select.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,7 +18,7 @@
  * hosts on port 0.
  */
 
-#include "sim/setup.h"
+#include "fabric/setup.h"
 
 #define FABRIC_TABLES 8  /* SL2VL and VLArb tables there is room for */
 #define FABRIC_GROUPS 4  /* multicast groups there is room for */

@@ -13,7 +13,7 @@
  * the caller's duty (scenario_draw takes care of it).
  */
 
-#include "sim/setup.h"
+#include "sim/record.h"
 
 /*
  * One rule told wrong on purpose. If a set of scenarios is worth something,

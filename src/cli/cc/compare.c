@@ -201,14 +201,14 @@ static double *link_goodput(const struct cc_session *s,
 static void show_link(struct cc_comparison *c, const char *name, uint32_t port,
 		      double used, double goodput)
 {
-	const struct sim_build *b = &c->session->build;
+	const struct fabric *b = &c->session->build;
 	struct strbuf text = STRBUF_INIT;
 
 	table_put_text(c->links, name);
-	sim_build_port_name(b, port, &text);
+	fabric_port_name(b, port, &text);
 	table_put_text(c->links, text.text);
 	strbuf_fini(&text);
-	sim_build_port_name(b, b->setup.ports[port].peer, &text);
+	fabric_port_name(b, b->setup.ports[port].peer, &text);
 	table_put_text(c->links, text.text);
 	strbuf_fini(&text);
 	table_put_real(c->links, 100 * used);
@@ -285,7 +285,7 @@ static void show_answers(struct cc_comparison *c, const char *name,
 		}
 		struct strbuf port = STRBUF_INIT;
 
-		sim_build_port_name(&s->build, f->rejected_by, &port);
+		fabric_port_name(&s->build, f->rejected_by, &port);
 		table_put_text(c->answers, port.text);
 		strbuf_fini(&port);
 	}

@@ -62,7 +62,7 @@ enum hd_status cc_session_open(struct cc_session *s, const char *path,
 	if (*seed != CC_SEED_OF_SCENARIO)
 		s->scenario.run.seed = *seed;
 	*seed = s->scenario.run.seed;
-	status = sim_build(&s->scenario, d, &s->build);
+	status = fabric_build(&s->scenario, d, &s->build);
 	d->file = path;
 	s->built = status == HD_OK;
 	if (status == HD_OK)
@@ -77,7 +77,7 @@ void cc_session_fini(struct cc_session *s)
 {
 	free(s->flows);
 	if (s->built)
-		sim_build_fini(&s->build);
+		fabric_fini(&s->build);
 	scenario_fini(&s->scenario);
 	strbuf_fini(&s->text);
 }

@@ -8,7 +8,7 @@
  */
 
 #include "cli/command.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/congestion/flows.h"
 
 #define CC_SEED_OF_SCENARIO UINT64_MAX
@@ -16,7 +16,7 @@
 struct cc_session {
 	struct strbuf text; /* of the scenario */
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 	bool built;

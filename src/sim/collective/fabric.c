@@ -12,7 +12,7 @@ enum hd_status coll_fabric_init(struct coll_fabric *f, const char *text,
 		scenario_parse(text, strlen(text), file, d, &f->scenario);
 
 	if (status == HD_OK)
-		status = sim_build(&f->scenario, d, &f->build);
+		status = fabric_build(&f->scenario, d, &f->build);
 	if (status != HD_OK) {
 		/* The scenario's own copy of the name goes with it. */
 		if (d->file)
@@ -24,7 +24,7 @@ enum hd_status coll_fabric_init(struct coll_fabric *f, const char *text,
 
 void coll_fabric_fini(struct coll_fabric *f)
 {
-	sim_build_fini(&f->build);
+	fabric_fini(&f->build);
 	scenario_fini(&f->scenario);
 }
 

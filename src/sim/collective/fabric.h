@@ -8,11 +8,11 @@
  * not be moved.
  */
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 struct coll_fabric {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 };
 
 /* `file` is the name for refusals, and must outlive them. */

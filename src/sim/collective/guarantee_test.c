@@ -45,11 +45,11 @@ static const char scenario_text[] =
 	"run: {warmup: 0s, measure: 2ms}\n";
 
 struct watch {
-	const struct sim_build *b;
+	const struct fabric *b;
 	hd_time most[64][HOSTS]; /* [flow][host] */
 };
 
-static uint32_t host_number(const struct sim_build *b, uint32_t node)
+static uint32_t host_number(const struct fabric *b, uint32_t node)
 {
 	const struct selection *hosts = selector_hosts(b->selector);
 	port_id p = b->setup.ports[b->setup.nodes[node].first_port + 1].origin;
@@ -78,7 +78,7 @@ struct bounds {
 	uint32_t n;
 };
 
-static void add_group(struct bounds *x, const struct sim_build *b, uint32_t i,
+static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 		      const struct bound_flow *like)
 {
 	const struct selection *hosts = selector_hosts(b->selector);
@@ -112,7 +112,7 @@ static void add_group(struct bounds *x, const struct sim_build *b, uint32_t i,
 	x->n += n;
 }
 
-static void add_unicast(struct bounds *x, const struct sim_build *b, uint32_t i,
+static void add_unicast(struct bounds *x, const struct fabric *b, uint32_t i,
 			const struct bound_flow *like)
 {
 	const struct selection *hosts = selector_hosts(b->selector);
@@ -133,7 +133,7 @@ static void add_unicast(struct bounds *x, const struct sim_build *b, uint32_t i,
 	x->sim_flow[x->n++] = i;
 }
 
-static void list_flows(struct bounds *x, const struct sim_build *b)
+static void list_flows(struct bounds *x, const struct fabric *b)
 {
 	for (uint32_t i = 0; i < b->n_flows; i++) {
 		const struct sim_flow *f = &b->flows[i];
@@ -153,7 +153,7 @@ static void list_flows(struct bounds *x, const struct sim_build *b)
 	}
 }
 
-static struct bound_port *list_ports(const struct sim_build *b)
+static struct bound_port *list_ports(const struct fabric *b)
 {
 	struct bound_port *ports = calloc(b->topo.n_ports, sizeof(*ports));
 

@@ -16,7 +16,7 @@
  */
 struct world {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 	struct congestion_result result;
@@ -40,7 +40,7 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 		traffic, more);
 	if (scenario_parse(text.text, text.len, "x.yaml", &d, &w->scenario) !=
 		    HD_OK ||
-	    sim_build(&w->scenario, &d, &w->build) != HD_OK ||
+	    fabric_build(&w->scenario, &d, &w->build) != HD_OK ||
 	    congestion_flows(&w->build, &d, &w->flows) != HD_OK ||
 	    congestion_params_init(&w->build, w->flows, &d, &w->params) !=
 		    HD_OK)
@@ -59,7 +59,7 @@ static void world_fini(struct world *w)
 {
 	congestion_result_fini(&w->result);
 	free(w->flows);
-	sim_build_fini(&w->build);
+	fabric_fini(&w->build);
 	scenario_fini(&w->scenario);
 }
 

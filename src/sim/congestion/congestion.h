@@ -25,7 +25,7 @@
 
 #include "cc/marking.h"
 #include "cc/response.h"
-#include "sim/setup.h"
+#include "fabric/setup.h"
 #include "sim/sim.h"
 
 #define CONGESTION_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */
@@ -59,7 +59,7 @@ struct congestion_flow {
  * all (both strictly). Who says no sends a packet back along the way, which
  * undoes what those before have noted. The flow's last packet carries what was
  * reserved in its header, and frees each link as it passes. Needs a fabric
- * whose switches have agents on port 0 (sim/build.h gives them to scenarios
+ * whose switches have agents on port 0 (fabric/fabric.h gives them to scenarios
  * with reservations).
  */
 enum congestion_answer {

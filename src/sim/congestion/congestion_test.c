@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 /*
  * The thesis' two switches: remote senders A1.. on A and local ones B1.. on B
@@ -22,12 +22,12 @@
 
 struct world {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct congestion_flow flows[16];
 	uint32_t n_flows, n_remote, n_local;
 };
 
-static uint32_t end_called(const struct sim_build *b, const char *name)
+static uint32_t end_called(const struct fabric *b, const char *name)
 {
 	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
 		const struct sim_node *node = &b->setup.nodes[v];
@@ -40,7 +40,7 @@ static uint32_t end_called(const struct sim_build *b, const char *name)
 	return 0;
 }
 
-static lid_t lid_of(const struct sim_build *b, uint32_t node)
+static lid_t lid_of(const struct fabric *b, uint32_t node)
 {
 	const struct sim_setup *s = &b->setup;
 
@@ -86,7 +86,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local,
 	*w = (struct world){ .n_remote = remote, .n_local = local };
 	if (scenario_parse(text, strlen(text), "x.yaml", &d, &w->scenario) !=
 		    HD_OK ||
-	    sim_build(&w->scenario, &d, &w->build) != HD_OK)
+	    fabric_build(&w->scenario, &d, &w->build) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	for (unsigned i = 1; i <= remote; i++) {
 		snprintf(name, sizeof(name), "A%u", i);
@@ -101,7 +101,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local,
 
 static void world_fini(struct world *w)
 {
-	sim_build_fini(&w->build);
+	fabric_fini(&w->build);
 	scenario_fini(&w->scenario);
 }
 

@@ -10,7 +10,7 @@
 
 #define STREAM_STARTS 0x46000000
 
-static lid_t lid_of(const struct sim_build *b, uint32_t node)
+static lid_t lid_of(const struct fabric *b, uint32_t node)
 {
 	const struct sim_setup *s = &b->setup;
 
@@ -18,7 +18,7 @@ static lid_t lid_of(const struct sim_build *b, uint32_t node)
 		.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
 }
 
-double congestion_link_bits(const struct sim_build *b,
+double congestion_link_bits(const struct fabric *b,
 			    const struct congestion_flow *flow)
 {
 	const struct sim_setup *s = &b->setup;
@@ -39,7 +39,7 @@ static const struct cc_algorithm *own_algorithm(const struct scn_traffic *row)
 						: cc_find(names[row->control]);
 }
 
-static void take_flow(const struct sim_build *b, uint32_t i,
+static void take_flow(const struct fabric *b, uint32_t i,
 		      struct congestion_flow *out)
 {
 	const struct sim_flow *f = &b->flows[i];
@@ -71,7 +71,7 @@ static void take_flow(const struct sim_build *b, uint32_t i,
 					 : b->scenario->congestion.rate_steps);
 }
 
-enum hd_status congestion_flows(const struct sim_build *b, struct diag *d,
+enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 				struct congestion_flow **out)
 {
 	struct congestion_flow *flows = hd_alloc(b->n_flows, sizeof(*flows));
@@ -132,7 +132,7 @@ static enum hd_status set_times(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status congestion_params_init(const struct sim_build *b,
+enum hd_status congestion_params_init(const struct fabric *b,
 				      const struct congestion_flow *flows,
 				      struct diag *d,
 				      struct congestion_params *out)

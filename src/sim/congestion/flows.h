@@ -11,7 +11,7 @@
  * scenario's seed: nobody's clocks are in step.
  */
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/congestion/congestion.h"
 
 #define CONGESTION_START_SPREAD (20 * HD_US)
@@ -20,7 +20,7 @@
  * One congestion_flow per flow of the build; the caller frees *out.
  * HD_ERR_UNFIT if one has no single destination to acknowledge.
  */
-HD_MUST_CHECK enum hd_status congestion_flows(const struct sim_build *b,
+HD_MUST_CHECK enum hd_status congestion_flows(const struct fabric *b,
 					      struct diag *d,
 					      struct congestion_flow **out);
 
@@ -30,12 +30,12 @@ HD_MUST_CHECK enum hd_status congestion_flows(const struct sim_build *b,
  * in time.
  */
 HD_MUST_CHECK enum hd_status
-congestion_params_init(const struct sim_build *b,
+congestion_params_init(const struct fabric *b,
 		       const struct congestion_flow *flows, struct diag *d,
 		       struct congestion_params *out);
 
 /* Bits per second of the link that a flow enters the fabric by. */
-double congestion_link_bits(const struct sim_build *b,
+double congestion_link_bits(const struct fabric *b,
 			    const struct congestion_flow *flow);
 
 #endif

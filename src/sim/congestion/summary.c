@@ -46,7 +46,7 @@ struct loads {
 	uint32_t *own;
 };
 
-static void load_ports(const struct sim_build *b,
+static void load_ports(const struct fabric *b,
 		       const struct congestion_flow *flows,
 		       const struct congestion_result *r, uint32_t row,
 		       struct loads *l)
@@ -71,7 +71,7 @@ static void load_ports(const struct sim_build *b,
 	}
 }
 
-static double possible_of(const struct sim_build *b,
+static double possible_of(const struct fabric *b,
 			  const struct congestion_flow *flow,
 			  const struct loads *l)
 {
@@ -89,7 +89,7 @@ static double possible_of(const struct sim_build *b,
 	return least;
 }
 
-static void sum_flows(const struct sim_build *b,
+static void sum_flows(const struct fabric *b,
 		      const struct congestion_flow *flows,
 		      const struct congestion_result *r, uint32_t row,
 		      struct congestion_row *out)
@@ -187,7 +187,7 @@ static void over_time(const struct congestion_flow *flows,
 				   : NAN;
 }
 
-void congestion_summarise(const struct sim_build *b,
+void congestion_summarise(const struct fabric *b,
 			  const struct congestion_flow *flows,
 			  const struct congestion_params *params,
 			  const struct congestion_result *r,

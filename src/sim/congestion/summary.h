@@ -15,7 +15,7 @@
  * over a hundredth of the run, as a share of its mean, while measuring.
  */
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "sim/congestion/congestion.h"
 
 /* Samples that the times below need. */
@@ -39,7 +39,7 @@ struct congestion_row {
  * One per traffic row of the scenario. The run must have been sampled every
  * stop/CONGESTION_SAMPLES. The caller frees *out.
  */
-void congestion_summarise(const struct sim_build *b,
+void congestion_summarise(const struct fabric *b,
 			  const struct congestion_flow *flows,
 			  const struct congestion_params *params,
 			  const struct congestion_result *r,

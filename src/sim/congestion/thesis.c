@@ -20,7 +20,7 @@ enum hd_status stage_open(struct thesis *t, const char *text, struct stage *s)
 
 	s->scenario.run.seed = t->options->seed;
 	if (status == HD_OK)
-		status = sim_build(&s->scenario, d, &s->build);
+		status = fabric_build(&s->scenario, d, &s->build);
 	if (status != HD_OK) {
 		scenario_fini(&s->scenario);
 		return status;
@@ -43,7 +43,7 @@ enum hd_status stage_open(struct thesis *t, const char *text, struct stage *s)
 void stage_close(struct stage *s)
 {
 	free(s->flows);
-	sim_build_fini(&s->build);
+	fabric_fini(&s->build);
 	scenario_fini(&s->scenario);
 }
 

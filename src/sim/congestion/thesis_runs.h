@@ -23,7 +23,7 @@ struct thesis {
 /* A scenario, built. */
 struct stage {
 	struct scenario scenario;
-	struct sim_build build;
+	struct fabric build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 };

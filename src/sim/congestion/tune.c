@@ -91,7 +91,7 @@ static struct tune_trial trial_at(const struct point *p, double packets)
 /* ---- trials ------------------------------------------------------------ */
 
 struct search {
-	const struct sim_build *b;
+	const struct fabric *b;
 	const struct congestion_flow *flows;
 	struct congestion_params params;
 	const struct tune_options *options;
@@ -367,7 +367,7 @@ static enum hd_status measure_baselines(struct search *s)
 			       : status;
 }
 
-enum hd_status congestion_tune(const struct sim_build *b,
+enum hd_status congestion_tune(const struct fabric *b,
 			       const struct congestion_flow *flows,
 			       const struct congestion_params *params,
 			       const struct tune_options *options,

@@ -23,8 +23,8 @@
  * many: what is found is to hold for larger incasts as well.
  */
 
+#include "fabric/fabric.h"
 #include "measure/results.h"
-#include "sim/build.h"
 #include "sim/congestion/congestion.h"
 #include "sim/congestion/opensm_cc.h"
 
@@ -78,7 +78,7 @@ struct tune_result {
  * and times.
  */
 HD_MUST_CHECK enum hd_status
-congestion_tune(const struct sim_build *b, const struct congestion_flow *flows,
+congestion_tune(const struct fabric *b, const struct congestion_flow *flows,
 		const struct congestion_params *params,
 		const struct tune_options *options, struct diag *d,
 		struct tune_result *out);
@@ -88,7 +88,7 @@ void tune_result_fini(struct tune_result *result);
 void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out);
 
 /* Tables: gain, parameters, opensm.conf, trials. */
-void congestion_tune_tables(const struct sim_build *b,
+void congestion_tune_tables(const struct fabric *b,
 			    const struct tune_options *options,
 			    const struct tune_result *t, struct results *r);
 

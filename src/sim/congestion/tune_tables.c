@@ -96,7 +96,7 @@ static void put_conf(const struct opensm_cc *conf, struct results *r)
 	strbuf_fini(&text);
 }
 
-void congestion_tune_tables(const struct sim_build *b,
+void congestion_tune_tables(const struct fabric *b,
 			    const struct tune_options *options,
 			    const struct tune_result *t, struct results *r)
 {
@@ -116,7 +116,7 @@ void congestion_tune_tables(const struct sim_build *b,
 		put_gains(gain, rate, &t->none.stressed, &t->opensm.stressed,
 			  &t->best.stressed);
 	}
-	sim_build_port_name(b, t->hot, &name);
+	fabric_port_name(b, t->hot, &name);
 	table_put_text(found, name.text);
 	strbuf_fini(&name);
 	table_put_real(found, 100 * options->floor);

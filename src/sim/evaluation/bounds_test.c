@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "fabric/setup_for_tests.h"
 #include "qos/blrm.h"
-#include "sim/setup_for_tests.h"
 #include "sim/sim.h"
 
 #define MOST_FLOWS 48

@@ -353,7 +353,7 @@ static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 static void add_ports(const struct evaluation *e, const struct sim_metrics *m,
 		      bool hosts, struct eval_result *out)
 {
-	const struct sim_build *b = &e->fabric.build;
+	const struct fabric *b = &e->fabric.build;
 	double sum = 0;
 	uint32_t n = 0;
 

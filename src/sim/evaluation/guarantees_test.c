@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
+#include "fabric/setup_for_tests.h"
 #include "qos/blrm.h"
 #include "qos/broker.h"
 #include "qos/statistical.h"
 #include "sim/collective/fabric.h"
 #include "sim/run_for_tests.h"
-#include "sim/setup_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
 
@@ -580,7 +580,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 
 	if (coll_fabric_init(&l->fabric, line_text, "test", &d) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
-	struct sim_build *b = &l->fabric.build;
+	struct fabric *b = &l->fabric.build;
 
 	/* DB comes in bursts of 8 packets. */
 	for (uint32_t i = 1; i < RESERVED; i++) {
@@ -599,7 +599,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
 			double bound[RESERVED])
 {
-	const struct sim_build *b = &l->fabric.build;
+	const struct fabric *b = &l->fabric.build;
 	struct blrm_params params = { .mode = BOUND_GROUPED,
 				      .weighted = true,
 				      .reservable = { 9, 10 },
@@ -654,7 +654,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		/* Apart again on the last link, whatever was before. */
 		assert_int_equal(lane[0], 0);
 		assert_int_equal(lane[1], 1);
-		const struct sim_build *b = &l.fabric.build;
+		const struct fabric *b = &l.fabric.build;
 		const struct sim_flow *f = &b->flows[0];
 		port_id to = b->subnet.port_of_lid[0][f->to.list[0].dlid];
 		uint32_t last = b->port_of_origin[b->topo.ports[to].peer];
@@ -693,7 +693,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	uint32_t n = stat_most(NULL, 0, &asked, capacity, allowed);
 	char text[2048];
 	struct scenario scenario;
-	static struct sim_build build;
+	static struct fabric build;
 	struct diag d = { .status = HD_OK };
 	unsigned windows = 0, over = 0;
 	uint64_t before = 0;
@@ -710,7 +710,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 		 "run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
 		 n + 1);
 	if (scenario_parse(text, strlen(text), "t", &d, &scenario) != HD_OK ||
-	    sim_build(&scenario, &d, &build) != HD_OK)
+	    fabric_build(&scenario, &d, &build) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	assert_int_equal(build.n_flows, n);
 	struct sim *s =
@@ -739,7 +739,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	assert_true(seen <= allowed);
 	assert_true(seen > 0); /* it is not that nothing ever happens */
 	sim_free(s);
-	sim_build_fini(&build);
+	fabric_fini(&build);
 	scenario_fini(&scenario);
 }
 

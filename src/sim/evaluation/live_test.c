@@ -91,7 +91,7 @@ static void stage_init(struct stage *s)
 {
 	struct diag d = { .status = HD_OK };
 	struct broker_params params = broker_params_default();
-	struct sim_build *b = &s->fabric.build;
+	struct fabric *b = &s->fabric.build;
 	struct broker_refusal why;
 	uint32_t id;
 

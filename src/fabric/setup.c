@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 #define BLOCK        64
 #define GRH_BYTES    40
@@ -16,7 +16,7 @@ static uint64_t blocks_of(uint64_t bytes)
 }
 
 /* A buffer in blocks (T1), large enough for the largest packet. */
-static enum hd_status buffer_blocks(const struct sim_build *b, struct diag *d,
+static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
 				    const struct schema_amount *amount,
 				    const char *path, uint32_t *out)
 {
@@ -38,7 +38,7 @@ static enum hd_status buffer_blocks(const struct sim_build *b, struct diag *d,
 }
 
 /* Nodes and ports, in topology order; the hosts of switches at the end. */
-static void add_node(struct sim_build *b, enum sim_node_kind kind, node_id v,
+static void add_node(struct fabric *b, enum sim_node_kind kind, node_id v,
 		     uint32_t n_ports)
 {
 	struct sim_setup *s = &b->setup;
@@ -59,7 +59,7 @@ static void add_node(struct sim_build *b, enum sim_node_kind kind, node_id v,
 		};
 }
 
-static void add_end(struct sim_build *b, node_id v, port_id origin)
+static void add_end(struct fabric *b, node_id v, port_id origin)
 {
 	struct sim_setup *s = &b->setup;
 
@@ -71,7 +71,7 @@ static void add_end(struct sim_build *b, node_id v, port_id origin)
 		b->port_of_origin[origin] = s->n_ports - 1;
 }
 
-static void add_whole(struct sim_build *b, node_id v, enum sim_node_kind kind)
+static void add_whole(struct fabric *b, node_id v, enum sim_node_kind kind)
 {
 	const struct topo *t = &b->topo;
 	struct sim_setup *s = &b->setup;
@@ -96,7 +96,7 @@ static bool wants_agents(const struct scenario *s)
 	return false;
 }
 
-static void add_nodes(struct sim_build *b)
+static void add_nodes(struct fabric *b)
 {
 	const struct topo *t = &b->topo;
 	/* An end node has two slots; a switch's own host is one more node. */
@@ -126,7 +126,7 @@ static void add_nodes(struct sim_build *b)
 	}
 }
 
-static void plug(struct sim_build *b)
+static void plug(struct fabric *b)
 {
 	const struct topo *t = &b->topo;
 	struct sim_port *ports = b->setup.ports;
@@ -166,7 +166,7 @@ static struct hd_rate native_rate(const struct topo *t, port_id p)
 	return best;
 }
 
-static enum hd_status set_ports(struct sim_build *b, struct diag *d)
+static enum hd_status set_ports(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	const struct scn_fabric *f = &s->fabric;
@@ -202,7 +202,7 @@ static enum hd_status set_ports(struct sim_build *b, struct diag *d)
 }
 
 /* What one row of fabric.links changes at a port. */
-static void override_port(struct sim_build *b, const struct scn_link *link,
+static void override_port(struct fabric *b, const struct scn_link *link,
 			  uint32_t port)
 {
 	struct sim_port *p = &b->setup.ports[port];
@@ -218,7 +218,7 @@ static void override_port(struct sim_build *b, const struct scn_link *link,
 		p->update_loss = link->update_loss;
 }
 
-static enum hd_status override_links(struct sim_build *b, struct diag *d)
+static enum hd_status override_links(struct fabric *b, struct diag *d)
 {
 	const struct scn_fabric *f = &b->scenario->fabric;
 
@@ -228,8 +228,8 @@ static enum hd_status override_links(struct sim_build *b, struct diag *d)
 
 		if (select_ports(b->selector, f->links[i].ports, &inner,
 				 &ports) != HD_OK)
-			return sim_build_refuse(b, d, &f->links[i].ports,
-						"fabric.links[].ports", &inner);
+			return fabric_refuse(b, d, &f->links[i].ports,
+					     "fabric.links[].ports", &inner);
 		for (uint32_t k = 0; k < ports.n; k++) {
 			uint32_t port = b->port_of_origin[ports.ports[k]];
 
@@ -242,7 +242,7 @@ static enum hd_status override_links(struct sim_build *b, struct diag *d)
 	return HD_OK;
 }
 
-static void set_model(struct sim_build *b)
+static void set_model(struct fabric *b)
 {
 	static const enum sim_queueing queueings[] = {
 		[SCN_INPUT_QUEUED] = SIM_INPUT_QUEUED, [SCN_CIOQ] = SIM_CIOQ
@@ -277,7 +277,7 @@ static void set_model(struct sim_build *b)
 }
 
 /* Refuses a list whose entries speak of subnets that are not there. */
-static enum hd_status check_subnets(const struct sim_build *b, const char *list,
+static enum hd_status check_subnets(const struct fabric *b, const char *list,
 				    const struct scn_tclass *t, size_t n,
 				    struct diag *d)
 {
@@ -300,11 +300,11 @@ static bool speaks_of(const struct scn_tclass *t, uint32_t subnet)
 }
 
 /* R4 */
-static void set_tclasses(struct sim_build *b)
+static void set_tclasses(struct fabric *b)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	uint32_t n = b->subnet.n_subnets;
-	uint8_t(*sls)[256] = sim_build_keep(b, n, sizeof(*sls));
+	uint8_t(*sls)[256] = fabric_keep(b, n, sizeof(*sls));
 
 	for (uint32_t k = 0; k < n; k++) {
 		for (uint32_t i = 0; i < 256; i++)
@@ -320,11 +320,11 @@ static void set_tclasses(struct sim_build *b)
 }
 
 /* R4m */
-static void set_marks(struct sim_build *b)
+static void set_marks(struct fabric *b)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	uint32_t n = b->subnet.n_subnets;
-	uint8_t(*marks)[N_SLS] = sim_build_keep(b, n, sizeof(*marks));
+	uint8_t(*marks)[N_SLS] = fabric_keep(b, n, sizeof(*marks));
 
 	for (uint32_t k = 0; k < n; k++) {
 		for (size_t i = 0; i < q->n_marks; i++) {
@@ -337,7 +337,7 @@ static void set_marks(struct sim_build *b)
 }
 
 /* R1, R4: what a GRH adds, the SLs of TClasses, and marks. */
-static enum hd_status set_routers(struct sim_build *b, struct diag *d)
+static enum hd_status set_routers(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 
@@ -361,7 +361,7 @@ static enum hd_status set_routers(struct sim_build *b, struct diag *d)
 }
 
 /* Whom each VL may ask for a lane (B3). */
-static void set_borrowing(struct sim_build *b)
+static void set_borrowing(struct fabric *b)
 {
 	const struct scn_thresholds *t = &b->scenario->qos.thresholds;
 	struct sim_borrowing *w = &b->setup.borrowing;
@@ -381,7 +381,7 @@ static void set_borrowing(struct sim_build *b)
 	}
 }
 
-static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
+static enum hd_status read_event(struct fabric *b, const struct scn_event *e,
 				 struct diag *d, struct sim_fault *out)
 {
 	static const enum sim_fault_kind kinds[] = {
@@ -395,8 +395,8 @@ static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
 	bool sink = e->kind == SCN_SINK_STUCK || e->kind == SCN_SINK_FREE;
 
 	if (select_port(b->selector, e->port, &inner, &port) != HD_OK)
-		return sim_build_refuse(b, d, &e->port, "faults.events[].port",
-					&inner);
+		return fabric_refuse(b, d, &e->port, "faults.events[].port",
+				     &inner);
 	if (sink && b->end_of_origin[port] == SIM_NONE)
 		return scenario_refuse(b->scenario, d, &e->port,
 				       "faults.events[].port: '%s' is not a "
@@ -411,7 +411,7 @@ static enum hd_status read_event(struct sim_build *b, const struct scn_event *e,
 	return HD_OK;
 }
 
-static enum hd_status set_faults(struct sim_build *b, struct diag *d)
+static enum hd_status set_faults(struct fabric *b, struct diag *d)
 {
 	const struct scn_faults *f = &b->scenario->faults;
 	struct sim_fault *faults = hd_alloc(f->n_events, sizeof(*faults));
@@ -432,7 +432,7 @@ static enum hd_status set_faults(struct sim_build *b, struct diag *d)
 	return status;
 }
 
-enum hd_status sim_build_setup(struct sim_build *b, struct diag *d)
+enum hd_status fabric_build_setup(struct fabric *b, struct diag *d)
 {
 	uint32_t n = b->topo.n_ports;
 

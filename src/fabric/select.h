@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_SELECT_H
-#define HD_SIM_SELECT_H
+#ifndef HD_FABRIC_SELECT_H
+#define HD_FABRIC_SELECT_H
 
 /*
  * Which hosts and ports a scenario's words mean.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,23 @@
 #include "topo/generate.h"
 #include "topo/read.h"
 
-void *sim_build_keep(struct sim_build *b, size_t n, size_t size)
+void *fabric_keep(struct fabric *b, size_t n, size_t size)
 {
-	struct sim_build_memory *m = &b->memory;
+	struct fabric_memory *m = &b->memory;
 
 	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
 	return m->items[m->n++] = hd_alloc(n, size);
 }
 
-enum hd_status sim_build_refuse(const struct sim_build *b, struct diag *d,
-				const void *field, const char *path,
-				const struct diag *inner)
+enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
+			     const void *field, const char *path,
+			     const struct diag *inner)
 {
 	return scenario_refuse(b->scenario, d, field, "%s: %s", path,
 			       inner->message);
 }
 
-static enum hd_status generate(struct sim_build *b, struct diag *d)
+static enum hd_status generate(struct fabric *b, struct diag *d)
 {
 	const struct scn_topology *t = &b->scenario->fabric.topology;
 	const struct option *const tables[] = { t->generator->params,
@@ -39,12 +39,12 @@ static enum hd_status generate(struct sim_build *b, struct diag *d)
 	if (status == HD_OK)
 		status = topo_generate(t->generator, &params, &inner, &b->topo);
 	if (status != HD_OK)
-		return sim_build_refuse(b, d, &t->generator, "fabric.topology",
-					&inner);
+		return fabric_refuse(b, d, &t->generator, "fabric.topology",
+				     &inner);
 	return HD_OK;
 }
 
-static enum hd_status build_topology(struct sim_build *b, struct diag *d)
+static enum hd_status build_topology(struct fabric *b, struct diag *d)
 {
 	const struct scn_topology *t = &b->scenario->fabric.topology;
 
@@ -66,7 +66,7 @@ static enum hd_status build_topology(struct sim_build *b, struct diag *d)
 }
 
 /* The GUIDs of the switches that fabric.routing.roots names. */
-static enum hd_status read_roots(struct sim_build *b, struct diag *d,
+static enum hd_status read_roots(struct fabric *b, struct diag *d,
 				 struct route_options *o)
 {
 	const struct scn_routing *r = &b->scenario->fabric.routing;
@@ -75,7 +75,7 @@ static enum hd_status read_roots(struct sim_build *b, struct diag *d,
 
 	if (!at)
 		return HD_OK;
-	roots = sim_build_keep(b, strlen(at), sizeof(*roots));
+	roots = fabric_keep(b, strlen(at), sizeof(*roots));
 	o->roots = roots;
 	for (;;) {
 		size_t len = strcspn(at, ",");
@@ -121,7 +121,7 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 	return status;
 }
 
-static enum hd_status build_routes(struct sim_build *b, struct diag *d)
+static enum hd_status build_routes(struct fabric *b, struct diag *d)
 {
 	const struct scn_routing *r = &b->scenario->fabric.routing;
 	struct route_options o = { .max_vls = (unsigned)r->layers };
@@ -137,14 +137,14 @@ static enum hd_status build_routes(struct sim_build *b, struct diag *d)
 			scenario_refuse(b->scenario, d, &r->file, "%s:%u: %s",
 					r->file, inner.line, inner.message);
 		else if (status != HD_OK)
-			sim_build_refuse(b, d, &r->engine,
-					 "fabric.routing.engine", &inner);
+			fabric_refuse(b, d, &r->engine, "fabric.routing.engine",
+				      &inner);
 	}
 	strbuf_fini(&text);
 	return status;
 }
 
-static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
+static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	struct diag inner = { .status = HD_OK };
@@ -158,9 +158,9 @@ static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
 	enum hd_status status = subnet_assign_lids(&b->subnet, &lids, &inner);
 
 	if (status != HD_OK)
-		return sim_build_refuse(b, d, &s->fabric.routing.lids,
-					"fabric.routing.lids", &inner);
-	status = sim_build_lanes(b, d);
+		return fabric_refuse(b, d, &s->fabric.routing.lids,
+				     "fabric.routing.lids", &inner);
+	status = fabric_build_lanes(b, d);
 	if (status == HD_OK)
 		status = build_routes(b, d);
 	if (status == HD_OK &&
@@ -175,11 +175,11 @@ static enum hd_status build_subnet(struct sim_build *b, struct diag *d)
 			"it",
 			s->fabric.routing.engine);
 	if (status == HD_OK)
-		status = sim_build_partitions(b, d);
+		status = fabric_build_partitions(b, d);
 	return status;
 }
 
-static enum hd_status build_rules(struct sim_build *b, struct diag *d)
+static enum hd_status build_rules(struct fabric *b, struct diag *d)
 {
 	const struct scn_run *run = &b->scenario->run;
 	struct sim_rules *rules = &b->rules;
@@ -215,10 +215,10 @@ static enum hd_status build_rules(struct sim_build *b, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status sim_build(const struct scenario *s, struct diag *d,
-			 struct sim_build *out)
+enum hd_status fabric_build(const struct scenario *s, struct diag *d,
+			    struct fabric *out)
 {
-	*out = (struct sim_build){ .scenario = s };
+	*out = (struct fabric){ .scenario = s };
 	enum hd_status status = build_topology(out, d);
 
 	if (status != HD_OK)
@@ -228,19 +228,19 @@ enum hd_status sim_build(const struct scenario *s, struct diag *d,
 		hd_alloc(s->fabric.n_groups, sizeof(*out->shared_mlid));
 	status = build_subnet(out, d);
 	if (status == HD_OK)
-		status = sim_build_setup(out, d);
+		status = fabric_build_setup(out, d);
 	if (status == HD_OK)
-		status = sim_build_changes(out, d);
+		status = fabric_build_changes(out, d);
 	if (status == HD_OK)
-		status = sim_build_flows(out, d);
+		status = fabric_build_flows(out, d);
 	if (status == HD_OK)
 		status = build_rules(out, d);
 	if (status != HD_OK)
-		sim_build_fini(out);
+		fabric_fini(out);
 	return status;
 }
 
-void sim_build_fini(struct sim_build *b)
+void fabric_fini(struct fabric *b)
 {
 	for (size_t i = 0; i < b->memory.n; i++)
 		free(b->memory.items[i]);
@@ -258,11 +258,10 @@ void sim_build_fini(struct sim_build *b)
 	selector_free(b->selector);
 	subnet_fini(&b->subnet);
 	topo_fini(&b->topo);
-	*b = (struct sim_build){ 0 };
+	*b = (struct fabric){ 0 };
 }
 
-void sim_build_port_name(const struct sim_build *b, uint32_t port,
-			 struct strbuf *out)
+void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out)
 {
 	const struct sim_port *p = &b->setup.ports[port];
 	const struct topo_node *node = topo_node_of(&b->topo, p->origin);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "subnet/router.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -12,7 +12,7 @@ __extension__ typedef unsigned __int128 u128;
 
 /* One row on its way to flows. */
 struct row {
-	struct sim_build *b;
+	struct fabric *b;
 	const struct scn_traffic *t;
 	uint32_t number;
 	struct diag *d;
@@ -24,8 +24,8 @@ struct row {
 	} * lists;
 };
 
-bool sim_build_address(const struct sim_build *b, port_id from, port_id to,
-		       struct sim_address *out)
+bool fabric_address(const struct fabric *b, port_id from, port_id to,
+		    struct sim_address *out)
 {
 	const struct subnet *s = &b->subnet;
 	bool local = b->topo.ports[from].subnet == b->topo.ports[to].subnet;
@@ -58,7 +58,7 @@ static struct sim_interval make_interval(u128 num, u128 den)
 }
 
 /* The mean gap between packets of a paced flow. */
-static struct sim_interval mean_interval(const struct sim_build *b,
+static struct sim_interval mean_interval(const struct fabric *b,
 					 const struct scn_traffic *t,
 					 port_id source, port_id target)
 {
@@ -94,7 +94,7 @@ static struct sim_interval scale(struct sim_interval mean, hd_time on,
 	return make_interval(num, den ? den : 1);
 }
 
-static void set_pacing(struct sim_build *b, const struct scn_traffic *t,
+static void set_pacing(struct fabric *b, const struct scn_traffic *t,
 		       port_id source, port_id target, struct sim_flow *f)
 {
 	struct sim_interval mean = mean_interval(b, t, source, target);
@@ -130,7 +130,7 @@ static void set_size(const struct scenario *s, const struct scn_traffic *t,
 }
 
 /* The P_Key that a host uses in a partition: its own, if it is a member. */
-static uint16_t key_of(const struct sim_build *b, const struct scn_traffic *t,
+static uint16_t key_of(const struct fabric *b, const struct scn_traffic *t,
 		       port_id source)
 {
 	if (!t->partition)
@@ -146,13 +146,13 @@ static uint16_t key_of(const struct sim_build *b, const struct scn_traffic *t,
 	return key | 0x8000; /* who is no member may still try */
 }
 
-uint8_t sim_build_tclass(const struct scn_traffic *t, unsigned sl)
+uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl)
 {
 	return (uint8_t)(t->tclass == SCN_TCLASS_SL ? sl : t->tclass);
 }
 
-struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
-				    port_id source, port_id target)
+struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
+				 port_id target)
 {
 	static const enum sim_flow_kind kinds[] = {
 		[SCN_CBR] = SIM_CBR,        [SCN_POISSON] = SIM_POISSON,
@@ -185,7 +185,7 @@ struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
 		.count = t->count == SCN_UNLIMITED ? 0 : t->count,
 	};
 	f->grh_bytes = b->grh_bytes;
-	f->tclass = sim_build_tclass(t, f->sl);
+	f->tclass = fabric_tclass(t, f->sl);
 	f->hop_limit = (uint8_t)t->hop_limit;
 	set_size(b->scenario, t, f);
 	if (t->payload_scv > 0) {
@@ -216,11 +216,11 @@ static enum hd_status refuse_unreachable(const struct row *r, port_id from,
 /* A flow from `from` that always goes to `to`. */
 static enum hd_status add_fixed(struct row *r, port_id from, port_id to)
 {
-	struct sim_address *address = sim_build_keep(r->b, 1, sizeof(*address));
+	struct sim_address *address = fabric_keep(r->b, 1, sizeof(*address));
 
-	if (!sim_build_address(r->b, from, to, address))
+	if (!fabric_address(r->b, from, to, address))
 		return refuse_unreachable(r, from, to);
-	struct sim_flow *f = sim_build_add_flow(r->b, r->number, from, to);
+	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, to);
 
 	f->to.choice = SIM_TO_FIXED;
 	f->to.list = address;
@@ -260,11 +260,10 @@ static enum hd_status list_for(struct row *r, port_id from,
 
 	if (!r->lists[subnet].addresses) {
 		struct sim_address *list =
-			sim_build_keep(r->b, to->n, sizeof(*list));
+			fabric_keep(r->b, to->n, sizeof(*list));
 
 		for (uint32_t i = 0; i < to->n; i++) {
-			if (!sim_build_address(r->b, from, to->ports[i],
-					       &list[i]))
+			if (!fabric_address(r->b, from, to->ports[i], &list[i]))
 				return refuse_unreachable(r, from,
 							  to->ports[i]);
 		}
@@ -291,8 +290,7 @@ static enum hd_status add_choosing(struct row *r, port_id from,
 				       "to but itself",
 				       r->t->name,
 				       topo_node_of(&r->b->topo, from)->name);
-	struct sim_flow *f =
-		sim_build_add_flow(r->b, r->number, from, TOPO_NONE);
+	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, TOPO_NONE);
 
 	f->to = (struct sim_destinations){
 		.choice = choice,
@@ -521,7 +519,7 @@ static enum hd_status add_flows(struct row *r)
 	case SCN_PAIRS:
 		return add_pairs(r);
 	case SCN_GROUP:
-		return sim_build_group(r->b, r->number, &r->sources, r->d);
+		return fabric_build_group(r->b, r->number, &r->sources, r->d);
 	default:
 		return add_permuted(r);
 	}
@@ -538,18 +536,18 @@ static enum hd_status resolve(struct row *r, char *const *text,
 		return HD_OK;
 	rng_init(&rng, r->b->scenario->run.seed, stream + r->number);
 	if (select_hosts(r->b->selector, *text, &rng, &inner, out) != HD_OK)
-		return sim_build_refuse(r->b, r->d, text, path, &inner);
+		return fabric_refuse(r->b, r->d, text, path, &inner);
 	return HD_OK;
 }
 
-static enum hd_status build_row(struct sim_build *b, uint32_t number,
+static enum hd_status build_row(struct fabric *b, uint32_t number,
 				struct diag *d)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[number];
 	struct row r = { .b = b, .t = t, .number = number, .d = d };
 
 	if (t->kind == SCN_TRACE)
-		return sim_build_trace(b, number, d);
+		return fabric_build_trace(b, number, d);
 	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
 	rng_init(&r.rng, b->scenario->run.seed, STREAM_PATTERN + number);
 	enum hd_status status = resolve(&r, &t->source, "traffic[].source",
@@ -570,7 +568,7 @@ static enum hd_status build_row(struct sim_build *b, uint32_t number,
 	return status;
 }
 
-enum hd_status sim_build_flows(struct sim_build *b, struct diag *d)
+enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
 	for (uint32_t i = 0; i < b->scenario->n_traffic; i++) {
 		enum hd_status status = build_row(b, i, d);

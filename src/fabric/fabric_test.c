@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a scenario's fabric, lanes, faults and rules become. */
-#include "sim/build_for_tests.h"
+#include "fabric/build_for_tests.h"
 
 /* Nodes have their ports one after the other; ends have one, plugged in. */
-static uint32_t check_nodes(const struct sim_build *b)
+static uint32_t check_nodes(const struct fabric *b)
 {
 	uint32_t ends = 0, n = 0;
 
@@ -23,7 +23,7 @@ static uint32_t check_nodes(const struct sim_build *b)
 	return ends;
 }
 
-static void check_port(const struct sim_build *b, uint32_t p)
+static void check_port(const struct fabric *b, uint32_t p)
 {
 	const struct sim_port *port = &b->setup.ports[p];
 	const struct sim_port *peer = &b->setup.ports[port->peer];
@@ -48,7 +48,7 @@ static void every_cable_has_two_ends(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 
 		must_build(texts[i], &b);
 		assert_int_equal(check_nodes(&b),
@@ -63,7 +63,7 @@ static void every_cable_has_two_ends(void **state)
 
 static void links_run_at_what_the_scenario_says(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 	struct hd_rate sdr = hd_rate_of_link(1, SPEED_SDR);
 
 	(void)state;
@@ -111,7 +111,7 @@ static void packets_to_groups_have_a_grh(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct strbuf text = STRBUF_INIT;
-		struct sim_build b;
+		struct fabric b;
 
 		strbuf_printf(&text,
 			      SMALL
@@ -148,7 +148,7 @@ static void readers_follow_the_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 
 		must_build(cases[i].text, &b);
 		assert_int_equal(b.setup.sw.readers, cases[i].readers);
@@ -158,7 +158,7 @@ static void readers_follow_the_order(void **state)
 
 static void classes_become_tables(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -193,7 +193,7 @@ static void classes_become_tables(void **state)
 
 static void narrow_links_fold_lanes(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -220,7 +220,7 @@ static void narrow_links_fold_lanes(void **state)
 
 static void partitions_are_enforced_where_hosts_are(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	must_build(SMALL
@@ -247,7 +247,7 @@ static void partitions_are_enforced_where_hosts_are(void **state)
 
 static void faults_are_in_order_of_time(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	must_build(SMALL "faults:\n"
@@ -277,7 +277,7 @@ static void faults_are_in_order_of_time(void **state)
 
 static void rules_follow_the_run(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, "
@@ -302,7 +302,7 @@ static void rules_follow_the_run(void **state)
 
 static void a_fabric_may_come_from_a_file(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	write_file("build_test.net",
@@ -429,7 +429,7 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct diag d = { .status = HD_OK };
 		struct scenario s;
-		struct sim_build b;
+		struct fabric b;
 		struct strbuf line = STRBUF_INIT;
 		const char *text = refusals[i].text;
 		const char *expected = refusals[i].message;
@@ -437,7 +437,7 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 		if (scenario_parse(text, strlen(text), "x.yaml", &d, &s) !=
 		    HD_OK)
 			fail_msg("%s: %s", text, d.message);
-		if (sim_build(&s, &d, &b) == HD_OK)
+		if (fabric_build(&s, &d, &b) == HD_OK)
 			fail_msg("accepted: %s", text);
 		diag_print(&d, &line);
 		if (strncmp(line.text, expected, strlen(expected)) != 0)

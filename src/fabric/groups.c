@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 #include "subnet/mcast.h"
 
 /* A group as one row of traffic uses it. */
 struct sending {
-	struct sim_build *b;
+	struct fabric *b;
 	const struct scn_traffic *t;
 	const struct scn_group *g;
 	uint32_t row;
@@ -40,8 +40,8 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 
 	if (!shared || !*known) {
 		if (mcast_add(subnet, &want, &inner) != HD_OK)
-			return sim_build_refuse(s->b, s->d, &s->g->tree,
-						"fabric.groups[].tree", &inner);
+			return fabric_refuse(s->b, s->d, &s->g->tree,
+					     "fabric.groups[].tree", &inner);
 		*mlid = subnet->groups[subnet->n_groups - 1].mlid;
 	}
 	if (!shared)
@@ -56,14 +56,14 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 	       subnet->groups[group].subnet != want.subnet)
 		group++;
 	if (mcast_admit_sender(subnet, group, source, &inner) != HD_OK)
-		return sim_build_refuse(s->b, s->d, &s->t->source,
-					"traffic[].source", &inner);
+		return fabric_refuse(s->b, s->d, &s->t->source,
+				     "traffic[].source", &inner);
 	return HD_OK;
 }
 
 static enum hd_status add_sender(struct sending *s, port_id source)
 {
-	struct sim_address *address = sim_build_keep(s->b, 1, sizeof(*address));
+	struct sim_address *address = fabric_keep(s->b, 1, sizeof(*address));
 	uint32_t others = s->members.n - s->is_member[source];
 
 	if (others == 0)
@@ -77,8 +77,7 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	if (status != HD_OK)
 		return status;
 	address->target = TOPO_NONE;
-	struct sim_flow *f =
-		sim_build_add_flow(s->b, s->row, source, TOPO_NONE);
+	struct sim_flow *f = fabric_add_flow(s->b, s->row, source, TOPO_NONE);
 
 	f->to.choice = SIM_TO_FIXED;
 	f->to.list = address;
@@ -87,8 +86,9 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	return HD_OK;
 }
 
-enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
-			       const struct selection *sources, struct diag *d)
+enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
+				  const struct selection *sources,
+				  struct diag *d)
 {
 	const struct scenario *scenario = b->scenario;
 	struct sending s = {
@@ -103,8 +103,8 @@ enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
 		 STREAM_GROUPS + (uint64_t)(s.g - scenario->fabric.groups));
 	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) !=
 	    HD_OK)
-		return sim_build_refuse(b, d, &s.g->members,
-					"fabric.groups[].members", &inner);
+		return fabric_refuse(b, d, &s.g->members,
+				     "fabric.groups[].members", &inner);
 	s.is_member = hd_alloc(b->topo.n_ports, sizeof(*s.is_member));
 	for (uint32_t i = 0; i < s.members.n; i++)
 		s.is_member[s.members.ports[i]] = true;

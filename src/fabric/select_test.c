@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/select.h"
+#include "fabric/select.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

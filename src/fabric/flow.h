@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_FLOW_H
-#define HD_SIM_FLOW_H
+#ifndef HD_FABRIC_FLOW_H
+#define HD_FABRIC_FLOW_H
 
 /*
  * What a run is asked to carry, when it starts to measure, and when it ends:
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/units.h"
-#include "sim/setup.h"
+#include "fabric/setup.h"
 
 /*
  * Someone to send to. `target` matters only on the way to another subnet:
@@ -139,7 +139,5 @@ struct sim_rules {
 	bool injects_management; /* some of them on VL15 */
 	uint32_t injects_bytes;  /* the largest of them */
 };
-
-void sim_rules_init(struct sim_rules *rules);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 #define ONE_PACKET 65 /* blocks of a 4 KiB packet with its headers */
 
@@ -118,7 +118,7 @@ static enum hd_status wanted_tables(const struct scenario *s,
 }
 
 /* Fewer lanes at both ends of the cables that a rule selects. */
-static void limit_lanes(struct sim_build *b, const struct scn_qos_port *rule,
+static void limit_lanes(struct fabric *b, const struct scn_qos_port *rule,
 			const struct selection *ports)
 {
 	for (uint32_t i = 0; rule->lanes && i < ports->n; i++) {
@@ -132,7 +132,7 @@ static void limit_lanes(struct sim_build *b, const struct scn_qos_port *rule,
 	}
 }
 
-static void set_tables(struct sim_build *b, const struct scn_qos_port *rule,
+static void set_tables(struct fabric *b, const struct scn_qos_port *rule,
 		       const struct selection *ports)
 {
 	for (uint32_t i = 0; i < ports->n; i++) {
@@ -148,7 +148,7 @@ static void set_tables(struct sim_build *b, const struct scn_qos_port *rule,
 	}
 }
 
-static enum hd_status apply_rules(struct sim_build *b, struct diag *d)
+static enum hd_status apply_rules(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 
@@ -158,8 +158,8 @@ static enum hd_status apply_rules(struct sim_build *b, struct diag *d)
 
 		if (select_ports(b->selector, q->ports[i].ports, &inner,
 				 &ports) != HD_OK)
-			return sim_build_refuse(b, d, &q->ports[i].ports,
-						"qos.ports[].ports", &inner);
+			return fabric_refuse(b, d, &q->ports[i].ports,
+					     "qos.ports[].ports", &inner);
 		limit_lanes(b, &q->ports[i], &ports);
 		set_tables(b, &q->ports[i], &ports);
 		selection_fini(&ports);
@@ -168,7 +168,7 @@ static enum hd_status apply_rules(struct sim_build *b, struct diag *d)
 }
 
 /* SL2VL of every end port and of every way through a switch. */
-static void set_maps(struct sim_build *b, const struct sl2vl *map)
+static void set_maps(struct fabric *b, const struct sl2vl *map)
 {
 	struct subnet *s = &b->subnet;
 	struct sl2vl folded[N_DATA_VLS + 1];
@@ -194,7 +194,7 @@ static void set_maps(struct sim_build *b, const struct sl2vl *map)
 	}
 }
 
-enum hd_status sim_build_lanes(struct sim_build *b, struct diag *d)
+enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	struct sl2vl map = wanted_map(s);
@@ -212,8 +212,7 @@ enum hd_status sim_build_lanes(struct sim_build *b, struct diag *d)
 }
 
 /* The tables of a port after all changes so far. */
-static const struct vlarb *table_by_now(const struct sim_build *b,
-					uint32_t port)
+static const struct vlarb *table_by_now(const struct fabric *b, uint32_t port)
 {
 	const struct sim_setup *s = &b->setup;
 
@@ -224,7 +223,7 @@ static const struct vlarb *table_by_now(const struct sim_build *b,
 	return vlarb_of(&b->subnet, s->ports[port].origin);
 }
 
-static void add_change(struct sim_build *b, const struct scn_qos_change *from,
+static void add_change(struct fabric *b, const struct scn_qos_change *from,
 		       uint32_t port, size_t *cap)
 {
 	struct sim_setup *s = &b->setup;
@@ -262,7 +261,7 @@ next_change(const struct scn_qos *q, const struct scn_qos_change *after)
 	return next;
 }
 
-enum hd_status sim_build_changes(struct sim_build *b, struct diag *d)
+enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	const struct scn_qos_change *c = NULL;
@@ -275,8 +274,8 @@ enum hd_status sim_build_changes(struct sim_build *b, struct diag *d)
 
 		if (select_ports(b->selector, c->ports, &inner, &ports) !=
 		    HD_OK)
-			return sim_build_refuse(b, d, &c->ports,
-						"qos.changes[].ports", &inner);
+			return fabric_refuse(b, d, &c->ports,
+					     "qos.changes[].ports", &inner);
 		for (uint32_t i = 0; i < ports.n; i++) {
 			uint32_t port = b->port_of_origin[ports.ports[i]];
 
@@ -290,7 +289,7 @@ enum hd_status sim_build_changes(struct sim_build *b, struct diag *d)
 }
 
 /* Adds a key to the tables of selected hosts. */
-static enum hd_status add_members(struct sim_build *b, uint16_t **keys,
+static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 				  uint16_t *n_keys, size_t row, bool full,
 				  struct diag *d)
 {
@@ -305,10 +304,10 @@ static enum hd_status add_members(struct sim_build *b, uint16_t **keys,
 	rng_init(&rng, b->scenario->run.seed,
 		 STREAM_PARTITIONS + 2 * row + full);
 	if (select_hosts(b->selector, *text, &rng, &inner, &hosts) != HD_OK)
-		return sim_build_refuse(b, d, text,
-					full ? "qos.partitions[].full"
-					     : "qos.partitions[].limited",
-					&inner);
+		return fabric_refuse(b, d, text,
+				     full ? "qos.partitions[].full"
+					  : "qos.partitions[].limited",
+				     &inner);
 	for (uint32_t i = 0; i < hosts.n; i++) {
 		port_id port = hosts.ports[i];
 
@@ -320,7 +319,7 @@ static enum hd_status add_members(struct sim_build *b, uint16_t **keys,
 }
 
 /* A switch port that enforces lets pass what its host may send or receive. */
-static void enforce_at(struct sim_build *b, port_id host, const uint16_t *keys,
+static void enforce_at(struct fabric *b, port_id host, const uint16_t *keys,
 		       unsigned n)
 {
 	port_id peer = b->topo.ports[host].peer;
@@ -333,7 +332,7 @@ static void enforce_at(struct sim_build *b, port_id host, const uint16_t *keys,
 	b->subnet.pkeys[peer].enforce_out = true;
 }
 
-enum hd_status sim_build_partitions(struct sim_build *b, struct diag *d)
+enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	const struct selection *hosts = selector_hosts(b->selector);

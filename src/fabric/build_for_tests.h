@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_BUILD_FOR_TESTS_H
-#define HD_SIM_BUILD_FOR_TESTS_H
+#ifndef HD_FABRIC_BUILD_FOR_TESTS_H
+#define HD_FABRIC_BUILD_FOR_TESTS_H
 
-/* For tests of sim_build: one scenario at a time, from its text. */
+/* For tests of fabric_build: one scenario at a time, from its text. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 #define MESH                                                             \
 	"fabric:\n  topology: {kind: mesh, columns: 4, rows: 4, hosts: " \
@@ -25,21 +25,21 @@
 
 static struct scenario scenario;
 
-static inline void must_build(const char *text, struct sim_build *b)
+static inline void must_build(const char *text, struct fabric *b)
 {
 	struct diag d = { .status = HD_OK };
 
 	if (scenario_parse(text, strlen(text), "x.yaml", &d, &scenario) ==
 		    HD_OK &&
-	    sim_build(&scenario, &d, b) == HD_OK)
+	    fabric_build(&scenario, &d, b) == HD_OK)
 		return;
 	fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	abort(); /* the analyser does not know fail_msg */
 }
 
-static inline void done(struct sim_build *b)
+static inline void done(struct fabric *b)
 {
-	sim_build_fini(b);
+	fabric_fini(b);
 	scenario_fini(&scenario);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_SETUP_FOR_TESTS_H
-#define HD_SIM_SETUP_FOR_TESTS_H
+#ifndef HD_FABRIC_SETUP_FOR_TESTS_H
+#define HD_FABRIC_SETUP_FOR_TESTS_H
 
 /*
  * A setup for a whole generated fabric, for tests and benchmarks: one rate,
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/flow.h"
-#include "sim/setup.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What traffic rows become: who sends what to whom, and when. */
-#include "sim/build_for_tests.h"
+#include "fabric/build_for_tests.h"
 
 static void gaps_follow_rate_and_load(void **state)
 {
@@ -21,7 +21,7 @@ static void gaps_follow_rate_and_load(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 		char text[256];
 
 		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, %s}]\n",
@@ -50,7 +50,7 @@ static void messages_are_cut_at_the_mtu(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 		char text[256];
 
 		snprintf(text, sizeof(text),
@@ -66,7 +66,7 @@ static void messages_are_cut_at_the_mtu(void **state)
 }
 
 /* Host number of a flow's source and fixed destination. */
-static uint32_t host_number(const struct sim_build *b, port_id port)
+static uint32_t host_number(const struct fabric *b, port_id port)
 {
 	const struct selection *hosts = selector_hosts(b->selector);
 
@@ -77,14 +77,14 @@ static uint32_t host_number(const struct sim_build *b, port_id port)
 	return UINT32_MAX;
 }
 
-static uint32_t source_of(const struct sim_build *b, uint32_t flow)
+static uint32_t source_of(const struct fabric *b, uint32_t flow)
 {
 	const struct sim_node *node = &b->setup.nodes[b->flows[flow].source];
 
 	return host_number(b, b->setup.ports[node->first_port + 1].origin);
 }
 
-static void build_pattern(const char *pattern, struct sim_build *b)
+static void build_pattern(const char *pattern, struct fabric *b)
 {
 	char text[400];
 
@@ -116,7 +116,7 @@ static void patterns_send_where_they_should(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 		uint32_t expected = 0;
 
 		build_pattern(cases[i].pattern, &b);
@@ -143,7 +143,7 @@ static void a_permutation_moves_everybody_once(void **state)
 
 	(void)state;
 	for (unsigned seed = 1; seed <= 20; seed++) {
-		struct sim_build b;
+		struct fabric b;
 		char text[256];
 		bool reached[16] = { false };
 
@@ -186,7 +186,7 @@ static void choosing_flows_know_their_own_place(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 
 		build_pattern(cases[i].pattern, &b);
 		for (uint32_t f = 0; f < b.n_flows; f++) {
@@ -238,7 +238,7 @@ static void groups_get_the_trees_they_ask_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sim_build b;
+		struct fabric b;
 		char text[400];
 
 		snprintf(text, sizeof(text),
@@ -268,7 +268,7 @@ static void a_new_row_changes_no_other(void **state)
 		MESH "traffic:\n"
 		     "- {name: a, kind: saturating, connections: 50}\n"
 		     "- {name: b, kind: saturating, pattern: permutation}\n";
-	struct sim_build b;
+	struct fabric b;
 	port_id targets[50];
 	uint32_t sources[50];
 
@@ -292,7 +292,7 @@ static void a_new_row_changes_no_other(void **state)
 
 static void traces_become_flows_per_source(void **state)
 {
-	struct sim_build b;
+	struct fabric b;
 
 	(void)state;
 	write_file("build_test.csv", "# time,source,destination,payload,sl\n"
@@ -344,14 +344,14 @@ static void refuses_bad_traces_with_their_line(void **state)
 	     i++) {
 		struct diag d = { .status = HD_OK };
 		struct scenario s;
-		struct sim_build b;
+		struct fabric b;
 		char expected[128];
 
 		write_file("bad.csv", bad_traces[i].text);
 		assert_int_equal(
 			scenario_parse(text, strlen(text), "x.yaml", &d, &s),
 			HD_OK);
-		assert_int_not_equal(sim_build(&s, &d, &b), HD_OK);
+		assert_int_not_equal(fabric_build(&s, &d, &b), HD_OK);
 		snprintf(expected, sizeof(expected), "bad.csv:%s",
 			 bad_traces[i].message);
 		if (strncmp(d.message, expected, strlen(expected)) != 0)

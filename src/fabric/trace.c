@@ -4,13 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/build.h"
+#include "fabric/fabric.h"
 
 #define MAX_FIELDS 5
 
 /* A trace being read: lines "time,source,destination,payload[,sl]". */
 struct trace {
-	struct sim_build *b;
+	struct fabric *b;
 	const struct scn_traffic *t;
 	struct diag *d;
 	unsigned line;
@@ -111,14 +111,14 @@ static enum hd_status read_line(struct trace *r, char *line)
 		return r->d->status;
 	if (source == destination)
 		return refuse(r, "source and destination are the same");
-	if (!sim_build_address(r->b, source, destination, &address))
+	if (!fabric_address(r->b, source, destination, &address))
 		return refuse(r, "there is no way to the destination");
 	a.source = r->b->end_of_origin[source];
 	a.dlid = address.dlid;
 	if (address.target != TOPO_NONE) {
 		a.global = true;
 		a.target = address.target;
-		a.tclass = sim_build_tclass(r->t, a.sl);
+		a.tclass = fabric_tclass(r->t, a.sl);
 		a.hop_limit = (uint8_t)r->t->hop_limit;
 		a.bytes += r->b->grh_bytes;
 	}
@@ -152,7 +152,7 @@ static enum hd_status read_lines(struct trace *r, char *text)
 /* One flow per source, each with its own packets in order. */
 static void add_flows(struct trace *r, uint32_t row)
 {
-	struct sim_build *b = r->b;
+	struct fabric *b = r->b;
 	uint32_t n_ports = b->topo.n_ports;
 	size_t *count = hd_alloc(n_ports, sizeof(*count));
 	uint32_t *most = hd_alloc(n_ports, sizeof(*most));
@@ -170,8 +170,8 @@ static void add_flows(struct trace *r, uint32_t row)
 	for (port_id p = 0; p < n_ports; p++) {
 		if (!count[p])
 			continue;
-		next[p].at = sim_build_keep(b, count[p], sizeof(*r->packets));
-		struct sim_flow *f = sim_build_add_flow(b, row, p, TOPO_NONE);
+		next[p].at = fabric_keep(b, count[p], sizeof(*r->packets));
+		struct sim_flow *f = fabric_add_flow(b, row, p, TOPO_NONE);
 
 		f->trace = next[p].at;
 		f->n_trace = count[p];
@@ -185,8 +185,8 @@ static void add_flows(struct trace *r, uint32_t row)
 	free(next);
 }
 
-enum hd_status sim_build_trace(struct sim_build *b, uint32_t row,
-			       struct diag *d)
+enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
+				  struct diag *d)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[row];
 	struct diag inner = { .status = HD_OK };
@@ -201,7 +201,7 @@ enum hd_status sim_build_trace(struct sim_build *b, uint32_t row,
 		scenario_refuse(b->scenario, d, &t->file, "%s:%u: %s", t->file,
 				inner.line, inner.message);
 	else if (status != HD_OK)
-		sim_build_refuse(b, d, &t->file, "traffic[].file", &inner);
+		fabric_refuse(b, d, &t->file, "traffic[].file", &inner);
 	else
 		add_flows(&r, row);
 	free(r.packets);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_BUILD_H
-#define HD_SIM_BUILD_H
+#ifndef HD_FABRIC_FABRIC_H
+#define HD_FABRIC_FABRIC_H
 
 /*
  * From a scenario to what the simulator runs: the fabric is generated or read,
@@ -9,26 +9,26 @@
  * scenario's seed, each purpose from a stream of its own, so that adding a row
  * does not change the others.
  *
- *	struct sim_build b;
- *	if (sim_build(&scenario, &d, &b) == HD_OK) {
+ *	struct fabric b;
+ *	if (fabric_build(&scenario, &d, &b) == HD_OK) {
  *		struct sim *s = sim_new(&b.setup, b.flows, b.n_flows, &b.rules);
  *
  * A build owns everything that it points to, and must not be moved: the setup
  * points into it. The scenario must outlive it.
  */
 
+#include "fabric/flow.h"
+#include "fabric/select.h"
+#include "fabric/setup.h"
 #include "scenario/scenario.h"
-#include "sim/flow.h"
-#include "sim/select.h"
-#include "sim/setup.h"
 
 /* Memory that lives as long as the build: destination lists, traces. */
-struct sim_build_memory {
+struct fabric_memory {
 	void **items;
 	size_t n, cap;
 };
 
-struct sim_build {
+struct fabric {
 	const struct scenario *scenario;
 	struct topo topo;
 	struct subnet subnet;
@@ -50,20 +50,20 @@ struct sim_build {
 	struct sim_rules rules;
 
 	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
-	struct sim_build_memory memory;
+	struct fabric_memory memory;
 };
 
 /* Refusals name the line of the scenario. Free only after HD_OK. */
-HD_MUST_CHECK enum hd_status sim_build(const struct scenario *s, struct diag *d,
-				       struct sim_build *out);
-void sim_build_fini(struct sim_build *b);
+HD_MUST_CHECK enum hd_status fabric_build(const struct scenario *s,
+					  struct diag *d, struct fabric *out);
+void fabric_fini(struct fabric *b);
 
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
-void sim_build_port_name(const struct sim_build *b, uint32_t port,
-			 struct strbuf *out);
+void fabric_port_name(const struct fabric *b, uint32_t port,
+		      struct strbuf *out);
 
 /* Streams of (seed, id) that the builder draws from. */
-enum sim_build_stream {
+enum fabric_stream {
 	STREAM_SOURCES = 0x40000000,
 	STREAM_DESTINATIONS = 0x41000000,
 	STREAM_HOTSPOTS = 0x42000000,
@@ -75,42 +75,42 @@ enum sim_build_stream {
 /* ---- the parts, each in a file of its own ------------------------------ */
 
 /* Zeroed memory that the build frees. */
-void *sim_build_keep(struct sim_build *b, size_t n, size_t size);
+void *fabric_keep(struct fabric *b, size_t n, size_t size);
 /* SL2VL and VLArb tables, lanes per port, partitions (build_lanes.c). */
-HD_MUST_CHECK enum hd_status sim_build_lanes(struct sim_build *b,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
+						struct diag *d);
 /* What of them changes during the run; after the setup. */
-HD_MUST_CHECK enum hd_status sim_build_changes(struct sim_build *b,
-					       struct diag *d);
-HD_MUST_CHECK enum hd_status sim_build_partitions(struct sim_build *b,
+HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
 						  struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
+						     struct diag *d);
 /* Nodes and ports of the setup, faults (build_setup.c). */
-HD_MUST_CHECK enum hd_status sim_build_setup(struct sim_build *b,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
+						struct diag *d);
 /* Flows of every row (build_flows.c, build_trace.c). */
-HD_MUST_CHECK enum hd_status sim_build_flows(struct sim_build *b,
-					     struct diag *d);
-HD_MUST_CHECK enum hd_status sim_build_trace(struct sim_build *b, uint32_t row,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b,
+						struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
+						struct diag *d);
 /* Multicast flows of a row, and the trees they need (build_groups.c). */
-HD_MUST_CHECK enum hd_status sim_build_group(struct sim_build *b, uint32_t row,
-					     const struct selection *sources,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
+						const struct selection *sources,
+						struct diag *d);
 /* TClass of a packet of the row with that SL. */
-uint8_t sim_build_tclass(const struct scn_traffic *t, unsigned sl);
+uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
 /* A flow of the row from that host, with all but destinations and times. */
-struct sim_flow *sim_build_add_flow(struct sim_build *b, uint32_t row,
-				    port_id source, port_id target);
+struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
+				 port_id target);
 /* How `from` addresses `to`: false if there is no way. */
-bool sim_build_address(const struct sim_build *b, port_id from, port_id to,
-		       struct sim_address *out);
+bool fabric_address(const struct fabric *b, port_id from, port_id to,
+		    struct sim_address *out);
 
 /*
  * Refuses with `inner`'s words at a field of the scenario: "traffic[].source:
  * no host 'x'".
  */
-enum hd_status sim_build_refuse(const struct sim_build *b, struct diag *d,
-				const void *field, const char *path,
-				const struct diag *inner);
+enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
+			     const void *field, const char *path,
+			     const struct diag *inner);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/select.h"
+#include "fabric/select.h"
 
 #include <stdlib.h>
 #include <string.h>
