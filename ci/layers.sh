@@ -11,7 +11,7 @@ knows() {
 	subnet) echo topo ;;
 	qos) echo subnet model ;;
 	scenario) echo base topo qos ;;
-	fabric) echo scenario ;;
+	fabric) echo cc scenario ;;
 	sim) echo wire measure cc fabric ;;
 	transport) echo wire ;;
 	verbs) echo transport sim ;;

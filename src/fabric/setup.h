@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #include "base/units.h"
+#include "cc/marking.h"
+#include "cc/response.h"
 #include "subnet/subnet.h"
 
 #define SIM_NONE UINT32_MAX
@@ -82,6 +84,8 @@ struct sim_arrival {
 	bool global;
 	uint8_t tclass, hop_limit;
 	port_id target; /* the end port that is meant */
+	/* T13p: which of the source's; 0 for flows of throttles (C1). */
+	uint16_t sender;
 };
 
 enum sim_fault_kind {
@@ -118,6 +122,49 @@ struct sim_borrowing {
 	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
 };
 
+/* What a packet is, for those who answer it (C4, C5, C8). */
+enum sim_packet_kind {
+	SIM_DATA,
+	SIM_ACK,
+	SIM_CNP,
+	SIM_PROBE,
+	SIM_ACCEPT,
+	SIM_REJECT
+};
+
+#define SIM_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */
+#define SIM_CNP_BYTES 42  /* LRH, BTH, 16 reserved, CRCs */
+#define SIM_MAD_BYTES 290 /* LRH, BTH, DETH, MAD, CRCs */
+
+/* Who slows down (C1): a flow, or all flows of one port and SL. */
+struct sim_throttle {
+	uint32_t node;                        /* end node */
+	uint32_t sender;                      /* its number there, from 1 */
+	const struct cc_algorithm *algorithm; /* NULL: never slows down */
+	struct cc_config config;
+};
+
+/* How marks are echoed (C5). */
+enum sim_echo {
+	SIM_ECHO_ACK, /* BECN in the acknowledgement */
+	SIM_ECHO_CNP, /* in a packet of its own */
+};
+
+/* Congestion control (docs/model.md, C1 to C8). */
+struct sim_control {
+	struct mark_config marking;
+	enum sim_echo echo;
+	bool fixed_gap;    /* C2 */
+	uint32_t window;   /* packets outstanding per flow, at least 1 */
+	hd_time ack_delay; /* 0: acknowledgements are packets */
+	hd_time timeout;   /* C6; 0: none */
+	const struct sim_throttle *throttles;
+	uint32_t n_throttles;
+	/* By flow id, below n_flows; SIM_NONE: not controlled. */
+	const uint32_t *throttle_of_flow;
+	uint32_t n_flows;
+};
+
 struct sim_setup {
 	const struct subnet *subnet;
 	struct sim_node *nodes;
@@ -139,6 +186,7 @@ struct sim_setup {
 	struct sim_table_change *changes; /* by time */
 	uint32_t n_changes;
 	struct sim_borrowing borrowing;
+	const struct sim_control *control; /* NULL: none */
 	uint64_t seed;
 };
 

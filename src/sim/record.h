@@ -40,6 +40,8 @@ struct sim_event_record {
 	uint32_t where;
 	enum sim_fate fate;
 	hd_time time;
+	enum sim_packet_kind kind; /* answers: flow and sequence of the data */
+	bool marked;               /* FECN of data, BECN of an answer */
 };
 
 /*
