@@ -356,23 +356,28 @@ static enum hd_status ask_all(struct run *r, struct diag *d)
 	return status;
 }
 
-static void ask_at_random(struct run *r)
+static enum hd_status ask_at_random(struct run *r, struct diag *d)
 {
 	struct establish_params p = establish_params_default();
-	struct establish_result out;
-	struct table *t = results_record(r->results, "random",
-					 "random connections", random_columns);
+	struct establish_result out = { 0 };
 
 	p.seed = r->v.common.seed;
 	p.tried = (uint32_t)r->v.random;
 	p.payload = (uint32_t)r->v.payload;
 	p.overhead = (uint32_t)r->v.overhead;
-	establish(&r->broker, &p, &out);
+	enum hd_status status = establish(&r->broker, &p, d, &out);
+
+	if (status != HD_OK)
+		return status;
+	struct table *t = results_record(r->results, "random",
+					 "random connections", random_columns);
+
 	table_put_uint(t, r->v.random);
 	table_put_uint(t, out.established);
 	table_put_uint(t, out.attempts);
 	table_put_real(t, 100 * out.wire_load);
 	r->refused += out.established < p.tried;
+	return HD_OK;
 }
 
 static port_id end_of_guid(const struct topo *t, uint64_t guid)
@@ -444,7 +449,7 @@ static enum hd_status work(struct run *r, struct diag *d)
 	if (status == HD_OK && r->v.requests)
 		status = ask_all(r, d);
 	if (status == HD_OK && r->v.random)
-		ask_at_random(r);
+		status = ask_at_random(r, d);
 	if (status == HD_OK)
 		status = broker_audit(&r->broker, d);
 	if (status == HD_OK && r->v.save)

@@ -88,6 +88,13 @@ static bool attempt(struct work *w, uint32_t class)
 	uint32_t to =
 		(from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) %
 		w->n_hosts;
+	const struct topo *t = w->broker->subnet->topo;
+
+	/* A LID means something in its own subnet only. */
+	if (t->ports[w->hosts[from]].subnet != t->ports[w->hosts[to]].subnet) {
+		w->failures[class]++;
+		return false;
+	}
 	struct broker_request request = {
 		.source = w->hosts[from],
 		.dlid = w->broker->subnet->lid_of_port[w->hosts[to]],
@@ -118,15 +125,23 @@ static void measure_load(const struct work *w, struct establish_result *out)
 		out->payload_load * (p->payload + p->overhead) / p->payload;
 }
 
-void establish(struct broker *b, const struct establish_params *params,
-	       struct establish_result *out)
+enum hd_status establish(struct broker *b,
+			 const struct establish_params *params, struct diag *d,
+			 struct establish_result *out)
 {
 	struct work w = { .broker = b, .params = params };
 
+	assert(params->n_classes > 0);
+	collect_hosts(&w);
+	if (w.n_hosts < 2) {
+		free(w.hosts);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"connections need two hosts with a cable, the fabric has %u",
+			w.n_hosts);
+	}
 	*out = (struct establish_result){ 0 };
 	rng_init(&w.rng, params->seed, 0);
-	collect_hosts(&w);
-	assert(w.n_hosts > 1 && params->n_classes > 0);
 	while (out->established < params->tried) {
 		uint32_t class = draw_class(&w, out->per_class);
 
@@ -140,4 +155,5 @@ void establish(struct broker *b, const struct establish_params *params,
 	}
 	measure_load(&w, out);
 	free(w.hosts);
+	return HD_OK;
 }

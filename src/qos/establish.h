@@ -48,8 +48,13 @@ struct establish_result {
 	double wire_load;    /* the same with overhead */
 };
 
-/* Hosts are the subnet's CA ports. The connections stay in the broker. */
-void establish(struct broker *b, const struct establish_params *params,
-	       struct establish_result *out);
+/*
+ * Hosts are the subnet's CA ports. The connections stay in the broker.
+ * HD_ERR_UNFIT if there are fewer than two.
+ */
+HD_MUST_CHECK enum hd_status establish(struct broker *b,
+				       const struct establish_params *params,
+				       struct diag *d,
+				       struct establish_result *out);
 
 #endif

@@ -30,29 +30,79 @@ struct fabric {
 	struct subnet subnet;
 };
 
+static void fabric_route(struct fabric *f, const struct generator *g,
+			 const struct topo_params *p, const char *engine)
+{
+	struct diag d = { .status = HD_OK };
+	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
+	struct route_options options = { 0 };
+	uint64_t root;
+
+	assert_int_equal(topo_generate(g, p, &d, &f->topo), HD_OK);
+	subnet_init(&f->subnet, &f->topo);
+	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
+	root = f->topo.nodes[f->subnet.node_of_switch[0]].guid;
+	options.roots = &root;
+	options.n_roots = 1;
+	assert_int_equal(subnet_route(&f->subnet, engine, &options, &d), HD_OK);
+}
+
 static void fabric_init(struct fabric *f, const struct shape *shape,
 			uint64_t seed)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find(shape->kind, &d);
 	struct topo_params p;
-	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
-	struct route_options options = { 0 };
-	uint64_t root;
 
 	assert_non_null(g);
 	topo_params_init(g, &p);
 	p.columns = p.rows = p.dimensions = p.degree = p.hosts = 4;
 	p.switches = 16;
 	p.seed = seed;
-	assert_int_equal(topo_generate(g, &p, &d, &f->topo), HD_OK);
-	subnet_init(&f->subnet, &f->topo);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	root = f->topo.nodes[f->subnet.node_of_switch[0]].guid;
-	options.roots = &root;
-	options.n_roots = 1;
-	assert_int_equal(subnet_route(&f->subnet, shape->engine, &options, &d),
-			 HD_OK);
+	fabric_route(f, g, &p, shape->engine);
+}
+
+static void fabric_of_star(struct fabric *f, unsigned hosts)
+{
+	struct diag d = { .status = HD_OK };
+	const struct generator *g = generator_find("star", &d);
+	struct topo_params p;
+
+	assert_non_null(g);
+	topo_params_init(g, &p);
+	p.hosts = hosts;
+	fabric_route(f, g, &p, "minhop");
+}
+
+/* Nobody, or nobody to talk to: refused, not divided by. */
+static void fewer_than_two_hosts_are_refused(void **state)
+{
+	(void)state;
+	for (unsigned hosts = 0; hosts < 4; hosts++) {
+		struct establish_params params = establish_params_default();
+		struct broker_params bp = broker_params_default();
+		struct establish_result result = { 0 };
+		struct diag d = { .status = HD_OK };
+		struct fabric f;
+		struct broker b;
+
+		fabric_of_star(&f, hosts);
+		params.tried = 7;
+		assert_int_equal(broker_init(&b, &f.subnet, &bp, &d), HD_OK);
+		assert_int_equal(establish(&b, &params, &d, &result),
+				 hosts < 2 ? HD_ERR_UNFIT : HD_OK);
+		assert_int_equal(result.established, hosts < 2 ? 0 : 7);
+		for (uint32_t i = 0; i < b.n_connections; i++) {
+			const struct broker_request *r =
+				&b.connections[i].request;
+
+			assert_int_not_equal(
+				r->dlid, f.subnet.lid_of_port[r->source]);
+		}
+		broker_fini(&b);
+		subnet_fini(&f.subnet);
+		topo_fini(&f.topo);
+	}
 }
 
 static struct establish_result fill_up(const struct shape *shape,
@@ -69,7 +119,7 @@ static struct establish_result fill_up(const struct shape *shape,
 	bp.mode = mode;
 	bp.link_rate = hd_rate_make(2500000000, 1);
 	assert_int_equal(broker_init(&b, &f.subnet, &bp, &d), HD_OK);
-	establish(&b, &params, &result);
+	assert_int_equal(establish(&b, &params, &d, &result), HD_OK);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
 	broker_fini(&b);
 	subnet_fini(&f.subnet);
@@ -153,6 +203,7 @@ static void classes_keep_step_and_links_their_share(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fewer_than_two_hosts_are_refused),
 		cmocka_unit_test(saturation_is_within_five_percent_of_table_2),
 		cmocka_unit_test(a_modest_demand_is_met_in_full),
 		cmocka_unit_test(real_entries_cost_connections),

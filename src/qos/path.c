@@ -21,6 +21,8 @@ enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
 		return HD_ERR_NOT_FOUND;
 	port_id target = s->port_of_lid[subnet][dlid];
 
+	if (target == source)
+		return HD_ERR_NOT_FOUND; /* what never leaves has no path */
 	while (path->n_hops < PATH_MAX_HOPS) {
 		if (t->ports[out].peer == TOPO_NONE)
 			return HD_ERR_NOT_FOUND;

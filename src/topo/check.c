@@ -59,28 +59,6 @@ static void put_end(const struct topo *t, port_id port, char *out, size_t size)
 		 NAME_MAX_LEN, v->name);
 }
 
-static void check_speeds(const struct topo *t, struct problems *out)
-{
-	for (port_id i = 0; i < t->n_ports; i++) {
-		const struct topo_port *p = &t->ports[i];
-		struct topo_link_state state;
-		char a[120], b[120];
-
-		if (p->peer == TOPO_NONE || p->peer < i ||
-		    topo_link_state(t, i, &state) == HD_OK)
-			continue;
-		const struct topo_port *q = &t->ports[p->peer];
-
-		put_end(t, i, a, sizeof(a));
-		put_end(t, p->peer, b, sizeof(b));
-		problems_add(out, PROBLEM_SPEED, p->line, q->line,
-			     "%s and %s have no %s in common", a, b,
-			     p->widths && q->widths && !(p->widths & q->widths)
-				     ? "width"
-				     : "speed");
-	}
-}
-
 static void check_guids(const struct topo *t, struct problems *out)
 {
 	struct map seen = { 0 };
@@ -134,7 +112,6 @@ static void check_lids(const struct topo *t, struct problems *out)
 void topo_check(const struct topo *t, struct problems *out)
 {
 	check_isolated(t, out);
-	check_speeds(t, out);
 	check_guids(t, out);
 	check_lids(t, out);
 	problems_sort(out);

@@ -114,7 +114,14 @@ static void speeds_that_differ_are_a_mismatch(void **state)
 	struct topo t;
 
 	(void)state;
+	/* Whoever wants the fabric is refused, whoever checks it told all. */
 	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t),
+			 HD_ERR_INPUT);
+	assert_int_equal(d.line, 4);
+	assert_non_null(strstr(d.message, "port 1 of 'a' has 4x HDR, port 2 of "
+					  "'b' (line 10) 1x HDR"));
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(topo_read(text, sizeof(text) - 1, &found, &d, &t),
 			 HD_OK);
 	topo_check(&t, &found);
 	assert_int_equal(found.n, 2);

@@ -11,6 +11,9 @@
 #include "base/alloc.h"
 #include "topo/shape.h"
 
+/* Names in messages are cut: a line is for reading. */
+#define NAME_MAX_LEN 60
+
 void reader_init(struct reader *r, const char *text, size_t len,
 		 struct problems *problems, struct diag *d)
 {
@@ -355,6 +358,40 @@ static enum hd_status collect(struct reader *r, const port_id *to,
 	return HD_OK;
 }
 
+static const char *name_of_speed(uint16_t speeds)
+{
+	unsigned speed = SPEED_COUNT;
+
+	while (speed > 0 && !(speeds & 1u << (speed - 1)))
+		speed--;
+	return speed ? link_speed_name((enum link_speed)(speed - 1)) : "???";
+}
+
+/*
+ * A link trains to one width and one speed, the same at both ends; a file
+ * whose ends have none in common describes no fabric.
+ */
+static enum hd_status check_speed(struct reader *r, port_id port, uint32_t line)
+{
+	const struct topo_port *p = &r->t.ports[port];
+	const struct topo_port *q = &r->t.ports[p->peer];
+	struct topo_link_state state;
+
+	if (topo_link_state(&r->t, port, &state) == HD_OK)
+		return HD_OK;
+	bool width = p->widths && q->widths && !(p->widths & q->widths);
+
+	return reader_problem(
+		r, PROBLEM_SPEED, line, q->line,
+		"the ends of a cable have no %s in common: port %u of '%.*s' "
+		"has %ux %s, port %u of '%.*s' (line %u) %ux %s",
+		width ? "width" : "speed", p->number, NAME_MAX_LEN,
+		topo_node_of(&r->t, port)->name, topo_widest(p->widths),
+		name_of_speed(p->speeds), q->number, NAME_MAX_LEN,
+		topo_node_of(&r->t, p->peer)->name, q->line,
+		topo_widest(q->widths), name_of_speed(q->speeds));
+}
+
 /* Plugs the cable of a claim if the other end agrees. */
 static enum hd_status join(struct reader *r, const struct claim *c, port_id to,
 			   const struct claim *back, port_id back_to)
@@ -386,7 +423,7 @@ static enum hd_status join(struct reader *r, const struct claim *c, port_id to,
 				      "the other end has GUID 0x%016" PRIx64
 				      ", not 0x%016" PRIx64 " (line %u)",
 				      q->guid, c->guid, q->line);
-	return HD_OK;
+	return check_speed(r, c->from, c->line);
 }
 
 static enum hd_status join_all(struct reader *r, const port_id *to,

@@ -135,7 +135,7 @@ static unsigned in_common(unsigned a, unsigned b, unsigned mandatory)
 	return a && b ? a & b : a | b;
 }
 
-static unsigned widest(unsigned widths)
+unsigned topo_widest(unsigned widths)
 {
 	static const struct {
 		unsigned bit, lanes;
@@ -159,7 +159,7 @@ enum hd_status topo_link_state(const struct topo *t, port_id port,
 	if (a->peer == TOPO_NONE)
 		return HD_ERR_UNFIT;
 	const struct topo_port *b = &t->ports[a->peer];
-	unsigned lanes = widest(in_common(a->widths, b->widths, WIDTH_1X));
+	unsigned lanes = topo_widest(in_common(a->widths, b->widths, WIDTH_1X));
 	unsigned speeds = in_common(a->speeds, b->speeds, 1u << SPEED_SDR);
 	unsigned speed = SPEED_COUNT;
 

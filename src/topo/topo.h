@@ -192,6 +192,9 @@ static inline bool topo_is_switch(const struct topo *t, node_id node)
 	return t->nodes[node].kind == NODE_SWITCH;
 }
 
+/* Lanes of the widest of a set of enum link_width; 0 of an empty one. */
+unsigned topo_widest(unsigned widths);
+
 /*
  * What a cable runs at: the widest width and the fastest speed that both ends
  * support, the lesser of their VLs and MTUs. HD_ERR_UNFIT if the ends have

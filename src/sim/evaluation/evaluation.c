@@ -196,7 +196,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 		broker_init(&e->broker, &e->fabric.build.subnet, &params, d);
 
 	if (status == HD_OK)
-		establish(&e->broker, &asked, &out->established);
+		status = establish(&e->broker, &asked, d, &out->established);
 	return status;
 }
 
