@@ -96,8 +96,8 @@ static void fewer_than_two_hosts_are_refused(void **state)
 			const struct broker_request *r =
 				&b.connections[i].request;
 
-			assert_int_not_equal(
-				r->dlid, f.subnet.lid_of_port[r->source]);
+			assert_int_not_equal(r->dlid,
+					     f.subnet.lid_of_port[r->source]);
 		}
 		broker_fini(&b);
 		subnet_fini(&f.subnet);

@@ -2,17 +2,28 @@
 #include "qos/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "qos/shares.h"
 
-#define LIMIT_UNIT 4096.0 /* bytes per step of LimitOfHighPriority */
+#define LIMIT_BLOCKS 64u  /* per step of LimitOfHighPriority: 4096 bytes */
+#define LIMIT_MOST   254u /* the greatest that is a limit */
+#define LIMIT_NONE   255u
+
+#define LARGEST_BLOCKS 80u /* of a packet: 4096 bytes and 1024 of overhead */
 
 struct work {
 	const struct plan_class *classes;
-	unsigned n, vls;
-	uint32_t bytes[N_DATA_VLS]; /* the largest packet of each lane */
+	unsigned n;
+	const struct plan_link *link;
+	struct shares_lane lanes[N_DATA_VLS];
+	unsigned users[N_DATA_VLS];               /* classes on the lane */
 	double high[N_DATA_VLS], low[N_DATA_VLS]; /* wanted, per lane */
 	double high_sum, low_sum;
+	uint32_t packet[N_SLS]; /* bytes, of the latency classes */
+	unsigned n_high;
 };
 
 static double share_of(const struct plan_class *c)
@@ -51,126 +62,323 @@ static enum hd_status check(const struct plan_class *classes, unsigned n,
 	return HD_OK;
 }
 
-/* Lanes in the order of the classes; the last lane takes the rest. */
-static void assign(struct work *w, uint32_t overhead, struct plan *plan)
+/* With one lane nothing is arbitrated, and nobody goes first. */
+static bool is_high(const struct work *w, unsigned class)
 {
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		unsigned i = sl < w->n ? sl : w->n - 1;
-		unsigned vl = i < w->vls ? i : w->vls - 1;
-
-		plan->tables.sl2vl.vl[sl] = (uint8_t)vl;
-		if (sl >= w->n)
-			continue;
-		const struct plan_class *c = &w->classes[i];
-		uint32_t bytes = c->payload + overhead;
-
-		plan->outcome[i].sl = (uint8_t)sl;
-		plan->outcome[i].vl = (uint8_t)vl;
-		plan->outcome[i].wanted = share_of(c);
-		if (bytes > w->bytes[vl])
-			w->bytes[vl] = bytes;
-		(c->latency ? w->high : w->low)[vl] += share_of(c);
-		*(c->latency ? &w->high_sum : &w->low_sum) += share_of(c);
-		if (i >= w->vls)
-			strbuf_printf(
-				&plan->remarks,
-				"class '%s' shares lane %u with another: links have %u lanes\n",
-				c->name, vl, w->vls);
-	}
-}
-
-/* A class's mean packet on the wire, weighted by what is wanted. */
-static double mean_packet(const struct work *w, const double *wanted)
-{
-	double bytes = 0, sum = 0;
-
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		bytes += wanted[vl] * w->bytes[vl];
-		sum += wanted[vl];
-	}
-	return sum > 0 ? bytes / sum : 0;
+	return w->classes[class].latency && w->link->vls > 1;
 }
 
 /*
- * What saturated high lanes get against saturated low ones: limit * 4096
- * bytes in whole packets (with limit 0 one packet), then one low packet.
+ * Lanes in the order of the classes. Where they do not suffice, latency classes
+ * share among themselves and so do the others, from the last lane of each kind
+ * on; latency classes first, since they wait little for each other.
  */
-static double high_share(const struct work *w, unsigned limit)
+static void choose_lanes(const struct work *w, struct plan *plan)
 {
-	double high = mean_packet(w, w->high), low = mean_packet(w, w->low);
-	/* Counted in blocks: a packet uses up whole blocks of the limit. */
-	double blocks = ceil(high / 64) * 64;
-	double packets = limit ? ceil(limit * LIMIT_UNIT / blocks) : 1;
+	unsigned count[2] = { 0 }, most[2], used[2] = { 0 }, next = 0;
+	uint8_t lane[2] = { 0 };
 
-	return packets * high / (packets * high + low);
+	for (unsigned i = 0; i < w->n; i++)
+		count[is_high(w, i)]++;
+	most[0] = w->link->vls - (count[1] > 0);
+	most[0] = count[0] < most[0] ? count[0] : most[0];
+	most[1] = w->link->vls - most[0];
+	for (unsigned i = 0; i < w->n; i++) {
+		bool high = is_high(w, i);
+
+		if (used[high] < most[high]) {
+			lane[high] = (uint8_t)next++;
+			used[high]++;
+		} else {
+			strbuf_printf(
+				&plan->remarks,
+				"class '%s' shares lane %u with another, and has no floor there: links have %u lanes\n",
+				w->classes[i].name, lane[high], w->link->vls);
+		}
+		plan->outcome[i].sl = (uint8_t)i;
+		plan->outcome[i].vl = lane[high];
+	}
 }
 
-static uint8_t choose_limit(const struct work *w)
+/* The class that SLs without one go with: what nobody planned is no hurry. */
+static unsigned least_class(const struct work *w)
 {
-	unsigned limit = 0;
+	unsigned least = 0;
 
-	if (!(w->low_sum > 0))
-		return 255;
-	while (limit < 254 && high_share(w, limit) < w->high_sum)
-		limit++;
-	return (uint8_t)limit;
+	for (unsigned i = 1; i < w->n; i++) {
+		bool calmer = is_high(w, least) && !is_high(w, i);
+		bool alike = is_high(w, least) == is_high(w, i);
+
+		if (calmer || (alike && share_of(&w->classes[i]) <=
+						share_of(&w->classes[least])))
+			least = i;
+	}
+	return least;
+}
+
+static void assign(struct work *w, struct plan *plan)
+{
+	choose_lanes(w, plan);
+	for (unsigned i = 0; i < w->n; i++) {
+		const struct plan_class *c = &w->classes[i];
+		struct plan_outcome *o = &plan->outcome[i];
+		struct shares_lane *lane = &w->lanes[o->vl];
+		uint32_t bytes = c->payload + w->link->overhead;
+
+		o->wanted = share_of(c);
+		w->users[o->vl]++;
+		lane->size[lane->n].bytes = bytes;
+		lane->size[lane->n++].part = o->wanted / bytes;
+		if (is_high(w, i))
+			w->packet[w->n_high++] = bytes;
+		(is_high(w, i) ? w->high : w->low)[o->vl] += o->wanted;
+		*(is_high(w, i) ? &w->high_sum : &w->low_sum) += o->wanted;
+	}
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double packets = 0;
+
+		for (unsigned k = 0; k < w->lanes[vl].n; k++)
+			packets += w->lanes[vl].size[k].part;
+		for (unsigned k = 0; k < w->lanes[vl].n; k++)
+			w->lanes[vl].size[k].part /= packets;
+	}
+	uint8_t rest = plan->outcome[least_class(w)].vl;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		plan->tables.sl2vl.vl[sl] =
+			sl < w->n ? plan->outcome[sl].vl : rest;
+}
+
+/* The largest packet of the lanes with wanted[vl] > 0. */
+static uint32_t largest_packet(const struct work *w, const double *wanted)
+{
+	uint32_t bytes = 0;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		for (unsigned k = 0; wanted[vl] > 0 && k < w->lanes[vl].n; k++)
+			bytes = w->lanes[vl].size[k].bytes > bytes
+					? w->lanes[vl].size[k].bytes
+					: bytes;
+	}
+	return bytes;
+}
+
+/*
+ * What the high table can send between two packets of the low one: packets
+ * until they make up the limit, of whichever lanes happen to be busy. So the
+ * least number of blocks is the smallest sum of packets that reaches it, and
+ * the most bytes are the best that fits below it, and one packet.
+ */
+struct burst {
+	double least_blocks, most_bytes;
+};
+
+static struct burst burst_of(const struct work *w, unsigned limit)
+{
+	unsigned most = limit ? limit * LIMIT_BLOCKS : 1;
+	/* By blocks so far: the most bytes in them; below 0: no such sum. */
+	unsigned end = most + LARGEST_BLOCKS;
+	double *bytes = hd_alloc(end, sizeof(*bytes));
+	struct burst b = { .least_blocks = HUGE_VAL };
+
+	for (unsigned i = 1; i < end; i++)
+		bytes[i] = -1;
+	for (unsigned i = 0; i < most; i++) {
+		for (unsigned k = 0; bytes[i] >= 0 && k < w->n_high; k++) {
+			unsigned then = i + shares_blocks(w->packet[k]);
+			double sum = bytes[i] + w->packet[k];
+
+			bytes[then] = fmax(bytes[then], sum);
+		}
+	}
+	for (unsigned i = most; i < end; i++) {
+		if (bytes[i] < 0)
+			continue;
+		b.least_blocks = fmin(b.least_blocks, i);
+		b.most_bytes = fmax(b.most_bytes, bytes[i]);
+	}
+	free(bytes);
+	return b;
+}
+
+/* All VLs of a round together. */
+static struct shares_sent total(const struct shares_sent sent[N_DATA_VLS])
+{
+	struct shares_sent sum = { 0 };
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		sum.packets += sent[vl].packets;
+		sum.blocks += sent[vl].blocks;
+		sum.bytes += sent[vl].bytes;
+	}
+	return sum;
+}
+
+/*
+ * The least that each lane gets. A lane of the high table has its part of a
+ * round, in which bursts as short as can be are each followed by the largest
+ * low packet; one of the low table its part of a round of which each packet
+ * waits for the longest burst. Lanes that are silent only make a round
+ * shorter.
+ */
+static void floors(const struct work *w, const struct vlarb *arb,
+		   unsigned limit, double floor[N_DATA_VLS])
+{
+	struct shares_sent high[N_DATA_VLS], low[N_DATA_VLS];
+	struct burst burst = { 0 };
+
+	shares_round(arb->high, arb->n_high, w->lanes, high);
+	shares_round(arb->low, arb->n_low, w->lanes, low);
+	struct shares_sent highs = total(high), lows = total(low);
+	bool both = arb->n_high && arb->n_low;
+
+	if (both && limit != LIMIT_NONE)
+		burst = burst_of(w, limit);
+	double between = both ? highs.blocks / burst.least_blocks *
+					 largest_packet(w, w->low)
+			      : 0;
+	double waits = lows.packets * burst.most_bytes;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		floor[vl] = w->high[vl] > 0
+				    ? high[vl].bytes / (highs.bytes + between)
+			    : w->low[vl] > 0
+				    ? low[vl].bytes / (lows.bytes + waits)
+				    : 0;
+}
+
+static const char *name_on(const struct work *w, const struct plan *plan,
+			   unsigned vl)
+{
+	unsigned i = 0;
+
+	while (plan->outcome[i].vl != vl)
+		i++;
+	return w->classes[i].name;
+}
+
+/* One of the two tables; says what would be needed if there is no room. */
+static enum hd_status fill_table(const struct work *w, bool high,
+				 struct diag *d, struct plan *plan)
+{
+	struct vlarb *arb = &plan->tables.vlarb;
+	const double *wanted = high ? w->high : w->low;
+	double portion = high ? 1 : 1 - w->high_sum;
+	struct vlarb_entry larger[VLARB_MAX];
+	struct shares_fit fit =
+		shares_weights(wanted, portion, w->lanes, w->link->entries,
+			       high ? arb->high : arb->low);
+	unsigned lanes = 0;
+
+	*(high ? &arb->n_high : &arb->n_low) = (uint8_t)fit.n;
+	if (fit.n && fit.short_by <= SHARES_NEAR + 1e-9)
+		return HD_OK;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		lanes += wanted[vl] > 0;
+	if (!fit.n)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"%u lanes need an entry each, and a table has %u",
+			lanes, w->link->entries);
+	struct shares_fit enough =
+		shares_weights(wanted, portion, w->lanes, VLARB_MAX, larger);
+	double best = 100 * (wanted[fit.worst] - fit.short_by);
+
+	if (enough.short_by <= SHARES_NEAR + 1e-9)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most: this takes %u entries",
+			name_on(w, plan, fit.worst), 100 * wanted[fit.worst],
+			w->link->entries, best, enough.n);
+	return diag_fail(
+		d, HD_ERR_RANGE,
+		"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most, beside packets of %u bytes",
+		name_on(w, plan, fit.worst), 100 * wanted[fit.worst],
+		w->link->entries, best, largest_packet(w, wanted));
+}
+
+/* The lowest limit at which no latency class can be kept from its share. */
+static enum hd_status choose_limit(const struct work *w, struct plan *plan,
+				   struct diag *d)
+{
+	struct vlarb *arb = &plan->tables.vlarb;
+	double floor[N_DATA_VLS];
+	unsigned limit = 0, vl = 0;
+
+	arb->high_limit = arb->n_high ? LIMIT_NONE : 0;
+	if (!arb->n_high || !arb->n_low)
+		return HD_OK;
+	for (;; limit++) {
+		floors(w, arb, limit, floor);
+		for (vl = 0; vl < N_DATA_VLS; vl++) {
+			if (floor[vl] < w->high[vl] - SHARES_NEAR)
+				break;
+		}
+		if (vl == N_DATA_VLS || limit == LIMIT_MOST)
+			break;
+	}
+	if (vl < N_DATA_VLS)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s' wants %.2f%% before the others, the greatest limit gives it %.2f%%: a packet of %u bytes passes after each %u x 4096",
+			name_on(w, plan, vl), 100 * w->high[vl],
+			100 * floor[vl], largest_packet(w, w->low), LIMIT_MOST);
+	arb->high_limit = (uint8_t)limit;
+	return HD_OK;
 }
 
 static void predict(const struct work *w, struct plan *plan)
 {
 	const struct vlarb *arb = &plan->tables.vlarb;
-	double high[N_DATA_VLS], low[N_DATA_VLS];
-	double most = 0;
+	double floor[N_DATA_VLS], low[N_DATA_VLS], least = 0;
 
-	shares_achieved(arb->high, arb->n_high, w->bytes, high);
-	shares_achieved(arb->low, arb->n_low, w->bytes, low);
-	if (arb->n_high)
-		most = arb->n_low ? high_share(w, arb->high_limit) : 1;
+	floors(w, arb, arb->high_limit, floor);
+	shares_achieved(arb->low, arb->n_low, w->lanes, low);
 	for (unsigned i = 0; i < w->n; i++) {
 		struct plan_outcome *o = &plan->outcome[i];
-		bool in_high = w->classes[i].latency;
-		double lane = in_high ? w->high[o->vl] : w->low[o->vl];
+		bool high = is_high(w, i);
+		double lane = high ? w->high[o->vl] : w->low[o->vl];
 		/* Classes that share a lane share what it gets. */
 		double part = o->wanted / lane;
 
-		o->floor = part * (in_high ? most * high[o->vl]
-					   : (1 - most) * low[o->vl]);
-		o->achieved = in_high ? fmin(o->wanted, o->floor)
-				      : part * (1 - w->high_sum) * low[o->vl];
+		o->floor = w->users[o->vl] > 1 ? 0 : floor[o->vl];
+		o->achieved = high ? fmin(o->wanted, part * floor[o->vl])
+				   : part * (1 - w->high_sum) * low[o->vl];
 	}
-	if (arb->n_high && most > w->high_sum + 0.005)
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		least += w->low[vl] > 0 ? floor[vl] : 0;
+	if (arb->n_high && arb->n_low && 1 - least > w->high_sum + SHARES_NEAR)
 		strbuf_printf(
 			&plan->remarks,
 			"latency classes that send more than their share can take up to %.1f%% of the link\n",
-			100 * most);
+			100 * (1 - least));
+	if (w->link->vls == 1)
+		strbuf_puts(
+			&plan->remarks,
+			"with one lane nothing is arbitrated: who sends most gets most\n");
 }
 
 enum hd_status plan_make(const struct plan_class *classes, unsigned n,
-			 unsigned vls, uint32_t overhead, struct diag *d,
+			 const struct plan_link *link, struct diag *d,
 			 struct plan *out)
 {
-	struct work w = { .classes = classes, .n = n, .vls = vls };
-	struct plan plan = { .tables.vls = vls, .remarks = STRBUF_INIT };
-	struct vlarb *arb = &plan.tables.vlarb;
+	struct work w = { .classes = classes, .n = n, .link = link };
+	struct plan plan = { .tables.vls = link->vls, .remarks = STRBUF_INIT };
 	enum hd_status status = check(classes, n, d);
 
 	if (status != HD_OK)
 		return status;
-	assign(&w, overhead, &plan);
+	assign(&w, &plan);
 	if (w.high_sum > 0)
-		arb->n_high =
-			(uint8_t)shares_weights(w.high, w.bytes, arb->high);
-	if (w.low_sum > 0)
-		arb->n_low = (uint8_t)shares_weights(w.low, w.bytes, arb->low);
-	if ((w.high_sum > 0 && !arb->n_high) ||
-	    (w.low_sum > 0 && !arb->n_low)) {
+		status = fill_table(&w, true, d, &plan);
+	if (status == HD_OK && w.low_sum > 0)
+		status = fill_table(&w, false, d, &plan);
+	if (status == HD_OK)
+		status = choose_limit(&w, &plan, d);
+	if (status != HD_OK) {
 		plan_fini(&plan);
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"64 entries of weight 255 cannot express these shares");
+		return status;
 	}
-	if (w.high_sum > 0)
-		arb->high_limit = choose_limit(&w);
 	predict(&w, &plan);
 	*out = plan;
 	return HD_OK;

@@ -6,11 +6,15 @@
  * From goals to tables: "MPI at least 70 %, storage 30 %, metadata soon".
  *
  * Each class gets an SL of its own, numbered as given (an SL is only an index,
- * not a priority), and a lane. Classes with a share go into the low table with
- * weights of whole packets; latency classes go into the high table, with the
- * lowest limit that still gives them their share. SLs beyond the classes go
- * with the last class. What each class gets is computed from the tables,
- * packet sizes included.
+ * not a priority), and a lane as long as there are some; latency classes and
+ * others never share one if there are two. Classes with a share go into the
+ * low table with weights of whole packets; latency classes go into the high
+ * table, with the lowest limit that still gives each its share whatever the
+ * others send. SLs beyond the classes go with the least class, that which has
+ * the smallest share and is not served first.
+ *
+ * What each class gets follows from the arbiter's rules (docs/model.md, T10
+ * and T11) and the sizes of packets; shares are of bytes on the wire.
  */
 
 #include <stdint.h>
@@ -32,7 +36,11 @@ struct plan_outcome {
 	double wanted; /* of the link */
 	/* The others always busy, latency classes sending just their share. */
 	double achieved;
-	/* Everybody sending without end, latency classes too. */
+	/*
+	 * What it can count on, whichever others send without end and as long
+	 * as it has packets itself; 0 if it shares its lane, since a lane is
+	 * first in, first out.
+	 */
 	double floor;
 };
 
@@ -42,14 +50,20 @@ struct plan {
 	struct strbuf remarks; /* sentences, one a line */
 };
 
+struct plan_link {
+	unsigned vls;      /* data lanes: 1, 2, 4, 8, 15 */
+	unsigned entries;  /* that each of a port's two tables has */
+	uint32_t overhead; /* bytes of a packet beside its payload, to 1024 */
+};
+
 /*
- * HD_ERR_RANGE with the reason if shares add up to more than the link, there
- * are more classes than SLs, or the tables cannot say what is wanted.
+ * HD_ERR_RANGE with the arithmetic if shares add up to more than the link,
+ * there are more classes than SLs, or no tables of that size give every class
+ * its share less SHARES_NEAR.
  */
 HD_MUST_CHECK enum hd_status plan_make(const struct plan_class *classes,
-				       unsigned n, unsigned vls,
-				       uint32_t overhead, struct diag *d,
-				       struct plan *out);
+				       unsigned n, const struct plan_link *link,
+				       struct diag *d, struct plan *out);
 void plan_fini(struct plan *plan);
 
 #endif

@@ -18,12 +18,15 @@ static void shares_become_weights_of_whole_packets(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(plan_make(c, 2, 8, 26, &d, &p), HD_OK);
+	assert_int_equal(
+		plan_make(c, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+		HD_OK);
 	assert_int_equal(p.tables.vlarb.n_high, 0);
 	for (unsigned i = 0; i < p.tables.vlarb.n_low; i++) {
 		unsigned blocks = p.tables.vlarb.low[i].vl == 0 ? 33 : 65;
 
-		assert_int_equal(p.tables.vlarb.low[i].weight % blocks, 0);
+		assert_true(p.tables.vlarb.low[i].weight % blocks == 0 ||
+			    p.tables.vlarb.low[i].weight == 255);
 	}
 	assert_true(fabs(p.outcome[0].achieved - 0.7) < 0.01);
 	assert_true(fabs(p.outcome[1].achieved - 0.3) < 0.01);
@@ -40,7 +43,9 @@ static void latency_goes_first_and_is_limited(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(plan_make(c, 2, 4, 26, &d, &p), HD_OK);
+	assert_int_equal(
+		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
+		HD_OK);
 	assert_int_equal(p.tables.vlarb.n_high, 1);
 	assert_int_equal(p.tables.vlarb.high[0].vl, 0);
 	/*
@@ -65,7 +70,9 @@ static void limit_zero_serves_where_it_is_enough(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(plan_make(c, 2, 4, 26, &d, &p), HD_OK);
+	assert_int_equal(
+		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
+		HD_OK);
 	assert_int_equal(p.tables.vlarb.high_limit, 0);
 	assert_true(fabs(p.outcome[0].floor - 0.5) < 1e-9);
 	plan_fini(&p);
@@ -80,7 +87,9 @@ static void fewer_lanes_than_classes_are_said(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(plan_make(c, 3, 2, 26, &d, &p), HD_OK);
+	assert_int_equal(
+		plan_make(c, 3, &(struct plan_link){ 2, 64, 26 }, &d, &p),
+		HD_OK);
 	assert_int_equal(p.outcome[2].vl, 1);
 	assert_non_null(strstr(p.remarks.text, "'c' shares lane 1"));
 	assert_true(fabs(p.outcome[2].achieved - 0.25) < 0.01);
@@ -96,12 +105,131 @@ static void impossible_goals_are_refused(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(plan_make(more, 2, 8, 26, &d, &p), HD_ERR_RANGE);
+	assert_int_equal(
+		plan_make(more, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+		HD_ERR_RANGE);
 	assert_non_null(strstr(d.message, "125%"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(plan_make(none, 1, 8, 26, &d, &p), HD_ERR_RANGE);
+	assert_int_equal(
+		plan_make(none, 1, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+		HD_ERR_RANGE);
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(plan_make(none, 0, 8, 26, &d, &p), HD_ERR_RANGE);
+	assert_int_equal(
+		plan_make(none, 0, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+		HD_ERR_RANGE);
+}
+
+/* Packets count, not bytes: 45 small ones pass for each large one. */
+static void sizes_decide_what_a_limit_is_worth(void **state)
+{
+	(void)state;
+	struct plan_class c[] = { { "a", { 2, 5 }, 64, true },
+				  { "b", { 2, 5 }, 4096, true },
+				  { "c", { 1, 5 }, 256, false } };
+	struct plan_class f[] = { { "c0", { 36, 100 }, 64, false },
+				  { "c1", { 38, 100 }, 4096, false },
+				  { "c2", { 26, 100 }, 4096, true } };
+	const struct plan_link link = { 8, 64, 26 };
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	/* With limit 0 a and b would have 176 of 176 + 282 bytes together. */
+	assert_int_equal(plan_make(c, 3, &link, &d, &p), HD_OK);
+	assert_int_equal(p.tables.vlarb.high_limit, 1);
+	assert_true(p.outcome[0].floor >= 0.395 && p.outcome[1].floor >= 0.395);
+	/*
+	 * Worst for c: 31 packets of a, the last one of b, before each of its
+	 * own: 62 blocks and 65, 31 * 90 + 4122 bytes.
+	 */
+	assert_true(fabs(p.outcome[2].floor - 282. / (282 + 31 * 90 + 4122)) <
+		    1e-9);
+	plan_fini(&p);
+	/* 44 + 1 low packets a round, each behind one of 4122 bytes. */
+	assert_int_equal(plan_make(f, 3, &link, &d, &p), HD_OK);
+	double round = 44 * 90 + 4122 + 45 * 4122;
+
+	assert_true(fabs(p.outcome[0].floor - 44 * 90 / round) < 1e-9);
+	assert_true(fabs(p.outcome[1].floor - 4122 / round) < 1e-9);
+	assert_true(fabs(p.outcome[2].floor - 0.5) < 1e-9);
+	plan_fini(&p);
+}
+
+static void unplanned_sls_go_with_the_least_class(void **state)
+{
+	(void)state;
+	struct plan_class c[] = { { "bulk", { 6, 10 }, 4096, false },
+				  { "back", { 1, 10 }, 4096, false },
+				  { "soon", { 5, 100 }, 256, true } };
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	assert_int_equal(
+		plan_make(c, 3, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+		HD_OK);
+	for (unsigned sl = 3; sl < N_SLS; sl++)
+		assert_int_equal(p.tables.sl2vl.vl[sl], p.outcome[1].vl);
+	plan_fini(&p);
+}
+
+/* Five classes on two lanes: whoever is in a hurry has one of them. */
+static void hurry_and_bulk_share_no_lane(void **state)
+{
+	(void)state;
+	struct plan_class c[] = { { "a", { 1, 10 }, 256, true },
+				  { "b", { 2, 10 }, 4096, false },
+				  { "c", { 1, 10 }, 2048, true },
+				  { "d", { 3, 10 }, 1024, false },
+				  { "e", { 1, 10 }, 64, true } };
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	assert_int_equal(
+		plan_make(c, 5, &(struct plan_link){ 2, 64, 26 }, &d, &p),
+		HD_OK);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(p.outcome[i].vl, c[i].latency ? 0 : 1);
+		assert_true(p.outcome[i].floor == 0);
+	}
+	plan_fini(&p);
+	assert_int_equal(
+		plan_make(c, 5, &(struct plan_link){ 1, 64, 26 }, &d, &p),
+		HD_OK);
+	assert_int_equal(p.tables.vlarb.n_high, 0);
+	assert_non_null(strstr(p.remarks.text, "nothing is arbitrated"));
+	plan_fini(&p);
+}
+
+static void small_tables_are_kept_to_or_refused_with_the_count(void **state)
+{
+	(void)state;
+	static const unsigned percent[] = { 30, 20, 15, 10, 10, 10, 5 };
+	struct plan_class c[7], ends[] = { { "a", { 2, 100 }, 4096, false },
+					   { "b", { 98, 100 }, 4096, false } };
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	for (unsigned i = 0; i < 7; i++)
+		c[i] = (struct plan_class){
+			"class", { percent[i], 100 }, 4096, false
+		};
+	assert_int_equal(
+		plan_make(c, 7, &(struct plan_link){ 8, 8, 26 }, &d, &p),
+		HD_OK);
+	assert_int_equal(p.tables.vlarb.n_low, 8);
+	for (unsigned i = 0; i < 7; i++)
+		assert_true(fabs(p.outcome[i].achieved - percent[i] / 100.) <
+			    0.005);
+	plan_fini(&p);
+	assert_int_equal(
+		plan_make(c, 7, &(struct plan_link){ 8, 6, 26 }, &d, &p),
+		HD_ERR_RANGE);
+	assert_non_null(strstr(d.message, "7 lanes need an entry each"));
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(
+		plan_make(ends, 2, &(struct plan_link){ 8, 8, 26 }, &d, &p),
+		HD_ERR_RANGE);
+	assert_non_null(strstr(d.message, "96.55% at most"));
+	assert_non_null(strstr(d.message, "takes 11 entries"));
 }
 
 int main(void)
@@ -112,6 +240,11 @@ int main(void)
 		cmocka_unit_test(limit_zero_serves_where_it_is_enough),
 		cmocka_unit_test(fewer_lanes_than_classes_are_said),
 		cmocka_unit_test(impossible_goals_are_refused),
+		cmocka_unit_test(sizes_decide_what_a_limit_is_worth),
+		cmocka_unit_test(unplanned_sls_go_with_the_least_class),
+		cmocka_unit_test(hurry_and_bulk_share_no_lane),
+		cmocka_unit_test(
+			small_tables_are_kept_to_or_refused_with_the_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

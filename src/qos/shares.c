@@ -4,104 +4,192 @@
 #include <math.h>
 #include <string.h>
 
+#define WEIGHT_MAX 255
+
 uint32_t shares_blocks(uint32_t bytes)
 {
 	return (bytes + 63) / 64;
 }
 
+struct shares_lane shares_lane_of(uint32_t bytes)
+{
+	return (struct shares_lane){ .n = 1, .size = { { bytes, 1 } } };
+}
+
+/*
+ * What a turn of each weight sends: a packet, and what the weight that it
+ * leaves still sends.
+ */
+static void turns(const struct shares_lane *lane,
+		  struct shares_sent turn[WEIGHT_MAX + 1])
+{
+	memset(turn, 0, (WEIGHT_MAX + 1) * sizeof(*turn));
+	for (unsigned weight = 1; weight <= WEIGHT_MAX; weight++) {
+		struct shares_sent *t = &turn[weight];
+
+		for (unsigned k = 0; k < lane->n; k++) {
+			uint32_t blocks = shares_blocks(lane->size[k].bytes);
+			unsigned left = blocks < weight ? weight - blocks : 0;
+			const struct shares_sent *rest = &turn[left];
+			double part = lane->size[k].part;
+
+			t->packets += part * (1 + rest->packets);
+			t->blocks += part * (blocks + rest->blocks);
+			t->bytes += part * (lane->size[k].bytes + rest->bytes);
+		}
+	}
+}
+
+void shares_round(const struct vlarb_entry *table, unsigned n,
+		  const struct shares_lane lanes[N_DATA_VLS],
+		  struct shares_sent sent[N_DATA_VLS])
+{
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		struct shares_sent turn[WEIGHT_MAX + 1];
+
+		sent[vl] = (struct shares_sent){ 0 };
+		if (lanes[vl].n == 0)
+			continue;
+		turns(&lanes[vl], turn);
+		for (unsigned i = 0; i < n; i++) {
+			if (table[i].vl != vl)
+				continue;
+			sent[vl].packets += turn[table[i].weight].packets;
+			sent[vl].blocks += turn[table[i].weight].blocks;
+			sent[vl].bytes += turn[table[i].weight].bytes;
+		}
+	}
+}
+
 void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const uint32_t bytes[N_DATA_VLS], double share[N_DATA_VLS])
+		     const struct shares_lane lanes[N_DATA_VLS],
+		     double share[N_DATA_VLS])
 {
-	double sent[N_DATA_VLS] = { 0 }, all = 0;
+	struct shares_sent sent[N_DATA_VLS];
+	double all = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		unsigned vl = table[i].vl;
-		uint32_t blocks = shares_blocks(bytes[vl]);
-		uint32_t packets;
-
-		if (table[i].weight == 0 || blocks == 0)
-			continue;
-		packets = (table[i].weight + blocks - 1) / blocks;
-		sent[vl] += (double)packets * bytes[vl];
-		all += (double)packets * bytes[vl];
-	}
+	shares_round(table, n, lanes, sent);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		share[vl] = all > 0 ? sent[vl] / all : 0;
+		all += sent[vl].bytes;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		share[vl] = all > 0 ? sent[vl].bytes / all : 0;
 }
 
-/* Packets per round of each VL when the round is `scale` bytes long. */
-static double packets_for(const double *wanted, const uint32_t *bytes,
-			  double scale, uint32_t packets[N_DATA_VLS])
+struct search {
+	const double *wanted;
+	double sum, portion;
+	unsigned room;
+	double bytes[N_DATA_VLS][WEIGHT_MAX + 1]; /* that a turn sends */
+};
+
+/* The weight whose turn comes nearest to `bytes`; the last of equals. */
+static unsigned nearest(const double turn[WEIGHT_MAX + 1], double bytes)
 {
-	double total = 0, error = 0, sum = 0;
+	unsigned low = 1, high = WEIGHT_MAX;
 
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		packets[vl] = 0;
-		sum += wanted[vl];
-	}
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		if (!(wanted[vl] > 0))
-			continue;
-		double ideal = wanted[vl] / sum * scale / bytes[vl];
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
 
-		packets[vl] = ideal < 1 ? 1 : (uint32_t)(ideal + 0.5);
-		total += (double)packets[vl] * bytes[vl];
+		if (turn[mid] < bytes)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		error = fmax(error, fabs(packets[vl] * bytes[vl] / total -
-					 wanted[vl] / sum));
-	return error;
+	if (low > 1 && bytes - turn[low - 1] < turn[low] - bytes)
+		low--;
+	while (low < WEIGHT_MAX && turn[low + 1] <= turn[low])
+		low++;
+	return low;
 }
 
-static unsigned lay_out(const uint32_t packets[N_DATA_VLS],
-			const uint32_t bytes[N_DATA_VLS],
-			struct vlarb_entry *out)
+/* A round of `scale` bytes; how many entries, 0 if there is no room. */
+static unsigned lay_out(const struct search *s, double scale,
+			double sent[N_DATA_VLS], struct vlarb_entry *out)
 {
 	unsigned n = 0;
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		uint32_t blocks = shares_blocks(bytes[vl]);
-		uint32_t left = packets[vl];
+		const double *turn = s->bytes[vl];
+		double left = s->wanted[vl] / s->sum * scale;
 
-		while (left) {
-			uint32_t most = 255 / blocks;
-			uint32_t now = left < most ? left : most;
+		sent[vl] = 0;
+		if (!(s->wanted[vl] > 0))
+			continue;
+		double entries = fmax(1, ceil(left / turn[WEIGHT_MAX] - 1e-9));
 
-			if (now == 0 || n == VLARB_MAX)
-				return 0;
-			out[n++] =
-				(struct vlarb_entry){ (uint8_t)vl,
-						      (uint8_t)(now * blocks) };
-			left -= now;
+		if (n + entries > s->room)
+			return 0;
+		for (unsigned e = (unsigned)entries; e > 0; e--) {
+			unsigned weight = nearest(turn, left / e);
+
+			out[n++] = (struct vlarb_entry){ (uint8_t)vl,
+							 (uint8_t)weight };
+			sent[vl] += turn[weight];
+			left -= turn[weight];
 		}
 	}
 	return n;
 }
 
-/*
- * Rounds of different length give different rounding errors; the shortest
- * round within half a point wins, since short rounds mean short waits.
- */
-unsigned shares_weights(const double wanted[N_DATA_VLS],
-			const uint32_t bytes[N_DATA_VLS],
-			struct vlarb_entry out[VLARB_MAX])
+/* How far a round is from what is wanted, and what its worst lane lacks. */
+static double judge(const struct search *s, const double sent[N_DATA_VLS],
+		    struct shares_fit *fit)
 {
-	struct vlarb_entry trial[VLARB_MAX];
-	unsigned best_n = 0;
-	double best = 2;
-	const double good_enough = 0.005;
+	double all = 0, error = 0;
 
-	for (unsigned step = 1; step <= 256 && best > good_enough; step++) {
-		uint32_t packets[N_DATA_VLS];
-		double error =
-			packets_for(wanted, bytes, 1024.0 * step, packets);
-		unsigned n = error < best ? lay_out(packets, bytes, trial) : 0;
+	fit->short_by = -1;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		all += sent[vl];
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double part = s->portion * sent[vl] / all;
+		double ideal = s->portion * s->wanted[vl] / s->sum;
 
-		if (n == 0)
-			continue;
-		best = error;
-		best_n = n;
-		memcpy(out, trial, sizeof(trial));
+		error = fmax(error, fabs(part - ideal));
+		if (s->wanted[vl] > 0 && s->wanted[vl] - part > fit->short_by) {
+			fit->short_by = s->wanted[vl] - part;
+			fit->worst = vl;
+		}
 	}
-	return best_n;
+	return error;
+}
+
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
+				 double portion,
+				 const struct shares_lane lanes[N_DATA_VLS],
+				 unsigned room,
+				 struct vlarb_entry out[VLARB_MAX])
+{
+	struct search s = { .wanted = wanted,
+			    .portion = portion,
+			    .room = room < VLARB_MAX ? room : VLARB_MAX };
+	struct shares_fit best = { .n = 0 };
+	const unsigned step = 512, longest = 64 * WEIGHT_MAX * VLARB_MAX;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		struct shares_sent turn[WEIGHT_MAX + 1];
+
+		s.sum += wanted[vl];
+		turns(&lanes[vl], turn);
+		for (unsigned w = 0; w <= WEIGHT_MAX; w++)
+			s.bytes[vl][w] = turn[w].bytes;
+	}
+	for (unsigned scale = step; scale <= longest; scale += step) {
+		struct vlarb_entry trial[VLARB_MAX];
+		double sent[N_DATA_VLS];
+		struct shares_fit fit = { 0 };
+
+		fit.n = lay_out(&s, scale, sent, trial);
+		if (fit.n == 0)
+			break;
+		double error = judge(&s, sent, &fit);
+
+		if (best.n == 0 || error <= SHARES_NEAR ||
+		    fit.short_by < best.short_by) {
+			best = fit;
+			memcpy(out, trial, sizeof(trial));
+		}
+		if (error <= SHARES_NEAR)
+			break;
+	}
+	return best;
 }

@@ -5,9 +5,11 @@
 /*
  * What weights are really worth.
  *
- * An entry sends packets as long as weight is left, so it sends
- * ceil(weight / blocks) whole packets per turn and carries nothing over. With
- * packets of 65 blocks, weights 1, 2 and 4 are all the same; 66 is twice 65.
+ * An entry sends packets as long as weight is left, so with packets of one
+ * size it sends ceil(weight / blocks) whole packets per turn and carries
+ * nothing over. With packets of 65 blocks, weights 1, 2 and 4 are all the
+ * same; 66 is twice 65. Where sizes are mixed, this is what a turn sends in
+ * the mean, packets coming in random order.
  */
 
 #include <stdint.h>
@@ -17,23 +19,52 @@
 /* Blocks of 64 bytes that a packet of `bytes` on the wire counts for. */
 uint32_t shares_blocks(uint32_t bytes);
 
-/*
- * The share of the link that each VL of a table gets when all of them always
- * have packets of bytes[vl] to send; VLs that are not in the table get 0.
- */
-void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const uint32_t bytes[N_DATA_VLS],
-		     double share[N_DATA_VLS]);
+/* The packets of one lane; n is 0 if nobody uses it. */
+struct shares_lane {
+	unsigned n;
+	struct {
+		uint32_t bytes; /* on the wire */
+		double part;    /* of the lane's packets; they add up to 1 */
+	} size[N_SLS];
+};
+struct shares_lane shares_lane_of(uint32_t bytes);
+
+/* What is sent, in the mean. */
+struct shares_sent {
+	double packets, blocks, bytes;
+};
 
 /*
- * Weights for wanted shares, as whole packets so that the achieved shares are
- * near: entries[] for the VLs with wanted[vl] > 0, each a multiple of its
- * packet's blocks, the largest near `most` (at most 255 in one entry; larger
- * needs take several entries). Returns how many entries; 0 if some packet is
- * larger than a weight can say, or more than 64 would be needed.
+ * What each VL sends in one round of a table when all of them always have
+ * packets to send; nothing of VLs that are not in the table.
  */
-unsigned shares_weights(const double wanted[N_DATA_VLS],
-			const uint32_t bytes[N_DATA_VLS],
-			struct vlarb_entry out[VLARB_MAX]);
+void shares_round(const struct vlarb_entry *table, unsigned n,
+		  const struct shares_lane lanes[N_DATA_VLS],
+		  struct shares_sent sent[N_DATA_VLS]);
+/* The same as shares of the link. */
+void shares_achieved(const struct vlarb_entry *table, unsigned n,
+		     const struct shares_lane lanes[N_DATA_VLS],
+		     double share[N_DATA_VLS]);
+
+#define SHARES_NEAR 0.005 /* half a point of the link is as good as none */
+
+struct shares_fit {
+	unsigned n;      /* entries; 0: not even one for each lane fits */
+	double short_by; /* what the worst lane lacks, of the link */
+	unsigned worst;  /* ... and which it is */
+};
+
+/*
+ * Entries for the VLs with wanted[vl] > 0, shares of the link, in a table that
+ * has `portion` of it. The shortest round wins that gives all of them what is
+ * wanted, and of what nobody wants the same part, within SHARES_NEAR; if
+ * `room` entries do not allow that, the one that leaves the worst lane best
+ * off. Weights are whole packets, as far as packets have one size.
+ */
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
+				 double portion,
+				 const struct shares_lane lanes[N_DATA_VLS],
+				 unsigned room,
+				 struct vlarb_entry out[VLARB_MAX]);
 
 #endif

@@ -113,7 +113,7 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 		    double promised[N_DATA_VLS])
 {
 	struct vlarb_entry low[VLARB_MAX];
-	uint32_t bytes[N_DATA_VLS] = { 0 };
+	struct shares_lane lanes[N_DATA_VLS];
 	bool is_high[N_DATA_VLS] = { false };
 	double left = 1;
 	unsigned n = 0;
@@ -131,13 +131,14 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		uint64_t packets = c->xmit_packets_vl[vl];
 
-		bytes[vl] = packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets)
-				    : 64;
+		lanes[vl] = shares_lane_of(
+			packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets)
+				: 64);
 		if (is_high[vl])
 			left -= (double)c->xmit_bytes_vl[vl] /
 				(double)c->xmit_bytes;
 	}
-	shares_achieved(low, n, bytes, promised);
+	shares_achieved(low, n, lanes, promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		promised[vl] = is_high[vl] ? NAN : left * promised[vl];
 }

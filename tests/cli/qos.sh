@@ -17,6 +17,14 @@ has out '"65"'
 status 3 "$HEDDLE" qos plan a=70% b=40%
 one_line err
 has err 'the shares add up to 110% of the link'
+status 3 "$HEDDLE" qos plan --entries 8 a=2% b=98%
+one_line err
+has err "96.55% at most: this takes 11 entries"
+status 2 "$HEDDLE" qos plan --entries 65 a=2% b=98%
+# Nothing of a plan is dropped by ports with eight entries.
+status 0 "$HEDDLE" qos plan --entries 8 --conf a=30% b=20% c=15% d=10% e=10% \
+	f=10% g=5% -o small.conf
+status 0 "$HEDDLE" qos lint --entries 8 small.conf
 status 3 "$HEDDLE" qos plan mpi
 one_line err
 status 2 "$HEDDLE" qos plan
@@ -40,6 +48,22 @@ printf 'h0 h9 DB 5Gb/s\n' >flows
 status 3 "$HEDDLE" qos admit --requests flows "$net"
 one_line err
 has err "no end port is called 'h9'"
+
+# No pairs, no connections; and a cable has one speed at both ends.
+for hosts in 0 1; do
+	status 3 "$HEDDLE" qos admit --random 3 "star --hosts $hosts"
+	one_line err
+	has err "connections need two hosts with a cable, the fabric has $hosts"
+done
+printf 'h0 h0 DB 1Mb/s\n' >flows
+status 1 "$HEDDLE" qos admit --requests flows "$net"
+"$HEDDLE" topo gen star --hosts 3 --link '4x QDR' -o uneven.ibnet
+sed -i '11s/QDR/SDR/' uneven.ibnet
+for command in "qos admit --random 5" "topo show" "route"; do
+	status 3 "$HEDDLE" $command uneven.ibnet
+	one_line err
+	has err "uneven.ibnet:11: the ends of a cable have no speed in common"
+done
 
 # Statistically more sources fit than by their peaks. More than 10 of 21, on a
 # fifth of the time each, are on in 0.097 % of the time: the binomial tail.
