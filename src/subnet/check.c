@@ -14,6 +14,10 @@
 #define HOPS_LOOP     (UINT16_MAX - 3)
 #define HOPS_WALKING  (UINT16_MAX - 4)
 
+/* What dump_fts reads at once, and the ports that a signed byte holds. */
+#define DUMP_FTS_BLOCK 64
+#define DUMP_FTS_PORTS 128
+
 struct checker {
 	const struct subnet *s;
 	const struct sw_graph *g;
@@ -71,69 +75,83 @@ static enum path_fault fault_of(uint16_t hops)
 	}
 }
 
-static void count_fault(struct checker *c, switch_id sw,
-			const struct path_dest *d, uint64_t n_sources)
+/* The pairs that begin at one switch and end at one destination. */
+struct bundle {
+	struct path_place place;
+	uint64_t n; /* source end ports there */
+	bool to_switch;
+};
+
+static void count_fault(struct checker *c, const struct bundle *b)
 {
 	struct route_check *o = c->out;
+	uint16_t hops = c->hops[b->place.from];
 
 	o->n_faulty_entries++;
-	o->n_unreachable += n_sources;
-	if (c->hops[sw] == HOPS_LOOP)
-		o->n_loops += n_sources;
-	if (o->fault != FAULT_NONE)
+	if (b->n == 0)
 		return;
-	o->fault = fault_of(c->hops[sw]);
-	o->fault_at = sw;
-	o->fault_subnet = d->subnet;
-	o->fault_lid = d->lid;
+	if (b->to_switch) {
+		if (o->n_switch_unreachable == 0)
+			o->switch_fault_at = b->place;
+		o->n_switch_unreachable += b->n;
+		return;
+	}
+	if (o->n_unreachable == 0) {
+		o->fault = fault_of(hops);
+		o->fault_at = b->place;
+	}
+	o->n_unreachable += b->n;
+	if (hops == HOPS_LOOP)
+		o->n_loops += b->n;
 }
 
-static void count_arrival(struct checker *c, switch_id sw,
-			  const struct path_dest *d, uint64_t n_sources)
+static void count_arrival(struct checker *c, const struct bundle *b)
 {
 	struct route_check *o = c->out;
+	switch_id sw = b->place.from;
 	unsigned hops = c->hops[sw];
 
-	o->n_by_hops[hops < CHECK_MAX_HOPS ? hops : CHECK_MAX_HOPS] +=
-		n_sources;
-	o->hops += hops * n_sources;
-	o->minimal_hops += c->dist[sw] * n_sources;
-	if (n_sources && hops > o->max_hops)
+	if (b->n == 0 || b->to_switch)
+		return;
+	o->n_by_hops[hops < CHECK_MAX_HOPS ? hops : CHECK_MAX_HOPS] += b->n;
+	o->hops += hops * b->n;
+	o->minimal_hops += c->dist[sw] * b->n;
+	if (hops > o->max_hops)
 		o->max_hops = hops;
 	if (hops == c->dist[sw])
 		return;
-	if (n_sources && o->n_not_minimal == 0) {
-		o->detour_at = sw;
-		o->detour_subnet = d->subnet;
-		o->detour_lid = d->lid;
-	}
-	o->n_not_minimal += n_sources;
+	if (o->n_not_minimal == 0)
+		o->detour_at = b->place;
+	o->n_not_minimal += b->n;
 }
 
 static void check_dest(struct checker *c, switch_id target,
 		       const struct path_dest *d)
 {
-	const struct topo *t = c->s->topo;
-	bool is_end = topo_is_end_port(t, d->owner);
+	struct route_check *o = c->out;
+	bool is_end = topo_is_end_port(c->s->topo, d->owner);
 
 	path_column(c->s, c->g, target, d, c->next);
 	memset(c->hops, 0xFF, c->g->n * sizeof(*c->hops));
 	for (switch_id sw = 0; sw < c->g->n; sw++) {
-		/* A port does not send to itself. */
-		uint64_t n_sources =
-			c->g->n_ends[sw] - (is_end && sw == target);
+		struct bundle b = {
+			.place = { sw, d->subnet, d->lid },
+			/* A port does not send to itself. */
+			.n = c->g->n_ends[sw] - (is_end && sw == target),
+			.to_switch = !is_end,
+		};
 
 		if (c->s->n_subnets > 1 &&
 		    subnet_of_switch(c->s, sw) != d->subnet)
 			continue;
 		if (c->hops[sw] == HOPS_UNKNOWN)
 			walk(c, sw);
-		c->out->n_entries++;
-		c->out->n_pairs += n_sources;
+		o->n_entries++;
+		*(is_end ? &o->n_pairs : &o->n_switch_pairs) += b.n;
 		if (c->hops[sw] >= HOPS_WALKING)
-			count_fault(c, sw, d, n_sources);
+			count_fault(c, &b);
 		else
-			count_arrival(c, sw, d, n_sources);
+			count_arrival(c, &b);
 	}
 }
 
@@ -189,6 +207,67 @@ void check_routes(const struct subnet *s, struct route_check *out)
 	graph_fini(&g);
 }
 
+/* True if no switch of the subnet has an entry for the LID. */
+static bool nobody_has(const struct subnet *s, unsigned subnet, lid_t lid)
+{
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		if (subnet_of_switch(s, sw) == subnet &&
+		    lft_get(s, sw, lid) != LFT_NO_PORT)
+			return false;
+	}
+	return true;
+}
+
+/* A switch that misses entries and has none for the ports that need a byte. */
+static switch_id without_high_ports(const struct subnet *s)
+{
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		unsigned sub = subnet_of_switch(s, sw);
+		unsigned n_missing = 0, n_high = 0;
+
+		if (s->topo->nodes[s->node_of_switch[sw]].n_ports <
+		    DUMP_FTS_PORTS)
+			continue;
+		for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
+			uint8_t port = lft_get(s, sw, (lid_t)lid);
+
+			n_missing += port == LFT_NO_PORT &&
+				     s->port_of_lid[sub][lid] != TOPO_NONE;
+			n_high += port != LFT_NO_PORT && port >= DUMP_FTS_PORTS;
+		}
+		if (n_missing > 0 && n_high == 0)
+			return sw;
+	}
+	return TOPO_NONE;
+}
+
+bool check_suspect_dump(const struct subnet *s, struct strbuf *out)
+{
+	for (unsigned sub = 0; sub < s->n_subnets; sub++) {
+		lid_t top = s->top_lid[sub];
+
+		if (top == 0 || top % DUMP_FTS_BLOCK != 0 ||
+		    !nobody_has(s, sub, top))
+			continue;
+		strbuf_printf(out,
+			      "no table has the top LID, %u: dump_fts leaves it"
+			      " out where it is a multiple of %u;"
+			      " opensm-lfts.dump has it",
+			      top, DUMP_FTS_BLOCK);
+		return true;
+	}
+	switch_id sw = without_high_ports(s);
+
+	if (sw == TOPO_NONE)
+		return false;
+	strbuf_printf(out,
+		      "the table of '%s' names no port from %u on: dump_fts"
+		      " leaves these out; opensm-lfts.dump has them",
+		      s->topo->nodes[s->node_of_switch[sw]].name,
+		      DUMP_FTS_PORTS);
+	return true;
+}
+
 static void print_end(const struct subnet *s, switch_id sw, unsigned port,
 		      bool arrived, struct strbuf *out)
 {
@@ -216,17 +295,18 @@ static void print_end(const struct subnet *s, switch_id sw, unsigned port,
 			      topo_node_of(t, peer)->name);
 }
 
-void check_print_path(const struct subnet *s, switch_id from, unsigned subnet,
-		      lid_t lid, struct strbuf *out)
+void check_print_path(const struct subnet *s, const struct path_place *path,
+		      struct strbuf *out)
 {
 	struct sw_graph g;
-	switch_id target = TOPO_NONE, sw = from;
+	switch_id target = TOPO_NONE, sw = path->from;
+	lid_t lid = path->lid;
 	uint8_t last = LFT_NO_PORT;
 	bool is_first = true;
 
 	graph_init(&g, s);
 	bool *passed = hd_alloc(g.n, sizeof(*passed));
-	bool known = subnet_target(s, subnet, lid, &target, &last);
+	bool known = subnet_target(s, path->subnet, lid, &target, &last);
 
 	for (;;) {
 		uint8_t port = lft_get(s, sw, lid);

@@ -34,6 +34,8 @@ static void assert_checks_agree_with_brute_force(const struct subnet *s)
 	oracle_run(s, &o);
 	assert_int_equal(c.n_pairs, o.n_pairs);
 	assert_int_equal(c.n_unreachable, o.n_unreachable);
+	assert_int_equal(c.n_switch_pairs, o.n_switch_pairs);
+	assert_int_equal(c.n_switch_unreachable, o.n_switch_unreachable);
 	assert_int_equal(c.n_not_minimal, o.n_not_minimal);
 	assert_int_equal(c.hops, o.hops);
 	assert_int_equal(c.max_hops, o.max_hops);
@@ -68,6 +70,8 @@ static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
 		check_routes(&s, &c);
 		oracle_run(&s, &o);
 		assert_int_equal(c.n_unreachable, o.n_unreachable);
+		assert_int_equal(c.n_switch_unreachable,
+				 o.n_switch_unreachable);
 		assert_int_equal(c.n_not_minimal, o.n_not_minimal);
 	}
 	subnet_fini(&s);
@@ -94,8 +98,8 @@ static void a_loop_is_told_from_a_missing_entry(void **state)
 	assert_int_equal(c.n_unreachable, 2);
 	assert_int_equal(c.n_loops, 2);
 	assert_int_equal(c.fault, FAULT_LOOP);
-	assert_int_equal(c.fault_lid, lid);
-	check_print_path(&s, 0, 0, lid, &path);
+	assert_int_equal(c.fault_at.lid, lid);
+	check_print_path(&s, &(struct path_place){ 0, 0, lid }, &path);
 	assert_string_equal(path.text, "'switch0' port 1 -> 'switch1' port 2 "
 				       "-> 'switch0': a loop");
 	s.lft[1 * s.lft_stride + lid] = LFT_NO_PORT;
@@ -107,10 +111,93 @@ static void a_loop_is_told_from_a_missing_entry(void **state)
 	check_routes(&s, &c);
 	assert_int_equal(c.fault, FAULT_ASTRAY);
 	strbuf_clear(&path);
-	check_print_path(&s, 1, 0, lid, &path);
+	check_print_path(&s, &(struct path_place){ 1, 0, lid }, &path);
 	assert_string_equal(path.text,
 			    "'switch1' port 5 -> 'host1': the wrong one");
 	strbuf_fini(&path);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void only_what_an_end_port_meets_is_a_fault(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct route_check c;
+
+	(void)state;
+	generate(&t, "fat-tree --radix=4 --levels=2");
+	subnet_init(&s, &t);
+	route(&s, "updn");
+	for (switch_id a = 0; a < s.n_switches; a++) {
+		for (switch_id b = 0; b < s.n_switches; b++) {
+			node_id x = s.node_of_switch[a],
+				y = s.node_of_switch[b];
+
+			/* As OpenSM's updn: no way from top to top. */
+			if (a != b && t.nodes[x].tier == 2 &&
+			    t.nodes[y].tier == 2)
+				s.lft[a * s.lft_stride +
+				      s.lid_of_port[t.nodes[y].first_port]] =
+					LFT_NO_PORT;
+		}
+	}
+	check_routes(&s, &c);
+	assert_true(c.n_faulty_entries > 0);
+	assert_int_equal(c.n_unreachable, 0);
+	assert_int_equal(c.n_switch_unreachable, 0);
+	assert_true(check_is_clean(&c));
+	/* What a leaf misses, its hosts meet. */
+	switch_id leaf = 0;
+
+	while (t.nodes[s.node_of_switch[leaf]].tier != 1)
+		leaf++;
+	node_id top = t.n_nodes;
+
+	while (t.nodes[--top].tier != 2)
+		;
+	s.lft[leaf * s.lft_stride + s.lid_of_port[t.nodes[top].first_port]] =
+		LFT_NO_PORT;
+	check_routes(&s, &c);
+	assert_true(check_is_clean(&c));
+	assert_int_equal(c.n_switch_unreachable, 2); /* hosts of the leaf */
+	assert_int_equal(c.switch_fault_at.from, leaf);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void gaps_of_dump_fts_are_recognised(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct strbuf why = STRBUF_INIT;
+
+	(void)state;
+	/* A switch and 63 hosts: LIDs 1 to 64. */
+	generate(&t, "star --hosts=63");
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	assert_int_equal(s.top_lid[0], 64);
+	assert_false(check_suspect_dump(&s, &why));
+	s.lft[63] = LFT_NO_PORT;
+	assert_false(check_suspect_dump(&s, &why));
+	s.lft[64] = LFT_NO_PORT;
+	assert_true(check_suspect_dump(&s, &why));
+	assert_non_null(strstr(why.text, "the top LID, 64:"));
+	subnet_fini(&s);
+	topo_fini(&t);
+	strbuf_clear(&why);
+	generate(&t, "star --hosts=200");
+	subnet_init(&s, &t);
+	route(&s, "minhop");
+	assert_false(check_suspect_dump(&s, &why));
+	for (lid_t lid = 0; lid <= s.top_lid[0]; lid++) {
+		if (s.lft[lid] >= 128)
+			s.lft[lid] = LFT_NO_PORT;
+	}
+	assert_true(check_suspect_dump(&s, &why));
+	assert_non_null(strstr(why.text, "no port from 128 on"));
+	strbuf_fini(&why);
 	subnet_fini(&s);
 	topo_fini(&t);
 }
@@ -350,6 +437,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_of_the_table_can_be_wrong_in_every_way),
 		cmocka_unit_test(a_loop_is_told_from_a_missing_entry),
+		cmocka_unit_test(only_what_an_end_port_meets_is_a_fault),
+		cmocka_unit_test(gaps_of_dump_fts_are_recognised),
 		cmocka_unit_test(routes_are_what_their_engine_promises),
 		cmocka_unit_test(a_cycle_is_named_channel_by_channel),
 		cmocka_unit_test(lanes_can_break_a_cycle_and_make_one),

@@ -16,6 +16,7 @@
 
 struct oracle {
 	uint64_t n_pairs, n_unreachable, n_not_minimal, hops;
+	uint64_t n_switch_pairs, n_switch_unreachable; /* to LIDs of switches */
 	unsigned max_hops;
 	bool cyclic;
 };
@@ -167,6 +168,11 @@ static inline void oracle_pair(const struct subnet *s, port_id a, port_id b,
 		unsigned ends = (t->ports[a].number > 0 ? 1u : 0u) +
 				(t->ports[b].number > 0 ? 1u : 0u);
 
+		if (!topo_is_end_port(t, b)) {
+			o->n_switch_pairs++;
+			o->n_switch_unreachable += cables < 0;
+			continue;
+		}
 		o->n_pairs++;
 		if (cables < 0) {
 			o->n_unreachable++;
@@ -179,8 +185,6 @@ static inline void oracle_pair(const struct subnet *s, port_id a, port_id b,
 
 		o->hops += hops;
 		o->max_hops = hops > o->max_hops ? hops : o->max_hops;
-		if (!topo_is_end_port(t, b))
-			continue;
 		for (unsigned sl = 0; sl < 16; sl++) {
 			if (!s->sl_of_path || path_sl(s, a, lid, 0) == sl)
 				(void)oracle_walk(s, a, lid, sl, deps);

@@ -52,6 +52,8 @@ static const struct column check_columns[] = {
 	{ "mean hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "mean minimal hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "pairs with switches", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "of these unreachable", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "table entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ "faulty entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
@@ -69,14 +71,40 @@ static double ratio(uint64_t a, uint64_t b)
 }
 
 static void remark_path(struct results *r, const struct subnet *s,
-			const char *what, switch_id from, unsigned subnet,
-			lid_t lid)
+			const char *what, const struct path_place *place)
 {
 	struct strbuf path = STRBUF_INIT;
 
-	check_print_path(s, from, subnet, lid, &path);
-	results_remark(r, "%s, to LID %u: %s", what, lid, path.text);
+	check_print_path(s, place, &path);
+	results_remark(r, "%s, to LID %u: %s", what, place->lid, path.text);
 	strbuf_fini(&path);
+}
+
+/* What is at fault, what is only odd, and what may be the file's fault. */
+static void remark_faults(struct results *r, const struct subnet *s,
+			  const struct route_check *c)
+{
+	struct strbuf why = STRBUF_INIT;
+
+	if (c->n_unreachable)
+		remark_path(r, s, "the first fault", &c->fault_at);
+	if (c->n_unreachable + c->n_switch_unreachable &&
+	    check_suspect_dump(s, &why))
+		results_remark(r, "%s", why.text);
+	if (c->n_switch_unreachable)
+		remark_path(r, s,
+			    "management of some switches does not arrive; the"
+			    " first",
+			    &c->switch_fault_at);
+	else if (c->n_faulty_entries && c->n_unreachable == 0)
+		results_remark(r,
+			       "%" PRIu64 " entries lead nowhere, but no end"
+			       " port's packets meet them (as between two tops"
+			       " of a tree)",
+			       c->n_faulty_entries);
+	if (c->n_not_minimal)
+		remark_path(r, s, "the first detour", &c->detour_at);
+	strbuf_fini(&why);
 }
 
 bool show_check(struct results *r, const struct subnet *s)
@@ -86,7 +114,7 @@ bool show_check(struct results *r, const struct subnet *s)
 	check_routes(s, &c);
 	uint64_t arrived = c.n_pairs - c.n_unreachable;
 	struct table *t = results_record(
-		r, "check", "every end port to every LID", check_columns);
+		r, "check", "every end port to every other", check_columns);
 
 	table_put_uint(t, c.n_pairs);
 	table_put_uint(t, c.n_unreachable);
@@ -95,6 +123,8 @@ bool show_check(struct results *r, const struct subnet *s)
 	table_put_real(t, ratio(c.hops, arrived));
 	table_put_real(t, ratio(c.minimal_hops, arrived));
 	table_put_uint(t, c.max_hops);
+	table_put_uint(t, c.n_switch_pairs);
+	table_put_uint(t, c.n_switch_unreachable);
 	table_put_uint(t, c.n_entries);
 	table_put_uint(t, c.n_faulty_entries);
 	t = results_table(r, "hops", "cables between switches on a path",
@@ -105,12 +135,7 @@ bool show_check(struct results *r, const struct subnet *s)
 		table_put_uint(t, i);
 		table_put_uint(t, c.n_by_hops[i]);
 	}
-	if (c.fault != FAULT_NONE)
-		remark_path(r, s, "the first fault", c.fault_at, c.fault_subnet,
-			    c.fault_lid);
-	if (c.n_not_minimal)
-		remark_path(r, s, "the first detour", c.detour_at,
-			    c.detour_subnet, c.detour_lid);
+	remark_faults(r, s, &c);
 	return check_is_clean(&c);
 }
 
