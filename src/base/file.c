@@ -48,20 +48,40 @@ static enum hd_status read_stream(FILE *in, size_t limit, struct diag *d,
 	return ferror(in) ? refuse_read(d, errno) : HD_OK;
 }
 
-enum hd_status file_read(const char *path, size_t limit, struct diag *d,
-			 struct strbuf *out)
+enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 {
-	size_t start = out->len;
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *in = is_stdin ? stdin : fopen(path, "rb");
+	struct stat st;
 
 	d->file = is_stdin ? "standard input" : path;
 	if (!in)
 		return refuse_read(d, errno);
-	enum hd_status status = read_stream(in, limit, d, out);
+	if (fstat(fileno(in), &st) == 0 && S_ISDIR(st.st_mode)) {
+		file_close(in);
+		return refuse_read(d, EISDIR);
+	}
+	*out = in;
+	return HD_OK;
+}
 
-	if (!is_stdin)
+void file_close(FILE *in)
+{
+	if (in != stdin)
 		fclose(in);
+}
+
+enum hd_status file_read(const char *path, size_t limit, struct diag *d,
+			 struct strbuf *out)
+{
+	size_t start = out->len;
+	FILE *in = NULL;
+	enum hd_status status = file_open(path, d, &in);
+
+	if (status != HD_OK)
+		return status;
+	status = read_stream(in, limit, d, out);
+	file_close(in);
 	if (status != HD_OK && out->len > start) {
 		out->len = start;
 		out->text[start] = '\0';

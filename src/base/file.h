@@ -28,6 +28,14 @@
 HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit,
 				       struct diag *d, struct strbuf *out);
 
+/*
+ * For files that are read as they come, however long: opens `path` for
+ * file_close, standard input if it is "-".
+ */
+HD_MUST_CHECK enum hd_status file_open(const char *path, struct diag *d,
+				       FILE **out);
+void file_close(FILE *in);
+
 HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
 					size_t len, struct diag *d);
 

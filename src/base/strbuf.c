@@ -11,8 +11,12 @@
 /* Never written to: cap 0 makes every addition move to the heap first. */
 char strbuf_empty[1];
 
+#define DRAIN_FROM 65536
+
 static void reserve(struct strbuf *s, size_t more)
 {
+	if (s->drain && s->len >= DRAIN_FROM)
+		strbuf_flush(s);
 	if (s->cap == 0)
 		s->text = NULL;
 	s->text = hd_grow(s->text, &s->cap, s->len + more + 1, 1);
@@ -30,6 +34,12 @@ void strbuf_clear(struct strbuf *s)
 	s->len = 0;
 	if (s->cap)
 		s->text[0] = '\0';
+}
+
+void strbuf_flush(struct strbuf *s)
+{
+	fwrite(s->text, 1, s->len, s->drain);
+	strbuf_clear(s);
 }
 
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len)

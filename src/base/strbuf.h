@@ -6,17 +6,23 @@
  * A growing string. `text` is never NULL and always ends in a NUL that `len`
  * does not count. STRBUF_INIT needs no memory, so a strbuf can be declared
  * before anything can fail.
+ *
+ * With a drain, text that is too long to hold passes through: from 64 KiB on
+ * what is there goes to the stream, and `len` counts from 0 again. The stream
+ * remembers its failures; whoever owns it looks at them.
  */
 
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct strbuf {
 	char *text;
 	size_t len;
-	size_t cap; /* 0 while text is the shared empty string */
+	size_t cap;  /* 0 while text is the shared empty string */
+	FILE *drain; /* or NULL */
 };
 
 extern char strbuf_empty[];
@@ -27,6 +33,8 @@ extern char strbuf_empty[];
 
 void strbuf_fini(struct strbuf *s);
 void strbuf_clear(struct strbuf *s);
+/* Sends what is there to the drain. */
+void strbuf_flush(struct strbuf *s);
 
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *s, const char *text);

@@ -253,7 +253,7 @@ static void look_at_tables(struct session *s, struct row *row,
 	mcast_load_fini(&l);
 	row->entries = count_entries(subnet);
 	row->n_mlids = subnet->n_groups;
-	check_deadlock(subnet, false, &lock);
+	check_deadlock(subnet, DEADLOCK_PLAIN, &lock);
 	row->cycle = lock.n_cycle;
 	deadlock_check_fini(&lock);
 }

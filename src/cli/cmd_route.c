@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "subnet/deadlock.h"
 #include "subnet/lanes.h"
 #include "subnet/mcast.h"
+#include "subnet/path_sls.h"
 #include "subnet/route.h"
 #include "subnet/tables.h"
 #include "topo/read.h"
@@ -30,6 +32,8 @@ struct values {
 	const char *routes;
 	const char *mcast_routes;
 	const char *sl2vl;
+	const char *path_sls;
+	struct path_sls_found sls; /* in that file */
 	const char *path;
 	struct option_list roots;
 	struct option_list groups;
@@ -127,6 +131,12 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, sl2vl),
 	  .value = "FILE",
 	  .help = "lanes in force: opensm-sl2vl.dump" },
+	{ .name = "path-sls",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct values, path_sls),
+	  .value = "FILE",
+	  .help = "the SL of each path: saquery's PathRecords or "
+		  "opensm-path-records.dump" },
 	{ .name = "mcast-sl",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, mcast_sl),
@@ -188,7 +198,6 @@ static enum hd_status find_root(const struct subnet *s, const char *text,
 static enum hd_status route(struct subnet *s, const struct values *v,
 			    struct diag *d)
 {
-	struct strbuf text = STRBUF_INIT;
 	uint64_t *roots = hd_alloc(v->roots.n, sizeof(*roots));
 	struct route_options o = {
 		.roots = roots,
@@ -198,14 +207,12 @@ static enum hd_status route(struct subnet *s, const struct values *v,
 
 	for (size_t i = 0; i < v->roots.n && status == HD_OK; i++)
 		status = find_root(s, v->roots.items[i], d, &roots[i]);
-	if (status == HD_OK && v->routes) {
-		status = file_read(v->routes, FILE_LIMIT, d, &text);
-		o.text = text.text;
-		o.text_len = text.len;
-	}
+	if (status == HD_OK && v->routes)
+		status = file_open(v->routes, d, &o.tables);
 	if (status == HD_OK)
 		status = subnet_route(s, v->engine, &o, d);
-	strbuf_fini(&text);
+	if (o.tables)
+		file_close(o.tables);
 	free(roots);
 	return status;
 }
@@ -213,15 +220,15 @@ static enum hd_status route(struct subnet *s, const struct values *v,
 static enum hd_status add_groups(struct subnet *s, struct values *v,
 				 struct diag *d)
 {
-	struct strbuf text = STRBUF_INIT;
+	FILE *tables = NULL;
 	struct group_list open = { .groups = NULL };
 	struct tables_found found;
 	enum hd_status status = HD_OK;
 
 	if (v->mcast_routes) {
-		status = file_read(v->mcast_routes, FILE_LIMIT, d, &text);
+		status = file_open(v->mcast_routes, d, &tables);
 		if (status == HD_OK)
-			status = tables_read(s, text.text, text.len, d, &found);
+			status = tables_read_stream(s, tables, d, &found);
 		if (status == HD_OK && found.n_unicast > 0)
 			status = diag_fail(d, HD_ERR_INPUT,
 					   "the file has unicast tables too");
@@ -234,7 +241,8 @@ static enum hd_status add_groups(struct subnet *s, struct values *v,
 	if (status == HD_OK && open.n > 0)
 		status = mcast_choose(s, open.groups, open.n, d, &v->choice);
 	group_list_fini(&open);
-	strbuf_fini(&text);
+	if (tables)
+		file_close(tables);
 	return status;
 }
 
@@ -247,6 +255,19 @@ static enum hd_status load_lanes(struct subnet *s, const char *path,
 	if (status == HD_OK)
 		status = sl2vl_read(s, text.text, text.len, d);
 	strbuf_fini(&text);
+	return status;
+}
+
+static enum hd_status load_path_sls(struct subnet *s, struct values *v,
+				    struct diag *d)
+{
+	FILE *in = NULL;
+	enum hd_status status = file_open(v->path_sls, d, &in);
+
+	if (status != HD_OK)
+		return status;
+	status = path_sls_read(s, in, d, &v->sls);
+	file_close(in);
 	return status;
 }
 
@@ -280,6 +301,11 @@ static int show(const struct subnet *s, const struct values *v, struct diag *d)
 		met &= show_check(r, s);
 		met &= show_deadlock(r, s, v->with_switches);
 	}
+	if (v->sls.n_missing)
+		results_remark(r,
+			       "%" PRIu64 " pairs have no record in '%s': SL 0"
+			       " was assumed",
+			       v->sls.n_missing, v->path_sls);
 	if (s->n_groups > 0)
 		met &= show_groups(r, s);
 	if (v->choice.n > 0)
@@ -300,7 +326,9 @@ static bool is_clean(const struct subnet *s, const struct values *v)
 	struct mcast_check m;
 
 	check_routes(s, &c);
-	check_deadlock(s, v->with_switches, &lock);
+	check_deadlock(
+		s, v->with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN,
+		&lock);
 	check_mcast(s, &m);
 	bool clean = check_is_clean(&c) && lock.n_cycle == 0 &&
 		     lock.n_dropped == 0 && mcast_check_is_clean(&m);
@@ -309,16 +337,21 @@ static bool is_clean(const struct subnet *s, const struct values *v)
 	return clean;
 }
 
-static int dump(const struct subnet *s, const struct values *v)
+static int dump(const struct subnet *s, const struct values *v, struct diag *d)
 {
-	struct strbuf out = STRBUF_INIT;
+	const struct table_writer *w = table_writer_find(v->dump);
+	struct output out;
 
-	table_writer_find(v->dump)->write(s, &out);
-	int status = output_bytes(&v->common, out.text, out.len,
-				  !v->check || is_clean(s, v));
+	d->file = NULL;
+	if (tables_check_export(s, w, d) != HD_OK)
+		return command_refuse(d);
+	bool clean = !v->check || is_clean(s, v);
+	int status = output_open(&v->common, &out);
 
-	strbuf_fini(&out);
-	return status;
+	if (status != EXIT_DONE)
+		return status;
+	w->write(s, &out.text);
+	return output_close(&out, clean);
 }
 
 static int route_fabric(const char *name, struct values *v)
@@ -341,6 +374,8 @@ static int route_fabric(const char *name, struct values *v)
 	}
 	if (done == HD_OK && v->sl2vl)
 		done = load_lanes(&s, v->sl2vl, &d);
+	if (done == HD_OK && v->path_sls)
+		done = load_path_sls(&s, v, &d);
 	if (done == HD_OK) {
 		d.file = NULL;
 		done = add_groups(&s, v, &d);
@@ -348,7 +383,7 @@ static int route_fabric(const char *name, struct values *v)
 	if (done != HD_OK)
 		status = command_refuse(&d);
 	else
-		status = v->dump ? dump(&s, v) : show(&s, v, &d);
+		status = v->dump ? dump(&s, v, &d) : show(&s, v, &d);
 	subnet_fini(&s);
 	topo_fini(&t);
 	return status;
@@ -369,6 +404,9 @@ static int check_values(const struct command *self, const struct values *v,
 		return status;
 	if ((v->routes != NULL) != (strcmp(v->engine, "file") == 0))
 		return command_usage(self, "--routes goes with --engine file");
+	if (v->path_sls && !v->routes)
+		return command_usage(self, "--path-sls goes with --engine "
+					   "file: other engines give the SLs");
 	if (v->path && !strchr(v->path, ':'))
 		return command_usage(self, "'%s' is no path: write FROM:TO",
 				     v->path);

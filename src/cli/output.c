@@ -20,6 +20,30 @@ int output_bytes(const struct common_options *common, const void *bytes,
 	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
 }
 
+int output_open(const struct common_options *common, struct output *o)
+{
+	struct diag d = { .status = HD_OK };
+
+	*o = (struct output){ .text = STRBUF_INIT };
+	if (common->output &&
+	    file_create(&o->file, common->output, &d) != HD_OK)
+		return command_refuse(&d);
+	o->text.drain = common->output ? o->file.stream : stdout;
+	return EXIT_DONE;
+}
+
+int output_close(struct output *o, bool goals_met)
+{
+	struct diag d = { .status = HD_OK };
+	bool to_file = o->text.drain != stdout;
+
+	strbuf_flush(&o->text);
+	strbuf_fini(&o->text);
+	if (to_file && file_commit(&o->file, &d) != HD_OK)
+		return command_refuse(&d);
+	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
+}
+
 int output_check_format(const struct command *self,
 			const struct common_options *common, const char *option)
 {

@@ -11,6 +11,7 @@
  *	return output_results(&options.common, results, goals_met);
  */
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "measure/results.h"
 
@@ -28,6 +29,18 @@ int output_results(const struct common_options *common, struct results *r,
  */
 int output_bytes(const struct common_options *common, const void *bytes,
 		 size_t len, bool goals_met);
+
+/*
+ * The same for output that is too long to hold in memory: print to text, which
+ * passes it on. EXIT_DONE if it was opened; output_close must follow then, and
+ * gives the exit status.
+ */
+struct output {
+	struct strbuf text;
+	struct file_writer file;
+};
+int output_open(const struct common_options *common, struct output *o);
+int output_close(struct output *o, bool goals_met);
 
 /*
  * Options that have a say in results make no sense where `option` asks for a

@@ -101,7 +101,7 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 }
 
 static enum hd_status read_routes(const struct scenario *s, struct diag *d,
-				  struct route_options *o, struct strbuf *text)
+				  struct route_options *o)
 {
 	const struct scn_routing *r = &s->fabric.routing;
 
@@ -109,15 +109,12 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 		return HD_OK;
 	struct diag inner = { .status = HD_OK };
 	char *path = scenario_path(s, r->file);
-	enum hd_status status = file_read(path, FILE_LIMIT, &inner, text);
+	enum hd_status status = file_open(path, &inner, &o->tables);
 
 	if (status != HD_OK)
 		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s",
 				inner.message);
 	free(path);
-	o->file = r->file;
-	o->text = text->text;
-	o->text_len = text->len;
 	return status;
 }
 
@@ -125,12 +122,11 @@ static enum hd_status build_routes(struct fabric *b, struct diag *d)
 {
 	const struct scn_routing *r = &b->scenario->fabric.routing;
 	struct route_options o = { .max_vls = (unsigned)r->layers };
-	struct strbuf text = STRBUF_INIT;
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = read_roots(b, d, &o);
 
 	if (status == HD_OK)
-		status = read_routes(b->scenario, d, &o, &text);
+		status = read_routes(b->scenario, d, &o);
 	if (status == HD_OK) {
 		status = subnet_route(&b->subnet, r->engine, &o, &inner);
 		if (status != HD_OK && r->file)
@@ -140,7 +136,8 @@ static enum hd_status build_routes(struct fabric *b, struct diag *d)
 			fabric_refuse(b, d, &r->engine, "fabric.routing.engine",
 				      &inner);
 	}
-	strbuf_fini(&text);
+	if (o.tables)
+		file_close(o.tables);
 	return status;
 }
 

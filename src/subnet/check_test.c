@@ -30,7 +30,7 @@ static void assert_checks_agree_with_brute_force(const struct subnet *s)
 	struct oracle o;
 
 	check_routes(s, &c);
-	check_deadlock(s, false, &lock);
+	check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	oracle_run(s, &o);
 	assert_int_equal(c.n_pairs, o.n_pairs);
 	assert_int_equal(c.n_unreachable, o.n_unreachable);
@@ -273,7 +273,7 @@ static void routes_are_what_their_engine_promises(void **state)
 		subnet_init(&s, &t);
 		route(&s, cases[i].engine);
 		check_routes(&s, &c);
-		check_deadlock(&s, false, &lock);
+		check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 		if (!check_is_clean(&c) || c.n_pairs == 0 ||
 		    (cases[i].minimal && c.n_not_minimal) ||
 		    (lock.n_cycle > 0) != cases[i].cyclic || lock.n_dropped)
@@ -296,7 +296,7 @@ static void a_cycle_is_named_channel_by_channel(void **state)
 	generate(&t, "ring --switches=5");
 	subnet_init(&s, &t);
 	route(&s, "minhop");
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	/* A ring has no shorter one than all of it. */
 	assert_int_equal(c.n_cycle, 5);
 	for (uint32_t i = 0; i < c.n_cycle; i++) {
@@ -342,7 +342,7 @@ static void lanes_can_break_a_cycle_and_make_one(void **state)
 				subnet_set_sl2vl(&s, sw, in, out, &zero);
 		}
 	}
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	/* ... so that each way round ends on another lane. */
 	assert_int_equal(c.n_cycle, 0);
 	assert_int_equal(c.size.vls, 3);
@@ -352,7 +352,7 @@ static void lanes_can_break_a_cycle_and_make_one(void **state)
 
 	memset(none.vl, VL_MANAGEMENT, sizeof(none.vl));
 	subnet_set_sl2vl(&s, 1, 1, 2, &none);
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_true(c.n_dropped > 0);
 	assert_int_equal(t.ports[c.dropped_at].node, 1);
 	deadlock_check_fini(&c);
@@ -376,14 +376,14 @@ static void an_sl_that_adapters_do_not_send_loses_nothing(void **state)
 	off.vl[9] = VL_MANAGEMENT;
 	for (unsigned i = 0; i < 16; i++)
 		subnet_set_sl2vl(&s, 0, i % 4, i / 4, &off);
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_true(c.n_dropped > 0);
 	assert_int_equal(c.dropped_sl, 9);
 	deadlock_check_fini(&c);
 	/* ... and in all hosts. */
 	for (port_id p = 0; p < t.n_ports; p++)
 		subnet_set_port_sl2vl(&s, p, &off);
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_dropped, 0);
 	deadlock_check_fini(&c);
 	subnet_fini(&s);
@@ -419,7 +419,7 @@ static void routers_can_close_a_circle_of_subnets(void **state)
 		assert_int_equal(t.n_subnets, n);
 		subnet_init(&s, &t);
 		route(&s, "minhop");
-		check_deadlock(&s, false, &c);
+		check_deadlock(&s, DEADLOCK_PLAIN, &c);
 		/*
 		 * Up to three subnets are all next to each other, and in a
 		 * ring of four or more packets pass on through a subnet: the

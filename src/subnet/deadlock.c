@@ -22,7 +22,8 @@ struct tracer {
 	struct depgraph *deps;
 	struct deadlock_check *out;
 	struct entrances doors;
-	uint16_t sls;   /* to try where the path does not say */
+	uint16_t sls; /* to try where the path does not say */
+	bool one_lane;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
 	/* Router ports: VLs they receive and send on; by port_id. */
@@ -46,6 +47,8 @@ static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
 static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out,
 		     unsigned sl)
 {
+	if (t->one_lane)
+		return 0;
 	unsigned vl = sl2vl_at(t->s, sw, in, out)->vl[sl];
 	port_id p = port_at(t, sw, out);
 
@@ -104,11 +107,21 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 		t->vls_in[t->dest.owner] |= (uint16_t)(1u << vl);
 }
 
-static void enter(struct tracer *t, switch_id sw, unsigned in, uint16_t sls)
+/* The SLs that packets for the destination may have, from a source port. */
+static uint16_t sls_of(const struct tracer *t, port_id source)
+{
+	if (!t->s->sl_of_path || t->one_lane)
+		return t->sls;
+	return (uint16_t)(1u << path_sl(t->s, source, t->dest.lid, 0));
+}
+
+static void enter(struct tracer *t, switch_id sw, unsigned in)
 {
 	unsigned out;
 	port_id source = t->s->topo->ports[port_at(t, sw, in)].peer;
 	bool from_router = source != TOPO_NONE && joins_subnets(t, source);
+	uint16_t sls =
+		sls_of(t, source == TOPO_NONE ? port_at(t, sw, in) : source);
 
 	if (!out_of(t, sw, &out) ||
 	    (from_router && joins_subnets(t, t->dest.owner) &&
@@ -120,12 +133,15 @@ static void enter(struct tracer *t, switch_id sw, unsigned in, uint16_t sls)
 						  : sl2vl_of(t->s, source);
 
 		/* VL 15 in a sender's own table: it does not send that SL. */
-		if (!(sls >> sl & 1) || own->vl[sl] == VL_MANAGEMENT)
+		if (!(sls >> sl & 1) ||
+		    (own->vl[sl] == VL_MANAGEMENT && !t->one_lane))
 			continue;
 		unsigned vl = lane(t, sw, in, out, sl);
 
 		if (from_router && vl != VL_MANAGEMENT) {
-			unsigned first = sl2vl_of(t->s, source)->vl[sl];
+			unsigned first =
+				t->one_lane ? 0
+					    : sl2vl_of(t->s, source)->vl[sl];
 
 			t->vls_out[source] |= (uint16_t)(1u << first);
 			depgraph_add(t->deps, port_at(t, sw, in), first, out,
@@ -143,18 +159,12 @@ static void trace_dest(struct tracer *t)
 	memset(t->seen, 0, (size_t)t->g->n * N_SLS * sizeof(*t->seen));
 	for (switch_id sw = 0; sw < t->g->n; sw++) {
 		uint32_t i = t->doors.first[sw], end = t->doors.first[sw + 1];
-		uint16_t sls = t->sls;
 
 		if (i == end || (s->n_subnets > 1 &&
 				 subnet_of_switch(s, sw) != t->dest.subnet))
 			continue;
-		if (s->sl_of_path)
-			sls = (uint16_t)(1u << s->sl_of_path
-						       [(size_t)sw *
-								s->lft_stride +
-							t->dest.lid]);
 		for (; i < end; i++) {
-			enter(t, sw, t->doors.ports[i], sls);
+			enter(t, sw, t->doors.ports[i]);
 			if (t->doors.alike[sw])
 				break;
 		}
@@ -170,13 +180,15 @@ static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
 	return port->peer != TOPO_NONE && topo_is_end_port(s->topo, port->peer);
 }
 
-/* What adapters behind two entrances send on; inside a switch, nothing. */
+/* Do adapters behind two entrances send alike? Inside a switch, nothing. */
 static bool same_lanes_sent(const struct tracer *t, port_id a, port_id b)
 {
 	port_id x = t->s->topo->ports[a].peer, y = t->s->topo->ports[b].peer;
 
 	if (x == TOPO_NONE || y == TOPO_NONE)
 		return x == y;
+	if (t->s->sl_row && t->s->sl_row[x] != t->s->sl_row[y])
+		return false;
 	return t->s->sl2vl_of_port[x] == t->s->sl2vl_of_port[y];
 }
 
@@ -339,9 +351,11 @@ static void trace_unicast(struct tracer *t, bool with_switches)
 	trace_routers(t);
 }
 
-void check_deadlock(const struct subnet *s, bool with_switches,
+void check_deadlock(const struct subnet *s, unsigned flags,
 		    struct deadlock_check *out)
 {
+	bool with_switches = flags & DEADLOCK_WITH_SWITCHES;
+	bool one_lane = flags & DEADLOCK_ONE_LANE;
 	struct sw_graph g;
 	struct depgraph deps;
 
@@ -353,7 +367,8 @@ void check_deadlock(const struct subnet *s, bool with_switches,
 		.g = &g,
 		.deps = &deps,
 		.out = out,
-		.sls = distinct_sls(s),
+		.sls = one_lane ? 1 : distinct_sls(s),
+		.one_lane = one_lane,
 		.next = hd_alloc(g.n, sizeof(*t.next)),
 		.seen = hd_alloc((size_t)g.n * N_SLS, sizeof(*t.seen)),
 		.vls_in = hd_alloc(s->topo->n_ports, sizeof(*t.vls_in)),
@@ -362,7 +377,8 @@ void check_deadlock(const struct subnet *s, bool with_switches,
 
 	entrances_init(&t, with_switches);
 	trace_unicast(&t, with_switches);
-	mcast_dependencies(s, &deps);
+	if (!one_lane)
+		mcast_dependencies(s, &deps);
 	depgraph_measure(&deps, &out->size);
 	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);
 	entrances_fini(&t.doors);

@@ -10,9 +10,11 @@
  * A channel is a cable in one direction and one data VL of it. Dependencies
  * are those of the forwarding and multicast tables under the SL2VL tables and
  * the SLs of paths in force, from every end port to every end port; where the
- * engine leaves the SL open, for every SL. Management packets (VL15) are not
- * flow controlled and cannot lock. A plain switch port 0 receives nothing but
- * management, so paths to it count only if `with_switches` is set.
+ * SL is left open, for every SL. Management packets (VL15) are not flow
+ * controlled and cannot lock. A plain switch port 0 receives nothing but
+ * management, so paths to it count only with DEADLOCK_WITH_SWITCHES.
+ * DEADLOCK_ONE_LANE looks at the unicast tables alone, as if every packet went
+ * on one lane: what becomes of them where nobody knows the lanes.
  *
  * Routers are included: one holds what it received until it can send it on
  * into the next subnet, so cycles may pass through several subnets.
@@ -23,7 +25,6 @@
 
 struct deadlock_check {
 	struct depgraph_size size;
-	uint16_t open_sls;  /* SLs that were tried; 0: those of the paths */
 	uint64_t n_dropped; /* (path, SL) that lose their packets: no lane */
 	port_id dropped_at; /* output port of the first of these */
 	uint8_t dropped_sl;
@@ -31,7 +32,13 @@ struct deadlock_check {
 	uint32_t n_cycle;
 };
 
-void check_deadlock(const struct subnet *s, bool with_switches,
+enum deadlock_flags {
+	DEADLOCK_PLAIN = 0,
+	DEADLOCK_WITH_SWITCHES = 1,
+	DEADLOCK_ONE_LANE = 2,
+};
+
+void check_deadlock(const struct subnet *s, unsigned flags,
 		    struct deadlock_check *out);
 void deadlock_check_fini(struct deadlock_check *c);
 

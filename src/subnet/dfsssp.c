@@ -152,7 +152,7 @@ enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
 	};
 
 	layers_init(&f.layers, g, max);
-	s->sl_of_path = hd_alloc((size_t)g->n * s->lft_stride, 1);
+	subnet_sls_by_switch(s);
 	if (!route_all(&f))
 		status = diag_fail(d, HD_ERR_FULL,
 				   "the paths need more layers than the %u VL%s"

@@ -83,7 +83,7 @@ static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
 	assert_int_equal(subnet_assign_lids(&s, &lids, &d), HD_OK);
 	assert_int_equal(subnet_route(&s, "xy", NULL, &d), HD_OK);
 	assert_int_equal(direction_set_lanes(&s, &lanes_e_n_w_s, &d), HD_OK);
-	check_deadlock(&s, false, &lock);
+	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	assert_int_equal(lock.n_dropped, 0);
 	deadlock_check_fini(&lock);

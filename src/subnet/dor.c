@@ -180,7 +180,7 @@ static void set_datelines(struct subnet *s, const struct dor *r,
 {
 	struct path_dests dests;
 
-	s->sl_of_path = hd_alloc((size_t)r->g->n * s->lft_stride, 1);
+	subnet_sls_by_switch(s);
 	s->lanes_by_engine = true;
 	s->vls_used = 2;
 	path_dests_init(&dests, s, r->g);

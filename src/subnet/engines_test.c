@@ -39,7 +39,7 @@ static void assert_sound(const struct subnet *s, bool minimal, bool acyclic)
 	struct oracle o;
 
 	check_routes(s, &c);
-	check_deadlock(s, false, &lock);
+	check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	oracle_run(s, &o);
 	assert_true(o.n_pairs > 0);
 	assert_int_equal(o.n_unreachable, 0);

@@ -258,7 +258,7 @@ enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 	struct lash l;
 
 	lash_init(&l, s, g, max);
-	s->sl_of_path = hd_alloc((size_t)g->n * s->lft_stride, 1);
+	subnet_sls_by_switch(s);
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		aim(&l, sw);
 		fill_tables(&l, sw);

@@ -209,8 +209,7 @@ static void forget_lids(struct subnet *s)
 		s->top_lid[i] = 0;
 	}
 	mcast_clear(s);
-	free(s->sl_of_path);
-	s->sl_of_path = NULL;
+	subnet_forget_sls(s);
 	s->engine = NULL;
 	free(s->lft);
 	s->lft = NULL;

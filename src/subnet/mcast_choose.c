@@ -119,7 +119,7 @@ static uint32_t cycle_of(const struct subnet *s)
 {
 	struct deadlock_check lock;
 
-	check_deadlock(s, false, &lock);
+	check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	uint32_t n = lock.n_cycle;
 
 	deadlock_check_fini(&lock);

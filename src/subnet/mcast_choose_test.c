@@ -143,7 +143,7 @@ static void a_choice_that_could_lock_up_is_not_taken(void **state)
 
 	assert_int_equal(mcast_choose(&s, &all, 1, &d, &c), HD_OK);
 	assert_int_equal(c.chosen_cycle, 0);
-	check_deadlock(&s, false, &lock);
+	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	deadlock_check_fini(&lock);
 	mcast_choice_fini(&c);

@@ -169,7 +169,7 @@ static void broadcast_costs_what_theory_says(void **state)
 	assert_int_equal(mcast_mlids_left(&s, 0), 16383 - 256);
 	struct deadlock_check lock;
 
-	check_deadlock(&s, false, &lock);
+	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	deadlock_check_fini(&lock);
 	tear_down(&t, &s);
@@ -253,7 +253,7 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 		}
 		hops[i] = mcast_load_peak(&l).total;
 		mcast_load_fini(&l);
-		check_deadlock(&s, false, &lock);
+		check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 		assert_int_equal(lock.n_cycle, 0);
 		deadlock_check_fini(&lock);
 		tear_down(&t, &s);
@@ -570,7 +570,7 @@ static void multicast_can_close_a_circle_that_unicast_does_not(void **state)
 
 	(void)state;
 	set_up(&t, &s, "ring --switches=6", "updn", &by_opensm);
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_cycle, 0);
 	deadlock_check_fini(&c);
 	uint32_t n = all_end_ports(&t, ends);
@@ -578,7 +578,7 @@ static void multicast_can_close_a_circle_that_unicast_does_not(void **state)
 	/* Shortest-path trees from everywhere take every turn of the ring. */
 	for (uint32_t i = 0; i < n; i++)
 		add(&s, MCAST_SHORTEST, ends[i], ends, n);
-	check_deadlock(&s, false, &c);
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_cycle, 6);
 	deadlock_check_fini(&c);
 	tear_down(&t, &s);

@@ -7,24 +7,26 @@
 #include "subnet/tables.h"
 
 const struct route_engine route_engines[] = {
-	{ "minhop", "any fabric", route_minhop },
-	{ "updn", "any fabric", route_updn },
-	{ "xy", "a mesh of two dimensions", route_xy },
-	{ "dor", "a mesh, torus, hypercube or ring", route_dor },
-	{ "negative-first", "a mesh of two or more dimensions",
+	{ "minhop", "any fabric", NULL, route_minhop },
+	{ "updn", "any fabric", NULL, route_updn },
+	{ "xy", "a mesh of two dimensions", NULL, route_xy },
+	{ "dor", "a mesh, torus, hypercube or ring", NULL, route_dor },
+	{ "negative-first", "a mesh of two or more dimensions", NULL,
 	  route_negative_first },
-	{ "ecube", "a hypercube", route_ecube },
+	{ "ecube", "a hypercube", NULL, route_ecube },
 	{ "torus",
 	  "a torus or mesh with at most four rings of five or more,"
 	  " two VLs",
-	  route_torus },
-	{ "ftree", "a tree of levels with all hosts at the bottom",
+	  "torus-2QoS", route_torus },
+	{ "ftree", "a tree of levels with all hosts at the bottom", NULL,
 	  route_ftree },
-	{ "dfsssp", "any fabric, as many VLs as it finds layers",
+	{ "dfsssp", "any fabric, as many VLs as it finds layers", "dfsssp",
 	  route_dfsssp },
-	{ "lash", "any fabric, as many VLs as it finds layers", route_lash },
-	{ "dragonfly", "a dragonfly or dragonfly+, two VLs", route_dragonfly },
-	{ "file", "a dump of dump_fts or OpenSM for the fabric at hand",
+	{ "lash", "any fabric, as many VLs as it finds layers", "lash",
+	  route_lash },
+	{ "dragonfly", "a dragonfly or dragonfly+, two VLs", NULL,
+	  route_dragonfly },
+	{ "file", "a dump of dump_fts or OpenSM for the fabric at hand", NULL,
 	  route_file },
 };
 const unsigned n_route_engines =
@@ -42,8 +44,7 @@ const struct route_engine *route_engine_find(const char *name)
 static void forget_routes(struct subnet *s)
 {
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
-	free(s->sl_of_path);
-	s->sl_of_path = NULL;
+	subnet_forget_sls(s);
 	s->engine = NULL;
 	s->vls_used = 0;
 	s->note[0] = '\0';
@@ -89,9 +90,9 @@ enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
 	struct tables_found found;
 
 	(void)g;
-	if (!o->text)
+	if (!o->tables)
 		return diag_fail(d, HD_ERR_INPUT, "no file of routes is given");
-	enum hd_status status = tables_read(s, o->text, o->text_len, d, &found);
+	enum hd_status status = tables_read_stream(s, o->tables, d, &found);
 
 	if (status == HD_OK && found.n_unicast == 0)
 		status = diag_fail(d, HD_ERR_INPUT,

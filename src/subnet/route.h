@@ -19,14 +19,14 @@ struct route_options {
 	unsigned n_roots;
 	unsigned
 		max_vls; /* dfsssp, lash: most layers; 0 = all the links have */
-	const char *file; /* file: path, for messages */
-	const char *text; /* file: its content */
-	size_t text_len;
+	FILE *tables;    /* file: a dump, read line by line */
 };
 
 struct route_engine {
 	const char *name;
 	const char *needs; /* what it accepts, for --help and refusals */
+	/* OpenSM's engine that keeps paths apart by lanes as well, or NULL. */
+	const char *opensm;
 	enum hd_status (*route)(struct subnet *s, const struct sw_graph *g,
 				const struct route_options *o, struct diag *d);
 };

@@ -303,9 +303,32 @@ void subnet_fini(struct subnet *s)
 	free(s->top_lid);
 	free(s->mft);
 	free(s->lft);
-	free(s->sl_of_path);
+	subnet_forget_sls(s);
 	router_tables_free(s);
 	*s = (struct subnet){ .topo = NULL };
+}
+
+void subnet_forget_sls(struct subnet *s)
+{
+	free(s->sl_of_path);
+	free(s->sl_row);
+	s->sl_of_path = NULL;
+	s->sl_row = NULL;
+	s->n_sl_rows = 0;
+}
+
+void subnet_sls_by_switch(struct subnet *s)
+{
+	const struct topo *t = s->topo;
+
+	subnet_forget_sls(s);
+	s->n_sl_rows = s->n_switches;
+	s->sl_of_path = hd_alloc((size_t)s->n_sl_rows * s->lft_stride, 1);
+	s->sl_row = hd_alloc(t->n_ports, sizeof(*s->sl_row));
+	for (port_id p = 0; p < t->n_ports; p++)
+		s->sl_row[p] = topo_is_switch(t, t->ports[p].node)
+				       ? s->switch_of_node[t->ports[p].node]
+				       : subnet_switch_at(s, p);
 }
 
 switch_id subnet_switch_at(const struct subnet *s, port_id port)
@@ -345,12 +368,8 @@ bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
 uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
 		uint8_t wanted)
 {
-	node_id node = s->topo->ports[source].node;
-	switch_id sw = topo_is_switch(s->topo, node)
-			       ? s->switch_of_node[node]
-			       : subnet_switch_at(s, source);
-
-	if (!s->sl_of_path || sw == TOPO_NONE || dlid >= s->lft_stride)
+	if (!s->sl_of_path || s->sl_row[source] == TOPO_NONE ||
+	    dlid >= s->lft_stride)
 		return wanted;
-	return s->sl_of_path[(size_t)sw * s->lft_stride + dlid];
+	return s->sl_of_path[(size_t)s->sl_row[source] * s->lft_stride + dlid];
 }

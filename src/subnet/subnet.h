@@ -125,10 +125,13 @@ struct subnet {
 	unsigned vls_used;  /* data VLs its deadlock freedom needs */
 	char note[160];     /* what else the engine decided, e.g. its roots */
 	/*
-	 * SL per (source switch, destination LID), lft_stride apart, or NULL
-	 * if the engine leaves the SL to the application.
+	 * The SLs of paths by destination LID, rows lft_stride apart, and the
+	 * row of each source port; both NULL if the SL is left to the
+	 * application. Ports on one switch mostly share a row.
 	 */
 	uint8_t *sl_of_path;
+	uint32_t *sl_row;
+	uint32_t n_sl_rows;
 	bool lanes_by_engine; /* SL2VL tables are the engine's, not defaults */
 };
 
@@ -148,6 +151,10 @@ void subnet_limit_vls(struct subnet *s, unsigned max);
 
 /* Sets every SL2VL table to its default. */
 void subnet_reset_lanes(struct subnet *s);
+
+/* Rows of path SLs, all 0: that of a switch is for what hangs on it, too. */
+void subnet_sls_by_switch(struct subnet *s);
+void subnet_forget_sls(struct subnet *s);
 
 enum lid_order {
 	LIDS_OPENSM, /* as OpenSM on x86: the SM's port, then by swapped GUID */

@@ -25,6 +25,7 @@ struct table_writer {
 	const char *name;
 	const char *summary; /* one line, lower case, no stop */
 	bool multicast;
+	bool for_manager; /* to be programmed, without lanes or SLs of paths */
 	void (*write)(const struct subnet *s, struct strbuf *out);
 };
 
@@ -32,7 +33,17 @@ struct table_writer {
 extern const struct table_writer table_writers[];
 const struct table_writer *table_writer_find(const char *name);
 
-/* LIDs, engine, and all tables as one JSON object. */
+/*
+ * May the tables be handed on in that format? HD_ERR_UNFIT if a manager would
+ * program them and they can then lock up, since they count on lanes or on SLs
+ * of paths that it has no way to know. Tables that could lock up where they
+ * are, with all that belongs to them, are nobody's surprise and pass.
+ */
+HD_MUST_CHECK enum hd_status tables_check_export(const struct subnet *s,
+						 const struct table_writer *w,
+						 struct diag *d);
+
+/* LIDs, engine, all tables and SLs of paths as one JSON object. */
 void tables_write_json(const struct subnet *s, struct strbuf *out);
 
 /* Which tables a file had. */
@@ -51,5 +62,9 @@ struct tables_found {
 HD_MUST_CHECK enum hd_status tables_read(struct subnet *s, const char *text,
 					 size_t len, struct diag *d,
 					 struct tables_found *found);
+/* The same from a stream, line by line: the file may be of any length. */
+HD_MUST_CHECK enum hd_status tables_read_stream(struct subnet *s, FILE *in,
+						struct diag *d,
+						struct tables_found *found);
 
 #endif

@@ -85,10 +85,28 @@ static void json_ports(const struct subnet *s, struct json *w)
 		json_hex(w, "gid prefix", subnet_gid_prefix(s, ports[i]));
 		json_number(w, "lid", s->lid_of_port[ports[i]]);
 		json_number(w, "lmc", s->lmc_of_port[ports[i]]);
+		if (s->sl_row && s->sl_row[ports[i]] != TOPO_NONE)
+			json_number(w, "sl row", s->sl_row[ports[i]]);
 		json_end(w);
 	}
 	json_end(w);
 	free(ports);
+}
+
+/* By row of the source port, then by LID from 0. */
+static void json_path_sls(const struct subnet *s, struct json *w)
+{
+	json_key(w, "path sls");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < s->n_sl_rows; i++) {
+		json_begin_array(w);
+		for (uint32_t lid = 0; lid <= s->top_lid[0]; lid++)
+			json_uint(
+				w,
+				s->sl_of_path[(size_t)i * s->lft_stride + lid]);
+		json_end(w);
+	}
+	json_end(w);
 }
 
 void tables_write_json(const struct subnet *s, struct strbuf *out)
@@ -101,6 +119,8 @@ void tables_write_json(const struct subnet *s, struct strbuf *out)
 	json_text(&w, s->engine ? s->engine : "");
 	json_number(&w, "vls", s->vls_used);
 	json_ports(s, &w);
+	if (s->sl_of_path)
+		json_path_sls(s, &w);
 	json_key(&w, "switches");
 	json_begin_array(&w);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {

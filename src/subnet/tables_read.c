@@ -424,6 +424,8 @@ static enum hd_status read_all(struct tables_reader *t)
 		if (read_line(t) != HD_OK)
 			return t->r.d->status;
 	}
+	if (t->r.status != HD_OK)
+		return t->r.status;
 	if (needs_count(t))
 		return refuse_unfinished(t);
 	if (t->found->n_unicast + t->found->n_multicast == 0)
@@ -441,31 +443,47 @@ static enum hd_status read_all(struct tables_reader *t)
 	return HD_OK;
 }
 
-enum hd_status tables_read(struct subnet *s, const char *text, size_t len,
-			   struct diag *d, struct tables_found *found)
+/* Reads what t->r gives, and ends it. */
+static enum hd_status read_tables(struct tables_reader *t,
+				  struct tables_found *found)
 {
+	struct subnet *s = t->s;
 	struct tables_found seen = { 0, 0 };
-	struct tables_reader t = {
-		.s = s,
-		.found = &seen,
-		.has_unicast = hd_alloc(s->n_switches, sizeof(bool)),
-		.has_multicast = hd_alloc(s->n_switches, sizeof(bool)),
-	};
 
+	t->found = &seen;
+	t->has_unicast = hd_alloc(s->n_switches, sizeof(bool));
+	t->has_multicast = hd_alloc(s->n_switches, sizeof(bool));
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		map_put(&t.switches, s->topo->nodes[s->node_of_switch[sw]].guid,
-			sw);
-	reader_init(&t.r, text, len, NULL, d);
-	enum hd_status status = read_all(&t);
+		map_put(&t->switches,
+			s->topo->nodes[s->node_of_switch[sw]].guid, sw);
+	enum hd_status status = read_all(t);
 
 	if (status == HD_OK) {
 		if (seen.n_multicast)
 			mcast_groups_from_tables(s);
 		*found = seen;
 	}
-	reader_fini(&t.r);
-	map_fini(&t.switches);
-	free(t.has_unicast);
-	free(t.has_multicast);
+	reader_fini(&t->r);
+	map_fini(&t->switches);
+	free(t->has_unicast);
+	free(t->has_multicast);
 	return status;
+}
+
+enum hd_status tables_read(struct subnet *s, const char *text, size_t len,
+			   struct diag *d, struct tables_found *found)
+{
+	struct tables_reader t = { .s = s };
+
+	reader_init(&t.r, text, len, NULL, d);
+	return read_tables(&t, found);
+}
+
+enum hd_status tables_read_stream(struct subnet *s, FILE *in, struct diag *d,
+				  struct tables_found *found)
+{
+	struct tables_reader t = { .s = s };
+
+	reader_init_stream(&t.r, in, d);
+	return read_tables(&t, found);
 }

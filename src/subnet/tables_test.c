@@ -193,25 +193,24 @@ static void the_engine_file_takes_a_fabrics_own_routes(void **state)
 {
 	struct topo t;
 	struct subnet s;
-	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 	struct route_check c;
+	struct route_options o = { .n_roots = 0 };
 
 	(void)state;
-	load("torus", "opensm.fdbs", &text);
+	if (file_open(FIXTURES "torus/opensm.fdbs", &d, &o.tables) != HD_OK)
+		fail_msg("%s", d.message);
 	load_fabric("torus", &t, 1);
 	subnet_init(&s, &t);
 	keep_lids(&s);
-	struct route_options o = { .text = text.text, .text_len = text.len };
-
 	assert_int_equal(subnet_route(&s, "file", &o, &d), HD_OK);
 	assert_string_equal(s.engine, "file");
 	check_routes(&s, &c);
 	assert_true(check_is_clean(&c));
 	assert_int_equal(c.n_not_minimal, 0);
-	o.text = NULL;
+	file_close(o.tables);
+	o.tables = NULL;
 	assert_int_equal(subnet_route(&s, "file", &o, &d), HD_ERR_INPUT);
-	strbuf_fini(&text);
 	subnet_fini(&s);
 	topo_fini(&t);
 }

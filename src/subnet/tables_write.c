@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/deadlock.h"
 #include "subnet/lanes.h"
 #include "subnet/mcast.h"
 #include "subnet/order.h"
 #include "subnet/paths.h"
+#include "subnet/route.h"
 #include "subnet/tables.h"
 #include "topo/write.h"
 
@@ -468,21 +470,23 @@ static void write_mcfdbs(const struct subnet *s, struct strbuf *out)
 }
 
 const struct table_writer table_writers[] = {
-	{ "fts", "unicast tables as dump_fts prints them", false, write_fts },
-	{ "lfts", "unicast tables as dump_lfts prints them", false,
+	{ "fts", "unicast tables as dump_fts prints them", false, false,
+	  write_fts },
+	{ "lfts", "unicast tables as dump_lfts prints them", false, false,
 	  write_lfts },
 	{ "opensm", "unicast tables as OpenSM dumps and takes them", false,
-	  write_opensm },
+	  true, write_opensm },
 	{ "fdbs", "unicast tables with hops, as OpenSM dumps them", false,
-	  write_fdbs },
-	{ "mfts", "multicast tables as dump_fts -M prints them", true,
+	  false, write_fdbs },
+	{ "mfts", "multicast tables as dump_fts -M prints them", true, false,
 	  write_mfts },
-	{ "mcfdbs", "multicast tables as OpenSM dumps them", true,
+	{ "mcfdbs", "multicast tables as OpenSM dumps them", true, false,
 	  write_mcfdbs },
-	{ "sl2vl", "SL2VL tables as OpenSM dumps them", false, sl2vl_write },
-	{ "json", "LIDs and all tables, for programs", false,
+	{ "sl2vl", "SL2VL tables as OpenSM dumps them", false, false,
+	  sl2vl_write },
+	{ "json", "LIDs, all tables and path SLs, for programs", false, false,
 	  tables_write_json },
-	{ NULL, NULL, false, NULL },
+	{ NULL, NULL, false, false, NULL },
 };
 
 const struct table_writer *table_writer_find(const char *name)
@@ -492,4 +496,29 @@ const struct table_writer *table_writer_find(const char *name)
 			return w;
 	}
 	return NULL;
+}
+
+enum hd_status tables_check_export(const struct subnet *s,
+				   const struct table_writer *w, struct diag *d)
+{
+	const struct route_engine *e =
+		s->engine ? route_engine_find(s->engine) : NULL;
+	struct deadlock_check c;
+
+	if (!w->for_manager || (!s->sl_of_path && !s->lanes_by_engine))
+		return HD_OK;
+	check_deadlock(s, DEADLOCK_ONE_LANE, &c);
+	uint32_t n_cycle = c.n_cycle;
+
+	deadlock_check_fini(&c);
+	if (n_cycle == 0)
+		return HD_OK;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "the tables of '%s' count on its lanes, which OpenSM"
+			 " cannot take from a file: with every path on SL 0, %u"
+			 " channels could wait for each other; %s%s%s",
+			 s->engine ? s->engine : "?", n_cycle,
+			 e && e->opensm ? "let OpenSM route (-R " : "export ",
+			 e && e->opensm ? e->opensm : "those of 'updn'",
+			 e && e->opensm ? "), or export those of 'updn'" : "");
 }

@@ -2,6 +2,7 @@
 #include "topo/reader.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,8 +32,21 @@ void reader_init(struct reader *r, const char *text, size_t len,
 	topo_init(&r->t);
 }
 
+/* Twice a line: what is left of one always fits before the next. */
+#define BUFFER_SIZE (2 * (READER_MAX_LINE + 1))
+
+void reader_init_stream(struct reader *r, FILE *stream, struct diag *d)
+{
+	char *buffer = hd_alloc(BUFFER_SIZE + 1, 1);
+
+	reader_init(r, buffer, 0, NULL, d);
+	r->stream = stream;
+	r->buffer = buffer;
+}
+
 void reader_fini(struct reader *r)
 {
+	free(r->buffer);
 	topo_fini(&r->t);
 	text_map_fini(&r->ids);
 	map_fini(&r->guids);
@@ -42,8 +56,45 @@ void reader_fini(struct reader *r)
 	free(r->owned);
 }
 
+/* Keeps the rest of the buffer, and reads more behind it. */
+static void read_on(struct reader *r)
+{
+	size_t rest = (size_t)(r->end - r->next_line);
+
+	memmove(r->buffer, r->next_line, rest);
+	size_t more = fread(r->buffer + rest, 1, BUFFER_SIZE - rest, r->stream);
+
+	r->next_line = r->buffer;
+	r->end = r->buffer + rest + more;
+	r->buffer[rest + more] = '\0';
+	if (ferror(r->stream))
+		r->status = diag_fail(r->d, HD_ERR_IO, "cannot be read: %s",
+				      strerror(errno));
+}
+
+/* Sees to it that the next line is in memory; false if it cannot be. */
+static bool have_line(struct reader *r)
+{
+	size_t rest = (size_t)(r->end - r->next_line);
+	const char *newline = memchr(r->next_line, '\n', rest);
+
+	if (!newline && !feof(r->stream)) {
+		read_on(r);
+		rest = (size_t)(r->end - r->next_line);
+		newline = memchr(r->next_line, '\n', rest);
+	}
+	if (r->status == HD_OK &&
+	    (newline ? newline : r->end) - r->next_line > READER_MAX_LINE)
+		r->status = diag_fail_at(r->d, HD_ERR_INPUT, r->line + 1, 0,
+					 "a line of more than %d bytes",
+					 READER_MAX_LINE);
+	return r->status == HD_OK;
+}
+
 bool reader_next_line(struct reader *r)
 {
+	if (r->stream && !have_line(r))
+		return false;
 	const char *next = r->next_line;
 
 	if (next >= r->end)

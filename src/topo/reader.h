@@ -12,12 +12,16 @@
  */
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/map.h"
 #include "topo/read.h"
 
 /* Many times the ports of the largest subnet: no accident fills the memory. */
 #define READER_MAX_PORTS 16000000
+
+/* The longest line of a stream; lines of real tools have some hundreds. */
+#define READER_MAX_LINE 65535
 
 /* What every file that says nothing is taken to mean. */
 #define READER_VLS 8
@@ -39,6 +43,9 @@ struct reader {
 	const char *line_start; /* the line at hand ... */
 	const char *at, *line_end, *next_line;
 	uint32_t line;
+	enum hd_status status; /* of the stream; HD_OK at its end */
+	FILE *stream;          /* NULL: all is in memory */
+	char *buffer;          /* what is in memory of a stream */
 	struct diag *d;
 	struct problems *problems; /* NULL: refuse the first */
 	struct topo t;
@@ -53,9 +60,14 @@ struct reader {
 
 void reader_init(struct reader *r, const char *text, size_t len,
 		 struct problems *problems, struct diag *d);
+/*
+ * For files that are too long to hold: the stream is read on as lines are
+ * asked for, and nothing of a line is left when the next one comes.
+ */
+void reader_init_stream(struct reader *r, FILE *stream, struct diag *d);
 void reader_fini(struct reader *r);
 
-/* Goes to the next line; false at the end of the file. */
+/* Goes to the next line; false at the end, or if r->status is not HD_OK. */
 bool reader_next_line(struct reader *r);
 
 /* Refuses the file, at the line and column at hand. */

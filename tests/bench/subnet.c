@@ -79,7 +79,7 @@ static void fat_tree(struct bench *b)
 		      routed - start);
 	bench_at_most(b, "11,664 hosts: the same + reachability of all pairs",
 		      "s", 6, checked - start);
-	check_deadlock(&s, false, &lock);
+	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	bench_at_most(b, "11,664 hosts: deadlock check", "s", 10,
 		      cpu_seconds() - checked);
 	if (!check_is_clean(&c) || lock.n_cycle)

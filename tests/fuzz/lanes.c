@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	build(&f);
 	if (sl2vl_read(&f.subnet, text, size, &d) == HD_OK) {
-		check_deadlock(&f.subnet, false, &c);
+		check_deadlock(&f.subnet, DEADLOCK_PLAIN, &c);
 		deadlock_check_fini(&c);
 		read_back(&f.subnet);
 	} else if (!d.message[0]) {

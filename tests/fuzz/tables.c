@@ -36,7 +36,7 @@ static void check(const struct subnet *s)
 	struct mcast_check m;
 
 	check_routes(s, &c);
-	check_deadlock(s, true, &lock);
+	check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
 	check_mcast(s, &m);
 	deadlock_check_fini(&lock);
 }

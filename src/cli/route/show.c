@@ -2,6 +2,7 @@
 #include "cli/route/show.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
@@ -194,7 +195,8 @@ bool show_deadlock(struct results *r, const struct subnet *s,
 {
 	struct deadlock_check c;
 
-	check_deadlock(s, with_switches, &c);
+	check_deadlock(
+		s, with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN, &c);
 	bool clean = c.n_cycle == 0 && c.n_dropped == 0;
 	struct table *t = results_record(r, "deadlock",
 					 "dependencies between channels, by VL",
@@ -207,6 +209,11 @@ bool show_deadlock(struct results *r, const struct subnet *s,
 	table_put_uint(t, c.n_cycle);
 	if (c.n_cycle)
 		show_cycle(r, s, &c);
+	if (c.n_cycle && !s->sl_of_path && strcmp(s->engine, "file") == 0)
+		results_remark(r,
+			       "every SL was tried on every path: if a manager"
+			       " keeps paths apart by their SL (LASH, DFSSSP,"
+			       " torus-2QoS), --path-sls tells them");
 	if (c.n_dropped)
 		results_remark(
 			r,
