@@ -3,38 +3,47 @@
 #include "base/alloc.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static void *check(void *memory, size_t n, size_t size)
+#include "base/memory.h"
+
+/* How many bytes that is; what cannot be there is refused at once. */
+static size_t take(size_t n, size_t size)
 {
-	if (memory)
-		return memory;
-	fprintf(stderr, "heddle: out of memory: cannot have %zu x %zu bytes\n",
-		n, size);
-	abort();
+	if (n == 0 || size == 0)
+		return 1;
+	/* As much as a pointer can tell apart, with room to round up. */
+	if (n > PTRDIFF_MAX / 2 / size)
+		memory_refused(SIZE_MAX);
+	memory_take(n * size);
+	return n * size;
+}
+
+static void *check(void *memory, size_t bytes)
+{
+	if (!memory)
+		memory_refused(bytes);
+	return memory;
 }
 
 void *hd_alloc(size_t n, size_t size)
 {
-	if (n == 0 || size == 0)
-		n = size = 1;
-	return check(calloc(n, size), n, size);
+	size_t bytes = take(n, size);
+
+	return check(calloc(1, bytes), bytes);
 }
 
 void *hd_alloc_dense(size_t n, size_t size)
 {
 	const size_t line = 64, huge = (size_t)2 << 20;
 
-	if (n == 0 || size == 0)
-		n = size = 1;
-	if (n > (SIZE_MAX - huge) / size)
-		return check(NULL, n, size);
-	size_t unit = n * size >= HD_DENSE_HUGE ? huge : line;
-	size_t bytes = (n * size + unit - 1) / unit * unit;
-	void *memory = check(aligned_alloc(unit, bytes), n, size);
+	size_t bytes = take(n, size);
+	size_t unit = bytes >= HD_DENSE_HUGE ? huge : line;
+
+	bytes = (bytes + unit - 1) / unit * unit;
+	void *memory = check(aligned_alloc(unit, bytes), bytes);
 
 #ifdef MADV_HUGEPAGE
 	if (unit == huge)
@@ -60,11 +69,9 @@ void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size)
 
 void *hd_realloc(void *old, size_t n, size_t size)
 {
-	if (n == 0 || size == 0)
-		n = size = 1;
-	if (n > SIZE_MAX / size)
-		return check(NULL, n, size);
-	return check(realloc(old, n * size), n, size);
+	size_t bytes = take(n, size);
+
+	return check(realloc(old, bytes), bytes);
 }
 
 char *hd_strdup(const char *text)

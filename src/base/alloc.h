@@ -4,8 +4,8 @@
 
 /*
  * Memory that is always there: each function either returns it or ends the
- * program with a message, so no caller has an out-of-memory path.
- * Free with free().
+ * program (base/memory.h), so no caller has an out-of-memory path. Free with
+ * free().
  */
 
 #include <stddef.h>

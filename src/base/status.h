@@ -6,9 +6,9 @@
  * How a function says that an expected failure happened.
  *
  * Three kinds of failure are never mixed: a bug of ours is an assert, lack of
- * memory aborts inside hd_alloc, and everything that a user, a file or a
- * modelled limit can cause is an hd_status. Outputs come last in the argument
- * list and are written only on HD_OK.
+ * memory ends the program inside hd_alloc, and everything that a user, a file
+ * or a modelled limit can cause is an hd_status. Outputs come last in the
+ * argument list and are written only on HD_OK.
  */
 
 enum hd_status {

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "bench/bench.h"
 #include "measure/student.h"
@@ -31,6 +32,11 @@ struct comparison {
 	size_t pairs;
 };
 
+static void *json_memory(size_t bytes)
+{
+	return hd_alloc(bytes, 1);
+}
+
 static enum hd_status load(const char *path, struct diag *d, json_t **out)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -39,6 +45,7 @@ static enum hd_status load(const char *path, struct diag *d, json_t **out)
 
 	if (status != HD_OK)
 		return status;
+	json_set_alloc_funcs(json_memory, free);
 	*out = json_loadb(text.text, text.len, 0, &e);
 	strbuf_fini(&text);
 	if (!*out)

@@ -227,6 +227,7 @@ static enum hd_status run(struct session *s, struct diag *d)
 		status = open_files(s, d);
 	if (status != HD_OK)
 		return status;
+	s->build.rules.yields = true;
 	s->sim = sim_new(&s->build.setup, s->build.flows, s->build.n_flows,
 			 &s->build.rules);
 	sim_watch_attach(&s->watch, s->sim);
@@ -239,6 +240,21 @@ static enum hd_status run(struct session *s, struct diag *d)
 static void put_setting(void *context, const char *name, const char *value)
 {
 	results_parameter(context, name, value);
+}
+
+/* Why a run that filled the memory ended early. */
+static void describe_crowd(struct session *s, struct strbuf *out)
+{
+	struct sim_crowd crowd;
+
+	sim_crowd(s->sim, &crowd);
+	strbuf_puts(out, "out of memory at ");
+	hd_time_print(sim_now(s->sim), out);
+	strbuf_printf(out,
+		      ": %llu packets wait in the fabric, %llu of them at ",
+		      (unsigned long long)crowd.packets,
+		      (unsigned long long)crowd.waiting);
+	fabric_port_name(&s->build, crowd.port, out);
 }
 
 /* The tables; true if every goal was met and nothing stands still. */
@@ -260,6 +276,13 @@ static bool make_results(struct session *s, bool all, struct results *r)
 	sim_loans_table(&f, s->sim, r);
 
 	sim_watch_similarity(&s->watch, f.metrics, r);
+	if (s->state == SIM_FULL) {
+		struct strbuf why = STRBUF_INIT;
+
+		describe_crowd(s, &why);
+		results_remark(r, "%s; this is what came before", why.text);
+		strbuf_fini(&why);
+	}
 	return met && s->state != SIM_DEADLOCK;
 }
 
@@ -317,6 +340,21 @@ static int show(struct session *s)
 	return status;
 }
 
+/* What was measured until memory ran short is shown, and then said. */
+static int show_all(struct session *s)
+{
+	int status = show(s);
+	struct strbuf why = STRBUF_INIT;
+
+	if (s->state != SIM_FULL)
+		return status;
+	describe_crowd(s, &why);
+	fprintf(stderr, "heddle: %s; --memory says how much there may be\n",
+		why.text);
+	strbuf_fini(&why);
+	return EXIT_ENVIRONMENT;
+}
+
 static void session_fini(struct session *s)
 {
 	if (s->pcap_open)
@@ -355,7 +393,7 @@ static int execute(struct session *s, const char *path)
 		return command_refuse(&d);
 	if (s->options.explain)
 		return explain(s);
-	return run(s, &d) == HD_OK ? show(s) : command_refuse(&d);
+	return run(s, &d) == HD_OK ? show_all(s) : command_refuse(&d);
 }
 
 /* What the command line alone says; EXIT_DONE if it makes sense. */

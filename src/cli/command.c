@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/record.h"
+#include "cli/shortage.h"
 #include "report/writer.h"
 
 const struct option common_table[] = {
@@ -45,6 +46,12 @@ const struct option common_table[] = {
 	  .offset = offsetof(struct common_options, seed),
 	  .value = "N",
 	  .help = "seed of all that is random; 1, or what a scenario says" },
+	{ .name = "memory",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct common_options, memory),
+	  .value = "SIZE",
+	  .help = "end with status 4 rather than take more memory than that; "
+		  "nine tenths of what is free" },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = OPT_FLAG,
@@ -114,6 +121,7 @@ bool command_parse(const struct command *self, void *values, int argc,
 		*status = EXIT_DONE;
 		return false;
 	}
+	shortage_limit(common->memory);
 	*status = check_outputs(self, common);
 	if (*status == EXIT_DONE)
 		*status = record_begin(self, common);

@@ -59,6 +59,7 @@ struct common_options {
 	const char *output; /* NULL: standard output */
 	const char *db;     /* a database to append the results to, or NULL */
 	const char *html;   /* a page to write them to, or NULL */
+	uint64_t memory;    /* most bytes to take; 0: most of what is free */
 	uint64_t seed;      /* before parsing 0, or a default of one's own */
 };
 

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/manual.h"
 #include "cli/record.h"
+#include "cli/shortage.h"
 #include "scenario/scenario.h"
 
 /* One a line, in the order of --help. */
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
+	shortage_guard();
 	/* A file that may not grow is an error to report, not an end. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {

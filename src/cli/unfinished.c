@@ -13,10 +13,15 @@
 static char paths[MOST_FILES][PATH_MAX];
 static volatile sig_atomic_t n_paths;
 
-static void on_end(int number)
+void unfinished_clear(void)
 {
 	for (int i = 0; i < n_paths; i++)
 		unlink(paths[i]);
+}
+
+static void on_end(int number)
+{
+	unfinished_clear();
 	/*
 	 * Ends the program once the handler is left. Not by SA_RESETHAND: the
 	 * same signal sent twice at once would then kill us on our way here.

@@ -12,5 +12,7 @@
 #include "base/file.h"
 
 void unfinished_add(const struct file_writer *w);
+/* Removes them: for other ends than a signal. */
+void unfinished_clear(void);
 
 #endif

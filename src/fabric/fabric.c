@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
 #include "topo/read.h"
@@ -224,6 +225,7 @@ enum hd_status fabric_build(const struct scenario *s, struct diag *d,
 	out->shared_mlid =
 		hd_alloc(s->fabric.n_groups, sizeof(*out->shared_mlid));
 	status = build_subnet(out, d);
+	memory_for("the scenario's flows");
 	if (status == HD_OK)
 		status = fabric_build_setup(out, d);
 	if (status == HD_OK)

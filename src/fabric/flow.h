@@ -134,6 +134,9 @@ struct sim_rules {
 	bool port_metrics; /* per SL bytes, queue depth */
 	bool check_order;  /* order, duplicates, loss at the sinks */
 
+	/* When memory is short, the run ends (SIM_FULL), not the program. */
+	bool yields;
+
 	/* Capacity for packets of sim_inject that no flow announces. */
 	bool injects;            /* there will be some */
 	bool injects_management; /* some of them on VL15 */

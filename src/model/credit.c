@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "model/credit_states.h"
 #include "model/gth.h"
 
@@ -13,6 +14,25 @@
  * are large: the factors of so many states take about 30 s and 500 MB.
  */
 #define MAX_DELAYED_STATES 30000
+
+/*
+ * Bytes that solving takes. Nested dissection of a grid leaves factors of about
+ * n log(n) entries (George 1973), n states with shorter side m: n log(m) and a
+ * few vectors. Of many dimensions: a share of all pairs. The factors are those
+ * measured with SuperLU, rounded up.
+ */
+static double bytes_needed(const struct credit_link *link, double n)
+{
+	double side =
+		(double)(link->upstream < link->downstream ? link->upstream
+							   : link->downstream);
+
+	if (n <= CREDIT_DENSE_STATES)
+		return n * n * sizeof(double);
+	if (link->delay > 0)
+		return 0.75 * n * n;
+	return n * (470 + 100 * log2(1 + side));
+}
 
 static enum hd_status check_rate(const char *name, double value, struct diag *d)
 {
@@ -173,7 +193,13 @@ enum hd_status credit_solve(const struct credit_link *link, struct diag *d,
 	struct credit_states states = credit_states_of(link, SPARSE_MAX_STATES);
 	struct credit_result r = { .states = states.n, .method = "GTH" };
 	struct sparse_chain chain;
-	enum hd_status status;
+	enum hd_status status =
+		memory_expect(bytes_needed(link, (double)states.n),
+			      "the factors of the credit model's chain", d);
+
+	if (status != HD_OK)
+		return status;
+	const char *before = memory_for("factors of the credit model's chain");
 	double *q = hd_alloc(states.n, sizeof(*q));
 
 	credit_chain_init(&chain, link, &states);
@@ -194,5 +220,6 @@ enum hd_status credit_solve(const struct credit_link *link, struct diag *d,
 	}
 	sparse_chain_fini(&chain);
 	free(q);
+	memory_for(before);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "report/formats.h"
 #include "report/page_template.h"
 
@@ -124,6 +125,7 @@ enum hd_status page_write(const struct page_run *runs, size_t n,
 	struct strbuf data = STRBUF_INIT;
 	struct json w;
 
+	memory_for("the page's tables");
 	if (!place)
 		return diag_fail(d, HD_ERR_ENV,
 				 "this heddle was built without the page: %s",

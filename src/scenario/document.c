@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static enum hd_status refuse_at(struct diag *d, yaml_mark_t mark,
 				const char *what)
 {
@@ -32,6 +34,10 @@ static enum hd_status refuse_syntax(const yaml_parser_t *parser,
 {
 	yaml_mark_t mark = parser->problem_mark;
 
+	/* libyaml does not always say so when memory was the reason. */
+	if (parser->error == YAML_MEMORY_ERROR ||
+	    parser->error == YAML_NO_ERROR)
+		memory_refused(0);
 	if (parser->error == YAML_READER_ERROR)
 		mark = mark_of_offset(text, len, parser->problem_offset);
 	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
@@ -117,7 +123,7 @@ static enum hd_status vet(const char *text, size_t len, struct diag *d)
 	bool done = false;
 
 	if (!yaml_parser_initialize(&parser))
-		return diag_fail(d, HD_ERR_ENV, "libyaml has no memory");
+		memory_refused(0);
 	yaml_parser_set_input_string(&parser, (const yaml_char_t *)text, len);
 	while (!done && status == HD_OK) {
 		yaml_event_t event;
@@ -145,7 +151,7 @@ enum hd_status document_load(const char *text, size_t len, struct diag *d,
 	if (status != HD_OK)
 		return status;
 	if (!yaml_parser_initialize(&parser))
-		return diag_fail(d, HD_ERR_ENV, "libyaml has no memory");
+		memory_refused(0);
 	yaml_parser_set_input_string(&parser, (const yaml_char_t *)text, len);
 	if (!yaml_parser_load(&parser, &out->yaml))
 		status = refuse_syntax(&parser, text, len, d);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "sim/engine.h"
 
 #define LOOK_EVERY 65536 /* events between looks at progress and deadlock */
@@ -10,6 +11,7 @@
 struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 		    uint32_t n_flows, const struct sim_rules *rules)
 {
+	memory_for("queues and counters of the simulated fabric");
 	return state_new(setup, flows, n_flows, rules);
 }
 
@@ -129,6 +131,8 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		struct sim_progress p;
 
 		s->events_checked = s->events + LOOK_EVERY;
+		if (s->full)
+			return SIM_FULL;
 		if (is_stuck(s))
 			return SIM_DEADLOCK;
 		sim_progress(s, &p);

@@ -35,6 +35,7 @@ enum sim_state {
 	SIM_ENDED,    /* a stop rule ended the run */
 	SIM_IDLE,     /* nothing left to do, nothing under way */
 	SIM_DEADLOCK, /* packets wait and nothing can ever move them */
+	SIM_FULL,     /* memory is short (rules.yields); nothing is lost yet */
 };
 
 struct sim_progress {
@@ -225,6 +226,17 @@ struct sim_lane_use {
 /* False if the run has no such lanes, or nothing was offered there. */
 bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 		  struct sim_lane_use *out);
+
+/* ---- memory ------------------------------------------------------------- */
+
+/* Where the packets are that fill the memory. */
+struct sim_crowd {
+	uint64_t packets; /* in the whole fabric */
+	uint32_t port;    /* sim port where most of them wait to be sent */
+	uint64_t waiting; /* there */
+};
+
+void sim_crowd(const struct sim *s, struct sim_crowd *out);
 
 /* ---- deadlock ---------------------------------------------------------- */
 

@@ -4,19 +4,55 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "sim/engine.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
 #define FIRST_PACKETS 256
+#define MOST_PACKETS  ((size_t)EV_ID_MAX + 1)
+#define BESIDE        ((uint64_t)8 << 20) /* bytes kept for other arrays */
+
+/*
+ * How many packets there will be room for. The old array is copied, so both
+ * exist for a moment. A run that yields always keeps back what it takes to grow
+ * by an eighth once more, and to end in peace: w packets and a copy of 9/8 w
+ * are at most what is free and what the packets have now, less a little for all
+ * that grows beside them.
+ */
+static size_t packets_next(struct sim *s)
+{
+	size_t size =
+		sizeof(*s->packets) + (s->extras ? sizeof(*s->extras) : 0);
+	size_t cap = s->packets_cap, want = cap ? cap * 2 : FIRST_PACKETS;
+	size_t least = cap + cap / 8;
+	uint64_t room = memory_room();
+
+	if (want > MOST_PACKETS)
+		want = MOST_PACKETS;
+	if (!s->rules.yields || cap == 0)
+		return want;
+	room -= room / 16;
+	room = room > BESIDE ? room - BESIDE : 0;
+	if (want > (room / size + cap) / 17 * 8)
+		want = (size_t)(room / size + cap) / 17 * 8;
+	if (want >= least)
+		return want;
+	s->full = true;
+	s->events_checked = 0; /* look at once */
+	return least < MOST_PACKETS ? least : MOST_PACKETS;
+}
 
 uint32_t packet_grow(struct sim *s)
 {
+	const char *before = memory_for("packets in the simulated fabric");
 	uint32_t old = (uint32_t)s->packets_cap;
-	size_t cap = old ? (size_t)old * 2 : FIRST_PACKETS;
+	size_t cap = packets_next(s);
+
+	if (cap <= old)
+		memory_refused(sizeof(*s->packets));
 	struct packet *more = hd_alloc_dense(cap, sizeof(*more));
 
-	assert(cap <= EV_ID_MAX);
 	if (old)
 		memcpy(more, s->packets, old * sizeof(*more));
 	free(s->packets);
@@ -29,7 +65,29 @@ uint32_t packet_grow(struct sim *s)
 		s->packets[i].next = s->free_packet;
 		s->free_packet = i;
 	}
+	memory_for(before);
 	return packet_new(s);
+}
+
+void sim_crowd(const struct sim *s, struct sim_crowd *out)
+{
+	bool *is_free = hd_alloc(s->packets_cap, sizeof(*is_free));
+	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
+
+	*out = (struct sim_crowd){ .packets = s->alive };
+	for (uint32_t i = s->free_packet; i != NONE; i = s->packets[i].next)
+		is_free[i] = true;
+	for (size_t i = 0; i < s->packets_cap; i++) {
+		uint32_t port = s->packets[i].out;
+
+		if (!is_free[i] && port < s->setup->n_ports &&
+		    ++waiting[port] > out->waiting) {
+			out->waiting = waiting[port];
+			out->port = port;
+		}
+	}
+	free(is_free);
+	free(waiting);
 }
 
 /* ---- durations ---------------------------------------------------------- */

@@ -408,6 +408,7 @@ struct sim {
 	bool mixes;      /* SLs of one lane may have had others before */
 	bool simple;     /* see hop.h */
 	bool to_the_end; /* even if nothing is left to do */
+	bool full;       /* memory is short; see rules.yields */
 
 	struct port_list touched, crossed, downed, updating;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "subnet/graph.h"
 #include "subnet/grid.h"
 #include "subnet/mcast.h"
@@ -222,6 +223,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	struct assignment a = { s, o, d };
 	uint32_t top = 0;
 
+	memory_for("forwarding tables");
 	forget_lids(s);
 	enum hd_status status = assign(&a);
 

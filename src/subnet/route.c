@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "subnet/tables.h"
 
 const struct route_engine route_engines[] = {
@@ -60,6 +61,7 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 	struct diag why = { .status = HD_OK };
 	struct sw_graph g;
 
+	memory_for("routes");
 	if (!e)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "unknown routing engine '%s'", engine);

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 
 void topo_init(struct topo *t)
 {
+	memory_for("nodes and cables");
 	*t = (struct topo){ .n_subnets = 1 };
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "wire/erf.h"
 #include "wire/pcapng.h"
 
@@ -98,8 +99,11 @@ static enum hd_status open_pcap(struct capture *c, struct diag *d)
 
 	if (unread(c->stream, c->record, c->peeked, d) != HD_OK)
 		return d->status;
+	errno = 0;
 	c->pcap = pcap_fopen_offline_with_tstamp_precision(
 		c->stream, PCAP_TSTAMP_PRECISION_NANO, reason);
+	if (!c->pcap && errno == ENOMEM)
+		memory_refused(0);
 	if (!c->pcap)
 		return diag_fail(d, HD_ERR_INPUT, "%s", reason);
 	unsigned link_type = (unsigned)pcap_datalink(c->pcap);
@@ -268,9 +272,13 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 {
 	struct pcap_pkthdr *header;
 	const u_char *bytes;
+
+	errno = 0;
 	int got = pcap_next_ex(c->pcap, &header, &bytes);
 
 	*found = got == 1;
+	if (got == PCAP_ERROR && errno == ENOMEM)
+		memory_refused(0);
 	if (got == PCAP_ERROR_BREAK)
 		return HD_OK;
 	if (got != 1)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_MEMORY_H
+#define HD_BASE_MEMORY_H
+
+/*
+ * How much memory this process may have, and its end when that is not enough.
+ *
+ * base/alloc.h asks here before it takes much, and whenever what it took in
+ * small pieces has added up. Beyond the limit, or when the system has no more,
+ * the program ends with one line that names what grew: whoever builds something
+ * that can become large says so with memory_for().
+ *
+ * What is known in advance is asked for with memory_expect(), and refused in
+ * time with a number; what grows in a run looks at memory_room() and can stop
+ * while there is still something to show.
+ *
+ * Memory belongs to the process, and so does this state: set once by main().
+ */
+
+#include <stdint.h>
+
+#include "base/diag.h"
+
+/* Gets the line, without a newline; must not return. */
+typedef void memory_end_fn(const char *line);
+
+/* From here on: at most so many bytes more than now (UINT64_MAX: any). */
+void memory_limit(uint64_t bytes, memory_end_fn *end);
+
+/* What is built from now on, in a plural noun; returns what was before. */
+const char *memory_for(const char *what);
+
+/* Bytes that may still be taken. */
+uint64_t memory_room(void);
+
+/* HD_ERR_ENV, with both numbers, if so many bytes for `what` are too many. */
+HD_MUST_CHECK enum hd_status memory_expect(double bytes, const char *what,
+					   struct diag *d);
+
+/* For base/alloc.c, and for memory that others allocate; 0: who knows. */
+void memory_take(size_t bytes);
+_Noreturn void memory_refused(size_t bytes);
+
+/*
+ * SuperLU's and METIS's own, which would print and end the program in their
+ * way. The libraries call these because the program's come before theirs.
+ */
+void *superlu_malloc(size_t bytes);
+size_t gk_GetCurMemoryUsed(void);
+
+#endif

@@ -1,0 +1,50 @@
+# Memory: what a run will need is said before it starts, where that is known;
+# what grows ends it in time, with what came before.
+. "$SRC/tests/cli/lib.sh"
+
+cat >overload.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 16}}
+traffic:
+  - {name: t, kind: poisson, pattern: incast, destination: h0, load: 100%,
+     payload: 64}
+run: {warmup: 1us, measure: 1s}
+END
+
+# Sources that are offered more than they can send.
+status 4 "$HEDDLE" sim overload.yaml --memory 60MB
+one_line err
+has err 'packets wait in the fabric'
+has err 'of them at h'
+has out '# note: out of memory at'
+has out 'delivered'
+
+# What was recorded before stays, and this much of the run is there too.
+rm -f runs.db
+sed 's/1s}/20us}/' overload.yaml >short.yaml
+status 0 "$HEDDLE" sim short.yaml -q --db runs.db
+status 4 "$HEDDLE" sim overload.yaml -q --db runs.db --memory 60MB --json
+[ "$(jq -r '.notes[]' out | grep -c 'out of memory')" -eq 1 ] ||
+	fail 'JSON does not say why the run ended'
+status 0 "$HEDDLE" report --db runs.db --csv
+[ "$(grep -c ',sim,' out)" -eq 2 ] || fail 'a run is not in the database'
+
+# A limit that is not reached changes nothing.
+"$HEDDLE" sim short.yaml --checksum >without
+"$HEDDLE" sim short.yaml --checksum --memory 1GB >with
+cmp -s without with || fail 'a limit changed the run'
+
+# Known in advance: refused at once, with the number.
+status 4 "$HEDDLE" model credit --upstream 1000 --downstream 1000 \
+	--memory 500MB
+one_line err
+has err 'would need about 1.5 GB, and --memory leaves'
+empty out
+
+# Whatever else grows is named, by commands that have no results yet.
+status 4 "$HEDDLE" route 'fat-tree --radix 36 --levels 3' --memory 10MB
+one_line err
+has err 'out of memory: nodes and cables need'
+status 4 "$HEDDLE" bench send-lat --size 64 -n 1000 --fabric overload.yaml \
+	--memory 60MB
+one_line err
+has err 'out of memory: packets in the simulated fabric need'
