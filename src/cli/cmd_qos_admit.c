@@ -12,6 +12,7 @@
 #include "qos/broker.h"
 #include "qos/establish.h"
 #include "qos/requests.h"
+#include "qos/reservations.h"
 
 static const char *const mode_names[] = { "strict", "paper", "et", NULL };
 static const char *const place_names[] = { "first", "spread", NULL };
@@ -106,7 +107,7 @@ static const struct option options[] = {
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, save),
 	  .value = "FILE",
-	  .help = "save the reservations" },
+	  .help = "save the reservations, by the ends' GUIDs and names" },
 	{ .name = NULL },
 };
 
@@ -252,6 +253,12 @@ static enum hd_status resolve(struct run *r, const struct qos_request *q,
 				    "no end port is called '%.80s'",
 				    from == TOPO_NONE ? q->source
 						      : q->destination);
+	if (r->fabric.topo.ports[from].subnet !=
+	    r->fabric.topo.ports[to].subnet)
+		return diag_fail_at(
+			d, HD_ERR_UNFIT, q->line, 0,
+			"'%.40s' and '%.40s' are in different subnets ('heddle qos signal' reserves across them)",
+			q->source, q->destination);
 	*out = (struct broker_request){
 		.source = from,
 		.dlid = r->fabric.subnet.lid_of_port[to],
@@ -380,36 +387,21 @@ static enum hd_status ask_at_random(struct run *r, struct diag *d)
 	return HD_OK;
 }
 
-static port_id end_of_guid(const struct topo *t, uint64_t guid)
-{
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (t->ports[p].guid == guid && topo_is_end_port(t, p))
-			return p;
-	}
-	return TOPO_NONE;
-}
-
-/*
- * Who sent to a shared tree when the reservations were saved ("guid lid ..")
- * must be led to it again; what is wrong with a line is told on loading it.
- */
-static enum hd_status lead_saved_senders(struct run *r, const char *text,
+/* Who sent to a shared tree when it was saved is led to it again. */
+static enum hd_status lead_saved_senders(struct run *r,
+					 const struct reservations *saved,
 					 struct diag *d)
 {
 	struct subnet *s = &r->fabric.subnet;
 	enum hd_status status = HD_OK;
 
-	for (; *text && status == HD_OK; text += *text == '\n') {
-		char *end;
-		port_id from = end_of_guid(s->topo, strtoull(text, &end, 16));
-		unsigned long lid = strtoul(end, NULL, 10);
+	for (size_t i = 0; status == HD_OK && i < saved->n; i++) {
+		const struct broker_request *q = &saved->items[i];
 
-		text += strcspn(text, "\n");
-		for (uint32_t i = 0; i < s->n_groups && from != TOPO_NONE;
-		     i++) {
-			if (s->groups[i].mlid == lid &&
-			    s->groups[i].method == MCAST_SHARED)
-				status = mcast_admit_sender(s, i, from, d);
+		for (uint32_t g = 0; status == HD_OK && g < s->n_groups; g++) {
+			if (s->groups[g].mlid == q->dlid &&
+			    s->groups[g].method == MCAST_SHARED)
+				status = mcast_admit_sender(s, g, q->source, d);
 		}
 	}
 	return status;
@@ -418,12 +410,17 @@ static enum hd_status lead_saved_senders(struct run *r, const char *text,
 static enum hd_status load_state(struct run *r, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct reservations saved = { 0 };
 	enum hd_status status = file_read(r->v.load, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK)
-		status = lead_saved_senders(r, text.text, d);
+		status = reservations_read(&r->fabric.subnet, text.text, d,
+					   &saved);
 	if (status == HD_OK)
-		status = broker_load(&r->broker, text.text, d);
+		status = lead_saved_senders(r, &saved, d);
+	if (status == HD_OK)
+		status = reservations_admit(&r->broker, &saved, d);
+	reservations_fini(&saved);
 	strbuf_fini(&text);
 	return status;
 }
@@ -432,9 +429,10 @@ static enum hd_status save_state(struct run *r, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	broker_save(&r->broker, &text);
-	enum hd_status status = file_write(r->v.save, text.text, text.len, d);
+	enum hd_status status = reservations_write(&r->broker, d, &text);
 
+	if (status == HD_OK)
+		status = file_write(r->v.save, text.text, text.len, d);
 	strbuf_fini(&text);
 	return status;
 }
@@ -584,6 +582,8 @@ const struct command command_qos_admit = {
 		"says which link refused and why; one to a multicast group on every link\n"
 		"of its tree, once. Reservations can be saved, loaded\n"
 		"and are audited: the sum over connections is what every link holds.\n"
+		"Loading finds each end by its GUID, whatever LID it has now, and\n"
+		"refuses a line whose end is gone or cannot be told from another.\n"
 		"\n"
 		"With --violations sources are on and off, at the peak of their rate or\n"
 		"silent, and are admitted as long as Chernoff's bound on the chance that\n"

@@ -261,6 +261,12 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 				    "no end port is called '%.80s'",
 				    from == TOPO_NONE ? q->source
 						      : q->destination);
+	if (r->fabric.topo.ports[from].subnet !=
+	    r->fabric.topo.ports[to].subnet)
+		return diag_fail_at(
+			d, HD_ERR_UNFIT, q->line, 0,
+			"'%.40s' and '%.40s' are in different subnets",
+			q->source, q->destination);
 	if (group)
 		return ask_group(r, q, from, t, d);
 	struct blrm_request request = request_of(q, from);

@@ -120,12 +120,4 @@ void broker_refusal_print(const struct broker *b,
 			  const struct broker_refusal *refusal,
 			  struct strbuf *out);
 
-/*
- * Saved state is text, one connection a line, by port GUID, so that it can be
- * read, compared and edited. Loading admits each line again.
- */
-void broker_save(const struct broker *b, struct strbuf *out);
-HD_MUST_CHECK enum hd_status broker_load(struct broker *b, const char *text,
-					 struct diag *d);
-
 #endif

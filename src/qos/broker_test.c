@@ -206,69 +206,6 @@ static void release_gives_everything_back(void **state)
 	fabric_fini(&f);
 }
 
-static void saved_state_loads_as_the_same(void **state)
-{
-	(void)state;
-	struct fabric f;
-	struct broker b, again;
-	struct rng rng;
-	struct broker_refusal why;
-	struct diag d = { .status = HD_OK };
-	struct strbuf saved = STRBUF_INIT, resaved = STRBUF_INIT;
-	uint32_t id;
-
-	fabric_init(&f);
-	open_broker(&b, &f);
-	open_broker(&again, &f);
-	rng_init(&rng, 4, 0);
-	for (int i = 0; i < 200; i++) {
-		struct broker_request r = random_request(&f, &rng);
-
-		if (broker_admit(&b, &r, &id, &why) == HD_OK && i % 3 == 0)
-			assert_int_equal(broker_release(&b, id), HD_OK);
-	}
-	broker_save(&b, &saved);
-	assert_int_equal(broker_load(&again, saved.text, &d), HD_OK);
-	broker_save(&again, &resaved);
-	assert_string_equal(saved.text, resaved.text);
-	assert_int_equal(again.n_live, b.n_live);
-	strbuf_fini(&resaved);
-	strbuf_fini(&saved);
-	broker_fini(&again);
-	broker_fini(&b);
-	fabric_fini(&f);
-}
-
-static void a_bad_file_is_refused_with_its_line(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *text, *says;
-		unsigned line;
-	} cases[] = {
-		{ "", "expected 'heddle-reservations 1'", 1 },
-		{ "heddle-reservations 1\nnonsense\n", "no reservation", 2 },
-		{ "heddle-reservations 1\n#\n0x1 1 0 5/1\n", "no end port", 3 },
-		{ "heddle-reservations 1\n0x1 1 16 5/1\n", "no res", 2 },
-		{ "heddle-reservations 1\n0x1 1 0 5/0\n", "no res", 2 },
-		{ "heddle-reservations 1\n0x1 1 0 5/1 x\n", "no res", 2 },
-	};
-	struct fabric f;
-	struct broker b;
-
-	fabric_init(&f);
-	open_broker(&b, &f);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct diag d = { .status = HD_OK };
-
-		assert_int_not_equal(broker_load(&b, cases[i].text, &d), HD_OK);
-		assert_non_null(strstr(d.message, cases[i].says));
-		assert_int_equal(d.line, cases[i].line);
-	}
-	broker_fini(&b);
-	fabric_fini(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,8 +213,6 @@ int main(void)
 		cmocka_unit_test(refusal_takes_nothing),
 		cmocka_unit_test(an_sl_keeps_to_its_share),
 		cmocka_unit_test(release_gives_everything_back),
-		cmocka_unit_test(saved_state_loads_as_the_same),
-		cmocka_unit_test(a_bad_file_is_refused_with_its_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

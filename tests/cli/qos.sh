@@ -44,6 +44,31 @@ status 1 "$HEDDLE" qos admit --requests flows --save saved "$net"
 has out "link 's1'[3] -> 's2'[3] is full"
 status 0 "$HEDDLE" qos admit --load saved "$net"
 has out 'live:           1'
+# A host more: LIDs move, the reservation does not. A host less, or another
+# host under its GUID: refused.
+"$HEDDLE" topo gen star --hosts 3 -o three.ibnet
+"$HEDDLE" topo gen star --hosts 4 -o four.ibnet
+printf 'h0 h2 DB 1Gb/s\n' >flows
+status 0 "$HEDDLE" qos admit --requests flows --save moved three.ibnet
+status 0 "$HEDDLE" qos admit --load moved --save again four.ibnet
+cmp moved again || fail "the reservation was moved: $(cat again)"
+grep -q '"h2"' again || fail "no names: $(cat again)"
+"$HEDDLE" topo gen star --hosts 2 -o two.ibnet
+status 3 "$HEDDLE" qos admit --load moved two.ibnet
+one_line err
+has err "moved:3: no end port has GUID"
+sed 's/"h2"/"hx"/; s/"h1"/"h2"/; s/"hx"/"h1"/' three.ibnet >swapped.ibnet
+status 3 "$HEDDLE" qos admit --load moved swapped.ibnet
+one_line err
+has err "is that of 'h1' now, and 'h2' has another"
+# A LID means nothing in another subnet.
+"$HEDDLE" topo gen routed --subnets 2 -o apart.topo
+printf 'h0 h7 DB 1Gb/s\n' >flows
+for command in "admit apart.topo --requests flows" "bound apart.topo flows"; do
+	status 3 "$HEDDLE" qos $command
+	one_line err
+	has err "flows:1: 'h0' and 'h7' are in different subnets"
+done
 printf 'h0 h9 DB 5Gb/s\n' >flows
 status 3 "$HEDDLE" qos admit --requests flows "$net"
 one_line err
