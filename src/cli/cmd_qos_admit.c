@@ -37,7 +37,7 @@ static const struct option options[] = {
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, requests),
 	  .value = "FILE",
-	  .help = "connections to ask for, one a line: source destination class rate" },
+	  .help = "connections to ask for, one a line: source destination class rate [burst]; rate and burst are of payload" },
 	{ .name = "group",
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct values, groups),
@@ -91,7 +91,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, payload),
 	  .value = "SIZE",
 	  .initial = "2048",
-	  .help = "payload of packets, for the headers' share" },
+	  .help = "payload of packets; a burst that is not given is one packet" },
 	{ .name = "overhead",
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct values, overhead),
@@ -145,10 +145,6 @@ static const struct column group_columns[] = {
 	{ "senders besides", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
-
-/* Packets to groups have a GRH where packets have real headers. */
-#define PLAIN_OVERHEAD 26
-#define GRH_BYTES      40
 
 struct run {
 	struct values v;
@@ -213,13 +209,19 @@ static void show_groups(const struct run *r)
 	}
 }
 
+static struct qos_packets packets_of(const struct run *r)
+{
+	return (struct qos_packets){ .payload = (uint32_t)r->v.payload,
+				     .overhead = (uint32_t)r->v.overhead };
+}
+
 static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
 				    struct diag *d, struct broker_request *out)
 {
 	struct subnet *s = &r->fabric.subnet;
 	struct diag why = { .status = HD_OK };
 	port_id from = fabric_find_end(&r->fabric, q->source);
-	uint64_t overhead = r->v.overhead;
+	struct qos_packets packets = qos_packets_global(packets_of(r));
 	uint32_t group = 0;
 
 	if (from == TOPO_NONE)
@@ -229,13 +231,11 @@ static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
 			     &group) != HD_OK)
 		return diag_fail_at(d, why.status, q->line, 0, "%s",
 				    why.message);
-	overhead += overhead == PLAIN_OVERHEAD ? GRH_BYTES : 0;
 	*out = (struct broker_request){
 		.source = from,
 		.dlid = s->groups[group].mlid,
 		.sl = class_sl(q->class, q->rate),
-		.rate = slots_with_overhead(q->rate, (uint32_t)r->v.payload,
-					    (uint32_t)overhead),
+		.rate = qos_wire_rate(q, q->rate, &packets),
 	};
 	return HD_OK;
 }
@@ -245,6 +245,7 @@ static enum hd_status resolve(struct run *r, const struct qos_request *q,
 {
 	if (strncmp(q->destination, GROUP_PREFIX, strlen(GROUP_PREFIX)) == 0)
 		return resolve_group(r, q, d, out);
+	struct qos_packets packets = packets_of(r);
 	port_id from = fabric_find_end(&r->fabric, q->source);
 	port_id to = fabric_find_end(&r->fabric, q->destination);
 
@@ -263,16 +264,9 @@ static enum hd_status resolve(struct run *r, const struct qos_request *q,
 		.source = from,
 		.dlid = r->fabric.subnet.lid_of_port[to],
 		.sl = class_sl(q->class, q->rate),
-		.rate = slots_with_overhead(q->rate, (uint32_t)r->v.payload,
-					    (uint32_t)r->v.overhead),
+		.rate = qos_wire_rate(q, q->rate, &packets),
 	};
 	return HD_OK;
-}
-
-static double on_the_wire(const struct run *r, struct hd_rate rate)
-{
-	return hd_rate_bps(slots_with_overhead(rate, (uint32_t)r->v.payload,
-					       (uint32_t)r->v.overhead));
 }
 
 /* By what a link may be asked for, and beside it by peaks. */
@@ -287,12 +281,13 @@ static enum hd_status ask_tolerantly(struct run *r, const struct qos_request *q,
 
 	if (status != HD_OK)
 		return status;
+	const struct qos_packets packets = packets_of(r);
 	const struct stat_request asked = {
 		.source = request.source,
 		.dlid = request.dlid,
 		.sl = request.sl,
-		.peak = on_the_wire(r, q->rate),
-		.mean = on_the_wire(r, q->mean),
+		.peak = hd_rate_bps(qos_wire_rate(q, q->rate, &packets)),
+		.mean = hd_rate_bps(qos_wire_rate(q, q->mean, &packets)),
 	};
 	bool admitted = stat_broker_admit(&r->tolerant, &asked, &why) == HD_OK;
 
@@ -584,6 +579,9 @@ const struct command command_qos_admit = {
 		"and are audited: the sum over connections is what every link holds.\n"
 		"Loading finds each end by its GUID, whatever LID it has now, and\n"
 		"refuses a line whose end is gone or cannot be told from another.\n"
+		"\n"
+		"Rates and bursts are of payload; what a link reserves counts the\n"
+		"packets' headers too, --overhead bytes of each.\n"
 		"\n"
 		"With --violations sources are on and off, at the peak of their rate or\n"
 		"silent, and are admitted as long as Chernoff's bound on the chance that\n"

@@ -24,8 +24,8 @@ struct values {
 	unsigned mode, queueing, order, pick;
 	bool weighted;
 	struct hd_ratio reservable, speedup;
-	uint64_t packet, least, management;
-	hd_time propagation, routing, arbitration;
+	uint64_t payload, overhead, least, management;
+	hd_time propagation, routing, arbitration, db_latency;
 	struct option_list groups;
 };
 
@@ -84,24 +84,40 @@ static const struct option options[] = {
 	  .value = "SHARE",
 	  .initial = "80%",
 	  .help = "of each link, for DBTS and DB together" },
-	{ .name = "packet",
+	{ .name = "db-latency",
+	  .kind = OPT_TIME,
+	  .offset = offsetof(struct values, db_latency),
+	  .value = "TIME",
+	  .initial = "1ms",
+	  .help = "what DB flows that ask for no latency are promised; 0: "
+		  "what they have now, which others must then keep to" },
+	{ .name = "payload",
 	  .kind = OPT_SIZE,
-	  .offset = offsetof(struct values, packet),
+	  .offset = offsetof(struct values, payload),
 	  .value = "SIZE",
-	  .initial = "2074",
-	  .help = "the largest packet on the wire" },
+	  .initial = "2048",
+	  .help = "of the largest packets, the flows' and all others; a burst "
+		  "that is not given is one of them" },
+	{ .name = "overhead",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, overhead),
+	  .value = "SIZE",
+	  .initial = "26",
+	  .help = "bytes of every packet on the wire beside its payload" },
 	{ .name = "least",
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct values, least),
 	  .value = "SIZE",
 	  .initial = "0",
-	  .help = "the smallest packet of the flows; 0: all are the largest" },
+	  .help = "payload of the flows' smallest packets; 0: as their bursts "
+		  "have it" },
 	{ .name = "management",
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct values, management),
 	  .value = "SIZE",
 	  .initial = "0",
-	  .help = "what VL15 may send at once, before everything else" },
+	  .help = "what VL15 may send at once, before everything else, on the "
+		  "wire" },
 	{ .name = "propagation",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, propagation),
@@ -124,10 +140,12 @@ static const struct option options[] = {
 };
 
 static const struct column flow_columns[] = {
+	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
 	{ "flow", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
 	{ "class", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
 	{ "granted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
 	{ "promised", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
 	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
@@ -149,34 +167,25 @@ struct run {
 	struct routed fabric;
 	struct blrm blrm;
 	struct qos_requests list;
+	struct qos_packets packets;
+	uint32_t least; /* payload of any packet of the flows */
 	/* By flow id. */
 	struct grant {
 		const struct qos_request *q;
 		const char *to; /* where it ends */
 	} * granted;
 	size_t granted_cap;
+	struct answer {
+		const struct qos_request *q;
+		const char *to;
+		uint32_t flow;
+		char *reason; /* NULL: granted */
+	} * answers;
+	size_t n_answers, answers_cap;
 	struct results *results;
+	const char *file; /* of the flows */
 	unsigned refused;
 };
-
-/* The period at which bursts of this size make up the rate. */
-static hd_time period_of(const struct qos_request *q)
-{
-	return hd_rate_duration(q->rate, q->burst);
-}
-
-/* What `q` asks for from `from`; where to is left open. */
-static struct blrm_request request_of(const struct qos_request *q, port_id from)
-{
-	return (struct blrm_request){
-		.source = from,
-		.sl = class_sl(q->class, q->rate),
-		.class = q->class == TC_DBTS ? CLASS_DBTS : CLASS_DB,
-		.burst = (uint32_t)q->burst,
-		.period = period_of(q),
-		.latency = q->latency,
-	};
-}
 
 /* Asks and notes what came of it; true if granted, and which flow it is. */
 static bool ask_for(struct run *r, const struct qos_request *q,
@@ -193,28 +202,56 @@ static bool ask_for(struct run *r, const struct qos_request *q,
 	return true;
 }
 
-static void put_answer(struct table *t, const struct run *r,
-		       const struct qos_request *q, const char *to,
-		       const struct diag *why, uint32_t id)
+/* Noted, and shown when all have asked: bounds change until then. */
+static void note_answer(struct run *r, const struct qos_request *q,
+			const char *to, const struct diag *why, uint32_t id)
 {
-	table_put_textf(t, "%s -> %s", q->source, to);
-	table_put_text(t, traffic_class_name(q->class));
-	table_put_bool(t, why->status == HD_OK);
-	if (why->status == HD_OK)
-		table_put_real(t, r->blrm.flows[id].promised * 1e6);
-	else
-		table_put_none(t);
-	table_put_text(t, why->message);
+	r->answers = hd_grow(r->answers, &r->answers_cap, r->n_answers + 1,
+			     sizeof(*r->answers));
+	r->answers[r->n_answers++] = (struct answer){
+		.q = q,
+		.to = to,
+		.flow = id,
+		.reason = why->status == HD_OK ? NULL : hd_strdup(why->message),
+	};
+}
+
+static void show_answers(const struct run *r)
+{
+	struct table *t = results_table(
+		r->results, "flows", "in the order of the file", flow_columns);
+
+	for (size_t i = 0; i < r->n_answers; i++) {
+		const struct answer *a = &r->answers[i];
+
+		table_put_uint(t, a->q->line);
+		table_put_textf(t, "%s -> %s", a->q->source, a->to);
+		table_put_text(t, traffic_class_name(a->q->class));
+		table_put_bool(t, !a->reason);
+		if (a->reason) {
+			table_put_none(t);
+			table_put_none(t);
+		} else {
+			table_put_real(t,
+				       r->blrm.flows[a->flow].promised * 1e6);
+			table_put_real(t, r->blrm.flows[a->flow].bound * 1e6);
+		}
+		table_put_text(t, a->reason ? a->reason : "");
+	}
 }
 
 /* A flow to each member, or to none; what they have in common counts once. */
 static enum hd_status ask_group(struct run *r, const struct qos_request *q,
-				port_id from, struct table *t, struct diag *d)
+				port_id from, struct diag *d)
 {
 	struct subnet *s = &r->fabric.subnet;
-	struct blrm_request request = request_of(q, from);
+	struct qos_packets packets = qos_packets_global(r->packets);
+	struct blrm_request request;
 	struct diag why = { .status = HD_OK };
 	uint32_t group = 0, first = r->blrm.n_flows, id = 0;
+
+	if (blrm_request_of(q, &packets, from, d, &request) != HD_OK)
+		return d->status;
 
 	if (named_group_find(s, &r->v.groups, q->destination, from, &why,
 			     &group) != HD_OK)
@@ -237,17 +274,17 @@ static enum hd_status ask_group(struct run *r, const struct qos_request *q,
 			if (blrm_release(&r->blrm, i) != HD_OK)
 				break;
 		}
-		put_answer(t, r, q, q->destination, &why, 0);
+		note_answer(r, q, q->destination, &why, 0);
 		r->refused++;
 	}
 	for (uint32_t i = first; why.status == HD_OK && i < r->blrm.n_flows;
 	     i++)
-		put_answer(t, r, q, r->granted[i].to, &why, i);
+		note_answer(r, q, r->granted[i].to, &why, i);
 	return HD_OK;
 }
 
 static enum hd_status ask(struct run *r, const struct qos_request *q,
-			  struct table *t, struct diag *d)
+			  struct diag *d)
 {
 	port_id from = fabric_find_end(&r->fabric, q->source);
 	bool group = strncmp(q->destination, GROUP_PREFIX,
@@ -268,12 +305,14 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 			"'%.40s' and '%.40s' are in different subnets",
 			q->source, q->destination);
 	if (group)
-		return ask_group(r, q, from, t, d);
-	struct blrm_request request = request_of(q, from);
+		return ask_group(r, q, from, d);
+	struct blrm_request request;
 
+	if (blrm_request_of(q, &r->packets, from, d, &request) != HD_OK)
+		return d->status;
 	request.dlid = r->fabric.subnet.lid_of_port[to];
 	r->refused += !ask_for(r, q, &request, q->destination, &why, &id);
-	put_answer(t, r, q, q->destination, &why, id);
+	note_answer(r, q, q->destination, &why, id);
 	return HD_OK;
 }
 
@@ -345,26 +384,43 @@ static void show_hops(const struct run *r)
 	free(buffer[BOUND_OUTPUT]);
 }
 
-static enum hd_status work(struct run *r, const char *path, struct diag *d)
+/* The flows' file; how large and how small their packets get. */
+static enum hd_status read_flows(struct run *r, const char *path,
+				 struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
-	struct table *t = results_table(
-		r->results, "flows", "in the order of the file", flow_columns);
 
 	if (status == HD_OK)
 		status = qos_requests_read(text.text, d, &r->list);
-	if (status == HD_OK)
-		status = named_groups_add(&r->fabric.subnet, &r->v.groups, d);
-	for (size_t i = 0; status == HD_OK && i < r->list.n; i++)
-		status = ask(r, &r->list.items[i], t, d);
 	strbuf_fini(&text);
+	r->packets = (struct qos_packets){
+		.payload = (uint32_t)r->v.payload,
+		.overhead = (uint32_t)r->v.overhead,
+	};
+	r->least = (uint32_t)(r->v.least ? r->v.least : r->v.payload);
+	for (size_t i = 0; i < r->list.n; i++) {
+		uint32_t least =
+			qos_least_payload(&r->list.items[i], &r->packets);
+
+		r->least = least < r->least ? least : r->least;
+	}
 	return status;
 }
 
-static int finish(struct run *r, const char *path)
+static enum hd_status work(struct run *r, struct diag *d)
 {
-	struct diag d = { .status = HD_OK };
+	enum hd_status status =
+		named_groups_add(&r->fabric.subnet, &r->v.groups, d);
+
+	for (size_t i = 0; status == HD_OK && i < r->list.n; i++)
+		status = ask(r, &r->list.items[i], d);
+	return status;
+}
+
+static int finish(struct run *r)
+{
+	struct diag d = { .status = HD_OK, .file = r->file };
 	int status;
 
 	r->results = results_new("qos bound");
@@ -372,16 +428,61 @@ static int finish(struct run *r, const char *path)
 		results_remark(
 			r->results,
 			"the published rule is no bound: it forgets that a delayed burst catches up with the next one");
-	if (work(r, path, &d) != HD_OK) {
+	if (work(r, &d) != HD_OK) {
 		results_free(r->results);
 		status = command_refuse(&d);
 	} else {
+		show_answers(r);
 		show_hops(r);
 		status = output_results(&r->v.common, r->results,
 					r->refused == 0);
 	}
-	qos_requests_fini(&r->list);
+	for (size_t i = 0; i < r->n_answers; i++)
+		free(r->answers[i].reason);
+	free(r->answers);
 	free(r->granted);
+	return status;
+}
+
+static struct blrm_params params_of(const struct run *r)
+{
+	struct qos_packets largest =
+		r->v.groups.n ? qos_packets_global(r->packets) : r->packets;
+	struct blrm_params params = {
+		.mode = (enum bound_mode)r->v.mode,
+		.any_order = r->v.pick == 1,
+		.weighted = r->v.weighted,
+		.reservable = r->v.reservable,
+		.max_packet = largest.payload + largest.overhead,
+		.min_packet = r->least + r->packets.overhead,
+		.management_burst = (uint32_t)r->v.management,
+		.propagation = r->v.propagation,
+		.routing = r->v.routing,
+		.arbitration = r->v.arbitration,
+		.db_latency = r->v.db_latency,
+	};
+
+	if (r->v.queueing == 1)
+		params.speedup = r->v.speedup;
+	return params;
+}
+
+static int bound(struct run *r, char **argv)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (read_flows(r, argv[1], &d) != HD_OK ||
+	    fabric_open(argv[0], r->v.engine, &d, &r->fabric) != HD_OK)
+		return command_refuse(&d);
+	struct blrm_params params = params_of(r);
+
+	blrm_init(&r->blrm, &r->fabric.subnet, &params);
+	/* What is wrong from here on is in the flows' file. */
+	r->file = argv[1];
+	int status = finish(r);
+
+	blrm_fini(&r->blrm);
+	fabric_close(&r->fabric);
 	return status;
 }
 
@@ -401,36 +502,16 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
 		return command_refuse(&d);
 	}
-	if (r->v.packet == 0 || r->v.packet > 8192 ||
-	    r->v.least > r->v.packet || r->v.management > UINT32_MAX ||
+	if (r->v.payload == 0 || r->v.payload > 4096 || r->v.overhead > 1024 ||
+	    r->v.least > r->v.payload || r->v.management > UINT32_MAX ||
 	    r->v.reservable.num == 0 ||
 	    r->v.reservable.num > r->v.reservable.den ||
 	    r->v.speedup.num < r->v.speedup.den)
 		return command_usage(
 			self,
-			"packets have 1 to 8192 bytes; the reservable share is above 0 and at most 100%%; a speedup is at least 1");
-	if (fabric_open(argv[0], r->v.engine, &d, &r->fabric) != HD_OK)
-		return command_refuse(&d);
-	struct blrm_params params = {
-		.mode = (enum bound_mode)r->v.mode,
-		.any_order = r->v.pick == 1,
-		.weighted = r->v.weighted,
-		.reservable = r->v.reservable,
-		.max_packet = (uint32_t)r->v.packet,
-		.min_packet = (uint32_t)r->v.least,
-		.management_burst = (uint32_t)r->v.management,
-		.propagation = r->v.propagation,
-		.routing = r->v.routing,
-		.arbitration = r->v.arbitration,
-	};
-
-	if (r->v.queueing == 1)
-		params.speedup = r->v.speedup;
-	blrm_init(&r->blrm, &r->fabric.subnet, &params);
-	status = finish(r, argv[1]);
-
-	blrm_fini(&r->blrm);
-	fabric_close(&r->fabric);
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead; the reservable share is above 0 and at most 100%%; a speedup is at least 1");
+	status = bound(r, argv);
+	qos_requests_fini(&r->list);
 	return status;
 }
 
@@ -464,14 +545,15 @@ const struct command command_qos_bound = {
 	.description =
 		"Grants the flows one after the other as the reservation manager of\n"
 		"paper 003 would: DBTS flows ask for a latency, DB flows are told\n"
-		"theirs, and no earlier promise may break. Prints the delay bound of\n"
+		"that of their class, and no earlier promise may break. Prints the delay bound of\n"
 		"every flow at every port by the published rule (which is no bound)\n"
 		"and by three that are, and the buffer per lane that the next switch\n"
 		"needs for them to hold (by the bound of --mode); with --queueing cioq\n"
 		"also the output queue, by lane. Flows are lines:\n"
 		"source destination class rate [burst [latency]]; one to a group counts\n"
-		"once on each link and has a bound for each member. Exit status 1 if a\n"
-		"flow was refused.\n",
+		"once on each link and has a bound for each member. Rates and bursts are\n"
+		"of payload; bounds count headers too, --overhead bytes of each packet.\n"
+		"Exit status 1 if a flow was refused.\n",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -18,6 +18,7 @@ struct values {
 	const char *engine;
 	const char *requests;
 	hd_time lifetime, repeat, until;
+	uint64_t payload, overhead;
 	bool tear;
 };
 
@@ -26,7 +27,7 @@ static const struct option options[] = {
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, requests),
 	  .value = "FILE",
-	  .help = "flows to ask for, one a line: source destination class rate" },
+	  .help = "flows to ask for, one a line: source destination class rate [burst]; rate and burst are of payload" },
 	{ .name = "engine",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, engine),
@@ -51,6 +52,18 @@ static const struct option options[] = {
 	  .value = "TIME",
 	  .initial = "0s",
 	  .help = "when sources fall silent" },
+	{ .name = "payload",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, payload),
+	  .value = "SIZE",
+	  .initial = "2048",
+	  .help = "payload of packets; a burst that is not given is one packet" },
+	{ .name = "overhead",
+	  .kind = OPT_SIZE,
+	  .offset = offsetof(struct values, overhead),
+	  .value = "SIZE",
+	  .initial = "26",
+	  .help = "bytes of every packet beside it that are reserved too; of 26, a GRH more for flows that leave their subnet" },
 	{ .name = "tear",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct values, tear),
@@ -267,6 +280,13 @@ static enum hd_status find_ends(struct run *r, struct diag *d)
 					    "no end port is called '%.80s'",
 					    from == TOPO_NONE ? q->source
 							      : q->destination);
+		struct qos_packets packets = { (uint32_t)r->v.payload,
+					       (uint32_t)r->v.overhead };
+
+		/* Whoever leaves its subnet has a GRH. */
+		if (r->fabric.topo.ports[from].subnet !=
+		    r->fabric.topo.ports[to].subnet)
+			packets = qos_packets_global(packets);
 		r->paths[i] = (struct signal_message){
 			.kind = SIGNAL_PATH,
 			.from = SIGNAL_HOST,
@@ -276,7 +296,7 @@ static enum hd_status find_ends(struct run *r, struct diag *d)
 			.destination = to,
 			.tclass = (q->class == TC_DBTS ? DSCP_EF : DSCP_AF41)
 				  << 2,
-			.rate = q->rate,
+			.rate = qos_wire_rate(q, q->rate, &packets),
 		};
 	}
 	return HD_OK;
@@ -388,6 +408,10 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "which fabric?");
 	if (!r.v.requests)
 		return command_usage(self, "--requests?");
+	if (r.v.payload == 0 || r.v.payload > 4096 || r.v.overhead > 1024)
+		return command_usage(
+			self,
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
 	if (!fabric_engine_known(self, r.v.engine, &status))
 		return status;
 	if (r.v.lifetime == 0 || r.v.repeat == 0 || r.v.lifetime > LONGEST ||

@@ -212,6 +212,27 @@ static enum hd_status check_bandwidth(const struct blrm *b,
 	return status;
 }
 
+/* Who would get less than it was promised, in the words of who asked. */
+static enum hd_status break_promise(const struct blrm *b,
+				    const struct blrm_flow *f, struct diag *d)
+{
+	const struct topo *t = b->subnet->topo;
+	const struct path *path = &f->path;
+	port_id last = t->ports[path->port[path->n_hops - 1]].peer;
+	struct strbuf line = STRBUF_INIT;
+
+	if (f->request.line)
+		strbuf_printf(&line, " of line %u", f->request.line);
+	diag_fail(
+		d, HD_ERR_UNFIT,
+		"the flow%s, %.40s -> %.40s, was promised %.3f us and would get %.3f us",
+		line.text ? line.text : "",
+		topo_node_of(t, f->request.source)->name,
+		topo_node_of(t, last)->name, f->promised * 1e6, f->bound * 1e6);
+	strbuf_fini(&line);
+	return HD_ERR_UNFIT;
+}
+
 /* New bounds of all live flows; every promise must survive them. */
 static enum hd_status check_latency(struct blrm *b, const struct view *v,
 				    uint32_t newest, struct diag *d)
@@ -227,20 +248,19 @@ static enum hd_status check_latency(struct blrm *b, const struct view *v,
 		for (uint32_t h = 0; h < f->path.n_hops; h++)
 			bound += v->delay[hop++];
 		f->bound = bound;
-		if (i == newest && f->request.latency == 0)
+		if (i == newest && f->promised == 0)
 			f->promised = bound; /* DB: told, not asked */
 		/* The tolerance is for what iterating leaves undecided. */
 		if (bound <= f->promised * (1 + 1e-9))
 			continue;
 		if (i == newest)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"latency would be %.3f us, asked for %.3f us",
-				bound * 1e6, f->promised * 1e6);
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"flow %u was promised %.3f us and would get %.3f us", i,
-			f->promised * 1e6, bound * 1e6);
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "latency would be %.3f us, %s %.3f us",
+					 bound * 1e6,
+					 f->request.latency ? "asked for"
+							    : "its class has",
+					 f->promised * 1e6);
+		return break_promise(b, f, d);
 	}
 	return HD_OK;
 }
@@ -300,6 +320,30 @@ static enum hd_status branch_walk(const struct blrm *b, struct blrm_flow *f)
 	return status;
 }
 
+enum hd_status blrm_request_of(const struct qos_request *q,
+			       const struct qos_packets *packets,
+			       port_id source, struct diag *d,
+			       struct blrm_request *out)
+{
+	uint64_t wire = qos_wire_burst(q, packets);
+
+	if (wire > UINT32_MAX)
+		return diag_fail_at(
+			d, HD_ERR_RANGE, q->line, 0,
+			"a burst of %llu bytes on the wire is too large",
+			(unsigned long long)wire);
+	*out = (struct blrm_request){
+		.source = source,
+		.sl = class_sl(q->class, q->rate),
+		.class = q->class == TC_DBTS ? CLASS_DBTS : CLASS_DB,
+		.burst = (uint32_t)wire,
+		.period = hd_rate_duration(q->rate, qos_burst(q, packets)),
+		.latency = q->latency,
+		.line = q->line,
+	};
+	return HD_OK;
+}
+
 enum hd_status blrm_request(struct blrm *b, const struct blrm_request *request,
 			    struct diag *d, uint32_t *id, double *told)
 {
@@ -309,7 +353,9 @@ enum hd_status blrm_request(struct blrm *b, const struct blrm_request *request,
 
 	*f = (struct blrm_flow){
 		.request = *request,
-		.promised = (double)request->latency / (double)HD_S,
+		.promised = (double)(request->latency ? request->latency
+						      : b->params.db_latency) /
+			    (double)HD_S,
 		.live = true,
 	};
 	if (request->burst == 0 || request->period == 0)

@@ -6,7 +6,9 @@
  * The bandwidth and latency reservation manager (paper 003).
  *
  * A flow asks for bursts of so many bytes every period. DBTS flows also ask
- * for a latency; DB flows are told theirs. A request is granted only if every
+ * for a latency; DB flows are told theirs, which is the same for all of them
+ * ("administratively assigned"), so that one does not keep the next out by
+ * what it happens to have when it comes. A request is granted only if every
  * link of its path keeps within what may be reserved, its own bound is met,
  * and every commitment made before still holds; otherwise nothing changes.
  * Best effort and challenged traffic need not ask.
@@ -21,6 +23,7 @@
 #include "base/strbuf.h"
 #include "qos/bound.h"
 #include "qos/path.h"
+#include "qos/requests.h"
 
 struct blrm_params {
 	enum bound_mode mode;
@@ -33,6 +36,8 @@ struct blrm_params {
 	uint32_t management_burst;  /* bytes of VL15 at a time */
 	hd_time propagation;        /* per link */
 	hd_time routing, arbitration; /* per switch */
+	/* Promised to DB flows that ask for none; 0: what they have now. */
+	hd_time db_latency;
 	/* Of crossbars between input and output queues; den 0: no queues at
 	 * outputs, and nothing to cross. */
 	struct hd_ratio speedup;
@@ -48,7 +53,17 @@ struct blrm_request {
 	uint32_t burst; /* bytes on the wire per period */
 	hd_time period;
 	hd_time latency; /* DBTS: at most this; DB: 0, or the most it bears */
+	unsigned line;   /* of the file that asks; 0: none */
 };
+
+/*
+ * What a line of a request file asks for from `source`; where to is left open.
+ * HD_ERR_RANGE and the line if its packets do not fit a burst.
+ */
+HD_MUST_CHECK enum hd_status blrm_request_of(const struct qos_request *q,
+					     const struct qos_packets *packets,
+					     port_id source, struct diag *d,
+					     struct blrm_request *out);
 
 struct blrm_flow {
 	struct blrm_request request;

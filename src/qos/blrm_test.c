@@ -139,6 +139,44 @@ static void a_latency_that_cannot_be_met_is_refused(void **state)
 	fabric_fini(&f);
 }
 
+/*
+ * DB flows that ask for no latency are promised their class's, so the first
+ * does not keep the second out; one that its class cannot have is refused.
+ */
+static void db_flows_are_promised_their_class_bound(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fabric f;
+		struct blrm b;
+		struct blrm_params p = params(BOUND_BUCKET);
+		char why[480];
+
+		fabric_init(&f, 4);
+		p.db_latency = i ? 300 * HD_US : 0;
+		blrm_init(&b, &f.subnet, &p);
+		struct blrm_request r = dbts(&f, 1, 4, 4096, HD_MS, 0);
+
+		r.class = CLASS_DB;
+		assert_true(grants(&b, r, NULL));
+		assert_true(b.flows[0].promised ==
+			    (i ? 300e-6 : b.flows[0].bound));
+		r.source = f.n[1];
+		assert_true(grants(&b, r, why) == (i == 1));
+		if (i == 0)
+			assert_non_null(strstr(why, "was promised"));
+		assert_int_equal(blrm_release(&b, 0), HD_OK);
+		if (i == 1)
+			assert_int_equal(blrm_release(&b, 1), HD_OK);
+		r.burst = 100000;
+		assert_true(grants(&b, r, why) == (i == 0));
+		if (i == 1)
+			assert_non_null(strstr(why, "its class has 300.000"));
+		blrm_fini(&b);
+		fabric_fini(&f);
+	}
+}
+
 /* A newcomer that would break an earlier promise is turned away. */
 static void earlier_promises_are_kept(void **state)
 {
@@ -154,7 +192,7 @@ static void earlier_promises_are_kept(void **state)
 	assert_true(grants(&b, dbts(&f, 1, 4, 4096, HD_MS, 80 * HD_US), NULL));
 	before = b.flows[0].bound;
 	assert_false(grants(&b, dbts(&f, 2, 4, 20000, HD_MS, 10 * HD_MS), why));
-	assert_non_null(strstr(why, "flow 0 was promised 80.000 us"));
+	assert_non_null(strstr(why, "was promised 80.000 us"));
 	assert_true(b.flows[0].bound == before);
 	blrm_fini(&b);
 	fabric_fini(&f);
@@ -282,6 +320,7 @@ int main(void)
 		cmocka_unit_test(the_papers_flows_get_the_papers_bound),
 		cmocka_unit_test(a_latency_that_cannot_be_met_is_refused),
 		cmocka_unit_test(earlier_promises_are_kept),
+		cmocka_unit_test(db_flows_are_promised_their_class_bound),
 		cmocka_unit_test(db_is_told_and_held_to_it),
 		cmocka_unit_test(bandwidth_is_refused_with_the_link),
 		cmocka_unit_test(two_lanes_make_one_class),

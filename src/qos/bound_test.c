@@ -369,6 +369,43 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 	assert_non_null(strstr(refusal, "of the crossbar"));
 }
 
+/*
+ * What VL15 sends at once goes before every class, at the link and at a
+ * crossbar: a bound without it would be none.
+ */
+static void management_goes_before_every_class(void **state)
+{
+	const double burst = 512;
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++) {
+		enum bound_mode mode =
+			(enum bound_mode)(BOUND_BUCKET + (int)(i / 4));
+		struct bound_flow f = flow(4096, 1000, path3, 1);
+		struct bound_port ports[N_PORTS];
+		double plain, managed;
+		bool crossbar = i & 2;
+
+		f.class = i & 1 ? CLASS_DB : CLASS_DBTS;
+		for (int p = 0; p < N_PORTS; p++) {
+			ports[p] = port();
+			ports[p].crossbar_rate = crossbar ? 500 / US : 0;
+			ports[p].crossbar_lanes = crossbar;
+		}
+		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &plain),
+				 HD_OK);
+		for (int p = 0; p < N_PORTS; p++)
+			ports[p].management_burst = burst;
+		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &managed),
+				 HD_OK);
+		if (crossbar)
+			assert_true(managed - plain >=
+				    (burst / 250 + burst / 500 - 1e-9) * US);
+		else
+			assert_us(managed - plain, burst / 250);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +420,7 @@ int main(void)
 		cmocka_unit_test(any_order_costs_the_others_rate),
 		cmocka_unit_test(merged_lanes_make_one_class),
 		cmocka_unit_test(a_crossbar_is_a_server_before_the_link),
+		cmocka_unit_test(management_goes_before_every_class),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,36 @@ static void paper_mode_still_makes_a_legal_table(void **state)
 	}
 }
 
+/*
+ * Scaled down, a lane with the least that can be reserved keeps a slot: whoever
+ * was admitted may send.
+ */
+static void scaling_leaves_nobody_without_a_slot(void **state)
+{
+	(void)state;
+	for (unsigned small = 1; small < N_DATA_VLS; small++) {
+		struct fill f;
+		struct vlarb_entry table[VLARB_MAX];
+		uint32_t sums[N_DATA_VLS] = { 0 };
+		uint8_t n;
+
+		fill_init(&f, FILL_PAPER, PLACE_FIRST);
+		for (unsigned vl = 0; vl < small; vl++)
+			assert_int_equal(fill_add(&f, vl, 1), HD_OK);
+		for (unsigned vl = small; vl < N_DATA_VLS; vl++)
+			assert_int_equal(fill_add(&f, vl,
+						  (FRAME_SLOTS - small) /
+							  (N_DATA_VLS - small)),
+					 HD_OK);
+		fill_table(&f, table, &n);
+		assert_in_range(n, N_DATA_VLS, VLARB_MAX);
+		for (unsigned i = 0; i < n; i++)
+			sums[table[i].vl] += table[i].weight;
+		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+			assert_true(sums[vl] > 0);
+	}
+}
+
 static void et_keeps_full_entries_until_the_last_leaves(void **state)
 {
 	(void)state;
@@ -215,6 +245,7 @@ int main(void)
 		cmocka_unit_test(adding_touches_only_the_own_entries),
 		cmocka_unit_test(entries_do_limit_what_fits),
 		cmocka_unit_test(paper_mode_still_makes_a_legal_table),
+		cmocka_unit_test(scaling_leaves_nobody_without_a_slot),
 		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
 	};

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "qos/slots.h"
 
-#define DEFAULT_BURST 2048
-#define MAX_BURST     (UINT64_C(1) << 31)
-#define MAX_WORDS     7
+#define MAX_BURST (UINT64_C(1) << 31)
+#define MAX_WORDS 7
 
 /* Cuts a line into words, quoted ones without their quotes; -1: no end. */
 static int split(char *line, char *words[MAX_WORDS])
@@ -67,12 +67,11 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 			"'%.40s' is of no class that reserves (expected DBTS or DB)",
 			words[2]);
 	status = read_rates(words[3], d, r);
-	r->burst = DEFAULT_BURST;
 	if (status == HD_OK && n > 4)
 		status = hd_size_parse(words[4], d, &r->burst);
 	if (status == HD_OK && n > 5)
 		status = hd_time_parse(words[5], d, &r->latency);
-	if (status == HD_OK && (r->burst == 0 || r->burst > MAX_BURST))
+	if (status == HD_OK && n > 4 && (r->burst == 0 || r->burst > MAX_BURST))
 		return diag_fail(d, HD_ERR_RANGE,
 				 "a burst has 1 byte to 2 GiB");
 	return status;
@@ -133,4 +132,46 @@ void qos_requests_fini(struct qos_requests *requests)
 	}
 	free(requests->items);
 	*requests = (struct qos_requests){ 0 };
+}
+
+struct qos_packets qos_packets_global(struct qos_packets p)
+{
+	const uint32_t grh = 40;
+
+	p.overhead += p.overhead == PACKET_OVERHEAD ? grh : 0;
+	return p;
+}
+
+uint64_t qos_burst(const struct qos_request *r, const struct qos_packets *p)
+{
+	return r->burst ? r->burst : p->payload;
+}
+
+static uint64_t packets_of(const struct qos_request *r,
+			   const struct qos_packets *p)
+{
+	return (qos_burst(r, p) + p->payload - 1) / p->payload;
+}
+
+uint64_t qos_wire_burst(const struct qos_request *r,
+			const struct qos_packets *p)
+{
+	return qos_burst(r, p) + packets_of(r, p) * p->overhead;
+}
+
+uint32_t qos_least_payload(const struct qos_request *r,
+			   const struct qos_packets *p)
+{
+	uint64_t last = qos_burst(r, p) % p->payload;
+
+	return last ? (uint32_t)last : p->payload;
+}
+
+struct hd_rate qos_wire_rate(const struct qos_request *r, struct hd_rate rate,
+			     const struct qos_packets *p)
+{
+	/* As if its packets were alike, and none larger than they are. */
+	uint64_t mean = qos_burst(r, p) / packets_of(r, p);
+
+	return slots_with_overhead(rate, (uint32_t)mean, p->overhead);
 }

@@ -12,8 +12,10 @@
  *	h2 h5 DB   400Mb/s~80Mb/s
  *
  * Nodes are named as in the topology; names with blanks stand in double
- * quotes. The burst is what the flow sends at once, a packet of 2 KiB if it
- * does not say; its period follows from the rate. A rate of the form PEAK~MEAN
+ * quotes. Rates and bursts are of payload, as in scenarios: what packets have
+ * beside it on the wire comes on top (struct qos_packets). The burst is what
+ * the flow sends at once, one full packet if it does not say; its period
+ * follows from the rate. A rate of the form PEAK~MEAN
  * is that of a source which is on and off; only statistical admission asks for
  * the mean.
  */
@@ -29,7 +31,7 @@ struct qos_request {
 	enum traffic_class class; /* DBTS or DB */
 	struct hd_rate rate;      /* the peak */
 	struct hd_rate mean;      /* the same, unless said */
-	uint64_t burst;           /* bytes */
+	uint64_t burst;           /* bytes of payload; 0: one full packet */
 	hd_time latency;          /* 0: not said */
 	unsigned line;
 };
@@ -42,5 +44,26 @@ struct qos_requests {
 HD_MUST_CHECK enum hd_status qos_requests_read(const char *text, struct diag *d,
 					       struct qos_requests *out);
 void qos_requests_fini(struct qos_requests *requests);
+
+/* How payload becomes packets. */
+struct qos_packets {
+	uint32_t payload;  /* of every packet but the last of a burst */
+	uint32_t overhead; /* bytes of each beside it */
+};
+#define PACKET_OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
+
+/* The same with a GRH, where packets have real headers: to groups, and afar. */
+struct qos_packets qos_packets_global(struct qos_packets p);
+
+/* Bytes of a burst's payload, and of its packets on the wire. */
+uint64_t qos_burst(const struct qos_request *r, const struct qos_packets *p);
+uint64_t qos_wire_burst(const struct qos_request *r,
+			const struct qos_packets *p);
+/* The payload of a burst's last and least packet. */
+uint32_t qos_least_payload(const struct qos_request *r,
+			   const struct qos_packets *p);
+/* A rate of payload, the request's peak or mean, as it is on the wire. */
+struct hd_rate qos_wire_rate(const struct qos_request *r, struct hd_rate rate,
+			     const struct qos_packets *p);
 
 #endif

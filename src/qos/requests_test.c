@@ -24,7 +24,7 @@ static void lines_become_requests(void **state)
 	assert_int_equal(r.n, 2);
 	assert_string_equal(r.items[0].source, "h0");
 	assert_int_equal(r.items[0].class, TC_DB);
-	assert_int_equal(r.items[0].burst, 2048);
+	assert_int_equal(r.items[0].burst, 0);
 	assert_int_equal(r.items[0].line, 3);
 	assert_string_equal(r.items[1].source, "node 3 HCA-1");
 	assert_int_equal(r.items[1].class, TC_DBTS);
@@ -68,11 +68,47 @@ static void each_mistake_is_refused_with_its_line(void **state)
 	}
 }
 
+/* Payload in, bytes on the wire out: 26 beside each packet. */
+static void bursts_become_packets(void **state)
+{
+	static const struct {
+		uint64_t burst, wire;
+		uint32_t payload, least, mean;
+	} cases[] = {
+		{ 0, 2074, 2048, 2048, 2048 },
+		{ 0, 282, 256, 256, 256 },
+		{ 100, 126, 2048, 100, 100 },
+		{ 2048, 2048 + 8 * 26, 256, 256, 256 },
+		{ 4097, 4097 + 3 * 26, 2048, 1, 1365 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct qos_request r = { .burst = cases[i].burst,
+					 .rate = hd_rate_make(8000000, 1) };
+		struct qos_packets p = { cases[i].payload, 26 };
+		struct hd_rate wire = qos_wire_rate(&r, r.rate, &p);
+
+		assert_int_equal(qos_wire_burst(&r, &p), cases[i].wire);
+		assert_int_equal(qos_least_payload(&r, &p), cases[i].least);
+		assert_int_equal(
+			hd_rate_compare(
+				wire,
+				hd_rate_make(8000000 * (cases[i].mean + 26ull),
+					     cases[i].mean)),
+			0);
+		/* Never less than what the packets are. */
+		assert_true(hd_rate_bps(wire) / 8e6 * (1 + 1e-12) >=
+			    (double)cases[i].wire / (double)qos_burst(&r, &p));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_become_requests),
 		cmocka_unit_test(each_mistake_is_refused_with_its_line),
+		cmocka_unit_test(bursts_become_packets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

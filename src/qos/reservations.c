@@ -155,8 +155,8 @@ static enum hd_status read_end(struct load *l, port_id *out)
 	const struct topo *t = l->s->topo;
 	uint64_t guid;
 
-	if (l->at >= l->end || *l->at != '0' ||
-	    !number(l, UINT64_MAX, &guid) || !skip(l, "\""))
+	if (l->at >= l->end || *l->at != '0' || !number(l, UINT64_MAX, &guid) ||
+	    !skip(l, "\""))
 		return no_reservation(l);
 	const char *name = l->at;
 	const char *quote = memchr(name, '"', (size_t)(l->end - name));
@@ -170,11 +170,10 @@ static enum hd_status read_end(struct load *l, port_id *out)
 
 	l->at = quote + 1;
 	if (port == MAP_NONE)
-		return diag_fail_at(
-			l->d, HD_ERR_NOT_FOUND, l->line, 0,
-			"no end port has GUID 0x%016" PRIx64
-			" ('%.*s' when it was saved)",
-			guid, shown, name);
+		return diag_fail_at(l->d, HD_ERR_NOT_FOUND, l->line, 0,
+				    "no end port has GUID 0x%016" PRIx64
+				    " ('%.*s' when it was saved)",
+				    guid, shown, name);
 	if (called != MAP_NONE && called != t->ports[port].node &&
 	    strcmp(t->nodes[called].name, topo_node_of(t, port)->name) != 0)
 		return diag_fail_at(
@@ -238,8 +237,7 @@ static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 	return HD_OK;
 }
 
-static enum hd_status read_destination(struct load *l,
-				       struct broker_request *r)
+static enum hd_status read_destination(struct load *l, struct broker_request *r)
 {
 	unsigned subnet = l->s->topo->ports[r->source].subnet;
 	port_id to = TOPO_NONE;

@@ -122,13 +122,31 @@ has out 'grouped[us]'
 printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
 status 1 "$HEDDLE" qos bound "$net" flows
 has out 'asked for 1.000 us'
+# A burst is payload: one packet of 2 KiB has 2074 bytes on the wire, wherever
+# it is said, and takes 2074 ns on each of three links of 8 Gb/s.
+printf 'h0 h3 DB 8Mb/s\nh0 h3 DB 8Mb/s 2KiB\nh0 h3 DB 8Mb/s 4KiB\n' >flows
+status 0 "$HEDDLE" qos bound --payload 2048 --json "$net" flows
+jq -e '[.tables.flows.rows[].promised] == [1000, 1000, 1000]' out >jq.out ||
+	fail "DB's class bound: $(jq -c .tables.flows.rows out)"
+for n in 1 2 3; do
+	sed -n ${n}p flows >one
+	status 0 "$HEDDLE" qos bound --json "$net" one
+	jq '.tables.flows.rows[0].bound' out
+done >alone
+awk '{ b[NR] = $1 } END { exit !(b[1] == b[2] && b[3] > b[2] + 2) }' alone ||
+	fail "bursts: $(cat alone)"
+# Who keeps a newcomer out is named by its line and ends.
+printf 'h0 h3 DB 8Mb/s\n\nh1 h3 DBTS 8Mb/s 2KiB 30us\nh1 h3 DBTS 8Mb/s 64KiB 10ms\n' >flows
+status 1 "$HEDDLE" qos bound "$net" flows
+has out 'the flow of line 3, h1 -> h3, was promised 30.000 us and would get'
+printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
 status 3 "$HEDDLE" qos bound --order fifo "$net" flows
 has err 'no bound is claimed for fifo'
 # Behind a crossbar the same flows are told more, and what it must hold.
 printf 'h0 h3 DB 32Mb/s 4KiB\n' >cross
 for queueing in input cioq; do
 	status 0 "$HEDDLE" qos bound --queueing $queueing --json "$net" cross
-	jq '.tables.flows.rows[0].promised' out
+	jq '.tables.flows.rows[0].bound' out
 done >promised
 jq -e '[.tables.hops.rows[] | .output != null] == [false, true, true]' out \
 	>jq.out || fail "output queues: $(jq -c .tables.hops.rows out)"
@@ -190,7 +208,7 @@ status 2 "$HEDDLE" qos diffserv EF
 # 16320 - 3264 (best effort) - 1 - 12240 (6 Gb/s) = 815 slots, not for 4080.
 "$HEDDLE" topo gen routed --subnets 3 --link '4x SDR' -o routed.topo
 printf 'h0 h1 DB 6Gb/s\nh0 h11 DB 2Gb/s\nh4 h11 DBTS 1Gb/s\n' >flows
-status 1 "$HEDDLE" qos signal --requests flows routed.topo --json
+status 1 "$HEDDLE" qos signal --requests flows --overhead 0 routed.topo --json
 jq -e '.tables as $t | [$t.flows.rows[].confirmed] == [true, false, true] and
 	([$t.messages.rows[] | select(.flow == 2) | .message] ==
 		["PATH", "PATH", "PATH", "PATH", "RESV", "RESV", "RESV",
@@ -200,6 +218,10 @@ jq -e '.tables as $t | [$t.flows.rows[].confirmed] == [true, false, true] and
 	([$t.managers.rows[] | select(.time == 0) | .reserved] == [1, 1, 1]) and
 	([$t.managers.rows[] | select(.time == 30) | ."flows known"] == [0, 0, 0])' \
 	out >jq.out || fail "signalling: $(jq -c .tables out)"
+# With headers 26 bytes in 2048 more, and a GRH's 40 to other subnets: 12396
+# and 4212 slots.
+status 1 "$HEDDLE" qos signal --requests flows routed.topo
+has out 'needs 4212 slots, has 659'
 # Repeated, it lives as long; torn down, it is gone at once.
 printf 'h0 h11 DB 2Gb/s\n' >flows
 status 0 "$HEDDLE" qos signal --requests flows --until 25s routed.topo --csv
@@ -262,14 +284,14 @@ status 0 "$HEDDLE" qos admit --load saved --group g:shared=h0,h1 mesh.ibnet \
 jq -e '.tables.summary.rows[0].live == 1' out || fail "loaded: $(cat out)"
 
 # A bound for each member of a group: alone on a star, what a flow to that member
-# would be told; and 60 % of the sender's link for all three of them, which three
+# would have, if its packets had a GRH too; and 60 % of the sender's link for all three of them, which three
 # flows do not get.
 echo 'h0 h1 DB 1.2Gb/s' >one
 echo 'h0 group:g DB 1.2Gb/s' >group
-status 0 "$HEDDLE" qos bound star.ibnet one --json
-told=$(jq '.tables.flows.rows[0].promised' out)
+status 0 "$HEDDLE" qos bound --overhead 66 star.ibnet one --json
+told=$(jq '.tables.flows.rows[0].bound' out)
 status 0 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet group --json
-jq -e --argjson told "$told" '[.tables.flows.rows[] | .flow, .promised] ==
+jq -e --argjson told "$told" '[.tables.flows.rows[] | .flow, .bound] ==
 	["h0 -> h1", $told, "h0 -> h2", $told, "h0 -> h3", $told]' out ||
 	fail "group bound: $(cat out)"
 printf 'h0 h1 DB 1.2Gb/s\nh0 h2 DB 1.2Gb/s\n' >two
