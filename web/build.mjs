@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bundles the page and writes it as a C array. Usage: node build.mjs FOLDER
 // FOLDER has node_modules and gets page.html (to look at) and page.new (C).
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,10 +44,29 @@ function licences(inputs) {
   return [...byText].map(([text, who]) => `${who.join(", ")}\n\n${text}`).join("\n\n\n");
 }
 
+// Observable Plot puts a style sheet into every plot: always the same text.
+function plotStyles(inputs) {
+  const source = inputs.filter((path) => path.includes("@observablehq/plot/src/")).map((path) => readFileSync(path, "utf8"));
+  const name = source.map((text) => /return "(plot-[0-9a-f]+)"/.exec(text)?.[1]).find(Boolean);
+  const sheets = source.flatMap((text) => [...text.matchAll(/"style"\)\.text\(\s*`([^`]*)`/g)].map((m) => m[1].replaceAll("${className}", name)));
+  if (!name || !sheets.length)
+    throw new Error("the style sheets of Observable Plot are not where they were");
+  return sheets;
+}
+
+// What the page may do: run its own script, use its own styles, and nothing
+// from elsewhere, whatever the names in somebody's results try.
+function policy(script, styles) {
+  const hashes = (texts) => texts.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
+  return ["default-src 'none'", `script-src ${hashes([script])}`, `style-src ${hashes(styles)}`, "img-src data:",
+    "base-uri 'none'", "form-action 'none'"].join("; ");
+}
+
 const script = await bundle("main.js");
 const style = await bundle("style.css");
 const page = readFileSync(join(here, "src", "page.html"), "utf8")
   .replace("@LICENCES@", () => escape(licences(script.inputs)))
+  .replace("@POLICY@", () => policy(script.text, [style.text, ...plotStyles(script.inputs)]))
   .replace("@STYLE@", () => style.text)
   .replace("@SCRIPT@", () => script.text);
 writeFileSync(join(folder, "page.html"), page);

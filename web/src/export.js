@@ -87,7 +87,7 @@ export function panelSvg(title, parts) {
     const { w, h } = size(part.svg);
     for (const [k, v] of Object.entries({ x: 0, y: y + 4, width: w, height: h }))
       copy.setAttribute(k, v);
-    copy.setAttribute("style", "color:#1b2430");
+    copy.style.cssText = "color:#1b2430";
     out.append(copy);
     y += h + 10;
     width = Math.max(width, w);

@@ -210,7 +210,7 @@ function paintTiers(view, f) {
   for (const box of view.boxes) {
     const values = box.members.flatMap((n) => n.out.map((l) => f.value(l, view.metric, view.step)));
     const most = values.length ? Math.max(...values) : 0;
-    box.shape.setAttribute("style", `fill:${colour(most)}`);
+    box.shape.style.fill = colour(most);
     box.title.textContent = `${box.members[0].name} to ${box.members[box.members.length - 1].name}, ${box.members.length} nodes: busiest link ${most.toFixed(1)} %`;
   }
 }
