@@ -31,12 +31,16 @@ lint_one() {
 	*) depth="--extra-arg=-Xclang --extra-arg=-analyzer-config
 		--extra-arg=-Xclang --extra-arg=max-nodes=75000" ;;
 	esac
-	# The headers of ours it includes, by the compiler's own account.
+	# The headers of ours it includes, by the compiler's own account, one a
+	# line; a blank in a name has a backslash before it.
 	local headers
 	headers=$(eval "${command% -o *} -MM '$file'" 2>/dev/null |
-		tr ' \\' '\n\n' | grep -E '\.h$' | grep -v '^/usr' | sort -u)
+		sed -E 's/\\$//; s/([^\\]) +/\1\n/g; s/^ +//' | sed 's/\\ / /g' |
+		grep -E '\.h$' | grep -v '^/usr' | sort -u)
 	mark=$marks/$({ clang-tidy --version; echo "$command $depth"
-		cat .clang-tidy "$file" $headers; } | sha256sum | cut -d' ' -f1)
+		cat .clang-tidy "$file"
+		echo "$headers" | tr '\n' '\0' | xargs -0 -r cat
+		} | sha256sum | cut -d' ' -f1)
 	[ ! -e "$mark" ] || return 0
 	set -f # the checks hold a star
 	if clang-tidy -p "$database" --quiet $depth "$file" >"$log" 2>&1; then
