@@ -2,7 +2,8 @@
 # machine: what is missing is installed first (ci/deps.txt lists it).
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test test-long test-rxe test-aarch64 bench lint fuzz install clean
+.PHONY: help build demo test test-long test-rxe test-aarch64 \
+	test-fresh bench lint fuzz install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -14,6 +15,7 @@ help:
 	@echo 'make test-long  the same with full counts; takes much longer'
 	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
 	@echo 'make test-aarch64  on an emulated 64-bit ARM processor'
+	@echo 'make test-fresh  make demo and make test on a Debian made anew'
 	@echo 'make bench      measure our own speed against the stated goals'
 	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
@@ -45,6 +47,11 @@ test-rxe:
 test-aarch64:
 	@ci/deps.sh aarch64
 	@ci/aarch64.sh
+
+# What a newcomer meets: a minimal Debian, a clone, the README's two commands.
+test-fresh:
+	@ci/deps.sh fresh
+	@ci/test-fresh.sh
 
 bench:
 	@ci/deps.sh

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Installs the packages of ci/deps.txt that are missing.
 #
-#	deps.sh [build | rxe | aarch64]
+#	deps.sh [build | rxe | aarch64 | fresh]
 #
-# With "build", only those above the line "test:"; with "rxe" or "aarch64",
-# also those below that line. Says and does nothing, offline too, when nothing is
-# missing.
+# With "build", only those above the line "test:"; with "rxe", "aarch64" or
+# "fresh", also those below that line. Says and does nothing, offline too, when
+# nothing is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
