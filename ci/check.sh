@@ -79,6 +79,7 @@ lint() {
 	step layers ci/layers.sh
 	step headers ci/headers.sh
 	step scripts ci/scripts.sh
+	step draws ci/draws.sh
 }
 
 analyse() {

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/eventq.h"
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 
 /* The oracle: a plain array, kept sorted, latest first. */
 struct plain {
@@ -106,7 +107,7 @@ static void hold(struct rng *r, unsigned kind, size_t pending, size_t holds)
 
 static void pops_what_a_sorted_array_pops(void **state)
 {
-	size_t scale = getenv("HD_LONG") ? 20 : 1;
+	size_t scale = run_is_long() ? 20 : 1;
 	struct rng r;
 
 	(void)state;

@@ -12,10 +12,11 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 
 static unsigned draws(void)
 {
-	return getenv("HD_LONG") ? 10000000 : 200000;
+	return run_is_long() ? 10000000 : 200000;
 }
 
 /* The published outputs of xoshiro256** from the state 1, 2, 3, 4. */

@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "base/units.h"
 
 __extension__ typedef unsigned __int128 u128;
 
 static unsigned rounds(void)
 {
-	return getenv("HD_LONG") ? 5000000 : 20000;
+	return run_is_long() ? 5000000 : 20000;
 }
 
 /* A number of every magnitude. */

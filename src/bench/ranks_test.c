@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,21 @@ static void ranks_meet_and_finish(void **state)
 		ranks_close(&list[i]);
 }
 
+/* An address of this machine at which nobody listens: the kernel knows one. */
+static void free_address(char *at, size_t room)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	socklen_t len = sizeof(name);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&name, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&name, &len), 0);
+	close(fd);
+	snprintf(at, room, "127.0.0.1:%d", ntohs(name.sin_port));
+}
+
 static void processes_meet_over_tcp(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -63,7 +81,7 @@ static void processes_meet_over_tcp(void **state)
 	int status = 1;
 
 	(void)state;
-	snprintf(at, sizeof(at), "127.0.0.1:%d", 20000 + getpid() % 20000);
+	free_address(at, sizeof(at));
 	pid_t child = fork();
 
 	if (child == 0) {
@@ -170,7 +188,7 @@ static void an_interrupt_ends_waiting(void **state)
 	assert_false(ranks_receive(&list[0], 1, &byte, 1));
 	ranks_close(&list[0]);
 	ranks_close(&list[1]);
-	snprintf(at, sizeof(at), "127.0.0.1:%d", 40000 + getpid() % 20000);
+	free_address(at, sizeof(at));
 	assert_int_equal(ranks_listen(at, &d, &r), HD_ERR_ENV);
 	assert_string_equal(d.message, "interrupted");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "model/expect.h"
 
 #include <stdlib.h>
@@ -286,7 +287,7 @@ static void rare_states_do_not_spoil_a_large_chain(void **state)
 
 static void balanced_large_chains_solve_to_the_last_digit(void **state)
 {
-	const size_t size = getenv("HD_LONG") ? 1000 : 200;
+	const size_t size = run_is_long() ? 1000 : 200;
 	struct credit_link link = { .lambda = 6,
 				    .mu1 = 6,
 				    .mu2 = 6,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "model/expect.h"
 
 #include <stdlib.h>
@@ -175,7 +176,7 @@ static struct ge_queue random_queue(struct rng *r)
 static void the_recursion_solves_the_full_generator(void **state)
 {
 	struct rng rng;
-	const int sets = getenv("HD_LONG") ? 10000 : 1000;
+	const int sets = run_is_long() ? 10000 : 1000;
 
 	(void)state;
 	rng_init(&rng, 5, 1);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/seeds_for_tests.h"
 #include "model/credit.h"
 #include "model/gth.h"
 #include "sim/loans.h"
@@ -389,7 +390,7 @@ static void assert_within(const struct interval *in, double value)
 
 static double packets_to_play(void)
 {
-	return getenv("HD_LONG") ? 2e6 : 60e3;
+	return run_is_long() ? 2e6 : 60e3;
 }
 
 /* nu as the mechanism's turns give it: others' own bytes count too. */

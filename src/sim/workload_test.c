@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/seeds_for_tests.h"
 #include "sim/workload_for_tests.h"
 
 /* Its presence alone sends the run down the general path. */
@@ -64,7 +65,7 @@ static void every_way_of_computing_a_workload_gives_the_held_checksum(void **x)
 		struct workload w;
 
 		/* The largest one takes as long as all others together. */
-		if (i + 1 == WORKLOADS && !getenv("HD_LONG"))
+		if (i + 1 == WORKLOADS && !run_is_long())
 			continue;
 		workload_init(&w, &workload_specs[i]);
 		assert_int_equal(run(&w, PLAIN, &hops[0]), w.spec->checksum);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/seeds_for_tests.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
 #include "subnet/fabric_for_tests.h"
@@ -16,9 +17,7 @@
 /* Random fabrics per property; HD_LONG=1 asks for many more. */
 static unsigned rounds(unsigned quick)
 {
-	const char *text = getenv("HD_LONG");
-
-	return text && strcmp(text, "0") != 0 ? quick * 50 : quick;
+	return run_is_long() ? quick * 50 : quick;
 }
 
 static enum hd_status try_route(struct subnet *s, const char *engine,

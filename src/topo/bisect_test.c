@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "topo/bisect_bound.h"
 #include "topo/generate.h"
 
@@ -206,7 +207,7 @@ static void small_fabrics_of_any_kind_are_searched(void **state)
 static void small_dragonflies_are_as_brute_force_says(void **state)
 {
 	static const char *const arrangements[] = { "absolute", "palmtree" };
-	unsigned most = getenv("HD_LONG") ? 20 : 15;
+	unsigned most = run_is_long() ? 20 : 15;
 	char words[200];
 
 	(void)state;

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "topo/generate.h"
 
 /* "mesh --columns 4 --rows 3" as a fabric; the words must be accepted. */
@@ -498,8 +499,7 @@ static void dragonflies_join_every_two_groups_alike(void **state)
 
 static void irregular_graphs_are_simple_regular_and_connected(void **state)
 {
-	const char *long_run = getenv("HD_LONG");
-	unsigned rounds = long_run ? 2000 : 100;
+	unsigned rounds = run_is_long() ? 2000 : 100;
 	struct rng rng;
 
 	(void)state;

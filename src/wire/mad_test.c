@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "wire/mad.h"
 #include "wire/record_testing.h"
 
@@ -528,7 +529,7 @@ static void other_sizes_and_versions_are_refused(void **state)
 static void any_bytes_print(void **state)
 {
 	(void)state;
-	unsigned rounds = getenv("HD_LONG") ? 200000 : 2000;
+	unsigned rounds = run_is_long() ? 200000 : 2000;
 	struct rng rng;
 
 	rng_init(&rng, 9, 1);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "wire/crc.h"
 #include "wire/packet.h"
 
@@ -375,7 +376,7 @@ static void refusals_name_what_is_wrong(void **state)
 static void random_bytes_are_decoded_or_refused_never_more(void **state)
 {
 	(void)state;
-	bool is_long = getenv("HD_LONG") != NULL;
+	bool is_long = run_is_long();
 	unsigned rounds = is_long ? 2000000 : 20000;
 	uint8_t bytes[128];
 	struct rng rng;

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/seeds_for_tests.h"
 #include "wire/capture.h"
 #include "wire/roce.h"
 
@@ -143,7 +144,7 @@ static void change_every_byte(uint8_t *frame, size_t size)
 static void every_changed_byte_has_the_effect_it_must(void **state)
 {
 	(void)state;
-	bool all = getenv("HD_LONG") != NULL;
+	bool all = run_is_long();
 	struct capture *c = open_fixture();
 	bool seen[256] = { false };
 	struct capture_record rec;

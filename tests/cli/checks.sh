@@ -9,7 +9,7 @@ cd tree
 git init -q .
 git add ci .clang-format
 
-for check in format headers cppcheck layers; do
+for check in format headers cppcheck layers draws; do
 	status 1 ci/$check.sh
 done
 status 1 ci/man.sh build
@@ -39,6 +39,27 @@ echo '#include "wire/y.h"' >src/base/z.c
 git add src
 status 1 ci/layers.sh
 has out 'src/base/z.c:1:#include "wire/y.h"'
+
+# Tests that draw other cases each time, and one that does not.
+draw() { # FILE TEXT
+	mkdir -p "$(dirname "$1")"
+	printf '%s\n' "$2" >"$1"
+	git add "$1"
+	status 1 ci/draws.sh
+	has out "$1:1:$2"
+	git rm -qf "$1"
+}
+for call in 'x = time(NULL);' 'seed = clock_gettime(0, &t);' 'f(getpid());' \
+	'if (getenv("SEED"))' 'rand();' 'open("/dev/urandom", 0);'; do
+	draw src/base/x_test.c "$call"
+done
+draw tests/cli/x.sh 'port=$((2000 + $$))'
+draw tests/cli/x.sh 'seed=$RANDOM'
+draw tests/cli/x.sh 'seed=$(date +%s)'
+draw web/test/x.mjs 'const seed = Math.random();'
+echo 'rng_init(&rng, 1, 0); /* no time to lose */' >src/base/x_test.c
+git add src
+status 0 ci/draws.sh
 
 # A harness that covers less than it once did.
 mkdir -p build/fuzz/tests/fuzz tests/fuzz

@@ -26,7 +26,8 @@ trap stop EXIT
 
 # load NAME: name.net in ibsim.
 load() {
-	export IBSIM_SOCKNAME="heddle-$1-$$"
+	IBSIM_SOCKNAME=$(mktemp -u "heddle-$1-XXXXXXXX")
+	export IBSIM_SOCKNAME
 	mkdir "$1.d" "$1.d/cache" "$1.d/tmp"
 	mkfifo "$1.d/console"
 	# ibsim reads its console for ever; somebody must hold the other end.

@@ -8,9 +8,9 @@
  *		     [--without-arrivals LIST] [--without-faults LIST]
  *		     [--without-changes LIST]
  *
- * The first form draws N scenarios from one seed, a fresh one unless it is
- * given; the second runs one scenario as a failure has printed it. HD_SEED and
- * HD_COUNT do the same as the options; HD_LONG=1 means 2,000 scenarios.
+ * The first form draws N scenarios from one seed, always the same one unless
+ * it is given; the second runs one scenario as a failure has printed it.
+ * HD_LONG=1 means 2,000 scenarios from a fresh seed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "compare.h"
 
+#define FIXED_SEED      UINT64_C(0x6f7261636c65)
 #define COUNT_RELEASE   200
 #define COUNT_SANITIZED 50
 #define COUNT_LONG      2000
@@ -129,28 +130,10 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 	return is_number;
 }
 
-static uint64_t fresh_seed(void)
+static void defaults_set(struct options *o)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ((uint64_t)now.tv_sec * UINT64_C(1000000000) +
-		(uint64_t)now.tv_nsec) ^
-	       ((uint64_t)getpid() << 48);
-}
-
-static bool environment_parse(struct options *o)
-{
-	const char *is_long = getenv("HD_LONG");
-	const char *seed = getenv("HD_SEED"), *count = getenv("HD_COUNT");
-
-	o->seed = fresh_seed();
-	o->count = COUNT_DEFAULT;
-	if (is_long && strcmp(is_long, "1") == 0)
-		o->count = COUNT_LONG;
-	if (seed && !number_parse(seed, &o->seed))
-		return false;
-	return !count || number_parse(count, &o->count);
+	o->seed = seed_of_run(FIXED_SEED);
+	o->count = run_is_long() ? COUNT_LONG : COUNT_DEFAULT;
 }
 
 static void failure_report(uint64_t seed)
@@ -210,8 +193,9 @@ static int compare_one(const struct options *o)
 int main(int argc, char **argv)
 {
 	static struct options o;
-	bool valid = environment_parse(&o) && argc % 2 == 1;
+	bool valid = argc % 2 == 1;
 
+	defaults_set(&o);
 	for (int i = 1; valid && i < argc; i += 2)
 		valid = option_parse(&o, argv[i], argv[i + 1]);
 	if (!valid) {

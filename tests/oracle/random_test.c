@@ -16,16 +16,10 @@
 
 #include <cmocka.h>
 
+#include "base/seeds_for_tests.h"
 #include "compare.h"
 
 #define FIRST_SEED UINT64_C(0x5eed0000)
-
-static bool is_long(void)
-{
-	const char *text = getenv("HD_LONG");
-
-	return text && strcmp(text, "1") == 0;
-}
 
 static char *scenario_text(uint64_t seed)
 {
@@ -113,7 +107,8 @@ static void half_a_tick_changes_nothing(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (uint64_t seed = FIRST_SEED; n < (is_long() ? 300 : 20); seed++) {
+	for (uint64_t seed = FIRST_SEED; n < (run_is_long() ? 300 : 20);
+	     seed++) {
 		struct scenario s;
 		struct oracle_case c;
 		struct oracle_stats stats;
@@ -167,7 +162,7 @@ static void tally_add(struct tally *t, const struct oracle_stats *s,
 
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 {
-	unsigned n = is_long() ? 2000 : 100;
+	unsigned n = run_is_long() ? 2000 : 100;
 	struct tally t = { 0 };
 
 	(void)state;
@@ -252,12 +247,12 @@ static bool all_are_noticed(const unsigned *hits)
 
 static void each_rule_told_wrong_is_noticed(void **state)
 {
-	unsigned n = is_long() ? 300 : 200;
+	unsigned n = run_is_long() ? 300 : 200;
 	unsigned hits[ORACLE_MUTATIONS] = { 0 };
 
 	(void)state;
 	for (uint64_t i = 0; i < n; i++)
-		notice(FIRST_SEED + i, i >= 4 * n / 5, is_long(), hits);
+		notice(FIRST_SEED + i, i >= 4 * n / 5, run_is_long(), hits);
 	/* Some rules of routers matter in one scenario of a hundred. */
 	for (uint64_t i = n; i < 4 * n && !all_are_noticed(hits); i++)
 		notice(FIRST_SEED + i, true, false, hits);
@@ -265,7 +260,7 @@ static void each_rule_told_wrong_is_noticed(void **state)
 		const char *name =
 			oracle_mutation_name((enum oracle_mutation)m);
 
-		if (is_long())
+		if (run_is_long())
 			print_message("%4u of %u notice %s\n", hits[m], n,
 				      name);
 		if (hits[m] == 0)

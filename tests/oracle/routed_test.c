@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/seeds_for_tests.h"
 #include "compare.h"
 #include "random.h"
 #include "sim/sim.h"
@@ -22,9 +23,7 @@
 
 static unsigned count(void)
 {
-	const char *is_long = getenv("HD_LONG");
-
-	return is_long && strcmp(is_long, "1") == 0 ? 1000 : 150;
+	return run_is_long() ? 1000 : 150;
 }
 
 struct tally {

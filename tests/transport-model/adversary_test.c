@@ -9,23 +9,24 @@
  *	adversary_test --schedule S [--no-conn BITS] [--no-harm BITS]
  *		       [--harms N] [--no-wr BITS,...]
  *
- * The first form draws N schedules from one seed, a fresh one unless it is
- * given; brief names up to N failures and shrinks none. The second makes one
- * schedule small, the third runs what a failure has printed. HD_SEED and
- * HD_COUNT do the same as the options; HD_LONG=1 means 10,000 schedules.
+ * The first form draws N schedules from one seed, always the same one unless it
+ * is given; brief names up to N failures and shrinks none. The second makes one
+ * schedule small, the third runs what a failure has printed. HD_LONG=1 means
+ * 10,000 schedules from a fresh seed.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "simplify.h"
 #include "world.h"
 
+#define FIXED_SEED   UINT64_C(0x616476657273)
 #define COUNT_SHORT  400
 #define COUNT_LONG   10000
 #define MAX_FAILURES 3
@@ -100,21 +101,10 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 	return is_number;
 }
 
-static bool environment_parse(struct options *o)
+static void defaults_set(struct options *o)
 {
-	const char *is_long = getenv("HD_LONG");
-	const char *seed = getenv("HD_SEED"), *count = getenv("HD_COUNT");
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	o->seed = ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) ^
-		  ((uint64_t)getpid() << 44);
-	o->count = COUNT_SHORT;
-	if (is_long && strcmp(is_long, "1") == 0)
-		o->count = COUNT_LONG;
-	if (seed && !number_parse(seed, &o->seed))
-		return false;
-	return !count || number_parse(count, &o->count);
+	o->seed = seed_of_run(FIXED_SEED);
+	o->count = run_is_long() ? COUNT_LONG : COUNT_SHORT;
 }
 
 /* What the schedules did, so that a test of nothing is seen. */
@@ -180,8 +170,9 @@ static int run_many(const struct options *o)
 int main(int argc, char **argv)
 {
 	static struct options o;
-	bool valid = environment_parse(&o) && argc % 2 == 1;
+	bool valid = argc % 2 == 1;
 
+	defaults_set(&o);
 	for (int i = 1; valid && i < argc; i += 2)
 		valid = option_parse(&o, argv[i], argv[i + 1]);
 	if (!valid) {

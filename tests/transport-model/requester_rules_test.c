@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/seeds_for_tests.h"
 #include "raw.h"
 
 #define ACK_31 0x1f
@@ -656,7 +657,7 @@ static void the_longest_read_takes_the_whole_window(void **state)
 	assert_int_equal(q.out[0].reth.dma_len, 0x80000000);
 	raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_FIRST, 1, ACK_31, RAW_MTU));
 	assert_int_equal(raw_drain(&q), 0);
-	if (getenv("HD_LONG")) {
+	if (run_is_long()) {
 		for (int i = 1; i + 1 < n; i++)
 			raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE,
 					      1 + i, 0, RAW_MTU));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "sim/evaluation/figures.h"
 
 #include <math.h>
@@ -237,7 +238,7 @@ static void connections_are_within_the_expected_deviation(void **state)
 	(void)state;
 	const uint32_t widths[] = { 1, 4, 12 };
 
-	for (int i = 0; i < (getenv("HD_LONG") ? 3 : 1); i++) {
+	for (int i = 0; i < (run_is_long() ? 3 : 1); i++) {
 		struct results *r = results_new("test");
 		struct figures_connections c = { 0 };
 		struct eval_plan plan = eval_plan_default();

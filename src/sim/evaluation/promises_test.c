@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "qos/plan.h"
 #include "qos/shares.h"
 #include "sim/run_for_tests.h"
@@ -204,7 +205,7 @@ static void check_promises(const struct goals *g, const struct plan *p)
 
 static void plans_keep_their_promises(void **state)
 {
-	const unsigned sets = getenv("HD_LONG") ? 2000 : 80;
+	const unsigned sets = run_is_long() ? 2000 : 80;
 	unsigned refused = 0, floors = 0, near = 0;
 	struct rng rng;
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "qos/blrm.h"
 #include "qos/classes.h"
 #include "qos/requests.h"
@@ -201,7 +202,7 @@ static double run_one(struct rng *rng)
 
 static void nobody_is_later_than_the_words_of_its_request_say(void **state)
 {
-	const unsigned runs = getenv("HD_LONG") ? 2000 : 120;
+	const unsigned runs = run_is_long() ? 2000 : 120;
 	double nearest = 0;
 	struct rng rng;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "model/expect.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static struct credit_link thesis_link(size_t n, size_t m)
 static struct credit_twin_result run(const struct credit_link *link,
 				     uint64_t packets)
 {
-	struct twin_options o = { .packets = getenv("HD_LONG") ? 10 * packets
-							       : packets,
+	struct twin_options o = { .packets = run_is_long() ? 10 * packets
+							   : packets,
 				  .seed = 1,
 				  .level = 0.999 };
 	struct credit_twin_result t;

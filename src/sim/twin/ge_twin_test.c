@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "model/expect.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 static struct twin_options options(uint64_t packets, uint64_t seed)
 {
 	return (struct twin_options){
-		.packets = getenv("HD_LONG") ? 10 * packets : packets,
+		.packets = run_is_long() ? 10 * packets : packets,
 		.seed = seed,
 		.level = 0.999,
 	};
@@ -161,7 +162,7 @@ static void intervals_hold_as_often_as_they_say(void **state)
 {
 	struct ge_queue q = et_queue(5, 8);
 	struct batch_queue b = batch_queue_of(&q);
-	const int runs = getenv("HD_LONG") ? 1000 : 100;
+	const int runs = run_is_long() ? 1000 : 100;
 	double p[17];
 	int held = 0;
 

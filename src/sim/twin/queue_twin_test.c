@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/seeds_for_tests.h"
 #include "model/expect.h"
 
 #include <stdlib.h>
@@ -8,8 +9,7 @@
 static void run(const struct queue_twin *q, struct queue_twin_result *t,
 		struct interval *conserved)
 {
-	struct twin_options o = { .packets =
-					  getenv("HD_LONG") ? 4000000 : 400000,
+	struct twin_options o = { .packets = run_is_long() ? 4000000 : 400000,
 				  .seed = 1,
 				  .level = 0.999 };
 

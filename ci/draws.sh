@@ -1,0 +1,43 @@
+#!/bin/sh
+# 'make test' fails for a change and for nothing else: no test draws from the
+# clock, the process's number, the environment or the system's randomness. A
+# test's seed is fixed; src/base/seeds_for_tests.h alone looks whether a run is
+# a long one and may draw fresh cases. Names of scratch files may come from
+# mktemp, free ports from the kernel.
+set -eu
+cd "$(dirname "$0")/.."
+
+c='(^|[^[:alnum:]_.])(time|clock|clock_gettime|gettimeofday|timespec_get'
+c="$c|getpid|getppid|getrandom|getentropy|arc4random[a-z_]*|s?random|s?rand"
+c="$c|[jln]rand48|secure_getenv|getenv)\\(|/dev/u?random"
+sh='\$\$|RANDOM|EPOCH(SECONDS|REALTIME)|/dev/u?random|(^|[^[:alnum:]_-])'
+sh="$sh(date|shuf)[[:space:]]|HD_SEED"
+js='Date\.now|new Date\(\)|Math\.random|performance\.now|process\.(pid|env)'
+js="$js|randomBytes|randomUUID|getRandomValues"
+py='(^|[^[:alnum:]_])(import (random|secrets|time|uuid)|urandom|getpid)'
+py="$py|environ(\\[|\\.get\\()[\"'](HD_[A-KM-Z]|[^H])"
+
+# What is measured, not drawn (the speed of ours, and of a page), what a test
+# tells a library that it preloads, and the test of this script.
+exempt='^(src/base/seeds_for_tests\.h|tests/bench/.*|web/test/browser\.mjs'
+exempt="$exempt|tests/attack/failing_malloc\\.c|tests/cli/checks\\.sh)\$"
+
+checked=0 bad=0
+# look PATTERN FILE...: git's patterns of paths.
+look() {
+	pattern=$1
+	shift
+	for file in $(git ls-files "$@" | grep -vE "$exempt"); do
+		checked=$((checked + 1))
+		! grep -nHE "$pattern" "$file" || bad=1
+	done
+}
+look "$c" 'src/*_test.c' 'src/*_for_tests.[ch]' 'tests/*.[ch]'
+look "$sh" 'tests/*.sh' 'src/*.sh'
+look "$js" 'tests/*.mjs' 'tests/*.js' 'web/test/*'
+look "$py" 'tests/*.py'
+[ "$bad" -eq 0 ] ||
+	echo "draws: a test draws from these; see src/base/seeds_for_tests.h"
+[ "$checked" -gt 0 ] || { echo "draws: nothing to check"; exit 1; }
+echo "$checked tests"
+exit $bad
