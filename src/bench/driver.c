@@ -309,7 +309,12 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 		row->bandwidth = bench_bandwidth(f);
 		/* They are the same where nothing varies, but for rounding. */
 		row->peak = f->peak > row->bandwidth ? f->peak : row->bandwidth;
-		row->least = f->window_min > 0 ? f->window_min : row->bandwidth;
+		/* Of few windows each may have found what came before it: the
+		 * whole run is a stretch, too, and the least is not above it.
+		 */
+		row->least = f->window_min > 0 && f->window_min < row->bandwidth
+				     ? f->window_min
+				     : row->bandwidth;
 		row->rate = (double)f->messages / us(f->elapsed);
 		row->fairness = fairness_of(point);
 		row->work = f->work_share;

@@ -353,7 +353,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	if (unlikely(refills != NONE))
 		source_granted(s, refills);
 	if (MAYBE(told != NONE))
-		s->hooks.sent(s->hooks.context, s->now,
+		s->hooks.sent(s->hooks.context, s->now, l->busy_until,
 			      s->setup->ports[port].node, told);
 	if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
 		hop_request(s, port, simple);

@@ -103,11 +103,11 @@ struct sim_hooks {
 			  const struct sim_packet *p);
 	void (*timer)(void *context, hd_time now, uint32_t cookie);
 	/*
-	 * An injected packet starts on the first link of its way. This is told
-	 * in phase 5, when links are granted: what is injected in answer is for
-	 * a later instant.
+	 * An injected packet starts on the first link of its way; at `end` its
+	 * last byte has left. This is told in phase 5, when links are granted:
+	 * what is injected in answer is for a later instant.
 	 */
-	void (*sent)(void *context, hd_time now, uint32_t node,
+	void (*sent)(void *context, hd_time now, hd_time end, uint32_t node,
 		     uint32_t cookie);
 	/* Every end of a copy, deliveries too; may tell of a later instant. */
 	void (*ended)(void *context, const struct sim_event_record *e);

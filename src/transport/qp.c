@@ -206,14 +206,13 @@ static void reset(struct qp *qp)
 }
 
 enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr,
-			 unsigned mask, hd_time now)
+			 unsigned mask)
 {
 	enum qp_state from = qp->state;
 	enum qp_state to = mask & QPA_STATE ? attr->state : from;
 	const struct transition *t = find_transition(from, to);
 	unsigned given = mask & ~(unsigned)QPA_STATE;
 
-	(void)now;
 	if (to == QPS_RESET || to == QPS_ERR) {
 		if (given)
 			return HD_ERR_INPUT;
@@ -425,6 +424,11 @@ bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
 {
 	return responder_transmit(qp, out, buffer) ||
 	       requester_transmit(qp, now, out, buffer);
+}
+
+void qp_sent(struct qp *qp, const struct packet *packet)
+{
+	requester_sent(qp, packet);
 }
 
 hd_time qp_due(const struct qp *qp)

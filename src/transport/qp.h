@@ -15,7 +15,7 @@
  *	           qp_post_send, qp_post_recv
  *	                     |
  *	qp_receive -->  [ queue pair ]  --> qp_transmit
- *	qp_timer   -->       |
+ *	qp_timer   -->       |          <-- qp_sent
  *	              struct qp_owner: memory, completions, events
  *
  * An RC pair is two machines that share a number: the requester (our work
@@ -148,9 +148,8 @@ void qp_free(struct qp *qp);
  * transition does not exist, HD_ERR_INPUT if it needs an attribute that is
  * not there or is given one that it does not take; nothing is changed then.
  */
-HD_MUST_CHECK enum hd_status qp_modify(struct qp *qp,
-				       const struct qp_attr *attr,
-				       unsigned mask, hd_time now);
+HD_MUST_CHECK enum hd_status
+qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mask);
 enum qp_state qp_state(const struct qp *qp);
 const struct qp_params *qp_params(const struct qp *qp);
 void qp_query(const struct qp *qp, struct qp_attr *out);
@@ -159,8 +158,8 @@ void qp_query(const struct qp *qp, struct qp_attr *out);
  * HD_ERR_FULL if the queue is; HD_ERR_UNFIT if the state or the kind of queue
  * pair does not take such a request; HD_ERR_RANGE for lengths and counts.
  */
-HD_MUST_CHECK enum hd_status
-qp_post_send(struct qp *qp, const struct send_wr *wr, hd_time now);
+HD_MUST_CHECK enum hd_status qp_post_send(struct qp *qp,
+					  const struct send_wr *wr);
 HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp,
 					  const struct recv_wr *wr);
 /* What qp_post_send would say. */
@@ -182,6 +181,12 @@ void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
  */
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
 		 uint8_t *buffer);
+/*
+ * A packet that qp_transmit gave has left the adapter, or was lost in it. UC
+ * and UD requests complete by it, with their last packet and in their order:
+ * their data are on the wire, whether anybody receives them or not.
+ */
+void qp_sent(struct qp *qp, const struct packet *packet);
 /*
  * Whether qp_transmit has something to do: a packet to give or, instead, a
  * request to find wrong. False as soon as there is neither.

@@ -19,7 +19,7 @@ static void fill(uint8_t *bytes, size_t n, unsigned salt)
 
 static void post(struct pair *p, struct send_wr wr)
 {
-	assert_int_equal(qp_post_send(p->side[0].qp, &wr, p->now), HD_OK);
+	assert_int_equal(qp_post_send(p->side[0].qp, &wr), HD_OK);
 }
 
 static void recv_into(struct pair *p, uint64_t id, uint64_t addr, uint32_t len)
@@ -332,31 +332,30 @@ static void states_follow_the_table(void **state)
 	struct send_wr wr = pair_wr(1, WR_SEND, 0, 10, 0);
 
 	a.state = QPS_RTR;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE, 0), HD_ERR_UNFIT);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE), HD_ERR_UNFIT);
 	a.state = QPS_RESET;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE, 0), HD_OK);
-	assert_int_equal(qp_post_send(qp, &wr, 0), HD_ERR_UNFIT);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE), HD_OK);
+	assert_int_equal(qp_post_send(qp, &wr), HD_ERR_UNFIT);
 	a.state = QPS_INIT;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE | QPA_PKEY, 0),
-			 HD_ERR_INPUT);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE | QPA_PKEY), HD_ERR_INPUT);
 	assert_int_equal(
 		qp_modify(qp, &a,
-			  QPA_STATE | QPA_PKEY | QPA_ACCESS | QPA_SQ_PSN, 0),
+			  QPA_STATE | QPA_PKEY | QPA_ACCESS | QPA_SQ_PSN),
 		HD_ERR_INPUT);
 	assert_int_equal(qp_state(qp), QPS_RESET);
 	assert_int_equal(pair_raise(qp, a, QP_RC), HD_OK);
 	a.state = QPS_SQD;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE, 0), HD_OK);
-	assert_int_equal(qp_post_send(qp, &wr, 0), HD_OK); /* held */
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE), HD_OK);
+	assert_int_equal(qp_post_send(qp, &wr), HD_OK); /* held */
 	assert_false(qp_has_packet(qp, 0));
 	a.state = QPS_RTS;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE, 0), HD_OK);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE), HD_OK);
 	assert_true(qp_has_packet(qp, 0));
 	a.state = QPS_ERR;
-	assert_int_equal(qp_modify(qp, &a, QPA_STATE, 0), HD_OK);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE), HD_OK);
 	assert_done(&p->side[0], 1, WC_WR_FLUSH_ERR);
 	wr.id = 2;
-	assert_int_equal(qp_post_send(qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(qp, &wr), HD_OK);
 	assert_done(&p->side[0], 2, WC_WR_FLUSH_ERR);
 	pair_free(p);
 }
@@ -435,6 +434,83 @@ static void uc_forgets_a_broken_message_only(void **state)
 	pair_free(p);
 }
 
+/* Sends all there is; nobody is told that it has left. */
+static unsigned transmit_all(struct pair *p, struct packet *out)
+{
+	uint8_t payload[4096];
+	unsigned n = 0;
+
+	while (qp_transmit(p->side[0].qp, 0, &out[n], payload))
+		n++;
+	return n;
+}
+
+/* Three messages of UC are five packets; the order of leaving is theirs. */
+static void uc_completes_when_the_last_packet_has_left(void **state)
+{
+	static const unsigned done_after[] = { 0, 0, 1, 2, 3 };
+	struct packet out[8];
+
+	(void)state;
+	struct pair *p = pair_new(QP_UC, NULL);
+
+	post(p, pair_wr(1, WR_SEND, 0, 700, 0));
+	post(p, pair_wr(2, WR_WRITE, 0, 100, 0));
+	post(p, pair_wr(3, WR_SEND, 0, 0, 0));
+	assert_int_equal(transmit_all(p, out), 5);
+	assert_int_equal(p->side[0].n_done, 0);
+	assert_int_equal(qp_sends_left(p->side[0].qp), 3);
+	for (unsigned i = 0; i < 5; i++) {
+		qp_sent(p->side[0].qp, &out[i]);
+		assert_int_equal(p->side[0].n_done, done_after[i]);
+	}
+	pair_free(p);
+}
+
+/* On different VLs they overtake each other; completions do not. */
+static void datagrams_complete_in_their_order(void **state)
+{
+	struct packet out[8];
+
+	(void)state;
+	struct pair *p = pair_new(QP_UD, NULL);
+
+	for (uint64_t id = 1; id <= 3; id++)
+		post(p, pair_wr(id, WR_SEND, 0, 64, 0));
+	assert_int_equal(transmit_all(p, out), 3);
+	qp_sent(p->side[0].qp, &out[2]);
+	qp_sent(p->side[0].qp, &out[1]);
+	assert_int_equal(p->side[0].n_done, 0);
+	qp_sent(p->side[0].qp, &out[0]);
+	assert_int_equal(p->side[0].n_done, 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(p->side[0].done[i].id, i + 1);
+	pair_free(p);
+}
+
+/* A request that is wrong fails after those that are still leaving. */
+static void a_wrong_datagram_waits_for_those_before_it(void **state)
+{
+	struct packet out[8];
+
+	(void)state;
+	struct pair *p = pair_new(QP_UD, NULL);
+
+	post(p, pair_wr(1, WR_SEND, 0, 64, 0));
+	post(p, pair_wr(2, WR_SEND, 0, 1000, 0)); /* longer than the MTU */
+	assert_int_equal(transmit_all(p, out), 1);
+	assert_int_equal(p->side[0].n_done, 0);
+	qp_sent(p->side[0].qp, &out[0]);
+	assert_int_equal(transmit_all(p, out), 0);
+	assert_done(&p->side[0], 1, WC_SUCCESS);
+	assert_done(&p->side[0], 2, WC_LOC_LEN_ERR);
+	assert_int_equal(qp_state(p->side[0].qp), QPS_SQE);
+	/* What was flushed does not complete again. */
+	qp_sent(p->side[0].qp, &out[0]);
+	assert_int_equal(p->side[0].n_done, 2);
+	pair_free(p);
+}
+
 static struct verdict mark_requests(void *context, unsigned n,
 				    struct packet *packet, unsigned to)
 {
@@ -471,6 +547,9 @@ int main(void)
 		cmocka_unit_test(reads_use_up_the_numbers_of_their_answers),
 		cmocka_unit_test(datagrams_leave_room_for_the_grh),
 		cmocka_unit_test(uc_forgets_a_broken_message_only),
+		cmocka_unit_test(uc_completes_when_the_last_packet_has_left),
+		cmocka_unit_test(datagrams_complete_in_their_order),
+		cmocka_unit_test(a_wrong_datagram_waits_for_those_before_it),
 		cmocka_unit_test(congestion_marks_are_echoed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

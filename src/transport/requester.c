@@ -186,13 +186,11 @@ enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr)
 	return status;
 }
 
-enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr,
-			    hd_time now)
+enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr)
 {
 	struct requester *r = &qp->rq;
 	enum hd_status status = qp_check_send(qp, wr);
 
-	(void)now;
 	if (status != HD_OK)
 		return status;
 	uint64_t length = sg_length(wr->sge, wr->n_sge);
@@ -425,13 +423,8 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 		r->next_psn = psn_add(item->psn, upto);
 	if (last)
 		advance(r);
-	if (qp->params.kind != QP_RC) {
-		if (last) {
-			complete_head(qp, WC_SUCCESS);
-			requester_drained(qp);
-		}
-		return;
-	}
+	if (qp->params.kind != QP_RC)
+		return; /* no more is to come than requester_sent */
 	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
 	if (out->bth.ack_req)
 		r->since_ack = 0;
@@ -468,6 +461,38 @@ bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
 	return true;
 }
 
+static bool is_outstanding(const struct requester *r)
+{
+	return r->head != r->tail && item_at(r, r->head)->started;
+}
+
+/*
+ * Nobody answers: a request is complete when its last packet has left. What
+ * was flushed or forgotten since then is nobody's any more.
+ */
+void requester_sent(struct qp *qp, const struct packet *p)
+{
+	struct requester *r = &qp->rq;
+
+	if (qp->params.kind == QP_RC || p->bth.opcode == OPCODE_CNP)
+		return;
+	/* Datagrams of another VL may overtake, but not complete earlier. */
+	for (uint32_t i = r->head; i != r->tail && item_at(r, i)->started;
+	     i++) {
+		struct send_item *item = item_at(r, i);
+
+		if (psn_add(p->bth.psn, PSN_MASK + 1 - item->psn) >=
+		    item->n_psns)
+			continue;
+		item->done++;
+		break;
+	}
+	while (is_outstanding(r) &&
+	       item_at(r, r->head)->done == item_at(r, r->head)->n_psns)
+		complete_head(qp, WC_SUCCESS);
+	requester_drained(qp);
+}
+
 /* ---- answers ----------------------------------------------------------- */
 
 /* The first PSN that is not acknowledged. */
@@ -478,11 +503,6 @@ static uint32_t oldest_psn(const struct requester *r)
 	if (r->head == r->tail || !item->started)
 		return r->next_psn;
 	return psn_add(item->psn, item->done);
-}
-
-static bool is_outstanding(const struct requester *r)
-{
-	return r->head != r->tail && item_at(r, r->head)->started;
 }
 
 void requester_drained(struct qp *qp)

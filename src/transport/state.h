@@ -155,6 +155,7 @@ void requester_start(struct qp *qp);
 bool requester_has_packet(const struct qp *qp, hd_time now);
 bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
 			uint8_t *buffer);
+void requester_sent(struct qp *qp, const struct packet *p);
 void requester_receive(struct qp *qp, const struct packet *p, hd_time now);
 void requester_timer(struct qp *qp, hd_time now);
 hd_time requester_due(const struct qp *qp);

@@ -171,7 +171,7 @@ static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a,
 	for (unsigned step = 0; step < 3; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
 		enum hd_status status =
-			qp_modify(qp, &a, QPA_STATE | masks[kind][step], 0);
+			qp_modify(qp, &a, QPA_STATE | masks[kind][step]);
 
 		if (status != HD_OK)
 			return status;
@@ -241,6 +241,7 @@ static inline bool pair_collect(struct pair *p)
 		if (!qp_transmit(p->side[from].qp, p->now, &packet, payload))
 			continue;
 		any = true;
+		qp_sent(p->side[from].qp, &packet);
 		unsigned to = 1 - from, n = p->n_sent++;
 		struct verdict v = { 1, false };
 

@@ -28,6 +28,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.timer_at = NEVER,
 		.arrived = { QP_NONE, QP_NONE },
 		.loop = { QP_NONE, QP_NONE },
+		.leaving = { QP_NONE, QP_NONE },
 		.mtu = 4096,
 	};
 	memcpy(dev->vl_of_sl, lanes->vl, sizeof(dev->vl_of_sl));
@@ -214,6 +215,49 @@ static bool has_member(const struct v_device *dev, lid_t mlid)
 	return false;
 }
 
+/* ---- leaving: what UC and UD complete by --------------------------------- */
+
+/* It stays until it has left, also if it arrives meanwhile. */
+static void leave(struct v_device *dev, uint32_t id, hd_time when)
+{
+	struct lab *lab = dev->lab;
+	struct slot *s = slot_at(lab, id);
+
+	s->tells = false;
+	s->when = when;
+	s->behind = QP_NONE;
+	if (dev->leaving.first == QP_NONE)
+		dev->leaving.first = id;
+	else
+		slot_at(lab, dev->leaving.last)->behind = id;
+	dev->leaving.last = id;
+}
+
+static void tell_sent(struct v_device *dev, const struct slot *s)
+{
+	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
+
+	if (!qp || qp->birth != s->birth)
+		return;
+	dev->visible = dev->lab->now;
+	dev->dma = (struct dma){ 0 };
+	qp_sent(qp->qp, &s->packet);
+	device_activate(dev, qp);
+}
+
+static void tell_all_sent(struct v_device *dev)
+{
+	struct lab *lab = dev->lab;
+	uint32_t id;
+
+	while ((id = dev->leaving.first) != QP_NONE &&
+	       slot_at(lab, id)->when <= lab->now) {
+		dev->leaving.first = slot_at(lab, id)->behind;
+		tell_sent(dev, slot_at(lab, id));
+		slot_release(lab, id);
+	}
+}
+
 static void loop_back(struct v_device *dev, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
@@ -253,11 +297,12 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 		if (has_member(dev, p->lrh.dlid))
 			loop_copy(dev, s, when);
 		if (n < 2) {
-			slot_release(lab, id);
+			leave(dev, id, when);
 			return;
 		}
 		s->copies = n - 1;
 	}
+	s->copies += s->tells;
 	s->vl = dev->vl_of_sl[p->lrh.sl] % N_VLS;
 	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
 						: MIN_STAGED;
@@ -310,6 +355,9 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	done = later(later(done, dev->tx_free),
 		     later(earliest, qp->last_inject + 1));
 	qp->last_inject = done;
+	s->qp = qp->number;
+	s->birth = qp->birth;
+	s->tells = qp_params(qp->qp)->kind != QP_RC;
 	launch(dev, id, done);
 	watch_timer(dev, qp);
 	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued)
@@ -420,8 +468,13 @@ static void take_looped(struct v_device *dev)
 	struct lab *lab = dev->lab;
 
 	while (dev->loop.first != QP_NONE &&
-	       slot_at(lab, dev->loop.first)->when <= lab->now)
-		slot_append(lab, &dev->arrived, slot_first(lab, &dev->loop));
+	       slot_at(lab, dev->loop.first)->when <= lab->now) {
+		uint32_t id = slot_first(lab, &dev->loop);
+
+		if (slot_at(lab, id)->tells)
+			tell_sent(dev, slot_at(lab, id));
+		slot_append(lab, &dev->arrived, id);
+	}
 }
 
 /* Timers are looked at only when the earliest that was seen may be due. */
@@ -458,6 +511,9 @@ static void arm(struct v_device *dev)
 	if (dev->loop.first != QP_NONE &&
 	    slot_at(lab, dev->loop.first)->when < next)
 		next = slot_at(lab, dev->loop.first)->when;
+	if (dev->leaving.first != QP_NONE &&
+	    slot_at(lab, dev->leaving.first)->when < next)
+		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
 	if (lab->n_live)
@@ -467,6 +523,7 @@ static void arm(struct v_device *dev)
 static void step(struct v_device *dev, hd_time earliest)
 {
 	requests_take(dev);
+	tell_all_sent(dev);
 	take_looped(dev);
 	receive_waiting(dev);
 	run_timers(dev);
@@ -493,13 +550,29 @@ void device_ring(struct v_device *dev)
 	step(dev, dev->lab->now);
 }
 
-void device_sent(struct v_device *dev, struct slot *slot)
+static void unstage(struct v_device *dev, struct slot *s, uint32_t id,
+		    hd_time end)
 {
-	dev->staged[slot->vl] -= slot->staged;
-	slot->staged = 0;
-	if (!dev->active_vls)
-		return;
+	dev->staged[s->vl] -= s->staged;
+	s->staged = 0;
+	if (s->tells)
+		leave(dev, id, end);
+}
+
+void device_sent(struct v_device *dev, uint32_t id, hd_time end)
+{
+	unstage(dev, slot_at(dev->lab, id), id, end);
 	/* What links may start in this instant is settled already. */
-	pump(dev, dev->lab->now + 1);
-	arm(dev);
+	if (dev->active_vls)
+		pump(dev, dev->lab->now + 1);
+	if (dev->active_vls || dev->leaving.first != QP_NONE)
+		arm(dev);
+}
+
+void device_lost(struct v_device *dev, uint32_t id, hd_time when)
+{
+	unstage(dev, slot_at(dev->lab, id), id, when);
+	slot_release(dev->lab, id);
+	/* There is room again, and perhaps something to complete. */
+	lab_alarm(dev->lab, dev, when);
 }

@@ -32,7 +32,11 @@ struct slot {
 	uint32_t node;     /* that sent it */
 	uint32_t vl;
 	uint32_t staged; /* of the sender's staging, until it is on the link */
-	hd_time when;    /* loopback: of its arrival */
+	/* The queue pair it is of wants to know when it has left. */
+	bool tells;
+	uint32_t qp, birth;
+	uint32_t behind; /* leaves after it */
+	hd_time when;    /* it has left; of loopback: it arrives */
 	uint8_t data[4096];
 };
 
@@ -154,6 +158,7 @@ struct v_qp {
 	struct v_cq *send_cq, *recv_cq;
 	struct v_srq *srq;
 	uint32_t number; /* its place in dev->qps */
+	uint32_t birth;  /* of all that had this place, or were reset in it */
 	uint32_t wqe_bytes, wqe_segments;
 	uint32_t mtu; /* of its path */
 	uint32_t deferred_sends, deferred_recvs;
@@ -217,6 +222,9 @@ struct v_device {
 
 	struct slot_list arrived; /* waits for the receive engine */
 	struct slot_list loop;    /* to itself */
+	/* On the link, by `behind`: a queue pair is told when they have left.
+	 */
+	struct slot_list leaving;
 
 	hd_time timer;    /* when to look at the queue pairs' timers */
 	hd_time timer_at; /* of the event for that, or NEVER */
@@ -227,7 +235,7 @@ struct v_device {
 	struct v_mr **mrs;
 	uint32_t n_mrs;
 	size_t mrs_cap;
-	uint32_t n_pds, key_turn, qp_hint;
+	uint32_t n_pds, key_turn, qp_hint, births;
 	struct v_watch *watches;
 	struct member *members;
 	size_t n_members, members_cap;
@@ -319,8 +327,10 @@ void device_receive(struct v_device *dev, uint32_t id);
 void device_timer(struct v_device *dev);
 /* Its alarm rang. */
 void device_ring(struct v_device *dev);
-/* A packet of its own has started on the link. */
-void device_sent(struct v_device *dev, struct slot *slot);
+/* A packet of its own has started on the link, and has left it at `end`. */
+void device_sent(struct v_device *dev, uint32_t id, hd_time end);
+/* A packet of its own is lost; perhaps before it was sent. */
+void device_lost(struct v_device *dev, uint32_t id, hd_time when);
 /* When all that was received until now is in the host's memory. */
 hd_time device_visible(struct v_device *dev);
 /* Packets may be waiting in this queue pair. */

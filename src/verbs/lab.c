@@ -47,6 +47,7 @@ uint32_t slot_new(struct lab *lab)
 	lab->free_slot = s->next;
 	s->copies = 1;
 	s->staged = 0;
+	s->tells = false;
 	return id;
 }
 
@@ -290,13 +291,13 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 	run_ready(lab);
 }
 
-static void on_sent(void *context, hd_time now, uint32_t node, uint32_t cookie)
+static void on_sent(void *context, hd_time now, hd_time end, uint32_t node,
+		    uint32_t cookie)
 {
 	struct lab *lab = context;
 
 	lab->now = now;
-	device_sent(&lab->devices[lab->device_of_node[node]],
-		    slot_at(lab, cookie));
+	device_sent(&lab->devices[lab->device_of_node[node]], cookie, end);
 	run_ready(lab);
 }
 
@@ -312,10 +313,8 @@ static void on_ended(void *context, const struct sim_event_record *e)
 		struct slot *s = slot_at(lab, i);
 
 		if (s->copies && s->sequence == e->sequence) {
-			lab->devices[lab->device_of_node[s->node]]
-				.staged[s->vl] -= s->staged;
-			s->staged = 0;
-			slot_release(lab, i);
+			device_lost(&lab->devices[lab->device_of_node[s->node]],
+				    i, e->time);
 			return;
 		}
 	}

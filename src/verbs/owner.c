@@ -195,7 +195,7 @@ static void request_apply(struct deferred *d)
 			qp->sl = d->send.to.sl;
 		if (d->send.flags & WR_INLINE)
 			gather_inline(d);
-		status = qp_post_send(qp->qp, &d->send, qp->dev->lab->now);
+		status = qp_post_send(qp->qp, &d->send);
 		device_activate(qp->dev, qp);
 	}
 	/* Checked when it was posted; since then the pair may have been reset,

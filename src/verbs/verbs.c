@@ -231,6 +231,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	qp->rank = N_PRIORITIES - 1;
 	owner_init(qp);
 	qp->number = free_qp_number(dev);
+	qp->birth = dev->births++;
 	dev->qp_hint = qp->number + 1;
 	const struct qp_params params = {
 		.kind = init->kind,
@@ -298,10 +299,13 @@ enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr,
 	spend(lab, lab->profile->command);
 	lab_settle(lab);
 	requests_take(qp->dev);
-	enum hd_status status = qp_modify(qp->qp, attr, mask, lab->now);
+	enum hd_status status = qp_modify(qp->qp, attr, mask);
 
 	if (status != HD_OK)
 		return status;
+	/* What it has on its way is no longer its own. */
+	if (qp_state(qp->qp) == QPS_RESET)
+		qp->birth = qp->dev->births++;
 	if (mask & QPA_PATH)
 		qp->sl = attr->sl;
 	if (mask & QPA_MTU)
@@ -407,7 +411,7 @@ enum hd_status v_post_send(struct v_qp *qp, const struct send_wr *wr)
 		return HD_ERR_FULL;
 	if (lab->current)
 		return post_later(qp, wr);
-	return qp_post_send(qp->qp, wr, lab->now);
+	return qp_post_send(qp->qp, wr);
 }
 
 static enum hd_status check_recv(const struct v_qp *qp,

@@ -151,7 +151,7 @@ static void post_send(struct rig *r)
 			wr.sge[i].addr = BASE;
 	}
 	r->posted[0]++;
-	if (qp_post_send(r->qp, &wr, r->now) != HD_OK)
+	if (qp_post_send(r->qp, &wr) != HD_OK)
 		r->posted[0]--;
 }
 
@@ -218,6 +218,7 @@ static void transmit(struct rig *r)
 		return;
 	check(packet_encode(&p, bytes, sizeof(bytes), &size) == HD_OK);
 	check(p.payload_len <= r->attr.mtu);
+	qp_sent(r->qp, &p);
 	if (opcode_flags(p.bth.opcode) & OPCODE_REQUEST)
 		r->seen = p.bth.psn;
 }
@@ -240,7 +241,7 @@ static void move(struct rig *r)
 	if (to >= QPS_INIT && to <= QPS_RTS && from < QPS_RTS)
 		mask |= masks[qp_params(r->qp)->kind][to - QPS_INIT];
 	r->attr.state = (enum qp_state)to;
-	if (qp_modify(r->qp, &r->attr, mask, r->now) == HD_OK)
+	if (qp_modify(r->qp, &r->attr, mask) == HD_OK)
 		check(qp_state(r->qp) == r->attr.state);
 	else
 		check(qp_state(r->qp) == from);

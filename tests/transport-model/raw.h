@@ -187,8 +187,7 @@ static inline bool raw_raise(struct raw *r, enum qp_state to)
 	for (unsigned s = QPS_INIT; s <= (unsigned)to; s++) {
 		r->attr.state = (enum qp_state)s;
 		if (qp_modify(r->qp, &r->attr,
-			      QPA_STATE | masks[kind][s - QPS_INIT],
-			      r->now) != HD_OK)
+			      QPA_STATE | masks[kind][s - QPS_INIT]) != HD_OK)
 			return false;
 	}
 	return true;
@@ -198,7 +197,7 @@ static inline bool raw_move(struct raw *r, enum qp_state to)
 {
 	struct qp_attr a = { .state = to };
 
-	return qp_modify(r->qp, &a, QPA_STATE, r->now) == HD_OK;
+	return qp_modify(r->qp, &a, QPA_STATE) == HD_OK;
 }
 
 /* A packet from the peer, `psn` counted from what is expected first. */
@@ -263,6 +262,7 @@ static inline unsigned raw_drain(struct raw *r)
 	r->n_out = 0;
 	while (r->n_out < RAW_MAX &&
 	       qp_transmit(r->qp, r->now, &r->out[r->n_out], payload)) {
+		qp_sent(r->qp, &r->out[r->n_out]);
 		memcpy(r->payload[r->n_out], payload, 64);
 		r->n_out++;
 	}
@@ -305,7 +305,7 @@ static inline bool raw_post(struct raw *r, uint64_t id, enum wr_kind kind,
 {
 	struct send_wr wr = raw_wr(id, kind, length);
 
-	return qp_post_send(r->qp, &wr, r->now) == HD_OK;
+	return qp_post_send(r->qp, &wr) == HD_OK;
 }
 
 static inline bool raw_recv(struct raw *r, uint64_t id, uint32_t length)

@@ -142,14 +142,12 @@ static void side_start(struct side *s, const struct packet *first)
 	s->qp = qp_new(&params, &s->owner);
 	a.state = QPS_INIT;
 	assert_int_equal(
-		qp_modify(s->qp, &a, QPA_STATE | QPA_PKEY | QPA_ACCESS, 0),
-		HD_OK);
+		qp_modify(s->qp, &a, QPA_STATE | QPA_PKEY | QPA_ACCESS), HD_OK);
 	a.state = QPS_RTR;
 	assert_int_equal(qp_modify(s->qp, &a,
 				   QPA_STATE | QPA_PATH | QPA_MTU |
 					   QPA_DEST_QP | QPA_RQ_PSN |
-					   QPA_MAX_DEST_RD | QPA_MIN_RNR,
-				   0),
+					   QPA_MAX_DEST_RD | QPA_MIN_RNR),
 			 HD_OK);
 	wr.sge[0] = (struct sge){ 0, MEMORY / 2, 1 };
 	for (unsigned i = 0; i < RECVS; i++)

@@ -361,7 +361,7 @@ static void refusals_name_their_request(void **state)
 
 			if (i != 1) /* silent, unless it goes wrong */
 				wr.flags = 0;
-			assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+			assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 		}
 		leaves(10, OP_SEND_FIRST, 0);
 		assert_true(raw_recv(&q, 9, 10));
@@ -463,10 +463,10 @@ static void a_fence_waits_for_reads_only(void **state)
 	wr = raw_wr(3, WR_SEND, 10);
 	wr.flags |= WR_FENCE;
 	assert_true(raw_post(&q, 1, WR_SEND, 10));
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 	leaves(2, OP_SEND_ONLY, 0); /* nothing is read: no wait */
 	assert_true(raw_post(&q, 4, WR_READ, 10));
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 	assert_true(raw_post(&q, 5, WR_SEND, 10));
 	leaves(1, OP_READ_REQUEST, 2);
 	raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_ONLY, 2, ACK_31, 10));
@@ -582,18 +582,18 @@ static void what_may_not_be_posted(void **state)
 	start();
 	wr = raw_wr(1, WR_SEND, 1);
 	wr.n_sge = WR_MAX_SGE + 1;
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_ERR_RANGE);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_ERR_RANGE);
 	wr = raw_wr(1, WR_SEND, 0x40000000); /* three of them: over 2^31 */
 	wr.n_sge = 3;
 	wr.sge[1] = wr.sge[2] = wr.sge[0];
 	wr.sge[2].length = 1;
 	wr.sge[0].length = 0x40000000;
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_ERR_RANGE);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_ERR_RANGE);
 	wr = raw_wr(1, WR_SEND, WR_MAX_INLINE + 1);
 	wr.flags |= WR_INLINE;
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_ERR_RANGE);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_ERR_RANGE);
 	wr = raw_wr(1, WR_FETCH_ADD, 4);
-	assert_int_not_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_not_equal(qp_post_send(q.qp, &wr), HD_OK);
 	raw_fini(&q);
 	raw_init(&q, QP_UC);
 	assert_true(raw_raise(&q, QPS_RTS));
@@ -649,7 +649,7 @@ static void the_longest_read_takes_the_whole_window(void **state)
 	wr.sge[0].length = 0x40000000;
 	wr.sge[1] = wr.sge[0];
 	assert_true(raw_post(&q, 1, WR_SEND, 10));
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 	assert_true(raw_post(&q, 3, WR_SEND, 10));
 	leaves(1, OP_SEND_ONLY, 0);
 	ack(0, ACK_31);
@@ -684,7 +684,7 @@ static void a_datagram_to_a_group(void **state)
 	wr.to.global = true;
 	wr.to.flow_label = 0x12345;
 	memset(wr.to.dgid, 0xff, 16);
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 	assert_int_equal(raw_drain(&q), 1);
 	completed(1, WC_SUCCESS);
 	assert_int_equal(q.out[0].bth.opcode, SERVICE_UD | OP_SEND_ONLY_IMM);
@@ -705,7 +705,7 @@ static void an_address_of_another_domain(void **state)
 	raw_init(&q, QP_UD);
 	assert_true(raw_raise(&q, QPS_RTS));
 	wr.to.pd = RAW_PD + 1;
-	assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+	assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 	assert_int_equal(raw_drain(&q), 0);
 	completed(1, WC_LOC_QP_OP_ERR);
 	assert_int_equal(qp_state(q.qp), QPS_SQE);
@@ -730,7 +730,7 @@ static void enter(enum qp_kind kind, enum qp_state state)
 		struct send_wr wr = raw_wr(1, WR_SEND, 8);
 
 		wr.sge[0].lkey = 0x666;
-		assert_int_equal(qp_post_send(q.qp, &wr, 0), HD_OK);
+		assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 		raw_drain(&q);
 		completed(1, WC_LOC_PROT_ERR);
 	}
@@ -774,7 +774,7 @@ static void every_transition(void **state)
 		if (to < 4 && from < 3)
 			mask = step_needs[kind][to];
 		q.attr.state = (enum qp_state)to;
-		status = qp_modify(q.qp, &q.attr, QPA_STATE | mask, 0);
+		status = qp_modify(q.qp, &q.attr, QPA_STATE | mask);
 		if ((status == HD_OK) != ok)
 			fail_msg("kind %d: %u -> %u gives %d", (int)kind, from,
 				 to, (int)status);
@@ -797,7 +797,7 @@ static void every_attribute_that_a_step_needs_is_needed(void **state)
 		enter(kind, (enum qp_state)(to - 1));
 		q.attr.state = (enum qp_state)to;
 		assert_int_equal(
-			qp_modify(q.qp, &q.attr, QPA_STATE | (needs & ~bit), 0),
+			qp_modify(q.qp, &q.attr, QPA_STATE | (needs & ~bit)),
 			HD_ERR_INPUT);
 		assert_int_equal(qp_state(q.qp), to - 1);
 		raw_fini(&q);

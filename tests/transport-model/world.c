@@ -252,8 +252,8 @@ static void raise_qp(struct half *h)
 
 	for (unsigned step = 0; step < steps; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		if (qp_modify(h->qp, &a, QPA_STATE | masks[h->plan->kind][step],
-			      0) != HD_OK)
+		if (qp_modify(h->qp, &a,
+			      QPA_STATE | masks[h->plan->kind][step]) != HD_OK)
 			complain(h->w, "cannot enter state %d", (int)a.state);
 	}
 }
@@ -425,7 +425,7 @@ static void post_send(struct half *h)
 
 	request_make(h, at, &wr);
 	h->posted++; /* it may complete before the call returns */
-	switch (qp_post_send(h->qp, &wr, h->w->now)) {
+	switch (qp_post_send(h->qp, &wr)) {
 	case HD_OK:
 		break;
 	case HD_ERR_FULL:
@@ -459,7 +459,7 @@ static void act(struct half *h)
 	while (h->in_sqd < h->n_wr && h->first[h->in_sqd] < h->next_new)
 		h->in_sqd++;
 	h->forced = c->act == ACT_ERR;
-	if (qp_modify(h->qp, &a, QPA_STATE, h->w->now) != HD_OK)
+	if (qp_modify(h->qp, &a, QPA_STATE) != HD_OK)
 		complain(h->w, "cannot enter %s",
 			 c->act == ACT_SQD ? "SQD" : "ERR");
 }
@@ -470,7 +470,7 @@ static void resume(struct half *h)
 
 	h->resume_at = HD_TIME_NEVER;
 	if (qp_state(h->qp) == QPS_SQD &&
-	    qp_modify(h->qp, &a, QPA_STATE, h->w->now) != HD_OK)
+	    qp_modify(h->qp, &a, QPA_STATE) != HD_OK)
 		complain(h->w, "cannot leave SQD");
 }
 
@@ -547,6 +547,7 @@ static void half_send(struct half *h)
 		return;
 	police(h, &p);
 	wire_launch(h, &p);
+	qp_sent(h->qp, &p);
 }
 
 /* One pass over all queue pairs; false when nothing will ever move. */
