@@ -331,9 +331,9 @@ static void multicast_rounds(struct endpoint *first, uint32_t n,
 				      .flags = WR_SIGNALED,
 				      .n_sge = first->p->size ? 1 : 0 };
 
-		wr.sge[0] = (struct sge){ (uint64_t)(uintptr_t)first->memory,
-					  (uint32_t)first->p->size,
-					  first->mr.lkey };
+		wr.sge[0] =
+			(struct sge){ first->mr.addr, (uint32_t)first->p->size,
+				      first->mr.lkey };
 		first->ops->datagram(first->nic, &to, &wr);
 		for (uint32_t k = 0; k < n && first->ok; k++)
 			endpoint_recv(first);

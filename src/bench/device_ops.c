@@ -101,7 +101,8 @@ static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
 	(void)huge;
 	if (!mr)
 		return refuse(nic, "ibv_reg_mr", errno);
-	*out = (struct nic_mr){ mr, mr->lkey, mr->rkey };
+	*out = (struct nic_mr){ mr, (uint64_t)(uintptr_t)addr, mr->lkey,
+				mr->rkey };
 	return true;
 }
 

@@ -118,8 +118,7 @@ static void open_queues(struct endpoint *e)
 
 struct nic_address endpoint_address(struct endpoint *e, uint32_t i)
 {
-	struct nic_address mine = { .addr = (uint64_t)(uintptr_t)e->memory +
-					    e->half,
+	struct nic_address mine = { .addr = e->mr.addr + e->half,
 				    .rkey = e->mr.rkey };
 
 	e->ops->address(e->nic, &e->qps[i], &mine);
@@ -217,7 +216,7 @@ static uint32_t cut(const struct endpoint *e, uint64_t at, uint64_t len,
 
 static uint64_t buffer_at(const struct endpoint *e, uint64_t i)
 {
-	return (uint64_t)(uintptr_t)e->memory +
+	return e->mr.addr +
 	       e->stride * bench_buffer(e->p->scheme, e->p->reuse, e->pool, i);
 }
 

@@ -37,6 +37,7 @@ struct nic {
 
 struct nic_mr {
 	void *impl;
+	uint64_t addr; /* of its first byte, in work requests */
 	uint32_t lkey, rkey;
 };
 

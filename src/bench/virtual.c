@@ -103,7 +103,7 @@ static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
 				 ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
 			 huge ? HUGE_PAGE : 0);
 
-	*out = (struct nic_mr){ mr, v_mr_key(mr), v_mr_key(mr) };
+	*out = (struct nic_mr){ mr, v_mr_addr(mr), v_mr_key(mr), v_mr_key(mr) };
 	return true;
 }
 

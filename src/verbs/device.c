@@ -30,6 +30,8 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.loop = { QP_NONE, QP_NONE },
 		.leaving = { QP_NONE, QP_NONE },
 		.mtu = 4096,
+		/* Whose address it is can be seen in a capture. */
+		.next_addr = ((uint64_t)host + 1) << 32,
 	};
 	memcpy(dev->vl_of_sl, lanes->vl, sizeof(dev->vl_of_sl));
 	tlb_init(&dev->tlb, (uint32_t)lab->profile->entries);

@@ -103,7 +103,8 @@ struct v_pd {
 
 struct v_mr {
 	struct v_pd *pd;
-	uint64_t addr, len;
+	uint8_t *memory;
+	uint64_t addr, len; /* addr: as packets name it */
 	unsigned page_shift;
 	unsigned access;
 	uint32_t key;
@@ -236,6 +237,7 @@ struct v_device {
 	uint32_t n_mrs;
 	size_t mrs_cap;
 	uint32_t n_pds, key_turn, qp_hint, births;
+	uint64_t next_addr; /* of the next region's pages, or before them */
 	struct v_watch *watches;
 	struct member *members;
 	size_t n_members, members_cap;

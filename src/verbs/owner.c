@@ -46,9 +46,25 @@ static void count_dma(struct v_device *dev, uint32_t key, uint64_t addr,
 	}
 }
 
-static void *memory_at(uint64_t addr)
+/* Inline data have no key: the host copies what it points to. */
+static const void *pointer_at(uint64_t addr)
 {
-	return (void *)(uintptr_t)addr; /* NOLINT(performance-no-int-to-ptr) */
+	return (const void *)(uintptr_t)addr; /* NOLINT */
+}
+
+/*
+ * NULL if the region went away or shrank since it was checked, under a message
+ * that is still being moved: what is read there is zero, and nothing written.
+ */
+static uint8_t *memory_at(const struct v_device *dev, uint32_t key,
+			  uint64_t addr, size_t len)
+{
+	const struct v_mr *mr = find_mr(dev, key);
+
+	if (!mr || addr < mr->addr || len > mr->len ||
+	    addr - mr->addr > mr->len - len)
+		return NULL;
+	return mr->memory + (addr - mr->addr);
 }
 
 static void owner_read(void *context, uint32_t key, uint64_t addr, void *to,
@@ -56,17 +72,23 @@ static void owner_read(void *context, uint32_t key, uint64_t addr, void *to,
 {
 	struct v_qp *qp = context;
 
-	memcpy(to, memory_at(addr), len);
-	if (key && len)
+	if (len == 0)
+		return;
+	const void *from =
+		key ? memory_at(qp->dev, key, addr, len) : pointer_at(addr);
+
+	if (from)
+		memcpy(to, from, len);
+	else
+		memset(to, 0, len);
+	if (key)
 		count_dma(qp->dev, key, addr, len);
 }
 
-static void note_watches(struct v_device *dev, uint64_t addr, size_t len)
+static void note_watches(struct v_device *dev, const uint8_t *from, size_t len)
 {
 	for (struct v_watch *w = dev->watches; w; w = w->next) {
-		uint64_t at = (uint64_t)(uintptr_t)w->at;
-
-		if (at >= addr && at - addr < len)
+		if (w->at >= from && w->at < from + len)
 			w->fresh++;
 	}
 }
@@ -76,29 +98,34 @@ static void owner_write(void *context, uint32_t key, uint64_t addr,
 {
 	struct v_qp *qp = context;
 
-	if (len == 0)
+	uint8_t *to = memory_at(qp->dev, key, addr, len);
+
+	if (len == 0 || !to)
 		return;
-	memcpy(memory_at(addr), from, len);
+	memcpy(to, from, len);
 	count_dma(qp->dev, key, addr, len);
 	if (qp->dev->watches)
-		note_watches(qp->dev, addr, len);
+		note_watches(qp->dev, to, len);
 }
 
 static uint64_t owner_atomic(void *context, const struct atomiceth *what,
 			     bool compare)
 {
 	struct v_qp *qp = context;
+	uint8_t *at = memory_at(qp->dev, what->rkey, what->va, 8);
 	uint64_t old, value;
 
-	memcpy(&old, memory_at(what->va), sizeof(old));
+	if (!at)
+		return 0;
+	memcpy(&old, at, sizeof(old));
 	value = compare ? (old == what->compare ? what->swap_add : old)
 			: old + what->swap_add;
-	memcpy(memory_at(what->va), &value, sizeof(value));
+	memcpy(at, &value, sizeof(value));
 	/* Read and written back. */
 	count_dma(qp->dev, what->rkey, what->va, 8);
 	count_dma(qp->dev, what->rkey, what->va, 8);
 	if (qp->dev->watches)
-		note_watches(qp->dev, what->va, 8);
+		note_watches(qp->dev, at, 8);
 	return old;
 }
 

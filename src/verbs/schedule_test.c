@@ -121,9 +121,8 @@ static void post(struct rig *r, unsigned k)
 		.kind = WR_WRITE,
 		.flags = WR_SIGNALED,
 		.n_sge = 1,
-		.sge = { { (uint64_t)(uintptr_t)from->memory, LENGTH,
-			   v_mr_key(from->mr) } },
-		.remote_addr = (uint64_t)(uintptr_t)to->memory,
+		.sge = { { v_mr_addr(from->mr), LENGTH, v_mr_key(from->mr) } },
+		.remote_addr = v_mr_addr(to->mr),
 		.rkey = v_mr_key(to->mr),
 	};
 

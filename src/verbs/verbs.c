@@ -135,19 +135,29 @@ static uint32_t free_mr_number(struct v_device *dev)
 	return (uint32_t)n;
 }
 
-struct v_mr *v_mr_new(struct v_pd *pd, void *addr, uint64_t len,
+/* Pages of one size; what was given once is not given again. */
+static uint64_t take_addresses(struct v_device *dev, uint64_t len,
+			       uint64_t page)
+{
+	uint64_t start = (dev->next_addr + page - 1) / page * page;
+
+	dev->next_addr = start + (len ? len : 1);
+	return start;
+}
+
+struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len,
 		      unsigned access, uint64_t pages)
 {
 	struct v_device *dev = pd->dev;
 	const struct profile *p = dev->lab->profile;
 	uint64_t size = pages ? pages : p->page_size;
-	uint64_t start = (uint64_t)(uintptr_t)addr;
 	uint32_t i = free_mr_number(dev);
 	struct v_mr *mr = hd_alloc(1, sizeof(*mr));
 
 	*mr = (struct v_mr){
 		.pd = pd,
-		.addr = start,
+		.memory = memory,
+		.addr = take_addresses(dev, len, size),
 		.len = len,
 		.page_shift = (unsigned)__builtin_ctzll(size),
 		.access = access | ACCESS_LOCAL_WRITE,
@@ -178,6 +188,11 @@ void v_mr_free(struct v_mr *mr)
 uint32_t v_mr_key(const struct v_mr *mr)
 {
 	return mr->key;
+}
+
+uint64_t v_mr_addr(const struct v_mr *mr)
+{
+	return mr->addr;
 }
 
 /* ---- queue pairs ------------------------------------------------------ */

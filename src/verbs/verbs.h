@@ -8,8 +8,12 @@
  * receive queues, address handles, multicast. Work requests, completions and
  * attributes are the transport's (transport/work.h, transport/qp.h).
  *
- * Memory is the program's own: an address is a pointer. What one host writes
- * to another's memory goes through packets of the simulated fabric.
+ * Memory is the program's own. Work requests and packets name it by the
+ * address that its region has in the address space of the simulated host
+ * (v_mr_addr), as with ibv_reg_mr_iova: pointers differ from run to run, those
+ * do not. Only inline data, which the host copies, are named by pointers. What
+ * one host writes to another's memory goes through packets of the simulated
+ * fabric.
  *
  * Everything is called by programs of a lab (lab.h), or before they run, when
  * it takes no time. Objects belong to their device and are freed with it; they
@@ -51,10 +55,12 @@ struct v_pd *v_pd_new(struct v_device *dev);
 HD_MUST_CHECK enum hd_status v_pd_free(struct v_pd *pd);
 
 /* `pages`: how large the pages are that the memory is on; 0 = the profile's. */
-struct v_mr *v_mr_new(struct v_pd *pd, void *addr, uint64_t len,
+struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len,
 		      unsigned access, uint64_t pages);
 void v_mr_free(struct v_mr *mr);
 uint32_t v_mr_key(const struct v_mr *mr); /* both L_Key and R_Key */
+/* Of its first byte, the beginning of a page; nobody else's, ever. */
+uint64_t v_mr_addr(const struct v_mr *mr);
 
 struct v_channel *v_channel_new(struct v_device *dev);
 void v_channel_free(struct v_channel *c);

@@ -141,8 +141,7 @@ static void close_lab(struct fixture *f)
 
 static struct sge piece(const struct end *e, uint64_t offset, uint32_t len)
 {
-	return (struct sge){ (uint64_t)(uintptr_t)e->memory + offset, len,
-			     v_mr_key(e->mr) };
+	return (struct sge){ v_mr_addr(e->mr) + offset, len, v_mr_key(e->mr) };
 }
 
 static void post_recv(struct end *e, uint64_t id, uint64_t offset, uint32_t len)
@@ -163,7 +162,7 @@ static struct send_wr request(const struct end *e, enum wr_kind kind,
 		.flags = WR_SIGNALED,
 		.n_sge = len ? 1 : 0,
 		.sge = { piece(e, offset, len) },
-		.remote_addr = (uint64_t)(uintptr_t)e->peer->memory + remote,
+		.remote_addr = v_mr_addr(e->peer->mr) + remote,
 		.rkey = v_mr_key(e->peer->mr),
 	};
 }
@@ -267,6 +266,7 @@ static void everything(void *argument)
 		e->memory[i] = e->memory[24576 + i] = (uint8_t)(i * 7);
 	add.swap_add = 5;
 	small.flags |= WR_INLINE;
+	small.sge[0].addr = (uint64_t)(uintptr_t)(e->memory + 24576);
 	small.imm = 99;
 	assert_int_equal(v_post_send(e->qp, &write), HD_OK);
 	assert_int_equal(v_post_send(e->qp, &read), HD_OK);
