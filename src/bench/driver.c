@@ -245,8 +245,11 @@ static struct bench_params make_params(const struct nic_backend *b,
 	/* No more under way than there will be. */
 	if (!p.duration && p.core != CORE_COMPUTE && p.iterations < p.window)
 		p.window = p.iterations > 1 ? (uint32_t)p.iterations : 1;
+	/* One under way, or one answer of each: queues are for that. */
 	if (p.core == CORE_LATENCY)
 		p.window = p.qps > 32 ? p.qps : 32;
+	if (p.core == CORE_MULTICAST)
+		p.window = p.receivers > 32 ? p.receivers : 32;
 	return p;
 }
 
@@ -382,6 +385,25 @@ static enum hd_status check_options(const struct nic_backend *b,
 	return HD_OK;
 }
 
+/* Nothing of the sweep can be done: a run without a row is no answer. */
+static enum hd_status check_sweep(const struct nic_backend *b,
+				  const struct bench_test *t,
+				  const struct bench_options *o,
+				  const struct sweep *s, struct diag *d)
+{
+	if (s->n_sizes == 0)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "%s: a datagram is one packet, of at most %u "
+				 "bytes",
+				 t->name,
+				 (unsigned)(o->mtu ? o->mtu : b->default_mtu));
+	if (s->n_values == 0)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "%s: there are too few hosts for any %s",
+				 t->name, bench_axis_name(t->axis));
+	return HD_OK;
+}
+
 enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 			 const struct bench_options *o,
 			 const struct bench_watch *watch,
@@ -391,6 +413,8 @@ enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 	size_t total = s.n_sizes * s.n_values;
 	enum hd_status status = check_options(b, test, o, d);
 
+	if (status == HD_OK)
+		status = check_sweep(b, test, o, &s, d);
 	for (size_t i = 0; i < total && status == HD_OK; i++) {
 		uint32_t value = s.values[i / s.n_sizes];
 		struct bench_row row = { .test = test, .value = value };

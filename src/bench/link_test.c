@@ -134,31 +134,38 @@ static void few_values(const struct bench_test *test, struct bench_options *o)
 	o->n_values = 3;
 }
 
+static void try_sizes(const char *profile, const struct bench_test *test,
+		      struct tally *t)
+{
+	static const struct {
+		uint64_t size, mtu;
+	} points[] = { { 1, 256 },     { 13, 512 },    { 256, 256 },
+		       { 256, 1024 },  { 1024, 2048 }, { 2048, 2048 },
+		       { 4096, 4096 }, { 4096, 256 },  { 20000, 1024 } };
+
+	for (size_t i = 0; i < sizeof(points) / sizeof(*points); i++) {
+		struct bench_options o = { .from = points[i].size,
+					   .to = points[i].size,
+					   .window = 16,
+					   .iterations = 50 };
+
+		if (test->transport == QP_UD && points[i].size > points[i].mtu)
+			continue;
+		few_values(test, &o);
+		run_one(profile, test, points[i].mtu, &o, t);
+	}
+}
+
 static void no_bandwidth_exceeds_the_link(void **state)
 {
-	static const uint64_t sizes[] = { 1, 13, 256, 1024, 4096, 20000 };
 	struct tally t = { 0 };
 
 	(void)state;
 	for (const char *const *profile = profile_names; *profile; profile++) {
 		for (const struct bench_test *test = bench_tests; test->name;
 		     test++) {
-			if (test->metric != METRIC_BANDWIDTH)
-				continue;
-			for (size_t i = 0; i < 6; i++) {
-				uint64_t mtu = UINT64_C(256) << i % 5;
-				struct bench_options o = { .from = sizes[i],
-							   .to = sizes[i],
-							   .window = 16,
-							   .iterations = 50 };
-
-				if (test->transport == QP_UD && sizes[i] > mtu)
-					mtu = sizes[i] > 4096 ? 4096 : sizes[i];
-				if (test->transport == QP_UD && sizes[i] > mtu)
-					continue;
-				few_values(test, &o);
-				run_one(*profile, test, mtu, &o, &t);
-			}
+			if (test->metric == METRIC_BANDWIDTH)
+				try_sizes(*profile, test, &t);
 		}
 	}
 	print_message("%zu rates, the highest %.6f of its link\n", t.rows,
@@ -169,26 +176,22 @@ static void no_bandwidth_exceeds_the_link(void **state)
 /* Where hosts cost nothing, the wire is what takes the time. */
 static void unreliable_sends_fill_an_ideal_link(void **state)
 {
-	static const char *const names[] = { "uc-bw", "ud-bw" };
+	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	for (size_t n = 0; n < 2; n++) {
-		struct diag d = { .status = HD_OK };
-		const struct bench_test *test = bench_find(names[n], &d);
+	for (unsigned i = 0; i < 14; i++) {
+		const char *name = i % 2 ? "uc-bw" : "ud-bw";
+		uint64_t size = UINT64_C(1) << i / 2 * 2;
+		const struct bench_options o = { .from = size,
+						 .to = size,
+						 .iterations = 500 };
+		struct tally t = { 0 };
 
-		for (uint64_t size = 1; size <= 4096; size *= 4) {
-			const struct bench_options o = { .from = size,
-							 .to = size,
-							 .iterations = 500 };
-			struct tally t = { 0 };
-
-			run_one("ideal", test, 4096, &o, &t);
-			assert_int_equal(t.rows, 1);
-			if (t.closest < 0.999)
-				fail_msg("%s, %llu bytes: %.5f of the link",
-					 names[n], (unsigned long long)size,
-					 t.closest);
-		}
+		run_one("ideal", bench_find(name, &d), 4096, &o, &t);
+		assert_int_equal(t.rows, 1);
+		if (t.closest < 0.999)
+			fail_msg("%s, %llu bytes: %.5f of the link", name,
+				 (unsigned long long)size, t.closest);
 	}
 }
 

@@ -43,6 +43,8 @@ struct virtual_cq {
 struct virtual_backend {
 	struct testbed bed;
 	struct virtual_options options;
+	struct capture_writer capture;
+	hd_time capture_start; /* of the next run */
 };
 
 static struct virtual_nic *own(struct nic *nic)
@@ -447,8 +449,10 @@ static enum hd_status run_lab(struct virtual_backend *v,
 
 	if (outcome != LAB_DONE)
 		lab_cancel(run->lab);
-
-	if (v->options.capture && lab_capture_finish(run->lab) != HD_OK)
+	do
+		v->capture_start += HD_S;
+	while (v->capture_start <= v->capture.last);
+	if (v->options.capture && capture_finish(&v->capture) != HD_OK)
 		return diag_fail(d, HD_ERR_IO, "cannot write the capture");
 	if (outcome == LAB_STOPPED)
 		return diag_fail(d, HD_ERR_ENV, "interrupted");
@@ -464,6 +468,50 @@ static uint32_t host_of(const struct virtual_run *run, unsigned rank)
 	if (run->pairs)
 		return rank & 1;
 	return rank < lab_hosts(run->lab) ? rank : 1;
+}
+
+/* Two hosts of which one cannot send to the other. */
+static enum hd_status refuse_pair(const struct v_device *a,
+				  const struct v_device *b, struct diag *d)
+{
+	struct strbuf from = STRBUF_INIT, to = STRBUF_INIT;
+
+	v_name(a, &from);
+	v_name(b, &to);
+	diag_fail(d, HD_ERR_UNFIT, "there is no way from %s to %s%s", from.text,
+		  to.text,
+		  v_same_subnet(a, b)
+			  ? ""
+			  : ": they are in different subnets, and packets of "
+			    "adapters cross no router");
+	strbuf_fini(&from);
+	strbuf_fini(&to);
+	return d->status;
+}
+
+/* Every rank has a host, and all of them reach the first two. */
+static enum hd_status check_hosts(const struct virtual_run *run, struct diag *d)
+{
+	uint32_t n = lab_hosts(run->lab), least = run->n_ranks > 1 ? 2 : 1;
+
+	if (n < least)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the test needs %u hosts with a cable, and "
+				 "the fabric has %u",
+				 least, n);
+	for (uint32_t i = 0; i < run->n_ranks * least; i++) {
+		struct v_device *a = lab_device(run->lab, i % least);
+		struct v_device *b =
+			lab_device(run->lab, host_of(run, i / least));
+
+		if (a == b)
+			continue;
+		if (!v_same_subnet(a, b) || !v_path_mtu(a, v_lid(b)))
+			return refuse_pair(a, b, d);
+		if (!v_path_mtu(b, v_lid(a)))
+			return refuse_pair(b, a, d);
+	}
+	return HD_OK;
 }
 
 static void start_ranks(struct virtual_run *run, struct virtual_nic *nics)
@@ -507,8 +555,6 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 				   .context = context,
 				   .n_ranks = n_ranks };
 	struct virtual_nic *nics = hd_alloc(n_ranks, sizeof(*nics));
-	enum hd_status status = HD_OK;
-
 	struct profile profile = v->bed.profile;
 
 	if (b->wants_weights)
@@ -518,9 +564,16 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	if (v->bed.has_flows)
 		lab_use_flows(run.lab);
 	if (v->options.capture)
-		lab_capture(run.lab, v->options.capture);
+		lab_capture(run.lab, &v->capture, v->capture_start);
 	uint32_t groups = v->bed.build.subnet.n_groups;
+	enum hd_status status = check_hosts(&run, d);
 
+	if (status != HD_OK) {
+		d->file = v->options.scenario;
+		lab_free(run.lab);
+		free(nics);
+		return status;
+	}
 	if (b->wants_group)
 		status = make_group(&run, d);
 	start_ranks(&run, nics);
@@ -547,6 +600,18 @@ static const struct column describe_columns[] = {
 	{ NULL },
 };
 
+/* Those with a cable, as a lab counts its hosts. */
+static uint32_t count_ends(const struct sim_setup *setup)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		n += setup->nodes[i].kind == SIM_END &&
+		     setup->ports[setup->nodes[i].first_port + 1].peer !=
+			     SIM_NONE;
+	return n;
+}
+
 static void virtual_describe(struct nic_backend *b, struct results *r)
 {
 	const struct virtual_backend *v = b->context;
@@ -557,7 +622,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	table_put_text(t, "virtual adapter");
 	table_put_text(t, p->name);
 	table_put_text(t, p->about);
-	table_put_uint(t, b->max_ranks - 1);
+	table_put_uint(t, count_ends(&v->bed.build.setup));
 	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
 	table_put_uint(t, p->lanes);
 	table_put_uint(t, b->default_mtu);
@@ -576,15 +641,6 @@ const struct profile *virtual_profile(const struct nic_backend *b)
 	return &((const struct virtual_backend *)b->context)->bed.profile;
 }
 
-static uint32_t count_ends(const struct sim_setup *setup)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		n += setup->nodes[i].kind == SIM_END;
-	return n;
-}
-
 enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 			    struct nic_backend *out)
 {
@@ -597,6 +653,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		return status;
 	}
 	uint32_t most = testbed_mtu(&v->bed);
+	uint32_t hosts = count_ends(&v->bed.build.setup);
 
 	if (most == 0) {
 		testbed_close(&v->bed);
@@ -608,11 +665,13 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 				 o->scenario);
 	}
 	v->options = *o;
+	if (o->capture)
+		capture_begin(&v->capture, o->capture, true);
 	*out = (struct nic_backend){
 		.name = "virtual",
 		.origin = ORIGIN_SIMULATED,
 		.context = v,
-		.max_ranks = count_ends(&v->bed.build.setup) + 1,
+		.max_ranks = hosts > 1 ? hosts + 1 : hosts,
 		.default_mtu = most < v->bed.profile.mtu
 				       ? most
 				       : (uint32_t)v->bed.profile.mtu,

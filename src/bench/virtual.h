@@ -19,7 +19,12 @@ typedef bool bench_going_fn(void *context);
 struct virtual_options {
 	const char *profile;
 	const char *scenario; /* or NULL: the profile's fabric */
-	FILE *capture;        /* or NULL */
+	/*
+	 * Or NULL: a capture of all runs, in their order. Each begins at a
+	 * whole second, the first at 0, the next a second later or, if it took
+	 * longer, at the first second that is free.
+	 */
+	FILE *capture;
 	bench_going_fn *going;
 	void *going_context;
 };

@@ -106,6 +106,8 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, window),
 	  .value = "W",
 	  .initial = "0",
+	  .low = 0,
+	  .high = 1u << 24,
 	  .help = "messages under way: W, then W/2 after each W/2 (0: 64)" },
 	{ .name = "qps",
 	  .kind = OPT_UINT,
@@ -163,7 +165,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, pcap),
 	  .value = "FILE",
 	  .help = "every packet that the adapters send or receive, for "
-		  "Wireshark; the last point's" },
+		  "Wireshark; each point begins at a second of its own" },
 	{ .name = NULL },
 };
 
@@ -505,7 +507,8 @@ static int run_session(struct session *s)
 		return command_refuse(&d);
 	enum hd_status found = measure(s, &capture, &d);
 
-	if (s->v.pcap && found == HD_OK)
+	/* If its stream failed, that is what there is to say. */
+	if (s->v.pcap && (found == HD_OK || ferror(capture.stream)))
 		found = file_commit(&capture, &d);
 	else if (s->v.pcap)
 		file_abandon(&capture);
@@ -552,8 +555,6 @@ static int run_words(const struct command *self, struct session *s, int n,
 		ok = choose(s, words[i], &d);
 	if (ok != HD_OK)
 		return command_usage(self, "%s", d.message);
-	if (s->v.pcap && s->n_tests > 1)
-		return command_usage(self, "--pcap takes a single test");
 	if (!s->v.device && profile_check(s->v.profile, &d) != HD_OK)
 		return command_usage(self, "%s", d.message);
 	return run_session(s);

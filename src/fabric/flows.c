@@ -571,10 +571,19 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
 	for (uint32_t i = 0; i < b->scenario->n_traffic; i++) {
+		const struct scn_traffic *t = &b->scenario->traffic[i];
+		uint32_t before = b->n_flows;
 		enum hd_status status = build_row(b, i, d);
 
 		if (status != HD_OK)
 			return status;
+		/* Whoever asks what it gets would be told of nothing. */
+		if (b->n_flows == before)
+			return scenario_refuse(b->scenario, d, t,
+					       "traffic '%s' has no flow: its "
+					       "sources have nobody to send to "
+					       "but themselves",
+					       t->name);
 	}
 	return HD_OK;
 }

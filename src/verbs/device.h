@@ -274,7 +274,8 @@ struct lab {
 	hd_time barrier_time;
 	struct thread_list barrier_waiters;
 
-	struct capture_writer *capture;
+	struct capture_writer *capture; /* or NULL */
+	hd_time capture_start;
 };
 
 /* ---- lab.c ----------------------------------------------------------------

@@ -337,8 +337,8 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 
 	copy.lrh.vl = p->vl;
 	if (packet_encode(&copy, bytes, sizeof(bytes), &size) == HD_OK)
-		capture_write_packet(lab->capture, now, from_end ? 0 : 1, bytes,
-				     size);
+		capture_write_packet(lab->capture, lab->capture_start + now,
+				     from_end ? 0 : 1, bytes, size);
 }
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
@@ -402,7 +402,6 @@ void lab_free(struct lab *lab)
 	free(lab->threads);
 	free(lab->devices);
 	free(lab->device_of_node);
-	free(lab->capture);
 	free(lab);
 }
 
@@ -411,15 +410,10 @@ void lab_use_flows(struct lab *lab)
 	lab->use_flows = true;
 }
 
-void lab_capture(struct lab *lab, FILE *stream)
+void lab_capture(struct lab *lab, struct capture_writer *capture, hd_time start)
 {
-	lab->capture = hd_alloc(1, sizeof(*lab->capture));
-	capture_begin(lab->capture, stream, true);
-}
-
-enum hd_status lab_capture_finish(struct lab *lab)
-{
-	return capture_finish(lab->capture);
+	lab->capture = capture;
+	lab->capture_start = start;
 }
 
 uint32_t lab_hosts(const struct lab *lab)

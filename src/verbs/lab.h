@@ -24,7 +24,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "fabric/fabric.h"
 #include "sim/sim.h"
@@ -32,6 +31,7 @@
 
 struct lab;
 struct v_device;
+struct capture_writer;
 
 enum lab_outcome {
 	LAB_DONE,    /* every program has returned */
@@ -44,9 +44,13 @@ void lab_free(struct lab *lab);
 
 /* Background traffic of the scenario: only if asked for, before lab_run. */
 void lab_use_flows(struct lab *lab);
-/* Every packet that an adapter sends or receives, as pcap; before lab_run. */
-void lab_capture(struct lab *lab, FILE *stream);
-HD_MUST_CHECK enum hd_status lab_capture_finish(struct lab *lab);
+/*
+ * Every packet that an adapter sends or receives; before lab_run. The lab's
+ * time 0 is `start` there, so that several labs may follow each other in a
+ * capture. Begun and finished by the caller.
+ */
+void lab_capture(struct lab *lab, struct capture_writer *capture,
+		 hd_time start);
 
 uint32_t lab_hosts(const struct lab *lab);
 struct v_device *lab_device(struct lab *lab, uint32_t host);

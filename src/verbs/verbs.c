@@ -75,6 +75,20 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 	return 0;
 }
 
+void v_name(const struct v_device *dev, struct strbuf *out)
+{
+	fabric_port_name(dev->lab->build, dev->port, out);
+}
+
+bool v_same_subnet(const struct v_device *a, const struct v_device *b)
+{
+	const struct fabric *f = a->lab->build;
+	const struct sim_port *ports = f->setup.ports;
+
+	return f->topo.ports[ports[a->port].origin].subnet ==
+	       f->topo.ports[ports[b->port].origin].subnet;
+}
+
 uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
 {
 	const struct fabric *b = dev->lab->build;

@@ -46,6 +46,10 @@ lid_t v_lid(const struct v_device *dev);
 void v_gid(const struct v_device *dev, uint8_t gid[16]);
 /* The profile's, or less if the scenario's packets or the port are smaller. */
 uint32_t v_port_mtu(const struct v_device *dev);
+/* As the fabric calls the port: "h3". */
+void v_name(const struct v_device *dev, struct strbuf *out);
+/* Both are in one subnet: packets of adapters cross no router. */
+bool v_same_subnet(const struct v_device *a, const struct v_device *b);
 /* The least MTU of all ports on the way to that LID; 0 if there is no way. */
 uint32_t v_path_mtu(const struct v_device *dev, lid_t to);
 /* The SL that packets to that LID need, or the one wanted if all will do. */

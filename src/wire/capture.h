@@ -79,6 +79,7 @@ struct capture_writer {
 	 */
 	bool pad_flow;
 	bool failed;
+	hd_time last; /* time of the last record, by order of writing */
 };
 
 enum { CAPTURE_FLOW_PADDED = 48 };

@@ -37,6 +37,7 @@ static void put_record(struct capture_writer *w, hd_time at, struct erf *h,
 	uint32_t length = (uint32_t)(ERF_HEADER_SIZE + size);
 	struct byte_writer out;
 
+	w->last = at;
 	h->seconds = at / HD_S;
 	h->ps = at % HD_S;
 	h->rlen = (uint16_t)length;

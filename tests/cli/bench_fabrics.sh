@@ -1,0 +1,74 @@
+# Every fabric that can be written down meets every kind of benchmark: it ends
+# soon, with a row for what was asked, or in one line that says why not.
+. "$SRC/tests/cli/lib.sh"
+
+two='{name: t, kind: cbr, source: h0, destination: h1, payload: 64, rate: 1Mb/s}'
+incast='{name: t, kind: cbr, pattern: incast, destination: h0, payload: 64, rate: 1Mb/s}'
+alone='{name: t, kind: cbr, pattern: incast, source: h0, destination: h0, payload: 64, rate: 1Mb/s}'
+
+# scenario FILE TOPOLOGY ROW
+scenario() {
+	printf 'fabric:\n  topology: %s\ntraffic:\n  - %s\n' "$2" "$3" >"$1"
+}
+
+# An unplugged host is none; the fourth port has no cable.
+"$HEDDLE" topo gen star --hosts 2 -o loose.topo
+cat >>loose.topo <<'END'
+
+caguid=0x9999
+Ca	1 "H-9999"		# "h9 HCA-1"
+END
+
+tried=0 done=0
+for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
+	'{kind: star, hosts: 2}' '{kind: star, hosts: 3}' \
+	'{kind: back-to-back}' '{kind: mesh, columns: 1, rows: 1, hosts: 2}' \
+	'{kind: routed, subnets: 2, hosts: 1}' \
+	'{kind: routed, subnets: 2, hosts: 2}' '{file: loose.topo}'; do
+	for row in "$two" "$incast" "$alone"; do
+		scenario x.yaml "$topology" "$row"
+		for test in send-lat write-bw ud-bw multicast-lat load-bw \
+			threads-bw sl-lat qp-create; do
+			got=0
+			timeout 30 "$HEDDLE" bench $test -n 3 --fabric x.yaml \
+				--size 64 --json >out 2>err || got=$?
+			tried=$((tried + 1))
+			case $got in
+			0)
+				jq -e --arg t $test '.tables[$t].rows | length > 0' \
+					out >/dev/null || fail "$test on $topology: no row"
+				done=$((done + 1))
+				;;
+			3)
+				one_line err
+				empty out
+				;;
+			*)
+				cat err
+				fail "$test on $topology with $row ended with $got"
+				;;
+			esac
+		done
+	done
+done
+[ "$done" -ge 60 ] || fail "only $done of $tried could be measured"
+
+scenario x.yaml '{kind: routed, subnets: 2, hosts: 1}' "$incast"
+status 3 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
+has err 'they are in different subnets, and packets of adapters cross no router'
+scenario x.yaml '{kind: star, hosts: 4}' "$alone"
+for command in 'bench send-lat --size 64 --fabric' sim 'cc compare'; do
+	status 3 "$HEDDLE" $command x.yaml
+	has err "traffic 't' has no flow"
+	one_line err
+done
+
+# A datagram is one packet: what does not fit is refused, not left out.
+status 3 "$HEDDLE" bench ud-lat --size 4KiB --pcap none.pcap
+has err 'ud-lat: a datagram is one packet, of at most 1024 bytes'
+one_line err
+[ ! -e none.pcap ] || fail "a capture of nothing"
+
+# Queues have room for everybody's answer, whatever the window.
+status 0 "$HEDDLE" bench multicast-lat --window 1 --json
+jq -e '.tables["multicast-lat"].rows | map(.receivers) == [1, 2, 4, 7]' out >/dev/null
