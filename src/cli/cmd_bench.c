@@ -488,7 +488,7 @@ static enum hd_status measure(struct session *s, struct file_writer *capture,
 	const struct virtual_options o = {
 		.profile = s->v.profile,
 		.scenario = s->v.fabric,
-		.capture = s->v.pcap ? capture->stream : NULL,
+		.capture = capture->stream,
 		.going = still_going,
 	};
 	enum hd_status status = s->v.device ? open_device(s, d)
@@ -500,7 +500,7 @@ static enum hd_status measure(struct session *s, struct file_writer *capture,
 static int run_session(struct session *s)
 {
 	struct diag d = { .status = HD_OK };
-	struct file_writer capture;
+	struct file_writer capture = { 0 };
 	int status;
 
 	if (s->v.pcap && file_create(&capture, s->v.pcap, &d) != HD_OK)
@@ -508,9 +508,9 @@ static int run_session(struct session *s)
 	enum hd_status found = measure(s, &capture, &d);
 
 	/* If its stream failed, that is what there is to say. */
-	if (s->v.pcap && (found == HD_OK || ferror(capture.stream)))
+	if (capture.stream && (found == HD_OK || ferror(capture.stream)))
 		found = file_commit(&capture, &d);
-	else if (s->v.pcap)
+	else if (capture.stream)
 		file_abandon(&capture);
 	if (!s->backend.close)
 		return command_refuse(&d);
