@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/batch.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -121,7 +120,8 @@ static void add_services(const struct ge_queue *q, double *rate)
 	}
 }
 
-void batch_solve(const struct batch_queue *q, double *p)
+enum hd_status batch_solve(const struct batch_queue *q, struct diag *d,
+			   double *p)
 {
 	const size_t states = q->service.capacity + 1;
 	struct ge_queue service = class_queue(q, 0);
@@ -131,12 +131,16 @@ void batch_solve(const struct batch_queue *q, double *p)
 		add_arrivals(q, k, rate);
 	add_services(&service, rate);
 
-	/* Every level leads down and up, so the chain is irreducible. */
+	/* Every level leads down and up, unless such a rate vanishes in ours.
+	 */
 	enum hd_status status = gth_solve(rate, states, p);
 
-	assert(status == HD_OK);
-	(void)status;
 	free(rate);
+	if (status != HD_OK)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "rates of arrival and service are too far "
+				 "apart to be computed with");
+	return HD_OK;
 }
 
 /* The share of class k's customers that are lost. */

@@ -38,8 +38,12 @@ struct batch_queue batch_queue_of(const struct ge_queue *q);
 HD_MUST_CHECK enum hd_status batch_check(const struct batch_queue *q,
 					 struct diag *d);
 
-/* p gets capacity + 1 probabilities. The queue must have passed the check. */
-void batch_solve(const struct batch_queue *q, double *p);
+/*
+ * p gets capacity + 1 probabilities. The queue must have passed the check;
+ * refused are rates so far apart that their quotients are no numbers.
+ */
+HD_MUST_CHECK enum hd_status batch_solve(const struct batch_queue *q,
+					 struct diag *d, double *p);
 
 /* All classes together. */
 struct ge_result batch_measure(const struct batch_queue *q, const double *p);

@@ -187,7 +187,7 @@ static void the_recursion_solves_the_full_generator(void **state)
 		struct ge_result r = solve(&q, p);
 		struct ge_result w;
 
-		batch_solve(&b, whole);
+		assert_int_equal(batch_solve(&b, NULL, whole), HD_OK);
 		w = batch_measure(&b, whole);
 		for (size_t n = 0; n <= q.capacity; n++)
 			assert_near(p[n], whole[n], 1e-13);

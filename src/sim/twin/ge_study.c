@@ -93,12 +93,13 @@ static void add_thesis(struct ge_point *point, const struct ge_queue *q)
 }
 
 /* The queue with its first rate alone and `capacity` places. */
-static struct ge_result without_thresholds(const struct batch_queue *q,
-					   size_t capacity)
+static enum hd_status without_thresholds(const struct batch_queue *q,
+					 size_t capacity, struct diag *d,
+					 struct ge_result *out)
 {
 	struct batch_queue plain = *q;
 	double *p = hd_alloc(capacity + 1, sizeof(*p));
-	struct ge_result r;
+	enum hd_status status = HD_OK;
 
 	plain.service.capacity = plain.room[0] = capacity;
 	plain.service.n_regions = 1;
@@ -106,33 +107,44 @@ static struct ge_result without_thresholds(const struct batch_queue *q,
 		struct ge_queue simple = simple_queue(&plain);
 
 		ge_solve(&simple, p);
-		r = ge_measure(&simple, p);
+		*out = ge_measure(&simple, p);
 	} else {
-		batch_solve(&plain, p);
-		r = batch_measure(&plain, p);
+		status = batch_solve(&plain, d, p);
+		if (status == HD_OK)
+			*out = batch_measure(&plain, p);
 	}
 	free(p);
-	return r;
+	return status;
 }
 
-static void add_without(struct ge_point *point, const struct batch_queue *q)
+static enum hd_status add_without(struct ge_point *point,
+				  const struct batch_queue *q, struct diag *d)
 {
 	size_t lane = q->service.capacity / q->service.n_regions;
 
 	point->lane_capacity = lane ? lane : 1;
-	point->lane = without_thresholds(q, point->lane_capacity);
-	point->whole = without_thresholds(q, q->service.capacity);
+	enum hd_status status =
+		without_thresholds(q, point->lane_capacity, d, &point->lane);
+
+	return status == HD_OK ? without_thresholds(q, q->service.capacity, d,
+						    &point->whole)
+			       : status;
 }
 
-static void solve_whole(struct ge_point *point, const struct batch_queue *q)
+static enum hd_status solve_whole(struct ge_point *point,
+				  const struct batch_queue *q, struct diag *d)
 {
-	batch_solve(q, point->p);
+	enum hd_status status = batch_solve(q, d, point->p);
+
+	if (status != HD_OK)
+		return status;
 	point->exact = batch_measure(q, point->p);
 	if (q->n_classes < 2)
-		return;
+		return HD_OK;
 	point->n_classes = q->n_classes;
 	for (size_t k = 0; k < q->n_classes; k++)
 		point->classes[k] = batch_measure_class(q, point->p, k);
+	return HD_OK;
 }
 
 static void solve_simple(struct ge_point *point, const struct ge_study *study)
@@ -162,9 +174,13 @@ enum hd_status ge_point_init(struct ge_point *point,
 	if (simple)
 		solve_simple(point, study);
 	else
-		solve_whole(point, q);
-	if (study->without)
-		add_without(point, q);
+		status = solve_whole(point, q, d);
+	if (status == HD_OK && study->without)
+		status = add_without(point, q, d);
+	if (status != HD_OK) {
+		ge_point_fini(point);
+		return status;
+	}
 	if (study->twin.packets)
 		ge_twin_run(q, &study->twin, &point->twin, point->class_twins);
 	return HD_OK;

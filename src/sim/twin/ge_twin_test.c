@@ -40,7 +40,7 @@ static void check(const struct batch_queue *b, uint64_t seed)
 	struct ge_twin_result t;
 	double p[64];
 
-	batch_solve(b, p);
+	assert_int_equal(batch_solve(b, NULL, p), HD_OK);
 	struct ge_result r = batch_measure(b, p);
 
 	ge_twin_run(b, &o, &t, NULL);
@@ -107,7 +107,7 @@ static void classes_agree_one_by_one(void **state)
 	b.n_classes = 2;
 	b.classes[0] = (struct batch_class){ 3, 1 };
 	b.classes[1] = (struct batch_class){ 2, 8 };
-	batch_solve(&b, p);
+	assert_int_equal(batch_solve(&b, NULL, p), HD_OK);
 	ge_twin_run(&b, &o, &all, t);
 	struct ge_result r = batch_measure(&b, p);
 
