@@ -3,6 +3,8 @@
 # One line per step; what a failing step said follows it. A step that finds
 # nothing to check fails. The last line is the sum over steps and tests.
 set -u
+# awk, sort and the compiler's messages are the same everywhere.
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/.." || exit 1
 mode=${1:-all}
 jobs=${JOBS:-$(nproc)}

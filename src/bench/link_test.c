@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/seeds_for_tests.h"
 #include "bench/bench.h"
 #include "bench/virtual.h"
 #include "verbs/profile.h"
@@ -126,7 +127,7 @@ static void few_values(const struct bench_test *test, struct bench_options *o)
 	while (test->values && test->values[n] != BENCH_END)
 		n++;
 	/* MTUs vary anyway; a device may not have all. */
-	if (n < 4 || test->axis == AXIS_MTU || getenv("HD_LONG"))
+	if (n < 4 || test->axis == AXIS_MTU || run_is_long())
 		return;
 	o->values[0] = test->values[0];
 	o->values[1] = test->values[n / 2];

@@ -31,7 +31,7 @@
 /* Its heuristics find other protocols in payloads that are none. */
 #define TSHARK                                                              \
 	"tshark --disable-heuristic rpcrdma_infiniband --disable-protocol " \
-	"smb_direct -X lua_script:" LUA " "
+	"smb_direct -X lua_script:'" LUA "' "
 
 /* What tshark must say of one field of one frame. */
 struct claim {

@@ -4,6 +4,10 @@
 # OpenSM lives there, and an ordinary user's path may not.
 export PATH="$PATH:/usr/sbin:/sbin"
 
+# The tools around the program write and read numbers as it does; it has no
+# locale (cli.front_door).
+export LC_ALL=C.UTF-8
+
 fail() {
 	echo "FAILED: $*" >&2
 	exit 1
