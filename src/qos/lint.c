@@ -3,11 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "qos/opensm.h"
 
 #define OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
+
+/* The links that the file is for. */
+struct lint_port {
+	const struct opensm_port *port;
+	unsigned vls; /* in operation */
+	unsigned mtu;
+};
 
 static struct opensm_finding *append(struct opensm_findings *out)
 {
@@ -33,78 +42,125 @@ static void report(struct opensm_findings *out, const char *code, unsigned line,
 	strbuf_fini(&text);
 }
 
-/* What is wrong with one VLArb list of the file, whatever the port. */
-static void lint_list(const struct opensm_list *list, const char *name,
-		      const struct opensm_port *port, unsigned mtu,
-		      struct opensm_findings *out)
+/* What OpenSM reads otherwise than a reader of the file would. */
+static void lint_numbers(const struct opensm_list *list, const char *name,
+			 struct opensm_findings *out)
 {
-	unsigned blocks = (mtu + OVERHEAD + 63) / 64;
-	unsigned cap =
-		strcmp(name, "high") == 0 ? port->high_cap : port->low_cap;
+	if (list->octal)
+		report(out, "W13", list->line,
+		       "%s: a number that begins with 0 is octal to OpenSM",
+		       name);
+	if (list->malformed)
+		report(out, "W13", list->line,
+		       "%s is no list of %s: OpenSM goes on behind whatever it cannot read, see the tables below",
+		       name,
+		       strcmp(name, "sl2vl") == 0 ? "lanes"
+						  : "vl:weight pairs");
+}
+
+static void lint_entry(const struct opensm_list *list, unsigned i,
+		       const char *name, unsigned vls,
+		       struct opensm_findings *out)
+{
+	uint32_t vl = list->vl[i], weight = list->weight[i];
+
+	if (vl && vl % 15 == 0)
+		report(out, "W12", list->line,
+		       "VL%u in the %s table becomes VL0", vl, name);
+	else if (weight && vl >= vls)
+		report(out, "W3", list->line,
+		       "VL%u in the %s table: links have %u lanes, it becomes VL%u",
+		       vl, name, vls, opensm_fold(vl, vls));
+	if (weight > 255)
+		report(out, "W13", list->line,
+		       "VL%u has weight %u in the %s table, of which OpenSM sends %u (modulo 256)",
+		       vl, weight, name, weight & 255);
+}
+
+/* What is wrong with one VLArb list of the file. */
+static void lint_list(const struct opensm_list *list, const char *name,
+		      const struct lint_port *port, struct opensm_findings *out)
+{
+	unsigned blocks = (port->mtu + OVERHEAD + 63) / 64;
+	unsigned cap = strcmp(name, "high") == 0 ? port->port->high_cap
+						 : port->port->low_cap;
 
 	if (!list->line)
 		return;
+	lint_numbers(list,
+		     strcmp(name, "high") == 0 ? "vlarb_high" : "vlarb_low",
+		     out);
 	if (list->n > cap)
 		report(out, "W7", list->line,
 		       "%s table has %u entries, the port takes %u: the rest is dropped",
 		       name, list->n, cap);
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
-		unsigned vl = list->vl[i], weight = list->weight[i];
+		unsigned weight = list->weight[i] & 255;
 
-		if (vl == 15)
-			report(out, "W12", list->line,
-			       "VL15 in the %s table becomes VL0", name);
-		else if (weight && vl >= port->vls)
-			report(out, "W3", list->line,
-			       "VL%u in the %s table: links have %u lanes, it becomes VL%u",
-			       vl, name, port->vls,
-			       vl & (port->vls == 15 ? 15 : port->vls - 1));
+		lint_entry(list, i, name, port->vls, out);
 		if (weight && weight < blocks)
 			report(out, "W1", list->line,
 			       "VL%u has weight %u in the %s table, a packet of %u bytes takes %u: every lane gets one packet a turn; use multiples of %u",
-			       vl, weight, name, mtu, blocks, blocks);
+			       list->vl[i], weight, name, port->mtu, blocks,
+			       blocks);
 	}
 }
 
 static void lint_sl2vl(const struct opensm_list *list,
-		       const struct opensm_port *port,
+		       const struct lint_port *port,
 		       struct opensm_findings *out)
 {
 	if (!list->line)
 		return;
+	lint_numbers(list, "sl2vl", out);
 	if (list->n < N_SLS)
 		report(out, "W2", list->line,
 		       "sl2vl has %u values of 16: SL%u and above go to VL0",
 		       list->n, list->n);
+	if (list->n > N_SLS)
+		report(out, "W2", list->line,
+		       "sl2vl has %u values: there are 16 SLs, the rest is dropped",
+		       list->n);
 	for (unsigned sl = 0; sl < list->n && sl < N_SLS; sl++) {
-		if (list->vl[sl] != 15 && list->vl[sl] >= port->vls)
+		uint32_t vl = list->vl[sl];
+
+		if (vl > 15 && (vl & 15) == 15)
+			report(out, "W3", list->line,
+			       "SL%u goes to VL%u, of which OpenSM keeps 4 bits: VL15, it is dropped",
+			       sl, vl);
+		else if (vl != 15 && vl >= port->vls)
 			report(out, "W3", list->line,
 			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u",
-			       sl, list->vl[sl], port->vls,
-			       list->vl[sl] &
-				       (port->vls == 15 ? 15 : port->vls - 1));
+			       sl, vl, port->vls,
+			       opensm_fold(vl & 15, port->vls));
 	}
 }
 
 static bool has_weight(const struct opensm_list *list)
 {
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
-		if (list->weight[i])
+		if (list->weight[i] & 255)
 			return true;
 	}
 	return false;
 }
 
-static void lint_set(const struct opensm_set *set,
-		     const struct opensm_port *port, unsigned mtu,
-		     struct opensm_findings *out)
+static void lint_set(const struct opensm_set *set, bool general,
+		     const struct lint_port *port, struct opensm_findings *out)
 {
-	lint_list(&set->high, "high", port, mtu, out);
-	lint_list(&set->low, "low", port, mtu, out);
+	lint_list(&set->high, "high", port, out);
+	lint_list(&set->low, "low", port, out);
 	lint_sl2vl(&set->sl2vl, port, out);
 	if (set->max_vls_line)
 		report(out, "W5", set->max_vls_line,
 		       "max_vls has no effect: max_op_vls limits the lanes");
+	if (set->high_limit_line && set->high_limit_malformed)
+		report(out, "W13", set->high_limit_line,
+		       "high_limit is no number from 0 to 255: OpenSM takes %s",
+		       set->high_limit >= 0 || general
+			       ? set->high_limit > 0 ? "what it can read of it"
+						     : "0"
+			       : "that of qos_high_limit");
 	if (set->high_limit_line && set->high_limit == 255)
 		report(out, "W4", set->high_limit_line,
 		       "high_limit 255: the high table can starve the low one");
@@ -122,6 +178,14 @@ static unsigned weight_of(const struct vlarb_entry *entry, unsigned n,
 	for (unsigned i = 0; i < n; i++)
 		sum += entry[i].vl == vl ? entry[i].weight : 0;
 	return sum;
+}
+
+static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
+						enum opensm_scope scope)
+{
+	const struct opensm_list *own = &conf->set[scope].sl2vl;
+
+	return own->line ? own : &conf->set[OPENSM_DEFAULT].sl2vl;
 }
 
 /* What only shows once OpenSM's own rules are applied. */
@@ -145,38 +209,86 @@ static void lint_effective(const struct opensm_conf *conf,
 	}
 }
 
+/* By what adapters and switches end up with, wherever it comes from. */
 static void lint_differences(const struct opensm_conf *conf,
+			     const struct opensm_port *port,
 			     struct opensm_findings *out)
 {
-	const struct opensm_list *ca = &conf->set[OPENSM_CA].sl2vl;
-	const struct opensm_list *swe = &conf->set[OPENSM_SWE].sl2vl;
+	const struct opensm_list *ca = own_or_general(conf, OPENSM_CA);
+	const struct opensm_list *swe = own_or_general(conf, OPENSM_SWE);
+	struct opensm_port adapter = *port, external = *port;
+	struct opensm_tables a, b;
 
-	if (ca->line && swe->line &&
-	    (ca->n != swe->n || memcmp(ca->vl, swe->vl, sizeof(ca->vl)) != 0))
-		report(out, "W10", swe->line,
+	adapter.scope = OPENSM_CA;
+	external.scope = OPENSM_SWE;
+	opensm_effective(conf, &adapter, &a);
+	opensm_effective(conf, &external, &b);
+	if (memcmp(&a.sl2vl, &b.sl2vl, sizeof(a.sl2vl)) != 0)
+		report(out, "W10", swe->line > ca->line ? swe->line : ca->line,
 		       "sl2vl of switches differs from that of adapters: an SL changes lanes on its way");
+}
+
+static void lint_keys(const struct opensm_conf *conf,
+		      struct opensm_findings *out)
+{
+	for (size_t i = 0; i < conf->n_unknown; i++) {
+		const struct opensm_unknown *u = &conf->unknown[i];
+		size_t n = 0;
+
+		while (opensm_keys[n])
+			n++;
+		const char *near = text_nearest(u->key, opensm_keys, n);
+
+		report(out, "W14", u->line,
+		       "OpenSM knows no key '%s' and passes it over%s%s%s",
+		       u->key, near ? " (did you mean '" : "", near ? near : "",
+		       near ? "'?)" : "");
+	}
+	if (conf->max_op_vls_line &&
+	    conf->max_op_vls_said != (long)conf->max_op_vls)
+		report(out, "W13", conf->max_op_vls_line,
+		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 lanes; nothing is limited",
+		       conf->max_op_vls_said);
+}
+
+static void lint_qos(const struct opensm_conf *conf, bool any,
+		     struct opensm_findings *out)
+{
+	if (conf->qos || !(any || conf->qos_line))
+		return;
+	if (strcasecmp(conf->qos_value, "TRUE") == 0)
+		report(out, "W0", conf->qos_line,
+		       "qos '%s' is not TRUE to OpenSM, which knows capitals only: it sends no tables",
+		       conf->qos_value);
+	else
+		report(out, "W0", conf->qos_line,
+		       "qos is not TRUE: OpenSM sends %s",
+		       any ? "none of these tables" : "no tables");
 }
 
 void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 		 unsigned mtu, struct opensm_findings *out)
 {
+	struct opensm_tables t;
 	bool any = false;
+
+	opensm_effective(conf, port, &t);
+	const struct lint_port at = { port, t.vls, mtu };
 
 	for (unsigned scope = 0; scope < OPENSM_SCOPES; scope++) {
 		const struct opensm_set *set = &conf->set[scope];
 
-		lint_set(set, port, mtu, out);
+		lint_set(set, scope == OPENSM_DEFAULT, &at, out);
 		any |= set->high.line || set->low.line || set->sl2vl.line ||
 		       set->high_limit_line;
 	}
-	if (any && !conf->qos)
-		report(out, "W0", conf->qos_line,
-		       "qos is not TRUE: OpenSM sends none of these tables");
+	lint_qos(conf, any, out);
+	lint_keys(conf, out);
 	for (size_t i = 0; i < conf->n_long_lines; i++)
 		report(out, "W9", conf->long_lines[i],
 		       "line is longer than %u bytes: OpenSM reads the rest as another line",
 		       OPENSM_LINE_MAX - 1);
-	lint_differences(conf, out);
+	lint_differences(conf, port, out);
 	lint_effective(conf, port, out);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/opensm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
-#include "base/units.h"
 
 static const char *const prefixes[OPENSM_SCOPES] = {
 	[OPENSM_DEFAULT] = "qos_",    [OPENSM_CA] = "qos_ca_",
@@ -20,7 +19,7 @@ static struct opensm_list builtin(bool high)
 	struct opensm_list list = { .n = N_DATA_VLS };
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		list.vl[vl] = (uint16_t)vl;
+		list.vl[vl] = vl;
 		list.weight[vl] = high == (vl == 0) ? 4 : 0;
 	}
 	return list;
@@ -31,7 +30,7 @@ static struct opensm_list builtin_sl2vl(void)
 	struct opensm_list list = { .n = N_SLS };
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		list.vl[sl] = (uint16_t)(sl < 15 ? sl : 7);
+		list.vl[sl] = sl < 15 ? sl : 7;
 	return list;
 }
 
@@ -40,125 +39,131 @@ struct conf_line {
 	char *key, *value;
 };
 
-static enum hd_status refuse(const struct conf_line *line, struct diag *d,
-			     const char *expected)
+/*
+ * A number as C has it, and whatever stands behind it skipped: OpenSM does not
+ * look at what that is.
+ */
+static uint32_t next_number(char **at, char separator, struct opensm_list *list)
 {
-	return diag_fail_at(d, HD_ERR_INPUT, line->number, 0,
-			    "'%.60s' is no value of %s (expected %s)",
-			    line->value, line->key, expected);
+	char *end;
+	const char *first = *at + strspn(*at, " \t");
+	uint32_t value = (uint32_t)strtoul(*at, &end, 0);
+
+	list->octal |= first[0] == '0' && first[1] >= '0' && first[1] <= '9';
+	list->malformed |= end == *at || (*end && *end != separator);
+	*at = end + (*end != '\0');
+	return value;
 }
 
-/* One "vl:weight" or, for SL2VL, one "vl". */
-static bool read_item(const char *text, bool weighted, uint16_t *vl,
-		      uint16_t *weight)
-{
-	char word[32];
-	size_t len = strcspn(text, ":");
-	uint64_t value;
-
-	if (len >= sizeof(word) || (text[len] == ':') != weighted)
-		return false;
-	memcpy(word, text, len);
-	word[len] = '\0';
-	if (hd_uint_parse(word, NULL, &value) != HD_OK || value > 255)
-		return false;
-	*vl = (uint16_t)value;
-	if (!weighted)
-		return true;
-	if (hd_uint_parse(text + len + 1, NULL, &value) != HD_OK || value > 255)
-		return false;
-	*weight = (uint16_t)value;
-	return true;
-}
-
-static enum hd_status read_list(const struct conf_line *line, bool weighted,
-				struct diag *d, struct opensm_list *out)
+static void read_list(const struct conf_line *line, bool weighted,
+		      struct opensm_list *out)
 {
 	struct opensm_list list = { .line = line->number };
-	char *rest = line->value;
+	char *at = line->value;
 
-	while (*rest) {
-		size_t len = strcspn(rest, ",");
-		char *item = hd_strndup(rest, len);
-		uint16_t vl = 0, weight = 0;
-		bool good = read_item(item, weighted, &vl, &weight);
+	for (; *at; list.n++) {
+		uint32_t vl = next_number(&at, weighted ? ':' : ',', &list);
+		uint32_t weight = 0;
 
-		free(item);
-		if (!good)
-			return refuse(line, d,
-				      weighted ? "vl:weight,vl:weight,..."
-					       : "vl,vl,...");
+		if (weighted) {
+			list.malformed |= !*at;
+			weight = *at ? next_number(&at, ',', &list) : 0;
+		}
 		if (list.n < VLARB_MAX) {
 			list.vl[list.n] = vl;
 			list.weight[list.n] = weight;
 		}
-		list.n++;
-		rest += len + (rest[len] == ',');
 	}
 	*out = list;
-	return HD_OK;
 }
 
-static enum hd_status read_number(const struct conf_line *line, struct diag *d,
-				  long *out)
+static long read_number(const struct conf_line *line, bool *malformed)
 {
-	bool negative = line->value[0] == '-';
-	uint64_t value;
+	char *end;
+	long value = strtol(line->value, &end, 0);
 
-	if (hd_uint_parse(line->value + negative, NULL, &value) != HD_OK ||
-	    value > 255)
-		return refuse(line, d, "a number up to 255");
-	*out = negative ? -(long)value : (long)value;
-	return HD_OK;
+	*malformed = end == line->value || *end != '\0';
+	return value;
 }
 
-/* A key of one of the five sets, behind its prefix. */
-static enum hd_status read_set_key(struct opensm_set *set, const char *suffix,
-				   const struct conf_line *line, struct diag *d)
+/* A key of one of the five sets, behind its prefix; false: there is none. */
+static bool read_set_key(struct opensm_set *set, bool general,
+			 const char *suffix, const struct conf_line *line)
 {
-	if (strcmp(suffix, "vlarb_high") == 0)
-		return read_list(line, true, d, &set->high);
-	if (strcmp(suffix, "vlarb_low") == 0)
-		return read_list(line, true, d, &set->low);
-	if (strcmp(suffix, "sl2vl") == 0)
-		return read_list(line, false, d, &set->sl2vl);
-	if (strcmp(suffix, "max_vls") == 0)
+	struct opensm_list *list =
+		strcmp(suffix, "vlarb_high") == 0  ? &set->high
+		: strcmp(suffix, "vlarb_low") == 0 ? &set->low
+		: strcmp(suffix, "sl2vl") == 0     ? &set->sl2vl
+						   : NULL;
+
+	if (list && strcmp(line->value, "(null)") == 0) {
+		*list = (struct opensm_list){ 0 };
+	} else if (list) {
+		read_list(line, list != &set->sl2vl, list);
+	} else if (strcmp(suffix, "max_vls") == 0) {
 		set->max_vls_line = line->number;
-	if (strcmp(suffix, "high_limit") == 0) {
+	} else if (strcmp(suffix, "high_limit") == 0) {
 		set->high_limit_line = line->number;
-		return read_number(line, d, &set->high_limit);
+		set->high_limit = read_number(line, &set->high_limit_malformed);
+		/* Out of range is the default: 0, or what the general set has.
+		 */
+		set->high_limit_malformed |= set->high_limit > 255;
+		if (set->high_limit > 255)
+			set->high_limit = general ? 0 : -1;
+	} else {
+		return false;
 	}
-	return HD_OK;
+	return true;
 }
 
-static enum hd_status read_key(struct opensm_conf *conf,
-			       const struct conf_line *line, struct diag *d)
+static void read_max_op_vls(struct opensm_conf *conf,
+			    const struct conf_line *line)
 {
-	long number = 0;
+	bool malformed;
+	long code = read_number(line, &malformed);
 
-	if (strcmp(line->value, "(null)") == 0)
-		return HD_OK;
+	conf->max_op_vls_line = line->number;
+	conf->max_op_vls_said = code;
+	conf->max_op_vls = code >= 1 && code <= 5 ? (unsigned)code : 5;
+}
+
+static void note_unknown(struct opensm_conf *conf, const struct conf_line *line)
+{
+	for (const char *const *key = opensm_keys; *key; key++) {
+		if (strcmp(*key, line->key) == 0)
+			return;
+	}
+	conf->unknown = hd_grow(conf->unknown, &conf->unknown_cap,
+				conf->n_unknown + 1, sizeof(*conf->unknown));
+	struct opensm_unknown *u = &conf->unknown[conf->n_unknown++];
+
+	u->line = line->number;
+	snprintf(u->key, sizeof(u->key), "%s", line->key);
+}
+
+static void read_key(struct opensm_conf *conf, const struct conf_line *line)
+{
 	if (strcmp(line->key, "qos") == 0) {
-		conf->qos = strcasecmp(line->value, "TRUE") == 0;
+		conf->qos = strcmp(line->value, "TRUE") == 0;
 		conf->qos_line = line->number;
-		return HD_OK;
+		snprintf(conf->qos_value, sizeof(conf->qos_value), "%s",
+			 line->value);
+		return;
 	}
 	if (strcmp(line->key, "max_op_vls") == 0) {
-		enum hd_status status = read_number(line, d, &number);
-
-		if (status == HD_OK && number >= 1 && number <= 5)
-			conf->max_op_vls = (unsigned)number;
-		return status;
+		read_max_op_vls(conf, line);
+		return;
 	}
 	/* The longest prefix wins: qos_ca_sl2vl is not "ca_sl2vl" of qos_. */
 	for (unsigned scope = OPENSM_SCOPES; scope-- > 0;) {
 		size_t len = strlen(prefixes[scope]);
 
-		if (strncmp(line->key, prefixes[scope], len) == 0)
-			return read_set_key(&conf->set[scope], line->key + len,
-					    line, d);
+		if (strncmp(line->key, prefixes[scope], len) == 0 &&
+		    read_set_key(&conf->set[scope], scope == OPENSM_DEFAULT,
+				 line->key + len, line))
+			return;
 	}
-	return HD_OK;
+	note_unknown(conf, line);
 }
 
 /* Key and value of a line whose comment is cut off; key "" if none. */
@@ -170,9 +175,16 @@ static void split_line(char *text, struct conf_line *line)
 
 	line->value = line->key + len + strspn(line->key + len, " \t");
 	line->key[len] = '\0';
-	for (size_t end = strlen(line->value);
-	     end && strchr(" \t", line->value[end - 1]); end--)
+	size_t end = strlen(line->value);
+
+	while (end && strchr(" \t", line->value[end - 1]))
+		line->value[--end] = '\0';
+	/* Quotes around all of it are no part of it. */
+	if (end > 1 && strchr("\"'", *line->value) &&
+	    line->value[end - 1] == *line->value) {
 		line->value[end - 1] = '\0';
+		line->value++;
+	}
 }
 
 static void note_long_line(struct opensm_conf *conf, unsigned number)
@@ -183,13 +195,11 @@ static void note_long_line(struct opensm_conf *conf, unsigned number)
 	conf->long_lines[conf->n_long_lines++] = number;
 }
 
-enum hd_status opensm_conf_read(const char *text, struct diag *d,
-				struct opensm_conf *out)
+void opensm_conf_read(const char *text, struct opensm_conf *out)
 {
 	struct opensm_conf conf = { .max_op_vls = 5 };
-	enum hd_status status = HD_OK;
 
-	for (unsigned number = 1; *text && status == HD_OK; number++) {
+	for (unsigned number = 1; *text; number++) {
 		size_t len = strcspn(text, "\n");
 		struct conf_line line = { .number = number };
 
@@ -201,21 +211,17 @@ enum hd_status opensm_conf_read(const char *text, struct diag *d,
 
 		split_line(copy, &line);
 		if (*line.key)
-			status = read_key(&conf, &line, d);
+			read_key(&conf, &line);
 		free(copy);
 		text += len + (text[len] == '\n');
 	}
-	if (status != HD_OK) {
-		opensm_conf_fini(&conf);
-		return status;
-	}
 	*out = conf;
-	return HD_OK;
 }
 
 void opensm_conf_fini(struct opensm_conf *conf)
 {
 	free(conf->long_lines);
+	free(conf->unknown);
 	*conf = (struct opensm_conf){ 0 };
 }
 
@@ -235,8 +241,7 @@ static const struct opensm_list *choose(const struct opensm_list *specific,
 	return general->line ? general : fallback;
 }
 
-/* VL15 becomes VL0 (modulo 15), and lanes wrap at what the link has. */
-static uint8_t fold(unsigned vl, unsigned vls)
+uint8_t opensm_fold(uint32_t vl, unsigned vls)
 {
 	unsigned mask = vls == 15 ? 15 : vls - 1;
 
@@ -249,7 +254,7 @@ static uint8_t make_table(const struct opensm_list *list, unsigned vls,
 	unsigned n = 0;
 
 	while (n < list->n && n < cap && n < VLARB_MAX) {
-		out[n].vl = fold(list->vl[n], vls);
+		out[n].vl = opensm_fold(list->vl[n], vls);
 		out[n].weight = (uint8_t)list->weight[n];
 		n++;
 	}
@@ -279,9 +284,9 @@ void opensm_effective(const struct opensm_conf *conf,
 	else if (all->high_limit_line && all->high_limit >= 0)
 		out->vlarb.high_limit = (uint8_t)all->high_limit;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		unsigned vl = sl < sl2vl->n ? sl2vl->vl[sl] : 0;
+		unsigned vl = sl < sl2vl->n ? sl2vl->vl[sl] & 15 : 0;
 
-		out->sl2vl.vl[sl] = vl == 15 ? 15 : fold(vl, out->vls);
+		out->sl2vl.vl[sl] = vl == 15 ? 15 : opensm_fold(vl, out->vls);
 	}
 }
 

@@ -7,9 +7,11 @@
  * it, and what is likely wrong with it.
  *
  * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
- * over, short lists padded, lanes masked to what a link has. opensm_effective
- * applies the same rules, so that its tables are those that a port gets;
- * opensm_lint says in words where they differ from what the file looks like.
+ * over, numbers are C's (010 is eight) and cut to what fits, whatever stands
+ * behind a number separates it from the next, short lists are padded, lanes
+ * masked to what a link has. opensm_effective applies the same rules, so that
+ * its tables are those that a port gets; opensm_lint says in words where they
+ * differ from what the file looks like.
  */
 
 #include <stdbool.h>
@@ -35,32 +37,45 @@ enum opensm_scope {
 struct opensm_list {
 	unsigned line;
 	unsigned n;             /* all of them, even those beyond the arrays */
-	uint16_t vl[VLARB_MAX]; /* not masked yet */
-	uint16_t weight[VLARB_MAX]; /* VLArb only */
+	uint32_t vl[VLARB_MAX]; /* not masked yet */
+	uint32_t weight[VLARB_MAX]; /* VLArb only */
+	bool octal;                 /* some number begins with a zero */
+	bool malformed; /* something is neither number nor separator */
 };
 
 struct opensm_set {
 	unsigned high_limit_line;
-	long high_limit;
+	long high_limit; /* below 0: as if it were absent */
+	bool high_limit_malformed;
 	unsigned max_vls_line;
 	struct opensm_list high, low, sl2vl;
+};
+
+/* A line whose key OpenSM does not know. */
+struct opensm_unknown {
+	unsigned line;
+	char key[48];
 };
 
 struct opensm_conf {
 	bool qos;
 	unsigned qos_line;
+	char qos_value[16];  /* as it stands, cut */
 	unsigned max_op_vls; /* code 1..5 for 1, 2, 4, 8, 15; 5 if absent */
+	unsigned max_op_vls_line;
+	long max_op_vls_said; /* there */
+	struct opensm_unknown *unknown;
+	size_t n_unknown, unknown_cap;
 	struct opensm_set set[OPENSM_SCOPES];
 	unsigned *long_lines; /* numbers of lines that OpenSM cuts */
 	size_t n_long_lines, long_lines_cap;
 };
 
-/*
- * Refuses only what OpenSM could not have meant either: a QoS key whose value
- * is no list or number.
- */
-HD_MUST_CHECK enum hd_status opensm_conf_read(const char *text, struct diag *d,
-					      struct opensm_conf *out);
+/* Keys that OpenSM knows, ended by NULL. */
+extern const char *const opensm_keys[];
+
+/* Takes every text, as OpenSM does; free with opensm_conf_fini. */
+void opensm_conf_read(const char *text, struct opensm_conf *out);
 void opensm_conf_fini(struct opensm_conf *conf);
 
 /* What a port can do. */
@@ -70,12 +85,14 @@ struct opensm_port {
 	unsigned low_cap, high_cap; /* table entries it has room for */
 };
 
-/* The tables that OpenSM programs into such a port. */
+/* The tables that OpenSM programs into such a port, if `qos` is TRUE. */
 struct opensm_tables {
 	unsigned vls; /* in operation */
 	struct vlarb vlarb;
 	struct sl2vl sl2vl;
 };
+/* A table's lane: VL15 becomes VL0 (modulo 15), and lanes wrap at `vls`. */
+uint8_t opensm_fold(uint32_t vl, unsigned vls);
 void opensm_effective(const struct opensm_conf *conf,
 		      const struct opensm_port *port,
 		      struct opensm_tables *out);
