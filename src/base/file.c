@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* fopencookie */
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +12,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/unfinished.h"
+
+#define MOST_LINKS 40 /* as the kernel follows */
 
 /* An input that the user misnamed, as against a system that fails. */
 static bool is_absence(int error)
@@ -95,94 +101,71 @@ static mode_t mode_of(const char *target)
 	struct stat st;
 
 	if (stat(target, &st) == 0)
-		return st.st_mode & 07777;
+		return st.st_mode & 0777;
 	mode_t mask = umask(0);
 
 	umask(mask);
 	return 0666 & ~mask;
 }
 
-/* A stream to a new file beside w->target; NULL with errno otherwise. */
-static FILE *open_beside(struct file_writer *w)
+/* ---- a stream that remembers why it failed ------------------------------ */
+
+#define BUFFER ((size_t)1 << 16)
+
+struct file_sink {
+	int fd;
+	int error; /* errno of the first write that failed, or 0 */
+};
+
+static ssize_t sink_write(void *cookie, const char *bytes, size_t len)
 {
-	struct strbuf name = STRBUF_INIT;
+	struct file_sink *sink = cookie;
+	size_t done = 0;
 
-	strbuf_printf(&name, "%s.XXXXXX", w->target);
-	w->beside = strbuf_detach(&name);
-	int fd = mkstemp(w->beside);
+	while (done < len && !sink->error) {
+		ssize_t n = write(sink->fd, bytes + done, len - done);
 
-	if (fd < 0)
-		return NULL;
-	FILE *stream =
-		fchmod(fd, mode_of(w->target)) == 0 ? fdopen(fd, "wb") : NULL;
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			sink->error = errno;
+	}
+	return (ssize_t)done; /* less than len is an error to the stream */
+}
 
-	if (!stream) {
+static int sink_close(void *cookie)
+{
+	struct file_sink *sink = cookie;
+	int failed = close(sink->fd);
+
+	if (failed && !sink->error)
+		sink->error = errno;
+	return failed;
+}
+
+/* Takes `fd`; false with errno if there is no stream, `fd` being closed. */
+static bool open_stream(struct file_writer *w, int fd)
+{
+	static const cookie_io_functions_t functions = {
+		.write = sink_write,
+		.close = sink_close,
+	};
+
+	w->sink = hd_alloc(1, sizeof(*w->sink));
+	w->sink->fd = fd;
+	w->stream = fopencookie(w->sink, "wb", functions);
+	if (!w->stream) {
 		int error = errno;
 
 		close(fd);
-		unlink(w->beside);
 		errno = error;
+		return false;
 	}
-	return stream;
+	setvbuf(w->stream, NULL, _IOFBF, BUFFER);
+	return true;
 }
 
-static void release(struct file_writer *w)
-{
-	free(w->target);
-	free(w->beside);
-	*w = (struct file_writer){ 0 };
-}
-
-enum hd_status file_create(struct file_writer *w, const char *path,
-			   struct diag *d)
-{
-	struct stat st;
-	bool exists = stat(path, &st) == 0;
-
-	d->file = path;
-	*w = (struct file_writer){ 0 };
-	if (exists && !S_ISREG(st.st_mode)) {
-		w->stream = fopen(path, "wb");
-	} else {
-		/* A link stays a link: what it points to is replaced. */
-		w->target = exists ? realpath(path, NULL) : hd_strdup(path);
-		w->stream = w->target ? open_beside(w) : NULL;
-	}
-	if (w->stream)
-		return HD_OK;
-	int error = errno;
-
-	release(w);
-	return refuse_write(d, error);
-}
-
-enum hd_status file_commit(struct file_writer *w, struct diag *d)
-{
-	errno = 0;
-	bool failed = ferror(w->stream) != 0;
-	int error = errno;
-
-	if (fclose(w->stream) != 0 && !failed) {
-		failed = true;
-		error = errno;
-	}
-	if (!failed && w->beside && rename(w->beside, w->target) != 0) {
-		failed = true;
-		error = errno;
-	}
-	if (failed && w->beside)
-		unlink(w->beside);
-	release(w);
-	return failed ? refuse_write(d, error ? error : EIO) : HD_OK;
-}
-
-void file_abandon(struct file_writer *w)
-{
-	fclose(w->stream);
-	if (w->beside)
-		unlink(w->beside);
-	release(w);
-}
+/* ---- where it goes ------------------------------------------------------ */
 
 /* The folder of `path`, to be freed. */
 static char *folder_of(const char *path)
@@ -195,6 +178,152 @@ static char *folder_of(const char *path)
 	return folder;
 }
 
+/* What the link `path` says, seen from where we are; NULL if it is none. */
+static char *follow(const char *path)
+{
+	char said[PATH_MAX];
+	ssize_t len = readlink(path, said, sizeof(said) - 1);
+
+	if (len < 0)
+		return NULL;
+	said[len] = '\0';
+	if (said[0] == '/')
+		return hd_strdup(said);
+	char *folder = folder_of(path);
+	struct strbuf to = STRBUF_INIT;
+
+	strbuf_printf(&to, "%s/%s", folder, said);
+	free(folder);
+	return strbuf_detach(&to);
+}
+
+/*
+ * The file that writing to `path` would change or make, to be freed: what is
+ * behind all links. NULL with errno if they lead nowhere.
+ */
+static char *target_of(const char *path)
+{
+	char *target = hd_strdup(path);
+
+	for (int links = 0; links <= MOST_LINKS; links++) {
+		char *next = follow(target);
+
+		if (!next)
+			return target;
+		free(target);
+		target = next;
+	}
+	free(target);
+	errno = ELOOP;
+	return NULL;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static void remove_beside(struct file_writer *w)
+{
+	if (!w->beside)
+		return;
+	unfinished_hold();
+	unlink(w->beside);
+	unfinished_take_back(w->beside);
+	unfinished_let_go();
+}
+
+/* A stream to a new file beside w->target; false with errno otherwise. */
+static bool open_beside(struct file_writer *w)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	strbuf_printf(&name, "%s.XXXXXX", w->target);
+	w->beside = strbuf_detach(&name);
+	unfinished_hold();
+	unfinished_add(w->beside);
+	int fd = mkstemp(w->beside);
+	int error = errno;
+
+	if (fd < 0)
+		unfinished_take_back(w->beside);
+	unfinished_let_go();
+	if (fd >= 0 && fchmod(fd, mode_of(w->target)) == 0 &&
+	    open_stream(w, fd))
+		return true;
+	if (fd >= 0) {
+		error = errno;
+		if (!w->sink)
+			close(fd);
+		remove_beside(w);
+	}
+	errno = error;
+	return false;
+}
+
+static void release(struct file_writer *w)
+{
+	free(w->sink);
+	free(w->target);
+	free(w->beside);
+	*w = (struct file_writer){ 0 };
+}
+
+enum hd_status file_create(struct file_writer *w, const char *path,
+			   struct diag *d)
+{
+	struct stat st;
+	bool opened;
+
+	d->file = path;
+	*w = (struct file_writer){ .path = path };
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+		opened = fd >= 0 && open_stream(w, fd);
+	} else {
+		w->target = target_of(path);
+		opened = w->target && open_beside(w);
+	}
+	if (opened)
+		return HD_OK;
+	int error = errno;
+
+	release(w);
+	return refuse_write(d, error);
+}
+
+enum hd_status file_commit(struct file_writer *w, struct diag *d)
+{
+	bool failed = ferror(w->stream) != 0;
+
+	failed = fclose(w->stream) != 0 || failed;
+	int error = w->sink && w->sink->error ? w->sink->error : EIO;
+
+	if (!failed && w->beside) {
+		unfinished_hold();
+		failed = rename(w->beside, w->target) != 0;
+		error = errno;
+		if (!failed)
+			unfinished_take_back(w->beside);
+		unfinished_let_go();
+	}
+	if (failed)
+		remove_beside(w);
+	const char *path = w->path;
+
+	release(w);
+	if (!failed)
+		return HD_OK;
+	d->file = path;
+	d->line = d->column = 0;
+	return refuse_write(d, error);
+}
+
+void file_abandon(struct file_writer *w)
+{
+	fclose(w->stream);
+	remove_beside(w);
+	release(w);
+}
+
 enum hd_status file_check_place(const char *path, struct diag *d)
 {
 	struct stat st;
@@ -205,12 +334,12 @@ enum hd_status file_check_place(const char *path, struct diag *d)
 		return refuse_write(d, EISDIR);
 	if (exists && !S_ISREG(st.st_mode))
 		return HD_OK;
-	char *real = exists ? realpath(path, NULL) : NULL;
-	char *folder = folder_of(real ? real : path);
-	int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+	char *target = target_of(path);
+	char *folder = target ? folder_of(target) : NULL;
+	int error = folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno;
 
 	free(folder);
-	free(real);
+	free(target);
 	return error ? refuse_write(d, error) : HD_OK;
 }
 
@@ -222,11 +351,6 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len,
 
 	if (status != HD_OK)
 		return status;
-	if (fwrite(bytes, 1, len, w.stream) != len) {
-		int error = errno;
-
-		file_abandon(&w);
-		return refuse_write(d, error);
-	}
+	fwrite(bytes, 1, len, w.stream); /* commit sees what became of it */
 	return file_commit(&w, d);
 }

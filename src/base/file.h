@@ -8,8 +8,11 @@
  * Reading takes a path, or "-" for standard input, and a limit, so that a
  * wrong path cannot fill the memory. Writing never leaves half a file: bytes
  * go to a file beside the target, which takes the target's name only when all
- * of them are down. A refusal leaves the old file as it was. What is no
- * regular file (a terminal, a pipe, /dev/null) is written directly.
+ * of them are down. A refusal leaves the old file as it was, and a signal too
+ * (base/unfinished.h). A link stays a link: what it points to is replaced, or
+ * made if it is not there. Permissions stay as they were, but for set-user-ID
+ * and its like. What is no regular file (a terminal, a pipe, /dev/null) is
+ * written directly.
  *
  * Both set d->file to `path` (borrowed), so that what a parser refuses later
  * names the file as well. An input that is not there is HD_ERR_NOT_FOUND, one
@@ -53,8 +56,10 @@ HD_MUST_CHECK enum hd_status file_check_place(const char *path, struct diag *d);
  */
 struct file_writer {
 	FILE *stream;
-	char *target; /* the file to replace; NULL when written directly */
-	char *beside; /* what `stream` writes; NULL when written directly */
+	const char *path;       /* as the caller said it, borrowed */
+	struct file_sink *sink; /* where `stream` ends */
+	char *target;           /* to replace; NULL when written directly */
+	char *beside;           /* what is written; NULL when directly */
 };
 
 HD_MUST_CHECK enum hd_status file_create(struct file_writer *w,

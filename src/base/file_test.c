@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -188,6 +189,92 @@ static void a_new_file_obeys_the_umask(void **state)
 	assert_int_equal(unlink(inside("new")), 0);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void permissions_stay_but_set_user_id(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(file_write(inside("x"), "old", 3, &d), HD_OK);
+	assert_int_equal(chmod(inside("x"), 07751), 0);
+	assert_int_equal(file_write(inside("x"), "new", 3, &d), HD_OK);
+	assert_int_equal(mode_of(inside("x")), 0751);
+	assert_int_equal(chmod(inside("x"), 0600), 0);
+}
+
+/* A chain of links, relative and absolute, to a file that is not there. */
+static void writing_to_a_dangling_link_makes_its_file(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+	struct stat st;
+	char second[600];
+
+	(void)state;
+	snprintf(second, sizeof(second), "%s/second", folder);
+	assert_int_equal(symlink(second, inside("first")), 0);
+	assert_int_equal(symlink("made", second), 0);
+	assert_int_equal(file_check_place(inside("first"), &d), HD_OK);
+	assert_int_equal(file_write(inside("first"), "new", 3, &d), HD_OK);
+	assert_int_equal(lstat(inside("first"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(file_read(inside("made"), 100, &d, &got), HD_OK);
+	assert_string_equal(got.text, "new");
+	strbuf_fini(&got);
+	unlink(inside("made"));
+	unlink(inside("first"));
+	unlink(second);
+}
+
+static void links_that_lead_nowhere_are_refused(void **state)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	assert_int_equal(symlink("/nowhere/x", inside("far")), 0);
+	assert_int_equal(file_check_place(inside("far"), &d), HD_ERR_IO);
+	d.status = HD_OK;
+	assert_int_equal(file_write(inside("far"), "new", 3, &d), HD_ERR_IO);
+	assert_string_equal(d.message,
+			    "cannot be written: No such file or directory");
+	unlink(inside("far"));
+	assert_int_equal(symlink("circle", inside("circle")), 0);
+	d.status = HD_OK;
+	assert_int_equal(file_write(inside("circle"), "new", 3, &d), HD_ERR_IO);
+	assert_string_equal(
+		d.message,
+		"cannot be written: Too many levels of symbolic links");
+	unlink(inside("circle"));
+}
+
+/* The reason is that of the first write, whatever happened to errno since. */
+static void a_full_disk_is_named_with_its_file(void **state)
+{
+	struct diag d = { .status = HD_OK, .file = "input", .line = 7 };
+	struct strbuf line = STRBUF_INIT;
+	struct file_writer w;
+
+	(void)state;
+	assert_int_equal(file_create(&w, "/dev/full", &d), HD_OK);
+	for (int i = 0; i < 100000; i++)
+		fputs("more than a buffer", w.stream);
+	d.file = "input";
+	errno = ENOTTY;
+	assert_int_equal(file_commit(&w, &d), HD_ERR_IO);
+	diag_print(&d, &line);
+	assert_string_equal(
+		line.text,
+		"/dev/full: cannot be written: No space left on device");
+	strbuf_fini(&line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +287,10 @@ int main(void)
 		cmocka_unit_test(a_place_is_refused_before_anything_is_written),
 		cmocka_unit_test(replacing_keeps_permissions_and_links),
 		cmocka_unit_test(a_new_file_obeys_the_umask),
+		cmocka_unit_test(permissions_stay_but_set_user_id),
+		cmocka_unit_test(writing_to_a_dangling_link_makes_its_file),
+		cmocka_unit_test(links_that_lead_nowhere_are_refused),
+		cmocka_unit_test(a_full_disk_is_named_with_its_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/unfinished.h"
 #include "bench/bench.h"
 #include "bench/device.h"
 #include "bench/virtual.h"
@@ -171,18 +171,10 @@ static const struct option options[] = {
 
 /* ---- ending early -------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
-
 static bool still_going(void *context)
 {
 	(void)context;
-	return !interrupted;
+	return !unfinished_is_due();
 }
 
 /* ---- list and compare ------------------------------------------------------
@@ -261,7 +253,7 @@ static bool show_progress(void *context, const struct bench_row *row)
 
 	(void)row;
 	progress_show(&s->progress, (double)s->done++);
-	return !interrupted;
+	return !unfinished_is_due();
 }
 
 static enum hd_status parse_sizes(struct session *s, struct diag *d)
@@ -446,7 +438,7 @@ static enum hd_status run_tests(struct session *s, struct diag *d)
 
 static int report(struct session *s, enum hd_status status, struct diag *d)
 {
-	if (status != HD_OK && !interrupted)
+	if (status != HD_OK && !unfinished_is_due())
 		return command_refuse(d);
 	struct results *r = results_new("bench");
 
@@ -461,7 +453,7 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 	if (s->backend.origin == ORIGIN_SIMULATED)
 		results_remark(r, "times are the simulation's: they follow "
 				  "from the profile, not from this machine");
-	if (!interrupted)
+	if (!unfinished_is_due())
 		return output_results(&s->v.common, r, met);
 	results_remark(r, "interrupted after %zu of %zu points", s->rows.n,
 		       s->total);
@@ -545,7 +537,8 @@ static int run_words(const struct command *self, struct session *s, int n,
 	if (s->v.device && (s->v.pcap || s->v.fabric))
 		return command_usage(self, "--pcap and --fabric are for the "
 					   "simulated adapter");
-	signal(SIGINT, on_interrupt);
+	/* To the end: what is measured by then is shown, whoever ends us. */
+	unfinished_hold();
 	if (s->v.listen)
 		return serve(s);
 	if (n == 0)

@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "cli/ports.h"
 #include "cli/progress.h"
-#include "cli/unfinished.h"
 #include "sim/congestion/opensm_cc.h"
 #include "sim/watch.h"
 
@@ -198,7 +197,6 @@ static enum hd_status capture(struct cc_comparison *c, const struct values *v,
 		free(ports);
 		return status;
 	}
-	unfinished_add(&file);
 	status = sim_capture_new(&s->build, file.stream, ports, SIM_FLOW_NONE,
 				 d, &s->params.capture);
 	if (status == HD_OK)

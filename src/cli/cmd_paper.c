@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/unfinished.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -49,33 +50,45 @@ static enum hd_status choose(struct paper_review *s, int n, char **names,
 	return status;
 }
 
-struct bar {
+/* What is done goes to the database at once, in the order of the jobs. */
+struct keeper {
+	const struct paper_review *review;
+	const char *db;
+	size_t kept; /* of the first jobs: they have been looked at */
 	struct progress progress;
 	double done;
+	struct diag d;
 };
 
-static void tick(void *context, const struct paper_job *job)
+static bool keep(struct keeper *k, size_t job)
 {
-	struct bar *bar = context;
-
-	(void)job;
-	bar->done += 1;
-	progress_show(&bar->progress, bar->done);
+	if (!k->review->jobs[job].results)
+		return true;
+	review_annotate(k->review, job);
+	return database_append(k->db, k->review->jobs[job].results, &k->d) ==
+	       HD_OK;
 }
 
-/* Every job's series and its comparison, as a run of its own. */
-static enum hd_status keep(const struct paper_review *s, const char *db,
-			   struct diag *d)
+static bool tick(void *context, const struct paper_job *job)
 {
-	enum hd_status status = HD_OK;
+	struct keeper *k = context;
+	bool good = true;
 
-	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
-		if (!s->jobs[i].results)
-			continue;
-		review_annotate(s, i);
-		status = database_append(db, s->jobs[i].results, d);
-	}
-	return status;
+	(void)job;
+	progress_show(&k->progress, ++k->done);
+	for (; good && k->kept < k->review->n_jobs &&
+	       review_is_done(k->review, k->kept);
+	     k->kept++)
+		good = keep(k, k->kept);
+	return good;
+}
+
+/* Those that were done before one that was not. */
+static enum hd_status keep_rest(struct keeper *k)
+{
+	for (; k->kept < k->review->n_jobs && k->d.status == HD_OK; k->kept++)
+		keep(k, k->kept);
+	return k->d.status;
 }
 
 /* The page has the figures too: what each job drew them from. */
@@ -97,49 +110,71 @@ static int tell(const struct values *v, const struct paper_review *s,
 	return status;
 }
 
-static int review(struct values *v, struct paper_review *s, const char *name)
+static enum hd_status run_all(const struct values *v, struct paper_review *s,
+			      struct diag *d)
 {
-	struct diag d = { .status = HD_OK };
-	struct bar bar = { .done = 0 };
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct keeper k = { .review = s, .db = v->common.db };
 	char program[4096];
 	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-	if (len < 0) {
-		diag_fail(&d, HD_ERR_ENV,
-			  "/proc is not there: cannot find "
-			  "this program to run it");
-		return command_refuse(&d);
-	}
+	if (len < 0)
+		return diag_fail(d, HD_ERR_ENV,
+				 "/proc is not there: cannot find "
+				 "this program to run it");
 	program[len] = '\0';
-	progress_begin(&bar.progress, &v->common, "experiments",
-		       (double)s->n_jobs);
-	struct paper_runner runner = {
+	const struct paper_runner runner = {
 		.program = program,
 		.at_once = v->jobs ? (unsigned)v->jobs
 				   : (unsigned)(cores > 0 ? cores : 1),
 		.tick = tick,
-		.context = &bar,
+		.context = &k,
 	};
-	enum hd_status status = review_run(s, &runner, &d);
 
-	progress_end(&bar.progress);
-	struct results *r = results_new(name);
-	bool same = status == HD_OK && review_tables(s, r);
+	progress_begin(&k.progress, &v->common, "experiments",
+		       (double)s->n_jobs);
+	enum hd_status status = review_run(s, &runner, d);
 
-	if (!v->common.db)
-		v->common.db = DATABASE_DEFAULT;
-	if (status == HD_OK)
-		status = keep(s, v->common.db, &d);
-	if (status != HD_OK) {
-		results_free(r);
-		return command_refuse(&d);
+	progress_end(&k.progress);
+	if (status == HD_OK && keep_rest(&k) != HD_OK) {
+		*d = k.d;
+		status = d->status;
 	}
+	return status;
+}
+
+static size_t count_done(const struct paper_review *s)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < s->n_jobs; i++)
+		done += review_is_done(s, i);
+	return done;
+}
+
+static int review(const struct values *v, struct paper_review *s,
+		  const char *name)
+{
+	struct diag d = { .status = HD_OK };
+
+	/* To the end: what was done by then is shown, whoever ends us. */
+	unfinished_hold();
+	if (run_all(v, s, &d) != HD_OK)
+		return command_refuse(&d);
+	struct results *r = results_new(name);
+	bool same = review_tables(s, r);
+	size_t done = count_done(s);
+
 	results_remark(r,
 		       "series and comparisons are in %s: 'heddle report "
 		       "--db %s --html papers.html' draws them",
 		       v->common.db, v->common.db);
-	return tell(v, s, r, same);
+	if (done < s->n_jobs)
+		results_remark(r, "interrupted after %zu of %zu runs", done,
+			       s->n_jobs);
+	int status = tell(v, s, r, same);
+
+	return done < s->n_jobs ? EXIT_ENVIRONMENT : status;
 }
 
 static int list(const struct values *v, struct paper_review *s,
@@ -158,7 +193,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	bool lists = self == &command_paper_list;
 	bool all = self == &command_paper_all;
-	struct values v = { 0 };
+	struct values v = { .common.db = lists ? NULL : DATABASE_DEFAULT };
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
 	struct paper_review s;

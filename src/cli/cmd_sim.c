@@ -9,7 +9,6 @@
 #include "cli/ports.h"
 #include "cli/progress.h"
 #include "cli/record.h"
-#include "cli/unfinished.h"
 #include "fabric/fabric.h"
 #include "scenario/scenario.h"
 #include "sim/perfquery.h"
@@ -161,7 +160,6 @@ static enum hd_status open_files(struct session *s, struct diag *d)
 		status = file_create(&s->pcap, s->options.pcap, d);
 		s->pcap_open = status == HD_OK;
 		if (status == HD_OK) {
-			unfinished_add(&s->pcap);
 			d->file = s->scenario.file;
 			status = sim_watch_capture(
 				&s->watch, s->pcap.stream, s->ports,
@@ -172,10 +170,8 @@ static enum hd_status open_files(struct session *s, struct diag *d)
 	if (status == HD_OK && s->options.trace) {
 		status = file_create(&s->trace, s->options.trace, d);
 		s->trace_open = status == HD_OK;
-		if (status == HD_OK) {
-			unfinished_add(&s->trace);
+		if (status == HD_OK)
 			sim_watch_trace(&s->watch, s->trace.stream, s->ports);
-		}
 	}
 	return status;
 }
@@ -315,8 +311,8 @@ static int show_results(struct session *s)
 
 	common.db = NULL;
 	common.html = NULL;
-	int status = output_results(&common, r, met);
 	int recorded = is_recorded(s) ? record(s) : EXIT_DONE;
+	int status = output_results(&common, r, met);
 
 	return recorded == EXIT_DONE ? status : recorded;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/unfinished.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
@@ -145,6 +146,7 @@ int main(int argc, char **argv)
 	shortage_guard();
 	/* A file that may not grow is an error to report, not an end. */
 	signal(SIGXFSZ, SIG_IGN);
+	unfinished_guard();
 	if (argc < 2) {
 		print_help(&out);
 		fputs(out.text, stderr);

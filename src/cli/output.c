@@ -92,6 +92,17 @@ bool output_is_json(const struct common_options *common)
 	return choose(common) == writer_find("json");
 }
 
+int output_shaped(const struct common_options *common, struct results *r,
+		  const struct strbuf *text, bool goals_met)
+{
+	/* Who reads standard output may go away, and take us along. */
+	int recorded = record_results(common, r);
+	int status = output_bytes(common, text->text, text->len, goals_met);
+
+	results_free(r);
+	return recorded == EXIT_DONE ? status : recorded;
+}
+
 int output_results(const struct common_options *common, struct results *r,
 		   bool goals_met)
 {
@@ -100,10 +111,8 @@ int output_results(const struct common_options *common, struct results *r,
 	results_set_version(r, HD_VERSION);
 	r->seed = common->seed;
 	choose(common)->write(r, &out);
-	int status = output_bytes(common, out.text, out.len, goals_met);
-	int recorded = record_results(common, r);
+	int status = output_shaped(common, r, &out, goals_met);
 
 	strbuf_fini(&out);
-	results_free(r);
-	return recorded == EXIT_DONE ? status : recorded;
+	return status;
 }

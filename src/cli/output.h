@@ -43,6 +43,13 @@ int output_open(const struct common_options *common, struct output *o);
 int output_close(struct output *o, bool goals_met);
 
 /*
+ * Results that are shown in a shape of the command's own: `r`, which is freed,
+ * goes to --db and --html only.
+ */
+int output_shaped(const struct common_options *common, struct results *r,
+		  const struct strbuf *text, bool goals_met);
+
+/*
  * Options that have a say in results make no sense where `option` asks for a
  * format of the command's own: refused, before anything is computed. EXIT_DONE
  * if there is none.

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/record.h"
+
 #define INTERVAL  0.1 /* seconds between two lines */
 #define BAR_WIDTH 24
 
@@ -19,6 +21,7 @@ static double now(void)
 void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total)
 {
+	record_work();
 	*p = (struct progress){ .unit = unit, .total = total };
 	if (common->quiet || !isatty(STDERR_FILENO))
 		return;

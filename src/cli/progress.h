@@ -27,6 +27,7 @@ struct progress {
 	double begun, shown; /* seconds of the monotonic clock */
 };
 
+/* Work begins (which is noted, cli/record.h) that has `total` of `unit`. */
 void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total);
 void progress_show(struct progress *p, double done);

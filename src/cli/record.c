@@ -14,6 +14,7 @@ static struct {
 	char **words; /* argv is put in another order while it is read */
 	const char *command;
 	const char *db;
+	bool tried;  /* to note it */
 	int64_t run; /* 0: none is open */
 	const struct page_run *parts;
 	size_t n_parts;
@@ -27,6 +28,26 @@ void record_words(int argc, char **argv)
 		noted.words[i] = argv[i];
 }
 
+/* As one types it in a shell: 'it'\''s'. */
+static void put_word(const char *word, struct strbuf *out)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz"
+				    "0123456789%+,-./:=@_^";
+
+	if (*word && !word[strspn(word, plain)]) {
+		strbuf_puts(out, word);
+		return;
+	}
+	strbuf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			strbuf_puts(out, "'\\'");
+		strbuf_putc(out, *word);
+	}
+	strbuf_putc(out, '\'');
+}
+
 /* The command line after the command's name, as one could type it. */
 static void put_arguments(struct strbuf *out)
 {
@@ -35,11 +56,9 @@ static void put_arguments(struct strbuf *out)
 	for (const char *c = noted.command; c && *c; c++)
 		skip += *c == ' ';
 	for (int i = skip; i < noted.n_words; i++) {
-		const char *word = noted.words[i];
-		bool plain = *word && !strpbrk(word, " \t\n'\"\\$&|;<>()*?");
-
-		strbuf_printf(out, "%s%s%s%s", out->len ? " " : "",
-			      plain ? "" : "'", word, plain ? "" : "'");
+		if (out->len)
+			strbuf_putc(out, ' ');
+		put_word(noted.words[i], out);
 	}
 }
 
@@ -47,19 +66,28 @@ int record_begin(const struct command *self,
 		 const struct common_options *common)
 {
 	struct diag d = { .status = HD_OK };
-	struct strbuf arguments = STRBUF_INIT;
-	int status = EXIT_DONE;
 
 	noted.command = self->name;
-	if (!common->db)
-		return EXIT_DONE;
-	put_arguments(&arguments);
 	noted.db = common->db;
-	if (database_begin(common->db, self->name, arguments.text, &d,
+	if (noted.db && database_check(noted.db, &d) != HD_OK)
+		return command_refuse(&d);
+	return EXIT_DONE;
+}
+
+void record_work(void)
+{
+	struct diag ignored = { .status = HD_OK };
+	struct strbuf arguments = STRBUF_INIT;
+
+	if (!noted.db || noted.tried)
+		return;
+	noted.tried = true;
+	put_arguments(&arguments);
+	/* What is wrong is said when there are results to write. */
+	if (database_begin(noted.db, noted.command, arguments.text, &ignored,
 			   &noted.run) != HD_OK)
-		status = command_refuse(&d);
+		noted.run = 0;
 	strbuf_fini(&arguments);
-	return status;
 }
 
 void record_parts(const struct page_run *runs, size_t n)
@@ -104,14 +132,16 @@ int record_results(const struct common_options *common, struct results *r)
 	strbuf_fini(&arguments);
 	results_set_version(r, HD_VERSION);
 	r->seed = common->seed;
-	int status = common->html ? write_page(common->html, r) : EXIT_DONE;
+	int status = EXIT_DONE;
 
-	if (!common->db)
-		return status;
-	if (database_finish(common->db, noted.run, r, &d) != HD_OK)
-		return command_refuse(&d);
-	noted.run = 0;
-	return status;
+	if (common->db &&
+	    database_finish(common->db, noted.run, r, &d) != HD_OK)
+		status = command_refuse(&d);
+	else
+		noted.run = 0;
+	int shown = common->html ? write_page(common->html, r) : EXIT_DONE;
+
+	return status == EXIT_DONE ? shown : status;
 }
 
 void record_end(int status)

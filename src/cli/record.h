@@ -4,8 +4,9 @@
 
 /*
  * What --db and --html keep of a run, besides what is printed. A run is noted
- * in the database before its work begins, so that one that is killed is known
- * to be lost; main() ends it.
+ * in the database when its work begins, so that one that is killed is known to
+ * be lost, and no sooner, so that one that is refused leaves nothing behind;
+ * main() ends it.
  */
 
 #include "cli/command.h"
@@ -15,9 +16,13 @@
 /* The words after "heddle", for the record; borrowed. */
 void record_words(int argc, char **argv);
 
-/* Notes that the command begins; EXIT_DONE if there is nothing to note. */
+/* Looks whether a run can be noted; EXIT_DONE if so, or if none is asked for.
+ */
 int record_begin(const struct command *self,
 		 const struct common_options *common);
+
+/* What the command was told is accepted, and its work begins: noted once. */
+void record_work(void);
 
 /*
  * Writes `r`, with version, seed and arguments, to the database and the page

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/unfinished.h"
 #include "cli/command.h"
 #include "cli/record.h"
-#include "cli/unfinished.h"
 
 /* For tidying up when there is nothing else left. */
 #define RESERVE ((size_t)256 << 10)

@@ -158,16 +158,38 @@ static void item_judge(struct review_item *item, const struct paper_job *job)
 	item->verdict = judge_all(item->judgements, e->n_checks);
 }
 
+/* Judges what a job was run for before others hear of it. */
+struct audience {
+	struct paper_review *review;
+	const struct paper_runner *runner;
+};
+
+static bool judge_job(void *context, const struct paper_job *job)
+{
+	const struct audience *a = context;
+	struct paper_review *s = a->review;
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		if (s->items[i].job == (size_t)(job - s->jobs))
+			item_judge(&s->items[i], job);
+	}
+	return !a->runner->tick || a->runner->tick(a->runner->context, job);
+}
+
 enum hd_status review_run(struct paper_review *s,
 			  const struct paper_runner *runner, struct diag *d)
 {
-	enum hd_status status = paper_run(runner, s->jobs, s->n_jobs, d);
+	struct audience a = { .review = s, .runner = runner };
+	struct paper_runner judging = *runner;
 
-	for (size_t i = 0; status == HD_OK && i < s->n_items; i++) {
-		if (s->items[i].job != NO_JOB)
-			item_judge(&s->items[i], &s->jobs[s->items[i].job]);
-	}
-	return status;
+	judging.tick = judge_job;
+	judging.context = &a;
+	return paper_run(&judging, s->jobs, s->n_jobs, d);
+}
+
+bool review_is_done(const struct paper_review *s, size_t job)
+{
+	return s->jobs[job].results || s->jobs[job].failure;
 }
 
 /* ---- telling ------------------------------------------------------------ */
@@ -296,6 +318,8 @@ bool review_tables(const struct paper_review *s, struct results *r)
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
+		if (item->job != NO_JOB && !review_is_done(s, item->job))
+			continue;
 		if (item->judgements)
 			put_checks(checks, item);
 		if (item->job != NO_JOB && s->jobs[item->job].failure) {

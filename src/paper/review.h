@@ -46,13 +46,20 @@ void review_fini(struct paper_review *s);
 HD_MUST_CHECK enum hd_status review_add(struct paper_review *s,
 					const char *name, struct diag *d);
 
+/* Experiments are judged when runner->tick hears of their job. */
 HD_MUST_CHECK enum hd_status review_run(struct paper_review *s,
 					const struct paper_runner *runner,
 					struct diag *d);
 
+/* Whether the job came to its end, be it with a failure. */
+bool review_is_done(const struct paper_review *s, size_t job);
+
 /* What there is, without running it. */
 void review_list(const struct paper_review *s, struct results *r);
-/* Ours beside theirs; true if every verdict is the recorded one. */
+/*
+ * Ours beside theirs, of what is done; true if every verdict is the recorded
+ * one.
+ */
 bool review_tables(const struct paper_review *s, struct results *r);
 /*
  * A job's own results, as a run for the record: under the names of its

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/unfinished.h"
 #include "report/database.h"
 
 #define MAX_WORDS 64
@@ -146,7 +148,7 @@ static void child_start(struct child *c, const char *program,
 	char *errors = file_of(scratch, number, "err");
 
 	clock_gettime(CLOCK_MONOTONIC, &c->begun);
-	c->pid = fork();
+	c->pid = unfinished_fork();
 	if (c->pid == 0)
 		become(program, scratch, c->job->command, db, errors);
 	if (c->pid < 0) {
@@ -192,7 +194,6 @@ static void child_finish(struct child *c, const char *scratch, size_t number,
 		c->job->failure = failure_of(errors, status);
 	else if (database_read(db, 1, &d, &c->job->results) != HD_OK)
 		c->job->failure = hd_strdup(d.message);
-	c->pid = 0;
 	free(db);
 	free(errors);
 }
@@ -205,12 +206,22 @@ struct crew {
 	struct paper_job *jobs;
 	const struct paper_runner *runner;
 	const char *scratch;
+	bool is_over; /* who runs now is ended, and nobody else begins */
 };
 
-static void crew_tell(const struct crew *w, const struct paper_job *job)
+static void crew_end(struct crew *w)
 {
-	if (w->runner->tick)
-		w->runner->tick(w->runner->context, job);
+	w->is_over = true;
+	for (unsigned i = 0; i < w->n; i++) {
+		if (w->children[i].pid)
+			kill(w->children[i].pid, SIGTERM);
+	}
+}
+
+static void crew_tell(struct crew *w, const struct paper_job *job)
+{
+	if (w->runner->tick && !w->runner->tick(w->runner->context, job))
+		crew_end(w);
 }
 
 static void crew_start(struct crew *w, struct paper_job *job)
@@ -230,45 +241,62 @@ static void crew_start(struct crew *w, struct paper_job *job)
 static void crew_wait(struct crew *w)
 {
 	int status;
-	pid_t pid = waitpid(-1, &status, 0);
+	pid_t pid = unfinished_wait(&status);
 
 	for (unsigned i = 0; i < w->n; i++) {
 		struct child *c = &w->children[i];
 
 		if (pid <= 0 || c->pid != pid)
 			continue;
-		child_finish(c, w->scratch, (size_t)(c->job - w->jobs), status);
+		c->pid = 0;
 		w->busy--;
+		w->is_over = w->is_over || unfinished_is_due();
+		/* Who was ended has not failed. */
+		if (w->is_over && !WIFEXITED(status))
+			continue;
+		child_finish(c, w->scratch, (size_t)(c->job - w->jobs), status);
 		crew_tell(w, c->job);
 	}
+}
+
+static void crew_work(struct crew *w, size_t n)
+{
+	for (size_t i = 0; i < n && !w->is_over; i++) {
+		while (w->busy == w->n)
+			crew_wait(w);
+		w->is_over = w->is_over || unfinished_is_due();
+		if (!w->is_over)
+			crew_start(w, &w->jobs[i]);
+	}
+	while (w->busy)
+		crew_wait(w);
 }
 
 enum hd_status paper_run(const struct paper_runner *runner,
 			 struct paper_job *jobs, size_t n, struct diag *d)
 {
+	unfinished_hold();
 	char *scratch = scratch_make(d);
 
-	if (!scratch)
-		return d->status;
-	struct crew crew = {
-		.children = hd_alloc(runner->at_once, sizeof(*crew.children)),
-		.n = runner->at_once,
-		.jobs = jobs,
-		.runner = runner,
-		.scratch = scratch,
-	};
+	if (scratch) {
+		struct crew crew = {
+			.children = hd_alloc(runner->at_once,
+					     sizeof(*crew.children)),
+			.n = runner->at_once,
+			.jobs = jobs,
+			.runner = runner,
+			.scratch = scratch,
+		};
 
-	for (size_t i = 0; i < n; i++) {
-		while (crew.busy == crew.n)
-			crew_wait(&crew);
-		crew_start(&crew, &jobs[i]);
+		crew_work(&crew, n);
+		free(crew.children);
+		scratch_remove(scratch);
 	}
-	while (crew.busy)
-		crew_wait(&crew);
-	free(crew.children);
-	scratch_remove(scratch);
+	bool had_place = scratch != NULL;
+
 	free(scratch);
-	return HD_OK;
+	unfinished_let_go();
+	return had_place ? HD_OK : d->status;
 }
 
 void paper_jobs_free(struct paper_job *jobs, size_t n)

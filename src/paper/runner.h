@@ -17,12 +17,13 @@ struct paper_job {
 	const char *command; /* words after "heddle"; 'one word' in quotes */
 
 	struct results *results; /* NULL if it failed */
-	char *failure;           /* what it said then, one line */
+	char *failure;           /* what it said then, one line; both NULL if
+				  * it was not run to its end */
 	double seconds;          /* it took */
 };
 
-/* Told as jobs end, in any order; may be NULL. */
-typedef void paper_tick_fn(void *context, const struct paper_job *job);
+/* Told as jobs end, in any order; false ends the others. May be NULL. */
+typedef bool paper_tick_fn(void *context, const struct paper_job *job);
 
 struct paper_runner {
 	const char *program; /* path of the heddle to run */
@@ -32,8 +33,9 @@ struct paper_runner {
 };
 
 /*
- * Runs all of `jobs`. One that fails is no refusal: it has a failure.
- * HD_ERR_IO if there is no place to work in.
+ * Runs all of `jobs`. One that fails is no refusal: it has a failure. When a
+ * deadly signal comes (base/unfinished.h) no more are begun, and those that
+ * run are ended. HD_ERR_IO if there is no place to work in.
  */
 HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner,
 				       struct paper_job *jobs, size_t n,

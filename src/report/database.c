@@ -3,18 +3,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/unfinished.h"
 #include "report/database_parts.h"
 
 #define APPLICATION_ID 0x4864646c /* "Hddl" */
 #define WAIT_MS        30000      /* for another run to finish writing */
 
 /*
- * Steps of SQLite's machine that reading may take: a whole file takes less
- * than one a byte. What goes on for longer goes in circles.
+ * Steps of SQLite's machine that we may take: reading a whole file takes less
+ * than one a byte, writing a row less than a hundred. What goes on for longer
+ * goes in circles.
  */
 #define STEPS_AT_LEAST 1000000
 #define STEPS_PER_BYTE 16
+#define STEPS_PER_ROW  1000
 #define STEPS_AT_ONCE  1000
 
 /* What is wrong with the file rather than with the machine. */
@@ -85,6 +89,7 @@ int64_t link_insert(struct link *l, sqlite3_stmt *s)
 {
 	if (l->failed)
 		return 0;
+	l->steps_left += STEPS_PER_ROW;
 	if (sqlite3_step(s) != SQLITE_DONE)
 		link_fail(l);
 	sqlite3_reset(s);
@@ -182,22 +187,53 @@ static void distrust(struct link *l)
 	sqlite3_progress_handler(l->db, STEPS_AT_ONCE, count_steps, l);
 }
 
-void link_open(struct link *l, const char *path, bool make, struct diag *d)
+/* Called by SQLite while another one writes; 0 ends the waiting. */
+static int wait_for_others(void *context, int times)
 {
-	int flags = make ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-			 : SQLITE_OPEN_READONLY;
+	struct link *l = context;
+	unsigned ms = times < 20 ? 1 + (unsigned)times : 20;
+	const struct timespec nap = { .tv_nsec = (long)ms * 1000000 };
 
-	*l = (struct link){ .d = d, .doing = make ? "written" : "read" };
-	d->file = path;
+	if (l->waited >= WAIT_MS || unfinished_is_due())
+		return 0;
+	l->waited += ms;
+	nanosleep(&nap, NULL);
+	return 1;
+}
+
+static void open_file(struct link *l, const char *path)
+{
+	int flags = l->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+			      : SQLITE_OPEN_READONLY;
+
 	if (sqlite3_open_v2(path, &l->db, flags, NULL) != SQLITE_OK) {
 		link_fail(l);
 		return;
 	}
-	sqlite3_busy_timeout(l->db, WAIT_MS);
-	if (make)
+	sqlite3_busy_handler(l->db, wait_for_others, l);
+	distrust(l);
+	if (l->writes)
 		link_execute(l, "BEGIN IMMEDIATE");
-	else
-		distrust(l);
+}
+
+void link_open(struct link *l, const char *path, bool make, struct diag *d)
+{
+	*l = (struct link){ .d = d,
+			    .doing = make ? "written" : "read",
+			    .writes = make };
+	d->file = path;
+	if (make)
+		unfinished_hold();
+	/* To SQLite these are databases that nobody sees again. */
+	if (!*path || *path == ':') {
+		d->file = NULL;
+		diag_fail(d, HD_ERR_INPUT,
+			  "a database needs the name of a file, not '%s'",
+			  path);
+		l->failed = true;
+	}
+	if (!l->failed)
+		open_file(l, path);
 	check_kind(l);
 	check_shape(l);
 }
@@ -207,4 +243,7 @@ void link_close(struct link *l)
 {
 	sqlite3_close(l->db);
 	l->db = NULL;
+	if (l->writes)
+		unfinished_let_go();
+	l->writes = false;
 }

@@ -38,6 +38,12 @@
 #define DATABASE_DEFAULT "heddle.db"
 
 /*
+ * Refuses what database_begin would refuse, as far as one can tell without
+ * making or changing the file.
+ */
+HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
+
+/*
  * Notes that a run begins, in a file that is made if there is none; *run is
  * its number. One of the next three must follow.
  */

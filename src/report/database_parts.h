@@ -17,11 +17,16 @@ struct link {
 	struct diag *d;
 	const char *doing;  /* "written", "read": for the message */
 	int64_t version;    /* of the file's schema; 0 while it has none */
-	int64_t steps_left; /* of reading */
+	int64_t steps_left; /* of what SQLite may do for us */
+	unsigned waited;    /* milliseconds, for others to finish writing */
+	bool writes;
 	bool failed;
 };
 
-/* Opens and looks at the file; `make`: for writing, made if there is none. */
+/*
+ * Opens and looks at the file; `make`: for writing, made if there is none, and
+ * a deadly signal waits until link_close.
+ */
 void link_open(struct link *l, const char *path, bool make, struct diag *d);
 void link_close(struct link *l);
 void link_fail(struct link *l);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -418,6 +419,84 @@ static void runs_written_at_the_same_time_all_arrive(void **state)
 	assert_answer("SELECT count(*) FROM cell", "9000");
 }
 
+static void a_check_makes_and_changes_nothing(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(database_check(path, &d), HD_OK);
+	assert_int_not_equal(stat(path, &st), 0);
+	assert_int_equal(append(1, 1, &d), HD_OK);
+	assert_int_equal(file_read(path, FILE_LIMIT, &d, &before), HD_OK);
+	assert_int_equal(database_check(path, &d), HD_OK);
+	assert_int_equal(file_read(path, FILE_LIMIT, &d, &after), HD_OK);
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.text, after.text, after.len);
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+	assert_int_equal(database_check("/nowhere/x.db", &d), HD_ERR_IO);
+	d.status = HD_OK;
+	assert_int_equal(database_check(":memory:", &d), HD_ERR_INPUT);
+	d.status = HD_OK;
+	assert_int_equal(file_write(path, "hello, world\n", 13, &d), HD_OK);
+	assert_int_equal(database_check(path, &d), HD_ERR_INPUT);
+}
+
+static void triggers_without_end_are_refused(void **state)
+{
+	static const char *const tables[] = { "run", "result", "field", "cell",
+					      "remark" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		char sql[400];
+
+		assert_int_equal(append(1, 1, &d), HD_OK);
+		snprintf(sql, sizeof(sql),
+			 "CREATE TRIGGER endless AFTER INSERT ON %s BEGIN"
+			 " INSERT INTO parameter SELECT 1, n, 'x', 'y' FROM"
+			 " (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT"
+			 " n + 1 FROM c) SELECT n FROM c); END",
+			 tables[i]);
+		change(sql);
+		assert_int_equal(append(2, 1, &d), HD_ERR_INPUT);
+		assert_string_equal(d.message,
+				    "is damaged: what is in it has no end");
+		assert_answer("SELECT count(*) FROM run", "1");
+		remove_file(NULL);
+	}
+}
+
+/* SQLite's integers end at 2^63 - 1. */
+static void what_no_integer_holds_is_kept_as_a_real(void **state)
+{
+	static const struct column columns[] = { { "n", NULL, VALUE_UINT },
+						 { NULL } };
+	struct diag d = { .status = HD_OK };
+	struct results *r = results_new("sim");
+	struct table *t = results_table(r, "counts", "", columns);
+
+	(void)state;
+	table_put_uint(t, (uint64_t)INT64_MAX);
+	table_put_uint(t, (uint64_t)INT64_MAX + 1);
+	table_put_uint(t, UINT64_MAX);
+	assert_int_equal(database_append(path, r, &d), HD_OK);
+	results_free(r);
+	assert_answer("SELECT value FROM cell WHERE line = 0",
+		      "9223372036854775807");
+	assert_answer("SELECT typeof(value) FROM cell WHERE line = 0",
+		      "integer");
+	assert_answer("SELECT value = 9223372036854775808.0 AND"
+		      " typeof(value) = 'real' FROM cell WHERE line = 1",
+		      "1");
+	assert_answer("SELECT value = 18446744073709551615.0 AND"
+		      " typeof(value) = 'real' FROM cell WHERE line = 2",
+		      "1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +525,12 @@ int main(void)
 					  remove_file),
 		cmocka_unit_test_teardown(
 			a_run_that_began_and_did_not_end_is_lost, remove_file),
+		cmocka_unit_test_teardown(a_check_makes_and_changes_nothing,
+					  remove_file),
+		cmocka_unit_test_teardown(triggers_without_end_are_refused,
+					  remove_file),
+		cmocka_unit_test_teardown(
+			what_no_integer_holds_is_kept_as_a_real, remove_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "report/database_parts.h"
 #include "report/process.h"
 
@@ -238,6 +240,19 @@ static void tell_losses(const char *path, const struct results *r,
 		  kept > 0 ? kept : 0, kept == 1 ? "" : "s");
 	*d = told;
 	link_close(&l);
+}
+
+enum hd_status database_check(const char *path, struct diag *d)
+{
+	struct stat st;
+	struct link l;
+
+	/* SQLite would make it. */
+	if (*path && *path != ':' && stat(path, &st) != 0)
+		return file_check_place(path, d);
+	link_open(&l, path, true, d);
+	link_close(&l);
+	return l.failed ? d->status : HD_OK;
 }
 
 enum hd_status database_begin(const char *path, const char *command,

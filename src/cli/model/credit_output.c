@@ -135,10 +135,9 @@ void credit_output_begin(struct credit_output *o,
 		.is_json = output_is_json(&sweep->values->common),
 	};
 	o->text = (struct strbuf)STRBUF_INIT;
-	if (!o->is_json) {
-		begin_tables(o, sweep);
+	begin_tables(o, sweep);
+	if (!o->is_json)
 		return;
-	}
 	json_init(&o->json, &o->text);
 	json_begin_object(&o->json);
 	json_key(&o->json, "results");
@@ -267,10 +266,8 @@ void credit_output_point(struct credit_output *o,
 
 		o->goals_met &= comparison_holds(&c);
 	}
-	if (o->is_json) {
+	if (o->is_json)
 		json_point(o, point);
-		return;
-	}
 	put_point(o, point);
 	if (o->levels && point->p)
 		put_levels(o->levels, point);
@@ -286,8 +283,8 @@ int credit_output_end(struct credit_output *o)
 	json_end(&o->json);
 	json_end(&o->json);
 	strbuf_putc(&o->text, '\n');
-	int status = output_bytes(&o->values->common, o->text.text, o->text.len,
-				  o->goals_met);
+	int status = output_shaped(&o->values->common, o->results, &o->text,
+				   o->goals_met);
 
 	strbuf_fini(&o->text);
 	return status;
@@ -296,6 +293,5 @@ int credit_output_end(struct credit_output *o)
 void credit_output_abandon(struct credit_output *o)
 {
 	strbuf_fini(&o->text);
-	if (!o->is_json)
-		results_free(o->results);
+	results_free(o->results);
 }

@@ -52,10 +52,9 @@ void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep)
 		.order = input_order_of(n, 3),
 	};
 	o->text = (struct strbuf)STRBUF_INIT;
-	if (!o->is_json) {
-		ge_tables_begin(o);
+	ge_tables_begin(o);
+	if (!o->is_json)
 		return;
-	}
 	json_init(&o->json, &o->text);
 	json_begin_object(&o->json);
 	json_key(&o->json, "results");
@@ -100,10 +99,9 @@ void ge_output_point(struct ge_output *o, const struct batch_queue *q,
 {
 	if (o->values->simulate)
 		judge(o, point);
+	ge_tables_point(o, q, point);
 	if (o->is_json)
 		ge_json_point(o, q, point);
-	else
-		ge_tables_point(o, q, point);
 }
 
 static double mean_error(double sum, size_t n)
@@ -152,8 +150,8 @@ static int end_json(struct ge_output *o)
 		json_errors(o, "mean_em_thesis", e->thesis, e->n_thesis);
 	json_end(&o->json);
 	strbuf_putc(&o->text, '\n');
-	int status = output_bytes(&o->values->common, o->text.text, o->text.len,
-				  o->goals_met);
+	int status = output_shaped(&o->values->common, o->results, &o->text,
+				   o->goals_met);
 
 	strbuf_fini(&o->text);
 	return status;
@@ -161,15 +159,14 @@ static int end_json(struct ge_output *o)
 
 int ge_output_end(struct ge_output *o)
 {
+	remark_errors(o);
 	if (o->is_json)
 		return end_json(o);
-	remark_errors(o);
 	return output_results(&o->values->common, o->results, o->goals_met);
 }
 
 void ge_output_abandon(struct ge_output *o)
 {
 	strbuf_fini(&o->text);
-	if (!o->is_json)
-		results_free(o->results);
+	results_free(o->results);
 }

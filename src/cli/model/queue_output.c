@@ -117,7 +117,6 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 		json_begin_object(&o->json);
 		json_key(&o->json, "results");
 		json_begin_array(&o->json);
-		return;
 	}
 	o->results = results_new("model");
 	results_remark(o->results,
@@ -239,7 +238,7 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 	for (size_t k = 0; k < point->twin.n_classes; k++) {
 		if (o->is_json)
 			json_row(o, point, k);
-		else if (o->sweep->kind == QUEUE_KIND_SHARING)
+		if (o->sweep->kind == QUEUE_KIND_SHARING)
 			put_share(o, point, k);
 		else
 			put_row(o, point, k);
@@ -262,8 +261,7 @@ int queue_output_end(struct queue_output *o)
 	json_end(&o->json);
 	json_end(&o->json);
 	strbuf_putc(&o->text, '\n');
-	int status =
-		output_bytes(common, o->text.text, o->text.len, o->goals_met);
+	int status = output_shaped(common, o->results, &o->text, o->goals_met);
 
 	strbuf_fini(&o->text);
 	return status;
@@ -272,6 +270,5 @@ int queue_output_end(struct queue_output *o)
 void queue_output_abandon(struct queue_output *o)
 {
 	strbuf_fini(&o->text);
-	if (!o->is_json)
-		results_free(o->results);
+	results_free(o->results);
 }

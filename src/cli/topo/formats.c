@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "cli/output.h"
-#include "cli/record.h"
 #include "topo/write.h"
 
 static const struct column node_columns[] = {
@@ -112,17 +111,6 @@ int topo_output_check(const struct command *self,
 				    : refuse(self, to);
 }
 
-/* The topology as the results that --db and --html record. */
-static int record(const struct command *self,
-		  const struct common_options *common, const struct topo *t)
-{
-	struct results *r = make_tables(self, t);
-	int status = record_results(common, r);
-
-	results_free(r);
-	return status;
-}
-
 int topo_output(const struct command *self, const struct common_options *common,
 		const char *to, const struct topo *t)
 {
@@ -136,10 +124,11 @@ int topo_output(const struct command *self, const struct common_options *common,
 	if (!w)
 		w = topo_writer_as_read(t);
 	w->write(t, &out);
-	int status = output_bytes(common, out.text, out.len, true);
+	int status = common->db || common->html
+			     ? output_shaped(common, make_tables(self, t), &out,
+					     true)
+			     : output_bytes(common, out.text, out.len, true);
 
 	strbuf_fini(&out);
-	if (status == EXIT_DONE && (common->db || common->html))
-		status = record(self, common, t);
 	return status;
 }

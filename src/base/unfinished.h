@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_UNFINISHED_H
+#define HD_BASE_UNFINISHED_H
+
+/*
+ * What must not outlive this process when a signal ends it: files that are
+ * not whole yet, and processes that work for it.
+ *
+ * main() calls unfinished_guard() once. From then on a deadly signal (HUP,
+ * INT, QUIT, PIPE, TERM and their like) ends the program as it always would,
+ * but first removes the files and ends the processes. What the caller made us
+ * ignore stays ignored. Without the call all of this only keeps lists.
+ *
+ * Between unfinished_hold() and unfinished_let_go() a signal has to wait: for
+ * a few system calls that belong together (a file and its name on the list, a
+ * transaction), or for work that looks at unfinished_is_due() now and then and
+ * keeps what it has when it is true. The children are asked to end at once
+ * all the same, so that who waits for them need not wait long. Holds nest.
+ *
+ * Signals belong to the process, and so do these lists.
+ */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+void unfinished_guard(void);
+
+void unfinished_hold(void);
+void unfinished_let_go(void);
+/* Whether a deadly signal waits for the hold to end; always false without. */
+bool unfinished_is_due(void);
+
+/*
+ * A file that is to vanish, until it is taken back. The name is borrowed until
+ * then, and may still change under a hold, as mkstemp() changes it. Add it
+ * before it is made, take it back when it is renamed, both under one hold.
+ */
+void unfinished_add(const char *path);
+void unfinished_take_back(const char *path);
+
+/* Removes the files and ends the children: for other ends than a signal. */
+void unfinished_clear(void);
+
+/*
+ * fork() for a child that will execute another program: it does not outlive
+ * us, however we end, and signals find it as if we had none of this.
+ */
+pid_t unfinished_fork(void);
+/* wait() for any of these children; -1 if there is none. */
+pid_t unfinished_wait(int *status);
+
+#endif

@@ -1,0 +1,180 @@
+# A deadly signal, once or twice, at any moment, at any command that writes:
+# it ends; earlier results are whole or replaced by whole ones; nothing is left
+# behind, neither file nor process; what was finished is kept. RAISER is the
+# library that sends the signals (raise_at.c).
+. "$SRC/tests/cli/lib.sh"
+MOMENTS=4
+[ -z "${HD_LONG:-}" ] || MOMENTS=100
+ulimit -c 0
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+
+rm -rf base work tmp
+mkdir base tmp
+export TMPDIR="$PWD/tmp"
+cat >base/small.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 3}}
+traffic:
+  - {name: a, kind: poisson, payload: 256, load: 20%}
+run: {warmup: 0us, measure: 20us}
+END
+cat >base/contended.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}}
+traffic:
+  - {name: a, kind: poisson, pattern: incast, destination: h0, payload: 2KiB, load: 90%}
+run: {warmup: 0us, measure: 100us}
+END
+(
+	cd base
+	status 0 "$HEDDLE" sim small.yaml --db runs.db --pcap in.pcap
+	status 0 "$HEDDLE" sim small.yaml --db runs.db --seed 2
+	rm out err
+	for f in o.txt p.pcap t.txt h.html; do echo "an old $f" >$f; done
+)
+
+finished() {
+	sqlite3 "$1" 'SELECT count(*) FROM run WHERE finished IS NOT NULL'
+}
+
+preloaded() {
+	env LD_PRELOAD="$RAISER" "$@" >../out 2>../err
+}
+
+# fresh: ./work as it was before.
+fresh() {
+	rm -rf work
+	cp -r base work
+}
+
+# whole FILE: what was there before, or what the command makes.
+whole() {
+	[ ! -e "work/$1" ] || cmp -s "work/$1" "new/$1" ||
+		cmp -s "work/$1" "base/$1" || fail "$what: half of $1"
+	[ -e "work/$1" ] || [ ! -e "base/$1" ] || fail "$what: $1 is gone"
+}
+
+check_left() {
+	for path in work/* tmp/*; do
+		name=${path#*/}
+		case $path in
+		*'*') continue ;;
+		work/*.db)
+			[ "$(sqlite3 "$path" 'PRAGMA integrity_check')" = ok ] ||
+				fail "$what: $name is damaged"
+			continue
+			;;
+		esac
+		[ "${path%%/*}" = work ] && [ -e "new/$name" ] ||
+			fail "$what leaves $path"
+	done
+	for path in base/* new/*; do
+		case $path in *.db) continue ;; esac
+		whole "${path#*/}"
+	done
+	[ "$(finished work/runs.db)" -ge 2 ] || fail "$what: runs are lost"
+}
+
+tried=0
+also= # ends that are good as well
+# one MOMENT SIGNALS STATUS COMMAND...
+one() {
+	moment=$1 signals=$2 wanted=$3 what="$2 at moment $1 of $4 $5 $6" got=0
+	shift 3
+	fresh
+	(cd work && RAISE_AT=$moment RAISE=$signals preloaded "$HEDDLE" "$@") ||
+		got=$?
+	case " $wanted $also " in
+	*" $got "*) ;;
+	*) cat err && fail "$what: ended with $got, not $wanted" ;;
+	esac
+	check_left
+	tried=$((tried + 1))
+}
+
+# every COMMAND...: all signals at some of its moments.
+every() {
+	fresh
+	(cd work && RAISE_COUNT=../count preloaded "$HEDDLE" "$@") || {
+		cat err
+		fail "$* does not work at all"
+	}
+	rm -rf new
+	mv work new
+	count=$(cat count) i=0
+	[ "$count" -gt 0 ] || fail "$* writes nothing"
+	# Spread over all moments, and the last ones.
+	while [ $i -lt $MOMENTS ]; do
+		at=$((i * count / MOMENTS))
+		[ $i -lt $((MOMENTS - 1)) ] || at=$((count - 2))
+		twice=$((i % 2))
+		for number in 1 2 3 13 15; do
+			signals=$number
+			[ $twice -eq 0 ] || signals=$number,$number
+			twice=$((1 - twice))
+			one $at $signals $((128 + number)) "$@"
+		done
+		i=$((i + 1))
+		[ $i -lt "$count" ] || break
+	done
+}
+
+every sim small.yaml --pcap p.pcap --trace t.txt -o o.txt -q
+every sim small.yaml --db runs.db -o o.txt -q
+every sim small.yaml --db new.db --json -q
+every cc compare contended.yaml --algorithm none --pcap p.pcap --db runs.db -q
+every decode in.pcap -o o.txt -q
+# These keep what they have, and are done if that is all.
+also='0 4'
+every bench send-lat --size 64 -n 3 --pcap p.pcap --db runs.db -q
+every paper run 001/table1 002/fig1 --quick --db runs.db -q -j 2
+also=
+every topo gen star --hosts 3 -o o.txt --db runs.db
+every report --db runs.db -o o.txt -q
+every qos plan a=60% b=40% -o o.txt --db runs.db
+if [ -z "$("$HEDDLE" report --db base/runs.db --html page.html 2>&1 >/dev/null)" ]; then
+	every report --db runs.db --html h.html -q
+fi
+# What was finished is in the database when the signal comes, and stays.
+long=000/fig8
+first_of() {
+	rm -f k.db
+	"$HEDDLE" paper run 001/table1 $long -j 1 --db k.db >out 2>err &
+	pid=$!
+	for wait in $(seq 200); do
+		! [ "$(finished k.db 2>/dev/null)" = 1 ] || break
+		sleep 0.1
+	done
+	children=$(cat /proc/$pid/task/*/children)
+	[ -n "$children" ] || fail "no experiment was running"
+}
+
+gone() {
+	for child in $children; do
+		for wait in $(seq 100); do
+			kill -0 "$child" 2>/dev/null || break
+			sleep 0.1
+		done
+		! kill -0 "$child" 2>/dev/null || fail "SIG$1 leaves an orphan"
+	done
+}
+
+for signal in TERM HUP KILL; do
+	first_of
+	kill -$signal $pid
+	got=0
+	wait $pid || got=$?
+	gone $signal
+	case $signal in
+	KILL)
+		[ "$(finished k.db)" = 1 ] || fail "a finished one is lost"
+		rm -rf tmp/*
+		;;
+	*)
+		[ $got = 4 ] || fail "SIG$signal: ended with $got, not 4"
+		[ "$(finished k.db)" = 2 ] || fail "a finished one is lost"
+		has out "interrupted after 1 of 2 runs"
+		[ -z "$(ls tmp)" ] || fail "SIG$signal leaves $(ls tmp)"
+		;;
+	esac
+	tried=$((tried + 1))
+done
+echo "signals: $tried ends tried, 0 left anything behind"
