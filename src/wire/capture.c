@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "wire/erf.h"
+#include "wire/gunzip.h"
 #include "wire/pcapng.h"
 
 /*
@@ -27,9 +28,12 @@ struct capture {
 	pcap_t *pcap;          /* of pcap, else NULL */
 	struct pcapng *pcapng; /* of pcapng, else NULL */
 	FILE *stream;          /* pcap has it, once it is open */
-	uint64_t offset;       /* in the ERF file */
-	uint8_t *record;       /* of ERF, ERF_RECORD_MAX bytes */
-	size_t peeked;         /* bytes of `record` that are read already */
+	struct gunzip *gunzip; /* of a compressed file, else NULL */
+	uint8_t *frame;        /* made of a cooked record */
+	size_t frame_cap;
+	uint64_t offset; /* in the ERF file */
+	uint8_t *record; /* of ERF, ERF_RECORD_MAX bytes */
+	size_t peeked;   /* bytes of `record` that are read already */
 };
 
 /* pcap in either byte order, in microseconds or nanoseconds. */
@@ -75,6 +79,8 @@ static enum capture_kind kind_of_link(unsigned link_type)
 {
 	switch (link_type) {
 	case DLT_EN10MB:
+	case DLT_LINUX_SLL: /* made into frames */
+	case DLT_LINUX_SLL2:
 		return CAPTURE_ETHERNET;
 	case DLT_ERF: /* each record says it */
 	case DLT_INFINIBAND:
@@ -89,7 +95,7 @@ static enum hd_status refuse_link(const char *of, unsigned link_type,
 {
 	return diag_fail(d, HD_ERR_INPUT,
 			 "%slink type %u (%s) carries no InfiniBand, expected "
-			 "Ethernet, ERF or InfiniBand",
+			 "Ethernet, Linux cooked, ERF or InfiniBand",
 			 of, link_type, capture_link_name(link_type));
 }
 
@@ -164,9 +170,25 @@ static bool begins_erf(struct capture *c)
 	       fill(c, size);
 }
 
+/* Reads on in what the file holds, if it is compressed. */
+static enum hd_status decompress(struct capture *c, struct diag *d)
+{
+	if (c->peeked < 4 || !gunzip_begins(c->record))
+		return HD_OK;
+	FILE *inner = gunzip_open(c->stream, c->record, c->peeked, &c->gunzip);
+
+	if (!inner)
+		return diag_fail(d, HD_ERR_ENV, "cannot be decompressed");
+	c->stream = inner;
+	c->peeked = fread(c->record, 1, 4, c->stream);
+	return HD_OK;
+}
+
 static enum hd_status open_any(struct capture *c, struct diag *d)
 {
 	c->peeked = fread(c->record, 1, 4, c->stream);
+	if (decompress(c, d) != HD_OK)
+		return d->status;
 	if (ferror(c->stream))
 		return diag_fail(d,
 				 errno == EISDIR ? HD_ERR_NOT_FOUND : HD_ERR_IO,
@@ -190,6 +212,20 @@ static enum hd_status open_any(struct capture *c, struct diag *d)
 	return HD_OK;
 }
 
+/* Of a compressed file the reader knows only that it broke off. */
+static enum hd_status explain(const struct capture *c, struct diag *d)
+{
+	const char *problem = gunzip_problem(c->gunzip);
+
+	if (d->status == HD_OK || !problem)
+		return d->status;
+	d->status = HD_OK; /* the first reason would stay */
+	if (c->number == 0)
+		return diag_fail(d, HD_ERR_INPUT, "%s", problem);
+	return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
+			 (unsigned long long)c->number, problem);
+}
+
 enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
 {
 	struct capture *c = hd_alloc(1, sizeof(*c));
@@ -197,6 +233,7 @@ enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
 	c->record = hd_alloc(ERF_RECORD_MAX, 1);
 	c->stream = stream;
 	if (open_any(c, d) != HD_OK) {
+		explain(c, d);
 		capture_close(c);
 		return d->status;
 	}
@@ -213,6 +250,8 @@ void capture_close(struct capture *c)
 	else if (c->stream != stdin)
 		fclose(c->stream);
 	pcapng_free(c->pcapng);
+	gunzip_free(c->gunzip);
+	free(c->frame);
 	free(c->record);
 	free(c);
 }
@@ -255,15 +294,59 @@ static enum hd_status take_erf(const uint8_t *bytes, size_t size,
 	return HD_OK;
 }
 
+/*
+ * Linux's "cooked" captures (tcpdump -i any) have a header of their own in
+ * place of Ethernet's: where the protocol, the sender's address and the length
+ * of that stand. The receiver's is not recorded.
+ */
+static const struct cooked {
+	unsigned link_type;
+	size_t size, protocol, address, address_len; /* its last byte */
+} cooked_links[] = {
+	{ DLT_LINUX_SLL, 16, 14, 6, 5 },
+	{ DLT_LINUX_SLL2, 20, 0, 12, 11 },
+};
+
+/* Makes it the Ethernet frame that it was. */
+static void take_cooked(struct capture *c, const struct cooked *how,
+			struct capture_record *out)
+{
+	enum { ADDRESS = 6, ETHERNET = 14 };
+	const uint8_t *header = out->bytes;
+
+	out->wire_size = out->wire_size > how->size
+				 ? out->wire_size - how->size + ETHERNET
+				 : 0;
+	if (out->size < how->size) {
+		out->size = 0;
+		return;
+	}
+	size_t payload = out->size - how->size;
+
+	c->frame = hd_grow(c->frame, &c->frame_cap, ETHERNET + payload, 1);
+	memset(c->frame, 0, ETHERNET);
+	if (header[how->address_len] == ADDRESS)
+		memcpy(c->frame + ADDRESS, header + how->address, ADDRESS);
+	memcpy(c->frame + 2 * ADDRESS, header + how->protocol, 2);
+	memcpy(c->frame + ETHERNET, header + how->size, payload);
+	out->bytes = c->frame;
+	out->size = ETHERNET + payload;
+}
+
 /* A record of pcap or pcapng, whose `out` is filled but for its kind. */
-static enum hd_status take_linked(unsigned link_type, struct diag *d,
-				  struct capture_record *out)
+static enum hd_status take_linked(struct capture *c, unsigned link_type,
+				  struct diag *d, struct capture_record *out)
 {
 	out->type = 0;
 	out->link_type = link_type;
 	if (link_type == DLT_ERF)
 		return take_erf(out->bytes, out->size, d, out);
 	out->kind = kind_of_link(link_type);
+	for (size_t i = 0; i < sizeof(cooked_links) / sizeof(*cooked_links);
+	     i++) {
+		if (cooked_links[i].link_type == link_type)
+			take_cooked(c, &cooked_links[i], out);
+	}
 	return HD_OK;
 }
 
@@ -295,7 +378,7 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 	out->size = header->caplen;
 	out->wire_size =
 		header->len > header->caplen ? header->len : header->caplen;
-	return take_linked((unsigned)pcap_datalink(c->pcap), d, out);
+	return take_linked(c, (unsigned)pcap_datalink(c->pcap), d, out);
 }
 
 static enum hd_status next_of_pcapng(struct capture *c, struct diag *d,
@@ -311,7 +394,7 @@ static enum hd_status next_of_pcapng(struct capture *c, struct diag *d,
 	out->bytes = packet.bytes;
 	out->size = packet.size;
 	out->wire_size = packet.wire_size;
-	return take_linked(packet.link_type, d, out);
+	return take_linked(c, packet.link_type, d, out);
 }
 
 static enum hd_status next_of_erf(struct capture *c, struct diag *d,
@@ -343,9 +426,9 @@ static enum hd_status next_of_erf(struct capture *c, struct diag *d,
 enum hd_status capture_next(struct capture *c, struct diag *d,
 			    struct capture_record *out, bool *found)
 {
-	if (c->pcap)
-		return next_of_pcap(c, d, out, found);
-	if (c->pcapng)
-		return next_of_pcapng(c, d, out, found);
-	return next_of_erf(c, d, out, found);
+	enum hd_status status = c->pcap     ? next_of_pcap(c, d, out, found)
+				: c->pcapng ? next_of_pcapng(c, d, out, found)
+					    : next_of_erf(c, d, out, found);
+
+	return status == HD_OK ? HD_OK : explain(c, d);
 }

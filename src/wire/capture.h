@@ -7,11 +7,12 @@
  * their length does not matter.
  *
  * Reading takes pcap (either byte order, micro- or nanoseconds), pcapng, and
- * native ERF files; inside pcap and pcapng, link types Ethernet, InfiniBand
- * and ERF, of which the interfaces of a pcapng file may have one each, beside
- * others whose packets are CAPTURE_OTHER. Writing makes pcap files of ERF
- *records, which Wireshark opens: an InfiniBand packet is an ERF record of type
- *21, a flow-control packet one of type 25.
+ * native ERF files, each compressed by gzip or not; inside pcap and pcapng,
+ * link types Ethernet, Linux cooked (SLL and SLL2, given as Ethernet frames),
+ * InfiniBand and ERF, of which the interfaces of a pcapng file may have one
+ * each, beside others whose packets are CAPTURE_OTHER. Writing makes pcap files
+ * of ERF records, which Wireshark opens: an InfiniBand packet is an ERF record
+ * of type 21, a flow-control packet one of type 25.
  *
  *	pcap record header (16) | ERF header (16) | LRH ... VCRC
  */

@@ -329,9 +329,10 @@ static void what_is_no_capture_is_refused_with_what_was_expected(void **state)
 			    "not a capture, expected pcap, pcapng or ERF");
 	make_pcap(&f, false, false, 105);
 	assert_null(open_bytes(&f, &d));
-	assert_string_equal(d.message,
-			    "link type 105 (IEEE802_11) carries no InfiniBand, "
-			    "expected Ethernet, ERF or InfiniBand");
+	assert_string_equal(
+		d.message,
+		"link type 105 (IEEE802_11) carries no InfiniBand, "
+		"expected Ethernet, Linux cooked, ERF or InfiniBand");
 }
 
 int main(void)

@@ -289,14 +289,15 @@ static void a_file_without_infiniband_is_refused_by_its_interface(void **state)
 	assert_null(open_bytes(&f, &d));
 	assert_string_equal(d.message,
 			    "no interface is described in this pcapng file");
-	put_interface(&f, 113, 0, 0);
+	put_interface(&f, 105, 0, 0);
 	put_interface(&f, 101, 0, 0);
 	put_packet(&f, 1, 0);
 	assert_null(open_bytes(&f, &d));
 	assert_int_equal(d.status, HD_ERR_INPUT);
-	assert_string_equal(d.message,
-			    "interface 0: link type 113 (LINUX_SLL) carries no "
-			    "InfiniBand, expected Ethernet, ERF or InfiniBand");
+	assert_string_equal(
+		d.message, "interface 0: link type 105 (IEEE802_11) carries no "
+			   "InfiniBand, expected Ethernet, Linux cooked, "
+			   "ERF or InfiniBand");
 	assert_string_equal(capture_link_name(101), "RAW");
 	assert_string_equal(capture_link_name(65535), "unknown");
 }
