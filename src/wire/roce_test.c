@@ -288,6 +288,45 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 	}
 }
 
+/* 802.1ad: a service tag before the customer's; a third is none of ours. */
+static void check_tags(const struct capture_record *rec, size_t n_tags)
+{
+	static const uint8_t tags[] = { 0x88, 0xA8, 0x20, 0x07, 0x81, 0x00,
+					0x00, 0x2A, 0x81, 0x00, 0x00, 0x01 };
+	bool known = n_tags < 3;
+	size_t more = 4 * n_tags, size = rec->size + more;
+	struct diag d = { .status = HD_OK };
+	uint8_t frame[ROCE_MAX + 4];
+	struct roce r;
+
+	memcpy(frame, rec->bytes, 12);
+	memcpy(frame + 12, tags, more);
+	memcpy(frame + 12 + more, rec->bytes + 12, rec->size - 12);
+	assert_int_equal(roce_check(frame, size),
+			 known ? CRC_GOOD : CRC_ABSENT);
+	assert_int_equal(roce_decode(frame, size, &d, &r),
+			 known ? HD_OK : HD_ERR_UNFIT);
+	assert_true(!known || (r.has_vlan && r.vlan == 0x2007));
+}
+
+static void tags_before_the_ethertype_are_skipped(void **state)
+{
+	struct capture *c = open_fixture();
+	struct capture_record rec;
+	unsigned n = 0;
+
+	(void)state;
+	while (next(c, &rec)) {
+		if (roce_check(rec.bytes, rec.size) != CRC_GOOD)
+			continue;
+		for (size_t tags = 1; tags <= 3; tags++)
+			check_tags(&rec, tags);
+		n++;
+	}
+	capture_close(c);
+	assert_int_equal(n, 315);
+}
+
 /* RFC 1071's sum over the header, checksum included, is all ones. */
 static void ipv4_headers_sum_up(void **state)
 {
@@ -319,6 +358,7 @@ int main(void)
 		cmocka_unit_test(the_right_flips_make_it_another_protocol),
 		cmocka_unit_test(encoding_gives_the_kernels_own_bytes),
 		cmocka_unit_test(vlan_and_ipv6_frames_come_back),
+		cmocka_unit_test(tags_before_the_ethertype_are_skipped),
 		cmocka_unit_test(ipv4_headers_sum_up),
 	};
 
