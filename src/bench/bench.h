@@ -116,7 +116,6 @@ HD_MUST_CHECK enum hd_status bench_run(struct nic_backend *b,
 /* A point that rank 0 asks for, in a process that listens (device.h). */
 HD_MUST_CHECK enum hd_status bench_serve_point(struct nic *nic, void *letter,
 					       struct diag *d);
-#define BENCH_LETTER sizeof(struct bench_params)
 void bench_rows_fini(struct bench_rows *rows);
 size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
 		    const struct bench_options *o);

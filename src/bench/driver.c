@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "bench/letter.h"
 #include "measure/fairness.h"
 
 #define WINDOW       64
@@ -148,55 +150,30 @@ static void set_partition(struct bench_params *p, uint32_t value)
 	p->peer_pkey = pairs[value & 3][1];
 }
 
+/* The number that the axis is; of P_Keys a pair follows from it. */
 static void set_axis(struct bench_params *p, enum bench_axis axis,
 		     uint32_t value)
 {
-	switch (axis) {
-	case AXIS_NONE:
-		break;
-	case AXIS_WINDOW:
-		p->window = value;
-		break;
-	case AXIS_REUSE:
-		p->reuse = value;
-		break;
-	case AXIS_QPS:
-		p->qps = value;
-		break;
-	case AXIS_SEGMENTS:
-		p->segments = value;
-		break;
-	case AXIS_MTU:
-		p->mtu = value;
-		break;
-	case AXIS_SGE:
-		p->max_sge = value;
-		break;
-	case AXIS_EVENTS:
-		p->events = value != 0;
-		break;
-	case AXIS_CONTENDERS:
-		p->contenders = value;
-		break;
-	case AXIS_WORK:
-		p->work_share = value;
-		break;
-	case AXIS_ENTRIES:
-		p->entries = value;
-		break;
-	case AXIS_LOADERS:
-		p->loaders = value;
-		break;
-	case AXIS_RECEIVERS:
-		p->receivers = value;
-		break;
-	case AXIS_THREADS:
-		p->threads = value;
-		break;
-	case AXIS_PARTITION:
+	static const size_t places[] = {
+		[AXIS_WINDOW] = offsetof(struct bench_params, window),
+		[AXIS_REUSE] = offsetof(struct bench_params, reuse),
+		[AXIS_QPS] = offsetof(struct bench_params, qps),
+		[AXIS_SEGMENTS] = offsetof(struct bench_params, segments),
+		[AXIS_MTU] = offsetof(struct bench_params, mtu),
+		[AXIS_SGE] = offsetof(struct bench_params, max_sge),
+		[AXIS_EVENTS] = offsetof(struct bench_params, events),
+		[AXIS_CONTENDERS] = offsetof(struct bench_params, contenders),
+		[AXIS_WORK] = offsetof(struct bench_params, work_share),
+		[AXIS_ENTRIES] = offsetof(struct bench_params, entries),
+		[AXIS_LOADERS] = offsetof(struct bench_params, loaders),
+		[AXIS_RECEIVERS] = offsetof(struct bench_params, receivers),
+		[AXIS_THREADS] = offsetof(struct bench_params, threads),
+	};
+
+	if (axis == AXIS_PARTITION)
 		set_partition(p, value);
-		break;
-	}
+	else if (axis != AXIS_NONE)
+		memcpy((uint8_t *)p + places[axis], &value, sizeof(value));
 }
 
 static uint64_t or_else(uint64_t value, uint64_t otherwise)
@@ -258,10 +235,16 @@ enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d)
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
 	enum hd_status status = HD_OK;
 
-	memcpy(&point->params, letter, sizeof(point->params));
 	histogram_init(&point->found.latency);
-	bench_program(nic, point);
-	if (point->found.why[0])
+	status = letter_read(letter, LETTER_SIZE, d, &point->params);
+	if (status == HD_OK && bench_ranks(&point->params) != nic->n_ranks)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "the other side asks for %u ranks and has "
+				   "%u",
+				   bench_ranks(&point->params), nic->n_ranks);
+	if (status == HD_OK)
+		bench_program(nic, point);
+	if (status == HD_OK && point->found.why[0])
 		status = diag_fail(d, HD_ERR_ENV, "rank %u: %s", nic->rank,
 				   point->found.why);
 	histogram_fini(&point->found.latency);
@@ -328,14 +311,16 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 				struct diag *d)
 {
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
+	uint8_t letter[LETTER_SIZE];
 
 	point->params = row->params;
 	histogram_init(&point->found.latency);
 	b->wants_group = row->params.core == CORE_MULTICAST;
 	b->wants_pairs = row->params.core == CORE_THREADS;
 	b->wants_weights = row->params.weighted;
-	b->letter = &row->params;
-	b->letter_len = sizeof(row->params);
+	letter_write(&row->params, letter);
+	b->letter = letter;
+	b->letter_len = sizeof(letter);
 	enum hd_status status =
 		b->run(b, bench_ranks(&row->params), bench_program, point, d);
 

@@ -48,6 +48,7 @@ enum bench_cost {
 
 #define BENCH_MAX_QPS 1024
 
+/* What an axis may be is uint32_t; bench/letter.c knows all of it. */
 struct bench_params {
 	enum bench_core core;
 	enum bench_verb verb;
@@ -68,12 +69,12 @@ struct bench_params {
 	uint32_t receivers;  /* CORE_MULTICAST */
 	uint32_t threads;    /* CORE_THREADS: on each host */
 	unsigned scheme;     /* of buffer reuse: 0 (one buffer), 1, 2 */
-	unsigned reuse;      /* percent */
-	uint64_t work_share; /* CORE_COMPUTE: percent of the time without it */
+	uint32_t reuse;      /* percent */
+	uint32_t work_share; /* CORE_COMPUTE: percent of the time without it */
 	uint32_t entries;    /* CORE_COST: of a queue */
 	uint16_t pkey, peer_pkey;
 	uint8_t sl, load_sl;
-	bool events;
+	uint32_t events; /* 1: sleep until one, 0: poll */
 	bool huge;
 	bool weighted; /* queue pair i has weight i + 1 */
 	bool may_fail; /* whether messages arrive is what is tested */

@@ -8,6 +8,7 @@
 #include "base/unfinished.h"
 #include "bench/bench.h"
 #include "bench/device.h"
+#include "bench/letter.h"
 #include "bench/virtual.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -500,10 +501,12 @@ static int run_session(struct session *s)
 	enum hd_status found = measure(s, &capture, &d);
 
 	/* If its stream failed, that is what there is to say. */
-	if (capture.stream && (found == HD_OK || ferror(capture.stream)))
+	if (capture.stream && (found == HD_OK || ferror(capture.stream))) {
+		d = (struct diag){ .status = HD_OK };
 		found = file_commit(&capture, &d);
-	else if (capture.stream)
+	} else if (capture.stream) {
 		file_abandon(&capture);
+	}
 	if (!s->backend.close)
 		return command_refuse(&d);
 	status = report(s, found, &d);
@@ -519,7 +522,7 @@ static int serve(struct session *s)
 	if (open_device(s, &d) != HD_OK)
 		return command_refuse(&d);
 	enum hd_status status =
-		device_serve(&s->backend, BENCH_LETTER, bench_serve_point, &d);
+		device_serve(&s->backend, LETTER_SIZE, bench_serve_point, &d);
 
 	s->backend.close(&s->backend);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_LETTER_H
+#define HD_BENCH_LETTER_H
+
+/*
+ * A point's parameters as bytes, for ranks in other processes, perhaps on
+ * another kind of machine: a version, then every field in eight bytes, little
+ * end first. What comes from a socket is believed only within the limits that
+ * our own side keeps.
+ */
+
+#include "base/diag.h"
+#include "bench/params.h"
+
+enum { LETTER_FIELDS = 30, LETTER_SIZE = 8 * (1 + LETTER_FIELDS) };
+
+void letter_write(const struct bench_params *p, uint8_t out[LETTER_SIZE]);
+/* HD_ERR_INPUT: another version, or a field out of its limits. */
+HD_MUST_CHECK enum hd_status letter_read(const uint8_t *bytes, size_t size,
+					 struct diag *d,
+					 struct bench_params *out);
+
+#endif
