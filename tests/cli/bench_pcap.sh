@@ -54,3 +54,11 @@ status 0 "$HEDDLE" bench write-lat --size 64 -n 1 --pcap write.pcap
 fields write.pcap infiniband.reth.va | grep . | sort -u >addresses
 [ "$(cut -c 1-11 addresses | tr '\n' ' ')" = "0x000000010 0x000000020 " ] ||
 	fail "addresses: $(cat addresses)"
+
+# What cannot be written has its name and its reason.
+status 4 "$HEDDLE" bench send-bw --size 64KiB --pcap /dev/full
+one_line err
+has err "/dev/full: cannot be written: No space left on device"
+status 4 "$HEDDLE" decode -v -o /dev/full "$SRC/tests/fixtures/rxe.pcap"
+one_line err
+has err "/dev/full: cannot be written: No space left on device"
