@@ -10,7 +10,8 @@
 #include "bench/bench.h"
 #include "measure/student.h"
 
-#define MAX_FILE ((size_t)256 << 20)
+#define MAX_FILE  ((size_t)256 << 20)
+#define MAX_VALUE 1e15 /* of any number that is compared */
 
 static const struct column columns[] = {
 	{ "test", NULL, VALUE_TEXT, ORIGIN_GIVEN },
@@ -26,6 +27,7 @@ static const struct column columns[] = {
 };
 
 struct comparison {
+	const char *files[2];
 	double level;
 	struct table *table;
 	bool differ;
@@ -67,13 +69,14 @@ static enum hd_status load(const char *path, struct diag *d, json_t **out)
 static double chance(double a, double b, double va, double vb, double na,
 		     double nb)
 {
-	double ea = va / na, eb = vb / nb, error = ea + eb;
+	double ea = va / fmax(na, 1), eb = vb / fmax(nb, 1), error = ea + eb;
 
 	if (!(error > 0))
 		return fabs(a - b) > 1e-9 * fabs(a) ? 0 : 1;
+	/* By the parts of the error, as its square may vanish. */
+	double pa = ea / error, pb = eb / error;
 	double freedom =
-		error * error /
-		(ea * ea / fmax(na - 1, 1) + eb * eb / fmax(nb - 1, 1));
+		1 / (pa * pa / fmax(na - 1, 1) + pb * pb / fmax(nb - 1, 1));
 
 	return 2 * student_cdf(-fabs(a - b) / sqrt(error), freedom);
 }
@@ -111,6 +114,30 @@ static json_t *partner(json_t *rows, json_t *of)
 	return NULL;
 }
 
+/* A file may have been edited: what is computed with must be sensible. */
+static enum hd_status check_row(const char *file, const char *test,
+				const json_t *row, struct diag *d)
+{
+	static const char *const keys[] = { "#bytes", "#iterations", "t_avg",
+					    "t_stdev", "BW average" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const json_t *there = json_object_get(row, keys[i]);
+		double value = number(row, keys[i]);
+
+		/* A size is there; the others may be left open. */
+		if (i > 0 && (!there || json_is_null(there)))
+			continue;
+		if (!(value >= 0 && value <= MAX_VALUE))
+			return diag_fail(
+				d, HD_ERR_INPUT,
+				"%s: a row of %s: '%s' is not a number "
+				"in 0..%g",
+				file, test, keys[i], MAX_VALUE);
+	}
+	return HD_OK;
+}
+
 static void compare_rows(struct comparison *c, const char *test, json_t *a,
 			 json_t *b)
 {
@@ -143,8 +170,8 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 					  : "worse");
 }
 
-static void compare_tables(struct comparison *c, const char *test, json_t *a,
-			   json_t *b)
+static enum hd_status compare_tables(struct comparison *c, const char *test,
+				     json_t *a, json_t *b, struct diag *d)
 {
 	json_t *rows = json_object_get(a, "rows");
 	json_t *others = json_object_get(b, "rows");
@@ -157,9 +184,14 @@ static void compare_tables(struct comparison *c, const char *test, json_t *a,
 		bool measured = json_object_get(row, "t_avg") ||
 				json_object_get(row, "BW average");
 
-		if (other && measured)
-			compare_rows(c, test, row, other);
+		if (!other || !measured)
+			continue;
+		if (check_row(c->files[0], test, row, d) != HD_OK ||
+		    check_row(c->files[1], test, other, d) != HD_OK)
+			return d->status;
+		compare_rows(c, test, row, other);
 	}
+	return HD_OK;
 }
 
 enum hd_status bench_compare(const char *a, const char *b, double level,
@@ -177,6 +209,7 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 		return status;
 	}
 	struct comparison c = {
+		.files = { a, b },
 		.level = level,
 		.table = results_table(r, "differences",
 				       "the second against the first", columns),
@@ -187,12 +220,14 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 		json_t *other = json_object_get(
 			json_object_get(second, "tables"), test);
 
-		if (other)
-			compare_tables(&c, test, table, other);
+		if (other && status == HD_OK)
+			status = compare_tables(&c, test, table, other, d);
 	}
 	json_decref(first);
 	json_decref(second);
 	d->file = NULL;
+	if (status != HD_OK)
+		return status;
 	if (c.pairs == 0)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "'%s' and '%s' have no measurement in common",

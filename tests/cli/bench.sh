@@ -72,6 +72,19 @@ run 3 bench compare a.json table1.json
 echo '{' >broken.json
 run 3 bench compare a.json broken.json
 grep -q 'broken.json:' err
+# Numbers that somebody wrote there are refused, or computed with.
+edited() { # STATUS FILTER
+	jq "$2" a.json >edited.json
+	run "$1" bench compare a.json edited.json
+}
+for value in -1 1e200 '"x"'; do
+	edited 3 ".tables[\"send-lat\"].rows[].t_stdev = $value"
+	grep -q "edited.json: a row of send-lat: 't_stdev'" err
+done
+edited 3 '.tables["send-lat"].rows[0]["#iterations"] = -1'
+edited 3 '.tables["send-lat"].rows[1].t_avg = -5'
+edited 0 '.tables["send-lat"].rows[0]["#iterations"] = 0'
+edited 1 '.tables["send-lat"].rows[] |= (.t_stdev = 1e-100 | .t_avg = 2 * .t_avg)'
 
 # Partitions: only same and full-with-limited pass.
 run 0 bench partition --json -o p.json
