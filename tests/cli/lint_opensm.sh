@@ -20,7 +20,8 @@ stop() {
 trap stop EXIT
 
 "$HEDDLE" topo gen star --hosts 3 -o star.net
-export IBSIM_SOCKNAME="heddle-lint-$$" SIM_HOST=h0
+IBSIM_SOCKNAME=$(mktemp -u heddle-lint-XXXXXXXX)
+export IBSIM_SOCKNAME SIM_HOST=h0
 export OSM_CACHE_DIR=$PWD/cache OSM_TMP_DIR=$PWD/tmp
 mkfifo console
 sleep 120 >console &
