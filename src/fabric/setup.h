@@ -163,6 +163,14 @@ struct sim_control {
 	/* By flow id, below n_flows; SIM_NONE: not controlled. */
 	const uint32_t *throttle_of_flow;
 	uint32_t n_flows;
+	/*
+	 * C8: bits per second that a flow asks for before it starts, by flow
+	 * id; 0: it asks nobody. NULL: nobody asks. A flow that does has one
+	 * destination.
+	 */
+	const uint64_t *reserve;
+	double sl_share[N_SLS]; /* of a link that an SL may be promised; 0: all
+				 */
 };
 
 struct sim_setup {

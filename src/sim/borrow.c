@@ -338,15 +338,8 @@ static void take_all(struct sim *s, uint32_t port, struct berths *b)
 
 static void refuse(struct sim *s, struct user *u, struct packet *p)
 {
-	struct sim_event_record e = {
-		.flow = p->flow,
-		.sequence = p->sequence,
-		.where = p->out,
-		.fate = SIM_LOST_FULL,
-		.time = s->now,
-	};
-
-	packet_lost(s, p, &e, &u->blocked);
+	packet_lost(s, p, (struct ending){ SIM_LOST_FULL, p->out, s->now },
+		    &u->blocked);
 	packet_free(s, p);
 }
 

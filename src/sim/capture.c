@@ -9,21 +9,26 @@
 #include "wire/mad.h"
 #include "wire/packet.h"
 
-#define RC_SEND_ONLY 0x04
-#define RC_SEND_IMM  0x05
-#define RC_ACK       0x11
-#define UC_SEND_ONLY 0x24
-#define UD_SEND_ONLY 0x64
-#define CNP          0x80
-#define CNP_RESERVED 16 /* bytes that follow its BTH */
-#define PLAIN        26 /* LRH, BTH, ICRC, VCRC */
-#define WITH_GRH     66
-#define SMP_BYTES    290 /* LRH, BTH, DETH, MAD, CRCs */
-#define FIRST_QP     0x100
-#define CRC_BYTES    6 /* ICRC and VCRC */
-#define GSI_QKEY     0x80010000
-#define MAD_VENDOR   0x09 /* the first class of vendors' own */
-#define MAD_DATA     24   /* where a datagram's content begins */
+#define RC_SEND_ONLY    0x04
+#define RC_SEND_IMM     0x05
+#define RC_ACK          0x11
+#define UC_SEND_ONLY    0x24
+#define UD_SEND_ONLY    0x64
+#define CNP             0x80
+#define CNP_RESERVED    16 /* bytes that follow its BTH */
+#define PLAIN           26 /* LRH, BTH, ICRC, VCRC */
+#define WITH_GRH        66
+#define SMP_BYTES       290 /* LRH, BTH, DETH, MAD, CRCs */
+#define FIRST_QP        0x100
+#define FIRST_SENDER_QP 0x800000 /* of flows whose destination answers */
+#define CRC_BYTES       6        /* ICRC and VCRC */
+#define GSI_QKEY        0x80010000
+#define MAD_VENDOR      0x09 /* the first class of vendors' own */
+#define MAD_DATA        24   /* where a datagram's content begins */
+
+/* Admission's datagrams, in a vendor's class. */
+enum { METHOD_SET = 0x02, METHOD_RESPONSE = 0x81 };
+enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
 
 /* A packet on its way to the file: those received come later than sent. */
 struct pending {
@@ -36,8 +41,6 @@ struct pending {
 	uint8_t interface;
 	bool is_update;
 	bool arrived; /* seen at the far end */
-	bool looks;   /* `look` says how the packet looks */
-	struct sim_look look;
 };
 
 struct sim_capture {
@@ -236,6 +239,7 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 	out.lrh.slid = p->slid ? p->slid : b->subnet.lid_of_port[source];
 	out.bth.pkey = p->pkey;
 	out.bth.psn = p->sequence & 0xffffff;
+	out.bth.fecn = p->marked;
 	out.bth.dest_qp = smp ? 0 : (FIRST_QP + p->flow) & 0xffffff;
 	bool group = p->dlid >= LID_FIRST_MCAST && p->flow < b->n_flows;
 	uint64_t overhead =
@@ -262,73 +266,94 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 	return size;
 }
 
-static void fill_mad(const struct sim_look *look, struct packet *out,
+/* ---- packets of congestion control ----------------------------------- */
+
+/* A datagram of admission (C8): flow, kb/s, SL, device. */
+static void fill_mad(const struct sim_packet *p, struct packet *out,
 		     uint8_t *mad)
 {
-	const struct mad_header h = { .mgmt_class = MAD_VENDOR,
-				      .method = look->method,
-				      .tid = look->tid,
-				      .attribute = look->attribute };
+	static const uint16_t attributes[] = {
+		[SIM_PROBE] = ATTR_PROBE,
+		[SIM_ACCEPT] = ATTR_ACCEPT,
+		[SIM_REJECT] = ATTR_REJECT,
+	};
+	const struct mad_header h = {
+		.mgmt_class = MAD_VENDOR,
+		.method = p->kind == SIM_PROBE ? METHOD_SET : METHOD_RESPONSE,
+		.tid = (uint64_t)p->flow << 8 | (p->cookie & 255),
+		.attribute = attributes[p->kind],
+	};
 
 	mad_write(&h, mad);
-	memcpy(mad + MAD_DATA, look->data, sizeof(look->data));
+	put_be64(mad + MAD_DATA,
+		 (uint64_t)p->flow << 32 | ((p->reserve / 1000) & UINT32_MAX));
+	mad[MAD_DATA + 8] = p->sl;
+	mad[MAD_DATA + 9] = p->cookie & 255;
+	out->bth.dest_qp = 1;
 	out->deth.qkey = GSI_QKEY;
 	out->deth.src_qp = 1;
 	out->payload = mad;
 	out->payload_len = MAD_SIZE;
 }
 
-/* Data fills what its headers leave of `bytes`. */
-static void fill_payload(const struct sim_look *look, uint32_t bytes,
-			 struct packet *out, uint8_t *mad)
+/* Data fills what its headers leave. */
+static void fill_payload(const struct sim_packet *p, struct packet *out,
+			 uint8_t *mad)
 {
-	switch (look->kind) {
-	case SIM_LOOK_DATA:
-	case SIM_LOOK_LAST:
-		out->payload_len = bytes - packet_size(out);
+	switch (p->kind) {
+	case SIM_DATA:
+		out->payload_len = p->bytes - packet_size(out);
 		break;
-	case SIM_LOOK_ACK:
+	case SIM_ACK:
 		break;
-	case SIM_LOOK_CNP:
+	case SIM_CNP:
 		out->payload_len = CNP_RESERVED;
 		break;
-	case SIM_LOOK_MAD:
-		fill_mad(look, out, mad);
+	case SIM_PROBE:
+	case SIM_ACCEPT:
+	case SIM_REJECT:
+		fill_mad(p, out, mad);
 		break;
 	}
 }
 
-/* The same for a packet whose owner says how it looks. */
-static size_t encode_look(const struct fabric *b, const struct sim_packet *p,
-			  const struct sim_look *look, uint8_t *bytes)
+/*
+ * What answers and is answered goes between two queue pairs per flow, FECN
+ * forwards and BECN backwards.
+ */
+static size_t encode_controlled(const struct fabric *b,
+				const struct sim_packet *p, uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {
-		[SIM_LOOK_DATA] = RC_SEND_ONLY, [SIM_LOOK_LAST] = RC_SEND_IMM,
-		[SIM_LOOK_ACK] = RC_ACK,        [SIM_LOOK_CNP] = CNP,
-		[SIM_LOOK_MAD] = UD_SEND_ONLY,
+		[SIM_DATA] = RC_SEND_ONLY,
+		[SIM_ACK] = RC_ACK,
+		[SIM_CNP] = CNP,
+		[SIM_PROBE] = UD_SEND_ONLY,
+		[SIM_ACCEPT] = UD_SEND_ONLY,
+		[SIM_REJECT] = UD_SEND_ONLY,
 	};
 	const struct sim_node *node = &b->setup.nodes[p->source];
 	port_id source = b->setup.ports[node->first_port + 1].origin;
-	bool is_data =
-		look->kind == SIM_LOOK_DATA || look->kind == SIM_LOOK_LAST;
+	bool is_data = p->kind == SIM_DATA;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
 	size_t size = 0;
 
-	packet_init(&out, opcodes[look->kind]);
+	packet_init(&out, p->last ? RC_SEND_IMM : opcodes[p->kind]);
 	out.lrh.vl = p->vl;
 	out.lrh.sl = p->sl;
 	out.lrh.dlid = p->dlid;
 	out.lrh.slid = b->subnet.lid_of_port[source];
 	out.bth.pkey = p->pkey;
-	out.bth.psn = look->psn & 0xffffff;
-	out.bth.dest_qp = look->dest_qp & 0xffffff;
-	out.bth.fecn = look->fecn;
-	out.bth.becn = look->becn;
-	out.immdt.data = look->immediate;
+	out.bth.psn = p->sequence & 0xffffff;
+	out.bth.dest_qp =
+		((is_data ? FIRST_QP : FIRST_SENDER_QP) + p->flow) & 0xffffff;
+	out.bth.fecn = p->marked && is_data;
+	out.bth.becn = p->marked && !is_data;
+	out.immdt.data = (uint32_t)(p->reserve / 1000);
 	if (is_data && b->scenario->fabric.overhead == WITH_GRH)
 		set_grh(b, p, source, &out);
-	fill_payload(look, p->bytes, &out, mad);
+	fill_payload(p, &out, mad);
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
 
 	assert(status == HD_OK && size == p->bytes);
@@ -336,11 +361,14 @@ static size_t encode_look(const struct fabric *b, const struct sim_packet *p,
 	return size;
 }
 
+/* ---- in order of time ------------------------------------------------ */
+
 static void write_packet(struct sim_capture *c, const struct pending *p)
 {
 	uint8_t bytes[PACKET_MAX];
-	size_t size = p->looks ? encode_look(c->b, &p->packet, &p->look, bytes)
-			       : encode(c->b, &p->packet, bytes);
+	bool controlled = p->packet.answered || p->packet.kind != SIM_DATA;
+	size_t size = controlled ? encode_controlled(c->b, &p->packet, bytes)
+				 : encode(c->b, &p->packet, bytes);
 
 	/* Which bit it was is not drawn: the last one before the CRCs. */
 	if (p->arrived && p->packet.corrupt)
@@ -399,14 +427,6 @@ void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p)
 {
 	struct pending next = { .packet = *p };
-
-	see(c, now, port, &next, !p->lost);
-}
-
-void sim_capture_look(struct sim_capture *c, hd_time now, uint32_t port,
-		      const struct sim_packet *p, const struct sim_look *look)
-{
-	struct pending next = { .packet = *p, .looks = true, .look = *look };
 
 	see(c, now, port, &next, !p->lost);
 }

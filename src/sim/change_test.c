@@ -49,7 +49,7 @@ static void run(struct sim_table_change *changes, uint32_t n,
 	uint32_t port = f.setup.nodes[f.end_nodes[0]].first_port + 1;
 	struct sim_flow flows[2];
 	struct sim_rules rules;
-	struct sim_hooks hooks = { .context = seen, .granted = see };
+	struct sim_observer observer = { .context = seen, .granted = see };
 
 	*seen = (struct seen){ .port = port };
 	subnet_set_vlarb(&f.subnet, f.setup.ports[port].origin, first);
@@ -74,7 +74,7 @@ static void run(struct sim_table_change *changes, uint32_t n,
 	rules.stop = 200 * BYTES;
 	struct sim *s = sim_new(&f.setup, flows, 2, &rules);
 
-	sim_set_hooks(s, &hooks);
+	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	sim_free(s);
 	test_fabric_fini(&f);

@@ -167,9 +167,6 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 		reader_take(s, s->links[p->up].peer, p->slot, end);
 		s->granted[port] = s->now + 1;
 	}
-	if (unlikely(s->hooks.crossed))
-		s->hooks.crossed(s->hooks.context, end,
-				 s->extras[packet_id(s, p)].cookie);
 	copy_leave(s, p, end);
 	p->slot = NONE;
 	p->head = end;

@@ -3,23 +3,24 @@
 
 #include <assert.h>
 
+#include "sim/control.h"
 #include "sim/hop.h"
 
 /* ---- for others ---------------------------------------------------------- */
 
 void space_return(struct sim *s, const struct packet *p, hd_time when)
 {
-	hop_space(s, p, when, false);
+	hop_space(s, p, when, WAY_GENERAL);
 }
 
 void copy_leave(struct sim *s, struct packet *p, hd_time when)
 {
-	hop_leave(s, p, when, false);
+	hop_leave(s, p, when, WAY_GENERAL);
 }
 
 void copy_place(struct sim *s, struct packet *p)
 {
-	hop_place(s, p, false);
+	hop_place(s, p, WAY_GENERAL);
 }
 
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
@@ -27,9 +28,9 @@ void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 	const struct server *l = &s->links[port];
 
 	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, false);
+		hop_sink(s, l, p, WAY_GENERAL);
 	else
-		hop_forward(s, port, l, p, false);
+		hop_forward(s, port, l, p, WAY_GENERAL);
 }
 
 void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
@@ -104,6 +105,51 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 
 /* ---- one instant --------------------------------------------------------- */
 
+static void endpoint_timer(struct sim *s, unsigned endpoint, uint32_t cookie)
+{
+	const struct sim_endpoint *e = &s->endpoints[endpoint];
+
+	e->timer(e->context, s->now, cookie);
+}
+
+/* Congestion control's. */
+static void event_control(struct sim *s, uint64_t key)
+{
+	uint32_t port = key_port(key), id = key_id(key);
+
+	switch (key_kind(key)) {
+	case EV_FILLS:
+		mark_fills(s, port, key_vl(key), id);
+		break;
+	case EV_COMES:
+		mark_comes(s, port, key_vl(key), id);
+		break;
+	case EV_LEAVES:
+		mark_leaves(s, port, key_vl(key), id);
+		break;
+	case EV_FREES:
+		mark_frees(s, port, key_vl(key), id);
+		break;
+	case EV_ACKED:
+		answer_heard(s, port);
+		break;
+	case EV_RESPOND:
+		throttle_respond(s, id);
+		break;
+	case EV_TIMEOUT:
+		flow_timeout(s, id);
+		break;
+	case EV_ASK:
+		probe_ask(s, id);
+		break;
+	case EV_PACE:
+		throttle_pace(s, id);
+		break;
+	default:
+		assert(false && "no such event");
+	}
+}
+
 static void event_rare(struct sim *s, uint64_t key)
 {
 	uint32_t port = key_port(key), id = key_id(key);
@@ -139,17 +185,14 @@ static void event_rare(struct sim *s, uint64_t key)
 	case EV_HOQ:
 		hoq_expire(s, port, id);
 		break;
-	case EV_DELIVER:
-		packet_hand_over(s, port, id);
-		break;
 	case EV_TIMER:
-		s->hooks.timer(s->hooks.context, s->now, id);
+		endpoint_timer(s, key_vl(key), id);
 		break;
 	case EV_ARRIVAL:
 		arrivals_fire(s);
 		break;
 	case EV_INJECT:
-		packet_enter(s, id);
+		sender_arrives(s, port, id);
 		break;
 	case EV_RELEASE:
 		reader_released(s, port);
@@ -160,20 +203,19 @@ static void event_rare(struct sim *s, uint64_t key)
 			cross_request(s, port);
 		break;
 	default:
-		assert(false && "no such event");
+		event_control(s, key);
 	}
 }
 
 static inline __attribute__((always_inline)) void
-event_handle(struct sim *s, uint64_t key, const bool simple)
+event_handle(struct sim *s, uint64_t key, const enum way way)
 {
 	uint32_t port = key_port(key);
 	struct server *l;
 
 	switch (key_kind(key)) {
 	case EV_READY:
-		hop_ready(s, packet_at(s, key_id(key)), port, key_vl(key),
-			  simple);
+		hop_ready(s, packet_at(s, key_id(key)), port, key_vl(key), way);
 		break;
 	case EV_WAKE:
 		l = &s->links[port];
@@ -181,10 +223,13 @@ event_handle(struct sim *s, uint64_t key, const bool simple)
 			break;
 		l->wake_at = NEVER;
 		if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
-			hop_request(s, port, simple);
+			hop_request(s, port, way);
 		break;
 	case EV_SOURCE:
 		source_fire(s, key_id(key));
+		break;
+	case EV_DELIVER:
+		packet_hand_over(s, port, key_vl(key), key_id(key));
 		break;
 	default:
 		event_rare(s, key);
@@ -251,7 +296,7 @@ static inline void event_prefetch(const struct sim *s)
 
 /* Phases 0 to 3 of now; there is at least one event. */
 static inline __attribute__((always_inline)) void
-instant_events(struct sim *s, const bool simple)
+instant_events(struct sim *s, const enum way way)
 {
 	struct eventq *q = &s->q;
 	const struct event *next;
@@ -261,7 +306,7 @@ instant_events(struct sim *s, const bool simple)
 
 		s->events++;
 		event_prefetch(s);
-		event_handle(s, key, simple);
+		event_handle(s, key, way);
 		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) &&
 		    !eventq_refill(q))
 			return;
@@ -274,7 +319,7 @@ static void instant_events_again(struct sim *s)
 	const struct event *next = eventq_first(&s->q);
 
 	if (next && next->when == s->now)
-		instant_events(s, false);
+		instant_events(s, WAY_GENERAL);
 }
 
 /* F4; a discard may make another packet first and ready at this instant. */
@@ -308,26 +353,26 @@ static void instant_middle(struct sim *s)
 
 /* All instants up to `until`, or until the next look at progress. */
 static inline __attribute__((always_inline)) bool
-instants(struct sim *s, hd_time until, const bool simple)
+instants(struct sim *s, hd_time until, const enum way way)
 {
 	const struct event *first = eventq_first(&s->q);
 
 	while (first && first->when <= until) {
 		s->now = s->q.now = first->when;
-		instant_events(s, simple);
-		if (!simple)
+		instant_events(s, way);
+		if (way == WAY_GENERAL)
 			instant_middle(s);
 		if (MAYBE(s->borrow != NULL))
 			borrow_prepare(s);
 		for (uint32_t i = 0; i < s->touched.n; i++)
-			hop_arbitrate(s, s->touched.ports[i], simple);
+			hop_arbitrate(s, s->touched.ports[i], way);
 		s->touched.n = 0;
 		if (unlikely(until > s->horizon))
 			until = s->horizon;
 		if (unlikely(s->events >= s->events_checked))
 			return true;
 		/* Timers go on for ever. */
-		if (!simple && s->alive == 0 && !s->to_the_end &&
+		if (way == WAY_GENERAL && s->alive == 0 && !s->to_the_end &&
 		    eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);
@@ -339,5 +384,12 @@ bool engine_run(struct sim *s, hd_time until)
 {
 	if (until > s->horizon)
 		until = s->horizon;
-	return s->simple ? instants(s, until, true) : instants(s, until, false);
+	switch (s->way) {
+	case WAY_PLAIN:
+		return instants(s, until, WAY_PLAIN);
+	case WAY_SIMPLE:
+		return instants(s, until, WAY_SIMPLE);
+	default:
+		return instants(s, until, WAY_GENERAL);
+	}
 }

@@ -177,11 +177,75 @@ void room_from_counters(struct sim *s, uint32_t port, uint32_t lane);
 /* ---- source.c ---------------------------------------------------------- */
 
 void sources_init(struct sim *s);
+/* A flow begins, at `start` or later. */
+void source_begin(struct sim *s, uint32_t flow, hd_time start);
 void source_fire(struct sim *s, uint32_t flow);
 /* A packet of a saturating flow was granted. */
 void source_granted(struct sim *s, uint32_t flow);
 void arrivals_fire(struct sim *s);
 void packet_enter(struct sim *s, uint32_t id);
+/* A1: looks its VL up; false if there is none, and then it is lost. */
+bool packet_lane(struct sim *s, struct packet *p);
+
+/* ---- pull.c ------------------------------------------------------------- */
+
+/* Also after a change of who there is, before anything is sent. */
+void senders_init(struct sim *s);
+void senders_fini(struct sim *s);
+/* T13p's choice in a lane of an end port that pulls: a sender, or NONE. The
+ * lane's own queue is sender 0's. */
+uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero);
+struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
+			 unsigned vl);
+/* After the grant of what was taken. */
+void pull_granted(struct sim *s, uint32_t port);
+/* Sender `number` has a packet for this VL; it has none any more. */
+void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl);
+void sender_withdraw(struct sim *s, uint32_t port, uint32_t number,
+		     unsigned vl);
+/* A packet that is eligible joins the queue of a plain sender. */
+void sender_enter(struct sim *s, uint32_t number, uint32_t id);
+/* The same at the packet's time, for an endpoint's. */
+void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id);
+void sender_arrives(struct sim *s, uint32_t port, uint32_t number);
+
+/* ---- mark.c: C3, C4 ------------------------------------------------------ */
+
+void marks_init(struct sim *s);
+void marks_fini(struct sim *s);
+uint64_t marks_made(const struct sim *s);
+/* A copy's output is known. */
+void mark_expect(struct sim *s, const struct packet *p);
+/* It starts on its link: is it marked? Or it is discarded. */
+void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
+void mark_discard(struct sim *s, uint32_t port, const struct packet *p);
+/* With sim.fills: what takes and leaves an input buffer, */
+void mark_sent(struct sim *s, const struct server *l, const struct packet *p);
+void mark_freed(struct sim *s, const struct packet *p, hd_time when);
+void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when);
+/* and when it does. */
+void mark_fills(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
+void mark_frees(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
+void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+
+/* ---- probe.c: C8 --------------------------------------------------------- */
+
+void probes_init(struct sim *s);
+void probes_fini(struct sim *s);
+bool flow_reserves(const struct sim *s, uint32_t flow);
+void probe_ask(struct sim *s, uint32_t flow);
+/* A datagram of admission has come to a device of the flow's way. */
+void probe_delivered(struct sim *s, uint32_t flow, enum sim_packet_kind kind,
+		     unsigned device);
+/* The flow's last packet starts on this link. */
+void probe_pass(struct sim *s, uint32_t flow, uint32_t port);
+
+/* ---- answer.c: C5 -------------------------------------------------------- */
+
+/* A packet of congestion control has arrived; it is copied, and freed. */
+void answer_delivered(struct sim *s, uint32_t port, const struct packet *p,
+		      const struct packet_extra *about);
 
 /* ---- borrow.c ---------------------------------------------------------- */
 
@@ -211,11 +275,21 @@ void metrics_made_global(struct sim *s, uint32_t flow);
 /* Delivered at `when` by port `where`; may lie in the future. */
 void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		      hd_time when);
+/* How a copy ends. */
+struct ending {
+	enum sim_fate fate;
+	uint32_t where;
+	hd_time time;
+};
 /* Also adds 1 to *counter, unless it happens after the run. */
-void packet_lost(struct sim *s, const struct packet *p,
-		 const struct sim_event_record *e, uint64_t *counter);
-/* EV_DELIVER: tells the owner. */
-void packet_hand_over(struct sim *s, uint32_t port, uint32_t id);
+void packet_lost(struct sim *s, const struct packet *p, struct ending e,
+		 uint64_t *counter);
+enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p);
+/* Its delivery at `when` (NEVER: not at all) must be told at that instant. */
+void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
+		       hd_time when);
+/* EV_DELIVER. */
+void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
 /* The far end of links[port] does not receive it within the run. */
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
 void port_counters(struct sim *s, uint32_t port, struct sim_counters *out);

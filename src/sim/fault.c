@@ -70,6 +70,7 @@ void faults_init(struct sim *s)
 		struct cold_port *c = &s->cold[port];
 
 		c->stuck = NONE;
+		c->held = (struct packet_queue){ NONE, NONE };
 		c->next_down = next_down(s, port, 0);
 		rng_init(&c->errors, setup->seed, 0x10000000u + (uint64_t)port);
 		rng_init(&c->losses, setup->seed, 0x20000000u + (uint64_t)port);
@@ -93,6 +94,22 @@ hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 
 /* ---- F1, F3: packets on a link ------------------------------------------ */
 
+static void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
+			 bool lost)
+{
+	struct sim_packet view;
+
+	packet_describe(s, p, &view);
+	view.corrupt = p->flags & P_CORRUPT;
+	view.lost = lost;
+	for (uint32_t i = 0; i < s->n_observers; i++) {
+		const struct sim_observer *o = &s->observers[i];
+
+		if (o->granted)
+			o->granted(o->context, s->now, port, &view);
+	}
+}
+
 bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 {
 	struct cold_port *c = &s->cold[port];
@@ -103,27 +120,15 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 		if (u < -expm1(8.0 * p->bytes * c->log_ok))
 			p->flags |= P_CORRUPT;
 	}
-	if (s->hooks.granted) {
-		struct sim_packet view;
-
-		packet_describe(s, p, &view);
-		view.corrupt = p->flags & P_CORRUPT;
-		view.lost = c->next_down <= p->head;
-		s->hooks.granted(s->hooks.context, s->now, port, &view);
-	}
+	if (s->tells_granted)
+		tell_granted(s, port, p, c->next_down <= p->head);
 	if (c->next_down > p->head)
 		return true;
 
 	uint32_t where = s->links[port].peer;
-	struct sim_event_record e = {
-		.flow = p->flow,
-		.sequence = p->sequence,
-		.where = where,
-		.fate = SIM_LOST_LINK,
-		.time = c->next_down,
-	};
 
-	packet_lost(s, p, &e, &s->counts[where].link_lost);
+	packet_lost(s, p, (struct ending){ SIM_LOST_LINK, where, c->next_down },
+		    &s->counts[where].link_lost);
 	packet_missed(s, port, p);
 	if (p->vl != VL_MANAGEMENT) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + p->vl];
@@ -234,15 +239,11 @@ void fault_strike(struct sim *s, uint32_t id)
 static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
 {
 	hd_time gone = s->now;
-	struct sim_event_record e = {
-		.flow = p->flow,
-		.sequence = p->sequence,
-		.where = port,
-		.fate = SIM_LOST_DISCARD,
-		.time = s->now,
-	};
 
-	packet_lost(s, p, &e, &s->counts[port].xmit_discards);
+	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
+		    &s->counts[port].xmit_discards);
+	if (s->marks)
+		mark_discard(s, port, p);
 	if (s->cioq) {
 		gone = p->head > gone ? p->head : gone;
 		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);

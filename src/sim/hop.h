@@ -6,10 +6,12 @@
  * One hop of a packet: ready at an output, arbitrated, granted, launched,
  * forwarded by the next switch or taken by a sink.
  *
- * Every function is compiled twice. `simple` is a constant: true for runs of
- * input-queued voq switches with delayed credits and without faults, VL15,
- * readers, lifetimes or hooks (sim.simple), in which all questions about those
- * fold away; false for all others. There is one text of each rule.
+ * Every function is compiled three times, for three constants `way`, in which
+ * the questions that cannot arise fold away: WAY_PLAIN for runs of input-queued
+ * voq switches with delayed credits and without faults, VL15, readers,
+ * lifetimes or anybody who must be told; WAY_SIMPLE for the same with senders
+ * and congestion control; WAY_GENERAL for all others. There is one text of
+ * each rule.
  */
 
 #include <assert.h>
@@ -19,11 +21,14 @@
 #define HOT static inline __attribute__((always_inline))
 
 /* Can a run that is not simple have this? */
-#define MAYBE(x) (!simple && unlikely(x))
+#define MAYBE(x)   (way == WAY_GENERAL && unlikely(x))
+/* Can one that is not plain? */
+#define SENDERS(x) (way != WAY_PLAIN && (x))
+#define IS_SIMPLE  (way != WAY_GENERAL)
 
 /* ---- wanting to send ---------------------------------------------------- */
 
-HOT void hop_request(struct sim *s, uint32_t port, const bool simple)
+HOT void hop_request(struct sim *s, uint32_t port, const enum way way)
 {
 	struct server *l = &s->links[port];
 
@@ -38,23 +43,23 @@ HOT void hop_request(struct sim *s, uint32_t port, const bool simple)
 	}
 }
 
-HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const bool simple)
+HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum way way)
 {
-	return simple ? vl : lane_of(s, vl);
+	return IS_SIMPLE ? vl : lane_of(s, vl);
 }
 
 HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
-		   const bool simple)
+		   const enum way way)
 {
 	struct server *v = &s->outlets[port];
 	struct lane *lane =
-		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, simple)];
+		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
 
 	if (MAYBE(s->merges)) {
 		fifo_ready(s, lane, p);
 		return;
 	}
-	voq_push(s, lane, p, simple);
+	voq_push(s, lane, p, IS_SIMPLE);
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
@@ -62,7 +67,7 @@ HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 		cross_request(s, port);
 		return;
 	}
-	hop_request(s, port, simple);
+	hop_request(s, port, way);
 	if (MAYBE(s->hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
 		hoq_start(s, p);
 }
@@ -70,7 +75,7 @@ HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 /* ---- leaving a buffer --------------------------------------------------- */
 
 HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
-		   const bool simple)
+		   const enum way way)
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
@@ -78,6 +83,8 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 	struct ring *r = room.ring;
 
 	r->area += (uint64_t)blk * (when - p->head);
+	if (SENDERS(s->fills))
+		mark_freed(s, p, when);
 	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, when,
 			    event_key(EV_SPACE, s->links[up].peer, vl, blk));
@@ -94,15 +101,17 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 }
 
 HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
-		   const bool simple)
+		   const enum way way)
 {
+	if (SENDERS(s->fills))
+		mark_left_buffer(s, p, when);
 	if (unlikely(p->slot != NONE)) {
 		slot_leave(s, p, when);
 		return;
 	}
 	if (MAYBE(s->fifo))
 		fifo_leave(s, p->up, p->vl, when);
-	hop_space(s, p, when, simple);
+	hop_space(s, p, when, way);
 }
 
 /* ---- arriving ----------------------------------------------------------- */
@@ -118,8 +127,10 @@ HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
 	return d_in > d_out ? d_in - d_out : 0;
 }
 
-HOT void hop_place(struct sim *s, struct packet *p, const bool simple)
+HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 {
+	if (SENDERS(s->marks))
+		mark_expect(s, p);
 	if (MAYBE(s->fifo)) {
 		fifo_arrive(s, p);
 		return;
@@ -131,12 +142,12 @@ HOT void hop_place(struct sim *s, struct packet *p, const bool simple)
 
 /* A packet of which everything is known goes straight to its output. */
 HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
-		     struct packet *p, const bool simple)
+		     struct packet *p, const enum way way)
 {
 	const struct node *n = &s->nodes[l->far_node];
 
 	if (likely(n->plain && p->dlid < n->lft_len) &&
-	    !MAYBE(p->flags || p->vl == VL_MANAGEMENT)) {
+	    !MAYBE((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
 		uint32_t out = n->lft[p->dlid];
 		unsigned vl = n->vl_of_sl[p->sl];
 
@@ -145,7 +156,7 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
 			p->out = n->first_port + out;
 			p->out_vl = (uint8_t)vl;
 			p->in = (uint8_t)(l->peer - n->first_port);
-			hop_place(s, p, simple);
+			hop_place(s, p, way);
 			return;
 		}
 	}
@@ -153,7 +164,7 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
 }
 
 HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
-		  const bool simple)
+		  const enum way way)
 {
 	hd_time when = p->head + duration_of(s, l->rate, p->bytes);
 
@@ -163,13 +174,10 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 	}
 	if (MAYBE(l->flags & L_CARE))
 		when = sink_delivery(s, l->peer, when);
-	if (likely(simple || when != NEVER))
-		hop_space(s, p, when, simple);
-	if (MAYBE(s->hooks.delivered)) {
-		if (when != NEVER)
-			eventq_push(&s->q, when,
-				    event_key(EV_DELIVER, l->peer, 0,
-					      packet_id(s, p)));
+	if (likely(IS_SIMPLE || when != NEVER))
+		hop_space(s, p, when, way);
+	if (SENDERS(p->flags & P_TOLD) || MAYBE(s->tells_delivered)) {
+		delivery_schedule(s, l->peer, p, when);
 		return;
 	}
 	packet_delivered(s, p, l->peer, when);
@@ -178,7 +186,7 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 
 /* The packet's way behind the sender: T3, T4. */
 HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
-		    struct packet *p, unsigned vl, const bool simple)
+		    struct packet *p, unsigned vl, const enum way way)
 {
 	p->head = s->now + l->prop;
 	p->up = port;
@@ -188,36 +196,40 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 		return;
 	if (unlikely(p->head > s->horizon))
 		packet_missed(s, port, p);
-	if (MAYBE((l->flags & L_EXACT) || vl == VL_MANAGEMENT)) {
+	if (SENDERS(s->fills))
+		mark_sent(s, l, p);
+	if (MAYBE(s->exact || vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, p->head,
 			    event_key(EV_HEAD, port, vl, packet_id(s, p)));
 		return;
 	}
 	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, simple);
+		hop_sink(s, l, p, way);
 	else
-		hop_forward(s, port, l, p, simple);
+		hop_forward(s, port, l, p, way);
 }
 
 /* ---- granting ----------------------------------------------------------- */
 
 /* Has this lane a packet that may start now? Credits have been looked at. */
 HOT bool hop_offers(struct sim *s, uint32_t port, const struct server *l,
-		    const struct lane *lane, const bool simple)
+		    const struct lane *lane, const enum way way)
 {
 	uint32_t room = s->rooms[lane - s->lanes];
 
 	if (room >= s->max_blk && !MAYBE(s->n_readers))
 		return true;
 	if (l->flags & L_QUEUED)
-		return blocks_of(packet_at(s, lane->queue.first)->bytes) <=
-		       room;
+		return SENDERS(l->flags & L_PULLS)
+			       ? pull_pick(s, port, lane) != NONE
+			       : blocks_of(packet_at(s, lane->queue.first)
+						   ->bytes) <= room;
 	return lane_pick(s, port, lane) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
 HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
-			 const bool simple)
+			 const enum way way)
 {
 	struct room room = room_of_link(s, port);
 	uint32_t vls = 0;
@@ -227,10 +239,10 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
 	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		room_set(s, room, vl, room.lanes[hop_lane(s, vl, simple)]);
-		uint32_t i = port * s->n_lanes + hop_lane(s, vl, simple);
+		room_set(s, room, vl, room.lanes[hop_lane(s, vl, way)]);
+		uint32_t i = port * s->n_lanes + hop_lane(s, vl, way);
 
-		if (hop_offers(s, port, l, &s->lanes[i], simple))
+		if (hop_offers(s, port, l, &s->lanes[i], way))
 			vls |= 1u << vl;
 	}
 	return vls;
@@ -239,7 +251,7 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
 /* Removes the first packet of an injection or output queue. */
 HOT struct packet *hop_queue_pop(struct sim *s, struct server *l,
 				 struct lane *lane, unsigned vl,
-				 const bool simple)
+				 const enum way way)
 {
 	struct packet *p = packet_at(s, lane->queue.first);
 
@@ -259,29 +271,32 @@ HOT struct packet *hop_queue_pop(struct sim *s, struct server *l,
 }
 
 HOT struct packet *hop_take(struct sim *s, uint32_t port, struct server *l,
-			    struct lane *lane, unsigned vl, const bool simple)
+			    struct lane *lane, unsigned vl, const enum way way)
 {
 	unsigned in;
 
-	if (l->flags & L_QUEUED)
-		return hop_queue_pop(s, l, lane, vl, simple);
-	if (simple && likely(!(l->tight >> vl & 1)))
+	if (l->flags & L_QUEUED) {
+		if (SENDERS(l->flags & L_PULLS))
+			return pull_take(s, port, lane, vl);
+		return hop_queue_pop(s, l, lane, vl, way);
+	}
+	if (IS_SIMPLE && likely(!(l->tight >> vl & 1)))
 		in = bits_after(lane->inputs, lane->rr & 63);
 	else
 		in = lane_pick(s, port, lane);
 	assert(in < 256);
-	struct packet *p = voq_pop(s, lane, in, simple);
+	struct packet *p = voq_pop(s, lane, in, IS_SIMPLE);
 
 	lane->rr = (uint8_t)in;
 	if (!lane->inputs)
 		l->requests &= (uint16_t) ~(1u << vl);
-	if (MAYBE(s->hoq) && !s->merges && inputs_has(s, lane, in, simple))
+	if (MAYBE(s->hoq) && !s->merges && inputs_has(s, lane, in, IS_SIMPLE))
 		hoq_start(s, packet_at(s, voq_first(s, lane, in)));
 	return p;
 }
 
 HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
-		    struct packet *p, unsigned vl, const bool simple)
+		    struct packet *p, unsigned vl, const enum way way)
 {
 	if (l->flags & L_END)
 		return;
@@ -293,12 +308,12 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
 		reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
 		s->granted[port] = s->now + 1;
 	}
-	hop_leave(s, p, l->busy_until, simple);
+	hop_leave(s, p, l->busy_until, way);
 }
 
 /* Credits are consumed at the grant: T3. */
 HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
-		 uint32_t blk, const bool simple)
+		 uint32_t blk, const enum way way)
 {
 	uint16_t *room = &s->rooms[lane - s->lanes];
 
@@ -322,16 +337,13 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
 
 /* Returns the packet's size in blocks. */
 HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
-		       struct lane *lane, unsigned vl, const bool simple)
+		       struct lane *lane, unsigned vl, const enum way way)
 {
 	/* Before taking: T14 counts while the request stands. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
-	struct packet *p = hop_take(s, port, l, lane, vl, simple);
+	struct packet *p = hop_take(s, port, l, lane, vl, way);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
 	uint32_t refills = p->flags & P_SOURCE ? p->flow : NONE;
-	uint32_t told = MAYBE((p->flags & P_SOURCE) && p->flow == NONE)
-				? s->extras[packet_id(s, p)].cookie
-				: NONE;
 
 	l->waited += s->now - start;
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
@@ -346,17 +358,20 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 		c->bytes += bytes;
 		c->packets++;
 	}
-	hop_pay(s, port, lane, vl, blk, simple);
-	p->flags = 0;
-	hop_depart(s, port, l, p, vl, simple);
-	hop_launch(s, port, l, p, vl, simple);
+	if (SENDERS(s->marks) && !(l->flags & L_END))
+		mark_grant(s, port, p, vl);
+	if (SENDERS(p->flags & P_LAST))
+		probe_pass(s, p->flow, port);
+	hop_pay(s, port, lane, vl, blk, way);
+	p->flags = way == WAY_PLAIN ? 0 : p->flags & P_STAYS;
+	hop_depart(s, port, l, p, vl, way);
+	hop_launch(s, port, l, p, vl, way);
 	if (unlikely(refills != NONE))
 		source_granted(s, refills);
-	if (MAYBE(told != NONE))
-		s->hooks.sent(s->hooks.context, s->now, l->busy_until,
-			      s->setup->ports[port].node, told);
+	if (SENDERS(l->flags & L_PULLS))
+		pull_granted(s, port);
 	if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
-		hop_request(s, port, simple);
+		hop_request(s, port, way);
 	return blk;
 }
 
@@ -375,14 +390,14 @@ static inline void hop_block(struct sim *s, uint32_t port, struct server *l)
 
 /* T10, T11 among the data VLs `vls`. */
 HOT void hop_choose(struct sim *s, uint32_t port, struct server *l,
-		    struct lane *lanes, uint32_t vls, const bool simple)
+		    struct lane *lanes, uint32_t vls, const enum way way)
 {
 	bool is_high;
 	unsigned vl;
 
 	if (l->flags & L_LOWEST) {
 		vl = (unsigned)__builtin_ctz(vls);
-		hop_grant(s, port, l, &lanes[vl], vl, simple);
+		hop_grant(s, port, l, &lanes[vl], vl, way);
 		return;
 	}
 	vl = arbiter_choose(&l->arb, &s->tables[l->table], vls, &is_high);
@@ -391,12 +406,12 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct server *l,
 		hop_block(s, port, l);
 		return;
 	}
-	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, simple);
+	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, way);
 
 	arbiter_charge(&l->arb, is_high, blk);
 }
 
-HOT void hop_arbitrate(struct sim *s, uint32_t port, const bool simple)
+HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum way way)
 {
 	struct server *l = &s->links[port];
 	struct lane *lanes = &s->lanes[port * s->n_lanes];
@@ -404,13 +419,13 @@ HOT void hop_arbitrate(struct sim *s, uint32_t port, const bool simple)
 
 	l->flags &= (uint8_t)~L_TOUCHED;
 	if (unlikely(vls & l->tight) || MAYBE(s->n_readers))
-		vls = hop_offered(s, port, l, simple);
+		vls = hop_offered(s, port, l, way);
 	if (MAYBE(vls >> VL_MANAGEMENT))
-		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, simple);
-	else if (MAYBE(l->flags & L_EXACT) && s->cold[port].pending)
+		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, way);
+	else if (MAYBE(s->exact) && s->cold[port].pending)
 		update_send(s, port);
 	else if (likely(vls))
-		hop_choose(s, port, l, lanes, vls, simple);
+		hop_choose(s, port, l, lanes, vls, way);
 	else if (l->requests)
 		hop_block(s, port, l);
 }

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "measure/fairness.h"
-#include "sim/engine.h"
+#include "sim/control.h"
 #include "sim/flow_tally.h"
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
@@ -196,6 +196,8 @@ void metrics_start(struct sim *s)
 	s->background--;
 	if (s->borrow)
 		borrow_restart(s);
+	if (s->control)
+		control_restart(s);
 	s->hops_before = s->hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		s->sources_more[i].before = s->sources[i].sequence;
@@ -272,10 +274,32 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-static void tell_end(struct sim *s, const struct sim_event_record *e)
+enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p)
 {
-	if (s->hooks.ended)
-		s->hooks.ended(s->hooks.context, e);
+	return p->flags & P_OTHER ? s->extras[packet_id(s, p)].kind : SIM_DATA;
+}
+
+static void tell_ended(struct sim *s, const struct packet *p,
+		       struct ending ending)
+{
+	const struct sim_event_record e = {
+		.flow = p->flow,
+		.sequence = p->sequence,
+		.where = ending.where,
+		.fate = ending.fate,
+		.time = ending.time,
+		.kind = packet_kind(s, p),
+		.marked = p->flags & P_MARKED,
+	};
+	struct sim_packet view;
+
+	packet_describe(s, p, &view);
+	for (uint32_t i = 0; i < s->n_observers; i++) {
+		const struct sim_observer *o = &s->observers[i];
+
+		if (o->ended)
+			o->ended(o->context, &e, &view);
+	}
 }
 
 static uint32_t order_kind(const struct sim *s, const struct packet *p)
@@ -289,6 +313,9 @@ static uint32_t order_kind(const struct sim *s, const struct packet *p)
  * Behind a router an SL may come from several, of a trace even in one flow. */
 static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 {
+	/* Senders take turns, so only a flow keeps its order (T13p). */
+	if (s->n_pulls)
+		return same;
 	if (!s->routers)
 		return same || p->dlid < LID_FIRST_MCAST;
 	return same && s->flows[p->flow].kind != SIM_TRACE;
@@ -393,19 +420,12 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 	if (when > s->horizon)
 		return;
-	if (unlikely(s->hooks.ended)) {
-		struct sim_event_record e = {
-			.flow = p->flow,
-			.sequence = p->sequence,
-			.where = where,
-			.fate = SIM_DELIVERED,
-			.time = when,
-		};
-
-		tell_end(s, &e);
-	}
-	s->delivered_all++;
+	if (unlikely(s->tells_ended))
+		tell_ended(s, p, (struct ending){ SIM_DELIVERED, where, when });
 	s->latest = when > s->latest ? when : s->latest;
+	if (unlikely(p->flags & P_OTHER))
+		return;
+	s->delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
 		check_order(s, t, p, s->setup->ports[where].node);
 	if (unlikely(when < s->from)) {
@@ -425,19 +445,20 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	check_stop(s, t, p);
 }
 
-void packet_lost(struct sim *s, const struct packet *p,
-		 const struct sim_event_record *e, uint64_t *counter)
+void packet_lost(struct sim *s, const struct packet *p, struct ending e,
+		 uint64_t *counter)
 {
 	struct sim_metrics *m = s->metrics;
 
-	if (e->time > s->horizon)
+	if (e.time > s->horizon)
 		return;
 	++*counter;
-	tell_end(s, e);
-	if (e->time < s->from)
+	if (s->tells_ended)
+		tell_ended(s, p, e);
+	if (e.time < s->from || (p->flags & P_OTHER))
 		return;
-	m->lost[e->fate]++;
-	m->checksum += mix(e->time ^ (uint64_t)e->where << 20 ^ e->fate);
+	m->lost[e.fate]++;
+	m->checksum += mix(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
 	if (p->flow < s->n_flows)
 		m->flows[p->flow].lost++;
 }
@@ -459,6 +480,9 @@ void packet_describe(struct sim *s, const struct packet *p,
 		.born = p->born,
 		.flow = p->flow,
 		.sequence = p->sequence,
+		.kind = packet_kind(s, p),
+		.marked = p->flags & P_MARKED,
+		.last = p->flags & P_LAST,
 		.source = SIM_NONE,
 		.dlid = p->dlid,
 		.pkey = p->pkey,
@@ -467,9 +491,13 @@ void packet_describe(struct sim *s, const struct packet *p,
 		.vl = p->vl,
 		.target = TOPO_NONE,
 	};
+	if (flow_reserves(s, p->flow))
+		out->reserve = s->setup->control->reserve[p->flow];
 	if (s->extras) {
 		const struct packet_extra *x = &s->extras[packet_id(s, p)];
 
+		out->answered = s->control && (p->flags & P_TOLD) &&
+				!(p->flags & P_OTHER) && x->endpoint == 0;
 		out->source = x->source;
 		out->cookie = x->cookie;
 		out->target = x->target;
@@ -481,15 +509,76 @@ void packet_describe(struct sim *s, const struct packet *p,
 	}
 }
 
-void packet_hand_over(struct sim *s, uint32_t port, uint32_t id)
+/* F7: takes its place among those that the sink holds, by tail. */
+static void hold(struct sim *s, uint32_t port, struct packet *p)
 {
+	struct packet_queue *held = &s->cold[port].held;
+	uint32_t *link = &held->first;
+
+	p->ready = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
+	while (*link != NONE && packet_at(s, *link)->ready <= p->ready)
+		link = &packet_at(s, *link)->next;
+	p->next = *link;
+	*link = packet_id(s, p);
+}
+
+void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
+		       hd_time when)
+{
+	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
+	uint32_t id = packet_id(s, p);
+
+	if (when == NEVER)
+		return;
+	if (when == tail) {
+		eventq_push(&s->q, when, event_key(EV_DELIVER, port, 1, id));
+		return;
+	}
+	hold(s, port, p);
+	eventq_push(&s->q, when, event_key(EV_DELIVER, port, 0, 0));
+}
+
+/* Who must know, and who wants to. */
+static void tell_delivered(struct sim *s, uint32_t node,
+			   const struct sim_packet *view, unsigned endpoint)
+{
+	for (uint32_t i = 0; s->tells_delivered && i < s->n_observers; i++) {
+		const struct sim_observer *o = &s->observers[i];
+
+		if (o->delivered)
+			o->delivered(o->context, s->now, node, view);
+	}
+	if (endpoint == 0)
+		return;
+	const struct sim_endpoint *e = &s->endpoints[endpoint - 1];
+
+	if (e->delivered)
+		e->delivered(e->context, s->now, node, view);
+}
+
+void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
+{
+	struct packet_queue *held = &s->cold[port].held;
 	struct sim_packet view;
 
-	packet_describe(s, packet_at(s, id), &view);
-	packet_delivered(s, packet_at(s, id), port, s->now);
-	packet_free(s, packet_at(s, id));
-	s->hooks.delivered(s->hooks.context, s->now, s->setup->ports[port].node,
-			   &view);
+	if (vl == 0) {
+		id = held->first;
+		held->first = packet_at(s, id)->next;
+	}
+	struct packet *p = packet_at(s, id);
+	unsigned endpoint = s->extras ? s->extras[id].endpoint : 0;
+	bool answers = s->control && (p->flags & P_TOLD) && endpoint == 0;
+	struct packet copy = *p;
+	struct packet_extra extra = { 0 };
+
+	if (s->extras)
+		extra = s->extras[id];
+	packet_describe(s, p, &view);
+	packet_delivered(s, p, port, s->now);
+	packet_free(s, p);
+	if (answers)
+		answer_delivered(s, port, &copy, &extra);
+	tell_delivered(s, s->setup->ports[port].node, &view, endpoint);
 }
 
 /* ---- results ------------------------------------------------------------ */

@@ -58,11 +58,27 @@ static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
 	return (uint16_t)(blocks | vl << RING_VL_SHIFT);
 }
 
+/* Forgets the first n, at least 1; true if the next may be due as well. */
+static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
+{
+	unsigned rest = r->n - n;
+
+	for (unsigned i = 0; i < rest; i++) {
+		r->when[i] = r->when[n + i];
+		r->what[i] = r->what[n + i];
+	}
+	r->n = (uint8_t)rest;
+	if (likely(r->spill == NONE))
+		return false;
+	ring_unspill(s, r);
+	return rest == 0;
+}
+
 /* Adds what has come back by now. It does not touch the server. */
 static inline void ring_apply(struct sim *s, struct room room, hd_time now)
 {
-	struct ring *r = room.ring;
-	unsigned n, rest;
+	const struct ring *r = room.ring;
+	unsigned n;
 
 	do {
 		for (n = 0; n < r->n && r->when[n] <= now; n++) {
@@ -71,27 +87,13 @@ static inline void ring_apply(struct sim *s, struct room room, hd_time now)
 
 			*lane = (uint16_t)(*lane + (r->what[n] & RING_BLOCKS));
 		}
-		if (n == 0)
-			return;
-		rest = r->n - n;
-		for (unsigned i = 0; i < rest; i++) {
-			r->when[i] = r->when[n + i];
-			r->what[i] = r->what[n + i];
-		}
-		r->n = (uint8_t)rest;
-		if (likely(r->spill == NONE))
-			return;
-		ring_unspill(s, r);
-	} while (rest == 0);
+	} while (n > 0 && ring_drop(s, room.ring, n));
 }
 
-static inline void ring_push(struct sim *s, struct room room, hd_time when,
-			     uint16_t what)
+/* One more; what is due should have been taken if it is full. */
+static inline void ring_insert(struct sim *s, struct ring *r, hd_time when,
+			       uint16_t what)
 {
-	struct ring *r = room.ring;
-
-	if (unlikely(r->n == RING_INLINE))
-		ring_apply(s, room, s->now);
 	unsigned i = r->n;
 
 	if (unlikely(i == RING_INLINE || r->spill != NONE)) {
@@ -105,6 +107,14 @@ static inline void ring_push(struct sim *s, struct room room, hd_time when,
 	r->when[i] = when;
 	r->what[i] = what;
 	r->n++;
+}
+
+static inline void ring_push(struct sim *s, struct room room, hd_time when,
+			     uint16_t what)
+{
+	if (unlikely(room.ring->n == RING_INLINE))
+		ring_apply(s, room, s->now);
+	ring_insert(s, room.ring, when, what);
 }
 
 /* When room of one of these VLs comes back first; NEVER if none is coming. */

@@ -175,12 +175,12 @@ static void watch(struct test_fabric *f, const struct sim_arrival *a,
 		.n_trace = 1,
 	};
 	struct sim_rules rules;
-	struct sim_hooks hooks = { .context = seen, .granted = see };
+	struct sim_observer observer = { .context = seen, .granted = see };
 
 	sim_rules_init(&rules);
 	struct sim *s = sim_new(&f->setup, &flow, 1, &rules);
 
-	sim_set_hooks(s, &hooks);
+	sim_observe(s, &observer);
 	assert_int_equal(sim_run(s, HD_S, NULL, NULL), SIM_IDLE);
 	assert_int_equal(sim_metrics(s)->delivered, 1);
 	assert_int_equal(sim_metrics(s)->flows[0].delivered_global, 1);

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "sim/engine.h"
 
-#define LOOK_EVERY 65536 /* events between looks at progress and deadlock */
+#define LOOK_EVERY     65536 /* events between looks at progress and deadlock */
+#define MOST_ENDPOINTS 15    /* their number is part of an event's key */
 
 struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 		    uint32_t n_flows, const struct sim_rules *rules)
@@ -15,13 +16,29 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 	return state_new(setup, flows, n_flows, rules);
 }
 
-void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks)
+void sim_observe(struct sim *s, const struct sim_observer *o)
 {
-	s->hooks = *hooks;
-	if (hooks->delivered || hooks->granted)
-		s->simple = false;
-	for (uint32_t i = 0; hooks->granted && i < s->setup->n_ports; i++)
+	s->observers = hd_realloc(s->observers, (size_t)s->n_observers + 1,
+				  sizeof(*s->observers));
+	s->observers[s->n_observers++] = *o;
+	s->tells_delivered |= o->delivered != NULL;
+	s->tells_ended |= o->ended != NULL;
+	s->tells_granted |= o->granted != NULL;
+	s->tells_updated |= o->updated != NULL;
+	if (o->delivered || o->granted)
+		s->way = WAY_GENERAL;
+	for (uint32_t i = 0; o->granted && i < s->setup->n_ports; i++)
 		s->links[i].flags |= L_CARE;
+}
+
+uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
+{
+	assert(s->n_endpoints < MOST_ENDPOINTS);
+	s->endpoints = hd_realloc(s->endpoints, (size_t)s->n_endpoints + 1,
+				  sizeof(*s->endpoints));
+	s->endpoints[s->n_endpoints++] = *e;
+	senders_init(s);
+	return s->n_endpoints - 1;
 }
 
 void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
@@ -53,10 +70,10 @@ void table_change(struct sim *s, uint32_t id)
 	sim_set_vlarb(s, c->port, &c->table);
 }
 
-void sim_timer(struct sim *s, hd_time when, uint32_t cookie)
+void sim_timer(struct sim *s, uint32_t endpoint, hd_time when, uint32_t cookie)
 {
-	assert(cookie <= EV_ID_MAX);
-	eventq_push(&s->q, when, event_key(EV_TIMER, 0, 0, cookie));
+	assert(cookie <= EV_ID_MAX && endpoint < s->n_endpoints);
+	eventq_push(&s->q, when, event_key(EV_TIMER, 0, endpoint, cookie));
 }
 
 hd_time sim_now(const struct sim *s)
@@ -144,10 +161,12 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 
 /* ---- replay ------------------------------------------------------------- */
 
-static void record_end(void *context, const struct sim_event_record *e)
+static void record_end(void *context, const struct sim_event_record *e,
+		       const struct sim_packet *p)
 {
 	struct sim_record *r = context;
 
+	(void)p;
 	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
 			    sizeof(*r->events));
 	r->events[r->n_events++] = *e;
@@ -164,7 +183,7 @@ void sim_replay(const struct sim_setup *setup,
 		hd_time horizon, struct sim_record *out)
 {
 	struct sim_rules rules;
-	struct sim_hooks hooks = { .context = out, .ended = record_end };
+	struct sim_observer observer = { .context = out, .ended = record_end };
 
 	*out = (struct sim_record){ 0 };
 	sim_rules_init(&rules);
@@ -175,10 +194,11 @@ void sim_replay(const struct sim_setup *setup,
 		rules.injects_management |= arrivals[i].management;
 	}
 	struct sim *s = sim_new(setup, NULL, 0, &rules);
-	sim_set_hooks(s, &hooks);
+	sim_observe(s, &observer);
 	s->horizon = horizon;
 	s->arrivals = arrivals;
 	s->n_arrivals = n_arrivals;
+	senders_init(s);
 	if (n_arrivals > 0)
 		eventq_push(&s->q, arrivals[0].time,
 			    event_key(EV_ARRIVAL, 0, 0, 0));

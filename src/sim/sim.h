@@ -16,10 +16,11 @@
  * depends on nothing but them: the same input gives the same metrics, bit for
  * bit, on every machine.
  *
- * Packets may also come from outside (sim_inject) and deliveries and timers
- * be told to the owner: this is how adapters and protocols sit on an end port.
- * Callbacks run inside the instant that they tell of, in phase 2 of T2: what
- * they inject for the same instant is still sent in it.
+ * Packets may also come from outside (sim_inject), from endpoints that are told
+ * of deliveries and timers: this is how adapters and protocols sit on end
+ *ports. Their callbacks run inside the instant that they tell of, in phase 2 of
+ *T2: what they inject for the same instant is still sent in it. Observers see
+ * what happens and cannot change it.
  */
 
 #include "fabric/flow.h"
@@ -70,12 +71,17 @@ struct sim_packet {
 	hd_time born;
 	uint32_t flow; /* SIM_NONE for injected ones */
 	uint32_t sequence;
-	uint32_t source; /* sim node */
+	enum sim_packet_kind kind;
+	bool marked;   /* FECN of data, BECN of an answer */
+	bool answered; /* of a controlled flow: its destination answers (C5) */
+	bool last;     /* ends the reservation of its flow (C8), */
+	uint64_t reserve; /* which is so many bits per second */
+	uint32_t source;  /* sim node */
 	lid_t dlid;
 	uint16_t pkey;
 	uint32_t bytes;
 	uint8_t sl, vl;
-	uint32_t cookie; /* of sim_inject */
+	uint32_t cookie; /* of sim_inject; C8: the device it is for */
 	/* Of its GRH, if it goes to another subnet (R1); else TOPO_NONE. */
 	port_id target;
 	uint8_t tclass, hop_limit;
@@ -85,11 +91,6 @@ struct sim_packet {
 	bool corrupt, lost;
 };
 
-/* Offers a packet at a.time >= now; a.flow and a.sequence are ignored. */
-void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie);
-/* Calls the timer function with `cookie` at `when` >= now. */
-void sim_timer(struct sim *s, hd_time when, uint32_t cookie);
-
 /* A flow-control packet (T5, exact mode). */
 struct sim_update {
 	uint8_t vl;
@@ -97,34 +98,56 @@ struct sim_update {
 	bool lost; /* does not reach the far end (F2, F3) */
 };
 
-struct sim_hooks {
+/* Sees a run and changes nothing in it. Functions may be NULL. */
+struct sim_observer {
 	void *context;
+	/* At the instant of a delivery. */
 	void (*delivered)(void *context, hd_time now, uint32_t node,
 			  const struct sim_packet *p);
-	void (*timer)(void *context, hd_time now, uint32_t cookie);
-	/*
-	 * An injected packet starts on the first link of its way; at `end` its
-	 * last byte has left. This is told in phase 5, when links are granted:
-	 * what is injected in answer is for a later instant.
-	 */
-	void (*sent)(void *context, hd_time now, hd_time end, uint32_t node,
-		     uint32_t cookie);
 	/* Every end of a copy, deliveries too; may tell of a later instant. */
-	void (*ended)(void *context, const struct sim_event_record *e);
+	void (*ended)(void *context, const struct sim_event_record *e,
+		      const struct sim_packet *p);
 	/* Every packet that starts on a link: captures and traces. */
 	void (*granted)(void *context, hd_time now, uint32_t port,
 			const struct sim_packet *p);
 	/* Every flow-control packet that does, in exact mode. */
 	void (*updated)(void *context, hd_time now, uint32_t port,
 			const struct sim_update *u);
-	/*
-	 * An injected packet starts through a crossbar (T9); at `end` its last
-	 * byte has left the input buffer.
-	 */
-	void (*crossed)(void *context, hd_time end, uint32_t cookie);
 };
-/* Before the first sim_run. */
-void sim_set_hooks(struct sim *s, const struct sim_hooks *hooks);
+/* Any number of them, before the first sim_run. */
+void sim_observe(struct sim *s, const struct sim_observer *o);
+
+/*
+ * An endpoint is a sender of every end port (T13p): it gives packets to the
+ * fabric and is told of those that reach the endpoint at the far end. A packet
+ * waits in the queue of its sender and VL from its time on; what is granted is
+ * told, so that the next one need not be given before. Functions may be NULL.
+ */
+struct sim_endpoint {
+	void *context;
+	/* A packet of this endpoint has reached its destination. */
+	void (*delivered)(void *context, hd_time now, uint32_t node,
+			  const struct sim_packet *p);
+	void (*timer)(void *context, hd_time now, uint32_t cookie);
+	/*
+	 * A packet starts on the first link of its way; at `end` its last byte
+	 * has left. This is told in phase 5, when links are granted: what is
+	 * injected in answer is for a later grant.
+	 */
+	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node,
+			uint32_t cookie);
+};
+/* Before the first sim_run and sim_inject; at most 15. Returns its number. */
+uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
+
+/*
+ * The endpoint offers a packet at a.time >= now; a.flow, a.sequence and
+ * a.sender are ignored.
+ */
+void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
+		uint32_t cookie);
+/* Calls the endpoint's timer function with `cookie` at `when` >= now. */
+void sim_timer(struct sim *s, uint32_t endpoint, hd_time when, uint32_t cookie);
 
 /* From now on the port's link is arbitrated by this table; it is copied. */
 void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table);
@@ -237,6 +260,50 @@ struct sim_crowd {
 };
 
 void sim_crowd(const struct sim *s, struct sim_crowd *out);
+
+/* ---- congestion control -------------------------------------------------- */
+
+/* All run, as a capture of every port has them. */
+struct sim_control_counts {
+	uint64_t marked; /* packets in which a switch set FECN */
+	uint64_t acks;   /* sent */
+	uint64_t echoed; /* of them with BECN */
+	uint64_t cnps;   /* sent */
+	uint64_t probes, accepts, rejects; /* sent (C8) */
+};
+/* Of runs with setup.control. */
+void sim_control_counts(const struct sim *s, struct sim_control_counts *out);
+
+/* What a controlled flow has heard and done, while measuring. */
+struct sim_flow_control {
+	double rate;    /* packets per second that its throttle allows now, */
+	double mean;    /* and its average over time */
+	uint64_t marks; /* that it heard of */
+	/* The sum of 1/rate, in seconds, over the marks that it heard of. */
+	double marked_time;
+	double lowest, highest; /* of the rate, all run */
+};
+/* False if the flow is not controlled. */
+bool sim_flow_control(const struct sim *s, uint32_t flow,
+		      struct sim_flow_control *out);
+
+/* What became of a flow that asked for leave to start (C8). */
+enum sim_answer {
+	SIM_OPEN, /* still under way when the run ended */
+	SIM_ADMITTED,
+	SIM_REJECTED,
+	SIM_RELEASED, /* was admitted, and its last packet has passed */
+};
+struct sim_admission {
+	enum sim_answer answer;
+	hd_time asked, answered;
+	uint32_t rejected_by; /* sim port of the link without room */
+};
+/* False if the flow does not ask. */
+bool sim_admission(const struct sim *s, uint32_t flow,
+		   struct sim_admission *out);
+/* Bits per second that the link of `port` has promised, all SLs. */
+uint64_t sim_promised(const struct sim *s, uint32_t port);
 
 /* ---- deadlock ---------------------------------------------------------- */
 

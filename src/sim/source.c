@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/engine.h"
+#include "sim/control.h"
 
 #include <assert.h>
 #include <math.h>
@@ -135,11 +135,11 @@ static void source_advance(struct source *src, struct source_more *more,
 }
 
 static void source_start(struct source *src, struct source_more *more,
-			 const struct sim_flow *f)
+			 const struct sim_flow *f, hd_time start)
 {
 	double on = (double)f->mean_on, off = (double)f->mean_off;
 
-	src->at = f->start;
+	src->at = start;
 	switch (f->kind) {
 	case SIM_CBR:
 		if (f->random_phase)
@@ -153,7 +153,7 @@ static void source_start(struct source *src, struct source_more *more,
 		break;
 	case SIM_ON_OFF:
 	case SIM_PARETO:
-		more->turn = f->start;
+		more->turn = start;
 		if (rng_uniform(&src->rng) * (on + off) < on)
 			more->turn += (hd_time)draw_period(src, f, f->mean_on);
 		advance_bursts(src, more, f);
@@ -167,15 +167,33 @@ static void source_start(struct source *src, struct source_more *more,
 	}
 }
 
-static void source_schedule(struct sim *s, uint32_t flow)
+/* Has it made all it makes before `when`? */
+static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 {
 	const struct sim_flow *f = &s->flows[flow];
+	const struct source_more *more = &s->sources_more[flow];
+
+	if (f->count && more->made >= f->count && more->sent_of_message == 0)
+		return true;
+	if (!f->stop || when < f->stop)
+		return false;
+	/* One more packet ends a reservation. */
+	return more->is_over || !flow_reserves(s, flow);
+}
+
+static void source_schedule(struct sim *s, uint32_t flow)
+{
 	const struct source *src = &s->sources[flow];
 
-	if (src->at == NEVER || (f->stop && src->at >= f->stop) ||
-	    (f->count && s->sources_more[flow].made >= f->count))
-		return;
-	eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
+	if (src->at != NEVER && !is_over(s, flow, src->at))
+		eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
+}
+
+void source_begin(struct sim *s, uint32_t flow, hd_time start)
+{
+	source_start(&s->sources[flow], &s->sources_more[flow], &s->flows[flow],
+		     start);
+	source_schedule(s, flow);
 }
 
 /* ---- plans --------------------------------------------------------------- */
@@ -207,7 +225,7 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 /* The flow's plan, or NONE: then it takes the general way. */
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
-	if (s->extras || s->borrow || s->routers ||
+	if (s->extras || s->borrow || s->routers || s->control ||
 	    s->setup->subnet->sl_of_path || !flow_is_plain(s, f))
 		return NONE;
 	struct plan plan = {
@@ -250,8 +268,11 @@ void sources_init(struct sim *s)
 		src->out = s->nodes[f->source].first_port + 1;
 		if (f->to.choice == SIM_TO_CYCLE)
 			more->place = src->self == SIM_NONE ? 0 : src->self + 1;
-		source_start(src, more, f);
-		source_schedule(s, i);
+		if (flow_reserves(s, i))
+			eventq_push(&s->q, f->start,
+				    event_key(EV_ASK, 0, 0, i));
+		else
+			source_begin(s, i, f->start);
 	}
 }
 
@@ -261,11 +282,15 @@ static bool enters_before(const struct packet *a, const struct packet *b)
 {
 	if (a->born != b->born)
 		return a->born < b->born;
-	return a->flow != b->flow ? a->flow < b->flow
-				  : a->sequence < b->sequence;
+	if ((a->flags ^ b->flags) & P_OTHER)
+		return a->flags & P_OTHER;
+	if (a->flow != b->flow)
+		return a->flow < b->flow;
+	/* A CNP and its ACK come in the right order. */
+	return a->sequence <= b->sequence;
 }
 
-/* The injection queue, in order (time, flow, sequence): T13. */
+/* The injection queue, in order (time, phase, flow, sequence): T13. */
 static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
 {
 	uint32_t id = packet_id(s, p);
@@ -290,28 +315,30 @@ static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
 	*link = id;
 }
 
+bool packet_lane(struct sim *s, struct packet *p)
+{
+	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
+
+	if (p->out_vl == VL_MANAGEMENT)
+		return true;
+	p->out_vl = n->vl_of_sl[p->sl];
+	if (likely(p->out_vl < s->setup->ports[p->out].vls))
+		return true;
+	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
+		    &s->counts[p->out].xmit_discards);
+	packet_free(s, p);
+	return false;
+}
+
 void packet_enter(struct sim *s, uint32_t id)
 {
 	struct packet *p = packet_at(s, id);
-	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
 	struct server *l = &s->links[p->out];
 
-	if (p->out_vl != VL_MANAGEMENT) {
-		p->out_vl = n->vl_of_sl[p->sl];
-		if (p->out_vl >= s->setup->ports[p->out].vls) {
-			struct sim_event_record e = {
-				.flow = p->flow,
-				.sequence = p->sequence,
-				.where = p->out,
-				.fate = SIM_LOST_DISCARD,
-				.time = s->now,
-			};
-
-			packet_lost(s, p, &e, &s->counts[p->out].xmit_discards);
-			packet_free(s, p);
-			return;
-		}
-	}
+	if (!packet_lane(s, p))
+		return;
+	if (unlikely(s->control != NULL) && throttle_enter(s, p))
+		return;
 	if (unlikely(s->borrow != NULL) && !borrow_admit(s, p))
 		return;
 	injection_push(
@@ -348,12 +375,29 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 		metrics_made_global(s, flow);
 }
 
+/* C8: is the packet made now the last one of a flow that has asked? */
+static bool ends_reservation(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+	struct source_more *more = &s->sources_more[flow];
+
+	if (more->is_over || !flow_reserves(s, flow))
+		return false;
+	more->is_over = (f->stop && s->now >= f->stop) ||
+			(f->count && more->made >= f->count &&
+			 more->sent_of_message == 0);
+	return more->is_over;
+}
+
 static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 			struct sim_address to, unsigned sl)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	const struct subnet *subnet = s->setup->subnet;
+	unsigned flags = f->kind == SIM_SATURATING ? P_SOURCE : 0;
 
+	if (unlikely(s->probes != NULL) && ends_reservation(s, flow))
+		flags |= P_LAST;
 	/* Some engines need the SL to keep paths apart. */
 	if (unlikely(subnet->sl_of_path != NULL))
 		sl = path_sl(subnet,
@@ -371,12 +415,12 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.out = s->sources[flow].out,
 		.up = NONE,
 		.slot = NONE,
-		.bytes = bytes,
+		.bytes = bytes & PACKET_BYTES,
 		.dlid = to.dlid,
 		.pkey = f->pkey,
 		.out_vl = f->management ? VL_MANAGEMENT : 0,
 		.sl = sl & 15u,
-		.flags = f->kind == SIM_SATURATING ? P_SOURCE : 0,
+		.flags = flags & 0xff,
 	};
 	if (s->extras)
 		extra_init(s, id, f, flow, to.target);
@@ -404,8 +448,11 @@ static void message_emit(struct sim *s, uint32_t flow)
 	more->made++;
 	if (unlikely(f->size_scv > 0))
 		last = draw_size(f, &src->rng);
-	for (uint32_t i = 0; i + 1 < f->packets; i++)
+	for (uint32_t i = 0; i + 1 < f->packets; i++) {
+		more->sent_of_message = i + 1;
 		packet_emit(s, flow, global_bytes(f, &to, f->bytes), to, f->sl);
+	}
+	more->sent_of_message = 0;
 	packet_emit(s, flow, global_bytes(f, &to, last), to, f->sl);
 }
 
@@ -430,8 +477,7 @@ static void saturate(struct sim *s, uint32_t flow)
 	struct source_more *more = &s->sources_more[flow];
 	uint32_t packets = f->packets > 1 ? f->packets : 1;
 
-	if ((f->stop && s->now >= f->stop) ||
-	    (f->count && more->made >= f->count && more->sent_of_message == 0))
+	if (is_over(s, flow, s->now))
 		return;
 	if (more->sent_of_message == 0) {
 		more->current = destination(f, src, more);
@@ -471,7 +517,7 @@ static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
 		.out = out,
 		.up = NONE,
 		.slot = NONE,
-		.bytes = plan->bytes,
+		.bytes = plan->bytes & PACKET_BYTES,
 		.dlid = dlid,
 		.pkey = plan->pkey,
 		.out_vl = plan->vl,
@@ -544,7 +590,7 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 		.out = s->nodes[a->source].first_port + 1,
 		.up = NONE,
 		.slot = NONE,
-		.bytes = a->bytes,
+		.bytes = a->bytes & PACKET_BYTES,
 		.dlid = a->dlid,
 		.pkey = a->pkey,
 		.out_vl = a->management ? VL_MANAGEMENT : 0,
@@ -571,22 +617,24 @@ void arrivals_fire(struct sim *s)
 			return;
 		}
 		s->next_arrival++;
-		packet_enter(s, packet_from(s, a));
+		if (a->sender)
+			sender_enter(s, a->sender, packet_from(s, a));
+		else
+			packet_enter(s, packet_from(s, a));
 	}
 }
 
-void sim_inject(struct sim *s, const struct sim_arrival *a, uint32_t cookie)
+void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
+		uint32_t cookie)
 {
 	struct sim_arrival mine = *a;
 
 	mine.flow = NONE;
-	mine.sequence = (uint32_t)s->n_injected++;
 	uint32_t id = packet_from(s, &mine);
 
-	if (s->extras)
-		s->extras[id].cookie = cookie;
-	if (s->hooks.sent)
-		s->packets[id].flags = P_SOURCE;
-	eventq_push(&s->q, a->time,
-		    event_key(EV_INJECT, s->packets[id].out, 0, id));
+	assert(s->extras && endpoint < s->n_endpoints);
+	s->packets[id].flags = P_TOLD;
+	s->extras[id].cookie = cookie;
+	s->extras[id].endpoint = (uint8_t)(endpoint + 1);
+	sender_expect(s, endpoint, id);
 }

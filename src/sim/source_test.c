@@ -26,10 +26,12 @@ struct seen {
 	unsigned n;
 };
 
-static void see(void *context, const struct sim_event_record *e)
+static void see(void *context, const struct sim_event_record *e,
+		const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
+	(void)p;
 	assert_int_equal(e->fate, SIM_DELIVERED);
 	if (seen->n < MOST)
 		seen->time[seen->n++] = e->time;
@@ -75,12 +77,12 @@ static void bed_init(struct bed *b, enum sim_flow_kind kind)
 
 static const struct sim_metrics *bed_run(struct bed *b, enum sim_state ends)
 {
-	struct sim_hooks hooks = { .context = &b->seen, .ended = see };
+	struct sim_observer observer = { .context = &b->seen, .ended = see };
 
 	sim_free(b->sim);
 	b->seen.n = 0;
 	b->sim = sim_new(&b->f.setup, &b->flow, 1, &b->rules);
-	sim_set_hooks(b->sim, &hooks);
+	sim_observe(b->sim, &observer);
 	assert_int_equal(sim_run(b->sim, HD_TIME_NEVER, NULL, NULL), ends);
 	return sim_metrics(b->sim);
 }

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "sim/engine.h"
+#include "sim/control.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -155,6 +155,8 @@ static void sizes_init(struct sim *s)
 	memset(s->sl_index, 255, sizeof(s->sl_index));
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		flow_measure(s, &s->flows[i], &vl15);
+	if (s->setup->control && s->max_bytes < SIM_MAD_BYTES)
+		s->max_bytes = SIM_MAD_BYTES;
 	if (s->rules.injects) {
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			sl_add(s, sl);
@@ -484,7 +486,10 @@ static void features_init(struct sim *s)
 	updates_init(s);
 	faults_init(s);
 	borrow_init(s);
-	if (s->hoq || s->rules.injects || s->routers)
+	control_init(s);
+	marks_init(s);
+	probes_init(s);
+	if (s->hoq || s->rules.injects || s->routers || s->control)
 		s->extras = hd_alloc(1, sizeof(*s->extras));
 }
 
@@ -503,15 +508,16 @@ static hd_time longest_reach(struct sim *s)
 	return most + 1;
 }
 
-static bool is_simple(const struct sim *s)
+static enum way way_of(const struct sim *s)
 {
 	bool care = false;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (s->links[i].flags & L_CARE);
-	return !s->cioq && !s->fifo && !s->oldest && !s->exact && !s->wide &&
-	       !s->hoq && !s->n_readers && !s->fc && !care && !s->borrow &&
-	       s->n_lanes == s->vl15;
+	if (s->cioq || s->fifo || s->oldest || s->exact || s->wide || s->hoq ||
+	    s->n_readers || s->fc || care || s->borrow || s->n_lanes != s->vl15)
+		return WAY_GENERAL;
+	return s->control ? WAY_SIMPLE : WAY_PLAIN;
 }
 
 struct sim *state_new(const struct sim_setup *setup,
@@ -550,7 +556,8 @@ struct sim *state_new(const struct sim_setup *setup,
 		s->background++;
 	}
 	s->margin = longest_reach(s);
-	s->simple = is_simple(s);
+	s->way = way_of(s);
+	senders_init(s);
 	metrics_init(s);
 	sources_init(s);
 	return s;
@@ -562,6 +569,12 @@ void sim_free(struct sim *s)
 		return;
 	metrics_fini(s);
 	borrow_fini(s);
+	control_fini(s);
+	marks_fini(s);
+	probes_fini(s);
+	senders_fini(s);
+	free(s->observers);
+	free(s->endpoints);
 	eventq_fini(&s->q);
 	for (uint32_t i = 0; i < s->n_rates; i++)
 		free(s->durations[i]);

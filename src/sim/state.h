@@ -47,11 +47,20 @@ enum event_kind {
 	EV_READY,   /* id: packet for output port, vl */
 	EV_OUT,     /* id: packet in port's output queue is ready; cioq */
 	EV_HOQ,     /* id: packet whose lifetime at port may be over */
-	EV_DELIVER, /* id: packet */
-	EV_TIMER,   /* id: cookie of the owner */
+	EV_FILLS,   /* id: blocks whose head arrives at input port, vl (C3) */
+	EV_COMES,   /* id: a copy that is routed to output port, vl (C3) */
+	EV_LEAVES,  /* id: a copy that has left a buffer or a switch (C3) */
+	EV_FREES,   /* id: blocks that come free at input port, vl (C3) */
+	EV_DELIVER, /* id: packet; vl 0: the next one held by a stuck sink */
+	EV_ACKED,   /* the next delayed answer for port (C6) */
+	EV_RESPOND, /* id: throttle whose timer is due (C6) */
+	EV_TIMEOUT, /* id: flow that may have waited in vain (C6) */
+	EV_ASK,     /* id: flow that asks for leave to start (C8) */
+	EV_TIMER,   /* id: cookie of endpoint vl */
 	EV_SOURCE,  /* id: flow */
 	EV_ARRIVAL, /* the next of a list given in advance */
-	EV_INJECT,  /* id: packet that enters at port */
+	EV_INJECT,  /* id: sender of port with a packet that enters now */
+	EV_PACE,    /* id: throttle whose packet may be eligible (C2) */
 	EV_RELEASE, /* a reader of input port comes free */
 	EV_CROSS,   /* crossbar output port may have something to do */
 	EV_WAKE,    /* link of port may have something to do */
@@ -93,11 +102,18 @@ static inline uint32_t key_id(uint64_t key)
 
 enum packet_flag {
 	P_CORRUPT = 1, /* F1: the next port drops it */
-	P_SOURCE = 2,  /* its grant is told: of a saturating flow, which then
-			* makes the next, or injected (hooks.sent) */
+	P_SOURCE = 2,  /* of a saturating flow: its grant makes the next */
 	P_WAITS = 4,   /* first and ready in a queue (F5) */
 	P_SHARED = 8,  /* not a copy but the buffer slot that copies share */
+	P_TOLD = 16,   /* its delivery is an event: somebody must know */
+	P_MARKED = 32, /* FECN of data, BECN of an answer */
+	P_OTHER = 64,  /* no data: its kind is in packet_extra */
+	P_LAST = 128,  /* the last one of a flow with a reservation (C8) */
+	/* What stays with it on its way. */
+	P_STAYS = P_TOLD | P_MARKED | P_OTHER | P_LAST
 };
+
+#define PACKET_BYTES 0xffffffu /* the most */
 
 /*
  * A packet, or one copy of it on its way to one output. Queues are linked
@@ -120,12 +136,12 @@ struct packet {
 	uint32_t out;  /* sim port: the output that it goes to */
 	uint32_t up;   /* sim port that sent it here */
 	uint32_t slot; /* NONE: has the buffer for itself */
-	uint32_t bytes;
+	uint32_t bytes : 24, flags : 8;
 	uint16_t dlid, pkey;
 	uint8_t in; /* number of the input port here */
 	uint8_t vl; /* lane of the buffer that it stands in */
 	uint8_t out_vl;
-	uint8_t sl : 4, flags : 4;
+	uint8_t sl;
 };
 
 /* What only some runs need to know of a packet; same index. */
@@ -136,6 +152,10 @@ struct packet_extra {
 	uint8_t tclass, hop_limit;
 	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
+	uint32_t nth;  /* of its flow to be granted (C6), from 1 */
+	uint8_t kind;  /* enum sim_packet_kind */
+	/* 1 + the endpoint that sent it; 0: none did. */
+	uint8_t endpoint;
 };
 
 /* ---- ports ------------------------------------------------------------- */
@@ -147,8 +167,8 @@ enum server_flag {
 	L_QUEUED = 8,   /* its lanes are queues; else virtual output queues */
 	L_LOWEST = 16,  /* the lowest VL goes: there is one, or T10s */
 	L_TOUCHED = 32, /* in this instant's list */
-	L_CARE = 64,    /* faults or hooks: grants ask link_fate */
-	L_EXACT = 128,  /* sends flow-control updates on the link */
+	L_CARE = 64,    /* faults or observers: grants ask link_fate */
+	L_PULLS = 128,  /* an end port with senders beside 0 (T13p) */
 };
 
 /* A link as seen by its sender, or an output of a crossbar (T9). */
@@ -191,6 +211,7 @@ enum ring_mode {
 	RING_PLAIN, /* credits are never lost: computed */
 	RING_LOSSY, /* delay mode, F2: by events */
 	RING_EXACT,
+	RING_MARKS, /* no room but copies on their way to an output (C3) */
 };
 
 /* Room on its way back to a server, by time; what exceeds it in sim.spills. */
@@ -258,6 +279,11 @@ struct cold_counters {
 	uint64_t missed_updates;
 };
 
+/* Packets in a row, linked through `next`. */
+struct packet_queue {
+	uint32_t first, last; /* NONE: it is empty */
+};
+
 /* What only runs with faults, exact credits or VL15 need of a port. */
 struct cold_port {
 	hd_time next_down;   /* of its link, or NEVER */
@@ -269,6 +295,8 @@ struct cold_port {
 	uint16_t pending; /* VLs with an update to send */
 	uint8_t update_vl;
 	uint32_t stuck; /* of sim.stuck, first that may matter; NONE */
+	/* F7: packets that a stuck sink holds, by tail. */
+	struct packet_queue held;
 };
 
 /* [from, until) in which a sink is stuck; `next` is a later one. */
@@ -292,6 +320,29 @@ struct node {
 	uint8_t low;   /* plain: output numbers are low .. 254 */
 	bool plain;    /* LFT, vl_of_sl and vls decide all */
 	bool enforces; /* P_Keys */
+};
+
+/* ---- senders (T13p) ----------------------------------------------------- */
+
+/* Sender 1, 2, ... of an end port. */
+struct sender {
+	uint32_t throttle; /* of control.throttles; NONE: a plain one */
+	/* A plain one: */
+	uint32_t queues;            /* of sim.sender_queues, one per lane */
+	struct packet_queue coming; /* given ahead of their time, by time */
+	uint32_t sequence;          /* of its next packet */
+};
+
+/* An end port that has some. */
+struct pull {
+	uint32_t first;    /* of sim.senders: the port's number 1 */
+	uint32_t n;        /* senders, with 0 */
+	uint32_t words;    /* of a set of senders */
+	uint64_t *offers;  /* per lane: who offers a packet */
+	uint32_t *turns;   /* per lane: who was granted last */
+	uint32_t granted;  /* who has just been granted, */
+	uint32_t cookie;   /* of sim_inject, */
+	uint32_t endpoint; /* and whose packet it was, as packet_extra's */
 };
 
 /* ---- sources ----------------------------------------------------------- */
@@ -330,12 +381,16 @@ struct source_more {
 	hd_time turn;               /* on-off: when this burst ends */
 	uint64_t made;              /* messages */
 	uint32_t place;             /* SIM_TO_CYCLE, SIM_TRACE */
-	uint32_t sent_of_message;   /* SIM_SATURATING */
+	uint32_t sent_of_message;   /* packets of one that is under way */
 	struct sim_address current; /* SIM_SATURATING: of this message */
 	uint32_t before; /* with a plan: made before measuring began */
+	bool is_over;    /* its last packet is made (C8) */
 };
 
 /* ---- the whole --------------------------------------------------------- */
+
+/* What can be on the way of a packet; see hop.h. */
+enum way { WAY_GENERAL, WAY_SIMPLE, WAY_PLAIN };
 
 struct port_list {
 	uint32_t *ports;
@@ -389,6 +444,16 @@ struct sim {
 	struct stuck *stuck;
 	struct borrow *borrow; /* borrow.c; NULL: no lanes on loan */
 
+	/* Senders beside 0, if there are any. */
+	struct pull *pulls;
+	uint32_t *pull_of_port; /* of those that pull */
+	struct sender *senders;
+	uint32_t n_pulls, n_senders;
+	struct packet_queue *sender_queues;
+	struct control *control; /* NULL: no congestion control */
+	struct marks *marks;     /* NULL: nobody marks */
+	struct probes *probes;   /* NULL: nobody asks (C8) */
+
 	struct arbiter_table *tables;
 	uint32_t n_tables;
 	size_t tables_cap;
@@ -406,9 +471,10 @@ struct sim {
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
 	bool routers;    /* there are some */
 	bool mixes;      /* SLs of one lane may have had others before */
-	bool simple;     /* see hop.h */
 	bool to_the_end; /* even if nothing is left to do */
 	bool full;       /* memory is short; see rules.yields */
+	bool fills;      /* marks look at how full buffers are */
+	enum way way;
 
 	struct port_list touched, crossed, downed, updating;
 
@@ -424,9 +490,11 @@ struct sim {
 	size_t plans_cap;
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals, next_arrival;
-	struct sim_hooks hooks;
+	struct sim_observer *observers;
+	struct sim_endpoint *endpoints;
+	uint32_t n_observers, n_endpoints;
+	bool tells_delivered, tells_ended, tells_granted, tells_updated;
 	uint32_t background; /* pending events that keep nothing going */
-	uint64_t n_injected;
 
 	/* Output. */
 	uint64_t hops, hops_before, events, events_checked, hops_checked;

@@ -8,15 +8,7 @@
 void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
 	       uint32_t where, uint64_t *counter)
 {
-	struct sim_event_record e = {
-		.flow = p->flow,
-		.sequence = p->sequence,
-		.where = where,
-		.fate = fate,
-		.time = p->head,
-	};
-
-	packet_lost(s, p, &e, counter);
+	packet_lost(s, p, (struct ending){ fate, where, p->head }, counter);
 }
 
 void packet_drop(struct sim *s, struct packet *p)
@@ -164,6 +156,9 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 		return;
 	}
 	if (s->fifo) {
+		for (uint32_t c = slot->out; s->marks && c != NONE;
+		     c = s->packets[c].next)
+			mark_expect(s, &s->packets[c]);
 		fifo_arrive(s, slot);
 		return;
 	}

@@ -39,8 +39,6 @@ void updates_init(struct sim *s)
 			r->mode = RING_EXACT;
 		else if (far->update_loss > 0)
 			r->mode = RING_LOSSY;
-		if (s->exact)
-			s->links[port].flags |= L_EXACT;
 		if (s->exact || sp->update_loss > 0) {
 			c->refresh = hd_rate_duration(sp->rate, REFRESH_BYTES);
 			refresh_schedule(s, port, c->refresh);
@@ -84,7 +82,12 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl,
 		.lost = lost,
 	};
 
-	s->hooks.updated(s->hooks.context, s->now, port, &u);
+	for (uint32_t i = 0; i < s->n_observers; i++) {
+		const struct sim_observer *o = &s->observers[i];
+
+		if (o->updated)
+			o->updated(o->context, s->now, port, &u);
+	}
 }
 
 /* Counts an update and draws its luck; tells the far end unless it is lost. */
@@ -99,7 +102,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 
 	s->counts[port].updates_sent++;
 	lost = lost || c->next_down <= when;
-	if (s->hooks.updated && s->exact)
+	if (s->tells_updated && s->exact)
 		update_tell(s, port, vl, content, lost);
 	if (lost || when > s->horizon)
 		s->counts[s->links[port].peer].missed_updates++;
@@ -187,15 +190,10 @@ void head_arrived(struct sim *s, uint32_t port, struct packet *p)
 		struct cold_port *c = &s->cold[in_port];
 
 		if (c->vl15_held + blk > s->setup->ports[in_port].vl15_blocks) {
-			struct sim_event_record e = {
-				.flow = p->flow,
-				.sequence = p->sequence,
-				.where = in_port,
-				.fate = SIM_LOST_VL15,
-				.time = s->now,
-			};
-
-			packet_lost(s, p, &e, &s->counts[in_port].vl15_dropped);
+			packet_lost(s, p,
+				    (struct ending){ SIM_LOST_VL15, in_port,
+						     s->now },
+				    &s->counts[in_port].vl15_dropped);
 			packet_missed(s, port, p);
 			packet_free(s, p);
 			return;

@@ -129,7 +129,8 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
 }
 
-static void on_ended(void *context, const struct sim_event_record *e)
+static void on_ended(void *context, const struct sim_event_record *e,
+		     const struct sim_packet *p)
 {
 	static const char *const words[] = {
 		[SIM_LOST_CORRUPT] = "corrupt",
@@ -143,6 +144,7 @@ static void on_ended(void *context, const struct sim_event_record *e)
 	};
 	struct sim_watch *w = context;
 
+	(void)p;
 	if (e->fate == SIM_DELIVERED || !is_watched(w, e->where))
 		return;
 	print_event(w, e->time, words[e->fate], e->where, e->flow, e->sequence);
@@ -151,18 +153,18 @@ static void on_ended(void *context, const struct sim_event_record *e)
 
 void sim_watch_attach(struct sim_watch *w, struct sim *s)
 {
-	struct sim_hooks hooks = { .context = w };
+	struct sim_observer o = { .context = w };
 
 	if (w->capture || w->trace)
-		hooks.granted = on_granted;
+		o.granted = on_granted;
 	if (w->capture_flow)
-		hooks.updated = on_updated;
+		o.updated = on_updated;
 	if (w->bins || w->trace)
-		hooks.delivered = on_delivered;
+		o.delivered = on_delivered;
 	if (w->trace)
-		hooks.ended = on_ended;
-	if (hooks.granted || hooks.delivered)
-		sim_set_hooks(s, &hooks);
+		o.ended = on_ended;
+	if (o.granted || o.delivered)
+		sim_observe(s, &o);
 }
 
 enum hd_status sim_watch_finish(struct sim_watch *w, struct diag *d)

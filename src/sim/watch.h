@@ -82,32 +82,6 @@ void sim_capture_free(struct sim_capture *c);
 void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p);
 
-/*
- * How an injected packet looks on the wire, for owners who know: its kind and
- * with it its opcode and length, and what its headers carry.
- */
-enum sim_look_kind {
-	SIM_LOOK_DATA, /* RC SEND only */
-	SIM_LOOK_LAST, /* RC SEND only with immediate data */
-	SIM_LOOK_ACK,  /* RC acknowledge */
-	SIM_LOOK_CNP,  /* congestion notification */
-	SIM_LOOK_MAD,  /* a datagram of a vendor's class, to QP 1 */
-};
-#define SIM_LOOK_MAD_DATA 16
-
-struct sim_look {
-	enum sim_look_kind kind;
-	bool fecn, becn;
-	uint32_t dest_qp, psn;
-	uint32_t immediate; /* of SIM_LOOK_LAST */
-	/* Of SIM_LOOK_MAD: */
-	uint8_t method;
-	uint16_t attribute;
-	uint64_t tid;
-	uint8_t data[SIM_LOOK_MAD_DATA];
-};
-void sim_capture_look(struct sim_capture *c, hd_time now, uint32_t port,
-		      const struct sim_packet *p, const struct sim_look *look);
 void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
 			const struct sim_update *u);
 HD_MUST_CHECK enum hd_status sim_capture_finish(struct sim_capture *c);

@@ -33,7 +33,7 @@ static uint64_t run(const struct workload *w, enum way way, uint64_t *hops)
 {
 	struct sim_rules rules;
 	uint64_t seen = 0;
-	struct sim_hooks hooks = { .context = &seen, .granted = watch };
+	struct sim_observer observer = { .context = &seen, .granted = watch };
 
 	sim_rules_init(&rules);
 	if (way == WITHOUT_METRICS)
@@ -41,7 +41,7 @@ static uint64_t run(const struct workload *w, enum way way, uint64_t *hops)
 	struct sim *s = sim_new(&w->fabric.setup, w->flows, w->n_flows, &rules);
 
 	if (way == GENERAL)
-		sim_set_hooks(s, &hooks);
+		sim_observe(s, &observer);
 	sim_run(s, WORKLOAD_WARM, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
 	uint64_t checksum = m->checksum;

@@ -310,7 +310,6 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 						: MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
 	s->node = dev->node;
-	s->sequence = lab->n_injected++;
 	const struct sim_arrival a = {
 		.time = when,
 		.source = dev->node,
@@ -320,7 +319,7 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 		.sl = p->lrh.sl,
 	};
 
-	sim_inject(lab->sim, &a, id);
+	sim_inject(lab->sim, lab->endpoint, &a, id);
 }
 
 /* One packet of this queue pair, if it has one. */

@@ -26,10 +26,9 @@
 
 struct slot {
 	struct packet packet;
-	uint32_t next;     /* free ones; those waiting to be received */
-	uint32_t copies;   /* deliveries that are still to come */
-	uint32_t sequence; /* as the simulator counts what is injected */
-	uint32_t node;     /* that sent it */
+	uint32_t next;   /* free ones; those waiting to be received */
+	uint32_t copies; /* deliveries that are still to come */
+	uint32_t node;   /* that sent it */
 	uint32_t vl;
 	uint32_t staged; /* of the sender's staging, until it is on the link */
 	/* The queue pair it is of wants to know when it has left. */
@@ -251,6 +250,7 @@ struct lab {
 	struct fabric *build;
 	const struct profile *profile;
 	struct sim *sim;
+	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
 	hd_time now; /* of the simulation, while it calls us */
 	struct v_device *devices;
@@ -260,7 +260,6 @@ struct lab {
 	struct slot **slots;
 	uint32_t n_slots, free_slot;
 	size_t slots_cap;
-	uint32_t n_injected;
 	uint64_t lost;
 
 	struct v_thread **threads;

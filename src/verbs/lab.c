@@ -195,7 +195,7 @@ void lab_settle(struct lab *lab)
 	if (!t || t->clock <= lab->now || lab->cancelled)
 		return;
 	t->wake_at = t->clock;
-	sim_timer(lab->sim, t->clock, TIMER_THREADS | t->id);
+	sim_timer(lab->sim, lab->endpoint, t->clock, TIMER_THREADS | t->id);
 	while (t->clock > lab->now && thread_wait(lab))
 		;
 	t->wake_at = NEVER;
@@ -266,8 +266,6 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 {
 	struct lab *lab = context;
 
-	if (p->flow != SIM_NONE)
-		return; /* background traffic */
 	lab->now = now;
 	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie);
 	run_ready(lab);
@@ -301,23 +299,19 @@ static void on_sent(void *context, hd_time now, hd_time end, uint32_t node,
 	run_ready(lab);
 }
 
-/* Losses are rare: whose it was is looked for. */
-static void on_ended(void *context, const struct sim_event_record *e)
+/* What is lost is counted, and its memory free again; nobody hears of it. */
+static void on_ended(void *context, const struct sim_event_record *e,
+		     const struct sim_packet *p)
 {
 	struct lab *lab = context;
 
 	if (e->flow != SIM_NONE || e->fate == SIM_DELIVERED)
 		return;
-	lab->lost++;
-	for (uint32_t i = 0; i < lab->n_slots; i++) {
-		struct slot *s = slot_at(lab, i);
+	struct slot *s = slot_at(lab, p->cookie);
 
-		if (s->copies && s->sequence == e->sequence) {
-			device_lost(&lab->devices[lab->device_of_node[s->node]],
-				    i, e->time);
-			return;
-		}
-	}
+	lab->lost++;
+	device_lost(&lab->devices[lab->device_of_node[s->node]], p->cookie,
+		    e->time);
 }
 
 static void on_granted(void *context, hd_time now, uint32_t port,
@@ -347,7 +341,7 @@ void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
 	if (when >= dev->alarm || !lab->sim)
 		return;
 	dev->alarm = when;
-	sim_timer(lab->sim, when, dev->host);
+	sim_timer(lab->sim, lab->endpoint, when, dev->host);
 }
 
 void lab_timer(struct lab *lab, struct v_device *dev)
@@ -355,7 +349,8 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 	if (dev->timer >= dev->timer_at || !lab->sim)
 		return;
 	dev->timer_at = later(dev->timer, lab->now);
-	sim_timer(lab->sim, dev->timer_at, TIMER_DEVICES | dev->host);
+	sim_timer(lab->sim, lab->endpoint, dev->timer_at,
+		  TIMER_DEVICES | dev->host);
 }
 
 /* ---- the lab ---------------------------------------------------------------
@@ -470,11 +465,14 @@ static void make_sim(struct lab *lab)
 {
 	struct fabric *b = lab->build;
 	struct sim_rules rules;
-	const struct sim_hooks hooks = {
+	const struct sim_endpoint adapters = {
 		.context = lab,
 		.delivered = on_delivered,
 		.timer = on_timer,
-		.sent = on_sent,
+		.granted = on_sent,
+	};
+	const struct sim_observer observer = {
+		.context = lab,
 		.ended = on_ended,
 		.granted = lab->capture ? on_granted : NULL,
 	};
@@ -486,7 +484,8 @@ static void make_sim(struct lab *lab)
 	rules.check_order = false;
 	lab->sim = sim_new(&b->setup, b->flows, lab->use_flows ? b->n_flows : 0,
 			   &rules);
-	sim_set_hooks(lab->sim, &hooks);
+	lab->endpoint = sim_attach(lab->sim, &adapters);
+	sim_observe(lab->sim, &observer);
 }
 
 struct watching {

@@ -331,7 +331,7 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 	if (!algorithm)
 		p.marking.rule = MARK_NONE;
 	if (algorithm && algorithm->increase) {
-		p.echo = ECHO_ACK; /* CNPs and SLs are CCT's */
+		p.echo = SIM_ECHO_ACK; /* CNPs and SLs are CCT's */
 		p.per_sl = false;
 	}
 	p.sample = c->sample ? c->sample

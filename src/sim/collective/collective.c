@@ -281,11 +281,13 @@ static void count_delivery(struct run *r, const struct sim_event_record *e,
 		r->last[member] = e->time;
 }
 
-static void on_end(void *context, const struct sim_event_record *e)
+static void on_end(void *context, const struct sim_event_record *e,
+		   const struct sim_packet *p)
 {
 	struct run *r = context;
 	uint32_t member;
 
+	(void)p;
 	if (e->fate != SIM_DELIVERED) {
 		r->out->lost[e->fate]++;
 		return;
@@ -371,7 +373,7 @@ enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
 {
 	struct run r = { .op = op, .scheme = scheme, .out = out };
 	struct sim_rules rules;
-	struct sim_hooks hooks = { .context = &r, .ended = on_end };
+	struct sim_observer observer = { .context = &r, .ended = on_end };
 
 	*out = (struct coll_result){ .state = SIM_IDLE };
 	run_init(&r, setup);
@@ -387,7 +389,7 @@ enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
 		rules.port_metrics = false;
 		struct sim *s = sim_new(setup, r.flows, op->n_sources, &rules);
 
-		sim_set_hooks(s, &hooks);
+		sim_observe(s, &observer);
 		out->state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
 		out->out_of_order = sim_metrics(s)->checks.out_of_order;
 		out->hops = sim_metrics(s)->hops;

@@ -186,9 +186,10 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	w.b = &f.build;
 	struct sim *s = sim_new(&f.build.setup, f.build.flows, f.build.n_flows,
 				&f.build.rules);
-	struct sim_hooks hooks = { .context = &w, .delivered = on_delivery };
+	struct sim_observer observer = { .context = &w,
+					 .delivered = on_delivery };
 
-	sim_set_hooks(s, &hooks);
+	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	sim_free(s);
 	list_flows(&x, &f.build);

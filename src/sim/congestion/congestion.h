@@ -4,33 +4,18 @@
 
 /*
  * A run under congestion control: switches mark packets, destinations echo
- * the marks in acknowledgements, sources answer by their rate (cc/).
+ * the marks in acknowledgements, sources answer by their rate (cc/). The
+ * engine does all that (docs/model.md, C1 to C8); here is what a run takes and
+ * gives.
  *
- * It sits on the simulator's hooks and leaves the engine alone. The switch's
- * view is kept from what links are granted: a packet takes space in the input
- * buffer it enters from the instant at which it is sent there, counts for its
- * output once it is routed, and both until its tail has left again (behind a
- * crossbar the buffer, of the input, is left first); who leaves at the instant
- * at which another arrives still counts. A buffer becomes full with the arrival
- * (as counted) of a packet that leaves no room for another like it. All that is
- * per virtual lane. An output is out of credits (a victim, in the words of the
- * architecture) while the buffer behind it has no room for another packet like
- * the one that leaves.
- *
- * Each flow sends one packet after the other: the next one starts 1/rate (the
- * rate of that moment) after the last, and not before the window of
- * unacknowledged packets allows. Acknowledgements come as packets of their own
- * through the same fabric, or after a fixed delay.
+ * Each flow sends as much as its throttle and its window of unacknowledged
+ * packets let pass.
  */
 
 #include "cc/marking.h"
 #include "cc/response.h"
 #include "fabric/setup.h"
 #include "sim/sim.h"
-
-#define CONGESTION_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */
-#define CONGESTION_CNP_BYTES 42  /* LRH, BTH, 16 reserved, CRCs */
-#define CONGESTION_MAD_BYTES 290 /* LRH, BTH, DETH, MAD, CRCs */
 
 struct congestion_flow {
 	uint32_t source;      /* sim node */
@@ -52,15 +37,8 @@ struct congestion_flow {
 };
 
 /*
- * Admission by probe: before it sends, a flow's adapter checks its own link,
- * then a probe goes from switch to switch, each of which checks the link on
- * which it would send the flow on: what is reserved there and what is asked
- * for must stay below the share of the flow's SL, and below the link's rate in
- * all (both strictly). Who says no sends a packet back along the way, which
- * undoes what those before have noted. The flow's last packet carries what was
- * reserved in its header, and frees each link as it passes. Needs a fabric
- * whose switches have agents on port 0 (fabric/fabric.h gives them to scenarios
- * with reservations).
+ * Of admission by probe (C8). It needs a fabric whose switches have agents on
+ * port 0 (fabric/fabric.h gives them to scenarios with reservations).
  */
 enum congestion_answer {
 	ANSWER_NOT_ASKED,
@@ -71,16 +49,11 @@ enum congestion_answer {
 };
 const char *congestion_answer_name(enum congestion_answer answer);
 
-enum congestion_echo {
-	ECHO_ACK, /* BECN in the acknowledgement */
-	ECHO_CNP, /* in a packet of its own; CCT only */
-};
-
 struct congestion_params {
 	const struct cc_algorithm *algorithm; /* NULL: nobody slows down */
 	struct cc_config response;
 	struct mark_config marking;
-	enum congestion_echo echo;
+	enum sim_echo echo; /* CNPs: CCT only */
 	bool per_sl; /* flows of a port and SL share one index and pace */
 	/*
 	 * The gap after a packet is that of the rate at its start, even if the

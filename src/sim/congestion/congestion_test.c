@@ -390,7 +390,7 @@ static void cnps_carry_marks(void **state)
 	struct diag d = { .status = HD_OK };
 
 	world_init(&w, 2, 2, "queueing: input, routing: 100ns");
-	p.echo = ECHO_CNP;
+	p.echo = SIM_ECHO_CNP;
 	r = run_whole(&w, &p);
 	assert_true(r.cnps > 100);
 	assert_true(r.echoed == 0);

@@ -1,350 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/run.h"
-
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/blocks.h"
+#include "sim/congestion/congestion.h"
 #include "sim/watch.h"
 
-#define FIRST_RECEIVER_QP 0x100
-#define FIRST_SENDER_QP   0x800000
+/* What a run consists of, beside the simulation itself. */
+struct run {
+	const struct sim_setup *setup;
+	const struct congestion_flow *flows;
+	uint32_t n_flows;
+	const struct congestion_params *params;
+	struct sim_setup mine; /* the setup with our control */
+	struct sim_control control;
+	struct sim_throttle *throttles;
+	uint32_t *throttle_of_flow;
+	uint64_t *reserve;
+	struct sim_flow *sim_flows;
+	struct sim_address *to;
+	uint64_t *delivered; /* per flow, all run */
+	struct sim *sim;
+	struct congestion_result *result;
+};
 
-/* Admission's datagrams, in a vendor's class. */
-enum { METHOD_SET = 0x02, METHOD_RESPONSE = 0x81 };
-enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
-
-/* ---- packets ----------------------------------------------------------- */
-
-static uint32_t new_traveller(struct run *r)
+const char *congestion_answer_name(enum congestion_answer answer)
 {
-	uint32_t i = r->free_traveller;
-
-	if (i != SIM_NONE) {
-		r->free_traveller = r->travellers[i].next_free;
-		return i;
-	}
-	r->travellers = hd_grow(r->travellers, &r->travellers_cap,
-				r->n_travellers + 1u, sizeof(*r->travellers));
-	return r->n_travellers++;
-}
-
-void cc_run_free(struct run *r, uint32_t slot)
-{
-	r->travellers[slot].next_free = r->free_traveller;
-	r->free_traveller = slot;
-}
-
-static uint32_t bytes_of(const struct run *r, const struct traveller *t)
-{
-	switch (t->kind) {
-	case TRAVEL_ACK:
-		return CONGESTION_ACK_BYTES;
-	case TRAVEL_CNP:
-		return CONGESTION_CNP_BYTES;
-	case TRAVEL_PROBE:
-	case TRAVEL_ACCEPT:
-	case TRAVEL_REJECT:
-		return CONGESTION_MAD_BYTES;
-	case TRAVEL_DATA:
-		break;
-	}
-	return r->flows[t->flow].bytes;
-}
-
-void cc_run_inject_from(struct run *r, const struct traveller *t,
-			uint32_t source, lid_t dlid, hd_time now)
-{
-	const struct congestion_flow *f = &r->flows[t->flow];
-	struct sim_arrival a = {
-		.time = now,
-		.source = source,
-		.dlid = dlid,
-		.pkey = f->pkey,
-		.bytes = bytes_of(r, t),
-		.sl = f->sl,
-	};
-	uint32_t slot = new_traveller(r);
-
-	r->travellers[slot] = *t;
-	r->travellers[slot].buffer = SIM_NONE;
-	r->travellers[slot].blocks = blocks_of(a.bytes);
-	sim_inject(r->sim, &a, slot);
-}
-
-void cc_run_inject(struct run *r, const struct traveller *t, hd_time now)
-{
-	const struct congestion_flow *f = &r->flows[t->flow];
-
-	if (t->kind == TRAVEL_DATA)
-		cc_run_inject_from(r, t, f->source, f->dlid, now);
-	else
-		cc_run_inject_from(r, t, f->destination, f->slid, now);
-}
-
-/* ---- events ------------------------------------------------------------ */
-
-static void put_be32(uint8_t *out, uint64_t value)
-{
-	for (unsigned i = 0; i < 4; i++)
-		out[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
-/* Of admission: flow, kb/s, SL, hop. */
-static void look_mad(const struct run *r, const struct traveller *t,
-		     struct sim_look *look)
-{
-	const struct congestion_flow *f = &r->flows[t->flow];
-
-	look->kind = SIM_LOOK_MAD;
-	look->dest_qp = 1;
-	look->method = t->kind == TRAVEL_PROBE ? METHOD_SET : METHOD_RESPONSE;
-	look->attribute = (uint16_t)(t->kind == TRAVEL_PROBE    ? ATTR_PROBE
-				     : t->kind == TRAVEL_ACCEPT ? ATTR_ACCEPT
-								: ATTR_REJECT);
-	look->tid = (uint64_t)t->flow << 8 | t->hop;
-	put_be32(look->data, t->flow);
-	put_be32(look->data + 4, f->reserve / 1000);
-	look->data[8] = f->sl;
-	look->data[9] = t->hop;
-}
-
-/* As the wire has it: FECN forwards, BECN backwards. */
-static void show(struct run *r, hd_time now, uint32_t port,
-		 const struct sim_packet *p)
-{
-	const struct traveller *t = &r->travellers[p->cookie];
-	bool data = t->kind == TRAVEL_DATA;
-	struct sim_look look = {
-		.kind = t->last                 ? SIM_LOOK_LAST
-			: data                  ? SIM_LOOK_DATA
-			: t->kind == TRAVEL_ACK ? SIM_LOOK_ACK
-						: SIM_LOOK_CNP,
-		.fecn = t->marked && data,
-		.becn = t->marked && !data,
-		/* Queue pairs of receivers and of senders. */
-		.dest_qp =
-			(data ? FIRST_RECEIVER_QP : FIRST_SENDER_QP) + t->flow,
-		.psn = t->psn,
-		.immediate = (uint32_t)(r->flows[t->flow].reserve / 1000),
+	static const char *const names[] = {
+		[ANSWER_NOT_ASKED] = "not asked",
+		[ANSWER_OPEN] = "open",
+		[ANSWER_ADMITTED] = "admitted",
+		[ANSWER_REJECTED] = "rejected",
+		[ANSWER_RELEASED] = "released",
 	};
 
-	if (t->kind >= TRAVEL_PROBE)
-		look_mad(r, t, &look);
-	sim_capture_look(r->params->capture, now, port, p, &look);
+	return names[answer];
 }
 
-static void on_grant(void *context, hd_time now, uint32_t port,
-		     const struct sim_packet *p)
-{
-	struct run *r = context;
-	const struct traveller *t = &r->travellers[p->cookie];
+/* ---- what the parameters mean ---------------------------------------- */
 
-	cc_switches_grant(r, now, port, p);
-	if (t->last)
-		cc_admission_pass(r, t, port);
-	if (r->setup->nodes[r->setup->ports[port].node].kind == SIM_END) {
-		r->result->echoed += t->kind == TRAVEL_ACK && t->marked;
-		r->result->cnps += t->kind == TRAVEL_CNP;
-	}
-	if (r->params->capture)
-		show(r, now, port, p);
+static const struct cc_algorithm *algorithm_of(const struct run *r,
+					       uint32_t flow)
+{
+	const struct cc_algorithm *own = r->flows[flow].algorithm;
+
+	return r->params->algorithm && own ? own : r->params->algorithm;
 }
 
-static void on_cross(void *context, hd_time end, uint32_t cookie)
+static struct cc_config config_of(const struct run *r, uint32_t flow)
 {
-	cc_switches_cross(context, end, cookie);
-}
-
-/* Data has arrived: it is acknowledged, and its mark told. */
-static void on_data(struct run *r, uint32_t slot, hd_time now)
-{
-	struct traveller t = r->travellers[slot];
-	bool cnp = t.marked && r->params->echo == ECHO_CNP;
-
-	r->sources[t.flow].delivered++;
-	if (cnp) {
-		struct traveller cnp_packet = t;
-
-		cnp_packet.kind = TRAVEL_CNP;
-		cnp_packet.last = false;
-		cc_run_inject(r, &cnp_packet, now);
-		t.marked = r->travellers[slot].marked = false;
-	}
-	if (r->params->ack_delay) {
-		/* The slot carries the mark until the delay is over. */
-		sim_timer(r->sim, now + r->params->ack_delay,
-			  cookie_of(TIMER_ACK, slot));
-		return;
-	}
-	cc_run_free(r, slot);
-	t.kind = TRAVEL_ACK;
-	t.last = false;
-	cc_run_inject(r, &t, now);
-}
-
-static void on_delivery(void *context, hd_time now, uint32_t node,
-			const struct sim_packet *p)
-{
-	struct run *r = context;
-	struct traveller t = r->travellers[p->cookie];
-
-	(void)node;
-	switch (t.kind) {
-	case TRAVEL_DATA:
-		on_data(r, p->cookie, now);
-		break;
-	case TRAVEL_ACK:
-		cc_run_free(r, p->cookie);
-		cc_sources_acknowledge(r, t.flow, t.marked, now);
-		break;
-	case TRAVEL_CNP:
-		cc_run_free(r, p->cookie);
-		cc_sources_notify(r, t.flow, now);
-		break;
-	case TRAVEL_PROBE:
-	case TRAVEL_ACCEPT:
-	case TRAVEL_REJECT:
-		cc_run_free(r, p->cookie);
-		cc_admission_arrive(r, &t, now);
-		break;
-	}
-}
-
-static void take_sample(struct run *r, hd_time now)
-{
-	struct congestion_result *out = r->result;
-
-	for (uint32_t f = 0; f < r->n_flows; f++) {
-		const struct source *s = &r->sources[f];
-
-		out->samples =
-			hd_grow(out->samples, &out->samples_cap,
-				out->n_samples + 1, sizeof(*out->samples));
-		out->samples[out->n_samples++] = (struct congestion_sample){
-			now, f, r->throttles[s->throttle].state.rate,
-			s->delivered
-		};
-	}
-	if (now + r->params->sample <= r->params->stop)
-		sim_timer(r->sim, now + r->params->sample,
-			  cookie_of(TIMER_SAMPLE, 0));
-}
-
-static void on_timer(void *context, hd_time now, uint32_t cookie)
-{
-	struct run *r = context;
-	uint32_t number = cookie & ((1u << PURPOSE_SHIFT) - 1);
-	enum purpose purpose = (enum purpose)(cookie >> PURPOSE_SHIFT);
-	struct traveller t;
-
-	switch (purpose) {
-	case TIMER_PACE:
-		cc_sources_pace(r, number, now);
-		break;
-	case TIMER_ARRIVE:
-	case TIMER_CROSS:
-	case TIMER_LEAVE:
-		cc_switches_move(r, number, purpose);
-		break;
-	case TIMER_ACK:
-		t = r->travellers[number];
-		cc_run_free(r, number);
-		cc_sources_acknowledge(r, t.flow, t.marked, now);
-		break;
-	case TIMER_RESPONSE:
-		cc_sources_respond(r, number, now);
-		break;
-	case TIMER_SAMPLE:
-		take_sample(r, now);
-		break;
-	case TIMER_ASK:
-		cc_admission_ask(r, number, now);
-		break;
-	}
-}
-
-/* ---- the run ----------------------------------------------------------- */
-
-static struct sim *new_sim(struct run *r)
-{
-	struct sim_rules rules;
-	struct sim_hooks hooks = { .context = r,
-				   .delivered = on_delivery,
-				   .timer = on_timer,
-				   .granted = on_grant,
-				   .crossed = on_cross };
-
-	sim_rules_init(&rules);
-	rules.warmup = r->params->warmup;
-	rules.check_order = false;
-	rules.injects = true;
-	rules.injects_bytes = CONGESTION_MAD_BYTES;
-	for (uint32_t f = 0; f < r->n_flows; f++) {
-		if (r->flows[f].bytes > rules.injects_bytes)
-			rules.injects_bytes = r->flows[f].bytes;
-	}
-	struct sim *s = sim_new(r->setup, NULL, 0, &rules);
-
-	sim_set_hooks(s, &hooks);
-	return s;
-}
-
-static void conclude_flow(const struct run *r, uint32_t flow, double seconds)
-{
-	const struct source *s = &r->sources[flow];
-	const struct throttle *t = &r->throttles[s->throttle];
-	uint64_t delivered = s->delivered - s->delivered_before;
-
-	r->result->flows[flow] = (struct congestion_outcome){
-		.goodput = (double)delivered / seconds,
-		.rate = t->rate_integral / seconds,
-		.marks = (double)(s->marks - s->marks_before) / seconds,
-		.marked_time = s->marked_time / seconds,
-		.lowest = t->lowest,
-		.highest = t->highest,
-		.delivered = delivered,
-		.answer = s->answer,
-		.answered = s->answered,
-		.rejected_by = s->rejected_by,
-	};
-}
-
-static void conclude(struct run *r)
-{
-	const struct congestion_params *p = r->params;
-	const struct sim_metrics *m = sim_metrics(r->sim);
-	struct congestion_result *out = r->result;
-	double seconds = (double)(p->stop - p->warmup) / (double)HD_S;
-
-	for (uint32_t i = 0; i < r->n_throttles; i++)
-		cc_sources_account(r, &r->throttles[i], p->stop);
-	out->n_flows = r->n_flows;
-	out->flows = hd_alloc(r->n_flows, sizeof(*out->flows));
-	for (uint32_t f = 0; f < r->n_flows; f++)
-		conclude_flow(r, f, seconds);
-	out->n_ports = r->setup->n_ports;
-	out->utilisation = hd_alloc(out->n_ports, sizeof(double));
-	out->reserved = hd_alloc(out->n_ports, sizeof(uint64_t));
-	for (uint32_t i = 0; i < out->n_ports && i < m->n_ports; i++) {
-		out->utilisation[i] = m->ports[i].utilisation;
-		out->reserved[i] = cc_admission_total(r, i);
-	}
-}
-
-static enum hd_status check_algorithm(const struct congestion_params *p,
-				      const struct congestion_flow *f,
-				      struct diag *d)
-{
-	const struct cc_algorithm *a =
-		f->algorithm ? f->algorithm : p->algorithm;
-	struct cc_config config = p->response;
+	const struct congestion_flow *f = &r->flows[flow];
+	struct cc_config config = r->params->response;
 
 	if (f->rmin > 0)
 		config.rmin = f->rmin;
 	if (f->rmax > 0)
 		config.rmax = f->rmax;
-	if (p->echo == ECHO_CNP && a->increase)
+	return config;
+}
+
+static enum hd_status check_algorithm(const struct run *r, uint32_t flow,
+				      struct diag *d)
+{
+	const struct congestion_params *p = r->params;
+	const struct cc_algorithm *a = algorithm_of(r, flow);
+	struct cc_config config = config_of(r, flow);
+
+	if (p->echo == SIM_ECHO_CNP && a->increase)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"'%s' answers to acknowledgements, marked or not; only CCT can do with CNPs",
@@ -355,6 +76,24 @@ static enum hd_status check_algorithm(const struct congestion_params *p,
 			"'%s' has a rate per flow; only CCT has one per SL",
 			a->name);
 	return cc_check(a, &config, d);
+}
+
+/* Whether the fabric has whom to ask. */
+static enum hd_status check_agents(const struct run *r, struct diag *d)
+{
+	const struct sim_setup *s = r->setup;
+	bool asks = false;
+
+	for (uint32_t f = 0; f < r->n_flows; f++)
+		asks |= r->flows[f].reserve > 0;
+	for (uint32_t v = 0; asks && v < s->n_nodes; v++) {
+		if (s->nodes[v].kind == SIM_SWITCH &&
+		    s->ports[s->nodes[v].first_port].peer == SIM_NONE)
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"a switch has no agent on port 0 whom a probe could ask");
+	}
+	return HD_OK;
 }
 
 static enum hd_status check(const struct run *r, struct diag *d)
@@ -372,32 +111,232 @@ static enum hd_status check(const struct run *r, struct diag *d)
 		return d->status;
 	for (uint32_t i = 0; p->algorithm && i < r->n_flows && status == HD_OK;
 	     i++)
-		status = check_algorithm(p, &r->flows[i], d);
-	return status == HD_OK ? cc_admission_check(r, d) : status;
+		status = check_algorithm(r, i, d);
+	return status == HD_OK ? check_agents(r, d) : status;
 }
 
-static void execute(struct run *r)
+/* ---- as the engine has it -------------------------------------------- */
+
+/* An earlier flow of the same port and SL whose throttle it shares. */
+static uint32_t same_port_and_sl(const struct run *r, uint32_t flow)
+{
+	for (uint32_t i = 0; i < flow && r->params->per_sl; i++) {
+		if (r->flows[i].source == r->flows[flow].source &&
+		    r->flows[i].sl == r->flows[flow].sl)
+			return i;
+	}
+	return SIM_NONE;
+}
+
+static void make_throttles(struct run *r)
+{
+	uint32_t *senders = hd_alloc(r->setup->n_nodes, sizeof(*senders));
+
+	r->throttles = hd_alloc(r->n_flows, sizeof(*r->throttles));
+	r->throttle_of_flow =
+		hd_alloc(r->n_flows, sizeof(*r->throttle_of_flow));
+	for (uint32_t f = 0; f < r->n_flows; f++) {
+		uint32_t node = r->flows[f].source;
+		uint32_t other = same_port_and_sl(r, f);
+
+		if (other != SIM_NONE) {
+			r->throttle_of_flow[f] = r->throttle_of_flow[other];
+			continue;
+		}
+		r->throttle_of_flow[f] = r->control.n_throttles;
+		r->throttles[r->control.n_throttles++] = (struct sim_throttle){
+			.node = node,
+			.sender = ++senders[node],
+			.algorithm = algorithm_of(r, f),
+			.config = config_of(r, f),
+		};
+	}
+	free(senders);
+}
+
+static void make_control(struct run *r)
 {
 	const struct congestion_params *p = r->params;
 
-	r->free_traveller = SIM_NONE;
-	cc_switches_init(r);
-	cc_sources_init(r);
-	cc_admission_init(r);
-	r->sim = new_sim(r);
-	cc_sources_begin(r);
-	if (p->sample)
-		sim_timer(r->sim, 0, cookie_of(TIMER_SAMPLE, 0));
-	(void)sim_run(r->sim, p->warmup, p->progress, p->progress_context);
-	r->warm = true;
-	cc_sources_begin_measuring(r);
+	make_throttles(r);
+	r->reserve = hd_alloc(r->n_flows, sizeof(*r->reserve));
+	r->control = (struct sim_control){
+		.marking = p->marking,
+		.echo = p->echo,
+		.fixed_gap = p->fixed_gap,
+		.window = p->window,
+		.ack_delay = p->ack_delay,
+		.throttles = r->throttles,
+		.n_throttles = r->control.n_throttles,
+		.throttle_of_flow = r->throttle_of_flow,
+		.n_flows = r->n_flows,
+		.reserve = r->reserve,
+	};
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		r->control.sl_share[sl] = p->sl_share[sl];
+	for (uint32_t f = 0; f < r->n_flows; f++)
+		r->reserve[f] = r->flows[f].reserve;
+	r->mine = *r->setup;
+	r->mine.control = &r->control;
+}
+
+/* Each flow sends whatever its throttle lets pass. */
+static void make_flows(struct run *r)
+{
+	r->sim_flows = hd_alloc(r->n_flows, sizeof(*r->sim_flows));
+	r->to = hd_alloc(r->n_flows, sizeof(*r->to));
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		const struct congestion_flow *f = &r->flows[i];
+
+		r->to[i] = (struct sim_address){ .dlid = f->dlid,
+						 .target = TOPO_NONE };
+		r->sim_flows[i] = (struct sim_flow){
+			.kind = SIM_SATURATING,
+			.source = f->source,
+			.row = f->row,
+			.to = { .choice = SIM_TO_FIXED,
+				.list = &r->to[i],
+				.n = 1,
+				.self = SIM_NONE },
+			.sl = f->sl,
+			.pkey = f->pkey,
+			.bytes = f->bytes,
+			.packets = 1,
+			.start = f->start,
+			.stop = f->stop,
+			.count = f->count,
+		};
+	}
+}
+
+/* ---- what is seen ---------------------------------------------------- */
+
+static void on_end(void *context, const struct sim_event_record *e,
+		   const struct sim_packet *p)
+{
+	struct run *r = context;
+
+	(void)p;
+	if (e->fate == SIM_DELIVERED && e->kind == SIM_DATA)
+		r->delivered[e->flow]++;
+}
+
+static void on_grant(void *context, hd_time now, uint32_t port,
+		     const struct sim_packet *p)
+{
+	struct run *r = context;
+
+	sim_capture_grant(r->params->capture, now, port, p);
+}
+
+static void take_sample(struct run *r, hd_time now)
+{
+	struct congestion_result *out = r->result;
+
+	for (uint32_t f = 0; f < r->n_flows; f++) {
+		struct sim_flow_control c = { 0 };
+
+		(void)sim_flow_control(r->sim, f, &c);
+		out->samples =
+			hd_grow(out->samples, &out->samples_cap,
+				out->n_samples + 1, sizeof(*out->samples));
+		out->samples[out->n_samples++] =
+			(struct congestion_sample){ now, f, c.rate,
+						    r->delivered[f] };
+	}
+}
+
+/* ---- the run --------------------------------------------------------- */
+
+static void begin(struct run *r)
+{
+	const struct congestion_params *p = r->params;
+	const struct sim_observer observer = {
+		.context = r,
+		.ended = on_end,
+		.granted = p->capture ? on_grant : NULL,
+	};
+	struct sim_rules rules;
+
+	make_control(r);
+	make_flows(r);
+	r->delivered = hd_alloc(r->n_flows, sizeof(*r->delivered));
+	sim_rules_init(&rules);
+	rules.warmup = p->warmup;
+	rules.stop = p->stop;
+	r->sim = sim_new(&r->mine, r->sim_flows, r->n_flows, &rules);
+	sim_observe(r->sim, &observer);
+}
+
+static void go(struct run *r)
+{
+	const struct congestion_params *p = r->params;
+
+	for (hd_time t = 0; p->sample && t <= p->stop; t += p->sample) {
+		(void)sim_run(r->sim, t, p->progress, p->progress_context);
+		take_sample(r, t);
+	}
 	(void)sim_run(r->sim, p->stop, p->progress, p->progress_context);
-	conclude(r);
-	sim_free(r->sim);
-	cc_admission_fini(r);
-	cc_sources_fini(r);
-	cc_switches_fini(r);
-	free(r->travellers);
+}
+
+static void conclude_flow(const struct run *r, uint32_t flow,
+			  const struct sim_metrics *m)
+{
+	static const enum congestion_answer answers[] = {
+		[SIM_OPEN] = ANSWER_OPEN,
+		[SIM_ADMITTED] = ANSWER_ADMITTED,
+		[SIM_REJECTED] = ANSWER_REJECTED,
+		[SIM_RELEASED] = ANSWER_RELEASED,
+	};
+	const struct congestion_params *p = r->params;
+	double seconds = (double)(p->stop - p->warmup) / (double)HD_S;
+	uint64_t delivered = m->flows[flow].delivered;
+	struct congestion_outcome *out = &r->result->flows[flow];
+	struct sim_flow_control c = { 0 };
+	struct sim_admission a;
+
+	(void)sim_flow_control(r->sim, flow, &c);
+	*out = (struct congestion_outcome){
+		.goodput = (double)delivered / seconds,
+		.rate = c.mean,
+		.marks = (double)c.marks / seconds,
+		.marked_time = c.marked_time / seconds,
+		.lowest = c.lowest,
+		.highest = c.highest,
+		.delivered = delivered,
+		.rejected_by = SIM_NONE,
+	};
+	if (!sim_admission(r->sim, flow, &a))
+		return;
+	out->answer = answers[a.answer];
+	out->answered = a.answer == SIM_OPEN ? 0 : a.answered - a.asked;
+	out->rejected_by = a.rejected_by;
+}
+
+static void conclude(struct run *r)
+{
+	const struct sim_metrics *m = sim_metrics(r->sim);
+	struct congestion_result *out = r->result;
+	struct sim_control_counts counts;
+
+	out->n_flows = r->n_flows;
+	out->flows = hd_alloc(r->n_flows, sizeof(*out->flows));
+	for (uint32_t f = 0; f < r->n_flows; f++)
+		conclude_flow(r, f, m);
+	out->n_ports = r->setup->n_ports;
+	out->utilisation = hd_alloc(out->n_ports, sizeof(double));
+	out->reserved = hd_alloc(out->n_ports, sizeof(uint64_t));
+	for (uint32_t i = 0; i < out->n_ports && i < m->n_ports; i++) {
+		out->utilisation[i] = m->ports[i].utilisation;
+		out->reserved[i] = sim_promised(r->sim, i);
+	}
+	sim_control_counts(r->sim, &counts);
+	out->marked = counts.marked;
+	out->echoed = counts.echoed;
+	out->cnps = counts.cnps;
+	out->probes = counts.probes;
+	out->accepts = counts.accepts;
+	out->rejects = counts.rejects;
 }
 
 enum hd_status congestion_run(const struct sim_setup *setup,
@@ -416,7 +355,16 @@ enum hd_status congestion_run(const struct sim_setup *setup,
 	if (status != HD_OK)
 		return status;
 	*out = (struct congestion_result){ 0 };
-	execute(&r);
+	begin(&r);
+	go(&r);
+	conclude(&r);
+	sim_free(r.sim);
+	free(r.throttles);
+	free(r.throttle_of_flow);
+	free(r.reserve);
+	free(r.sim_flows);
+	free(r.to);
+	free(r.delivered);
 	return HD_OK;
 }
 

@@ -156,7 +156,7 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 
 	change(s);
 	if (cookie < STEPS)
-		sim_timer(s->live.sim, now + STEP, cookie + 1);
+		sim_timer(s->live.sim, 0, now + STEP, cookie + 1);
 }
 
 /*
@@ -232,11 +232,11 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 	rules.stop = (STEPS + 2) * STEP;
 	struct sim *sim =
 		sim_new(&s.fabric.build.setup, s.flows, s.n_flows, &rules);
-	struct sim_hooks hooks = { .context = &s, .timer = on_timer };
+	struct sim_endpoint endpoint = { .context = &s, .timer = on_timer };
 
 	s.live.sim = sim;
-	sim_set_hooks(sim, &hooks);
-	sim_timer(sim, STEP, 1);
+	sim_attach(sim, &endpoint);
+	sim_timer(sim, 0, STEP, 1);
 	(void)sim_run(sim, HD_TIME_NEVER, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(sim);
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What destinations send back (docs/model.md, C5). */
+#include "sim/control.h"
+
+static void answer_send(struct sim *s, uint32_t port, const struct packet *data,
+			const struct packet_extra *about,
+			enum sim_packet_kind kind, bool marked)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t to = s->nodes[about->source].first_port + 1;
+	uint32_t id = packet_new(s);
+
+	s->packets[id] = (struct packet){
+		.born = s->now,
+		.ready = s->now,
+		.next = NONE,
+		.flow = data->flow,
+		.sequence = data->sequence,
+		.out = port,
+		.up = NONE,
+		.slot = NONE,
+		.bytes = kind == SIM_CNP ? SIM_CNP_BYTES : SIM_ACK_BYTES,
+		.dlid = setup->subnet->lid_of_port[setup->ports[to].origin],
+		.pkey = data->pkey,
+		.sl = data->sl,
+		.flags = P_TOLD | P_OTHER | (marked ? P_MARKED : 0),
+	};
+	s->extras[id] = (struct packet_extra){
+		.source = setup->ports[port].node,
+		.target = TOPO_NONE,
+		.nth = about->nth,
+		.kind = (uint8_t)kind,
+	};
+	if (kind == SIM_CNP)
+		s->control->counts.cnps++;
+	else
+		s->control->counts.acks++;
+	s->control->counts.echoed += kind == SIM_ACK && marked;
+	packet_enter(s, id);
+}
+
+static void data_delivered(struct sim *s, uint32_t port,
+			   const struct packet *data,
+			   const struct packet_extra *about)
+{
+	const struct sim_control *r = s->control->rules;
+	bool marked = data->flags & P_MARKED;
+
+	if (r->echo == SIM_ECHO_CNP) {
+		if (marked)
+			answer_send(s, port, data, about, SIM_CNP, true);
+		marked = false;
+	}
+	if (r->ack_delay == 0) {
+		answer_send(s, port, data, about, SIM_ACK, marked);
+		return;
+	}
+	const struct delayed d = {
+		.when = s->now + r->ack_delay,
+		.flow = data->flow,
+		.sequence = data->sequence,
+		.nth = about->nth,
+		.marked = marked,
+	};
+
+	answer_delay(s, &d);
+}
+
+void answer_delivered(struct sim *s, uint32_t port, const struct packet *p,
+		      const struct packet_extra *about)
+{
+	if (!(p->flags & P_OTHER))
+		data_delivered(s, port, p, about);
+	else if (about->kind == SIM_ACK)
+		flow_acknowledged(s, p->flow, about->nth, p->flags & P_MARKED);
+	else if (about->kind == SIM_CNP)
+		flow_notified(s, p->flow);
+	else
+		probe_delivered(s, p->flow, about->kind, about->cookie);
+}

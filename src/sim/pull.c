@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * End ports that ask several senders for their next packet (T13p). Sender 0
+ * has the injection queues of the lanes, as at every end port; the others
+ * offer one packet per lane, and a set per lane says who does.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/control.h"
+#include "sim/numset.h"
+
+static struct pull *pull_at(struct sim *s, uint32_t port)
+{
+	return &s->pulls[s->pull_of_port[port]];
+}
+
+static struct sender *sender_at(struct sim *s, const struct pull *u,
+				uint32_t number)
+{
+	return &s->senders[u->first + number - 1];
+}
+
+static uint64_t *offers_of(const struct pull *u, uint32_t lane)
+{
+	return &u->offers[lane * u->words];
+}
+
+/* ---- who sends next -------------------------------------------------- */
+
+/* Sender 0 offers the first of its queue; its bit is set when one looks. */
+static void look_at_zero(const struct pull *u, uint32_t lane,
+			 const struct lane *zero)
+{
+	uint64_t *offers = offers_of(u, lane);
+
+	offers[0] = (offers[0] & ~(uint64_t)1) | (zero->queue.first != NONE);
+}
+
+static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
+			   uint32_t lane, const struct lane *zero)
+{
+	if (number == 0)
+		return zero->queue.first;
+	const struct sender *from = sender_at(s, u, number);
+
+	if (from->throttle != NONE)
+		return throttle_offer(s, from->throttle);
+	return s->sender_queues[from->queues + lane].first;
+}
+
+uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
+{
+	const struct pull *u = pull_at(s, port);
+	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
+	uint32_t room = s->rooms[zero - s->lanes];
+	uint32_t turn = u->turns[lane];
+
+	look_at_zero(u, lane, zero);
+	uint32_t first = numset_after(offers_of(u, lane), u->words, turn);
+	uint32_t number = first;
+
+	while (number != NONE) {
+		uint32_t id = offered_by(s, u, number, lane, zero);
+
+		if (blocks_of(packet_at(s, id)->bytes) <= room)
+			return number;
+		number = numset_after(offers_of(u, lane), u->words, number);
+		if (number == first)
+			break;
+	}
+	return NONE;
+}
+
+static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
+{
+	uint32_t id = q->first;
+
+	q->first = packet_at(s, id)->next;
+	if (q->first == NONE)
+		q->last = NONE;
+	return id;
+}
+
+static void zero_pop(struct sim *s, struct lane *zero)
+{
+	const struct packet *p = packet_at(s, zero->queue.first);
+
+	zero->queue.first = p->next;
+	if (p->next == NONE)
+		zero->queue.last = NONE;
+}
+
+struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
+			 unsigned vl)
+{
+	struct pull *u = pull_at(s, port);
+	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
+	uint32_t number = pull_pick(s, port, zero);
+	uint32_t id = offered_by(s, u, number, lane, zero);
+	uint64_t *offers = offers_of(u, lane);
+
+	u->turns[lane] = u->granted = number;
+	if (number == 0) {
+		zero_pop(s, zero);
+	} else if (sender_at(s, u, number)->throttle != NONE) {
+		throttle_take(s, sender_at(s, u, number)->throttle);
+		numset_remove(offers, number);
+	} else {
+		struct packet_queue *q =
+			&s->sender_queues[sender_at(s, u, number)->queues +
+					  lane];
+
+		queue_pop(s, q);
+		if (q->first == NONE)
+			numset_remove(offers, number);
+	}
+	look_at_zero(u, lane, zero);
+	if (numset_is_empty(offers, u->words))
+		s->links[port].requests &= (uint16_t) ~(1u << vl);
+	u->endpoint = s->extras ? s->extras[id].endpoint : 0;
+	u->cookie = s->extras ? s->extras[id].cookie : 0;
+	return packet_at(s, id);
+}
+
+void pull_granted(struct sim *s, uint32_t port)
+{
+	const struct pull *u = pull_at(s, port);
+	uint32_t throttle =
+		u->granted ? sender_at(s, u, u->granted)->throttle : NONE;
+
+	if (throttle != NONE) {
+		throttle_update(s, throttle);
+	} else if (u->endpoint) {
+		const struct sim_endpoint *e = &s->endpoints[u->endpoint - 1];
+
+		if (e->granted)
+			e->granted(e->context, s->now,
+				   s->links[port].busy_until,
+				   s->setup->ports[port].node, u->cookie);
+	}
+}
+
+/* ---- offers ---------------------------------------------------------- */
+
+void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
+{
+	const struct pull *u = pull_at(s, port);
+	struct server *l = &s->links[port];
+
+	numset_add(offers_of(u, lane_of(s, vl)), number);
+	if (!l->requests)
+		l->since = s->now;
+	l->requests |= (uint16_t)(1u << vl);
+	link_request(s, port);
+}
+
+void sender_withdraw(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
+{
+	const struct pull *u = pull_at(s, port);
+	uint32_t lane = lane_of(s, vl);
+
+	numset_remove(offers_of(u, lane), number);
+	look_at_zero(u, lane, &s->lanes[port * s->n_lanes + lane]);
+	if (numset_is_empty(offers_of(u, lane), u->words))
+		outlet_unrequest(s, &s->links[port], vl);
+}
+
+/* ---- plain senders --------------------------------------------------- */
+
+void sender_enter(struct sim *s, uint32_t number, uint32_t id)
+{
+	struct packet *p = packet_at(s, id);
+
+	if (!packet_lane(s, p))
+		return;
+	const struct pull *u = pull_at(s, p->out);
+
+	assert(number < u->n);
+	const struct sender *to = sender_at(s, u, number);
+	struct packet_queue *q =
+		&s->sender_queues[to->queues + lane_of(s, p->out_vl)];
+
+	p->next = NONE;
+	if (q->first != NONE) {
+		packet_at(s, q->last)->next = id;
+		q->last = id;
+		return;
+	}
+	q->first = q->last = id;
+	sender_offer(s, p->out, number, p->out_vl);
+}
+
+static uint32_t number_of(const struct sim *s, const struct pull *u,
+			  uint32_t endpoint)
+{
+	return u->n - s->n_endpoints + endpoint;
+}
+
+void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)
+{
+	struct packet *p = packet_at(s, id);
+	const struct pull *u = pull_at(s, p->out);
+	uint32_t number = number_of(s, u, endpoint);
+	struct sender *from = sender_at(s, u, number);
+	uint32_t *link = &from->coming.first;
+
+	p->sequence = from->sequence++;
+	if (from->coming.last != NONE &&
+	    packet_at(s, from->coming.last)->born <= p->born)
+		link = &packet_at(s, from->coming.last)->next;
+	while (*link != NONE && packet_at(s, *link)->born <= p->born)
+		link = &packet_at(s, *link)->next;
+	p->next = *link;
+	*link = id;
+	if (p->next == NONE)
+		from->coming.last = id;
+	eventq_push(&s->q, p->born, event_key(EV_INJECT, p->out, 0, number));
+}
+
+void sender_arrives(struct sim *s, uint32_t port, uint32_t number)
+{
+	struct sender *from = sender_at(s, pull_at(s, port), number);
+
+	sender_enter(s, number, queue_pop(s, &from->coming));
+}
+
+/* ---- who there is ---------------------------------------------------- */
+
+/* How many an end port has beside 0, without those of endpoints. */
+static void count_senders(const struct sim *s, uint32_t *counts)
+{
+	const struct sim_control *c = s->setup->control;
+
+	for (uint32_t i = 0; c && i < c->n_throttles; i++) {
+		uint32_t *count = &counts[c->throttles[i].node];
+
+		if (c->throttles[i].sender > *count)
+			*count = c->throttles[i].sender;
+	}
+	for (size_t i = 0; i < s->n_arrivals; i++) {
+		uint32_t *count = &counts[s->arrivals[i].source];
+
+		if (s->arrivals[i].sender > *count)
+			*count = s->arrivals[i].sender;
+	}
+}
+
+static void pull_init(struct sim *s, uint32_t port, uint32_t n)
+{
+	struct pull *u = &s->pulls[s->n_pulls];
+
+	*u = (struct pull){
+		.first = s->n_senders,
+		.n = n + 1,
+		.words = n / 64 + 1,
+	};
+	u->offers = hd_alloc((size_t)s->n_lanes * u->words, sizeof(*u->offers));
+	u->turns = hd_alloc(s->n_lanes, sizeof(*u->turns));
+	/* At first from sender 0: as if the last one had been granted. */
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		u->turns[i] = n;
+	for (uint32_t i = 0; i < n; i++) {
+		s->senders[s->n_senders] = (struct sender){
+			.throttle = NONE,
+			.queues = s->n_senders * s->n_lanes,
+			.coming = { NONE, NONE },
+		};
+		s->n_senders++;
+	}
+	s->links[port].flags |= L_PULLS;
+	s->pull_of_port[port] = s->n_pulls++;
+}
+
+static void place_throttles(struct sim *s)
+{
+	const struct sim_control *c = s->setup->control;
+
+	for (uint32_t i = 0; c && i < c->n_throttles; i++) {
+		const struct sim_throttle *t = &c->throttles[i];
+		uint32_t port = s->nodes[t->node].first_port + 1;
+
+		sender_at(s, pull_at(s, port), t->sender)->throttle = i;
+	}
+}
+
+void senders_fini(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_pulls; i++) {
+		free(s->pulls[i].offers);
+		free(s->pulls[i].turns);
+	}
+	free(s->pulls);
+	free(s->pull_of_port);
+	free(s->senders);
+	free(s->sender_queues);
+	s->n_pulls = s->n_senders = 0;
+}
+
+void senders_init(struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t *counts = hd_alloc(setup->n_nodes, sizeof(*counts));
+	size_t total = 0;
+
+	senders_fini(s);
+	count_senders(s, counts);
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		if (s->nodes[i].kind == SIM_END)
+			counts[i] += s->n_endpoints;
+		total += counts[i];
+	}
+	s->pulls = hd_alloc(setup->n_nodes, sizeof(*s->pulls));
+	s->senders = hd_alloc(total, sizeof(*s->senders));
+	s->sender_queues =
+		hd_alloc(total * s->n_lanes, sizeof(*s->sender_queues));
+	s->pull_of_port = hd_alloc(setup->n_ports, sizeof(*s->pull_of_port));
+	for (size_t i = 0; i < total * s->n_lanes; i++)
+		s->sender_queues[i] = (struct packet_queue){ NONE, NONE };
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		if (counts[i])
+			pull_init(s, s->nodes[i].first_port + 1, counts[i]);
+	}
+	place_throttles(s);
+	free(counts);
+	assert(!s->borrow || s->n_pulls == 0);
+	if (s->n_pulls && s->way == WAY_PLAIN)
+		s->way = WAY_SIMPLE;
+}
