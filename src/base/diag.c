@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 static void record(struct diag *d, enum hd_status status, const char *format,
 		   va_list args)
 {
@@ -44,16 +46,16 @@ enum hd_status diag_fail_at(struct diag *d, enum hd_status status,
 
 void diag_print(const struct diag *d, struct strbuf *out)
 {
-	if (d->file)
-		strbuf_printf(out, "%s:", d->file);
+	/* A user's words may hold anything; the line stays one line. */
+	if (d->file) {
+		text_show(out, d->file);
+		strbuf_putc(out, ':');
+	}
 	if (d->line)
 		strbuf_printf(out, "%u:", d->line);
 	if (d->line && d->column)
 		strbuf_printf(out, "%u:", d->column);
 	if (d->file || d->line)
 		strbuf_putc(out, ' ');
-	/* A user's words may hold anything; the line stays one line. */
-	for (const char *c = d->message; *c; c++)
-		strbuf_putc(out,
-			    (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	text_show(out, d->message);
 }

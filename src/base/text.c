@@ -38,6 +38,55 @@ size_t utf8_length(const char *text)
 	return 0;
 }
 
+/* The code point of a character of `len` bytes. */
+static unsigned code_point(const char *text, size_t len)
+{
+	unsigned code = (unsigned char)text[0];
+
+	if (len > 1)
+		code &= 0xffu >> (len + 1);
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3f);
+	return code;
+}
+
+/* Controls, separators of lines, and what changes the direction. */
+static bool is_shown(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} hidden[] = {
+		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x2069 },
+		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+	};
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		if (code >= hidden[i].first && code <= hidden[i].last)
+			return false;
+	}
+	return true;
+}
+
+void text_show(struct strbuf *out, const char *text)
+{
+	static const char named[] = "abtnvfr"; /* \a is 7, \r is 13 */
+
+	while (*text) {
+		size_t len = utf8_length(text);
+		unsigned code = code_point(text, len);
+
+		if (len && is_shown(code))
+			strbuf_add(out, text, len);
+		else if (code >= 7 && code <= 13)
+			strbuf_printf(out, "\\%c", named[code - 7]);
+		else
+			strbuf_printf(out, len > 1 ? "\\u%04x" : "\\x%02x",
+				      code);
+		text += len ? len : 1;
+	}
+}
+
 size_t text_find_binary(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

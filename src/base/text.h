@@ -15,6 +15,13 @@
 size_t utf8_length(const char *text);
 
 /*
+ * Appends `text` as it may be shown to anybody: what could move a cursor, ring
+ * a bell, break a line or turn the writing around is shown as an escape
+ * ("\\n", "\\x1b", "\\u009b"), and so is a byte that is no UTF-8.
+ */
+void text_show(struct strbuf *out, const char *text);
+
+/*
  * Where the first byte is that no text file has: a control character that is
  * no white space, NUL among them; `len` if there is none.
  */

@@ -202,7 +202,7 @@ static void a_refusal_is_one_line_whatever_was_typed(void **state)
 	(void)state;
 	diag_fail(&d, HD_ERR_INPUT, "'%s' is not ö", "a\nb\033[2J");
 	diag_print(&d, &line);
-	assert_string_equal(line.text, "'a?b?[2J' is not ö");
+	assert_string_equal(line.text, "'a\\nb\\x1b[2J' is not ö");
 	memset(long_word, 'x', sizeof(long_word) - 1);
 	long_word[sizeof(long_word) - 1] = '\0';
 	d = (struct diag){ .line = 3 };
@@ -243,6 +243,57 @@ static void every_status_has_words(void **state)
 			    "unknown status");
 }
 
+static void assert_shown(const char *text, const char *expected)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	text_show(&out, text);
+	assert_string_equal(out.text, expected);
+	strbuf_fini(&out);
+}
+
+static void controls_are_shown_and_do_nothing(void **state)
+{
+	(void)state;
+	assert_shown("h\u00e9ddle \u4e2d \U0001f9f5 a\\b",
+		     "h\u00e9ddle \u4e2d \U0001f9f5 a\\b");
+	assert_shown("\x1b[2J\a\n\r\t\x7f", "\\x1b[2J\\a\\n\\r\\t\\x7f");
+	/* C1: as a byte, and as UTF-8. */
+	assert_shown("\x9b"
+		     "1m\xc2\x9b",
+		     "\\x9b1m\\u009b");
+	/* Lines that end elsewhere, writing that turns around. */
+	assert_shown("\u2028\u202e", "\\u2028\\u202e");
+	assert_shown("\xc3(\xff", "\\xc3(\\xff");
+}
+
+/* Whatever the bytes: valid UTF-8, and no character that acts. */
+static void random_bytes_never_act(void **state)
+{
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 1, 1);
+	for (int n = 0; n < 20000; n++) {
+		struct strbuf out = STRBUF_INIT;
+		char text[40] = "";
+		size_t len = rng_below(&rng, 39);
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)(1 + rng_below(&rng, 255));
+		text_show(&out, text);
+		for (const char *c = out.text; *c; c += utf8_length(c)) {
+			size_t size = utf8_length(c);
+
+			assert_int_not_equal(size, 0);
+			assert_true((unsigned char)*c >= ' ' && *c != 0x7f);
+			assert_false(size == 2 && (unsigned char)*c == 0xc2 &&
+				     (unsigned char)c[1] < 0xa0);
+		}
+		strbuf_fini(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +308,8 @@ int main(void)
 		cmocka_unit_test(a_refusal_is_one_line_whatever_was_typed),
 		cmocka_unit_test(arrays_grow_by_shares_and_keep_their_items),
 		cmocka_unit_test(every_status_has_words),
+		cmocka_unit_test(controls_are_shown_and_do_nothing),
+		cmocka_unit_test(random_bytes_never_act),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,13 +142,17 @@ int command_refuse(const struct diag *d)
 
 int command_usage(const struct command *self, const char *format, ...)
 {
+	struct strbuf message = STRBUF_INIT, line = STRBUF_INIT;
 	va_list args;
 
-	fprintf(stderr, "heddle %s: ", self->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	strbuf_vprintf(&message, format, args);
 	va_end(args);
-	fprintf(stderr, "; 'heddle %s --help' shows how\n", self->name);
+	text_show(&line, message.text);
+	fprintf(stderr, "heddle %s: %s; 'heddle %s --help' shows how\n",
+		self->name, line.text, self->name);
+	strbuf_fini(&message);
+	strbuf_fini(&line);
 	return EXIT_USAGE;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,8 +102,11 @@ static int refuse_option(const char *word)
 {
 	static const char *const names[] = { "--help", "--version" };
 	const char *nearest = text_nearest(word, names, 2);
+	struct strbuf shown = STRBUF_INIT;
 
-	fprintf(stderr, "heddle: unknown option '%s'", word);
+	text_show(&shown, word);
+	fprintf(stderr, "heddle: unknown option '%s'", shown.text);
+	strbuf_fini(&shown);
 	if (nearest)
 		fprintf(stderr, " (did you mean '%s'?)", nearest);
 	fputs("; options of a command follow its name\n", stderr);
@@ -162,8 +166,10 @@ int main(int argc, char **argv)
 		record_end(status);
 	}
 	/* Results that did not arrive must not pass for success. */
+	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		perror("heddle: cannot write to standard output");
+		fprintf(stderr, "heddle: cannot write to standard output%s%s\n",
+			errno ? ": " : "", errno ? strerror(errno) : "");
 		return EXIT_ENVIRONMENT;
 	}
 	return status;

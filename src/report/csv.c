@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/formats.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 
-static void put_field(const char *text, struct strbuf *out)
+static void put_quoted(const char *text, struct strbuf *out)
 {
 	if (!strpbrk(text, ",\"\r\n") && *text != '#') {
 		strbuf_puts(out, text);
@@ -18,6 +19,33 @@ static void put_field(const char *text, struct strbuf *out)
 		strbuf_putc(out, *text);
 	}
 	strbuf_putc(out, '"');
+}
+
+/*
+ * What a spreadsheet would take for a formula, though it is somebody's text.
+ * A number is none, nor is a sign alone.
+ */
+static bool is_formula(const char *text)
+{
+	char *end;
+
+	text += strspn(text, " ");
+	if (!*text || !strchr("=+-@", *text) || !text[1])
+		return false;
+	(void)strtod(text, &end);
+	return *end != '\0';
+}
+
+/* One cell, on one line whatever it holds; a quote keeps a formula a text. */
+static void put_field(const char *text, struct strbuf *out)
+{
+	struct strbuf shown = STRBUF_INIT;
+
+	if (is_formula(text))
+		strbuf_putc(&shown, '\'');
+	text_show(&shown, text);
+	put_quoted(shown.text, out);
+	strbuf_fini(&shown);
 }
 
 static void put_value(const struct value *v, struct strbuf *out)
@@ -46,7 +74,8 @@ static void put_value(const struct value *v, struct strbuf *out)
 /* "# flows: what each received; simulated: p99, load; computed: bound" */
 static void put_title(const struct table *t, struct strbuf *out)
 {
-	strbuf_printf(out, "# %s: %s", t->name, t->title);
+	strbuf_printf(out, "# %s: ", t->name);
+	text_show(out, t->title);
 	for (int o = ORIGIN_SIMULATED; o <= ORIGIN_PUBLISHED; o++) {
 		bool any = false;
 
@@ -58,7 +87,7 @@ static void put_title(const struct table *t, struct strbuf *out)
 			else
 				strbuf_printf(out, "; %s: ",
 					      origin_name((enum origin)o));
-			strbuf_puts(out, t->columns[i].name);
+			text_show(out, t->columns[i].name);
 			any = true;
 		}
 	}
@@ -103,6 +132,5 @@ void csv_write(const struct results *r, struct strbuf *out)
 			strbuf_putc(out, '\n');
 		put_table(r->tables[i], out);
 	}
-	for (size_t i = 0; i < r->n_remarks; i++)
-		strbuf_printf(out, "# note: %s\n", r->remarks[i]);
+	remarks_write(r, out);
 }

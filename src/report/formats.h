@@ -25,6 +25,8 @@ void checksum_write(const struct results *r, struct strbuf *out);
 /* Nothing: what a run costs without its output. */
 void null_write(const struct results *r, struct strbuf *out);
 
+/* "# note: ..." for each remark, a line each. */
+void remarks_write(const struct results *r, struct strbuf *out);
 /* One cell, for all that is written as JSON. */
 void value_write_json(struct json *w, const struct value *v);
 /* "simulated", or "" when all columns are given or origins differ. */

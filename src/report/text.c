@@ -16,7 +16,7 @@ static void put_value(const struct value *v, const struct column *c,
 		strbuf_putc(out, '-');
 		break;
 	case VALUE_TEXT:
-		strbuf_puts(out, v->text);
+		text_show(out, v->text);
 		break;
 	case VALUE_UINT:
 		strbuf_printf(out, "%llu", (unsigned long long)v->u);
@@ -38,7 +38,7 @@ static void put_value(const struct value *v, const struct column *c,
 
 static void put_heading(const struct column *c, struct strbuf *out)
 {
-	strbuf_puts(out, c->name);
+	text_show(out, c->name);
 	if (*c->unit)
 		strbuf_printf(out, "[%s]", c->unit);
 }
@@ -149,8 +149,10 @@ static void put_title(const struct table *t, struct strbuf *out)
 	const char *origin = table_origin(t);
 
 	strbuf_printf(out, "# %s", t->name);
-	if (*t->title)
-		strbuf_printf(out, ": %s", t->title);
+	if (*t->title) {
+		strbuf_puts(out, ": ");
+		text_show(out, t->title);
+	}
 	if (*origin)
 		strbuf_printf(out, " (%s)", origin);
 	strbuf_putc(out, '\n');
@@ -202,6 +204,15 @@ static void put_record(const struct table *t, struct strbuf *out)
 	}
 }
 
+void remarks_write(const struct results *r, struct strbuf *out)
+{
+	for (size_t i = 0; i < r->n_remarks; i++) {
+		strbuf_puts(out, "# note: ");
+		text_show(out, r->remarks[i]);
+		strbuf_putc(out, '\n');
+	}
+}
+
 void text_write(const struct results *r, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_tables; i++) {
@@ -217,6 +228,5 @@ void text_write(const struct results *r, struct strbuf *out)
 	}
 	if (r->n_remarks && r->n_tables)
 		strbuf_putc(out, '\n');
-	for (size_t i = 0; i < r->n_remarks; i++)
-		strbuf_printf(out, "# note: %s\n", r->remarks[i]);
+	remarks_write(r, out);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "report/compare.h"
 #include "report/writer.h"
 
 static const struct column flow_columns[] = {
@@ -273,6 +274,77 @@ static void names_and_writers_agree(void **state)
 	assert_null(writer_of_path("json"));
 }
 
+/* One column of texts, under a title. */
+static void assert_csv(const char *title, const char *text,
+		       const char *expected)
+{
+	static const struct column columns[] = { { "name", NULL, VALUE_TEXT },
+						 { NULL } };
+	struct results *r = results_new("x");
+	struct table *t = results_table(r, "t", title, columns);
+	struct strbuf out = STRBUF_INIT;
+
+	table_put_text(t, text);
+	writer_find("csv")->write(r, &out);
+	assert_string_equal(out.text, expected);
+	strbuf_fini(&out);
+	results_free(r);
+}
+
+static void csv_keeps_cells_and_titles_harmless(void **state)
+{
+	(void)state;
+	/* A line that begins with # would be a comment. */
+	assert_csv("", "#1", "# t: \nname\n\"#1\"\n");
+	assert_csv("two\nlines", "a\nb", "# t: two\\nlines\nname\na\\nb\n");
+	assert_csv("", "=1+cmd", "# t: \nname\n'=1+cmd\n");
+	assert_csv("", "+x", "# t: \nname\n'+x\n");
+	assert_csv("", "@x", "# t: \nname\n'@x\n");
+	assert_csv("", " -x", "# t: \nname\n' -x\n");
+	/* Numbers stay numbers, and a dash stands for nothing. */
+	assert_csv("", "-1.5e3", "# t: \nname\n-1.5e3\n");
+	assert_csv("", "-", "# t: \nname\n-\n");
+	assert_csv("", "\x1b[2J\xc2\x9b", "# t: \nname\n\\x1b[2J\\u009b\n");
+}
+
+static struct results *one_value(double value)
+{
+	static const struct column columns[] = {
+		{ "x", NULL, VALUE_REAL, ORIGIN_SIMULATED }, { NULL }
+	};
+	struct results *r = results_new("x");
+
+	table_put_real(results_table(r, "t", "", columns), value);
+	return r;
+}
+
+/* Upwards is a positive change, wherever it starts. */
+static void a_change_is_of_the_size_of_the_first_value(void **state)
+{
+	static const double cases[][3] = {
+		{ 4, 5, 25 }, { 4, 3, -25 }, { -4, -3, 25 }, { -4, -5, -25 }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct results *from = one_value(cases[i][0]);
+		struct results *to = one_value(cases[i][1]);
+		struct results *out = results_new("report");
+		const struct compared runs[] = { { 1, from }, { 2, to } };
+		const struct compare_options o = { .all = true };
+
+		compare_runs(runs, 2, &o, out);
+		const struct table *t = results_find(out, "values");
+
+		assert_non_null(t);
+		assert_true(table_cell(t, 0, t->n_columns - 1)->real ==
+			    cases[i][2]);
+		results_free(from);
+		results_free(to);
+		results_free(out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +357,8 @@ int main(void)
 		cmocka_unit_test(checksums_agree_only_on_the_same_results),
 		cmocka_unit_test(null_writes_nothing),
 		cmocka_unit_test(names_and_writers_agree),
+		cmocka_unit_test(csv_keeps_cells_and_titles_harmless),
+		cmocka_unit_test(a_change_is_of_the_size_of_the_first_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

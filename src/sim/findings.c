@@ -61,6 +61,21 @@ static void judge_latency(struct judging *j, const char *goal, hd_time asked,
 	judge(j, goal, &want, &got, met);
 }
 
+/*
+ * What is asked of packets that nobody offered is not met: a promise about
+ * nothing is usually a mistake in the file.
+ */
+static bool judge_nothing(struct judging *j, const char *goal,
+			  struct strbuf *want, struct strbuf *got)
+{
+	if (j->r->expected)
+		return false;
+	strbuf_clear(got);
+	strbuf_puts(got, "nothing offered");
+	judge(j, goal, want, got, false);
+	return true;
+}
+
 static void judge_share(struct judging *j, const char *goal,
 			struct hd_ratio asked, double found)
 {
@@ -70,6 +85,8 @@ static void judge_share(struct judging *j, const char *goal,
 		return;
 	strbuf_puts(&want, ">= ");
 	hd_ratio_print(asked, &want);
+	if (judge_nothing(j, goal, &want, &got))
+		return;
 	strbuf_printf(&got, "%.2f%%", found * 100);
 	judge(j, goal, &want, &got,
 	      found * (double)asked.den >= (double)asked.num);
@@ -80,8 +97,7 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 	const struct sim_row *r = j->r;
 
 	judge_share(j, "delivered", g->delivered,
-		    r->expected ? (double)r->delivered / (double)r->expected
-				: 1);
+		    (double)r->delivered / (double)r->expected);
 	judge_share(j, "fairness", g->fairness, r->jain);
 	if (g->throughput.num) {
 		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -97,6 +113,8 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 
 		strbuf_printf(&want, "<= %llu", (unsigned long long)g->lost);
+		if (judge_nothing(j, "lost", &want, &got))
+			return;
 		strbuf_printf(&got, "%llu", (unsigned long long)r->lost);
 		judge(j, "lost", &want, &got, r->lost <= g->lost);
 	}

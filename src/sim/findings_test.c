@@ -124,13 +124,16 @@ static void goals_are_met_or_missed(void **state)
 	assert_false(goals_met("row: a, mean: 2.183us"));
 	assert_false(goals_met("row: a, p50: 1us"));
 	assert_false(goals_met("row: a, p999: 1us"));
+	/* Of what was never offered nothing is true. */
+	assert_false(goals_met("row: never, delivered: 100%"));
+	assert_false(goals_met("row: never, lost: 0"));
+	assert_false(goals_met("row: never, fairness: 1%"));
 	assert_true(goals_met("row: a, throughput: 0.99Gb/s"));
 	assert_false(goals_met("row: a, throughput: 1.01Gb/s"));
 	assert_true(goals_met("row: a, delivered: 99%, lost: 0"));
 	assert_true(goals_met("row: a, fairness: 100%"));
 	/* Who sent nothing has kept no promise about its latency. */
 	assert_false(goals_met("row: never, max: 1s"));
-	assert_true(goals_met("row: never, delivered: 100%"));
 	/* Without a row: all of them. */
 	assert_false(goals_met("max: 1s"));
 }

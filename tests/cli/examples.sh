@@ -179,6 +179,13 @@ run self-similar 0
 claim self-similar "the exponent is the expected one" '
 	.tables["self-similarity"].rows[0] |
 	(.["Hurst found"] - .["Hurst expected"] | fabs) < 0.08'
+claim self-similar "bursts queue" '
+	one("traffic") | .p99 > 15 and .p50 < 0.5'
+sed 's/pareto/poisson/; s/, shape: 1.5, on: 1us, off: 3us//' \
+	"$examples/self-similar.yaml" >smooth.yaml
+status 0 "$HEDDLE" sim smooth.yaml --json -o smooth.json
+jq -e '.tables.traffic.rows[0].p99 < 1.6' smooth.json >/dev/null ||
+	fail "as much traffic without bursts queues as long"
 
 # The deadlock is found and named; the torus engine avoids it.
 run ring-deadlock 1
