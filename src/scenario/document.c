@@ -40,6 +40,11 @@ static enum hd_status refuse_syntax(const yaml_parser_t *parser,
 		memory_refused(0);
 	if (parser->error == YAML_READER_ERROR)
 		mark = mark_of_offset(text, len, parser->problem_offset);
+	if (parser->error == YAML_SCANNER_ERROR && mark.index < len &&
+	    text[mark.index] == '\t')
+		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
+				    (unsigned)mark.column + 1,
+				    "not YAML: a tab (indent with blanks)");
 	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
 			    (unsigned)mark.column + 1, "not YAML: %s",
 			    parser->problem ? parser->problem : "unreadable");

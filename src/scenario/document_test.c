@@ -17,7 +17,7 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ "a: [1, 2\nb: 3\n", 2, 2, "not YAML: did not find expected ',' or" },
 	{ "a: b: c\n", 1, 5, "not YAML: mapping values are not allowed" },
-	{ "a:\n\t- 1\n", 2, 1, "not YAML: found character that cannot start" },
+	{ "a:\n\t- 1\n", 2, 1, "not YAML: a tab (indent with blanks)" },
 	{ "a: 1\nb: \"open\n", 3, 1, "not YAML: found unexpected end of" },
 	{ "a: \xff\n", 1, 4, "not YAML: invalid leading UTF-8 octet" },
 	{ "x: 1\ny: a\xc3(\n", 2, 6, "not YAML: invalid trailing UTF-8 octet" },

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #define PLAIN     26 /* LRH, BTH, ICRC, VCRC */
 #define GRH_BYTES 40
@@ -359,13 +360,31 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
+static enum hd_status refuse_class(const struct scenario *s, struct diag *d,
+				   const struct scn_traffic *t)
+{
+	const char **names = hd_alloc(s->qos.n_classes, sizeof(*names));
+
+	for (size_t i = 0; i < s->qos.n_classes; i++)
+		names[i] = s->qos.classes[i].name;
+	const char *nearest = text_nearest(t->service, names, s->qos.n_classes);
+
+	free(names);
+	if (!nearest)
+		return scenario_refuse(s, d, &t->service,
+				       "no class '%s' in qos.classes",
+				       t->service);
+	return scenario_refuse(
+		s, d, &t->service,
+		"no class '%s' in qos.classes (did you mean '%s'?)", t->service,
+		nearest);
+}
+
 static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
 	if (t->service && !scenario_class(s, t->service))
-		return scenario_refuse(s, d, &t->service,
-				       "no class '%s' in qos.classes",
-				       t->service);
+		return refuse_class(s, d, t);
 	if (t->service && t->sl != SCN_SL_AUTO)
 		return scenario_refuse(s, d, &t->sl,
 				       "traffic '%s' has both a class and an "

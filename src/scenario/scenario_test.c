@@ -136,6 +136,10 @@ static const struct {
 	  "x.yaml:3:57: traffic 'a' stops before it starts" },
 	{ HEAD "traffic: [{name: a, kind: saturating, class: v}]\n",
 	  "x.yaml:3:46: no class 'v' in qos.classes" },
+	{ HEAD "qos: {classes: [{name: voice, sl: 1}]}\n"
+	       "traffic: [{name: a, kind: saturating, class: voise}]\n",
+	  "x.yaml:4:46: no class 'voise' in qos.classes (did you mean "
+	  "'voice'?)" },
 	{ HEAD "qos: {classes: [{name: v, sl: 1}]}\n"
 	       "traffic: [{name: a, kind: saturating, class: v, sl: 1}]\n",
 	  "x.yaml:4:53: traffic 'a' has both a class and an SL" },

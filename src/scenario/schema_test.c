@@ -201,6 +201,8 @@ static const struct {
 	  "visit: '1ps' is out of range (1ns to 1s)" },
 	{ "house: indoor\nshare: 101%\n", 2, 8,
 	  "share: '101%' is out of range (at most 100%)" },
+	{ "house: indoor\nshare: 15\n", 2, 8,
+	  "share: '15' is out of range (at most 100%; did you mean '15%'?)" },
 	{ "house: indoor\nheat: -1\n", 2, 7,
 	  "heat: '-1' is out of range (at least 0)" },
 	{ "house: indoor\nwater: 5 Gb\n", 2, 8,

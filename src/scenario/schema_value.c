@@ -259,9 +259,15 @@ static enum hd_status check_range(const struct schema_row *f, const char *text,
 		return diag_fail(d, HD_ERR_RANGE,
 				 "'%.80s' is out of range (%s to %s)", text,
 				 f->low, f->high);
-	return diag_fail(d, HD_ERR_RANGE, "'%.80s' is out of range (%s %s)",
+	/* 1 is all of it, so 15 is hardly what was meant. */
+	bool bare = f->type == SCHEMA_SHARE && !strchr(text, '%');
+
+	return diag_fail(d, HD_ERR_RANGE,
+			 bare ? "'%.80s' is out of range (%s %s; did you mean "
+				"'%.80s%%'?)"
+			      : "'%.80s' is out of range (%s %s)",
 			 text, f->low ? "at least" : "at most",
-			 f->low ? f->low : f->high);
+			 f->low ? f->low : f->high, text);
 }
 
 /* SCHEMA_UINT with `choices`: one of these numbers and no other. */
