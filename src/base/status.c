@@ -14,6 +14,7 @@ const char *hd_status_text(enum hd_status status)
 		[HD_ERR_UNFIT] = "does not apply",
 		[HD_ERR_IO] = "input/output error",
 		[HD_ERR_ENV] = "missing from the environment",
+		[HD_ERR_USAGE] = "usage",
 	};
 	if ((size_t)status >= sizeof(text) / sizeof(text[0]))
 		return "unknown status";

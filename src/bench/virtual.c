@@ -560,12 +560,12 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	if (b->wants_weights)
 		profile.schedule = SCHEDULE_WEIGHTED;
 	run.pairs = b->wants_pairs;
-	run.lab = lab_new(&v->bed.build, &profile);
+	run.lab = lab_new(v->bed.build, &profile);
 	if (v->bed.has_flows)
 		lab_use_flows(run.lab);
 	if (v->options.capture)
 		lab_capture(run.lab, &v->capture, v->capture_start);
-	uint32_t groups = v->bed.build.subnet.n_groups;
+	uint32_t groups = v->bed.build->subnet.n_groups;
 	enum hd_status status = check_hosts(&run, d);
 
 	if (status != HD_OK) {
@@ -580,7 +580,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	if (status == HD_OK)
 		status = run_lab(v, &run, d);
 	end_ranks(&run, nics);
-	mcast_drop(&v->bed.build.subnet, groups);
+	mcast_drop(&v->bed.build->subnet, groups);
 	free(nics);
 	return status;
 }
@@ -622,7 +622,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	table_put_text(t, "virtual adapter");
 	table_put_text(t, p->name);
 	table_put_text(t, p->about);
-	table_put_uint(t, count_ends(&v->bed.build.setup));
+	table_put_uint(t, count_ends(&v->bed.build->setup));
 	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
 	table_put_uint(t, p->lanes);
 	table_put_uint(t, b->default_mtu);
@@ -646,14 +646,14 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 {
 	struct virtual_backend *v = hd_alloc(1, sizeof(*v));
 	enum hd_status status =
-		testbed_open(o->profile, o->scenario, d, &v->bed);
+		testbed_open(o->profile, o->scenario, o->overrides, d, &v->bed);
 
 	if (status != HD_OK) {
 		free(v);
 		return status;
 	}
 	uint32_t most = testbed_mtu(&v->bed);
-	uint32_t hosts = count_ends(&v->bed.build.setup);
+	uint32_t hosts = count_ends(&v->bed.build->setup);
 
 	if (most == 0) {
 		testbed_close(&v->bed);

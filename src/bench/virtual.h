@@ -18,7 +18,8 @@ typedef bool bench_going_fn(void *context);
 
 struct virtual_options {
 	const char *profile;
-	const char *scenario; /* or NULL: the profile's fabric */
+	const char *scenario;              /* or NULL: the profile's fabric */
+	const struct overrides *overrides; /* of its scenario, or NULL */
 	/*
 	 * Or NULL: a capture of all runs, in their order. Each begins at a
 	 * whole second, the first at 0, the next a second later or, if it took

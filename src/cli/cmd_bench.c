@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/scenario.h"
 #include "verbs/profile.h"
 
 #define MAX_EXPECT 32
@@ -22,7 +23,7 @@ struct values {
 	struct common_options common;
 	const char *profile, *fabric, *sizes, *points, *pcap;
 	const char *device, *listen, *connect;
-	struct option_list expect;
+	struct option_list expect, set;
 	hd_time duration;
 	uint64_t step, iterations, window, qps, segments, mtu, sge, sl, gid;
 	bool events;
@@ -42,6 +43,7 @@ static const struct option options[] = {
 	  .value = "SCENARIO",
 	  .help = "a scenario whose fabric and traffic to run on, instead of "
 		  "the profile's one switch" },
+	OPTION_SET(struct values, set),
 	{ .name = "device",
 	  .letter = 'd',
 	  .kind = OPT_TEXT,
@@ -236,6 +238,7 @@ struct chosen {
 
 struct session {
 	struct values v;
+	struct overrides overrides;
 	struct nic_backend backend;
 	struct bench_options options;
 	struct bench_expect expect[MAX_EXPECT];
@@ -481,11 +484,16 @@ static enum hd_status measure(struct session *s, struct file_writer *capture,
 	const struct virtual_options o = {
 		.profile = s->v.profile,
 		.scenario = s->v.fabric,
+		.overrides = &s->overrides,
 		.capture = capture->stream,
 		.going = still_going,
 	};
-	enum hd_status status = s->v.device ? open_device(s, d)
-					    : virtual_open(&o, d, &s->backend);
+	enum hd_status status = overrides_from_options(
+		&s->v.set, SEED_OF_SCENARIO, &s->overrides, d);
+
+	if (status == HD_OK)
+		status = s->v.device ? open_device(s, d)
+				     : virtual_open(&o, d, &s->backend);
 
 	return status == HD_OK ? run_tests(s, d) : status;
 }
@@ -575,6 +583,8 @@ static int run(const struct command *self, int argc, char **argv)
 	else
 		status = run_words(self, s, n, argv);
 	option_list_fini(&s->v.expect);
+	option_list_fini(&s->v.set);
+	overrides_fini(&s->overrides);
 	strbuf_fini(&s->left_out);
 	bench_rows_fini(&s->rows);
 	free(s->tests);

@@ -32,6 +32,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, algorithms),
 	  .value = "NAME",
 	  .help = "only this one (none, fimd, lipd, pipd, aimd, cct)" },
+	OPTION_SET(struct values, override.set),
 	{ .name = "conf",
 	  .kind = OPT_TEXT,
 	  .offset = offsetof(struct values, conf),
@@ -188,7 +189,7 @@ static enum hd_status capture(struct cc_comparison *c, const struct values *v,
 	struct cc_session *s = c->session;
 	struct file_writer file;
 	bool *ports;
-	enum hd_status status = ports_choose(&s->build, &v->ports, d, &ports);
+	enum hd_status status = ports_choose(s->build, &v->ports, d, &ports);
 
 	if (status != HD_OK)
 		return status;
@@ -197,8 +198,8 @@ static enum hd_status capture(struct cc_comparison *c, const struct values *v,
 		free(ports);
 		return status;
 	}
-	status = sim_capture_new(&s->build, file.stream, ports, SIM_FLOW_NONE,
-				 d, &s->params.capture);
+	status = sim_capture_new(s->build, file.stream, ports, SIM_FLOW_NONE, d,
+				 &s->params.capture);
 	if (status == HD_OK)
 		status = compare(c, v, d);
 	if (status == HD_OK) {
@@ -244,16 +245,13 @@ static int execute(struct values *v, const char *path)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct values v = { .common.seed = CC_SEED_OF_SCENARIO,
+	struct values v = { .common.seed = SEED_OF_SCENARIO,
 			    .override = cc_override_none };
 	int n, status;
 
-	if (!command_parse(self, &v, argc, argv, &n, &status)) {
-		option_list_fini(&v.algorithms);
-		option_list_fini(&v.ports);
-		return status;
-	}
-	if (n != 1)
+	if (!command_parse(self, &v, argc, argv, &n, &status))
+		; /* all is said */
+	else if (n != 1)
 		status = command_usage(self, "which scenario?");
 	else if (unknown_name(&v))
 		status = command_usage(self,
@@ -266,6 +264,7 @@ static int run(const struct command *self, int argc, char **argv)
 		status = execute(&v, argv[0]);
 	option_list_fini(&v.algorithms);
 	option_list_fini(&v.ports);
+	option_list_fini(&v.override.set);
 	return status;
 }
 

@@ -60,6 +60,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, conf),
 	  .value = "FILE",
 	  .help = "write the lines for opensm.conf to FILE too" },
+	OPTION_SET(struct values, override.set),
 	{ .name = "warmup",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, override.warmup),
@@ -118,11 +119,11 @@ static int tune(struct values *v, struct cc_session *s, struct diag *d)
 	};
 	struct tune_result result;
 
-	if (find_row(&s->scenario, v->victims, d, &o.victims) != HD_OK)
+	if (find_row(s->build->scenario, v->victims, d, &o.victims) != HD_OK)
 		return command_refuse(d);
 	progress_begin(&progress, &v->common, "trials", (double)v->budget);
-	enum hd_status status = congestion_tune(&s->build, s->flows, &s->params,
-						&o, d, &result);
+	enum hd_status status =
+		congestion_tune(s->build, s->flows, &s->params, &o, d, &result);
 
 	progress_end(&progress);
 	if (status != HD_OK)
@@ -130,8 +131,8 @@ static int tune(struct values *v, struct cc_session *s, struct diag *d)
 	struct results *r = results_new("cc tune");
 	bool found = result.found;
 
-	results_set_scenario(r, s->text.text);
-	congestion_tune_tables(&s->build, &o, &result, r);
+	results_set_scenario(r, s->build->scenario->text);
+	congestion_tune_tables(s->build, &o, &result, r);
 	if (v->conf)
 		status = write_conf(v->conf, &result.conf, d);
 	tune_result_fini(&result);
@@ -142,28 +143,39 @@ static int tune(struct values *v, struct cc_session *s, struct diag *d)
 	return output_results(&v->common, r, found);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int execute(struct values *v, const char *path)
 {
-	struct values v = { .common.seed = CC_SEED_OF_SCENARIO,
-			    .override = cc_override_none };
 	struct diag d = { .status = HD_OK };
 	struct cc_session s;
-	int n, status;
+	int status;
 
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which scenario?");
-	if (v.floor.num > v.floor.den)
-		return command_usage(self, "--floor is at most 100%%");
-	if (cc_session_open(&s, argv[0], &v.override, &v.common.seed, &d) ==
+	if (cc_session_open(&s, path, &v->override, &v->common.seed, &d) ==
 	    HD_OK) {
 		d.file = NULL;
-		status = tune(&v, &s, &d);
+		status = tune(v, &s, &d);
 	} else {
 		status = command_refuse(&d);
 	}
 	cc_session_fini(&s);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { .common.seed = SEED_OF_SCENARIO,
+			    .override = cc_override_none };
+	int n, status;
+
+	if (!command_parse(self, &v, argc, argv, &n, &status)) {
+		; /* all is said */
+	} else if (n != 1) {
+		status = command_usage(self, "which scenario?");
+	} else if (v.floor.num > v.floor.den) {
+		status = command_usage(self, "--floor is at most 100%%");
+	} else {
+		status = execute(&v, argv[0]);
+	}
+	option_list_fini(&v.override.set);
 	return status;
 }
 

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "cli/model/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "scenario/scenario.h"
-#include "sim/loans.h"
-#include "sim/sim.h"
-#include "sim/tables.h"
+#include "cli/scenario.h"
+#include "sim/loan_study.h"
 
-#define SEED_OF_SCENARIO UINT64_MAX
-#define LEVEL            0.999
-#define MOST_LANES       32
-#define ENOUGH_LOSSES    100
-
-struct fabric_values {
+struct values {
 	struct common_options common;
+	struct option_list set;
 };
 
 static const struct option options[] = {
+	OPTION_SET(struct values, set),
 	{ .name = NULL },
 };
 
@@ -32,370 +23,55 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* One run: as the scenario says, or with one lane per VL. */
-struct trial {
-	const char *name;
-	struct fabric build;
-	struct sim *sim;
-	struct sim_row *rows;
-	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
-	struct sim_lane_use use[MOST_LANES];
-};
-
-struct session {
-	struct fabric_values values;
-	struct scenario scenario;
-	struct trial trials[2]; /* without, with */
-	struct loan_forecast lanes[MOST_LANES];
-	size_t n_lanes;
-	struct progress progress;
-};
-
 static bool show_progress(void *context, const struct sim_progress *p)
 {
-	struct session *s = context;
+	struct progress *progress = context;
 
-	s->progress.total = p->share > 0 ? (double)p->delivered / p->share : 0;
-	progress_show(&s->progress, (double)p->delivered);
+	progress->total = p->share > 0 ? (double)p->delivered / p->share : 0;
+	progress_show(progress, (double)p->delivered);
 	return true;
 }
 
-static enum hd_status trial_build(struct session *s, unsigned i, struct diag *d)
+static int study(struct values *v, const struct overrides *overrides,
+		 const char *path, struct diag *d)
 {
-	struct trial *t = &s->trials[i];
-	enum hd_status status = fabric_build(&s->scenario, d, &t->build);
+	struct progress progress;
+	struct loan_study *s;
 
+	progress_begin(&progress, &v->common, "packets", 0);
+	enum hd_status status = loan_study_run(path, overrides, show_progress,
+					       &progress, d, &s);
+
+	progress_end(&progress);
 	if (status != HD_OK)
-		return status;
-	t->name = i ? "with" : "without";
-	if (i == 0)
-		t->build.setup.borrowing.n_thresholds = 0;
-	t->sim = sim_new(&t->build.setup, t->build.flows, t->build.n_flows,
-			 &t->build.rules);
-	return HD_OK;
-}
-
-static void trial_run(struct session *s, struct trial *t)
-{
-	(void)sim_run(t->sim, HD_TIME_NEVER, show_progress, s);
-	const struct sim_metrics *m = sim_metrics(t->sim);
-
-	t->rows = sim_rows(&t->build, m);
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct loan_forecast *f = &s->lanes[k];
-
-		t->wait[k] = m->ports[f->port].wait;
-		(void)sim_lane_use(t->sim, f->port, f->vl, LEVEL, &t->use[k]);
-	}
-}
-
-/* ---- tables -------------------------------------------------------------- */
-
-static const struct column lane_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "lambda", "1/us", VALUE_REAL, ORIGIN_COMPUTED, 4 },
-	{ "Ca2", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "mu", "1/us", VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "Cs2", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "capacity", NULL, VALUE_UINT },
-	{ NULL },
-};
-
-static void port_put(const struct session *s, struct table *t,
-		     const struct loan_forecast *f)
-{
-	struct strbuf name = STRBUF_INIT;
-
-	fabric_port_name(&s->trials[1].build, f->port, &name);
-	table_put_text(t, name.text);
-	table_put_uint(t, f->vl);
-	strbuf_fini(&name);
-}
-
-static void lane_table(const struct session *s, struct results *r)
-{
-	struct table *t = results_table(
-		r, "lanes",
-		"the model of each lane: arrivals as its traffic has them, "
-		"speeds as its arbiter gives them",
-		lane_columns);
-
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct loan_forecast *f = &s->lanes[k];
-		struct strbuf mu = STRBUF_INIT, at = STRBUF_INIT;
-
-		for (size_t i = 0; i < f->with.n_regions; i++) {
-			strbuf_printf(&mu, "%s%.4f", i ? "," : "",
-				      f->with.mu[i]);
-			if (i)
-				strbuf_printf(&at, "%s%zu", i > 1 ? "," : "",
-					      f->with.threshold[i - 1]);
-		}
-		port_put(s, t, f);
-		table_put_real(t, f->with.lambda);
-		table_put_real(t, f->ca2);
-		table_put_text(t, mu.text);
-		table_put_real(t, f->cs2);
-		table_put_text(t, at.text ? at.text : "");
-		table_put_uint(t, f->with.capacity);
-		strbuf_fini(&mu);
-		strbuf_fini(&at);
-	}
-}
-
-static const struct column comparison_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "measure", NULL, VALUE_TEXT },
-	{ "simulated", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-	{ "+-", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-	{ "model", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "EM", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "within", NULL, VALUE_TEXT },
-	{ NULL },
-};
-
-struct measured {
-	const char *name;
-	struct interval in;
-	double model;
-};
-
-static void measure_put(struct table *t, const struct measured *m)
-{
-	double off = fabs(m->in.mean - m->model);
-
-	table_put_text(t, m->name);
-	table_put_real(t, m->in.mean);
-	table_put_real(t, m->in.half_width);
-	table_put_real(t, m->model);
-	table_put_real(t, m->in.mean > 0 ? 100 * off / m->in.mean : NAN);
-	table_put_text(t, !m->in.sound              ? "unsure"
-			  : off <= m->in.half_width ? "yes"
-						    : "no");
-}
-
-static void comparison_lane(const struct session *s, struct table *t, size_t k,
-			    unsigned i)
-{
-	const struct loan_forecast *f = &s->lanes[k];
-	const struct sim_lane_use *u = &s->trials[i].use[k];
-	const struct ge_result *g = i ? &f->with_result : &f->without_result;
-	struct interval stay = u->stay, blocking = u->blocking;
-
-	/* Few losses say little about how likely one is. */
-	blocking.sound = blocking.sound && u->blocked >= ENOUGH_LOSSES;
-	stay.mean /= (double)HD_US;
-	stay.half_width /= (double)HD_US;
-	const struct measured rows[] = {
-		{ "L [packets]", u->jobs, g->mean_queue },
-		{ "blocking", blocking, g->blocking },
-		{ "W [us]", stay, g->response },
-	};
-
-	for (unsigned j = 0; j < 3; j++) {
-		port_put(s, t, f);
-		table_put_text(t, s->trials[i].name);
-		measure_put(t, &rows[j]);
-	}
-}
-
-static void comparison(const struct session *s, struct results *r)
-{
-	struct table *t = results_table(
-		r, "comparison",
-		"queue length, blocking and delay at the host, in the fabric "
-		"and in the model (+-: 99.9 %; EM = |simulated - model| / "
-		"simulated)",
-		comparison_columns);
-
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		comparison_lane(s, t, k, 0);
-		comparison_lane(s, t, k, 1);
-	}
-}
-
-static const struct column effect_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocked", "%", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ NULL },
-};
-
-static void effect_table(const struct session *s, struct results *r)
-{
-	struct table *t = results_table(
-		r, "effect",
-		"each traffic row from end to end, without and with "
-		"thresholds",
-		effect_columns);
-
-	for (size_t i = 0; i < s->scenario.n_traffic; i++) {
-		for (unsigned k = 0; k < 2; k++) {
-			const struct sim_row *row = &s->trials[k].rows[i];
-			const struct histogram *h = &row->latency;
-
-			table_put_text(t, s->scenario.traffic[i].name);
-			table_put_text(t, s->trials[k].name);
-			table_put_uint(t, row->delivered);
-			table_put_real(
-				t, 100 * (double)row->lost /
-					   (double)(row->made ? row->made : 1));
-			table_put_real(t, histogram_mean(h) / (double)HD_US);
-			table_put_time(t, histogram_percentile(h, 99));
-			table_put_time(t, histogram_percentile(h, 100));
-		}
-	}
-}
-
-static const struct column validity_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "the model assumes", NULL, VALUE_TEXT },
-	{ "here", NULL, VALUE_TEXT },
-	{ "holds", NULL, VALUE_BOOL, ORIGIN_COMPUTED },
-	{ NULL },
-};
-
-static void assumption(const struct session *s, struct table *t, size_t k,
-		       const char *what)
-{
-	port_put(s, t, &s->lanes[k]);
-	table_put_text(t, what);
-}
-
-static void validity_lane(const struct session *s, struct table *t, size_t k)
-{
-	const struct loan_forecast *f = &s->lanes[k];
-	const struct sim_lane_use *u = &s->trials[1].use[k];
-	double ratio = f->with.mu[f->with.n_regions - 1] / f->with.mu[0];
-	bool faster = f->with.n_regions > 1 && ratio > 1.001;
-
-	assumption(s, t, k, "gaps between arrivals have one GE law");
-	table_put_textf(t, "%u flow%s, Ca2 %.3g", f->n_flows,
-			f->n_flows == 1 ? "" : "s", f->ca2);
-	table_put_bool(t, f->exact_gaps);
-	assumption(s, t, k, "service times are GE: Cs2 of 1 or more");
-	table_put_textf(t, "Cs2 %.3f", f->cs2);
-	table_put_bool(t, f->cs2 > 0.97);
-	assumption(s, t, k, "a borrowed lane serves faster");
-	table_put_textf(t, "%.2f times as fast with all lanes", ratio);
-	table_put_bool(t, faster || f->with.n_regions == 1);
-	assumption(s, t, k, "a lane is free whenever one is asked for");
-	table_put_textf(t, "%llu acquired, %llu times in vain",
-			(unsigned long long)u->acquired,
-			(unsigned long long)u->in_vain);
-	table_put_bool(t, u->in_vain == 0);
-	assumption(s, t, k, "other lanes never change their load");
-	table_put_textf(t, "%u always busy, %u that come and go", f->rivals,
-			f->ignored);
-	table_put_bool(t, f->ignored == 0);
-	assumption(s, t, k, "credits never stop the lane");
-	table_put_textf(t, "link idle with packets waiting %.2f %% of the time",
-			100 * s->trials[1].wait[k]);
-	table_put_bool(t, s->trials[1].wait[k] < 0.001);
-	assumption(s, t, k, "a packet under way gains speed at once");
-	table_put_text(t, "lanes take turns: one packet each per round");
-	table_put_bool(t, !faster);
-}
-
-static void validity(const struct session *s, struct results *r)
-{
-	struct table *t = results_table(
-		r, "validity",
-		"where the model stops being valid: what it assumes, and what "
-		"the fabric has",
-		validity_columns);
-
-	for (size_t k = 0; k < s->n_lanes; k++)
-		validity_lane(s, t, k);
-	results_remark(r,
-		       "the model is exact where every assumption holds; "
-		       "docs/models.md says what to expect where one does not");
-}
-
-/* ---- the command --------------------------------------------------------- */
-
-static enum hd_status run(struct session *s, const char *path, struct diag *d)
-{
-	enum hd_status status = scenario_read(path, d, &s->scenario);
-
-	if (status != HD_OK)
-		return status;
-	if (s->values.common.seed != SEED_OF_SCENARIO)
-		s->scenario.run.seed = s->values.common.seed;
-	s->values.common.seed = s->scenario.run.seed;
-	if (s->scenario.qos.thresholds.capacity == 0)
-		return scenario_refuse(&s->scenario, d,
-				       &s->scenario.qos.thresholds.capacity,
-				       "the model needs "
-				       "qos.thresholds.capacity");
-	for (unsigned i = 0; i < 2 && status == HD_OK; i++)
-		status = trial_build(s, i, d);
-	if (status == HD_OK)
-		status = loans_forecast(&s->trials[1].build, MOST_LANES, d,
-					s->lanes, &s->n_lanes);
-	if (status == HD_OK && s->n_lanes == 0)
-		status = scenario_refuse(&s->scenario, d, s->scenario.traffic,
-					 "no lane has paced traffic and none "
-					 "that saturates it");
-	progress_begin(&s->progress, &s->values.common, "packets", 0);
-	for (unsigned i = 0; i < 2 && status == HD_OK; i++)
-		trial_run(s, &s->trials[i]);
-	progress_end(&s->progress);
-	return status;
-}
-
-static void session_fini(struct session *s)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		struct trial *t = &s->trials[i];
-
-		if (t->rows)
-			sim_rows_free(t->rows, s->scenario.n_traffic);
-		if (t->sim) {
-			sim_free(t->sim);
-			fabric_fini(&t->build);
-		}
-	}
-	scenario_fini(&s->scenario);
-}
-
-static int execute(struct session *s, const char *path)
-{
-	struct diag d = { .status = HD_OK };
-
-	if (run(s, path, &d) != HD_OK)
-		return command_refuse(&d);
+		return command_refuse(d);
 	struct results *r = results_new("model fabric");
 
-	lane_table(s, r);
-	comparison(s, r);
-	effect_table(s, r);
-	validity(s, r);
-	return output_results(&s->values.common, r, true);
+	v->common.seed = loan_study_seed(s);
+	loan_study_tables(s, r);
+	loan_study_free(s);
+	return output_results(&v->common, r, true);
 }
 
-static int run_fabric(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, int argc, char **argv)
 {
-	struct session s = { .values.common.seed = SEED_OF_SCENARIO };
-	int n_args, status = EXIT_DONE;
+	struct values v = { .common.seed = SEED_OF_SCENARIO };
+	struct overrides overrides = { 0 };
+	struct diag d = { .status = HD_OK };
+	int n_args, status;
 
-	if (!command_parse(self, &s.values, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		; /* all is said */
+	else if (n_args != 1)
 		status = command_usage(self, "expected one scenario, not %d",
 				       n_args);
+	else if (overrides_from_options(&v.set, v.common.seed, &overrides,
+					&d) != HD_OK)
+		status = command_refuse(&d);
 	else
-		status = execute(&s, argv[0]);
-	session_fini(&s);
+		status = study(&v, &overrides, argv[0], &d);
+	overrides_fini(&overrides);
+	option_list_fini(&v.set);
 	return status;
 }
 
@@ -411,5 +87,5 @@ const struct command command_model_fabric = {
 		"model's assumptions the fabric keeps.\n",
 	.options = options,
 	.examples = examples,
-	.run = run_fabric,
+	.run = run,
 };

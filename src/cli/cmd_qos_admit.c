@@ -5,10 +5,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/fabric.h"
 #include "cli/output.h"
 #include "cli/qos/tolerant.h"
 #include "cli/route/ends.h"
+#include "cli/scenario.h"
 #include "qos/broker.h"
 #include "qos/establish.h"
 #include "qos/requests.h"
@@ -19,7 +19,7 @@ static const char *const place_names[] = { "first", "spread", NULL };
 
 struct values {
 	struct common_options common;
-	const char *engine;
+	struct fabric_choice fabric;
 	const char *requests;
 	const char *save;
 	const char *load;
@@ -51,12 +51,8 @@ static const struct option options[] = {
 	  .low = 0,
 	  .high = 1000000,
 	  .help = "instead, try to establish N random connections as paper 000 does" },
-	{ .name = "engine",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, engine),
-	  .value = "NAME",
-	  .initial = "minhop",
-	  .help = "routing engine" },
+	OPTION_ENGINE(struct values, fabric.engine),
+	OPTION_SET(struct values, fabric.set),
 	{ .name = "mode",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, mode),
@@ -148,7 +144,7 @@ static const struct column group_columns[] = {
 
 struct run {
 	struct values v;
-	struct routed fabric;
+	struct fabric *fabric;
 	struct broker broker;
 	struct stat_broker tolerant; /* with --violations */
 	struct results *results;
@@ -162,7 +158,7 @@ static double reserved_share(const struct broker_link *link)
 
 static void show_summary(const struct run *r)
 {
-	const struct topo *topo = &r->fabric.topo;
+	const struct topo *topo = &r->fabric->topo;
 	struct table *t = results_record(r->results, "summary",
 					 "after all requests", summary_columns);
 	double sum = 0, most = -1;
@@ -190,7 +186,7 @@ static void show_summary(const struct run *r)
 
 static void show_groups(const struct run *r)
 {
-	const struct subnet *s = &r->fabric.subnet;
+	const struct subnet *s = &r->fabric->subnet;
 
 	if (r->v.groups.n == 0)
 		return;
@@ -218,9 +214,9 @@ static struct qos_packets packets_of(const struct run *r)
 static enum hd_status resolve_group(struct run *r, const struct qos_request *q,
 				    struct diag *d, struct broker_request *out)
 {
-	struct subnet *s = &r->fabric.subnet;
+	struct subnet *s = &r->fabric->subnet;
 	struct diag why = { .status = HD_OK };
-	port_id from = fabric_find_end(&r->fabric, q->source);
+	port_id from = fabric_find_end(r->fabric, q->source);
 	struct qos_packets packets = qos_packets_global(packets_of(r));
 	uint32_t group = 0;
 
@@ -246,23 +242,23 @@ static enum hd_status resolve(struct run *r, const struct qos_request *q,
 	if (strncmp(q->destination, GROUP_PREFIX, strlen(GROUP_PREFIX)) == 0)
 		return resolve_group(r, q, d, out);
 	struct qos_packets packets = packets_of(r);
-	port_id from = fabric_find_end(&r->fabric, q->source);
-	port_id to = fabric_find_end(&r->fabric, q->destination);
+	port_id from = fabric_find_end(r->fabric, q->source);
+	port_id to = fabric_find_end(r->fabric, q->destination);
 
 	if (from == TOPO_NONE || to == TOPO_NONE)
 		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
 				    "no end port is called '%.80s'",
 				    from == TOPO_NONE ? q->source
 						      : q->destination);
-	if (r->fabric.topo.ports[from].subnet !=
-	    r->fabric.topo.ports[to].subnet)
+	if (r->fabric->topo.ports[from].subnet !=
+	    r->fabric->topo.ports[to].subnet)
 		return diag_fail_at(
 			d, HD_ERR_UNFIT, q->line, 0,
 			"'%.40s' and '%.40s' are in different subnets ('heddle qos signal' reserves across them)",
 			q->source, q->destination);
 	*out = (struct broker_request){
 		.source = from,
-		.dlid = r->fabric.subnet.lid_of_port[to],
+		.dlid = r->fabric->subnet.lid_of_port[to],
 		.sl = class_sl(q->class, q->rate),
 		.rate = qos_wire_rate(q, q->rate, &packets),
 	};
@@ -387,7 +383,7 @@ static enum hd_status lead_saved_senders(struct run *r,
 					 const struct reservations *saved,
 					 struct diag *d)
 {
-	struct subnet *s = &r->fabric.subnet;
+	struct subnet *s = &r->fabric->subnet;
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; status == HD_OK && i < saved->n; i++) {
@@ -409,7 +405,7 @@ static enum hd_status load_state(struct run *r, struct diag *d)
 	enum hd_status status = file_read(r->v.load, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK)
-		status = reservations_read(&r->fabric.subnet, text.text, d,
+		status = reservations_read(&r->fabric->subnet, text.text, d,
 					   &saved);
 	if (status == HD_OK)
 		status = lead_saved_senders(r, &saved, d);
@@ -435,7 +431,7 @@ static enum hd_status save_state(struct run *r, struct diag *d)
 static enum hd_status work(struct run *r, struct diag *d)
 {
 	enum hd_status status =
-		named_groups_add(&r->fabric.subnet, &r->v.groups, d);
+		named_groups_add(&r->fabric->subnet, &r->v.groups, d);
 
 	if (status == HD_OK && r->v.load)
 		status = load_state(r, d);
@@ -474,7 +470,7 @@ static void tolerate(struct run *r)
 	double rate = r->v.link.num ? hd_rate_bps(r->v.link) : 0;
 
 	if (r->v.violations.num > 0)
-		stat_broker_init(&r->tolerant, &r->fabric.subnet, rate,
+		stat_broker_init(&r->tolerant, &r->fabric->subnet, rate,
 				 1 - share_of(r->v.best_effort),
 				 share_of(r->v.violations));
 }
@@ -489,12 +485,12 @@ static int admit(struct run *r, const char *path)
 	params.best_effort = r->v.best_effort;
 	params.link_rate = r->v.link;
 	params.high_sls = class_high_sls();
-	if (fabric_open(path, r->v.engine, &d, &r->fabric) != HD_OK)
+	if (fabric_choose(&r->v.fabric, path, &d, &r->fabric) != HD_OK)
 		return command_refuse(&d);
 	int exit_status = EXIT_DONE;
 
 	d.file = NULL;
-	if (broker_init(&r->broker, &r->fabric.subnet, &params, &d) != HD_OK) {
+	if (broker_init(&r->broker, &r->fabric->subnet, &params, &d) != HD_OK) {
 		exit_status = command_refuse(&d);
 	} else {
 		r->results = results_new("qos admit");
@@ -512,7 +508,7 @@ static int admit(struct run *r, const char *path)
 			stat_broker_fini(&r->tolerant);
 		broker_fini(&r->broker);
 	}
-	fabric_close(&r->fabric);
+	fabric_free(r->fabric);
 	return exit_status;
 }
 
@@ -540,7 +536,7 @@ static int check_and_admit(struct run *r, const struct command *self, int n,
 			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
 	int status;
 
-	return fabric_engine_known(self, r->v.engine, &status)
+	return fabric_engine_known(self, r->v.fabric.engine, &status)
 		       ? admit(r, argv[0])
 		       : status;
 }
@@ -553,6 +549,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (command_parse(self, &r.v, argc, argv, &n, &status))
 		status = check_and_admit(&r, self, n, argv);
 	option_list_fini(&r.v.groups);
+	fabric_choice_fini(&r.v.fabric);
 	return status;
 }
 

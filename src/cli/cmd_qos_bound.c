@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/fabric.h"
 #include "cli/output.h"
 #include "cli/route/ends.h"
+#include "cli/scenario.h"
 #include "qos/blrm.h"
 #include "qos/requests.h"
 
@@ -16,12 +17,15 @@ static const char *const mode_names[] = { "published", "bucket", "grouped",
 					  "periodic", NULL };
 static const char *const queueing_names[] = { "input", "cioq", NULL };
 static const char *const order_names[] = { "voq", "fifo", NULL };
-static const char *const pick_names[] = { "oldest", "round-robin", NULL };
+static const char *const pick_names[] = { "round-robin", "oldest", NULL };
+
+#define NOT_GIVEN UINT_MAX
 
 struct values {
 	struct common_options common;
-	const char *engine;
-	unsigned mode, queueing, order, pick;
+	struct fabric_choice fabric;
+	unsigned mode;
+	unsigned queueing, order, pick; /* NOT_GIVEN: as the scenario says */
 	bool weighted;
 	struct hd_ratio reservable, speedup;
 	uint64_t payload, overhead, least, management;
@@ -42,36 +46,28 @@ static const struct option options[] = {
 	  .choices = mode_names,
 	  .initial = "grouped",
 	  .help = "the bound that decides; all are shown" },
-	{ .name = "engine",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, engine),
-	  .value = "NAME",
-	  .initial = "minhop",
-	  .help = "routing engine" },
+	OPTION_ENGINE(struct values, fabric.engine),
+	OPTION_SET(struct values, fabric.set),
 	{ .name = "queueing",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, queueing),
 	  .choices = queueing_names,
-	  .initial = "input",
 	  .help = "of the switches: at inputs, or at inputs and outputs with "
 		  "a crossbar between" },
 	{ .name = "speedup",
 	  .kind = OPT_RATIO,
 	  .offset = offsetof(struct values, speedup),
 	  .value = "N",
-	  .initial = "2",
 	  .help = "of the crossbar over its output's link" },
 	{ .name = "order",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, order),
 	  .choices = order_names,
-	  .initial = "voq",
 	  .help = "input queues of the switches; for fifo there is no bound" },
 	{ .name = "pick",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, pick),
 	  .choices = pick_names,
-	  .initial = "oldest",
 	  .help = "how an output chooses among inputs" },
 	{ .name = "weighted",
 	  .kind = OPT_FLAG,
@@ -122,19 +118,16 @@ static const struct option options[] = {
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, propagation),
 	  .value = "TIME",
-	  .initial = "5ns",
 	  .help = "of each link" },
 	{ .name = "routing",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, routing),
 	  .value = "TIME",
-	  .initial = "100ns",
 	  .help = "delay of a switch" },
 	{ .name = "arbitration",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, arbitration),
 	  .value = "TIME",
-	  .initial = "20ns",
 	  .help = "delay of a switch output" },
 	{ .name = NULL },
 };
@@ -164,7 +157,7 @@ static const struct column hop_columns[] = {
 
 struct run {
 	struct values v;
-	struct routed fabric;
+	struct fabric *fabric;
 	struct blrm blrm;
 	struct qos_requests list;
 	struct qos_packets packets;
@@ -244,7 +237,7 @@ static void show_answers(const struct run *r)
 static enum hd_status ask_group(struct run *r, const struct qos_request *q,
 				port_id from, struct diag *d)
 {
-	struct subnet *s = &r->fabric.subnet;
+	struct subnet *s = &r->fabric->subnet;
 	struct qos_packets packets = qos_packets_global(r->packets);
 	struct blrm_request request;
 	struct diag why = { .status = HD_OK };
@@ -286,10 +279,10 @@ static enum hd_status ask_group(struct run *r, const struct qos_request *q,
 static enum hd_status ask(struct run *r, const struct qos_request *q,
 			  struct diag *d)
 {
-	port_id from = fabric_find_end(&r->fabric, q->source);
+	port_id from = fabric_find_end(r->fabric, q->source);
 	bool group = strncmp(q->destination, GROUP_PREFIX,
 			     strlen(GROUP_PREFIX)) == 0;
-	port_id to = group ? from : fabric_find_end(&r->fabric, q->destination);
+	port_id to = group ? from : fabric_find_end(r->fabric, q->destination);
 	struct diag why = { .status = HD_OK };
 	uint32_t id = 0;
 
@@ -298,8 +291,8 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 				    "no end port is called '%.80s'",
 				    from == TOPO_NONE ? q->source
 						      : q->destination);
-	if (r->fabric.topo.ports[from].subnet !=
-	    r->fabric.topo.ports[to].subnet)
+	if (r->fabric->topo.ports[from].subnet !=
+	    r->fabric->topo.ports[to].subnet)
 		return diag_fail_at(
 			d, HD_ERR_UNFIT, q->line, 0,
 			"'%.40s' and '%.40s' are in different subnets",
@@ -310,7 +303,7 @@ static enum hd_status ask(struct run *r, const struct qos_request *q,
 
 	if (blrm_request_of(q, &r->packets, from, d, &request) != HD_OK)
 		return d->status;
-	request.dlid = r->fabric.subnet.lid_of_port[to];
+	request.dlid = r->fabric->subnet.lid_of_port[to];
 	r->refused += !ask_for(r, q, &request, q->destination, &why, &id);
 	note_answer(r, q, q->destination, &why, id);
 	return HD_OK;
@@ -330,7 +323,7 @@ static void put_buffers(struct table *t, const struct run *r, uint32_t flow,
 		table_put_real(t, ceil(buffer[BOUND_INPUT][port]));
 	else
 		table_put_none(t);
-	if (hop > 0 && r->v.queueing == 1)
+	if (hop > 0 && r->fabric->setup.sw.queueing == SIM_CIOQ)
 		table_put_real(t, ceil(buffer[BOUND_OUTPUT][port]));
 	else
 		table_put_none(t);
@@ -339,7 +332,7 @@ static void put_buffers(struct table *t, const struct run *r, uint32_t flow,
 static void put_hop(struct table *t, const struct run *r, uint32_t flow,
 		    uint32_t hop, double *const delay[BOUND_MODES])
 {
-	const struct topo *topo = &r->fabric.topo;
+	const struct topo *topo = &r->fabric->topo;
 	port_id port = r->blrm.flows[flow].path.port[hop];
 
 	table_put_textf(t, "%s -> %s", r->granted[flow].q->source,
@@ -363,7 +356,8 @@ static void show_hops(const struct run *r)
 		delay[m] = hd_alloc(n, sizeof(double));
 	blrm_bounds(&r->blrm, delay);
 	for (unsigned side = 0; side < 2; side++) {
-		buffer[side] = hd_alloc(r->fabric.topo.n_ports, sizeof(double));
+		buffer[side] =
+			hd_alloc(r->fabric->topo.n_ports, sizeof(double));
 		blrm_buffers(&r->blrm, (enum bound_side)side, delay[r->v.mode],
 			     buffer[side]);
 	}
@@ -411,7 +405,7 @@ static enum hd_status read_flows(struct run *r, const char *path,
 static enum hd_status work(struct run *r, struct diag *d)
 {
 	enum hd_status status =
-		named_groups_add(&r->fabric.subnet, &r->v.groups, d);
+		named_groups_add(&r->fabric->subnet, &r->v.groups, d);
 
 	for (size_t i = 0; status == HD_OK && i < r->list.n; i++)
 		status = ask(r, &r->list.items[i], d);
@@ -444,69 +438,115 @@ static int finish(struct run *r)
 	return status;
 }
 
-static struct blrm_params params_of(const struct run *r)
+/* Options are short for --set. */
+static void switch_overrides(struct values *v)
 {
+	struct overrides *o = &v->fabric.overrides;
+	const struct {
+		const char *label, *path;
+		hd_time value;
+	} times[] = {
+		{ "--propagation", "fabric.link.propagation", v->propagation },
+		{ "--routing", "fabric.switch.routing", v->routing },
+		{ "--arbitration", "fabric.switch.arbitration",
+		  v->arbitration },
+	};
+
+	if (v->queueing != NOT_GIVEN)
+		overrides_put(o, "--queueing", "fabric.switch.queueing", "%s",
+			      queueing_names[v->queueing]);
+	if (v->order != NOT_GIVEN)
+		overrides_put(o, "--order", "fabric.switch.order", "%s",
+			      order_names[v->order]);
+	if (v->pick != NOT_GIVEN)
+		overrides_put(o, "--pick", "fabric.switch.pick", "%s",
+			      pick_names[v->pick]);
+	if (v->speedup.den) {
+		struct strbuf text = STRBUF_INIT;
+
+		hd_ratio_print(v->speedup, &text);
+		overrides_put(o, "--speedup", "fabric.switch.speedup", "%s",
+			      text.text);
+		strbuf_fini(&text);
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		if (times[i].value != HD_TIME_NEVER)
+			overrides_put(o, times[i].label, times[i].path,
+				      "%llups",
+				      (unsigned long long)times[i].value);
+	}
+}
+
+/* The switches and cables of the fabric, as the simulator would run them. */
+static enum hd_status params_of(const struct run *r, struct diag *d,
+				struct blrm_params *out)
+{
+	const struct sim_setup *s = &r->fabric->setup;
 	struct qos_packets largest =
 		r->v.groups.n ? qos_packets_global(r->packets) : r->packets;
-	struct blrm_params params = {
+
+	*out = (struct blrm_params){
 		.mode = (enum bound_mode)r->v.mode,
-		.any_order = r->v.pick == 1,
+		.any_order = s->sw.pick == SIM_ROUND_ROBIN,
 		.weighted = r->v.weighted,
 		.reservable = r->v.reservable,
 		.max_packet = largest.payload + largest.overhead,
 		.min_packet = r->least + r->packets.overhead,
 		.management_burst = (uint32_t)r->v.management,
-		.propagation = r->v.propagation,
-		.routing = r->v.routing,
-		.arbitration = r->v.arbitration,
+		.routing = s->sw.routing,
+		.arbitration = s->sw.arbitration,
 		.db_latency = r->v.db_latency,
 	};
-
-	if (r->v.queueing == 1)
-		params.speedup = r->v.speedup;
-	return params;
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		if (s->ports[i].propagation > out->propagation)
+			out->propagation = s->ports[i].propagation;
+	}
+	if (s->sw.queueing == SIM_CIOQ)
+		out->speedup = s->sw.speedup;
+	if (s->sw.order == SIM_FIFO)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
+	return HD_OK;
 }
 
 static int bound(struct run *r, char **argv)
 {
 	struct diag d = { .status = HD_OK };
+	struct blrm_params params;
+	int status;
 
+	switch_overrides(&r->v);
 	if (read_flows(r, argv[1], &d) != HD_OK ||
-	    fabric_open(argv[0], r->v.engine, &d, &r->fabric) != HD_OK)
+	    fabric_choose(&r->v.fabric, argv[0], &d, &r->fabric) != HD_OK)
 		return command_refuse(&d);
-	struct blrm_params params = params_of(r);
-
-	blrm_init(&r->blrm, &r->fabric.subnet, &params);
-	/* What is wrong from here on is in the flows' file. */
-	r->file = argv[1];
-	int status = finish(r);
-
-	blrm_fini(&r->blrm);
-	fabric_close(&r->fabric);
+	if (params_of(r, &d, &params) == HD_OK) {
+		blrm_init(&r->blrm, &r->fabric->subnet, &params);
+		/* What is wrong from here on is in the flows' file. */
+		r->file = argv[1];
+		status = finish(r);
+		blrm_fini(&r->blrm);
+	} else {
+		status = command_refuse(&d);
+	}
+	fabric_free(r->fabric);
 	return status;
 }
 
 static int check_and_bound(struct run *r, const struct command *self, int n,
 			   char **argv)
 {
-	struct diag d = { .status = HD_OK };
 	int status;
 
 	if (n != 2)
 		return command_usage(self, "which fabric and which flows?");
-	if (!fabric_engine_known(self, r->v.engine, &status))
+	if (!fabric_engine_known(self, r->v.fabric.engine, &status))
 		return status;
-	if (r->v.order != 0) {
-		diag_fail(
-			&d, HD_ERR_UNFIT,
-			"no bound is claimed for fifo input queues: a packet can wait for one that goes elsewhere");
-		return command_refuse(&d);
-	}
 	if (r->v.payload == 0 || r->v.payload > 4096 || r->v.overhead > 1024 ||
 	    r->v.least > r->v.payload || r->v.management > UINT32_MAX ||
 	    r->v.reservable.num == 0 ||
 	    r->v.reservable.num > r->v.reservable.den ||
-	    r->v.speedup.num < r->v.speedup.den)
+	    (r->v.speedup.den && r->v.speedup.num < r->v.speedup.den))
 		return command_usage(
 			self,
 			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead; the reservable share is above 0 and at most 100%%; a speedup is at least 1");
@@ -517,12 +557,18 @@ static int check_and_bound(struct run *r, const struct command *self, int n,
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct run r = { 0 };
+	struct run r = { .v = { .queueing = NOT_GIVEN,
+				.order = NOT_GIVEN,
+				.pick = NOT_GIVEN,
+				.propagation = HD_TIME_NEVER,
+				.routing = HD_TIME_NEVER,
+				.arbitration = HD_TIME_NEVER } };
 	int n, status;
 
 	if (command_parse(self, &r.v, argc, argv, &n, &status))
 		status = check_and_bound(&r, self, n, argv);
 	option_list_fini(&r.v.groups);
+	fabric_choice_fini(&r.v.fabric);
 	return status;
 }
 

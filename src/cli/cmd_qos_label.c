@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/fabric.h"
 #include "cli/output.h"
+#include "fabric/fabric.h"
 #include "qos/policy.h"
 
 struct values {
@@ -59,7 +59,7 @@ static const struct column columns[] = {
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
-static enum hd_status find(const struct routed *f, const char *name,
+static enum hd_status find(const struct fabric *f, const char *name,
 			   struct diag *d, port_id *out)
 {
 	*out = name ? fabric_find_end(f, name) : TOPO_NONE;
@@ -93,19 +93,19 @@ static int answer(const struct values *v, const struct policy *p,
 static int label(const struct values *v, const struct policy *p,
 		 struct policy_query *q, struct diag *d)
 {
-	struct routed f;
+	struct fabric *f;
 	int status;
 
 	if (!v->fabric)
 		return answer(v, p, NULL, q);
-	if (fabric_open(v->fabric, "minhop", d, &f) != HD_OK)
+	if (fabric_open(v->fabric, NULL, d, &f) != HD_OK)
 		return command_refuse(d);
-	if (find(&f, v->source, d, &q->source) != HD_OK ||
-	    find(&f, v->destination, d, &q->destination) != HD_OK)
+	if (find(f, v->source, d, &q->source) != HD_OK ||
+	    find(f, v->destination, d, &q->destination) != HD_OK)
 		status = command_refuse(d);
 	else
-		status = answer(v, p, &f.subnet, q);
-	fabric_close(&f);
+		status = answer(v, p, &f->subnet, q);
+	fabric_free(f);
 	return status;
 }
 

@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/fabric.h"
 #include "cli/output.h"
+#include "cli/scenario.h"
 #include "qos/requests.h"
 #include "qos/signal.h"
 
@@ -15,7 +15,7 @@
 
 struct values {
 	struct common_options common;
-	const char *engine;
+	struct fabric_choice fabric;
 	const char *requests;
 	hd_time lifetime, repeat, until;
 	uint64_t payload, overhead;
@@ -28,12 +28,8 @@ static const struct option options[] = {
 	  .offset = offsetof(struct values, requests),
 	  .value = "FILE",
 	  .help = "flows to ask for, one a line: source destination class rate [burst]; rate and burst are of payload" },
-	{ .name = "engine",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, engine),
-	  .value = "NAME",
-	  .initial = "minhop",
-	  .help = "routing engine" },
+	OPTION_ENGINE(struct values, fabric.engine),
+	OPTION_SET(struct values, fabric.set),
 	{ .name = "lifetime",
 	  .kind = OPT_TIME,
 	  .offset = offsetof(struct values, lifetime),
@@ -102,7 +98,7 @@ static const struct column manager_columns[] = {
 
 struct run {
 	struct values v;
-	struct routed fabric;
+	struct fabric *fabric;
 	struct broker broker;
 	struct signal_manager *managers; /* by subnet */
 	struct qos_requests list;
@@ -205,7 +201,7 @@ static void carry(struct run *r, hd_time now)
 
 static void note_states(struct run *r, hd_time now)
 {
-	for (uint32_t i = 0; i < r->fabric.subnet.n_subnets; i++) {
+	for (uint32_t i = 0; i < r->fabric->subnet.n_subnets; i++) {
 		const struct signal_manager *m = &r->managers[i];
 		unsigned reserved = 0;
 
@@ -223,7 +219,7 @@ static hd_time next_due(const struct run *r)
 {
 	hd_time due = HD_TIME_NEVER;
 
-	for (uint32_t i = 0; i < r->fabric.subnet.n_subnets; i++) {
+	for (uint32_t i = 0; i < r->fabric->subnet.n_subnets; i++) {
 		hd_time its = signal_due(&r->managers[i]);
 
 		due = its < due ? its : due;
@@ -234,7 +230,7 @@ static hd_time next_due(const struct run *r)
 static void expire_before(struct run *r, hd_time end)
 {
 	for (hd_time due = next_due(r); due < end; due = next_due(r)) {
-		for (uint32_t i = 0; i < r->fabric.subnet.n_subnets; i++)
+		for (uint32_t i = 0; i < r->fabric->subnet.n_subnets; i++)
 			signal_expire(&r->managers[i], due);
 		note_states(r, due);
 	}
@@ -272,8 +268,8 @@ static enum hd_status find_ends(struct run *r, struct diag *d)
 	r->outcomes = hd_alloc(r->list.n, sizeof(*r->outcomes));
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct qos_request *q = &r->list.items[i];
-		port_id from = fabric_find_end(&r->fabric, q->source);
-		port_id to = fabric_find_end(&r->fabric, q->destination);
+		port_id from = fabric_find_end(r->fabric, q->source);
+		port_id to = fabric_find_end(r->fabric, q->destination);
 
 		if (from == TOPO_NONE || to == TOPO_NONE)
 			return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
@@ -284,13 +280,13 @@ static enum hd_status find_ends(struct run *r, struct diag *d)
 					       (uint32_t)r->v.overhead };
 
 		/* Whoever leaves its subnet has a GRH. */
-		if (r->fabric.topo.ports[from].subnet !=
-		    r->fabric.topo.ports[to].subnet)
+		if (r->fabric->topo.ports[from].subnet !=
+		    r->fabric->topo.ports[to].subnet)
 			packets = qos_packets_global(packets);
 		r->paths[i] = (struct signal_message){
 			.kind = SIGNAL_PATH,
 			.from = SIGNAL_HOST,
-			.to = r->fabric.topo.ports[from].subnet,
+			.to = r->fabric->topo.ports[from].subnet,
 			.session = (uint32_t)i,
 			.source = from,
 			.destination = to,
@@ -370,12 +366,12 @@ static int signal_all(struct run *r, const char *path)
 	struct broker_params params = params_by_marks();
 	int exit_status;
 
-	if (fabric_open(path, r->v.engine, &d, &r->fabric) != HD_OK)
+	if (fabric_choose(&r->v.fabric, path, &d, &r->fabric) != HD_OK)
 		return command_refuse(&d);
-	uint32_t n = r->fabric.subnet.n_subnets;
+	uint32_t n = r->fabric->subnet.n_subnets;
 
 	d.file = NULL;
-	if (broker_init(&r->broker, &r->fabric.subnet, &params, &d) != HD_OK) {
+	if (broker_init(&r->broker, &r->fabric->subnet, &params, &d) != HD_OK) {
 		exit_status = command_refuse(&d);
 	} else {
 		r->managers = hd_alloc(n, sizeof(*r->managers));
@@ -393,8 +389,36 @@ static int signal_all(struct run *r, const char *path)
 	signal_outbox_fini(&r->mail);
 	free(r->paths);
 	free(r->outcomes);
-	fabric_close(&r->fabric);
+	fabric_free(r->fabric);
 	return exit_status;
+}
+
+/* What the command line alone says; EXIT_DONE if it makes sense. */
+static int check_values(const struct command *self, const struct values *v,
+			int n)
+{
+	int status;
+
+	if (n != 1)
+		return command_usage(self, "which fabric?");
+	if (!v->requests)
+		return command_usage(self, "--requests?");
+	if (v->payload == 0 || v->payload > 4096 || v->overhead > 1024)
+		return command_usage(
+			self,
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+	if (!fabric_engine_known(self, v->fabric.engine, &status))
+		return status;
+	if (v->lifetime == 0 || v->repeat == 0 || v->lifetime > LONGEST ||
+	    v->until > LONGEST)
+		return command_usage(
+			self,
+			"--lifetime and --repeat are above 0; nothing takes more than a day");
+	if (v->until / v->repeat >= MAX_ROUNDS)
+		return command_usage(
+			self, "sources repeat themselves at most %d times",
+			MAX_ROUNDS);
+	return EXIT_DONE;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -402,28 +426,13 @@ static int run(const struct command *self, int argc, char **argv)
 	struct run r = { 0 };
 	int n, status;
 
-	if (!command_parse(self, &r.v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which fabric?");
-	if (!r.v.requests)
-		return command_usage(self, "--requests?");
-	if (r.v.payload == 0 || r.v.payload > 4096 || r.v.overhead > 1024)
-		return command_usage(
-			self,
-			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
-	if (!fabric_engine_known(self, r.v.engine, &status))
-		return status;
-	if (r.v.lifetime == 0 || r.v.repeat == 0 || r.v.lifetime > LONGEST ||
-	    r.v.until > LONGEST)
-		return command_usage(
-			self,
-			"--lifetime and --repeat are above 0; nothing takes more than a day");
-	if (r.v.until / r.v.repeat >= MAX_ROUNDS)
-		return command_usage(
-			self, "sources repeat themselves at most %d times",
-			MAX_ROUNDS);
-	return signal_all(&r, argv[0]);
+	if (command_parse(self, &r.v, argc, argv, &n, &status)) {
+		status = check_values(self, &r.v, n);
+		if (status == EXIT_DONE)
+			status = signal_all(&r, argv[0]);
+	}
+	fabric_choice_fini(&r.v.fabric);
+	return status;
 }
 
 static const struct example examples[] = {

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/fabric.h"
 #include "cli/output.h"
 #include "cli/route/ends.h"
 #include "cli/route/show.h"
+#include "cli/scenario.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
 #include "subnet/lanes.h"
@@ -20,14 +20,13 @@
 #include "subnet/tables.h"
 #include "topo/read.h"
 
-/* Those of enum lid_order, and what fits the file. */
 static const char *const lid_names[] = { "opensm", "paper", "nodes",
 					 "keep",   "auto",  NULL };
 enum { LIDS_AUTO = LIDS_KEEP + 1 };
 
 struct values {
 	struct common_options common;
-	const char *engine;
+	struct fabric_choice fabric;
 	const char *dump;
 	const char *routes;
 	const char *mcast_routes;
@@ -44,13 +43,8 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ .name = "engine",
-	  .letter = 'e',
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, engine),
-	  .value = "NAME",
-	  .initial = "minhop",
-	  .help = "routing engine; 'list' names them all" },
+	OPTION_ENGINE(struct values, fabric.engine),
+	OPTION_SET(struct values, fabric.set),
 	{ .name = "check",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct values, check),
@@ -110,10 +104,10 @@ static const struct option options[] = {
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, vls),
 	  .value = "N",
-	  .initial = "15",
 	  .low = 1,
 	  .high = 15,
-	  .help = "data VLs that links may use: 1, 2, 4, 8 or 15" },
+	  .help = "data VLs that links may use: 1, 2, 4, 8 or 15; 8, or what "
+		  "the scenario says" },
 	{ .name = "mcast",
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct values, groups),
@@ -167,54 +161,32 @@ static int list_engines(const struct values *v)
 	return output_results(&v->common, r, true);
 }
 
-static enum hd_status assign_lids(struct subnet *s, const struct values *v,
-				  struct diag *d)
+/* Options are short for --set. */
+static void route_overrides(struct values *v, const char *name)
 {
-	struct lid_options o = lid_options_for(s->topo, (unsigned)v->lmc);
+	struct overrides *o = &v->fabric.overrides;
+	struct strbuf roots = STRBUF_INIT;
 
 	if (v->lids != LIDS_AUTO)
-		o.order = (enum lid_order)v->lids;
-	return subnet_assign_lids(s, &o, d);
-}
-
-/* The GUID of the switch that a --root names. */
-static enum hd_status find_root(const struct subnet *s, const char *text,
-				struct diag *d, uint64_t *out)
-{
-	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		const struct topo_node *v =
-			&s->topo->nodes[s->node_of_switch[sw]];
-
-		if (strcmp(v->name, text) == 0 ||
-		    (strncmp(text, "0x", 2) == 0 &&
-		     strtoull(text, NULL, 16) == v->guid)) {
-			*out = v->guid;
-			return HD_OK;
-		}
-	}
-	return diag_fail(d, HD_ERR_NOT_FOUND, "no switch '%s'", text);
-}
-
-static enum hd_status route(struct subnet *s, const struct values *v,
-			    struct diag *d)
-{
-	uint64_t *roots = hd_alloc(v->roots.n, sizeof(*roots));
-	struct route_options o = {
-		.roots = roots,
-		.n_roots = (unsigned)v->roots.n,
-	};
-	enum hd_status status = HD_OK;
-
-	for (size_t i = 0; i < v->roots.n && status == HD_OK; i++)
-		status = find_root(s, v->roots.items[i], d, &roots[i]);
-	if (status == HD_OK && v->routes)
-		status = file_open(v->routes, d, &o.tables);
-	if (status == HD_OK)
-		status = subnet_route(s, v->engine, &o, d);
-	if (o.tables)
-		file_close(o.tables);
-	free(roots);
-	return status;
+		overrides_put(o, "--lids", "fabric.routing.lids", "%s",
+			      lid_names[v->lids]);
+	if (v->lmc)
+		overrides_put(o, "--lmc", "fabric.routing.lmc", "%u",
+			      (unsigned)v->lmc);
+	if (v->vls)
+		overrides_put(o, "--vls", "qos.lanes", "%u", (unsigned)v->vls);
+	if (v->routes)
+		overrides_put(o, "--routes", "fabric.routing.file", "%s",
+			      v->routes);
+	for (size_t i = 0; i < v->roots.n; i++)
+		strbuf_printf(&roots, "%s%s", i ? "," : "", v->roots.items[i]);
+	if (v->roots.n)
+		overrides_put(o, "--root", "fabric.routing.roots", "%s",
+			      roots.text);
+	if (topo_is_words(name))
+		overrides_put(o, "--seed", "fabric.topology.seed", "%llu",
+			      (unsigned long long)v->common.seed);
+	strbuf_fini(&roots);
 }
 
 static enum hd_status add_groups(struct subnet *s, struct values *v,
@@ -357,35 +329,25 @@ static int dump(const struct subnet *s, const struct values *v, struct diag *d)
 static int route_fabric(const char *name, struct values *v)
 {
 	struct diag d = { .status = HD_OK };
-	struct topo t;
-	struct subnet s;
-	int status;
+	struct fabric *f;
 
-	if (topo_open(name, v->common.seed, NULL, &d, &t) != HD_OK)
+	route_overrides(v, name);
+	if (fabric_choose(&v->fabric, name, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	subnet_init(&s, &t);
-	if (v->vls < N_DATA_VLS)
-		subnet_limit_vls(&s, (unsigned)v->vls);
-	enum hd_status done = assign_lids(&s, v, &d);
+	struct subnet *s = &f->subnet;
+	enum hd_status done = v->sl2vl ? load_lanes(s, v->sl2vl, &d) : HD_OK;
 
-	if (done == HD_OK) {
-		d.file = NULL;
-		done = route(&s, v, &d);
-	}
-	if (done == HD_OK && v->sl2vl)
-		done = load_lanes(&s, v->sl2vl, &d);
 	if (done == HD_OK && v->path_sls)
-		done = load_path_sls(&s, v, &d);
+		done = load_path_sls(s, v, &d);
 	if (done == HD_OK) {
 		d.file = NULL;
-		done = add_groups(&s, v, &d);
+		done = add_groups(s, v, &d);
 	}
-	if (done != HD_OK)
-		status = command_refuse(&d);
-	else
-		status = v->dump ? dump(&s, v, &d) : show(&s, v, &d);
-	subnet_fini(&s);
-	topo_fini(&t);
+	int status = done != HD_OK ? command_refuse(&d)
+		     : v->dump     ? dump(s, v, &d)
+				   : show(s, v, &d);
+
+	fabric_free(f);
 	return status;
 }
 
@@ -395,14 +357,15 @@ static int check_values(const struct command *self, const struct values *v,
 {
 	int status = EXIT_DONE;
 
-	if (v->vls != 1 && v->vls != 2 && v->vls != 4 && v->vls != 8 &&
-	    v->vls != 15)
+	if (v->vls && v->vls != 1 && v->vls != 2 && v->vls != 4 &&
+	    v->vls != 8 && v->vls != 15)
 		return command_usage(self, "--vls must be 1, 2, 4, 8 or 15");
 	if (n_args != 1)
 		return command_usage(self, "which FABRIC?");
-	if (!fabric_engine_known(self, v->engine, &status))
+	if (!fabric_engine_known(self, v->fabric.engine, &status))
 		return status;
-	if ((v->routes != NULL) != (strcmp(v->engine, "file") == 0))
+	if ((v->routes != NULL) !=
+	    (v->fabric.engine && strcmp(v->fabric.engine, "file") == 0))
 		return command_usage(self, "--routes goes with --engine file");
 	if (v->path_sls && !v->routes)
 		return command_usage(self, "--path-sls goes with --engine "
@@ -426,14 +389,16 @@ static int run(const struct command *self, int argc, char **argv)
 	struct values v = { 0 };
 	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (strcmp(v.engine, "list") == 0)
+	if (!command_parse(self, &v, argc, argv, &n_args, &status)) {
+		; /* all is said */
+	} else if (v.fabric.engine && strcmp(v.fabric.engine, "list") == 0) {
 		status = list_engines(&v);
-	else
+	} else {
 		status = check_values(self, &v, n_args);
-	if (status == EXIT_DONE && strcmp(v.engine, "list") != 0)
-		status = route_fabric(argv[0], &v);
+		if (status == EXIT_DONE)
+			status = route_fabric(argv[0], &v);
+	}
+	fabric_choice_fini(&v.fabric);
 	option_list_fini(&v.roots);
 	option_list_fini(&v.groups);
 	mcast_choice_fini(&v.choice);
@@ -464,8 +429,10 @@ const struct command command_route = {
 	.summary = "assign LIDs, compute forwarding tables, prove them",
 	.arguments = "FABRIC",
 	.description =
-		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, '-', or "
-		"the words of a generator ('mesh --columns=4 --rows=4').\n\n"
+		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, a "
+		"scenario, '-', or the words of a generator ('mesh "
+		"--columns=4 --rows=4'). Of a scenario, routes are those that "
+		"'heddle sim' runs.\n\n"
 		"An engine either does what its name says or refuses the "
 		"fabric with the reason. '--engine list' tells what each "
 		"needs.\n\n"

@@ -9,6 +9,7 @@
 #include "cli/ports.h"
 #include "cli/progress.h"
 #include "cli/record.h"
+#include "cli/scenario.h"
 #include "fabric/fabric.h"
 #include "scenario/scenario.h"
 #include "sim/perfquery.h"
@@ -16,9 +17,6 @@
 #include "sim/sim.h"
 #include "sim/tables.h"
 #include "sim/watch.h"
-
-#define SEED_OF_SCENARIO UINT64_MAX
-#define MAX_TEXT         ((size_t)16 << 20)
 
 struct sim_options {
 	struct common_options common;
@@ -30,7 +28,7 @@ struct sim_options {
 	unsigned flow_control; /* enum sim_capture_flow */
 	const char *trace;
 	hd_time sample;
-	struct option_list ports;
+	struct option_list ports, set;
 };
 
 static const char *const flow_controls[] = { "none", "bare", "padded", NULL };
@@ -41,6 +39,7 @@ static const struct option options[] = {
 	  .offset = offsetof(struct sim_options, explain),
 	  .help = "print the scenario with every default filled in, and run "
 		  "nothing" },
+	OPTION_SET(struct sim_options, set),
 	{ .name = "all",
 	  .letter = 'a',
 	  .kind = OPT_FLAG,
@@ -95,6 +94,8 @@ static const struct example examples[] = {
 	  "three classes of traffic on a mesh" },
 	{ "heddle sim examples/quickstart.yaml --seed 7 --json",
 	  "the same with other dice, for programs" },
+	{ "heddle sim examples/quickstart.yaml --set traffic.0.load=70% --set qos.lanes=4",
+	  "the same with other values than the file's" },
 	{ "heddle sim --explain examples/quickstart.yaml",
 	  "what the scenario says, and what it leaves to defaults" },
 	{ "heddle sim examples/quickstart.yaml --pcap run.pcap --port h0",
@@ -107,10 +108,8 @@ static const struct example examples[] = {
 /* A run and all that it needs. */
 struct session {
 	struct sim_options options;
-	struct strbuf text; /* of the scenario */
-	struct scenario scenario;
-	struct fabric build;
-	bool built;
+	struct overrides overrides;
+	struct fabric *build;
 	bool *ports; /* per sim port, or NULL: all */
 	struct sim_watch watch;
 	struct file_writer pcap, trace;
@@ -135,32 +134,17 @@ static bool show_progress(void *context, const struct sim_progress *p)
 	return true;
 }
 
-static enum hd_status read_scenario(struct session *s, const char *path,
-				    struct diag *d)
-{
-	enum hd_status status = file_read(path, MAX_TEXT, d, &s->text);
-
-	if (status != HD_OK)
-		return status;
-	status = scenario_parse(s->text.text, s->text.len, path, d,
-				&s->scenario);
-	if (status == HD_OK && s->options.common.seed != SEED_OF_SCENARIO)
-		s->scenario.run.seed = s->options.common.seed;
-	s->options.common.seed = s->scenario.run.seed;
-	return status;
-}
-
 static enum hd_status open_files(struct session *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
-	sim_watch_init(&s->watch, &s->build);
+	sim_watch_init(&s->watch, s->build);
 	d->file = NULL;
 	if (s->options.pcap) {
 		status = file_create(&s->pcap, s->options.pcap, d);
 		s->pcap_open = status == HD_OK;
 		if (status == HD_OK) {
-			d->file = s->scenario.file;
+			d->file = s->build->scenario->file;
 			status = sim_watch_capture(
 				&s->watch, s->pcap.stream, s->ports,
 				(enum sim_capture_flow)s->options.flow_control,
@@ -201,7 +185,7 @@ static void run_sampled(struct session *s)
 	hd_time until = HD_TIME_NEVER;
 
 	if (is_recorded(s))
-		sim_samples_init(&s->samples, &s->build, s->options.sample);
+		sim_samples_init(&s->samples, s->build, s->options.sample);
 	do {
 		if (s->samples.build)
 			until = sim_samples_next(&s->samples, s->sim);
@@ -211,21 +195,25 @@ static void run_sampled(struct session *s)
 	} while (s->state == SIM_PAUSED);
 }
 
-static enum hd_status run(struct session *s, struct diag *d)
+static enum hd_status run(struct session *s, const char *path, struct diag *d)
 {
-	enum hd_status status = fabric_build(&s->scenario, d, &s->build);
+	enum hd_status status = fabric_read(path, &s->overrides, d, &s->build);
 
+	if (status == HD_OK)
+		status = scenario_needs_traffic(s->build->scenario, d);
 	if (status != HD_OK)
 		return status;
-	s->built = true;
-	status = ports_choose(&s->build, &s->options.ports, d, &s->ports);
+	s->options.common.seed = s->build->scenario->run.seed;
+	status = ports_choose(s->build, &s->options.ports, d, &s->ports);
 	if (status == HD_OK)
 		status = open_files(s, d);
 	if (status != HD_OK)
 		return status;
-	s->build.rules.yields = true;
-	s->sim = sim_new(&s->build.setup, s->build.flows, s->build.n_flows,
-			 &s->build.rules);
+	struct sim_rules rules = s->build->rules;
+
+	rules.yields = true;
+	s->sim = sim_new(&s->build->setup, s->build->flows, s->build->n_flows,
+			 &rules);
 	sim_watch_attach(&s->watch, s->sim);
 	progress_begin(&s->progress, &s->options.common, "packets", 0);
 	run_sampled(s);
@@ -250,21 +238,21 @@ static void describe_crowd(struct session *s, struct strbuf *out)
 		      ": %llu packets wait in the fabric, %llu of them at ",
 		      (unsigned long long)crowd.packets,
 		      (unsigned long long)crowd.waiting);
-	fabric_port_name(&s->build, crowd.port, out);
+	fabric_port_name(s->build, crowd.port, out);
 }
 
 /* The tables; true if every goal was met and nothing stands still. */
 static bool make_results(struct session *s, bool all, struct results *r)
 {
 	const struct sim_findings f = {
-		.build = &s->build,
+		.build = s->build,
 		.metrics = sim_metrics(s->sim),
 		.state = s->state,
 		.all = all,
 	};
 
-	results_set_scenario(r, s->text.text);
-	scenario_settings(&s->scenario, put_setting, r);
+	results_set_scenario(r, s->build->scenario->text);
+	scenario_settings(s->build->scenario, put_setting, r);
 	if (s->state == SIM_DEADLOCK)
 		sim_deadlock_table(&f, s->sim, r);
 	bool met = sim_tables(&f, r);
@@ -286,7 +274,7 @@ static bool make_results(struct session *s, bool all, struct results *r)
 static int record(struct session *s)
 {
 	const struct sim_findings f = {
-		.build = &s->build,
+		.build = s->build,
 		.metrics = sim_metrics(s->sim),
 		.state = s->state,
 		.all = true,
@@ -329,7 +317,7 @@ static int show(struct session *s)
 		strbuf_printf(&out, "%016llx\n",
 			      (unsigned long long)m->checksum);
 	else
-		perfquery_print(&s->build, m, s->ports, &out);
+		perfquery_print(s->build, m, s->ports, &out);
 	status = output_bytes(&s->options.common, out.text, out.len,
 			      s->state != SIM_DEADLOCK);
 	strbuf_fini(&out);
@@ -362,21 +350,28 @@ static void session_fini(struct session *s)
 	sim_samples_fini(&s->samples);
 	if (s->watch.build)
 		sim_watch_fini(&s->watch);
-	if (s->built)
-		fabric_fini(&s->build);
-	scenario_fini(&s->scenario);
-	strbuf_fini(&s->text);
+	if (s->build)
+		fabric_free(s->build);
+	overrides_fini(&s->overrides);
 	option_list_fini(&s->options.ports);
+	option_list_fini(&s->options.set);
 	free(s->ports);
 }
 
-static int explain(const struct session *s)
+static int explain(const struct session *s, const char *path, struct diag *d)
 {
 	struct strbuf out = STRBUF_INIT;
+	struct scenario scenario;
+	int status;
 
-	scenario_explain(&s->scenario, &out);
-	int status = output_bytes(&s->options.common, out.text, out.len, true);
-
+	if (scenario_read(path, &s->overrides, d, &scenario) == HD_OK) {
+		scenario_explain(&scenario, &out);
+		status = output_bytes(&s->options.common, out.text, out.len,
+				      true);
+	} else {
+		status = command_refuse(d);
+	}
+	scenario_fini(&scenario);
 	strbuf_fini(&out);
 	return status;
 }
@@ -385,11 +380,12 @@ static int execute(struct session *s, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (read_scenario(s, path, &d) != HD_OK)
+	if (overrides_from_options(&s->options.set, s->options.common.seed,
+				   &s->overrides, &d) != HD_OK)
 		return command_refuse(&d);
 	if (s->options.explain)
-		return explain(s);
-	return run(s, &d) == HD_OK ? show_all(s) : command_refuse(&d);
+		return explain(s, path, &d);
+	return run(s, path, &d) == HD_OK ? show_all(s) : command_refuse(&d);
 }
 
 /* What the command line alone says; EXIT_DONE if it makes sense. */
@@ -418,13 +414,11 @@ static int run_sim(const struct command *self, int argc, char **argv)
 	struct session s = { .options.common.seed = SEED_OF_SCENARIO };
 	int n_args, status = EXIT_DONE;
 
-	s.text = (struct strbuf)STRBUF_INIT;
-	if (!command_parse(self, &s.options, argc, argv, &n_args, &status)) {
-		option_list_fini(&s.options.ports);
-		return status;
-	}
-	status = check_options(self, &s.options, n_args);
-	if (status == EXIT_DONE)
+	if (command_parse(self, &s.options, argc, argv, &n_args, &status))
+		status = check_options(self, &s.options, n_args);
+	else
+		n_args = 0;
+	if (status == EXIT_DONE && n_args)
 		status = execute(&s, argv[0]);
 	session_fini(&s);
 	return status;

@@ -137,7 +137,7 @@ int command_refuse(const struct diag *d)
 	strbuf_fini(&line);
 	if (d->status == HD_ERR_IO || d->status == HD_ERR_ENV)
 		return EXIT_ENVIRONMENT;
-	return EXIT_BAD_INPUT;
+	return d->status == HD_ERR_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
 int command_usage(const struct command *self, const char *format, ...)

@@ -244,7 +244,7 @@ static void assert_offers(const char *words, const char *expected)
 {
 	struct strbuf script = STRBUF_INIT;
 
-	manual_completion(commands, &script);
+	manual_completion(commands, "", &script);
 	strbuf_printf(&script,
 		      "COMP_WORDS=(%s)\n"
 		      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"

@@ -136,7 +136,11 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 	if (strcmp(word, "--commands") == 0)
 		return list_commands(out);
 	if (strcmp(word, "--completion") == 0) {
-		manual_completion(commands, out);
+		struct strbuf paths = STRBUF_INIT;
+
+		override_paths(scenario_fields, &paths);
+		manual_completion(commands, paths.text, out);
+		strbuf_fini(&paths);
 		return EXIT_DONE;
 	}
 	return word[0] == '-' ? refuse_option(word) : NOT_OWN;

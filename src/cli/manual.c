@@ -184,6 +184,8 @@ static void put_words(struct strbuf *out, const struct command *c)
 static void put_choices(struct strbuf *out, const struct option *o)
 {
 	for (; o && o->name; o++) {
+		if (strcmp(o->name, "set") == 0)
+			strbuf_puts(out, "\t\tchoices[--set]=$paths\n");
 		if (o->kind != OPT_CHOICE)
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
@@ -221,7 +223,20 @@ static void put_groups(struct strbuf *out,
 		strbuf_puts(out, "''");
 }
 
-void manual_completion(const struct command *const *commands,
+/* What --set takes before its '='. */
+static void put_paths(struct strbuf *out, const char *paths)
+{
+	strbuf_puts(out, "\tlocal paths='");
+	for (; *paths; paths++) {
+		if (*paths == '\n')
+			strbuf_puts(out, "= ");
+		else
+			strbuf_putc(out, *paths);
+	}
+	strbuf_puts(out, "'\n");
+}
+
+void manual_completion(const struct command *const *commands, const char *paths,
 		       struct strbuf *out)
 {
 	strbuf_puts(out,
@@ -230,12 +245,13 @@ void manual_completion(const struct command *const *commands,
 		    "_heddle()\n{\n"
 		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} words= command=\n"
 		    "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i\n"
-		    "\tlocal -A choices=()\n\n"
-		    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		    "\t\t[[ ${COMP_WORDS[i]} != -* ]] || continue\n"
-		    "\t\t[[ -n $command ]] || { command=${COMP_WORDS[i]}; "
-		    "continue; }\n"
-		    "\t\tcase $command in\n\t\t");
+		    "\tlocal -A choices=()\n");
+	put_paths(out, paths);
+	strbuf_puts(out, "\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+			 "\t\t[[ ${COMP_WORDS[i]} != -* ]] || continue\n"
+			 "\t\t[[ -n $command ]] || { command=${COMP_WORDS[i]}; "
+			 "continue; }\n"
+			 "\t\tcase $command in\n\t\t");
 	put_groups(out, commands);
 	strbuf_puts(out, ") command+=\" ${COMP_WORDS[i]}\" ;;\n"
 			 "\t\tesac\n\t\tbreak\n\tdone\n");
@@ -246,11 +262,14 @@ void manual_completion(const struct command *const *commands,
 	strbuf_puts(out, "help --help --version'\n\t\t;;\n");
 	for (size_t i = 0; commands[i]; i++)
 		put_command_arm(out, commands[i]);
-	strbuf_puts(out, "\tesac\n"
-			 "\tif [[ -n ${choices[$before]-} ]]; then\n"
-			 "\t\twords=${choices[$before]}\n"
-			 "\tfi\n"
-			 "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-			 "}\n"
-			 "complete -o default -F _heddle heddle\n");
+	strbuf_puts(
+		out,
+		"\tesac\n"
+		"\tif [[ -n ${choices[$before]-} ]]; then\n"
+		"\t\twords=${choices[$before]}\n"
+		"\tfi\n"
+		"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+		"\t[[ $before != --set ]] || compopt -o nospace 2>/dev/null\n"
+		"}\n"
+		"complete -o default -F _heddle heddle\n");
 }

@@ -14,8 +14,11 @@
 void manual_program(const struct command *const *commands, struct strbuf *out);
 /* heddle-NAME.1; its subcommands are sections of the same page. */
 void manual_command(const struct command *c, struct strbuf *out);
-/* A completion script for bash: commands, subcommands, options, choices. */
-void manual_completion(const struct command *const *commands,
+/*
+ * A completion script for bash: commands, subcommands, options, choices, and
+ * the paths that --set takes, one a line.
+ */
+void manual_completion(const struct command *const *commands, const char *paths,
 		       struct strbuf *out);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HD_FABRIC_BUILD_FOR_TESTS_H
 #define HD_FABRIC_BUILD_FOR_TESTS_H
 
-/* For tests of fabric_build: one scenario at a time, from its text. */
+/* For tests of fabric_load: one scenario at a time, from its text. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,24 +23,14 @@
 #define SMALL "fabric:\n  topology: {kind: star, hosts: 4}\n  link: 8Gb/s\n"
 #define ANY   "traffic: [{name: a, kind: saturating}]\n"
 
-static struct scenario scenario;
-
-static inline void must_build(const char *text, struct fabric *b)
+static inline void must_build(const char *text, struct fabric **out)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (scenario_parse(text, strlen(text), "x.yaml", &d, &scenario) ==
-		    HD_OK &&
-	    fabric_build(&scenario, &d, b) == HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, out) == HD_OK)
 		return;
 	fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	abort(); /* the analyser does not know fail_msg */
-}
-
-static inline void done(struct fabric *b)
-{
-	fabric_fini(b);
-	scenario_fini(&scenario);
 }
 
 static inline void write_file(const char *name, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,15 @@ enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
 			     const void *field, const char *path,
 			     const struct diag *inner)
 {
-	return scenario_refuse(b->scenario, d, field, "%s: %s", path,
-			       inner->message);
+	const struct schema_place *place =
+		schema_place_of(&b->scenario->places, field);
+
+	/* An override says which field it is. */
+	return place && place->label
+		       ? scenario_refuse(b->scenario, d, field, "%s",
+					 inner->message)
+		       : scenario_refuse(b->scenario, d, field, "%s: %s", path,
+					 inner->message);
 }
 
 static enum hd_status generate(struct fabric *b, struct diag *d)
@@ -52,7 +59,7 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 	if (t->generator)
 		return generate(b, d);
 	struct diag inner = { .status = HD_OK };
-	char *path = scenario_path(b->scenario, t->file);
+	char *path = scenario_path(b->scenario, &t->file);
 	enum hd_status status = topo_read_file(path, NULL, &inner, &b->topo);
 
 	if (status != HD_OK && inner.line)
@@ -66,6 +73,22 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 	return status;
 }
 
+/* A switch by its name or GUID; TOPO_NONE if there is none. */
+static node_id find_switch(const struct topo *t, const char *text, size_t len)
+{
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		const struct topo_node *n = &t->nodes[v];
+		bool named = strlen(n->name) == len &&
+			     strncmp(n->name, text, len) == 0;
+		bool numbered = strncmp(text, "0x", 2) == 0 &&
+				strtoull(text, NULL, 16) == n->guid;
+
+		if (topo_is_switch(t, v) && (named || numbered))
+			return v;
+	}
+	return TOPO_NONE;
+}
+
 /* The GUIDs of the switches that fabric.routing.roots names. */
 static enum hd_status read_roots(struct fabric *b, struct diag *d,
 				 struct route_options *o)
@@ -76,19 +99,12 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 
 	if (!at)
 		return HD_OK;
-	roots = fabric_keep(b, strlen(at), sizeof(*roots));
+	roots = fabric_keep(b, strlen(at) + 1, sizeof(*roots));
 	o->roots = roots;
 	for (;;) {
 		size_t len = strcspn(at, ",");
-		node_id found = TOPO_NONE;
+		node_id found = find_switch(&b->topo, at, len);
 
-		for (node_id v = 0; v < b->topo.n_nodes; v++) {
-			const char *name = b->topo.nodes[v].name;
-
-			if (topo_is_switch(&b->topo, v) &&
-			    strlen(name) == len && strncmp(name, at, len) == 0)
-				found = v;
-		}
 		if (found == TOPO_NONE)
 			return scenario_refuse(b->scenario, d, &r->roots,
 					       "fabric.routing.roots: no "
@@ -109,7 +125,7 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 	if (!r->file)
 		return HD_OK;
 	struct diag inner = { .status = HD_OK };
-	char *path = scenario_path(s, r->file);
+	char *path = scenario_path(s, &r->file);
 	enum hd_status status = file_open(path, &inner, &o->tables);
 
 	if (status != HD_OK)
@@ -132,7 +148,10 @@ static enum hd_status build_routes(struct fabric *b, struct diag *d)
 		status = subnet_route(&b->subnet, r->engine, &o, &inner);
 		if (status != HD_OK && r->file)
 			scenario_refuse(b->scenario, d, &r->file, "%s:%u: %s",
-					r->file, inner.line, inner.message);
+					strcmp(r->file, "-") == 0
+						? "standard input"
+						: r->file,
+					inner.line, inner.message);
 		else if (status != HD_OK)
 			fabric_refuse(b, d, &r->engine, "fabric.routing.engine",
 				      &inner);
@@ -213,51 +232,168 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status fabric_build(const struct scenario *s, struct diag *d,
-			    struct fabric *out)
+/* From here on the topology is there, if it does not follow from the scenario.
+ */
+static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
 {
-	*out = (struct fabric){ .scenario = s };
-	enum hd_status status = build_topology(out, d);
+	enum hd_status status = has_topology ? HD_OK : build_topology(f, d);
 
 	if (status != HD_OK)
 		return status;
-	out->selector = selector_new(&out->topo);
-	out->shared_mlid =
-		hd_alloc(s->fabric.n_groups, sizeof(*out->shared_mlid));
-	status = build_subnet(out, d);
+	f->selector = selector_new(&f->topo);
+	f->shared_mlid =
+		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
+	status = build_subnet(f, d);
 	memory_for("the scenario's flows");
 	if (status == HD_OK)
-		status = fabric_build_setup(out, d);
+		status = fabric_build_setup(f, d);
 	if (status == HD_OK)
-		status = fabric_build_changes(out, d);
+		status = fabric_build_changes(f, d);
 	if (status == HD_OK)
-		status = fabric_build_flows(out, d);
+		status = fabric_build_flows(f, d);
 	if (status == HD_OK)
-		status = build_rules(out, d);
-	if (status != HD_OK)
-		fabric_fini(out);
+		status = build_rules(f, d);
 	return status;
 }
 
-void fabric_fini(struct fabric *b)
+/* Builds from the scenario, which was read with that status. */
+static enum hd_status finish(struct fabric *f, enum hd_status status,
+			     bool has_topology, struct diag *d,
+			     struct fabric **out)
 {
-	for (size_t i = 0; i < b->memory.n; i++)
-		free(b->memory.items[i]);
-	free(b->memory.items);
-	free(b->flows);
-	free(b->flow_target);
-	free(b->flow_copies);
-	free(b->shared_mlid);
-	free(b->setup.nodes);
-	free(b->setup.ports);
-	free(b->setup.faults);
-	free(b->setup.changes);
-	free(b->port_of_origin);
-	free(b->end_of_origin);
-	selector_free(b->selector);
-	subnet_fini(&b->subnet);
-	topo_fini(&b->topo);
-	*b = (struct fabric){ 0 };
+	if (status == HD_OK)
+		status = build(f, has_topology, d);
+	if (status == HD_OK)
+		*out = f;
+	else
+		fabric_free(f);
+	return status;
+}
+
+static struct fabric *fabric_new(void)
+{
+	struct fabric *f = hd_alloc(1, sizeof(*f));
+
+	f->scenario = hd_alloc(1, sizeof(*f->scenario));
+	return f;
+}
+
+enum hd_status fabric_load(const char *text, size_t len, const char *file,
+			   const struct overrides *overrides, struct diag *d,
+			   struct fabric **out)
+{
+	struct fabric *f = fabric_new();
+
+	return finish(
+		f, scenario_parse(text, len, file, overrides, d, f->scenario),
+		false, d, out);
+}
+
+enum hd_status fabric_read(const char *path, const struct overrides *overrides,
+			   struct diag *d, struct fabric **out)
+{
+	struct fabric *f = fabric_new();
+
+	return finish(f, scenario_read(path, overrides, d, f->scenario), false,
+		      d, out);
+}
+
+/* A line that no topology file has, and every scenario. */
+static bool is_scenario(const char *text)
+{
+	const char *at = strstr(text, "fabric:");
+
+	return at && (at == text || at[-1] == '\n' || at[-1] == '{');
+}
+
+/* Around a topology, all else is as a scenario has it by default. */
+static enum hd_status read_defaults(struct fabric *f, const char *file,
+				    const struct overrides *overrides,
+				    struct diag *d)
+{
+	static const char text[] = "fabric: {topology: {file: '-'}}\n";
+
+	return scenario_parse(text, strlen(text), file, overrides, d,
+			      f->scenario);
+}
+
+static enum hd_status open_words(const char *words,
+				 const struct overrides *overrides,
+				 struct diag *d, struct fabric **out)
+{
+	struct fabric *f = fabric_new();
+	enum hd_status status = read_defaults(f, NULL, overrides, d);
+
+	if (status == HD_OK)
+		status = topo_generate_text(words,
+					    f->scenario->fabric.topology.seed,
+					    0, d, &f->topo);
+	return finish(f, status, true, d, out);
+}
+
+static enum hd_status open_text(const struct strbuf *text, const char *name,
+				const struct overrides *overrides,
+				struct diag *d, struct fabric **out)
+{
+	if (is_scenario(text->text))
+		return fabric_load(text->text, text->len, name, overrides, d,
+				   out);
+	struct fabric *f = fabric_new();
+	enum hd_status status =
+		topo_read(text->text, text->len, NULL, d, &f->topo);
+
+	if (status == HD_OK)
+		status = read_defaults(f, name, overrides, d);
+	return finish(f, status, true, d, out);
+}
+
+enum hd_status fabric_open(const char *name, const struct overrides *overrides,
+			   struct diag *d, struct fabric **out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (topo_is_words(name))
+		return open_words(name, overrides, d, out);
+	enum hd_status status = file_read(name, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = open_text(&text, name, overrides, d, out);
+	strbuf_fini(&text);
+	return status;
+}
+
+void fabric_free(struct fabric *f)
+{
+	for (size_t i = 0; i < f->memory.n; i++)
+		free(f->memory.items[i]);
+	free(f->memory.items);
+	free(f->flows);
+	free(f->flow_target);
+	free(f->flow_copies);
+	free(f->shared_mlid);
+	free(f->setup.nodes);
+	free(f->setup.ports);
+	free(f->setup.faults);
+	free(f->setup.changes);
+	free(f->port_of_origin);
+	free(f->end_of_origin);
+	selector_free(f->selector);
+	if (f->subnet.topo)
+		subnet_fini(&f->subnet);
+	topo_fini(&f->topo);
+	scenario_fini(f->scenario);
+	free(f->scenario);
+	free(f);
+}
+
+port_id fabric_find_end(const struct fabric *f, const char *name)
+{
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		if (topo_is_end_port(&f->topo, p) &&
+		    strcmp(topo_node_of(&f->topo, p)->name, name) == 0)
+			return p;
+	}
+	return TOPO_NONE;
 }
 
 void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out)

@@ -7,14 +7,18 @@
  * addressed and routed, its lane and arbitration tables are filled, and every
  * traffic row is resolved to flows. All that is random is drawn from the
  * scenario's seed, each purpose from a stream of its own, so that adding a row
- * does not change the others.
+ * does not change the others. Nobody else builds a fabric: all who look at one
+ * see the same LIDs, routes, lanes and delays.
  *
- *	struct fabric b;
- *	if (fabric_build(&scenario, &d, &b) == HD_OK) {
- *		struct sim *s = sim_new(&b.setup, b.flows, b.n_flows, &b.rules);
+ *	struct fabric *f;
+ *	if (fabric_read("x.yaml", NULL, &d, &f) == HD_OK) {
+ *		struct sim *s = sim_new(&f->setup, f->flows, f->n_flows,
+ *					&f->rules);
  *
- * A build owns everything that it points to, and must not be moved: the setup
- * points into it. The scenario must outlive it.
+ * A fabric owns everything that it points to, but names of files and overrides
+ * are borrowed. Nothing of it changes, except that those who play the subnet
+ * manager (joining multicast groups, admitting connections) go on programming
+ * its subnet.
  */
 
 #include "fabric/flow.h"
@@ -29,7 +33,7 @@ struct fabric_memory {
 };
 
 struct fabric {
-	const struct scenario *scenario;
+	struct scenario *scenario;
 	struct topo topo;
 	struct subnet subnet;
 	struct selector *selector;
@@ -53,10 +57,30 @@ struct fabric {
 	struct fabric_memory memory;
 };
 
-/* Refusals name the line of the scenario. Free only after HD_OK. */
-HD_MUST_CHECK enum hd_status fabric_build(const struct scenario *s,
-					  struct diag *d, struct fabric *out);
-void fabric_fini(struct fabric *b);
+/*
+ * From the text of a scenario; `file` is its name. Refusals name the line, or
+ * the override (NULL: there are none).
+ */
+HD_MUST_CHECK enum hd_status fabric_load(const char *text, size_t len,
+					 const char *file,
+					 const struct overrides *overrides,
+					 struct diag *d, struct fabric **out);
+/* From a scenario's file; "-" is standard input. */
+HD_MUST_CHECK enum hd_status fabric_read(const char *path,
+					 const struct overrides *overrides,
+					 struct diag *d, struct fabric **out);
+/*
+ * From whatever users name a fabric by: a scenario's file, a topology file
+ * (topo/read.h), "-" for one of them, or the words of a generator. What is no
+ * scenario is a fabric without traffic, with every default of the scenario's.
+ */
+HD_MUST_CHECK enum hd_status fabric_open(const char *name,
+					 const struct overrides *overrides,
+					 struct diag *d, struct fabric **out);
+void fabric_free(struct fabric *f);
+
+/* The end port of the node with this name, or TOPO_NONE. */
+port_id fabric_find_end(const struct fabric *f, const char *name);
 
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
 void fabric_port_name(const struct fabric *b, uint32_t port,
@@ -71,46 +95,5 @@ enum fabric_stream {
 	STREAM_GROUPS = 0x44000000,
 	STREAM_PARTITIONS = 0x45000000,
 };
-
-/* ---- the parts, each in a file of its own ------------------------------ */
-
-/* Zeroed memory that the build frees. */
-void *fabric_keep(struct fabric *b, size_t n, size_t size);
-/* SL2VL and VLArb tables, lanes per port, partitions (build_lanes.c). */
-HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
-						struct diag *d);
-/* What of them changes during the run; after the setup. */
-HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
-						  struct diag *d);
-HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
-						     struct diag *d);
-/* Nodes and ports of the setup, faults (build_setup.c). */
-HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
-						struct diag *d);
-/* Flows of every row (build_flows.c, build_trace.c). */
-HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b,
-						struct diag *d);
-HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
-						struct diag *d);
-/* Multicast flows of a row, and the trees they need (build_groups.c). */
-HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
-						const struct selection *sources,
-						struct diag *d);
-/* TClass of a packet of the row with that SL. */
-uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
-/* A flow of the row from that host, with all but destinations and times. */
-struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
-				 port_id target);
-/* How `from` addresses `to`: false if there is no way. */
-bool fabric_address(const struct fabric *b, port_id from, port_id to,
-		    struct sim_address *out);
-
-/*
- * Refuses with `inner`'s words at a field of the scenario: "traffic[].source:
- * no host 'x'".
- */
-enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
-			     const void *field, const char *path,
-			     const struct diag *inner);
 
 #endif

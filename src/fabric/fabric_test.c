@@ -48,22 +48,22 @@ static void every_cable_has_two_ends(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct fabric b;
+		struct fabric *b;
 
 		must_build(texts[i], &b);
-		assert_int_equal(check_nodes(&b),
-				 selector_hosts(b.selector)->n);
-		for (uint32_t p = 0; p < b.setup.n_ports; p++) {
-			if (b.setup.ports[p].peer != SIM_NONE)
-				check_port(&b, p);
+		assert_int_equal(check_nodes(b),
+				 selector_hosts(b->selector)->n);
+		for (uint32_t p = 0; p < b->setup.n_ports; p++) {
+			if (b->setup.ports[p].peer != SIM_NONE)
+				check_port(b, p);
 		}
-		done(&b);
+		fabric_free(b);
 	}
 }
 
 static void links_run_at_what_the_scenario_says(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 	struct hd_rate sdr = hd_rate_of_link(1, SPEED_SDR);
 
 	(void)state;
@@ -74,23 +74,24 @@ static void links_run_at_what_the_scenario_says(void **state)
 		"  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
 		"  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
 		&b);
-	const struct selection *hosts = selector_hosts(b.selector);
+	const struct selection *hosts = selector_hosts(b->selector);
 	const struct sim_port *h0 =
-		&b.setup.ports[b.port_of_origin[hosts->ports[0]]];
+		&b->setup.ports[b->port_of_origin[hosts->ports[0]]];
 	const struct sim_port *h1 =
-		&b.setup.ports[b.port_of_origin[hosts->ports[1]]];
+		&b->setup.ports[b->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h0->rate.num == UINT64_C(100000000000));
 	assert_int_equal(hd_rate_compare(h1->rate, sdr), 0);
-	assert_int_equal(hd_rate_compare(b.setup.ports[h1->peer].rate, sdr), 0);
+	assert_int_equal(hd_rate_compare(b->setup.ports[h1->peer].rate, sdr),
+			 0);
 	assert_true(h1->propagation == HD_US);
 	assert_true(h1->ber == 1e-9);
-	assert_true(b.setup.ports[h1->peer].ber == 0); /* one way only */
+	assert_true(b->setup.ports[h1->peer].ber == 0); /* one way only */
 	assert_true(h0->ber == 0 && h0->propagation == 5 * HD_NS);
-	assert_int_equal(b.setup.ports[h1->peer].in_blocks, 128);
+	assert_int_equal(b->setup.ports[h1->peer].in_blocks, 128);
 	assert_int_equal(h1->in_blocks, 4 * 33);
-	assert_true(b.setup.sw.routing == HD_NS);
-	done(&b);
+	assert_true(b->setup.sw.routing == HD_NS);
+	fabric_free(b);
 }
 
 /* 40 bytes of a GRH for groups where packets have real headers. */
@@ -111,7 +112,7 @@ static void packets_to_groups_have_a_grh(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct strbuf text = STRBUF_INIT;
-		struct fabric b;
+		struct fabric *b;
 
 		strbuf_printf(&text,
 			      SMALL
@@ -123,13 +124,13 @@ static void packets_to_groups_have_a_grh(void **state)
 			      "pattern: group, group: g, source: 3}\n",
 			      cases[i].packet);
 		must_build(text.text, &b);
-		assert_int_equal(b.n_flows, 2);
-		assert_int_equal(b.flows[0].bytes, cases[i].single);
-		assert_int_equal(b.flows[1].bytes, cases[i].group);
-		assert_int_equal(b.flows[1].last_bytes, cases[i].last);
+		assert_int_equal(b->n_flows, 2);
+		assert_int_equal(b->flows[0].bytes, cases[i].single);
+		assert_int_equal(b->flows[1].bytes, cases[i].group);
+		assert_int_equal(b->flows[1].last_bytes, cases[i].last);
 		/* Two members, neither of them the sender. */
-		assert_int_equal(b.flow_copies[1], 2);
-		done(&b);
+		assert_int_equal(b->flow_copies[1], 2);
+		fabric_free(b);
 		strbuf_fini(&text);
 	}
 }
@@ -148,17 +149,17 @@ static void readers_follow_the_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric b;
+		struct fabric *b;
 
 		must_build(cases[i].text, &b);
-		assert_int_equal(b.setup.sw.readers, cases[i].readers);
-		done(&b);
+		assert_int_equal(b->setup.sw.readers, cases[i].readers);
+		fabric_free(b);
 	}
 }
 
 static void classes_become_tables(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -170,13 +171,13 @@ static void classes_become_tables(void **state)
 			 "  high_limit: 7\n"
 			 "traffic: [{name: a, kind: saturating, class: v}]\n",
 		   &b);
-	port_id host = selector_hosts(b.selector)->ports[0];
-	const struct vlarb *t = vlarb_of(&b.subnet, host);
+	port_id host = selector_hosts(b->selector)->ports[0];
+	const struct vlarb *t = vlarb_of(&b->subnet, host);
 
-	assert_int_equal(b.flows[0].sl, 5);
-	assert_int_equal(sl2vl_of(&b.subnet, host)->vl[5], 3);
-	assert_int_equal(sl2vl_of(&b.subnet, host)->vl[1], 1);
-	assert_int_equal(sl2vl_at(&b.subnet, 0, 1, 2)->vl[5], 3);
+	assert_int_equal(b->flows[0].sl, 5);
+	assert_int_equal(sl2vl_of(&b->subnet, host)->vl[5], 3);
+	assert_int_equal(sl2vl_of(&b->subnet, host)->vl[1], 1);
+	assert_int_equal(sl2vl_at(&b->subnet, 0, 1, 2)->vl[5], 3);
 	assert_int_equal(t->high_limit, 7);
 	assert_int_equal(t->n_high, 2); /* 300 = 255 + 45 */
 	assert_int_equal(t->high[0].vl, 3);
@@ -188,12 +189,12 @@ static void classes_become_tables(void **state)
 	assert_int_equal(t->low[1].vl, 0);
 	assert_int_equal(t->low[1].weight, 65);
 	assert_int_equal(t->low[2].vl, 2);
-	done(&b);
+	fabric_free(b);
 }
 
 static void narrow_links_fold_lanes(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -202,25 +203,25 @@ static void narrow_links_fold_lanes(void **state)
 			 "  low: [0:1, 5:2]\n"
 			 "  ports: [{ports: h2, lanes: 2, low: [1:9]}]\n" ANY,
 		   &b);
-	const struct selection *hosts = selector_hosts(b.selector);
+	const struct selection *hosts = selector_hosts(b->selector);
 	port_id h2 = hosts->ports[2];
-	port_id at_switch = b.topo.ports[h2].peer;
-	unsigned out = b.topo.ports[at_switch].number;
+	port_id at_switch = b->topo.ports[h2].peer;
+	unsigned out = b->topo.ports[at_switch].number;
 
-	assert_int_equal(b.setup.ports[b.port_of_origin[h2]].vls, 2);
-	assert_int_equal(b.setup.ports[b.port_of_origin[at_switch]].vls, 2);
-	assert_int_equal(sl2vl_at(&b.subnet, 0, 1, out)->vl[5], 1);
-	assert_int_equal(sl2vl_of(&b.subnet, hosts->ports[0])->vl[5], 5);
-	assert_int_equal(vlarb_of(&b.subnet, h2)->n_low, 1);
-	assert_int_equal(vlarb_of(&b.subnet, h2)->low[0].weight, 9);
-	assert_int_equal(vlarb_of(&b.subnet, hosts->ports[0])->n_low, 2);
-	assert_int_equal(vlarb_of(&b.subnet, hosts->ports[0])->n_high, 0);
-	done(&b);
+	assert_int_equal(b->setup.ports[b->port_of_origin[h2]].vls, 2);
+	assert_int_equal(b->setup.ports[b->port_of_origin[at_switch]].vls, 2);
+	assert_int_equal(sl2vl_at(&b->subnet, 0, 1, out)->vl[5], 1);
+	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[0])->vl[5], 5);
+	assert_int_equal(vlarb_of(&b->subnet, h2)->n_low, 1);
+	assert_int_equal(vlarb_of(&b->subnet, h2)->low[0].weight, 9);
+	assert_int_equal(vlarb_of(&b->subnet, hosts->ports[0])->n_low, 2);
+	assert_int_equal(vlarb_of(&b->subnet, hosts->ports[0])->n_high, 0);
+	fabric_free(b);
 }
 
 static void partitions_are_enforced_where_hosts_are(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	must_build(SMALL
@@ -231,23 +232,23 @@ static void partitions_are_enforced_where_hosts_are(void **state)
 		   "traffic:\n"
 		   "- {name: a, kind: saturating, partition: p}\n",
 		   &b);
-	const struct selection *hosts = selector_hosts(b.selector);
-	port_id at_switch = b.topo.ports[hosts->ports[1]].peer;
-	const struct pkey_table *table = &b.subnet.pkeys[at_switch];
+	const struct selection *hosts = selector_hosts(b->selector);
+	port_id at_switch = b->topo.ports[hosts->ports[1]].peer;
+	const struct pkey_table *table = &b->subnet.pkeys[at_switch];
 
-	assert_int_equal(b.flows[0].pkey, 0x8011);
-	assert_int_equal(b.flows[1].pkey, 0x0011);
-	assert_int_equal(b.flows[3].pkey, 0x8011); /* no member, but tries */
+	assert_int_equal(b->flows[0].pkey, 0x8011);
+	assert_int_equal(b->flows[1].pkey, 0x0011);
+	assert_int_equal(b->flows[3].pkey, 0x8011); /* no member, but tries */
 	assert_true(table->enforce_in && table->enforce_out);
 	assert_int_equal(table->n, 2);
 	assert_int_equal(table->keys[0], 0xffff);
 	assert_int_equal(table->keys[1], 0x0011);
-	done(&b);
+	fabric_free(b);
 }
 
 static void faults_are_in_order_of_time(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	must_build(SMALL "faults:\n"
@@ -257,52 +258,52 @@ static void faults_are_in_order_of_time(void **state)
 			 "  - {at: 1us, kind: link-down, port: h1}\n"
 			 "  - {at: 2us, kind: sink-stuck, port: h2}\n" ANY,
 		   &b);
-	const struct selection *hosts = selector_hosts(b.selector);
+	const struct selection *hosts = selector_hosts(b->selector);
 
-	assert_int_equal(b.setup.n_faults, 3);
-	assert_int_equal(b.setup.faults[0].kind, SIM_LINK_DOWN);
-	assert_int_equal(b.setup.faults[0].port,
-			 b.port_of_origin[hosts->ports[1]]);
-	assert_int_equal(b.setup.faults[1].kind, SIM_SINK_STUCK);
-	assert_int_equal(b.setup.faults[1].port,
-			 b.port_of_origin[hosts->ports[2]]);
-	assert_true(b.setup.faults[2].time == 3 * HD_US);
+	assert_int_equal(b->setup.n_faults, 3);
+	assert_int_equal(b->setup.faults[0].kind, SIM_LINK_DOWN);
+	assert_int_equal(b->setup.faults[0].port,
+			 b->port_of_origin[hosts->ports[1]]);
+	assert_int_equal(b->setup.faults[1].kind, SIM_SINK_STUCK);
+	assert_int_equal(b->setup.faults[1].port,
+			 b->port_of_origin[hosts->ports[2]]);
+	assert_true(b->setup.faults[2].time == 3 * HD_US);
 	const struct sim_port *h1 =
-		&b.setup.ports[b.port_of_origin[hosts->ports[1]]];
+		&b->setup.ports[b->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h1->hoq_life == 0);
-	assert_true(b.setup.ports[h1->peer].hoq_life == 5 * HD_US);
-	done(&b);
+	assert_true(b->setup.ports[h1->peer].hoq_life == 5 * HD_US);
+	fabric_free(b);
 }
 
 static void rules_follow_the_run(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, "
 			     "precision: 5%}\n",
 		   &b);
-	assert_true(b.rules.warmup == 10 * HD_US);
-	assert_true(b.rules.stop == 100 * HD_US);
-	assert_true(b.rules.precision == 0.05);
-	done(&b);
+	assert_true(b->rules.warmup == 10 * HD_US);
+	assert_true(b->rules.stop == 100 * HD_US);
+	assert_true(b->rules.precision == 0.05);
+	fabric_free(b);
 	must_build(SMALL ANY "run: {warmup: 100 packets, measure: 7 packets "
 			     "per flow, horizon: 2ms, seed: 9}\n",
 		   &b);
-	assert_true(b.rules.warmup == 0 && b.rules.warmup_packets == 100);
-	assert_true(b.rules.packets_per_flow == 7);
-	assert_true(b.rules.stop == 2 * HD_MS);
-	assert_true(b.setup.seed == 9);
-	done(&b);
+	assert_true(b->rules.warmup == 0 && b->rules.warmup_packets == 100);
+	assert_true(b->rules.packets_per_flow == 7);
+	assert_true(b->rules.stop == 2 * HD_MS);
+	assert_true(b->setup.seed == 9);
+	fabric_free(b);
 	must_build(SMALL ANY "run: {measure: 7 packets per SL}\n", &b);
-	assert_true(b.rules.packets_per_sl == 7);
-	done(&b);
+	assert_true(b->rules.packets_per_sl == 7);
+	fabric_free(b);
 }
 
 static void a_fabric_may_come_from_a_file(void **state)
 {
-	struct fabric b;
+	struct fabric *b;
 
 	(void)state;
 	write_file("build_test.net",
@@ -310,9 +311,9 @@ static void a_fabric_may_come_from_a_file(void **state)
 		   "Hca 1 \"A\"\n[1] \"S1\"[1]\n\n"
 		   "Hca 1 \"B\"\n[1] \"S1\"[2]\n");
 	must_build("fabric: {topology: build_test.net}\n" ANY, &b);
-	assert_int_equal(selector_hosts(b.selector)->n, 2);
-	assert_int_equal(b.n_flows, 2);
-	done(&b);
+	assert_int_equal(selector_hosts(b->selector)->n, 2);
+	assert_int_equal(b->n_flows, 2);
+	fabric_free(b);
 	remove("build_test.net");
 }
 
@@ -428,22 +429,18 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct diag d = { .status = HD_OK };
-		struct scenario s;
-		struct fabric b;
+		struct fabric *b;
 		struct strbuf line = STRBUF_INIT;
 		const char *text = refusals[i].text;
 		const char *expected = refusals[i].message;
 
-		if (scenario_parse(text, strlen(text), "x.yaml", &d, &s) !=
+		if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b) ==
 		    HD_OK)
-			fail_msg("%s: %s", text, d.message);
-		if (fabric_build(&s, &d, &b) == HD_OK)
 			fail_msg("accepted: %s", text);
 		diag_print(&d, &line);
 		if (strncmp(line.text, expected, strlen(expected)) != 0)
 			fail_msg("%s gives %s", text, line.text);
 		strbuf_fini(&line);
-		scenario_fini(&s);
 	}
 }
 

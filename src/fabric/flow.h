@@ -47,17 +47,6 @@ struct sim_destinations {
 	double hot_share;
 };
 
-enum sim_flow_kind {
-	SIM_CBR,        /* a message every `interval`, without drift */
-	SIM_POISSON,    /* exponential gaps of mean `interval` */
-	SIM_GE,         /* generalised exponential gaps: `scv` */
-	SIM_ON_OFF,     /* exponential on and off times, CBR while on */
-	SIM_PARETO,     /* the same with Pareto times: self-similar in sum */
-	SIM_SATURATING, /* the next packet when the last one is granted */
-	SIM_BURST,      /* `count` messages at `start`, all at once */
-	SIM_TRACE,      /* the packets of `trace` */
-};
-
 /*
  * A mean gap of num/den picoseconds between messages; the instants of CBR are
  * start + floor(k * num / den). While on, in SIM_ON_OFF and SIM_PARETO.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
 #include "subnet/router.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -104,10 +104,10 @@ static void set_pacing(struct fabric *b, const struct scn_traffic *t,
 	f->mean_on = t->on;
 	f->mean_off = t->off;
 	f->shape = t->shape;
-	f->random_phase = t->kind == SCN_CBR && !t->aligned;
-	if (t->kind == SCN_ON_OFF || t->kind == SCN_PARETO)
+	f->random_phase = t->kind == SIM_CBR && !t->aligned;
+	if (t->kind == SIM_ON_OFF || t->kind == SIM_PARETO)
 		f->interval = scale(mean, t->on, t->off);
-	if (t->kind == SCN_CBR)
+	if (t->kind == SIM_CBR)
 		f->period = mean.num / mean.den;
 }
 
@@ -154,12 +154,6 @@ uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl)
 struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 				 port_id target)
 {
-	static const enum sim_flow_kind kinds[] = {
-		[SCN_CBR] = SIM_CBR,        [SCN_POISSON] = SIM_POISSON,
-		[SCN_GE] = SIM_GE,          [SCN_ON_OFF] = SIM_ON_OFF,
-		[SCN_PARETO] = SIM_PARETO,  [SCN_SATURATING] = SIM_SATURATING,
-		[SCN_MESSAGES] = SIM_BURST, [SCN_TRACE] = SIM_TRACE,
-	};
 	const struct scn_traffic *t = &b->scenario->traffic[row];
 
 	b->flows = hd_grow(b->flows, &b->flows_cap, b->n_flows + 1,
@@ -173,7 +167,7 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 	struct sim_flow *f = &b->flows[b->n_flows++];
 
 	*f = (struct sim_flow){
-		.kind = kinds[t->kind],
+		.kind = t->kind,
 		.source = b->end_of_origin[source],
 		.row = row,
 		.to.self = SIM_NONE,
@@ -195,9 +189,9 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 		f->bytes =
 			(uint32_t)(b->scenario->fabric.mtu) + f->size_overhead;
 	}
-	if (t->kind <= SCN_PARETO)
+	if (t->kind <= SIM_PARETO)
 		set_pacing(b, t, source, target, f);
-	if (t->kind == SCN_MESSAGES && f->count == 0)
+	if (t->kind == SIM_BURST && f->count == 0)
 		f->count = 1;
 	return f;
 }
@@ -303,7 +297,7 @@ static enum hd_status add_choosing(struct row *r, port_id from,
 			(double)(r->t->hot_share.den ? r->t->hot_share.den : 1),
 	};
 	/* Once to everybody, unless it says how often. */
-	if (r->t->kind == SCN_MESSAGES && choice == SIM_TO_CYCLE &&
+	if (r->t->kind == SIM_BURST && choice == SIM_TO_CYCLE &&
 	    r->t->count == SCN_UNLIMITED)
 		f->count = others;
 	return HD_OK;
@@ -546,7 +540,7 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 	const struct scn_traffic *t = &b->scenario->traffic[number];
 	struct row r = { .b = b, .t = t, .number = number, .d = d };
 
-	if (t->kind == SCN_TRACE)
+	if (t->kind == SIM_TRACE)
 		return fabric_build_trace(b, number, d);
 	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
 	rng_init(&r.rng, b->scenario->run.seed, STREAM_PATTERN + number);

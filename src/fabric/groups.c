@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
 #include "subnet/mcast.h"
 
 /* A group as one row of traffic uses it. */

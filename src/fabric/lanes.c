@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
 
 #define ONE_PACKET 65 /* blocks of a 4 KiB packet with its headers */
 

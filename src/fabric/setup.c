@@ -3,16 +3,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
+#include "subnet/packet.h"
 
-#define BLOCK        64
-#define GRH_BYTES    40
-#define OVERHEAD_GRH 66   /* all packets have one */
-#define MAX_BLOCKS   2048 /* the most that link credits can advertise */
+#define MAX_BLOCKS 2048 /* the most that link credits can advertise */
 
 static uint64_t blocks_of(uint64_t bytes)
 {
-	return (bytes + BLOCK - 1) / BLOCK;
+	return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
 }
 
 /* A buffer in blocks (T1), large enough for the largest packet. */
@@ -23,9 +21,9 @@ static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
 	uint64_t largest = scenario_largest_packet(b->scenario) + b->grh_bytes;
 	uint64_t blocks = amount->unit == SCN_PACKETS
 				  ? amount->value * blocks_of(largest)
-				  : amount->value / BLOCK;
+				  : amount->value / BLOCK_BYTES;
 
-	if (amount->value > MAX_BLOCKS * BLOCK || blocks > MAX_BLOCKS)
+	if (amount->value > MAX_BLOCKS * BLOCK_BYTES || blocks > MAX_BLOCKS)
 		blocks = MAX_BLOCKS;
 	if (blocks < blocks_of(largest))
 		return scenario_refuse(b->scenario, d, amount,
@@ -178,7 +176,7 @@ static enum hd_status set_ports(struct fabric *b, struct diag *d)
 	if (status == HD_OK)
 		status = buffer_blocks(b, d, &f->host_buffer,
 				       "fabric.host.input_buffer", &host_in);
-	if (status == HD_OK && f->sw.queueing == SCN_CIOQ)
+	if (status == HD_OK && f->sw.queueing == SIM_CIOQ)
 		status = buffer_blocks(b, d, &f->sw.output_buffer,
 				       "fabric.switch.output_buffer", &sw_out);
 	for (uint32_t i = 0; i < b->setup.n_ports && status == HD_OK; i++) {
@@ -192,7 +190,8 @@ static enum hd_status set_ports(struct fabric *b, struct diag *d)
 		p->propagation = f->link.propagation;
 		p->in_blocks = end ? host_in : sw_in;
 		p->out_blocks = end ? 0 : sw_out;
-		p->vl15_blocks = (uint32_t)(f->sw.management_buffer / BLOCK);
+		p->vl15_blocks =
+			(uint32_t)(f->sw.management_buffer / BLOCK_BYTES);
 		p->vls = b->subnet.vls_of_port[p->origin];
 		p->ber = s->faults.ber;
 		p->update_loss = s->faults.update_loss;
@@ -244,34 +243,24 @@ static enum hd_status override_links(struct fabric *b, struct diag *d)
 
 static void set_model(struct fabric *b)
 {
-	static const enum sim_queueing queueings[] = {
-		[SCN_INPUT_QUEUED] = SIM_INPUT_QUEUED, [SCN_CIOQ] = SIM_CIOQ
-	};
-	static const enum sim_order orders[] = {
-		[SCN_VOQ] = SIM_VOQ, [SCN_FIFO] = SIM_FIFO
-	};
-	static const enum sim_pick picks[] = {
-		[SCN_ROUND_ROBIN] = SIM_ROUND_ROBIN, [SCN_OLDEST] = SIM_OLDEST
-	};
 	const struct scn_fabric *f = &b->scenario->fabric;
-	uint32_t readers = f->sw.order == SCN_FIFO ? 1 : 0;
+	uint32_t readers = f->sw.order == SIM_FIFO ? 1 : 0;
 
 	if (f->sw.readers != SCN_READERS_AUTO)
 		readers = (uint32_t)f->sw.readers;
 	b->setup.sw = (struct sim_switch_model){
-		.queueing = queueings[f->sw.queueing],
-		.order = orders[f->sw.order],
-		.pick = picks[f->sw.pick],
+		.queueing = f->sw.queueing,
+		.order = f->sw.order,
+		.pick = f->sw.pick,
 		.readers = readers,
-		.speedup = f->sw.queueing == SCN_CIOQ
+		.speedup = f->sw.queueing == SIM_CIOQ
 				   ? f->sw.speedup
 				   : (struct hd_ratio){ 1, 1 },
 		.routing = f->sw.routing,
 		.arbitration = f->sw.arbitration,
 	};
-	b->setup.arbiter = f->arbiter == SCN_STRICT ? SIM_STRICT : SIM_VLARB;
-	b->setup.credits = f->credits == SCN_CREDITS_EXACT ? SIM_CREDITS_EXACT
-							   : SIM_CREDITS_DELAY;
+	b->setup.arbiter = f->arbiter;
+	b->setup.credits = f->credits;
 	b->setup.seed = b->scenario->run.seed;
 	b->setup.subnet = &b->subnet;
 }
@@ -343,7 +332,7 @@ static enum hd_status set_routers(struct fabric *b, struct diag *d)
 
 	for (uint32_t i = 0; i < b->setup.n_nodes; i++) {
 		if (b->setup.nodes[i].kind == SIM_ROUTER &&
-		    b->scenario->fabric.overhead != OVERHEAD_GRH)
+		    b->scenario->fabric.overhead != GRH_OVERHEAD)
 			b->grh_bytes = GRH_BYTES;
 	}
 	enum hd_status status =
@@ -381,53 +370,92 @@ static void set_borrowing(struct fabric *b)
 	}
 }
 
-static enum hd_status read_event(struct fabric *b, const struct scn_event *e,
-				 struct diag *d, struct sim_fault *out)
+/* By time; what the file says first stays first. */
+static void add_fault(struct fabric *b, struct sim_fault fault)
 {
-	static const enum sim_fault_kind kinds[] = {
-		[SCN_LINK_DOWN] = SIM_LINK_DOWN,
-		[SCN_LINK_UP] = SIM_LINK_UP,
-		[SCN_SINK_STUCK] = SIM_SINK_STUCK,
-		[SCN_SINK_FREE] = SIM_SINK_FREE,
-	};
+	struct sim_setup *s = &b->setup;
+	uint32_t k = s->n_faults++;
+
+	s->faults = hd_realloc(s->faults, s->n_faults, sizeof(*s->faults));
+	for (; k > 0 && s->faults[k - 1].time > fault.time; k--)
+		s->faults[k] = s->faults[k - 1];
+	s->faults[k] = fault;
+}
+
+/* All cables of a switch; its own host, if it has one, is cut off too. */
+static enum hd_status
+add_switch_event(struct fabric *b, const struct scn_event *e, struct diag *d)
+{
+	const struct sim_setup *s = &b->setup;
+	const struct sim_node *found = NULL;
+	struct diag inner = { .status = HD_OK };
+
+	for (uint32_t v = 0; v < s->n_nodes; v++) {
+		const struct sim_node *n = &s->nodes[v];
+
+		if (n->kind == SIM_SWITCH &&
+		    strcmp(b->topo.nodes[n->node].name, e->port) == 0)
+			found = n;
+	}
+	if (!found) {
+		diag_fail(&inner, HD_ERR_NOT_FOUND, "no switch '%.80s'",
+			  e->port);
+		return fabric_refuse(b, d, &e->port, "faults.events[].port",
+				     &inner);
+	}
+	for (uint32_t i = 0; i <= found->n_ports; i++) {
+		uint32_t port = found->first_port + i;
+
+		if (s->ports[port].peer != SIM_NONE)
+			add_fault(b, (struct sim_fault){
+					     .time = e->at,
+					     .kind = e->kind == SCN_SWITCH_DOWN
+							     ? SIM_LINK_DOWN
+							     : SIM_LINK_UP,
+					     .port = port });
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_port_event(struct fabric *b,
+				     const struct scn_event *e, struct diag *d)
+{
 	struct diag inner = { .status = HD_OK };
 	port_id port;
-	bool sink = e->kind == SCN_SINK_STUCK || e->kind == SCN_SINK_FREE;
+	bool sink = e->kind == SIM_SINK_STUCK || e->kind == SIM_SINK_FREE;
 
 	if (select_port(b->selector, e->port, &inner, &port) != HD_OK)
 		return fabric_refuse(b, d, &e->port, "faults.events[].port",
 				     &inner);
-	if (sink && b->end_of_origin[port] == SIM_NONE)
+	uint32_t end = b->end_of_origin[port];
+
+	if (sink && end == SIM_NONE)
 		return scenario_refuse(b->scenario, d, &e->port,
 				       "faults.events[].port: '%s' is not a "
 				       "host's",
 				       e->port);
-	*out = (struct sim_fault){ .time = e->at, .kind = kinds[e->kind] };
-	if (b->end_of_origin[port] != SIM_NONE)
-		out->port =
-			b->setup.nodes[b->end_of_origin[port]].first_port + 1;
-	else
-		out->port = b->port_of_origin[port];
+	add_fault(b, (struct sim_fault){
+			     .time = e->at,
+			     .kind = (enum sim_fault_kind)e->kind,
+			     .port = end == SIM_NONE
+					     ? b->port_of_origin[port]
+					     : b->setup.nodes[end].first_port +
+						       1 });
 	return HD_OK;
 }
 
 static enum hd_status set_faults(struct fabric *b, struct diag *d)
 {
 	const struct scn_faults *f = &b->scenario->faults;
-	struct sim_fault *faults = hd_alloc(f->n_events, sizeof(*faults));
 	enum hd_status status = HD_OK;
 
-	b->setup.faults = faults;
 	for (size_t i = 0; i < f->n_events && status == HD_OK; i++) {
-		struct sim_fault fault = { 0 };
-		uint32_t k = b->setup.n_faults;
+		const struct scn_event *e = &f->events[i];
+		bool whole =
+			e->kind == SCN_SWITCH_DOWN || e->kind == SCN_SWITCH_UP;
 
-		status = read_event(b, &f->events[i], d, &fault);
-		/* By time; what the file says first stays first. */
-		for (; k > 0 && faults[k - 1].time > fault.time; k--)
-			faults[k] = faults[k - 1];
-		faults[k] = fault;
-		b->setup.n_faults++;
+		status = whole ? add_switch_event(b, e, d)
+			       : add_port_event(b, e, d);
 	}
 	return status;
 }

@@ -23,6 +23,7 @@
 #include "base/units.h"
 #include "cc/marking.h"
 #include "cc/response.h"
+#include "scenario/model.h"
 #include "subnet/subnet.h"
 
 #define SIM_NONE UINT32_MAX
@@ -51,12 +52,6 @@ struct sim_port {
 	double update_loss;   /* of flow-control updates it sends (F2) */
 	hd_time hoq_life;     /* of a switch output (F5); 0 = no limit */
 };
-
-enum sim_queueing { SIM_INPUT_QUEUED, SIM_CIOQ };
-enum sim_order { SIM_VOQ, SIM_FIFO };
-enum sim_pick { SIM_ROUND_ROBIN, SIM_OLDEST };
-enum sim_arbiter { SIM_VLARB, SIM_STRICT };
-enum sim_credits { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
 
 /* The same for all switches of a run. */
 struct sim_switch_model {
@@ -88,17 +83,10 @@ struct sim_arrival {
 	uint16_t sender;
 };
 
-enum sim_fault_kind {
-	SIM_LINK_DOWN,
-	SIM_LINK_UP,
-	SIM_SINK_STUCK,
-	SIM_SINK_FREE
-};
-
 struct sim_fault {
 	hd_time time;
-	enum sim_fault_kind kind;
-	uint32_t port; /* either end of the link; the sink's port */
+	enum sim_fault_kind kind; /* of a link or a sink */
+	uint32_t port;            /* either end of the link; the sink's port */
 };
 
 /* T11c: from `time` on, the link of `port` is arbitrated by `table`. */

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "fabric/fabric.h"
+#include "fabric/parts.h"
 
 #define MAX_FIELDS 5
 
@@ -192,7 +192,7 @@ enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
 	struct diag inner = { .status = HD_OK };
 	struct trace r = { .b = b, .t = t, .d = &inner };
 	struct strbuf text = STRBUF_INIT;
-	char *path = scenario_path(b->scenario, t->file);
+	char *path = scenario_path(b->scenario, &t->file);
 	enum hd_status status = file_read(path, FILE_LIMIT, &inner, &text);
 
 	if (status == HD_OK)

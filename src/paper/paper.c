@@ -235,7 +235,7 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file,
 
 	if (status != HD_OK)
 		return status;
-	status = schema_read(paper_fields, &doc, d, out, &out->places);
+	status = schema_read(paper_fields, &doc, NULL, d, out, &out->places);
 	document_fini(&doc);
 	for (size_t i = 0; status == HD_OK && i < out->n_experiments; i++)
 		status = experiment_check(out, &out->experiments[i], d);

@@ -57,16 +57,17 @@ static const char *const markings[] = { "none",      "two-counter", "published",
 					"threshold", "iba",         NULL };
 static const char *const echoes[] = { "ack", "cnp", NULL };
 static const char *const shares[] = { "qp", "sl", NULL };
-static const char *const events[] = { "link-down", "link-up", "sink-stuck",
-				      "sink-free", NULL };
+static const char *const events[] = { "link-down", "link-up",     "sink-stuck",
+				      "sink-free", "switch-down", "switch-up",
+				      NULL };
 static const char *const packets[] = { "packets", NULL };
 static const char *const packets_each[] = { "packets", "packets per flow",
 					    "packets per SL", NULL };
 
 #define PACED                                                              \
-	(BIT(SCN_CBR) | BIT(SCN_POISSON) | BIT(SCN_GE) | BIT(SCN_ON_OFF) | \
-	 BIT(SCN_PARETO))
-#define NOT_TRACE (PACED | BIT(SCN_SATURATING) | BIT(SCN_MESSAGES))
+	(BIT(SIM_CBR) | BIT(SIM_POISSON) | BIT(SIM_GE) | BIT(SIM_ON_OFF) | \
+	 BIT(SIM_PARETO))
+#define NOT_TRACE (PACED | BIT(SIM_SATURATING) | BIT(SIM_BURST))
 #define WITH_DESTINATION                                             \
 	(BIT(SCN_UNIFORM) | BIT(SCN_HOTSPOT) | BIT(SCN_ALL_TO_ALL) | \
 	 BIT(SCN_INCAST) | BIT(SCN_PAIRS))
@@ -153,14 +154,14 @@ const struct schema_row scenario_fields[] = {
 	  .low = "1", .help = "per input port and VL" },
 	{ "fabric.switch.output_buffer", SCHEMA_AMOUNT, SWITCH(output_buffer),
 	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
-	  .low = "1", .when = "fabric.switch.queueing", .only = BIT(SCN_CIOQ),
+	  .low = "1", .when = "fabric.switch.queueing", .only = BIT(SIM_CIOQ),
 	  .help = "per output port and VL" },
 	{ "fabric.switch.management_buffer", SCHEMA_SIZE,
 	  SWITCH(management_buffer), .initial = "4KiB", .low = "64",
 	  .high = "128KiB", .help = "per port, for VL15; also in hosts" },
 	{ "fabric.switch.speedup", SCHEMA_SHARE, SWITCH(speedup),
 	  .initial = "2", .low = "1", .high = "64",
-	  .when = "fabric.switch.queueing", .only = BIT(SCN_CIOQ),
+	  .when = "fabric.switch.queueing", .only = BIT(SIM_CIOQ),
 	  .help = "crossbar's rate as a multiple of the output link's" },
 	{ "fabric.switch.routing", SCHEMA_TIME, SWITCH(routing),
 	  .initial = "80ns", .high = "1s",
@@ -360,7 +361,7 @@ const struct schema_row scenario_fields[] = {
 
 	{ "traffic", SCHEMA_LIST, offsetof(struct scenario, traffic),
 	  .count = offsetof(struct scenario, n_traffic),
-	  .item_size = sizeof(struct scn_traffic), .at_least = 1,
+	  .item_size = sizeof(struct scn_traffic),
 	  .help = "who sends what to whom; a row at one source is a flow" },
 	{ "traffic[].name", SCHEMA_TEXT, TRAFFIC(name), .help = "its name" },
 	{ "traffic[].kind", SCHEMA_CHOICE, TRAFFIC(kind), .choices = kinds,
@@ -387,7 +388,7 @@ const struct schema_row scenario_fields[] = {
 	  .when = "traffic[].pattern", .only = BIT(SCN_GROUP),
 	  .help = "the multicast group" },
 	{ "traffic[].file", SCHEMA_TEXT, TRAFFIC(file), .optional = true,
-	  .when = "traffic[].kind", .only = BIT(SCN_TRACE),
+	  .when = "traffic[].kind", .only = BIT(SIM_TRACE),
 	  .help = "lines 'time,source,destination,payload[,sl]'" },
 	{ "traffic[].class", SCHEMA_TEXT, TRAFFIC(service), .optional = true,
 	  .help = "the class whose SL it uses" },
@@ -410,7 +411,7 @@ const struct schema_row scenario_fields[] = {
 	  .help = "bytes of each packet; of each message of 'messages'" },
 	{ "traffic[].payload_scv", SCHEMA_REAL, TRAFFIC(payload_scv),
 	  .initial = "none", .word = "none", .low = "1", .high = "10000",
-	  .when = "traffic[].kind", .only = PACED | BIT(SCN_SATURATING),
+	  .when = "traffic[].kind", .only = PACED | BIT(SIM_SATURATING),
 	  .help = "random sizes: payload is the mean, this the squared "
 		  "coefficient of variation of a generalised exponential law "
 		  "(1: exponential), cut at the MTU" },
@@ -424,19 +425,19 @@ const struct schema_row scenario_fields[] = {
 		  "headers" },
 	{ "traffic[].scv", SCHEMA_REAL, TRAFFIC(scv), .initial = "5",
 	  .low = "1", .high = "10000", .when = "traffic[].kind",
-	  .only = BIT(SCN_GE),
+	  .only = BIT(SIM_GE),
 	  .help = "squared coefficient of variation of the gaps" },
 	{ "traffic[].on", SCHEMA_TIME, TRAFFIC(on), .initial = "10us",
 	  .low = "1ns", .when = "traffic[].kind",
-	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
+	  .only = BIT(SIM_ON_OFF) | BIT(SIM_PARETO),
 	  .help = "mean length of a sending phase" },
 	{ "traffic[].off", SCHEMA_TIME, TRAFFIC(off), .initial = "30us",
 	  .low = "1ns", .when = "traffic[].kind",
-	  .only = BIT(SCN_ON_OFF) | BIT(SCN_PARETO),
+	  .only = BIT(SIM_ON_OFF) | BIT(SIM_PARETO),
 	  .help = "mean length of a silence" },
 	{ "traffic[].shape", SCHEMA_REAL, TRAFFIC(shape), .initial = "1.4",
 	  .low = "1.05", .high = "1.95", .when = "traffic[].kind",
-	  .only = BIT(SCN_PARETO),
+	  .only = BIT(SIM_PARETO),
 	  .help = "of the phases' Pareto law; many such flows together have "
 		  "the Hurst exponent (3 - shape) / 2" },
 	{ "traffic[].connections", SCHEMA_UINT, TRAFFIC(connections),
@@ -454,7 +455,7 @@ const struct schema_row scenario_fields[] = {
 	  .word_value = SCN_UNLIMITED, .low = "1",
 	  .help = "packets of each flow; messages of 'messages'" },
 	{ "traffic[].aligned", SCHEMA_BOOL, TRAFFIC(aligned),
-	  .initial = "false", .when = "traffic[].kind", .only = BIT(SCN_CBR),
+	  .initial = "false", .when = "traffic[].kind", .only = BIT(SIM_CBR),
 	  .help = "all flows in step, instead of each at its own random "
 		  "phase" },
 	{ "traffic[].management", SCHEMA_BOOL, TRAFFIC(management),
@@ -568,7 +569,8 @@ const struct schema_row scenario_fields[] = {
 	{ "faults.events[].kind", SCHEMA_CHOICE, EVENT(kind), .choices = events,
 	  .help = "what happens" },
 	{ "faults.events[].port", SCHEMA_TEXT, EVENT(port),
-	  .help = "where: NODE:PORT, either end of a link; for sinks a host" },
+	  .help = "where: NODE:PORT, either end of a link; for sinks a host, "
+		  "for switches one of them" },
 
 	{ "run", SCHEMA_MAP, .help = "how long, and by which dice" },
 	{ "run.seed", SCHEMA_UINT, RUN(seed), .initial = "1",

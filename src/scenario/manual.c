@@ -23,6 +23,16 @@ static const char intro[] =
 	".PP\n"
 	".I heddle sim \\-\\-explain FILE\n"
 	"prints a scenario with every default filled in.\n"
+	".PP\n"
+	".I \\-\\-set PATH=VALUE\n"
+	"on the command line of every command that takes a scenario says\n"
+	"something else than the file, as if it were written there. PATH is a\n"
+	"name below with dots; items of lists are named by number\n"
+	"(traffic.0.load), by their name (traffic.video.load), + is a new item\n"
+	"and \\- the last one. A VALUE that begins with { or [ is YAML where\n"
+	"the field is a mapping or a list (traffic.+={name: x, kind: cbr,\n"
+	"load: 5%}); an empty one takes the field away. Files are seen from\n"
+	"the working directory.\n"
 	".SH FIELDS\n"
 	"Dots lead into mappings, [] into the items of a list.\n";
 

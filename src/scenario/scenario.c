@@ -7,10 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-
-#define PLAIN     26 /* LRH, BTH, ICRC, VCRC */
-#define GRH_BYTES 40
-#define MAX_TEXT  ((size_t)16 << 20)
+#include "subnet/packet.h"
 
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...)
@@ -22,13 +19,24 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	d->file = s->file;
+	bool overridden = place && place->label;
+
+	d->file = overridden ? NULL : s->file;
 	enum hd_status status =
 		diag_fail_at(d, HD_ERR_INPUT, place ? place->line : 0,
-			     place ? place->column : 0, "%s", text.text);
+			     place ? place->column : 0, "%s%s%s",
+			     overridden ? place->label : "",
+			     overridden ? ": " : "", text.text);
 
 	strbuf_fini(&text);
 	return status;
+}
+
+enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d)
+{
+	return s->n_traffic ? HD_OK
+			    : scenario_refuse(s, d, &s->traffic,
+					      "missing field 'traffic'");
 }
 
 const struct scn_class *scenario_class(const struct scenario *s,
@@ -73,19 +81,20 @@ uint64_t scenario_overhead(const struct scenario *s,
 {
 	const struct scn_fabric *f = &s->fabric;
 	bool grh = f->multicast_grh == SCN_GRH_YES ||
-		   (f->multicast_grh == SCN_GRH_AUTO && f->overhead == PLAIN);
-	bool group = t->kind != SCN_TRACE && t->pattern == SCN_GROUP;
+		   (f->multicast_grh == SCN_GRH_AUTO &&
+		    f->overhead == PLAIN_OVERHEAD);
+	bool group = t->kind != SIM_TRACE && t->pattern == SCN_GROUP;
 
 	return f->overhead + (grh && group ? GRH_BYTES : 0);
 }
 
 uint64_t scenario_largest_packet(const struct scenario *s)
 {
-	uint64_t most = 0;
+	uint64_t most = s->n_traffic ? 0 : s->fabric.mtu + s->fabric.overhead;
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
-		uint64_t payload = t->kind == SCN_TRACE || t->payload_scv > 0
+		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0
 					   ? s->fabric.mtu
 					   : t->payload;
 
@@ -98,9 +107,12 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 	return most;
 }
 
-char *scenario_path(const struct scenario *s, const char *name)
+char *scenario_path(const struct scenario *s, char *const *field)
 {
-	const char *slash = s->file ? strrchr(s->file, '/') : NULL;
+	const struct schema_place *place = schema_place_of(&s->places, field);
+	bool here = !s->file || (place && place->label);
+	const char *slash = here ? NULL : strrchr(s->file, '/');
+	const char *name = *field;
 	struct strbuf path = STRBUF_INIT;
 
 	if (slash && name[0] != '/' && strcmp(name, "-") != 0)
@@ -331,7 +343,7 @@ static enum hd_status check_loans(const struct scenario *s, struct diag *d)
 
 static bool is_paced(const struct scn_traffic *t)
 {
-	return t->kind <= SCN_PARETO;
+	return t->kind <= SIM_PARETO;
 }
 
 static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
@@ -346,7 +358,7 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 				       "traffic '%s' has both a rate and a "
 				       "load",
 				       t->name);
-	if (t->kind != SCN_MESSAGES && t->payload > s->fabric.mtu)
+	if (t->kind != SIM_BURST && t->payload > s->fabric.mtu)
 		return scenario_refuse(
 			s, d, &t->payload,
 			"a payload of %llu bytes is more than the MTU of %u "
@@ -405,7 +417,7 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 		return scenario_refuse(s, d, &t->connections,
 				       "connections go to single hosts, not to "
 				       "a group");
-	if (t->kind == SCN_TRACE && !t->file)
+	if (t->kind == SIM_TRACE && !t->file)
 		return scenario_refuse(s, d, t, "traffic '%s' needs a file",
 				       t->name);
 	return check_amounts(s, d, t);
@@ -452,30 +464,34 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 }
 
 enum hd_status scenario_parse(const char *text, size_t len, const char *file,
-			      struct diag *d, struct scenario *out)
+			      const struct overrides *overrides, struct diag *d,
+			      struct scenario *out)
 {
 	struct document doc;
 
-	*out = (struct scenario){ .file = file ? hd_strdup(file) : NULL };
-	d->file = out->file;
+	*out = (struct scenario){ .file = file, .text = hd_strndup(text, len) };
+	d->file = file;
 	enum hd_status status = document_load(text, len, d, &doc);
 
 	if (status != HD_OK)
 		return status;
-	status = schema_read(scenario_fields, &doc, d, out, &out->places);
+	status = schema_read(scenario_fields, &doc, overrides, d, out,
+			     &out->places);
 	document_fini(&doc);
 	return status == HD_OK ? check(out, d) : status;
 }
 
-enum hd_status scenario_read(const char *path, struct diag *d,
+enum hd_status scenario_read(const char *path,
+			     const struct overrides *overrides, struct diag *d,
 			     struct scenario *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, MAX_TEXT, d, &text);
+	enum hd_status status = file_read(path, SCENARIO_LIMIT, d, &text);
 
 	*out = (struct scenario){ 0 };
 	if (status == HD_OK)
-		status = scenario_parse(text.text, text.len, path, d, out);
+		status = scenario_parse(text.text, text.len, path, overrides, d,
+					out);
 	strbuf_fini(&text);
 	return status;
 }
@@ -484,7 +500,7 @@ void scenario_fini(struct scenario *s)
 {
 	schema_release(scenario_fields, s);
 	free(s->places.items);
-	free(s->file);
+	free(s->text);
 	*s = (struct scenario){ 0 };
 }
 

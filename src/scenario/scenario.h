@@ -20,6 +20,8 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "scenario/model.h"
+#include "scenario/override.h"
 #include "scenario/schema.h"
 #include "subnet/mcast.h"
 #include "subnet/subnet.h"
@@ -49,20 +51,15 @@ struct scn_link {
 	double update_loss;
 };
 
-enum scn_queueing { SCN_INPUT_QUEUED, SCN_CIOQ };
-enum scn_order { SCN_VOQ, SCN_FIFO };
-enum scn_pick { SCN_ROUND_ROBIN, SCN_OLDEST };
-enum scn_arbiter { SCN_VLARB, SCN_STRICT };
 enum scn_grh { SCN_GRH_AUTO, SCN_GRH_YES, SCN_GRH_NO };
-enum scn_credits { SCN_CREDITS_DELAY, SCN_CREDITS_EXACT };
 
 #define SCN_READERS_AUTO      UINT64_MAX /* fifo: 1, voq: unlimited */
 #define SCN_READERS_UNLIMITED 0
 
 struct scn_switch {
-	enum scn_queueing queueing;
-	enum scn_order order;
-	enum scn_pick pick;
+	enum sim_queueing queueing;
+	enum sim_order order;
+	enum sim_pick pick;
 	uint64_t readers;
 	struct schema_amount input_buffer;  /* per VL */
 	struct schema_amount output_buffer; /* per VL, cioq */
@@ -101,8 +98,8 @@ struct scn_fabric {
 	uint64_t overhead;
 	enum scn_grh multicast_grh; /* what multicast packets have more */
 	uint64_t mtu;
-	enum scn_credits credits;
-	enum scn_arbiter arbiter;
+	enum sim_credits credits;
+	enum sim_arbiter arbiter;
 	struct scn_routing routing;
 	struct scn_group *groups;
 	size_t n_groups;
@@ -207,17 +204,6 @@ struct scn_qos {
 	struct scn_thresholds thresholds;
 };
 
-enum scn_kind {
-	SCN_CBR,
-	SCN_POISSON,
-	SCN_GE,
-	SCN_ON_OFF,
-	SCN_PARETO,
-	SCN_SATURATING,
-	SCN_MESSAGES,
-	SCN_TRACE,
-};
-
 enum scn_pattern {
 	SCN_UNIFORM,
 	SCN_PERMUTATION,
@@ -247,7 +233,7 @@ enum scn_control {
 
 struct scn_traffic {
 	char *name;
-	enum scn_kind kind;
+	enum sim_flow_kind kind;
 	enum scn_pattern pattern;
 	char *source, *destination; /* hosts */
 	char *hotspot;              /* hosts */
@@ -319,16 +305,13 @@ struct scn_congestion {
 	hd_time warmup, measure; /* HD_TIME_NEVER: as the run says */
 };
 
-enum scn_event_kind {
-	SCN_LINK_DOWN,
-	SCN_LINK_UP,
-	SCN_SINK_STUCK,
-	SCN_SINK_FREE
-};
+/* A switch that goes down or comes back: all its cables do. */
+#define SCN_SWITCH_DOWN (SIM_SINK_FREE + 1)
+#define SCN_SWITCH_UP   (SIM_SINK_FREE + 2)
 
 struct scn_event {
 	hd_time at;
-	enum scn_event_kind kind;
+	unsigned kind; /* enum sim_fault_kind, or one of the above */
 	char *port;
 };
 
@@ -371,22 +354,31 @@ struct scenario {
 	size_t n_goals;
 
 	struct schema_places places; /* where all this was written */
-	char *file;                  /* for messages; NULL if none */
+	const char *file;            /* for messages; NULL if none */
+	char *text;                  /* of the file, overrides not in it */
 };
 
 /* The one table; see schema.h. */
 extern const struct schema_row scenario_fields[];
 
+/* No scenario is that long. */
+#define SCENARIO_LIMIT ((size_t)16 << 20)
+
 /*
  * Reads and checks all that can be checked without the fabric. `file` is the
- * name to report and the base of relative paths. Free with scenario_fini even
+ * name to report and the base of relative paths; it and the overrides (NULL:
+ * none) are borrowed, and outlive the scenario. Free with scenario_fini even
  * after a refusal.
  */
 HD_MUST_CHECK enum hd_status scenario_parse(const char *text, size_t len,
-					    const char *file, struct diag *d,
+					    const char *file,
+					    const struct overrides *overrides,
+					    struct diag *d,
 					    struct scenario *out);
 /* The same from a file, "-" for standard input. */
-HD_MUST_CHECK enum hd_status scenario_read(const char *path, struct diag *d,
+HD_MUST_CHECK enum hd_status scenario_read(const char *path,
+					   const struct overrides *overrides,
+					   struct diag *d,
 					   struct scenario *out);
 void scenario_fini(struct scenario *s);
 
@@ -394,6 +386,10 @@ void scenario_fini(struct scenario *s);
 HD_PRINTF(4, 5)
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...);
+
+/* Refuses a scenario in which nobody sends anything. */
+HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,
+						    struct diag *d);
 
 /* The scenario with every default filled in; reads back as the same. */
 void scenario_explain(const struct scenario *s, struct strbuf *out);
@@ -408,8 +404,11 @@ void scenario_settings(const struct scenario *s, scenario_setting_fn *put,
 /* The page heddle-scenario(5). */
 void scenario_man(struct strbuf *out);
 
-/* `name` as seen from the folder of the scenario's file; caller frees. */
-char *scenario_path(const struct scenario *s, const char *name);
+/*
+ * The path that a field names, as seen from the folder of the scenario's file,
+ * or from where we are if an override says it; caller frees.
+ */
+char *scenario_path(const struct scenario *s, char *const *field);
 
 /* NULL if there is none of that name. */
 const struct scn_class *scenario_class(const struct scenario *s,
@@ -423,7 +422,7 @@ unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
 /* Bytes beyond the payload of a row's packets: with a GRH if to a group. */
 uint64_t scenario_overhead(const struct scenario *s,
 			   const struct scn_traffic *t);
-/* Bytes of the largest packet any traffic sends, headers included. */
+/* Bytes of the largest packet any traffic sends (or could), with headers. */
 uint64_t scenario_largest_packet(const struct scenario *s);
 
 #endif

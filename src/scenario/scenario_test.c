@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/alloc.h"
 #include "scenario/scenario.h"
 
 #include <setjmp.h>
@@ -17,7 +18,7 @@ static enum hd_status parse(const char *text, struct diag *d,
 			    struct scenario *s)
 {
 	*d = (struct diag){ .status = HD_OK };
-	return scenario_parse(text, strlen(text), "x.yaml", d, s);
+	return scenario_parse(text, strlen(text), "x.yaml", NULL, d, s);
 }
 
 static const struct {
@@ -25,7 +26,6 @@ static const struct {
 	const char *message; /* with its place */
 } refusals[] = {
 	{ BODY, "x.yaml: fabric.topology has neither a kind nor a file" },
-	{ HEAD, "x.yaml:1:1: missing field 'traffic'" },
 	{ "fabric: {topology: {kind: mesh, file: a.net}}\n" BODY,
 	  "x.yaml:1:39: fabric.topology has both a kind and a file" },
 	{ "fabric: {topology: {kind: mehs}}\n" BODY,
@@ -186,7 +186,7 @@ static const struct {
 	  "packets per SL'" },
 	{ HEAD BODY "faults: {events: [{at: 1us, kind: link-dwn, port: a}]}\n",
 	  "x.yaml:5:35: faults.events[].kind: 'link-dwn' is none of link-down, "
-	  "link-up, sink-stuck, sink-free (did you mean 'link-down'?)" },
+	  "link-up, sink-stuck, sink-free, switch-down, switch-up (did you mean 'link-down'?)" },
 	{ HEAD BODY "fault: {ber: 0}\n",
 	  "x.yaml:5:1: unknown field 'fault' in the scenario (did you mean "
 	  "'faults'?)" },
@@ -210,6 +210,19 @@ static void refuses_what_makes_no_sense(void **state)
 	}
 }
 
+static void a_run_needs_traffic_and_a_fabric_does_not(void **state)
+{
+	struct diag d;
+	struct scenario s;
+
+	(void)state;
+	assert_int_equal(parse(HEAD, &d, &s), HD_OK);
+	assert_int_equal(scenario_largest_packet(&s), 4096 + 26);
+	assert_int_equal(scenario_needs_traffic(&s, &d), HD_ERR_INPUT);
+	assert_string_equal(d.message, "missing field 'traffic'");
+	scenario_fini(&s);
+}
+
 static void fills_in_what_a_short_scenario_leaves_out(void **state)
 {
 	struct diag d;
@@ -222,7 +235,7 @@ static void fills_in_what_a_short_scenario_leaves_out(void **state)
 	assert_true(s.fabric.link.propagation == 5 * HD_NS);
 	assert_string_equal(s.fabric.routing.engine, "minhop");
 	assert_int_equal(s.fabric.routing.lids, SCN_LIDS_AUTO);
-	assert_int_equal(s.fabric.sw.order, SCN_VOQ);
+	assert_int_equal(s.fabric.sw.order, SIM_VOQ);
 	assert_true(s.fabric.sw.readers == SCN_READERS_AUTO);
 	assert_int_equal(s.fabric.sw.input_buffer.unit, SCN_PACKETS);
 	assert_int_equal(s.qos.lanes, 8);
@@ -265,28 +278,28 @@ static void names_mean_what_the_enums_say(void **state)
 		      "run: {measure: 5 packets per flow, warmup: 7 packets}\n",
 		      &d, &s),
 		HD_OK);
-	assert_int_equal(s.fabric.sw.queueing, SCN_CIOQ);
-	assert_int_equal(s.fabric.sw.order, SCN_FIFO);
-	assert_int_equal(s.fabric.sw.pick, SCN_OLDEST);
+	assert_int_equal(s.fabric.sw.queueing, SIM_CIOQ);
+	assert_int_equal(s.fabric.sw.order, SIM_FIFO);
+	assert_int_equal(s.fabric.sw.pick, SIM_OLDEST);
 	assert_int_equal(s.fabric.sw.output_buffer.unit, SCN_PLAIN);
-	assert_int_equal(s.fabric.credits, SCN_CREDITS_EXACT);
-	assert_int_equal(s.fabric.arbiter, SCN_STRICT);
+	assert_int_equal(s.fabric.credits, SIM_CREDITS_EXACT);
+	assert_int_equal(s.fabric.arbiter, SIM_STRICT);
 	assert_int_equal(s.fabric.routing.lids, LIDS_PAPER);
 	assert_int_equal(s.fabric.groups[0].tree, MCAST_SHORTEST);
 	assert_int_equal(s.fabric.groups[1].tree, MCAST_UNION);
 	assert_int_equal(s.qos.classes[0].priority, SCN_HIGH);
-	assert_int_equal(s.traffic[0].kind, SCN_MESSAGES);
+	assert_int_equal(s.traffic[0].kind, SIM_BURST);
 	assert_int_equal(s.traffic[0].pattern, SCN_ALL_TO_ALL);
-	assert_int_equal(s.traffic[1].kind, SCN_PARETO);
+	assert_int_equal(s.traffic[1].kind, SIM_PARETO);
 	assert_int_equal(s.traffic[1].pattern, SCN_INCAST);
-	assert_int_equal(s.traffic[2].kind, SCN_GE);
+	assert_int_equal(s.traffic[2].kind, SIM_GE);
 	assert_int_equal(s.traffic[2].pattern, SCN_TRANSPOSE);
-	assert_int_equal(s.traffic[3].kind, SCN_TRACE);
-	assert_int_equal(s.traffic[4].kind, SCN_SATURATING);
+	assert_int_equal(s.traffic[3].kind, SIM_TRACE);
+	assert_int_equal(s.traffic[4].kind, SIM_SATURATING);
 	assert_int_equal(s.traffic[4].pattern, SCN_GROUP);
-	assert_int_equal(s.traffic[5].kind, SCN_ON_OFF);
+	assert_int_equal(s.traffic[5].kind, SIM_ON_OFF);
 	assert_int_equal(s.traffic[5].pattern, SCN_HOTSPOT);
-	assert_int_equal(s.faults.events[0].kind, SCN_SINK_FREE);
+	assert_int_equal(s.faults.events[0].kind, SIM_SINK_FREE);
 	assert_int_equal(s.run.measure.unit, SCN_PACKETS_PER_FLOW);
 	assert_int_equal(s.run.warmup.unit, SCN_PACKETS);
 	scenario_fini(&s);
@@ -396,11 +409,14 @@ static void finds_files_beside_the_scenario(void **state)
 		struct scenario s;
 
 		assert_int_equal(scenario_parse(HEAD BODY, strlen(HEAD BODY),
-						cases[i].scenario, &d, &s),
+						cases[i].scenario, NULL, &d,
+						&s),
 				 HD_OK);
-		char *path = scenario_path(&s, cases[i].name);
+		char *name = hd_strdup(cases[i].name);
+		char *path = scenario_path(&s, &name);
 
 		assert_string_equal(path, cases[i].path);
+		free(name);
 		free(path);
 		scenario_fini(&s);
 	}
@@ -442,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_makes_no_sense),
+		cmocka_unit_test(a_run_needs_traffic_and_a_fabric_does_not),
 		cmocka_unit_test(fills_in_what_a_short_scenario_leaves_out),
 		cmocka_unit_test(names_mean_what_the_enums_say),
 		cmocka_unit_test(reads_tables_as_opensm_writes_them),

@@ -57,6 +57,19 @@ const struct schema_row *schema_next_child(const struct schema_row *table,
 	return NULL;
 }
 
+const struct schema_row *schema_child_named(const struct schema_row *table,
+					    const struct schema_row *parent,
+					    const char *name)
+{
+	for (const struct schema_row *f =
+		     schema_next_child(table, parent, NULL);
+	     f; f = schema_next_child(table, parent, f)) {
+		if (strcmp(schema_name(f), name) == 0)
+			return f;
+	}
+	return NULL;
+}
+
 bool schema_applies(const struct schema_row *table, const struct schema_row *f,
 		    const void *base)
 {

@@ -25,6 +25,7 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "scenario/document.h"
+#include "scenario/override.h"
 
 enum schema_type {
 	SCHEMA_MAP,    /* fields of its own; `params`: struct schema_params */
@@ -109,6 +110,7 @@ struct schema_row {
 struct schema_place {
 	const void *field;
 	size_t size;
+	const char *label; /* of the override that says it, borrowed; or NULL */
 	unsigned line, column;
 };
 
@@ -118,12 +120,14 @@ struct schema_places {
 };
 
 /*
- * Reads `doc` into `root` (zeroed by the caller). On refusal `root` holds what
- * was read so far and must be released like any other.
+ * Reads `doc`, changed by the overrides (NULL: none), into `root` (zeroed by
+ * the caller). On refusal `root` holds what was read so far and must be
+ * released like any other. Places refer to the overrides.
  */
 HD_MUST_CHECK enum hd_status schema_read(const struct schema_row *table,
-					 struct document *doc, struct diag *d,
-					 void *root,
+					 struct document *doc,
+					 const struct overrides *overrides,
+					 struct diag *d, void *root,
 					 struct schema_places *places);
 void schema_release(const struct schema_row *table, void *root);
 
@@ -153,6 +157,10 @@ const struct schema_row *schema_find(const struct schema_row *table,
 const struct schema_row *schema_next_child(const struct schema_row *table,
 					   const struct schema_row *parent,
 					   const struct schema_row *after);
+/* The one of those with that name, or NULL. */
+const struct schema_row *schema_child_named(const struct schema_row *table,
+					    const struct schema_row *parent,
+					    const char *name);
 /* The last part of the path. */
 const char *schema_name(const struct schema_row *f);
 /* An option's name as a field: dashes become underscores. */

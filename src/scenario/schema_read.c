@@ -12,8 +12,23 @@ struct reader {
 	const struct schema_row *table;
 	struct document *doc;
 	struct diag *d;
+	const struct overrides *overrides;
 	struct schema_places *places;
 };
+
+static enum hd_status refuse_at(const struct reader *r, enum hd_status status,
+				const yaml_node_t *node, const char *text)
+{
+	bool whole;
+	const struct override *o = override_of(r->overrides, node, &whole);
+
+	if (!o)
+		return diag_fail_at(
+			r->d, status, (unsigned)node->start_mark.line + 1,
+			(unsigned)node->start_mark.column + 1, "%s", text);
+	r->d->file = NULL;
+	return diag_fail(r->d, status, "%s: %s", o->label, text);
+}
 
 HD_PRINTF(3, 4)
 static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
@@ -25,12 +40,21 @@ static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	enum hd_status status = diag_fail_at(
-		r->d, HD_ERR_INPUT, (unsigned)node->start_mark.line + 1,
-		(unsigned)node->start_mark.column + 1, "%s", text.text);
+	enum hd_status status = refuse_at(r, HD_ERR_INPUT, node, text.text);
 
 	strbuf_fini(&text);
 	return status;
+}
+
+/* The same of a field's value; an override says which field it is. */
+static enum hd_status refuse_value(const struct reader *r, const char *path,
+				   const yaml_node_t *node, const char *why)
+{
+	bool whole = false;
+
+	if (override_of(r->overrides, node, &whole) && whole)
+		return refuse(r, node, "%s", why);
+	return refuse(r, node, "%s: %s", path, why);
 }
 
 static void note_place(const struct reader *r, const yaml_node_t *node,
@@ -38,12 +62,16 @@ static void note_place(const struct reader *r, const yaml_node_t *node,
 {
 	struct schema_places *p = r->places;
 
+	bool whole;
+	const struct override *o = override_of(r->overrides, node, &whole);
+
 	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
 	p->items[p->n++] = (struct schema_place){
 		.field = field,
 		.size = size,
-		.line = (unsigned)node->start_mark.line + 1,
-		.column = (unsigned)node->start_mark.column + 1,
+		.label = o ? o->label : NULL,
+		.line = o ? 0 : (unsigned)node->start_mark.line + 1,
+		.column = o ? 0 : (unsigned)node->start_mark.column + 1,
 	};
 }
 
@@ -108,7 +136,7 @@ static enum hd_status read_value(const struct reader *r,
 	if (status == HD_OK) {
 		status = schema_value_set(f, text.text, &inner, value);
 		if (status != HD_OK)
-			refuse(r, node, "%s: %s", f->path, inner.message);
+			refuse_value(r, f->path, node, inner.message);
 	}
 	strbuf_fini(&text);
 	note_place(r, node, value, schema_value_size(f));
@@ -167,13 +195,21 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	print_where(parent, &where);
 	if (nearest)
 		schema_spell(nearest, &suggestion);
-	enum hd_status status =
-		nearest ? refuse(r, key,
-				 "unknown field '%.80s' in %s (did you mean '%s'?)",
-				 scalar_text(key), where.text, suggestion.text)
-			: refuse(r, key, "unknown field '%.80s' in %s",
-				 scalar_text(key), where.text);
+	struct strbuf text = STRBUF_INIT;
+	bool whole = false;
 
+	strbuf_printf(&text, "unknown field '%.80s' in %s", scalar_text(key),
+		      where.text);
+	if (nearest)
+		strbuf_printf(&text, " (did you mean '%s'?)", suggestion.text);
+	/* A path of the command line can be seen to be wrong without a file. */
+	enum hd_status status = refuse_at(
+		r,
+		override_of(r->overrides, key, &whole) && whole ? HD_ERR_USAGE
+								: HD_ERR_INPUT,
+		key, text.text);
+
+	strbuf_fini(&text);
 	strbuf_fini(&suggestion);
 	strbuf_fini(&where);
 	return status;
@@ -183,13 +219,7 @@ static const struct schema_row *child_named(const struct reader *r,
 					    const struct schema_row *parent,
 					    const char *name)
 {
-	for (const struct schema_row *f =
-		     schema_next_child(r->table, parent, NULL);
-	     f; f = schema_next_child(r->table, parent, f)) {
-		if (strcmp(schema_name(f), name) == 0)
-			return f;
-	}
-	return NULL;
+	return schema_child_named(r->table, parent, name);
 }
 
 static enum hd_status check_keys(const struct reader *r,
@@ -307,7 +337,7 @@ static enum hd_status read_param(const struct reader *r,
 	if (status == HD_OK) {
 		status = option_try(o, text.text, &inner);
 		if (status != HD_OK)
-			refuse(r, node, "%s: %s", row.path, inner.message);
+			refuse_value(r, row.path, node, inner.message);
 	}
 	if (status == HD_OK)
 		params->items[params->n++] = (struct schema_param){
@@ -455,13 +485,16 @@ static enum hd_status read_field(const struct reader *r,
 }
 
 enum hd_status schema_read(const struct schema_row *table, struct document *doc,
-			   struct diag *d, void *root,
-			   struct schema_places *places)
+			   const struct overrides *overrides, struct diag *d,
+			   void *root, struct schema_places *places)
 {
-	struct reader r = {
-		.table = table, .doc = doc, .d = d, .places = places
-	};
+	struct reader r = { .table = table,
+			    .doc = doc,
+			    .overrides = overrides,
+			    .d = d,
+			    .places = places };
+	enum hd_status status = overrides_apply(overrides, table, doc, d);
 	const yaml_node_t *top = document_root(doc);
 
-	return read_map(&r, NULL, top, top, root);
+	return status == HD_OK ? read_map(&r, NULL, top, top, root) : status;
 }

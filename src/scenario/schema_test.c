@@ -142,7 +142,7 @@ static enum hd_status read_zoo(const char *text, struct diag *d,
 	*places = (struct schema_places){ 0 };
 	if (status != HD_OK)
 		return status;
-	status = schema_read(table, &doc, d, zoo, places);
+	status = schema_read(table, &doc, NULL, d, zoo, places);
 	document_fini(&doc);
 	return status;
 }

@@ -20,8 +20,7 @@
 #define LEVEL 0.999
 
 struct rig {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 };
 
 /* The parts of a scenario that differ are given; "" keeps the default. */
@@ -32,17 +31,15 @@ static void rig_init(struct rig *r, const char *fabric, const char *qos,
 	struct diag d = { .status = HD_OK };
 
 	strbuf_printf(&text, "fabric: %s\nqos: %s\n%s\n", fabric, qos, rest);
-	if (scenario_parse(text.text, text.len, NULL, &d, &r->scenario) !=
-		    HD_OK ||
-	    fabric_build(&r->scenario, &d, &r->build) != HD_OK)
+	if (fabric_load(text.text, text.len, NULL, NULL, &d, &r->build) !=
+	    HD_OK)
 		fail_msg("%s", d.message);
 	strbuf_fini(&text);
 }
 
 static void rig_fini(struct rig *r)
 {
-	fabric_fini(&r->build);
-	scenario_fini(&r->scenario);
+	fabric_free(r->build);
 }
 
 /* ---- by hand ------------------------------------------------------------- */
@@ -93,7 +90,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}",
 		      thresholds);
 	rig_init(&r, HAND_FABRIC, qos.text, HAND_TRAFFIC);
-	const struct sim_setup *s = &r.build.setup;
+	const struct sim_setup *s = &r.build->setup;
 	uint32_t ends[2] = { 0, 0 }, n = 0;
 
 	for (uint32_t v = 0; v < s->n_nodes; v++) {
@@ -104,7 +101,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 	for (size_t i = 0; i < h->n; i++) {
 		h->arrivals[i].source = ends[0];
 		h->arrivals[i].dlid =
-			r.build.subnet.lid_of_port
+			r.build->subnet.lid_of_port
 				[s->ports[s->nodes[ends[1]].first_port + 1]
 					 .origin];
 	}
@@ -324,7 +321,7 @@ static void chain_rig(struct rig *r, double lambda, double ca2,
 
 static void chain_run(struct rig *r, struct sim_lane_use *use)
 {
-	const struct fabric *b = &r->build;
+	const struct fabric *b = r->build;
 	struct sim *s = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
 	uint32_t port = b->setup.nodes[b->flows[0].source].first_port + 1;
 
@@ -423,8 +420,7 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		assert_within(&use.jobs, mean);
 		assert_within(&use.blocking, blocking);
 		/* The model is this chain: it is valid here. */
-		assert_int_equal(loans_forecast(&r.build, 1, &d, &f, &n),
-				 HD_OK);
+		assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
 		assert_int_equal(n, 1);
 		assert_true(fabs(f.without_result.mean_queue - mean) <
 			    0.001 * mean);
@@ -455,7 +451,7 @@ static void check_thresholds(const char *text, const unsigned *at,
 	assert_int_equal(use.in_vain, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
-	assert_int_equal(loans_forecast(&r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
 	assert_true(fabs(f.with_result.mean_queue - mean) < most_error * mean);
 	assert_true(use.blocking.mean < f.without_result.blocking / 2);
@@ -492,7 +488,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 		 "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
 		 "traffic: [{name: jobs, kind: poisson, payload: 256, source: "
 		 "h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
-	assert_int_equal(loans_forecast(&r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
 	assert_true(fabs(f.with.mu[1] / f.with.mu[0] - 1) < 1e-9);
 	assert_true(fabs(f.with.mu[0] - 1 / (256 * BYTE_US)) < 1e-9);
@@ -539,8 +535,8 @@ static void credit_rig(struct rig *r, const struct credit_link *link,
 	strbuf_fini(&qos);
 	strbuf_fini(&rest);
 	/* The switch's buffer behind h0's cable: one block per packet. */
-	struct sim_setup *s = &r->build.setup;
-	uint32_t port = s->nodes[r->build.flows[0].source].first_port + 1;
+	struct sim_setup *s = &r->build->setup;
+	uint32_t port = s->nodes[r->build->flows[0].source].first_port + 1;
 
 	s->ports[s->ports[port].peer].in_blocks = (uint32_t)link->downstream;
 }

@@ -33,8 +33,7 @@ static const char text[] =
 enum { EAST = 1, NORTH, WEST, SOUTH };
 
 struct world {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	char yaml[sizeof(text) + 64];
 };
 
@@ -44,25 +43,23 @@ static void world_init(struct world *w, bool cioq)
 
 	snprintf(w->yaml, sizeof(w->yaml), text, cioq ? "cioq" : "input",
 		 cioq ? ", output_buffer: 1 packets" : "");
-	if (scenario_parse(w->yaml, strlen(w->yaml), "x.yaml", &d,
-			   &w->scenario) != HD_OK ||
-	    fabric_build(&w->scenario, &d, &w->build) != HD_OK)
+	if (fabric_load(w->yaml, strlen(w->yaml), "x.yaml", NULL, &d,
+			&w->build) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 }
 
 static void world_fini(struct world *w)
 {
-	fabric_fini(&w->build);
-	scenario_fini(&w->scenario);
+	fabric_free(w->build);
 }
 
 /* At switch `sw`, packets to host `to` leave by `port`. */
 static void turn(struct world *w, switch_id sw, const char *to, uint8_t port)
 {
-	struct subnet *s = &w->build.subnet;
+	struct subnet *s = &w->build->subnet;
 
-	for (port_id p = 0; p < w->build.topo.n_ports; p++) {
-		const struct topo_node *node = topo_node_of(&w->build.topo, p);
+	for (port_id p = 0; p < w->build->topo.n_ports; p++) {
+		const struct topo_node *node = topo_node_of(&w->build->topo, p);
 
 		if (strcmp(node->name, to) == 0 && s->lid_of_port[p])
 			s->lft[(size_t)sw * s->lft_stride + s->lid_of_port[p]] =
@@ -81,8 +78,8 @@ static void make_cyclic(struct world *w)
 
 static enum sim_state run(const struct world *w, struct sim **sim)
 {
-	*sim = sim_new(&w->build.setup, w->build.flows, w->build.n_flows,
-		       &w->build.rules);
+	*sim = sim_new(&w->build->setup, w->build->flows, w->build->n_flows,
+		       &w->build->rules);
 	return sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
 }
 
@@ -100,11 +97,11 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	assert_int_equal(sim_deadlock(sim, &waits), 4);
 	for (unsigned i = 0; i < 4; i++) {
 		const struct sim_port *out =
-			&w.build.setup.ports[waits[i].out_port];
+			&w.build->setup.ports[waits[i].out_port];
 
 		/* Each waits for the buffer in which the next one stands. */
 		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
-		seen |= 1u << w.build.setup.nodes[waits[i].node].sw;
+		seen |= 1u << w.build->setup.nodes[waits[i].node].sw;
 	}
 	assert_int_equal(seen, 0xf); /* all four switches */
 	free(waits);

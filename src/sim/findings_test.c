@@ -23,8 +23,7 @@
 	"  switch: {routing: 80ns, arbitration: 20ns}\n"
 
 struct run {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	struct sim_watch watch;
 	struct sim *sim;
 	struct sim_findings found;
@@ -34,23 +33,22 @@ static void begin(const char *text, struct run *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (scenario_parse(text, strlen(text), "x.yaml", &d, &r->scenario) !=
-		    HD_OK ||
-	    fabric_build(&r->scenario, &d, &r->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &r->build) !=
+	    HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	sim_watch_init(&r->watch, &r->build);
+	sim_watch_init(&r->watch, r->build);
 }
 
 static void finish(struct run *r)
 {
-	r->sim = sim_new(&r->build.setup, r->build.flows, r->build.n_flows,
-			 &r->build.rules);
+	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows,
+			 &r->build->rules);
 	sim_watch_attach(&r->watch, r->sim);
 	enum sim_state state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 
-	r->found = (struct sim_findings){ .build = &r->build,
+	r->found = (struct sim_findings){ .build = r->build,
 					  .metrics = sim_metrics(r->sim),
 					  .state = state };
 }
@@ -59,8 +57,7 @@ static void end(struct run *r)
 {
 	sim_watch_fini(&r->watch);
 	sim_free(r->sim);
-	fabric_fini(&r->build);
-	scenario_fini(&r->scenario);
+	fabric_free(r->build);
 }
 
 static void go(const char *text, struct run *r)
@@ -78,7 +75,7 @@ static void latency_without_load_is_the_closed_form(void **state)
 		"source: h0, destination: h1}]\n"
 		"run: {warmup: 0s, measure: 100ms}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(&r.build, r.found.metrics);
+	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
 
 	/* Two cables, one switch: 2 P + routing + arbitration + D. */
 	assert_true(rows[0].delivered >= 5);
@@ -201,7 +198,7 @@ static void every_copy_of_a_multicast_is_expected(void **state)
 		"traffic: [{name: a, kind: messages, pattern: group, group: g, "
 		"source: h0, count: 10}]\nrun: {warmup: 0s}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(&r.build, r.found.metrics);
+	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
 
 	assert_int_equal(rows[0].made, 10);
 	assert_int_equal(rows[0].expected, 30);
@@ -224,9 +221,9 @@ static void counters_have_the_shape_of_perfquery(void **state)
 		"h0, destination: h1, count: 10, sl: 3}]\n"
 		"run: {warmup: 0s}\n",
 	   &r);
-	ports[r.build.port_of_origin[selector_hosts(r.build.selector)
-					     ->ports[0]]] = true;
-	perfquery_print(&r.build, r.found.metrics, ports, &ours);
+	ports[r.build->port_of_origin[selector_hosts(r.build->selector)
+					      ->ports[0]]] = true;
+	perfquery_print(r.build, r.found.metrics, ports, &ours);
 	assert_int_equal(file_read(HD_SOURCE_DIR
 				   "/tests/fixtures/perfquery.txt",
 				   65536, &d, &theirs),
@@ -270,7 +267,7 @@ static void counters_have_the_shape_of_perfquery(void **state)
 static void check_record(const struct capture_record *rec, unsigned i,
 			 const struct run *r)
 {
-	const struct selection *hosts = selector_hosts(r->build.selector);
+	const struct selection *hosts = selector_hosts(r->build->selector);
 	struct packet p;
 	struct diag d = { .status = HD_OK };
 	struct crc_verdicts crc = packet_check(rec->bytes, rec->size);
@@ -284,9 +281,9 @@ static void check_record(const struct capture_record *rec, unsigned i,
 	assert_int_equal(crc.vcrc, CRC_GOOD);
 	assert_int_equal(packet_decode(rec->bytes, rec->size, &d, &p), HD_OK);
 	assert_int_equal(p.lrh.slid,
-			 r->build.subnet.lid_of_port[hosts->ports[0]]);
+			 r->build->subnet.lid_of_port[hosts->ports[0]]);
 	assert_int_equal(p.lrh.dlid,
-			 r->build.subnet.lid_of_port[hosts->ports[1]]);
+			 r->build->subnet.lid_of_port[hosts->ports[1]]);
 	assert_int_equal(p.lrh.sl, 3);
 	assert_int_equal(p.lrh.vl, 3);
 	assert_int_equal(p.bth.psn, i / 2);
@@ -315,8 +312,8 @@ static void captures_hold_what_the_cables_carried(void **state)
 		   "run: {warmup: 0s}\n",
 	      &r);
 	for (unsigned i = 0; i < 2; i++)
-		ports[r.build.port_of_origin[selector_hosts(r.build.selector)
-						     ->ports[i]]] = true;
+		ports[r.build->port_of_origin[selector_hosts(r.build->selector)
+						      ->ports[i]]] = true;
 	assert_int_equal(
 		sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d),
 		HD_OK);

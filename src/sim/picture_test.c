@@ -29,8 +29,7 @@
 	"run: {warmup: 100us, measure: 1ms}\n"
 
 struct run {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	struct sim *sim;
 	struct sim_samples samples;
 	struct results *r;
@@ -43,16 +42,15 @@ static void go(const char *text, hd_time every, struct run *x)
 	enum sim_state state;
 
 	*x = (struct run){ .r = results_new("sim") };
-	if (scenario_parse(text, strlen(text), "x.yaml", &d, &x->scenario) !=
-		    HD_OK ||
-	    fabric_build(&x->scenario, &d, &x->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) !=
+	    HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	x->sim = sim_new(&x->build.setup, x->build.flows, x->build.n_flows,
-			 &x->build.rules);
+	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows,
+			 &x->build->rules);
 	if (every)
-		sim_samples_init(&x->samples, &x->build, every);
+		sim_samples_init(&x->samples, x->build, every);
 	do {
 		state = sim_run(x->sim,
 				every ? sim_samples_next(&x->samples, x->sim)
@@ -61,7 +59,7 @@ static void go(const char *text, hd_time every, struct run *x)
 		if (every)
 			sim_samples_take(&x->samples, x->sim);
 	} while (state == SIM_PAUSED);
-	const struct sim_findings f = { .build = &x->build,
+	const struct sim_findings f = { .build = x->build,
 					.metrics = sim_metrics(x->sim),
 					.state = state,
 					.all = true };
@@ -77,8 +75,7 @@ static void end(struct run *x)
 	results_free(x->r);
 	sim_samples_fini(&x->samples);
 	sim_free(x->sim);
-	fabric_fini(&x->build);
-	scenario_fini(&x->scenario);
+	fabric_free(x->build);
 }
 
 static size_t column(const struct table *t, const char *name)
@@ -249,13 +246,13 @@ static void tables_are_those_of_the_subnet(void **state)
 			unsigned long port = strtoul(next + 1, &next, 10);
 
 			for (; low <= high; low++, covered++)
-				assert_int_equal(lft_get(&x.build.subnet, sw,
+				assert_int_equal(lft_get(&x.build->subnet, sw,
 							 (lid_t)low),
 						 port);
 			at = *next ? next + 1 : next;
 		}
-		for (unsigned lid = 1; lid < x.build.subnet.lft_stride; lid++)
-			lids += lft_get(&x.build.subnet, sw, (lid_t)lid) !=
+		for (unsigned lid = 1; lid < x.build->subnet.lft_stride; lid++)
+			lids += lft_get(&x.build->subnet, sw, (lid_t)lid) !=
 				LFT_NO_PORT;
 		assert_int_equal(covered, lids);
 	}
@@ -270,7 +267,7 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 	(void)state;
 	go(SHARED, 0, &x);
 	const struct table *t = results_find(x.r, "latency percentiles");
-	struct sim_row *rows = sim_rows(&x.build, sim_metrics(x.sim));
+	struct sim_row *rows = sim_rows(x.build, sim_metrics(x.sim));
 
 	for (size_t i = 0; i < table_rows(t); i++) {
 		double latency = cell(t, i, "latency")->real;

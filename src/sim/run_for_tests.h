@@ -14,8 +14,7 @@
 #include "sim/tables.h"
 
 struct test_run {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	struct sim *sim;
 	enum sim_state state;
 	const struct sim_metrics *metrics;
@@ -26,25 +25,23 @@ static inline void test_run_init(struct test_run *r, const char *text)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (scenario_parse(text, strlen(text), "test.yaml", &d, &r->scenario) !=
-		    HD_OK ||
-	    fabric_build(&r->scenario, &d, &r->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->build) !=
+	    HD_OK) {
 		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
 		abort();
 	}
-	r->sim = sim_new(&r->build.setup, r->build.flows, r->build.n_flows,
-			 &r->build.rules);
+	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows,
+			 &r->build->rules);
 	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 	r->metrics = sim_metrics(r->sim);
-	r->rows = sim_rows(&r->build, r->metrics);
+	r->rows = sim_rows(r->build, r->metrics);
 }
 
 static inline void test_run_fini(struct test_run *r)
 {
-	sim_rows_free(r->rows, r->scenario.n_traffic);
+	sim_rows_free(r->rows, r->build->scenario->n_traffic);
 	sim_free(r->sim);
-	fabric_fini(&r->build);
-	scenario_fini(&r->scenario);
+	fabric_free(r->build);
 }
 
 #endif

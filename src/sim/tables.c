@@ -346,7 +346,7 @@ static void add_remarks(const struct sim_findings *f,
 	const struct sim_checks *c = &f->metrics->checks;
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		bool open = s->traffic[i].kind <= SCN_PARETO &&
+		bool open = s->traffic[i].kind <= SIM_PARETO &&
 			    s->traffic[i].stop == HD_TIME_NEVER &&
 			    s->traffic[i].count == SCN_UNLIMITED;
 		uint64_t missing = rows[i].expected - rows[i].lost;

@@ -19,7 +19,7 @@ void sim_watch_init(struct sim_watch *w, const struct fabric *b)
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 
-		if (t->kind != SCN_PARETO)
+		if (t->kind != SIM_PARETO)
 			continue;
 		if (!w->bins)
 			w->bins = hd_alloc(s->n_traffic, sizeof(*w->bins));

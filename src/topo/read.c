@@ -172,21 +172,26 @@ enum hd_status topo_read(const char *text, size_t len,
 	return status;
 }
 
-enum hd_status topo_open(const char *fabric, uint64_t seed,
-			 struct problems *problems, struct diag *d,
-			 struct topo *out)
+bool topo_is_words(const char *fabric)
 {
 	char word[64];
 	size_t len = strcspn(fabric, " ");
 	struct diag ignored = { .status = HD_OK };
 
-	if (len < sizeof(word)) {
-		memcpy(word, fabric, len);
-		word[len] = '\0';
-		if (generator_find(word, &ignored))
-			return topo_generate_text(fabric, seed, 0, d, out);
-	}
-	return topo_read_file(fabric, problems, d, out);
+	if (len >= sizeof(word))
+		return false;
+	memcpy(word, fabric, len);
+	word[len] = '\0';
+	return generator_find(word, &ignored) != NULL;
+}
+
+enum hd_status topo_open(const char *fabric, uint64_t seed,
+			 struct problems *problems, struct diag *d,
+			 struct topo *out)
+{
+	return topo_is_words(fabric)
+		       ? topo_generate_text(fabric, seed, 0, d, out)
+		       : topo_read_file(fabric, problems, d, out);
 }
 
 enum hd_status topo_read_file(const char *path, struct problems *problems,

@@ -21,6 +21,7 @@
  * ibnetdiscover -f do say), an MTU of 4096 bytes.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/diag.h"
@@ -52,6 +53,8 @@ enum topo_format topo_format_detect(const char *text, size_t len);
 HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len,
 				       struct problems *problems,
 				       struct diag *d, struct topo *out);
+/* Whether a name of a fabric is the words of a generator. */
+bool topo_is_words(const char *fabric);
 /*
  * What users name a fabric by: a path, "-" for standard input, or the words of
  * a generator ("mesh --columns=4"). A file that has a generator's name is

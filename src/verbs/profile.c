@@ -96,7 +96,7 @@ enum hd_status profile_parse(const char *text, size_t len, struct diag *d,
 	*out = (struct profile){ 0 };
 	if (status != HD_OK)
 		return status;
-	status = schema_read(rows, &doc, d, out, &places);
+	status = schema_read(rows, &doc, NULL, d, out, &places);
 	if (status == HD_OK && (out->page_size & (out->page_size - 1)))
 		status = diag_fail(
 			d, HD_ERR_INPUT,

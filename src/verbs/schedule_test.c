@@ -158,11 +158,11 @@ static void run_plan(const struct plan *plan, hd_time all, struct rig *r)
 	struct diag d = { .status = HD_OK };
 	struct testbed bed;
 
-	assert_int_equal(testbed_open("ideal", NULL, &d, &bed), HD_OK);
+	assert_int_equal(testbed_open("ideal", NULL, NULL, &d, &bed), HD_OK);
 	bed.profile.schedule = plan->schedule;
 	bed.profile.staging = STAGING;
 	*r = (struct rig){ .plan = plan, .all = all };
-	r->lab = lab_new(&bed.build, &bed.profile);
+	r->lab = lab_new(bed.build, &bed.profile);
 	for (unsigned i = 0; i < 2; i++)
 		open_side(r, i);
 	for (unsigned i = 0; i < 2; i++)

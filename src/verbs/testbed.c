@@ -1,61 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verbs/testbed.h"
 
-#include "base/file.h"
+#include "base/strbuf.h"
+#include "subnet/packet.h"
 #include "verbs/device.h"
 
-#define MAX_TEXT ((size_t)16 << 20)
-#define BLOCK    64
-#define MIN_MTU  256
-#define HEADERS  78 /* the most: LRH, GRH, BTH, DETH, immediate, CRCs */
-
-static enum hd_status open_fabric(struct testbed *bed, const char *path,
-				  struct diag *d)
-{
-	enum hd_status status = HD_OK;
-
-	if (path)
-		status = file_read(path, MAX_TEXT, d, &bed->text);
-	else
-		profile_scenario(&bed->profile, &bed->text);
-	if (status != HD_OK)
-		return status;
-	status = scenario_parse(bed->text.text, bed->text.len,
-				path ? path : bed->profile.name, d,
-				&bed->scenario);
-	if (status == HD_OK)
-		status = fabric_build(&bed->scenario, d, &bed->build);
-	if (status != HD_OK) {
-		d->file = path; /* it pointed into the scenario */
-		scenario_fini(&bed->scenario);
-	}
-	return status;
-}
+#define MIN_MTU 256
+#define HEADERS 78 /* the most: LRH, GRH, BTH, DETH, immediate, CRCs */
 
 enum hd_status testbed_open(const char *profile, const char *path,
-			    struct diag *d, struct testbed *out)
+			    const struct overrides *overrides, struct diag *d,
+			    struct testbed *out)
 {
+	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = profile_open(profile, d, &out->profile);
 
 	if (status != HD_OK)
 		return status;
-	out->text = (struct strbuf)STRBUF_INIT;
 	out->has_flows = path != NULL;
-	status = open_fabric(out, path, d);
-	if (status == HD_OK) {
+	profile_scenario(&out->profile, &text);
+	status = path ? fabric_read(path, overrides, d, &out->build)
+		      : fabric_load(text.text, text.len, profile, overrides, d,
+				    &out->build);
+	strbuf_fini(&text);
+	if (status == HD_OK)
 		d->file = NULL; /* it was right: nothing later is its fault */
-	} else {
-		strbuf_fini(&out->text);
+	else
 		profile_fini(&out->profile);
-	}
 	return status;
 }
 
 void testbed_close(struct testbed *bed)
 {
-	fabric_fini(&bed->build);
-	scenario_fini(&bed->scenario);
-	strbuf_fini(&bed->text);
+	fabric_free(bed->build);
 	profile_fini(&bed->profile);
 }
 
@@ -69,20 +46,20 @@ uint32_t port_mtu(const struct fabric *b, uint32_t port)
 
 	if (p->out_blocks && p->out_blocks < blocks)
 		blocks = p->out_blocks;
-	while (mtu && mtu + HEADERS > blocks * BLOCK)
+	while (mtu && mtu + HEADERS > blocks * BLOCK_BYTES)
 		mtu = mtu > MIN_MTU ? mtu / 2 : 0;
 	return mtu;
 }
 
 uint32_t testbed_mtu(const struct testbed *bed)
 {
-	const struct sim_setup *s = &bed->build.setup;
-	uint32_t mtu = (uint32_t)bed->scenario.fabric.mtu;
+	const struct sim_setup *s = &bed->build->setup;
+	uint32_t mtu = (uint32_t)bed->build->scenario->fabric.mtu;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer == SIM_NONE)
 			continue;
-		uint32_t own = port_mtu(&bed->build, i);
+		uint32_t own = port_mtu(bed->build, i);
 
 		mtu = own < mtu ? own : mtu;
 	}

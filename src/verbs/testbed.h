@@ -9,22 +9,23 @@
  *
  *	struct testbed bed;
  *	if (testbed_open("mt23108", NULL, &d, &bed) == HD_OK) {
- *		struct lab *lab = lab_new(&bed.build, &bed.profile);
+ *		struct lab *lab = lab_new(bed.build, &bed.profile);
  */
 
-#include "scenario/scenario.h"
 #include "verbs/lab.h"
 
 struct testbed {
 	struct profile profile;
-	struct strbuf text; /* of the scenario */
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	bool has_flows; /* the scenario is the user's */
 };
 
-/* `path` NULL: the profile's fabric. Not to be moved afterwards. */
+/*
+ * `path` NULL: the profile's fabric. The words and overrides (NULL: none)
+ * outlive it.
+ */
 HD_MUST_CHECK enum hd_status testbed_open(const char *profile, const char *path,
+					  const struct overrides *overrides,
 					  struct diag *d, struct testbed *out);
 void testbed_close(struct testbed *bed);
 /* The largest MTU whose packets all ports and buffers can take; 0: none. */

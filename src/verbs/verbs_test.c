@@ -108,8 +108,8 @@ static struct fixture *open_lab(const char *profile, enum qp_kind kind,
 	struct fixture *f = hd_alloc(1, sizeof(*f));
 	struct diag d = { .status = HD_OK };
 
-	assert_int_equal(testbed_open(profile, NULL, &d, &f->bed), HD_OK);
-	f->lab = lab_new(&f->bed.build, &f->bed.profile);
+	assert_int_equal(testbed_open(profile, NULL, NULL, &d, &f->bed), HD_OK);
+	f->lab = lab_new(f->bed.build, &f->bed.profile);
 	f->n = n;
 	for (uint32_t i = 0; i < n; i++)
 		open_end(f, i, kind, shared);
@@ -639,8 +639,8 @@ static void a_program_may_spin_on_memory(void **state)
 static void a_paths_mtu_is_the_least_along_it(void **state)
 {
 	struct fixture *f = open_lab("mt23108", QP_RC, 3, false);
-	struct topo *t = &f->bed.build.topo;
-	const struct sim_setup *s = &f->bed.build.setup;
+	struct topo *t = &f->bed.build->topo;
+	const struct sim_setup *s = &f->bed.build->setup;
 	lid_t lid = v_lid(f->end[1].dev);
 
 	(void)state;
@@ -652,7 +652,8 @@ static void a_paths_mtu_is_the_least_along_it(void **state)
 
 		if (p->peer != SIM_NONE &&
 		    s->nodes[s->ports[p->peer].node].kind == SIM_END &&
-		    f->bed.build.subnet.lid_of_port[s->ports[p->peer].origin] ==
+		    f->bed.build->subnet
+				    .lid_of_port[s->ports[p->peer].origin] ==
 			    lid)
 			t->ports[p->origin].mtu = 512;
 	}

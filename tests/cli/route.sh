@@ -24,7 +24,7 @@ routes lash 'torus --sizes 6x5'
 routes dragonfly 'dragonfly --routers 4 --globals 2'
 status 3 "$HEDDLE" route 'ring --switches 6' --engine xy
 one_line err
-has err "heddle: xy: needs 2 dimensions"
+has err "heddle: --engine: xy: needs 2 dimensions"
 status 2 "$HEDDLE" route ring --engine torsu
 has err "did you mean 'torus'?"
 
@@ -141,7 +141,7 @@ refuse() { # LINE TEXT < tables
 	status 3 "$HEDDLE" route "$fixtures/small/ibnetdiscover.txt" \
 		--engine file --routes bad --dump fts -o new
 	one_line err
-	has err "heddle: bad:$1"
+	has err "heddle: --routes: bad:$1"
 	has err "$2"
 	[ ! -e new ] || fail "an output was left"
 }

@@ -48,7 +48,16 @@ done <<'EOT'
 2 no test 'foo'                    | bench foo
 2 no profile 'foo'                 | bench send-lat --profile foo
 2 'foo' is no metric               | bench send-lat --expect 'foo<3'
+2 unknown field 'sed' in run (did  | sim "$quick" --set run.sed=1
+2 no item 'x' in traffic           | cc compare "$incast" --set traffic.x.payload=1
+2 unknown field 'qox'              | route "$quick" --set qox.lanes=1
+2 unknown field 'colums'           | qos admit --random 1 "$quick" --set fabric.topology.colums=1
+2 unknown field 'kin'              | mcast compare "$quick" --set fabric.topology.kin=mesh
+2 unknown field 'lane'             | bench send-lat --fabric "$quick" --set qos.lane=1
+2 unknown field 'qs'               | model fabric "$quick" --set qs=1
 # Values of the wrong kind.
+2 --set takes PATH=VALUE           | sim "$quick" --set run.seed
+2 run.seed is a value              | sim "$quick" --set run.seed.x=1
 2 'foo' is not a time              | sim "$quick" --sample foo
 2 'foo' is not a size              | qos plan --mtu foo a=100%
 2 'foo' is not a size              | bench send-lat --size foo

@@ -87,7 +87,7 @@ static const struct column sample_columns[] = {
 
 static bool asks(const struct cc_session *s)
 {
-	for (uint32_t i = 0; i < s->build.n_flows; i++) {
+	for (uint32_t i = 0; i < s->build->n_flows; i++) {
 		if (s->flows[i].reserve)
 			return true;
 	}
@@ -99,7 +99,7 @@ void cc_compare_begin(struct cc_comparison *c)
 	struct results *r = results_new("cc compare");
 
 	c->results = r;
-	results_set_scenario(r, c->session->text.text);
+	results_set_scenario(r, c->session->build->scenario->text);
 	c->rows = results_table(r, "rows", "what each row of traffic received",
 				row_columns);
 	c->totals = results_table(r, "totals", "all of them together",
@@ -133,12 +133,12 @@ static void show_rows(struct cc_comparison *c, const char *name,
 	const struct cc_session *s = c->session;
 	struct congestion_row *rows;
 
-	congestion_summarise(&s->build, s->flows, p, r, &rows);
-	for (size_t i = 0; i < s->scenario.n_traffic; i++) {
+	congestion_summarise(s->build, s->flows, p, r, &rows);
+	for (size_t i = 0; i < s->build->scenario->n_traffic; i++) {
 		const struct congestion_row *row = &rows[i];
 
 		table_put_text(c->rows, name);
-		table_put_text(c->rows, s->scenario.traffic[i].name);
+		table_put_text(c->rows, s->build->scenario->traffic[i].name);
 		table_put_uint(c->rows, row->flows);
 		table_put_real(c->rows, row->goodput / 1e6);
 		table_put_real(c->rows, 100 * row->goodput / row->possible);
@@ -188,7 +188,7 @@ static double *link_goodput(const struct cc_session *s,
 	uint32_t path[CONGESTION_LONGEST];
 
 	for (uint32_t f = 0; f < r->n_flows; f++) {
-		uint32_t n = congestion_path(&s->build.setup, &s->flows[f],
+		uint32_t n = congestion_path(&s->build->setup, &s->flows[f],
 					     path, CONGESTION_LONGEST);
 
 		for (uint32_t k = 0; k < n; k++)
@@ -201,7 +201,7 @@ static double *link_goodput(const struct cc_session *s,
 static void show_link(struct cc_comparison *c, const char *name, uint32_t port,
 		      double used, double goodput)
 {
-	const struct fabric *b = &c->session->build;
+	const struct fabric *b = c->session->build;
 	struct strbuf text = STRBUF_INIT;
 
 	table_put_text(c->links, name);
@@ -252,8 +252,9 @@ static void show_flows(struct cc_comparison *c, const char *name,
 
 		table_put_text(c->flows, name);
 		table_put_uint(c->flows, i);
-		table_put_text(c->flows,
-			       s->scenario.traffic[s->flows[i].row].name);
+		table_put_text(
+			c->flows,
+			s->build->scenario->traffic[s->flows[i].row].name);
 		table_put_real(c->flows, f->goodput * megabits);
 		table_put_real(c->flows, f->rate * megabits);
 		table_put_real(c->flows, f->lowest * megabits);
@@ -274,8 +275,9 @@ static void show_answers(struct cc_comparison *c, const char *name,
 			continue;
 		table_put_text(c->answers, name);
 		table_put_uint(c->answers, i);
-		table_put_text(c->answers,
-			       s->scenario.traffic[s->flows[i].row].name);
+		table_put_text(
+			c->answers,
+			s->build->scenario->traffic[s->flows[i].row].name);
 		table_put_real(c->answers, (double)s->flows[i].reserve / 1e6);
 		table_put_text(c->answers, congestion_answer_name(f->answer));
 		table_put_time(c->answers, f->answered);
@@ -285,7 +287,7 @@ static void show_answers(struct cc_comparison *c, const char *name,
 		}
 		struct strbuf port = STRBUF_INIT;
 
-		fabric_port_name(&s->build, f->rejected_by, &port);
+		fabric_port_name(s->build, f->rejected_by, &port);
 		table_put_text(c->answers, port.text);
 		strbuf_fini(&port);
 	}
@@ -337,8 +339,8 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 	p.sample = c->sample ? c->sample
 			     : (p.stop + CONGESTION_SAMPLES - 1) /
 				       CONGESTION_SAMPLES;
-	enum hd_status status = congestion_run(&s->build.setup, s->flows,
-					       s->build.n_flows, &p, d, &r);
+	enum hd_status status = congestion_run(&s->build->setup, s->flows,
+					       s->build->n_flows, &p, d, &r);
 
 	if (status != HD_OK)
 		return status;

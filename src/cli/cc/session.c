@@ -4,9 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/file.h"
-
-#define MAX_TEXT ((size_t)16 << 20)
+#include "cli/scenario.h"
 
 const char *const cc_marking_names[] = { "none",      "two-counter",
 					 "published", "threshold",
@@ -21,63 +19,68 @@ const struct cc_override cc_override_none = {
 	.ack_delay = HD_TIME_NEVER,
 };
 
-static void apply(const struct cc_override *o, struct scn_congestion *c)
+/* Options are short for --set. */
+static void add_options(const struct cc_override *o, struct overrides *out)
 {
+	const struct {
+		const char *label, *path;
+		uint64_t value, none;
+		const char *unit;
+	} numbers[] = {
+		{ "--depth", "congestion.marking.depth", o->depth, UINT64_MAX,
+		  "B" },
+		{ "--threshold", "congestion.marking.threshold", o->threshold,
+		  UINT64_MAX, "" },
+		{ "--window", "congestion.window", o->window, UINT64_MAX, "" },
+		{ "--ack-delay", "congestion.ack.delay", o->ack_delay,
+		  HD_TIME_NEVER, "ps" },
+		{ "--rate-steps", "congestion.rate_steps", o->steps, UINT64_MAX,
+		  "" },
+		{ "--warmup", "congestion.warmup", o->warmup, 0, "ps" },
+		{ "--measure", "congestion.measure", o->measure, 0, "ps" },
+	};
+
 	if (o->marking != UINT_MAX)
-		c->marking = (enum scn_marking)o->marking;
-	if (o->depth != UINT64_MAX)
-		c->depth = o->depth;
-	if (o->threshold != UINT64_MAX)
-		c->threshold = o->threshold;
-	if (o->window != UINT64_MAX)
-		c->window = o->window;
-	if (o->ack_delay != HD_TIME_NEVER)
-		c->ack_delay = o->ack_delay;
-	if (o->steps != UINT64_MAX)
-		c->rate_steps = o->steps;
+		overrides_put(out, "--marking", "congestion.marking.rule", "%s",
+			      cc_marking_names[o->marking]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i].value != numbers[i].none)
+			overrides_put(out, numbers[i].label, numbers[i].path,
+				      "%llu%s",
+				      (unsigned long long)numbers[i].value,
+				      numbers[i].unit);
+	}
 	if (o->m > 0)
-		c->m = o->m;
-	if (o->warmup)
-		c->warmup = o->warmup;
-	if (o->measure)
-		c->measure = o->measure;
+		overrides_put(out, "--m", "congestion.m", "%.17g", o->m);
 }
 
 enum hd_status cc_session_open(struct cc_session *s, const char *path,
 			       const struct cc_override *o, uint64_t *seed,
 			       struct diag *d)
 {
-	static const struct strbuf empty = STRBUF_INIT;
+	*s = (struct cc_session){ 0 };
+	enum hd_status status =
+		overrides_from_options(&o->set, *seed, &s->overrides, d);
 
-	*s = (struct cc_session){ .text = empty };
-	enum hd_status status = file_read(path, MAX_TEXT, d, &s->text);
-
+	add_options(o, &s->overrides);
 	if (status == HD_OK)
-		status = scenario_parse(s->text.text, s->text.len, path, d,
-					&s->scenario);
-	d->file = path; /* it may point into the scenario, which is freed */
-	if (status != HD_OK)
-		return status;
-	apply(o, &s->scenario.congestion);
-	if (*seed != CC_SEED_OF_SCENARIO)
-		s->scenario.run.seed = *seed;
-	*seed = s->scenario.run.seed;
-	status = fabric_build(&s->scenario, d, &s->build);
-	d->file = path;
-	s->built = status == HD_OK;
+		status = fabric_read(path, &s->overrides, d, &s->build);
 	if (status == HD_OK)
-		status = congestion_flows(&s->build, d, &s->flows);
+		status = scenario_needs_traffic(s->build->scenario, d);
 	if (status == HD_OK)
-		status = congestion_params_init(&s->build, s->flows, d,
+		status = congestion_flows(s->build, d, &s->flows);
+	if (status == HD_OK)
+		status = congestion_params_init(s->build, s->flows, d,
 						&s->params);
+	if (status == HD_OK)
+		*seed = s->build->scenario->run.seed;
 	return status;
 }
 
 void cc_session_fini(struct cc_session *s)
 {
 	free(s->flows);
-	if (s->built)
-		fabric_fini(&s->build);
-	scenario_fini(&s->scenario);
-	strbuf_fini(&s->text);
+	if (s->build)
+		fabric_free(s->build);
+	overrides_fini(&s->overrides);
 }

@@ -7,19 +7,15 @@
  * of 'heddle cc' that run one have in common.
  */
 
-#include "cli/command.h"
+#include "cli/scenario.h"
 #include "fabric/fabric.h"
 #include "sim/congestion/flows.h"
 
-#define CC_SEED_OF_SCENARIO UINT64_MAX
-
 struct cc_session {
-	struct strbuf text; /* of the scenario */
-	struct scenario scenario;
-	struct fabric build;
+	struct overrides overrides;
+	struct fabric *build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
-	bool built;
 };
 
 /* Options that weigh more than the scenario; begin with cc_override_none. */
@@ -28,13 +24,14 @@ struct cc_override {
 	uint64_t depth, threshold, window, steps;
 	hd_time ack_delay, warmup, measure;
 	double m;
+	struct option_list set;
 };
 extern const char *const cc_marking_names[];
 extern const struct cc_override cc_override_none;
 
 /*
  * Reads `path` and builds it. *seed is set to the scenario's if it is
- * CC_SEED_OF_SCENARIO. Call cc_session_fini in any case.
+ * SEED_OF_SCENARIO. Call cc_session_fini in any case.
  */
 HD_MUST_CHECK enum hd_status cc_session_open(struct cc_session *s,
 					     const char *path,

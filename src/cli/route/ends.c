@@ -221,6 +221,7 @@ enum hd_status named_group_find(struct subnet *s,
 				 "no group is called '%.80s'; --group declares "
 				 "it",
 				 name);
+	i += s->n_groups - (uint32_t)list->n; /* a scenario's come first */
 	*out = i;
 	if (s->groups[i].source == TOPO_NONE)
 		return mcast_admit_sender(s, i, source, d);

@@ -33,7 +33,7 @@ HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text,
 
 /*
  * Groups with names, as options --group NAME:METHOD[@SOURCE]=MEMBERS have them:
- * the first is the subnet's first group, and so on.
+ * they are the last groups of the subnet, in that order.
  */
 HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s,
 					      const struct option_list *list,

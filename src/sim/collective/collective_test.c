@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "sim/collective/fabric.h"
+#include "fabric/fabric.h"
 #include "subnet/direction.h"
 
 #define MAX_HOSTS 256
 
 /* A fabric, and an operation on all or some of its hosts. */
 struct bed {
-	struct coll_fabric f;
+	struct fabric *f;
 	port_id sources[MAX_HOSTS], members[MAX_HOSTS];
 	struct coll_op op;
 };
@@ -25,12 +25,14 @@ struct wish {
 	unsigned columns, rows, lanes;
 	const char *sw; /* what is said of switches besides */
 	uint64_t bytes;
+	const char *faults; /* in YAML, or NULL */
 };
 
 static void set_up(struct bed *b, const struct wish *w)
 {
 	char text[1024];
 	struct diag d = { .status = HD_OK };
+	struct overrides overrides = { 0 };
 
 	snprintf(text, sizeof(text),
 		 "fabric:\n"
@@ -43,9 +45,13 @@ static void set_up(struct bed *b, const struct wish *w)
 		 "traffic: [{name: op, kind: messages, payload: %u}]\n",
 		 w->columns, w->rows, w->sw ? w->sw : "", w->lanes,
 		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
-	if (coll_fabric_init(&b->f, text, "test", &d) != HD_OK)
+	if (w->faults)
+		overrides_put(&overrides, "faults", "faults", "%s", w->faults);
+	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->f) !=
+	    HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	const struct selection *hosts = selector_hosts(b->f.build.selector);
+	overrides_fini(&overrides);
+	const struct selection *hosts = selector_hosts(b->f->selector);
 
 	assert_true(hosts->n <= MAX_HOSTS);
 	for (uint32_t i = 0; i < hosts->n; i++)
@@ -65,17 +71,17 @@ static void set_up(struct bed *b, const struct wish *w)
 /* The port of N(x, y). */
 static port_id at(const struct bed *b, unsigned x, unsigned y)
 {
-	const struct subnet *s = &b->f.build.subnet;
+	const struct subnet *s = &b->f->subnet;
 
-	return s->port_of_lid[0][x * b->f.build.topo.dims[1] + y + 1];
+	return s->port_of_lid[0][x * b->f->topo.dims[1] + y + 1];
 }
 
 static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_run(&b->f.build.setup, &b->f.build.subnet, &b->op, scheme, &d,
-		     r) != HD_OK)
+	if (coll_run(&b->f->setup, &b->f->subnet, &b->op, scheme, &d, r) !=
+	    HD_OK)
 		fail_msg("%s", d.message);
 }
 
@@ -86,8 +92,7 @@ static hd_time run_well(struct bed *b, enum coll_scheme scheme)
 
 	run(b, scheme, &r);
 	hd_time done = r.completion;
-	hd_time bound = coll_bound(&b->f.build.setup, &b->f.build.subnet,
-				   &b->op, scheme);
+	hd_time bound = coll_bound(&b->f->setup, &b->f->subnet, &b->op, scheme);
 
 	assert_int_equal(r.state, SIM_IDLE);
 	assert_int_equal(r.delivered, r.packets);
@@ -119,7 +124,7 @@ static void all_to_all_delivers_255_copies_to_each_of_256(void **state)
 		assert_true(r.completion > 255 * 32 * 4 * HD_NS);
 		coll_result_fini(&r);
 	}
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
@@ -139,7 +144,7 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 		/* 255 copies through one injection link. */
 		assert_true(run_well(&b, COLL_UNICAST) >=
 			    255 * sizes[i] * 4 * HD_NS);
-		coll_fabric_fini(&b.f);
+		fabric_free(b.f);
 	}
 }
 
@@ -163,7 +168,7 @@ static void long_messages_are_sent_in_packets(void **state)
 	b.op.grh = 40;
 	assert_int_equal(coll_wire_bytes(&b.op, COLL_UNICAST), 4097 + 52);
 	assert_int_equal(coll_wire_bytes(&b.op, COLL_MULTICAST), 4097 + 132);
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 /* Sources and members in all shares, lanes in all uses, smallest buffers. */
@@ -189,7 +194,7 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 		b.op.members = i / 9 == 2 ? &b.members[5] : b.members;
 		run_well(&b, COLL_UNICAST);
 		run_well(&b, COLL_MULTICAST);
-		coll_fabric_fini(&b.f);
+		fabric_free(b.f);
 	}
 }
 
@@ -214,7 +219,7 @@ packets_on_different_lanes_overtake_and_are_put_together(void **state)
 			assert_int_equal(r.reordered, 0);
 		coll_result_fini(&r);
 	}
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
@@ -227,7 +232,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	set_up(&b, &(struct wish){ 6, 5, lanes,
 				   ", order: fifo, input_buffer: 2 packets",
 				   8192 });
-	if (direction_set_lanes(&b.f.build.subnet, l, &d) != HD_OK)
+	if (direction_set_lanes(&b.f->subnet, l, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	run(&b, scheme, &r);
 	hd_time done = r.completion;
@@ -235,7 +240,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	assert_int_equal(r.delivered, r.packets);
 	*mean = r.mean;
 	coll_result_fini(&r);
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 	return done;
 }
 
@@ -279,7 +284,7 @@ static void crossing_multicasts_complete(void **state)
 		b.members[3] = at(&b, 2, 3);
 		run_well(&b, COLL_MULTICAST);
 	}
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static void bit_errors_are_counted_at_each_member(void **state)
@@ -289,9 +294,7 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	uint64_t lacks = 0, lost = 0;
 
 	(void)state;
-	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 2048 });
-	for (uint32_t p = 0; p < b.f.build.setup.n_ports; p++)
-		b.f.build.setup.ports[p].ber = 1e-6;
+	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 2048, "{ber: 1e-6}" });
 	run(&b, COLL_UNICAST, &r);
 	for (uint32_t i = 0; i < b.op.n_members; i++)
 		lacks += r.member_lacks[i];
@@ -311,23 +314,21 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	assert_true(r.n_lacking >= r.lost[SIM_LOST_CORRUPT]);
 	assert_int_equal(r.delivered + r.n_lacking, 240);
 	coll_result_fini(&r);
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 {
 	struct bed b;
 	struct coll_result r;
-	struct diag d = { .status = HD_OK };
 
 	(void)state;
 	/* N(0,0) sends to a row of four; N(2,0) fails before it is reached. */
-	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096 });
-	const char *name = topo_node_of(&b.f.build.topo, at(&b, 2, 0))->name;
-
-	assert_int_equal(coll_fabric_fail(&b.f, "nobody", 0, &d),
-			 HD_ERR_NOT_FOUND);
-	assert_int_equal(coll_fabric_fail(&b.f, name, 150 * HD_NS, &d), HD_OK);
+	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096,
+				   "{events: [{at: 150ns, kind: switch-down, "
+				   "port: s-2-0}]}" });
+	assert_string_equal(topo_node_of(&b.f->topo, at(&b, 2, 0))->name,
+			    "s-2-0");
 	b.op.n_sources = 1;
 	b.sources[0] = at(&b, 0, 0);
 	b.op.n_members = 3;
@@ -349,7 +350,7 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	assert_int_equal(r.n_lacking, 1);
 	assert_int_equal(r.lacking[0].member, 0);
 	coll_result_fini(&r);
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static void more_trees_than_mlids_are_refused_with_the_count(void **state)
@@ -365,13 +366,13 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 		many[i] = b.members[0];
 	b.op.sources = many;
 	b.op.n_sources = 16384;
-	assert_int_equal(coll_plant(&b.f.build.subnet, &b.op, &d), HD_ERR_FULL);
+	assert_int_equal(coll_plant(&b.f->subnet, &b.op, &d), HD_ERR_FULL);
 	assert_non_null(strstr(d.message, "16384 MLIDs"));
 	assert_non_null(strstr(d.message, "has 16383"));
-	assert_int_equal(coll_run(&b.f.build.setup, &b.f.build.subnet, &b.op,
+	assert_int_equal(coll_run(&b.f->setup, &b.f->subnet, &b.op,
 				  COLL_MULTICAST, &d, &r),
 			 HD_ERR_FULL);
-	coll_fabric_fini(&b.f);
+	fabric_free(b.f);
 }
 
 static void senders_that_are_no_members_hear_nothing(void **state)
@@ -385,8 +386,8 @@ static void senders_that_are_no_members_hear_nothing(void **state)
 	b.op.members = &b.members[4];
 	b.op.n_members = 8;
 	run_well(&b, COLL_MULTICAST); /* strays are none */
-	assert_int_equal(b.f.build.subnet.n_groups, 1);
-	coll_fabric_fini(&b.f);
+	assert_int_equal(b.f->subnet.n_groups, 1);
+	fabric_free(b.f);
 }
 
 int main(void)

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "fabric/fabric.h"
 #include "qos/tree.h"
-#include "sim/collective/fabric.h"
 #include "sim/sim.h"
 #include "subnet/mcast.h"
 
@@ -172,7 +172,7 @@ static struct bound_port *list_ports(const struct fabric *b)
 
 static void no_member_waits_longer_than_its_bound(void **state)
 {
-	static struct coll_fabric f;
+	static struct fabric *f;
 	static struct watch w;
 	static struct bounds x;
 	static double delay[64 * PATH_MAX_HOPS];
@@ -181,22 +181,22 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	double closest = 0;
 
 	(void)state;
-	if (coll_fabric_init(&f, scenario_text, "test", &d) != HD_OK)
+	if (fabric_load(scenario_text, strlen(scenario_text), "test", NULL, &d,
+			&f) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	w.b = &f.build;
-	struct sim *s = sim_new(&f.build.setup, f.build.flows, f.build.n_flows,
-				&f.build.rules);
+	w.b = f;
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
 	struct sim_observer observer = { .context = &w,
 					 .delivered = on_delivery };
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	sim_free(s);
-	list_flows(&x, &f.build);
+	list_flows(&x, f);
 	assert_int_equal(x.n, 15 + 15 + 16);
-	struct bound_port *ports = list_ports(&f.build);
-	struct bound_network network = { ports, f.build.topo.n_ports, x.flows,
-					 x.n, false };
+	struct bound_port *ports = list_ports(f);
+	struct bound_network network = { ports, f->topo.n_ports, x.flows, x.n,
+					 false };
 
 	if (bound_delays(BOUND_GROUPED, &network, &d, delay) != HD_OK)
 		fail_msg("%s", d.message);
@@ -217,7 +217,7 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	assert_int_equal(seen, x.n); /* all of them were served */
 	assert_true(closest > 0.5);  /* and the bound means something */
 	free(ports);
-	coll_fabric_fini(&f);
+	fabric_free(f);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "sim/collective/fabric.h"
+#include "fabric/fabric.h"
 #include "subnet/direction.h"
 
 const char *const study_source_names[N_STUDY_SOURCES + 1] = { "one", "40%",
@@ -104,7 +104,7 @@ const struct study_point *study_find(const struct study *s,
 
 struct lab {
 	struct study *s;
-	struct coll_fabric f;
+	struct fabric *f;
 	uint32_t n; /* hosts */
 	port_id *hosts;
 	port_id *sources, *members;
@@ -132,24 +132,25 @@ static enum hd_status lab_init(struct lab *lab, const struct study_point *p,
 		      plan->columns, plan->rows, plan->order, plan->buffer,
 		      plan->overhead + plan->grh, p->lanes, (unsigned)packet);
 	enum hd_status status =
-		coll_fabric_init(&lab->f, text.text, "multicast study", d);
+		fabric_load(text.text, strlen(text.text), "multicast study",
+			    NULL, d, &lab->f);
 
 	strbuf_fini(&text);
 	if (status != HD_OK)
 		return status;
 	if (p->use == USE_DEDICATED) {
 		status = direction_set_lanes(
-			&lab->f.build.subnet,
+			&lab->f->subnet,
 			p->lanes == 2 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
 		if (status != HD_OK)
-			coll_fabric_fini(&lab->f);
+			fabric_free(lab->f);
 	}
 	return status;
 }
 
 static void lab_hosts(struct lab *lab)
 {
-	const struct selection *hosts = selector_hosts(lab->f.build.selector);
+	const struct selection *hosts = selector_hosts(lab->f->selector);
 
 	lab->n = hosts->n;
 	lab->hosts = hosts->ports;
@@ -163,7 +164,7 @@ static void lab_fini(struct lab *lab)
 	free(lab->sources);
 	free(lab->members);
 	free(lab->order);
-	coll_fabric_fini(&lab->f);
+	fabric_free(lab->f);
 }
 
 static int by_number(const void *a, const void *b)
@@ -221,8 +222,8 @@ static enum hd_status run_scheme(struct lab *lab, struct study_point *p,
 				 uint32_t k, enum coll_scheme scheme,
 				 struct diag *d)
 {
-	const struct sim_setup *setup = &lab->f.build.setup;
-	struct subnet *subnet = &lab->f.build.subnet;
+	const struct sim_setup *setup = &lab->f->setup;
+	struct subnet *subnet = &lab->f->subnet;
 	struct coll_result r;
 	enum hd_status status =
 		coll_run(setup, subnet, &lab->op, scheme, d, &r);

@@ -15,8 +15,7 @@
  * 8 Gb/s. Whoever asks for it reserves 3 Gb/s: two fit a link, three do not.
  */
 struct world {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 	struct congestion_result result;
@@ -38,19 +37,18 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 		"congestion: {%s}\n"
 		"run: {warmup: 100us, measure: 2ms}\n",
 		traffic, more);
-	if (scenario_parse(text.text, text.len, "x.yaml", &d, &w->scenario) !=
+	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->build) !=
 		    HD_OK ||
-	    fabric_build(&w->scenario, &d, &w->build) != HD_OK ||
-	    congestion_flows(&w->build, &d, &w->flows) != HD_OK ||
-	    congestion_params_init(&w->build, w->flows, &d, &w->params) !=
-		    HD_OK)
+	    congestion_flows(w->build, &d, &w->flows) != HD_OK ||
+	    congestion_params_init(w->build, w->flows, &d, &w->params) != HD_OK)
 		fail_msg("refused: %u: %s", d.line, d.message);
 	/* One after the other. */
-	for (uint32_t i = 0; i < w->build.n_flows; i++)
-		w->flows[i].start = w->scenario.traffic[w->flows[i].row].start +
-				    i * 20 * HD_US;
+	for (uint32_t i = 0; i < w->build->n_flows; i++)
+		w->flows[i].start =
+			w->build->scenario->traffic[w->flows[i].row].start +
+			i * 20 * HD_US;
 	strbuf_fini(&text);
-	if (congestion_run(&w->build.setup, w->flows, w->build.n_flows,
+	if (congestion_run(&w->build->setup, w->flows, w->build->n_flows,
 			   &w->params, &d, &w->result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 }
@@ -59,8 +57,7 @@ static void world_fini(struct world *w)
 {
 	congestion_result_fini(&w->result);
 	free(w->flows);
-	fabric_fini(&w->build);
-	scenario_fini(&w->scenario);
+	fabric_free(w->build);
 }
 
 static void assert_answer(const struct world *w, uint32_t flow,
@@ -225,7 +222,7 @@ static void a_fabric_without_agents_is_refused(void **state)
 		   "window: 4");
 	assert_answer(&w, 0, ANSWER_NOT_ASKED);
 	w.flows[0].reserve = 1000;
-	assert_int_equal(congestion_run(&w.build.setup, w.flows, 1, &w.params,
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, 1, &w.params,
 					&d, &again),
 			 HD_ERR_UNFIT);
 	world_fini(&w);

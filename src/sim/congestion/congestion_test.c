@@ -21,8 +21,7 @@
 #define RMAX (1e9 / 2068)
 
 struct world {
-	struct scenario scenario;
-	struct fabric build;
+	struct fabric *build;
 	struct congestion_flow flows[16];
 	uint32_t n_flows, n_remote, n_local;
 };
@@ -50,15 +49,15 @@ static lid_t lid_of(const struct fabric *b, uint32_t node)
 
 static void add_flow(struct world *w, const char *from, const char *to)
 {
-	uint32_t source = end_called(&w->build, from);
-	uint32_t destination = end_called(&w->build, to);
+	uint32_t source = end_called(w->build, from);
+	uint32_t destination = end_called(w->build, to);
 
 	w->n_flows++;
 	w->flows[w->n_flows - 1] = (struct congestion_flow){
 		.source = source,
 		.destination = destination,
-		.dlid = lid_of(&w->build, destination),
-		.slid = lid_of(&w->build, source),
+		.dlid = lid_of(w->build, destination),
+		.slid = lid_of(w->build, source),
 		.pkey = 0xffff,
 		.bytes = 2068,
 		/* Not all at once: nobody's clock is that good. */
@@ -84,9 +83,8 @@ static void world_init(struct world *w, unsigned remote, unsigned local,
 		"run: {measure: 1ms}\n",
 		remote, local, sw);
 	*w = (struct world){ .n_remote = remote, .n_local = local };
-	if (scenario_parse(text, strlen(text), "x.yaml", &d, &w->scenario) !=
-		    HD_OK ||
-	    fabric_build(&w->scenario, &d, &w->build) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) !=
+	    HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	for (unsigned i = 1; i <= remote; i++) {
 		snprintf(name, sizeof(name), "A%u", i);
@@ -101,8 +99,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local,
 
 static void world_fini(struct world *w)
 {
-	fabric_fini(&w->build);
-	scenario_fini(&w->scenario);
+	fabric_free(w->build);
 }
 
 /* Goodput by kind of flow, as a share of Rmax: sums, and the victim's. */
@@ -135,7 +132,7 @@ static struct shares run(const struct world *w,
 	struct diag d = { .status = HD_OK };
 	struct shares s = { .least = INFINITY };
 
-	if (congestion_run(&w->build.setup, w->flows, w->n_flows, p, &d,
+	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d,
 			   &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	for (uint32_t f = 0; f < w->n_flows; f++) {
@@ -346,7 +343,7 @@ static struct congestion_result run_whole(const struct world *w,
 	struct congestion_result result;
 	struct diag d = { .status = HD_OK };
 
-	if (congestion_run(&w->build.setup, w->flows, w->n_flows, p, &d,
+	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d,
 			   &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	return result;
@@ -399,7 +396,7 @@ static void cnps_carry_marks(void **state)
 	/* Rate functions live by acknowledgements, marked or not. */
 	p.algorithm = cc_find("fimd");
 	assert_int_equal(
-		congestion_run(&w.build.setup, w.flows, w.n_flows, &p, &d, &r),
+		congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &r),
 		HD_ERR_UNFIT);
 	world_fini(&w);
 }
@@ -470,13 +467,13 @@ static void nonsense_is_refused(void **state)
 
 	world_init(&w, 1, 1, "queueing: input, routing: 0ns");
 	p.window = 0;
-	assert_int_equal(congestion_run(&w.build.setup, w.flows, w.n_flows, &p,
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p,
 					&d, &result),
 			 HD_ERR_RANGE);
 	p.window = 1;
 	p.response.m = 1;
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(congestion_run(&w.build.setup, w.flows, w.n_flows, &p,
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p,
 					&d, &result),
 			 HD_ERR_RANGE);
 	world_fini(&w);

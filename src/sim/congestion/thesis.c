@@ -15,19 +15,18 @@ enum hd_status stage_open(struct thesis *t, const char *text, struct stage *s)
 	struct diag *d = t->d;
 
 	*s = (struct stage){ .flows = NULL };
-	enum hd_status status =
-		scenario_parse(text, strlen(text), NULL, d, &s->scenario);
+	overrides_put(&s->overrides, "--seed", "run.seed", "%llu",
+		      (unsigned long long)t->options->seed);
+	enum hd_status status = fabric_load(text, strlen(text), NULL,
+					    &s->overrides, d, &s->build);
 
-	s->scenario.run.seed = t->options->seed;
-	if (status == HD_OK)
-		status = fabric_build(&s->scenario, d, &s->build);
 	if (status != HD_OK) {
-		scenario_fini(&s->scenario);
+		overrides_fini(&s->overrides);
 		return status;
 	}
-	status = congestion_flows(&s->build, d, &s->flows);
+	status = congestion_flows(s->build, d, &s->flows);
 	if (status == HD_OK)
-		status = congestion_params_init(&s->build, s->flows, d,
+		status = congestion_params_init(s->build, s->flows, d,
 						&s->params);
 	if (status != HD_OK) {
 		stage_close(s);
@@ -43,15 +42,15 @@ enum hd_status stage_open(struct thesis *t, const char *text, struct stage *s)
 void stage_close(struct stage *s)
 {
 	free(s->flows);
-	fabric_fini(&s->build);
-	scenario_fini(&s->scenario);
+	fabric_free(s->build);
+	overrides_fini(&s->overrides);
 }
 
 enum hd_status stage_run(struct thesis *t, struct stage *s,
 			 struct congestion_result *out)
 {
 	enum hd_status status =
-		congestion_run(&s->build.setup, s->flows, s->build.n_flows,
+		congestion_run(&s->build->setup, s->flows, s->build->n_flows,
 			       &s->params, t->d, out);
 
 	t->done++;

@@ -22,8 +22,8 @@ struct thesis {
 
 /* A scenario, built. */
 struct stage {
-	struct scenario scenario;
-	struct fabric build;
+	struct overrides overrides;
+	struct fabric *build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 };

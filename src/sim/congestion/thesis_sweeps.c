@@ -99,7 +99,7 @@ enum hd_status thesis_start(struct thesis *t)
 		struct congestion_result r;
 
 		s.params.algorithm = cc_find(rate_algorithms[i]);
-		status = congestion_run(&s.build.setup, s.flows, 1, &s.params,
+		status = congestion_run(&s.build->setup, s.flows, 1, &s.params,
 					t->d, &r);
 		t->done++;
 		if (status != HD_OK)
@@ -147,7 +147,7 @@ static struct total total_of(const struct stage *s,
 
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		t.all += r->flows[i].goodput;
-		if (i + 1 < s->build.n_flows)
+		if (i + 1 < s->build->n_flows)
 			t.root += r->flows[i].goodput / THESIS_RMAX;
 		else
 			t.victim += r->flows[i].goodput / THESIS_RMAX;

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "fabric/fabric.h"
 #include "qos/classes.h"
-#include "sim/collective/fabric.h"
 
 #define HOSTS         4
 #define STREAM_PHASES 0x60000000
@@ -44,7 +44,7 @@ struct eval_plan eval_plan_default(void)
 
 struct evaluation {
 	const struct eval_plan *plan;
-	struct coll_fabric fabric;
+	struct fabric *fabric;
 	struct broker broker;
 	struct sim_flow *flows;
 	struct sim_address *to;
@@ -117,8 +117,9 @@ static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 	struct strbuf text = STRBUF_INIT;
 
 	print_scenario(e->plan, &text);
-	enum hd_status status = coll_fabric_init(&e->fabric, text.text,
-						 "the evaluation's fabric", d);
+	enum hd_status status =
+		fabric_load(text.text, strlen(text.text),
+			    "the evaluation's fabric", NULL, d, &e->fabric);
 
 	strbuf_fini(&text);
 	return status;
@@ -127,7 +128,7 @@ static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 /* SLs onto the lanes there are, the same on every link. */
 static void fold_lanes(struct evaluation *e)
 {
-	struct subnet *s = &e->fabric.build.subnet;
+	struct subnet *s = &e->fabric->subnet;
 	const struct topo *t = s->topo;
 	struct strbuf lost = STRBUF_INIT;
 	struct sl2vl fold = class_fold(e->plan->lanes, &lost);
@@ -193,7 +194,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 	asked.lead = plan->lead;
 	mix_classes(plan->mix, &asked);
 	enum hd_status status =
-		broker_init(&e->broker, &e->fabric.build.subnet, &params, d);
+		broker_init(&e->broker, &e->fabric->subnet, &params, d);
 
 	if (status == HD_OK)
 		status = establish(&e->broker, &asked, d, &out->established);
@@ -202,7 +203,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 
 static void program_tables(struct evaluation *e)
 {
-	struct subnet *s = &e->fabric.build.subnet;
+	struct subnet *s = &e->fabric->subnet;
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
 		struct vlarb table = { .high_limit = 255 };
@@ -244,7 +245,7 @@ static struct sim_flow make_flow(const struct evaluation *e,
 
 	return (struct sim_flow){
 		.kind = SIM_CBR,
-		.source = e->fabric.build.end_of_origin[r->source],
+		.source = e->fabric->end_of_origin[r->source],
 		.to = { .list = to, .n = 1, .self = SIM_NONE },
 		.sl = r->sl,
 		.pkey = 0xffff,
@@ -353,7 +354,7 @@ static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 static void add_ports(const struct evaluation *e, const struct sim_metrics *m,
 		      bool hosts, struct eval_result *out)
 {
-	const struct fabric *b = &e->fabric.build;
+	const struct fabric *b = e->fabric;
 	double sum = 0;
 	uint32_t n = 0;
 
@@ -388,8 +389,7 @@ static void gather(const struct evaluation *e, const struct sim_metrics *m,
 		hd_rate_bps(link_rate(e->plan)) / 8 * out->n_hosts * seconds;
 
 	gather_sls(e, m, out);
-	out->ports =
-		hd_alloc(e->fabric.build.setup.n_ports, sizeof(*out->ports));
+	out->ports = hd_alloc(e->fabric->setup.n_ports, sizeof(*out->ports));
 	add_ports(e, m, true, out);
 	add_ports(e, m, false, out);
 	out->offered = (double)m->made_bytes / capacity;
@@ -428,7 +428,7 @@ static void simulate(struct evaluation *e, sim_progress_fn *progress,
 	stop_by(e->plan->rule, &rules);
 	make_flows(e);
 	struct sim *s =
-		sim_new(&e->fabric.build.setup, e->flows, e->n_flows, &rules);
+		sim_new(&e->fabric->setup, e->flows, e->n_flows, &rules);
 
 	out->complete =
 		sim_run(s, HD_TIME_NEVER, progress, context) == SIM_ENDED;
@@ -460,7 +460,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 			simulate(&e, progress, context, out);
 		broker_fini(&e.broker);
 	}
-	coll_fabric_fini(&e.fabric);
+	fabric_free(e.fabric);
 	return status;
 }
 

@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
+#include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
 #include "qos/blrm.h"
 #include "qos/broker.h"
 #include "qos/statistical.h"
-#include "sim/collective/fabric.h"
 #include "sim/run_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
 
 /* A broker's star: DB reserved, SLs 8 and 9 for best effort and challenged. */
 struct booth {
-	struct coll_fabric fabric;
+	struct fabric *fabric;
 	struct broker broker;
 	port_id host[4];
 	struct sim_flow flows[16];
@@ -345,18 +345,18 @@ static void booth_init(struct booth *b)
 	struct diag d = { .status = HD_OK };
 
 	memset(b, 0, sizeof(*b));
-	if (coll_fabric_init(&b->fabric, text, "test", &d) != HD_OK)
+	if (fabric_load(text, strlen(text), "test", NULL, &d, &b->fabric) !=
+	    HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
-	const struct selection *hosts =
-		selector_hosts(b->fabric.build.selector);
+	const struct selection *hosts = selector_hosts(b->fabric->selector);
 
 	for (uint32_t i = 0; i < 4; i++)
 		b->host[i] = hosts->ports[i];
 	params.link_rate = hd_rate_make(8000000000, 1);
 	assert_int_equal(
-		broker_init(&b->broker, &b->fabric.build.subnet, &params, &d),
+		broker_init(&b->broker, &b->fabric->subnet, &params, &d),
 		HD_OK);
-	b->to.dlid = b->fabric.build.subnet.lid_of_port[b->host[3]];
+	b->to.dlid = b->fabric->subnet.lid_of_port[b->host[3]];
 	b->to.target = TOPO_NONE;
 }
 
@@ -364,7 +364,7 @@ static void booth_send(struct booth *b, uint32_t from, uint8_t sl)
 {
 	b->flows[b->n_flows++] = (struct sim_flow){
 		.kind = SIM_SATURATING,
-		.source = b->fabric.build.end_of_origin[b->host[from]],
+		.source = b->fabric->end_of_origin[b->host[from]],
 		.to = { .list = &b->to, .n = 1, .self = SIM_NONE },
 		.sl = sl,
 		.pkey = 0xffff,
@@ -390,7 +390,7 @@ static bool booth_reserve(struct booth *b, uint32_t from, uint8_t sl,
 
 static void booth_run(struct booth *b)
 {
-	struct subnet *s = &b->fabric.build.subnet;
+	struct subnet *s = &b->fabric->subnet;
 	struct sim_rules rules;
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
@@ -406,7 +406,7 @@ static void booth_run(struct booth *b)
 	rules.warmup = HD_MS;
 	rules.stop = 40 * HD_MS;
 	rules.check_order = false;
-	b->sim = sim_new(&b->fabric.build.setup, b->flows, b->n_flows, &rules);
+	b->sim = sim_new(&b->fabric->setup, b->flows, b->n_flows, &rules);
 	(void)sim_run(b->sim, HD_TIME_NEVER, NULL, NULL);
 	b->m = sim_metrics(b->sim);
 }
@@ -415,7 +415,7 @@ static void booth_fini(struct booth *b)
 {
 	sim_free(b->sim);
 	broker_fini(&b->broker);
-	coll_fabric_fini(&b->fabric);
+	fabric_free(b->fabric);
 }
 
 /* Of the link to h3. */
@@ -460,7 +460,7 @@ static void ch_sends_one_packet_per_frame(void **state)
 	booth_send(&b, 1, 8);
 	booth_send(&b, 2, 9);
 	booth_run(&b);
-	port_id last = b.fabric.build.topo.ports[b.host[3]].peer;
+	port_id last = b.fabric->topo.ports[b.host[3]].peer;
 	const struct fill *f = &b.broker.links[last].low;
 	uint32_t packets = 0;
 
@@ -518,7 +518,7 @@ static void a_connection_gets_more_than_it_asked_for(void **state)
 
 /* Two hosts on each of three switches in a row. */
 struct line {
-	struct coll_fabric fabric;
+	struct fabric *fabric;
 	struct sim *sim;
 };
 
@@ -547,8 +547,8 @@ static const char line_text[] =
 /* The middle switch's cables: DBTS and DB share a lane there. */
 static void narrow_middle(struct line *l)
 {
-	struct subnet *s = &l->fabric.build.subnet;
-	struct sim_setup *u = &l->fabric.build.setup;
+	struct subnet *s = &l->fabric->subnet;
+	struct sim_setup *u = &l->fabric->setup;
 	const struct topo *t = s->topo;
 	struct sl2vl map = { .vl = { 0, 0, 1 } };
 	struct vlarb table = { .high = { { 0, 65 } },
@@ -566,7 +566,7 @@ static void narrow_middle(struct line *l)
 		node_id node = t->ports[p].node;
 
 		s->vls_of_port[p] = 2;
-		u->ports[l->fabric.build.port_of_origin[p]].vls = 2;
+		u->ports[l->fabric->port_of_origin[p]].vls = 2;
 		subnet_set_vlarb(s, p, &table);
 		for (unsigned in = 1; in <= t->nodes[node].n_ports; in++)
 			subnet_set_sl2vl(s, s->switch_of_node[node], in,
@@ -578,9 +578,10 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_fabric_init(&l->fabric, line_text, "test", &d) != HD_OK)
+	if (fabric_load(line_text, strlen(line_text), "test", NULL, &d,
+			&l->fabric) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
-	struct fabric *b = &l->fabric.build;
+	struct fabric *b = l->fabric;
 
 	/* DB comes in bursts of 8 packets. */
 	for (uint32_t i = 1; i < RESERVED; i++) {
@@ -599,7 +600,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
 			double bound[RESERVED])
 {
-	const struct fabric *b = &l->fabric.build;
+	const struct fabric *b = l->fabric;
 	struct blrm_params params = { .mode = BOUND_GROUPED,
 				      .weighted = true,
 				      .reservable = { 9, 10 },
@@ -654,7 +655,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		/* Apart again on the last link, whatever was before. */
 		assert_int_equal(lane[0], 0);
 		assert_int_equal(lane[1], 1);
-		const struct fabric *b = &l.fabric.build;
+		const struct fabric *b = l.fabric;
 		const struct sim_flow *f = &b->flows[0];
 		port_id to = b->subnet.port_of_lid[0][f->to.list[0].dlid];
 		uint32_t last = b->port_of_origin[b->topo.ports[to].peer];
@@ -670,7 +671,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 			  (double)m->flows[0].delivered;
 		bounds[k] = bound[0] * 1e6;
 		sim_free(l.sim);
-		coll_fabric_fini(&l.fabric);
+		fabric_free(l.fabric);
 	}
 	print_message("DBTS over 4-4-4 lanes: mean %.2f us, latest %.2f, bound "
 		      "%.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
@@ -692,8 +693,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	struct stat_class asked = { peak, on * peak, 0 };
 	uint32_t n = stat_most(NULL, 0, &asked, capacity, allowed);
 	char text[2048];
-	struct scenario scenario;
-	static struct fabric build;
+	static struct fabric *build;
 	struct diag d = { .status = HD_OK };
 	unsigned windows = 0, over = 0;
 	uint64_t before = 0;
@@ -709,12 +709,11 @@ static void violations_are_as_rare_as_was_asked(void **state)
 		 " payload: 1024, rate: 80Mb/s, on: 1ms, off: 4ms}\n"
 		 "run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
 		 n + 1);
-	if (scenario_parse(text, strlen(text), "t", &d, &scenario) != HD_OK ||
-	    fabric_build(&scenario, &d, &build) != HD_OK)
+	if (fabric_load(text, strlen(text), "t", NULL, &d, &build) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	assert_int_equal(build.n_flows, n);
-	struct sim *s =
-		sim_new(&build.setup, build.flows, build.n_flows, &build.rules);
+	assert_int_equal(build->n_flows, n);
+	struct sim *s = sim_new(&build->setup, build->flows, build->n_flows,
+				&build->rules);
 
 	for (hd_time t = 10 * HD_MS; t < 400 * HD_MS; t += 200 * HD_US) {
 		(void)sim_run(s, t, NULL, NULL);
@@ -739,8 +738,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	assert_true(seen <= allowed);
 	assert_true(seen > 0); /* it is not that nothing ever happens */
 	sim_free(s);
-	fabric_fini(&build);
-	scenario_fini(&scenario);
+	fabric_free(build);
 }
 
 int main(void)

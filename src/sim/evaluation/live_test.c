@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "fabric/fabric.h"
 #include "qos/bound.h"
-#include "sim/collective/fabric.h"
 
 #define PERMANENT 8
 #define COMERS    60 /* connections that may be there at a time */
@@ -42,7 +42,7 @@ static const char fabric_text[] =
 	"run: {seed: 5}\n";
 
 struct stage {
-	struct coll_fabric fabric;
+	struct fabric *fabric;
 	struct broker broker;
 	struct live live;
 	struct rng rng;
@@ -61,7 +61,7 @@ static struct broker_request draw_request(struct stage *s, uint8_t sl,
 {
 	uint32_t n = s->hosts->n, from = (uint32_t)rng_below(&s->rng, n);
 	uint32_t to = (from + 1 + (uint32_t)rng_below(&s->rng, n - 1)) % n;
-	const struct subnet *net = &s->fabric.build.subnet;
+	const struct subnet *net = &s->fabric->subnet;
 
 	return (struct broker_request){
 		.source = s->hosts->ports[from],
@@ -77,7 +77,7 @@ static struct sim_flow flow_of(const struct stage *s,
 {
 	return (struct sim_flow){
 		.kind = SIM_CBR,
-		.source = s->fabric.build.end_of_origin[r->source],
+		.source = s->fabric->end_of_origin[r->source],
 		.to = { .list = to, .n = 1, .self = SIM_NONE },
 		.sl = r->sl,
 		.pkey = 0xffff,
@@ -91,14 +91,16 @@ static void stage_init(struct stage *s)
 {
 	struct diag d = { .status = HD_OK };
 	struct broker_params params = broker_params_default();
-	struct fabric *b = &s->fabric.build;
 	struct broker_refusal why;
 	uint32_t id;
 
 	memset(s, 0, sizeof(*s));
 	rng_init(&s->rng, 3, 0);
-	if (coll_fabric_init(&s->fabric, fabric_text, "test", &d) != HD_OK)
+	if (fabric_load(fabric_text, strlen(fabric_text), "test", NULL, &d,
+			&s->fabric) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
+	struct fabric *b = s->fabric;
+
 	s->hosts = selector_hosts(b->selector);
 	params.place = PLACE_SPREAD;
 	params.link_rate = hd_rate_make(8000000000, 1);
@@ -125,7 +127,7 @@ static void stage_init(struct stage *s)
 static void stage_fini(struct stage *s)
 {
 	broker_fini(&s->broker);
-	coll_fabric_fini(&s->fabric);
+	fabric_free(s->fabric);
 }
 
 /* A connection is asked for, or one of those that came goes. */
@@ -177,7 +179,7 @@ static void fill_up(const struct vlarb *own, struct vlarb *full)
 
 static void bounds_of(const struct stage *s, double bound[PERMANENT])
 {
-	const struct topo *t = &s->fabric.build.topo;
+	const struct topo *t = &s->fabric->topo;
 	struct bound_port *ports = calloc(t->n_ports, sizeof(*ports));
 	struct vlarb *tables = calloc(t->n_ports, sizeof(*tables));
 	struct bound_flow flows[PERMANENT];
@@ -186,7 +188,7 @@ static void bounds_of(const struct stage *s, double bound[PERMANENT])
 	const double *at = delay;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
-		fill_up(vlarb_of(&s->fabric.build.subnet, p), &tables[p]);
+		fill_up(vlarb_of(&s->fabric->subnet, p), &tables[p]);
 		ports[p] = (struct bound_port){
 			.rate = 1e9,
 			.max_packet = PACKET,
@@ -230,8 +232,7 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 	sim_rules_init(&rules);
 	rules.warmup = 0;
 	rules.stop = (STEPS + 2) * STEP;
-	struct sim *sim =
-		sim_new(&s.fabric.build.setup, s.flows, s.n_flows, &rules);
+	struct sim *sim = sim_new(&s.fabric->setup, s.flows, s.n_flows, &rules);
 	struct sim_endpoint endpoint = { .context = &s, .timer = on_timer };
 
 	s.live.sim = sim;
@@ -269,7 +270,7 @@ static void a_release_restores_the_table(void **state)
 	stage_init(&s);
 	sim_rules_init(&rules);
 	rules.stop = HD_US;
-	s.live.sim = sim_new(&s.fabric.build.setup, s.flows, s.n_flows, &rules);
+	s.live.sim = sim_new(&s.fabric->setup, s.flows, s.n_flows, &rules);
 	struct broker_request r = draw_request(&s, 1, 700);
 
 	memset(&before, 0, sizeof(before));

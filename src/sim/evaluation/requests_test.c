@@ -163,11 +163,11 @@ static double run_one(struct rng *rng)
 	print_noise(&whole, packets.payload, 1);
 	test_run_init(&fabric, whole.text);
 	/* 4x SDR is what the scenario's rate is. */
-	for (port_id p = 0; p < fabric.build.topo.n_ports; p++) {
-		fabric.build.topo.ports[p].widths = WIDTH_4X;
-		fabric.build.topo.ports[p].speeds = 1 << SPEED_SDR;
+	for (port_id p = 0; p < fabric.build->topo.n_ports; p++) {
+		fabric.build->topo.ports[p].widths = WIDTH_4X;
+		fabric.build->topo.ports[p].speeds = 1 << SPEED_SDR;
 	}
-	blrm_init(&b, &fabric.build.subnet, &params);
+	blrm_init(&b, &fabric.build->subnet, &params);
 	for (unsigned i = 0; i < 14; i++) {
 		struct asked a = draw(rng, packets.payload);
 		struct qos_requests q;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_FABRIC_PARTS_H
+#define HD_FABRIC_PARTS_H
+
+/* What the files of the room do for fabric.c, which calls them in order. */
+
+#include "fabric/fabric.h"
+
+/* Zeroed memory that the build frees. */
+void *fabric_keep(struct fabric *b, size_t n, size_t size);
+/* SL2VL and VLArb tables, lanes per port, partitions (build_lanes.c). */
+HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
+						struct diag *d);
+/* What of them changes during the run; after the setup. */
+HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
+						  struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
+						     struct diag *d);
+/* Nodes and ports of the setup, faults (build_setup.c). */
+HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
+						struct diag *d);
+/* Flows of every row (build_flows.c, build_trace.c). */
+HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b,
+						struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
+						struct diag *d);
+/* Multicast flows of a row, and the trees they need (build_groups.c). */
+HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
+						const struct selection *sources,
+						struct diag *d);
+/* TClass of a packet of the row with that SL. */
+uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
+/* A flow of the row from that host, with all but destinations and times. */
+struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
+				 port_id target);
+/* How `from` addresses `to`: false if there is no way. */
+bool fabric_address(const struct fabric *b, port_id from, port_id to,
+		    struct sim_address *out);
+
+/*
+ * Refuses with `inner`'s words at a field of the scenario: "traffic[].source:
+ * no host 'x'".
+ */
+enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
+			     const void *field, const char *path,
+			     const struct diag *inner);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SCENARIO_OVERRIDE_H
+#define HD_SCENARIO_OVERRIDE_H
+
+/*
+ * Values that weigh more than those of a file: "--set PATH=VALUE".
+ *
+ * They are applied to the parsed file before it is read, so that defaults,
+ * ranges and checks follow as if they had been written there; what is refused
+ * names the override instead of a line.
+ *
+ *	traffic.0.load=50%            an item of a list, by number from 0
+ *	traffic.video.load=50%        ... or by its name
+ *	traffic.+.name=probe          a new item at the end of a list
+ *	traffic.-.kind=cbr            the last item
+ *	fabric.topology={kind: ring}  mappings and lists as YAML has them
+ *	traffic.0.rate=               as if it had not been written
+ *
+ * "traffic[0].load" is the same as "traffic.0.load". Mappings on the way that
+ * are not there are made. Later overrides see what earlier ones did: after
+ * traffic.+.name=probe there is a traffic.probe.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "scenario/document.h"
+
+struct schema_row;
+
+struct override {
+	char *label; /* what refusals call it: "--set traffic.0.load" */
+	char *path, *value;
+};
+
+struct overrides {
+	struct override *items;
+	size_t n, cap;
+};
+
+void overrides_fini(struct overrides *o);
+/* Adds all of `from` (NULL: none). */
+void overrides_copy(const struct overrides *from, struct overrides *to);
+
+/* What an option stands for: "--seed" for the path "run.seed". */
+HD_PRINTF(4, 5)
+void overrides_put(struct overrides *o, const char *label, const char *path,
+		   const char *format, ...);
+/* "PATH=VALUE", as after --set; HD_ERR_USAGE if it is not of that form. */
+HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o,
+					   const char *text, struct diag *d);
+
+/*
+ * Changes `doc`. A path that leads nowhere is HD_ERR_USAGE; a field that the
+ * table does not have is left to be refused by whoever reads.
+ */
+HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
+					     const struct schema_row *table,
+					     struct document *doc,
+					     struct diag *d);
+
+/* The override that made a node, or NULL; *whole: it is all of its value. */
+const struct override *override_of(const struct overrides *o,
+				   const yaml_node_t *node, bool *whole);
+
+/* Every path that a table has, items as 0, one a line. */
+void override_paths(const struct schema_row *table, struct strbuf *out);
+
+#endif

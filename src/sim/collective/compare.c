@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/collective/compare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "fabric/fabric.h"
+#include "measure/interval.h"
+#include "subnet/deadlock.h"
+#include "subnet/direction.h"
+#include "subnet/mcast_load.h"
+#include "subnet/packet.h"
+
+#define MTU 4096
+
+static const struct column row_columns[] = {
+	{ "sent", NULL, VALUE_TEXT },
+	{ "MLIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED },
+	{ "MFT entries", NULL, VALUE_UINT, ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", VALUE_UINT, ORIGIN_COMPUTED },
+	{ "which", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
+	{ "all cables", "messages", VALUE_UINT, ORIGIN_COMPUTED },
+	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED },
+	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
+	{ "completion", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+	{ "+-", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+	{ "speedup", NULL, VALUE_REAL, ORIGIN_SIMULATED, .places = 2 },
+	{ "received", "packets", VALUE_UINT, ORIGIN_SIMULATED },
+	{ "lacking", "messages", VALUE_UINT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static const struct column lacking_columns[] = {
+	{ "sent", NULL, VALUE_TEXT },
+	{ "seed", NULL, VALUE_UINT },
+	{ "source", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "member", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+/* One way to send it, over all seeds. */
+struct row {
+	enum coll_scheme scheme;
+	enum mcast_method tree;
+	const char *name;
+	double completion[COMPARE_MAX_SEEDS];
+	double mean, bound;
+	uint64_t received, lacking;
+	uint32_t n_mlids;
+	uint64_t entries;
+	struct mcast_peak peak;
+	uint32_t cycle;
+	bool refused;
+};
+
+struct session {
+	const struct compare_options *o;
+	struct fabric *f;
+	struct row rows[1 + COMPARE_TREES];
+	unsigned n_rows;
+	struct results *r;
+	struct table *lacking;
+	bool all_well;
+};
+
+static const char *host_name(const struct session *s, port_id p)
+{
+	return topo_node_of(&s->f->topo, p)->name;
+}
+
+/* ---- one operation --------------------------------------------------------
+ */
+
+static enum hd_status draw(const struct session *s, struct rng *rng,
+			   const char *text, struct selection *out,
+			   struct diag *d)
+{
+	const struct selector *hosts = s->f->selector;
+	char one[32];
+
+	if (strcmp(text, "one") == 0) {
+		snprintf(one, sizeof(one), "%llu",
+			 (unsigned long long)rng_below(
+				 rng, selector_hosts(hosts)->n));
+		text = one;
+	}
+	return select_hosts(hosts, text, rng, d, out);
+}
+
+static uint64_t count_entries(const struct subnet *s)
+{
+	const struct mft *m = &s->mft[0];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < (size_t)m->n_mlids * s->n_switches; i++) {
+		bool used = false;
+
+		for (uint32_t w = 0; w < m->words; w++)
+			used |= m->ports[i * m->words + w] != 0;
+		n += used;
+	}
+	return n;
+}
+
+/* What the tables say of the first draw. */
+static void look_at_tables(struct session *s, struct row *row,
+			   const struct coll_op *op)
+{
+	const struct subnet *subnet = &s->f->subnet;
+	struct deadlock_check lock;
+	struct mcast_load l;
+
+	mcast_load_init(&l, subnet);
+	for (uint32_t i = 0; i < op->n_sources; i++) {
+		if (row->scheme == COLL_MULTICAST)
+			mcast_load_tree(
+				&l, op->sources[i],
+				subnet->groups[i < subnet->n_groups ? i : 0]
+					.mlid);
+		for (uint32_t k = 0;
+		     row->scheme == COLL_UNICAST && k < op->n_members; k++) {
+			if (op->members[k] != op->sources[i])
+				mcast_load_unicast(&l, op->sources[i],
+						   op->members[k]);
+		}
+	}
+	row->peak = mcast_load_peak(&l);
+	mcast_load_fini(&l);
+	row->entries = count_entries(subnet);
+	row->n_mlids = subnet->n_groups;
+	check_deadlock(subnet, DEADLOCK_PLAIN, &lock);
+	row->cycle = lock.n_cycle;
+	deadlock_check_fini(&lock);
+}
+
+static void note_result(struct session *s, struct row *row, uint32_t seed,
+			const struct coll_op *op, const struct coll_result *r)
+{
+	row->completion[seed] = r->n_lacking ? -1 : (double)r->completion;
+	row->mean += r->mean / (double)s->o->seeds;
+	row->received += r->delivered;
+	row->lacking += r->n_lacking;
+	s->all_well &= r->n_lacking + r->duplicates + r->strays == 0;
+	if (r->n_lacking && !s->lacking)
+		s->lacking = results_table(s->r, "lacking",
+					   "who did not get a message whole",
+					   lacking_columns);
+	for (size_t i = 0; i < r->n_lacking; i++) {
+		table_put_text(s->lacking, row->name);
+		table_put_uint(s->lacking, s->o->seed + seed);
+		table_put_text(s->lacking,
+			       host_name(s, op->sources[r->lacking[i].source]));
+		table_put_text(s->lacking,
+			       host_name(s, op->members[r->lacking[i].member]));
+	}
+}
+
+static enum hd_status run_row(struct session *s, struct row *row, uint32_t seed,
+			      struct coll_op *op, struct diag *d)
+{
+	struct fabric *b = s->f;
+	struct coll_result r;
+
+	op->tree = row->tree;
+	mcast_clear(&b->subnet);
+	enum hd_status status =
+		coll_run(&b->setup, &b->subnet, op, row->scheme, d, &r);
+
+	if (status != HD_OK)
+		return status;
+	hd_time bound = coll_bound(&b->setup, &b->subnet, op, row->scheme);
+
+	row->bound += (double)bound / (double)s->o->seeds;
+	if (seed == 0)
+		look_at_tables(s, row, op);
+	note_result(s, row, seed, op, &r);
+	coll_result_fini(&r);
+	return HD_OK;
+}
+
+/* All rows with the draw of one seed. */
+static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
+{
+	struct selection sources = { 0 }, members = { 0 };
+	struct rng rng;
+	enum hd_status status;
+
+	rng_init(&rng, s->o->seed + seed, STREAM_GROUPS);
+	status = draw(s, &rng, s->o->sources, &sources, d);
+	if (status == HD_OK)
+		status = draw(s, &rng, s->o->members, &members, d);
+	struct coll_op op = {
+		.sources = sources.ports,
+		.n_sources = sources.n,
+		.members = members.ports,
+		.n_members = members.n,
+		.bytes = s->o->size,
+		.mtu = MTU,
+		.overhead = s->o->headers ? PLAIN_OVERHEAD : 0,
+		.grh = s->o->headers ? GRH_BYTES : 0,
+		.lanes = (uint8_t)(s->o->dedicated ? 1 : s->o->lanes),
+		.per_packet = s->o->per_packet,
+	};
+
+	for (unsigned i = 0; i < s->n_rows && status == HD_OK; i++) {
+		struct row *row = &s->rows[i];
+
+		if (row->refused)
+			continue;
+		status = run_row(s, row, seed, &op, d);
+		/* A tree nobody asked for by name may not fit the fabric. */
+		if (status == HD_ERR_UNFIT && i > 0 && s->o->any_tree) {
+			row->refused = true;
+			results_remark(s->r, "%s: %s", row->name, d->message);
+			*d = (struct diag){ .status = HD_OK };
+			status = HD_OK;
+		}
+	}
+	selection_fini(&sources);
+	selection_fini(&members);
+	return status;
+}
+
+/* ---- the fabric -----------------------------------------------------------
+ */
+
+const char compare_fabric[] =
+	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, "
+	"packet: {overhead: 0}}\n"
+	"traffic: [{name: op, kind: messages}]\n";
+
+/* The fabric of one seed, with what options ask of it. */
+static enum hd_status open_fabric(struct session *s, uint32_t seed,
+				  struct overrides *overrides, struct diag *d)
+{
+	const struct compare_options *o = s->o;
+
+	overrides_copy(o->overrides, overrides);
+	overrides_put(overrides, "--seed", "run.seed", "%llu",
+		      (unsigned long long)o->seed + seed);
+	enum hd_status status = fabric_load(o->text, strlen(o->text), o->file,
+					    overrides, d, &s->f);
+
+	if (status != HD_OK)
+		return status;
+	d->file = NULL; /* it was right: nothing later is its fault */
+	if (o->dedicated)
+		status = direction_set_lanes(
+			&s->f->subnet,
+			o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
+	if (status != HD_OK)
+		fabric_free(s->f);
+	return status;
+}
+
+/* ---- output ---------------------------------------------------------------
+ */
+
+static void put_cable(const struct session *s, struct table *t, port_id p)
+{
+	const struct topo *topo = &s->f->topo;
+
+	if (p == TOPO_NONE) {
+		table_put_none(t);
+		return;
+	}
+	table_put_textf(t, "%s:%u -> %s", topo_node_of(topo, p)->name,
+			topo->ports[p].number,
+			topo_node_of(topo, topo->ports[p].peer)->name);
+}
+
+static void put_times(const struct session *s, struct table *t,
+		      const struct row *row)
+{
+	uint32_t n = (uint32_t)s->o->seeds;
+	struct interval all = interval_of(row->completion, n, 0.95);
+	struct interval first = interval_of(s->rows[0].completion, n, 0.95);
+	bool whole = row->lacking == 0;
+
+	table_put_real(t, row->bound / HD_US);
+	if (whole)
+		table_put_real(t, all.mean / HD_US);
+	else
+		table_put_none(t);
+	if (whole && n > 1)
+		table_put_real(t, all.half_width / HD_US);
+	else
+		table_put_none(t);
+	table_put_real(t, row->mean / HD_US);
+	if (whole && s->rows[0].lacking == 0)
+		table_put_real(t, first.mean / all.mean);
+	else
+		table_put_none(t);
+}
+
+static void put_rows(struct session *s, struct table *t)
+{
+	for (unsigned i = 0; i < s->n_rows; i++) {
+		const struct row *row = &s->rows[i];
+
+		if (row->refused)
+			continue;
+		table_put_text(t, row->name);
+		table_put_uint(t, row->n_mlids);
+		table_put_uint(t, row->entries);
+		table_put_uint(t, row->peak.link);
+		put_cable(s, t, row->peak.link_at);
+		table_put_uint(t, row->peak.total);
+		table_put_uint(t, row->cycle);
+		put_times(s, t, row);
+		table_put_uint(t, row->received);
+		table_put_uint(t, row->lacking);
+		if (row->cycle)
+			results_remark(s->r,
+				       "%s: a cycle of %u channels; with small "
+				       "buffers packets can lock up",
+				       row->name, row->cycle);
+	}
+}
+
+static void list_rows(struct session *s)
+{
+	s->rows[s->n_rows++] =
+		(struct row){ .scheme = COLL_UNICAST, .name = "unicast" };
+	for (unsigned m = 0; m < COMPARE_TREES; m++) {
+		if (s->o->any_tree || s->o->trees[m])
+			s->rows[s->n_rows++] =
+				(struct row){ .scheme = COLL_MULTICAST,
+					      .tree = m,
+					      .name = mcast_method_names[m] };
+	}
+}
+
+enum hd_status compare_run(const struct compare_options *o, struct results *r,
+			   struct diag *d, bool *all_well)
+{
+	struct session s = { .o = o, .r = r, .all_well = true };
+	enum hd_status status = HD_OK;
+
+	list_rows(&s);
+	results_set_scenario(r, o->text);
+	struct table *t = results_table(
+		r, "ways", "the same messages, sent in different ways",
+		row_columns);
+
+	for (uint32_t i = 0; i < o->seeds && status == HD_OK; i++) {
+		struct overrides overrides = { 0 };
+
+		status = open_fabric(&s, i, &overrides, d);
+		if (status == HD_OK) {
+			status = run_seed(&s, i, d);
+			if (i + 1 == o->seeds && status == HD_OK)
+				put_rows(&s, t);
+			fabric_free(s.f);
+		}
+		overrides_fini(&overrides);
+	}
+	*all_well = s.all_well;
+	return status;
+}

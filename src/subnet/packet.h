@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_PACKET_H
+#define HD_SUBNET_PACKET_H
+
+/* Bytes of a packet beside its payload, and what credits count in. */
+
+#define PLAIN_OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
+#define GRH_BYTES      40
+#define GRH_OVERHEAD   (PLAIN_OVERHEAD + GRH_BYTES)
+#define BLOCK_BYTES    64
+
+#endif
