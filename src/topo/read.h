@@ -13,7 +13,8 @@
  *	neighbors          the file in which OpenSM keeps who is next to whom
  *
  * Which one a file is follows from its content. Nodes are in the order of the
- * file and every node and port knows its line. A file that cannot be
+ * file, or of the generator if one made the file's fabric, and every node and
+ * port knows its line. A file that cannot be
  * understood, or that contradicts itself, is refused with the line of the
  * first trouble; see problem.h for those who would rather have a list.
  *

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "topo/generate.h"
 #include "topo/reader.h"
+#include "topo/write.h"
 
 /* Which node of `made` each node of `t` is; false if one is none. */
 static bool match_nodes(const struct topo *t, const struct topo *made,
@@ -82,6 +83,61 @@ static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
 	}
 }
 
+/*
+ * Puts the nodes into the order in which they were made, so that whatever goes
+ * by that order (numbers of hosts, ties between routes) is as if nobody had
+ * written the fabric down.
+ */
+static void reorder(struct topo *t, const struct topo *made,
+		    const node_id *twin)
+{
+	struct topo_node *nodes = hd_alloc(t->n_nodes, sizeof(*nodes));
+	struct topo_port *ports = hd_alloc(t->n_ports, sizeof(*ports));
+	struct topo_as_read *as_read =
+		t->as_read ? hd_alloc(t->n_ports, sizeof(*as_read)) : NULL;
+	port_id *place = hd_alloc(t->n_ports, sizeof(*place));
+
+	for (port_id p = 0; p < t->n_ports; p++)
+		place[p] = topo_port_of(made, twin[t->ports[p].node],
+					t->ports[p].number);
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		nodes[twin[v]] = t->nodes[v];
+		nodes[twin[v]].first_port = made->nodes[twin[v]].first_port;
+	}
+	for (port_id p = 0; p < t->n_ports; p++) {
+		struct topo_port *to = &ports[place[p]];
+
+		*to = t->ports[p];
+		to->node = twin[to->node];
+		if (to->peer != TOPO_NONE)
+			to->peer = place[to->peer];
+		if (as_read)
+			as_read[place[p]] = t->as_read[p];
+	}
+	free(place);
+	free(t->nodes);
+	free(t->ports);
+	free(t->as_read);
+	t->nodes = nodes;
+	t->ports = ports;
+	t->as_read = as_read;
+	t->nodes_cap = t->n_nodes;
+	t->ports_cap = t->n_ports;
+	topo_number_subnets(t);
+}
+
+/* Where discovery would begin anyway needs no saying. */
+static void forget_origin(struct topo *t)
+{
+	struct topo_source told = t->source;
+
+	t->source.from_node = t->source.from_port = 0;
+	port_id origin = topo_origin(t);
+
+	if (origin == TOPO_NONE || t->ports[origin].guid != told.from_port)
+		t->source = told;
+}
+
 void topo_follow_recipe(struct topo *t)
 {
 	struct diag d = { .status = HD_OK };
@@ -95,8 +151,11 @@ void topo_follow_recipe(struct topo *t)
 	if (same) {
 		same = match_nodes(t, &made, twin) &&
 		       same_cables(t, &made, twin);
-		if (same)
+		if (same) {
 			adopt(t, &made, twin);
+			reorder(t, &made, twin);
+			forget_origin(t);
+		}
 		topo_fini(&made);
 	}
 	if (!same) {
