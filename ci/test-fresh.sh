@@ -132,7 +132,20 @@ as_user() {
 		TERM=dumb USER=$user LOGNAME=$user HOME=/home/$user \
 		PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games \
 		/usr/sbin/runuser -u $user -- \
-		bash -c "umask $mask; cd; $1" </dev/null
+		bash -c "umask $mask; cd; $1" </dev/null &
+	machine=$!
+	local status=0
+	wait "$machine" || status=$?
+	machine=
+	return "$status"
+}
+
+# However this ends: unshare heeds no other signal, and takes the machine's
+# processes and mounts with it.
+clean_up() {
+	[ -z "$machine" ] || kill -KILL "$machine"
+	wait
+	rm -rf --one-file-system "$scratch"
 }
 
 # said NAME STATUS SINCE: one line, and the last ones of what the command said.
@@ -160,7 +173,8 @@ variant_runs() {
 		echo "test-fresh: no machine could be made" >&2
 		return 1
 	fi
-	try clone "git clone /srv/heddle.bundle '$folder'" &&
+	try clone "git clone --quiet -c advice.detachedHead=false \
+		/srv/heddle.bundle '$folder'" &&
 		try demo "cd '$folder' && make demo" &&
 		try test "cd '$folder' && make test"
 }
@@ -168,7 +182,8 @@ variant_runs() {
 mkdir -p "$logs"
 scratch=$(mktemp -d --tmpdir heddle-fresh.XXXXXX)
 chmod 755 "$scratch"
-trap 'rm -rf --one-file-system "$scratch"' EXIT
+machine=
+trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 if [ -n "$(git status --porcelain)" ]; then
 	echo "test-fresh: what is not committed is not tested" >&2
