@@ -164,6 +164,26 @@ static void sums_beyond_64_bits_keep_the_mean(void **state)
 	histogram_fini(&h);
 }
 
+static void merged_sums_beyond_64_bits_keep_the_mean(void **state)
+{
+	const uint64_t value = UINT64_C(3) << 62; /* two exceed 2^64 */
+	struct histogram a, b;
+
+	(void)state;
+	histogram_init(&a);
+	histogram_init(&b);
+	histogram_record(&a, value);
+	histogram_record(&b, value);
+	for (unsigned n = 2; n <= 5; n++) {
+		histogram_merge(&a, &b);
+		assert_int_equal(a.n, n);
+		assert_true(histogram_mean(&a) == (double)value);
+		assert_true(histogram_deviation(&a) == 0);
+	}
+	histogram_fini(&a);
+	histogram_fini(&b);
+}
+
 static void deviation_of_a_narrow_far_distribution_keeps_its_digits(void **s)
 {
 	struct histogram h;
@@ -300,6 +320,7 @@ int main(void)
 		cmocka_unit_test(buckets_meet_without_gap_or_overlap),
 		cmocka_unit_test(mean_minimum_and_maximum_are_exact),
 		cmocka_unit_test(sums_beyond_64_bits_keep_the_mean),
+		cmocka_unit_test(merged_sums_beyond_64_bits_keep_the_mean),
 		cmocka_unit_test(
 			deviation_of_a_narrow_far_distribution_keeps_its_digits),
 		cmocka_unit_test(

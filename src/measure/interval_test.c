@@ -112,6 +112,54 @@ static void samples_that_stay_correlated_are_called_unsound(void **state)
 	assert_true(in.mean == 4999.5);
 }
 
+/* Correlation of neighbours about the common mean, from its definition. */
+static double correlation(const double *x, unsigned n)
+{
+	double mean = 0, products = 0, squares = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		mean += x[i] / n;
+	for (unsigned i = 0; i < n; i++)
+		squares += (x[i] - mean) * (x[i] - mean);
+	for (unsigned i = 1; i < n; i++)
+		products += (x[i] - mean) * (x[i - 1] - mean);
+	return products / squares;
+}
+
+/*
+ * n independent batches have a lag-1 correlation of mean -1/n and deviation
+ * 1/sqrt(n) (Kendall's bias), so 5 % of them exceed -1/n + 1.645 / sqrt(n).
+ */
+static void batches_are_joined_beyond_the_five_percent_point(void **state)
+{
+	unsigned between = 0, joined = 0, kept = 0;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 5, 5);
+	for (unsigned run = 0; run < 3000; run++) {
+		unsigned n = 2 * BATCHES_MIN + run % (BATCHES / 2);
+		double x[BATCHES], point = 1.645 / sqrt(n);
+		struct batch_means b;
+
+		batch_means_init(&b);
+		for (unsigned i = 0; i < n; i++) {
+			x[i] = normal(&r) + (i ? 0.3 * x[i - 1] : 0);
+			batch_means_add(&b, x[i]);
+		}
+		double found = correlation(x, n);
+		struct interval in = batch_means_interval(&b, 0.95);
+
+		if (fabs(found - (point - 1.0 / n)) < 1e-9)
+			continue; /* rounding decides */
+		assert_int_equal(in.batch_size > 1, found > point - 1.0 / n);
+		joined += in.batch_size > 1;
+		kept += in.batch_size == 1;
+		between += found > point - 1.0 / n && found <= point;
+	}
+	assert_true(joined > 500 && kept > 500 && between > 50);
+}
+
 static void the_mean_counts_samples_of_the_last_open_batch(void **state)
 {
 	struct batch_means b;
@@ -150,6 +198,8 @@ int main(void)
 			intervals_cover_the_mean_of_independent_samples),
 		cmocka_unit_test(
 			samples_that_stay_correlated_are_called_unsound),
+		cmocka_unit_test(
+			batches_are_joined_beyond_the_five_percent_point),
 		cmocka_unit_test(
 			the_mean_counts_samples_of_the_last_open_batch),
 		cmocka_unit_test(batches_stay_few_and_double_in_size),

@@ -213,6 +213,27 @@ static void who_finds_no_free_lane_waits_in_line(void **state)
 	sim_record_fini(&h.record);
 }
 
+/*
+ * Four packets, thresholds 3 and 4: VL 1 takes the second, VL 2 the third. They
+ * leave by VL 0, 1, 2 in turn. When two are left VL 0 is entitled to nothing;
+ * VL 1 is empty, but cannot be given back before VL 2, which still has one.
+ * It takes no other (B4), so the last one leaves by VL 0.
+ */
+static void a_lane_that_waits_to_be_given_back_takes_nothing(void **state)
+{
+	struct hand h = { .n = 0 };
+
+	(void)state;
+	hand_add(&h, 0, 0, 4);
+	hand_run(&h, "{mechanism: ajt, at: '3,4', capacity: 10, high: 0, "
+		     "high_shared: '1,2'}");
+	check_times(&h, 0, (const unsigned[]){ 1, 2, 3, 4 }, 4);
+	assert_int_equal(on_lane(&h, 0), 2);
+	assert_int_equal(on_lane(&h, 1), 1);
+	assert_int_equal(on_lane(&h, 2), 1);
+	sim_record_fini(&h.record);
+}
+
 static void
 job_thresholds_open_shared_lanes_of_their_priority_only(void **state)
 {
@@ -620,6 +641,8 @@ int main(void)
 			a_borrowed_lane_takes_turns_until_it_is_given_back),
 		cmocka_unit_test(a_lane_on_loan_serves_its_borrower_first),
 		cmocka_unit_test(who_finds_no_free_lane_waits_in_line),
+		cmocka_unit_test(
+			a_lane_that_waits_to_be_given_back_takes_nothing),
 		cmocka_unit_test(
 			job_thresholds_open_shared_lanes_of_their_priority_only),
 		cmocka_unit_test(each_job_threshold_opens_one_lane_more),

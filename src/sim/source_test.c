@@ -225,6 +225,105 @@ static void bursts_have_the_mean_rate_that_on_and_off_times_give(void **state)
 	bed_fini(&b);
 }
 
+/* Made at start + k * 1000 as long as that is before the stop. */
+static void a_flow_stops_before_the_instant_of_its_stop(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, SIM_CBR);
+	b.flow.interval = (struct sim_interval){ 1000, 1 };
+	b.flow.start = 500;
+	for (hd_time stop = 9499; stop <= 11501; stop += 1) {
+		b.flow.stop = stop;
+		const struct sim_metrics *m = bed_run(&b, SIM_IDLE);
+
+		assert_int_equal(m->made, (stop - 500 + 999) / 1000);
+		assert_int_equal(m->delivered, m->made);
+	}
+	bed_fini(&b);
+}
+
+/* ---- flow control ---------------------------------------------------------
+ */
+
+struct updates {
+	struct update_seen {
+		hd_time time;
+		uint32_t port;
+		bool lost;
+	} at[MOST];
+	unsigned n;
+};
+
+static void note_update(void *context, hd_time now, uint32_t port,
+			const struct sim_update *u)
+{
+	struct updates *seen = context;
+
+	assert_true(seen->n < MOST);
+	seen->at[seen->n++] = (struct update_seen){ .time = now,
+						    .port = port,
+						    .lost = u->lost };
+}
+
+/*
+ * Updates for `port` that have arrived, all of their 6 bytes, by `stop`; those
+ * that have not are added to *late.
+ */
+static uint64_t updates_arrived(const struct updates *seen, uint32_t peer,
+				hd_time stop, unsigned *late)
+{
+	uint64_t arrived = 0;
+
+	for (unsigned i = 0; i < seen->n; i++) {
+		const struct update_seen *u = &seen->at[i];
+
+		if (u->port != peer || u->lost)
+			continue;
+		if (u->time + 6 + 10 > stop)
+			++*late;
+		else
+			arrived++;
+	}
+	return arrived;
+}
+
+static void updates_count_as_received_when_they_arrive_in_time(void **state)
+{
+	static struct updates seen;
+	struct sim_observer observer = { .context = &seen,
+					 .updated = note_update };
+	unsigned late = 0;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, SIM_CBR);
+	b.flow.interval = (struct sim_interval){ 1000, 1 };
+	b.f.setup.credits = SIM_CREDITS_EXACT;
+	for (b.rules.stop = 20000; b.rules.stop < 21000; b.rules.stop++) {
+		seen.n = 0;
+		struct sim *s = sim_new(&b.f.setup, &b.flow, 1, &b.rules);
+
+		sim_observe(s, &observer);
+		sim_run(s, HD_TIME_NEVER, NULL, NULL);
+		const struct sim_metrics *m = sim_metrics(s);
+
+		for (uint32_t port = 0; port < m->n_ports; port++) {
+			uint32_t peer = b.f.setup.ports[port].peer;
+
+			if (peer != SIM_NONE)
+				assert_int_equal(
+					m->counters[port].updates_received,
+					updates_arrived(&seen, peer,
+							b.rules.stop, &late));
+		}
+		sim_free(s);
+	}
+	assert_true(late > 10);
+	bed_fini(&b);
+}
+
 /* ---- how it is counted --------------------------------------------------- */
 
 /* Made at k * 1000 while measuring: from <= k * 1000 <= stop. */
@@ -306,6 +405,9 @@ int main(void)
 		cmocka_unit_test(a_saturating_flow_fills_its_link),
 		cmocka_unit_test(
 			bursts_have_the_mean_rate_that_on_and_off_times_give),
+		cmocka_unit_test(a_flow_stops_before_the_instant_of_its_stop),
+		cmocka_unit_test(
+			updates_count_as_received_when_they_arrive_in_time),
 		cmocka_unit_test(what_is_made_in_the_warm_up_is_not_counted),
 		cmocka_unit_test(
 			a_run_ends_with_the_packets_that_were_asked_for),
