@@ -214,12 +214,17 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 				       "run.measure is a time, but run.warmup "
 				       "counts packets; say both in one way");
 	rules->stop = run->horizon;
-	if (timed && run->measure.value < run->horizon - rules->warmup)
-		rules->stop = rules->warmup + run->measure.value;
 	if (rules->warmup >= run->horizon)
 		return scenario_refuse(b->scenario, d, &run->warmup,
 				       "run.warmup leaves nothing before "
 				       "run.horizon");
+	if (timed && run->measure.value > run->horizon - rules->warmup)
+		return scenario_refuse(b->scenario, d, &run->measure,
+				       "run.measure does not end before "
+				       "run.horizon, which ends the run in any "
+				       "case and is 1s unless it is stated");
+	if (timed)
+		rules->stop = rules->warmup + run->measure.value;
 	if (run->measure.unit == SCN_PACKETS)
 		rules->packets = run->measure.value;
 	if (run->measure.unit == SCN_PACKETS_PER_FLOW)

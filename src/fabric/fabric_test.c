@@ -372,7 +372,8 @@ static const struct {
 	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
 	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, "
 		"destination: 1, connections: 3}]\n",
-	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
+	  "nobody to send to but themselves" },
 	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, "
 		"source: 1}]\n",
 	  "x.yaml:4:48: traffic 'a': with this pattern nobody sends to "
@@ -422,6 +423,20 @@ static const struct {
 	  "say both in one way" },
 	{ SMALL ANY "run: {warmup: 1s, horizon: 1s}\n",
 	  "x.yaml:5:15: run.warmup leaves nothing before run.horizon" },
+	{ SMALL ANY "run: {measure: 1000s}\n",
+	  "x.yaml:5:16: run.measure does not end before run.horizon, which "
+	  "ends the run in any case and is 1s unless it is stated" },
+	{ SMALL ANY "run: {warmup: 1us, measure: 10us, horizon: 10us}\n",
+	  "x.yaml:5:29: run.measure does not end before run.horizon, which "
+	  "ends the run in any case and is 1s unless it is stated" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: incast, "
+		"source: 1, destination: 1}]\n",
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
+	  "nobody to send to but themselves" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: hotspot, "
+		"source: 1, hotspot: 1, hot_share: 100%, connections: 2}]\n",
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
+	  "nobody to send to but themselves" },
 };
 
 static void refuses_what_the_fabric_cannot_do(void **state)

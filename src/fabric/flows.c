@@ -466,6 +466,34 @@ static port_id draw_destination(struct row *r)
 	return r->destinations.ports[rng_below(&r->rng, r->destinations.n)];
 }
 
+static bool is_only(const struct selection *s, port_id port)
+{
+	return s->n == 1 && s->ports[0] == port;
+}
+
+/* Whether a draw of source and destination can ever give two hosts. */
+static bool any_pair(const struct row *r)
+{
+	port_id from = r->sources.ports[0];
+	bool all_hot = r->hot.n && r->t->hot_share.num >= r->t->hot_share.den;
+	bool hot = r->hot.n && r->t->hot_share.num;
+
+	return r->sources.n > 1 || (hot && !is_only(&r->hot, from)) ||
+	       (!all_hot && !is_only(&r->destinations, from));
+}
+
+/* Whoever asks what it gets would be told of nothing. */
+static enum hd_status refuse_empty(const struct fabric *b, uint32_t number,
+				   struct diag *d)
+{
+	const struct scn_traffic *t = &b->scenario->traffic[number];
+
+	return scenario_refuse(b->scenario, d, t,
+			       "traffic '%s' has no flow: its sources "
+			       "have nobody to send to but themselves",
+			       t->name);
+}
+
 static enum hd_status add_connections(struct row *r)
 {
 	enum hd_status status = HD_OK;
@@ -476,14 +504,8 @@ static enum hd_status add_connections(struct row *r)
 				       "traffic '%s': connections need the "
 				       "pattern uniform, hotspot or incast",
 				       r->t->name);
-	if (r->destinations.n == 1 && r->sources.n == 1 &&
-	    r->sources.ports[0] == r->destinations.ports[0])
-		return scenario_refuse(
-			r->b->scenario, r->d, r->t,
-			"traffic '%s': '%s' has nobody to send "
-			"to but itself",
-			r->t->name,
-			topo_node_of(&r->b->topo, r->sources.ports[0])->name);
+	if (!any_pair(r))
+		return refuse_empty(r->b, r->number, r->d);
 	for (uint64_t i = 0; i < r->t->connections && status == HD_OK; i++) {
 		port_id from, to;
 
@@ -565,19 +587,13 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
 	for (uint32_t i = 0; i < b->scenario->n_traffic; i++) {
-		const struct scn_traffic *t = &b->scenario->traffic[i];
 		uint32_t before = b->n_flows;
 		enum hd_status status = build_row(b, i, d);
 
 		if (status != HD_OK)
 			return status;
-		/* Whoever asks what it gets would be told of nothing. */
 		if (b->n_flows == before)
-			return scenario_refuse(b->scenario, d, t,
-					       "traffic '%s' has no flow: its "
-					       "sources have nobody to send to "
-					       "but themselves",
-					       t->name);
+			return refuse_empty(b, i, d);
 	}
 	return HD_OK;
 }

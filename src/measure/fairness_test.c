@@ -13,11 +13,18 @@
 static void equal_shares_are_fair(void **state)
 {
 	static const double same[] = { 2.5, 2.5, 2.5, 2.5 };
-	static const double none[] = { 0, 0 };
 
 	(void)state;
 	assert_true(jain_index(same, 4) == 1);
-	assert_true(jain_index(none, 2) == 1);
+}
+
+static void nothing_is_not_shared_fairly(void **state)
+{
+	static const double none[] = { 0, 0 };
+
+	(void)state;
+	assert_true(isnan(jain_index(none, 2)));
+	assert_true(isnan(jain_index(none, 0)));
 }
 
 static void one_who_has_all_gives_one_nth(void **state)
@@ -40,6 +47,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_shares_are_fair),
+		cmocka_unit_test(nothing_is_not_shared_fairly),
 		cmocka_unit_test(one_who_has_all_gives_one_nth),
 		cmocka_unit_test(shares_of_one_two_three_give_six_sevenths),
 	};

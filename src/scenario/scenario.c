@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "subnet/packet.h"
 
@@ -127,24 +128,23 @@ static enum hd_status check_names(const struct scenario *s, struct diag *d,
 				  size_t stride)
 {
 	const char *base = items;
+	struct text_map seen = { 0 };
+	enum hd_status status = HD_OK;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && status == HD_OK; i++) {
 		char *const *name = (char *const *)(base + i * stride);
 
 		if (!**name)
-			return scenario_refuse(s, d, name,
-					       "a %s without a name", what);
-		for (size_t j = 0; j < i; j++) {
-			char *const *other = (char *const *)(base + j * stride);
-
-			if (strcmp(*name, *other) == 0)
-				return scenario_refuse(
-					s, d, name,
-					"a second %s of the name '%s'", what,
-					*name);
-		}
+			status = scenario_refuse(s, d, name,
+						 "a %s without a name", what);
+		else if (text_map_put(&seen, *name, strlen(*name), 0) !=
+			 MAP_NONE)
+			status = scenario_refuse(s, d, name,
+						 "a second %s of the name '%s'",
+						 what, *name);
 	}
-	return HD_OK;
+	text_map_fini(&seen);
+	return status;
 }
 
 static enum hd_status check_all_names(const struct scenario *s, struct diag *d)
@@ -430,18 +430,27 @@ static bool asks_nothing(const struct scn_goal *g)
 	       g->lost == SCN_UNLIMITED;
 }
 
-static enum hd_status check_goal(const struct scenario *s, struct diag *d,
-				 const struct scn_goal *g)
+static enum hd_status check_goals(const struct scenario *s, struct diag *d)
 {
-	if (asks_nothing(g))
-		return scenario_refuse(s, d, g, "a goal that asks for nothing");
-	for (size_t i = 0; g->row && i < s->n_traffic; i++) {
-		if (strcmp(g->row, s->traffic[i].name) == 0)
-			return HD_OK;
+	struct text_map rows = { 0 };
+	enum hd_status status = HD_OK;
+
+	for (uint32_t i = 0; i < s->n_traffic; i++)
+		text_map_put(&rows, s->traffic[i].name,
+			     strlen(s->traffic[i].name), i);
+	for (size_t i = 0; i < s->n_goals && status == HD_OK; i++) {
+		const struct scn_goal *g = &s->goals[i];
+
+		if (asks_nothing(g))
+			status = scenario_refuse(
+				s, d, g, "a goal that asks for nothing");
+		else if (g->row && text_map_get(&rows, g->row,
+						strlen(g->row)) == MAP_NONE)
+			status = scenario_refuse(s, d, &g->row,
+						 "no traffic row '%s'", g->row);
 	}
-	return g->row ? scenario_refuse(s, d, &g->row, "no traffic row '%s'",
-					g->row)
-		      : HD_OK;
+	text_map_fini(&rows);
+	return status;
 }
 
 static enum hd_status check(const struct scenario *s, struct diag *d)
@@ -458,9 +467,7 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_loans(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
-	for (size_t i = 0; i < s->n_goals && status == HD_OK; i++)
-		status = check_goal(s, d, &s->goals[i]);
-	return status;
+	return status == HD_OK ? check_goals(s, d) : status;
 }
 
 enum hd_status scenario_parse(const char *text, size_t len, const char *file,

@@ -325,7 +325,8 @@ static void what_is_lost_costs_no_credit_for_good(void **state)
 			 "  host: {input_buffer: 1 packets}\n"
 			 "traffic: [{name: a, kind: messages, count: 500, "
 			 "source: 0..1, destination: 2, pattern: incast}]\n"
-			 "faults: %s\nrun: {warmup: 0s, measure: 100s}\n",
+			 "faults: %s\nrun: {warmup: 0s, measure: 100s, "
+			 "horizon: 100s}\n",
 			 i % 2 ? "exact" : "delay", faults[i / 2]);
 		test_run_init(&r, text);
 		assert_int_equal(r.rows[0].made, 1000);

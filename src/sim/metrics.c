@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "measure/fairness.h"
 #include "sim/control.h"
 #include "sim/flow_tally.h"
@@ -78,21 +79,23 @@ static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl,
 	return g;
 }
 
-static uint32_t group_find(struct tally *t, uint32_t row, uint8_t sl)
+/* `seen` knows the groups that there are. */
+static uint32_t group_find(struct tally *t, struct map *seen, uint32_t row,
+			   uint8_t sl)
 {
-	const struct sim_metrics *m = &t->m;
+	uint32_t fresh = t->m.n_groups;
+	uint32_t group = map_put(seen, (uint64_t)row << 8 | sl, fresh);
 
-	for (uint32_t i = m->n_groups; i-- > 0;) {
-		if (m->groups[i].row == row && m->groups[i].sl == sl)
-			return i;
-	}
+	if (group != MAP_NONE)
+		return group;
 	group_add(t, row, sl, false);
-	return m->n_groups - 1;
+	return fresh;
 }
 
 static void groups_init(struct sim *s, struct tally *t)
 {
 	struct sim_metrics *m = &t->m;
+	struct map seen = { 0 };
 
 	m->n_flows = s->n_flows;
 	m->flows = hd_alloc_dense(s->n_flows, sizeof(*m->flows));
@@ -105,10 +108,11 @@ static void groups_init(struct sim *s, struct tally *t)
 			group_add(t, f->row, f->sl, s->n_flows >= MANY_GROUPS)
 				->flow = i;
 		else
-			group = group_find(t, f->row, f->sl);
+			group = group_find(t, &seen, f->row, f->sl);
 		m->groups[group].n_flows++;
 		m->flows[i].group = group;
 	}
+	map_fini(&seen);
 }
 
 static void pairs_init(struct sim *s, struct tally *t)
@@ -698,8 +702,6 @@ static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 
 static double fairness(const struct sim_metrics *m)
 {
-	if (m->n_flows == 0)
-		return 1; /* all packets are injected from outside */
 	double *shares = hd_alloc(m->n_flows, sizeof(*shares));
 
 	for (uint32_t i = 0; i < m->n_flows; i++)

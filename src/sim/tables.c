@@ -44,21 +44,23 @@ static void count_flows(const struct fabric *b, const struct sim_metrics *m,
 	}
 }
 
-/* Jain's index over the bytes that the flows of each row delivered. */
+/*
+ * Jain's index over the bytes that the flows of each row delivered; flows are
+ * in the order of their rows.
+ */
 static void rate_fairness(const struct fabric *b, const struct sim_metrics *m,
 			  struct sim_row *rows)
 {
 	double *shares = hd_alloc(b->n_flows, sizeof(*shares));
+	uint32_t i = 0;
 
 	for (size_t r = 0; r < b->scenario->n_traffic; r++) {
 		size_t n = 0;
 
-		for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
-			if (b->flows[i].row == r)
-				shares[n++] =
-					(double)m->flows[i].delivered_bytes /
-					b->flow_copies[i];
-		}
+		for (; i < m->n_flows && i < b->n_flows && b->flows[i].row == r;
+		     i++)
+			shares[n++] = (double)m->flows[i].delivered_bytes /
+				      b->flow_copies[i];
 		rows[r].jain = jain_index(shares, n);
 	}
 	free(shares);

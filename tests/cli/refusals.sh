@@ -64,8 +64,8 @@ refused 2 "'list' stands alone" bench list foo
 refused 3 "heddle: no experiment 'foo'" paper list foo
 
 # Who is interrupted leaves no half of a file.
-sed 's/^run:.*/run: {measure: 10s}/' "$quick" >long.yaml
-grep -q '^run:' long.yaml || echo 'run: {measure: 10s}' >>long.yaml
+sed 's/^run:.*/run: {measure: 10s, horizon: 20s}/' "$quick" >long.yaml
+grep -q '^run:' long.yaml || echo 'run: {measure: 10s, horizon: 20s}' >>long.yaml
 for signal in INT TERM; do
 	status 124 timeout -s $signal 1 "$HEDDLE" sim long.yaml --pcap half \
 		--port h0 --trace half.txt

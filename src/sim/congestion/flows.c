@@ -74,6 +74,10 @@ static void take_flow(const struct fabric *b, uint32_t i,
 enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 				struct congestion_flow **out)
 {
+	if (b->n_flows == 0)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"there is no traffic that could be controlled");
 	struct congestion_flow *flows = hd_alloc(b->n_flows, sizeof(*flows));
 
 	for (uint32_t i = 0; i < b->n_flows; i++) {
