@@ -6,13 +6,16 @@ Usage: allocations.py HEDDLE SOURCE LIBRARY, in an empty folder. Each command
 is run once undisturbed, to count its allocations; then again and again with
 the N-th of them failing, alone or with all that follow. It must then end with
 status 4 and one line, or, where the allocation was not needed, as it did
-before. Files it began must be gone, and those there before must be as they
-were. Each command gets its share of ROUNDS, spread over its allocations; with
+before. Files it began must be gone, but for a journal that SQLite rolls back
+when the database is opened again, and those there before must be as they were.
+Each command gets its share of ROUNDS, spread over its allocations; with
 HD_LONG=1 every single one is tried.
 """
+import contextlib
 import os
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -47,6 +50,7 @@ COMMANDS = [
     "route n.net --dump opensm -o x.txt",
     "route star --engine dfsssp --check",
     "decode d.pcap",
+    "decode d.pcap --json -o x.json",
     "qos plan a=40%,latency b=60%",
     "qos admit --random 5 n.net",
     "qos bound n.net f.txt",
@@ -57,6 +61,7 @@ COMMANDS = [
     "model credit --upstream 20 --downstream 20",
     "model credit --upstream 6 --downstream 6 --credit-delay 1 --phases 2",
     "bench send-lat --size 64 -n 5 --json",
+    "bench write-bw --size 64 -n 5 --pcap x.pcap",
     "report --db old.db",
     "report --db old.db 1 --html x.html",
     "paper list",
@@ -96,7 +101,17 @@ class Case:
             return f"ends with {status}: {err[-300:]}"
         if len(err.splitlines()) != 1 or not err.startswith("heddle"):
             return f"says {err!r}"
-        return self.leftovers(left)
+        return self.leftovers(self.recover(left))
+
+    def recover(self, left):
+        """Whoever opens a database first rolls back what was cut off."""
+        for name in [n for n in left if n.endswith(".db-journal")]:
+            with contextlib.closing(sqlite3.connect(
+                    "run/" + name.removesuffix("-journal"))) as database:
+                database.execute("BEGIN IMMEDIATE")
+                database.rollback()
+            left = files("run")
+        return left
 
     def leftovers(self, left):
         """A target may be whole; a new database may hold no results."""
