@@ -9,7 +9,7 @@
 
 struct values {
 	struct common_options common;
-	const char *fabric, *source, *destination;
+	const char *fabric, *source, *destination, *manager;
 	const char *service_id;
 	uint64_t pkey, class;
 };
@@ -49,6 +49,11 @@ static const struct option options[] = {
 	  .offset = FIELD(destination),
 	  .value = "NODE",
 	  .help = "for a path to whom" },
+	{ .name = "manager",
+	  .kind = OPT_TEXT,
+	  .offset = FIELD(manager),
+	  .value = "NODE",
+	  .help = "where the subnet manager runs, for groups with 'node-type: SELF'" },
 	{ .name = NULL },
 };
 
@@ -101,7 +106,8 @@ static int label(const struct values *v, const struct policy *p,
 	if (fabric_open(v->fabric, NULL, d, &f) != HD_OK)
 		return command_refuse(d);
 	if (find(f, v->source, d, &q->source) != HD_OK ||
-	    find(f, v->destination, d, &q->destination) != HD_OK)
+	    find(f, v->destination, d, &q->destination) != HD_OK ||
+	    find(f, v->manager, d, &q->manager) != HD_OK)
 		status = command_refuse(d);
 	else
 		status = answer(v, p, &f->subnet, q);
@@ -121,12 +127,13 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n != 1)
 		return command_usage(self, "which policy file?");
-	if ((v.source || v.destination) && !v.fabric)
-		return command_usage(self, "--source and --destination need "
-					   "a --fabric");
+	if ((v.source || v.destination || v.manager) && !v.fabric)
+		return command_usage(self, "--source, --destination and "
+					   "--manager need a --fabric");
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
+		.manager = TOPO_NONE,
 		.has_service_id = v.service_id,
 		.has_pkey = v.pkey != 0,
 		.pkey = (uint16_t)v.pkey,
@@ -168,7 +175,9 @@ const struct command command_qos_label = {
 		"Reads an OpenSM policy file (qos-policy.conf) and says which service\n"
 		"level a connection is given that does not ask for one: by the first\n"
 		"match rule whose criteria all fit, then by the short rules of\n"
-		"qos-ulps, then by the default; and on which line that is written.\n",
+		"qos-ulps, then by the level DEFAULT, or else the default of qos-ulps;\n"
+		"and on which line that is written. All ports are in partition Default\n"
+		"(0x7fff) and in no other. Files that OpenSM discards are refused.\n",
 	.options = options,
 	.examples = examples,
 	.run = run,

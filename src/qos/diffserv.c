@@ -47,6 +47,10 @@ static void map_dscp(struct diffserv_map *map, const struct layout *l,
 	} else if (af) {
 		map->class[dscp] = TC_DB;
 		map->sl[dscp] = l->af[af];
+	} else if (dscp == DSCP_CS6 || dscp == DSCP_CS7) {
+		/* RFC 2474, 4.2.2.2: better than default; routing lives here */
+		map->class[dscp] = TC_DB;
+		map->sl[dscp] = l->af[4];
 	} else if (dscp == DSCP_LOWER_EFFORT || dscp == DSCP_CS1) {
 		map->class[dscp] = TC_CH;
 		map->sl[dscp] = l->ch;

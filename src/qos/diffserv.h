@@ -12,6 +12,7 @@
  *
  *	EF		DBTS	SL 0
  *	AF4x .. AF1x	DB	SL 1, 2, 3, 4, or all SL 1
+ *	CS6, CS7	DB	as AF4x: never worse than default (RFC 2474)
  *	default, CS0	BE	SL 5, or 2
  *	lower effort	CH	SL 6, or 3
  *
@@ -31,6 +32,8 @@ enum {
 	DSCP_CS1 = 8, /* lower effort before it had a code of its own */
 	DSCP_AF41 = 34,
 	DSCP_EF = 46,
+	DSCP_CS6 = 48, /* network control, as CS7 */
+	DSCP_CS7 = 56,
 	DSCP_COUNT = 64
 };
 

@@ -91,6 +91,23 @@ static void names_are_those_of_the_field(void **state)
 	}
 }
 
+/* RFC 2474, 4.2.2.2: code points 11x000 are served better than default. */
+static void network_control_is_better_than_default(void **state)
+{
+	static const unsigned lanes[] = { 2, 4, 8, 15 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
+		struct diffserv_map m = diffserv_map_for(lanes[i]);
+
+		for (uint8_t dscp = 48; dscp < 64; dscp += 8) {
+			assert_int_equal(m.class[dscp], TC_DB);
+			assert_int_not_equal(m.lanes.vl[m.sl[dscp]],
+					     m.lanes.vl[m.sl[DSCP_DEFAULT]]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +116,7 @@ int main(void)
 		cmocka_unit_test(sl_and_mark_agree_in_both_directions),
 		cmocka_unit_test(two_lanes_merge_as_the_paper_says),
 		cmocka_unit_test(names_are_those_of_the_field),
+		cmocka_unit_test(network_control_is_better_than_default),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,8 @@ static enum hd_status read_words(char *text, struct policy_words *out)
 	return HD_OK;
 }
 
-static enum hd_status read_kinds(char *text, struct diag *d, unsigned *out)
+static enum hd_status read_kinds(char *text, struct diag *d,
+				 struct policy_group *g)
 {
 	char *save = NULL;
 
@@ -132,14 +133,16 @@ static enum hd_status read_kinds(char *text, struct diag *d, unsigned *out)
 		const char *word = trim(item);
 
 		if (strcasecmp(word, "CA") == 0)
-			*out |= 1u << NODE_CA;
+			g->kinds |= 1u << NODE_CA;
 		else if (strcasecmp(word, "SWITCH") == 0)
-			*out |= 1u << NODE_SWITCH;
+			g->kinds |= 1u << NODE_SWITCH;
 		else if (strcasecmp(word, "ROUTER") == 0)
-			*out |= 1u << NODE_ROUTER;
+			g->kinds |= 1u << NODE_ROUTER;
 		else if (strcasecmp(word, "ALL") == 0)
-			*out |= ~0u;
-		else if (strcasecmp(word, "SELF") != 0)
+			g->kinds |= ~0u;
+		else if (strcasecmp(word, "SELF") == 0)
+			g->self = true;
+		else
 			return diag_fail(d, HD_ERR_INPUT,
 					 "'%.40s' is no kind of node", word);
 	}
@@ -166,8 +169,10 @@ static enum hd_status group_field(struct reader *r, const char *key,
 	else if (strcmp(key, "pkey") == 0)
 		return read_spans(value, UINT16_MAX, r->d, &g->pkeys);
 	else if (strcmp(key, "node-type") == 0)
-		return read_kinds(value, r->d, &g->kinds);
-	else if (strcmp(key, "use") != 0 && strcmp(key, "partition") != 0)
+		return read_kinds(value, r->d, g);
+	else if (strcmp(key, "partition") == 0)
+		return read_words(value, &g->partitions);
+	else if (strcmp(key, "use") != 0)
 		return diag_fail(r->d, HD_ERR_INPUT,
 				 "a port group has no '%.40s'", key);
 	return HD_OK;
@@ -202,6 +207,11 @@ static enum hd_status rule_field(struct reader *r, const char *key, char *value)
 {
 	struct policy_rule *m = &r->p->rules[r->p->n_rules - 1];
 
+	if (!*value && strcmp(key, "use") != 0)
+		return diag_fail(
+			r->d, HD_ERR_INPUT,
+			"'%.40s' says nothing: OpenSM discards the whole file",
+			key);
 	if (strcmp(key, "source") == 0)
 		return read_words(value, &m->sources);
 	if (strcmp(key, "destination") == 0)
@@ -270,7 +280,7 @@ static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base,
 	if (strcmp(text, "source-port-guid") == 0)
 		return read_spans(value, UINT64_MAX, r->d, &m->source_guids);
 	if (strcmp(text, "source-target-port-guid") == 0) {
-		m->either = true;
+		m->both = true;
 		return read_spans(value, UINT64_MAX, r->d, &m->target_guids);
 	}
 	return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' cannot be asked for here",
@@ -293,7 +303,7 @@ static enum hd_status read_ulp(struct reader *r, char *text,
 	if (keys)
 		*keys++ = '\0';
 	text = trim(text);
-	while (k < n && strcmp(services[k].name, text) != 0)
+	while (k < n && strcasecmp(services[k].name, text) != 0)
 		k++;
 	if (k == n)
 		return diag_fail(r->d, HD_ERR_INPUT,
@@ -305,7 +315,7 @@ static enum hd_status read_ulp(struct reader *r, char *text,
 		if (status != HD_OK)
 			return status;
 	}
-	if (strcmp(text, "ipoib") == 0 && !m->pkeys.n)
+	if (strcasecmp(text, "ipoib") == 0 && !m->pkeys.n)
 		add_span(&m->pkeys, 0x7fff, 0x7fff);
 	if (services[k].high && !m->service_ids.n)
 		add_span(&m->service_ids, services[k].low, services[k].high);
@@ -329,7 +339,7 @@ static enum hd_status ulp_line(struct reader *r, char *line)
 
 	if (status != HD_OK)
 		return status;
-	if (strcmp(trim(line), "default") == 0) {
+	if (strcasecmp(trim(line), "default") == 0) {
 		r->p->default_sl = (uint8_t)sl;
 		r->p->default_line = r->d->line;
 		return HD_OK;
@@ -428,6 +438,17 @@ static const struct policy_level *find_level(const struct policy *p,
 	return NULL;
 }
 
+/* What nobody else's rule says; OpenSM does not mind how it is written. */
+static const struct policy_level *default_level(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_levels; i++) {
+		if (p->levels[i].name &&
+		    strcasecmp(p->levels[i].name, "DEFAULT") == 0)
+			return &p->levels[i];
+	}
+	return NULL;
+}
+
 static const struct policy_group *find_group(const struct policy *p,
 					     const char *name)
 {
@@ -470,10 +491,18 @@ static enum hd_status check(const struct policy *p, struct diag *d)
 		if (status != HD_OK)
 			return status;
 	}
+	for (size_t i = 0; i < p->n_levels; i++) {
+		d->line = p->levels[i].line;
+		if (p->levels[i].sl == POLICY_NO_SL)
+			return diag_fail(
+				d, HD_ERR_INPUT,
+				"a level without 'sl': OpenSM discards the whole file");
+	}
 	d->line = 0;
-	if (p->n_levels && !find_level(p, "DEFAULT"))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "there is no level called DEFAULT");
+	if (!default_level(p) && p->default_sl == POLICY_NO_SL)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"neither a level called DEFAULT nor a default of qos-ulps: OpenSM discards the whole file");
 	return HD_OK;
 }
 
@@ -539,6 +568,7 @@ void policy_fini(struct policy *p)
 		spans_fini(&p->groups[i].guids);
 		spans_fini(&p->groups[i].pkeys);
 		words_fini(&p->groups[i].ports);
+		words_fini(&p->groups[i].partitions);
 	}
 	for (size_t i = 0; i < p->n_levels; i++)
 		free(p->levels[i].name);
@@ -579,14 +609,25 @@ static bool is_port(const struct topo *t, port_id port, const char *name)
 						     t->ports[port].number);
 }
 
+/* Everybody is in the partition that OpenSM makes by itself. */
+static bool in_default_partition(const struct policy_group *g)
+{
+	for (size_t i = 0; i < g->partitions.n; i++) {
+		if (strcmp(g->partitions.items[i], "Default") == 0)
+			return true;
+	}
+	return in_pkeys(&g->pkeys, 0x7fff);
+}
+
 static bool in_group(const struct policy_group *g, const struct subnet *s,
-		     port_id port)
+		     const struct policy_query *q, port_id port)
 {
 	const struct topo *t = s->topo;
 	const struct pkey_table *keys = &s->pkeys[port];
 
 	if (in_spans(&g->guids, t->ports[port].guid) ||
-	    g->kinds >> topo_node_of(t, port)->kind & 1)
+	    g->kinds >> topo_node_of(t, port)->kind & 1 ||
+	    (g->self && port == q->manager) || in_default_partition(g))
 		return true;
 	for (size_t i = 0; i < g->ports.n; i++) {
 		if (is_port(t, port, g->ports.items[i]))
@@ -600,7 +641,8 @@ static bool in_group(const struct policy_group *g, const struct subnet *s,
 }
 
 static bool in_groups(const struct policy *p, const struct policy_words *names,
-		      const struct subnet *s, port_id port)
+		      const struct subnet *s, const struct policy_query *q,
+		      port_id port)
 {
 	if (names->n == 0)
 		return true;
@@ -608,7 +650,7 @@ static bool in_groups(const struct policy *p, const struct policy_words *names,
 		if (strcasecmp(names->items[i], "ALL") == 0)
 			return true;
 		if (s && port != TOPO_NONE &&
-		    in_group(find_group(p, names->items[i]), s, port))
+		    in_group(find_group(p, names->items[i]), s, q, port))
 			return true;
 	}
 	return false;
@@ -625,8 +667,8 @@ static bool guid_fits(const struct policy_spans *guids, const struct subnet *s,
 static bool ends_fit(const struct policy_rule *m, const struct subnet *s,
 		     const struct policy_query *q)
 {
-	if (m->either)
-		return guid_fits(&m->target_guids, s, q->destination) ||
+	if (m->both)
+		return guid_fits(&m->target_guids, s, q->destination) &&
 		       guid_fits(&m->target_guids, s, q->source);
 	return (!m->target_guids.n ||
 		guid_fits(&m->target_guids, s, q->destination)) &&
@@ -644,15 +686,16 @@ static bool fits(const struct policy *p, const struct policy_rule *m,
 		return false;
 	if (m->classes.n && !(q->has_class && in_spans(&m->classes, q->class)))
 		return false;
-	return ends_fit(m, s, q) && in_groups(p, &m->sources, s, q->source) &&
-	       in_groups(p, &m->destinations, s, q->destination);
+	return ends_fit(m, s, q) &&
+	       in_groups(p, &m->sources, s, q, q->source) &&
+	       in_groups(p, &m->destinations, s, q, q->destination);
 }
 
 static struct policy_answer by_level(const struct policy_level *l,
 				     unsigned line)
 {
 	return (struct policy_answer){
-		.sl = l->sl == POLICY_NO_SL ? 0 : l->sl,
+		.sl = l->sl,
 		.line = line,
 		.level = l->name,
 	};
@@ -673,11 +716,9 @@ struct policy_answer policy_match(const struct policy *p,
 			return (struct policy_answer){ p->ulps[i].sl,
 						       p->ulps[i].line, NULL };
 	}
-	if (p->default_sl != POLICY_NO_SL)
-		return (struct policy_answer){ p->default_sl, p->default_line,
-					       NULL };
-	const struct policy_level *other = find_level(p, "DEFAULT");
+	const struct policy_level *other = default_level(p);
 
 	return other ? by_level(other, other->line)
-		     : (struct policy_answer){ 0 };
+		     : (struct policy_answer){ p->default_sl, p->default_line,
+					       NULL };
 }

@@ -9,14 +9,17 @@
  * records answer by them:
  *
  *	port-groups		ports by GUID, name, P_Key or kind of node
- *	qos-levels		names for SLs; DEFAULT is what others get
+ *	qos-levels		names for SLs; DEFAULT is what others get, also
+ *				where qos-ulps has a default
  *	qos-match-rules		the first whose criteria all match counts
  *	qos-ulps		the short form: "sdp, port-num 10000 : 1";
  *				asked after the match rules
  *	qos-setup		read over, as OpenSM does
  *
- * A criterion about something that the query does not tell does not match.
- * Limits of levels (MTU, rate, life) are read and not used here.
+ * Files that OpenSM discards as a whole are refused: nothing says what
+ *everybody else gets, a level has no SL, a criterion says nothing. A criterion
+ *about something that the query does not tell does not match. Limits of levels
+ *(MTU, rate, life) are read and not used here.
  */
 
 #include <stdbool.h>
@@ -43,14 +46,16 @@ struct policy_words {
 struct policy_group {
 	char *name;
 	struct policy_spans guids, pkeys;
-	struct policy_words ports; /* "node description/P1" */
-	unsigned kinds;            /* set of 1 << enum node_kind */
+	struct policy_words ports;      /* "node description/P1" */
+	struct policy_words partitions; /* by name; Default is everybody's */
+	unsigned kinds;                 /* set of 1 << enum node_kind */
+	bool self;                      /* the subnet manager's own port */
 	unsigned line;
 };
 
 struct policy_level {
 	char *name;
-	uint8_t sl; /* POLICY_NO_SL: it does not say */
+	uint8_t sl;
 	unsigned line;
 };
 
@@ -60,7 +65,7 @@ struct policy_rule {
 	char *level; /* of a match rule */
 	/* Of a line of qos-ulps instead. */
 	struct policy_spans source_guids, target_guids;
-	bool either; /* its GUIDs may be at either end */
+	bool both; /* both ends must have one of its GUIDs */
 	uint8_t sl;
 	unsigned line;
 };
@@ -86,6 +91,7 @@ void policy_fini(struct policy *p);
 /* What is known of a connection; ports may be TOPO_NONE. */
 struct policy_query {
 	port_id source, destination;
+	port_id manager; /* where the subnet manager runs */
 	bool has_service_id, has_pkey, has_class;
 	uint64_t service_id;
 	uint16_t pkey;

@@ -223,7 +223,7 @@ static void match_rules_beat_the_short_form(void **state)
 	static const char text[] = "qos-ulps\n any, service-id 5 : 2\n"
 				   "end-qos-ulps\n"
 				   "qos-levels\n"
-				   " qos-level\n name: DEFAULT\n"
+				   " qos-level\n name: DEFAULT\n sl: 0\n"
 				   " end-qos-level\n"
 				   " qos-level\n name: x\n sl: 6\n"
 				   " end-qos-level\n"
@@ -269,6 +269,13 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 		{ "qos-levels\n qos-level\n name: a\n sl: 1\n end-qos-level\n"
 		  "end-qos-levels\n",
 		  0, "DEFAULT" },
+		{ "qos-ulps\n sdp : 3\nend-qos-ulps\n", 0, "discards" },
+		{ "qos-levels\n qos-level\n name: DEFAULT\n end-qos-level\n"
+		  "end-qos-levels\n",
+		  2, "without 'sl'" },
+		{ "qos-match-rules\n qos-match-rule\n destination:\n", 3,
+		  "says nothing" },
+		{ "QOS-ULPS\n", 1, "not expected" },
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
