@@ -106,7 +106,10 @@ all | long)
 	build_and_test asan -DHD_LONG=OFF
 	analyse
 	step build-fuzz ci/build.sh fuzz && step fuzz ci/fuzz.sh $fuzz
-	[ "$mode" = all ] || step bench ci/bench.sh build/release
+	if [ "$mode" = long ]; then
+		step bench ci/bench.sh build/release
+		step mutate ci/mutate.sh
+	fi
 	;;
 *)
 	echo "usage: check.sh all | lint | long" >&2
