@@ -1,51 +1,57 @@
 #!/bin/sh
-# A folder of src/ may include itself, what its row names, and what those
-# know. This table is the architecture; tests are exempt.
+# A folder of src/ includes itself and what its row of src/rooms.txt names, and
+# every right in that list is used. Tests are exempt.
 set -eu
 cd "$(dirname "$0")/.."
-
-knows() {
-	case $1 in
-	base) ;;
-	wire | measure | model | topo | cc) echo base ;;
-	subnet) echo topo ;;
-	qos) echo subnet model ;;
-	scenario) echo base topo qos ;;
-	fabric) echo cc scenario ;;
-	sim) echo wire measure cc fabric ;;
-	transport) echo wire ;;
-	verbs) echo transport sim ;;
-	bench) echo verbs ;;
-	report) echo measure ;;
-	paper) echo bench report ;;
-	cli) echo paper report ;;
-	*) echo "layers: no row for src/$1" >&2 && return 1 ;;
-	esac
-}
-
-# What a folder may include: itself and, transitively, what it knows.
-reach() {
-	for known in $(knows "$1"); do
-		reach "$known"
-	done
-	echo "$1"
-}
-
-checked=0 bad=0
-for dir in src/*/; do
-	layer=$(basename "$dir")
-	allowed=$(reach "$layer" | sort -u | paste -sd '|')
-	files=$(find "$dir" -name '*.[ch]' ! -name '*_test.c')
-	[ -n "$files" ] || continue
-	for file in $files; do
-		checked=$((checked + 1))
-		if grep -nHE '^#include "' "$file" |
-			grep -vE "#include \"($allowed)/"; then
-			echo "layers: src/$layer may include only: $allowed" >&2
-			bad=1
-		fi
-	done
-done
-[ "$checked" -gt 0 ] || { echo "layers: nothing to check" >&2; exit 1; }
-echo "$checked files"
-exit "$bad"
+[ -f src/rooms.txt ] || { echo "layers: nothing to check"; exit 1; }
+find src -name '*.[ch]' ! -name '*_test.c' ! -name '*_for_tests.h' |
+	sort | xargs grep -HE '^#include "' |
+	awk '
+	# The innermost room that a path is in.
+	function room_of(path) {
+		while (sub("/[^/]*$", "", path))
+			if (path in row)
+				return path
+		return ""
+	}
+	FILENAME == "src/rooms.txt" {
+		if (/^#/ || !/:/)
+			next
+		room = substr($1, 1, length($1) - 1)
+		row[room] = NR
+		for (i = 2; i <= NF; i++) {
+			if (!($i in row))
+				fail("src/rooms.txt: " room " uses " $i ", which stands below it")
+			may[room, $i] = 1
+		}
+		next
+	}
+	{
+		at = index($0, ":")
+		file = substr($0, 1, at - 1)
+		split($0, quoted, "\"")
+		room = room_of(substr(file, 5))
+		used = room_of(quoted[2])
+		if (!(file in seen))
+			files += seen[file] = 1
+		if (!room)
+			fail(file ": src/rooms.txt has no row for its folder")
+		else if (used && used != room && !((room, used) in may))
+			fail(file ": src/" room " may not include " quoted[2])
+		does[room, used] = 1
+	}
+	function fail(why) {
+		print "layers: " why
+		bad = 1
+	}
+	END {
+		for (pair in may) {
+			split(pair, two, SUBSEP)
+			if (!(pair in does))
+				fail("src/" two[1] " uses nothing of " two[2])
+		}
+		if (files == 0)
+			fail("nothing to check")
+		print files " files"
+		exit bad
+	}' src/rooms.txt -

@@ -38,14 +38,26 @@ if(HD_FUZZ)
   target_compile_options(hd_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# Who uses whom stands in src/rooms.txt, and nowhere else.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/rooms.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/rooms.txt hd_rows REGEX "^[a-z/]+:")
+
 # hd_module(<name> SOURCES <f.c>... [USES <module>...] [LIBS <library>...])
-# One folder = one static library. USES is the only place where a dependency
-# between folders may be written, so the layering is what CMake says it is.
+# One folder = one static library, linked to those of its row; the library of
+# sim/twin is called twin. Outside src/, where there are no rows, to USES.
 function(hd_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBS" ${ARGN})
+  file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  set(uses ${hd_rows})
+  list(FILTER uses INCLUDE REGEX "^${room}:")
+  string(REGEX REPLACE "^[^:]*: *" "" uses "${uses}")
+  string(REPLACE " " ";" uses "${uses}")
+  list(APPEND uses ${ARG_USES})
+  list(TRANSFORM uses REPLACE ".*/" "")
+  list(TRANSFORM uses PREPEND hd_)
   add_library(hd_${name} STATIC ${ARG_SOURCES})
-  list(TRANSFORM ARG_USES PREPEND hd_)
-  target_link_libraries(hd_${name} PUBLIC hd_flags ${ARG_USES} ${ARG_LIBS} m)
+  target_link_libraries(hd_${name} PUBLIC hd_flags ${uses} ${ARG_LIBS} m)
 endfunction()
 
 # Tests that can do more than CI has time for look for HD_LONG=1 in their

@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
-#include "sim/loan_study.h"
+#include "sim/loans/study.h"
 
 struct values {
 	struct common_options common;

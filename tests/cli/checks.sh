@@ -33,12 +33,23 @@ git add src
 status 123 ci/headers.sh
 has out "src/base/x.h does not compile alone"
 
-# A room that looks up.
+# A room that looks up, a right that nobody uses, a folder without a row.
 mkdir -p src/wire
+printf 'base:\nwire: base\n' >src/rooms.txt
 echo '#include "wire/y.h"' >src/base/z.c
-git add src
+echo '#include "base/x.h"' >src/wire/y.h
 status 1 ci/layers.sh
-has out 'src/base/z.c:1:#include "wire/y.h"'
+has out 'layers: src/base/z.c: src/base may not include wire/y.h'
+echo '#include "base/x.h"' >src/base/z.c
+status 0 ci/layers.sh
+echo '#include "wire/y.h"' >src/wire/y.h
+status 1 ci/layers.sh
+has out 'layers: src/wire uses nothing of base'
+echo 'base:' >src/rooms.txt
+status 1 ci/layers.sh
+has out 'src/wire/y.h: src/rooms.txt has no row for its folder'
+rm -r src/wire src/rooms.txt
+git add src
 
 # Tests that draw other cases each time, and one that does not.
 draw() { # FILE TEXT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_LOAN_STUDY_H
-#define HD_SIM_LOAN_STUDY_H
+#ifndef HD_SIM_LOANS_STUDY_H
+#define HD_SIM_LOANS_STUDY_H
 
 /*
  * Thresholds in a simulated fabric beside their model: a scenario with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/loans.h"
+#include "sim/loans/loans.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/loan_study.h"
+#include "sim/loans/study.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/loans.h"
+#include "sim/loans/loans.h"
 #include "sim/sim.h"
 #include "sim/tables.h"
 

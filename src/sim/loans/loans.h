@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_LOANS_H
-#define HD_SIM_LOANS_H
+#ifndef HD_SIM_LOANS_LOANS_H
+#define HD_SIM_LOANS_LOANS_H
 
 /*
  * What the threshold models of chapter 5 (model/ge.h) say of a lane of a

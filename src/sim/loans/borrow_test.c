@@ -14,7 +14,7 @@
 #include "base/seeds_for_tests.h"
 #include "model/credit.h"
 #include "model/gth.h"
-#include "sim/loans.h"
+#include "sim/loans/loans.h"
 #include "sim/sim.h"
 
 #define LEVEL 0.999
