@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/route/ends.h"
 #include "cli/route/show.h"
+#include "cli/route/sweeps.h"
 #include "cli/scenario.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
@@ -24,6 +25,9 @@ static const char *const lid_names[] = { "opensm", "paper", "nodes",
 					 "keep",   "auto",  NULL };
 enum { LIDS_AUTO = LIDS_KEEP + 1 };
 
+/* Those of enum replan_mode. */
+static const char *const replan_names[] = { "opensm", "fresh", "keep", NULL };
+
 struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
@@ -36,6 +40,9 @@ struct values {
 	const char *path;
 	struct option_list roots;
 	struct option_list groups;
+	struct option_list sweep_texts;
+	unsigned replan;
+	struct sweeps sweeps;
 	unsigned lids;
 	uint64_t lmc, vls, load, mcast_sl;
 	bool check, with_switches;
@@ -131,6 +138,21 @@ static const struct option options[] = {
 	  .value = "FILE",
 	  .help = "the SL of each path: saquery's PathRecords or "
 		  "opensm-path-records.dump" },
+	{ .name = "sweep",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct values, sweep_texts),
+	  .value = "CHANGES",
+	  .help = "then cables fail or come back and the manager sweeps: "
+		  "down=NODE/PORT,... or up=..., NODE alone for all of its "
+		  "cables; all that follows is of the tables after the last" },
+	{ .name = "replan",
+	  .kind = OPT_CHOICE,
+	  .offset = offsetof(struct values, replan),
+	  .choices = replan_names,
+	  .initial = "opensm",
+	  .help = "how sweeps route: opensm keeps what still works unless a "
+		  "cable is new (minhop, updn); keep does so always, fresh "
+		  "never. Routes of --engine file are taken as minhop's" },
 	{ .name = "mcast-sl",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, mcast_sl),
@@ -187,6 +209,47 @@ static void route_overrides(struct values *v, const char *name)
 		overrides_put(o, "--seed", "fabric.topology.seed", "%llu",
 			      (unsigned long long)v->common.seed);
 	strbuf_fini(&roots);
+}
+
+/* The GUIDs of the switches that --root named, which are there. */
+static uint64_t *root_guids(const struct topo *t, const struct values *v)
+{
+	uint64_t *roots = hd_alloc(v->roots.n, sizeof(*roots));
+
+	for (size_t i = 0; i < v->roots.n; i++) {
+		roots[i] = strtoull(v->roots.items[i], NULL, 16);
+		for (node_id n = 0; n < t->n_nodes; n++) {
+			if (strcmp(t->nodes[n].name, v->roots.items[i]) == 0)
+				roots[i] = t->nodes[n].guid;
+		}
+	}
+	return roots;
+}
+
+/* The sweeps that follow, from the routes at hand. */
+static enum hd_status sweep(const struct subnet *s, struct values *v,
+			    struct diag *d)
+{
+	if (v->sweep_texts.n == 0)
+		return HD_OK;
+	uint64_t *roots = root_guids(s->topo, v);
+	struct route_options route = {
+		.roots = roots,
+		.n_roots = (unsigned)v->roots.n,
+	};
+	struct replan_options o = {
+		.engine = strcmp(s->engine, "file") == 0 ? "minhop" : s->engine,
+		.route = &route,
+		.mode = (enum replan_mode)v->replan,
+		.manager = lid_options_for(s->topo, 0).sm_port,
+	};
+
+	d->file = NULL;
+	enum hd_status status =
+		sweeps_plan(s, &v->sweep_texts, &o, d, &v->sweeps);
+
+	free(roots);
+	return status;
 }
 
 static enum hd_status add_groups(struct subnet *s, struct values *v,
@@ -267,6 +330,8 @@ static int show(const struct subnet *s, const struct values *v, struct diag *d)
 	bool met = true;
 
 	show_routes(r, s);
+	if (v->sweeps.n > 0)
+		sweeps_show(r, &v->sweeps, &v->sweep_texts);
 	if (s->n_subnets > 1)
 		show_routers(r, s);
 	if (v->check) {
@@ -326,6 +391,22 @@ static int dump(const struct subnet *s, const struct values *v, struct diag *d)
 	return output_close(&out, clean);
 }
 
+/* Lanes and groups are of the fabric as it is in the end. */
+static enum hd_status complete(struct subnet *s, struct values *v,
+			       struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (v->sl2vl)
+		status = load_lanes(s, v->sl2vl, d);
+	if (status == HD_OK && v->path_sls)
+		status = load_path_sls(s, v, d);
+	if (status != HD_OK)
+		return status;
+	d->file = NULL;
+	return add_groups(s, v, d);
+}
+
 static int route_fabric(const char *name, struct values *v)
 {
 	struct diag d = { .status = HD_OK };
@@ -335,18 +416,17 @@ static int route_fabric(const char *name, struct values *v)
 	if (fabric_choose(&v->fabric, name, &d, &f) != HD_OK)
 		return command_refuse(&d);
 	struct subnet *s = &f->subnet;
-	enum hd_status done = v->sl2vl ? load_lanes(s, v->sl2vl, &d) : HD_OK;
+	enum hd_status done = sweep(s, v, &d);
 
-	if (done == HD_OK && v->path_sls)
-		done = load_path_sls(s, v, &d);
-	if (done == HD_OK) {
-		d.file = NULL;
-		done = add_groups(s, v, &d);
-	}
+	if (v->sweeps.n)
+		s = &v->sweeps.done[v->sweeps.n - 1].subnet;
+	if (done == HD_OK)
+		done = complete(s, v, &d);
 	int status = done != HD_OK ? command_refuse(&d)
 		     : v->dump     ? dump(s, v, &d)
 				   : show(s, v, &d);
 
+	sweeps_fini(&v->sweeps);
 	fabric_free(f);
 	return status;
 }
@@ -370,6 +450,9 @@ static int check_values(const struct command *self, const struct values *v,
 	if (v->path_sls && !v->routes)
 		return command_usage(self, "--path-sls goes with --engine "
 					   "file: other engines give the SLs");
+	if (v->path_sls && v->sweep_texts.n)
+		return command_usage(self, "--path-sls tells nothing of the "
+					   "paths after --sweep");
 	if (v->path && !strchr(v->path, ':'))
 		return command_usage(self, "'%s' is no path: write FROM:TO",
 				     v->path);
@@ -401,6 +484,7 @@ static int run(const struct command *self, int argc, char **argv)
 	fabric_choice_fini(&v.fabric);
 	option_list_fini(&v.roots);
 	option_list_fini(&v.groups);
+	option_list_fini(&v.sweep_texts);
 	mcast_choice_fini(&v.choice);
 	return status;
 }
@@ -416,6 +500,9 @@ static const struct example examples[] = {
 	  "check the routes that a production fabric has" },
 	{ "heddle route site.ibnet -e updn --root spine1 --dump opensm -o x",
 	  "tables that OpenSM takes with -R file -U x" },
+	{ "heddle route site.ibnet -e file --routes opensm-lfts.dump --sweep "
+	  "down=leaf3/20 --check",
+	  "what OpenSM changes when that cable fails, and what is left" },
 	{ "heddle route 'node-mesh --columns=5 --rows=5' -e xy --lids paper "
 	  "--mcast 'xy@13=4,5,19,21,23' --dump mfts",
 	  "Fig. 9 of paper 002" },

@@ -2,6 +2,7 @@
 #include "subnet/balance.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -12,6 +13,7 @@ struct balancer {
 	const struct sw_graph *g;
 	uint32_t *load;   /* destinations per switch port, at g->port_base */
 	uint32_t *system; /* number of the system that a switch belongs to */
+	const struct subnet *keep;
 };
 
 /* The permitted ports of one switch toward one target. */
@@ -162,16 +164,29 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 	return best.other_node ? best.other_node : best.any;
 }
 
+/* The port in force for a LID if it is permitted still, else LFT_NO_PORT. */
+static uint8_t kept_port(const struct balancer *b, const struct choice *c,
+			 lid_t lid)
+{
+	uint8_t port = b->keep ? lft_get(b->keep, c->at, lid) : LFT_NO_PORT;
+
+	if (port == LFT_NO_PORT || !memchr(c->ports, port, c->n))
+		return LFT_NO_PORT;
+	return port;
+}
+
 static void route_dest(struct balancer *b, const struct choice *c,
 		       const struct dest *d, unsigned offset)
 {
 	lid_t base = b->s->lid_of_port[d->owner];
-	uint8_t port;
+	uint8_t port = kept_port(b, c, (lid_t)(base + offset));
 
 	if (c->at == d->sw)
 		port = d->port;
 	else if (c->n == 0)
 		return;
+	else if (port != LFT_NO_PORT)
+		; /* as it is */
 	else if (offset == 0)
 		port = least_loaded(b, c);
 	else
@@ -220,7 +235,7 @@ static uint32_t end_of_group(const struct dest_order *o, uint32_t i)
 void balance_routes(struct subnet *s, const struct sw_graph *g,
 		    const struct route_rule *rule)
 {
-	struct balancer b = { .s = s, .g = g };
+	struct balancer b = { .s = s, .g = g, .keep = rule->keep };
 	struct dest_order o;
 
 	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));

@@ -24,6 +24,11 @@ struct route_rule {
 	unsigned (*ports)(void *rule, switch_id at, uint8_t *out);
 	void *state;
 	bool switches_only; /* leave destinations that are hosts alone */
+	/*
+	 * Tables in force, of the same switches and LIDs, or NULL: where the
+	 * rule still permits their port, it stays.
+	 */
+	const struct subnet *keep;
 };
 
 void balance_routes(struct subnet *s, const struct sw_graph *g,

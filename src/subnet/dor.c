@@ -202,7 +202,7 @@ enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 			   const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g };
-	struct route_rule rule = { dor_aim, dor_ports, &r, false };
+	struct route_rule rule = { dor_aim, dor_ports, &r, false, NULL };
 	int bit_of_dim[TOPO_MAX_DIMS] = { 0 };
 	unsigned n_rings;
 	enum hd_status status = grid_init(&r.grid, s, g, d);
@@ -228,7 +228,7 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
-	struct route_rule rule = { dor_aim, dor_ports, &r, false };
+	struct route_rule rule = { dor_aim, dor_ports, &r, false, NULL };
 	enum hd_status status = grid_init(&r.grid, s, g, d);
 
 	if (status == HD_OK)

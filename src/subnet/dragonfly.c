@@ -298,7 +298,8 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 		.cost = hd_alloc(g->n, sizeof(*f.cost)),
 		.queue = hd_alloc(g->n, sizeof(*f.queue)),
 	};
-	struct route_rule rule = { dragonfly_aim, dragonfly_ports, &f, false };
+	struct route_rule rule = { dragonfly_aim, dragonfly_ports, &f, false,
+				   NULL };
 	enum hd_status status = HD_OK;
 
 	(void)o;

@@ -221,7 +221,7 @@ static void route_switches(struct ftree *f)
 	uint16_t *level = hd_alloc(f->g->n, sizeof(*level));
 	uint16_t top = 0;
 	struct updn u;
-	struct route_rule rule = { updn_aim, updn_ports, &u, true };
+	struct route_rule rule = { updn_aim, updn_ports, &u, true, NULL };
 
 	for (switch_id sw = 0; sw < f->g->n; sw++) {
 		/* Apart from all hosts: as good as on the top. */

@@ -41,9 +41,10 @@ enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
 		.dist = hd_alloc(g->n, sizeof(*m.dist)),
 		.queue = hd_alloc(g->n, sizeof(*m.queue)),
 	};
-	struct route_rule rule = { minhop_aim, minhop_ports, &m, false };
+	struct route_rule rule = { minhop_aim, minhop_ports, &m, false,
+				   o->keep };
 
-	(void)o, (void)d;
+	(void)d;
 	balance_routes(s, g, &rule);
 	free(m.dist);
 	free(m.queue);

@@ -19,7 +19,9 @@ struct route_options {
 	unsigned n_roots;
 	unsigned
 		max_vls; /* dfsssp, lash: most layers; 0 = all the links have */
-	FILE *tables;    /* file: a dump, read line by line */
+	/* minhop, updn: tables in force, to change no more than needed; NULL */
+	const struct subnet *keep;
+	FILE *tables; /* file: a dump, read line by line */
 };
 
 struct route_engine {

@@ -327,7 +327,7 @@ enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 			  const struct route_options *o, struct diag *d)
 {
 	struct updn u;
-	struct route_rule rule = { updn_aim, updn_ports, &u, false };
+	struct route_rule rule = { updn_aim, updn_ports, &u, false, o->keep };
 
 	updn_init(&u, g);
 	enum hd_status status = find_roots(&u, s, o, d);

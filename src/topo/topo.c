@@ -67,6 +67,40 @@ node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
 	return id;
 }
 
+void topo_copy(const struct topo *from, struct topo *to)
+{
+	*to = (struct topo){
+		.family = from->family,
+		.n_dims = from->n_dims,
+		.n_nodes = from->n_nodes,
+		.n_ports = from->n_ports,
+		.n_subnets = from->n_subnets,
+		.nodes = hd_alloc(from->n_nodes, sizeof(*to->nodes)),
+		.ports = hd_alloc(from->n_ports, sizeof(*to->ports)),
+		.nodes_cap = from->n_nodes,
+		.ports_cap = from->n_ports,
+		.source.from_node = from->source.from_node,
+		.source.from_port = from->source.from_port,
+	};
+	memcpy(to->dims, from->dims, sizeof(to->dims));
+	memcpy(to->ports, from->ports, from->n_ports * sizeof(*to->ports));
+	for (node_id v = 0; v < from->n_nodes; v++) {
+		to->nodes[v] = from->nodes[v];
+		to->nodes[v].name = hd_strdup(from->nodes[v].name);
+		to->nodes[v].place = NULL;
+	}
+}
+
+void topo_unlink(struct topo *t, port_id port)
+{
+	port_id peer = t->ports[port].peer;
+
+	if (peer == TOPO_NONE)
+		return;
+	t->ports[port].peer = TOPO_NONE;
+	t->ports[peer].peer = TOPO_NONE;
+}
+
 void topo_link(struct topo *t, port_id a, port_id b)
 {
 	assert(a != b);

@@ -168,6 +168,13 @@ node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
 		      const char *name);
 /* Plugs a cable; both ports must be free. */
 void topo_link(struct topo *t, port_id a, port_id b);
+/* Unplugs the cable at `port`, if there is one. */
+void topo_unlink(struct topo *t, port_id port);
+/*
+ * Nodes, ports and cables once more, with the same ids; not what only the file
+ * or the generator that they came from needs.
+ */
+void topo_copy(const struct topo *from, struct topo *to);
 /*
  * Numbers the subnets, in node order: ports belong to the same one if they
  * are of the same switch or at the ends of one cable. An unplugged adapter

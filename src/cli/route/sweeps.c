@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/route/sweeps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* The node that is called so in `len` bytes, or TOPO_NONE. */
+static node_id find_node(const struct topo *t, const char *name, size_t len)
+{
+	char *end = NULL;
+	uint64_t guid =
+		strncmp(name, "0x", 2) == 0 ? strtoull(name, &end, 16) : 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (strlen(t->nodes[v].name) == len &&
+		    memcmp(t->nodes[v].name, name, len) == 0)
+			return v;
+		if (end == name + len && t->nodes[v].guid == guid)
+			return v;
+	}
+	return TOPO_NONE;
+}
+
+/* "leaf3/20", or "leaf3" for all cables of it. */
+static enum hd_status mark(const struct topo *t, const char *word, bool is_down,
+			   bool *down, struct diag *d)
+{
+	node_id v = find_node(t, word, strlen(word));
+	const char *slash = strrchr(word, '/');
+	unsigned first = 1, last = v == TOPO_NONE ? 0 : t->nodes[v].n_ports;
+
+	if (v == TOPO_NONE && slash) {
+		char *end;
+		unsigned long number = strtoul(slash + 1, &end, 10);
+
+		v = find_node(t, word, (size_t)(slash - word));
+		if (v != TOPO_NONE && end > slash + 1 && !*end && number > 0 &&
+		    number <= t->nodes[v].n_ports &&
+		    t->ports[topo_port_of(t, v, (unsigned)number)].peer !=
+			    TOPO_NONE)
+			first = last = (unsigned)number;
+	}
+	if (v == TOPO_NONE || last == 0)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "no cable '%s': give NODE/PORT, or NODE for"
+				 " all of its cables",
+				 word);
+	for (unsigned k = first; k <= last; k++) {
+		port_id p = topo_port_of(t, v, k);
+
+		down[p] = is_down;
+		if (t->ports[p].peer != TOPO_NONE)
+			down[t->ports[p].peer] = is_down;
+	}
+	return HD_OK;
+}
+
+/* "down=a/1,b": changes `text`. */
+static enum hd_status mark_all(const struct topo *t, char *text, bool *down,
+			       struct diag *d)
+{
+	char *list = strchr(text, '='), *save = NULL;
+	bool is_down = strncmp(text, "down=", 5) == 0;
+
+	if (!list || (!is_down && strncmp(text, "up=", 3) != 0))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is no sweep: write down=NODE/PORT,... or"
+				 " up=NODE/PORT,...",
+				 text);
+	for (char *word = strtok_r(list + 1, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save)) {
+		if (mark(t, word, is_down, down, d) != HD_OK)
+			return d->status;
+	}
+	return HD_OK;
+}
+
+static enum hd_status mark_sweep(const struct topo *t, const char *text,
+				 bool *down, struct diag *d)
+{
+	char *copy = hd_strdup(text), *save = NULL;
+	enum hd_status status = HD_OK;
+
+	for (char *part = strtok_r(copy, ";", &save); part && status == HD_OK;
+	     part = strtok_r(NULL, ";", &save))
+		status = mark_all(t, part, down, d);
+	free(copy);
+	return status;
+}
+
+enum hd_status sweeps_plan(const struct subnet *whole,
+			   const struct option_list *list,
+			   const struct replan_options *o, struct diag *d,
+			   struct sweeps *out)
+{
+	bool *down = hd_alloc(whole->topo->n_ports, sizeof(*down));
+	enum hd_status status = HD_OK;
+
+	*out = (struct sweeps){ .done = hd_alloc(list->n, sizeof(*out->done)) };
+	for (size_t i = 0; i < list->n && status == HD_OK; i++) {
+		const struct subnet *present =
+			i > 0 ? &out->done[i - 1].subnet : whole;
+
+		status = mark_sweep(whole->topo, list->items[i], down, d);
+		if (status == HD_OK)
+			status = replan(whole, present, down, o, d,
+					&out->done[i]);
+		out->n += status == HD_OK;
+	}
+	free(down);
+	return status;
+}
+
+void sweeps_fini(struct sweeps *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		replan_fini(&s->done[i]);
+	free(s->done);
+	*s = (struct sweeps){ .n = 0 };
+}
+
+static const struct column sweep_columns[] = {
+	{ "sweep", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "changes", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "kept what works", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
+	{ "ports lost", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "switches written", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "blocks written", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "entries changed", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column write_columns[] = {
+	{ "sweep", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "switch", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "GUID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "block", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "entries changed", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static uint32_t count_switches(const struct replan *r)
+{
+	bool *written = hd_alloc(r->subnet.n_switches, sizeof(*written));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_writes; i++) {
+		n += !written[r->writes[i].sw];
+		written[r->writes[i].sw] = true;
+	}
+	free(written);
+	return n;
+}
+
+void sweeps_show(struct results *r, const struct sweeps *s,
+		 const struct option_list *list)
+{
+	struct table *t = results_table(r, "sweeps", "what the manager does",
+					sweep_columns);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct replan *x = &s->done[i];
+
+		table_put_uint(t, i + 1);
+		table_put_text(t, list->items[i]);
+		table_put_bool(t, x->kept);
+		table_put_uint(t, x->n_lost_ports);
+		table_put_uint(t, count_switches(x));
+		table_put_uint(t, x->n_writes);
+		table_put_uint(t, x->n_changes);
+	}
+	t = results_table(r, "writes",
+			  "blocks of 64 LIDs, in the order in which they are "
+			  "sent",
+			  write_columns);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct replan *x = &s->done[i];
+
+		for (uint32_t k = 0; k < x->n_writes; k++) {
+			const struct lft_write *w = &x->writes[k];
+			const struct topo_node *v =
+				&x->topo.nodes[x->subnet.node_of_switch[w->sw]];
+
+			table_put_uint(t, i + 1);
+			table_put_text(t, v->name);
+			table_put_textf(t, "0x%016" PRIx64, v->guid);
+			table_put_uint(t, w->block);
+			table_put_uint(t, w->n);
+		}
+	}
+}
