@@ -161,6 +161,7 @@ static void port_down(struct sim *s, uint32_t port)
 	struct server *l = &s->links[port];
 
 	link_waited(s, l);
+	s->counts[port].link_downed++;
 	l->flags &= (uint8_t)~L_UP;
 	port_untouch(s, port);
 	s->cold[port].pending = 0;

@@ -84,6 +84,8 @@ static void link_up_and_down_at_one_instant_sends_nothing(void **state)
 	assert_int_equal(r.n_events, 1);
 	assert_int_equal(r.events[0].fate, SIM_DELIVERED);
 	assert_int_equal(r.events[0].time, 3000 + 3 * P + 2 * A + BYTES);
+	assert_int_equal(r.counters[port].link_downed, 2);
+	assert_int_equal(r.counters[f.setup.ports[port].peer].link_downed, 2);
 	sim_record_fini(&r);
 	test_fabric_fini(&f);
 }

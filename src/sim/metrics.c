@@ -667,6 +667,7 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 		.vl15_dropped = c->vl15_dropped,
 		.hop_limit_exceeded = c->hop_limit_exceeded,
 		.link_lost = c->link_lost,
+		.link_downed = c->link_downed,
 		.updates_sent = c->updates_sent,
 	};
 	if (s->links[port].peer == NONE)

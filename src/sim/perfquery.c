@@ -65,6 +65,7 @@ static void print_port(const struct fabric *b, uint32_t port,
 	const struct sim_port *p = &b->setup.ports[port];
 	unsigned number = b->topo.ports[p->origin].number;
 	const struct counter counters[] = {
+		{ "LinkDownedCounter", c->link_downed, 8 },
 		{ "PortRcvErrors", c->rcv_errors, 16 },
 		{ "PortRcvSwitchRelayErrors", c->rcv_relay_errors, 16 },
 		{ "PortXmitDiscards", c->xmit_discards, 16 },

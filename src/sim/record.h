@@ -65,6 +65,7 @@ struct sim_counters {
 	uint64_t vl15_dropped;
 	uint64_t hop_limit_exceeded; /* R3 */
 	uint64_t link_lost;          /* F3 */
+	uint64_t link_downed;        /* F3: times that the link went down */
 	uint64_t updates_sent; /* exact mode, and delay mode with losses */
 	uint64_t updates_received;
 };

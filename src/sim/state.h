@@ -273,7 +273,8 @@ struct count {
 struct cold_counters {
 	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
-	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, updates_sent;
+	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, link_downed;
+	uint64_t updates_sent;
 	/* Sent by the far end and not received. */
 	struct count missed_vl[16], missed_sl[16];
 	uint64_t missed_updates;

@@ -388,6 +388,7 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	sl_table(f, r);
 	loss_table(f, r);
 	findings_ports(f, r);
+	findings_downed(f, r);
 	findings_lanes(f, r);
 	if (f->all) {
 		findings_deadlines(f, r);

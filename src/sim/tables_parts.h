@@ -52,6 +52,8 @@ findings_percentile(struct table *t, const struct histogram *h, double percent)
 
 /* tables_ports.c */
 void findings_ports(const struct sim_findings *f, struct results *r);
+/* Where links went down; nothing if none did. */
+void findings_downed(const struct sim_findings *f, struct results *r);
 void findings_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_name(const struct fabric *b, uint32_t port, struct table *t);

@@ -87,6 +87,36 @@ void findings_ports(const struct sim_findings *f, struct results *r)
 	free(order);
 }
 
+static const struct column downed_columns[] = {
+	{ "port", NULL, VALUE_TEXT },
+	{ "to", NULL, VALUE_TEXT },
+	{ "LinkDowned", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "lost on the way", "packets", VALUE_UINT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+void findings_downed(const struct sim_findings *f, struct results *r)
+{
+	const struct sim_setup *s = &f->build->setup;
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		const struct sim_counters *c = &f->metrics->counters[i];
+
+		if (c->link_downed == 0)
+			continue;
+		if (!t)
+			t = results_table(r, "links-down",
+					  "ports whose link went down",
+					  downed_columns);
+		findings_port_name(f->build, i, t);
+		findings_port_name(f->build, s->ports[i].peer, t);
+		table_put_uint(t, c->link_downed);
+		/* What came towards this port when it happened. */
+		table_put_uint(t, c->link_lost);
+	}
+}
+
 static const struct column lane_columns[] = {
 	{ "VL", NULL, VALUE_UINT },
 	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },

@@ -76,3 +76,8 @@ has out "PortVLOpData15:..................0"
 sed '/credits/d' mixed.yaml >delay.yaml
 status 0 "$HEDDLE" sim delay.yaml --counters --port hub:1
 lacks out "PortFlowCtlCounters"
+
+# A link that went down is counted at both of its ends.
+status 0 "$HEDDLE" sim "$SRC/examples/link-failure.yaml" --counters
+[ "$(grep -c '^LinkDownedCounter:\.*1$' out)" -eq 2 ] ||
+	fail "LinkDowned is not counted at both ends"

@@ -138,6 +138,7 @@ static const struct {
 	COUNTER(vl15_dropped),
 	COUNTER(hop_limit_exceeded),
 	COUNTER(link_lost),
+	COUNTER(link_downed),
 	COUNTER(updates_sent),
 };
 

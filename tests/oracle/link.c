@@ -86,6 +86,8 @@ void link_go_down(struct oracle *o, uint32_t port)
 	for (int i = 0; i < 2; i++) {
 		struct port *p = &o->ports[ends[i]];
 
+		/* A link that is down cannot go down again. */
+		o->out->counters[ends[i]].link_downed += p->up;
 		p->up = false;
 		direction_lose(o, ends[i]);
 		for (int vl = 0; vl < ALL_VLS; vl++)
