@@ -165,6 +165,21 @@ static void chassis_are_found_as_ibnetdiscover_finds_them(void **state)
 			   FIXTURE("systems.ibnetdiscover-g"));
 }
 
+/* The same ports, by GUID and number, are in the same subnets. */
+static void assert_same_subnets(const struct topo *a, const struct topo *b)
+{
+	for (node_id v = 0; v < a->n_nodes; v++) {
+		node_id w = 0;
+
+		while (b->nodes[w].guid != a->nodes[v].guid)
+			assert_true(++w < b->n_nodes);
+		for (unsigned k = 0; k <= a->nodes[v].n_ports; k++)
+			assert_int_equal(
+				a->ports[topo_port_of(a, v, k)].subnet,
+				b->ports[topo_port_of(b, w, k)].subnet);
+	}
+}
+
 /* Written, read, shuffled, written: the second text must be the first. */
 static void check_round_trip(const struct topo *t, const char *format)
 {
@@ -182,6 +197,7 @@ static void check_round_trip(const struct topo *t, const char *format)
 	assert_string_equal(again.text, links.text);
 	assert_int_equal(back.n_nodes, t->n_nodes);
 	assert_int_equal(back.n_subnets, t->n_subnets);
+	assert_same_subnets(t, &back);
 	strbuf_fini(&first);
 	strbuf_fini(&second);
 	strbuf_fini(&links);
@@ -208,6 +224,68 @@ static void every_generated_fabric_survives_every_format(void **state)
 		for (size_t i = 0; i < 5; i++)
 			check_round_trip(&t, formats[i]);
 		topo_fini(&t);
+	}
+}
+
+/* Subnets of several switches, cables without a switch, GUIDs in any order. */
+static void build_subnets(struct topo *t, struct rng *r)
+{
+	unsigned n = 2 + (unsigned)rng_below(r, 6);
+	char name[16];
+
+	topo_init(t);
+	for (unsigned i = 0; i < 3 * n; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		topo_add_node(t, i % 3 < 2 ? NODE_SWITCH : NODE_CA,
+			      i % 3 < 2 ? 6 : 2, name);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		node_id a = 3 * i, b = a + 1, host = a + 2;
+
+		topo_link(t, topo_port_of(t, a, 1), topo_port_of(t, b, 1));
+		topo_link(t, topo_port_of(t, host, 1), topo_port_of(t, b, 2));
+	}
+	for (unsigned i = 0; i + 1 < n; i++) {
+		snprintf(name, sizeof(name), "r%u", i);
+		node_id v = topo_add_node(t, NODE_ROUTER, 2, name);
+
+		topo_link(t, topo_port_of(t, v, 1), topo_port_of(t, 3 * i, 3));
+		topo_link(t, topo_port_of(t, v, 2),
+			  topo_port_of(t, 3 * (i + 1) + 1, 4));
+	}
+	topo_link(t, topo_port_of(t, 2, 2), topo_port_of(t, 5, 2));
+	/* No two alike: the number of the node is in the low bits. */
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		t->nodes[v].guid = (1 + rng_below(r, 1000)) << 20 | v << 8;
+		t->nodes[v].system_guid = t->nodes[v].guid;
+		for (unsigned k = 0; k <= t->nodes[v].n_ports; k++)
+			t->ports[topo_port_of(t, v, k)].guid =
+				t->nodes[v].guid + k;
+	}
+	topo_number_subnets(t);
+}
+
+static void subnets_keep_their_numbers_in_files(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 11, 0);
+	for (unsigned i = 0; i < 200; i++) {
+		struct strbuf text = STRBUF_INIT;
+		struct topo t, back, other;
+
+		build_subnets(&t, &r);
+		write_as(&t, i % 2 ? "ibnetdiscover" : "ibsim", &text);
+		read_text(text.text, &back);
+		assert_same_subnets(&t, &back);
+		shuffle(&back, i, &other);
+		topo_number_subnets(&other);
+		assert_same_subnets(&t, &other);
+		strbuf_fini(&text);
+		topo_fini(&t);
+		topo_fini(&back);
+		topo_fini(&other);
 	}
 }
 
@@ -396,6 +474,7 @@ int main(void)
 		cmocka_unit_test(nodes_come_in_the_order_of_discovery),
 		cmocka_unit_test(chassis_are_found_as_ibnetdiscover_finds_them),
 		cmocka_unit_test(every_generated_fabric_survives_every_format),
+		cmocka_unit_test(subnets_keep_their_numbers_in_files),
 		cmocka_unit_test(families_survive_files),
 		cmocka_unit_test(a_recipe_that_no_longer_fits_is_dropped),
 		cmocka_unit_test(names_survive),

@@ -138,27 +138,74 @@ static void flood_subnet(struct topo *t, node_id from, uint16_t number,
 	}
 }
 
+#define SUBNET_UNKNOWN UINT16_MAX
+
+/* A node and what files and generators both know it by. */
+struct named {
+	uint64_t guid;
+	node_id node;
+};
+
+static int by_guid(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Nodes by GUID; what has none by number, before all others. */
+static struct named *nodes_by_guid(const struct topo *t)
+{
+	struct named *order = hd_alloc(t->n_nodes, sizeof(*order));
+
+	for (node_id v = 0; v < t->n_nodes; v++)
+		order[v] = (struct named){ t->nodes[v].guid, v };
+	qsort(order, t->n_nodes, sizeof(*order), by_guid);
+	return order;
+}
+
+/* Cables from an adapter to another are subnets without a switch. */
+static uint32_t number_bare_cables(struct topo *t, node_id node, uint32_t n)
+{
+	const struct topo_node *v = &t->nodes[node];
+
+	for (unsigned k = 1; v->kind != NODE_SWITCH && k <= v->n_ports; k++) {
+		struct topo_port *p = &t->ports[v->first_port + k];
+
+		if (p->peer == TOPO_NONE ||
+		    topo_is_switch(t, t->ports[p->peer].node) ||
+		    p->subnet != SUBNET_UNKNOWN || n >= SUBNET_UNKNOWN)
+			continue;
+		p->subnet = t->ports[p->peer].subnet = (uint16_t)n++;
+	}
+	return n;
+}
+
 void topo_number_subnets(struct topo *t)
 {
 	bool *seen = hd_alloc(t->n_nodes, sizeof(*seen));
 	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
+	struct named *order = nodes_by_guid(t);
 	uint32_t n = 0;
 
-	for (node_id v = 0; v < t->n_nodes; v++) {
-		if (topo_is_switch(t, v) && !seen[v] && n <= UINT16_MAX)
+	for (port_id p = 0; p < t->n_ports; p++)
+		t->ports[p].subnet = SUBNET_UNKNOWN;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		node_id v = order[i].node;
+
+		if (topo_is_switch(t, v) && !seen[v] && n < SUBNET_UNKNOWN)
 			flood_subnet(t, v, (uint16_t)n++, seen, queue);
 	}
-	/* Cables between two adapters are subnets without a switch. */
-	for (port_id i = 0; i < t->n_ports; i++) {
-		struct topo_port *p = &t->ports[i];
-
-		if (p->peer == TOPO_NONE || p->peer < i ||
-		    topo_is_switch(t, p->node) ||
-		    topo_is_switch(t, t->ports[p->peer].node) || n > UINT16_MAX)
-			continue;
-		p->subnet = t->ports[p->peer].subnet = (uint16_t)n++;
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		n = number_bare_cables(t, order[i].node, n);
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].subnet == SUBNET_UNKNOWN)
+			t->ports[p].subnet = 0;
 	}
 	t->n_subnets = n ? n : 1;
+	free(order);
 	free(seen);
 	free(queue);
 }

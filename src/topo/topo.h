@@ -176,9 +176,11 @@ void topo_unlink(struct topo *t, port_id port);
  */
 void topo_copy(const struct topo *from, struct topo *to);
 /*
- * Numbers the subnets, in node order: ports belong to the same one if they
- * are of the same switch or at the ends of one cable. An unplugged adapter
- * port is left in subnet 0.
+ * Numbers the subnets: ports belong to the same one if they are of the same
+ * switch or at the ends of one cable. The subnet of the switch with the least
+ * GUID is 0, and so on, so that the numbers do not depend on where the fabric
+ * came from; subnets without a switch come last, by the GUIDs of their
+ * adapters. An unplugged adapter port is left in subnet 0.
  */
 void topo_number_subnets(struct topo *t);
 

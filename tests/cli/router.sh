@@ -206,3 +206,13 @@ run: {warmup: 10us, measure: 150us}
 EOF
 status 0 "$HEDDLE" sim narrow.yaml
 lacks out "out of order"
+
+# Subnets have the same numbers however the fabric was read.
+"$HEDDLE" topo gen routed --subnets 4 --hosts 2 -o routed.net
+numbers() {
+	"$HEDDLE" route "$1" --dump json |
+		jq -r '.ports[] | "\(.guid) \(.port) \(.subnet)"' | sort
+}
+numbers 'routed --subnets 4 --hosts 2' >made
+numbers routed.net >read
+cmp made read || fail "subnets are numbered otherwise when read from a file"
