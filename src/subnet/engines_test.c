@@ -69,6 +69,57 @@ static void accepts(struct topo *t, const char *engine, unsigned lmc,
 	subnet_fini(&s);
 }
 
+/* Unplugs `n` cables between switches. */
+static void degrade(struct topo *t, struct rng *r, unsigned n)
+{
+	while (n > 0) {
+		port_id p = (port_id)rng_below(r, t->n_ports);
+		port_id peer = t->ports[p].peer;
+
+		if (peer == TOPO_NONE || !topo_is_switch(t, t->ports[p].node) ||
+		    !topo_is_switch(t, t->ports[peer].node))
+			continue;
+		topo_unlink(t, p);
+		n--;
+	}
+}
+
+/* Switches, too, have a way to every LID, so that a manager gets answers. */
+static void degraded_trees_have_every_entry(void **state)
+{
+	static const char *const trees[] = { "fat-tree --radix=8 --levels=2",
+					     "fat-tree --radix=6 --levels=3",
+					     "tree --arity=3 --levels=3" };
+	unsigned n_routed = 0, n_odd = 0;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 21, 0);
+	for (unsigned i = 0; i < rounds(60); i++) {
+		struct diag d = { .status = HD_OK };
+		struct sw_graph g;
+		struct subnet s;
+		struct topo t;
+
+		generate(&t, trees[i % 3]);
+		degrade(&t, &r, 1 + i % 7);
+		subnet_init(&s, &t);
+		graph_init(&g, &s);
+		if (graph_is_connected(&g) &&
+		    try_route(&s, "ftree", i % 2, &d) == HD_OK) {
+			assert_sound(&s, false, true);
+			n_routed++;
+		} else if (graph_is_connected(&g)) {
+			n_odd++; /* it says why: no way up and down */
+			assert_int_equal(d.status, HD_ERR_UNFIT);
+		}
+		graph_fini(&g);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+	assert_true(n_routed > 20 && n_odd < n_routed);
+}
+
 static void engines_for_any_fabric_route_random_ones(void **state)
 {
 	struct rng r;
@@ -413,6 +464,7 @@ static void layers_are_fewer_than_opensms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(degraded_trees_have_every_entry),
 		cmocka_unit_test(engines_for_any_fabric_route_random_ones),
 		cmocka_unit_test(
 			grid_engines_route_grids_with_and_without_coordinates),

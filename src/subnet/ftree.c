@@ -129,27 +129,58 @@ static bool join_way(struct ftree *f, switch_id sw)
 	return false;
 }
 
-/* False if a switch with hosts is left without a way. */
+/* True if some switch of the destination's subnet has no way yet. */
+static bool any_left(const struct ftree *f, bool with_hosts)
+{
+	for (switch_id sw = 0; sw < f->g->n; sw++) {
+		if (*entry(f, sw) == LFT_NO_PORT &&
+		    (!with_hosts || f->g->n_ends[sw]) &&
+		    subnet_of_switch(f->s, sw) == f->subnet)
+			return true;
+	}
+	return false;
+}
+
+/* Lets switches join until none can; `join` tells if it found a way. */
+static void join_all(struct ftree *f,
+		     bool (*join)(struct ftree *f, switch_id sw))
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (switch_id sw = 0; sw < f->g->n; sw++)
+			changed |= *entry(f, sw) == LFT_NO_PORT && join(f, sw);
+	}
+}
+
+/*
+ * A way that goes up again after down, by any neighbour that has one. No path
+ * of a host comes by here, since those were found without it: it is what a
+ * switch itself sends by, such as the answers that a manager waits for.
+ */
+static bool join_any(struct ftree *f, switch_id sw)
+{
+	const struct sw_graph *g = f->g;
+
+	for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+		if (*entry(f, g->edges[e].to) == LFT_NO_PORT)
+			continue;
+		*entry(f, sw) = g->edges[e].out;
+		return true;
+	}
+	return false;
+}
+
+/* False if a switch with hosts is left without a way up and down. */
 static bool join_rest(struct ftree *f)
 {
-	bool changed = true, lost = true;
-
-	while (changed && lost) {
-		changed = lost = false;
-		for (switch_id sw = 0; sw < f->g->n; sw++) {
-			if (*entry(f, sw) != LFT_NO_PORT)
-				continue;
-			if (join_way(f, sw))
-				changed = true;
-			else
-				lost = true;
-		}
-	}
-	for (switch_id sw = 0; lost && sw < f->g->n; sw++) {
-		if (*entry(f, sw) == LFT_NO_PORT && f->g->n_ends[sw] &&
-		    subnet_of_switch(f->s, sw) == f->subnet)
-			return false;
-	}
+	if (!any_left(f, false))
+		return true;
+	join_all(f, join_way);
+	if (any_left(f, true))
+		return false;
+	join_all(f, join_any);
 	return true;
 }
 
