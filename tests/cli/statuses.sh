@@ -84,6 +84,7 @@ done <<'EOT'
 2 packets are no results                         | decode "$binary" --html x.html
 2 --routes goes with --engine file               | route mesh --engine file
 2 --routes goes with --engine file               | route mesh --routes tables
+2 --path-sls goes with --engine file             | route mesh --path-sls x
 2 choose one of --json, --csv and --format       | topo show mesh --json --csv
 # Files and descriptions, wherever they are written.
 3 nothere: cannot be read          | sim nothere
@@ -103,6 +104,8 @@ done <<'EOT'
 3 no node 'foo'                    | sim "$quick" --counters --port foo
 3 no end port 'foo'                | route mesh --path foo:bar
 3 no switch 'foo'                  | route mesh --engine updn --root foo
+3 no cable 'foo'                   | route mesh --sweep down=foo
+3 'foo' is no sweep                | route mesh --sweep foo
 3 no host 'foo'                    | mcast compare --topology 'kind: mesh' --sources foo
 3 no traffic row 'foo'             | cc tune "$incast" --victims foo
 3 'nobody'                         | qos admit --requests requests mesh
