@@ -14,7 +14,9 @@ sh='\$\$|RANDOM|EPOCH(SECONDS|REALTIME)|/dev/u?random|(^|[^[:alnum:]_-])'
 sh="$sh(date|shuf)[[:space:]]|HD_SEED"
 js='Date\.now|new Date\(\)|Math\.random|performance\.now|process\.(pid|env)'
 js="$js|randomBytes|randomUUID|getRandomValues"
-py='(^|[^[:alnum:]_])(import (random|secrets|time|uuid)|urandom|getpid)'
+# A generator with a seed is fine, the one that all share is not.
+py='(^|[^[:alnum:]_])(import (secrets|time|uuid)|urandom|getpid|from random)'
+py="$py|random\\.([a-z]|SystemRandom|Random\\(\\))"
 py="$py|environ(\\[|\\.get\\()[\"'](HD_[A-KM-Z]|[^H])"
 
 # What is measured, not drawn (the speed of ours, and of a page), what tests

@@ -9,6 +9,7 @@ commands that take them. A command may do its work (0), miss a goal (1) or
 refuse (2, 3) with one line. It must not end by a signal or a sanitizer, hang,
 need more than this host has (4), print a number that is none, or JSON that
 cannot be read. The same cases each time; with HD_LONG=1 twenty times as many.
+fabrics.py HEDDLE CASE repeats a single one.
 """
 import json
 import os
@@ -283,14 +284,14 @@ def main():
     heddle = os.path.abspath(sys.argv[1])
     for name, text in FILES.items():
         write(name, text)
-    only = os.environ.get("HD_CASE")
+    only = sys.argv[2] if len(sys.argv) > 2 else None
     ends, failures = [0] * 4, 0
     for i in [int(only)] if only else range(CASES):
         words = make_case(random.Random(i))
         wrong, status = complaint(heddle, words, int(i % 10 == 0))
         if wrong:
             failures += 1
-            print(f"FAILED: HD_CASE={i} heddle {shlex.join(words)}: {wrong}",
+            print(f"FAILED: case {i}: heddle {shlex.join(words)}: {wrong}",
                   flush=True)
         else:
             ends[status] += 1

@@ -68,6 +68,7 @@ draw tests/cli/x.sh 'port=$((2000 + $$))'
 draw tests/cli/x.sh 'seed=$RANDOM'
 draw tests/cli/x.sh 'seed=$(date +%s)'
 draw web/test/x.mjs 'const seed = Math.random();'
+draw tests/x.py 'x = random.random()'
 echo 'rng_init(&rng, 1, 0); /* no time to lose */' >src/base/x_test.c
 git add src
 status 0 ci/draws.sh

@@ -36,7 +36,8 @@ until_it() {
 judge() {
 	mkdir "$1.d" "$1.d/cache" "$1.d/tmp"
 	mkfifo "$1.d/console"
-	export IBSIM_SOCKNAME="heddle-label-$1-$$"
+	IBSIM_SOCKNAME=$(mktemp -u "heddle-label-$1-XXXXXXXX")
+	export IBSIM_SOCKNAME
 	export OSM_CACHE_DIR=$PWD/$1.d/cache OSM_TMP_DIR=$PWD/$1.d/tmp
 	sleep 120 >"$1.d/console" &
 	pids=$!
