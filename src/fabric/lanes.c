@@ -4,117 +4,13 @@
 
 #include "base/alloc.h"
 #include "fabric/parts.h"
-
-#define ONE_PACKET 65 /* blocks of a 4 KiB packet with its headers */
-
-/* The lane of an SL where all lanes are there. */
-static struct sl2vl wanted_map(const struct scenario *s)
-{
-	struct sl2vl map = s->qos.sl2vl.given
-				   ? s->qos.sl2vl.table
-				   : sl2vl_default((unsigned)s->qos.lanes);
-
-	for (size_t i = 0; i < s->qos.n_classes; i++) {
-		const struct scn_class *c = &s->qos.classes[i];
-
-		if (c->lane != SCN_LANE_AUTO)
-			map.vl[c->sl] = (uint8_t)c->lane;
-	}
-	return map;
-}
-
-/* The same on a link with fewer lanes: they are used over again. */
-static struct sl2vl folded_map(const struct sl2vl *map, unsigned lanes)
-{
-	struct sl2vl folded = *map;
-
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		if (folded.vl[sl] != VL_MANAGEMENT)
-			folded.vl[sl] = (uint8_t)(folded.vl[sl] % lanes);
-	}
-	return folded;
-}
-
-/* Appends `weight` for a VL, in as many entries as it needs; false if full. */
-static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl,
-		       uint64_t weight)
-{
-	while (weight) {
-		unsigned part = weight > 255 ? 255 : (unsigned)weight;
-
-		if (*n == VLARB_MAX)
-			return false;
-		entries[(*n)++] =
-			(struct vlarb_entry){ (uint8_t)vl, (uint8_t)part };
-		weight -= part;
-	}
-	return true;
-}
-
-/* What the classes make of one table; marks the VLs that have a class. */
-static bool add_classes(const struct scenario *s, const struct sl2vl *map,
-			unsigned priority, struct vlarb_entry *entries,
-			uint8_t *n)
-{
-	for (size_t i = 0; i < s->qos.n_classes; i++) {
-		const struct scn_class *c = &s->qos.classes[i];
-		unsigned vl = map->vl[c->sl];
-
-		if (c->priority == priority && vl != VL_MANAGEMENT &&
-		    !add_weight(entries, n, vl, c->weight))
-			return false;
-	}
-	return true;
-}
+#include "qos/lanes.h"
 
 static void copy_table(const struct scn_vlarb *from,
 		       struct vlarb_entry *entries, uint8_t *n)
 {
 	memcpy(entries, from->entries, from->n * sizeof(*entries));
 	*n = from->n;
-}
-
-static bool has_vl(const struct vlarb *t, unsigned vl)
-{
-	for (unsigned i = 0; i < t->n_high; i++) {
-		if (t->high[i].vl == vl)
-			return true;
-	}
-	for (unsigned i = 0; i < t->n_low; i++) {
-		if (t->low[i].vl == vl)
-			return true;
-	}
-	return false;
-}
-
-/* The tables where nothing else is said. */
-static enum hd_status wanted_tables(const struct scenario *s,
-				    const struct sl2vl *map, struct diag *d,
-				    struct vlarb *out)
-{
-	struct vlarb t = { .high_limit = (uint8_t)s->qos.high_limit };
-	bool fits = true;
-
-	if (s->qos.high.given)
-		copy_table(&s->qos.high, t.high, &t.n_high);
-	else
-		fits = add_classes(s, map, SCN_HIGH, t.high, &t.n_high);
-	if (s->qos.low.given)
-		copy_table(&s->qos.low, t.low, &t.n_low);
-	else
-		fits = fits && add_classes(s, map, SCN_LOW, t.low, &t.n_low);
-	for (unsigned vl = 0; vl < s->qos.lanes && !s->qos.low.given; vl++) {
-		if (!has_vl(&t, vl))
-			fits = fits &&
-			       add_weight(t.low, &t.n_low, vl, ONE_PACKET);
-	}
-	if (!fits)
-		return scenario_refuse(
-			s, d, s->qos.classes,
-			"the weights of the classes need more than the 64 "
-			"entries of a VL arbitration table");
-	*out = t;
-	return HD_OK;
 }
 
 /* Fewer lanes at both ends of the cables that a rule selects. */
@@ -167,47 +63,57 @@ static enum hd_status apply_rules(struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
-/* SL2VL of every end port and of every way through a switch. */
-static void set_maps(struct fabric *b, const struct sl2vl *map)
+static struct lane_entries entries_of(const struct scn_vlarb *t)
 {
-	struct subnet *s = &b->subnet;
-	struct sl2vl folded[N_DATA_VLS + 1];
+	return (struct lane_entries){ t->given ? t->entries : NULL, t->n };
+}
 
-	for (unsigned lanes = 1; lanes <= N_DATA_VLS; lanes++)
-		folded[lanes] = folded_map(map, lanes);
-	for (port_id p = 0; p < b->topo.n_ports; p++) {
-		if (topo_is_end_port(&b->topo, p) && s->vls_of_port[p])
-			subnet_set_port_sl2vl(s, p, &folded[s->vls_of_port[p]]);
+/* What the scenario's classes ask of every link. */
+static struct lane_plan plan_of(struct fabric *b)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	struct lane_class *classes =
+		fabric_keep(b, q->n_classes, sizeof(*classes));
+
+	for (size_t i = 0; i < q->n_classes; i++) {
+		const struct scn_class *c = &q->classes[i];
+
+		classes[i] = (struct lane_class){
+			.sl = (uint8_t)c->sl,
+			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY
+							 : (int)c->lane,
+			.high = c->priority == SCN_HIGH,
+			.weight = c->weight,
+		};
 	}
-	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		node_id v = s->node_of_switch[sw];
-		unsigned n = b->topo.nodes[v].n_ports;
-
-		for (unsigned out = 0; out <= n; out++) {
-			unsigned lanes =
-				s->vls_of_port[topo_port_of(&b->topo, v, out)];
-
-			for (unsigned in = 0; lanes && in <= n; in++)
-				subnet_set_sl2vl(s, sw, in, out,
-						 &folded[lanes]);
-		}
-	}
+	return (struct lane_plan){
+		.lanes = (unsigned)q->lanes,
+		.map = q->sl2vl.given ? &q->sl2vl.table : NULL,
+		.classes = classes,
+		.n_classes = q->n_classes,
+		.high = entries_of(&q->high),
+		.low = entries_of(&q->low),
+		.high_limit = (uint8_t)q->high_limit,
+	};
 }
 
 enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
-	struct sl2vl map = wanted_map(s);
+	struct lane_plan plan = plan_of(b);
+	struct sl2vl map = lanes_map(&plan);
 	struct vlarb tables;
-	enum hd_status status = wanted_tables(s, &map, d, &tables);
 
-	if (status != HD_OK)
-		return status;
+	if (!lanes_tables(&plan, &tables))
+		return scenario_refuse(
+			b->scenario, d, b->scenario->qos.classes,
+			"the weights of the classes need more than the 64 "
+			"entries of a VL arbitration table");
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		subnet_set_vlarb(&b->subnet, p, &tables);
-	status = apply_rules(b, d);
+	enum hd_status status = apply_rules(b, d);
+
 	if (status == HD_OK)
-		set_maps(b, &map);
+		lanes_program(&b->subnet, &map);
 	return status;
 }
 
