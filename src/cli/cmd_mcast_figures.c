@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "sim/collective/study.h"
+#include "subnet/packet.h"
 
 struct figures_options {
 	struct common_options common;
@@ -284,8 +285,8 @@ static int run(const struct command *self, int argc, char **argv)
 	if (o.seeds)
 		plan.n_seeds = (uint32_t)o.seeds;
 	if (o.headers) {
-		plan.overhead = 26;
-		plan.grh = 40;
+		plan.overhead = PLAIN_OVERHEAD;
+		plan.grh = GRH_BYTES;
 	}
 	progress_begin(&bar, &o.common, "points", 0);
 	if (study_run(&study, &plan, show, &bar, &d) != HD_OK) {

@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "qos/opensm.h"
-
-#define OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
+#include "subnet/packet.h"
 
 /* The links that the file is for. */
 struct lint_port {
@@ -81,7 +80,7 @@ static void lint_entry(const struct opensm_list *list, unsigned i,
 static void lint_list(const struct opensm_list *list, const char *name,
 		      const struct lint_port *port, struct opensm_findings *out)
 {
-	unsigned blocks = (port->mtu + OVERHEAD + 63) / 64;
+	unsigned blocks = (port->mtu + PLAIN_OVERHEAD + 63) / 64;
 	unsigned cap = strcmp(name, "high") == 0 ? port->port->high_cap
 						 : port->port->low_cap;
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "qos/slots.h"
+#include "subnet/packet.h"
 
 #define MAX_BURST (UINT64_C(1) << 31)
 #define MAX_WORDS 7
@@ -136,9 +137,7 @@ void qos_requests_fini(struct qos_requests *requests)
 
 struct qos_packets qos_packets_global(struct qos_packets p)
 {
-	const uint32_t grh = 40;
-
-	p.overhead += p.overhead == PACKET_OVERHEAD ? grh : 0;
+	p.overhead += p.overhead == PLAIN_OVERHEAD ? GRH_BYTES : 0;
 	return p;
 }
 

@@ -50,7 +50,6 @@ struct qos_packets {
 	uint32_t payload;  /* of every packet but the last of a burst */
 	uint32_t overhead; /* bytes of each beside it */
 };
-#define PACKET_OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
 
 /* The same with a GRH, where packets have real headers: to groups, and afar. */
 struct qos_packets qos_packets_global(struct qos_packets p);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "sim/watch.h"
+#include "subnet/packet.h"
 #include "wire/capture.h"
 #include "wire/mad.h"
 #include "wire/packet.h"
@@ -15,9 +16,7 @@
 #define UC_SEND_ONLY    0x24
 #define UD_SEND_ONLY    0x64
 #define CNP             0x80
-#define CNP_RESERVED    16 /* bytes that follow its BTH */
-#define PLAIN           26 /* LRH, BTH, ICRC, VCRC */
-#define WITH_GRH        66
+#define CNP_RESERVED    16  /* bytes that follow its BTH */
 #define SMP_BYTES       290 /* LRH, BTH, DETH, MAD, CRCs */
 #define FIRST_QP        0x100
 #define FIRST_SENDER_QP 0x800000 /* of flows whose destination answers */
@@ -79,7 +78,7 @@ static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 {
 	uint64_t overhead = b->scenario->fabric.overhead;
 
-	if (overhead != PLAIN && overhead != WITH_GRH)
+	if (overhead != PLAIN_OVERHEAD && overhead != GRH_OVERHEAD)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "packets with an overhead of %llu bytes have "
 				 "no format; a capture needs "
@@ -90,7 +89,7 @@ static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 		const char *row = b->scenario->traffic[f->row].name;
 		enum hd_status status = HD_OK;
 
-		if (overhead_of(b, i) > WITH_GRH)
+		if (overhead_of(b, i) > GRH_OVERHEAD)
 			status = diag_fail(d, HD_ERR_UNFIT,
 					   "traffic '%s' has two GRHs: with "
 					   "fabric.packet.overhead 66, "
@@ -256,7 +255,7 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 		mad_write(&h, mad);
 		out.payload = mad;
 		out.payload_len = MAD_SIZE;
-	} else if (p->target != TOPO_NONE || overhead == WITH_GRH) {
+	} else if (p->target != TOPO_NONE || overhead == GRH_OVERHEAD) {
 		set_grh(b, p, source, &out);
 	}
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
@@ -351,7 +350,7 @@ static size_t encode_controlled(const struct fabric *b,
 	out.bth.fecn = p->marked && is_data;
 	out.bth.becn = p->marked && !is_data;
 	out.immdt.data = (uint32_t)(p->reserve / 1000);
-	if (is_data && b->scenario->fabric.overhead == WITH_GRH)
+	if (is_data && b->scenario->fabric.overhead == GRH_OVERHEAD)
 		set_grh(b, p, source, &out);
 	fill_payload(p, &out, mad);
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);

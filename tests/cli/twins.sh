@@ -38,6 +38,9 @@ both() {
 try() {
 	"$HEDDLE" topo gen "$@" >twin.net
 	words="$*"
+	from=h0 to=h1
+	[ "$1" != two-switch ] || from=A1 to=B1
+	[ "$1" != node-mesh ] || from=s-0-0 to=s-1-0
 	yaml=$(for word; do
 		case $word in
 		--*) echo "$word" | sed "s/^--//; :a; s/^\([^=]*\)-/\1_/; ta
@@ -58,10 +61,11 @@ try() {
 		both tables route "$words" -e $engine --dump json
 		both sim sim made.yaml --set fabric.routing=$engine --all
 	done
-	printf 'h0 h1 DBTS 10Mb/s 1ms\nh1 h0 DB 100Mb/s\n' >flows
+	printf '%s %s DB 100Mb/s\n' "$from" "$to" "$to" "$from" >flows
 	both admit qos admit --random 30 "$words" --json
 	both admit qos admit --random 30 made.yaml
 	both bound qos bound "$words" flows --json
+	[ $one -le 1 ] || fail "$words: no bound: $(cat wanted.err)"
 	both mcast mcast compare made.yaml --members 50% --json
 	both mcast mcast compare made.yaml --sources 3 --members 50%
 	# A scenario is judged by the routes that it runs.

@@ -19,6 +19,7 @@
 #include "qos/classes.h"
 #include "qos/requests.h"
 #include "sim/run_for_tests.h"
+#include "subnet/packet.h"
 
 #define HOSTS 9u
 
@@ -71,7 +72,7 @@ static void print_fabric(struct strbuf *out, bool star)
 		      "qos:\n  lanes: 4\n  sl2vl: \"",
 		      star ? "star, hosts: 9"
 			   : "mesh, columns: 3, rows: 1, hosts: 3",
-		      PACKET_OVERHEAD);
+		      PLAIN_OVERHEAD);
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		strbuf_printf(out, "%s%u", sl ? "," : "", lanes.vl[sl]);
 	strbuf_puts(out, "\"\ntraffic:\n");
@@ -153,7 +154,7 @@ static double run_one(struct rng *rng)
 	bool aligned = rng_below(rng, 2);
 	static const uint32_t payloads[] = { 2048, 256, 100 };
 	const struct qos_packets packets = { payloads[rng_below(rng, 3)],
-					     PACKET_OVERHEAD };
+					     PLAIN_OVERHEAD };
 	struct blrm_params params = defaults;
 
 	params.max_packet = packets.payload + packets.overhead;

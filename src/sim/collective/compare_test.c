@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim/collective/compare.h"
+
+static enum hd_status run(const char *topology, const char *fail, bool *well,
+			  struct results *r, struct diag *d)
+{
+	struct overrides o = { 0 };
+	const struct compare_options options = { .text = compare_fabric,
+						 .overrides = &o,
+						 .sources = "0",
+						 .members = "all",
+						 .size = 256,
+						 .lanes = 1,
+						 .any_tree = true,
+						 .seed = 1,
+						 .seeds = 2 };
+
+	overrides_put(&o, "--topology", "fabric.topology", "{%s}", topology);
+	if (fail) {
+		overrides_put(&o, "--fail", "faults.events.+.kind",
+			      "switch-down");
+		overrides_put(&o, "--fail", "faults.events.-.port", "%s", fail);
+		overrides_put(&o, "--fail", "faults.events.-.at", "0s");
+	}
+	enum hd_status status = compare_run(&options, r, d, well);
+
+	overrides_fini(&o);
+	return status;
+}
+
+static void all_get_everything_unless_a_switch_fails(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct results *r = results_new("test");
+	bool well = false;
+
+	(void)state;
+	assert_int_equal(
+		run("kind: ring, switches: 4, hosts: 1", NULL, &well, r, &d),
+		HD_OK);
+	assert_true(well);
+	assert_int_equal(
+		run("kind: ring, switches: 4, hosts: 1", "s-2", &well, r, &d),
+		HD_OK);
+	assert_false(well);
+	results_free(r);
+}
+
+static void refusals_name_the_option(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct results *r = results_new("test");
+	bool well;
+
+	(void)state;
+	assert_int_not_equal(run("kind: ring", "x, at: 1s", &well, r, &d),
+			     HD_OK);
+	assert_string_equal(d.message, "--fail: no switch 'x, at: 1s'");
+	d = (struct diag){ .status = HD_OK };
+	assert_int_not_equal(
+		run("kind: ring}, link: {rate: 1b/s", NULL, &well, r, &d),
+		HD_OK);
+	assert_memory_equal(d.message, "--topology: not YAML", 20);
+	results_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_get_everything_unless_a_switch_fails),
+		cmocka_unit_test(refusals_name_the_option),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
