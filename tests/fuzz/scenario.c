@@ -19,14 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct scenario s;
 	struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
 
-	if (scenario_parse((const char *)data, size, "f", &d, &s) != HD_OK) {
+	if (scenario_parse((const char *)data, size, "f", NULL, &d, &s) !=
+	    HD_OK) {
 		check(d.status != HD_OK && d.message[0]);
 		scenario_fini(&s);
 		return 0;
 	}
 	scenario_explain(&s, &once);
 	scenario_fini(&s);
-	check(scenario_parse(once.text, once.len, "f", &d, &s) == HD_OK);
+	check(scenario_parse(once.text, once.len, "f", NULL, &d, &s) == HD_OK);
 	scenario_explain(&s, &twice);
 	scenario_fini(&s);
 	check(strcmp(once.text, twice.text) == 0);
