@@ -257,6 +257,7 @@ static bool make_results(struct session *s, bool all, struct results *r)
 		sim_deadlock_table(&f, s->sim, r);
 	bool met = sim_tables(&f, r);
 
+	sim_control_tables(&f, s->sim, r);
 	sim_loans_table(&f, s->sim, r);
 
 	sim_watch_similarity(&s->watch, f.metrics, r);

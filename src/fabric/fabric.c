@@ -257,6 +257,8 @@ static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
 	if (status == HD_OK)
 		status = fabric_build_flows(f, d);
 	if (status == HD_OK)
+		status = fabric_build_control(f, d);
+	if (status == HD_OK)
 		status = build_rules(f, d);
 	return status;
 }

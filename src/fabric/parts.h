@@ -20,6 +20,9 @@ HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
 						struct diag *d);
 /* Flows of every row (build_flows.c, build_trace.c). */
+/* Congestion control, if the scenario has an algorithm (control.c). */
+HD_MUST_CHECK enum hd_status fabric_build_control(struct fabric *b,
+						  struct diag *d);
 HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b,
 						struct diag *d);
 HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,

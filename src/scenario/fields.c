@@ -53,6 +53,8 @@ static const char *const patterns[] = {
 };
 static const char *const controls[] = { "same", "fimd", "lipd", "pipd",
 					"aimd", "cct",  NULL };
+static const char *const algorithms[] = { "none", "fimd", "lipd",  "pipd",
+					  "aimd", "cct",  "marks", NULL };
 static const char *const markings[] = { "none",      "two-counter", "published",
 					"threshold", "iba",         NULL };
 static const char *const echoes[] = { "ack", "cnp", NULL };
@@ -462,8 +464,8 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "false", .help = "on VL15, as subnet management is" },
 	{ "traffic[].control", SCHEMA_CHOICE, TRAFFIC(control),
 	  .initial = "same", .choices = controls,
-	  .help = "how it answers to congestion, under heddle cc; same: as "
-		  "the run's other rows" },
+	  .help = "how it answers to congestion, if the run has an algorithm; "
+		  "same: as the run's other rows" },
 	{ "traffic[].rate_steps", SCHEMA_UINT, TRAFFIC(rate_steps),
 	  .initial = "same", .word = "same", .low = "2", .high = "1000000",
 	  .help = "highest rate over its lowest; same: as "
@@ -473,8 +475,13 @@ const struct schema_row scenario_fields[] = {
 	  .help = "what each flow asks admission for before it sends" },
 
 	{ "congestion", SCHEMA_MAP,
-	  .help = "marks and answers, for heddle cc; heddle sim leaves it "
-		  "aside" },
+	  .help = "marks and answers: of heddle cc, and of heddle sim if there "
+		  "is an algorithm" },
+	{ "congestion.algorithm", SCHEMA_CHOICE, CC(algorithm),
+	  .initial = "none", .choices = algorithms,
+	  .help = "how sources answer to marks; none: no congestion control, "
+		  "marks: switches mark and nobody answers. heddle cc tries "
+		  "them all" },
 	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
 	  .help = "when switches mark packets" },
 	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking),
@@ -508,6 +515,10 @@ const struct schema_row scenario_fields[] = {
 	{ "congestion.window", SCHEMA_UINT, CC(window), .initial = "4",
 	  .low = "1", .high = "4096",
 	  .help = "unacknowledged packets of a flow" },
+	{ "congestion.timeout", SCHEMA_TIME, CC(timeout), .initial = "10ms",
+	  .word = "never", .low = "1ps", .high = "10s",
+	  .help = "without a word from its destination, after which a flow "
+		  "forgets what is unacknowledged" },
 	{ "congestion.rate_steps", SCHEMA_UINT, CC(rate_steps),
 	  .initial = "256", .low = "2", .high = "1000000",
 	  .help = "highest rate over lowest" },

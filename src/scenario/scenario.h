@@ -229,6 +229,7 @@ enum scn_control {
 	SCN_CONTROL_PIPD,
 	SCN_CONTROL_AIMD,
 	SCN_CONTROL_CCT,
+	SCN_CONTROL_MARKS, /* of a run: nobody answers */
 };
 
 struct scn_traffic {
@@ -286,6 +287,7 @@ struct scn_limit {
 
 /* What heddle cc runs with; heddle sim leaves it aside. */
 struct scn_congestion {
+	enum scn_control algorithm; /* SCN_CONTROL_SAME: none */
 	enum scn_marking marking;
 	uint64_t depth;     /* threshold: bytes */
 	uint64_t threshold; /* iba: 0..15 */
@@ -293,6 +295,7 @@ struct scn_congestion {
 	bool cap; /* of the first increase after a decrease */
 	uint64_t packet_size, marking_rate;
 	hd_time ack_delay; /* 0: by packets */
+	hd_time timeout;   /* 0: never */
 	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
 	uint64_t window, rate_steps;
 	double m;

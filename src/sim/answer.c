@@ -2,12 +2,12 @@
 /* What destinations send back (docs/model.md, C5). */
 #include "sim/control.h"
 
-static void answer_send(struct sim *s, uint32_t port, const struct packet *data,
-			const struct packet_extra *about,
-			enum sim_packet_kind kind, bool marked)
+static void answer_send(struct sim *s, uint32_t port,
+			const struct arrived *data, enum sim_packet_kind kind,
+			bool marked)
 {
 	const struct sim_setup *setup = s->setup;
-	uint32_t to = s->nodes[about->source].first_port + 1;
+	uint32_t to = s->nodes[data->source].first_port + 1;
 	uint32_t id = packet_new(s);
 
 	s->packets[id] = (struct packet){
@@ -28,7 +28,7 @@ static void answer_send(struct sim *s, uint32_t port, const struct packet *data,
 	s->extras[id] = (struct packet_extra){
 		.source = setup->ports[port].node,
 		.target = TOPO_NONE,
-		.nth = about->nth,
+		.nth = data->nth,
 		.kind = (uint8_t)kind,
 	};
 	if (kind == SIM_CNP)
@@ -40,41 +40,44 @@ static void answer_send(struct sim *s, uint32_t port, const struct packet *data,
 }
 
 static void data_delivered(struct sim *s, uint32_t port,
-			   const struct packet *data,
-			   const struct packet_extra *about)
+			   const struct arrived *data)
 {
 	const struct sim_control *r = s->control->rules;
-	bool marked = data->flags & P_MARKED;
+	bool marked = data->marked;
 
 	if (r->echo == SIM_ECHO_CNP) {
 		if (marked)
-			answer_send(s, port, data, about, SIM_CNP, true);
+			answer_send(s, port, data, SIM_CNP, true);
 		marked = false;
 	}
 	if (r->ack_delay == 0) {
-		answer_send(s, port, data, about, SIM_ACK, marked);
+		answer_send(s, port, data, SIM_ACK, marked);
 		return;
 	}
 	const struct delayed d = {
 		.when = s->now + r->ack_delay,
 		.flow = data->flow,
 		.sequence = data->sequence,
-		.nth = about->nth,
+		.nth = data->nth,
 		.marked = marked,
 	};
 
 	answer_delay(s, &d);
 }
 
-void answer_delivered(struct sim *s, uint32_t port, const struct packet *p,
-		      const struct packet_extra *about)
+void answer_delivered(struct sim *s, uint32_t port, const struct arrived *p)
 {
-	if (!(p->flags & P_OTHER))
-		data_delivered(s, port, p, about);
-	else if (about->kind == SIM_ACK)
-		flow_acknowledged(s, p->flow, about->nth, p->flags & P_MARKED);
-	else if (about->kind == SIM_CNP)
+	switch (p->kind) {
+	case SIM_DATA:
+		data_delivered(s, port, p);
+		break;
+	case SIM_ACK:
+		flow_acknowledged(s, p->flow, p->nth, p->marked);
+		break;
+	case SIM_CNP:
 		flow_notified(s, p->flow);
-	else
-		probe_delivered(s, p->flow, about->kind, about->cookie);
+		break;
+	default:
+		probe_delivered(s, p->flow, p->kind, p->device);
+	}
 }

@@ -214,10 +214,7 @@ void sender_arrives(struct sim *s, uint32_t port, uint32_t number);
 void marks_init(struct sim *s);
 void marks_fini(struct sim *s);
 uint64_t marks_made(const struct sim *s);
-/* A copy's output is known. */
-void mark_expect(struct sim *s, const struct packet *p);
-/* It starts on its link: is it marked? Or it is discarded. */
-void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
+/* A copy that stands at its output is discarded. */
 void mark_discard(struct sim *s, uint32_t port, const struct packet *p);
 /* With sim.fills: what takes and leaves an input buffer, */
 void mark_sent(struct sim *s, const struct server *l, const struct packet *p);
@@ -243,9 +240,17 @@ void probe_pass(struct sim *s, uint32_t flow, uint32_t port);
 
 /* ---- answer.c: C5 -------------------------------------------------------- */
 
-/* A packet of congestion control has arrived; it is copied, and freed. */
-void answer_delivered(struct sim *s, uint32_t port, const struct packet *p,
-		      const struct packet_extra *about);
+/* What must be known of a packet of congestion control that has arrived. */
+struct arrived {
+	uint32_t flow, sequence, nth;
+	uint32_t source; /* node */
+	uint32_t device; /* C8 */
+	uint16_t pkey;
+	uint8_t sl;
+	uint8_t kind; /* enum sim_packet_kind */
+	bool marked;
+};
+void answer_delivered(struct sim *s, uint32_t port, const struct arrived *p);
 
 /* ---- borrow.c ---------------------------------------------------------- */
 
@@ -285,9 +290,12 @@ struct ending {
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		 uint64_t *counter);
 enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p);
-/* Its delivery at `when` (NEVER: not at all) must be told at that instant. */
+/*
+ * Its delivery at `when` (NEVER: not at all) must be told at that instant;
+ * its tail arrives at `tail`.
+ */
 void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
-		       hd_time when);
+		       hd_time tail, hd_time when);
 /* EV_DELIVER. */
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
 /* The far end of links[port] does not receive it within the run. */

@@ -17,6 +17,7 @@
 #include <assert.h>
 
 #include "sim/engine.h"
+#include "sim/mark.h"
 
 #define HOT static inline __attribute__((always_inline))
 
@@ -107,6 +108,7 @@ HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
 		mark_left_buffer(s, p, when);
 	if (unlikely(p->slot != NONE)) {
 		slot_leave(s, p, when);
+		p->slot = NONE;
 		return;
 	}
 	if (MAYBE(s->fifo))
@@ -135,8 +137,11 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 		fifo_arrive(s, p);
 		return;
 	}
-	p->ready = p->head + s->delay + hop_underrun(s, p);
-	eventq_push(&s->q, p->ready,
+	hd_time ready = p->head + s->delay + hop_underrun(s, p);
+
+	if (way == WAY_GENERAL)
+		p->ready = ready;
+	eventq_push(&s->q, ready,
 		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
@@ -166,7 +171,7 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
 HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 		  const enum way way)
 {
-	hd_time when = p->head + duration_of(s, l->rate, p->bytes);
+	hd_time tail = p->head + duration_of(s, l->rate, p->bytes), when = tail;
 
 	if (MAYBE(p->flags & P_CORRUPT)) {
 		packet_corrupt(s, p, l->peer);
@@ -177,7 +182,7 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 	if (likely(IS_SIMPLE || when != NEVER))
 		hop_space(s, p, when, way);
 	if (SENDERS(p->flags & P_TOLD) || MAYBE(s->tells_delivered)) {
-		delivery_schedule(s, l->peer, p, when);
+		delivery_schedule(s, l->peer, p, tail, when);
 		return;
 	}
 	packet_delivered(s, p, l->peer, when);
@@ -191,7 +196,6 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 	p->head = s->now + l->prop;
 	p->up = port;
 	p->vl = (uint8_t)vl;
-	p->slot = NONE;
 	if (MAYBE(l->flags & L_CARE) && !link_fate(s, port, p))
 		return;
 	if (unlikely(p->head > s->horizon))
@@ -343,7 +347,10 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 	struct packet *p = hop_take(s, port, l, lane, vl, way);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
-	uint32_t refills = p->flags & P_SOURCE ? p->flow : NONE;
+	/* A saturating flow's packet leaves its host. */
+	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END)
+				   ? p->flow
+				   : NONE;
 
 	l->waited += s->now - start;
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
@@ -363,7 +370,8 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	if (SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, way);
-	p->flags = way == WAY_PLAIN ? 0 : p->flags & P_STAYS;
+	if (way != WAY_PLAIN)
+		p->flags &= P_STAYS;
 	hop_depart(s, port, l, p, vl, way);
 	hop_launch(s, port, l, p, vl, way);
 	if (unlikely(refills != NONE))

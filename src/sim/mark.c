@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What switches count and whom they mark (docs/model.md, C3 and C4).
- *
- * Most rules look at what waits for an output only when a packet starts there.
- * All that started before it has left by then, so what waits is what was
- * routed to the output and has not been granted: copies on their way there
- * stand in a ring until their time, as credits do, and nothing is an event.
- * The two-counter rule must notice an input buffer becoming full, at once:
- * there the heads, routings and departures of copies are events.
- */
+#include "sim/mark.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "sim/control.h"
 
-/* An input buffer that a copy has come to at this instant. */
-struct coming {
-	uint32_t port, blocks;
-	unsigned vl;
-};
-
-struct marks {
-	const struct mark_config *config;
-	struct ring *rings;          /* per port; RING_MARKS: of a switch */
-	struct mark_output *outputs; /* per port and lane */
-	uint64_t marked;             /* packets that had no mark before */
-	/* Two counters only: */
-	uint32_t *fill; /* blocks, per input port and lane */
-	/*
-	 * Copies in an input lane that want an output lane: from
-	 * wants_at[input port], lane by lane, the node's outputs times lanes.
-	 */
-	uint32_t *wants;
-	size_t *wants_at;
-	struct coming *came;
-	size_t n_came, came_cap;
-};
+#define FIRST_COPIES 4 /* a power of 2 */
 
 static struct mark_output *output_at(const struct sim *s, uint32_t port,
 				     unsigned vl)
@@ -44,9 +13,10 @@ static struct mark_output *output_at(const struct sim *s, uint32_t port,
 	return &s->marks->outputs[port * s->n_lanes + vl];
 }
 
+/* Is it a switch's port? */
 static bool counts(const struct sim *s, uint32_t port)
 {
-	return s->marks->rings[port].mode == RING_MARKS;
+	return s->marks->rings[port].copies;
 }
 
 /* ---- a copy, in the id of an event ----------------------------------- */
@@ -76,35 +46,37 @@ static unsigned packed_vl(uint32_t id)
 
 /* ---- what waits for an output ---------------------------------------- */
 
-static void take_arrived(struct sim *s, uint32_t port)
+/* The oldest is still to come: twice the room, in the order of pushing. */
+void mark_ring_grow(struct mark_ring *r)
 {
-	struct ring *r = &s->marks->rings[port];
-	unsigned n;
+	uint32_t n = r->mask + 1;
+	struct mark_copy *more = hd_alloc((size_t)2 * n, sizeof(*more));
 
-	do {
-		for (n = 0; n < r->n && r->when[n] <= s->now; n++)
-			mark_arrive(
-				output_at(s, port, r->what[n] >> RING_VL_SHIFT),
-				r->what[n] & RING_BLOCKS);
-	} while (n > 0 && ring_drop(s, r, n));
+	for (uint32_t i = 0; i < n; i++)
+		more[i] = r->copies[(r->at + i) & r->mask];
+	free(r->copies);
+	r->copies = more;
+	r->mask = 2 * n - 1;
+	r->at = n;
 }
 
-void mark_expect(struct sim *s, const struct packet *p)
+/* Blocks that wait for the output now. */
+static uint32_t waiting_for(const struct sim *s, uint32_t port, unsigned vl)
 {
-	struct ring *r = &s->marks->rings[p->out];
-	hd_time routed = p->head + s->routing;
+	const struct mark_ring *r = &s->marks->rings[port];
+	uint32_t blocks = s->marks->due[port * s->n_lanes + vl];
 
-	if (r->mode != RING_MARKS || p->out_vl == VL_MANAGEMENT)
-		return;
-	if (s->fills) {
-		eventq_push(&s->q, routed,
-			    event_key(EV_COMES, p->out, p->out_vl,
-				      copy_pack(p, 0)));
-		return;
+	for (uint32_t i = 0; i <= r->mask; i++) {
+		if (r->copies[i].routed > s->now && r->copies[i].vl == vl)
+			blocks -= r->copies[i].blocks;
 	}
-	if (unlikely(r->n == RING_INLINE))
-		take_arrived(s, p->out);
-	ring_insert(s, r, routed, ring_what(blocks_of(p->bytes), p->out_vl));
+	return blocks;
+}
+
+void mark_expect_event(struct sim *s, const struct packet *p)
+{
+	eventq_push(&s->q, p->head + s->routing,
+		    event_key(EV_COMES, p->out, p->out_vl, copy_pack(p, 0)));
 }
 
 /* C4: as the output knows it, before this one's are taken. */
@@ -118,23 +90,20 @@ static bool has_credits(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 	return room.lanes[vl] >= 2 * blk;
 }
 
-void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
+void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 {
-	uint32_t blk = blocks_of(p->bytes);
-
-	if (!counts(s, port) || vl == VL_MANAGEMENT)
-		return;
 	struct mark_output *output = output_at(s, port, vl);
 
 	if (!s->fills)
-		take_arrived(s, port);
+		output->blocks = waiting_for(s, port, vl);
 	if (!(p->flags & P_OTHER)) {
 		const struct mark_departure about = {
 			.bytes = p->bytes,
 			.fill = output->blocks,
 			.capacity =
 				s->setup->ports[s->links[p->up].peer].in_blocks,
-			.has_credits = has_credits(s, port, vl, blk),
+			.has_credits =
+				has_credits(s, port, vl, blocks_of(p->bytes)),
 		};
 
 		if (mark_departs(s->marks->config, output, &about)) {
@@ -146,8 +115,6 @@ void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 		eventq_push(&s->q, s->links[port].busy_until,
 			    event_key(EV_LEAVES, port, vl,
 				      copy_pack(p, OF_OUTPUT)));
-	else
-		mark_leave(output, blk);
 }
 
 void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
@@ -160,8 +127,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
 				      copy_pack(p, OF_OUTPUT)));
 		return;
 	}
-	take_arrived(s, port);
-	mark_leave(output_at(s, port, p->out_vl), blocks_of(p->bytes));
+	s->marks->due[port * s->n_lanes + p->out_vl] -= blocks_of(p->bytes);
 }
 
 /* ---- how full buffers are -------------------------------------------- */
@@ -239,7 +205,7 @@ void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 }
 
 /* It leaves no room for another like the one that came: who is wanted? */
-static void look_for_full(struct sim *s, const struct coming *c)
+static void look_for_full(struct sim *s, const struct mark_coming *c)
 {
 	const struct marks *m = s->marks;
 	const uint32_t *wants = wants_of(s, c->port, c->vl);
@@ -264,7 +230,7 @@ void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	++*want_at(s, port, vl, id);
 	m->came =
 		hd_grow(m->came, &m->came_cap, m->n_came + 1, sizeof(*m->came));
-	m->came[m->n_came++] = (struct coming){
+	m->came[m->n_came++] = (struct mark_coming){
 		.port = first_port_of(s, port) + packed_in(id),
 		.blocks = packed_blocks(id),
 		.vl = packed_vl(id),
@@ -296,6 +262,27 @@ static void fills_init(struct sim *s)
 	m->wants = hd_alloc(total, sizeof(*m->wants));
 }
 
+/* What waits at least where anybody is marked: mark_departs does nothing
+ * before. */
+static uint32_t least_of(const struct sim *s, const struct mark_config *c)
+{
+	uint32_t smallest = UINT32_MAX;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		const struct sim_port *p = &s->setup->ports[i];
+
+		if (p->peer != SIM_NONE && p->in_blocks < smallest &&
+		    s->nodes[p->node].kind == SIM_SWITCH)
+			smallest = p->in_blocks;
+	}
+	if (c->rule == MARK_THRESHOLD)
+		return c->depth;
+	if (c->rule == MARK_IBA)
+		return c->threshold ? (16u - c->threshold) * smallest / 16
+				    : UINT32_MAX;
+	return 0; /* two counters: all are asked */
+}
+
 void marks_init(struct sim *s)
 {
 	const struct sim_control *c = s->setup->control;
@@ -307,12 +294,16 @@ void marks_init(struct sim *s)
 
 	s->marks = m;
 	m->config = &c->marking;
-	m->rings = hd_alloc_dense(n, sizeof(*m->rings));
+	m->least = least_of(s, m->config);
+	m->rings = hd_alloc(n, sizeof(*m->rings));
+	m->due = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->due));
 	m->outputs = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->outputs));
 	for (uint32_t i = 0; i < n; i++) {
-		m->rings[i].spill = NONE;
-		if (s->nodes[s->setup->ports[i].node].kind == SIM_SWITCH)
-			m->rings[i].mode = RING_MARKS;
+		if (s->nodes[s->setup->ports[i].node].kind != SIM_SWITCH)
+			continue;
+		m->rings[i].copies =
+			hd_alloc(FIRST_COPIES, sizeof(struct mark_copy));
+		m->rings[i].mask = FIRST_COPIES - 1;
 	}
 	if (c->marking.rule == MARK_TWO_COUNTER)
 		fills_init(s);
@@ -329,7 +320,10 @@ void marks_fini(struct sim *s)
 
 	if (!m)
 		return;
+	for (uint32_t i = 0; i < s->setup->n_ports; i++)
+		free(m->rings[i].copies);
 	free(m->rings);
+	free(m->due);
 	free(m->outputs);
 	free(m->fill);
 	free(m->wants_at);

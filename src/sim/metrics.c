@@ -514,32 +514,29 @@ void packet_describe(struct sim *s, const struct packet *p,
 }
 
 /* F7: takes its place among those that the sink holds, by tail. */
-static void hold(struct sim *s, uint32_t port, struct packet *p)
+static void hold(struct sim *s, uint32_t port, struct packet *p, hd_time tail)
 {
 	struct packet_queue *held = &s->cold[port].held;
 	uint32_t *link = &held->first;
 
-	p->ready = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
-	while (*link != NONE && packet_at(s, *link)->ready <= p->ready)
+	p->ready = tail;
+	while (*link != NONE && packet_at(s, *link)->ready <= tail)
 		link = &packet_at(s, *link)->next;
 	p->next = *link;
 	*link = packet_id(s, p);
 }
 
 void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
-		       hd_time when)
+		       hd_time tail, hd_time when)
 {
-	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
 	uint32_t id = packet_id(s, p);
 
-	if (when == NEVER)
-		return;
-	if (when == tail) {
+	if (likely(when == tail)) {
 		eventq_push(&s->q, when, event_key(EV_DELIVER, port, 1, id));
-		return;
+	} else if (when != NEVER) {
+		hold(s, port, p, tail);
+		eventq_push(&s->q, when, event_key(EV_DELIVER, port, 0, 0));
 	}
-	hold(s, port, p);
-	eventq_push(&s->q, when, event_key(EV_DELIVER, port, 0, 0));
 }
 
 /* Who must know, and who wants to. */
@@ -560,29 +557,49 @@ static void tell_delivered(struct sim *s, uint32_t node,
 		e->delivered(e->context, s->now, node, view);
 }
 
+static struct arrived arrived_of(const struct sim *s, const struct packet *p)
+{
+	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+
+	return (struct arrived){
+		.flow = p->flow,
+		.sequence = p->sequence,
+		.nth = x->nth,
+		.source = x->source,
+		.device = x->cookie,
+		.pkey = p->pkey,
+		.sl = p->sl,
+		.kind = x->kind,
+		.marked = p->flags & P_MARKED,
+	};
+}
+
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
 	struct packet_queue *held = &s->cold[port].held;
 	struct sim_packet view;
 
-	if (vl == 0) {
+	if (unlikely(vl == 0)) {
 		id = held->first;
 		held->first = packet_at(s, id)->next;
 	}
 	struct packet *p = packet_at(s, id);
 	unsigned endpoint = s->extras ? s->extras[id].endpoint : 0;
-	bool answers = s->control && (p->flags & P_TOLD) && endpoint == 0;
-	struct packet copy = *p;
-	struct packet_extra extra = { 0 };
+	bool told = endpoint || s->tells_delivered;
 
-	if (s->extras)
-		extra = s->extras[id];
-	packet_describe(s, p, &view);
+	if (told)
+		packet_describe(s, p, &view);
 	packet_delivered(s, p, port, s->now);
-	packet_free(s, p);
-	if (answers)
-		answer_delivered(s, port, &copy, &extra);
-	tell_delivered(s, s->setup->ports[port].node, &view, endpoint);
+	if (s->control && (p->flags & P_TOLD) && !endpoint) {
+		struct arrived what = arrived_of(s, p);
+
+		packet_free(s, p);
+		answer_delivered(s, port, &what);
+	} else {
+		packet_free(s, p);
+	}
+	if (told)
+		tell_delivered(s, s->setup->ports[port].node, &view, endpoint);
 }
 
 /* ---- results ------------------------------------------------------------ */

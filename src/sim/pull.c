@@ -61,6 +61,8 @@ uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
 	uint32_t first = numset_after(offers_of(u, lane), u->words, turn);
 	uint32_t number = first;
 
+	if (likely(room >= s->max_blk))
+		return first;
 	while (number != NONE) {
 		uint32_t id = offered_by(s, u, number, lane, zero);
 

@@ -211,7 +211,6 @@ enum ring_mode {
 	RING_PLAIN, /* credits are never lost: computed */
 	RING_LOSSY, /* delay mode, F2: by events */
 	RING_EXACT,
-	RING_MARKS, /* no room but copies on their way to an output (C3) */
 };
 
 /* Room on its way back to a server, by time; what exceeds it in sim.spills. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/engine.h"
+#include "sim/mark.h"
 
 #include <assert.h>
 

@@ -79,6 +79,9 @@ struct workload {
 	struct test_fabric fabric;
 	struct sim_flow *flows;
 	uint32_t n_flows;
+	struct sim_control control;
+	struct sim_throttle *throttles; /* one per flow; NULL: not controlled */
+	uint32_t *throttle_of_flow;
 };
 
 /* Two lanes in each table, so that both are used. */
@@ -141,8 +144,41 @@ static inline void workload_init(struct workload *w,
 	workload_flows(w);
 }
 
+/* From now on under InfiniBand's congestion control, answers being packets. */
+static inline void workload_control(struct workload *w)
+{
+	struct cc_config config = cc_config_default(1, 2);
+
+	for (unsigned i = 0; i < CCT_MAX_ENTRIES; i++)
+		config.cct[i] = (uint16_t)(2u << 14 | i);
+	config.ccti_limit = CCT_MAX_ENTRIES - 1;
+	w->throttles = hd_alloc(w->n_flows, sizeof(*w->throttles));
+	w->throttle_of_flow = hd_alloc(w->n_flows, sizeof(uint32_t));
+	for (uint32_t i = 0; i < w->n_flows; i++) {
+		w->throttle_of_flow[i] = i;
+		w->throttles[i] = (struct sim_throttle){
+			.node = w->flows[i].source,
+			.sender = 1 + i % WORKLOAD_LANES,
+			.algorithm = cc_find("cct"),
+			.config = config,
+		};
+	}
+	w->control = (struct sim_control){
+		.marking = { .rule = MARK_IBA, .threshold = 8 },
+		.window = 64,
+		.timeout = HD_MS,
+		.throttles = w->throttles,
+		.n_throttles = w->n_flows,
+		.throttle_of_flow = w->throttle_of_flow,
+		.n_flows = w->n_flows,
+	};
+	w->fabric.setup.control = &w->control;
+}
+
 static inline void workload_fini(struct workload *w)
 {
+	free(w->throttles);
+	free(w->throttle_of_flow);
 	free(w->flows);
 	test_fabric_fini(&w->fabric);
 }

@@ -6,7 +6,7 @@
  *
  *	bench_sim [PART OF A NAME]      times, and counts by callgrind
  *	bench_sim --time NAME on|off    one number, for comparing two builds
- *	bench_sim --count NAME on|off   what callgrind runs
+ *	bench_sim --count NAME on|off|controlled   what callgrind runs
  */
 #define _GNU_SOURCE /* program_invocation_name */
 #include <errno.h>
@@ -29,6 +29,7 @@
 
 #define PARTS        20 /* of a run; the best counts: others use the machine too */
 #define COUNTED_HOPS 200000
+#define CONTROL_MOST 1.25 /* what congestion control may cost */
 
 static double cpu_seconds(void)
 {
@@ -139,7 +140,7 @@ static int time_only(const char *name, bool metrics)
 }
 
 /* In callgrind: only what the hops cost, not what building a fabric does. */
-static int count(const char *name, bool metrics)
+static int count(const char *name, const char *how)
 {
 	const struct workload_spec *spec = workload_find(name);
 	struct workload w;
@@ -148,7 +149,9 @@ static int count(const char *name, bool metrics)
 	if (!spec)
 		return 2;
 	workload_init(&w, spec);
-	stride_begin(&r, &w, metrics);
+	if (strcmp(how, "controlled") == 0)
+		workload_control(&w);
+	stride_begin(&r, &w, strcmp(how, "off") != 0);
 	CALLGRIND_START_INSTRUMENTATION;
 	uint64_t hops = stride_hops(&r, COUNTED_HOPS);
 	CALLGRIND_STOP_INSTRUMENTATION;
@@ -159,7 +162,7 @@ static int count(const char *name, bool metrics)
 }
 
 /* Instructions per packet-hop; 0 if there is no valgrind. */
-static double instructions(const char *name, bool metrics)
+static double instructions(const char *name, const char *how)
 {
 	char command[512], line[256];
 	double hops = 0, sum = 0;
@@ -167,7 +170,7 @@ static double instructions(const char *name, bool metrics)
 	snprintf(command, sizeof(command),
 		 "valgrind --tool=callgrind --instr-atstart=no "
 		 "--callgrind-out-file=/dev/null '%s' --count '%s' %s 2>&1",
-		 program_invocation_name, name, metrics ? "on" : "off");
+		 program_invocation_name, name, how);
 	/* The program itself, by the name it was started by. */
 	FILE *out = popen(command, "r"); /* NOLINT(cert-env33-c) */
 
@@ -198,13 +201,21 @@ static void report(struct bench *b, const struct workload_spec *spec,
 static void report_instructions(struct bench *b,
 				const struct workload_spec *spec)
 {
-	double on = instructions(spec->name, true);
-	double off = on > 0 ? instructions(spec->name, false) : 0;
+	double on = instructions(spec->name, "on");
+	double off = on > 0 ? instructions(spec->name, "off") : 0;
+	double controlled =
+		off > 0 ? instructions(spec->name, "controlled") : 0;
+	char what[96];
 
-	if (off <= 0)
+	if (controlled <= 0)
 		return; /* no valgrind here */
 	report(b, spec, "instructions", "per packet-hop", on);
 	report(b, spec, "instructions, metrics off", "per packet-hop", off);
+	report(b, spec, "instructions, congestion control", "per packet-hop",
+	       controlled);
+	snprintf(what, sizeof(what), "%s, congestion control", spec->name);
+	bench_at_most(b, what, "times the instructions",
+		      spec->goal > 0 ? CONTROL_MOST : 0, controlled / on);
 }
 
 /* Returns nanoseconds per packet-hop, 0 if the run was a wrong one. */
@@ -244,7 +255,7 @@ int main(int argc, char **argv)
 	struct bench b;
 
 	if (argc == 4 && strcmp(argv[1], "--count") == 0)
-		return count(argv[2], strcmp(argv[3], "on") == 0);
+		return count(argv[2], argv[3]);
 	if (argc == 4 && strcmp(argv[1], "--time") == 0)
 		return time_only(argv[2], strcmp(argv[3], "on") == 0);
 	bench_begin(&b, "sim");

@@ -147,3 +147,25 @@ status 2 "$HEDDLE" sim
 one_line err
 status 2 "$HEDDLE" sim ok.yaml ok.yaml
 one_line err
+
+# Congestion control spares the victims of an incast: they get the share of
+# the spine that they want, not that of the crowd.
+incast="$SRC/examples/incast.yaml"
+victims() {
+	"$HEDDLE" sim --csv --set "congestion.algorithm=$1" "$incast" >out ||
+		fail "sim under $1"
+	awk -F, '$1 ~ /^"?victims/ && n++ == 0 {print int($5)}' out
+}
+without=$(victims none)
+with=$(victims cct)
+[ "$with" -ge $((without * 3 / 2)) ] ||
+	fail "victims get $with Gb/s under control, $without without"
+status 0 "$HEDDLE" sim --set congestion.algorithm=cct "$incast"
+has out "of them with BECN"
+status 0 "$HEDDLE" sim --set congestion.algorithm=marks "$incast"
+has out "marked by switches"
+lacks out "acknowledgements"
+status 3 "$HEDDLE" sim --set congestion.algorithm=fimd \
+	--set congestion.echo=cnp "$incast"
+one_line err
+has err "only CCT can do with CNPs"

@@ -70,8 +70,7 @@ enum hd_status cc_session_open(struct cc_session *s, const char *path,
 	if (status == HD_OK)
 		status = congestion_flows(s->build, d, &s->flows);
 	if (status == HD_OK)
-		status = congestion_params_init(s->build, s->flows, d,
-						&s->params);
+		status = congestion_params_init(s->build, d, &s->params);
 	if (status == HD_OK)
 		*seed = s->build->scenario->run.seed;
 	return status;

@@ -40,7 +40,7 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->build) !=
 		    HD_OK ||
 	    congestion_flows(w->build, &d, &w->flows) != HD_OK ||
-	    congestion_params_init(w->build, w->flows, &d, &w->params) != HD_OK)
+	    congestion_params_init(w->build, &d, &w->params) != HD_OK)
 		fail_msg("refused: %u: %s", d.line, d.message);
 	/* One after the other. */
 	for (uint32_t i = 0; i < w->build->n_flows; i++)

@@ -20,7 +20,7 @@
 struct congestion_flow {
 	uint32_t source;      /* sim node */
 	uint32_t destination; /* sim node, for its acknowledgements */
-	lid_t dlid, slid;     /* of the destination, of the source */
+	lid_t dlid;           /* of the destination */
 	uint8_t sl;
 	uint16_t pkey;
 	uint32_t bytes;
@@ -62,6 +62,7 @@ struct congestion_params {
 	bool fixed_gap;
 	uint32_t window;   /* unacknowledged packets per flow, at least 1 */
 	hd_time ack_delay; /* 0: acknowledgements are packets */
+	hd_time timeout;   /* of a window that is lost; 0: none */
 	hd_time warmup, stop;
 	hd_time sample; /* interval of the rate series; 0: none */
 	/* Told now and then how far the run is; may be NULL. */

@@ -57,7 +57,6 @@ static void add_flow(struct world *w, const char *from, const char *to)
 		.source = source,
 		.destination = destination,
 		.dlid = lid_of(w->build, destination),
-		.slid = lid_of(w->build, source),
 		.pkey = 0xffff,
 		.bytes = 2068,
 		/* Not all at once: nobody's clock is that good. */

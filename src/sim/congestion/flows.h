@@ -30,12 +30,7 @@ HD_MUST_CHECK enum hd_status congestion_flows(const struct fabric *b,
  * in time.
  */
 HD_MUST_CHECK enum hd_status
-congestion_params_init(const struct fabric *b,
-		       const struct congestion_flow *flows, struct diag *d,
+congestion_params_init(const struct fabric *b, struct diag *d,
 		       struct congestion_params *out);
-
-/* Bits per second of the link that a flow enters the fabric by. */
-double congestion_link_bits(const struct fabric *b,
-			    const struct congestion_flow *flow);
 
 #endif

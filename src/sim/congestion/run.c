@@ -166,6 +166,7 @@ static void make_control(struct run *r)
 		.fixed_gap = p->fixed_gap,
 		.window = p->window,
 		.ack_delay = p->ack_delay,
+		.timeout = p->timeout,
 		.throttles = r->throttles,
 		.n_throttles = r->control.n_throttles,
 		.throttle_of_flow = r->throttle_of_flow,

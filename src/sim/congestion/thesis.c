@@ -26,8 +26,7 @@ enum hd_status stage_open(struct thesis *t, const char *text, struct stage *s)
 	}
 	status = congestion_flows(s->build, d, &s->flows);
 	if (status == HD_OK)
-		status = congestion_params_init(s->build, s->flows, d,
-						&s->params);
+		status = congestion_params_init(s->build, d, &s->params);
 	if (status != HD_OK) {
 		stage_close(s);
 		return status;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "fabric/control.h"
+#include "fabric/parts.h"
+
+/* ---- what the scenario's words mean ---------------------------------- */
+
+struct mark_config fabric_marking(const struct scn_congestion *c)
+{
+	static const enum mark_rule rules[] = {
+		[SCN_MARK_NONE] = MARK_NONE,
+		[SCN_MARK_TWO_COUNTER] = MARK_TWO_COUNTER,
+		[SCN_MARK_PUBLISHED] = MARK_TWO_COUNTER,
+		[SCN_MARK_THRESHOLD] = MARK_THRESHOLD,
+		[SCN_MARK_IBA] = MARK_IBA,
+	};
+
+	return (struct mark_config){
+		.rule = rules[c->marking],
+		.guard = c->marking == SCN_MARK_TWO_COUNTER,
+		.depth = (uint32_t)((c->depth + 63) / 64),
+		.threshold = (uint8_t)c->threshold,
+		.mark_victims = c->victims,
+		.min_bytes = (uint32_t)c->packet_size,
+		.mark_every = (uint32_t)c->marking_rate,
+	};
+}
+
+static void set_table(const struct scn_congestion *c, struct cc_config *out)
+{
+	if (c->cct.given) {
+		memcpy(out->cct, c->cct.entries, sizeof(out->cct));
+		out->ccti_limit = (uint16_t)(c->cct.n - 1);
+	} else {
+		/* A straight table: each step adds a quarter of a packet. */
+		for (unsigned i = 0; i < CCT_MAX_ENTRIES; i++)
+			out->cct[i] = (uint16_t)(2u << 14 | i);
+		out->ccti_limit = CCT_MAX_ENTRIES - 1;
+	}
+	out->ccti_increase = (uint16_t)c->ccti_increase;
+	out->ccti_timer = (uint16_t)c->ccti_timer;
+	out->ccti_min = (uint16_t)c->ccti_min;
+}
+
+double fabric_link_bits(const struct fabric *b, uint32_t node)
+{
+	const struct sim_setup *s = &b->setup;
+
+	return hd_rate_bps(s->ports[s->nodes[node].first_port + 1].rate);
+}
+
+void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
+		       double *rmax)
+{
+	const struct sim_flow *f = &b->flows[flow];
+	const struct scn_traffic *row = &b->scenario->traffic[f->row];
+	uint64_t steps = row->rate_steps ? row->rate_steps
+					 : b->scenario->congestion.rate_steps;
+
+	*rmax = fabric_link_bits(b, f->source) / (8.0 * f->bytes);
+	*rmin = *rmax / (double)steps;
+}
+
+struct cc_config fabric_response(const struct fabric *b)
+{
+	const struct scn_congestion *c = &b->scenario->congestion;
+	double rmin = 1, rmax = 2, least = INFINITY;
+
+	if (b->n_flows > 0)
+		fabric_flow_rates(b, 0, &rmin, &rmax);
+	struct cc_config out = cc_config_default(rmin, rmax);
+
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		double low, high;
+
+		fabric_flow_rates(b, i, &low, &high);
+		least = fmin(least, low);
+	}
+	out.m = c->m;
+	out.cap_first_increase = c->cap;
+	/* One unit for all. */
+	out.unit = fmin(least, rmin) / c->units;
+	set_table(c, &out);
+	return out;
+}
+
+const struct cc_algorithm *fabric_algorithm(enum scn_control control)
+{
+	static const char *const names[] = {
+		[SCN_CONTROL_FIMD] = "fimd", [SCN_CONTROL_LIPD] = "lipd",
+		[SCN_CONTROL_PIPD] = "pipd", [SCN_CONTROL_AIMD] = "aimd",
+		[SCN_CONTROL_CCT] = "cct",
+	};
+
+	if (control == SCN_CONTROL_SAME || control == SCN_CONTROL_MARKS)
+		return NULL;
+	return cc_find(names[control]);
+}
+
+uint64_t fabric_reservation(const struct fabric *b, uint32_t flow)
+{
+	const struct scn_traffic *row =
+		&b->scenario->traffic[b->flows[flow].row];
+
+	return row->reserve.num ? (uint64_t)llround(hd_rate_bps(row->reserve))
+				: 0;
+}
+
+void fabric_shares(const struct scn_congestion *c, double *out)
+{
+	for (size_t i = 0; i < c->n_limits; i++)
+		out[c->limits[i].sl] = (double)c->limits[i].share.num /
+				       (double)c->limits[i].share.den;
+}
+
+/* ---- throttles ------------------------------------------------------- */
+
+struct building {
+	struct fabric *b;
+	struct diag *d;
+	const struct cc_algorithm *algorithm; /* of the run */
+	struct sim_control *control;
+	struct sim_throttle *throttles;
+	uint32_t *throttle_of_flow;
+	uint64_t *reserve;
+	uint32_t *senders;         /* per node: so far */
+	uint32_t (*shared)[N_SLS]; /* per node: 1 + throttle of an SL */
+};
+
+/* C1: destinations in its own subnet only, and a data VL. */
+static bool is_controlled(const struct sim_flow *f)
+{
+	const struct sim_destinations *to = &f->to;
+
+	if (f->management || f->kind == SIM_TRACE)
+		return false;
+	for (uint32_t i = 0; i < to->n; i++) {
+		if (to->list[i].target != TOPO_NONE ||
+		    to->list[i].dlid >= LID_FIRST_MCAST)
+			return false;
+	}
+	return true;
+}
+
+static enum hd_status check_throttle(const struct building *g,
+				     const struct sim_throttle *t)
+{
+	const struct scenario *s = g->b->scenario;
+	const struct scn_congestion *c = &s->congestion;
+	struct diag inner = { .status = HD_OK };
+
+	if (c->echo == SCN_ECHO_CNP && t->algorithm->increase)
+		return scenario_refuse(
+			s, g->d, &c->echo,
+			"'%s' answers to acknowledgements, marked or not; only CCT can do with CNPs",
+			t->algorithm->name);
+	if (c->per == SCN_PER_SL && t->algorithm->increase)
+		return scenario_refuse(
+			s, g->d, &c->per,
+			"'%s' has a rate per flow; only CCT has one per SL",
+			t->algorithm->name);
+	if (cc_check(t->algorithm, &t->config, &inner) != HD_OK)
+		return fabric_refuse(g->b, g->d, &c->algorithm,
+				     "congestion.algorithm", &inner);
+	return HD_OK;
+}
+
+static enum hd_status add_throttle(struct building *g, uint32_t flow,
+				   const struct cc_config *response)
+{
+	const struct sim_flow *f = &g->b->flows[flow];
+	const struct scn_traffic *row = &g->b->scenario->traffic[f->row];
+	const struct cc_algorithm *own = fabric_algorithm(row->control);
+	uint32_t *shared = &g->shared[f->source][f->sl & 15];
+	uint32_t number = g->control->n_throttles;
+
+	if (g->b->scenario->congestion.per == SCN_PER_SL && *shared) {
+		g->throttle_of_flow[flow] = *shared - 1;
+		return HD_OK;
+	}
+	struct sim_throttle *t = &g->throttles[number];
+
+	*t = (struct sim_throttle){
+		.node = f->source,
+		.sender = ++g->senders[f->source],
+		.algorithm = own ? own : g->algorithm,
+		.config = *response,
+	};
+	fabric_flow_rates(g->b, flow, &t->config.rmin, &t->config.rmax);
+	g->throttle_of_flow[flow] = number;
+	*shared = number + 1;
+	g->control->n_throttles++;
+	return check_throttle(g, t);
+}
+
+static enum hd_status add_flow(struct building *g, uint32_t flow,
+			       const struct cc_config *response)
+{
+	const struct fabric *b = g->b;
+	const struct sim_flow *f = &b->flows[flow];
+
+	g->throttle_of_flow[flow] = SIM_NONE;
+	g->reserve[flow] = fabric_reservation(b, flow);
+	if (g->reserve[flow] && (f->to.n != 1 || !is_controlled(f)))
+		return scenario_refuse(
+			b->scenario, g->d,
+			&b->scenario->traffic[f->row].reserve,
+			"traffic[].reserve: flow %u has no single destination to ask the way to",
+			flow);
+	return g->algorithm && is_controlled(f)
+		       ? add_throttle(g, flow, response)
+		       : HD_OK;
+}
+
+static enum hd_status add_flows(struct building *g)
+{
+	struct fabric *b = g->b;
+	struct cc_config response = fabric_response(b);
+	enum hd_status status = HD_OK;
+
+	g->throttles = fabric_keep(b, b->n_flows, sizeof(*g->throttles));
+	g->throttle_of_flow =
+		fabric_keep(b, b->n_flows, sizeof(*g->throttle_of_flow));
+	g->reserve = fabric_keep(b, b->n_flows, sizeof(*g->reserve));
+	g->senders = fabric_keep(b, b->setup.n_nodes, sizeof(*g->senders));
+	g->shared = fabric_keep(b, b->setup.n_nodes, sizeof(*g->shared));
+	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++)
+		status = add_flow(g, i, &response);
+	return status;
+}
+
+enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
+{
+	const struct scn_congestion *c = &b->scenario->congestion;
+	struct building g = { .b = b, .d = d };
+
+	if (c->algorithm == SCN_CONTROL_SAME)
+		return HD_OK;
+	if (b->setup.borrowing.on)
+		return scenario_refuse(
+			b->scenario, d, &c->algorithm,
+			"congestion.algorithm: lanes on loan (qos.thresholds) know no senders that hold packets back");
+	g.algorithm = fabric_algorithm(c->algorithm);
+	g.control = fabric_keep(b, 1, sizeof(*g.control));
+	enum hd_status status = add_flows(&g);
+
+	if (status != HD_OK)
+		return status;
+	g.control->marking = fabric_marking(c);
+	g.control->echo = c->echo == SCN_ECHO_CNP ? SIM_ECHO_CNP : SIM_ECHO_ACK;
+	g.control->window = (uint32_t)c->window;
+	g.control->ack_delay = c->ack_delay;
+	g.control->timeout = c->timeout;
+	g.control->throttles = g.throttles;
+	g.control->throttle_of_flow = g.throttle_of_flow;
+	g.control->n_flows = b->n_flows;
+	g.control->reserve = g.reserve;
+	fabric_shares(c, g.control->sl_share);
+	b->setup.control = g.control;
+	return HD_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_FABRIC_CONTROL_H
+#define HD_FABRIC_CONTROL_H
+
+/*
+ * What a scenario says about congestion control, in the terms of cc/ and of
+ * the setup. A fabric whose scenario has an algorithm has a setup.control.
+ */
+
+#include "fabric/fabric.h"
+
+struct mark_config fabric_marking(const struct scn_congestion *c);
+/* How sources answer; rates are the first flow's, the unit all flows'. */
+struct cc_config fabric_response(const struct fabric *b);
+/* A flow's lowest and highest rate, in packets per second. */
+void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
+		       double *rmax);
+/* NULL for none and "same". */
+const struct cc_algorithm *fabric_algorithm(enum scn_control control);
+/* Bits per second that a flow asks admission for; 0: it asks nobody. */
+uint64_t fabric_reservation(const struct fabric *b, uint32_t flow);
+/* What each SL may be promised of a link, by SL; others are left alone. */
+void fabric_shares(const struct scn_congestion *c, double *out);
+/* Bits per second of the link that an end node sends by. */
+double fabric_link_bits(const struct fabric *b, uint32_t node);
+
+#endif

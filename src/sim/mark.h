@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_MARK_H
+#define HD_SIM_MARK_H
+
+/*
+ * What switches count and whom they mark (docs/model.md, C3 and C4). Internal
+ * to src/sim.
+ *
+ * Most rules look at what waits for an output only when a packet starts there.
+ * All that started before it has left by then, so what waits is what was sent
+ * to this switch for the output, has not been granted and is routed by now.
+ * The first two are one sum, `due`; as long as it is below what the rule marks
+ * from, nothing else matters. Only beyond that are the copies subtracted that
+ * are still on their way or being routed: their times stand in a ring.
+ *
+ * The two-counter rule must notice an input buffer becoming full, at once
+ * (sim.fills): there the heads, routings and departures of copies are events.
+ */
+
+#include "cc/marking.h"
+#include "sim/engine.h"
+
+/* A copy that will be routed to an output of the port. */
+struct mark_copy {
+	hd_time routed;
+	uint32_t blocks;
+	uint32_t vl;
+};
+
+/* The last ones of a port: all that are not routed yet are among them. */
+struct mark_ring {
+	struct mark_copy *copies; /* NULL: no switch's */
+	uint32_t at, mask;
+};
+
+/* An input buffer that a copy has come to at this instant. */
+struct mark_coming {
+	uint32_t port, blocks;
+	unsigned vl;
+};
+
+struct marks {
+	const struct mark_config *config;
+	uint32_t least;              /* blocks below which nobody is marked */
+	struct mark_ring *rings;     /* per port */
+	uint32_t *due;               /* blocks, per port and lane */
+	struct mark_output *outputs; /* per port and lane */
+	uint64_t marked;             /* packets that had no mark before */
+	/* Two counters only: */
+	uint32_t *fill; /* blocks, per input port and lane */
+	/*
+	 * Copies in an input lane that want an output lane: from
+	 * wants_at[input port], lane by lane, the node's outputs times lanes.
+	 */
+	uint32_t *wants;
+	size_t *wants_at;
+	struct mark_coming *came;
+	size_t n_came, came_cap;
+};
+
+void mark_ring_grow(struct mark_ring *r);
+void mark_expect_event(struct sim *s, const struct packet *p);
+void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
+
+/* A copy's output is known. */
+static inline void mark_expect(struct sim *s, const struct packet *p)
+{
+	struct marks *m = s->marks;
+	struct mark_ring *r = &m->rings[p->out];
+	uint32_t blk = blocks_of(p->bytes);
+
+	if (!r->copies || p->out_vl == VL_MANAGEMENT)
+		return;
+	if (unlikely(s->fills)) {
+		mark_expect_event(s, p);
+		return;
+	}
+	m->due[p->out * s->n_lanes + p->out_vl] += blk;
+	if (unlikely(r->copies[r->at & r->mask].routed > s->now))
+		mark_ring_grow(r);
+	r->copies[r->at++ & r->mask] =
+		(struct mark_copy){ p->head + s->routing, blk, p->out_vl };
+}
+
+/* It starts on its link: is it marked? */
+static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p,
+			      unsigned vl)
+{
+	struct marks *m = s->marks;
+	uint32_t *due = &m->due[port * s->n_lanes + vl];
+
+	if (!m->rings[port].copies || vl == VL_MANAGEMENT)
+		return;
+	if (unlikely(*due >= m->least))
+		mark_judge(s, port, p, vl);
+	if (likely(!s->fills))
+		*due -= blocks_of(p->bytes);
+}
+
+#endif

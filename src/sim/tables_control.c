@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "sim/tables.h"
+#include "sim/tables_parts.h"
+
+#define MOST_ROWS 32 /* unless all are asked for */
+
+static const struct column row_columns[] = {
+	{ "traffic", NULL, VALUE_TEXT },
+	{ "flows", NULL, VALUE_UINT },
+	{ "allowed", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "lowest", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "highest", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "marks heard", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ NULL },
+};
+
+static const struct column packet_columns[] = {
+	{ "packets", NULL, VALUE_TEXT },
+	{ "number", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static const struct column answer_columns[] = {
+	{ "flow", NULL, VALUE_TEXT },
+	{ "asked", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "answer", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "after", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "refused by", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+const char *sim_answer_name(enum sim_answer answer)
+{
+	static const char *const names[] = {
+		[SIM_OPEN] = "open",
+		[SIM_ADMITTED] = "admitted",
+		[SIM_REJECTED] = "rejected",
+		[SIM_RELEASED] = "released",
+	};
+
+	return names[answer];
+}
+
+/* ---- rates of the rows ----------------------------------------------- */
+
+struct row_rates {
+	uint32_t flows;
+	double allowed, lowest, highest; /* bits per second, of all packets */
+	uint64_t marks;
+};
+
+static void add_flow(const struct sim_findings *f, struct sim *s, uint32_t flow,
+		     struct row_rates *rows)
+{
+	const struct sim_flow *is = &f->build->flows[flow];
+	struct row_rates *row = &rows[is->row];
+	double bits = 8.0 * is->bytes;
+	struct sim_flow_control c;
+
+	if (!sim_flow_control(s, flow, &c))
+		return;
+	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits)
+				 : c.lowest * bits;
+	row->highest = fmax(row->highest, c.highest * bits);
+	row->allowed += c.mean * bits;
+	row->marks += c.marks;
+	row->flows++;
+}
+
+static void rates_table(const struct sim_findings *f, struct sim *s,
+			struct results *r)
+{
+	const struct scenario *scenario = f->build->scenario;
+	struct row_rates *rows = hd_alloc(scenario->n_traffic, sizeof(*rows));
+	double seconds = findings_seconds(f->metrics);
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < f->build->n_flows; i++)
+		add_flow(f, s, i, rows);
+	for (size_t i = 0; i < scenario->n_traffic; i++) {
+		if (!rows[i].flows)
+			continue;
+		if (!t)
+			t = results_table(r, "control",
+					  "what congestion control allowed: "
+					  "mean rates, per flow",
+					  row_columns);
+		table_put_text(t, scenario->traffic[i].name);
+		table_put_uint(t, rows[i].flows);
+		table_put_real(t, rows[i].allowed / rows[i].flows / 1e9);
+		table_put_real(t, rows[i].lowest / 1e9);
+		table_put_real(t, rows[i].highest / 1e9);
+		table_put_real(t, seconds > 0 ? (double)rows[i].marks / seconds
+					      : 0);
+	}
+	free(rows);
+}
+
+/* ---- packets --------------------------------------------------------- */
+
+static void packets_table(struct sim *s, struct results *r)
+{
+	struct sim_control_counts c;
+	struct table *t = results_table(
+		r, "marks", "packets of congestion control, all run",
+		packet_columns);
+
+	sim_control_counts(s, &c);
+	const struct {
+		const char *name;
+		uint64_t n;
+	} rows[] = {
+		{ "marked by switches", c.marked },
+		{ "acknowledgements", c.acks },
+		{ "of them with BECN", c.echoed },
+		{ "notifications (CNPs)", c.cnps },
+		{ "probes", c.probes },
+		{ "accepts", c.accepts },
+		{ "rejects", c.rejects },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (i > 0 && rows[i].n == 0)
+			continue;
+		table_put_text(t, rows[i].name);
+		table_put_uint(t, rows[i].n);
+	}
+}
+
+/* ---- admission ------------------------------------------------------- */
+
+static void put_answer(const struct sim_findings *f, uint32_t flow,
+		       const struct sim_admission *a, struct table *t)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	sim_flow_name(f->build, flow, &name);
+	table_put_text(t, name.text);
+	table_put_real(t, (double)a->asked / (double)HD_US);
+	table_put_text(t, sim_answer_name(a->answer));
+	if (a->answer == SIM_OPEN)
+		table_put_none(t);
+	else
+		table_put_real(t, (double)(a->answered - a->asked) /
+					  (double)HD_US);
+	strbuf_clear(&name);
+	if (a->rejected_by != SIM_NONE)
+		fabric_port_name(f->build, a->rejected_by, &name);
+	table_put_text(t, name.text ? name.text : "");
+	strbuf_fini(&name);
+}
+
+static void answers_table(const struct sim_findings *f, struct sim *s,
+			  struct results *r)
+{
+	struct table *t = NULL;
+	unsigned rows = 0;
+
+	for (uint32_t i = 0; i < f->build->n_flows; i++) {
+		struct sim_admission a;
+
+		if (!sim_admission(s, i, &a) ||
+		    (rows++ >= MOST_ROWS && !f->all))
+			continue;
+		if (!t)
+			t = results_table(r, "admission",
+					  "flows that asked before they sent",
+					  answer_columns);
+		put_answer(f, i, &a, t);
+	}
+}
+
+void sim_control_tables(const struct sim_findings *f, struct sim *s,
+			struct results *r)
+{
+	if (!f->build->setup.control)
+		return;
+	rates_table(f, s, r);
+	packets_table(s, r);
+	answers_table(f, s, r);
+}
