@@ -207,6 +207,8 @@ static int compare(const struct values *v, struct compare_options *o)
 		results_free(r);
 		code = command_refuse(&d);
 	}
+	o->text = NULL;
+	o->overrides = NULL;
 	overrides_fini(&overrides);
 	strbuf_fini(&text);
 	return code;
