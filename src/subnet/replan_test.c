@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/seeds_for_tests.h"
 #include "subnet/check.h"
 #include "subnet/fabric_for_tests.h"
 #include "subnet/oracle_for_tests.h"
@@ -261,8 +262,7 @@ static void one_history(uint64_t seed, unsigned lmc)
 
 static void plans_change_what_they_must_and_no_more(void **state)
 {
-	const char *text = getenv("HD_LONG");
-	unsigned rounds = text && strcmp(text, "0") != 0 ? 1000 : 40;
+	unsigned rounds = run_is_long() ? 1000 : 40;
 
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++)

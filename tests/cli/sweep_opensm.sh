@@ -5,7 +5,8 @@ for tool in ibsim opensm ibnetdiscover; do
 	command -v $tool >/dev/null || fail "$tool is not installed"
 done
 umad=$(ls /usr/lib/*/umad2sim/libumad2sim.so | head -1)
-export IBSIM_SOCKNAME="heddle-sweep-$$"
+IBSIM_SOCKNAME=$(mktemp -u heddle-sweep-XXXXXXXX)
+export IBSIM_SOCKNAME
 export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
 pids=
 # OpenSM first: it takes its leave of ibsim, and waits for ever if that is gone.
