@@ -9,7 +9,7 @@ commands that take them. A command may do its work (0), miss a goal (1) or
 refuse (2, 3) with one line. It must not end by a signal or a sanitizer, hang,
 need more than this host has (4), print a number that is none, or JSON that
 cannot be read. The same cases each time; with HD_LONG=1 twenty times as many.
-fabrics.py HEDDLE CASE repeats a single one.
+fabrics.py HEDDLE SOURCE CASE repeats a single one.
 """
 import json
 import os
@@ -284,7 +284,7 @@ def main():
     heddle = os.path.abspath(sys.argv[1])
     for name, text in FILES.items():
         write(name, text)
-    only = sys.argv[2] if len(sys.argv) > 2 else None
+    only = sys.argv[3] if len(sys.argv) > 3 else None
     ends, failures = [0] * 4, 0
     for i in [int(only)] if only else range(CASES):
         words = make_case(random.Random(i))
