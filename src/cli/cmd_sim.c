@@ -185,13 +185,14 @@ static void run_sampled(struct session *s)
 	hd_time until = HD_TIME_NEVER;
 
 	if (is_recorded(s))
-		sim_samples_init(&s->samples, s->build, s->options.sample);
+		sim_samples_init(&s->samples, s->build, s->sim,
+				 s->options.sample);
 	do {
 		if (s->samples.build)
-			until = sim_samples_next(&s->samples, s->sim);
+			until = sim_samples_next(&s->samples);
 		s->state = sim_run(s->sim, until, show_progress, s);
 		if (s->samples.build)
-			sim_samples_take(&s->samples, s->sim);
+			sim_samples_take(&s->samples);
 	} while (s->state == SIM_PAUSED);
 }
 

@@ -219,6 +219,10 @@ void metrics_start(struct sim *s)
 	if (s->sl_counts)
 		memset(s->sl_counts, 0, n * s->n_sls * sizeof(*s->sl_counts));
 	memset(s->counts, 0, n * sizeof(*s->counts));
+	for (size_t i = 0; i < n; i++) {
+		if (s->links[i].busy_until > s->now)
+			s->counts[i].carried = s->links[i].busy_until - s->now;
+	}
 }
 
 /* ---- counting ----------------------------------------------------------- */
@@ -694,12 +698,24 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 	count_received(s, port, out);
 }
 
+/* How long the link has been sending, of all that was granted until now. */
+static double sending(const struct sim *s, uint32_t port)
+{
+	const struct sim_counters *c = &s->metrics->counters[port];
+	hd_time end = s->links[port].busy_until, to = s->metrics->to;
+	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
+	double time =
+		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
+		(double)s->counts[port].carried;
+
+	return fmax(end > to ? time - (double)(end - to) : time, 0);
+}
+
 static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 {
 	const struct sim_counters *c = &s->metrics->counters[port];
 	const struct sim_port *sp = &s->setup->ports[port];
 	double time = (double)(s->metrics->to - s->metrics->from);
-	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
 
 	*out = (struct sim_port_use){ 0 };
 	if (time <= 0 || s->links[port].peer == NONE)
@@ -712,7 +728,7 @@ static void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 		least = lane->least < least ? lane->least : least;
 	}
 
-	out->utilisation = 8e12 * (double)bytes / hd_rate_bps(sp->rate) / time;
+	out->utilisation = sending(s, port) / time;
 	out->wait = (double)c->xmit_wait / time;
 	out->depth = (double)s->rings[far].area / time;
 	out->depth_max = sp->in_blocks - least;

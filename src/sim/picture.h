@@ -34,34 +34,55 @@ void sim_picture_fabric(const struct sim_findings *f, struct results *r);
  * How busy each link was and what each traffic row got, sample by sample, of
  * the measured part of a run:
  *
- *	sim_samples_init(&x, &build, interval);
- *	while (sim_run(s, sim_samples_next(&x, s), ...) == SIM_PAUSED)
- *		sim_samples_take(&x, s);
+ *	sim_samples_init(&x, &build, s, interval);
+ *	do {
+ *		state = sim_run(s, sim_samples_next(&x), ...);
+ *		sim_samples_take(&x);
+ *	} while (state == SIM_PAUSED);
  *
  * Interval 0 begins with a guess. Samples are at most SIM_MAX_SAMPLES: when
- * there are more, every other one is dropped and the interval doubled.
+ * there are more, every other one is dropped and the interval doubled. A
+ * packet counts for the sample in which its last byte arrives, and keeps a
+ * link busy while its bytes pass; the samples add up to the run's totals.
  */
 #define SIM_MAX_SAMPLES 128
 
+/* A delivery that the engine has computed ahead. */
+struct sim_arrived {
+	hd_time when, latency;
+	uint32_t row, payload;
+};
+
+/* Of a traffic row: payload in bytes, latencies in ps. */
+struct sim_row_sums {
+	double made, got;
+	double delay, packets;
+};
+
 struct sim_samples {
 	const struct fabric *build;
+	struct sim *sim;
 	hd_time every;
 	uint32_t n_classes;
 	uint32_t *class_of; /* per sim port: link or pair of tiers; SIM_NONE */
 	uint32_t *members;  /* per class */
 	bool by_tier;
 	size_t n;
-	hd_time *time;           /* per sample: since measuring began */
-	double *used, *waited;   /* per sample and class: time so far, ps */
-	double *made, *got;      /* per sample and row: payload so far, bytes */
-	double *delay, *packets; /* per sample and row: sum of latencies, ps */
+	hd_time *time;             /* per sample: since measuring began */
+	double *used, *waited;     /* per sample and class: time so far, ps */
+	struct sim_row_sums *rows; /* per sample and row, so far */
+
+	struct sim_row_sums *sums; /* per row, but for what is in arrived */
+	struct sim_arrived *arrived;
+	size_t n_arrived, arrived_cap;
 };
 
+/* Before the first sim_run; `x` stays where it is until the run is freed. */
 void sim_samples_init(struct sim_samples *x, const struct fabric *b,
-		      hd_time every);
+		      struct sim *s, hd_time every);
 void sim_samples_fini(struct sim_samples *x);
-hd_time sim_samples_next(const struct sim_samples *x, const struct sim *s);
-void sim_samples_take(struct sim_samples *x, struct sim *s);
+hd_time sim_samples_next(const struct sim_samples *x);
+void sim_samples_take(struct sim_samples *x);
 /* Adds "links over time" or "tiers over time", and "traffic over time". */
 void sim_samples_tables(const struct sim_samples *x, struct results *r);
 

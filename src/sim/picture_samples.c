@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "sim/picture.h"
 #include "sim/tables_parts.h"
 
 #define FIRST_GUESS (10 * HD_US)
+#define WANTED      64 /* samples of a run whose end is known */
+#define LEAST       8  /* longest packets in a sample */
 #define TIERS       16
 
 static uint32_t tier_of(const struct fabric *b, uint32_t port)
@@ -44,22 +47,113 @@ static void classes_init(struct sim_samples *x)
 	}
 }
 
+/* How long the largest packet takes on the slowest link to an end port. */
+static hd_time longest_packet(const struct fabric *b)
+{
+	const struct sim_setup *s = &b->setup;
+	uint64_t bytes = scenario_largest_packet(b->scenario) + b->grh_bytes;
+	hd_time most = 1;
+
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		const struct sim_port *p = &s->ports[i];
+
+		if (p->peer == SIM_NONE || s->nodes[p->node].kind != SIM_END)
+			continue;
+		hd_time t = hd_rate_duration(p->rate, bytes);
+
+		most = t > most ? t : most;
+	}
+	return most;
+}
+
+/*
+ * Packets are delivered as a whole, so a sample is a whole number of them and
+ * not of few: else it would be above or below what a full link carries.
+ */
+static hd_time width_guess(const struct fabric *b)
+{
+	hd_time packet = longest_packet(b), width = FIRST_GUESS;
+
+	if (b->rules.stop > b->rules.warmup)
+		width = (b->rules.stop - b->rules.warmup) / WANTED;
+	if (packet > HD_TIME_NEVER / LEAST / 2)
+		return packet;
+	if (width < LEAST * packet)
+		return LEAST * packet;
+	return width / packet * packet;
+}
+
+static void row_add(struct sim_samples *x, const struct sim_arrived *a)
+{
+	struct sim_row_sums *sum = &x->sums[a->row];
+
+	sum->got += a->payload;
+	sum->delay += (double)a->latency;
+	sum->packets++;
+}
+
+/* Adds up what has arrived by now; the rest is still on its way. */
+static void settle(struct sim_samples *x)
+{
+	struct sim_progress p;
+	size_t left = 0;
+
+	sim_progress(x->sim, &p);
+	for (size_t i = 0; i < x->n_arrived; i++) {
+		const struct sim_arrived *a = &x->arrived[i];
+
+		if (a->when > p.now)
+			x->arrived[left++] = *a;
+		else if (a->when >= p.from)
+			row_add(x, a);
+	}
+	x->n_arrived = left;
+}
+
+/* Told when a packet starts on its last link: it arrives later. */
+static void note_ended(void *context, const struct sim_event_record *e,
+		       const struct sim_packet *p)
+{
+	struct sim_samples *x = context;
+	const struct fabric *b = x->build;
+
+	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA ||
+	    e->flow >= b->n_flows)
+		return;
+	if (x->n_arrived == x->arrived_cap) {
+		settle(x);
+		x->arrived =
+			hd_grow(x->arrived, &x->arrived_cap,
+				2 * x->n_arrived + 64, sizeof(*x->arrived));
+	}
+	x->arrived[x->n_arrived++] = (struct sim_arrived){
+		.when = e->time,
+		.latency = e->time - p->born,
+		.row = b->flows[e->flow].row,
+		.payload = p->bytes - (uint32_t)findings_overhead(b, e->flow) -
+			   (p->target != TOPO_NONE ? b->flows[e->flow].grh_bytes
+						   : 0),
+	};
+}
+
 void sim_samples_init(struct sim_samples *x, const struct fabric *b,
-		      hd_time every)
+		      struct sim *s, hd_time every)
 {
 	size_t rows = b->scenario->n_traffic, n = SIM_MAX_SAMPLES;
 
-	*x = (struct sim_samples){ .build = b, .every = every };
-	if (!every)
-		x->every = b->rules.stop ? b->rules.stop / 64 + 1 : FIRST_GUESS;
+	*x = (struct sim_samples){
+		.build = b,
+		.sim = s,
+		.every = every ? every : width_guess(b),
+	};
 	classes_init(x);
+	x->sums = hd_alloc(rows, sizeof(*x->sums));
 	x->time = hd_alloc(n, sizeof(*x->time));
 	x->used = hd_alloc(n * x->n_classes + 1, sizeof(*x->used));
 	x->waited = hd_alloc(n * x->n_classes + 1, sizeof(*x->waited));
-	x->made = hd_alloc(n * rows, sizeof(*x->made));
-	x->got = hd_alloc(n * rows, sizeof(*x->got));
-	x->delay = hd_alloc(n * rows, sizeof(*x->delay));
-	x->packets = hd_alloc(n * rows, sizeof(*x->packets));
+	x->rows = hd_alloc(n * rows, sizeof(*x->rows));
+	sim_observe(
+		s, &(struct sim_observer){ .context = x, .ended = note_ended });
 }
 
 void sim_samples_fini(struct sim_samples *x)
@@ -69,19 +163,24 @@ void sim_samples_fini(struct sim_samples *x)
 	free(x->time);
 	free(x->used);
 	free(x->waited);
-	free(x->made);
-	free(x->got);
-	free(x->delay);
-	free(x->packets);
+	free(x->arrived);
+	free(x->sums);
+	free(x->rows);
 }
 
-hd_time sim_samples_next(const struct sim_samples *x, const struct sim *s)
+/* In steps from where measuring begins; in a warm-up of packets, from 0. */
+hd_time sim_samples_next(const struct sim_samples *x)
 {
-	hd_time now = sim_now(s);
+	struct sim_progress p;
 
-	if (now > HD_TIME_NEVER - x->every)
+	sim_progress(x->sim, &p);
+	hd_time start = p.from == HD_TIME_NEVER ? 0 : p.from;
+
+	if (p.now < start)
+		return start;
+	if (p.now > HD_TIME_NEVER - x->every)
 		return HD_TIME_NEVER;
-	return (now / x->every + 1) * x->every;
+	return start + ((p.now - start) / x->every + 1) * x->every;
 }
 
 static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
@@ -102,23 +201,18 @@ static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
 	}
 }
 
-static void take_flows(struct sim_samples *x, const struct sim_metrics *m)
+static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 {
 	const struct fabric *b = x->build;
-	size_t rows = b->scenario->n_traffic, base = x->n * rows;
+	size_t rows = b->scenario->n_traffic;
+	struct sim_row_sums *at = &x->rows[x->n * rows];
 
-	for (size_t i = base; i < base + rows; i++)
-		x->made[i] = x->got[i] = x->delay[i] = x->packets[i] = 0;
-	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
-		const struct sim_flow_counts *c = &m->flows[i];
-		size_t at = base + b->flows[i].row;
-
-		x->made[at] +=
-			(double)(findings_made(b, c, i) * b->flow_copies[i]);
-		x->got[at] += (double)findings_delivered(b, c, i);
-		x->delay[at] += (double)c->latency_sum;
-		x->packets[at] += (double)c->delivered;
-	}
+	settle(x);
+	memcpy(at, x->sums, rows * sizeof(*at));
+	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
+		at[b->flows[i].row].made +=
+			(double)(findings_made(b, &m->flows[i], i) *
+				 b->flow_copies[i]);
 }
 
 /* Keeps the second of every two samples: the sums go on from there. */
@@ -135,36 +229,37 @@ static void halve(struct sim_samples *x)
 			x->used[to] = x->used[from];
 			x->waited[to] = x->waited[from];
 		}
-		for (size_t k = 0; k < rows; k++) {
-			size_t to = i * rows + k;
-			size_t from = (2 * i + 1) * rows + k;
-
-			x->made[to] = x->made[from];
-			x->got[to] = x->got[from];
-			x->delay[to] = x->delay[from];
-			x->packets[to] = x->packets[from];
-		}
+		for (size_t k = 0; k < rows; k++)
+			x->rows[i * rows + k] = x->rows[(2 * i + 1) * rows + k];
 	}
 	x->n = n;
 	x->every *= 2;
 }
 
-void sim_samples_take(struct sim_samples *x, struct sim *s)
+void sim_samples_take(struct sim_samples *x)
 {
 	struct sim_progress p;
 
-	sim_progress(s, &p);
+	sim_progress(x->sim, &p);
 	if (!p.warm)
 		return;
-	const struct sim_metrics *m = sim_metrics(s);
+	const struct sim_metrics *m = sim_metrics(x->sim);
+	hd_time time = m->to - m->from, last = x->n ? x->time[x->n - 1] : 0;
 
-	if (m->to <= m->from || (x->n && m->to - m->from <= x->time[x->n - 1]))
+	if (time <= last)
 		return;
+	/* What is too short for a sample of its own, at the end, is added to
+	 * the one before. */
+	if (time - last < x->every / 2) {
+		if (!x->n)
+			return;
+		x->n--;
+	}
 	if (x->n == SIM_MAX_SAMPLES)
 		halve(x);
-	x->time[x->n] = m->to - m->from;
+	x->time[x->n] = time;
 	take_ports(x, m);
-	take_flows(x, m);
+	take_rows(x, m);
 	x->n++;
 }
 
@@ -192,7 +287,27 @@ static double since(const double *sums, size_t sample, size_t stride, size_t k)
 {
 	double before = sample ? sums[(sample - 1) * stride + k] : 0;
 
-	return sums[sample * stride + k] - before;
+	/* A packet's time is rounded up: a picosecond may be missing. */
+	return fmax(sums[sample * stride + k] - before, 0);
+}
+
+/* What a row gained since the sample before. */
+static struct sim_row_sums gained(const struct sim_samples *x, size_t sample,
+				  size_t row)
+{
+	size_t rows = x->build->scenario->n_traffic;
+	struct sim_row_sums a = x->rows[sample * rows + row];
+
+	if (sample) {
+		const struct sim_row_sums *before =
+			&x->rows[(sample - 1) * rows + row];
+
+		a.made -= before->made;
+		a.got -= before->got;
+		a.delay -= before->delay;
+		a.packets -= before->packets;
+	}
+	return a;
 }
 
 static hd_time span(const struct sim_samples *x, size_t sample)
@@ -240,20 +355,15 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 		double seconds = (double)span(x, i) / (double)HD_S;
 
 		for (size_t k = 0; k < rows; k++) {
-			double packets = since(x->packets, i, rows, k);
+			const struct sim_row_sums g = gained(x, i, k);
 
 			table_put_time(t, x->time[i]);
 			table_put_text(t, s->traffic[k].name);
-			table_put_real(t,
-				       findings_gbps(since(x->made, i, rows, k),
-						     seconds));
-			table_put_real(t,
-				       findings_gbps(since(x->got, i, rows, k),
-						     seconds));
-			table_put_real(
-				t, packets > 0 ? since(x->delay, i, rows, k) /
-							 packets / (double)HD_US
-					       : NAN);
+			table_put_real(t, findings_gbps(g.made, seconds));
+			table_put_real(t, findings_gbps(g.got, seconds));
+			table_put_real(t, g.packets > 0 ? g.delay / g.packets /
+								  (double)HD_US
+							: NAN);
 		}
 	}
 }

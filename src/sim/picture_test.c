@@ -50,14 +50,14 @@ static void go(const char *text, hd_time every, struct run *x)
 	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows,
 			 &x->build->rules);
 	if (every)
-		sim_samples_init(&x->samples, x->build, every);
+		sim_samples_init(&x->samples, x->build, x->sim, every);
 	do {
 		state = sim_run(x->sim,
-				every ? sim_samples_next(&x->samples, x->sim)
+				every ? sim_samples_next(&x->samples)
 				      : HD_TIME_NEVER,
 				NULL, NULL);
 		if (every)
-			sim_samples_take(&x->samples, x->sim);
+			sim_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
 	const struct sim_findings f = { .build = x->build,
 					.metrics = sim_metrics(x->sim),

@@ -94,6 +94,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 		.delivered = s->delivered_all,
 		.hops = s->hops,
 		.warm = s->now >= s->from,
+		.from = s->from,
 	};
 	if (r->packets) {
 		counts = true;

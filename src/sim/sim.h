@@ -45,6 +45,7 @@ struct sim_progress {
 	uint64_t hops;      /* packets granted on a link */
 	double share;       /* of the run done, as the stop rules see it */
 	bool warm;          /* the warm-up is over */
+	hd_time from; /* measured from here; HD_TIME_NEVER: not known yet */
 };
 
 /* Called some thousand times a second of computing; false pauses the run. */
@@ -191,7 +192,7 @@ struct sim_flow_counts {
 };
 
 struct sim_port_use {
-	double utilisation; /* share of time that the link sends */
+	double utilisation; /* share of the measured time that the link sends */
 	double wait;        /* share of time in XmitWait */
 	/* Blocks in the port's input buffers: time average; most set aside at
 	 * once by the sender, of any one VL. */

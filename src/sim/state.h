@@ -277,6 +277,7 @@ struct cold_counters {
 	/* Sent by the far end and not received. */
 	struct count missed_vl[16], missed_sl[16];
 	uint64_t missed_updates;
+	hd_time carried; /* of a packet that was being sent as they began */
 };
 
 /* Packets in a row, linked through `next`. */
