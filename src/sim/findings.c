@@ -87,9 +87,30 @@ static void judge_share(struct judging *j, const char *goal,
 	hd_ratio_print(asked, &want);
 	if (judge_nothing(j, goal, &want, &got))
 		return;
-	strbuf_printf(&got, "%.2f%%", found * 100);
+	if (isnan(found))
+		strbuf_puts(&got, "nothing delivered");
+	else
+		strbuf_printf(&got, "%.2f%%", found * 100);
 	judge(j, goal, &want, &got,
 	      found * (double)asked.den >= (double)asked.num);
+}
+
+/* A run may end before anything is measured. */
+static void judge_throughput(struct judging *j, struct hd_rate asked)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+	double bits = (double)j->r->delivered_payload * 8;
+	double found = j->time > 0 ? bits / j->time : NAN;
+
+	if (!asked.num)
+		return;
+	strbuf_puts(&want, ">= ");
+	hd_rate_print(asked, &want);
+	if (isnan(found))
+		strbuf_puts(&got, "nothing measured");
+	else
+		strbuf_printf(&got, "%.3f Gb/s", found / 1e9);
+	judge(j, "throughput", &want, &got, found >= hd_rate_bps(asked));
 }
 
 static void judge_rest(struct judging *j, const struct scn_goal *g)
@@ -99,16 +120,7 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 	judge_share(j, "delivered", g->delivered,
 		    (double)r->delivered / (double)r->expected);
 	judge_share(j, "fairness", g->fairness, r->jain);
-	if (g->throughput.num) {
-		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
-		double found = (double)r->delivered_payload * 8 / j->time;
-
-		strbuf_puts(&want, ">= ");
-		hd_rate_print(g->throughput, &want);
-		strbuf_printf(&got, "%.3f Gb/s", found / 1e9);
-		judge(j, "throughput", &want, &got,
-		      found >= hd_rate_bps(g->throughput));
-	}
+	judge_throughput(j, g->throughput);
 	if (g->lost != SCN_UNLIMITED) {
 		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 

@@ -178,7 +178,9 @@ def scenario(dice, topology, most):
         lines += ["traffic:", *(row(dice, i) for i in range(rows))]
     if rows and dice.random() < 0.4:
         lines += ["goals:", "  - {" + dice.choice(GOALS) + "}"]
-    lines.append("run: {warmup: 1us, measure: 4us, horizon: 20us}")
+    warmup = dice.choice(["1us", "1us", "0us", "15us", "2 packets"])
+    measure = "3 packets" if "packets" in warmup else "4us"
+    lines.append(f"run: {{warmup: {warmup}, measure: {measure}, horizon: 20us}}")
     return "\n".join(lines) + "\n"
 
 
