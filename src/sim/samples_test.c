@@ -99,6 +99,7 @@ struct run {
 	struct sim_samples samples;
 	const struct sim_metrics *m;
 	struct log sent, arrived;
+	const char *text;
 };
 
 static void note(struct log *l, struct seen item)
@@ -148,7 +149,7 @@ static void go(const char *text, hd_time every, bool watch, struct run *x)
 	struct diag d = { .status = HD_OK };
 	enum sim_state state;
 
-	*x = (struct run){ 0 };
+	*x = (struct run){ .text = text };
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) !=
 	    HD_OK) {
 		fail_msg("%u:%u: %s\n%s", d.line, d.column, d.message, text);
@@ -213,69 +214,81 @@ static double seen_arriving(const struct run *x, uint32_t row, hd_time from,
 	return sum;
 }
 
-/* The two differ by the rounding of each packet's time, below 1 ps. */
-static void check_ports(const struct run *x, const char *text)
+/* [from, to] of a sample in the time of the run. */
+static struct seen sample_at(const struct run *x, size_t i)
 {
 	const struct sim_samples *s = &x->samples;
-	hd_time start = x->m->from;
+
+	return (struct seen){ .from = x->m->from + (i ? s->time[i - 1] : 0),
+			      .to = x->m->from + s->time[i] };
+}
+
+/* The two differ by the rounding of each packet's time, below 1 ps. */
+static void check_use(const struct run *x, uint32_t port, struct seen when,
+		      double used)
+{
+	double want = seen_sending(x, port, when.from, when.to);
+	double width = (double)(when.to - when.from);
+
+	if (used > width * (1 + 1e-9) + 1e-3 ||
+	    fabs(used - want) > (double)x->sent.n)
+		fail_msg("port %u, %f us: %f of %f ps, not %f\n%s", port,
+			 (double)when.to / (double)HD_US, used, width, want,
+			 x->text);
+}
+
+static void check_ports(const struct run *x)
+{
+	const struct sim_samples *s = &x->samples;
+	const struct seen all = { .from = x->m->from, .to = x->m->to };
 
 	for (uint32_t port = 0; port < x->m->n_ports; port++) {
-		double whole = (double)(x->m->to - start);
-		double slack = (double)x->sent.n;
-		double use = x->m->ports[port].utilisation * whole;
-
-		if (use > whole * (1 + 1e-12) ||
-		    fabs(use - seen_sending(x, port, start, x->m->to)) > slack)
-			fail_msg("port %u: %f of %f ps\n%s", port, use, whole,
-				 text);
 		uint32_t k = s->class_of[port];
+		double before = 0;
 
+		check_use(x, port, all,
+			  x->m->ports[port].utilisation *
+				  (double)(all.to - all.from));
 		for (size_t i = 0; k != SIM_NONE && i < s->n; i++) {
-			hd_time before = i ? s->time[i - 1] : 0;
-			double width = (double)(s->time[i] - before);
 			double used = s->used[i * s->n_classes + k];
 
-			if (i)
-				used -= s->used[(i - 1) * s->n_classes + k];
-			double want = seen_sending(x, port, start + before,
-						   start + s->time[i]);
-
-			if (used > width * (1 + 1e-9) + 1e-3 ||
-			    fabs(used - want) > slack)
-				fail_msg("port %u, sample %zu: %f, not %f\n%s",
-					 port, i, used, want, text);
+			check_use(x, port, sample_at(x, i), used - before);
+			before = used;
 		}
 	}
 }
 
-static void check_rows(const struct run *x, const char *text)
+static void check_got(const struct run *x, uint32_t row, struct seen when,
+		      double got)
+{
+	/* An arrival at the very start is measured. */
+	bool first = when.from == x->m->from && when.from > 0;
+	double want = seen_arriving(x, row, when.from - first, when.to);
+
+	if (got != want)
+		fail_msg("row %u, %f us: %f, not %f\n%s", row,
+			 (double)when.to / (double)HD_US, got, want, x->text);
+}
+
+static void check_rows(const struct run *x)
 {
 	const struct sim_samples *s = &x->samples;
 	size_t rows = x->build->scenario->n_traffic;
-	hd_time start = x->m->from;
 
 	for (uint32_t row = 0; row < rows; row++) {
+		double before = 0;
+
 		for (size_t i = 0; i < s->n; i++) {
-			hd_time before = i ? s->time[i - 1] : 0;
 			double got = s->rows[i * rows + row].got;
 
-			if (i)
-				got -= s->rows[(i - 1) * rows + row].got;
-			/* An arrival at the very start is measured. */
-			double want = seen_arriving(
-				x, row,
-				start + before - (!before && start ? 1 : 0),
-				start + s->time[i]);
-
-			if (got != want)
-				fail_msg("row %u, sample %zu: %f, not %f\n%s",
-					 row, i, got, want, text);
+			check_got(x, row, sample_at(x, i), got - before);
+			before = got;
 		}
 	}
 }
 
 /* What the samples hold together is what the run reports. */
-static void check_sum(const struct run *x, const char *text)
+static void check_sum(const struct run *x)
 {
 	const struct sim_samples *s = &x->samples;
 	size_t rows = x->build->scenario->n_traffic;
@@ -298,7 +311,7 @@ static void check_sum(const struct run *x, const char *text)
 
 		if (sum->got != total || sum->delay != latency)
 			fail_msg("row %u: %f of %f bytes\n%s", row, sum->got,
-				 total, text);
+				 total, x->text);
 	}
 }
 
@@ -334,12 +347,12 @@ static void samples_are_what_passed_in_them(void **state)
 					: 0;
 
 		go(text.text, every, true, &watched);
-		check_ports(&watched, text.text);
-		check_rows(&watched, text.text);
-		check_sum(&watched, text.text);
+		check_ports(&watched);
+		check_rows(&watched);
+		check_sum(&watched);
 		/* Unwatched, the engine computes further ahead. */
 		go(text.text, every, false, &alone);
-		check_sum(&alone, text.text);
+		check_sum(&alone);
 		check_same(&alone, &watched);
 		sampled += alone.samples.n > 2;
 		end(&alone);
@@ -347,6 +360,25 @@ static void samples_are_what_passed_in_them(void **state)
 		strbuf_fini(&text);
 	}
 	assert_true(sampled > n / 2);
+}
+
+/* The last one may end within a packet. */
+static void check_full(const struct run *x, double carries)
+{
+	const struct sim_samples *s = &x->samples;
+	double before = 0;
+
+	for (size_t i = 0; i + 1 < s->n; i++) {
+		struct seen when = sample_at(x, i);
+		double width = (double)(when.to - when.from) / (double)HD_S;
+		double rate = (s->rows[i].got - before) / width;
+
+		/* The first packet's way here is no traffic yet. */
+		if (rate > carries || (i && rate < carries * 0.85))
+			fail_msg("sample %zu: %g of %g\n%s", i, rate, carries,
+				 x->text);
+		before = s->rows[i].got;
+	}
 }
 
 /* Back to back and saturated: no sample is above the link, first and last too.
@@ -369,21 +401,8 @@ static void no_guessed_sample_exceeds_a_full_link(void **state)
 			"run: {warmup: %s, measure: 20us}\n",
 			bytes[i % 3], warm[i / 3]);
 		go(text.text, 0, false, &x);
-		double carries = 2 * 12.5e9; /* bytes a second, two hosts */
-
 		assert_true(x.samples.n > 2);
-		for (size_t k = 0; k + 1 < x.samples.n; k++) {
-			double before = k ? x.samples.rows[k - 1].got : 0;
-			hd_time since = k ? x.samples.time[k - 1] : 0;
-			double width = (double)(x.samples.time[k] - since);
-			double rate = (x.samples.rows[k].got - before) / width *
-				      (double)HD_S;
-
-			/* The first packet's way here is no traffic yet. */
-			if (rate > carries || (k && rate < carries * 0.85))
-				fail_msg("sample %zu: %g of %g\n%s", k, rate,
-					 carries, text.text);
-		}
+		check_full(&x, 2 * 12.5e9); /* bytes a second, two hosts */
 		end(&x);
 		strbuf_fini(&text);
 	}
