@@ -65,8 +65,19 @@ static void data_delivered(struct sim *s, uint32_t port,
 	answer_delay(s, &d);
 }
 
+/* Wrong tables may bring an answer to somebody else, who knows no such flow. */
+static bool is_for(const struct sim *s, uint32_t port, const struct arrived *p)
+{
+	const struct control *c = s->control;
+
+	return (p->kind != SIM_ACK && p->kind != SIM_CNP) ||
+	       c->throttles[c->flows[p->flow].throttle].port == port;
+}
+
 void answer_delivered(struct sim *s, uint32_t port, const struct arrived *p)
 {
+	if (!is_for(s, port, p))
+		return;
 	switch (p->kind) {
 	case SIM_DATA:
 		data_delivered(s, port, p);

@@ -40,7 +40,7 @@ static void offer(struct sim *s, struct throttle *t, uint32_t id)
 
 	if (t->offers != NONE && t->offers_vl != vl)
 		withdraw(s, t);
-	bool is_new = t->offers == NONE;
+	bool is_new = t->offers != id; /* may fit where another did not */
 
 	t->offers = id;
 	t->offers_vl = (uint8_t)vl;
