@@ -10,6 +10,8 @@
 #define ROW_BYTES (HISTOGRAM_PER_ROW * sizeof(uint64_t))
 #define POOL_ROWS 4096 /* 2 MiB: a huge page */
 
+__extension__ typedef unsigned __int128 u128;
+
 void histogram_init(struct histogram *h)
 {
 	*h = (struct histogram){ .min = UINT64_MAX };
@@ -80,31 +82,75 @@ static double sum_of(const struct histogram *h)
 	return (double)h->sum_high * 0x1p64 + (double)h->sum_low;
 }
 
-/* Sum of (sample - origin): exact integers first, one rounding last. */
-static double sum_about(const struct histogram *h, uint64_t origin)
-{
-	__extension__ typedef __int128 i128;
-	i128 sum = ((i128)(int64_t)h->sum_high << 64) + (i128)h->sum_low;
+/* ---- whole numbers of 192 bits, modulo 2^192 ------------------------- */
 
-	return (double)(sum - (i128)h->n * (i128)origin);
+struct wide {
+	uint64_t words[3]; /* lowest first */
+};
+
+static struct wide wide_add(struct wide a, struct wide b)
+{
+	uint64_t carry = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t sum = a.words[i] + b.words[i];
+		uint64_t more = sum < a.words[i];
+
+		a.words[i] = sum + carry;
+		carry = more | (a.words[i] < sum);
+	}
+	return a;
 }
 
-/* Sum of squares about `origin`, from that about h->origin. */
-static double squares_about(const struct histogram *h, uint64_t origin)
+static struct wide wide_negate(struct wide a)
 {
-	double moved = (double)(int64_t)(h->origin - origin);
+	for (unsigned i = 0; i < 3; i++)
+		a.words[i] = ~a.words[i];
+	return wide_add(a, (struct wide){ { 1, 0, 0 } });
+}
 
-	return h->sum_of_squares + 2 * moved * sum_about(h, h->origin) +
-	       (double)h->n * moved * moved;
+static struct wide wide_times(uint64_t low, uint64_t high, uint64_t by)
+{
+	u128 first = (u128)low * by;
+	u128 second = (u128)high * by + (uint64_t)(first >> 64);
+
+	return (struct wide){ { (uint64_t)first, (uint64_t)second,
+				(uint64_t)(second >> 64) } };
+}
+
+static double wide_value(struct wide a)
+{
+	return (double)a.words[2] * 0x1p128 + (double)a.words[1] * 0x1p64 +
+	       (double)a.words[0];
+}
+
+/*
+ * The sum of squares about the whole number `m` below the mean: whole numbers
+ * that cancel before anything is rounded.
+ */
+static double squares_about(const struct histogram *h, uint64_t m)
+{
+	u128 square = (u128)m * m;
+	struct wide sum = { { h->squares[0], h->squares[1], h->squares[2] } };
+	struct wide cross = wide_times(h->sum_low, h->sum_high, m);
+
+	sum = wide_add(sum, wide_negate(wide_add(cross, cross)));
+	sum = wide_add(sum, wide_times((uint64_t)square,
+				       (uint64_t)(square >> 64), h->n));
+	return wide_value(sum);
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	if (from->n == 0)
 		return;
-	if (into->n == 0)
-		into->origin = from->origin;
-	into->sum_of_squares += squares_about(from, into->origin);
+	struct wide squares = { { into->squares[0], into->squares[1],
+				  into->squares[2] } };
+	const struct wide more = { { from->squares[0], from->squares[1],
+				     from->squares[2] } };
+
+	squares = wide_add(squares, more);
+	memcpy(into->squares, squares.words, sizeof(into->squares));
 	into->n += from->n;
 	into->sum_low += from->sum_low;
 	into->sum_high += from->sum_high + (into->sum_low < from->sum_low);
@@ -133,8 +179,10 @@ double histogram_deviation(const struct histogram *h)
 		return NAN;
 	if (h->n == 1)
 		return 0;
-	double n = (double)h->n, sum = sum_about(h, h->origin);
-	double squares = h->sum_of_squares - sum * (sum / n);
+	u128 sum = (u128)h->sum_high << 64 | h->sum_low;
+	double n = (double)h->n, rest = (double)(uint64_t)(sum % h->n);
+	double squares =
+		squares_about(h, (uint64_t)(sum / h->n)) - rest * (rest / n);
 
 	return squares > 0 ? sqrt(squares / (n - 1)) : 0;
 }

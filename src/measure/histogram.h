@@ -14,8 +14,8 @@
  * a few kilobytes, the largest possible one 30.
  *
  * Recording is a few instructions; everything else may take its time. Merging
- * gives what recording all samples into one would have given, up to rounding
- * of the standard deviation.
+ * gives what recording all samples into one would have given, to the bit, in
+ * whatever order: all sums are of whole numbers.
  */
 
 #include <stddef.h>
@@ -31,8 +31,7 @@ struct histogram {
 	uint64_t sum_low, sum_high; /* 128 bits: never overflows */
 	uint64_t min;               /* UINT64_MAX while empty */
 	uint64_t max;
-	uint64_t origin;       /* the first sample; squares are about it */
-	double sum_of_squares; /* of (sample - origin) */
+	uint64_t squares[3]; /* their sum: 192 bits, lowest first */
 	uint64_t *rows[HISTOGRAM_ROWS];
 	struct histogram_pool
 		*pool; /* that has its rows; NULL = it owns them */
@@ -77,6 +76,17 @@ static inline unsigned histogram_column(uint64_t value, unsigned row)
 	return (unsigned)(value >> shift) & (HISTOGRAM_PER_ROW - 1);
 }
 
+static inline void histogram_add_square(struct histogram *h, uint64_t value)
+{
+	__extension__ typedef unsigned __int128 u128;
+	u128 square = (u128)value * value;
+	u128 sum = ((u128)h->squares[1] << 64 | h->squares[0]) + square;
+
+	h->squares[0] = (uint64_t)sum;
+	h->squares[1] = (uint64_t)(sum >> 64);
+	h->squares[2] += sum < square;
+}
+
 static inline void histogram_record(struct histogram *h, uint64_t value)
 {
 	unsigned row = histogram_row(value);
@@ -85,16 +95,12 @@ static inline void histogram_record(struct histogram *h, uint64_t value)
 	if (__builtin_expect(!buckets, 0))
 		buckets = histogram_add_row(h, row);
 	buckets[histogram_column(value, row)]++;
-	if (__builtin_expect(h->n == 0, 0))
-		h->origin = value;
 	h->n++;
 	h->sum_low += value;
 	h->sum_high += h->sum_low < value;
 	h->min = value < h->min ? value : h->min;
 	h->max = value > h->max ? value : h->max;
-	double off = (double)(int64_t)(value - h->origin);
-
-	h->sum_of_squares += off * off;
+	histogram_add_square(h, value);
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from);

@@ -312,6 +312,48 @@ static void histograms_in_a_pool_are_those_that_own_their_rows(void **state)
 	free(pooled);
 }
 
+/* Huge and small, in two orders, in one histogram and in many: the same bits.
+ */
+static void order_and_merging_leave_no_trace(void **state)
+{
+	enum { PARTS = 7, SAMPLES = 5000 };
+	struct histogram forth, back, parts[PARTS], all;
+	static uint64_t samples[SAMPLES];
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 3, 0);
+	histogram_init(&forth);
+	histogram_init(&back);
+	histogram_init(&all);
+	for (unsigned i = 0; i < PARTS; i++)
+		histogram_init(&parts[i]);
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		unsigned shift = (unsigned)rng_below(&r, 64);
+
+		samples[i] = rng_below(&r, UINT64_MAX) >> shift;
+		histogram_record(&forth, samples[i]);
+		histogram_record(&parts[rng_below(&r, PARTS)], samples[i]);
+	}
+	for (unsigned i = SAMPLES; i-- > 0;)
+		histogram_record(&back, samples[i]);
+	for (unsigned i = PARTS; i-- > 0;)
+		histogram_merge(&all, &parts[i]);
+	assert_memory_equal(forth.squares, back.squares, sizeof(all.squares));
+	assert_memory_equal(forth.squares, all.squares, sizeof(all.squares));
+	double one = histogram_deviation(&forth);
+	double two = histogram_deviation(&back);
+	double three = histogram_deviation(&all);
+
+	assert_memory_equal(&one, &two, sizeof(one));
+	assert_memory_equal(&one, &three, sizeof(one));
+	histogram_fini(&forth);
+	histogram_fini(&back);
+	histogram_fini(&all);
+	for (unsigned i = 0; i < PARTS; i++)
+		histogram_fini(&parts[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +371,7 @@ int main(void)
 		cmocka_unit_test(shares_count_samples_up_to_a_value),
 		cmocka_unit_test(
 			an_empty_histogram_has_no_mean_and_clearing_empties),
+		cmocka_unit_test(order_and_merging_leave_no_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

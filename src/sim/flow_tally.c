@@ -20,6 +20,10 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 	for (uint32_t i = 0; i < m->n_flows; i++) {
 		t->of[i].before = NEVER;
 		t->of[i].period = flows[i].period;
+		t->of[i].is_single = flows[i].kind != SIM_TRACE &&
+				     (flows[i].to.choice == SIM_TO_FIXED ||
+				      flows[i].to.n == 1) &&
+				     flows[i].to.list[0].dlid < LID_FIRST_MCAST;
 		t->of[i].group = m->flows[i].group;
 	}
 }
@@ -76,6 +80,8 @@ void flow_tallies_count(struct flow_tallies *t)
 	if (!f->period)
 		return;
 	f->met[tightest(latency, f->period)]++;
+	if (!f->is_single)
+		return;
 	if (f->before != NEVER)
 		count_jitter(g, f->before, latency, f->period);
 	f->before = latency;

@@ -21,7 +21,9 @@ struct flow_tally {
 	hd_time before; /* latency of the packet before; NEVER if none */
 	hd_time period; /* 0: neither deadlines nor jitter */
 	uint32_t group;
-	uint32_t unused[3];
+	/* Its packets go to one port: successive ones are well defined. */
+	bool is_single;
+	uint32_t unused[2];
 	/* By the tightest deadline met; the last: none. */
 	uint64_t met[SIM_DEADLINES + 1];
 };

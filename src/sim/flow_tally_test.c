@@ -24,6 +24,7 @@ struct log {
 };
 
 struct bed {
+	struct sim_address to[2];
 	struct sim_flow flows[FLOWS];
 	struct sim_flow_counts counts[FLOWS];
 	struct sim_group groups[GROUPS];
@@ -37,6 +38,12 @@ static void bed_init(struct bed *b)
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		/* Flow 4 promises nothing. */
 		b->flows[i].period = i < 4 ? 800 * (i + 1) : 0;
+		/* Flow 3 sends here and there. */
+		b->flows[i].to = (struct sim_destinations){
+			.choice = i == 3 ? SIM_TO_UNIFORM : SIM_TO_FIXED,
+			.list = b->to,
+			.n = i == 3 ? 2 : 1,
+		};
 		b->counts[i].group = i % 2;
 	}
 	for (uint32_t i = 0; i < GROUPS; i++)
@@ -163,7 +170,8 @@ static void jitter_is_the_difference_to_the_packet_before(void **state)
 		int64_t now = (int64_t)log->latency[i];
 		int64_t period = (int64_t)b.flows[f].period;
 
-		if (before[f] >= 0 && period) {
+		/* Of packets to several ports there is no one before. */
+		if (before[f] >= 0 && period && f != 3) {
 			bins[g][bin_of(now - before[f], period)]++;
 			sum[g] += (uint64_t)llabs(now - before[f]);
 			n[g]++;
@@ -200,8 +208,7 @@ static void keeping_deliveries_back_changes_nothing(void **state)
 		struct histogram *c = &soon.groups[g].latency;
 
 		assert_int_equal(a->n, c->n);
-		assert_memory_equal(&a->sum_of_squares, &c->sum_of_squares,
-				    sizeof(double));
+		assert_memory_equal(a->squares, c->squares, sizeof(a->squares));
 		assert_memory_equal(late.groups[g].jitter,
 				    soon.groups[g].jitter,
 				    sizeof(late.groups[g].jitter));

@@ -173,7 +173,7 @@ struct sim_group {
 	uint64_t within[SIM_DEADLINES];
 	uint64_t timed;
 	/* Differences of successive latencies, as differences of delivery
-	 * gaps from the period. */
+	 * gaps from the period; of flows to one port, where order is kept. */
 	uint64_t jitter[SIM_JITTER_BINS];
 	uint64_t jitter_n;
 	uint64_t jitter_abs_low, jitter_abs_high; /* sum, 128 bits */
