@@ -64,6 +64,16 @@ struct sim_switch_model {
 	hd_time arbitration;     /* a */
 };
 
+/* What a packet is, for those who answer it (C4, C5, C8). */
+enum sim_packet_kind {
+	SIM_DATA,
+	SIM_ACK,
+	SIM_CNP,
+	SIM_PROBE,
+	SIM_ACCEPT,
+	SIM_REJECT
+};
+
 /* One packet offered to the fabric. */
 struct sim_arrival {
 	hd_time time;
@@ -81,6 +91,7 @@ struct sim_arrival {
 	port_id target; /* the end port that is meant */
 	/* T13p: which of the source's; 0 for flows of throttles (C1). */
 	uint16_t sender;
+	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
 };
 
 struct sim_fault {
@@ -108,16 +119,6 @@ struct sim_borrowing {
 	unsigned n_thresholds;
 	uint32_t thresholds[SIM_MAX_LOANS]; /* rising, at least 2 */
 	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
-};
-
-/* What a packet is, for those who answer it (C4, C5, C8). */
-enum sim_packet_kind {
-	SIM_DATA,
-	SIM_ACK,
-	SIM_CNP,
-	SIM_PROBE,
-	SIM_ACCEPT,
-	SIM_REJECT
 };
 
 #define SIM_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */

@@ -633,7 +633,8 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 	uint32_t id = packet_from(s, &mine);
 
 	assert(s->extras && endpoint < s->n_endpoints);
-	s->packets[id].flags = P_TOLD;
+	s->packets[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
+	s->extras[id].kind = (uint8_t)a->kind;
 	s->extras[id].cookie = cookie;
 	s->extras[id].endpoint = (uint8_t)(endpoint + 1);
 	sender_expect(s, endpoint, id);

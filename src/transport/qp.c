@@ -419,6 +419,11 @@ bool qp_has_packet(const struct qp *qp, hd_time now)
 	return responder_has_packet(qp) || requester_has_packet(qp, now);
 }
 
+bool qp_has_answer(const struct qp *qp)
+{
+	return responder_has_packet(qp);
+}
+
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
 		 uint8_t *buffer)
 {

@@ -193,6 +193,9 @@ void qp_sent(struct qp *qp, const struct packet *packet);
  */
 bool qp_has_packet(const struct qp *qp, hd_time now);
 
+/* Whether what it has to give is an answer: those go first. */
+bool qp_has_answer(const struct qp *qp);
+
 /* When to call qp_timer, or HD_TIME_NEVER. */
 hd_time qp_due(const struct qp *qp);
 void qp_timer(struct qp *qp, hd_time now);

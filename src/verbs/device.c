@@ -92,9 +92,21 @@ static void list_append(struct v_device *dev, struct v_qp *qp)
 	qp->is_queued = true;
 }
 
+/* Does its rate let it send? If not, its timer brings it back. */
+static bool may_send(struct v_device *dev, struct v_qp *qp)
+{
+	hd_time next = pace_next(qp);
+
+	qp->is_held = next > dev->lab->now;
+	if (qp->is_held && next < dev->timer)
+		dev->timer = next;
+	return !qp->is_held;
+}
+
 void device_activate(struct v_device *dev, struct v_qp *qp)
 {
-	if (qp->is_queued || !qp_has_packet(qp->qp, dev->lab->now))
+	if (qp->is_queued || !qp_has_packet(qp->qp, dev->lab->now) ||
+	    !may_send(dev, qp))
 		return;
 	qp->burst = qp->weight;
 	list_append(dev, qp);
@@ -180,10 +192,13 @@ void device_forget(struct v_device *dev, struct v_qp *qp)
 
 /* ---- sending ---------------------------------------------------------- */
 
-static void watch_timer(struct v_device *dev, const struct v_qp *qp)
+static void watch_timer(struct v_device *dev, struct v_qp *qp)
 {
-	hd_time due = qp_due(qp->qp);
+	hd_time due = qp_due(qp->qp), paced = pace_due(qp);
 
+	due = paced < due ? paced : due;
+	if (qp->is_held && pace_next(qp) < due)
+		due = pace_next(qp);
 	if (due < dev->timer)
 		dev->timer = due;
 }
@@ -281,6 +296,17 @@ static void loop_copy(struct v_device *dev, const struct slot *s, hd_time when)
 	loop_back(dev, id, when);
 }
 
+/* What switches may mark is data (C4). */
+static enum sim_packet_kind kind_of(uint8_t opcode)
+{
+	if (opcode == OPCODE_CNP)
+		return SIM_CNP;
+	bool is_ack = (opcode & OP_MASK) == OP_ACK ||
+		      (opcode & OP_MASK) == OP_ATOMIC_ACK;
+
+	return is_ack ? SIM_ACK : SIM_DATA;
+}
+
 /* Gives a packet to the fabric at `when`. */
 static void launch(struct v_device *dev, uint32_t id, hd_time when)
 {
@@ -317,6 +343,7 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 		.pkey = p->bth.pkey,
 		.bytes = (uint32_t)packet_size(p),
 		.sl = p->lrh.sl,
+		.kind = kind_of(p->bth.opcode),
 	};
 
 	sim_inject(lab->sim, lab->endpoint, &a, id);
@@ -359,10 +386,12 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	s->qp = qp->number;
 	s->birth = qp->birth;
 	s->tells = qp_params(qp->qp)->kind != QP_RC;
+	pace_launched(qp, s);
 	launch(dev, id, done);
-	watch_timer(dev, qp);
-	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued)
+	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued &&
+	    may_send(dev, qp))
 		put_back(dev, qp);
+	watch_timer(dev, qp);
 }
 
 static void pump(struct v_device *dev, hd_time earliest)
@@ -370,8 +399,10 @@ static void pump(struct v_device *dev, hd_time earliest)
 	struct v_qp *qp;
 
 	while (dev->active_vls && dev->tx_free <= dev->lab->now &&
-	       (qp = pick(dev)))
-		send_one(dev, qp, earliest);
+	       (qp = pick(dev))) {
+		if (may_send(dev, qp))
+			send_one(dev, qp, earliest);
+	}
 }
 
 /* ---- receiving -------------------------------------------------------- */
@@ -409,6 +440,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 	if (takes_request)
 		dev->dma = (struct dma){ qp->wqe_bytes, 1, 0 };
 	qp_receive(qp->qp, p, dev->lab->now);
+	pace_heard(qp, p);
 	device_visible(dev);
 	if (dev->watches)
 		settle_watches(dev);
@@ -492,10 +524,10 @@ static void run_timers(struct v_device *dev)
 
 		if (!qp)
 			continue;
-		if (qp_due(qp->qp) <= now) {
+		pace_timer(qp);
+		if (qp_due(qp->qp) <= now)
 			qp_timer(qp->qp, now);
-			device_activate(dev, qp);
-		}
+		device_activate(dev, qp);
 		watch_timer(dev, qp);
 	}
 }
@@ -562,11 +594,19 @@ static void unstage(struct v_device *dev, struct slot *s, uint32_t id,
 
 void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 {
-	unstage(dev, slot_at(dev->lab, id), id, end);
+	struct slot *s = slot_at(dev->lab, id);
+	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
+
+	if (s->paced && qp && qp->birth == s->birth) {
+		pace_granted(qp, s, end);
+		device_activate(dev, qp);
+	}
+	unstage(dev, s, id, end);
 	/* What links may start in this instant is settled already. */
 	if (dev->active_vls)
 		pump(dev, dev->lab->now + 1);
-	if (dev->active_vls || dev->leaving.first != QP_NONE)
+	if (dev->active_vls || dev->leaving.first != QP_NONE ||
+	    dev->lab->algorithm)
 		arm(dev);
 }
 

@@ -10,6 +10,7 @@
  * time has come, receives what waits, then sends while there is room.
  */
 
+#include "cc/response.h"
 #include "verbs/coroutine.h"
 #include "verbs/lab.h"
 #include "verbs/tlb.h"
@@ -24,6 +25,14 @@
 /* ---- packets on their way --------------------------------------------------
  */
 
+/* The rate of a queue pair, or of all of a port and SL (pace.c). */
+struct v_pace {
+	struct cc_state state;
+	hd_time last, took; /* grant of its last request, and its duration */
+	uint32_t waiting;   /* requests that are not granted yet */
+	bool has_sent;
+};
+
 struct slot {
 	struct packet packet;
 	uint32_t next;   /* free ones; those waiting to be received */
@@ -33,6 +42,7 @@ struct slot {
 	uint32_t staged; /* of the sender's staging, until it is on the link */
 	/* The queue pair it is of wants to know when it has left. */
 	bool tells;
+	bool paced; /* a request that congestion control counts */
 	uint32_t qp, birth;
 	uint32_t behind; /* leaves after it */
 	hd_time when;    /* it has left; of loopback: it arrives */
@@ -168,6 +178,8 @@ struct v_qp {
 	bool is_queued;
 	uint8_t sl; /* of its next packet */
 	hd_time last_inject;
+	struct v_pace pace;
+	bool is_held;      /* has a packet that its rate holds back */
 	struct v_qp *next; /* in a list of those that have something to send */
 	bool connected;
 };
@@ -208,6 +220,7 @@ struct v_device {
 	uint32_t mtu;
 
 	hd_time alarm; /* of its useful timer, or NEVER */
+	struct v_pace paces[N_SLS];
 
 	/* Servers: when each is free again. */
 	hd_time tx_free, rx_free, bus_free[2]; /* [0] reads, [1] writes */
@@ -252,6 +265,10 @@ struct lab {
 	struct sim *sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
+	/* Congestion control of queue pairs; NULL: none. */
+	const struct cc_algorithm *algorithm;
+	struct cc_config response;
+	bool pace_per_sl;
 	hd_time now; /* of the simulation, while it calls us */
 	struct v_device *devices;
 	uint32_t n_devices;
@@ -339,6 +356,20 @@ hd_time device_visible(struct v_device *dev);
 void device_activate(struct v_device *dev, struct v_qp *qp);
 /* It is going away. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
+
+/* ---- pace.c: congestion control --------------------------------------- */
+
+void pace_init(struct lab *lab);
+void pace_start(const struct lab *lab, struct v_pace *pace);
+/* When its rate lets its next packet go: NEVER: after the last one's grant. */
+hd_time pace_next(struct v_qp *qp);
+void pace_launched(struct v_qp *qp, struct slot *s);
+/* A packet has started on the link, and has left it at `end`; or is lost. */
+void pace_granted(struct v_qp *qp, struct slot *s, hd_time end);
+/* The queue pair has received this. */
+void pace_heard(struct v_qp *qp, const struct packet *packet);
+hd_time pace_due(struct v_qp *qp);
+void pace_timer(struct v_qp *qp);
 
 /* ---- testbed.c -------------------------------------------------------------
  */

@@ -267,6 +267,8 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	struct lab *lab = context;
 
 	lab->now = now;
+	if (p->marked)
+		slot_at(lab, p->cookie)->packet.bth.fecn = true;
 	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie);
 	run_ready(lab);
 }
@@ -377,6 +379,7 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 			    i);
 		lab->n_devices++;
 	}
+	pace_init(lab);
 	return lab;
 }
 

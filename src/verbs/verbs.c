@@ -261,6 +261,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	owner_init(qp);
 	qp->number = free_qp_number(dev);
 	qp->birth = dev->births++;
+	pace_start(dev->lab, &qp->pace);
 	dev->qp_hint = qp->number + 1;
 	const struct qp_params params = {
 		.kind = init->kind,
