@@ -72,3 +72,31 @@ one_line err
 # Queues have room for everybody's answer, whatever the window.
 status 0 "$HEDDLE" bench multicast-lat --window 1 --json
 jq -e '.tables["multicast-lat"].rows | map(.receivers) == [1, 2, 4, 7]' out >/dev/null
+
+# Queue pairs obey congestion control: every packet is marked, so the index
+# goes to the end of the table, and with a delay of three packets after each
+# the bandwidth is a quarter.
+cat >paced.yaml <<'EOF'
+fabric:
+  topology: {kind: star, hosts: 2}
+  link: {rate: 100Gb/s}
+  switch: {input_buffer: 64KiB}
+  host: {input_buffer: 64KiB}
+traffic: [{name: t, kind: cbr, pattern: pairs, source: 1, destination: 0, rate: 1Mb/s, payload: 64}]
+congestion:
+  algorithm: cct
+  marking: {rule: threshold, depth: 64}
+  cct: {table: "0:0,0:3", timer: 0}
+EOF
+bandwidth() {
+	status 0 "$HEDDLE" bench --profile ideal --fabric paced.yaml \
+		--set "$1" write-bw --size 1MiB
+	awk '$1 == 1048576 {print $4}' out
+}
+full=$(bandwidth congestion.algorithm=marks)
+for set in congestion.algorithm=cct congestion.echo=cnp congestion.cct.per=sl; do
+	quarter=$(bandwidth "$set")
+	awk -v f="$full" -v q="$quarter" \
+		'BEGIN {exit !(4 * q > f * 0.999 && 4 * q < f * 1.001)}' ||
+		fail "$set: $quarter is no quarter of $full MiB/s"
+done
