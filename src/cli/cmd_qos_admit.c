@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/tolerant.h"
-#include "cli/route/ends.h"
+#include "subnet/ends.h"
 #include "cli/scenario.h"
 #include "qos/broker.h"
 #include "qos/establish.h"

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/route/ends.h"
+#include "subnet/ends.h"
 #include "cli/scenario.h"
 #include "qos/blrm.h"
 #include "qos/requests.h"

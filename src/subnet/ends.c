@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/route/ends.h"
+#include "subnet/ends.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,11 +45,16 @@ static port_id of_node(const struct topo *t, const char *name, size_t len,
 	return TOPO_NONE;
 }
 
+port_id end_named(const struct topo *t, const char *name)
+{
+	return of_node(t, name, strlen(name), -1);
+}
+
 enum hd_status end_find(const struct subnet *s, const char *text,
 			struct diag *d, port_id *out)
 {
 	const char *slash = strrchr(text, '/');
-	port_id found = of_node(s->topo, text, strlen(text), -1);
+	port_id found = end_named(s->topo, text);
 	uint64_t number;
 
 	if (found == TOPO_NONE && to_number(text, &number)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_CLI_ROUTE_ENDS_H
-#define HD_CLI_ROUTE_ENDS_H
+#ifndef HD_SUBNET_ENDS_H
+#define HD_SUBNET_ENDS_H
 
 /*
  * End ports and multicast groups as users name them.
@@ -15,6 +15,8 @@
 #include "base/option.h"
 #include "subnet/mcast_choose.h"
 
+/* The first end port of the node of that name; TOPO_NONE if there is none. */
+port_id end_named(const struct topo *t, const char *name);
 HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
 				      struct diag *d, port_id *out);
 
