@@ -200,3 +200,16 @@ uint32_t fill_gap(const struct fill *f, unsigned vl)
 	}
 	return seen ? most : FRAME_SLOTS;
 }
+
+void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
+			 unsigned vl, struct strbuf *out)
+{
+	const char *plus = "";
+
+	for (unsigned i = 0; i < n; i++) {
+		if (entry[i].vl != vl)
+			continue;
+		strbuf_printf(out, "%s%u", plus, entry[i].weight);
+		plus = "+";
+	}
+}

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/strbuf.h"
 #include "qos/slots.h"
 #include "subnet/subnet.h"
 
@@ -66,5 +67,9 @@ void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
  * each other, around the whole table; FRAME_SLOTS if the VL has none.
  */
 uint32_t fill_gap(const struct fill *f, unsigned vl);
+
+/* A lane's weights in a table, in order, as users read them: "255+163". */
+void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
+			 unsigned vl, struct strbuf *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "qos/slots.h"
 #include "subnet/packet.h"
 
@@ -123,6 +124,20 @@ enum hd_status qos_requests_read(const char *text, struct diag *d,
 	d->line = 0;
 	*out = all;
 	return HD_OK;
+}
+
+enum hd_status qos_requests_load(const char *path, struct diag *d,
+				 struct qos_requests *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = qos_requests_read(text.text, d, out);
+	if (status == HD_OK)
+		out->file = path;
+	strbuf_fini(&text);
+	return status;
 }
 
 void qos_requests_fini(struct qos_requests *requests)

@@ -37,11 +37,15 @@ struct qos_request {
 };
 
 struct qos_requests {
+	const char *file; /* that they stand in, borrowed; NULL: in none */
 	struct qos_request *items;
 	size_t n, cap;
 };
 
 HD_MUST_CHECK enum hd_status qos_requests_read(const char *text, struct diag *d,
+					       struct qos_requests *out);
+/* The same of a file, "-" for standard input. */
+HD_MUST_CHECK enum hd_status qos_requests_load(const char *path, struct diag *d,
 					       struct qos_requests *out);
 void qos_requests_fini(struct qos_requests *requests);
 

@@ -9,16 +9,14 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "subnet/route.h"
-#include "topo/generate.h"
+#include "qos/fabric_for_tests.h"
 
 #define LIFETIME (30 * HD_S)
 #define SUBNETS  3
 
 /* Three subnets in a row, joined by routers; two hosts in each. */
 struct world {
-	struct topo topo;
-	struct subnet subnet;
+	struct routed_fabric f;
 	struct broker broker;
 	struct signal_manager manager[SUBNETS];
 	struct signal_outbox mail;
@@ -31,30 +29,18 @@ struct world {
 static void world_init(struct world *w)
 {
 	struct diag d = { .status = HD_OK };
-	const struct generator *g = generator_find("routed", &d);
-	struct topo_params p;
-	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
-	struct route_options options = { 0 };
 	struct broker_params params = broker_params_default();
 	unsigned seen[SUBNETS] = { 0 };
 
 	*w = (struct world){ 0 };
-	topo_params_init(g, &p);
-	p.subnets = SUBNETS;
-	p.hosts = 2;
-	p.link = "4x SDR";
-	assert_int_equal(topo_generate(g, &p, &d, &w->topo), HD_OK);
-	subnet_init(&w->subnet, &w->topo);
-	assert_int_equal(subnet_assign_lids(&w->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&w->subnet, "minhop", &options, &d),
+	routed_init(&w->f, "routed", SUBNETS, 2);
+	assert_int_equal(broker_init(&w->broker, &w->f.subnet, &params, &d),
 			 HD_OK);
-	assert_int_equal(broker_init(&w->broker, &w->subnet, &params, &d),
-			 HD_OK);
-	for (port_id q = 0; q < w->topo.n_ports; q++) {
-		unsigned in = w->topo.ports[q].subnet;
+	for (port_id q = 0; q < w->f.topo.n_ports; q++) {
+		unsigned in = w->f.topo.ports[q].subnet;
 
-		if (topo_is_end_port(&w->topo, q) &&
-		    topo_node_of(&w->topo, q)->kind == NODE_CA)
+		if (topo_is_end_port(&w->f.topo, q) &&
+		    topo_node_of(&w->f.topo, q)->kind == NODE_CA)
 			w->host[in][seen[in]++] = q;
 	}
 	for (uint32_t i = 0; i < SUBNETS; i++)
@@ -67,8 +53,7 @@ static void world_fini(struct world *w)
 		signal_manager_fini(&w->manager[i]);
 	signal_outbox_fini(&w->mail);
 	broker_fini(&w->broker);
-	subnet_fini(&w->subnet);
-	topo_fini(&w->topo);
+	routed_fini(&w->f);
 }
 
 /* A host answers PATH with RESV; everything else is noted. */

@@ -213,3 +213,22 @@ void stat_broker_watch(const struct stat_broker *b, uint64_t seed,
 	free(w.since);
 	free(w.over);
 }
+
+void stat_broker_survey(const struct stat_broker *b, uint64_t seed,
+			struct interval *seen)
+{
+	enum { RUNS = 16, UNITS = 5000 };
+	const size_t n = b->subnet->topo->n_ports;
+	double *each = hd_alloc(RUNS * n, sizeof(*each));
+
+	for (uint64_t i = 0; i < RUNS; i++)
+		stat_broker_watch(b, seed + i, UNITS, &each[i * n]);
+	for (size_t p = 0; p < n; p++) {
+		double runs[RUNS];
+
+		for (size_t i = 0; i < RUNS; i++)
+			runs[i] = each[i * n + p];
+		seen[p] = interval_of(runs, RUNS, 0.95);
+	}
+	free(each);
+}

@@ -13,6 +13,7 @@
  */
 
 #include "base/diag.h"
+#include "measure/interval.h"
 #include "qos/path.h"
 #include "qos/statistical.h"
 
@@ -72,5 +73,12 @@ uint32_t stat_broker_users(const struct stat_broker *b, port_id port);
  */
 void stat_broker_watch(const struct stat_broker *b, uint64_t seed,
 		       uint32_t units, double *seen);
+
+/*
+ * seen[port_id]: the same in the mean of independent runs that are long enough
+ * to see violations of some per mille, with a 95 % interval.
+ */
+void stat_broker_survey(const struct stat_broker *b, uint64_t seed,
+			struct interval *seen);
 
 #endif

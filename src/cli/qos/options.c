@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/qos/options.h"
+
+const char *const fill_mode_names[] = { "strict", "paper", "et", NULL };
+const char *const fill_place_names[] = { "first", "spread", NULL };
+
+bool best_effort_fits(const struct command *self, struct hd_ratio share,
+		      int *status)
+{
+	if (share.num <= share.den)
+		return true;
+	*status = command_usage(self,
+				"best effort cannot have more than the link");
+	return false;
+}
+
+bool packets_possible(const struct command *self, uint64_t payload,
+		      uint64_t overhead, struct qos_packets *out, int *status)
+{
+	if (payload == 0 || payload > 4096 || overhead > 1024) {
+		*status = command_usage(
+			self,
+			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+		return false;
+	}
+	*out = (struct qos_packets){ (uint32_t)payload, (uint32_t)overhead };
+	return true;
+}
+
+enum hd_status requests_and_fabric(const char *file,
+				   struct fabric_choice *choice,
+				   const char *fabric, struct diag *d,
+				   struct qos_requests *requests,
+				   struct fabric **out)
+{
+	if (file && qos_requests_load(file, d, requests) != HD_OK)
+		return d->status;
+	if (fabric_choose(choice, fabric, d, out) != HD_OK) {
+		qos_requests_fini(requests);
+		return d->status;
+	}
+	return HD_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_OPTIONS_H
+#define HD_CLI_QOS_OPTIONS_H
+
+/*
+ * Rows of option tables that several qos commands have: `offset` is that of
+ * the field which the row sets, `what` the word of the command's help.
+ */
+
+#include "cli/scenario.h"
+#include "qos/requests.h"
+
+#define OPTION_REQUESTS(offset, what)                                       \
+	{                                                                   \
+		"requests", 0, OPT_TEXT, offset, "FILE", NULL,              \
+			what " to ask for, one a line: source destination " \
+			     "class rate [burst]; rate and burst are of "   \
+			     "payload"                                      \
+	}
+
+/* The requests of a file (NULL: none) and the fabric they are about. */
+HD_MUST_CHECK enum hd_status
+requests_and_fabric(const char *file, struct fabric_choice *choice,
+		    const char *fabric, struct diag *d,
+		    struct qos_requests *requests, struct fabric **out);
+
+/* Groups as subnet/ends.h names them; OPT_LIST. */
+#define OPTION_GROUP(offset, what)                                      \
+	{                                                               \
+		"group", 0, OPT_LIST, offset, "NAME:GROUP", NULL,       \
+			"a multicast group, as 'heddle route --mcast' " \
+			"has it, that " what " call group:NAME"         \
+	}
+
+/* An enum fill_mode and an enum fill_place. */
+extern const char *const fill_mode_names[], *const fill_place_names[];
+#define OPTION_FILL_MODE(offset)                                    \
+	{                                                           \
+		"mode", 0, OPT_CHOICE, offset, NULL, "strict",      \
+			"64 entries enforced, slots only, or full " \
+			"entries",                                  \
+			fill_mode_names                             \
+	}
+#define OPTION_FILL_PLACE(offset)                               \
+	{                                                       \
+		"place", 0, OPT_CHOICE, offset, NULL, "first",  \
+			"where a lane's next table entry goes", \
+			fill_place_names                        \
+	}
+
+#define OPTION_BEST_EFFORT(offset)                                    \
+	{                                                             \
+		"best-effort", 0, OPT_RATIO, offset, "SHARE", "20%",  \
+			"of every link, kept for best-effort traffic" \
+	}
+/* Whether the share is one; else what to return. */
+bool best_effort_fits(const struct command *self, struct hd_ratio share,
+		      int *status);
+
+/* Bytes of packets, both OPT_SIZE. */
+#define OPTION_PAYLOAD(offset, what)                                 \
+	{                                                            \
+		"payload", 0, OPT_SIZE, offset, "SIZE", "2048", what \
+	}
+#define OPTION_OVERHEAD(offset, what)                               \
+	{                                                           \
+		"overhead", 0, OPT_SIZE, offset, "SIZE", "26", what \
+	}
+/* The two as packets, if there are such; else what to return. */
+bool packets_possible(const struct command *self, uint64_t payload,
+		      uint64_t overhead, struct qos_packets *out, int *status);
+
+#endif

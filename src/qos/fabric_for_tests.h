@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_FABRIC_FOR_TESTS_H
+#define HD_QOS_FABRIC_FOR_TESTS_H
+
+/* Generated fabrics that are addressed and routed, and requests on them. */
+
+#include "qos/requests.h"
+#include "subnet/route.h"
+#include "topo/generate.h"
+
+struct routed_fabric {
+	struct topo topo;
+	struct subnet subnet;
+};
+
+/* 4x SDR links: 8 Gb/s of data. */
+static inline void routed_init(struct routed_fabric *f, const char *kind,
+			       unsigned subnets, unsigned hosts)
+{
+	struct diag d = { .status = HD_OK };
+	const struct generator *g = generator_find(kind, &d);
+	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
+	struct route_options options = { 0 };
+	struct topo_params p;
+
+	topo_params_init(g, &p);
+	p.subnets = subnets;
+	p.hosts = hosts;
+	p.link = "4x SDR";
+	assert_int_equal(topo_generate(g, &p, &d, &f->topo), HD_OK);
+	subnet_init(&f->subnet, &f->topo);
+	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
+	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d),
+			 HD_OK);
+}
+
+static inline void routed_fini(struct routed_fabric *f)
+{
+	subnet_fini(&f->subnet);
+	topo_fini(&f->topo);
+}
+
+static inline struct qos_requests requests_of(const char *text)
+{
+	struct diag d = { .status = HD_OK };
+	struct qos_requests out = { 0 };
+
+	assert_int_equal(qos_requests_read(text, &d, &out), HD_OK);
+	return out;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_PORT_FILL_H
+#define HD_QOS_PORT_FILL_H
+
+/*
+ * The two arbitration tables of one port as connections fill them, one after
+ * the other: DBTS in the high table, the others in the low one, and no more
+ * slots in both together than a frame has. Best effort has its share and
+ * challenged traffic its one slot from the start.
+ */
+
+#include "base/diag.h"
+#include "measure/results.h"
+#include "qos/classes.h"
+#include "qos/fill.h"
+
+struct port_fill_params {
+	struct hd_rate link;
+	struct hd_ratio best_effort; /* at most 1 */
+	enum fill_mode mode;
+	enum fill_place place;
+	unsigned vls; /* data lanes, onto which classes are folded */
+};
+
+struct port_fill {
+	struct port_fill_params params;
+	struct sl2vl lanes;
+	struct fill high, low;
+};
+
+/* What is lost by folding, in words, goes to `lost`. */
+void port_fill_init(struct port_fill *p, const struct port_fill_params *params,
+		    struct strbuf *lost);
+
+/* "DB:64Mb/s"; the class reserves: DBTS or DB. */
+HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,
+					       enum traffic_class *class,
+					       struct hd_rate *rate);
+
+struct port_answer {
+	uint8_t sl, vl;
+	uint64_t slots;
+	bool admitted;
+};
+struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
+				 struct hd_rate rate);
+
+/*
+ * Asks for connections as users write them, into a table of answers; the
+ * tables that come of it follow. How many were refused; nothing is of use on
+ * failure, which is a word that is no connection.
+ */
+HD_MUST_CHECK enum hd_status port_fill_show(struct port_fill *p,
+					    const char *const *words,
+					    unsigned n, struct results *r,
+					    struct diag *d, unsigned *refused);
+
+#endif
