@@ -1,73 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "fabric/fabric.h"
 #include "qos/policy.h"
+#include "subnet/ends.h"
 
 struct values {
 	struct common_options common;
-	const char *fabric, *source, *destination, *manager;
-	const char *service_id;
+	const char *fabric, *source, *destination, *manager, *service_id;
 	uint64_t pkey, class;
 };
 
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ .name = "service-id",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(service_id),
-	  .value = "ID",
-	  .help = "the service asked for, 64 bits" },
-	{ .name = "pkey",
-	  .kind = OPT_UINT,
-	  .offset = FIELD(pkey),
-	  .value = "KEY",
-	  .high = 0xffff,
-	  .help = "partition; 0: not told" },
-	{ .name = "class",
-	  .kind = OPT_UINT,
-	  .offset = FIELD(class),
-	  .value = "N",
-	  .high = 255,
-	  .help = "QoS class; 0: not told" },
-	{ .name = "fabric",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(fabric),
-	  .value = "FILE",
-	  .help = "where --source and --destination are" },
-	{ .name = "source",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(source),
-	  .value = "NODE",
-	  .help = "who asks" },
-	{ .name = "destination",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(destination),
-	  .value = "NODE",
-	  .help = "for a path to whom" },
-	{ .name = "manager",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(manager),
-	  .value = "NODE",
-	  .help = "where the subnet manager runs, for groups with 'node-type: SELF'" },
+	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL,
+	  "the service asked for, 64 bits" },
+	{ "pkey", 0, OPT_UINT, FIELD(pkey), "KEY", NULL,
+	  "partition; 0: not told", .high = 0xffff },
+	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL,
+	  "QoS class; 0: not told", .high = 255 },
+	{ "fabric", 0, OPT_TEXT, FIELD(fabric), "FILE", NULL,
+	  "where --source and --destination are" },
+	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks" },
+	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL,
+	  "for a path to whom" },
+	{ "manager", 0, OPT_TEXT, FIELD(manager), "NODE", NULL,
+	  "where the subnet manager runs, for groups with 'node-type: SELF'" },
 	{ .name = NULL },
 };
 
-static const struct column columns[] = {
-	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "line", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "level", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
-
-static enum hd_status find(const struct fabric *f, const char *name,
+static enum hd_status find(const struct topo *t, const char *name,
 			   struct diag *d, port_id *out)
 {
-	*out = name ? fabric_find_end(f, name) : TOPO_NONE;
+	*out = name ? end_named(t, name) : TOPO_NONE;
 	if (name && *out == TOPO_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "no end port is called '%.80s'", name);
@@ -77,20 +45,10 @@ static enum hd_status find(const struct fabric *f, const char *name,
 static int answer(const struct values *v, const struct policy *p,
 		  const struct subnet *s, const struct policy_query *q)
 {
+	const struct policy_answer a = policy_match(p, s, q);
 	struct results *r = results_new("qos label");
-	struct table *t = results_record(
-		r, "label", "what the subnet manager answers", columns);
-	struct policy_answer a = policy_match(p, s, q);
 
-	table_put_uint(t, a.sl);
-	if (a.line)
-		table_put_uint(t, a.line);
-	else
-		table_put_none(t);
-	if (a.level)
-		table_put_text(t, a.level);
-	else
-		table_put_none(t);
+	policy_answer_show(&a, r);
 	return output_results(&v->common, r, true);
 }
 
@@ -105,9 +63,9 @@ static int label(const struct values *v, const struct policy *p,
 		return answer(v, p, NULL, q);
 	if (fabric_open(v->fabric, NULL, d, &f) != HD_OK)
 		return command_refuse(d);
-	if (find(f, v->source, d, &q->source) != HD_OK ||
-	    find(f, v->destination, d, &q->destination) != HD_OK ||
-	    find(f, v->manager, d, &q->manager) != HD_OK)
+	if (find(&f->topo, v->source, d, &q->source) != HD_OK ||
+	    find(&f->topo, v->destination, d, &q->destination) != HD_OK ||
+	    find(&f->topo, v->manager, d, &q->manager) != HD_OK)
 		status = command_refuse(d);
 	else
 		status = answer(v, p, &f->subnet, q);
@@ -115,12 +73,31 @@ static int label(const struct values *v, const struct policy *p,
 	return status;
 }
 
+static int read_and_label(const struct values *v, const char *path,
+			  struct policy_query *q)
+{
+	struct diag d = { .status = HD_OK };
+	struct policy p;
+
+	if (policy_load(path, &d, &p) != HD_OK)
+		return command_refuse(&d);
+	int status = label(v, &p, q, &d);
+
+	policy_fini(&p);
+	return status;
+}
+
+static bool read_id(const char *text, uint64_t *out)
+{
+	char *end;
+
+	*out = strtoull(text, &end, 0);
+	return end != text && *end == '\0';
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct values v = { 0 };
-	struct diag d = { .status = HD_OK };
-	struct strbuf text = STRBUF_INIT;
-	struct policy p;
 	int n, status;
 
 	if (!command_parse(self, &v, argc, argv, &n, &status))
@@ -128,8 +105,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (n != 1)
 		return command_usage(self, "which policy file?");
 	if ((v.source || v.destination || v.manager) && !v.fabric)
-		return command_usage(self, "--source, --destination and "
-					   "--manager need a --fabric");
+		return command_usage(
+			self,
+			"--source, --destination and --manager need a --fabric");
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
@@ -140,29 +118,17 @@ static int run(const struct command *self, int argc, char **argv)
 		.has_class = v.class != 0,
 		.class = (uint8_t)v.class,
 	};
-	char *end = NULL;
 
-	if (v.service_id)
-		q.service_id = strtoull(v.service_id, &end, 0);
-	if (end && (end == v.service_id || *end))
+	if (v.service_id && !read_id(v.service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id",
 				     v.service_id);
-	if (file_read(argv[0], FILE_LIMIT, &d, &text) != HD_OK)
-		return command_refuse(&d);
-	if (policy_read(text.text, &d, &p) != HD_OK)
-		status = command_refuse(&d);
-	else
-		status = label(&v, &p, &q, &d);
-	policy_fini(&p);
-	strbuf_fini(&text);
-	return status;
+	return read_and_label(&v, argv[0], &q);
 }
 
 static const struct example examples[] = {
 	{ "heddle qos label --service-id 0x10648ca qos-policy.conf",
 	  "the SL of RDS by its service id" },
-	{ "heddle qos label --fabric site.ibnet --source h0 --destination h5 "
-	  "qos-policy.conf",
+	{ "heddle qos label --fabric site.ibnet --source h0 --destination h5 qos-policy.conf",
 	  "the SL between two hosts, and the rule that says so" },
 	{ NULL, NULL },
 };

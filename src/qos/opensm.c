@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
 
 static const char *const prefixes[OPENSM_SCOPES] = {
 	[OPENSM_DEFAULT] = "qos_",    [OPENSM_CA] = "qos_ca_",
@@ -216,6 +218,23 @@ void opensm_conf_read(const char *text, struct opensm_conf *out)
 		text += len + (text[len] == '\n');
 	}
 	*out = conf;
+}
+
+enum hd_status opensm_conf_load(const char *path, struct diag *d,
+				struct opensm_conf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	size_t odd = text_find_binary(text.text, text.len);
+
+	if (status == HD_OK && odd < text.len)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "not a text file: byte %zu is 0x%02x", odd,
+				   (unsigned char)text.text[odd]);
+	if (status == HD_OK)
+		opensm_conf_read(text.text, out);
+	strbuf_fini(&text);
+	return status;
 }
 
 void opensm_conf_fini(struct opensm_conf *conf)

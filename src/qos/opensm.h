@@ -19,6 +19,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "measure/results.h"
 #include "subnet/subnet.h"
 
 /* Which ports a set of options is for; the order of the key prefixes. */
@@ -77,6 +78,12 @@ extern const char *const opensm_keys[];
 /* Takes every text, as OpenSM does; free with opensm_conf_fini. */
 void opensm_conf_read(const char *text, struct opensm_conf *out);
 void opensm_conf_fini(struct opensm_conf *conf);
+/*
+ * The same of a file, but a binary one is refused: OpenSM would read nothing
+ * of it and say nothing.
+ */
+HD_MUST_CHECK enum hd_status opensm_conf_load(const char *path, struct diag *d,
+					      struct opensm_conf *out);
 
 /* What a port can do. */
 struct opensm_port {
@@ -110,6 +117,11 @@ struct opensm_findings {
 void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 		 unsigned mtu, struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
+/* The same as a table, and the tables that a port ends up with; whether there
+ * is no finding (lint_tables.c). */
+bool opensm_lint_show(const struct opensm_conf *conf,
+		      const struct opensm_port *port, unsigned mtu,
+		      struct results *r);
 
 /*
  * Writes a fragment of opensm.conf that gives ports of `scope` these tables,

@@ -286,6 +286,38 @@ static void limits_out_of_range_are_the_default(void **state)
 	assert_int_equal(t.vlarb.high_limit, 8);
 }
 
+static void findings_are_shown_with_the_tables_of_a_port(void **state)
+{
+	(void)state;
+	struct opensm_port port = {
+		.scope = OPENSM_SWE, .vls = 8, .low_cap = 64, .high_cap = 64
+	};
+	struct results *r = results_new("test");
+	struct opensm_conf conf;
+
+	opensm_conf_read("qos TRUE\nqos_sl2vl 0,1,2,3\n", &conf);
+	assert_false(opensm_lint_show(&conf, &port, 4096, r));
+	const struct table *found = results_find(r, "findings");
+	const struct table *lanes = results_find(r, "lanes");
+
+	assert_true(found->n_cells >= found->n_columns);
+	assert_int_equal(lanes->n_cells, N_SLS * lanes->n_columns);
+	/* What the list does not say goes to VL0. */
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		assert_int_equal(lanes->cells[sl * lanes->n_columns + 1].u,
+				 sl < 4 ? sl : 0);
+	assert_int_equal(r->n_remarks, 0);
+	results_free(r);
+	opensm_conf_fini(&conf);
+	/* Not a word about QoS: said, since it may be another file. */
+	r = results_new("test");
+	opensm_conf_read("log_file /var/log/opensm.log\n", &conf);
+	(void)opensm_lint_show(&conf, &port, 4096, r);
+	assert_int_equal(r->n_remarks, 1);
+	results_free(r);
+	opensm_conf_fini(&conf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +330,7 @@ int main(void)
 		cmocka_unit_test(exports_read_back_clean),
 		cmocka_unit_test(odd_values_are_read_as_opensm_reads_them),
 		cmocka_unit_test(limits_out_of_range_are_the_default),
+		cmocka_unit_test(findings_are_shown_with_the_tables_of_a_port),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -388,3 +388,57 @@ void plan_fini(struct plan *plan)
 {
 	strbuf_fini(&plan->remarks);
 }
+
+/* "name=share[,latency][,payload]"; cuts `word` up. */
+static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
+				 struct plan_class *out)
+{
+	struct plan_class c = { .name = word, .payload = mtu };
+	char *equals = strchr(word, '='), *rest = NULL;
+
+	if (!equals || equals == word)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%s' is no class (expected name=share, e.g. mpi=70%%)",
+			word);
+	*equals = '\0';
+	for (char *part = strtok_r(equals + 1, ",", &rest); part;
+	     part = strtok_r(NULL, ",", &rest)) {
+		uint64_t size = 0;
+		enum hd_status status = HD_OK;
+
+		if (strcmp(part, "latency") == 0)
+			c.latency = true;
+		else if (!c.share.den)
+			status = hd_ratio_parse(part, d, &c.share);
+		else
+			status = hd_size_parse(part, d, &size);
+		if (status != HD_OK)
+			return status;
+		if (size > 4096)
+			return diag_fail(
+				d, HD_ERR_RANGE,
+				"class '%s': packets have at most 4096 bytes of payload",
+				c.name);
+		if (size)
+			c.payload = (uint32_t)size;
+	}
+	*out = c;
+	return HD_OK;
+}
+
+enum hd_status plan_classes_read(char **words, unsigned n, uint32_t payload,
+				 struct diag *d, struct plan_class *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (read_class(words[i], payload, d, &out[i]) != HD_OK)
+			return d->status;
+		for (unsigned k = 0; k < i; k++) {
+			if (strcmp(out[k].name, out[i].name) == 0)
+				return diag_fail(d, HD_ERR_INPUT,
+						 "class '%s' is given twice",
+						 out[i].name);
+		}
+	}
+	return HD_OK;
+}

@@ -21,6 +21,7 @@
 
 #include "base/diag.h"
 #include "base/units.h"
+#include "measure/results.h"
 #include "qos/opensm.h"
 #include "subnet/subnet.h"
 
@@ -30,6 +31,14 @@ struct plan_class {
 	uint32_t payload;      /* bytes of its packets */
 	bool latency;          /* high table: goes before the others */
 };
+
+/*
+ * Classes as users write them, "NAME=SHARE[,latency][,PAYLOAD]", no two of one
+ * name. The words are cut up, and the names point into them.
+ */
+HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n,
+					       uint32_t payload, struct diag *d,
+					       struct plan_class *out);
 
 struct plan_outcome {
 	uint8_t sl, vl;
@@ -65,5 +74,9 @@ HD_MUST_CHECK enum hd_status plan_make(const struct plan_class *classes,
 				       unsigned n, const struct plan_link *link,
 				       struct diag *d, struct plan *out);
 void plan_fini(struct plan *plan);
+
+/* What each class gets, and what the tables have in common (plan_tables.c). */
+void plan_show(const struct plan *plan, const struct plan_class *classes,
+	       unsigned n, struct results *r);
 
 #endif

@@ -232,6 +232,79 @@ static void small_tables_are_kept_to_or_refused_with_the_count(void **state)
 	assert_non_null(strstr(d.message, "takes 11 entries"));
 }
 
+static void words_become_classes(void **state)
+{
+	(void)state;
+	char mds[] = "mds=10%,latency,256", mpi[] = "mpi=60%";
+	char *words[] = { mds, mpi };
+	struct diag d = { .status = HD_OK };
+	struct plan_class c[2];
+
+	assert_int_equal(plan_classes_read(words, 2, 4096, &d, c), HD_OK);
+	assert_string_equal(c[0].name, "mds");
+	assert_int_equal(c[0].payload, 256);
+	assert_true(c[0].latency);
+	assert_int_equal(10 * c[0].share.num, c[0].share.den);
+	assert_string_equal(c[1].name, "mpi");
+	assert_int_equal(c[1].payload, 4096);
+	assert_false(c[1].latency);
+	assert_int_equal(5 * c[1].share.num, 3 * c[1].share.den);
+}
+
+static void words_that_are_no_classes_are_refused(void **state)
+{
+	(void)state;
+	const char *const wrong[][2] = {
+		{ "mpi", "'mpi' is no class" },
+		{ "=10%", "'=10%' is no class" },
+		{ "a=10%,8KiB", "class 'a': packets have at most 4096" },
+		{ "twin=1%", "class 'twin' is given twice" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char twin[] = "twin=1%", word[32];
+		char *words[] = { twin, word };
+		struct diag d = { .status = HD_OK };
+		struct plan_class c[2];
+
+		strcpy(word, wrong[i][0]);
+		assert_int_not_equal(plan_classes_read(words, 2, 4096, &d, c),
+				     HD_OK);
+		assert_non_null(strstr(d.message, wrong[i][1]));
+	}
+}
+
+/* A row for each class, and each sentence of the plan as a remark. */
+static void a_plan_is_shown_whole(void **state)
+{
+	(void)state;
+	struct plan_class c[] = { { "mds", { 1, 2 }, 256, true },
+				  { "bulk", { 1, 2 }, 4096, false } };
+	struct results *r = results_new("test");
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	assert_int_equal(
+		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
+		HD_OK);
+	plan_show(&p, c, 2, r);
+	const struct table *t = results_find(r, "classes");
+
+	assert_int_equal(t->n_cells, 2 * t->n_columns);
+	assert_string_equal(t->cells[3].text, "high");
+	assert_string_equal(t->cells[t->n_columns].text, "bulk");
+	assert_true(fabs(t->cells[5].real - 50) < 1e-9);
+	assert_int_equal(results_find(r, "tables")->cells[1].u, 2);
+	size_t lines = 0;
+
+	for (const char *at = p.remarks.text; *at; at++)
+		lines += *at == '\n' || at[1] == '\0';
+	assert_true(lines > 0);
+	assert_int_equal(r->n_remarks, lines);
+	plan_fini(&p);
+	results_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +318,9 @@ int main(void)
 		cmocka_unit_test(hurry_and_bulk_share_no_lane),
 		cmocka_unit_test(
 			small_tables_are_kept_to_or_refused_with_the_count),
+		cmocka_unit_test(words_become_classes),
+		cmocka_unit_test(words_that_are_no_classes_are_refused),
+		cmocka_unit_test(a_plan_is_shown_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,15 +17,16 @@
  *	qos-setup		read over, as OpenSM does
  *
  * Files that OpenSM discards as a whole are refused: nothing says what
- *everybody else gets, a level has no SL, a criterion says nothing. A criterion
- *about something that the query does not tell does not match. Limits of levels
- *(MTU, rate, life) are read and not used here.
+ * everybody else gets, a level has no SL, a criterion says nothing. A criterion
+ * about something that the query does not tell does not match. Limits of levels
+ * (MTU, rate, life) are read and not used here.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "measure/results.h"
 #include "subnet/subnet.h"
 
 #define POLICY_NO_SL 255
@@ -87,6 +88,16 @@ struct policy {
 HD_MUST_CHECK enum hd_status policy_read(const char *text, struct diag *d,
 					 struct policy *out);
 void policy_fini(struct policy *p);
+/* The same of a file; after a refusal there is nothing to free. */
+HD_MUST_CHECK enum hd_status policy_load(const char *path, struct diag *d,
+					 struct policy *out);
+
+/* By name, and the level DEFAULT; NULL if there is none. */
+const struct policy_group *policy_find_group(const struct policy *p,
+					     const char *name);
+const struct policy_level *policy_find_level(const struct policy *p,
+					     const char *name);
+const struct policy_level *policy_default_level(const struct policy *p);
 
 /* What is known of a connection; ports may be TOPO_NONE. */
 struct policy_query {
@@ -108,5 +119,7 @@ struct policy_answer {
 struct policy_answer policy_match(const struct policy *p,
 				  const struct subnet *s,
 				  const struct policy_query *q);
+/* As a record (policy_table.c). */
+void policy_answer_show(const struct policy_answer *a, struct results *r);
 
 #endif
