@@ -121,8 +121,10 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 	look_at_zero(u, lane, zero);
 	if (numset_is_empty(offers, u->words))
 		s->links[port].requests &= (uint16_t) ~(1u << vl);
-	u->endpoint = s->extras ? s->extras[id].endpoint : 0;
-	u->cookie = s->extras ? s->extras[id].cookie : 0;
+	if (s->n_endpoints && s->extras) {
+		u->endpoint = s->extras[id].endpoint;
+		u->cookie = s->extras[id].cookie;
+	}
 	return packet_at(s, id);
 }
 
