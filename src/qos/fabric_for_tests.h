@@ -4,6 +4,9 @@
 
 /* Generated fabrics that are addressed and routed, and requests on them. */
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "qos/requests.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
@@ -12,6 +15,14 @@ struct routed_fabric {
 	struct topo topo;
 	struct subnet subnet;
 };
+
+static inline void routed_must(enum hd_status status, const struct diag *d)
+{
+	if (status == HD_OK)
+		return;
+	fprintf(stderr, "%s\n", d->message);
+	abort();
+}
 
 /* 4x SDR links: 8 Gb/s of data. */
 static inline void routed_init(struct routed_fabric *f, const char *kind,
@@ -27,11 +38,10 @@ static inline void routed_init(struct routed_fabric *f, const char *kind,
 	p.subnets = subnets;
 	p.hosts = hosts;
 	p.link = "4x SDR";
-	assert_int_equal(topo_generate(g, &p, &d, &f->topo), HD_OK);
+	routed_must(topo_generate(g, &p, &d, &f->topo), &d);
 	subnet_init(&f->subnet, &f->topo);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d),
-			 HD_OK);
+	routed_must(subnet_assign_lids(&f->subnet, &lids, &d), &d);
+	routed_must(subnet_route(&f->subnet, "minhop", &options, &d), &d);
 }
 
 static inline void routed_fini(struct routed_fabric *f)
@@ -45,7 +55,7 @@ static inline struct qos_requests requests_of(const char *text)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests out = { 0 };
 
-	assert_int_equal(qos_requests_read(text, &d, &out), HD_OK);
+	routed_must(qos_requests_read(text, &d, &out), &d);
 	return out;
 }
 
