@@ -81,11 +81,8 @@ static void quote(struct strbuf *out, const char *text)
 			strbuf_printf(out, "\\%c", c);
 		} else if (c == '\n') {
 			strbuf_puts(out, "\\n");
-		} else if (c < 0x20 || c == 0x7f) {
-			strbuf_printf(out, "\\u%04x", c);
-		} else if (c == 0xc2 && (unsigned char)text[1] < 0xa0) {
-			/* Terminals take U+0080 to U+009F for commands. */
-			strbuf_printf(out, "\\u%04x", (unsigned char)text[1]);
+		} else if (utf8_acts(text)) {
+			strbuf_printf(out, "\\u%04x", utf8_acts(text));
 		} else {
 			strbuf_add(out, text, len);
 		}

@@ -50,22 +50,24 @@ static unsigned code_point(const char *text, size_t len)
 	return code;
 }
 
-/* Controls, separators of lines, and what changes the direction. */
-static bool is_shown(unsigned code)
+/* Controls, separators of lines, what changes the direction, no characters. */
+unsigned utf8_acts(const char *text)
 {
 	static const struct {
 		unsigned first, last;
-	} hidden[] = {
+	} acting[] = {
 		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0x61c, 0x61c },
 		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x2069 },
-		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xfffe, 0xffff },
 	};
+	size_t len = utf8_length(text);
+	unsigned code = len ? code_point(text, len) : 0;
 
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
-		if (code >= hidden[i].first && code <= hidden[i].last)
-			return false;
+	for (size_t i = 0; i < sizeof(acting) / sizeof(acting[0]); i++) {
+		if (code >= acting[i].first && code <= acting[i].last)
+			return code;
 	}
-	return true;
+	return 0;
 }
 
 void text_show(struct strbuf *out, const char *text)
@@ -74,17 +76,39 @@ void text_show(struct strbuf *out, const char *text)
 
 	while (*text) {
 		size_t len = utf8_length(text);
-		unsigned code = code_point(text, len);
+		unsigned code = utf8_acts(text);
 
-		if (len && is_shown(code))
+		if (len && !code)
 			strbuf_add(out, text, len);
 		else if (code >= 7 && code <= 13)
 			strbuf_printf(out, "\\%c", named[code - 7]);
+		else if (len > 1)
+			strbuf_printf(out, "\\u%04x", code);
 		else
-			strbuf_printf(out, len > 1 ? "\\u%04x" : "\\x%02x",
-				      code);
+			strbuf_printf(out, "\\x%02x", (unsigned char)*text);
 		text += len ? len : 1;
 	}
+}
+
+char *text_inert(const char *text, size_t len)
+{
+	char *copy = hd_strndup(text, len), *to = copy;
+
+	for (const char *c = copy; *c;) {
+		size_t n = utf8_length(c), bytes = n ? n : 1;
+		/* A byte that is no UTF-8, but a command to some. */
+		bool command = !n && (unsigned char)*c < 0xa0;
+
+		if (command || utf8_acts(c)) {
+			*to++ = ' ';
+		} else {
+			memmove(to, c, bytes);
+			to += bytes;
+		}
+		c += bytes;
+	}
+	*to = 0;
+	return copy;
 }
 
 size_t text_find_binary(const char *text, size_t len)

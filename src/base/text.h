@@ -15,11 +15,24 @@
 size_t utf8_length(const char *text);
 
 /*
- * Appends `text` as it may be shown to anybody: what could move a cursor, ring
- * a bell, break a line or turn the writing around is shown as an escape
+ * The code point of the UTF-8 character at `text` if it acts where it is shown
+ * (moves a cursor, rings a bell, breaks a line, turns the writing around or is
+ * no character at all), 0 if it does not. All of them are below 0x10000.
+ */
+unsigned utf8_acts(const char *text);
+
+/*
+ * Appends `text` as it may be shown to anybody: what acts is shown as an escape
  * ("\\n", "\\x1b", "\\u009b"), and so is a byte that is no UTF-8.
  */
 void text_show(struct strbuf *out, const char *text);
+
+/*
+ * A copy of `len` bytes in which each of those characters is a blank, and so
+ * is a byte that is no UTF-8 and a command of 8-bit terminals; other bytes are
+ * kept, since names in older encodings are names. To be freed.
+ */
+char *text_inert(const char *text, size_t len) __attribute__((malloc));
 
 /*
  * Where the first byte is that no text file has: a control character that is

@@ -294,9 +294,75 @@ static void random_bytes_never_act(void **state)
 	}
 }
 
+static void inert_text_keeps_what_does_nothing(void **state)
+{
+	static const struct {
+		const char *text, *inert;
+	} cases[] = {
+		{ "h0 gr\xc3\xb6\xc3\x9f"
+		  "e",
+		  "h0 gr\xc3\xb6\xc3\x9f"
+		  "e" },
+		{ "gr\xf6\xdf"
+		  "e",
+		  "gr\xf6\xdf"
+		  "e" }, /* Latin-1 */
+		{ "\x1b[31m\a", " [31m " },
+		{ "\x9b"
+		  "31m",
+		  " 31m" },
+		{ "\xc2\x9b"
+		  "31m",
+		  " 31m" },
+		{ "a\xe2\x80\xae"
+		  "b\n",
+		  "a b " },
+		{ "\xc2\x1b\xc2", "\xc2 \xc2" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *inert = text_inert(cases[i].text, strlen(cases[i].text));
+
+		assert_string_equal(inert, cases[i].inert);
+		free(inert);
+	}
+}
+
+/* No byte is left that is a command, alone or in a character. */
+static void random_bytes_become_inert(void **state)
+{
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 1, 2);
+	for (int n = 0; n < 20000; n++) {
+		char text[40] = "";
+		size_t len = rng_below(&rng, 39);
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)(1 + rng_below(&rng, 255));
+		char *inert = text_inert(text, len);
+
+		for (const char *c = inert; *c;) {
+			size_t size = utf8_length(c);
+			unsigned char byte = (unsigned char)*c;
+
+			assert_true(byte >= ' ' && byte != 0x7f);
+			assert_true(size || byte >= 0xa0);
+			assert_int_equal(utf8_acts(c), 0);
+			c += size ? size : 1;
+		}
+		free(inert);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inert_text_keeps_what_does_nothing),
+		cmocka_unit_test(random_bytes_become_inert),
 		cmocka_unit_test(the_nearest_word_is_suggested),
 		cmocka_unit_test(binary_is_told_from_text),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),

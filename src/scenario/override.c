@@ -64,8 +64,7 @@ enum hd_status overrides_add(struct overrides *o, const char *text,
 	if (o->n == MAX_OVERRIDES)
 		return diag_fail(d, HD_ERR_USAGE, "too many --set");
 	strbuf_puts(&label, "--set ");
-	for (const char *c = text; c < equals; c++)
-		strbuf_putc(&label, (unsigned char)*c < ' ' ? '?' : *c);
+	strbuf_add(&label, text, (size_t)(equals - text));
 	put(o, (struct override){
 		       .label = strbuf_detach(&label),
 		       .path = hd_strndup(text, (size_t)(equals - text)),

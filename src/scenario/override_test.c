@@ -142,7 +142,7 @@ static const struct {
 	  "--set run.seed.x: run.seed is a value and has no fields" },
 	{ "run..seed=3", HD_ERR_USAGE,
 	  "--set run..seed: a path has a name between dots" },
-	{ "run\n.seed=3", HD_ERR_USAGE, "--set run?.seed: unknown field" },
+	{ "run\n.seed=3", HD_ERR_USAGE, "--set run\\n.seed: unknown field" },
 	/* Values that a file could not have either. */
 	{ "run.seed=x", HD_ERR_INPUT, "--set run.seed: 'x' is not a" },
 	{ "traffic.0.load=50", HD_ERR_RANGE,

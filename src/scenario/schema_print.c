@@ -102,33 +102,22 @@ static void print_value(const struct schema_row *f, const void *value,
 	}
 }
 
-/* The code point of a UTF-8 character of `len` bytes. */
-static uint32_t code_point(const char *text, size_t len)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	uint32_t code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
-
-	for (size_t i = 1; i < len; i++)
-		code = code << 6 | (s[i] & 0x3fu);
-	return code;
-}
-
-/* One character within double quotes; what YAML forbids there is escaped. */
+/*
+ * One character within double quotes; what acts is escaped, and what YAML
+ * forbids there with it.
+ */
 static size_t print_quoted(const char *text, struct strbuf *out)
 {
 	size_t len = utf8_length(text);
 
 	if (len == 0)
 		len = 1; /* libyaml lets no such text pass */
-	uint32_t code = code_point(text, len);
+	unsigned code = utf8_acts(text);
 
-	if (code == '"' || code == '\\')
-		strbuf_printf(out, "\\%c", (char)code);
-	else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-		strbuf_printf(out, "\\x%02x", code);
-	else if (code == 0x2028 || code == 0x2029 || code == 0xfeff ||
-		 code == 0xfffe || code == 0xffff)
-		strbuf_printf(out, "\\u%04x", code);
+	if (*text == '"' || *text == '\\')
+		strbuf_printf(out, "\\%c", *text);
+	else if (code)
+		strbuf_printf(out, code < 0xa0 ? "\\x%02x" : "\\u%04x", code);
 	else
 		strbuf_add(out, text, len);
 	return len;

@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "subnet/order.h"
 #include "topo/reader.h"
-#include "topo/write.h"
 
 static const char ruler[] =
 	"#--------------------------------------------------------\n";
@@ -54,10 +53,9 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct topo_node *v = topo_node_of(s->topo, ports[i]);
 
-		strbuf_printf(out, "%s 0x%016" PRIx64 ", base LID %u, \"",
+		strbuf_printf(out, "%s 0x%016" PRIx64 ", base LID %u, \"%s",
 			      kind_names[v->kind], port_guid(s->topo, ports[i]),
-			      s->lid_of_port[ports[i]]);
-		topo_clean_name(v->name, out);
+			      s->lid_of_port[ports[i]], v->name);
 		strbuf_puts(out, "\"\n#in out :");
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u",

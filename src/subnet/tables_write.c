@@ -141,11 +141,6 @@ static void print_route(const struct routes *r, node_id v, struct strbuf *out)
 		strbuf_printf(out, ",%u", path[--n]);
 }
 
-static void print_name(const struct topo_node *v, struct strbuf *out)
-{
-	topo_clean_name(v->name, out);
-}
-
 /* What dump_fts tells of the owner of a LID. */
 static void print_owner(const struct subnet *s, unsigned sub, lid_t lid,
 			struct strbuf *out)
@@ -168,7 +163,7 @@ static void print_owner(const struct subnet *s, unsigned sub, lid_t lid,
 	}
 	strbuf_printf(out, ": (%s portguid 0x%016" PRIx64 ": '",
 		      kind_name(topo_node_of(s->topo, p)), guid);
-	print_name(topo_node_of(s->topo, p), out);
+	strbuf_puts(out, topo_node_of(s->topo, p)->name);
 	strbuf_puts(out, "')");
 }
 
@@ -199,7 +194,7 @@ static void print_switch(const struct routes *r, const struct subnet *s,
 	strbuf_puts(out, " of switch DR path slid 0; dlid 0; ");
 	print_route(r, s->node_of_switch[sw], out);
 	strbuf_printf(out, " guid 0x%016" PRIx64 " (", v->guid);
-	print_name(v, out);
+	strbuf_puts(out, v->name);
 	strbuf_puts(out, "):\n");
 }
 
@@ -239,7 +234,7 @@ static void write_opensm_of(const struct subnet *s, switch_id sw,
 		      "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
 		      " ('",
 		      s->top_lid[sub], s->lid_of_port[v->first_port], v->guid);
-	print_name(v, out);
+	strbuf_puts(out, v->name);
 	strbuf_puts(out, "'):\n");
 	for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
 		uint8_t port = lft_get(s, sw, (lid_t)lid);
@@ -255,7 +250,7 @@ static void write_opensm_of(const struct subnet *s, switch_id sw,
 		strbuf_printf(out, "%s portguid 0x%016" PRIx64 ": '",
 			      kind_name(topo_node_of(s->topo, p)),
 			      port_guid(s->topo, p));
-		print_name(topo_node_of(s->topo, p), out);
+		strbuf_puts(out, topo_node_of(s->topo, p)->name);
 		strbuf_puts(out, "'\n");
 	}
 	strbuf_printf(out, "%u lids dumped\n", s->top_lid[sub]);

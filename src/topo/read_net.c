@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 /* ibsim's defaults: LinkWidthEnabled 1x or 4x, LinkSpeedEnabled SDR. */
 #define IBSIM_WIDTHS (WIDTH_1X | WIDTH_4X)
@@ -67,7 +68,7 @@ char *net_copy_rest(const struct reader *r)
 {
 	struct slice rest = net_rest(r);
 
-	return hd_strndup(rest.text, rest.len);
+	return text_inert(rest.text, rest.len);
 }
 
 enum hd_status net_expect_number(struct net *n, uint64_t max, uint64_t *out)

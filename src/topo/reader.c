@@ -309,9 +309,6 @@ enum hd_status reader_add_node(struct reader *r, enum node_kind kind,
 				     READER_MAX_PORTS);
 	char *copy = hd_strndup(name, name_len);
 
-	/* Control characters are no part of a name, as tools print it. */
-	for (char *c = copy; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
 	node_id id = topo_add_node(&r->t, kind, (unsigned)n_ports, copy);
 
 	free(copy);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 void topo_init(struct topo *t)
 {
@@ -50,7 +51,7 @@ node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
 		hd_grow(t->nodes, &t->nodes_cap, t->n_nodes, sizeof(*t->nodes));
 	t->nodes[id] = (struct topo_node){
 		.kind = kind,
-		.name = hd_strdup(name),
+		.name = text_inert(name, strlen(name)),
 		.first_port = t->n_ports,
 		.n_ports = (uint16_t)n_ports,
 	};

@@ -163,7 +163,10 @@ struct topo {
 void topo_init(struct topo *t);
 void topo_fini(struct topo *t);
 
-/* Adds a node with ports 0..n_ports, unplugged; copies `name`. */
+/*
+ * Adds a node with ports 0..n_ports, unplugged; copies `name`, with blanks for
+ * control characters and their like (text_inert): no name has any.
+ */
 node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
 		      const char *name);
 /* Plugs a cable; both ports must be free. */

@@ -54,14 +54,6 @@ const struct topo_writer *topo_writer_as_read(const struct topo *t)
 	return topo_writer_find(names[t->source.is_full][t->source.is_grouped]);
 }
 
-void topo_clean_name(const char *name, struct strbuf *out)
-{
-	for (; *name; name++)
-		strbuf_putc(out, (unsigned char)*name < ' ' || *name == 0x7f
-					 ? ' '
-					 : *name);
-}
-
 /* Whether discovery would rather start at port `a` than at `b`. */
 static bool is_better_origin(const struct topo *t, port_id a, port_id b)
 {

@@ -62,7 +62,5 @@ uint32_t *topo_discovery_rank(const struct topo *t);
  * is cabled.
  */
 port_id topo_origin(const struct topo *t);
-/* A name without control characters, in which no line can end. */
-void topo_clean_name(const char *name, struct strbuf *out);
 
 #endif

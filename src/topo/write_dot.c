@@ -4,17 +4,13 @@
 
 static void put_quoted(struct strbuf *out, const char *text)
 {
-	struct strbuf clean = STRBUF_INIT;
-
-	topo_clean_name(text, &clean);
 	strbuf_putc(out, '"');
-	for (const char *c = clean.text; *c; c++) {
+	for (const char *c = text; *c; c++) {
 		if (*c == '"' || *c == '\\')
 			strbuf_putc(out, '\\');
 		strbuf_putc(out, *c);
 	}
 	strbuf_putc(out, '"');
-	strbuf_fini(&clean);
 }
 
 static void put_node(const struct topo *t, node_id node, struct strbuf *out)

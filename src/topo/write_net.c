@@ -193,18 +193,14 @@ static bool must_be_bare(const char *name)
 /* In ibsim a node without a name is called by its id. */
 static void put_name(const struct net_writer *w, node_id node)
 {
-	struct strbuf name = STRBUF_INIT;
+	const char *name = w->t->nodes[node].name;
 
-	topo_clean_name(w->t->nodes[node].name, &name);
-	bool bare = w->ibsim && must_be_bare(name.text);
-
-	if (w->ibsim && !name.len)
+	if (w->ibsim && !*name)
 		put_id(w, node);
-	else if (bare)
-		strbuf_puts(w->out, name.text);
+	else if (w->ibsim && must_be_bare(name))
+		strbuf_puts(w->out, name);
 	else
-		strbuf_printf(w->out, "\"%s\"", name.text);
-	strbuf_fini(&name);
+		strbuf_printf(w->out, "\"%s\"", name);
 }
 
 static void put_switch(const struct net_writer *w, node_id node)
@@ -260,7 +256,7 @@ static void put_peer_name(const struct net_writer *w, const struct topo_node *v)
 {
 	strbuf_putc(w->out, '"');
 	if (!w->ibsim || !strpbrk(v->name, "=\""))
-		topo_clean_name(v->name, w->out);
+		strbuf_puts(w->out, v->name);
 	strbuf_putc(w->out, '"');
 }
 

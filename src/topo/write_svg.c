@@ -47,7 +47,7 @@ static void put_text(struct strbuf *out, const char *text)
 	while (*text) {
 		size_t len = utf8_length(text);
 
-		if (len == 0 || (unsigned char)*text < ' ' || *text == 0x7f)
+		if (len == 0)
 			strbuf_putc(out, '?');
 		else if (*text == '<')
 			strbuf_puts(out, "&lt;");

@@ -7,8 +7,8 @@ switches, with loops of cables, unequal ends, gaps, isolated parts and odd
 names, and scenarios on them whose rows have no flows, are given to all
 commands that take them. A command may do its work (0), miss a goal (1) or
 refuse (2, 3) with one line. It must not end by a signal or a sanitizer, hang,
-need more than this host has (4), print a number that is none, or JSON that
-cannot be read. The same cases each time; with HD_LONG=1 twenty times as many.
+need more than this host has (4), print a number that is none, a character
+that a terminal would obey, or JSON that cannot be read. The same cases each time; with HD_LONG=1 twenty times as many.
 fabrics.py HEDDLE SOURCE CASE repeats a single one.
 """
 import json
@@ -24,6 +24,10 @@ import sys
 LONG = os.environ.get("HD_LONG") == "1"
 CASES = 20000 if LONG else 1000
 SECONDS = 60  # of computing, after which a command is said to hang
+# What a terminal obeys: controls, as UTF-8 or as single bytes, and what turns
+# the direction of writing.
+ACTS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+                  "\udc80-\udc9f]")
 NOT_A_NUMBER = re.compile(r"(?<![\w.])[-+]?(nan|inf(inity)?)(?![\w.])", re.I)
 
 # ---- fabrics ---------------------------------------------------------------
@@ -43,7 +47,8 @@ RECIPES = [
     "star --hosts 2 --vls 1 --mtu 256", "node-mesh --columns 1 --rows 2",
 ]
 NAMES = ["h", "a b", "x,y", "=1+1", "'", "\\", "%s%n", "é", "@", "-o", "all",
-         "h*", "0", "0..3", "h0", "n" * 63, "", "#", "h:1", "40%", "not:h"]
+         "h*", "0", "0..3", "h0", "n" * 63, "", "#", "h:1", "40%", "not:h",
+         "\x1b]0;t\x07", "\u009b31m", "\udc9b31m", "\u202ex", "</script>"]
 SPEEDS = ["4xHDR", "4xEDR", "1xSDR", "4xQDR", "12xNDR"]
 
 
@@ -148,7 +153,8 @@ GOALS = ["delivered: 100%", "lost: 0", "fairness: 1", "p99: 1us",
 
 def row(dice, i):
     pattern = dice.choice(PATTERNS)
-    fields = [f"name: t{i}", f"kind: {dice.choice(KINDS)}",
+    odd = dice.choice(["", "", r"\e[31m\a", r"\x9bm", "</script>", r"\n="])
+    fields = [f'name: "t{i}{odd}"', f"kind: {dice.choice(KINDS)}",
               f"pattern: {pattern}"]
     if dice.random() < 0.6:
         fields.append(f"source: {dice.choice(HOSTS)}")
@@ -171,6 +177,8 @@ def scenario(dice, topology, most):
         engine = dice.choice(["updn", "dfsssp", "lash", "ftree", "minhop"])
         fabric.append(f"routing: {{engine: {engine}}}")
     lines = ["fabric:", *("  " + line for line in fabric)]
+    if dice.random() < 0.2:
+        lines.insert(0, r'title: "\e]0;\a\n=cmd|\u202e"')
     rows = min(dice.choice([0, 1, 1, 1, 1, 1, 1, 2, 2, 3]), most)
     if not rows and dice.random() < 0.5:
         lines.append("traffic: []")
@@ -245,7 +253,7 @@ def make_case(dice):
 
 
 def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
 
@@ -264,12 +272,15 @@ def complaint(heddle, words, leaks):
         return "does not end", None
     if done.returncode == -signal.SIGXCPU:
         return "does not end", None
-    out = done.stdout.decode(errors="replace")
-    err = done.stderr.decode(errors="replace")
+    out = done.stdout.decode(errors="surrogateescape")
+    err = done.stderr.decode(errors="surrogateescape")
     if done.returncode not in (0, 1, 2, 3):
         return f"ends with {done.returncode}: {err[:2000]}", None
     if err.count("\n") > 1 or (done.returncode > 1) != bool(err):
         return f"ends with {done.returncode} and says {err!r}", None
+    found = ACTS.search(out + err)
+    if found:
+        return f"prints {found.group()!r}", None
     found = NOT_A_NUMBER.search(out)
     if found:
         line = next(x for x in out.splitlines() if NOT_A_NUMBER.search(x))
