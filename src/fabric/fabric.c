@@ -68,7 +68,8 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 				inner.line, inner.message);
 	else if (status != HD_OK)
 		scenario_refuse(b->scenario, d, &t->file,
-				"fabric.topology.file: %s", inner.message);
+				"fabric.topology.file: %s: %s", path,
+				inner.message);
 	free(path);
 	return status;
 }
