@@ -370,21 +370,18 @@ static enum hd_status check_options(const struct nic_backend *b,
 	return HD_OK;
 }
 
-/* A run without a row is no answer, and one without the large sizes that were
- * asked for is none to the question. */
+/* Nothing of the sweep can be done: a run without a row is no answer. */
 static enum hd_status check_sweep(const struct nic_backend *b,
 				  const struct bench_test *t,
 				  const struct bench_options *o,
 				  const struct sweep *s, struct diag *d)
 {
-	uint64_t mtu = o->mtu ? o->mtu : b->default_mtu;
-
-	if (s->n_sizes == 0 || (t->transport == QP_UD && t->to && o->to > mtu))
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"%s: a datagram is one packet, of at most %llu "
-			"bytes",
-			t->name, (unsigned long long)mtu);
+	if (s->n_sizes == 0)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "%s: a datagram is one packet, of at most %u "
+				 "bytes",
+				 t->name,
+				 (unsigned)(o->mtu ? o->mtu : b->default_mtu));
 	if (s->n_values == 0)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "%s: there are too few hosts for any %s",

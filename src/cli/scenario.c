@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/scenario.h"
 
+#include "base/text.h"
 #include "subnet/route.h"
 
 enum hd_status overrides_from_options(const struct option_list *set,
@@ -39,11 +40,16 @@ void fabric_choice_fini(struct fabric_choice *c)
 bool fabric_engine_known(const struct command *self, const char *engine,
 			 int *status)
 {
-	struct diag d = { .status = HD_OK };
+	const char *names[32];
 
 	if (!engine || route_engine_find(engine))
 		return true;
-	route_engine_refuse(engine, &d);
-	*status = command_usage(self, "%s", d.message);
+	for (unsigned i = 0; i < n_route_engines; i++)
+		names[i] = route_engines[i].name;
+	const char *near = text_nearest(engine, names, n_route_engines);
+
+	*status = command_usage(self, "unknown routing engine '%s'%s%s%s",
+				engine, near ? " (did you mean '" : "",
+				near ? near : "", near ? "'?)" : "");
 	return false;
 }

@@ -68,8 +68,7 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 				inner.line, inner.message);
 	else if (status != HD_OK)
 		scenario_refuse(b->scenario, d, &t->file,
-				"fabric.topology.file: %s: %s", path,
-				inner.message);
+				"fabric.topology.file: %s", inner.message);
 	free(path);
 	return status;
 }

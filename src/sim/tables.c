@@ -340,19 +340,6 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 	}
 }
 
-/* 5 is 500 %, and most who write it mean 5 %. */
-static void remark_bare_load(const struct scn_traffic *t, struct results *r)
-{
-	uint64_t times = t->load.den ? t->load.num / t->load.den : 0;
-
-	if (times >= 2 && t->load.num % t->load.den == 0)
-		results_remark(r,
-			       "'%s' offers %llu times what the link of a "
-			       "source carries (did you mean 'load: %llu%%'?)",
-			       t->name, (unsigned long long)times,
-			       (unsigned long long)times);
-}
-
 /* What a newcomer would otherwise have to guess. */
 static void add_remarks(const struct sim_findings *f,
 			const struct sim_row *rows, struct results *r)
@@ -366,7 +353,6 @@ static void add_remarks(const struct sim_findings *f,
 			    s->traffic[i].count == SCN_UNLIMITED;
 		uint64_t missing = rows[i].expected - rows[i].lost;
 
-		remark_bare_load(&s->traffic[i], r);
 		if (open && f->state != SIM_DEADLOCK &&
 		    rows[i].delivered < missing / 100 * 97)
 			results_remark(

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "subnet/tables.h"
 
 const struct route_engine route_engines[] = {
@@ -43,23 +42,6 @@ const struct route_engine *route_engine_find(const char *name)
 	return NULL;
 }
 
-enum hd_status route_engine_refuse(const char *name, struct diag *d)
-{
-	const char *names[sizeof(route_engines) / sizeof(route_engines[0])];
-
-	for (unsigned i = 0; i < n_route_engines; i++)
-		names[i] = route_engines[i].name;
-	const char *near = text_nearest(name, names, n_route_engines);
-
-	if (near)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "unknown routing engine '%.80s' (did you mean "
-				 "'%s'?)",
-				 name, near);
-	return diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%.80s'",
-			 name);
-}
-
 static void forget_routes(struct subnet *s)
 {
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
@@ -81,7 +63,8 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 
 	memory_for("routes");
 	if (!e)
-		return route_engine_refuse(engine, d);
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "unknown routing engine '%s'", engine);
 	if (!s->lft)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "%s: LIDs must be assigned before routing",

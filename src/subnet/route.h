@@ -38,8 +38,6 @@ extern const unsigned n_route_engines;
 
 /* NULL if there is none of that name. */
 const struct route_engine *route_engine_find(const char *name);
-/* Says that there is none of that name, and which one is near. */
-enum hd_status route_engine_refuse(const char *name, struct diag *d);
 
 /*
  * Runs an engine. On refusal the forwarding tables are empty and s->engine is

@@ -68,13 +68,6 @@ status 3 "$HEDDLE" bench ud-lat --size 4KiB --pcap none.pcap
 has err 'ud-lat: a datagram is one packet, of at most 1024 bytes'
 one_line err
 [ ! -e none.pcap ] || fail "a capture of nothing"
-for sizes in '64..2KiB' '1..1025' '64..4KiB --mtu 2048'; do
-	# shellcheck disable=SC2086 # a range, and an option
-	status 3 "$HEDDLE" bench ud-bw --size $sizes
-	has err 'ud-bw: a datagram is one packet, of at most'
-	one_line err
-done
-status 0 "$HEDDLE" bench ud-bw --size 512..1024 -n 4
 
 # Queues have room for everybody's answer, whatever the window.
 status 0 "$HEDDLE" bench multicast-lat --window 1 --json

@@ -169,14 +169,3 @@ status 3 "$HEDDLE" sim --set congestion.algorithm=fimd \
 	--set congestion.echo=cnp "$incast"
 one_line err
 has err "only CCT can do with CNPs"
-
-# Five times a link is a load, but hardly the one that was meant.
-cat >five.yaml <<'END'
-fabric: {topology: {kind: star, hosts: 3}}
-traffic: [{name: a, kind: poisson, load: 5}]
-run: {warmup: 1us, measure: 5us}
-END
-status 0 "$HEDDLE" sim five.yaml
-has out "did you mean 'load: 5%'?"
-status 0 "$HEDDLE" sim --set traffic.a.load=5% five.yaml
-lacks out "did you mean"

@@ -104,6 +104,11 @@ static const char *const fates[] = {
 	[SIM_LOST_FULL] = "blocked at its source",
 };
 
+static const char *const kinds[] = {
+	[SIM_DATA] = "data",   [SIM_ACK] = "ACK",       [SIM_CNP] = "CNP",
+	[SIM_PROBE] = "probe", [SIM_ACCEPT] = "accept", [SIM_REJECT] = "reject",
+};
+
 #define COUNTER(name)                                         \
 	{                                                     \
 #name, offsetof(struct sim_counters, name), 1 \
@@ -154,6 +159,10 @@ static int by_time(const void *x, const void *y)
 		return a->sequence < b->sequence ? -1 : 1;
 	if (a->where != b->where)
 		return a->where < b->where ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->marked != b->marked)
+		return a->marked ? 1 : -1;
 	return (int)a->fate - (int)b->fate;
 }
 
@@ -174,10 +183,10 @@ static void event_print(const char *who, const struct sim_record *r, size_t i,
 	}
 	e = &r->events[i];
 	strbuf_printf(to,
-		      "  %s: at %" PRIu64 " ps flow %u sequence %u %s at port"
-		      " %u\n",
-		      who, e->time, e->flow, e->sequence, fates[e->fate],
-		      e->where);
+		      "  %s: at %" PRIu64 " ps %s%s of flow %u sequence %u %s"
+		      " at port %u\n",
+		      who, e->time, e->marked ? "marked " : "", kinds[e->kind],
+		      e->flow, e->sequence, fates[e->fate], e->where);
 }
 
 static bool events_differ(const struct sim_record *want,

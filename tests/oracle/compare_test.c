@@ -10,7 +10,7 @@
  *
  * The first form draws N scenarios from one seed, always the same one unless
  * it is given; the second runs one scenario as a failure has printed it.
- * HD_LONG=1 means 2,000 scenarios from a fresh seed.
+ * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +25,9 @@
 #include "compare.h"
 
 #define FIXED_SEED      UINT64_C(0x6f7261636c65)
-#define COUNT_RELEASE   200
-#define COUNT_SANITIZED 50
-#define COUNT_LONG      2000
+#define COUNT_RELEASE   400
+#define COUNT_SANITIZED 100
+#define COUNT_LONG      4000
 #define MAX_FAILURES    3
 
 #if defined(__SANITIZE_ADDRESS__) || defined(HD_CHECKS)

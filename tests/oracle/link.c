@@ -106,9 +106,18 @@ void link_come_up(struct oracle *o, uint32_t port)
 	}
 }
 
+uint64_t link_credits(const struct oracle *o, uint32_t port, uint8_t vl)
+{
+	const struct port *p = &o->ports[port];
+
+	if (is_exact(o))
+		return (p->limit[vl] - p->sent[vl]) % MODULUS;
+	return p->limit[vl] - p->sent[vl];
+}
+
 /* T5; VL15 takes no credits (A4). */
 bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct sim_arrival *packet)
+	       const struct packet *packet)
 {
 	const struct port *p = &o->ports[port];
 	uint32_t blk = blocks_of(packet);
@@ -133,7 +142,7 @@ static bool is_corrupted(struct oracle *o, uint32_t port, uint32_t bytes)
 
 /* T3 */
 void link_send(struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct sim_arrival *packet)
+	       const struct packet *packet)
 {
 	const struct sim_port *s = &o->setup->ports[port];
 	struct sim_counters *c = &o->out->counters[port];
@@ -142,23 +151,25 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 		.packet = packet,
 		.to = s->peer,
 		.vl = vl,
-		.corrupted = is_corrupted(o, port, packet->bytes),
+		.corrupted = is_corrupted(o, port, packet->as.bytes),
 		.head = o->now + s->propagation,
 	};
 
-	p->busy_until = o->now + duration_on(o, port, packet->bytes);
+	p->busy_until = o->now + duration_on(o, port, packet->as.bytes);
 	if (vl != VL_MANAGEMENT) {
 		uint64_t before = p->sent[vl] / MODULUS;
 
 		p->sent[vl] += blocks_of(packet);
 		o->stats->counter_wraps += p->sent[vl] / MODULUS - before;
 	}
+	if (o->mutation == MUT_FILL_FROM_GRANT)
+		o->ports[s->peer].fill[vl] += blocks_of(packet);
 	c->xmit_packets++;
-	c->xmit_bytes += packet->bytes;
+	c->xmit_bytes += packet->as.bytes;
 	c->xmit_packets_vl[vl]++;
-	c->xmit_bytes_vl[vl] += packet->bytes;
-	c->xmit_bytes_sl[packet->sl] += packet->bytes;
-	c->xmit_packets_sl[packet->sl]++;
+	c->xmit_bytes_vl[vl] += packet->as.bytes;
+	c->xmit_bytes_sl[packet->as.sl] += packet->as.bytes;
+	c->xmit_packets_sl[packet->as.sl]++;
 	o->flights = hd_grow(o->flights, &o->flights_cap, o->n_flights + 1,
 			     sizeof(*o->flights));
 	o->flights[o->n_flights++] = f;
@@ -167,7 +178,7 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 static void message_add(struct oracle *o, struct message m)
 {
 	if (o->mutation == MUT_CREDIT_EARLY)
-		m.time -= o->tick;
+		m.time -= o->tick ? o->tick : 1;
 	o->messages = hd_grow(o->messages, &o->messages_cap, o->n_messages + 1,
 			      sizeof(*o->messages));
 	o->messages[o->n_messages++] = m;
@@ -299,6 +310,8 @@ hd_time link_next_timer(const struct oracle *o, uint32_t port)
 {
 	hd_time period = o->ports[port].d_timer;
 
+	if (!is_exact(o) && o->setup->ports[port].update_loss == 0)
+		return NEVER;
 	return period ? (o->now / period + 1) * period : NEVER;
 }
 

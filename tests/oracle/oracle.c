@@ -8,9 +8,20 @@
 #include "state.h"
 
 /* T1 */
-uint32_t blocks_of(const struct sim_arrival *packet)
+uint32_t blocks_of(const struct packet *packet)
 {
-	return (packet->bytes + 63) / 64;
+	return (packet->as.bytes + 63) / 64;
+}
+
+struct packet *packet_new(struct oracle *o, const struct packet *model)
+{
+	struct packet *p = hd_alloc(1, sizeof(*p));
+
+	*p = *model;
+	o->packets = hd_grow(o->packets, &o->packets_cap, o->n_packets + 1,
+			     sizeof(struct packet *));
+	o->packets[o->n_packets++] = p;
+	return p;
 }
 
 hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes)
@@ -18,19 +29,21 @@ hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes)
 	return hd_rate_duration(o->setup->ports[port].rate, bytes);
 }
 
-void record_end(struct oracle *o, const struct sim_arrival *packet,
-		uint32_t where, enum sim_fate fate)
+void record_end(struct oracle *o, const struct packet *packet, uint32_t where,
+		enum sim_fate fate)
 {
 	struct sim_record *r = o->out;
 
 	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
 			    sizeof(*r->events));
 	r->events[r->n_events++] = (struct sim_event_record){
-		.flow = packet->flow,
-		.sequence = packet->sequence,
+		.flow = packet->as.flow,
+		.sequence = packet->as.sequence,
 		.where = where,
 		.fate = fate,
 		.time = o->now,
+		.kind = packet->kind,
+		.marked = packet->marked,
 	};
 }
 
@@ -79,26 +92,16 @@ uint32_t port_of_end(const struct oracle *o, uint32_t node)
 	return o->setup->nodes[node].first_port + 1;
 }
 
-/* T2, phase 3; A1, T13. */
+/* T2, phase 3. */
 static void sources_generate(struct oracle *o)
 {
 	for (; o->next_arrival < o->n_arrivals; o->next_arrival++) {
-		const struct sim_arrival *a = &o->arrivals[o->next_arrival];
-		uint32_t port = port_of_end(o, a->source);
-		const struct sim_port *s = &o->setup->ports[port];
-		uint8_t vl = VL_MANAGEMENT;
+		struct packet made = { .as = o->arrivals[o->next_arrival] };
 
-		if (a->time > o->now)
+		if (made.as.time > o->now)
 			return;
-		if (!a->management)
-			vl = sl2vl_of(o->setup->subnet, s->origin)->vl[a->sl];
-		if (!a->management && vl >= s->vls) {
-			o->out->counters[port].xmit_discards++;
-			record_end(o, a, port, SIM_LOST_DISCARD);
-			continue;
-		}
-		queue_push(o, &o->ports[port].queues[vl],
-			   (struct outgoing){ .packet = a, .ready = o->now });
+		end_enter(o, port_of_end(o, made.as.source),
+			  packet_new(o, &made));
 	}
 }
 
@@ -116,23 +119,28 @@ static void instant(struct oracle *o)
 	do {
 		space_comes_free(o);
 	} while (o->mutation != MUT_HOQ_AFTER_GRANTS && discards(o));
+	marks_count(o);
+	if (o->mutation == MUT_ANSWERS_AFTER_SOURCES)
+		sources_generate(o);
 	deliveries(o);
+	sources_listen(o);
 	freed_updates_leave(o);
 	sources_generate(o);
 	crossbar_grants(o);
 	if (o->mutation != MUT_HOQ_AFTER_GRANTS)
 		discards(o); /* F4: what has just come to a link that is down */
+	marks_leave(o);
 	link_grants(o);
 	if (o->mutation == MUT_HOQ_AFTER_GRANTS)
 		discards(o);
 	if (o->mutation == MUT_CHANGE_AFTER_GRANTS)
 		tables_change(o);
-	waits_count(o);
 }
 
-static size_t packets_at(const struct port *p)
+static size_t packets_at(const struct oracle *o, uint32_t port)
 {
-	size_t n = p->n_slots;
+	const struct port *p = &o->ports[port];
+	size_t n = p->n_slots + end_packets(o, port);
 
 	for (int vl = 0; vl < ALL_VLS; vl++)
 		n += p->queues[vl].n;
@@ -145,34 +153,26 @@ static bool is_empty(const struct oracle *o)
 	if (o->n_flights > 0 || o->n_messages > 0 || o->n_releases > 0)
 		return false;
 	for (uint32_t i = 0; i < o->setup->n_ports; i++)
-		if (packets_at(&o->ports[i]) > 0 ||
-		    link_next_update(o, i) != NO_VL)
+		if (packets_at(o, i) > 0 || link_next_update(o, i) != NO_VL)
 			return false;
 	return true;
 }
 
 /*
- * The next instant. An empty fabric changes only by an arrival, a fault, a new
- * table or a timer: until the first of these every tick would do nothing.
+ * The next instant: a tick later, or when the next thing is due if that comes
+ * first and they count. In an empty fabric every tick until then would do
+ * nothing.
  */
 static hd_time next_instant(const struct oracle *o)
 {
-	hd_time next = NEVER;
+	hd_time tick = o->tick ? o->now + o->tick : NEVER;
+	hd_time due = NEVER;
 
-	if (!is_empty(o))
-		return o->now + o->tick;
-	if (o->next_arrival < o->n_arrivals)
-		next = o->arrivals[o->next_arrival].time;
-	if (o->next_fault < o->setup->n_faults &&
-	    o->setup->faults[o->next_fault].time < next)
-		next = o->setup->faults[o->next_fault].time;
-	if (o->next_change < o->setup->n_changes &&
-	    o->setup->changes[o->next_change].time < next)
-		next = o->setup->changes[o->next_change].time;
-	for (uint32_t i = 0; i < o->setup->n_ports; i++)
-		if (link_next_timer(o, i) < next)
-			next = link_next_timer(o, i);
-	return next;
+	if (is_empty(o))
+		return next_due(o);
+	if (o->jumps)
+		due = next_due(o);
+	return due < tick ? due : tick;
 }
 
 static void oracle_init(struct oracle *o)
@@ -183,6 +183,7 @@ static void oracle_init(struct oracle *o)
 	*o->out = (struct sim_record){ 0 };
 	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
 	links_init(o);
+	ends_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		o->ports[i].last_crossbar_vl = NO_VL;
 		for (int vl = 0; vl < ALL_VLS; vl++)
@@ -197,16 +198,21 @@ static void oracle_fini(struct oracle *o)
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		struct port *p = &o->ports[i];
 
-		o->stats->stuck_packets += packets_at(p);
+		o->stats->stuck_packets += packets_at(o, i);
 		for (int vl = 0; vl < ALL_VLS; vl++)
 			free(p->queues[vl].items);
 		for (size_t s = 0; s < p->n_slots; s++)
 			free(p->slots[s]);
 		free(p->slots);
 	}
-	for (size_t i = 0; i < o->n_rewritten; i++)
-		free(o->rewritten[i]);
-	free(o->rewritten);
+	ends_fini(o);
+	for (size_t i = 0; i < o->n_packets; i++)
+		free(o->packets[i]);
+	free(o->packets);
+	for (size_t i = 0; i < o->n_waiters; i++)
+		free(o->waiters[i]);
+	free(o->waiters);
+	free(o->hearsay);
 	free(o->ports);
 	free(o->flights);
 	free(o->messages);
@@ -221,6 +227,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.arrivals = c->arrivals,
 		.n_arrivals = c->n_arrivals,
 		.tick = c->tick,
+		.jumps = c->jumps,
 		.horizon = c->horizon,
 		.mutation = mutation,
 		.out = out,
@@ -229,8 +236,14 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 
 	*stats = (struct oracle_stats){ 0 };
 	oracle_init(&o);
-	for (; o.now <= o.horizon; o.now = next_instant(&o))
+	while (o.now <= o.horizon) {
+		hd_time next;
+
 		instant(&o);
+		next = next_instant(&o);
+		waits_count(&o, (next < o.horizon ? next : o.horizon) - o.now);
+		o.now = next;
+	}
 	oracle_fini(&o);
 }
 
@@ -238,7 +251,8 @@ void oracle_replay(const struct sim_setup *setup,
 		   const struct sim_arrival *arrivals, size_t n_arrivals,
 		   hd_time horizon, hd_time tick, struct sim_record *out)
 {
-	struct oracle_case c = { setup, arrivals, n_arrivals, horizon, tick };
+	struct oracle_case c = { setup,   arrivals, n_arrivals,
+				 horizon, tick,     false };
 	struct oracle_stats stats;
 
 	oracle_run(&c, ORACLE_TRUE, out, &stats);
@@ -303,6 +317,46 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_MARKS_WHAT_IS_MARKED),
 	NAME(MUT_EVERY_ROUTER_MARKS),
 	NAME(MUT_MARKED_TOO_LATE),
+	NAME(MUT_SENDER_POINTER_MOVES),
+	NAME(MUT_SENDER_POINTER_PER_PORT),
+	NAME(MUT_SENDER_BEFORE_CREDITS),
+	NAME(MUT_SENDER_0_FIRST),
+	NAME(MUT_HELD_BACK_BLOCKS),
+	NAME(MUT_HELD_BACK_WAITS),
+	NAME(MUT_FLOWS_FROM_LOWEST),
+	NAME(MUT_GAP_FROM_GENERATION),
+	NAME(MUT_GAP_ALWAYS_FIXED),
+	NAME(MUT_GAP_NEVER_FIXED),
+	NAME(MUT_GAP_OF_NEXT_PACKET),
+	NAME(MUT_WINDOW_ONE_MORE),
+	NAME(MUT_WINDOW_PER_THROTTLE),
+	NAME(MUT_WAITS_FROM_HEAD),
+	NAME(MUT_WAITS_UNTIL_GRANT),
+	NAME(MUT_DISCARDED_WAITS_ON),
+	NAME(MUT_LEAVES_BEFORE_ARRIVALS),
+	NAME(MUT_FILL_FROM_GRANT),
+	NAME(MUT_FULL_WITHOUT_ANOTHER),
+	NAME(MUT_FULL_FOR_ITSELF),
+	NAME(MUT_MARK_AT_ARRIVAL),
+	NAME(MUT_CREDITS_WITHOUT_ITS_OWN),
+	NAME(MUT_CREDITS_FOR_ONE),
+	NAME(MUT_SINK_NEEDS_CREDITS),
+	NAME(MUT_CAPACITY_BEYOND),
+	NAME(MUT_MARKED_NOT_ASKED),
+	NAME(MUT_ANSWERS_ARE_MARKED),
+	NAME(MUT_CNP_AFTER_ACK),
+	NAME(MUT_ACK_REPEATS_CNP),
+	NAME(MUT_ANSWERS_AFTER_SOURCES),
+	NAME(MUT_ANSWERS_ON_SL0),
+	NAME(MUT_HEARD_ON_DELIVERY),
+	NAME(MUT_ANSWERS_BY_TAIL),
+	NAME(MUT_WRONG_HOST_HEARS),
+	NAME(MUT_CNP_ACKNOWLEDGES),
+	NAME(MUT_MARKED_ACK_IGNORED),
+	NAME(MUT_ACKS_NOT_CUMULATIVE),
+	NAME(MUT_TIMEOUT_FROM_FIRST),
+	NAME(MUT_TIMEOUT_FROM_GRANT),
+	NAME(MUT_TIMEOUT_FORGETS_ONE),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -10,17 +10,21 @@
  * There is no event queue. Time advances tick by tick; at each tick every
  * node goes through the phases of T2 by looking at what is there. This is
  * exact if every duration, arrival and fault falls on a whole tick, which is
- * the caller's duty (scenario_draw takes care of it).
+ * the caller's duty (scenario_draw takes care of it). Throttles (C2) keep to
+ * no tick: for them time jumps to the least of all times that are stored
+ * anywhere, which misses nothing either.
  */
 
 #include "sim/record.h"
 
 /*
  * One rule told wrong on purpose. If a set of scenarios is worth something,
- * each of these shows in it. (Two wrongs that cannot show: output space that
- * is set aside at x1, since the crossbar's output is busy until then; and an
- * ABR that updates do not correct, since only a link that goes down loses
- * packets before they arrive, and that starts anew.)
+ * each of these shows in it. (Wrongs that cannot show: output space that is
+ * set aside at x1, since the crossbar's output is busy until then; an ABR that
+ * updates do not correct, since only a link that goes down loses packets
+ * before they arrive, and that starts anew; a throttle without an algorithm
+ * that keeps no gap, since its link is busy for as long; and timeouts that
+ * strike before the acknowledgements of their instant, which decide alone.)
  */
 enum oracle_mutation {
 	ORACLE_TRUE,
@@ -73,8 +77,50 @@ enum oracle_mutation {
 	MUT_MARKS_WHAT_IS_MARKED,        /* R4m */
 	MUT_EVERY_ROUTER_MARKS,          /* R4m: not only the first */
 	MUT_MARKED_TOO_LATE,             /* R4m: after R4 has looked at c */
+	MUT_SENDER_POINTER_MOVES,        /* T13p: without a grant */
+	MUT_SENDER_POINTER_PER_PORT,     /* T13p: not per VL */
+	MUT_SENDER_BEFORE_CREDITS,       /* T13p: choose, then see if it fits */
+	MUT_SENDER_0_FIRST,              /* T13p: always */
+	MUT_HELD_BACK_BLOCKS,            /* T13p: its turn is waited for */
+	MUT_HELD_BACK_WAITS,             /* T13p: counts XmitWait */
+	MUT_FLOWS_FROM_LOWEST,           /* C2: the turn does not pass */
+	MUT_GAP_FROM_GENERATION,         /* C2: not from the grant */
+	MUT_GAP_ALWAYS_FIXED,            /* C2 */
+	MUT_GAP_NEVER_FIXED,             /* C2 */
+	MUT_GAP_OF_NEXT_PACKET,          /* C2: its D, not the last one's */
+	MUT_WINDOW_ONE_MORE,             /* C2 */
+	MUT_WINDOW_PER_THROTTLE,         /* C2: not per flow */
+	MUT_WAITS_FROM_HEAD,             /* C3: from h, not h + r */
+	MUT_WAITS_UNTIL_GRANT,           /* C3: until g, not g + D */
+	MUT_DISCARDED_WAITS_ON,          /* C3: until its tail has come */
+	MUT_LEAVES_BEFORE_ARRIVALS,      /* C3: (c) before (a) */
+	MUT_FILL_FROM_GRANT,             /* C3: of the grant upstream */
+	MUT_FULL_WITHOUT_ANOTHER,        /* C3: when nothing at all fits */
+	MUT_FULL_FOR_ITSELF,             /* C3: only what has just come */
+	MUT_MARK_AT_ARRIVAL,             /* C4: at h + r */
+	MUT_CREDITS_WITHOUT_ITS_OWN,     /* C4: two more beside this one */
+	MUT_CREDITS_FOR_ONE,             /* C4: blk suffice */
+	MUT_SINK_NEEDS_CREDITS,          /* C4: end ports are no exception */
+	MUT_CAPACITY_BEYOND,             /* C4: of the buffer it goes to */
+	MUT_MARKED_NOT_ASKED,            /* C4: if FECN is set already */
+	MUT_ANSWERS_ARE_MARKED,          /* C4 */
+	MUT_CNP_AFTER_ACK,               /* C5 */
+	MUT_ACK_REPEATS_CNP,             /* C5: BECN in both */
+	MUT_ANSWERS_AFTER_SOURCES,       /* C5: in phase 3 */
+	MUT_ANSWERS_ON_SL0,              /* C5 */
+	MUT_HEARD_ON_DELIVERY,           /* C5: no ack_delay */
+	MUT_ANSWERS_BY_TAIL,             /* T13: not by flow */
+	MUT_WRONG_HOST_HEARS,            /* C6: and the source knows */
+	MUT_CNP_ACKNOWLEDGES,            /* C6 */
+	MUT_MARKED_ACK_IGNORED,          /* C6: acknowledges nothing */
+	MUT_ACKS_NOT_CUMULATIVE,         /* C6: one packet each */
+	MUT_TIMEOUT_FROM_FIRST,          /* C6: of several, not the last */
+	MUT_TIMEOUT_FROM_GRANT,          /* C6: acknowledgements are nothing */
+	MUT_TIMEOUT_FORGETS_ONE,         /* C6 */
 	ORACLE_MUTATIONS
 };
+/* From here on they are about end ports and congestion control. */
+#define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
@@ -92,6 +138,15 @@ struct oracle_stats {
 	uint64_t full_crossbars; /* output buffer had no room */
 	uint64_t routed;         /* forwarded by routers */
 	uint64_t table_changes;  /* T11c */
+	uint64_t sender_turns;   /* T13p: chosen among several that may go */
+	uint64_t held_back;      /* C2: a packet waits for the gap */
+	uint64_t full_windows;   /* C2: a flow's packet waits for its window */
+	uint64_t full_inputs;    /* C3: of the rule's input buffers */
+	uint64_t marks;          /* C4: FECN set */
+	uint64_t answers;        /* C5: ACKs and CNPs made */
+	uint64_t echoes;         /* C6: marks that a source heard */
+	uint64_t rate_timers;    /* C6: cc_on_timer */
+	uint64_t timeouts;       /* C6 */
 	uint64_t stuck_packets;  /* still in the fabric at the horizon */
 };
 
@@ -100,7 +155,8 @@ struct oracle_case {
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals;
 	hd_time horizon;
-	hd_time tick;
+	hd_time tick; /* 0: none, jumps only */
+	bool jumps;   /* looks at whatever is due between the ticks too */
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

@@ -161,6 +161,54 @@ static void global_print(const struct scenario *s, const struct sim_arrival *a,
 		fprintf(to, " %u", t->sl_of_tclass[i][a->tclass]);
 }
 
+static void throttle_print(const struct sim_control *c, uint32_t i, FILE *to)
+{
+	const struct sim_throttle *t = &c->throttles[i];
+	const struct cc_config *k = &t->config;
+
+	fprintf(to, "throttle %u: sender %u of end node %u, flows", i,
+		t->sender, t->node);
+	for (uint32_t f = 0; f < c->n_flows; f++)
+		if (c->throttle_of_flow[f] == i)
+			fprintf(to, " %u", f);
+	if (!t->algorithm) {
+		fprintf(to, ", no algorithm\n");
+		return;
+	}
+	fprintf(to,
+		", %s: rmin %.17g rmax %.17g m %g add %.17g cap %d, CCTI min"
+		" %u limit %u increase %u timer %u, CCT 0x%x 0x%x 0x%x ...\n",
+		t->algorithm->name, k->rmin, k->rmax, k->m, k->add,
+		k->cap_first_increase, k->ccti_min, k->ccti_limit,
+		k->ccti_increase, k->ccti_timer, k->cct[0], k->cct[1],
+		k->cct[2]);
+}
+
+static void control_print(const struct sim_control *c, FILE *to)
+{
+	static const char *const rules[] = {
+		[MARK_NONE] = "none",
+		[MARK_TWO_COUNTER] = "two-counter",
+		[MARK_THRESHOLD] = "threshold",
+		[MARK_IBA] = "iba",
+	};
+
+	if (!c)
+		return;
+	fprintf(to,
+		"control: marking %s, guard %d, depth %u, threshold %u, victims"
+		" %d, at least %u B, every %u; echo in %s, gap %s, window %u,"
+		" ack delay %" PRIu64 " ps, timeout %" PRIu64 " ps\n",
+		rules[c->marking.rule], c->marking.guard, c->marking.depth,
+		c->marking.threshold, c->marking.mark_victims,
+		c->marking.min_bytes, c->marking.mark_every,
+		c->echo == SIM_ECHO_CNP ? "CNPs" : "ACKs",
+		c->fixed_gap ? "fixed" : "by the rate", c->window, c->ack_delay,
+		c->timeout);
+	for (uint32_t i = 0; i < c->n_throttles; i++)
+		throttle_print(c, i, to);
+}
+
 void scenario_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -177,6 +225,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 			t->faults[i].time, fault_names[t->faults[i].kind],
 			t->faults[i].port);
 	changes_print(s, to);
+	control_print(t->control, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {
 		const struct sim_arrival *a = &s->arrivals[i];
 
@@ -186,6 +235,8 @@ void scenario_print(const struct scenario *s, FILE *to)
 			a->time, a->flow, a->sequence, a->source, a->dlid,
 			a->bytes, a->sl, a->pkey,
 			a->management ? ", VL15" : "");
+		if (a->sender)
+			fprintf(to, ", sender %u", a->sender);
 		if (a->global)
 			global_print(s, a, to);
 		fputc('\n', to);

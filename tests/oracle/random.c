@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "subnet/router.h"
 
-#define ROUTED_PERCENT 12 /* of scenarios have routers */
+#define ROUTED_PERCENT     12 /* of scenarios have routers */
+#define CONTROLLED_PERCENT 50 /* have congestion control */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -24,6 +25,8 @@ enum stream {
 	DRAW_ROUTERS,
 	DRAW_KIND,
 	DRAW_CHANGES,
+	DRAW_SENDERS,
+	DRAW_CONTROL,
 };
 
 static void horizon_set(struct scenario *s)
@@ -34,7 +37,11 @@ static void horizon_set(struct scenario *s)
 	uint32_t end = fabric_end_port(&s->fabric, 0);
 	hd_time timer = hd_rate_duration(t->ports[end].rate, 65536) / s->tick;
 
-	s->horizon = last + 200 + (work < 2500 ? work : 2500);
+	hd_time most = s->controlled ? 12000 : 2500;
+
+	if (s->controlled)
+		work *= 2;
+	s->horizon = last + 200 + (work < most ? work : most);
 	/* Let the timer of T5 strike if it is not far. */
 	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
 		s->horizon = 2 * timer + timer / 2;
@@ -57,7 +64,8 @@ static uint32_t routers_draw(const struct shape *h, struct rng *r)
 
 enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 
-static void draw(struct scenario *s, uint64_t seed, enum routers kind)
+static void draw(struct scenario *s, uint64_t seed, enum routers kind,
+		 bool controlled)
 {
 	struct shape shape;
 	struct rng r, routers;
@@ -65,7 +73,8 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 	*s = (struct scenario){ .seed = seed,
 				.routed = kind != NO_ROUTERS,
 				.plain = kind == PLAIN_ROUTERS ||
-					 kind == ROUTERS_AS_SWITCHES };
+					 kind == ROUTERS_AS_SWITCHES,
+				.controlled = controlled };
 	stream(&routers, seed, DRAW_ROUTERS);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
 	if (kind != NO_ROUTERS)
@@ -73,7 +82,7 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
 	fabric_draw(s, &shape, &r);
 	stream(&r, seed, DRAW_TIMING);
-	s->lengthy = chance(&r, 10);
+	s->lengthy = chance(&r, 10) && !controlled;
 	timing_draw(s, &r);
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
@@ -84,6 +93,8 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind)
 	tclasses_draw(s, &routers);
 	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
+	senders_draw(s, stream(&r, seed, DRAW_SENDERS));
+	control_draw(s, stream(&r, seed, DRAW_CONTROL));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
@@ -94,13 +105,22 @@ void scenario_draw(struct scenario *s, uint64_t seed)
 {
 	struct rng r;
 	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+	bool controlled = chance(&r, CONTROLLED_PERCENT);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS);
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled);
 }
 
 void scenario_draw_routed(struct scenario *s, uint64_t seed)
 {
-	draw(s, seed, ROUTERS);
+	draw(s, seed, ROUTERS, false);
+}
+
+void scenario_draw_controlled(struct scenario *s, uint64_t seed)
+{
+	struct rng r;
+	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, true);
 }
 
 /* The port by which a packet for end `e` leaves node v of `from`. */
@@ -162,8 +182,8 @@ static void tables_translate(const struct fabric *routed, struct fabric *f)
 void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 			 uint64_t seed)
 {
-	draw(routed, seed, PLAIN_ROUTERS);
-	draw(switched, seed, ROUTERS_AS_SWITCHES);
+	draw(routed, seed, PLAIN_ROUTERS, false);
+	draw(switched, seed, ROUTERS_AS_SWITCHES, false);
 	const struct sim_setup *from = &routed->fabric.setup;
 	struct sim_setup *to = &switched->fabric.setup;
 
@@ -192,10 +212,19 @@ void scenario_fini(struct scenario *s)
 {
 	fabric_fini(&s->fabric);
 	free(s->arrivals);
+	free(s->control);
+	free(s->throttles);
+	free(s->throttle_of_flow);
 }
 
 struct oracle_case scenario_case(const struct scenario *s)
 {
-	return (struct oracle_case){ &s->fabric.setup, s->arrivals,
-				     s->n_arrivals, s->horizon, s->tick };
+	return (struct oracle_case){
+		&s->fabric.setup,
+		s->arrivals,
+		s->n_arrivals,
+		s->horizon,
+		s->controlled ? 0 : s->tick,
+		s->controlled,
+	};
 }

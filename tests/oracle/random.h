@@ -6,6 +6,7 @@
  * Random scenarios, each drawn from one 64-bit seed: small fabrics with every
  * feature of the model, loaded until they queue. Every duration, arrival and
  * fault is a whole number of ticks; a packet takes 1 to 200 ticks on a link.
+ * With congestion control, whose gaps keep to no tick, they may be any.
  */
 
 #include <stdio.h>
@@ -23,16 +24,23 @@ struct scenario {
 	uint32_t sizes[4]; /* bytes; the largest first */
 	uint32_t n_sizes;
 	uint32_t n_groups;
-	bool lengthy;  /* many large packets: 12-bit counters wrap */
-	bool routed;   /* there may be routers */
-	bool plain;    /* they could be switches */
-	hd_time d_max; /* of the largest packet on the slowest link */
+	bool lengthy;    /* many large packets: 12-bit counters wrap */
+	bool routed;     /* there may be routers */
+	bool plain;      /* they could be switches */
+	bool controlled; /* congestion control; time jumps */
+	hd_time d_max;   /* of the largest packet on the slowest link */
+	/* What the setup's control consists of; NULL without. */
+	struct sim_control *control;
+	struct sim_throttle *throttles;
+	uint32_t *throttle_of_flow;
 };
 
-/* Some have routers, some tables that change. */
+/* Some have routers, some tables that change, half congestion control. */
 void scenario_draw(struct scenario *s, uint64_t seed);
 /* The same, but always with routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
+/* The same, but always with congestion control (C1 to C6). */
+void scenario_draw_controlled(struct scenario *s, uint64_t seed);
 /*
  * And two at once: one with routers that change no SL, drop nothing for its
  * hop limit and see no management, and one in which switches stand for them:
@@ -72,6 +80,15 @@ enum simplification {
 	PLAIN_LIVES,    /* no HOQ lifetime */
 	PLAIN_TCLASSES, /* SL = TClass modulo 16 */
 	PLAIN_MARKS,    /* none */
+	PLAIN_SENDERS,  /* one, and throttles */
+	PLAIN_CONTROL,  /* none */
+	PLAIN_MARKING,  /* none */
+	PLAIN_RESPONSE, /* no algorithm */
+	PLAIN_WINDOW,   /* wide */
+	PLAIN_ANSWERS,  /* after a while, without packets */
+	PLAIN_ECHO,     /* in acknowledgements */
+	PLAIN_GAP,      /* fixed */
+	PLAIN_TIMEOUT,  /* none */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -22,15 +22,19 @@ static hd_time gap_draw(const struct scenario *s, uint32_t bytes, struct rng *r)
 	static const uint32_t quarters[6] = { 0, 1, 2, 3, 4, 8 };
 	hd_time d = s->d_max * bytes / s->sizes[0] / s->tick;
 
+	if (s->controlled && chance(r, 50)) /* saturates */
+		return d / 4;
 	if (chance(r, s->lengthy ? 40 : 20)) /* one among many */
 		return d * (8 + below(r, 30));
 	return d * quarters[below(r, 6)] / 4;
 }
 
+#define CHATTER 150 /* packets, about one per tick */
+
 static void flow_packets(struct scenario *s, struct sim_arrival a,
 			 uint32_t count, struct rng *r)
 {
-	hd_time gap = gap_draw(s, a.bytes, r);
+	hd_time gap = count == CHATTER ? 1 : gap_draw(s, a.bytes, r);
 	bool periodic = chance(r, 50);
 	bool sizes_vary = chance(r, 30);
 	hd_time time = below(r, 60);
@@ -112,8 +116,11 @@ static void flow_draw(struct scenario *s, const struct traffic *t,
 		      uint32_t flow, struct rng *r)
 {
 	const struct fabric *f = &s->fabric;
-	uint32_t from = below(r, f->n_ends);
-	uint32_t to = chance(r, 50) ? t->hot : below(r, f->n_ends);
+	/* So that something is generated when a packet is answered (C5). */
+	bool chatter = s->controlled && chance(r, 8);
+	uint32_t from = chatter ? t->hot : below(r, f->n_ends);
+	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot
+							 : below(r, f->n_ends);
 	struct sim_arrival a = {
 		.flow = flow,
 		.source = f->ends[from],
@@ -132,9 +139,9 @@ static void flow_draw(struct scenario *s, const struct traffic *t,
 		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : f->n_ends + 1);
 		a.global = false;
 	}
-	if (t->multicast && !a.management && chance(r, 35))
+	if (t->multicast && !a.management && chance(r, s->controlled ? 12 : 35))
 		a.dlid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
-	flow_packets(s, a, 1 + below(r, t->per_flow), r);
+	flow_packets(s, a, chatter ? CHATTER : 1 + below(r, t->per_flow), r);
 }
 
 static int by_time_flow_sequence(const void *x, const void *y)
@@ -150,7 +157,7 @@ static int by_time_flow_sequence(const void *x, const void *y)
 
 void flows_draw(struct scenario *s, struct rng *r)
 {
-	uint32_t n_flows = (s->lengthy ? 6 : 2) + below(r, 11);
+	uint32_t n_flows = (s->lengthy || s->controlled ? 6 : 2) + below(r, 11);
 	struct traffic t = {
 		.management = chance(r, 40) && !s->plain,
 		.multicast = s->n_groups > 0,
@@ -212,7 +219,8 @@ static void outage_draw(struct scenario *s, uint32_t port,
 void outages_draw(struct scenario *s, struct rng *r)
 {
 	struct sim_setup *t = &s->fabric.setup;
-	bool links = chance(r, 20), sinks = chance(r, 15);
+	bool links = chance(r, 20);
+	bool sinks = chance(r, s->controlled ? 40 : 15);
 
 	for (uint32_t i = 0; links && i < t->n_ports; i++)
 		if (is_cable(t, i) && chance(r, 40))
@@ -228,9 +236,10 @@ void port_faults_draw(struct scenario *s, struct rng *r)
 {
 	struct sim_setup *t = &s->fabric.setup;
 	bool errors = chance(r, 15), losses = chance(r, 18);
-	bool lives = chance(r, 20);
+	bool lives = chance(r, s->controlled ? 30 : 20);
 	uint32_t d = (uint32_t)(s->d_max / s->tick);
-	hd_time life = (1 + below(r, 6 * d + 10)) * s->tick;
+	uint32_t most = (s->controlled ? 2 : 6) * d + 10;
+	hd_time life = (1 + below(r, most)) * s->tick;
 
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct sim_port *p = &t->ports[i];

@@ -190,6 +190,18 @@ static struct hd_rate rate_draw_coarse(const struct scenario *s, struct rng *r,
 			    s->tick * (mixed && chance(r, 50) ? 1 : 2));
 }
 
+/*
+ * Half of the controlled ones last long enough for a timer of 1.024 us (C6).
+ * Their durations are no whole ticks.
+ */
+static void times_stretch(struct scenario *s, struct rng *r)
+{
+	static const hd_time ticks[4] = { 1, 1, 1009, 20011 };
+
+	s->tick = ticks[below(r, 4)];
+	s->d_max = s->d_max * s->tick + rng_below(r, s->tick);
+}
+
 /* Of a switch, in ticks. */
 static hd_time delay_draw(struct rng *r)
 {
@@ -200,7 +212,7 @@ static hd_time delay_draw(struct rng *r)
 
 void timing_draw(struct scenario *s, struct rng *r)
 {
-	bool coarse = !s->lengthy && chance(r, 15);
+	bool coarse = !s->lengthy && chance(r, 15) && !s->controlled;
 	bool mixed = chance(r, 60);
 	struct sim_setup *t = &s->fabric.setup;
 
@@ -208,6 +220,8 @@ void timing_draw(struct scenario *s, struct rng *r)
 		sizes_draw_coarse(s, r);
 	else
 		sizes_draw_fine(s, r);
+	if (s->controlled)
+		times_stretch(s, r);
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		hd_time p = 1 + below(r, chance(r, 60) ? 10 : 60);
 

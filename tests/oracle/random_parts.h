@@ -5,7 +5,8 @@
 /*
  * Between the files that draw a scenario: random_fabric.c draws nodes, cables,
  * times and buffers, random_tables.c what a subnet manager would program,
- * random_events.c packets, faults and changes; random.c all of it, in order.
+ * random_events.c packets, faults and changes, random_control.c senders and
+ * congestion control; random.c all of it, in order.
  */
 
 #include "base/rng.h"
@@ -61,5 +62,9 @@ void flows_draw(struct scenario *s, struct rng *r);
 void port_faults_draw(struct scenario *s, struct rng *r);
 void outages_draw(struct scenario *s, struct rng *r);
 void changes_draw(struct scenario *s, struct rng *r);
+
+/* random_control.c */
+void senders_draw(struct scenario *s, struct rng *r);
+void control_draw(struct scenario *s, struct rng *r);
 
 #endif

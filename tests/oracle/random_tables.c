@@ -145,7 +145,7 @@ static void mistake_draw(struct scenario *s, struct rng *r)
 
 	if (chance(r, 5))
 		fabric_route(f, w, lid, LFT_NO_PORT);
-	if (chance(r, 5))
+	if (chance(r, s->controlled ? 20 : 5))
 		fabric_route(f, w, lid, port);
 	if (s->n_groups > 0 && chance(r, 5))
 		fabric_group_add(f, LID_FIRST_MCAST, w, port);

@@ -85,7 +85,7 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 		const struct sim_setup *t = &s.fabric.setup;
 
 		scenario_draw(&s, FIRST_SEED + seed);
-		for (uint32_t i = 0; i < t->n_ports; i++)
+		for (uint32_t i = 0; i < t->n_ports && !s.controlled; i++)
 			if (t->ports[i].peer != SIM_NONE)
 				assert_port_whole(&s, i);
 		assert_whole(&s, t->sw.routing);
@@ -116,7 +116,7 @@ static void half_a_tick_changes_nothing(void **state)
 
 		scenario_draw(&s, seed);
 		c = scenario_case(&s);
-		if (s.tick % 2 == 0) {
+		if (s.tick % 2 == 0 && !s.controlled) {
 			oracle_run(&c, ORACLE_TRUE, &whole, &stats);
 			c.tick /= 2;
 			oracle_run(&c, ORACLE_TRUE, &half, &stats);
@@ -126,6 +126,60 @@ static void half_a_tick_changes_nothing(void **state)
 			oracle_record_fini(&half);
 			n++;
 		}
+		scenario_fini(&s);
+	}
+}
+
+/* Whether the record is the same if one looks at other instants. */
+static void assert_same(const struct scenario *s, hd_time tick, bool jumps)
+{
+	struct oracle_case c = scenario_case(s);
+	struct oracle_stats stats;
+	struct sim_record one, other;
+	struct strbuf why = STRBUF_INIT;
+
+	oracle_run(&c, ORACLE_TRUE, &one, &stats);
+	c.tick = tick;
+	c.jumps = jumps;
+	oracle_run(&c, ORACLE_TRUE, &other, &stats);
+	if (records_differ(&one, &other, c.setup->n_ports, &why))
+		fail_msg("seed 0x%llx: %s", (unsigned long long)s->seed,
+			 why.text);
+	strbuf_fini(&why);
+	oracle_record_fini(&one);
+	oracle_record_fini(&other);
+}
+
+/* Without control: from what is due to what is due, as tick by tick. */
+static void jumps_miss_nothing(void **state)
+{
+	unsigned n = run_is_long() ? 400 : 40;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+
+		scenario_draw(&s, FIRST_SEED + i);
+		if (!s.controlled)
+			assert_same(&s, 0, true);
+		scenario_fini(&s);
+	}
+}
+
+/* With it: every single picosecond, or many instants between. */
+static void throttles_do_not_care_how_often_one_looks(void **state)
+{
+	unsigned n = run_is_long() ? 400 : 40;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+
+		scenario_draw_controlled(&s, FIRST_SEED + i);
+		if (s.tick == 1)
+			assert_same(&s, 1, false);
+		else
+			assert_same(&s, s.tick - 6, true);
 		scenario_fini(&s);
 	}
 }
@@ -158,6 +212,74 @@ static void tally_add(struct tally *t, const struct oracle_stats *s,
 		seen[r->events[i].fate] = true;
 	for (int i = 0; i < SIM_FATES; i++)
 		t->fates[i] += seen[i];
+}
+
+/* How many of the controlled scenarios have seen each. */
+struct control_tally {
+	unsigned turns, held, windows, full, marks, answers, echoes;
+	unsigned timers, timeouts, cioq, fifo, exact, lost;
+};
+
+static void control_tally_add(struct control_tally *t,
+			      const struct oracle_stats *s,
+			      const struct sim_setup *setup,
+			      const struct sim_record *r)
+{
+	bool lost = false;
+
+	t->turns += s->sender_turns > 0;
+	t->held += s->held_back > 0;
+	t->windows += s->full_windows > 0;
+	t->full += s->full_inputs > 0;
+	t->marks += s->marks > 0;
+	t->answers += s->answers > 0;
+	t->echoes += s->echoes > 0;
+	t->timers += s->rate_timers > 0;
+	t->timeouts += s->timeouts > 0;
+	if (s->echoes > 0) {
+		t->cioq += setup->sw.queueing == SIM_CIOQ;
+		t->fifo += setup->sw.order == SIM_FIFO;
+		t->exact += setup->credits == SIM_CREDITS_EXACT;
+	}
+	for (size_t i = 0; i < r->n_events; i++)
+		lost |= r->events[i].kind != SIM_DATA &&
+			r->events[i].fate != SIM_DELIVERED;
+	t->lost += lost;
+}
+
+static void marks_are_made_heard_and_lost(void **state)
+{
+	unsigned n = run_is_long() ? 2000 : 100;
+	struct control_tally t = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+		struct oracle_case c;
+		struct oracle_stats stats;
+		struct sim_record r;
+
+		scenario_draw_controlled(&s, FIRST_SEED + i);
+		c = scenario_case(&s);
+		oracle_run(&c, ORACLE_TRUE, &r, &stats);
+		control_tally_add(&t, &stats, c.setup, &r);
+		oracle_record_fini(&r);
+		scenario_fini(&s);
+	}
+	print_message("%u scenarios: senders take turns in %u, throttles hold"
+		      " back in %u, windows in %u, inputs fill in %u, switches"
+		      " mark in %u, destinations send answers in %u and lose"
+		      " some in %u, sources hear marks in %u (%u cioq, %u fifo,"
+		      " %u exact), timers strike in %u, timeouts in %u\n",
+		      n, t.turns, t.held, t.windows, t.full, t.marks, t.answers,
+		      t.lost, t.echoes, t.cioq, t.fifo, t.exact, t.timers,
+		      t.timeouts);
+	assert_true(2 * t.held >= n && 2 * t.windows >= n);
+	assert_true(2 * t.marks >= n && 2 * t.echoes >= n);
+	assert_true(3 * t.turns >= n && 3 * t.full >= n);
+	assert_true(3 * t.answers >= n && 10 * t.lost >= n);
+	assert_true(8 * t.cioq >= n && 5 * t.fifo >= n && 5 * t.exact >= n);
+	assert_true(30 * t.timers >= n && 10 * t.timeouts >= n);
 }
 
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
@@ -209,21 +331,29 @@ static void mutant_replay(const struct oracle_case *c, void *context,
 	oracle_run(c, *m, out, &stats);
 }
 
-/* Adds to hits[] the wrong rules that one scenario notices. */
-static void notice(uint64_t seed, bool routed, bool all, unsigned *hits)
+/* Which rules the scenario of a seed is about. */
+enum kind { ANY, ROUTED, CONTROLLED };
+
+/* Adds to hits[] the wrong rules of its kind that one scenario notices. */
+static void notice(uint64_t seed, enum kind kind, bool all, unsigned *hits)
 {
+	bool control = kind == CONTROLLED;
+	int first = control ? ORACLE_FIRST_OF_CONTROL : ORACLE_TRUE + 1;
+	int end = control ? ORACLE_MUTATIONS : ORACLE_FIRST_OF_CONTROL;
 	struct scenario s;
 	struct oracle_case c;
 	struct oracle_stats stats;
 	struct sim_record truth;
 
-	if (routed)
+	if (kind == ROUTED)
 		scenario_draw_routed(&s, seed);
+	else if (kind == CONTROLLED)
+		scenario_draw_controlled(&s, seed);
 	else
 		scenario_draw(&s, seed);
 	c = scenario_case(&s);
 	oracle_run(&c, ORACLE_TRUE, &truth, &stats);
-	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
+	for (int m = first; m < end; m++) {
 		struct sim_record r;
 
 		if (!all && hits[m] > 0)
@@ -252,10 +382,15 @@ static void each_rule_told_wrong_is_noticed(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < n; i++)
-		notice(FIRST_SEED + i, i >= 4 * n / 5, run_is_long(), hits);
-	/* Some rules of routers matter in one scenario of a hundred. */
+		notice(FIRST_SEED + i, i < 4 * n / 5 ? ANY : ROUTED,
+		       run_is_long(), hits);
+	for (uint64_t i = 0; i < n && (run_is_long() || !all_are_noticed(hits));
+	     i++)
+		notice(FIRST_SEED + i, CONTROLLED, run_is_long(), hits);
+	/* Some rules matter in one scenario of a hundred. */
 	for (uint64_t i = n; i < 4 * n && !all_are_noticed(hits); i++)
-		notice(FIRST_SEED + i, true, false, hits);
+		notice(FIRST_SEED + i, i % 2 ? ROUTED : CONTROLLED, false,
+		       hits);
 	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
 		const char *name =
 			oracle_mutation_name((enum oracle_mutation)m);
@@ -308,8 +443,11 @@ int main(void)
 		cmocka_unit_test(a_seed_says_everything),
 		cmocka_unit_test(every_duration_is_a_whole_number_of_ticks),
 		cmocka_unit_test(half_a_tick_changes_nothing),
+		cmocka_unit_test(jumps_miss_nothing),
+		cmocka_unit_test(throttles_do_not_care_how_often_one_looks),
 		cmocka_unit_test(
 			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
+		cmocka_unit_test(marks_are_made_heard_and_lost),
 		cmocka_unit_test(each_rule_told_wrong_is_noticed),
 		cmocka_unit_test(a_difference_shrinks_to_a_few_arrivals),
 	};

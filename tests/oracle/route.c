@@ -20,7 +20,7 @@ static bool pkey_passes(const struct pkey_table *t, uint16_t key)
 
 /* The outputs the forwarding tables name, as port numbers; how many. */
 static uint32_t outputs_of(const struct oracle *o, uint32_t in,
-			   const struct sim_arrival *packet, uint32_t *outs)
+			   const struct packet *packet, uint32_t *outs)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
@@ -28,8 +28,8 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 	uint32_t n_outs = 0;
 	uint16_t subnet_no = s->subnet->topo->ports[s->ports[in].origin].subnet;
 
-	if (packet->dlid < LID_FIRST_MCAST) {
-		uint8_t out = lft_get(s->subnet, n->sw, packet->dlid);
+	if (packet->as.dlid < LID_FIRST_MCAST) {
+		uint8_t out = lft_get(s->subnet, n->sw, packet->as.dlid);
 
 		if (out == LFT_NO_PORT || out > n->n_ports ||
 		    s->ports[n->first_port + out].peer == SIM_NONE)
@@ -38,7 +38,7 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 		return 1;
 	}
 	set = mft_get(&s->subnet->mft[subnet_no], n->sw, s->subnet->n_switches,
-		      packet->dlid);
+		      packet->as.dlid);
 	for (uint32_t out = 0; set && out <= n->n_ports; out++) {
 		bool back = n->first_port + out == in &&
 			    o->mutation != MUT_MULTICAST_GOES_BACK;
@@ -59,31 +59,34 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
 	uint32_t out = n->first_port + out_number;
 	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
-	const struct sim_arrival *packet = slot->packet;
+	const struct packet *packet = slot->packet;
 	uint8_t vl = VL_MANAGEMENT;
 
 	if (slot->vl != VL_MANAGEMENT) {
-		if (keys->enforce_out && !pkey_passes(keys, packet->pkey)) {
+		if (keys->enforce_out && !pkey_passes(keys, packet->as.pkey)) {
 			o->out->counters[out].xmit_constraint_errors++;
 			record_end(o, packet, out, SIM_LOST_PARTITION);
 			return;
 		}
 		vl = sl2vl_at(s->subnet, n->sw, in - n->first_port, out_number)
-			     ->vl[packet->sl];
+			     ->vl[packet->as.sl];
 		if (vl >= s->ports[out].vls) {
 			o->out->counters[out].xmit_discards++;
 			record_end(o, packet, out, SIM_LOST_DISCARD);
 			return;
 		}
 	}
-	slot->copies[slot->n_copies++] = (struct copy){
+	struct copy *copy = &slot->copies[slot->n_copies++];
+
+	*copy = (struct copy){
 		.packet = packet,
 		.out = out,
 		.vl = vl,
-		.d_out = duration_on(o, out, packet->bytes),
+		.d_out = duration_on(o, out, packet->as.bytes),
 		.first = NEVER,
 		.left = NEVER,
 	};
+	copy->waiter = waiter_add(o, in, slot, copy);
 }
 
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
@@ -95,7 +98,7 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 
 	slot->dropped = true; /* unless a copy is made */
 	if (slot->vl != VL_MANAGEMENT && keys->enforce_in &&
-	    !pkey_passes(keys, slot->packet->pkey)) {
+	    !pkey_passes(keys, slot->packet->as.pkey)) {
 		o->out->counters[in].rcv_constraint_errors++;
 		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 		return;

@@ -85,17 +85,17 @@ static lid_t next_dlid(const struct oracle *o, port_id out, port_id target)
 }
 
 /* R4 */
-static uint8_t next_sl(const struct oracle *o, const struct sim_arrival *packet,
+static uint8_t next_sl(const struct oracle *o, const struct packet *packet,
 		       port_id out, lid_t dlid)
 {
 	const struct sim_setup *s = o->setup;
-	uint8_t sl = packet->tclass % N_SLS;
+	uint8_t sl = packet->as.tclass % N_SLS;
 
 	if (o->mutation == MUT_ROUTER_KEEPS_SL)
-		return packet->sl;
+		return packet->as.sl;
 	if (s->sl_of_tclass)
 		sl = s->sl_of_tclass[s->subnet->topo->ports[out].subnet]
-				    [packet->tclass];
+				    [packet->as.tclass];
 	return path_sl(s->subnet, out, dlid, sl);
 }
 
@@ -109,40 +109,34 @@ static uint32_t subnet_of(const struct oracle *o, uint32_t port)
 
 /* R4m: the TClass with which the packet leaves a router that it entered here.
  */
-static uint8_t marked(const struct oracle *o, const struct sim_arrival *packet,
+static uint8_t marked(const struct oracle *o, const struct packet *packet,
 		      uint32_t in)
 {
 	const struct sim_setup *s = o->setup;
 	uint32_t here = subnet_of(o, in);
-	uint32_t home = subnet_of(o, port_of_end(o, packet->source));
-	bool unmarked =
-		packet->tclass == 0 || o->mutation == MUT_MARKS_WHAT_IS_MARKED;
+	uint32_t home = subnet_of(o, port_of_end(o, packet->as.source));
+	bool unmarked = packet->as.tclass == 0 ||
+			o->mutation == MUT_MARKS_WHAT_IS_MARKED;
 	bool first = here == home || o->mutation == MUT_EVERY_ROUTER_MARKS;
 
 	if (!s->tclass_of_sl || !unmarked || !first ||
-	    s->tclass_of_sl[here][packet->sl] == 0)
-		return packet->tclass;
-	return s->tclass_of_sl[here][packet->sl];
+	    s->tclass_of_sl[here][packet->as.sl] == 0)
+		return packet->as.tclass;
+	return s->tclass_of_sl[here][packet->as.sl];
 }
 
 /* R5: the packet with its new LRH and hop limit, which lives as long as o. */
-static const struct sim_arrival *rewrite(struct oracle *o,
-					 const struct sim_arrival *packet,
-					 uint32_t in, port_id out)
+static const struct packet *
+rewrite(struct oracle *o, const struct packet *packet, uint32_t in, port_id out)
 {
-	struct sim_arrival *p = hd_alloc(1, sizeof(*p));
+	struct packet *p = packet_new(o, packet);
 
-	*p = *packet;
-	p->dlid = next_dlid(o, out, packet->target);
-	p->tclass = marked(o, packet, in);
-	p->sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p, out,
-			p->dlid);
+	p->as.dlid = next_dlid(o, out, packet->as.target);
+	p->as.tclass = marked(o, packet, in);
+	p->as.sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p,
+			   out, p->as.dlid);
 	if (o->mutation != MUT_HOPS_NOT_COUNTED)
-		p->hop_limit--;
-	o->rewritten =
-		hd_grow(o->rewritten, &o->rewritten_cap, o->n_rewritten + 1,
-			sizeof(struct sim_arrival *));
-	o->rewritten[o->n_rewritten++] = p;
+		p->as.hop_limit--;
 	return p;
 }
 
@@ -152,20 +146,20 @@ static bool is_let_through(struct oracle *o, uint32_t in,
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
-	const struct sim_arrival *packet = slot->packet;
+	const struct packet *packet = slot->packet;
 	uint8_t least = o->mutation == MUT_HOPS_DOWN_TO_ZERO ? 1 : 2;
 	uint32_t number = 0;
 
-	if (slot->vl != VL_MANAGEMENT && packet->dlid < LID_FIRST_MCAST &&
-	    packet->global)
-		number = output_of(o, n, packet->target);
+	if (slot->vl != VL_MANAGEMENT && packet->as.dlid < LID_FIRST_MCAST &&
+	    packet->as.global)
+		number = output_of(o, n, packet->as.target);
 	*out = n->first_port + number;
 	if (number == 0 || s->ports[*out].peer == SIM_NONE) {
 		o->out->counters[in].rcv_relay_errors++;
 		record_end(o, packet, in, SIM_LOST_NO_ROUTE);
 		return false;
 	}
-	if (packet->hop_limit < least) {
+	if (packet->as.hop_limit < least) {
 		o->out->counters[in].hop_limit_exceeded++;
 		record_end(o, packet, in, SIM_LOST_HOPS);
 		return false;
@@ -176,7 +170,7 @@ static bool is_let_through(struct oracle *o, uint32_t in,
 void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
 {
 	const struct sim_setup *s = o->setup;
-	const struct sim_arrival *next;
+	const struct packet *next;
 	uint32_t out;
 	uint8_t vl;
 
@@ -184,7 +178,7 @@ void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	if (!is_let_through(o, in, slot, &out))
 		return;
 	next = rewrite(o, slot->packet, in, s->ports[out].origin);
-	vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[next->sl];
+	vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[next->as.sl];
 	if (vl >= s->ports[out].vls) {
 		o->out->counters[out].xmit_discards++;
 		record_end(o, next, out, SIM_LOST_DISCARD);
@@ -194,7 +188,7 @@ void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
 		.packet = next,
 		.out = out,
 		.vl = vl,
-		.d_out = duration_on(o, out, next->bytes),
+		.d_out = duration_on(o, out, next->as.bytes),
 		.first = NEVER,
 		.left = NEVER,
 	};

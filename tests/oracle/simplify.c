@@ -13,7 +13,10 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_VL15),    NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),
 	NAME(PLAIN_LIMITS),  NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),
 	NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),    NAME(PLAIN_TCLASSES),
-	NAME(PLAIN_MARKS),
+	NAME(PLAIN_MARKS),   NAME(PLAIN_SENDERS),  NAME(PLAIN_CONTROL),
+	NAME(PLAIN_MARKING), NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
+	NAME(PLAIN_ANSWERS), NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
+	NAME(PLAIN_TIMEOUT),
 };
 
 const char *simplification_name(enum simplification how)
@@ -122,11 +125,50 @@ static void port_simplify(const struct scenario *s, struct sim_port *p,
 	}
 }
 
+static void control_simplify(struct scenario *s, enum simplification how)
+{
+	struct sim_control *c = s->control;
+
+	switch (how) {
+	case PLAIN_CONTROL:
+		s->fabric.setup.control = NULL;
+		break;
+	case PLAIN_MARKING:
+		c->marking = (struct mark_config){ .rule = MARK_NONE };
+		break;
+	case PLAIN_RESPONSE:
+		for (uint32_t i = 0; i < c->n_throttles; i++)
+			s->throttles[i].algorithm = NULL;
+		break;
+	case PLAIN_WINDOW:
+		c->window = 64;
+		break;
+	case PLAIN_ANSWERS:
+		c->ack_delay = s->d_max;
+		break;
+	case PLAIN_ECHO:
+		c->echo = SIM_ECHO_ACK;
+		break;
+	case PLAIN_GAP:
+		c->fixed_gap = true;
+		break;
+	case PLAIN_TIMEOUT:
+		c->timeout = 0;
+		break;
+	default:
+		break;
+	}
+}
+
 void scenario_simplify(struct scenario *s, enum simplification how)
 {
 	struct sim_setup *t = &s->fabric.setup;
 	const struct sim_port *model = NULL;
 
+	for (size_t i = 0; how == PLAIN_SENDERS && i < s->n_arrivals; i++)
+		s->arrivals[i].sender = 0;
+	if (s->control)
+		control_simplify(s, how);
 	model_simplify(s, how);
 	subnet_simplify(s, how);
 	for (uint32_t i = 0; i < t->n_ports; i++) {

@@ -15,21 +15,48 @@
 #define MAX_COPIES 32
 #define NO_VL      (-1)
 
+/*
+ * A packet as it is somewhere on its way: a router rewrites it (R5), a switch
+ * marks it (C4).
+ */
+struct packet {
+	struct sim_arrival as;
+	enum sim_packet_kind kind;
+	bool marked; /* FECN of data, BECN of answers */
+};
+
+/*
+ * A copy as those see it who mark (C3). It waits for its output until its
+ * tail has left on that link, and wants it until its tail has left the input
+ * buffer.
+ */
+struct waiter {
+	uint32_t in, out; /* sim ports of one switch */
+	uint8_t in_vl, vl;
+	const struct packet *packet;
+	uint32_t blocks;
+	hd_time begins; /* to count */
+	bool counts;
+	hd_time left_buffer, left_link; /* or NEVER */
+	bool marked;                    /* mutations only */
+};
+
 /* A packet of an input buffer, on its way to one output of the switch. */
 struct copy {
-	const struct sim_arrival *packet; /* as it leaves (R5) */
-	uint32_t out;                     /* sim port */
-	uint8_t vl;                       /* on the output */
+	const struct packet *packet; /* as it leaves (R5) */
+	uint32_t out;                /* sim port */
+	uint8_t vl;                  /* on the output */
 	hd_time d_out;
 	bool taken;    /* granted or discarded: waits no longer */
 	bool granted;  /* taken by a grant */
 	hd_time first; /* voq: since when first of its queue, or NEVER */
 	hd_time left;  /* its tail leaves the buffer, or NEVER */
+	struct waiter *waiter; /* NULL where nobody marks */
 };
 
 /* A packet that occupies an input buffer. */
 struct slot {
-	const struct sim_arrival *packet;
+	const struct packet *packet;
 	uint8_t vl;    /* on the input */
 	hd_time head;  /* h */
 	hd_time d_in;  /* so the tail arrives at head + d_in */
@@ -43,10 +70,11 @@ struct slot {
 
 /* A packet in an output queue (T9) or an injection queue (T13). */
 struct outgoing {
-	const struct sim_arrival *packet;
+	const struct packet *packet;
 	hd_time ready;
-	hd_time x1;    /* end of the crossbar transfer; injection: 0 */
-	hd_time first; /* since when first of its queue, or NEVER */
+	hd_time x1;            /* end of the crossbar transfer; injection: 0 */
+	hd_time first;         /* since when first of its queue, or NEVER */
+	struct waiter *waiter; /* NULL where nobody marks */
 };
 
 struct queue {
@@ -65,6 +93,41 @@ struct vlarb_state {
 	uint64_t hi; /* T11 */
 };
 
+/* A controlled flow at its source (C1, C2, C6). */
+struct flow {
+	struct queue waiting;
+	uint8_t vl;
+	uint32_t *granted; /* sequences */
+	size_t n_granted, granted_cap;
+	uint32_t outstanding;
+	bool acknowledged;
+	uint32_t latest; /* sequence acknowledged, if one was */
+	hd_time last;    /* grant or acknowledgement */
+};
+
+struct throttle {
+	struct cc_state state;
+	bool granted;       /* ever */
+	hd_time last;       /* g of its last grant */
+	hd_time made;       /* when that packet was generated */
+	hd_time d;          /* its duration on the port's link */
+	hd_time gap;        /* as the state was at g */
+	uint32_t last_flow; /* granted last, or SIM_NONE */
+};
+
+/* One of an end port's (T13p): a throttle, or a queue per VL. */
+struct sender {
+	uint32_t throttle; /* SIM_NONE: none */
+	struct queue queues[ALL_VLS];
+};
+
+/* An acknowledgement that a source hears without a packet (C5). */
+struct hearsay {
+	hd_time time;
+	uint32_t flow, sequence;
+	bool marked;
+};
+
 struct port {
 	bool up;
 	hd_time d_update, d_timer; /* of 6 and of 65,536 bytes (T5) */
@@ -74,8 +137,10 @@ struct port {
 	uint64_t limit[ALL_VLS]; /* FCCL, or in delay mode its whole */
 	struct vlarb_state vlarb;
 	const struct vlarb *table;    /* in force (T11c) */
-	struct queue queues[ALL_VLS]; /* end ports, and cioq outputs */
-	struct rng errors, losses;    /* F1, F2 */
+	struct queue queues[ALL_VLS]; /* cioq outputs */
+	struct sender *senders;       /* end ports */
+	uint32_t n_senders;
+	struct rng errors, losses; /* F1, F2 */
 	/* As a receiver. */
 	struct slot **slots; /* by arrival */
 	size_t n_slots, slots_cap;
@@ -86,18 +151,22 @@ struct port {
 	int last_update;            /* VL, or NO_VL */
 	bool stuck;                 /* F7 */
 	/* As an output of a switch. */
-	int last_input[ALL_VLS]; /* port number granted last, or -1 */
-	bool granted_before;     /* T8: link, or crossbar if cioq */
+	/* Port number, at an end port sender, granted last; or -1. */
+	int last_input[ALL_VLS];
+	struct mark_output marks[N_DATA_VLS];
+	bool granted_before; /* T8: link, or crossbar if cioq */
 	hd_time last_grant;
 	/* As an output of a crossbar. */
 	hd_time crossbar_busy_until;
 	int last_crossbar_vl; /* or NO_VL */
 	uint32_t out_occupied[ALL_VLS];
+	/* As an input of a switch that marks: C3's fill, and what leaves it. */
+	uint32_t fill[ALL_VLS], leaving[ALL_VLS];
 };
 
 /* A packet granted on a link, whose head has not arrived. */
 struct flight {
-	const struct sim_arrival *packet;
+	const struct packet *packet;
 	uint32_t to;
 	uint8_t vl;
 	bool corrupted;
@@ -128,6 +197,7 @@ struct oracle {
 	size_t n_arrivals, next_arrival;
 	uint32_t next_fault, next_change;
 	hd_time now, tick, horizon;
+	bool jumps;
 	enum oracle_mutation mutation;
 	struct port *ports;
 	struct flight *flights;
@@ -136,17 +206,25 @@ struct oracle {
 	size_t n_messages, messages_cap;
 	struct release *releases;
 	size_t n_releases, releases_cap;
-	struct sim_arrival **rewritten; /* packets behind routers */
-	size_t n_rewritten, rewritten_cap;
+	struct packet **packets; /* all that ever were */
+	size_t n_packets, packets_cap;
+	struct waiter **waiters;
+	size_t n_waiters, waiters_cap;
+	struct throttle *throttles;
+	struct flow *flows;
+	struct hearsay *hearsay;
+	size_t n_hearsay, hearsay_cap;
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
 
 /* oracle.c */
-uint32_t blocks_of(const struct sim_arrival *packet);
+uint32_t blocks_of(const struct packet *packet);
+/* A copy of `model` that can be changed and lives as long as o. */
+struct packet *packet_new(struct oracle *o, const struct packet *model);
 hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes);
-void record_end(struct oracle *o, const struct sim_arrival *packet,
-		uint32_t where, enum sim_fate fate);
+void record_end(struct oracle *o, const struct packet *packet, uint32_t where,
+		enum sim_fate fate);
 static inline hd_time later(hd_time a, hd_time b)
 {
 	return a > b ? a : b;
@@ -157,10 +235,12 @@ hd_time link_next_timer(const struct oracle *o, uint32_t port);
 void links_init(struct oracle *o);
 void link_go_down(struct oracle *o, uint32_t port);
 void link_come_up(struct oracle *o, uint32_t port);
+/* What the sender knows it may send, in blocks. */
+uint64_t link_credits(const struct oracle *o, uint32_t port, uint8_t vl);
 bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct sim_arrival *packet);
+	       const struct packet *packet);
 void link_send(struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct sim_arrival *packet);
+	       const struct packet *packet);
 int link_next_update(const struct oracle *o, uint32_t port);
 void link_send_update(struct oracle *o, uint32_t port, uint8_t vl);
 void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl,
@@ -179,6 +259,7 @@ uint32_t port_of_end(const struct oracle *o, uint32_t node);
 
 /* switch.c */
 void queue_push(struct oracle *o, struct queue *q, struct outgoing item);
+void queue_pop(struct oracle *o, struct queue *q);
 void heads_arrive(struct oracle *o);
 void space_comes_free(struct oracle *o);
 bool discards(struct oracle *o);
@@ -186,7 +267,51 @@ void sink_release(struct oracle *o, uint32_t port);
 void deliveries(struct oracle *o);
 void crossbar_grants(struct oracle *o);
 void link_grants(struct oracle *o);
-void waits_count(struct oracle *o);
+void waits_count(struct oracle *o, hd_time step);
+/* T6; NEVER if what stands before it keeps it. */
+hd_time ready_at(const struct oracle *o, const struct slot *slot,
+		 const struct copy *copy);
+
+/* sender.c: end ports (T13, T13p, C1, C2). */
+struct pull { /* what a sender offers */
+	uint32_t sender;
+	struct flow *flow; /* of a throttle; NULL: of a queue */
+	const struct packet *packet;
+};
+void ends_init(struct oracle *o);
+void ends_fini(struct oracle *o);
+/* The flow's throttle, or SIM_NONE. */
+uint32_t throttle_of(const struct oracle *o, uint32_t flow);
+/* Where an end port sends packets of its SL (A1); NO_VL: dropped, counted. */
+int end_vl(struct oracle *o, uint32_t port, const struct packet *packet);
+/* Generation (phase 3). */
+void end_enter(struct oracle *o, uint32_t port, const struct packet *packet);
+unsigned end_vls_wanted(const struct oracle *o, uint32_t port);
+bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl,
+		   struct pull *pull);
+void end_take(struct oracle *o, uint32_t port, uint8_t vl,
+	      const struct pull *pull);
+/* T14: somebody may go on this VL, credits aside. */
+bool end_waits(struct oracle *o, uint32_t port, uint8_t vl, bool *fits);
+size_t end_packets(const struct oracle *o, uint32_t port);
+hd_time end_next_due(const struct oracle *o, uint32_t port);
+
+/* marks.c: switches that mark (C3, C4). */
+struct waiter *waiter_add(struct oracle *o, uint32_t in,
+			  const struct slot *slot, const struct copy *copy);
+void marks_count(struct oracle *o);
+void marks_leave(struct oracle *o);
+/* C4: the packet as it goes on the link now, whose tail leaves then. */
+const struct packet *marks_decide(struct oracle *o, struct waiter *w,
+				  hd_time left);
+
+/* answer.c: destinations and sources (C5, C6). */
+void answer_delivery(struct oracle *o, uint32_t port,
+		     const struct packet *packet);
+void sources_listen(struct oracle *o);
+
+/* due.c: the least stored time after now. */
+hd_time next_due(const struct oracle *o);
 
 /* route.c: the copies of a packet that has just arrived at a switch. */
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);

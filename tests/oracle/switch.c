@@ -46,7 +46,7 @@ void queue_push(struct oracle *o, struct queue *q, struct outgoing item)
 	q->items[q->n++] = item;
 }
 
-static void queue_pop(struct oracle *o, struct queue *q)
+void queue_pop(struct oracle *o, struct queue *q)
 {
 	assert(q->n > 0);
 	q->n--;
@@ -147,8 +147,8 @@ static bool offer_find(const struct oracle *o, uint32_t in, uint32_t out,
 }
 
 /* T6 */
-static hd_time ready_at(const struct oracle *o, const struct slot *slot,
-			const struct copy *copy)
+hd_time ready_at(const struct oracle *o, const struct slot *slot,
+		 const struct copy *copy)
 {
 	const struct sim_switch_model *sw = &o->setup->sw;
 	hd_time through = slot->head + sw->routing + sw->arbitration;
@@ -302,6 +302,8 @@ static void offer_take(struct oracle *o, const struct offer *offer,
 	c->taken = true;
 	c->granted = true;
 	c->left = left;
+	if (c->waiter)
+		c->waiter->left_buffer = left;
 	*pointer_of(o, c->out, c->vl) = (int)(offer->in - n->first_port);
 	p->granted_before = true;
 	p->last_grant = o->now;
@@ -335,10 +337,12 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	slot->packet = f->packet;
 	slot->vl = f->vl;
 	slot->head = o->now;
-	slot->d_in = duration_on(o, f->to, f->packet->bytes);
+	slot->d_in = duration_on(o, f->to, f->packet->as.bytes);
 	slot->first = NEVER;
 	slot_add(p, slot);
 	p->occupied[f->vl] += blk; /* T4 */
+	if (o->mutation != MUT_FILL_FROM_GRANT)
+		p->fill[f->vl] += blk;
 	p->received[f->vl] += blk; /* T5: of every packet that arrives */
 	if (f->corrupted) {        /* F1 */
 		slot->dropped = true;
@@ -347,11 +351,11 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 		return;
 	}
 	counters->rcv_packets++;
-	counters->rcv_bytes += f->packet->bytes;
+	counters->rcv_bytes += f->packet->as.bytes;
 	counters->rcv_packets_vl[f->vl]++;
-	counters->rcv_bytes_vl[f->vl] += f->packet->bytes;
-	counters->rcv_packets_sl[f->packet->sl]++;
-	counters->rcv_bytes_sl[f->packet->sl] += f->packet->bytes;
+	counters->rcv_bytes_vl[f->vl] += f->packet->as.bytes;
+	counters->rcv_packets_sl[f->packet->as.sl]++;
+	counters->rcv_bytes_sl[f->packet->as.sl] += f->packet->as.bytes;
 	if (is_switch_port(o, f->to)) {
 		if (node_of(o, f->to)->kind == SIM_ROUTER)
 			router_packet(o, f->to, slot);
@@ -394,6 +398,8 @@ static void slot_free_space(struct oracle *o, uint32_t port, struct slot *slot)
 {
 	if (!slot->freed)
 		link_space_freed(o, port, slot->vl, blocks_of(slot->packet));
+	if (!slot->freed)
+		o->ports[port].leaving[slot->vl] += blocks_of(slot->packet);
 	slot->freed = true;
 }
 
@@ -466,7 +472,7 @@ static bool is_due(const struct oracle *o, uint32_t out, uint8_t vl,
 	return o->now >= later(ready, first) + life;
 }
 
-static void discard_count(struct oracle *o, const struct sim_arrival *packet,
+static void discard_count(struct oracle *o, const struct packet *packet,
 			  uint32_t out)
 {
 	o->out->counters[out].xmit_discards++;
@@ -488,6 +494,10 @@ static bool slot_discards(struct oracle *o, uint32_t in, struct slot *slot)
 		c->left = later(o->now, slot->head + slot->d_in);
 		if (o->mutation == MUT_DISCARD_FREES_AT_ONCE)
 			c->left = o->now;
+		if (c->waiter) {
+			c->waiter->left_buffer = c->left;
+			c->waiter->left_link = o->now;
+		}
 		discard_count(o, slot->packet, c->out);
 		firsts_note(o, in);
 		any = true;
@@ -512,6 +522,8 @@ static bool queue_discards(struct oracle *o, uint32_t out, uint8_t vl)
 				       .time = at_once ? o->now
 						       : later(o->now, gone.x1),
 			       });
+		if (gone.waiter)
+			gone.waiter->left_link = o->now;
 		discard_count(o, gone.packet, out);
 		queue_pop(o, q);
 		any = true;
@@ -567,6 +579,7 @@ static void sink_deliver(struct oracle *o, uint32_t port)
 		}
 		o->stats->delivered++;
 		record_end(o, slot->packet, port, SIM_DELIVERED);
+		answer_delivery(o, port, slot->packet);
 		slot_free_space(o, port, slot);
 		free(slot);
 	}
@@ -637,8 +650,10 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 		p->last_crossbar_vl = c->vl;
 	p->out_occupied[c->vl] += blk;
 	queue_push(o, &p->queues[c->vl],
-		   (struct outgoing){
-			   .packet = c->packet, .ready = ready, .x1 = x1 });
+		   (struct outgoing){ .packet = c->packet,
+				      .ready = ready,
+				      .x1 = x1,
+				      .waiter = c->waiter });
 	offer_take(o, offer, x1);
 }
 
@@ -699,62 +714,84 @@ static unsigned link_vls_wanted(const struct oracle *o, uint32_t port)
 
 	if (sends_from_inputs(o, port))
 		return vls_wanted(o, port);
+	if (!is_switch_port(o, port))
+		return end_vls_wanted(o, port);
 	for (unsigned vl = 0; vl < ALL_VLS; vl++)
 		if (o->ports[port].queues[vl].n > 0)
 			wanted |= 1u << vl;
 	return wanted;
 }
 
-static const struct sim_arrival *link_candidate(struct oracle *o, uint32_t port,
-						uint8_t vl, struct offer *offer)
+/* Where the candidate of a VL comes from; a queue's is its first. */
+struct source {
+	struct offer offer; /* switches that send from their inputs */
+	struct pull pull;   /* end ports */
+};
+
+static const struct packet *link_candidate(struct oracle *o, uint32_t port,
+					   uint8_t vl, struct source *from)
 {
 	const struct queue *q = &o->ports[port].queues[vl];
 
 	if (sends_from_inputs(o, port))
-		return candidate_find(o, port, vl, offer) ? offer->copy->packet
-							  : NULL;
+		return candidate_find(o, port, vl, &from->offer)
+			       ? from->offer.copy->packet
+			       : NULL;
+	if (!is_switch_port(o, port))
+		return end_candidate(o, port, vl, &from->pull)
+			       ? from->pull.packet
+			       : NULL;
 	if (q->n > 0 && q->items[0].ready <= o->now &&
 	    link_fits(o, port, vl, q->items[0].packet))
 		return q->items[0].packet;
 	return NULL;
 }
 
-/* Takes the first packet of an output or injection queue. */
-static void queue_take(struct oracle *o, uint32_t port, uint8_t vl)
+/* Takes the first packet of an output queue. */
+static struct waiter *queue_take(struct oracle *o, uint32_t port, uint8_t vl)
 {
 	struct queue *q = &o->ports[port].queues[vl];
-	const struct sim_arrival *packet = q->items[0].packet;
-	hd_time gone = o->now + duration_on(o, port, packet->bytes);
+	const struct packet *packet = q->items[0].packet;
+	struct waiter *waiter = q->items[0].waiter;
+	hd_time gone = o->now + duration_on(o, port, packet->as.bytes);
 
 	o->stats->queued += q->items[0].ready < o->now;
 	if (o->mutation == MUT_OUTPUT_SPACE_AT_GRANT)
 		gone = o->now;
-	if (is_switch_port(o, port))
-		release_add(o, (struct release){
-				       .port = port,
-				       .vl = vl,
-				       .blocks = blocks_of(packet),
-				       .time = gone,
-			       });
+	release_add(o, (struct release){
+			       .port = port,
+			       .vl = vl,
+			       .blocks = blocks_of(packet),
+			       .time = gone,
+		       });
 	queue_pop(o, q);
+	return waiter;
 }
 
 static void link_take(struct oracle *o, uint32_t port, uint8_t vl,
-		      const struct offer *offer,
-		      const struct sim_arrival *packet)
+		      const struct source *from, const struct packet *packet)
 {
-	if (sends_from_inputs(o, port))
-		offer_take(o, offer, o->now + offer->copy->d_out);
-	else
-		queue_take(o, port, vl);
+	hd_time left = o->now + duration_on(o, port, packet->as.bytes);
+	struct waiter *waiter = NULL;
+
+	if (!is_switch_port(o, port)) {
+		end_take(o, port, vl, &from->pull);
+	} else if (sends_from_inputs(o, port)) {
+		waiter = from->offer.copy->waiter;
+		offer_take(o, &from->offer, left);
+	} else {
+		waiter = queue_take(o, port, vl);
+	}
+	if (waiter)
+		packet = marks_decide(o, waiter, left);
 	link_send(o, port, vl, packet);
 }
 
 static void link_grant(struct oracle *o, uint32_t port)
 {
-	const struct sim_arrival *packets[ALL_VLS] = { NULL };
+	const struct packet *packets[ALL_VLS] = { NULL };
 	uint32_t blocks[ALL_VLS] = { 0 };
-	struct offer offers[ALL_VLS];
+	struct source from[ALL_VLS];
 	unsigned wanted;
 	int update, vl;
 
@@ -765,7 +802,7 @@ static void link_grant(struct oracle *o, uint32_t port)
 	for (uint8_t v = 0; v < ALL_VLS; v++) {
 		if (!(wanted >> v & 1))
 			continue;
-		packets[v] = link_candidate(o, port, v, &offers[v]);
+		packets[v] = link_candidate(o, port, v, &from[v]);
 		blocks[v] = packets[v] ? blocks_of(packets[v]) : 0;
 	}
 	if (packets[VL_MANAGEMENT]) {
@@ -777,7 +814,7 @@ static void link_grant(struct oracle *o, uint32_t port)
 		vl = vlarb_take(o, port, blocks);
 	}
 	if (vl != NO_VL)
-		link_take(o, port, (uint8_t)vl, &offers[vl], packets[vl]);
+		link_take(o, port, (uint8_t)vl, &from[vl], packets[vl]);
 	else if (update != NO_VL)
 		link_send_update(o, port, (uint8_t)update);
 }
@@ -806,6 +843,8 @@ static bool someone_waits(struct oracle *o, uint32_t port, uint8_t vl,
 	bool waits = false;
 
 	*fits = false;
+	if (!is_switch_port(o, port))
+		return end_waits(o, port, vl, fits);
 	if (!sends_from_inputs(o, port)) {
 		waits = q->n > 0 && q->items[0].ready <= o->now;
 		*fits = waits && link_fits(o, port, vl, q->items[0].packet);
@@ -823,11 +862,8 @@ static bool someone_waits(struct oracle *o, uint32_t port, uint8_t vl,
 	return waits;
 }
 
-void waits_count(struct oracle *o)
+void waits_count(struct oracle *o, hd_time step)
 {
-	hd_time step =
-		o->horizon - o->now < o->tick ? o->horizon - o->now : o->tick;
-
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		unsigned wanted;
 		bool waits = false, stalls = false;

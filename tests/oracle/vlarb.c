@@ -150,7 +150,8 @@ int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
 	bool one_vl = o->setup->ports[port].vls == 1 &&
 		      o->mutation != MUT_ONE_VL_USES_TABLES;
 
-	if (o->setup->arbiter == SIM_STRICT || one_vl)
+	if (o->setup->arbiter == SIM_STRICT || one_vl ||
+	    lowest(blocks) == NO_VL)
 		return lowest(blocks);
 	return tables_take(o, port, blocks);
 }
