@@ -18,8 +18,9 @@ bounded route "$fabric" --dump opensm |
 	bounded route "$fabric" --engine file --routes - --dump opensm |
 	cksum >got
 cmp wanted got || fail "the tables did not come back as they went"
-[ "$(cut -d ' ' -f 2 wanted)" -gt $((limit * 1024)) ] 2>/dev/null ||
-	[ $limit = unlimited ] || fail "the file is too small to show anything"
+[ $limit = unlimited ] ||
+	[ "$(cut -d ' ' -f 2 wanted)" -gt $((limit * 1024)) ] ||
+	fail "the file is too small to show anything"
 # To a file, too, which is whole or not there.
 bounded route "$fabric" --dump opensm -o tables
 cksum <tables | cmp - wanted || fail "the file differs"
