@@ -25,9 +25,6 @@ static const char *const lid_names[] = { "opensm", "paper", "nodes",
 					 "keep",   "auto",  NULL };
 enum { LIDS_AUTO = LIDS_KEEP + 1 };
 
-/* Those of enum replan_mode. */
-static const char *const replan_names[] = { "opensm", "fresh", "keep", NULL };
-
 struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
@@ -148,7 +145,7 @@ static const struct option options[] = {
 	{ .name = "replan",
 	  .kind = OPT_CHOICE,
 	  .offset = offsetof(struct values, replan),
-	  .choices = replan_names,
+	  .choices = replan_mode_names,
 	  .initial = "opensm",
 	  .help = "how sweeps route: opensm keeps what still works unless a "
 		  "cable is new (minhop, updn); keep does so always, fresh "

@@ -117,6 +117,15 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 	}
 }
 
+enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
+				    struct route_options *out)
+{
+	*out = (struct route_options){
+		.max_vls = (unsigned)b->scenario->fabric.routing.layers,
+	};
+	return read_roots(b, d, out);
+}
+
 static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 				  struct route_options *o)
 {
@@ -138,9 +147,9 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 static enum hd_status build_routes(struct fabric *b, struct diag *d)
 {
 	const struct scn_routing *r = &b->scenario->fabric.routing;
-	struct route_options o = { .max_vls = (unsigned)r->layers };
+	struct route_options o;
 	struct diag inner = { .status = HD_OK };
-	enum hd_status status = read_roots(b, d, &o);
+	enum hd_status status = fabric_route_options(b, d, &o);
 
 	if (status == HD_OK)
 		status = read_routes(b->scenario, d, &o);
@@ -260,6 +269,8 @@ static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
 		status = fabric_build_control(f, d);
 	if (status == HD_OK)
 		status = build_rules(f, d);
+	if (status == HD_OK)
+		status = fabric_build_manager(f, d);
 	return status;
 }
 
@@ -382,6 +393,7 @@ void fabric_free(struct fabric *f)
 	free(f->setup.ports);
 	free(f->setup.faults);
 	free(f->setup.changes);
+	fabric_free_manager(f);
 	free(f->port_of_origin);
 	free(f->end_of_origin);
 	selector_free(f->selector);

@@ -25,11 +25,24 @@
 #include "fabric/select.h"
 #include "fabric/setup.h"
 #include "scenario/scenario.h"
+#include "subnet/transition.h"
 
 /* Memory that lives as long as the build: destination lists, traces. */
 struct fabric_memory {
 	void **items;
 	size_t n, cap;
+};
+
+/* What the manager did about one or several failures and returns. */
+struct fabric_sweep {
+	hd_time event;       /* the first of them */
+	hd_time noticed;     /* the manager begins */
+	hd_time computed;    /* the new routes are known */
+	hd_time first, last; /* writes; both `computed` if there are none */
+	uint32_t n_events;   /* cables, at one time or another */
+	uint32_t n_switches, n_writes, n_entries;
+	struct replan plan;
+	struct transition meanwhile;
 };
 
 struct fabric {
@@ -52,6 +65,9 @@ struct fabric {
 	uint32_t *flow_copies; /* per flow: deliveries of each packet */
 	size_t copies_cap;
 	struct sim_rules rules;
+
+	struct fabric_sweep *sweeps; /* of the manager, by time */
+	uint32_t n_sweeps;
 
 	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
 	struct fabric_memory memory;

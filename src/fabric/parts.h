@@ -5,6 +5,7 @@
 /* What the files of the room do for fabric.c, which calls them in order. */
 
 #include "fabric/fabric.h"
+#include "subnet/route.h"
 
 /* Zeroed memory that the build frees. */
 void *fabric_keep(struct fabric *b, size_t n, size_t size);
@@ -19,6 +20,14 @@ HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 /* Nodes and ports of the setup, faults (build_setup.c). */
 HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
 						struct diag *d);
+/* How the scenario wants routes chosen; its file of tables is not opened. */
+HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
+						  struct diag *d,
+						  struct route_options *out);
+/* What a subnet manager does about the faults (manager.c); after all else. */
+HD_MUST_CHECK enum hd_status fabric_build_manager(struct fabric *b,
+						  struct diag *d);
+void fabric_free_manager(struct fabric *b);
 /* Flows of every row (build_flows.c, build_trace.c). */
 /* Congestion control, if the scenario has an algorithm (control.c). */
 HD_MUST_CHECK enum hd_status fabric_build_control(struct fabric *b,

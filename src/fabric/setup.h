@@ -108,6 +108,24 @@ struct sim_table_change {
 };
 
 /*
+ * T11r: from `time` on, switch `node` forwards `lid` by `port` (LFT_NO_PORT:
+ * not at all), or a multicast one by the set `ports`, as mft_get() gives it.
+ */
+struct sim_route_change {
+	hd_time time;
+	uint32_t node;
+	lid_t lid;
+	uint8_t port;
+	const uint64_t *ports;
+};
+
+/* T11r: from `time` on, the SLs of paths are those of `subnet`. */
+struct sim_path_change {
+	hd_time time;
+	const struct subnet *subnet;
+};
+
+/*
  * Lanes on loan (docs/model.md, B1 to B6), at every end port: a VL with many
  * packets uses other VLs too. Also bounds the injection queues.
  */
@@ -182,6 +200,10 @@ struct sim_setup {
 	uint32_t n_faults;
 	struct sim_table_change *changes; /* by time */
 	uint32_t n_changes;
+	struct sim_route_change *routes; /* by time */
+	uint32_t n_routes;
+	struct sim_path_change *paths; /* by time */
+	uint32_t n_paths;
 	struct sim_borrowing borrowing;
 	const struct sim_control *control; /* NULL: none */
 	uint64_t seed;

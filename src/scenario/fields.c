@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenario/notations.h"
 #include "scenario/scenario.h"
+#include "subnet/replan.h"
 
 /*
  * The scenario file, field by field. Adding a field is a member in scenario.h
@@ -14,6 +15,7 @@
 #define CC(member)        offsetof(struct scenario, congestion.member)
 #define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
 #define FAULTS(member)    offsetof(struct scenario, faults.member)
+#define SM(member)        offsetof(struct scenario, sm.member)
 #define RUN(member)       offsetof(struct scenario, run.member)
 #define LINK(member)      offsetof(struct scn_link, member)
 #define GROUP(member)     offsetof(struct scn_group, member)
@@ -582,6 +584,25 @@ const struct schema_row scenario_fields[] = {
 	{ "faults.events[].port", SCHEMA_TEXT, EVENT(port),
 	  .help = "where: NODE:PORT, either end of a link; for sinks a host, "
 		  "for switches one of them" },
+
+	{ "sm", SCHEMA_MAP,
+	  .help = "a subnet manager that routes around links and switches "
+		  "that go down or come back; without it tables stay" },
+	{ "sm.sweep", SCHEMA_TIME, SM(sweep), .initial = "never",
+	  .word = "never", .word_value = HD_TIME_NEVER, .low = "1us",
+	  .help = "how often it looks at the fabric, from 0s on" },
+	{ "sm.trap", SCHEMA_TIME, SM(trap), .initial = "never", .word = "never",
+	  .word_value = HD_TIME_NEVER,
+	  .help = "from a failure or a return to its trap being heard, if that "
+		  "is before the next sweep" },
+	{ "sm.compute", SCHEMA_TIME, SM(compute), .initial = "1ms",
+	  .help = "from then until the new routes are known" },
+	{ "sm.program", SCHEMA_TIME, SM(program), .initial = "20us",
+	  .help = "for each write of 64 entries, one after the other" },
+	{ "sm.replan", SCHEMA_CHOICE, SM(replan), .initial = "opensm",
+	  .choices = replan_mode_names,
+	  .help = "fresh: all routes anew; keep: those that still work stay; "
+		  "opensm: they stay unless cables came back" },
 
 	{ "run", SCHEMA_MAP, .help = "how long, and by which dice" },
 	{ "run.seed", SCHEMA_UINT, RUN(seed), .initial = "1",

@@ -453,6 +453,26 @@ static enum hd_status check_goals(const struct scenario *s, struct diag *d)
 	return status;
 }
 
+/* Times of a manager that notices nothing are a mistake. */
+static enum hd_status check_manager(const struct scenario *s, struct diag *d)
+{
+	const struct scn_sm *m = &s->sm;
+	const void *const times[] = { &m->compute, &m->program, &m->replan };
+
+	/* "never" may be meant, as --explain says it. */
+	if (schema_place_of(&s->places, &m->sweep) ||
+	    schema_place_of(&s->places, &m->trap))
+		return HD_OK;
+	for (unsigned i = 0; i < 3; i++) {
+		if (schema_place_of(&s->places, times[i]))
+			return scenario_refuse(
+				s, d, times[i],
+				"a manager that notices nothing: say sm.sweep, "
+				"sm.trap or both");
+	}
+	return HD_OK;
+}
+
 static enum hd_status check(const struct scenario *s, struct diag *d)
 {
 	enum hd_status status = check_all_names(s, d);
@@ -465,6 +485,8 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_levels(s, d);
 	if (status == HD_OK)
 		status = check_loans(s, d);
+	if (status == HD_OK)
+		status = check_manager(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
 	return status == HD_OK ? check_goals(s, d) : status;

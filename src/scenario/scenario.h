@@ -326,6 +326,13 @@ struct scn_faults {
 	size_t n_events;
 };
 
+/* A subnet manager that routes around failures; neither time: none is there. */
+struct scn_sm {
+	hd_time sweep, trap; /* HD_TIME_NEVER: no sweeps, no traps */
+	hd_time compute, program;
+	unsigned replan; /* enum replan_mode */
+};
+
 struct scn_run {
 	uint64_t seed;
 	struct schema_amount warmup;  /* time, packets */
@@ -352,6 +359,7 @@ struct scenario {
 	size_t n_traffic;
 	struct scn_congestion congestion;
 	struct scn_faults faults;
+	struct scn_sm sm;
 	struct scn_run run;
 	struct scn_goal *goals;
 	size_t n_goals;

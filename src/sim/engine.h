@@ -131,6 +131,20 @@ void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port);
 void packet_drop(struct sim *s, struct packet *p);
 void packet_corrupt(struct sim *s, struct packet *p, uint32_t where);
 
+/* ---- routes.c (T11r) --------------------------------------------------- */
+
+/* After the nodes: those whose tables change are no longer plain. */
+void routes_init(struct sim *s);
+void routes_fini(struct sim *s);
+/* Where a switch sends p, whose head may be still on its way. */
+unsigned routes_output(struct sim *s, const struct node *n,
+		       const struct packet *p);
+/* The same of a multicast packet; `first` is what held at the beginning. */
+const uint64_t *routes_set(const struct sim *s, const struct node *n,
+			   const struct packet *p, const uint64_t *first);
+/* The subnet whose path SLs hold now. */
+const struct subnet *paths_now(const struct sim *s);
+
 /* ---- router.c ---------------------------------------------------------- */
 
 /* R3, R4: a sound packet reaches a router. */

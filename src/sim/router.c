@@ -14,7 +14,7 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
 		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet]
 					   [x->tclass];
 	if (subnet->sl_of_path)
-		sl = path_sl(subnet, out, dlid, (uint8_t)sl);
+		sl = path_sl(paths_now(s), out, dlid, (uint8_t)sl);
 	return sl & 15u;
 }
 

@@ -400,7 +400,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		flags |= P_LAST;
 	/* Some engines need the SL to keep paths apart. */
 	if (unlikely(subnet->sl_of_path != NULL))
-		sl = path_sl(subnet,
+		sl = path_sl(paths_now(s),
 			     s->setup->ports[s->nodes[f->source].first_port + 1]
 				     .origin,
 			     to.dlid, (uint8_t)sl);

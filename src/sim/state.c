@@ -550,6 +550,7 @@ struct sim *state_new(const struct sim_setup *setup,
 	arbiters_init(s);
 	nodes_init(s);
 	features_init(s);
+	routes_init(s);
 	for (uint32_t i = 0; i < setup->n_changes; i++) {
 		eventq_push(&s->q, setup->changes[i].time,
 			    event_key(EV_TABLE, setup->changes[i].port, 0, i));
@@ -572,6 +573,7 @@ void sim_free(struct sim *s)
 	control_fini(s);
 	marks_fini(s);
 	probes_fini(s);
+	routes_fini(s);
 	senders_fini(s);
 	free(s->observers);
 	free(s->endpoints);

@@ -454,6 +454,7 @@ struct sim {
 	struct control *control; /* NULL: no congestion control */
 	struct marks *marks;     /* NULL: nobody marks */
 	struct probes *probes;   /* NULL: nobody asks (C8) */
+	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 
 	struct arbiter_table *tables;
 	uint32_t n_tables;

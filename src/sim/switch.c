@@ -143,6 +143,8 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 	const struct mft *mft = &sub->mft[n->subnet];
 	const uint64_t *outs =
 		mft_get(mft, n->switch_id, sub->n_switches, p->dlid);
+	if (s->routes)
+		outs = routes_set(s, n, p, outs);
 	uint32_t id = packet_id(s, p);
 
 	if (!has_output(s, n, p, outs, mft->words)) {
@@ -220,7 +222,9 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		multicast(s, n, p, in_port);
 		return;
 	}
-	unsigned out = p->dlid < n->lft_len ? n->lft[p->dlid] : LFT_NO_PORT;
+	unsigned out = p->dlid >= n->lft_len ? LFT_NO_PORT
+		       : s->routes           ? routes_output(s, n, p)
+					     : n->lft[p->dlid];
 	if (out == LFT_NO_PORT || !is_output(s, n, out))
 		head_unrouted(s, p, in_port);
 	else if (!copy_allowed(s, n, p, out))

@@ -367,6 +367,12 @@ static void add_remarks(const struct sim_findings *f,
 			       "%llu packets arrived before an older one of "
 			       "theirs: lanes on loan overtake each other",
 			       (unsigned long long)c->out_of_order);
+	else if (c->out_of_order && f->build->n_sweeps)
+		results_remark(r,
+			       "%llu packets arrived before an older one of "
+			       "theirs, which had gone another way: routes "
+			       "changed",
+			       (unsigned long long)c->out_of_order);
 	else if (c->out_of_order || c->duplicates)
 		results_remark(r,
 			       "%llu packets out of order and %llu duplicates: "
@@ -389,6 +395,7 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	loss_table(f, r);
 	findings_ports(f, r);
 	findings_downed(f, r);
+	findings_manager(f, r);
 	findings_lanes(f, r);
 	if (f->all) {
 		findings_deadlines(f, r);

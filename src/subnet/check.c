@@ -7,13 +7,6 @@
 #include "base/alloc.h"
 #include "subnet/paths.h"
 
-/* Values of hops[] beyond any path length. */
-#define HOPS_UNKNOWN  UINT16_MAX
-#define HOPS_NO_ENTRY (UINT16_MAX - 1)
-#define HOPS_ASTRAY   (UINT16_MAX - 2)
-#define HOPS_LOOP     (UINT16_MAX - 3)
-#define HOPS_WALKING  (UINT16_MAX - 4)
-
 /* What dump_fts reads at once, and the ports that a signed byte holds. */
 #define DUMP_FTS_BLOCK 64
 #define DUMP_FTS_PORTS 128
@@ -28,47 +21,12 @@ struct checker {
 	switch_id *stack;
 };
 
-static uint16_t hops_of_end(edge_id next)
-{
-	switch (next) {
-	case PATH_ARRIVED:
-		return 0;
-	case PATH_NO_ENTRY:
-		return HOPS_NO_ENTRY;
-	default:
-		return HOPS_ASTRAY;
-	}
-}
-
-/* Follows the tables from `sw`; all switches passed learn their hops. */
-static void walk(struct checker *c, switch_id sw)
-{
-	uint32_t depth = 0;
-	uint16_t hops;
-
-	while (c->hops[sw] == HOPS_UNKNOWN && path_goes_on(c->next[sw])) {
-		c->hops[sw] = HOPS_WALKING;
-		c->stack[depth++] = sw;
-		sw = c->g->edges[c->next[sw]].to;
-	}
-	if (c->hops[sw] == HOPS_WALKING)
-		c->hops[sw] = HOPS_LOOP;
-	else if (c->hops[sw] == HOPS_UNKNOWN)
-		c->hops[sw] = hops_of_end(c->next[sw]);
-	hops = c->hops[sw];
-	while (depth > 0) {
-		if (hops < HOPS_WALKING)
-			hops++;
-		c->hops[c->stack[--depth]] = hops;
-	}
-}
-
 static enum path_fault fault_of(uint16_t hops)
 {
 	switch (hops) {
-	case HOPS_NO_ENTRY:
+	case PATH_HOPS_NO_ENTRY:
 		return FAULT_NO_ENTRY;
-	case HOPS_LOOP:
+	case PATH_HOPS_LOOP:
 		return FAULT_LOOP;
 	default:
 		return FAULT_ASTRAY;
@@ -101,7 +59,7 @@ static void count_fault(struct checker *c, const struct bundle *b)
 		o->fault_at = b->place;
 	}
 	o->n_unreachable += b->n;
-	if (hops == HOPS_LOOP)
+	if (hops == PATH_HOPS_LOOP)
 		o->n_loops += b->n;
 }
 
@@ -132,7 +90,7 @@ static void check_dest(struct checker *c, switch_id target,
 	bool is_end = topo_is_end_port(c->s->topo, d->owner);
 
 	path_column(c->s, c->g, target, d, c->next);
-	memset(c->hops, 0xFF, c->g->n * sizeof(*c->hops));
+	path_hops(c->g, c->next, c->hops, c->stack);
 	for (switch_id sw = 0; sw < c->g->n; sw++) {
 		struct bundle b = {
 			.place = { sw, d->subnet, d->lid },
@@ -144,11 +102,9 @@ static void check_dest(struct checker *c, switch_id target,
 		if (c->s->n_subnets > 1 &&
 		    subnet_of_switch(c->s, sw) != d->subnet)
 			continue;
-		if (c->hops[sw] == HOPS_UNKNOWN)
-			walk(c, sw);
 		o->n_entries++;
 		*(is_end ? &o->n_pairs : &o->n_switch_pairs) += b.n;
-		if (c->hops[sw] >= HOPS_WALKING)
+		if (c->hops[sw] >= PATH_NOT_ARRIVED)
 			count_fault(c, &b);
 		else
 			count_arrival(c, &b);

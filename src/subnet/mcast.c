@@ -618,3 +618,56 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
 	m->senders[m->n_senders++] = sender;
 	return HD_OK;
 }
+
+/* Those of `ports` that still have LIDs, into `out`; returns how many. */
+static uint32_t still_there(const struct subnet *s, const port_id *ports,
+			    uint32_t n, port_id *out)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (s->lid_of_port[ports[i]] &&
+		    home_of(s, ports[i]) != TOPO_NONE)
+			out[kept++] = ports[i];
+	}
+	return kept;
+}
+
+static enum hd_status replan_group(const struct mcast_group *old,
+				   struct subnet *s, port_id *room,
+				   struct diag *d)
+{
+	struct mcast_group want = *old;
+	uint32_t n = s->n_groups, mlid = old->mlid - LID_FIRST_MCAST;
+	port_id source;
+	bool served = old->method == MCAST_SHARED ||
+		      still_there(s, &old->source, 1, &source) == 1;
+
+	want.members = room;
+	want.n_members = still_there(s, old->members, old->n_members, room);
+	/* The next one that is given out is the one it had. */
+	mcast_make_room(s, old->subnet, mlid);
+	if (!served || want.n_members == 0) {
+		mcast_make_room(s, old->subnet, mlid + 1);
+		return HD_OK;
+	}
+	enum hd_status status = mcast_add(s, &want, d);
+
+	for (uint32_t i = 0; i < old->n_senders && status == HD_OK; i++) {
+		if (still_there(s, &old->senders[i], 1, &source))
+			status = mcast_admit_sender(s, n, source, d);
+	}
+	return status;
+}
+
+enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s,
+			    struct diag *d)
+{
+	port_id *room = hd_alloc(s->topo->n_ports, sizeof(*room));
+	enum hd_status status = HD_OK;
+
+	for (uint32_t i = 0; i < whole->n_groups && status == HD_OK; i++)
+		status = replan_group(&whole->groups[i], s, room, d);
+	free(room);
+	return status;
+}

@@ -65,6 +65,14 @@ HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s,
 						uint32_t group, port_id sender,
 						struct diag *d);
 
+/*
+ * Builds the groups of `whole` once more over `s`, which has the same nodes
+ * and LIDs but for ports that are lost: these take part no longer. MLIDs stay,
+ * and so do those of groups that nobody is left to serve, without tables.
+ */
+HD_MUST_CHECK enum hd_status mcast_replan(const struct subnet *whole,
+					  struct subnet *s, struct diag *d);
+
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);
 /* Forgets all but the first `n_groups`; those after them had MLIDs of their

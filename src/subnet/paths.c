@@ -2,6 +2,7 @@
 #include "subnet/paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -70,4 +71,51 @@ void path_column(const struct subnet *s, const struct sw_graph *g,
 			e = PATH_ASTRAY;
 		next[sw] = e;
 	}
+}
+
+#define UNKNOWN UINT16_MAX
+#define WALKING PATH_NOT_ARRIVED
+
+static uint16_t hops_of_end(edge_id next)
+{
+	switch (next) {
+	case PATH_ARRIVED:
+		return 0;
+	case PATH_NO_ENTRY:
+		return PATH_HOPS_NO_ENTRY;
+	default:
+		return PATH_HOPS_ASTRAY;
+	}
+}
+
+/* Follows the column from `sw`; all switches passed learn their hops. */
+static void walk(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
+		 switch_id *stack, switch_id sw)
+{
+	uint32_t depth = 0;
+
+	while (hops[sw] == UNKNOWN && path_goes_on(next[sw])) {
+		hops[sw] = WALKING;
+		stack[depth++] = sw;
+		sw = g->edges[next[sw]].to;
+	}
+	if (hops[sw] == WALKING)
+		hops[sw] = PATH_HOPS_LOOP;
+	else if (hops[sw] == UNKNOWN)
+		hops[sw] = hops_of_end(next[sw]);
+	uint16_t here = hops[sw];
+
+	while (depth > 0) {
+		if (here < PATH_NOT_ARRIVED)
+			here++;
+		hops[stack[--depth]] = here;
+	}
+}
+
+void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
+	       switch_id *stack)
+{
+	memset(hops, 0xFF, g->n * sizeof(*hops));
+	for (switch_id sw = 0; sw < g->n; sw++)
+		walk(g, next, hops, stack, sw);
 }

@@ -45,4 +45,17 @@ static inline bool path_goes_on(edge_id next)
 	return next < PATH_ASTRAY;
 }
 
+/* Values of hops[] beyond any path length; all are at least the first. */
+#define PATH_NOT_ARRIVED   (UINT16_MAX - 4)
+#define PATH_HOPS_LOOP     (UINT16_MAX - 3)
+#define PATH_HOPS_ASTRAY   (UINT16_MAX - 2)
+#define PATH_HOPS_NO_ENTRY (UINT16_MAX - 1)
+
+/*
+ * From every switch, along a column: how many cables to the destination, or how
+ * the path ends instead. `stack` has room for all switches.
+ */
+void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
+	       switch_id *stack);
+
 #endif

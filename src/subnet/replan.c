@@ -8,6 +8,13 @@
 #include "subnet/order.h"
 #include "subnet/router.h"
 
+const char *const replan_mode_names[] = {
+	[REPLAN_AS_OPENSM] = "opensm",
+	[REPLAN_FRESH] = "fresh",
+	[REPLAN_KEEP] = "keep",
+	NULL,
+};
+
 struct planner {
 	const struct subnet *whole, *present;
 	const struct replan_options *o;

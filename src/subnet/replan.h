@@ -35,6 +35,8 @@ enum replan_mode {
 	REPLAN_KEEP,  /* what still works is kept, new cables or not */
 };
 
+extern const char *const replan_mode_names[]; /* up to NULL */
+
 struct replan_options {
 	const char *engine;
 	const struct route_options *route; /* or NULL; `keep` is set here */

@@ -166,6 +166,22 @@ claim two-subnets "what strays ends at the router" '
 	.tables.losses.rows == [{reason: "hop limit exceeded at a router",
 		packets: row("traffic"; "stray").lost}]'
 
+run rerouted 0
+claim rerouted "it takes 70 us and a write for each of the 12 switches" '
+	one("sm") | .noticed == 320 and .computed == 370 and
+	."first written" == 372 and ."last written" == 394'
+claim rerouted "packets are discarded, none is lost otherwise" '
+	[.tables.losses.rows[].reason] == ["discarded by a switch"]'
+claim rerouted "old and new routes do not disturb each other" '
+	one("sm") | ."in loops meanwhile" == 0 and
+	."in a circle meanwhile" == 0'
+status 0 "$HEDDLE" sim "$examples/rerouted.yaml" --trace lost.txt
+awk '/ (discards|cut-off) / { n++ }
+	/ (discards|cut-off) / && ($1 < 300 || $1 > 394.5) { print; bad = 1 }
+	END { exit bad || n == 0 }' lost.txt || fail "losses before or after"
+status 3 "$HEDDLE" sim "$examples/link-failure.yaml" --set sm.trap=1us
+has err "sm.trap: sm: what is left at 301us cannot be routed: xy"
+
 run link-failure 0
 claim link-failure "some are lost, and only for this reason" '
 	one("summary").lost > 0 and
