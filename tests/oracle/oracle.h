@@ -119,7 +119,8 @@ enum oracle_mutation {
 	MUT_TIMEOUT_FORGETS_ONE,         /* C6 */
 	ORACLE_MUTATIONS
 };
-/* From here on they are about end ports and congestion control. */
+/* Where those about routers, and about end ports and control, begin. */
+#define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 
 const char *oracle_mutation_name(enum oracle_mutation m);
