@@ -12,8 +12,8 @@
  * Messages start in lower case, say what is wrong first and what was expected
  * after it, quote the user's words in single quotes and end without a stop:
  *
- *	fabric.yaml:12:9: unknown field 'hots' in fabric.topology (did you mean
- *'hosts'?)
+ *	fabric.yaml:12:9: unknown field 'hots' in fabric.topology
+ *	(did you mean 'hosts'?)
  */
 
 #include <stdarg.h>

@@ -18,7 +18,7 @@
  *		halves: the one being consumed and the one after it
  *	far     everything later, in lists by the highest bit in which its half
  *		differs from the wheel's last one (a radix heap: each event
- *moves down a few times at most)
+ *		moves down a few times at most)
  *
  * The slots' width and number follow the density of events; the order of
  * events cannot.

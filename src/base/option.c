@@ -165,15 +165,14 @@ static enum hd_status refuse_unknown(const struct option *const *tables,
 	const char *nearest = strncmp(name, "--", 2) == 0
 				      ? text_nearest(name + 2, names, n)
 				      : NULL;
-	enum hd_status status;
+	struct strbuf meant = STRBUF_INIT;
 
-	if (nearest)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "unknown option '%s' (did you mean '--%s'?)",
-				   name, nearest);
-	else
-		status =
-			diag_fail(d, HD_ERR_INPUT, "unknown option '%s'", name);
+	strbuf_printf(&meant, "--%s", nearest ? nearest : "");
+	enum hd_status status =
+		diag_fail(d, HD_ERR_INPUT, "unknown option '%s'%s", name,
+			  text_hint(nearest ? meant.text : NULL).text);
+
+	strbuf_fini(&meant);
 	free(name);
 	return status;
 }

@@ -51,16 +51,6 @@ double rng_exponential(struct rng *r, double mean)
 	return -mean * log(1.0 - rng_uniform(r));
 }
 
-uint64_t rng_geometric(struct rng *r, double p)
-{
-	assert(p > 0 && p <= 1);
-	if (p == 1)
-		return 1;
-	double trials = log(1.0 - rng_uniform(r)) / log1p(-p);
-
-	return trials < 0x1p62 ? (uint64_t)trials + 1 : UINT64_C(1) << 62;
-}
-
 double rng_ge(struct rng *r, double mean, double scv)
 {
 	assert(scv >= 1);

@@ -45,8 +45,6 @@ uint64_t rng_below(struct rng *r, uint64_t n);
 double rng_uniform(struct rng *r);
 /* Mean `mean`; never infinite. */
 double rng_exponential(struct rng *r, double mean);
-/* Trials up to and including the first success: 1, 2, ...; 0 < p <= 1. */
-uint64_t rng_geometric(struct rng *r, double p);
 /*
  * Generalised exponential gap with the given mean and squared coefficient of
  * variation scv >= 1: zero with probability 1 - tau, else exponential with

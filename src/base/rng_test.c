@@ -216,42 +216,6 @@ static void uniform_and_exponential_pass_kolmogorov_smirnov(void **state)
 	free(samples);
 }
 
-static void geometric_counts_trials_up_to_the_first_success(void **state)
-{
-	static const double ps[] = { 0.9, 0.5, 0.1 };
-	struct rng r;
-
-	(void)state;
-	rng_init(&r, 6, 1);
-	for (unsigned k = 0; k < 3; k++) {
-		enum { CELLS = 8 };
-		unsigned counts[CELLS] = { 0 };
-		double shares[CELLS], rest = 1;
-
-		for (unsigned i = 0; i + 1 < CELLS; i++) {
-			shares[i] = rest * ps[k];
-			rest -= shares[i];
-		}
-		shares[CELLS - 1] = rest;
-		for (unsigned i = 0; i < draws(); i++) {
-			uint64_t x = rng_geometric(&r, ps[k]);
-
-			assert_true(x >= 1);
-			counts[x < CELLS ? x - 1 : CELLS - 1]++;
-		}
-		/* Expected counts below 5 would spoil the statistic. */
-		unsigned cells = ps[k] > 0.8 ? 4 : CELLS;
-
-		for (unsigned i = cells; i < CELLS; i++) {
-			counts[cells - 1] += counts[i];
-			shares[cells - 1] += shares[i];
-		}
-		assert_true(chi_square_off(counts, shares, cells, draws()) < 4);
-	}
-	assert_int_equal(rng_geometric(&r, 1), 1);
-	assert_true(rng_geometric(&r, 1e-300) >= 1);
-}
-
 /* Zero with probability 1 - tau, else exponential: tau = 2 / (scv + 1). */
 static void ge_has_its_mean_its_zeros_and_its_variance(void **state)
 {
@@ -320,8 +284,6 @@ int main(void)
 		cmocka_unit_test(whole_numbers_below_n_are_equally_likely),
 		cmocka_unit_test(
 			uniform_and_exponential_pass_kolmogorov_smirnov),
-		cmocka_unit_test(
-			geometric_counts_trials_up_to_the_first_success),
 		cmocka_unit_test(ge_has_its_mean_its_zeros_and_its_variance),
 		cmocka_unit_test(shuffling_keeps_all_and_favours_none),
 	};

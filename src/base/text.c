@@ -245,3 +245,13 @@ void text_wrap(struct strbuf *out, const char *text, size_t column)
 	}
 	strbuf_putc(out, '\n');
 }
+
+struct text_hint text_hint(const char *meant)
+{
+	struct text_hint h = { "" };
+
+	if (meant)
+		snprintf(h.text, sizeof(h.text), " (did you mean '%.100s'?)",
+			 meant);
+	return h;
+}

@@ -52,6 +52,18 @@ const char *text_nearest(const char *word, const char *const *candidates,
 			 size_t n);
 
 /*
+ * What a refusal of a name ends with: " (did you mean 'hosts'?)", or nothing
+ * if `meant` is NULL.
+ *
+ *	diag_fail(d, HD_ERR_NOT_FOUND, "no test '%s'%s", name,
+ *		  text_hint(text_nearest(name, names, n)).text);
+ */
+struct text_hint {
+	char text[128];
+};
+struct text_hint text_hint(const char *meant);
+
+/*
  * Appends `text` and a line break, wrapped so that it stays between `column`
  * and column 80. The first line is taken to be at `column` already, the others
  * are indented to it. Blank lines end paragraphs; a paragraph that starts with

@@ -45,6 +45,23 @@ static void the_nearest_word_is_suggested(void **state)
 	assert_null(text_nearest("run", words, 0));
 }
 
+/* Nothing without a name, and never more than there is place for. */
+static void a_hint_ends_a_refusal(void **state)
+{
+	(void)state;
+	char longest[300];
+
+	assert_string_equal(text_hint("hosts").text,
+			    " (did you mean 'hosts'?)");
+	assert_string_equal(text_hint(NULL).text, "");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	struct text_hint h = text_hint(longest);
+
+	assert_true(strlen(h.text) < sizeof(h.text));
+	assert_string_equal(h.text + strlen(h.text) - 3, "'?)");
+}
+
 static void binary_is_told_from_text(void **state)
 {
 	(void)state;
@@ -364,6 +381,7 @@ int main(void)
 		cmocka_unit_test(inert_text_keeps_what_does_nothing),
 		cmocka_unit_test(random_bytes_become_inert),
 		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(a_hint_ends_a_refusal),
 		cmocka_unit_test(binary_is_told_from_text),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),
 		cmocka_unit_test(doubles_read_back_exactly_and_stay_short),

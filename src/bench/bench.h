@@ -128,8 +128,7 @@ void bench_show_loggp(const struct bench_rows *rows, struct results *r);
 /* What machine and system this is. */
 void bench_show_host(struct results *r);
 
-/* ---- conditions: "p99<5us", "bw>=900MB/s", "avg@64<2us" --------------------
- */
+/* ---- conditions: "p99<5us", "bw>=900MB/s", "avg@64<2us" ------------------ */
 
 struct bench_expect {
 	char text[64];
@@ -145,8 +144,7 @@ bench_expect_parse(const char *text, struct diag *d, struct bench_expect *out);
 bool bench_expect_check(const struct bench_expect *list, size_t n,
 			const struct bench_rows *rows, struct results *r);
 
-/* ---- two results ------------------------------------------------------------
- */
+/* ---- two results --------------------------------------------------------- */
 
 /* Of two files written with --json: what differs, and how surely. */
 HD_MUST_CHECK enum hd_status bench_compare(const char *a, const char *b,

@@ -13,8 +13,7 @@
 #define GREETING    UINT64_C(0x6865646c62333032) /* "hedlb302" */
 #define POINT_LIMIT HD_S /* on a device slower than the defaults are for */
 
-/* ---- running ---------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------- */
 
 static bool open_rank(struct device_backend *v, struct ranks *ranks,
 		      struct device_nic *out, struct diag *d)

@@ -118,8 +118,7 @@ static bool over(struct nic *nic, const char *what, uint32_t asked, int most)
 	return false;
 }
 
-/* ---- completion queues ----------------------------------------------------
- */
+/* ---- completion queues --------------------------------------------------- */
 
 /* The paper's event handler: it signals the semaphore that main waits on. */
 static void *handle_events(void *argument)
@@ -276,8 +275,7 @@ static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
 	return true;
 }
 
-/* ---- queue pairs ------------------------------------------------------------
- */
+/* ---- queue pairs --------------------------------------------------------- */
 
 static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
 		      struct nic_qp *out)

@@ -125,11 +125,8 @@ static int refuse_name(const struct command *self, const char *name)
 		names[n] = cc_algorithms[n]->name;
 	const char *nearest = text_nearest(name, names, n);
 
-	if (nearest)
-		return command_usage(self,
-				     "no algorithm '%s' (did you mean '%s'?)",
-				     name, nearest);
-	return command_usage(self, "no algorithm '%s'", name);
+	return command_usage(self, "no algorithm '%s'%s", name,
+			     text_hint(nearest).text);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -235,8 +235,7 @@ static int refuse_command(const struct command *group,
 
 	diag_fail(&d, HD_ERR_INPUT, "unknown command '%.80s'", word);
 	diag_print(&d, &line);
-	if (nearest)
-		strbuf_printf(&line, " (did you mean '%s'?)", nearest);
+	strbuf_puts(&line, text_hint(nearest).text);
 	fprintf(stderr, "heddle%s%s: %s; 'heddle%s%s --help' lists them\n",
 		group ? " " : "", group ? group->name : "", line.text,
 		group ? " " : "", group ? group->name : "");

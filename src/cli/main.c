@@ -105,11 +105,10 @@ static int refuse_option(const char *word)
 	struct strbuf shown = STRBUF_INIT;
 
 	text_show(&shown, word);
-	fprintf(stderr, "heddle: unknown option '%s'", shown.text);
+	fprintf(stderr,
+		"heddle: unknown option '%s'%s; options of a command follow its name\n",
+		shown.text, text_hint(nearest).text);
 	strbuf_fini(&shown);
-	if (nearest)
-		fprintf(stderr, " (did you mean '%s'?)", nearest);
-	fputs("; options of a command follow its name\n", stderr);
 	return EXIT_USAGE;
 }
 

@@ -48,8 +48,7 @@ bool fabric_engine_known(const struct command *self, const char *engine,
 		names[i] = route_engines[i].name;
 	const char *near = text_nearest(engine, names, n_route_engines);
 
-	*status = command_usage(self, "unknown routing engine '%s'%s%s%s",
-				engine, near ? " (did you mean '" : "",
-				near ? near : "", near ? "'?)" : "");
+	*status = command_usage(self, "unknown routing engine '%s'%s", engine,
+				text_hint(near).text);
 	return false;
 }

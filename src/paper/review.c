@@ -100,14 +100,9 @@ static enum hd_status refuse_name(const struct paper_review *s,
 	}
 	const char *nearest = text_nearest(name, names, n);
 
-	if (nearest)
-		diag_fail(d, HD_ERR_NOT_FOUND,
-			  "no experiment '%s' (did you mean '%s'?)", name,
-			  nearest);
-	else
-		diag_fail(d, HD_ERR_NOT_FOUND,
-			  "no experiment '%s'; 'heddle paper list' has them",
-			  name);
+	diag_fail(d, HD_ERR_NOT_FOUND, "no experiment '%s'%s", name,
+		  nearest ? text_hint(nearest).text
+			  : "; 'heddle paper list' has them");
 	for (size_t i = 0; i < n; i++)
 		free((void *)names[i]);
 	free(names);

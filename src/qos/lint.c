@@ -239,9 +239,8 @@ static void lint_keys(const struct opensm_conf *conf,
 		const char *near = text_nearest(u->key, opensm_keys, n);
 
 		report(out, "W14", u->line,
-		       "OpenSM knows no key '%s' and passes it over%s%s%s",
-		       u->key, near ? " (did you mean '" : "", near ? near : "",
-		       near ? "'?)" : "");
+		       "OpenSM knows no key '%s' and passes it over%s", u->key,
+		       text_hint(near).text);
 	}
 	if (conf->max_op_vls_line &&
 	    conf->max_op_vls_said != (long)conf->max_op_vls)

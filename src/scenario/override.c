@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "scenario/schema_parts.h"
 
 /* Nodes of override i are on line SIZE_MAX - i, where no file has any. */
@@ -296,9 +297,8 @@ static enum hd_status refuse_item(const struct walk *w,
 	const char *near = schema_nearest(part, names, n);
 
 	if (near)
-		return diag_fail(w->d, HD_ERR_USAGE,
-				 "no item '%.80s' in %s (did you mean '%s'?)",
-				 part, f->path, near);
+		return diag_fail(w->d, HD_ERR_USAGE, "no item '%.80s' in %s%s",
+				 part, f->path, text_hint(near).text);
 	return diag_fail(w->d, HD_ERR_USAGE,
 			 "no item '%.80s' in %s, which has %zu (numbered from "
 			 "0; '+' adds one, '-' is the last)",

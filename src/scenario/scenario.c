@@ -382,14 +382,9 @@ static enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 	const char *nearest = text_nearest(t->service, names, s->qos.n_classes);
 
 	free(names);
-	if (!nearest)
-		return scenario_refuse(s, d, &t->service,
-				       "no class '%s' in qos.classes",
-				       t->service);
-	return scenario_refuse(
-		s, d, &t->service,
-		"no class '%s' in qos.classes (did you mean '%s'?)", t->service,
-		nearest);
+	return scenario_refuse(s, d, &t->service,
+			       "no class '%s' in qos.classes%s", t->service,
+			       text_hint(nearest).text);
 }
 
 static enum hd_status check_traffic(const struct scenario *s, struct diag *d,

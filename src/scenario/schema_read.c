@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "scenario/schema_parts.h"
 
 #define MAX_SIBLINGS 64
@@ -198,10 +199,9 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	struct strbuf text = STRBUF_INIT;
 	bool whole = false;
 
-	strbuf_printf(&text, "unknown field '%.80s' in %s", scalar_text(key),
-		      where.text);
-	if (nearest)
-		strbuf_printf(&text, " (did you mean '%s'?)", suggestion.text);
+	strbuf_printf(&text, "unknown field '%.80s' in %s%s", scalar_text(key),
+		      where.text,
+		      text_hint(nearest ? suggestion.text : NULL).text);
 	/* A path of the command line can be seen to be wrong without a file. */
 	enum hd_status status = refuse_at(
 		r,

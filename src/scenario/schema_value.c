@@ -57,12 +57,8 @@ static enum hd_status refuse_choice(const char *text,
 
 	list_choices(choices, &expected);
 	enum hd_status status =
-		nearest ? diag_fail(
-				  d, HD_ERR_INPUT,
-				  "'%.80s' is none of %s (did you mean '%s'?)",
-				  text, expected.text, nearest)
-			: diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s",
-				    text, expected.text);
+		diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s%s", text,
+			  expected.text, text_hint(nearest).text);
 
 	strbuf_fini(&expected);
 	return status;

@@ -285,7 +285,7 @@ uint64_t bisect_by_spectrum(const struct shape *g)
  * leaves, and the spared cables are those of the y spines. Since all groups of
  * a side are alike, the least sum under a given total is no less than that of
  * the convex hull of the group's cost at the mean; where that is not enough,
- *the sum is found exactly.
+ * the sum is found exactly.
  */
 struct groups {
 	uint32_t g, size, spines, h; /* spines 0: a plain dragonfly */

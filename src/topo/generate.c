@@ -283,13 +283,8 @@ const struct generator *generator_find(const char *name, struct diag *d)
 	}
 	const char *nearest = text_nearest(name, names, n);
 
-	if (nearest)
-		diag_fail(d, HD_ERR_NOT_FOUND,
-			  "unknown kind of topology '%s' (did you mean '%s'?)",
-			  name, nearest);
-	else
-		diag_fail(d, HD_ERR_NOT_FOUND, "unknown kind of topology '%s'",
-			  name);
+	diag_fail(d, HD_ERR_NOT_FOUND, "unknown kind of topology '%s'%s", name,
+		  text_hint(nearest).text);
 	return NULL;
 }
 

@@ -179,8 +179,7 @@ void coroutine_free(struct coroutine *c)
 	free(c);
 }
 
-/* ---- switching, with the sanitizer told -----------------------------------
- */
+/* ---- switching, with the sanitizer told ---------------------------------- */
 
 static void enter_begin(struct coroutine *c)
 {

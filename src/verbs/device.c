@@ -55,8 +55,7 @@ void device_fini(struct v_device *dev)
 	free(dev->events);
 }
 
-/* ---- the bus ----------------------------------------------------------------
- */
+/* ---- the bus ------------------------------------------------------------- */
 
 hd_time bus_use(struct v_device *dev, bool write, hd_time when,
 		const struct dma *dma)

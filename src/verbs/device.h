@@ -22,8 +22,7 @@
 #define N_PRIORITIES 8
 #define QP_NONE      UINT32_MAX
 
-/* ---- packets on their way --------------------------------------------------
- */
+/* ---- packets on their way ------------------------------------------------ */
 
 /* The rate of a queue pair, or of all of a port and SL (pace.c). */
 struct v_pace {
@@ -294,8 +293,7 @@ struct lab {
 	hd_time capture_start;
 };
 
-/* ---- lab.c ----------------------------------------------------------------
- */
+/* ---- lab.c --------------------------------------------------------------- */
 
 #define NEVER HD_TIME_NEVER
 
@@ -334,8 +332,7 @@ static inline void spend(struct lab *lab, hd_time cost)
 		lab->current->clock += cost;
 }
 
-/* ---- device.c --------------------------------------------------------------
- */
+/* ---- device.c ------------------------------------------------------------ */
 
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node);
@@ -371,14 +368,12 @@ void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
 void pace_timer(struct v_qp *qp);
 
-/* ---- testbed.c -------------------------------------------------------------
- */
+/* ---- testbed.c ----------------------------------------------------------- */
 
 /* The largest MTU that this port takes. */
 uint32_t port_mtu(const struct fabric *b, uint32_t port);
 
-/* ---- owner.c: what the transport asks of the adapter -----------------------
- */
+/* ---- owner.c: what the transport asks of the adapter --------------------- */
 
 void owner_init(struct v_qp *qp);
 /* Work requests whose time has come are given to the transport. */

@@ -15,8 +15,7 @@
 #define TIMER_DEVICES (1u << 26) /* timers of queue pairs */
 #define SLOT_CHUNK    64
 
-/* ---- packets on their way --------------------------------------------------
- */
+/* ---- packets on their way ------------------------------------------------ */
 
 struct slot *slot_at(const struct lab *lab, uint32_t id)
 {
@@ -258,8 +257,7 @@ bool v_semaphore_wait(struct v_semaphore *s)
 	return thread_wait(s->lab);
 }
 
-/* ---- what the simulator tells ---------------------------------------------
- */
+/* ---- what the simulator tells -------------------------------------------- */
 
 static void on_delivered(void *context, hd_time now, uint32_t node,
 			 const struct sim_packet *p)
@@ -355,8 +353,7 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 		  TIMER_DEVICES | dev->host);
 }
 
-/* ---- the lab ---------------------------------------------------------------
- */
+/* ---- the lab ------------------------------------------------------------- */
 
 struct lab *lab_new(struct fabric *build, const struct profile *profile)
 {

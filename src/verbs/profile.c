@@ -146,10 +146,9 @@ static enum hd_status refuse(const char *name, struct diag *d)
 	const char *nearest = text_nearest(name, profile_names, n);
 
 	return diag_fail(d, HD_ERR_NOT_FOUND,
-			 "no profile '%s'%s%s%s; there are mt23108, "
+			 "no profile '%s'%s; there are mt23108, "
 			 "connectx-7-like, ideal, and files ending in .yaml",
-			 name, nearest ? " (did you mean '" : "",
-			 nearest ? nearest : "", nearest ? "'?)" : "");
+			 name, text_hint(nearest).text);
 }
 
 enum hd_status profile_check(const char *name, struct diag *d)

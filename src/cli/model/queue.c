@@ -31,10 +31,8 @@ static bool read_kind(struct queue_sweep *s, const struct command *self,
 	}
 	const char *nearest = text_nearest(word, kind_names, QUEUE_KINDS);
 
-	*status = command_usage(self, "'%s' is none of %s%s%s%s", word,
-				self->arguments,
-				nearest ? " (did you mean '" : "",
-				nearest ? nearest : "", nearest ? "'?)" : "");
+	*status = command_usage(self, "'%s' is none of %s%s", word,
+				self->arguments, text_hint(nearest).text);
 	return false;
 }
 
