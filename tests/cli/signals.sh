@@ -3,7 +3,7 @@
 # behind, neither file nor process; what was finished is kept. RAISER is the
 # library that sends the signals (raise_at.c).
 . "$SRC/tests/cli/lib.sh"
-MOMENTS=4
+MOMENTS=3
 [ -z "${HD_LONG:-}" ] || MOMENTS=100
 ulimit -c 0
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
