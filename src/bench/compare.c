@@ -220,6 +220,7 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 		json_t *other = json_object_get(
 			json_object_get(second, "tables"), test);
 
+		/* cppcheck-suppress knownConditionTrueFalse; it is a loop */
 		if (other && status == HD_OK)
 			status = compare_tables(&c, test, table, other, d);
 	}

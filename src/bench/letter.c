@@ -115,7 +115,7 @@ static void put(uint8_t *out, uint64_t value)
 		out[i] = (uint8_t)(value >> 8 * i);
 }
 
-static uint64_t take(const uint8_t *from)
+static uint64_t number_at(const uint8_t *from)
 {
 	uint64_t value = 0;
 
@@ -136,12 +136,12 @@ enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
 {
 	struct bench_params p = { 0 };
 
-	if (size != LETTER_SIZE || take(bytes) != VERSION)
+	if (size != LETTER_SIZE || number_at(bytes) != VERSION)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "the other side is another version");
 	for (size_t i = 0; i < LETTER_FIELDS; i++) {
 		const struct letter_field *f = &fields[i];
-		uint64_t value = take(bytes + 8 * (i + 1));
+		uint64_t value = number_at(bytes + 8 * (i + 1));
 
 		if (value < f->low || value > f->high)
 			return diag_fail(d, HD_ERR_INPUT,

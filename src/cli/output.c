@@ -24,6 +24,7 @@ int output_open(const struct common_options *common, struct output *o)
 {
 	struct diag d = { .status = HD_OK };
 
+	/* cppcheck-suppress unknownEvaluationOrder; nothing is evaluated */
 	*o = (struct output){ .text = STRBUF_INIT };
 	if (common->output &&
 	    file_create(&o->file, common->output, &d) != HD_OK)

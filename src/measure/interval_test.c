@@ -144,7 +144,9 @@ static void batches_are_joined_beyond_the_five_percent_point(void **state)
 
 		batch_means_init(&b);
 		for (unsigned i = 0; i < n; i++) {
-			x[i] = normal(&r) + (i ? 0.3 * x[i - 1] : 0);
+			x[i] = normal(&r);
+			if (i)
+				x[i] += 0.3 * x[i - 1];
 			batch_means_add(&b, x[i]);
 		}
 		double found = correlation(x, n);

@@ -22,7 +22,7 @@ enum block_kind {
 struct tables_reader {
 	struct reader r;
 	struct subnet *s;
-	struct tables_found *found;
+	struct tables_found found;
 	struct map switches; /* by GUID */
 	bool *has_unicast, *has_multicast;
 	enum block_kind block;
@@ -47,9 +47,9 @@ static void first_of_kind(struct tables_reader *t)
 {
 	struct subnet *s = t->s;
 
-	if (is_multicast(t->block) && t->found->n_multicast++ == 0)
+	if (is_multicast(t->block) && t->found.n_multicast++ == 0)
 		mcast_clear(s);
-	if (!is_multicast(t->block) && t->found->n_unicast++ == 0)
+	if (!is_multicast(t->block) && t->found.n_unicast++ == 0)
 		memset(s->lft, LFT_NO_PORT,
 		       (size_t)s->n_switches * s->lft_stride);
 }
@@ -428,10 +428,10 @@ static enum hd_status read_all(struct tables_reader *t)
 		return t->r.status;
 	if (needs_count(t))
 		return refuse_unfinished(t);
-	if (t->found->n_unicast + t->found->n_multicast == 0)
+	if (t->found.n_unicast + t->found.n_multicast == 0)
 		return diag_fail_at(t->r.d, HD_ERR_INPUT, t->r.line, 0,
 				    "no forwarding table in the file");
-	for (switch_id sw = 0; t->found->n_unicast && sw < t->s->n_switches;
+	for (switch_id sw = 0; t->found.n_unicast && sw < t->s->n_switches;
 	     sw++) {
 		if (!t->has_unicast[sw])
 			return diag_fail(
@@ -448,9 +448,7 @@ static enum hd_status read_tables(struct tables_reader *t,
 				  struct tables_found *found)
 {
 	struct subnet *s = t->s;
-	struct tables_found seen = { 0, 0 };
 
-	t->found = &seen;
 	t->has_unicast = hd_alloc(s->n_switches, sizeof(bool));
 	t->has_multicast = hd_alloc(s->n_switches, sizeof(bool));
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
@@ -459,9 +457,9 @@ static enum hd_status read_tables(struct tables_reader *t,
 	enum hd_status status = read_all(t);
 
 	if (status == HD_OK) {
-		if (seen.n_multicast)
+		if (t->found.n_multicast)
 			mcast_groups_from_tables(s);
-		*found = seen;
+		*found = t->found;
 	}
 	reader_fini(&t->r);
 	map_fini(&t->switches);
