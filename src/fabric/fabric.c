@@ -190,16 +190,8 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 	if (status == HD_OK)
 		status = build_routes(b, d);
 	if (status == HD_OK &&
-	    (b->subnet.lanes_by_engine || b->subnet.sl_of_path) &&
-	    (s->qos.sl2vl.given || s->qos.n_classes))
-		status = scenario_refuse(
-			s, d,
-			s->qos.sl2vl.given ? (const void *)&s->qos.sl2vl
-					   : s->qos.classes,
-			"the routing engine '%s' needs the SLs and lanes for "
-			"itself; qos.sl2vl and qos.classes cannot be used with "
-			"it",
-			s->fabric.routing.engine);
+	    (b->subnet.lanes_by_engine || b->subnet.sl_of_path))
+		status = fabric_split_lanes(b, d);
 	if (status == HD_OK)
 		status = fabric_build_partitions(b, d);
 	return status;

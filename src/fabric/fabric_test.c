@@ -397,9 +397,19 @@ static const struct {
 		"g}]\n",
 	  "x.yaml:4:28: fabric.groups[].tree: " },
 	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
-	  "torus}\nqos: {classes: [{name: v, sl: 1}]}\n" ANY,
-	  "x.yaml:2:24: the routing engine 'torus' needs the SLs and lanes for "
-	  "itself; qos.sl2vl and qos.classes cannot be used with it" },
+	  "torus}\nqos: {classes: [{name: v, sl: 1, lane: 1}]}\n" ANY,
+	  "x.yaml:2:40: the routing engine 'torus' needs lanes to be free of "
+	  "deadlock, and chooses those of all SLs" },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
+	  "torus}\nqos: {lanes: 4, classes: [{name: u, sl: 1}, {name: v, sl: "
+	  "2}, {name: w, sl: 3}]}\n" ANY,
+	  "x.yaml:2:34: qos.classes: torus needs 2 lanes for itself; 3 classes "
+	  "need 6, and port " },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5x5, hosts: 1}, routing: "
+	  "torus}\nqos: {classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: "
+	  "w, sl: 3}]}\n" ANY,
+	  "x.yaml:2:24: qos.classes: torus needs 8 SLs for itself; 3 classes "
+	  "need 24, and there are 16" },
 	{ SMALL "qos: {changes: [{at: 1us, ports: s9, low: [0:1]}]}\n" ANY,
 	  "x.yaml:4:34: qos.changes[].ports: no node 's9'" },
 	{ "fabric: {topology: {kind: routed}}\n"

@@ -31,7 +31,8 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 	struct diag inner = { .status = HD_OK };
 	const struct mcast_group want = {
 		.method = s->g->tree,
-		.sl = (uint8_t)scenario_sl(s->b->scenario, s->t),
+		.sl = path_sl(subnet, source, LID_FIRST_MCAST,
+			      (uint8_t)scenario_sl(s->b->scenario, s->t)),
 		.subnet = s->b->topo.ports[source].subnet,
 		.source = shared ? TOPO_NONE : source,
 		.members = s->members.ports,

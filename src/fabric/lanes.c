@@ -97,24 +97,78 @@ static struct lane_plan plan_of(struct fabric *b)
 	};
 }
 
-enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
+/* The arbitration tables of all ports. */
+static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
+				struct diag *d)
 {
-	struct lane_plan plan = plan_of(b);
-	struct sl2vl map = lanes_map(&plan);
 	struct vlarb tables;
 
-	if (!lanes_tables(&plan, &tables))
+	if (!lanes_tables(plan, &tables))
 		return scenario_refuse(
 			b->scenario, d, b->scenario->qos.classes,
 			"the weights of the classes need more than the 64 "
 			"entries of a VL arbitration table");
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		subnet_set_vlarb(&b->subnet, p, &tables);
-	enum hd_status status = apply_rules(b, d);
+	return apply_rules(b, d);
+}
+
+enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
+{
+	struct lane_plan plan = plan_of(b);
+	struct sl2vl map = lanes_map(&plan);
+	enum hd_status status = arbitrate(b, &plan, d);
 
 	if (status == HD_OK)
 		lanes_program(&b->subnet, &map);
 	return status;
+}
+
+/* What a scenario may not say where an engine chooses lanes. */
+static enum hd_status check_split(const struct fabric *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	const void *field = q->sl2vl.given ? &q->sl2vl : NULL;
+
+	for (size_t i = 0; i < q->n_classes && !field; i++) {
+		if (q->classes[i].lane != SCN_LANE_AUTO)
+			field = &q->classes[i].lane;
+	}
+	if (!field)
+		return HD_OK;
+	return scenario_refuse(b->scenario, d, field,
+			       "the routing engine '%s' needs lanes to be free "
+			       "of deadlock, and chooses those of all SLs",
+			       b->subnet.engine);
+}
+
+enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	struct lane_plan plan = plan_of(b);
+	uint8_t class_of_sl[N_SLS] = { 0 };
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = check_split(b, d);
+
+	if (status != HD_OK || q->n_classes == 0)
+		return status;
+	for (size_t i = 0; i < q->n_classes; i++)
+		class_of_sl[q->classes[i].sl] = (uint8_t)i;
+	struct lane_split split = subnet_split_for(&b->subnet, class_of_sl,
+						   (unsigned)q->n_classes);
+
+	if (subnet_split_lanes(&b->subnet, &split, &inner) != HD_OK)
+		return fabric_refuse(b, d, q->classes, "qos.classes", &inner);
+	struct lane_class *classes =
+		fabric_keep(b, plan.n_classes, sizeof(*classes));
+
+	for (size_t i = 0; i < plan.n_classes; i++) {
+		classes[i] = plan.classes[i];
+		classes[i].lane = (int)(i * split.vls);
+	}
+	plan.classes = classes;
+	plan.block = split.vls;
+	return arbitrate(b, &plan, d);
 }
 
 /* The tables of a port after all changes so far. */

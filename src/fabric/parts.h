@@ -12,6 +12,9 @@ void *fabric_keep(struct fabric *b, size_t n, size_t size);
 /* SL2VL and VLArb tables, lanes per port, partitions (build_lanes.c). */
 HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
 						struct diag *d);
+/* Blocks of lanes for classes, where the engine needs lanes for itself. */
+HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *b,
+						struct diag *d);
 /* What of them changes during the run; after the setup. */
 HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
 						  struct diag *d);

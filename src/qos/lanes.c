@@ -56,12 +56,15 @@ static bool fill_table(const struct lane_plan *p,
 		*n = given->n;
 		return true;
 	}
-	for (size_t i = 0; i < p->n_classes; i++) {
-		const struct lane_class *c = &p->classes[i];
+	unsigned block = p->block ? p->block : 1;
+
+	for (size_t i = 0; i < p->n_classes * block; i++) {
+		const struct lane_class *c = &p->classes[i / block];
 		unsigned vl = map.vl[c->sl];
 
 		if (c->high == high && vl != VL_MANAGEMENT &&
-		    !add_weight(entries, n, vl, c->weight))
+		    !add_weight(entries, n, vl + (unsigned)(i % block),
+				c->weight))
 			return false;
 	}
 	return true;

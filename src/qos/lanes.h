@@ -31,6 +31,7 @@ struct lane_plan {
 	const struct sl2vl *map; /* NULL: SL n on VL n modulo the lanes */
 	const struct lane_class *classes;
 	size_t n_classes;
+	unsigned block; /* lanes of each class, from its own on; 0: only that */
 	struct lane_entries high, low;
 	uint8_t high_limit;
 };

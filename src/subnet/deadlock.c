@@ -112,7 +112,7 @@ static uint16_t sls_of(const struct tracer *t, port_id source)
 {
 	if (!t->s->sl_of_path || t->one_lane)
 		return t->sls;
-	return (uint16_t)(1u << path_sl(t->s, source, t->dest.lid, 0));
+	return path_sls(t->s, source, t->dest.lid);
 }
 
 static void enter(struct tracer *t, switch_id sw, unsigned in)

@@ -49,8 +49,9 @@ static void forget_routes(struct subnet *s)
 	s->engine = NULL;
 	s->vls_used = 0;
 	s->note[0] = '\0';
-	if (s->lanes_by_engine)
+	if (s->lanes_by_engine || s->split.n_classes)
 		subnet_reset_lanes(s);
+	s->split = (struct lane_split){ .n_classes = 0 };
 }
 
 enum hd_status subnet_route(struct subnet *s, const char *engine,

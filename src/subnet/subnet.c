@@ -368,8 +368,23 @@ bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
 uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
 		uint8_t wanted)
 {
-	if (!s->sl_of_path || s->sl_row[source] == TOPO_NONE ||
-	    dlid >= s->lft_stride)
+	const struct lane_split *split = &s->split;
+	unsigned first = split->sls * split->class_of_sl[wanted];
+
+	if (!s->sl_of_path)
 		return wanted;
-	return s->sl_of_path[(size_t)s->sl_row[source] * s->lft_stride + dlid];
+	if (s->sl_row[source] == TOPO_NONE || dlid >= s->lft_stride)
+		return split->sls ? (uint8_t)first : wanted;
+	return (uint8_t)(first + s->sl_of_path[(size_t)s->sl_row[source] *
+						       s->lft_stride +
+					       dlid]);
+}
+
+uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid)
+{
+	uint16_t sls = 0;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		sls |= (uint16_t)(1u << path_sl(s, source, dlid, (uint8_t)sl));
+	return sls;
 }

@@ -76,6 +76,17 @@ struct table_index {
 	size_t cap;
 };
 
+/*
+ * SLs and lanes in blocks, one of each per class, as torus-2QoS has them: an
+ * engine that keeps paths apart by SLs and lanes does so within each block.
+ */
+struct lane_split {
+	uint8_t n_classes; /* 0: no blocks, classes are not known here */
+	uint8_t sls;       /* of a block; 0: the application's SLs stay */
+	uint8_t vls;       /* of a block */
+	uint8_t class_of_sl[N_SLS]; /* of the SLs that applications ask for */
+};
+
 struct subnet {
 	const struct topo *topo;
 
@@ -133,6 +144,7 @@ struct subnet {
 	uint32_t *sl_row;
 	uint32_t n_sl_rows;
 	bool lanes_by_engine; /* SL2VL tables are the engine's, not defaults */
+	struct lane_split split;
 };
 
 /*
@@ -224,11 +236,29 @@ static inline unsigned subnet_of_switch(const struct subnet *s, switch_id sw)
 }
 
 /*
+ * The least split that has room for what the engine did, with `classes` (from
+ * 0) of the SLs that applications ask for; `n_classes` of them.
+ */
+struct lane_split subnet_split_for(const struct subnet *s,
+				   const uint8_t classes[N_SLS],
+				   unsigned n_classes);
+/*
+ * Gives every class a block of the engine's SLs and lanes. HD_ERR_UNFIT, with
+ * how many would be needed, if there are not enough of either.
+ */
+HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s,
+						const struct lane_split *split,
+						struct diag *d);
+
+/*
  * The SL for packets from end port `source` to `dlid`: what the routing engine
- * asks for, or `wanted` if it leaves the choice open.
+ * asks for, in the block of the class of `wanted`; or `wanted` itself if it
+ * leaves the choice open.
  */
 uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
 		uint8_t wanted);
+/* The set of SLs that it can be, whoever sends; only where engines choose. */
+uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid);
 
 static inline uint8_t lft_get(const struct subnet *s, switch_id sw, lid_t lid)
 {

@@ -273,7 +273,7 @@ static uint16_t sls_from(const struct united *u, port_id source)
 
 		if (!s->sl_of_path)
 			return UINT16_MAX;
-		sls |= (uint16_t)(1u << path_sl(s, source, u->dest->lid, 0));
+		sls |= path_sls(s, source, u->dest->lid);
 	}
 	return sls;
 }
