@@ -26,6 +26,7 @@ static const struct option options[] = {
 	OPTION_FILL_MODE(FIELD(params.broker.mode)),
 	OPTION_FILL_PLACE(FIELD(params.broker.place)),
 	OPTION_BEST_EFFORT(FIELD(params.broker.best_effort)),
+	OPTION_PREFERRED(FIELD(params.broker.preferred)),
 	{ "violations", 0, OPT_RATIO, FIELD(params.violations), "SHARE", "0",
 	  "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
 	{ "link", 0, OPT_RATE, FIELD(params.broker.link_rate), "RATE", NULL,
@@ -61,7 +62,8 @@ static bool check(const struct command *self, struct values *v, int n,
 	if (wrong)
 		*status = command_usage(self, "%s", wrong);
 	return !wrong &&
-	       best_effort_fits(self, p->broker.best_effort, status) &&
+	       best_effort_fits(self, p->broker.best_effort,
+				p->broker.preferred, status) &&
 	       packets_possible(self, v->payload, v->overhead, &p->packets,
 				status) &&
 	       fabric_engine_known(self, v->fabric.engine, status);
@@ -132,6 +134,10 @@ const struct command command_qos_admit = {
 		"and are audited: the sum over connections is what every link holds.\n"
 		"Loading finds each end by its GUID, whatever LID it has now, and\n"
 		"refuses a line whose end is gone or cannot be told from another.\n"
+		"\n"
+		"Preferential best effort (class PBE) has the share of --preferred in\n"
+		"every table. It is promised nothing; as many of its connections are\n"
+		"admitted as that share is worth.\n"
 		"\n"
 		"Rates and bursts are of payload; what a link reserves counts the\n"
 		"packets' headers too, --overhead bytes of each.\n"

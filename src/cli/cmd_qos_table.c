@@ -18,6 +18,7 @@ static const struct option options[] = {
 	OPTION_FILL_MODE(FIELD(params.mode)),
 	OPTION_FILL_PLACE(FIELD(params.place)),
 	OPTION_BEST_EFFORT(FIELD(params.best_effort)),
+	OPTION_PREFERRED(FIELD(params.preferred)),
 	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "15",
 	  "data lanes; classes fold onto fewer", .low = 1, .high = 15 },
 	{ .name = NULL },
@@ -48,7 +49,8 @@ static int run(const struct command *self, int argc, char **argv)
 	int n, status;
 
 	if (!command_parse(self, &v, argc, argv, &n, &status) ||
-	    !best_effort_fits(self, v.params.best_effort, &status))
+	    !best_effort_fits(self, v.params.best_effort, v.params.preferred,
+			      &status))
 		return status;
 	v.params.vls = (unsigned)v.vls;
 	return fill(&v, argv, (unsigned)n);
@@ -71,7 +73,8 @@ const struct command command_qos_table = {
 		"times 255, groups the connections of a service level into entries,\n"
 		"and prints the tables. Best effort has its share and challenged\n"
 		"traffic its one slot from the start. Classes are DBTS (high table)\n"
-		"and DB; the bandwidth decides the service level. Exit status 1 if a\n"
+		"and DB, whose bandwidth decides the service level, and PBE, which is\n"
+		"counted against the share of --preferred. Exit status 1 if a\n"
 		"connection does not fit.\n",
 	.options = options,
 	.examples = examples,

@@ -195,7 +195,7 @@ static void tolerate(struct admission *a)
 
 	stat_broker_init(&a->tolerant, a->subnet,
 			 p->link_rate.num ? hd_rate_bps(p->link_rate) : 0,
-			 1 - share_of(p->best_effort),
+			 1 - share_of(p->best_effort) - share_of(p->preferred),
 			 share_of(a->params.violations));
 	a->seen = hd_alloc(a->subnet->topo->n_ports, sizeof(*a->seen));
 }
@@ -214,7 +214,11 @@ enum hd_status admission_run(struct admission *a, struct subnet *s,
 		return status;
 	if (is_tolerant(a))
 		tolerate(a);
-	status = work(a, d);
+	if (is_tolerant(a) && requests)
+		status = qos_requests_need_promises(requests,
+						    "it is never violated", d);
+	if (status == HD_OK)
+		status = work(a, d);
 	if (status != HD_OK)
 		admission_fini(a);
 	else if (is_tolerant(a))

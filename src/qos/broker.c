@@ -7,17 +7,28 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "qos/classes.h"
 #include "qos/tree.h"
 
 struct broker_params broker_params_default(void)
 {
+	const struct hd_rate any = { 1, 1 };
+
 	return (struct broker_params){
 		.mode = FILL_STRICT,
 		.place = PLACE_FIRST,
 		.best_effort = { 1, 5 },
-		.be_sl = 8,
-		.ch_sl = 9,
+		.preferred = { 0, 1 },
+		.be_sl = class_sl(TC_BE, any),
+		.ch_sl = class_sl(TC_CH, any),
+		.pbe_sl = class_sl(TC_PBE, any),
 	};
+}
+
+/* Does it travel on a share that every table has from the start? */
+static bool is_preferred(const struct broker *b, uint8_t sl)
+{
+	return sl == b->params.pbe_sl;
 }
 
 static bool is_high(const struct broker *b, uint8_t sl)
@@ -67,6 +78,9 @@ static enum hd_status init_link(struct broker *b, port_id port, struct diag *d)
 
 	if (status == HD_OK)
 		status = reserve(b, port, b->params.ch_sl, 1);
+	if (status == HD_OK && b->params.preferred.num)
+		status = reserve(b, port, b->params.pbe_sl,
+				 slots_of_share(b->params.preferred));
 	if (status != HD_OK)
 		return diag_fail(
 			d, status,
@@ -110,7 +124,8 @@ static uint32_t slots_left(const struct broker_link *link)
 static bool sl_has_room(const struct broker *b, const struct broker_link *link,
 			uint8_t sl, uint64_t slots, uint32_t *left)
 {
-	struct hd_ratio share = b->params.sl_share[sl];
+	struct hd_ratio share = is_preferred(b, sl) ? b->params.preferred
+						    : b->params.sl_share[sl];
 
 	if (share.den == 0)
 		return true;
@@ -132,7 +147,7 @@ static bool take(struct broker *b, const struct tree_link *hop,
 		.needed = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
 		.left = slots_left(link),
 	};
-	if (slots > why->left) {
+	if (slots > why->left && !is_preferred(b, r->sl)) {
 		why->reason = BROKER_LINK_FULL;
 		return false;
 	}
@@ -142,7 +157,8 @@ static bool take(struct broker *b, const struct tree_link *hop,
 	}
 	struct fill *f = is_high(b, r->sl) ? &link->high : &link->low;
 
-	if (fill_add(f, hop->vl, (uint32_t)slots) != HD_OK) {
+	if (!is_preferred(b, r->sl) &&
+	    fill_add(f, hop->vl, (uint32_t)slots) != HD_OK) {
 		why->reason = BROKER_NO_ENTRY;
 		return false;
 	}
@@ -156,8 +172,9 @@ static void give_back(struct broker *b, const struct tree_link *hop,
 	struct broker_link *link = &b->links[hop->port];
 	uint32_t slots = (uint32_t)slots_for(r->rate, link->rate);
 
-	fill_remove(is_high(b, r->sl) ? &link->high : &link->low, hop->vl,
-		    slots);
+	if (!is_preferred(b, r->sl))
+		fill_remove(is_high(b, r->sl) ? &link->high : &link->low,
+			    hop->vl, slots);
 	link->sl_slots[r->sl] -= slots;
 }
 

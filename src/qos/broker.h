@@ -9,7 +9,10 @@
  * arbitration tables as reservations fill them. A request is granted on all
  * links of its path or on none; one to a multicast group on every link of its
  * tree, each of them once. Best effort's share and the one slot of
- * challenged traffic are in every table from the start.
+ * challenged traffic are in every table from the start, and so is the share of
+ * preferential best effort: its connections are promised nothing, but no more
+ * of them are admitted than that share is worth, so they never take from what
+ * others can reserve.
  *
  * A reservation's size is a matter of its rate and of each link's, so paths
  * may mix link speeds.
@@ -29,14 +32,19 @@ struct broker_params {
 	enum fill_mode mode;
 	enum fill_place place;
 	struct hd_ratio best_effort; /* of every link, kept for be_sl */
-	uint8_t be_sl, ch_sl;        /* BROKER_NO_SL: there is none */
-	uint16_t high_sls;           /* set of SLs served by the high table */
+	struct hd_ratio preferred;   /* the same for pbe_sl, beside it */
+	/* BROKER_NO_SL: there is none */
+	uint8_t be_sl, ch_sl, pbe_sl;
+	uint16_t high_sls;        /* set of SLs served by the high table */
 	struct hd_rate link_rate; /* of every link; num 0: the fabric's own */
 	/* The most that one SL may have of a link; den 0: no limit. */
 	struct hd_ratio sl_share[N_SLS];
 };
 
-/* Best effort 20 % on SL 8, challenged on SL 9, strict, first free entry. */
+/*
+ * Best effort 20 % on SL 8, challenged on SL 9, nothing for preferential best
+ * effort on SL 10, strict, first free entry.
+ */
 struct broker_params broker_params_default(void);
 
 struct broker_request {

@@ -67,6 +67,54 @@ static void open_broker(struct broker *b, const struct fabric *f)
 	assert_int_equal(broker_init(b, &f->subnet, &params, &d), HD_OK);
 }
 
+static void assert_admitted(struct broker *b, struct broker_request r,
+			    uint32_t *id)
+{
+	struct broker_refusal why;
+
+	assert_int_equal(broker_admit(b, &r, id, &why), HD_OK);
+}
+
+/*
+ * Of 8 Gb/s a tenth is kept for PBE: 0.8 Gb/s of its connections are admitted,
+ * whatever others have, and others never get that tenth.
+ */
+static void preferential_best_effort_has_a_share_of_its_own(void **state)
+{
+	(void)state;
+	struct fabric f;
+	struct broker b;
+	struct broker_params params = broker_params_default();
+	struct diag d = { .status = HD_OK };
+	struct broker_refusal why;
+	uint32_t first, id;
+
+	fabric_init(&f);
+	params.preferred = (struct hd_ratio){ 1, 10 };
+	assert_int_equal(broker_init(&b, &f.subnet, &params, &d), HD_OK);
+	const struct fill *low = &b.links[f.host[0]].low;
+	uint8_t vl = sl2vl_of(&f.subnet, f.host[0])->vl[10];
+
+	/* A tenth of 64 entries of 255; with SL 2 on the same lane, no more. */
+	assert_int_equal(low->slots[vl], 64 * 255 / 10);
+	assert_admitted(&b, request(&f, 0, 31, 10, 500), &first);
+	assert_int_equal(low->slots[vl], 64 * 255 / 10);
+	struct broker_request more = request(&f, 0, 31, 10, 500);
+
+	assert_int_equal(broker_admit(&b, &more, &id, &why), HD_ERR_FULL);
+	assert_int_equal(why.reason, BROKER_SL_FULL);
+	/* 5.6 Gb/s are left of 8 without a fifth and a tenth. */
+	assert_admitted(&b, request(&f, 0, 31, 3, 5300), &id);
+	more = request(&f, 0, 31, 3, 301);
+	assert_int_equal(broker_admit(&b, &more, &id, &why), HD_ERR_FULL);
+	assert_int_equal(why.reason, BROKER_LINK_FULL);
+	assert_int_equal(broker_release(&b, first), HD_OK);
+	assert_admitted(&b, request(&f, 0, 31, 10, 800), &id);
+	assert_int_equal(broker_audit(&b, &d), HD_OK);
+	broker_fini(&b);
+	fabric_fini(&f);
+}
+
 /* 4x SDR carries 8 Gb/s; 20 % is best effort's, so 6.4 Gb/s can be had. */
 static void a_link_is_full_when_its_slots_are(void **state)
 {
@@ -210,6 +258,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_is_full_when_its_slots_are),
+		cmocka_unit_test(
+			preferential_best_effort_has_a_share_of_its_own),
 		cmocka_unit_test(refusal_takes_nothing),
 		cmocka_unit_test(an_sl_keeps_to_its_share),
 		cmocka_unit_test(release_gives_everything_back),

@@ -112,6 +112,8 @@ enum hd_status grants_run(struct grants *g, struct subnet *s,
 			  const struct grants_params *params,
 			  const struct qos_requests *requests, struct diag *d)
 {
+	if (qos_requests_need_promises(requests, "it has no bound", d) != HD_OK)
+		return d->status;
 	*g = (struct grants){ .subnet = s, .params = *params };
 	size_packets(g, requests);
 	blrm_init(&g->blrm, s, &g->params.blrm);

@@ -28,6 +28,9 @@ void port_fill_init(struct port_fill *p, const struct port_fill_params *params,
 		(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_BE, any)],
 			      slots_of_share(params->best_effort));
 	(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_CH, any)], 1);
+	if (params->preferred.num)
+		(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_PBE, any)],
+			      slots_of_share(params->preferred));
 }
 
 enum hd_status port_request_read(const char *text, struct diag *d,
@@ -45,10 +48,10 @@ enum hd_status port_request_read(const char *text, struct diag *d,
 	enum hd_status status = traffic_class_parse(name, class);
 
 	free(name);
-	if (status != HD_OK || *class > TC_DB)
+	if (status != HD_OK || *class > TC_PBE)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%s' is of no class that reserves (expected DBTS or DB)",
+			"'%s' is of no class that asks (expected DBTS, DB or PBE)",
 			text);
 	return hd_rate_parse(colon + 1, d, rate);
 }
@@ -63,8 +66,17 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
 		.slots = slots_for(rate, p->params.link),
 	};
 
-	a.admitted = reserve(p, class == TC_DBTS ? &p->high : &p->low, a.vl,
-			     a.slots);
+	if (class == TC_PBE) {
+		uint64_t kept = p->params.preferred.num
+					? slots_of_share(p->params.preferred)
+					: 0;
+
+		a.admitted = a.slots <= kept - p->preferred_used;
+		p->preferred_used += a.admitted ? a.slots : 0;
+	} else {
+		a.admitted = reserve(p, class == TC_DBTS ? &p->high : &p->low,
+				     a.vl, a.slots);
+	}
 	return a;
 }
 

@@ -5,8 +5,9 @@
 /*
  * The two arbitration tables of one port as connections fill them, one after
  * the other: DBTS in the high table, the others in the low one, and no more
- * slots in both together than a frame has. Best effort has its share and
- * challenged traffic its one slot from the start.
+ * slots in both together than a frame has. Best effort and preferential best
+ * effort have their shares and challenged traffic its one slot from the start;
+ * connections of the second are counted against its share.
  */
 
 #include "base/diag.h"
@@ -16,7 +17,7 @@
 
 struct port_fill_params {
 	struct hd_rate link;
-	struct hd_ratio best_effort; /* at most 1 */
+	struct hd_ratio best_effort, preferred; /* together at most 1 */
 	enum fill_mode mode;
 	enum fill_place place;
 	unsigned vls; /* data lanes, onto which classes are folded */
@@ -26,13 +27,14 @@ struct port_fill {
 	struct port_fill_params params;
 	struct sl2vl lanes;
 	struct fill high, low;
+	uint64_t preferred_used; /* slots */
 };
 
 /* What is lost by folding, in words, goes to `lost`. */
 void port_fill_init(struct port_fill *p, const struct port_fill_params *params,
 		    struct strbuf *lost);
 
-/* "DB:64Mb/s"; the class reserves: DBTS or DB. */
+/* "DB:64Mb/s"; the class asks: DBTS, DB or PBE. */
 HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,
 					       enum traffic_class *class,
 					       struct hd_rate *rate);

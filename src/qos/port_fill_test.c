@@ -49,6 +49,37 @@ static void rates_are_the_papers_slots(void **state)
 	assert_int_equal(p.high.total, 418);
 }
 
+/* A tenth of 1 Gb/s for PBE: two of 40 Mb/s fit into it and not a third. */
+static void preferential_best_effort_keeps_to_its_share(void **state)
+{
+	(void)state;
+	struct port_fill_params params = {
+		.link = { 1000000000, 1 },
+		.best_effort = { 1, 5 },
+		.preferred = { 1, 10 },
+		.vls = 15,
+	};
+	struct strbuf lost = STRBUF_INIT;
+	struct port_fill p;
+
+	port_fill_init(&p, &params, &lost);
+	uint32_t total = p.low.total;
+
+	assert_int_equal(total, 64 * 255 / 5 + 64 * 255 / 10 + 1);
+	assert_int_equal(ask(&p, "PBE:40Mb/s").vl, 10);
+	assert_true(ask(&p, "PBE:40Mb/s").admitted);
+	assert_false(ask(&p, "PBE:40Mb/s").admitted);
+	assert_int_equal(p.low.total, total);
+	/* With eight lanes it travels with best effort, and has both shares. */
+	params.vls = 8;
+	port_fill_init(&p, &params, &lost);
+	assert_int_equal(p.low.slots[6], 64 * 255 / 5 + 64 * 255 / 10);
+	strbuf_fini(&lost);
+	/* Nothing is kept unless it is said. */
+	p = open_port(1000, (struct hd_ratio){ 1, 5 });
+	assert_false(ask(&p, "PBE:64Kb/s").admitted);
+}
+
 /* At 1 Gb/s 16,319 slots are left of 16,320, in both tables together. */
 static void both_tables_share_one_link(void **state)
 {
@@ -112,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_the_papers_slots),
+		cmocka_unit_test(preferential_best_effort_keeps_to_its_share),
 		cmocka_unit_test(both_tables_share_one_link),
 		cmocka_unit_test(words_that_reserve_nothing_are_refused),
 		cmocka_unit_test(tables_show_what_each_lane_has),

@@ -63,10 +63,10 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 			"%d words (expected source destination class rate [burst [latency]])",
 			n);
 	if (traffic_class_parse(words[2], &r->class) != HD_OK ||
-	    r->class > TC_DB)
+	    r->class > TC_PBE)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.40s' is of no class that reserves (expected DBTS or DB)",
+			"'%.40s' is of no class that asks (expected DBTS, DB or PBE)",
 			words[2]);
 	status = read_rates(words[3], d, r);
 	if (status == HD_OK && n > 4)
@@ -188,4 +188,19 @@ struct hd_rate qos_wire_rate(const struct qos_request *r, struct hd_rate rate,
 	uint64_t mean = qos_burst(r, p) / packets_of(r, p);
 
 	return slots_with_overhead(rate, (uint32_t)mean, p->overhead);
+}
+
+enum hd_status qos_requests_need_promises(const struct qos_requests *requests,
+					  const char *why, struct diag *d)
+{
+	for (size_t i = 0; i < requests->n; i++) {
+		const struct qos_request *r = &requests->items[i];
+
+		if (r->class != TC_PBE)
+			continue;
+		d->file = requests->file;
+		return diag_fail_at(d, HD_ERR_INPUT, r->line, 0,
+				    "PBE is promised nothing, so %s", why);
+	}
+	return HD_OK;
 }

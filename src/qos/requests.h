@@ -28,7 +28,7 @@
 
 struct qos_request {
 	char *source, *destination;
-	enum traffic_class class; /* DBTS or DB */
+	enum traffic_class class; /* DBTS, DB or PBE */
 	struct hd_rate rate;      /* the peak */
 	struct hd_rate mean;      /* the same, unless said */
 	uint64_t burst;           /* bytes of payload; 0: one full packet */
@@ -48,6 +48,11 @@ HD_MUST_CHECK enum hd_status qos_requests_read(const char *text, struct diag *d,
 HD_MUST_CHECK enum hd_status qos_requests_load(const char *path, struct diag *d,
 					       struct qos_requests *out);
 void qos_requests_fini(struct qos_requests *requests);
+
+/* Refuses, with its line, a request of the class that is promised nothing. */
+HD_MUST_CHECK enum hd_status
+qos_requests_need_promises(const struct qos_requests *requests, const char *why,
+			   struct diag *d);
 
 /* How payload becomes packets. */
 struct qos_packets {

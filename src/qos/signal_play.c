@@ -166,6 +166,7 @@ static struct broker_params params_by_marks(void)
 
 	p.be_sl = map.sl[DSCP_DEFAULT];
 	p.ch_sl = map.sl[DSCP_LOWER_EFFORT];
+	p.pbe_sl = BROKER_NO_SL;
 	p.high_sls = (uint16_t)(1u << map.sl[DSCP_EF]);
 	return p;
 }
@@ -180,7 +181,9 @@ enum hd_status signal_play(struct signal_play *p, const struct subnet *s,
 	*p = (struct signal_play){ .subnet = s,
 				   .params = *params,
 				   .requests = requests };
-	if (broker_init(&p->broker, s, &by_marks, d) != HD_OK)
+	if (qos_requests_need_promises(requests, "it is not signalled", d) !=
+		    HD_OK ||
+	    broker_init(&p->broker, s, &by_marks, d) != HD_OK)
 		return d->status;
 	p->managers = hd_alloc(s->n_subnets, sizeof(*p->managers));
 	for (uint32_t i = 0; i < s->n_subnets; i++)

@@ -5,9 +5,12 @@ const char *const fill_mode_names[] = { "strict", "paper", "et", NULL };
 const char *const fill_place_names[] = { "first", "spread", NULL };
 
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
-		      int *status)
+		      struct hd_ratio preferred, int *status)
 {
-	if (share.num <= share.den)
+	double both = (double)share.num / (double)share.den +
+		      (double)preferred.num / (double)preferred.den;
+
+	if (both <= 1)
 		return true;
 	*status = command_usage(self,
 				"best effort cannot have more than the link");

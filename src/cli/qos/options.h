@@ -53,9 +53,16 @@ extern const char *const fill_mode_names[], *const fill_place_names[];
 		"best-effort", 0, OPT_RATIO, offset, "SHARE", "20%",  \
 			"of every link, kept for best-effort traffic" \
 	}
-/* Whether the share is one; else what to return. */
+#define OPTION_PREFERRED(offset)                                     \
+	{                                                            \
+		"preferred", 0, OPT_RATIO, offset, "SHARE", "0%",    \
+			"of every link, kept for preferential best " \
+			"effort (PBE); its requests are counted "    \
+			"against it"                                 \
+	}
+/* Whether the shares are at most a whole link; else what to return. */
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
-		      int *status);
+		      struct hd_ratio preferred, int *status);
 
 /* Bytes of packets, both OPT_SIZE. */
 #define OPTION_PAYLOAD(offset, what)                                 \
