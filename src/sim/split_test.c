@@ -182,37 +182,47 @@ static void assert_says_how_many(const struct diag *d, unsigned lanes)
 			    needed > N_SLS);
 }
 
+struct tally {
+	unsigned built, split;
+};
+
+static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes,
+		       struct tally *tally)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct fabric *f = NULL;
+
+	draw_scenario(seed, n_classes, lanes, &text);
+	enum hd_status status =
+		fabric_load(text.text, text.len, "x.yaml", NULL, &d, &f);
+
+	strbuf_fini(&text);
+	if (status != HD_OK) {
+		assert_says_how_many(&d, lanes);
+		return;
+	}
+	tally->built++;
+	/* Short rings need no lanes of their own. */
+	if (f->subnet.split.n_classes) {
+		tally->split += n_classes > 1;
+		assert_no_circle(f, n_classes);
+	}
+	assert_all_arrive(f);
+	fabric_free(f);
+}
+
 static void classes_have_blocks_of_lanes_without_circles(void **state)
 {
+	static const unsigned lanes[] = { 15, 8, 4 };
 	unsigned rounds = run_is_long() ? 1000 : 60;
-	unsigned n_built = 0, n_split = 0;
+	struct tally tally = { 0, 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < rounds; i++) {
-		struct strbuf text = STRBUF_INIT;
-		struct diag d = { .status = HD_OK };
-		struct fabric *f = NULL;
-		unsigned n_classes = 1 + i % MOST_CLASSES;
-		unsigned lanes = i % 3 == 0 ? 15 : i % 3 == 1 ? 8 : 4;
-
-		draw_scenario(700 + i, n_classes, lanes, &text);
-		if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &f) !=
-		    HD_OK) {
-			assert_says_how_many(&d, lanes);
-		} else {
-			n_built++;
-			/* Short rings need no lanes of their own. */
-			if (f->subnet.split.n_classes) {
-				n_split += n_classes > 1;
-				assert_no_circle(f, n_classes);
-			}
-			assert_all_arrive(f);
-			fabric_free(f);
-		}
-		strbuf_fini(&text);
-	}
-	assert_true(n_built > rounds / 2);
-	assert_true(n_split > rounds / 5);
+	for (unsigned i = 0; i < rounds; i++)
+		one_fabric(700 + i, 1 + i % MOST_CLASSES, lanes[i % 3], &tally);
+	assert_true(tally.built > rounds / 2);
+	assert_true(tally.split > rounds / 5);
 }
 
 /* Two saturating classes on a torus share each link by their weights. */
