@@ -62,5 +62,19 @@ mutant crossbar.c 'end = end > in_end ? end : in_end;' '(void)in_end;' \
 	'T9: a transfer ends before its tail has come'
 mutant crossbar.c '+ by->num - 1) / by->num' ') / by->num' \
 	'T9: the quotient is rounded down'
+mutant throttle.c 't->last + gap_of(t)' 't->last + t->took' \
+	'C2: a throttle sends as fast as the link'
+mutant throttle.c 'f->granted - f->acked < s->control->rules->window' \
+	'f->granted - f->acked <= s->control->rules->window' \
+	'C2: a window holds one packet more'
+mutant throttle.c 'if (nth > f->acked)' 'if (nth == f->acked + 1)' \
+	'C6: an acknowledgement is for one packet only'
+mutant mark.h 'p->head + s->routing, blk' 'p->head, blk' \
+	'C3: a copy waits from the arrival of its head on'
+mutant mark.c 'L_FAR_END || room.lanes[vl] >= 2 * blk' \
+	'L_FAR_END || room.lanes[vl] >= blk' \
+	'C4: credits for this packet are enough'
+mutant answer.c 'marked = false;' '(void)marked;' \
+	'C5: an acknowledgement repeats what the CNP says'
 echo "$caught caught, $missed missed of $count scenarios each"
-[ "$missed" -eq 0 ] && [ "$caught" -ge 6 ]
+[ "$missed" -eq 0 ] && [ "$caught" -ge 12 ]
