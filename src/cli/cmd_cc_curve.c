@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
-
 #include "base/text.h"
-#include "cc/response.h"
+#include "cc/curve.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-
-#define MAX_ACKS 10000000
 
 struct values {
 	struct common_options common;
@@ -14,107 +10,24 @@ struct values {
 	uint64_t points;
 };
 
+#define FIELD(name) offsetof(struct values, name)
+
 static const struct option options[] = {
-	{ .name = "rmax",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, rmax),
-	  .value = "RATE",
-	  .initial = "483559",
-	  .help = "highest rate, in packets per second" },
-	{ .name = "rmin",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, rmin),
-	  .value = "RATE",
-	  .initial = "0",
-	  .help = "lowest rate; 0 means a 256th of the highest" },
-	{ .name = "m",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, m),
-	  .value = "M",
-	  .initial = "4",
-	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
-	{ .name = "add",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, add),
-	  .value = "RATE",
-	  .initial = "0",
-	  .help = "AIMD's increase per acknowledgement; 0 means the lowest rate" },
-	{ .name = "unit",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, unit),
-	  .value = "RATE",
-	  .initial = "0",
-	  .help = "packets per second in PIPD's unit; 0 means half the lowest rate" },
-	{ .name = "points",
-	  .kind = OPT_UINT,
-	  .offset = offsetof(struct values, points),
-	  .value = "N",
-	  .initial = "9",
-	  .low = 2,
-	  .high = 10000,
-	  .help = "rates to show, evenly spaced by their logarithm" },
+	{ "rmax", 0, OPT_DOUBLE, FIELD(rmax), "RATE", "483559",
+	  "highest rate, in packets per second" },
+	{ "rmin", 0, OPT_DOUBLE, FIELD(rmin), "RATE", "0",
+	  "lowest rate; 0 means a 256th of the highest" },
+	{ "m", 0, OPT_DOUBLE, FIELD(m), "M", "4",
+	  "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
+	{ "add", 0, OPT_DOUBLE, FIELD(add), "RATE", "0",
+	  "AIMD's increase per acknowledgement; 0 means the lowest rate" },
+	{ "unit", 0, OPT_DOUBLE, FIELD(unit), "RATE", "0",
+	  "packets per second in PIPD's unit; 0 means half the lowest rate" },
+	{ "points", 0, OPT_UINT, FIELD(points), "N", "9",
+	  "rates to show, evenly spaced by their logarithm", .low = 2,
+	  .high = 10000 },
 	{ .name = NULL },
 };
-
-static const struct column columns[] = {
-	{ "rate", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "increase", "1/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "decrease", "1/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "recovery", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "recovery acks", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
-
-static const struct column summary_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "rmin", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "rmax", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "one mark per", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "from rmin to rmax", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
-
-static void put_recovery(struct table *t, struct cc_recovery way)
-{
-	if (way.acks)
-		table_put_real(t, way.seconds * 1e6);
-	else
-		table_put_none(t);
-}
-
-static struct results *show(const struct cc_algorithm *a,
-			    const struct cc_config *c, uint64_t points)
-{
-	struct results *r = results_new("cc curve");
-	struct table *summary =
-		results_record(r, "algorithm", a->summary, summary_columns);
-	struct table *t = results_series(
-		r, "curve", "one step up, one step down, and the way back",
-		columns);
-
-	table_put_text(summary, a->name);
-	table_put_real(summary, c->rmin);
-	table_put_real(summary, c->rmax);
-	table_put_real(summary, 1e6 / c->rmin);
-	put_recovery(summary, cc_recover(a, c, c->rmin, c->rmax, MAX_ACKS));
-	for (uint64_t i = 0; i < points; i++) {
-		double share = (double)i / (double)(points - 1);
-		double rate = c->rmin * pow(c->rmax / c->rmin, share);
-
-		/* The last point is rmax itself, not its neighbour. */
-		if (i + 1 == points)
-			rate = c->rmax;
-		double low = a->decrease(c, rate);
-		struct cc_recovery way = cc_recover(a, c, low, rate, MAX_ACKS);
-
-		table_put_real(t, rate);
-		table_put_real(t, a->increase(c, rate));
-		table_put_real(t, low);
-		put_recovery(t, way);
-		table_put_uint(t, way.acks);
-	}
-	return r;
-}
 
 static int refuse_name(const struct command *self, const char *name)
 {
@@ -157,8 +70,9 @@ static int run(const struct command *self, int argc, char **argv)
 		c.add = v.add;
 	if (cc_check(a, &c, &d) != HD_OK)
 		return command_refuse(&d);
-	struct results *r = show(a, &c, v.points);
+	struct results *r = results_new("cc curve");
 
+	cc_curve_show(a, &c, v.points, r);
 	if (cc_warning(a, &c))
 		results_remark(r, "%s", cc_warning(a, &c));
 	return output_results(&v.common, r, true);
