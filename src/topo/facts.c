@@ -100,7 +100,10 @@ static int by_rate(const void *a, const void *b)
 	return order ? order : (int)q->lanes - (int)p->lanes;
 }
 
-/* Each end of each cable, by the tiers it joins; hosts are tier 0. */
+/*
+ * Each end of each cable, by the tiers it joins; hosts are tier 0. One between
+ * switches of a tier has both ends in it and counts by its first.
+ */
 static void count_tier_cables(struct topo_facts *f, const struct topo *t,
 			      const struct shape *g, const uint32_t *height)
 {
@@ -121,7 +124,7 @@ static void count_tier_cables(struct topo_facts *f, const struct topo *t,
 			tier->cables_down++;
 		else if (to > from)
 			tier->cables_up++;
-		else
+		else if (i < p->peer)
 			tier->cables_across++;
 	}
 }

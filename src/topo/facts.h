@@ -4,6 +4,7 @@
 
 /* What a fabric is, in numbers. */
 
+#include "measure/results.h"
 #include "topo/bisect.h"
 #include "topo/topo.h"
 
@@ -44,5 +45,9 @@ void topo_facts_fini(struct topo_facts *f);
 
 /* "mesh", "XGFT": in words; "none" for fabrics that were read. */
 const char *topo_family_name(enum topo_family family);
+
+/* The fabric, its tiers and its links as tables (facts_tables.c). */
+void topo_facts_show(const struct topo_facts *f, const struct topo *t,
+		     struct results *r);
 
 #endif
