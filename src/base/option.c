@@ -336,3 +336,31 @@ void options_man(const struct option *const *tables, struct strbuf *out)
 		}
 	}
 }
+
+static size_t table_length(const struct option *table)
+{
+	size_t n = 0;
+
+	while (table[n].name)
+		n++;
+	return n;
+}
+
+struct option *options_join(const struct option *first,
+			    const struct option *const *more, size_t offset)
+{
+	size_t n = table_length(first), total = n + 1;
+
+	for (size_t i = 0; more[i]; i++)
+		total += table_length(more[i]);
+	struct option *all = hd_alloc(total, sizeof(*all));
+
+	memcpy(all, first, n * sizeof(*all));
+	for (; *more; more++) {
+		for (const struct option *o = *more; o->name; o++) {
+			all[n] = *o;
+			all[n++].offset += offset;
+		}
+	}
+	return all;
+}

@@ -78,6 +78,13 @@ HD_MUST_CHECK enum hd_status option_set(const struct option *o, void *values,
 /* Sets every field whose option has an initial value. */
 void options_set_initial(const struct option *const *tables, void *values);
 
+/*
+ * One table, to be freed, of `first` and `more` (NULL-terminated), whose fields
+ * lie `offset` bytes into the struct of the first.
+ */
+struct option *options_join(const struct option *first,
+			    const struct option *const *more, size_t offset);
+
 /* The OPTIONS part of --help: aligned, wrapped at 80 columns. */
 void options_help(const struct option *const *tables, struct strbuf *out);
 /* The same as man(7) source. */

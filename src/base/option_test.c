@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/option.h"
@@ -206,6 +207,30 @@ static void man_source_hides_nothing_from_roff(void **state)
 	strbuf_fini(&out);
 }
 
+/* The fields of those that join lie in a struct further on. */
+static void joined_tables_read_into_both_structs(void **state)
+{
+	(void)state;
+	struct both {
+		struct values first, second;
+	} v = { .first.flag = false };
+	const struct option *const others[] = { more, NULL };
+	struct option *all =
+		options_join(table, others, offsetof(struct both, second));
+	const struct option *const joined[] = { all, NULL };
+	char flag[] = "-v", colour[] = "--colour=red";
+	char *argv[] = { flag, colour };
+	struct diag d = { .status = HD_OK };
+	int n;
+
+	assert_int_equal(options_parse(joined, &v, 2, argv, &d, &n), HD_OK);
+	assert_true(v.first.flag);
+	assert_string_equal(colours[v.second.colour], "red");
+	assert_int_equal(v.first.count, 7);
+	assert_null(all[sizeof(table) / sizeof(table[0]) - 1 + 1].name);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +242,7 @@ int main(void)
 			refusals_name_the_option_and_what_was_expected),
 		cmocka_unit_test(help_fits_eighty_columns_and_says_all),
 		cmocka_unit_test(man_source_hides_nothing_from_roff),
+		cmocka_unit_test(joined_tables_read_into_both_structs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/topo/formats.h"
 #include "topo/generate.h"
@@ -18,34 +16,6 @@ static const struct option own_options[] = {
 	TOPO_TO_OPTION(struct values, to),
 	{ .name = NULL },
 };
-
-static size_t table_length(const struct option *table)
-{
-	size_t n = 0;
-
-	while (table[n].name)
-		n++;
-	return n;
-}
-
-/* Our options and the generator's, whose fields lie in values.params. */
-static struct option *options_of(const struct generator *g)
-{
-	const struct option *theirs[] = { g->params, generator_common };
-	size_t n = table_length(own_options);
-	struct option *all = hd_alloc(n + table_length(theirs[0]) +
-					      table_length(theirs[1]) + 1,
-				      sizeof(*all));
-
-	memcpy(all, own_options, n * sizeof(*all));
-	for (size_t i = 0; i < 2; i++) {
-		for (const struct option *o = theirs[i]; o->name; o++) {
-			all[n] = *o;
-			all[n++].offset += offsetof(struct values, params);
-		}
-	}
-	return all;
-}
 
 static int make(const struct command *self, const struct generator *g,
 		struct values *v)
@@ -68,7 +38,10 @@ static int make(const struct command *self, const struct generator *g,
 
 static int run_kind(const struct generator *g, int argc, char **argv)
 {
-	struct option *options = options_of(g);
+	const struct option *const theirs[] = { g->params, generator_common,
+						NULL };
+	struct option *options = options_join(own_options, theirs,
+					      offsetof(struct values, params));
 	char name[64], line[160];
 	const struct example shown[] = {
 		{ line, "writes it to standard output" },
