@@ -135,7 +135,7 @@ static void put_interval(struct table *t, const double *samples, uint32_t n)
 	table_put_real(t, i.half_width);
 }
 
-static void put_series(struct results *r, const struct study *s)
+static void put_series(struct results *r, const struct mcast_study *s)
 {
 	struct table *t = results_series(
 		r, "series", "completion of the operation and the speedup",
@@ -143,7 +143,7 @@ static void put_series(struct results *r, const struct study *s)
 	uint32_t n = s->plan.n_seeds;
 
 	for (uint32_t i = 0; i < s->n_points; i++) {
-		const struct study_point *p = &s->points[i];
+		const struct mcast_study_point *p = &s->points[i];
 
 		table_put_uint(t, p->figure);
 		table_put_text(t, study_source_names[p->sources]);
@@ -161,7 +161,8 @@ static void put_series(struct results *r, const struct study *s)
 	}
 }
 
-static const char *verdict_on(const struct study_verdict *v, unsigned claim)
+static const char *verdict_on(const struct mcast_study_verdict *v,
+			      unsigned claim)
 {
 	if (v->cases[claim] == 0)
 		return "not tried";
@@ -174,15 +175,15 @@ static const char *verdict_on(const struct study_verdict *v, unsigned claim)
 	return "refuted";
 }
 
-static void put_claims(struct results *r, const struct study_verdict *v)
+static void put_claims(struct results *r, const struct mcast_study_verdict *v)
 {
 	struct table *t =
 		results_table(r, "claims", "what the paper says, case by case",
 			      claim_columns);
 
 	for (unsigned i = 0; i < N_STUDY_CLAIMS; i++) {
-		table_put_text(t, study_claims[i].words);
-		table_put_text(t, study_claims[i].where);
+		table_put_text(t, mcast_study_claims[i].words);
+		table_put_text(t, mcast_study_claims[i].where);
 		table_put_uint(t, v->cases[i]);
 		table_put_uint(t, v->exceptions[i]);
 		table_put_uint(t, v->clear[i]);
@@ -190,8 +191,8 @@ static void put_claims(struct results *r, const struct study_verdict *v)
 	}
 }
 
-static void put_exceptions(struct results *r, const struct study_verdict *v,
-			   bool all)
+static void put_exceptions(struct results *r,
+			   const struct mcast_study_verdict *v, bool all)
 {
 	struct table *t = results_table(r, "exceptions",
 					"cases in which a claim does not hold",
@@ -202,7 +203,7 @@ static void put_exceptions(struct results *r, const struct study_verdict *v,
 
 		if (!all && !x->clear)
 			continue;
-		table_put_text(t, study_claims[x->claim].words);
+		table_put_text(t, mcast_study_claims[x->claim].words);
 		table_put_uint(t, x->point->figure);
 		table_put_text(t, study_use_names[x->point->use]);
 		table_put_uint(t, x->point->bytes);
@@ -223,12 +224,12 @@ static void put_exceptions(struct results *r, const struct study_verdict *v,
 	}
 }
 
-static int report(const struct figures_options *o, const struct study *s)
+static int report(const struct figures_options *o, const struct mcast_study *s)
 {
 	struct results *r = results_new("mcast figures");
-	struct study_verdict v;
+	struct mcast_study_verdict v;
 
-	study_judge(s, &v);
+	mcast_study_judge(s, &v);
 	put_series(r, s);
 	put_claims(r, &v);
 	put_exceptions(r, &v, o->all);
@@ -245,7 +246,7 @@ static int report(const struct figures_options *o, const struct study *s)
 		o->all ? "" : " (--exceptions lists the others too)");
 	bool sound = v.exceptions[CLAIM_BOUND] + v.exceptions[CLAIM_ONCE] == 0;
 
-	study_verdict_fini(&v);
+	mcast_study_verdict_fini(&v);
 	return output_results(&o->common, r, sound);
 }
 
@@ -261,8 +262,8 @@ static bool show(void *context, uint32_t done, uint32_t total)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct figures_options o = { 0 };
-	struct study_plan plan;
-	struct study study;
+	struct mcast_study_plan plan;
+	struct mcast_study study;
 	struct progress bar;
 	struct diag d = { .status = HD_OK };
 	int n_args, status = EXIT_DONE;
@@ -274,9 +275,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (o.figures.low < 10 || o.figures.high > 27)
 		return command_usage(self, "the figures are 10 to 27");
 	if (o.quick)
-		study_plan_quick(&plan);
+		mcast_study_plan_quick(&plan);
 	else
-		study_plan_init(&plan);
+		mcast_study_plan_init(&plan);
 	plan.seed = o.common.seed;
 	plan.first = (uint32_t)o.figures.low;
 	plan.last = (uint32_t)o.figures.high;
@@ -289,13 +290,13 @@ static int run(const struct command *self, int argc, char **argv)
 		plan.grh = GRH_BYTES;
 	}
 	progress_begin(&bar, &o.common, "points", 0);
-	if (study_run(&study, &plan, show, &bar, &d) != HD_OK) {
+	if (mcast_study_run(&study, &plan, show, &bar, &d) != HD_OK) {
 		progress_end(&bar);
 		return command_refuse(&d);
 	}
 	progress_end(&bar);
 	status = report(&o, &study);
-	study_fini(&study);
+	mcast_study_fini(&study);
 	return status;
 }
 

@@ -9,7 +9,7 @@
 /* Less of a difference than this share is not "clear" to who looks at it. */
 #define VISIBLE 0.01
 
-const struct study_claim_info study_claims[N_STUDY_CLAIMS] = {
+const struct mcast_study_claim_info mcast_study_claims[N_STUDY_CLAIMS] = {
 	[CLAIM_NEVER_SLOWER] = { "multicast is never slower than unicast",
 				 "remark 1" },
 	[CLAIM_GROWS_WITH_SIZE] = { "the speedup grows with the message size",
@@ -36,10 +36,10 @@ const struct study_claim_info study_claims[N_STUDY_CLAIMS] = {
 
 /* A claim about to be tried on a case. */
 struct trial {
-	const struct study *s;
-	struct study_verdict *out;
-	enum study_claim claim;
-	const struct study_point *point, *other;
+	const struct mcast_study *s;
+	struct mcast_study_verdict *out;
+	enum mcast_study_claim claim;
+	const struct mcast_study_point *point, *other;
 	int scheme;
 };
 
@@ -73,16 +73,18 @@ static void expect(const struct trial *t, const double *value,
 	t->out->list[t->out->n++] = x;
 }
 
-static void expect_slower(struct trial *t, const struct study_point *slow,
-			  const struct study_point *fast)
+static void expect_slower(struct trial *t, const struct mcast_study_point *slow,
+			  const struct mcast_study_point *fast)
 {
 	for (t->scheme = 0; t->scheme < N_COLL_SCHEMES; t->scheme++)
 		expect(t, slow->completion[t->scheme],
 		       fast->completion[t->scheme]);
 }
 
-static struct trial trial(const struct study *s, struct study_verdict *out,
-			  enum study_claim claim, const struct study_point *p)
+static struct trial trial(const struct mcast_study *s,
+			  struct mcast_study_verdict *out,
+			  enum mcast_study_claim claim,
+			  const struct mcast_study_point *p)
 {
 	return (struct trial){
 		.s = s, .out = out, .claim = claim, .point = p, .scheme = -1
@@ -90,21 +92,24 @@ static struct trial trial(const struct study *s, struct study_verdict *out,
 }
 
 /* Its speedup, against that of a point that should have less. */
-static void expect_more(const struct study *s, struct study_verdict *out,
-			enum study_claim claim, const struct study_point *p,
-			const struct study_point *like)
+static void expect_more(const struct mcast_study *s,
+			struct mcast_study_verdict *out,
+			enum mcast_study_claim claim,
+			const struct mcast_study_point *p,
+			const struct mcast_study_point *like)
 {
 	struct trial t = trial(s, out, claim, p);
 
-	t.other = study_find(s, like);
+	t.other = mcast_study_find(s, like);
 	if (t.other)
 		expect(&t, p->speedup, t.other->speedup);
 }
 
-static void judge_growth(const struct study *s, const struct study_point *p,
-			 struct study_verdict *out)
+static void judge_growth(const struct mcast_study *s,
+			 const struct mcast_study_point *p,
+			 struct mcast_study_verdict *out)
 {
-	struct study_point like = *p;
+	struct mcast_study_point like = *p;
 
 	for (uint32_t i = 1; i < s->plan.n_sizes; i++) {
 		if (s->plan.sizes[i] != p->bytes)
@@ -124,23 +129,24 @@ static void judge_growth(const struct study *s, const struct study_point *p,
 	}
 }
 
-static void judge_lanes(const struct study *s, const struct study_point *p,
-			struct study_verdict *out)
+static void judge_lanes(const struct mcast_study *s,
+			const struct mcast_study_point *p,
+			struct mcast_study_verdict *out)
 {
-	struct study_point like = *p;
+	struct mcast_study_point like = *p;
 	struct trial t = trial(s, out, CLAIM_MORE_LANES, p);
 	uint32_t n = s->plan.n_seeds;
 
 	like.lanes = p->lanes / 2;
 	if (like.lanes == 1)
 		like.use = USE_SINGLE;
-	t.other = p->lanes > 1 ? study_find(s, &like) : NULL;
+	t.other = p->lanes > 1 ? mcast_study_find(s, &like) : NULL;
 	if (t.other)
 		expect_slower(&t, t.other, p);
 	like.lanes = 1;
 	like.use = USE_SINGLE;
 	t = trial(s, out, CLAIM_LANES_HELP_UNICAST, p);
-	t.other = p->lanes > 1 ? study_find(s, &like) : NULL;
+	t.other = p->lanes > 1 ? mcast_study_find(s, &like) : NULL;
 	if (t.other) {
 		double gain[N_COLL_SCHEMES][STUDY_MAX_SEEDS];
 
@@ -168,16 +174,17 @@ static void expect_close(struct trial *t)
 	}
 }
 
-static void judge_free(const struct study *s, const struct study_point *p,
-		       struct study_verdict *out)
+static void judge_free(const struct mcast_study *s,
+		       const struct mcast_study_point *p,
+		       struct mcast_study_verdict *out)
 {
-	struct study_point like = *p;
+	struct mcast_study_point like = *p;
 	struct trial t = trial(s, out, CLAIM_FREE_LANES, p);
 
 	if (p->use != USE_BY_SL && p->use != USE_BY_PACKET)
 		return;
 	like.use = USE_DEDICATED;
-	t.other = study_find(s, &like);
+	t.other = mcast_study_find(s, &like);
 	if (!t.other)
 		return;
 	expect_slower(&t, t.other, p);
@@ -186,10 +193,11 @@ static void judge_free(const struct study *s, const struct study_point *p,
 		expect_close(&t);
 }
 
-static void judge_point(const struct study *s, const struct study_point *p,
-			struct study_verdict *out)
+static void judge_point(const struct mcast_study *s,
+			const struct mcast_study_point *p,
+			struct mcast_study_verdict *out)
 {
-	struct study_point like = *p;
+	struct mcast_study_point like = *p;
 	struct trial t = trial(s, out, CLAIM_NEVER_SLOWER, p);
 	const double none[STUDY_MAX_SEEDS] = { 0 };
 	double faults[STUDY_MAX_SEEDS] = { 0 };
@@ -200,7 +208,7 @@ static void judge_point(const struct study *s, const struct study_point *p,
 	judge_free(s, p, out);
 	t = trial(s, out, CLAIM_ALL_SLOWER, p);
 	like.sources = STUDY_MANY;
-	t.other = p->sources == STUDY_ALL ? study_find(s, &like) : NULL;
+	t.other = p->sources == STUDY_ALL ? mcast_study_find(s, &like) : NULL;
 	if (t.other)
 		expect_slower(&t, p, t.other);
 	t = trial(s, out, CLAIM_BOUND, p);
@@ -211,15 +219,16 @@ static void judge_point(const struct study *s, const struct study_point *p,
 	expect(&t, none, faults);
 }
 
-void study_judge(const struct study *s, struct study_verdict *out)
+void mcast_study_judge(const struct mcast_study *s,
+		       struct mcast_study_verdict *out)
 {
-	*out = (struct study_verdict){ .list = NULL };
+	*out = (struct mcast_study_verdict){ .list = NULL };
 	for (uint32_t i = 0; i < s->n_points; i++)
 		judge_point(s, &s->points[i], out);
 }
 
-void study_verdict_fini(struct study_verdict *v)
+void mcast_study_verdict_fini(struct mcast_study_verdict *v)
 {
 	free(v->list);
-	*v = (struct study_verdict){ .list = NULL };
+	*v = (struct mcast_study_verdict){ .list = NULL };
 }

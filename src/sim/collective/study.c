@@ -20,9 +20,9 @@ const char *const coll_scheme_names[N_COLL_SCHEMES + 1] = { "unicast",
 
 #define STREAM_DRAWS 0x50000000
 
-void study_plan_init(struct study_plan *p)
+void mcast_study_plan_init(struct mcast_study_plan *p)
 {
-	*p = (struct study_plan){
+	*p = (struct mcast_study_plan){
 		.columns = 16,
 		.rows = 16,
 		.n_sizes = STUDY_MAX_SIZES,
@@ -37,9 +37,9 @@ void study_plan_init(struct study_plan *p)
 		p->sizes[i] = UINT64_C(32) << i;
 }
 
-void study_plan_quick(struct study_plan *p)
+void mcast_study_plan_quick(struct mcast_study_plan *p)
 {
-	study_plan_init(p);
+	mcast_study_plan_init(p);
 	p->columns = p->rows = 8;
 	p->n_seeds = 3;
 	p->n_sizes = 3;
@@ -50,24 +50,25 @@ void study_plan_quick(struct study_plan *p)
 
 /* ---- the points --------------------------------------------------------- */
 
-static void add_points(struct study *s, const struct study_point *like)
+static void add_points(struct mcast_study *s,
+		       const struct mcast_study_point *like)
 {
 	for (uint32_t i = 0; i < s->plan.n_sizes; i++) {
-		struct study_point *p = &s->points[s->n_points++];
+		struct mcast_study_point *p = &s->points[s->n_points++];
 
 		*p = *like;
 		p->bytes = s->plan.sizes[i];
 	}
 }
 
-static void list_points(struct study *s)
+static void list_points(struct mcast_study *s)
 {
 	uint32_t figures = s->plan.last - s->plan.first + 1;
 
 	s->points = hd_alloc((size_t)figures * N_STUDY_USES * s->plan.n_sizes,
 			     sizeof(*s->points));
 	for (uint32_t f = s->plan.first; f <= s->plan.last; f++) {
-		struct study_point like = {
+		struct mcast_study_point like = {
 			.figure = f,
 			.sources = (f - 10) / 6,
 			.group = (f - 10) / 3 % 2,
@@ -84,14 +85,16 @@ static void list_points(struct study *s)
 	}
 }
 
-static bool same_point(const struct study_point *a, const struct study_point *b)
+static bool same_point(const struct mcast_study_point *a,
+		       const struct mcast_study_point *b)
 {
 	return a->sources == b->sources && a->group == b->group &&
 	       a->lanes == b->lanes && a->use == b->use && a->bytes == b->bytes;
 }
 
-const struct study_point *study_find(const struct study *s,
-				     const struct study_point *like)
+const struct mcast_study_point *
+mcast_study_find(const struct mcast_study *s,
+		 const struct mcast_study_point *like)
 {
 	for (uint32_t i = 0; i < s->n_points; i++) {
 		if (same_point(&s->points[i], like))
@@ -103,7 +106,7 @@ const struct study_point *study_find(const struct study *s,
 /* ---- one point ---------------------------------------------------------- */
 
 struct lab {
-	struct study *s;
+	struct mcast_study *s;
 	struct fabric *f;
 	uint32_t n; /* hosts */
 	port_id *hosts;
@@ -112,10 +115,10 @@ struct lab {
 	struct coll_op op;
 };
 
-static enum hd_status lab_init(struct lab *lab, const struct study_point *p,
-			       struct diag *d)
+static enum hd_status
+lab_init(struct lab *lab, const struct mcast_study_point *p, struct diag *d)
 {
-	const struct study_plan *plan = &lab->s->plan;
+	const struct mcast_study_plan *plan = &lab->s->plan;
 	struct strbuf text = STRBUF_INIT;
 	uint64_t packet = p->bytes < 4096 ? p->bytes : 4096;
 
@@ -194,7 +197,7 @@ static uint32_t draw(struct lab *lab, struct rng *rng, uint32_t n,
 }
 
 /* Depends on seed, sources and group only. */
-static void draw_operation(struct lab *lab, const struct study_point *p,
+static void draw_operation(struct lab *lab, const struct mcast_study_point *p,
 			   uint64_t seed)
 {
 	uint32_t share = lab->n * 2 / 5, lone = UINT32_MAX;
@@ -218,7 +221,7 @@ static void draw_operation(struct lab *lab, const struct study_point *p,
 	lab->op.members = lab->members;
 }
 
-static enum hd_status run_scheme(struct lab *lab, struct study_point *p,
+static enum hd_status run_scheme(struct lab *lab, struct mcast_study_point *p,
 				 uint32_t k, enum coll_scheme scheme,
 				 struct diag *d)
 {
@@ -240,7 +243,7 @@ static enum hd_status run_scheme(struct lab *lab, struct study_point *p,
 	return HD_OK;
 }
 
-static void repeat_first(struct study_point *p, uint32_t k)
+static void repeat_first(struct mcast_study_point *p, uint32_t k)
 {
 	for (unsigned i = 0; i < N_COLL_SCHEMES; i++) {
 		p->completion[i][k] = p->completion[i][0];
@@ -250,8 +253,8 @@ static void repeat_first(struct study_point *p, uint32_t k)
 	p->speedup[k] = p->speedup[0];
 }
 
-static enum hd_status run_point(struct study *s, struct study_point *p,
-				struct diag *d)
+static enum hd_status run_point(struct mcast_study *s,
+				struct mcast_study_point *p, struct diag *d)
 {
 	struct lab lab = { .s = s };
 	enum hd_status status = lab_init(&lab, p, d);
@@ -287,13 +290,14 @@ static enum hd_status run_point(struct study *s, struct study_point *p,
 	return status;
 }
 
-enum hd_status study_run(struct study *s, const struct study_plan *plan,
-			 study_progress_fn *progress, void *context,
-			 struct diag *d)
+enum hd_status mcast_study_run(struct mcast_study *s,
+			       const struct mcast_study_plan *plan,
+			       study_progress_fn *progress, void *context,
+			       struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
-	*s = (struct study){ .plan = *plan };
+	*s = (struct mcast_study){ .plan = *plan };
 	list_points(s);
 	for (uint32_t i = 0; i < s->n_points && status == HD_OK; i++) {
 		status = run_point(s, &s->points[i], d);
@@ -303,12 +307,12 @@ enum hd_status study_run(struct study *s, const struct study_plan *plan,
 		}
 	}
 	if (status != HD_OK)
-		study_fini(s);
+		mcast_study_fini(s);
 	return status;
 }
 
-void study_fini(struct study *s)
+void mcast_study_fini(struct mcast_study *s)
 {
 	free(s->points);
-	*s = (struct study){ .points = NULL };
+	*s = (struct mcast_study){ .points = NULL };
 }

@@ -41,7 +41,7 @@ extern const char *const coll_scheme_names[N_COLL_SCHEMES + 1];
 #define STUDY_MAX_SIZES 9
 #define STUDY_MAX_SEEDS 64
 
-struct study_plan {
+struct mcast_study_plan {
 	uint32_t columns, rows;
 	uint64_t sizes[STUDY_MAX_SIZES];
 	uint32_t n_sizes;
@@ -54,11 +54,11 @@ struct study_plan {
 };
 
 /* The paper's: 16 x 16, 32 bytes to 8 KiB, 10 seeds, all figures. */
-void study_plan_init(struct study_plan *p);
+void mcast_study_plan_init(struct mcast_study_plan *p);
 /* The same on 8 x 8 with three sizes and three seeds: seconds. */
-void study_plan_quick(struct study_plan *p);
+void mcast_study_plan_quick(struct mcast_study_plan *p);
 
-struct study_point {
+struct mcast_study_point {
 	uint32_t figure;
 	enum study_sources sources;
 	enum study_group group;
@@ -73,9 +73,9 @@ struct study_point {
 	uint64_t faults; /* copies lost, doubled, strayed: must be 0 */
 };
 
-struct study {
-	struct study_plan plan;
-	struct study_point *points;
+struct mcast_study {
+	struct mcast_study_plan plan;
+	struct mcast_study_point *points;
 	uint32_t n_points;
 	uint64_t hops;
 };
@@ -83,19 +83,19 @@ struct study {
 /* Told after each point; false ends the study early. */
 typedef bool study_progress_fn(void *context, uint32_t done, uint32_t total);
 
-HD_MUST_CHECK enum hd_status study_run(struct study *s,
-				       const struct study_plan *plan,
-				       study_progress_fn *progress,
-				       void *context, struct diag *d);
-void study_fini(struct study *s);
+HD_MUST_CHECK enum hd_status
+mcast_study_run(struct mcast_study *s, const struct mcast_study_plan *plan,
+		study_progress_fn *progress, void *context, struct diag *d);
+void mcast_study_fini(struct mcast_study *s);
 
 /* NULL if the study has no such point. */
-const struct study_point *study_find(const struct study *s,
-				     const struct study_point *like);
+const struct mcast_study_point *
+mcast_study_find(const struct mcast_study *s,
+		 const struct mcast_study_point *like);
 
 /* ---- claims -------------------------------------------------------------- */
 
-enum study_claim {
+enum mcast_study_claim {
 	CLAIM_NEVER_SLOWER,
 	CLAIM_GROWS_WITH_SIZE,
 	CLAIM_GROWS_WITH_GROUP,
@@ -110,23 +110,23 @@ enum study_claim {
 	N_STUDY_CLAIMS
 };
 
-struct study_claim_info {
+struct mcast_study_claim_info {
 	const char *words;
 	const char *where; /* in the paper */
 };
-extern const struct study_claim_info study_claims[N_STUDY_CLAIMS];
+extern const struct mcast_study_claim_info mcast_study_claims[N_STUDY_CLAIMS];
 
 /* A case in which a claim does not hold. */
 struct study_exception {
-	enum study_claim claim;
-	const struct study_point *point, *other; /* other may be NULL */
-	int scheme;                              /* -1: both together */
+	enum mcast_study_claim claim;
+	const struct mcast_study_point *point, *other; /* other may be NULL */
+	int scheme;                                    /* -1: both together */
 	/* What should not be less than `than`, seed by seed. */
 	double value, than;
 	bool clear; /* the 95 % interval of the differences excludes 0 */
 };
 
-struct study_verdict {
+struct mcast_study_verdict {
 	uint32_t cases[N_STUDY_CLAIMS];
 	uint32_t exceptions[N_STUDY_CLAIMS];
 	uint32_t clear[N_STUDY_CLAIMS];
@@ -134,7 +134,8 @@ struct study_verdict {
 	size_t n, cap;
 };
 
-void study_judge(const struct study *s, struct study_verdict *out);
-void study_verdict_fini(struct study_verdict *v);
+void mcast_study_judge(const struct mcast_study *s,
+		       struct mcast_study_verdict *out);
+void mcast_study_verdict_fini(struct mcast_study_verdict *v);
 
 #endif
