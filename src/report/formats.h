@@ -22,11 +22,21 @@ void json_write(const struct results *r, struct strbuf *out);
  * same lines on every machine.
  */
 void checksum_write(const struct results *r, struct strbuf *out);
+/* A tabular per table with booktabs' rules, to \input into a paper. */
+void latex_write(const struct results *r, struct strbuf *out);
+/*
+ * Columns for gnuplot under their names; two empty lines part tables, and the
+ * curves of a series, so that `index` finds them. No value is NaN.
+ */
+void gnuplot_write(const struct results *r, struct strbuf *out);
 /* Nothing: what a run costs without its output. */
 void null_write(const struct results *r, struct strbuf *out);
 
 /* "# note: ..." for each remark, a line each. */
 void remarks_write(const struct results *r, struct strbuf *out);
+/* One cell as a person reads it, with the column's places. */
+void value_write_text(const struct value *v, const struct column *c,
+		      struct strbuf *out);
 /* One cell, for all that is written as JSON. */
 void value_write_json(struct json *w, const struct value *v);
 /* "simulated", or "" when all columns are given or origins differ. */

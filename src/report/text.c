@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-static void put_value(const struct value *v, const struct column *c,
+void value_write_text(const struct value *v, const struct column *c,
 		      struct strbuf *out)
 {
 	switch (v->kind) {
@@ -83,7 +83,7 @@ static char *to_text(const struct value *v, const struct column *c)
 {
 	struct strbuf s = STRBUF_INIT;
 
-	put_value(v, c, &s);
+	value_write_text(v, c, &s);
 	return strbuf_detach(&s);
 }
 
@@ -195,7 +195,7 @@ static void put_record(const struct table *t, struct strbuf *out)
 
 		strbuf_printf(out, "  %s:", c->name);
 		strbuf_pad(out, ' ', width - width_of(c->name) + 1);
-		put_value(table_cell(t, 0, i), c, out);
+		value_write_text(table_cell(t, 0, i), c, out);
 		if (*c->unit)
 			strbuf_printf(out, " %s", c->unit);
 		if (mixed && c->origin != ORIGIN_GIVEN)

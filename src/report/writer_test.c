@@ -111,6 +111,74 @@ static void csv_quotes_what_needs_it_and_keeps_every_digit(void **state)
 	results_free(r);
 }
 
+/* What LaTeX would act on is written so that it means itself. */
+static void latex_has_booktabs_rules_and_escapes(void **state)
+{
+	struct results *r = sample();
+	static const struct column odd[] = {
+		{ "a_b +-", "%", VALUE_TEXT },
+		{ NULL },
+	};
+	struct table *t = results_table(r, "odd", "100 %", odd);
+
+	table_put_text(t, "50% & \\x{} $1 #2 ~^");
+	char *text = written("latex", r);
+
+	(void)state;
+	assert_string_equal(
+		text, "% flows: what each flow received\n"
+		      "\\begin{tabular}{lrrrl}\n\\toprule\n"
+		      "flow & packets & p99 [$\\mu$s] & bound [$\\mu$s] & "
+		      "met \\\\\n\\midrule\n"
+		      "video & 12 & 1.50 & 20 & yes \\\\\n"
+		      "a \\textquotedbl{}b\\textquotedbl{}, c & 100000 & "
+		      "1234.57 & 0.125 & no \\\\\n"
+		      "größe & 0 & -- & 1e-07 & no \\\\\n"
+		      "\\bottomrule\n\\end{tabular}\n\n"
+		      "% total: \n\\begin{tabular}{lr}\n\\toprule\n"
+		      "load [Gb/s] & 7.25 \\\\\ndrift [ppm] & -3 \\\\\n"
+		      "\\bottomrule\n\\end{tabular}\n\n"
+		      "% odd: 100 %\n\\begin{tabular}{l}\n\\toprule\n"
+		      "a\\_b $\\pm$ [\\%] \\\\\n\\midrule\n"
+		      "50\\% \\& \\textbackslash{}x\\{\\} \\$1 \\#2 "
+		      "\\textasciitilde{}\\textasciicircum{} \\\\\n"
+		      "\\bottomrule\n\\end{tabular}\n"
+		      "% note: warm-up was 10 packets\n");
+	free(text);
+	results_free(r);
+}
+
+static void gnuplot_parts_the_curves_of_a_series(void **state)
+{
+	static const struct column columns[] = {
+		{ "engine", NULL, VALUE_TEXT },
+		{ "load", "%", VALUE_REAL },
+		{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+		{ NULL },
+	};
+	struct results *r = results_new("sweep");
+	struct table *t = results_series(r, "curves", "c", columns);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		table_put_text(t, i < 2 ? "a \"x\"" : "b");
+		table_put_real(t, 10 * (i % 2));
+		table_put_real(t, i == 3 ? NAN : 1.0 / 3);
+	}
+	char *text = written("gnuplot", r);
+
+	assert_string_equal(text, "# index 0: curves: c\n"
+				  "\"engine\" \"load [%]\" \"p99 [us]\"\n"
+				  "\"a 'x'\" 0 0.3333333333333333\n"
+				  "\"a 'x'\" 10 0.3333333333333333\n"
+				  "\n\n# index 1: curves: c\n"
+				  "\"engine\" \"load [%]\" \"p99 [us]\"\n"
+				  "\"b\" 0 0.3333333333333333\n"
+				  "\"b\" 10 NaN\n");
+	free(text);
+	results_free(r);
+}
+
 static json_t *parsed(const struct results *r)
 {
 	char *text = written("json", r);
@@ -351,6 +419,8 @@ int main(void)
 		cmocka_unit_test(text_aligns_columns_under_units_and_origins),
 		cmocka_unit_test(
 			csv_quotes_what_needs_it_and_keeps_every_digit),
+		cmocka_unit_test(latex_has_booktabs_rules_and_escapes),
+		cmocka_unit_test(gnuplot_parts_the_curves_of_a_series),
 		cmocka_unit_test(json_says_values_units_and_origins),
 		cmocka_unit_test(json_doubles_read_back_exactly),
 		cmocka_unit_test(an_empty_result_is_still_valid),
