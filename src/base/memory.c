@@ -72,6 +72,14 @@ uint64_t memory_room(void)
 	return now < limit.most ? limit.most - now : 0;
 }
 
+void memory_divide(unsigned n)
+{
+	uint64_t room = memory_room();
+
+	if (room != UINT64_MAX)
+		memory_limit(room / n, limit.end);
+}
+
 /* Without memory: "1.5 GB" into `out`. */
 static const char *print_size(double bytes, char out[static 32])
 {

@@ -27,6 +27,9 @@ typedef void memory_end_fn(const char *line);
 /* From here on: at most so many bytes more than now (UINT64_MAX: any). */
 void memory_limit(uint64_t bytes, memory_end_fn *end);
 
+/* In a process that works beside n - 1 like it: a share of what is left. */
+void memory_divide(unsigned n);
+
 /* What is built from now on, in a plural noun; returns what was before. */
 const char *memory_for(const char *what);
 

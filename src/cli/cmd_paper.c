@@ -62,11 +62,11 @@ struct keeper {
 
 static bool keep(struct keeper *k, size_t job)
 {
-	if (!k->review->jobs[job].results)
+	if (!k->review->jobs[job].end.results)
 		return true;
 	review_annotate(k->review, job);
-	return database_append(k->db, k->review->jobs[job].results, &k->d) ==
-	       HD_OK;
+	return database_append(k->db, k->review->jobs[job].end.results,
+			       &k->d) == HD_OK;
 }
 
 static bool tick(void *context, const struct paper_job *job)
@@ -99,8 +99,8 @@ static int tell(const struct values *v, const struct paper_review *s,
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_jobs; i++) {
-		if (s->jobs[i].results)
-			parts[n++].results = s->jobs[i].results;
+		if (s->jobs[i].end.results)
+			parts[n++].results = s->jobs[i].end.results;
 	}
 	record_parts(parts, n);
 	int status = output_results(&v->common, r, same);
@@ -113,7 +113,6 @@ static int tell(const struct values *v, const struct paper_review *s,
 static enum hd_status run_all(const struct values *v, struct paper_review *s,
 			      struct diag *d)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	struct keeper k = { .review = s, .db = v->common.db };
 	char program[4096];
 	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -125,8 +124,7 @@ static enum hd_status run_all(const struct values *v, struct paper_review *s,
 	program[len] = '\0';
 	const struct paper_runner runner = {
 		.program = program,
-		.at_once = v->jobs ? (unsigned)v->jobs
-				   : (unsigned)(cores > 0 ? cores : 1),
+		.at_once = jobs_at_once(v->jobs),
 		.tick = tick,
 		.context = &k,
 	};

@@ -139,15 +139,15 @@ static void item_judge(struct review_item *item, const struct paper_job *job)
 	for (size_t i = 0; i < e->n_checks; i++) {
 		struct judgement *j = &item->judgements[i];
 
-		if (job->results)
-			judge(&e->checks[i], job->results, j);
+		if (job->end.results)
+			judge(&e->checks[i], job->end.results, j);
 		else
 			*j = (struct judgement){
 				.verdict = VERDICT_NONE,
 				.ours = NAN,
 				.deviation = NAN,
 				.unit = hd_strdup(""),
-				.missing = hd_strdup(job->failure),
+				.missing = hd_strdup(job->end.failure),
 			};
 	}
 	item->verdict = judge_all(item->judgements, e->n_checks);
@@ -184,7 +184,7 @@ enum hd_status review_run(struct paper_review *s,
 
 bool review_is_done(const struct paper_review *s, size_t job)
 {
-	return s->jobs[job].results || s->jobs[job].failure;
+	return s->jobs[job].end.results || s->jobs[job].end.failure;
 }
 
 /* ---- telling ------------------------------------------------------------ */
@@ -287,7 +287,7 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 	if (item->job == NO_JOB)
 		table_put_none(t);
 	else
-		table_put_real(t, s->jobs[item->job].seconds);
+		table_put_real(t, s->jobs[item->job].end.seconds);
 	table_put_text(t, e->reason ? e->reason : "");
 	return same;
 }
@@ -317,10 +317,10 @@ bool review_tables(const struct paper_review *s, struct results *r)
 			continue;
 		if (item->judgements)
 			put_checks(checks, item);
-		if (item->job != NO_JOB && s->jobs[item->job].failure) {
+		if (item->job != NO_JOB && s->jobs[item->job].end.failure) {
 			results_remark(r, "%s/%s failed: %s", item->paper->id,
 				       item->experiment->id,
-				       s->jobs[item->job].failure);
+				       s->jobs[item->job].end.failure);
 			same = false;
 		}
 		same = put_verdict(t, s, item) && same;
@@ -330,7 +330,7 @@ bool review_tables(const struct paper_review *s, struct results *r)
 
 void review_annotate(const struct paper_review *s, size_t job)
 {
-	struct results *r = s->jobs[job].results;
+	struct results *r = s->jobs[job].end.results;
 	struct strbuf name = STRBUF_INIT;
 	struct table *t =
 		results_table(r, "published", "ours beside what was published",

@@ -99,10 +99,10 @@ static void a_failed_command_is_told(void **state)
 	review_init(&s, &c, false);
 	assert_int_equal(review_add(&s, "000/broken", &d), HD_OK);
 	assert_int_equal(run(&s, 1), HD_OK);
-	assert_null(s.jobs[0].results);
-	assert_non_null(strstr(s.jobs[0].failure, "lambda"));
+	assert_null(s.jobs[0].end.results);
+	assert_non_null(strstr(s.jobs[0].end.failure, "lambda"));
 	assert_string_equal(s.items[0].judgements[0].missing,
-			    s.jobs[0].failure);
+			    s.jobs[0].end.failure);
 	review_fini(&s);
 	catalogue_fini(&c);
 }

@@ -3,23 +3,17 @@
 #define HD_PAPER_RUNNER_H
 
 /*
- * Runs commands of this program as processes of their own, several at once,
- * and brings their results back. Each starts in a scratch folder that holds
- * the built-in files of papers/, writes its results there into a database, and
- * knows nothing of the others: how many run at once changes nothing but the
- * time it takes.
+ * Runs commands of this program as jobs (study/jobs.h), and brings their
+ * results back. Each starts in a scratch folder that holds the built-in files
+ * of papers/.
  */
 
-#include "measure/results.h"
 #include "paper/paper.h"
+#include "study/jobs.h"
 
 struct paper_job {
 	const char *command; /* words after "heddle"; 'one word' in quotes */
-
-	struct results *results; /* NULL if it failed */
-	char *failure;           /* what it said then, one line; both NULL if
-				  * it was not run to its end */
-	double seconds;          /* it took */
+	struct job_end end;
 };
 
 /* Told as jobs end, in any order; false ends the others. May be NULL. */
@@ -32,11 +26,7 @@ struct paper_runner {
 	void *context;
 };
 
-/*
- * Runs all of `jobs`. One that fails is no refusal: it has a failure. When a
- * deadly signal comes (base/unfinished.h) no more are begun, and those that
- * run are ended. HD_ERR_IO if there is no place to work in.
- */
+/* Runs all of `jobs`, as jobs_run does. */
 HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner,
 				       struct paper_job *jobs, size_t n,
 				       struct diag *d);

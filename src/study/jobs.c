@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/unfinished.h"
+#include "report/database.h"
+
+/* As a program ends (cli/command.h): 1 is a goal that was missed. */
+#define STATUS_RESULTS 1 /* up to here there are results */
+#define STATUS_INPUT   3 /* refused; beyond: the host is to blame */
+#define STATUS_HOST    4
+
+void job_end_fini(struct job_end *end)
+{
+	if (end->results)
+		results_free(end->results);
+	free(end->failure);
+	*end = (struct job_end){ 0 };
+}
+
+unsigned jobs_at_once(uint64_t asked)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (asked)
+		return (unsigned)asked;
+	return (unsigned)(cores > 0 ? cores : 1);
+}
+
+/* ---- the scratch folder ------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static void scratch_remove(const char *path)
+{
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The new folder; NULL if it cannot be had. */
+static char *scratch_make(const struct jobs *jobs, struct diag *d)
+{
+	const char *place = getenv("TMPDIR");
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/heddle-jobs-XXXXXX", place ? place : "/tmp");
+	char *folder = strbuf_detach(&path);
+
+	if (!mkdtemp(folder)) {
+		diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", folder,
+			  strerror(errno));
+	} else if (!jobs->prepare ||
+		   jobs->prepare(jobs->context, folder, d) == HD_OK) {
+		return folder;
+	} else {
+		scratch_remove(folder);
+	}
+	free(folder);
+	return NULL;
+}
+
+/* "SCRATCH/7.db" for job 7. */
+static char *file_of(const char *scratch, size_t job, const char *extension)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/%zu.%s", scratch, job, extension);
+	return strbuf_detach(&path);
+}
+
+/* ---- one job ------------------------------------------------------------ */
+
+struct child {
+	pid_t pid; /* 0: none */
+	size_t job;
+	struct timespec begun;
+};
+
+struct crew {
+	struct child *children;
+	unsigned n, busy;
+	const struct jobs *jobs;
+	const char *scratch;
+	bool is_over; /* who runs now is ended, and nobody else begins */
+};
+
+/* In the child: works, and says in one line why it could not. */
+_Noreturn static void be_child(const struct crew *w, size_t job)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf line = STRBUF_INIT;
+	char *db = file_of(w->scratch, job, "db");
+	char *errors = file_of(w->scratch, job, "err");
+	int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int null = open("/dev/null", O_RDWR);
+
+	if (err < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+	    dup2(err, 2) < 0)
+		_exit(STATUS_HOST);
+	memory_divide(w->n);
+	if (w->jobs->work(w->jobs->context, job, db, &d) == HD_OK)
+		_exit(0);
+	diag_print(&d, &line);
+	strbuf_putc(&line, '\n');
+	if (write(2, line.text, line.len) < 0)
+		_exit(STATUS_HOST);
+	_exit(d.status == HD_ERR_IO || d.status == HD_ERR_ENV ? STATUS_HOST
+							      : STATUS_INPUT);
+}
+
+static void tell(struct crew *w, size_t job, struct job_end *end)
+{
+	if (w->jobs->done(w->jobs->context, job, end))
+		return;
+	w->is_over = true;
+	for (unsigned i = 0; i < w->n; i++) {
+		if (w->children[i].pid)
+			kill(w->children[i].pid, SIGTERM);
+	}
+}
+
+static void start(struct crew *w, size_t job)
+{
+	struct child *c = w->children;
+
+	while (c->pid)
+		c++;
+	c->job = job;
+	clock_gettime(CLOCK_MONOTONIC, &c->begun);
+	c->pid = unfinished_fork();
+	if (c->pid == 0)
+		be_child(w, job);
+	if (c->pid > 0) {
+		w->busy++;
+		return;
+	}
+	struct job_end end = { .failure = hd_strdup(strerror(errno)),
+			       .again = true };
+
+	c->pid = 0;
+	tell(w, job, &end);
+}
+
+/* The first line that it wrote to stderr, or how it ended. */
+static char *failure_of(const char *errors, int status)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf text = STRBUF_INIT;
+
+	if (file_read(errors, 65536, &d, &text) == HD_OK && text.len) {
+		text.text[strcspn(text.text, "\n")] = '\0';
+		return strbuf_detach(&text);
+	}
+	if (WIFSIGNALED(status))
+		strbuf_printf(&text, "it was ended by signal %d",
+			      WTERMSIG(status));
+	else
+		strbuf_printf(&text, "it ended with status %d",
+			      WEXITSTATUS(status));
+	return strbuf_detach(&text);
+}
+
+static struct job_end finish(const struct crew *w, const struct child *c,
+			     int status)
+{
+	struct diag d = { .status = HD_OK };
+	struct job_end end = { 0 };
+	char *db = file_of(w->scratch, c->job, "db");
+	char *errors = file_of(w->scratch, c->job, "err");
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end.seconds = (double)(now.tv_sec - c->begun.tv_sec) +
+		      1e-9 * (double)(now.tv_nsec - c->begun.tv_nsec);
+	end.again = !WIFEXITED(status) || WEXITSTATUS(status) > STATUS_INPUT;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > STATUS_RESULTS)
+		end.failure = failure_of(errors, status);
+	else if (database_read(db, 1, &d, &end.results) != HD_OK)
+		end.failure = hd_strdup(d.message);
+	remove(db);
+	remove(errors);
+	free(db);
+	free(errors);
+	return end;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+static void await_one(struct crew *w)
+{
+	int status;
+	pid_t pid = unfinished_wait(&status);
+
+	for (unsigned i = 0; i < w->n; i++) {
+		struct child *c = &w->children[i];
+
+		if (pid <= 0 || c->pid != pid)
+			continue;
+		c->pid = 0;
+		w->busy--;
+		w->is_over = w->is_over || unfinished_is_due();
+		/* Who was ended has not failed. */
+		if (w->is_over && !WIFEXITED(status))
+			continue;
+		struct job_end end = finish(w, c, status);
+
+		tell(w, c->job, &end);
+	}
+}
+
+static void work_through(struct crew *w, size_t n)
+{
+	for (size_t i = 0; i < n && !w->is_over; i++) {
+		while (w->busy == w->n)
+			await_one(w);
+		w->is_over = w->is_over || unfinished_is_due();
+		if (!w->is_over)
+			start(w, i);
+	}
+	while (w->busy)
+		await_one(w);
+}
+
+enum hd_status jobs_run(const struct jobs *jobs, size_t n, struct diag *d)
+{
+	unfinished_hold();
+	char *scratch = scratch_make(jobs, d);
+
+	if (scratch) {
+		struct crew crew = {
+			.children =
+				hd_alloc(jobs->at_once, sizeof(*crew.children)),
+			.n = jobs->at_once,
+			.jobs = jobs,
+			.scratch = scratch,
+		};
+
+		work_through(&crew, n);
+		free(crew.children);
+		scratch_remove(scratch);
+	}
+	bool had_place = scratch != NULL;
+
+	free(scratch);
+	unfinished_let_go();
+	return had_place ? HD_OK : d->status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_JOBS_H
+#define HD_STUDY_JOBS_H
+
+/*
+ * Independent work in processes of its own, several at once. Each process
+ * leaves its results in a database of a scratch folder, from where they are
+ * brought back; it knows nothing of the others, so how many run at once
+ * changes nothing but the time it takes. What fails, fails alone.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "measure/results.h"
+
+/* What became of a job; all is NULL if it was not run to its end. */
+struct job_end {
+	struct results *results; /* NULL if it failed */
+	char *failure;           /* what it said then, one line */
+	bool again;     /* the host was to blame: it may go well next time */
+	double seconds; /* it took */
+};
+
+void job_end_fini(struct job_end *end);
+
+struct jobs {
+	unsigned at_once; /* at least 1 */
+	/*
+	 * In the new process, with nothing to read and nobody who reads: works
+	 * and leaves its results in `db`. A refusal is the failure. It may also
+	 * become another program.
+	 */
+	enum hd_status (*work)(void *context, size_t job, const char *db,
+			       struct diag *d);
+	/* Told as jobs end, in any order, and owns `end`; false ends others. */
+	bool (*done)(void *context, size_t job, struct job_end *end);
+	/* Fills the scratch folder before anything starts; may be NULL. */
+	enum hd_status (*prepare)(void *context, const char *folder,
+				  struct diag *d);
+	void *context;
+};
+
+/*
+ * Runs jobs 0 to n - 1. One that fails is no refusal. When a deadly signal
+ * comes (base/unfinished.h) no more are begun, and those that run are ended.
+ * HD_ERR_IO if there is no place to work in.
+ */
+HD_MUST_CHECK enum hd_status jobs_run(const struct jobs *jobs, size_t n,
+				      struct diag *d);
+
+/* For `at_once`: what a user asked for, or if that is 0 one per core. */
+unsigned jobs_at_once(uint64_t asked);
+
+#endif
