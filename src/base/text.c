@@ -123,6 +123,15 @@ size_t text_find_binary(const char *text, size_t len)
 	return len;
 }
 
+char *text_trimmed(const char *text, size_t len)
+{
+	while (len && *text == ' ')
+		text++, len--;
+	while (len && text[len - 1] == ' ')
+		len--;
+	return hd_strndup(text, len);
+}
+
 void text_double(struct strbuf *out, double value)
 {
 	char digits[40];

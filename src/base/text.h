@@ -40,6 +40,9 @@ char *text_inert(const char *text, size_t len) __attribute__((malloc));
  */
 size_t text_find_binary(const char *text, size_t len);
 
+/* A copy of the first `len` bytes without the blanks around; caller frees. */
+char *text_trimmed(const char *text, size_t len);
+
 /* A short decimal that reads back as the same double ("0.1", "1e+300"). */
 void text_double(struct strbuf *out, double value);
 

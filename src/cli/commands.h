@@ -31,6 +31,7 @@ extern const struct command command_qos_lint;
 extern const struct command command_bench;
 extern const struct command command_model;
 extern const struct command command_sim;
+extern const struct command command_sweep;
 extern const struct command command_mcast;
 extern const struct command command_mcast_compare;
 extern const struct command command_mcast_figures;

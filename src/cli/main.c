@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
 	&command_cc,
 	&command_model,
 	&command_sim,
+	&command_sweep,
 	&command_mcast,
 	&command_bench,
 	&command_paper,

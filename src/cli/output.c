@@ -93,6 +93,11 @@ bool output_is_json(const struct common_options *common)
 	return choose(common) == writer_find("json");
 }
 
+bool output_is_text(const struct common_options *common)
+{
+	return choose(common) == writer_find("text");
+}
+
 int output_shaped(const struct common_options *common, struct results *r,
 		  const struct strbuf *text, bool goals_met)
 {

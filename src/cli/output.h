@@ -63,5 +63,7 @@ int output_check_format(const struct command *self,
 
 /* Whether the user asked for JSON: for commands with a shape of their own. */
 bool output_is_json(const struct common_options *common);
+/* Whether a person reads the results, and not a program. */
+bool output_is_text(const struct common_options *common);
 
 #endif

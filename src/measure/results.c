@@ -156,11 +156,11 @@ void results_remark(struct results *r, const char *format, ...)
 	r->remarks[r->n_remarks++] = strbuf_detach(&text);
 }
 
-static void copy_columns(struct table *t, const struct column *columns)
+static void copy_columns(struct table *t, const struct column *columns,
+			 size_t n)
 {
-	while (columns[t->n_columns].name)
-		t->n_columns++;
-	assert(t->n_columns > 0);
+	assert(n > 0);
+	t->n_columns = n;
 	t->columns = hd_alloc(t->n_columns, sizeof(*t->columns));
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct column *c = &columns[i];
@@ -174,7 +174,7 @@ static void copy_columns(struct table *t, const struct column *columns)
 
 static struct table *add_table(struct results *r, const char *name,
 			       const char *title, enum table_kind kind,
-			       const struct column *columns)
+			       const struct column *columns, size_t n)
 {
 	struct table *t = hd_alloc(1, sizeof(*t));
 
@@ -182,29 +182,51 @@ static struct table *add_table(struct results *r, const char *name,
 	t->name = hd_strdup(name);
 	t->title = hd_strdup(title);
 	t->kind = kind;
-	copy_columns(t, columns);
+	copy_columns(t, columns, n);
 	r->tables = hd_grow(r->tables, &r->cap_tables, r->n_tables + 1,
 			    sizeof(struct table *));
 	r->tables[r->n_tables++] = t;
 	return t;
 }
 
+static size_t count_columns(const struct column *columns)
+{
+	size_t n = 0;
+
+	while (columns[n].name)
+		n++;
+	return n;
+}
+
 struct table *results_table(struct results *r, const char *name,
 			    const char *title, const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_ROWS, columns);
+	return add_table(r, name, title, TABLE_ROWS, columns,
+			 count_columns(columns));
 }
 
 struct table *results_series(struct results *r, const char *name,
 			     const char *title, const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_SERIES, columns);
+	return add_table(r, name, title, TABLE_SERIES, columns,
+			 count_columns(columns));
 }
 
 struct table *results_record(struct results *r, const char *name,
 			     const char *title, const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_RECORD, columns);
+	return add_table(r, name, title, TABLE_RECORD, columns,
+			 count_columns(columns));
+}
+
+struct table *results_copy_table(struct results *r, const struct table *from)
+{
+	struct table *t = add_table(r, from->name, from->title, from->kind,
+				    from->columns, from->n_columns);
+
+	for (size_t i = 0; i < from->n_cells; i++)
+		table_put_value(t, &from->cells[i]);
+	return t;
 }
 
 const struct table *results_find(const struct results *r, const char *name)
@@ -274,6 +296,14 @@ void table_put_bool(struct table *t, bool value)
 void table_put_none(struct table *t)
 {
 	put(t, (struct value){ .kind = VALUE_NONE });
+}
+
+void table_put_value(struct table *t, const struct value *v)
+{
+	if (v->kind == VALUE_TEXT)
+		table_put_text(t, v->text);
+	else
+		put(t, *v);
 }
 
 /* What the unit of the next column is worth in base units. */

@@ -136,6 +136,8 @@ struct table *results_series(struct results *r, const char *name,
 			     const char *title, const struct column *columns);
 struct table *results_record(struct results *r, const char *name,
 			     const char *title, const struct column *columns);
+/* A table like another one, of the same name and with the same cells. */
+struct table *results_copy_table(struct results *r, const struct table *from);
 /* Frees the table that was added last. */
 void results_drop_last(struct results *r);
 /* NULL if there is none of that name. */
@@ -150,6 +152,8 @@ void table_put_int(struct table *t, int64_t value);
 void table_put_real(struct table *t, double value);
 void table_put_bool(struct table *t, bool value);
 void table_put_none(struct table *t);
+/* A copy of a cell of another table. */
+void table_put_value(struct table *t, const struct value *v);
 /* Into a real column whose unit is ps, ns, us, ms or s. */
 void table_put_time(struct table *t, hd_time time);
 /* Into a real column whose unit is b/s, kb/s, Mb/s, Gb/s, MB/s or GB/s. */

@@ -36,6 +36,8 @@
 #define DATABASE_VERSION 2
 /* Where runs go and are looked for if nobody says otherwise. */
 #define DATABASE_DEFAULT "heddle.db"
+/* The command of runs that are points of a sweep: parts of another run. */
+#define DATABASE_POINT   "sweep point"
 
 /*
  * Refuses what database_begin would refuse, as far as one can tell without
@@ -88,6 +90,30 @@ struct run_info {
 HD_MUST_CHECK enum hd_status database_list(const char *path, struct diag *d,
 					   struct run_info **out, size_t *n);
 void run_infos_free(struct run_info *infos, size_t n);
+
+/* A parameter of a run. */
+struct run_note {
+	int64_t run;
+	char *value;
+};
+/*
+ * The parameter `name` of every finished run of `command`, in order; none if
+ * there is no file. Free with run_notes_free.
+ */
+HD_MUST_CHECK enum hd_status database_notes(const char *path,
+					    const char *command,
+					    const char *name, struct diag *d,
+					    struct run_note **out, size_t *n);
+void run_notes_free(struct run_note *notes, size_t n);
+
+/*
+ * Makes the view `view`, or makes it anew: the table `table` of the last
+ * finished run of `command` that has one, with its columns as columns.
+ */
+HD_MUST_CHECK enum hd_status database_view(const char *path,
+					   const char *command,
+					   const char *table, const char *view,
+					   struct diag *d);
 
 /* A run as it was written; HD_ERR_NOT_FOUND if there is none of that number. */
 HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run,

@@ -6,6 +6,12 @@
 
 #include "base/alloc.h"
 
+/* Points are what a sweep is made of, and many: its own run speaks for them. */
+static bool is_point(const struct run_info *info)
+{
+	return strcmp(info->command, DATABASE_POINT) == 0;
+}
+
 static enum hd_status read_run(struct recorded_runs *s, int64_t id,
 			       struct diag *d)
 {
@@ -47,7 +53,8 @@ enum hd_status recorded_runs_read(struct recorded_runs *s, const char *path,
 	for (int i = 0; i < n_words && status == HD_OK; i++)
 		status = read_named(s, words[i], d);
 	for (size_t i = 0; all && !n_words && i < s->n_infos; i++) {
-		if (s->infos[i].state == RUN_DONE && status == HD_OK)
+		if (s->infos[i].state == RUN_DONE && status == HD_OK &&
+		    !is_point(&s->infos[i]))
 			status = read_run(s, s->infos[i].id, d);
 	}
 	return status;
@@ -87,10 +94,14 @@ void recorded_runs_list(const struct recorded_runs *s, struct results *r)
 {
 	struct table *t = results_table(r, "runs", "what the database holds",
 					run_columns);
+	size_t points = 0;
 
 	for (size_t i = 0; i < s->n_infos; i++) {
 		const struct run_info *info = &s->infos[i];
 
+		points += is_point(info);
+		if (is_point(info))
+			continue;
 		put_info(t, info);
 		if (info->state == RUN_LOST)
 			results_remark(r,
@@ -99,6 +110,11 @@ void recorded_runs_list(const struct recorded_runs *s, struct results *r)
 				       (long long)info->id, info->command,
 				       info->arguments);
 	}
+	if (points)
+		results_remark(r,
+			       "and %zu points of sweeps, each a run of its "
+			       "own",
+			       points);
 }
 
 enum hd_status recorded_runs_compare(const struct recorded_runs *s,

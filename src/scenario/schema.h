@@ -168,6 +168,11 @@ void schema_spell(const char *name, struct strbuf *out);
 /* Whether the choice that the row depends on allows it. */
 bool schema_applies(const struct schema_row *table, const struct schema_row *f,
 		    const void *base);
+/* Whether a text is a value of the row; mappings and lists are not looked at.
+ */
+HD_MUST_CHECK enum hd_status schema_value_check(const struct schema_row *f,
+						const char *text,
+						struct diag *d);
 /* "time, 1ps and above", for messages and the manual. */
 void schema_describe(const struct schema_row *f, struct strbuf *out);
 

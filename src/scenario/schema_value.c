@@ -316,3 +316,19 @@ enum hd_status schema_value_set(const struct schema_row *f, const char *text,
 		memcpy(value, &plain, schema_value_size(f));
 	return status;
 }
+
+enum hd_status schema_value_check(const struct schema_row *f, const char *text,
+				  struct diag *d)
+{
+	if (f->type == SCHEMA_MAP || f->type == SCHEMA_LIST)
+		return HD_OK;
+	void *value = hd_alloc(1, schema_value_size(f));
+	enum hd_status status = schema_value_set(f, text, d, value);
+
+	if (f->type == SCHEMA_TEXT)
+		free(*(char **)value);
+	else if (f->type == SCHEMA_CUSTOM && f->custom->release)
+		f->custom->release(value);
+	free(value);
+	return status;
+}

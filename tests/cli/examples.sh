@@ -250,6 +250,18 @@ claim beside "blocking falls by ten, and the model is near" '
 	$b[1].simulated * 10 < $b[0].simulated and
 	([.tables.comparison.rows[].EM] | max) < 10'
 
+# Up/down routes fill up at a third of the load that ftree's do.
+status 0 "$HEDDLE" sweep "$examples/study.yaml" --db study.db --curves --json
+cp out study.json
+ran="$ran study"
+jq -e '
+	def last(e): [.tables.curves.rows[] |
+		select(.["fabric.routing"] == e)] | last;
+	last("ftree")["traffic.0.load"] >= 90 and
+	last("updn")["traffic.0.load"] == 30 and
+	last("updn").delivered < 0.95 * last("updn").offered' study.json ||
+	fail "study.yaml: the engines fill up elsewhere"
+
 # No example was forgotten.
 for file in "$examples"/*.yaml; do
 	name=$(basename "$file" .yaml)

@@ -68,6 +68,12 @@ done <<'EOT'
 2 'foo' is neither 1 to 64 nor     | model credit --phases foo
 2 'foo' is not a whole number      | route mesh --vls foo
 2 '9' is not in 0..7               | route mesh --lmc 9
+2 --vary takes FIELD=VALUES        | sweep "$quick" --vary foo
+2 unknown field 'foo'              | sweep "$quick" --vary foo=1
+2 'foo' is no shard                | sweep "$quick" --shard foo --db x.db
+2 --shard needs a --db of its own  | sweep "$quick" --shard 1/2
+2 merge takes databases            | sweep merge
+2 expected one scenario or study   | sweep
 # Options that exclude each other: a dump is no results.
 2 --dump has a format of its own, and --json     | route mesh --dump fts --json
 2 --dump has a format of its own, and --format   | route mesh --dump json --format csv
@@ -100,6 +106,11 @@ done <<'EOT'
 3 not a topology                   | topo show "$quick"
 3 not a capture                    | decode "$quick"
 3 is no hexadecimal digit          | decode --hex foo
+3 run.measure: no values           | sweep "$quick" --vary run.measure=
+3 'foo' is not a share             | sweep "$quick" --vary traffic.1.load=foo
+3 no measure 'foo'                 | sweep "$quick" --vary traffic.1.load=1%,2% --stop 'traffic.1.load when foo < 1'
+3 not a field that is varied       | sweep "$quick" --vary traffic.1.load=1% --skip foo=1
+3 nothere: cannot be read          | sweep nothere
 # Names that are looked up in them.
 3 no node 'foo'                    | sim "$quick" --counters --port foo
 3 no end port 'foo'                | route mesh --path foo:bar

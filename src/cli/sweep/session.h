@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_SWEEP_SESSION_H
+#define HD_CLI_SWEEP_SESSION_H
+
+/* A call of "heddle sweep": what it was told, and its way to results. */
+
+#include "cli/command.h"
+
+struct sweep_values {
+	struct common_options common;
+	struct option_list vary, set, skip, keep;
+	uint64_t seeds, jobs;
+	const char *stop, *find, *shard;
+	bool wide, curves;
+};
+
+/* Where points are kept if nobody says otherwise. */
+extern const char sweep_default_db[];
+
+/* What the words after the options ask for; the exit status. */
+int sweep_words(const struct command *self, struct sweep_values *v, int n,
+		char **words);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "scenario/scenario.h"
+
+#define MOST_DIGITS 15 /* of a range's numbers */
+
+void pieces_fini(struct pieces *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->items[i]);
+	free(p->items);
+	*p = (struct pieces){ 0 };
+}
+
+static void pieces_add(struct pieces *p, char *item)
+{
+	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
+	p->items[p->n++] = item;
+}
+
+void pieces_split(struct pieces *p, const char *text)
+{
+	const char *start = text;
+	int depth = 0;
+
+	for (; *text; text++) {
+		depth += *text == '{' || *text == '[';
+		depth -= *text == '}' || *text == ']';
+		if (*text != ',' || depth > 0)
+			continue;
+		pieces_add(p, text_trimmed(start, (size_t)(text - start)));
+		start = text + 1;
+	}
+	pieces_add(p, text_trimmed(start, (size_t)(text - start)));
+}
+
+/* ---- ranges ------------------------------------------------------------- */
+
+/* digits / 10^scale, and what follows it. */
+struct decimal {
+	int64_t digits;
+	unsigned scale;
+	char *unit;
+};
+
+static bool decimal_parse(const char *text, size_t len, struct decimal *out)
+{
+	char *copy = text_trimmed(text, len);
+	const char *c = copy;
+	unsigned n = 0;
+	bool point = false;
+
+	*out = (struct decimal){ 0 };
+	for (; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
+		if (*c == '.') {
+			point = true;
+			continue;
+		}
+		out->digits = out->digits * 10 + (*c - '0');
+		out->scale += point;
+		if (++n > MOST_DIGITS)
+			break;
+	}
+	bool good = n > 0 && n <= MOST_DIGITS && c[-1] != '.';
+
+	out->unit = good ? hd_strdup(c) : NULL;
+	free(copy);
+	return good;
+}
+
+static int64_t power_of_ten(unsigned n)
+{
+	int64_t power = 1;
+
+	while (n--)
+		power *= 10;
+	return power;
+}
+
+struct range {
+	struct decimal low, high, step;
+	bool factor; /* the step multiplies */
+};
+
+static void range_fini(struct range *r)
+{
+	free(r->low.unit);
+	free(r->high.unit);
+	free(r->step.unit);
+}
+
+/* "LOW..HIGH:STEP"; false if it is something else. */
+static bool range_parse(const char *text, struct range *r)
+{
+	const char *dots = strstr(text, "..");
+	const char *colon = dots ? strrchr(dots, ':') : NULL;
+
+	*r = (struct range){ 0 };
+	if (!colon)
+		return false;
+	const char *step = colon + 1;
+
+	step += strspn(step, " ");
+	r->factor = *step == '*';
+	step += r->factor;
+	return decimal_parse(text, (size_t)(dots - text), &r->low) &&
+	       decimal_parse(dots + 2, (size_t)(colon - dots - 2), &r->high) &&
+	       decimal_parse(step, strlen(step), &r->step);
+}
+
+/* All in units of the smallest decimal; false if that is too fine. */
+static bool range_align(struct range *r)
+{
+	struct decimal *parts[] = { &r->low, &r->high, &r->step };
+	unsigned n = r->factor ? 2 : 3, scale = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		scale = parts[i]->scale > scale ? parts[i]->scale : scale;
+	for (unsigned i = 0; i < n; i++) {
+		int64_t by = power_of_ten(scale - parts[i]->scale);
+
+		if (parts[i]->digits > INT64_MAX / 4 / by)
+			return false;
+		parts[i]->digits *= by;
+		parts[i]->scale = scale;
+	}
+	return true;
+}
+
+/* The one unit of all of it, wherever it is written; NULL: several. */
+static const char *range_unit(const struct range *r)
+{
+	const char *const written[] = { r->high.unit, r->low.unit,
+					r->step.unit };
+	const char *unit = "";
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (!*unit)
+			unit = written[i];
+		if (*written[i] && strcmp(written[i], unit) != 0)
+			return NULL;
+	}
+	return unit;
+}
+
+static void put_number(struct pieces *p, int64_t digits, unsigned scale,
+		       const char *unit)
+{
+	struct strbuf text = STRBUF_INIT;
+	int64_t ten = power_of_ten(scale);
+
+	strbuf_printf(&text, "%lld", (long long)(digits / ten));
+	if (digits % ten) {
+		strbuf_printf(&text, ".%0*lld", (int)scale,
+			      (long long)(digits % ten));
+		while (text.text[text.len - 1] == '0')
+			text.text[--text.len] = '\0';
+	}
+	strbuf_puts(&text, unit);
+	pieces_add(p, strbuf_detach(&text));
+}
+
+/* How many values it has: counted, not made. */
+static int64_t range_count(const struct range *r)
+{
+	int64_t n = 1;
+
+	if (!r->factor)
+		return (r->high.digits - r->low.digits) / r->step.digits + 1;
+	for (int64_t at = r->low.digits; at <= r->high.digits / r->step.digits;
+	     n++)
+		at *= r->step.digits;
+	return n;
+}
+
+static enum hd_status range_expand(struct range *r, const char *text,
+				   struct diag *d, struct pieces *out)
+{
+	const char *unit = range_unit(r);
+
+	if (!unit)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the range '%.80s' mixes units", text);
+	if (!range_align(r))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the range '%.80s' has too many digits", text);
+	if (r->factor && (r->step.scale || *r->step.unit || r->step.digits < 2))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the factor of '%.80s' is not a whole number "
+				 "above 1",
+				 text);
+	if (!r->step.digits || (r->factor && !r->low.digits))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the range '%.80s' never gets to its end",
+				 text);
+	if (r->low.digits > r->high.digits)
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' is empty",
+				 text);
+	if (range_count(r) > STUDY_MOST_POINTS)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the range '%.80s' has %lld values; at most "
+				 "%d are allowed",
+				 text, (long long)range_count(r),
+				 STUDY_MOST_POINTS);
+	for (int64_t at = r->low.digits; at <= r->high.digits;) {
+		put_number(out, at, r->low.scale, unit);
+		if (r->factor && at > r->high.digits / r->step.digits)
+			break;
+		at = r->factor ? at * r->step.digits : at + r->step.digits;
+	}
+	return HD_OK;
+}
+
+static enum hd_status expand(const char *text, struct diag *d,
+			     struct pieces *out)
+{
+	struct range range;
+	enum hd_status status = HD_OK;
+
+	if (!*text)
+		return diag_fail(d, HD_ERR_INPUT, "an empty value");
+	if (range_parse(text, &range))
+		status = range_expand(&range, text, d, out);
+	else
+		pieces_add(out, hd_strdup(text));
+	range_fini(&range);
+	return status;
+}
+
+/* ---- what the values are ------------------------------------------------ */
+
+/* The row of a path such as traffic.0.load; NULL if the table has none. */
+static const struct schema_row *row_of(const char *path)
+{
+	const struct schema_row *row = NULL;
+	bool item = false; /* the next part says which of a list */
+
+	while (*path) {
+		size_t len = strcspn(path, ".[");
+		char *part = hd_strndup(path, len);
+
+		if (!item)
+			row = schema_child_named(scenario_fields, row, part);
+		free(part);
+		if (!row)
+			return NULL;
+		item = !item && row->type == SCHEMA_LIST;
+		path += len + (path[len] != '\0');
+	}
+	return row;
+}
+
+/* An amount's is that of its base, if it is written so; else it has none. */
+static enum schema_type type_of(const struct schema_row *row, const char *text)
+{
+	uint64_t ignored;
+
+	if (!row || row->type == SCHEMA_CUSTOM)
+		return SCHEMA_AMOUNT;
+	if (row->type != SCHEMA_AMOUNT)
+		return row->type;
+	if ((row->base == SCHEMA_TIME &&
+	     hd_time_parse(text, NULL, &ignored) == HD_OK) ||
+	    (row->base == SCHEMA_SIZE &&
+	     hd_size_parse(text, NULL, &ignored) == HD_OK))
+		return row->base;
+	return SCHEMA_AMOUNT;
+}
+
+/* In the unit that results have it in (unit_of); NAN if it is no number. */
+static double number_of(const struct schema_row *row, const char *text)
+{
+	struct hd_rate rate;
+	struct hd_ratio share;
+	struct decimal decimal = { 0 };
+	uint64_t whole;
+	double number = NAN;
+
+	switch (type_of(row, text)) {
+	case SCHEMA_TIME:
+		if (hd_time_parse(text, NULL, &whole) == HD_OK)
+			number = (double)whole / (double)HD_US;
+		break;
+	case SCHEMA_RATE:
+		if (hd_rate_parse(text, NULL, &rate) == HD_OK)
+			number = hd_rate_bps(rate) / 1e9;
+		break;
+	case SCHEMA_SIZE:
+		if (hd_size_parse(text, NULL, &whole) == HD_OK)
+			number = (double)whole;
+		break;
+	case SCHEMA_SHARE:
+		if (hd_ratio_parse(text, NULL, &share) == HD_OK)
+			number = 100 * (double)share.num / (double)share.den;
+		break;
+	case SCHEMA_UINT:
+	case SCHEMA_REAL:
+		if (hd_double_parse(text, NULL, &number) != HD_OK)
+			number = NAN;
+		break;
+	case SCHEMA_AMOUNT:
+		if (decimal_parse(text, strlen(text), &decimal))
+			number = (double)decimal.digits /
+				 (double)power_of_ten(decimal.scale);
+		free(decimal.unit);
+		break;
+	default:
+		break;
+	}
+	return number;
+}
+
+/* What number_of counts in. What has no type of its own keeps its unit. */
+static char *unit_of(const struct schema_row *row, const char *text)
+{
+	static const char *const units[] = { [SCHEMA_TIME] = "us",
+					     [SCHEMA_RATE] = "Gb/s",
+					     [SCHEMA_SIZE] = "B",
+					     [SCHEMA_SHARE] = "%",
+					     [SCHEMA_CUSTOM] = NULL };
+	enum schema_type type = type_of(row, text);
+	struct decimal decimal = { 0 };
+
+	if (type != SCHEMA_AMOUNT)
+		return hd_strdup(units[type] ? units[type] : "");
+	if (!decimal_parse(text, strlen(text), &decimal))
+		return hd_strdup("");
+	char *unit = text_trimmed(decimal.unit, strlen(decimal.unit));
+
+	free(decimal.unit);
+	return unit;
+}
+
+/* Numbers if all values are, in one unit; else texts. */
+static void measure(struct axis *a, const struct schema_row *row)
+{
+	a->kind = VALUE_REAL;
+	a->unit = a->unit_text = unit_of(row, a->values.items[0]);
+	a->numbers = hd_alloc(a->values.n, sizeof(*a->numbers));
+	for (size_t i = 0; i < a->values.n; i++) {
+		char *unit = unit_of(row, a->values.items[i]);
+
+		a->numbers[i] = number_of(row, a->values.items[i]);
+		if (isnan(a->numbers[i]) || strcmp(unit, a->unit) != 0)
+			a->kind = VALUE_TEXT;
+		free(unit);
+	}
+	if (a->kind == VALUE_TEXT)
+		a->unit = "";
+}
+
+double axis_number(const struct axis *a, const char *text)
+{
+	return a->kind == VALUE_REAL ? number_of(row_of(a->field), text) : NAN;
+}
+
+static enum hd_status check_values(const struct axis *a,
+				   const struct schema_row *row, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+
+	for (size_t i = 0; row && i < a->values.n; i++) {
+		const char *value = a->values.items[i];
+
+		if (schema_value_check(row, value, &inner) == HD_OK)
+			continue;
+		bool range = strstr(value, "..") && !strchr(value, ':');
+
+		return diag_fail(d, inner.status, "%s%s", inner.message,
+				 range ? " (a range is LOW..HIGH:STEP)" : "");
+	}
+	return HD_OK;
+}
+
+enum hd_status axis_init(struct axis *a, const char *field, const char *values,
+			 struct diag *d)
+{
+	const struct schema_row *row = row_of(field);
+	struct pieces written = { 0 };
+	enum hd_status status = HD_OK;
+
+	*a = (struct axis){ .field = hd_strdup(field), .unit = "" };
+	if (!values[strspn(values, " ")])
+		return diag_fail(d, HD_ERR_INPUT, "no values");
+	pieces_split(&written, values);
+	for (size_t i = 0; i < written.n && status == HD_OK; i++)
+		status = expand(written.items[i], d, &a->values);
+	pieces_fini(&written);
+	if (status == HD_OK)
+		status = check_values(a, row, d);
+	if (status == HD_OK)
+		measure(a, row);
+	return status;
+}
+
+void axis_fini(struct axis *a)
+{
+	pieces_fini(&a->values);
+	free(a->field);
+	free(a->unit_text);
+	free(a->numbers);
+	*a = (struct axis){ 0 };
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_AXIS_H
+#define HD_STUDY_AXIS_H
+
+/*
+ * A field of the scenario and the values it takes in turn:
+ *
+ *	ftree, updn              a list; commas within {} and [] part nothing
+ *	10%..100%:10%            from, to and step, in one unit
+ *	64..4096:*2              from, to and factor
+ *	1, 2, 5..20:5            both
+ *
+ * Ranges are counted in decimals, exactly, and written as a user would: the
+ * third value of 0.1..1:0.1 is "0.3". The schema says what a value must be,
+ * and whether it is a number that can be compared and plotted.
+ */
+
+#include "base/diag.h"
+#include "measure/results.h"
+
+/* Beyond so many a study is refused: points, and values of an axis. */
+#define STUDY_MOST_POINTS 1000000
+
+struct pieces {
+	char **items;
+	size_t n, cap;
+};
+void pieces_fini(struct pieces *p);
+/* Adds what stands between commas, without the blanks around it. */
+void pieces_split(struct pieces *p, const char *text);
+
+struct axis {
+	char *field; /* path, as after --set */
+	struct pieces values;
+	enum value_kind kind; /* VALUE_REAL: `numbers`; else VALUE_TEXT */
+	const char *unit;     /* of the numbers; owned by `unit_text` */
+	char *unit_text;
+	double *numbers;
+	size_t dimension; /* axes of one dimension go along together */
+	unsigned line;    /* of the file that says so; 0: none */
+};
+
+/* Free even after a refusal. HD_ERR_INPUT for what is no such field. */
+HD_MUST_CHECK enum hd_status axis_init(struct axis *a, const char *field,
+				       const char *values, struct diag *d);
+void axis_fini(struct axis *a);
+
+/* A value of this axis, written by somebody else, as a number; NAN if none. */
+double axis_number(const struct axis *a, const char *text);
+
+#endif

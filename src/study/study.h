@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_STUDY_H
+#define HD_STUDY_STUDY_H
+
+/*
+ * Many runs of one scenario: which fields take which values, how many seeds,
+ * what is left out, what is looked for, what is kept. A study is a file of its
+ * own, or a scenario and what is said on the command line; both are read into
+ * the same texts and resolved once.
+ *
+ *	scenario: fat-tree.yaml
+ *	axes:
+ *	- {field: fabric.routing, values: [ftree, updn]}
+ *	- {field: traffic.0.load, values: 10%..100%:10%}
+ *	seeds: 5
+ *
+ * Axes span a grid, the last one changing fastest; axes of one name in `with`
+ * go along together. A cell of the grid is a choice of values, a point is a
+ * cell and a seed. Cells that `skip` names are no part of it. Points are
+ * numbered from 0, the seeds of a cell side by side; the number depends on the
+ * study alone.
+ */
+
+#include "scenario/override.h"
+#include "scenario/schema.h"
+#include "study/axis.h"
+#include "study/condition.h"
+
+/* An axis as it is written. */
+struct study_axis {
+	char *field, *values;
+	char *with;    /* NULL: a dimension of its own */
+	unsigned line; /* of the study's file; 0: the command line */
+};
+
+/* Along one dimension not all cells need to be run. */
+enum search_kind {
+	SEARCH_ALL,
+	SEARCH_STOP,     /* up to the first cell where the condition holds */
+	SEARCH_LARGEST,  /* the last cell where it does, by bisection */
+	SEARCH_SMALLEST, /* the first one */
+};
+
+struct search {
+	enum search_kind kind;
+	size_t axis; /* along which */
+	struct condition condition;
+};
+
+struct study {
+	/* As written; the schema's. */
+	char *title;
+	char *scenario; /* relative to the study's file */
+	char *set;      /* "PATH=VALUE, ..." */
+	struct study_axis *written;
+	size_t n_written;
+	uint64_t seeds;
+	char *skip, *keep, *stop, *find;
+	struct schema_places places;
+	char *file; /* of the study; NULL: the command line */
+
+	/* Resolved. */
+	char *base_file, *base; /* the scenario's name and text */
+	struct overrides overrides;
+	struct axis *axes;
+	size_t n_axes;
+	size_t *lengths; /* of the dimensions */
+	size_t n_dimensions;
+	struct condition *skips;
+	size_t n_skips;
+	struct pieces tables; /* to keep; "all" */
+	struct search search;
+	uint64_t first_seed;
+	size_t *cells; /* of the grid, those that are not skipped */
+	size_t n_cells, n_points;
+};
+
+extern const struct schema_row study_fields[];
+
+/*
+ * Reads `path`, a study or a scenario. Free even after a refusal. `overrides`
+ * weigh more than what the study sets, and are copied.
+ */
+HD_MUST_CHECK enum hd_status study_read(const char *path,
+					const struct overrides *overrides,
+					struct diag *d, struct study *out);
+/* The same for a text; scenarios are read from their files. */
+HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len,
+					 const char *path, struct diag *d,
+					 struct study *out);
+/* One more axis: "FIELD=VALUES", or several that go along: "A=1,2 & B=3,4". */
+HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text,
+					struct diag *d);
+/* Adds to one of the texts that are lists (skip, keep). */
+void study_append(char **list, const char *text);
+
+/* When all is said: makes the grid, or refuses. Call it once. */
+HD_MUST_CHECK enum hd_status study_resolve(struct study *s, struct diag *d);
+void study_fini(struct study *s);
+
+/* Which of an axis's values a cell has. */
+size_t study_value(const struct study *s, size_t axis, size_t cell);
+/* Adds what makes the scenario that of a cell. */
+void study_overrides(const struct study *s, size_t cell, struct overrides *out);
+/* The cell of the grid, and the seed, of a point. */
+size_t study_cell(const struct study *s, size_t point);
+uint64_t study_seed(const struct study *s, size_t point);
+
+/* The study in one text, for the record: equal for equal studies only. */
+void study_describe(const struct study *s, struct strbuf *out);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_STUDY_PARTS_H
+#define HD_STUDY_STUDY_PARTS_H
+
+/* Between study.c, which reads, and study_resolve.c, which makes the grid. */
+
+#include "study/study.h"
+
+/* The line of the study's file that says a field; 0 if none does. */
+unsigned study_line(const struct study *s, const void *field);
+
+/* Refuses with that line, if there is one. */
+HD_PRINTF(4, 5)
+enum hd_status study_refuse(const struct study *s, struct diag *d,
+			    const void *field, const char *format, ...);
+
+/* What refusals call an override: "study.yaml:7: traffic.0.load". */
+void study_label(const struct study *s, unsigned line, const char *path,
+		 struct strbuf *out);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "scenario/scenario.h"
+#include "study/point.h"
+#include "study/study_parts.h"
+
+#define NO_AXIS SIZE_MAX
+
+/* When nobody says when traffic is too much for a fabric. */
+#define SATURATED "delivered < 95% of offered"
+
+unsigned study_line(const struct study *s, const void *field)
+{
+	const struct schema_place *at = schema_place_of(&s->places, field);
+
+	return at ? at->line : 0;
+}
+
+enum hd_status study_refuse(const struct study *s, struct diag *d,
+			    const void *field, const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	d->file = s->file;
+	enum hd_status status = diag_fail_at(
+		d, HD_ERR_INPUT, study_line(s, field), 0, "%s", text.text);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+void study_label(const struct study *s, unsigned line, const char *path,
+		 struct strbuf *out)
+{
+	if (line)
+		strbuf_printf(out, "%s:%u: %s", s->file, line, path);
+	else
+		strbuf_puts(out, path);
+}
+
+/* ---- axes --------------------------------------------------------------- */
+
+static size_t axis_of(const struct study *s, const char *field)
+{
+	for (size_t i = 0; i < s->n_axes; i++) {
+		if (strcmp(s->axes[i].field, field) == 0)
+			return i;
+	}
+	return NO_AXIS;
+}
+
+static enum hd_status refuse_axis(const struct study *s, size_t axis,
+				  struct diag *d, const char *why)
+{
+	const struct study_axis *w = &s->written[axis];
+
+	d->file = w->line ? s->file : NULL;
+	return diag_fail_at(d, HD_ERR_INPUT, w->line, 0, "%s: %s", w->field,
+			    why);
+}
+
+/* The dimension of a new axis: another's, or a new one. */
+static enum hd_status choose_dimension(struct study *s, size_t axis,
+				       struct diag *d)
+{
+	const struct study_axis *w = s->written;
+	struct axis *a = &s->axes[axis];
+
+	a->dimension = s->n_dimensions;
+	for (size_t i = 0; i < axis; i++) {
+		if (w[axis].with && w[i].with &&
+		    strcmp(w[axis].with, w[i].with) == 0)
+			a->dimension = s->axes[i].dimension;
+	}
+	if (a->dimension == s->n_dimensions) {
+		s->lengths[s->n_dimensions++] = a->values.n;
+		return HD_OK;
+	}
+	if (s->lengths[a->dimension] == a->values.n)
+		return HD_OK;
+	struct strbuf why = STRBUF_INIT;
+
+	strbuf_printf(&why, "%zu values cannot go along with %zu", a->values.n,
+		      s->lengths[a->dimension]);
+	enum hd_status status = refuse_axis(s, axis, d, why.text);
+
+	strbuf_fini(&why);
+	return status;
+}
+
+static enum hd_status resolve_axes(struct study *s, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	s->axes = hd_alloc(s->n_written, sizeof(*s->axes));
+	s->lengths = hd_alloc(s->n_written + 1, sizeof(*s->lengths));
+	for (size_t i = 0; i < s->n_written && status == HD_OK; i++) {
+		const struct study_axis *w = &s->written[i];
+		struct diag inner = { .status = HD_OK };
+
+		if (axis_of(s, w->field) != NO_AXIS)
+			return refuse_axis(s, i, d, "it is varied twice");
+		s->n_axes++;
+		if (axis_init(&s->axes[i], w->field, w->values, &inner) !=
+		    HD_OK)
+			return refuse_axis(s, i, d, inner.message);
+		s->axes[i].line = w->line;
+		status = choose_dimension(s, i, d);
+	}
+	return status;
+}
+
+/* ---- the grid ----------------------------------------------------------- */
+
+size_t study_value(const struct study *s, size_t axis, size_t cell)
+{
+	size_t dimension = s->axes[axis].dimension;
+
+	for (size_t i = s->n_dimensions; i-- > dimension + 1;)
+		cell /= s->lengths[i];
+	return cell % s->lengths[dimension];
+}
+
+static double number_at(const struct study *s, size_t axis, size_t cell)
+{
+	return s->axes[axis].numbers[study_value(s, axis, cell)];
+}
+
+/* A term of `skip`: an axis against another one, or a value. */
+static bool term_holds(const struct study *s, const struct term *t, size_t cell)
+{
+	size_t left = axis_of(s, t->left), right = axis_of(s, t->right);
+	const struct axis *a = &s->axes[left];
+	const char *word = a->values.items[study_value(s, left, cell)];
+
+	if (a->kind == VALUE_REAL) {
+		double other = right == NO_AXIS ? axis_number(a, t->right)
+						: number_at(s, right, cell);
+
+		return relation_holds(t->relation, number_at(s, left, cell),
+				      t->share > 0 ? t->share * other : other);
+	}
+	if (right != NO_AXIS)
+		return false;
+	return (strcmp(word, t->right) == 0) == (t->relation == RELATION_SAME);
+}
+
+static bool is_skipped(const struct study *s, size_t cell)
+{
+	for (size_t i = 0; i < s->n_skips; i++) {
+		const struct condition *c = &s->skips[i];
+		size_t held = 0;
+
+		while (held < c->n && term_holds(s, &c->terms[held], cell))
+			held++;
+		if (held == c->n)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status check_skip(const struct study *s, const struct term *t,
+				 struct diag *d)
+{
+	size_t left = axis_of(s, t->left), right = axis_of(s, t->right);
+
+	if (left == NO_AXIS)
+		return study_refuse(s, d, &s->skip,
+				    "skip: '%s' is not a field that is varied",
+				    t->left);
+	const struct axis *a = &s->axes[left];
+	bool text = a->kind == VALUE_TEXT;
+
+	if (text && (right != NO_AXIS || (t->relation != RELATION_SAME &&
+					  t->relation != RELATION_OTHER)))
+		return study_refuse(s, d, &s->skip,
+				    "skip: the values of %s are words; they "
+				    "are = or != a word",
+				    t->left);
+	if (!text && right == NO_AXIS && isnan(axis_number(a, t->right)))
+		return study_refuse(s, d, &s->skip,
+				    "skip: '%s' is no value of %s", t->right,
+				    t->left);
+	if (!text && right != NO_AXIS && s->axes[right].kind == VALUE_TEXT)
+		return study_refuse(s, d, &s->skip,
+				    "skip: the values of %s are words",
+				    t->right);
+	return HD_OK;
+}
+
+static enum hd_status resolve_skips(struct study *s, struct diag *d)
+{
+	struct pieces items = { 0 };
+	enum hd_status status = HD_OK;
+
+	if (s->skip)
+		pieces_split(&items, s->skip);
+	s->skips = hd_alloc(items.n, sizeof(*s->skips));
+	for (size_t i = 0; i < items.n && status == HD_OK; i++) {
+		struct diag inner = { .status = HD_OK };
+		struct condition *c = &s->skips[s->n_skips++];
+
+		if (condition_parse(items.items[i], &inner, c) != HD_OK)
+			status = study_refuse(s, d, &s->skip, "skip: %s",
+					      inner.message);
+		for (size_t k = 0; k < c->n && status == HD_OK; k++)
+			status = check_skip(s, &c->terms[k], d);
+	}
+	pieces_fini(&items);
+	return status;
+}
+
+static enum hd_status resolve_cells(struct study *s, struct diag *d)
+{
+	double count = (double)s->seeds;
+	size_t all = 1;
+
+	for (size_t i = 0; i < s->n_dimensions; i++)
+		count *= (double)s->lengths[i];
+	if (count > STUDY_MOST_POINTS) {
+		d->file = s->file;
+		return diag_fail_at(
+			d, HD_ERR_INPUT,
+			s->n_axes ? s->axes[s->n_axes - 1].line : 0, 0,
+			"the study has %.0f points; at most %d are allowed",
+			count, STUDY_MOST_POINTS);
+	}
+	for (size_t i = 0; i < s->n_dimensions; i++)
+		all *= s->lengths[i];
+	s->cells = hd_alloc(all, sizeof(*s->cells));
+	for (size_t cell = 0; cell < all; cell++) {
+		if (!is_skipped(s, cell))
+			s->cells[s->n_cells++] = cell;
+	}
+	s->n_points = s->n_cells * (size_t)s->seeds;
+	return s->n_cells
+		       ? HD_OK
+		       : study_refuse(s, d, &s->skip,
+				      "skip leaves none of the %zu cells", all);
+}
+
+size_t study_cell(const struct study *s, size_t point)
+{
+	return s->cells[point / (size_t)s->seeds];
+}
+
+uint64_t study_seed(const struct study *s, size_t point)
+{
+	return s->first_seed + point % s->seeds;
+}
+
+/* ---- searches ----------------------------------------------------------- */
+
+static enum hd_status check_measure(const struct study *s, const void *field,
+				    const struct term *t, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+
+	return measure_check(t, &inner) == HD_OK
+		       ? HD_OK
+		       : study_refuse(s, d, field, "%s", inner.message);
+}
+
+/* "FIELD" + separator + "CONDITION", along a field whose values rise. */
+static enum hd_status resolve_search(struct study *s, enum search_kind kind,
+				     char *const *text, const char *separator,
+				     struct diag *d)
+{
+	const char *at = *text;
+
+	if (kind == SEARCH_LARGEST || kind == SEARCH_SMALLEST)
+		at += strcspn(at, " ") + 1;
+	const char *end = strstr(at, separator);
+	char *field = text_trimmed(at, end ? (size_t)(end - at) : strlen(at));
+	struct diag inner = { .status = HD_OK };
+
+	s->search.kind = kind;
+	s->search.axis = axis_of(s, field);
+	free(field);
+	if (s->search.axis == NO_AXIS)
+		return study_refuse(s, d, text,
+				    "'%s' names no field that is varied",
+				    *text);
+	if (!end && kind != SEARCH_STOP)
+		return study_refuse(s, d, text, "'%s' has no condition", *text);
+	if (condition_parse(end ? end + strlen(separator) : SATURATED, &inner,
+			    &s->search.condition) != HD_OK)
+		return study_refuse(s, d, text, "%s", inner.message);
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < s->search.condition.n && status == HD_OK; i++)
+		status = check_measure(s, text, &s->search.condition.terms[i],
+				       d);
+	const struct axis *a = &s->axes[s->search.axis];
+
+	for (size_t i = 1; i < a->values.n && status == HD_OK; i++) {
+		if (a->kind != VALUE_REAL || a->numbers[i] <= a->numbers[i - 1])
+			status = study_refuse(s, d, text,
+					      "the values of %s do not rise",
+					      a->field);
+	}
+	return status;
+}
+
+static enum hd_status resolve_searches(struct study *s, struct diag *d)
+{
+	if (s->stop && s->find)
+		return study_refuse(s, d, &s->find,
+				    "a study either stops or finds");
+	if (s->stop)
+		return resolve_search(s, SEARCH_STOP, &s->stop, " when ", d);
+	if (!s->find)
+		return HD_OK;
+	if (strncmp(s->find, "largest ", 8) == 0)
+		return resolve_search(s, SEARCH_LARGEST, &s->find, " with ", d);
+	if (strncmp(s->find, "smallest ", 9) == 0)
+		return resolve_search(s, SEARCH_SMALLEST, &s->find, " with ",
+				      d);
+	return study_refuse(s, d, &s->find,
+			    "'%s' is neither 'largest FIELD with CONDITION' "
+			    "nor 'smallest ...'",
+			    s->find);
+}
+
+/* The seed of the scenario in a cell; false if it is refused there. */
+static bool seed_of(const struct study *s, size_t cell, uint64_t *out)
+{
+	struct diag ignored = { .status = HD_OK };
+	struct overrides overrides = { 0 };
+	struct scenario scenario;
+
+	study_overrides(s, cell, &overrides);
+	bool good = scenario_parse(s->base, strlen(s->base), s->base_file,
+				   &overrides, &ignored, &scenario) == HD_OK;
+
+	if (good)
+		*out = scenario.run.seed;
+	scenario_fini(&scenario);
+	overrides_fini(&overrides);
+	return good;
+}
+
+/* They count on from the scenario's own, which no cell changes. */
+static enum hd_status resolve_seeds(struct study *s, struct diag *d)
+{
+	if (axis_of(s, "run.seed") != NO_AXIS)
+		return study_refuse(s, d, &s->seeds,
+				    "run.seed is not varied: say how many "
+				    "seeds instead");
+	for (size_t i = 0; i < s->n_cells; i++) {
+		if (seed_of(s, s->cells[i], &s->first_seed))
+			break;
+	}
+	return HD_OK;
+}
+
+void study_overrides(const struct study *s, size_t cell, struct overrides *out)
+{
+	overrides_copy(&s->overrides, out);
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const struct axis *a = &s->axes[i];
+		struct strbuf label = STRBUF_INIT;
+
+		study_label(s, a->line, a->field, &label);
+		overrides_put(out, label.text, a->field, "%s",
+			      a->values.items[study_value(s, i, cell)]);
+		strbuf_fini(&label);
+	}
+}
+
+enum hd_status study_resolve(struct study *s, struct diag *d)
+{
+	enum hd_status status = resolve_axes(s, d);
+
+	if (status == HD_OK)
+		status = resolve_skips(s, d);
+	if (status == HD_OK)
+		status = resolve_cells(s, d);
+	if (status == HD_OK)
+		status = resolve_searches(s, d);
+	if (status == HD_OK)
+		status = resolve_seeds(s, d);
+	if (status == HD_OK && s->keep)
+		pieces_split(&s->tables, s->keep);
+	return status;
+}
+
+void study_describe(const struct study *s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s->overrides.n; i++)
+		strbuf_printf(out, "# set %s=%s\n", s->overrides.items[i].path,
+			      s->overrides.items[i].value);
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const struct axis *a = &s->axes[i];
+
+		strbuf_printf(out, "# axis %zu: %s=", a->dimension, a->field);
+		for (size_t k = 0; k < a->values.n; k++)
+			strbuf_printf(out, "%s%s", k ? "," : "",
+				      a->values.items[k]);
+		strbuf_putc(out, '\n');
+	}
+	const char *const more[] = { s->skip, s->keep, s->stop, s->find };
+	const char *const names[] = { "skip", "keep", "stop", "find" };
+
+	for (size_t i = 0; i < 4; i++) {
+		if (more[i])
+			strbuf_printf(out, "# %s %s\n", names[i], more[i]);
+	}
+	strbuf_printf(out, "# seeds %llu from %llu\n",
+		      (unsigned long long)s->seeds,
+		      (unsigned long long)s->first_seed);
+	strbuf_puts(out, s->base);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/study.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "study/tables.h"
+
+static const char scenario[] =
+	"fabric: {topology: {kind: star, hosts: 4}}\n"
+	"traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+	"run: {seed: 7, measure: 10us}\n";
+
+/* A study of the scenario above, with these axes, up to three. */
+static enum hd_status make(struct study *s, const char *const *vary,
+			   struct diag *d)
+{
+	enum hd_status status =
+		study_parse(scenario, strlen(scenario), "x.yaml", d, s);
+
+	for (; *vary && status == HD_OK; vary++)
+		status = study_vary(s, *vary, d);
+	return status;
+}
+
+static void put_cells(const struct study *s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s->n_cells; i++) {
+		strbuf_puts(out, i ? " " : "");
+		for (size_t k = 0; k < s->n_axes; k++)
+			strbuf_printf(out, "%s%s", k ? "/" : "",
+				      s->axes[k].values.items[study_value(
+					      s, k, s->cells[i])]);
+	}
+}
+
+#define LOADS "traffic.0.load=10%,20%,30%"
+#define LANES "qos.lanes=1,2"
+
+static void axes_span_a_grid(void **state)
+{
+	static const struct {
+		const char *vary[4], *skip, *expected;
+	} cases[] = {
+		{ { LANES, LOADS },
+		  NULL,
+		  "1/10% 1/20% 1/30% 2/10% 2/20% 2/30%" },
+		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%" },
+		  NULL,
+		  "1/10% 2/20%" },
+		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%",
+		    "traffic.0.kind=cbr,poisson" },
+		  NULL,
+		  "1/10%/cbr 1/10%/poisson 2/20%/cbr 2/20%/poisson" },
+		{ { LANES, LOADS },
+		  "qos.lanes = 2 and traffic.0.load > 0.1",
+		  "1/10% 1/20% 1/30% 2/10%" },
+		{ { LANES, LOADS },
+		  "traffic.0.load <= 10%, qos.lanes != 1",
+		  "1/20% 1/30%" },
+		{ { LANES, "traffic.0.sl=0,1,2" },
+		  "traffic.0.sl >= qos.lanes",
+		  "1/0 2/0 2/1" },
+		{ { "traffic.0.kind=cbr,poisson", LANES },
+		  "traffic.0.kind = cbr and qos.lanes = 2",
+		  "cbr/1 poisson/1 poisson/2" },
+		{ { NULL }, NULL, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diag d = { .status = HD_OK };
+		struct strbuf out = STRBUF_INIT;
+		struct study s;
+
+		assert_int_equal(make(&s, cases[i].vary, &d), HD_OK);
+		if (cases[i].skip)
+			study_append(&s.skip, cases[i].skip);
+		s.seeds = 2;
+		if (study_resolve(&s, &d) != HD_OK)
+			fail_msg("case %zu: %s", i, d.message);
+		put_cells(&s, &out);
+		assert_string_equal(out.text, cases[i].expected);
+		assert_int_equal(s.n_points, 2 * s.n_cells);
+		/* Seeds count on from the scenario's. */
+		assert_int_equal(study_seed(&s, 0), 7);
+		assert_int_equal(study_seed(&s, 1), 8);
+		study_fini(&s);
+		strbuf_fini(&out);
+	}
+}
+
+static void what_makes_no_study_is_refused(void **state)
+{
+	static const struct {
+		const char *vary[4], *skip, *stop, *find, *part;
+	} cases[] = {
+		{ { LOADS, LOADS }, .part = "it is varied twice" },
+		{ { "run.seed=1,2" }, .part = "how many seeds" },
+		{ { "qos.lanes=1,2 & traffic.0.load=10%" },
+		  .part = "1 values cannot go along with 2" },
+		{ { LOADS }, "qos.lanes = 2", .part = "not a field" },
+		{ { LOADS }, "traffic.0.load < fast", .part = "no value" },
+		{ { LOADS }, "traffic.0.load", .part = "no condition" },
+		{ { LOADS }, "traffic.0.load > 1%", .part = "none of the 3" },
+		{ { "traffic.0.kind=cbr,ge" },
+		  "traffic.0.kind < ge",
+		  .part = "are words" },
+		{ { LOADS }, .stop = "qos.lanes", .part = "names no field" },
+		{ { LOADS },
+		  .stop = "traffic.0.load when p98 > 1us",
+		  .part = "no measure 'p98'" },
+		{ { LOADS },
+		  .find = "largest traffic.0.load with p99 < 5%",
+		  .part = "no value of p99" },
+		{ { LOADS },
+		  .find = "largest traffic.0.load",
+		  .part = "has no condition" },
+		{ { LOADS }, .find = "best", .part = "neither 'largest" },
+		{ { "traffic.0.load=20%,10%" },
+		  .stop = "traffic.0.load",
+		  .part = "do not rise" },
+		{ { LOADS },
+		  .stop = "traffic.0.load",
+		  .find = "largest traffic.0.load with lost = 0",
+		  .part = "either stops or finds" },
+		{ { "traffic.0.payload=1..2000:1", "traffic.0.sl=0..9:1",
+		    "traffic.0.load=1%..51%:1%" },
+		  .part = "1020000 points" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diag d = { .status = HD_OK };
+		struct study s;
+
+		assert_int_equal(make(&s, cases[i].vary, &d), HD_OK);
+		s.skip = cases[i].skip ? hd_strdup(cases[i].skip) : NULL;
+		s.stop = cases[i].stop ? hd_strdup(cases[i].stop) : NULL;
+		s.find = cases[i].find ? hd_strdup(cases[i].find) : NULL;
+		assert_int_equal(study_resolve(&s, &d), HD_ERR_INPUT);
+		if (!strstr(d.message, cases[i].part))
+			fail_msg("case %zu: %s", i, d.message);
+		study_fini(&s);
+	}
+}
+
+static void a_recorded_study_comes_back_as_the_same(void **state)
+{
+	static const char *const vary[] = {
+		"qos.lanes=1,2 & traffic.0.load=10%..20%:10%",
+		"traffic.0.kind=cbr,ge", NULL
+	};
+	struct diag d = { .status = HD_OK };
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	struct results *r = results_new("sweep");
+	struct study s, again;
+
+	(void)state;
+	assert_int_equal(make(&s, vary, &d), HD_OK);
+	study_append(&s.skip, "traffic.0.kind = ge and qos.lanes = 2");
+	study_append(&s.keep, "traffic");
+	s.stop = hd_strdup("traffic.0.load when p99 > 1us");
+	overrides_put(&s.overrides, "--set", "run.measure", "20us");
+	s.seeds = 3;
+	assert_int_equal(study_resolve(&s, &d), HD_OK);
+	study_describe(&s, &before);
+	study_record(&s, r);
+	assert_int_equal(study_restore(r, &d, &again), HD_OK);
+	study_describe(&again, &after);
+	assert_string_equal(before.text, after.text);
+	assert_int_equal(s.n_points, again.n_points);
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+	study_fini(&s);
+	study_fini(&again);
+	results_free(r);
+}
+
+/* ---- searches, on a measure of our making ------------------------------- */
+
+static void set_p99(struct sweep *w, size_t point, double p99)
+{
+	struct results *r = results_new(POINT_COMMAND);
+	struct table *t = results_record(r, "headline", "", point_measures);
+
+	for (size_t i = 0; i < N_MEASURES; i++) {
+		if (i == measure_of("p99"))
+			table_put_real(t, p99);
+		else
+			table_put_none(t);
+	}
+	w->outcomes[point] =
+		(struct outcome){ .state = OUTCOME_DONE, .results = r };
+}
+
+/* Bisection finds what a look at every value finds, in few runs. */
+static void bisection_finds_the_step(void **state)
+{
+	static const char *const vary[] = { "traffic.0.load=1%..100%:1%",
+					    NULL };
+
+	(void)state;
+	for (unsigned step = 0; step <= 100; step++) {
+		struct diag d = { .status = HD_OK };
+		struct study s;
+		struct sweep w;
+		size_t n, runs = 0;
+
+		assert_int_equal(make(&s, vary, &d), HD_OK);
+		s.find = hd_strdup(
+			step % 2 ? "largest traffic.0.load with p99 < 5us"
+				 : "smallest traffic.0.load with p99 >= 5us");
+		assert_int_equal(study_resolve(&s, &d), HD_OK);
+		sweep_init(&w, &s);
+		struct chain *chains = sweep_chains(&s, &n);
+		size_t next;
+
+		assert_int_equal(n, 1);
+		while (sweep_next(&w, &chains[0], &next)) {
+			/* Below the step it is fast, from there on slow. */
+			set_p99(&w, chains[0].ranks[next],
+				next < step ? 4.9 : 5);
+			runs++;
+		}
+		size_t found = sweep_found(&w, &chains[0]);
+
+		if (step % 2)
+			assert_int_equal(found, step - 1);
+		else
+			assert_int_equal(found, step < 100 ? step : SIZE_MAX);
+		assert_true(runs <= 7);
+		chains_free(chains, n);
+		sweep_fini(&w);
+		study_fini(&s);
+	}
+}
+
+static void shards_are_named_by_two_numbers_or_slurm(void **state)
+{
+	static const char *const bad[] = { "",    "3",   "0/3",  "4/3",
+					   "1/0", "a/3", "1/3x", "1/-3" };
+	struct diag d = { .status = HD_OK };
+	size_t shard, n;
+
+	(void)state;
+	assert_int_equal(shard_parse("3/10", &d, &shard, &n), HD_OK);
+	assert_int_equal(shard, 2);
+	assert_int_equal(n, 10);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct diag why = { .status = HD_OK };
+
+		assert_int_equal(shard_parse(bad[i], &why, &shard, &n),
+				 HD_ERR_USAGE);
+	}
+	unsetenv("SLURM_ARRAY_TASK_ID");
+	unsetenv("SLURM_ARRAY_TASK_COUNT");
+	assert_int_equal(shard_parse("auto", &d, &shard, &n), HD_OK);
+	assert_int_equal(shard, 0);
+	assert_int_equal(n, 1);
+	setenv("SLURM_ARRAY_TASK_ID", "5", 1);
+	setenv("SLURM_ARRAY_TASK_MIN", "0", 1);
+	setenv("SLURM_ARRAY_TASK_COUNT", "6", 1);
+	assert_int_equal(shard_parse("auto", &d, &shard, &n), HD_OK);
+	assert_int_equal(shard, 5);
+	assert_int_equal(n, 6);
+	setenv("SLURM_ARRAY_TASK_ID", "6", 1);
+	assert_int_equal(shard_parse("auto", &d, &shard, &n), HD_ERR_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(axes_span_a_grid),
+		cmocka_unit_test(what_makes_no_study_is_refused),
+		cmocka_unit_test(a_recorded_study_comes_back_as_the_same),
+		cmocka_unit_test(bisection_finds_the_step),
+		cmocka_unit_test(shards_are_named_by_two_numbers_or_slurm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
