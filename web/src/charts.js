@@ -108,6 +108,8 @@ function lines(width, label, x, unit, all, dashed) {
   const svg = draw(width, label, {
     x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names),
     marks: [
+      // What is sure of a line is a band around it; of too many, a stroke.
+      many ? null : Plot.areaY(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", z: "name", fill: colour, fillOpacity: 0.15 }),
       rows.some((r) => r.lo !== null && r.hi > r.lo)
         ? Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: colour, strokeOpacity: 0.6 }) : null,
       ...eachLine(dashed, rows, { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 }),
@@ -163,12 +165,14 @@ function seriesParts(table) {
   });
 }
 
-// A plot for the columns of each unit; of several runs, for each column.
+// A plot for the columns of each unit; of several runs, and of what a sweep
+// found, for each column.
 function unitParts(table, x, ys, labels, heading) {
-  const units = table.by ? ys : distinct(ys.map((c) => c.unit));
+  const apart = table.by || table.name === "curves";
+  const units = apart ? ys : distinct(ys.map((c) => c.unit));
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
   return units.flatMap((one) => {
-    const of = table.by ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
+    const of = apart ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
     const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : "")
       .map((p) => ({ ...p, what: c.name })));
     if (!rows.length) return []; // of values that do not exist here
