@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -28,6 +29,8 @@ struct sim_options {
 	unsigned flow_control; /* enum sim_capture_flow */
 	const char *trace;
 	hd_time sample;
+	uint64_t threads; /* 0: as many as are worth it */
+	bool verbose;
 	struct option_list ports, set;
 };
 
@@ -86,6 +89,21 @@ static const struct option options[] = {
 	  .initial = "0s",
 	  .help = "how often --db and --html note the use of links; 0: "
 		  "about a hundred times" },
+	{ .name = "threads",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct sim_options, threads),
+	  .value = "N",
+	  .help = "compute on N threads, with the same results for any N; "
+		  "without this option as many as there are processors, if "
+		  "the fabric is large enough to keep them busy",
+	  .low = 1,
+	  .high = 1024 },
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct sim_options, verbose),
+	  .help = "say on standard error on how many threads it was computed, "
+		  "and why if on one in spite of --threads" },
 	{ .name = NULL },
 };
 
@@ -196,6 +214,28 @@ static void run_sampled(struct session *s)
 	} while (s->state == SIM_PAUSED);
 }
 
+static unsigned threads_of(const struct session *s)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (s->options.threads)
+		return (unsigned)s->options.threads;
+	return sim_threads(&s->build->setup, cores > 1 ? (unsigned)cores : 1);
+}
+
+static void say_threads(const struct session *s, unsigned asked)
+{
+	const char *why;
+	uint32_t parts = sim_is_cut(s->sim, &why);
+
+	if (parts > 1)
+		fprintf(stderr, "heddle: computed in %u parts on %u threads\n",
+			parts, asked < parts ? asked : parts);
+	else
+		fprintf(stderr, "heddle: computed on one thread%s%s\n",
+			why ? ": " : "", why ? why : "");
+}
+
 static enum hd_status run(struct session *s, const char *path, struct diag *d)
 {
 	enum hd_status status = fabric_read(path, &s->overrides, d, &s->build);
@@ -213,12 +253,15 @@ static enum hd_status run(struct session *s, const char *path, struct diag *d)
 	struct sim_rules rules = s->build->rules;
 
 	rules.yields = true;
+	rules.threads = threads_of(s);
 	s->sim = sim_new(&s->build->setup, s->build->flows, s->build->n_flows,
 			 &rules);
 	sim_watch_attach(&s->watch, s->sim);
 	progress_begin(&s->progress, &s->options.common, "packets", 0);
 	run_sampled(s);
 	progress_end(&s->progress);
+	if (s->options.verbose)
+		say_threads(s, rules.threads);
 	return close_files(s, d);
 }
 

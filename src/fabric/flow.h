@@ -126,6 +126,10 @@ struct sim_rules {
 	/* When memory is short, the run ends (SIM_FULL), not the program. */
 	bool yields;
 
+	/* Threads that compute it, 0 and 1: one; and into how many parts it is
+	 * cut for them, 0: as many. */
+	uint32_t threads, parts;
+
 	/* Capacity for packets of sim_inject that no flow announces. */
 	bool injects;            /* there will be some */
 	bool injects_management; /* some of them on VL15 */

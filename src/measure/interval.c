@@ -110,3 +110,27 @@ struct interval batch_means_interval(const struct batch_means *b, double level)
 	in.sound = n >= BATCHES_MIN && !is_correlated(in.lag1, n);
 	return in;
 }
+
+/* ---- whole numbers ------------------------------------------------------ */
+
+void batch_counts_init(struct batch_counts *b)
+{
+	*b = (struct batch_counts){ 0 };
+	batch_means_init(&b->means);
+}
+
+void batch_counts_close(struct batch_counts *b)
+{
+	b->means.sum = (double)b->sum;
+	b->sum = 0;
+	batch_means_close(&b->means);
+}
+
+struct interval batch_counts_interval(const struct batch_counts *b,
+				      double level)
+{
+	struct batch_means means = b->means;
+
+	means.total = (double)b->total_high * 0x1p64 + (double)b->total_low;
+	return batch_means_interval(&means, level);
+}

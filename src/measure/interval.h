@@ -52,6 +52,40 @@ static inline void batch_means_add(struct batch_means *b, double sample)
 }
 
 /*
+ * The same for whole numbers: sums are whole as well, so that only which
+ * samples share a batch depends on their order.
+ */
+struct batch_counts {
+	struct batch_means means; /* of complete batches; and where they are */
+	uint64_t sum;             /* of the batch being filled */
+	uint64_t total_low, total_high;
+};
+
+void batch_counts_init(struct batch_counts *b);
+void batch_counts_close(struct batch_counts *b);
+struct interval batch_counts_interval(const struct batch_counts *b,
+				      double level);
+
+/* How many samples the batch being filled takes. */
+static inline uint64_t batch_counts_room(const struct batch_counts *b)
+{
+	return b->means.size - b->means.filled;
+}
+
+/* n samples, in any order, that sum up to `sum`; n is at most the room. */
+static inline void batch_counts_add(struct batch_counts *b, uint64_t sum,
+				    uint64_t n)
+{
+	b->sum += sum;
+	b->total_low += sum;
+	b->total_high += b->total_low < sum;
+	b->means.count += n;
+	b->means.filled += n;
+	if (b->means.filled == b->means.size)
+		batch_counts_close(b);
+}
+
+/*
  * The interval that holds the mean with probability `level`, e.g. 0.95. The
  * mean is that of all samples, complete batch or not.
  */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/engine.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/voq.h"
+#include "sim/parts.h"
 
 /*
  * Who waits for whom, when nothing moves. The places are the input buffers,
@@ -17,7 +15,7 @@
  */
 struct wait_edge {
 	uint32_t from, to; /* places; NONE: somewhere that moves */
-	uint32_t packet;
+	const struct packet *packet;
 };
 
 struct wait_graph {
@@ -50,7 +48,7 @@ static uint32_t beyond(const struct sim *s, uint32_t port, unsigned vl)
 }
 
 static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
-		     uint32_t packet)
+		     const struct packet *packet)
 {
 	g->edges =
 		hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
@@ -70,14 +68,14 @@ static void add_inputs(struct wait_graph *g, const struct node *node,
 		for (unsigned in = 0; in < node->n_in; in++) {
 			if (!inputs_has(s, lane, in, false))
 				continue;
-			uint32_t id = voq_first(s, lane, in);
-			const struct packet *p = packet_at(s, id);
+			const struct packet *p = packet_at(
+				sim_of_port(s, port), voq_first(s, lane, in));
 			uint32_t to = s->cioq ? output_place(s, port, p->out_vl)
 					      : beyond(s, port, p->out_vl);
 
 			add_edge(g,
 				 input_place(s, node->first_port + in, p->vl),
-				 to, id);
+				 to, p);
 		}
 	}
 }
@@ -93,9 +91,10 @@ static void add_outputs(struct wait_graph *g, uint32_t port)
 
 		if (id == NONE)
 			continue;
-		unsigned vl = packet_at(s, id)->out_vl;
+		const struct packet *p = packet_at(sim_of_port(s, port), id);
+		unsigned vl = p->out_vl;
 
-		add_edge(g, output_place(s, port, vl), beyond(s, port, vl), id);
+		add_edge(g, output_place(s, port, vl), beyond(s, port, vl), p);
 	}
 }
 
@@ -180,9 +179,9 @@ static uint32_t place_on_circle(const struct wait_graph *g)
 	return place;
 }
 
-static struct sim_wait describe(struct sim *s, const struct wait_edge *e)
+static struct sim_wait describe(const struct sim *s, const struct wait_edge *e)
 {
-	const struct packet *p = packet_at(s, e->packet);
+	const struct packet *p = e->packet;
 	uint32_t node = s->setup->ports[p->out].node;
 
 	return (struct sim_wait){

@@ -10,27 +10,28 @@
 
 void space_return(struct sim *s, const struct packet *p, hd_time when)
 {
-	hop_space(s, p, when, WAY_GENERAL);
+	hop_space(s, p, when, WAY_CUT);
 }
 
 void copy_leave(struct sim *s, struct packet *p, hd_time when)
 {
-	hop_leave(s, p, when, WAY_GENERAL);
+	hop_leave(s, p, when, WAY_CUT);
 }
 
 void copy_place(struct sim *s, struct packet *p)
 {
-	hop_place(s, p, WAY_GENERAL);
+	hop_place(s, p, WAY_CUT);
 }
 
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
-	const struct server *l = &s->links[port];
+	const struct server *l =
+		s->cut ? &s->cut->wires[port] : &s->links[port];
 
 	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, WAY_GENERAL);
+		hop_sink(s, l, p, WAY_CUT);
 	else
-		hop_forward(s, port, l, p, WAY_GENERAL);
+		hop_forward(s, port, l, p, WAY_CUT);
 }
 
 void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
@@ -150,20 +151,36 @@ static void event_control(struct sim *s, uint64_t key)
 	}
 }
 
-static void event_rare(struct sim *s, uint64_t key)
+void event_global(struct sim *s, uint64_t key)
 {
-	uint32_t port = key_port(key), id = key_id(key);
-
 	switch (key_kind(key)) {
 	case EV_FAULT:
-		fault_strike(s, id);
+		fault_strike(s, key_id(key));
 		break;
 	case EV_TABLE:
-		table_change(s, id);
+		table_change(s, key_id(key));
 		break;
 	case EV_MEASURE:
 		metrics_start(s);
 		break;
+	case EV_LOOK:
+		metrics_look(s);
+		break;
+	default:
+		assert(key_kind(key) == EV_STUCK);
+		stuck_look(s);
+	}
+}
+
+static void event_rare(struct sim *s, uint64_t key)
+{
+	uint32_t port = key_port(key), id = key_id(key);
+
+	if (key_kind(key) <= EV_STUCK) {
+		event_global(s, key);
+		return;
+	}
+	switch (key_kind(key)) {
 	case EV_UPDATE:
 		update_arrive(s, port, key_vl(key), id);
 		break;
@@ -257,7 +274,8 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 		__builtin_prefetch(&s->packets[key_id(key)], 1);
 }
 
-static inline void prefetch_near(const struct sim *s, uint64_t key)
+static inline void prefetch_near(const struct sim *s, uint64_t key,
+				 const enum way way)
 {
 	const struct server *l = &s->links[key_port(key)];
 
@@ -265,8 +283,10 @@ static inline void prefetch_near(const struct sim *s, uint64_t key)
 		const struct packet *p = &s->packets[key_id(key)];
 		const struct node *n = &s->nodes[l->far_node];
 
-		__builtin_prefetch(&s->rings[p->up], 1);
-		if (!(l->flags & L_FAR_END))
+		if (!CUT(port_is_remote(s, p->up)))
+			__builtin_prefetch(&s->rings[p->up], 1);
+		if (!(l->flags & L_FAR_END) &&
+		    !CUT(node_is_remote(s, l->far_node)))
 			__builtin_prefetch(&n->lft[p->dlid]);
 	} else if (key_kind(key) == EV_WAKE && l->requests) {
 		const struct lane *lane =
@@ -283,7 +303,7 @@ static inline void prefetch_near(const struct sim *s, uint64_t key)
 	}
 }
 
-static inline void event_prefetch(const struct sim *s)
+static inline void event_prefetch(const struct sim *s, const enum way way)
 {
 	const struct event *e = eventq_ahead(&s->q, FAR_AHEAD);
 
@@ -291,7 +311,7 @@ static inline void event_prefetch(const struct sim *s)
 		prefetch_far(s, e->key);
 	e = eventq_ahead(&s->q, NEAR_AHEAD);
 	if (likely(e))
-		prefetch_near(s, e->key);
+		prefetch_near(s, e->key, way);
 }
 
 /* Phases 0 to 3 of now; there is at least one event. */
@@ -305,7 +325,7 @@ instant_events(struct sim *s, const enum way way)
 		uint64_t key = q->near[q->at++].key;
 
 		s->events++;
-		event_prefetch(s);
+		event_prefetch(s, way);
 		event_handle(s, key, way);
 		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) &&
 		    !eventq_refill(q))
@@ -319,7 +339,7 @@ static void instant_events_again(struct sim *s)
 	const struct event *next = eventq_first(&s->q);
 
 	if (next && next->when == s->now)
-		instant_events(s, WAY_GENERAL);
+		instant_events(s, WAY_CUT);
 }
 
 /* F4; a discard may make another packet first and ready at this instant. */
@@ -360,7 +380,7 @@ instants(struct sim *s, hd_time until, const enum way way)
 	while (first && first->when <= until) {
 		s->now = s->q.now = first->when;
 		instant_events(s, way);
-		if (way == WAY_GENERAL)
+		if (!IS_SIMPLE)
 			instant_middle(s);
 		if (MAYBE(s->borrow != NULL))
 			borrow_prepare(s);
@@ -371,9 +391,9 @@ instants(struct sim *s, hd_time until, const enum way way)
 			until = s->horizon;
 		if (unlikely(s->events >= s->events_checked))
 			return true;
-		/* Timers go on for ever. */
-		if (way == WAY_GENERAL && s->alive == 0 && !s->to_the_end &&
-		    eventq_count(&s->q) <= s->background)
+		/* Timers go on for ever; in a part, as long as the whole. */
+		if (!IS_SIMPLE && !CUT(true) && s->alive == 0 &&
+		    !s->to_the_end && eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);
 	}
@@ -389,6 +409,12 @@ bool engine_run(struct sim *s, hd_time until)
 		return instants(s, until, WAY_PLAIN);
 	case WAY_SIMPLE:
 		return instants(s, until, WAY_SIMPLE);
+	case WAY_CUT_PLAIN:
+		return instants(s, until, WAY_CUT_PLAIN);
+	case WAY_CUT_SIMPLE:
+		return instants(s, until, WAY_CUT_SIMPLE);
+	case WAY_CUT:
+		return instants(s, until, WAY_CUT);
 	default:
 		return instants(s, until, WAY_GENERAL);
 	}

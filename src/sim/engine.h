@@ -20,6 +20,9 @@
  */
 bool engine_run(struct sim *s, hd_time until);
 
+/* An event of phase 0, which concerns the whole. */
+void event_global(struct sim *s, uint64_t key);
+
 /* A copy leaves its input buffer at `when` >= now. */
 void copy_leave(struct sim *s, struct packet *p, hd_time when);
 /* T9: space of the output buffer (port, vl) is free at `when` >= now. */
@@ -32,7 +35,7 @@ void packet_arrive(struct sim *s, uint32_t port, struct packet *p);
 /* Queues a copy whose output, lane and slot are known. */
 void copy_place(struct sim *s, struct packet *p);
 
-static inline void link_wake(struct sim *s, uint32_t port, hd_time when)
+RING_HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 {
 	s->links[port].wake_at = when;
 	eventq_push(&s->q, when, event_key(EV_WAKE, port, 0, 0));
@@ -286,6 +289,8 @@ void borrow_prepare(struct sim *s);
 void metrics_init(struct sim *s);
 void metrics_fini(struct sim *s);
 void metrics_start(struct sim *s);
+/* EV_LOOK. */
+void metrics_look(struct sim *s);
 void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes);
 /* The same for a flow with a plan, whose sequence tells the rest. */
 void metrics_made_planned(struct sim *s, uint32_t bytes);
@@ -312,6 +317,18 @@ void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
 		       hd_time tail, hd_time when);
 /* EV_DELIVER. */
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+/* A counter that several parts may count in. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written */
+static inline void count_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+static inline void count_one(uint64_t *counter)
+{
+	count_add(counter, 1);
+}
+
 /* The far end of links[port] does not receive it within the run. */
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
 void port_counters(struct sim *s, uint32_t port, struct sim_counters *out);
@@ -321,6 +338,9 @@ void packet_describe(struct sim *s, const struct packet *p,
 /* ---- run.c ------------------------------------------------------------- */
 
 void table_change(struct sim *s, uint32_t id);
+/* M3: the first look, and EV_STUCK. */
+void stuck_expect(struct sim *s);
+void stuck_look(struct sim *s);
 
 /* ---- state.c ----------------------------------------------------------- */
 

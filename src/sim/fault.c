@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/engine.h"
+#include "sim/parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -167,7 +167,7 @@ static void port_down(struct sim *s, uint32_t port)
 	s->cold[port].pending = 0;
 	/* Where lanes merge, F4 may know of packets that nothing requests. */
 	if (l->requests || s->merges)
-		link_request(s, port);
+		port_stir(s, port);
 }
 
 /* Credits of the direction from `port` are what its far end has free. */
@@ -209,7 +209,7 @@ static void port_up(struct sim *s, uint32_t port)
 	l->flags |= L_UP;
 	l->since = s->now;
 	if (l->requests)
-		link_request(s, port);
+		port_stir(s, port);
 }
 
 void fault_strike(struct sim *s, uint32_t id)
@@ -226,11 +226,11 @@ void fault_strike(struct sim *s, uint32_t id)
 		s->cold[peer].next_down = s->cold[f->port].next_down;
 	}
 	if (f->kind == SIM_LINK_DOWN && up) {
-		port_down(s, f->port);
-		port_down(s, peer);
+		port_down(sim_of_port(s, f->port), f->port);
+		port_down(sim_of_port(s, peer), peer);
 	} else if (f->kind == SIM_LINK_UP && !up) {
-		port_up(s, f->port);
-		port_up(s, peer);
+		port_up(sim_of_port(s, f->port), f->port);
+		port_up(sim_of_port(s, peer), peer);
 	}
 }
 

@@ -15,8 +15,11 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 		.of = hd_alloc_dense(m->n_flows, sizeof(*t->of)),
 		.n_flows = m->n_flows,
 		.groups = m->groups,
+		.late = hd_alloc_dense(LATE_KEPT, sizeof(*t->late)),
+		.late_cap = LATE_KEPT,
 		.measure = measure,
 	};
+	batch_counts_init(&t->mean);
 	for (uint32_t i = 0; i < m->n_flows; i++) {
 		t->of[i].before = NEVER;
 		t->of[i].period = flows[i].period;
@@ -31,6 +34,7 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 void flow_tallies_fini(struct flow_tallies *t)
 {
 	free(t->of);
+	free(t->late);
 }
 
 /* ---- counting ------------------------------------------------------------ */
@@ -63,12 +67,12 @@ static void count_jitter(struct sim_group *g, hd_time before, hd_time latency,
 	g->jitter_abs_high += g->jitter_abs_low < off;
 }
 
-void flow_tallies_count(struct flow_tallies *t)
+void flow_tallies_count(struct flow_tallies *t, const struct late *l)
 {
-	const struct late *l = &t->late[t->counted++ % LATE_MOST];
+	hd_time latency = l->latency;
+
 	struct flow_tally *f = &t->of[l->flow];
 	struct sim_group *g = &t->groups[f->group];
-	hd_time latency = l->latency;
 
 	f->delivered++;
 	f->bytes += l->bytes;
@@ -87,11 +91,31 @@ void flow_tallies_count(struct flow_tallies *t)
 	f->before = latency;
 }
 
-uint64_t flow_tallies_flush(struct flow_tallies *t, uint32_t flow)
+void flow_tallies_take(struct flow_tallies *t)
+{
+	const struct late *l = late_at(t, t->counted++);
+
+	if (t->measure)
+		batch_counts_add(&t->mean, l->latency, 1);
+	flow_tallies_count(t, l);
+}
+
+void flow_tallies_flush(struct flow_tallies *t)
 {
 	while (t->counted < t->added)
-		flow_tallies_count(t);
-	return flow < t->n_flows ? t->of[flow].delivered : 0;
+		flow_tallies_take(t);
+}
+
+void flow_tallies_grow(struct flow_tallies *t)
+{
+	uint32_t cap = 2 * t->late_cap;
+	struct late *more = hd_alloc_dense(cap, sizeof(*more));
+
+	for (uint64_t n = t->counted; n < t->counted + t->late_cap; n++)
+		more[n & (cap - 1)] = *late_at(t, n);
+	free(t->late);
+	t->late = more;
+	t->late_cap = cap;
 }
 
 /* ---- reporting ----------------------------------------------------------- */
@@ -115,7 +139,7 @@ static void report_flow(const struct flow_tally *f, struct sim_flow_counts *c,
 
 void flow_tallies_report(struct flow_tallies *t, struct sim_metrics *m)
 {
-	flow_tallies_flush(t, 0);
+	flow_tallies_flush(t);
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		struct sim_group *g = &m->groups[i];
 

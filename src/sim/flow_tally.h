@@ -11,8 +11,12 @@
  * from the processor, so deliveries are kept back for a while, in order, and
  * what each will touch is brought in step by step. What sim_metrics gives is
  * computed from it when asked for.
+ *
+ * The order is the model's (docs/model.md, M1), whatever the engine's is within
+ * an instant: all of an instant are there before the first of them is counted.
  */
 
+#include "measure/interval.h"
 #include "sim/sim.h"
 
 struct flow_tally {
@@ -32,19 +36,23 @@ _Static_assert(sizeof(struct flow_tally) == 128, "two cache lines");
 
 /* A delivery that is not counted yet. */
 struct late {
+	hd_time at; /* the instant that told of it */
 	hd_time latency;
 	uint32_t flow, bytes;
+	uint32_t where; /* sim port */
 };
 
-#define LATE_MOST 8 /* a power of 2 */
+#define LATE_KEPT 8 /* a power of 2 */
 
 struct flow_tallies {
 	struct flow_tally *of; /* per flow */
 	uint32_t n_flows;
 	struct sim_group *groups; /* borrowed */
-	struct late late[LATE_MOST];
+	struct late *late;        /* a ring; as many as one instant has */
+	uint32_t late_cap;        /* a power of 2 */
 	uint64_t added, counted;
-	bool measure; /* latencies too */
+	struct batch_counts mean; /* of all latencies */
+	bool measure;             /* latencies too */
 };
 
 /* m has its flows' groups already. */
@@ -52,10 +60,14 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 		       const struct sim_metrics *m, bool measure);
 void flow_tallies_fini(struct flow_tallies *t);
 
-/* Counts the oldest of those kept back. */
-void flow_tallies_count(struct flow_tallies *t);
-/* Counts all; returns how many packets of the flow there have been. */
-uint64_t flow_tallies_flush(struct flow_tallies *t, uint32_t flow);
+/* Counts one for its flow; they must come in order. */
+void flow_tallies_count(struct flow_tallies *t, const struct late *l);
+/* Counts the oldest of those kept back, and its part in the mean of all. */
+void flow_tallies_take(struct flow_tallies *t);
+/* Makes room for one more. */
+void flow_tallies_grow(struct flow_tallies *t);
+/* Counts all that were kept back. */
+void flow_tallies_flush(struct flow_tallies *t);
 /* Writes what it has into the flows and groups of m. */
 void flow_tallies_report(struct flow_tallies *t, struct sim_metrics *m);
 
@@ -93,19 +105,36 @@ static inline void late_prefetch_bucket(const struct flow_tallies *t,
 				   1);
 }
 
-static inline void flow_tallies_add(struct flow_tallies *t, uint32_t flow,
-				    uint32_t bytes, hd_time latency)
+/* Of one instant, what comes to the lower port goes first. */
+static inline bool late_before(const struct late *a, const struct late *b)
+{
+	return a->at != b->at ? a->at < b->at : a->where < b->where;
+}
+
+static inline struct late *late_at(const struct flow_tallies *t, uint64_t n)
+{
+	return &t->late[n & (t->late_cap - 1)];
+}
+
+/* Of a flow that there is; takes its place among those of its instant. */
+static inline void flow_tallies_add(struct flow_tallies *t,
+				    const struct late *l)
 {
 	uint64_t n = t->added++;
 
-	t->late[n % LATE_MOST] = (struct late){ latency, flow, bytes };
-	late_prefetch(t, flow);
-	if (n < LATE_MOST - 1)
+	if (__builtin_expect(n - t->counted == t->late_cap, 0))
+		flow_tallies_grow(t);
+	for (; n > t->counted && late_before(l, late_at(t, n - 1)); n--)
+		*late_at(t, n) = *late_at(t, n - 1);
+	*late_at(t, n) = *l;
+	late_prefetch(t, l->flow);
+	if (t->added - t->counted < LATE_KEPT)
 		return; /* the first ones of a run */
-	late_prefetch_group(t, &t->late[(n - 2) % LATE_MOST]);
-	late_prefetch_bucket(t, &t->late[(n - 4) % LATE_MOST]);
-	if (t->added - t->counted == LATE_MOST)
-		flow_tallies_count(t);
+	late_prefetch_group(t, late_at(t, t->added - 3));
+	late_prefetch_bucket(t, late_at(t, t->added - 5));
+	while (t->added - t->counted >= LATE_KEPT &&
+	       late_at(t, t->counted)->at != l->at)
+		flow_tallies_take(t);
 }
 
 #endif

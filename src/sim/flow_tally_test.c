@@ -83,10 +83,16 @@ static void draw(struct log *log, const struct bed *b)
 static void feed(struct bed *b, const struct log *log, bool at_once)
 {
 	for (unsigned i = 0; i < log->n; i++) {
-		flow_tallies_add(&b->t, log->flow[i], 100 + log->flow[i],
-				 log->latency[i]);
+		const struct late l = {
+			.at = i,
+			.latency = log->latency[i],
+			.flow = log->flow[i],
+			.bytes = 100 + log->flow[i],
+		};
+
+		flow_tallies_add(&b->t, &l);
 		if (at_once)
-			flow_tallies_flush(&b->t, 0);
+			flow_tallies_flush(&b->t);
 	}
 	flow_tallies_report(&b->t, &b->m);
 }
@@ -223,9 +229,53 @@ static void keeping_deliveries_back_changes_nothing(void **state)
 	free(log);
 }
 
+/* Takes an instant's deliveries in one order or its reverse. */
+static void feed_instants(struct bed *b, const struct log *log, bool backwards)
+{
+	for (unsigned i = 0, n; i < log->n; i += n) {
+		n = 1 + i % 40;
+		n = n < log->n - i ? n : log->n - i;
+		for (unsigned k = 0; k < n; k++) {
+			unsigned j = i + (backwards ? n - 1 - k : k);
+			const struct late l = {
+				.at = i,
+				.latency = log->latency[j],
+				.flow = log->flow[j],
+				.where = j,
+			};
+
+			flow_tallies_add(&b->t, &l);
+		}
+	}
+	flow_tallies_report(&b->t, &b->m);
+}
+
+static void an_instants_order_is_that_of_ports(void **state)
+{
+	struct log *log = hd_alloc(1, sizeof(*log));
+	struct bed one, other;
+
+	(void)state;
+	bed_init(&one);
+	bed_init(&other);
+	draw(log, &one);
+	feed_instants(&one, log, false);
+	feed_instants(&other, log, true);
+	for (unsigned g = 0; g < GROUPS; g++)
+		assert_memory_equal(one.groups[g].jitter,
+				    other.groups[g].jitter,
+				    sizeof(one.groups[g].jitter));
+	assert_memory_equal(&one.t.mean, &other.t.mean, sizeof(one.t.mean));
+	assert_memory_equal(one.counts, other.counts, sizeof(one.counts));
+	bed_fini(&one);
+	bed_fini(&other);
+	free(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_instants_order_is_that_of_ports),
 		cmocka_unit_test(deadlines_are_counted_as_the_header_says),
 		cmocka_unit_test(jitter_is_the_difference_to_the_packet_before),
 		cmocka_unit_test(keeping_deliveries_back_changes_nothing),

@@ -6,26 +6,30 @@
  * One hop of a packet: ready at an output, arbitrated, granted, launched,
  * forwarded by the next switch or taken by a sink.
  *
- * Every function is compiled three times, for three constants `way`, in which
+ * Every function is compiled for several constants `way`, in which
  * the questions that cannot arise fold away: WAY_PLAIN for runs of input-queued
  * voq switches with delayed credits and without faults, VL15, readers,
  * lifetimes or anybody who must be told; WAY_SIMPLE for the same with senders
- * and congestion control; WAY_GENERAL for all others. There is one text of
- * each rule.
+ * and congestion control; WAY_GENERAL for all others. Each of them exists
+ * also for a part of a fabric (parts.h), where the far end of a link may be
+ * another part's. There is one text of each rule.
  */
 
 #include <assert.h>
 
-#include "sim/engine.h"
 #include "sim/mark.h"
+#include "sim/parts.h"
 
 #define HOT static inline __attribute__((always_inline))
 
 /* Can a run that is not simple have this? */
-#define MAYBE(x)   (way == WAY_GENERAL && unlikely(x))
+#define MAYBE(x)   (!IS_SIMPLE && unlikely(x))
 /* Can one that is not plain? */
-#define SENDERS(x) (way != WAY_PLAIN && (x))
-#define IS_SIMPLE  (way != WAY_GENERAL)
+#define SENDERS(x) (!IS_PLAIN && (x))
+/* Can a part? */
+#define CUT(x)     ((way & WAY_CUT) && (x))
+#define IS_SIMPLE  (way % WAY_CUT != WAY_GENERAL)
+#define IS_PLAIN   (way % WAY_CUT == WAY_PLAIN)
 
 /* ---- wanting to send ---------------------------------------------------- */
 
@@ -82,10 +86,26 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 	unsigned vl = p->vl;
 	struct room room = room_of_link(s, up);
 	struct ring *r = room.ring;
+	uint64_t area = (uint64_t)blk * (when - p->head);
 
-	r->area += (uint64_t)blk * (when - p->head);
 	if (SENDERS(s->fills))
 		mark_freed(s, p, when);
+	if (CUT(port_is_remote(s, up))) {
+		bool plain =
+			!MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT);
+		const struct cut_credit c = {
+			.when = when,
+			.area = area,
+			.up = up,
+			.what = plain ? ring_what(blk, vl) : 0,
+		};
+
+		mail_credit(s, &c);
+		if (plain)
+			return;
+	} else {
+		r->area += area;
+	}
 	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, when,
 			    event_key(EV_SPACE, s->links[up].peer, vl, blk));
@@ -139,7 +159,7 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 	}
 	hd_time ready = p->head + s->delay + hop_underrun(s, p);
 
-	if (way == WAY_GENERAL)
+	if (!IS_SIMPLE)
 		p->ready = ready;
 	eventq_push(&s->q, ready,
 		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
@@ -189,6 +209,23 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 	packet_free(s, p);
 }
 
+/* The packet is on the link, and reaches the far end for sure. */
+HOT void hop_travel(struct sim *s, uint32_t port, const struct server *l,
+		    struct packet *p, const enum way way)
+{
+	if (SENDERS(s->fills))
+		mark_sent(s, l, p);
+	if (MAYBE(s->exact || p->vl == VL_MANAGEMENT)) {
+		eventq_push(&s->q, p->head,
+			    event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
+		return;
+	}
+	if (l->flags & L_FAR_END)
+		hop_sink(s, l, p, way);
+	else
+		hop_forward(s, port, l, p, way);
+}
+
 /* The packet's way behind the sender: T3, T4. */
 HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 		    struct packet *p, unsigned vl, const enum way way)
@@ -200,17 +237,10 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 		return;
 	if (unlikely(p->head > s->horizon))
 		packet_missed(s, port, p);
-	if (SENDERS(s->fills))
-		mark_sent(s, l, p);
-	if (MAYBE(s->exact || vl == VL_MANAGEMENT)) {
-		eventq_push(&s->q, p->head,
-			    event_key(EV_HEAD, port, vl, packet_id(s, p)));
-		return;
-	}
-	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, way);
+	if (CUT(node_is_remote(s, l->far_node)))
+		mail_packet(s, port, p);
 	else
-		hop_forward(s, port, l, p, way);
+		hop_travel(s, port, l, p, way);
 }
 
 /* ---- granting ----------------------------------------------------------- */
@@ -370,7 +400,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	if (SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, way);
-	if (way != WAY_PLAIN)
+	if (!IS_PLAIN)
 		p->flags &= P_STAYS;
 	hop_depart(s, port, l, p, vl, way);
 	hop_launch(s, port, l, p, vl, way);

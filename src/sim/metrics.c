@@ -8,46 +8,11 @@
 #include "base/map.h"
 #include "measure/fairness.h"
 #include "sim/control.h"
-#include "sim/flow_tally.h"
+#include "sim/tally.h"
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 
-#define MAX_PAIRS     (1u << 20)
-#define HASHED_PAIRS  (1u << 12)
-#define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
-
-/*
- * The packet seen last of one (source, destination, VL). Where SLs that share
- * a lane at the end may have had lanes of their own on the way, which keep no
- * order between them, of one (source, destination, SL).
- */
-struct pair {
-	hd_time born;
-	uint32_t flow, sequence;
-	uint64_t key; /* hashed pairs only; 0 = none yet */
-	bool multicast;
-};
-
-/* What is counted while the run goes on. */
-struct tally {
-	struct sim_metrics m;
-	struct batch_means mean;
-	struct flow_tallies flows;
-	size_t groups_cap;
-	struct histogram_pool rows; /* of the groups, if they are many */
-	struct pair *pairs;
-	uint32_t *end_number; /* per node */
-	uint32_t n_ends;
-	uint32_t n_kinds; /* of VLs or SLs */
-	bool by_sl;
-	bool hashed;
-	uint64_t warmed;     /* packets delivered since rules.warmup */
-	uint32_t flows_left; /* with fewer packets than asked for */
-	uint64_t per_sl[N_SLS];
-	uint32_t sls_left;
-	uint64_t check_at;
-	bool done;
-};
+#define MAX_PAIRS (1u << 20)
 
 void sim_rules_init(struct sim_rules *rules)
 {
@@ -133,17 +98,6 @@ static void pairs_init(struct sim *s, struct tally *t)
 	t->m.checks.pairs = t->hashed ? 0 : n;
 }
 
-static void stop_rules_init(struct sim *s, struct tally *t)
-{
-	bool has_sl[N_SLS] = { false };
-
-	t->flows_left = s->rules.packets_per_flow ? s->n_flows : 0;
-	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++)
-		has_sl[s->flows[i].sl & 15] = true;
-	for (unsigned sl = 0; sl < N_SLS; sl++)
-		t->sls_left += has_sl[sl];
-}
-
 void metrics_init(struct sim *s)
 {
 	struct tally *t = hd_alloc(1, sizeof(*t));
@@ -154,11 +108,10 @@ void metrics_init(struct sim *s)
 	histogram_init(&t->m.latency);
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
-	batch_means_init(&t->mean);
 	flow_tallies_init(&t->flows, s->flows, &t->m, s->rules.flow_metrics);
 	if (s->rules.check_order && s->n_flows > 0)
 		pairs_init(s, t);
-	stop_rules_init(s, t);
+	stop_rules_init(s);
 	t->m.n_ports = s->setup->n_ports;
 	t->m.counters = hd_alloc(t->m.n_ports, sizeof(*t->m.counters));
 	t->m.ports = hd_alloc(t->m.n_ports, sizeof(*t->m.ports));
@@ -189,6 +142,7 @@ void metrics_fini(struct sim *s)
 	flow_tallies_fini(&t->flows);
 	free(t->pairs);
 	free(t->end_number);
+	free(t->per_flow);
 	free(t);
 }
 
@@ -203,6 +157,8 @@ void metrics_start(struct sim *s)
 	if (s->control)
 		control_restart(s);
 	s->hops_before = s->hops;
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
+		s->parts->part[i]->hops_before = s->parts->part[i]->hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		s->sources_more[i].before = s->sources[i].sequence;
 	for (size_t i = 0; i < n; i++) {
@@ -366,61 +322,31 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 }
 
 static void flow_delivered(struct sim *s, struct tally *t,
-			   const struct packet *p, hd_time latency)
+			   const struct packet *p, uint32_t where,
+			   hd_time latency)
 {
-	uint64_t wanted = s->rules.packets_per_flow;
+	const struct late l = {
+		.at = s->now,
+		.latency = latency,
+		.flow = p->flow,
+		.bytes = p->bytes,
+		.where = where,
+	};
 
-	if (unlikely(s->routers))
-		t->m.flows[p->flow].delivered_global +=
-			s->extras[packet_id(s, p)].target != TOPO_NONE;
-	flow_tallies_add(&t->flows, p->flow, p->bytes, latency);
-	/* This rule must know at once. */
-	if (unlikely(wanted) &&
-	    flow_tallies_flush(&t->flows, p->flow) == wanted)
-		t->flows_left--;
+	if (unlikely(s->routers) &&
+	    s->extras[packet_id(s, p)].target != TOPO_NONE)
+		count_one(&t->m.flows[p->flow].delivered_global);
+	if (s->cut)
+		mail_delivery(s, &l);
+	else
+		flow_tallies_add(&t->flows, &l);
+	if (unlikely(t->per_flow != NULL) &&
+	    __atomic_add_fetch(&t->per_flow[p->flow], 1, __ATOMIC_RELAXED) ==
+		    s->rules.packets_per_flow)
+		t->flows_done++;
 }
 
-/* ---- when it ends ------------------------------------------------------- */
-
-static bool is_precise(const struct sim *s, struct tally *t)
-{
-	if (t->m.delivered < t->check_at)
-		return false;
-	t->check_at = t->m.delivered + CHECK_PRECISE;
-	struct interval i = batch_means_interval(
-		&t->mean, s->rules.level > 0 ? s->rules.level : 0.95);
-
-	return i.sound && i.half_width <= s->rules.precision * i.mean;
-}
-
-static void check_stop(struct sim *s, struct tally *t, const struct packet *p)
-{
-	const struct sim_rules *r = &s->rules;
-
-	if (r->packets_per_sl && p->flow < s->n_flows &&
-	    ++t->per_sl[p->sl] == r->packets_per_sl)
-		t->sls_left--;
-	if (t->done || !(r->packets || r->packets_per_flow ||
-			 r->packets_per_sl || r->precision > 0))
-		return;
-	if (t->m.delivered < r->packets || t->flows_left > 0 ||
-	    t->sls_left > 0 || (r->precision > 0 && !is_precise(s, t)))
-		return;
-	/* Beyond what has been computed ahead, so that nothing is missed. */
-	t->done = true;
-	if (s->now + s->margin < s->horizon)
-		s->horizon = s->now + s->margin;
-}
-
-static void check_warm(struct sim *s, struct tally *t, hd_time when)
-{
-	if (s->from != NEVER || when < s->rules.warmup ||
-	    ++t->warmed < s->rules.warmup_packets)
-		return;
-	s->from = s->now + s->margin;
-	eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
-	s->background++;
-}
+/* ---- how packets end ---------------------------------------------------- */
 
 void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		      hd_time when)
@@ -438,7 +364,9 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	if (t->pairs && p->flow < s->n_flows)
 		check_order(s, t, p, s->setup->ports[where].node);
 	if (unlikely(when < s->from)) {
-		check_warm(s, t, when);
+		t->warmed += when >= s->rules.warmup;
+		if (!s->cut)
+			check_warm(s);
 		return;
 	}
 	hd_time latency = when - p->born;
@@ -447,11 +375,15 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	t->m.delivered_bytes += p->bytes;
 	t->m.checksum += mix(when ^ (uint64_t)p->flow << 40 ^
 			     (uint64_t)where << 20 ^ p->sequence);
-	if (likely(s->rules.flow_metrics))
-		batch_means_add(&t->mean, (double)latency);
 	if (likely(p->flow < s->n_flows))
-		flow_delivered(s, t, p, latency);
-	check_stop(s, t, p);
+		flow_delivered(s, t, p, where, latency);
+	else if (s->rules.flow_metrics)
+		batch_counts_add(&t->flows.mean, latency, 1);
+	if (likely(!has_packet_rules(&s->rules)))
+		return;
+	t->per_sl[p->sl] += p->flow < s->n_flows;
+	if (!s->cut)
+		check_stop(s);
 }
 
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,
@@ -461,7 +393,8 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 
 	if (e.time > s->horizon)
 		return;
-	++*counter;
+	count_one(counter);
+	s->latest = e.time > s->latest ? e.time : s->latest;
 	if (s->tells_ended)
 		tell_ended(s, p, e);
 	if (e.time < s->from || (p->flags & P_OTHER))
@@ -469,17 +402,17 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 	m->lost[e.fate]++;
 	m->checksum += mix(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
 	if (p->flow < s->n_flows)
-		m->flows[p->flow].lost++;
+		count_one(&m->flows[p->flow].lost);
 }
 
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 {
 	struct cold_counters *c = &s->counts[s->links[port].peer];
 
-	c->missed_vl[p->vl].bytes += p->bytes;
-	c->missed_vl[p->vl].packets++;
-	c->missed_sl[p->sl].bytes += p->bytes;
-	c->missed_sl[p->sl].packets++;
+	count_add(&c->missed_vl[p->vl].bytes, p->bytes);
+	count_one(&c->missed_vl[p->vl].packets);
+	count_add(&c->missed_sl[p->sl].bytes, p->bytes);
+	count_one(&c->missed_sl[p->sl].packets);
 }
 
 void packet_describe(struct sim *s, const struct packet *p,
@@ -747,10 +680,15 @@ static double fairness(const struct sim_metrics *m)
 	return jain;
 }
 
+/* ---- all of it ------------------------------------------------------------
+ */
+
 const struct sim_metrics *sim_metrics(struct sim *s)
 {
 	struct sim_metrics *m = s->metrics;
 
+	if (s->parts)
+		metrics_collect(s);
 	m->to = s->now < s->horizon ? s->now : s->horizon;
 	m->from = s->from < m->to ? s->from : m->to;
 	m->hops = s->hops - s->hops_before;
@@ -766,8 +704,9 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 		histogram_merge(&m->latency, &g->latency);
 		histogram_merge(&m->latency_sl[g->sl & 15], &g->latency);
 	}
-	m->mean_latency = batch_means_interval(
-		&s->tally->mean, s->rules.level > 0 ? s->rules.level : 0.95);
+	m->mean_latency = batch_counts_interval(
+		&s->tally->flows.mean,
+		s->rules.level > 0 ? s->rules.level : 0.95);
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		port_counters(s, i, &m->counters[i]);
 		port_use(s, i, &m->ports[i]);

@@ -90,4 +90,12 @@ typedef void sim_replay_fn(const struct sim_setup *setup,
 			   struct sim_record *out);
 sim_replay_fn sim_replay;
 
+/*
+ * The same in n parts, if there are as many switches, on one thread or two.
+ * Returns how many parts there were: one with congestion control.
+ */
+uint32_t sim_replay_parts(const struct sim_setup *setup,
+			  const struct sim_arrival *arrivals, size_t n_arrivals,
+			  hd_time horizon, uint32_t n, struct sim_record *out);
+
 #endif

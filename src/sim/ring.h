@@ -13,6 +13,9 @@
 
 #include "sim/state.h"
 
+/* For every hop, and in every path that hop.h compiles. */
+#define RING_HOT static inline __attribute__((always_inline))
+
 #define RING_VL_SHIFT 12
 #define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
 
@@ -91,8 +94,8 @@ static inline void ring_apply(struct sim *s, struct room room, hd_time now)
 }
 
 /* One more; what is due should have been taken if it is full. */
-static inline void ring_insert(struct sim *s, struct ring *r, hd_time when,
-			       uint16_t what)
+RING_HOT void ring_insert(struct sim *s, struct ring *r, hd_time when,
+			  uint16_t what)
 {
 	unsigned i = r->n;
 
@@ -109,8 +112,8 @@ static inline void ring_insert(struct sim *s, struct ring *r, hd_time when,
 	r->n++;
 }
 
-static inline void ring_push(struct sim *s, struct room room, hd_time when,
-			     uint16_t what)
+RING_HOT void ring_push(struct sim *s, struct room room, hd_time when,
+			uint16_t what)
 {
 	if (unlikely(room.ring->n == RING_INLINE))
 		ring_apply(s, room, s->now);

@@ -4,9 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "sim/engine.h"
+#include "sim/parts.h"
 
-#define LOOK_EVERY     65536 /* events between looks at progress and deadlock */
+#define LOOK_EVERY     65536 /* events between looks at progress */
+#define STUCK_EVERY    256   /* M3: margins between looks for a deadlock */
 #define MOST_ENDPOINTS 15    /* their number is part of an event's key */
 
 struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
@@ -59,7 +60,7 @@ void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
 	l->table = (uint16_t)i;
 	arbiter_adapt(&l->arb, &s->tables[i]);
 	if (l->requests)
-		link_request(s, port);
+		port_stir(sim_of_port(s, port), port);
 }
 
 void table_change(struct sim *s, uint32_t id)
@@ -85,25 +86,30 @@ hd_time sim_now(const struct sim *s)
 void sim_progress(const struct sim *s, struct sim_progress *out)
 {
 	const struct sim_rules *r = &s->rules;
-	const struct sim_metrics *m = s->metrics;
+	uint64_t delivered = 0; /* while measuring */
 	double share = 1;
 	bool counts = false;
 
 	*out = (struct sim_progress){
 		.now = s->now,
-		.delivered = s->delivered_all,
-		.hops = s->hops,
 		.warm = s->now >= s->from,
 		.from = s->from,
 	};
+	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
+		const struct sim *part = sim_part(s, i);
+
+		out->delivered += part->delivered_all;
+		out->hops += part->hops;
+		delivered += part->metrics->delivered;
+	}
 	if (r->packets) {
 		counts = true;
-		share = (double)m->delivered / (double)r->packets;
+		share = (double)delivered / (double)r->packets;
 	}
 	if (r->packets_per_flow || r->packets_per_sl || r->precision > 0) {
 		/* Not worth a pass over all flows: a mean stands for them. */
 		double want = (double)r->packets_per_flow * s->n_flows;
-		double done = want > 0 ? (double)m->delivered / want : 0;
+		double done = want > 0 ? (double)delivered / want : 0;
 
 		counts = true;
 		share = done < share ? done : share;
@@ -118,40 +124,66 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 	out->share = share < 1 ? share : 1;
 }
 
-/* Nothing has moved for long: is it for ever? */
-static bool is_stuck(struct sim *s)
-{
-	bool moved = s->hops != s->hops_checked;
+/* ---- deadlocks (M3) ------------------------------------------------------ */
 
-	s->hops_checked = s->hops;
-	return !moved && s->alive > 0 && deadlock_exists(s);
+void stuck_expect(struct sim *s)
+{
+	eventq_push(&s->q, s->now + STUCK_EVERY * s->margin,
+		    event_key(EV_STUCK, 0, 0, 0));
+	s->background++;
 }
+
+void stuck_look(struct sim *s)
+{
+	uint64_t alive = sim_alive(s), hops = 0;
+
+	s->background--;
+	for (uint32_t i = 0; i < sim_n_parts(s); i++)
+		hops += sim_part(s, i)->hops;
+	bool moved = hops != s->hops_checked;
+
+	s->hops_checked = hops;
+	if (s->to_the_end || (alive == 0 && sim_pending(s) == 0))
+		return;
+	s->is_stuck = !moved && alive > 0 &&
+		      (sim_events(s) == 0 || deadlock_exists(s));
+	if (s->is_stuck)
+		s->events_checked = 0; /* after this instant */
+	else
+		stuck_expect(s);
+}
+
+/* ---- running ---------------------------------------------------------------
+ */
 
 /* Nothing happens any more until `end`. */
 static enum sim_state run_out(struct sim *s, hd_time end)
 {
 	if (eventq_count(&s->q) <= s->background && s->alive == 0) {
-		/* Deliveries were computed ahead. */
-		if (s->latest > s->now)
-			s->now = s->latest;
+		s->now = s->latest;
 		return SIM_IDLE;
 	}
 	if (eventq_count(&s->q) == 0)
 		return SIM_DEADLOCK;
 	s->now = end;
+	s->latest = end > s->latest ? end : s->latest;
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context)
 {
+	if (!s->has_begun)
+		parts_begin(s);
+	if (s->parts)
+		return parts_run(s, until, progress, context);
 	while (engine_run(s, until)) {
 		struct sim_progress p;
 
 		s->events_checked = s->events + LOOK_EVERY;
 		if (s->full)
 			return SIM_FULL;
-		if (is_stuck(s))
+		if (s->is_stuck)
 			return SIM_DEADLOCK;
 		sim_progress(s, &p);
 		if (progress && !progress(context, &p))
@@ -179,36 +211,125 @@ void sim_record_fini(struct sim_record *record)
 	free(record->counters);
 }
 
-void sim_replay(const struct sim_setup *setup,
-		const struct sim_arrival *arrivals, size_t n_arrivals,
-		hd_time horizon, struct sim_record *out)
+/* A part's arrivals and records. */
+struct share {
+	struct sim_arrival *arrivals;
+	size_t n;
+	struct sim_record record;
+};
+
+static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals,
+			  size_t n)
 {
-	struct sim_rules rules;
+	s->arrivals = arrivals;
+	s->n_arrivals = n;
+	if (n > 0)
+		eventq_push(&s->q, arrivals[0].time,
+			    event_key(EV_ARRIVAL, 0, 0, 0));
+}
+
+static struct share *shares_new(struct sim *s,
+				const struct sim_arrival *arrivals, size_t n)
+{
+	struct share *shares = hd_alloc(s->parts->cut.n, sizeof(*shares));
+
+	for (uint32_t i = 0; i < s->parts->cut.n; i++) {
+		struct share *mine = &shares[i];
+
+		mine->arrivals = hd_alloc(n, sizeof(*mine->arrivals));
+		for (size_t k = 0; k < n; k++) {
+			if (s->parts->cut.part_of_node[arrivals[k].source] == i)
+				mine->arrivals[mine->n++] = arrivals[k];
+		}
+		arrivals_give(s->parts->part[i], mine->arrivals, mine->n);
+		s->parts->part[i]->observers[0].context = &mine->record;
+	}
+	return shares;
+}
+
+/* All records in one; the order of events is open. */
+static void shares_free(struct share *shares, uint32_t n,
+			struct sim_record *out)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < shares[i].record.n_events; k++)
+			record_end(out, &shares[i].record.events[k], NULL);
+		sim_record_fini(&shares[i].record);
+		free(shares[i].arrivals);
+	}
+	free(shares);
+}
+
+static struct sim *replay_new(const struct sim_setup *setup,
+			      const struct sim_arrival *arrivals, size_t n,
+			      struct sim_record *out)
+{
 	struct sim_observer observer = { .context = out, .ended = record_end };
+	struct sim_rules rules;
 
 	*out = (struct sim_record){ 0 };
 	sim_rules_init(&rules);
 	rules.injects = true;
-	for (size_t i = 0; i < n_arrivals; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (arrivals[i].bytes > rules.injects_bytes)
 			rules.injects_bytes = arrivals[i].bytes;
 		rules.injects_management |= arrivals[i].management;
 	}
 	struct sim *s = sim_new(setup, NULL, 0, &rules);
+
 	sim_observe(s, &observer);
-	s->horizon = horizon;
-	s->arrivals = arrivals;
-	s->n_arrivals = n_arrivals;
-	senders_init(s);
-	if (n_arrivals > 0)
-		eventq_push(&s->q, arrivals[0].time,
-			    event_key(EV_ARRIVAL, 0, 0, 0));
-	s->events_checked = UINT64_MAX;
 	s->to_the_end = true;
-	engine_run(s, horizon);
+	s->arrivals = arrivals;
+	s->n_arrivals = n;
+	senders_init(s);
+	return s;
+}
+
+static void replay_end(struct sim *s, hd_time horizon, struct sim_record *out)
+{
+	uint32_t n = s->setup->n_ports;
+
 	s->now = horizon;
-	out->counters = hd_alloc(setup->n_ports, sizeof(*out->counters));
-	for (uint32_t i = 0; i < setup->n_ports; i++)
+	out->counters = hd_alloc(n, sizeof(*out->counters));
+	for (uint32_t i = 0; i < n; i++)
 		port_counters(s, i, &out->counters[i]);
 	sim_free(s);
+}
+
+void sim_replay(const struct sim_setup *setup,
+		const struct sim_arrival *arrivals, size_t n_arrivals,
+		hd_time horizon, struct sim_record *out)
+{
+	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
+
+	s->horizon = horizon;
+	arrivals_give(s, arrivals, n_arrivals);
+	s->events_checked = UINT64_MAX;
+	engine_run(s, horizon);
+	replay_end(s, horizon, out);
+}
+
+uint32_t sim_replay_parts(const struct sim_setup *setup,
+			  const struct sim_arrival *arrivals, size_t n_arrivals,
+			  hd_time horizon, uint32_t n, struct sim_record *out)
+{
+	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
+	uint16_t *parts = hd_alloc(setup->n_nodes, sizeof(*parts));
+
+	s->horizon = horizon;
+	n = s->control ? 1 : partition(s, n, parts);
+	if (n < 2 || partition_lookahead(s, parts) == 0) {
+		sim_free(s);
+		sim_replay(setup, arrivals, n_arrivals, horizon, out);
+		free(parts);
+		return 1;
+	}
+	parts_make(s, parts, n, 1 + n % 2);
+	free(parts);
+	struct share *shares = shares_new(s, arrivals, n_arrivals);
+
+	parts_run(s, horizon, NULL, NULL);
+	shares_free(shares, n, out);
+	replay_end(s, horizon, out);
+	return n;
 }

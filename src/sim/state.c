@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "sim/control.h"
+#include "sim/parts.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -69,12 +70,11 @@ uint32_t packet_grow(struct sim *s)
 	return packet_new(s);
 }
 
-void sim_crowd(const struct sim *s, struct sim_crowd *out)
+static void crowd_add(const struct sim *s, uint64_t *waiting,
+		      struct sim_crowd *out)
 {
 	bool *is_free = hd_alloc(s->packets_cap, sizeof(*is_free));
-	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
 
-	*out = (struct sim_crowd){ .packets = s->alive };
 	for (uint32_t i = s->free_packet; i != NONE; i = s->packets[i].next)
 		is_free[i] = true;
 	for (size_t i = 0; i < s->packets_cap; i++) {
@@ -87,6 +87,15 @@ void sim_crowd(const struct sim *s, struct sim_crowd *out)
 		}
 	}
 	free(is_free);
+}
+
+void sim_crowd(const struct sim *s, struct sim_crowd *out)
+{
+	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
+
+	*out = (struct sim_crowd){ .packets = sim_alive(s) };
+	for (uint32_t i = 0; i < sim_n_parts(s); i++)
+		crowd_add(sim_part(s, i), waiting, out);
 	free(waiting);
 }
 
@@ -557,6 +566,7 @@ struct sim *state_new(const struct sim_setup *setup,
 		s->background++;
 	}
 	s->margin = longest_reach(s);
+	stuck_expect(s);
 	s->way = way_of(s);
 	senders_init(s);
 	metrics_init(s);
@@ -568,6 +578,7 @@ void sim_free(struct sim *s)
 {
 	if (!s)
 		return;
+	parts_free(s);
 	metrics_fini(s);
 	borrow_fini(s);
 	control_fini(s);

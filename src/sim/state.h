@@ -39,6 +39,8 @@ enum event_kind {
 	EV_FAULT,   /* id: fault */
 	EV_TABLE,   /* id: change of port's arbitration table */
 	EV_MEASURE, /* the warm-up ends */
+	EV_LOOK,    /* is it time to end? (M2) */
+	EV_STUCK,   /* does anything still move? (M3) */
 	EV_UPDATE,  /* a flow-control update arrives at port, vl; id: content */
 	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
 	EV_SPACE,   /* id: blocks that come free at input port, vl */
@@ -390,8 +392,15 @@ struct source_more {
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* What can be on the way of a packet; see hop.h. */
-enum way { WAY_GENERAL, WAY_SIMPLE, WAY_PLAIN };
+/* What can be on the way of a packet; see hop.h. WAY_CUT: and cuts. */
+enum way {
+	WAY_GENERAL,
+	WAY_SIMPLE,
+	WAY_PLAIN,
+	WAY_CUT = 4,
+	WAY_CUT_SIMPLE,
+	WAY_CUT_PLAIN
+};
 
 struct port_list {
 	uint32_t *ports;
@@ -475,6 +484,8 @@ struct sim {
 	bool mixes;      /* SLs of one lane may have had others before */
 	bool to_the_end; /* even if nothing is left to do */
 	bool full;       /* memory is short; see rules.yields */
+	bool is_stuck;   /* for ever (M3) */
+	bool has_begun;  /* and may have been cut (parts.h) */
 	bool fills;      /* marks look at how full buffers are */
 	enum way way;
 
@@ -497,14 +508,24 @@ struct sim {
 	uint32_t n_observers, n_endpoints;
 	bool tells_delivered, tells_ended, tells_granted, tells_updated;
 	uint32_t background; /* pending events that keep nothing going */
+	uint32_t part;       /* its number, of a part (parts.h) */
 
 	/* Output. */
 	uint64_t hops, hops_before, events, events_checked, hops_checked;
 	uint64_t delivered_all; /* warm-up too */
-	hd_time latest;         /* delivery */
+	hd_time latest;         /* end of a packet, or of a sim_run */
 	hd_time margin;         /* the longest that a grant reaches ahead */
 	struct tally *tally;    /* metrics.c */
 	struct sim_metrics *metrics;
+
+	/* Several parts (parts.h). */
+	struct parts *parts;   /* of the whole; NULL: it is not cut */
+	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
+	const struct cut *cut; /* of a part; NULL: it is the whole */
+	struct mailbox *boxes; /* to each part, of this window */
+	hd_time told;          /* the earliest that they can matter */
+	uint64_t window_n;     /* deliveries of this window, */
+	uint64_t window_sum;   /* and their latencies */
 };
 
 static inline struct packet *packet_at(struct sim *s, uint32_t id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/engine.h"
+#include "sim/parts.h"
 
 #include <assert.h>
 
@@ -104,12 +104,17 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 	lost = lost || c->next_down <= when;
 	if (s->tells_updated && s->exact)
 		update_tell(s, port, vl, content, lost);
+	uint32_t peer = s->links[port].peer;
+	uint64_t key = event_key(EV_UPDATE, peer, vl, content);
+
 	if (lost || when > s->horizon)
-		s->counts[s->links[port].peer].missed_updates++;
+		count_one(&s->counts[peer].missed_updates);
 	if (lost)
 		return;
-	eventq_push(&s->q, when,
-		    event_key(EV_UPDATE, s->links[port].peer, vl, content));
+	if (port_is_remote(s, peer))
+		mail_event(s, when, key);
+	else
+		eventq_push(&s->q, when, key);
 }
 
 void update_send(struct sim *s, uint32_t port)

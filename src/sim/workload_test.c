@@ -29,7 +29,8 @@ static void watch(void *context, hd_time now, uint32_t port,
 
 enum way { PLAIN, GENERAL, WITHOUT_METRICS };
 
-static uint64_t run(const struct workload *w, enum way way, uint64_t *hops)
+static uint64_t run(const struct workload *w, enum way way, uint32_t parts,
+		    uint64_t *hops)
 {
 	struct sim_rules rules;
 	uint64_t seen = 0;
@@ -38,6 +39,8 @@ static uint64_t run(const struct workload *w, enum way way, uint64_t *hops)
 	sim_rules_init(&rules);
 	if (way == WITHOUT_METRICS)
 		rules.flow_metrics = rules.port_metrics = false;
+	rules.parts = parts;
+	rules.threads = parts > 1 ? 2 : 1;
 	struct sim *s = sim_new(&w->fabric.setup, w->flows, w->n_flows, &rules);
 
 	if (way == GENERAL)
@@ -68,12 +71,15 @@ static void every_way_of_computing_a_workload_gives_the_held_checksum(void **x)
 		if (i + 1 == WORKLOADS && !run_is_long())
 			continue;
 		workload_init(&w, &workload_specs[i]);
-		assert_int_equal(run(&w, PLAIN, &hops[0]), w.spec->checksum);
-		assert_int_equal(run(&w, GENERAL, &hops[1]), w.spec->checksum);
-		assert_int_equal(run(&w, WITHOUT_METRICS, &hops[2]),
+		assert_int_equal(run(&w, PLAIN, 1, &hops[0]), w.spec->checksum);
+		assert_int_equal(run(&w, GENERAL, 1, &hops[1]),
+				 w.spec->checksum);
+		assert_int_equal(run(&w, WITHOUT_METRICS, 1, &hops[2]),
 				 w.spec->checksum);
 		assert_int_equal(hops[0], hops[1]);
 		assert_int_equal(hops[0], hops[2]);
+		assert_int_equal(run(&w, PLAIN, 5, &hops[1]), w.spec->checksum);
+		assert_int_equal(hops[0], hops[1]);
 		workload_fini(&w);
 	}
 }

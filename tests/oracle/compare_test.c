@@ -3,13 +3,15 @@
  * The engine against the oracle on random scenarios: every event and every
  * counter equal, or the scenario is shrunk and printed.
  *
- *	compare_test [--seed S] [--count N]
+ *	compare_test [--seed S] [--count N] [--parts N]
  *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
- *		     [--without-changes LIST]
+ *		     [--without-changes LIST] [--parts N]
  *
  * The first form draws N scenarios from one seed, always the same one unless
- * it is given; the second runs one scenario as a failure has printed it.
+ * it is given; the second runs one scenario as a failure has printed it. With
+ * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
+ * and 7 parts in turn, and into as many as it has switches.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -36,14 +38,32 @@
 #define COUNT_DEFAULT COUNT_RELEASE
 #endif
 
+/* How the next scenario is cut, and what that came to. */
+static struct {
+	uint32_t parts;
+	uint64_t cut, uncut;
+} cutting;
+
 static void engine_replay(const struct oracle_case *c, void *context,
 			  struct sim_record *out)
 {
 	(void)context;
-	sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon, out);
+	if (cutting.parts == 1) {
+		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
+			   out);
+		return;
+	}
+	if (sim_replay_parts(c->setup, c->arrivals, c->n_arrivals, c->horizon,
+			     cutting.parts, out) > 1)
+		cutting.cut++;
+	else
+		cutting.uncut++;
 }
 
 static const struct subject engine = { engine_replay, NULL };
+
+static const uint32_t cuts[] = { 1, 2, 3, 7, 1000 };
+#define CUTS (sizeof(cuts) / sizeof(*cuts))
 
 /* A crash must name its scenario too. */
 static char current[80];
@@ -96,7 +116,8 @@ static bool list_parse(const char *text, bool *marks, size_t n)
 
 struct options {
 	uint64_t seed, count;
-	bool one; /* the plan's scenario, and no other */
+	uint32_t parts; /* 0: all of cuts[] in turn */
+	bool one;       /* the plan's scenario, and no other */
 	struct plan plan;
 };
 
@@ -116,6 +137,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->seed = number;
 	else if (strcmp(name, "--count") == 0)
 		o->count = number;
+	else if (strcmp(name, "--parts") == 0)
+		o->parts = (uint32_t)number;
 	else if (strcmp(name, "--scenario") == 0)
 		p->seed = number;
 	else if (strcmp(name, "--horizon") == 0)
@@ -144,6 +167,7 @@ static void failure_report(uint64_t seed)
 	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n", seed);
 	compare_shrink(&p, &engine);
 	compare_report(&p, &engine, stderr);
+	fprintf(stderr, "with --parts %u\n", cutting.parts);
 }
 
 static int compare_many(const struct options *o)
@@ -160,6 +184,7 @@ static int compare_many(const struct options *o)
 		struct scenario s;
 		bool differs;
 
+		cutting.parts = o->parts ? o->parts : cuts[i % CUTS];
 		current_set(seed);
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
@@ -173,7 +198,9 @@ static int compare_many(const struct options *o)
 		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",
 			o->seed);
 	else
-		printf("engine and oracle agree\n");
+		printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
+		       " were not\n",
+		       cutting.cut, cutting.uncut);
 	return failures > 0;
 }
 
@@ -182,6 +209,7 @@ static int compare_one(const struct options *o)
 	struct scenario s;
 	bool differs;
 
+	cutting.parts = o->parts ? o->parts : 1;
 	current_set(o->plan.seed);
 	plan_apply(&o->plan, &s);
 	differs = compare_differs(&s, &engine, NULL);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/crew.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define SPINS 2000 /* looks before a waiting thread sleeps */
+
+struct member {
+	struct crew *crew;
+	unsigned number;
+	pthread_t thread;
+};
+
+struct crew {
+	crew_fn *work;
+	void *context;
+	unsigned size;
+	struct member *members;
+	bool is_over; /* written before the last turn begins */
+	atomic_uint_fast64_t turn;
+	atomic_uint_fast64_t finished; /* by other members than 0, ever */
+	/* For those who sleep until one of the two has changed. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	atomic_uint sleepers;
+};
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Until *count is at least `value`. */
+static void await(struct crew *c, atomic_uint_fast64_t *count, uint64_t value)
+{
+	for (unsigned i = 0; i < SPINS; i++) {
+		if (atomic_load(count) >= value)
+			return;
+		relax();
+	}
+	pthread_mutex_lock(&c->lock);
+	atomic_fetch_add(&c->sleepers, 1);
+	while (atomic_load(count) < value)
+		pthread_cond_wait(&c->changed, &c->lock);
+	atomic_fetch_sub(&c->sleepers, 1);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void advance(struct crew *c, atomic_uint_fast64_t *count)
+{
+	atomic_fetch_add(count, 1);
+	/* Who has seen the old count either sleeps by now or looks again. */
+	if (atomic_load(&c->sleepers) == 0)
+		return;
+	pthread_mutex_lock(&c->lock);
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *member_main(void *argument)
+{
+	const struct member *m = argument;
+	struct crew *c = m->crew;
+
+	for (uint64_t turn = 1;; turn++) {
+		await(c, &c->turn, turn);
+		if (c->is_over)
+			return NULL;
+		c->work(c->context, m->number);
+		advance(c, &c->finished);
+	}
+}
+
+struct crew *crew_new(unsigned n, crew_fn *work, void *context)
+{
+	struct crew *c = hd_alloc(1, sizeof(*c));
+
+	c->work = work;
+	c->context = context;
+	c->members = hd_alloc(n, sizeof(*c->members));
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	for (c->size = 1; c->size < n; c->size++) {
+		struct member *m = &c->members[c->size];
+
+		*m = (struct member){ .crew = c, .number = c->size };
+		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
+			break;
+	}
+	return c;
+}
+
+unsigned crew_size(const struct crew *c)
+{
+	return c->size;
+}
+
+void crew_turn(struct crew *c)
+{
+	uint64_t turn = atomic_load(&c->turn) + 1;
+
+	advance(c, &c->turn);
+	c->work(c->context, 0);
+	await(c, &c->finished, turn * (c->size - 1));
+}
+
+void crew_free(struct crew *c)
+{
+	if (!c)
+		return;
+	c->is_over = true;
+	advance(c, &c->turn);
+	for (unsigned i = 1; i < c->size; i++)
+		pthread_join(c->members[i].thread, NULL);
+	pthread_cond_destroy(&c->changed);
+	pthread_mutex_destroy(&c->lock);
+	free(c->members);
+	free(c);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/crew.h"
+
+#define MEMBERS 5
+#define TURNS   3000
+
+struct bed {
+	unsigned size;
+	/* [turn modulo 2][member] */
+	uint64_t wrote[2][MEMBERS];
+	uint64_t turn, sum[MEMBERS];
+};
+
+/* Reads what all have written in the turn before; unsynchronised otherwise. */
+static void work(void *context, unsigned member)
+{
+	struct bed *b = context;
+
+	for (unsigned i = 0; i < b->size; i++)
+		b->sum[member] += b->wrote[(b->turn + 1) % 2][i];
+	b->wrote[b->turn % 2][member] = b->turn * (member + 1);
+}
+
+static void a_turn_sees_the_one_before(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n <= MEMBERS; n++) {
+		struct bed b = { 0 };
+		struct crew *c = crew_new(n, work, &b);
+		uint64_t want = 0;
+
+		b.size = crew_size(c);
+		assert_in_range(b.size, 1, n);
+		for (b.turn = 1; b.turn <= TURNS / n; b.turn++) {
+			crew_turn(c);
+			want += (b.turn - 1) * b.size * (b.size + 1) / 2;
+		}
+		for (unsigned i = 0; i < b.size; i++)
+			assert_int_equal(b.sum[i], want);
+		crew_free(c);
+	}
+}
+
+static void a_crew_may_do_nothing(void **state)
+{
+	struct bed b = { 0 };
+
+	(void)state;
+	crew_free(crew_new(3, work, &b));
+	crew_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_turn_sees_the_one_before),
+		cmocka_unit_test(a_crew_may_do_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <metis.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/parts.h"
+
+/* ---- what stays together ---------------------------------------------------
+ */
+
+/*
+ * Nodes in groups that are never cut: an end port with its switch, and what a
+ * link joins that is much shorter than others, so that windows would be.
+ */
+struct groups {
+	uint32_t *of; /* per node: another of its group, or itself */
+};
+
+static uint32_t group_of(struct groups *g, uint32_t node)
+{
+	while (g->of[node] != node) {
+		g->of[node] = g->of[g->of[node]];
+		node = g->of[node];
+	}
+	return node;
+}
+
+static void groups_join(struct groups *g, uint32_t a, uint32_t b)
+{
+	a = group_of(g, a);
+	b = group_of(g, b);
+	if (a < b)
+		g->of[b] = a;
+	else
+		g->of[a] = b;
+}
+
+/* The propagation delay below which links are not cut: half of the median. */
+static int by_time(const void *x, const void *y)
+{
+	hd_time a = *(const hd_time *)x, b = *(const hd_time *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static hd_time shortest_to_cut(const struct sim_setup *setup)
+{
+	hd_time *all = hd_alloc(setup->n_ports, sizeof(*all));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (setup->ports[i].peer != SIM_NONE)
+			all[n++] = setup->ports[i].propagation;
+	}
+	qsort(all, n, sizeof(*all), by_time);
+	hd_time median = n ? all[n / 2] : 0;
+
+	free(all);
+	return median / 2;
+}
+
+static void groups_init(struct groups *g, const struct sim_setup *setup)
+{
+	hd_time least = shortest_to_cut(setup);
+
+	g->of = hd_alloc(setup->n_nodes, sizeof(*g->of));
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		g->of[i] = i;
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		const struct sim_port *p = &setup->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		if (setup->nodes[p->node].kind == SIM_END ||
+		    p->propagation < least)
+			groups_join(g, p->node, setup->ports[p->peer].node);
+	}
+}
+
+/* ---- the graph that METIS cuts ----------------------------------------------
+ */
+
+struct graph {
+	idx_t n;
+	idx_t *start, *to; /* with one entry per link and end */
+	idx_t *weight;     /* links to other groups, and twice those to hosts */
+	idx_t *vertex;     /* per node */
+};
+
+static void graph_init(struct graph *g, struct groups *groups,
+		       const struct sim_setup *setup)
+{
+	idx_t edges = 0;
+
+	*g = (struct graph){
+		.start = hd_alloc((size_t)setup->n_nodes + 1, sizeof(idx_t)),
+		.to = hd_alloc(setup->n_ports, sizeof(idx_t)),
+		.weight = hd_alloc(setup->n_nodes, sizeof(idx_t)),
+		.vertex = hd_alloc(setup->n_nodes, sizeof(idx_t)),
+	};
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		if (group_of(groups, i) == i)
+			g->vertex[i] = g->n++;
+	}
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		g->vertex[i] = g->vertex[group_of(groups, i)];
+	/* Ports of a group need not follow each other: count, then place. */
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		const struct sim_port *p = &setup->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		idx_t from = g->vertex[p->node];
+
+		g->weight[from]++;
+		if (from != g->vertex[setup->ports[p->peer].node])
+			g->start[from + 1]++;
+	}
+	for (idx_t v = 0; v < g->n; v++)
+		g->start[v + 1] += g->start[v];
+	for (uint32_t i = setup->n_ports; i-- > 0;) {
+		const struct sim_port *p = &setup->ports[i];
+		idx_t from, to;
+
+		if (p->peer == SIM_NONE)
+			continue;
+		from = g->vertex[p->node];
+		to = g->vertex[setup->ports[p->peer].node];
+		if (from != to)
+			g->to[--g->start[from + 1]] = to;
+		edges += from != to;
+	}
+	/* start[v + 1] is where v begins now. */
+	for (idx_t v = 0; v < g->n; v++)
+		g->start[v] = g->start[v + 1];
+	g->start[g->n] = edges;
+}
+
+static void graph_fini(struct graph *g)
+{
+	free(g->start);
+	free(g->to);
+	free(g->weight);
+	free(g->vertex);
+}
+
+uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
+{
+	const struct sim_setup *setup = s->setup;
+	struct groups groups;
+	struct graph g;
+
+	groups_init(&groups, setup);
+	graph_init(&g, &groups, setup);
+	free(groups.of);
+	idx_t parts = (idx_t)(n < PARTS_MOST ? n : PARTS_MOST), one = 1, cut;
+	idx_t options[METIS_NOPTIONS];
+	idx_t *part = hd_alloc((size_t)g.n, sizeof(*part));
+
+	if (parts > g.n)
+		parts = g.n;
+	METIS_SetDefaultOptions(options);
+	options[METIS_OPTION_SEED] = 1;
+	options[METIS_OPTION_UFACTOR] = 10;
+	if (parts >= g.n) {
+		for (idx_t v = 0; v < g.n; v++)
+			part[v] = v;
+	} else if (parts > 1 &&
+		   METIS_PartGraphKway(&g.n, &one, g.start, g.to, g.weight,
+				       NULL, NULL, &parts, NULL, NULL, options,
+				       &cut, part) != METIS_OK) {
+		parts = 1;
+	}
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		part_of_node[i] =
+			parts > 1 ? (uint16_t)part[g.vertex[i]] : (uint16_t)0;
+	free(part);
+	graph_fini(&g);
+	return parts > 1 ? (uint32_t)parts : 1;
+}
+
+/* ---- how far apart parts are ------------------------------------------------
+ */
+
+/* The smallest packet that there can be. */
+static uint32_t least_bytes(const struct sim *s)
+{
+	uint32_t least = s->max_bytes;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+		uint32_t bytes =
+			f->size_scv > 0 ? f->size_overhead + 1 : f->bytes;
+
+		least = bytes < least ? bytes : least;
+		if (f->last_bytes && f->last_bytes < least)
+			least = f->last_bytes;
+		for (size_t k = 0; k < f->n_trace; k++) {
+			if (f->trace[k].bytes < least)
+				least = f->trace[k].bytes;
+		}
+	}
+	for (size_t i = 0; i < s->n_arrivals; i++) {
+		if (s->arrivals[i].bytes < least)
+			least = s->arrivals[i].bytes;
+	}
+	return least;
+}
+
+/* Can a packet be dropped when it arrives at a switch (A1 to A3, F1, R3)? */
+static bool may_drop(const struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		const struct node *n = &s->nodes[i];
+
+		if (n->kind == SIM_END)
+			continue;
+		if (!n->plain)
+			return true;
+		for (unsigned sl = 0; sl < N_SLS; sl++) {
+			if (s->sl_index[sl] != 255 && n->vl_of_sl[sl] >= n->vls)
+				return true;
+		}
+	}
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (s->links[i].flags & L_CARE)
+			return true;
+	}
+	return s->n_flows == 0; /* nobody knows what comes */
+}
+
+/* How soon after a grant the packet can have left its input buffer. */
+static hd_time least_stay(struct sim *s, uint32_t bytes)
+{
+	const struct hd_ratio *speedup = &s->setup->sw.speedup;
+	hd_time least = NEVER;
+
+	if (s->fc || s->hoq)
+		return 0; /* F4, F5: at once, if its tail has come */
+	for (unsigned i = 0; i < s->n_rates; i++) {
+		hd_time d = duration_of(s, i, bytes);
+
+		least = d < least ? d : least;
+	}
+	return s->cioq ? least / (speedup->num / speedup->den + 1) : least;
+}
+
+/* Of the link from `port` to another part; `stay` as above. */
+static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
+			      bool drops)
+{
+	const struct server *l = &s->links[port];
+	hd_time credit = stay + s->rings[port].delay;
+	hd_time packet = l->prop;
+
+	/* It must be ready; unless its head's arrival is an event, or finds
+	 * routes as they are then (T11r). */
+	if (!s->exact && s->n_lanes == s->vl15 && !s->merges && !s->routes)
+		packet += s->delay;
+	/* Who reads of a packet in the next window may drop it at once. */
+	hd_time both = (l->prop + credit) / 2;
+
+	if (credit < packet)
+		packet = credit;
+	return drops && both < packet ? both : packet;
+}
+
+hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node)
+{
+	const struct sim_port *ports = s->setup->ports;
+	hd_time stay = least_stay(s, least_bytes(s));
+	hd_time least = NEVER / 4; /* where no link is cut */
+	bool drops = may_drop(s);
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (ports[i].peer == SIM_NONE ||
+		    part_of_node[ports[i].node] ==
+			    part_of_node[ports[ports[i].peer].node])
+			continue;
+		hd_time here = link_lookahead(s, i, stay, drops);
+
+		least = here < least ? here : least;
+	}
+	return least;
+}

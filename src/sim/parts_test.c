@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a run measures is the same, to the bit, in any number of parts and on
+ * any number of threads. That packets take the same way is the oracle's
+ * business (tests/oracle/compare_test.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "sim/workload_for_tests.h"
+
+static void same_histograms(const struct histogram *a,
+			    const struct histogram *b)
+{
+	struct histogram_bucket x, y;
+	unsigned i = 0, j = 0;
+
+	assert_int_equal(a->n, b->n);
+	assert_int_equal(a->sum_low, b->sum_low);
+	assert_int_equal(a->min, b->min);
+	assert_int_equal(a->max, b->max);
+	assert_memory_equal(a->squares, b->squares, sizeof(a->squares));
+	while (histogram_next(a, &i, &x)) {
+		assert_true(histogram_next(b, &j, &y));
+		assert_memory_equal(&x, &y, sizeof(x));
+	}
+	assert_false(histogram_next(b, &j, &y));
+}
+
+static void same_numbers(double a, double b)
+{
+	assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void same_groups(const struct sim_group *a, const struct sim_group *b)
+{
+	same_histograms(&a->latency, &b->latency);
+	assert_memory_equal(a->within, b->within, sizeof(a->within));
+	assert_int_equal(a->timed, b->timed);
+	assert_memory_equal(a->jitter, b->jitter, sizeof(a->jitter));
+	assert_int_equal(a->jitter_n, b->jitter_n);
+	assert_int_equal(a->jitter_abs_low, b->jitter_abs_low);
+}
+
+static void same_metrics(const struct sim_metrics *a,
+			 const struct sim_metrics *b)
+{
+	assert_int_equal(a->from, b->from);
+	assert_int_equal(a->to, b->to);
+	assert_int_equal(a->hops, b->hops);
+	assert_int_equal(a->made, b->made);
+	assert_int_equal(a->made_bytes, b->made_bytes);
+	assert_int_equal(a->delivered, b->delivered);
+	assert_int_equal(a->delivered_bytes, b->delivered_bytes);
+	assert_memory_equal(a->lost, b->lost, sizeof(a->lost));
+	assert_int_equal(a->checksum, b->checksum);
+	same_numbers(a->mean_latency.mean, b->mean_latency.mean);
+	same_numbers(a->mean_latency.half_width, b->mean_latency.half_width);
+	same_numbers(a->mean_latency.lag1, b->mean_latency.lag1);
+	assert_int_equal(a->mean_latency.batches, b->mean_latency.batches);
+	same_numbers(a->jain, b->jain);
+	same_histograms(&a->latency, &b->latency);
+	assert_int_equal(a->n_groups, b->n_groups);
+	for (uint32_t i = 0; i < a->n_groups; i++)
+		same_groups(&a->groups[i], &b->groups[i]);
+	assert_memory_equal(a->flows, b->flows, a->n_flows * sizeof(*a->flows));
+	assert_memory_equal(a->counters, b->counters,
+			    a->n_ports * sizeof(*a->counters));
+	assert_memory_equal(a->ports, b->ports, a->n_ports * sizeof(*a->ports));
+}
+
+static void rules_of(unsigned which, struct sim_rules *r)
+{
+	sim_rules_init(r);
+	r->warmup = 2 * HD_US;
+	r->stop = 30 * HD_US;
+	switch (which) {
+	case 1:
+		r->packets = 777;
+		break;
+	case 2:
+		r->packets_per_flow = 6;
+		break;
+	case 3:
+		r->packets_per_sl = 300;
+		r->warmup_packets = 100;
+		break;
+	case 4:
+		r->precision = 0.05;
+		break;
+	case 5:
+		r->flow_metrics = r->port_metrics = false;
+		break;
+	default:
+		r->stop = 12 * HD_US;
+	}
+}
+
+#define RULES 6
+
+static struct sim *run(const struct workload *w, struct sim_rules *r,
+		       uint32_t parts, uint32_t threads, enum sim_state want)
+{
+	const char *why;
+
+	r->parts = parts;
+	r->threads = threads;
+	struct sim *s = sim_new(&w->fabric.setup, w->flows, w->n_flows, r);
+
+	/* A pause to look changes nothing. */
+	assert_int_equal(sim_run(s, 3 * HD_US + 321, NULL, NULL), SIM_PAUSED);
+	sim_metrics(s);
+	assert_int_equal(sim_run(s, HD_TIME_NEVER, NULL, NULL), want);
+	assert_int_equal(sim_is_cut(s, &why), parts);
+	assert_null(why);
+	return s;
+}
+
+static void check(const struct workload *w, enum sim_state want)
+{
+	static const uint32_t cuts[][2] = { { 2, 2 }, { 3, 1 }, { 7, 3 } };
+
+	for (unsigned which = 0; which < RULES; which++) {
+		struct sim_rules r;
+
+		rules_of(which, &r);
+		struct sim *one = run(w, &r, 1, 1, want);
+
+		for (unsigned i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+			struct sim *s =
+				run(w, &r, cuts[i][0], cuts[i][1], want);
+
+			same_metrics(sim_metrics(one), sim_metrics(s));
+			assert_int_equal(sim_now(one), sim_now(s));
+			sim_free(s);
+		}
+		sim_free(one);
+	}
+}
+
+static void parts_measure_what_the_whole_does(void **state)
+{
+	struct workload w;
+
+	(void)state;
+	workload_init(&w, workload_find("fat tree, 16 hosts"));
+	check(&w, SIM_ENDED);
+	workload_fini(&w);
+}
+
+/* Every host at the same instants, so that order within them matters. */
+static void parts_agree_on_instants(void **state)
+{
+	struct workload w;
+
+	(void)state;
+	workload_init(&w, workload_find("fat tree, 16 hosts"));
+	for (uint32_t i = 0; i < w.n_flows; i++) {
+		w.flows[i].kind = SIM_CBR;
+		/* Some have one destination, and jitter. */
+		if (i % 3 == 0)
+			w.flows[i].to.choice = SIM_TO_FIXED;
+		if (i % 3 == 0 && w.flows[i].to.self == 0)
+			w.flows[i].to.list = &w.fabric.ends[5];
+	}
+	check(&w, SIM_ENDED);
+	workload_fini(&w);
+}
+
+/* Flows that end: nothing is left to do before the rules hold. */
+static void parts_become_idle_at_the_same_time(void **state)
+{
+	struct workload w;
+
+	(void)state;
+	workload_init(&w, workload_find("fat tree, 16 hosts"));
+	for (uint32_t i = 0; i < w.n_flows; i++)
+		w.flows[i].count = 6;
+	struct sim_rules r;
+
+	sim_rules_init(&r);
+	struct sim *one = run(&w, &r, 1, 1, SIM_IDLE);
+	struct sim *many = run(&w, &r, 5, 2, SIM_IDLE);
+
+	same_metrics(sim_metrics(one), sim_metrics(many));
+	assert_int_equal(sim_now(one), sim_now(many));
+	assert_int_equal(sim_metrics(one)->delivered, 6 * w.n_flows);
+	sim_free(one);
+	sim_free(many);
+	workload_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_measure_what_the_whole_does),
+		cmocka_unit_test(parts_agree_on_instants),
+		cmocka_unit_test(parts_become_idle_at_the_same_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When a run ends, and its warm-up, if packets are counted (docs/model.md, M2).
+ */
+#include "base/alloc.h"
+#include "sim/tally.h"
+
+#define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
+#define LOOKS         4    /* margins between looks at the rules */
+
+void stop_rules_init(struct sim *s)
+{
+	struct tally *t = s->tally;
+
+	if (s->rules.packets_per_flow)
+		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
+	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++)
+		t->has_sl[s->flows[i].sl & 15] = true;
+}
+
+hd_time looks_apart(const struct sim *s)
+{
+	return LOOKS * s->margin;
+}
+
+/* M2: the next instant at which rules that count packets are looked at. */
+static hd_time next_look(const struct sim *s)
+{
+	hd_time every = looks_apart(s);
+
+	return (s->now / every + 1) * every;
+}
+
+static bool is_precise(struct sim *s, struct tally *t)
+{
+	t->check_at = t->m.delivered + CHECK_PRECISE;
+	flow_tallies_flush(&t->flows);
+	struct interval i = batch_counts_interval(
+		&t->flows.mean, s->rules.level > 0 ? s->rules.level : 0.95);
+
+	return i.sound && i.half_width <= s->rules.precision * i.mean;
+}
+
+/* Do the rules hold, but for the precision, which takes a closer look? */
+static bool may_end(const struct sim *s, const struct tally *t)
+{
+	if (t->m.delivered < s->rules.packets || t->m.delivered < t->check_at ||
+	    (t->per_flow && t->flows_done < s->n_flows))
+		return false;
+	for (unsigned sl = 0; s->rules.packets_per_sl && sl < N_SLS; sl++) {
+		if (t->has_sl[sl] && t->per_sl[sl] < s->rules.packets_per_sl)
+			return false;
+	}
+	return true;
+}
+
+void check_stop(struct sim *s)
+{
+	struct tally *t = s->tally;
+
+	if (t->looks || t->done || !may_end(s, t))
+		return;
+	t->looks = true;
+	eventq_push(&s->q, next_look(s), event_key(EV_LOOK, 0, 0, 0));
+	s->background++;
+}
+
+void metrics_look(struct sim *s)
+{
+	struct tally *t = s->tally;
+
+	s->background--;
+	t->looks = false;
+	if (s->rules.precision > 0 && !is_precise(s, t))
+		return;
+	/* Beyond what has been computed ahead, so that nothing is missed. */
+	t->done = true;
+	if (s->now + s->margin < s->horizon)
+		s->horizon = s->now + s->margin;
+}
+
+void check_warm(struct sim *s)
+{
+	const struct tally *t = s->tally;
+
+	if (s->from != NEVER || t->warmed < s->rules.warmup_packets)
+		return;
+	s->from = next_look(s) + s->margin;
+	eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
+	s->background++;
+}

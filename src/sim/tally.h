@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_TALLY_H
+#define HD_SIM_TALLY_H
+
+/*
+ * What metrics.c counts while a run goes on, and what asks for it: the rules
+ * that end a run (rules.c), and parts (metrics_parts.c). Internal to these.
+ */
+
+#include "sim/parts.h"
+
+#define HASHED_PAIRS (1u << 12)
+
+/*
+ * The packet seen last of one (source, destination, VL). Where SLs that share
+ * a lane at the end may have had lanes of their own on the way, which keep no
+ * order between them, of one (source, destination, SL).
+ */
+struct pair {
+	hd_time born;
+	uint32_t flow, sequence;
+	uint64_t key; /* hashed pairs only; 0 = none yet */
+	bool multicast;
+};
+
+/*
+ * What is counted while the run goes on. A part's has arrays by flow and by
+ * pair in common with the whole's, and groups too if they are single flows.
+ */
+struct tally {
+	struct sim_metrics m;
+	struct flow_tallies flows;
+	size_t groups_cap;
+	struct histogram_pool rows; /* of the groups, if they are many */
+	struct pair *pairs;
+	uint32_t *end_number; /* per node */
+	uint32_t n_ends;
+	uint32_t n_kinds; /* of VLs or SLs */
+	bool by_sl;
+	bool hashed;
+	uint64_t warmed; /* packets delivered since rules.warmup */
+	/* Stop rules. */
+	uint32_t *per_flow;  /* packets, if they are asked for */
+	uint32_t flows_done; /* that have as many as asked for */
+	uint64_t per_sl[N_SLS];
+	bool has_sl[N_SLS];
+	uint64_t check_at; /* deliveries at which precision is looked at */
+	bool looks;        /* at the rules, soon */
+	bool done;
+};
+
+static inline bool has_packet_rules(const struct sim_rules *r)
+{
+	return r->packets || r->packets_per_flow || r->packets_per_sl ||
+	       r->precision > 0;
+}
+
+/* ---- rules.c --------------------------------------------------------------
+ */
+
+/* M2: how far apart the looks are. */
+hd_time looks_apart(const struct sim *s);
+void stop_rules_init(struct sim *s);
+/* Packets have been counted: may the run end soon? The warm-up? */
+void check_stop(struct sim *s);
+void check_warm(struct sim *s);
+
+#endif
