@@ -44,6 +44,10 @@ mutant() {
 }
 
 agrees || { cat "$work/said"; echo "the engine itself differs"; exit 1; }
+mutant parts.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
+	'parts: a window is one picosecond too long'
+mutant mail.c 'm->credits[m->n_credits++] = *c;' \
+	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
 mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
 mutant arbiter.h 'l->weight[next], moves);' \
