@@ -19,8 +19,11 @@ run() {
 		fail "heddle $*"
 	}
 }
-# One run for each way to draw a fabric, and for each kind of plot.
-sed 's/measure: .*/measure: 300us}/' "$SRC/examples/quickstart.yaml" >mesh.yaml
+# One run for each way to draw a fabric, and for each kind of plot; jitter is
+# that of flows to a single port.
+sed -e 's/measure: .*/measure: 300us}/' \
+	-e 's/name: voice, class: voice, kind: cbr,/& pattern: permutation,/' \
+	"$SRC/examples/quickstart.yaml" >mesh.yaml
 run sim mesh.yaml
 cp runs.db two.db
 "$HEDDLE" sim mesh.yaml --seed 2 --quiet --db two.db >/dev/null
