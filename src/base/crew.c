@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-#define SPINS 2000 /* looks before a waiting thread sleeps */
+#define SPINS 300 /* looks before a waiting thread sleeps */
 
 struct member {
 	struct crew *crew;

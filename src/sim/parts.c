@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 #define LOOK_EVERY  65536 /* events between looks at progress */
-#define PORTS_WORTH 256   /* fewer are not worth a thread */
+#define PORTS_WORTH 512   /* fewer are not worth a thread */
 
 /* ---- who can be cut
  * ---------------------------------------------------------- */
