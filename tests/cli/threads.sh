@@ -14,6 +14,7 @@ sim() {
 cut=
 for file in "$SRC"/examples/*.yaml; do
 	name=$(basename "$file" .yaml)
+	! grep -q '^scenario:' "$file" || continue # a study, not a scenario
 	sim 1 --counters
 	mv out counters
 	sim 3 --counters
