@@ -561,12 +561,15 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 		profile.schedule = SCHEDULE_WEIGHTED;
 	run.pairs = b->wants_pairs;
 	run.lab = lab_new(v->bed.build, &profile);
-	if (v->bed.has_flows)
-		lab_use_flows(run.lab);
+	enum hd_status status =
+		v->bed.has_flows ? lab_use_flows(run.lab, d) : HD_OK;
+
 	if (v->options.capture)
 		lab_capture(run.lab, &v->capture, v->capture_start);
 	uint32_t groups = v->bed.build->subnet.n_groups;
-	enum hd_status status = check_hosts(&run, d);
+
+	if (status == HD_OK)
+		status = check_hosts(&run, d);
 
 	if (status != HD_OK) {
 		d->file = v->options.scenario;

@@ -18,6 +18,7 @@
 #include "sim/sim.h"
 #include "sim/tables.h"
 #include "sim/watch.h"
+#include "verbs/traffic.h"
 
 struct sim_options {
 	struct common_options common;
@@ -135,6 +136,7 @@ struct session {
 	struct progress progress;
 	struct sim_samples samples;
 	struct sim *sim;
+	struct qp_rows *queue_pairs; /* or NULL */
 	enum sim_state state;
 };
 
@@ -236,6 +238,18 @@ static void say_threads(const struct session *s, unsigned asked)
 			why ? ": " : "", why ? why : "");
 }
 
+static enum hd_status make_sim(struct session *s, struct sim_rules *rules,
+			       struct diag *d)
+{
+	bool any = qp_rows_any(s->build);
+
+	if (any)
+		lab_rules(rules);
+	s->sim = sim_new(&s->build->setup, s->build->flows, s->build->n_flows,
+			 rules);
+	return any ? qp_rows_new(s->build, s->sim, d, &s->queue_pairs) : HD_OK;
+}
+
 static enum hd_status run(struct session *s, const char *path, struct diag *d)
 {
 	enum hd_status status = fabric_read(path, &s->overrides, d, &s->build);
@@ -254,8 +268,9 @@ static enum hd_status run(struct session *s, const char *path, struct diag *d)
 
 	rules.yields = true;
 	rules.threads = threads_of(s);
-	s->sim = sim_new(&s->build->setup, s->build->flows, s->build->n_flows,
-			 &rules);
+	status = make_sim(s, &rules, d);
+	if (status != HD_OK)
+		return status;
 	sim_watch_attach(&s->watch, s->sim);
 	progress_begin(&s->progress, &s->options.common, "packets", 0);
 	run_sampled(s);
@@ -301,6 +316,8 @@ static bool make_results(struct session *s, bool all, struct results *r)
 		sim_deadlock_table(&f, s->sim, r);
 	bool met = sim_tables(&f, r);
 
+	if (s->queue_pairs)
+		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_control_tables(&f, s->sim, r);
 	sim_loans_table(&f, s->sim, r);
 
@@ -390,6 +407,8 @@ static void session_fini(struct session *s)
 		file_abandon(&s->pcap);
 	if (s->trace_open)
 		file_abandon(&s->trace);
+	if (s->queue_pairs)
+		qp_rows_free(s->queue_pairs);
 	if (s->sim)
 		sim_free(s->sim);
 	sim_samples_fini(&s->samples);

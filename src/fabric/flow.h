@@ -63,6 +63,9 @@ struct sim_flow {
 	struct sim_destinations to;
 	uint8_t sl;
 	bool management; /* on VL15 */
+	/* Its messages are for an endpoint that posts them, if there is one
+	 * (sim.h); where there is none it is a flow as others. */
+	bool posted;
 	uint16_t pkey;
 	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
 	uint8_t grh_bytes, tclass, hop_limit;

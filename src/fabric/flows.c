@@ -57,7 +57,7 @@ static struct sim_interval make_interval(u128 num, u128 den)
 	return (struct sim_interval){ (uint64_t)num, (uint64_t)den };
 }
 
-/* The mean gap between packets of a paced flow. */
+/* The mean gap between messages of a paced flow; most are one packet. */
 static struct sim_interval mean_interval(const struct fabric *b,
 					 const struct scn_traffic *t,
 					 port_id source, port_id target)
@@ -68,7 +68,10 @@ static struct sim_interval mean_interval(const struct fabric *b,
 				     t->rate.num);
 	const struct sim_port *port =
 		&b->setup.ports[b->port_of_origin[source]];
-	uint64_t wire = t->payload + scenario_overhead(b->scenario, t);
+	uint64_t mtu = b->scenario->fabric.mtu;
+	uint64_t packets = t->payload > mtu ? (t->payload + mtu - 1) / mtu : 1;
+	uint64_t wire =
+		t->payload + packets * scenario_overhead(b->scenario, t);
 
 	if (target != TOPO_NONE &&
 	    b->topo.ports[source].subnet != b->topo.ports[target].subnet)
@@ -174,6 +177,7 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 		.sl = (uint8_t)scenario_sl(b->scenario, t),
 		.pkey = key_of(b, t, source),
 		.management = t->management,
+		.posted = t->transport != SCN_NO_TRANSPORT,
 		.start = t->start,
 		.stop = t->stop == HD_TIME_NEVER ? 0 : t->stop,
 		.count = t->count == SCN_UNLIMITED ? 0 : t->count,
@@ -214,6 +218,13 @@ static enum hd_status add_fixed(struct row *r, port_id from, port_id to)
 
 	if (!fabric_address(r->b, from, to, address))
 		return refuse_unreachable(r, from, to);
+	if (r->t->transport && address->target != TOPO_NONE)
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->transport,
+			"traffic '%s': queue pairs cross no router, and '%s' "
+			"and '%s' are in two subnets",
+			r->t->name, topo_node_of(&r->b->topo, from)->name,
+			topo_node_of(&r->b->topo, to)->name);
 	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, to);
 
 	f->to.choice = SIM_TO_FIXED;
@@ -267,6 +278,23 @@ static enum hd_status list_for(struct row *r, port_id from,
 	return HD_OK;
 }
 
+/* A queue pair has one peer, so there must be no choice. */
+static enum hd_status add_posting(struct row *r, port_id from, uint32_t others)
+{
+	const struct selection *to = &r->destinations;
+
+	if (others > 1)
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->transport,
+			"traffic '%s': a queue pair has one peer, and '%s' may "
+			"choose among %u; pairs, incast, a permutation or "
+			"connections have one",
+			r->t->name, topo_node_of(&r->b->topo, from)->name,
+			others);
+	return add_fixed(r, from,
+			 to->ports[0] == from ? to->ports[1] : to->ports[0]);
+}
+
 /* A flow that chooses anew for each message. */
 static enum hd_status add_choosing(struct row *r, port_id from,
 				   const uint32_t *place,
@@ -284,6 +312,8 @@ static enum hd_status add_choosing(struct row *r, port_id from,
 				       "to but itself",
 				       r->t->name,
 				       topo_node_of(&r->b->topo, from)->name);
+	if (r->t->transport)
+		return add_posting(r, from, others);
 	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, TOPO_NONE);
 
 	f->to = (struct sim_destinations){
@@ -564,6 +594,12 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 
 	if (t->kind == SIM_TRACE)
 		return fabric_build_trace(b, number, d);
+	if (t->transport && b->setup.borrowing.on)
+		return scenario_refuse(
+			b->scenario, d, &t->transport,
+			"traffic '%s': lanes on loan (qos.thresholds) know no "
+			"adapters beside their flows",
+			t->name);
 	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
 	rng_init(&r.rng, b->scenario->run.seed, STREAM_PATTERN + number);
 	enum hd_status status = resolve(&r, &t->source, "traffic[].source",

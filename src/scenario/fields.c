@@ -53,6 +53,7 @@ static const char *const patterns[] = {
 	"tornado", "hotspot",     "all-to-all", "incast",
 	"pairs",   "group",       NULL
 };
+static const char *const transports[] = { "none", "rc", "uc", "ud", NULL };
 static const char *const controls[] = { "same", "fimd", "lipd", "pipd",
 					"aimd", "cct",  NULL };
 static const char *const algorithms[] = { "none", "fimd", "lipd",  "pipd",
@@ -412,7 +413,8 @@ const struct schema_row scenario_fields[] = {
 	{ "traffic[].payload", SCHEMA_SIZE, TRAFFIC(payload), .initial = "2KiB",
 	  .low = "1", .high = "2GiB", .when = "traffic[].kind",
 	  .only = NOT_TRACE,
-	  .help = "bytes of each packet; of each message of 'messages'" },
+	  .help = "bytes of each packet; of each message of 'messages' and of "
+		  "queue pairs" },
 	{ "traffic[].payload_scv", SCHEMA_REAL, TRAFFIC(payload_scv),
 	  .initial = "none", .word = "none", .low = "1", .high = "10000",
 	  .when = "traffic[].kind", .only = PACED | BIT(SIM_SATURATING),
@@ -457,13 +459,25 @@ const struct schema_row scenario_fields[] = {
 	{ "traffic[].count", SCHEMA_UINT, TRAFFIC(count),
 	  .initial = "unlimited", .word = "unlimited",
 	  .word_value = SCN_UNLIMITED, .low = "1",
-	  .help = "packets of each flow; messages of 'messages'" },
+	  .help = "packets of each flow; messages of 'messages' and of queue "
+		  "pairs" },
 	{ "traffic[].aligned", SCHEMA_BOOL, TRAFFIC(aligned),
 	  .initial = "false", .when = "traffic[].kind", .only = BIT(SIM_CBR),
 	  .help = "all flows in step, instead of each at its own random "
 		  "phase" },
 	{ "traffic[].management", SCHEMA_BOOL, TRAFFIC(management),
 	  .initial = "false", .help = "on VL15, as subnet management is" },
+	{ "traffic[].transport", SCHEMA_CHOICE, TRAFFIC(transport),
+	  .initial = "none", .choices = transports, .when = "traffic[].kind",
+	  .only = NOT_TRACE,
+	  .help = "over queue pairs, one to each flow: what it makes are "
+		  "messages that an adapter posts, sends, and with rc repeats "
+		  "until they are acknowledged" },
+	{ "traffic[].ack_timeout", SCHEMA_TIME, TRAFFIC(ack_timeout),
+	  .initial = "1ms", .low = "8us", .high = "8000s",
+	  .when = "traffic[].transport", .only = BIT(SCN_RC),
+	  .help = "when a queue pair repeats what is not acknowledged: 4.096 "
+		  "us times the next power of 2" },
 	{ "traffic[].control", SCHEMA_CHOICE, TRAFFIC(control),
 	  .initial = "same", .choices = controls,
 	  .help = "how it answers to congestion, if the run has an algorithm; "

@@ -102,6 +102,9 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 		if (payload > s->fabric.mtu)
 			payload = s->fabric.mtu;
 		payload += scenario_overhead(s, t);
+		/* Queue pairs agree on an MTU, not on what they send. */
+		if (t->transport)
+			payload = s->fabric.mtu + MOST_OVERHEAD;
 		if (payload > most)
 			most = payload;
 	}
@@ -358,7 +361,10 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 				       "traffic '%s' has both a rate and a "
 				       "load",
 				       t->name);
-	if (t->kind != SIM_BURST && t->payload > s->fabric.mtu)
+	bool is_long = t->kind == SIM_BURST || t->transport == SCN_RC ||
+		       t->transport == SCN_UC;
+
+	if ((!is_long || t->transport == SCN_UD) && t->payload > s->fabric.mtu)
 		return scenario_refuse(
 			s, d, &t->payload,
 			"a payload of %llu bytes is more than the MTU of %u "
@@ -385,6 +391,35 @@ static enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 	return scenario_refuse(s, d, &t->service,
 			       "no class '%s' in qos.classes%s", t->service,
 			       text_hint(nearest).text);
+}
+
+/* What queue pairs cannot do, or do by themselves. */
+static enum hd_status check_transport(const struct scenario *s, struct diag *d,
+				      const struct scn_traffic *t)
+{
+	const struct {
+		bool is_asked;
+		const void *field;
+		const char *what;
+	} others[] = {
+		{ t->pattern == SCN_GROUP, &t->pattern, "a group" },
+		{ t->management, &t->management, "VL15" },
+		{ t->payload_scv > 0, &t->payload_scv, "random sizes" },
+		{ t->reserve.num > 0, &t->reserve, "admission" },
+		{ t->control != SCN_CONTROL_SAME, &t->control,
+		  "an algorithm of its own" },
+		{ t->rate_steps > 0, &t->rate_steps, "rates of its own" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		if (others[i].is_asked)
+			return scenario_refuse(
+				s, d, others[i].field,
+				"traffic '%s': a transport and %s do not go "
+				"together",
+				t->name, others[i].what);
+	}
+	return HD_OK;
 }
 
 static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
@@ -415,7 +450,9 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 	if (t->kind == SIM_TRACE && !t->file)
 		return scenario_refuse(s, d, t, "traffic '%s' needs a file",
 				       t->name);
-	return check_amounts(s, d, t);
+	enum hd_status status = t->transport ? check_transport(s, d, t) : HD_OK;
+
+	return status == HD_OK ? check_amounts(s, d, t) : status;
 }
 
 static bool asks_nothing(const struct scn_goal *g)

@@ -232,6 +232,9 @@ enum scn_control {
 	SCN_CONTROL_MARKS, /* of a run: nobody answers */
 };
 
+/* Over what a row's messages go; none: packets that nobody answers. */
+enum scn_transport { SCN_NO_TRANSPORT, SCN_RC, SCN_UC, SCN_UD };
+
 struct scn_traffic {
 	char *name;
 	enum sim_flow_kind kind;
@@ -258,6 +261,8 @@ struct scn_traffic {
 	uint64_t count;       /* packets (messages) per flow */
 	bool aligned;         /* all cbr flows in step */
 	bool management;      /* on VL15 */
+	enum scn_transport transport;
+	hd_time ack_timeout; /* of rc */
 	enum scn_control control;
 	uint64_t rate_steps;    /* 0: as congestion.rate_steps */
 	struct hd_rate reserve; /* asked of admission; 0: none */

@@ -321,6 +321,18 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes);
 }
 
+static void count_late(struct sim *s, struct tally *t, const struct late *l)
+{
+	if (s->cut)
+		mail_delivery(s, l);
+	else
+		flow_tallies_add(&t->flows, l);
+	if (unlikely(t->per_flow != NULL) &&
+	    __atomic_add_fetch(&t->per_flow[l->flow], 1, __ATOMIC_RELAXED) ==
+		    s->rules.packets_per_flow)
+		t->flows_done++;
+}
+
 static void flow_delivered(struct sim *s, struct tally *t,
 			   const struct packet *p, uint32_t where,
 			   hd_time latency)
@@ -336,14 +348,7 @@ static void flow_delivered(struct sim *s, struct tally *t,
 	if (unlikely(s->routers) &&
 	    s->extras[packet_id(s, p)].target != TOPO_NONE)
 		count_one(&t->m.flows[p->flow].delivered_global);
-	if (s->cut)
-		mail_delivery(s, &l);
-	else
-		flow_tallies_add(&t->flows, &l);
-	if (unlikely(t->per_flow != NULL) &&
-	    __atomic_add_fetch(&t->per_flow[p->flow], 1, __ATOMIC_RELAXED) ==
-		    s->rules.packets_per_flow)
-		t->flows_done++;
+	count_late(s, t, &l);
 }
 
 /* ---- how packets end ---------------------------------------------------- */
@@ -384,6 +389,31 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	t->per_sl[p->sl] += p->flow < s->n_flows;
 	if (!s->cut)
 		check_stop(s);
+}
+
+void metrics_arrived(struct sim *s, uint32_t flow, uint32_t bytes, hd_time born)
+{
+	struct tally *t = s->tally;
+	const struct late l = {
+		.at = s->now,
+		.latency = s->now - born,
+		.flow = flow,
+		.bytes = bytes,
+	};
+
+	if (!is_measured(s, s->now))
+		return;
+	count_late(s, t, &l);
+	if (!has_packet_rules(&s->rules))
+		return;
+	t->per_sl[s->flows[flow].sl & 15u]++;
+	check_stop(s);
+}
+
+void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets)
+{
+	if (is_measured(s, s->now))
+		s->metrics->flows[flow].lost += packets;
 }
 
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,

@@ -38,6 +38,10 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	s->endpoints = hd_realloc(s->endpoints, (size_t)s->n_endpoints + 1,
 				  sizeof(*s->endpoints));
 	s->endpoints[s->n_endpoints++] = *e;
+	if (e->made) {
+		assert(!s->poster);
+		s->poster = s->n_endpoints;
+	}
 	senders_init(s);
 	return s->n_endpoints - 1;
 }

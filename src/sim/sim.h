@@ -146,6 +146,11 @@ struct sim_endpoint {
 	 */
 	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node,
 			uint32_t cookie);
+	/*
+	 * A flow that is `posted` has made a message, which this endpoint
+	 * carries in packets of its own; at most one endpoint does.
+	 */
+	void (*made)(void *context, hd_time now, uint32_t flow);
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
@@ -158,6 +163,16 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 		uint32_t cookie);
 /* Calls the endpoint's timer function with `cookie` at `when` >= now. */
 void sim_timer(struct sim *s, uint32_t endpoint, hd_time when, uint32_t cookie);
+
+/*
+ * Of posted flows. A saturating one makes its next message now, unless it is
+ * over: then false. Its first one is told as made.
+ */
+bool sim_message_make(struct sim *s, uint32_t flow);
+/* A message that was made at `born` has arrived now; counts as its packets. */
+void sim_message_arrived(struct sim *s, uint32_t flow, hd_time born);
+/* One will never arrive. */
+void sim_message_lost(struct sim *s, uint32_t flow);
 
 /* From now on the port's link is arbitrated by this table; it is copied. */
 void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table);

@@ -219,7 +219,8 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 	return (f->kind == SIM_POISSON || f->kind == SIM_CBR) &&
 	       (uniform || f->to.choice == SIM_TO_FIXED) && f->packets <= 1 &&
 	       !f->last_bytes && !(f->size_scv > 0) && !f->management &&
-	       !f->stop && !f->count && n->vl_of_sl[f->sl & 15] < sp->vls;
+	       !f->posted && !f->stop && !f->count &&
+	       n->vl_of_sl[f->sl & 15] < sp->vls;
 }
 
 /* The flow's plan, or NONE: then it takes the general way. */
@@ -437,8 +438,60 @@ static uint32_t draw_size(const struct sim_flow *f, struct rng *rng)
 	return (uint32_t)payload + f->size_overhead;
 }
 
+/* ---- messages that an endpoint posts ---------------------------------- */
+
+static bool is_posted(const struct sim *s, uint32_t flow)
+{
+	return unlikely(s->flows[flow].posted) && s->poster;
+}
+
+/* Bytes of packet i of a message. */
+static uint32_t bytes_of(const struct sim_flow *f, uint32_t i)
+{
+	return i + 1 >= f->packets && f->last_bytes ? f->last_bytes : f->bytes;
+}
+
+bool sim_message_make(struct sim *s, uint32_t flow)
+{
+	const struct sim_flow *f = &s->flows[flow];
+
+	if (is_over(s, flow, s->now))
+		return false;
+	s->sources_more[flow].made++;
+	for (uint32_t i = 0; i < f->packets; i++)
+		metrics_made(s, flow, bytes_of(f, i));
+	return true;
+}
+
+void sim_message_arrived(struct sim *s, uint32_t flow, hd_time born)
+{
+	const struct sim_flow *f = &s->flows[flow];
+
+	for (uint32_t i = 0; i < f->packets; i++)
+		metrics_arrived(s, flow, bytes_of(f, i), born);
+}
+
+void sim_message_lost(struct sim *s, uint32_t flow)
+{
+	metrics_missed(s, flow, s->flows[flow].packets);
+}
+
+static void message_post(struct sim *s, uint32_t flow)
+{
+	const struct sim_endpoint *e = &s->endpoints[s->poster - 1];
+
+	if (sim_message_make(s, flow))
+		e->made(e->context, s->now, flow);
+}
+
+/* ---- messages that are packets ---------------------------------------- */
+
 static void message_emit(struct sim *s, uint32_t flow)
 {
+	if (is_posted(s, flow)) {
+		message_post(s, flow);
+		return;
+	}
 	const struct sim_flow *f = &s->flows[flow];
 	struct source *src = &s->sources[flow];
 	struct source_more *more = &s->sources_more[flow];
@@ -477,6 +530,10 @@ static void saturate(struct sim *s, uint32_t flow)
 	struct source_more *more = &s->sources_more[flow];
 	uint32_t packets = f->packets > 1 ? f->packets : 1;
 
+	if (is_posted(s, flow)) {
+		message_post(s, flow);
+		return;
+	}
 	if (is_over(s, flow, s->now))
 		return;
 	if (more->sent_of_message == 0) {

@@ -506,6 +506,7 @@ struct sim {
 	struct sim_observer *observers;
 	struct sim_endpoint *endpoints;
 	uint32_t n_observers, n_endpoints;
+	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
 	bool tells_delivered, tells_ended, tells_granted, tells_updated;
 	uint32_t background; /* pending events that keep nothing going */
 	uint32_t part;       /* its number, of a part (parts.h) */

@@ -61,7 +61,8 @@ static void add_flow(const struct sim_findings *f, struct sim *s, uint32_t flow,
 	double bits = 8.0 * is->bytes;
 	struct sim_flow_control c;
 
-	if (!sim_flow_control(s, flow, &c))
+	/* Queue pairs pace themselves. */
+	if (is->posted || !sim_flow_control(s, flow, &c))
 		return;
 	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits)
 				 : c.lowest * bits;

@@ -39,6 +39,16 @@ enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
 				 const bool *ports, enum sim_capture_flow flow,
 				 struct diag *d)
 {
+	const struct scenario *s = w->build->scenario;
+
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		if (s->traffic[i].transport)
+			return scenario_refuse(
+				s, d, &s->traffic[i].transport,
+				"traffic '%s' goes over queue pairs, which "
+				"--pcap does not have; heddle bench --pcap has",
+				s->traffic[i].name);
+	}
 	w->capture_flow = flow != SIM_FLOW_NONE;
 	return sim_capture_new(w->build, stream, ports, flow, d, &w->capture);
 }
@@ -69,6 +79,8 @@ static void print_event(const struct sim_watch *w, hd_time time,
 	strbuf_puts(&line, " '");
 	if (flow < w->build->n_flows)
 		sim_flow_name(w->build, flow, &line);
+	else
+		strbuf_puts(&line, "queue pair");
 	strbuf_printf(&line, "' #%u", sequence);
 	fputs(line.text, w->trace);
 	strbuf_fini(&line);

@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "sim/sim.h"
 #include "sim/tables.h"
+#include "verbs/traffic.h"
 
 /* ---- what it is --------------------------------------------------------- */
 
@@ -212,12 +213,15 @@ static bool is_kept(const struct study *s, const char *name)
 }
 
 static struct results *keep(const struct study *s, struct sim *sim,
-			    const struct sim_findings *f)
+			    const struct sim_findings *f,
+			    const struct qp_rows *pairs)
 {
 	struct results *all = results_new("sim");
 	struct results *r = results_new(POINT_COMMAND);
 	bool met = sim_tables(f, all);
 
+	if (pairs)
+		qp_rows_table(pairs, f->metrics, all);
 	sim_control_tables(f, sim, all);
 	sim_loans_table(f, sim, all);
 	put_headline(sim_metrics(sim), all, met, r);
@@ -235,12 +239,19 @@ static enum hd_status simulate(const struct study *s, struct fabric *f,
 			       struct diag *d, struct results **out)
 {
 	struct sim_rules rules = f->rules;
+	struct qp_rows *pairs = NULL;
 
 	rules.yields = true;
+	if (qp_rows_any(f))
+		lab_rules(&rules);
 	struct sim *sim = sim_new(&f->setup, f->flows, f->n_flows, &rules);
 	struct sim_findings findings = { .build = f, .all = s->tables.n > 0 };
 	struct strbuf when = STRBUF_INIT;
 
+	if (qp_rows_any(f) && qp_rows_new(f, sim, d, &pairs) != HD_OK) {
+		sim_free(sim);
+		return d->status;
+	}
 	do {
 		findings.state = sim_run(sim, HD_TIME_NEVER, NULL, NULL);
 	} while (findings.state == SIM_PAUSED);
@@ -258,8 +269,10 @@ static enum hd_status simulate(const struct study *s, struct fabric *f,
 			  "may be",
 			  when.text);
 	else
-		*out = keep(s, sim, &findings);
+		*out = keep(s, sim, &findings, pairs);
 	strbuf_fini(&when);
+	if (pairs)
+		qp_rows_free(pairs);
 	sim_free(sim);
 	return d->status;
 }

@@ -7,6 +7,7 @@
 #define PLAIN_OVERHEAD 26 /* LRH, BTH, ICRC, VCRC */
 #define GRH_BYTES      40
 #define GRH_OVERHEAD   (PLAIN_OVERHEAD + GRH_BYTES)
+#define MOST_OVERHEAD  (GRH_OVERHEAD + 12) /* DETH and immediate data, too */
 #define BLOCK_BYTES    64
 
 #endif

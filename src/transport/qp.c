@@ -453,3 +453,8 @@ bool qp_take_becn(struct qp *qp)
 	qp->becn_seen = false;
 	return seen;
 }
+
+uint64_t qp_retries(const struct qp *qp)
+{
+	return qp->rq.retries;
+}

@@ -200,6 +200,9 @@ bool qp_has_answer(const struct qp *qp);
 hd_time qp_due(const struct qp *qp);
 void qp_timer(struct qp *qp, hd_time now);
 
+/* How often it went back to send again what was lost. */
+uint64_t qp_retries(const struct qp *qp);
+
 /* A BECN for this queue pair arrived since the last call. */
 bool qp_take_becn(struct qp *qp);
 

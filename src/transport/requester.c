@@ -564,6 +564,7 @@ static void retry(struct qp *qp, uint32_t psn)
 		return;
 	}
 	qp->rq.retry_left--;
+	qp->rq.retries++;
 	go_back(qp, psn);
 }
 

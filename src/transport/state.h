@@ -40,6 +40,7 @@ struct requester {
 	uint32_t since_ack; /* packets since the last with A set */
 
 	uint8_t retry_left, rnr_left;
+	uint64_t retries;  /* that it took, ever */
 	hd_time timer;     /* ACK timeout, HD_TIME_NEVER when off */
 	hd_time rnr_until; /* 0: not waiting */
 	bool drained_told;

@@ -162,6 +162,8 @@ void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 
 	if (t)
 		thread_wake(t, 0);
+	if (cq->note)
+		cq->note(cq->context);
 }
 
 unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)

@@ -548,7 +548,7 @@ static void arm(struct v_device *dev)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live)
+	if (lab->n_live || lab->traffic)
 		lab_timer(lab, dev);
 }
 

@@ -131,6 +131,9 @@ struct v_cq {
 	uint64_t head, tail; /* count, modulo size is the place */
 	uint64_t tail_at_event;
 	bool armed, solicited_only, overrun;
+	/* Told of every entry, or NULL; no program polls such a queue. */
+	void (*note)(void *context);
+	void *context;
 	hd_time armed_at;
 	struct thread_list waiters;
 	uint32_t users;
@@ -262,8 +265,10 @@ struct lab {
 	struct fabric *build;
 	const struct profile *profile;
 	struct sim *sim;
+	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
+	struct traffic *traffic; /* over queue pairs, or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config response;
@@ -367,6 +372,18 @@ void pace_granted(struct v_qp *qp, struct slot *s, hd_time end);
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
 void pace_timer(struct v_qp *qp);
+
+/* ---- traffic.c: rows of the scenario over queue pairs ------------------ */
+
+struct traffic;
+
+/* Makes the queue pairs of the scenario's rows, if it has such rows. */
+HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
+void traffic_close(struct traffic *t);
+/* A flow has made a message. */
+void traffic_made(struct traffic *t, uint32_t flow);
+/* Looks at what adapters have completed. */
+void traffic_settle(struct traffic *t);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 

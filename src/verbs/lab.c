@@ -259,6 +259,23 @@ bool v_semaphore_wait(struct v_semaphore *s)
 
 /* ---- what the simulator tells -------------------------------------------- */
 
+/* What adapters have completed is looked at when they are done. */
+static void go_on(struct lab *lab)
+{
+	if (lab->traffic)
+		traffic_settle(lab->traffic);
+	run_ready(lab);
+}
+
+static void on_made(void *context, hd_time now, uint32_t flow)
+{
+	struct lab *lab = context;
+
+	lab->now = now;
+	traffic_made(lab->traffic, flow);
+	run_ready(lab);
+}
+
 static void on_delivered(void *context, hd_time now, uint32_t node,
 			 const struct sim_packet *p)
 {
@@ -268,7 +285,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	if (p->marked)
 		slot_at(lab, p->cookie)->packet.bth.fecn = true;
 	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie);
-	run_ready(lab);
+	go_on(lab);
 }
 
 static void on_timer(void *context, hd_time now, uint32_t cookie)
@@ -286,7 +303,7 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 	} else if (lab->devices[cookie].alarm == now) {
 		device_ring(&lab->devices[cookie]);
 	}
-	run_ready(lab);
+	go_on(lab);
 }
 
 static void on_sent(void *context, hd_time now, hd_time end, uint32_t node,
@@ -391,7 +408,9 @@ void lab_free(struct lab *lab)
 		device_fini(&lab->devices[i]);
 	for (uint32_t i = 0; i < lab->n_slots / SLOT_CHUNK; i++)
 		free(lab->slots[i]);
-	if (lab->sim)
+	if (lab->traffic)
+		traffic_close(lab->traffic);
+	if (lab->sim && !lab->borrows_sim)
 		sim_free(lab->sim);
 	free(lab->slots);
 	free(lab->threads);
@@ -400,9 +419,10 @@ void lab_free(struct lab *lab)
 	free(lab);
 }
 
-void lab_use_flows(struct lab *lab)
+enum hd_status lab_use_flows(struct lab *lab, struct diag *d)
 {
 	lab->use_flows = true;
+	return traffic_open(lab, d);
 }
 
 void lab_capture(struct lab *lab, struct capture_writer *capture, hd_time start)
@@ -461,15 +481,20 @@ enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 	return HD_OK;
 }
 
-static void make_sim(struct lab *lab)
+void lab_rules(struct sim_rules *rules)
 {
-	struct fabric *b = lab->build;
-	struct sim_rules rules;
+	rules->injects = true;
+	rules->injects_bytes = 4096 + 128; /* all headers there are */
+}
+
+static void attach(struct lab *lab, struct sim *s)
+{
 	const struct sim_endpoint adapters = {
 		.context = lab,
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_sent,
+		.made = lab->traffic ? on_made : NULL,
 	};
 	const struct sim_observer observer = {
 		.context = lab,
@@ -477,15 +502,28 @@ static void make_sim(struct lab *lab)
 		.granted = lab->capture ? on_granted : NULL,
 	};
 
+	lab->sim = s;
+	lab->endpoint = sim_attach(s, &adapters);
+	sim_observe(s, &observer);
+}
+
+void lab_use_sim(struct lab *lab, struct sim *s)
+{
+	lab->borrows_sim = true;
+	attach(lab, s);
+}
+
+static void make_sim(struct lab *lab)
+{
+	struct fabric *b = lab->build;
+	struct sim_rules rules;
+
 	sim_rules_init(&rules);
-	rules.injects = true;
-	rules.injects_bytes = 4096 + 128; /* all headers there are */
+	lab_rules(&rules);
 	rules.flow_metrics = false;
 	rules.check_order = false;
-	lab->sim = sim_new(&b->setup, b->flows, lab->use_flows ? b->n_flows : 0,
-			   &rules);
-	lab->endpoint = sim_attach(lab->sim, &adapters);
-	sim_observe(lab->sim, &observer);
+	attach(lab, sim_new(&b->setup, b->flows,
+			    lab->use_flows ? b->n_flows : 0, &rules));
 }
 
 struct watching {

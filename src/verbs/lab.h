@@ -42,8 +42,18 @@ enum lab_outcome {
 struct lab *lab_new(struct fabric *build, const struct profile *profile);
 void lab_free(struct lab *lab);
 
-/* Background traffic of the scenario: only if asked for, before lab_run. */
-void lab_use_flows(struct lab *lab);
+/*
+ * Background traffic of the scenario, queue pairs among it (traffic.h): only if
+ * asked for, before lab_run.
+ */
+HD_MUST_CHECK enum hd_status lab_use_flows(struct lab *lab, struct diag *d);
+/*
+ * Adapters of somebody else's run, which was made by lab_rules and has not
+ * begun; instead of lab_run.
+ */
+void lab_use_sim(struct lab *lab, struct sim *s);
+/* Makes room for packets of adapters. */
+void lab_rules(struct sim_rules *rules);
 /*
  * Every packet that an adapter sends or receives; before lab_run. The lab's
  * time 0 is `start` there, so that several labs may follow each other in a

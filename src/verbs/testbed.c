@@ -6,7 +6,6 @@
 #include "verbs/device.h"
 
 #define MIN_MTU 256
-#define HEADERS 78 /* the most: LRH, GRH, BTH, DETH, immediate, CRCs */
 
 enum hd_status testbed_open(const char *profile, const char *path,
 			    const struct overrides *overrides, struct diag *d,
@@ -46,7 +45,7 @@ uint32_t port_mtu(const struct fabric *b, uint32_t port)
 
 	if (p->out_blocks && p->out_blocks < blocks)
 		blocks = p->out_blocks;
-	while (mtu && mtu + HEADERS > blocks * BLOCK_BYTES)
+	while (mtu && mtu + MOST_OVERHEAD > blocks * BLOCK_BYTES)
 		mtu = mtu > MIN_MTU ? mtu / 2 : 0;
 	return mtu;
 }

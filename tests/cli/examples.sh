@@ -191,6 +191,27 @@ status 0 "$HEDDLE" sim "$examples/link-failure.yaml" --trace lost.txt
 awk '/ (discards|cut-off) / && ($1 < 300 || $1 > 400.5) { print; bad = 1 }
 	END { exit bad }' lost.txt || fail "losses while the cable was up"
 
+# ACKs to all clients, and what h8 sends, cross the cable that fails.
+run one-fabric 0
+claim one-fabric "queue pairs repeat, and no message fails" '
+	row("queue pairs"; "storage") | .failed == 0 and .retries > 0 and
+	.posted == .completed and .posted > 800'
+claim one-fabric "losses are of those who do not repeat" '
+	row("traffic"; "storage").lost == 0 and row("traffic"; "voice").lost > 0
+	and row("traffic"; "backup").lost > 0'
+claim one-fabric "queue pairs are marked, and share the cable" '
+	([.tables.marks.rows[].number] | min > 0) and
+	row("traffic"; "storage").delivered > 180 and
+	row("traffic"; "storage").fairness > 0.95'
+status 1 "$HEDDLE" sim "$examples/one-fabric.yaml" --json \
+	--set congestion.algorithm=none
+cp out alone.json
+claim alone "without control bulk stands behind them" '
+	row("traffic"; "bulk").p99 > 500 and
+	row("traffic"; "storage").fairness < 0.9'
+status 0 "$HEDDLE" sim "$examples/one-fabric.yaml" --html one.html
+has one.html 'queue pairs'
+
 run self-similar 0
 claim self-similar "the exponent is the expected one" '
 	.tables["self-similarity"].rows[0] |

@@ -35,6 +35,37 @@ for command in 'sim' 'cc compare' 'cc tune' 'mcast compare' 'model fabric' \
 	refused 3 "heddle: bad.yaml:2:26: unknown field 'colums'" $command bad.yaml
 done
 
+# What queue pairs cannot do.
+cat >pairs.yaml <<END
+fabric:
+  topology: {kind: star, hosts: 4}
+  groups: [{name: g, members: all}]
+traffic:
+  - {name: q, kind: messages, transport: rc, source: h0, destination: h1}
+  - {name: g, kind: messages, pattern: group, group: g, source: h0}
+END
+refused 3 "a transport and a group do not go together" sim pairs.yaml \
+	--set traffic.g.transport=rc
+refused 3 "a transport and VL15 do not go together" sim pairs.yaml \
+	--set traffic.q.management=true
+refused 3 "a transport and admission do not go together" sim pairs.yaml \
+	--set traffic.q.reserve=1Gb/s
+refused 3 "a queue pair has one peer, and 'h0' may choose among 3" \
+	sim pairs.yaml --set traffic.q.destination=all
+refused 3 "'h0' has nobody to send to but itself" sim pairs.yaml \
+	--set traffic.q.destination=h0
+refused 3 "payload of 8192 bytes is more than the MTU" sim pairs.yaml \
+	--set traffic.q.transport=ud --set traffic.q.payload=8KiB
+refused 3 "lanes on loan (qos.thresholds) know no adapters" sim pairs.yaml \
+	--set qos.thresholds.capacity=10
+refused 3 "goes over queue pairs, which --pcap does not have" sim pairs.yaml \
+	--pcap pairs.pcap
+[ ! -e pairs.pcap ] || fail "a refused capture was written"
+refused 3 "queue pairs cross no router, and 'h0' and" \
+	sim "$SRC/examples/two-subnets.yaml" --set traffic.+.name=q \
+	--set traffic.q.kind=messages --set traffic.q.transport=rc \
+	--set traffic.q.source=h0 --set traffic.q.destination=7
+
 # Places that cannot be written are known before the run, and no run is noted.
 for option in --output --html; do
 	refused 4 'nowhere/x: cannot be written: No such' \

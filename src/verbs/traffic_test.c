@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/build_for_tests.h"
+
+#include <math.h>
+
+#include "base/strbuf.h"
+#include "verbs/traffic.h"
+
+/*
+ * A star of hosts on links of 200 Gb/s, which is 40 ps a byte. A way is two
+ * cables of 5 ns and a switch of 100 ns; a packet has 26 bytes of headers, an
+ * ACK is one of 30.
+ */
+#define STAR "fabric:\n  topology: {kind: star, hosts: 6, link: 4x HDR}\n"
+#define BYTE UINT64_C(40)
+#define WAY  UINT64_C(110000)
+#define MTU  4096u
+
+/* The end of a run, as the table has it. */
+struct outcome {
+	double posted, completed, failed, received, retries;
+	double mean, max, goodput; /* us, Gb/s */
+	uint64_t arrived, missed, lost, checksum;
+	hd_time arrived_after; /* the slowest */
+};
+
+static double cell(const struct table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, name) == 0)
+			return value_real(&t->cells[i]);
+	}
+	fail_msg("no column '%s'", name);
+	return NAN;
+}
+
+static void read_table(const struct qp_rows *rows, const struct sim_metrics *m,
+		       struct outcome *out)
+{
+	struct results *r = results_new("sim");
+
+	qp_rows_table(rows, m, r);
+	const struct table *t = r->tables[0];
+
+	*out = (struct outcome){
+		.posted = cell(t, "posted"),
+		.completed = cell(t, "completed"),
+		.failed = cell(t, "failed"),
+		.received = cell(t, "received"),
+		.retries = cell(t, "retries"),
+		.mean = cell(t, "mean"),
+		.max = cell(t, "max"),
+		.goodput = cell(t, "goodput"),
+		.arrived = m->flows[0].delivered,
+		.missed = m->flows[0].lost,
+		.arrived_after = m->flows[0].latency_max,
+		.checksum = m->checksum,
+	};
+	for (unsigned i = 0; i < SIM_FATES; i++)
+		out->lost += m->lost[i];
+	results_free(r);
+}
+
+/* Runs a row `what` on the star, among whatever else is in `rest`. */
+static void run(const char *what, const char *rest, struct outcome *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct qp_rows *rows = NULL;
+	struct fabric *f;
+
+	strbuf_printf(&text, STAR "traffic:\n- {name: a, %s}\n%s\n", what,
+		      rest);
+	must_build(text.text, &f);
+	struct sim_rules rules = f->rules;
+
+	assert_true(qp_rows_any(f));
+	lab_rules(&rules);
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+
+	assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
+	sim_run(s, HD_TIME_NEVER, NULL, NULL);
+	read_table(rows, sim_metrics(s), out);
+	qp_rows_free(rows);
+	sim_free(s);
+	fabric_free(f);
+	strbuf_fini(&text);
+}
+
+/* What `payload` bytes take on a link, with the headers of their packets. */
+static hd_time on_link(uint64_t payload)
+{
+	return (payload + 26 * ((payload + MTU - 1) / MTU)) * BYTE;
+}
+
+static void a_message_takes_its_packets_and_an_ack(void **state)
+{
+	static const unsigned payloads[] = { 4,         64,    4096,    4100,
+					     12 * 1024, 65536, 1u << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++) {
+		hd_time there = on_link(payloads[i]) + WAY;
+		hd_time all = there + 30 * BYTE + WAY;
+		char row[200];
+		struct outcome o;
+
+		snprintf(row, sizeof(row),
+			 "kind: messages, transport: rc, source: h0, "
+			 "destination: h1, start: 1us, payload: %u",
+			 payloads[i]);
+		run(row, "run: {warmup: 0s, measure: 1ms}", &o);
+		assert_int_equal(o.arrived_after, there);
+		assert_true(fabs(o.max * 1e6 - (double)all) < 1);
+		assert_true(o.posted == 1 && o.completed == 1 &&
+			    o.retries == 0);
+	}
+}
+
+static void unreliable_ones_are_done_when_they_have_left(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	/* The last packet has 4 bytes of immediate data more. */
+	run("kind: messages, transport: uc, source: h0, destination: h1, "
+	    "start: 1us, payload: 64KiB",
+	    "run: {warmup: 0s, measure: 1ms}", &o);
+	assert_true(fabs(o.max * 1e6 - (double)(on_link(65536) + 4 * BYTE)) <
+		    1);
+	assert_int_equal(o.arrived_after, on_link(65536) + 4 * BYTE + WAY);
+	/* And a datagram 8 of its own header. */
+	run("kind: messages, transport: ud, source: h0, destination: h1, "
+	    "start: 1us, payload: 1KiB",
+	    "run: {warmup: 0s, measure: 1ms}", &o);
+	assert_true(fabs(o.max * 1e6 - (double)(on_link(1024) + 12 * BYTE)) <
+		    1);
+}
+
+static void a_saturating_pair_fills_its_link(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: saturating, transport: rc, source: h0, destination: h1, "
+	    "payload: 8KiB",
+	    "run: {warmup: 50us, measure: 2ms}", &o);
+	assert_true(fabs(o.goodput - 200.0 * MTU / (MTU + 26)) < 0.2);
+	assert_true(o.retries == 0 && o.lost == 0);
+}
+
+/* The mean gap of a rate is exact: 64 KiB at 20 Gb/s every 26.2144 us. */
+static void messages_are_posted_as_the_row_makes_them(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: cbr, aligned: true, rate: 20Gb/s, transport: rc, source: "
+	    "h0, destination: h1, payload: 64KiB",
+	    "run: {warmup: 0s, measure: 10ms}", &o);
+	assert_true(o.posted == 382); /* floor(10000 / 26.2144) + 1 */
+	assert_true(o.completed == 382);
+	assert_true(fabs(o.mean - o.max) < 1e-6);
+}
+
+static void what_is_lost_is_sent_again(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: messages, count: 400, transport: rc, ack_timeout: 20us, "
+	    "source: h0, destination: h1, payload: 16KiB",
+	    "faults: {ber: 1e-6}\nrun: {warmup: 0s, measure: 100ms}", &o);
+	assert_true(o.lost > 50); /* of some 1700: e^(-0.066) arrive */
+	assert_true(o.retries > 50);
+	assert_true(o.posted == 400 && o.completed == 400 && o.failed == 0 &&
+		    o.received == 400);
+	assert_int_equal(o.arrived, 1600);
+	/* A datagram is one packet, and nobody sends it again. */
+	run("kind: messages, count: 4000, transport: ud, source: h0, "
+	    "destination: h1, payload: 2KiB",
+	    "faults: {ber: 1e-6}\nrun: {warmup: 0s, measure: 100ms}", &o);
+	assert_true(o.lost > 50);
+	assert_true(o.received + (double)o.lost == 4000);
+	assert_true(o.completed == 4000);
+	/* Those after the last that arrives are never missed. */
+	assert_in_range(o.missed, o.lost - 3, o.lost);
+}
+
+static void a_pair_that_nobody_answers_breaks(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, "
+	    "source: h0, destination: h1, payload: 16KiB",
+	    "faults: {events: [{at: 100us, kind: link-down, port: h1}]}\n"
+	    "run: {warmup: 0s, measure: 1ms}",
+	    &o);
+	/* 7 retries are the most; then all that is posted fails. */
+	assert_true(o.retries == 7);
+	assert_true(o.completed > 0 && o.failed > 0);
+	assert_true(o.posted == o.completed + o.failed);
+	/* If it is back in time, nothing fails. */
+	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, "
+	    "source: h0, destination: h1, payload: 16KiB, stop: 800us",
+	    "faults: {events: [{at: 100us, kind: link-down, port: h1}, "
+	    "{at: 120us, kind: link-up, port: h1}]}\n"
+	    "run: {warmup: 0s, measure: 1ms}",
+	    &o);
+	assert_true(o.retries > 0 && o.failed == 0 && o.lost > 0);
+	assert_true(o.posted == o.completed);
+}
+
+static void a_run_is_its_input(void **state)
+{
+	static const char row[] =
+		"kind: poisson, load: 60%, transport: rc, ack_timeout: 30us, "
+		"pattern: permutation, payload: 10KiB";
+	static const char rest[] =
+		"- {name: b, kind: poisson, load: 30%}\n"
+		"congestion: {algorithm: cct, marking: {rule: threshold}}\n"
+		"faults: {ber: 1e-7}\nrun: {warmup: 50us, measure: 1ms}";
+	struct outcome first, second;
+
+	(void)state;
+	run(row, rest, &first);
+	run(row, rest, &second);
+	assert_memory_equal(&first, &second, sizeof(first));
+	assert_true(first.completed > 100 && first.retries > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_takes_its_packets_and_an_ack),
+		cmocka_unit_test(unreliable_ones_are_done_when_they_have_left),
+		cmocka_unit_test(a_saturating_pair_fills_its_link),
+		cmocka_unit_test(messages_are_posted_as_the_row_makes_them),
+		cmocka_unit_test(what_is_lost_is_sent_again),
+		cmocka_unit_test(a_pair_that_nobody_answers_breaks),
+		cmocka_unit_test(a_run_is_its_input),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
