@@ -104,8 +104,14 @@ static bool may_send(struct v_device *dev, struct v_qp *qp)
 
 void device_activate(struct v_device *dev, struct v_qp *qp)
 {
-	if (qp->is_queued || !qp_has_packet(qp->qp, dev->lab->now) ||
-	    !may_send(dev, qp))
+	if (qp->is_queued)
+		return;
+	/* What was held back may have been acknowledged meanwhile. */
+	if (!qp_has_packet(qp->qp, dev->lab->now)) {
+		qp->is_held = false;
+		return;
+	}
+	if (!may_send(dev, qp))
 		return;
 	qp->burst = qp->weight;
 	list_append(dev, qp);

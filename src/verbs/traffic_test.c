@@ -230,6 +230,23 @@ static void a_run_is_its_input(void **state)
 	assert_true(first.completed > 100 && first.retries > 0);
 }
 
+/* A packet that its rate holds back may be acknowledged before it goes. */
+static void held_back_and_acknowledged_waits_for_nothing(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: saturating, pattern: incast, destination: h0, transport: "
+	    "rc, ack_timeout: 60us, payload: 64KiB",
+	    "congestion: {algorithm: fimd, marking: {rule: iba, threshold: 4, "
+	    "rate: 3}}\n"
+	    "faults: {events: [{at: 300us, kind: link-down, port: h1}, "
+	    "{at: 400us, kind: link-up, port: h1}]}\n"
+	    "run: {warmup: 0s, measure: 2ms}",
+	    &o);
+	assert_true(o.completed > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +257,7 @@ int main(void)
 		cmocka_unit_test(what_is_lost_is_sent_again),
 		cmocka_unit_test(a_pair_that_nobody_answers_breaks),
 		cmocka_unit_test(a_run_is_its_input),
+		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
