@@ -16,6 +16,7 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "report/writer.h"
 
 /* A small program of its own: "weave", and "loom" with two subcommands. */
 struct weave_values {
@@ -315,7 +316,8 @@ static void results_are_written_in_the_format_asked_for(void **state)
 	o.output = plain;
 	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
 	assert_file_has(plain, "# t: a number (computed)\n");
-	o.format = 4; /* checksum: writer_names[4] */
+	while (strcmp(writer_names[o.format], "checksum") != 0)
+		o.format++;
 	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
 	assert_file_has(plain, "\nall ");
 	unlink(path);
