@@ -230,6 +230,8 @@ static void say_threads(const struct session *s, unsigned asked)
 	const char *why;
 	uint32_t parts = sim_is_cut(s->sim, &why);
 
+	if (!why && !s->options.threads)
+		why = "more would not pay on so small a fabric";
 	if (parts > 1)
 		fprintf(stderr, "heddle: computed in %u parts on %u threads\n",
 			parts, asked < parts ? asked : parts);
