@@ -46,6 +46,8 @@ static void all_get_everything_unless_a_switch_fails(void **state)
 		run("kind: ring, switches: 4, hosts: 1", NULL, &well, r, &d),
 		HD_OK);
 	assert_true(well);
+	results_free(r);
+	r = results_new("test");
 	assert_int_equal(
 		run("kind: ring, switches: 4, hosts: 1", "s-2", &well, r, &d),
 		HD_OK);
