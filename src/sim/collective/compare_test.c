@@ -65,6 +65,8 @@ static void refusals_name_the_option(void **state)
 	assert_int_not_equal(run("kind: ring", "x, at: 1s", &well, r, &d),
 			     HD_OK);
 	assert_string_equal(d.message, "--fail: no switch 'x, at: 1s'");
+	results_free(r);
+	r = results_new("test");
 	d = (struct diag){ .status = HD_OK };
 	assert_int_not_equal(
 		run("kind: ring}, link: {rate: 1b/s", NULL, &well, r, &d),
