@@ -39,7 +39,7 @@ lint_one() {
 		grep -E '\.h$' | grep -v '^/usr' | sort -u)
 	mark=$marks/$({ clang-tidy --version; echo "$command $depth"
 		cat .clang-tidy "$file"
-		echo "$headers" | tr '\n' '\0' | xargs -0 -r cat
+		printf '%s' "$headers" | tr '\n' '\0' | xargs -0 -r cat
 		} | sha256sum | cut -d' ' -f1)
 	[ ! -e "$mark" ] || return 0
 	set -f # the checks hold a star
