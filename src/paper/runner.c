@@ -86,6 +86,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", words[0], strerror(errno));
 }
 
+/* cppcheck-suppress constParameter ; the shape is that of jobs.done */
 static bool done(void *context, size_t job, struct job_end *end)
 {
 	const struct stage *s = context;

@@ -150,8 +150,9 @@ static enum hd_status make_paths(struct signal_play *p, struct diag *d)
 			.session = (uint32_t)i,
 			.source = from,
 			.destination = to,
-			.tclass = (q->class == TC_DBTS ? DSCP_EF : DSCP_AF41)
-				  << 2,
+			.tclass = (uint8_t)((q->class == TC_DBTS ? DSCP_EF
+								 : DSCP_AF41)
+					    << 2),
 			.rate = qos_wire_rate(q, q->rate, &packets),
 		};
 	}

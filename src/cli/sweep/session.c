@@ -97,15 +97,17 @@ static int run_study(struct sweep_values *v, struct sweep *w)
 	w->db = v->common.db;
 	w->version = HD_VERSION;
 	w->at_once = jobs_at_once(v->jobs);
-	w->tick = tick;
-	w->context = &watcher;
 	if (v->shard &&
 	    shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
 		return command_refuse(&d);
+	w->tick = tick;
+	/* For as long as sweep_run has it. */
+	w->context = &watcher;
 	/* To the end: what was done by then is shown, whoever ends us. */
 	unfinished_hold();
 	enum hd_status status = sweep_run(w, &d);
 
+	w->context = NULL;
 	progress_end(&watcher.progress);
 	return status == HD_OK ? show(v, w) : command_refuse(&d);
 }

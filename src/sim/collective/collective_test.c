@@ -69,7 +69,7 @@ static void set_up(struct bed *b, const struct wish *w)
 }
 
 /* The port of N(x, y). */
-static port_id at(const struct bed *b, unsigned x, unsigned y)
+static port_id port_at(const struct bed *b, unsigned x, unsigned y)
 {
 	const struct subnet *s = &b->f->subnet;
 
@@ -136,7 +136,7 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		set_up(&b, &(struct wish){ 16, 16, 1, NULL, sizes[i] });
 		b.op.n_sources = 1;
-		b.sources[0] = at(&b, 0, 0);
+		b.sources[0] = port_at(&b, 0, 0);
 		/* 32 cables and 31 switches to N(15,15), and the message. */
 		assert_int_equal(run_well(&b, COLL_MULTICAST),
 				 32 * 5 * HD_NS + 31 * 95 * HD_NS +
@@ -275,13 +275,13 @@ static void crossing_multicasts_complete(void **state)
 				   4096 });
 	for (unsigned x = 0; x < 2; x++) {
 		b.op.n_sources = 2;
-		b.sources[0] = at(&b, 0, 1);
-		b.sources[1] = x ? at(&b, 1, 0) : at(&b, 1, 1);
+		b.sources[0] = port_at(&b, 0, 1);
+		b.sources[1] = x ? port_at(&b, 1, 0) : port_at(&b, 1, 1);
 		b.op.n_members = 4;
-		b.members[0] = at(&b, 1, 2);
-		b.members[1] = at(&b, 3, 1);
-		b.members[2] = at(&b, 1, 3);
-		b.members[3] = at(&b, 2, 3);
+		b.members[0] = port_at(&b, 1, 2);
+		b.members[1] = port_at(&b, 3, 1);
+		b.members[2] = port_at(&b, 1, 3);
+		b.members[3] = port_at(&b, 2, 3);
 		run_well(&b, COLL_MULTICAST);
 	}
 	fabric_free(b.f);
@@ -327,13 +327,13 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096,
 				   "{events: [{at: 150ns, kind: switch-down, "
 				   "port: s-2-0}]}" });
-	assert_string_equal(topo_node_of(&b.f->topo, at(&b, 2, 0))->name,
+	assert_string_equal(topo_node_of(&b.f->topo, port_at(&b, 2, 0))->name,
 			    "s-2-0");
 	b.op.n_sources = 1;
-	b.sources[0] = at(&b, 0, 0);
+	b.sources[0] = port_at(&b, 0, 0);
 	b.op.n_members = 3;
 	for (unsigned x = 1; x < 4; x++)
-		b.members[x - 1] = at(&b, x, 0);
+		b.members[x - 1] = port_at(&b, x, 0);
 	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
 		run(&b, scheme, &r);
 		assert_int_equal(r.n_lacking, 2);
@@ -344,7 +344,7 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 		coll_result_fini(&r);
 	}
 	/* A sender that is cut off keeps its second copy; that is no hang. */
-	b.sources[0] = at(&b, 2, 0);
+	b.sources[0] = port_at(&b, 2, 0);
 	run(&b, COLL_UNICAST, &r);
 	assert_int_equal(r.delivered, 1);
 	assert_int_equal(r.n_lacking, 1);
