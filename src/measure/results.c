@@ -74,12 +74,21 @@ struct results *results_new(const char *command)
 	return r;
 }
 
+static void forget_texts(struct table *t)
+{
+	for (size_t i = 0; i < t->n_texts; i++)
+		free(t->texts[i]);
+	t->n_texts = 0;
+}
+
 static void table_free(struct table *t)
 {
 	for (size_t i = 0; i < t->n_cells; i++) {
 		if (t->cells[i].kind == VALUE_TEXT)
 			free(t->cells[i].text);
 	}
+	forget_texts(t);
+	free(t->texts);
 	for (size_t i = 0; i < t->n_columns; i++) {
 		free((char *)t->columns[i].name);
 		free((char *)t->columns[i].unit);
@@ -156,6 +165,20 @@ void results_remark(struct results *r, const char *format, ...)
 	r->remarks[r->n_remarks++] = strbuf_detach(&text);
 }
 
+static enum value_kind kind_of(const struct column *c)
+{
+	static const enum value_kind kinds[N_STORED] = {
+		[STORED_UINT] = VALUE_UINT, [STORED_INT] = VALUE_INT,
+		[STORED_REAL] = VALUE_REAL, [STORED_BOOL] = VALUE_BOOL,
+		[STORED_TEXT] = VALUE_TEXT, [STORED_CHARS] = VALUE_TEXT,
+		[STORED_RATE] = VALUE_REAL, [STORED_TIME] = VALUE_REAL,
+		[STORED_SPAN] = VALUE_REAL, [STORED_SHARE] = VALUE_REAL,
+		[STORED_NAME] = VALUE_TEXT,
+	};
+
+	return c->cell.stored == STORED_NOT ? c->kind : kinds[c->cell.stored];
+}
+
 static void copy_columns(struct table *t, const struct column *columns,
 			 size_t n)
 {
@@ -165,8 +188,9 @@ static void copy_columns(struct table *t, const struct column *columns,
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct column *c = &columns[i];
 
-		assert(c->kind != VALUE_NONE);
 		t->columns[i] = *c;
+		t->columns[i].kind = kind_of(c);
+		assert(t->columns[i].kind != VALUE_NONE);
 		t->columns[i].name = hd_strdup(c->name);
 		t->columns[i].unit = hd_strdup(c->unit ? c->unit : "");
 	}
@@ -306,8 +330,8 @@ void table_put_value(struct table *t, const struct value *v)
 		put(t, *v);
 }
 
-/* What the unit of the next column is worth in base units. */
-static double unit_of_next(const struct table *t)
+/* What a column's unit is worth in base units. */
+static double worth_of_unit(const struct column *c)
 {
 	static const struct {
 		const char *unit;
@@ -318,10 +342,8 @@ static double unit_of_next(const struct table *t)
 		{ "kb/s", 1e3 }, { "Mb/s", 1e6 }, { "Gb/s", 1e9 },
 		{ "MB/s", 8e6 }, { "GB/s", 8e9 },
 	};
-	const char *unit = next_column(t)->unit;
-
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(units[i].unit, unit) == 0)
+		if (strcmp(units[i].unit, c->unit) == 0)
 			return units[i].factor;
 	}
 	assert(false && "a unit of time or rate");
@@ -330,12 +352,165 @@ static double unit_of_next(const struct table *t)
 
 void table_put_time(struct table *t, hd_time time)
 {
-	table_put_real(t, (double)time / unit_of_next(t));
+	table_put_real(t, (double)time / worth_of_unit(next_column(t)));
 }
 
 void table_put_rate(struct table *t, struct hd_rate rate)
 {
-	table_put_real(t, hd_rate_bps(rate) / unit_of_next(t));
+	table_put_real(t, hd_rate_bps(rate) / worth_of_unit(next_column(t)));
+}
+
+const char *table_take(struct table *t, struct strbuf *text)
+{
+	t->texts = hd_grow(t->texts, &t->cap_texts, t->n_texts + 1,
+			   sizeof(*t->texts));
+	t->texts[t->n_texts] = strbuf_detach(text);
+	return t->texts[t->n_texts++];
+}
+
+const char *table_text(struct table *t, const char *format, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	return table_take(t, &text);
+}
+
+/* A text that was made for this row is not copied once more. */
+static char *own_text(struct table *t, const char *text)
+{
+	for (size_t i = 0; i < t->n_texts; i++) {
+		if (t->texts[i] == text) {
+			t->texts[i] = t->texts[--t->n_texts];
+			return (char *)text;
+		}
+	}
+	return hd_strdup(text);
+}
+
+static struct value value_of_text(struct table *t, const char *text)
+{
+	if (!text)
+		return (struct value){ .kind = VALUE_NONE };
+	return (struct value){ .kind = VALUE_TEXT, .text = own_text(t, text) };
+}
+
+static struct value value_of_real(double real)
+{
+	if (!isfinite(real))
+		return (struct value){ .kind = VALUE_NONE };
+	return (struct value){ .kind = VALUE_REAL, .real = real };
+}
+
+static uint64_t read_uint(const void *member, unsigned size)
+{
+	uint64_t whole = 0;
+
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)member;
+	case 2:
+		return *(const uint16_t *)member;
+	case 4:
+		return *(const uint32_t *)member;
+	default:
+		assert(size == sizeof(whole));
+		memcpy(&whole, member, sizeof(whole));
+		return whole;
+	}
+}
+
+static int64_t read_int(const void *member, unsigned size)
+{
+	int64_t whole = 0;
+
+	switch (size) {
+	case 1:
+		return *(const int8_t *)member;
+	case 2:
+		return *(const int16_t *)member;
+	case 4:
+		return *(const int32_t *)member;
+	default:
+		assert(size == sizeof(whole));
+		memcpy(&whole, member, sizeof(whole));
+		return whole;
+	}
+}
+
+static struct value value_of_time(const struct column *c, hd_time time)
+{
+	if (time == HD_TIME_NEVER)
+		return (struct value){ .kind = VALUE_NONE };
+	return value_of_real((double)time / worth_of_unit(c));
+}
+
+/* What column `c` shows of a row whose member is at `at`. */
+static struct value value_at(struct table *t, const struct column *c,
+			     const void *at)
+{
+	const struct cell *cell = &c->cell;
+	uint64_t whole = 0;
+
+	if (cell->stored == STORED_UINT || cell->stored == STORED_NAME ||
+	    cell->stored == STORED_TIME)
+		whole = read_uint(at, cell->size);
+	if (cell->may_lack && whole == cell->lack)
+		return (struct value){ .kind = VALUE_NONE };
+	switch (cell->stored) {
+	case STORED_UINT:
+		return (struct value){ .kind = VALUE_UINT, .u = whole };
+	case STORED_INT:
+		return (struct value){ .kind = VALUE_INT,
+				       .i = read_int(at, cell->size) };
+	case STORED_REAL:
+		return value_of_real(*(const double *)at);
+	case STORED_BOOL:
+		return (struct value){ .kind = VALUE_BOOL,
+				       .yes = *(const bool *)at };
+	case STORED_TEXT:
+		return value_of_text(t, *(const char *const *)at);
+	case STORED_CHARS:
+		return value_of_text(t, at);
+	case STORED_NAME:
+		return value_of_text(t, cell->names[whole]);
+	case STORED_TIME:
+		return value_of_time(c, whole);
+	case STORED_SPAN:
+		return value_of_real(*(const double *)at / worth_of_unit(c));
+	case STORED_SHARE:
+		return value_of_real(*(const double *)at * 100);
+	case STORED_RATE:
+		return value_of_real(hd_rate_bps(*(const struct hd_rate *)at) /
+				     worth_of_unit(c));
+	case STORED_NOT:
+		break;
+	}
+	assert(false && "a column of no struct");
+	return (struct value){ .kind = VALUE_NONE };
+}
+
+void table_put_struct(struct table *t, const void *row, size_t size)
+{
+	(void)size; /* for the assertion */
+	assert(t->n_cells % t->n_columns == 0);
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+
+		assert(c->cell.row_size == size);
+		put(t, value_at(t, c, (const char *)row + c->cell.offset));
+	}
+	forget_texts(t);
+}
+
+void table_put_values(struct table *t, const struct value *values)
+{
+	assert(t->n_cells % t->n_columns == 0);
+	for (size_t i = 0; i < t->n_columns; i++)
+		table_put_value(t, &values[i]);
 }
 
 size_t table_rows(const struct table *t)

@@ -7,31 +7,30 @@
  * have units and an origin. It knows nothing of how it will be shown: report/
  * turns it into text, CSV, JSON and so on.
  *
- * Columns are declared once, as a static array; cells are put one after the
- * other, and a full row starts the next:
+ * A table is an array of columns and rows that are structs: a column says once
+ * what it is called, its unit, and which member of the row it shows
+ * (measure/cell.h):
  *
- *	static const struct column flow_columns[] = {
- *		{ "flow", NULL, VALUE_TEXT },
- *		{ "offered", "Gb/s", VALUE_REAL, ORIGIN_COMPUTED },
- *		{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
- *		{ NULL },
- *	};
  *	struct results *r = results_new("sim");
  *	struct table *t = results_table(r, "flows", "what each flow received",
  *					flow_columns);
  *	for (...) {
- *		table_put_text(t, flow->name);
- *		table_put_real(t, hd_rate_bps(flow->rate) / 1e9);
- *		table_put_time(t, histogram_percentile(&flow->latency, 99));
+ *		struct flow_row row = {
+ *			.flow = table_text(t, "%s %u", name, number),
+ *			.packets = flow->packets,
+ *			.p99 = histogram_percentile(&flow->latency, 99),
+ *		};
+ *
+ *		table_put_row(t, &row);
  *	}
  *
- * A column that reads "speed" in one table reads "speed" everywhere. Names are
- * lower case, in the words of the field; they serve as JSON keys too.
+ * Which columns a table has, and in which order, is free: an array may be cut
+ * or shuffled and the same rows put. A column that reads "speed" in one table
+ * reads "speed" everywhere. Names are lower case, in the words of the field;
+ * they serve as JSON keys too.
  *
  * Results own all they hold, texts and columns included, and are freed whole.
- * Putting a value of another kind than the column's, or leaving a row
- * incomplete, is a bug and asserts. A value that does not exist (a percentile
- * of no packets) is put with table_put_none.
+ * Putting a row of another struct than the columns' is a bug and asserts.
  */
 
 #include <stdbool.h>
@@ -39,6 +38,7 @@
 #include <stdint.h>
 
 #include "base/units.h"
+#include "measure/cell.h"
 
 enum origin {
 	ORIGIN_GIVEN,     /* a label or an input of the user's */
@@ -76,10 +76,11 @@ double value_real(const struct value *v);
 
 struct column {
 	const char *name;
-	const char *unit; /* NULL or "" if it has none */
-	enum value_kind kind;
+	const char *unit;     /* NULL or "" if it has none */
+	enum value_kind kind; /* follows from the cell if there is one */
 	enum origin origin;
 	int places; /* of a real in text; 0: six significant digits */
+	struct cell cell;
 };
 
 enum table_kind {
@@ -98,6 +99,8 @@ struct table {
 	struct column *columns;
 	size_t n_cells, cap_cells;
 	struct value *cells; /* row by row */
+	size_t n_texts, cap_texts;
+	char **texts; /* made for the next row */
 };
 
 /* What a run was told: "fabric.link.rate" = "2.5Gb/s". */
@@ -142,6 +145,19 @@ struct table *results_copy_table(struct results *r, const struct table *from);
 void results_drop_last(struct results *r);
 /* NULL if there is none of that name. */
 const struct table *results_find(const struct results *r, const char *name);
+
+/*
+ * One row: `row` points to the struct whose members the columns name.
+ */
+#define table_put_row(t, row) table_put_struct(t, row, sizeof(*(row)))
+void table_put_struct(struct table *t, const void *row, size_t size);
+/* A row of a table without a struct: a value per column. */
+void table_put_values(struct table *t, const struct value *values);
+/* A text for a member of the next row, which lives until that row is put. */
+HD_PRINTF(2, 3)
+const char *table_text(struct table *t, const char *format, ...);
+/* The same with what was gathered in `text`, which is empty afterwards. */
+const char *table_take(struct table *t, struct strbuf *text);
 
 void table_put_text(struct table *t, const char *text);
 HD_PRINTF(2, 3)
