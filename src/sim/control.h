@@ -79,6 +79,9 @@ struct control {
 
 void control_init(struct sim *s);
 void control_fini(struct sim *s);
+/* A part has the throttles and flows of the whole, and counts for itself. */
+void control_part_init(struct sim *part, const struct sim *whole);
+void control_part_fini(struct sim *part);
 /* Forgets what was counted: the warm-up is over. */
 void control_restart(struct sim *s);
 
@@ -99,8 +102,9 @@ void flow_timeout(struct sim *s, uint32_t flow);
 /* C6: the nth packet of the flow is acknowledged. */
 void flow_acknowledged(struct sim *s, uint32_t flow, uint32_t nth, bool marked);
 void flow_notified(struct sim *s, uint32_t flow);
-/* The same after a delay. */
+/* The same after a delay, wherever the source is; and here. */
 void answer_delay(struct sim *s, const struct delayed *what);
+void answer_expect(struct sim *s, const struct delayed *what);
 void answer_heard(struct sim *s, uint32_t port);
 
 #endif

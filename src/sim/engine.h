@@ -230,6 +230,9 @@ void sender_arrives(struct sim *s, uint32_t port, uint32_t number);
 
 void marks_init(struct sim *s);
 void marks_fini(struct sim *s);
+/* A part has the counters of the whole, by port, and what it marked. */
+void marks_part_init(struct sim *part, const struct sim *whole);
+void marks_part_fini(struct sim *part);
 uint64_t marks_made(const struct sim *s);
 /* A copy that stands at its output is discarded. */
 void mark_discard(struct sim *s, uint32_t port, const struct packet *p);

@@ -50,6 +50,16 @@ void mail_event(struct sim *s, hd_time when, uint64_t key)
 	told_at(s, when);
 }
 
+void mail_answer(struct sim *s, uint32_t port, const struct delayed *d)
+{
+	struct mailbox *m = &s->boxes[s->cut->part_of_port[port]];
+
+	m->answers = hd_grow(m->answers, &m->answers_cap, m->n_answers + 1,
+			     sizeof(*m->answers));
+	m->answers[m->n_answers++] = *d;
+	told_at(s, d->when);
+}
+
 void mail_delivery(struct sim *s, const struct late *l)
 {
 	struct mailbox *m = &s->boxes[flow_home(s, l->flow)];
@@ -139,9 +149,11 @@ void mail_read(struct sim *s, struct mailbox *from)
 		read_credits(s, m);
 		for (size_t e = 0; e < m->n_events; e++)
 			eventq_push(&s->q, m->events[e].when, m->events[e].key);
+		for (size_t a = 0; a < m->n_answers; a++)
+			answer_expect(s, &m->answers[a]);
 		read_packets(s, m);
 		m->n_packets = m->n_credits = 0;
-		m->n_events = m->n_deliveries = 0;
+		m->n_events = m->n_answers = m->n_deliveries = 0;
 	}
 }
 
@@ -151,5 +163,6 @@ void mailbox_fini(struct mailbox *m)
 	free(m->extras);
 	free(m->credits);
 	free(m->events);
+	free(m->answers);
 	free(m->deliveries);
 }

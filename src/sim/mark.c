@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/parts.h"
 
 #define FIRST_COPIES 4 /* a power of 2 */
 
@@ -310,9 +311,28 @@ void marks_init(struct sim *s)
 		fills_init(s);
 }
 
+void marks_part_init(struct sim *part, const struct sim *whole)
+{
+	if (!whole->marks)
+		return;
+	part->marks = hd_alloc(1, sizeof(*part->marks));
+	*part->marks = *whole->marks;
+}
+
+void marks_part_fini(struct sim *part)
+{
+	if (part->marks)
+		free(part->marks->came);
+	free(part->marks);
+}
+
 uint64_t marks_made(const struct sim *s)
 {
-	return s->marks ? s->marks->marked : 0;
+	uint64_t made = 0;
+
+	for (uint32_t i = 0; s->marks && i < sim_n_parts(s); i++)
+		made += sim_part(s, i)->marks->marked;
+	return made;
 }
 
 void marks_fini(struct sim *s)

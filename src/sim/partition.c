@@ -204,6 +204,8 @@ static uint32_t least_bytes(const struct sim *s)
 		if (s->arrivals[i].bytes < least)
 			least = s->arrivals[i].bytes;
 	}
+	if (s->control && SIM_ACK_BYTES < least)
+		least = SIM_ACK_BYTES;
 	return least;
 }
 
@@ -255,10 +257,11 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 	hd_time credit = stay + s->rings[port].delay;
 	hd_time packet = l->prop;
 
-	/* It must be ready; unless its head's arrival is an event, or finds
-	 * routes as they are then (T11r). */
-	if (!s->exact && s->n_lanes == s->vl15 && !s->merges && !s->routes)
-		packet += s->delay;
+	/* It must be ready, or wait at its output (C3); unless its head's
+	 * arrival is an event, or finds routes as they are then (T11r). */
+	if (!s->exact && s->n_lanes == s->vl15 && !s->merges && !s->routes &&
+	    !s->fills)
+		packet += s->marks ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */
 	hd_time both = (l->prop + credit) / 2;
 
@@ -273,6 +276,9 @@ hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node)
 	hd_time stay = least_stay(s, least_bytes(s));
 	hd_time least = NEVER / 4; /* where no link is cut */
 	bool drops = may_drop(s);
+
+	if (s->control && s->control->rules->ack_delay)
+		least = s->control->rules->ack_delay;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (ports[i].peer == SIM_NONE ||

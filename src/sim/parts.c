@@ -9,6 +9,7 @@
 
 #define LOOK_EVERY  65536 /* events between looks at progress */
 #define PORTS_WORTH 512   /* fewer are not worth a thread */
+#define LEAST_AHEAD HD_NS /* shorter windows cost more than they bring */
 
 /* ---- who can be cut
  * ---------------------------------------------------------- */
@@ -39,10 +40,6 @@ static const char *reason_not_to_cut(const struct sim *s)
 {
 	if (s->n_observers || s->n_endpoints)
 		return "its packets are watched or come from adapters";
-	if (s->control)
-		return "it has congestion control";
-	if (s->borrow)
-		return "it has lanes on loan";
 	if (has_timers(s) && may_run_dry(s))
 		return "it has timers of flow control and may end by itself";
 	return NULL;
@@ -96,6 +93,8 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	if (whole->n_observers)
 		memcpy(p->observers, whole->observers,
 		       whole->n_observers * sizeof(*p->observers));
+	control_part_init(p, whole);
+	marks_part_init(p, whole);
 	metrics_part_init(p, whole);
 	return p;
 }
@@ -103,6 +102,8 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 static void part_free(struct sim *p, const struct sim *whole)
 {
 	metrics_part_fini(p, whole);
+	control_part_fini(p);
+	marks_part_fini(p);
 	eventq_fini(&p->q);
 	for (uint32_t i = 0; i < p->n_spills; i++)
 		free(p->spills[i].e);
@@ -130,8 +131,12 @@ static struct sim *event_owner(struct sim *s, uint64_t key)
 	case EV_STUCK:
 		return s;
 	case EV_SOURCE:
+	case EV_ASK:
 		return s->parts
 			->part[cut->part_of_node[s->flows[key_id(key)].source]];
+	case EV_RESPOND:
+	case EV_PACE:
+		return sim_of_port(s, s->control->throttles[key_id(key)].port);
 	default:
 		return sim_of_port(s, key_port(key));
 	}
@@ -252,8 +257,10 @@ void parts_begin(struct sim *s)
 	n = partition(s, n, part_of_node);
 	if (n < 2)
 		s->not_cut = "it has one switch";
-	else if (partition_lookahead(s, part_of_node) == 0)
-		s->not_cut = "its links and switches take no time";
+	else if (!s->rules.parts &&
+		 partition_lookahead(s, part_of_node) < LEAST_AHEAD)
+		s->not_cut = "its links, switches or answers take less than "
+			     "1 ns, so nothing can be computed ahead";
 	else
 		parts_make(s, part_of_node, n,
 			   s->rules.threads ? s->rules.threads : 1);

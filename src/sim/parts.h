@@ -13,8 +13,9 @@
  * Every part is a struct sim. Arrays by port, node and flow are shared: a row
  * belongs to the part of its port, node or source, and only that part touches
  * it; end ports are in the part of their switch. What a grant does to another
- * part's rows goes there by mail: packets, credits, flow-control updates, and
- * deliveries, which are counted in the part of the flow's source.
+ * part's rows goes there by mail: packets, credits, flow-control updates,
+ * delayed answers, and deliveries, which are counted in the part of the flow's
+ * source.
  *
  * Time goes on in windows. What happens in one window at time t can matter in
  * other parts at t + lookahead at the earliest, so that a window shorter than
@@ -29,7 +30,7 @@
  */
 
 #include "base/crew.h"
-#include "sim/engine.h"
+#include "sim/control.h"
 #include "sim/flow_tally.h"
 
 #define PARTS_MOST 1024
@@ -50,6 +51,8 @@ struct mailbox {
 	size_t n_credits, credits_cap;
 	struct event *events; /* flow-control updates */
 	size_t n_events, events_cap;
+	struct delayed *answers;
+	size_t n_answers, answers_cap;
 	struct late *deliveries; /* in order */
 	size_t n_deliveries, deliveries_cap;
 };
@@ -105,6 +108,8 @@ static inline bool node_is_remote(const struct sim *s, uint32_t node)
 void mail_packet(struct sim *s, uint32_t port, struct packet *p);
 void mail_credit(struct sim *s, const struct cut_credit *c);
 void mail_event(struct sim *s, hd_time when, uint64_t key);
+/* What the source at `port` hears after a while. */
+void mail_answer(struct sim *s, uint32_t port, const struct delayed *d);
 /* To the home of its flow. */
 void mail_delivery(struct sim *s, const struct late *l);
 /* Reads what came from all parts in the window before; `from` is its boxes. */

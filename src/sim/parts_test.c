@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "fabric/build_for_tests.h"
 #include "sim/workload_for_tests.h"
 
 static void same_histograms(const struct histogram *a,
@@ -196,12 +197,121 @@ static void parts_become_idle_at_the_same_time(void **state)
 	workload_fini(&w);
 }
 
+/* ---- whole scenarios ----------------------------------------------------- */
+
+#define TREE                                                           \
+	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n" \
+	"  switch: {input_buffer: 4 packets}\n"
+#define LOADED                                                             \
+	"traffic:\n"                                                       \
+	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
+	"destination: h9, payload: 512}\n"                                 \
+	"- {name: rest, kind: poisson, load: 40%, payload: 1KiB}\n"
+#define ENDS "run: {warmup: 5us, measure: 60us}\n"
+
+/* How far apart parts are differs in each of them. */
+static const char *const scenarios[] = {
+	TREE LOADED "congestion: {algorithm: cct, timeout: 20us, "
+		    "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+	TREE LOADED "congestion: {algorithm: cct, echo: cnp, marking: "
+		    "{rule: iba, threshold: 15, rate: 1}}\n" ENDS,
+	TREE LOADED "congestion: {algorithm: fimd, marking: two-counter, "
+		    "window: 3, timeout: 9us}\n" ENDS,
+	TREE LOADED "congestion: {algorithm: aimd, marking: {rule: threshold, "
+		    "depth: 1KiB}, ack: {delay: 37ns}}\n" ENDS,
+	TREE LOADED "congestion: {algorithm: lipd, marking: two-counter, "
+		    "ack: {delay: 2us}}\n" ENDS,
+	/* Some are admitted, some are not, some end. */
+	TREE "traffic:\n"
+	     "- {name: asks, kind: poisson, load: 20%, pattern: incast, "
+	     "destination: h9, reserve: 20Gb/s, payload: 512, count: 30}\n"
+	     "- {name: more, kind: saturating, pattern: pairs, source: "
+	     "h0..h3, destination: h8..h11, reserve: 5Gb/s, start: 8us, "
+	     "stop: 40us}\n"
+	     "congestion: {algorithm: pipd}\n" ENDS,
+	TREE "qos:\n  lanes: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
+	     "  thresholds: {mechanism: et, at: 4, capacity: 10}\n"
+	     "traffic:\n"
+	     "- {name: a, kind: ge, scv: 5, sl: 0, load: 50%, payload: 128}\n"
+	     "- {name: b, kind: poisson, sl: 2, load: 20%, payload: 512}\n"
+	     "- {name: c, kind: saturating, sl: 3, payload: 512, source: h0, "
+	     "destination: h9, pattern: pairs}\n" ENDS,
+};
+
+static void same_control(struct sim *a, struct sim *b, uint32_t n_flows)
+{
+	struct sim_control_counts x, y;
+
+	sim_control_counts(a, &x);
+	sim_control_counts(b, &y);
+	assert_memory_equal(&x, &y, sizeof(x));
+	for (uint32_t i = 0; i < n_flows; i++) {
+		struct sim_flow_control f = { 0 }, g = { 0 };
+		struct sim_admission c = { 0 }, d = { 0 };
+
+		assert_int_equal(sim_flow_control(a, i, &f),
+				 sim_flow_control(b, i, &g));
+		assert_memory_equal(&f, &g, sizeof(f));
+		assert_int_equal(sim_admission(a, i, &c),
+				 sim_admission(b, i, &d));
+		assert_memory_equal(&c, &d, sizeof(c));
+	}
+}
+
+static void same_lanes(struct sim *a, struct sim *b, uint32_t n_ports)
+{
+	for (uint32_t i = 0; i < n_ports; i++) {
+		for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+			struct sim_lane_use x = { 0 }, y = { 0 };
+
+			assert_int_equal(sim_lane_use(a, i, vl, 0.95, &x),
+					 sim_lane_use(b, i, vl, 0.95, &y));
+			assert_memory_equal(&x, &y, sizeof(x));
+		}
+	}
+}
+
+static void scenario_is_the_same(const char *text)
+{
+	static const uint32_t cuts[][2] = { { 2, 2 }, { 3, 1 }, { 20, 3 } };
+	struct fabric *f;
+
+	must_build(text, &f);
+	struct workload w = { .fabric.setup = f->setup,
+			      .flows = f->flows,
+			      .n_flows = f->n_flows };
+	struct sim_rules r = f->rules;
+	struct sim *one = run(&w, &r, 1, 1, SIM_ENDED);
+
+	assert_true(sim_metrics(one)->delivered > 100);
+	for (unsigned i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+		struct sim *s = run(&w, &r, cuts[i][0], cuts[i][1], SIM_ENDED);
+
+		same_metrics(sim_metrics(one), sim_metrics(s));
+		if (f->setup.control)
+			same_control(one, s, f->n_flows);
+		same_lanes(one, s, f->setup.n_ports);
+		sim_free(s);
+	}
+	sim_free(one);
+	fabric_free(f);
+}
+
+static void control_probes_and_loans_are_the_same_in_parts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
+		scenario_is_the_same(scenarios[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_measure_what_the_whole_does),
 		cmocka_unit_test(parts_agree_on_instants),
 		cmocka_unit_test(parts_become_idle_at_the_same_time),
+		cmocka_unit_test(
+			control_probes_and_loans_are_the_same_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ sim_replay_fn sim_replay;
 
 /*
  * The same in n parts, if there are as many switches, on one thread or two.
- * Returns how many parts there were: one with congestion control.
+ * Returns how many parts there were.
  */
 uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  const struct sim_arrival *arrivals, size_t n_arrivals,

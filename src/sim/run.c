@@ -321,7 +321,7 @@ uint32_t sim_replay_parts(const struct sim_setup *setup,
 	uint16_t *parts = hd_alloc(setup->n_nodes, sizeof(*parts));
 
 	s->horizon = horizon;
-	n = s->control ? 1 : partition(s, n, parts);
+	n = partition(s, n, parts);
 	if (n < 2 || partition_lookahead(s, parts) == 0) {
 		sim_free(s);
 		sim_replay(setup, arrivals, n_arrivals, horizon, out);

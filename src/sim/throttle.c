@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/control.h"
 #include "sim/numset.h"
+#include "sim/parts.h"
 
 static struct controlled *flow_at(struct sim *s, uint32_t flow)
 {
@@ -263,10 +263,25 @@ static bool is_before(const struct delayed *a, const struct delayed *b)
 				  : a->sequence < b->sequence;
 }
 
+static uint32_t port_of(const struct control *c, uint32_t flow)
+{
+	return c->throttles[c->flows[flow].throttle].port;
+}
+
 void answer_delay(struct sim *s, const struct delayed *what)
 {
+	uint32_t port = port_of(s->control, what->flow);
+
+	if (port_is_remote(s, port))
+		mail_answer(s, port, what);
+	else
+		answer_expect(s, what);
+}
+
+void answer_expect(struct sim *s, const struct delayed *what)
+{
 	struct control *c = s->control;
-	uint32_t port = c->throttles[c->flows[what->flow].throttle].port;
+	uint32_t port = port_of(c, what->flow);
 	struct packet_queue *q = &c->coming[s->pull_of_port[port]];
 	uint32_t id = delayed_new(c);
 	struct delayed *d = &c->delayed[id];
@@ -394,6 +409,21 @@ void control_init(struct sim *s)
 	sets_init(c);
 }
 
+void control_part_init(struct sim *part, const struct sim *whole)
+{
+	if (!whole->control)
+		return;
+	part->control = hd_alloc(1, sizeof(*part->control));
+	*part->control = *whole->control;
+}
+
+void control_part_fini(struct sim *part)
+{
+	if (part->control)
+		free(part->control->delayed);
+	free(part->control);
+}
+
 void control_restart(struct sim *s)
 {
 	struct control *c = s->control;
@@ -412,8 +442,18 @@ void control_restart(struct sim *s)
 
 void sim_control_counts(const struct sim *s, struct sim_control_counts *out)
 {
-	*out = s->control->counts;
-	out->marked = marks_made(s);
+	*out = (struct sim_control_counts){ .marked = marks_made(s) };
+	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
+		const struct sim_control_counts *c =
+			&sim_part(s, i)->control->counts;
+
+		out->acks += c->acks;
+		out->echoed += c->echoed;
+		out->cnps += c->cnps;
+		out->probes += c->probes;
+		out->accepts += c->accepts;
+		out->rejects += c->rejects;
+	}
 }
 
 bool sim_flow_control(const struct sim *s, uint32_t flow,

@@ -48,6 +48,10 @@ mutant parts.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
 	'parts: a window is one picosecond too long'
 mutant mail.c 'm->credits[m->n_credits++] = *c;' \
 	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
+mutant partition.c 's->marks ? s->routing : s->delay' 's->delay' \
+	'parts: a copy waits at its output before others know of it'
+mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
+	'parts: an answer is heard in a window that is over'
 mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
 mutant arbiter.h 'l->weight[next], moves);' \
