@@ -76,7 +76,9 @@ class Case:
         """Status, what was printed, messages and files after a run."""
         shutil.rmtree("run", ignore_errors=True)
         shutil.copytree("given", "run")
-        env = dict(os.environ, LD_PRELOAD=self.library, **hooks)
+        # By its name alone: a blank in its path would end it there.
+        folder, name = os.path.split(self.library)
+        env = dict(os.environ, LD_PRELOAD=name, LD_LIBRARY_PATH=folder, **hooks)
         done = subprocess.run([self.heddle] + self.words, cwd="run", env=env,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=60, check=False)

@@ -98,7 +98,8 @@ for name in plain odd holes signs long reset unknown words; do
 	judge $name
 done
 # Random texts of what such lists are made of.
-cat >random.py <<'END'
+# (A script called random.py would be what 'import random' finds.)
+cat >draw.py <<'END'
 import random
 random.seed(15)
 words = ["0", "1", "7", "8", "15", "16", "29", "010", "0x1f", "-1", "255",
@@ -110,7 +111,7 @@ for n in range(6):
             text = "".join(random.choice(words) for _ in range(24))
             out.write(f"{key} 1{text}\n")
 END
-python3 random.py
+python3 draw.py
 for n in 0 1 2 3 4 5; do
 	judge random$n
 done

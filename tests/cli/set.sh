@@ -30,7 +30,8 @@ cmp wanted got || fail "route differs"
 "$HEDDLE" sim --checksum a.yaml --set run.seed=5 >wanted
 [ "$("$HEDDLE" sim --checksum a.yaml --seed 5)" = "$(cat wanted)" ] ||
 	fail "--seed differs"
-cc="cc compare $SRC/examples/two-switch-congestion.yaml --algorithm fimd --json"
+cp "$SRC/examples/two-switch-congestion.yaml" two-switch.yaml
+cc="cc compare two-switch.yaml --algorithm fimd --json"
 "$HEDDLE" $cc --warmup 100us --measure 200us --window 2 >wanted
 "$HEDDLE" $cc --set congestion.warmup=100us --set congestion.window=3 \
 	--set congestion.measure=200us --set congestion.window=2 >got

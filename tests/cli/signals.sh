@@ -35,8 +35,10 @@ finished() {
 	sqlite3 "$1" 'SELECT count(*) FROM run WHERE finished IS NOT NULL'
 }
 
+# By its name alone: a blank in its path would end it there.
 preloaded() {
-	env LD_PRELOAD="$RAISER" "$@" >../out 2>../err
+	env LD_LIBRARY_PATH="${RAISER%/*}" LD_PRELOAD="${RAISER##*/}" \
+		"$@" >../out 2>../err
 }
 
 # fresh: ./work as it was before.
