@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "fabric/limits.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
 #include "topo/read.h"
@@ -263,6 +264,8 @@ static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
 		status = build_rules(f, d);
 	if (status == HD_OK)
 		status = fabric_build_manager(f, d);
+	if (status == HD_OK)
+		status = sim_limits_check(&f->setup, f->flows, f->n_flows, d);
 	return status;
 }
 

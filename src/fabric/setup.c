@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "fabric/limits.h"
 #include "fabric/parts.h"
 #include "subnet/packet.h"
-
-#define MAX_BLOCKS 2048 /* the most that link credits can advertise */
 
 static uint64_t blocks_of(uint64_t bytes)
 {
@@ -23,8 +22,9 @@ static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
 				  ? amount->value * blocks_of(largest)
 				  : amount->value / BLOCK_BYTES;
 
-	if (amount->value > MAX_BLOCKS * BLOCK_BYTES || blocks > MAX_BLOCKS)
-		blocks = MAX_BLOCKS;
+	if (amount->value > SIM_MOST_BLOCKS * BLOCK_BYTES ||
+	    blocks > SIM_MOST_BLOCKS)
+		blocks = SIM_MOST_BLOCKS;
 	if (blocks < blocks_of(largest))
 		return scenario_refuse(b->scenario, d, amount,
 				       "%s: %llu blocks of 64 bytes cannot "

@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "fabric/setup_for_tests.h"
-#include "sim/sim.h"
+#include "sim/state.h"
 
 #define BYTES 640 /* 10 blocks; a byte takes 1 ps */
 #define MOST  256
@@ -83,7 +84,7 @@ static void run(struct sim_table_change *changes, uint32_t n,
 		assert_int_equal(seen->time[i], i * BYTES);
 }
 
-static struct vlarb low(uint8_t weight_0, uint8_t weight_1)
+static struct vlarb low_only(uint8_t weight_0, uint8_t weight_1)
 {
 	return (struct vlarb){ .low = { { 0, weight_0 }, { 1, weight_1 } },
 			       .n_low = 2 };
@@ -94,9 +95,9 @@ static void a_change_holds_from_its_very_instant(void **state)
 {
 	(void)state;
 	for (hd_time late = 0; late <= 2; late++) {
-		struct vlarb only_0 = low(5, 0);
+		struct vlarb only_0 = low_only(5, 0);
 		struct sim_table_change c = { .time = 40 * BYTES - 1 + late,
-					      .table = low(0, 5) };
+					      .table = low_only(0, 5) };
 		struct seen seen;
 
 		run(&c, 1, &only_0, &seen);
@@ -109,9 +110,9 @@ static void a_change_holds_from_its_very_instant(void **state)
 /* Weights of 100 blocks are 10 packets a turn. */
 static void what_is_left_of_a_turn_is_cut_to_the_new_weight(void **state)
 {
-	struct vlarb tens = low(100, 100);
+	struct vlarb tens = low_only(100, 100);
 	struct sim_table_change c = { .time = 23 * BYTES,
-				      .table = low(20, 30) };
+				      .table = low_only(20, 30) };
 	struct seen seen;
 
 	(void)state;
@@ -132,7 +133,8 @@ static void a_position_beyond_the_new_table_moves_on(void **state)
 {
 	struct vlarb three = { .low = { { 0, 10 }, { 0, 10 }, { 1, 100 } },
 			       .n_low = 3 };
-	struct sim_table_change c = { .time = 5 * BYTES, .table = low(20, 10) };
+	struct sim_table_change c = { .time = 5 * BYTES,
+				      .table = low_only(20, 10) };
 	struct seen seen;
 
 	(void)state;
@@ -150,10 +152,10 @@ static void a_position_beyond_the_new_table_moves_on(void **state)
 
 static void the_last_change_of_an_instant_counts(void **state)
 {
-	struct vlarb only_0 = low(5, 0);
+	struct vlarb only_0 = low_only(5, 0);
 	struct sim_table_change c[] = {
-		{ .time = 7 * BYTES, .table = low(0, 5) },
-		{ .time = 7 * BYTES, .table = low(10, 10) },
+		{ .time = 7 * BYTES, .table = low_only(0, 5) },
+		{ .time = 7 * BYTES, .table = low_only(10, 10) },
 		{ .time = 50 * BYTES, .table = only_0 },
 	};
 	struct seen seen;
@@ -166,6 +168,52 @@ static void the_last_change_of_an_instant_counts(void **state)
 				 i >= 7 && i < 50 ? (i - 7) % 2 == 0 : 0);
 }
 
+/* As after a long run of admissions: every number has been given away. */
+static void tables_that_no_port_uses_make_room(void **state)
+{
+	const char *const words[] = { "star", "--hosts=2", NULL };
+	const struct test_links links = { .rate = { UINT64_C(8000000000), 1 },
+					  .propagation = 10,
+					  .in_blocks = 2048,
+					  .vls = 2 };
+	struct test_fabric f;
+	struct sim_rules rules;
+
+	(void)state;
+	test_fabric_init(&f, words, "minhop", &links);
+	sim_rules_init(&rules);
+	struct sim *s = sim_new(&f.setup, NULL, 0, &rules);
+	uint32_t a = f.setup.nodes[f.end_nodes[0]].first_port + 1;
+	uint32_t b = f.setup.nodes[f.end_nodes[1]].first_port + 1;
+	struct vlarb odd = low_only(200, 100);
+
+	sim_set_vlarb(s, a, &odd);
+	uint16_t of_a = s->links[a].table, of_b = s->links[b].table;
+
+	s->tables = hd_grow(s->tables, &s->tables_cap, SIM_MOST_TABLES,
+			    sizeof(*s->tables));
+	for (uint32_t i = s->n_tables; i < SIM_MOST_TABLES; i++)
+		s->tables[i] = s->tables[0];
+	s->n_tables = SIM_MOST_TABLES;
+	for (unsigned i = 1; i < 20; i++) {
+		struct vlarb fresh = low_only((uint8_t)i, 255);
+		struct arbiter_table want;
+
+		sim_set_vlarb(s, b, &fresh);
+		arbiter_table_init(&want, &fresh);
+		assert_int_equal(s->n_tables, SIM_MOST_TABLES);
+		assert_true(arbiter_table_equal(&want,
+						&s->tables[s->links[b].table]));
+		/* Nobody else notices. */
+		assert_int_equal(s->links[a].table, of_a);
+		arbiter_table_init(&want, &odd);
+		assert_true(arbiter_table_equal(&want, &s->tables[of_a]));
+		assert_true(i > 1 || s->links[b].table != of_b);
+	}
+	sim_free(s);
+	test_fabric_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +222,7 @@ int main(void)
 			what_is_left_of_a_turn_is_cut_to_the_new_weight),
 		cmocka_unit_test(a_position_beyond_the_new_table_moves_on),
 		cmocka_unit_test(the_last_change_of_an_instant_counts),
+		cmocka_unit_test(tables_that_no_port_uses_make_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,32 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	return s->n_endpoints - 1;
 }
 
+/*
+ * A place for a table: a new one while there are numbers, then one that no
+ * port uses any more. Fabrics with fewer ports than numbers always have one.
+ */
+static uint32_t free_table(struct sim *s)
+{
+	if (s->n_tables < SIM_MOST_TABLES) {
+		s->tables =
+			hd_grow(s->tables, &s->tables_cap,
+				(size_t)s->n_tables + 1, sizeof(*s->tables));
+		return s->n_tables++;
+	}
+	bool *used = hd_alloc(s->n_tables, sizeof(*used));
+	uint32_t i = 0;
+
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		if (s->links[port].peer != NONE)
+			used[s->links[port].table] = true;
+	}
+	while (i < s->n_tables && used[i])
+		i++;
+	free(used);
+	assert(i < s->n_tables); /* fabric/limits.c sees to it */
+	return i;
+}
+
 void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
 {
 	struct server *l = &s->links[port];
@@ -56,11 +82,9 @@ void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
 	while (i < s->n_tables && !arbiter_table_equal(&s->tables[i], &fresh))
 		i++;
 	if (i == s->n_tables) {
-		s->tables = hd_grow(s->tables, &s->tables_cap, (size_t)i + 1,
-				    sizeof(*s->tables));
-		s->tables[s->n_tables++] = fresh;
+		i = free_table(s);
+		s->tables[i] = fresh;
 	}
-	assert(i < UINT16_MAX);
 	l->table = (uint16_t)i;
 	arbiter_adapt(&l->arb, &s->tables[i]);
 	if (l->requests)

@@ -115,7 +115,7 @@ static uint8_t rate_number(struct sim *s, struct hd_rate rate)
 		if (hd_rate_compare(s->rates[i], rate) == 0)
 			return (uint8_t)i;
 	}
-	assert(s->n_rates < 256);
+	assert(s->n_rates < SIM_MOST_RATES);
 	uint32_t i = s->n_rates++;
 
 	s->rates = hd_realloc(s->rates, s->n_rates, sizeof(*s->rates));
@@ -248,7 +248,7 @@ static void ports_init(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
 
-	assert(n < (size_t)1 << EV_PORT_BITS);
+	assert(n <= SIM_MOST_PORTS);
 	s->links = hd_alloc_dense(n, sizeof(*s->links));
 	s->rings = hd_alloc_dense(n, sizeof(*s->rings));
 	s->lanes = hd_alloc_dense(n * s->n_lanes, sizeof(*s->lanes));
@@ -284,7 +284,7 @@ static void arbiters_init(struct sim *s)
 {
 	const struct subnet *sub = s->setup->subnet;
 
-	assert(sub->n_vlarb_tables < UINT16_MAX);
+	assert(sub->n_vlarb_tables <= SIM_MOST_TABLES);
 	s->n_tables = sub->n_vlarb_tables;
 	s->tables =
 		hd_grow(NULL, &s->tables_cap, s->n_tables, sizeof(*s->tables));

@@ -23,6 +23,7 @@
 
 #include "base/eventq.h"
 #include "base/rng.h"
+#include "fabric/limits.h"
 #include "sim/arbiter.h"
 #include "sim/blocks.h"
 #include "sim/sim.h"
@@ -69,8 +70,8 @@ enum event_kind {
 };
 
 /* 5 bits kind, 27 bits port, 4 bits VL, 28 bits id */
-#define EV_ID_BITS   28
-#define EV_PORT_BITS 27
+#define EV_ID_BITS   SIM_ID_BITS
+#define EV_PORT_BITS SIM_PORT_BITS
 #define EV_ID_MAX    (((uint32_t)1 << EV_ID_BITS) - 1)
 
 static inline uint64_t event_key(enum event_kind kind, uint32_t port,

@@ -145,6 +145,9 @@ static enum hd_status read_row(struct lanes_reader *l)
 		subnet_set_port_sl2vl(l->s, l->at, &lanes);
 	else
 		subnet_set_sl2vl(l->s, sw, (unsigned)in, (unsigned)out, &lanes);
+	if (l->s->n_sl2vl_tables > SUBNET_MOST_SL2VL)
+		return reader_refuse(r, "more than %d different tables",
+				     SUBNET_MOST_SL2VL);
 	return HD_OK;
 }
 

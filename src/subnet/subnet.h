@@ -22,14 +22,15 @@
 typedef uint16_t lid_t;
 typedef uint32_t switch_id;
 
-#define LID_MAX_UNICAST 0xBFFF /* 1..0xBFFF; 0 is "no LID" */
-#define LID_FIRST_MCAST 0xC000 /* ..0xFFFE; 0xFFFF is the permissive LID */
-#define LID_LAST_MCAST  0xFFFE
-#define LFT_NO_PORT     255
-#define N_SLS           16
-#define N_DATA_VLS      15
-#define VL_MANAGEMENT   15
-#define VLARB_MAX       64
+#define LID_MAX_UNICAST   0xBFFF /* 1..0xBFFF; 0 is "no LID" */
+#define LID_FIRST_MCAST   0xC000 /* ..0xFFFE; 0xFFFF is the permissive LID */
+#define LID_LAST_MCAST    0xFFFE
+#define LFT_NO_PORT       255
+#define N_SLS             16
+#define N_DATA_VLS        15
+#define VL_MANAGEMENT     15
+#define VLARB_MAX         64
+#define SUBNET_MOST_SL2VL (UINT16_MAX + 1)
 
 /* vl[sl]; 15 drops the packet. */
 struct sl2vl {

@@ -533,6 +533,9 @@ enum hd_status reader_finish(struct reader *r, struct topo *out)
 	if (status != HD_OK)
 		return status;
 	topo_number_subnets(&r->t);
+	if (r->t.n_subnets > TOPO_MOST_SUBNETS)
+		return reader_refuse(r, "more than %d subnets",
+				     TOPO_MOST_SUBNETS);
 	topo_number_tiers(&r->t);
 	*out = r->t;
 	topo_init(&r->t);

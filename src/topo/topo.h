@@ -34,8 +34,9 @@ typedef uint32_t port_id;
  * NodeInfo counts ports in one byte. Number 255 can be cabled, but no unicast
  * forwarding table can name it: there 255 means "no port".
  */
-#define TOPO_MAX_PORTS 255
-#define TOPO_MAX_DIMS  16
+#define TOPO_MAX_PORTS    255
+#define TOPO_MOST_SUBNETS 65534
+#define TOPO_MAX_DIMS     16
 
 /* What a port can do unless somebody says otherwise. */
 #define TOPO_DEFAULT_VLS 15

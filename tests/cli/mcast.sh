@@ -70,3 +70,13 @@ grep -q 'payload 2048 B' out || fail "no unicast packet"
 status 0 "$HEDDLE" route 'mesh --columns=4 --rows=4' \
 	--mcast 'shared@h15=h0,h1,h5'
 has out 'deliveries:       9'
+
+# Packets that fit no buffer would wait for ever, however credits are told.
+for credits in exact delay; do
+	printf '%s\n' 'fabric:' '  topology: {kind: back-to-back}' \
+		"  credits: $credits" 'traffic:' \
+		'  - {name: t, kind: cbr, load: 0.1%, payload: 64}' >small.yaml
+	status 3 "$HEDDLE" mcast compare small.yaml
+	one_line err
+	has err 'would wait for ever for a buffer'
+done

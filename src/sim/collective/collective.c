@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "fabric/limits.h"
 
 /* An operation under way. */
 struct run {
@@ -383,6 +384,9 @@ enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
 		status = coll_plant(subnet, op, d);
 	if (status == HD_OK) {
 		fill_flows(&r, subnet);
+		status = sim_limits_check(setup, r.flows, op->n_sources, d);
+	}
+	if (status == HD_OK) {
 		sim_rules_init(&rules);
 		rules.stop = op->horizon;
 		rules.flow_metrics = false;

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "fabric/fabric.h"
+#include "fabric/limits.h"
 #include "qos/classes.h"
 
 #define HOSTS         4
@@ -420,13 +421,12 @@ static void stop_by(enum eval_rule rule, struct sim_rules *r)
 	r->check_order = false;
 }
 
-static void simulate(struct evaluation *e, sim_progress_fn *progress,
-		     void *context, struct eval_result *out)
+static void measure(struct evaluation *e, sim_progress_fn *progress,
+		    void *context, struct eval_result *out)
 {
 	struct sim_rules rules;
 
 	stop_by(e->plan->rule, &rules);
-	make_flows(e);
 	struct sim *s =
 		sim_new(&e->fabric->setup, e->flows, e->n_flows, &rules);
 
@@ -434,8 +434,22 @@ static void simulate(struct evaluation *e, sim_progress_fn *progress,
 		sim_run(s, HD_TIME_NEVER, progress, context) == SIM_ENDED;
 	gather(e, sim_metrics(s), out);
 	sim_free(s);
+}
+
+static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress,
+			       void *context, struct diag *d,
+			       struct eval_result *out)
+{
+	make_flows(e);
+	/* Every port has tables of its own by now. */
+	enum hd_status status =
+		sim_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
+
+	if (status == HD_OK)
+		measure(e, progress, context, out);
 	free(e->flows);
 	free(e->to);
+	return status;
 }
 
 enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
@@ -457,7 +471,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		out->reserved = out->established.wire_load;
 		program_tables(&e);
 		if (!plan->establish_only)
-			simulate(&e, progress, context, out);
+			status = simulate(&e, progress, context, d, out);
 		broker_fini(&e.broker);
 	}
 	fabric_free(e.fabric);

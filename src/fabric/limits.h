@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_FABRIC_LIMITS_H
+#define HD_FABRIC_LIMITS_H
+
+/*
+ * How much of everything a simulation can have. The engine packs numbers into
+ * a few bits each (sim/state.h), and whoever builds a fabric can be asked for
+ * more by a file or an option. All limits stand in one table here and are
+ * checked before a run; the engine takes them for granted.
+ */
+
+#include "base/diag.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
+
+#define SIM_PORT_BITS   27
+#define SIM_ID_BITS     28
+#define SIM_MOST_PORTS  ((UINT64_C(1) << SIM_PORT_BITS) - 1)
+#define SIM_MOST_IDS    (UINT64_C(1) << SIM_ID_BITS)
+#define SIM_MOST_RATES  256
+#define SIM_MOST_TABLES (UINT16_MAX - 1)
+#define SIM_MOST_BLOCKS 2048 /* of a packet, and that credits can tell */
+
+/* One thing that is counted. */
+struct sim_limit {
+	const char *what; /* "link rates" */
+	uint64_t most;
+};
+extern const struct sim_limit sim_limits[];
+extern const unsigned n_sim_limits;
+
+/* HD_ERR_RANGE with one line that names what there is too much of. */
+HD_MUST_CHECK enum hd_status sim_limits_check(const struct sim_setup *setup,
+					      const struct sim_flow *flows,
+					      uint32_t n_flows, struct diag *d);
+
+#endif
