@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/scenario.h"
 
@@ -54,6 +55,14 @@ static void add_options(const struct cc_override *o, struct overrides *out)
 		overrides_put(out, "--m", "congestion.m", "%.17g", o->m);
 }
 
+static enum hd_status prepare(struct cc_session *s, struct diag *d)
+{
+	enum hd_status status = congestion_flows(s->build, d, &s->flows);
+
+	return status == HD_OK ? congestion_params_init(s->build, d, &s->params)
+			       : status;
+}
+
 enum hd_status cc_session_open(struct cc_session *s, const char *path,
 			       const struct cc_override *o, uint64_t *seed,
 			       struct diag *d)
@@ -68,12 +77,27 @@ enum hd_status cc_session_open(struct cc_session *s, const char *path,
 	if (status == HD_OK)
 		status = scenario_needs_traffic(s->build->scenario, d);
 	if (status == HD_OK)
-		status = congestion_flows(s->build, d, &s->flows);
-	if (status == HD_OK)
-		status = congestion_params_init(s->build, d, &s->params);
+		status = prepare(s, d);
 	if (status == HD_OK)
 		*seed = s->build->scenario->run.seed;
 	return status;
+}
+
+enum hd_status cc_session_reseed(const struct cc_session *from, uint64_t seed,
+				 struct cc_session *s, struct diag *d)
+{
+	const struct scenario *scenario = from->build->scenario;
+
+	*s = (struct cc_session){ 0 };
+	overrides_copy(&from->overrides, &s->overrides);
+	overrides_put(&s->overrides, "--seed", "run.seed", "%llu",
+		      (unsigned long long)seed);
+	/* From its text: standard input can be read only once. */
+	enum hd_status status =
+		fabric_load(scenario->text, strlen(scenario->text),
+			    scenario->file, &s->overrides, d, &s->build);
+
+	return status == HD_OK ? prepare(s, d) : status;
 }
 
 void cc_session_fini(struct cc_session *s)

@@ -37,6 +37,14 @@ HD_MUST_CHECK enum hd_status cc_session_open(struct cc_session *s,
 					     const char *path,
 					     const struct cc_override *o,
 					     uint64_t *seed, struct diag *d);
+/*
+ * The scenario of `from` with another seed, and all overrides: `from` outlives
+ * it. Call cc_session_fini in any case.
+ */
+HD_MUST_CHECK enum hd_status cc_session_reseed(const struct cc_session *from,
+					       uint64_t seed,
+					       struct cc_session *s,
+					       struct diag *d);
 void cc_session_fini(struct cc_session *s);
 
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/tune.h"
-
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "measure/fairness.h"
+#include "sim/congestion/tune_parts.h"
 
 /* ---- the space --------------------------------------------------------- */
 
@@ -91,13 +88,9 @@ static struct tune_trial trial_at(const struct point *p, double packets)
 /* ---- trials ------------------------------------------------------------ */
 
 struct search {
-	const struct fabric *b;
-	const struct congestion_flow *flows;
-	struct congestion_params params;
+	struct tune_stage stage;
 	const struct tune_options *options;
 	struct diag *d;
-	bool *is_victim; /* per flow */
-	struct sim_setup stressed;
 	double packets; /* per second on the hot link */
 	double reach;   /* wanted */
 	struct tune_result *out;
@@ -106,71 +99,18 @@ struct search {
 static void conf_of(const struct search *s, const struct tune_trial *t,
 		    struct opensm_cc *out)
 {
+	const struct tune_case *c = &s->stage.given;
+
 	*out = (struct opensm_cc){ .enabled = true,
 				   .threshold = t->threshold,
 				   .marking_rate = t->marking_rate,
-				   .victims = s->params.marking.mark_victims,
-				   .per_sl = s->params.per_sl,
+				   .victims = c->params.marking.mark_victims,
+				   .per_sl = c->params.per_sl,
 				   .ccti_timer = t->timer,
 				   .ccti_increase = t->increase };
-	for (uint32_t i = 0; i < s->b->n_flows; i++)
-		out->sls |= (uint16_t)(1u << s->flows[i].sl);
+	for (uint32_t i = 0; i < c->build->n_flows; i++)
+		out->sls |= (uint16_t)(1u << c->flows[i].sl);
 	tune_table(t->shape, s->options->senders, out);
-}
-
-static void rate_run(const struct search *s, const struct congestion_result *r,
-		     struct tune_outcome *t)
-{
-	double *goodput = hd_alloc(r->n_flows, sizeof(*goodput));
-
-	for (uint32_t i = 0; i < r->n_flows; i++) {
-		goodput[i] = r->flows[i].goodput * 8 * s->flows[i].bytes;
-		t->total += goodput[i];
-		if (s->is_victim[i])
-			t->victims += goodput[i];
-	}
-	t->hot = r->utilisation[s->out->hot];
-	t->fairness = jain_index(goodput, r->n_flows);
-	free(goodput);
-}
-
-/* Runs with these settings; NULL: nobody marks, nobody slows down. */
-static enum hd_status run_once(struct search *s, const struct sim_setup *setup,
-			       const struct opensm_cc *conf,
-			       struct congestion_result *result)
-{
-	struct congestion_params p = s->params;
-
-	p.marking.rule = MARK_NONE;
-	p.algorithm = NULL;
-	if (conf)
-		opensm_cc_apply(conf, &p);
-	/* Zero steps up, OpenSM's default, are no algorithm. */
-	if (conf && conf->ccti_increase)
-		p.algorithm = cc_find("cct");
-	return congestion_run(setup, s->flows, s->b->n_flows, &p, s->d, result);
-}
-
-static enum hd_status try_conf(struct search *s, const struct opensm_cc *conf,
-			       struct tune_trial *t)
-{
-	struct congestion_result r;
-	enum hd_status status = run_once(s, &s->b->setup, conf, &r);
-
-	if (status != HD_OK)
-		return status;
-	rate_run(s, &r, &t->plain);
-	congestion_result_fini(&r);
-	t->stressed = t->plain;
-	if (s->options->stress == 1)
-		return HD_OK;
-	status = run_once(s, &s->stressed, conf, &r);
-	if (status != HD_OK)
-		return status;
-	t->stressed = (struct tune_outcome){ 0 };
-	rate_run(s, &r, &t->stressed);
-	congestion_result_fini(&r);
-	return HD_OK;
 }
 
 static bool is_same(const struct tune_trial *a, const struct tune_trial *b)
@@ -184,8 +124,7 @@ static bool is_same(const struct tune_trial *a, const struct tune_trial *b)
 static bool is_better(const struct search *s, const struct tune_trial *a,
 		      const struct tune_trial *b)
 {
-	double a_hot = fmin(a->plain.hot, a->stressed.hot);
-	double b_hot = fmin(b->plain.hot, b->stressed.hot);
+	double a_hot = tune_hot(a), b_hot = tune_hot(b);
 
 	if (a->reach < s->reach || b->reach < s->reach)
 		return a->reach > b->reach && b->reach < s->reach;
@@ -219,7 +158,7 @@ static bool visit(struct search *s, const struct point *p,
 	if (r->n_trials == s->options->budget)
 		return false;
 	conf_of(s, out, &conf);
-	if (try_conf(s, &conf, out) != HD_OK)
+	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK)
 		return false;
 	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u,
 			    sizeof(*r->trials));
@@ -270,72 +209,19 @@ static void descend(struct search *s, const struct point *start)
 	}
 }
 
-/* The fullest link; of equals the one that leads to a host. */
-static uint32_t hottest(const struct sim_setup *setup,
-			const struct congestion_result *r)
-{
-	uint32_t best = 0;
-	double most = -1;
-
-	for (uint32_t i = 0; i < r->n_ports; i++) {
-		const struct sim_port *p = &setup->ports[i];
-
-		if (p->peer == SIM_NONE)
-			continue;
-		bool last = setup->nodes[setup->ports[p->peer].node].kind ==
-			    SIM_END;
-		/* A percent is worth less than being the end of the tree. */
-		double rank = r->utilisation[i] + (last ? 0.01 : 0);
-
-		if (rank > most) {
-			most = rank;
-			best = i;
-		}
-	}
-	return best;
-}
-
-static void name_victims(struct search *s)
-{
-	const struct sim_setup *setup = &s->b->setup;
-	uint32_t target = setup->ports[setup->ports[s->out->hot].peer].node;
-
-	for (uint32_t i = 0; i < s->b->n_flows; i++) {
-		s->is_victim[i] =
-			s->options->victims == SIM_NONE
-				? s->flows[i].destination != target
-				: s->flows[i].row == s->options->victims;
-		s->out->n_victims += s->is_victim[i];
-	}
-}
-
-/* The same fabric, but for the rate of the hot link. */
-static void slow_down(struct search *s)
-{
-	const struct sim_setup *setup = &s->b->setup;
-	size_t size = setup->n_ports * sizeof(*setup->ports);
-	uint32_t hot = s->out->hot;
-
-	s->stressed = *setup;
-	s->stressed.ports = hd_alloc(setup->n_ports, sizeof(*setup->ports));
-	memcpy(s->stressed.ports, setup->ports, size);
-	s->stressed.ports[hot].rate.den *= s->options->stress;
-	s->stressed.ports[setup->ports[hot].peer].rate =
-		s->stressed.ports[hot].rate;
-}
-
 /*
  * Marks of half of the time must hold all senders: a link that has to mark
  * without end is one whose buffers are never empty enough.
  */
 static void want_reach(struct search *s)
 {
-	const struct sim_port *hot = &s->b->setup.ports[s->out->hot];
+	const struct tune_case *c = &s->stage.given;
+	const struct sim_port *hot = &c->build->setup.ports[s->stage.hot];
 	uint32_t bytes = 1;
 
-	for (uint32_t i = 0; i < s->b->n_flows; i++) {
-		if (s->flows[i].bytes > bytes)
-			bytes = s->flows[i].bytes;
+	for (uint32_t i = 0; i < c->build->n_flows; i++) {
+		if (c->flows[i].bytes > bytes)
+			bytes = c->flows[i].bytes;
 	}
 	s->packets = hd_rate_bps(hot->rate) / (8.0 * bytes);
 	/* As far as any parameters go, on slow links. */
@@ -346,61 +232,56 @@ static void want_reach(struct search *s)
 
 static enum hd_status measure_baselines(struct search *s)
 {
-	struct congestion_result r;
 	struct opensm_cc defaults = { .enabled = true };
-	enum hd_status status = run_once(s, &s->b->setup, NULL, &r);
+	enum hd_status status = stage_begin(&s->stage, s->d);
 
 	if (status != HD_OK)
 		return status;
-	s->out->hot = hottest(&s->b->setup, &r);
-	congestion_result_fini(&r);
-	name_victims(s);
-	if (s->out->n_victims == 0)
-		return diag_fail(
-			s->d, HD_ERR_UNFIT,
-			"every flow goes to the end of the hot link: there is no victim to protect");
-	slow_down(s);
+	s->out->hot = s->stage.hot;
+	s->out->n_victims = s->stage.n_victims;
 	want_reach(s);
 	s->out->none.shape = s->out->opensm.shape = TUNE_SHAPES;
-	status = try_conf(s, NULL, &s->out->none);
-	return status == HD_OK ? try_conf(s, &defaults, &s->out->opensm)
-			       : status;
+	status = stage_try(&s->stage, NULL, s->d, &s->out->none);
+	return status == HD_OK
+		       ? stage_try(&s->stage, &defaults, s->d, &s->out->opensm)
+		       : status;
 }
 
-enum hd_status congestion_tune(const struct fabric *b,
-			       const struct congestion_flow *flows,
-			       const struct congestion_params *params,
+static enum hd_status search(struct search *s)
+{
+	struct tune_result *out = s->out;
+	enum hd_status status = measure_baselines(s);
+
+	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK; i++) {
+		descend(s, &starts[i]);
+		status = s->d->status;
+	}
+	for (uint32_t i = 0; i < out->n_trials; i++) {
+		if (i == 0 || is_better(s, &out->trials[i], &out->best))
+			out->best = out->trials[i];
+	}
+	out->found = tune_hot(&out->best) >= s->options->floor;
+	conf_of(s, &out->best, &out->conf);
+	return status;
+}
+
+enum hd_status congestion_tune(const struct tune_case *given,
 			       const struct tune_options *options,
 			       struct diag *d, struct tune_result *out)
 {
-	struct search s = { .b = b,
-			    .flows = flows,
-			    .params = *params,
+	struct search s = { .stage = { .given = *given, .options = options },
 			    .options = options,
 			    .d = d,
 			    .out = out };
 
 	*out = (struct tune_result){ .n_trials = 0 };
-	s.is_victim = hd_alloc(b->n_flows, sizeof(*s.is_victim));
-	enum hd_status status = measure_baselines(&s);
+	enum hd_status status = search(&s);
 
-	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK; i++) {
-		descend(&s, &starts[i]);
-		status = d->status;
-	}
-	for (uint32_t i = 0; i < out->n_trials; i++) {
-		if (i == 0 || is_better(&s, &out->trials[i], &out->best))
-			out->best = out->trials[i];
-	}
-	if (status == HD_OK) {
-		out->found = fmin(out->best.plain.hot,
-				  out->best.stressed.hot) >= options->floor;
-		conf_of(&s, &out->best, &out->conf);
-	} else {
+	stage_fini(&s.stage);
+	if (status == HD_OK && out->found)
+		status = tune_validate(given, options, d, out);
+	if (status != HD_OK)
 		tune_result_fini(out);
-	}
-	free(s.is_victim);
-	free(s.stressed.ports);
 	return status;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,19 @@ static const struct column parameter_columns[] = {
 	{ "table", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
 	{ "holds", "senders", VALUE_REAL, ORIGIN_COMPUTED, 0 },
 	{ "trials", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+static const struct column held_columns[] = {
+	{ "warm-up", "ms", VALUE_REAL, ORIGIN_GIVEN, 3 },
+	{ "measured", "ms", VALUE_REAL, ORIGIN_GIVEN, 3 },
+	{ "promised", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "hot link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "hot link +-", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "lowest", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "gain", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "gain +-", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "floor", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
@@ -96,6 +110,60 @@ static void put_conf(const struct opensm_cc *conf, struct results *r)
 	strbuf_fini(&text);
 }
 
+static void put_held_out(const struct tune_options *o,
+			 const struct tune_result *t, struct results *r)
+{
+	static const char *const verdicts[] = { [TUNE_OPEN] = "cannot tell",
+						[TUNE_KEPT] = "kept",
+						[TUNE_MISSED] = "missed" };
+	char title[80];
+
+	snprintf(title, sizeof(title),
+		 "on %u seeds that the search did not see, 95 %% intervals",
+		 o->held_out);
+	struct table *held = results_table(r, "held out", title, held_columns);
+
+	for (uint32_t i = 0; i < t->n_rounds; i++) {
+		const struct tune_round *round = &t->rounds[i];
+
+		table_put_real(held, (double)round->warmup / (double)HD_MS);
+		table_put_real(held, (double)round->measure / (double)HD_MS);
+		table_put_real(held, 100 * fmin(t->best.plain.hot,
+						t->best.stressed.hot));
+		table_put_real(held, 100 * round->hot.mean);
+		table_put_real(held, 100 * round->hot.half_width);
+		table_put_real(held, 100 * round->hot.lowest);
+		table_put_real(held, round->gain.mean);
+		table_put_real(held, round->gain.half_width);
+		table_put_text(held, verdicts[round->verdict]);
+	}
+}
+
+/* What the user is to know before he believes it. */
+static void remark_held_out(const struct tune_options *o,
+			    const struct tune_result *t, struct results *r)
+{
+	const struct tune_round *last = &t->rounds[t->n_rounds - 1];
+	struct strbuf warmup = STRBUF_INIT, measure = STRBUF_INIT;
+
+	hd_time_print(last->warmup, &warmup);
+	hd_time_print(last->measure, &measure);
+	if (tune_is_kept(t) && t->n_rounds > 1)
+		results_remark(
+			r,
+			"The windows are too short to tell whether the hot link stays at %g %% on other seeds. It takes --warmup %s --measure %s: over those it does.",
+			100 * o->floor, warmup.text, measure.text);
+	else if (!tune_is_kept(t))
+		results_remark(
+			r,
+			"The promise does not hold: on %u seeds that the search did not see the hot link is used to %.1f +- %.1f %%, and the floor is %g %%. The windows of the search are too short for these dice; search again with --warmup %s --measure %s, or with a lower --floor.",
+			o->held_out, 100 * last->hot.mean,
+			100 * last->hot.half_width, 100 * o->floor, warmup.text,
+			measure.text);
+	strbuf_fini(&warmup);
+	strbuf_fini(&measure);
+}
+
 void congestion_tune_tables(const struct fabric *b,
 			    const struct tune_options *options,
 			    const struct tune_result *t, struct results *r)
@@ -125,6 +193,8 @@ void congestion_tune_tables(const struct fabric *b,
 	put_settings(found, &t->best);
 	table_put_real(found, t->best.reach);
 	table_put_uint(found, t->n_trials);
+	if (t->n_rounds)
+		put_held_out(options, t, r);
 	put_conf(&t->conf, r);
 	struct table *trials = results_series(
 		r, "trials", "what was tried, in order", trial_columns);
@@ -145,4 +215,6 @@ void congestion_tune_tables(const struct fabric *b,
 			r,
 			"No trial kept the hot link at %g %%; the one that used it most is shown.",
 			100 * options->floor);
+	else
+		remark_held_out(options, t, r);
 }
