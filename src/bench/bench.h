@@ -90,7 +90,7 @@ struct bench_row {
 	double fairness; /* Jain's, over queue pairs by their weights */
 	double work;     /* percent of the time spent computing */
 	bool failed;
-	char why[160];
+	struct diag why;
 };
 
 struct bench_rows {

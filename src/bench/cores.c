@@ -79,7 +79,8 @@ static void write_turns(struct endpoint *e, const struct stretch *s, bool first)
 		*last_byte(e, 0, turn) = (uint8_t)(turn + 1);
 		if (first)
 			send_quietly(e);
-		if (e->ok && !e->ops->watch_wait(e->nic, watch, turn + 1))
+		if (e->ok &&
+		    e->ops->watch_wait(e->nic, watch, turn + 1) != HD_OK)
 			endpoint_fail(e, "nothing was written");
 		e->ops->watch_free(e->nic, watch);
 		if (!first && e->ok)
@@ -178,9 +179,8 @@ static void course_end(struct endpoint *e, const struct stretch *s,
 	if (e->ok)
 		mine = peak_rate(&c->peak) * (double)e->p->size * 1e6;
 	peak_fini(&c->peak);
-	if (ways == 2 && e->ok &&
-	    !e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
-		endpoint_fail(e, "cannot reach the peer");
+	if (ways == 2 && e->ok)
+		endpoint_swap_real(e, e->peer, mine, &theirs);
 	if (!e->ok || e->nic->rank != 0)
 		return;
 	f->elapsed = took;
@@ -338,8 +338,7 @@ uint64_t agree(struct endpoint *e, uint64_t mine)
 
 	/* Also after a failure that others may survive: they wait for it. */
 	mine = e->ok ? mine : 0;
-	if (!e->ops->exchange(e->nic, e->peer, &mine, &theirs, sizeof(mine)))
-		endpoint_fail(e, "cannot reach the peer");
+	endpoint_swap_number(e, e->peer, mine, &theirs);
 	if (!e->ok)
 		return 0;
 	return e->nic->rank == 0 ? mine : theirs;

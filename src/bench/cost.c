@@ -27,7 +27,7 @@ static bool make_qp(struct endpoint *e, struct nic_qp *qp)
 		.max_sge = e->p->max_sge,
 	};
 
-	if (e->ops->qp_new(e->nic, &init, qp))
+	if (e->ops->qp_new(e->nic, &init, qp) == HD_OK)
 		return true;
 	endpoint_fail(e, "cannot create a queue pair");
 	return false;
@@ -48,7 +48,8 @@ static void time_qp(struct endpoint *e, enum bench_cost what)
 			note(e, start);
 		start = e->ops->now(e->nic);
 		if (what == COST_QP_MODIFY) {
-			if (!e->ops->qp_step(e->nic, &qp, QPS_INIT, &path))
+			if (e->ops->qp_step(e->nic, &qp, QPS_INIT, &path) !=
+			    HD_OK)
 				endpoint_fail(e, "cannot modify a queue pair");
 			note(e, start);
 		}
@@ -72,14 +73,12 @@ static void time_connection(struct endpoint *e, enum bench_cost what)
 			return;
 		e->ops->address(e->nic, &qp, &mine);
 		path.psn = mine.psn;
-		if (!e->ops->exchange(e->nic, e->peer, &mine, &path.to,
-				      sizeof(mine)))
-			endpoint_fail(e, "cannot reach the peer");
+		endpoint_swap_address(e, e->peer, &mine, &path.to);
 		hd_time start = e->ops->now(e->nic);
 
 		for (unsigned s = QPS_INIT; s <= QPS_RTS && e->ok; s++) {
-			if (!e->ops->qp_step(e->nic, &qp, (enum qp_state)s,
-					     &path))
+			if (e->ops->qp_step(e->nic, &qp, (enum qp_state)s,
+					    &path) != HD_OK)
 				endpoint_fail(e, "cannot connect");
 		}
 		if (what == COST_CONNECT)
@@ -98,7 +97,8 @@ static void time_cq(struct endpoint *e, enum bench_cost what)
 	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
-		if (!e->ops->cq_new(e->nic, e->p->entries, false, &cq)) {
+		if (e->ops->cq_new(e->nic, e->p->entries, false, &cq) !=
+		    HD_OK) {
 			endpoint_fail(e, "cannot create a completion queue");
 			return;
 		}
@@ -122,8 +122,8 @@ static void time_mr(struct endpoint *e, enum bench_cost what)
 	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
-		if (!e->ops->mr_new(e->nic, memory, e->p->size, e->p->huge,
-				    &mr)) {
+		if (e->ops->mr_new(e->nic, memory, e->p->size, e->p->huge,
+				   &mr) != HD_OK) {
 			endpoint_fail(e, "cannot register memory");
 			break;
 		}
@@ -260,8 +260,8 @@ static void open_alone(struct endpoint *e, struct nic *nic,
 				.point = point,
 				.p = &point->params,
 				.ok = true };
-	if (!e->ops->cq_new(nic, 64, false, &e->send_cq) ||
-	    !e->ops->cq_new(nic, 64, false, &e->recv_cq))
+	if (e->ops->cq_new(nic, 64, false, &e->send_cq) != HD_OK ||
+	    e->ops->cq_new(nic, 64, false, &e->recv_cq) != HD_OK)
 		endpoint_fail(e, "cannot create a completion queue");
 }
 
@@ -339,7 +339,8 @@ static void multicast_rounds(struct endpoint *first, uint32_t n,
 			endpoint_recv(first);
 		hd_time start = first->ops->now(first->nic);
 
-		if (!first->ops->post_send(first->nic, &first->qps[0], &wr))
+		if (first->ops->post_send(first->nic, &first->qps[0], &wr) !=
+		    HD_OK)
 			endpoint_fail(first, "cannot post a send");
 		for (uint32_t k = 0; k < n && first->ok; k++)
 			endpoint_wait(first, &first->recv_cq, &wc);
@@ -378,12 +379,10 @@ void multicast_program(struct nic *nic, struct bench_point *point)
 
 	endpoint_prepare(&e, nic, point, 1);
 	mine = endpoint_address(&e, 0);
-	for (unsigned r = first ? 1 : 0; r < (first ? nic->n_ranks : 1); r++) {
-		if (!nic->ops->exchange(nic, r, &mine, &theirs, sizeof(mine)))
-			endpoint_fail(&e, "cannot reach another rank");
-	}
+	for (unsigned r = first ? 1 : 0; r < (first ? nic->n_ranks : 1); r++)
+		endpoint_swap_address(&e, r, &mine, &theirs);
 	endpoint_connect(&e, 0, &theirs);
-	if (e.ok && !nic->ops->join(nic, &e.qps[0], &group))
+	if (e.ok && nic->ops->join(nic, &e.qps[0], &group) != HD_OK)
 		endpoint_fail(&e, "cannot join a multicast group");
 	if (!first && e.ok)
 		endpoint_recv(&e);

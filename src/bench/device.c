@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "bench/device_nic.h"
+#include "bench/message.h"
 
-#define GREETING    UINT64_C(0x6865646c62333032) /* "hedlb302" */
 #define POINT_LIMIT HD_S /* on a device slower than the defaults are for */
 
 /* ---- running ------------------------------------------------------------- */
@@ -92,12 +92,14 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
 
 #define GONE "the one who measures is gone"
 
-/* What every other process is told before a point. */
-struct point_head {
-	uint64_t greeting;
-	uint32_t rank, n_ranks;
-	uint64_t len; /* of the letter; 0: no more points */
-};
+static bool send_head(struct ranks *r, unsigned to,
+		      const struct point_head *head)
+{
+	uint8_t bytes[HEAD_SIZE];
+
+	head_write(head, bytes);
+	return ranks_send(r, to, bytes, sizeof(bytes));
+}
 
 static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks,
 				  struct diag *d)
@@ -105,11 +107,12 @@ static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks,
 	struct device_backend *v = b->context;
 
 	for (unsigned i = 1; i < v->remote.n; i++) {
-		const struct point_head head = { GREETING, i, n_ranks,
-						 i < n_ranks ? b->letter_len
-							     : UINT64_MAX };
+		struct point_head head = { .what = HEAD_NOT_WANTED };
 
-		if (!ranks_send(&v->remote, i, &head, sizeof(head)) ||
+		if (i < n_ranks)
+			head = (struct point_head){ HEAD_POINT, i, n_ranks,
+						    (uint32_t)b->letter_len };
+		if (!send_head(&v->remote, i, &head) ||
 		    (i < n_ranks &&
 		     !ranks_send(&v->remote, i, b->letter, b->letter_len)))
 			return diag_fail(d, HD_ERR_ENV,
@@ -164,29 +167,32 @@ static enum hd_status serve_point(struct device_backend *v,
 	return status;
 }
 
+static enum hd_status receive_head(struct ranks *r, size_t len, struct diag *d,
+				   struct point_head *out)
+{
+	uint8_t bytes[HEAD_SIZE];
+
+	if (!ranks_receive(r, 0, bytes, sizeof(bytes)))
+		return diag_fail(d, HD_ERR_ENV, GONE);
+	if (head_read(bytes, sizeof(bytes), d, out) != HD_OK)
+		return d->status;
+	if (out->what == HEAD_POINT && out->len != len)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the other side is another version");
+	return HD_OK;
+}
+
 enum hd_status device_serve(struct nic_backend *b, size_t len,
 			    device_point_fn *run, struct diag *d)
 {
 	struct device_backend *v = b->context;
 	void *letter = hd_alloc(1, len);
-	struct point_head head;
+	struct point_head head = { .what = HEAD_NOT_WANTED };
 	enum hd_status status = HD_OK;
 
-	while (status == HD_OK) {
-		if (!ranks_receive(&v->remote, 0, &head, sizeof(head))) {
-			status = diag_fail(d, HD_ERR_ENV, GONE);
-			break;
-		}
-		if (head.greeting == GREETING && head.len == 0)
-			break;
-		if (head.greeting == GREETING && head.len == UINT64_MAX)
-			continue; /* not wanted this time */
-		if (head.greeting != GREETING || head.len != len ||
-		    head.rank == 0 || head.rank >= head.n_ranks ||
-		    head.n_ranks > RANKS_MAX)
-			status = diag_fail(d, HD_ERR_ENV,
-					   "the other side is another version");
-		else
+	while (status == HD_OK && head.what != HEAD_END) {
+		status = receive_head(&v->remote, len, d, &head);
+		if (status == HD_OK && head.what == HEAD_POINT)
 			status = serve_point(v, &head, letter, run, d);
 	}
 	if (status != HD_OK)
@@ -229,11 +235,11 @@ static void device_describe(struct nic_backend *b, struct results *r)
 static void device_close(struct nic_backend *b)
 {
 	struct device_backend *v = b->context;
-	const struct point_head end = { .greeting = GREETING };
+	const struct point_head end = { .what = HEAD_END };
 
 	if (v->options.connect) {
 		for (unsigned i = 1; i < v->remote.n; i++)
-			(void)ranks_send(&v->remote, i, &end, sizeof(end));
+			(void)send_head(&v->remote, i, &end);
 	}
 	if (v->options.connect || v->options.listen)
 		ranks_close(&v->remote);

@@ -37,16 +37,25 @@ static struct device_nic *own(struct nic *nic)
 	return (struct device_nic *)nic;
 }
 
-static bool refuse(struct nic *nic, const char *what, int why)
+/* HD_OK if there is no error number. */
+static enum hd_status refuse(struct nic *nic, const char *what, int why)
 {
-	snprintf(nic->why, sizeof(nic->why), "%s: %s", what, strerror(why));
-	return false;
+	nic->why.status = HD_OK;
+	return why == 0 ? HD_OK
+			: diag_fail(&nic->why, HD_ERR_ENV, "%s: %s", what,
+				    strerror(why));
 }
 
-static bool give_up(struct nic *nic, const char *why)
+static enum hd_status give_up(struct nic *nic, const char *why)
 {
-	snprintf(nic->why, sizeof(nic->why), "%s", why);
-	return false;
+	nic->why.status = HD_OK;
+	return diag_fail(&nic->why, HD_ERR_ENV, "%s", why);
+}
+
+/* For calls that say no more than that they failed. */
+static int errno_or_other(void)
+{
+	return errno ? errno : EIO;
 }
 
 /* ---- time and memory -------------------------------------------------- */
@@ -74,9 +83,10 @@ static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
 	if (memory == MAP_FAILED) {
-		refuse(nic,
-		       huge ? "too few huge pages (vm.nr_hugepages)" : "mmap",
-		       errno);
+		(void)refuse(nic,
+			     huge ? "too few huge pages (vm.nr_hugepages)"
+				  : "mmap",
+			     errno_or_other());
 		return NULL;
 	}
 	memset(memory, 0, bytes); /* so that registering finds the pages */
@@ -89,8 +99,8 @@ static void op_release(struct nic *nic, void *memory, uint64_t bytes)
 	munmap(memory, bytes);
 }
 
-static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
-		      struct nic_mr *out)
+static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len,
+				bool huge, struct nic_mr *out)
 {
 	struct device_nic *n = own(nic);
 	struct ibv_mr *mr = n->lib->reg_mr(
@@ -100,10 +110,10 @@ static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
 
 	(void)huge;
 	if (!mr)
-		return refuse(nic, "ibv_reg_mr", errno);
+		return refuse(nic, "ibv_reg_mr", errno_or_other());
 	*out = (struct nic_mr){ mr, (uint64_t)(uintptr_t)addr, mr->lkey,
 				mr->rkey };
-	return true;
+	return HD_OK;
 }
 
 static void op_mr_free(struct nic *nic, struct nic_mr *mr)
@@ -111,11 +121,12 @@ static void op_mr_free(struct nic *nic, struct nic_mr *mr)
 	own(nic)->lib->dereg_mr(mr->impl);
 }
 
-static bool over(struct nic *nic, const char *what, uint32_t asked, int most)
+static enum hd_status over(struct nic *nic, const char *what, uint32_t asked,
+			   int most)
 {
-	snprintf(nic->why, sizeof(nic->why), "%u %s, and the device has %d",
-		 asked, what, most);
-	return false;
+	nic->why.status = HD_OK;
+	return diag_fail(&nic->why, HD_ERR_UNFIT,
+			 "%u %s, and the device has %d", asked, what, most);
 }
 
 /* ---- completion queues --------------------------------------------------- */
@@ -139,18 +150,17 @@ static void *handle_events(void *argument)
 	return NULL;
 }
 
-static bool start_handler(struct nic *nic, struct device_cq *c)
+static enum hd_status start_handler(struct nic *nic, struct device_cq *c)
 {
 	int flags = fcntl(c->channel->fd, F_GETFL);
 
 	if (flags < 0 || fcntl(c->channel->fd, F_SETFL, flags | O_NONBLOCK))
-		return refuse(nic, "completion channel", errno);
+		return refuse(nic, "completion channel", errno_or_other());
 	sem_init(&c->wake, 0, 0);
 	int bad = pthread_create(&c->handler, NULL, handle_events, c);
 
-	if (!bad)
-		return true;
-	sem_destroy(&c->wake);
+	if (bad)
+		sem_destroy(&c->wake);
 	return refuse(nic, "event handler", bad);
 }
 
@@ -163,8 +173,8 @@ static void cq_drop(struct device_cq *c)
 	free(c);
 }
 
-static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
-		      struct nic_cq *out)
+static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events,
+				struct nic_cq *out)
 {
 	struct device_nic *n = own(nic);
 	struct device_cq *c = hd_alloc(1, sizeof(*c));
@@ -178,17 +188,17 @@ static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
 		c->channel = n->lib->create_comp_channel(n->device->context);
 	c->cq = n->lib->create_cq(n->device->context, (int)entries, NULL,
 				  c->channel, 0);
-	if (!c->cq || (events && !c->channel)) {
-		refuse(nic, "ibv_create_cq", errno);
+	enum hd_status status = HD_OK;
+
+	if (!c->cq || (events && !c->channel))
+		status = refuse(nic, "ibv_create_cq", errno_or_other());
+	else if (events)
+		status = start_handler(nic, c);
+	if (status == HD_OK)
+		out->impl = c;
+	else
 		cq_drop(c);
-		return false;
-	}
-	if (events && !start_handler(nic, c)) {
-		cq_drop(c);
-		return false;
-	}
-	out->impl = c;
-	return true;
+	return status;
 }
 
 static void op_cq_free(struct nic *nic, struct nic_cq *cq)
@@ -225,7 +235,7 @@ static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 	return true;
 }
 
-static bool may_go_on(struct device_nic *n, hd_time since)
+static enum hd_status may_go_on(struct device_nic *n, hd_time since)
 {
 	const struct device_options *o = &n->device->options;
 	hd_time waited = op_now(&n->nic) - since;
@@ -236,10 +246,11 @@ static bool may_go_on(struct device_nic *n, hd_time since)
 		return give_up(&n->nic, "nothing came for half a minute");
 	if (waited > ASK_AFTER && ranks_abandoned(n->ranks))
 		return give_up(&n->nic, "another rank gave up");
-	return true;
+	return HD_OK;
 }
 
-static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq,
+			      struct completion *wc)
 {
 	hd_time since = 0;
 
@@ -247,14 +258,14 @@ static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 		if (i % LOOK_EVERY)
 			continue;
 		since = since ? since : op_now(nic);
-		if (!may_go_on(own(nic), since))
-			return false;
+		if (may_go_on(own(nic), since) != HD_OK)
+			return nic->why.status;
 	}
-	return true;
+	return HD_OK;
 }
 
-static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
-			  struct completion *wc)
+static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
+				    struct completion *wc)
 {
 	struct device_cq *c = cq->impl;
 	hd_time since = op_now(nic);
@@ -263,22 +274,23 @@ static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
 		struct timespec until;
 
 		if (ibv_req_notify_cq(c->cq, 0) != 0)
-			return refuse(nic, "ibv_req_notify_cq", errno);
+			return refuse(nic, "ibv_req_notify_cq",
+				      errno_or_other());
 		if (op_poll(nic, cq, wc))
-			return true;
+			return HD_OK;
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec++;
 		sem_timedwait(&c->wake, &until);
-		if (!may_go_on(own(nic), since))
-			return false;
+		if (may_go_on(own(nic), since) != HD_OK)
+			return nic->why.status;
 	}
-	return true;
+	return HD_OK;
 }
 
 /* ---- queue pairs --------------------------------------------------------- */
 
-static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
-		      struct nic_qp *out)
+static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init,
+				struct nic_qp *out)
 {
 	static const enum ibv_qp_type types[] = {
 		[QP_RC] = IBV_QPT_RC, [QP_UC] = IBV_QPT_UC, [QP_UD] = IBV_QPT_UD
@@ -304,9 +316,9 @@ static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
 	struct ibv_qp *qp = n->lib->create_qp(n->pd, &attr);
 
 	if (!qp)
-		return refuse(nic, "ibv_create_qp", errno);
+		return refuse(nic, "ibv_create_qp", errno_or_other());
 	*out = (struct nic_qp){ qp, init->kind, qp->qp_num };
-	return true;
+	return HD_OK;
 }
 
 static void op_qp_free(struct nic *nic, struct nic_qp *qp)
@@ -413,8 +425,8 @@ static int step_rts(const struct device_nic *n, const struct nic_qp *qp,
 			: 0);
 }
 
-static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
-		       const struct nic_path *path)
+static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
+				 enum qp_state to, const struct nic_path *path)
 {
 	struct device_nic *n = own(nic);
 	struct ibv_qp_attr a = { 0 };
@@ -422,9 +434,10 @@ static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 
 	if (to == QPS_INIT) {
 		if (!find_pkey(n, path->pkey, &a.pkey_index)) {
-			snprintf(nic->why, sizeof(nic->why),
-				 "the port has no P_Key 0x%04x", path->pkey);
-			return false;
+			nic->why.status = HD_OK;
+			return diag_fail(&nic->why, HD_ERR_UNFIT,
+					 "the port has no P_Key 0x%04x",
+					 path->pkey);
 		}
 		a.qp_state = IBV_QPS_INIT;
 		mask |= step_init(qp, path, &a);
@@ -435,9 +448,8 @@ static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 		a.qp_state = IBV_QPS_RTS;
 		mask |= step_rts(n, qp, path, &a);
 	}
-	int bad = n->lib->modify_qp(qp->impl, &a, mask);
-
-	return !bad || refuse(nic, "ibv_modify_qp", bad);
+	return refuse(nic, "ibv_modify_qp",
+		      n->lib->modify_qp(qp->impl, &a, mask));
 }
 
 static void op_address(struct nic *nic, const struct nic_qp *qp,
@@ -478,8 +490,8 @@ static void op_datagram(struct nic *nic, const struct nic_path *path,
 	wr->to.qkey = path->qkey;
 }
 
-static bool op_join(struct nic *nic, struct nic_qp *qp,
-		    struct nic_address *group)
+static enum hd_status op_join(struct nic *nic, struct nic_qp *qp,
+			      struct nic_address *group)
 {
 	(void)qp;
 	(void)group;
@@ -487,7 +499,8 @@ static bool op_join(struct nic *nic, struct nic_qp *qp,
 			    "subnet manager or rdma_cm");
 }
 
-static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
+static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,
+			       uint32_t weight)
 {
 	(void)qp;
 	(void)weight;
@@ -504,8 +517,8 @@ static int copy_list(const struct sge *from, uint32_t n, struct ibv_sge *to)
 	return (int)n;
 }
 
-static bool op_post_send(struct nic *nic, struct nic_qp *qp,
-			 const struct send_wr *wr)
+static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
+				   const struct send_wr *wr)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[WR_SEND] = IBV_WR_SEND,
@@ -540,21 +553,19 @@ static bool op_post_send(struct nic *nic, struct nic_qp *qp,
 		out.wr.rdma.remote_addr = wr->remote_addr;
 		out.wr.rdma.rkey = wr->rkey;
 	}
-	int why = ibv_post_send(qp->impl, &out, &bad);
-
-	return !why || refuse(nic, "ibv_post_send", why);
+	return refuse(nic, "ibv_post_send",
+		      ibv_post_send(qp->impl, &out, &bad));
 }
 
-static bool op_post_recv(struct nic *nic, struct nic_qp *qp,
-			 const struct recv_wr *wr)
+static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp,
+				   const struct recv_wr *wr)
 {
 	struct ibv_sge list[WR_MAX_SGE];
 	struct ibv_recv_wr out = { .wr_id = wr->id, .sg_list = list }, *bad;
 
 	out.num_sge = copy_list(wr->sge, wr->n_sge, list);
-	int why = ibv_post_recv(qp->impl, &out, &bad);
-
-	return !why || refuse(nic, "ibv_post_recv", why);
+	return refuse(nic, "ibv_post_recv",
+		      ibv_post_recv(qp->impl, &out, &bad));
 }
 
 static void *op_watch_new(struct nic *nic, const uint8_t *at)
@@ -569,7 +580,7 @@ static void op_watch_free(struct nic *nic, void *watch)
 	(void)watch;
 }
 
-static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
+static enum hd_status op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
 {
 	const volatile uint8_t *at = watch;
 	hd_time since = 0;
@@ -578,29 +589,33 @@ static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
 		if (i % LOOK_EVERY)
 			continue;
 		since = since ? since : op_now(nic);
-		if (!may_go_on(own(nic), since))
-			return false;
+		if (may_go_on(own(nic), since) != HD_OK)
+			return nic->why.status;
 	}
-	return true;
+	return HD_OK;
 }
 
-static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
-			void *theirs, size_t len)
+static enum hd_status unless_gone(struct nic *nic, bool here)
 {
-	return ranks_exchange(own(nic)->ranks, with, mine, theirs, len) ||
-	       give_up(nic, "another rank gave up");
+	return here ? HD_OK : give_up(nic, "another rank gave up");
 }
 
-static bool op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
+static enum hd_status op_exchange(struct nic *nic, unsigned with,
+				  const void *mine, void *theirs, size_t len)
 {
-	return ranks_carry(own(nic)->ranks, a, b, len) ||
-	       give_up(nic, "another rank gave up");
+	return unless_gone(
+		nic, ranks_exchange(own(nic)->ranks, with, mine, theirs, len));
 }
 
-static bool op_barrier(struct nic *nic)
+static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b,
+			       size_t len)
 {
-	return ranks_barrier(own(nic)->ranks) ||
-	       give_up(nic, "another rank gave up");
+	return unless_gone(nic, ranks_carry(own(nic)->ranks, a, b, len));
+}
+
+static enum hd_status op_barrier(struct nic *nic)
+{
+	return unless_gone(nic, ranks_barrier(own(nic)->ranks));
 }
 
 static void op_abandon(struct nic *nic)

@@ -244,9 +244,9 @@ enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d)
 				   bench_ranks(&point->params), nic->n_ranks);
 	if (status == HD_OK)
 		bench_program(nic, point);
-	if (status == HD_OK && point->found.why[0])
+	if (status == HD_OK && point->found.why.status != HD_OK)
 		status = diag_fail(d, HD_ERR_ENV, "rank %u: %s", nic->rank,
-				   point->found.why);
+				   point->found.why.message);
 	histogram_fini(&point->found.latency);
 	free(point);
 	return status;
@@ -328,7 +328,7 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 		summarise(point, row);
 	if (status == HD_OK && !point->found.done) {
 		row->failed = true;
-		memcpy(row->why, point->found.why, sizeof(row->why));
+		row->why = point->found.why;
 		/* What cannot be begun is a refusal; what fails later is the
 		 * outcome where that is what the test is about. */
 		if (!point->found.opened || !row->params.may_fail)
@@ -336,7 +336,8 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 				d,
 				point->found.opened ? HD_ERR_ENV : HD_ERR_UNFIT,
 				"%s, %llu bytes: %s", row->test->name,
-				(unsigned long long)row->params.size, row->why);
+				(unsigned long long)row->params.size,
+				row->why.message);
 	}
 	histogram_fini(&point->found.latency);
 	free(point);

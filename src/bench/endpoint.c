@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "bench/message.h"
 #include "transport/codes.h"
 
 #define PAGE       4096u
@@ -20,9 +21,8 @@ void endpoint_fail(struct endpoint *e, const char *what)
 
 	if (!e->ok)
 		return;
-	if (!f->why[0])
-		snprintf(f->why, sizeof(f->why), "%s: %.100s", what,
-			 e->nic->why);
+	(void)diag_fail(&f->why, HD_ERR_ENV, "%s: %s", what,
+			e->nic->why.message);
 	e->ok = false;
 	if (!e->p->may_fail || !e->running)
 		e->ops->abandon(e->nic);
@@ -30,7 +30,7 @@ void endpoint_fail(struct endpoint *e, const char *what)
 
 void endpoint_barrier(struct endpoint *e)
 {
-	if (!e->ops->barrier(e->nic))
+	if (e->ops->barrier(e->nic) != HD_OK)
 		endpoint_fail(e, "cannot go on");
 }
 
@@ -79,7 +79,8 @@ static void open_memory(struct endpoint *e)
 	e->memory = e->ops->alloc(e->nic, e->bytes, p->huge);
 	if (!e->memory)
 		endpoint_fail(e, "no memory");
-	else if (!e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr))
+	else if (e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr) !=
+		 HD_OK)
 		endpoint_fail(e, "cannot register memory");
 }
 
@@ -91,10 +92,10 @@ static void open_queues(struct endpoint *e)
 	e->depth = 2 * share + 4;
 	uint64_t entries = (uint64_t)e->depth * e->n_qps + 16;
 
-	if (!e->ops->cq_new(e->nic, (uint32_t)entries, p->events,
-			    &e->send_cq) ||
-	    !e->ops->cq_new(e->nic, (uint32_t)entries, p->events,
-			    &e->recv_cq)) {
+	if (e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->send_cq) !=
+		    HD_OK ||
+	    e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->recv_cq) !=
+		    HD_OK) {
 		endpoint_fail(e, "cannot create a completion queue");
 		return;
 	}
@@ -108,10 +109,10 @@ static void open_queues(struct endpoint *e)
 	};
 
 	for (uint32_t i = 0; i < e->n_qps && e->ok; i++) {
-		if (!e->ops->qp_new(e->nic, &init, &e->qps[i]))
+		if (e->ops->qp_new(e->nic, &init, &e->qps[i]) != HD_OK)
 			endpoint_fail(e, "cannot create a queue pair");
 		else if (p->weighted &&
-			 !e->ops->weigh(e->nic, &e->qps[i], i + 1))
+			 e->ops->weigh(e->nic, &e->qps[i], i + 1) != HD_OK)
 			endpoint_fail(e, "no weights among queue pairs");
 	}
 }
@@ -140,8 +141,8 @@ void endpoint_connect(struct endpoint *e, uint32_t i,
 		.qkey = QKEY,
 	};
 	for (unsigned s = QPS_INIT; s <= QPS_RTS && e->ok; s++) {
-		if (!e->ops->qp_step(e->nic, &e->qps[i], (enum qp_state)s,
-				     path))
+		if (e->ops->qp_step(e->nic, &e->qps[i], (enum qp_state)s,
+				    path) != HD_OK)
 			endpoint_fail(e, "cannot connect");
 	}
 }
@@ -170,11 +171,56 @@ void endpoint_open(struct endpoint *e, struct nic *nic,
 	for (uint32_t i = 0; i < n_qps && e->ok; i++) {
 		struct nic_address mine = endpoint_address(e, i), theirs;
 
-		if (e->ops->exchange(nic, peer, &mine, &theirs, sizeof(mine)))
+		endpoint_swap_address(e, peer, &mine, &theirs);
+		if (e->ok)
 			endpoint_connect(e, i, &theirs);
-		else
-			endpoint_fail(e, "cannot reach the peer");
 	}
+}
+
+/* ---- what ranks tell each other ----------------------------------------- */
+
+static bool swap(struct endpoint *e, unsigned with, const uint8_t *mine,
+		 uint8_t *theirs, size_t len)
+{
+	e->nic->why.status = HD_OK;
+	if (e->ops->exchange(e->nic, with, mine, theirs, len) == HD_OK)
+		return true;
+	endpoint_fail(e, "cannot reach another rank");
+	return false;
+}
+
+void endpoint_swap_address(struct endpoint *e, unsigned with,
+			   const struct nic_address *mine,
+			   struct nic_address *theirs)
+{
+	uint8_t ours[ADDRESS_SIZE], other[ADDRESS_SIZE];
+
+	address_write(mine, ours);
+	if (swap(e, with, ours, other, sizeof(ours)) &&
+	    address_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+		endpoint_fail(e, "cannot understand another rank");
+}
+
+void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine,
+			  uint64_t *theirs)
+{
+	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
+
+	number_write(mine, ours);
+	if (swap(e, with, ours, other, sizeof(ours)) &&
+	    number_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+		endpoint_fail(e, "cannot understand another rank");
+}
+
+void endpoint_swap_real(struct endpoint *e, unsigned with, double mine,
+			double *theirs)
+{
+	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
+
+	real_write(mine, ours);
+	if (swap(e, with, ours, other, sizeof(ours)) &&
+	    real_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+		endpoint_fail(e, "cannot understand another rank");
 }
 
 void endpoint_close(struct endpoint *e)
@@ -255,7 +301,7 @@ void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags)
 		e->ops->datagram(e->nic, &e->paths[q], &wr);
 	if (e->peak)
 		peak_posted(e->peak, e->ops->now(e->nic));
-	if (!e->ops->post_send(e->nic, &e->qps[q], &wr))
+	if (e->ops->post_send(e->nic, &e->qps[q], &wr) != HD_OK)
 		endpoint_fail(e, "cannot post a send");
 }
 
@@ -269,7 +315,7 @@ void endpoint_recv(struct endpoint *e)
 
 	wr.id = q;
 	wr.n_sge = cut(e, buffer_at(e, i) + e->half, p->size + extra, wr.sge);
-	if (!e->ops->post_recv(e->nic, &e->qps[q], &wr))
+	if (e->ops->post_recv(e->nic, &e->qps[q], &wr) != HD_OK)
 		endpoint_fail(e, "cannot post a receive");
 }
 
@@ -277,17 +323,19 @@ void endpoint_fail_status(struct endpoint *e, unsigned status)
 {
 	const char *name = wc_status_name(status);
 
-	snprintf(e->nic->why, sizeof(e->nic->why), "%s (%u)",
-		 name ? name : "status", status);
+	e->nic->why.status = HD_OK;
+	(void)diag_fail(&e->nic->why, HD_ERR_ENV, "%s (%u)",
+			name ? name : "status", status);
 	endpoint_fail(e, "a request failed");
 }
 
 bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc)
 {
-	bool got = e->p->events ? e->ops->wait_event(e->nic, cq, wc)
-				: e->ops->wait(e->nic, cq, wc);
+	enum hd_status status = e->p->events
+					? e->ops->wait_event(e->nic, cq, wc)
+					: e->ops->wait(e->nic, cq, wc);
 
-	if (!got) {
+	if (status != HD_OK) {
 		endpoint_fail(e, "no completion");
 		return false;
 	}

@@ -48,6 +48,18 @@ void endpoint_fail(struct endpoint *e, const char *what);
 /* A completion had this status. */
 void endpoint_fail_status(struct endpoint *e, unsigned status);
 
+/*
+ * Tells rank `with`, who does the same, and hears what it says; *theirs is
+ * untouched if that fails.
+ */
+void endpoint_swap_address(struct endpoint *e, unsigned with,
+			   const struct nic_address *mine,
+			   struct nic_address *theirs);
+void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine,
+			  uint64_t *theirs);
+void endpoint_swap_real(struct endpoint *e, unsigned with, double mine,
+			double *theirs);
+
 /* Posts message number posted_sends, to buffers of the point's scheme. */
 void endpoint_send(struct endpoint *e, unsigned flags);
 /* The same on a queue pair of one's choice. */

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "bench/ranks.h"
+#include "wire/cursor.h"
 
-#define VERSION UINT64_C(0x4864426e63680001) /* "HdBnch", 1 */
+#define VERSION UINT64_C(0x4864426e63680002) /* "HdBnch", 2 */
 
 /* Memory, queues and tables are made by these: more would be an attack. */
 #define MOST_BYTES    (UINT64_C(1) << 30)
@@ -109,26 +110,11 @@ static void param_set(const struct letter_field *f, void *params,
 	}
 }
 
-static void put(uint8_t *out, uint64_t value)
-{
-	for (unsigned i = 0; i < 8; i++)
-		out[i] = (uint8_t)(value >> 8 * i);
-}
-
-static uint64_t number_at(const uint8_t *from)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		value |= (uint64_t)from[i] << 8 * i;
-	return value;
-}
-
 void letter_write(const struct bench_params *p, uint8_t out[LETTER_SIZE])
 {
-	put(out, VERSION);
+	store_be64(out, VERSION);
 	for (size_t i = 0; i < LETTER_FIELDS; i++)
-		put(out + 8 * (i + 1), param_get(&fields[i], p));
+		store_be64(out + 8 * (i + 1), param_get(&fields[i], p));
 }
 
 enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
@@ -136,12 +122,12 @@ enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
 {
 	struct bench_params p = { 0 };
 
-	if (size != LETTER_SIZE || number_at(bytes) != VERSION)
+	if (size != LETTER_SIZE || load_be64(bytes) != VERSION)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "the other side is another version");
 	for (size_t i = 0; i < LETTER_FIELDS; i++) {
 		const struct letter_field *f = &fields[i];
-		uint64_t value = number_at(bytes + 8 * (i + 1));
+		uint64_t value = load_be64(bytes + 8 * (i + 1));
 
 		if (value < f->low || value > f->high)
 			return diag_fail(d, HD_ERR_INPUT,

@@ -4,9 +4,9 @@
 
 /*
  * A point's parameters as bytes, for ranks in other processes, perhaps on
- * another kind of machine: a version, then every field in eight bytes, little
- * end first. What comes from a socket is believed only within the limits that
- * our own side keeps.
+ * another kind of machine: a version, then every field in eight bytes, in
+ * network order. What comes from a socket is believed only within the limits
+ * that our own side keeps.
  */
 
 #include "base/diag.h"

@@ -55,9 +55,9 @@ static void parameters_come_back(void **state)
 	assert_true(p.size == example.size && p.mtu == example.mtu &&
 		    p.iterations == example.iterations &&
 		    p.peer_pkey == example.peer_pkey && p.may_fail);
-	/* The same on every machine: the size is the sixth word, little end
-	 * first. */
-	static const uint8_t size[] = { 0xa9, 0xcb, 0xed, 0x3f, 0, 0, 0, 0 };
+	/* The same on every machine: the size is the sixth word, in network
+	 * order. */
+	static const uint8_t size[] = { 0, 0, 0, 0, 0x3f, 0xed, 0xcb, 0xa9 };
 
 	assert_memory_equal(bytes + 40, size, 8);
 }

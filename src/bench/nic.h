@@ -10,9 +10,9 @@
  *
  * Work requests, completions and states are the transport's (transport/work.h,
  * transport/qp.h): their numbers are those of libibverbs. Handles are the
- * back-end's; keys and numbers that travel are beside them. Creation returns
- * false if the implementation refuses; nic->why then says why. All times are
- * on the clock of `now`, which is virtual time or the host's monotonic clock.
+ * back-end's; keys and numbers that travel are beside them. What the
+ * implementation refuses is a status, and nic->why says why. All times are on
+ * the clock of `now`, which is virtual time or the host's monotonic clock.
  *
  * A rank is one program: 0 sends and measures, 1 receives, the others contend.
  */
@@ -32,7 +32,7 @@ struct nic_ops;
 struct nic {
 	const struct nic_ops *ops;
 	unsigned rank, n_ranks;
-	char why[160]; /* the last refusal */
+	struct diag why; /* the last refusal */
 };
 
 struct nic_mr {
@@ -88,20 +88,22 @@ struct nic_ops {
 	 * there is none. */
 	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
 	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
-	bool (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
-		       struct nic_mr *out);
+	enum hd_status (*mr_new)(struct nic *nic, void *addr, uint64_t len,
+				 bool huge, struct nic_mr *out);
 	void (*mr_free)(struct nic *nic, struct nic_mr *mr);
 
-	bool (*cq_new)(struct nic *nic, uint32_t entries, bool events,
-		       struct nic_cq *out);
+	enum hd_status (*cq_new)(struct nic *nic, uint32_t entries, bool events,
+				 struct nic_cq *out);
 	void (*cq_free)(struct nic *nic, struct nic_cq *cq);
 
-	bool (*qp_new)(struct nic *nic, const struct nic_qp_init *init,
-		       struct nic_qp *out);
+	enum hd_status (*qp_new)(struct nic *nic,
+				 const struct nic_qp_init *init,
+				 struct nic_qp *out);
 	void (*qp_free)(struct nic *nic, struct nic_qp *qp);
 	/* To INIT, RTR or RTS: one modify. */
-	bool (*qp_step)(struct nic *nic, struct nic_qp *qp, enum qp_state to,
-			const struct nic_path *path);
+	enum hd_status (*qp_step)(struct nic *nic, struct nic_qp *qp,
+				  enum qp_state to,
+				  const struct nic_path *path);
 	/* Our side of an address; addr and rkey are the caller's to set. */
 	void (*address)(struct nic *nic, const struct nic_qp *qp,
 			struct nic_address *out);
@@ -109,35 +111,39 @@ struct nic_ops {
 	void (*datagram)(struct nic *nic, const struct nic_path *path,
 			 struct send_wr *wr);
 	/* Joins the test's multicast group; its address. */
-	bool (*join)(struct nic *nic, struct nic_qp *qp,
-		     struct nic_address *group);
-	/* A weight among the adapter's queue pairs; false if it has none. */
-	bool (*weigh)(struct nic *nic, struct nic_qp *qp, uint32_t weight);
+	enum hd_status (*join)(struct nic *nic, struct nic_qp *qp,
+			       struct nic_address *group);
+	/* A weight among the adapter's queue pairs, if it has any. */
+	enum hd_status (*weigh)(struct nic *nic, struct nic_qp *qp,
+				uint32_t weight);
 
-	bool (*post_send)(struct nic *nic, struct nic_qp *qp,
-			  const struct send_wr *wr);
-	bool (*post_recv)(struct nic *nic, struct nic_qp *qp,
-			  const struct recv_wr *wr);
+	enum hd_status (*post_send)(struct nic *nic, struct nic_qp *qp,
+				    const struct send_wr *wr);
+	enum hd_status (*post_recv)(struct nic *nic, struct nic_qp *qp,
+				    const struct recv_wr *wr);
 	/* Looks once. */
 	bool (*poll)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
-	/* Polls until there is one; false if the run is to end. */
-	bool (*wait)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
+	/* Polls until there is one, or the run is to end. */
+	enum hd_status (*wait)(struct nic *nic, struct nic_cq *cq,
+			       struct completion *wc);
 	/* The same, sleeping: an event handler wakes us by a semaphore. */
-	bool (*wait_event)(struct nic *nic, struct nic_cq *cq,
-			   struct completion *wc);
+	enum hd_status (*wait_event)(struct nic *nic, struct nic_cq *cq,
+				     struct completion *wc);
 
 	/* The byte at `at` will be written by the peer. */
 	void *(*watch_new)(struct nic *nic, const uint8_t *at);
 	void (*watch_free)(struct nic *nic, void *watch);
 	/* Spins until it is written, with the value (uint8_t)turn. */
-	bool (*watch_wait)(struct nic *nic, void *watch, uint64_t turn);
+	enum hd_status (*watch_wait)(struct nic *nic, void *watch,
+				     uint64_t turn);
 
 	/* Swaps `len` bytes with another rank, which calls it too. */
-	bool (*exchange)(struct nic *nic, unsigned with, const void *mine,
-			 void *theirs, size_t len);
+	enum hd_status (*exchange)(struct nic *nic, unsigned with,
+				   const void *mine, void *theirs, size_t len);
 	/* Rank 0: lets two others, who exchange, reach each other. */
-	bool (*carry)(struct nic *nic, unsigned a, unsigned b, size_t len);
-	bool (*barrier)(struct nic *nic);
+	enum hd_status (*carry)(struct nic *nic, unsigned a, unsigned b,
+				size_t len);
+	enum hd_status (*barrier)(struct nic *nic);
 	/* This rank gives up; nobody is to wait for it any more. */
 	void (*abandon)(struct nic *nic);
 	/* Rank 0 has what it wants; contenders ask whether it has. */

@@ -91,7 +91,7 @@ struct bench_found {
 	uint64_t per_qp[BENCH_MAX_QPS];
 	bool opened; /* everything was there that the test needs */
 	bool done;
-	char why[160];
+	struct diag why; /* what was refused first */
 };
 
 struct bench_point {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "bench/cores.h"
 #include "bench/cost.h"
+#include "bench/message.h"
 
 #define CALIBRATE     32 /* iterations by which a duration is measured out */
 #define CONTEND_DEPTH 1  /* of 4 bytes: the paper's load at an adapter */
@@ -54,9 +55,8 @@ static void contend(struct nic *nic, struct bench_point *main_point,
 	if (e.ok)
 		take_sends(&e, depth);
 	endpoint_barrier(&e);
-	if (!e.ok && !main_point->found.why[0])
-		memcpy(main_point->found.why, mine->found.why,
-		       sizeof(mine->found.why));
+	if (!e.ok && main_point->found.why.status == HD_OK)
+		main_point->found.why = mine->found.why;
 	endpoint_close(&e);
 	free(mine);
 }
@@ -142,7 +142,7 @@ static void carry_loaders(struct endpoint *e)
 	unsigned first = 2 + p->contenders;
 
 	for (unsigned i = first; i < first + p->loaders && e->ok; i++) {
-		if (!e->ops->carry(e->nic, 1, i, sizeof(struct nic_address)))
+		if (e->ops->carry(e->nic, 1, i, ADDRESS_SIZE) != HD_OK)
 			endpoint_fail(e, "cannot reach a loader");
 	}
 }
@@ -206,12 +206,10 @@ static uint64_t announce(struct endpoint *e, uint64_t mine)
 	for (unsigned i = 1; i < n && e->nic->rank == 0 && e->ok; i++) {
 		uint64_t ignored;
 
-		if (!e->ops->exchange(e->nic, i, &mine, &ignored, sizeof(mine)))
-			endpoint_fail(e, "cannot reach another rank");
+		endpoint_swap_number(e, i, mine, &ignored);
 	}
-	if (e->nic->rank != 0 && e->ok &&
-	    !e->ops->exchange(e->nic, 0, &mine, &said, sizeof(mine)))
-		endpoint_fail(e, "cannot reach rank 0");
+	if (e->nic->rank != 0 && e->ok)
+		endpoint_swap_number(e, 0, mine, &said);
 	return e->ok ? said : 0;
 }
 
@@ -237,8 +235,7 @@ static void run_threads(struct nic *nic, struct bench_point *point)
 
 	endpoint_open(&e, nic, point, nic->rank ^ 1, 1);
 	for (unsigned i = 2; i < nic->n_ranks && nic->rank == 0 && e.ok; i += 2)
-		e.ok = nic->ops->carry(nic, i, i + 1,
-				       sizeof(struct nic_address));
+		e.ok = nic->ops->carry(nic, i, i + 1, ADDRESS_SIZE) == HD_OK;
 	endpoint_barrier(&e);
 	if (nic->rank == 0)
 		f->opened = e.ok;

@@ -46,9 +46,9 @@ static struct bench_point *run(const char *profile,
 	b.wants_group = params->core == CORE_MULTICAST;
 	b.wants_pairs = params->core == CORE_THREADS;
 	if (b.run(&b, bench_ranks(params), bench_program, point, &d) != HD_OK)
-		fail_msg("%s; %s", d.message, point->found.why);
+		fail_msg("%s; %s", d.message, point->found.why.message);
 	if (!point->found.done)
-		fail_msg("%s", point->found.why);
+		fail_msg("%s", point->found.why.message);
 	b.close(&b);
 	return point;
 }
@@ -244,7 +244,7 @@ static void a_refusal_ends_all_ranks(void **state)
 	assert_int_equal(b.run(&b, bench_ranks(&p), bench_program, point, &d),
 			 HD_OK);
 	assert_false(point->found.done || point->found.opened);
-	assert_string_equal(point->found.why,
+	assert_string_equal(point->found.why.message,
 			    "no weights among queue pairs: the profile's "
 			    "schedule is not 'weighted'");
 	b.close(&b);

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "bench/message.h"
 
 #define SLICE   100 /* ms between two looks at whether to go on */
-#define CARRIED 64  /* bytes: as much as ranks ever exchange */
 #define BARRIER 'B'
 #define FINISH  'F'
 
@@ -119,11 +119,11 @@ bool ranks_exchange(struct ranks *r, unsigned with, const void *mine,
 
 bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
 {
-	char from_a[CARRIED], from_b[CARRIED];
+	char from_a[MESSAGE_MOST], from_b[MESSAGE_MOST];
 
 	if (!r->apart)
 		return true;
-	assert(len <= CARRIED);
+	assert(len <= MESSAGE_MOST);
 	return ranks_receive(r, a, from_a, len) &&
 	       ranks_receive(r, b, from_b, len) &&
 	       ranks_send(r, a, from_b, len) && ranks_send(r, b, from_a, len);

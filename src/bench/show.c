@@ -91,7 +91,7 @@ static void put_latency(struct table *t, const struct bench_row *row)
 			table_put_none(t);
 	}
 	if (row->test->axis == AXIS_PARTITION)
-		table_put_text(t, row->failed ? row->why : "delivered");
+		table_put_text(t, row->failed ? row->why.message : "delivered");
 }
 
 static void put_bandwidth(struct table *t, const struct bench_row *row)

@@ -52,18 +52,25 @@ static struct virtual_nic *own(struct nic *nic)
 	return (struct virtual_nic *)nic;
 }
 
-static bool refuse(struct nic *nic, const char *why)
+static enum hd_status refuse(struct nic *nic, const char *why)
 {
-	snprintf(nic->why, sizeof(nic->why), "%s", why);
-	return false;
+	nic->why.status = HD_OK;
+	return diag_fail(&nic->why, HD_ERR_UNFIT, "%s", why);
 }
 
-static bool refuse_status(struct nic *nic, const char *what,
-			  enum hd_status status)
+static enum hd_status refuse_status(struct nic *nic, const char *what,
+				    enum hd_status status)
 {
-	snprintf(nic->why, sizeof(nic->why), "%s: %s", what,
-		 hd_status_text(status));
-	return false;
+	nic->why.status = HD_OK;
+	return status == HD_OK ? HD_OK
+			       : diag_fail(&nic->why, status, "%s: %s", what,
+					   hd_status_text(status));
+}
+
+/* Who waits is told when there is no more to come. */
+static enum hd_status unless_ended(struct nic *nic, bool came)
+{
+	return came ? HD_OK : refuse(nic, "the run was ended");
 }
 
 /* ---- time and memory -------------------------------------------------- */
@@ -96,8 +103,8 @@ static void op_release(struct nic *nic, void *memory, uint64_t bytes)
 	munmap(memory, bytes);
 }
 
-static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
-		      struct nic_mr *out)
+static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len,
+				bool huge, struct nic_mr *out)
 {
 	struct v_mr *mr =
 		v_mr_new(own(nic)->pd, addr, len,
@@ -106,7 +113,7 @@ static bool op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
 			 huge ? HUGE_PAGE : 0);
 
 	*out = (struct nic_mr){ mr, v_mr_addr(mr), v_mr_key(mr), v_mr_key(mr) };
-	return true;
+	return HD_OK;
 }
 
 static void op_mr_free(struct nic *nic, struct nic_mr *mr)
@@ -117,8 +124,8 @@ static void op_mr_free(struct nic *nic, struct nic_mr *mr)
 
 /* ---- queues ----------------------------------------------------------- */
 
-static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
-		      struct nic_cq *out)
+static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events,
+				struct nic_cq *out)
 {
 	struct virtual_nic *n = own(nic);
 	struct virtual_cq *c = hd_alloc(1, sizeof(*c));
@@ -127,7 +134,7 @@ static bool op_cq_new(struct nic *nic, uint32_t entries, bool events,
 	c->cq = v_cq_new(n->dev, entries, c->channel);
 	if (c->cq) {
 		out->impl = c;
-		return true;
+		return HD_OK;
 	}
 	if (c->channel)
 		v_channel_free(c->channel);
@@ -146,8 +153,8 @@ static void op_cq_free(struct nic *nic, struct nic_cq *cq)
 	free(c);
 }
 
-static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
-		      struct nic_qp *out)
+static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init,
+				struct nic_qp *out)
 {
 	struct virtual_nic *n = own(nic);
 	const struct v_qp_init v = {
@@ -163,7 +170,7 @@ static bool op_qp_new(struct nic *nic, const struct nic_qp_init *init,
 	if (!qp)
 		return refuse(nic, "queue pair beyond the adapter's limits");
 	*out = (struct nic_qp){ qp, init->kind, v_qpn(qp) };
-	return true;
+	return HD_OK;
 }
 
 static void op_qp_free(struct nic *nic, struct nic_qp *qp)
@@ -193,8 +200,8 @@ static uint32_t path_mtu(const struct v_device *dev, const struct nic_path *p)
 	return most && most < p->mtu ? most : p->mtu;
 }
 
-static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
-		       const struct nic_path *path)
+static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
+				 enum qp_state to, const struct nic_path *path)
 {
 	struct qp_attr a = {
 		.state = to,
@@ -216,10 +223,10 @@ static bool op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 		.retry = 7,
 		.rnr_retry = 7,
 	};
-	enum hd_status status = v_modify(
-		qp->impl, &a, QPA_STATE | step_masks[qp->kind][to - QPS_INIT]);
-
-	return status == HD_OK || refuse_status(nic, "modify", status);
+	return refuse_status(
+		nic, "modify",
+		v_modify(qp->impl, &a,
+			 QPA_STATE | step_masks[qp->kind][to - QPS_INIT]));
 }
 
 static void op_address(struct nic *nic, const struct nic_qp *qp,
@@ -243,41 +250,40 @@ static void op_datagram(struct nic *nic, const struct nic_path *path,
 	wr->to.qkey = path->qkey;
 }
 
-static bool op_join(struct nic *nic, struct nic_qp *qp,
-		    struct nic_address *group)
+static enum hd_status op_join(struct nic *nic, struct nic_qp *qp,
+			      struct nic_address *group)
 {
 	struct virtual_nic *n = own(nic);
 
 	*group = (struct nic_address){ .lid = n->run->group,
 				       .qpn = V_MULTICAST };
 	if (nic->rank == 0)
-		return true; /* it only sends */
-	return v_attach(qp->impl, n->run->group) == HD_OK;
+		return HD_OK; /* it only sends */
+	return refuse_status(nic, "attach", v_attach(qp->impl, n->run->group));
 }
 
-static bool op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
+static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,
+			       uint32_t weight)
 {
 	v_qp_weigh(qp->impl, weight, 0);
-	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED ||
-	       refuse(nic, "the profile's schedule is not 'weighted'");
+	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED
+		       ? HD_OK
+		       : refuse(nic,
+				"the profile's schedule is not 'weighted'");
 }
 
 /* ---- data -------------------------------------------------------- */
 
-static bool op_post_send(struct nic *nic, struct nic_qp *qp,
-			 const struct send_wr *wr)
+static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
+				   const struct send_wr *wr)
 {
-	enum hd_status status = v_post_send(qp->impl, wr);
-
-	return status == HD_OK || refuse_status(nic, "post send", status);
+	return refuse_status(nic, "post send", v_post_send(qp->impl, wr));
 }
 
-static bool op_post_recv(struct nic *nic, struct nic_qp *qp,
-			 const struct recv_wr *wr)
+static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp,
+				   const struct recv_wr *wr)
 {
-	enum hd_status status = v_post_recv(qp->impl, wr);
-
-	return status == HD_OK || refuse_status(nic, "post receive", status);
+	return refuse_status(nic, "post receive", v_post_recv(qp->impl, wr));
 }
 
 static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
@@ -286,24 +292,25 @@ static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 	return v_poll(((struct virtual_cq *)cq->impl)->cq, wc, 1) == 1;
 }
 
-static bool op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
+static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq,
+			      struct completion *wc)
 {
-	return v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc) ||
-	       refuse(nic, "the run was ended");
+	return unless_ended(
+		nic, v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc));
 }
 
 /* What handler and semaphore cost is in the profile's time of an event. */
-static bool op_wait_event(struct nic *nic, struct nic_cq *cq,
-			  struct completion *wc)
+static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
+				    struct completion *wc)
 {
 	struct virtual_cq *c = cq->impl;
 
 	while (v_poll(c->cq, wc, 1) == 0) {
 		v_arm(c->cq, false);
 		if (!v_event_wait(c->channel))
-			return refuse(nic, "the run was ended");
+			return unless_ended(nic, false);
 	}
-	return true;
+	return HD_OK;
 }
 
 static void *op_watch_new(struct nic *nic, const uint8_t *at)
@@ -317,10 +324,10 @@ static void op_watch_free(struct nic *nic, void *watch)
 	v_watch_free(watch);
 }
 
-static bool op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
+static enum hd_status op_watch_wait(struct nic *nic, void *watch, uint64_t turn)
 {
 	(void)turn;
-	return v_watch_wait(watch, 1) || refuse(nic, "the run was ended");
+	return unless_ended(nic, v_watch_wait(watch, 1));
 }
 
 /* ---- ranks among themselves: out of band, and free of time ------------ */
@@ -330,8 +337,8 @@ static size_t pair_of(const struct virtual_run *run, unsigned from, unsigned to)
 	return (size_t)from * run->n_ranks + to;
 }
 
-static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
-			void *theirs, size_t len)
+static enum hd_status op_exchange(struct nic *nic, unsigned with,
+				  const void *mine, void *theirs, size_t len)
 {
 	struct virtual_run *run = own(nic)->run;
 	size_t out = pair_of(run, nic->rank, with);
@@ -340,27 +347,26 @@ static bool op_exchange(struct nic *nic, unsigned with, const void *mine,
 	run->letter[out] = mine;
 	v_semaphore_post(run->mail[out]);
 	if (!v_semaphore_wait(run->mail[in]))
-		return refuse(nic, "the run was ended");
+		return unless_ended(nic, false);
 	memcpy(theirs, run->letter[in], len);
 	/* Nobody takes his letter away before both have read. */
 	v_semaphore_post(run->mail[out]);
-	return v_semaphore_wait(run->mail[in]) ||
-	       refuse(nic, "the run was ended");
+	return unless_ended(nic, v_semaphore_wait(run->mail[in]));
 }
 
-static bool op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
+static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b,
+			       size_t len)
 {
 	(void)nic;
 	(void)a;
 	(void)b;
 	(void)len;
-	return true; /* all reach each other */
+	return HD_OK; /* all reach each other */
 }
 
-static bool op_barrier(struct nic *nic)
+static enum hd_status op_barrier(struct nic *nic)
 {
-	return lab_barrier(own(nic)->run->lab, nic->n_ranks) ||
-	       refuse(nic, "the run was ended");
+	return unless_ended(nic, lab_barrier(own(nic)->run->lab, nic->n_ranks));
 }
 
 static void op_abandon(struct nic *nic)

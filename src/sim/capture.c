@@ -8,14 +8,14 @@
 #include "subnet/packet.h"
 #include "wire/capture.h"
 #include "wire/mad.h"
+#include "wire/opcode.h"
 #include "wire/packet.h"
 
-#define RC_SEND_ONLY    0x04
-#define RC_SEND_IMM     0x05
-#define RC_ACK          0x11
-#define UC_SEND_ONLY    0x24
-#define UD_SEND_ONLY    0x64
-#define CNP             0x80
+#define RC_SEND_ONLY    (SERVICE_RC | OP_SEND_ONLY)
+#define RC_SEND_IMM     (SERVICE_RC | OP_SEND_ONLY_IMM)
+#define RC_ACK          (SERVICE_RC | OP_ACK)
+#define UC_SEND_ONLY    (SERVICE_UC | OP_SEND_ONLY)
+#define UD_SEND_ONLY    (SERVICE_UD | OP_SEND_ONLY)
 #define CNP_RESERVED    16  /* bytes that follow its BTH */
 #define SMP_BYTES       290 /* LRH, BTH, DETH, MAD, CRCs */
 #define FIRST_QP        0x100
@@ -324,12 +324,9 @@ static size_t encode_controlled(const struct fabric *b,
 				const struct sim_packet *p, uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {
-		[SIM_DATA] = RC_SEND_ONLY,
-		[SIM_ACK] = RC_ACK,
-		[SIM_CNP] = CNP,
-		[SIM_PROBE] = UD_SEND_ONLY,
-		[SIM_ACCEPT] = UD_SEND_ONLY,
-		[SIM_REJECT] = UD_SEND_ONLY,
+		[SIM_DATA] = RC_SEND_ONLY,   [SIM_ACK] = RC_ACK,
+		[SIM_CNP] = OPCODE_CNP,      [SIM_PROBE] = UD_SEND_ONLY,
+		[SIM_ACCEPT] = UD_SEND_ONLY, [SIM_REJECT] = UD_SEND_ONLY,
 	};
 	const struct sim_node *node = &b->setup.nodes[p->source];
 	port_id source = b->setup.ports[node->first_port + 1].origin;

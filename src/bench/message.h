@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BENCH_MESSAGE_H
+#define HD_BENCH_MESSAGE_H
+
+/*
+ * What ranks tell each other beside the device that they measure, as bytes:
+ * in network byte order, whatever machines they are on, each message with its
+ * kind and version before it. What comes from a socket is believed only as
+ * far as it can be true; HD_ERR_INPUT says what is wrong with it.
+ */
+
+#include "base/diag.h"
+#include "bench/nic.h"
+
+enum {
+	MESSAGE_PREFIX = 4, /* 'H', 'b', kind, version */
+	ADDRESS_SIZE = MESSAGE_PREFIX + 2 + 16 + 3 + 3 + 8 + 4,
+	NUMBER_SIZE = MESSAGE_PREFIX + 8,
+	HEAD_SIZE = MESSAGE_PREFIX + 1 + 1 + 1 + 4,
+	MESSAGE_MOST = ADDRESS_SIZE, /* bytes */
+};
+
+void address_write(const struct nic_address *a, uint8_t out[ADDRESS_SIZE]);
+HD_MUST_CHECK enum hd_status address_read(const uint8_t *bytes, size_t size,
+					  struct diag *d,
+					  struct nic_address *out);
+
+void number_write(uint64_t number, uint8_t out[NUMBER_SIZE]);
+HD_MUST_CHECK enum hd_status number_read(const uint8_t *bytes, size_t size,
+					 struct diag *d, uint64_t *out);
+/* A share or rate: 0 or more, and finite. */
+void real_write(double real, uint8_t out[NUMBER_SIZE]);
+HD_MUST_CHECK enum hd_status real_read(const uint8_t *bytes, size_t size,
+				       struct diag *d, double *out);
+
+/* What every other process is told before a point. */
+enum head_what {
+	HEAD_POINT,      /* a letter follows */
+	HEAD_NOT_WANTED, /* not this time */
+	HEAD_END,        /* no more points */
+};
+struct point_head {
+	enum head_what what;
+	unsigned rank, n_ranks; /* of this process, 1 .. n_ranks - 1 */
+	uint32_t len;           /* of the letter */
+};
+void head_write(const struct point_head *h, uint8_t out[HEAD_SIZE]);
+HD_MUST_CHECK enum hd_status head_read(const uint8_t *bytes, size_t size,
+				       struct diag *d, struct point_head *out);
+
+#endif
