@@ -6,8 +6,11 @@ Usage: allocations.py HEDDLE SOURCE LIBRARY, in an empty folder. Each command
 is run once undisturbed, to count its allocations; then again and again with
 the N-th of them failing, alone or with all that follow. It must then end with
 status 4 and one line, or, where the allocation was not needed, as it did
-before. Files it began must be gone, but for a journal that SQLite rolls back
-when the database is opened again, and those there before must be as they were.
+before. Files it began must be gone, and those there before must be as they
+were. A process that ends in the middle of a transaction leaves SQLite's journal,
+by which whoever opens the database next rolls it back (sqlite.org/atomiccommit:
+"hot journals"): afterwards the database must be sound, with every row that it
+had, and of the new run all or nothing.
 Each command gets its share of ROUNDS, spread over its allocations; with
 HD_LONG=1 every single one is tried.
 """
@@ -71,6 +74,7 @@ COMMANDS = [
 class Case:
     def __init__(self, heddle, library, words):
         self.heddle, self.library, self.words = heddle, library, shlex.split(words)
+        self.journals = 0
 
     def run(self, **hooks):
         """Status, what was printed, messages and files after a run."""
@@ -87,6 +91,10 @@ class Case:
 
     def count(self):
         self.undisturbed = self.run(HD_COUNT_FILE="../count")
+        self.whole = {name: rows("run/" + name)
+                      for name in self.undisturbed[3] if name.endswith(".db")}
+        self.given = {name: rows("given/" + name)
+                      for name in files("given") if name.endswith(".db")}
         with open("count", encoding="ascii") as count:
             return int(count.read())
 
@@ -96,6 +104,9 @@ class Case:
             status, out, err, left = self.run(**hooks)
         except subprocess.TimeoutExpired:
             return "does not end"
+        damage = self.damage(left)
+        if damage:
+            return damage
         if (status, out) == self.undisturbed[:2] and \
                 left.keys() == self.undisturbed[3].keys():
             return None
@@ -103,17 +114,28 @@ class Case:
             return f"ends with {status}: {err[-300:]}"
         if len(err.splitlines()) != 1 or not err.startswith("heddle"):
             return f"says {err!r}"
-        return self.leftovers(self.recover(left))
+        return self.leftovers(files("run"))
 
-    def recover(self, left):
+    def damage(self, left):
         """Whoever opens a database first rolls back what was cut off."""
-        for name in [n for n in left if n.endswith(".db-journal")]:
-            with contextlib.closing(sqlite3.connect(
-                    "run/" + name.removesuffix("-journal"))) as database:
-                database.execute("BEGIN IMMEDIATE")
-                database.rollback()
-            left = files("run")
-        return left
+        for name in [n for n in left if n.endswith(".db")]:
+            self.journals += name + "-journal" in left
+            try:
+                now = rows("run/" + name)
+            except sqlite3.DatabaseError as error:
+                return f"leaves {name}: {error}"
+            for table, had in self.given.get(name, {}).items():
+                if had - now.get(table, set()):
+                    return f"loses rows of {table} in {name}"
+            fresh = len(now.get("cell", ())) - \
+                len(self.given.get(name, {}).get("cell", ()))
+            of_run = len(self.whole.get(name, {}).get("cell", ())) - \
+                len(self.given.get(name, {}).get("cell", ()))
+            if fresh not in (0, of_run):
+                return f"leaves {fresh} of {of_run} cells of a run in {name}"
+            if name + "-journal" in files("run"):
+                return f"leaves a journal of {name} that is never rolled back"
+        return None
 
     def leftovers(self, left):
         """A target may be whole; a new database may hold no results."""
@@ -129,6 +151,23 @@ class Case:
                 return f"leaves part of {name}"
         missing = given.keys() - left.keys()
         return f"removes {missing}" if missing else None
+
+
+def rows(path):
+    """All rows by table, of a database that is sound; rolls a journal back."""
+    found = {}
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        database.rollback()
+        sound = database.execute("PRAGMA integrity_check").fetchall()
+        if sound != [("ok",)]:
+            raise sqlite3.DatabaseError(sound)
+        if database.execute("PRAGMA foreign_key_check").fetchall():
+            raise sqlite3.DatabaseError("rows of nobody")
+        for (table,) in database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            found[table] = set(database.execute(f"SELECT * FROM {table}"))
+    return found
 
 
 def files(folder):
@@ -169,7 +208,7 @@ def places(n, share):
 def main():
     heddle, source, library = (os.path.abspath(a) for a in sys.argv[1:])
     prepare(heddle, source)
-    tried = failures = 0
+    tried = failures = journals = 0
     for words in COMMANDS:
         case = Case(heddle, library, words)
         n = case.count()
@@ -182,8 +221,9 @@ def main():
             if wrong:
                 failures += 1
                 print(f"FAILED: {hook}={k} heddle {words}: {wrong}")
+        journals += case.journals
     print(f"{tried} allocations failed in {len(COMMANDS)} commands, "
-          f"{failures} with a wrong end")
+          f"{failures} with a wrong end; {journals} journals rolled back")
     sys.exit(failures > 0)
 
 
