@@ -100,6 +100,13 @@ static int run(const struct command *self, int argc, char **argv)
 	return which_kind(self);
 }
 
+static void list_kinds(struct strbuf *out)
+{
+	for (const struct generator *g = generators; g->name; g++)
+		strbuf_printf(out, "%s  %-14s  %s", g == generators ? "" : "\n",
+			      g->name, g->summary);
+}
+
 static const struct example examples[] = {
 	{ "heddle topo gen mesh --columns 4 --rows 4 --hosts 4",
 	  "a 4x4 mesh with 4 hosts on each switch" },
@@ -116,27 +123,12 @@ const struct command command_topo_gen = {
 	.summary = "make a topology",
 	.arguments = "KIND",
 	.description =
-		"Makes a fabric of one of these kinds; 'heddle topo gen KIND "
-		"--help' shows the options of a kind.\n\n"
-		"  mesh            2-D mesh of switches\n"
-		"  node-mesh       2-D mesh of nodes that are switch and host\n"
-		"  torus           torus of any number of dimensions\n"
-		"  hypercube       binary hypercube\n"
-		"  ring            ring of switches\n"
-		"  star            hub with hosts, or with switches around it\n"
-		"  back-to-back    two hosts and no switch\n"
-		"  tree            k-ary n-tree\n"
-		"  fat-tree        fat tree that uses all ports of switches\n"
-		"  xgft            extended generalised fat tree\n"
-		"  dragonfly       fully meshed groups, fully meshed\n"
-		"  dragonfly-plus  groups of leaves and spines, fully meshed\n"
-		"  irregular       random connected regular graph\n"
-		"  two-switch      remote, local and victim flows\n"
-		"  blrm            two switches with two nodes each\n"
-		"  routed          subnets in a row, joined by routers\n\n"
-		"All take --link, --host-link and --trunk-link (width and "
-		"speed, as in '4x HDR'), --vls, --host-vls, --mtu and "
-		"--host-mtu. The same options and seed give the same file.",
+		"Makes a fabric of one of the kinds below; 'heddle topo gen KIND "
+		"--help' shows the options of a kind. All take --link, "
+		"--host-link and --trunk-link (width and speed, as in '4x "
+		"HDR'), --vls, --host-vls, --mtu and --host-mtu. The same "
+		"options and seed give the same file.",
+	.list = list_kinds,
 	.options = own_options,
 	.examples = examples,
 	.run = run,

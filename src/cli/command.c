@@ -173,13 +173,25 @@ static void help_synopsis(const struct command *self, struct strbuf *out)
 	strbuf_puts(out, "\n\n");
 }
 
+void command_describe(const struct command *self, struct strbuf *out)
+{
+	strbuf_puts(out, self->description);
+	if (!self->list)
+		return;
+	strbuf_puts(out, "\n\n");
+	self->list(out);
+}
+
 void command_help(const struct command *self, struct strbuf *out)
 {
 	const struct option *tables[] = OPTION_TABLES(self);
+	struct strbuf prose = STRBUF_INIT;
 
+	command_describe(self, &prose);
 	strbuf_printf(out, "heddle %s - %s\n\n", self->name, self->summary);
 	help_synopsis(self, out);
-	text_wrap(out, self->description, 0);
+	text_wrap(out, prose.text, 0);
+	strbuf_fini(&prose);
 	if (self->subcommands) {
 		strbuf_puts(out, "\nCommands:\n");
 		for (size_t i = 0; self->subcommands[i]; i++)

@@ -39,12 +39,14 @@ struct example {
 };
 
 struct command {
-	const char *name;             /* as typed after "heddle": "topo gen" */
-	const char *summary;          /* one line, lower case, no stop */
-	const char *arguments;        /* "FILE...", "" if it takes none */
-	const char *description;      /* paragraphs separated by blank lines */
-	const struct option *options; /* NULL if only the common ones */
-	const struct example *examples;           /* ends with a NULL command */
+	const char *name;        /* as typed after "heddle": "topo gen" */
+	const char *summary;     /* one line, lower case, no stop */
+	const char *arguments;   /* "FILE...", "" if it takes none */
+	const char *description; /* paragraphs separated by blank lines */
+	/* One more, of what some table has; NULL: none. */
+	void (*list)(struct strbuf *out);
+	const struct option *options;   /* NULL if only the common ones */
+	const struct example *examples; /* ends with a NULL command */
 	const struct command *const *subcommands; /* NULL-terminated */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
@@ -72,6 +74,9 @@ extern const struct option common_table[]; /* of struct common_options */
  */
 bool command_parse(const struct command *self, void *values, int argc,
 		   char **argv, int *n_args, int *status);
+
+/* The description and what is listed. */
+void command_describe(const struct command *self, struct strbuf *out);
 
 /* Prints "heddle: <what was refused>"; returns the matching exit status. */
 int command_refuse(const struct diag *d);

@@ -30,9 +30,12 @@ static void put_title(struct strbuf *out, const char *name)
 }
 
 /* Paragraphs; one that is indented is kept line by line. */
-static void put_prose(struct strbuf *out, const char *text)
+static void put_prose(struct strbuf *out, const struct command *c)
 {
-	while (*text) {
+	struct strbuf all = STRBUF_INIT;
+
+	command_describe(c, &all);
+	for (const char *text = all.text; *text;) {
 		const char *end = strstr(text, "\n\n");
 		size_t len = end ? (size_t)(end - text) : strlen(text);
 		struct strbuf part = STRBUF_INIT;
@@ -45,6 +48,7 @@ static void put_prose(struct strbuf *out, const char *text)
 		strbuf_fini(&part);
 		text += len + strspn(text + len, "\n");
 	}
+	strbuf_fini(&all);
 }
 
 /* On one line of source, or roff would take "...]" for a sentence's end. */
@@ -98,7 +102,7 @@ static void put_subcommand(struct strbuf *out, const struct command *c)
 	man_text(out, c->name);
 	strbuf_putc(out, '\n');
 	put_synopsis(out, c);
-	put_prose(out, c->description);
+	put_prose(out, c);
 	options_man(tables, out);
 	put_examples(out, c->examples);
 }
@@ -118,7 +122,7 @@ void manual_command(const struct command *c, struct strbuf *out)
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
 		put_synopsis(out, c->subcommands[i]);
 	strbuf_puts(out, ".SH DESCRIPTION\n");
-	put_prose(out, c->description);
+	put_prose(out, c);
 	if (c->subcommands)
 		strbuf_puts(out, ".SH COMMANDS\n");
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)

@@ -50,25 +50,12 @@ static void put_field(const char *text, struct strbuf *out)
 
 static void put_value(const struct value *v, struct strbuf *out)
 {
-	switch (v->kind) {
-	case VALUE_NONE:
-		break;
-	case VALUE_TEXT:
+	if (value_write_number(v, out))
+		return;
+	if (v->kind == VALUE_TEXT)
 		put_field(v->text, out);
-		break;
-	case VALUE_UINT:
-		strbuf_printf(out, "%llu", (unsigned long long)v->u);
-		break;
-	case VALUE_INT:
-		strbuf_printf(out, "%lld", (long long)v->i);
-		break;
-	case VALUE_REAL:
-		text_double(out, v->real);
-		break;
-	case VALUE_BOOL:
+	else if (v->kind == VALUE_BOOL)
 		strbuf_puts(out, v->yes ? "true" : "false");
-		break;
-	}
 }
 
 /* "# flows: what each received; simulated: p99, load; computed: bound" */

@@ -37,6 +37,8 @@ void remarks_write(const struct results *r, struct strbuf *out);
 /* One cell as a person reads it, with the column's places. */
 void value_write_text(const struct value *v, const struct column *c,
 		      struct strbuf *out);
+/* A number so that it reads back exactly; false if it is none. */
+bool value_write_number(const struct value *v, struct strbuf *out);
 /* One cell, for all that is written as JSON. */
 void value_write_json(struct json *w, const struct value *v);
 /* "simulated", or "" when all columns are given or origins differ. */

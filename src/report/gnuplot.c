@@ -20,26 +20,14 @@ static void put_quoted(const char *text, struct strbuf *out)
 
 static void put_cell(const struct value *v, struct strbuf *out)
 {
-	switch (v->kind) {
-	case VALUE_NONE:
-		strbuf_puts(out, "NaN");
-		break;
-	case VALUE_TEXT:
+	if (value_write_number(v, out))
+		return;
+	if (v->kind == VALUE_TEXT)
 		put_quoted(v->text, out);
-		break;
-	case VALUE_UINT:
-		strbuf_printf(out, "%llu", (unsigned long long)v->u);
-		break;
-	case VALUE_INT:
-		strbuf_printf(out, "%lld", (long long)v->i);
-		break;
-	case VALUE_REAL:
-		text_double(out, v->real);
-		break;
-	case VALUE_BOOL:
+	else if (v->kind == VALUE_BOOL)
 		strbuf_putc(out, v->yes ? '1' : '0');
-		break;
-	}
+	else
+		strbuf_puts(out, "NaN");
 }
 
 static void put_header(const struct table *t, struct strbuf *out)

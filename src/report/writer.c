@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "report/formats.h"
 
 const struct writer writers[] = {
@@ -39,6 +40,19 @@ const struct writer *writer_of_path(const char *path)
 			return w;
 	}
 	return NULL;
+}
+
+bool value_write_number(const struct value *v, struct strbuf *out)
+{
+	if (v->kind == VALUE_UINT)
+		strbuf_printf(out, "%llu", (unsigned long long)v->u);
+	else if (v->kind == VALUE_INT)
+		strbuf_printf(out, "%lld", (long long)v->i);
+	else if (v->kind == VALUE_REAL)
+		text_double(out, v->real);
+	else
+		return false;
+	return true;
 }
 
 void null_write(const struct results *r, struct strbuf *out)

@@ -1,59 +1,15 @@
 # Real tools agree: OpenSM on fabrics of ours, served by ibsim, gives the LIDs
 # and tables that we compute; and it takes tables of ours and programs them.
 . "$SRC/tests/cli/lib.sh"
-for tool in ibsim opensm dump_fts ibnetdiscover; do
-	command -v $tool >/dev/null || fail "$tool is not installed"
-done
-umad=$(ls /usr/lib/*/umad2sim/libumad2sim.so | head -1)
-IBSIM_SOCKNAME=$(mktemp -u heddle-route-XXXXXXXX)
-export IBSIM_SOCKNAME
-export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
-pids=
-cleanup() {
-	for pid in $pids; do
-		kill "$pid" 2>/dev/null || true
-	done
-	wait
-}
-trap cleanup EXIT
-
-in_fabric() { # COMMAND...: on the first host
-	SIM_HOST=h0 LD_PRELOAD=$umad timeout 60 "$@"
-}
+. "$SRC/tests/cli/ibsim.sh"
+needs opensm dump_fts ibnetdiscover
 
 # bring_up FABRIC [OPENSM OPTIONS...]: leaves what the tools tell in files.
 bring_up() {
-	fabric=$1
-	shift
-	rm -rf cache dumps console log
-	mkdir cache dumps
-	"$HEDDLE" topo convert "$fabric" --to ibsim -o fabric.net
-	mkfifo console
-	sleep 300 >console &
-	keeper=$!
-	ibsim -s fabric.net <console >ibsim.log 2>&1 &
-	sim=$!
-	pids="$keeper $sim"
-	sleep 1
-	echo 'force_log_flush TRUE' >conf
-	# Not by in_fabric: the process to end must be this one.
-	SIM_HOST=h0 LD_PRELOAD=$umad timeout 60 opensm -F conf -D 0x43 \
-		-f "$PWD/log" "$@" >opensm.log 2>&1 &
-	sm=$!
-	pids="$pids $sm"
-	tries=0
-	until grep -qs 'SUBNET UP' log; do
-		tries=$((tries + 1))
-		[ $tries -lt 200 ] || { cat opensm.log; fail "no SUBNET UP"; }
-		sleep 0.2
-	done
+	enter_fabric "$@"
 	in_fabric ibnetdiscover >found
 	in_fabric dump_fts >tables
-	kill $sm
-	wait $sm || true
-	kill $sim $keeper
-	wait $sim $keeper || true
-	pids=
+	leave_fabric
 }
 
 same() { # FILE OPTIONS...: our tables are that file's
