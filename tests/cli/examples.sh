@@ -194,21 +194,24 @@ awk '/ (discards|cut-off) / && ($1 < 300 || $1 > 400.5) { print; bad = 1 }
 # ACKs to all clients, and what h8 sends, cross the cable that fails.
 run one-fabric 0
 claim one-fabric "queue pairs repeat, and no message fails" '
+	# All that arrived while measuring, 2.5 ms, is of messages that ended.
+	(row("traffic"; "storage").delivered * 1e9 * 2.5e-3 / 8 / 65536) as $n |
 	row("queue pairs"; "storage") | .failed == 0 and .retries > 0 and
-	.posted == .completed and .posted > 800'
+	.posted == .completed and .completed >= $n'
 claim one-fabric "losses are of those who do not repeat" '
 	row("traffic"; "storage").lost == 0 and row("traffic"; "voice").lost > 0
 	and row("traffic"; "backup").lost > 0'
 claim one-fabric "queue pairs are marked, and share the cable" '
+	# Nine tenths of 200 Gb/s, less 26 bytes of headers for each 2 KiB.
 	([.tables.marks.rows[].number] | min > 0) and
-	row("traffic"; "storage").delivered > 180 and
-	row("traffic"; "storage").fairness > 0.95'
+	row("traffic"; "storage").delivered > 0.9 * 200 * 2048 / 2074 and
+	row("traffic"; "storage").delivered <= 200'
 status 1 "$HEDDLE" sim "$examples/one-fabric.yaml" --json \
 	--set congestion.algorithm=none
 cp out alone.json
 claim alone "without control bulk stands behind them" '
-	row("traffic"; "bulk").p99 > 500 and
-	row("traffic"; "storage").fairness < 0.9'
+	[.tables.goals.rows[] | select(.met | not).traffic] | unique ==
+		["bulk", "storage"]'
 status 0 "$HEDDLE" sim "$examples/one-fabric.yaml" --html one.html
 has one.html 'queue pairs'
 
@@ -216,12 +219,24 @@ run self-similar 0
 claim self-similar "the exponent is the expected one" '
 	.tables["self-similarity"].rows[0] |
 	(.["Hurst found"] - .["Hurst expected"] | fabs) < 0.08'
-claim self-similar "bursts queue" '
-	one("traffic") | .p99 > 15 and .p50 < 0.5'
+# The same load without bursts. Packets of 1050 bytes (84 ns) from 16 Poisson
+# sources meet at the last cable. By the conservation law the mean wait there
+# does not depend on whose turn it is: that of an M/D/1 queue used to 80 %, two
+# packet times, and 0.026 at a source's own cable (rho / (2 (1 - rho)) both);
+# 10 % are four deviations of a mean over 190,000 packets. On an empty fabric
+# nobody waits. Bursts on every time scale wait longer than that.
 sed 's/pareto/poisson/; s/, shape: 1.5, on: 1us, off: 3us//' \
 	"$examples/self-similar.yaml" >smooth.yaml
 status 0 "$HEDDLE" sim smooth.yaml --json -o smooth.json
-jq -e '.tables.traffic.rows[0].p99 < 1.6' smooth.json >/dev/null ||
+status 0 "$HEDDLE" sim smooth.yaml --json -o empty.json \
+	--set traffic.0.load=0.01% --set run.measure=50ms
+jq -e -n --slurpfile bursts self-similar.json --slurpfile smooth smooth.json \
+	--slurpfile empty empty.json '
+	def mean(r): r[0].tables.traffic.rows[0].mean;
+	(0.084 * (0.8 / (2 * 0.2) + 0.05 / (2 * 0.95))) as $wait |
+	mean($smooth) - mean($empty) < 1.1 * $wait and
+	mean($smooth) - mean($empty) > 0.9 * $wait and
+	mean($bursts) - mean($empty) > 1.1 * $wait' >/dev/null ||
 	fail "as much traffic without bursts queues as long"
 
 # The deadlock is found and named; the torus engine avoids it.
