@@ -220,7 +220,8 @@ def main():
             tried += 1
             if wrong:
                 failures += 1
-                print(f"FAILED: {hook}={k} heddle {words}: {wrong}")
+                print(f"FAILED: {hook}={k} heddle {words}: {wrong}",
+                      flush=True)
         journals += case.journals
     print(f"{tried} allocations failed in {len(COMMANDS)} commands, "
           f"{failures} with a wrong end; {journals} journals rolled back")
