@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_AGENT_AGENTS_H
+#define HD_AGENT_AGENTS_H
+
+/*
+ * The management agents of all nodes of a fabric: what adapters and switches
+ * answer to a subnet manager and to the tools of an administrator, and how
+ * they are programmed by it.
+ *
+ * Pure: a MAD that a program sends goes in, and what arrives at end ports for
+ * programs there comes out. There are no sockets and no clocks; `now` is an
+ * argument. A MAD goes the way that the fabric has for it at that moment:
+ * hop by hop as it says itself, or by the forwarding tables that were
+ * programmed so far, over links that are up. One that cannot go on is lost, as
+ * it would be on hardware, and whoever waits for an answer times out.
+ *
+ *	struct agents *a = agents_new(&topo, &options, &events);
+ *	agents_send(a, port, &to, mad, MAD_SIZE, now);
+ *
+ * Tables are kept as they stand on the wire, byte for byte: what was set is
+ * what is read back.
+ */
+
+#include "topo/topo.h"
+#include "wire/mad.h"
+
+/* A queue pair at a LID: whom a MAD is for, or whom it is from. */
+struct mad_address {
+	uint16_t lid;
+	uint16_t pkey;
+	uint32_t qp;
+	uint32_t qkey;
+	uint8_t sl;
+};
+
+struct agents_events {
+	/*
+	 * A MAD has come to an end port, for a program there. More than
+	 * MAD_SIZE bytes are an answer in several segments, put together.
+	 */
+	void (*arrived)(void *context, port_id port,
+			const struct mad_address *from, const uint8_t *mad,
+			size_t size);
+	void *context;
+};
+
+/* What the devices can do; 0 stands for the default. */
+struct agents_options {
+	uint16_t linear_fdb_cap; /* LIDs that a switch can forward */
+	uint16_t mcast_fdb_cap;
+	uint8_t vlarb_cap; /* entries of each arbitration table */
+};
+
+struct agents;
+
+/* All cables plugged, all links trained (Initialize), nothing programmed. */
+struct agents *agents_new(const struct topo *t, const struct agents_options *o,
+			  const struct agents_events *events);
+void agents_free(struct agents *a);
+
+/* A program at `from`, an end port, sends a MAD of `size` bytes. */
+void agents_send(struct agents *a, port_id from, const struct mad_address *to,
+		 const uint8_t *mad, size_t size, hd_time now);
+
+/* Notices that nobody has answered are sent again: when, or HD_TIME_NEVER. */
+hd_time agents_next(const struct agents *a);
+void agents_run(struct agents *a, hd_time now);
+
+/* ---- what happens to a fabric besides MADs */
+
+/* The cable at `port` is pulled, or plugged in again; false if none is there.
+ */
+bool agents_set_cable(struct agents *a, port_id port, bool plugged,
+		      hd_time now);
+/* A program says that it is the subnet manager of `port`, or that no longer. */
+void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now);
+
+/* ---- what a port is like now */
+
+enum port_field {
+	PORT_MKEY,
+	PORT_GID_PREFIX,
+	PORT_LID,
+	PORT_SM_LID,
+	PORT_CAP_MASK,
+	PORT_LEASE,
+	PORT_NUMBER,
+	PORT_WIDTHS_ENABLED,
+	PORT_WIDTHS,
+	PORT_WIDTH,
+	PORT_SPEEDS,
+	PORT_STATE,
+	PORT_PHYSICAL,
+	PORT_DOWN_DEFAULT,
+	PORT_PROTECT,
+	PORT_LMC,
+	PORT_SPEED,
+	PORT_SPEEDS_ENABLED,
+	PORT_NEIGHBOR_MTU,
+	PORT_SM_SL,
+	PORT_VL_CAP,
+	PORT_INIT_TYPE,
+	PORT_HIGH_LIMIT,
+	PORT_HIGH_CAP,
+	PORT_LOW_CAP,
+	PORT_MTU_CAP,
+	PORT_STALL_COUNT,
+	PORT_HOQ_LIFE,
+	PORT_OPER_VLS,
+	PORT_ENFORCE_IN,
+	PORT_ENFORCE_OUT,
+	PORT_FILTER_IN,
+	PORT_FILTER_OUT,
+	PORT_MKEY_VIOLATIONS,
+	PORT_PKEY_VIOLATIONS,
+	PORT_QKEY_VIOLATIONS,
+	PORT_GUID_CAP,
+	PORT_REREGISTER,
+	PORT_MCAST_TRAP,
+	PORT_SUBNET_TIMEOUT,
+	PORT_RESPONSE_TIME,
+	PORT_PHYSICAL_ERRORS,
+	PORT_OVERRUN_ERRORS,
+	PORT_CAP_MASK2,
+	PORT_EXT_SPEED,
+	PORT_EXT_SPEEDS,
+	PORT_EXT_SPEEDS_ENABLED,
+	N_PORT_FIELDS
+};
+
+/* LinkState and PhysLinkState of PortInfo. */
+enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };
+enum {
+	PHYSICAL_SLEEP = 1,
+	PHYSICAL_POLLING,
+	PHYSICAL_DISABLED,
+	PHYSICAL_LINK_UP = 5
+};
+
+/* A field of the PortInfo of `port`, and one that the fabric sets itself. */
+uint64_t agents_port_get(const struct agents *a, port_id port,
+			 enum port_field f);
+void agents_port_set(struct agents *a, port_id port, enum port_field f,
+		     uint64_t value);
+/* Both ends of the cable train again with what is enabled now. */
+void agents_retrain(struct agents *a, port_id port, hd_time now);
+
+/* Entry `i` of a P_Key table; 0 beyond its end. */
+uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i);
+unsigned agents_pkey_cap(const struct agents *a, port_id port);
+
+/* ---- counters, as performance management has them */
+
+enum port_counter {
+	COUNT_XMIT_DATA, /* in words of four bytes */
+	COUNT_RCV_DATA,
+	COUNT_XMIT_PKTS,
+	COUNT_RCV_PKTS,
+	COUNT_UNICAST_XMIT,
+	COUNT_UNICAST_RCV,
+	COUNT_MULTICAST_XMIT,
+	COUNT_MULTICAST_RCV,
+	COUNT_SYMBOL_ERROR,
+	COUNT_LINK_RECOVERY,
+	COUNT_LINK_DOWNED,
+	COUNT_RCV_ERRORS,
+	COUNT_RCV_REMOTE_PHYSICAL,
+	COUNT_RCV_SWITCH_RELAY,
+	COUNT_XMIT_DISCARDS,
+	COUNT_XMIT_CONSTRAINT,
+	COUNT_RCV_CONSTRAINT,
+	COUNT_LINK_INTEGRITY,
+	COUNT_BUFFER_OVERRUN,
+	COUNT_QP1_DROPPED,
+	COUNT_VL15_DROPPED,
+	COUNT_XMIT_WAIT,
+	COUNT_LOCAL_PHYSICAL,
+	COUNT_MALFORMED,
+	COUNT_OVERRUN,
+	COUNT_DLID_MAPPING,
+	COUNT_VL_MAPPING,
+	COUNT_LOOPING,
+	COUNT_INACTIVE_DISCARDS,
+	COUNT_MTU_DISCARDS,
+	COUNT_LIFETIME_DISCARDS,
+	COUNT_HOQ_DISCARDS,
+	COUNT_RCV_FECN,
+	COUNT_RCV_BECN,
+	COUNT_XMIT_FLOW,
+	COUNT_RCV_FLOW,
+	/* Sixteen of each: by VL, by SL. */
+	COUNT_VL_PACKETS,
+	COUNT_VL_DATA = COUNT_VL_PACKETS + 16,
+	COUNT_VL_XMIT_WAIT = COUNT_VL_DATA + 16,
+	COUNT_SL_XMIT_DATA = COUNT_VL_XMIT_WAIT + 16,
+	COUNT_SL_RCV_DATA = COUNT_SL_XMIT_DATA + 16,
+	N_PORT_COUNTERS = COUNT_SL_RCV_DATA + 16
+};
+
+uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter);
+void agents_count(struct agents *a, port_id port, unsigned counter,
+		  uint64_t more);
+/* By the name that perfquery prints: "SymbolErrorCounter"; -1 if none has it.
+ */
+int agents_counter_named(const char *name);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "agent/state.h"
+#include "base/alloc.h"
+#include "wire/cursor.h"
+
+/*
+ * The congestion control agent: what a manager sets is kept as it came. A
+ * switch has settings for itself and its ports, an adapter's port those of a
+ * source and its table of delays.
+ */
+
+enum { CC_KEY = 24 }; /* where the header has it */
+
+static bool at_switch(const struct request *r)
+{
+	return topo_node_of(r->agents->topo, r->port)->kind == NODE_SWITCH;
+}
+
+/* A block of settings: read, or kept and read. */
+static uint16_t keep(struct request *r, uint8_t *block, size_t size)
+{
+	if (r->method == MAD_SET)
+		memcpy(block, r->data, size);
+	memcpy(r->data, block, size);
+	return MAD_OK;
+}
+
+static uint16_t class_port_info(struct request *r)
+{
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	r->data[0] = MAD_BASE_VERSION;
+	r->data[1] = mad_class(MAD_CC)->version;
+	return MAD_OK;
+}
+
+static uint16_t information(struct request *r)
+{
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	r->data[2] = at_switch(r) ? 0 : CCT_BLOCKS;
+	return MAD_OK;
+}
+
+static uint16_t log_of_events(struct request *r)
+{
+	enum { LOG_SWITCH = 1, LOG_CA = 2 };
+
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	r->data[0] = at_switch(r) ? LOG_SWITCH : LOG_CA;
+	return MAD_OK;
+}
+
+static uint16_t time_stamp(struct request *r)
+{
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	store_be32(r->data, (uint32_t)(r->now / 1024000));
+	return MAD_OK;
+}
+
+static uint16_t answer(struct request *r, struct congestion_settings *s)
+{
+	switch (r->attribute) {
+	case ATTR_CONGESTION_KEY_INFO:
+		return keep(r, s->key_info, KEY_INFO_SIZE);
+	case ATTR_SWITCH_CONGESTION:
+		return at_switch(r)
+			       ? keep(r, s->switch_setting, SWITCH_SETTING_SIZE)
+			       : MAD_UNSUPPORTED;
+	case ATTR_SWITCH_PORT_CONGESTION:
+		if (!at_switch(r))
+			return MAD_UNSUPPORTED;
+		return r->modifier < SWITCH_PORT_BLOCKS
+			       ? keep(r, s->port_settings[r->modifier],
+				      SWITCH_PORT_BLOCK)
+			       : MAD_INVALID_FIELD;
+	case ATTR_CA_CONGESTION:
+		return at_switch(r) ? MAD_UNSUPPORTED
+				    : keep(r, s->ca_setting, CC_SETTING_SIZE);
+	case ATTR_CONGESTION_CONTROL_TABLE:
+		if (at_switch(r))
+			return MAD_UNSUPPORTED;
+		return r->modifier < CCT_BLOCKS
+			       ? keep(r, s->table[r->modifier], CC_SETTING_SIZE)
+			       : MAD_INVALID_FIELD;
+	default:
+		return MAD_UNSUPPORTED;
+	}
+}
+
+/* Who sets anything must have the key; who asks, if it is protected. */
+static bool has_key(const struct request *r,
+		    const struct congestion_settings *s)
+{
+	uint64_t key = s ? load_be64(s->key_info) : 0;
+	bool is_protected = s && s->key_info[8] & 0x80;
+
+	return key == 0 || load_be64(r->bytes + CC_KEY) == key ||
+	       (r->method == MAD_GET && !is_protected);
+}
+
+uint16_t congestion_agent(struct request *r)
+{
+	static const struct congestion_settings none;
+	struct agent_port *p =
+		&r->agents->ports[agents_owner(r->agents, r->port)];
+	struct congestion_settings scratch = none;
+
+	if (!has_key(r, p->congestion))
+		return MAD_NO_ANSWER;
+	switch (r->attribute) {
+	case ATTR_CLASS_PORT_INFO:
+		return class_port_info(r);
+	case ATTR_CONGESTION_INFO:
+		return information(r);
+	case ATTR_CONGESTION_LOG:
+		return log_of_events(r);
+	case ATTR_TIME_STAMP:
+		return time_stamp(r);
+	default:
+		if (r->method == MAD_SET)
+			ensure(p->congestion, 1);
+		return answer(r, p->congestion ? p->congestion : &scratch);
+	}
+}

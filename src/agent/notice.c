@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "agent/state.h"
+#include "base/alloc.h"
+#include "wire/cursor.h"
+
+/*
+ * Notices of nodes to their subnet manager. Each is said again after the
+ * port's SubnetTimeout until it is answered by TrapRepress. A node has one
+ * notice of a kind under way: a newer event of the same kind is told by it.
+ */
+
+enum { NOTICE_GENERIC_URGENT = 0x80 | 1, NOTICE_DETAILS = 10 };
+
+/* 4.096 us times two to the power of what the field says. */
+static hd_time timeout_of(const struct agents *a, port_id owner)
+{
+	unsigned power = (unsigned)info_get(a, a->ports[owner].info,
+					    PORT_SUBNET_TIMEOUT);
+
+	return (hd_time)4096000 << power;
+}
+
+static struct notice *find(struct agents *a, port_id owner, uint16_t trap)
+{
+	for (size_t i = 0; i < a->n_notices; i++)
+		if (a->notices[i].port == owner && a->notices[i].trap == trap)
+			return &a->notices[i];
+	return NULL;
+}
+
+static void say(struct agents *a, const struct notice *n, hd_time now)
+{
+	const uint8_t *info = a->ports[n->port].info;
+	struct mad_address to = {
+		.lid = (uint16_t)info_get(a, info, PORT_SM_LID),
+		.sl = (uint8_t)info_get(a, info, PORT_SM_SL),
+	};
+	struct mad_header h = {
+		.mgmt_class = MAD_SMP,
+		.method = MAD_TRAP,
+		.attribute = ATTR_NOTICE,
+		.tid = n->tid,
+	};
+	uint8_t mad[MAD_SIZE];
+
+	if (to.lid == 0)
+		return; /* no manager yet */
+	mad_write(&h, mad);
+	memcpy(mad + mad_class(MAD_SMP)->data, n->data, BLOCK_SIZE);
+	agents_send_own(a, n->port, &to, mad, now);
+}
+
+void notice_raise(struct agents *a, port_id owner, uint16_t trap,
+		  const uint8_t *details, size_t size, hd_time now)
+{
+	static const uint8_t producer[] = {
+		[NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3
+	};
+	struct notice *n = find(a, owner, trap);
+
+	if (!n) {
+		a->notices = hd_grow(a->notices, &a->notices_cap,
+				     a->n_notices + 1, sizeof(*a->notices));
+		n = &a->notices[a->n_notices++];
+		*n = (struct notice){ .port = owner, .trap = trap };
+	}
+	n->tid = ++a->next_tid;
+	n->due = now + timeout_of(a, owner);
+	memset(n->data, 0, sizeof(n->data));
+	n->data[0] = NOTICE_GENERIC_URGENT;
+	n->data[3] = producer[topo_node_of(a->topo, owner)->kind];
+	store_be16(n->data + 4, trap);
+	store_be16(n->data + 6,
+		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	memcpy(n->data + NOTICE_DETAILS, details, size);
+	/* A copy: what hears it may raise more. */
+	struct notice copy = *n;
+
+	say(a, &copy, now);
+}
+
+void notice_repress(struct agents *a, port_id owner, uint16_t trap,
+		    uint64_t tid)
+{
+	struct notice *n = find(a, owner, trap);
+
+	/* The upper half of a TID belongs to the layers below. */
+	if (n && (uint32_t)n->tid == (uint32_t)tid)
+		*n = a->notices[--a->n_notices];
+}
+
+hd_time agents_next(const struct agents *a)
+{
+	hd_time first = HD_TIME_NEVER;
+
+	for (size_t i = 0; i < a->n_notices; i++)
+		if (a->notices[i].due < first)
+			first = a->notices[i].due;
+	return first;
+}
+
+void agents_run(struct agents *a, hd_time now)
+{
+	for (size_t i = 0; i < a->n_notices; i++) {
+		if (a->notices[i].due > now)
+			continue;
+		a->notices[i].due = now + timeout_of(a, a->notices[i].port);
+		struct notice copy = a->notices[i];
+
+		say(a, &copy, now);
+	}
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/state.h"
+#include "base/alloc.h"
+#include "wire/cursor.h"
+
+/*
+ * The performance agent: counters of 64 bits, shown in fields of their own
+ * width, which stay at their greatest value; a Set writes those that its
+ * CounterSelect names (a reset writes zeros).
+ */
+
+/* A counter, the field that shows it, and its bit of CounterSelect. */
+struct shown {
+	const char *field; /* of sixteen: without the number */
+	unsigned counter;
+	int bit; /* from 16 on: of CounterSelect2; -1: none of its own */
+};
+
+static const struct shown port_counters[] = {
+	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 0 },
+	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 1 },
+	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 2 },
+	{ "PortRcvErrors", COUNT_RCV_ERRORS, 3 },
+	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 4 },
+	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 5 },
+	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 6 },
+	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 7 },
+	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 8 },
+	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 9 },
+	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 10 },
+	{ "VL15Dropped", COUNT_VL15_DROPPED, 11 },
+	{ "PortXmitData", COUNT_XMIT_DATA, 12 },
+	{ "PortRcvData", COUNT_RCV_DATA, 13 },
+	{ "PortXmitPkts", COUNT_XMIT_PKTS, 14 },
+	{ "PortRcvPkts", COUNT_RCV_PKTS, 15 },
+	{ "PortXmitWait", COUNT_XMIT_WAIT, 16 },
+	{ "QP1Dropped", COUNT_QP1_DROPPED, 17 },
+	{ NULL, 0, 0 },
+};
+
+static const struct shown port_counters_ext[] = {
+	{ "PortXmitData", COUNT_XMIT_DATA, 0 },
+	{ "PortRcvData", COUNT_RCV_DATA, 1 },
+	{ "PortXmitPkts", COUNT_XMIT_PKTS, 2 },
+	{ "PortRcvPkts", COUNT_RCV_PKTS, 3 },
+	{ "PortUnicastXmitPkts", COUNT_UNICAST_XMIT, 4 },
+	{ "PortUnicastRcvPkts", COUNT_UNICAST_RCV, 5 },
+	{ "PortMulticastXmitPkts", COUNT_MULTICAST_XMIT, 6 },
+	{ "PortMulticastRcvPkts", COUNT_MULTICAST_RCV, 7 },
+	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 16 },
+	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 17 },
+	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 18 },
+	{ "PortRcvErrors", COUNT_RCV_ERRORS, 19 },
+	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 20 },
+	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 21 },
+	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 22 },
+	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 23 },
+	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 24 },
+	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 25 },
+	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 26 },
+	{ "VL15Dropped", COUNT_VL15_DROPPED, 27 },
+	{ "PortXmitWait", COUNT_XMIT_WAIT, 28 },
+	{ "QP1Dropped", COUNT_QP1_DROPPED, 29 },
+	{ NULL, 0, 0 },
+};
+
+static const struct shown rcv_errors[] = {
+	{ "PortLocalPhysicalErrors", COUNT_LOCAL_PHYSICAL, 0 },
+	{ "PortMalformedPktErrors", COUNT_MALFORMED, 1 },
+	{ "PortBufferOverrunErrors", COUNT_OVERRUN, 2 },
+	{ "PortDLIDMappingErrors", COUNT_DLID_MAPPING, 3 },
+	{ "PortVLMappingErrors", COUNT_VL_MAPPING, 4 },
+	{ "PortLoopingErrors", COUNT_LOOPING, 5 },
+	{ NULL, 0, 0 },
+};
+
+static const struct shown xmit_discards[] = {
+	{ "PortInactiveDiscards", COUNT_INACTIVE_DISCARDS, 0 },
+	{ "PortNeighborMTUDiscards", COUNT_MTU_DISCARDS, 1 },
+	{ "PortSwLifetimeLimitDiscards", COUNT_LIFETIME_DISCARDS, 2 },
+	{ "PortSwHOQLifetimeLimitDiscards", COUNT_HOQ_DISCARDS, 3 },
+	{ NULL, 0, 0 },
+};
+
+static const struct shown flow_control[] = {
+	{ "PortXmitFlowPkts", COUNT_XMIT_FLOW, 0 },
+	{ "PortRcvFlowPkts", COUNT_RCV_FLOW, 1 },
+	{ NULL, 0, 0 },
+};
+
+static const struct shown rcv_con_ctrl[] = {
+	{ "PortPktRcvFECN", COUNT_RCV_FECN, 0 },
+	{ "PortPktRcvBECN", COUNT_RCV_BECN, 1 },
+	{ NULL, 0, 0 },
+};
+
+/* Sixteen fields of a name and a number; one bit each. */
+static const struct shown vl_packets[] = {
+	{ "PortVLOpPackets", COUNT_VL_PACKETS, -1 },
+	{ NULL, 0, 0 },
+};
+static const struct shown vl_data[] = {
+	{ "PortVLOpData", COUNT_VL_DATA, -1 },
+	{ NULL, 0, 0 },
+};
+static const struct shown vl_xmit_wait[] = {
+	{ "PortVLXmitWait", COUNT_VL_XMIT_WAIT, -1 },
+	{ NULL, 0, 0 },
+};
+static const struct shown sl_xmit_data[] = {
+	{ "XmtDataSL", COUNT_SL_XMIT_DATA, -1 },
+	{ NULL, 0, 0 },
+};
+static const struct shown sl_rcv_data[] = {
+	{ "RcvDataSL", COUNT_SL_RCV_DATA, -1 },
+	{ NULL, 0, 0 },
+};
+
+static const struct {
+	uint16_t id;
+	const struct shown *rows;
+} attributes[] = {
+	{ ATTR_PORT_COUNTERS, port_counters },
+	{ ATTR_PORT_COUNTERS_EXT, port_counters_ext },
+	{ ATTR_PORT_RCV_ERROR_DETAILS, rcv_errors },
+	{ ATTR_PORT_XMIT_DISCARD_DETAILS, xmit_discards },
+	{ ATTR_PORT_FLOW_CONTROL, flow_control },
+	{ ATTR_PORT_VL_OP_PACKETS, vl_packets },
+	{ ATTR_PORT_VL_OP_DATA, vl_data },
+	{ ATTR_PORT_VL_XMIT_WAIT, vl_xmit_wait },
+	{ ATTR_PORT_RCV_CON_CTRL, rcv_con_ctrl },
+	{ ATTR_PORT_XMIT_DATA_SL, sl_xmit_data },
+	{ ATTR_PORT_RCV_DATA_SL, sl_rcv_data },
+};
+
+uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter)
+{
+	const uint64_t *counters = a->ports[port].counters;
+
+	return counters ? counters[counter] : 0;
+}
+
+static uint64_t *counter_at(struct agents *a, port_id port, unsigned counter)
+{
+	struct agent_port *p = &a->ports[port];
+
+	if (!p->counters)
+		p->counters = hd_alloc(N_PORT_COUNTERS, sizeof(*p->counters));
+	return &p->counters[counter];
+}
+
+void agents_count(struct agents *a, port_id port, unsigned counter,
+		  uint64_t more)
+{
+	uint64_t *c = counter_at(a, port, counter);
+
+	*c = more > UINT64_MAX - *c ? UINT64_MAX : *c + more;
+}
+
+int agents_counter_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		for (const struct shown *s = attributes[i].rows; s->field; s++)
+			if (s->bit >= 0 && strcmp(s->field, name) == 0)
+				return (int)s->counter;
+	return -1;
+}
+
+/* The ports that PortSelect names: one, or all of a switch (255). */
+struct selection {
+	port_id first, end;
+};
+
+static bool select_ports(const struct request *r, struct selection *out)
+{
+	const struct topo_node *n = topo_node_of(r->agents->topo, r->port);
+	unsigned number = r->data[1];
+
+	if (number == 0xFF) {
+		*out = (struct selection){ n->first_port + 1,
+					   n->first_port + n->n_ports + 1U };
+		return true;
+	}
+	/* Tools that were told no port ask an adapter for its port 0. */
+	if (number == 0 && n->kind != NODE_SWITCH)
+		number = r->agents->topo->ports[r->port].number;
+	if (number > n->n_ports)
+		return false;
+	*out = (struct selection){ n->first_port + number,
+				   n->first_port + number + 1 };
+	return true;
+}
+
+static uint64_t sum(const struct agents *a, const struct selection *s,
+		    unsigned counter)
+{
+	uint64_t total = 0;
+
+	for (port_id p = s->first; p < s->end; p++)
+		total += agents_counter(a, p, counter);
+	return total;
+}
+
+static void set_all(struct agents *a, const struct selection *s,
+		    unsigned counter, uint64_t value)
+{
+	for (port_id p = s->first; p < s->end; p++)
+		if (a->ports[p].counters || value)
+			*counter_at(a, p, counter) = value;
+}
+
+/* One field: written first if it was selected, and shown. */
+static void treat(struct request *r, const struct selection *s,
+		  const struct field *f, unsigned counter, bool selected)
+{
+	uint64_t greatest =
+		f->width == 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
+
+	if (r->method == MAD_SET && selected)
+		set_all(r->agents, s, counter, field_get(f, r->data));
+	uint64_t value = sum(r->agents, s, counter);
+
+	field_set(f, r->data, value > greatest ? greatest : value);
+}
+
+/* CounterSelect, and above it CounterSelect2 where the attribute has one. */
+static uint64_t selected_bits(const struct request *r)
+{
+	uint64_t bits = load_be16(r->data + 2);
+
+	if (r->attribute == ATTR_PORT_COUNTERS)
+		bits |= (uint64_t)r->data[18] << 16;
+	else if (r->attribute == ATTR_PORT_COUNTERS_EXT)
+		bits |= (uint64_t)load_be32(r->data + 4) << 16;
+	return bits;
+}
+
+static void treat_row(struct request *r, const struct record *record,
+		      const struct selection *s, const struct shown *row,
+		      uint64_t bits)
+{
+	struct field f;
+	char name[64];
+
+	if (row->bit >= 0) {
+		if (record_find(record, row->field, &f))
+			treat(r, s, &f, row->counter, bits >> row->bit & 1);
+		return;
+	}
+	for (unsigned i = 0; i < 16; i++) {
+		snprintf(name, sizeof(name), "%s%u", row->field, i);
+		if (record_find(record, name, &f))
+			treat(r, s, &f, row->counter + i, bits >> i & 1);
+	}
+}
+
+static uint16_t class_port_info(struct request *r)
+{
+	enum { ALL_PORT_SELECT = 0x100, EXTENDED_WIDTH = 0x200 };
+
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	memset(r->data, 0,
+	       mad_attribute(mad_class(MAD_PERF), ATTR_CLASS_PORT_INFO)
+		       ->record->size);
+	r->data[0] = MAD_BASE_VERSION;
+	r->data[1] = mad_class(MAD_PERF)->version;
+	store_be16(r->data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH);
+	r->data[7] = 16; /* how long an answer takes */
+	return MAD_OK;
+}
+
+uint16_t performance_agent(struct request *r)
+{
+	const struct mad_attribute *attribute =
+		mad_attribute(mad_class(MAD_PERF), r->attribute);
+	struct selection s;
+
+	if (r->attribute == ATTR_CLASS_PORT_INFO)
+		return class_port_info(r);
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]);
+	     i++) {
+		if (attributes[i].id != r->attribute)
+			continue;
+		if (!select_ports(r, &s))
+			return MAD_INVALID_FIELD;
+		uint64_t bits = selected_bits(r);
+
+		for (const struct shown *row = attributes[i].rows; row->field;
+		     row++)
+			treat_row(r, attribute->record, &s, row, bits);
+		return MAD_OK;
+	}
+	return MAD_UNSUPPORTED;
+}

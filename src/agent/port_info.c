@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <string.h>
+
+#include "agent/state.h"
+
+/* In the order of enum port_field. */
+static const char *const port_names[N_PORT_FIELDS] = {
+	[PORT_MKEY] = "Mkey",
+	[PORT_GID_PREFIX] = "GidPrefix",
+	[PORT_LID] = "Lid",
+	[PORT_SM_LID] = "SMLid",
+	[PORT_CAP_MASK] = "CapMask",
+	[PORT_LEASE] = "MkeyLeasePeriod",
+	[PORT_NUMBER] = "LocalPort",
+	[PORT_WIDTHS_ENABLED] = "LinkWidthEnabled",
+	[PORT_WIDTHS] = "LinkWidthSupported",
+	[PORT_WIDTH] = "LinkWidthActive",
+	[PORT_SPEEDS] = "LinkSpeedSupported",
+	[PORT_STATE] = "LinkState",
+	[PORT_PHYSICAL] = "PhysLinkState",
+	[PORT_DOWN_DEFAULT] = "LinkDownDefState",
+	[PORT_PROTECT] = "ProtectBits",
+	[PORT_LMC] = "LMC",
+	[PORT_SPEED] = "LinkSpeedActive",
+	[PORT_SPEEDS_ENABLED] = "LinkSpeedEnabled",
+	[PORT_NEIGHBOR_MTU] = "NeighborMTU",
+	[PORT_SM_SL] = "SMSL",
+	[PORT_VL_CAP] = "VLCap",
+	[PORT_INIT_TYPE] = "InitType",
+	[PORT_HIGH_LIMIT] = "VLHighLimit",
+	[PORT_HIGH_CAP] = "VLArbHighCap",
+	[PORT_LOW_CAP] = "VLArbLowCap",
+	[PORT_MTU_CAP] = "MtuCap",
+	[PORT_STALL_COUNT] = "VLStallCount",
+	[PORT_HOQ_LIFE] = "HoqLife",
+	[PORT_OPER_VLS] = "OperVLs",
+	[PORT_ENFORCE_IN] = "PartEnforceInb",
+	[PORT_ENFORCE_OUT] = "PartEnforceOutb",
+	[PORT_FILTER_IN] = "FilterRawInb",
+	[PORT_FILTER_OUT] = "FilterRawOutb",
+	[PORT_MKEY_VIOLATIONS] = "MkeyViolations",
+	[PORT_PKEY_VIOLATIONS] = "PkeyViolations",
+	[PORT_QKEY_VIOLATIONS] = "QkeyViolations",
+	[PORT_GUID_CAP] = "GuidCap",
+	[PORT_REREGISTER] = "ClientReregister",
+	[PORT_MCAST_TRAP] = "McastPkeyTrapSuppressionEnabled",
+	[PORT_SUBNET_TIMEOUT] = "SubnetTimeout",
+	[PORT_RESPONSE_TIME] = "RespTimeVal",
+	[PORT_PHYSICAL_ERRORS] = "LocalPhysErr",
+	[PORT_OVERRUN_ERRORS] = "OverrunErr",
+	[PORT_CAP_MASK2] = "CapabilityMask2",
+	[PORT_EXT_SPEED] = "LinkSpeedExtActive",
+	[PORT_EXT_SPEEDS] = "LinkSpeedExtSupported",
+	[PORT_EXT_SPEEDS_ENABLED] = "LinkSpeedExtEnabled",
+};
+
+static const char *const switch_names[N_SWITCH_FIELDS] = {
+	[SWITCH_LINEAR_CAP] = "LinearFdbCap",
+	[SWITCH_MCAST_CAP] = "McastFdbCap",
+	[SWITCH_LINEAR_TOP] = "LinearFdbTop",
+	[SWITCH_LIFE_TIME] = "LifeTime",
+	[SWITCH_STATE_CHANGE] = "StateChange",
+	[SWITCH_OPTIMISED_SL2VL] = "OptSLtoVLMapping",
+	[SWITCH_ENFORCE_CAP] = "PartEnforceCap",
+	[SWITCH_ENFORCE_IN] = "InboundPartEnf",
+	[SWITCH_ENFORCE_OUT] = "OutboundPartEnf",
+	[SWITCH_FILTER_IN] = "FilterRawInbound",
+	[SWITCH_FILTER_OUT] = "FilterRawOutbound",
+	[SWITCH_ENHANCED] = "EnhancedPort0",
+	[SWITCH_MCAST_TOP] = "MulticastFDBTop",
+};
+
+/* What a Set changes at any port; of those marked, 0 leaves it as it was. */
+static const struct settable {
+	enum port_field field;
+	bool zero_keeps;
+} settable[] = {
+	{ PORT_WIDTHS_ENABLED, true },     { PORT_SPEEDS_ENABLED, true },
+	{ PORT_EXT_SPEEDS_ENABLED, true }, { PORT_DOWN_DEFAULT, true },
+	{ PORT_NEIGHBOR_MTU, true },       { PORT_OPER_VLS, true },
+	{ PORT_INIT_TYPE, false },         { PORT_HIGH_LIMIT, false },
+	{ PORT_STALL_COUNT, false },       { PORT_HOQ_LIFE, false },
+	{ PORT_ENFORCE_IN, false },        { PORT_ENFORCE_OUT, false },
+	{ PORT_FILTER_IN, false },         { PORT_FILTER_OUT, false },
+	{ PORT_PHYSICAL_ERRORS, false },   { PORT_OVERRUN_ERRORS, false },
+	{ PORT_MKEY_VIOLATIONS, false },   { PORT_PKEY_VIOLATIONS, false },
+	{ PORT_QKEY_VIOLATIONS, false },
+};
+
+/* And at those with a LID besides. */
+static const enum port_field settable_end[] = {
+	PORT_MKEY,       PORT_GID_PREFIX,     PORT_LID, PORT_SM_LID,
+	PORT_LEASE,      PORT_PROTECT,        PORT_LMC, PORT_SM_SL,
+	PORT_MCAST_TRAP, PORT_SUBNET_TIMEOUT,
+};
+
+static const enum switch_field settable_switch[] = {
+	SWITCH_LINEAR_TOP,
+	SWITCH_LIFE_TIME,
+	SWITCH_MCAST_TOP,
+};
+
+static const struct record *record_of(uint16_t attribute)
+{
+	return mad_attribute(mad_class(MAD_SMP), attribute)->record;
+}
+
+static void find_all(const struct record *r, const char *const *names, size_t n,
+		     struct field *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool found = record_find(r, names[i], &out[i]);
+
+		assert(found);
+		(void)found;
+	}
+}
+
+void port_fields_init(struct agents *a)
+{
+	find_all(record_of(ATTR_PORT_INFO), port_names, N_PORT_FIELDS,
+		 a->port_fields);
+	find_all(record_of(ATTR_SWITCH_INFO), switch_names, N_SWITCH_FIELDS,
+		 a->switch_fields);
+	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++)
+		info_set(a, a->writable, settable[i].field, UINT64_MAX);
+	memcpy(a->writable_end, a->writable, PORT_INFO_SIZE);
+	for (size_t i = 0; i < sizeof(settable_end) / sizeof(settable_end[0]);
+	     i++)
+		info_set(a, a->writable_end, settable_end[i], UINT64_MAX);
+	for (size_t i = 0;
+	     i < sizeof(settable_switch) / sizeof(settable_switch[0]); i++)
+		field_set(&a->switch_fields[settable_switch[i]],
+			  a->writable_switch, UINT64_MAX);
+}
+
+port_id agents_owner(const struct agents *a, port_id p)
+{
+	const struct topo_node *n = topo_node_of(a->topo, p);
+
+	return n->kind == NODE_SWITCH ? n->first_port : p;
+}
+
+/* ---- a port as it is made */
+
+static unsigned vl_code(unsigned vls)
+{
+	return vls >= 15 ? 5 : vls >= 8 ? 4 : vls >= 4 ? 3 : vls >= 2 ? 2 : 1;
+}
+
+static unsigned mtu_code(unsigned mtu)
+{
+	unsigned code = 1;
+
+	while (code < 5 && (256U << (code - 1)) < mtu)
+		code++;
+	return code;
+}
+
+/* Of 1 << enum link_speed: what LinkSpeed and LinkSpeedExt have a bit for. */
+static unsigned plain_speeds(unsigned speeds)
+{
+	return speeds & 7;
+}
+
+static unsigned extended_speeds(unsigned speeds)
+{
+	return speeds >> SPEED_FDR & 15;
+}
+
+enum {
+	CAP_TRAP = 1 << 3,
+	CAP_MIGRATION = 1 << 5,
+	CAP_SL_MAPPING = 1 << 6,
+	CAP_SYSTEM_GUID = 1 << 11,
+	CAP_EXTENDED_SPEEDS = 1 << 14,
+	CAP_MASK2 = 1 << 15,
+	CAP_CM = 1 << 16,
+	CAP_VENDOR = 1 << 20,
+	CAP_MASK_NOTICE = 1 << 22,
+	CAP_REREGISTER = 1 << 25,
+	CAP_LOCAL_NOTICE = 1 << 26,
+	CAP_MCAST_TOP = 1 << 30,
+	CAP2_WIDTH_2X = 1 << 4,
+	CAP2_HDR = 1 << 5,
+	CAP2_NDR = 1 << 10,
+};
+
+static void init_capabilities(struct agents *a, port_id p, uint8_t *info,
+			      unsigned extended)
+{
+	bool is_switch = topo_node_of(a->topo, p)->kind == NODE_SWITCH;
+	uint32_t mask = CAP_TRAP | CAP_SL_MAPPING | CAP_SYSTEM_GUID |
+			CAP_EXTENDED_SPEEDS | CAP_MASK2 | CAP_MASK_NOTICE |
+			CAP_LOCAL_NOTICE;
+
+	if (agents_owner(a, p) != p)
+		return;
+	mask |= is_switch
+			? CAP_MCAST_TOP
+			: CAP_MIGRATION | CAP_CM | CAP_VENDOR | CAP_REREGISTER;
+	info_set(a, info, PORT_CAP_MASK, mask);
+	info_set(a, info, PORT_CAP_MASK2,
+		 CAP2_WIDTH_2X | (extended & 4 || is_switch ? CAP2_HDR : 0U) |
+			 (extended & 8 || is_switch ? CAP2_NDR : 0U));
+}
+
+static void init_link(struct agents *a, port_id p, uint8_t *info)
+{
+	const struct topo_port *tp = &a->topo->ports[p];
+	unsigned widths = tp->widths ? tp->widths : WIDTH_1X;
+	unsigned speeds = tp->speeds ? tp->speeds : 1U << SPEED_SDR;
+	/* Every port has the slowest. */
+	unsigned plain = plain_speeds(speeds) | 1;
+	unsigned extended = extended_speeds(speeds);
+
+	if (extended)
+		plain = 7;
+	info_set(a, info, PORT_WIDTHS, widths);
+	info_set(a, info, PORT_WIDTHS_ENABLED, widths);
+	info_set(a, info, PORT_SPEEDS, plain);
+	info_set(a, info, PORT_SPEEDS_ENABLED, plain);
+	info_set(a, info, PORT_EXT_SPEEDS, extended);
+	info_set(a, info, PORT_EXT_SPEEDS_ENABLED, extended);
+	info_set(a, info, PORT_WIDTH, WIDTH_1X);
+	info_set(a, info, PORT_SPEED, 1);
+	info_set(a, info, PORT_STATE, LINK_DOWN);
+	info_set(a, info, PORT_PHYSICAL, PHYSICAL_POLLING);
+	info_set(a, info, PORT_DOWN_DEFAULT, PHYSICAL_POLLING);
+	init_capabilities(a, p, info, extended);
+}
+
+void port_info_init(struct agents *a, port_id p)
+{
+	const struct topo_port *tp = &a->topo->ports[p];
+	uint8_t *info = a->ports[p].info;
+	unsigned vls = tp->vls ? tp->vls : TOPO_DEFAULT_VLS;
+	unsigned mtu = mtu_code(tp->mtu ? tp->mtu : TOPO_DEFAULT_MTU);
+
+	a->ports[p].lease_end = HD_TIME_NEVER;
+	info_set(a, info, PORT_NUMBER, tp->number);
+	info_set(a, info, PORT_GID_PREFIX, UINT64_C(0xFE80000000000000));
+	init_link(a, p, info);
+	info_set(a, info, PORT_MTU_CAP, mtu);
+	info_set(a, info, PORT_NEIGHBOR_MTU, mtu);
+	info_set(a, info, PORT_VL_CAP, vl_code(vls));
+	info_set(a, info, PORT_OPER_VLS, vl_code(vls));
+	info_set(a, info, PORT_HIGH_CAP, a->options.vlarb_cap);
+	info_set(a, info, PORT_LOW_CAP, a->options.vlarb_cap);
+	info_set(a, info, PORT_STALL_COUNT, 7);
+	info_set(a, info, PORT_HOQ_LIFE, 18);
+	info_set(a, info, PORT_SUBNET_TIMEOUT, 18);
+	info_set(a, info, PORT_RESPONSE_TIME, 16);
+	info_set(a, info, PORT_PHYSICAL_ERRORS, 8);
+	info_set(a, info, PORT_OVERRUN_ERRORS, 8);
+	if (agents_owner(a, p) == p)
+		info_set(a, info, PORT_GUID_CAP, 8);
+	/* A switch's own port has no cable and is always there. */
+	if (agents_owner(a, p) == p && tp->number == 0) {
+		info_set(a, info, PORT_STATE, LINK_ACTIVE);
+		info_set(a, info, PORT_PHYSICAL, PHYSICAL_LINK_UP);
+	}
+}
+
+/* ---- Set */
+
+/* All ones enable whatever is there; ext. speeds have a code for none. */
+static void widen(struct agents *a, uint8_t *info, enum port_field enabled,
+		  enum port_field supported)
+{
+	uint64_t all = (UINT64_C(1) << a->port_fields[enabled].width) - 1;
+	uint64_t value = info_get(a, info, enabled);
+
+	if (value == all)
+		info_set(a, info, enabled, info_get(a, info, supported));
+	else if (enabled == PORT_EXT_SPEEDS_ENABLED && value == 30)
+		info_set(a, info, enabled, 0);
+}
+
+/* Whether what is to be enabled is all there. */
+static bool can_enable(struct agents *a, const uint8_t *info)
+{
+	return !(info_get(a, info, PORT_WIDTHS_ENABLED) &
+		 ~info_get(a, info, PORT_WIDTHS)) &&
+	       !(info_get(a, info, PORT_SPEEDS_ENABLED) &
+		 ~info_get(a, info, PORT_SPEEDS)) &&
+	       !(info_get(a, info, PORT_EXT_SPEEDS_ENABLED) &
+		 ~info_get(a, info, PORT_EXT_SPEEDS));
+}
+
+static bool is_sound(struct agents *a, const uint8_t *info)
+{
+	return can_enable(a, info) &&
+	       info_get(a, info, PORT_OPER_VLS) <=
+		       info_get(a, info, PORT_VL_CAP) &&
+	       info_get(a, info, PORT_NEIGHBOR_MTU) <=
+		       info_get(a, info, PORT_MTU_CAP) &&
+	       info_get(a, info, PORT_DOWN_DEFAULT) <= PHYSICAL_POLLING &&
+	       info_get(a, info, PORT_LID) < 0xC000;
+}
+
+/* Whether a link may be told to go from one state to the other. */
+static bool may_become(uint64_t from, uint64_t to)
+{
+	switch (to) {
+	case 0:
+	case LINK_DOWN:
+		return true;
+	case LINK_ARMED:
+		return from == LINK_INIT || from == LINK_ARMED;
+	case LINK_ACTIVE:
+		return from == LINK_ARMED || from == LINK_ACTIVE;
+	default:
+		return false;
+	}
+}
+
+static void move_link(struct request *r, port_id p, uint64_t state,
+		      uint64_t physical)
+{
+	struct agents *a = r->agents;
+	uint8_t *info = a->ports[p].info;
+
+	if (topo_node_of(a->topo, p)->kind == NODE_SWITCH &&
+	    a->topo->ports[p].number == 0)
+		return; /* no cable, always there */
+	if (physical != 0) {
+		if (info_get(a, info, PORT_STATE) != LINK_DOWN)
+			link_down(a, p, r->now);
+		info_set(a, info, PORT_PHYSICAL, physical);
+		link_up(a, p, r->now);
+	} else if (state == LINK_DOWN) {
+		link_down(a, p, r->now);
+		link_up(a, p, r->now);
+	} else if (state != 0) {
+		info_set(a, info, PORT_STATE, state);
+	}
+}
+
+uint16_t port_info_set(struct request *r, port_id p)
+{
+	struct agents *a = r->agents;
+	struct agent_port *port = &a->ports[p];
+	const uint8_t *mask =
+		agents_owner(a, p) == p ? a->writable_end : a->writable;
+	uint64_t state = info_get(a, r->data, PORT_STATE);
+	uint64_t physical = info_get(a, r->data, PORT_PHYSICAL);
+	uint8_t next[PORT_INFO_SIZE];
+
+	for (size_t i = 0; i < PORT_INFO_SIZE; i++)
+		next[i] = (uint8_t)((port->info[i] & ~mask[i]) |
+				    (r->data[i] & mask[i]));
+	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++)
+		if (settable[i].zero_keeps &&
+		    info_get(a, r->data, settable[i].field) == 0)
+			info_set(a, next, settable[i].field,
+				 info_get(a, port->info, settable[i].field));
+	widen(a, next, PORT_WIDTHS_ENABLED, PORT_WIDTHS);
+	widen(a, next, PORT_SPEEDS_ENABLED, PORT_SPEEDS);
+	widen(a, next, PORT_EXT_SPEEDS_ENABLED, PORT_EXT_SPEEDS);
+	if (!is_sound(a, next) || physical > PHYSICAL_DISABLED ||
+	    !may_become(info_get(a, port->info, PORT_STATE), state))
+		return MAD_INVALID_FIELD;
+	memcpy(port->info, next, PORT_INFO_SIZE);
+	port->lease_end = HD_TIME_NEVER;
+	move_link(r, p, state, physical);
+	return MAD_OK;
+}

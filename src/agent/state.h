@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_AGENT_STATE_H
+#define HD_AGENT_STATE_H
+
+/* What the agents hold; private to agent/. */
+
+#include "agent/agents.h"
+
+enum {
+	PORT_INFO_SIZE = 64,
+	SWITCH_INFO_SIZE = 20,
+	BLOCK_SIZE = 64,  /* of most tables: that of one MAD's data */
+	PKEY_BLOCK = 32,  /* P_Keys in a block */
+	VLARB_BLOCKS = 4, /* low, low, high, high */
+	SL2VL_SIZE = 8,   /* sixteen lanes of four bits */
+	CA_PKEY_BLOCKS = 4,
+	SWITCH_PKEY_BLOCKS = 1,
+	CCT_BLOCKS = 2, /* of 64 entries */
+	CC_SETTING_SIZE = 132,
+	SWITCH_SETTING_SIZE = 76,
+	SWITCH_PORT_BLOCK = 128, /* settings of 32 ports */
+	SWITCH_PORT_BLOCKS = 8,
+	KEY_INFO_SIZE = 16,
+};
+
+/* Status of an answer. */
+enum {
+	MAD_OK = 0x0000,
+	MAD_UNSUPPORTED_VERSION = 0x0004,
+	MAD_UNSUPPORTED_METHOD = 0x0008,
+	MAD_UNSUPPORTED = 0x000C, /* the method on this attribute */
+	MAD_INVALID_FIELD = 0x001C,
+	MAD_DIRECTION = 0x8000, /* of SMPs that say their route: going back */
+	MAD_NO_ANSWER = 0xFFFF, /* not on the wire: say nothing */
+};
+
+/* What congestion control was told; of an adapter's port, or of a switch. */
+struct congestion_settings {
+	uint8_t key_info[KEY_INFO_SIZE];
+	uint8_t switch_setting[SWITCH_SETTING_SIZE];
+	uint8_t port_settings[SWITCH_PORT_BLOCKS][SWITCH_PORT_BLOCK];
+	uint8_t ca_setting[CC_SETTING_SIZE];
+	uint8_t table[CCT_BLOCKS][CC_SETTING_SIZE];
+};
+
+/* What is not there is as it was made: most ports never get any of it. */
+struct agent_port {
+	uint8_t info[PORT_INFO_SIZE];
+	uint8_t (*vlarb)[BLOCK_SIZE];
+	uint8_t (*pkeys)[BLOCK_SIZE];
+	uint8_t (*guids)[BLOCK_SIZE];
+	struct congestion_settings *congestion;
+	uint64_t *counters; /* N_PORT_COUNTERS */
+	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER */
+	bool unplugged;
+};
+
+struct agent_node {
+	uint8_t switch_info[SWITCH_INFO_SIZE];
+	uint8_t *lft; /* of lft_size LIDs; none of the others */
+	uint32_t lft_size;
+	uint32_t n_mlids;
+	uint16_t *mft;                /* [mlid][position]: 16 ports each */
+	uint8_t (*sl2vl)[SL2VL_SIZE]; /* [in][out], or of an adapter [port] */
+	uint8_t (*name)[BLOCK_SIZE];  /* NodeDescription, once it was set */
+};
+
+/* A notice that a node wants its subnet manager to hear of. */
+struct notice {
+	port_id port; /* whose LID and SM LID: an end port or a switch's 0 */
+	uint16_t trap;
+	uint64_t tid;
+	hd_time due; /* when it is said again */
+	uint8_t data[BLOCK_SIZE];
+};
+
+enum switch_field {
+	SWITCH_LINEAR_CAP,
+	SWITCH_MCAST_CAP,
+	SWITCH_LINEAR_TOP,
+	SWITCH_LIFE_TIME,
+	SWITCH_STATE_CHANGE,
+	SWITCH_OPTIMISED_SL2VL,
+	SWITCH_ENFORCE_CAP,
+	SWITCH_ENFORCE_IN,
+	SWITCH_ENFORCE_OUT,
+	SWITCH_FILTER_IN,
+	SWITCH_FILTER_OUT,
+	SWITCH_ENHANCED,
+	SWITCH_MCAST_TOP,
+	N_SWITCH_FIELDS
+};
+
+struct agents {
+	const struct topo *topo;
+	struct agents_options options;
+	struct agents_events events;
+	struct agent_node *nodes; /* per node_id */
+	struct agent_port *ports; /* per port_id */
+	struct notice *notices;   /* not answered yet */
+	size_t n_notices, notices_cap;
+	uint64_t next_tid;
+
+	/* Where fields stand, and which bits a Set of PortInfo may change. */
+	struct field port_fields[N_PORT_FIELDS];
+	struct field switch_fields[N_SWITCH_FIELDS];
+	uint8_t writable[PORT_INFO_SIZE];     /* of every port */
+	uint8_t writable_end[PORT_INFO_SIZE]; /* of those with a LID */
+	uint8_t writable_switch[SWITCH_INFO_SIZE];
+};
+
+/* A MAD at the agent of a node, which makes the answer of it in place. */
+struct request {
+	struct agents *agents;
+	port_id port;   /* by which it came */
+	uint8_t *bytes; /* MAD_SIZE */
+	uint8_t *data;  /* of the attribute */
+	uint8_t method; /* MAD_GET or MAD_SET */
+	uint16_t attribute;
+	uint32_t modifier;
+	hd_time now;
+};
+
+/* What agents answer: the status, or MAD_NO_ANSWER. */
+uint16_t subnet_agent(struct request *r);
+uint16_t performance_agent(struct request *r);
+uint16_t congestion_agent(struct request *r);
+
+/* PortInfo of port `p` of the node, once the M_Key was looked at. */
+uint16_t port_info_set(struct request *r, port_id p);
+void port_info_init(struct agents *a, port_id p);
+void port_fields_init(struct agents *a);
+
+/* The port that has the LID, the M_Key and the SM's LID for `p`. */
+port_id agents_owner(const struct agents *a, port_id p);
+
+/* Links: both ends go down, or train if nothing keeps them from it. */
+void link_down(struct agents *a, port_id p, hd_time now);
+void link_up(struct agents *a, port_id p, hd_time now);
+
+/* Says `trap` to the subnet manager of `owner` until it answers. */
+void notice_raise(struct agents *a, port_id owner, uint16_t trap,
+		  const uint8_t *details, size_t size, hd_time now);
+/* The answer: nothing more is said of it. */
+void notice_repress(struct agents *a, port_id owner, uint16_t trap,
+		    uint64_t tid);
+/* Sends a MAD of the node itself, from an end port or a switch's port 0. */
+void agents_send_own(struct agents *a, port_id owner,
+		     const struct mad_address *to, const uint8_t *mad,
+		     hd_time now);
+
+static inline uint64_t info_get(const struct agents *a, const uint8_t *info,
+				enum port_field f)
+{
+	return field_get(&a->port_fields[f], info);
+}
+
+static inline void info_set(const struct agents *a, uint8_t *info,
+			    enum port_field f, uint64_t value)
+{
+	field_set(&a->port_fields[f], info, value);
+}
+
+static inline const struct agent_node *node_of(const struct agents *a,
+					       port_id p)
+{
+	return &a->nodes[a->topo->ports[p].node];
+}
+
+/* Entry `i` of `bytes`, n of `size` bytes each, made from zeros if need be. */
+#define ensure(pointer, n)     \
+	((pointer) ? (pointer) \
+		   : ((pointer) = hd_alloc((n), sizeof(*(pointer)))))
+
+#endif
