@@ -35,6 +35,10 @@ extern const struct command command_sweep;
 extern const struct command command_mcast;
 extern const struct command command_mcast_compare;
 extern const struct command command_mcast_figures;
+extern const struct command command_live;
+extern const struct command command_live_up;
+extern const struct command command_live_exec;
+extern const struct command command_live_show;
 extern const struct command command_paper;
 extern const struct command command_report;
 

@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
 	&command_sweep,
 	&command_mcast,
 	&command_bench,
+	&command_live,
 	&command_paper,
 	&command_report,
 	NULL,

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/live/live.h"
+
+/*
+ * Commands that the daemon obeys itself are one record each: their words go to
+ * it as they are, and it says what is wrong with them.
+ */
+
+struct values {
+	/* cppcheck-suppress unusedStructMember ; read by command_parse */
+	struct common_options common;
+	const char *name;
+};
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct values),
+	{ NULL },
+};
+
+static int pass_on(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct strbuf out = STRBUF_INIT;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	status = live_ask(v.name, command_short_name(self), argv, n_args, &out);
+	strbuf_fini(&out);
+	return status;
+}
+
+static const struct example link_examples[] = {
+	{ "heddle live link leaf3:19 down", "pull the cable at port 19" },
+	{ "heddle live link h0 speed EDR", "let a host's link train at EDR" },
+	{ NULL, NULL },
+};
+
+static const struct command command_live_link = {
+	.name = "live link",
+	.summary = "pull a cable, plug it in, change its speed or width",
+	.arguments = "PORT down|up|speed NAME|width N",
+	.description =
+		"A PORT is 'leaf3:19', or the name of a host with one port. "
+		"Both ends of the cable change, and switches say so to their "
+		"subnet manager (trap 128).",
+	.options = options,
+	.examples = link_examples,
+	.run = pass_on,
+};
+
+static const struct example error_examples[] = {
+	{ "heddle live error leaf3:19 SymbolErrorCounter 7",
+	  "what ibqueryerrors then shows" },
+	{ NULL, NULL },
+};
+
+static const struct command command_live_error = {
+	.name = "live error",
+	.summary = "add to a counter of a port",
+	.arguments = "PORT COUNTER N",
+	.description = "COUNTER is a name that perfquery prints.",
+	.options = options,
+	.examples = error_examples,
+	.run = pass_on,
+};
+
+static const struct example down_examples[] = {
+	{ "heddle live down --name lab", "end the fabric 'lab'" },
+	{ NULL, NULL },
+};
+
+static const struct command command_live_down = {
+	.name = "live down",
+	.summary = "end a live fabric",
+	.arguments = "",
+	.description = "Programs that are attached find their adapter gone.",
+	.options = options,
+	.examples = down_examples,
+	.run = pass_on,
+};
+
+static const struct command *const subcommands[] = {
+	&command_live_up,
+	&command_live_exec,
+	&command_live_link,
+	&command_live_error,
+	&command_live_show,
+	&command_live_down,
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "heddle live up 'fat-tree 4 3'", "start one" },
+	{ "heddle live exec h0 -- opensm -B", "let OpenSM manage it" },
+	{ "heddle live exec h5 -- iblinkinfo", "look at it" },
+	{ NULL, NULL },
+};
+
+const struct command command_live = {
+	.name = "live",
+	.summary = "run a fabric that unmodified InfiniBand tools attach to",
+	.arguments = "",
+	.description =
+		"'live up' starts a fabric in the background; 'live exec' runs "
+		"any program as if it were on one of its hosts: OpenSM manages "
+		"the fabric, and the tools of infiniband-diags ask it, as they "
+		"would on hardware. What is not there is the kernel's driver: "
+		"a library that 'live exec' preloads stands in for it.",
+	.examples = examples,
+	.subcommands = subcommands,
+};

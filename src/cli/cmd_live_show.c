@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/live/live.h"
+#include "cli/output.h"
+
+struct values {
+	struct common_options common;
+	const char *name;
+};
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct values),
+	{ NULL },
+};
+
+static const struct column columns[] = {
+	{ "node", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ "state", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
+	{ "LID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "SM LID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "downs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
+	{ "peer", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
+	{ "peer port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
+	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+};
+
+/* A line per port, with tabs between what the columns name. */
+static void put_lines(struct table *t, char *text)
+{
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")) && *line)
+		for (const struct column *c = columns; c->name; c++) {
+			const char *word = strsep(&line, "\t");
+
+			if (!word)
+				table_put_none(t);
+			else if (c->kind == VALUE_UINT)
+				table_put_uint(t, strtoull(word, NULL, 10));
+			else
+				table_put_text(t, word);
+		}
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct strbuf out = STRBUF_INIT;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	status = live_ask(v.name, "show", argv, n_args, &out);
+	if (status == EXIT_DONE) {
+		struct results *r = results_new("live show");
+
+		put_lines(results_table(r, "ports", "as they are now", columns),
+			  out.text);
+		status = output_results(&v.common, r, true);
+	}
+	strbuf_fini(&out);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle live show --csv", "all ports, for a program to read" },
+	{ NULL, NULL },
+};
+
+const struct command command_live_show = {
+	.name = "live show",
+	.summary = "show the ports of a live fabric",
+	.arguments = "",
+	.description = "The ports of all nodes, with what a subnet manager has "
+		       "made of them so far.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

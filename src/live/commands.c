@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/daemon.h"
+
+/* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
+
+static enum hd_status find_port(const struct live *l, const char *name,
+				struct diag *d, port_id *out)
+{
+	const char *colon = strrchr(name, ':');
+	uint32_t v = text_map_get(&l->node_of_name, name, strlen(name));
+	unsigned long number = 1;
+	char *end;
+
+	if (v == MAP_NONE && colon) {
+		v = text_map_get(&l->node_of_name, name,
+				 (size_t)(colon - name));
+		number = strtoul(colon + 1, &end, 10);
+		if (colon[1] == '\0' || *end != '\0')
+			v = MAP_NONE;
+	}
+	if (v == MAP_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND, "no port '%s' here",
+				 name);
+	if (number > l->topo->nodes[v].n_ports)
+		return diag_fail(d, HD_ERR_NOT_FOUND, "'%s' has %u ports",
+				 l->topo->nodes[v].name,
+				 l->topo->nodes[v].n_ports);
+	*out = topo_port_of(l->topo, v, (unsigned)number);
+	return HD_OK;
+}
+
+/* ---- link PORT down|up|speed NAME|width N */
+
+static const char *const width_names[] = { "1x", "4x", "8x", "12x", "2x" };
+
+static enum hd_status set_width(struct live *l, port_id p, const char *word,
+				struct diag *d)
+{
+	for (unsigned i = 0; i < 5; i++) {
+		if (strcmp(width_names[i], word) != 0)
+			continue;
+		if (!(agents_port_get(l->agents, p, PORT_WIDTHS) >> i & 1))
+			return diag_fail(d, HD_ERR_RANGE,
+					 "the port does not support '%s'",
+					 word);
+		agents_port_set(l->agents, p, PORT_WIDTHS_ENABLED, 1U << i);
+		agents_retrain(l->agents, p, live_now());
+		return HD_OK;
+	}
+	return diag_fail(d, HD_ERR_INPUT,
+			 "'%s' is no width (1x, 2x, 4x, 8x, 12x)", word);
+}
+
+static enum hd_status set_speed(struct live *l, port_id p, const char *word,
+				struct diag *d)
+{
+	enum link_speed speed;
+
+	if (link_speed_parse(word, &speed) != HD_OK)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is no speed (SDR ... NDR)", word);
+	bool plain = speed <= SPEED_QDR;
+	enum port_field of = plain ? PORT_SPEEDS : PORT_EXT_SPEEDS;
+	uint64_t bit = UINT64_C(1)
+		       << (plain ? speed : speed - (unsigned)SPEED_FDR);
+
+	if (speed == SPEED_FDR10 || !(agents_port_get(l->agents, p, of) & bit))
+		return diag_fail(d, HD_ERR_RANGE,
+				 "the port does not support '%s'", word);
+	agents_port_set(l->agents, p, PORT_SPEEDS_ENABLED, plain ? bit : 7);
+	agents_port_set(l->agents, p, PORT_EXT_SPEEDS_ENABLED, plain ? 0 : bit);
+	agents_retrain(l->agents, p, live_now());
+	return HD_OK;
+}
+
+static enum hd_status link_command(struct live *l, const char *const *words,
+				   size_t n, struct diag *d, struct strbuf *out)
+{
+	port_id p = TOPO_NONE;
+
+	(void)out;
+	if (n < 2)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "link PORT down|up|speed "
+				 "NAME|width N");
+	enum hd_status status = find_port(l, words[0], d, &p);
+
+	if (status != HD_OK)
+		return status;
+	bool down = strcmp(words[1], "down") == 0;
+
+	if (n == 2 && (down || strcmp(words[1], "up") == 0))
+		return agents_set_cable(l->agents, p, !down, live_now())
+			       ? HD_OK
+			       : diag_fail(d, HD_ERR_NOT_FOUND,
+					   "no cable at '%s'", words[0]);
+	if (n == 3 && strcmp(words[1], "width") == 0)
+		return set_width(l, p, words[2], d);
+	if (n == 3 && strcmp(words[1], "speed") == 0)
+		return set_speed(l, p, words[2], d);
+	return diag_fail(d, HD_ERR_USAGE,
+			 "'%s' is nothing to do to a link (down, up, speed "
+			 "NAME, width N)",
+			 words[1]);
+}
+
+/* ---- error PORT COUNTER N */
+
+static enum hd_status error_command(struct live *l, const char *const *words,
+				    size_t n, struct diag *d,
+				    struct strbuf *out)
+{
+	port_id p = TOPO_NONE;
+	char *end;
+
+	(void)out;
+	if (n != 3)
+		return diag_fail(d, HD_ERR_USAGE, "error PORT COUNTER N");
+	enum hd_status status = find_port(l, words[0], d, &p);
+	int counter = agents_counter_named(words[1]);
+	unsigned long long more = strtoull(words[2], &end, 10);
+
+	if (status != HD_OK)
+		return status;
+	if (counter < 0)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "no counter '%s'; perfquery prints their "
+				 "names",
+				 words[1]);
+	if (*end != '\0' || end == words[2] || words[2][0] == '-')
+		return diag_fail(d, HD_ERR_INPUT, "'%s' is no count", words[2]);
+	agents_count(l->agents, p, (unsigned)counter, more);
+	return HD_OK;
+}
+
+/* ---- show: a line per port, fields by tabs */
+
+static const char *const state_names[] = { "?",     "down",   "initialize",
+					   "armed", "active", "?" };
+
+static void show_port(const struct live *l, port_id p, struct strbuf *out)
+{
+	const struct topo *t = l->topo;
+	port_id peer = t->ports[p].peer;
+	uint64_t state = agents_port_get(l->agents, p, PORT_STATE);
+
+	strbuf_printf(out,
+		      "%s\t%u\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t",
+		      topo_node_of(t, p)->name, t->ports[p].number,
+		      state_names[state < 5 ? state : 5],
+		      agents_port_get(l->agents, p, PORT_LID),
+		      agents_port_get(l->agents, p, PORT_SM_LID),
+		      agents_counter(l->agents, p, COUNT_LINK_DOWNED));
+	if (peer != TOPO_NONE)
+		strbuf_printf(out, "%s\t%u\n", topo_node_of(t, peer)->name,
+			      t->ports[peer].number);
+	else
+		strbuf_puts(out, "\t0\n");
+}
+
+static enum hd_status show_command(struct live *l, const char *const *words,
+				   size_t n, struct diag *d, struct strbuf *out)
+{
+	(void)words;
+	(void)n;
+	(void)d;
+	for (node_id v = 0; v < l->topo->n_nodes; v++) {
+		const struct topo_node *node = &l->topo->nodes[v];
+
+		for (unsigned i = node->kind == NODE_SWITCH ? 0 : 1;
+		     i <= node->n_ports; i++)
+			show_port(l, node->first_port + i, out);
+	}
+	return HD_OK;
+}
+
+/* ---- host NAME: is there one */
+
+static enum hd_status host_command(struct live *l, const char *const *words,
+				   size_t n, struct diag *d, struct strbuf *out)
+{
+	if (n != 1)
+		return diag_fail(d, HD_ERR_USAGE, "host NAME");
+	uint32_t v = text_map_get(&l->node_of_name, words[0], strlen(words[0]));
+
+	if (v == MAP_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND, "no host '%s' here",
+				 words[0]);
+	if (l->topo->nodes[v].kind == NODE_SWITCH &&
+	    !l->topo->nodes[v].enhanced_port0)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "'%s' is a switch that runs no programs",
+				 words[0]);
+	/* Its files, for whoever lists them before reading any. */
+	if (sysfs_make(l, v) != 0)
+		return diag_fail(d, HD_ERR_ENV, "cannot make the files of '%s'",
+				 words[0]);
+	strbuf_printf(out, "%s\n", l->topo->nodes[v].name);
+	return HD_OK;
+}
+
+static enum hd_status down_command(struct live *l, const char *const *words,
+				   size_t n, struct diag *d, struct strbuf *out)
+{
+	(void)words;
+	(void)n;
+	(void)d;
+	(void)out;
+	l->ends = true;
+	return HD_OK;
+}
+
+enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
+			 struct diag *d, struct strbuf *out)
+{
+	static const struct {
+		const char *name;
+		enum hd_status (*obey)(struct live *l, const char *const *words,
+				       size_t n, struct diag *d,
+				       struct strbuf *out);
+	} commands[] = {
+		{ "host", host_command },   { "link", link_command },
+		{ "error", error_command }, { "show", show_command },
+		{ "down", down_command },
+	};
+
+	for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(commands[0]);
+	     i++)
+		if (strcmp(commands[i].name, words[0]) == 0)
+			return commands[i].obey(l, words + 1, n - 1, d, out);
+	return diag_fail(d, HD_ERR_USAGE, "no command '%s'",
+			 n > 0 ? words[0] : "");
+}

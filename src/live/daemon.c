@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "live/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+enum {
+	LISTENER = 0, /* its mark among those of clients, which are slot + 1 */
+	BATCH = 64,
+	/* A program that does not read is let go before it fills memory. */
+	MOST_WAITING = 256 << 20,
+};
+
+static const uint64_t PS_PER_NS = 1000;
+
+hd_time live_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) *
+	       PS_PER_NS;
+}
+
+int live_file(const void *bytes, size_t size)
+{
+	int file = memfd_create("heddle", MFD_CLOEXEC);
+	size_t done = 0;
+
+	while (file >= 0 && done < size) {
+		ssize_t put =
+			write(file, (const uint8_t *)bytes + done, size - done);
+
+		if (put <= 0) {
+			close(file);
+			return -1;
+		}
+		done += (size_t)put;
+	}
+	return file;
+}
+
+/* ---- programs */
+
+static void close_client(struct live *l, uint32_t slot)
+{
+	struct client *c = &l->clients[slot];
+
+	if (c->kind == LIVE_UMAD)
+		frames_forget(l, slot);
+	if (c->kind == LIVE_ISSM)
+		agents_set_sm(l->agents, c->port, false, live_now());
+	while (c->first) {
+		struct outgoing *o = c->first;
+
+		c->first = o->next;
+		if (o->file >= 0)
+			close(o->file);
+		free(o);
+	}
+	close(c->fd);
+	c->fd = -1;
+	c->kind = 0;
+}
+
+static bool post(int fd, const void *bytes, size_t size, int file)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec part = { (void *)bytes, size };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (file >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof(control);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &file, sizeof(file));
+	}
+	return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static void watch(struct live *l, uint32_t slot, bool writable)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN | (writable ? (uint32_t)EPOLLOUT : 0),
+		.data.u32 = slot + 1,
+	};
+
+	epoll_ctl(l->epoll, EPOLL_CTL_MOD, l->clients[slot].fd, &e);
+}
+
+void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
+		 int file)
+{
+	struct client *c = &l->clients[slot];
+
+	if (!c->first && post(c->fd, bytes, size, file)) {
+		if (file >= 0)
+			close(file);
+		return;
+	}
+	/* It is not read, or the program is gone: the loop will see. */
+	struct outgoing *o = hd_alloc(1, sizeof(*o) + size);
+
+	*o = (struct outgoing){ .size = size, .file = file };
+	memcpy(o->bytes, bytes, size);
+	if (!c->first) {
+		c->last = &c->first;
+		watch(l, slot, true);
+	}
+	*c->last = o;
+	c->last = &o->next;
+	c->waiting += size;
+	if (c->waiting > MOST_WAITING)
+		shutdown(c->fd, SHUT_RDWR);
+}
+
+static void send_waiting(struct live *l, uint32_t slot)
+{
+	struct client *c = &l->clients[slot];
+
+	while (c->first) {
+		struct outgoing *o = c->first;
+
+		if (!post(c->fd, o->bytes, o->size, o->file))
+			return;
+		c->first = o->next;
+		c->waiting -= o->size;
+		if (o->file >= 0)
+			close(o->file);
+		free(o);
+	}
+	watch(l, slot, false);
+}
+
+/* ---- what a connection is for */
+
+static void reply(struct live *l, uint32_t slot, int error, uint32_t number,
+		  const struct strbuf *text)
+{
+	struct live_reply r = { .error = error, .number = number };
+	size_t n = text ? text->len : 0;
+	uint8_t *all = hd_alloc(sizeof(r) + n, 1);
+
+	memcpy(all, &r, sizeof(r));
+	if (n > 0)
+		memcpy(all + sizeof(r), text->text, n);
+	if (n <= LIVE_TEXT)
+		client_send(l, slot, all, sizeof(r) + n, -1);
+	else
+		client_send(l, slot, all, sizeof(r), live_file(text->text, n));
+	free(all);
+}
+
+/* Port N + 1 of an adapter is umadN; a switch's own is umad0. */
+static bool find_port(const struct live *l, node_id v, uint32_t unit,
+		      port_id *out)
+{
+	const struct topo_node *n = &l->topo->nodes[v];
+
+	if (n->kind == NODE_SWITCH) {
+		*out = n->first_port;
+		return unit == 0 && n->enhanced_port0;
+	}
+	*out = n->first_port + unit + 1;
+	return unit < n->n_ports;
+}
+
+/* An errno. */
+static int greet(struct live *l, uint32_t slot, const struct live_greeting *g)
+{
+	struct client *c = &l->clients[slot];
+	size_t len = strnlen(g->host, sizeof(g->host));
+
+	if (g->magic != LIVE_MAGIC)
+		return EPROTO;
+	c->node = 0;
+	if (g->kind == LIVE_CALL && len == 0)
+		return 0;
+	uint32_t v = text_map_get(&l->node_of_name, g->host, len);
+
+	if (v == MAP_NONE)
+		return ENODEV;
+	c->node = v;
+	if (g->kind == LIVE_CALL)
+		return 0;
+	if (g->kind != LIVE_UMAD && g->kind != LIVE_ISSM)
+		return EPROTO;
+	return find_port(l, v, g->unit, &c->port) ? 0 : ENODEV;
+}
+
+static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
+			  size_t size)
+{
+	struct client *c = &l->clients[slot];
+	struct live_greeting g;
+
+	if (size != sizeof(g))
+		return false;
+	memcpy(&g, bytes, sizeof(g));
+	int error = greet(l, slot, &g);
+
+	if (error) {
+		reply(l, slot, error, 0, NULL);
+		return false;
+	}
+	c->kind = (enum live_kind)g.kind;
+	if (c->kind == LIVE_ISSM)
+		agents_set_sm(l->agents, c->port, true, live_now());
+	if (c->kind != LIVE_CALL)
+		reply(l, slot, 0, c->number, NULL);
+	return true;
+}
+
+/* ---- questions */
+
+static void take_command(struct live *l, uint32_t slot, const char *text,
+			 size_t size)
+{
+	enum { MOST_WORDS = 64 };
+	const char *words[MOST_WORDS];
+	struct diag d = { .status = HD_OK };
+	struct strbuf out = STRBUF_INIT;
+	size_t n = 0;
+
+	for (size_t at = 0; at < size && n < MOST_WORDS;) {
+		size_t len = strnlen(text + at, size - at);
+
+		if (at + len == size)
+			break; /* not ended */
+		words[n++] = text + at;
+		at += len + 1;
+	}
+	if (live_obey(l, words, n, &d, &out) != HD_OK) {
+		strbuf_clear(&out);
+		strbuf_puts(&out, d.message);
+	}
+	reply(l, slot, 0, (uint32_t)d.status, &out);
+	strbuf_fini(&out);
+}
+
+static void take_sysfs(struct live *l, uint32_t slot, const char *text,
+		       size_t size)
+{
+	struct strbuf out = STRBUF_INIT;
+	node_id v = l->clients[slot].node;
+	int error =
+		size > 0 && text[size - 1] == '\0' ? sysfs_make(l, v) : EINVAL;
+
+	if (!error)
+		error = sysfs_text(l, v, text, &out);
+	reply(l, slot, error, 0, &out);
+	strbuf_fini(&out);
+}
+
+static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
+		      size_t size)
+{
+	struct live_call c;
+	struct live_agent a;
+	uint32_t id = 0;
+	int error = EINVAL;
+
+	if (size < sizeof(c))
+		return;
+	memcpy(&c, bytes, sizeof(c));
+	bytes += sizeof(c);
+	size -= sizeof(c);
+	switch (c.question) {
+	case LIVE_REGISTER:
+	case LIVE_UNREGISTER:
+		if (size == sizeof(a)) {
+			memcpy(&a, bytes, sizeof(a));
+			error = c.question == LIVE_REGISTER
+					? frame_register(l, &a, &id)
+					: frame_unregister(l, &a);
+		}
+		reply(l, slot, error, id, NULL);
+		break;
+	case LIVE_SYSFS:
+		take_sysfs(l, slot, (const char *)bytes, size);
+		break;
+	case LIVE_COMMAND:
+		take_command(l, slot, (const char *)bytes, size);
+		break;
+	default:
+		reply(l, slot, ENOSYS, 0, NULL);
+	}
+}
+
+/* A frame that came as a file. */
+static void take_file(struct live *l, uint32_t slot, int file)
+{
+	struct stat s;
+
+	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER &&
+	    s.st_size < INT64_C(1) << 32) {
+		/* A copy: whoever sent it could cut it short meanwhile. */
+		size_t size = (size_t)s.st_size;
+		uint8_t *all = hd_alloc(size, 1);
+
+		if (pread(file, all, size, 0) == (ssize_t)size)
+			frame_from(l, slot, all, size);
+		free(all);
+	}
+	close(file);
+}
+
+static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
+		 size_t size, int file)
+{
+	enum live_kind kind = l->clients[slot].kind;
+
+	if (file >= 0) {
+		if (kind == LIVE_UMAD)
+			take_file(l, slot, file);
+		else
+			close(file);
+		return true;
+	}
+	switch (kind) {
+	case LIVE_UMAD:
+		frame_from(l, slot, bytes, size);
+		return true;
+	case LIVE_CALL:
+		take_call(l, slot, bytes, size);
+		return true;
+	case LIVE_ISSM:
+		return false; /* it has nothing to say */
+	default:
+		return take_greeting(l, slot, bytes, size);
+	}
+}
+
+/* One message; false if there is none now, or no more. */
+static bool receive(struct live *l, uint32_t slot)
+{
+	static uint8_t bytes[LIVE_INLINE + 4096];
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec part = { bytes, sizeof(bytes) };
+	struct msghdr m = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t got = recvmsg(l->clients[slot].fd, &m,
+			      MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int file = -1;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&file, CMSG_DATA(c), sizeof(file));
+	if (got <= 0 || !take(l, slot, bytes, (size_t)got, file)) {
+		close_client(l, slot);
+		return false;
+	}
+	return true;
+}
+
+/* ---- the loop */
+
+static bool is_same_user(int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
+static void accept_client(struct live *l)
+{
+	int fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
+	int room = 4 << 20;
+	uint32_t slot = 0;
+
+	if (fd < 0)
+		return;
+	if (!is_same_user(fd)) {
+		close(fd);
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	while (slot < l->n_clients && l->clients[slot].fd >= 0)
+		slot++;
+	if (slot == l->n_clients) {
+		l->clients = hd_grow(l->clients, &l->clients_cap,
+				     l->n_clients + 1, sizeof(*l->clients));
+		l->n_clients++;
+	}
+	l->clients[slot] = (struct client){
+		.fd = fd,
+		.number = ++l->next_number,
+		.agents = NO_AGENT,
+	};
+	map_put(&l->slot_of_number, l->next_number, slot);
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = slot + 1 };
+
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void serve(struct live *l, uint32_t slot, uint32_t events)
+{
+	if (l->clients[slot].fd < 0)
+		return;
+	if (events & EPOLLOUT)
+		send_waiting(l, slot);
+	/* A turn each: one that sends without end must not starve others. */
+	for (unsigned i = 0; i < BATCH && receive(l, slot); i++)
+		;
+}
+
+/* Milliseconds until something is due; -1: nothing is. */
+static int time_left(const struct live *l)
+{
+	hd_time a = frames_next(l), b = agents_next(l->agents);
+	hd_time due = a < b ? a : b, now = live_now();
+
+	if (due == HD_TIME_NEVER)
+		return -1;
+	return due <= now ? 0 : (int)((due - now) / (PS_PER_NS * 1000000)) + 1;
+}
+
+static void loop(struct live *l)
+{
+	struct epoll_event events[BATCH];
+
+	while (!l->ends) {
+		int n = epoll_wait(l->epoll, events, BATCH, time_left(l));
+
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.u32 == LISTENER)
+				accept_client(l);
+			else
+				serve(l, events[i].data.u32 - 1,
+				      events[i].events);
+		}
+		frames_run(l, live_now());
+		agents_run(l->agents, live_now());
+	}
+}
+
+/* ---- beginning and end */
+
+static enum hd_status listen_at(struct live *l, struct diag *d)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = LISTENER };
+
+	if ((size_t)snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", l->dir,
+			     LIVE_SOCKET) >= sizeof(a.sun_path))
+		return diag_fail(d, HD_ERR_ENV,
+				 "'%s' is too long for a socket's path",
+				 l->dir);
+	l->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (l->listener < 0 || l->epoll < 0 ||
+	    bind(l->listener, (struct sockaddr *)&a, sizeof(a)) != 0 ||
+	    listen(l->listener, 1024) != 0 ||
+	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->listener, &e) != 0)
+		return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s",
+				 a.sun_path, strerror(errno));
+	return HD_OK;
+}
+
+static void finish(struct live *l)
+{
+	for (uint32_t i = 0; i < l->n_clients; i++)
+		if (l->clients[i].fd >= 0)
+			close_client(l, i);
+	frames_fini(l);
+	free(l->clients);
+	map_fini(&l->slot_of_number);
+	text_map_fini(&l->node_of_name);
+	agents_free(l->agents);
+	if (l->listener >= 0)
+		close(l->listener);
+	if (l->epoll >= 0)
+		close(l->epoll);
+}
+
+enum hd_status live_run(const struct topo *t, const char *dir,
+			void (*ready)(void *context), void *context,
+			struct diag *d)
+{
+	struct live l = {
+		.topo = t,
+		.dir = dir,
+		.listener = -1,
+		.epoll = -1,
+		.free_registration = NO_AGENT,
+	};
+	const struct agents_options options = { 0 };
+	const struct agents_events events = { frame_arrived, &l };
+
+	l.agents = agents_new(t, &options, &events);
+	l.agents_of_port = hd_alloc(t->n_ports, sizeof(*l.agents_of_port));
+	for (port_id p = 0; p < t->n_ports; p++)
+		l.agents_of_port[p] = NO_AGENT;
+	for (node_id v = 0; v < t->n_nodes; v++)
+		text_map_put(&l.node_of_name, t->nodes[v].name,
+			     strlen(t->nodes[v].name), v);
+	enum hd_status status = listen_at(&l, d);
+
+	if (status == HD_OK) {
+		ready(context);
+		loop(&l);
+	}
+	finish(&l);
+	return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_DAEMON_H
+#define HD_LIVE_DAEMON_H
+
+/*
+ * The daemon of a live fabric; private to live/. One thread, one loop: it
+ * takes a message from a program, lets the agents act on it, and hands what
+ * arrives to the programs it is for. It never waits for a program: what does
+ * not fit a program's socket is kept until it does.
+ */
+
+#include <stdbool.h>
+
+#include "agent/agents.h"
+#include "base/map.h"
+#include "live/live.h"
+#include "live/protocol.h"
+
+#define NO_CLIENT UINT32_MAX
+#define NO_AGENT  UINT32_MAX
+
+/* A message that waits for room in a program's socket. */
+struct outgoing {
+	struct outgoing *next;
+	size_t size;
+	int file; /* of a large one, or -1 */
+	uint8_t bytes[];
+};
+
+struct client {
+	int fd;              /* -1: the slot is free */
+	enum live_kind kind; /* 0: has not greeted yet */
+	uint32_t number;     /* never used twice */
+	port_id port;
+	node_id node;
+	struct outgoing *first, **last; /* to be sent */
+	size_t waiting;                 /* bytes of them */
+	uint32_t agents;                /* its first; NO_AGENT: none */
+};
+
+/* A registration: some MADs of a port go to some program. */
+struct registration {
+	bool used;
+	uint16_t generation; /* of the slot: TIDs of old ones are not ours */
+	uint32_t client;     /* slot */
+	uint32_t id;         /* as the program knows it */
+	port_id port;
+	struct live_agent asked;
+	uint32_t next_of_client, next_of_port;
+};
+
+/* A request that nobody has answered yet. */
+struct waiting {
+	uint64_t tid;
+	uint32_t registration;
+	hd_time due;
+	uint32_t timeout; /* ms */
+	uint32_t retries;
+	size_t size;
+	uint8_t *frame;
+};
+
+struct live {
+	const struct topo *topo;
+	struct agents *agents;
+	const char *dir;
+	int epoll, listener;
+	bool ends;
+
+	struct client *clients;
+	size_t n_clients, clients_cap;
+	uint32_t next_number;
+	struct map slot_of_number;
+
+	struct registration *registrations;
+	size_t n_registrations, registrations_cap;
+	uint32_t free_registration; /* linked by next_of_port */
+	uint32_t *agents_of_port;   /* per port_id */
+
+	struct waiting *waiting;
+	size_t n_waiting, waiting_cap;
+	uint64_t answering; /* the TID of what is being sent now; 0: none */
+	bool answered;
+
+	struct text_map node_of_name;
+	uint64_t mads; /* that programs sent */
+};
+
+hd_time live_now(void);
+
+/* A message for a program; `file` is given away, or -1. */
+void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
+		 int file);
+/* A memory file of these bytes, or -1. */
+int live_file(const void *bytes, size_t size);
+
+/* ---- frames.c: what comes and goes over an open umad */
+
+/* A whole frame of a program; refused silently if it makes no sense. */
+void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
+		size_t size);
+void frame_arrived(void *live, port_id port, const struct mad_address *from,
+		   const uint8_t *mad, size_t size);
+/* An errno, or 0 and the number of the agent. */
+int frame_register(struct live *l, const struct live_agent *asked,
+		   uint32_t *id);
+int frame_unregister(struct live *l, const struct live_agent *asked);
+void frames_forget(struct live *l, uint32_t slot);
+/* Requests that nobody answers: when to look again, and the look. */
+hd_time frames_next(const struct live *l);
+void frames_run(struct live *l, hd_time now);
+void frames_fini(struct live *l);
+
+/* ---- sysfs.c: what a program reads about its adapter */
+
+/* The text of a file below /sys; an errno. */
+int sysfs_text(const struct live *l, node_id v, const char *path,
+	       struct strbuf *out);
+/* Makes the folders and files that a program can look for; an errno. */
+int sysfs_make(const struct live *l, node_id v);
+
+/* ---- commands.c: what users ask for */
+
+/* `n` words; what to print, or why not. */
+enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
+			 struct diag *d, struct strbuf *out);
+
+#endif

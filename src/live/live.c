@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "live/live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "live/protocol.h"
+
+char *live_folder(const char *name)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	struct strbuf path = STRBUF_INIT;
+
+	if (base && base[0] == '/')
+		strbuf_printf(&path, "%s/heddle-%s", base, name);
+	else
+		strbuf_printf(&path, "/tmp/heddle-%u-%s", (unsigned)getuid(),
+			      name);
+	return strbuf_detach(&path);
+}
+
+static int dial(const char *dir, struct diag *d)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = LIVE_CALL };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if ((size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
+			     LIVE_SOCKET) < sizeof(to.sun_path) &&
+	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    send(fd, &g, sizeof(g), MSG_NOSIGNAL) == (ssize_t)sizeof(g))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	diag_fail(d, HD_ERR_NOT_FOUND, "no fabric runs in '%s'", dir);
+	return -1;
+}
+
+/* The text of a reply: in the message, or in a file that came with it. */
+static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct live_reply r;
+	char *text = hd_alloc(LIVE_TEXT, 1);
+	struct iovec parts[] = { { &r, sizeof(r) }, { text, LIVE_TEXT } };
+	struct msghdr m = {
+		.msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+
+	if (got < (ssize_t)sizeof(r)) {
+		free(text);
+		return diag_fail(d, HD_ERR_ENV, "the fabric does not answer");
+	}
+	if (got > (ssize_t)sizeof(r))
+		strbuf_add(out, text, (size_t)got - sizeof(r));
+	if (c && c->cmsg_type == SCM_RIGHTS) {
+		off_t at = 0;
+		int file;
+
+		memcpy(&file, CMSG_DATA(c), sizeof(file));
+		while ((got = pread(file, text, LIVE_TEXT, at)) > 0) {
+			strbuf_add(out, text, (size_t)got);
+			at += got;
+		}
+		close(file);
+	}
+	free(text);
+	if (r.error)
+		return diag_fail(d, HD_ERR_ENV, "the fabric refused: %s",
+				 strerror(r.error));
+	if (r.number == HD_OK)
+		return HD_OK;
+	return diag_fail(d, (enum hd_status)r.number, "%s", out->text);
+}
+
+enum hd_status live_call(const char *dir, const char *const *words, size_t n,
+			 struct diag *d, struct strbuf *out)
+{
+	struct live_call c = { .question = LIVE_COMMAND };
+	struct strbuf text = STRBUF_INIT;
+	int fd = dial(dir, d);
+
+	if (fd < 0)
+		return d->status;
+	strbuf_add(&text, (const char *)&c, sizeof(c));
+	for (size_t i = 0; i < n; i++)
+		strbuf_add(&text, words[i], strlen(words[i]) + 1);
+	enum hd_status status;
+
+	if (text.len > LIVE_TEXT ||
+	    send(fd, text.text, text.len, MSG_NOSIGNAL) != (ssize_t)text.len)
+		status = diag_fail(d, HD_ERR_ENV, "the fabric in '%s' is gone",
+				   dir);
+	else
+		status = take_reply(fd, d, out);
+	strbuf_fini(&text);
+	close(fd);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_LIVE_H
+#define HD_LIVE_LIVE_H
+
+/*
+ * A fabric that runs by itself, to which unmodified programs attach: one
+ * daemon per fabric, found by its name in a folder of the user's. Whoever is
+ * not that user is refused.
+ */
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "topo/topo.h"
+
+/* The folder of the fabric of that name; to be freed. */
+char *live_folder(const char *name);
+
+/*
+ * Runs the daemon of a fabric in `dir` until it is told to end. `ready` is
+ * called once programs can attach.
+ */
+HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
+				      void (*ready)(void *context),
+				      void *context, struct diag *d);
+
+/* Asks the daemon in `dir` to do what `words` say; what it printed. */
+HD_MUST_CHECK enum hd_status live_call(const char *dir,
+				       const char *const *words, size_t n,
+				       struct diag *d, struct strbuf *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_PROTOCOL_H
+#define HD_LIVE_PROTOCOL_H
+
+/*
+ * What programs and the daemon of a live fabric say to each other over a
+ * SOCK_SEQPACKET socket in the fabric's folder. Both ends are of one build on
+ * one machine: numbers are in host order, and the magic is refused if it
+ * differs.
+ *
+ * A connection begins with a greeting that says what it is for:
+ *
+ *	LIVE_UMAD	stands for an open /dev/infiniband/umadN. The daemon
+ *			answers with a struct live_reply whose number names the
+ *			connection; from then on each message is a frame of the
+ *			kernel's MAD interface, either way.
+ *	LIVE_ISSM	stands for an open issmN: while it lasts, the port has
+ *			a subnet manager.
+ *	LIVE_CALL	asks one thing: a struct live_call and its text; a
+ *			struct live_reply and its text come back.
+ *
+ * A frame above LIVE_INLINE bytes comes as its header alone, with a descriptor
+ * of a memory file that holds all of it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIVE_MAGIC  UINT32_C(0x68644c31) /* "hdL1" */
+#define LIVE_DIR    "HEDDLE_LIVE"        /* environment: the fabric's folder */
+#define LIVE_HOST   "HEDDLE_HOST"        /* and the node that a program is on */
+#define LIVE_SOCKET "socket"
+
+enum {
+	LIVE_NAME = 96,
+	LIVE_INLINE = 65536,
+	LIVE_TEXT = 65536, /* most of a call's or a reply's text */
+	UMAD_HEADER = 64,
+};
+
+enum live_kind { LIVE_UMAD = 1, LIVE_ISSM, LIVE_CALL };
+
+struct live_greeting {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t unit; /* N of umadN */
+	char host[LIVE_NAME];
+};
+
+enum live_question {
+	LIVE_REGISTER = 1, /* text: struct live_agent; number: its id */
+	LIVE_UNREGISTER,   /* text: struct live_agent */
+	LIVE_SYSFS,        /* text: a path below /sys; its content */
+	LIVE_COMMAND,      /* text: words, each ended by NUL; what it prints */
+};
+
+struct live_call {
+	uint32_t question;
+};
+
+struct live_reply {
+	int32_t error; /* an errno, or 0 */
+	uint32_t number;
+};
+
+/* What a program wants to hear of: as the kernel's registration has it. */
+struct live_agent {
+	uint32_t connection; /* the number of the LIVE_UMAD one */
+	uint32_t id;         /* unregistering */
+	uint8_t mgmt_class;
+	uint8_t class_version;
+	uint8_t rmpp_version;
+	uint8_t oui[3];
+	uint32_t methods[4]; /* bit m: unasked-for MADs of method m */
+};
+
+/* The kernel's header of a MAD (ABI 5), as programs read and write it. */
+struct umad_header {
+	uint32_t agent;
+	uint32_t status;  /* an errno */
+	uint32_t timeout; /* ms */
+	uint32_t retries;
+	uint32_t length;
+	uint32_t qp; /* big-endian from here on */
+	uint32_t qkey;
+	uint16_t lid;
+	uint8_t sl;
+	uint8_t path_bits;
+	uint8_t grh_present;
+	uint8_t gid_index;
+	uint8_t hop_limit;
+	uint8_t traffic_class;
+	uint8_t gid[16];
+	uint32_t flow_label;
+	uint16_t pkey_index; /* host order */
+	uint8_t reserved[6];
+};
+
+_Static_assert(sizeof(struct umad_header) == UMAD_HEADER,
+	       "the kernel's interface");
+
+/*
+ * The folder of a node's files, below that of the fabric: its name, with what
+ * could lead elsewhere replaced.
+ */
+static inline void live_host_folder(const char *host, char *out, size_t size)
+{
+	size_t i = 0;
+
+	for (; host[i] && i + 1 < size; i++) {
+		char c = host[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c >= '0' && c <= '9') || c == '-';
+
+		out[i] = plain ? c : '_';
+	}
+	out[i] = '\0';
+}
+
+#endif

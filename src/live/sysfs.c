@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live/daemon.h"
+
+/*
+ * An adapter is called heddle0, as the node's only one; its ports are umad0,
+ * umad1, ... The files are those that libibumad, libibverbs and shell scripts
+ * read; each is one row here.
+ */
+
+#define DEVICE "heddle0"
+
+struct question {
+	const struct live *live;
+	node_id node;
+	port_id port;   /* of rows about a port */
+	unsigned index; /* of rows with one: gids/0 */
+	unsigned unit;  /* of umad0 */
+};
+
+static uint64_t info(const struct question *q, enum port_field f)
+{
+	return agents_port_get(q->live->agents, q->port, f);
+}
+
+static const struct topo_node *node(const struct question *q)
+{
+	return &q->live->topo->nodes[q->node];
+}
+
+static void put_guid(struct strbuf *out, uint64_t guid)
+{
+	for (int shift = 48; shift >= 0; shift -= 16)
+		strbuf_printf(out, "%04x%s", (unsigned)(guid >> shift & 0xFFFF),
+			      shift ? ":" : "\n");
+}
+
+static void node_guid(const struct question *q, struct strbuf *out)
+{
+	put_guid(out, node(q)->guid);
+}
+
+static void system_guid(const struct question *q, struct strbuf *out)
+{
+	put_guid(out,
+		 node(q)->system_guid ? node(q)->system_guid : node(q)->guid);
+}
+
+static void node_type(const struct question *q, struct strbuf *out)
+{
+	static const char *const types[] = { [NODE_CA] = "1: CA",
+					     [NODE_SWITCH] = "2: switch",
+					     [NODE_ROUTER] = "3: router" };
+
+	strbuf_printf(out, "%s\n", types[node(q)->kind]);
+}
+
+static void node_desc(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "%s\n", node(q)->name);
+}
+
+static void board(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "MT%" PRIu32 "\n", node(q)->device);
+}
+
+static void fixed_zero(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "0\n");
+}
+
+static void firmware(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "1.0.0\n");
+}
+
+static void lid(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "0x%" PRIx64 "\n", info(q, PORT_LID));
+}
+
+static void lmc(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "%" PRIu64 "\n", info(q, PORT_LMC));
+}
+
+static void sm_lid(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "0x%" PRIx64 "\n", info(q, PORT_SM_LID));
+}
+
+static void sm_sl(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "%" PRIu64 "\n", info(q, PORT_SM_SL));
+}
+
+static void cap_mask(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "0x%08" PRIx64 "\n", info(q, PORT_CAP_MASK));
+}
+
+static void state(const struct question *q, struct strbuf *out)
+{
+	static const char *const states[] = { "NOP",   "DOWN",   "INIT",
+					      "ARMED", "ACTIVE", "?" };
+	uint64_t s = info(q, PORT_STATE);
+
+	strbuf_printf(out, "%" PRIu64 ": %s\n", s, states[s < 5 ? s : 5]);
+}
+
+static void physical(const struct question *q, struct strbuf *out)
+{
+	static const char *const states[] = { "<unknown>",
+					      "Sleep",
+					      "Polling",
+					      "Disabled",
+					      "PortConfigurationTraining",
+					      "LinkUp",
+					      "LinkErrorRecovery",
+					      "Phy Test" };
+	uint64_t s = info(q, PORT_PHYSICAL);
+
+	strbuf_printf(out, "%" PRIu64 ": %s\n", s, states[s < 8 ? s : 0]);
+}
+
+/* Signalling rate in tenths of Gb/s per lane, and its name; by bit. */
+static void rate(const struct question *q, struct strbuf *out)
+{
+	static const struct {
+		unsigned tenths;
+		const char *name;
+	} plain[] = { { 25, "SDR" }, { 50, "DDR" }, { 100, "QDR" } },
+	  extended[] = { { 140, "FDR" },
+			 { 250, "EDR" },
+			 { 500, "HDR" },
+			 { 1000, "NDR" } };
+	static const unsigned lanes[] = { 1, 4, 8, 12, 2 };
+	uint64_t ext = info(q, PORT_EXT_SPEED), speed = info(q, PORT_SPEED);
+	uint64_t width = info(q, PORT_WIDTH);
+	unsigned w = 0, tenths = 25;
+	const char *name = "SDR";
+
+	while (w < 4 && !(width >> w & 1))
+		w++;
+	for (unsigned i = 0; i < 3; i++)
+		if (speed >> i & 1) {
+			tenths = plain[i].tenths;
+			name = plain[i].name;
+		}
+	for (unsigned i = 0; i < 4; i++)
+		if (ext >> i & 1) {
+			tenths = extended[i].tenths;
+			name = extended[i].name;
+		}
+	tenths *= lanes[w];
+	strbuf_printf(out, "%u", tenths / 10);
+	if (tenths % 10)
+		strbuf_printf(out, ".%u", tenths % 10);
+	strbuf_printf(out, " Gb/sec (%uX %s)\n", lanes[w], name);
+}
+
+static void link_layer(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "InfiniBand\n");
+}
+
+static void gid(const struct question *q, struct strbuf *out)
+{
+	uint64_t prefix = info(q, PORT_GID_PREFIX);
+	uint64_t guid = q->live->topo->ports[q->port].guid;
+
+	for (int shift = 48; shift >= 0; shift -= 16)
+		strbuf_printf(out,
+			      "%04x:", (unsigned)(prefix >> shift & 0xFFFF));
+	put_guid(out, guid ? guid : node(q)->guid);
+}
+
+static void pkey(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "0x%04x\n",
+		      agents_pkey(q->live->agents, q->port, q->index));
+}
+
+static void abi_version(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "5\n");
+}
+
+static void unit_device(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, DEVICE "\n");
+}
+
+static void unit_port(const struct question *q, struct strbuf *out)
+{
+	strbuf_printf(out, "%u\n", q->live->topo->ports[q->port].number);
+}
+
+/* %p: a port's number, %i: an index, %u: a unit. */
+static const struct {
+	const char *path;
+	void (*put)(const struct question *q, struct strbuf *out);
+	unsigned n; /* how many %i there are */
+} rows[] = {
+	{ "infiniband_mad/abi_version", abi_version, 0 },
+	{ "infiniband_mad/umad%u/ibdev", unit_device, 0 },
+	{ "infiniband_mad/umad%u/port", unit_port, 0 },
+	{ "infiniband_mad/issm%u/ibdev", unit_device, 0 },
+	{ "infiniband_mad/issm%u/port", unit_port, 0 },
+	{ "infiniband/" DEVICE "/node_type", node_type, 0 },
+	{ "infiniband/" DEVICE "/node_guid", node_guid, 0 },
+	{ "infiniband/" DEVICE "/sys_image_guid", system_guid, 0 },
+	{ "infiniband/" DEVICE "/node_desc", node_desc, 0 },
+	{ "infiniband/" DEVICE "/hca_type", board, 0 },
+	{ "infiniband/" DEVICE "/board_id", board, 0 },
+	{ "infiniband/" DEVICE "/hw_rev", fixed_zero, 0 },
+	{ "infiniband/" DEVICE "/fw_ver", firmware, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/lid", lid, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/lid_mask_count", lmc, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/sm_lid", sm_lid, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/sm_sl", sm_sl, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/cap_mask", cap_mask, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/state", state, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/phys_state", physical, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/rate", rate, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/link_layer", link_layer, 0 },
+	{ "infiniband/" DEVICE "/ports/%p/gids/%i", gid, 1 },
+	{ "infiniband/" DEVICE "/ports/%p/pkeys/%i", pkey, 128 },
+};
+
+/* The path of a row for a port and an index. */
+static void make_path(const struct question *q, const char *pattern,
+		      struct strbuf *out)
+{
+	for (const char *c = pattern; *c; c++) {
+		if (*c != '%') {
+			strbuf_putc(out, *c);
+			continue;
+		}
+		c++;
+		strbuf_printf(out, "%u",
+			      *c == 'i' ? q->index
+			      : *c == 'u'
+				      ? q->unit
+				      : q->live->topo->ports[q->port].number);
+	}
+}
+
+/* What is done for a file; true: no more of them. */
+typedef bool file_act(const struct question *q, size_t row, const char *path,
+		      void *context);
+
+static bool each_index(struct question *q, size_t row, file_act *act,
+		       void *context)
+{
+	bool stop;
+
+	q->index = 0;
+	do {
+		struct strbuf path = STRBUF_INIT;
+
+		make_path(q, rows[row].path, &path);
+		stop = act(q, row, path.text, context);
+		strbuf_fini(&path);
+	} while (!stop && ++q->index < rows[row].n);
+	return stop;
+}
+
+/* Every file of the node; ports of a switch are told by its port 0. */
+static bool each_file(const struct live *l, node_id v, file_act *act,
+		      void *context)
+{
+	const struct topo_node *n = &l->topo->nodes[v];
+	bool is_switch = n->kind == NODE_SWITCH;
+	unsigned first = is_switch ? 0 : 1, last = is_switch ? 0 : n->n_ports;
+	struct question q = { .live = l, .node = v };
+
+	for (unsigned number = first; number <= last; number++) {
+		q.port = n->first_port + number;
+		q.unit = number - first;
+		for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+			if (each_index(&q, r, act, context))
+				return true;
+	}
+	return false;
+}
+
+struct wanted {
+	const char *path;
+	struct strbuf *out;
+};
+
+/* Several slashes are one. */
+static bool is_same_path(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		if (*a == '/')
+			while (b[1] == '/')
+				b++;
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool tell(const struct question *q, size_t row, const char *path,
+		 void *context)
+{
+	struct wanted *w = context;
+
+	if (!is_same_path(path, w->path))
+		return false;
+	rows[row].put(q, w->out);
+	return true;
+}
+
+int sysfs_text(const struct live *l, node_id v, const char *path,
+	       struct strbuf *out)
+{
+	static const char prefix[] = "/sys/class/";
+	struct wanted w = { .out = out };
+
+	if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
+		return ENOENT;
+	w.path = path + sizeof(prefix) - 1;
+	return each_file(l, v, tell, &w) ? 0 : ENOENT;
+}
+
+/* ---- the folders */
+
+static int make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+			*slash = '/';
+			return errno;
+		}
+		*slash = '/';
+	}
+	return 0;
+}
+
+struct making {
+	const char *root;
+	int error;
+};
+
+static bool make_file(const struct question *q, size_t row, const char *path,
+		      void *context)
+{
+	struct making *m = context;
+	char whole[PATH_MAX];
+
+	(void)q;
+	(void)row;
+	if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", m->root, path) >=
+	    sizeof(whole)) {
+		m->error = ENAMETOOLONG;
+		return true;
+	}
+	m->error = make_folders(whole);
+	if (m->error)
+		return true;
+	int fd = open(whole, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		m->error = errno;
+		return true;
+	}
+	close(fd);
+	return false;
+}
+
+int sysfs_make(const struct live *l, node_id v)
+{
+	char root[PATH_MAX], host[LIVE_NAME];
+	struct making m = { .root = root };
+	struct stat s;
+
+	live_host_folder(l->topo->nodes[v].name, host, sizeof(host));
+	if ((size_t)snprintf(root, sizeof(root), "%s/hosts/%s/sys/class",
+			     l->dir, host) >= sizeof(root))
+		return ENAMETOOLONG;
+	if (stat(root, &s) == 0)
+		return 0;
+	each_file(l, v, make_file, &m);
+	return m.error;
+}

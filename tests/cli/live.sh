@@ -1,0 +1,154 @@
+# Unmodified OpenSM manages a live fabric, unmodified tools ask it, and what
+# they read is what OpenSM was told to program.
+. "$SRC/tests/cli/lib.sh"
+for tool in opensm ibnetdiscover smpquery saquery perfquery; do
+	command -v $tool >/dev/null || fail "$tool is not installed"
+done
+# A socket's path has a hundred letters at most.
+XDG_RUNTIME_DIR=$(mktemp -d /tmp/heddle-live.XXXXXXXX)
+export XDG_RUNTIME_DIR
+export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
+manager=
+cleanup() {
+	[ -z "$manager" ] || kill "$manager" 2>/dev/null || true
+	[ -z "$manager" ] || wait "$manager" 2>/dev/null || true
+	"$HEDDLE" live down -q 2>/dev/null || true
+	rm -rf "$XDG_RUNTIME_DIR"
+}
+trap cleanup EXIT
+on() { # HOST PROGRAM...
+	host=$1
+	shift
+	timeout 60 "$HEDDLE" live exec "$host" -- "$@"
+}
+rm -rf cache dumps log
+mkdir cache dumps
+cat >conf <<'END'
+force_log_flush TRUE
+qos TRUE
+qos_max_vls 8
+qos_high_limit 4
+qos_vlarb_high 0:64,1:128
+qos_vlarb_low 0:32,1:64,2:96,3:0,4:0,5:0,6:0,7:0
+qos_sl2vl 0,1,2,3,4,5,6,7,7,6,5,4,3,2,1,0
+use_optimized_slvl TRUE
+congestion_control TRUE
+cc_key 0x0
+cc_sw_cong_setting_control_map 0xF
+cc_sw_cong_setting_threshold 0x0F
+cc_sw_cong_setting_packet_size 8
+cc_sw_cong_setting_marking_rate 10
+cc_ca_cong_setting_port_control 0x0001
+cc_ca_cong_setting_control_map 0xFFFF
+cc_ca_cong_setting_ccti_timer 0 150
+cc_cct 0:0,1:1,2:2,3:4,4:8
+END
+
+# wait_for N: until the subnet was brought up N times.
+wait_for() {
+	tries=0
+	touch log
+	until [ "$(grep -c 'SUBNET UP' log)" -ge "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "no SUBNET UP: $(tail -3 log)"
+		sleep 0.2
+	done
+}
+
+# ---- nothing is there yet
+status 3 "$HEDDLE" live show
+has err "no fabric runs"
+status 3 "$HEDDLE" live exec h0 -- true
+status 2 "$HEDDLE" live up star --name 'a/b'
+
+# ---- a fabric, and OpenSM on its first host
+"$HEDDLE" live up 'fat-tree --radix 4 --levels 3' >up
+has up "16 hosts, 20 switches"
+status 4 "$HEDDLE" live up star
+has err "runs already"
+status 3 "$HEDDLE" live exec nobody -- true
+on h0 opensm -F conf -f "$PWD/log" >opensm.out 2>&1 &
+manager=$!
+wait_for 1
+
+# ---- what the fabric is, as it was generated
+on h3 ibnetdiscover >found
+"$HEDDLE" topo check found >/dev/null || fail "ibnetdiscover's file"
+"$HEDDLE" topo gen fat-tree --radix 4 --levels 3 -o made
+links() {
+	"$HEDDLE" topo convert "$1" --to links | sort
+}
+links made >wanted
+links found >got
+cmp wanted got || fail "ibnetdiscover finds another fabric"
+[ "$("$HEDDLE" live show --csv | grep -c ',active,')" -eq 116 ] ||
+	fail "not all of 20 + 96 ports are active"
+
+# ---- what OpenSM was told to program
+on h3 smpquery portinfo 2 1 | grep -q 'VLHighLimit:\.*4$' ||
+	fail "the high limit is not 4"
+on h3 smpquery sl2vl 2 1 >lanes
+[ "$(grep -c '| 0| 1| 2| 3| 4| 5| 6| 7| 7| 6| 5| 4| 3| 2| 1| 0|' lanes)" -ge 5 ] ||
+	fail "lanes: $(cat lanes)"
+on h3 smpquery vlarb 2 1 >weights
+has weights '|0x20|0x40|0x60|0x0 '
+has weights '|0x40|0x80|0x0 '
+on h3 ibccquery SwitchCongestionSetting 2 >setting
+grep -q 'Marking_Rate:\.*10$' setting || fail "the marking rate is not 10"
+grep -q '^Threshold:\.*0x0f$' setting || fail "the threshold is not 15"
+on h3 ibccquery CACongestionSetting 1 >source
+grep -q 'CCTI_Timer:\.*150$' source || fail "the timer is not 150"
+
+# ---- answers of many segments
+on h3 saquery >nodes
+[ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
+on h3 saquery -p >paths
+[ "$(grep -c 'PathRecord' paths)" -eq 1296 ] || fail "not all 36 x 36 paths"
+
+# ---- a cable goes and comes back: OpenSM is told, and sweeps
+before=$(grep -c 'SUBNET UP' log)
+"$HEDDLE" live link s1-0:3 down
+wait_for $((before + 1))
+has log 'num:128 (Link state change)'
+on h3 ibnetdiscover >without
+[ "$(links without | wc -l)" -eq "$(($(links made | wc -l) - 1))" ] ||
+	fail "the cable is still found"
+"$HEDDLE" live link s1-0:3 up
+wait_for $((before + 2))
+
+# ---- errors are those that were made, until they are cleared
+"$HEDDLE" live error s1-1:2 SymbolErrorCounter 7
+lid=$("$HEDDLE" live show --csv | sed -n 's/^s1-1,0,active,\([0-9]*\),.*/\1/p')
+on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*7$' ||
+	fail "perfquery does not show the errors"
+on h3 perfquery -R "$lid" 2 >/dev/null
+on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*0$' ||
+	fail "perfquery -R does not clear them"
+status 3 "$HEDDLE" live error s1-1:2 NoSuchCounter 7
+status 3 "$HEDDLE" live link s1-1:99 down
+status 2 "$HEDDLE" live link s1-1:2 sideways
+
+# ---- a shell sees the adapter, too
+on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
+
+# ---- programs on two hosts talk to each other
+on h5 ibping -S >/dev/null 2>&1 &
+server=$!
+lid=$(on h5 cat /sys/class/infiniband/heddle0/ports/1/lid)
+sleep 0.5
+on h3 ibping -c 3 "$((lid))" >pings || fail "ibping: $(cat pings)"
+has pings '3 packets transmitted, 3 received, 0% packet loss'
+kill $server
+wait $server || true
+
+# ---- the end: nothing is left
+kill "$manager"
+wait "$manager" || true
+manager=
+"$HEDDLE" live down
+tries=0
+while [ -e "$XDG_RUNTIME_DIR/heddle-fabric" ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 50 ] || fail "the folder is still there"
+	sleep 0.1
+done
