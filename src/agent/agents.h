@@ -149,6 +149,19 @@ void agents_retrain(struct agents *a, port_id port, hd_time now);
 uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i);
 unsigned agents_pkey_cap(const struct agents *a, port_id port);
 
+/* ---- what was programmed, elsewhere */
+
+struct subnet;
+
+/* All of it as bytes, and back into agents of the same topology. */
+void agents_save(const struct agents *a, struct strbuf *out);
+HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes,
+					 size_t size, struct diag *d);
+/* Says the LIDs in the topology, as a file of it would. */
+void agents_take_lids(const struct agents *a, struct topo *t);
+/* Forwarding, lanes, arbitration and partitions; LIDs must be assigned. */
+void agents_program(const struct agents *a, struct subnet *s);
+
 /* ---- counters, as performance management has them */
 
 enum port_counter {

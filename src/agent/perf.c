@@ -160,12 +160,26 @@ void agents_count(struct agents *a, port_id port, unsigned counter,
 	*c = more > UINT64_MAX - *c ? UINT64_MAX : *c + more;
 }
 
+/* Of sixteen, the name ends with the number. */
+static bool is_called(const struct shown *s, int number, const char *name)
+{
+	size_t len = strlen(s->field);
+	char digits[8];
+
+	if (s->bit >= 0)
+		return strcmp(s->field, name) == 0;
+	snprintf(digits, sizeof(digits), "%d", number);
+	return strncmp(s->field, name, len) == 0 &&
+	       strcmp(name + len, digits) == 0;
+}
+
 int agents_counter_named(const char *name)
 {
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
 		for (const struct shown *s = attributes[i].rows; s->field; s++)
-			if (s->bit >= 0 && strcmp(s->field, name) == 0)
-				return (int)s->counter;
+			for (int k = 0; k < (s->bit < 0 ? 16 : 1); k++)
+				if (is_called(s, k, name))
+					return (int)s->counter + k;
 	return -1;
 }
 
@@ -259,7 +273,11 @@ static void treat_row(struct request *r, const struct record *record,
 
 static uint16_t class_port_info(struct request *r)
 {
-	enum { ALL_PORT_SELECT = 0x100, EXTENDED_WIDTH = 0x200 };
+	enum {
+		ALL_PORT_SELECT = 0x100,
+		EXTENDED_WIDTH = 0x200,
+		XMIT_WAIT = 0x1000,
+	};
 
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
@@ -268,7 +286,7 @@ static uint16_t class_port_info(struct request *r)
 		       ->record->size);
 	r->data[0] = MAD_BASE_VERSION;
 	r->data[1] = mad_class(MAD_PERF)->version;
-	store_be16(r->data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH);
+	store_be16(r->data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH | XMIT_WAIT);
 	r->data[7] = 16; /* how long an answer takes */
 	return MAD_OK;
 }

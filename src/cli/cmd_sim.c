@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/live/live.h"
 #include "cli/output.h"
 #include "cli/ports.h"
 #include "cli/progress.h"
@@ -32,12 +33,19 @@ struct sim_options {
 	hd_time sample;
 	uint64_t threads; /* 0: as many as are worth it */
 	bool verbose;
+	const char *live; /* the name of a live fabric, or NULL */
 	struct option_list ports, set;
 };
 
 static const char *const flow_controls[] = { "none", "bare", "padded", NULL };
 
 static const struct option options[] = {
+	{ .name = "live",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct sim_options, live),
+	  .value = "NAME",
+	  .help = "run on the tables, lanes and links of the live fabric NAME "
+		  "as they are now, and count there what the traffic does" },
 	{ .name = "explain",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct sim_options, explain),
@@ -254,7 +262,11 @@ static enum hd_status make_sim(struct session *s, struct sim_rules *rules,
 
 static enum hd_status run(struct session *s, const char *path, struct diag *d)
 {
-	enum hd_status status = fabric_read(path, &s->overrides, d, &s->build);
+	enum hd_status status =
+		s->options.live
+			? live_fabric_read(s->options.live, path, &s->overrides,
+					   d, &s->build)
+			: fabric_read(path, &s->overrides, d, &s->build);
 
 	if (status == HD_OK)
 		status = scenario_needs_traffic(s->build->scenario, d);
@@ -279,7 +291,11 @@ static enum hd_status run(struct session *s, const char *path, struct diag *d)
 	progress_end(&s->progress);
 	if (s->options.verbose)
 		say_threads(s, rules.threads);
-	return close_files(s, d);
+	status = close_files(s, d);
+	if (status == HD_OK && s->options.live)
+		status = live_count(s->options.live, s->build,
+				    sim_metrics(s->sim), d);
+	return status;
 }
 
 static void put_setting(void *context, const char *name, const char *value)

@@ -171,6 +171,25 @@ static enum hd_status build_routes(struct fabric *b, struct diag *d)
 	return status;
 }
 
+static enum hd_status take_programmed(struct fabric *b,
+				      const struct fabric_programmer *by,
+				      struct diag *d)
+{
+	const struct lid_options lids = { .order = LIDS_KEEP };
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = by->address(by->context, &b->topo, d);
+
+	if (status != HD_OK)
+		return status;
+	subnet_init(&b->subnet, &b->topo);
+	status = subnet_assign_lids(&b->subnet, &lids, &inner);
+	if (status != HD_OK)
+		return diag_fail(d, status, "no manager has been there yet: %s",
+				 inner.message);
+	by->program(by->context, &b->subnet);
+	return HD_OK;
+}
+
 static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
@@ -239,9 +258,25 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
+/* Links that are down from the beginning, besides those of the scenario. */
+static void add_faults(struct fabric *f, const struct fabric_programmer *by)
+{
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		const struct sim_port *p = &f->setup.ports[i];
+
+		const struct sim_fault down = { .kind = SIM_LINK_DOWN,
+						.port = i };
+
+		if (p->peer != SIM_NONE && p->peer > i &&
+		    by->is_down(by->context, p->origin))
+			fabric_add_fault(f, down);
+	}
+}
+
 /* From here on the topology is there, if it does not follow from the scenario.
  */
-static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
+static enum hd_status build(struct fabric *f, bool has_topology,
+			    const struct fabric_programmer *by, struct diag *d)
 {
 	enum hd_status status = has_topology ? HD_OK : build_topology(f, d);
 
@@ -250,10 +285,12 @@ static enum hd_status build(struct fabric *f, bool has_topology, struct diag *d)
 	f->selector = selector_new(&f->topo);
 	f->shared_mlid =
 		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
-	status = build_subnet(f, d);
+	status = by ? take_programmed(f, by, d) : build_subnet(f, d);
 	memory_for("the scenario's flows");
 	if (status == HD_OK)
 		status = fabric_build_setup(f, d);
+	if (status == HD_OK && by)
+		add_faults(f, by);
 	if (status == HD_OK)
 		status = fabric_build_changes(f, d);
 	if (status == HD_OK)
@@ -275,7 +312,7 @@ static enum hd_status finish(struct fabric *f, enum hd_status status,
 			     struct fabric **out)
 {
 	if (status == HD_OK)
-		status = build(f, has_topology, d);
+		status = build(f, has_topology, NULL, d);
 	if (status == HD_OK)
 		*out = f;
 	else
@@ -309,6 +346,23 @@ enum hd_status fabric_read(const char *path, const struct overrides *overrides,
 
 	return finish(f, scenario_read(path, overrides, d, f->scenario), false,
 		      d, out);
+}
+
+enum hd_status fabric_read_programmed(const char *path,
+				      const struct overrides *overrides,
+				      const struct fabric_programmer *by,
+				      struct diag *d, struct fabric **out)
+{
+	struct fabric *f = fabric_new();
+	enum hd_status status = scenario_read(path, overrides, d, f->scenario);
+
+	if (status == HD_OK)
+		status = build(f, false, by, d);
+	if (status == HD_OK)
+		*out = f;
+	else
+		fabric_free(f);
+	return status;
 }
 
 /* A line that no topology file has, and every scenario. */

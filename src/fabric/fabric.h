@@ -74,6 +74,19 @@ struct fabric {
 };
 
 /*
+ * Whoever programs a fabric in place of the scenario's routing and lanes: a
+ * manager outside. It may say LIDs in the topology before they are assigned.
+ */
+struct fabric_programmer {
+	enum hd_status (*address)(void *context, struct topo *t,
+				  struct diag *d);
+	void (*program)(void *context, struct subnet *s);
+	/* Whether the link of a port is down from the beginning. */
+	bool (*is_down)(void *context, port_id port);
+	void *context;
+};
+
+/*
  * From the text of a scenario; `file` is its name. Refusals name the line, or
  * the override (NULL: there are none).
  */
@@ -93,6 +106,11 @@ HD_MUST_CHECK enum hd_status fabric_read(const char *path,
 HD_MUST_CHECK enum hd_status fabric_open(const char *name,
 					 const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
+/* The same as fabric_read, programmed by another. */
+HD_MUST_CHECK enum hd_status
+fabric_read_programmed(const char *path, const struct overrides *overrides,
+		       const struct fabric_programmer *by, struct diag *d,
+		       struct fabric **out);
 void fabric_free(struct fabric *f);
 
 /* The end port of the node with this name, or TOPO_NONE. */

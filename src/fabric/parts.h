@@ -21,6 +21,8 @@ HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
 HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 						     struct diag *d);
 /* Nodes and ports of the setup, faults (build_setup.c). */
+/* By time; what comes first stays first. */
+void fabric_add_fault(struct fabric *b, struct sim_fault fault);
 HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
 						struct diag *d);
 /* How the scenario wants routes chosen; its file of tables is not opened. */

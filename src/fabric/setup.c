@@ -370,8 +370,7 @@ static void set_borrowing(struct fabric *b)
 	}
 }
 
-/* By time; what the file says first stays first. */
-static void add_fault(struct fabric *b, struct sim_fault fault)
+void fabric_add_fault(struct fabric *b, struct sim_fault fault)
 {
 	struct sim_setup *s = &b->setup;
 	uint32_t k = s->n_faults++;
@@ -407,12 +406,13 @@ add_switch_event(struct fabric *b, const struct scn_event *e, struct diag *d)
 		uint32_t port = found->first_port + i;
 
 		if (s->ports[port].peer != SIM_NONE)
-			add_fault(b, (struct sim_fault){
-					     .time = e->at,
-					     .kind = e->kind == SCN_SWITCH_DOWN
-							     ? SIM_LINK_DOWN
-							     : SIM_LINK_UP,
-					     .port = port });
+			fabric_add_fault(
+				b, (struct sim_fault){
+					   .time = e->at,
+					   .kind = e->kind == SCN_SWITCH_DOWN
+							   ? SIM_LINK_DOWN
+							   : SIM_LINK_UP,
+					   .port = port });
 	}
 	return HD_OK;
 }
@@ -434,13 +434,14 @@ static enum hd_status add_port_event(struct fabric *b,
 				       "faults.events[].port: '%s' is not a "
 				       "host's",
 				       e->port);
-	add_fault(b, (struct sim_fault){
-			     .time = e->at,
-			     .kind = (enum sim_fault_kind)e->kind,
-			     .port = end == SIM_NONE
-					     ? b->port_of_origin[port]
-					     : b->setup.nodes[end].first_port +
-						       1 });
+	fabric_add_fault(
+		b,
+		(struct sim_fault){
+			.time = e->at,
+			.kind = (enum sim_fault_kind)e->kind,
+			.port = end == SIM_NONE
+					? b->port_of_origin[port]
+					: b->setup.nodes[end].first_port + 1 });
 	return HD_OK;
 }
 

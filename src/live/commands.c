@@ -203,6 +203,45 @@ static enum hd_status host_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
+/* ---- for other processes of ours: the tables, and what their traffic did */
+
+static enum hd_status dump_command(struct live *l, const char *const *words,
+				   size_t n, struct diag *d, struct strbuf *out)
+{
+	(void)words;
+	(void)n;
+	(void)d;
+	agents_save(l->agents, out);
+	return HD_OK;
+}
+
+/* "PORT COUNTER VALUE ..." by their numbers. */
+static enum hd_status count_command(struct live *l, const char *const *words,
+				    size_t n, struct diag *d,
+				    struct strbuf *out)
+{
+	const char *at = n == 1 ? words[0] : "";
+
+	(void)out;
+	while (*at) {
+		uint64_t v[3];
+
+		for (unsigned i = 0; i < 3; i++) {
+			char *end;
+
+			v[i] = strtoull(at, &end, 10);
+			if (end == at || (*end != ' ' && *end != '\0'))
+				return diag_fail(d, HD_ERR_INPUT,
+						 "no counts: '%.20s'", at);
+			at = *end ? end + 1 : end;
+		}
+		if (v[0] >= l->topo->n_ports || v[1] >= N_PORT_COUNTERS)
+			return diag_fail(d, HD_ERR_RANGE, "no such counter");
+		agents_count(l->agents, (port_id)v[0], (unsigned)v[1], v[2]);
+	}
+	return HD_OK;
+}
+
 static enum hd_status down_command(struct live *l, const char *const *words,
 				   size_t n, struct diag *d, struct strbuf *out)
 {
@@ -225,6 +264,7 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 	} commands[] = {
 		{ "host", host_command },   { "link", link_command },
 		{ "error", error_command }, { "show", show_command },
+		{ "dump", dump_command },   { "count", count_command },
 		{ "down", down_command },
 	};
 

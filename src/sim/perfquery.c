@@ -59,12 +59,13 @@ static unsigned lid_of(const struct fabric *b, port_id port)
 	return b->subnet.lid_of_port[is_switch ? node->first_port : port];
 }
 
-static void print_port(const struct fabric *b, uint32_t port,
-		       const struct sim_counters *c, struct strbuf *out)
+enum { N_PLAIN = 12 };
+
+static void plain_counters(const struct sim_port *p,
+			   const struct sim_counters *c,
+			   struct counter out[N_PLAIN])
 {
-	const struct sim_port *p = &b->setup.ports[port];
-	unsigned number = b->topo.ports[p->origin].number;
-	const struct counter counters[] = {
+	const struct counter counters[N_PLAIN] = {
 		{ "LinkDownedCounter", c->link_downed, 8 },
 		{ "PortRcvErrors", c->rcv_errors, 16 },
 		{ "PortRcvSwitchRelayErrors", c->rcv_relay_errors, 16 },
@@ -78,10 +79,21 @@ static void print_port(const struct fabric *b, uint32_t port,
 		{ "PortRcvPkts", c->rcv_packets, 32 },
 		{ "PortXmitWait", ticks(p, c->xmit_wait), 32 },
 	};
+
+	memcpy(out, counters, sizeof(counters));
+}
+
+static void print_port(const struct fabric *b, uint32_t port,
+		       const struct sim_counters *c, struct strbuf *out)
+{
+	const struct sim_port *p = &b->setup.ports[port];
+	unsigned number = b->topo.ports[p->origin].number;
+	struct counter counters[N_PLAIN];
 	uint8_t mad[MAD_SIZE];
 
+	plain_counters(p, c, counters);
 	begin(mad, ATTR_PORT_COUNTERS, number);
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+	for (size_t i = 0; i < N_PLAIN; i++)
 		set(mad, &counters[i]);
 	strbuf_printf(out, "# Port counters: Lid %u port %u (CapMask: 0x%x)\n",
 		      lid_of(b, p->origin), number, CAP_MASK);
@@ -90,9 +102,9 @@ static void print_port(const struct fabric *b, uint32_t port,
 
 /* Counters of 16 SLs or VLs: an attribute, and how perfquery names it. */
 struct family {
-	uint16_t attribute;
 	const char *title, *name; /* the latter before the number */
 	unsigned bits;
+	uint16_t attribute;
 };
 
 /* `values` are 16; they stop at the most that their fields hold. */
@@ -120,32 +132,34 @@ static void print_family(const struct fabric *b, uint32_t port,
 	print(mad, out);
 }
 
+enum { N_FAMILIES = 4 };
+
+static const struct family families[N_FAMILIES] = {
+	{ "PortXmitDataSL", "XmtDataSL", 32, ATTR_PORT_XMIT_DATA_SL },
+	{ "PortRcvDataSL", "RcvDataSL", 32, ATTR_PORT_RCV_DATA_SL },
+	{ "PortVLOpPackets", "PortVLOpPackets", 16, ATTR_PORT_VL_OP_PACKETS },
+	{ "PortVLOpData", "PortVLOpData", 32, ATTR_PORT_VL_OP_DATA },
+};
+
+static void family_values(const struct sim_counters *c,
+			  uint64_t out[N_FAMILIES][16])
+{
+	for (unsigned i = 0; i < 16; i++) {
+		out[0][i] = words(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
+		out[1][i] = words(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
+		out[2][i] = c->rcv_packets_vl[i];
+		out[3][i] = words(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
+	}
+}
+
 static void print_families(const struct fabric *b, uint32_t port,
 			   const struct sim_counters *c, struct strbuf *out)
 {
-	static const struct family xmit_sl = { ATTR_PORT_XMIT_DATA_SL,
-					       "PortXmitDataSL", "XmtDataSL",
-					       32 };
-	static const struct family rcv_sl = { ATTR_PORT_RCV_DATA_SL,
-					      "PortRcvDataSL", "RcvDataSL",
-					      32 };
-	static const struct family vl_packets = { ATTR_PORT_VL_OP_PACKETS,
-						  "PortVLOpPackets",
-						  "PortVLOpPackets", 16 };
-	static const struct family vl_data = { ATTR_PORT_VL_OP_DATA,
-					       "PortVLOpData", "PortVLOpData",
-					       32 };
-	uint64_t xmit[16], rcv[16], data[16];
+	uint64_t values[N_FAMILIES][16];
 
-	for (unsigned i = 0; i < 16; i++) {
-		xmit[i] = words(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
-		rcv[i] = words(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
-		data[i] = words(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
-	}
-	print_family(b, port, &xmit_sl, xmit, out);
-	print_family(b, port, &rcv_sl, rcv, out);
-	print_family(b, port, &vl_packets, c->rcv_packets_vl, out);
-	print_family(b, port, &vl_data, data, out);
+	family_values(c, values);
+	for (unsigned f = 0; f < N_FAMILIES; f++)
+		print_family(b, port, &families[f], values[f], out);
 }
 
 /* Updates are packets on the link in exact mode only. */
@@ -178,4 +192,26 @@ void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 		if (b->setup.credits == SIM_CREDITS_EXACT)
 			print_flow_control(b, i, &m->counters[i], out);
 	}
+}
+
+void perfquery_each(const struct fabric *b, uint32_t port,
+		    const struct sim_counters *c,
+		    void (*take)(void *context, const char *name,
+				 uint64_t value),
+		    void *context)
+{
+	struct counter plain[N_PLAIN];
+	uint64_t values[N_FAMILIES][16];
+	struct strbuf name = STRBUF_INIT;
+
+	plain_counters(&b->setup.ports[port], c, plain);
+	for (unsigned i = 0; i < N_PLAIN; i++)
+		take(context, plain[i].name, plain[i].value);
+	family_values(c, values);
+	for (unsigned i = 0; i < N_FAMILIES * 16; i++) {
+		strbuf_clear(&name);
+		strbuf_printf(&name, "%s%u", families[i / 16].name, i % 16);
+		take(context, name.text, values[i / 16][i % 16]);
+	}
+	strbuf_fini(&name);
 }

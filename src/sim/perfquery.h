@@ -24,4 +24,11 @@
 void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 		     const bool *ports, struct strbuf *out);
 
+/* The same numbers of one port, whole: their names as perfquery prints them. */
+void perfquery_each(const struct fabric *b, uint32_t port,
+		    const struct sim_counters *c,
+		    void (*take)(void *context, const char *name,
+				 uint64_t value),
+		    void *context);
+
 #endif

@@ -13,6 +13,7 @@ cleanup() {
 	[ -z "$manager" ] || kill "$manager" 2>/dev/null || true
 	[ -z "$manager" ] || wait "$manager" 2>/dev/null || true
 	"$HEDDLE" live down -q 2>/dev/null || true
+	"$HEDDLE" live down -q --name star 2>/dev/null || true
 	rm -rf "$XDG_RUNTIME_DIR"
 }
 trap cleanup EXIT
@@ -141,10 +142,50 @@ has pings '3 packets transmitted, 3 received, 0% packet loss'
 kill $server
 wait $server || true
 
-# ---- the end: nothing is left
+# ---- traffic obeys what OpenSM programmed, and is counted where it passed
 kill "$manager"
 wait "$manager" || true
 manager=
+cat >load.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}}
+traffic:
+  - {name: a, kind: saturating, source: h0, destination: h3, pattern: pairs, sl: 0, payload: 2KiB}
+  - {name: b, kind: saturating, source: h1, destination: h3, pattern: pairs, sl: 1, payload: 2KiB}
+run: {warmup: 20us, measure: 500us}
+END
+share() { # ROW: Gb/s delivered
+	sed -n "s/^$1,[^,]*,[^,]*,[^,]*,\([0-9]*\).*/\1/p" traffic.csv
+}
+"$HEDDLE" live up load.yaml --name star -q
+status 3 "$HEDDLE" live traffic load.yaml --name star
+has err "no manager has been there yet"
+status 3 "$HEDDLE" live traffic "$SRC/examples/quickstart.yaml" --name star
+has err "another one"
+for weights in 64,192 192,64; do
+	sed -i '/^qos_vlarb/d;/^qos_high/d' conf
+	printf 'qos_high_limit 0\nqos_vlarb_high 0:0\nqos_vlarb_low 0:%s,1:%s\n' \
+		"${weights%,*}" "${weights#*,}" >>conf
+	timeout 60 "$HEDDLE" live exec h0 -n star -- opensm -o -F conf \
+		-f "$PWD/star.log" >opensm.out 2>&1 || fail "OpenSM on a star"
+	"$HEDDLE" live traffic load.yaml --name star -- --csv -o traffic.csv
+	# Shares are the weights: packets are of one size.
+	[ $((100 * $(share a) / ($(share a) + $(share b)))) -ge \
+		$((${weights%,*} * 100 / 256 - 2)) ] &&
+		[ $((100 * $(share b) / ($(share a) + $(share b)))) -ge \
+			$((${weights#*,} * 100 / 256 - 2)) ] ||
+		fail "weights $weights: $(share a) and $(share b) Gb/s"
+done
+received=$(timeout 60 "$HEDDLE" live exec h3 -n star -- perfquery |
+	sed -n 's/^PortRcvPkts:\.*//p')
+[ "$received" -gt 12000 ] || fail "h3 has counted $received packets"
+# A cable that is down carries nothing.
+"$HEDDLE" live link hub:1 down --name star
+"$HEDDLE" live traffic load.yaml --name star -- --csv -o traffic.csv || true
+[ "$(share a)" -eq 0 ] && [ "$(share b)" -gt 150 ] ||
+	fail "without its cable a still has $(share a) Gb/s"
+"$HEDDLE" live down --name star
+
+# ---- the end: nothing is left
 "$HEDDLE" live down
 tries=0
 while [ -e "$XDG_RUNTIME_DIR/heddle-fabric" ]; do

@@ -5,7 +5,9 @@
 /* What the commands of 'heddle live' share. */
 
 #include "cli/command.h"
+#include "fabric/fabric.h"
 #include "live/live.h"
+#include "sim/sim.h"
 
 #define LIVE_NAME_OPTION(type)                                                 \
 	{                                                                      \
@@ -22,5 +24,19 @@ bool live_is_name(const char *name);
  */
 int live_ask(const char *name, const char *verb, char **words, int n,
 	     struct strbuf *out);
+
+/*
+ * The scenario in `path` on the fabric that runs under `name`: its topology
+ * must be that one's; LIDs, routes, lanes, tables and partitions are what was
+ * programmed there, and links that are not active are down.
+ */
+HD_MUST_CHECK enum hd_status
+live_fabric_read(const char *name, const char *path, const struct overrides *o,
+		 struct diag *d, struct fabric **out);
+/* Adds what a run counted to the counters of its ports there. */
+HD_MUST_CHECK enum hd_status live_count(const char *name,
+					const struct fabric *f,
+					const struct sim_metrics *m,
+					struct diag *d);
 
 #endif
