@@ -5,15 +5,29 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/team.h"
 
-#define MAX_LMC 7
+#define MAX_LMC    7
+#define MOST_VIEWS 64 /* targets that are prepared for at once */
+#define SWITCHES   8  /* of a piece of work */
+
+/* Destinations that hang on one switch: [first, end). */
+struct group {
+	const struct dest *first, *end;
+};
 
 struct balancer {
 	struct subnet *s;
 	const struct sw_graph *g;
 	uint32_t *load;   /* destinations per switch port, at g->port_base */
 	uint32_t *system; /* number of the system that a switch belongs to */
-	const struct subnet *keep;
+	const struct route_rule *rule;
+	/* At hand: */
+	struct group groups[MOST_VIEWS];
+	unsigned n_groups;
+	unsigned offset; /* of the LIDs beyond a port's first */
+	char *views;
+	switch_id **queues; /* per thread */
 };
 
 /* The permitted ports of one switch toward one target. */
@@ -21,21 +35,47 @@ struct choice {
 	switch_id at;
 	unsigned n;
 	uint8_t ports[TOPO_MAX_PORTS + 1];
+	/* A set of those that have the least load; empty: not known. */
+	uint64_t least[4];
 	/* Where the ports lead; only for the second and further LIDs. */
 	switch_id to[TOPO_MAX_PORTS + 1];
 	uint32_t system[TOPO_MAX_PORTS + 1];
 };
 
-static uint8_t least_loaded(const struct balancer *b, const struct choice *c)
+static uint8_t lowest(const uint64_t *set)
+{
+	unsigned i = 0;
+
+	while (i < 3 && !set[i])
+		i++;
+	return (uint8_t)(i * 64 + (unsigned)__builtin_ctzll(set[i]));
+}
+
+/* The lowest of the least loaded ports; all of these are found at once. */
+static uint8_t least_loaded(const struct balancer *b, struct choice *c)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
-	uint8_t best = c->ports[0];
+	uint32_t least = UINT32_MAX;
 
-	for (unsigned i = 1; i < c->n; i++) {
-		if (load[c->ports[i]] < load[best])
-			best = c->ports[i];
+	if (c->least[0] | c->least[1] | c->least[2] | c->least[3])
+		return lowest(c->least);
+	for (unsigned i = 0; i < c->n; i++) {
+		unsigned port = c->ports[i];
+
+		if (load[port] > least)
+			continue;
+		if (load[port] < least)
+			memset(c->least, 0, sizeof(c->least));
+		least = load[port];
+		c->least[port / 64] |= UINT64_C(1) << port % 64;
 	}
-	return best;
+	return lowest(c->least);
+}
+
+static void add_load(struct balancer *b, struct choice *c, unsigned port)
+{
+	b->load[b->g->port_base[c->at] + port]++;
+	c->least[port / 64] &= ~(UINT64_C(1) << port % 64);
 }
 
 static uint64_t system_of(const struct topo_node *v)
@@ -168,16 +208,18 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 static uint8_t kept_port(const struct balancer *b, const struct choice *c,
 			 lid_t lid)
 {
-	uint8_t port = b->keep ? lft_get(b->keep, c->at, lid) : LFT_NO_PORT;
+	const struct subnet *keep = b->rule->keep;
+	uint8_t port = keep ? lft_get(keep, c->at, lid) : LFT_NO_PORT;
 
 	if (port == LFT_NO_PORT || !memchr(c->ports, port, c->n))
 		return LFT_NO_PORT;
 	return port;
 }
 
-static void route_dest(struct balancer *b, const struct choice *c,
-		       const struct dest *d, unsigned offset)
+static void route_dest(struct balancer *b, struct choice *c,
+		       const struct dest *d)
 {
+	unsigned offset = b->offset;
 	lid_t base = b->s->lid_of_port[d->owner];
 	uint8_t port = kept_port(b, c, (lid_t)(base + offset));
 
@@ -193,62 +235,110 @@ static void route_dest(struct balancer *b, const struct choice *c,
 		port = another_way(b, c, base, offset);
 	b->s->lft[(size_t)c->at * b->s->lft_stride + base + offset] = port;
 	if (d->counts)
-		b->load[b->g->port_base[c->at] + port]++;
+		add_load(b, c, port);
 }
 
-/* Routes LID base + offset of the destinations [first, end), on one switch. */
-static void route_group(struct balancer *b, const struct route_rule *rule,
-			const struct dest *first, const struct dest *end,
-			unsigned offset)
+/* LIDs base + offset of the destinations of a group, at one switch. */
+static void route_group(struct balancer *b, switch_id at, unsigned group)
 {
+	const struct route_rule *rule = b->rule;
+	const struct group *to = &b->groups[group];
+	const void *view = b->views + group * rule->view_size;
 	struct choice c;
 
-	rule->aim(rule->state, first->sw);
-	for (c.at = 0; c.at < b->g->n; c.at++) {
-		c.n = c.at == first->sw
-			      ? 0
-			      : rule->ports(rule->state, c.at, c.ports);
-		if (c.n == 0 && c.at != first->sw)
-			continue;
-		for (unsigned i = 0; offset > 0 && i < c.n; i++) {
-			c.to[i] = neighbour(b, c.at, c.ports[i]);
-			c.system[i] = b->system[c.to[i]];
-		}
-		for (const struct dest *d = first; d < end; d++) {
-			if (offset < 1u << b->s->lmc_of_port[d->owner] &&
-			    !(d->counts && rule->switches_only))
-				route_dest(b, &c, d, offset);
-		}
+	c.at = at;
+	c.n = 0;
+	memset(c.least, 0, sizeof(c.least));
+	if (at != to->first->sw)
+		c.n = rule->ports(rule->state, view, at, c.ports);
+	if (c.n == 0 && at != to->first->sw)
+		return;
+	for (unsigned i = 0; b->offset > 0 && i < c.n; i++) {
+		c.to[i] = neighbour(b, at, c.ports[i]);
+		c.system[i] = b->system[c.to[i]];
+	}
+	for (const struct dest *d = to->first; d < to->end; d++) {
+		if (b->offset < 1u << b->s->lmc_of_port[d->owner] &&
+		    !(d->counts && rule->switches_only))
+			route_dest(b, &c, d);
 	}
 }
 
-/* The first destination after `i` that hangs on another switch. */
-static uint32_t end_of_group(const struct dest_order *o, uint32_t i)
+static void aim_at_group(void *context, unsigned member, size_t i)
 {
-	uint32_t end = i + 1;
+	struct balancer *b = context;
+	const struct route_rule *rule = b->rule;
 
-	while (end < o->n && o->dests[end].sw == o->dests[i].sw)
-		end++;
-	return end;
+	rule->aim(rule->state, b->groups[i].first->sw,
+		  b->views + i * rule->view_size, b->queues[member]);
+}
+
+static void route_at_switches(void *context, unsigned member, size_t piece)
+{
+	struct balancer *b = context;
+	switch_id end = (switch_id)(piece + 1) * SWITCHES;
+
+	(void)member;
+	end = end < b->g->n ? end : b->g->n;
+	for (switch_id at = (switch_id)piece * SWITCHES; at < end; at++) {
+		for (unsigned i = 0; i < b->n_groups; i++)
+			route_group(b, at, i);
+	}
+}
+
+/* The next groups from destination `i` on; returns where they end. */
+static uint32_t take_groups(struct balancer *b, const struct dest_order *o,
+			    uint32_t i)
+{
+	for (b->n_groups = 0; i < o->n && b->n_groups < MOST_VIEWS;
+	     b->n_groups++) {
+		struct group *group = &b->groups[b->n_groups];
+
+		group->first = &o->dests[i];
+		do
+			i++;
+		while (i < o->n && o->dests[i].sw == group->first->sw);
+		group->end = &o->dests[i];
+	}
+	return i;
+}
+
+static void route_all(struct balancer *b, const struct dest_order *o,
+		      struct team *team)
+{
+	for (b->offset = 0; b->offset < 1u << o->max_lmc; b->offset++) {
+		for (uint32_t i = 0; i < o->n;) {
+			i = take_groups(b, o, i);
+			team_each(team, b->n_groups, aim_at_group, b);
+			team_each(team, (b->g->n + SWITCHES - 1) / SWITCHES,
+				  route_at_switches, b);
+		}
+	}
 }
 
 void balance_routes(struct subnet *s, const struct sw_graph *g,
 		    const struct route_rule *rule)
 {
-	struct balancer b = { .s = s, .g = g, .keep = rule->keep };
+	struct balancer b = { .s = s, .g = g, .rule = rule };
 	struct dest_order o;
 
-	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));
-	number_systems(&b);
 	dest_order_init(&o, s, g);
-	for (unsigned offset = 0; offset < 1u << o.max_lmc; offset++) {
-		for (uint32_t i = 0, end; i < o.n; i = end) {
-			end = end_of_group(&o, i);
-			route_group(&b, rule, &o.dests[i], &o.dests[end],
-				    offset);
-		}
-	}
-	dest_order_fini(&o);
+	struct team *team = team_new((uint64_t)o.n * g->n * 4 +
+				     (uint64_t)g->n * g->n_edges);
+
+	number_systems(&b);
+	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));
+	b.views = hd_alloc(MOST_VIEWS, rule->view_size);
+	b.queues = hd_alloc(team_size(team), sizeof(*b.queues));
+	for (unsigned i = 0; i < team_size(team); i++)
+		b.queues[i] = hd_alloc(g->n, sizeof(**b.queues));
+	route_all(&b, &o, team);
+	for (unsigned i = 0; i < team_size(team); i++)
+		free(b.queues[i]);
+	free(b.queues);
+	free(b.views);
 	free(b.load);
 	free(b.system);
+	team_free(team);
+	dest_order_fini(&o);
 }

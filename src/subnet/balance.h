@@ -9,20 +9,29 @@
  * (LMC) take a different neighbour for each where they can.
  *
  * Destinations on one switch share the rule's preparation, so the cost is that
- * of (switches x switches) preparations and (switches x LIDs) choices.
+ * of (switches x switches) preparations and (switches x LIDs) choices. A choice
+ * looks at the loads of its own switch only: threads prepare for some targets
+ * side by side and then choose for all of them, each at switches of its own.
  */
 
 #include "subnet/order.h"
 
 struct route_rule {
-	/* Prepares for destinations on switch `target`. */
-	void (*aim)(void *rule, switch_id target);
+	/*
+	 * What is to be known of destinations on switch `target`, into a view
+	 * of view_size bytes; `queue` has room for all switches. Threads do so
+	 * for several targets at once.
+	 */
+	void (*aim)(const void *rule, switch_id target, void *view,
+		    switch_id *queue);
 	/*
 	 * The permitted ports of switch `at` toward the target, by number;
 	 * returns how many, 0 if there is no way.
 	 */
-	unsigned (*ports)(void *rule, switch_id at, uint8_t *out);
-	void *state;
+	unsigned (*ports)(const void *rule, const void *view, switch_id at,
+			  uint8_t *out);
+	const void *state;
+	size_t view_size;
 	bool switches_only; /* leave destinations that are hosts alone */
 	/*
 	 * Tables in force, of the same switches and LIDs, or NULL: where the

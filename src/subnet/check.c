@@ -11,13 +11,17 @@
 #define DUMP_FTS_BLOCK 64
 #define DUMP_FTS_PORTS 128
 
+/* One thread's, and what it has found. */
 struct checker {
 	const struct subnet *s;
 	const struct sw_graph *g;
-	struct route_check *out;
+	struct route_check found;
+	/* Numbers of the destinations of what was found first. */
+	uint32_t fault_dest, switch_fault_dest, detour_dest;
 	edge_id *next;
 	uint16_t *hops; /* to the destination at hand */
 	uint16_t *dist; /* to its switch, by shortest paths */
+	switch_id dist_to;
 	switch_id *stack;
 };
 
@@ -36,27 +40,31 @@ static enum path_fault fault_of(uint16_t hops)
 /* The pairs that begin at one switch and end at one destination. */
 struct bundle {
 	struct path_place place;
-	uint64_t n; /* source end ports there */
+	uint32_t dest; /* its number */
+	uint64_t n;    /* source end ports there */
 	bool to_switch;
 };
 
 static void count_fault(struct checker *c, const struct bundle *b)
 {
-	struct route_check *o = c->out;
+	struct route_check *o = &c->found;
 	uint16_t hops = c->hops[b->place.from];
 
 	o->n_faulty_entries++;
 	if (b->n == 0)
 		return;
 	if (b->to_switch) {
-		if (o->n_switch_unreachable == 0)
+		if (o->n_switch_unreachable == 0) {
 			o->switch_fault_at = b->place;
+			c->switch_fault_dest = b->dest;
+		}
 		o->n_switch_unreachable += b->n;
 		return;
 	}
 	if (o->n_unreachable == 0) {
 		o->fault = fault_of(hops);
 		o->fault_at = b->place;
+		c->fault_dest = b->dest;
 	}
 	o->n_unreachable += b->n;
 	if (hops == PATH_HOPS_LOOP)
@@ -65,7 +73,7 @@ static void count_fault(struct checker *c, const struct bundle *b)
 
 static void count_arrival(struct checker *c, const struct bundle *b)
 {
-	struct route_check *o = c->out;
+	struct route_check *o = &c->found;
 	switch_id sw = b->place.from;
 	unsigned hops = c->hops[sw];
 
@@ -78,24 +86,32 @@ static void count_arrival(struct checker *c, const struct bundle *b)
 		o->max_hops = hops;
 	if (hops == c->dist[sw])
 		return;
-	if (o->n_not_minimal == 0)
+	if (o->n_not_minimal == 0) {
 		o->detour_at = b->place;
+		c->detour_dest = b->dest;
+	}
 	o->n_not_minimal += b->n;
 }
 
-static void check_dest(struct checker *c, switch_id target,
-		       const struct path_dest *d)
+static void check_dest(void *context, unsigned member,
+		       const struct path_view *v)
 {
-	struct route_check *o = c->out;
+	struct checker *c = (struct checker *)context + member;
+	struct route_check *o = &c->found;
+	const struct path_dest *d = v->dest;
 	bool is_end = topo_is_end_port(c->s->topo, d->owner);
 
-	path_column(c->s, c->g, target, d, c->next);
+	if (c->dist_to != v->target)
+		graph_distances(c->g, v->target, c->dist, c->stack);
+	c->dist_to = v->target;
+	path_column(c->s, c->g, v, c->next);
 	path_hops(c->g, c->next, c->hops, c->stack);
 	for (switch_id sw = 0; sw < c->g->n; sw++) {
 		struct bundle b = {
 			.place = { sw, d->subnet, d->lid },
+			.dest = v->number,
 			/* A port does not send to itself. */
-			.n = c->g->n_ends[sw] - (is_end && sw == target),
+			.n = c->g->n_ends[sw] - (is_end && sw == v->target),
 			.to_switch = !is_end,
 		};
 
@@ -129,36 +145,91 @@ static void check_direct(const struct subnet *s, struct route_check *out)
 	}
 }
 
+static void checker_init(struct checker *c, const struct subnet *s,
+			 const struct sw_graph *g)
+{
+	*c = (struct checker){
+		.s = s,
+		.g = g,
+		.fault_dest = UINT32_MAX,
+		.switch_fault_dest = UINT32_MAX,
+		.detour_dest = UINT32_MAX,
+		.next = hd_alloc(g->n, sizeof(*c->next)),
+		.hops = hd_alloc(g->n, sizeof(*c->hops)),
+		.dist = hd_alloc(g->n, sizeof(*c->dist)),
+		.dist_to = TOPO_NONE,
+		.stack = hd_alloc(g->n, sizeof(*c->stack)),
+	};
+}
+
+static void checker_fini(struct checker *c)
+{
+	free(c->next);
+	free(c->hops);
+	free(c->dist);
+	free(c->stack);
+}
+
+static void add_counts(struct route_check *to, const struct route_check *from)
+{
+	to->n_pairs += from->n_pairs;
+	to->n_unreachable += from->n_unreachable;
+	to->n_loops += from->n_loops;
+	to->n_not_minimal += from->n_not_minimal;
+	for (unsigned i = 0; i <= CHECK_MAX_HOPS; i++)
+		to->n_by_hops[i] += from->n_by_hops[i];
+	to->hops += from->hops;
+	to->minimal_hops += from->minimal_hops;
+	if (from->max_hops > to->max_hops)
+		to->max_hops = from->max_hops;
+	to->n_switch_pairs += from->n_switch_pairs;
+	to->n_switch_unreachable += from->n_switch_unreachable;
+	to->n_entries += from->n_entries;
+	to->n_faulty_entries += from->n_faulty_entries;
+}
+
+/* Adds what one thread has found to what the first one has. */
+static void merge(struct checker *to, const struct checker *from)
+{
+	const struct route_check *found = &from->found;
+
+	if (from->fault_dest < to->fault_dest) {
+		to->fault_dest = from->fault_dest;
+		to->found.fault = found->fault;
+		to->found.fault_at = found->fault_at;
+	}
+	if (from->switch_fault_dest < to->switch_fault_dest) {
+		to->switch_fault_dest = from->switch_fault_dest;
+		to->found.switch_fault_at = found->switch_fault_at;
+	}
+	if (from->detour_dest < to->detour_dest) {
+		to->detour_dest = from->detour_dest;
+		to->found.detour_at = found->detour_at;
+	}
+	add_counts(&to->found, found);
+}
+
 void check_routes(const struct subnet *s, struct route_check *out)
 {
 	struct sw_graph g;
 	struct path_dests dests;
 
-	*out = (struct route_check){ .fault = FAULT_NONE };
-	check_direct(s, out);
 	graph_init(&g, s);
 	path_dests_init(&dests, s, &g);
-	struct checker c = {
-		.s = s,
-		.g = &g,
-		.out = out,
-		.next = hd_alloc(g.n, sizeof(*c.next)),
-		.hops = hd_alloc(g.n, sizeof(*c.hops)),
-		.dist = hd_alloc(g.n, sizeof(*c.dist)),
-		.stack = hd_alloc(g.n, sizeof(*c.stack)),
-	};
+	struct team *team = path_team(&g, &dests, 8);
+	struct checker *c = hd_alloc(team_size(team), sizeof(*c));
 
-	for (switch_id sw = 0; sw < g.n; sw++) {
-		if (dests.first[sw] == dests.first[sw + 1])
-			continue;
-		graph_distances(&g, sw, c.dist, c.stack);
-		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1]; i++)
-			check_dest(&c, sw, &dests.dests[i]);
-	}
-	free(c.next);
-	free(c.hops);
-	free(c.dist);
-	free(c.stack);
+	for (unsigned i = 0; i < team_size(team); i++)
+		checker_init(&c[i], s, &g);
+	path_visit(s, &g, &dests, team, check_dest, c);
+	for (unsigned i = 1; i < team_size(team); i++)
+		merge(&c[0], &c[i]);
+	*out = c[0].found;
+	check_direct(s, out);
+	for (unsigned i = 0; i < team_size(team); i++)
+		checker_fini(&c[i]);
+	free(c);
+	team_free(team);
 	path_dests_fini(&dests);
 	graph_fini(&g);
 }

@@ -16,20 +16,25 @@ struct entrances {
 	bool *alike; /* lanes do not depend on which entrance it was */
 };
 
+/* One thread's; its own is from `next` on. */
 struct tracer {
 	const struct subnet *s;
 	const struct sw_graph *g;
 	struct depgraph *deps;
-	struct deadlock_check *out;
 	struct entrances doors;
 	uint16_t sls; /* to try where the path does not say */
-	bool one_lane;
+	bool one_lane, with_switches;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
 	/* Router ports: VLs they receive and send on; by port_id. */
 	uint16_t *vls_in, *vls_out;
 	struct path_dest dest;
+	uint32_t dest_number;
 	switch_id target;
+	uint64_t n_dropped;
+	port_id dropped_at;
+	uint32_t dropped_dest;
+	uint8_t dropped_sl;
 };
 
 static bool joins_subnets(const struct tracer *t, port_id p)
@@ -54,9 +59,10 @@ static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out,
 
 	if (vl < t->s->vls_of_port[p])
 		return vl;
-	if (t->out->n_dropped++ == 0) {
-		t->out->dropped_at = p;
-		t->out->dropped_sl = (uint8_t)sl;
+	if (t->n_dropped++ == 0) {
+		t->dropped_at = p;
+		t->dropped_dest = t->dest_number;
+		t->dropped_sl = (uint8_t)sl;
 	}
 	return VL_MANAGEMENT;
 }
@@ -151,11 +157,18 @@ static void enter(struct tracer *t, switch_id sw, unsigned in)
 	}
 }
 
-static void trace_dest(struct tracer *t)
+static void trace_dest(void *context, unsigned member,
+		       const struct path_view *v)
 {
+	struct tracer *t = (struct tracer *)context + member;
 	const struct subnet *s = t->s;
 
-	path_column(s, t->g, t->target, &t->dest, t->next);
+	if (!t->with_switches && !topo_is_end_port(s->topo, v->dest->owner))
+		return;
+	t->dest = *v->dest;
+	t->dest_number = v->number;
+	t->target = v->target;
+	path_column(s, t->g, v, t->next);
 	memset(t->seen, 0, (size_t)t->g->n * N_SLS * sizeof(*t->seen));
 	for (switch_id sw = 0; sw < t->g->n; sw++) {
 		uint32_t i = t->doors.first[sw], end = t->doors.first[sw + 1];
@@ -215,7 +228,7 @@ static bool entrances_alike(const struct tracer *t, switch_id sw)
 	return true;
 }
 
-static void entrances_init(struct tracer *t, bool with_switches)
+static void entrances_init(struct tracer *t)
 {
 	struct entrances *d = &t->doors;
 	uint32_t n = 0;
@@ -228,7 +241,8 @@ static void entrances_init(struct tracer *t, bool with_switches)
 			t->s->topo->nodes[t->s->node_of_switch[sw]].n_ports;
 
 		for (unsigned k = 0; k <= last; k++) {
-			if (is_entrance(t->s, port_at(t, sw, k), with_switches))
+			if (is_entrance(t->s, port_at(t, sw, k),
+					t->with_switches))
 				d->ports[n++] = (uint8_t)k;
 		}
 		d->first[sw + 1] = n;
@@ -333,28 +347,71 @@ static void trace_routers(const struct tracer *t)
 	}
 }
 
-static void trace_unicast(struct tracer *t, bool with_switches)
+/* For one of several threads, with what all of them share. */
+static struct tracer tracer_of(const struct tracer *shared)
+{
+	struct tracer t = *shared;
+	size_t n_ports = t.s->topo->n_ports;
+
+	t.next = hd_alloc(t.g->n, sizeof(*t.next));
+	t.seen = hd_alloc((size_t)t.g->n * N_SLS, sizeof(*t.seen));
+	t.vls_in = hd_alloc(n_ports, sizeof(*t.vls_in));
+	t.vls_out = hd_alloc(n_ports, sizeof(*t.vls_out));
+	t.dropped_dest = UINT32_MAX;
+	return t;
+}
+
+static void tracer_free(struct tracer *t)
+{
+	free(t->next);
+	free(t->seen);
+	free(t->vls_in);
+	free(t->vls_out);
+}
+
+/* Adds what one thread has found to what the first one has. */
+static void tracer_merge(struct tracer *to, const struct tracer *from)
+{
+	for (port_id p = 0; p < to->s->topo->n_ports; p++) {
+		to->vls_in[p] |= from->vls_in[p];
+		to->vls_out[p] |= from->vls_out[p];
+	}
+	to->n_dropped += from->n_dropped;
+	if (from->dropped_dest < to->dropped_dest) {
+		to->dropped_dest = from->dropped_dest;
+		to->dropped_at = from->dropped_at;
+		to->dropped_sl = from->dropped_sl;
+	}
+}
+
+static void trace_unicast(const struct tracer *shared,
+			  struct deadlock_check *out)
 {
 	struct path_dests dests;
 
-	path_dests_init(&dests, t->s, t->g);
-	for (t->target = 0; t->target < t->g->n; t->target++) {
-		for (uint32_t i = dests.first[t->target];
-		     i < dests.first[t->target + 1]; i++) {
-			t->dest = dests.dests[i];
-			if (with_switches ||
-			    topo_is_end_port(t->s->topo, t->dest.owner))
-				trace_dest(t);
-		}
-	}
+	path_dests_init(&dests, shared->s, shared->g);
+	struct team *team = path_team(shared->g, &dests, 8);
+	struct tracer *t = hd_alloc(team_size(team), sizeof(*t));
+
+	for (unsigned i = 0; i < team_size(team); i++)
+		t[i] = tracer_of(shared);
+	path_visit(shared->s, shared->g, &dests, team, trace_dest, t);
+	for (unsigned i = 1; i < team_size(team); i++)
+		tracer_merge(&t[0], &t[i]);
+	trace_routers(&t[0]);
+	out->n_dropped = t[0].n_dropped;
+	out->dropped_at = t[0].dropped_at;
+	out->dropped_sl = t[0].dropped_sl;
+	for (unsigned i = 0; i < team_size(team); i++)
+		tracer_free(&t[i]);
+	free(t);
+	team_free(team);
 	path_dests_fini(&dests);
-	trace_routers(t);
 }
 
 void check_deadlock(const struct subnet *s, unsigned flags,
 		    struct deadlock_check *out)
 {
-	bool with_switches = flags & DEADLOCK_WITH_SWITCHES;
 	bool one_lane = flags & DEADLOCK_ONE_LANE;
 	struct sw_graph g;
 	struct depgraph deps;
@@ -366,26 +423,18 @@ void check_deadlock(const struct subnet *s, unsigned flags,
 		.s = s,
 		.g = &g,
 		.deps = &deps,
-		.out = out,
 		.sls = one_lane ? 1 : distinct_sls(s),
 		.one_lane = one_lane,
-		.next = hd_alloc(g.n, sizeof(*t.next)),
-		.seen = hd_alloc((size_t)g.n * N_SLS, sizeof(*t.seen)),
-		.vls_in = hd_alloc(s->topo->n_ports, sizeof(*t.vls_in)),
-		.vls_out = hd_alloc(s->topo->n_ports, sizeof(*t.vls_out)),
+		.with_switches = flags & DEADLOCK_WITH_SWITCHES,
 	};
 
-	entrances_init(&t, with_switches);
-	trace_unicast(&t, with_switches);
+	entrances_init(&t);
+	trace_unicast(&t, out);
+	entrances_fini(&t.doors);
 	if (!one_lane)
 		mcast_dependencies(s, &deps);
 	depgraph_measure(&deps, &out->size);
 	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);
-	entrances_fini(&t.doors);
-	free(t.next);
-	free(t.seen);
-	free(t.vls_in);
-	free(t.vls_out);
 	depgraph_fini(&deps);
 	graph_fini(&g);
 }

@@ -26,10 +26,19 @@ void depgraph_fini(struct depgraph *d)
 	*d = (struct depgraph){ .topo = NULL };
 }
 
-void depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_out)
+uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in,
+			      unsigned vl_out)
 {
-	d->bits[vl_in][vl_out] =
+	uint64_t *bits =
 		hd_alloc((size_t)d->topo->n_ports * d->words, sizeof(uint64_t));
+	uint64_t *there = NULL;
+
+	if (__atomic_compare_exchange_n(&d->bits[vl_in][vl_out], &there, bits,
+					false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return bits;
+	free(bits); /* somebody was faster */
+	return there;
 }
 
 /* A channel as one number, for arrays. */

@@ -7,7 +7,8 @@
  * a VL; it leads to the port it is cabled to, and packets it delivers there
  * wait for channels of the same node. So a dependency is (receiving port, VL,
  * sending port number, VL), and all of them for one pair of VLs are a bit
- * matrix: ports of the fabric by ports of a node.
+ * matrix: ports of the fabric by ports of a node. Threads may add to one graph
+ * at the same time.
  */
 
 #include "subnet/subnet.h"
@@ -26,17 +27,25 @@ struct depgraph {
 void depgraph_init(struct depgraph *d, const struct topo *t);
 void depgraph_fini(struct depgraph *d);
 
-void depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_out);
+uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in,
+			      unsigned vl_out);
 
 /* What arrives at port `in` on `vl_in` waits for port number `out`, `vl_out`.
  */
 static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in,
 				unsigned out, unsigned vl_out)
 {
-	if (!d->bits[vl_in][vl_out])
-		depgraph_add_matrix(d, vl_in, vl_out);
-	d->bits[vl_in][vl_out][(size_t)in * d->words + out / 64] |= UINT64_C(1)
-								    << out % 64;
+	uint64_t *bits =
+		__atomic_load_n(&d->bits[vl_in][vl_out], __ATOMIC_ACQUIRE);
+	uint64_t bit = UINT64_C(1) << out % 64;
+
+	if (!bits)
+		bits = depgraph_add_matrix(d, vl_in, vl_out);
+	uint64_t *word = &bits[(size_t)in * d->words + out / 64];
+
+	/* Most are there already, and reading is cheaper. */
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
 struct depgraph_size {

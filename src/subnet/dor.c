@@ -14,15 +14,16 @@
 struct dor {
 	const struct sw_graph *g;
 	struct grid grid;
-	switch_id target;
 	bool negative_first;
 };
 
-static void dor_aim(void *rule, switch_id target)
+/* A view is just the target. */
+static void dor_aim(const void *rule, switch_id target, void *view,
+		    switch_id *queue)
 {
-	struct dor *r = rule;
-
-	r->target = target;
+	(void)rule;
+	(void)queue;
+	*(switch_id *)view = target;
 }
 
 /* The way to go in one dimension: 0 up, 1 down; -1 if there. */
@@ -41,10 +42,10 @@ static int way(const struct grid *grid, unsigned k, unsigned at, unsigned to)
 }
 
 /* The permitted directions as a set of bits, one per grid direction. */
-static uint32_t directions(const struct dor *r, switch_id at)
+static uint32_t directions(const struct dor *r, switch_id at, switch_id to)
 {
 	const uint16_t *here = grid_at(&r->grid, at);
-	const uint16_t *there = grid_at(&r->grid, r->target);
+	const uint16_t *there = grid_at(&r->grid, to);
 	uint32_t up = 0, down = 0;
 
 	for (unsigned k = 0; k < r->grid.n_dims; k++) {
@@ -62,11 +63,12 @@ static uint32_t directions(const struct dor *r, switch_id at)
 	return down ? down : up;
 }
 
-static unsigned dor_ports(void *rule, switch_id at, uint8_t *out)
+static unsigned dor_ports(const void *rule, const void *view, switch_id at,
+			  uint8_t *out)
 {
 	const struct dor *r = rule;
 	const struct sw_graph *g = r->g;
-	uint32_t permitted = directions(r, at);
+	uint32_t permitted = directions(r, at, *(const switch_id *)view);
 	unsigned n = 0;
 
 	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
@@ -202,7 +204,10 @@ enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 			   const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g };
-	struct route_rule rule = { dor_aim, dor_ports, &r, false, NULL };
+	const struct route_rule rule = { .aim = dor_aim,
+					 .ports = dor_ports,
+					 .state = &r,
+					 .view_size = sizeof(switch_id) };
 	int bit_of_dim[TOPO_MAX_DIMS] = { 0 };
 	unsigned n_rings;
 	enum hd_status status = grid_init(&r.grid, s, g, d);
@@ -228,7 +233,10 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
-	struct route_rule rule = { dor_aim, dor_ports, &r, false, NULL };
+	const struct route_rule rule = { .aim = dor_aim,
+					 .ports = dor_ports,
+					 .state = &r,
+					 .view_size = sizeof(switch_id) };
 	enum hd_status status = grid_init(&r.grid, s, g, d);
 
 	if (status == HD_OK)

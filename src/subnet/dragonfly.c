@@ -23,10 +23,21 @@ struct dragonfly {
 	uint32_t *group;
 	uint32_t n_groups;
 	bool *global;       /* per edge */
-	uint16_t *cost;     /* hops to the target under the rule */
-	switch_id *queue;   /* the target comes first */
+	switch_id *queue;   /* space for searching groups */
 	unsigned threshold; /* neighbours in common that tell a group */
 };
+
+/* Of one target: hops to it under the rule. */
+struct aims {
+	uint32_t group; /* the target's */
+	uint16_t cost[];
+};
+
+/* A multiple of what the group needs, so that views lie side by side. */
+static size_t aims_size(const struct sw_graph *g)
+{
+	return sizeof(struct aims) + (g->n + 1u) / 2 * sizeof(uint32_t);
+}
 
 static bool is_global(const struct dragonfly *f, switch_id sw, edge_id e)
 {
@@ -34,77 +45,82 @@ static bool is_global(const struct dragonfly *f, switch_id sw, edge_id e)
 }
 
 /* Costs inside the target's group: hops over local cables. */
-static void spread_in_group(struct dragonfly *f, switch_id target)
+static void spread_in_group(const struct dragonfly *f, switch_id target,
+			    uint16_t *cost, switch_id *queue)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t head = 0, tail = 0;
 
-	memset(f->cost, 0xFF, g->n * sizeof(*f->cost));
-	f->cost[target] = 0;
-	f->queue[tail++] = target;
+	memset(cost, 0xFF, g->n * sizeof(*cost));
+	cost[target] = 0;
+	queue[tail++] = target;
 	while (head < tail) {
-		switch_id sw = f->queue[head++];
+		switch_id sw = queue[head++];
 
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			if (f->global[e] || f->cost[to] != GRAPH_FAR)
+			if (f->global[e] || cost[to] != GRAPH_FAR)
 				continue;
-			f->cost[to] = (uint16_t)(f->cost[sw] + 1);
-			f->queue[tail++] = to;
+			cost[to] = (uint16_t)(cost[sw] + 1);
+			queue[tail++] = to;
 		}
 	}
 }
 
 /* One round of relaxation over the switches outside the target's group. */
-static bool relax(struct dragonfly *f, uint32_t target_group)
+static bool relax(const struct dragonfly *f, struct aims *a)
 {
 	const struct sw_graph *g = f->g;
+	uint16_t *cost = a->cost;
 	bool changed = false;
 
 	for (switch_id sw = 0; sw < g->n; sw++) {
-		if (f->group[sw] == target_group)
+		if (f->group[sw] == a->group)
 			continue;
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			if (f->global[e] && f->group[to] != target_group)
+			if (f->global[e] && f->group[to] != a->group)
 				continue;
-			if (f->cost[to] == GRAPH_FAR ||
-			    f->cost[to] + 1u >= f->cost[sw])
+			if (cost[to] == GRAPH_FAR || cost[to] + 1u >= cost[sw])
 				continue;
-			f->cost[sw] = (uint16_t)(f->cost[to] + 1);
+			cost[sw] = (uint16_t)(cost[to] + 1);
 			changed = true;
 		}
 	}
 	return changed;
 }
 
-static void dragonfly_aim(void *rule, switch_id target)
+static void dragonfly_aim(const void *rule, switch_id target, void *view,
+			  switch_id *queue)
 {
-	struct dragonfly *f = rule;
+	const struct dragonfly *f = rule;
+	struct aims *a = view;
 
-	spread_in_group(f, target);
-	while (relax(f, f->group[target]))
+	a->group = f->group[target];
+	spread_in_group(f, target, a->cost, queue);
+	while (relax(f, a))
 		;
 }
 
-static unsigned dragonfly_ports(void *rule, switch_id at, uint8_t *out)
+static unsigned dragonfly_ports(const void *rule, const void *view,
+				switch_id at, uint8_t *out)
 {
 	const struct dragonfly *f = rule;
 	const struct sw_graph *g = f->g;
+	const struct aims *a = view;
 	unsigned n = 0;
-	uint32_t target_group = f->group[f->queue[0]];
 
-	if (f->cost[at] == GRAPH_FAR)
+	if (a->cost[at] == GRAPH_FAR)
 		return 0;
 	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
 		switch_id to = g->edges[e].to;
 
-		if (f->global[e] && (f->group[at] == target_group ||
-				     f->group[to] != target_group))
+		if (f->global[e] &&
+		    (f->group[at] == a->group || f->group[to] != a->group))
 			continue;
-		if (f->cost[to] + 1u == f->cost[at])
+		if (a->cost[to] + 1u == a->cost[at])
 			out[n++] = g->edges[e].out;
 	}
 	return n;
@@ -198,19 +214,22 @@ static bool groups_are_joined(const struct dragonfly *f)
 static bool hops_fit(struct dragonfly *f)
 {
 	const struct sw_graph *g = f->g;
+	struct aims *a = hd_alloc(1, aims_size(g));
+	bool fit = true;
 
-	for (switch_id target = 0; target < g->n; target++) {
+	for (switch_id target = 0; fit && target < g->n; target++) {
 		if (g->n_ends[target] == 0)
 			continue;
-		dragonfly_aim(f, target);
-		for (switch_id sw = 0; sw < g->n; sw++) {
-			bool inside = f->group[sw] == f->group[target];
+		dragonfly_aim(f, target, a, f->queue);
+		for (switch_id sw = 0; fit && sw < g->n; sw++) {
+			bool inside = f->group[sw] == a->group;
 
-			if (g->n_ends[sw] && f->cost[sw] > (inside ? 2u : 3u))
-				return false;
+			fit = !g->n_ends[sw] ||
+			      a->cost[sw] <= (inside ? 2u : 3u);
 		}
 	}
-	return true;
+	free(a);
+	return fit;
 }
 
 static void mark_global(struct dragonfly *f)
@@ -295,11 +314,12 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 		.g = g,
 		.group = hd_alloc(g->n, sizeof(*f.group)),
 		.global = hd_alloc(g->n_edges, sizeof(*f.global)),
-		.cost = hd_alloc(g->n, sizeof(*f.cost)),
 		.queue = hd_alloc(g->n, sizeof(*f.queue)),
 	};
-	struct route_rule rule = { dragonfly_aim, dragonfly_ports, &f, false,
-				   NULL };
+	const struct route_rule rule = { .aim = dragonfly_aim,
+					 .ports = dragonfly_ports,
+					 .state = &f,
+					 .view_size = aims_size(g) };
 	enum hd_status status = HD_OK;
 
 	(void)o;
@@ -322,7 +342,6 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 	}
 	free(f.group);
 	free(f.global);
-	free(f.cost);
 	free(f.queue);
 	return status;
 }

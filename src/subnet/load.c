@@ -69,8 +69,12 @@ static void measure(const struct loads *l, struct load_spread *out)
 	}
 }
 
-/* Space to add up the flows toward one destination. */
+/* Of one thread: to add up the flows toward one destination after another. */
 struct funnel {
+	const struct loads *l;
+	const uint64_t *n_hosts; /* per subnet */
+	uint64_t *flows;         /* per channel */
+	uint64_t n_flows, n_lost;
 	edge_id *next;
 	uint32_t *n_from; /* switches that send here and are not done */
 	uint64_t *count;
@@ -78,18 +82,19 @@ struct funnel {
 };
 
 /* From the farthest switches on; what loops never gets ready. */
-static uint64_t pour(struct loads *l, struct funnel *f, switch_id target,
-		     const struct path_dest *d)
+static uint64_t pour(struct funnel *f, const struct path_view *v)
 {
+	const struct loads *l = f->l;
 	const struct sw_graph *g = &l->g;
+	switch_id target = v->target;
 	uint32_t n_ready = 0;
 
-	path_column(l->s, g, target, d, f->next);
+	path_column(l->s, g, v, f->next);
 	memset(f->n_from, 0, g->n * sizeof(*f->n_from));
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		f->count[sw] = g->n_ends[sw];
 		if (l->s->n_subnets > 1 &&
-		    subnet_of_switch(l->s, sw) != d->subnet)
+		    subnet_of_switch(l->s, sw) != v->dest->subnet)
 			f->count[sw] = 0;
 		if (path_goes_on(f->next[sw]))
 			f->n_from[g->edges[f->next[sw]].to]++;
@@ -106,7 +111,7 @@ static uint64_t pour(struct loads *l, struct funnel *f, switch_id target,
 			continue;
 		switch_id to = g->edges[f->next[sw]].to;
 
-		l->flows[sender_of(l, f->next[sw])] += f->count[sw];
+		f->flows[f->next[sw]] += f->count[sw];
 		f->count[to] += f->count[sw];
 		if (--f->n_from[to] == 0)
 			f->ready[n_ready++] = to;
@@ -126,49 +131,72 @@ static uint64_t *hosts_by_subnet(const struct loads *l)
 	return n;
 }
 
-static void pour_all(struct loads *l, struct funnel *f, struct load_spread *out)
+static void pour_dest(void *context, unsigned member, const struct path_view *v)
 {
-	struct path_dests dests;
-	uint64_t *n_hosts = hosts_by_subnet(l);
+	struct funnel *f = (struct funnel *)context + member;
+	const struct subnet *s = f->l->s;
+	const struct path_dest *d = v->dest;
 
-	path_dests_init(&dests, l->s, &l->g);
-	for (switch_id sw = 0; sw < l->g.n; sw++) {
-		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1];
-		     i++) {
-			const struct path_dest *d = &dests.dests[i];
+	if (!topo_is_end_port(s->topo, d->owner) ||
+	    s->lid_of_port[d->owner] != d->lid)
+		return;
+	uint64_t n_flows = f->n_hosts[d->subnet] - 1;
 
-			if (!topo_is_end_port(l->s->topo, d->owner) ||
-			    l->s->lid_of_port[d->owner] != d->lid)
-				continue;
-			uint64_t n_flows = n_hosts[d->subnet] - 1;
+	f->n_flows += n_flows;
+	f->n_lost += n_flows - pour(f, v);
+}
 
-			out->n_flows += n_flows;
-			out->n_lost += n_flows - pour(l, f, sw, d);
-		}
-	}
-	path_dests_fini(&dests);
-	free(n_hosts);
+static void funnel_init(struct funnel *f, const struct loads *l,
+			const uint64_t *n_hosts)
+{
+	*f = (struct funnel){
+		.l = l,
+		.n_hosts = n_hosts,
+		.flows = hd_alloc(l->g.n_edges, sizeof(*f->flows)),
+		.next = hd_alloc(l->g.n, sizeof(*f->next)),
+		.n_from = hd_alloc(l->g.n, sizeof(*f->n_from)),
+		.count = hd_alloc(l->g.n, sizeof(*f->count)),
+		.ready = hd_alloc(l->g.n, sizeof(*f->ready)),
+	};
+}
+
+/* Adds up what a thread has found, and frees its space. */
+static void funnel_end(struct funnel *f, struct loads *l,
+		       struct load_spread *out)
+{
+	out->n_flows += f->n_flows;
+	out->n_lost += f->n_lost;
+	for (edge_id e = 0; e < l->g.n_edges; e++)
+		l->flows[sender_of(l, e)] += f->flows[e];
+	free(f->flows);
+	free(f->next);
+	free(f->n_from);
+	free(f->count);
+	free(f->ready);
 }
 
 void load_all_to_all(const struct subnet *s, struct load_spread *out)
 {
 	struct loads l;
+	struct path_dests dests;
 
 	*out = (struct load_spread){ .n_flows = 0 };
 	loads_init(&l, s);
-	struct funnel f = {
-		.next = hd_alloc(l.g.n, sizeof(*f.next)),
-		.n_from = hd_alloc(l.g.n, sizeof(*f.n_from)),
-		.count = hd_alloc(l.g.n, sizeof(*f.count)),
-		.ready = hd_alloc(l.g.n, sizeof(*f.ready)),
-	};
+	path_dests_init(&dests, s, &l.g);
+	uint64_t *n_hosts = hosts_by_subnet(&l);
+	struct team *team = path_team(&l.g, &dests, 8);
+	struct funnel *f = hd_alloc(team_size(team), sizeof(*f));
 
-	pour_all(&l, &f, out);
+	for (unsigned i = 0; i < team_size(team); i++)
+		funnel_init(&f[i], &l, n_hosts);
+	path_visit(s, &l.g, &dests, team, pour_dest, f);
+	for (unsigned i = 0; i < team_size(team); i++)
+		funnel_end(&f[i], &l, out);
 	measure(&l, out);
-	free(f.next);
-	free(f.n_from);
-	free(f.count);
-	free(f.ready);
+	free(f);
+	team_free(team);
+	free(n_hosts);
+	path_dests_fini(&dests);
 	loads_fini(&l);
 }
 

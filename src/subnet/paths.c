@@ -55,22 +55,133 @@ void path_dests_fini(struct path_dests *p)
 }
 
 void path_column(const struct subnet *s, const struct sw_graph *g,
-		 switch_id target, const struct path_dest *d, edge_id *next)
+		 const struct path_view *v, edge_id *next)
 {
-	const uint8_t *entry = s->lft + d->lid;
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		uint8_t port = v->ports[sw];
+		edge_id e = edge_of(g, sw, port);
 
-	for (switch_id sw = 0; sw < g->n; sw++, entry += s->lft_stride) {
-		edge_id e = edge_of(g, sw, *entry);
-
-		if (*entry == LFT_NO_PORT ||
-		    (s->n_subnets > 1 && subnet_of_switch(s, sw) != d->subnet))
+		if (port == LFT_NO_PORT ||
+		    (s->n_subnets > 1 &&
+		     subnet_of_switch(s, sw) != v->dest->subnet))
 			e = PATH_NO_ENTRY;
-		else if (sw == target && *entry == d->port)
+		else if (sw == v->target && port == v->dest->port)
 			e = PATH_ARRIVED;
 		else if (e == TOPO_NONE)
 			e = PATH_ASTRAY;
 		next[sw] = e;
 	}
+}
+
+void path_column_of(const struct subnet *s, const struct sw_graph *g,
+		    switch_id target, const struct path_dest *d, edge_id *next)
+{
+	uint8_t *ports = hd_alloc(g->n, 1);
+
+	for (switch_id sw = 0; sw < g->n; sw++)
+		ports[sw] = lft_get(s, sw, d->lid);
+	path_column(s, g, &(struct path_view){ target, d, 0, ports }, next);
+	free(ports);
+}
+
+/* ---- all columns ----------------------------------------------------------
+ */
+
+#define COLUMNS_BYTES \
+	((size_t)8 << 20) /* of columns at once, or one switch's */
+#define TILE 64           /* switches whose entries are moved */
+
+/* Columns of the destinations [first, end), which are those of switches. */
+struct columns {
+	const struct subnet *s;
+	const struct sw_graph *g;
+	const struct path_dests *p;
+	uint32_t first, end;
+	switch_id first_switch;
+	uint8_t *ports; /* [destination - first][switch] */
+	size_t cap;
+	path_visit_fn *visit;
+	void *context;
+};
+
+/* A line of a row has entries for many destinations, and one of a column for
+ * many switches: both are used while they are near. */
+static void move_tile(void *context, unsigned member, size_t tile)
+{
+	struct columns *c = context;
+	switch_id from = (switch_id)tile * TILE;
+	switch_id to = from + TILE < c->g->n ? from + TILE : c->g->n;
+
+	(void)member;
+	for (switch_id sw = from; sw < to; sw++) {
+		const uint8_t *row = &c->s->lft[(size_t)sw * c->s->lft_stride];
+		uint8_t *column = c->ports + sw;
+
+		for (uint32_t i = c->first; i < c->end; i++, column += c->g->n)
+			*column = row[c->p->dests[i].lid];
+	}
+}
+
+static void visit_switch(void *context, unsigned member, size_t piece)
+{
+	struct columns *c = context;
+	switch_id sw = c->first_switch + (switch_id)piece;
+
+	for (uint32_t i = c->p->first[sw]; i < c->p->first[sw + 1]; i++) {
+		struct path_view v = {
+			.target = sw,
+			.dest = &c->p->dests[i],
+			.number = i,
+			.ports = c->ports + (size_t)(i - c->first) * c->g->n,
+		};
+
+		c->visit(c->context, member, &v);
+	}
+}
+
+/* Takes the destinations of some more switches from `sw` on. */
+static switch_id columns_take(struct columns *c, switch_id sw)
+{
+	const uint32_t *first = c->p->first;
+	size_t most = COLUMNS_BYTES / c->g->n;
+
+	c->first_switch = sw;
+	c->first = first[sw++];
+	while (sw < c->g->n && first[sw + 1] - c->first <= most)
+		sw++;
+	c->end = first[sw];
+	size_t need = (size_t)(c->end - c->first) * c->g->n;
+
+	if (need > c->cap) {
+		free(c->ports);
+		c->ports = hd_alloc(need, 1);
+		c->cap = need;
+	}
+	return sw;
+}
+
+void path_visit(const struct subnet *s, const struct sw_graph *g,
+		const struct path_dests *p, struct team *team,
+		path_visit_fn *visit, void *context)
+{
+	struct columns c = {
+		.s = s, .g = g, .p = p, .visit = visit, .context = context
+	};
+
+	for (switch_id sw = 0; sw < g->n;) {
+		switch_id end = columns_take(&c, sw);
+
+		team_each(team, (g->n + TILE - 1) / TILE, move_tile, &c);
+		team_each(team, end - sw, visit_switch, &c);
+		sw = end;
+	}
+	free(c.ports);
+}
+
+struct team *path_team(const struct sw_graph *g, const struct path_dests *p,
+		       unsigned steps)
+{
+	return team_new((uint64_t)p->n * g->n * steps);
 }
 
 #define UNKNOWN UINT16_MAX

@@ -9,6 +9,7 @@
  * switches to channels, so everything about its paths costs O(switches).
  */
 
+#include "base/team.h"
 #include "subnet/graph.h"
 
 struct path_dest {
@@ -36,9 +37,38 @@ void path_dests_fini(struct path_dests *p);
 #define PATH_NO_ENTRY (TOPO_NONE - 2) /* the table has no port for the LID */
 #define PATH_ASTRAY   (TOPO_NONE - 3) /* leaves by a port that is not right */
 
+/*
+ * The entries of all switches for one LID, which are a row's length apart in
+ * memory. To fetch them one by one would cost more than all that is done with
+ * them, so they come for many LIDs at once.
+ */
+struct path_view {
+	switch_id target;
+	const struct path_dest *dest;
+	uint32_t number;      /* of dest */
+	const uint8_t *ports; /* per switch */
+};
+
 /* next[sw] for every switch of the destination's subnet; others NO_ENTRY. */
 void path_column(const struct subnet *s, const struct sw_graph *g,
-		 switch_id target, const struct path_dest *d, edge_id *next);
+		 const struct path_view *v, edge_id *next);
+/* The same for one destination alone. */
+void path_column_of(const struct subnet *s, const struct sw_graph *g,
+		    switch_id target, const struct path_dest *d, edge_id *next);
+
+/* What is done with a column; `member` as of a team. */
+typedef void path_visit_fn(void *context, unsigned member,
+			   const struct path_view *v);
+/*
+ * Calls for every destination; a member gets them in rising order, and those
+ * of one switch together.
+ */
+void path_visit(const struct subnet *s, const struct sw_graph *g,
+		const struct path_dests *p, struct team *team,
+		path_visit_fn *visit, void *context);
+/* A team for that, if each switch of a column takes about so many steps. */
+struct team *path_team(const struct sw_graph *g, const struct path_dests *p,
+		       unsigned steps);
 
 static inline bool path_goes_on(edge_id next)
 {

@@ -86,7 +86,7 @@ static void count_dest(struct states *s, uint32_t dest)
 	s->now.unreachable -= c->unreachable;
 	s->now.loops -= c->loops;
 	*c = (struct fault_count){ 0 };
-	path_column(&s->mixed, &s->g, s->target_of[dest], d, s->next);
+	path_column_of(&s->mixed, &s->g, s->target_of[dest], d, s->next);
 	path_hops(&s->g, s->next, s->hops, s->stack);
 	for (switch_id sw = 0; sw < s->g.n; sw++) {
 		uint64_t n = s->g.n_ends[sw] - (sw == s->target_of[dest]);
@@ -304,7 +304,8 @@ static void enter(struct united *u, switch_id sw)
 static void follow_dest(struct united *u, switch_id target)
 {
 	for (unsigned k = 0; k < 2; k++)
-		path_column(u->tables[k], &u->g, target, u->dest, u->next[k]);
+		path_column_of(u->tables[k], &u->g, target, u->dest,
+			       u->next[k]);
 	memset(u->seen, 0, (size_t)u->g.n_edges * N_SLS * sizeof(*u->seen));
 	for (switch_id sw = 0; sw < u->g.n; sw++) {
 		if (u->g.n_ends[sw])

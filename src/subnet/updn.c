@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/team.h"
 #include "subnet/route.h"
 
 static bool goes_up(const struct updn *u, switch_id from, switch_id to)
@@ -20,30 +21,32 @@ static bool same_part(const struct updn *u, switch_id a, switch_id b)
 }
 
 /* Switches that must go up first, from the top: all above is known before. */
-static void go_up(struct updn *u)
+static void go_up(const struct updn *u, struct updn_spot *spots)
 {
 	const struct sw_graph *g = u->g;
 
 	for (uint32_t i = 0; i < g->n; i++) {
 		switch_id sw = u->by_height[i];
+		struct updn_spot *here = &spots[sw];
 
 		for (edge_id e = g->first[sw];
-		     !u->down[sw] && e < g->first[sw + 1]; e++) {
+		     !here->down && e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			if (goes_up(u, sw, to) && u->dist[to] != GRAPH_FAR &&
-			    u->dist[to] + 1u < u->dist[sw])
-				u->dist[sw] = (uint16_t)(u->dist[to] + 1);
+			if (goes_up(u, sw, to) && spots[to].dist != GRAPH_FAR &&
+			    spots[to].dist + 1u < here->dist)
+				here->dist = (uint16_t)(spots[to].dist + 1);
 		}
 	}
 }
 
-static uint16_t nearest_neighbour(const struct updn *u, switch_id sw)
+static uint16_t nearest_neighbour(const struct sw_graph *g,
+				  const struct updn_spot *spots, switch_id sw)
 {
 	uint16_t best = GRAPH_FAR;
 
-	for (edge_id e = u->g->first[sw]; e < u->g->first[sw + 1]; e++) {
-		uint16_t d = u->dist[u->g->edges[e].to];
+	for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+		uint16_t d = spots[g->edges[e].to].dist;
 
 		best = d < best ? d : best;
 	}
@@ -51,75 +54,88 @@ static uint16_t nearest_neighbour(const struct updn *u, switch_id sw)
 }
 
 /* The rest of the part: one step at a time to what has a path. */
-static void extend_illegally(struct updn *u)
+static void extend_illegally(const struct sw_graph *g, struct updn_spot *spots)
 {
 	bool changed = true;
 
 	while (changed) {
 		changed = false;
-		for (switch_id sw = 0; sw < u->g->n; sw++) {
-			if (u->dist[sw] != GRAPH_FAR)
+		for (switch_id sw = 0; sw < g->n; sw++) {
+			if (spots[sw].dist != GRAPH_FAR)
 				continue;
-			uint16_t best = nearest_neighbour(u, sw);
+			uint16_t best = nearest_neighbour(g, spots, sw);
 
 			if (best == GRAPH_FAR)
 				continue;
-			u->dist[sw] = (uint16_t)(best + 1);
+			spots[sw].dist = (uint16_t)(best + 1);
 			changed = true;
 		}
 	}
 }
 
-void updn_aim(void *rule, switch_id target)
+/* From the target against the way down: who reaches it so. */
+static void go_down(const struct updn *u, struct updn_spot *spots,
+		    switch_id target, switch_id *queue)
 {
-	struct updn *u = rule;
 	const struct sw_graph *g = u->g;
 	uint32_t head = 0, tail = 0;
 
-	memset(u->dist, 0xFF, g->n * sizeof(*u->dist));
-	memset(u->down, 0, g->n * sizeof(*u->down));
-	u->dist[target] = 0;
-	u->down[target] = true;
-	u->queue[tail++] = target;
+	for (switch_id sw = 0; sw < g->n; sw++)
+		spots[sw] = (struct updn_spot){ .dist = GRAPH_FAR };
+	spots[target].dist = 0;
+	spots[target].down = true;
+	queue[tail++] = target;
 	while (head < tail) {
-		switch_id sw = u->queue[head++];
+		switch_id sw = queue[head++];
 
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			if (u->down[to] || !goes_up(u, sw, to))
+			if (spots[to].down || !goes_up(u, sw, to))
 				continue;
-			u->down[to] = true;
-			u->dist[to] = (uint16_t)(u->dist[sw] + 1);
-			u->queue[tail++] = to;
+			spots[to].down = true;
+			spots[to].dist = (uint16_t)(spots[sw].dist + 1);
+			queue[tail++] = to;
 		}
 	}
-	go_up(u);
-	for (switch_id sw = 0; sw < g->n; sw++) {
-		u->legal[sw] = u->dist[sw] != GRAPH_FAR;
-		if (!u->legal[sw] && g->n_ends[sw] && g->n_ends[target] &&
-		    same_part(u, sw, target)) {
-			u->lost_from = sw;
-			u->lost_to = target;
-		}
-	}
-	extend_illegally(u);
 }
 
-unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
+void updn_aim(const void *rule, switch_id target, void *view, switch_id *queue)
 {
 	const struct updn *u = rule;
 	const struct sw_graph *g = u->g;
+	struct updn_spot *spots = view;
+
+	go_down(u, spots, target, queue);
+	go_up(u, spots);
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		spots[sw].legal = spots[sw].dist != GRAPH_FAR;
+		if (!spots[sw].legal && g->n_ends[sw] && g->n_ends[target] &&
+		    same_part(u, sw, target))
+			u->lost[target] = sw;
+	}
+	extend_illegally(g, spots);
+}
+
+unsigned updn_ports(const void *rule, const void *view, switch_id at,
+		    uint8_t *out)
+{
+	const struct updn *u = rule;
+	const struct sw_graph *g = u->g;
+	const struct updn_spot *spots = view, *here = &spots[at];
 	unsigned n = 0;
 
-	if (u->dist[at] == GRAPH_FAR)
+	if (here->dist == GRAPH_FAR)
 		return 0;
 	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
 		switch_id to = g->edges[e].to;
-		bool may = u->down[at] ? u->down[to] && !goes_up(u, at, to)
-				       : goes_up(u, at, to);
 
-		if ((may || !u->legal[at]) && u->dist[to] + 1u == u->dist[at])
+		if (spots[to].dist + 1u != here->dist)
+			continue;
+		bool may = here->down ? spots[to].down && !goes_up(u, at, to)
+				      : goes_up(u, at, to);
+
+		if (may || !here->legal)
 			out[n++] = g->edges[e].out;
 	}
 	return n;
@@ -127,15 +143,20 @@ unsigned updn_ports(void *rule, switch_id at, uint8_t *out)
 
 static void number_parts(struct updn *u)
 {
+	uint16_t *dist = hd_alloc(u->g->n, sizeof(*dist));
+	switch_id *queue = hd_alloc(u->g->n, sizeof(*queue));
+
 	memset(u->part, 0xFF, u->g->n * sizeof(*u->part));
 	for (switch_id sw = 0; sw < u->g->n; sw++) {
 		if (u->part[sw] != UINT32_MAX)
 			continue;
-		uint32_t n = graph_distances(u->g, sw, u->dist, u->queue);
+		uint32_t n = graph_distances(u->g, sw, dist, queue);
 
 		for (uint32_t i = 0; i < n; i++)
-			u->part[u->queue[i]] = sw;
+			u->part[queue[i]] = sw;
 	}
+	free(dist);
+	free(queue);
 }
 
 void updn_init(struct updn *u, const struct sw_graph *g)
@@ -144,13 +165,10 @@ void updn_init(struct updn *u, const struct sw_graph *g)
 		.g = g,
 		.height = hd_alloc(g->n, sizeof(*u->height)),
 		.by_height = hd_alloc(g->n, sizeof(*u->by_height)),
-		.dist = hd_alloc(g->n, sizeof(*u->dist)),
-		.down = hd_alloc(g->n, sizeof(*u->down)),
-		.queue = hd_alloc(g->n, sizeof(*u->queue)),
-		.legal = hd_alloc(g->n, sizeof(*u->legal)),
 		.part = hd_alloc(g->n, sizeof(*u->part)),
-		.lost_from = TOPO_NONE,
+		.lost = hd_alloc(g->n, sizeof(*u->lost)),
 	};
+	memset(u->lost, 0xFF, g->n * sizeof(*u->lost));
 	number_parts(u);
 }
 
@@ -158,28 +176,54 @@ void updn_fini(struct updn *u)
 {
 	free(u->height);
 	free(u->by_height);
-	free(u->dist);
-	free(u->down);
-	free(u->queue);
-	free(u->legal);
 	free(u->part);
+	free(u->lost);
 }
 
-/* True if `sw` has all adapters at one distance: the top of a tree. */
-static bool is_tree_root(const struct updn *u, switch_id sw)
+/* Switches that have all adapters at one distance: the tops of a tree. */
+struct root_search {
+	const struct sw_graph *g;
+	bool *is_root;
+	/* Per thread, one after the other. */
+	uint16_t *dist;
+	switch_id *queue;
+};
+
+static void look_at_root(void *context, unsigned member, size_t sw)
 {
-	const struct sw_graph *g = u->g;
-	uint32_t n = graph_distances(g, sw, u->dist, u->queue);
+	struct root_search *r = context;
+	const struct sw_graph *g = r->g;
+	uint16_t *dist = r->dist + (size_t)member * g->n;
+	switch_id *queue = r->queue + (size_t)member * g->n;
+	uint32_t n = graph_distances(g, (switch_id)sw, dist, queue);
 	uint16_t at = GRAPH_FAR;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (g->n_ends[u->queue[i]] == 0)
+		if (g->n_ends[queue[i]] == 0)
 			continue;
-		if (at != GRAPH_FAR && at != u->dist[u->queue[i]])
-			return false;
-		at = u->dist[u->queue[i]];
+		if (at != GRAPH_FAR && at != dist[queue[i]])
+			return;
+		at = dist[queue[i]];
 	}
-	return at != GRAPH_FAR;
+	r->is_root[sw] = at != GRAPH_FAR;
+}
+
+static bool find_tops(const struct sw_graph *g, bool *is_root)
+{
+	struct team *team = team_new((uint64_t)g->n * g->n_edges);
+	size_t space = (size_t)team_size(team) * g->n;
+	struct root_search r = {
+		.g = g,
+		.is_root = is_root,
+		.dist = hd_alloc(space, sizeof(*r.dist)),
+		.queue = hd_alloc(space, sizeof(*r.queue)),
+	};
+
+	team_each(team, g->n, look_at_root, &r);
+	free(r.dist);
+	free(r.queue);
+	team_free(team);
+	return memchr(is_root, true, g->n);
 }
 
 static enum hd_status given_roots(const struct subnet *s,
@@ -230,7 +274,7 @@ static void set_levels(const struct updn *u, const bool *is_root,
 		       uint16_t *level)
 {
 	const struct sw_graph *g = u->g;
-	struct queue q = { .items = u->queue };
+	struct queue q = { .items = hd_alloc(g->n, sizeof(*q.items)) };
 
 	memset(level, 0xFF, g->n * sizeof(*level));
 	for (switch_id sw = 0; sw < g->n; sw++) {
@@ -247,6 +291,7 @@ static void set_levels(const struct updn *u, const bool *is_root,
 		q.items[q.tail++] = sw;
 		spread_levels(g, &q, level);
 	}
+	free(q.items);
 }
 
 void updn_set_levels(struct updn *u, const uint16_t *level)
@@ -292,12 +337,8 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 	enum hd_status status = given_roots(s, o, is_root, d);
 
 	if (o->n_roots == 0) {
-		bool found = false;
+		bool found = find_tops(u->g, is_root);
 
-		for (switch_id sw = 0; sw < u->g->n; sw++) {
-			is_root[sw] = is_tree_root(u, sw);
-			found |= is_root[sw];
-		}
 		origin = found ? "equally far from all hosts"
 			       : "the lowest number";
 	}
@@ -315,26 +356,37 @@ static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 				  struct diag *d)
 {
 	const struct topo *t = s->topo;
+	switch_id to = 0;
 
+	while (to < u->g->n && u->lost[to] == TOPO_NONE)
+		to++;
+	if (to == u->g->n)
+		return HD_OK;
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "with these roots the hosts on '%s' have no path to"
 			 " those on '%s' that does not go up after down",
-			 t->nodes[s->node_of_switch[u->lost_from]].name,
-			 t->nodes[s->node_of_switch[u->lost_to]].name);
+			 t->nodes[s->node_of_switch[u->lost[to]]].name,
+			 t->nodes[s->node_of_switch[to]].name);
 }
 
 enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 			  const struct route_options *o, struct diag *d)
 {
 	struct updn u;
-	struct route_rule rule = { updn_aim, updn_ports, &u, false, o->keep };
+	const struct route_rule rule = {
+		.aim = updn_aim,
+		.ports = updn_ports,
+		.state = &u,
+		.view_size = g->n * sizeof(struct updn_spot),
+		.keep = o->keep,
+	};
 
 	updn_init(&u, g);
 	enum hd_status status = find_roots(&u, s, o, d);
 
 	if (status == HD_OK)
 		balance_routes(s, g, &rule);
-	if (status == HD_OK && u.lost_from != TOPO_NONE)
+	if (status == HD_OK)
 		status = refuse_lost(&u, s, d);
 	updn_fini(&u);
 	return status;

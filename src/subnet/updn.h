@@ -23,12 +23,15 @@ struct updn {
 	const struct sw_graph *g;
 	uint32_t *height; /* rank in the total order, 0 = top root */
 	switch_id *by_height;
-	uint16_t *dist;
-	bool *down;  /* reaches the target by going down only */
-	bool *legal; /* has a legal path */
-	switch_id *queue;
-	uint32_t *part;               /* connected parts have equal numbers */
-	switch_id lost_from, lost_to; /* hosts without a legal path */
+	uint32_t *part;  /* connected parts have equal numbers */
+	switch_id *lost; /* per target: from where hosts have no legal path */
+};
+
+/* What a view says of each switch, as seen from one target. */
+struct updn_spot {
+	uint16_t dist;
+	bool down;  /* reaches the target by going down only */
+	bool legal; /* has a legal path */
 };
 
 /* Levels count from the top, 0; every switch must have one. */
@@ -37,7 +40,8 @@ void updn_set_levels(struct updn *u, const uint16_t *level);
 void updn_fini(struct updn *u);
 
 /* Members of a struct route_rule whose state is a struct updn. */
-void updn_aim(void *rule, switch_id target);
-unsigned updn_ports(void *rule, switch_id at, uint8_t *out);
+void updn_aim(const void *rule, switch_id target, void *view, switch_id *queue);
+unsigned updn_ports(const void *rule, const void *view, switch_id at,
+		    uint8_t *out);
 
 #endif

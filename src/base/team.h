@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_TEAM_H
+#define HD_BASE_TEAM_H
+
+/*
+ * Work in many pieces that do not depend on each other, dealt out to threads.
+ * What comes of it must not depend on how many there are, nor on who gets
+ * which piece; so their number is no argument of anything that computes, but
+ * belongs to the process, as its memory does.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEAM_MOST 1024 /* threads that may be asked for */
+
+/*
+ * How many threads the process computes on. 0, as it begins: one for each
+ * processor that it may use, but no more than the work is worth. Any other
+ * number holds for all work, however little. Not while there is a team.
+ */
+void team_ask(unsigned n);
+unsigned team_asked(void);
+/* The processors that the process may use. */
+unsigned team_processors(void);
+
+struct team;
+
+/* For work of about so many simple steps of a nanosecond or two. */
+struct team *team_new(uint64_t steps);
+void team_free(struct team *t);
+unsigned team_size(const struct team *t);
+
+/* `member` is below team_size: for space that each has to itself. */
+typedef void team_fn(void *context, unsigned member, size_t piece);
+
+/*
+ * Calls for each piece below n, and returns when all are done. Each member
+ * gets its pieces in rising order.
+ */
+void team_each(struct team *t, size_t n, team_fn *fn, void *context);
+
+#endif
