@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/team.h"
 #include "base/unfinished.h"
 #include "report/database.h"
 
@@ -116,6 +117,8 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	    dup2(err, 2) < 0)
 		_exit(STATUS_HOST);
 	memory_divide(w->n);
+	if (!team_asked())
+		team_ask(1); /* the jobs have the processors */
 	if (w->jobs->work(w->jobs->context, job, db, &d) == HD_OK)
 		_exit(0);
 	diag_print(&d, &line);

@@ -24,6 +24,8 @@ struct tracer {
 	struct entrances doors;
 	uint16_t sls; /* to try where the path does not say */
 	bool one_lane, with_switches;
+	/* The lane that all take, or VL_MANAGEMENT: the tables say. */
+	uint8_t only_vl;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
 	/* Router ports: VLs they receive and send on; by port_id. */
@@ -52,8 +54,8 @@ static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
 static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out,
 		     unsigned sl)
 {
-	if (t->one_lane)
-		return 0;
+	if (t->only_vl != VL_MANAGEMENT)
+		return t->only_vl;
 	unsigned vl = sl2vl_at(t->s, sw, in, out)->vl[sl];
 	port_id p = port_at(t, sw, out);
 
@@ -320,6 +322,24 @@ static uint16_t distinct_sls(const struct subnet *s)
 	return sls;
 }
 
+/* The lane of SL 0 if it is the same everywhere, or VL_MANAGEMENT. */
+static uint8_t lane_everywhere(const struct subnet *s)
+{
+	bool *used = tables_in_use(s);
+	bool fixed = s->n_switches > 0 && lanes_are_fixed(s, used);
+	uint8_t vl = VL_MANAGEMENT;
+
+	if (fixed)
+		vl = s->sl2vl_tables[s->sl2vl_of_pair[0][0]].vl[0];
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		if (vl >= s->vls_of_port[p] &&
+		    topo_is_switch(s->topo, s->topo->ports[p].node))
+			vl = VL_MANAGEMENT;
+	}
+	free(used);
+	return vl;
+}
+
 static void add_lanes(struct depgraph *deps, port_id in, uint16_t vls_in,
 		      unsigned out, uint16_t vls_out)
 {
@@ -426,8 +446,13 @@ void check_deadlock(const struct subnet *s, unsigned flags,
 		.sls = one_lane ? 1 : distinct_sls(s),
 		.one_lane = one_lane,
 		.with_switches = flags & DEADLOCK_WITH_SWITCHES,
+		.only_vl = VL_MANAGEMENT,
 	};
 
+	if (one_lane)
+		t.only_vl = 0;
+	else if (t.sls == 1 && !s->sl_of_path)
+		t.only_vl = lane_everywhere(s);
 	entrances_init(&t);
 	trace_unicast(&t, out);
 	entrances_fini(&t.doors);

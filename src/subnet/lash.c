@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/team.h"
 #include "subnet/grid.h"
 #include "subnet/layers.h"
 #include "subnet/paths.h"
@@ -26,12 +27,17 @@ struct lash {
 	bool is_grid;
 	struct grid grid;
 	uint32_t *length; /* per edge: what it adds beside the hop */
-	uint64_t *extra;  /* summed from a switch to the target */
+	edge_id **way;    /* [target][switch]: the channel toward it */
+	struct layers layers;
+	struct search_space *spaces; /* per thread */
+};
+
+/* To find shortest paths to one target after another. */
+struct search_space {
+	uint64_t *extra; /* length summed from a switch to the target */
 	uint16_t *dist;
 	switch_id *queue; /* switches by distance from the target */
 	uint32_t n_queue;
-	edge_id **way; /* [target][switch]: the channel toward it */
-	struct layers layers;
 };
 
 /* Random, but the same for all cables between the same two switches. */
@@ -55,41 +61,45 @@ static void measure_cables(struct lash *l)
 static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e,
 			 uint32_t turn)
 {
-	edge_id same[TOPO_MAX_PORTS + 1] = { e };
+	switch_id to = g->edges[e].to;
 	uint32_t n = 0;
 
-	for (edge_id k = g->first[sw]; k < g->first[sw + 1]; k++) {
-		if (g->edges[k].to == g->edges[e].to)
-			same[n++] = k;
-	}
-	return n > 1 ? same[turn % n] : e;
+	for (edge_id k = g->first[sw]; k < g->first[sw + 1]; k++)
+		n += g->edges[k].to == to;
+	if (n == 1)
+		return e;
+	e = g->first[sw];
+	for (turn %= n; g->edges[e].to != to || turn > 0; e++)
+		turn -= g->edges[e].to == to;
+	return e;
 }
 
-static void aim_anywhere(struct lash *l, switch_id target)
+static void aim_anywhere(struct lash *l, switch_id target,
+			 struct search_space *w)
 {
 	const struct sw_graph *g = l->g;
 	edge_id *way = l->way[target];
 
-	l->extra[target] = 0;
-	for (uint32_t i = 1; i < l->n_queue; i++) {
-		switch_id sw = l->queue[i];
+	w->extra[target] = 0;
+	for (uint32_t i = 1; i < w->n_queue; i++) {
+		switch_id sw = w->queue[i];
 
-		l->extra[sw] = UINT64_MAX;
+		w->extra[sw] = UINT64_MAX;
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			if (l->dist[to] + 1u != l->dist[sw])
+			if (w->dist[to] + 1u != w->dist[sw])
 				continue;
-			uint64_t extra = l->extra[to] + l->length[e];
+			uint64_t extra = w->extra[to] + l->length[e];
 
-			if (extra >= l->extra[sw])
+			if (extra >= w->extra[sw])
 				continue;
-			l->extra[sw] = extra;
+			w->extra[sw] = extra;
 			way[sw] = e;
 		}
 	}
-	for (uint32_t i = 1; i < l->n_queue; i++) {
-		switch_id sw = l->queue[i];
+	for (uint32_t i = 1; i < w->n_queue; i++) {
+		switch_id sw = w->queue[i];
 
 		way[sw] = take_turn(g, sw, way[sw], target);
 	}
@@ -132,14 +142,14 @@ static void aim_on_grid(struct lash *l, switch_id target)
 	}
 }
 
-static void aim(struct lash *l, switch_id target)
+static void aim(struct lash *l, switch_id target, struct search_space *w)
 {
 	memset(l->way[target], 0xFF, l->g->n * sizeof(edge_id));
-	l->n_queue = graph_distances(l->g, target, l->dist, l->queue);
+	w->n_queue = graph_distances(l->g, target, w->dist, w->queue);
 	if (l->is_grid)
 		aim_on_grid(l, target);
 	else
-		aim_anywhere(l, target);
+		aim_anywhere(l, target, w);
 }
 
 static void fill_tables(struct lash *l, switch_id target)
@@ -161,6 +171,37 @@ static void fill_tables(struct lash *l, switch_id target)
 				*entry = l->g->edges[e].out;
 		}
 	}
+}
+
+static void route_to(void *context, unsigned member, size_t target)
+{
+	struct lash *l = context;
+
+	aim(l, (switch_id)target, &l->spaces[member]);
+	fill_tables(l, (switch_id)target);
+}
+
+static void find_ways(struct lash *l)
+{
+	size_t n = l->g->n;
+	struct team *team = team_new((uint64_t)n * l->g->n_edges);
+	unsigned size = team_size(team);
+
+	l->spaces = hd_alloc(size, sizeof(*l->spaces));
+	for (unsigned i = 0; i < size; i++)
+		l->spaces[i] = (struct search_space){
+			.extra = hd_alloc(n, sizeof(uint64_t)),
+			.dist = hd_alloc(n, sizeof(uint16_t)),
+			.queue = hd_alloc(n, sizeof(switch_id)),
+		};
+	team_each(team, n, route_to, l);
+	for (unsigned i = 0; i < size; i++) {
+		free(l->spaces[i].extra);
+		free(l->spaces[i].dist);
+		free(l->spaces[i].queue);
+	}
+	free(l->spaces);
+	team_free(team);
 }
 
 static unsigned collect(const struct lash *l, switch_id from, switch_id to,
@@ -223,10 +264,7 @@ static void lash_init(struct lash *l, struct subnet *s,
 		.s = s,
 		.g = g,
 		.length = hd_alloc(g->n_edges, sizeof(*l->length)),
-		.extra = hd_alloc(n, sizeof(*l->extra)),
-		.dist = hd_alloc(n, sizeof(*l->dist)),
 		.way = hd_alloc(n, sizeof(*l->way)),
-		.queue = hd_alloc(n, sizeof(*l->queue)),
 	};
 	for (switch_id sw = 0; sw < n; sw++)
 		l->way[sw] = hd_alloc(n, sizeof(**l->way));
@@ -243,10 +281,7 @@ static void lash_fini(struct lash *l)
 	path_dests_fini(&l->dests);
 	grid_fini(&l->grid);
 	free(l->length);
-	free(l->extra);
-	free(l->dist);
 	free(l->way);
-	free(l->queue);
 	layers_fini(&l->layers);
 }
 
@@ -259,10 +294,7 @@ enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 
 	lash_init(&l, s, g, max);
 	subnet_sls_by_switch(s);
-	for (switch_id sw = 0; sw < g->n; sw++) {
-		aim(&l, sw);
-		fill_tables(&l, sw);
-	}
+	find_ways(&l);
 	if (!place_pairs(&l))
 		status = diag_fail(d, HD_ERR_FULL,
 				   "the paths need more layers than the %u VL%s"

@@ -301,6 +301,13 @@ static bool try_layer(const struct layers *l, struct layer *layer,
 	return fits;
 }
 
+bool layers_know(const struct layers *l, const struct layer_path *path)
+{
+	struct cursor c = { .paths = path, .n = 1 };
+
+	return l->n > 0 && glance(l, &l->layer[0], c) > 0;
+}
+
 int layers_place(struct layers *l, const struct layer_path *paths, unsigned n)
 {
 	for (unsigned i = 0; i < l->max; i++) {

@@ -41,6 +41,11 @@ void layers_fini(struct layers *l);
  * Returns its number, or -1 if there is none.
  */
 int layers_place(struct layers *l, const struct layer_path *paths, unsigned n);
+/*
+ * Would that be layer 0 and change nothing? Then so it will be whatever else is
+ * placed. Threads may ask at the same time.
+ */
+bool layers_know(const struct layers *l, const struct layer_path *path);
 
 /* The most lanes that every cable between switches has, at most `limit`. */
 unsigned layers_available(const struct subnet *s, const struct sw_graph *g,
