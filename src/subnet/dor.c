@@ -19,6 +19,7 @@ struct dor {
 
 /* A view is just the target. */
 static void dor_aim(const void *rule, switch_id target, void *view,
+		    /* NOLINTNEXTLINE(readability-non-const-parameter) */
 		    switch_id *queue)
 {
 	(void)rule;

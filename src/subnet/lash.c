@@ -66,7 +66,7 @@ static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e,
 
 	for (edge_id k = g->first[sw]; k < g->first[sw + 1]; k++)
 		n += g->edges[k].to == to;
-	if (n == 1)
+	if (n <= 1)
 		return e;
 	e = g->first[sw];
 	for (turn %= n; g->edges[e].to != to || turn > 0; e++)

@@ -223,7 +223,7 @@ static bool find_tops(const struct sw_graph *g, bool *is_root)
 	free(r.dist);
 	free(r.queue);
 	team_free(team);
-	return memchr(is_root, true, g->n);
+	return memchr(is_root, 1, g->n);
 }
 
 static enum hd_status given_roots(const struct subnet *s,
@@ -384,10 +384,10 @@ enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 	updn_init(&u, g);
 	enum hd_status status = find_roots(&u, s, o, d);
 
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		balance_routes(s, g, &rule);
-	if (status == HD_OK)
 		status = refuse_lost(&u, s, d);
+	}
 	updn_fini(&u);
 	return status;
 }
