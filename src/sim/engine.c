@@ -5,6 +5,7 @@
 
 #include "sim/control.h"
 #include "sim/hop.h"
+#include "sim/tell.h"
 
 /* ---- for others ---------------------------------------------------------- */
 
@@ -387,6 +388,8 @@ instants(struct sim *s, hd_time until, const enum way way)
 		for (uint32_t i = 0; i < s->touched.n; i++)
 			hop_arbitrate(s, s->touched.ports[i], way);
 		s->touched.n = 0;
+		if (MAYBE(s->tellings.n) && !CUT(true))
+			tell_until(s, s->now);
 		if (unlikely(until > s->horizon))
 			until = s->horizon;
 		if (unlikely(s->events >= s->events_checked))

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "sim/tell.h"
 
 /* ---- what is known in advance ------------------------------------------ */
 
@@ -93,22 +94,6 @@ hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 }
 
 /* ---- F1, F3: packets on a link ------------------------------------------ */
-
-static void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
-			 bool lost)
-{
-	struct sim_packet view;
-
-	packet_describe(s, p, &view);
-	view.corrupt = p->flags & P_CORRUPT;
-	view.lost = lost;
-	for (uint32_t i = 0; i < s->n_observers; i++) {
-		const struct sim_observer *o = &s->observers[i];
-
-		if (o->granted)
-			o->granted(o->context, s->now, port, &view);
-	}
-}
 
 bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 {

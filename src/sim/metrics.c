@@ -9,6 +9,7 @@
 #include "measure/fairness.h"
 #include "sim/control.h"
 #include "sim/tally.h"
+#include "sim/tell.h"
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 
@@ -243,29 +244,6 @@ enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p)
 	return p->flags & P_OTHER ? s->extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
-static void tell_ended(struct sim *s, const struct packet *p,
-		       struct ending ending)
-{
-	const struct sim_event_record e = {
-		.flow = p->flow,
-		.sequence = p->sequence,
-		.where = ending.where,
-		.fate = ending.fate,
-		.time = ending.time,
-		.kind = packet_kind(s, p),
-		.marked = p->flags & P_MARKED,
-	};
-	struct sim_packet view;
-
-	packet_describe(s, p, &view);
-	for (uint32_t i = 0; i < s->n_observers; i++) {
-		const struct sim_observer *o = &s->observers[i];
-
-		if (o->ended)
-			o->ended(o->context, &e, &view);
-	}
-}
-
 static uint32_t order_kind(const struct sim *s, const struct packet *p)
 {
 	if (!s->tally->by_sl)
@@ -361,7 +339,8 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	if (when > s->horizon)
 		return;
 	if (unlikely(s->tells_ended))
-		tell_ended(s, p, (struct ending){ SIM_DELIVERED, where, when });
+		tell_ended(s, p,
+			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->latest = when > s->latest ? when : s->latest;
 	if (unlikely(p->flags & P_OTHER))
 		return;
@@ -426,7 +405,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 	count_one(counter);
 	s->latest = e.time > s->latest ? e.time : s->latest;
 	if (s->tells_ended)
-		tell_ended(s, p, e);
+		tell_ended(s, p, &e);
 	if (e.time < s->from || (p->flags & P_OTHER))
 		return;
 	m->lost[e.fate]++;
@@ -507,24 +486,6 @@ void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
 	}
 }
 
-/* Who must know, and who wants to. */
-static void tell_delivered(struct sim *s, uint32_t node,
-			   const struct sim_packet *view, unsigned endpoint)
-{
-	for (uint32_t i = 0; s->tells_delivered && i < s->n_observers; i++) {
-		const struct sim_observer *o = &s->observers[i];
-
-		if (o->delivered)
-			o->delivered(o->context, s->now, node, view);
-	}
-	if (endpoint == 0)
-		return;
-	const struct sim_endpoint *e = &s->endpoints[endpoint - 1];
-
-	if (e->delivered)
-		e->delivered(e->context, s->now, node, view);
-}
-
 static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 {
 	const struct packet_extra *x = &s->extras[packet_id(s, p)];
@@ -566,8 +527,15 @@ void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	} else {
 		packet_free(s, p);
 	}
-	if (told)
-		tell_delivered(s, s->setup->ports[port].node, &view, endpoint);
+	if (s->tells_delivered)
+		tell_delivered(s, port, &view);
+	if (!endpoint)
+		return;
+	const struct sim_endpoint *e = &s->endpoints[endpoint - 1];
+
+	if (e->delivered)
+		e->delivered(e->context, s->now, s->setup->ports[port].node,
+			     &view);
 }
 
 /* ---- results ------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/tell.h"
 
 #define LOOK_EVERY  65536 /* events between looks at progress */
 #define PORTS_WORTH 512   /* fewer are not worth a thread */
@@ -38,8 +39,8 @@ static bool has_timers(const struct sim *s)
 /* Why a run must stay in one part, or NULL. */
 static const char *reason_not_to_cut(const struct sim *s)
 {
-	if (s->n_observers || s->n_endpoints)
-		return "its packets are watched or come from adapters";
+	if (s->n_endpoints)
+		return "its packets come from adapters";
 	if (has_timers(s) && may_run_dry(s))
 		return "it has timers of flow control and may end by itself";
 	return NULL;
@@ -89,10 +90,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->crossed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->updating = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->observers = hd_alloc(whole->n_observers, sizeof(*p->observers));
-	if (whole->n_observers)
-		memcpy(p->observers, whole->observers,
-		       whole->n_observers * sizeof(*p->observers));
+	p->tellings = (struct tellings){ NULL };
 	control_part_init(p, whole);
 	marks_part_init(p, whole);
 	metrics_part_init(p, whole);
@@ -114,7 +112,7 @@ static void part_free(struct sim *p, const struct sim *whole)
 	free(p->crossed.ports);
 	free(p->downed.ports);
 	free(p->updating.ports);
-	free(p->observers);
+	tellings_fini(p);
 	free(p);
 }
 
@@ -360,6 +358,8 @@ static void window_run(struct parts *p, hd_time end)
 	p->window++;
 	whole->now = end;
 	metrics_window(whole);
+	/* What is still to be read was sent since it began. */
+	tell_until(whole, p->begin);
 }
 
 /* ---- what concerns all of them
@@ -508,6 +508,7 @@ enum sim_state parts_run(struct sim *s, hd_time until,
 		} else if (o.global <= o.next) {
 			global_instant(p, o.global);
 		} else {
+			p->begin = o.next;
 			window_run(p, window_end(p, o.next, &o, end));
 		}
 		if (is_full(p))

@@ -75,7 +75,7 @@ struct parts {
 	hd_time lookahead;
 	struct mailbox *boxes[2]; /* [window modulo 2][from * n + to] */
 	uint64_t window;
-	hd_time end; /* of this window, inclusive */
+	hd_time begin, end; /* of this window, inclusive */
 	struct crew *crew;
 	uint64_t looked;  /* events at the last look at progress */
 	struct late *all; /* deliveries of a window, in order */

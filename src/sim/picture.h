@@ -47,12 +47,6 @@ void sim_picture_fabric(const struct sim_findings *f, struct results *r);
  */
 #define SIM_MAX_SAMPLES 128
 
-/* A delivery that the engine has computed ahead. */
-struct sim_arrived {
-	hd_time when, latency;
-	uint32_t row, payload;
-};
-
 /* Of a traffic row: payload in bytes, latencies in ps. */
 struct sim_row_sums {
 	double made, got;
@@ -72,9 +66,7 @@ struct sim_samples {
 	double *used, *waited;     /* per sample and class: time so far, ps */
 	struct sim_row_sums *rows; /* per sample and row, so far */
 
-	struct sim_row_sums *sums; /* per row, but for what is in arrived */
-	struct sim_arrived *arrived;
-	size_t n_arrived, arrived_cap;
+	struct sim_row_sums *sums; /* per row */
 };
 
 /* Before the first sim_run; `x` stays where it is until the run is freed. */

@@ -83,57 +83,26 @@ static hd_time width_guess(const struct fabric *b)
 	return width / packet * packet;
 }
 
-static void row_add(struct sim_samples *x, const struct sim_arrived *a)
-{
-	struct sim_row_sums *sum = &x->sums[a->row];
-
-	sum->got += a->payload;
-	sum->delay += (double)a->latency;
-	sum->packets++;
-}
-
-/* Adds up what has arrived by now; the rest is still on its way. */
-static void settle(struct sim_samples *x)
-{
-	struct sim_progress p;
-	size_t left = 0;
-
-	sim_progress(x->sim, &p);
-	for (size_t i = 0; i < x->n_arrived; i++) {
-		const struct sim_arrived *a = &x->arrived[i];
-
-		if (a->when > p.now)
-			x->arrived[left++] = *a;
-		else if (a->when >= p.from)
-			row_add(x, a);
-	}
-	x->n_arrived = left;
-}
-
-/* Told when a packet starts on its last link: it arrives later. */
+/* What arrives before measuring begins is not counted. */
 static void note_ended(void *context, const struct sim_event_record *e,
 		       const struct sim_packet *p)
 {
 	struct sim_samples *x = context;
 	const struct fabric *b = x->build;
+	struct sim_progress now;
 
 	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA ||
 	    e->flow >= b->n_flows)
 		return;
-	if (x->n_arrived == x->arrived_cap) {
-		settle(x);
-		x->arrived =
-			hd_grow(x->arrived, &x->arrived_cap,
-				2 * x->n_arrived + 64, sizeof(*x->arrived));
-	}
-	x->arrived[x->n_arrived++] = (struct sim_arrived){
-		.when = e->time,
-		.latency = e->time - p->born,
-		.row = b->flows[e->flow].row,
-		.payload = p->bytes - (uint32_t)findings_overhead(b, e->flow) -
-			   (p->target != TOPO_NONE ? b->flows[e->flow].grh_bytes
-						   : 0),
-	};
+	sim_progress(x->sim, &now);
+	if (e->time < now.from)
+		return;
+	struct sim_row_sums *sum = &x->sums[b->flows[e->flow].row];
+
+	sum->got += p->bytes - (uint32_t)findings_overhead(b, e->flow) -
+		    (p->target != TOPO_NONE ? b->flows[e->flow].grh_bytes : 0);
+	sum->delay += (double)(e->time - p->born);
+	sum->packets++;
 }
 
 void sim_samples_init(struct sim_samples *x, const struct fabric *b,
@@ -163,7 +132,6 @@ void sim_samples_fini(struct sim_samples *x)
 	free(x->time);
 	free(x->used);
 	free(x->waited);
-	free(x->arrived);
 	free(x->sums);
 	free(x->rows);
 }
@@ -207,7 +175,6 @@ static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 	size_t rows = b->scenario->n_traffic;
 	struct sim_row_sums *at = &x->rows[x->n * rows];
 
-	settle(x);
 	memcpy(at, x->sums, rows * sizeof(*at));
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
 		at[b->flows[i].row].made +=

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "sim/parts.h"
+#include "sim/tell.h"
 
 #define LOOK_EVERY     65536 /* events between looks at progress */
 #define STUCK_EVERY    256   /* M3: margins between looks for a deadlock */
@@ -198,13 +199,9 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
-enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
-		       void *context)
+static enum sim_state run_whole(struct sim *s, hd_time until,
+				sim_progress_fn *progress, void *context)
 {
-	if (!s->has_begun)
-		parts_begin(s);
-	if (s->parts)
-		return parts_run(s, until, progress, context);
 	while (engine_run(s, until)) {
 		struct sim_progress p;
 
@@ -218,6 +215,19 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 			return SIM_PAUSED;
 	}
 	return run_out(s, until < s->horizon ? until : s->horizon);
+}
+
+enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
+		       void *context)
+{
+	if (!s->has_begun)
+		parts_begin(s);
+	enum sim_state state = s->parts
+				       ? parts_run(s, until, progress, context)
+				       : run_whole(s, until, progress, context);
+
+	tell_until(s, s->now);
+	return state;
 }
 
 /* ---- replay ------------------------------------------------------------- */
@@ -239,13 +249,6 @@ void sim_record_fini(struct sim_record *record)
 	free(record->counters);
 }
 
-/* A part's arrivals and records. */
-struct share {
-	struct sim_arrival *arrivals;
-	size_t n;
-	struct sim_record record;
-};
-
 static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals,
 			  size_t n)
 {
@@ -256,36 +259,23 @@ static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals,
 			    event_key(EV_ARRIVAL, 0, 0, 0));
 }
 
-static struct share *shares_new(struct sim *s,
-				const struct sim_arrival *arrivals, size_t n)
+/* Each part has its own; returns all of them, for the caller to free. */
+static struct sim_arrival *
+arrivals_share(struct sim *s, const struct sim_arrival *arrivals, size_t n)
 {
-	struct share *shares = hd_alloc(s->parts->cut.n, sizeof(*shares));
+	struct sim_arrival *all = hd_alloc(n, sizeof(*all)), *mine = all;
 
 	for (uint32_t i = 0; i < s->parts->cut.n; i++) {
-		struct share *mine = &shares[i];
+		size_t n_mine = 0;
 
-		mine->arrivals = hd_alloc(n, sizeof(*mine->arrivals));
 		for (size_t k = 0; k < n; k++) {
 			if (s->parts->cut.part_of_node[arrivals[k].source] == i)
-				mine->arrivals[mine->n++] = arrivals[k];
+				mine[n_mine++] = arrivals[k];
 		}
-		arrivals_give(s->parts->part[i], mine->arrivals, mine->n);
-		s->parts->part[i]->observers[0].context = &mine->record;
+		arrivals_give(s->parts->part[i], mine, n_mine);
+		mine += n_mine;
 	}
-	return shares;
-}
-
-/* All records in one; the order of events is open. */
-static void shares_free(struct share *shares, uint32_t n,
-			struct sim_record *out)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < shares[i].record.n_events; k++)
-			record_end(out, &shares[i].record.events[k], NULL);
-		sim_record_fini(&shares[i].record);
-		free(shares[i].arrivals);
-	}
-	free(shares);
+	return all;
 }
 
 static struct sim *replay_new(const struct sim_setup *setup,
@@ -318,6 +308,7 @@ static void replay_end(struct sim *s, hd_time horizon, struct sim_record *out)
 	uint32_t n = s->setup->n_ports;
 
 	s->now = horizon;
+	tell_until(s, horizon);
 	out->counters = hd_alloc(n, sizeof(*out->counters));
 	for (uint32_t i = 0; i < n; i++)
 		port_counters(s, i, &out->counters[i]);
@@ -354,10 +345,10 @@ uint32_t sim_replay_parts(const struct sim_setup *setup,
 	}
 	parts_make(s, parts, n, 1 + n % 2);
 	free(parts);
-	struct share *shares = shares_new(s, arrivals, n_arrivals);
+	struct sim_arrival *shares = arrivals_share(s, arrivals, n_arrivals);
 
 	parts_run(s, horizon, NULL, NULL);
-	shares_free(shares, n, out);
+	free(shares);
 	replay_end(s, horizon, out);
 	return n;
 }

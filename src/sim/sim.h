@@ -108,13 +108,17 @@ struct sim_update {
 	bool lost; /* does not reach the far end (F2, F3) */
 };
 
-/* Sees a run and changes nothing in it. Functions may be NULL. */
+/*
+ * Sees a run and changes nothing in it. It is told in the order of M4, the same
+ * on any number of threads: of an instant some time after it, and of all until
+ * sim_now before sim_run returns. Functions may be NULL.
+ */
 struct sim_observer {
 	void *context;
-	/* At the instant of a delivery. */
+	/* Every delivery. */
 	void (*delivered)(void *context, hd_time now, uint32_t node,
 			  const struct sim_packet *p);
-	/* Every end of a copy, deliveries too; may tell of a later instant. */
+	/* Every end of a copy, deliveries too. */
 	void (*ended)(void *context, const struct sim_event_record *e,
 		      const struct sim_packet *p);
 	/* Every packet that starts on a link: captures and traces. */

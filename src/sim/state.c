@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "sim/control.h"
 #include "sim/parts.h"
+#include "sim/tell.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -586,6 +587,7 @@ void sim_free(struct sim *s)
 	probes_fini(s);
 	routes_fini(s);
 	senders_fini(s);
+	tellings_fini(s);
 	free(s->observers);
 	free(s->endpoints);
 	eventq_fini(&s->q);

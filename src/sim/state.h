@@ -409,6 +409,13 @@ struct port_list {
 	size_t cap;
 };
 
+/* What observers will be told (tell.h). */
+struct tellings {
+	struct telling *heap;
+	size_t n, cap;
+	uint64_t order;
+};
+
 struct sim {
 	struct eventq q;
 	hd_time now;
@@ -509,6 +516,7 @@ struct sim {
 	uint32_t n_observers, n_endpoints;
 	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
 	bool tells_delivered, tells_ended, tells_granted, tells_updated;
+	struct tellings tellings;
 	uint32_t background; /* pending events that keep nothing going */
 	uint32_t part;       /* its number, of a part (parts.h) */
 

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "sim/tell.h"
+
 #define UPDATE_BYTES  6
 #define REFRESH_BYTES 65536
 #define MODULUS       4096
@@ -82,12 +84,7 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl,
 		.lost = lost,
 	};
 
-	for (uint32_t i = 0; i < s->n_observers; i++) {
-		const struct sim_observer *o = &s->observers[i];
-
-		if (o->updated)
-			o->updated(o->context, s->now, port, &u);
-	}
+	tell_updated(s, port, &u);
 }
 
 /* Counts an update and draws its luck; tells the far end unless it is lost. */
