@@ -139,9 +139,10 @@ struct sim_borrowing {
 	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
 };
 
-#define SIM_ACK_BYTES 30  /* LRH, BTH, AETH, CRCs */
-#define SIM_CNP_BYTES 42  /* LRH, BTH, 16 reserved, CRCs */
-#define SIM_MAD_BYTES 290 /* LRH, BTH, DETH, MAD, CRCs */
+#define SIM_LEAST_BYTES 26  /* of any packet: LRH, BTH, CRCs */
+#define SIM_ACK_BYTES   30  /* LRH, BTH, AETH, CRCs */
+#define SIM_CNP_BYTES   42  /* LRH, BTH, 16 reserved, CRCs */
+#define SIM_MAD_BYTES   290 /* LRH, BTH, DETH, MAD, CRCs */
 
 /* Who slows down (C1): a flow, or all flows of one port and SL. */
 struct sim_throttle {

@@ -300,8 +300,8 @@ void metrics_made_planned(struct sim *s, uint32_t bytes);
 /* Before that: this one goes to another subnet. */
 void metrics_made_global(struct sim *s, uint32_t flow);
 /* A packet of a posted flow's message, as its endpoint says, has arrived. */
-void metrics_arrived(struct sim *s, uint32_t flow, uint32_t bytes,
-		     hd_time born);
+struct late;
+void metrics_arrived(struct sim *s, const struct late *l);
 /* So many of them never will. */
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets);
 /* Delivered at `when` by port `where`; may lie in the future. */

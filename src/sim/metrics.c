@@ -361,8 +361,6 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 			     (uint64_t)where << 20 ^ p->sequence);
 	if (likely(p->flow < s->n_flows))
 		flow_delivered(s, t, p, where, latency);
-	else if (s->rules.flow_metrics)
-		batch_counts_add(&t->flows.mean, latency, 1);
 	if (likely(!has_packet_rules(&s->rules)))
 		return;
 	t->per_sl[p->sl] += p->flow < s->n_flows;
@@ -370,29 +368,36 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		check_stop(s);
 }
 
-void metrics_arrived(struct sim *s, uint32_t flow, uint32_t bytes, hd_time born)
+void metrics_arrived(struct sim *s, const struct late *l)
 {
 	struct tally *t = s->tally;
-	const struct late l = {
-		.at = s->now,
-		.latency = s->now - born,
-		.flow = flow,
-		.bytes = bytes,
-	};
 
 	if (!is_measured(s, s->now))
 		return;
-	count_late(s, t, &l);
+	count_late(s, t, l);
 	if (!has_packet_rules(&s->rules))
 		return;
-	t->per_sl[s->flows[flow].sl & 15u]++;
-	check_stop(s);
+	t->per_sl[s->flows[l->flow].sl & 15u]++;
+	if (!s->cut)
+		check_stop(s);
 }
 
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets)
 {
 	if (is_measured(s, s->now))
-		s->metrics->flows[flow].lost += packets;
+		count_add(&s->metrics->flows[flow].lost, packets);
+}
+
+static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
+{
+	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+
+	if (x->endpoint == 0)
+		return;
+	const struct sim_endpoint *e = &s->endpoints[x->endpoint - 1];
+
+	if (e->lost)
+		e->lost(e->context, when, x->cookie, p->up != NONE);
 }
 
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,
@@ -406,6 +411,8 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 	s->latest = e.time > s->latest ? e.time : s->latest;
 	if (s->tells_ended)
 		tell_ended(s, p, &e);
+	if (s->n_endpoints && s->extras)
+		endpoint_lost(s, p, e.time);
 	if (e.time < s->from || (p->flags & P_OTHER))
 		return;
 	m->lost[e.fate]++;

@@ -206,6 +206,8 @@ static uint32_t least_bytes(const struct sim *s)
 	}
 	if (s->control && SIM_ACK_BYTES < least)
 		least = SIM_ACK_BYTES;
+	if (s->n_endpoints && SIM_LEAST_BYTES < least)
+		least = SIM_LEAST_BYTES;
 	return least;
 }
 

@@ -39,8 +39,12 @@ static bool has_timers(const struct sim *s)
 /* Why a run must stay in one part, or NULL. */
 static const char *reason_not_to_cut(const struct sim *s)
 {
-	if (s->n_endpoints)
-		return "its packets come from adapters";
+	for (uint32_t i = 0; i < s->n_endpoints; i++) {
+		if (!s->endpoints[i].cut)
+			return "programs run on its adapters";
+	}
+	if (s->alive)
+		return "packets were given to it before it began";
 	if (has_timers(s) && may_run_dry(s))
 		return "it has timers of flow control and may end by itself";
 	return NULL;
@@ -91,6 +95,10 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->updating = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->tellings = (struct tellings){ NULL };
+	p->endpoints = hd_alloc(whole->n_endpoints, sizeof(*p->endpoints));
+	if (whole->n_endpoints)
+		memcpy(p->endpoints, whole->endpoints,
+		       whole->n_endpoints * sizeof(*p->endpoints));
 	control_part_init(p, whole);
 	marks_part_init(p, whole);
 	metrics_part_init(p, whole);
@@ -113,6 +121,7 @@ static void part_free(struct sim *p, const struct sim *whole)
 	free(p->downed.ports);
 	free(p->updating.ports);
 	tellings_fini(p);
+	free(p->endpoints);
 	free(p);
 }
 
@@ -195,6 +204,26 @@ static void cut_init(struct cut *c, const struct sim *s,
 		c->part_of_port[i] = part_of_node[setup->ports[i].node];
 }
 
+/* Each endpoint has a context of its own for every part. */
+static void endpoints_cut(struct sim *s)
+{
+	const struct parts *p = s->parts;
+	const struct sim_cut cut = {
+		.n = p->cut.n,
+		.parts = p->part,
+		.part_of_node = p->cut.part_of_node,
+	};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	void **contexts = hd_alloc(cut.n, sizeof(*contexts));
+
+	for (uint32_t e = 0; e < s->n_endpoints; e++) {
+		s->endpoints[e].cut(s->endpoints[e].context, &cut, contexts);
+		for (uint32_t i = 0; i < cut.n; i++)
+			p->part[i]->endpoints[e].context = contexts[i];
+	}
+	free(contexts);
+}
+
 void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 		unsigned threads)
 {
@@ -213,6 +242,7 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 		p->part[i] = part_new(s, &p->cut, i);
 	s->parts = p;
 	events_share(s);
+	endpoints_cut(s);
 	p->crew = crew_new(threads < n ? threads : n, part_window, p);
 }
 

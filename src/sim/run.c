@@ -100,10 +100,13 @@ void table_change(struct sim *s, uint32_t id)
 	sim_set_vlarb(s, c->port, &c->table);
 }
 
-void sim_timer(struct sim *s, uint32_t endpoint, hd_time when, uint32_t cookie)
+void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
+	       uint32_t cookie)
 {
+	uint32_t port = s->nodes[node].first_port + 1;
+
 	assert(cookie <= EV_ID_MAX && endpoint < s->n_endpoints);
-	eventq_push(&s->q, when, event_key(EV_TIMER, 0, endpoint, cookie));
+	eventq_push(&s->q, when, event_key(EV_TIMER, port, endpoint, cookie));
 }
 
 hd_time sim_now(const struct sim *s)

@@ -131,6 +131,13 @@ struct sim_observer {
 /* Any number of them, before the first sim_run. */
 void sim_observe(struct sim *s, const struct sim_observer *o);
 
+/* How a run is cut into parts. */
+struct sim_cut {
+	uint32_t n;
+	struct sim *const *parts;
+	const uint16_t *part_of_node;
+};
+
 /*
  * An endpoint is a sender of every end port (T13p): it gives packets to the
  * fabric and is told of those that reach the endpoint at the far end. A packet
@@ -151,10 +158,24 @@ struct sim_endpoint {
 	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node,
 			uint32_t cookie);
 	/*
+	 * A copy of one of its packets is lost at `when`. One that was sent is
+	 * lost somewhere in the fabric: then its sender must not learn of it.
+	 */
+	void (*lost)(void *context, hd_time when, uint32_t cookie,
+		     bool was_sent);
+	/*
 	 * A flow that is `posted` has made a message, which this endpoint
 	 * carries in packets of its own; at most one endpoint does.
 	 */
 	void (*made)(void *context, hd_time now, uint32_t flow);
+	/*
+	 * The run is to be computed in n parts (parts.h): contexts[i] is for
+	 * what happens at nodes of parts[i], to which they belong from now on.
+	 * What is told of different parts may be told at the same time, and
+	 * must not touch anything that another part's does. A run with an
+	 * endpoint without this function is not cut.
+	 */
+	void (*cut)(void *context, const struct sim_cut *cut, void **contexts);
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
@@ -165,16 +186,20 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
  */
 void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 		uint32_t cookie);
-/* Calls the endpoint's timer function with `cookie` at `when` >= now. */
-void sim_timer(struct sim *s, uint32_t endpoint, hd_time when, uint32_t cookie);
+/* Calls the endpoint's timer function with `cookie` at `when` >= now; it is
+ * about this end node. */
+void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
+	       uint32_t cookie);
 
 /*
  * Of posted flows. A saturating one makes its next message now, unless it is
  * over: then false. Its first one is told as made.
  */
 bool sim_message_make(struct sim *s, uint32_t flow);
-/* A message that was made at `born` has arrived now; counts as its packets. */
-void sim_message_arrived(struct sim *s, uint32_t flow, hd_time born);
+/* A message that was made at `born` has arrived now at this end node; counts as
+ * its packets. */
+void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
+			 hd_time born);
 /* One will never arrive. */
 void sim_message_lost(struct sim *s, uint32_t flow);
 

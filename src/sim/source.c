@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "sim/flow_tally.h"
 
 /* ---- where to ----------------------------------------------------------- */
 
@@ -463,12 +464,22 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 	return true;
 }
 
-void sim_message_arrived(struct sim *s, uint32_t flow, hd_time born)
+void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
+			 hd_time born)
 {
 	const struct sim_flow *f = &s->flows[flow];
 
-	for (uint32_t i = 0; i < f->packets; i++)
-		metrics_arrived(s, flow, bytes_of(f, i), born);
+	for (uint32_t i = 0; i < f->packets; i++) {
+		const struct late l = {
+			.at = s->now,
+			.latency = s->now - born,
+			.flow = flow,
+			.bytes = bytes_of(f, i),
+			.where = s->nodes[node].first_port + 1,
+		};
+
+		metrics_arrived(s, &l);
+	}
 }
 
 void sim_message_lost(struct sim *s, uint32_t flow)
@@ -690,6 +701,7 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 	uint32_t id = packet_from(s, &mine);
 
 	assert(s->extras && endpoint < s->n_endpoints);
+	assert(a->bytes >= SIM_LEAST_BYTES);
 	s->packets[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
 	s->extras[id].kind = (uint8_t)a->kind;
 	s->extras[id].cookie = cookie;

@@ -59,7 +59,7 @@ enum event_kind {
 	EV_RESPOND, /* id: throttle whose timer is due (C6) */
 	EV_TIMEOUT, /* id: flow that may have waited in vain (C6) */
 	EV_ASK,     /* id: flow that asks for leave to start (C8) */
-	EV_TIMER,   /* id: cookie of endpoint vl */
+	EV_TIMER,   /* id: cookie of endpoint vl, about an end port */
 	EV_SOURCE,  /* id: flow */
 	EV_ARRIVAL, /* the next of a list given in advance */
 	EV_INJECT,  /* id: sender of port with a packet that enters now */

@@ -26,7 +26,6 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.alarm = NEVER,
 		.timer = NEVER,
 		.timer_at = NEVER,
-		.arrived = { QP_NONE, QP_NONE },
 		.loop = { QP_NONE, QP_NONE },
 		.leaving = { QP_NONE, QP_NONE },
 		.mtu = 4096,
@@ -48,6 +47,7 @@ void device_fini(struct v_device *dev)
 	for (uint32_t i = 0; i < dev->n_mrs; i++)
 		free(dev->mrs[i]);
 	tlb_fini(&dev->tlb);
+	free(dev->arrived.ring);
 	free(dev->qps);
 	free(dev->mrs);
 	free(dev->members);
@@ -476,11 +476,38 @@ static void wait_for_bus(struct v_device *dev)
 		dev->rx_free = later(dev->rx_free, busy - room);
 }
 
-static void accept(struct v_device *dev, uint32_t id)
+static void arrivals_put(struct arrivals *a, uint32_t slot, bool is_marked)
+{
+	if (a->tail - a->head == a->size) {
+		uint32_t size = a->size ? 2 * a->size : 16;
+		struct arrival *more = hd_alloc(size, sizeof(*more));
+
+		for (uint32_t i = a->head; i != a->tail; i++)
+			more[i % size] = a->ring[i % a->size];
+		free(a->ring);
+		a->ring = more;
+		a->size = size;
+	}
+	a->ring[a->tail++ % a->size] = (struct arrival){ slot, is_marked };
+}
+
+static bool arrivals_any(const struct arrivals *a)
+{
+	return a->head != a->tail;
+}
+
+static void accept(struct v_device *dev, struct arrival what)
 {
 	struct lab *lab = dev->lab;
-	const struct packet *p = &slot_at(lab, id)->packet;
+	const struct packet *p = &slot_at(lab, what.slot)->packet;
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
+	struct packet marked;
+
+	if (what.is_marked) {
+		marked = *p;
+		marked.bth.fecn = true;
+		p = &marked;
+	}
 
 	dev->rx_free = lab->now + lab->profile->packet;
 	dev->visible = dev->rx_free;
@@ -490,13 +517,15 @@ static void accept(struct v_device *dev, uint32_t id)
 	else if (number < dev->n_qps && dev->qps[number])
 		hand_to(dev, dev->qps[number], p);
 	wait_for_bus(dev);
-	slot_release(lab, id);
+	slot_release(lab, what.slot);
 }
 
 static void receive_waiting(struct v_device *dev)
 {
-	while (dev->arrived.first != QP_NONE && dev->rx_free <= dev->lab->now)
-		accept(dev, slot_first(dev->lab, &dev->arrived));
+	struct arrivals *a = &dev->arrived;
+
+	while (arrivals_any(a) && dev->rx_free <= dev->lab->now)
+		accept(dev, a->ring[a->head++ % a->size]);
 }
 
 /* ---- time ------------------------------------------------------------- */
@@ -511,7 +540,7 @@ static void take_looped(struct v_device *dev)
 
 		if (slot_at(lab, id)->tells)
 			tell_sent(dev, slot_at(lab, id));
-		slot_append(lab, &dev->arrived, id);
+		arrivals_put(&dev->arrived, id, false);
 	}
 }
 
@@ -544,7 +573,7 @@ static void arm(struct v_device *dev)
 
 	if (dev->active_vls && dev->tx_free > lab->now && dev->tx_free < next)
 		next = dev->tx_free;
-	if (dev->arrived.first != QP_NONE && dev->rx_free < next)
+	if (arrivals_any(&dev->arrived) && dev->rx_free < next)
 		next = dev->rx_free;
 	if (dev->loop.first != QP_NONE &&
 	    slot_at(lab, dev->loop.first)->when < next)
@@ -569,9 +598,9 @@ static void step(struct v_device *dev, hd_time earliest)
 	arm(dev);
 }
 
-void device_receive(struct v_device *dev, uint32_t id)
+void device_receive(struct v_device *dev, uint32_t id, bool is_marked)
 {
-	slot_append(dev->lab, &dev->arrived, id);
+	arrivals_put(&dev->arrived, id, is_marked);
 	step(dev, dev->lab->now);
 }
 

@@ -32,9 +32,14 @@ struct v_pace {
 	bool has_sent;
 };
 
+/*
+ * Its sender writes it, and after that whoever receives a copy reads packet and
+ * data; all else is the sender's, but for `copies`, and `next` of the last one
+ * that needed it.
+ */
 struct slot {
 	struct packet packet;
-	uint32_t next;   /* free ones; those waiting to be received */
+	uint32_t next;   /* free ones; those that loop back */
 	uint32_t copies; /* deliveries that are still to come */
 	uint32_t node;   /* that sent it */
 	uint32_t vl;
@@ -50,6 +55,30 @@ struct slot {
 
 struct slot_list {
 	uint32_t first, last;
+};
+
+#define SLOT_BITS   22 /* of a slot's place among its lab's; above: the lab */
+#define SLOT_CHUNKS 17
+#define SLOT_FIRST  64u /* in the first chunk; each has twice the one before */
+
+/* Slots of one lab. They never move: others may look at them meanwhile. */
+struct slot_pool {
+	struct slot *chunks[SLOT_CHUNKS];
+	uint32_t n;        /* that there were ever */
+	uint32_t free;     /* linked by `next` */
+	uint32_t returned; /* the same, by others */
+};
+
+/* A packet that has come; switches may have marked this copy of it. */
+struct arrival {
+	uint32_t slot;
+	bool is_marked;
+};
+
+/* Ring; `head` and `tail` count. */
+struct arrivals {
+	struct arrival *ring;
+	uint32_t head, tail, size;
 };
 
 /* ---- threads ---------------------------------------------------------- */
@@ -235,8 +264,8 @@ struct v_device {
 	uint32_t next_vl;
 	uint64_t staged[N_VLS]; /* payload taken and not yet on the link */
 
-	struct slot_list arrived; /* waits for the receive engine */
-	struct slot_list loop;    /* to itself */
+	struct arrivals arrived; /* wait for the receive engine */
+	struct slot_list loop;   /* to itself */
 	/* On the link, by `behind`: a queue pair is told when they have left.
 	 */
 	struct slot_list leaving;
@@ -278,9 +307,10 @@ struct lab {
 	uint32_t n_devices;
 	uint32_t *device_of_node;
 
-	struct slot **slots;
-	uint32_t n_slots, free_slot;
-	size_t slots_cap;
+	struct slot_pool *pools; /* of all labs that this one was cut into */
+	uint32_t number;         /* among them; its pool */
+	struct lab **parts;      /* NULL: it is not cut, or one of them */
+	uint32_t n_parts;
 	uint64_t lost;
 
 	struct v_thread **threads;
@@ -343,14 +373,14 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node);
 void device_fini(struct v_device *dev);
 /* A packet has arrived at the adapter's port. */
-void device_receive(struct v_device *dev, uint32_t id);
+void device_receive(struct v_device *dev, uint32_t id, bool is_marked);
 /* A queue pair's timer may be due. */
 void device_timer(struct v_device *dev);
 /* Its alarm rang. */
 void device_ring(struct v_device *dev);
 /* A packet of its own has started on the link, and has left it at `end`. */
 void device_sent(struct v_device *dev, uint32_t id, hd_time end);
-/* A packet of its own is lost; perhaps before it was sent. */
+/* A packet of its own is lost before it was sent. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when);
 /* When all that was received until now is in the host's memory. */
 hd_time device_visible(struct v_device *dev);
@@ -381,9 +411,11 @@ struct traffic;
 HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
 void traffic_close(struct traffic *t);
 /* A flow has made a message. */
-void traffic_made(struct traffic *t, uint32_t flow);
-/* Looks at what adapters have completed. */
-void traffic_settle(struct traffic *t);
+void traffic_made(struct lab *lab, uint32_t flow);
+/* Looks at what adapters of this lab have completed. */
+void traffic_settle(struct lab *lab);
+/* The lab is cut into so many: each has rows and memory of its own. */
+void traffic_cut(struct traffic *t, uint32_t n);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 

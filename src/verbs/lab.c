@@ -13,37 +13,54 @@
 #define STACK         (256 * 1024)
 #define TIMER_THREADS (1u << 27) /* cookies from here on are threads' */
 #define TIMER_DEVICES (1u << 26) /* timers of queue pairs */
-#define SLOT_CHUNK    64
 
 /* ---- packets on their way ------------------------------------------------ */
 
-struct slot *slot_at(const struct lab *lab, uint32_t id)
+static unsigned chunk_of(uint32_t place)
 {
-	return &lab->slots[id / SLOT_CHUNK][id % SLOT_CHUNK];
+	return 31u - (unsigned)__builtin_clz(place / SLOT_FIRST + 1);
 }
 
-static void add_slots(struct lab *lab)
+static uint32_t chunk_start(unsigned chunk)
 {
-	size_t chunk = lab->n_slots / SLOT_CHUNK;
+	return (SLOT_FIRST << chunk) - SLOT_FIRST;
+}
 
-	lab->slots = hd_grow(lab->slots, &lab->slots_cap, chunk + 1,
-			     sizeof(struct slot *));
-	lab->slots[chunk] = hd_alloc(SLOT_CHUNK, sizeof(struct slot));
-	lab->n_slots += SLOT_CHUNK;
-	for (uint32_t i = lab->n_slots; i > lab->n_slots - SLOT_CHUNK; i--) {
-		slot_at(lab, i - 1)->next = lab->free_slot;
-		lab->free_slot = i - 1;
-	}
+struct slot *slot_at(const struct lab *lab, uint32_t id)
+{
+	uint32_t place = id & ((1u << SLOT_BITS) - 1);
+	unsigned chunk = chunk_of(place);
+
+	return &lab->pools[id >> SLOT_BITS]
+			.chunks[chunk][place - chunk_start(chunk)];
+}
+
+static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
+{
+	unsigned chunk = chunk_of(pool->n);
+
+	assert(chunk < SLOT_CHUNKS && pool->n < (1u << SLOT_BITS) - 1);
+	if (!pool->chunks[chunk])
+		pool->chunks[chunk] = hd_alloc((size_t)SLOT_FIRST << chunk,
+					       sizeof(struct slot));
+	return lab->number << SLOT_BITS | pool->n++;
 }
 
 uint32_t slot_new(struct lab *lab)
 {
-	if (lab->free_slot == QP_NONE)
-		add_slots(lab);
-	uint32_t id = lab->free_slot;
+	struct slot_pool *pool = &lab->pools[lab->number];
+
+	if (pool->free == QP_NONE)
+		pool->free = __atomic_exchange_n(&pool->returned, QP_NONE,
+						 __ATOMIC_ACQUIRE);
+	uint32_t id = pool->free;
+
+	if (id == QP_NONE)
+		id = slot_add(lab, pool);
+	else
+		pool->free = slot_at(lab, id)->next;
 	struct slot *s = slot_at(lab, id);
 
-	lab->free_slot = s->next;
 	s->copies = 1;
 	s->staged = 0;
 	s->tells = false;
@@ -53,12 +70,39 @@ uint32_t slot_new(struct lab *lab)
 void slot_release(struct lab *lab, uint32_t id)
 {
 	struct slot *s = slot_at(lab, id);
+	struct slot_pool *pool = &lab->pools[id >> SLOT_BITS];
 
-	assert(s->copies > 0);
-	if (--s->copies)
+	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
 		return;
-	s->next = lab->free_slot;
-	lab->free_slot = id;
+	if (id >> SLOT_BITS == lab->number) {
+		s->next = pool->free;
+		pool->free = id;
+		return;
+	}
+	s->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&pool->returned, &s->next, id, true,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+static struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old,
+				   uint32_t n)
+{
+	struct slot_pool *pools = hd_realloc(old, n, sizeof(*pools));
+
+	for (uint32_t i = n_old; i < n; i++)
+		pools[i] = (struct slot_pool){ .free = QP_NONE,
+					       .returned = QP_NONE };
+	return pools;
+}
+
+static void pools_free(struct slot_pool *pools, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (unsigned k = 0; k < SLOT_CHUNKS; k++)
+			free(pools[i].chunks[k]);
+	}
+	free(pools);
 }
 
 void slot_append(struct lab *lab, struct slot_list *l, uint32_t id)
@@ -194,7 +238,8 @@ void lab_settle(struct lab *lab)
 	if (!t || t->clock <= lab->now || lab->cancelled)
 		return;
 	t->wake_at = t->clock;
-	sim_timer(lab->sim, lab->endpoint, t->clock, TIMER_THREADS | t->id);
+	sim_timer(lab->sim, lab->endpoint, t->dev->node, t->clock,
+		  TIMER_THREADS | t->id);
 	while (t->clock > lab->now && thread_wait(lab))
 		;
 	t->wake_at = NEVER;
@@ -263,7 +308,7 @@ bool v_semaphore_wait(struct v_semaphore *s)
 static void go_on(struct lab *lab)
 {
 	if (lab->traffic)
-		traffic_settle(lab->traffic);
+		traffic_settle(lab);
 	run_ready(lab);
 }
 
@@ -272,7 +317,7 @@ static void on_made(void *context, hd_time now, uint32_t flow)
 	struct lab *lab = context;
 
 	lab->now = now;
-	traffic_made(lab->traffic, flow);
+	traffic_made(lab, flow);
 	run_ready(lab);
 }
 
@@ -282,9 +327,8 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	struct lab *lab = context;
 
 	lab->now = now;
-	if (p->marked)
-		slot_at(lab, p->cookie)->packet.bth.fecn = true;
-	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie);
+	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie,
+		       p->marked);
 	go_on(lab);
 }
 
@@ -317,18 +361,18 @@ static void on_sent(void *context, hd_time now, hd_time end, uint32_t node,
 }
 
 /* What is lost is counted, and its memory free again; nobody hears of it. */
-static void on_ended(void *context, const struct sim_event_record *e,
-		     const struct sim_packet *p)
+static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct lab *lab = context;
 
-	if (e->flow != SIM_NONE || e->fate == SIM_DELIVERED)
-		return;
-	struct slot *s = slot_at(lab, p->cookie);
-
 	lab->lost++;
-	device_lost(&lab->devices[lab->device_of_node[s->node]], p->cookie,
-		    e->time);
+	if (was_sent)
+		slot_release(lab, cookie);
+	else
+		device_lost(
+			&lab->devices[lab->device_of_node[slot_at(lab, cookie)
+								  ->node]],
+			cookie, when);
 }
 
 static void on_granted(void *context, hd_time now, uint32_t port,
@@ -358,7 +402,7 @@ void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
 	if (when >= dev->alarm || !lab->sim)
 		return;
 	dev->alarm = when;
-	sim_timer(lab->sim, lab->endpoint, when, dev->host);
+	sim_timer(lab->sim, lab->endpoint, dev->node, when, dev->host);
 }
 
 void lab_timer(struct lab *lab, struct v_device *dev)
@@ -366,7 +410,7 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 	if (dev->timer >= dev->timer_at || !lab->sim)
 		return;
 	dev->timer_at = later(dev->timer, lab->now);
-	sim_timer(lab->sim, lab->endpoint, dev->timer_at,
+	sim_timer(lab->sim, lab->endpoint, dev->node, dev->timer_at,
 		  TIMER_DEVICES | dev->host);
 }
 
@@ -379,7 +423,7 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 
 	lab->build = build;
 	lab->profile = profile;
-	lab->free_slot = QP_NONE;
+	lab->pools = pools_new(NULL, 0, 1);
 	lab->device_of_node =
 		hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
 	lab->devices = hd_alloc(setup->n_nodes, sizeof(*lab->devices));
@@ -406,13 +450,14 @@ void lab_free(struct lab *lab)
 	}
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
-	for (uint32_t i = 0; i < lab->n_slots / SLOT_CHUNK; i++)
-		free(lab->slots[i]);
+	pools_free(lab->pools, lab->parts ? lab->n_parts : 1);
+	for (uint32_t i = 0; i < lab->n_parts; i++)
+		free(lab->parts[i]);
+	free(lab->parts);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
 	if (lab->sim && !lab->borrows_sim)
 		sim_free(lab->sim);
-	free(lab->slots);
 	free(lab->threads);
 	free(lab->devices);
 	free(lab->device_of_node);
@@ -448,7 +493,11 @@ const struct profile *lab_profile(const struct lab *lab)
 
 uint64_t lab_lost(const struct lab *lab)
 {
-	return lab->lost;
+	uint64_t lost = lab->lost;
+
+	for (uint32_t i = 0; i < lab->n_parts; i++)
+		lost += lab->parts[i]->lost;
+	return lost;
 }
 
 struct sim *lab_sim(struct lab *lab)
@@ -487,6 +536,37 @@ void lab_rules(struct sim_rules *rules)
 	rules->injects_bytes = 4096 + 128; /* all headers there are */
 }
 
+/*
+ * Every part of the fabric has a lab of its own, which has its adapters, its
+ * time and its slots; rows by host and by flow are in common.
+ */
+static void cut(void *context, const struct sim_cut *how, void **contexts)
+{
+	struct lab *lab = context;
+
+	lab->pools = pools_new(lab->pools, 1, how->n);
+	lab->n_parts = how->n;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	lab->parts = hd_alloc(how->n, sizeof(*lab->parts));
+	for (uint32_t i = 0; i < how->n; i++) {
+		struct lab *part = hd_alloc(1, sizeof(*part));
+
+		*part = *lab;
+		part->parts = NULL;
+		part->n_parts = 0;
+		part->number = i;
+		part->sim = how->parts[i];
+		contexts[i] = lab->parts[i] = part;
+	}
+	for (uint32_t i = 0; i < lab->n_devices; i++) {
+		struct v_device *dev = &lab->devices[i];
+
+		dev->lab = lab->parts[how->part_of_node[dev->node]];
+	}
+	if (lab->traffic)
+		traffic_cut(lab->traffic, how->n);
+}
+
 static void attach(struct lab *lab, struct sim *s)
 {
 	const struct sim_endpoint adapters = {
@@ -494,17 +574,18 @@ static void attach(struct lab *lab, struct sim *s)
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_sent,
+		.lost = on_lost,
 		.made = lab->traffic ? on_made : NULL,
+		/* Programs may wait for each other at any time. */
+		.cut = lab->borrows_sim ? cut : NULL,
 	};
-	const struct sim_observer observer = {
-		.context = lab,
-		.ended = on_ended,
-		.granted = lab->capture ? on_granted : NULL,
-	};
+	const struct sim_observer observer = { .context = lab,
+					       .granted = on_granted };
 
 	lab->sim = s;
 	lab->endpoint = sim_attach(s, &adapters);
-	sim_observe(s, &observer);
+	if (lab->capture)
+		sim_observe(s, &observer);
 }
 
 void lab_use_sim(struct lab *lab, struct sim *s)

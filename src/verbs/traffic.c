@@ -14,6 +14,10 @@
  * The simulator says when a message is made, completion queues say when one
  * has arrived or is done. The latter come while an adapter is at work: such
  * flows wait in a list until it is done (traffic_settle).
+ *
+ * A run may be computed in parts (sim.h), so the two ends of a flow have
+ * nothing in common but when messages were made: the source writes that down,
+ * and the destination reads it when the message has come.
  */
 
 #define SEND_DEPTH 128 /* requests under way per queue pair */
@@ -21,19 +25,42 @@
 #define GRH_ROOM   40  /* of received datagrams */
 #define QKEY       0x11111111u
 
+#define NOTES 62
+
+/* When messages were made, one after the other. */
+struct notes {
+	struct notes *next;
+	hd_time born[NOTES];
+};
+
+struct posting;
+
+/* One of the two ends. */
+struct side {
+	struct posting *of;
+	struct v_cq *cq;
+	bool is_waiting;
+	struct side *next; /* that waits to be looked at */
+};
+
 /* Messages are numbered from 0, in the order in which they are made. */
 struct posting {
 	uint32_t flow, row;
 	enum qp_kind kind;
 	uint32_t length;
-	struct v_qp *from, *to;
-	struct v_cq *sends, *receives;
-	uint64_t made, sent, done, received;
-	hd_time *born; /* ring, of those not yet both received and done */
+	/* The source's. */
+	struct v_qp *from;
+	struct side sends;
+	uint64_t made, sent, done;
+	hd_time *born; /* ring, of those not yet done */
 	size_t born_size;
 	bool is_broken; /* what comes now fails */
-	bool is_waiting;
-	struct posting *next; /* that waits to be looked at */
+	struct notes *last_noted;
+	/* The destination's. */
+	struct v_qp *to;
+	struct side receives;
+	uint64_t received;
+	struct notes *first_noted;
 };
 
 /* While measuring, but for retries. */
@@ -48,17 +75,28 @@ struct posting_host {
 	struct v_mr *mr;
 };
 
+/* What the adapters of one lab have in common (lab.number). */
+struct share {
+	struct posting_row *rows;
+	uint8_t *memory; /* what is in it matters to nobody */
+	struct side *first;
+};
+
 struct traffic {
 	struct lab *lab;
 	struct posting *postings;
 	uint32_t n_postings;
 	uint32_t *of_flow; /* its posting */
-	struct posting_row *rows;
 	struct posting_host *hosts;
-	uint8_t *memory; /* what is in it matters to nobody */
 	uint64_t memory_len;
-	struct posting *first;
+	struct share *shares;
+	uint32_t n_shares;
 };
+
+static struct share *share_of(const struct v_device *dev)
+{
+	return &dev->lab->traffic->shares[dev->lab->number];
+}
 
 static const enum qp_kind kind_of_transport[] = {
 	[SCN_RC] = QP_RC,
@@ -93,7 +131,7 @@ static const struct posting_host *host_of(struct traffic *t,
 
 	if (!h->pd) {
 		h->pd = v_pd_new(dev);
-		h->mr = v_mr_new(h->pd, t->memory, t->memory_len,
+		h->mr = v_mr_new(h->pd, share_of(dev)->memory, t->memory_len,
 				 ACCESS_LOCAL_WRITE, 0);
 	}
 	return h;
@@ -104,8 +142,8 @@ static struct v_qp *make_pair(struct traffic *t, struct posting *p,
 {
 	const struct v_qp_init init = {
 		.kind = p->kind,
-		.send_cq = p->sends,
-		.recv_cq = p->receives,
+		.send_cq = p->sends.cq,
+		.recv_cq = p->receives.cq,
 		.max_send = SEND_DEPTH,
 		.max_recv = RECV_DEPTH,
 		.max_sge = 1,
@@ -201,24 +239,23 @@ static enum hd_status connect_both(struct traffic *t, struct posting *p,
 
 static void note(void *context)
 {
-	struct posting *p = context;
-	struct traffic *t = p->from->dev->lab->traffic;
+	struct side *side = context;
+	struct share *share = share_of(side->cq->dev);
 
-	if (p->is_waiting)
+	if (side->is_waiting)
 		return;
-	p->is_waiting = true;
-	p->next = t->first;
-	t->first = p;
+	side->is_waiting = true;
+	side->next = share->first;
+	share->first = side;
 }
 
-static struct v_cq *make_queue(struct posting *p, struct v_device *dev,
-			       uint32_t entries)
+static void make_side(struct side *side, struct posting *p,
+		      struct v_device *dev, uint32_t entries)
 {
-	struct v_cq *cq = v_cq_new(dev, entries, NULL);
-
-	cq->note = note;
-	cq->context = p;
-	return cq;
+	side->of = p;
+	side->cq = v_cq_new(dev, entries, NULL);
+	side->cq->note = note;
+	side->cq->context = side;
 }
 
 static enum hd_status add_posting(struct traffic *t, uint32_t flow,
@@ -241,10 +278,11 @@ static enum hd_status add_posting(struct traffic *t, uint32_t flow,
 		.born_size = 16,
 	};
 	p->born = hd_alloc(p->born_size, sizeof(*p->born));
+	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
 	t->of_flow[flow] = t->n_postings++;
-	t->rows[f->row].pairs++;
-	p->sends = make_queue(p, from, SEND_DEPTH);
-	p->receives = make_queue(p, to, RECV_DEPTH);
+	t->shares->rows[f->row].pairs++;
+	make_side(&p->sends, p, from, SEND_DEPTH);
+	make_side(&p->receives, p, to, RECV_DEPTH);
 	p->from = make_pair(t, p, from);
 	p->to = make_pair(t, p, to);
 	return connect_both(t, p, d);
@@ -264,6 +302,33 @@ static void count_postings(const struct fabric *b, struct traffic *t)
 	}
 }
 
+static void shares_add(struct traffic *t, uint32_t n)
+{
+	size_t rows = t->lab->build->scenario->n_traffic;
+
+	t->shares = hd_realloc(t->shares, n, sizeof(*t->shares));
+	for (; t->n_shares < n; t->n_shares++) {
+		struct share *share = &t->shares[t->n_shares];
+
+		*share = (struct share){
+			.rows = hd_alloc(rows, sizeof(*share->rows)),
+			.memory = hd_alloc(t->memory_len, 1),
+		};
+		for (size_t i = 0; i < rows; i++)
+			histogram_init(&share->rows[i].times);
+	}
+}
+
+void traffic_cut(struct traffic *t, uint32_t n)
+{
+	shares_add(t, n);
+	for (uint32_t i = 0; i < t->lab->n_devices; i++) {
+		if (t->hosts[i].mr)
+			t->hosts[i].mr->memory =
+				share_of(&t->lab->devices[i])->memory;
+	}
+}
+
 enum hd_status traffic_open(struct lab *lab, struct diag *d)
 {
 	const struct fabric *b = lab->build;
@@ -280,11 +345,8 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	t->postings = hd_alloc(t->n_postings, sizeof(*t->postings));
 	t->n_postings = 0;
 	t->of_flow = hd_alloc(b->n_flows, sizeof(*t->of_flow));
-	t->rows = hd_alloc(b->scenario->n_traffic, sizeof(*t->rows));
 	t->hosts = hd_alloc(lab->n_devices, sizeof(*t->hosts));
-	t->memory = hd_alloc(t->memory_len, 1);
-	for (size_t i = 0; i < b->scenario->n_traffic; i++)
-		histogram_init(&t->rows[i].times);
+	shares_add(t, 1);
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
 		if (b->flows[i].posted)
 			status = add_posting(t, i, d);
@@ -292,24 +354,37 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	return status;
 }
 
+static void posting_fini(struct posting *p)
+{
+	struct notes *n;
+
+	v_cq_free(p->sends.cq);
+	v_cq_free(p->receives.cq);
+	free(p->born);
+	while ((n = p->first_noted)) {
+		p->first_noted = n->next;
+		free(n);
+	}
+}
+
 void traffic_close(struct traffic *t)
 {
-	for (uint32_t i = 0; i < t->n_postings; i++) {
-		struct posting *p = &t->postings[i];
+	size_t rows = t->lab->build->scenario->n_traffic;
 
-		v_cq_free(p->sends);
-		v_cq_free(p->receives);
-		free(p->born);
-	}
+	for (uint32_t i = 0; i < t->n_postings; i++)
+		posting_fini(&t->postings[i]);
 	for (uint32_t i = 0; i < t->lab->n_devices; i++)
 		free(t->hosts[i].pd);
-	for (size_t i = 0; i < t->lab->build->scenario->n_traffic; i++)
-		histogram_fini(&t->rows[i].times);
+	for (uint32_t i = 0; i < t->n_shares; i++) {
+		for (size_t k = 0; k < rows; k++)
+			histogram_fini(&t->shares[i].rows[k].times);
+		free(t->shares[i].rows);
+		free(t->shares[i].memory);
+	}
+	free(t->shares);
 	free(t->postings);
 	free(t->of_flow);
-	free(t->rows);
 	free(t->hosts);
-	free(t->memory);
 	free(t);
 }
 
@@ -330,24 +405,38 @@ static hd_time *born_at(const struct posting *p, uint64_t number)
 
 static void remember(struct posting *p, hd_time now)
 {
-	uint64_t kept = p->done < p->received ? p->done : p->received;
-
-	if (p->made - kept == p->born_size) {
+	if (p->made - p->done == p->born_size) {
 		struct posting old = *p;
 
 		p->born_size *= 2;
 		p->born = hd_alloc(p->born_size, sizeof(*p->born));
-		for (uint64_t i = kept; i < p->made; i++)
+		for (uint64_t i = p->done; i < p->made; i++)
 			*born_at(p, i) = *born_at(&old, i);
 		free(old.born);
 	}
-	*born_at(p, p->made++) = now;
+	*born_at(p, p->made) = now;
+	if (p->made && p->made % NOTES == 0)
+		p->last_noted = p->last_noted->next =
+			hd_alloc(1, sizeof(*p->last_noted));
+	p->last_noted->born[p->made++ % NOTES] = now;
+}
+
+/* The next one that is received, or missing: it was made long ago. */
+static hd_time take_noted(struct posting *p)
+{
+	struct notes *n = p->first_noted;
+
+	if (p->received && p->received % NOTES == 0) {
+		p->first_noted = n->next;
+		free(n);
+	}
+	return p->first_noted->born[p->received++ % NOTES];
 }
 
 static void take_message(struct posting *p)
 {
 	struct lab *lab = p->from->dev->lab;
-	struct posting_row *row = &lab->traffic->rows[p->row];
+	struct posting_row *row = &share_of(p->from->dev)->rows[p->row];
 	bool counts = is_measured(lab, lab->now);
 
 	row->posted += counts;
@@ -411,23 +500,23 @@ static void post_all(struct posting *p)
 	device_ring(dev);
 }
 
-void traffic_made(struct traffic *t, uint32_t flow)
+void traffic_made(struct lab *lab, uint32_t flow)
 {
-	struct posting *p = &t->postings[t->of_flow[flow]];
+	struct posting *p =
+		&lab->traffic->postings[lab->traffic->of_flow[flow]];
 
 	take_message(p);
 	post_all(p);
-	traffic_settle(t);
+	traffic_settle(lab);
 }
 
 /* ---- completions ------------------------------------------------------ */
 
 static void take_done(struct posting *p, const struct cq_entry *e)
 {
-	struct lab *lab = p->from->dev->lab;
-	struct posting_row *row = &lab->traffic->rows[p->row];
+	struct posting_row *row = &share_of(p->from->dev)->rows[p->row];
 	uint64_t number = p->done++;
-	bool counts = is_measured(lab, e->when);
+	bool counts = is_measured(p->from->dev->lab, e->when);
 
 	if (e->wc.status == WC_SUCCESS) {
 		row->done += counts;
@@ -445,38 +534,48 @@ static void take_done(struct posting *p, const struct cq_entry *e)
 /* Of RC nothing is missing; of others the number is in the message. */
 static void take_received(struct posting *p, const struct cq_entry *e)
 {
-	struct lab *lab = p->from->dev->lab;
+	const struct v_device *dev = p->to->dev;
+	struct sim *sim = dev->lab->sim;
 
 	if (e->wc.status != WC_SUCCESS)
 		return;
-	for (; p->kind != QP_RC && e->wc.imm != (uint32_t)p->received;
-	     p->received++)
-		sim_message_lost(lab->sim, p->flow);
-	sim_message_arrived(lab->sim, p->flow, *born_at(p, p->received));
-	p->received++;
-	lab->traffic->rows[p->row].received += is_measured(lab, e->when);
+	while (p->kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
+		sim_message_lost(sim, p->flow);
+		take_noted(p);
+	}
+	sim_message_arrived(sim, dev->node, p->flow, take_noted(p));
+	share_of(dev)->rows[p->row].received += is_measured(dev->lab, e->when);
 }
 
-static void settle(struct posting *p)
+static void settle(struct side *side)
 {
-	struct v_cq *in = p->receives, *out = p->sends;
+	struct posting *p = side->of;
+	struct v_cq *cq = side->cq;
+	bool receives = side == &p->receives;
 
-	for (; in->head != in->tail; in->head++)
-		take_received(p, &in->ring[in->head % in->size]);
-	for (; out->head != out->tail; out->head++)
-		take_done(p, &out->ring[out->head % out->size]);
-	stock(p);
-	post_all(p);
+	for (; cq->head != cq->tail; cq->head++) {
+		const struct cq_entry *e = &cq->ring[cq->head % cq->size];
+
+		if (receives)
+			take_received(p, e);
+		else
+			take_done(p, e);
+	}
+	if (receives)
+		stock(p);
+	else
+		post_all(p);
 }
 
-void traffic_settle(struct traffic *t)
+void traffic_settle(struct lab *lab)
 {
-	struct posting *p;
+	struct share *share = &lab->traffic->shares[lab->number];
+	struct side *side;
 
-	while ((p = t->first)) {
-		t->first = p->next;
-		p->is_waiting = false;
-		settle(p);
+	while ((side = share->first)) {
+		share->first = side->next;
+		side->is_waiting = false;
+		settle(side);
 	}
 }
 
@@ -532,6 +631,24 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
+/* A row of all shares; the caller frees its times. */
+static void row_sum(const struct traffic *t, size_t row,
+		    struct posting_row *out)
+{
+	*out = (struct posting_row){ 0 };
+	histogram_init(&out->times);
+	for (uint32_t i = 0; i < t->n_shares; i++) {
+		const struct posting_row *r = &t->shares[i].rows[row];
+
+		out->pairs += r->pairs;
+		out->posted += r->posted;
+		out->done += r->done;
+		out->failed += r->failed;
+		out->received += r->received;
+		histogram_merge(&out->times, &r->times);
+	}
+}
+
 static uint64_t row_retries(const struct traffic *t, size_t row)
 {
 	uint64_t retries = 0;
@@ -556,12 +673,29 @@ static void put_times(struct table *t, const struct histogram *h)
 	}
 }
 
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
-		   struct results *r)
+static void put_row(struct table *t, const struct scn_traffic *is,
+		    const struct posting_row *row, uint64_t retries, double ps)
 {
 	static const char *const names[] = {
 		[QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud"
 	};
+	double bits = 8.0 * (double)row->received * (double)is->payload;
+
+	table_put_text(t, is->name);
+	table_put_text(t, names[kind_of_transport[is->transport]]);
+	table_put_uint(t, row->pairs);
+	table_put_uint(t, row->posted);
+	table_put_uint(t, row->done);
+	table_put_uint(t, row->failed);
+	table_put_uint(t, row->received);
+	table_put_uint(t, retries);
+	put_times(t, &row->times);
+	table_put_real(t, ps > 0 ? bits * 1000 / ps : 0);
+}
+
+void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
+		   struct results *r)
+{
 	const struct traffic *all = rows->lab->traffic;
 	const struct scenario *s = rows->lab->build->scenario;
 	double ps = (double)(m->to - m->from);
@@ -570,22 +704,12 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 		"messages, and times from posting to completion", columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		const struct posting_row *row = &all->rows[i];
-		double bits = 8.0 * (double)row->received *
-			      (double)s->traffic[i].payload;
+		struct posting_row row;
 
-		if (!row->pairs)
-			continue;
-		table_put_text(t, s->traffic[i].name);
-		table_put_text(
-			t, names[kind_of_transport[s->traffic[i].transport]]);
-		table_put_uint(t, row->pairs);
-		table_put_uint(t, row->posted);
-		table_put_uint(t, row->done);
-		table_put_uint(t, row->failed);
-		table_put_uint(t, row->received);
-		table_put_uint(t, row_retries(all, i));
-		put_times(t, &row->times);
-		table_put_real(t, ps > 0 ? bits * 1000 / ps : 0);
+		row_sum(all, i, &row);
+		if (row.pairs)
+			put_row(t, &s->traffic[i], &row, row_retries(all, i),
+				ps);
+		histogram_fini(&row.times);
 	}
 }

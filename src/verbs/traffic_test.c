@@ -255,6 +255,102 @@ static void held_back_and_acknowledged_waits_for_nothing(void **state)
 		    (double)(100 * HD_MS));
 }
 
+/* ---- in parts ------------------------------------------------------------ */
+
+#define MESH_OF_6                                                           \
+	"fabric:\n  topology: {kind: mesh, columns: 3, rows: 2, hosts: 2, " \
+	"link: 4x HDR}\n  routing: xy\n"
+#define ROWS                                                             \
+	"traffic:\n"                                                     \
+	"- {name: r, kind: saturating, transport: rc, pattern: incast, " \
+	"source: h4..h9, destination: h0, payload: 9000, "               \
+	"ack_timeout: 20us}\n"                                           \
+	"- {name: p, kind: poisson, transport: rc, pattern: "            \
+	"permutation, load: 10%, payload: 3KiB, ack_timeout: 20us}\n"    \
+	"- {name: u, kind: poisson, transport: uc, pattern: "            \
+	"permutation, load: 20%, payload: 700}\n"                        \
+	"- {name: d, kind: cbr, transport: ud, pattern: "                \
+	"permutation, load: 5%, payload: 64, count: 900}\n"              \
+	"- {name: plain, kind: poisson, load: 20%, payload: 1KiB}\n"
+#define SHORT "run: {warmup: 20us, measure: 50us}\n"
+
+/* With losses, so that there are timers, gaps and repeated packets. */
+static const char *const in_parts[] = {
+	MESH_OF_6 ROWS SHORT,
+	MESH_OF_6 ROWS "faults: {ber: 3e-8, events: ["
+		       "{at: 30us, kind: link-down, port: 's-0-0:1'}, "
+		       "{at: 45us, kind: link-up, port: 's-0-0:1'}]}\n" SHORT,
+	MESH_OF_6 "  credits: exact\n" ROWS
+		  "congestion: {algorithm: cct, cct: {per: sl}, "
+		  "marking: {rule: iba, threshold: 12, rate: 1}}\n" SHORT,
+	MESH_OF_6 ROWS "congestion: {algorithm: aimd, marking: two-counter, "
+		       "ack: {delay: 300ns}, window: 2}\n"
+		       "run: {warmup: 20us, measure: 60us, precision: 20%}\n",
+};
+
+static char *what_came(struct fabric *f, unsigned parts, unsigned threads)
+{
+	struct sim_rules rules = f->rules;
+	struct results *r = results_new("sim");
+	struct strbuf out = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct qp_rows *rows = NULL;
+	const char *why;
+
+	lab_rules(&rules);
+	rules.parts = parts;
+	rules.threads = threads;
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+
+	assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
+	enum sim_state state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
+	const struct sim_metrics *m = sim_metrics(s);
+
+	assert_int_equal(sim_is_cut(s, &why), parts);
+	strbuf_printf(&out, "%u %llu %016llx %a %a %a", (unsigned)state,
+		      (unsigned long long)sim_now(s),
+		      (unsigned long long)m->checksum, m->mean_latency.mean,
+		      m->mean_latency.half_width, m->jain);
+	for (uint32_t i = 0; i < m->n_flows; i++)
+		strbuf_printf(&out, " %llu/%llu/%llu",
+			      (unsigned long long)m->flows[i].delivered,
+			      (unsigned long long)m->flows[i].latency_sum,
+			      (unsigned long long)m->flows[i].lost);
+	qp_rows_table(rows, m, r);
+	const struct table *t = r->tables[0];
+
+	for (size_t i = 0; i < t->n_cells; i++) {
+		if (t->cells[i].kind != VALUE_TEXT)
+			strbuf_printf(&out, " %a", value_real(&t->cells[i]));
+	}
+	results_free(r);
+	qp_rows_free(rows);
+	sim_free(s);
+	return out.text;
+}
+
+static void parts_carry_the_same_messages(void **state)
+{
+	static const unsigned cuts[][2] = { { 2, 2 }, { 3, 1 }, { 6, 4 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
+		struct fabric *f;
+
+		must_build(in_parts[i], &f);
+		char *one = what_came(f, 1, 1);
+
+		for (size_t k = 0; k < sizeof(cuts) / sizeof(*cuts); k++) {
+			char *many = what_came(f, cuts[k][0], cuts[k][1]);
+
+			assert_string_equal(one, many);
+			free(many);
+		}
+		free(one);
+		fabric_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_pair_that_nobody_answers_breaks),
 		cmocka_unit_test(a_run_is_its_input),
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
+		cmocka_unit_test(parts_carry_the_same_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

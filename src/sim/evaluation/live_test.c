@@ -158,7 +158,8 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 
 	change(s);
 	if (cookie < STEPS)
-		sim_timer(s->live.sim, 0, now + STEP, cookie + 1);
+		sim_timer(s->live.sim, 0, s->flows[0].source, now + STEP,
+			  cookie + 1);
 }
 
 /*
@@ -237,7 +238,7 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 
 	s.live.sim = sim;
 	sim_attach(sim, &endpoint);
-	sim_timer(sim, 0, STEP, 1);
+	sim_timer(sim, 0, s.flows[0].source, STEP, 1);
 	(void)sim_run(sim, HD_TIME_NEVER, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(sim);
 
