@@ -132,6 +132,7 @@ struct sim_rules {
 	/* Threads that compute it, 0 and 1: one; and into how many parts it is
 	 * cut for them, 0: as many. */
 	uint32_t threads, parts;
+	uint32_t cut_seed; /* of where it is cut: the outcome is the same */
 
 	/* Capacity for packets of sim_inject that no flow announces. */
 	bool injects;            /* there will be some */

@@ -76,10 +76,15 @@ static void make_cyclic(struct world *w)
 	turn(w, 0, "h2", EAST);
 }
 
-static enum sim_state run(const struct world *w, struct sim **sim)
+static enum sim_state run(const struct world *w, uint32_t parts,
+			  struct sim **sim)
 {
+	struct sim_rules rules = w->build->rules;
+
+	rules.parts = parts;
+	rules.threads = 2;
 	*sim = sim_new(&w->build->setup, w->build->flows, w->build->n_flows,
-		       &w->build->rules);
+		       &rules);
 	return sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
 }
 
@@ -93,7 +98,7 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 
 	world_init(&w, false);
 	make_cyclic(&w);
-	assert_int_equal(run(&w, &sim), SIM_DEADLOCK);
+	assert_int_equal(run(&w, 1, &sim), SIM_DEADLOCK);
 	assert_int_equal(sim_deadlock(sim, &waits), 4);
 	for (unsigned i = 0; i < 4; i++) {
 		const struct sim_port *out =
@@ -109,6 +114,31 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	world_fini(&w);
 }
 
+static void parts_stand_still_at_the_same_time(void **state)
+{
+	hd_time now = 0;
+
+	(void)state;
+	for (uint32_t parts = 1; parts <= 4; parts++) {
+		struct world w = { 0 };
+		struct sim *sim;
+		struct sim_wait *waits;
+		const char *why;
+
+		world_init(&w, false);
+		make_cyclic(&w);
+		assert_int_equal(run(&w, parts, &sim), SIM_DEADLOCK);
+		assert_int_equal(sim_is_cut(sim, &why), parts);
+		assert_int_equal(sim_deadlock(sim, &waits), 4);
+		if (parts > 1)
+			assert_int_equal(sim_now(sim), now);
+		now = sim_now(sim);
+		free(waits);
+		sim_free(sim);
+		world_fini(&w);
+	}
+}
+
 static void xy_routes_complete(void **state)
 {
 	(void)state;
@@ -118,7 +148,7 @@ static void xy_routes_complete(void **state)
 		struct sim_wait *waits;
 
 		world_init(&w, cioq);
-		assert_int_equal(run(&w, &sim), SIM_ENDED);
+		assert_int_equal(run(&w, 1, &sim), SIM_ENDED);
 		assert_int_equal(sim_deadlock(sim, &waits), 0);
 		assert_true(sim_metrics(sim)->delivered > 1000);
 		free(waits);
@@ -131,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cyclic_routes_deadlock_and_are_named),
+		cmocka_unit_test(parts_stand_still_at_the_same_time),
 		cmocka_unit_test(xy_routes_complete),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,7 +395,7 @@ instants(struct sim *s, hd_time until, const enum way way)
 		if (unlikely(s->events >= s->events_checked))
 			return true;
 		/* Timers go on for ever; in a part, as long as the whole. */
-		if (!IS_SIMPLE && !CUT(true) && s->alive == 0 &&
+		if (!IS_SIMPLE && !CUT(!s->stops_dry) && s->alive == 0 &&
 		    !s->to_the_end && eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);

@@ -201,7 +201,7 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 		when = sink_delivery(s, l->peer, when);
 	if (likely(IS_SIMPLE || when != NEVER))
 		hop_space(s, p, when, way);
-	if (SENDERS(p->flags & P_TOLD) || MAYBE(s->tells_delivered)) {
+	if (SENDERS(p->flags & P_TOLD)) {
 		delivery_schedule(s, l->peer, p, tail, when);
 		return;
 	}

@@ -139,11 +139,21 @@ static void read_packets(struct sim *s, const struct mailbox *m)
 	s->now = now;
 }
 
+static void mail_count(struct sim *s, const struct mailbox *m)
+{
+	s->mailed[MAIL_PACKETS] += m->n_packets;
+	s->mailed[MAIL_CREDITS] += m->n_credits;
+	s->mailed[MAIL_EVENTS] += m->n_events;
+	s->mailed[MAIL_ANSWERS] += m->n_answers;
+	s->mailed[MAIL_DELIVERIES] += m->n_deliveries;
+}
+
 void mail_read(struct sim *s, struct mailbox *from)
 {
 	for (uint32_t i = 0; i < s->cut->n; i++) {
 		struct mailbox *m = &from[i * s->cut->n + s->part];
 
+		mail_count(s, m);
 		for (size_t d = 0; d < m->n_deliveries; d++)
 			metrics_late(s, &m->deliveries[d]);
 		read_credits(s, m);

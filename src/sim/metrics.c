@@ -338,7 +338,7 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 	if (when > s->horizon)
 		return;
-	if (unlikely(s->tells_ended))
+	if (unlikely(s->tells_ends))
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->latest = when > s->latest ? when : s->latest;
@@ -409,7 +409,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		return;
 	count_one(counter);
 	s->latest = e.time > s->latest ? e.time : s->latest;
-	if (s->tells_ended)
+	if (s->tells_ends)
 		tell_ended(s, p, &e);
 	if (s->n_endpoints && s->extras)
 		endpoint_lost(s, p, e.time);
@@ -510,39 +510,38 @@ static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 	};
 }
 
+static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p,
+			     unsigned number)
+{
+	const struct sim_endpoint *e = &s->endpoints[number - 1];
+	struct sim_packet view;
+
+	packet_describe(s, p, &view);
+	packet_free(s, p);
+	if (e->delivered)
+		e->delivered(e->context, s->now, s->setup->ports[port].node,
+			     &view);
+}
+
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
 	struct packet_queue *held = &s->cold[port].held;
-	struct sim_packet view;
 
 	if (unlikely(vl == 0)) {
 		id = held->first;
 		held->first = packet_at(s, id)->next;
 	}
 	struct packet *p = packet_at(s, id);
-	unsigned endpoint = s->extras ? s->extras[id].endpoint : 0;
-	bool told = endpoint || s->tells_delivered;
 
-	if (told)
-		packet_describe(s, p, &view);
 	packet_delivered(s, p, port, s->now);
-	if (s->control && (p->flags & P_TOLD) && !endpoint) {
-		struct arrived what = arrived_of(s, p);
-
-		packet_free(s, p);
-		answer_delivered(s, port, &what);
-	} else {
-		packet_free(s, p);
-	}
-	if (s->tells_delivered)
-		tell_delivered(s, port, &view);
-	if (!endpoint)
+	if (s->extras[id].endpoint) {
+		hand_to_endpoint(s, port, p, s->extras[id].endpoint);
 		return;
-	const struct sim_endpoint *e = &s->endpoints[endpoint - 1];
+	}
+	struct arrived what = arrived_of(s, p);
 
-	if (e->delivered)
-		e->delivered(e->context, s->now, s->setup->ports[port].node,
-			     &view);
+	packet_free(s, p);
+	answer_delivered(s, port, &what);
 }
 
 /* ---- results ------------------------------------------------------------ */

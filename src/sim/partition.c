@@ -160,7 +160,7 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 	if (parts > g.n)
 		parts = g.n;
 	METIS_SetDefaultOptions(options);
-	options[METIS_OPTION_SEED] = 1;
+	options[METIS_OPTION_SEED] = (idx_t)(s->rules.cut_seed & 0xffff);
 	options[METIS_OPTION_UFACTOR] = 10;
 	if (parts >= g.n) {
 		for (idx_t v = 0; v < g.n; v++)

@@ -45,8 +45,6 @@ static const char *reason_not_to_cut(const struct sim *s)
 	}
 	if (s->alive)
 		return "packets were given to it before it began";
-	if (has_timers(s) && may_run_dry(s))
-		return "it has timers of flow control and may end by itself";
 	return NULL;
 }
 
@@ -63,6 +61,34 @@ uint32_t sim_is_cut(const struct sim *s, const char **why_not)
 {
 	*why_not = s->not_cut;
 	return sim_n_parts(s);
+}
+
+void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
+{
+	size_t sizes[MAIL_KINDS] = {
+		[MAIL_PACKETS] = sizeof(struct packet) +
+				 (s->extras ? sizeof(struct packet_extra) : 0),
+		[MAIL_CREDITS] = sizeof(struct cut_credit),
+		[MAIL_EVENTS] = sizeof(struct event),
+		[MAIL_ANSWERS] = sizeof(struct delayed),
+		[MAIL_DELIVERIES] = sizeof(struct late),
+	};
+
+	*out = (struct sim_cut_use){ 0 };
+	if (!s->parts)
+		return;
+	out->lookahead = s->parts->lookahead;
+	out->windows = s->parts->window;
+	out->busiest = s->parts->busiest;
+	for (uint32_t i = 0; i < s->parts->cut.n; i++) {
+		const struct sim *part = s->parts->part[i];
+
+		out->events += part->events;
+		out->packets += part->mailed[MAIL_PACKETS];
+		out->credits += part->mailed[MAIL_CREDITS];
+		for (unsigned k = 0; k < MAIL_KINDS; k++)
+			out->bytes += part->mailed[k] * sizes[k];
+	}
 }
 
 /* ---- making parts
@@ -230,6 +256,7 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 	struct parts *p = hd_alloc(1, sizeof(*p));
 
 	p->whole = s;
+	p->stops_dry = has_timers(s) && may_run_dry(s);
 	p->lookahead = partition_lookahead(s, part_of_node);
 	cut_init(&p->cut, s, part_of_node, n);
 	durations_fill(s);
@@ -325,23 +352,79 @@ size_t sim_pending(const struct sim *s)
 	return sim_events(s) - background;
 }
 
+/* Has it nothing to do, but for timers? */
+static bool is_dry(const struct sim *part)
+{
+	return part->alive == 0 && eventq_count(&part->q) <= part->background;
+}
+
+static void part_begin_window(struct parts *p, uint32_t i)
+{
+	struct sim *s = p->part[i];
+
+	s->told = NEVER;
+	s->window_n = s->window_sum = 0;
+	s->stops_dry = p->stops_dry;
+	s->events_before = s->events;
+	/* Before it reads: a packet that is dropped has an answer. */
+	s->boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
+	mail_read(s, p->boxes[(p->window + 1) & 1]);
+}
+
 /* What one member of the crew does: its parts' window. */
 static void part_window(void *context, unsigned member)
 {
 	struct parts *p = context;
-	uint32_t n = p->cut.n;
 
-	for (uint32_t i = member; i < n; i += crew_size(p->crew)) {
+	for (uint32_t i = member; i < p->cut.n; i += crew_size(p->crew)) {
 		struct sim *s = p->part[i];
 
-		s->told = NEVER;
-		s->window_n = s->window_sum = 0;
-		/* Before it reads: a packet that is dropped has an answer. */
-		s->boxes = &p->boxes[p->window & 1][(size_t)i * n];
-		mail_read(s, p->boxes[(p->window + 1) & 1]);
+		if (p->goes_on)
+			s->stops_dry = false;
+		else
+			part_begin_window(p, i);
+		if (s->stops_dry && is_dry(s))
+			continue;
 		while (engine_run(s, p->end))
 			s->events_checked = UINT64_MAX;
 	}
+}
+
+static bool is_live(const struct mailbox *m)
+{
+	return m->n_packets || m->n_events || m->n_answers;
+}
+
+/* Nobody has anything left to do, nor is anything on its way. */
+static bool is_all_dry(const struct parts *p)
+{
+	const struct mailbox *boxes = p->boxes[p->window & 1];
+
+	for (uint32_t i = 0; i < p->cut.n; i++) {
+		if (!is_dry(p->part[i]))
+			return false;
+	}
+	for (size_t i = 0; i < (size_t)p->cut.n * p->cut.n; i++) {
+		if (is_live(&boxes[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Timers of flow control go on for ever, but not beyond the end of a run that
+ * has nothing else to do. A part that finds itself dry waits with them until it
+ * is known that others are not: who still has something to do at the end of a
+ * window had it all the time.
+ */
+static void window_turn(struct parts *p)
+{
+	p->goes_on = false;
+	crew_turn(p->crew);
+	if (!p->stops_dry || is_all_dry(p))
+		return;
+	p->goes_on = true;
+	crew_turn(p->crew);
 }
 
 static int late_order(const void *x, const void *y)
@@ -374,14 +457,19 @@ static void deliveries_gather(struct parts *p)
 static void window_run(struct parts *p, hd_time end)
 {
 	struct sim *whole = p->whole;
-	uint64_t n = 0, sum = 0;
+	uint64_t n = 0, sum = 0, most = 0;
 
 	p->end = end;
-	crew_turn(p->crew);
+	window_turn(p);
 	for (uint32_t i = 0; i < p->cut.n; i++) {
-		n += p->part[i]->window_n;
-		sum += p->part[i]->window_sum;
+		const struct sim *part = p->part[i];
+		uint64_t events = part->events - part->events_before;
+
+		n += part->window_n;
+		sum += part->window_sum;
+		most = events > most ? events : most;
 	}
+	p->busiest += most;
 	if (!metrics_mean_sums(whole, n))
 		deliveries_gather(p);
 	metrics_mean(whole, n, sum, p->all);

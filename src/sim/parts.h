@@ -76,8 +76,11 @@ struct parts {
 	struct mailbox *boxes[2]; /* [window modulo 2][from * n + to] */
 	uint64_t window;
 	hd_time begin, end; /* of this window, inclusive */
+	bool stops_dry;     /* see window_turn */
+	bool goes_on;       /* this turn, with parts that had stopped */
 	struct crew *crew;
 	uint64_t looked;  /* events at the last look at progress */
+	uint64_t busiest; /* events of the busiest part, over all windows */
 	struct late *all; /* deliveries of a window, in order */
 	size_t n_all, all_cap;
 };

@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/rng.h"
 #include "fabric/build_for_tests.h"
 #include "sim/workload_for_tests.h"
 
@@ -105,6 +107,90 @@ static void rules_of(unsigned which, struct sim_rules *r)
 
 #define RULES 6
 
+/* ---- threads that dawdle ---------------------------------------------- */
+
+/*
+ * An endpoint whose timers take their time, now in this part and now in that,
+ * so that threads wait for each other in ever other places.
+ */
+static const struct timespec naps[] = { { 0, 0 }, { 0, 2000 }, { 0, 60000 } };
+
+static void nap(void *context, hd_time now, uint32_t node)
+{
+	struct sim *part = context;
+	struct rng r;
+
+	rng_init(&r, node, now);
+	nanosleep(&naps[rng_below(&r, 3)], NULL);
+	sim_timer(part, 0, node, now + 1 + rng_below(&r, 2 * HD_US), node);
+}
+
+static void nap_in_parts(void *context, const struct sim_cut *cut,
+			 void **contexts)
+{
+	(void)context;
+	for (uint32_t i = 0; i < cut->n; i++)
+		contexts[i] = cut->parts[i];
+}
+
+static void dawdle(struct sim *s, const struct sim_setup *setup)
+{
+	const struct sim_endpoint e = { .context = s,
+					.timer = nap,
+					.cut = nap_in_parts };
+
+	sim_attach(s, &e);
+	for (uint32_t i = 0; i < setup->n_nodes; i += 3) {
+		if (setup->nodes[i].kind == SIM_END)
+			sim_timer(s, 0, i, 1 + i, i);
+	}
+}
+
+/* ---- what observers are told --------------------------------------------- */
+
+struct told {
+	uint64_t n, sum;
+};
+
+static void hear(struct told *t, hd_time at, uint32_t where, uint32_t flow,
+		 uint32_t sequence, unsigned what)
+{
+	uint64_t x = at ^ (uint64_t)where << 40 ^ (uint64_t)flow << 24 ^
+		     sequence ^ (uint64_t)what << 60;
+
+	t->n++;
+	t->sum = (t->sum ^ x) * UINT64_C(0x100000001b3);
+}
+
+static void hear_delivered(void *context, hd_time now, uint32_t node,
+			   const struct sim_packet *p)
+{
+	hear(context, now, node, p->flow, p->sequence, 1);
+}
+
+static void hear_ended(void *context, const struct sim_event_record *e,
+		       const struct sim_packet *p)
+{
+	hear(context, e->time, e->where, p->flow, e->sequence, 2 + e->fate);
+}
+
+static void hear_granted(void *context, hd_time now, uint32_t port,
+			 const struct sim_packet *p)
+{
+	hear(context, now, port, p->flow, p->sequence, p->marked ? 14 : 15);
+}
+
+static void hear_updated(void *context, hd_time now, uint32_t port,
+			 const struct sim_update *u)
+{
+	hear(context, now, port, u->fctbs, u->fccl, 13);
+}
+
+static const struct sim_observer hearer = { .delivered = hear_delivered,
+					    .ended = hear_ended,
+					    .granted = hear_granted,
+					    .updated = hear_updated };
+
 static struct sim *run(const struct workload *w, struct sim_rules *r,
 		       uint32_t parts, uint32_t threads, enum sim_state want)
 {
@@ -112,7 +198,11 @@ static struct sim *run(const struct workload *w, struct sim_rules *r,
 
 	r->parts = parts;
 	r->threads = threads;
+	r->cut_seed = parts + threads;
 	struct sim *s = sim_new(&w->fabric.setup, w->flows, w->n_flows, r);
+
+	if (r->packets)
+		dawdle(s, &w->fabric.setup);
 
 	/* A pause to look changes nothing. */
 	assert_int_equal(sim_run(s, 3 * HD_US + 321, NULL, NULL), SIM_PAUSED);
@@ -175,14 +265,16 @@ static void parts_agree_on_instants(void **state)
 }
 
 /* Flows that end: nothing is left to do before the rules hold. */
-static void parts_become_idle_at_the_same_time(void **state)
+static void ends_by_itself(enum sim_credits credits, double loss)
 {
 	struct workload w;
 
-	(void)state;
 	workload_init(&w, workload_find("fat tree, 16 hosts"));
 	for (uint32_t i = 0; i < w.n_flows; i++)
 		w.flows[i].count = 6;
+	w.fabric.setup.credits = credits;
+	for (uint32_t i = 0; i < w.fabric.setup.n_ports; i++)
+		w.fabric.setup.ports[i].update_loss = loss;
 	struct sim_rules r;
 
 	sim_rules_init(&r);
@@ -195,6 +287,16 @@ static void parts_become_idle_at_the_same_time(void **state)
 	sim_free(one);
 	sim_free(many);
 	workload_fini(&w);
+}
+
+static void parts_become_idle_at_the_same_time(void **state)
+{
+	(void)state;
+	ends_by_itself(SIM_CREDITS_DELAY, 0);
+	/* Timers of flow control do not go on beyond that. */
+	ends_by_itself(SIM_CREDITS_EXACT, 0);
+	ends_by_itself(SIM_CREDITS_EXACT, 0.2);
+	ends_by_itself(SIM_CREDITS_DELAY, 0.2);
 }
 
 /* ---- whole scenarios ----------------------------------------------------- */
@@ -297,6 +399,58 @@ static void scenario_is_the_same(const char *text)
 	fabric_free(f);
 }
 
+/* Losses of every kind, which are told at other instants than they happen. */
+static const char *const watched[] = {
+	TREE LOADED "faults: {ber: 1e-6, hoq_life: 2us, events: ["
+		    "{at: 10us, kind: link-down, port: 's2-0:1'}, "
+		    "{at: 15us, kind: link-up, port: 's2-0:1'}, "
+		    "{at: 12us, kind: sink-stuck, port: h9}, "
+		    "{at: 20us, kind: sink-free, port: h9}]}\n" ENDS,
+	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
+	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+};
+
+static struct told hear_run(const struct fabric *f, uint32_t parts,
+			    uint32_t threads)
+{
+	struct told told = { 0, 0 };
+	struct sim_observer o = hearer;
+	struct sim_rules r = f->rules;
+
+	o.context = &told;
+	r.parts = parts;
+	r.threads = threads;
+	r.cut_seed = parts;
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &r);
+
+	sim_observe(s, &o);
+	sim_run(s, HD_TIME_NEVER, NULL, NULL);
+	sim_free(s);
+	return told;
+}
+
+static void observers_are_told_in_one_order(void **state)
+{
+	static const uint32_t cuts[][2] = { { 2, 2 }, { 7, 3 }, { 20, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
+		struct fabric *f;
+
+		must_build(watched[i], &f);
+		struct told one = hear_run(f, 1, 1);
+
+		assert_true(one.n > 10000);
+		for (size_t k = 0; k < sizeof(cuts) / sizeof(*cuts); k++) {
+			struct told many = hear_run(f, cuts[k][0], cuts[k][1]);
+
+			assert_int_equal(one.n, many.n);
+			assert_int_equal(one.sum, many.sum);
+		}
+		fabric_free(f);
+	}
+}
+
 static void control_probes_and_loans_are_the_same_in_parts(void **state)
 {
 	(void)state;
@@ -310,6 +464,7 @@ int main(void)
 		cmocka_unit_test(parts_measure_what_the_whole_does),
 		cmocka_unit_test(parts_agree_on_instants),
 		cmocka_unit_test(parts_become_idle_at_the_same_time),
+		cmocka_unit_test(observers_are_told_in_one_order),
 		cmocka_unit_test(
 			control_probes_and_loans_are_the_same_in_parts),
 	};

@@ -91,11 +91,12 @@ typedef void sim_replay_fn(const struct sim_setup *setup,
 sim_replay_fn sim_replay;
 
 /*
- * The same in n parts, if there are as many switches, on one thread or two.
- * Returns how many parts there were.
+ * The same in n parts, if there are as many switches, on one thread or two;
+ * where the fabric is cut depends on `seed`. Returns how many parts there were.
  */
 uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, uint32_t n, struct sim_record *out);
+			  hd_time horizon, uint32_t n, uint32_t seed,
+			  struct sim_record *out);
 
 #endif

@@ -25,9 +25,10 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 	s->observers[s->n_observers++] = *o;
 	s->tells_delivered |= o->delivered != NULL;
 	s->tells_ended |= o->ended != NULL;
+	s->tells_ends = s->tells_ended || s->tells_delivered;
 	s->tells_granted |= o->granted != NULL;
 	s->tells_updated |= o->updated != NULL;
-	if (o->delivered || o->granted)
+	if (o->granted)
 		s->way = WAY_GENERAL;
 	for (uint32_t i = 0; o->granted && i < s->setup->n_ports; i++)
 		s->links[i].flags |= L_CARE;
@@ -333,12 +334,14 @@ void sim_replay(const struct sim_setup *setup,
 
 uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, uint32_t n, struct sim_record *out)
+			  hd_time horizon, uint32_t n, uint32_t seed,
+			  struct sim_record *out)
 {
 	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
 	uint16_t *parts = hd_alloc(setup->n_nodes, sizeof(*parts));
 
 	s->horizon = horizon;
+	s->rules.cut_seed = seed;
 	n = partition(s, n, parts);
 	if (n < 2 || partition_lookahead(s, parts) == 0) {
 		sim_free(s);

@@ -74,6 +74,17 @@ unsigned sim_threads(const struct sim_setup *setup, unsigned cores);
  * the rules, why ("it has one switch"), else NULL. */
 uint32_t sim_is_cut(const struct sim *s, const char **why_not);
 
+/* What cutting costs and could bring; all zeros if the run is not cut. */
+struct sim_cut_use {
+	hd_time lookahead; /* the longest that a window may be */
+	uint64_t windows;
+	uint64_t events;
+	uint64_t busiest; /* those of the busiest part of each window */
+	uint64_t packets, credits; /* from part to part, */
+	uint64_t bytes;            /* and all mail */
+};
+void sim_cut_use(const struct sim *s, struct sim_cut_use *out);
+
 /* ---- from outside ------------------------------------------------------ */
 
 /* What is known of a packet, for callbacks. */

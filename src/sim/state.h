@@ -403,6 +403,16 @@ enum way {
 	WAY_CUT_PLAIN
 };
 
+/* What parts tell each other (parts.h). */
+enum mail_kind {
+	MAIL_PACKETS,
+	MAIL_CREDITS,
+	MAIL_EVENTS,
+	MAIL_ANSWERS,
+	MAIL_DELIVERIES,
+	MAIL_KINDS
+};
+
 struct port_list {
 	uint32_t *ports;
 	uint32_t n;
@@ -516,6 +526,7 @@ struct sim {
 	uint32_t n_observers, n_endpoints;
 	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
 	bool tells_delivered, tells_ended, tells_granted, tells_updated;
+	bool tells_ends; /* one of the first two */
 	struct tellings tellings;
 	uint32_t background; /* pending events that keep nothing going */
 	uint32_t part;       /* its number, of a part (parts.h) */
@@ -533,9 +544,12 @@ struct sim {
 	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
 	const struct cut *cut; /* of a part; NULL: it is the whole */
 	struct mailbox *boxes; /* to each part, of this window */
-	hd_time told;          /* the earliest that they can matter */
-	uint64_t window_n;     /* deliveries of this window, */
-	uint64_t window_sum;   /* and their latencies */
+	bool stops_dry;        /* if it has nothing to do but timers */
+	uint64_t mailed[MAIL_KINDS];
+	uint64_t events_before; /* this window */
+	hd_time told;           /* the earliest that they can matter */
+	uint64_t window_n;      /* deliveries of this window, */
+	uint64_t window_sum;    /* and their latencies */
 };
 
 static inline struct packet *packet_at(struct sim *s, uint32_t id)

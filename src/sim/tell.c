@@ -62,14 +62,10 @@ void tell_ended(struct sim *s, const struct packet *p, const struct ending *e)
 	struct telling t;
 
 	packet_describe(s, p, &t.packet);
-	note(s, e->time, e->where, TELLS_ENDED + e->fate, &t);
-}
-
-void tell_delivered(struct sim *s, uint32_t port, const struct sim_packet *p)
-{
-	struct telling t = { .packet = *p };
-
-	note(s, s->now, port, TELLS_DELIVERED, &t);
+	if (s->tells_ended)
+		note(s, e->time, e->where, TELLS_ENDED + e->fate, &t);
+	if (s->tells_delivered && e->fate == SIM_DELIVERED)
+		note(s, e->time, e->where, TELLS_DELIVERED, &t);
 }
 
 void tell_updated(struct sim *s, uint32_t port, const struct sim_update *u)

@@ -31,9 +31,8 @@ struct telling {
 	};
 };
 
+/* Ends are known ahead of their time, deliveries among them. */
 void tell_ended(struct sim *s, const struct packet *p, const struct ending *e);
-/* Of a packet whose record may be gone already. */
-void tell_delivered(struct sim *s, uint32_t port, const struct sim_packet *p);
 void tell_updated(struct sim *s, uint32_t port, const struct sim_update *u);
 void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
 		  bool lost);

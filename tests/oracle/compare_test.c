@@ -40,7 +40,7 @@
 
 /* How the next scenario is cut, and what that came to. */
 static struct {
-	uint32_t parts;
+	uint32_t parts, seed;
 	uint64_t cut, uncut;
 } cutting;
 
@@ -54,7 +54,7 @@ static void engine_replay(const struct oracle_case *c, void *context,
 		return;
 	}
 	if (sim_replay_parts(c->setup, c->arrivals, c->n_arrivals, c->horizon,
-			     cutting.parts, out) > 1)
+			     cutting.parts, cutting.seed, out) > 1)
 		cutting.cut++;
 	else
 		cutting.uncut++;
@@ -185,6 +185,7 @@ static int compare_many(const struct options *o)
 		bool differs;
 
 		cutting.parts = o->parts ? o->parts : cuts[i % CUTS];
+		cutting.seed = (uint32_t)seed;
 		current_set(seed);
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
@@ -210,6 +211,7 @@ static int compare_one(const struct options *o)
 	bool differs;
 
 	cutting.parts = o->parts ? o->parts : 1;
+	cutting.seed = (uint32_t)o->plan.seed;
 	current_set(o->plan.seed);
 	plan_apply(&o->plan, &s);
 	differs = compare_differs(&s, &engine, NULL);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Breaks one rule of the engine at a time, in a copy of the sources, and asks
-# the comparison with the oracle: each of these engines must be found wrong,
-# and the untouched one right. A mutation whose text is no longer in the
+# the comparison with the oracle, and of parts with the whole: each of these
+# engines must be found wrong, and the untouched one right. A mutation whose text is no longer in the
 # sources fails too, so that none goes stale unnoticed.
 #
 #	mutants.sh SOURCE_DIR WORK_DIR [SCENARIOS]
@@ -19,9 +19,11 @@ cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 # Whether the engine in the copy agrees with the oracle.
 agrees() {
 	cmake --build "$work/build" --target oracle_compare_test \
-		>"$work/log" 2>&1 || { cat "$work/log"; exit 2; }
+		sim_parts_test >"$work/log" 2>&1 ||
+		{ cat "$work/log"; exit 2; }
 	"$work/build/tests/oracle/compare_test" --count "$count" --seed 1 \
-		>"$work/said" 2>&1
+		>"$work/said" 2>&1 &&
+		"$work/build/src/sim/parts_test" >"$work/said" 2>&1
 }
 
 caught=0 missed=0
@@ -52,6 +54,15 @@ mutant partition.c 's->marks ? s->routing : s->delay' 's->delay' \
 	'parts: a copy waits at its output before others know of it'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
 	'parts: an answer is heard in a window that is over'
+mutant parts.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
+	'parts: deliveries are merged in the wrong order'
+mutant tell.c 'is_before(t->heap, best->heap)' \
+	't->heap->at < best->heap->at' \
+	'parts: what observers are told is merged in the wrong order'
+mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
+	'parts: places in the pool of packets break ties'
+mutant parts.c 'if (!p->stops_dry || is_all_dry(p))' 'if (!p->stops_dry)' \
+	'parts: timers go on when all else has ended'
 mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
 mutant arbiter.h 'l->weight[next], moves);' \
