@@ -65,7 +65,7 @@ uint32_t sim_is_cut(const struct sim *s, const char **why_not)
 
 void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 {
-	size_t sizes[MAIL_KINDS] = {
+	const size_t sizes[MAIL_KINDS] = {
 		[MAIL_PACKETS] = sizeof(struct packet) +
 				 (s->extras ? sizeof(struct packet_extra) : 0),
 		[MAIL_CREDITS] = sizeof(struct cut_credit),

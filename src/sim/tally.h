@@ -4,7 +4,8 @@
 
 /*
  * What metrics.c counts while a run goes on, and what asks for it: the rules
- * that end a run (rules.c), and parts (metrics_parts.c). Internal to these.
+ * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_parts.c).
+ * Internal to these.
  */
 
 #include "sim/parts.h"
@@ -54,6 +55,12 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 	return r->packets || r->packets_per_flow || r->packets_per_sl ||
 	       r->precision > 0;
 }
+
+/* ---- metrics_ports.c ------------------------------------------------------
+ */
+
+/* After its counters, of the measured interval. */
+void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
 
 /* ---- rules.c --------------------------------------------------------------
  */

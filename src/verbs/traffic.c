@@ -6,103 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "measure/histogram.h"
-#include "transport/codes.h"
 #include "verbs/objects.h"
-
-/*
- * The simulator says when a message is made, completion queues say when one
- * has arrived or is done. The latter come while an adapter is at work: such
- * flows wait in a list until it is done (traffic_settle).
- *
- * A run may be computed in parts (sim.h), so the two ends of a flow have
- * nothing in common but when messages were made: the source writes that down,
- * and the destination reads it when the message has come.
- */
-
-#define SEND_DEPTH 128 /* requests under way per queue pair */
-#define RECV_DEPTH 64  /* restocked after every event */
-#define GRH_ROOM   40  /* of received datagrams */
-#define QKEY       0x11111111u
-
-#define NOTES 62
-
-/* When messages were made, one after the other. */
-struct notes {
-	struct notes *next;
-	hd_time born[NOTES];
-};
-
-struct posting;
-
-/* One of the two ends. */
-struct side {
-	struct posting *of;
-	struct v_cq *cq;
-	bool is_waiting;
-	struct side *next; /* that waits to be looked at */
-};
-
-/* Messages are numbered from 0, in the order in which they are made. */
-struct posting {
-	uint32_t flow, row;
-	enum qp_kind kind;
-	uint32_t length;
-	/* The source's. */
-	struct v_qp *from;
-	struct side sends;
-	uint64_t made, sent, done;
-	hd_time *born; /* ring, of those not yet done */
-	size_t born_size;
-	bool is_broken; /* what comes now fails */
-	struct notes *last_noted;
-	/* The destination's. */
-	struct v_qp *to;
-	struct side receives;
-	uint64_t received;
-	struct notes *first_noted;
-};
-
-/* While measuring, but for retries. */
-struct posting_row {
-	uint64_t pairs, posted, done, failed, received;
-	struct histogram times;
-};
-
-/* What a host has for all of its queue pairs. */
-struct posting_host {
-	struct v_pd *pd;
-	struct v_mr *mr;
-};
-
-/* What the adapters of one lab have in common (lab.number). */
-struct share {
-	struct posting_row *rows;
-	uint8_t *memory; /* what is in it matters to nobody */
-	struct side *first;
-};
-
-struct traffic {
-	struct lab *lab;
-	struct posting *postings;
-	uint32_t n_postings;
-	uint32_t *of_flow; /* its posting */
-	struct posting_host *hosts;
-	uint64_t memory_len;
-	struct share *shares;
-	uint32_t n_shares;
-};
-
-static struct share *share_of(const struct v_device *dev)
-{
-	return &dev->lab->traffic->shares[dev->lab->number];
-}
-
-static const enum qp_kind kind_of_transport[] = {
-	[SCN_RC] = QP_RC,
-	[SCN_UC] = QP_UC,
-	[SCN_UD] = QP_UD,
-};
+#include "verbs/traffic_parts.h"
 
 bool qp_rows_any(const struct fabric *build)
 {
@@ -111,181 +16,6 @@ bool qp_rows_any(const struct fabric *build)
 			return true;
 	}
 	return false;
-}
-
-/* ---- queue pairs ------------------------------------------------------ */
-
-static unsigned timeout_code(hd_time least)
-{
-	unsigned code = 1;
-
-	while (code < 31 && ack_timeout(code) < least)
-		code++;
-	return code;
-}
-
-static const struct posting_host *host_of(struct traffic *t,
-					  struct v_device *dev)
-{
-	struct posting_host *h = &t->hosts[dev->host];
-
-	if (!h->pd) {
-		h->pd = v_pd_new(dev);
-		h->mr = v_mr_new(h->pd, share_of(dev)->memory, t->memory_len,
-				 ACCESS_LOCAL_WRITE, 0);
-	}
-	return h;
-}
-
-static struct v_qp *make_pair(struct traffic *t, struct posting *p,
-			      struct v_device *dev)
-{
-	const struct v_qp_init init = {
-		.kind = p->kind,
-		.send_cq = p->sends.cq,
-		.recv_cq = p->receives.cq,
-		.max_send = SEND_DEPTH,
-		.max_recv = RECV_DEPTH,
-		.max_sge = 1,
-	};
-
-	return v_qp_new(host_of(t, dev)->pd, &init);
-}
-
-static enum hd_status connect(struct v_qp *qp, const struct v_qp *peer,
-			      const struct qp_attr *common)
-{
-	static const unsigned masks[3][3] = {
-		[QP_RC] = { QPA_PKEY | QPA_ACCESS,
-			    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-				    QPA_MAX_DEST_RD | QPA_MIN_RNR,
-			    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY |
-				    QPA_RNR_RETRY | QPA_MAX_RD },
-		[QP_UC] = { QPA_PKEY | QPA_ACCESS,
-			    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN,
-			    QPA_SQ_PSN },
-		[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU,
-			    QPA_SQ_PSN },
-	};
-	struct qp_attr a = *common;
-	enum hd_status status = HD_OK;
-
-	a.slid = v_lid(qp->dev);
-	a.dlid = v_lid(peer->dev);
-	a.sl = v_path_sl(qp->dev, a.dlid, common->sl);
-	a.dest_qpn = v_qpn(peer);
-	for (unsigned i = 0; i < 3 && status == HD_OK; i++) {
-		a.state = QPS_INIT + i;
-		status = v_modify(
-			qp, &a, QPA_STATE | masks[qp_params(qp->qp)->kind][i]);
-	}
-	return status;
-}
-
-static void stock(struct posting *p)
-{
-	const struct traffic *t = p->to->dev->lab->traffic;
-	const struct v_mr *mr = t->hosts[p->to->dev->host].mr;
-	uint32_t room = p->kind == QP_UD ? GRH_ROOM : 0;
-	const struct recv_wr wr = {
-		.n_sge = 1,
-		.sge[0] = { v_mr_addr(mr), p->length + room, v_mr_key(mr) },
-	};
-
-	while (v_post_recv(p->to, &wr) == HD_OK)
-		;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static enum hd_status connect_both(struct traffic *t, struct posting *p,
-				   struct diag *d)
-{
-	const struct fabric *b = t->lab->build;
-	const struct sim_flow *f = &b->flows[p->flow];
-	const struct scn_traffic *row = &b->scenario->traffic[p->row];
-	uint32_t there = v_path_mtu(p->from->dev, v_lid(p->to->dev));
-	uint32_t back = v_path_mtu(p->to->dev, v_lid(p->from->dev));
-	const struct qp_attr common = {
-		.pkey = f->pkey,
-		.qkey = QKEY,
-		.sl = f->sl,
-		.mtu = least((uint32_t)b->scenario->fabric.mtu,
-			     least(there, back)),
-		.max_dest_rd = 1,
-		.max_rd = 1,
-		.min_rnr = 1,
-		.timeout = (uint8_t)timeout_code(row->ack_timeout),
-		.retry = 7,
-		.rnr_retry = 7,
-	};
-	enum hd_status status =
-		common.mtu ? connect(p->from, p->to, &common) : HD_ERR_UNFIT;
-
-	if (status == HD_OK)
-		status = connect(p->to, p->from, &common);
-	if (status != HD_OK)
-		return scenario_refuse(
-			b->scenario, d, &row->transport,
-			"traffic '%s': no packet of a queue pair fits on the "
-			"way and back",
-			row->name);
-	stock(p);
-	return HD_OK;
-}
-
-static void note(void *context)
-{
-	struct side *side = context;
-	struct share *share = share_of(side->cq->dev);
-
-	if (side->is_waiting)
-		return;
-	side->is_waiting = true;
-	side->next = share->first;
-	share->first = side;
-}
-
-static void make_side(struct side *side, struct posting *p,
-		      struct v_device *dev, uint32_t entries)
-{
-	side->of = p;
-	side->cq = v_cq_new(dev, entries, NULL);
-	side->cq->note = note;
-	side->cq->context = side;
-}
-
-static enum hd_status add_posting(struct traffic *t, uint32_t flow,
-				  struct diag *d)
-{
-	struct lab *lab = t->lab;
-	const struct fabric *b = lab->build;
-	const struct sim_flow *f = &b->flows[flow];
-	const struct scn_traffic *row = &b->scenario->traffic[f->row];
-	uint32_t target = b->end_of_origin[b->flow_target[flow]];
-	struct v_device *from = &lab->devices[lab->device_of_node[f->source]];
-	struct v_device *to = &lab->devices[lab->device_of_node[target]];
-	struct posting *p = &t->postings[t->n_postings];
-
-	*p = (struct posting){
-		.flow = flow,
-		.row = f->row,
-		.kind = kind_of_transport[row->transport],
-		.length = (uint32_t)row->payload,
-		.born_size = 16,
-	};
-	p->born = hd_alloc(p->born_size, sizeof(*p->born));
-	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
-	t->of_flow[flow] = t->n_postings++;
-	t->shares->rows[f->row].pairs++;
-	make_side(&p->sends, p, from, SEND_DEPTH);
-	make_side(&p->receives, p, to, RECV_DEPTH);
-	p->from = make_pair(t, p, from);
-	p->to = make_pair(t, p, to);
-	return connect_both(t, p, d);
 }
 
 static void count_postings(const struct fabric *b, struct traffic *t)
@@ -349,22 +79,16 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	shares_add(t, 1);
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
 		if (b->flows[i].posted)
-			status = add_posting(t, i, d);
+			status = posting_open(t, i, d);
 	}
 	return status;
 }
 
-static void posting_fini(struct posting *p)
+static void rows_free(struct posting_row *rows, size_t n)
 {
-	struct notes *n;
-
-	v_cq_free(p->sends.cq);
-	v_cq_free(p->receives.cq);
-	free(p->born);
-	while ((n = p->first_noted)) {
-		p->first_noted = n->next;
-		free(n);
-	}
+	for (size_t i = 0; i < n; i++)
+		histogram_fini(&rows[i].times);
+	free(rows);
 }
 
 void traffic_close(struct traffic *t)
@@ -376,9 +100,7 @@ void traffic_close(struct traffic *t)
 	for (uint32_t i = 0; i < t->lab->n_devices; i++)
 		free(t->hosts[i].pd);
 	for (uint32_t i = 0; i < t->n_shares; i++) {
-		for (size_t k = 0; k < rows; k++)
-			histogram_fini(&t->shares[i].rows[k].times);
-		free(t->shares[i].rows);
+		rows_free(t->shares[i].rows, rows);
 		free(t->shares[i].memory);
 	}
 	free(t->shares);
@@ -562,7 +284,7 @@ static void settle(struct side *side)
 			take_done(p, e);
 	}
 	if (receives)
-		stock(p);
+		posting_stock(p);
 	else
 		post_all(p);
 }
@@ -631,22 +353,28 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-/* A row of all shares; the caller frees its times. */
-static void row_sum(const struct traffic *t, size_t row,
-		    struct posting_row *out)
+/* The rows of all shares; the caller frees them. */
+static struct posting_row *rows_sum(const struct traffic *t)
 {
-	*out = (struct posting_row){ 0 };
-	histogram_init(&out->times);
-	for (uint32_t i = 0; i < t->n_shares; i++) {
-		const struct posting_row *r = &t->shares[i].rows[row];
+	size_t n = t->lab->build->scenario->n_traffic;
+	struct posting_row *sums = hd_alloc(n, sizeof(*sums));
 
-		out->pairs += r->pairs;
-		out->posted += r->posted;
-		out->done += r->done;
-		out->failed += r->failed;
-		out->received += r->received;
-		histogram_merge(&out->times, &r->times);
+	for (size_t i = 0; i < n; i++) {
+		struct posting_row *sum = &sums[i];
+
+		histogram_init(&sum->times);
+		for (uint32_t k = 0; k < t->n_shares; k++) {
+			const struct posting_row *r = &t->shares[k].rows[i];
+
+			sum->pairs += r->pairs;
+			sum->posted += r->posted;
+			sum->done += r->done;
+			sum->failed += r->failed;
+			sum->received += r->received;
+			histogram_merge(&sum->times, &r->times);
+		}
 	}
+	return sums;
 }
 
 static uint64_t row_retries(const struct traffic *t, size_t row)
@@ -673,43 +401,38 @@ static void put_times(struct table *t, const struct histogram *h)
 	}
 }
 
-static void put_row(struct table *t, const struct scn_traffic *is,
-		    const struct posting_row *row, uint64_t retries, double ps)
+void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
+		   struct results *r)
 {
 	static const char *const names[] = {
 		[QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud"
 	};
-	double bits = 8.0 * (double)row->received * (double)is->payload;
-
-	table_put_text(t, is->name);
-	table_put_text(t, names[kind_of_transport[is->transport]]);
-	table_put_uint(t, row->pairs);
-	table_put_uint(t, row->posted);
-	table_put_uint(t, row->done);
-	table_put_uint(t, row->failed);
-	table_put_uint(t, row->received);
-	table_put_uint(t, retries);
-	put_times(t, &row->times);
-	table_put_real(t, ps > 0 ? bits * 1000 / ps : 0);
-}
-
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
-		   struct results *r)
-{
 	const struct traffic *all = rows->lab->traffic;
 	const struct scenario *s = rows->lab->build->scenario;
+	struct posting_row *sums = rows_sum(all);
 	double ps = (double)(m->to - m->from);
 	struct table *t = results_table(
 		r, "queue pairs",
 		"messages, and times from posting to completion", columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		struct posting_row row;
+		const struct posting_row *row = &sums[i];
+		double bits = 8.0 * (double)row->received *
+			      (double)s->traffic[i].payload;
 
-		row_sum(all, i, &row);
-		if (row.pairs)
-			put_row(t, &s->traffic[i], &row, row_retries(all, i),
-				ps);
-		histogram_fini(&row.times);
+		if (!row->pairs)
+			continue;
+		table_put_text(t, s->traffic[i].name);
+		table_put_text(
+			t, names[kind_of_transport[s->traffic[i].transport]]);
+		table_put_uint(t, row->pairs);
+		table_put_uint(t, row->posted);
+		table_put_uint(t, row->done);
+		table_put_uint(t, row->failed);
+		table_put_uint(t, row->received);
+		table_put_uint(t, row_retries(all, i));
+		put_times(t, &row->times);
+		table_put_real(t, ps > 0 ? bits * 1000 / ps : 0);
 	}
+	rows_free(sums, s->n_traffic);
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the counters of a port say, and how much its link was used. */
+#include <math.h>
+
+#include "sim/tally.h"
+
+static void count_sent(const struct sim *s, uint32_t port,
+		       struct sim_counters *out)
+{
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		const struct lane *lane = &s->lanes[port * s->n_lanes + i];
+		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
+
+		out->xmit_bytes_vl[vl] = lane->bytes;
+		out->xmit_packets_vl[vl] =
+			lane->packets +
+			((uint64_t)s->more_packets[port * s->n_lanes + i]
+			 << 32);
+		out->xmit_bytes += lane->bytes;
+		out->xmit_packets += out->xmit_packets_vl[vl];
+	}
+	for (unsigned sl = 0; s->rules.port_metrics && sl < N_SLS; sl++) {
+		unsigned vl = s->vl_of_sl[sl];
+
+		if (s->sl_index[sl] == 255)
+			continue;
+		struct count c = { out->xmit_bytes_vl[vl],
+				   out->xmit_packets_vl[vl] };
+
+		if (s->sl_counts)
+			c = s->sl_counts[port * s->n_sls + s->sl_index[sl]];
+		out->xmit_bytes_sl[sl] = c.bytes;
+		out->xmit_packets_sl[sl] = c.packets;
+	}
+}
+
+/* What the far end sent, but for what did not arrive. */
+static void count_received(const struct sim *s, uint32_t port,
+			   struct sim_counters *out)
+{
+	const struct cold_counters *c = &s->counts[port];
+	uint32_t peer = s->links[port].peer;
+	struct sim_counters far = { 0 };
+
+	count_sent(s, peer, &far);
+	out->updates_received =
+		s->counts[peer].updates_sent - c->missed_updates;
+	for (unsigned i = 0; i < 16; i++) {
+		out->rcv_bytes_vl[i] =
+			far.xmit_bytes_vl[i] - c->missed_vl[i].bytes;
+		out->rcv_packets_vl[i] =
+			far.xmit_packets_vl[i] - c->missed_vl[i].packets;
+		out->rcv_bytes_sl[i] =
+			far.xmit_bytes_sl[i] - c->missed_sl[i].bytes;
+		out->rcv_packets_sl[i] =
+			far.xmit_packets_sl[i] - c->missed_sl[i].packets;
+		out->rcv_bytes += out->rcv_bytes_vl[i];
+		out->rcv_packets += out->rcv_packets_vl[i];
+	}
+}
+
+/* XmitWait includes a wait that still goes on. */
+static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
+{
+	const struct server *l = &s->links[port];
+	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
+
+	if (!l->requests || !(l->flags & L_UP) || start >= until)
+		return l->waited;
+	return l->waited + (until - start);
+}
+
+void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
+{
+	const struct cold_counters *c = &s->counts[port];
+	hd_time until = s->now < s->horizon ? s->now : s->horizon;
+
+	*out = (struct sim_counters){
+		.xmit_discards = c->xmit_discards,
+		.rcv_errors = c->rcv_errors,
+		.rcv_relay_errors = c->rcv_relay_errors,
+		.xmit_constraint_errors = c->xmit_constraint_errors,
+		.rcv_constraint_errors = c->rcv_constraint_errors,
+		.vl15_dropped = c->vl15_dropped,
+		.hop_limit_exceeded = c->hop_limit_exceeded,
+		.link_lost = c->link_lost,
+		.link_downed = c->link_downed,
+		.updates_sent = c->updates_sent,
+	};
+	if (s->links[port].peer == NONE)
+		return;
+	count_sent(s, port, out);
+	out->xmit_wait = waited(s, port, until);
+	count_received(s, port, out);
+}
+
+/* How long the link has been sending, of all that was granted until now. */
+static double sending(const struct sim *s, uint32_t port)
+{
+	const struct sim_counters *c = &s->metrics->counters[port];
+	hd_time end = s->links[port].busy_until, to = s->metrics->to;
+	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
+	double time =
+		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
+		(double)s->counts[port].carried;
+
+	return fmax(end > to ? time - (double)(end - to) : time, 0);
+}
+
+void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
+{
+	const struct sim_counters *c = &s->metrics->counters[port];
+	const struct sim_port *sp = &s->setup->ports[port];
+	double time = (double)(s->metrics->to - s->metrics->from);
+
+	*out = (struct sim_port_use){ 0 };
+	if (time <= 0 || s->links[port].peer == NONE)
+		return;
+	uint32_t far = s->links[port].peer, least = sp->in_blocks;
+
+	for (uint32_t i = 0; i < s->vl15; i++) {
+		const struct lane *lane = &s->lanes[far * s->n_lanes + i];
+
+		least = lane->least < least ? lane->least : least;
+	}
+
+	out->utilisation = sending(s, port) / time;
+	out->wait = (double)c->xmit_wait / time;
+	out->depth = (double)s->rings[far].area / time;
+	out->depth_max = sp->in_blocks - least;
+}
