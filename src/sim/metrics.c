@@ -299,7 +299,8 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes);
 }
 
-static void count_late(struct sim *s, struct tally *t, const struct late *l)
+static inline __attribute__((always_inline)) void
+count_late(struct sim *s, struct tally *t, const struct late *l)
 {
 	if (s->cut)
 		mail_delivery(s, l);
