@@ -90,13 +90,18 @@ typedef void sim_replay_fn(const struct sim_setup *setup,
 			   struct sim_record *out);
 sim_replay_fn sim_replay;
 
+/* Into how many parts a fabric is cut, and by which draw. */
+struct sim_replay_cut {
+	uint32_t parts, seed;
+};
+
 /*
- * The same in n parts, if there are as many switches, on one thread or two;
- * where the fabric is cut depends on `seed`. Returns how many parts there were.
+ * The same in parts, as many as asked for if there are as many switches, on one
+ * thread or two. Returns how many there were.
  */
 uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, uint32_t n, uint32_t seed,
+			  hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out);
 
 #endif

@@ -334,15 +334,16 @@ void sim_replay(const struct sim_setup *setup,
 
 uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, uint32_t n, uint32_t seed,
+			  hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out)
 {
 	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
 	uint16_t *parts = hd_alloc(setup->n_nodes, sizeof(*parts));
 
 	s->horizon = horizon;
-	s->rules.cut_seed = seed;
-	n = partition(s, n, parts);
+	s->rules.cut_seed = cut.seed;
+	uint32_t n = partition(s, cut.parts, parts);
+
 	if (n < 2 || partition_lookahead(s, parts) == 0) {
 		sim_free(s);
 		sim_replay(setup, arrivals, n_arrivals, horizon, out);

@@ -505,6 +505,8 @@ struct sim {
 	bool is_stuck;   /* for ever (M3) */
 	bool has_begun;  /* and may have been cut (parts.h) */
 	bool fills;      /* marks look at how full buffers are */
+	bool stops_dry;  /* a part, if it has nothing to do but timers */
+	bool tells_ends; /* tells_delivered or tells_ended */
 	enum way way;
 
 	struct port_list touched, crossed, downed, updating;
@@ -526,7 +528,6 @@ struct sim {
 	uint32_t n_observers, n_endpoints;
 	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
 	bool tells_delivered, tells_ended, tells_granted, tells_updated;
-	bool tells_ends; /* one of the first two */
 	struct tellings tellings;
 	uint32_t background; /* pending events that keep nothing going */
 	uint32_t part;       /* its number, of a part (parts.h) */
@@ -544,7 +545,6 @@ struct sim {
 	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
 	const struct cut *cut; /* of a part; NULL: it is the whole */
 	struct mailbox *boxes; /* to each part, of this window */
-	bool stops_dry;        /* if it has nothing to do but timers */
 	uint64_t mailed[MAIL_KINDS];
 	uint64_t events_before; /* this window */
 	hd_time told;           /* the earliest that they can matter */

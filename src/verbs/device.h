@@ -308,9 +308,9 @@ struct lab {
 	uint32_t *device_of_node;
 
 	struct slot_pool *pools; /* of all labs that this one was cut into */
-	uint32_t number;         /* among them; its pool */
 	struct lab **parts;      /* NULL: it is not cut, or one of them */
 	uint32_t n_parts;
+	uint32_t number; /* among them; its pool */
 	uint64_t lost;
 
 	struct v_thread **threads;

@@ -450,7 +450,7 @@ void lab_free(struct lab *lab)
 	}
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
-	pools_free(lab->pools, lab->parts ? lab->n_parts : 1);
+	pools_free(lab->pools, lab->n_parts ? lab->n_parts : 1);
 	for (uint32_t i = 0; i < lab->n_parts; i++)
 		free(lab->parts[i]);
 	free(lab->parts);

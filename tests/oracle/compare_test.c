@@ -40,7 +40,7 @@
 
 /* How the next scenario is cut, and what that came to. */
 static struct {
-	uint32_t parts, seed;
+	struct sim_replay_cut how;
 	uint64_t cut, uncut;
 } cutting;
 
@@ -48,13 +48,13 @@ static void engine_replay(const struct oracle_case *c, void *context,
 			  struct sim_record *out)
 {
 	(void)context;
-	if (cutting.parts == 1) {
+	if (cutting.how.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
 			   out);
 		return;
 	}
 	if (sim_replay_parts(c->setup, c->arrivals, c->n_arrivals, c->horizon,
-			     cutting.parts, cutting.seed, out) > 1)
+			     cutting.how, out) > 1)
 		cutting.cut++;
 	else
 		cutting.uncut++;
@@ -167,7 +167,7 @@ static void failure_report(uint64_t seed)
 	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n", seed);
 	compare_shrink(&p, &engine);
 	compare_report(&p, &engine, stderr);
-	fprintf(stderr, "with --parts %u\n", cutting.parts);
+	fprintf(stderr, "with --parts %u\n", cutting.how.parts);
 }
 
 static int compare_many(const struct options *o)
@@ -184,8 +184,8 @@ static int compare_many(const struct options *o)
 		struct scenario s;
 		bool differs;
 
-		cutting.parts = o->parts ? o->parts : cuts[i % CUTS];
-		cutting.seed = (uint32_t)seed;
+		cutting.how.parts = o->parts ? o->parts : cuts[i % CUTS];
+		cutting.how.seed = (uint32_t)seed;
 		current_set(seed);
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
@@ -210,8 +210,8 @@ static int compare_one(const struct options *o)
 	struct scenario s;
 	bool differs;
 
-	cutting.parts = o->parts ? o->parts : 1;
-	cutting.seed = (uint32_t)o->plan.seed;
+	cutting.how.parts = o->parts ? o->parts : 1;
+	cutting.how.seed = (uint32_t)o->plan.seed;
 	current_set(o->plan.seed);
 	plan_apply(&o->plan, &s);
 	differs = compare_differs(&s, &engine, NULL);
