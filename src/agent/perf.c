@@ -14,109 +14,149 @@
 
 /* A counter, the field that shows it, and its bit of CounterSelect. */
 struct shown {
-	const char *field; /* of sixteen: without the number */
+	const char *field; /* of several: without the number */
 	unsigned counter;
-	int bit; /* from 16 on: of CounterSelect2; -1: none of its own */
+	unsigned bit; /* from 16 on: of CounterSelect2 */
+	unsigned n;   /* of several, each with a bit: how many */
 };
 
 static const struct shown port_counters[] = {
-	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 0 },
-	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 1 },
-	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 2 },
-	{ "PortRcvErrors", COUNT_RCV_ERRORS, 3 },
-	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 4 },
-	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 5 },
-	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 6 },
-	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 7 },
-	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 8 },
-	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 9 },
-	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 10 },
-	{ "VL15Dropped", COUNT_VL15_DROPPED, 11 },
-	{ "PortXmitData", COUNT_XMIT_DATA, 12 },
-	{ "PortRcvData", COUNT_RCV_DATA, 13 },
-	{ "PortXmitPkts", COUNT_XMIT_PKTS, 14 },
-	{ "PortRcvPkts", COUNT_RCV_PKTS, 15 },
-	{ "PortXmitWait", COUNT_XMIT_WAIT, 16 },
-	{ "QP1Dropped", COUNT_QP1_DROPPED, 17 },
-	{ NULL, 0, 0 },
+	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 0, 0 },
+	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 1, 0 },
+	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 2, 0 },
+	{ "PortRcvErrors", COUNT_RCV_ERRORS, 3, 0 },
+	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 4, 0 },
+	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 5, 0 },
+	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 6, 0 },
+	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 7, 0 },
+	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 8, 0 },
+	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 9, 0 },
+	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 10, 0 },
+	{ "VL15Dropped", COUNT_VL15_DROPPED, 11, 0 },
+	{ "PortXmitData", COUNT_XMIT_DATA, 12, 0 },
+	{ "PortRcvData", COUNT_RCV_DATA, 13, 0 },
+	{ "PortXmitPkts", COUNT_XMIT_PKTS, 14, 0 },
+	{ "PortRcvPkts", COUNT_RCV_PKTS, 15, 0 },
+	{ "PortXmitWait", COUNT_XMIT_WAIT, 16, 0 },
+	{ "QP1Dropped", COUNT_QP1_DROPPED, 17, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct shown port_counters_ext[] = {
-	{ "PortXmitData", COUNT_XMIT_DATA, 0 },
-	{ "PortRcvData", COUNT_RCV_DATA, 1 },
-	{ "PortXmitPkts", COUNT_XMIT_PKTS, 2 },
-	{ "PortRcvPkts", COUNT_RCV_PKTS, 3 },
-	{ "PortUnicastXmitPkts", COUNT_UNICAST_XMIT, 4 },
-	{ "PortUnicastRcvPkts", COUNT_UNICAST_RCV, 5 },
-	{ "PortMulticastXmitPkts", COUNT_MULTICAST_XMIT, 6 },
-	{ "PortMulticastRcvPkts", COUNT_MULTICAST_RCV, 7 },
-	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 16 },
-	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 17 },
-	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 18 },
-	{ "PortRcvErrors", COUNT_RCV_ERRORS, 19 },
-	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 20 },
-	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 21 },
-	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 22 },
-	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 23 },
-	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 24 },
-	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 25 },
-	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 26 },
-	{ "VL15Dropped", COUNT_VL15_DROPPED, 27 },
-	{ "PortXmitWait", COUNT_XMIT_WAIT, 28 },
-	{ "QP1Dropped", COUNT_QP1_DROPPED, 29 },
-	{ NULL, 0, 0 },
+	{ "PortXmitData", COUNT_XMIT_DATA, 0, 0 },
+	{ "PortRcvData", COUNT_RCV_DATA, 1, 0 },
+	{ "PortXmitPkts", COUNT_XMIT_PKTS, 2, 0 },
+	{ "PortRcvPkts", COUNT_RCV_PKTS, 3, 0 },
+	{ "PortUnicastXmitPkts", COUNT_UNICAST_XMIT, 4, 0 },
+	{ "PortUnicastRcvPkts", COUNT_UNICAST_RCV, 5, 0 },
+	{ "PortMulticastXmitPkts", COUNT_MULTICAST_XMIT, 6, 0 },
+	{ "PortMulticastRcvPkts", COUNT_MULTICAST_RCV, 7, 0 },
+	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 16, 0 },
+	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 17, 0 },
+	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 18, 0 },
+	{ "PortRcvErrors", COUNT_RCV_ERRORS, 19, 0 },
+	{ "PortRcvRemotePhysicalErrors", COUNT_RCV_REMOTE_PHYSICAL, 20, 0 },
+	{ "PortRcvSwitchRelayErrors", COUNT_RCV_SWITCH_RELAY, 21, 0 },
+	{ "PortXmitDiscards", COUNT_XMIT_DISCARDS, 22, 0 },
+	{ "PortXmitConstraintErrors", COUNT_XMIT_CONSTRAINT, 23, 0 },
+	{ "PortRcvConstraintErrors", COUNT_RCV_CONSTRAINT, 24, 0 },
+	{ "LocalLinkIntegrityErrors", COUNT_LINK_INTEGRITY, 25, 0 },
+	{ "ExcessiveBufferOverrunErrors", COUNT_BUFFER_OVERRUN, 26, 0 },
+	{ "VL15Dropped", COUNT_VL15_DROPPED, 27, 0 },
+	{ "PortXmitWait", COUNT_XMIT_WAIT, 28, 0 },
+	{ "QP1Dropped", COUNT_QP1_DROPPED, 29, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct shown rcv_errors[] = {
-	{ "PortLocalPhysicalErrors", COUNT_LOCAL_PHYSICAL, 0 },
-	{ "PortMalformedPktErrors", COUNT_MALFORMED, 1 },
-	{ "PortBufferOverrunErrors", COUNT_OVERRUN, 2 },
-	{ "PortDLIDMappingErrors", COUNT_DLID_MAPPING, 3 },
-	{ "PortVLMappingErrors", COUNT_VL_MAPPING, 4 },
-	{ "PortLoopingErrors", COUNT_LOOPING, 5 },
-	{ NULL, 0, 0 },
+	{ "PortLocalPhysicalErrors", COUNT_LOCAL_PHYSICAL, 0, 0 },
+	{ "PortMalformedPktErrors", COUNT_MALFORMED, 1, 0 },
+	{ "PortBufferOverrunErrors", COUNT_OVERRUN, 2, 0 },
+	{ "PortDLIDMappingErrors", COUNT_DLID_MAPPING, 3, 0 },
+	{ "PortVLMappingErrors", COUNT_VL_MAPPING, 4, 0 },
+	{ "PortLoopingErrors", COUNT_LOOPING, 5, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct shown xmit_discards[] = {
-	{ "PortInactiveDiscards", COUNT_INACTIVE_DISCARDS, 0 },
-	{ "PortNeighborMTUDiscards", COUNT_MTU_DISCARDS, 1 },
-	{ "PortSwLifetimeLimitDiscards", COUNT_LIFETIME_DISCARDS, 2 },
-	{ "PortSwHOQLifetimeLimitDiscards", COUNT_HOQ_DISCARDS, 3 },
-	{ NULL, 0, 0 },
+	{ "PortInactiveDiscards", COUNT_INACTIVE_DISCARDS, 0, 0 },
+	{ "PortNeighborMTUDiscards", COUNT_MTU_DISCARDS, 1, 0 },
+	{ "PortSwLifetimeLimitDiscards", COUNT_LIFETIME_DISCARDS, 2, 0 },
+	{ "PortSwHOQLifetimeLimitDiscards", COUNT_HOQ_DISCARDS, 3, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct shown flow_control[] = {
-	{ "PortXmitFlowPkts", COUNT_XMIT_FLOW, 0 },
-	{ "PortRcvFlowPkts", COUNT_RCV_FLOW, 1 },
-	{ NULL, 0, 0 },
+	{ "PortXmitFlowPkts", COUNT_XMIT_FLOW, 0, 0 },
+	{ "PortRcvFlowPkts", COUNT_RCV_FLOW, 1, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct shown rcv_con_ctrl[] = {
-	{ "PortPktRcvFECN", COUNT_RCV_FECN, 0 },
-	{ "PortPktRcvBECN", COUNT_RCV_BECN, 1 },
-	{ NULL, 0, 0 },
+	{ "PortPktRcvFECN", COUNT_RCV_FECN, 0, 0 },
+	{ "PortPktRcvBECN", COUNT_RCV_BECN, 1, 0 },
+	{ NULL, 0, 0, 0 },
 };
 
-/* Sixteen fields of a name and a number; one bit each. */
+static const struct shown xmit_con_ctrl[] = {
+	{ "PortXmitTimeCong", COUNT_XMIT_TIME_CONG, 0, 0 },
+	{ NULL, 0, 0, 0 },
+};
+
+static const struct shown op_rcv[] = {
+	{ "PortOpRcvPkts", COUNT_OP_RCV_PKTS, 0, 0 },
+	{ "PortOpRcvData", COUNT_OP_RCV_DATA, 1, 0 },
+	{ NULL, 0, 0, 0 },
+};
+
+static const struct shown ext_speeds[] = {
+	{ "SyncHeaderErrorCounter", COUNT_SYNC_HEADER, 0, 0 },
+	{ "UnknownBlockCounter", COUNT_UNKNOWN_BLOCK, 1, 0 },
+	{ "ErrorDetectionCounterLane", COUNT_LANE_ERRORS, 2, 12 },
+	{ "FECCorrectableBlockCtrLane", COUNT_LANE_CORRECTED, 14, 12 },
+	{ "FECUncorrectableBlockCtrLane", COUNT_LANE_UNCORRECTED, 26, 12 },
+	{ NULL, 0, 0, 0 },
+};
+
 static const struct shown vl_packets[] = {
-	{ "PortVLOpPackets", COUNT_VL_PACKETS, -1 },
-	{ NULL, 0, 0 },
+	{ "PortVLOpPackets", COUNT_VL_PACKETS, 0, 16 },
+	{ NULL, 0, 0, 0 },
 };
 static const struct shown vl_data[] = {
-	{ "PortVLOpData", COUNT_VL_DATA, -1 },
-	{ NULL, 0, 0 },
+	{ "PortVLOpData", COUNT_VL_DATA, 0, 16 },
+	{ NULL, 0, 0, 0 },
 };
 static const struct shown vl_xmit_wait[] = {
-	{ "PortVLXmitWait", COUNT_VL_XMIT_WAIT, -1 },
-	{ NULL, 0, 0 },
+	{ "PortVLXmitWait", COUNT_VL_XMIT_WAIT, 0, 16 },
+	{ NULL, 0, 0, 0 },
 };
 static const struct shown sl_xmit_data[] = {
-	{ "XmtDataSL", COUNT_SL_XMIT_DATA, -1 },
-	{ NULL, 0, 0 },
+	{ "XmtDataSL", COUNT_SL_XMIT_DATA, 0, 16 },
+	{ NULL, 0, 0, 0 },
 };
 static const struct shown sl_rcv_data[] = {
-	{ "RcvDataSL", COUNT_SL_RCV_DATA, -1 },
-	{ NULL, 0, 0 },
+	{ "RcvDataSL", COUNT_SL_RCV_DATA, 0, 16 },
+	{ NULL, 0, 0, 0 },
+};
+static const struct shown vl_flow_errors[] = {
+	{ "PortVLXmitFlowCtlUpdateErrors", COUNT_VL_FLOW_ERRORS, 0, 16 },
+	{ NULL, 0, 0, 0 },
+};
+static const struct shown sw_vl_congestion[] = {
+	{ "SWPortVLCongestion", COUNT_SW_VL_CONGESTION, 0, 16 },
+	{ NULL, 0, 0, 0 },
+};
+static const struct shown sl_rcv_fecn[] = {
+	{ "PortSLRcvFECN", COUNT_SL_RCV_FECN, 0, 16 },
+	{ NULL, 0, 0, 0 },
+};
+static const struct shown sl_rcv_becn[] = {
+	{ "PortSLRcvBECN", COUNT_SL_RCV_BECN, 0, 16 },
+	{ NULL, 0, 0, 0 },
+};
+static const struct shown vl_time_cong[] = {
+	{ "PortVLXmitTimeCong", COUNT_VL_TIME_CONG, 0, 15 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct {
@@ -134,6 +174,14 @@ static const struct {
 	{ ATTR_PORT_RCV_CON_CTRL, rcv_con_ctrl },
 	{ ATTR_PORT_XMIT_DATA_SL, sl_xmit_data },
 	{ ATTR_PORT_RCV_DATA_SL, sl_rcv_data },
+	{ ATTR_PORT_OP_RCV, op_rcv },
+	{ ATTR_PORT_VL_FLOW_ERRORS, vl_flow_errors },
+	{ ATTR_PORT_EXT_SPEEDS, ext_speeds },
+	{ ATTR_SW_PORT_VL_CONGESTION, sw_vl_congestion },
+	{ ATTR_PORT_SL_RCV_FECN, sl_rcv_fecn },
+	{ ATTR_PORT_SL_RCV_BECN, sl_rcv_becn },
+	{ ATTR_PORT_XMIT_CON_CTRL, xmit_con_ctrl },
+	{ ATTR_PORT_VL_TIME_CONG, vl_time_cong },
 };
 
 uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter)
@@ -160,27 +208,30 @@ void agents_count(struct agents *a, port_id port, unsigned counter,
 	*c = more > UINT64_MAX - *c ? UINT64_MAX : *c + more;
 }
 
-/* Of sixteen, the name ends with the number. */
-static bool is_called(const struct shown *s, int number, const char *name)
+/* Which of those that the row shows has this name; or -1. */
+static int shown_named(const struct shown *s, const char *name)
 {
-	size_t len = strlen(s->field);
-	char digits[8];
+	char full[64];
 
-	if (s->bit >= 0)
-		return strcmp(s->field, name) == 0;
-	snprintf(digits, sizeof(digits), "%d", number);
-	return strncmp(s->field, name, len) == 0 &&
-	       strcmp(name + len, digits) == 0;
+	if (s->n == 0)
+		return strcmp(s->field, name) == 0 ? (int)s->counter : -1;
+	for (unsigned i = 0; i < s->n; i++) {
+		snprintf(full, sizeof(full), "%s%u", s->field, i);
+		if (strcmp(full, name) == 0)
+			return (int)(s->counter + i);
+	}
+	return -1;
 }
 
 int agents_counter_named(const char *name)
 {
+	int found = -1;
+
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
-		for (const struct shown *s = attributes[i].rows; s->field; s++)
-			for (int k = 0; k < (s->bit < 0 ? 16 : 1); k++)
-				if (is_called(s, k, name))
-					return (int)s->counter + k;
-	return -1;
+		for (const struct shown *s = attributes[i].rows;
+		     s->field && found < 0; s++)
+			found = shown_named(s, name);
+	return found;
 }
 
 /* The ports that PortSelect names: one, or all of a switch (255). */
@@ -245,7 +296,9 @@ static uint64_t selected_bits(const struct request *r)
 {
 	uint64_t bits = load_be16(r->data + 2);
 
-	if (r->attribute == ATTR_PORT_COUNTERS)
+	if (r->attribute == ATTR_PORT_EXT_SPEEDS)
+		bits = load_be64(r->data + 8);
+	else if (r->attribute == ATTR_PORT_COUNTERS)
 		bits |= (uint64_t)r->data[18] << 16;
 	else if (r->attribute == ATTR_PORT_COUNTERS_EXT)
 		bits |= (uint64_t)load_be32(r->data + 4) << 16;
@@ -259,15 +312,16 @@ static void treat_row(struct request *r, const struct record *record,
 	struct field f;
 	char name[64];
 
-	if (row->bit >= 0) {
+	if (row->n == 0) {
 		if (record_find(record, row->field, &f))
 			treat(r, s, &f, row->counter, bits >> row->bit & 1);
 		return;
 	}
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < row->n; i++) {
 		snprintf(name, sizeof(name), "%s%u", row->field, i);
 		if (record_find(record, name, &f))
-			treat(r, s, &f, row->counter + i, bits >> i & 1);
+			treat(r, s, &f, row->counter + i,
+			      bits >> (row->bit + i) & 1);
 	}
 }
 
@@ -291,6 +345,24 @@ static uint16_t class_port_info(struct request *r)
 	return MAD_OK;
 }
 
+/* Ports sample no counters: none can be selected, none is under way. */
+static uint16_t samples_control(struct request *r)
+{
+	uint8_t op_code = r->data[0], port = r->data[1];
+	struct selection s;
+
+	if (!select_ports(r, &s))
+		return MAD_INVALID_FIELD;
+	if (r->method == MAD_SET)
+		return MAD_UNSUPPORTED;
+	memset(r->data, 0,
+	       mad_attribute(mad_class(MAD_PERF), ATTR_PORT_SAMPLES_CONTROL)
+		       ->record->size);
+	r->data[0] = op_code;
+	r->data[1] = port;
+	return MAD_OK;
+}
+
 uint16_t performance_agent(struct request *r)
 {
 	const struct mad_attribute *attribute =
@@ -299,6 +371,12 @@ uint16_t performance_agent(struct request *r)
 
 	if (r->attribute == ATTR_CLASS_PORT_INFO)
 		return class_port_info(r);
+	if (r->attribute == ATTR_PORT_SAMPLES_CONTROL)
+		return samples_control(r);
+	/* Adapters have no lanes that a crossbar congests. */
+	if (r->attribute == ATTR_SW_PORT_VL_CONGESTION &&
+	    topo_node_of(r->agents->topo, r->port)->kind != NODE_SWITCH)
+		return MAD_UNSUPPORTED;
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]);
 	     i++) {
 		if (attributes[i].id != r->attribute)

@@ -36,6 +36,22 @@ const struct record mad_class_port_info = {
 
 #define SELECT F_UINT("PortSelect", 8, 8), F_HEX("CounterSelect", 16, 16)
 
+/* Fields of a name and a number, one behind the other from bit `at` on. */
+#define NTH(kind, name, n, at, width) \
+	kind(name #n, (at) + (n) * (width), width)
+#define FOUR(kind, name, a, b, c, d, at, width) \
+	NTH(kind, name, a, at, width), NTH(kind, name, b, at, width), \
+	NTH(kind, name, c, at, width), NTH(kind, name, d, at, width)
+#define TWELVE(kind, name, at, width) \
+	FOUR(kind, name, 0, 1, 2, 3, at, width), \
+	FOUR(kind, name, 4, 5, 6, 7, at, width), \
+	FOUR(kind, name, 8, 9, 10, 11, at, width)
+#define FIFTEEN(kind, name, at, width) \
+	TWELVE(kind, name, at, width), NTH(kind, name, 12, at, width), \
+	NTH(kind, name, 13, at, width), NTH(kind, name, 14, at, width)
+#define SIXTEEN(kind, name, at, width) \
+	FIFTEEN(kind, name, at, width), NTH(kind, name, 15, at, width)
+
 static const struct field port_counters_fields[] = {
 	SELECT,
 	F_UINT("SymbolErrorCounter", 32, 16),
@@ -152,22 +168,7 @@ static const struct record flow_control = {
 
 static const struct field vl_op_packets_fields[] = {
 	SELECT,
-	F_UINT("PortVLOpPackets0", 32, 16),
-	F_UINT("PortVLOpPackets1", 48, 16),
-	F_UINT("PortVLOpPackets2", 64, 16),
-	F_UINT("PortVLOpPackets3", 80, 16),
-	F_UINT("PortVLOpPackets4", 96, 16),
-	F_UINT("PortVLOpPackets5", 112, 16),
-	F_UINT("PortVLOpPackets6", 128, 16),
-	F_UINT("PortVLOpPackets7", 144, 16),
-	F_UINT("PortVLOpPackets8", 160, 16),
-	F_UINT("PortVLOpPackets9", 176, 16),
-	F_UINT("PortVLOpPackets10", 192, 16),
-	F_UINT("PortVLOpPackets11", 208, 16),
-	F_UINT("PortVLOpPackets12", 224, 16),
-	F_UINT("PortVLOpPackets13", 240, 16),
-	F_UINT("PortVLOpPackets14", 256, 16),
-	F_UINT("PortVLOpPackets15", 272, 16),
+	SIXTEEN(F_UINT, "PortVLOpPackets", 32, 16),
 	F_END
 };
 
@@ -177,22 +178,7 @@ static const struct record vl_op_packets = {
 
 static const struct field vl_op_data_fields[] = {
 	SELECT,
-	F_UINT("PortVLOpData0", 32, 32),
-	F_UINT("PortVLOpData1", 64, 32),
-	F_UINT("PortVLOpData2", 96, 32),
-	F_UINT("PortVLOpData3", 128, 32),
-	F_UINT("PortVLOpData4", 160, 32),
-	F_UINT("PortVLOpData5", 192, 32),
-	F_UINT("PortVLOpData6", 224, 32),
-	F_UINT("PortVLOpData7", 256, 32),
-	F_UINT("PortVLOpData8", 288, 32),
-	F_UINT("PortVLOpData9", 320, 32),
-	F_UINT("PortVLOpData10", 352, 32),
-	F_UINT("PortVLOpData11", 384, 32),
-	F_UINT("PortVLOpData12", 416, 32),
-	F_UINT("PortVLOpData13", 448, 32),
-	F_UINT("PortVLOpData14", 480, 32),
-	F_UINT("PortVLOpData15", 512, 32),
+	SIXTEEN(F_UINT, "PortVLOpData", 32, 32),
 	F_END
 };
 
@@ -202,22 +188,7 @@ static const struct record vl_op_data = {
 
 static const struct field vl_xmit_wait_fields[] = {
 	SELECT,
-	F_UINT("PortVLXmitWait0", 32, 16),
-	F_UINT("PortVLXmitWait1", 48, 16),
-	F_UINT("PortVLXmitWait2", 64, 16),
-	F_UINT("PortVLXmitWait3", 80, 16),
-	F_UINT("PortVLXmitWait4", 96, 16),
-	F_UINT("PortVLXmitWait5", 112, 16),
-	F_UINT("PortVLXmitWait6", 128, 16),
-	F_UINT("PortVLXmitWait7", 144, 16),
-	F_UINT("PortVLXmitWait8", 160, 16),
-	F_UINT("PortVLXmitWait9", 176, 16),
-	F_UINT("PortVLXmitWait10", 192, 16),
-	F_UINT("PortVLXmitWait11", 208, 16),
-	F_UINT("PortVLXmitWait12", 224, 16),
-	F_UINT("PortVLXmitWait13", 240, 16),
-	F_UINT("PortVLXmitWait14", 256, 16),
-	F_UINT("PortVLXmitWait15", 272, 16),
+	SIXTEEN(F_UINT, "PortVLXmitWait", 32, 16),
 	F_END
 };
 
@@ -228,22 +199,7 @@ static const struct record vl_xmit_wait = {
 
 static const struct field xmit_data_sl_fields[] = {
 	SELECT,
-	F_UINT("XmtDataSL0", 32, 32),
-	F_UINT("XmtDataSL1", 64, 32),
-	F_UINT("XmtDataSL2", 96, 32),
-	F_UINT("XmtDataSL3", 128, 32),
-	F_UINT("XmtDataSL4", 160, 32),
-	F_UINT("XmtDataSL5", 192, 32),
-	F_UINT("XmtDataSL6", 224, 32),
-	F_UINT("XmtDataSL7", 256, 32),
-	F_UINT("XmtDataSL8", 288, 32),
-	F_UINT("XmtDataSL9", 320, 32),
-	F_UINT("XmtDataSL10", 352, 32),
-	F_UINT("XmtDataSL11", 384, 32),
-	F_UINT("XmtDataSL12", 416, 32),
-	F_UINT("XmtDataSL13", 448, 32),
-	F_UINT("XmtDataSL14", 480, 32),
-	F_UINT("XmtDataSL15", 512, 32),
+	SIXTEEN(F_UINT, "XmtDataSL", 32, 32),
 	F_END
 };
 
@@ -253,22 +209,7 @@ static const struct record xmit_data_sl = {
 
 static const struct field rcv_data_sl_fields[] = {
 	SELECT,
-	F_UINT("RcvDataSL0", 32, 32),
-	F_UINT("RcvDataSL1", 64, 32),
-	F_UINT("RcvDataSL2", 96, 32),
-	F_UINT("RcvDataSL3", 128, 32),
-	F_UINT("RcvDataSL4", 160, 32),
-	F_UINT("RcvDataSL5", 192, 32),
-	F_UINT("RcvDataSL6", 224, 32),
-	F_UINT("RcvDataSL7", 256, 32),
-	F_UINT("RcvDataSL8", 288, 32),
-	F_UINT("RcvDataSL9", 320, 32),
-	F_UINT("RcvDataSL10", 352, 32),
-	F_UINT("RcvDataSL11", 384, 32),
-	F_UINT("RcvDataSL12", 416, 32),
-	F_UINT("RcvDataSL13", 448, 32),
-	F_UINT("RcvDataSL14", 480, 32),
-	F_UINT("RcvDataSL15", 512, 32),
+	SIXTEEN(F_UINT, "RcvDataSL", 32, 32),
 	F_END
 };
 
@@ -276,19 +217,144 @@ static const struct record rcv_data_sl = {
 	.name = "PortRcvDataSL", .size = 68, .fields = rcv_data_sl_fields
 };
 
+static const struct field op_rcv_fields[] = {
+	F_HEX("OpCode", 0, 8),
+	SELECT,
+	F_UINT("PortOpRcvPkts", 32, 32),
+	F_UINT("PortOpRcvData", 64, 32),
+	F_END
+};
+
+static const struct record op_rcv = {
+	.name = "PortOpRcvCounters", .size = 12, .fields = op_rcv_fields
+};
+
+static const struct field vl_flow_errors_fields[] = {
+	SELECT,
+	SIXTEEN(F_UINT, "PortVLXmitFlowCtlUpdateErrors", 32, 2),
+	F_END
+};
+
+static const struct record vl_flow_errors = {
+	.name = "PortVLXmitFlowCtlUpdateErrors", .size = 8,
+	.fields = vl_flow_errors_fields
+};
+
+static const struct field sw_vl_congestion_fields[] = {
+	SELECT,
+	SIXTEEN(F_UINT, "SWPortVLCongestion", 32, 16),
+	F_END
+};
+
+static const struct record sw_vl_congestion = {
+	.name = "SwPortVLCongestion", .size = 36,
+	.fields = sw_vl_congestion_fields
+};
+
+static const struct field sl_rcv_fecn_fields[] = {
+	SELECT,
+	SIXTEEN(F_UINT, "PortSLRcvFECN", 32, 32),
+	F_END
+};
+
+static const struct record sl_rcv_fecn = {
+	.name = "PortSLRcvFECN", .size = 68, .fields = sl_rcv_fecn_fields
+};
+
+static const struct field sl_rcv_becn_fields[] = {
+	SELECT,
+	SIXTEEN(F_UINT, "PortSLRcvBECN", 32, 32),
+	F_END
+};
+
+static const struct record sl_rcv_becn = {
+	.name = "PortSLRcvBECN", .size = 68, .fields = sl_rcv_becn_fields
+};
+
+static const struct field xmit_con_ctrl_fields[] = {
+	SELECT,
+	F_UINT("PortXmitTimeCong", 32, 32),
+	F_END
+};
+
+static const struct record xmit_con_ctrl = {
+	.name = "PortXmitConCtrl", .size = 8, .fields = xmit_con_ctrl_fields
+};
+
+static const struct field vl_time_cong_fields[] = {
+	SELECT,
+	FIFTEEN(F_UINT, "PortVLXmitTimeCong", 32, 32),
+	F_END
+};
+
+static const struct record vl_time_cong = {
+	.name = "PortVLXmitTimeCong", .size = 64, .fields = vl_time_cong_fields
+};
+
+/* What links above 10 Gb/s a lane count, by lane. */
+static const struct field ext_speeds_fields[] = {
+	F_UINT("PortSelect", 8, 8),
+	F_HEX("CounterSelect", 64, 64),
+	F_UINT("SyncHeaderErrorCounter", 128, 16),
+	F_UINT("UnknownBlockCounter", 144, 16),
+	TWELVE(F_UINT, "ErrorDetectionCounterLane", 160, 16),
+	TWELVE(F_UINT, "FECCorrectableBlockCtrLane", 352, 32),
+	TWELVE(F_UINT, "FECUncorrectableBlockCtrLane", 736, 32),
+	F_END
+};
+
+static const struct record ext_speeds = {
+	.name = "PortExtendedSpeedsCounters", .size = 140,
+	.fields = ext_speeds_fields
+};
+
+static const struct field samples_control_fields[] = {
+	F_HEX("OpCode", 0, 8),
+	F_UINT("PortSelect", 8, 8),
+	F_HEX("Tick", 16, 8),
+	F_UINT("CounterWidth", 29, 3),
+	F_HEX("CounterMask0", 34, 3),
+	F_HEX("CounterMasks1to9", 37, 27),
+	F_HEX("CounterMasks10to14", 65, 15),
+	F_UINT("SampleMechanisms", 80, 8),
+	F_UINT("SampleStatus", 94, 2),
+	F_HEX("OptionMask", 96, 64),
+	F_HEX("VendorMask", 160, 64),
+	F_UINT("SampleStart", 224, 32),
+	F_UINT("SampleInterval", 256, 32),
+	F_HEX("Tag", 288, 16),
+	FIFTEEN(F_HEX, "CounterSelect", 304, 16),
+	F_HEX("SamplesOnlyOptionMask", 576, 64),
+	F_END
+};
+
+static const struct record samples_control = {
+	.name = "PortSamplesControl", .size = 80,
+	.fields = samples_control_fields
+};
+
 /* clang-format on */
 
 const struct mad_attribute mad_perf_attributes[] = {
 	{ ATTR_CLASS_PORT_INFO, 0, &mad_class_port_info, NULL },
+	{ ATTR_PORT_SAMPLES_CONTROL, 0, &samples_control, NULL },
 	{ ATTR_PORT_COUNTERS, 0, &port_counters, NULL },
 	{ ATTR_PORT_RCV_ERROR_DETAILS, 0, &rcv_error_details, NULL },
 	{ ATTR_PORT_XMIT_DISCARD_DETAILS, 0, &xmit_discard_details, NULL },
+	{ ATTR_PORT_OP_RCV, 0, &op_rcv, NULL },
 	{ ATTR_PORT_FLOW_CONTROL, 0, &flow_control, NULL },
 	{ ATTR_PORT_VL_OP_PACKETS, 0, &vl_op_packets, NULL },
 	{ ATTR_PORT_VL_OP_DATA, 0, &vl_op_data, NULL },
+	{ ATTR_PORT_VL_FLOW_ERRORS, 0, &vl_flow_errors, NULL },
 	{ ATTR_PORT_VL_XMIT_WAIT, 0, &vl_xmit_wait, NULL },
 	{ ATTR_PORT_COUNTERS_EXT, 0, &port_counters_ext, NULL },
+	{ ATTR_PORT_EXT_SPEEDS, 0, &ext_speeds, NULL },
+	{ ATTR_SW_PORT_VL_CONGESTION, 0, &sw_vl_congestion, NULL },
 	{ ATTR_PORT_RCV_CON_CTRL, 0, &rcv_con_ctrl, NULL },
+	{ ATTR_PORT_SL_RCV_FECN, 0, &sl_rcv_fecn, NULL },
+	{ ATTR_PORT_SL_RCV_BECN, 0, &sl_rcv_becn, NULL },
+	{ ATTR_PORT_XMIT_CON_CTRL, 0, &xmit_con_ctrl, NULL },
+	{ ATTR_PORT_VL_TIME_CONG, 0, &vl_time_cong, NULL },
 	{ ATTR_PORT_XMIT_DATA_SL, 0, &xmit_data_sl, NULL },
 	{ ATTR_PORT_RCV_DATA_SL, 0, &rcv_data_sl, NULL },
 	{ 0, 0, NULL, NULL },
