@@ -328,9 +328,13 @@ static void treat_row(struct request *r, const struct record *record,
 static uint16_t class_port_info(struct request *r)
 {
 	enum {
-		ALL_PORT_SELECT = 0x100,
-		EXTENDED_WIDTH = 0x200,
-		XMIT_WAIT = 0x1000,
+		ALL_PORT_SELECT = 1 << 8,
+		EXTENDED_WIDTH = 1 << 9,
+		XMIT_WAIT = 1 << 12,
+		QP1_DROPPED = 1 << 15,
+		/* Of the second mask, which stands above five other bits. */
+		MORE_EXTENDED = 1 << (1 + 5),
+		RESPONSE_TIME = 16,
 	};
 
 	if (r->method == MAD_SET)
@@ -340,8 +344,9 @@ static uint16_t class_port_info(struct request *r)
 		       ->record->size);
 	r->data[0] = MAD_BASE_VERSION;
 	r->data[1] = mad_class(MAD_PERF)->version;
-	store_be16(r->data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH | XMIT_WAIT);
-	r->data[7] = 16; /* how long an answer takes */
+	store_be16(r->data + 2,
+		   ALL_PORT_SELECT | EXTENDED_WIDTH | XMIT_WAIT | QP1_DROPPED);
+	store_be32(r->data + 4, MORE_EXTENDED | RESPONSE_TIME);
 	return MAD_OK;
 }
 
