@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,7 +22,9 @@
 
 enum {
 	LISTENER = 0, /* its mark among those of clients, which are slot + 1 */
+	SIGNALS = -1,
 	BATCH = 64,
+	MOST_CLIENTS = 0xFFFF,
 	/* A program that does not read is let go before it fills memory. */
 	MOST_WAITING = 256 << 20,
 };
@@ -54,6 +59,17 @@ int live_file(const void *bytes, size_t size)
 }
 
 /* ---- programs */
+
+uint32_t client_find(const struct live *l, uint32_t number)
+{
+	uint32_t slot = number & MOST_CLIENTS;
+
+	if (slot >= l->n_clients || l->clients[slot].fd < 0 ||
+	    l->clients[slot].number != number ||
+	    l->clients[slot].kind != LIVE_UMAD)
+		return NO_CLIENT;
+	return slot;
+}
 
 static void close_client(struct live *l, uint32_t slot)
 {
@@ -351,6 +367,25 @@ static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
 	}
 }
 
+/* The first descriptor that came with a message, or -1; others are closed. */
+static int file_of(const struct msghdr *m)
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	int first = -1, file;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return -1;
+	for (size_t at = 0; CMSG_LEN(at + sizeof(file)) <= c->cmsg_len;
+	     at += sizeof(file)) {
+		memcpy(&file, CMSG_DATA(c) + at, sizeof(file));
+		if (at == 0)
+			first = file;
+		else
+			close(file);
+	}
+	return first;
+}
+
 /* One message; false if there is none now, or no more. */
 static bool receive(struct live *l, uint32_t slot)
 {
@@ -368,14 +403,13 @@ static bool receive(struct live *l, uint32_t slot)
 	};
 	ssize_t got = recvmsg(l->clients[slot].fd, &m,
 			      MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int file = -1;
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int file = got >= 0 ? file_of(&m) : -1;
 
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&file, CMSG_DATA(c), sizeof(file));
+	if (got <= 0 && file >= 0)
+		close(file);
 	if (got <= 0 || !take(l, slot, bytes, (size_t)got, file)) {
 		close_client(l, slot);
 		return false;
@@ -394,35 +428,56 @@ static bool is_same_user(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-static void accept_client(struct live *l)
+void daemon_adopt(struct live *l, int fd)
 {
-	int fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
 	int room = 4 << 20;
 	uint32_t slot = 0;
 
-	if (fd < 0)
-		return;
-	if (!is_same_user(fd)) {
+	while (slot < l->n_clients && l->clients[slot].fd >= 0)
+		slot++;
+	if (slot == MOST_CLIENTS) {
 		close(fd);
 		return;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	while (slot < l->n_clients && l->clients[slot].fd >= 0)
-		slot++;
 	if (slot == l->n_clients) {
 		l->clients = hd_grow(l->clients, &l->clients_cap,
 				     l->n_clients + 1, sizeof(*l->clients));
-		l->n_clients++;
+		l->clients[l->n_clients++].number = slot;
 	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	l->clients[slot] = (struct client){
 		.fd = fd,
-		.number = ++l->next_number,
+		.number = l->clients[slot].number + MOST_CLIENTS + 1U,
 		.agents = NO_AGENT,
 	};
-	map_put(&l->slot_of_number, l->next_number, slot);
 	struct epoll_event e = { .events = EPOLLIN, .data.u32 = slot + 1 };
 
 	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void accept_client(struct live *l)
+{
+	int fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0 && is_same_user(fd)) {
+		daemon_adopt(l, fd);
+		return;
+	}
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		/* Refused: else it would stay in the queue and wake us. */
+		close(l->spare);
+		fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		l->spare = open_spare();
+	} else if (fd >= 0) {
+		close(fd);
+	}
 }
 
 static void serve(struct live *l, uint32_t slot, uint32_t events)
@@ -447,23 +502,27 @@ static int time_left(const struct live *l)
 	return due <= now ? 0 : (int)((due - now) / (PS_PER_NS * 1000000)) + 1;
 }
 
-static void loop(struct live *l)
+void daemon_turn(struct live *l, int most)
 {
 	struct epoll_event events[BATCH];
+	int left = time_left(l);
 
-	while (!l->ends) {
-		int n = epoll_wait(l->epoll, events, BATCH, time_left(l));
+	if (most >= 0 && (left < 0 || left > most))
+		left = most;
+	int n = epoll_wait(l->epoll, events, BATCH, left);
 
-		for (int i = 0; i < n; i++) {
-			if (events[i].data.u32 == LISTENER)
-				accept_client(l);
-			else
-				serve(l, events[i].data.u32 - 1,
-				      events[i].events);
-		}
-		frames_run(l, live_now());
-		agents_run(l->agents, live_now());
+	for (int i = 0; i < n; i++) {
+		uint32_t mark = events[i].data.u32;
+
+		if (mark == LISTENER)
+			accept_client(l);
+		else if (mark == (uint32_t)SIGNALS)
+			l->ends = true;
+		else
+			serve(l, mark - 1, events[i].events);
 	}
+	frames_run(l, live_now());
+	agents_run(l->agents, live_now());
 }
 
 /* ---- beginning and end */
@@ -479,8 +538,7 @@ static enum hd_status listen_at(struct live *l, struct diag *d)
 				 "'%s' is too long for a socket's path",
 				 l->dir);
 	l->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l->listener < 0 || l->epoll < 0 ||
+	if (l->listener < 0 ||
 	    bind(l->listener, (struct sockaddr *)&a, sizeof(a)) != 0 ||
 	    listen(l->listener, 1024) != 0 ||
 	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->listener, &e) != 0)
@@ -489,49 +547,103 @@ static enum hd_status listen_at(struct live *l, struct diag *d)
 	return HD_OK;
 }
 
-static void finish(struct live *l)
+bool daemon_init(struct live *l, const struct topo *t, const char *dir)
 {
+	const struct agents_options options = { 0 };
+	const struct agents_events events = { frame_arrived, l };
+
+	*l = (struct live){
+		.topo = t,
+		.dir = dir,
+		.listener = -1,
+		.signals = -1,
+		.spare = open_spare(),
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.free_registration = NO_AGENT,
+	};
+	l->agents = agents_new(t, &options, &events);
+	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
+	for (port_id p = 0; p < t->n_ports; p++)
+		l->agents_of_port[p] = NO_AGENT;
+	for (node_id v = 0; v < t->n_nodes; v++)
+		text_map_put(&l->node_of_name, t->nodes[v].name,
+			     strlen(t->nodes[v].name), v);
+	return l->epoll >= 0 && l->spare >= 0;
+}
+
+void daemon_fini(struct live *l)
+{
+	const int files[] = { l->listener, l->signals, l->spare, l->epoll };
+
 	for (uint32_t i = 0; i < l->n_clients; i++)
 		if (l->clients[i].fd >= 0)
 			close_client(l, i);
 	frames_fini(l);
 	free(l->clients);
-	map_fini(&l->slot_of_number);
 	text_map_fini(&l->node_of_name);
 	agents_free(l->agents);
-	if (l->listener >= 0)
-		close(l->listener);
-	if (l->epoll >= 0)
-		close(l->epoll);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] >= 0)
+			close(files[i]);
+}
+
+/* A descriptor for each of many programs. */
+static void raise_limit(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &most) == 0) {
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+}
+
+/* Signals that end the daemon are a message like others. */
+static void take_signals(struct live *l, sigset_t *before)
+{
+	struct epoll_event e = { .events = EPOLLIN,
+				 .data.u32 = (uint32_t)SIGNALS };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, before);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->signals, &e);
+}
+
+/* What came meanwhile was heard: it does not end the process later. */
+static void give_back_signals(const struct live *l, const sigset_t *before)
+{
+	struct signalfd_siginfo told;
+
+	while (read(l->signals, &told, sizeof(told)) == (ssize_t)sizeof(told))
+		;
+	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 enum hd_status live_run(const struct topo *t, const char *dir,
 			void (*ready)(void *context), void *context,
 			struct diag *d)
 {
-	struct live l = {
-		.topo = t,
-		.dir = dir,
-		.listener = -1,
-		.epoll = -1,
-		.free_registration = NO_AGENT,
-	};
-	const struct agents_options options = { 0 };
-	const struct agents_events events = { frame_arrived, &l };
+	struct live l;
+	sigset_t before;
 
-	l.agents = agents_new(t, &options, &events);
-	l.agents_of_port = hd_alloc(t->n_ports, sizeof(*l.agents_of_port));
-	for (port_id p = 0; p < t->n_ports; p++)
-		l.agents_of_port[p] = NO_AGENT;
-	for (node_id v = 0; v < t->n_nodes; v++)
-		text_map_put(&l.node_of_name, t->nodes[v].name,
-			     strlen(t->nodes[v].name), v);
-	enum hd_status status = listen_at(&l, d);
+	raise_limit();
+	bool made = daemon_init(&l, t, dir);
+	enum hd_status status =
+		made ? listen_at(&l, d)
+		     : diag_fail(d, HD_ERR_ENV, "cannot wait for programs: %s",
+				 strerror(errno));
 
 	if (status == HD_OK) {
+		take_signals(&l, &before);
 		ready(context);
-		loop(&l);
+		while (!l.ends)
+			daemon_turn(&l, -1);
+		give_back_signals(&l, &before);
 	}
-	finish(&l);
+	daemon_fini(&l);
 	return status;
 }

@@ -30,7 +30,7 @@ struct outgoing {
 struct client {
 	int fd;              /* -1: the slot is free */
 	enum live_kind kind; /* 0: has not greeted yet */
-	uint32_t number;     /* never used twice */
+	uint32_t number;     /* its slot, and above it how often that was used */
 	port_id port;
 	node_id node;
 	struct outgoing *first, **last; /* to be sent */
@@ -65,12 +65,12 @@ struct live {
 	struct agents *agents;
 	const char *dir;
 	int epoll, listener;
+	int signals; /* by which the daemon is told to end */
+	int spare;   /* closed to refuse a program when there are no more */
 	bool ends;
 
 	struct client *clients;
 	size_t n_clients, clients_cap;
-	uint32_t next_number;
-	struct map slot_of_number;
 
 	struct registration *registrations;
 	size_t n_registrations, registrations_cap;
@@ -87,6 +87,17 @@ struct live {
 };
 
 hd_time live_now(void);
+
+/* A daemon without clients, ends at daemon_fini; false if it cannot be. */
+bool daemon_init(struct live *l, const struct topo *t, const char *dir);
+void daemon_fini(struct live *l);
+/* The program at the other end of a socket is a client from now on. */
+void daemon_adopt(struct live *l, int fd);
+/* Waits for something to happen, at most `most` ms (-1: any time). */
+void daemon_turn(struct live *l, int most);
+
+/* The slot of the open umad of that number; or NO_CLIENT. */
+uint32_t client_find(const struct live *l, uint32_t number);
 
 /* A message for a program; `file` is given away, or -1. */
 void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,

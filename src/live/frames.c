@@ -121,9 +121,9 @@ static uint32_t free_id(const struct live *l, const struct client *c)
 int frame_register(struct live *l, const struct live_agent *asked, uint32_t *id)
 {
 	enum { MOST_OF_A_CLIENT = 32 };
-	uint32_t client = map_get(&l->slot_of_number, asked->connection);
+	uint32_t client = client_find(l, asked->connection);
 
-	if (client == MAP_NONE)
+	if (client == NO_CLIENT)
 		return EBADF;
 	struct client *c = &l->clients[client];
 
@@ -180,9 +180,9 @@ static void forget(struct live *l, uint32_t slot)
 
 int frame_unregister(struct live *l, const struct live_agent *asked)
 {
-	uint32_t client = map_get(&l->slot_of_number, asked->connection);
+	uint32_t client = client_find(l, asked->connection);
 
-	if (client == MAP_NONE)
+	if (client == NO_CLIENT)
 		return EBADF;
 	uint32_t *link = &l->clients[client].agents;
 
@@ -217,6 +217,52 @@ void frames_fini(struct live *l)
 	free(l->waiting);
 	free(l->registrations);
 	free(l->agents_of_port);
+}
+
+/* ---- answers of several segments */
+
+/*
+ * The kernel cuts what a program sends into segments and puts segments
+ * together; here they travel as a whole. What it says of their length is
+ * kept: a program learns by it how much of a single segment is data.
+ */
+enum {
+	RMPP_VERSION = 24,
+	RMPP_TYPE = 25,
+	RMPP_FLAGS = 26,
+	RMPP_SEGMENT = 28,
+	RMPP_PAYLOAD = 32,
+	RMPP_HEADER_END = 36, /* PayloadLength counts what comes behind it */
+	RMPP_ACTIVE = 1,
+	RMPP_FIRST = 2,
+	RMPP_LAST = 4,
+};
+
+static bool is_segmented(const struct registration *r, const uint8_t *mad)
+{
+	return r->asked.rmpp_version && mad[RMPP_FLAGS] & RMPP_ACTIVE;
+}
+
+static void say_length(uint8_t *mad, size_t size)
+{
+	mad[RMPP_VERSION] = 1;
+	mad[RMPP_TYPE] = RMPP_DATA;
+	mad[RMPP_FLAGS] |=
+		size <= MAD_SIZE ? RMPP_FIRST | RMPP_LAST : RMPP_FIRST;
+	store_be32(mad + RMPP_SEGMENT, 1);
+	store_be32(mad + RMPP_PAYLOAD, (uint32_t)(size - RMPP_HEADER_END));
+}
+
+/* How much of a MAD a program is given. */
+static size_t length_of(const struct registration *r, const uint8_t *mad,
+			size_t size)
+{
+	uint32_t payload = load_be32(mad + RMPP_PAYLOAD);
+
+	if (size != MAD_SIZE || !is_segmented(r, mad) ||
+	    payload > MAD_SIZE - RMPP_HEADER_END)
+		return size;
+	return RMPP_HEADER_END + payload;
 }
 
 /* ---- to programs */
@@ -292,7 +338,8 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 	};
 
 	if (slot != NO_AGENT)
-		deliver(l, slot, &h, mad, size);
+		deliver(l, slot, &h, mad,
+			length_of(&l->registrations[slot], mad, size));
 	else if (!is_response(mad))
 		refuse(l, port, from, mad);
 }
@@ -371,6 +418,9 @@ void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
 	if (size > sizeof(padded))
 		copy = hd_alloc(size, 1);
 	memcpy(copy, frame, size);
+	if (is_segmented(&l->registrations[r], copy + sizeof(h)) &&
+	    size >= sizeof(h) + RMPP_HEADER_END)
+		say_length(copy + sizeof(h), size - sizeof(h));
 	if (size < sizeof(padded))
 		size = sizeof(padded);
 	l->mads++;
