@@ -627,7 +627,7 @@ enum hd_status live_run(const struct topo *t, const char *dir,
 			void (*ready)(void *context), void *context,
 			struct diag *d)
 {
-	struct live l;
+	struct live l = { 0 };
 	sigset_t before;
 
 	raise_limit();

@@ -30,7 +30,7 @@ struct outgoing {
 struct client {
 	int fd;              /* -1: the slot is free */
 	enum live_kind kind; /* 0: has not greeted yet */
-	uint32_t number;     /* its slot, and above it how often that was used */
+	uint32_t number;     /* the slot, and above it its count of uses */
 	port_id port;
 	node_id node;
 	struct outgoing *first, **last; /* to be sent */

@@ -37,8 +37,8 @@ const struct record mad_class_port_info = {
 #define SELECT F_UINT("PortSelect", 8, 8), F_HEX("CounterSelect", 16, 16)
 
 /* Fields of a name and a number, one behind the other from bit `at` on. */
-#define NTH(kind, name, n, at, width) \
-	kind(name #n, (at) + (n) * (width), width)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name is a literal's half */
+#define NTH(kind, name, n, at, width) kind(name #n, (at) + (n) * (width), width)
 #define FOUR(kind, name, a, b, c, d, at, width) \
 	NTH(kind, name, a, at, width), NTH(kind, name, b, at, width), \
 	NTH(kind, name, c, at, width), NTH(kind, name, d, at, width)

@@ -1,29 +1,7 @@
 # Unmodified OpenSM manages a live fabric, unmodified tools ask it, and what
 # they read is what OpenSM was told to program.
 . "$SRC/tests/cli/lib.sh"
-for tool in opensm ibnetdiscover smpquery saquery perfquery; do
-	command -v $tool >/dev/null || fail "$tool is not installed"
-done
-# A socket's path has a hundred letters at most.
-XDG_RUNTIME_DIR=$(mktemp -d /tmp/heddle-live.XXXXXXXX)
-export XDG_RUNTIME_DIR
-export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
-manager=
-cleanup() {
-	[ -z "$manager" ] || kill "$manager" 2>/dev/null || true
-	[ -z "$manager" ] || wait "$manager" 2>/dev/null || true
-	"$HEDDLE" live down -q 2>/dev/null || true
-	"$HEDDLE" live down -q --name star 2>/dev/null || true
-	rm -rf "$XDG_RUNTIME_DIR"
-}
-trap cleanup EXIT
-on() { # HOST PROGRAM...
-	host=$1
-	shift
-	timeout 60 "$HEDDLE" live exec "$host" -- "$@"
-}
-rm -rf cache dumps log
-mkdir cache dumps
+. "$SRC/tests/cli/live_lib.sh"
 cat >conf <<'END'
 force_log_flush TRUE
 qos TRUE
@@ -45,17 +23,6 @@ cc_ca_cong_setting_ccti_timer 0 150
 cc_cct 0:0,1:1,2:2,3:4,4:8
 END
 
-# wait_for N: until the subnet was brought up N times.
-wait_for() {
-	tries=0
-	touch log
-	until [ "$(grep -c 'SUBNET UP' log)" -ge "$1" ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail "no SUBNET UP: $(tail -3 log)"
-		sleep 0.2
-	done
-}
-
 # ---- nothing is there yet
 status 3 "$HEDDLE" live show
 has err "no fabric runs"
@@ -68,9 +35,8 @@ has up "16 hosts, 20 switches"
 status 4 "$HEDDLE" live up star
 has err "runs already"
 status 3 "$HEDDLE" live exec nobody -- true
-on h0 opensm -F conf -f "$PWD/log" >opensm.out 2>&1 &
-manager=$!
-wait_for 1
+manage h0 log -F conf
+wait_for 1 'SUBNET UP'
 
 # ---- what the fabric is, as it was generated
 on h3 ibnetdiscover >found
@@ -109,13 +75,13 @@ on h3 saquery -p >paths
 # ---- a cable goes and comes back: OpenSM is told, and sweeps
 before=$(grep -c 'SUBNET UP' log)
 "$HEDDLE" live link s1-0:3 down
-wait_for $((before + 1))
+wait_for $((before + 1)) 'SUBNET UP'
 has log 'num:128 (Link state change)'
 on h3 ibnetdiscover >without
 [ "$(links without | wc -l)" -eq "$(($(links made | wc -l) - 1))" ] ||
 	fail "the cable is still found"
 "$HEDDLE" live link s1-0:3 up
-wait_for $((before + 2))
+wait_for $((before + 2)) 'SUBNET UP'
 
 # ---- errors are those that were made, until they are cleared
 "$HEDDLE" live error s1-1:2 SymbolErrorCounter 7
@@ -132,6 +98,14 @@ status 2 "$HEDDLE" live link s1-1:2 sideways
 # ---- a shell sees the adapter, too
 on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
 
+# ---- so does the other kit: it finds all nodes, and nothing wrong with them
+command -v ibdiagnet >/dev/null || fail "ibdiagnet is not installed"
+on h3 ibdiagnet -o "$PWD/ibdiagnet" >checked 2>&1 ||
+	fail "ibdiagnet: $(tail -20 checked)"
+has checked '36 nodes (20 Switches & 16 CA-s) discovered'
+[ "$(grep -cE '^ +(Bad GUIDs|Link State|General|Performance|Partitions).* 0 +0' \
+	checked)" -eq 5 ] || fail "ibdiagnet: $(tail -20 checked)"
+
 # ---- programs on two hosts talk to each other
 on h5 ibping -S >/dev/null 2>&1 &
 server=$!
@@ -145,7 +119,6 @@ wait $server || true
 # ---- traffic obeys what OpenSM programmed, and is counted where it passed
 kill "$manager"
 wait "$manager" || true
-manager=
 cat >load.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 4}}
 traffic:

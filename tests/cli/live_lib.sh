@@ -1,0 +1,67 @@
+# Words for tests of live fabrics: . "$SRC/tests/cli/live_lib.sh", after lib.sh.
+# A fabric of its own in a folder of its own, and what OpenSM writes in ./log,
+# ./cache and ./dumps; all of it ends with the test.
+for tool in opensm ibnetdiscover smpquery saquery perfquery; do
+	command -v $tool >/dev/null || fail "$tool is not installed"
+done
+# A socket's path has a hundred letters at most.
+XDG_RUNTIME_DIR=$(mktemp -d /tmp/heddle-live.XXXXXXXX)
+export XDG_RUNTIME_DIR
+export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
+rm -rf cache dumps log
+mkdir cache dumps
+programs=
+cleanup() {
+	for program in $programs; do
+		kill -9 "$program" 2>/dev/null || true
+		wait "$program" 2>/dev/null || true
+	done
+	for fabric in "$XDG_RUNTIME_DIR"/heddle-*; do
+		"$HEDDLE" live down -q --name "${fabric##*/heddle-}" \
+			2>/dev/null || true
+	done
+	rm -rf "$XDG_RUNTIME_DIR"
+}
+trap cleanup EXIT
+
+# on HOST PROGRAM...: it ends within a minute.
+on() {
+	host=$1
+	shift
+	timeout 60 "$HEDDLE" live exec "$host" -- "$@"
+}
+
+# manage HOST LOG OPTION...: OpenSM there, its process in $manager.
+manage() {
+	host=$1 log=$2
+	shift 2
+	touch "$log"
+	"$HEDDLE" live exec "$host" -- opensm -f "$PWD/$log" "$@" \
+		>"$log.out" 2>&1 &
+	manager=$!
+	programs="$programs $manager"
+}
+
+# wait_for N TEXT [LOG]: until the log says so that often.
+wait_for() {
+	tries=0
+	until [ "$(grep -c -- "$2" "${3:-log}")" -ge "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || fail "no '$2': $(tail -3 "${3:-log}")"
+		sleep 0.1
+	done
+}
+
+# lid_of NODE: that of a switch's port 0 or an adapter's first port.
+lid_of() {
+	"$HEDDLE" live show --csv |
+		sed -n "s/^$1,[01],active,\([1-9][0-9]*\),.*/\1/p" | head -n 1
+}
+
+# routes <FILE: "GUID LID PORT" of a dump by OpenSM or dump_fts.
+routes() {
+	awk '/^Unicast/ { for (i = 1; i < NF; i++)
+			if ($i == "guid") guid = $(i + 1) }
+		/^0x/ && $2 + 0 >= 0 && $2 !~ /UNREACH/ {
+			print tolower(guid), $1, $2 + 0 }' | sort
+}
