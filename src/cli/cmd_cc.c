@@ -5,7 +5,6 @@ static const struct command *const subcommands[] = {
 	&command_cc_curve,
 	&command_cc_compare,
 	&command_cc_tune,
-	&command_cc_thesis,
 	NULL,
 };
 

@@ -3,15 +3,14 @@
 
 static const struct command *const subcommands[] = {
 	&command_mcast_compare,
-	&command_mcast_figures,
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "heddle mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'",
 	  "the trees that there are, and unicast, side by side" },
-	{ "heddle mcast figures --quick",
-	  "what XY multicast gains on a mesh, and what was claimed of it" },
+	{ "heddle mcast compare --topology 'kind: node-mesh, columns: 8, rows: 8' --routing xy --sources 40%",
+	  "what XY multicast gains on a mesh" },
 	{ NULL, NULL },
 };
 

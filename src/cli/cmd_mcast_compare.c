@@ -78,7 +78,7 @@ static const struct option options[] = {
 	{ .name = "dedicated",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct values, dedicated),
-	  .help = "lanes by direction (2 or 4), on meshes and tori" },
+	  .help = "lanes by direction (1, 2 or 4), on meshes and tori" },
 	{ .name = "headers",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct values, headers),
@@ -227,8 +227,9 @@ static int check_values(const struct command *self, const struct values *v,
 		return command_usage(self, "a message has 1 byte to 1 GiB");
 	if (!(v->ber >= 0 && v->ber < 1))
 		return command_usage(self, "--ber is from 0 to below 1");
-	if (v->dedicated && v->lanes != 2 && v->lanes != 4)
-		return command_usage(self, "--dedicated needs --lanes 2 or 4");
+	if (v->dedicated && v->lanes != 1 && v->lanes != 2 && v->lanes != 4)
+		return command_usage(self,
+				     "--dedicated needs --lanes 1, 2 or 4");
 	return fabric_engine_known(self, v->routing, &status) ? EXIT_DONE
 							      : status;
 }

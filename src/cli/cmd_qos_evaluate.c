@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "sim/evaluation/figures.h"
+#include "sim/evaluation/tables.h"
 
 static const char *const topologies[] = { "irregular", "hypercube", "mesh",
 					  "all", NULL };
@@ -16,14 +16,13 @@ static const char *const counts[] = { "8", "16", "32", "64", "all", NULL };
 static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const fills[] = { "strict", "paper", "et", NULL };
 static const char *const reserves[] = { "wire", "payload", NULL };
-static const char *const parts[] = { "all", "tables", "figures", NULL };
 
 struct values {
 	struct common_options common;
-	unsigned topology, size, rate, switches, rule, mix, lanes, fill, part;
+	unsigned topology, size, rate, switches, rule, mix, lanes, fill;
 	unsigned reserve;
-	bool load;
-	uint64_t minutes, retries;
+	bool establish;
+	uint64_t minutes, retries, tried, seeds;
 	struct hd_ratio lead;
 };
 
@@ -43,13 +42,25 @@ static const struct option options[] = {
 	CHOICE("size", size, sizes, "all", "bytes of a packet"),
 	CHOICE("switches", switches, counts, "16",
 	       "of the fabric, 4 hosts on each"),
-	CHOICE("part", part, parts, "all",
-	       "tables: only establish connections; figures: only simulate"),
-	{ .name = "load",
+	{ .name = "tried",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, tried),
+	  .value = "N",
+	  .initial = "0",
+	  .high = UINT32_MAX - 1,
+	  .help = "ask for N connections; 0: until no more fit" },
+	{ .name = "establish",
 	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct values, load),
-	  .help = "simulate all numbers of connections that the paper tried, "
-		  "for its figures of delivered load" },
+	  .offset = offsetof(struct values, establish),
+	  .help = "only establish connections, and simulate nothing" },
+	{ .name = "seeds",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct values, seeds),
+	  .value = "N",
+	  .initial = "1",
+	  .low = 1,
+	  .high = 1000,
+	  .help = "draws of the fabric and the connections, from --seed on" },
 	{ .name = "minutes",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, minutes),
@@ -93,7 +104,6 @@ struct run {
 	struct eval_result *runs;
 	uint32_t n_runs;
 	size_t cap;
-	struct figures_connections connections;
 	struct progress bar;
 	double packets; /* of the runs before this one */
 	time_t begun;   /* this one */
@@ -121,38 +131,15 @@ static enum hd_status simulate(struct run *r, const struct eval_plan *plan,
 	return HD_OK;
 }
 
-/* Fewer connections than the fabric takes, as the paper's load grows. */
-static enum hd_status
-simulate_loads(struct run *r, const struct eval_plan *like, struct diag *d)
-{
-	uint32_t tried[FIGURES_MOST_TRIED];
-	uint32_t n = figures_tried(like->width, tried);
-	enum hd_status status = HD_OK;
-
-	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
-		struct eval_plan plan = *like;
-
-		plan.tried = tried[i];
-		status = simulate(r, &plan, d);
-	}
-	return status;
-}
-
-static enum hd_status one_fabric(struct run *r, const struct eval_plan *plan,
+static enum hd_status one_fabric(struct run *r, struct eval_plan plan,
 				 struct diag *d)
 {
-	const struct values *v = &r->v;
-	bool tables = v->part != 2 && plan->switches == 16 &&
-		      plan->mix == EVAL_MIX_PAPER && plan->lanes == 15;
 	enum hd_status status = HD_OK;
 
-	if (tables)
-		status = figures_connections_add(&r->connections, r->results,
-						 plan, d);
-	if (status == HD_OK && v->part != 1)
-		status = simulate(r, plan, d);
-	if (status == HD_OK && v->part != 1 && v->load)
-		status = simulate_loads(r, plan, d);
+	for (uint64_t i = 0; i < r->v.seeds && status == HD_OK; i++) {
+		plan.seed = r->v.common.seed + i;
+		status = simulate(r, &plan, d);
+	}
 	return status;
 }
 
@@ -168,7 +155,7 @@ static enum hd_status all_shapes(struct run *r, struct eval_plan plan,
 		if ((v->topology < N_EVAL_SHAPES && v->topology != i / 2) ||
 		    (v->size < 2 && v->size != i % 2))
 			continue;
-		status = one_fabric(r, &plan, d);
+		status = one_fabric(r, plan, d);
 	}
 	return status;
 }
@@ -186,7 +173,9 @@ static enum hd_status all_fabrics(struct run *r, struct diag *d)
 	plan.mix = (enum eval_mix)v->mix;
 	plan.lanes = lanes[v->lanes];
 	plan.fill = (enum fill_mode)v->fill;
-	plan.seed = v->common.seed;
+	plan.establish_only = v->establish;
+	if (v->tried)
+		plan.tried = (uint32_t)v->tried;
 	plan.retries = (uint32_t)v->retries;
 	plan.lead = v->lead;
 	if (v->reserve == 1)
@@ -212,6 +201,8 @@ static void remark(struct run *r)
 		"above 97 %",
 	};
 
+	if (r->v.establish)
+		return;
 	results_remark(r->results,
 		       "stop rule %s (at 95 %%, as if packets were "
 		       "independent); 10,000 packets of warm-up",
@@ -220,13 +211,6 @@ static void remark(struct run *r)
 		results_remark(r->results,
 			       "SL 4 to 7 are DBTS: what is relative to the "
 			       "IAT is relative to their deadline");
-	if (r->connections.table)
-		results_remark(
-			r->results,
-			"established: mean of four fabrics and draws; farthest "
-			"from the last published row: %+.1f %% (expected: "
-			"within 5 %% at 1x, -7 to -10 %% at 4x and 12x)",
-			100 * r->connections.worst);
 }
 
 static int finish(struct run *r)
@@ -236,7 +220,6 @@ static int finish(struct run *r)
 
 	r->results = results_new("qos evaluate");
 	progress_begin(&r->bar, &r->v.common, "packets", 0);
-	figures_frames(r->results);
 	enum hd_status done = all_fabrics(r, &d);
 
 	progress_end(&r->bar);
@@ -244,10 +227,9 @@ static int finish(struct run *r)
 		results_free(r->results);
 		status = command_refuse(&d);
 	} else {
-		struct figures_runs runs = { r->runs, r->n_runs };
+		struct eval_runs runs = { r->runs, r->n_runs };
 
-		if (r->n_runs)
-			figures_add(r->results, &runs);
+		eval_tables(r->results, &runs);
 		remark(r);
 		status = output_results(&r->v.common, r->results, true);
 	}
@@ -272,11 +254,11 @@ static int run(const struct command *self, int argc, char **argv)
 static const struct example examples[] = {
 	{ "heddle qos evaluate --topology mesh --size 4096",
 	  "one fabric, in seconds" },
-	{ "heddle qos evaluate --part tables --rate 4x",
-	  "how many connections fit, beside the published numbers" },
-	{ "heddle qos evaluate --rule default --load -o evaluation.json",
-	  "all tables, figures and claims at 1x: some minutes" },
-	{ "heddle qos evaluate --switches all --topology mesh --part figures",
+	{ "heddle qos evaluate --establish --seeds 4 --rate 4x",
+	  "how many connections fit, in four draws" },
+	{ "heddle qos evaluate --tried 1024 --rule default -o evaluation.json",
+	  "1024 connections on each of the three fabrics, two packet sizes" },
+	{ "heddle qos evaluate --switches all --topology mesh",
 	  "8, 16, 32 and 64 switches: is the tendency the same?" },
 	{ "heddle qos evaluate --mix deadlines --lanes 4 --topology mesh",
 	  "DBTS with deadlines beside, on links with four lanes" },
@@ -285,7 +267,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_evaluate = {
 	.name = "qos evaluate",
-	.summary = "paper 000's evaluation: tables, figures and claims",
+	.summary = "fabrics full of reserved connections, put to the test",
 	.arguments = "",
 	.description =
 		"Fills fabrics of 16 switches and 64 hosts with random reserved\n"
@@ -293,8 +275,8 @@ const struct command command_qos_evaluate = {
 		"that result, and lets every connection send at its rate. Prints how\n"
 		"many were established, the load delivered, the use of every port,\n"
 		"delay and jitter relative to each connection's time between packets\n"
-		"(IAT), the best and the worst connection, and whether the published\n"
-		"claims hold.\n"
+		"(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
+		"puts what was published beside it.\n"
 		"\n"
 		"Switches have queues of 4 packets per lane at input and output, a\n"
 		"crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"

@@ -250,6 +250,7 @@ enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
 		return status;
 	g.control->marking = fabric_marking(c);
 	g.control->echo = c->echo == SCN_ECHO_CNP ? SIM_ECHO_CNP : SIM_ECHO_ACK;
+	g.control->fixed_gap = c->gap == SCN_GAP_FIXED;
 	g.control->window = (uint32_t)c->window;
 	g.control->ack_delay = c->ack_delay;
 	g.control->timeout = c->timeout;

@@ -7,272 +7,399 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "measure/interval.h"
+#include "paper/value.h"
 
-/* ---- finding the value -------------------------------------------------- */
+#define LEVEL 0.95 /* of intervals over repetitions */
 
-static size_t column_find(const struct table *t, const char *name, size_t len)
+/* A check, tried on the results: what all of its cases share. */
+struct trial {
+	const struct paper_check *check;
+	const struct results *results;
+	struct strbuf missing;
+};
+
+/* What one case gives. */
+struct finding {
+	enum paper_verdict verdict;
+	bool unclear;  /* an exception that chance may have made */
+	double value;  /* judged */
+	double beyond; /* how far it is on the wrong side */
+	char *text;    /* if it is no number */
+};
+
+/* ---- numbers of a case -------------------------------------------------- */
+
+/* The number, or its ratio to another one. */
+static double ratio(struct trial *t, const struct bindings *in)
 {
-	size_t i = 0;
+	const struct paper_check *c = t->check;
+	struct found f = { 0 }, other = { 0 };
+	double x = NAN;
 
-	while (i < t->n_columns && (strlen(t->columns[i].name) != len ||
-				    memcmp(t->columns[i].name, name, len) != 0))
-		i++;
-	return i;
-}
-
-/* Does a cell read as the `len` characters at `text`? */
-static bool reads_as(const struct value *v, const char *text, size_t len)
-{
-	char word[64];
-	char *end;
-
-	if (v->kind == VALUE_TEXT)
-		return strlen(v->text) == len && !memcmp(v->text, text, len);
-	if (len >= sizeof(word))
-		return false;
-	memcpy(word, text, len);
-	word[len] = '\0';
-	if (v->kind == VALUE_BOOL)
-		return strcmp(word, v->yes ? "yes" : "no") == 0;
-	double wanted = strtod(word, &end);
-
-	return end != word && !*end &&
-	       fabs(value_real(v) - wanted) <= 1e-9 * fabs(wanted);
+	if (value_find(&c->value, t->results, in, &f, &t->missing))
+		x = found_number(&f, &c->value, &t->missing);
+	if (c->against.table && !t->missing.len &&
+	    value_find(&c->against, t->results, in, &other, &t->missing))
+		x /= found_number(&other, &c->against, &t->missing);
+	found_fini(&f);
+	found_fini(&other);
+	return x;
 }
 
 /*
- * Whether the row fits all of "column=value, column=value". False with
- * *unknown set if there is no such column.
+ * The cells that differ in a column, of rows of the case in their order; NULL
+ * without such a column.
  */
-static bool row_fits(const struct table *t, size_t row, const char *where,
-		     const char **unknown)
+static const struct value **distinct(struct trial *t, const char *name,
+				     const struct bindings *in, size_t *n)
 {
-	while (where && *where) {
-		size_t item = strcspn(where, ",");
-		const char *equals = memchr(where, '=', item);
-		size_t name = equals ? (size_t)(equals - where) : item;
-		size_t column = column_find(t, where, name);
-
-		if (!equals || column == t->n_columns) {
-			*unknown = where;
-			return false;
-		}
-		if (!reads_as(table_cell(t, row, column), equals + 1,
-			      item - name - 1))
-			return false;
-		where += item;
-		where += strspn(where, ", ");
-	}
-	return true;
-}
-
-/* The rows that fit, their number in *n; a reason if a column is unknown. */
-static size_t *rows_find(const struct table *t, const char *where, size_t *n,
-			 struct strbuf *missing)
-{
-	size_t *rows = hd_alloc(table_rows(t) + 1, sizeof(*rows));
-	const char *unknown = NULL;
+	const struct value **cells = NULL;
+	struct found f;
+	size_t cap = 0;
 
 	*n = 0;
-	for (size_t i = 0; i < table_rows(t); i++) {
-		if (row_fits(t, i, where, &unknown))
-			rows[(*n)++] = i;
+	if (!value_find(&t->check->value, t->results, in, &f, &t->missing)) {
+		found_fini(&f);
+		return NULL;
 	}
-	if (unknown)
-		strbuf_printf(missing, "table '%s' has no column for '%s'",
-			      t->name, unknown);
-	return rows;
+	size_t column = column_find(f.table, name, strlen(name));
+
+	if (column == f.table->n_columns)
+		strbuf_printf(&t->missing, "table '%s' has no column '%s'",
+			      f.table->name, name);
+	for (size_t i = 0; i < f.n && column < f.table->n_columns; i++) {
+		const struct value *v = table_cell(f.table, f.rows[i], column);
+		size_t k = 0;
+
+		while (k < *n && !value_same(cells[k], v))
+			k++;
+		if (k < *n)
+			continue;
+		cells = hd_grow(cells, &cap, *n + 1, sizeof(const void *));
+		cells[(*n)++] = v;
+	}
+	found_fini(&f);
+	return cells;
 }
 
-/* One number of many, as the check says. */
-static double take(enum paper_take how, const double *x, size_t n)
+/* One number per repetition, or one; NULL if something is missing. */
+static double *samples(struct trial *t, struct bindings *in, size_t *n)
 {
-	double sum = 0, least = INFINITY, most = -INFINITY;
+	const char *over = t->check->over;
+	const struct value **seeds = NULL;
 
-	for (size_t i = 0; i < n; i++) {
+	*n = 1;
+	if (over)
+		seeds = distinct(t, over, in, n);
+	double *x = hd_alloc(*n + 1, sizeof(*x));
+
+	for (size_t i = 0; i < *n && !t->missing.len; i++) {
+		if (over)
+			bindings_add(in, over, strlen(over), seeds[i]);
+		x[i] = ratio(t, in);
+		if (over)
+			free(in->items[--in->n].name);
+	}
+	free((void *)seeds);
+	if (t->missing.len) {
+		free(x);
+		return NULL;
+	}
+	return x;
+}
+
+/* ---- judging a case ----------------------------------------------------- */
+
+/* Whether less than `limit` is what repetitions leave no doubt of. */
+static bool is_unclear(const double *x, size_t n, double limit)
+{
+	struct interval i = interval_of(x, n, LEVEL);
+
+	return n > 1 && fabs(i.mean - limit) <= i.half_width;
+}
+
+static double mean_of(const double *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
 		sum += x[i];
-		least = fmin(least, x[i]);
-		most = fmax(most, x[i]);
-	}
-	switch (how) {
-	case TAKE_MEAN:
-		return sum / (double)n;
-	case TAKE_LEAST:
-		return least;
-	case TAKE_MOST:
-		return most;
-	case TAKE_SUM:
-		return sum;
-	case TAKE_COUNT:
-		return (double)n;
-	case TAKE_LAST:
-		return x[n - 1];
-	default:
-		return x[0];
-	}
+	return sum / (double)n;
 }
 
-/* The rows and the column that a value names. */
-struct found {
-	const struct table *table;
-	size_t column; /* n_columns if none is named */
-	size_t *rows, n;
-	double *numbers; /* of the column; NaN for what is none */
-};
-
-static bool value_find(const struct paper_value *v, const struct results *r,
-		       struct found *out, struct strbuf *missing)
+static struct finding judge_equal(const struct paper_expectation *p, double x)
 {
-	const struct table *t = results_find(r, v->table);
+	double off = fabs(x - p->number);
+	struct finding f = { .verdict = VERDICT_NOT, .value = x };
 
-	*out = (struct found){ .table = t };
-	if (!t) {
-		strbuf_printf(missing, "there is no table '%s'", v->table);
-		return false;
-	}
-	out->column = v->column ? column_find(t, v->column, strlen(v->column))
-				: t->n_columns;
-	if (v->column && out->column == t->n_columns) {
-		strbuf_printf(missing, "table '%s' has no column '%s'",
-			      v->table, v->column);
-		return false;
-	}
-	out->rows = rows_find(t, v->where, &out->n, missing);
-	/* There being none is something that can be counted. */
-	if (!out->n && !missing->len && v->take != TAKE_COUNT)
-		strbuf_printf(missing, "table '%s' has no row with %s", t->name,
-			      v->where ? v->where : "anything");
-	if (missing->len)
-		return false;
-	out->numbers = hd_alloc(out->n + 1, sizeof(*out->numbers));
-	for (size_t i = 0; i < out->n; i++)
-		out->numbers[i] =
-			v->column ? value_real(table_cell(t, out->rows[i],
-							  out->column))
-				  : 0;
-	return true;
-}
-
-static void found_fini(struct found *f)
-{
-	free(f->rows);
-	free(f->numbers);
-}
-
-/* The number of a value; NaN, and a reason, if there is none. */
-static double value_number(const struct paper_value *v, const struct found *f,
-			   struct strbuf *missing)
-{
-	if (v->take == TAKE_ONE && f->n > 1) {
-		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);
-		return NAN;
-	}
-	return take(v->take, f->numbers, f->n);
-}
-
-/* ---- judging it --------------------------------------------------------- */
-
-static enum paper_verdict judge_number(const struct paper_expectation *p,
-				       struct judgement *out)
-{
-	double off = fabs(out->ours - p->number);
-	double slack = p->tolerance * fabs(p->number);
-	bool holds;
-
-	if (!isfinite(out->ours))
-		return VERDICT_REFUTED;
 	/* What prints as the published digits is equal; a digit that stands
 	 * between two may be rounded either way. */
-	if (p->relation == RELATION_EQUAL) {
-		out->deviation = (out->ours - p->number) / fabs(p->number);
-		if (off <= p->digits * (1 + 1e-9))
-			return VERDICT_MATCHED;
-		return off <= slack ? VERDICT_WITHIN : VERDICT_REFUTED;
-	}
-	if (p->relation == RELATION_AT_LEAST)
-		holds = out->ours >= p->number;
-	else
-		holds = out->ours <= p->number;
-	if (holds)
-		return VERDICT_MATCHED;
-	return off <= slack ? VERDICT_WITHIN : VERDICT_REFUTED;
+	if (off <= p->digits * (1 + 1e-9))
+		f.verdict = VERDICT_MATCHED;
+	else if (off <= p->tolerance * fabs(p->number))
+		f.verdict = VERDICT_WITHIN;
+	f.beyond = off;
+	return f;
 }
 
-/* Never the wrong way, and not flat altogether. */
-static void judge_course(const struct paper_expectation *p,
-			 const struct found *f, struct judgement *out)
+static struct finding judge_numbers(const struct paper_expectation *p,
+				    const double *x, size_t n)
 {
-	double sign = p->relation == RELATION_RISES ? 1 : -1;
+	double mean = mean_of(x, n);
+	struct finding f = { .verdict = VERDICT_NOT, .value = mean };
+
+	if (!isfinite(mean)) {
+		f.beyond = INFINITY;
+		return f;
+	}
+	if (p->relation == RELATION_EQUAL)
+		return judge_equal(p, mean);
+	bool least = p->relation == RELATION_AT_LEAST ||
+		     p->relation == RELATION_ABOVE;
+	bool strict = p->relation == RELATION_ABOVE ||
+		      p->relation == RELATION_BELOW;
+
+	f.beyond = least ? p->number - mean : mean - p->number;
+	if (strict ? f.beyond < 0 : f.beyond <= 0)
+		f.verdict = VERDICT_TREND;
+	else if (p->tolerance > 0 &&
+		 f.beyond <= p->tolerance * fabs(p->number))
+		f.verdict = VERDICT_WITHIN;
+	else
+		f.unclear = is_unclear(x, n, p->number);
+	return f;
+}
+
+static double course_sign(enum paper_relation r)
+{
+	return r == RELATION_RISES || r == RELATION_NEVER_FALLS ? 1 : -1;
+}
+
+/* A step of a course, from one set of repetitions to the next. */
+static struct finding judge_step(enum paper_relation r, const double *from,
+				 const double *to, size_t n)
+{
+	double *by = hd_alloc(n, sizeof(*by));
+	struct finding f = { .verdict = VERDICT_TREND };
+
+	for (size_t i = 0; i < n; i++)
+		by[i] = course_sign(r) * (to[i] - from[i]);
+	double mean = mean_of(by, n);
+
+	f.value = mean_of(to, n) / mean_of(from, n);
+	f.beyond = -mean / fabs(mean_of(from, n));
+	if (!(mean >= 0)) {
+		f.verdict = VERDICT_NOT;
+		f.unclear = is_unclear(by, n, 0);
+	}
+	free(by);
+	return f;
+}
+
+/* Never the wrong way, and not flat altogether if it is to rise or fall. */
+static struct finding judge_rows(const struct paper_expectation *p,
+				 const struct found *f)
+{
+	enum paper_relation r = p->relation;
+	bool may_be_flat = r == RELATION_NEVER_FALLS ||
+			   r == RELATION_NEVER_RISES;
 	const double *x = f->numbers;
-	bool all = f->n > 1 && sign * (x[f->n - 1] - x[0]) > 0;
+	double sign = course_sign(r);
+	bool all = f->n > 1 &&
+		   (may_be_flat || sign * (x[f->n - 1] - x[0]) > 0);
 
 	for (size_t i = 1; i < f->n; i++)
 		all = all && sign * (x[i] - x[i - 1]) >= 0;
-	out->verdict = all ? VERDICT_MATCHED : VERDICT_REFUTED;
-	out->text = hd_strdup(all ? p->text : "it does not");
+	return (struct finding){
+		.verdict = all ? VERDICT_TREND : VERDICT_NOT,
+		.value = NAN,
+		.beyond = all ? 0 : 1,
+		.text = hd_strdup(all ? p->text : "it does not"),
+	};
 }
 
-static void judge_text(const struct paper_check *c, const struct found *f,
-		       struct judgement *out)
+static struct finding judge_text(const struct paper_check *c,
+				 const struct found *f)
 {
 	const char *wanted = c->published.text;
 	size_t row = f->rows[c->value.take == TAKE_LAST ? f->n - 1 : 0];
 	const struct value *v = table_cell(f->table, row, f->column);
+	bool same = value_reads(v, wanted, strlen(wanted));
+	const char *ours = v->kind == VALUE_TEXT   ? v->text
+			   : v->kind == VALUE_BOOL ? (v->yes ? "yes" : "no")
+						   : "a number";
 
-	if (v->kind == VALUE_TEXT)
-		out->text = hd_strdup(v->text);
-	else if (v->kind == VALUE_BOOL)
-		out->text = hd_strdup(v->yes ? "yes" : "no");
-	else
-		out->text = hd_strdup("a number");
-	out->verdict = reads_as(v, wanted, strlen(wanted)) ? VERDICT_MATCHED
-							   : VERDICT_REFUTED;
+	return (struct finding){
+		.verdict = same ? VERDICT_TREND : VERDICT_NOT,
+		.value = NAN,
+		.beyond = !same,
+		.text = hd_strdup(ours),
+	};
 }
 
-/* The number, or its ratio to another one. */
-static void judge_ratio(const struct paper_check *c, const struct results *r,
-			const struct found *f, struct judgement *out,
-			struct strbuf *missing)
-{
-	struct found other = { 0 };
+/* ---- all cases ---------------------------------------------------------- */
 
-	out->ours = value_number(&c->value, f, missing);
-	if (c->against.table && !missing->len) {
-		out->unit[0] = '\0';
-		if (value_find(&c->against, r, &other, missing))
-			out->ours /= value_number(&c->against, &other, missing);
-		found_fini(&other);
+/* Adds what was found in a case. */
+static void count(struct judgement *j, struct finding *f,
+		  const struct bindings *in, double *worst)
+{
+	bool first = j->cases++ == 0;
+
+	j->holds += f->verdict <= VERDICT_TREND;
+	j->unclear += f->unclear;
+	/* Of holding ones the worst verdict, else how many hold. */
+	if (first || f->verdict > j->verdict)
+		j->verdict = f->verdict;
+	if (first || f->beyond > *worst) {
+		struct strbuf at = STRBUF_INIT;
+
+		*worst = f->beyond;
+		j->ours = f->value;
+		free(j->text);
+		j->text = f->text;
+		f->text = NULL;
+		bindings_print(in, &at);
+		free(j->at);
+		j->at = strbuf_detach(&at);
 	}
-	if (!missing->len)
-		out->verdict = judge_number(&c->published, out);
+	free(f->text);
+}
+
+/* A case that is a course along a column: every step is one. */
+static void judge_along(struct trial *t, struct bindings *in,
+			struct judgement *j, double *worst)
+{
+	const char *along = t->check->along;
+	size_t n_places, n = 0, before_n = 0;
+	const struct value **places = distinct(t, along, in, &n_places);
+	double *before = NULL;
+
+	for (size_t i = 0; i < n_places && !t->missing.len; i++) {
+		bindings_add(in, along, strlen(along), places[i]);
+		double *x = samples(t, in, &n);
+
+		if (x && before && n == before_n) {
+			struct finding f = judge_step(
+				t->check->published.relation, before, x, n);
+
+			count(j, &f, in, worst);
+		}
+		free(in->items[--in->n].name);
+		free(before);
+		before = x;
+		before_n = n;
+	}
+	free(before);
+	free((void *)places);
+}
+
+static void judge_case(struct trial *t, struct bindings *in,
+		       struct judgement *j, double *worst)
+{
+	const struct paper_check *c = t->check;
+	enum paper_relation r = c->published.relation;
+	struct finding f = { 0 };
+	struct found rows = { 0 };
+
+	if (c->along) {
+		judge_along(t, in, j, worst);
+		return;
+	}
+	if (r == RELATION_TEXT || relation_is_course(r)) {
+		if (value_find(&c->value, t->results, in, &rows, &t->missing))
+			f = r == RELATION_TEXT ? judge_text(c, &rows)
+					       : judge_rows(&c->published,
+							    &rows);
+		found_fini(&rows);
+	} else {
+		size_t n;
+		double *x = samples(t, in, &n);
+
+		if (x)
+			f = judge_numbers(&c->published, x, n);
+		free(x);
+	}
+	if (!t->missing.len)
+		count(j, &f, in, worst);
+	else
+		free(f.text);
+}
+
+/*
+ * Every combination of values that the columns `each` have. A case of which
+ * something is missing is none: not every point has its twin.
+ */
+static void judge_each(struct trial *t, const char *each, struct bindings *in,
+		       struct judgement *j, double *worst)
+{
+	size_t len = strcspn(each, ","), n;
+
+	if (!*each) {
+		judge_case(t, in, j, worst);
+		strbuf_fini(&t->missing);
+		return;
+	}
+	char *name = hd_strndup(each, len);
+	const struct value **cells = distinct(t, name, in, &n);
+	const char *rest = each + len;
+
+	rest += strspn(rest, ", ");
+	for (size_t i = 0; i < n; i++) {
+		bindings_add(in, name, len, cells[i]);
+		judge_each(t, rest, in, j, worst);
+		free(in->items[--in->n].name);
+	}
+	free((void *)cells);
+	free(name);
+}
+
+static void conclude(const struct paper_check *c, struct judgement *j)
+{
+	const struct paper_expectation *p = &c->published;
+	if (p->relation == RELATION_EQUAL)
+		j->deviation = (j->ours - p->number) / fabs(p->number);
+	if (j->holds < j->cases && j->holds + j->unclear == j->cases)
+		j->verdict = VERDICT_TREND;
+	else if (j->holds < j->cases)
+		j->verdict = 2 * j->holds > j->cases ? VERDICT_PARTLY
+						     : VERDICT_NOT;
 }
 
 void judge(const struct paper_check *c, const struct results *r,
 	   struct judgement *out)
 {
-	enum paper_relation how = c->published.relation;
-	struct strbuf missing = STRBUF_INIT;
-	struct found f;
+	struct trial t = { .check = c,
+			   .results = r,
+			   .missing = STRBUF_INIT };
+	const struct table *table = results_find(r, c->value.table);
+	struct bindings in = { 0 };
 	const char *unit = NULL;
+	double worst = -INFINITY;
 
 	*out = (struct judgement){ .verdict = VERDICT_NONE,
 				   .ours = NAN,
 				   .deviation = NAN };
-	bool there = value_find(&c->value, r, &f, &missing);
+	/* Ratios have none. */
+	if (table && c->value.column && !c->against.table && !c->along) {
+		size_t i = column_find(table, c->value.column,
+				       strlen(c->value.column));
 
-	if (there && c->value.column)
-		unit = f.table->columns[f.column].unit;
+		unit = i < table->n_columns ? table->columns[i].unit : NULL;
+	}
 	out->unit = hd_strdup(unit ? unit : "");
-	if (there && how == RELATION_TEXT)
-		judge_text(c, &f, out);
-	else if (there && (how == RELATION_RISES || how == RELATION_FALLS))
-		judge_course(&c->published, &f, out);
-	else if (there)
-		judge_ratio(c, r, &f, out, &missing);
-	if (missing.len)
-		out->missing = strbuf_detach(&missing);
-	found_fini(&f);
-	strbuf_fini(&missing);
+	if (c->each)
+		judge_each(&t, c->each, &in, out, &worst);
+	else
+		judge_case(&t, &in, out, &worst);
+	if (!out->cases && !t.missing.len)
+		strbuf_puts(&t.missing, "there is no case");
+	if (out->cases)
+		conclude(c, out);
+	else
+		out->missing = strbuf_detach(&t.missing);
+	strbuf_fini(&t.missing);
+	bindings_fini(&in);
 }
 
 void judgement_fini(struct judgement *j)
@@ -280,6 +407,36 @@ void judgement_fini(struct judgement *j)
 	free(j->text);
 	free(j->unit);
 	free(j->missing);
+	free(j->at);
+}
+
+void judgement_missing(struct judgement *j, const char *why)
+{
+	*j = (struct judgement){ .verdict = VERDICT_NONE,
+				 .ours = NAN,
+				 .deviation = NAN,
+				 .unit = hd_strdup(""),
+				 .missing = hd_strdup(why) };
+}
+
+void judgement_print(const struct judgement *j, struct strbuf *out)
+{
+	if (j->missing) {
+		strbuf_printf(out, "none: %s", j->missing);
+		return;
+	}
+	if (j->cases > 1)
+		strbuf_printf(out, "%zu of %zu cases, worst ", j->holds,
+			      j->cases);
+	if (j->text)
+		strbuf_puts(out, j->text);
+	else
+		strbuf_printf(out, "%.5g%s%s", j->ours, *j->unit ? " " : "",
+			      j->unit);
+	if (j->cases > 1)
+		strbuf_printf(out, " at %s", j->at);
+	if (j->unclear)
+		strbuf_printf(out, "; %zu may be chance", j->unclear);
 }
 
 enum paper_verdict judge_all(const struct judgement *j, size_t n)

@@ -2,129 +2,71 @@
 #include "paper/paper.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "paper/points.h"
 
 const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing",
 					 NULL };
-const char *const paper_verdict_names[] = { "matched", "within tolerance",
-					    "refuted", "not reproducible",
-					    NULL };
+const char *const paper_verdict_names[] = {
+	"matched",        "within tolerance", "trend holds",
+	"reproduced for", "not reproduced",   "refuted",
+	"no number to compare", NULL
+};
 const char *const paper_take_names[] = { "one",   "mean", "least",
 					 "most",  "sum",  "count",
 					 "first", "last", NULL };
 
-/* ---- what was published ------------------------------------------------- */
-
-/* Half a unit of the last digit of a number as printed: 0.005 of "3.34". */
-static double last_digit(const char *text, const char *end)
-{
-	const char *point = memchr(text, '.', (size_t)(end - text));
-	const char *e = text;
-	int places = 0, exponent = 0;
-
-	while (e < end && *e != 'e' && *e != 'E')
-		e++;
-	if (e < end)
-		exponent = (int)strtol(e + 1, NULL, 10);
-	if (point)
-		places = (int)(e - point) - 1;
-	return 0.5 * pow(10, exponent - places);
-}
-
-/* "5%" or "0.05": a share; false if it is something else. */
-static bool tolerance_parse(const char *text, double *out)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || !(value >= 0))
-		return false;
-	if (*end == '%') {
-		value /= 100;
-		end++;
-	}
-	*out = value;
-	return *end == '\0';
-}
-
-static enum hd_status expectation_parse(const char *text, struct diag *d,
-					void *out)
-{
-	struct paper_expectation *x = out;
-	const char *number = text;
-	char *end;
-
-	*x = (struct paper_expectation){ .relation = RELATION_TEXT };
-	if (!*text)
-		return diag_fail(d, HD_ERR_INPUT, "nothing is expected");
-	if (strcmp(text, "rises") == 0)
-		x->relation = RELATION_RISES;
-	if (strcmp(text, "falls") == 0)
-		x->relation = RELATION_FALLS;
-	if (strncmp(text, ">= ", 3) == 0)
-		x->relation = RELATION_AT_LEAST;
-	if (strncmp(text, "<= ", 3) == 0)
-		x->relation = RELATION_AT_MOST;
-	if (x->relation == RELATION_AT_LEAST || x->relation == RELATION_AT_MOST)
-		number += 3;
-	x->number = strtod(number, &end);
-	if (end != number) {
-		if (x->relation == RELATION_TEXT)
-			x->relation = RELATION_EQUAL;
-		x->digits = last_digit(number, end);
-		if (strncmp(end, " +- ", 4) == 0 &&
-		    !tolerance_parse(end + 4, &x->tolerance))
-			return diag_fail(d, HD_ERR_INPUT,
-					 "'%s' is no tolerance; expected a "
-					 "share such as 5%%",
-					 end + 4);
-		if (*end && strncmp(end, " +- ", 4) != 0)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "'%s' follows the number; expected "
-					 "'+- 5%%' or nothing",
-					 end);
-	}
-	x->text = hd_strdup(text);
-	return HD_OK;
-}
-
-static void expectation_print(const void *value, struct strbuf *out)
-{
-	const struct paper_expectation *x = value;
-
-	strbuf_puts(out, x->text);
-}
-
-static void expectation_release(void *value)
-{
-	struct paper_expectation *x = value;
-
-	free(x->text);
-}
-
-static const struct schema_custom expectation = {
-	.what = "a number as printed, '3.34 +- 5%', '>= 3', '<= 3', rises, "
-		"falls, or a text",
-	.size = sizeof(struct paper_expectation),
-	.parse = expectation_parse,
-	.print = expectation_print,
-	.release = expectation_release,
-};
-
 /* ---- the file ----------------------------------------------------------- */
 
+#define STUDY(m)      offsetof(struct paper_study, m)
+#define AXIS(m)       offsetof(struct paper_axis, m)
 #define EXPERIMENT(m) offsetof(struct paper_experiment, m)
 #define CHECK(m)      offsetof(struct paper_check, m)
+#define RULE(m)       offsetof(struct paper_rule, m)
+#define ERRATUM(m)    offsetof(struct paper_erratum, m)
+
+/* What a study is, under `path`, and `base` within its struct. */
+#define STUDY_ROWS(path, base)                                               \
+	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick),                 \
+	  .optional = true, .help = "the same for a quick run" },            \
+	{ path ".time", SCHEMA_TIME, (base) + STUDY(time), .initial = "1s",  \
+	  .help = "how long the command takes" },                            \
+	{ path ".quick_time", SCHEMA_TIME, (base) + STUDY(quick_time),       \
+	  .initial = "1s", .help = "how long the quick one takes" }
 
 const struct schema_row paper_fields[] = {
 	{ "paper", SCHEMA_TEXT, offsetof(struct paper, id),
 	  .help = "its number" },
 	{ "title", SCHEMA_TEXT, offsetof(struct paper, title),
 	  .help = "its title" },
+	{ "rules", SCHEMA_LIST, offsetof(struct paper, rules),
+	  .count = offsetof(struct paper, n_rules),
+	  .item_size = sizeof(struct paper_rule),
+	  .help = "limits for words without a number" },
+	{ "rules[].name", SCHEMA_TEXT, RULE(name), .help = "of the rule" },
+	{ "rules[].says", SCHEMA_TEXT, RULE(says), .help = "what it says" },
+	{ "studies", SCHEMA_LIST, offsetof(struct paper, studies),
+	  .count = offsetof(struct paper, n_studies),
+	  .item_size = sizeof(struct paper_study),
+	  .help = "commands, and what of them varies" },
+	{ "studies[].name", SCHEMA_TEXT, STUDY(name),
+	  .help = "for experiments" },
+	{ "studies[].command", SCHEMA_TEXT, STUDY(command),
+	  .help = "after 'heddle'; {name} stands for a value of an axis" },
+	STUDY_ROWS("studies[]", 0),
+	{ "studies[].vary", SCHEMA_LIST, STUDY(axes), .count = STUDY(n_axes),
+	  .item_size = sizeof(struct paper_axis), .help = "its axes" },
+	{ "studies[].vary[].name", SCHEMA_TEXT, AXIS(name),
+	  .help = "in the command, and of a column" },
+	{ "studies[].vary[].values", SCHEMA_TEXT, AXIS(values), .joins = true,
+	  .help = "a list, with ranges LOW..HIGH:STEP and label=text" },
+	{ "studies[].vary[].quick", SCHEMA_TEXT, AXIS(quick), .joins = true,
+	  .optional = true, .help = "fewer of them, for a quick run" },
+	{ "studies[].vary[].open", SCHEMA_TEXT, AXIS(open), .optional = true,
+	  .help = "what the paper does not say: all values are tried" },
 	{ "experiments", SCHEMA_LIST, offsetof(struct paper, experiments),
 	  .count = offsetof(struct paper, n_experiments),
 	  .item_size = sizeof(struct paper_experiment), .at_least = 1,
@@ -136,14 +78,17 @@ const struct schema_row paper_fields[] = {
 	  .help = "what it is" },
 	{ "experiments[].title", SCHEMA_TEXT, EXPERIMENT(title),
 	  .help = "what it shows" },
-	{ "experiments[].command", SCHEMA_TEXT, EXPERIMENT(command),
-	  .optional = true, .help = "what gives our numbers, after 'heddle'" },
-	{ "experiments[].quick", SCHEMA_TEXT, EXPERIMENT(quick),
-	  .optional = true, .help = "the same for a quick run" },
-	{ "experiments[].time", SCHEMA_TIME, EXPERIMENT(time), .initial = "1s",
-	  .help = "how long the command takes" },
-	{ "experiments[].quick_time", SCHEMA_TIME, EXPERIMENT(quick_time),
-	  .initial = "1s", .help = "how long the quick one takes" },
+	{ "experiments[].study", SCHEMA_TEXT, EXPERIMENT(study_name),
+	  .optional = true, .help = "what gives our numbers" },
+	{ "experiments[].given", SCHEMA_TEXT, EXPERIMENT(given),
+	  .optional = true, .joins = true,
+	  .help = "which of its points: axis=label|label, ..." },
+	{ "experiments[].quick_given", SCHEMA_TEXT, EXPERIMENT(quick_given),
+	  .optional = true, .joins = true,
+	  .help = "the same for a quick run" },
+	{ "experiments[].command", SCHEMA_TEXT, EXPERIMENT(own.command),
+	  .optional = true, .help = "instead of a study, after 'heddle'" },
+	STUDY_ROWS("experiments[]", EXPERIMENT(own)),
 	{ "experiments[].checks", SCHEMA_LIST, EXPERIMENT(checks),
 	  .count = EXPERIMENT(n_checks),
 	  .item_size = sizeof(struct paper_check), .help = "what is compared" },
@@ -154,7 +99,8 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].column", SCHEMA_TEXT, CHECK(value.column),
 	  .optional = true, .help = "of that table" },
 	{ "experiments[].checks[].where", SCHEMA_TEXT, CHECK(value.where),
-	  .optional = true, .joins = true, .help = "rows: column=value, ..." },
+	  .optional = true, .joins = true,
+	  .help = "rows: column=value, column>=value, ..." },
 	{ "experiments[].checks[].take", SCHEMA_CHOICE, CHECK(value.take),
 	  .initial = "one", .choices = paper_take_names,
 	  .help = "what these rows become" },
@@ -170,15 +116,44 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].against.take", SCHEMA_CHOICE,
 	  CHECK(against.take), .initial = "one", .choices = paper_take_names,
 	  .help = "as above" },
+	{ "experiments[].checks[].each", SCHEMA_TEXT, CHECK(each),
+	  .optional = true, .joins = true,
+	  .help = "columns: in every case that they make" },
+	{ "experiments[].checks[].along", SCHEMA_TEXT, CHECK(along),
+	  .optional = true, .help = "column along which a course goes" },
+	{ "experiments[].checks[].over", SCHEMA_TEXT, CHECK(over),
+	  .optional = true, .help = "column of repetitions" },
 	{ "experiments[].checks[].published", SCHEMA_CUSTOM, CHECK(published),
-	  .custom = &expectation, .help = "what the paper says" },
+	  .custom = &paper_published, .help = "what the paper says" },
+	{ "experiments[].checks[].source", SCHEMA_TEXT, CHECK(source),
+	  .optional = true,
+	  .help = "of a tolerance or limit: 'rule NAME', or in words" },
 	{ "experiments[].verdict", SCHEMA_CHOICE, EXPERIMENT(verdict),
-	  .initial = "not reproducible", .choices = paper_verdict_names,
+	  .initial = "no number to compare", .choices = paper_verdict_names,
 	  .help = "what was found" },
+	{ "experiments[].settings", SCHEMA_TEXT, EXPERIMENT(settings),
+	  .optional = true, .help = "for which: axis=label, ...; ..." },
 	{ "experiments[].reason", SCHEMA_TEXT, EXPERIMENT(reason),
 	  .optional = true, .help = "why it is not matched" },
+	{ "experiments[].proof", SCHEMA_TEXT, EXPERIMENT(proof),
+	  .optional = true, .help = "why it cannot be as printed" },
+	{ "errata", SCHEMA_LIST, offsetof(struct paper, errata),
+	  .count = offsetof(struct paper, n_errata),
+	  .item_size = sizeof(struct paper_erratum),
+	  .help = "what is wrong in it" },
+	{ "errata[].copy", SCHEMA_BOOL, ERRATUM(copy), .initial = "false",
+	  .help = "in the copy of its text only" },
+	{ "errata[].where", SCHEMA_TEXT, ERRATUM(where), .help = "the place" },
+	{ "errata[].printed", SCHEMA_TEXT, ERRATUM(printed),
+	  .help = "as it reads" },
+	{ "errata[].correct", SCHEMA_TEXT, ERRATUM(correct),
+	  .help = "as it should" },
+	{ "errata[].shown", SCHEMA_TEXT, ERRATUM(shown), .optional = true,
+	  .help = "by what" },
 	{ NULL },
 };
+
+/* ---- what makes no sense ------------------------------------------------ */
 
 static enum hd_status refuse(const struct paper *p, struct diag *d,
 			     const void *field, const char *what)
@@ -192,36 +167,135 @@ static enum hd_status refuse(const struct paper *p, struct diag *d,
 	return diag_fail(d, HD_ERR_INPUT, "%s", what);
 }
 
+static bool has_rule(const struct paper *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		if (strcmp(p->rules[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A limit that has no source could have been chosen after the result. */
+static enum hd_status check_source(const struct paper *p,
+				   const struct paper_check *c, struct diag *d)
+{
+	bool limit = relation_is_limit(c->published.relation) ||
+		     c->published.tolerance > 0;
+
+	if (limit && !c->source)
+		return refuse(p, d, &c->what,
+			      "a tolerance or limit needs its source");
+	if (c->source && strncmp(c->source, "rule ", 5) == 0 &&
+	    !has_rule(p, c->source + 5))
+		return refuse(p, d, &c->source, "there is no such rule");
+	return HD_OK;
+}
+
+static enum hd_status check_check(const struct paper *p,
+				  const struct paper_check *c, struct diag *d)
+{
+	enum paper_relation r = c->published.relation;
+
+	if (!c->value.column && c->value.take != TAKE_COUNT)
+		return refuse(p, d, &c->what, "a column is needed");
+	if (c->against.table && r == RELATION_TEXT)
+		return refuse(p, d, &c->what,
+			      "'against' needs a published number");
+	if (c->along && !relation_is_course(r))
+		return refuse(p, d, &c->along, "'along' needs a course");
+	if (r == RELATION_TEXT && c->over)
+		return refuse(p, d, &c->over, "'over' needs numbers");
+	return check_source(p, c, d);
+}
+
+static enum hd_status verdict_check(const struct paper *p,
+				    const struct paper_experiment *e,
+				    struct diag *d)
+{
+	if (e->verdict >= VERDICT_PARTLY && !e->reason)
+		return refuse(p, d, &e->id, "this verdict needs a reason");
+	if ((e->verdict == VERDICT_REFUTED) != (e->proof != NULL))
+		return refuse(p, d, &e->id,
+			      "'refuted' and a proof go together");
+	if (e->settings && e->verdict != VERDICT_PARTLY)
+		return refuse(p, d, &e->settings,
+			      "settings are for 'reproduced for'");
+	if (!e->n_checks && e->verdict != VERDICT_NONE)
+		return refuse(p, d, &e->id, "this verdict needs checks");
+	return HD_OK;
+}
+
 static enum hd_status experiment_check(const struct paper *p,
 				       const struct paper_experiment *e,
 				       struct diag *d)
 {
-	bool apart =
-		e->verdict == VERDICT_REFUTED || e->verdict == VERDICT_NONE;
+	enum hd_status status = verdict_check(p, e, d);
 
-	if (apart && !e->reason)
-		return refuse(p, d, &e->id, "this verdict needs a reason");
-	if (e->n_checks && !e->command)
+	if (status == HD_OK && e->n_checks && !e->study)
 		return refuse(p, d, &e->id, "checks need a command");
-	if (e->quick && !e->command)
-		return refuse(p, d, &e->quick, "quick needs a command");
-	if (!e->n_checks && e->verdict != VERDICT_NONE)
-		return refuse(p, d, &e->id, "this verdict needs checks");
-	for (size_t i = 0; i < e->n_checks; i++) {
-		const struct paper_check *c = &e->checks[i];
-
-		if (!c->value.column && c->value.take != TAKE_COUNT)
-			return refuse(p, d, &c->what, "a column is needed");
-		if (c->against.table &&
-		    c->published.relation > RELATION_AT_MOST)
-			return refuse(p, d, &c->what,
-				      "'against' needs a published number");
-	}
-	for (const struct paper_experiment *o = p->experiments; o < e; o++) {
+	if (status == HD_OK && e->own.quick && !e->own.command)
+		return refuse(p, d, &e->own.quick, "quick needs a command");
+	if (status == HD_OK && e->given && !e->study)
+		return refuse(p, d, &e->given, "'given' needs a study");
+	for (size_t i = 0; i < e->n_checks && status == HD_OK; i++)
+		status = check_check(p, &e->checks[i], d);
+	for (const struct paper_experiment *o = p->experiments;
+	     o < e && status == HD_OK; o++) {
 		if (strcmp(o->id, e->id) == 0)
 			return refuse(p, d, &e->id, "this id is there twice");
 	}
-	return HD_OK;
+	return status;
+}
+
+/* ---- putting it together ------------------------------------------------ */
+
+static enum hd_status study_open(struct paper *p, struct paper_study *s,
+				 struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < s->n_axes && status == HD_OK; i++) {
+		struct paper_axis *a = &s->axes[i];
+		struct diag inner = { .status = HD_OK };
+
+		status = pieces_expand(&a->full, a->values, &inner);
+		if (status == HD_OK)
+			status = pieces_expand(
+				&a->few, a->quick ? a->quick : a->values,
+				&inner);
+		if (status != HD_OK)
+			refuse(p, d, &a->values, inner.message);
+	}
+	return status;
+}
+
+static enum hd_status experiment_open(struct paper *p,
+				      struct paper_experiment *e,
+				      struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+
+	if (e->study_name && e->own.command)
+		return refuse(p, d, &e->study_name,
+			      "a study or a command, not both");
+	e->study = e->own.command ? &e->own : NULL;
+	for (size_t i = 0; e->study_name && i < p->n_studies; i++) {
+		if (strcmp(p->studies[i].name, e->study_name) == 0)
+			e->study = &p->studies[i];
+	}
+	if (e->study_name && !e->study)
+		return refuse(p, d, &e->study_name, "there is no such study");
+	for (int quick = 0; e->study && quick < 2; quick++) {
+		struct paper_points g;
+
+		if (points_init(&g, e, quick, &inner) != HD_OK) {
+			points_fini(&g);
+			return refuse(p, d, &e->given, inner.message);
+		}
+		points_fini(&g);
+	}
+	return experiment_check(p, e, d);
 }
 
 enum hd_status paper_parse(const char *text, size_t len, const char *file,
@@ -237,44 +311,128 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file,
 		return status;
 	status = schema_read(paper_fields, &doc, NULL, d, out, &out->places);
 	document_fini(&doc);
+	for (size_t i = 0; status == HD_OK && i < out->n_studies; i++)
+		status = study_open(out, &out->studies[i], d);
 	for (size_t i = 0; status == HD_OK && i < out->n_experiments; i++)
-		status = experiment_check(out, &out->experiments[i], d);
+		status = experiment_open(out, &out->experiments[i], d);
 	return status;
 }
 
 void paper_fini(struct paper *p)
 {
+	for (size_t i = 0; i < p->n_studies; i++) {
+		for (size_t k = 0; k < p->studies[i].n_axes; k++) {
+			pieces_fini(&p->studies[i].axes[k].full);
+			pieces_fini(&p->studies[i].axes[k].few);
+		}
+	}
 	schema_release(paper_fields, p);
 	free(p->places.items);
 	free(p->file);
 	*p = (struct paper){ 0 };
 }
 
-const char *paper_command(const struct paper_experiment *e, bool quick)
+const struct paper_file *paper_file_find(const char *name)
 {
-	return quick && e->quick ? e->quick : e->command;
+	for (const struct paper_file *f = paper_files; f->name; f++) {
+		if (strcmp(f->name, name) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+enum hd_status catalogue_add(struct paper_catalogue *c, const char *text,
+			     size_t len, const char *file, struct diag *d)
+{
+	struct paper *p = hd_alloc(1, sizeof(*p));
+
+	c->papers = hd_grow(c->papers, &c->cap, c->n + 1, sizeof(*c->papers));
+	c->papers[c->n++] = p;
+	enum hd_status status = paper_parse(text, len, file, d, p);
+
+	for (size_t i = 0; status == HD_OK && i + 1 < c->n; i++) {
+		if (strcmp(c->papers[i]->id, p->id) == 0)
+			status = refuse(p, d, &p->id,
+					"this number is another paper's");
+	}
+	return status;
 }
 
 enum hd_status catalogue_init(struct paper_catalogue *c, struct diag *d)
 {
 	enum hd_status status = HD_OK;
-	size_t n = 0;
 
 	*c = (struct paper_catalogue){ 0 };
-	for (const struct paper_file *f = paper_files; f->name; f++) {
-		/* Beside the papers themselves there are their scenarios. */
-		if (strlen(f->name) != strlen("papers/000.yaml") ||
-		    status != HD_OK)
-			continue;
-		assert(n < PAPER_COUNT);
-		status = paper_parse((const char *)f->bytes, f->len, f->name, d,
-				     &c->papers[n++]);
+	for (unsigned i = 0; i < PAPER_COUNT && status == HD_OK; i++) {
+		char name[] = "papers/000.yaml";
+
+		name[strlen("papers/00")] = (char)('0' + i);
+		const struct paper_file *f = paper_file_find(name);
+
+		assert(f);
+		status = catalogue_add(c, (const char *)f->bytes, f->len,
+				       f->name, d);
 	}
 	return status;
 }
 
 void catalogue_fini(struct paper_catalogue *c)
 {
-	for (size_t i = 0; i < PAPER_COUNT; i++)
-		paper_fini(&c->papers[i]);
+	for (size_t i = 0; i < c->n; i++) {
+		paper_fini(c->papers[i]);
+		free(c->papers[i]);
+	}
+	free(c->papers);
+	*c = (struct paper_catalogue){ 0 };
+}
+
+/* ---- changing it -------------------------------------------------------- */
+
+enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d,
+			  bool *known)
+{
+	size_t name = strcspn(text, "=");
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < p->n_studies; i++) {
+		for (size_t k = 0; k < p->studies[i].n_axes; k++) {
+			struct paper_axis *a = &p->studies[i].axes[k];
+
+			if (strlen(a->name) != name || !text[name] ||
+			    memcmp(a->name, text, name) != 0)
+				continue;
+			*known = true;
+			free(a->values);
+			free(a->quick);
+			a->values = hd_strdup(text + name + 1);
+			a->quick = NULL;
+			pieces_fini(&a->full);
+			pieces_fini(&a->few);
+			if (status == HD_OK)
+				status = pieces_expand(&a->full, a->values, d);
+			if (status == HD_OK)
+				status = pieces_expand(&a->few, a->values, d);
+		}
+	}
+	return status;
+}
+
+void paper_extract(const struct paper *p, const struct paper_experiment *e,
+		   struct strbuf *out)
+{
+	struct paper_experiment alone = *e;
+	struct paper mine = *p;
+
+	mine.id = (char *)"my";
+	mine.experiments = &alone;
+	mine.n_experiments = 1;
+	mine.n_errata = 0;
+	mine.n_studies = e->study && e->study != &e->own;
+	if (mine.n_studies)
+		mine.studies = (struct paper_study *)e->study;
+	strbuf_printf(out,
+		      "# %s/%s of 'heddle paper list', to be changed: 'heddle "
+		      "paper run FILE' runs it.\n",
+		      p->id, e->id);
+	schema_print(paper_fields, &mine, false, out);
 }

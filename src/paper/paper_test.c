@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
+#include "base/strbuf.h"
 
 #define HEAD "paper: '0'\ntitle: t\nexperiments:\n"
 #define CHECK(x) \
@@ -54,6 +54,96 @@ static void expectations_that_make_no_sense_are_refused(void **state)
 		"expected '+- 5%' or nothing");
 }
 
+#define MATCHED "  verdict: matched\n"
+
+static void limits_without_a_source_are_refused(void **state)
+{
+	(void)state;
+	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"), 8,
+		"a tolerance or limit needs its source");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"), 8,
+		"a tolerance or limit needs its source");
+	refused(HEAD
+		"- id: a\n  title: t\n  command: c\n" MATCHED
+		"  checks: [{what: w, table: a, column: b, published: '> 1', "
+		"source: rule x}]\n",
+		8, "there is no such rule");
+}
+
+static void verdicts_that_say_too_much_are_refused(void **state)
+{
+	(void)state;
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: refuted\n"
+		     "  reason: r\n" CHECK("1"),
+		4, "'refuted' and a proof go together");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
+		     "  proof: p\n" CHECK("1"),
+		4, "'refuted' and a proof go together");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
+		     "  settings: s\n" CHECK("1"),
+		8, "settings are for 'reproduced for'");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: not "
+		     "reproduced\n" CHECK("1"),
+		4, "this verdict needs a reason");
+}
+
+#define STUDY                                               \
+	"paper: '0'\ntitle: t\nstudies:\n- name: s\n"       \
+	"  command: x {a}\n  vary: [{name: a, values: '1, 2'}]\n" \
+	"experiments:\n"
+
+static void studies_that_are_not_there_are_refused(void **state)
+{
+	(void)state;
+	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8,
+		"there is no such study");
+	refused(STUDY
+		"- {id: a, title: t, reason: r, study: s, command: c}\n",
+		8, "a study or a command, not both");
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n",
+		8, "'b=1' names no axis of the study");
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: a=3}\n",
+		8, "'a=3' is no value of that axis");
+	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
+		"  vary: [{name: a, values: '5..1:1'}]\n"
+		"experiments: [{id: a, title: t, reason: r}]\n",
+		6, "the range '5..1:1' is empty");
+}
+
+/* What is handed over reads back as the same experiment. */
+static void experiments_are_handed_over(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct paper_catalogue c;
+
+	(void)state;
+	assert_int_equal(catalogue_init(&c, &d), HD_OK);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct paper *p = c.papers[i];
+
+		for (size_t k = 0; k < p->n_experiments; k++) {
+			const struct paper_experiment *e = &p->experiments[k];
+			struct strbuf text = STRBUF_INIT;
+			struct paper back;
+
+			paper_extract(p, e, &text);
+			if (paper_parse(text.text, text.len, "x", &d, &back) !=
+			    HD_OK)
+				fail_msg("%s/%s: %u: %s", p->id, e->id, d.line,
+					 d.message);
+			assert_int_equal(back.n_experiments, 1);
+			assert_string_equal(back.experiments[0].id, e->id);
+			assert_int_equal(back.experiments[0].n_checks,
+					 e->n_checks);
+			assert_int_equal(back.experiments[0].verdict,
+					 e->verdict);
+			paper_fini(&back);
+			strbuf_fini(&text);
+		}
+	}
+	catalogue_fini(&c);
+}
+
 static void the_built_in_papers_are_good(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -66,7 +156,7 @@ static void the_built_in_papers_are_good(void **state)
 		char id[8];
 
 		snprintf(id, sizeof(id), "%03u", i);
-		assert_string_equal(c.papers[i].id, id);
+		assert_string_equal(c.papers[i]->id, id);
 	}
 	catalogue_fini(&c);
 }
@@ -76,6 +166,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_that_contradict_themselves_are_refused),
 		cmocka_unit_test(expectations_that_make_no_sense_are_refused),
+		cmocka_unit_test(limits_without_a_source_are_refused),
+		cmocka_unit_test(verdicts_that_say_too_much_are_refused),
+		cmocka_unit_test(studies_that_are_not_there_are_refused),
+		cmocka_unit_test(experiments_are_handed_over),
 		cmocka_unit_test(the_built_in_papers_are_good),
 	};
 

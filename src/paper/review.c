@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paper/review.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-
-#define NO_JOB SIZE_MAX
 
 void review_init(struct paper_review *s, const struct paper_catalogue *c,
 		 bool quick)
@@ -16,54 +13,66 @@ void review_init(struct paper_review *s, const struct paper_catalogue *c,
 	*s = (struct paper_review){ .catalogue = c, .quick = quick };
 }
 
+static void item_fini(struct review_item *item)
+{
+	for (size_t i = 0; item->settings && i < item->grid.n_settings; i++) {
+		for (size_t k = 0; k < item->experiment->n_checks; k++)
+			judgement_fini(&item->settings[i].judgements[k]);
+		free(item->settings[i].judgements);
+	}
+	free(item->settings);
+	free(item->jobs);
+	free(item->holds);
+	points_fini(&item->grid);
+}
+
 void review_fini(struct paper_review *s)
 {
-	for (size_t i = 0; i < s->n_items; i++) {
-		const struct review_item *item = &s->items[i];
-
-		for (size_t k = 0;
-		     item->judgements && k < item->experiment->n_checks; k++)
-			judgement_fini(&item->judgements[k]);
-		free(item->judgements);
-	}
+	for (size_t i = 0; i < s->n_items; i++)
+		item_fini(&s->items[i]);
 	free(s->items);
 	paper_jobs_free(s->jobs, s->n_jobs);
 }
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The job that runs this command; a new one if there is none. */
-static size_t job_of(struct paper_review *s, const char *command)
+/* The job that runs this command, which is taken; a new one if there is none. */
+static size_t job_of(struct paper_review *s, char *command)
 {
 	size_t i = 0;
 
-	if (!command)
-		return NO_JOB;
 	while (i < s->n_jobs && strcmp(s->jobs[i].command, command) != 0)
 		i++;
-	if (i == s->n_jobs) {
-		s->jobs =
-			hd_grow(s->jobs, &s->jobs_cap, i + 1, sizeof(*s->jobs));
-		s->jobs[s->n_jobs++] = (struct paper_job){ .command = command };
+	if (i < s->n_jobs) {
+		free(command);
+		return i;
 	}
+	s->jobs = hd_grow(s->jobs, &s->jobs_cap, i + 1, sizeof(*s->jobs));
+	s->jobs[s->n_jobs++] = (struct paper_job){ .command = command };
 	return i;
 }
 
-static void add_one(struct paper_review *s, const struct paper *p,
-		    const struct paper_experiment *e)
+static enum hd_status add_one(struct paper_review *s, const struct paper *p,
+			      const struct paper_experiment *e, struct diag *d)
 {
+	struct review_item item = { .paper = p,
+				    .experiment = e,
+				    .verdict = e->verdict };
+	enum hd_status status = HD_OK;
+
 	for (size_t i = 0; i < s->n_items; i++) {
 		if (s->items[i].experiment == e)
-			return;
+			return HD_OK;
 	}
+	if (e->study)
+		status = points_init(&item.grid, e, s->quick, d);
+	item.jobs = hd_alloc(item.grid.n_points + 1, sizeof(*item.jobs));
+	for (size_t i = 0; i < item.grid.n_points; i++)
+		item.jobs[i] = job_of(s, points_command(&item.grid, i));
 	s->items = hd_grow(s->items, &s->items_cap, s->n_items + 1,
 			   sizeof(*s->items));
-	s->items[s->n_items++] = (struct review_item){
-		.paper = p,
-		.experiment = e,
-		.job = job_of(s, paper_command(e, s->quick)),
-		.verdict = e->verdict,
-	};
+	s->items[s->n_items++] = item;
+	return status;
 }
 
 /* "000" names all of a paper, "000/fig4" one of it. */
@@ -86,8 +95,8 @@ static enum hd_status refuse_name(const struct paper_review *s,
 	const char **names = NULL;
 	size_t n = 0, cap = 0;
 
-	for (size_t i = 0; i < PAPER_COUNT; i++) {
-		const struct paper *p = &s->catalogue->papers[i];
+	for (size_t i = 0; i < s->catalogue->n; i++) {
+		const struct paper *p = s->catalogue->papers[i];
 
 		for (size_t k = 0; k < p->n_experiments; k++) {
 			struct strbuf id = STRBUF_INIT;
@@ -112,46 +121,187 @@ static enum hd_status refuse_name(const struct paper_review *s,
 enum hd_status review_add(struct paper_review *s, const char *name,
 			  struct diag *d)
 {
+	enum hd_status status = HD_OK;
 	bool found = false;
 
-	for (size_t i = 0; i < PAPER_COUNT; i++) {
-		const struct paper *p = &s->catalogue->papers[i];
+	for (size_t i = 0; i < s->catalogue->n; i++) {
+		const struct paper *p = s->catalogue->papers[i];
 
 		for (size_t k = 0; k < p->n_experiments; k++) {
 			if (!is_named(p, &p->experiments[k], name))
 				continue;
-			add_one(s, p, &p->experiments[k]);
+			if (status == HD_OK)
+				status = add_one(s, p, &p->experiments[k], d);
 			found = true;
 		}
 	}
-	return found ? HD_OK : refuse_name(s, name, d);
+	return found ? status : refuse_name(s, name, d);
+}
+
+/* ---- judging ------------------------------------------------------------ */
+
+/* Where a point's results are. */
+struct place {
+	const struct paper_review *review;
+	const struct review_item *item;
+};
+
+static const struct results *results_of(const void *context, size_t point)
+{
+	const struct place *p = context;
+
+	return p->review->jobs[p->item->jobs[point]].end.results;
+}
+
+/* The first failure among the points of a setting; NULL if all went well. */
+static const char *failure_of(const struct paper_review *s,
+			      const struct review_item *item, size_t setting)
+{
+	for (size_t i = 0; i < item->grid.n_points; i++) {
+		const struct job_end *end = &s->jobs[item->jobs[i]].end;
+
+		if (item->grid.settings[i] == setting && !end->results)
+			return end->failure;
+	}
+	return NULL;
+}
+
+static void gather(const struct place *p, size_t setting, const char *table,
+		   struct results *out)
+{
+	if (table && !results_find(out, table))
+		points_gather(&p->item->grid, setting, table, results_of, p, out);
+}
+
+/* A column that an open axis names, as it is in this setting. */
+static void fill_column(const struct paper_points *g, size_t setting,
+			char **column, char **owned)
+{
+	const char *name = *column;
+
+	*owned = NULL;
+	if (!name || name[0] != '{')
+		return;
+	char *axis = hd_strndup(name + 1, strcspn(name, "}") - 1);
+
+	*owned = points_setting_label(g, setting, axis);
+	if (*owned)
+		*column = *owned;
+	free(axis);
+}
+
+static void judge_check(const struct place *p, size_t setting,
+			struct paper_check check, struct results *r,
+			struct judgement *out)
+{
+	const struct paper_points *g = &p->item->grid;
+	char *column, *other;
+
+	gather(p, setting, check.value.table, r);
+	gather(p, setting, check.against.table, r);
+	fill_column(g, setting, &check.value.column, &column);
+	fill_column(g, setting, &check.against.column, &other);
+	judge(&check, r, out);
+	free(column);
+	free(other);
+}
+
+static void judge_setting(const struct paper_review *s,
+			  const struct review_item *item, size_t setting,
+			  struct review_setting *out)
+{
+	const struct paper_experiment *e = item->experiment;
+	const struct place place = { s, item };
+	const char *failure = failure_of(s, item, setting);
+	struct results *r = results_new("paper");
+
+	out->judgements = hd_alloc(e->n_checks, sizeof(*out->judgements));
+	for (size_t i = 0; i < e->n_checks; i++) {
+		if (failure)
+			judgement_missing(&out->judgements[i], failure);
+		else
+			judge_check(&place, setting, e->checks[i], r,
+				    &out->judgements[i]);
+	}
+	out->verdict = judge_all(out->judgements, e->n_checks);
+	results_free(r);
+}
+
+/* "unit=2; unit=4", or "all but unit=2" if that is shorter. */
+static char *list_settings(const struct review_item *item)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t n = item->grid.n_settings, good = 0;
+	const char *semicolon = "";
+
+	for (size_t i = 0; i < n; i++)
+		good += item->settings[i].verdict <= VERDICT_TREND;
+	bool few = 2 * good <= n;
+
+	if (!few)
+		strbuf_puts(&text, "all but ");
+	for (size_t i = 0; i < n; i++) {
+		if ((item->settings[i].verdict <= VERDICT_TREND) != few)
+			continue;
+		strbuf_puts(&text, semicolon);
+		points_setting(&item->grid, i, &text);
+		semicolon = "; ";
+	}
+	return strbuf_detach(&text);
+}
+
+/* In all settings the worst of them; in some: which. */
+static void conclude(struct review_item *item)
+{
+	enum paper_verdict worst = VERDICT_MATCHED, best = VERDICT_NONE;
+	size_t n = item->grid.n_settings;
+
+	for (size_t i = 0; i < n; i++) {
+		enum paper_verdict v = item->settings[i].verdict;
+
+		worst = v > worst ? v : worst;
+		best = v < best ? v : best;
+	}
+	item->verdict = worst;
+	if (worst == VERDICT_NOT && best == VERDICT_PARTLY)
+		item->verdict = VERDICT_PARTLY;
+	if (n > 1 && best <= VERDICT_TREND && worst > VERDICT_TREND &&
+	    worst != VERDICT_NONE) {
+		item->verdict = VERDICT_PARTLY;
+		item->holds = list_settings(item);
+	}
+	if (item->experiment->proof && item->verdict != VERDICT_NONE &&
+	    item->verdict >= VERDICT_PARTLY) {
+		free(item->holds);
+		item->holds = NULL;
+		item->verdict = VERDICT_REFUTED;
+	}
+}
+
+static void item_judge(const struct paper_review *s, struct review_item *item)
+{
+	if (!item->experiment->n_checks || item->settings ||
+	    !review_item_done(s, item))
+		return;
+	item->settings =
+		hd_alloc(item->grid.n_settings, sizeof(*item->settings));
+	for (size_t i = 0; i < item->grid.n_settings; i++)
+		judge_setting(s, item, i, &item->settings[i]);
+	conclude(item);
+}
+
+bool review_as_recorded(const struct review_item *item)
+{
+	const char *was = item->experiment->settings;
+
+	if (item->verdict != item->experiment->verdict)
+		return false;
+	if (!item->settings || !was || !item->holds)
+		return !item->settings || was == item->holds;
+	return strcmp(was, item->holds) == 0;
 }
 
 /* ---- running ------------------------------------------------------------ */
-
-static void item_judge(struct review_item *item, const struct paper_job *job)
-{
-	const struct paper_experiment *e = item->experiment;
-
-	if (!e->n_checks)
-		return;
-	item->judgements = hd_alloc(e->n_checks, sizeof(*item->judgements));
-	for (size_t i = 0; i < e->n_checks; i++) {
-		struct judgement *j = &item->judgements[i];
-
-		if (job->end.results)
-			judge(&e->checks[i], job->end.results, j);
-		else
-			*j = (struct judgement){
-				.verdict = VERDICT_NONE,
-				.ours = NAN,
-				.deviation = NAN,
-				.unit = hd_strdup(""),
-				.missing = hd_strdup(job->end.failure),
-			};
-	}
-	item->verdict = judge_all(item->judgements, e->n_checks);
-}
 
 /* Judges what a job was run for before others hear of it. */
 struct audience {
@@ -164,10 +314,8 @@ static bool judge_job(void *context, const struct paper_job *job)
 	const struct audience *a = context;
 	struct paper_review *s = a->review;
 
-	for (size_t i = 0; i < s->n_items; i++) {
-		if (s->items[i].job == (size_t)(job - s->jobs))
-			item_judge(&s->items[i], job);
-	}
+	for (size_t i = 0; i < s->n_items; i++)
+		item_judge(s, &s->items[i]);
 	return !a->runner->tick || a->runner->tick(a->runner->context, job);
 }
 
@@ -187,171 +335,53 @@ bool review_is_done(const struct paper_review *s, size_t job)
 	return s->jobs[job].end.results || s->jobs[job].end.failure;
 }
 
+bool review_item_done(const struct paper_review *s,
+		      const struct review_item *item)
+{
+	for (size_t i = 0; i < item->grid.n_points; i++) {
+		if (!review_is_done(s, item->jobs[i]))
+			return false;
+	}
+	return true;
+}
+
 /* ---- telling ------------------------------------------------------------ */
 
-static void put_id(struct table *t, const struct review_item *item)
+char *review_command(const struct review_item *item)
 {
-	table_put_textf(t, "%s/%s", item->paper->id, item->experiment->id);
-}
+	const struct paper_study *study = item->experiment->study;
+	struct strbuf text = STRBUF_INIT;
 
-static void put_seconds(struct table *t, const struct review_item *item,
-			bool quick)
-{
-	const struct paper_experiment *e = item->experiment;
+	if (!study)
+		return NULL;
+	if (item->grid.n_points == 1) {
+		char *command = points_command(&item->grid, 0);
 
-	if (item->job == NO_JOB)
-		table_put_none(t);
-	else
-		table_put_time(t, quick && e->quick ? e->quick_time : e->time);
-}
-
-void review_list(const struct paper_review *s, struct results *r)
-{
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "kind", NULL, VALUE_TEXT },
-		{ "shows", NULL, VALUE_TEXT },
-		{ "time", "s", VALUE_REAL, ORIGIN_GIVEN, .places = 1 },
-		{ "quick", "s", VALUE_REAL, ORIGIN_GIVEN, .places = 1 },
-		{ "state", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "reason", NULL, VALUE_TEXT },
-		{ NULL },
-	};
-	struct table *t =
-		results_table(r, "experiments",
-			      "published tables, figures and claims", columns);
-
-	for (size_t i = 0; i < s->n_items; i++) {
-		const struct review_item *item = &s->items[i];
-		const struct paper_experiment *e = item->experiment;
-
-		put_id(t, item);
-		table_put_text(t, paper_kind_names[e->kind]);
-		table_put_text(t, e->title);
-		put_seconds(t, item, false);
-		put_seconds(t, item, true);
-		table_put_text(t, paper_verdict_names[e->verdict]);
-		table_put_text(t, e->reason ? e->reason : "");
+		strbuf_printf(&text, "heddle %s", command);
+		free(command);
+		return strbuf_detach(&text);
 	}
+	strbuf_printf(&text, "heddle %s",
+		      item->grid.quick && study->quick ? study->quick
+						       : study->command);
+	for (size_t i = 0; i < study->n_axes; i++)
+		strbuf_printf(&text, "%s %s: %s", i ? ";" : "  #",
+			      study->axes[i].name,
+			      item->grid.quick && study->axes[i].quick
+				      ? study->axes[i].quick
+				      : study->axes[i].values);
+	const char *given = item->grid.quick && item->experiment->quick_given
+				    ? item->experiment->quick_given
+				    : item->experiment->given;
+
+	if (given)
+		strbuf_printf(&text, "; of these %s", given);
+	return strbuf_detach(&text);
 }
 
-static const struct column comparison_columns[] = {
-	{ "id", NULL, VALUE_TEXT },
-	{ "what", NULL, VALUE_TEXT },
-	{ "published", NULL, VALUE_TEXT, ORIGIN_PUBLISHED },
-	{ "ours", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "unit", NULL, VALUE_TEXT },
-	{ "deviation", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 2 },
-	{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ NULL },
-};
-
-static void put_ours(struct table *t, const struct judgement *j)
+void review_verdict(enum paper_verdict v, const char *holds, struct strbuf *out)
 {
-	if (j->missing)
-		table_put_textf(t, "none: %s", j->missing);
-	else if (j->text)
-		table_put_text(t, j->text);
-	else
-		table_put_textf(t, "%.7g", j->ours);
-}
-
-static void put_checks(struct table *t, const struct review_item *item)
-{
-	for (size_t i = 0; i < item->experiment->n_checks; i++) {
-		const struct paper_check *c = &item->experiment->checks[i];
-		const struct judgement *j = &item->judgements[i];
-
-		put_id(t, item);
-		table_put_text(t, c->what);
-		table_put_text(t, c->published.text);
-		put_ours(t, j);
-		table_put_text(t, j->unit);
-		table_put_real(t, 100 * j->deviation);
-		table_put_text(t, j->missing ? "missing"
-					     : paper_verdict_names[j->verdict]);
-	}
-}
-
-/* One line; whether the verdict is what it was. */
-static bool put_verdict(struct table *t, const struct paper_review *s,
-			const struct review_item *item)
-{
-	const struct paper_experiment *e = item->experiment;
-	bool same = item->verdict == e->verdict;
-
-	put_id(t, item);
-	table_put_text(t, e->title);
-	table_put_text(t, paper_verdict_names[item->verdict]);
-	table_put_text(t, same ? "as recorded" : "CHANGED");
-	if (item->job == NO_JOB)
-		table_put_none(t);
-	else
-		table_put_real(t, s->jobs[item->job].end.seconds);
-	table_put_text(t, e->reason ? e->reason : "");
-	return same;
-}
-
-bool review_tables(const struct paper_review *s, struct results *r)
-{
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "shows", NULL, VALUE_TEXT },
-		{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "record", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "time", "s", VALUE_REAL, ORIGIN_MEASURED, .places = 1 },
-		{ "reason", NULL, VALUE_TEXT },
-		{ NULL },
-	};
-	struct table *checks =
-		results_table(r, "comparison", "ours beside what was published",
-			      comparison_columns);
-	struct table *t = results_table(
-		r, "verdicts", "what became of each experiment", columns);
-	bool same = true;
-
-	for (size_t i = 0; i < s->n_items; i++) {
-		const struct review_item *item = &s->items[i];
-
-		if (item->job != NO_JOB && !review_is_done(s, item->job))
-			continue;
-		if (item->judgements)
-			put_checks(checks, item);
-		if (item->job != NO_JOB && s->jobs[item->job].end.failure) {
-			results_remark(r, "%s/%s failed: %s", item->paper->id,
-				       item->experiment->id,
-				       s->jobs[item->job].end.failure);
-			same = false;
-		}
-		same = put_verdict(t, s, item) && same;
-	}
-	return same;
-}
-
-void review_annotate(const struct paper_review *s, size_t job)
-{
-	struct results *r = s->jobs[job].end.results;
-	struct strbuf name = STRBUF_INIT;
-	struct table *t =
-		results_table(r, "published", "ours beside what was published",
-			      comparison_columns);
-
-	strbuf_puts(&name, "paper run");
-	for (size_t i = 0; i < s->n_items; i++) {
-		const struct review_item *item = &s->items[i];
-
-		if (item->job != job)
-			continue;
-		strbuf_printf(&name, " %s/%s", item->paper->id,
-			      item->experiment->id);
-		if (item->judgements)
-			put_checks(t, item);
-		results_remark(r, "%s/%s: %s: %s", item->paper->id,
-			       item->experiment->id, item->experiment->title,
-			       paper_verdict_names[item->verdict]);
-	}
-	free(r->command);
-	r->command = strbuf_detach(&name);
-	/* Its own ran in a folder that is gone. */
-	results_set_arguments(r, "");
+	strbuf_puts(out, paper_verdict_names[v]);
+	if (v == VERDICT_PARTLY)
+		strbuf_printf(out, " %s", holds ? holds : "most cases");
 }

@@ -3,8 +3,8 @@
 #define HD_PAPER_REVIEW_H
 
 /*
- * A choice of experiments, run and judged. Experiments with the same command
- * share one run of it.
+ * A choice of experiments, run and judged. Points with the same command share
+ * one run of it.
  *
  *	struct paper_review s;
  *	review_init(&s, &catalogue, quick);
@@ -14,16 +14,25 @@
  *	review_fini(&s);
  */
 
+#include "paper/points.h"
 #include "paper/judge.h"
 #include "paper/paper.h"
 #include "paper/runner.h"
 
+/* In one setting of what the paper leaves open. */
+struct review_setting {
+	struct judgement *judgements; /* one per check */
+	enum paper_verdict verdict;
+};
+
 struct review_item {
 	const struct paper *paper;
 	const struct paper_experiment *experiment;
-	size_t job;                   /* SIZE_MAX: there is nothing to run */
-	struct judgement *judgements; /* one per check, once run */
-	enum paper_verdict verdict;   /* found; recorded if nothing ran */
+	struct paper_points grid;          /* no points: nothing to run */
+	size_t *jobs;                    /* of each point */
+	struct review_setting *settings; /* once all are done; NULL before */
+	enum paper_verdict verdict;      /* found; recorded if nothing ran */
+	char *holds; /* the settings in which it holds, if not in all */
 };
 
 struct paper_review {
@@ -46,25 +55,22 @@ void review_fini(struct paper_review *s);
 HD_MUST_CHECK enum hd_status review_add(struct paper_review *s,
 					const char *name, struct diag *d);
 
-/* Experiments are judged when runner->tick hears of their job. */
+/* Experiments are judged when runner->tick hears of their last job. */
 HD_MUST_CHECK enum hd_status review_run(struct paper_review *s,
 					const struct paper_runner *runner,
 					struct diag *d);
 
 /* Whether the job came to its end, be it with a failure. */
 bool review_is_done(const struct paper_review *s, size_t job);
+/* Whether all of an experiment's did. */
+bool review_item_done(const struct paper_review *s, const struct review_item *i);
+/* Whether what was found is what is recorded. */
+bool review_as_recorded(const struct review_item *item);
 
-/* What there is, without running it. */
-void review_list(const struct paper_review *s, struct results *r);
-/*
- * Ours beside theirs, of what is done; true if every verdict is the recorded
- * one.
- */
-bool review_tables(const struct paper_review *s, struct results *r);
-/*
- * A job's own results, as a run for the record: under the names of its
- * experiments, with the comparison added.
- */
-void review_annotate(const struct paper_review *s, size_t job);
+/* "heddle ...", with {axes} where points differ; NULL: nothing to run. */
+char *review_command(const struct review_item *item);
+/* "reproduced for unit=2; unit=4", with what it holds for. */
+void review_verdict(enum paper_verdict v, const char *holds,
+		    struct strbuf *out);
 
 #endif

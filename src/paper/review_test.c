@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paper/review.h"
+#include "paper/tables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,17 @@
  * with the buffer downstream, from 7.422799 at 2 to 3.677464 at 11.
  */
 static const char text[] =
-	"paper: '000'\ntitle: t\nexperiments:\n"
+	"paper: '000'\ntitle: t\n"
+	"studies:\n"
+	"- name: credit\n"
+	"  command: model credit --upstream 12 --downstream {m}\n"
+	"  vary:\n"
+	"  - {name: m, values: '2, 3', open: room}\n"
+	"  - {name: which, values: 'L1, L2', open: queue}\n"
+	"- name: buffers\n"
+	"  command: model credit --upstream {n} --downstream {m}\n"
+	"  vary: [{name: n, values: '11, 12'}, {name: m, values: '2..5:1'}]\n"
+	"experiments:\n"
 	"- id: good\n  title: g\n"
 	"  command: model credit --upstream 12 --downstream 2..11\n"
 	"  checks:\n"
@@ -31,18 +41,34 @@ static const char text[] =
 	"  checks:\n"
 	"  - {what: any, table: points, column: L1, published: '1'}\n"
 	"  verdict: matched\n"
-	"- id: nothing\n  title: n\n  reason: a drawing\n";
+	"- id: nothing\n  title: n\n  reason: a drawing\n"
+	"- id: open\n  title: o\n  study: credit\n"
+	"  checks:\n"
+	"  - {what: L1, table: points, column: L1, published: 7.422799}\n"
+	"  verdict: reproduced for\n  settings: 'm=2, which=L1; m=2, which=L2'\n  reason: r\n"
+	"- id: wrong\n  title: w\n  study: credit\n"
+	"  checks:\n"
+	"  - {what: L1, table: points, column: L1, published: '7'}\n"
+	"  verdict: refuted\n  reason: r\n  proof: p\n"
+	"- id: along\n  title: a\n  study: credit\n"
+	"  given: m=2\n"
+	"  checks:\n"
+	"  - {what: 'L1 or L2', table: points, column: '{which}', published: "
+	"'7.422799'}\n"
+	"  verdict: reproduced for\n  settings: which=L1\n  reason: r\n"
+	"- id: courses\n  title: c\n  study: buffers\n"
+	"  checks:\n"
+	"  - {what: L1, table: points, column: L1, each: n, along: m, "
+	"published: falls}\n"
+	"  verdict: trend holds\n";
 
 static void catalogue_read(struct paper_catalogue *c)
 {
 	struct diag d = { .status = HD_OK };
 
 	*c = (struct paper_catalogue){ 0 };
-	if (paper_parse(text, strlen(text), "t.yaml", &d, &c->papers[0]) !=
-	    HD_OK)
+	if (catalogue_add(c, text, strlen(text), "t.yaml", &d) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
-	for (unsigned i = 1; i < PAPER_COUNT; i++)
-		c->papers[i].id = strdup("none");
 }
 
 static enum hd_status run(struct paper_review *s, unsigned at_once)
@@ -85,7 +111,52 @@ static void verdicts_are_as_recorded_or_changed(void **state)
 	assert_false(as_recorded("000/broken", 1, 1, 1));
 	assert_true(as_recorded("000/nothing", 1, 1, 0));
 	/* Two experiments share a command. */
-	assert_false(as_recorded("000", 4, 4, 2));
+	assert_false(as_recorded("000", 4, 8, 10));
+}
+
+/* m = 2 matches, 3 does not: L1 of the chain is 7.42 and 5.55. */
+static void what_is_open_is_tried(void **state)
+{
+	(void)state;
+	/* Two axes of two values; one of them is no part of the command. */
+	assert_true(as_recorded("000/open", 2, 1, 2));
+	assert_true(as_recorded("000/along", 1, 1, 1));
+	assert_true(as_recorded("000/wrong", 1, 1, 2));
+}
+
+static void points_become_one_table(void **state)
+{
+	(void)state;
+	assert_true(as_recorded("000/courses", 2, 1, 8));
+}
+
+static void settings_are_fitted(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct paper_catalogue c;
+	struct paper_review s;
+	struct results *r = results_new("paper");
+	bool known = false;
+
+	(void)state;
+	catalogue_read(&c);
+	assert_int_equal(paper_vary(c.papers[0], "m=2..6:2", &d, &known),
+			 HD_OK);
+	assert_true(known);
+	review_init(&s, &c, false);
+	assert_int_equal(review_add(&s, "000/open", &d), HD_OK);
+	assert_int_equal(s.n_jobs, 3);
+	assert_int_equal(run(&s, 1), HD_OK);
+	assert_true(review_fit(&s, r));
+	const struct table *t = results_find(r, "settings");
+
+	assert_int_equal(table_rows(t), 6);
+	assert_string_equal(table_cell(t, 0, 1)->text, "m=2, which=L1");
+	assert_int_equal(table_cell(t, 0, 2)->u, 1);
+	assert_int_equal(table_cell(t, 2, 2)->u, 0);
+	results_free(r);
+	review_fini(&s);
+	catalogue_fini(&c);
 }
 
 static void a_failed_command_is_told(void **state)
@@ -101,7 +172,7 @@ static void a_failed_command_is_told(void **state)
 	assert_int_equal(run(&s, 1), HD_OK);
 	assert_null(s.jobs[0].end.results);
 	assert_non_null(strstr(s.jobs[0].end.failure, "lambda"));
-	assert_string_equal(s.items[0].judgements[0].missing,
+	assert_string_equal(s.items[0].settings[0].judgements[0].missing,
 			    s.jobs[0].end.failure);
 	review_fini(&s);
 	catalogue_fini(&c);
@@ -128,6 +199,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_are_as_recorded_or_changed),
+		cmocka_unit_test(what_is_open_is_tried),
+		cmocka_unit_test(points_become_one_table),
+		cmocka_unit_test(settings_are_fitted),
 		cmocka_unit_test(a_failed_command_is_told),
 		cmocka_unit_test(unknown_names_are_refused),
 	};

@@ -113,7 +113,9 @@ enum hd_status paper_run(const struct paper_runner *runner,
 
 void paper_jobs_free(struct paper_job *jobs, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		job_end_fini(&jobs[i].end);
+		free(jobs[i].command);
+	}
 	free(jobs);
 }

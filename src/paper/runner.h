@@ -12,7 +12,7 @@
 #include "study/jobs.h"
 
 struct paper_job {
-	const char *command; /* words after "heddle"; 'one word' in quotes */
+	char *command; /* words after "heddle"; 'one word' in quotes; owned */
 	struct job_end end;
 };
 

@@ -62,6 +62,7 @@ static const char *const markings[] = { "none",      "two-counter", "published",
 					"threshold", "iba",         NULL };
 static const char *const echoes[] = { "ack", "cnp", NULL };
 static const char *const shares[] = { "qp", "sl", NULL };
+static const char *const gaps[] = { "follows", "fixed", NULL };
 static const char *const events[] = { "link-down", "link-up",     "sink-stuck",
 				      "sink-free", "switch-down", "switch-up",
 				      NULL };
@@ -543,6 +544,10 @@ const struct schema_row scenario_fields[] = {
 	{ "congestion.cap", SCHEMA_BOOL, CC(cap), .initial = "true",
 	  .help = "whether the first increase after a decrease ends at the rate "
 		  "held before it; published functions have no such cap" },
+	{ "congestion.gap", SCHEMA_CHOICE, CC(gap), .initial = "follows",
+	  .choices = gaps,
+	  .help = "after a packet, until the next may start: follows the rate "
+		  "as it changes, or is fixed by the rate when it began" },
 	{ "congestion.units", SCHEMA_REAL, CC(units), .initial = "2",
 	  .low = "0.001", .high = "1000000",
 	  .help = "of PIPD, which depends on its unit: the lowest rate in it "

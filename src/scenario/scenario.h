@@ -302,6 +302,7 @@ struct scn_congestion {
 	hd_time ack_delay; /* 0: by packets */
 	hd_time timeout;   /* 0: never */
 	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
+	enum { SCN_GAP_FOLLOWS, SCN_GAP_FIXED } gap;
 	uint64_t window, rate_steps;
 	double m;
 	double units; /* PIPD's, in the least of the lowest rates */

@@ -234,6 +234,18 @@ static enum hd_status expand(const char *text, struct diag *d,
 	return status;
 }
 
+enum hd_status pieces_expand(struct pieces *p, const char *text, struct diag *d)
+{
+	struct pieces written = { 0 };
+	enum hd_status status = HD_OK;
+
+	pieces_split(&written, text);
+	for (size_t i = 0; i < written.n && status == HD_OK; i++)
+		status = expand(written.items[i], d, p);
+	pieces_fini(&written);
+	return status;
+}
+
 /* ---- what the values are ------------------------------------------------ */
 
 /* The row of a path such as traffic.0.load; NULL if the table has none. */
@@ -383,16 +395,12 @@ enum hd_status axis_init(struct axis *a, const char *field, const char *values,
 			 struct diag *d)
 {
 	const struct schema_row *row = row_of(field);
-	struct pieces written = { 0 };
-	enum hd_status status = HD_OK;
 
 	*a = (struct axis){ .field = hd_strdup(field), .unit = "" };
 	if (!values[strspn(values, " ")])
 		return diag_fail(d, HD_ERR_INPUT, "no values");
-	pieces_split(&written, values);
-	for (size_t i = 0; i < written.n && status == HD_OK; i++)
-		status = expand(written.items[i], d, &a->values);
-	pieces_fini(&written);
+	enum hd_status status = pieces_expand(&a->values, values, d);
+
 	if (status == HD_OK)
 		status = check_values(a, row, d);
 	if (status == HD_OK)

@@ -28,6 +28,9 @@ struct pieces {
 void pieces_fini(struct pieces *p);
 /* Adds what stands between commas, without the blanks around it. */
 void pieces_split(struct pieces *p, const char *text);
+/* The same, with ranges written out; HD_ERR_INPUT for ranges without an end. */
+HD_MUST_CHECK enum hd_status pieces_expand(struct pieces *p, const char *text,
+					   struct diag *d);
 
 struct axis {
 	char *field; /* path, as after --set */

@@ -12,6 +12,7 @@ for file in share/man/man1/heddle.1 \
 	share/bash-completion/completions/heddle \
 	share/man/man5/heddle-scenario.5 \
 	share/heddle/wireshark/heddle-ecn.lua \
+	share/heddle/papers/004.yaml share/heddle/papers/002/mesh.yaml \
 	share/doc/heddle/examples/quickstart.yaml \
 	share/doc/heddle/docs/architecture.md \
 	share/doc/heddle/README.md share/doc/heddle/LICENSE; do

@@ -29,7 +29,38 @@ else
 	has err "built without the page"
 fi
 
+# What is behind an experiment is told, and handed over for changing: a scenario
+# for 'sim', or a study with its checks for 'paper run' and 'paper fit'.
+jq -e '.tables.commands.rows[] | select(.id == "002/fig1") |
+	.command == "heddle sim papers/002/deadlock.yaml"' one.json >jq.out ||
+	fail "no command of 002/fig1"
+status 0 "$HEDDLE" paper show 003/dbts -o my.yaml
+status 0 "$HEDDLE" sim my.yaml --set run.measure=1ms
+cmp my.yaml "$SRC/papers/003/dual.yaml" || fail "another scenario than its own"
+status 0 "$HEDDLE" paper show 004/fig4.5 -o my.yaml
+sed -i 's/2\.\.11/2..4/' my.yaml
+status 0 "$HEDDLE" paper run my.yaml --db one.db --json
+jq -e '.tables.verdicts.rows[0] | .id == "my/fig4.5" and
+	.record == "as recorded"' out >jq.out || fail "a changed experiment"
+
+# Where the numbers hold, of what a paper leaves open: thresholds 5 to 7.
+status 0 "$HEDDLE" paper fit 004/em5.2 --quick --db one.db --json
+jq -e '[.tables.settings.rows[] | select(."checks that hold" == 2) | .setting]
+	== ["threshold=5", "threshold=6", "threshold=7"]' out >jq.out ||
+	fail "the fit: $(jq -c .tables.settings.rows out)"
+status 0 "$HEDDLE" paper fit 004/em5.2 --quick --vary threshold=6,8 --db one.db \
+	--json
+jq -e '.tables.settings.rows | length == 2' out >jq.out || fail "--vary"
+
+# The document is what the program writes from what is recorded.
+status 0 "$HEDDLE" paper list --document papers.md
+cmp papers.md "$SRC/docs/papers.md" ||
+	fail "docs/papers.md is not what 'heddle paper list --document' writes"
+
 status 3 "$HEDDLE" paper run 002/fig999
 has err "no experiment '002/fig999'"
 status 2 "$HEDDLE" paper run
+printf "paper: a\n" >bad.yaml
+status 3 "$HEDDLE" paper run bad.yaml
+has err "bad.yaml"
 status 2 "$HEDDLE" paper all 002

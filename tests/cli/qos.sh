@@ -157,21 +157,24 @@ printf 'h0 h3 DBTS\n' >flows
 status 3 "$HEDDLE" qos bound "$net" flows
 has err 'flows:1: 3 words'
 
-# The evaluation: figures of a small fabric, and verdicts.
-status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
-	--topology mesh --size 4096 --csv
-has out 'delivered load does not flatten,1,1,'
-has out '1x,mesh,8,4096,,'
+# The evaluation of a small fabric: what it takes, and what all of it gets.
+status 0 "$HEDDLE" qos evaluate --mix high --switches 8 --topology mesh \
+	--size 4096 --csv
+has out '1x,mesh,8,4096,1,,'
+status 0 "$HEDDLE" qos evaluate --establish --seeds 2 --mix high --switches 8 \
+	--topology mesh --size 4096 --tried 100 --json
+jq -e '[.tables.runs.rows[] | .established == 100] == [true, true]' out \
+	>jq.out || fail "establishing: $(jq -c .tables.runs.rows out)"
 status 2 "$HEDDLE" qos evaluate --rule never
 # Headers without slots: 8 bytes beside 256 are 3 % more than was reserved.
-status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
+status 0 "$HEDDLE" qos evaluate --mix high --switches 8 \
 	--topology mesh --size 256 --reserve payload --json
 jq -e '.tables.runs.rows[0] | (.delivered / .reserved * 256 / 264 - 1 |
 	fabs) < 0.002 and .most > 80' out >jq.out ||
 	fail "reserving payload only: $(jq -c .tables.runs.rows out)"
 # Who gives up sooner fills less.
 for retries in 10 3000; do
-	status 0 "$HEDDLE" qos evaluate --part figures --mix high --switches 8 \
+	status 0 "$HEDDLE" qos evaluate --mix high --switches 8 \
 		--topology mesh --size 4096 --retries $retries --json
 	jq '.tables.runs.rows[0].established' out
 done >established

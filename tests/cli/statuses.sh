@@ -84,7 +84,10 @@ done <<'EOT'
 2 --explain makes no results, and --html         | sim "$quick" --explain --html x.html
 2 choose one of --explain, --checksum            | sim "$quick" --explain --counters
 2 --conf has a format of its own, and --json     | qos plan --conf --json a=100%
-2 --scenario has a format of its own, and --csv  | cc thesis --scenario --csv
+2 which one?                        | paper show
+3 leaves nothing open               | paper fit 000/table1
+3 no study has such an axis         | paper fit 004/em5.2 --vary oak=1
+3 name one experiment               | paper show 003
 2 --to has a format of its own, and --json       | topo gen mesh --to svg --json
 2 --to has a format of its own, and --csv        | topo convert "$net" --to dot --csv
 2 packets are no results                         | decode "$binary" --html x.html

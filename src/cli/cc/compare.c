@@ -54,6 +54,8 @@ static const struct column flow_columns[] = {
 	{ "lowest", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "highest", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ "marks", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "packets", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "rate", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
 
@@ -260,6 +262,8 @@ static void show_flows(struct cc_comparison *c, const char *name,
 		table_put_real(c->flows, f->lowest * megabits);
 		table_put_real(c->flows, f->highest * megabits);
 		table_put_real(c->flows, f->marks);
+		table_put_real(c->flows, f->goodput);
+		table_put_real(c->flows, f->rate);
 	}
 }
 

@@ -40,6 +40,16 @@ static const struct column lacking_columns[] = {
 	{ NULL },
 };
 
+static const struct column draw_columns[] = {
+	{ "seed", NULL, VALUE_UINT },
+	{ "sent", NULL, VALUE_TEXT },
+	{ "completion", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
+	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
+	{ "amiss", "copies", VALUE_UINT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
 /* One way to send it, over all seeds. */
 struct row {
 	enum coll_scheme scheme;
@@ -61,7 +71,7 @@ struct session {
 	struct row rows[1 + COMPARE_TREES];
 	unsigned n_rows;
 	struct results *r;
-	struct table *lacking;
+	struct table *lacking, *draws;
 	bool all_well;
 };
 
@@ -157,6 +167,21 @@ static void note_result(struct session *s, struct row *row, uint32_t seed,
 	}
 }
 
+static void put_draw(struct session *s, const struct row *row, uint32_t seed,
+		     const struct coll_result *r, hd_time bound)
+{
+	table_put_uint(s->draws, s->o->seed + seed);
+	table_put_text(s->draws, row->name);
+	if (r->n_lacking)
+		table_put_none(s->draws);
+	else
+		table_put_time(s->draws, r->completion);
+	table_put_real(s->draws, r->mean / HD_US);
+	table_put_time(s->draws, bound);
+	table_put_uint(s->draws, r->n_lacking + r->duplicates + r->strays +
+					 r->out_of_order);
+}
+
 static enum hd_status run_row(struct session *s, struct row *row, uint32_t seed,
 			      struct coll_op *op, struct diag *d)
 {
@@ -176,6 +201,7 @@ static enum hd_status run_row(struct session *s, struct row *row, uint32_t seed,
 	if (seed == 0)
 		look_at_tables(s, row, op);
 	note_result(s, row, seed, op, &r);
+	put_draw(s, row, seed, &r, bound);
 	coll_result_fini(&r);
 	return HD_OK;
 }
@@ -246,7 +272,7 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 	if (status != HD_OK)
 		return status;
 	d->file = NULL; /* it was right: nothing later is its fault */
-	if (o->dedicated)
+	if (o->dedicated && o->lanes > 1) /* else all directions share it */
 		status = direction_set_lanes(
 			&s->f->subnet,
 			o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
@@ -345,6 +371,8 @@ enum hd_status compare_run(const struct compare_options *o, struct results *r,
 		r, "ways", "the same messages, sent in different ways",
 		row_columns);
 
+	s.draws = results_table(r, "draws", "each draw of sources and members",
+				draw_columns);
 	for (uint32_t i = 0; i < o->seeds && status == HD_OK; i++) {
 		struct overrides overrides = { 0 };
 

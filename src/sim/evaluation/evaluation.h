@@ -15,7 +15,7 @@
  *	eval_result_fini(&r);
  *
  * A result holds what the paper's figures show of one fabric, packet size and
- * speed; figures.h turns several of them into tables and judges the claims.
+ * speed; tables.h turns several of them into tables.
  */
 
 #include "base/diag.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/seeds_for_tests.h"
-#include "sim/evaluation/figures.h"
+#include "sim/evaluation/tables.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -131,130 +130,109 @@ static void deadlines_are_kept_beside_db(void **state)
 	eval_result_fini(&r);
 }
 
-/* A run as the paper has it: all in time, nothing lost. */
-static struct eval_result ideal(uint32_t payload)
+static const struct value *cell(const struct table *t, size_t row,
+				const char *column)
 {
-	struct eval_result r = { .plan = eval_plan_default(),
-				 .delivered_packets = 4000,
-				 .reserved = 0.76,
-				 .delivered = payload == 256 ? 0.769 : 0.757,
-				 .host_use = 0.78,
-				 .switch_use = 0.79,
-				 .most_use = 0.81 };
-
-	r.plan.payload = payload;
-	for (unsigned sl = 0; sl < 4; sl++) {
-		struct eval_sl *s = &r.sl[sl];
-
-		s->all.packets = s->best.packets = s->worst.packets = 1000;
-		for (unsigned i = 0; i < SIM_DEADLINES; i++)
-			s->all.within[i] = s->best.within[i] =
-				s->worst.within[i] = 1000;
-		s->jitter[8] = s->jitter[9] = 400;
-		s->jitter[7] = s->jitter[10] = sl < 2 ? 0 : 100;
-		s->jitter_n = sl < 2 ? 800 : 1000;
-		s->latest = 0.7;
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, column) == 0)
+			return table_cell(t, row, i);
 	}
-	return r;
+	fail_msg("no column '%s'", column);
+	return NULL;
 }
 
-static bool holds(const struct eval_result *r, uint32_t n, int claim)
+/* 16,320 slots of 64 bytes at 2.5, 10 and 30 Gb/s. */
+static void a_frame_is_all_slots(void **state)
 {
-	struct figures_runs runs = { r, n };
-	struct figures_verdict v =
-		figures_judge(&runs, (enum figures_claim)claim);
-
-	assert_true(v.cases > 0);
-	return v.holds == v.cases;
-}
-
-static void claims_hold_of_an_ideal_run(void **state)
-{
-	(void)state;
-	struct eval_result r[3] = { ideal(256), ideal(4096), ideal(4096) };
-
-	r[2].plan.switches = 64;
-	for (int i = 0; i < N_FIGURES_CLAIMS; i++)
-		assert_true(holds(r, 3, i));
-}
-
-/* Each flaw refutes the claim that speaks of it. */
-static void each_flaw_is_noticed(void **state)
-{
-	(void)state;
-	for (int i = 0; i < N_FIGURES_CLAIMS; i++) {
-		struct eval_result r[3] = { ideal(256), ideal(4096),
-					    ideal(4096) };
-
-		r[2].plan.switches = 64;
-		if (i == CLAIM_SAME_TENDENCY)
-			r[2].sl[3].latest = 1.2;
-		r[0].sl[1].all.within[0] -= i == CLAIM_SLOW_WITHIN_32ND;
-		r[0].sl[3].all.within[5] -= i == CLAIM_ALL_WITHIN_3_4;
-		if (i == CLAIM_SLOW_JITTER)
-			r[0].sl[0].jitter[9]--;
-		if (i == CLAIM_FAST_JITTER_WITHIN)
-			r[0].sl[2].jitter[9]--;
-		if (i == CLAIM_FAST_JITTER_BELL)
-			r[0].sl[2].jitter[12] = 200;
-		if (i == CLAIM_WORST_WITHIN_IAT)
-			r[1].sl[3].latest = 1.01;
-		if (i == CLAIM_WORST_NEAR_BEST)
-			r[1].sl[3].worst.within[4] = 890;
-		if (i == CLAIM_LOAD)
-			r[1].delivered = 0.757 * 1.06;
-		if (i == CLAIM_SMALL_ABOVE_LARGE)
-			r[0].delivered = 0.756;
-		if (i == CLAIM_NOT_FLAT)
-			r[1].reserved = 0.80;
-		if (i == CLAIM_USE_NEAR_80)
-			r[1].switch_use = 0.6;
-		if (i == CLAIM_SOME_ABOVE_80)
-			r[1].most_use = 0.79;
-		if (i == CLAIM_NOTHING_LOST)
-			r[1].lost = 1;
-		assert_false(holds(r, 3, i));
-	}
-}
-
-static void frames_are_the_published_ones(void **state)
-{
-	(void)state;
+	static const uint32_t widths[] = { 1, 4, 12 };
+	struct eval_result x[3] = { 0 };
+	struct eval_runs runs = { x, 3 };
 	struct results *r = results_new("test");
 
-	figures_frames(r);
-	const struct table *t = results_find(r, "frames");
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		x[i].plan = eval_plan_default();
+		x[i].plan.width = widths[i];
+	}
+	eval_tables(r, &runs);
+	const struct table *t = results_find(r, "runs");
 
 	assert_int_equal(table_rows(t), 3);
-	for (size_t i = 0; i < 3; i++)
-		assert_true(fabs(table_cell(t, i, 2)->real -
-				 table_cell(t, i, 3)->real) < 5e-7);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(fabs(cell(t, i, "frame")->real -
+				 16320 * 512 / 2.5e9 / widths[i] * 1e3) < 1e-9);
 	results_free(r);
 }
 
-/* 1x, mesh, 4096 B: Table 2 ends at 2598 (Tables 3, 4: HD_LONG). */
-static void connections_are_within_the_expected_deviation(void **state)
+/* What a run counted is what its tables show. */
+static void tables_show_what_was_counted(void **state)
 {
+	struct eval_plan plan = small_plan(EVAL_MESH, 256);
+	struct eval_result x = run(&plan);
+	struct eval_runs runs = { &x, 1 };
+	struct results *r = results_new("test");
+
 	(void)state;
-	const uint32_t widths[] = { 1, 4, 12 };
+	eval_tables(r, &runs);
+	const struct table *levels = results_find(r, "levels");
+	const struct table *delay = results_find(r, "delay");
+	const struct table *jitter = results_find(r, "jitter");
+	uint64_t packets = 0;
+	double shares = 0;
 
-	for (int i = 0; i < (run_is_long() ? 3 : 1); i++) {
-		struct results *r = results_new("test");
-		struct figures_connections c = { 0 };
-		struct eval_plan plan = eval_plan_default();
-		struct diag d = { .status = HD_OK };
+	for (size_t i = 0; i < table_rows(levels); i++)
+		packets += cell(levels, i, "packets")->u;
+	assert_int_equal(packets, x.delivered_packets);
+	assert_int_equal(table_rows(delay),
+			 SIM_DEADLINES * table_rows(levels));
+	for (size_t i = 0; i < table_rows(jitter); i++)
+		shares += cell(jitter, i, "share")->real;
+	assert_true(fabs(shares - 100.0 * (double)table_rows(levels)) < 1e-6);
+	assert_int_equal(table_rows(results_find(r, "ports")), x.n_ports);
+	results_free(r);
+	eval_result_fini(&x);
+}
 
-		plan.shape = EVAL_MESH;
-		plan.width = widths[i];
-		assert_int_equal(figures_connections_add(&c, r, &plan, &d),
-				 HD_OK);
-		print_message("%ux: %+.1f %%\n", plan.width, 100 * c.worst);
-		if (i == 0)
-			assert_true(fabs(c.worst) < 0.05);
-		else
-			assert_true(c.worst > -0.12 && c.worst < -0.05);
-		results_free(r);
+/* Within IAT/2 the best connection of an SL is no worse than the worst. */
+static void extremes_are_in_order(void **state)
+{
+	struct eval_plan plan = small_plan(EVAL_HYPERCUBE, 4096);
+	struct eval_result x = run(&plan);
+	struct eval_runs runs = { &x, 1 };
+	struct results *r = results_new("test");
+
+	(void)state;
+	eval_tables(r, &runs);
+	const struct table *t = results_find(r, "extremes");
+
+	assert_true(table_rows(t) > 0);
+	for (size_t i = 0; i < table_rows(t); i++) {
+		if (fabs(cell(t, i, "within")->real - 0.5) < 1e-9)
+			assert_true(cell(t, i, "best")->real >=
+				    cell(t, i, "worst")->real);
 	}
+	results_free(r);
+	eval_result_fini(&x);
+}
+
+/* Connections that were only established have sent nothing. */
+static void what_is_only_established_has_no_figures(void **state)
+{
+	struct eval_plan plan = small_plan(EVAL_MESH, 4096);
+
+	(void)state;
+	plan.establish_only = true;
+	struct eval_result x = run(&plan);
+	struct eval_runs runs = { &x, 1 };
+	struct results *r = results_new("test");
+
+	eval_tables(r, &runs);
+	assert_int_equal(table_rows(results_find(r, "runs")), 1);
+	assert_true(cell(results_find(r, "runs"), 0, "established")->u > 100);
+	assert_int_equal(table_rows(results_find(r, "delay")), 0);
+	assert_int_equal(table_rows(results_find(r, "ports")), 0);
+	results_free(r);
+	eval_result_fini(&x);
 }
 
 int main(void)
@@ -264,10 +242,10 @@ int main(void)
 		cmocka_unit_test(load_grows_with_connections),
 		cmocka_unit_test(an_interrupted_run_says_so),
 		cmocka_unit_test(deadlines_are_kept_beside_db),
-		cmocka_unit_test(claims_hold_of_an_ideal_run),
-		cmocka_unit_test(each_flaw_is_noticed),
-		cmocka_unit_test(frames_are_the_published_ones),
-		cmocka_unit_test(connections_are_within_the_expected_deviation),
+		cmocka_unit_test(a_frame_is_all_slots),
+		cmocka_unit_test(tables_show_what_was_counted),
+		cmocka_unit_test(extremes_are_in_order),
+		cmocka_unit_test(what_is_only_established_has_no_figures),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_PAPER_TABLES_H
+#define HD_PAPER_TABLES_H
+
+/* What a review found, as results. */
+
+#include "paper/review.h"
+
+/* What there is, without running it. */
+void review_list(const struct paper_review *s, struct results *r);
+/*
+ * Ours beside theirs, of what is done; true if every verdict is the recorded
+ * one.
+ */
+bool review_tables(const struct paper_review *s, struct results *r);
+/*
+ * What is left open, setting by setting: how many checks hold in each, and
+ * how far ours are from what was published. False if nothing is left open.
+ */
+bool review_fit(const struct paper_review *s, struct results *r);
+/*
+ * A job's own results, as a run for the record: under the names of its
+ * experiments, with the comparison added if it is the only one of them.
+ */
+void review_annotate(const struct paper_review *s, size_t job);
+
+#endif

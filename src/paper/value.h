@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_PAPER_VALUE_H
+#define HD_PAPER_VALUE_H
+
+/* Finds the rows, the column and the number that a value names. */
+
+#include "base/strbuf.h"
+#include "measure/results.h"
+#include "paper/paper.h"
+
+/* A case: columns, and the cells that rows of it have there. */
+struct binding {
+	char *name;
+	const struct value *is;
+};
+
+struct bindings {
+	struct binding *items;
+	size_t n, cap;
+};
+void bindings_add(struct bindings *b, const char *name, size_t len,
+		  const struct value *is);
+void bindings_fini(struct bindings *b);
+/* "lanes=2, size=32" */
+void bindings_print(const struct bindings *b, struct strbuf *out);
+
+struct found {
+	const struct table *table;
+	size_t column; /* n_columns if none is named */
+	size_t *rows, n;
+	double *numbers; /* of the column; NaN for what is none */
+};
+
+/*
+ * Rows that fit `where` and the case, as far as the table has its columns and
+ * `where` does not say itself what they are. False, and a reason, if something is
+ * not there; that no row fits is no reason if rows are counted.
+ */
+bool value_find(const struct paper_value *v, const struct results *r,
+		const struct bindings *in, struct found *out,
+		struct strbuf *missing);
+void found_fini(struct found *f);
+
+/* What the rows become; NaN, and a reason, if they become nothing. */
+double found_number(const struct found *f, const struct paper_value *v,
+		    struct strbuf *missing);
+
+/* Index of a column; n_columns if there is none. */
+size_t column_find(const struct table *t, const char *name, size_t len);
+/* Does a cell read as the `len` characters at `text`? */
+bool value_reads(const struct value *v, const char *text, size_t len);
+bool value_same(const struct value *a, const struct value *b);
+
+#endif
