@@ -61,8 +61,8 @@ static const struct option options[] = {
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct values, trees),
 	  .value = "KIND",
-	  .help = "xy, union, shortest or shared; all that "
-		  "the fabric allows if none is named" },
+	  .help = "xy, union, shortest, shared, dual-path, multi-path or "
+		  "double-xy; all that the fabric allows if none is named" },
 	{ .name = "lanes",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct values, lanes),
@@ -253,7 +253,8 @@ static int run_checked(const struct command *self, const struct values *v,
 
 	return unknown ? command_usage(self,
 				       "no tree '%s'; there are xy, "
-				       "union, shortest, shared",
+				       "union, shortest, shared, dual-path, "
+				       "multi-path, double-xy",
 				       unknown)
 		       : compare(v, &o);
 }
@@ -282,7 +283,9 @@ const struct command command_mcast_compare = {
 		"copy per member, and along multicast trees. 'xy' and 'union' are the\n"
 		"unicast paths laid together, 'shortest' a shortest-path tree, each\n"
 		"with an MLID per source; 'shared' is the one spanning tree per group\n"
-		"that OpenSM builds.\n"
+		"that OpenSM builds. On a mesh 'dual-path' and 'multi-path' visit the\n"
+		"members one after the other, up and down a Hamiltonian path, and\n"
+		"'double-xy' has a tree for each quadrant, on two lanes.\n"
 		"\n"
 		"FILE is a scenario whose fabric is used and whose traffic is not.\n"
 		"Completion is when the last member has everything, the bound what\n"

@@ -185,10 +185,10 @@ static struct finding judge_step(enum paper_relation r, const double *from,
 
 	for (size_t i = 0; i < n; i++)
 		by[i] = course_sign(r) * (to[i] - from[i]);
-	double mean = mean_of(by, n);
+	double mean = mean_of(by, n), base = fabs(mean_of(from, n));
 
 	f.value = mean_of(to, n) / mean_of(from, n);
-	f.beyond = -mean / fabs(mean_of(from, n));
+	f.beyond = base > 0 ? -mean / base : -mean;
 	if (!(mean >= 0)) {
 		f.verdict = VERDICT_NOT;
 		f.unclear = is_unclear(by, n, 0);

@@ -42,26 +42,44 @@ static int way(const struct grid *grid, unsigned k, unsigned at, unsigned to)
 	return up * 2 > grid->size[k];
 }
 
+/*
+ * Down before up; of several dimensions the one with the longest way left, so
+ * that a path keeps to the diagonal and its choices open (zigzag), and of
+ * equal ones the first.
+ */
+static uint32_t negative_direction(const struct dor *r, const uint16_t *here,
+				   const uint16_t *there)
+{
+	unsigned far[2] = { 0, 0 };
+	uint32_t best[2] = { 0, 0 }; /* up, down */
+
+	for (unsigned k = 0; k < r->grid.n_dims; k++) {
+		unsigned w = here[k] > there[k];
+		unsigned left = w ? here[k] - there[k] : there[k] - here[k];
+
+		if (left <= far[w])
+			continue;
+		far[w] = left;
+		best[w] = 1u << (2 * k + w);
+	}
+	return best[1] ? best[1] : best[0];
+}
+
 /* The permitted directions as a set of bits, one per grid direction. */
 static uint32_t directions(const struct dor *r, switch_id at, switch_id to)
 {
 	const uint16_t *here = grid_at(&r->grid, at);
 	const uint16_t *there = grid_at(&r->grid, to);
-	uint32_t up = 0, down = 0;
 
+	if (r->negative_first)
+		return negative_direction(r, here, there);
 	for (unsigned k = 0; k < r->grid.n_dims; k++) {
 		int w = way(&r->grid, k, here[k], there[k]);
 
-		if (w < 0)
-			continue;
-		if (!r->negative_first)
+		if (w >= 0)
 			return 1u << (2 * k + (unsigned)w);
-		if (w)
-			down |= 1u << (2 * k + 1);
-		else
-			up |= 1u << (2 * k);
 	}
-	return down ? down : up;
+	return 0;
 }
 
 static unsigned dor_ports(const void *rule, const void *view, switch_id at,

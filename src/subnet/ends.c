@@ -123,6 +123,7 @@ static enum hd_status read_method(const struct subnet *s, char *text,
 	if (i == MCAST_FILE && strcmp(text, "auto") != 0)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "'%s' is none of xy, union, shortest, shared,"
+				 " dual-path, multi-path, double-xy, paths,"
 				 " auto",
 				 text);
 	m->method = (enum mcast_method)i;
@@ -169,7 +170,7 @@ enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
 		return HD_OK;
 	}
 	if (status == HD_OK)
-		status = mcast_add(s, &m, d);
+		status = mcast_add_parts(s, &m, d);
 	/* A shared tree serves all members; another sender is named. */
 	if (status == HD_OK && m.method == MCAST_SHARED &&
 	    m.source != TOPO_NONE)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "subnet/graph.h"
+#include "subnet/mcast_rows.h"
 #include "subnet/order.h"
 
 const char *const mcast_method_names[N_MCAST_METHODS + 1] = {
@@ -13,6 +14,10 @@ const char *const mcast_method_names[N_MCAST_METHODS + 1] = {
 	[MCAST_UNION] = "union",
 	[MCAST_SHORTEST] = "shortest",
 	[MCAST_SHARED] = "shared",
+	[MCAST_DUAL] = "dual-path",
+	[MCAST_MULTI] = "multi-path",
+	[MCAST_DOUBLE] = "double-xy",
+	[MCAST_PATHS] = "paths",
 	[MCAST_FILE] = "file",
 };
 
@@ -26,6 +31,7 @@ struct tree {
 	bool *in_tree;
 	uint16_t *dist; /* from the root */
 	switch_id *queue;
+	bool *again; /* MCAST_PATHS: channels to what is in it already */
 };
 
 static const char *port_name(const struct subnet *s, port_id p)
@@ -38,8 +44,7 @@ static const char *switch_name(const struct subnet *s, switch_id sw)
 	return s->topo->nodes[s->node_of_switch[sw]].name;
 }
 
-/* The switch an end port sends into; TOPO_NONE if there is none. */
-static switch_id home_of(const struct subnet *s, port_id p)
+switch_id mcast_home(const struct subnet *s, port_id p)
 {
 	node_id node = s->topo->ports[p].node;
 
@@ -87,7 +92,7 @@ void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids)
 	m->n_mlids = n_mlids;
 }
 
-static void keep_group(struct subnet *s, const struct mcast_group *m)
+void mcast_keep(struct subnet *s, const struct mcast_group *m)
 {
 	s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u,
 			    sizeof(*s->groups));
@@ -145,7 +150,7 @@ void mcast_groups_from_tables(struct subnet *s)
 				group_of(s, i, (lid_t)(LID_FIRST_MCAST + k));
 
 			if (m.n_members > 0)
-				keep_group(s, &m);
+				mcast_keep(s, &m);
 		}
 	}
 }
@@ -175,6 +180,7 @@ static void tree_init(struct tree *t, struct subnet *s,
 	t->in_tree = hd_alloc(t->g.n, sizeof(*t->in_tree));
 	t->dist = hd_alloc(t->g.n, sizeof(*t->dist));
 	t->queue = hd_alloc(t->g.n, sizeof(*t->queue));
+	t->again = hd_alloc(t->g.n_edges + 1, sizeof(*t->again));
 }
 
 static void tree_fini(struct tree *t)
@@ -184,6 +190,7 @@ static void tree_fini(struct tree *t)
 	free(t->in_tree);
 	free(t->dist);
 	free(t->queue);
+	free(t->again);
 }
 
 static void plant(struct tree *t, switch_id root)
@@ -208,7 +215,7 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 {
 	const struct sw_graph *g = &t->g;
 	lid_t lid = t->s->lid_of_port[member];
-	switch_id home = home_of(t->s, member), sw = t->root;
+	switch_id home = mcast_home(t->s, member), sw = t->root;
 
 	for (uint32_t steps = 0; sw != home; steps++) {
 		edge_id e = edge_of(g, sw, lft_get(t->s, sw, lid));
@@ -217,8 +224,13 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 			return refuse_unreachable(t, member, d);
 		switch_id to = g->edges[e].to;
 
-		if (t->in_tree[to] && (t->from[to] == TOPO_NONE ||
-				       edge_from(g, t->from[to]) != sw))
+		bool meets = t->in_tree[to] &&
+			     (t->from[to] == TOPO_NONE ||
+			      edge_from(g, t->from[to]) != sw);
+
+		if (meets && t->group->method == MCAST_PATHS)
+			t->again[e] = true;
+		else if (meets)
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "multicast: the paths from '%s' meet"
 					 " again at '%s', their union is no"
@@ -239,7 +251,7 @@ static enum hd_status add_shortest(struct tree *t, port_id member,
 				   struct diag *d)
 {
 	const struct sw_graph *g = &t->g;
-	switch_id sw = home_of(t->s, member);
+	switch_id sw = mcast_home(t->s, member);
 
 	if (t->dist[sw] == GRAPH_FAR)
 		return refuse_unreachable(t, member, d);
@@ -272,7 +284,7 @@ static enum hd_status add_first_ports(struct tree *t, port_id member,
 				      struct diag *d)
 {
 	const struct sw_graph *g = &t->g;
-	switch_id sw = t->root, home = home_of(t->s, member);
+	switch_id sw = t->root, home = mcast_home(t->s, member);
 
 	if (t->in_tree[home])
 		return HD_OK;
@@ -301,7 +313,7 @@ static uint16_t reach(struct tree *t, switch_id sw)
 
 	graph_distances(&t->g, sw, t->dist, t->queue);
 	for (uint32_t i = 0; i < m->n_members; i++) {
-		switch_id home = home_of(t->s, m->members[i]);
+		switch_id home = mcast_home(t->s, m->members[i]);
 		bool adapter = t->s->topo->ports[m->members[i]].number > 0;
 		uint32_t hops = t->dist[home] + (adapter ? 1u : 0u);
 
@@ -366,6 +378,11 @@ static void write_rows(struct tree *t, bool both_ways)
 		if (both_ways)
 			set_port(row_of(t, sw), t->g.edges[e].in);
 	}
+	for (edge_id e = 0; e < t->g.n_edges; e++) {
+		if (t->again[e])
+			set_port(row_of(t, edge_from(&t->g, e)),
+				 t->g.edges[e].out);
+	}
 	for (uint32_t i = 0; i < t->group->n_members; i++) {
 		port_id p = t->group->members[i];
 		unsigned number =
@@ -373,7 +390,7 @@ static void write_rows(struct tree *t, bool both_ways)
 				? 0
 				: topo->ports[topo->ports[p].peer].number;
 
-		set_port(row_of(t, home_of(t->s, p)), number);
+		set_port(row_of(t, mcast_home(t->s, p)), number);
 	}
 }
 
@@ -392,7 +409,7 @@ static void prune_root(struct tree *t)
 			n++;
 		}
 		for (uint32_t i = 0; i < t->group->n_members; i++)
-			n += home_of(t->s, t->group->members[i]) == t->root;
+			n += mcast_home(t->s, t->group->members[i]) == t->root;
 		if (n != 1 || only == TOPO_NONE)
 			return;
 		t->in_tree[t->root] = false;
@@ -405,7 +422,7 @@ static enum hd_status check_port(const struct subnet *s, port_id p,
 				 const char *what, struct diag *d)
 {
 	if (p >= s->topo->n_ports || !topo_is_end_port(s->topo, p) ||
-	    home_of(s, p) == TOPO_NONE)
+	    mcast_home(s, p) == TOPO_NONE)
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"multicast: %s '%s' is no end port on a switch", what,
@@ -418,6 +435,11 @@ static enum hd_status check_group(const struct subnet *s,
 {
 	bool needs_source = m->method != MCAST_SHARED;
 
+	if (mcast_has_parts(m->method))
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "multicast: '%s' takes several MLIDs, and here"
+				 " a group has one",
+				 mcast_method_names[m->method]);
 	if (m->n_members == 0 || m->method >= MCAST_FILE)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "multicast: a group needs members and a"
@@ -483,10 +505,10 @@ static enum hd_status grow(struct tree *t, struct diag *d)
 	enum hd_status (*add)(struct tree *, port_id, struct diag *) =
 		add_routed;
 	switch_id root = m->method == MCAST_SHARED ? shared_root(t)
-						   : home_of(t->s, m->source);
+						   : mcast_home(t->s, m->source);
 
 	if (root == TOPO_NONE) {
-		t->root = home_of(t->s, m->members[0]);
+		t->root = mcast_home(t->s, m->members[0]);
 		return refuse_unreachable(t, m->members[m->n_members - 1], d);
 	}
 	plant(t, root);
@@ -525,7 +547,7 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 		}
 		m.mlid =
 			(lid_t)(LID_FIRST_MCAST + s->mft[m.subnet].n_mlids - 1);
-		keep_group(s, &m);
+		mcast_keep(s, &m);
 	} else {
 		free(m.members);
 	}
@@ -542,8 +564,7 @@ static bool has_port(const port_id *list, uint32_t n, port_id p)
 	return false;
 }
 
-static uint64_t *row_at(struct subnet *s, const struct mcast_group *m,
-			switch_id sw)
+uint64_t *mcast_row(struct subnet *s, const struct mcast_group *m, switch_id sw)
 {
 	struct mft *t = &s->mft[m->subnet];
 	size_t at = (size_t)(m->mlid - LID_FIRST_MCAST) * s->n_switches + sw;
@@ -554,7 +575,7 @@ static uint64_t *row_at(struct subnet *s, const struct mcast_group *m,
 static bool is_on_tree(struct subnet *s, const struct mcast_group *m,
 		       switch_id sw)
 {
-	const uint64_t *row = row_at(s, m, sw);
+	const uint64_t *row = mcast_row(s, m, sw);
 	uint64_t any = 0;
 
 	for (uint32_t i = 0; i < s->mft[m->subnet].words; i++)
@@ -584,7 +605,7 @@ static bool lead_to_tree(struct subnet *s, const struct mcast_group *m,
 
 		while (dist[g.edges[e].to] + 1u != dist[sw])
 			e++;
-		set_port(row_at(s, m, g.edges[e].to), g.edges[e].in);
+		set_port(mcast_row(s, m, g.edges[e].to), g.edges[e].in);
 		sw = g.edges[e].to;
 	}
 	free(dist);
@@ -608,7 +629,7 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
 	if (check_port(s, sender, "sender", d) != HD_OK)
 		return d->status;
 	if (s->topo->ports[sender].subnet != m->subnet ||
-	    !lead_to_tree(s, m, home_of(s, sender)))
+	    !lead_to_tree(s, m, mcast_home(s, sender)))
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "multicast: there is no way from the sender"
 				 " '%s' to the tree",
@@ -627,7 +648,7 @@ static uint32_t still_there(const struct subnet *s, const port_id *ports,
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (s->lid_of_port[ports[i]] &&
-		    home_of(s, ports[i]) != TOPO_NONE)
+		    mcast_home(s, ports[i]) != TOPO_NONE)
 			out[kept++] = ports[i];
 	}
 	return kept;

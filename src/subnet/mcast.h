@@ -21,7 +21,12 @@ enum mcast_method {
 	MCAST_UNION,    /* the same of any engine's paths, if it is a tree */
 	MCAST_SHORTEST, /* shortest-path tree from one source, any topology */
 	MCAST_SHARED,   /* one spanning tree per group, as OpenSM builds it */
-	MCAST_FILE,     /* read from a file; not for mcast_add */
+	/* In several groups, an MLID each (mcast_add_parts), on meshes: */
+	MCAST_DUAL,   /* two paths, up and down a Hamiltonian path */
+	MCAST_MULTI,  /* up to four such paths */
+	MCAST_DOUBLE, /* XY trees of four quadrants, on two lanes */
+	MCAST_PATHS,  /* as MCAST_UNION, tree or not: for who will check it */
+	MCAST_FILE,   /* read from a file; not for mcast_add */
 	N_MCAST_METHODS
 };
 
@@ -54,6 +59,18 @@ struct mcast_group {
  */
 HD_MUST_CHECK enum hd_status
 mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
+
+/*
+ * The same for methods that part the members: one group more for every part
+ * that has any, 1 to 4 of them, with the SL of its lane. Others have one.
+ */
+HD_MUST_CHECK enum hd_status mcast_add_parts(struct subnet *s,
+					     const struct mcast_group *want,
+					     struct diag *d);
+static inline bool mcast_has_parts(enum mcast_method m)
+{
+	return m >= MCAST_DUAL && m <= MCAST_DOUBLE;
+}
 
 /*
  * Lets an end port that is no member send to a shared tree (SendOnlyNonMember):

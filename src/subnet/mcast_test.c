@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -175,55 +177,253 @@ static void broadcast_costs_what_theory_says(void **state)
 	tear_down(&t, &s);
 }
 
-/* Adds port `out` of N(x,y) to the first MLID. */
-static void put(struct subnet *s, unsigned x, unsigned y, unsigned out)
-{
-	s->mft[0].ports[(size_t)found_at(s, x, y) * s->mft[0].words] |=
-		UINT64_C(1) << out;
-}
-
 /*
  * Figures 3 and 4: N(1,1) to N(2,2), N(3,2), N(3,3). By XY their union is a
- * tree. Negative-first may go by N(2,1) and N(3,1) to N(3,2) and by N(1,2)
- * and N(2,2) to the others: the union then enters N(3,2) from two sides.
+ * tree. Negative-first goes by N(2,1) and N(3,1) to N(3,2), and by N(2,1),
+ * N(2,2) and N(3,2) to N(3,3): the union enters N(3,2) from two sides.
  */
 static void
 a_union_over_negative_first_gives_one_member_two_copies(void **state)
 {
-	struct topo t;
-	struct subnet s;
-	struct mcast_check c;
+	static const char *const engines[] = { "xy", "negative-first" };
 
 	(void)state;
-	set_up(&t, &s, "node-mesh --columns=4 --rows=4", "xy", &by_paper);
-	port_id members[] = { s.port_of_lid[0][2 * 4 + 2 + 1],
-			      s.port_of_lid[0][3 * 4 + 2 + 1],
-			      s.port_of_lid[0][3 * 4 + 3 + 1] };
+	for (unsigned i = 0; i < 2; i++) {
+		struct topo t;
+		struct subnet s;
+		struct mcast_check c;
+		struct diag d = { .status = HD_OK };
 
-	add(&s, MCAST_XY, s.port_of_lid[0][1 * 4 + 1 + 1], members, 3);
-	check_mcast(&s, &c);
-	assert_true(mcast_check_is_clean(&c));
-	assert_int_equal(c.n_cables, 5); /* Figure 3 (b) */
-	assert_int_equal(c.fault_receiver, TOPO_NONE);
-	/* Figure 4 (b): 1 = E, 2 = N. */
-	memset(s.mft[0].ports, 0,
-	       s.n_switches * s.mft[0].words * sizeof(*s.mft[0].ports));
-	put(&s, 1, 1, 1);
-	put(&s, 1, 1, 2);
-	put(&s, 2, 1, 1);
-	put(&s, 3, 1, 2);
-	put(&s, 1, 2, 1);
-	put(&s, 2, 2, 1);
-	put(&s, 2, 2, 0);
-	put(&s, 3, 2, 2);
-	put(&s, 3, 2, 0);
-	put(&s, 3, 3, 0);
-	check_mcast(&s, &c);
-	assert_int_equal(c.n_missing, 0);
-	/* What enters twice goes on twice: N(3,3) has two of them as well. */
-	assert_int_equal(c.n_duplicates, 2);
-	assert_int_equal(c.fault_receiver, members[1]);
-	assert_int_equal(c.fault_copies, 2);
+		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i],
+		       &by_paper);
+		port_id members[] = { s.port_of_lid[0][2 * 4 + 2 + 1],
+				      s.port_of_lid[0][3 * 4 + 2 + 1],
+				      s.port_of_lid[0][3 * 4 + 3 + 1] };
+		struct mcast_group want = {
+			.method = MCAST_UNION,
+			.source = s.port_of_lid[0][1 * 4 + 1 + 1],
+			.members = members,
+			.n_members = 3,
+		};
+
+		/* What is no tree is refused, unless paths are asked for. */
+		assert_int_equal(mcast_add(&s, &want, &d),
+				 i ? HD_ERR_UNFIT : HD_OK);
+		mcast_clear(&s);
+		want.method = MCAST_PATHS;
+		assert_int_equal(mcast_add(&s, &want, &d), HD_OK);
+		check_mcast(&s, &c);
+		assert_int_equal(c.n_missing, 0);
+		assert_int_equal(mcast_check_is_clean(&c), i == 0);
+		if (i == 0)
+			assert_int_equal(c.n_cables, 5); /* Figure 3 (b) */
+		/* What enters twice goes on twice: N(3,3) has two as well. */
+		assert_int_equal(c.n_duplicates, i ? 2 : 0);
+		assert_int_equal(c.fault_receiver, i ? members[1] : TOPO_NONE);
+		assert_int_equal(c.fault_copies, i ? 2 : 0);
+		tear_down(&t, &s);
+	}
+}
+
+/* Where a path through the rows to and fro has a node, counted on fingers. */
+static uint32_t snake(uint32_t columns, uint32_t x, uint32_t y)
+{
+	uint32_t n = 0;
+
+	for (uint32_t row = 0; row <= y; row++) {
+		for (uint32_t k = 0; k < columns; k++, n++) {
+			uint32_t column = row % 2 ? columns - 1 - k : k;
+
+			if (row == y && column == x)
+				return n;
+		}
+	}
+	return n;
+}
+
+/* LIDs are x rows + y + 1. */
+static port_id node(const struct subnet *s, uint32_t rows, uint32_t x,
+		    uint32_t y)
+{
+	return s->port_of_lid[0][x * rows + y + 1];
+}
+
+struct draw {
+	uint32_t columns, rows, n;
+	uint32_t x[40], y[40]; /* the source first */
+};
+
+static void draw_nodes(struct rng *rng, struct draw *d)
+{
+	bool taken[8][8] = { { false } };
+
+	d->columns = 2 + (uint32_t)rng_below(rng, 5);
+	d->rows = 2 + (uint32_t)rng_below(rng, 5);
+	uint32_t all = d->columns * d->rows;
+
+	d->n = 2 + (uint32_t)rng_below(rng, all - 1);
+	for (uint32_t i = 0; i < d->n; i++) {
+		do {
+			d->x[i] = (uint32_t)rng_below(rng, d->columns);
+			d->y[i] = (uint32_t)rng_below(rng, d->rows);
+		} while (taken[d->x[i]][d->y[i]]);
+		taken[d->x[i]][d->y[i]] = true;
+	}
+}
+
+static uint32_t apart(const struct draw *d, uint32_t i, uint32_t k)
+{
+	return (uint32_t)(abs((int)d->x[i] - (int)d->x[k]) +
+			  abs((int)d->y[i] - (int)d->y[k]));
+}
+
+/*
+ * Cables of dual-path between nodes: from each member to the next by number,
+ * as far as they are apart.
+ */
+static uint32_t dual_cables(const struct draw *d)
+{
+	uint32_t cables = 0, here = snake(d->columns, d->x[0], d->y[0]);
+
+	for (int up = 0; up < 2; up++) {
+		uint32_t at = 0, label = here;
+
+		for (;;) {
+			uint32_t next = 0, best = up ? UINT32_MAX : 0;
+
+			for (uint32_t i = 1; i < d->n; i++) {
+				uint32_t l = snake(d->columns, d->x[i], d->y[i]);
+
+				if (up ? l > label && l < best
+				       : l < label && (!next || l > best)) {
+					best = l;
+					next = i;
+				}
+			}
+			if (!next)
+				break;
+			cables += apart(d, at, next);
+			at = next;
+			label = best;
+		}
+	}
+	return cables;
+}
+
+static void parts_reach_every_member_once(void **state)
+{
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 18, 1);
+	for (unsigned i = 0; i < 150; i++) {
+		enum mcast_method method = MCAST_DUAL + i % 3;
+		struct draw w;
+		struct topo t;
+		struct subnet s;
+		struct mcast_check c;
+		struct diag d = { .status = HD_OK };
+		char words[64];
+		port_id members[40];
+
+		draw_nodes(&rng, &w);
+		snprintf(words, sizeof(words), "node-mesh --columns=%u --rows=%u",
+			 w.columns, w.rows);
+		set_up(&t, &s, words, "xy", &by_paper);
+		for (uint32_t k = 1; k < w.n; k++)
+			members[k - 1] = node(&s, w.rows, w.x[k], w.y[k]);
+		const struct mcast_group want = {
+			.method = method,
+			.source = node(&s, w.rows, w.x[0], w.y[0]),
+			.members = members,
+			.n_members = w.n - 1,
+		};
+
+		assert_int_equal(mcast_add(&s, &want, &d), HD_ERR_UNFIT);
+		d.status = HD_OK;
+		assert_int_equal(mcast_add_parts(&s, &want, &d), HD_OK);
+		assert_in_range(s.n_groups, 1, method == MCAST_DUAL ? 2 : 4);
+		check_mcast(&s, &c);
+		assert_true(mcast_check_is_clean(&c));
+		assert_int_equal(c.n_expected, w.n - 1);
+		if (method == MCAST_DUAL)
+			assert_int_equal(c.n_cables, dual_cables(&w));
+		/* A tree of shortest paths: none is longer. */
+		for (uint32_t k = 1; k < w.n && method == MCAST_DOUBLE; k++)
+			assert_true(apart(&w, 0, k) <= c.max_hops);
+		tear_down(&t, &s);
+	}
+}
+
+/* The longest wait of multicasts for each other, and of unicast among them. */
+static void find_circles(const struct subnet *s, uint32_t *alone,
+			 uint32_t *beside)
+{
+	struct deadlock_check lock;
+	struct depgraph deps;
+	struct channel *cycle;
+
+	depgraph_init(&deps, s->topo);
+	mcast_dependencies(s, &deps);
+	*alone = depgraph_find_cycle(&deps, &cycle);
+	free(cycle);
+	depgraph_fini(&deps);
+	check_deadlock(s, DEADLOCK_PLAIN, &lock);
+	*beside = lock.n_cycle;
+	deadlock_check_fini(&lock);
+}
+
+/*
+ * All send to all: no circle of channels, by any of them. Paths go down and up
+ * the rows, so that they close one with XY unicast beside them; XY trees in
+ * quadrants do not.
+ */
+static void parts_wait_in_no_circle(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct topo t;
+		struct subnet s;
+		uint32_t alone, beside;
+		struct diag d = { .status = HD_OK };
+		port_id ends[20];
+
+		set_up(&t, &s, "node-mesh --columns=5 --rows=4", "xy",
+		       &by_paper);
+		uint32_t n = all_end_ports(&t, ends);
+		struct mcast_group want = { .method = MCAST_DUAL + i,
+					    .members = ends,
+					    .n_members = n };
+
+		for (uint32_t k = 0; k < n; k++) {
+			want.source = ends[k];
+			assert_int_equal(mcast_add_parts(&s, &want, &d), HD_OK);
+		}
+		find_circles(&s, &alone, &beside);
+		assert_int_equal(alone, 0);
+		assert_int_equal(beside > 0, i < 2);
+		tear_down(&t, &s);
+	}
+}
+
+static void parts_need_a_mesh(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct diag d = { .status = HD_OK };
+	port_id ends[40];
+
+	(void)state;
+	set_up(&t, &s, "torus --sizes=4x4", "dor", &by_opensm);
+	all_end_ports(&t, ends);
+	const struct mcast_group want = { .method = MCAST_DUAL,
+					  .source = ends[0],
+					  .members = ends + 1,
+					  .n_members = 3 };
+
+	assert_int_equal(mcast_add_parts(&s, &want, &d), HD_ERR_UNFIT);
+	assert_string_equal(d.message, "multicast: 'dual-path' needs a mesh of "
+				       "two dimensions");
 	tear_down(&t, &s);
 }
 
@@ -591,6 +791,9 @@ int main(void)
 		cmocka_unit_test(broadcast_costs_what_theory_says),
 		cmocka_unit_test(
 			a_union_over_negative_first_gives_one_member_two_copies),
+		cmocka_unit_test(parts_reach_every_member_once),
+		cmocka_unit_test(parts_wait_in_no_circle),
+		cmocka_unit_test(parts_need_a_mesh),
 		cmocka_unit_test(xy_and_negative_first_both_carry_unicast),
 		cmocka_unit_test(loads_of_the_16_by_16_mesh_are_the_exact_ones),
 		cmocka_unit_test(one_mlid_for_two_sources_duplicates),

@@ -25,31 +25,52 @@ static void at_least(struct limits *x, uint64_t messages, uint32_t hops)
 		x->most = t;
 }
 
+/* One member, as far away as the load has it; false if it is nowhere. */
+static bool add_member(struct limits *x, const struct mcast_load *l,
+		       port_id member)
+{
+	if (l->hops[member] == GRAPH_FAR)
+		return false;
+	at_least(x, 1, l->hops[member]);
+	if (l->hops[member] < x->nearest)
+		x->nearest = l->hops[member];
+	return true;
+}
+
+/* All that one source sends to groups; false if one leads nowhere. */
+static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
+{
+	port_id source = x->op->sources[i];
+	uint32_t first, n = coll_groups(l->s, x->op, i, &first);
+
+	for (uint32_t k = first; k < first + n; k++) {
+		const struct mcast_group *g = &l->s->groups[k];
+
+		if (!mcast_load_tree(l, source, g->mlid))
+			return false;
+		for (uint32_t m = 0; m < g->n_members; m++) {
+			if (g->members[m] != source &&
+			    !add_member(x, l, g->members[m]))
+				return false;
+		}
+	}
+	return n > 0;
+}
+
 /* All of one source's messages; false if one leads nowhere. */
 static bool add_source(struct limits *x, struct mcast_load *l, uint32_t i)
 {
 	const struct coll_op *op = x->op;
-	port_id source = op->sources[i];
-	const struct subnet *s = l->s;
 
-	if (x->scheme == COLL_MULTICAST &&
-	    (s->n_groups == 0 ||
-	     !mcast_load_tree(l, source,
-			      s->groups[i < s->n_groups ? i : 0].mlid)))
-		return false;
+	if (x->scheme == COLL_MULTICAST)
+		return add_groups(x, l, i);
 	for (uint32_t k = 0; k < op->n_members; k++) {
 		port_id member = op->members[k];
 
-		if (member == source)
-			continue;
-		if (x->scheme == COLL_UNICAST &&
-		    !mcast_load_unicast(l, source, member))
+		if (member != op->sources[i] &&
+		    (!mcast_load_unicast(l, op->sources[i], member) ||
+		     !add_member(x, l, member)))
 			return false;
-		if (l->hops[member] == GRAPH_FAR)
-			return false;
-		at_least(x, 1, l->hops[member]);
-		if (l->hops[member] < x->nearest)
-			x->nearest = l->hops[member];
 	}
 	return true;
 }

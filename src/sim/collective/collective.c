@@ -181,9 +181,26 @@ enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
 				 mcast_mlids_left(subnet, want.subnet));
 	for (uint32_t i = 0; i < op->n_sources && status == HD_OK; i++) {
 		want.source = op->sources[i];
-		status = mcast_add(subnet, &want, d);
+		status = mcast_add_parts(subnet, &want, d);
 	}
 	return status;
+}
+
+uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op,
+		     uint32_t i, uint32_t *first)
+{
+	uint32_t n = 0;
+
+	*first = mcast_has_parts(op->tree) || i >= subnet->n_groups ? 0 : i;
+	if (!mcast_has_parts(op->tree))
+		return subnet->n_groups ? 1 : 0;
+	while (*first < subnet->n_groups &&
+	       subnet->groups[*first].source != op->sources[i])
+		(*first)++;
+	while (*first + n < subnet->n_groups &&
+	       subnet->groups[*first + n].source == op->sources[i])
+		n++;
+	return n;
 }
 
 /* ---- what is sent ------------------------------------------------------- */
@@ -199,10 +216,12 @@ static uint32_t member_at(const struct run *r, uint32_t i, uint32_t k)
 	return (uint32_t)(((uint64_t)i * n / r->op->n_sources + k) % n);
 }
 
-static uint32_t copies_of(const struct run *r, uint32_t i)
+/* *first: of the groups that they go to, with multicast. */
+static uint32_t copies_of(const struct run *r, const struct subnet *s,
+			  uint32_t i, uint32_t *first)
 {
 	if (r->scheme == COLL_MULTICAST)
-		return 1;
+		return coll_groups(s, r->op, i, first);
 	return r->op->n_members - (r->own[i] != SIM_NONE);
 }
 
@@ -210,7 +229,7 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 		      struct sim_arrival *at)
 {
 	const struct coll_op *op = r->op;
-	uint32_t n_copies = copies_of(r, i), n = 0;
+	uint32_t first, n = 0, n_copies = copies_of(r, s, i, &first);
 
 	r->flows[i] = (struct sim_flow){
 		.kind = SIM_TRACE,
@@ -221,14 +240,18 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 		.trace = at,
 	};
 	for (uint32_t k = 0; k < n_copies; k++) {
-		uint32_t member = member_at(r, i, k);
-		lid_t dlid = s->lid_of_port[op->members[member]];
+		bool many = r->scheme == COLL_MULTICAST;
+		lid_t dlid = many ? s->groups[first + k].mlid
+				  : s->lid_of_port[op->members[member_at(
+					    r, i, k)]];
 
-		if (r->scheme == COLL_MULTICAST)
-			dlid = s->groups[i < s->n_groups ? i : 0].mlid;
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;
 			uint8_t sl = (uint8_t)(turn % op->lanes);
+
+			/* Lanes by which a method parts its groups. */
+			if (many && op->tree == MCAST_DOUBLE)
+				sl = s->groups[first + k].sl % op->lanes;
 
 			/* Some engines need a path's SL to be theirs. */
 			if (r->scheme == COLL_UNICAST)
@@ -246,11 +269,11 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 
 static void fill_flows(struct run *r, const struct subnet *s)
 {
-	uint32_t n_sources = r->op->n_sources;
+	uint32_t n_sources = r->op->n_sources, first;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < n_sources; i++)
-		n += (size_t)copies_of(r, i) * r->packets;
+		n += (size_t)copies_of(r, s, i, &first) * r->packets;
 	r->flows = hd_alloc(n_sources, sizeof(*r->flows));
 	r->arrivals = hd_alloc(n, sizeof(*r->arrivals));
 	n = 0;

@@ -77,10 +77,17 @@ void coll_result_fini(struct coll_result *r);
 
 /*
  * Programs the operation's trees, in coll_run and for those who look at the
- * tables only: group i is that of source i; one for all with a shared tree.
+ * tables only: one for all with a shared tree, else one or more per source.
  */
 HD_MUST_CHECK enum hd_status
 coll_plant(struct subnet *subnet, const struct coll_op *op, struct diag *d);
+
+/*
+ * The groups that carry the messages of source i, once they are planted: how
+ * many, from *first on.
+ */
+uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op,
+		     uint32_t i, uint32_t *first);
 
 /*
  * A time that no run can beat: the busiest injection, ejection and cable each

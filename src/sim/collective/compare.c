@@ -124,11 +124,13 @@ static void look_at_tables(struct session *s, struct row *row,
 
 	mcast_load_init(&l, subnet);
 	for (uint32_t i = 0; i < op->n_sources; i++) {
+		uint32_t first = 0, n = 0;
+
 		if (row->scheme == COLL_MULTICAST)
-			mcast_load_tree(
-				&l, op->sources[i],
-				subnet->groups[i < subnet->n_groups ? i : 0]
-					.mlid);
+			n = coll_groups(subnet, op, i, &first);
+		for (uint32_t k = first; k < first + n; k++)
+			mcast_load_tree(&l, op->sources[i],
+					subnet->groups[k].mlid);
 		for (uint32_t k = 0;
 		     row->scheme == COLL_UNICAST && k < op->n_members; k++) {
 			if (op->members[k] != op->sources[i])

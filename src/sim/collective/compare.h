@@ -13,7 +13,7 @@
 #include "sim/collective/collective.h"
 
 #define COMPARE_MAX_SEEDS 64
-#define COMPARE_TREES     (MCAST_SHARED + 1) /* kinds that can be built */
+#define COMPARE_TREES     (MCAST_DOUBLE + 1) /* kinds that can be built */
 
 /* A scenario without a topology, for those who have but that. */
 extern const char compare_fabric[];

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -75,11 +76,71 @@ static void refusals_name_the_option(void **state)
 	results_free(r);
 }
 
+static double cell(const struct table *t, size_t row, const char *name)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, name) == 0)
+			return value_real(table_cell(t, row, i));
+	}
+	fail_msg("no column '%s'", name);
+	return 0;
+}
+
+/* Every way there is on a mesh: all get all, and never before the bound. */
+static void rivals_reach_everybody(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct results *r = results_new("test");
+	struct overrides o = { 0 };
+	const struct compare_options options = { .text = compare_fabric,
+						 .overrides = &o,
+						 .sources = "40%",
+						 .members = "all",
+						 .size = 300,
+						 .lanes = 2,
+						 .any_tree = true,
+						 .seed = 1,
+						 .seeds = 3 };
+	bool well = false;
+
+	(void)state;
+	overrides_put(&o, "--topology", "fabric.topology",
+		      "{kind: node-mesh, columns: 5, rows: 4}");
+	overrides_put(&o, "--routing", "fabric.routing", "xy");
+	overrides_put(&o, "--lanes", "qos.lanes", "2");
+	assert_int_equal(compare_run(&options, r, &d, &well), HD_OK);
+	assert_true(well);
+	const struct table *ways = results_find(r, "ways");
+	const struct table *draws = results_find(r, "draws");
+
+	assert_int_equal(table_rows(ways), 1 + COMPARE_TREES);
+	assert_int_equal(table_rows(draws), 3 * (1 + COMPARE_TREES));
+	for (size_t i = 0; i < table_rows(draws); i++) {
+		assert_true(cell(draws, i, "amiss") == 0);
+		assert_true(cell(draws, i, "completion") >=
+			    cell(draws, i, "bound") - 1e-9);
+	}
+	/* Two paths of 8 sources each, up to four parts. */
+	for (size_t i = 0; i < table_rows(ways); i++) {
+		const char *sent = table_cell(ways, i, 0)->text;
+		double mlids = cell(ways, i, "MLIDs");
+
+		if (strcmp(sent, "dual-path") == 0)
+			assert_true(mlids > 8 && mlids <= 16);
+		if (strcmp(sent, "multi-path") == 0 ||
+		    strcmp(sent, "double-xy") == 0)
+			assert_true(mlids > 16 && mlids <= 32);
+	}
+	overrides_fini(&o);
+	results_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_get_everything_unless_a_switch_fails),
 		cmocka_unit_test(refusals_name_the_option),
+		cmocka_unit_test(rivals_reach_everybody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
