@@ -17,20 +17,20 @@
 		.help = "smaller fabrics and shorter runs where there are " \
 			"such: minutes for all of it instead of hours"      \
 	}
-#define OPTION_JOBS                                                          \
-	{                                                                    \
-		.name = "jobs", .letter = 'j', .kind = OPT_UINT,             \
-		.offset = FIELD(jobs), .value = "N", .initial = "0",         \
-		.high = 1024,                                                \
-		.help = "runs at once; 0 is one per core. Results do not "   \
-			"depend on it"                                       \
+#define OPTION_JOBS                                                        \
+	{                                                                  \
+		.name = "jobs", .letter = 'j', .kind = OPT_UINT,           \
+		.offset = FIELD(jobs), .value = "N", .initial = "0",       \
+		.high = 1024,                                              \
+		.help = "runs at once; 0 is one per core. Results do not " \
+			"depend on it"                                     \
 	}
-#define OPTION_DOCUMENT                                                       \
-	{                                                                     \
-		.name = "document", .kind = OPT_TEXT,                         \
-		.offset = FIELD(document), .value = "FILE",                   \
+#define OPTION_DOCUMENT                                                         \
+	{                                                                       \
+		.name = "document", .kind = OPT_TEXT,                           \
+		.offset = FIELD(document), .value = "FILE",                     \
 		.help = "write what became of the papers to FILE, as Markdown " \
-			"(docs/papers.md)"                                    \
+			"(docs/papers.md)"                                      \
 	}
 
 /* ---- files of our own ---------------------------------------------------- */
@@ -52,7 +52,8 @@ static enum hd_status write_document(const struct paper_session *s,
 }
 
 static enum hd_status write_record(const struct paper_session *s,
-				   const struct paper_outcomes *r, struct diag *d)
+				   const struct paper_outcomes *r,
+				   struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -124,7 +125,8 @@ static const struct command command_paper_list = {
 	.run = run_list,
 };
 
-/* ---- run and all ---------------------------------------------------------- */
+/* ---- run and all ----------------------------------------------------------
+ */
 
 static int review(struct paper_session *s, const char *name)
 {
@@ -244,7 +246,8 @@ static const struct command command_paper_all = {
 	.run = run_all,
 };
 
-/* ---- fit ------------------------------------------------------------------ */
+/* ---- fit ------------------------------------------------------------------
+ */
 
 static int fit(struct paper_session *s, const char *name)
 {
@@ -317,7 +320,8 @@ static const struct command command_paper_fit = {
 	.run = run_fit,
 };
 
-/* ---- show ----------------------------------------------------------------- */
+/* ---- show -----------------------------------------------------------------
+ */
 
 /* The scenario that 'sim FILE' runs, if that is all it does. */
 static const struct paper_file *scenario_of(const struct review_item *item)
@@ -387,7 +391,8 @@ static const struct command command_paper_show = {
 	.run = run_show,
 };
 
-/* ---- all of them ---------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------
+ */
 
 static const struct command *const subcommands[] = {
 	&command_paper_list, &command_paper_show, &command_paper_run,

@@ -143,9 +143,10 @@ void paper_document(const struct paper_catalogue *c,
 	put_file(out, "papers/preface.md");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_paper(out, c->papers[i], r);
-	strbuf_puts(out, "\n## What the papers leave open\n\n"
-			 "| paper | study | parameter | what is open | tried |\n"
-			 "| --- | --- | --- | --- | --- |\n");
+	strbuf_puts(out,
+		    "\n## What the papers leave open\n\n"
+		    "| paper | study | parameter | what is open | tried |\n"
+		    "| --- | --- | --- | --- | --- |\n");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_open(out, c->papers[i]);
 	strbuf_puts(out, "\n## What is wrong in the papers\n\n");

@@ -157,14 +157,13 @@ static struct finding judge_numbers(const struct paper_expectation *p,
 		return judge_equal(p, mean);
 	bool least = p->relation == RELATION_AT_LEAST ||
 		     p->relation == RELATION_ABOVE;
-	bool strict = p->relation == RELATION_ABOVE ||
-		      p->relation == RELATION_BELOW;
+	bool strict =
+		p->relation == RELATION_ABOVE || p->relation == RELATION_BELOW;
 
 	f.beyond = least ? p->number - mean : mean - p->number;
 	if (strict ? f.beyond < 0 : f.beyond <= 0)
 		f.verdict = VERDICT_TREND;
-	else if (p->tolerance > 0 &&
-		 f.beyond <= p->tolerance * fabs(p->number))
+	else if (p->tolerance > 0 && f.beyond <= p->tolerance * fabs(p->number))
 		f.verdict = VERDICT_WITHIN;
 	else
 		f.unclear = is_unclear(x, n, p->number);
@@ -202,12 +201,11 @@ static struct finding judge_rows(const struct paper_expectation *p,
 				 const struct found *f)
 {
 	enum paper_relation r = p->relation;
-	bool may_be_flat = r == RELATION_NEVER_FALLS ||
-			   r == RELATION_NEVER_RISES;
+	bool may_be_flat =
+		r == RELATION_NEVER_FALLS || r == RELATION_NEVER_RISES;
 	const double *x = f->numbers;
 	double sign = course_sign(r);
-	bool all = f->n > 1 &&
-		   (may_be_flat || sign * (x[f->n - 1] - x[0]) > 0);
+	bool all = f->n > 1 && (may_be_flat || sign * (x[f->n - 1] - x[0]) > 0);
 
 	for (size_t i = 1; i < f->n; i++)
 		all = all && sign * (x[i] - x[i - 1]) >= 0;
@@ -308,9 +306,9 @@ static void judge_case(struct trial *t, struct bindings *in,
 	}
 	if (r == RELATION_TEXT || relation_is_course(r)) {
 		if (value_find(&c->value, t->results, in, &rows, &t->missing))
-			f = r == RELATION_TEXT ? judge_text(c, &rows)
-					       : judge_rows(&c->published,
-							    &rows);
+			f = r == RELATION_TEXT
+				    ? judge_text(c, &rows)
+				    : judge_rows(&c->published, &rows);
 		found_fini(&rows);
 	} else {
 		size_t n;
@@ -362,16 +360,14 @@ static void conclude(const struct paper_check *c, struct judgement *j)
 	if (j->holds < j->cases && j->holds + j->unclear == j->cases)
 		j->verdict = VERDICT_TREND;
 	else if (j->holds < j->cases)
-		j->verdict = 2 * j->holds > j->cases ? VERDICT_PARTLY
-						     : VERDICT_NOT;
+		j->verdict =
+			2 * j->holds > j->cases ? VERDICT_PARTLY : VERDICT_NOT;
 }
 
 void judge(const struct paper_check *c, const struct results *r,
 	   struct judgement *out)
 {
-	struct trial t = { .check = c,
-			   .results = r,
-			   .missing = STRBUF_INIT };
+	struct trial t = { .check = c, .results = r, .missing = STRBUF_INIT };
 	const struct table *table = results_find(r, c->value.table);
 	struct bindings in = { 0 };
 	const char *unit = NULL;

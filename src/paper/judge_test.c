@@ -197,8 +197,10 @@ static void rows_are_chosen_by_relations(void **state)
 static struct results *grid(const double taken[2][2][3])
 {
 	static const struct column grid_columns[] = {
-		{ "fabric", NULL, VALUE_TEXT }, { "size", "B", VALUE_UINT },
-		{ "seed", NULL, VALUE_UINT },   { "taken", "us", VALUE_REAL },
+		{ "fabric", NULL, VALUE_TEXT },
+		{ "size", "B", VALUE_UINT },
+		{ "seed", NULL, VALUE_UINT },
+		{ "taken", "us", VALUE_REAL },
 		{ NULL },
 	};
 	struct results *r = results_new("test");
@@ -265,8 +267,9 @@ static void what_chance_may_have_made_is_no_exception(void **state)
 		    "column: taken, take: mean, each: fabric, along: size",
 		    "rises", 2, 1, 0, VERDICT_NOT);
 	/* Of 3, 4 and 5 the interval holds 4.5; of 1, 1 and 1 it does not. */
-	check_cases(falls, "column: taken, where: size=32, each: fabric, "
-			   "over: seed",
+	check_cases(falls,
+		    "column: taken, where: size=32, each: fabric, "
+		    "over: seed",
 		    ">= 4.5", 2, 0, 1, VERDICT_NOT);
 }
 

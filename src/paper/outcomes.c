@@ -15,8 +15,8 @@ static const struct schema_row record_fields[] = {
 	  .item_size = sizeof(struct paper_outcome),
 	  .help = "what decided, experiment by experiment" },
 	{ "found[].id", SCHEMA_TEXT, ROW(id), .help = "of the experiment" },
-	{ "found[].check", SCHEMA_UINT, ROW(check), .initial = "1",
-	  .low = "1", .help = "which of its checks" },
+	{ "found[].check", SCHEMA_UINT, ROW(check), .initial = "1", .low = "1",
+	  .help = "which of its checks" },
 	{ "found[].setting", SCHEMA_TEXT, ROW(setting), .optional = true,
 	  .help = "of what is left open" },
 	{ "found[].ours", SCHEMA_TEXT, ROW(ours), .help = "our value" },
@@ -113,8 +113,8 @@ void outcomes_print(const struct paper_outcomes *r, struct strbuf *out)
 }
 
 const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
-				     const struct paper *p,
-				     const struct paper_experiment *e)
+					  const struct paper *p,
+					  const struct paper_experiment *e)
 {
 	size_t len = strlen(p->id);
 

@@ -28,15 +28,15 @@ struct paper_outcomes {
 void outcomes_take(const struct paper_review *s, struct paper_outcomes *out);
 /* The one that is built in; refused only if it is bad. Free even then. */
 HD_MUST_CHECK enum hd_status outcomes_read(struct diag *d,
-					 struct paper_outcomes *out);
+					   struct paper_outcomes *out);
 void outcomes_fini(struct paper_outcomes *r);
 /* The file. */
 void outcomes_print(const struct paper_outcomes *r, struct strbuf *out);
 
 /* NULL if there is none. */
 const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
-				     const struct paper *p,
-				     const struct paper_experiment *e);
+					  const struct paper *p,
+					  const struct paper_experiment *e);
 
 /*
  * docs/papers.md: what every experiment came to, by which rule, what is wrong

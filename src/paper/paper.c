@@ -10,11 +10,14 @@
 
 const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing",
 					 NULL };
-const char *const paper_verdict_names[] = {
-	"matched",        "within tolerance", "trend holds",
-	"reproduced for", "not reproduced",   "refuted",
-	"no number to compare", NULL
-};
+const char *const paper_verdict_names[] = { "matched",
+					    "within tolerance",
+					    "trend holds",
+					    "reproduced for",
+					    "not reproduced",
+					    "refuted",
+					    "no number to compare",
+					    NULL };
 const char *const paper_take_names[] = { "one",   "mean", "least",
 					 "most",  "sum",  "count",
 					 "first", "last", NULL };
@@ -29,13 +32,16 @@ const char *const paper_take_names[] = { "one",   "mean", "least",
 #define ERRATUM(m)    offsetof(struct paper_erratum, m)
 
 /* What a study is, under `path`, and `base` within its struct. */
-#define STUDY_ROWS(path, base)                                               \
-	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick),                 \
-	  .optional = true, .help = "the same for a quick run" },            \
-	{ path ".time", SCHEMA_TIME, (base) + STUDY(time), .initial = "1s",  \
-	  .help = "how long the command takes" },                            \
-	{ path ".quick_time", SCHEMA_TIME, (base) + STUDY(quick_time),       \
-	  .initial = "1s", .help = "how long the quick one takes" }
+#define STUDY_ROWS(path, base)                                                 \
+	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick), .optional = true, \
+	  .help = "the same for a quick run" },                                \
+		{ path ".time", SCHEMA_TIME, (base) + STUDY(time),             \
+		  .initial = "1s", .help = "how long the command takes" },     \
+	{                                                                      \
+		path ".quick_time", SCHEMA_TIME, (base) + STUDY(quick_time),   \
+			.initial = "1s",                                       \
+			.help = "how long the quick one takes"                 \
+	}
 
 const struct schema_row paper_fields[] = {
 	{ "paper", SCHEMA_TEXT, offsetof(struct paper, id),
@@ -84,8 +90,7 @@ const struct schema_row paper_fields[] = {
 	  .optional = true, .joins = true,
 	  .help = "which of its points: axis=label|label, ..." },
 	{ "experiments[].quick_given", SCHEMA_TEXT, EXPERIMENT(quick_given),
-	  .optional = true, .joins = true,
-	  .help = "the same for a quick run" },
+	  .optional = true, .joins = true, .help = "the same for a quick run" },
 	{ "experiments[].command", SCHEMA_TEXT, EXPERIMENT(own.command),
 	  .optional = true, .help = "instead of a study, after 'heddle'" },
 	STUDY_ROWS("experiments[]", EXPERIMENT(own)),
@@ -261,18 +266,17 @@ static enum hd_status study_open(struct paper *p, struct paper_study *s,
 
 		status = pieces_expand(&a->full, a->values, &inner);
 		if (status == HD_OK)
-			status = pieces_expand(
-				&a->few, a->quick ? a->quick : a->values,
-				&inner);
+			status = pieces_expand(&a->few,
+					       a->quick ? a->quick : a->values,
+					       &inner);
 		if (status != HD_OK)
 			refuse(p, d, &a->values, inner.message);
 	}
 	return status;
 }
 
-static enum hd_status experiment_open(struct paper *p,
-				      struct paper_experiment *e,
-				      struct diag *d)
+static enum hd_status
+experiment_open(struct paper *p, struct paper_experiment *e, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 

@@ -75,7 +75,7 @@ extern const char *const paper_take_names[];
 struct paper_value {
 	char *table;
 	char *column; /* {axis} stands for the setting's label of it */
-	char *where; /* "column=value, column>=value": rows; NULL: all */
+	char *where;  /* "column=value, column>=value": rows; NULL: all */
 	enum paper_take take;
 };
 

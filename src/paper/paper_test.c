@@ -59,10 +59,12 @@ static void expectations_that_make_no_sense_are_refused(void **state)
 static void limits_without_a_source_are_refused(void **state)
 {
 	(void)state;
-	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"), 8,
-		"a tolerance or limit needs its source");
-	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"), 8,
-		"a tolerance or limit needs its source");
+	refused(HEAD
+		"- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"),
+		8, "a tolerance or limit needs its source");
+	refused(HEAD
+		"- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"),
+		8, "a tolerance or limit needs its source");
 	refused(HEAD
 		"- id: a\n  title: t\n  command: c\n" MATCHED
 		"  checks: [{what: w, table: a, column: b, published: '> 1', "
@@ -87,8 +89,8 @@ static void verdicts_that_say_too_much_are_refused(void **state)
 		4, "this verdict needs a reason");
 }
 
-#define STUDY                                               \
-	"paper: '0'\ntitle: t\nstudies:\n- name: s\n"       \
+#define STUDY                                                     \
+	"paper: '0'\ntitle: t\nstudies:\n- name: s\n"             \
 	"  command: x {a}\n  vary: [{name: a, values: '1, 2'}]\n" \
 	"experiments:\n"
 
@@ -97,8 +99,7 @@ static void studies_that_are_not_there_are_refused(void **state)
 	(void)state;
 	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8,
 		"there is no such study");
-	refused(STUDY
-		"- {id: a, title: t, reason: r, study: s, command: c}\n",
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, command: c}\n",
 		8, "a study or a command, not both");
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n",
 		8, "'b=1' names no axis of the study");

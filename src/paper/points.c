@@ -92,8 +92,9 @@ static bool mark_values(const struct pieces *values, const char *text,
 }
 
 /* Which values of each axis count: NULL for an axis means all of them. */
-static enum hd_status read_given(const struct paper_points *g, const char *given,
-				 struct diag *d, bool **wanted)
+static enum hd_status read_given(const struct paper_points *g,
+				 const char *given, struct diag *d,
+				 bool **wanted)
 {
 	while (given && *given) {
 		size_t item = strcspn(given, ",");
@@ -142,8 +143,9 @@ static void add_point(struct paper_points *g, size_t point)
 	g->points[g->n_points++] = point;
 }
 
-enum hd_status points_init(struct paper_points *g, const struct paper_experiment *e,
-			 bool quick, struct diag *d)
+enum hd_status points_init(struct paper_points *g,
+			   const struct paper_experiment *e, bool quick,
+			   struct diag *d)
 {
 	const struct paper_study *s = e->study;
 	const char *given = quick && e->quick_given ? e->quick_given : e->given;
@@ -159,8 +161,7 @@ enum hd_status points_init(struct paper_points *g, const struct paper_experiment
 		bool in = true;
 
 		for (size_t a = 0; a < s->n_axes; a++)
-			in = in &&
-			     (!wanted[a] || wanted[a][value_at(g, i, a)]);
+			in = in && (!wanted[a] || wanted[a][value_at(g, i, a)]);
 		if (in)
 			add_point(g, i);
 	}
@@ -218,7 +219,7 @@ static size_t first_of(const struct paper_points *g, size_t setting)
 }
 
 char *points_setting_label(const struct paper_points *g, size_t setting,
-			 const char *axis)
+			   const char *axis)
 {
 	size_t i = axis_named(g->study, axis, strlen(axis));
 
@@ -239,7 +240,7 @@ static bool is_tried(const struct paper_points *g, size_t axis)
 }
 
 void points_setting(const struct paper_points *g, size_t setting,
-		  struct strbuf *out)
+		    struct strbuf *out)
 {
 	size_t point = first_of(g, setting);
 	const char *comma = "";
@@ -276,8 +277,8 @@ static struct table *like(const struct paper_points *g, const struct table *t,
 	return made;
 }
 
-static void append(const struct paper_points *g, size_t i, const struct table *t,
-		   struct table *out)
+static void append(const struct paper_points *g, size_t i,
+		   const struct table *t, struct table *out)
 {
 	for (size_t row = 0; row < table_rows(t); row++) {
 		for (size_t a = 0; a < g->study->n_axes; a++) {
@@ -292,8 +293,8 @@ static void append(const struct paper_points *g, size_t i, const struct table *t
 }
 
 struct table *points_gather(const struct paper_points *g, size_t setting,
-			  const char *table, points_results_fn *of,
-			  const void *context, struct results *out)
+			    const char *table, points_results_fn *of,
+			    const void *context, struct results *out)
 {
 	struct table *made = NULL;
 

@@ -26,8 +26,8 @@ struct paper_points {
  * Free even then; refers to the study.
  */
 HD_MUST_CHECK enum hd_status points_init(struct paper_points *g,
-				       const struct paper_experiment *e,
-				       bool quick, struct diag *d);
+					 const struct paper_experiment *e,
+					 bool quick, struct diag *d);
 void points_fini(struct paper_points *g);
 
 /* What point i has of an axis: its label, and what goes into the command. */
@@ -36,10 +36,10 @@ char *points_label(const struct paper_points *g, size_t i, size_t axis);
 char *points_command(const struct paper_points *g, size_t i);
 /* An axis's label in a setting; NULL if it is not open or not there. */
 char *points_setting_label(const struct paper_points *g, size_t setting,
-			 const char *axis);
+			   const char *axis);
 /* "unit=2, gap=fixed", of what has several values; "" if nothing has. */
 void points_setting(const struct paper_points *g, size_t setting,
-		  struct strbuf *out);
+		    struct strbuf *out);
 
 /*
  * One table of a setting: those of its points one below the other. `of(i)`
@@ -47,7 +47,7 @@ void points_setting(const struct paper_points *g, size_t setting,
  */
 typedef const struct results *points_results_fn(const void *context, size_t i);
 struct table *points_gather(const struct paper_points *g, size_t setting,
-			  const char *table, points_results_fn *of,
-			  const void *context, struct results *out);
+			    const char *table, points_results_fn *of,
+			    const void *context, struct results *out);
 
 #endif

@@ -36,7 +36,8 @@ void review_fini(struct paper_review *s)
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The job that runs this command, which is taken; a new one if there is none. */
+/* The job that runs this command, which is taken; a new one if there is none.
+ */
 static size_t job_of(struct paper_review *s, char *command)
 {
 	size_t i = 0;
@@ -170,7 +171,8 @@ static void gather(const struct place *p, size_t setting, const char *table,
 		   struct results *out)
 {
 	if (table && !results_find(out, table))
-		points_gather(&p->item->grid, setting, table, results_of, p, out);
+		points_gather(&p->item->grid, setting, table, results_of, p,
+			      out);
 }
 
 /* A column that an open axis names, as it is in this setting. */

@@ -14,9 +14,9 @@
  *	review_fini(&s);
  */
 
-#include "paper/points.h"
 #include "paper/judge.h"
 #include "paper/paper.h"
+#include "paper/points.h"
 #include "paper/runner.h"
 
 /* In one setting of what the paper leaves open. */
@@ -28,7 +28,7 @@ struct review_setting {
 struct review_item {
 	const struct paper *paper;
 	const struct paper_experiment *experiment;
-	struct paper_points grid;          /* no points: nothing to run */
+	struct paper_points grid;        /* no points: nothing to run */
 	size_t *jobs;                    /* of each point */
 	struct review_setting *settings; /* once all are done; NULL before */
 	enum paper_verdict verdict;      /* found; recorded if nothing ran */
@@ -63,7 +63,8 @@ HD_MUST_CHECK enum hd_status review_run(struct paper_review *s,
 /* Whether the job came to its end, be it with a failure. */
 bool review_is_done(const struct paper_review *s, size_t job);
 /* Whether all of an experiment's did. */
-bool review_item_done(const struct paper_review *s, const struct review_item *i);
+bool review_item_done(const struct paper_review *s,
+		      const struct review_item *i);
 /* Whether what was found is what is recorded. */
 bool review_as_recorded(const struct review_item *item);
 

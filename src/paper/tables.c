@@ -145,9 +145,8 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 
 	put_id(t, item);
 	table_put_text(t, e->title);
-	review_verdict(item->verdict, item->settings ? item->holds
-						     : e->settings,
-		       &verdict);
+	review_verdict(item->verdict,
+		       item->settings ? item->holds : e->settings, &verdict);
 	put_owned(t, strbuf_detach(&verdict));
 	table_put_text(t, same ? "as recorded" : "CHANGED");
 	if (item->grid.n_points)

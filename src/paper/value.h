@@ -33,8 +33,8 @@ struct found {
 
 /*
  * Rows that fit `where` and the case, as far as the table has its columns and
- * `where` does not say itself what they are. False, and a reason, if something is
- * not there; that no row fits is no reason if rows are counted.
+ * `where` does not say itself what they are. False, and a reason, if something
+ * is not there; that no row fits is no reason if rows are counted.
  */
 bool value_find(const struct paper_value *v, const struct results *r,
 		const struct bindings *in, struct found *out,

@@ -224,9 +224,9 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 			return refuse_unreachable(t, member, d);
 		switch_id to = g->edges[e].to;
 
-		bool meets = t->in_tree[to] &&
-			     (t->from[to] == TOPO_NONE ||
-			      edge_from(g, t->from[to]) != sw);
+		bool meets =
+			t->in_tree[to] && (t->from[to] == TOPO_NONE ||
+					   edge_from(g, t->from[to]) != sw);
 
 		if (meets && t->group->method == MCAST_PATHS)
 			t->again[e] = true;
@@ -504,8 +504,9 @@ static enum hd_status grow(struct tree *t, struct diag *d)
 	const struct mcast_group *m = t->group;
 	enum hd_status (*add)(struct tree *, port_id, struct diag *) =
 		add_routed;
-	switch_id root = m->method == MCAST_SHARED ? shared_root(t)
-						   : mcast_home(t->s, m->source);
+	switch_id root = m->method == MCAST_SHARED
+				 ? shared_root(t)
+				 : mcast_home(t->s, m->source);
 
 	if (root == TOPO_NONE) {
 		t->root = mcast_home(t->s, m->members[0]);

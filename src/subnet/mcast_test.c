@@ -292,7 +292,8 @@ static uint32_t dual_cables(const struct draw *d)
 			uint32_t next = 0, best = up ? UINT32_MAX : 0;
 
 			for (uint32_t i = 1; i < d->n; i++) {
-				uint32_t l = snake(d->columns, d->x[i], d->y[i]);
+				uint32_t l =
+					snake(d->columns, d->x[i], d->y[i]);
 
 				if (up ? l > label && l < best
 				       : l < label && (!next || l > best)) {
@@ -327,8 +328,8 @@ static void parts_reach_every_member_once(void **state)
 		port_id members[40];
 
 		draw_nodes(&rng, &w);
-		snprintf(words, sizeof(words), "node-mesh --columns=%u --rows=%u",
-			 w.columns, w.rows);
+		snprintf(words, sizeof(words),
+			 "node-mesh --columns=%u --rows=%u", w.columns, w.rows);
 		set_up(&t, &s, words, "xy", &by_paper);
 		for (uint32_t k = 1; k < w.n; k++)
 			members[k - 1] = node(&s, w.rows, w.x[k], w.y[k]);

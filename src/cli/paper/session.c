@@ -91,9 +91,8 @@ static enum hd_status open_all(struct paper_session *s, int n, char **names,
 int paper_session(const struct command *self, int argc, char **argv,
 		  const struct paper_wish *wish)
 {
-	struct paper_session s = { .v.common.db =
-					   wish->runs ? DATABASE_DEFAULT
-						      : NULL };
+	struct paper_session s = { .v.common.db = wish->runs ? DATABASE_DEFAULT
+							     : NULL };
 	struct diag d = { .status = HD_OK };
 	int n, status;
 

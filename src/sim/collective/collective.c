@@ -241,9 +241,9 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 	};
 	for (uint32_t k = 0; k < n_copies; k++) {
 		bool many = r->scheme == COLL_MULTICAST;
-		lid_t dlid = many ? s->groups[first + k].mlid
-				  : s->lid_of_port[op->members[member_at(
-					    r, i, k)]];
+		lid_t dlid =
+			many ? s->groups[first + k].mlid
+			     : s->lid_of_port[op->members[member_at(r, i, k)]];
 
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;

@@ -183,8 +183,7 @@ static void tables_show_what_was_counted(void **state)
 	for (size_t i = 0; i < table_rows(levels); i++)
 		packets += cell(levels, i, "packets")->u;
 	assert_int_equal(packets, x.delivered_packets);
-	assert_int_equal(table_rows(delay),
-			 SIM_DEADLINES * table_rows(levels));
+	assert_int_equal(table_rows(delay), SIM_DEADLINES * table_rows(levels));
 	for (size_t i = 0; i < table_rows(jitter); i++)
 		shares += cell(jitter, i, "share")->real;
 	assert_true(fabs(shares - 100.0 * (double)table_rows(levels)) < 1e-6);

@@ -48,8 +48,7 @@ static const struct column run_columns[] = {
 static void put_runs(struct results *r, const struct eval_runs *runs)
 {
 	struct table *t = results_table(
-		r, "runs",
-		"loads in shares of a host link, headers included",
+		r, "runs", "loads in shares of a host link, headers included",
 		run_columns);
 
 	for (uint32_t i = 0; i < runs->n; i++) {
@@ -62,9 +61,9 @@ static void put_runs(struct results *r, const struct eval_runs *runs)
 		else
 			table_put_uint(t, x->plan.tried);
 		table_put_uint(t, x->established.established);
-		table_put_time(t, slots_frame_time(hd_rate_make(
-					  UINT64_C(2500000000) * x->plan.width,
-					  1)));
+		table_put_time(
+			t, slots_frame_time(hd_rate_make(
+				   UINT64_C(2500000000) * x->plan.width, 1)));
 		table_put_real(t, x->reserved);
 		table_put_real(t, x->offered);
 		table_put_real(t, x->delivered);
@@ -128,10 +127,9 @@ static uint32_t *ranks_of(const struct eval_result *x)
 
 static void put_ports(struct results *r, const struct eval_runs *runs)
 {
-	struct table *t = results_series(
-		r, "ports",
-		"use of adapters' and switches' ports",
-		port_columns);
+	struct table *t = results_series(r, "ports",
+					 "use of adapters' and switches' ports",
+					 port_columns);
 
 	for (uint32_t k = 0; k < runs->n; k++) {
 		const struct eval_result *x = &runs->items[k];
@@ -173,10 +171,9 @@ static double uncertainty(double share, uint64_t n)
 
 static void put_delay(struct results *r, const struct eval_runs *runs)
 {
-	struct table *t = results_series(
-		r, "delay",
-		"packets within a part of their IAT",
-		delay_columns);
+	struct table *t =
+		results_series(r, "delay", "packets within a part of their IAT",
+			       delay_columns);
 
 	for (uint32_t k = 0; k < runs->n; k++) {
 		const struct eval_result *x = &runs->items[k];
@@ -211,8 +208,7 @@ static const struct column jitter_columns[] = {
 static void put_jitter(struct results *r, const struct eval_runs *runs)
 {
 	struct table *t = results_series(
-		r, "jitter", "jitter in eighths of the IAT",
-		jitter_columns);
+		r, "jitter", "jitter in eighths of the IAT", jitter_columns);
 
 	for (uint32_t k = 0; k < runs->n; k++) {
 		const struct eval_result *x = &runs->items[k];
@@ -290,7 +286,8 @@ static const struct column level_columns[] = {
 static void put_levels(struct results *r, const struct eval_runs *runs)
 {
 	struct table *t = results_table(
-		r, "levels", "what each SL got; its latest packet, over its IAT",
+		r, "levels",
+		"what each SL got; its latest packet, over its IAT",
 		level_columns);
 
 	for (uint32_t k = 0; k < runs->n; k++) {
