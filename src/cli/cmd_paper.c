@@ -33,6 +33,14 @@
 			"(docs/papers.md)"                                      \
 	}
 
+#define OPTION_RECORD                                                          \
+	{                                                                      \
+		.name = "record", .kind = OPT_TEXT, .offset = FIELD(record),   \
+		.value = "FILE",                                               \
+		.help = "write what was found to FILE, as papers/record.yaml " \
+			"has it"                                               \
+	}
+
 /* ---- files of our own ---------------------------------------------------- */
 
 static enum hd_status write_document(const struct paper_session *s,
@@ -186,6 +194,7 @@ static int run_all(const struct command *self, int argc, char **argv)
 static const struct option run_options[] = {
 	OPTION_QUICK,
 	OPTION_JOBS,
+	OPTION_RECORD,
 	{ .name = NULL },
 };
 
@@ -215,15 +224,8 @@ static const struct command command_paper_run = {
 };
 
 static const struct option all_options[] = {
-	OPTION_QUICK,
-	OPTION_JOBS,
-	OPTION_DOCUMENT,
-	{ .name = "record",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(record),
-	  .value = "FILE",
-	  .help = "write what was found to FILE (papers/record.yaml)" },
-	{ .name = NULL },
+	OPTION_QUICK,  OPTION_JOBS,      OPTION_DOCUMENT,
+	OPTION_RECORD, { .name = NULL },
 };
 
 static const struct example all_examples[] = {

@@ -68,10 +68,10 @@ static double number_of(const char *text, size_t len)
 
 bool value_reads(const struct value *v, const char *text, size_t len)
 {
-	const char *word;
-
 	if (v->kind == VALUE_TEXT || v->kind == VALUE_BOOL) {
-		word = v->kind == VALUE_TEXT ? v->text : v->yes ? "yes" : "no";
+		const char *word = v->kind == VALUE_TEXT ? v->text
+				   : v->yes              ? "yes"
+							 : "no";
 		return strlen(word) == len && !memcmp(word, text, len);
 	}
 	double wanted = number_of(text, len);

@@ -214,7 +214,6 @@ static struct mcast_group part_group(const struct mesh *m, unsigned which)
 static enum hd_status add_part(struct mesh *m, unsigned which, struct diag *d)
 {
 	struct mcast_group part = part_group(m, which);
-	enum hd_status status = HD_OK;
 
 	if (part.n_members == 0) {
 		free(part.members);
@@ -222,7 +221,8 @@ static enum hd_status add_part(struct mesh *m, unsigned which, struct diag *d)
 	}
 	if (m->want->method == MCAST_DOUBLE) {
 		part.method = MCAST_XY;
-		status = mcast_add(m->s, &part, d);
+		enum hd_status status = mcast_add(m->s, &part, d);
+
 		free(part.members);
 		if (status == HD_OK)
 			m->s->groups[m->s->n_groups - 1].method = MCAST_DOUBLE;

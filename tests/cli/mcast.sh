@@ -52,7 +52,7 @@ has err 'heddle: --topology:'
 status 0 "$HEDDLE" route 'mesh --columns=8 --rows=8' -e xy --mcast 'auto=*'
 has out 'takes 11 % off the busiest cable'
 status 3 "$HEDDLE" route 'mesh --columns=8 --rows=8' --mcast 'oak=*'
-has err 'shared, auto'
+has err 'paths, auto'
 
 # Two who are no members send to a group on its shared tree: 20 packets of each
 # of three senders, to two or three members; a GRH on these and on no other.
