@@ -215,15 +215,19 @@ static struct results *grid(const double taken[2][2][3])
 	return r;
 }
 
+struct counts {
+	size_t cases, holds, unclear;
+	enum paper_verdict verdict;
+};
+
 static void check_cases(const double taken[2][2][3], const char *value,
-			const char *published, size_t cases, size_t holds,
-			size_t unclear, enum paper_verdict wanted)
+			const char *published, struct counts wanted)
 {
 	struct results *r = grid(taken);
 	struct judgement j = judge_text_of(value, published, r);
 
-	if (j.cases != cases || j.holds != holds || j.unclear != unclear ||
-	    j.verdict != wanted)
+	if (j.cases != wanted.cases || j.holds != wanted.holds ||
+	    j.unclear != wanted.unclear || j.verdict != wanted.verdict)
 		fail_msg("%s %s: %zu of %zu, %zu unclear, %s (%s)", value,
 			 published, j.holds, j.cases, j.unclear,
 			 paper_verdict_names[j.verdict],
@@ -246,31 +250,35 @@ static const double wavers[2][2][3] = { { { 3, 4, 5 }, { 4, 2, 5.5 } },
 static void cases_are_judged_one_by_one(void **state)
 {
 	(void)state;
-	check_cases(grows, ALONG, "rises", 2, 2, 0, VERDICT_TREND);
+	check_cases(grows, ALONG, "rises",
+		    (struct counts){ 2, 2, 0, VERDICT_TREND });
 	/* Half of them is not most of them. */
-	check_cases(falls, ALONG, "rises", 2, 1, 0, VERDICT_NOT);
-	check_cases(falls, ALONG, "falls", 2, 1, 0, VERDICT_NOT);
+	check_cases(falls, ALONG, "rises",
+		    (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(falls, ALONG, "falls",
+		    (struct counts){ 2, 1, 0, VERDICT_NOT });
 	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    ">= 1.5", 4, 3, 0, VERDICT_PARTLY);
+		    ">= 1.5", (struct counts){ 4, 3, 0, VERDICT_PARTLY });
 	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    "1 +- 300%", 4, 4, 0, VERDICT_WITHIN);
+		    "1 +- 300%", (struct counts){ 4, 4, 0, VERDICT_WITHIN });
 	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    ">= 9", 4, 0, 0, VERDICT_NOT);
+		    ">= 9", (struct counts){ 4, 0, 0, VERDICT_NOT });
 }
 
 static void what_chance_may_have_made_is_no_exception(void **state)
 {
 	(void)state;
-	check_cases(wavers, ALONG, "rises", 2, 1, 1, VERDICT_TREND);
+	check_cases(wavers, ALONG, "rises",
+		    (struct counts){ 2, 1, 1, VERDICT_TREND });
 	/* Without repetitions there is no chance to speak of. */
 	check_cases(wavers,
 		    "column: taken, take: mean, each: fabric, along: size",
-		    "rises", 2, 1, 0, VERDICT_NOT);
+		    "rises", (struct counts){ 2, 1, 0, VERDICT_NOT });
 	/* Of 3, 4 and 5 the interval holds 4.5; of 1, 1 and 1 it does not. */
 	check_cases(falls,
 		    "column: taken, where: size=32, each: fabric, "
 		    "over: seed",
-		    ">= 4.5", 2, 0, 1, VERDICT_NOT);
+		    ">= 4.5", (struct counts){ 2, 0, 1, VERDICT_NOT });
 }
 
 /* Pairs of the same case and draw are divided by each other. */
@@ -280,16 +288,16 @@ static void twins_are_those_of_the_same_case(void **state)
 	check_cases(grows,
 		    "column: taken, where: size=64, each: fabric, over: seed, "
 		    "against: {table: load, column: taken, where: size=32}",
-		    "> 1", 2, 2, 0, VERDICT_TREND);
+		    "> 1", (struct counts){ 2, 2, 0, VERDICT_TREND });
 	check_cases(grows,
 		    "column: taken, where: fabric=mesh, each: size, over: "
 		    "seed, against: {table: load, column: taken, where: "
 		    "fabric=cube}",
-		    "3 +- 50%", 2, 2, 0, VERDICT_WITHIN);
+		    "3 +- 50%", (struct counts){ 2, 2, 0, VERDICT_WITHIN });
 	/* Relations choose rows, and the case still says which. */
 	check_cases(grows,
 		    "column: taken, take: mean, where: size<=64, each: size",
-		    ">= 1", 2, 2, 0, VERDICT_TREND);
+		    ">= 1", (struct counts){ 2, 2, 0, VERDICT_TREND });
 }
 
 /* A renamed column must not turn a verdict into silence. */

@@ -350,7 +350,7 @@ enum hd_status catalogue_add(struct paper_catalogue *c, const char *text,
 {
 	struct paper *p = hd_alloc(1, sizeof(*p));
 
-	c->papers = hd_grow(c->papers, &c->cap, c->n + 1, sizeof(*c->papers));
+	c->papers = hd_grow(c->papers, &c->cap, c->n + 1, sizeof(void *));
 	c->papers[c->n++] = p;
 	enum hd_status status = paper_parse(text, len, file, d, p);
 

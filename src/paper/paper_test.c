@@ -112,6 +112,24 @@ static void studies_that_are_not_there_are_refused(void **state)
 }
 
 /* What is handed over reads back as the same experiment. */
+static void check_handed_over(const struct paper *p,
+			      const struct paper_experiment *e)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf text = STRBUF_INIT;
+	struct paper back;
+
+	paper_extract(p, e, &text);
+	if (paper_parse(text.text, text.len, "x", &d, &back) != HD_OK)
+		fail_msg("%s/%s: %u: %s", p->id, e->id, d.line, d.message);
+	assert_int_equal(back.n_experiments, 1);
+	assert_string_equal(back.experiments[0].id, e->id);
+	assert_int_equal(back.experiments[0].n_checks, e->n_checks);
+	assert_int_equal(back.experiments[0].verdict, e->verdict);
+	paper_fini(&back);
+	strbuf_fini(&text);
+}
+
 static void experiments_are_handed_over(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -120,27 +138,9 @@ static void experiments_are_handed_over(void **state)
 	(void)state;
 	assert_int_equal(catalogue_init(&c, &d), HD_OK);
 	for (size_t i = 0; i < c.n; i++) {
-		const struct paper *p = c.papers[i];
-
-		for (size_t k = 0; k < p->n_experiments; k++) {
-			const struct paper_experiment *e = &p->experiments[k];
-			struct strbuf text = STRBUF_INIT;
-			struct paper back;
-
-			paper_extract(p, e, &text);
-			if (paper_parse(text.text, text.len, "x", &d, &back) !=
-			    HD_OK)
-				fail_msg("%s/%s: %u: %s", p->id, e->id, d.line,
-					 d.message);
-			assert_int_equal(back.n_experiments, 1);
-			assert_string_equal(back.experiments[0].id, e->id);
-			assert_int_equal(back.experiments[0].n_checks,
-					 e->n_checks);
-			assert_int_equal(back.experiments[0].verdict,
-					 e->verdict);
-			paper_fini(&back);
-			strbuf_fini(&text);
-		}
+		for (size_t k = 0; k < c.papers[i]->n_experiments; k++)
+			check_handed_over(c.papers[i],
+					  &c.papers[i]->experiments[k]);
 	}
 	catalogue_fini(&c);
 }
