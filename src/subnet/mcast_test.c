@@ -277,35 +277,39 @@ static uint32_t apart(const struct draw *d, uint32_t i, uint32_t k)
 			  abs((int)d->y[i] - (int)d->y[k]));
 }
 
+/* The member that comes next behind a number, up or down; 0 if none does. */
+static uint32_t next_stop(const struct draw *d, uint32_t label, bool up)
+{
+	uint32_t next = 0, best = 0;
+
+	for (uint32_t i = 1; i < d->n; i++) {
+		uint32_t l = snake(d->columns, d->x[i], d->y[i]);
+		bool behind = up ? l > label : l < label;
+
+		if (behind && (!next || (up ? l < best : l > best))) {
+			best = l;
+			next = i;
+		}
+	}
+	return next;
+}
+
 /*
  * Cables of dual-path between nodes: from each member to the next by number,
  * as far as they are apart.
  */
 static uint32_t dual_cables(const struct draw *d)
 {
-	uint32_t cables = 0, here = snake(d->columns, d->x[0], d->y[0]);
+	uint32_t cables = 0;
 
 	for (int up = 0; up < 2; up++) {
-		uint32_t at = 0, label = here;
+		uint32_t at = 0, next;
 
-		for (;;) {
-			uint32_t next = 0, best = up ? UINT32_MAX : 0;
-
-			for (uint32_t i = 1; i < d->n; i++) {
-				uint32_t l =
-					snake(d->columns, d->x[i], d->y[i]);
-
-				if (up ? l > label && l < best
-				       : l < label && (!next || l > best)) {
-					best = l;
-					next = i;
-				}
-			}
-			if (!next)
-				break;
+		while ((next = next_stop(d,
+					 snake(d->columns, d->x[at], d->y[at]),
+					 up)) != 0) {
 			cables += apart(d, at, next);
 			at = next;
-			label = best;
 		}
 	}
 	return cables;
