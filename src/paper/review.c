@@ -349,7 +349,40 @@ bool review_item_done(const struct paper_review *s,
 
 /* ---- telling ------------------------------------------------------------ */
 
-char *review_command(const struct review_item *item)
+/* The words of a command, with the papers' files where they are. */
+static void put_words(const char *folder, const char *words, struct strbuf *out)
+{
+	static const char files[] = " papers/";
+	const char *at;
+
+	strbuf_puts(out, "heddle ");
+	while (folder && (at = strstr(words, files)) != NULL) {
+		strbuf_add(out, words, (size_t)(at - words));
+		strbuf_printf(out, " %s", folder);
+		words = at + strlen(files) - 1;
+	}
+	strbuf_puts(out, words);
+}
+
+/* What of it varies, as a comment. */
+static void put_axes(const struct review_item *item, struct strbuf *out)
+{
+	const struct paper_experiment *e = item->experiment;
+	bool quick = item->grid.quick;
+	const char *given = quick && e->quick_given ? e->quick_given : e->given;
+
+	for (size_t i = 0; i < e->study->n_axes; i++) {
+		const struct paper_axis *a = &e->study->axes[i];
+
+		strbuf_printf(out, "%s %s: %s", i ? ";" : "  #", a->name,
+			      quick && a->quick ? a->quick : a->values);
+	}
+	if (given)
+		strbuf_printf(out, "; of these %s", given);
+}
+
+char *review_command(const struct paper_review *s,
+		     const struct review_item *item)
 {
 	const struct paper_study *study = item->experiment->study;
 	struct strbuf text = STRBUF_INIT;
@@ -359,25 +392,15 @@ char *review_command(const struct review_item *item)
 	if (item->grid.n_points == 1) {
 		char *command = points_command(&item->grid, 0);
 
-		strbuf_printf(&text, "heddle %s", command);
+		put_words(s->folder, command, &text);
 		free(command);
 		return strbuf_detach(&text);
 	}
-	strbuf_printf(&text, "heddle %s",
-		      item->grid.quick && study->quick ? study->quick
-						       : study->command);
-	for (size_t i = 0; i < study->n_axes; i++)
-		strbuf_printf(&text, "%s %s: %s", i ? ";" : "  #",
-			      study->axes[i].name,
-			      item->grid.quick && study->axes[i].quick
-				      ? study->axes[i].quick
-				      : study->axes[i].values);
-	const char *given = item->grid.quick && item->experiment->quick_given
-				    ? item->experiment->quick_given
-				    : item->experiment->given;
-
-	if (given)
-		strbuf_printf(&text, "; of these %s", given);
+	put_words(s->folder,
+		  item->grid.quick && study->quick ? study->quick
+						   : study->command,
+		  &text);
+	put_axes(item, &text);
 	return strbuf_detach(&text);
 }
 

@@ -38,6 +38,11 @@ struct review_item {
 struct paper_review {
 	const struct paper_catalogue *catalogue;
 	bool quick;
+	/*
+	 * Where papers/ is on this machine, for commands that are told; NULL:
+	 * nowhere. Runs have the files that are built in.
+	 */
+	const char *folder;
 	struct review_item *items;
 	size_t n_items, items_cap;
 	struct paper_job *jobs;
@@ -69,7 +74,8 @@ bool review_item_done(const struct paper_review *s,
 bool review_as_recorded(const struct review_item *item);
 
 /* "heddle ...", with {axes} where points differ; NULL: nothing to run. */
-char *review_command(const struct review_item *item);
+char *review_command(const struct paper_review *s,
+		     const struct review_item *item);
 /* "reproduced for unit=2; unit=4", with what it holds for. */
 void review_verdict(enum paper_verdict v, const char *holds,
 		    struct strbuf *out);

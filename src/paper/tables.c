@@ -65,7 +65,7 @@ void review_list(const struct paper_review *s, struct results *r)
 		review_verdict(e->verdict, e->settings, &state);
 		put_owned(t, strbuf_detach(&state));
 		table_put_text(t, e->reason ? e->reason : "");
-		put_owned(t, review_command(item));
+		put_owned(t, review_command(s, item));
 	}
 }
 
@@ -188,7 +188,7 @@ static void put_commands(const struct paper_review *s, struct results *r)
 			continue;
 		put_id(t, &s->items[i]);
 		table_put_uint(t, s->items[i].grid.n_points);
-		put_owned(t, review_command(&s->items[i]));
+		put_owned(t, review_command(s, &s->items[i]));
 	}
 }
 

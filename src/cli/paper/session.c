@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/paper/session.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,37 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text,
 	return status;
 }
 
+/* The path of this program; false without /proc. */
+static bool program_path(char *out, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", out, size - 1);
+
+	if (len >= 0)
+		out[len] = '\0';
+	return len >= 0;
+}
+
+/* PREFIX/share/heddle/papers of a program in PREFIX/bin, if it is there. */
+static char *find_folder(void)
+{
+	char program[PATH_MAX];
+	struct strbuf folder = STRBUF_INIT;
+
+	if (!program_path(program, sizeof(program)))
+		return NULL;
+	for (int i = 0; i < 2; i++) { /* the program, and bin */
+		char *slash = strrchr(program, '/');
+
+		if (slash)
+			*slash = '\0';
+	}
+	strbuf_printf(&folder, "%s/share/heddle/papers", program);
+	if (access(folder.text, R_OK) == 0)
+		return strbuf_detach(&folder);
+	strbuf_fini(&folder);
+	return NULL;
+}
+
 static enum hd_status open_all(struct paper_session *s, int n, char **names,
 			       struct diag *d)
 {
@@ -83,6 +115,7 @@ static enum hd_status open_all(struct paper_session *s, int n, char **names,
 	for (size_t i = 0; i < s->v.vary.n && status == HD_OK; i++)
 		status = vary(&s->catalogue, s->v.vary.items[i], d);
 	review_init(&s->review, &s->catalogue, s->v.quick);
+	s->review.folder = s->folder = find_folder();
 	if (status == HD_OK)
 		status = choose(s, n, names, d);
 	return status;
@@ -106,6 +139,7 @@ int paper_session(const struct command *self, int argc, char **argv,
 		else
 			status = wish->act(&s, self->name);
 		review_fini(&s.review);
+		free(s.folder);
 		catalogue_fini(&s.catalogue);
 	}
 	option_list_fini(&s.v.vary);
@@ -158,14 +192,12 @@ static enum hd_status keep_rest(struct keeper *k)
 enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 {
 	struct keeper k = { .review = &s->review, .db = s->v.common.db };
-	char program[4096];
-	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char program[PATH_MAX];
 
-	if (len < 0)
+	if (!program_path(program, sizeof(program)))
 		return diag_fail(d, HD_ERR_ENV,
 				 "/proc is not there: cannot find "
 				 "this program to run it");
-	program[len] = '\0';
 	const struct paper_runner runner = {
 		.program = program,
 		.at_once = jobs_at_once(s->v.jobs),

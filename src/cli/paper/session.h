@@ -19,6 +19,7 @@ struct paper_session {
 	struct paper_values v;
 	struct paper_catalogue catalogue;
 	struct paper_review review;
+	char *folder; /* that 'make install' made of papers/; NULL: none */
 };
 
 /* What a command does with the experiments that were named. */
