@@ -226,6 +226,9 @@ enum port_counter {
 uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter);
 void agents_count(struct agents *a, port_id port, unsigned counter,
 		  uint64_t more);
+/* Counts errors, and says to the subnet manager what it is to hear of them. */
+void agents_error(struct agents *a, port_id port, unsigned counter,
+		  uint64_t more, hd_time now);
 /* By the name that perfquery prints: "SymbolErrorCounter"; -1 if none has it.
  */
 int agents_counter_named(const char *name);

@@ -11,7 +11,25 @@
  * notice of a kind under way: a newer event of the same kind is told by it.
  */
 
-enum { NOTICE_GENERIC_URGENT = 0x80 | 1, NOTICE_DETAILS = 10 };
+enum { NOTICE_GENERIC = 0x80, NOTICE_DETAILS = 10 };
+
+/* What kind of notice each trap is. */
+static const struct {
+	uint16_t first, last;
+	uint8_t type;
+} types[] = {
+	{ 128, 131, 1 }, /* urgent */
+	{ 144, 145, 4 }, /* for information */
+	{ 256, 259, 2 }, /* security */
+};
+
+static uint8_t type_of(uint16_t trap)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (trap >= types[i].first && trap <= types[i].last)
+			return types[i].type;
+	return 0;
+}
 
 /* 4.096 us times two to the power of what the field says. */
 static hd_time timeout_of(const struct agents *a, port_id owner)
@@ -69,7 +87,7 @@ void notice_raise(struct agents *a, port_id owner, uint16_t trap,
 	n->tid = ++a->next_tid;
 	n->due = now + timeout_of(a, owner);
 	memset(n->data, 0, sizeof(n->data));
-	n->data[0] = NOTICE_GENERIC_URGENT;
+	n->data[0] = NOTICE_GENERIC | type_of(trap);
 	n->data[3] = producer[topo_node_of(a->topo, owner)->kind];
 	store_be16(n->data + 4, trap);
 	store_be16(n->data + 6,
@@ -89,6 +107,32 @@ void notice_repress(struct agents *a, port_id owner, uint16_t trap,
 	/* The upper half of a TID belongs to the layers below. */
 	if (n && (uint32_t)n->tid == (uint32_t)tid)
 		*n = a->notices[--a->n_notices];
+}
+
+void agents_error(struct agents *a, port_id port, unsigned counter,
+		  uint64_t more, hd_time now)
+{
+	/* Each of these counts how often a threshold of the port was passed. */
+	static const struct {
+		unsigned first, n;
+		uint16_t trap;
+	} causes[] = {
+		{ COUNT_LINK_INTEGRITY, 1, 129 },
+		{ COUNT_BUFFER_OVERRUN, 1, 130 },
+		{ COUNT_VL_FLOW_ERRORS, 16, 131 },
+	};
+	port_id owner = agents_owner(a, port);
+	uint8_t details[5] = { 0 };
+
+	agents_count(a, port, counter, more);
+	store_be16(details + 2,
+		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	details[4] = a->topo->ports[port].number;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (more > 0 && counter >= causes[i].first &&
+		    counter < causes[i].first + causes[i].n)
+			notice_raise(a, owner, causes[i].trap, details,
+				     sizeof(details), now);
 }
 
 hd_time agents_next(const struct agents *a)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/state.h"
+#include "subnet/subnet.h"
 
 /* In the order of enum port_field. */
 static const char *const port_names[N_PORT_FIELDS] = {
@@ -59,6 +60,9 @@ static const char *const switch_names[N_SWITCH_FIELDS] = {
 	[SWITCH_LINEAR_CAP] = "LinearFdbCap",
 	[SWITCH_MCAST_CAP] = "McastFdbCap",
 	[SWITCH_LINEAR_TOP] = "LinearFdbTop",
+	[SWITCH_DEFAULT_PORT] = "DefPort",
+	[SWITCH_MCAST_PRIMARY] = "DefMcastPrimPort",
+	[SWITCH_MCAST_OTHER] = "DefMcastNotPrimPort",
 	[SWITCH_LIFE_TIME] = "LifeTime",
 	[SWITCH_STATE_CHANGE] = "StateChange",
 	[SWITCH_OPTIMISED_SL2VL] = "OptSLtoVLMapping",
@@ -96,9 +100,8 @@ static const enum port_field settable_end[] = {
 };
 
 static const enum switch_field settable_switch[] = {
-	SWITCH_LINEAR_TOP,
-	SWITCH_LIFE_TIME,
-	SWITCH_MCAST_TOP,
+	SWITCH_LINEAR_TOP,  SWITCH_DEFAULT_PORT, SWITCH_MCAST_PRIMARY,
+	SWITCH_MCAST_OTHER, SWITCH_LIFE_TIME,    SWITCH_MCAST_TOP,
 };
 
 static const struct record *record_of(uint16_t attribute)
@@ -297,7 +300,8 @@ static bool is_sound(struct agents *a, const uint8_t *info)
 	       info_get(a, info, PORT_NEIGHBOR_MTU) <=
 		       info_get(a, info, PORT_MTU_CAP) &&
 	       info_get(a, info, PORT_DOWN_DEFAULT) <= PHYSICAL_POLLING &&
-	       info_get(a, info, PORT_LID) < 0xC000;
+	       info_get(a, info, PORT_LID) < LID_FIRST_MCAST &&
+	       info_get(a, info, PORT_SM_LID) < LID_FIRST_MCAST;
 }
 
 /* Whether a link may be told to go from one state to the other. */

@@ -96,6 +96,9 @@ static uint16_t switch_info(struct request *r)
 	if (!at_switch(r))
 		return MAD_UNSUPPORTED;
 	if (r->method == MAD_SET) {
+		if (field_get(&a->switch_fields[SWITCH_LINEAR_TOP], r->data) >=
+		    a->options.linear_fdb_cap)
+			return MAD_INVALID_FIELD;
 		for (size_t i = 0; i < SWITCH_INFO_SIZE; i++)
 			info[i] =
 				(uint8_t)((info[i] & ~a->writable_switch[i]) |
@@ -341,10 +344,35 @@ static uint16_t led_info(struct request *r)
 
 /* ---- who may ask */
 
+/* Who came with a wrong key, and by which way: trap 256. */
+static void tell_bad_key(const struct request *r, port_id owner)
+{
+	enum { DIRECT = 0x80, CUT = 0x40, HOPS = 23, PATH = 24, LONGEST = 30 };
+	const struct agents *a = r->agents;
+	const uint8_t *mad = r->bytes;
+	uint8_t details[PATH + LONGEST] = { 0 };
+	bool cut = mad[7] > LONGEST;
+	unsigned hops = cut ? LONGEST : mad[7];
+
+	store_be16(details + 2,
+		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	details[6] = r->method;
+	memcpy(details + 8, mad + 16, 2);  /* AttributeID */
+	memcpy(details + 10, mad + 20, 4); /* AttributeModifier */
+	memcpy(details + 14, mad + 24, 8); /* M_Key */
+	if (mad[1] == MAD_SMP_DIRECT) {
+		memcpy(details + 4, mad + 32, 2); /* DrSLID */
+		details[HOPS] =
+			(uint8_t)(DIRECT | (mad[7] > hops ? CUT : 0) | hops);
+		memcpy(details + PATH, mad + 192 + 1, hops);
+	}
+	notice_raise(r->agents, owner, 256, details, sizeof(details), r->now);
+}
+
 /*
  * The M_Key of the port. A Set needs the right one, and so does a Get if the
- * port is protected; whoever has a wrong one hears nothing, and the time until
- * the key lapses begins to run.
+ * port is protected; whoever has a wrong one hears nothing, the manager is
+ * told, and the time until the protection lapses begins to run.
  */
 static bool has_key(struct request *r)
 {
@@ -356,10 +384,9 @@ static bool has_key(struct request *r)
 	uint64_t lease = info_get(a, p->info, PORT_LEASE);
 
 	if (r->now >= p->lease_end) {
+		/* Anybody may read the key from now on, and set another. */
 		info_set(a, p->info, PORT_PROTECT, 0);
-		info_set(a, p->info, PORT_MKEY, 0);
 		p->lease_end = HD_TIME_NEVER;
-		return true;
 	}
 	if (key == 0 || load_be64(r->bytes + 24) == key) {
 		p->lease_end = HD_TIME_NEVER;
@@ -371,6 +398,7 @@ static bool has_key(struct request *r)
 		info_set(a, p->info, PORT_MKEY_VIOLATIONS, violations + 1);
 	if (lease && p->lease_end == HD_TIME_NEVER)
 		p->lease_end = r->now + lease * UINT64_C(1000000000000);
+	tell_bad_key(r, owner);
 	return false;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "cli/commands.h"
@@ -22,17 +24,25 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-static int pass_on(const struct command *self, int argc, char **argv)
+static int ask(const struct command *self, int argc, char **argv,
+	       struct values *v)
 {
-	struct values v = { 0 };
 	struct strbuf out = STRBUF_INIT;
 	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+	if (!command_parse(self, v, argc, argv, &n_args, &status))
 		return status;
-	status = live_ask(v.name, command_short_name(self), argv, n_args, &out);
+	status =
+		live_ask(v->name, command_short_name(self), argv, n_args, &out);
 	strbuf_fini(&out);
 	return status;
+}
+
+static int pass_on(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+
+	return ask(self, argc, argv, &v);
 }
 
 static const struct example link_examples[] = {
@@ -70,6 +80,29 @@ static const struct command command_live_error = {
 	.run = pass_on,
 };
 
+/* Until the daemon has cleared up: another may take the name then. */
+static void wait_until_gone(const char *name)
+{
+	enum { TRIES = 1000 };
+	const struct timespec a_while = { .tv_nsec = 5000000 };
+	char *dir = live_folder(name);
+
+	for (int i = 0; i < TRIES && access(dir, F_OK) == 0; i++)
+		nanosleep(&a_while, NULL);
+	free(dir);
+}
+
+static int run_down(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	int status = ask(self, argc, argv, &v);
+
+	/* Help was asked for, perhaps: there is no name then. */
+	if (status == EXIT_DONE && v.name)
+		wait_until_gone(v.name);
+	return status;
+}
+
 static const struct example down_examples[] = {
 	{ "heddle live down --name lab", "end the fabric 'lab'" },
 	{ NULL, NULL },
@@ -82,7 +115,7 @@ static const struct command command_live_down = {
 	.description = "Programs that are attached find their adapter gone.",
 	.options = options,
 	.examples = down_examples,
-	.run = pass_on,
+	.run = run_down,
 };
 
 /* The words of 'heddle sim', on that fabric. */

@@ -133,7 +133,7 @@ static enum hd_status error_command(struct live *l, const char *const *words,
 				 words[1]);
 	if (*end != '\0' || end == words[2] || words[2][0] == '-')
 		return diag_fail(d, HD_ERR_INPUT, "'%s' is no count", words[2]);
-	agents_count(l->agents, p, (unsigned)counter, more);
+	agents_error(l->agents, p, (unsigned)counter, more, live_now());
 	return HD_OK;
 }
 

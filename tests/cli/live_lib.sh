@@ -35,7 +35,7 @@ on() {
 manage() {
 	host=$1 log=$2
 	shift 2
-	touch "$log"
+	: >"$log"
 	"$HEDDLE" live exec "$host" -- opensm -f "$PWD/$log" "$@" \
 		>"$log.out" 2>&1 &
 	manager=$!
