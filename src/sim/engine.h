@@ -339,7 +339,13 @@ static inline void count_one(uint64_t *counter)
 
 /* The far end of links[port] does not receive it within the run. */
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
-void port_counters(struct sim *s, uint32_t port, struct sim_counters *out);
+void port_counters(const struct sim *s, uint32_t port,
+		   struct sim_counters *out);
+/* Entries of sim.missed per port. */
+static inline size_t missed_row(const struct sim *s)
+{
+	return s->n_lanes + s->n_sls;
+}
 void packet_describe(struct sim *s, const struct packet *p,
 		     struct sim_packet *out);
 

@@ -114,7 +114,6 @@ void metrics_init(struct sim *s)
 		pairs_init(s, t);
 	stop_rules_init(s);
 	t->m.n_ports = s->setup->n_ports;
-	t->m.counters = hd_alloc(t->m.n_ports, sizeof(*t->m.counters));
 	t->m.ports = hd_alloc(t->m.n_ports, sizeof(*t->m.ports));
 
 	if (s->rules.stop)
@@ -138,7 +137,6 @@ void metrics_fini(struct sim *s)
 	histogram_pool_fini(&t->rows);
 	free(t->m.groups);
 	free(t->m.flows);
-	free(t->m.counters);
 	free(t->m.ports);
 	flow_tallies_fini(&t->flows);
 	free(t->pairs);
@@ -176,6 +174,7 @@ void metrics_start(struct sim *s)
 	if (s->sl_counts)
 		memset(s->sl_counts, 0, n * s->n_sls * sizeof(*s->sl_counts));
 	memset(s->counts, 0, n * sizeof(*s->counts));
+	memset(s->missed, 0, n * missed_row(s) * sizeof(*s->missed));
 	for (size_t i = 0; i < n; i++) {
 		if (s->links[i].busy_until > s->now)
 			s->counts[i].carried = s->links[i].busy_until - s->now;
@@ -424,12 +423,15 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 {
-	struct cold_counters *c = &s->counts[s->links[port].peer];
+	struct count *row = &s->missed[s->links[port].peer * missed_row(s)];
+	struct count *vl = &row[lane_of(s, p->vl)];
+	struct count *sl = &row[s->n_lanes + s->sl_index[p->sl]];
 
-	count_add(&c->missed_vl[p->vl].bytes, p->bytes);
-	count_one(&c->missed_vl[p->vl].packets);
-	count_add(&c->missed_sl[p->sl].bytes, p->bytes);
-	count_one(&c->missed_sl[p->sl].packets);
+	assert(s->sl_index[p->sl] < s->n_sls);
+	count_add(&vl->bytes, p->bytes);
+	count_one(&vl->packets);
+	count_add(&sl->bytes, p->bytes);
+	count_one(&sl->packets);
 }
 
 void packet_describe(struct sim *s, const struct packet *p,
@@ -586,10 +588,9 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 	m->mean_latency = batch_counts_interval(
 		&s->tally->flows.mean,
 		s->rules.level > 0 ? s->rules.level : 0.95);
-	for (uint32_t i = 0; i < m->n_ports; i++) {
-		port_counters(s, i, &m->counters[i]);
+	m->sim = s;
+	for (uint32_t i = 0; i < m->n_ports; i++)
 		port_use(s, i, &m->ports[i]);
-	}
 	m->jain = fairness(m);
 	return m;
 }

@@ -38,24 +38,29 @@ static void count_sent(const struct sim *s, uint32_t port,
 static void count_received(const struct sim *s, uint32_t port,
 			   struct sim_counters *out)
 {
-	const struct cold_counters *c = &s->counts[port];
+	const struct count *missed = &s->missed[port * missed_row(s)];
 	uint32_t peer = s->links[port].peer;
 	struct sim_counters far = { 0 };
 
 	count_sent(s, peer, &far);
 	out->updates_received =
-		s->counts[peer].updates_sent - c->missed_updates;
-	for (unsigned i = 0; i < 16; i++) {
-		out->rcv_bytes_vl[i] =
-			far.xmit_bytes_vl[i] - c->missed_vl[i].bytes;
-		out->rcv_packets_vl[i] =
-			far.xmit_packets_vl[i] - c->missed_vl[i].packets;
-		out->rcv_bytes_sl[i] =
-			far.xmit_bytes_sl[i] - c->missed_sl[i].bytes;
-		out->rcv_packets_sl[i] =
-			far.xmit_packets_sl[i] - c->missed_sl[i].packets;
-		out->rcv_bytes += out->rcv_bytes_vl[i];
-		out->rcv_packets += out->rcv_packets_vl[i];
+		s->counts[peer].updates_sent - s->counts[port].missed_updates;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
+
+		out->rcv_bytes_vl[vl] = far.xmit_bytes_vl[vl] - missed[i].bytes;
+		out->rcv_packets_vl[vl] =
+			far.xmit_packets_vl[vl] - missed[i].packets;
+		out->rcv_bytes += out->rcv_bytes_vl[vl];
+		out->rcv_packets += out->rcv_packets_vl[vl];
+	}
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (s->sl_index[sl] == 255)
+			continue;
+		const struct count *c = &missed[s->n_lanes + s->sl_index[sl]];
+
+		out->rcv_bytes_sl[sl] = far.xmit_bytes_sl[sl] - c->bytes;
+		out->rcv_packets_sl[sl] = far.xmit_packets_sl[sl] - c->packets;
 	}
 }
 
@@ -70,7 +75,7 @@ static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 	return l->waited + (until - start);
 }
 
-void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
+void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
 	const struct cold_counters *c = &s->counts[port];
 	hd_time until = s->now < s->horizon ? s->now : s->horizon;
@@ -94,10 +99,16 @@ void port_counters(struct sim *s, uint32_t port, struct sim_counters *out)
 	count_received(s, port, out);
 }
 
-/* How long the link has been sending, of all that was granted until now. */
-static double sending(const struct sim *s, uint32_t port)
+void sim_port_counters(const struct sim_metrics *m, uint32_t port,
+		       struct sim_counters *out)
 {
-	const struct sim_counters *c = &s->metrics->counters[port];
+	port_counters(m->sim, port, out);
+}
+
+/* How long the link has been sending, of all that was granted until now. */
+static double sending(const struct sim *s, uint32_t port,
+		      const struct sim_counters *c)
+{
 	hd_time end = s->links[port].busy_until, to = s->metrics->to;
 	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
 	double time =
@@ -109,8 +120,8 @@ static double sending(const struct sim *s, uint32_t port)
 
 void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 {
-	const struct sim_counters *c = &s->metrics->counters[port];
 	const struct sim_port *sp = &s->setup->ports[port];
+	struct sim_counters c;
 	double time = (double)(s->metrics->to - s->metrics->from);
 
 	*out = (struct sim_port_use){ 0 };
@@ -124,8 +135,9 @@ void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 		least = lane->least < least ? lane->least : least;
 	}
 
-	out->utilisation = sending(s, port) / time;
-	out->wait = (double)c->xmit_wait / time;
+	port_counters(s, port, &c);
+	out->utilisation = sending(s, port, &c) / time;
+	out->wait = (double)c.xmit_wait / time;
 	out->depth = (double)s->rings[far].area / time;
 	out->depth_max = sp->in_blocks - least;
 }

@@ -187,10 +187,13 @@ void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
 		if (b->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
 			continue;
-		print_port(b, i, &m->counters[i], out);
-		print_families(b, i, &m->counters[i], out);
+		struct sim_counters c;
+
+		sim_port_counters(m, i, &c);
+		print_port(b, i, &c, out);
+		print_families(b, i, &c, out);
 		if (b->setup.credits == SIM_CREDITS_EXACT)
-			print_flow_control(b, i, &m->counters[i], out);
+			print_flow_control(b, i, &c, out);
 	}
 }
 

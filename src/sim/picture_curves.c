@@ -147,20 +147,22 @@ static void put_shares(const struct sim_findings *f, uint32_t port,
 		       struct table *t)
 {
 	const struct fabric *b = f->build;
-	const struct sim_counters *c = &f->metrics->counters[port];
 	double promised[N_DATA_VLS];
+	struct sim_counters c;
 
-	promise(vlarb_of(&b->subnet, b->setup.ports[port].origin), c, promised);
+	sim_port_counters(f->metrics, port, &c);
+	promise(vlarb_of(&b->subnet, b->setup.ports[port].origin), &c,
+		promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		if (!c->xmit_packets_vl[vl])
+		if (!c.xmit_packets_vl[vl])
 			continue;
 		findings_port_name(b, port, t);
 		table_put_uint(t, vl);
-		table_put_real(t, findings_gbps((double)c->xmit_bytes_vl[vl],
+		table_put_real(t, findings_gbps((double)c.xmit_bytes_vl[vl],
 						findings_seconds(f->metrics)));
 		table_put_real(t, 100 * promised[vl]);
-		table_put_real(t, 100 * (double)c->xmit_bytes_vl[vl] /
-					  (double)c->xmit_bytes);
+		table_put_real(t, 100 * (double)c.xmit_bytes_vl[vl] /
+					  (double)c.xmit_bytes);
 	}
 }
 
@@ -168,10 +170,12 @@ static void put_shares(const struct sim_findings *f, uint32_t port,
 static bool lanes_compete(const struct sim_metrics *m)
 {
 	for (uint32_t i = 0; i < m->n_ports; i++) {
+		struct sim_counters c;
 		unsigned used = 0;
 
+		sim_port_counters(m, i, &c);
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-			used += m->counters[i].xmit_packets_vl[vl] > 0;
+			used += c.xmit_packets_vl[vl] > 0;
 		if (used > 1)
 			return true;
 	}
@@ -196,9 +200,11 @@ static void lane_shares(const struct sim_findings *f, struct results *r)
 
 		for (uint32_t i = 0; i < s->n_ports; i++) {
 			const struct sim_port_use *use = f->metrics->ports;
+			struct sim_counters c;
 
+			sim_port_counters(f->metrics, i, &c);
 			if (s->ports[i].peer != SIM_NONE && !shown[i] &&
-			    f->metrics->counters[i].xmit_bytes &&
+			    c.xmit_bytes &&
 			    (best == SIM_NONE ||
 			     use[i].utilisation > use[best].utilisation))
 				best = i;

@@ -282,16 +282,22 @@ struct sim_metrics {
 	uint32_t n_groups;
 	struct sim_flow_counts *flows;
 	uint32_t n_flows;
-	double jain;                   /* of delivered bytes over flows */
-	struct sim_counters *counters; /* per sim port, while measuring */
+	double jain; /* of delivered bytes over flows */
 	struct sim_port_use *ports;
 	uint32_t n_ports;
+	const struct sim *sim; /* whose they are, for sim_port_counters */
 	struct sim_checks checks;
 	uint64_t checksum; /* of all deliveries and counters */
 };
 
 /* Valid until the next call of sim_run or sim_free. */
 const struct sim_metrics *sim_metrics(struct sim *s);
+/*
+ * What a sim port counted while measuring. Made on demand: those of all ports
+ * would take as much memory as all else that the engine keeps of them.
+ */
+void sim_port_counters(const struct sim_metrics *m, uint32_t port,
+		       struct sim_counters *out);
 
 /* ---- lanes on loan ------------------------------------------------------ */
 

@@ -474,6 +474,7 @@ static void features_init(struct sim *s)
 
 	s->cold = hd_alloc(n, sizeof(*s->cold));
 	s->counts = hd_alloc(n, sizeof(*s->counts));
+	s->missed = hd_alloc(n * missed_row(s), sizeof(*s->missed));
 	if (s->fifo) {
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
 		for (size_t i = 0; i < n * s->n_lanes; i++)
@@ -621,6 +622,7 @@ void sim_free(struct sim *s)
 	free(s->fc);
 	free(s->cold);
 	free(s->counts);
+	free(s->missed);
 	free(s->stuck);
 	free(s->tables);
 	free(s->durations);

@@ -277,11 +277,12 @@ struct cold_counters {
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, link_downed;
 	uint64_t updates_sent;
-	/* Sent by the far end and not received. */
-	struct count missed_vl[16], missed_sl[16];
-	uint64_t missed_updates;
+	uint64_t missed_updates; /* sent by the far end and not received */
 	hd_time carried; /* of a packet that was being sent as they began */
 };
+
+_Static_assert(sizeof(struct cold_counters) <= 96,
+	       "there are hundreds of thousands of ports");
 
 /* Packets in a row, linked through `next`. */
 struct packet_queue {
@@ -469,6 +470,8 @@ struct sim {
 	struct flow_control *fc; /* per port and lane; lossy or exact */
 	struct cold_port *cold;
 	struct cold_counters *counts;
+	/* Per port: packets not received, by lane and then by SL in use. */
+	struct count *missed;
 	struct stuck *stuck;
 	struct borrow *borrow; /* borrow.c; NULL: no lanes on loan */
 

@@ -36,8 +36,11 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 	uint32_t n = 0, most = f->all ? s->n_ports : BUSIEST;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
+		struct sim_counters c;
+
+		sim_port_counters(f->metrics, i, &c);
 		if (s->ports[i].peer == SIM_NONE ||
-		    (!f->all && !f->metrics->counters[i].xmit_packets))
+		    (!f->all && !c.xmit_packets))
 			continue;
 		uint32_t k = n < most ? n++ : n;
 
@@ -72,17 +75,19 @@ void findings_ports(const struct sim_findings *f, struct results *r)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sim_port *p = &b->setup.ports[order[i]];
 		const struct sim_port_use *use = &m->ports[order[i]];
+		struct sim_counters c;
 
+		sim_port_counters(m, order[i], &c);
 		findings_port_name(b, order[i], t);
 		findings_port_name(b, p->peer, t);
 		table_put_rate(t, p->rate);
 		table_put_real(t, use->utilisation * 100);
 		table_put_real(t, use->wait * 100);
-		table_put_uint(t, m->counters[order[i]].xmit_packets);
+		table_put_uint(t, c.xmit_packets);
 		/* What the link fills is the buffer at its far end. */
 		table_put_real(t, m->ports[p->peer].depth * 64 / 1024);
 		table_put_real(t, m->ports[p->peer].depth_max * 64.0 / 1024);
-		table_put_uint(t, m->counters[order[i]].xmit_discards);
+		table_put_uint(t, c.xmit_discards);
 	}
 	free(order);
 }
@@ -101,9 +106,10 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
-		const struct sim_counters *c = &f->metrics->counters[i];
+		struct sim_counters c;
 
-		if (c->link_downed == 0)
+		sim_port_counters(f->metrics, i, &c);
+		if (c.link_downed == 0)
 			continue;
 		if (!t)
 			t = results_table(r, "links-down",
@@ -111,9 +117,9 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 					  downed_columns);
 		findings_port_name(f->build, i, t);
 		findings_port_name(f->build, s->ports[i].peer, t);
-		table_put_uint(t, c->link_downed);
+		table_put_uint(t, c.link_downed);
 		/* What came towards this port when it happened. */
-		table_put_uint(t, c->link_lost);
+		table_put_uint(t, c.link_lost);
 	}
 }
 
@@ -132,10 +138,13 @@ void findings_lanes(const struct sim_findings *f, struct results *r)
 	unsigned used = 0;
 
 	for (uint32_t i = 0; i < m->n_ports; i++) {
+		struct sim_counters c;
+
+		sim_port_counters(m, i, &c);
 		for (unsigned vl = 0; vl < 16; vl++) {
-			bytes[vl] += m->counters[i].xmit_bytes_vl[vl];
-			packets[vl] += m->counters[i].xmit_packets_vl[vl];
-			all += m->counters[i].xmit_bytes_vl[vl];
+			bytes[vl] += c.xmit_bytes_vl[vl];
+			packets[vl] += c.xmit_packets_vl[vl];
+			all += c.xmit_bytes_vl[vl];
 		}
 	}
 	for (unsigned vl = 0; vl < 16; vl++)
@@ -171,13 +180,16 @@ void findings_port_lanes(const struct sim_findings *f, struct results *r)
 			      port_lane_columns);
 
 	for (uint32_t i = 0; i < m->n_ports; i++) {
+		struct sim_counters c;
+
+		sim_port_counters(m, i, &c);
 		for (unsigned vl = 0; vl < 16; vl++) {
-			if (!m->counters[i].xmit_packets_vl[vl])
+			if (!c.xmit_packets_vl[vl])
 				continue;
 			findings_port_name(f->build, i, t);
 			table_put_uint(t, vl);
-			table_put_uint(t, m->counters[i].xmit_packets_vl[vl]);
-			table_put_uint(t, m->counters[i].xmit_bytes_vl[vl]);
+			table_put_uint(t, c.xmit_packets_vl[vl]);
+			table_put_uint(t, c.xmit_bytes_vl[vl]);
 		}
 	}
 }

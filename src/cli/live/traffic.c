@@ -114,8 +114,9 @@ enum hd_status live_count(const char *name, const struct fabric *f,
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < f->setup.n_ports && status == HD_OK; i++) {
-		struct sim_counters counters = m->counters[i];
+		struct sim_counters counters;
 
+		sim_port_counters(m, i, &counters);
 		/* Links that were down before are no news. */
 		counters.link_downed = 0;
 		c.port = f->setup.ports[i].origin;
