@@ -59,6 +59,72 @@ void option_list_fini(struct option_list *list)
 	*list = (struct option_list){ 0 };
 }
 
+static void option_fini(const struct option *o, void *field)
+{
+	struct option_settings *settings = field;
+
+	if (o->kind == OPT_LIST) {
+		option_list_fini(field);
+	} else if (o->kind == OPT_SET) {
+		free(settings->items);
+		*settings = (struct option_settings){ 0 };
+	}
+}
+
+void options_fini(const struct option *const *tables, void *values)
+{
+	for (; *tables; tables++) {
+		for (const struct option *o = *tables; o->name; o++)
+			option_fini(o, (char *)values + o->offset);
+	}
+}
+
+/* Kinds that hold one value, which has a form. */
+static enum hd_status read_value(const struct option *o, enum option_kind kind,
+				 const char *text, struct diag *d, void *out)
+{
+	switch (kind) {
+	case OPT_UINT:
+		return read_uint(o, text, d, out);
+	case OPT_DOUBLE:
+		return hd_double_parse(text, d, out);
+	case OPT_RATE:
+		return hd_rate_parse(text, d, out);
+	case OPT_TIME:
+		return hd_time_parse(text, d, out);
+	case OPT_SIZE:
+		return hd_size_parse(text, d, out);
+	case OPT_RATIO:
+		return hd_ratio_parse(text, d, out);
+	case OPT_RANGE:
+		return hd_range_parse(text, d, out);
+	case OPT_CHOICE:
+		return read_choice(o, text, d, out);
+	default:
+		return HD_ERR_INPUT;
+	}
+}
+
+/* Keeps the text if it could be a value of the kind that the option names. */
+static enum hd_status add_setting(const struct option *o, const char *text,
+				  struct diag *d, struct option_settings *s)
+{
+	uint64_t ignored[4]; /* large enough for a value of any kind */
+	enum hd_status status = HD_OK;
+
+	static_assert(sizeof(struct hd_range) <= sizeof(ignored) &&
+			      sizeof(struct hd_rate) <= sizeof(ignored) &&
+			      sizeof(struct hd_ratio) <= sizeof(ignored),
+		      "some value is larger");
+	if (o->as != OPT_FLAG)
+		status = read_value(o, o->as, text, d, ignored);
+	if (status != HD_OK)
+		return status;
+	s->items = hd_grow(s->items, &s->cap, s->n + 1, sizeof(*s->items));
+	s->items[s->n++] = (struct option_setting){ o, text };
+	return HD_OK;
+}
+
 enum hd_status option_set(const struct option *o, void *values,
 			  const char *text, struct diag *d)
 {
@@ -74,24 +140,11 @@ enum hd_status option_set(const struct option *o, void *values,
 	case OPT_LIST:
 		list_add(field, text);
 		return HD_OK;
-	case OPT_UINT:
-		return read_uint(o, text, d, field);
-	case OPT_DOUBLE:
-		return hd_double_parse(text, d, field);
-	case OPT_RATE:
-		return hd_rate_parse(text, d, field);
-	case OPT_TIME:
-		return hd_time_parse(text, d, field);
-	case OPT_SIZE:
-		return hd_size_parse(text, d, field);
-	case OPT_RATIO:
-		return hd_ratio_parse(text, d, field);
-	case OPT_RANGE:
-		return hd_range_parse(text, d, field);
-	case OPT_CHOICE:
-		return read_choice(o, text, d, field);
+	case OPT_SET:
+		return add_setting(o, text, d, field);
+	default:
+		return read_value(o, o->kind, text, d, field);
 	}
-	return HD_ERR_INPUT;
 }
 
 /* option_set, with the option's name in front of what went wrong. */
@@ -248,7 +301,7 @@ static void print_heading(const struct option *o, struct strbuf *out)
 	else
 		strbuf_puts(out, "    ");
 	strbuf_printf(out, "--%s", o->name);
-	if (o->kind == OPT_CHOICE) {
+	if (o->choices) {
 		for (unsigned i = 0; o->choices[i]; i++)
 			strbuf_printf(out, "%c%s", i ? '|' : ' ',
 				      o->choices[i]);
@@ -262,7 +315,7 @@ static void print_meaning(const struct option *o, struct strbuf *out)
 	strbuf_puts(out, o->help);
 	if (o->initial)
 		strbuf_printf(out, " (default %s)", o->initial);
-	if (o->kind == OPT_LIST)
+	if (o->kind == OPT_LIST || (o->kind == OPT_SET && !o->path))
 		strbuf_puts(out, " (may be repeated)");
 }
 

@@ -36,6 +36,12 @@ enum option_kind {
 	OPT_RATIO,  /* struct hd_ratio */
 	OPT_RANGE,  /* struct hd_range */
 	OPT_CHOICE, /* unsigned, an index into `choices` */
+	/*
+	 * struct option_settings: short for a field of a description that is
+	 * read later, by its `path`. The value is checked as `as` and kept as
+	 * it was written. Without a path the value is PATH=VALUE.
+	 */
+	OPT_SET,
 };
 
 struct option {
@@ -48,6 +54,8 @@ struct option {
 	const char *help;           /* one sentence, lower case, no stop */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	uint64_t low, high;         /* OPT_UINT: both inclusive */
+	const char *path;           /* OPT_SET */
+	enum option_kind as;        /* OPT_SET: OPT_FLAG for any text */
 };
 
 struct option_list {
@@ -55,15 +63,26 @@ struct option_list {
 	size_t n, cap;
 };
 
+/* Options of kind OPT_SET, in the order in which they were given. */
+struct option_settings {
+	struct option_setting {
+		const struct option *option;
+		const char *text; /* borrowed */
+	} * items;
+	size_t n, cap;
+};
+
 /*
  * Reads argv[0..argc), in which `tables` (NULL-terminated) name the options.
  * Arguments that are not options are moved to the front of argv in order and
- * counted in *n_args. Lists are freed with option_list_fini.
+ * counted in *n_args. Lists and settings are freed with options_fini.
  */
 HD_MUST_CHECK enum hd_status options_parse(const struct option *const *tables,
 					   void *values, int argc, char **argv,
 					   struct diag *d, int *n_args);
 void option_list_fini(struct option_list *list);
+/* Frees the lists and settings of all options. */
+void options_fini(const struct option *const *tables, void *values);
 
 /* The option of that long name (the first `len` bytes), or NULL. */
 const struct option *option_find(const struct option *const *tables,

@@ -24,6 +24,7 @@ struct values {
 	struct hd_ratio share;
 	struct hd_range range;
 	unsigned colour;
+	struct option_settings set;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -40,6 +41,11 @@ static const struct option table[] = {
 	{ "time", 0, OPT_TIME, AT(time), "TIME", .help = "how long" },
 	{ "share", 0, OPT_RATIO, AT(share), "SHARE", .help = "how much" },
 	{ "range", 0, OPT_RANGE, AT(range), "RANGE", .help = "from, to" },
+	{ "set", 0, OPT_SET, AT(set), "PATH=VALUE", .help = "any field" },
+	{ "delay", 0, OPT_SET, AT(set), "TIME", .help = "how long it waits",
+	  .path = "link.delay", .as = OPT_TIME },
+	{ "order", 0, OPT_SET, AT(set), .choices = colours, .help = "which",
+	  .path = "order", .as = OPT_CHOICE },
 	{ NULL },
 };
 
@@ -121,6 +127,31 @@ static void lists_collect(void **state)
 	assert_string_equal(r.v.list.items[2], "--verbose");
 	assert_false(r.v.flag);
 	option_list_fini(&r.v.list);
+}
+
+/* In the order of the command line, as written, and checked at once. */
+static void settings_stand_for_fields_of_something_else(void **state)
+{
+	struct reading r;
+	(void)state;
+	READ(&r, "--delay", "2us", "--set=a.b=c", "--order=red", "--delay=3us");
+	assert_int_equal(r.d.status, HD_OK);
+	const struct option_setting *s = r.v.set.items;
+
+	assert_int_equal(r.v.set.n, 4);
+	assert_string_equal(s[0].option->path, "link.delay");
+	assert_string_equal(s[0].text, "2us");
+	assert_null(s[1].option->path);
+	assert_string_equal(s[1].text, "a.b=c");
+	assert_string_equal(s[2].option->name, "order");
+	assert_string_equal(s[3].text, "3us");
+	options_fini(tables, &r.v);
+	assert_int_equal(r.v.set.n, 0);
+	READ(&r, "--delay", "soon");
+	assert_int_equal(r.d.status, HD_ERR_INPUT);
+	assert_non_null(strstr(r.d.message, "option --delay: 'soon'"));
+	READ(&r, "--order", "mauve");
+	assert_non_null(strstr(r.d.message, "is none of red, "));
 }
 
 static void arguments_move_to_the_front_in_order(void **state)
@@ -237,6 +268,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_value_is_read),
 		cmocka_unit_test(initial_values_stand_until_replaced),
 		cmocka_unit_test(lists_collect),
+		cmocka_unit_test(settings_stand_for_fields_of_something_else),
 		cmocka_unit_test(arguments_move_to_the_front_in_order),
 		cmocka_unit_test(
 			refusals_name_the_option_and_what_was_expected),
