@@ -5,7 +5,7 @@
 /* What a fabric is, in numbers. */
 
 #include "measure/results.h"
-#include "topo/bisect.h"
+#include "topo/bisection/bisection.h"
 #include "topo/topo.h"
 
 #define FACTS_MAX_TIERS 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "topo/bisect_bound.h"
+#include "topo/bisection/bound.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_TOPO_BISECT_H
-#define HD_TOPO_BISECT_H
+#ifndef HD_TOPO_BISECTION_BISECTION_H
+#define HD_TOPO_BISECTION_BISECTION_H
 
 /*
  * The bisection of a fabric: the least number of cables whose removal parts
@@ -12,7 +12,7 @@
  * number on one switch. Switches without hosts go to either side.
  *
  * Known exactly for grids, hypercubes, rings and trees by closed forms, where
- * a lower bound (bisect_bound.h) meets a split that was found, and for any
+ * a lower bound (bound.h) meets a split that was found, and for any
  * fabric small enough to search; otherwise both bounds are given and labelled
  * as such.
  */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "topo/bisect_bound.h"
+#include "topo/bisection/bound.h"
 
 #define MAX_HOSTS 5000
 

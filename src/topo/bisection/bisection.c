@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "topo/bisect.h"
+#include "topo/bisection/bisection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include <metis.h>
 
 #include "base/alloc.h"
-#include "topo/bisect_bound.h"
+#include "topo/bisection/bound.h"
 
 const char *bisection_kind_text(enum bisection_kind kind)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_TOPO_BISECT_BOUND_H
-#define HD_TOPO_BISECT_BOUND_H
+#ifndef HD_TOPO_BISECTION_BOUND_H
+#define HD_TOPO_BISECTION_BOUND_H
 
 /*
  * Bounds on a bisection from both sides. Where the two meet it is exact,
@@ -12,7 +12,7 @@
  * - Spectrum. With L the Laplacian, w the hosts of each vertex and W all of
  *   them, mu such that L - mu (diag(w) - w w' / W) has no negative eigenvalue:
  *   a cut has at least mu a b / W links.
- * - Groups, for dragonflies. See bisect_bound.c.
+ * - Groups, for dragonflies. See bound.c.
  * - Layers, for tori. A split of C_k x H has a part of a_i vertices in layer i,
  *   and cuts at least what parts of these sizes cut in H, summed, and twice the
  *   difference between the largest and the least of them.
@@ -20,7 +20,7 @@
  * From above: a split that was found, made better by moving vertices.
  */
 
-#include "topo/bisect.h"
+#include "topo/bisection/bisection.h"
 
 /* Hosts that the larger side may have. */
 uint64_t bisect_most(const struct shape *g);

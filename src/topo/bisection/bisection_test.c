@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "topo/bisect_bound.h"
+#include "topo/bisection/bound.h"
 #include "topo/generate.h"
 
 static void make(struct topo *t, const char *words, uint64_t seed)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "topo/bisect_bound.h"
+#include "topo/bisection/bound.h"
 
 #define MAX_REFINE 4096 /* vertices; a pass looks at each for each move */
 
