@@ -474,3 +474,31 @@ void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out)
 		return;
 	strbuf_printf(out, ":%u", b->topo.ports[p->origin].number);
 }
+
+enum hd_status fabric_ports(const struct fabric *f,
+			    const struct option_list *list, struct diag *d,
+			    bool **out)
+{
+	*out = NULL;
+	if (list->n == 0)
+		return HD_OK;
+	bool *ports = hd_alloc(f->setup.n_ports, sizeof(*ports));
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct diag inner = { .status = HD_OK };
+		struct selection chosen;
+
+		if (select_ports(f->selector, list->items[i], &inner,
+				 &chosen) != HD_OK) {
+			free(ports);
+			d->file = NULL;
+			return diag_fail(d, inner.status, "option --port: %s",
+					 inner.message);
+		}
+		for (uint32_t k = 0; k < chosen.n; k++)
+			ports[f->port_of_origin[chosen.ports[k]]] = true;
+		selection_fini(&chosen);
+	}
+	*out = ports;
+	return HD_OK;
+}

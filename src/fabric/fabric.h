@@ -21,10 +21,12 @@
  * its subnet.
  */
 
+#include "base/option.h"
 #include "fabric/flow.h"
 #include "fabric/select.h"
 #include "fabric/setup.h"
 #include "scenario/scenario.h"
+#include "subnet/route.h"
 #include "subnet/transition.h"
 
 /* Memory that lives as long as the build: destination lists, traces. */
@@ -116,9 +118,22 @@ void fabric_free(struct fabric *f);
 /* The end port of the node with this name, or TOPO_NONE. */
 port_id fabric_find_end(const struct fabric *f, const char *name);
 
+/* How the scenario wants routes chosen; its file of tables is not opened. */
+HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
+						  struct diag *d,
+						  struct route_options *out);
+
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
 void fabric_port_name(const struct fabric *b, uint32_t port,
 		      struct strbuf *out);
+
+/*
+ * Per sim port whether the list of --port names it; NULL if the list is empty,
+ * which means all. The caller frees *out.
+ */
+HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *f,
+					  const struct option_list *list,
+					  struct diag *d, bool **out);
 
 /* Streams of (seed, id) that the builder draws from. */
 enum fabric_stream {

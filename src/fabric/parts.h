@@ -25,10 +25,6 @@ HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 void fabric_add_fault(struct fabric *b, struct sim_fault fault);
 HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b,
 						struct diag *d);
-/* How the scenario wants routes chosen; its file of tables is not opened. */
-HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
-						  struct diag *d,
-						  struct route_options *out);
 /* What a subnet manager does about the faults (manager.c); after all else. */
 HD_MUST_CHECK enum hd_status fabric_build_manager(struct fabric *b,
 						  struct diag *d);

@@ -11,6 +11,8 @@
 #define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
 #define MOST_BINS    ((size_t)1 << 22)
 
+const char *const sim_capture_flow_names[] = { "none", "bare", "padded", NULL };
+
 void sim_watch_init(struct sim_watch *w, const struct fabric *b)
 {
 	const struct scenario *s = b->scenario;

@@ -30,6 +30,7 @@ enum sim_capture_flow {
 	SIM_FLOW_BARE,   /* 6 bytes, as on the link */
 	SIM_FLOW_PADDED, /* to 48, for Wireshark: see wire/capture.h */
 };
+extern const char *const sim_capture_flow_names[]; /* "none", ...; NULL ends */
 
 /* Packets that a row made, per time bin. */
 struct sim_bins {

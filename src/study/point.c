@@ -8,9 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
-#include "sim/sim.h"
-#include "sim/tables.h"
-#include "verbs/traffic.h"
+#include "study/simulation.h"
 
 /* ---- what it is --------------------------------------------------------- */
 
@@ -212,19 +210,13 @@ static bool is_kept(const struct study *s, const char *name)
 	return false;
 }
 
-static struct results *keep(const struct study *s, struct sim *sim,
-			    const struct sim_findings *f,
-			    const struct qp_rows *pairs)
+static struct results *keep(const struct study *s, const struct simulation *run)
 {
-	struct results *all = results_new("sim");
 	struct results *r = results_new(POINT_COMMAND);
-	bool met = sim_tables(f, all);
+	bool met;
+	struct results *all = simulation_results(run, s->tables.n > 0, &met);
 
-	if (pairs)
-		qp_rows_table(pairs, f->metrics, all);
-	sim_control_tables(f, sim, all);
-	sim_loans_table(f, sim, all);
-	put_headline(sim_metrics(sim), all, met, r);
+	put_headline(sim_metrics(simulation_sim(run)), all, met, r);
 	for (size_t i = 0; i < all->n_tables; i++) {
 		if (is_kept(s, all->tables[i]->name))
 			results_copy_table(r, all->tables[i]);
@@ -235,45 +227,33 @@ static struct results *keep(const struct study *s, struct sim *sim,
 	return r;
 }
 
+static enum hd_status check_end(const struct simulation *run, struct diag *d)
+{
+	struct strbuf when = STRBUF_INIT;
+	enum hd_status status = HD_OK;
+
+	d->file = NULL;
+	hd_time_print(sim_now(simulation_sim(run)), &when);
+	if (simulation_state(run) == SIM_DEADLOCK)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "deadlock at %s: packets wait for each "
+				   "other in a circle",
+				   when.text);
+	strbuf_fini(&when);
+	return status;
+}
+
 static enum hd_status simulate(const struct study *s, struct fabric *f,
 			       struct diag *d, struct results **out)
 {
-	struct sim_rules rules = f->rules;
-	struct qp_rows *pairs = NULL;
+	const struct simulation_options options = { .sampled = false };
+	struct simulation *run;
 
-	rules.yields = true;
-	if (qp_rows_any(f))
-		lab_rules(&rules);
-	struct sim *sim = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-	struct sim_findings findings = { .build = f, .all = s->tables.n > 0 };
-	struct strbuf when = STRBUF_INIT;
-
-	if (qp_rows_any(f) && qp_rows_new(f, sim, d, &pairs) != HD_OK) {
-		sim_free(sim);
+	if (simulation_new(f, &options, d, &run) != HD_OK)
 		return d->status;
-	}
-	do {
-		findings.state = sim_run(sim, HD_TIME_NEVER, NULL, NULL);
-	} while (findings.state == SIM_PAUSED);
-	findings.metrics = sim_metrics(sim);
-	hd_time_print(sim_now(sim), &when);
-	d->file = NULL;
-	if (findings.state == SIM_DEADLOCK)
-		diag_fail(d, HD_ERR_INPUT,
-			  "deadlock at %s: packets wait for each other in a "
-			  "circle",
-			  when.text);
-	else if (findings.state == SIM_FULL)
-		diag_fail(d, HD_ERR_ENV,
-			  "out of memory at %s; --memory says how much there "
-			  "may be",
-			  when.text);
-	else
-		*out = keep(s, sim, &findings, pairs);
-	strbuf_fini(&when);
-	if (pairs)
-		qp_rows_free(pairs);
-	sim_free(sim);
+	if (simulation_run(run, d) == HD_OK && check_end(run, d) == HD_OK)
+		*out = keep(s, run);
+	simulation_free(run);
 	return d->status;
 }
 
@@ -287,10 +267,8 @@ enum hd_status point_run(const struct study *s, size_t point, struct diag *d,
 	enum hd_status status = fabric_load(s->base, strlen(s->base),
 					    s->base_file, &overrides, d, &f);
 
-	if (status == HD_OK) {
+	if (status == HD_OK)
 		status = simulate(s, f, d, out);
-		fabric_free(f);
-	}
 	overrides_fini(&overrides);
 	return status;
 }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "sim/perfquery.h"
+#include "sim/picture.h"
+#include "sim/tables.h"
+#include "verbs/traffic.h"
+
+/* A file that is written while the run goes on. */
+struct side_file {
+	struct file_writer writer;
+	bool is_open;
+};
+
+struct simulation {
+	struct simulation_options options;
+	struct fabric *fabric;
+	bool *ports; /* per sim port: looked at; NULL: all */
+	struct sim_watch watch;
+	struct side_file pcap, trace;
+	struct sim_samples samples;
+	struct sim *sim;
+	struct qp_rows *queue_pairs; /* or NULL */
+	enum sim_state state;
+};
+
+static enum hd_status side_open(struct side_file *f, const char *path,
+				struct diag *d)
+{
+	d->file = NULL;
+	enum hd_status status = file_create(&f->writer, path, d);
+
+	f->is_open = status == HD_OK;
+	return status;
+}
+
+static enum hd_status side_commit(struct side_file *f, struct diag *d)
+{
+	if (!f->is_open)
+		return HD_OK;
+	f->is_open = false;
+	return file_commit(&f->writer, d);
+}
+
+static enum hd_status open_files(struct simulation *s, struct diag *d)
+{
+	const struct simulation_options *o = &s->options;
+	enum hd_status status = HD_OK;
+
+	if (o->pcap && o->trace && strcmp(o->pcap, o->trace) == 0)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "--pcap and --trace need files of their own");
+	if (o->pcap) {
+		status = side_open(&s->pcap, o->pcap, d);
+		if (status != HD_OK)
+			return status;
+		d->file = s->fabric->scenario->file;
+		status = sim_watch_capture(
+			&s->watch, s->pcap.writer.stream, s->ports,
+			(enum sim_capture_flow)o->flow_control, d);
+	}
+	if (status == HD_OK && o->trace) {
+		status = side_open(&s->trace, o->trace, d);
+		if (status == HD_OK)
+			sim_watch_trace(&s->watch, s->trace.writer.stream,
+					s->ports);
+	}
+	return status;
+}
+
+static enum hd_status commit_files(struct simulation *s, struct diag *d)
+{
+	enum hd_status status = sim_watch_finish(&s->watch, d);
+
+	if (status != HD_OK)
+		d->file = s->pcap.is_open && ferror(s->pcap.writer.stream)
+				  ? s->options.pcap
+				  : s->options.trace;
+	if (status == HD_OK)
+		status = side_commit(&s->pcap, d);
+	return status == HD_OK ? side_commit(&s->trace, d) : status;
+}
+
+static enum hd_status make_sim(struct simulation *s, struct diag *d)
+{
+	struct sim_rules rules = s->fabric->rules;
+	bool has_pairs = qp_rows_any(s->fabric);
+
+	rules.yields = true;
+	rules.threads = s->options.threads;
+	if (has_pairs)
+		lab_rules(&rules);
+	s->sim = sim_new(&s->fabric->setup, s->fabric->flows,
+			 s->fabric->n_flows, &rules);
+	return has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs)
+			 : HD_OK;
+}
+
+enum hd_status simulation_new(struct fabric *f,
+			      const struct simulation_options *o,
+			      struct diag *d, struct simulation **out)
+{
+	struct simulation *s = hd_alloc(1, sizeof(*s));
+
+	s->options = *o;
+	s->fabric = f;
+	sim_watch_init(&s->watch, f);
+	enum hd_status status = fabric_ports(f, &o->ports, d, &s->ports);
+
+	if (status == HD_OK)
+		status = open_files(s, d);
+	if (status == HD_OK)
+		status = make_sim(s, d);
+	if (status != HD_OK) {
+		simulation_free(s);
+		return status;
+	}
+	sim_watch_attach(&s->watch, s->sim);
+	*out = s;
+	return HD_OK;
+}
+
+void simulation_free(struct simulation *s)
+{
+	if (s->pcap.is_open)
+		file_abandon(&s->pcap.writer);
+	if (s->trace.is_open)
+		file_abandon(&s->trace.writer);
+	if (s->queue_pairs)
+		qp_rows_free(s->queue_pairs);
+	if (s->sim)
+		sim_free(s->sim);
+	sim_samples_fini(&s->samples);
+	sim_watch_fini(&s->watch);
+	fabric_free(s->fabric);
+	free(s->ports);
+	free(s);
+}
+
+/* When and where the packets were that filled the memory. */
+static void describe_crowd(const struct simulation *s, struct strbuf *out)
+{
+	struct sim_crowd crowd;
+
+	sim_crowd(s->sim, &crowd);
+	strbuf_puts(out, "out of memory at ");
+	hd_time_print(sim_now(s->sim), out);
+	strbuf_printf(out,
+		      ": %llu packets wait in the fabric, %llu of them at ",
+		      (unsigned long long)crowd.packets,
+		      (unsigned long long)crowd.waiting);
+	fabric_port_name(s->fabric, crowd.port, out);
+}
+
+static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
+{
+	struct strbuf why = STRBUF_INIT;
+
+	describe_crowd(s, &why);
+	d->file = NULL;
+	enum hd_status status =
+		diag_fail(d, HD_ERR_ENV,
+			  "%s; --memory says how much there may be", why.text);
+
+	strbuf_fini(&why);
+	return status;
+}
+
+enum hd_status simulation_run(struct simulation *s, struct diag *d)
+{
+	const struct simulation_options *o = &s->options;
+
+	if (o->sampled)
+		sim_samples_init(&s->samples, s->fabric, s->sim, o->sample);
+	do {
+		hd_time until = o->sampled ? sim_samples_next(&s->samples)
+					   : HD_TIME_NEVER;
+
+		s->state = sim_run(s->sim, until, o->progress, o->context);
+		if (o->sampled)
+			sim_samples_take(&s->samples);
+	} while (s->state == SIM_PAUSED);
+	enum hd_status status = commit_files(s, d);
+
+	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
+						       : status;
+}
+
+struct sim *simulation_sim(const struct simulation *s)
+{
+	return s->sim;
+}
+
+enum sim_state simulation_state(const struct simulation *s)
+{
+	return s->state;
+}
+
+static struct sim_findings findings_of(const struct simulation *s, bool all)
+{
+	return (struct sim_findings){
+		.build = s->fabric,
+		.metrics = sim_metrics(s->sim),
+		.state = s->state,
+		.all = all,
+	};
+}
+
+static void put_setting(void *context, const char *name, const char *value)
+{
+	results_parameter(context, name, value);
+}
+
+struct results *simulation_results(const struct simulation *s, bool all,
+				   bool *met)
+{
+	const struct sim_findings f = findings_of(s, all);
+	struct results *r = results_new("sim");
+
+	results_set_scenario(r, s->fabric->scenario->text);
+	scenario_settings(s->fabric->scenario, put_setting, r);
+	if (s->state == SIM_DEADLOCK)
+		sim_deadlock_table(&f, s->sim, r);
+	*met = sim_tables(&f, r) && s->state != SIM_DEADLOCK;
+	if (s->queue_pairs)
+		qp_rows_table(s->queue_pairs, f.metrics, r);
+	sim_control_tables(&f, s->sim, r);
+	sim_loans_table(&f, s->sim, r);
+	sim_watch_similarity(&s->watch, f.metrics, r);
+	if (s->state == SIM_FULL) {
+		struct strbuf why = STRBUF_INIT;
+
+		describe_crowd(s, &why);
+		results_remark(r, "%s; this is what came before", why.text);
+		strbuf_fini(&why);
+	}
+	return r;
+}
+
+struct results *simulation_record(const struct simulation *s)
+{
+	const struct sim_findings f = findings_of(s, true);
+	bool met;
+	struct results *r = simulation_results(s, true, &met);
+
+	sim_picture_curves(&f, r);
+	sim_samples_tables(&s->samples, r);
+	sim_picture_fabric(&f, r);
+	return r;
+}
+
+void simulation_checksum(const struct simulation *s, struct strbuf *out)
+{
+	strbuf_printf(out, "%016llx\n",
+		      (unsigned long long)sim_metrics(s->sim)->checksum);
+}
+
+void simulation_counters(const struct simulation *s, struct strbuf *out)
+{
+	perfquery_print(s->fabric, sim_metrics(s->sim), s->ports, out);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_SIMULATION_H
+#define HD_STUDY_SIMULATION_H
+
+/*
+ * One run of a scenario, with all that its rows need (queue pairs) and all that
+ * looks on: captures, traces, samples of its links.
+ *
+ *	if (simulation_new(fabric, &options, &d, &s) == HD_OK) {
+ *		if (simulation_run(s, &d) == HD_OK)
+ *			results = simulation_results(s, false, &met);
+ *		simulation_free(s);
+ *	}
+ *
+ * Looking on changes nothing in the run.
+ */
+
+#include "base/option.h"
+#include "fabric/fabric.h"
+#include "measure/results.h"
+#include "sim/sim.h"
+#include "sim/watch.h"
+
+struct simulation_options {
+	const char *pcap, *trace;  /* files to write, or NULL */
+	unsigned flow_control;     /* enum sim_capture_flow */
+	struct option_list ports;  /* looked at in those; none: all */
+	bool sampled;              /* note the use of links over time, */
+	hd_time sample;            /* so often; 0: about a hundred times */
+	unsigned threads;          /* or 0: one */
+	sim_progress_fn *progress; /* or NULL */
+	void *context;
+};
+
+struct simulation;
+
+/* Takes the fabric over, also if it refuses. */
+HD_MUST_CHECK enum hd_status simulation_new(struct fabric *f,
+					    const struct simulation_options *o,
+					    struct diag *d,
+					    struct simulation **out);
+/* Files that are not whole are removed. */
+void simulation_free(struct simulation *s);
+
+/*
+ * To its end. HD_ERR_IO if a file cannot be written; HD_ERR_ENV if packets fill
+ * the memory, and what was found until then may still be shown.
+ */
+HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s,
+					    struct diag *d);
+struct sim *simulation_sim(const struct simulation *s);
+enum sim_state simulation_state(const struct simulation *s);
+
+/*
+ * What was found, of every port and flow if `all`; *met: every goal was met and
+ * nothing stands still.
+ */
+struct results *simulation_results(const struct simulation *s, bool all,
+				   bool *met);
+/* For a database or a page: curves, the fabric and samples, too. */
+struct results *simulation_record(const struct simulation *s);
+/* One number that all deliveries and counters enter, as text. */
+void simulation_checksum(const struct simulation *s, struct strbuf *out);
+/* The counters of the ports that are looked at, as perfquery prints them. */
+void simulation_counters(const struct simulation *s, struct strbuf *out);
+
+#endif

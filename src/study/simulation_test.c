@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/simulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STAR "fabric: {topology: {kind: star, hosts: 4}}\n"
+#define RUN  "run: {seed: 7, measure: 20us}\n"
+
+static struct fabric *load(const char *text)
+{
+	struct diag d = { .status = HD_OK };
+	struct fabric *f;
+
+	assert_int_equal(
+		fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
+	return f;
+}
+
+static struct simulation *run(const char *text,
+			      const struct simulation_options *o)
+{
+	struct diag d = { .status = HD_OK };
+	struct simulation *s;
+
+	assert_int_equal(simulation_new(load(text), o, &d, &s), HD_OK);
+	assert_int_equal(simulation_run(s, &d), HD_OK);
+	return s;
+}
+
+static const char poisson[] = STAR
+	"traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN;
+
+/* Samples, captures and traces are for the eye. */
+static void looking_on_changes_nothing(void **state)
+{
+	char pcap[] = "/tmp/simulation-pcap-XXXXXX";
+	char trace[] = "/tmp/simulation-trace-XXXXXX";
+	const struct simulation_options plain = { .threads = 1 };
+	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+
+	(void)state;
+	close(mkstemp(pcap));
+	close(mkstemp(trace));
+	const struct simulation_options watched = {
+		.pcap = pcap,
+		.trace = trace,
+		.sampled = true,
+		.threads = 1,
+	};
+	struct simulation *a = run(poisson, &plain);
+	struct simulation *b = run(poisson, &watched);
+
+	simulation_checksum(a, &first);
+	simulation_checksum(b, &second);
+	assert_string_equal(first.text, second.text);
+	assert_int_equal(strlen(first.text), 17);
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(i ? trace : pcap, "rb");
+
+		assert_non_null(f);
+		fseek(f, 0, SEEK_END);
+		assert_true(ftell(f) > 1000);
+		fclose(f);
+	}
+	simulation_free(a);
+	simulation_free(b);
+	strbuf_fini(&first);
+	strbuf_fini(&second);
+	unlink(pcap);
+	unlink(trace);
+}
+
+/* A page shows what a screen has no room for, and all that the screen has. */
+static void a_record_has_more_than_the_screen(void **state)
+{
+	const struct simulation_options o = { .sampled = true };
+	struct simulation *s = run(poisson, &o);
+	bool met;
+
+	(void)state;
+	struct results *shown = simulation_results(s, false, &met);
+	struct results *kept = simulation_record(s);
+
+	assert_true(met);
+	for (size_t i = 0; i < shown->n_tables; i++)
+		assert_non_null(results_find(kept, shown->tables[i]->name));
+	assert_null(results_find(shown, "latency percentiles"));
+	assert_non_null(results_find(kept, "latency percentiles"));
+	assert_non_null(results_find(kept, "traffic over time"));
+	assert_string_equal(shown->scenario, poisson);
+	results_free(shown);
+	results_free(kept);
+	simulation_free(s);
+}
+
+/* Rows over queue pairs have their table, and only the port that is asked for
+ * is counted. */
+static void rows_and_ports_get_what_they_need(void **state)
+{
+	static const char pairs[] =
+		STAR "traffic:\n- {name: q, kind: messages, transport: rc, "
+		     "source: h0, destination: h1, payload: 256}\n" RUN;
+	static const char *const one[] = { "h1" };
+	const struct simulation_options o = {
+		.ports = { .items = (const char **)one, .n = 1 },
+	};
+	struct simulation *s = run(pairs, &o);
+	struct strbuf out = STRBUF_INIT;
+	bool met;
+	struct results *r = simulation_results(s, false, &met);
+
+	(void)state;
+	assert_non_null(results_find(r, "queue pairs"));
+	simulation_counters(s, &out);
+	assert_non_null(strstr(out.text, "PortRcvPkts"));
+	assert_null(strstr(strstr(out.text, "PortRcvPkts") + 1, "PortRcvPkts"));
+	results_free(r);
+	strbuf_fini(&out);
+	simulation_free(s);
+}
+
+/* What is refused leaves no file behind. */
+static void refusals_leave_nothing(void **state)
+{
+	char place[] = "/tmp/simulation-dir-XXXXXX";
+	struct strbuf pcap = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct simulation *s;
+
+	(void)state;
+	assert_non_null(mkdtemp(place));
+	strbuf_printf(&pcap, "%s/x.pcap", place);
+	const struct simulation_options both = { .pcap = pcap.text,
+						 .trace = pcap.text };
+
+	assert_int_equal(simulation_new(load(poisson), &both, &d, &s),
+			 HD_ERR_USAGE);
+	/* There is no format for packets with so much overhead. */
+	const struct simulation_options one = { .pcap = pcap.text };
+
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(
+		simulation_new(
+			load("fabric: {topology: {kind: star, hosts: 4}, "
+			     "packet: {overhead: 5}}\n"
+			     "traffic:\n- {name: a, kind: poisson, load: 50%, "
+			     "payload: 256}\n" RUN),
+			&one, &d, &s),
+		HD_ERR_UNFIT);
+	assert_int_equal(access(pcap.text, F_OK), -1);
+	assert_int_equal(rmdir(place), 0);
+	strbuf_fini(&pcap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looking_on_changes_nothing),
+		cmocka_unit_test(a_record_has_more_than_the_screen),
+		cmocka_unit_test(rows_and_ports_get_what_they_need),
+		cmocka_unit_test(refusals_leave_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
