@@ -79,6 +79,7 @@ build_and_test() {
 lint() {
 	step format ci/format.sh
 	step layers ci/layers.sh
+	step commands ci/commands.sh
 	step headers ci/headers.sh
 	step scripts ci/scripts.sh
 	step draws ci/draws.sh

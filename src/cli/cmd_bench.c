@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "cli/bench/session.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -38,25 +36,23 @@ static int compare_files(const struct command *self,
 	return output_results(common, r, !differ);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct session *s = hd_alloc(1, sizeof(*s));
-	int n, status;
+	struct session *s = values;
+	int status;
 
-	suite_init(&s->suite);
-	if (!command_parse(self, s, argc, argv, &n, &status))
-		n = -1;
-	else if (n > 0 && strcmp(argv[0], "list") == 0)
+	if (n > 0 && strcmp(args[0], "list") == 0)
 		status = n == 1 ? list_tests(&s->common)
 				: command_usage(self, "'list' stands alone");
-	else if (n > 0 && strcmp(argv[0], "compare") == 0)
-		status = compare_files(self, &s->common, n - 1, argv + 1);
+	else if (n > 0 && strcmp(args[0], "compare") == 0)
+		status = compare_files(self, &s->common, n - 1, args + 1);
 	else
-		status = session_run(s, self, n, argv);
+		status = session_run(s, self, n, args);
 	session_fini(s);
-	free(s);
 	return status;
 }
+
+static const struct session initial = { .suite.left_out = STRBUF_INIT };
 
 static const struct example examples[] = {
 	{ "heddle bench list", "what can be measured" },
@@ -99,5 +95,5 @@ const struct command command_bench = {
 		"any. An interrupt ends the run with what was measured so far.\n",
 	.options = session_options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL_FROM(run, initial, 0, ANY_NUMBER),
 };

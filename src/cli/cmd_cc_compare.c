@@ -7,7 +7,6 @@
 #include "cli/cc/session.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/ports.h"
 #include "cli/progress.h"
 #include "sim/congestion/opensm_cc.h"
 #include "sim/watch.h"
@@ -16,7 +15,7 @@
 
 struct values {
 	struct common_options common;
-	struct cc_override override;
+	struct fabric_choice scenario;
 	hd_time sample;
 	struct option_list algorithms;
 	const char *conf, *pcap;
@@ -24,94 +23,50 @@ struct values {
 	bool all;
 };
 
-#define OVERRIDE(member) offsetof(struct values, override.member)
+#define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ .name = "algorithm",
-	  .kind = OPT_LIST,
-	  .offset = offsetof(struct values, algorithms),
-	  .value = "NAME",
-	  .help = "only this one (none, fimd, lipd, pipd, aimd, cct)" },
-	OPTION_SET(struct values, override.set),
-	{ .name = "conf",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, conf),
-	  .value = "FILE",
-	  .help = "mark, and run cct, as this opensm.conf says" },
-	{ .name = "pcap",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, pcap),
-	  .value = "FILE",
-	  .help = "write the packets to FILE, for Wireshark; with one "
-		  "--algorithm only" },
-	{ .name = "port",
-	  .kind = OPT_LIST,
-	  .offset = offsetof(struct values, ports),
-	  .value = "NODE:PORT",
-	  .help = "only at this port (--pcap)" },
-	{ .name = "all",
-	  .letter = 'a',
-	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct values, all),
-	  .help = "show every flow and link, not only the busiest links" },
-	{ .name = "marking",
-	  .kind = OPT_CHOICE,
-	  .offset = OVERRIDE(marking),
-	  .choices = cc_marking_names,
-	  .help = "when switches mark: with a full buffer (guarded, or as "
-		  "published), from a depth on, or InfiniBand's threshold" },
-	{ .name = "depth",
-	  .kind = OPT_SIZE,
-	  .offset = OVERRIDE(depth),
-	  .value = "SIZE",
-	  .help = "waiting for an output from which on 'threshold' marks" },
-	{ .name = "threshold",
-	  .kind = OPT_UINT,
-	  .offset = OVERRIDE(threshold),
-	  .value = "N",
-	  .low = 0,
-	  .high = 15,
-	  .help = "of 'iba': 0 never, 1 loose, 15 aggressive" },
-	{ .name = "window",
-	  .kind = OPT_UINT,
-	  .offset = OVERRIDE(window),
-	  .value = "N",
-	  .low = 1,
-	  .high = 4096,
-	  .help = "unacknowledged packets of a flow" },
-	{ .name = "ack-delay",
-	  .kind = OPT_TIME,
-	  .offset = OVERRIDE(ack_delay),
-	  .value = "TIME",
-	  .help = "acknowledge after this time; 0: by packets of 30 bytes" },
-	{ .name = "rate-steps",
-	  .kind = OPT_UINT,
-	  .offset = OVERRIDE(steps),
-	  .value = "N",
-	  .low = 2,
-	  .high = 1000000,
-	  .help = "highest rate over lowest" },
-	{ .name = "m",
-	  .kind = OPT_DOUBLE,
-	  .offset = OVERRIDE(m),
-	  .value = "M",
-	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
-	{ .name = "warmup",
-	  .kind = OPT_TIME,
-	  .offset = OVERRIDE(warmup),
-	  .value = "TIME",
-	  .help = "simulated time before measuring" },
-	{ .name = "measure",
-	  .kind = OPT_TIME,
-	  .offset = OVERRIDE(measure),
-	  .value = "TIME",
-	  .help = "simulated time measured" },
-	{ .name = "sample",
-	  .kind = OPT_TIME,
-	  .offset = offsetof(struct values, sample),
-	  .value = "TIME",
-	  .initial = "0ns",
-	  .help = "record every flow's rate this often; 0: not" },
+	{ "algorithm", 0, OPT_LIST, FIELD(algorithms), "NAME", NULL,
+	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
+	OPTION_SET(struct values, scenario),
+	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
+	  "mark, and run cct, as this opensm.conf says" },
+	{ "pcap", 0, OPT_TEXT, FIELD(pcap), "FILE", NULL,
+	  "write the packets to FILE, for Wireshark; with one --algorithm only" },
+	{ "port", 0, OPT_LIST, FIELD(ports), "NODE:PORT", NULL,
+	  "only at this port (--pcap)" },
+	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
+	  "show every flow and link, not only the busiest links" },
+	{ "marking", 0, OPT_SET, FIELD(scenario.set), NULL, NULL,
+	  "when switches mark: with a full buffer (guarded, or as published), from a depth on, or InfiniBand's threshold",
+	  cc_marking_names, .path = "congestion.marking.rule",
+	  .as = OPT_CHOICE },
+	{ "depth", 0, OPT_SET, FIELD(scenario.set), "SIZE", NULL,
+	  "waiting for an output from which on 'threshold' marks",
+	  .path = "congestion.marking.depth", .as = OPT_SIZE },
+	{ "threshold", 0, OPT_SET, FIELD(scenario.set), "N", NULL,
+	  "of 'iba': 0 never, 1 loose, 15 aggressive", .low = 0, .high = 15,
+	  .path = "congestion.marking.threshold", .as = OPT_UINT },
+	{ "window", 0, OPT_SET, FIELD(scenario.set), "N", NULL,
+	  "unacknowledged packets of a flow", .low = 1, .high = 4096,
+	  .path = "congestion.window", .as = OPT_UINT },
+	{ "ack-delay", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
+	  "acknowledge after this time; 0: by packets of 30 bytes",
+	  .path = "congestion.ack.delay", .as = OPT_TIME },
+	{ "rate-steps", 0, OPT_SET, FIELD(scenario.set), "N", NULL,
+	  "highest rate over lowest", .low = 2, .high = 1000000,
+	  .path = "congestion.rate_steps", .as = OPT_UINT },
+	{ "m", 0, OPT_SET, FIELD(scenario.set), "M", NULL,
+	  "factor (FIMD, AIMD) or root (PIPD) of a decrease",
+	  .path = "congestion.m", .as = OPT_DOUBLE },
+	{ "warmup", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
+	  "simulated time before measuring", .path = "congestion.warmup",
+	  .as = OPT_TIME },
+	{ "measure", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
+	  "simulated time measured", .path = "congestion.measure",
+	  .as = OPT_TIME },
+	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
+	  "record every flow's rate this often; 0: not" },
 	{ .name = NULL },
 };
 
@@ -154,14 +109,6 @@ static enum hd_status read_conf(const struct values *v, struct cc_session *s,
 	return status;
 }
 
-static bool show_progress(void *context, const struct sim_progress *p)
-{
-	struct progress *progress = context;
-
-	progress_show(progress, (double)p->now / (double)HD_MS);
-	return true;
-}
-
 /* The algorithms one after the other, as the user wants them. */
 static enum hd_status compare(struct cc_comparison *c, const struct values *v,
 			      struct diag *d)
@@ -171,7 +118,7 @@ static enum hd_status compare(struct cc_comparison *c, const struct values *v,
 
 	progress_begin(&progress, &v->common, "simulated ms",
 		       (double)c->session->params.stop / (double)HD_MS);
-	c->session->params.progress = show_progress;
+	c->session->params.progress = progress_packets;
 	c->session->params.progress_context = &progress;
 	if (is_wanted(v, "none"))
 		status = cc_compare_run(c, NULL, d);
@@ -189,7 +136,7 @@ static enum hd_status capture(struct cc_comparison *c, const struct values *v,
 	struct cc_session *s = c->session;
 	struct file_writer file;
 	bool *ports;
-	enum hd_status status = ports_choose(s->build, &v->ports, d, &ports);
+	enum hd_status status = fabric_ports(s->build, &v->ports, d, &ports);
 
 	if (status != HD_OK)
 		return status;
@@ -225,7 +172,7 @@ static int execute(struct values *v, const char *path)
 				   .all = v->all };
 	int status;
 
-	if (cc_session_open(&s, path, &v->override, &v->common.seed, &d) !=
+	if (cc_session_open(&s, path, &v->scenario, &v->common.seed, &d) !=
 	    HD_OK) {
 		cc_session_fini(&s);
 		return command_refuse(&d);
@@ -243,30 +190,25 @@ static int execute(struct values *v, const char *path)
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { .common.seed = SEED_OF_SCENARIO,
-			    .override = cc_override_none };
-	int n, status;
+	struct values *v = values;
+	int status;
 
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		; /* all is said */
-	else if (n != 1)
-		status = command_usage(self, "which scenario?");
-	else if (unknown_name(&v))
-		status = command_usage(self,
-				       "option --algorithm: there is no '%s'",
-				       unknown_name(&v));
-	else if (v.pcap && v.algorithms.n != 1)
-		status = command_usage(
+	(void)n;
+	if (unknown_name(v))
+		return command_usage(self,
+				     "option --algorithm: there is no '%s'",
+				     unknown_name(v));
+	if (v->pcap && v->algorithms.n != 1)
+		return command_usage(
 			self, "--pcap is of one run: name one --algorithm");
-	else
-		status = execute(&v, argv[0]);
-	option_list_fini(&v.algorithms);
-	option_list_fini(&v.ports);
-	option_list_fini(&v.override.set);
+	status = execute(v, args[0]);
+	fabric_choice_fini(&v->scenario);
 	return status;
 }
+
+static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
 
 static const struct example examples[] = {
 	{ "heddle cc compare examples/two-switch-congestion.yaml",
@@ -296,5 +238,5 @@ const struct command command_cc_compare = {
 		"could speed up.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL_FROM(run, initial, 1, 1),
 };

@@ -42,40 +42,35 @@ static int refuse_name(const struct command *self, const char *name)
 			     text_hint(nearest).text);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	int n, status;
+	const struct cc_algorithm *a = cc_find(args[0]);
 
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which algorithm?");
-	const struct cc_algorithm *a = cc_find(argv[0]);
-
+	(void)n;
 	if (!a)
-		return refuse_name(self, argv[0]);
+		return refuse_name(self, args[0]);
 	if (!a->increase)
 		return command_usage(
 			self,
 			"'%s' has no rate function: its delays are a table's",
 			a->name);
-	struct cc_config c =
-		cc_config_default(v.rmin != 0 ? v.rmin : v.rmax / 256, v.rmax);
+	struct cc_config c = cc_config_default(
+		v->rmin != 0 ? v->rmin : v->rmax / 256, v->rmax);
 
-	c.m = v.m;
-	c.unit = v.unit;
-	if (v.add != 0)
-		c.add = v.add;
+	c.m = v->m;
+	c.unit = v->unit;
+	if (v->add != 0)
+		c.add = v->add;
 	if (cc_check(a, &c, &d) != HD_OK)
 		return command_refuse(&d);
 	struct results *r = results_new("cc curve");
 
-	cc_curve_show(a, &c, v.points, r);
+	cc_curve_show(a, &c, v->points, r);
 	if (cc_warning(a, &c))
 		results_remark(r, "%s", cc_warning(a, &c));
-	return output_results(&v.common, r, true);
+	return output_results(&v->common, r, true);
 }
 
 static const struct example examples[] = {
@@ -98,5 +93,5 @@ const struct command command_cc_curve = {
 		"1/rmin keeps its rate with one mark per 1/rmin, whatever the rate.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

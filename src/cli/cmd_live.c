@@ -130,7 +130,7 @@ static int run_traffic(const struct command *self, int argc, char **argv)
 		all[0] = live;
 		all[1] = (char *)v.name;
 		memcpy(all + 2, argv, (size_t)n_args * sizeof(*all));
-		status = command_sim.run(&command_sim, n_args + 2, all);
+		status = command_call(&command_sim, n_args + 2, all);
 	}
 	free(all);
 	return status;

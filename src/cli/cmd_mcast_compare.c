@@ -1,115 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/scenario.h"
 #include "sim/collective/compare.h"
-#include "subnet/packet.h"
 
 #define MAX_SIZE ((uint64_t)1 << 30)
-#define MTU      4096
 
 struct values {
 	struct common_options common;
-	const char *topology;
-	const char *routing;
-	const char *sources, *members;
+	struct fabric_choice fabric;
+	struct compare_options how;
 	const char *fail;
 	hd_time fail_at;
-	double ber;
-	uint64_t size;
-	uint64_t lanes;
-	bool per_packet, dedicated, headers;
-	struct option_list trees, set;
-	uint64_t seeds;
 };
 
+#define FIELD(name) offsetof(struct values, name)
+
 static const struct option options[] = {
-	{ .name = "topology",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, topology),
-	  .value = "TEXT",
-	  .help = "the fabric, as after 'topology:' in a scenario; instead of "
-		  "a FILE" },
-	{ .name = "routing",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, routing),
-	  .value = "ENGINE",
-	  .help = "minhop, or what the scenario says" },
-	{ .name = "sources",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, sources),
-	  .value = "HOSTS",
-	  .initial = "one",
-	  .help = "who sends: hosts as in a scenario (all, 40%, h0..h7), or "
-		  "one drawn by the seed" },
-	{ .name = "members",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, members),
-	  .value = "HOSTS",
-	  .initial = "all",
-	  .help = "who receives" },
-	{ .name = "size",
-	  .kind = OPT_SIZE,
-	  .offset = offsetof(struct values, size),
-	  .value = "BYTES",
-	  .initial = "2KiB",
-	  .help = "of a message; in packets of at most 4 KiB" },
-	{ .name = "tree",
-	  .kind = OPT_LIST,
-	  .offset = offsetof(struct values, trees),
-	  .value = "KIND",
-	  .help = "xy, union, shortest, shared, dual-path, multi-path or "
-		  "double-xy; all that the fabric allows if none is named" },
-	{ .name = "lanes",
-	  .kind = OPT_UINT,
-	  .offset = offsetof(struct values, lanes),
-	  .value = "N",
-	  .low = 1,
-	  .high = 15,
-	  .initial = "1",
-	  .help = "SLs that messages are spread over, from 0" },
-	{ .name = "per-packet",
-	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct values, per_packet),
-	  .help = "spread packets over them, not messages" },
-	{ .name = "dedicated",
-	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct values, dedicated),
-	  .help = "lanes by direction (1, 2 or 4), on meshes and tori" },
-	{ .name = "headers",
-	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct values, headers),
-	  .help = "add 26 bytes to a packet and 40 of a GRH to a multicast "
-		  "one" },
-	OPTION_SET(struct values, set),
-	{ .name = "seeds",
-	  .kind = OPT_UINT,
-	  .offset = offsetof(struct values, seeds),
-	  .value = "N",
-	  .low = 1,
-	  .high = COMPARE_MAX_SEEDS,
-	  .initial = "1",
-	  .help = "draws of shares of hosts, for intervals" },
-	{ .name = "ber",
-	  .kind = OPT_DOUBLE,
-	  .offset = offsetof(struct values, ber),
-	  .value = "RATE",
-	  .initial = "0",
-	  .help = "bit errors on all links" },
-	{ .name = "fail",
-	  .kind = OPT_TEXT,
-	  .offset = offsetof(struct values, fail),
-	  .value = "SWITCH",
-	  .help = "a switch that fails under way" },
-	{ .name = "fail-at",
-	  .kind = OPT_TIME,
-	  .offset = offsetof(struct values, fail_at),
-	  .value = "TIME",
-	  .initial = "1us",
-	  .help = "when it fails" },
+	{ "topology", 0, OPT_TEXT, FIELD(how.topology), "TEXT", NULL,
+	  "the fabric, as after 'topology:' in a scenario; instead of a FILE" },
+	{ "routing", 0, OPT_SET, FIELD(fabric.set), "ENGINE", NULL,
+	  "minhop, or what the scenario says",
+	  .path = "fabric.routing.engine" },
+	{ "sources", 0, OPT_TEXT, FIELD(how.sources), "HOSTS", "one",
+	  "who sends: hosts as in a scenario (all, 40%, h0..h7), or one drawn by the seed" },
+	{ "members", 0, OPT_TEXT, FIELD(how.members), "HOSTS", "all",
+	  "who receives" },
+	{ "size", 0, OPT_SIZE, FIELD(how.size), "BYTES", "2KiB",
+	  "of a message; in packets of at most 4 KiB" },
+	{ "tree", 0, OPT_LIST, FIELD(how.trees), "KIND", NULL,
+	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named" },
+	{ "lanes", 0, OPT_UINT, FIELD(how.lanes), "N", "1",
+	  "SLs that messages are spread over, from 0", .low = 1, .high = 15 },
+	{ "per-packet", 0, OPT_FLAG, FIELD(how.per_packet), NULL, NULL,
+	  "spread packets over them, not messages" },
+	{ "dedicated", 0, OPT_FLAG, FIELD(how.dedicated), NULL, NULL,
+	  "lanes by direction (1, 2 or 4), on meshes and tori" },
+	{ "headers", 0, OPT_FLAG, FIELD(how.headers), NULL, NULL,
+	  "add 26 bytes to a packet and 40 of a GRH to a multicast one" },
+	OPTION_SET(struct values, fabric),
+	{ "seeds", 0, OPT_UINT, FIELD(how.seeds), "N", "1",
+	  "draws of shares of hosts, for intervals", .low = 1,
+	  .high = COMPARE_MAX_SEEDS },
+	{ "ber", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
+	  "bit errors on all links", .path = "faults.ber", .as = OPT_DOUBLE },
+	{ "fail", 0, OPT_TEXT, FIELD(fail), "SWITCH", NULL,
+	  "a switch that fails under way" },
+	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us",
+	  "when it fails" },
 	{ .name = NULL },
 };
 
@@ -125,152 +63,51 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* What is said of a fabric that is but a topology. */
-static void topology_overrides(const struct values *v, struct overrides *o)
+static void put_failure(const struct values *v, struct overrides *out)
 {
-	overrides_put(o, "--topology", "fabric.topology", "{%s}", v->topology);
-	if (v->headers)
-		overrides_put(o, "--headers", "fabric.packet.overhead", "%u",
-			      GRH_OVERHEAD);
-	if (v->routing && strcmp(v->routing, "xy") == 0)
-		overrides_put(o, "--routing", "fabric.routing.lids", "paper");
-	overrides_put(o, "--lanes", "qos.lanes", "%u", v->lanes > 8 ? 15 : 8);
-	overrides_put(o, "--size", "traffic.op.payload", "%uB",
-		      (unsigned)(v->size < MTU ? v->size : MTU));
+	overrides_put(out, "--fail", "faults.events.+.kind", "switch-down");
+	overrides_put(out, "--fail", "faults.events.-.port", "%s", v->fail);
+	overrides_put(out, "--fail-at", "faults.events.-.at", "%llups",
+		      (unsigned long long)v->fail_at);
 }
 
-static enum hd_status make_overrides(const struct values *v,
-				     struct overrides *o, struct diag *d)
-{
-	if (v->topology)
-		topology_overrides(v, o);
-	if (v->routing)
-		overrides_put(o, "--routing", "fabric.routing.engine", "%s",
-			      v->routing);
-	if (v->ber > 0)
-		overrides_put(o, "--ber", "faults.ber", "%.17g", v->ber);
-	if (v->fail) {
-		overrides_put(o, "--fail", "faults.events.+.kind",
-			      "switch-down");
-		overrides_put(o, "--fail", "faults.events.-.port", "%s",
-			      v->fail);
-		overrides_put(o, "--fail-at", "faults.events.-.at", "%llups",
-			      (unsigned long long)v->fail_at);
-	}
-	return overrides_from_options(&v->set, SEED_OF_SCENARIO, o, d);
-}
-
-/* Which trees are asked for; NULL, or the first one that there is not. */
-static const char *find_trees(const struct option_list *l,
-			      struct compare_options *o)
-{
-	o->any_tree = l->n == 0;
-	for (size_t i = 0; i < l->n; i++) {
-		bool known = false;
-
-		for (unsigned m = 0; m < COMPARE_TREES; m++) {
-			bool it =
-				strcmp(l->items[i], mcast_method_names[m]) == 0;
-
-			o->trees[m] |= it;
-			known |= it;
-		}
-		if (!known)
-			return l->items[i];
-	}
-	return NULL;
-}
-
-static int compare(const struct values *v, struct compare_options *o)
+static int compare(struct values *v)
 {
 	struct diag d = { .status = HD_OK };
-	struct overrides overrides = { 0 };
-	struct strbuf text = STRBUF_INIT;
-	bool all_well = false;
-	enum hd_status status = make_overrides(v, &overrides, &d);
-
-	if (status == HD_OK && o->file)
-		status = file_read(o->file, SCENARIO_LIMIT, &d, &text);
-	if (status != HD_OK) {
-		overrides_fini(&overrides);
-		return command_refuse(&d);
-	}
 	struct results *r = results_new("mcast compare");
-	int code;
+	bool all_well;
 
-	o->text = o->file ? text.text : compare_fabric;
-	o->overrides = &overrides;
-	status = compare_run(o, r, &d, &all_well);
-	if (status == HD_OK) {
-		code = output_results(&v->common, r, all_well);
-	} else {
-		results_free(r);
-		code = command_refuse(&d);
-	}
-	o->text = NULL;
-	o->overrides = NULL;
-	overrides_fini(&overrides);
-	strbuf_fini(&text);
-	return code;
+	if (v->fail)
+		put_failure(v, &v->fabric.overrides);
+	v->how.overrides = &v->fabric.overrides;
+	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) == HD_OK &&
+	    compare_run(&v->how, r, &d, &all_well) == HD_OK)
+		return output_results(&v->common, r, all_well);
+	results_free(r);
+	return command_refuse(&d);
 }
 
-/* What the command line alone says; EXIT_DONE if it makes sense. */
-static int check_values(const struct command *self, const struct values *v,
-			int n_args)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	int status = EXIT_DONE;
+	struct values *v = values;
+	struct compare_options *o = &v->how;
+	int status;
 
-	if (n_args > 1 || (n_args == 1) == (v->topology != NULL))
-		return command_usage(self, "give a scenario FILE or "
-					   "--topology");
-	if (v->size == 0 || v->size > MAX_SIZE)
+	if ((n == 1) == (o->topology != NULL))
+		return command_usage(self,
+				     "give a scenario FILE or --topology");
+	if (o->size == 0 || o->size > MAX_SIZE)
 		return command_usage(self, "a message has 1 byte to 1 GiB");
-	if (!(v->ber >= 0 && v->ber < 1))
-		return command_usage(self, "--ber is from 0 to below 1");
-	if (v->dedicated && v->lanes != 1 && v->lanes != 2 && v->lanes != 4)
+	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
 		return command_usage(self,
 				     "--dedicated needs --lanes 1, 2 or 4");
-	return fabric_engine_known(self, v->routing, &status) ? EXIT_DONE
-							      : status;
-}
-
-static int run_checked(const struct command *self, const struct values *v,
-		       const char *file)
-{
-	struct compare_options o = {
-		.file = file,
-		.sources = v->sources,
-		.members = v->members,
-		.size = v->size,
-		.lanes = v->lanes,
-		.per_packet = v->per_packet,
-		.dedicated = v->dedicated,
-		.headers = v->headers,
-		.seed = v->common.seed,
-		.seeds = v->seeds,
-	};
-	const char *unknown = find_trees(&v->trees, &o);
-
-	return unknown ? command_usage(self,
-				       "no tree '%s'; there are xy, "
-				       "union, shortest, shared, dual-path, "
-				       "multi-path, double-xy",
-				       unknown)
-		       : compare(v, &o);
-}
-
-static int run(const struct command *self, int argc, char **argv)
-{
-	struct values v = { 0 };
-	int n_args, status;
-
-	if (command_parse(self, &v, argc, argv, &n_args, &status)) {
-		status = check_values(self, &v, n_args);
-		if (status == EXIT_DONE)
-			status = run_checked(self, &v, n_args ? argv[0] : NULL);
-	}
-	option_list_fini(&v.trees);
-	option_list_fini(&v.set);
+	if (!engine_known(self, &v->fabric, "routing", &status))
+		return status;
+	o->file = n ? args[0] : NULL;
+	o->routing = option_given(&v->fabric, "routing");
+	o->seed = v->common.seed;
+	status = compare(v);
+	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
@@ -293,5 +130,5 @@ const struct command command_mcast_compare = {
 		"status 1 if a member lacks something in the end; the output says who.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, 1),
 };

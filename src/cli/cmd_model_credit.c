@@ -6,58 +6,24 @@
 #define FIELD(name) offsetof(struct credit_values, name)
 
 static const struct option options[] = {
-	{ .name = "lambda",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_LAMBDA]),
-	  .value = "LIST",
-	  .initial = "5",
-	  .help = "arrival rate at node 1" },
-	{ .name = "mu1",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_MU1]),
-	  .value = "LIST",
-	  .initial = "6",
-	  .help = "service rate of node 1" },
-	{ .name = "mu2",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_MU2]),
-	  .value = "LIST",
-	  .initial = "8",
-	  .help = "service rate of node 2" },
-	{ .name = "upstream",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_N]),
-	  .value = "LIST",
-	  .initial = "12",
-	  .help = "packets that fit at node 1" },
-	{ .name = "downstream",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_M]),
-	  .value = "LIST",
-	  .initial = "2..11",
-	  .help = "packets that fit at node 2: its credits" },
-	{ .name = "paired",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(paired),
-	  .help = "take upstream and downstream in step, not all "
-		  "combinations" },
-	{ .name = "credit-delay",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(text[CREDIT_DELAY]),
-	  .value = "LIST",
-	  .initial = "0",
-	  .help = "mean time that a credit takes to return" },
-	{ .name = "phases",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(phases),
-	  .value = "K|fixed",
-	  .initial = "1",
-	  .help = "law of that time: the sum of K exponential ones, or "
-		  "constant (simulated only)" },
-	{ .name = "levels",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(levels),
-	  .help = "the probability of every state (i, j)" },
+	{ "lambda", 0, OPT_TEXT, FIELD(text[CREDIT_LAMBDA]), "LIST", "5",
+	  "arrival rate at node 1" },
+	{ "mu1", 0, OPT_TEXT, FIELD(text[CREDIT_MU1]), "LIST", "6",
+	  "service rate of node 1" },
+	{ "mu2", 0, OPT_TEXT, FIELD(text[CREDIT_MU2]), "LIST", "8",
+	  "service rate of node 2" },
+	{ "upstream", 0, OPT_TEXT, FIELD(text[CREDIT_N]), "LIST", "12",
+	  "packets that fit at node 1" },
+	{ "downstream", 0, OPT_TEXT, FIELD(text[CREDIT_M]), "LIST", "2..11",
+	  "packets that fit at node 2: its credits" },
+	{ "paired", 0, OPT_FLAG, FIELD(paired), NULL, NULL,
+	  "take upstream and downstream in step, not all combinations" },
+	{ "credit-delay", 0, OPT_TEXT, FIELD(text[CREDIT_DELAY]), "LIST", "0",
+	  "mean time that a credit takes to return" },
+	{ "phases", 0, OPT_TEXT, FIELD(phases), "K|fixed", "1",
+	  "law of that time: the sum of K exponential ones, or constant (simulated only)" },
+	{ "levels", 0, OPT_FLAG, FIELD(levels), NULL, NULL,
+	  "the probability of every state (i, j)" },
 	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
@@ -76,16 +42,13 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct credit_values values = { 0 };
-	struct credit_sweep sweep = { .values = &values };
-	int n_args, status = EXIT_DONE;
+	struct credit_sweep sweep = { .values = values };
+	int status;
 
-	if (!command_parse(self, &values, argc, argv, &n_args, &status))
-		return status;
-	if (n_args > 0)
-		return command_usage(self, "unexpected argument '%s'", argv[0]);
+	(void)n;
+	(void)args;
 	if (credit_sweep_read(&sweep, self, &status))
 		status = credit_sweep_run(&sweep);
 	credit_sweep_fini(&sweep);
@@ -103,5 +66,5 @@ const struct command command_model_credit = {
 		"share lost at node 1, from the stationary distribution.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct credit_values, 0, 0),
 };

@@ -7,11 +7,11 @@
 
 struct values {
 	struct common_options common;
-	struct option_list set;
+	struct fabric_choice scenario;
 };
 
 static const struct option options[] = {
-	OPTION_SET(struct values, set),
+	OPTION_SET(struct values, scenario),
 	{ .name = NULL },
 };
 
@@ -23,57 +23,37 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static bool show_progress(void *context, const struct sim_progress *p)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct progress *progress = context;
-
-	progress->total = p->share > 0 ? (double)p->delivered / p->share : 0;
-	progress_show(progress, (double)p->delivered);
-	return true;
-}
-
-static int study(struct values *v, const struct overrides *overrides,
-		 const char *path, struct diag *d)
-{
+	struct values *v = values;
+	struct diag d = { .status = HD_OK };
 	struct progress progress;
 	struct loan_study *s;
+	enum hd_status done =
+		choice_overrides(&v->scenario, v->common.seed, &d);
+	int status;
 
+	(void)n;
 	progress_begin(&progress, &v->common, "packets", 0);
-	enum hd_status status = loan_study_run(path, overrides, show_progress,
-					       &progress, d, &s);
-
+	if (done == HD_OK)
+		done = loan_study_run(args[0], &v->scenario.overrides,
+				      progress_packets, &progress, &d, &s);
 	progress_end(&progress);
-	if (status != HD_OK)
-		return command_refuse(d);
-	struct results *r = results_new("model fabric");
+	if (done == HD_OK) {
+		struct results *r = results_new(self->name);
 
-	v->common.seed = loan_study_seed(s);
-	loan_study_tables(s, r);
-	loan_study_free(s);
-	return output_results(&v->common, r, true);
-}
-
-static int run(const struct command *self, int argc, char **argv)
-{
-	struct values v = { .common.seed = SEED_OF_SCENARIO };
-	struct overrides overrides = { 0 };
-	struct diag d = { .status = HD_OK };
-	int n_args, status;
-
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		; /* all is said */
-	else if (n_args != 1)
-		status = command_usage(self, "expected one scenario, not %d",
-				       n_args);
-	else if (overrides_from_options(&v.set, v.common.seed, &overrides,
-					&d) != HD_OK)
+		v->common.seed = loan_study_seed(s);
+		loan_study_tables(s, r);
+		loan_study_free(s);
+		status = output_results(&v->common, r, true);
+	} else {
 		status = command_refuse(&d);
-	else
-		status = study(&v, &overrides, argv[0], &d);
-	overrides_fini(&overrides);
-	option_list_fini(&v.set);
+	}
+	fabric_choice_fini(&v->scenario);
 	return status;
 }
+
+static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
 
 const struct command command_model_fabric = {
 	.name = "model fabric",
@@ -87,5 +67,5 @@ const struct command command_model_fabric = {
 		"model's assumptions the fabric keeps.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL_FROM(run, initial, 1, 1),
 };

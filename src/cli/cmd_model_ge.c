@@ -6,87 +6,47 @@
 #define FIELD(name) offsetof(struct ge_values, name)
 
 static const struct option options[] = {
-	{ .name = "lambda",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(lambda),
-	  .value = "LIST",
-	  .help = "arrival rates to go through (default 1..8)" },
-	{ .name = "mu",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(mu),
-	  .value = "R[,R...]",
-	  .help = "service rate of each region (default 8; et 8,16; ajt 8,16,24)" },
-	{ .name = "ca2",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(ca2),
-	  .value = "LIST",
-	  .help = "squared variability of the gaps between arrivals (default 5)" },
-	{ .name = "cs2",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(cs2),
-	  .value = "LIST",
-	  .help = "squared variability of the service times (default 7)" },
-	{ .name = "capacity",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(capacity),
-	  .value = "N",
-	  .help = "packets that fit, over all regions (default 8; et 16; ajt 24)" },
-	{ .name = "threshold",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(threshold),
-	  .value = "T[,T...]",
-	  .help = "levels from which the next rate holds (default none; et 8; ajt 8,16)" },
-	{ .name = "semantics",
-	  .kind = OPT_CHOICE,
-	  .offset = FIELD(semantics),
-	  .initial = "s1",
-	  .choices = ge_semantics,
-	  .help = "s1: a batch may fill the whole capacity; s2: only the room of the region that it finds" },
-	{ .name = "rooms",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(rooms),
-	  .value = "N[,N...]",
-	  .help = "s2: room of each region (default equal steps up to the capacity)" },
-	{ .name = "class",
-	  .kind = OPT_LIST,
-	  .offset = FIELD(classes),
-	  .value = "LAMBDA:CA2",
-	  .help = "a traffic class that shares the queue, instead of --lambda and --ca2" },
-	{ .name = "thesis",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(thesis),
-	  .help = "the thesis' approximation beside it, with its error" },
-	{ .name = "compare",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(compare),
-	  .help = "the same queue without thresholds" },
-	{ .name = "coefficients",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(coefficients),
-	  .help = "g, x and y of the maximum-entropy form" },
-	{ .name = "levels",
-	  .kind = OPT_FLAG,
-	  .offset = FIELD(levels),
-	  .help = "the probability of every level" },
+	{ "lambda", 0, OPT_TEXT, FIELD(lambda), "LIST", NULL,
+	  "arrival rates to go through (default 1..8)" },
+	{ "mu", 0, OPT_TEXT, FIELD(mu), "R[,R...]", NULL,
+	  "service rate of each region (default 8; et 8,16; ajt 8,16,24)" },
+	{ "ca2", 0, OPT_TEXT, FIELD(ca2), "LIST", NULL,
+	  "squared variability of the gaps between arrivals (default 5)" },
+	{ "cs2", 0, OPT_TEXT, FIELD(cs2), "LIST", NULL,
+	  "squared variability of the service times (default 7)" },
+	{ "capacity", 0, OPT_TEXT, FIELD(capacity), "N", NULL,
+	  "packets that fit, over all regions (default 8; et 16; ajt 24)" },
+	{ "threshold", 0, OPT_TEXT, FIELD(threshold), "T[,T...]", NULL,
+	  "levels from which the next rate holds (default none; et 8; ajt 8,16)" },
+	{ "semantics", 0, OPT_CHOICE, FIELD(semantics), NULL, "s1",
+	  "s1: a batch may fill the whole capacity; s2: only the room of the region that it finds",
+	  ge_semantics },
+	{ "rooms", 0, OPT_TEXT, FIELD(rooms), "N[,N...]", NULL,
+	  "s2: room of each region (default equal steps up to the capacity)" },
+	{ "class", 0, OPT_LIST, FIELD(classes), "LAMBDA:CA2", NULL,
+	  "a traffic class that shares the queue, instead of --lambda and --ca2" },
+	{ "thesis", 0, OPT_FLAG, FIELD(thesis), NULL, NULL,
+	  "the thesis' approximation beside it, with its error" },
+	{ "compare", 0, OPT_FLAG, FIELD(compare), NULL, NULL,
+	  "the same queue without thresholds" },
+	{ "coefficients", 0, OPT_FLAG, FIELD(coefficients), NULL, NULL,
+	  "g, x and y of the maximum-entropy form" },
+	{ "levels", 0, OPT_FLAG, FIELD(levels), NULL, NULL,
+	  "the probability of every level" },
 	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct ge_values values = { 0 };
-	struct ge_sweep sweep = { .values = &values };
-	int n_args, status = EXIT_DONE;
+	struct ge_sweep sweep = { .values = values };
+	int status;
 
-	if (!command_parse(self, &values, argc, argv, &n_args, &status))
-		return status;
-	if (n_args > 0)
-		status = command_usage(self, "unexpected argument '%s'",
-				       argv[0]);
-	else if (ge_sweep_read(&sweep, self, &status))
+	(void)n;
+	(void)args;
+	if (ge_sweep_read(&sweep, self, &status))
 		status = ge_sweep_run(&sweep);
 	ge_sweep_fini(&sweep);
-	option_list_fini(&values.classes);
 	return status;
 }
 
@@ -110,7 +70,7 @@ const struct command command_model_ge = {
 		"coefficients of variation ca2 and cs2. Solved exactly at any load.\n",
 	.options = options,
 	.examples = ge_examples,
-	.run = run,
+	COMMAND_CALL(run, struct ge_values, 0, 0),
 };
 
 static const struct example et_examples[] = {
@@ -132,7 +92,7 @@ const struct command command_model_et = {
 		"--mu when --threshold packets are present, and falls back below.\n",
 	.options = options,
 	.examples = et_examples,
-	.run = run,
+	COMMAND_CALL(run, struct ge_values, 0, 0),
 };
 
 static const struct example ajt_examples[] = {
@@ -154,5 +114,5 @@ const struct command command_model_ajt = {
 		"from each --threshold on, any number of them.\n",
 	.options = options,
 	.examples = ajt_examples,
-	.run = run,
+	COMMAND_CALL(run, struct ge_values, 0, 0),
 };

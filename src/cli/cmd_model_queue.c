@@ -6,36 +6,16 @@
 #define FIELD(name) offsetof(struct queue_values, name)
 
 static const struct option options[] = {
-	{ .name = "lambda",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(lambda),
-	  .value = "LIST",
-	  .initial = "1",
-	  .help = "arrival rates to go through" },
-	{ .name = "mu",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(mu),
-	  .value = "R",
-	  .initial = "2",
-	  .help = "service rate; sharing: the link's rate" },
-	{ .name = "cs2",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(cs2),
-	  .value = "LIST",
-	  .initial = "1",
-	  .help = "mg1: squared variability of the service times" },
-	{ .name = "capacity",
-	  .kind = OPT_TEXT,
-	  .offset = FIELD(capacity),
-	  .value = "LIST",
-	  .initial = "10",
-	  .help = "mm1n: packets that fit" },
-	{ .name = "class",
-	  .kind = OPT_LIST,
-	  .offset = FIELD(classes),
-	  .value = "A:B[:C]",
-	  .help = "priority: LAMBDA:MU[:CS2], highest first; sharing: "
-		  "OFFERED:WEIGHT[:BYTES]" },
+	{ "lambda", 0, OPT_TEXT, FIELD(lambda), "LIST", "1",
+	  "arrival rates to go through" },
+	{ "mu", 0, OPT_TEXT, FIELD(mu), "R", "2",
+	  "service rate; sharing: the link's rate" },
+	{ "cs2", 0, OPT_TEXT, FIELD(cs2), "LIST", "1",
+	  "mg1: squared variability of the service times" },
+	{ "capacity", 0, OPT_TEXT, FIELD(capacity), "LIST", "10",
+	  "mm1n: packets that fit" },
+	{ "class", 0, OPT_LIST, FIELD(classes), "A:B[:C]", NULL,
+	  "priority: LAMBDA:MU[:CS2], highest first; sharing: OFFERED:WEIGHT[:BYTES]" },
 	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
@@ -54,20 +34,15 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct queue_values values = { 0 };
-	struct queue_sweep sweep = { .values = &values };
-	int n_args, status = EXIT_DONE;
+	struct queue_sweep sweep = { .values = values };
+	int status;
 
-	if (!command_parse(self, &values, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		status = command_usage(self, "which queue?");
-	else if (queue_sweep_read(&sweep, self, argv[0], &status))
+	(void)n;
+	if (queue_sweep_read(&sweep, self, args[0], &status))
 		status = queue_sweep_run(&sweep);
 	queue_sweep_fini(&sweep);
-	option_list_fini(&values.classes);
 	return status;
 }
 
@@ -84,5 +59,5 @@ const struct command command_model_queue = {
 		"of rate --mu, each by the weight of a VL arbitration entry.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct queue_values, 1, 1),
 };

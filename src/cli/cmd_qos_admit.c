@@ -21,8 +21,8 @@ static const struct option options[] = {
 	{ "random", 0, OPT_UINT, FIELD(params.random), "N", "0",
 	  "instead, try to establish N random connections as paper 000 does",
 	  .high = 1000000 },
-	OPTION_ENGINE(struct values, fabric.engine),
-	OPTION_SET(struct values, fabric.set),
+	OPTION_ENGINE(struct values, fabric),
+	OPTION_SET(struct values, fabric),
 	OPTION_FILL_MODE(FIELD(params.broker.mode)),
 	OPTION_FILL_PLACE(FIELD(params.broker.place)),
 	OPTION_BEST_EFFORT(FIELD(params.broker.best_effort)),
@@ -43,30 +43,19 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-/* What the command line alone says; false, and what to return, if no sense. */
-static bool check(const struct command *self, struct values *v, int n,
-		  int *status)
+/* What the command line alone says; NULL if it makes sense. */
+static const char *find_wrong(const struct values *v)
 {
-	struct admission_params *p = &v->params;
-	const char *wrong = NULL;
+	const struct admission_params *p = &v->params;
 
-	if (n != 1)
-		wrong = "which fabric?";
-	else if (!v->requests && !p->random && !p->load)
-		wrong = "--requests, --random or --load?";
-	else if (p->violations.num >= p->violations.den)
-		wrong = "violations all the time are no promise";
-	else if (p->violations.num > 0 &&
-		 (p->random || p->load || p->save || p->groups.n > 0))
-		wrong = "--violations goes with --requests, not with --random, --load, --save or --group";
-	if (wrong)
-		*status = command_usage(self, "%s", wrong);
-	return !wrong &&
-	       best_effort_fits(self, p->broker.best_effort,
-				p->broker.preferred, status) &&
-	       packets_possible(self, v->payload, v->overhead, &p->packets,
-				status) &&
-	       fabric_engine_known(self, v->fabric.engine, status);
+	if (!v->requests && !p->random && !p->load)
+		return "--requests, --random or --load?";
+	if (p->violations.num >= p->violations.den)
+		return "violations all the time are no promise";
+	if (p->violations.num > 0 &&
+	    (p->random || p->load || p->save || p->groups.n > 0))
+		return "--violations goes with --requests, not with --random, --load, --save or --group";
+	return NULL;
 }
 
 static int admit(struct values *v, const char *path)
@@ -80,34 +69,41 @@ static int admit(struct values *v, const char *path)
 	if (requests_and_fabric(v->requests, &v->fabric, path, &d, &requests,
 				&f) != HD_OK)
 		return command_refuse(&d);
-	d.file = NULL;
 	if (admission_run(&a, &f->subnet, &v->params,
-			  v->requests ? &requests : NULL, &d) != HD_OK) {
-		status = command_refuse(&d);
-	} else {
+			  v->requests ? &requests : NULL, &d) == HD_OK) {
 		struct results *r = results_new("qos admit");
 
 		admission_show(&a, r);
 		status = output_results(&v->common, r, admission_met(&a));
 		admission_fini(&a);
+	} else {
+		status = command_refuse(&d);
 	}
 	qos_requests_fini(&requests);
 	fabric_free(f);
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { .params = admission_params_default() };
-	int n, status;
+	struct values *v = values;
+	struct admission_params *p = &v->params;
+	const char *wrong = find_wrong(v);
+	int status;
 
-	if (command_parse(self, &v, argc, argv, &n, &status) &&
-	    check(self, &v, n, &status)) {
-		v.params.seed = v.common.seed;
-		status = admit(&v, argv[0]);
-	}
-	option_list_fini(&v.params.groups);
-	fabric_choice_fini(&v.fabric);
+	(void)n;
+	if (wrong)
+		return command_usage(self, "%s", wrong);
+	if (!best_effort_fits(self, p->broker.best_effort, p->broker.preferred,
+			      &status) ||
+	    !packets_possible(self, v->payload, v->overhead, &p->packets,
+			      &status) ||
+	    !engine_known(self, &v->fabric, "engine", &status))
+		return status;
+	admission_params_sls(p);
+	p->seed = v->common.seed;
+	status = admit(v, args[0]);
+	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
@@ -128,29 +124,23 @@ const struct command command_qos_admit = {
 	.summary = "admit connections link by link over the routed paths",
 	.arguments = "FABRIC",
 	.description =
-		"Reserves each connection on every link of its path, or on none, and\n"
-		"says which link refused and why; one to a multicast group on every link\n"
-		"of its tree, once. Reservations can be saved, loaded\n"
-		"and are audited: the sum over connections is what every link holds.\n"
-		"Loading finds each end by its GUID, whatever LID it has now, and\n"
-		"refuses a line whose end is gone or cannot be told from another.\n"
-		"\n"
-		"Preferential best effort (class PBE) has the share of --preferred in\n"
-		"every table. It is promised nothing; as many of its connections are\n"
-		"admitted as that share is worth.\n"
-		"\n"
-		"Rates and bursts are of payload; what a link reserves counts the\n"
-		"packets' headers too, --overhead bytes of each.\n"
-		"\n"
-		"With --violations sources are on and off, at the peak of their rate or\n"
-		"silent, and are admitted as long as Chernoff's bound on the chance that\n"
-		"a link is asked for more than it has stays within SHARE; whether they\n"
-		"would be admitted by their peaks stands beside. Then the admitted ones\n"
-		"are simulated, going on and off independently, and the part of the time\n"
-		"in which each link was asked for too much is shown with a 95 % interval.\n"
-		"Exit status 1 if something was refused, or more violations were seen\n"
-		"than asked for.\n",
+		"Reserves each connection on every link of its path, or on none, and says which link\n"
+		"refused and why; one to a multicast group on every link of its tree, once.\n"
+		"Reservations can be saved, loaded and are audited: the sum over connections is what\n"
+		"every link holds. Loading finds each end by its GUID, whatever LID it has now, and\n"
+		"refuses a line whose end is gone or cannot be told from another.\n\n"
+		"Preferential best effort (class PBE) has the share of --preferred in every table. It\n"
+		"is promised nothing; as many of its connections are admitted as that share is worth.\n\n"
+		"Rates and bursts are of payload; what a link reserves counts the packets' headers too,\n"
+		"--overhead bytes of each.\n\n"
+		"With --violations sources are on and off, at the peak of their rate or silent, and are\n"
+		"admitted as long as Chernoff's bound on the chance that a link is asked for more than\n"
+		"it has stays within SHARE; whether they would be admitted by their peaks stands\n"
+		"beside. Then the admitted ones are simulated, going on and off independently, and the\n"
+		"part of the time in which each link was asked for too much is shown with a 95 %\n"
+		"interval. Exit status 1 if something was refused, or more violations were seen than\n"
+		"asked for.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

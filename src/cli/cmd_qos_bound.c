@@ -9,7 +9,6 @@ static int grant(struct bound_values *v, struct subnet *s,
 {
 	struct grants g;
 
-	d->file = NULL;
 	if (grants_run(&g, s, &v->params, flows, d) != HD_OK)
 		return command_refuse(d);
 	struct results *r = results_new("qos bound");
@@ -44,20 +43,15 @@ static int bound(struct bound_values *v, char **argv)
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct bound_values v = BOUND_VALUES_INIT;
-	int n, status;
+	struct bound_values *v = values;
+	int status;
 
-	if (command_parse(self, &v, argc, argv, &n, &status)) {
-		if (n != 2)
-			status = command_usage(self,
-					       "which fabric and which flows?");
-		else if (bound_options_take(self, &v, &status))
-			status = bound(&v, argv);
-	}
-	option_list_fini(&v.params.groups);
-	fabric_choice_fini(&v.fabric);
+	(void)n;
+	if (bound_options_take(self, v, &status))
+		status = bound(v, args);
+	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
@@ -91,5 +85,5 @@ const struct command command_qos_bound = {
 		"Exit status 1 if a flow was refused.\n",
 	.options = bound_options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct bound_values, 2, 2),
 };

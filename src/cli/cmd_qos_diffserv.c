@@ -11,13 +11,11 @@ struct values {
 	unsigned vls;
 };
 
+#define FIELD(name) offsetof(struct values, name)
+
 static const struct option options[] = {
-	{ .name = "vls",
-	  .kind = OPT_CHOICE,
-	  .offset = offsetof(struct values, vls),
-	  .choices = lane_counts,
-	  .initial = "8",
-	  .help = "data lanes of the subnet's links" },
+	{ "vls", 0, OPT_CHOICE, FIELD(vls), NULL, "8",
+	  "data lanes of the subnet's links", lane_counts },
 	{ .name = NULL },
 };
 
@@ -90,19 +88,15 @@ static void show_marks(struct results *r, const struct diffserv_map *map)
 	}
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	int n, status;
-
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (n > 0)
-		return command_usage(self, "unexpected argument '%s'", argv[0]);
-	unsigned vls = lanes_of_choice[v.vls];
+	const struct values *v = values;
+	unsigned vls = lanes_of_choice[v->vls];
 	struct diffserv_map map = diffserv_map_for(vls);
-	struct results *r = results_new("qos diffserv");
+	struct results *r = results_new(self->name);
 
+	(void)n;
+	(void)args;
 	show_classes(r, &map);
 	show_marks(r, &map);
 	results_remark(r, "AF's drop precedence has no counterpart: a lossless "
@@ -118,7 +112,7 @@ static int run(const struct command *self, int argc, char **argv)
 				  "effort the other");
 	if (vls == 1)
 		results_remark(r, "one lane: no class is told from another");
-	return output_results(&v.common, r, true);
+	return output_results(&v->common, r, true);
 }
 
 static const struct example examples[] = {
@@ -141,5 +135,5 @@ const struct command command_qos_diffserv = {
 		"(qos.marks).\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, 0),
 };

@@ -95,34 +95,29 @@ static bool read_id(const char *text, uint64_t *out)
 	return end != text && *end == '\0';
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	int n, status;
-
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which policy file?");
-	if ((v.source || v.destination || v.manager) && !v.fabric)
-		return command_usage(
-			self,
-			"--source, --destination and --manager need a --fabric");
+	const struct values *v = values;
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
 		.manager = TOPO_NONE,
-		.has_service_id = v.service_id,
-		.has_pkey = v.pkey != 0,
-		.pkey = (uint16_t)v.pkey,
-		.has_class = v.class != 0,
-		.class = (uint8_t)v.class,
+		.has_service_id = v->service_id,
+		.has_pkey = v->pkey != 0,
+		.pkey = (uint16_t)v->pkey,
+		.has_class = v->class != 0,
+		.class = (uint8_t)v->class,
 	};
 
-	if (v.service_id && !read_id(v.service_id, &q.service_id))
+	(void)n;
+	if ((v->source || v->destination || v->manager) && !v->fabric)
+		return command_usage(
+			self,
+			"--source, --destination and --manager need a --fabric");
+	if (v->service_id && !read_id(v->service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id",
-				     v.service_id);
-	return read_and_label(&v, argv[0], &q);
+				     v->service_id);
+	return read_and_label(v, args[0], &q);
 }
 
 static const struct example examples[] = {
@@ -146,5 +141,5 @@ const struct command command_qos_label = {
 		"(0x7fff) and in no other. Files that OpenSM discards are refused.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

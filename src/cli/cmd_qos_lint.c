@@ -33,22 +33,19 @@ static int lint(const struct values *v, const struct opensm_conf *conf)
 	return output_results(&v->common, r, clean);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
 	struct opensm_conf conf;
-	int n, status;
 
-	if (!command_parse(self, &v, argc, argv, &n, &status))
-		return status;
-	if (n != 1)
-		return command_usage(self, "which file?");
-	if (v.mtu == 0 || v.mtu > 4096)
+	(void)n;
+	if (v->mtu == 0 || v->mtu > 4096)
 		return command_usage(self, "an MTU is 256 to 4096 bytes");
-	if (opensm_conf_load(argv[0], &d, &conf) != HD_OK)
+	if (opensm_conf_load(args[0], &d, &conf) != HD_OK)
 		return command_refuse(&d);
-	status = lint(&v, &conf);
+	int status = lint(v, &conf);
+
 	opensm_conf_fini(&conf);
 	return status;
 }
@@ -74,5 +71,5 @@ const struct command command_qos_lint = {
 		"there is a finding.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

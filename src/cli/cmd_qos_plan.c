@@ -39,10 +39,7 @@ static int emit(const struct values *v, const struct plan_class *classes,
 	struct strbuf text = STRBUF_INIT;
 
 	opensm_export(OPENSM_DEFAULT, &plan->tables, &text);
-	int status = output_bytes(&v->common, text.text, text.len, true);
-
-	strbuf_fini(&text);
-	return status;
+	return output_text(&v->common, &text, true);
 }
 
 static int make(const struct values *v, char **words, unsigned n,
@@ -62,31 +59,30 @@ static int make(const struct values *v, char **words, unsigned n,
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
+	const struct own_format own[] = { { "--conf", v->conf },
+					  { NULL, false } };
 	struct qos_packets largest;
-	int n, status;
+	int status = output_check_own(self, &v->common, own);
 
-	if (!command_parse(self, &v, argc, argv, &n, &status))
+	if (status != EXIT_DONE)
 		return status;
-	if (v.conf && output_check_own(self, &v.common, "--conf") != EXIT_DONE)
-		return EXIT_USAGE;
-	if (n == 0)
-		return command_usage(self, "which classes?");
 	if (n > N_SLS - 1)
 		return command_usage(self, "%d classes; SLs allow %d", n,
 				     N_SLS - 1);
-	if (v.vls != 1 && v.vls != 2 && v.vls != 4 && v.vls != 8 && v.vls != 15)
+	if (v->vls != 1 && v->vls != 2 && v->vls != 4 && v->vls != 8 &&
+	    v->vls != 15)
 		return command_usage(self,
 				     "a link has 1, 2, 4, 8 or 15 data lanes");
-	if (!packets_possible(self, v.mtu, v.overhead, &largest, &status))
+	if (!packets_possible(self, v->mtu, v->overhead, &largest, &status))
 		return status;
-	const struct plan_link link = { .vls = (unsigned)v.vls,
-					.entries = (unsigned)v.entries,
+	const struct plan_link link = { .vls = (unsigned)v->vls,
+					.entries = (unsigned)v->entries,
 					.overhead = largest.overhead };
 
-	return make(&v, argv, (unsigned)n, &link);
+	return make(v, args, (unsigned)n, &link);
 }
 
 static const struct example examples[] = {
@@ -117,5 +113,5 @@ const struct command command_qos_plan = {
 		"--entries reach within half a point are refused with the reason.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, ANY_NUMBER),
 };

@@ -20,8 +20,8 @@ struct values {
 
 static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "flows"),
-	OPTION_ENGINE(struct values, fabric.engine),
-	OPTION_SET(struct values, fabric.set),
+	OPTION_ENGINE(struct values, fabric),
+	OPTION_SET(struct values, fabric),
 	{ "lifetime", 0, OPT_TIME, FIELD(params.lifetime), "TIME", "30s",
 	  "how long managers remember what is not repeated" },
 	{ "repeat", 0, OPT_TIME, FIELD(params.repeat), "TIME", "10s",
@@ -50,7 +50,6 @@ static int play(struct values *v, const char *path)
 	if (requests_and_fabric(v->requests, &v->fabric, path, &d, &flows,
 				&f) != HD_OK)
 		return command_refuse(&d);
-	d.file = NULL;
 	if (signal_play(&p, &f->subnet, &flows, &v->params, &d) != HD_OK) {
 		status = command_refuse(&d);
 	} else {
@@ -65,42 +64,36 @@ static int play(struct values *v, const char *path)
 	return status;
 }
 
-/* What the command line alone says; false, and what to return, if no sense. */
-static bool check(const struct command *self, struct values *v, int n,
-		  int *status)
+/* What the command line alone says; NULL if it makes sense. */
+static const char *find_wrong(const struct values *v)
 {
 	const struct signal_play_params *p = &v->params;
-	const char *wrong = NULL;
 
-	if (n != 1)
-		wrong = "which fabric?";
-	else if (!v->requests)
-		wrong = "--requests?";
-	else if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST ||
-		 p->until > LONGEST)
-		wrong = "--lifetime and --repeat are above 0; nothing takes more than a day";
-	if (wrong)
-		*status = command_usage(self, "%s", wrong);
-	else if (p->until / p->repeat >= MAX_ROUNDS)
-		*status = command_usage(
-			self, "sources repeat themselves at most %d times",
-			MAX_ROUNDS);
-	else
-		return packets_possible(self, v->payload, v->overhead,
-					&v->params.packets, status) &&
-		       fabric_engine_known(self, v->fabric.engine, status);
-	return false;
+	if (!v->requests)
+		return "--requests?";
+	if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST ||
+	    p->until > LONGEST)
+		return "--lifetime and --repeat are above 0; nothing takes more than a day";
+	if (p->until / p->repeat >= MAX_ROUNDS)
+		return "sources repeat themselves at most 1000 times";
+	return NULL;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	int n, status;
+	struct values *v = values;
+	const char *wrong = find_wrong(v);
+	int status;
 
-	if (command_parse(self, &v, argc, argv, &n, &status) &&
-	    check(self, &v, n, &status))
-		status = play(&v, argv[0]);
-	fabric_choice_fini(&v.fabric);
+	(void)n;
+	if (wrong)
+		return command_usage(self, "%s", wrong);
+	if (!packets_possible(self, v->payload, v->overhead, &v->params.packets,
+			      &status) ||
+	    !engine_known(self, &v->fabric, "engine", &status))
+		return status;
+	status = play(v, args[0]);
+	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
@@ -127,5 +120,5 @@ const struct command command_qos_signal = {
 		"a flow was not confirmed.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

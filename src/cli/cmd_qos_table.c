@@ -43,17 +43,16 @@ static int fill(const struct values *v, char **words, unsigned n)
 	return command_refuse(&d);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	int n, status;
+	struct values *v = values;
+	int status;
 
-	if (!command_parse(self, &v, argc, argv, &n, &status) ||
-	    !best_effort_fits(self, v.params.best_effort, v.params.preferred,
+	if (!best_effort_fits(self, v->params.best_effort, v->params.preferred,
 			      &status))
 		return status;
-	v.params.vls = (unsigned)v.vls;
-	return fill(&v, argv, (unsigned)n);
+	v->params.vls = (unsigned)v->vls;
+	return fill(v, args, (unsigned)n);
 }
 
 static const struct example examples[] = {
@@ -78,5 +77,5 @@ const struct command command_qos_table = {
 		"connection does not fit.\n",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

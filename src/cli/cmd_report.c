@@ -99,23 +99,21 @@ static int show(struct recorded_runs *s, const struct report_options *o,
 	return output_results(&o->common, r, true);
 }
 
-static int run_report(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct report_options o = { 0 };
+	const struct report_options *o = values;
 	struct recorded_runs s;
 	struct diag d = { .status = HD_OK };
-	int n_args, status;
 
-	if (!command_parse(self, &o, argc, argv, &n_args, &status))
-		return status;
-	if (n_args > MOST_RUNS)
+	if (n > MOST_RUNS)
 		return command_usage(self, "at most %d runs at a time",
 				     MOST_RUNS);
 	/* A page is of all runs unless some are named. */
-	status = recorded_runs_read(&s, o.from, o.html != NULL, n_args, argv,
-				    &d) == HD_OK
-			 ? show(&s, &o, n_args > 0)
-			 : command_refuse(&d);
+	int status = recorded_runs_read(&s, o->from, o->html != NULL, n, args,
+					&d) == HD_OK
+			     ? show(&s, o, n > 0)
+			     : command_refuse(&d);
+
 	recorded_runs_fini(&s);
 	return status;
 }
@@ -134,5 +132,5 @@ const struct command command_report = {
 		"lost; the others are not touched by that.",
 	.options = options,
 	.examples = examples,
-	.run = run_report,
+	COMMAND_CALL(run, struct report_options, 0, ANY_NUMBER),
 };

@@ -4,10 +4,6 @@
 #include "topo/check.h"
 #include "topo/read.h"
 
-struct values {
-	struct common_options common;
-};
-
 static const struct column columns[] = {
 	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
 	{ "other line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
@@ -24,7 +20,7 @@ static void put_line(struct table *t, uint32_t line)
 		table_put_none(t);
 }
 
-static int report(const struct values *v, const struct topo *topo,
+static int report(const struct common_options *common, const struct topo *topo,
 		  const struct problems *found)
 {
 	struct results *r = results_new("topo check");
@@ -41,27 +37,25 @@ static int report(const struct values *v, const struct topo *topo,
 	}
 	results_remark(r, "%zu problems in a fabric of %u nodes", found->n,
 		       topo->n_nodes);
-	return output_results(&v->common, r, found->n == 0);
+	return output_results(common, r, found->n == 0);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
+	const struct common_options *common = values;
 	struct diag d = { .status = HD_OK };
 	struct problems found = { 0 };
-	struct values v = { 0 };
 	struct topo t;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "which FABRIC?");
-	if (topo_open(argv[0], v.common.seed, &found, &d, &t) != HD_OK) {
+	(void)self;
+	(void)n;
+	if (topo_open(args[0], common->seed, &found, &d, &t) != HD_OK) {
 		problems_fini(&found);
 		return command_refuse(&d);
 	}
 	topo_check(&t, &found);
-	status = report(&v, &t, &found);
+	int status = report(common, &t, &found);
+
 	problems_fini(&found);
 	topo_fini(&t);
 	return status;
@@ -87,5 +81,5 @@ const struct command command_topo_check = {
 		"file. Exit status 1 if there is any. A file that cannot be "
 		"understood is refused with exit status 3.",
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct common_options, 1, 1),
 };

@@ -13,23 +13,19 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	struct values v = { 0 };
 	struct topo t;
-	int n_args, status;
+	int status = topo_output_check(self, &v->common, v->to);
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "which FABRIC?");
-	status = topo_output_check(self, &v.common, v.to);
+	(void)n;
 	if (status != EXIT_DONE)
 		return status;
-	if (topo_open(argv[0], v.common.seed, NULL, &d, &t) != HD_OK)
+	if (topo_open(args[0], v->common.seed, NULL, &d, &t) != HD_OK)
 		return command_refuse(&d);
-	status = topo_output(self, &v.common, v.to, &t);
+	status = topo_output(self, &v->common, v->to, &t);
 	topo_fini(&t);
 	return status;
 }
@@ -58,5 +54,5 @@ const struct command command_topo_convert = {
 		"'heddle topo gen' remember how they were made).",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

@@ -4,29 +4,22 @@
 #include "topo/facts.h"
 #include "topo/read.h"
 
-struct values {
-	struct common_options common;
-};
-
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
+	const struct common_options *common = values;
 	struct diag d = { .status = HD_OK };
-	struct values v = { 0 };
 	struct topo_facts f;
 	struct topo t;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "which FABRIC?");
-	if (topo_open(argv[0], v.common.seed, NULL, &d, &t) != HD_OK)
+	(void)n;
+	if (topo_open(args[0], common->seed, NULL, &d, &t) != HD_OK)
 		return command_refuse(&d);
-	struct results *r = results_new("topo show");
+	struct results *r = results_new(self->name);
 
 	topo_facts_init(&f, &t);
 	topo_facts_show(&f, &t, r);
-	status = output_results(&v.common, r, true);
+	int status = output_results(common, r, true);
+
 	topo_facts_fini(&f);
 	topo_fini(&t);
 	return status;
@@ -56,5 +49,5 @@ const struct command command_topo_show = {
 		"a lower bound stands beside it. A full bisection has as many "
 		"links as a half has hosts.",
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct common_options, 1, 1),
 };

@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/record.h"
@@ -255,6 +257,33 @@ static int refuse_command(const struct command *group,
 	return EXIT_USAGE;
 }
 
+/* Too few arguments, or too many: what to return. */
+static int refuse_arguments(const struct command *self, int n, char **args)
+{
+	return n < self->least
+		       ? command_usage(self, "which %s?", self->arguments)
+		       : command_usage(self, "unexpected argument '%s'",
+				       args[self->most]);
+}
+
+int command_call(const struct command *self, int argc, char **argv)
+{
+	const struct option *tables[] = OPTION_TABLES(self);
+	size_t size = self->size ? self->size : sizeof(struct common_options);
+	void *values = hd_alloc(1, size);
+	int n, status;
+
+	if (self->initial)
+		memcpy(values, self->initial, size);
+	if (command_parse(self, values, argc, argv, &n, &status))
+		status = n < self->least || n > self->most
+				 ? refuse_arguments(self, n, argv)
+				 : self->call(self, values, n, argv);
+	options_fini(tables, values);
+	free(values);
+	return status;
+}
+
 static int dispatch(const struct command *group,
 		    const struct command *const *commands, int argc,
 		    char **argv);
@@ -290,7 +319,7 @@ static int dispatch(const struct command *group,
 		return refuse_command(group, commands, argv[0]);
 	if (c->subcommands)
 		return run_group(c, argc, argv);
-	return c->run(c, argc - 1, argv + 1);
+	return (c->run ? c->run : command_call)(c, argc - 1, argv + 1);
 }
 
 int command_dispatch(const struct command *const *commands, int argc,

@@ -7,10 +7,11 @@
  * shell completion follow. A command lives in its cmd_<name>.c and is listed
  * in commands[] (main.c); a command with subcommands has no run of its own.
  *
- * A command parses its options, calls the library, and hands the outcome to a
+ * A command is given its options, calls the library, and hands the outcome to a
  * writer. It returns one of the exit statuses below.
  */
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,8 +49,27 @@ struct command {
 	const struct option *options;   /* NULL if only the common ones */
 	const struct example *examples; /* ends with a NULL command */
 	const struct command *const *subcommands; /* NULL-terminated */
+	/*
+	 * What call is given: `size` bytes of values, which begin with a struct
+	 * common_options, as `initial` has them (NULL: zero) before options
+	 * are read, and whose lists are freed afterwards; and `least` to
+	 * `most` arguments.
+	 */
+	int (*call)(const struct command *self, void *values, int n,
+		    char **args);
+	size_t size; /* 0: of the common options */
+	const void *initial;
+	int least, most;
+	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
+/* In a command: call `function` with a struct `type` and so many arguments. */
+#define COMMAND_CALL(function, type, low, high) \
+	.call = (function), .size = sizeof(type), .least = (low), .most = (high)
+/* The same, with values that begin as `values` are. */
+#define COMMAND_CALL_FROM(function, values, low, high) \
+	COMMAND_CALL(function, values, low, high), .initial = &(values)
+#define ANY_NUMBER INT_MAX
 
 /* The same options everywhere; first member of each command's values. */
 struct common_options {
@@ -91,6 +111,12 @@ const char *command_short_name(const struct command *c);
 /* The command that `words` name ("topo", "gen"); NULL if there is none. */
 const struct command *command_find(const struct command *const *commands,
 				   int n_words, char **words);
+
+/*
+ * Reads the command line and calls `self` with what it says: what dispatch does
+ * with every command that has a call.
+ */
+int command_call(const struct command *self, int argc, char **argv);
 
 /* Runs the one of `commands` (NULL-terminated) that argv[0] names. */
 int command_dispatch(const struct command *const *commands, int argc,

@@ -22,7 +22,8 @@
 struct weave_values {
 	struct common_options common;
 	unsigned pattern;
-	uint64_t threads;
+	uint64_t threads, loose;
+	struct option_list yarns;
 };
 
 static const char *const patterns[] = { "plain", "twill", NULL };
@@ -32,21 +33,25 @@ static const struct option weave_options[] = {
 	  .choices = patterns, .initial = "twill", .help = "how to weave" },
 	{ "threads", 0, OPT_UINT, offsetof(struct weave_values, threads), "N",
 	  "8", "how many; .5 would be odd" },
+	{ "yarn", 0, OPT_LIST, offsetof(struct weave_values, yarns), "YARN",
+	  NULL, "what to weave of" },
 	{ NULL },
 };
 
 static struct weave_values last;
 static int last_args;
 
-static int run_weave(const struct command *self, int argc, char **argv)
+static int weave_it(const struct command *self, void *values, int n,
+		    char **args)
 {
-	int status;
-
-	last = (struct weave_values){ 0 };
-	if (!command_parse(self, &last, argc, argv, &last_args, &status))
-		return status;
+	(void)self;
+	(void)args;
+	last = *(const struct weave_values *)values;
+	last_args = n;
 	return EXIT_DONE;
 }
+
+static const struct weave_values initial = { .loose = 3 };
 
 static const struct example weave_examples[] = {
 	{ "heddle weave -p plain", "weaves plainly" },
@@ -60,7 +65,8 @@ static const struct command weave = {
 	.description = "Weaves.\n\n.Dots and 'quotes' - and \\ - are kept.",
 	.options = weave_options,
 	.examples = weave_examples,
-	.run = run_weave,
+	COMMAND_CALL(weave_it, initial, 1, 3),
+	.initial = &initial,
 };
 
 static const struct command loom_show = {
@@ -68,7 +74,7 @@ static const struct command loom_show = {
 	.summary = "show the loom",
 	.arguments = "",
 	.description = "Shows.",
-	.run = run_weave,
+	COMMAND_CALL(weave_it, struct weave_values, 0, 0),
 };
 
 static const struct command loom_warp = {
@@ -77,7 +83,7 @@ static const struct command loom_warp = {
 	.arguments = "",
 	.description = "Warps.",
 	.options = weave_options,
-	.run = run_weave,
+	COMMAND_CALL(weave_it, struct weave_values, 0, 0),
 };
 
 static const struct command *const loom_commands[] = { &loom_show, &loom_warp,
@@ -115,8 +121,12 @@ static void commands_are_found_and_given_their_options(void **state)
 	assert_int_equal(last.threads, 8);
 	assert_int_equal(last.common.seed, 9);
 	assert_int_equal(last_args, 2);
+	assert_int_equal(last.loose, 3);
+	assert_int_equal(RUN("weave", "a", "--yarn=x", "--yarn=y"), EXIT_DONE);
+	assert_int_equal(last.yarns.n, 2);
 	assert_int_equal(RUN("loom", "warp", "--threads=3"), EXIT_DONE);
 	assert_int_equal(last.threads, 3);
+	assert_int_equal(last.loose, 0);
 }
 
 static void what_makes_no_sense_is_a_usage_error(void **state)
@@ -127,6 +137,10 @@ static void what_makes_no_sense_is_a_usage_error(void **state)
 	assert_int_equal(RUN("loom", "shwo"), EXIT_USAGE);
 	assert_int_equal(RUN("loom", "show", "--pattern=plain"), EXIT_USAGE);
 	assert_int_equal(RUN("weave", "--seed", "many"), EXIT_USAGE);
+	assert_int_equal(RUN("weave"), EXIT_USAGE);
+	assert_int_equal(RUN("weave", "a", "b", "c"), EXIT_DONE);
+	assert_int_equal(RUN("weave", "a", "b", "c", "d"), EXIT_USAGE);
+	assert_int_equal(RUN("loom", "show", "it"), EXIT_USAGE);
 	assert_int_equal(RUN("weave", "--json", "--csv"), EXIT_USAGE);
 	assert_int_equal(RUN("weave", "--json", "--format=text"), EXIT_USAGE);
 }

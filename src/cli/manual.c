@@ -190,7 +190,7 @@ static void put_choices(struct strbuf *out, const struct option *o)
 	for (; o && o->name; o++) {
 		if (strcmp(o->name, "set") == 0)
 			strbuf_puts(out, "\t\tchoices[--set]=$paths\n");
-		if (o->kind != OPT_CHOICE)
+		if (!o->choices)
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
 		for (size_t i = 0; o->choices[i]; i++)

@@ -20,6 +20,15 @@ int output_bytes(const struct common_options *common, const void *bytes,
 	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
 }
 
+int output_text(const struct common_options *common, struct strbuf *text,
+		bool goals_met)
+{
+	int status = output_bytes(common, text->text, text->len, goals_met);
+
+	strbuf_fini(text);
+	return status;
+}
+
 int output_open(const struct common_options *common, struct output *o)
 {
 	struct diag d = { .status = HD_OK };
@@ -33,16 +42,25 @@ int output_open(const struct common_options *common, struct output *o)
 	return EXIT_DONE;
 }
 
-int output_close(struct output *o, bool goals_met)
+int output_end(struct output *o, bool whole)
 {
 	struct diag d = { .status = HD_OK };
 	bool to_file = o->text.drain != stdout;
 
 	strbuf_flush(&o->text);
 	strbuf_fini(&o->text);
-	if (to_file && file_commit(&o->file, &d) != HD_OK)
+	if (to_file && !whole)
+		file_abandon(&o->file);
+	else if (to_file && file_commit(&o->file, &d) != HD_OK)
 		return command_refuse(&d);
-	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
+	return EXIT_DONE;
+}
+
+int output_close(struct output *o, bool goals_met)
+{
+	int status = output_end(o, true);
+
+	return status == EXIT_DONE && !goals_met ? EXIT_GOAL_MISSED : status;
 }
 
 int output_check_format(const struct command *self,
@@ -61,17 +79,28 @@ int output_check_format(const struct command *self,
 }
 
 int output_check_own(const struct command *self,
-		     const struct common_options *common, const char *option)
+		     const struct common_options *common,
+		     const struct own_format *formats)
 {
 	const char *other = common->db     ? "--db"
 			    : common->html ? "--html"
 					   : NULL;
+	const char *own = NULL;
 
-	return other ? command_usage(self,
+	for (; formats->option; formats++) {
+		if (own && formats->given)
+			return command_usage(self,
+					     "%s and %s do not go together",
+					     own, formats->option);
+		if (formats->given)
+			own = formats->option;
+	}
+	if (own && other)
+		return command_usage(self,
 				     "%s makes no results, and %s does not go "
 				     "with it",
-				     option, other)
-		     : output_check_format(self, common, option);
+				     own, other);
+	return own ? output_check_format(self, common, own) : EXIT_DONE;
 }
 
 static const struct writer *choose(const struct common_options *common)
@@ -86,6 +115,11 @@ static const struct writer *choose(const struct common_options *common)
 		common->output ? writer_of_path(common->output) : NULL;
 
 	return by_name ? by_name : &writers[0];
+}
+
+const char *output_format(const struct common_options *common)
+{
+	return choose(common)->name;
 }
 
 bool output_is_json(const struct common_options *common)
@@ -109,16 +143,29 @@ int output_shaped(const struct common_options *common, struct results *r,
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-int output_results(const struct common_options *common, struct results *r,
-		   bool goals_met)
+int output_kept(const struct common_options *common, struct results *shown,
+		struct results *kept, bool goals_met)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	results_set_version(r, HD_VERSION);
-	r->seed = common->seed;
-	choose(common)->write(r, &out);
-	int status = output_shaped(common, r, &out, goals_met);
+	results_set_version(shown, HD_VERSION);
+	shown->seed = common->seed;
+	choose(common)->write(shown, &out);
+	int status = output_shaped(common, kept, &out, goals_met);
 
+	if (kept != shown)
+		results_free(shown);
 	strbuf_fini(&out);
 	return status;
+}
+
+int output_results(const struct common_options *common, struct results *r,
+		   bool goals_met)
+{
+	return output_kept(common, r, r, goals_met);
+}
+
+bool output_is_kept(const struct common_options *common)
+{
+	return common->db || common->html;
 }

@@ -24,11 +24,24 @@ int output_results(const struct common_options *common, struct results *r,
 		   bool goals_met);
 
 /*
+ * A record is for looking up anything, the screen is not: what is shown, and
+ * what --db and --html keep (which may be the same). Frees both.
+ */
+int output_kept(const struct common_options *common, struct results *shown,
+		struct results *kept, bool goals_met);
+/* Whether --db or --html keep anything. */
+bool output_is_kept(const struct common_options *common);
+
+/*
  * The same for output in a format of the command's own (a topology, a
  * capture): `len` bytes to -o or standard output.
  */
 int output_bytes(const struct common_options *common, const void *bytes,
 		 size_t len, bool goals_met);
+
+/* The same for a text, which is freed. */
+int output_text(const struct common_options *common, struct strbuf *text,
+		bool goals_met);
 
 /*
  * The same for output that is too long to hold in memory: print to text, which
@@ -41,6 +54,8 @@ struct output {
 };
 int output_open(const struct common_options *common, struct output *o);
 int output_close(struct output *o, bool goals_met);
+/* The same if it may not be `whole`: a file is left as it was, then. */
+int output_end(struct output *o, bool whole);
 
 /*
  * Results that are shown in a shape of the command's own: `r`, which is freed,
@@ -50,17 +65,24 @@ int output_shaped(const struct common_options *common, struct results *r,
 		  const struct strbuf *text, bool goals_met);
 
 /*
- * Options that have a say in results make no sense where `option` asks for a
- * format of the command's own: refused, before anything is computed. EXIT_DONE
- * if there is none.
+ * Options that ask for a format of the command's own; a NULL option ends. Two
+ * of them, or options that have a say in results beside one, make no sense:
+ * refused, before anything is computed. EXIT_DONE if all is well.
  */
+struct own_format {
+	const char *option;
+	bool given;
+};
 int output_check_own(const struct command *self,
-		     const struct common_options *common, const char *option);
+		     const struct common_options *common,
+		     const struct own_format *formats);
 /* The same, but --db and --html still record results. */
 int output_check_format(const struct command *self,
 			const struct common_options *common,
 			const char *option);
 
+/* The name of the format that the user asked for: "text". */
+const char *output_format(const struct common_options *common);
 /* Whether the user asked for JSON: for commands with a shape of their own. */
 bool output_is_json(const struct common_options *common);
 /* Whether a person reads the results, and not a program. */

@@ -108,3 +108,12 @@ void progress_end(struct progress *p)
 		fputs("\r\033[K", stderr);
 	p->active = false;
 }
+
+bool progress_packets(void *context, const struct sim_progress *p)
+{
+	struct progress *progress = context;
+
+	progress->total = p->share > 0 ? (double)p->delivered / p->share : 0;
+	progress_show(progress, (double)p->delivered);
+	return true;
+}

@@ -19,6 +19,7 @@
 
 #include "base/strbuf.h"
 #include "cli/command.h"
+#include "sim/sim.h"
 
 struct progress {
 	bool active;
@@ -32,6 +33,9 @@ void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total);
 void progress_show(struct progress *p, double done);
 void progress_end(struct progress *p);
+
+/* A sim_progress_fn whose context is a struct progress: packets delivered. */
+bool progress_packets(void *context, const struct sim_progress *p);
 
 /* The line itself, without a terminal: what progress_show prints. */
 void progress_line(const struct progress *p, double done, double seconds,

@@ -1,45 +1,110 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/scenario.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/text.h"
+#include "cli/live/live.h"
+#include "cli/output.h"
 #include "subnet/route.h"
 
-enum hd_status overrides_from_options(const struct option_list *set,
-				      uint64_t seed, struct overrides *out,
-				      struct diag *d)
+void fabric_choice_fini(struct fabric_choice *c)
+{
+	overrides_fini(&c->overrides);
+}
+
+const char *option_given(const struct fabric_choice *c, const char *name)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < c->set.n; i++) {
+		if (strcmp(c->set.items[i].option->name, name) == 0)
+			text = c->set.items[i].text;
+	}
+	return text;
+}
+
+static void put_option(struct overrides *out, const struct option_setting *s)
+{
+	char label[64];
+
+	snprintf(label, sizeof(label), "--%s", s->option->name);
+	overrides_put(out, label, s->option->path, "%s", s->text);
+}
+
+enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
+				struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
-	for (size_t i = 0; i < set->n && status == HD_OK; i++)
-		status = overrides_add(out, set->items[i], d);
+	for (size_t i = 0; i < c->set.n && status == HD_OK; i++) {
+		const struct option_setting *s = &c->set.items[i];
+
+		if (s->option->path)
+			put_option(&c->overrides, s);
+		else
+			status = overrides_add(&c->overrides, s->text, d);
+	}
 	if (seed != SEED_OF_SCENARIO)
-		overrides_put(out, "--seed", "run.seed", "%llu",
+		overrides_put(&c->overrides, "--seed", "run.seed", "%llu",
 			      (unsigned long long)seed);
 	return status;
+}
+
+enum hd_status scenario_choose(struct fabric_choice *c, const char *live,
+			       const char *path, uint64_t *seed, struct diag *d,
+			       struct fabric **out)
+{
+	struct fabric *f;
+	enum hd_status status = choice_overrides(c, *seed, d);
+
+	if (status == HD_OK)
+		status = live ? live_fabric_read(live, path, &c->overrides, d,
+						 &f)
+			      : fabric_read(path, &c->overrides, d, &f);
+	if (status != HD_OK)
+		return status;
+	status = scenario_needs_traffic(f->scenario, d);
+	if (status != HD_OK) {
+		fabric_free(f);
+		return status;
+	}
+	*seed = f->scenario->run.seed;
+	*out = f;
+	return HD_OK;
+}
+
+int scenario_print(struct fabric_choice *c, const struct common_options *common,
+		   const char *path)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf out = STRBUF_INIT;
+	struct scenario scenario = { 0 };
+	enum hd_status status = choice_overrides(c, common->seed, &d);
+
+	if (status == HD_OK)
+		status = scenario_read(path, &c->overrides, &d, &scenario);
+	if (status == HD_OK)
+		scenario_explain(&scenario, &out);
+	scenario_fini(&scenario);
+	return status == HD_OK ? output_text(common, &out, true)
+			       : command_refuse(&d);
 }
 
 enum hd_status fabric_choose(struct fabric_choice *c, const char *name,
 			     struct diag *d, struct fabric **out)
 {
-	enum hd_status status = overrides_from_options(
-		&c->set, SEED_OF_SCENARIO, &c->overrides, d);
+	enum hd_status status = choice_overrides(c, SEED_OF_SCENARIO, d);
 
-	if (c->engine)
-		overrides_put(&c->overrides, "--engine",
-			      "fabric.routing.engine", "%s", c->engine);
 	return status == HD_OK ? fabric_open(name, &c->overrides, d, out)
 			       : status;
 }
 
-void fabric_choice_fini(struct fabric_choice *c)
+bool engine_known(const struct command *self, const struct fabric_choice *c,
+		  const char *option, int *status)
 {
-	option_list_fini(&c->set);
-	overrides_fini(&c->overrides);
-}
-
-bool fabric_engine_known(const struct command *self, const char *engine,
-			 int *status)
-{
+	const char *engine = option_given(c, option);
 	const char *names[32];
 
 	if (!engine || route_engine_find(engine))

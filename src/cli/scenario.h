@@ -10,47 +10,63 @@
 /* As common.seed before parsing: a --seed weighs more than the scenario's. */
 #define SEED_OF_SCENARIO UINT64_MAX
 
-/* The row of an option table; `member` is a struct option_list. */
-#define OPTION_SET(type, member)                                         \
-	{                                                                \
-		.name = "set", .kind = OPT_LIST,                         \
-		.offset = offsetof(type, member), .value = "PATH=VALUE", \
-		.help = "change a field of the scenario, as "            \
-			"traffic.0.load=50%; traffic.NAME.load and "     \
-			"traffic.+ (a new one) too; heddle-scenario(5)"  \
-	}
-
-/* What --set and, unless it is SEED_OF_SCENARIO, --seed say. */
-HD_MUST_CHECK enum hd_status
-overrides_from_options(const struct option_list *set, uint64_t seed,
-		       struct overrides *out, struct diag *d);
-
 /*
- * A FABRIC that a command looks at: a scenario, a topology, or a generator's
- * words, routed as it says or by --engine. The overrides live as long as it.
+ * The scenario or FABRIC that a command is about, and what its options change
+ * in it: rows of kind OPT_SET, whose member is `set`, in the order in which
+ * they were given. Freed by fabric_choice_fini after the fabric, which refers
+ * to it; the settings are those of the option table.
  */
 struct fabric_choice {
-	const char *engine; /* NULL: the scenario's, or minhop */
-	struct option_list set;
+	struct option_settings set;
 	struct overrides overrides;
 };
+void fabric_choice_fini(struct fabric_choice *c);
 
-/* The row of --engine; `member` is the choice's. */
+/* Where a row of kind OPT_SET puts its settings: `member` is a choice. */
+#define CHOICE_SET(type, member) \
+	(offsetof(type, member) + offsetof(struct fabric_choice, set))
+#define OPTION_SET(type, member)                                               \
+	{                                                                      \
+		.name = "set", .kind = OPT_SET,                                \
+		.offset = CHOICE_SET(type, member), .value = "PATH=VALUE",     \
+		.help = "change a field of the scenario, as "                  \
+			"traffic.0.load=50%; traffic.NAME.load and traffic.+ " \
+			"(a new one) too; heddle-scenario(5)"                  \
+	}
 #define OPTION_ENGINE(type, member)                                           \
 	{                                                                     \
-		.name = "engine", .letter = 'e', .kind = OPT_TEXT,            \
-		.offset = offsetof(type, member), .value = "NAME",            \
+		.name = "engine", .letter = 'e', .kind = OPT_SET,             \
+		.offset = CHOICE_SET(type, member), .value = "NAME",          \
+		.path = "fabric.routing.engine",                              \
 		.help = "routing engine ('heddle route --engine list' names " \
 			"them); minhop, or what the scenario says"            \
 	}
 
+/* What the option of that name was given last, or NULL. */
+const char *option_given(const struct fabric_choice *c, const char *name);
+
+/* What options say, and --seed unless it is SEED_OF_SCENARIO. */
+HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c,
+					      uint64_t seed, struct diag *d);
+/*
+ * A scenario that has traffic, on the live fabric of that name if it is not
+ * NULL; *seed becomes the scenario's.
+ */
+HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c,
+					     const char *live, const char *path,
+					     uint64_t *seed, struct diag *d,
+					     struct fabric **out);
+/* Prints it with every default filled in; the exit status. */
+int scenario_print(struct fabric_choice *c, const struct common_options *common,
+		   const char *path);
+/* A FABRIC to look at: a scenario, a topology, or a generator's words. */
 HD_MUST_CHECK enum hd_status fabric_choose(struct fabric_choice *c,
 					   const char *name, struct diag *d,
 					   struct fabric **out);
-void fabric_choice_fini(struct fabric_choice *c);
 
-/* Whether there is such an engine (or it is NULL); else what to return. */
-bool fabric_engine_known(const struct command *self, const char *engine,
-			 int *status);
+/* Whether there is an engine of the name that --engine or `option` was given,
+ * if it was; else what to return. */
+bool engine_known(const struct command *self, const struct fabric_choice *c,
+		  const char *option, int *status);
 
 #endif

@@ -11,12 +11,14 @@
 #include "subnet/ends.h"
 #include "subnet/mcast.h"
 
-struct admission_params admission_params_default(void)
+void admission_params_sls(struct admission_params *p)
 {
-	struct admission_params p = { .broker = broker_params_default() };
+	const struct broker_params usual = broker_params_default();
 
-	p.broker.high_sls = class_high_sls();
-	return p;
+	p->broker.be_sl = usual.be_sl;
+	p->broker.ch_sl = usual.ch_sl;
+	p->broker.pbe_sl = usual.pbe_sl;
+	p->broker.high_sls = class_high_sls();
 }
 
 static bool is_tolerant(const struct admission *a)

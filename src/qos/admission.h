@@ -30,8 +30,8 @@ struct admission_params {
 	uint64_t seed;
 };
 
-/* The broker's, with DBTS in the high tables; nothing to do. */
-struct admission_params admission_params_default(void);
+/* Completes them: SLs of the classes, DBTS in the high tables. */
+void admission_params_sls(struct admission_params *p);
 
 struct admission_answer {
 	const struct qos_request *request;

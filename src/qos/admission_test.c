@@ -31,7 +31,9 @@ struct hub {
 
 static struct admission_params bare(void)
 {
-	struct admission_params p = admission_params_default();
+	struct admission_params p = { .broker = broker_params_default() };
+
+	admission_params_sls(&p);
 
 	p.packets.payload = 2048; /* and no overhead */
 	return p;

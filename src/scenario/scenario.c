@@ -569,3 +569,19 @@ void scenario_explain(const struct scenario *s, struct strbuf *out)
 {
 	schema_print(scenario_fields, s, true, out);
 }
+
+enum hd_status scenario_find_row(const struct scenario *s, const char *name,
+				 const char *option, struct diag *d,
+				 uint32_t *out)
+{
+	*out = UINT32_MAX;
+	for (uint32_t i = 0; name && i < s->n_traffic; i++) {
+		if (strcmp(s->traffic[i].name, name) == 0)
+			*out = i;
+	}
+	if (name && *out == UINT32_MAX)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "option %s: no traffic row '%s'", option,
+				 name);
+	return HD_OK;
+}

@@ -398,6 +398,14 @@ HD_MUST_CHECK enum hd_status scenario_read(const char *path,
 					   struct diag *d,
 					   struct scenario *out);
 void scenario_fini(struct scenario *s);
+/*
+ * The number of the traffic row that `option` names, or UINT32_MAX if the name
+ * is NULL.
+ */
+HD_MUST_CHECK enum hd_status scenario_find_row(const struct scenario *s,
+					       const char *name,
+					       const char *option,
+					       struct diag *d, uint32_t *out);
 
 /* Refuses with the place at which `field` (an address in `s`) was written. */
 HD_PRINTF(4, 5)

@@ -47,14 +47,17 @@ static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
 	return status;
 }
 
-/* The same of a field's value; an override says which field it is. */
+/*
+ * The same of a field's value; an override says which field it is, and can be
+ * seen to be wrong without a file.
+ */
 static enum hd_status refuse_value(const struct reader *r, const char *path,
 				   const yaml_node_t *node, const char *why)
 {
 	bool whole = false;
 
 	if (override_of(r->overrides, node, &whole) && whole)
-		return refuse(r, node, "%s", why);
+		return refuse_at(r, HD_ERR_USAGE, node, why);
 	return refuse(r, node, "%s: %s", path, why);
 }
 

@@ -95,7 +95,7 @@ misused "option --phases: '0' is neither 1 to 64 nor 'fixed'" \
 	credit --phases 0
 misused "option --phases: '65' is neither" credit --phases 65
 misused '--phases fixed has no computed answer' credit --phases fixed
-misused 'which queue?' queue
+misused 'which mm1|mm1n|md1|mg1|priority|sharing?' queue
 misused "(did you mean 'priority'?)" queue priorty
 misused '--class is for priority and sharing' queue mm1 --class 1:2
 misused "unexpected argument '5'" credit 5

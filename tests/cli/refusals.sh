@@ -86,7 +86,7 @@ refused 4 '/dev/full: cannot write the trace' sim "$quick" --trace /dev/full \
 # Numbers that make no sense.
 refused 2 '1 byte to 1 GiB' mcast compare --topology 'kind: mesh' \
 	--size 99999999999999
-refused 2 'from 0 to below 1' mcast compare --topology 'kind: mesh' --ber 2
+refused 2 'out of range (0 to 0.5)' mcast compare --topology 'kind: mesh' --ber 2
 refused 2 'at most 100%' cc tune --floor 300% "$SRC/examples/incast.yaml"
 refused 2 '1 to 4096 bytes' qos plan --mtu 0 a=100%
 refused 3 "class 'a' is given twice" qos plan a=50% a=50%

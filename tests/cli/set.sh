@@ -50,7 +50,7 @@ status 3 "$HEDDLE" mcast compare --topology 'kind: ring' --fail 's-1, at: 0s'
 has err "heddle: --fail: no switch 's-1, at: 0s'"
 
 # Benches and models take it too.
-status 3 "$HEDDLE" bench send-lat --set fabric.packet.mtu=300
+status 2 "$HEDDLE" bench send-lat --set fabric.packet.mtu=300
 has err "heddle: --set fabric.packet.mtu: '300' is none of 256, 512"
 status 3 "$HEDDLE" model fabric "$SRC/examples/entry-threshold.yaml" \
 	--set qos.thresholds.capacity=

@@ -82,7 +82,7 @@ done <<'EOT'
 2 --checksum has a format of its own, and --csv  | sim "$quick" --checksum --csv
 2 --explain has a format of its own, and --json  | sim "$quick" --explain --json
 2 --explain makes no results, and --html         | sim "$quick" --explain --html x.html
-2 choose one of --explain, --checksum            | sim "$quick" --explain --counters
+2 --explain and --counters do not go | sim "$quick" --explain --counters
 2 --conf has a format of its own, and --json     | qos plan --conf --json a=100%
 2 which one?                        | paper show
 3 leaves nothing open               | paper fit 000/table1

@@ -17,7 +17,7 @@ const struct option session_options[] = {
 	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file" },
 	{ "fabric", 0, OPT_TEXT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },
-	OPTION_SET(struct session, set),
+	OPTION_SET(struct session, scenario),
 	{ "device", 'd', OPT_TEXT, FIELD(device.name), "NAME", NULL,
 	  "a device of libibverbs instead of the simulated adapter" },
 	{ "gid", 'x', OPT_UINT, FIELD(device.gid), "N", "1",
@@ -110,7 +110,7 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 static enum hd_status open_backend(struct session *s, struct diag *d)
 {
 	s->device.going = s->simulated.going = still_going;
-	s->simulated.overrides = &s->overrides;
+	s->simulated.overrides = &s->scenario.overrides;
 	return s->device.name ? device_open(&s->device, d, &s->backend)
 			      : virtual_open(&s->simulated, d, &s->backend);
 }
@@ -118,8 +118,8 @@ static enum hd_status open_backend(struct session *s, struct diag *d)
 static enum hd_status measure(struct session *s, struct diag *d)
 {
 	const struct bench_watch watch = { show_progress, s };
-	enum hd_status status = overrides_from_options(
-		&s->set, SEED_OF_SCENARIO, &s->overrides, d);
+	enum hd_status status =
+		choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
 
 	if (status == HD_OK)
 		status = open_backend(s, d);
@@ -201,8 +201,6 @@ int session_run(struct session *s, const struct command *self, int n,
 
 void session_fini(struct session *s)
 {
-	option_list_fini(&s->expect);
-	option_list_fini(&s->set);
-	overrides_fini(&s->overrides);
+	fabric_choice_fini(&s->scenario);
 	suite_fini(&s->suite);
 }

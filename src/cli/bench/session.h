@@ -19,9 +19,9 @@ struct session {
 	struct device_options device;
 	struct virtual_options simulated;
 	const char *sizes, *values, *pcap;
-	struct option_list expect, set;
+	struct option_list expect;
+	struct fabric_choice scenario;
 	struct bench_suite suite; /* its options are read in place */
-	struct overrides overrides;
 	struct nic_backend backend;
 	struct progress progress;
 	size_t done, total;

@@ -10,41 +10,37 @@
 #include "cli/scenario.h"
 #include "fabric/fabric.h"
 #include "sim/congestion/flows.h"
+#include "sim/congestion/tune.h"
 
 struct cc_session {
-	struct overrides overrides;
+	const struct overrides *given; /* of the choice, which outlives it */
+	struct overrides overrides;    /* of its own, with another seed */
 	struct fabric *build;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 };
 
-/* Options that weigh more than the scenario; begin with cc_override_none. */
-struct cc_override {
-	unsigned marking; /* index into cc_marking_names */
-	uint64_t depth, threshold, window, steps;
-	hd_time ack_delay, warmup, measure;
-	double m;
-	struct option_list set;
-};
+/* Of congestion.marking.rule, for --marking. */
 extern const char *const cc_marking_names[];
-extern const struct cc_override cc_override_none;
 
 /*
- * Reads `path` and builds it. *seed is set to the scenario's if it is
- * SEED_OF_SCENARIO. Call cc_session_fini in any case.
+ * Reads `path` and builds it, as scenario_choose does. Call cc_session_fini in
+ * any case.
  */
 HD_MUST_CHECK enum hd_status cc_session_open(struct cc_session *s,
 					     const char *path,
-					     const struct cc_override *o,
+					     struct fabric_choice *choice,
 					     uint64_t *seed, struct diag *d);
-/*
- * The scenario of `from` with another seed, and all overrides: `from` outlives
- * it. Call cc_session_fini in any case.
- */
-HD_MUST_CHECK enum hd_status cc_session_reseed(const struct cc_session *from,
-					       uint64_t seed,
-					       struct cc_session *s,
-					       struct diag *d);
 void cc_session_fini(struct cc_session *s);
+
+/* What is tuned, and the same with seeds that the search does not see. */
+struct tune_case cc_session_case(const struct cc_session *s);
+struct cc_held_out {
+	const struct cc_session *searched;
+	struct cc_session current; /* zero at first; freed by the caller */
+};
+/* For tune_options.reseed; the context is a struct cc_held_out. */
+HD_MUST_CHECK enum hd_status cc_reseed(void *held_out, uint64_t seed,
+				       struct diag *d, struct tune_case *out);
 
 #endif

@@ -15,18 +15,20 @@ const struct option bound_options[] = {
 	OPTION_GROUP(FIELD(params.groups), "flows"),
 	{ "mode", 0, OPT_CHOICE, FIELD(params.blrm.mode), NULL, "grouped",
 	  "the bound that decides; all are shown", mode_names },
-	OPTION_ENGINE(struct bound_values, fabric.engine),
-	OPTION_SET(struct bound_values, fabric.set),
-	{ "queueing", 0, OPT_CHOICE, FIELD(queueing), NULL, NULL,
+	OPTION_ENGINE(struct bound_values, fabric),
+	OPTION_SET(struct bound_values, fabric),
+	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "of the switches: at inputs, or at inputs and outputs with a crossbar between",
-	  queueing_names },
-	{ "speedup", 0, OPT_RATIO, FIELD(speedup), "N", NULL,
-	  "of the crossbar over its output's link" },
-	{ "order", 0, OPT_CHOICE, FIELD(order), NULL, NULL,
+	  queueing_names, .path = "fabric.switch.queueing", .as = OPT_CHOICE },
+	{ "speedup", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
+	  "of the crossbar over its output's link",
+	  .path = "fabric.switch.speedup", .as = OPT_RATIO },
+	{ "order", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "input queues of the switches; for fifo there is no bound",
-	  order_names },
-	{ "pick", 0, OPT_CHOICE, FIELD(pick), NULL, NULL,
-	  "how an output chooses among inputs", pick_names },
+	  order_names, .path = "fabric.switch.order", .as = OPT_CHOICE },
+	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
+	  "how an output chooses among inputs", pick_names,
+	  .path = "fabric.switch.pick", .as = OPT_CHOICE },
 	{ "weighted", 0, OPT_FLAG, FIELD(params.blrm.weighted), NULL, NULL,
 	  "lanes as the ports' arbitration tables have them, not by class and priority" },
 	{ "reservable", 0, OPT_RATIO, FIELD(params.blrm.reservable), "SHARE",
@@ -43,57 +45,16 @@ const struct option bound_options[] = {
 	  "payload of the flows' smallest packets; 0: as their bursts have it" },
 	{ "management", 0, OPT_SIZE, FIELD(management), "SIZE", "0",
 	  "what VL15 may send at once, before everything else, on the wire" },
-	{ "propagation", 0, OPT_TIME, FIELD(propagation), "TIME", NULL,
-	  "of each link" },
-	{ "routing", 0, OPT_TIME, FIELD(routing), "TIME", NULL,
-	  "delay of a switch" },
-	{ "arbitration", 0, OPT_TIME, FIELD(arbitration), "TIME", NULL,
-	  "delay of a switch output" },
+	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "of each link", .path = "fabric.link.propagation", .as = OPT_TIME },
+	{ "routing", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of a switch", .path = "fabric.switch.routing",
+	  .as = OPT_TIME },
+	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of a switch output", .path = "fabric.switch.arbitration",
+	  .as = OPT_TIME },
 	{ .name = NULL },
 };
-
-static void put_overrides(const struct bound_values *v, struct overrides *out)
-{
-	const struct {
-		const char *option, *path;
-		const char *const *names;
-		unsigned value;
-	} choices[] = {
-		{ "--queueing", "fabric.switch.queueing", queueing_names,
-		  v->queueing },
-		{ "--order", "fabric.switch.order", order_names, v->order },
-		{ "--pick", "fabric.switch.pick", pick_names, v->pick },
-	};
-	const struct {
-		const char *option, *path;
-		hd_time value;
-	} times[] = {
-		{ "--propagation", "fabric.link.propagation", v->propagation },
-		{ "--routing", "fabric.switch.routing", v->routing },
-		{ "--arbitration", "fabric.switch.arbitration",
-		  v->arbitration },
-	};
-
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-		if (choices[i].value != BOUND_NOT_GIVEN)
-			overrides_put(out, choices[i].option, choices[i].path,
-				      "%s", choices[i].names[choices[i].value]);
-	}
-	if (v->speedup.den) {
-		struct strbuf text = STRBUF_INIT;
-
-		hd_ratio_print(v->speedup, &text);
-		overrides_put(out, "--speedup", "fabric.switch.speedup", "%s",
-			      text.text);
-		strbuf_fini(&text);
-	}
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		if (times[i].value != HD_TIME_NEVER)
-			overrides_put(out, times[i].option, times[i].path,
-				      "%llups",
-				      (unsigned long long)times[i].value);
-	}
-}
 
 bool bound_options_take(const struct command *self, struct bound_values *v,
 			int *status)
@@ -101,21 +62,19 @@ bool bound_options_take(const struct command *self, struct bound_values *v,
 	struct grants_params *p = &v->params;
 	const struct hd_ratio reservable = p->blrm.reservable;
 
-	if (!fabric_engine_known(self, v->fabric.engine, status) ||
+	if (!engine_known(self, &v->fabric, "engine", status) ||
 	    !packets_possible(self, v->payload, v->overhead, &p->packets,
 			      status))
 		return false;
 	if (v->least > v->payload || v->management > UINT32_MAX ||
-	    reservable.num == 0 || reservable.num > reservable.den ||
-	    (v->speedup.den && v->speedup.num < v->speedup.den)) {
+	    reservable.num == 0 || reservable.num > reservable.den) {
 		*status = command_usage(
 			self,
-			"the smallest packets have at most --payload and management less than 4 GiB; the reservable share is above 0 and at most 100%%; a speedup is at least 1");
+			"the smallest packets have at most --payload and management less than 4 GiB; the reservable share is above 0 and at most 100%%");
 		return false;
 	}
 	p->least = (uint32_t)v->least;
 	p->blrm.management_burst = (uint32_t)v->management;
-	put_overrides(v, &v->fabric.overrides);
 	return true;
 }
 

@@ -16,19 +16,7 @@ struct bound_values {
 	struct fabric_choice fabric;
 	struct grants_params params;
 	uint64_t payload, overhead, least, management;
-	/* Of the switches; BOUND_NOT_GIVEN. */
-	unsigned queueing, order, pick;
-	struct hd_ratio speedup;                   /* den 0: not given */
-	hd_time propagation, routing, arbitration; /* or HD_TIME_NEVER */
 };
-
-#define BOUND_NOT_GIVEN UINT32_MAX
-#define BOUND_VALUES_INIT                                              \
-	{                                                              \
-		.queueing = BOUND_NOT_GIVEN, .order = BOUND_NOT_GIVEN, \
-		.pick = BOUND_NOT_GIVEN, .propagation = HD_TIME_NEVER, \
-		.routing = HD_TIME_NEVER, .arbitration = HD_TIME_NEVER \
-	}
 
 extern const struct option bound_options[];
 

@@ -42,5 +42,6 @@ enum hd_status requests_and_fabric(const char *file,
 		qos_requests_fini(requests);
 		return d->status;
 	}
+	d->file = NULL;
 	return HD_OK;
 }

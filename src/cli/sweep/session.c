@@ -33,17 +33,15 @@ static void tick(void *context, size_t done, size_t needed)
 	progress_show(&w->progress, (double)done);
 }
 
-static enum hd_status read_study(const struct sweep_values *v, const char *path,
+static enum hd_status read_study(struct sweep_values *v, const char *path,
 				 struct diag *d, struct study *out)
 {
-	struct overrides overrides = { 0 };
 	enum hd_status status =
-		overrides_from_options(&v->set, v->common.seed, &overrides, d);
+		choice_overrides(&v->scenario, v->common.seed, d);
 
 	*out = (struct study){ 0 };
 	if (status == HD_OK)
-		status = study_read(path, &overrides, d, out);
-	overrides_fini(&overrides);
+		status = study_read(path, &v->scenario.overrides, d, out);
 	for (size_t i = 0; i < v->vary.n && status == HD_OK; i++)
 		status = study_vary(out, v->vary.items[i], d);
 	for (size_t i = 0; i < v->skip.n; i++)

@@ -4,11 +4,12 @@
 
 /* A call of "heddle sweep": what it was told, and its way to results. */
 
-#include "cli/command.h"
+#include "cli/scenario.h"
 
 struct sweep_values {
 	struct common_options common;
-	struct option_list vary, set, skip, keep;
+	struct fabric_choice scenario;
+	struct option_list vary, skip, keep;
 	uint64_t seeds, jobs;
 	const char *stop, *find, *shard;
 	bool wide, curves;

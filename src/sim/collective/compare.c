@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/rng.h"
 #include "fabric/fabric.h"
 #include "measure/interval.h"
@@ -67,6 +68,7 @@ struct row {
 
 struct session {
 	const struct compare_options *o;
+	struct strbuf text; /* of the scenario */
 	struct fabric *f;
 	struct row rows[1 + COMPARE_TREES];
 	unsigned n_rows;
@@ -239,7 +241,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 			continue;
 		status = run_row(s, row, seed, &op, d);
 		/* A tree nobody asked for by name may not fit the fabric. */
-		if (status == HD_ERR_UNFIT && i > 0 && s->o->any_tree) {
+		if (status == HD_ERR_UNFIT && i > 0 && s->o->trees.n == 0) {
 			row->refused = true;
 			results_remark(s->r, "%s: %s", row->name, d->message);
 			*d = (struct diag){ .status = HD_OK };
@@ -254,10 +256,25 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 /* ---- the fabric -----------------------------------------------------------
  */
 
-const char compare_fabric[] =
+/* A scenario without a topology, for those who have but that. */
+static const char bare_fabric[] =
 	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, "
 	"packet: {overhead: 0}}\n"
 	"traffic: [{name: op, kind: messages}]\n";
+
+static void put_topology(const struct compare_options *o, struct overrides *out)
+{
+	overrides_put(out, "--topology", "fabric.topology", "{%s}",
+		      o->topology);
+	if (o->headers)
+		overrides_put(out, "--headers", "fabric.packet.overhead", "%u",
+			      GRH_OVERHEAD);
+	if (o->routing && strcmp(o->routing, "xy") == 0)
+		overrides_put(out, "--routing", "fabric.routing.lids", "paper");
+	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
+	overrides_put(out, "--size", "traffic.op.payload", "%uB",
+		      (unsigned)(o->size < MTU ? o->size : MTU));
+}
 
 /* The fabric of one seed, with what options ask of it. */
 static enum hd_status open_fabric(struct session *s, uint32_t seed,
@@ -265,10 +282,12 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 {
 	const struct compare_options *o = s->o;
 
+	if (o->topology)
+		put_topology(o, overrides);
 	overrides_copy(o->overrides, overrides);
 	overrides_put(overrides, "--seed", "run.seed", "%llu",
 		      (unsigned long long)o->seed + seed);
-	enum hd_status status = fabric_load(o->text, strlen(o->text), o->file,
+	enum hd_status status = fabric_load(s->text.text, s->text.len, o->file,
 					    overrides, d, &s->f);
 
 	if (status != HD_OK)
@@ -348,45 +367,86 @@ static void put_rows(struct session *s, struct table *t)
 	}
 }
 
-static void list_rows(struct session *s)
+static bool is_asked_for(const struct option_list *trees, const char *name)
 {
+	for (size_t i = 0; i < trees->n; i++) {
+		if (strcmp(trees->items[i], name) == 0)
+			return true;
+	}
+	return trees->n == 0;
+}
+
+static enum hd_status list_rows(struct session *s, struct diag *d)
+{
+	const struct option_list *trees = &s->o->trees;
+
 	s->rows[s->n_rows++] =
 		(struct row){ .scheme = COLL_UNICAST, .name = "unicast" };
 	for (unsigned m = 0; m < COMPARE_TREES; m++) {
-		if (s->o->any_tree || s->o->trees[m])
+		if (is_asked_for(trees, mcast_method_names[m]))
 			s->rows[s->n_rows++] =
 				(struct row){ .scheme = COLL_MULTICAST,
 					      .tree = m,
 					      .name = mcast_method_names[m] };
 	}
+	for (size_t i = 0; i < trees->n; i++) {
+		bool known = false;
+
+		for (unsigned m = 0; m < COMPARE_TREES; m++)
+			known |= strcmp(trees->items[i],
+					mcast_method_names[m]) == 0;
+		if (!known)
+			return diag_fail(d, HD_ERR_USAGE,
+					 "no tree '%s'; there are xy, union, "
+					 "shortest, shared, dual-path, "
+					 "multi-path, double-xy",
+					 trees->items[i]);
+	}
+	return HD_OK;
+}
+
+static enum hd_status run_seeds(struct session *s, struct diag *d)
+{
+	uint64_t n = s->o->seeds;
+	enum hd_status status = HD_OK;
+	struct table *t = results_table(
+		s->r, "ways", "the same messages, sent in different ways",
+		row_columns);
+
+	s->draws =
+		results_table(s->r, "draws", "each draw of sources and members",
+			      draw_columns);
+	results_set_scenario(s->r, s->text.text);
+	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
+		struct overrides overrides = { 0 };
+
+		status = open_fabric(s, i, &overrides, d);
+		if (status == HD_OK) {
+			status = run_seed(s, i, d);
+			if (i + 1 == n && status == HD_OK)
+				put_rows(s, t);
+			fabric_free(s->f);
+		}
+		overrides_fini(&overrides);
+	}
+	return status;
 }
 
 enum hd_status compare_run(const struct compare_options *o, struct results *r,
 			   struct diag *d, bool *all_well)
 {
-	struct session s = { .o = o, .r = r, .all_well = true };
-	enum hd_status status = HD_OK;
+	struct session s = {
+		.o = o, .text = STRBUF_INIT, .r = r, .all_well = true
+	};
+	enum hd_status status = list_rows(&s, d);
 
-	list_rows(&s);
-	results_set_scenario(r, o->text);
-	struct table *t = results_table(
-		r, "ways", "the same messages, sent in different ways",
-		row_columns);
-
-	s.draws = results_table(r, "draws", "each draw of sources and members",
-				draw_columns);
-	for (uint32_t i = 0; i < o->seeds && status == HD_OK; i++) {
-		struct overrides overrides = { 0 };
-
-		status = open_fabric(&s, i, &overrides, d);
-		if (status == HD_OK) {
-			status = run_seed(&s, i, d);
-			if (i + 1 == o->seeds && status == HD_OK)
-				put_rows(&s, t);
-			fabric_free(s.f);
-		}
-		overrides_fini(&overrides);
-	}
+	if (o->topology)
+		strbuf_puts(&s.text, bare_fabric);
+	else if (status == HD_OK)
+		status = file_read(o->file, SCENARIO_LIMIT, d, &s.text);
+	if (status == HD_OK)
+		status = run_seeds(&s, d);
+	strbuf_fini(&s.text);
 	*all_well = s.all_well;
 	return status;
 }

@@ -8,6 +8,7 @@
  * need, what a run takes, and who lacks something in the end.
  */
 
+#include "base/option.h"
 #include "measure/results.h"
 #include "scenario/override.h"
 #include "sim/collective/collective.h"
@@ -15,19 +16,18 @@
 #define COMPARE_MAX_SEEDS 64
 #define COMPARE_TREES     (MCAST_DOUBLE + 1) /* kinds that can be built */
 
-/* A scenario without a topology, for those who have but that. */
-extern const char compare_fabric[];
-
 struct compare_options {
-	const char *text, *file; /* of a scenario; its traffic is not run */
+	const char *file; /* a scenario, whose traffic is not run; or NULL: */
+	const char *topology; /* as after "topology:" in a scenario */
 	const struct overrides *overrides;
+	const char *routing; /* the engine among the overrides, or NULL */
 	/* Hosts as in a scenario, or "one", drawn by the seed. */
 	const char *sources, *members;
 	uint64_t size;  /* of a message */
 	uint64_t lanes; /* SLs, from 0 */
 	bool per_packet, dedicated, headers;
-	bool trees[COMPARE_TREES];
-	bool any_tree; /* all that the fabric allows */
+	/* Of mcast_method_names; none: all that the fabric allows. */
+	struct option_list trees;
 	uint64_t seed, seeds;
 };
 

@@ -13,17 +13,15 @@ static enum hd_status run(const char *topology, const char *fail, bool *well,
 			  struct results *r, struct diag *d)
 {
 	struct overrides o = { 0 };
-	const struct compare_options options = { .text = compare_fabric,
+	const struct compare_options options = { .topology = topology,
 						 .overrides = &o,
 						 .sources = "0",
 						 .members = "all",
 						 .size = 256,
 						 .lanes = 1,
-						 .any_tree = true,
 						 .seed = 1,
 						 .seeds = 2 };
 
-	overrides_put(&o, "--topology", "fabric.topology", "{%s}", topology);
 	if (fail) {
 		overrides_put(&o, "--fail", "faults.events.+.kind",
 			      "switch-down");
@@ -92,20 +90,19 @@ static void rivals_reach_everybody(void **state)
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("test");
 	struct overrides o = { 0 };
-	const struct compare_options options = { .text = compare_fabric,
-						 .overrides = &o,
-						 .sources = "40%",
-						 .members = "all",
-						 .size = 300,
-						 .lanes = 2,
-						 .any_tree = true,
-						 .seed = 1,
-						 .seeds = 3 };
+	const struct compare_options options = {
+		.topology = "kind: node-mesh, columns: 5, rows: 4",
+		.overrides = &o,
+		.sources = "40%",
+		.members = "all",
+		.size = 300,
+		.lanes = 2,
+		.seed = 1,
+		.seeds = 3
+	};
 	bool well = false;
 
 	(void)state;
-	overrides_put(&o, "--topology", "fabric.topology",
-		      "{kind: node-mesh, columns: 5, rows: 4}");
 	overrides_put(&o, "--routing", "fabric.routing", "xy");
 	overrides_put(&o, "--lanes", "qos.lanes", "2");
 	assert_int_equal(compare_run(&options, r, &d, &well), HD_OK);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "base/units.h"
 #include "qos/opensm.h"
 
@@ -89,6 +90,18 @@ void opensm_cc_write(const struct opensm_cc *c, struct strbuf *out)
 		strbuf_printf(out, "%s%u:%u", i ? "," : "", c->cct[i] >> 14,
 			      c->cct[i] & 0x3fffu);
 	strbuf_puts(out, c->n_cct ? "\n" : "(null)\n");
+}
+
+enum hd_status opensm_cc_save(const struct opensm_cc *conf, const char *path,
+			      struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	opensm_cc_write(conf, &text);
+	enum hd_status status = file_write(path, text.text, text.len, d);
+
+	strbuf_fini(&text);
+	return status;
 }
 
 /* ---- reading ----------------------------------------------------------- */

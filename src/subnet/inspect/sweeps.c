@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/route/sweeps.h"
+#include "subnet/inspect/sweeps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "topo/topo.h"
 
 /* The node that is called so in `len` bytes, or TOPO_NONE. */
 static node_id find_node(const struct topo *t, const char *name, size_t len)

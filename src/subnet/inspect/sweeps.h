@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_CLI_ROUTE_SWEEPS_H
-#define HD_CLI_ROUTE_SWEEPS_H
+#ifndef HD_SUBNET_INSPECT_SWEEPS_H
+#define HD_SUBNET_INSPECT_SWEEPS_H
 
 /*
  * Sweeps of a manager as users write them, one after the other: "down=leaf3/20"

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_CLI_ROUTE_SHOW_H
-#define HD_CLI_ROUTE_SHOW_H
+#ifndef HD_SUBNET_INSPECT_SHOW_H
+#define HD_SUBNET_INSPECT_SHOW_H
 
 /* What 'heddle route' tells of a routed subnet, as tables of results. */
 
 #include "measure/results.h"
 #include "subnet/mcast_choose.h"
+
+/* The engines that there are, and what each needs. */
+void show_engines(struct results *r);
 
 void show_routes(struct results *r, const struct subnet *s);
 

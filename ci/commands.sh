@@ -1,0 +1,29 @@
+#!/bin/sh
+# A command is options, a call and a table: at most 150 lines of C. Those named
+# here are longer and are to shrink; none is to be added.
+set -eu
+cd "$(dirname "$0")/.."
+most=150
+longer="cmd_cc_compare.c cmd_live.c cmd_live_up.c cmd_paper.c cmd_qos_evaluate.c"
+n=0 bad=0
+for file in src/cli/cmd_*.c; do
+	[ -f "$file" ] || { echo "commands: nothing to check"; exit 1; }
+	lines=$(wc -l <"$file")
+	n=$((n + 1))
+	case " $longer " in
+	*" ${file##*/} "*)
+		[ "$lines" -gt "$most" ] || {
+			echo "commands: $file has $lines lines: strike it from the list"
+			bad=1
+		}
+		;;
+	*)
+		[ "$lines" -le "$most" ] || {
+			echo "commands: $file has $lines lines, not at most $most"
+			bad=1
+		}
+		;;
+	esac
+done
+echo "$n commands"
+exit "$bad"
