@@ -100,8 +100,12 @@ on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
 
 # ---- so does the other kit: it finds all nodes, and nothing wrong with them
 command -v ibdiagnet >/dev/null || fail "ibdiagnet is not installed"
-on h3 ibdiagnet -o "$PWD/ibdiagnet" >checked 2>&1 ||
-	fail "ibdiagnet: $(tail -20 checked)"
+# Its patience with single MADs is short, and a busy machine may exceed it.
+tries=1
+until on h3 ibdiagnet -o "$PWD/ibdiagnet" >checked 2>&1; do
+	tries=$((tries + 1))
+	[ $tries -le 5 ] || fail "ibdiagnet: $(tail -20 checked)"
+done
 has checked '36 nodes (20 Switches & 16 CA-s) discovered'
 [ "$(grep -cE '^ +(Bad GUIDs|Link State|General|Performance|Partitions).* 0 +0' \
 	checked)" -eq 5 ] || fail "ibdiagnet: $(tail -20 checked)"

@@ -1,0 +1,54 @@
+# A thousand programs at once, programs that are killed at any step, users who
+# are not welcome: the daemon answers on, keeps nothing of them, and ends when
+# it is told to.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+"$HEDDLE" live up 'star --hosts 4' --foreground &
+daemon=$!
+programs=$daemon
+tries=0
+until "$HEDDLE" live show >/dev/null 2>&1; do
+	tries=$((tries + 1))
+	[ $tries -lt 200 ] || fail "it does not come up"
+	sleep 0.05
+done
+echo 'force_log_flush TRUE' >conf
+on h0 opensm -o -F conf -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
+descriptors() {
+	ls "/proc/$daemon/fd" | wc -l
+}
+settles_at() { # N: descriptors, once the daemon has seen who is gone
+	tries=0
+	until [ "$(descriptors)" -eq "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "$(descriptors) descriptors, not $1"
+		sleep 0.05
+	done
+}
+memory() {
+	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$daemon/status"
+}
+before=$(descriptors)
+on h1 python3 "$SRC/tests/cli/live_clients.py" many 1000
+settles_at "$before"
+on h1 python3 "$SRC/tests/cli/live_clients.py" die 20
+settles_at "$before"
+kept=$(memory)
+on h1 python3 "$SRC/tests/cli/live_clients.py" die 60
+settles_at "$before"
+[ "$(memory)" -le $((kept + 1024)) ] || fail "$kept kB became $(memory) kB"
+on h1 perfquery >/dev/null || fail "it does not answer any more"
+
+# ---- other users, even where they can reach the socket
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/heddle-fabric"
+	chmod 777 "$XDG_RUNTIME_DIR/heddle-fabric/socket"
+	! setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$HEDDLE" live link h0 down >out 2>err || fail "a stranger is obeyed"
+	"$HEDDLE" live show --csv | grep -q '^h0,1,active' || fail "a stranger was obeyed"
+fi
+
+# ---- the end
+kill -TERM "$daemon"
+wait "$daemon" || fail "it ends with $?"
+[ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "its folder is still there"
