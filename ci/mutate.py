@@ -1,235 +1,434 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small changes to the sources that some test must notice.
+"""Small mistakes in the sources that some test must notice.
 
-Draws one-token mutants over all rooms from a fixed seed, builds each in a copy
-of the tree, and runs the tests nearest to it first: those of its file, its
-folder, its room, then all others. A mutant that no test notices has survived.
+Each mutant of ci/mutants.py is built in a copy of the tree and meets the tests
+that enter its function, the nearest and quickest first, until one fails: with
+assertions, and if it lives then, with sanitizers. The sources as they are must
+pass every test that is asked; a failure counts when it repeats itself, a test
+without an end when it took ten times what it takes.
 
-The copy is built with assertions and sanitizers, so that a leak is noticed too.
+The verdicts are written to WORK/verdicts as they fall. --resume goes on with
+them: who was killed stays so, who survived meets the tests of today.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
-import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
 
-# What is replaced by what; the sources have spaces around binary operators.
-SWAPS = [
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
-    (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
-    (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " / "), (r" / ", " * "),
-    (r" % ", " / "), (r" << ", " >> "), (r" >> ", " << "), (r" & ", " | "),
-    (r" \| ", " & "), (r" \+= ", " -= "), (r" -= ", " += "),
-    (r"\+\+", "--"), (r"--", "++"),
-    (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"),
-    (r"(?<=[( ])!(?=[a-z(])", ""), (r"(?<![\w.])0(?![\w.])", "1"),
-    (r"(?<![\w.])1(?![\w.])", "2"), (r"\bif \((?=.*\)$)", "if (!"),
-]
-# A statement of one line that can be left out: an assignment or a call.
-STATEMENT = re.compile(r"^\t+(?:[\w\->.\[\]*()&]+ [-+|&]?= [^;{]+|[a-z]\w*\([^;{]*\));$")
-BLANK = [
-    re.compile(r"/\*.*?\*/", re.S), re.compile(r"//[^\n]*"),
-    re.compile(r'"(?:\\.|[^"\\\n])*"'), re.compile(r"'(?:\\.|[^'\\\n])*'"),
-    re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M),
-    re.compile(r"\b(?:_Static_)?assert\((?:[^()]|\([^()]*\))*\);"),
-]
+import mutants
+
+NEAR = 2  # the distance of the room's own tests
+BUILDS = {  # flags of the compiler, the linker, and cmake
+    "reach": ("-O1 -g1 -finstrument-functions", "{work}/reached.o", []),
+    "plain": ("-O1 -g0", "", []),
+    "asan": ("-O1 -g1", "", ["-DHD_SANITIZE=address,undefined"]),
+}
+MEMORY = 6 << 30  # of one process; a mutant may ask for all there is
 
 
-def masked(text):
-    """The same text with what is no code replaced by blanks."""
-    for pattern in BLANK:
-        text = pattern.sub(lambda m: re.sub(r"[^\n]", "\0", m.group()), text)
-    return text
+def quiet(command, **more):
+    return subprocess.run(command, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
 
 
-class Mutant:
-    def __init__(self, path, line, old, new):
-        self.path, self.line, self.old, self.new = path, line, old, new
-
-    def key(self):
-        return " | ".join([self.path, self.old.strip(), self.new.strip() or "(left out)"])
-
-    def __str__(self):
-        return "%s:%d: %s -> %s" % (self.path, self.line, self.old.strip(),
-                                    self.new.strip() or "(left out)")
+def must(command, **more):
+    done = quiet(command, **more)
+    if done.returncode != 0:
+        sys.exit("%s\n%s" % (done.stdout[-4000:], " ".join(command)))
+    return done.stdout
 
 
-def mutants_of(root, path):
-    with open(os.path.join(root, path)) as f:
-        text = f.read()
-    lines, seen = text.split("\n"), masked(text).split("\n")
-    for number, (line, code) in enumerate(zip(lines, seen), 1):
-        if not code.startswith("\t"):
-            continue  # outside of functions
-        for pattern, to in SWAPS:
-            for m in re.finditer(pattern, code):
-                new = line[:m.start()] + to + line[m.end():]
-                if to == "if (!":
-                    new = line[:m.start()] + "if (!(" + line[m.end():] + ")"
-                yield Mutant(path, number, line, new)
-        if STATEMENT.match(code) and "\0" not in code:
-            yield Mutant(path, number, line, "")
+def digest(*paths):
+    all_of = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as f:
+            all_of.update(hashlib.sha256(f.read()).digest())
+    return all_of.hexdigest()
 
 
-def rooms(root):
-    """The sources of each room, without tests."""
-    found = {}
-    for folder, _, files in os.walk(os.path.join(root, "src")):
-        for name in sorted(files):
-            if not name.endswith((".c", ".h")) or "_test." in name or "for_tests" in name:
-                continue
-            path = os.path.relpath(os.path.join(folder, name), root)
-            found.setdefault(path.split("/")[1], []).append(path)
-    return found
+class Test:
+    """One of ctest's, and what is known of it in one build."""
+
+    def __init__(self, shown):
+        has = {p["name"]: p["value"] for p in shown["properties"]}
+        self.name, self.command = shown["name"], shown["command"]
+        self.folder, self.skipped = has["WORKING_DIRECTORY"], has.get("SKIP_RETURN_CODE")
+        self.environment = dict(e.split("=", 1) for e in has.get("ENVIRONMENT", []))
 
 
-def draw(root, count, seed, only):
-    """`count` mutants, shared among rooms by the square root of their size."""
-    places = {room: [m for path in sorted(paths) for m in mutants_of(root, path)]
-              for room, paths in sorted(rooms(root).items()) if only in ("", room)}
-    weight = {room: len(p) ** 0.5 for room, p in places.items()}
-    drawn = []
-    for room, candidates in places.items():
-        rng = random.Random("%s %s" % (seed, room))
-        n = round(count * weight[room] / sum(weight.values()))
-        drawn += rng.sample(candidates, min(max(n, 1), len(candidates)))
-    return drawn
+class Build:
+    """One way to build a tree, its tests, and how long each takes."""
+
+    def __init__(self, kind, tree, folder, work):
+        flags, link, more = BUILDS[kind]
+        self.kind, self.tree, self.folder, self.times = kind, tree, folder, {}
+        self.lock = threading.Lock()
+        launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        must(["cmake", "-S", tree, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+              "-DCMAKE_C_FLAGS=" + flags,
+              "-DCMAKE_EXE_LINKER_FLAGS=" + link.format(work=work)] + launcher + more)
+        must(["ninja", "-j2", "-C", folder])
+        shown = json.loads(must(["ctest", "--test-dir", folder, "--show-only=json-v1"]))
+        self.tests = {t["name"]: Test(t) for t in shown["tests"]}
+        with open(os.path.join(folder, "compile_commands.json")) as f:
+            self.objects = {}
+            for c in json.load(f):
+                output = c.get("output") or re.search(r" -o (\S+)", c["command"]).group(1)
+                self.objects.setdefault(os.path.relpath(c["file"], tree), []).append(output)
+
+    def made(self, targets):
+        """Whether these can be built; a mutant of a generator may have no end."""
+        return quiet(["prlimit", "--cpu=300", "ninja", "-j2", "-C", self.folder]
+                     + sorted(targets)).returncode == 0
+
+    def code_of(self, path):
+        """The objects of a source, to see whether they changed; none of headers."""
+        return digest(*[os.path.join(self.folder, o) for o in self.objects.get(path, [])])
+
+    def run(self, test, cpu, wall, **more):
+        """'passed', 'failed', 'skipped' or 'no end', and the seconds of processor."""
+        limits = ["prlimit", "--cpu=%d" % cpu, "--core=0", "--fsize=%d" % (4 << 30)]
+        if self.kind != "asan":
+            limits.append("--as=%d" % MEMORY)
+        environment = dict(os.environ, **test.environment, **more)
+        environment.setdefault("ASAN_OPTIONS", "hard_rss_limit_mb=%d" % (MEMORY >> 20))
+        began, ended = time.monotonic(), None
+        child = subprocess.Popen(limits + test.command, cwd=test.folder, env=environment,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, start_new_session=True)
+        alarm = threading.Timer(wall, lambda: os.killpg(child.pid, signal.SIGKILL))
+        alarm.start()
+        _, status, used = os.wait4(child.pid, 0)
+        alarm.cancel()
+        child.returncode = code = os.waitstatus_to_exitcode(status)
+        seconds, ended = used.ru_utime + used.ru_stime, time.monotonic()
+        if code == 0:
+            return "passed", seconds
+        if code == test.skipped:
+            return "skipped", seconds
+        return "no end" if ended - began >= wall or seconds >= cpu else "failed", seconds
+
+    def prove(self, names, known, jobs, more=lambda name: {}):
+        """Runs tests on the sources as they are. Returns who fails. What `known`
+        holds of the same programs and scripts is not asked again."""
+        def one(name):
+            test = self.tests[name]
+            mark = "%s %s %s" % (self.kind, name, self.fingerprint(test))
+            if mark not in known:
+                began = time.monotonic()
+                outcome, seconds = self.run(test, 3600, 3600, **more(name))
+                known.put(mark, [outcome, seconds, time.monotonic() - began])
+            self.times[name] = known[mark]
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(one, names))
+        return [n for n in names if self.times[n][0] not in ("passed", "skipped")]
+
+    def fingerprint(self, test):
+        """Changes when the test's program does, or, of a script, anything."""
+        program = test.command[0]
+        if program.startswith(self.folder + "/"):
+            return digest(program)
+        return digest(os.path.join(self.folder, "heddle")) + self.scripts()
+
+    def scripts(self):
+        with self.lock:
+            if not hasattr(self, "_scripts"):
+                found = sorted(os.path.join(folder, name)
+                               for top in ("ci", "tests", "examples", "share", "man", "papers")
+                               for folder, _, names in os.walk(os.path.join(self.tree, top))
+                               for name in names if not name.endswith((".c", ".h", ".pyc")))
+                self._scripts = digest(*found)
+        return self._scripts
+
+    def fails(self, name):
+        """How a test fails, twice, or None."""
+        _, cpu, wall = self.times[name]
+        for _ in range(2):
+            outcome, _ = self.run(self.tests[name], 10 * cpu + 20, 20 * wall + 120)
+            if outcome != "failed":
+                return outcome if outcome == "no end" else None
+        return outcome
+
+
+class Known(dict):
+    """A file of JSON lines [key, value] that grows as they become known."""
+
+    def __init__(self, path, keep):
+        super().__init__()
+        self.lock = threading.Lock()
+        if keep and os.path.exists(path):
+            with open(path) as f:
+                self.update(json.loads(line) for line in f if line.endswith("\n"))
+        self.file = open(path, "a" if keep else "w", buffering=1)
+
+    def put(self, key, value):
+        with self.lock:
+            self[key] = value
+            self.file.write(json.dumps([key, value]) + "\n")
+
+
+class Reach:
+    """Which tests enter which functions, and which programs they run."""
+
+    def __init__(self, build, work, known, jobs):
+        self.build, self.maps = build, os.path.join(work, "reached")
+        self.entered, self.programs = {}, {}
+        self.ours = {t.command[0] for t in build.tests.values()
+                     if t.command[0].startswith(build.folder + "/")}
+        self.ours.add(os.path.join(build.folder, "heddle"))
+        # Whoever the instruments disturb is asked for everything.
+        self.everywhere = set(build.prove(list(build.tests), known, jobs, self.map_of))
+        found = {name: self.addresses(name) for name in build.tests}
+        lines = {}
+        for name, programs in found.items():
+            for program, at in programs.items():
+                lines.setdefault(program, set()).update(at)
+        lines = {program: self.lines_of(program, sorted(at)) for program, at in lines.items()}
+        for name, programs in found.items():
+            self.programs[name] = {os.path.relpath(p, build.folder) for p in programs}
+            for program, at in programs.items():
+                for a in at:
+                    path, line = lines[program][a]
+                    self.entered.setdefault(path, {}).setdefault(line, set()).add(name)
+
+    def map_of(self, name):
+        folder = os.path.join(self.maps, name)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        return {"HD_REACHED": folder}
+
+    def addresses(self, name):
+        found, folder = {}, os.path.join(self.maps, name)
+        for file in os.listdir(folder):
+            program = file.replace("%", "/")
+            if os.path.basename(program) == "heddle":  # or a copy, as installed
+                program = os.path.join(self.build.folder, "heddle")
+            if program in self.ours:
+                with open(os.path.join(folder, file), "rb") as f:
+                    at = {m.start() for m in re.finditer(b"\1", f.read())}
+                found[program] = found.get(program, set()) | at
+        return found
+
+    def lines_of(self, program, addresses):
+        said = must(["addr2line", "-e", program] + [hex(a) for a in addresses])
+        places = [line.split(" ")[0].rsplit(":", 1) for line in said.split("\n")]
+        return {a: (os.path.relpath(path, self.build.tree), int(line) if line.isdigit() else 0)
+                for a, (path, line) in zip(addresses, places)}
+
+    def tests_of(self, mutant):
+        lines = self.entered.get(mutant.path, {})
+        if mutant.function:
+            names = [n for line, n in lines.items() if mutant.begins <= line <= mutant.line]
+        elif mutant.path.endswith(".c"):  # a table
+            names = lines.values()
+        else:
+            names = [self.build.tests]
+        return set().union(self.everywhere, *names)
+
+
+def distance(build, path, name):
+    """How far a test is from a source: its own, its folder's, its room's."""
+    command = build.tests[name].command[0]
+    where = os.path.relpath(os.path.dirname(command), build.folder)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    if os.path.dirname(path) == where:
+        return 0 if os.path.basename(command) == stem + "_test" else 1
+    room = "/".join(path.split("/")[:2])
+    return NEAR if (where + "/").startswith(room + "/") else NEAR + 1
 
 
 class Copy:
-    """A copy of the tree with a build of its own."""
+    """A copy of the tree in which mutants live."""
 
-    def __init__(self, source, work):
-        self.root, self.build = work, os.path.join(work, "build")
-        shutil.rmtree(work, ignore_errors=True)
-        shutil.copytree(source, work, symlinks=True,
-                        ignore=shutil.ignore_patterns("build", ".git", "node_modules"))
-        page = os.path.join(source, "build", "web")
-        if os.path.isdir(page):
-            shutil.copytree(page, os.path.join(self.build, "web"), symlinks=True)
-        self.run(["cmake", "-S", work, "-B", self.build, "-G", "Ninja",
-                  "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O1",
-                  "-DHD_SANITIZE=address,undefined"], check=True)
-        self.run(["cmake", "--build", self.build], check=True)
-        shown = self.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
-        self.tests = [(t["name"], t.get("command", [""])[0])
-                      for t in json.loads(shown.stdout)["tests"]]
+    def __init__(self, source, work, nth):
+        self.work, self.nth = work, nth
+        self.tree = os.path.join(work, "tree%d" % nth)
+        self.builds = {}
+        mirror(source, self.tree)
 
-    def run(self, command, check=False, timeout=1800):
-        return subprocess.run(command, check=check, timeout=timeout, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+    def build(self, kind):
+        if kind not in self.builds:
+            folder = os.path.join(self.work, "%s%d" % (kind, self.nth))
+            self.builds[kind] = Build(kind, self.tree, folder, self.work)
+        return self.builds[kind]
 
-    def distance(self, path, test):
-        """How far a test is from a source: its own, its folder's, its room's."""
-        name, command = test
-        where = os.path.relpath(os.path.dirname(command), self.build)
-        stem = os.path.splitext(os.path.basename(path))[0]
-        if os.path.dirname(path) == where:
-            return 0 if os.path.basename(command) == stem + "_test" else 1
-        room = "/".join(path.split("/")[:2])
-        if (where + "/").startswith(room + "/"):
-            return 2
-        if name.startswith("oracle.") or name.startswith("transport-model."):
-            return 3
-        return 4
-
-    def made(self, tests):
-        """Builds what these tests run; scripts want everything."""
-        outputs = [os.path.relpath(command, self.build) for _, command in tests]
-        if any(o.startswith("..") for o in outputs):
-            outputs = ["all"]
-        return self.run(["ninja", "-C", self.build] + outputs).returncode == 0
-
-    def judged(self, path, patience):
-        """'invalid', 'survived', or 'killed' with the test and its distance."""
-        ranked = {}
-        for test in self.tests:
-            ranked.setdefault(self.distance(path, test), []).append(test)
-        for distance, tests in sorted(ranked.items()):
-            if not self.made(tests):
-                return "invalid", None
-            pattern = "^(%s)$" % "|".join(re.escape(name) for name, _ in tests)
-            try:
-                done = self.run(["ctest", "--test-dir", self.build, "-R", pattern,
-                                 "--stop-on-failure", "--timeout", "120"], timeout=patience)
-            except subprocess.TimeoutExpired:
-                return "killed", ("(no end)", distance)
-            if done.returncode != 0:
-                failed = re.findall(r"\d+ - (\S+) \((?!Skipped)", done.stdout)
-                return "killed", ((failed or ["?"])[0], distance)
-        return "survived", None
-
-    def judge(self, mutant, patience):
-        path = os.path.join(self.root, mutant.path)
+    def judge(self, kind, mutant, reach):
+        """The mutant's verdict, who killed it, and from how far."""
+        path = os.path.join(self.tree, mutant.path)
+        build = self.build(kind)
         with open(path) as f:
             kept = f.read()
         lines = kept.split("\n")
         lines[mutant.line - 1] = mutant.new
+        before = build.code_of(mutant.path)
         try:
             with open(path, "w") as f:
                 f.write("\n".join(lines))
-            return self.judged(mutant.path, patience)
+            return self.judged(build, mutant, reach, before)
         finally:
             with open(path, "w") as f:
                 f.write(kept)
+            build.made(build.objects.get(mutant.path, []))
+
+    def judged(self, build, mutant, reach, before):
+        objects = build.objects.get(mutant.path, [])
+        if not build.made(objects or ["heddle"]):
+            return "invalid", "", 0
+        if objects and build.code_of(mutant.path) == before:
+            return "same code", "", 0
+        tests = [n for n in reach.tests_of(mutant) if build.times.get(n, [""])[0] == "passed"]
+        tests.sort(key=lambda n: (distance(build, mutant.path, n), build.times[n][1], n))
+        for name in tests:
+            programs = set(reach.programs[name])
+            if not build.tests[name].command[0].startswith(build.folder):
+                programs.add("manual")
+            if not build.made(programs):
+                return "invalid", "", 0
+            how = build.fails(name)
+            if how:
+                far = distance(build, mutant.path, name)
+                return "killed", name + (" (no end)" if how == "no end" else ""), far
+        return "survived", "" if tests else "(no test comes there)", 0
 
 
-def known_equivalents(path):
-    """Lines 'file | old | new | reason'; what cannot show in any test."""
-    with open(path) as f:
+def mirror(source, tree):
+    """Makes `tree` equal to `source`; what is equal keeps its time."""
+    said = must(["git", "-C", source, "ls-files", "-z", "-co", "--exclude-standard"])
+    wanted = {p for p in said.split("\0") if p and os.path.isfile(os.path.join(source, p))}
+    for path in wanted:
+        a, b = os.path.join(source, path), os.path.join(tree, path)
+        if not os.path.exists(b) or digest(a) != digest(b):
+            os.makedirs(os.path.dirname(b), exist_ok=True)
+            shutil.copy(a, b)
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), tree)
+            if path not in wanted and not path.startswith("build/"):
+                os.remove(os.path.join(tree, path))
+    page, copy = os.path.join(source, "build", "web"), os.path.join(tree, "build", "web")
+    if os.path.isdir(page) and not os.path.isdir(copy):
+        shutil.copytree(page, copy, symlinks=True)
+
+
+def known_equivalents(root, places):
+    """Lines 'file | function | old | new | reason': what cannot show in any
+    test. One that is no mutant of the sources any more is refused."""
+    with open(os.path.join(root, "tests", "mutants.txt")) as f:
         rows = [line.rstrip("\n") for line in f if line.strip() and line[0] != "#"]
-    return {row.rsplit(" | ", 1)[0] for row in rows}
+    keys = {row.rsplit(" | ", 1)[0] for row in rows}
+    there = {m.key() for found in places.values() for m in found}
+    stale = sorted(keys - there)
+    if stale:
+        sys.exit("tests/mutants.txt: no longer in the sources:\n" + "\n".join(stale))
+    return keys
 
 
-def main():
+def hunt(kind, copies, prey, reach, known, verdicts):
+    """Judges all of `prey` in one kind of build. Returns who survived."""
+    first = copies[0].build(kind)
+    asked = sorted({n for m in prey for n in reach.tests_of(m) if n in first.tests})
+    failing = first.prove(asked, known, len(copies))
+    if failing:
+        sys.exit("%s: these tests fail without any mutant: %s" % (kind, " ".join(failing)))
+    for copy in copies:
+        copy.build(kind).times = first.times
+    rest, alive, lock = list(prey), [], threading.Lock()
+
+    def work(copy):
+        while True:
+            with lock:
+                if not rest:
+                    return
+                mutant = rest.pop(0)
+            began = time.monotonic()
+            verdict = copy.judge(kind, mutant, reach)
+            verdicts.put(mutant.key(), [kind] + list(verdict))
+            with lock:
+                if verdict[0] == "survived":
+                    alive.append(mutant)
+                print("%-5s %-9s %s%s (%.0f s)" % (
+                    kind, verdict[0], mutant, " by " + verdict[1] if verdict[1] else "",
+                    time.monotonic() - began), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
+        for done in [pool.submit(work, c) for c in copies]:
+            done.result()
+    return alive
+
+
+def sum_up(drawn, equivalent, verdicts):
+    """Prints one line per room and one for all. Returns the score in percent."""
+    columns = ["drawn", "invalid", "equivalent", "killed", "near", "survived", "score"]
+    table = {}
+    for m in drawn:
+        verdict = ("equivalent",) if m.key() in equivalent else verdicts[m.key()][1:]
+        kind = "equivalent" if verdict[0] == "same code" else verdict[0]
+        for room in (m.room, "all"):
+            row = table.setdefault(room, dict.fromkeys(columns, 0))
+            row["drawn"] += 1
+            row[kind] += 1
+            row["near"] += kind == "killed" and verdict[2] <= NEAR
+    print(("%-10s" + " %10s" * len(columns)) % tuple(["room"] + columns))
+    for room, row in sorted(table.items(), key=lambda r: (r[0] == "all", r[0])):
+        judged = row["killed"] + row["survived"]
+        row["score"] = "%.1f %%" % (100 * row["killed"] / judged) if judged else "-"
+        print(("%-10s" + " %10s" * len(columns)) % tuple([room] + [row[c] for c in columns]))
+    total = table["all"]
+    judged = total["killed"] + total["survived"]
+    if not judged:
+        sys.exit("no mutant could be built")
+    print("%d mutants, %d killed, %d survived: %.1f %%" % (
+        judged, total["killed"], total["survived"], 100 * total["killed"] / judged))
+    return 100 * total["killed"] / judged
+
+
+def options():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--count", type=int, default=300)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--room", default="", help="mutants of this room only")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--floor", type=float, help="least share killed, in percent")
-    p.add_argument("--patience", type=int, default=1200, help="seconds for the tests of one mutant")
+    p.add_argument("--resume", action="store_true", help="go on with the verdicts there are")
     p.add_argument("--list", action="store_true", help="only say what would be tried")
     p.add_argument("source")
     p.add_argument("work")
     a = p.parse_args()
-    equivalent = known_equivalents(os.path.join(a.source, "tests", "mutants.txt"))
-    drawn = [m for m in draw(a.source, a.count, a.seed, a.room) if m.key() not in equivalent]
+    a.source, a.work = os.path.abspath(a.source), os.path.abspath(a.work)
+    return a
+
+
+def main():
+    a = options()
+    places = mutants.all_mutants(a.source)
+    equivalent = known_equivalents(a.source, places)
+    drawn = [m for m in mutants.draw(places, a.count, a.seed) if a.room in ("", m.room)]
     if a.list:
         print("\n".join(m.key() for m in drawn))
         return 0
-    copies = [Copy(os.path.abspath(a.source), os.path.join(os.path.abspath(a.work), str(i)))
-              for i in range(a.jobs)]
-    lock, counts, near = threading.Lock(), {}, 0
-
-    def work(copy, share):
-        nonlocal near
-        for mutant in share:
-            verdict, found = copy.judge(mutant, a.patience)
-            with lock:
-                counts[verdict] = counts.get(verdict, 0) + 1
-                near += bool(found and found[1] <= 2)
-                if verdict != "invalid":
-                    print("%-8s %s%s" % (verdict, mutant, " by " + found[0] if found else ""),
-                          flush=True)
-
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for done in [pool.submit(work, c, drawn[i::a.jobs]) for i, c in enumerate(copies)]:
-            done.result()
-    killed, survived = counts.get("killed", 0), counts.get("survived", 0)
-    if killed + survived == 0:
-        print("no mutant could be built")
-        return 1
-    score = 100.0 * killed / (killed + survived)
-    print("%d mutants, %d killed (%d by their room's own tests), %d survived: %.1f %%"
-          % (killed + survived, killed, near, survived, score))
+    os.makedirs(a.work, exist_ok=True)
+    os.environ.update(CCACHE_BASEDIR=a.work, CCACHE_NOHASHDIR="1")
+    must(["cc", "-O2", "-c", os.path.join(a.source, "ci", "reached.c"),
+          "-o", os.path.join(a.work, "reached.o")])
+    known = Known(os.path.join(a.work, "proofs"), a.resume)
+    verdicts = Known(os.path.join(a.work, "verdicts"), a.resume)
+    copies = [Copy(a.source, a.work, i) for i in range(a.jobs)]
+    reach = Reach(copies[0].build("reach"), a.work, known, a.jobs)
+    prey = [m for m in drawn if m.key() not in equivalent
+            and verdicts.get(m.key(), ["", "survived"])[1] == "survived"]
+    for kind in ("plain", "asan"):
+        prey = hunt(kind, copies, prey, reach, known, verdicts) if prey else []
+    score = sum_up(drawn, equivalent, verdicts)
     return 1 if a.floor is not None and score < a.floor else 0
 
 
