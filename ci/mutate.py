@@ -32,7 +32,7 @@ BUILDS = {  # flags of the compiler, the linker, and cmake
     "plain": ("-O1 -g0", "", []),
     "asan": ("-O1 -g1", "", ["-DHD_SANITIZE=address,undefined"]),
 }
-MEMORY = 6 << 30  # of one process; a mutant may ask for all there is
+MEMORY = 3 << 30  # of one process; a mutant may ask for all there is
 
 
 def quiet(command, **more):
@@ -70,8 +70,8 @@ class Build:
 
     def __init__(self, kind, tree, folder, work):
         flags, link, more = BUILDS[kind]
-        self.kind, self.tree, self.folder, self.times = kind, tree, folder, {}
-        self.lock = threading.Lock()
+        self.kind, self.tree, self.folder = kind, tree, folder
+        self.times, self.used = {}, []
         launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         must(["cmake", "-S", tree, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
               "-DCMAKE_C_FLAGS=" + flags,
@@ -98,10 +98,10 @@ class Build:
         """'passed', 'failed', 'skipped' or 'no end', and the seconds of processor."""
         limits = ["prlimit", "--cpu=%d" % cpu, "--core=0", "--fsize=%d" % (4 << 30)]
         if self.kind != "asan":
-            limits.append("--as=%d" % MEMORY)
+            limits.append("--data=%d" % MEMORY)
         environment = dict(os.environ, **test.environment, **more)
         environment.setdefault("ASAN_OPTIONS", "hard_rss_limit_mb=%d" % (MEMORY >> 20))
-        began, ended = time.monotonic(), None
+        began = time.monotonic()
         child = subprocess.Popen(limits + test.command, cwd=test.folder, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, start_new_session=True)
@@ -110,12 +110,13 @@ class Build:
         _, status, used = os.wait4(child.pid, 0)
         alarm.cancel()
         child.returncode = code = os.waitstatus_to_exitcode(status)
-        seconds, ended = used.ru_utime + used.ru_stime, time.monotonic()
+        seconds = used.ru_utime + used.ru_stime
         if code == 0:
             return "passed", seconds
         if code == test.skipped:
             return "skipped", seconds
-        return "no end" if ended - began >= wall or seconds >= cpu else "failed", seconds
+        endless = time.monotonic() - began >= wall or code == -signal.SIGXCPU
+        return "no end" if endless else "failed", seconds
 
     def prove(self, names, known, jobs, more=lambda name: {}):
         """Runs tests on the sources as they are. Returns who fails. What `known`
@@ -134,27 +135,28 @@ class Build:
         return [n for n in names if self.times[n][0] not in ("passed", "skipped")]
 
     def fingerprint(self, test):
-        """Changes when the test's program does, or, of a script, anything."""
+        """Changes when the test's program does, or, of a script, what it uses."""
         program = test.command[0]
         if program.startswith(self.folder + "/"):
             return digest(program)
-        return digest(os.path.join(self.folder, "heddle")) + self.scripts()
+        own = [word for word in test.command if word.startswith(self.tree + "/")]
+        return digest(os.path.join(self.folder, "heddle"), *own, *self.files())
 
-    def scripts(self):
-        with self.lock:
-            if not hasattr(self, "_scripts"):
-                found = sorted(os.path.join(folder, name)
-                               for top in ("ci", "tests", "examples", "share", "man", "papers")
-                               for folder, _, names in os.walk(os.path.join(self.tree, top))
-                               for name in names if not name.endswith((".c", ".h", ".pyc")))
-                self._scripts = digest(*found)
-        return self._scripts
+    def files(self):
+        """What scripts use, but for each other."""
+        if not self.used:
+            self.used = sorted(
+                os.path.join(folder, name)
+                for top in ("ci", "tests", "examples", "share", "man", "papers")
+                for folder, _, names in os.walk(os.path.join(self.tree, top)) for name in names
+                if not name.endswith((".c", ".h", ".pyc", ".sh", ".txt")) or name == "lib.sh")
+        return self.used
 
     def fails(self, name):
         """How a test fails, twice, or None."""
         _, cpu, wall = self.times[name]
         for _ in range(2):
-            outcome, _ = self.run(self.tests[name], 10 * cpu + 20, 20 * wall + 120)
+            outcome, _ = self.run(self.tests[name], 10 * cpu + 10, 20 * wall + 120)
             if outcome != "failed":
                 return outcome if outcome == "no end" else None
         return outcome
@@ -193,7 +195,8 @@ class Reach:
         for name, programs in found.items():
             for program, at in programs.items():
                 lines.setdefault(program, set()).update(at)
-        lines = {program: self.lines_of(program, sorted(at)) for program, at in lines.items()}
+        lines = {program: self.lines_of(program, sorted(at), known)
+                 for program, at in lines.items()}
         for name, programs in found.items():
             self.programs[name] = {os.path.relpath(p, build.folder) for p in programs}
             for program, at in programs.items():
@@ -219,11 +222,19 @@ class Reach:
                 found[program] = found.get(program, set()) | at
         return found
 
-    def lines_of(self, program, addresses):
-        said = must(["addr2line", "-e", program] + [hex(a) for a in addresses])
-        places = [line.split(" ")[0].rsplit(":", 1) for line in said.split("\n")]
+    def lines_of(self, program, addresses, known):
+        mark = "lines %s %s" % (digest(program), hashlib.sha256(
+            str(addresses).encode()).hexdigest())
+        if mark not in known:
+            said = must(["addr2line", "-e", program] + [hex(a) for a in addresses])
+            known.put(mark, [line.split(" ")[0].rsplit(":", 1) for line in said.split("\n")])
         return {a: (os.path.relpath(path, self.build.tree), int(line) if line.isdigit() else 0)
-                for a, (path, line) in zip(addresses, places)}
+                for a, (path, line) in zip(addresses, known[mark])}
+
+    def programs_of(self, name):
+        """What a test runs, to be built before; scripts may look at the manual."""
+        is_script = not self.build.tests[name].command[0].startswith(self.build.folder)
+        return self.programs[name] | ({"manual"} if is_script else set())
 
     def tests_of(self, mutant):
         lines = self.entered.get(mutant.path, {})
@@ -262,7 +273,7 @@ class Copy:
             self.builds[kind] = Build(kind, self.tree, folder, self.work)
         return self.builds[kind]
 
-    def judge(self, kind, mutant, reach):
+    def judge(self, kind, mutant, tests):
         """The mutant's verdict, who killed it, and from how far."""
         path = os.path.join(self.tree, mutant.path)
         build = self.build(kind)
@@ -274,31 +285,26 @@ class Copy:
         try:
             with open(path, "w") as f:
                 f.write("\n".join(lines))
-            return self.judged(build, mutant, reach, before)
+            return self.judged(build, mutant, tests, before)
         finally:
             with open(path, "w") as f:
                 f.write(kept)
             build.made(build.objects.get(mutant.path, []))
 
-    def judged(self, build, mutant, reach, before):
+    def judged(self, build, mutant, tests, before):
         objects = build.objects.get(mutant.path, [])
         if not build.made(objects or ["heddle"]):
             return "invalid", "", 0
         if objects and build.code_of(mutant.path) == before:
             return "same code", "", 0
-        tests = [n for n in reach.tests_of(mutant) if build.times.get(n, [""])[0] == "passed"]
-        tests.sort(key=lambda n: (distance(build, mutant.path, n), build.times[n][1], n))
-        for name in tests:
-            programs = set(reach.programs[name])
-            if not build.tests[name].command[0].startswith(build.folder):
-                programs.add("manual")
+        for name, programs in tests:
             if not build.made(programs):
                 return "invalid", "", 0
             how = build.fails(name)
             if how:
                 far = distance(build, mutant.path, name)
                 return "killed", name + (" (no end)" if how == "no end" else ""), far
-        return "survived", "" if tests else "(no test comes there)", 0
+        return "survived", "", 0
 
 
 def mirror(source, tree):
@@ -333,37 +339,59 @@ def known_equivalents(root, places):
     return keys
 
 
-def hunt(kind, copies, prey, reach, known, verdicts):
-    """Judges all of `prey` in one kind of build. Returns who survived."""
-    first = copies[0].build(kind)
-    asked = sorted({n for m in prey for n in reach.tests_of(m) if n in first.tests})
-    failing = first.prove(asked, known, len(copies))
-    if failing:
-        sys.exit("%s: these tests fail without any mutant: %s" % (kind, " ".join(failing)))
-    for copy in copies:
-        copy.build(kind).times = first.times
-    rest, alive, lock = list(prey), [], threading.Lock()
+class Hunt:
+    """All mutants of `prey` against some of the tests in one kind of build."""
 
-    def work(copy):
-        while True:
-            with lock:
-                if not rest:
-                    return
-                mutant = rest.pop(0)
-            began = time.monotonic()
-            verdict = copy.judge(kind, mutant, reach)
-            verdicts.put(mutant.key(), [kind] + list(verdict))
-            with lock:
-                if verdict[0] == "survived":
-                    alive.append(mutant)
-                print("%-5s %-9s %s%s (%.0f s)" % (
-                    kind, verdict[0], mutant, " by " + verdict[1] if verdict[1] else "",
-                    time.monotonic() - began), flush=True)
+    def __init__(self, kind, copies, reach, known, verdicts):
+        self.kind, self.copies, self.reach = kind, copies, reach
+        self.known, self.verdicts = known, verdicts
+        self.first = copies[0].build(kind)
 
-    with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
-        for done in [pool.submit(work, c) for c in copies]:
-            done.result()
-    return alive
+    def prove(self, prey):
+        """The sources themselves pass every test that anybody meets."""
+        asked = {n for m in prey for n in self.reach.tests_of(m) if n in self.first.tests}
+        failing = self.first.prove(sorted(asked), self.known, len(self.copies))
+        if failing:
+            sys.exit("%s: these tests fail without any mutant: %s"
+                     % (self.kind, " ".join(failing)))
+        for copy in self.copies:
+            copy.build(self.kind).times = self.first.times
+
+    def tests_of(self, mutant, is_met):
+        """Names and programs, the nearest and quickest first."""
+        times, far = self.first.times, {}
+        for name in self.reach.tests_of(mutant):
+            if times.get(name, [""])[0] == "passed":
+                far[name] = distance(self.first, mutant.path, name)
+        names = sorted((n for n in far if is_met(far[n])), key=lambda n: (far[n], times[n][1], n))
+        return [(n, self.reach.programs_of(n)) for n in names]
+
+    def run(self, prey, is_met):
+        """Returns who survived; those that meet the least go first."""
+        met = {m: self.tests_of(m, is_met) for m in prey}
+        cost = {m: sum(self.first.times[n][1] for n, _ in met[m]) for m in prey}
+        rest, alive, lock = sorted(prey, key=cost.get), [], threading.Lock()
+
+        def work(copy):
+            while True:
+                with lock:
+                    if not rest:
+                        return
+                    mutant = rest.pop(0)
+                began = time.monotonic()
+                verdict = copy.judge(self.kind, mutant, met[mutant])
+                self.verdicts.put(mutant.key(), [self.kind] + list(verdict))
+                with lock:
+                    if verdict[0] == "survived":
+                        alive.append(mutant)
+                    print("%-5s %-9s %s%s (%d tests, %.0f s)" % (
+                        self.kind, verdict[0], mutant, " by " + verdict[1] if verdict[1] else "",
+                        len(met[mutant]), time.monotonic() - began), flush=True)
+
+        with concurrent.futures.ThreadPoolExecutor(len(self.copies)) as pool:
+            for done in [pool.submit(work, c) for c in self.copies]:
+                done.result()
+        return alive
 
 
 def sum_up(drawn, equivalent, verdicts):
@@ -416,6 +444,8 @@ def main():
     if a.list:
         print("\n".join(m.key() for m in drawn))
         return 0
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)  # tests send them, nohup or not
     os.makedirs(a.work, exist_ok=True)
     os.environ.update(CCACHE_BASEDIR=a.work, CCACHE_NOHASHDIR="1")
     must(["cc", "-O2", "-c", os.path.join(a.source, "ci", "reached.c"),
@@ -426,8 +456,11 @@ def main():
     reach = Reach(copies[0].build("reach"), a.work, known, a.jobs)
     prey = [m for m in drawn if m.key() not in equivalent
             and verdicts.get(m.key(), ["", "survived"])[1] == "survived"]
-    for kind in ("plain", "asan"):
-        prey = hunt(kind, copies, prey, reach, known, verdicts) if prey else []
+    for kind in ("plain", "asan") if prey else []:
+        hunt = Hunt(kind, copies, reach, known, verdicts)
+        hunt.prove(prey)
+        prey = hunt.run(prey, lambda far: far <= NEAR)
+        prey = hunt.run(prey, lambda far: far > NEAR)
     score = sum_up(drawn, equivalent, verdicts)
     return 1 if a.floor is not None and score < a.floor else 0
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,59 @@ static void the_nearest_word_is_suggested(void **state)
 			assert_null(got);
 	}
 	assert_null(text_nearest("run", words, 0));
+}
+
+/* Letters wrong, left out, added or swapped; by trying all. */
+static size_t mistakes(const char *a, const char *b)
+{
+	size_t best, next;
+
+	if (!*a || !*b)
+		return strlen(a) + strlen(b);
+	best = mistakes(a + 1, b + 1) + (*a != *b);
+	next = mistakes(a + 1, b) + 1;
+	best = next < best ? next : best;
+	next = mistakes(a, b + 1) + 1;
+	best = next < best ? next : best;
+	if (a[1] && a[0] == b[1] && a[1] == b[0]) {
+		next = mistakes(a + 2, b + 2) + 1;
+		best = next < best ? next : best;
+	}
+	return best;
+}
+
+static void draw_word(struct rng *rng, char *word, size_t most)
+{
+	size_t n = rng_below(rng, most + 1);
+
+	for (size_t i = 0; i < n; i++)
+		word[i] = (char)('a' + rng_below(rng, 3));
+	word[n] = '\0';
+}
+
+static void a_suggestion_has_a_third_of_its_letters_wrong(void **state)
+{
+	struct rng rng;
+	unsigned near = 0, far = 0;
+
+	(void)state;
+	rng_init(&rng, 5, 0);
+	for (unsigned k = 0; k < 2000; k++) {
+		char typed[8], known[8];
+		const char *const names[] = { known };
+
+		draw_word(&rng, typed, 6);
+		draw_word(&rng, known, 6);
+		bool is_meant =
+			mistakes(typed, known) <= (strlen(typed) + 2) / 3 ||
+			(strlen(typed) > 1 &&
+			 strncmp(typed, known, strlen(typed)) == 0);
+		assert_int_equal(text_nearest(typed, names, 1) != NULL,
+				 is_meant);
+		near += is_meant;
+		far += !is_meant;
+	}
+	assert_true(near > 200 && far > 200);
 }
 
 /* Nothing without a name, and never more than there is place for. */
@@ -385,6 +439,7 @@ int main(void)
 		cmocka_unit_test(inert_text_keeps_what_does_nothing),
 		cmocka_unit_test(random_bytes_become_inert),
 		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(a_suggestion_has_a_third_of_its_letters_wrong),
 		cmocka_unit_test(a_hint_ends_a_refusal),
 		cmocka_unit_test(binary_is_told_from_text),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "subnet/fabric_for_tests.h"
 #include "subnet/load.h"
 #include "subnet/route.h"
@@ -218,6 +219,37 @@ static void a_flow_without_a_route_has_no_share(void **state)
 	tear_down(&t, &s);
 }
 
+/* Every host sends to every other at exactly one distance: what is lost where
+ * tables have holes is what all-to-all traffic loses. */
+static void all_shifts_are_all_pairs(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct load_shares l;
+	struct load_spread a;
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 3, 0);
+	for (unsigned k = 0; k < 50; k++) {
+		set_up(&t, &s, "torus --sizes=3x3 --hosts=2", "minhop");
+		for (unsigned holes = 0; holes < 40; holes++) {
+			uint64_t sw = rng_below(&rng, s.n_switches);
+			uint64_t lid = 1 + rng_below(&rng, s.top_lid[0]);
+
+			s.lft[sw * s.lft_stride + lid] = LFT_NO_PORT;
+		}
+		load_all_to_all(&s, &a);
+		load_patterns(&s, LOAD_SHIFT, 1000, 1, &l);
+		assert_int_equal(l.n_patterns, 17);
+		assert_int_equal(a.n_flows, 18 * 17);
+		assert_int_equal(l.n_flows, a.n_flows);
+		assert_int_equal(l.n_lost, a.n_lost);
+		assert_true(a.n_lost > 0 && a.n_lost < a.n_flows);
+		tear_down(&t, &s);
+	}
+}
+
 static void the_same_seed_draws_the_same(void **state)
 {
 	struct topo t;
@@ -246,6 +278,7 @@ int main(void)
 			one_cable_between_two_switches_halves_and_quarters),
 		cmocka_unit_test(bisection_of_one_switch_is_full),
 		cmocka_unit_test(a_flow_without_a_route_has_no_share),
+		cmocka_unit_test(all_shifts_are_all_pairs),
 		cmocka_unit_test(the_same_seed_draws_the_same),
 	};
 

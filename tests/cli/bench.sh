@@ -86,6 +86,12 @@ edited 3 '.tables["send-lat"].rows[1].t_avg = -5'
 edited 0 '.tables["send-lat"].rows[0]["#iterations"] = 0'
 edited 1 '.tables["send-lat"].rows[] |= (.t_stdev = 1e-100 | .t_avg = 2 * .t_avg)'
 
+# What was asked for is said: so many messages, or so long.
+run 0 bench send-lat --size 64 -n 7 --json -o n.json
+jq -e '.tables.inputs.rows[0].iterations == "7"' n.json >/dev/null
+run 0 bench send-lat --size 64 -D 2ms --json -o n.json
+jq -e '.tables.inputs.rows[0].iterations == "2.000 ms"' n.json >/dev/null
+
 # Partitions: only same and full-with-limited pass.
 run 0 bench partition --json -o p.json
 jq -e '[.tables.partition.rows[].outcome | . == "delivered"]

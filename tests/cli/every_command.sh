@@ -18,6 +18,7 @@ check_help() {
 	# An example stays on one line, to be copied.
 	[ "$(grep -v '^  heddle ' out | wc -L)" -le 80 ] ||
 		fail "help of '$*' is wider than 80"
+	! grep -q '[[:cntrl:]]' out || fail "help of '$*' has odd letters"
 	cp out help.own
 	status 0 "$HEDDLE" help "$@"
 	cmp out help.own

@@ -1,0 +1,45 @@
+# At a terminal, whatever takes long says how far it has come; elsewhere, and
+# when told to be quiet, it says nothing.
+. "$SRC/tests/cli/lib.sh"
+cat >long.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 8}}
+traffic:
+  - {name: a, kind: poisson, pattern: incast, destination: h0, payload: 2KiB, load: 90%}
+run: {warmup: 1ms, measure: 1s}
+END
+
+# shows UNIT ARGUMENTS...: so many of them, and how many a second. Whoever
+# shows it is not waited for.
+shows() {
+	unit=$1
+	shift
+	rm -f seen
+	script -qefc "'$HEDDLE' $* >/dev/null" seen </dev/null >log 2>&1 &
+	pid=$!
+	until grep -qs "$unit, .*/s" seen; do
+		kill -0 $pid 2>/dev/null || {
+			cat seen
+			fail "'$*' does not say how many $unit"
+		}
+		sleep 0.1
+	done
+	kill $pid || :
+	wait $pid || :
+}
+
+shows packets sim long.yaml --db none.db
+shows 'simulated ms' cc compare long.yaml
+shows trials cc tune "$SRC/examples/fat-tree-incast.yaml"
+shows runs cc thesis
+shows points sweep long.yaml --vary run.measure=100us,200us,300us,400us --seeds 99
+shows points bench --all
+shows points mcast figures
+shows packets qos evaluate
+shows packets model queue --lambda 0.9 --mu 1 --simulate --packets 100M
+
+# Neither a file nor a quiet terminal is told.
+status 0 "$HEDDLE" sim long.yaml --set run.measure=20ms
+empty err
+script -qefc "'$HEDDLE' sim long.yaml --quiet --set run.measure=20ms \
+	>/dev/null" seen </dev/null >log
+! grep packets seen || fail "a quiet run shows its progress"
