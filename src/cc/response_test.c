@@ -103,6 +103,36 @@ static void the_unit_of_packets_per_second_does_not_matter(void **state)
 	}
 }
 
+/* Nor does it for a flow's whole course, be it packets per second or per hour.
+ */
+static void the_unit_does_not_matter_to_a_flow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; cc_algorithms[i]->increase; i++) {
+		const struct cc_algorithm *a = cc_algorithms[i];
+		struct cc_config one = cc_config_default(2, 512), other = one;
+		const double scale = 1 / 3600.0;
+		struct cc_state s, t;
+		struct rng rng;
+
+		other.rmin *= scale;
+		other.rmax *= scale;
+		other.unit *= scale;
+		other.add *= scale;
+		cc_init(a, &one, &s);
+		cc_init(a, &other, &t);
+		rng_init(&rng, 12, i);
+		for (int ack = 0; ack < 1000; ack++) {
+			bool marked = rng_below(&rng, 3) == 0;
+
+			cc_on_ack(a, &one, &s, marked, 0);
+			cc_on_ack(a, &other, &t, marked, 0);
+			assert_true(fabs(s.rate * scale - t.rate) <=
+				    1e-9 * t.rate);
+		}
+	}
+}
+
 static void rates_stay_within_their_bounds(void **state)
 {
 	(void)state;
@@ -344,6 +374,7 @@ int main(void)
 		cmocka_unit_test(functions_give_the_reference_values),
 		cmocka_unit_test(
 			the_unit_of_packets_per_second_does_not_matter),
+		cmocka_unit_test(the_unit_does_not_matter_to_a_flow),
 		cmocka_unit_test(rates_stay_within_their_bounds),
 		cmocka_unit_test(a_mark_and_an_ack_never_gain),
 		cmocka_unit_test(

@@ -50,6 +50,49 @@ static void every_node_and_link_is_in_the_picture(void **state)
 	strbuf_fini(&out);
 }
 
+/* Every value of an attribute is between 0 and `most`; returns how many. */
+static unsigned check_range(const char *text, const char *attribute,
+			    double most)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, attribute))) {
+		text += strlen(attribute);
+		double value = strtod(text, NULL);
+
+		assert_true(value >= 0 && value <= most);
+		n++;
+	}
+	return n;
+}
+
+static void nothing_is_drawn_outside(void **state)
+{
+	(void)state;
+	for (const struct generator *g = generators; g->name; g++) {
+		struct strbuf out = STRBUF_INIT;
+		double width, height;
+		struct topo t;
+
+		make(&t, g->name);
+		write_svg(&t, &out);
+		assert_int_equal(sscanf(strstr(out.text, "viewBox"),
+					"viewBox=\"0 0 %lf %lf\"", &width,
+					&height),
+				 2);
+		const char *drawn = strstr(out.text, "</style>");
+		unsigned across = check_range(drawn, " x=\"", width) +
+				  check_range(drawn, " cx=\"", width) +
+				  check_range(drawn, "d=\"M", width);
+		unsigned down = check_range(drawn, " y=\"", height) +
+				check_range(drawn, " cy=\"", height);
+
+		assert_true(across > 0 && down > 0);
+		strbuf_fini(&out);
+		topo_fini(&t);
+	}
+}
+
 static void too_many_hosts_are_a_number(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -170,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_node_and_link_is_in_the_picture),
+		cmocka_unit_test(nothing_is_drawn_outside),
 		cmocka_unit_test(too_many_hosts_are_a_number),
 		cmocka_unit_test(names_cannot_break_a_picture),
 		cmocka_unit_test(ends_that_do_not_fit_are_red),
