@@ -5,7 +5,7 @@ cat >long.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 8}}
 traffic:
   - {name: a, kind: poisson, pattern: incast, destination: h0, payload: 2KiB, load: 90%}
-run: {warmup: 1ms, measure: 1s}
+run: {warmup: 1ms, measure: 900ms}
 END
 
 # shows UNIT ARGUMENTS...: so many of them, and how many a second. Whoever
@@ -32,10 +32,10 @@ shows 'simulated ms' cc compare long.yaml
 shows trials cc tune "$SRC/examples/fat-tree-incast.yaml"
 shows runs cc thesis
 shows points sweep long.yaml --vary run.measure=100us,200us,300us,400us --seeds 99
-shows points bench --all
+shows points bench all
 shows points mcast figures
 shows packets qos evaluate
-shows packets model queue --lambda 0.9 --mu 1 --simulate --packets 100M
+shows packets model queue mm1 --simulate 100000000
 
 # Neither a file nor a quiet terminal is told.
 status 0 "$HEDDLE" sim long.yaml --set run.measure=20ms
