@@ -87,7 +87,7 @@ class Build:
 
     def made(self, targets):
         """Whether these can be built; a mutant of a generator may have no end."""
-        return quiet(["prlimit", "--cpu=300", "ninja", "-j2", "-C", self.folder]
+        return quiet(["prlimit", "--cpu=100", "ninja", "-j2", "-C", self.folder]
                      + sorted(targets)).returncode == 0
 
     def code_of(self, path):
@@ -238,13 +238,22 @@ class Reach:
 
     def tests_of(self, mutant):
         lines = self.entered.get(mutant.path, {})
-        if mutant.function:
+        if not lines:  # of a program that only the build runs, or of none
+            room = "src/%s" % mutant.room
+            names = [[n for n in self.build.tests if room_of(self.build, n) == room]]
+        elif mutant.function:
             names = [n for line, n in lines.items() if mutant.begins <= line <= mutant.line]
         elif mutant.path.endswith(".c"):  # a table
             names = lines.values()
         else:
             names = [self.build.tests]
         return set().union(self.everywhere, *names)
+
+
+def room_of(build, name):
+    """The room a test belongs to, "src/sim", or another folder of the tree."""
+    where = os.path.relpath(os.path.dirname(build.tests[name].command[0]), build.folder)
+    return "/".join(where.split("/")[:2])
 
 
 def distance(build, path, name):
@@ -254,8 +263,7 @@ def distance(build, path, name):
     stem = os.path.splitext(os.path.basename(path))[0]
     if os.path.dirname(path) == where:
         return 0 if os.path.basename(command) == stem + "_test" else 1
-    room = "/".join(path.split("/")[:2])
-    return NEAR if (where + "/").startswith(room + "/") else NEAR + 1
+    return NEAR if room_of(build, name) == "/".join(path.split("/")[:2]) else NEAR + 1
 
 
 class Copy:
@@ -289,7 +297,8 @@ class Copy:
         finally:
             with open(path, "w") as f:
                 f.write(kept)
-            build.made(build.objects.get(mutant.path, []))
+            if mutant.path in build.objects:
+                build.made(build.objects[mutant.path])
 
     def judged(self, build, mutant, tests, before):
         objects = build.objects.get(mutant.path, [])
