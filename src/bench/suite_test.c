@@ -102,6 +102,23 @@ static void values_are_a_list_of_at_most_32(void **state)
 	strbuf_fini(&many);
 }
 
+static void no_point_is_measured_twice(void **state)
+{
+	unsigned axes = 0;
+
+	(void)state;
+	for (const struct bench_test *t = bench_tests; t->name; t++) {
+		const uint32_t *v = t->values;
+
+		for (size_t i = 0; v && v[i] != BENCH_END; i++) {
+			for (size_t k = 0; k < i; k++)
+				assert_int_not_equal(v[k], v[i]);
+		}
+		axes += v != NULL;
+	}
+	assert_true(axes > 0);
+}
+
 static void only_the_five_mtus_pass(void **state)
 {
 	(void)state;
@@ -154,6 +171,7 @@ int main(void)
 		cmocka_unit_test(words_are_tests_or_groups_of_them),
 		cmocka_unit_test(sizes_are_one_or_two),
 		cmocka_unit_test(values_are_a_list_of_at_most_32),
+		cmocka_unit_test(no_point_is_measured_twice),
 		cmocka_unit_test(only_the_five_mtus_pass),
 		cmocka_unit_test(a_suite_runs_what_it_was_told),
 	};

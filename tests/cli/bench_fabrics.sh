@@ -56,6 +56,9 @@ done
 scenario x.yaml '{kind: routed, subnets: 2, hosts: 1}' "$incast"
 status 3 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
 has err 'they are in different subnets, and packets of adapters cross no router'
+# Hosts that take no part may be anywhere.
+scenario x.yaml '{kind: routed, subnets: 2, hosts: 2}' "$two"
+status 0 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
 scenario x.yaml '{kind: star, hosts: 4}' "$alone"
 for command in 'bench send-lat --size 64 --fabric' sim 'cc compare'; do
 	status 3 "$HEDDLE" $command x.yaml
