@@ -295,7 +295,7 @@ enum hd_status file_commit(struct file_writer *w, struct diag *d)
 	bool failed = ferror(w->stream) != 0;
 
 	failed = fclose(w->stream) != 0 || failed;
-	int error = w->sink->error;
+	int error = w->sink && w->sink->error ? w->sink->error : EIO;
 
 	if (!failed && w->beside) {
 		unfinished_hold();

@@ -76,10 +76,12 @@ static void nothing_is_drawn_outside(void **state)
 
 		make(&t, g->name);
 		write_svg(&t, &out);
-		assert_int_equal(sscanf(strstr(out.text, "viewBox"),
-					"viewBox=\"0 0 %lf %lf\"", &width,
-					&height),
-				 2);
+		char *size = strstr(out.text, "viewBox=\"0 0 ");
+
+		assert_non_null(size);
+		width = strtod(size + strlen("viewBox=\"0 0 "), &size);
+		height = strtod(size, NULL);
+		assert_true(width > 0 && height > 0);
 		const char *drawn = strstr(out.text, "</style>");
 		unsigned across = check_range(drawn, " x=\"", width) +
 				  check_range(drawn, " cx=\"", width) +
