@@ -49,6 +49,12 @@ has err "heddle: --topology: not YAML"
 status 3 "$HEDDLE" mcast compare --topology 'kind: ring' --fail 's-1, at: 0s'
 has err "heddle: --fail: no switch 's-1, at: 0s'"
 
+# A refusal names the field once, be it all that was set or a part of it.
+status 3 "$HEDDLE" sim a.yaml --set run.measure=soon
+has err "heddle: --set run.measure: 'soon'"
+status 3 "$HEDDLE" sim a.yaml --set 'run={measure: soon}'
+has err "heddle: --set run: run.measure: 'soon'"
+
 # Benches and models take it too.
 status 2 "$HEDDLE" bench send-lat --set fabric.packet.mtu=300
 has err "heddle: --set fabric.packet.mtu: '300' is none of 256, 512"
