@@ -49,14 +49,16 @@ class Mutant:
     def room(self):
         return self.path.split("/")[1]
 
+    def change(self):
+        """The line before and after."""
+        return self.old.strip(), "(left out)" if self.new.strip() == ";" else self.new.strip()
+
     def key(self):
         nth = " #%d" % self.nth if self.nth > 1 else ""
-        return " | ".join([self.path, self.owner + nth, self.old.strip(),
-                           self.new.strip() or "(left out)"])
+        return " | ".join((self.path, self.owner + nth) + self.change())
 
     def __str__(self):
-        return "%s:%d: %s -> %s" % (self.path, self.line, self.old.strip(),
-                                    self.new.strip() or "(left out)")
+        return "%s:%d: %s -> %s" % ((self.path, self.line) + self.change())
 
 
 def changes(line, code):
@@ -68,7 +70,7 @@ def changes(line, code):
     if m:
         yield line[:m.start(1)] + "!(" + line[m.start(1):m.end(1)] + ")" + line[m.end(1):]
     if STATEMENT.match(code) and "\0" not in code:
-        yield ""
+        yield re.match(r"\t+", line).group() + ";"
 
 
 def mutants_of(root, path):

@@ -144,6 +144,68 @@ static void engines_for_any_fabric_route_random_ones(void **state)
 	}
 }
 
+/* Marks what can be reached from a switch. */
+static void flood(const struct topo *t, node_id from, bool *reached)
+{
+	if (reached[from])
+		return;
+	reached[from] = true;
+	for (unsigned i = 1; i <= t->nodes[from].n_ports; i++) {
+		port_id peer = t->ports[topo_port_of(t, from, i)].peer;
+
+		if (peer != TOPO_NONE)
+			flood(t, t->ports[peer].node, reached);
+	}
+}
+
+/* A switch has entries for the hosts of its part of the fabric, and no other.
+ */
+static void assert_entries_within_parts(const struct subnet *s)
+{
+	const struct topo *t = s->topo;
+	bool *reached = malloc(t->n_nodes * sizeof(*reached));
+
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		memset(reached, 0, t->n_nodes * sizeof(*reached));
+		flood(t, s->node_of_switch[sw], reached);
+		for (port_id p = 0; p < t->n_ports; p++) {
+			if (!topo_is_end_port(t, p) || !s->lid_of_port[p])
+				continue;
+			assert_int_equal(lft_get(s, sw, s->lid_of_port[p]) ==
+						 LFT_NO_PORT,
+					 !reached[t->ports[p].node]);
+		}
+	}
+	free(reached);
+}
+
+static void nothing_leads_to_a_part_without_a_cable(void **state)
+{
+	unsigned routed = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		const struct route_engine *e =
+			&route_engines[i % n_route_engines];
+		struct diag d = { .status = HD_OK };
+		struct subnet s;
+		struct topo t;
+		struct rng r;
+
+		rng_init(&r, 8, i);
+		build_random(&t, i, 8, 0);
+		degrade(&t, &r, 2);
+		subnet_init(&s, &t);
+		if (try_route(&s, e->name, 0, &d) == HD_OK) {
+			assert_entries_within_parts(&s);
+			routed++;
+		}
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+	assert_true(routed > 0);
+}
+
 /* Random sizes; returns the words for the generator. */
 static const char *random_grid(struct rng *r, bool torus, char *out,
 			       size_t size)
@@ -617,6 +679,7 @@ int main(void)
 		cmocka_unit_test(tables_are_the_same_on_any_number_of_threads),
 		cmocka_unit_test(dfsssp_is_the_same_on_two_threads),
 		cmocka_unit_test(engines_for_any_fabric_route_random_ones),
+		cmocka_unit_test(nothing_leads_to_a_part_without_a_cable),
 		cmocka_unit_test(
 			grid_engines_route_grids_with_and_without_coordinates),
 		cmocka_unit_test(tree_engine_routes_random_trees),
