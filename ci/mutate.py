@@ -190,7 +190,15 @@ class Reach:
         self.ours.add(os.path.join(build.folder, "heddle"))
         # Whoever the instruments disturb is asked for everything.
         self.everywhere = set(build.prove(list(build.tests), known, jobs, self.map_of))
+        # Scripts see what the build let the program write.
+        must(["sh", os.path.join(build.tree, "src", "cli", "manual.sh"),
+              os.path.join(build.folder, "heddle"), build.folder],
+             env=dict(os.environ, **self.map_of("manual")))
+        manual = self.addresses("manual")
         found = {name: self.addresses(name) for name in build.tests}
+        for name, programs in found.items():
+            for program, at in manual.items() if self.is_script(name) else []:
+                programs[program] = programs.get(program, set()) | at
         lines = {}
         for name, programs in found.items():
             for program, at in programs.items():
@@ -203,6 +211,9 @@ class Reach:
                 for a in at:
                     path, line = lines[program][a]
                     self.entered.setdefault(path, {}).setdefault(line, set()).add(name)
+
+    def is_script(self, name):
+        return self.build.tests[name].command[0] not in self.ours
 
     def map_of(self, name):
         folder = os.path.join(self.maps, name)
@@ -233,14 +244,12 @@ class Reach:
 
     def programs_of(self, name):
         """What a test runs, to be built before; scripts may look at the manual."""
-        is_script = not self.build.tests[name].command[0].startswith(self.build.folder)
-        return self.programs[name] | ({"manual"} if is_script else set())
+        return self.programs[name] | ({"manual"} if self.is_script(name) else set())
 
     def tests_of(self, mutant):
         lines = self.entered.get(mutant.path, {})
-        if not lines:  # of a program that only the build runs, or of none
-            room = "src/%s" % mutant.room
-            names = [[n for n in self.build.tests if room_of(self.build, n) == room]]
+        if not lines:  # only tables, or a program that the build runs
+            names = [self.build.tests]
         elif mutant.function:
             names = [n for line, n in lines.items() if mutant.begins <= line <= mutant.line]
         elif mutant.path.endswith(".c"):  # a table
@@ -250,12 +259,6 @@ class Reach:
         return set().union(self.everywhere, *names)
 
 
-def room_of(build, name):
-    """The room a test belongs to, "src/sim", or another folder of the tree."""
-    where = os.path.relpath(os.path.dirname(build.tests[name].command[0]), build.folder)
-    return "/".join(where.split("/")[:2])
-
-
 def distance(build, path, name):
     """How far a test is from a source: its own, its folder's, its room's."""
     command = build.tests[name].command[0]
@@ -263,7 +266,8 @@ def distance(build, path, name):
     stem = os.path.splitext(os.path.basename(path))[0]
     if os.path.dirname(path) == where:
         return 0 if os.path.basename(command) == stem + "_test" else 1
-    return NEAR if room_of(build, name) == "/".join(path.split("/")[:2]) else NEAR + 1
+    room = "/".join(path.split("/")[:2])
+    return NEAR if (where + "/").startswith(room + "/") else NEAR + 1
 
 
 class Copy:
