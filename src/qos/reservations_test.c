@@ -270,7 +270,7 @@ static void add_group(struct fabric *f, uint32_t n)
 	assert_int_equal(mcast_add(&f->subnet, &want, &d), HD_OK);
 }
 
-/* The MLID is another one, since another group came first. */
+/* The MLID is another one, since other groups came first, there and here. */
 static void groups_are_known_by_their_members(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -281,9 +281,11 @@ static void groups_are_known_by_their_members(void **state)
 	(void)state;
 	fabric_generate(&was, "star", 5);
 	fabric_program(&was, LIDS_NODES);
+	add_group(&was, 5);
+	add_group(&was, 2);
 	add_group(&was, 3);
 	struct broker_request r = { .source = was.host[0],
-				    .dlid = was.subnet.groups[0].mlid,
+				    .dlid = was.subnet.groups[2].mlid,
 				    .sl = 2,
 				    .rate = hd_rate_make(1000000, 1) };
 

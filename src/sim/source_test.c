@@ -225,6 +225,39 @@ static void bursts_have_the_mean_rate_that_on_and_off_times_give(void **state)
 	bed_fini(&b);
 }
 
+/* A flow that starts later sends the same, later. */
+static void a_start_moves_everything_a_flow_sends(void **state)
+{
+	static const enum sim_flow_kind kinds[] = { SIM_POISSON, SIM_GE,
+						    SIM_ON_OFF, SIM_PARETO };
+	static struct seen at_once;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const hd_time later = 123456789;
+		struct bed b;
+
+		bed_init(&b, kinds[i]);
+		b.flow.interval = (struct sim_interval){ 1000, 1 };
+		b.flow.scv = 3;
+		b.flow.mean_on = 20000;
+		b.flow.mean_off = 60000;
+		b.flow.shape = 1.5;
+		b.rules.stop = 10 * HD_US;
+		bed_run(&b, SIM_ENDED);
+		at_once = b.seen;
+		assert_true(at_once.n > 100);
+		b.flow.start = later;
+		b.rules.stop += later;
+		bed_run(&b, SIM_ENDED);
+		assert_int_equal(b.seen.n, at_once.n);
+		for (unsigned k = 0; k < b.seen.n; k++)
+			assert_int_equal(b.seen.time[k],
+					 at_once.time[k] + later);
+		bed_fini(&b);
+	}
+}
+
 /* Made at start + k * 1000 as long as that is before the stop. */
 static void a_flow_stops_before_the_instant_of_its_stop(void **state)
 {
@@ -412,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_saturating_flow_fills_its_link),
 		cmocka_unit_test(
 			bursts_have_the_mean_rate_that_on_and_off_times_give),
+		cmocka_unit_test(a_start_moves_everything_a_flow_sends),
 		cmocka_unit_test(a_flow_stops_before_the_instant_of_its_stop),
 		cmocka_unit_test(
 			updates_count_as_received_when_they_arrive_in_time),

@@ -203,6 +203,46 @@ static void set_p99(struct sweep *w, size_t point, double p99)
 		(struct outcome){ .state = OUTCOME_DONE, .results = r };
 }
 
+/* A condition compares a measure with a value in its unit, and no other. */
+static void measures_are_compared_in_their_units(void **state)
+{
+	static const struct {
+		const char *measure, *value;
+		double number; /* NAN: it is none */
+	} rows[] = {
+		{ "p99", "2500ns", 2.5 },
+		{ "p99", "10", NAN },
+		{ "offered", "5000Mb/s", 5 },
+		{ "offered", "5us", NAN },
+		{ "busiest link", "50%", 50 },
+		{ "busiest link", "high", NAN },
+		{ "fairness", "0.75", 0.75 },
+		{ "fairness", "yes", NAN },
+		{ "lost", "5", 5 },
+		{ "lost", "no", NAN },
+		{ "goals met", "yes", 1 },
+		{ "goals met", "no", 0 },
+		{ "goals met", "1", NAN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct term t = { (char *)rows[i].measure, RELATION_SAME,
+				  (char *)rows[i].value, 0 };
+		struct diag d = { .status = HD_OK };
+		double values[N_MEASURES] = { 0 };
+
+		assert_int_equal(measure_check(&t, &d),
+				 isnan(rows[i].number) ? HD_ERR_INPUT : HD_OK);
+		if (isnan(rows[i].number))
+			continue;
+		values[measure_of(t.left)] = rows[i].number;
+		assert_true(measure_holds(&t, values));
+		values[measure_of(t.left)] += 0.5;
+		assert_false(measure_holds(&t, values));
+	}
+}
+
 /* Bisection finds what a look at every value finds, in few runs. */
 static void bisection_finds_the_step(void **state)
 {
@@ -283,6 +323,7 @@ int main(void)
 		cmocka_unit_test(axes_span_a_grid),
 		cmocka_unit_test(what_makes_no_study_is_refused),
 		cmocka_unit_test(a_recorded_study_comes_back_as_the_same),
+		cmocka_unit_test(measures_are_compared_in_their_units),
 		cmocka_unit_test(bisection_finds_the_step),
 		cmocka_unit_test(shards_are_named_by_two_numbers_or_slurm),
 	};
