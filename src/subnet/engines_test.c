@@ -144,6 +144,49 @@ static void engines_for_any_fabric_route_random_ones(void **state)
 	}
 }
 
+/*
+ * Two leaves, four spines that are one chassis, two cables to each: the four
+ * LIDs of a host take four spines, though a second cable is as free as they.
+ */
+static void more_lids_take_other_switches_of_a_chassis(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct subnet s;
+	struct topo t;
+	port_id host[2];
+	node_id leaf[2];
+
+	(void)state;
+	topo_init(&t);
+	for (unsigned i = 0; i < 2; i++) {
+		leaf[i] = add_switch(&t, 9);
+		host[i] = topo_port_of(&t, add_host(&t, leaf[i], 9), 1);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		node_id spine = add_switch(&t, 4);
+
+		t.nodes[spine].system_guid = SWITCH_GUID + 100;
+		for (unsigned k = 0; k < 4; k++)
+			join(&t, leaf[k / 2], 2 * i + k % 2 + 1, spine, k + 1);
+	}
+	subnet_init(&s, &t);
+	assert_int_equal(try_route(&s, "minhop", 2, &d), HD_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned spines = 0;
+
+		for (unsigned k = 0; k < 4; k++) {
+			lid_t lid = (lid_t)(s.lid_of_port[host[1 - i]] + k);
+			uint8_t port =
+				lft_get(&s, s.switch_of_node[leaf[i]], lid);
+
+			spines |= 1u << (port - 1) / 2;
+		}
+		assert_int_equal(spines, 0xf);
+	}
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
 /* Marks what can be reached from a switch. */
 static void flood(const struct topo *t, node_id from, bool *reached)
 {
@@ -679,6 +722,7 @@ int main(void)
 		cmocka_unit_test(tables_are_the_same_on_any_number_of_threads),
 		cmocka_unit_test(dfsssp_is_the_same_on_two_threads),
 		cmocka_unit_test(engines_for_any_fabric_route_random_ones),
+		cmocka_unit_test(more_lids_take_other_switches_of_a_chassis),
 		cmocka_unit_test(nothing_leads_to_a_part_without_a_cable),
 		cmocka_unit_test(
 			grid_engines_route_grids_with_and_without_coordinates),

@@ -90,6 +90,17 @@ status 0 "$HEDDLE" model queue sharing --mu 8 --class 10:1 --class 10:2 \
 	--class 10:5 --json
 near '.results[2].throughput' 5
 
+# Rows are of classes where there are several, and said to be.
+jq -e '[.results[].class] == [1, 2, 3]' out >/dev/null || fail 'three classes'
+status 0 "$HEDDLE" model queue mm1 --json
+jq -e '.results[0] | has("class") | not' out >/dev/null || fail 'one class'
+
+# A delay is a sum of phases where it is one of several.
+status 0 "$HEDDLE" model credit --credit-delay 1 --phases 3
+has out 'delay is the sum of 3 exponential phases'
+status 0 "$HEDDLE" model credit --credit-delay 1
+lacks out 'the sum of'
+
 # A large chain, with its residual.
 status 0 "$HEDDLE" model credit --lambda 6 --mu1 6 --mu2 6.1 --upstream 150 \
 	--downstream 150 --json

@@ -47,6 +47,26 @@ static void completed(unsigned n, enum wc_status last)
 		assert_int_equal(q.sent[n - 1].status, last);
 }
 
+static void packets_go_where_and_how_the_path_says(void **state)
+{
+	(void)state;
+	for (unsigned sl = 0; sl < 16; sl++) {
+		raw_init(&q, QP_RC);
+		q.attr.sl = (uint8_t)sl;
+		q.attr.dlid = (uint16_t)(100 + sl);
+		q.attr.slid = (uint16_t)(200 + sl);
+		assert_true(raw_raise(&q, QPS_RTS));
+		assert_true(raw_post(&q, 1, WR_SEND, 10));
+		leaves(1, OP_SEND_ONLY, 0);
+		assert_int_equal(q.out[0].lrh.sl, sl);
+		assert_int_equal(q.out[0].lrh.dlid, 100 + sl);
+		assert_int_equal(q.out[0].lrh.slid, 200 + sl);
+		assert_int_equal(q.out[0].bth.pkey, q.attr.pkey);
+		assert_int_equal(q.out[0].bth.dest_qp, q.attr.dest_qpn);
+		raw_fini(&q);
+	}
+}
+
 static void one_ack_stands_for_all_before_it(void **state)
 {
 	(void)state;
@@ -861,6 +881,7 @@ static void a_send_queue_in_error_recovers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_go_where_and_how_the_path_says),
 		cmocka_unit_test(one_ack_stands_for_all_before_it),
 		cmocka_unit_test(an_ack_beyond_an_unanswered_read_repeats_it),
 		cmocka_unit_test(a_read_response_acknowledges_what_was_before),
