@@ -52,6 +52,10 @@ done
 "$HEDDLE" route torus.ibnet --engine dor --dump fts >a
 status 1 "$HEDDLE" route torus.ibnet --engine dor --dump fts --check
 cmp a out
+# A forwarding table counts LIDs from 0: on a star, each host's is its port.
+"$HEDDLE" route 'star --hosts 9' --dump json | jq -e '.switches[0].lft as $lft |
+	$lft[0] == null and ([.ports[] | select(.node != "hub") | $lft[.lid]]
+	== [range(1; 10)])' >/dev/null || fail 'the table of a star'
 "$HEDDLE" route torus.ibnet --dump json | jq -e '.switches | length == 30' \
 	>/dev/null
 
