@@ -96,9 +96,10 @@ status 0 "$HEDDLE" model queue mm1 --json
 jq -e '.results[0] | has("class") | not' out >/dev/null || fail 'one class'
 
 # A delay is a sum of phases where it is one of several.
-status 0 "$HEDDLE" model credit --credit-delay 1 --phases 3
+status 0 "$HEDDLE" model credit --credit-delay 1 --phases 3 \
+	--upstream 2 --downstream 2
 has out 'delay is the sum of 3 exponential phases'
-status 0 "$HEDDLE" model credit --credit-delay 1
+status 0 "$HEDDLE" model credit --credit-delay 1 --upstream 2 --downstream 2
 lacks out 'the sum of'
 
 # A large chain, with its residual.

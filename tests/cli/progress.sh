@@ -30,10 +30,8 @@ shows() {
 shows packets sim long.yaml --db none.db
 shows 'simulated ms' cc compare long.yaml
 shows trials cc tune "$SRC/examples/fat-tree-incast.yaml"
-shows runs cc thesis
 shows points sweep long.yaml --vary run.measure=100us,200us,300us,400us --seeds 99
 shows points bench all
-shows points mcast figures
 shows packets qos evaluate
 shows packets model queue mm1 --simulate 100000000
 
