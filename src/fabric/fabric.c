@@ -454,16 +454,6 @@ void fabric_free(struct fabric *f)
 	free(f);
 }
 
-port_id fabric_find_end(const struct fabric *f, const char *name)
-{
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (topo_is_end_port(&f->topo, p) &&
-		    strcmp(topo_node_of(&f->topo, p)->name, name) == 0)
-			return p;
-	}
-	return TOPO_NONE;
-}
-
 void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out)
 {
 	const struct sim_port *p = &b->setup.ports[port];

@@ -115,9 +115,6 @@ fabric_read_programmed(const char *path, const struct overrides *overrides,
 		       struct fabric **out);
 void fabric_free(struct fabric *f);
 
-/* The end port of the node with this name, or TOPO_NONE. */
-port_id fabric_find_end(const struct fabric *f, const char *name);
-
 /* How the scenario wants routes chosen; its file of tables is not opened. */
 HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
 						  struct diag *d,

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "fabric/build_for_tests.h"
 #include "sim/sim.h"
+#include "subnet/ends.h"
 
 #define P     (100 * HD_NS)
 #define R     (80 * HD_NS)
@@ -96,7 +97,7 @@ static void one_outage(int late, const char *more)
 
 	/* The first switch is written as a head arrives, or 1 ps beside. */
 	load_outage(0, more, &f);
-	lid_t lid = f->subnet.lid_of_port[fabric_find_end(f, "h1")];
+	lid_t lid = f->subnet.lid_of_port[end_named(&f->topo, "h1")];
 	hd_time first = written_at(f, "s-0", lid);
 
 	fabric_free(f);
@@ -380,7 +381,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	draw_scenario(seed, engine, &drawn);
 	must_build(drawn.text.text, &f);
 	bool *down = cables_left(f);
-	port_id manager = fabric_find_end(f, "h0");
+	port_id manager = end_named(&f->topo, "h0");
 	bool *seen = reach(f, down, f->topo.ports[manager].node);
 	uint8_t *lft = final_tables(f);
 	uint64_t n_pairs = 0, n_delivered = 0;
