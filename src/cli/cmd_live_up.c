@@ -29,12 +29,18 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-/* What tells the caller that programs can attach. */
+/*
+ * What tells the caller that programs can attach. From then on nobody listens:
+ * whoever reads what the caller printed must not wait for the daemon's end.
+ */
 static void tell_ready(void *context)
 {
 	const int *fd = context;
 
-	if (*fd >= 0 && write(*fd, "y", 1) == 1)
+	if (*fd < 0)
+		return;
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	if (write(*fd, "y", 1) == 1)
 		close(*fd);
 }
 
