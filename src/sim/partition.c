@@ -182,6 +182,14 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 /* ---- how far apart parts are ------------------------------------------------
  */
 
+/* Of what destinations and devices send (C5, C8). */
+static uint32_t least_answer(const struct sim_control *c)
+{
+	if (c->ack_delay == 0)
+		return SIM_ACK_BYTES;
+	return c->echo == SIM_ECHO_CNP ? SIM_CNP_BYTES : SIM_MAD_BYTES;
+}
+
 /* The smallest packet that there can be. */
 static uint32_t least_bytes(const struct sim *s)
 {
@@ -204,8 +212,8 @@ static uint32_t least_bytes(const struct sim *s)
 		if (s->arrivals[i].bytes < least)
 			least = s->arrivals[i].bytes;
 	}
-	if (s->control && SIM_ACK_BYTES < least)
-		least = SIM_ACK_BYTES;
+	if (s->control && least_answer(s->control->rules) < least)
+		least = least_answer(s->control->rules);
 	if (s->n_endpoints && SIM_LEAST_BYTES < least)
 		least = SIM_LEAST_BYTES;
 	return least;

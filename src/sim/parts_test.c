@@ -270,7 +270,8 @@ static void parts_agree_on_instants(void **state)
 }
 
 /* Flows that end: nothing is left to do before the rules hold. */
-static void ends_by_itself(enum sim_credits credits, double loss)
+static void ends_by_itself(enum sim_credits credits, double loss,
+			   hd_time propagation)
 {
 	struct workload w;
 
@@ -278,8 +279,10 @@ static void ends_by_itself(enum sim_credits credits, double loss)
 	for (uint32_t i = 0; i < w.n_flows; i++)
 		w.flows[i].count = 6;
 	w.fabric.setup.credits = credits;
-	for (uint32_t i = 0; i < w.fabric.setup.n_ports; i++)
+	for (uint32_t i = 0; i < w.fabric.setup.n_ports; i++) {
 		w.fabric.setup.ports[i].update_loss = loss;
+		w.fabric.setup.ports[i].propagation = propagation;
+	}
 	struct sim_rules r;
 
 	sim_rules_init(&r);
@@ -297,11 +300,14 @@ static void ends_by_itself(enum sim_credits credits, double loss)
 static void parts_become_idle_at_the_same_time(void **state)
 {
 	(void)state;
-	ends_by_itself(SIM_CREDITS_DELAY, 0);
-	/* Timers of flow control do not go on beyond that. */
-	ends_by_itself(SIM_CREDITS_EXACT, 0);
-	ends_by_itself(SIM_CREDITS_EXACT, 0.2);
-	ends_by_itself(SIM_CREDITS_DELAY, 0.2);
+	ends_by_itself(SIM_CREDITS_DELAY, 0, 10 * HD_NS);
+	/* Timers of flow control do not go on beyond that, though they would in
+	 * the same window. */
+	for (hd_time p = 2 * HD_US; p < 5 * HD_US; p += HD_US) {
+		ends_by_itself(SIM_CREDITS_EXACT, 0, p);
+		ends_by_itself(SIM_CREDITS_EXACT, 0.2, p);
+		ends_by_itself(SIM_CREDITS_DELAY, 0.2, p);
+	}
 }
 
 /* ---- whole scenarios ----------------------------------------------------- */
@@ -314,6 +320,15 @@ static void parts_become_idle_at_the_same_time(void **state)
 	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
 	"destination: h9, payload: 512}\n"                                 \
 	"- {name: rest, kind: poisson, load: 40%, payload: 1KiB}\n"
+#define SLOW_TREE                                                          \
+	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n"     \
+	"  switch: {input_buffer: 4 packets, routing: 20ns, arbitration: " \
+	"80ns}\n"
+#define HEAVY                                                              \
+	"traffic:\n"                                                       \
+	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
+	"destination: h9, payload: 4KiB}\n"                                \
+	"- {name: rest, kind: poisson, load: 60%, payload: 4KiB}\n"
 #define ENDS "run: {warmup: 5us, measure: 60us}\n"
 
 /* How far apart parts are differs in each of them. */
@@ -328,6 +343,11 @@ static const char *const scenarios[] = {
 		    "depth: 1KiB}, ack: {delay: 37ns}}\n" ENDS,
 	TREE LOADED "congestion: {algorithm: lipd, marking: two-counter, "
 		    "ack: {delay: 2us}}\n" ENDS,
+	/* Large packets and nothing small: only marks and answers bound. */
+	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
+			"threshold, depth: 9KiB}, ack: {delay: 2us}}\n" ENDS,
+	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
+			"threshold, depth: 9KiB}, ack: {delay: 9ns}}\n" ENDS,
 	/* Some are admitted, some are not, some end. */
 	TREE "traffic:\n"
 	     "- {name: asks, kind: poisson, load: 20%, pattern: incast, "

@@ -50,8 +50,6 @@ mutant parts.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
 	'parts: a window is one picosecond too long'
 mutant mail.c 'm->credits[m->n_credits++] = *c;' \
 	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
-mutant partition.c 's->marks ? s->routing : s->delay' 's->delay' \
-	'parts: a copy waits at its output before others know of it'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
 	'parts: an answer is heard in a window that is over'
 mutant parts.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
@@ -61,7 +59,8 @@ mutant tell.c 'is_before(t->heap, best->heap)' \
 	'parts: what observers are told is merged in the wrong order'
 mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
 	'parts: places in the pool of packets break ties'
-mutant parts.c 'if (!p->stops_dry || is_all_dry(p))' 'if (!p->stops_dry)' \
+mutant parts.c 'if (!p->stops_dry || is_all_dry(p))' \
+	'if (!p->stops_dry && is_all_dry(p))' \
 	'parts: timers go on when all else has ended'
 mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
