@@ -60,27 +60,67 @@ static uint32_t needed(uint32_t slots)
 	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
 }
 
-/* Gives the VL's entries their weights: all full but the last one. */
-static void distribute(struct fill *f, unsigned vl, uint32_t slots)
+/* The VL's entry that is not full, or FRAME_ENTRIES; there is one at most. */
+static uint32_t open_entry(const struct fill *f, unsigned vl)
 {
-	for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
-		if (!is_of(f, p, vl))
-			continue;
-		uint32_t part = slots < ENTRY_SLOTS ? slots : ENTRY_SLOTS;
+	uint32_t p = 0;
 
-		if (f->mode == FILL_ET)
-			part = ENTRY_SLOTS;
-		if (part == 0)
-			f->n_entries--;
-		f->entry[p].weight = (uint8_t)part;
-		slots -= slots < part ? slots : part;
+	while (p < FRAME_ENTRIES &&
+	       !(is_of(f, p, vl) && f->entry[p].weight < ENTRY_SLOTS))
+		p++;
+	return p;
+}
+
+static uint32_t last_entry(const struct fill *f, unsigned vl)
+{
+	uint32_t p = FRAME_ENTRIES;
+
+	while (p > 0 && !is_of(f, p - 1, vl))
+		p--;
+	assert(p > 0);
+	return p - 1;
+}
+
+/* The open entry is filled up, then free ones; no weight falls. */
+static void add_weight(struct fill *f, unsigned vl, uint32_t slots)
+{
+	while (slots) {
+		uint32_t p = open_entry(f, vl);
+
+		if (p == FRAME_ENTRIES) {
+			p = choose_position(f, vl);
+			f->entry[p] = (struct vlarb_entry){ (uint8_t)vl, 0 };
+			f->n_entries++;
+		}
+		uint32_t room = ENTRY_SLOTS - f->entry[p].weight;
+		uint32_t part = slots < room ? slots : room;
+
+		f->entry[p].weight = (uint8_t)(f->entry[p].weight + part);
+		slots -= part;
+	}
+}
+
+/* The open entry is emptied, then the last one is opened; no weight rises. */
+static void take_weight(struct fill *f, unsigned vl, uint32_t slots)
+{
+	while (slots) {
+		uint32_t p = open_entry(f, vl);
+
+		if (p == FRAME_ENTRIES)
+			p = last_entry(f, vl);
+		uint32_t part =
+			slots < f->entry[p].weight ? slots : f->entry[p].weight;
+
+		f->entry[p].weight = (uint8_t)(f->entry[p].weight - part);
+		f->n_entries -= f->entry[p].weight == 0;
+		slots -= part;
 	}
 }
 
 enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
 {
 	assert(vl < N_DATA_VLS && slots > 0);
-	uint32_t sum = f->slots[vl] + slots;
+	uint32_t sum = f->slots[vl] + slots, more = slots;
 
 	if (slots > f->limit - f->total)
 		return HD_ERR_FULL;
@@ -89,14 +129,10 @@ enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
 
 		if (want > have && want - have > FRAME_ENTRIES - f->n_entries)
 			return HD_ERR_FULL;
-		for (; have < want; have++) {
-			uint32_t p = choose_position(f, vl);
-
-			f->entry[p].vl = (uint8_t)vl;
-			f->entry[p].weight = ENTRY_SLOTS;
-			f->n_entries++;
-		}
-		distribute(f, vl, sum);
+		/* Entries of et are always full. */
+		if (f->mode == FILL_ET)
+			more = want > have ? (want - have) * ENTRY_SLOTS : 0;
+		add_weight(f, vl, more);
 	}
 	f->slots[vl] = sum;
 	f->total += slots;
@@ -124,7 +160,7 @@ void fill_remove(struct fill *f, unsigned vl, uint32_t slots)
 		}
 		return;
 	}
-	distribute(f, vl, f->slots[vl]);
+	take_weight(f, vl, slots);
 }
 
 static uint32_t scaled(uint32_t slots, uint32_t scale)

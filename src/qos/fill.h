@@ -7,9 +7,10 @@
  *
  * A VL's reservations share entries: the open one is filled up to 255, then a
  * free one is taken, so a connection may span entries. Adding or removing a
- * connection touches entries of its own VL only. What a table holds depends
- * on the sums per VL and not on the order in which they came about; only the
- * positions of entries remember it.
+ * connection touches entries of its own VL only; adding one lowers no weight
+ * and removing one raises none, so that a port may go on arbitrating meanwhile.
+ * What a table holds depends on the sums per VL and not on the order in which
+ * they came about; only the positions of entries remember it.
  *
  *	strict	64 entries are all there are: a reservation that needs another
  *		is refused

@@ -238,6 +238,66 @@ static void spreading_halves_the_gap_with_each_doubling(void **state)
 	}
 }
 
+/* One comes and one goes, and what else may have happened to entries. */
+static void assert_monotone(const struct fill *before, const struct fill *after,
+			    bool comes, unsigned vl)
+{
+	for (unsigned p = 0; p < FRAME_ENTRIES; p++) {
+		uint8_t was = before->entry[p].weight;
+		uint8_t is = after->entry[p].weight;
+
+		assert_true(comes ? is >= was : is <= was);
+		assert_true(is == was || after->entry[p].vl == vl);
+	}
+}
+
+/* One step at random; the new number of connections. */
+static unsigned come_or_go(struct fill *f, struct connection *held, unsigned n,
+			   struct rng *rng)
+{
+	struct fill before = *f;
+	bool comes = n == 0 || (n < 400 && rng_below(rng, 100) < 55);
+	struct connection *c = &held[comes ? n : rng_below(rng, n)];
+
+	if (comes) {
+		*c = (struct connection){ (unsigned)rng_below(rng, 6),
+					  1 + (uint32_t)rng_below(rng, 700) };
+		n += fill_add(f, c->vl, c->slots) == HD_OK;
+	} else {
+		fill_remove(f, c->vl, c->slots);
+	}
+	assert_monotone(&before, f, comes, c->vl);
+	if (!comes)
+		*c = held[--n];
+	return n;
+}
+
+/*
+ * As a port needs it that goes on arbitrating; and when all have gone, the
+ * table is empty.
+ */
+static void weights_rise_with_who_comes_and_fall_with_who_goes(void **state)
+{
+	(void)state;
+	for (unsigned place = PLACE_FIRST; place <= PLACE_SPREAD; place++) {
+		struct connection held[401];
+		struct rng rng;
+		struct fill f;
+		unsigned n = 0;
+
+		rng_init(&rng, 5, place);
+		fill_init(&f, FILL_STRICT, (enum fill_place)place);
+		for (int step = 0; step < 20000; step++)
+			n = come_or_go(&f, held, n, &rng);
+		for (; n > 0; n--)
+			fill_remove(&f, held[n - 1].vl, held[n - 1].slots);
+		assert_int_equal(f.n_entries, 0);
+		assert_int_equal(f.total, 0);
+		for (unsigned p = 0; p < FRAME_ENTRIES; p++)
+			assert_int_equal(f.entry[p].weight, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +308,8 @@ int main(void)
 		cmocka_unit_test(scaling_leaves_nobody_without_a_slot),
 		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
+		cmocka_unit_test(
+			weights_rise_with_who_comes_and_fall_with_who_goes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
