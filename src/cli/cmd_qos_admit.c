@@ -29,8 +29,9 @@ static const struct option options[] = {
 	OPTION_PREFERRED(FIELD(params.broker.preferred)),
 	{ "violations", 0, OPT_RATIO, FIELD(params.violations), "SHARE", "0",
 	  "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
-	{ "link", 0, OPT_RATE, FIELD(params.broker.link_rate), "RATE", NULL,
-	  "take this for every link's data rate, not the fabric's own" },
+	{ "link", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
+	  "every link's data rate; the fabric's own, or what the scenario says",
+	  .path = "fabric.link.rate", .as = OPT_RATE },
 	OPTION_PAYLOAD(
 		FIELD(payload),
 		"payload of packets; a burst that is not given is one packet"),

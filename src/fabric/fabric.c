@@ -294,11 +294,13 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 	if (status == HD_OK)
 		status = fabric_build_changes(f, d);
 	if (status == HD_OK)
+		status = build_rules(f, d);
+	if (status == HD_OK)
 		status = fabric_build_flows(f, d);
 	if (status == HD_OK)
-		status = fabric_build_control(f, d);
+		status = fabric_build_connections(f, d);
 	if (status == HD_OK)
-		status = build_rules(f, d);
+		status = fabric_build_control(f, d);
 	if (status == HD_OK)
 		status = fabric_build_manager(f, d);
 	if (status == HD_OK)
@@ -437,11 +439,12 @@ void fabric_free(struct fabric *f)
 	free(f->flows);
 	free(f->flow_target);
 	free(f->flow_copies);
+	free(f->requests);
 	free(f->shared_mlid);
 	free(f->setup.nodes);
 	free(f->setup.ports);
 	free(f->setup.faults);
-	free(f->setup.changes);
+	fabric_free_changes(f);
 	fabric_free_manager(f);
 	free(f->port_of_origin);
 	free(f->end_of_origin);

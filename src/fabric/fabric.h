@@ -47,6 +47,25 @@ struct fabric_sweep {
 	struct transition meanwhile;
 };
 
+/*
+ * A connection that came, or asked for bandwidth: the flow it became, or the
+ * link that had no room for it.
+ */
+struct fabric_request {
+	hd_time at;
+	hd_time until; /* what it has is free again; HD_TIME_NEVER: it stays */
+	uint32_t row;
+	uint32_t flow; /* SIM_NONE: it was refused, by: */
+	port_id link;
+	struct hd_rate rate; /* asked for, on the wire; num 0: nothing */
+};
+
+/* Of the tables that change, while they are built. */
+struct fabric_changes {
+	uint32_t *now; /* table per sim port, after all changes so far */
+	size_t cap;
+};
+
 struct fabric {
 	struct scenario *scenario;
 	struct topo topo;
@@ -54,6 +73,7 @@ struct fabric {
 	struct selector *selector;
 
 	struct sim_setup setup;
+	struct fabric_changes changes;
 	uint8_t grh_bytes;        /* that packets to other subnets have more */
 	uint32_t *port_of_origin; /* sim port per topology port; a host's or
 				   * a switch's; SIM_NONE if unplugged */
@@ -67,6 +87,10 @@ struct fabric {
 	uint32_t *flow_copies; /* per flow: deliveries of each packet */
 	size_t copies_cap;
 	struct sim_rules rules;
+
+	struct fabric_request *requests; /* by time, of one instant by flow */
+	uint32_t n_requests;
+	size_t requests_cap;
 
 	struct fabric_sweep *sweeps; /* of the manager, by time */
 	uint32_t n_sweeps;
@@ -140,6 +164,7 @@ enum fabric_stream {
 	STREAM_PATTERN = 0x43000000,
 	STREAM_GROUPS = 0x44000000,
 	STREAM_PARTITIONS = 0x45000000,
+	STREAM_ARRIVALS = 0x46000000,
 };
 
 #endif

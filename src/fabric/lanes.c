@@ -6,13 +6,6 @@
 #include "fabric/parts.h"
 #include "qos/lanes.h"
 
-static void copy_table(const struct scn_vlarb *from,
-		       struct vlarb_entry *entries, uint8_t *n)
-{
-	memcpy(entries, from->entries, from->n * sizeof(*entries));
-	*n = from->n;
-}
-
 /* Fewer lanes at both ends of the cables that a rule selects. */
 static void limit_lanes(struct fabric *b, const struct scn_qos_port *rule,
 			const struct selection *ports)
@@ -35,9 +28,9 @@ static void set_tables(struct fabric *b, const struct scn_qos_port *rule,
 		struct vlarb t = *vlarb_of(&b->subnet, ports->ports[i]);
 
 		if (rule->high.given)
-			copy_table(&rule->high, t.high, &t.n_high);
+			fabric_copy_entries(&rule->high, t.high, &t.n_high);
 		if (rule->low.given)
-			copy_table(&rule->low, t.low, &t.n_low);
+			fabric_copy_entries(&rule->low, t.low, &t.n_low);
 		if (rule->high_limit != UINT64_MAX)
 			t.high_limit = (uint8_t)rule->high_limit;
 		subnet_set_vlarb(&b->subnet, ports->ports[i], &t);
@@ -83,7 +76,7 @@ static struct lane_plan plan_of(struct fabric *b)
 			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY
 							 : (int)c->lane,
 			.high = c->priority == SCN_HIGH,
-			.weight = c->weight,
+			.weight = scenario_weight(c),
 		};
 	}
 	return (struct lane_plan){
@@ -103,6 +96,9 @@ static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
 {
 	struct vlarb tables;
 
+	/* Reservations make them (connections.c). */
+	if (scenario_admits(b->scenario))
+		return apply_rules(b, d);
 	if (!lanes_tables(plan, &tables))
 		return scenario_refuse(
 			b->scenario, d, b->scenario->qos.classes,
@@ -169,83 +165,6 @@ enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
 	plan.classes = classes;
 	plan.block = split.vls;
 	return arbitrate(b, &plan, d);
-}
-
-/* The tables of a port after all changes so far. */
-static const struct vlarb *table_by_now(const struct fabric *b, uint32_t port)
-{
-	const struct sim_setup *s = &b->setup;
-
-	for (uint32_t i = s->n_changes; i-- > 0;) {
-		if (s->changes[i].port == port)
-			return &s->changes[i].table;
-	}
-	return vlarb_of(&b->subnet, s->ports[port].origin);
-}
-
-static void add_change(struct fabric *b, const struct scn_qos_change *from,
-		       uint32_t port, size_t *cap)
-{
-	struct sim_setup *s = &b->setup;
-	struct sim_table_change c = {
-		.time = from->at,
-		.port = port,
-		.table = *table_by_now(b, port),
-	};
-
-	if (from->high.given)
-		copy_table(&from->high, c.table.high, &c.table.n_high);
-	if (from->low.given)
-		copy_table(&from->low, c.table.low, &c.table.n_low);
-	if (from->high_limit != UINT64_MAX)
-		c.table.high_limit = (uint8_t)from->high_limit;
-	s->changes = hd_grow(s->changes, cap, s->n_changes + 1u,
-			     sizeof(*s->changes));
-	s->changes[s->n_changes++] = c;
-}
-
-/* The change that follows `after` (NULL: the first); NULL after the last. */
-static const struct scn_qos_change *
-next_change(const struct scn_qos *q, const struct scn_qos_change *after)
-{
-	const struct scn_qos_change *next = NULL;
-
-	for (size_t i = 0; i < q->n_changes; i++) {
-		const struct scn_qos_change *c = &q->changes[i];
-		bool later = !after || c->at > after->at ||
-			     (c->at == after->at && c > after);
-
-		if (later && (!next || c->at < next->at))
-			next = c;
-	}
-	return next;
-}
-
-enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
-{
-	const struct scn_qos *q = &b->scenario->qos;
-	const struct scn_qos_change *c = NULL;
-	size_t cap = 0;
-
-	/* By time; what the file says first stays first. */
-	while ((c = next_change(q, c)) != NULL) {
-		struct selection ports;
-		struct diag inner = { .status = HD_OK };
-
-		if (select_ports(b->selector, c->ports, &inner, &ports) !=
-		    HD_OK)
-			return fabric_refuse(b, d, &c->ports,
-					     "qos.changes[].ports", &inner);
-		for (uint32_t i = 0; i < ports.n; i++) {
-			uint32_t port = b->port_of_origin[ports.ports[i]];
-
-			if (port != SIM_NONE &&
-			    b->setup.ports[port].peer != SIM_NONE)
-				add_change(b, c, port, &cap);
-		}
-		selection_fini(&ports);
-	}
-	return HD_OK;
 }
 
 /* Adds a key to the tables of selected hosts. */

@@ -58,17 +58,40 @@ static uint32_t count_rates(const struct sim_setup *s)
 	return different;
 }
 
-/*
- * Tables that no port uses make room for others (sim_set_vlarb): there are
- * never more than ports, nor more than were ever named.
- */
+/* The most different tables that ports have at one time. */
+static uint64_t count_at_once(const struct sim_setup *s)
+{
+	uint32_t *now = hd_alloc(s->n_ports, sizeof(*now));
+	uint32_t *users = hd_alloc(s->subnet->n_vlarb_tables, sizeof(*users));
+	uint64_t n = 0, most;
+
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		if (s->ports[i].peer == SIM_NONE)
+			continue;
+		now[i] = s->subnet->vlarb_of_port[s->ports[i].origin];
+		n += users[now[i]]++ == 0;
+	}
+	most = n;
+	for (uint32_t i = 0; i < s->n_changes; i++) {
+		const struct sim_table_change *c = &s->changes[i];
+
+		n += users[c->table]++ == 0;
+		most = n > most ? n : most;
+		n -= --users[now[c->port]] == 0;
+		now[c->port] = c->table;
+	}
+	free(now);
+	free(users);
+	return most;
+}
+
+/* Tables that no port uses make room for others (sim/arbiters.c). */
 static uint64_t count_arbitration(const struct sim_setup *s)
 {
-	uint64_t named = (uint64_t)s->subnet->n_vlarb_tables + s->n_changes;
+	uint64_t named = s->subnet->n_vlarb_tables;
 
-	if (s->subnet->n_vlarb_tables > SIM_MOST_TABLES || !s->n_changes)
-		return s->subnet->n_vlarb_tables;
-	return named < s->n_ports ? named : s->n_ports;
+	return named > SIM_MOST_TABLES && s->n_changes ? count_at_once(s)
+						       : named;
 }
 
 /* In blocks, on data lanes: VL15 may drop what it cannot hold. */

@@ -170,22 +170,40 @@ static void packets_fit_the_smallest_buffer(void **state)
 	assert_int_equal(sim_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
 }
 
-/* Tables that change find room as long as ports are fewer than numbers. */
-static void changes_count_no_more_tables_than_ports(void **state)
+/* However many a run goes through: what counts is how many are used at once. */
+static void only_tables_in_use_at_one_time_count(void **state)
 {
-	struct subnet subnet = { .n_subnets = 1, .n_vlarb_tables = 2 };
-	struct sim_setup setup = { .subnet = &subnet, .n_changes = 70000 };
+	const uint32_t n = 70000;
+	struct subnet subnet = { .n_subnets = 1, .n_vlarb_tables = n };
+	struct sim_setup setup = { .subnet = &subnet, .n_changes = n };
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	setup.ports = hd_alloc(70000, sizeof(*setup.ports));
-	for (uint32_t i = 0; i < 70000; i++)
-		setup.ports[i].peer = SIM_NONE;
-	setup.n_ports = SIM_MOST_TABLES;
+	subnet.vlarb_of_port = hd_alloc(n, sizeof(*subnet.vlarb_of_port));
+	setup.ports = hd_alloc(n, sizeof(*setup.ports));
+	setup.changes = hd_alloc(n, sizeof(*setup.changes));
+	setup.n_ports = n;
+	for (uint32_t i = 0; i < n; i++) {
+		setup.ports[i] = (struct sim_port){
+			.origin = i,
+			.peer = i ^ 1,
+			.in_blocks = SIM_MOST_BLOCKS,
+			.rate = { 8000000000, 1 },
+		};
+		/* One port, one table after the other. */
+		setup.changes[i] = (struct sim_table_change){ i, 0, i };
+	}
 	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
-	setup.n_ports = 70000;
+	/* All ports, each its own. */
+	for (uint32_t i = 0; i < n; i++)
+		setup.changes[i].port = i;
 	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
+	setup.n_changes = SIM_MOST_TABLES;
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	free(subnet.vlarb_of_port);
 	free(setup.ports);
+	free(setup.changes);
 }
 
 /* Two switches of 255 ports have twice the pairs that there are numbers. */
@@ -272,7 +290,7 @@ int main(void)
 		cmocka_unit_test(takes_all_that_fits_and_no_more),
 		cmocka_unit_test(links_have_at_most_256_rates),
 		cmocka_unit_test(packets_fit_the_smallest_buffer),
-		cmocka_unit_test(changes_count_no_more_tables_than_ports),
+		cmocka_unit_test(only_tables_in_use_at_one_time_count),
 		cmocka_unit_test(
 			a_file_of_too_many_lane_tables_is_refused_by_its_line),
 		cmocka_unit_test(a_file_of_too_many_subnets_is_refused),

@@ -15,9 +15,17 @@ HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
 /* Blocks of lanes for classes, where the engine needs lanes for itself. */
 HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *b,
 						struct diag *d);
-/* What of them changes during the run; after the setup. */
+/* Tables that change during the run (changes.c); after the setup. */
 HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
 						  struct diag *d);
+/* One more change, not before the last one, if it changes anything. */
+void fabric_change_table(struct fabric *b, hd_time time, uint32_t port,
+			 const struct vlarb *to);
+/* The table of a sim port after all changes so far. */
+const struct vlarb *fabric_table_by_now(struct fabric *b, uint32_t port);
+void fabric_free_changes(struct fabric *b);
+void fabric_copy_entries(const struct scn_vlarb *from,
+			 struct vlarb_entry *entries, uint8_t *n);
 HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 						     struct diag *d);
 /* Nodes and ports of the setup, faults (build_setup.c). */
@@ -41,6 +49,26 @@ HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
 HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
 						const struct selection *sources,
 						struct diag *d);
+/* One more flow like that one. */
+void fabric_copy_flow(struct fabric *b, uint32_t flow);
+void fabric_drop_flows(struct fabric *b, uint32_t first, uint32_t n);
+
+/* When the connections of a row come and go (connections.c). */
+struct arrival_clock {
+	const struct scn_traffic *row;
+	struct rng rng;
+	hd_time end;       /* of the row, or of the run */
+	hd_time at, until; /* HD_TIME_NEVER: it stays */
+};
+struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row);
+/* The next one; false if none comes any more. */
+bool fabric_next_arrival(struct arrival_clock *c);
+/*
+ * Lets in who may come, of those flows that ask, and fills the tables
+ * (connections.c); who is refused is no flow any longer.
+ */
+HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *b,
+						      struct diag *d);
 /* TClass of a packet of the row with that SL. */
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
 /* A flow of the row from that host, with all but destinations and times. */

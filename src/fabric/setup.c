@@ -88,7 +88,8 @@ static void add_whole(struct fabric *b, node_id v, enum sim_node_kind kind)
 static bool wants_agents(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		if (s->traffic[i].reserve.num)
+		if (s->traffic[i].reserve.num &&
+		    !scenario_asks(s, &s->traffic[i]))
 			return true;
 	}
 	return false;
@@ -239,6 +240,18 @@ static enum hd_status override_links(struct fabric *b, struct diag *d)
 		selection_fini(&ports);
 	}
 	return HD_OK;
+}
+
+/* Those who reserve count with the links as they are simulated. */
+static void tell_rates(struct fabric *b)
+{
+	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
+		const struct sim_port *p = &b->setup.ports[i];
+
+		if (p->peer != SIM_NONE &&
+		    b->topo.ports[p->origin].peer != TOPO_NONE)
+			b->subnet.rate_of_port[p->origin] = p->rate;
+	}
 }
 
 static void set_model(struct fabric *b)
@@ -479,6 +492,8 @@ enum hd_status fabric_build_setup(struct fabric *b, struct diag *d)
 		status = set_ports(b, d);
 	if (status == HD_OK)
 		status = override_links(b, d);
+	if (status == HD_OK)
+		tell_rates(b);
 	if (status == HD_OK)
 		status = set_faults(b, d);
 	return status;

@@ -100,11 +100,14 @@ struct sim_fault {
 	uint32_t port;            /* either end of the link; the sink's port */
 };
 
-/* T11c: from `time` on, the link of `port` is arbitrated by `table`. */
+/*
+ * T11c: from `time` on, the link of `port` is arbitrated by `table`, one of the
+ * subnet's.
+ */
 struct sim_table_change {
 	hd_time time;
 	uint32_t port;
-	struct vlarb table;
+	uint32_t table;
 };
 
 /*

@@ -196,7 +196,6 @@ static void tolerate(struct admission *a)
 	const struct broker_params *p = &a->params.broker;
 
 	stat_broker_init(&a->tolerant, a->subnet,
-			 p->link_rate.num ? hd_rate_bps(p->link_rate) : 0,
 			 1 - share_of(p->best_effort) - share_of(p->preferred),
 			 share_of(a->params.violations));
 	a->seen = hd_alloc(a->subnet->topo->n_ports, sizeof(*a->seen));

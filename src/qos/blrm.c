@@ -58,10 +58,11 @@ static double crossing_rate(const struct blrm *b, port_id port, double rate)
 		       (double)b->params.speedup.den;
 
 	for (unsigned i = 1; i <= n->n_ports; i++) {
-		struct topo_link_state link;
+		struct hd_rate link =
+			b->subnet->rate_of_port[n->first_port + i];
 
-		if (topo_link_state(t, n->first_port + i, &link) == HD_OK)
-			least = fmin(least, hd_rate_bps(link.rate) / 8);
+		if (link.num)
+			least = fmin(least, hd_rate_bps(link) / 8);
 	}
 	return least;
 }
@@ -69,7 +70,7 @@ static double crossing_rate(const struct blrm *b, port_id port, double rate)
 static struct bound_port describe(const struct blrm *b, port_id port)
 {
 	const struct blrm_params *p = &b->params;
-	struct topo_link_state link;
+	struct hd_rate link = b->subnet->rate_of_port[port];
 	struct bound_port out = {
 		.max_packet = p->max_packet,
 		.min_packet = p->min_packet ? p->min_packet : p->max_packet,
@@ -80,8 +81,8 @@ static struct bound_port describe(const struct blrm *b, port_id port)
 		.merged = b->subnet->vls_of_port[port] <= 2,
 	};
 
-	if (topo_link_state(b->subnet->topo, port, &link) == HD_OK)
-		out.rate = hd_rate_bps(link.rate) / 8;
+	if (link.num)
+		out.rate = hd_rate_bps(link) / 8;
 	if (topo_node_of(b->subnet->topo, port)->kind == NODE_SWITCH) {
 		out.fixed +=
 			(double)(p->routing + p->arbitration) / (double)HD_S;

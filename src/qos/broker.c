@@ -47,29 +47,38 @@ static uint8_t lane_of(const struct subnet *s, port_id port, uint8_t sl)
 	return sl2vl_at(s, sw, 0, p->number)->vl[sl];
 }
 
-/* Puts what is there from the start into one port's low table. */
+/*
+ * Puts what is there from the start into one port's low table. Where the
+ * routing engine has several lanes for a class, each has its part.
+ */
 static enum hd_status reserve(struct broker *b, port_id port, uint8_t sl,
 			      uint32_t slots)
 {
-	uint8_t vl;
+	const struct lane_split *split = &b->subnet->split;
+	uint32_t n = split->n_classes ? split->vls : 1;
+	enum hd_status status = HD_OK;
 
 	if (sl == BROKER_NO_SL || slots == 0)
 		return HD_OK;
-	vl = lane_of(b->subnet, port, sl);
-	if (vl >= b->subnet->vls_of_port[port])
-		return HD_ERR_UNFIT;
-	return fill_add(&b->links[port].low, vl, slots);
+	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
+		uint32_t vl = split->n_classes ? split->class_of_sl[sl] * n + i
+					       : lane_of(b->subnet, port, sl);
+
+		status = vl < b->subnet->vls_of_port[port]
+				 ? fill_add(&b->links[port].low, vl,
+					    (slots + n - 1) / n)
+				 : HD_ERR_UNFIT;
+	}
+	return status;
 }
 
 static enum hd_status init_link(struct broker *b, port_id port, struct diag *d)
 {
 	struct broker_link *link = &b->links[port];
-	struct topo_link_state state;
 
-	if (b->subnet->topo->ports[port].peer == TOPO_NONE ||
-	    topo_link_state(b->subnet->topo, port, &state) != HD_OK)
+	if (b->subnet->rate_of_port[port].num == 0)
 		return HD_OK;
-	link->rate = b->params.link_rate.num ? b->params.link_rate : state.rate;
+	link->rate = b->subnet->rate_of_port[port];
 	fill_init(&link->high, b->params.mode, b->params.place);
 	fill_init(&link->low, b->params.mode, b->params.place);
 
@@ -110,6 +119,7 @@ void broker_fini(struct broker *b)
 {
 	free(b->links);
 	free(b->connections);
+	free(b->changed);
 	*b = (struct broker){ 0 };
 }
 
@@ -133,6 +143,25 @@ static bool sl_has_room(const struct broker *b, const struct broker_link *link,
 
 	*left = most > link->sl_slots[sl] ? most - link->sl_slots[sl] : 0;
 	return slots <= *left;
+}
+
+static void note_change(struct broker *b, port_id port)
+{
+	struct broker_link *link = &b->links[port];
+
+	if (link->changed)
+		return;
+	b->changed = hd_grow(b->changed, &b->changed_cap, b->n_changed + 1u,
+			     sizeof(*b->changed));
+	b->changed[b->n_changed++] = port;
+	link->changed = true;
+}
+
+void broker_forget_changes(struct broker *b)
+{
+	for (uint32_t i = 0; i < b->n_changed; i++)
+		b->links[b->changed[i]].changed = false;
+	b->n_changed = 0;
 }
 
 /* Takes one link; says why not. */
@@ -163,6 +192,7 @@ static bool take(struct broker *b, const struct tree_link *hop,
 		return false;
 	}
 	link->sl_slots[r->sl] += (uint32_t)slots;
+	note_change(b, hop->port);
 	return true;
 }
 
@@ -176,6 +206,7 @@ static void give_back(struct broker *b, const struct tree_link *hop,
 		fill_remove(is_high(b, r->sl) ? &link->high : &link->low,
 			    hop->vl, slots);
 	link->sl_slots[r->sl] -= slots;
+	note_change(b, hop->port);
 }
 
 static uint32_t record(struct broker *b, const struct broker_request *request)
@@ -282,8 +313,10 @@ static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
 {
 	uint8_t n = 0;
 
-	memcpy(out, f->entry, sizeof(f->entry));
 	for (uint8_t i = 0; i < FRAME_ENTRIES; i++) {
+		/* Whose a free place was is forgotten. */
+		out[i] = f->entry[i].weight ? f->entry[i]
+					    : (struct vlarb_entry){ 0, 0 };
 		if (out[i].weight)
 			n = (uint8_t)(i + 1);
 	}

@@ -35,8 +35,7 @@ struct broker_params {
 	struct hd_ratio preferred;   /* the same for pbe_sl, beside it */
 	/* BROKER_NO_SL: there is none */
 	uint8_t be_sl, ch_sl, pbe_sl;
-	uint16_t high_sls;        /* set of SLs served by the high table */
-	struct hd_rate link_rate; /* of every link; num 0: the fabric's own */
+	uint16_t high_sls; /* set of SLs served by the high table */
 	/* The most that one SL may have of a link; den 0: no limit. */
 	struct hd_ratio sl_share[N_SLS];
 };
@@ -77,12 +76,17 @@ struct broker_link {
 	struct fill high, low;
 	uint32_t sl_slots[N_SLS];
 	struct hd_rate rate; /* num 0: no link */
+	bool changed;        /* is in the broker's list */
 };
 
 struct broker {
 	const struct subnet *subnet;
 	struct broker_params params;
 	struct broker_link *links; /* per port_id */
+	/* Whose tables may differ from those when changes were forgotten. */
+	port_id *changed;
+	uint32_t n_changed;
+	size_t changed_cap;
 	struct broker_connection *connections;
 	uint32_t n_connections; /* ever; also the next id */
 	uint32_t n_live;
@@ -106,6 +110,9 @@ HD_MUST_CHECK enum hd_status broker_admit(struct broker *b,
 					  struct broker_refusal *refusal);
 /* HD_ERR_NOT_FOUND if no such connection is live. */
 HD_MUST_CHECK enum hd_status broker_release(struct broker *b, uint32_t id);
+
+/* The list of changed links begins anew. */
+void broker_forget_changes(struct broker *b);
 
 /* The tables to program into a port, high limit left to the caller. */
 void broker_tables(const struct broker *b, port_id port, struct vlarb *out);

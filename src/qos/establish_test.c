@@ -117,7 +117,10 @@ static struct establish_result fill_up(const struct shape *shape,
 
 	fabric_init(&f, shape, params.seed);
 	bp.mode = mode;
-	bp.link_rate = hd_rate_make(2500000000, 1);
+	for (port_id p = 0; p < f.topo.n_ports; p++) {
+		if (f.subnet.rate_of_port[p].num)
+			f.subnet.rate_of_port[p] = hd_rate_make(2500000000, 1);
+	}
 	assert_int_equal(broker_init(&b, &f.subnet, &bp, &d), HD_OK);
 	assert_int_equal(establish(&b, &params, &d, &result), HD_OK);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);

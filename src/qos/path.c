@@ -14,7 +14,7 @@ enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
 	const struct topo *t = s->topo;
 	unsigned subnet = t->ports[source].subnet;
 	port_id out = source;
-	uint8_t vl = sl2vl_of(s, source)->vl[sl];
+	uint8_t vl;
 
 	path->n_hops = 0;
 	if (dlid == 0 || dlid > s->top_lid[subnet])
@@ -23,6 +23,8 @@ enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
 
 	if (target == source)
 		return HD_ERR_NOT_FOUND; /* what never leaves has no path */
+	sl = path_sl(s, source, dlid, sl);
+	vl = sl2vl_of(s, source)->vl[sl];
 	while (path->n_hops < PATH_MAX_HOPS) {
 		if (t->ports[out].peer == TOPO_NONE)
 			return HD_ERR_NOT_FOUND;

@@ -6,6 +6,8 @@
  * The links that a flow uses, from its source's port to its destination: the
  * output ports in order, and the VL on each. Follows the forwarding tables,
  * so it is the path that packets really take.
+ * Where the routing engine asks for the SLs of paths, packets travel on the one
+ * that it has for theirs.
  */
 
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #define MORE_THAN(demand, capacity) ((demand) > (capacity) * (1 + 1e-9))
 
 void stat_broker_init(struct stat_broker *b, const struct subnet *s,
-		      double link_rate, double share, double allowed)
+		      double share, double allowed)
 {
 	const struct topo *t = s->topo;
 
@@ -23,14 +23,9 @@ void stat_broker_init(struct stat_broker *b, const struct subnet *s,
 	*b = (struct stat_broker){ .subnet = s, .allowed = allowed };
 	b->links = hd_alloc(t->n_ports, sizeof(*b->links));
 	for (port_id p = 0; p < t->n_ports; p++) {
-		struct topo_link_state link;
-
-		if (topo_link_state(t, p, &link) != HD_OK)
-			continue;
-		double rate =
-			link_rate > 0 ? link_rate : hd_rate_bps(link.rate);
-
-		b->links[p].capacity = share * rate;
+		if (s->rate_of_port[p].num)
+			b->links[p].capacity =
+				share * hd_rate_bps(s->rate_of_port[p]);
 	}
 }
 

@@ -38,12 +38,9 @@ struct stat_broker {
 	size_t cap;
 };
 
-/*
- * `share` of every link is for these sources; 0 < allowed < 1. A link_rate
- * other than 0 is taken for every link's.
- */
+/* `share` of every link is for these sources; 0 < allowed < 1. */
 void stat_broker_init(struct stat_broker *b, const struct subnet *s,
-		      double link_rate, double share, double allowed);
+		      double share, double allowed);
 void stat_broker_fini(struct stat_broker *b);
 
 struct stat_request {

@@ -81,7 +81,7 @@ static void the_shared_link_decides_and_keeps_the_promise(void **state)
 	(void)state;
 	assert_true(most > 10);
 	star_init(&f, 32);
-	stat_broker_init(&b, &f.subnet, 0, 0.5, allowed);
+	stat_broker_init(&b, &f.subnet, 0.5, allowed);
 	for (uint32_t i = 1; i < 32; i++) {
 		struct diag d = { .status = HD_OK };
 		struct stat_request r = request(&f, i);
@@ -129,7 +129,7 @@ static void a_refusal_leaves_nothing_behind(void **state)
 
 	(void)state;
 	star_init(&f, 3);
-	stat_broker_init(&b, &f.subnet, 0, 0.5, 1e-6);
+	stat_broker_init(&b, &f.subnet, 0.5, 1e-6);
 	struct stat_request r = request(&f, 1);
 
 	r.peak = 3e9;

@@ -70,8 +70,10 @@ static enum hd_status fan_out(struct walk *w, port_id in, uint32_t before)
 enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid,
 			 uint8_t sl, struct tree_path *out)
 {
-	struct walk w = { .s = s, .out = out, .mlid = mlid, .sl = sl };
+	struct walk w = { .s = s, .out = out, .mlid = mlid };
 	enum hd_status status;
+
+	w.sl = path_sl(s, source, mlid, sl);
 
 	*out = (struct tree_path){ .links = NULL };
 	if (topo_is_switch(s->topo, s->topo->ports[source].node))
@@ -79,7 +81,7 @@ enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid,
 	else
 		status = append(&w, &(struct tree_link){
 					    .port = source,
-					    .vl = sl2vl_of(s, source)->vl[sl],
+					    .vl = sl2vl_of(s, source)->vl[w.sl],
 					    .before = TREE_ROOT });
 	for (uint32_t i = 0; i < out->n && status == HD_OK; i++)
 		status =

@@ -13,6 +13,7 @@
 #define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
 #define QOS(member)       offsetof(struct scenario, qos.member)
 #define CC(member)        offsetof(struct scenario, congestion.member)
+#define ADMISSION(member) offsetof(struct scenario, qos.admission.member)
 #define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
 #define FAULTS(member)    offsetof(struct scenario, faults.member)
 #define SM(member)        offsetof(struct scenario, sm.member)
@@ -45,6 +46,12 @@ static const char *const mtus[] = {
 };
 static const char *const mechanisms[] = { "none", "et", "ajt", NULL };
 static const char *const priorities[] = { "low", "high", NULL };
+/* In the order of enum traffic_class. */
+static const char *const class_kinds[] = { "DBTS", "DB",   "PBE", "BE",
+					   "CH",   "none", NULL };
+static const char *const fills[] = { "strict", "paper", "et", NULL };
+static const char *const places[] = { "first", "spread", NULL };
+static const char *const laws[] = { "exponential", "constant", NULL };
 static const char *const kinds[] = { "cbr",      "poisson", "ge",
 				     "on-off",   "pareto",  "saturating",
 				     "messages", "trace",   NULL };
@@ -245,12 +252,21 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.classes[].lane", SCHEMA_UINT, CLASS(lane), .initial = "auto",
 	  .word = "auto", .word_value = SCN_LANE_AUTO, .high = "14",
 	  .help = "the VL its SL is mapped to" },
+	{ "qos.classes[].kind", SCHEMA_CHOICE, CLASS(kind), .initial = "none",
+	  .choices = class_kinds,
+	  .help = "DBTS (dedicated bandwidth, time sensitive), DB (dedicated "
+		  "bandwidth) and PBE (preferential best effort) ask admission "
+		  "for what they send, BE (best effort) and CH (challenged) ask "
+		  "nobody; with kinds, reservations make the tables" },
 	{ "qos.classes[].priority", SCHEMA_CHOICE, CLASS(priority),
 	  .initial = "low", .choices = priorities,
 	  .help = "the arbitration table its VL stands in" },
-	{ "qos.classes[].weight", SCHEMA_UINT, CLASS(weight), .initial = "65",
-	  .low = "1", .high = "16320",
-	  .help = "blocks of 64 bytes per turn; 65 is one packet of 4 KiB" },
+	{ "qos.classes[].weight", SCHEMA_UINT, CLASS(weight), .initial = "auto",
+	  .word = "auto", .word_value = SCN_WEIGHT_AUTO, .low = "1",
+	  .high = "16320",
+	  .help = "blocks of 64 bytes per turn; auto: 65, one packet of 4 KiB; "
+		  "of a frame of 16320, BE has 3264 (20 %), PBE 1632 (10 %), "
+		  "CH 1, and DBTS and DB what is reserved" },
 	{ "qos.high", SCHEMA_CUSTOM, QOS(high), .initial = "auto",
 	  .custom = &notation_vlarb, .joins = true,
 	  .help = "high-priority table; auto: from the classes" },
@@ -262,6 +278,27 @@ const struct schema_row scenario_fields[] = {
 	  .high = "255",
 	  .help = "high-priority bytes before low has a chance, in 4096; 0: "
 		  "one packet; 255: no limit" },
+	{ "qos.admission", SCHEMA_MAP,
+	  .help = "how bandwidth is given to those who ask, where classes have "
+		  "kinds" },
+	{ "qos.admission.fill", SCHEMA_CHOICE, ADMISSION(fill),
+	  .initial = "strict", .choices = fills,
+	  .help = "strict: the 64 entries of a table are all there are; paper: "
+		  "only slots count; et: entries in use weigh 255" },
+	{ "qos.admission.place", SCHEMA_CHOICE, ADMISSION(place),
+	  .initial = "spread", .choices = places,
+	  .help = "where a lane's next entry goes: the first free place, or "
+		  "far from its others" },
+	{ "qos.admission.margin", SCHEMA_SHARE, ADMISSION(margin),
+	  .initial = "5%", .high = "100%",
+	  .help = "what a flow is given beyond its rate, since entries send "
+		  "whole packets" },
+	{ "qos.admission.linger", SCHEMA_TIME, ADMISSION(linger),
+	  .initial = "frame", .word = "frame", .word_value = HD_TIME_NEVER,
+	  .high = "10s",
+	  .help = "how long what a flow had stays reserved after its end, for "
+		  "its last packets; frame: what 16320 blocks take on the "
+		  "slowest link, in which every lane had its turns" },
 	{ "qos.ports", SCHEMA_LIST, QOS(ports), .count = QOS(n_ports),
 	  .item_size = sizeof(struct scn_qos_port),
 	  .help = "ports with other tables; the last that fits counts" },
@@ -452,6 +489,28 @@ const struct schema_row scenario_fields[] = {
 	  .when = "traffic[].kind", .only = NOT_TRACE,
 	  .help = "flows between pairs drawn at random, instead of one flow "
 		  "per source" },
+	{ "traffic[].arrivals", SCHEMA_MAP, .shorthand = "gap",
+	  .help = "connections that come and go, between pairs drawn at "
+		  "random; those of classes that ask may be refused" },
+	{ "traffic[].arrivals.gap", SCHEMA_TIME, TRAFFIC(arrivals.gap),
+	  .initial = "none", .word = "none", .low = "1ns",
+	  .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "mean time from one to the next, of the whole row; none: all "
+		  "flows are there from the start" },
+	{ "traffic[].arrivals.distribution", SCHEMA_CHOICE,
+	  TRAFFIC(arrivals.gap_law), .initial = "exponential", .choices = laws,
+	  .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "of these times; exponential: Poisson arrivals" },
+	{ "traffic[].holding", SCHEMA_MAP, .shorthand = "mean",
+	  .help = "how long each of them stays" },
+	{ "traffic[].holding.mean", SCHEMA_TIME, TRAFFIC(arrivals.holding),
+	  .initial = "forever", .word = "forever", .word_value = HD_TIME_NEVER,
+	  .low = "1ns", .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "mean; forever: until the row stops" },
+	{ "traffic[].holding.distribution", SCHEMA_CHOICE,
+	  TRAFFIC(arrivals.holding_law), .initial = "exponential",
+	  .choices = laws, .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "of these times" },
 	{ "traffic[].start", SCHEMA_TIME, TRAFFIC(start), .initial = "0s",
 	  .help = "when it begins" },
 	{ "traffic[].stop", SCHEMA_TIME, TRAFFIC(stop), .initial = "never",
@@ -489,7 +548,9 @@ const struct schema_row scenario_fields[] = {
 		  "congestion.rate_steps" },
 	{ "traffic[].reserve", SCHEMA_RATE, TRAFFIC(reserve), .initial = "none",
 	  .word = "none",
-	  .help = "what each flow asks admission for before it sends" },
+	  .help = "what each flow asks admission for, headers included, before "
+		  "it sends; none: nothing, or of a class that asks its rate "
+		  "in whole blocks and qos.admission.margin" },
 
 	{ "congestion", SCHEMA_MAP,
 	  .help = "marks and answers: of heddle cc, and of heddle sim if there "
@@ -671,5 +732,9 @@ const struct schema_row scenario_fields[] = {
 	{ "goals[].lost", SCHEMA_UINT, GOAL(lost), .initial = "any",
 	  .word = "any", .word_value = SCN_UNLIMITED,
 	  .help = "most packets lost" },
+	{ "goals[].blocking", SCHEMA_SHARE, GOAL(blocking), .initial = "any",
+	  .word = "any", .word_value = SCN_ANY, .high = "100%",
+	  .help = "most share of the flows that asked for bandwidth and were "
+		  "refused" },
 	{ .path = NULL },
 };

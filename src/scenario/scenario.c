@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "scenario/scenario.h"
+#include "scenario/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -405,7 +405,8 @@ static enum hd_status check_transport(const struct scenario *s, struct diag *d,
 		{ t->pattern == SCN_GROUP, &t->pattern, "a group" },
 		{ t->management, &t->management, "VL15" },
 		{ t->payload_scv > 0, &t->payload_scv, "random sizes" },
-		{ t->reserve.num > 0, &t->reserve, "admission" },
+		{ t->reserve.num > 0 && !scenario_asks(s, t), &t->reserve,
+		  "admission" },
 		{ t->control != SCN_CONTROL_SAME, &t->control,
 		  "an algorithm of its own" },
 		{ t->rate_steps > 0, &t->rate_steps, "rates of its own" },
@@ -459,7 +460,7 @@ static bool asks_nothing(const struct scn_goal *g)
 {
 	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max &&
 	       !g->delivered.num && !g->throughput.num && !g->fairness.num &&
-	       g->lost == SCN_UNLIMITED;
+	       g->lost == SCN_UNLIMITED && g->blocking.num == SCN_ANY;
 }
 
 static enum hd_status check_goals(const struct scenario *s, struct diag *d)
@@ -521,6 +522,8 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_manager(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
+	if (status == HD_OK)
+		status = check_admission(s, d);
 	return status == HD_OK ? check_goals(s, d) : status;
 }
 

@@ -20,6 +20,8 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "qos/classes.h"
+#include "qos/fill.h"
 #include "scenario/model.h"
 #include "scenario/override.h"
 #include "scenario/schema.h"
@@ -118,14 +120,25 @@ struct scn_sl2vl {
 	struct sl2vl table;
 };
 
-#define SCN_LANE_AUTO UINT64_MAX
+#define SCN_LANE_AUTO   UINT64_MAX
+#define SCN_WEIGHT_AUTO 0
+#define SCN_NO_KIND     TC_COUNT /* a weight, and nobody asks */
 
 struct scn_class {
 	char *name;
 	uint64_t sl;
 	uint64_t lane; /* or SCN_LANE_AUTO: where sl2vl says */
+	unsigned kind; /* enum traffic_class, or SCN_NO_KIND */
 	enum { SCN_LOW, SCN_HIGH } priority;
 	uint64_t weight; /* 64-byte blocks, 0..255 per table entry */
+};
+
+/* How those who ask for bandwidth get it, where classes have kinds. */
+struct scn_admission {
+	enum fill_mode fill;
+	enum fill_place place;
+	struct hd_ratio margin; /* beyond the rate of a flow */
+	hd_time linger;         /* after its end; HD_TIME_NEVER: for a frame */
 };
 
 /* Other tables at some ports. */
@@ -201,6 +214,7 @@ struct scn_qos {
 	struct scn_partition *partitions;
 	size_t n_partitions;
 	bool enforce; /* partitions, at switches */
+	struct scn_admission admission;
 	struct scn_thresholds thresholds;
 };
 
@@ -235,6 +249,17 @@ enum scn_control {
 /* Over what a row's messages go; none: packets that nobody answers. */
 enum scn_transport { SCN_NO_TRANSPORT, SCN_RC, SCN_UC, SCN_UD };
 
+/* How times are drawn around their mean. */
+enum scn_law { SCN_EXPONENTIAL, SCN_CONSTANT };
+
+/* Connections that come and go; gap 0: flows are there from the start. */
+struct scn_arrivals {
+	hd_time gap; /* mean, of the whole row */
+	enum scn_law gap_law;
+	hd_time holding; /* mean, or HD_TIME_NEVER: until the row stops */
+	enum scn_law holding_law;
+};
+
 struct scn_traffic {
 	char *name;
 	enum sim_flow_kind kind;
@@ -257,10 +282,11 @@ struct scn_traffic {
 	hd_time on, off;      /* on-off, pareto: means */
 	double shape;         /* pareto */
 	uint64_t connections; /* 0: one flow per source */
-	hd_time start, stop;  /* HD_TIME_NEVER: never stops */
-	uint64_t count;       /* packets (messages) per flow */
-	bool aligned;         /* all cbr flows in step */
-	bool management;      /* on VL15 */
+	struct scn_arrivals arrivals;
+	hd_time start, stop; /* HD_TIME_NEVER: never stops */
+	uint64_t count;      /* packets (messages) per flow */
+	bool aligned;        /* all cbr flows in step */
+	bool management;     /* on VL15 */
 	enum scn_transport transport;
 	hd_time ack_timeout; /* of rc */
 	enum scn_control control;
@@ -347,6 +373,8 @@ struct scn_run {
 	hd_time horizon;
 };
 
+#define SCN_ANY UINT32_MAX
+
 /* What the run must show, or the command's status is 1; 0: not asked. */
 struct scn_goal {
 	char *row; /* NULL: all rows */
@@ -354,7 +382,8 @@ struct scn_goal {
 	struct hd_ratio delivered; /* of what was offered */
 	struct hd_rate throughput;
 	struct hd_ratio fairness;
-	uint64_t lost; /* at most; SCN_UNLIMITED: not asked */
+	uint64_t lost;            /* at most; SCN_UNLIMITED: not asked */
+	struct hd_ratio blocking; /* at most; num SCN_ANY: not asked */
 };
 
 struct scenario {
@@ -442,6 +471,12 @@ const struct scn_group *scenario_group(const struct scenario *s,
 				       const char *name);
 const struct scn_partition *scenario_partition(const struct scenario *s,
 					       const char *name);
+/* Whether tables are made by admission: classes have kinds. */
+bool scenario_admits(const struct scenario *s);
+/* Whether flows of the row ask for bandwidth. */
+bool scenario_asks(const struct scenario *s, const struct scn_traffic *t);
+/* Blocks of a class in the tables; 0 for those that admission gives. */
+uint64_t scenario_weight(const struct scn_class *c);
 /* What its class or its sl say. */
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
 /* Bytes beyond the payload of a row's packets: with a GRH if to a group. */

@@ -36,13 +36,6 @@ void arbiter_init(struct arbiter *a, const struct arbiter_table *t)
 		a->left[side] = t->lists[side].weight[0];
 }
 
-bool arbiter_table_equal(const struct arbiter_table *a,
-			 const struct arbiter_table *b)
-{
-	return memcmp(a->lists, b->lists, sizeof(a->lists)) == 0 &&
-	       a->limit == b->limit;
-}
-
 void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t)
 {
 	for (unsigned side = 0; side < 2; side++) {

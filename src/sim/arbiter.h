@@ -38,8 +38,6 @@ struct arbiter {
 };
 
 void arbiter_table_init(struct arbiter_table *t, const struct vlarb *from);
-bool arbiter_table_equal(const struct arbiter_table *a,
-			 const struct arbiter_table *b);
 void arbiter_init(struct arbiter *a, const struct arbiter_table *t);
 /* The table was exchanged: positions stay, what is left is cut to fit. */
 void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t);

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
+#include "fabric/limits.h"
 #include "fabric/setup_for_tests.h"
-#include "sim/state.h"
+#include "sim/sim.h"
 
 #define BYTES 640 /* 10 blocks; a byte takes 1 ps */
 #define MOST  256
@@ -32,8 +32,13 @@ static void see(void *context, hd_time now, uint32_t port,
 	seen->vl[seen->n++] = p->vl;
 }
 
+struct change {
+	hd_time time;
+	struct vlarb table;
+};
+
 /* Two hosts' lanes 0 and 1 always have a packet; what h0's link sends. */
-static void run(struct sim_table_change *changes, uint32_t n,
+static void run(const struct change *of_port, uint32_t n,
 		const struct vlarb *first, struct seen *seen)
 {
 	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
@@ -48,6 +53,7 @@ static void run(struct sim_table_change *changes, uint32_t n,
 
 	test_fabric_init(&f, words, "minhop", &links);
 	uint32_t port = f.setup.nodes[f.end_nodes[0]].first_port + 1;
+	struct sim_table_change *changes = calloc(n, sizeof(*changes));
 	struct sim_flow flows[2];
 	struct sim_rules rules;
 	struct sim_observer observer = { .context = seen, .granted = see };
@@ -55,7 +61,10 @@ static void run(struct sim_table_change *changes, uint32_t n,
 	*seen = (struct seen){ .port = port };
 	subnet_set_vlarb(&f.subnet, f.setup.ports[port].origin, first);
 	for (uint32_t i = 0; i < n; i++)
-		changes[i].port = port;
+		changes[i] = (struct sim_table_change){
+			of_port[i].time, port,
+			subnet_keep_vlarb(&f.subnet, &of_port[i].table)
+		};
 	f.setup.changes = changes;
 	f.setup.n_changes = n;
 	for (unsigned i = 0; i < 2; i++)
@@ -78,6 +87,7 @@ static void run(struct sim_table_change *changes, uint32_t n,
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	sim_free(s);
+	free(changes);
 	test_fabric_fini(&f);
 	assert_true(seen->n > 100);
 	for (unsigned i = 0; i < seen->n; i++)
@@ -96,8 +106,8 @@ static void a_change_holds_from_its_very_instant(void **state)
 	(void)state;
 	for (hd_time late = 0; late <= 2; late++) {
 		struct vlarb only_0 = low_only(5, 0);
-		struct sim_table_change c = { .time = 40 * BYTES - 1 + late,
-					      .table = low_only(0, 5) };
+		struct change c = { .time = 40 * BYTES - 1 + late,
+				    .table = low_only(0, 5) };
 		struct seen seen;
 
 		run(&c, 1, &only_0, &seen);
@@ -111,8 +121,7 @@ static void a_change_holds_from_its_very_instant(void **state)
 static void what_is_left_of_a_turn_is_cut_to_the_new_weight(void **state)
 {
 	struct vlarb tens = low_only(100, 100);
-	struct sim_table_change c = { .time = 23 * BYTES,
-				      .table = low_only(20, 30) };
+	struct change c = { .time = 23 * BYTES, .table = low_only(20, 30) };
 	struct seen seen;
 
 	(void)state;
@@ -133,8 +142,7 @@ static void a_position_beyond_the_new_table_moves_on(void **state)
 {
 	struct vlarb three = { .low = { { 0, 10 }, { 0, 10 }, { 1, 100 } },
 			       .n_low = 3 };
-	struct sim_table_change c = { .time = 5 * BYTES,
-				      .table = low_only(20, 10) };
+	struct change c = { .time = 5 * BYTES, .table = low_only(20, 10) };
 	struct seen seen;
 
 	(void)state;
@@ -153,7 +161,7 @@ static void a_position_beyond_the_new_table_moves_on(void **state)
 static void the_last_change_of_an_instant_counts(void **state)
 {
 	struct vlarb only_0 = low_only(5, 0);
-	struct sim_table_change c[] = {
+	struct change c[] = {
 		{ .time = 7 * BYTES, .table = low_only(0, 5) },
 		{ .time = 7 * BYTES, .table = low_only(10, 10) },
 		{ .time = 50 * BYTES, .table = only_0 },
@@ -168,50 +176,29 @@ static void the_last_change_of_an_instant_counts(void **state)
 				 i >= 7 && i < 50 ? (i - 7) % 2 == 0 : 0);
 }
 
-/* As after a long run of admissions: every number has been given away. */
-static void tables_that_no_port_uses_make_room(void **state)
+/* Each for a while: places of tables that are no longer used are used again. */
+static void a_run_may_go_through_more_tables_than_fit_at_a_time(void **state)
 {
-	const char *const words[] = { "star", "--hosts=2", NULL };
-	const struct test_links links = { .rate = { UINT64_C(8000000000), 1 },
-					  .propagation = 10,
-					  .in_blocks = 2048,
-					  .vls = 2 };
-	struct test_fabric f;
-	struct sim_rules rules;
+	const uint32_t n = SIM_MOST_TABLES + 5000;
+	struct change *c = calloc(n, sizeof(*c));
+	struct vlarb only_0 = low_only(5, 0);
+	struct seen seen;
 
 	(void)state;
-	test_fabric_init(&f, words, "minhop", &links);
-	sim_rules_init(&rules);
-	struct sim *s = sim_new(&f.setup, NULL, 0, &rules);
-	uint32_t a = f.setup.nodes[f.end_nodes[0]].first_port + 1;
-	uint32_t b = f.setup.nodes[f.end_nodes[1]].first_port + 1;
-	struct vlarb odd = low_only(200, 100);
-
-	sim_set_vlarb(s, a, &odd);
-	uint16_t of_a = s->links[a].table, of_b = s->links[b].table;
-
-	s->tables = hd_grow(s->tables, &s->tables_cap, SIM_MOST_TABLES,
-			    sizeof(*s->tables));
-	for (uint32_t i = s->n_tables; i < SIM_MOST_TABLES; i++)
-		s->tables[i] = s->tables[0];
-	s->n_tables = SIM_MOST_TABLES;
-	for (unsigned i = 1; i < 20; i++) {
-		struct vlarb fresh = low_only((uint8_t)i, 255);
-		struct arbiter_table want;
-
-		sim_set_vlarb(s, b, &fresh);
-		arbiter_table_init(&want, &fresh);
-		assert_int_equal(s->n_tables, SIM_MOST_TABLES);
-		assert_true(arbiter_table_equal(&want,
-						&s->tables[s->links[b].table]));
-		/* Nobody else notices. */
-		assert_int_equal(s->links[a].table, of_a);
-		arbiter_table_init(&want, &odd);
-		assert_true(arbiter_table_equal(&want, &s->tables[of_a]));
-		assert_true(i > 1 || s->links[b].table != of_b);
+	assert_non_null(c);
+	for (uint32_t i = 0; i < n; i++) {
+		/* All different; VL 0 until the last one. */
+		c[i].time = i;
+		c[i].table = low_only((uint8_t)(1 + i % 255), 0);
+		c[i].table.high_limit = (uint8_t)(i / 255 % 255);
+		c[i].table.low[2].weight = (uint8_t)(1 + i / 65025);
+		c[i].table.n_low = 3;
 	}
-	sim_free(s);
-	test_fabric_fini(&f);
+	c[n - 1].table = low_only(0, 5);
+	run(c, n, &only_0, &seen);
+	for (unsigned i = 0; i < seen.n; i++)
+		assert_int_equal(seen.vl[i], i * BYTES >= n - 1);
+	free(c);
 }
 
 int main(void)
@@ -222,7 +209,8 @@ int main(void)
 			what_is_left_of_a_turn_is_cut_to_the_new_weight),
 		cmocka_unit_test(a_position_beyond_the_new_table_moves_on),
 		cmocka_unit_test(the_last_change_of_an_instant_counts),
-		cmocka_unit_test(tables_that_no_port_uses_make_room),
+		cmocka_unit_test(
+			a_run_may_go_through_more_tables_than_fit_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ void event_global(struct sim *s, uint64_t key)
 		fault_strike(s, key_id(key));
 		break;
 	case EV_TABLE:
-		table_change(s, key_id(key));
+		tables_change(s);
 		break;
 	case EV_MEASURE:
 		metrics_start(s);

@@ -351,10 +351,16 @@ void packet_describe(struct sim *s, const struct packet *p,
 
 /* ---- run.c ------------------------------------------------------------- */
 
-void table_change(struct sim *s, uint32_t id);
 /* M3: the first look, and EV_STUCK. */
 void stuck_expect(struct sim *s);
 void stuck_look(struct sim *s);
+
+/* ---- arbiters.c -------------------------------------------------------- */
+
+void arbiters_init(struct sim *s);
+void arbiters_fini(struct sim *s);
+/* T11c: the changes of this instant. */
+void tables_change(struct sim *s);
 
 /* ---- state.c ----------------------------------------------------------- */
 

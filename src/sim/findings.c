@@ -132,6 +132,27 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 	}
 }
 
+/* Whose flows never ask has no goal to miss, unless it is named. */
+static void judge_blocking(struct judging *j, const struct sim_findings *f,
+			   uint32_t row, const struct scn_goal *g)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+	struct sim_connections c;
+
+	if (g->blocking.num == SCN_ANY ||
+	    (!sim_connections(f, row, &c) && !g->row))
+		return;
+	strbuf_puts(&want, "<= ");
+	hd_ratio_print(g->blocking, &want);
+	if (c.asked)
+		strbuf_printf(&got, "%.2f%%", 100 * c.blocking.mean);
+	else
+		strbuf_puts(&got, "nobody asked");
+	judge(j, "blocking", &want, &got,
+	      c.asked && c.blocking.mean * (double)g->blocking.den <=
+				 (double)g->blocking.num);
+}
+
 bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 	       struct results *r)
 {
@@ -160,6 +181,7 @@ bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 			judge_latency(&j, "p99.9", g->p999, 99.9);
 			judge_latency(&j, "max", g->max, 100);
 			judge_rest(&j, g);
+			judge_blocking(&j, f, (uint32_t)k, g);
 		}
 	}
 	return j.all_met;

@@ -48,59 +48,6 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	return s->n_endpoints - 1;
 }
 
-/*
- * A place for a table: a new one while there are numbers, then one that no
- * port uses any more. Fabrics with fewer ports than numbers always have one.
- */
-static uint32_t free_table(struct sim *s)
-{
-	if (s->n_tables < SIM_MOST_TABLES) {
-		s->tables =
-			hd_grow(s->tables, &s->tables_cap,
-				(size_t)s->n_tables + 1, sizeof(*s->tables));
-		return s->n_tables++;
-	}
-	bool *used = hd_alloc(s->n_tables, sizeof(*used));
-	uint32_t i = 0;
-
-	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		if (s->links[port].peer != NONE)
-			used[s->links[port].table] = true;
-	}
-	while (i < s->n_tables && used[i])
-		i++;
-	free(used);
-	assert(i < s->n_tables); /* fabric/limits.c sees to it */
-	return i;
-}
-
-void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table)
-{
-	struct server *l = &s->links[port];
-	struct arbiter_table fresh;
-	uint32_t i = 0;
-
-	arbiter_table_init(&fresh, table);
-	while (i < s->n_tables && !arbiter_table_equal(&s->tables[i], &fresh))
-		i++;
-	if (i == s->n_tables) {
-		i = free_table(s);
-		s->tables[i] = fresh;
-	}
-	l->table = (uint16_t)i;
-	arbiter_adapt(&l->arb, &s->tables[i]);
-	if (l->requests)
-		port_stir(sim_of_port(s, port), port);
-}
-
-void table_change(struct sim *s, uint32_t id)
-{
-	const struct sim_table_change *c = &s->setup->changes[id];
-
-	s->background--;
-	sim_set_vlarb(s, c->port, &c->table);
-}
-
 void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
 	       uint32_t cookie)
 {

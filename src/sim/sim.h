@@ -214,9 +214,6 @@ void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
 /* One will never arrive. */
 void sim_message_lost(struct sim *s, uint32_t flow);
 
-/* From now on the port's link is arbitrated by this table; it is copied. */
-void sim_set_vlarb(struct sim *s, uint32_t port, const struct vlarb *table);
-
 /* ---- results ----------------------------------------------------------- */
 
 /* Deadlines counted, in 32nds of the flow's period. */

@@ -280,29 +280,6 @@ static void ports_init(struct sim *s)
 	s->updating.ports = hd_alloc(n, sizeof(uint32_t));
 }
 
-/* Tables that are equal are one in the subnet already. */
-static void arbiters_init(struct sim *s)
-{
-	const struct subnet *sub = s->setup->subnet;
-
-	assert(sub->n_vlarb_tables <= SIM_MOST_TABLES);
-	s->n_tables = sub->n_vlarb_tables;
-	s->tables =
-		hd_grow(NULL, &s->tables_cap, s->n_tables, sizeof(*s->tables));
-	for (uint32_t i = 0; i < s->n_tables; i++)
-		arbiter_table_init(&s->tables[i], &sub->vlarb_tables[i]);
-	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct server *l = &s->links[port];
-
-		if (l->peer == NONE)
-			continue;
-		l->table =
-			(uint16_t)sub
-				->vlarb_of_port[s->setup->ports[port].origin];
-		arbiter_init(&l->arb, &s->tables[l->table]);
-	}
-}
-
 /* ---- nodes -------------------------------------------------------------- */
 
 /*
@@ -562,11 +539,6 @@ struct sim *state_new(const struct sim_setup *setup,
 	nodes_init(s);
 	features_init(s);
 	routes_init(s);
-	for (uint32_t i = 0; i < setup->n_changes; i++) {
-		eventq_push(&s->q, setup->changes[i].time,
-			    event_key(EV_TABLE, setup->changes[i].port, 0, i));
-		s->background++;
-	}
 	s->margin = longest_reach(s);
 	stuck_expect(s);
 	s->way = way_of(s);
@@ -587,6 +559,7 @@ void sim_free(struct sim *s)
 	marks_fini(s);
 	probes_fini(s);
 	routes_fini(s);
+	arbiters_fini(s);
 	senders_fini(s);
 	tellings_fini(s);
 	free(s->observers);
@@ -624,7 +597,6 @@ void sim_free(struct sim *s)
 	free(s->counts);
 	free(s->missed);
 	free(s->stuck);
-	free(s->tables);
 	free(s->durations);
 	free(s->rates);
 	free(s->touched.ports);

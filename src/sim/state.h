@@ -38,7 +38,7 @@
 /* In the order of T2: what one instant does, it does in this order. */
 enum event_kind {
 	EV_FAULT,   /* id: fault */
-	EV_TABLE,   /* id: change of port's arbitration table */
+	EV_TABLE,   /* arbitration tables of ports change */
 	EV_MEASURE, /* the warm-up ends */
 	EV_LOOK,    /* is it time to end? (M2) */
 	EV_STUCK,   /* does anything still move? (M3) */
@@ -486,10 +486,12 @@ struct sim {
 	struct probes *probes;   /* NULL: nobody asks (C8) */
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 
-	struct arbiter_table *tables;
+	struct arbiter_table *tables; /* arbiters.c */
 	uint32_t n_tables;
 	size_t tables_cap;
-	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
+	struct arbiter_places *places;
+	uint32_t next_change; /* of the setup's (T11c) */
+	hd_time **durations;  /* [rate][bytes], 0 = not computed yet */
 	struct hd_rate *rates;
 	uint32_t n_rates;
 

@@ -392,6 +392,7 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	fabric_table(f, r);
 	traffic_table(f, rows, r);
 	sl_table(f, r);
+	findings_connections(f, r);
 	loss_table(f, r);
 	findings_ports(f, r);
 	findings_downed(f, r);

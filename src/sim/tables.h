@@ -49,6 +49,17 @@ bool sim_tables(const struct sim_findings *f, struct results *r);
 bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 	       struct results *r);
 
+/* Connections of a row that came, or asked for bandwidth. */
+struct sim_connections {
+	uint64_t asked, blocked; /* while measuring, or before it all began */
+	struct interval blocking;
+	double held;     /* at a time, on average */
+	double reserved; /* for them, bits per second, likewise */
+};
+/* False if the row's flows neither come and go nor ask. */
+bool sim_connections(const struct sim_findings *f, uint32_t row,
+		     struct sim_connections *out);
+
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
 void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 			struct results *r);

@@ -30,11 +30,8 @@ static void loads_init(struct loads *l, const struct subnet *s)
 	l->hosts = hd_alloc(t->n_ports, sizeof(*l->hosts));
 	l->n_hosts = order_hosts(s, &l->g, l->hosts);
 	for (port_id p = 0; p < t->n_ports; p++) {
-		struct topo_link_state link;
-
-		if (t->ports[p].peer != TOPO_NONE &&
-		    topo_link_state(t, p, &link) == HD_OK)
-			l->rate[p] = hd_rate_bps(link.rate);
+		if (s->rate_of_port[p].num)
+			l->rate[p] = hd_rate_bps(s->rate_of_port[p]);
 	}
 }
 

@@ -169,10 +169,12 @@ static void one_cable_between_two_switches_halves_and_quarters(void **state)
 	assert_int_equal(l.worst, 4);
 	assert_float_equal(l.least_share, 0.25, 1e-12);
 	/* A cable four times as fast as the hosts' carries four flows. */
-	for (port_id p = 0; p < t.n_ports; p++)
-		t.ports[p].widths = WIDTH_1X;
-	t.ports[topo_port_of(&t, a, 8)].widths = WIDTH_4X;
-	t.ports[topo_port_of(&t, b, 8)].widths = WIDTH_4X;
+	for (port_id p = 0; p < t.n_ports; p++) {
+		if (s.rate_of_port[p].num)
+			s.rate_of_port[p] = hd_rate_of_link(1, SPEED_SDR);
+	}
+	s.rate_of_port[topo_port_of(&t, a, 8)] = hd_rate_of_link(4, SPEED_SDR);
+	s.rate_of_port[topo_port_of(&t, b, 8)] = hd_rate_of_link(4, SPEED_SDR);
 	load_patterns(&s, LOAD_SHIFT, 1000, 1, &l);
 	assert_float_equal(l.mean_share, 1, 1e-12);
 	tear_down(&t, &s);

@@ -121,7 +121,7 @@ void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
 	s->sl2vl_of_port[end_port] = intern_sl2vl(s, table);
 }
 
-void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table)
+uint32_t subnet_keep_vlarb(struct subnet *s, const struct vlarb *table)
 {
 	void *tables = s->vlarb_tables;
 	/* Entries out of use must not make equal tables differ. */
@@ -133,10 +133,16 @@ void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table)
 
 	memcpy(clean.high, table->high, table->n_high * sizeof(clean.high[0]));
 	memcpy(clean.low, table->low, table->n_low * sizeof(clean.low[0]));
-	s->vlarb_of_port[port] =
-		intern(&s->vlarb_index, &tables, &s->n_vlarb_tables, &clean,
-		       sizeof(clean));
+	uint32_t id = intern(&s->vlarb_index, &tables, &s->n_vlarb_tables,
+			     &clean, sizeof(clean));
+
 	s->vlarb_tables = tables;
+	return id;
+}
+
+void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table)
+{
+	s->vlarb_of_port[port] = subnet_keep_vlarb(s, table);
 }
 
 void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
@@ -263,6 +269,14 @@ void subnet_init(struct subnet *s, const struct topo *t)
 	s->lid_of_port = hd_alloc(t->n_ports, sizeof(*s->lid_of_port));
 	s->lmc_of_port = hd_alloc(t->n_ports, sizeof(*s->lmc_of_port));
 	s->vls_of_port = hd_alloc(t->n_ports, sizeof(*s->vls_of_port));
+	s->rate_of_port = hd_alloc(t->n_ports, sizeof(*s->rate_of_port));
+	for (port_id p = 0; p < t->n_ports; p++) {
+		struct topo_link_state link;
+
+		if (t->ports[p].peer != TOPO_NONE &&
+		    topo_link_state(t, p, &link) == HD_OK)
+			s->rate_of_port[p] = link.rate;
+	}
 	s->pkeys = hd_alloc(t->n_ports, sizeof(*s->pkeys));
 	s->sl2vl_of_port = hd_alloc(t->n_ports, sizeof(*s->sl2vl_of_port));
 	s->vlarb_of_port = hd_alloc(t->n_ports, sizeof(*s->vlarb_of_port));
@@ -287,6 +301,7 @@ void subnet_fini(struct subnet *s)
 	for (port_id p = 0; p < s->topo->n_ports; p++)
 		free(s->pkeys[p].keys);
 	free(s->pkeys);
+	free(s->rate_of_port);
 	free(s->sl2vl_of_pair);
 	free(s->sl2vl_of_port);
 	free(s->sl2vl_tables);

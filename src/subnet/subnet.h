@@ -132,6 +132,9 @@ struct subnet {
 
 	struct pkey_table *pkeys; /* per port_id */
 	uint8_t *vls_of_port;     /* operational data VLs, per port_id */
+	/* Data rate of the link, per port_id; num 0: there is none. What the
+	 * ports agree on, unless whoever builds the fabric says otherwise. */
+	struct hd_rate *rate_of_port;
 
 	const char *engine; /* which routing engine filled the LFTs */
 	unsigned vls_used;  /* data VLs its deadlock freedom needs */
@@ -204,6 +207,8 @@ void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
 			   const struct sl2vl *table);
 void subnet_set_vlarb(struct subnet *s, port_id port,
 		      const struct vlarb *table);
+/* Only stores it, for later; returns its number in vlarb_tables. */
+uint32_t subnet_keep_vlarb(struct subnet *s, const struct vlarb *table);
 void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
 		      unsigned n);
 

@@ -270,6 +270,17 @@ awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
 status 0 "$HEDDLE" sim documented.yaml
 has out "# summary: two classes on one cable"
 
+# Every call that was let in is on time; films are refused more often than calls.
+run connections 0
+claim connections "calls are let in first and on time" '
+	[.tables.connections.rows[] | .kind] == ["DBTS", "DB", "PBE"] and
+	row("connections"; "call").blocking < row("connections"; "film").blocking and
+	row("traffic"; "call").max < row("traffic"; "rest").p99'
+claim connections "what came is what was let in and what was not" '
+	all(.tables.connections.rows[]; .asked == .admitted + .blocked) and
+	([.tables["connections over time"].rows[] | .asked] | add) >=
+	([.tables.connections.rows[] | .asked] | add)'
+
 # Ten packets per lane, twenty and thirty with one and two lanes on loan.
 run entry-threshold 0
 claim entry-threshold "eight packets open a second lane" '

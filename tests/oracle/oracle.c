@@ -81,7 +81,8 @@ static void tables_change(struct oracle *o)
 
 		if (c->time > o->now)
 			return;
-		vlarb_change(o, c->port, &c->table);
+		vlarb_change(o, c->port,
+			     &o->setup->subnet->vlarb_tables[c->table]);
 		o->stats->table_changes++;
 	}
 }

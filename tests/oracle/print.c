@@ -133,11 +133,8 @@ static void changes_print(const struct scenario *s, FILE *to)
 	for (uint32_t i = 0; i < t->n_changes; i++) {
 		const struct sim_table_change *c = &t->changes[i];
 
-		fprintf(to, "change at %" PRIu64 " ps: port %u, limit %u",
-			c->time, c->port, c->table.high_limit);
-		entries_print("high", c->table.high, c->table.n_high, to);
-		entries_print("low", c->table.low, c->table.n_low, to);
-		fputc('\n', to);
+		fprintf(to, "change at %" PRIu64 " ps: port %u, VLArb %u\n",
+			c->time, c->port, c->table);
 	}
 }
 

@@ -291,21 +291,24 @@ static void weights_redraw(const struct scenario *s, struct vlarb *t,
 		t->high_limit = (uint8_t)below(r, 4);
 }
 
-static void change_draw(const struct scenario *s, struct vlarb *t,
-			struct rng *r)
+/* `n_first` tables are those that a run begins with. */
+static uint32_t change_draw(struct scenario *s, uint32_t n_first, struct rng *r)
 {
-	const struct subnet *n = &s->fabric.subnet;
+	struct subnet *n = &s->fabric.subnet;
+	struct vlarb t;
 
 	if (chance(r, 40)) {
-		table_draw(s, t, most_vls(s), r);
-		return;
+		table_draw(s, &t, most_vls(s), r);
+	} else {
+		t = n->vlarb_tables[below(r, n_first)];
+		weights_redraw(s, &t, r);
 	}
-	*t = n->vlarb_tables[below(r, n->n_vlarb_tables)];
-	weights_redraw(s, t, r);
+	return subnet_keep_vlarb(n, &t);
 }
 
 /* Of one port, one or many; now and then two at one instant. */
-static void port_changes_draw(struct scenario *s, uint32_t port, struct rng *r)
+static void port_changes_draw(struct scenario *s, uint32_t port,
+			      uint32_t n_first, struct rng *r)
 {
 	struct sim_table_change c = { .port = port };
 	hd_time ticks = outage_time(s, r);
@@ -313,7 +316,7 @@ static void port_changes_draw(struct scenario *s, uint32_t port, struct rng *r)
 
 	for (uint32_t i = 1 + below(r, chance(r, 30) ? 3 : 20); i > 0; i--) {
 		c.time = ticks * s->tick;
-		change_draw(s, &c.table, r);
+		c.table = change_draw(s, n_first, r);
 		change_add(s, &c);
 		if (!chance(r, 10))
 			ticks += below(r, gap);
@@ -323,10 +326,11 @@ static void port_changes_draw(struct scenario *s, uint32_t port, struct rng *r)
 void changes_draw(struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
+	uint32_t n_first = s->fabric.subnet.n_vlarb_tables;
 
 	if (!chance(r, CHANGES_PERCENT) || s->plain)
 		return;
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		if (t->ports[i].peer != SIM_NONE && chance(r, 60))
-			port_changes_draw(s, i, r);
+			port_changes_draw(s, i, n_first, r);
 }

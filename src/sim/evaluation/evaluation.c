@@ -185,7 +185,6 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 	struct establish_params asked = establish_params_default();
 
 	params.mode = plan->fill;
-	params.link_rate = link_rate(plan);
 	params.high_sls = class_high_sls();
 	asked.seed = plan->seed;
 	asked.tried = plan->tried;

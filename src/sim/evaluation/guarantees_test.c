@@ -352,7 +352,6 @@ static void booth_init(struct booth *b)
 
 	for (uint32_t i = 0; i < 4; i++)
 		b->host[i] = hosts->ports[i];
-	params.link_rate = hd_rate_make(8000000000, 1);
 	assert_int_equal(
 		broker_init(&b->broker, &b->fabric->subnet, &params, &d),
 		HD_OK);

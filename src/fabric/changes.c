@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arbitration tables that change during a run (T11c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "fabric/parts.h"
+
+void fabric_copy_entries(const struct scn_vlarb *from,
+			 struct vlarb_entry *entries, uint8_t *n)
+{
+	memcpy(entries, from->entries, from->n * sizeof(*entries));
+	*n = from->n;
+}
+
+/* What the ports begin with, before the first change. */
+static void begin(struct fabric *b)
+{
+	struct fabric_changes *c = &b->changes;
+
+	c->now = hd_alloc(b->setup.n_ports, sizeof(*c->now));
+	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
+		const struct sim_port *p = &b->setup.ports[i];
+
+		if (p->peer != SIM_NONE)
+			c->now[i] = b->subnet.vlarb_of_port[p->origin];
+	}
+}
+
+const struct vlarb *fabric_table_by_now(struct fabric *b, uint32_t port)
+{
+	if (!b->changes.now)
+		begin(b);
+	return &b->subnet.vlarb_tables[b->changes.now[port]];
+}
+
+void fabric_change_table(struct fabric *b, hd_time time, uint32_t port,
+			 const struct vlarb *to)
+{
+	struct sim_setup *s = &b->setup;
+	struct fabric_changes *c = &b->changes;
+
+	if (!c->now)
+		begin(b);
+	uint32_t table = subnet_keep_vlarb(&b->subnet, to);
+
+	if (table == c->now[port])
+		return;
+	c->now[port] = table;
+	s->changes = hd_grow(s->changes, &c->cap, s->n_changes + 1u,
+			     sizeof(*s->changes));
+	s->changes[s->n_changes++] =
+		(struct sim_table_change){ time, port, table };
+}
+
+void fabric_free_changes(struct fabric *b)
+{
+	free(b->setup.changes);
+	free(b->changes.now);
+}
+
+/* What a row of qos.changes makes of a port's tables. */
+static void add_change(struct fabric *b, const struct scn_qos_change *from,
+		       uint32_t port)
+{
+	struct vlarb t = *fabric_table_by_now(b, port);
+
+	if (from->high.given)
+		fabric_copy_entries(&from->high, t.high, &t.n_high);
+	if (from->low.given)
+		fabric_copy_entries(&from->low, t.low, &t.n_low);
+	if (from->high_limit != UINT64_MAX)
+		t.high_limit = (uint8_t)from->high_limit;
+	fabric_change_table(b, from->at, port, &t);
+}
+
+/* The change that follows `after` (NULL: the first); NULL after the last. */
+static const struct scn_qos_change *
+next_change(const struct scn_qos *q, const struct scn_qos_change *after)
+{
+	const struct scn_qos_change *next = NULL;
+
+	for (size_t i = 0; i < q->n_changes; i++) {
+		const struct scn_qos_change *c = &q->changes[i];
+		bool later = !after || c->at > after->at ||
+			     (c->at == after->at && c > after);
+
+		if (later && (!next || c->at < next->at))
+			next = c;
+	}
+	return next;
+}
+
+static void add_all(struct fabric *b, const struct scn_qos_change *c,
+		    const struct selection *ports)
+{
+	for (uint32_t i = 0; i < ports->n; i++) {
+		uint32_t port = b->port_of_origin[ports->ports[i]];
+
+		if (port != SIM_NONE && b->setup.ports[port].peer != SIM_NONE)
+			add_change(b, c, port);
+	}
+}
+
+enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos_change *c = NULL;
+
+	/* By time; what the file says first stays first. */
+	while ((c = next_change(q, c)) != NULL) {
+		struct selection ports;
+		struct diag inner = { .status = HD_OK };
+
+		if (select_ports(b->selector, c->ports, &inner, &ports) !=
+		    HD_OK)
+			return fabric_refuse(b, d, &c->ports,
+					     "qos.changes[].ports", &inner);
+		add_all(b, c, &ports);
+		selection_fini(&ports);
+	}
+	return HD_OK;
+}

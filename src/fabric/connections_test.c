@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections that come and go: who is let in, and what tables become. */
+#include "fabric/build_for_tests.h"
+
+#include <math.h>
+
+#include "model/loss.h"
+#include "qos/broker.h"
+
+#define RUNS  8 /* of other seeds, that an interval is taken over */
+/* Student's t for 99.9 % and 7 degrees of freedom. */
+#define T_999 5.408
+
+/*
+ * One link that all share: h0's. 8 Gb/s are 16,320 slots, so that 500 Mb/s are
+ * 1,020 of them. What others have is whole entries, so that slots are all that
+ * limits: 45 entries are left.
+ */
+#define LINK LINGERING("0s")
+#define LINGERING(time)                                                              \
+	"fabric:\n  topology: {kind: star, hosts: 2}\n  link: 8Gb/s\n"               \
+	"qos:\n  lanes: 15\n  admission: {linger: " time "}\n"                       \
+	"  classes: [{name: db, sl: 2, kind: DB},"                                   \
+	" {name: ts, sl: 4, kind: DBTS}, {name: be, sl: 8, kind: BE, weight: 3315}," \
+	" {name: pbe, sl: 10, kind: PBE, weight: 1530}]\n"
+#define PLACES (45u * 255 / 1020)
+
+/* `text` says "run: {", where the seed goes. */
+static struct fabric *build(const char *text, unsigned seed)
+{
+	const char *run = strstr(text, "run: {");
+	char whole[4096];
+	struct fabric *f;
+
+	assert_non_null(run);
+	run += strlen("run: {");
+	snprintf(whole, sizeof(whole), "%.*sseed: %u, %s", (int)(run - text),
+		 text, seed, run);
+	must_build(whole, &f);
+	return f;
+}
+
+/* The share of a row that was refused after the first tenth of a run. */
+static double blocking(const struct fabric *f, uint32_t row)
+{
+	uint64_t asked = 0, refused = 0;
+
+	for (uint32_t i = 0; i < f->n_requests; i++) {
+		const struct fabric_request *q = &f->requests[i];
+
+		if (q->row != row || q->at < f->rules.stop / 10)
+			continue;
+		asked++;
+		refused += q->flow == SIM_NONE;
+	}
+	assert_true(asked > 1000);
+	return (double)refused / (double)asked;
+}
+
+/* Several runs' shares agree with what the formula says, and are worth it. */
+static void assert_agrees(const double found[RUNS], double exact)
+{
+	double mean = 0, variance = 0;
+
+	for (int i = 0; i < RUNS; i++)
+		mean += found[i] / RUNS;
+	for (int i = 0; i < RUNS; i++)
+		variance += (found[i] - mean) * (found[i] - mean) / (RUNS - 1);
+	double half = T_999 * sqrt(variance / RUNS);
+
+	print_message("blocking %.5f +- %.5f, exactly %.5f\n", mean, half,
+		      exact);
+	assert_true(fabs(mean - exact) <= half);
+	assert_true(half < 0.15 * exact);
+}
+
+static void one_link_blocks_as_erlang_says(void **state)
+{
+#define CALLS                                                           \
+	"traffic: [{name: a, class: db, kind: saturating, source: h0, " \
+	"destination: h1, reserve: 500Mb/s, arrivals: 12us, holding: "
+#define LONG "}]\nrun: {measure: 200ms}\n"
+	/* Holding times of either law, and with a time to linger. */
+	static const char *const cases[] = {
+		LINK CALLS "100us" LONG,
+		LINK CALLS "{mean: 100us, distribution: constant}" LONG,
+		LINGERING("10us") CALLS "90us" LONG,
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double found[RUNS];
+
+		for (unsigned run = 0; run < RUNS; run++) {
+			struct fabric *f = build(cases[i], run + 1);
+
+			found[run] = blocking(f, 0);
+			fabric_free(f);
+		}
+		assert_agrees(found, loss_erlang_b(PLACES, 100.0 / 12));
+	}
+}
+
+/* Two sizes on one link: Kaufman and Roberts. */
+static void two_sizes_block_as_the_recursion_says(void **state)
+{
+	/* 1,020 and 4,080 slots: sizes 1 and 4 of 11 places. */
+	static const char text[] =
+		LINK "traffic:\n"
+		     "- {name: a, class: db, kind: saturating, source: h0,"
+		     " destination: h1, reserve: 500Mb/s, arrivals: 25us,"
+		     " holding: 100us}\n"
+		     "- {name: b, class: ts, kind: saturating, source: h0,"
+		     " destination: h1, reserve: 2Gb/s, arrivals: 100us,"
+		     " holding: 100us}\n"
+		     "run: {measure: 500ms}\n";
+	const struct loss_class classes[2] = { { 1, 4 }, { 4, 1 } };
+	double exact[2], found[2][RUNS];
+
+	(void)state;
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct fabric *f = build(text, run + 1);
+
+		for (uint32_t row = 0; row < 2; row++)
+			found[row][run] = blocking(f, row);
+		fabric_free(f);
+	}
+	loss_shared(PLACES, classes, 2, exact);
+	for (int row = 0; row < 2; row++)
+		assert_agrees(found[row], exact[row]);
+}
+
+/* Its own share, all of it, and nobody else's; nobody else has any of it. */
+static void preferred_traffic_has_its_own_share(void **state)
+{
+	static const char text[] =
+		LINK "traffic:\n"
+		     "- {name: p, class: pbe, kind: saturating, source: h0,"
+		     " destination: h1, reserve: 50Mb/s, arrivals: 10us,"
+		     " holding: 100us}\n"
+		     "- {name: d, class: db, kind: saturating, source: h0,"
+		     " destination: h1, reserve: 500Mb/s, arrivals: 100us}\n"
+		     "run: {measure: 200ms}\n";
+	double found[RUNS];
+
+	(void)state;
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct fabric *f = build(text, run + 1);
+		uint32_t let_in = 0;
+
+		found[run] = blocking(f, 0);
+		for (uint32_t i = 0; i < f->n_requests; i++)
+			let_in += f->requests[i].row == 1 &&
+				  f->requests[i].flow != SIM_NONE;
+		/* Who stays fills the link and no more. */
+		assert_int_equal(let_in, PLACES);
+		fabric_free(f);
+	}
+	assert_agrees(found, loss_erlang_b(1530 / 102, 10));
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+#define MANY                                                                  \
+	"fabric:\n  topology: {kind: mesh, columns: 3, rows: 2, hosts: 2}\n"  \
+	"  link: 8Gb/s\n  routing: %s\n"                                      \
+	"qos:\n  lanes: 15\n  admission: {linger: 20us, place: %s}\n"         \
+	"  classes: [{name: a, sl: 1, kind: DB}, {name: b, sl: 2, kind: DB}," \
+	" {name: be, sl: 8, kind: BE}]\n"                                     \
+	"traffic:\n"                                                          \
+	"- {name: first, class: a, kind: cbr, rate: 70Mb/s, pattern: "        \
+	"permutation, source: 0..3}\n"                                        \
+	"- {name: a, class: a, kind: cbr, rate: 330Mb/s, arrivals: 12us,"     \
+	" holding: 1ms, stop: %s}\n"                                          \
+	"- {name: b, class: b, kind: cbr, rate: 900Mb/s, arrivals: 25us,"     \
+	" holding: 1ms, stop: %s}\n"                                          \
+	"run: {measure: 10ms}\n"
+
+/* The table of each port when all changes are made. */
+static uint32_t *last_tables(const struct fabric *f)
+{
+	uint32_t *last = calloc(f->setup.n_ports, sizeof(*last));
+	hd_time before = 0;
+
+	assert_non_null(last);
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		if (f->setup.ports[i].peer != SIM_NONE)
+			last[i] = f->subnet.vlarb_of_port[f->setup.ports[i]
+								  .origin];
+	}
+	for (uint32_t i = 0; i < f->setup.n_changes; i++) {
+		assert_true(f->setup.changes[i].time >= before);
+		before = f->setup.changes[i].time;
+		last[f->setup.changes[i].port] = f->setup.changes[i].table;
+	}
+	return last;
+}
+
+static void weights(const struct vlarb *t, uint32_t out[N_DATA_VLS])
+{
+	memset(out, 0, N_DATA_VLS * sizeof(*out));
+	for (unsigned i = 0; i < t->n_low; i++)
+		out[t->low[i].vl] += t->low[i].weight;
+	for (unsigned i = 0; i < t->n_high; i++)
+		out[t->high[i].vl] += t->high[i].weight;
+}
+
+/* Those who are there at the end, admitted anew, one after the other. */
+static void admit_survivors(const struct fabric *f, struct broker *b)
+{
+	struct broker_params p = broker_params_default();
+	struct diag d = { .status = HD_OK };
+
+	p.place = f->scenario->qos.admission.place;
+	p.ch_sl = BROKER_NO_SL;
+	p.pbe_sl = BROKER_NO_SL;
+	assert_int_equal(broker_init(b, &f->subnet, &p, &d), HD_OK);
+	for (uint32_t i = 0; i < f->n_requests; i++) {
+		const struct fabric_request *q = &f->requests[i];
+		struct broker_refusal why;
+		uint32_t id;
+
+		if (q->flow == SIM_NONE || q->until < f->rules.stop)
+			continue;
+		const struct sim_flow *w = &f->flows[q->flow];
+		uint32_t port = f->setup.nodes[w->source].first_port + 1;
+		const struct broker_request again = {
+			.source = f->setup.ports[port].origin,
+			.dlid = w->to.list[0].dlid,
+			.sl = w->sl,
+			.rate = q->rate,
+		};
+
+		assert_int_equal(broker_admit(b, &again, &id, &why), HD_OK);
+	}
+}
+
+static const char *const engines[] = { "xy", "minhop", "updn", "dfsssp" };
+
+/* Only where the entries stand may differ. */
+static void tables_at_the_end_are_those_of_who_is_left(void **state)
+{
+	uint64_t blocked = 0, changes = 0;
+
+	(void)state;
+	for (unsigned run = 0; run < 16; run++) {
+		char text[2048];
+		struct broker b;
+
+		snprintf(text, sizeof(text), MANY, engines[run % 4],
+			 run % 3 ? "spread" : "first", "never", "never");
+		struct fabric *f = build(text, run + 1);
+		uint32_t *last = last_tables(f);
+
+		admit_survivors(f, &b);
+		for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+			uint32_t is[N_DATA_VLS], anew[N_DATA_VLS];
+			struct vlarb t = { 0 };
+
+			if (f->setup.ports[i].peer == SIM_NONE)
+				continue;
+			broker_tables(&b, f->setup.ports[i].origin, &t);
+			weights(&t, anew);
+			weights(&f->subnet.vlarb_tables[last[i]], is);
+			assert_memory_equal(is, anew, sizeof(is));
+		}
+		for (uint32_t i = 0; i < f->n_requests; i++)
+			blocked += f->requests[i].flow == SIM_NONE;
+		changes += f->setup.n_changes;
+		free(last);
+		broker_fini(&b);
+		fabric_free(f);
+	}
+	print_message("%llu refused, %llu changes of tables\n",
+		      (unsigned long long)blocked, (unsigned long long)changes);
+	assert_true(blocked > 1000 && changes > 50000);
+}
+
+static void tables_are_as_before_when_all_have_left(void **state)
+{
+	unsigned empty = 0;
+
+	(void)state;
+	for (unsigned run = 0; run < 8; run++) {
+		char text[2048];
+
+		snprintf(text, sizeof(text), MANY, engines[run % 4],
+			 run % 3 ? "spread" : "first", "9ms", "9900us");
+		struct fabric *f = build(text, run + 1);
+		uint32_t *last = last_tables(f);
+
+		assert_true(f->setup.n_changes > 1000);
+		for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+			uint32_t is[N_DATA_VLS], was[N_DATA_VLS];
+			port_id origin = f->setup.ports[i].origin;
+			uint32_t total = 0;
+
+			if (f->setup.ports[i].peer == SIM_NONE)
+				continue;
+			weights(&f->subnet.vlarb_tables[last[i]], is);
+			weights(vlarb_of(&f->subnet, origin), was);
+			assert_memory_equal(is, was, sizeof(is));
+			for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+				total += was[vl];
+			/* Where nobody was at first: to the letter. */
+			if (total != FRAME_SLOTS / 5)
+				continue;
+			empty++;
+			assert_int_equal(last[i],
+					 f->subnet.vlarb_of_port[origin]);
+		}
+		free(last);
+		fabric_free(f);
+	}
+	assert_true(empty > 50);
+}
+
+/* ---- flows ------------------------------------------------------------- */
+
+static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
+{
+	static const char text[] = LINK
+		"traffic:\n"
+		"- {name: be, class: be, kind: saturating}\n"
+		"- {name: a, class: db, kind: cbr, rate: 400Mb/s, payload: 1KiB,"
+		" arrivals: {gap: 10us, distribution: constant},"
+		" holding: {mean: 95us, distribution: constant}, start: 5us,"
+		" stop: 1ms}\n"
+		"- {name: free, class: be, kind: cbr, rate: 1Mb/s,"
+		" arrivals: 50us, holding: 10us}\n"
+		"run: {warmup: 0s, measure: 2ms}\n";
+	struct fabric *f = build(text, 1);
+	uint32_t n[3] = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < f->n_flows; i++)
+		n[f->flows[i].row]++;
+	assert_int_equal(n[0], 2);
+	assert_true(n[2] > 20 && n[2] < 60);
+	for (uint32_t i = 0; i < f->n_requests; i++) {
+		const struct fabric_request *q = &f->requests[i];
+		const struct sim_flow *w = &f->flows[q->flow];
+
+		assert_true(q->flow < f->n_flows); /* there is room for all */
+		assert_int_equal(w->row, q->row);
+		assert_int_equal(w->start, q->at);
+		if (q->row != 1)
+			continue;
+		/* 1,050 bytes are 17 blocks; 5 % beyond. */
+		assert_true(fabs(hd_rate_bps(q->rate) -
+				 400e6 * 17 * 64 / 1024 * 1.05) < 2);
+		assert_int_equal(q->at % (10 * HD_US), 5 * HD_US);
+		assert_int_equal(w->stop, q->at + 95 * HD_US + 1 < HD_MS
+						  ? q->at + 95 * HD_US + 1
+						  : HD_MS);
+		assert_int_equal(q->until, w->stop);
+	}
+	assert_int_equal(n[1], 99);
+	fabric_free(f);
+}
+
+/* On the same seed: times do not depend on others, only answers do. */
+static void another_row_changes_no_arrival(void **state)
+{
+	static const char one[] =
+		LINK "traffic:\n"
+		     "- {name: a, class: db, kind: saturating, reserve: 1Gb/s,"
+		     " arrivals: 20us, holding: 100us}\n"
+		     "run: {measure: 5ms}\n";
+	static const char two[] =
+		LINK "traffic:\n"
+		     "- {name: a, class: db, kind: saturating, reserve: 1Gb/s,"
+		     " arrivals: 20us, holding: 100us}\n"
+		     "- {name: b, class: ts, kind: saturating, reserve: 2Gb/s,"
+		     " arrivals: 20us, holding: 100us}\n"
+		     "run: {measure: 5ms}\n";
+	struct fabric *a = build(one, 3), *b = build(two, 3);
+	uint32_t k = 0, more = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		if (b->requests[i].row != 0)
+			continue;
+		assert_int_equal(b->requests[i].at, a->requests[k].at);
+		more += b->requests[i].flow == SIM_NONE &&
+			a->requests[k].flow != SIM_NONE;
+		k++;
+	}
+	assert_int_equal(k, a->n_requests);
+	assert_true(more > 10);
+	fabric_free(a);
+	fabric_free(b);
+}
+
+#define ROW "traffic: [{name: a, class: db, kind: cbr, rate: 1Mb/s"
+static const struct {
+	const char *text, *message;
+} refusals[] = {
+	{ LINK "traffic: [{name: a, class: db, kind: saturating, "
+	       "pattern: incast}]\n",
+	  "needs a rate, a load or what to reserve" },
+	{ LINK "traffic: [{name: a, sl: 3, kind: saturating}]\n",
+	  "travels on SL 3, which no class has" },
+	{ LINK ROW "}]\n", "each flow needs one destination" },
+	{ LINK ROW ", holding: 1ms, pattern: incast}]\n",
+	  "has a holding time, but no arrivals" },
+	{ LINK ROW ", arrivals: 1ms, connections: 3}]\n",
+	  "both arrivals and a number of connections" },
+	{ LINK ROW ", arrivals: 1ms, pattern: pairs}]\n",
+	  "arrivals need the pattern uniform, hotspot, incast or "
+	  "group" },
+	{ LINK ROW ", arrivals: 1ns}]\nrun: {measure: 10ms}\n",
+	  "more than 1000000 connections before the run may end" },
+	{ LINK "  low: [0:1]\n" ROW ", arrivals: 1ms}]\n",
+	  "tables that are given" },
+	{ LINK "  changes: [{at: 1us, ports: all, low: [0:1]}]\n" ROW
+	       ", arrivals: 1ms}]\n",
+	  "tables that are given" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0}, {name: b, sl: 1, "
+		"kind: DB}]}\n" ANY,
+	  "of 'a' and 'b' only one has a kind" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: BE}, {name: b, "
+		"sl: 1, kind: BE}]}\n" ANY,
+	  "a second class of kind BE: 'a' is one" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, weight: "
+		"9}]}\n" ANY,
+	  "whose weight is what is reserved" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: CH, weight: "
+		"9}]}\n" ANY,
+	  "whose weight is 1" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, priority: "
+		"high}]}\n" ANY,
+	  "only DBTS stands in the high table" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: BE, weight: "
+		"16000}, {name: b, sl: 1, kind: PBE, weight: 400}]}\n" ANY,
+	  "no room" },
+	{ SMALL "qos: {admission: {fill: paper}, classes: [{name: a, "
+		"sl: 0, kind: BE}]}\n" ANY,
+	  "fill 'paper' has no places" },
+};
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+		struct diag d = { .status = HD_OK };
+		struct fabric *f;
+
+		assert_int_not_equal(fabric_load(refusals[i].text,
+						 strlen(refusals[i].text),
+						 "x.yaml", NULL, &d, &f),
+				     HD_OK);
+		if (!strstr(d.message, refusals[i].message))
+			fail_msg("%u: '%s'", i, d.message);
+		assert_true(d.line > 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_link_blocks_as_erlang_says),
+		cmocka_unit_test(two_sizes_block_as_the_recursion_says),
+		cmocka_unit_test(preferred_traffic_has_its_own_share),
+		cmocka_unit_test(tables_at_the_end_are_those_of_who_is_left),
+		cmocka_unit_test(tables_are_as_before_when_all_have_left),
+		cmocka_unit_test(who_is_let_in_is_a_flow_from_then_to_its_end),
+		cmocka_unit_test(another_row_changes_no_arrival),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

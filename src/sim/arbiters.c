@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which compiled table each link is arbitrated by. Ports with equal tables
+ * share one; where tables change (T11c), a place that nobody uses any longer is
+ * used again, so that there are as many as there are different tables at one
+ * time, however many a run goes through.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/engine.h"
+#include "sim/parts.h"
+
+/* A place of sim.tables. */
+struct arbiter_place {
+	uint32_t users; /* links; 0: free */
+	uint32_t table; /* of the subnet's; if free: the next such place */
+};
+
+struct arbiter_places {
+	struct arbiter_place *place;
+	size_t cap;
+	uint32_t *of_table;  /* by table of the subnet; NONE: not compiled */
+	uint32_t first_free; /* or NONE */
+};
+
+/* A place for one more table. */
+static uint32_t place_find(struct sim *s)
+{
+	struct arbiter_places *p = s->places;
+	uint32_t i = p->first_free;
+
+	if (i != NONE) {
+		p->first_free = p->place[i].table;
+		return i;
+	}
+	assert(s->n_tables < SIM_MOST_TABLES); /* fabric/ sees to it */
+	s->tables = hd_grow(s->tables, &s->tables_cap, s->n_tables + 1u,
+			    sizeof(*s->tables));
+	p->place =
+		hd_grow(p->place, &p->cap, s->n_tables + 1u, sizeof(*p->place));
+	return s->n_tables++;
+}
+
+static void place_leave(struct sim *s, uint32_t i)
+{
+	struct arbiter_places *p = s->places;
+
+	if (--p->place[i].users)
+		return;
+	p->of_table[p->place[i].table] = NONE;
+	p->place[i].table = p->first_free;
+	p->first_free = i;
+}
+
+static uint16_t place_take(struct sim *s, uint32_t table)
+{
+	struct arbiter_places *p = s->places;
+	uint32_t i = p->of_table[table];
+
+	if (i == NONE) {
+		i = place_find(s);
+		p->place[i] = (struct arbiter_place){ .table = table };
+		p->of_table[table] = i;
+		arbiter_table_init(&s->tables[i],
+				   &s->setup->subnet->vlarb_tables[table]);
+	}
+	p->place[i].users++;
+	return (uint16_t)i;
+}
+
+/* The next of the changes is an event; those after it follow from it. */
+static void change_expect(struct sim *s, uint32_t id)
+{
+	if (id == s->setup->n_changes)
+		return;
+	eventq_push(&s->q, s->setup->changes[id].time,
+		    event_key(EV_TABLE, 0, 0, 0));
+	s->next_change = id;
+	s->background++;
+}
+
+void arbiters_init(struct sim *s)
+{
+	const struct subnet *sub = s->setup->subnet;
+	struct arbiter_places *p = hd_alloc(1, sizeof(*p));
+
+	s->places = p;
+	p->first_free = NONE;
+	p->of_table = hd_alloc(sub->n_vlarb_tables, sizeof(*p->of_table));
+	for (uint32_t i = 0; i < sub->n_vlarb_tables; i++)
+		p->of_table[i] = NONE;
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		struct server *l = &s->links[port];
+		port_id origin = s->setup->ports[port].origin;
+
+		if (l->peer == NONE)
+			continue;
+		l->table = place_take(s, sub->vlarb_of_port[origin]);
+		arbiter_init(&l->arb, &s->tables[l->table]);
+	}
+	change_expect(s, 0);
+}
+
+void arbiters_fini(struct sim *s)
+{
+	free(s->tables);
+	free(s->places->place);
+	free(s->places->of_table);
+	free(s->places);
+}
+
+static void exchange(struct sim *s, const struct sim_table_change *c)
+{
+	struct server *l = &s->links[c->port];
+	uint16_t before = l->table;
+
+	l->table = place_take(s, c->table);
+	place_leave(s, before);
+	arbiter_adapt(&l->arb, &s->tables[l->table]);
+	if (l->requests)
+		port_stir(sim_of_port(s, c->port), c->port);
+}
+
+void tables_change(struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t id = s->next_change;
+	hd_time now = setup->changes[id].time;
+
+	s->background--;
+	for (; id < setup->n_changes && setup->changes[id].time == now; id++)
+		exchange(s, &setup->changes[id]);
+	change_expect(s, id);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections that came and went: how many were let in, and when. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "qos/classes.h"
+#include "sim/tables_parts.h"
+
+#define MOST_STEPS 50 /* of time, in the series */
+
+static const struct column columns[] = {
+	{ "traffic", NULL, VALUE_TEXT },
+	{ "kind", NULL, VALUE_TEXT },
+	{ "asked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "admitted", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "blocked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "blocking", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "blocking +-", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "held", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "reserved", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "refused most by", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static const struct column step_columns[] = {
+	{ "time", "us", VALUE_REAL, ORIGIN_GIVEN, 1 },
+	{ "traffic", NULL, VALUE_TEXT },
+	{ "asked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "admitted", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "blocked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "blocking", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "held", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ NULL },
+};
+
+/* How long a connection was there between two times, in ps. */
+static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
+{
+	hd_time begin = q->at > from ? q->at : from;
+	hd_time end = q->until < to ? q->until : to;
+
+	return end > begin ? (double)(end - begin) : 0;
+}
+
+static void count(const struct fabric_request *q, hd_time from, hd_time to,
+		  struct sim_connections *out)
+{
+	double there = overlap(q, from, to);
+
+	if (q->flow != SIM_NONE && to > from) {
+		out->held += there / (double)(to - from);
+		if (q->rate.num)
+			out->reserved += there / (double)(to - from) *
+					 hd_rate_bps(q->rate);
+	}
+	if (q->at < from || q->at >= to)
+		return;
+	out->asked++;
+	out->blocked += q->flow == SIM_NONE;
+}
+
+static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from,
+			    hd_time to)
+{
+	uint32_t *refused = hd_alloc(b->topo.n_ports, sizeof(*refused));
+	port_id most = TOPO_NONE;
+
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		const struct fabric_request *q = &b->requests[i];
+
+		if (q->row == row && q->link != TOPO_NONE && q->at >= from &&
+		    q->at < to)
+			refused[q->link]++;
+	}
+	for (port_id p = 0; p < b->topo.n_ports; p++) {
+		if (refused[p] &&
+		    (most == TOPO_NONE || refused[p] > refused[most]))
+			most = p;
+	}
+	free(refused);
+	return most;
+}
+
+static void count_all(const struct fabric *b, uint32_t row, hd_time from,
+		      hd_time to, struct sim_connections *out)
+{
+	struct batch_means batches;
+
+	*out = (struct sim_connections){ 0 };
+	batch_means_init(&batches);
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		const struct fabric_request *q = &b->requests[i];
+
+		if (q->row != row)
+			continue;
+		count(q, from, to, out);
+		if (q->at >= from && q->at < to)
+			batch_means_add(&batches, q->flow == SIM_NONE);
+	}
+	out->blocking = batch_means_interval(&batches, 0.95);
+}
+
+/* Flows that are there from the start asked before anything was measured. */
+static hd_time asked_from(const struct sim_findings *f, uint32_t row)
+{
+	const struct scn_traffic *t = &f->build->scenario->traffic[row];
+
+	return t->arrivals.gap ? f->metrics->from : 0;
+}
+
+bool sim_connections(const struct sim_findings *f, uint32_t row,
+		     struct sim_connections *out)
+{
+	const struct scenario *s = f->build->scenario;
+	const struct scn_traffic *t = &s->traffic[row];
+
+	count_all(f->build, row, asked_from(f, row), f->metrics->to, out);
+	return t->arrivals.gap || scenario_asks(s, t);
+}
+
+static const char *kind_of(const struct scenario *s, unsigned sl)
+{
+	for (size_t i = 0; i < s->qos.n_classes; i++) {
+		if (s->qos.classes[i].sl == sl &&
+		    s->qos.classes[i].kind != SCN_NO_KIND)
+			return traffic_class_name(s->qos.classes[i].kind);
+	}
+	return "";
+}
+
+static void put_blocking(struct table *t, const struct sim_connections *c)
+{
+	if (c->asked)
+		table_put_real(t, 100 * c->blocking.mean);
+	else
+		table_put_none(t);
+}
+
+static void put_row(const struct sim_findings *f, uint32_t row,
+		    const struct sim_connections *c, struct table *t)
+{
+	const struct fabric *b = f->build;
+	const struct scenario *s = b->scenario;
+	struct strbuf name = STRBUF_INIT;
+
+	table_put_text(t, s->traffic[row].name);
+	table_put_text(t, kind_of(s, scenario_sl(s, &s->traffic[row])));
+	table_put_uint(t, c->asked);
+	table_put_uint(t, c->asked - c->blocked);
+	table_put_uint(t, c->blocked);
+	put_blocking(t, c);
+	if (isfinite(c->blocking.half_width))
+		table_put_real(t, 100 * c->blocking.half_width);
+	else
+		table_put_none(t);
+	table_put_real(t, c->held);
+	table_put_real(t, c->reserved / 1e9);
+	port_id link = busiest_link(b, row, asked_from(f, row), f->metrics->to);
+
+	if (link != TOPO_NONE)
+		fabric_port_name(b, b->port_of_origin[link], &name);
+	table_put_text(t, name.text ? name.text : "");
+	strbuf_fini(&name);
+}
+
+/* Steps of equal length through all of the run. */
+static void series(const struct sim_findings *f, struct results *r)
+{
+	const struct fabric *b = f->build;
+	const struct scenario *s = b->scenario;
+	hd_time end = f->metrics->to,
+		step = (end + MOST_STEPS - 1) / MOST_STEPS;
+	struct table *t = results_series(
+		r, "connections over time",
+		"who came and was let in, step by step", step_columns);
+
+	for (hd_time from = 0; from < end; from += step) {
+		hd_time to = from + step < end ? from + step : end;
+
+		for (uint32_t row = 0; row < s->n_traffic; row++) {
+			struct sim_connections c;
+
+			if (!s->traffic[row].arrivals.gap)
+				continue;
+			count_all(b, row, from, to, &c);
+			table_put_real(t, (double)to / (double)HD_US);
+			table_put_text(t, s->traffic[row].name);
+			table_put_uint(t, c.asked);
+			table_put_uint(t, c.asked - c.blocked);
+			table_put_uint(t, c.blocked);
+			put_blocking(t, &c);
+			table_put_real(t, c.held);
+		}
+	}
+}
+
+void findings_connections(const struct sim_findings *f, struct results *r)
+{
+	const struct fabric *b = f->build;
+	struct table *t = NULL;
+	bool any = false;
+
+	for (uint32_t row = 0; row < b->scenario->n_traffic; row++) {
+		struct sim_connections c;
+
+		if (!sim_connections(f, row, &c))
+			continue;
+		if (!t)
+			t = results_table(r, "connections",
+					  "those that came, or asked for "
+					  "bandwidth, and who was let in",
+					  columns);
+		put_row(f, row, &c, t);
+		any |= b->scenario->traffic[row].arrivals.gap > 0;
+	}
+	if (any && f->all)
+		series(f, r);
+}
