@@ -49,6 +49,9 @@ static void expectations_that_make_no_sense_are_refused(void **state)
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 +- x"), 7,
 		"experiments[].checks[].published: 'x' is no tolerance; "
 		"expected a share such as 5%");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("<= x"), 7,
+		"experiments[].checks[].published: '<= x' has no number after "
+		"its sign");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 km"), 7,
 		"experiments[].checks[].published: ' km' follows the number; "
 		"expected '+- 5%' or nothing");
@@ -109,6 +112,12 @@ static void studies_that_are_not_there_are_refused(void **state)
 		"  vary: [{name: a, values: '5..1:1'}]\n"
 		"experiments: [{id: a, title: t, reason: r}]\n",
 		6, "the range '5..1:1' is empty");
+	/* 10^6 points are counted, not made. */
+	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
+		"  vary: [{name: a, values: '1..1000:1'}, "
+		"{name: b, values: '1..1000:1'}]\n"
+		"experiments: [{id: a, title: t, reason: r, study: s}]\n",
+		7, "the study has more than 100000 points");
 }
 
 /* What is handed over reads back as the same experiment. */

@@ -15,12 +15,16 @@ static const struct pieces *values_of(const struct paper_points *g, size_t axis)
 	return g->quick ? &a->few : &a->full;
 }
 
+/* How many points the whole grid has; 0 if they are too many. */
 static size_t whole_of(const struct paper_points *g)
 {
 	size_t n = 1;
 
-	for (size_t i = 0; i < g->study->n_axes; i++)
+	for (size_t i = 0; i < g->study->n_axes; i++) {
+		if (values_of(g, i)->n > PAPER_MOST_POINTS / n)
+			return 0;
 		n *= values_of(g, i)->n;
+	}
 	return n;
 }
 
@@ -107,6 +111,7 @@ static enum hd_status read_given(const struct paper_points *g,
 					 (int)item, given);
 		const struct pieces *values = values_of(g, axis);
 
+		free(wanted[axis]); /* said twice: the last one counts */
 		wanted[axis] = hd_alloc(values->n, sizeof(**wanted));
 		if (!mark_values(values, given + name + 1, item - name - 1,
 				 wanted[axis]))
@@ -132,14 +137,14 @@ static size_t setting_key(const struct paper_points *g, size_t point)
 	return key;
 }
 
-static void add_point(struct paper_points *g, size_t point)
+/* `numbers` has a setting's number, from 1, by its key. */
+static void add_point(struct paper_points *g, size_t point, size_t *numbers)
 {
-	size_t key = setting_key(g, point), k = 0;
+	size_t *number = &numbers[setting_key(g, point)];
 
-	while (k < g->n_points && setting_key(g, g->points[k]) != key)
-		k++;
-	g->settings[g->n_points] =
-		k < g->n_points ? g->settings[k] : g->n_settings++;
+	if (!*number)
+		*number = ++g->n_settings;
+	g->settings[g->n_points] = *number - 1;
 	g->points[g->n_points++] = point;
 }
 
@@ -151,9 +156,15 @@ enum hd_status points_init(struct paper_points *g,
 	const char *given = quick && e->quick_given ? e->quick_given : e->given;
 
 	*g = (struct paper_points){ .study = s, .quick = quick };
-	bool **wanted = hd_alloc(s->n_axes + 1, sizeof(*wanted));
-	enum hd_status status = read_given(g, given, d, wanted);
 	size_t whole = whole_of(g);
+
+	if (!whole)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the study has more than %d points",
+				 PAPER_MOST_POINTS);
+	bool **wanted = hd_alloc(s->n_axes + 1, sizeof(*wanted));
+	size_t *numbers = hd_alloc(whole, sizeof(*numbers));
+	enum hd_status status = read_given(g, given, d, wanted);
 
 	g->points = hd_alloc(whole, sizeof(*g->points));
 	g->settings = hd_alloc(whole, sizeof(*g->settings));
@@ -163,11 +174,12 @@ enum hd_status points_init(struct paper_points *g,
 		for (size_t a = 0; a < s->n_axes; a++)
 			in = in && (!wanted[a] || wanted[a][value_at(g, i, a)]);
 		if (in)
-			add_point(g, i);
+			add_point(g, i, numbers);
 	}
 	for (size_t a = 0; a < s->n_axes; a++)
 		free(wanted[a]);
 	free(wanted);
+	free(numbers);
 	return status;
 }
 

@@ -12,6 +12,8 @@
 #include "measure/results.h"
 #include "paper/paper.h"
 
+#define PAPER_MOST_POINTS 100000 /* of a study */
+
 struct paper_points {
 	const struct paper_study *study;
 	bool quick;
@@ -22,7 +24,8 @@ struct paper_points {
 };
 
 /*
- * Of an experiment that has a study. Refuses what names no axis or value.
+ * Of an experiment that has a study. Refuses what names no axis or value, and
+ * what has too many points.
  * Free even then; refers to the study.
  */
 HD_MUST_CHECK enum hd_status points_init(struct paper_points *g,

@@ -80,6 +80,9 @@ static enum hd_status expectation_parse(const char *text, struct diag *d,
 	if (relation_is_limit(x->relation))
 		number += strcspn(number, " ") + 1;
 	x->number = strtod(number, &end);
+	if (end == number && relation_is_limit(x->relation))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' has no number after its sign", text);
 	if (end != number) {
 		if (x->relation == RELATION_TEXT)
 			x->relation = RELATION_EQUAL;
