@@ -451,13 +451,14 @@ void lab_free(struct lab *lab)
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
 	pools_free(lab->pools, lab->n_parts ? lab->n_parts : 1);
-	for (uint32_t i = 0; i < lab->n_parts; i++)
-		free(lab->parts[i]);
-	free(lab->parts);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
 	if (lab->sim && !lab->borrows_sim)
 		sim_free(lab->sim);
+	/* Adapters look at them until the end. */
+	for (uint32_t i = 0; i < lab->n_parts; i++)
+		free(lab->parts[i]);
+	free(lab->parts);
 	free(lab->threads);
 	free(lab->devices);
 	free(lab->device_of_node);
