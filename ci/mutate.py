@@ -469,7 +469,9 @@ def main():
     reach = Reach(copies[0].build("reach"), a.work, known, a.jobs)
     prey = [m for m in drawn if m.key() not in equivalent
             and verdicts.get(m.key(), ["", "survived"])[1] == "survived"]
-    for kind in ("plain", "asan") if prey else []:
+    for kind in ("plain", "asan"):
+        if not prey:
+            break
         hunt = Hunt(kind, copies, reach, known, verdicts)
         hunt.prove(prey)
         prey = hunt.run(prey, lambda far: far <= NEAR)
