@@ -13,16 +13,24 @@
 #define MAX_FILE  ((size_t)256 << 20)
 #define MAX_VALUE 1e15 /* of any number that is compared */
 
+struct pair_row {
+	const char *test, *axis;
+	uint64_t bytes;
+	const char *metric;
+	double a, b, change, p;
+	const char *verdict;
+};
+
 static const struct column columns[] = {
-	{ "test", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "axis", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "#bytes", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "metric", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "a", NULL, VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "b", NULL, VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "change", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "p", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
+	{ "test", NULL, CELL(pair_row, test) },
+	{ "axis", NULL, CELL(pair_row, axis) },
+	{ "#bytes", NULL, CELL(pair_row, bytes) },
+	{ "metric", NULL, CELL(pair_row, metric) },
+	{ "a", NULL, CELL(pair_row, a), ORIGIN_GIVEN, 3 },
+	{ "b", NULL, CELL(pair_row, b), ORIGIN_GIVEN, 3 },
+	{ "change", "%", CELL(pair_row, change), ORIGIN_COMPUTED, 2 },
+	{ "p", NULL, CELL(pair_row, p), ORIGIN_COMPUTED },
+	{ "verdict", NULL, CELL(pair_row, verdict), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -154,20 +162,23 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 
 	c->pairs++;
 	c->differ |= differ;
-	table_put_text(c->table, test);
-	if (axis)
-		table_put_textf(c->table, "%s %g", axis, number(a, axis));
-	else
-		table_put_text(c->table, "-");
-	table_put_uint(c->table, (uint64_t)number(a, "#bytes"));
-	table_put_text(c->table, metric);
-	table_put_real(c->table, va);
-	table_put_real(c->table, vb);
-	table_put_real(c->table, 100 * (vb - va) / va);
-	table_put_real(c->table, p);
-	table_put_text(c->table, !differ  ? "same"
-				 : better ? "better"
-					  : "worse");
+	const struct pair_row row = {
+		.test = test,
+		.axis = axis ? table_text(c->table, "%s %g", axis,
+					  number(a, axis))
+			     : "-",
+		.bytes = (uint64_t)number(a, "#bytes"),
+		.metric = metric,
+		.a = va,
+		.b = vb,
+		.change = 100 * (vb - va) / va,
+		.p = p,
+		.verdict = !differ  ? "same"
+			   : better ? "better"
+				    : "worse",
+	};
+
+	table_put_row(c->table, &row);
 }
 
 static enum hd_status compare_tables(struct comparison *c, const char *test,

@@ -205,31 +205,43 @@ enum hd_status device_serve(struct nic_backend *b, size_t len,
 
 static void device_describe(struct nic_backend *b, struct results *r)
 {
+	struct device_row {
+		const char *backend, *device, *firmware;
+		uint64_t vendor, part;
+		const char *link;
+		uint64_t mtu;
+		const char *ranks;
+	};
+
 	static const struct column columns[] = {
-		{ "backend", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "device", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "firmware", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "vendor", NULL, VALUE_UINT, ORIGIN_GIVEN },
-		{ "part", NULL, VALUE_UINT, ORIGIN_GIVEN },
-		{ "link", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "mtu", "B", VALUE_UINT, ORIGIN_GIVEN },
-		{ "ranks", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+		{ "backend", NULL, CELL(device_row, backend) },
+		{ "device", NULL, CELL(device_row, device) },
+		{ "firmware", NULL, CELL(device_row, firmware) },
+		{ "vendor", NULL, CELL(device_row, vendor) },
+		{ "part", NULL, CELL(device_row, part) },
+		{ "link", NULL, CELL(device_row, link) },
+		{ "mtu", "B", CELL(device_row, mtu) },
+		{ "ranks", NULL, CELL(device_row, ranks) },
 		{ NULL },
 	};
 	const struct device_backend *v = b->context;
 	struct table *t =
 		results_record(r, "device", "what was measured", columns);
 
-	table_put_text(t, "libibverbs");
-	table_put_text(t, v->options.name);
-	table_put_text(t, v->attr.fw_ver);
-	table_put_uint(t, v->attr.vendor_id);
-	table_put_uint(t, v->attr.vendor_part_id);
-	table_put_text(t, v->port.link_layer == IBV_LINK_LAYER_ETHERNET
-				  ? "Ethernet"
-				  : "InfiniBand");
-	table_put_uint(t, b->default_mtu);
-	table_put_text(t, v->options.connect ? "processes" : "threads");
+	const struct device_row row = {
+		.backend = "libibverbs",
+		.device = v->options.name,
+		.firmware = v->attr.fw_ver,
+		.vendor = v->attr.vendor_id,
+		.part = v->attr.vendor_part_id,
+		.link = v->port.link_layer == IBV_LINK_LAYER_ETHERNET
+				? "Ethernet"
+				: "InfiniBand",
+		.mtu = b->default_mtu,
+		.ranks = v->options.connect ? "processes" : "threads",
+	};
+
+	table_put_row(t, &row);
 }
 
 static void device_close(struct nic_backend *b)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,6 +129,12 @@ static bool concerns(const struct bench_expect *e, const struct bench_row *row)
 	       (e->size == UINT64_MAX || e->size == row->params.size);
 }
 
+struct expect_row {
+	const char *expected, *verdict, *worst_in;
+	uint64_t bytes; /* UINT64_MAX if nothing was measured */
+	double value;
+};
+
 /* The row furthest from meeting it. */
 static bool check_one(const struct bench_expect *e,
 		      const struct bench_rows *rows, struct table *t)
@@ -148,17 +155,16 @@ static bool check_one(const struct bench_expect *e,
 	bool met =
 		worst && !worst->failed && meets(e, value_of(worst, e->metric));
 
-	table_put_text(t, e->text);
-	table_put_text(t, met ? "met" : "missed");
-	if (worst) {
-		table_put_text(t, worst->test->name);
-		table_put_uint(t, worst->params.size);
-		table_put_real(t, value_of(worst, e->metric));
-	} else {
-		table_put_text(t, "nothing measured has it");
-		table_put_none(t);
-		table_put_none(t);
-	}
+	const struct expect_row shown = {
+		.expected = e->text,
+		.verdict = met ? "met" : "missed",
+		.worst_in =
+			worst ? worst->test->name : "nothing measured has it",
+		.bytes = worst ? worst->params.size : UINT64_MAX,
+		.value = worst ? value_of(worst, e->metric) : NAN,
+	};
+
+	table_put_row(t, &shown);
 	return met;
 }
 
@@ -166,11 +172,13 @@ bool bench_expect_check(const struct bench_expect *list, size_t n,
 			const struct bench_rows *rows, struct results *r)
 {
 	static const struct column columns[] = {
-		{ "expected", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "worst in", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "#bytes", NULL, VALUE_UINT, ORIGIN_GIVEN },
-		{ "value", "us or MB/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
+		{ "expected", NULL, CELL(expect_row, expected) },
+		{ "verdict", NULL, CELL(expect_row, verdict), ORIGIN_COMPUTED },
+		{ "worst in", NULL, CELL(expect_row, worst_in),
+		  ORIGIN_COMPUTED },
+		{ "#bytes", NULL, CELL_UNLESS(expect_row, bytes, UINT64_MAX) },
+		{ "value", "us or MB/s", CELL(expect_row, value),
+		  ORIGIN_COMPUTED, 3 },
 		{ NULL },
 	};
 	bool all = true;

@@ -52,13 +52,18 @@ static double slope(const struct bench_rows *rows)
 
 void bench_show_loggp(const struct bench_rows *rows, struct results *r)
 {
+	struct loggp_row {
+		double l, o_send, o_receive, g, g2, n_1_g;
+	};
+
 	static const struct column columns[] = {
-		{ "L", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-		{ "o send", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-		{ "o receive", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-		{ "g", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-		{ "G", "ns/B", VALUE_REAL, ORIGIN_COMPUTED, 4 },
-		{ "1/G", "MB/s", VALUE_REAL, ORIGIN_COMPUTED, 1 },
+		{ "L", "us", CELL(loggp_row, l), ORIGIN_COMPUTED, 3 },
+		{ "o send", "us", CELL(loggp_row, o_send), ORIGIN_COMPUTED, 3 },
+		{ "o receive", "us", CELL(loggp_row, o_receive),
+		  ORIGIN_COMPUTED, 3 },
+		{ "g", "us", CELL(loggp_row, g), ORIGIN_COMPUTED, 3 },
+		{ "G", "ns/B", CELL(loggp_row, g2), ORIGIN_COMPUTED, 4 },
+		{ "1/G", "MB/s", CELL(loggp_row, n_1_g), ORIGIN_COMPUTED, 1 },
 		{ NULL },
 	};
 	const struct bench_row *post = find(rows, "post-send", true);
@@ -72,10 +77,14 @@ void bench_show_loggp(const struct bench_rows *rows, struct results *r)
 	struct table *t = results_record(
 		r, "loggp", "LogGP's parameters, fitted to the above", columns);
 
-	table_put_real(t, lat->average - post->average - poll->average);
-	table_put_real(t, post->average);
-	table_put_real(t, poll->average);
-	table_put_real(t, bw->rate > 0 ? 1 / bw->rate : NAN);
-	table_put_real(t, 1e3 * per_byte);
-	table_put_real(t, 1 / per_byte);
+	const struct loggp_row row = {
+		.l = lat->average - post->average - poll->average,
+		.o_send = post->average,
+		.o_receive = poll->average,
+		.g = bw->rate > 0 ? 1 / bw->rate : NAN,
+		.g2 = 1e3 * per_byte,
+		.n_1_g = 1 / per_byte,
+	};
+
+	table_put_row(t, &row);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -8,40 +9,51 @@
 
 #define MIB 1048576.0
 
+/* What a row of the suite shows; numbers that were not measured are NaN. */
+struct shown_row {
+	uint64_t axis, bytes, iterations;
+	double min, max, typical, average, deviation, p90, p99, p999, p9999;
+	double peak_mib, average_mib, least_mib;
+	double rate, bandwidth, fairness, computing;
+	const char *outcome;
+};
+
 /* The axis stands first if the test has one; its name goes in at [0]. */
-#define AXIS_COLUMN                                \
-	{                                          \
-		"", NULL, VALUE_UINT, ORIGIN_GIVEN \
+#define FIRST_COLUMNS                                            \
+	{ "", NULL, CELL(shown_row, axis) },                     \
+		{ "#bytes", NULL, CELL(shown_row, bytes) },      \
+	{                                                        \
+		"#iterations", NULL, CELL(shown_row, iterations) \
+	}
+#define MEASURED(name, unit, member, places)                                  \
+	{                                                                     \
+		name, unit, CELL(shown_row, member), ORIGIN_SIMULATED, places \
 	}
 
 static const struct column latency_columns[] = {
-	AXIS_COLUMN,
-	{ "#bytes", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "#iterations", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "t_min", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "t_max", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "t_typical", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "t_avg", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "t_stdev", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "90% percentile", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "99% percentile", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "99.9% percentile", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "99.99% percentile", "usec", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "outcome", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	FIRST_COLUMNS,
+	MEASURED("t_min", "usec", min, 3),
+	MEASURED("t_max", "usec", max, 3),
+	MEASURED("t_typical", "usec", typical, 3),
+	MEASURED("t_avg", "usec", average, 3),
+	MEASURED("t_stdev", "usec", deviation, 3),
+	MEASURED("90% percentile", "usec", p90, 3),
+	MEASURED("99% percentile", "usec", p99, 3),
+	MEASURED("99.9% percentile", "usec", p999, 3),
+	MEASURED("99.99% percentile", "usec", p9999, 3),
+	MEASURED("outcome", NULL, outcome, 0),
 	{ NULL },
 };
 
 static const struct column bandwidth_columns[] = {
-	AXIS_COLUMN,
-	{ "#bytes", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "#iterations", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "BW peak", "MiB/sec", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "BW average", "MiB/sec", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "MsgRate", "Mpps", VALUE_REAL, ORIGIN_SIMULATED, 6 },
-	{ "BW min window", "MiB/sec", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "BW", "MB/s", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "fairness", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ "computing", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	FIRST_COLUMNS,
+	MEASURED("BW peak", "MiB/sec", peak_mib, 2),
+	MEASURED("BW average", "MiB/sec", average_mib, 2),
+	MEASURED("MsgRate", "Mpps", rate, 6),
+	MEASURED("BW min window", "MiB/sec", least_mib, 2),
+	MEASURED("BW", "MB/s", bandwidth, 2),
+	MEASURED("fairness", NULL, fairness, 4),
+	MEASURED("computing", "%", computing, 1),
 	{ NULL },
 };
 
@@ -76,38 +88,33 @@ static size_t choose(const struct bench_test *t, const struct nic_backend *b,
 	return n;
 }
 
-static void put_latency(struct table *t, const struct bench_row *row)
+static struct shown_row show_row(const struct bench_row *row)
 {
-	const double values[] = { row->min,     row->max,       row->typical,
-				  row->average, row->deviation, row->p90,
-				  row->p99,     row->p999,      row->p9999 };
+	const double to_mib = 1e6 / MIB;
+	const bool timed = row->iterations > 0;
 
-	table_put_uint(t, row->params.size);
-	table_put_uint(t, row->iterations);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		if (row->iterations)
-			table_put_real(t, values[i]);
-		else
-			table_put_none(t);
-	}
-	if (row->test->axis == AXIS_PARTITION)
-		table_put_text(t, row->failed ? row->why.message : "delivered");
-}
-
-static void put_bandwidth(struct table *t, const struct bench_row *row)
-{
-	double to_mib = 1e6 / MIB;
-
-	table_put_uint(t, row->params.size);
-	table_put_uint(t, row->iterations);
-	table_put_real(t, row->peak * to_mib);
-	table_put_real(t, row->bandwidth * to_mib);
-	table_put_real(t, row->rate);
-	table_put_real(t, row->least * to_mib);
-	table_put_real(t, row->bandwidth);
-	table_put_real(t, row->fairness);
-	if (row->test->core == CORE_COMPUTE)
-		table_put_real(t, row->work);
+	return (struct shown_row){
+		.axis = row->value,
+		.bytes = row->params.size,
+		.iterations = row->iterations,
+		.min = timed ? row->min : NAN,
+		.max = timed ? row->max : NAN,
+		.typical = timed ? row->typical : NAN,
+		.average = timed ? row->average : NAN,
+		.deviation = timed ? row->deviation : NAN,
+		.p90 = timed ? row->p90 : NAN,
+		.p99 = timed ? row->p99 : NAN,
+		.p999 = timed ? row->p999 : NAN,
+		.p9999 = timed ? row->p9999 : NAN,
+		.peak_mib = row->peak * to_mib,
+		.average_mib = row->bandwidth * to_mib,
+		.least_mib = row->least * to_mib,
+		.rate = row->rate,
+		.bandwidth = row->bandwidth,
+		.fairness = row->fairness,
+		.computing = row->work,
+		.outcome = row->failed ? row->why.message : "delivered",
+	};
 }
 
 static void show_test(const struct bench_rows *rows, size_t from, size_t to,
@@ -120,28 +127,30 @@ static void show_test(const struct bench_rows *rows, size_t from, size_t to,
 	choose(test, b, columns);
 	t = results_series(r, test->name, test->summary, columns);
 	for (size_t i = from; i < to; i++) {
-		const struct bench_row *row = &rows->items[i];
+		const struct shown_row row = show_row(&rows->items[i]);
 
-		if (test->axis != AXIS_NONE)
-			table_put_uint(t, row->value);
-		if (test->metric == METRIC_BANDWIDTH)
-			put_bandwidth(t, row);
-		else
-			put_latency(t, row);
+		table_put_row(t, &row);
 	}
 }
 
+struct input_row {
+	const char *test, *connection, *iterations;
+	uint64_t window, qps, segments, mtu, sl;
+	const char *wait;
+	uint64_t warm_up;
+};
+
 static const struct column input_columns[] = {
-	{ "test", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "connection", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "iterations", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "window", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "qps", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "segments", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "mtu", "B", VALUE_UINT, ORIGIN_GIVEN },
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "wait", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "warm-up", NULL, VALUE_UINT, ORIGIN_GIVEN },
+	{ "test", NULL, CELL(input_row, test) },
+	{ "connection", NULL, CELL(input_row, connection) },
+	{ "iterations", NULL, CELL(input_row, iterations) },
+	{ "window", NULL, CELL(input_row, window) },
+	{ "qps", NULL, CELL(input_row, qps) },
+	{ "segments", NULL, CELL(input_row, segments) },
+	{ "mtu", "B", CELL(input_row, mtu) },
+	{ "sl", NULL, CELL(input_row, sl) },
+	{ "wait", NULL, CELL(input_row, wait) },
+	{ "warm-up", NULL, CELL(input_row, warm_up) },
 	{ NULL },
 };
 
@@ -150,19 +159,25 @@ static void show_inputs(struct table *t, const struct bench_row *row)
 	static const char *const kinds[] = { "RC", "UC", "UD" };
 	const struct bench_params *p = &row->params;
 
-	table_put_text(t, row->test->name);
-	table_put_text(t, kinds[p->transport]);
-	if (p->duration)
-		table_put_textf(t, "%.3f ms", (double)p->duration / 1e9);
-	else
-		table_put_textf(t, "%llu", (unsigned long long)p->iterations);
-	table_put_uint(t, p->window);
-	table_put_uint(t, p->qps);
-	table_put_uint(t, p->segments);
-	table_put_uint(t, p->mtu);
-	table_put_uint(t, p->sl);
-	table_put_text(t, p->events ? "events" : "polling");
-	table_put_uint(t, p->warmup);
+	const struct input_row shown = {
+		.test = row->test->name,
+		.connection = kinds[p->transport],
+		.iterations =
+			p->duration
+				? table_text(t, "%.3f ms",
+					     (double)p->duration / 1e9)
+				: table_text(t, "%llu",
+					     (unsigned long long)p->iterations),
+		.window = p->window,
+		.qps = p->qps,
+		.segments = p->segments,
+		.mtu = p->mtu,
+		.sl = p->sl,
+		.wait = p->events ? "events" : "polling",
+		.warm_up = p->warmup,
+	};
+
+	table_put_row(t, &shown);
 }
 
 void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
@@ -188,12 +203,17 @@ void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
 
 void bench_show_host(struct results *r)
 {
+	struct host_row {
+		const char *system, *release, *machine;
+		uint64_t processors, page;
+	};
+
 	static const struct column columns[] = {
-		{ "system", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "release", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "machine", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "processors", NULL, VALUE_UINT, ORIGIN_GIVEN },
-		{ "page", "B", VALUE_UINT, ORIGIN_GIVEN },
+		{ "system", NULL, CELL(host_row, system) },
+		{ "release", NULL, CELL(host_row, release) },
+		{ "machine", NULL, CELL(host_row, machine) },
+		{ "processors", NULL, CELL(host_row, processors) },
+		{ "page", "B", CELL(host_row, page) },
 		{ NULL },
 	};
 	struct table *t = results_record(r, "host", "where this ran", columns);
@@ -201,11 +221,15 @@ void bench_show_host(struct results *r)
 
 	if (uname(&name) != 0)
 		memset(&name, 0, sizeof(name));
-	table_put_text(t, name.sysname);
-	table_put_text(t, name.release);
-	table_put_text(t, name.machine);
 	long n = sysconf(_SC_NPROCESSORS_ONLN), page = sysconf(_SC_PAGESIZE);
 
-	table_put_uint(t, n > 0 ? (uint64_t)n : 0);
-	table_put_uint(t, page > 0 ? (uint64_t)page : 0);
+	const struct host_row row = {
+		.system = name.sysname,
+		.release = name.release,
+		.machine = name.machine,
+		.processors = n > 0 ? (uint64_t)n : 0,
+		.page = page > 0 ? (uint64_t)page : 0,
+	};
+
+	table_put_row(t, &row);
 }

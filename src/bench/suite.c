@@ -202,11 +202,15 @@ bool suite_show(const struct bench_suite *s, struct nic_backend *b,
 
 void suite_list(struct results *r)
 {
+	struct suite_row {
+		const char *test, *group, *varies, *what;
+	};
+
 	static const struct column columns[] = {
-		{ "test", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "group", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "varies", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-		{ "what", NULL, VALUE_TEXT, ORIGIN_GIVEN },
+		{ "test", NULL, CELL(suite_row, test) },
+		{ "group", NULL, CELL(suite_row, group) },
+		{ "varies", NULL, CELL(suite_row, varies) },
+		{ "what", NULL, CELL(suite_row, what) },
 		{ NULL },
 	};
 	struct table *t =
@@ -215,9 +219,13 @@ void suite_list(struct results *r)
 	for (const struct bench_test *b = bench_tests; b->name; b++) {
 		const char *size = b->to ? "size" : "-";
 
-		table_put_text(t, b->name);
-		table_put_text(t, group_names[b->group]);
-		table_put_text(t, b->axis ? bench_axis_name(b->axis) : size);
-		table_put_text(t, b->summary);
+		const struct suite_row row = {
+			.test = b->name,
+			.group = group_names[b->group],
+			.varies = b->axis ? bench_axis_name(b->axis) : size,
+			.what = b->summary,
+		};
+
+		table_put_row(t, &row);
 	}
 }

@@ -598,14 +598,21 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
  * ----------------------------------------------------------------------------
  */
 
+struct describe_row {
+	const char *backend, *profile, *about;
+	uint64_t hosts;
+	const char *link;
+	uint64_t lanes, mtu;
+};
+
 static const struct column describe_columns[] = {
-	{ "backend", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "profile", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "about", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "hosts", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "link", NULL, VALUE_TEXT, ORIGIN_GIVEN },
-	{ "lanes", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "mtu", "B", VALUE_UINT, ORIGIN_GIVEN },
+	{ "backend", NULL, CELL(describe_row, backend) },
+	{ "profile", NULL, CELL(describe_row, profile) },
+	{ "about", NULL, CELL(describe_row, about) },
+	{ "hosts", NULL, CELL(describe_row, hosts) },
+	{ "link", NULL, CELL(describe_row, link) },
+	{ "lanes", NULL, CELL(describe_row, lanes) },
+	{ "mtu", "B", CELL(describe_row, mtu) },
 	{ NULL },
 };
 
@@ -628,13 +635,17 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	struct table *t = results_record(r, "device", "what was measured",
 					 describe_columns);
 
-	table_put_text(t, "virtual adapter");
-	table_put_text(t, p->name);
-	table_put_text(t, p->about);
-	table_put_uint(t, count_ends(&v->bed.build->setup));
-	table_put_text(t, v->bed.has_flows ? "as in the scenario" : p->link);
-	table_put_uint(t, p->lanes);
-	table_put_uint(t, b->default_mtu);
+	const struct describe_row row = {
+		.backend = "virtual adapter",
+		.profile = p->name,
+		.about = p->about,
+		.hosts = count_ends(&v->bed.build->setup),
+		.link = v->bed.has_flows ? "as in the scenario" : p->link,
+		.lanes = p->lanes,
+		.mtu = b->default_mtu,
+	};
+
+	table_put_row(t, &row);
 }
 
 static void virtual_close(struct nic_backend *b)

@@ -5,30 +5,40 @@
 
 #define MAX_ACKS 10000000
 
+struct curve_row {
+	double rate, increase, decrease, recovery;
+	uint64_t recovery_acks;
+};
+
 static const struct column columns[] = {
-	{ "rate", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "increase", "1/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "decrease", "1/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "recovery", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "recovery acks", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "rate", "1/s", CELL(curve_row, rate), ORIGIN_GIVEN, 3 },
+	{ "increase", "1/s", CELL(curve_row, increase), ORIGIN_COMPUTED, 3 },
+	{ "decrease", "1/s", CELL(curve_row, decrease), ORIGIN_COMPUTED, 3 },
+	{ "recovery", "us", CELL(curve_row, recovery), ORIGIN_COMPUTED, 3 },
+	{ "recovery acks", NULL, CELL(curve_row, recovery_acks),
+	  ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct summary_row {
+	const char *algorithm;
+	double rmin, rmax, one_mark_per, from_rmin_to_rmax;
 };
 
 static const struct column summary_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "rmin", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "rmax", "1/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "one mark per", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "from rmin to rmax", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(summary_row, algorithm) },
+	{ "rmin", "1/s", CELL(summary_row, rmin), ORIGIN_GIVEN, 3 },
+	{ "rmax", "1/s", CELL(summary_row, rmax), ORIGIN_GIVEN, 3 },
+	{ "one mark per", "us", CELL(summary_row, one_mark_per),
+	  ORIGIN_COMPUTED, 3 },
+	{ "from rmin to rmax", "us", CELL(summary_row, from_rmin_to_rmax),
+	  ORIGIN_COMPUTED, 3 },
+	{ NULL },
 };
 
-static void put_recovery(struct table *t, struct cc_recovery way)
+static double microseconds(struct cc_recovery way)
 {
-	if (way.acks)
-		table_put_real(t, way.seconds * 1e6);
-	else
-		table_put_none(t);
+	return way.acks ? way.seconds * 1e6 : NAN;
 }
 
 void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c,
@@ -40,11 +50,16 @@ void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c,
 		r, "curve", "one step up, one step down, and the way back",
 		columns);
 
-	table_put_text(summary, a->name);
-	table_put_real(summary, c->rmin);
-	table_put_real(summary, c->rmax);
-	table_put_real(summary, 1e6 / c->rmin);
-	put_recovery(summary, cc_recover(a, c, c->rmin, c->rmax, MAX_ACKS));
+	const struct summary_row row = {
+		.algorithm = a->name,
+		.rmin = c->rmin,
+		.rmax = c->rmax,
+		.one_mark_per = 1e6 / c->rmin,
+		.from_rmin_to_rmax = microseconds(
+			cc_recover(a, c, c->rmin, c->rmax, MAX_ACKS)),
+	};
+
+	table_put_row(summary, &row);
 	for (uint64_t i = 0; i < points; i++) {
 		double share = (double)i / (double)(points - 1);
 		double rate = c->rmin * pow(c->rmax / c->rmin, share);
@@ -55,10 +70,14 @@ void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c,
 		double low = a->decrease(c, rate);
 		struct cc_recovery way = cc_recover(a, c, low, rate, MAX_ACKS);
 
-		table_put_real(t, rate);
-		table_put_real(t, a->increase(c, rate));
-		table_put_real(t, low);
-		put_recovery(t, way);
-		table_put_uint(t, way.acks);
+		const struct curve_row shown = {
+			.rate = rate,
+			.increase = a->increase(c, rate),
+			.decrease = low,
+			.recovery = microseconds(way),
+			.recovery_acks = way.acks,
+		};
+
+		table_put_row(t, &shown);
 	}
 }

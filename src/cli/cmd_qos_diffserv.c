@@ -19,21 +19,34 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
+struct class_row {
+	const char *mark;
+	uint64_t dscp, tclass;
+	const char *class;
+	uint64_t sl, vl;
+};
+
 static const struct column class_columns[] = {
-	{ "mark", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "DSCP", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "TClass", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "class", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "SL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "mark", NULL, CELL(class_row, mark) },
+	{ "DSCP", NULL, CELL(class_row, dscp) },
+	{ "TClass", NULL, CELL(class_row, tclass), ORIGIN_COMPUTED },
+	{ "class", NULL, CELL(class_row, class), ORIGIN_COMPUTED },
+	{ "SL", NULL, CELL(class_row, sl), ORIGIN_COMPUTED },
+	{ "VL", NULL, CELL(class_row, vl), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct mark_row {
+	uint64_t sl;
+	const char *mark;
+	uint64_t tclass;
 };
 
 static const struct column mark_columns[] = {
-	{ "SL", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "mark", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "TClass", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "SL", NULL, CELL(mark_row, sl) },
+	{ "mark", NULL, CELL(mark_row, mark), ORIGIN_COMPUTED },
+	{ "TClass", NULL, CELL(mark_row, tclass), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 /* Marks that have a name; all others are best effort. */
@@ -43,13 +56,12 @@ static bool is_named(uint8_t dscp)
 	       diffserv_af(dscp).class > 0;
 }
 
-static void put_name(struct table *t, uint8_t dscp)
+static const char *name_of(struct table *t, uint8_t dscp)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	diffserv_name(dscp, &name);
-	table_put_text(t, name.text);
-	strbuf_fini(&name);
+	return table_take(t, &name);
 }
 
 static void show_classes(struct results *r, const struct diffserv_map *map)
@@ -60,12 +72,16 @@ static void show_classes(struct results *r, const struct diffserv_map *map)
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++) {
 		if (!is_named((uint8_t)dscp))
 			continue;
-		put_name(t, (uint8_t)dscp);
-		table_put_uint(t, dscp);
-		table_put_uint(t, 4 * dscp);
-		table_put_text(t, traffic_class_name(map->class[dscp]));
-		table_put_uint(t, map->sl[dscp]);
-		table_put_uint(t, map->lanes.vl[map->sl[dscp]]);
+		const struct class_row row = {
+			.mark = name_of(t, (uint8_t)dscp),
+			.dscp = dscp,
+			.tclass = 4 * dscp,
+			.class = traffic_class_name(map->class[dscp]),
+			.sl = map->sl[dscp],
+			.vl = map->lanes.vl[map->sl[dscp]],
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
@@ -82,9 +98,13 @@ static void show_marks(struct results *r, const struct diffserv_map *map)
 	for (uint8_t sl = 0; sl < N_SLS; sl++) {
 		if (!(used >> sl & 1))
 			continue;
-		table_put_uint(t, sl);
-		put_name(t, map->dscp[sl]);
-		table_put_uint(t, diffserv_tclass(map, sl));
+		const struct mark_row row = {
+			.sl = sl,
+			.mark = name_of(t, map->dscp[sl]),
+			.tclass = diffserv_tclass(map, sl),
+		};
+
+		table_put_row(t, &row);
 	}
 }
 

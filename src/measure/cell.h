@@ -104,12 +104,12 @@ struct cell {
 		default: _Generic(CELL_MEMBER(row, member), \
 			char *: STORED_CHARS,          \
 			default: STORED_NOT))
-#define CELL_STORED_TIME(row, member)         \
-	_Generic(CELL_MEMBER(row, member),    \
-		double: STORED_SPAN,          \
-		uint64_t: STORED_TIME)
+#define CELL_STORED_TIME(row, member)       \
+	_Generic(&CELL_MEMBER(row, member), \
+		double *: STORED_SPAN,      \
+		uint64_t *: STORED_TIME)
 #define CELL_STORED_SHARE(row, member) \
-	_Generic(CELL_MEMBER(row, member), double: STORED_SHARE)
+	_Generic(&CELL_MEMBER(row, member), double *: STORED_SHARE)
 /* clang-format on */
 #define CELL_STORED_NAME(row, member) \
 	(CELL_STORED(row, member) == STORED_UINT ? STORED_NAME : STORED_NOT)

@@ -46,6 +46,20 @@ double value_real(const struct value *v)
 	}
 }
 
+struct value value_of_real(double real)
+{
+	if (!isfinite(real))
+		return (struct value){ .kind = VALUE_NONE };
+	return (struct value){ .kind = VALUE_REAL, .real = real };
+}
+
+struct value value_of_text(const char *text)
+{
+	if (!text)
+		return (struct value){ .kind = VALUE_NONE };
+	return (struct value){ .kind = VALUE_TEXT, .text = (char *)text };
+}
+
 const char *table_kind_name(enum table_kind kind)
 {
 	static const char *const names[] = {
@@ -391,18 +405,11 @@ static char *own_text(struct table *t, const char *text)
 	return hd_strdup(text);
 }
 
-static struct value value_of_text(struct table *t, const char *text)
+static struct value owned_text(struct table *t, const char *text)
 {
 	if (!text)
 		return (struct value){ .kind = VALUE_NONE };
 	return (struct value){ .kind = VALUE_TEXT, .text = own_text(t, text) };
-}
-
-static struct value value_of_real(double real)
-{
-	if (!isfinite(real))
-		return (struct value){ .kind = VALUE_NONE };
-	return (struct value){ .kind = VALUE_REAL, .real = real };
 }
 
 static uint64_t read_uint(const void *member, unsigned size)
@@ -472,11 +479,11 @@ static struct value value_at(struct table *t, const struct column *c,
 		return (struct value){ .kind = VALUE_BOOL,
 				       .yes = *(const bool *)at };
 	case STORED_TEXT:
-		return value_of_text(t, *(const char *const *)at);
+		return owned_text(t, *(const char *const *)at);
 	case STORED_CHARS:
-		return value_of_text(t, at);
+		return owned_text(t, at);
 	case STORED_NAME:
-		return value_of_text(t, cell->names[whole]);
+		return owned_text(t, cell->names[whole]);
 	case STORED_TIME:
 		return value_of_time(c, whole);
 	case STORED_SPAN:
@@ -511,6 +518,7 @@ void table_put_values(struct table *t, const struct value *values)
 	assert(t->n_cells % t->n_columns == 0);
 	for (size_t i = 0; i < t->n_columns; i++)
 		table_put_value(t, &values[i]);
+	forget_texts(t);
 }
 
 size_t table_rows(const struct table *t)

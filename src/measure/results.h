@@ -74,6 +74,18 @@ struct value {
 /* A number of any kind; NAN for what is none. */
 double value_real(const struct value *v);
 
+/* For table_put_values. What is no number, or a text that is NULL, is none. */
+static inline struct value value_of_uint(uint64_t u)
+{
+	return (struct value){ .kind = VALUE_UINT, .u = u };
+}
+static inline struct value value_of_bool(bool yes)
+{
+	return (struct value){ .kind = VALUE_BOOL, .yes = yes };
+}
+struct value value_of_real(double real);
+struct value value_of_text(const char *text); /* borrowed */
+
 struct column {
 	const char *name;
 	const char *unit;     /* NULL or "" if it has none */
@@ -149,7 +161,9 @@ const struct table *results_find(const struct results *r, const char *name);
 /*
  * One row: `row` points to the struct whose members the columns name.
  */
-#define table_put_row(t, row) table_put_struct(t, row, sizeof(*(row)))
+/* Variadic for a literal: table_put_row(t, &(struct x){ .a = 1, .b = 2 }). */
+#define table_put_row(t, ...) \
+	table_put_struct(t, __VA_ARGS__, sizeof(*(__VA_ARGS__)))
 void table_put_struct(struct table *t, const void *row, size_t size);
 /* A row of a table without a struct: a value per column. */
 void table_put_values(struct table *t, const struct value *values);

@@ -4,67 +4,103 @@
 #include "qos/admission.h"
 #include "subnet/mcast.h"
 
+struct request_row {
+	const char *source, *destination, *reason;
+	uint64_t sl;
+	struct hd_rate rate, mean;
+	bool admitted, by_peak;
+};
+
 static const struct column request_columns[] = {
-	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "destination", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "rate", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "admitted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "source", NULL, CELL(request_row, source) },
+	{ "destination", NULL, CELL(request_row, destination) },
+	{ "sl", NULL, CELL(request_row, sl), ORIGIN_COMPUTED },
+	{ "rate", "Mb/s", CELL(request_row, rate), ORIGIN_GIVEN, 3 },
+	{ "admitted", NULL, CELL(request_row, admitted), ORIGIN_COMPUTED },
+	{ "reason", NULL, CELL(request_row, reason), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static const struct column tolerant_columns[] = {
-	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "destination", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "peak", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "mean", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "admitted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "by peak", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "source", NULL, CELL(request_row, source) },
+	{ "destination", NULL, CELL(request_row, destination) },
+	{ "sl", NULL, CELL(request_row, sl), ORIGIN_COMPUTED },
+	{ "peak", "Mb/s", CELL(request_row, rate), ORIGIN_GIVEN, 3 },
+	{ "mean", "Mb/s", CELL(request_row, mean), ORIGIN_GIVEN, 3 },
+	{ "admitted", NULL, CELL(request_row, admitted), ORIGIN_COMPUTED },
+	{ "by peak", NULL, CELL(request_row, by_peak), ORIGIN_COMPUTED },
+	{ "reason", NULL, CELL(request_row, reason), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct random_row {
+	uint64_t tried, established, attempts;
+	double load_with_headers;
 };
 
 static const struct column random_columns[] = {
-	{ "tried", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "established", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "attempts", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "load with headers", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "tried", NULL, CELL(random_row, tried) },
+	{ "established", NULL, CELL(random_row, established), ORIGIN_COMPUTED },
+	{ "attempts", NULL, CELL(random_row, attempts), ORIGIN_COMPUTED },
+	{ "load with headers", "%", CELL(random_row, load_with_headers),
+	  ORIGIN_COMPUTED, 2 },
+	{ NULL },
+};
+
+struct group_row {
+	const char *group, *tree;
+	uint64_t mlid, members, senders_besides;
 };
 
 static const struct column group_columns[] = {
-	{ "group", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "tree", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "MLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "members", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "senders besides", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "group", NULL, CELL(group_row, group) },
+	{ "tree", NULL, CELL(group_row, tree) },
+	{ "MLID", NULL, CELL(group_row, mlid), ORIGIN_COMPUTED },
+	{ "members", NULL, CELL(group_row, members) },
+	{ "senders besides", NULL, CELL(group_row, senders_besides),
+	  ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct summary_row {
+	uint64_t live;
+	const char *fullest_link;
+	double reserved_there, mean_reserved;
 };
 
 static const struct column summary_columns[] = {
-	{ "live", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "fullest link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "reserved there", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "mean reserved", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "live", NULL, CELL(summary_row, live), ORIGIN_COMPUTED },
+	{ "fullest link", NULL, CELL(summary_row, fullest_link),
+	  ORIGIN_COMPUTED },
+	{ "reserved there", "%", CELL(summary_row, reserved_there),
+	  ORIGIN_COMPUTED, 2 },
+	{ "mean reserved", "%", CELL(summary_row, mean_reserved),
+	  ORIGIN_COMPUTED, 2 },
+	{ NULL },
+};
+
+struct violation_row {
+	const char *link;
+	uint64_t sources;
+	double asked, bound, seen, seen_half_width;
 };
 
 static const struct column violation_columns[] = {
-	{ "link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "sources", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "asked", "%", VALUE_REAL, ORIGIN_GIVEN, 4 },
-	{ "bound", "%", VALUE_REAL, ORIGIN_COMPUTED, 4 },
-	{ "seen", "%", VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ "seen +-", "%", VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "link", NULL, CELL(violation_row, link), ORIGIN_COMPUTED },
+	{ "sources", NULL, CELL(violation_row, sources), ORIGIN_COMPUTED },
+	{ "asked", "%", CELL(violation_row, asked), ORIGIN_GIVEN, 4 },
+	{ "bound", "%", CELL(violation_row, bound), ORIGIN_COMPUTED, 4 },
+	{ "seen", "%", CELL(violation_row, seen), ORIGIN_SIMULATED, 4 },
+	{ "seen +-", "%", CELL(violation_row, seen_half_width),
+	  ORIGIN_SIMULATED, 4 },
+	{ NULL },
 };
 
-static void put_link(struct table *t, const struct topo *topo, port_id p)
+static const char *link_name(struct table *t, const struct topo *topo,
+			     port_id p)
 {
-	table_put_textf(t, "%s[%u]", topo_node_of(topo, p)->name,
-			topo->ports[p].number);
+	return table_text(t, "%s[%u]", topo_node_of(topo, p)->name,
+			  topo->ports[p].number);
 }
 
 static void show_answers(const struct admission *a, struct results *r)
@@ -77,16 +113,18 @@ static void show_answers(const struct admission *a, struct results *r)
 	for (size_t i = 0; i < a->n_answers; i++) {
 		const struct admission_answer *one = &a->answers[i];
 
-		table_put_text(t, one->request->source);
-		table_put_text(t, one->request->destination);
-		table_put_uint(t, one->sl);
-		table_put_rate(t, one->request->rate);
-		if (tolerant)
-			table_put_rate(t, one->request->mean);
-		table_put_bool(t, one->admitted);
-		if (tolerant)
-			table_put_bool(t, one->by_peak);
-		table_put_text(t, one->reason);
+		const struct request_row row = {
+			.source = one->request->source,
+			.destination = one->request->destination,
+			.sl = one->sl,
+			.rate = one->request->rate,
+			.mean = one->request->mean,
+			.admitted = one->admitted,
+			.by_peak = one->by_peak,
+			.reason = one->reason,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
@@ -95,10 +133,14 @@ static void show_random(const struct admission *a, struct results *r)
 	struct table *t = results_record(r, "random", "random connections",
 					 random_columns);
 
-	table_put_uint(t, a->params.random);
-	table_put_uint(t, a->random.established);
-	table_put_uint(t, a->random.attempts);
-	table_put_real(t, 100 * a->random.wire_load);
+	const struct random_row row = {
+		.tried = a->params.random,
+		.established = a->random.established,
+		.attempts = a->random.attempts,
+		.load_with_headers = 100 * a->random.wire_load,
+	};
+
+	table_put_row(t, &row);
 }
 
 static void show_groups(const struct admission *a, struct results *r)
@@ -114,11 +156,16 @@ static void show_groups(const struct admission *a, struct results *r)
 		const struct mcast_group *m =
 			&a->subnet->groups[a->subnet->n_groups - n + i];
 
-		table_put_textf(t, "%.*s", (int)strcspn(text, ":"), text);
-		table_put_text(t, mcast_method_names[m->method]);
-		table_put_uint(t, m->mlid);
-		table_put_uint(t, m->n_members);
-		table_put_uint(t, m->n_senders);
+		const struct group_row row = {
+			.group = table_text(t, "%.*s", (int)strcspn(text, ":"),
+					    text),
+			.tree = mcast_method_names[m->method],
+			.mlid = m->mlid,
+			.members = m->n_members,
+			.senders_besides = m->n_senders,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
@@ -128,10 +175,14 @@ static void show_summary(const struct admission *a, struct results *r)
 	struct table *t = results_record(r, "summary", "after all requests",
 					 summary_columns);
 
-	table_put_uint(t, a->broker.n_live);
-	put_link(t, a->subnet->topo, load.fullest);
-	table_put_real(t, load.most);
-	table_put_real(t, load.mean);
+	const struct summary_row row = {
+		.live = a->broker.n_live,
+		.fullest_link = link_name(t, a->subnet->topo, load.fullest),
+		.reserved_there = load.most,
+		.mean_reserved = load.mean,
+	};
+
+	table_put_row(t, &row);
 }
 
 /* The links that more than one source uses. */
@@ -146,12 +197,16 @@ static void show_violations(const struct admission *a, struct results *r)
 	for (port_id p = 0; p < a->subnet->topo->n_ports; p++) {
 		if (stat_broker_users(b, p) < 2)
 			continue;
-		put_link(t, a->subnet->topo, p);
-		table_put_uint(t, stat_broker_users(b, p));
-		table_put_real(t, 100 * b->allowed);
-		table_put_real(t, 100 * stat_broker_bound(b, p));
-		table_put_real(t, 100 * a->seen[p].mean);
-		table_put_real(t, 100 * a->seen[p].half_width);
+		const struct violation_row row = {
+			.link = link_name(t, a->subnet->topo, p),
+			.sources = stat_broker_users(b, p),
+			.asked = 100 * b->allowed,
+			.bound = 100 * stat_broker_bound(b, p),
+			.seen = 100 * a->seen[p].mean,
+			.seen_half_width = 100 * a->seen[p].half_width,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 

@@ -5,32 +5,49 @@
 #include "base/alloc.h"
 #include "qos/grants.h"
 
+struct flow_row {
+	uint64_t line;
+	const char *flow, *class;
+	bool granted;
+	double promised, bound;
+	const char *reason;
+};
+
 static const struct column flow_columns[] = {
-	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "flow", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "class", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "granted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "promised", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "reason", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "line", NULL, CELL(flow_row, line) },
+	{ "flow", NULL, CELL(flow_row, flow) },
+	{ "class", NULL, CELL(flow_row, class) },
+	{ "granted", NULL, CELL(flow_row, granted), ORIGIN_COMPUTED },
+	{ "promised", "us", CELL(flow_row, promised), ORIGIN_COMPUTED, 3 },
+	{ "bound", "us", CELL(flow_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "reason", NULL, CELL(flow_row, reason), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct hop_row {
+	const char *flow, *link;
+	double delay[BOUND_MODES], buffer, output;
 };
 
 static const struct column hop_columns[] = {
-	{ "flow", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "published", "us", VALUE_REAL, ORIGIN_PUBLISHED, 3 },
-	{ "bucket", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "grouped", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "periodic", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "buffer", "B", VALUE_REAL, ORIGIN_COMPUTED, 0 },
-	{ "output", "B", VALUE_REAL, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "flow", NULL, CELL(hop_row, flow) },
+	{ "link", NULL, CELL(hop_row, link), ORIGIN_COMPUTED },
+	{ "published", "us", CELL(hop_row, delay[BOUND_PUBLISHED]),
+	  ORIGIN_PUBLISHED, 3 },
+	{ "bucket", "us", CELL(hop_row, delay[BOUND_BUCKET]), ORIGIN_COMPUTED,
+	  3 },
+	{ "grouped", "us", CELL(hop_row, delay[BOUND_GROUPED]), ORIGIN_COMPUTED,
+	  3 },
+	{ "periodic", "us", CELL(hop_row, delay[BOUND_PERIODIC]),
+	  ORIGIN_COMPUTED, 3 },
+	{ "buffer", "B", CELL(hop_row, buffer), ORIGIN_COMPUTED },
+	{ "output", "B", CELL(hop_row, output), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
-static void put_flow(struct table *t, const struct grants_answer *a)
+static const char *flow_name(struct table *t, const struct grants_answer *a)
 {
-	table_put_textf(t, "%s -> %s", a->request->source, a->to);
+	return table_text(t, "%s -> %s", a->request->source, a->to);
 }
 
 static void show_answers(const struct grants *g, struct results *r)
@@ -40,21 +57,20 @@ static void show_answers(const struct grants *g, struct results *r)
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct grants_answer *a = &g->answers[i];
+		const struct blrm_flow *f =
+			a->reason ? NULL : &g->blrm.flows[a->flow];
 
-		table_put_uint(t, a->request->line);
-		put_flow(t, a);
-		table_put_text(t, traffic_class_name(a->request->class));
-		table_put_bool(t, !a->reason);
-		if (a->reason) {
-			table_put_none(t);
-			table_put_none(t);
-		} else {
-			const struct blrm_flow *f = &g->blrm.flows[a->flow];
+		const struct flow_row row = {
+			.line = a->request->line,
+			.flow = flow_name(t, a),
+			.class = traffic_class_name(a->request->class),
+			.granted = !a->reason,
+			.promised = f ? f->promised * 1e6 : NAN,
+			.bound = f ? f->bound * 1e6 : NAN,
+			.reason = a->reason ? a->reason : "",
+		};
 
-			table_put_real(t, f->promised * 1e6);
-			table_put_real(t, f->bound * 1e6);
-		}
-		table_put_text(t, a->reason ? a->reason : "");
+		table_put_row(t, &row);
 	}
 }
 
@@ -87,32 +103,36 @@ static void hops_fini(struct hops *h)
 	free(h->buffer[BOUND_OUTPUT]);
 }
 
-static void put_bytes(struct table *t, bool known, double bytes)
-{
-	if (known)
-		table_put_real(t, ceil(bytes));
-	else
-		table_put_none(t);
-}
-
 /*
- * Last of all, what the next switch must hold, and the queue at this output; a
- * host holds nothing back, and what it sends waits in its memory.
+ * Hop `hop` of a flow, which is the `k`-th of all. Last what the next switch
+ * must hold, and the queue at this output; a host holds nothing back, and what
+ * it sends waits in its memory.
  */
-static void put_buffers(struct table *t, const struct grants *g,
-			const struct path *path, uint32_t hop,
-			const struct hops *h)
+static void put_hop(struct table *t, const struct grants *g,
+		    const struct grants_answer *a, uint32_t hop,
+		    const struct hops *h, uint32_t k)
 {
+	const struct topo *topo = g->subnet->topo;
+	const struct path *path = &g->blrm.flows[a->flow].path;
 	port_id port = path->port[hop];
-	bool crossbar = g->params.blrm.speedup.den > 0;
+	bool into_switch = hop + 1 < path->n_hops;
+	bool queues = hop > 0 && g->params.blrm.speedup.den > 0;
+	struct hop_row row = {
+		.flow = flow_name(t, a),
+		.link = table_text(t, "%s[%u]", topo_node_of(topo, port)->name,
+				   topo->ports[port].number),
+		.buffer =
+			into_switch ? ceil(h->buffer[BOUND_INPUT][port]) : NAN,
+		.output = queues ? ceil(h->buffer[BOUND_OUTPUT][port]) : NAN,
+	};
 
-	put_bytes(t, hop + 1 < path->n_hops, h->buffer[BOUND_INPUT][port]);
-	put_bytes(t, hop > 0 && crossbar, h->buffer[BOUND_OUTPUT][port]);
+	for (unsigned m = 0; m < BOUND_MODES; m++)
+		row.delay[m] = h->delay[m][k] * 1e6;
+	table_put_row(t, &row);
 }
 
 static void show_hops(const struct grants *g, struct results *r)
 {
-	const struct topo *topo = g->subnet->topo;
 	struct table *t = results_table(
 		r, "hops", "at most this long at each port", hop_columns);
 	struct hops hops;
@@ -126,17 +146,8 @@ static void show_hops(const struct grants *g, struct results *r)
 			continue;
 		const struct path *path = &g->blrm.flows[a->flow].path;
 
-		for (uint32_t h = 0; h < path->n_hops; h++, k++) {
-			port_id port = path->port[h];
-
-			put_flow(t, a);
-			table_put_textf(t, "%s[%u]",
-					topo_node_of(topo, port)->name,
-					topo->ports[port].number);
-			for (unsigned m = 0; m < BOUND_MODES; m++)
-				table_put_real(t, hops.delay[m][k] * 1e6);
-			put_buffers(t, g, path, h, &hops);
-		}
+		for (uint32_t h = 0; h < path->n_hops; h++, k++)
+			put_hop(t, g, a, h, &hops, k);
 	}
 	hops_fini(&hops);
 }

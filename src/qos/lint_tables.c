@@ -2,18 +2,22 @@
 #include "qos/opensm.h"
 
 static const struct column finding_columns[] = {
-	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "code", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "finding", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "line", NULL, CELL_UNLESS(opensm_finding, line, 0) },
+	{ "code", NULL, CELL(opensm_finding, code), ORIGIN_COMPUTED },
+	{ "finding", NULL, CELL(opensm_finding, message), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct lane_row {
+	uint64_t sl, vl, high_weight, low_weight;
 };
 
 static const struct column lane_columns[] = {
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "vl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "high weight", "64 B", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "low weight", "64 B", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "sl", NULL, CELL(lane_row, sl) },
+	{ "vl", NULL, CELL(lane_row, vl), ORIGIN_COMPUTED },
+	{ "high weight", "64 B", CELL(lane_row, high_weight), ORIGIN_COMPUTED },
+	{ "low weight", "64 B", CELL(lane_row, low_weight), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static uint64_t weight_of(const struct vlarb_entry *entry, unsigned n,
@@ -39,11 +43,15 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		unsigned vl = t.sl2vl.vl[sl];
 
-		table_put_uint(out, sl);
-		table_put_uint(out, vl);
-		table_put_uint(out,
-			       weight_of(t.vlarb.high, t.vlarb.n_high, vl));
-		table_put_uint(out, weight_of(t.vlarb.low, t.vlarb.n_low, vl));
+		const struct lane_row row = {
+			.sl = sl,
+			.vl = vl,
+			.high_weight =
+				weight_of(t.vlarb.high, t.vlarb.n_high, vl),
+			.low_weight = weight_of(t.vlarb.low, t.vlarb.n_low, vl),
+		};
+
+		table_put_row(out, &row);
 	}
 }
 
@@ -61,16 +69,6 @@ static bool has_no_qos_key(const struct opensm_conf *conf)
 	return lines == 0;
 }
 
-static void put_finding(struct table *t, const struct opensm_finding *f)
-{
-	if (f->line)
-		table_put_uint(t, f->line);
-	else
-		table_put_none(t);
-	table_put_text(t, f->code);
-	table_put_text(t, f->message);
-}
-
 bool opensm_lint_show(const struct opensm_conf *conf,
 		      const struct opensm_port *port, unsigned mtu,
 		      struct results *r)
@@ -84,7 +82,7 @@ bool opensm_lint_show(const struct opensm_conf *conf,
 	bool clean = found.n == 0;
 
 	for (size_t i = 0; i < found.n; i++)
-		put_finding(t, &found.items[i]);
+		table_put_row(t, &found.items[i]);
 	opensm_findings_fini(&found);
 	show_effective(r, conf, port);
 	if (has_no_qos_key(conf))

@@ -4,22 +4,30 @@
 #include "qos/fill.h"
 #include "qos/plan.h"
 
+struct plan_row {
+	const char *class;
+	uint64_t sl, vl;
+	const char *table, *weights;
+	double wanted, achieved, floor;
+};
+
 static const struct column columns[] = {
-	{ "class", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "vl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "table", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "weights", "64 B", VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "wanted", "%", VALUE_REAL, ORIGIN_GIVEN, 2 },
-	{ "achieved", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "floor", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "class", NULL, CELL(plan_row, class) },
+	{ "sl", NULL, CELL(plan_row, sl), ORIGIN_COMPUTED },
+	{ "vl", NULL, CELL(plan_row, vl), ORIGIN_COMPUTED },
+	{ "table", NULL, CELL(plan_row, table), ORIGIN_COMPUTED },
+	{ "weights", "64 B", CELL(plan_row, weights), ORIGIN_COMPUTED },
+	{ "wanted", "%", CELL(plan_row, wanted), ORIGIN_GIVEN, 2 },
+	{ "achieved", "%", CELL(plan_row, achieved), ORIGIN_COMPUTED, 2 },
+	{ "floor", "%", CELL(plan_row, floor), ORIGIN_COMPUTED, 2 },
+	{ NULL },
 };
 
 static const struct column limit_columns[] = {
-	{ "vls", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "high limit", "4096 B", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "vls", NULL, CELL(plan, tables.vls) },
+	{ "high limit", "4096 B", CELL(plan, tables.vlarb.high_limit),
+	  ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static void put_class(struct table *t, const struct plan *plan,
@@ -31,14 +39,18 @@ static void put_class(struct table *t, const struct plan *plan,
 	vlarb_print_weights(c->latency ? arb->high : arb->low,
 			    c->latency ? arb->n_high : arb->n_low, o->vl,
 			    &weights);
-	table_put_text(t, c->name);
-	table_put_uint(t, o->sl);
-	table_put_uint(t, o->vl);
-	table_put_text(t, c->latency ? "high" : "low");
-	table_put_text(t, weights.text);
-	table_put_real(t, 100 * o->wanted);
-	table_put_real(t, 100 * o->achieved);
-	table_put_real(t, 100 * o->floor);
+	const struct plan_row row = {
+		.class = c->name,
+		.sl = o->sl,
+		.vl = o->vl,
+		.table = c->latency ? "high" : "low",
+		.weights = weights.text,
+		.wanted = 100 * o->wanted,
+		.achieved = 100 * o->achieved,
+		.floor = 100 * o->floor,
+	};
+
+	table_put_row(t, &row);
 	strbuf_fini(&weights);
 }
 
@@ -53,8 +65,7 @@ void plan_show(const struct plan *plan, const struct plan_class *classes,
 
 	for (unsigned i = 0; i < n; i++)
 		put_class(t, plan, &classes[i], &plan->outcome[i]);
-	table_put_uint(limit, plan->tables.vls);
-	table_put_uint(limit, plan->tables.vlarb.high_limit);
+	table_put_row(limit, plan);
 	for (const char *line = plan->remarks.text; *line;) {
 		size_t len = strcspn(line, "\n");
 

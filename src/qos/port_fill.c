@@ -80,22 +80,37 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
 	return a;
 }
 
+struct answer_row {
+	const char *connection;
+	uint64_t sl, vl, slots;
+	bool admitted;
+};
+
 static const struct column answer_columns[] = {
-	{ "connection", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "sl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "vl", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "slots", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "admitted", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "connection", NULL, CELL(answer_row, connection) },
+	{ "sl", NULL, CELL(answer_row, sl), ORIGIN_COMPUTED },
+	{ "vl", NULL, CELL(answer_row, vl), ORIGIN_COMPUTED },
+	{ "slots", NULL, CELL(answer_row, slots), ORIGIN_COMPUTED },
+	{ "admitted", NULL, CELL(answer_row, admitted), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct lane_row {
+	uint64_t vl, slots;
+	struct hd_rate guaranteed;
+	uint64_t largest_gap;
+	const char *weights;
 };
 
 static const struct column lane_columns[] = {
-	{ "vl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "slots", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "guaranteed", "Mb/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "largest gap", "slots", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "weights", "64 B", VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "vl", NULL, CELL(lane_row, vl) },
+	{ "slots", NULL, CELL(lane_row, slots), ORIGIN_COMPUTED },
+	{ "guaranteed", "Mb/s", CELL(lane_row, guaranteed), ORIGIN_COMPUTED,
+	  3 },
+	{ "largest gap", "slots", CELL(lane_row, largest_gap),
+	  ORIGIN_COMPUTED },
+	{ "weights", "64 B", CELL(lane_row, weights), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static void put_lane(struct table *t, const struct fill *f, unsigned vl,
@@ -107,11 +122,15 @@ static void put_lane(struct table *t, const struct fill *f, unsigned vl,
 
 	fill_table(f, entry, &n);
 	vlarb_print_weights(entry, n, vl, &weights);
-	table_put_uint(t, vl);
-	table_put_uint(t, f->slots[vl]);
-	table_put_rate(t, slots_rate(f->slots[vl], link));
-	table_put_uint(t, fill_gap(f, vl));
-	table_put_text(t, weights.text);
+	const struct lane_row row = {
+		.vl = vl,
+		.slots = f->slots[vl],
+		.guaranteed = slots_rate(f->slots[vl], link),
+		.largest_gap = fill_gap(f, vl),
+		.weights = weights.text,
+	};
+
+	table_put_row(t, &row);
 	strbuf_fini(&weights);
 }
 
@@ -143,11 +162,15 @@ enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
 			return d->status;
 		struct port_answer a = port_fill_ask(p, class, rate);
 
-		table_put_text(t, words[i]);
-		table_put_uint(t, a.sl);
-		table_put_uint(t, a.vl);
-		table_put_uint(t, a.slots);
-		table_put_bool(t, a.admitted);
+		const struct answer_row row = {
+			.connection = words[i],
+			.sl = a.sl,
+			.vl = a.vl,
+			.slots = a.slots,
+			.admitted = a.admitted,
+		};
+
+		table_put_row(t, &row);
 		left_out += !a.admitted;
 	}
 	if (p->high.total)

@@ -1,46 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/signal_play.h"
 
+struct message_row {
+	hd_time time;
+	const char *message, *from, *to;
+	uint64_t flow;
+	const char *why;
+};
+
 static const struct column message_columns[] = {
-	{ "time", "s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "message", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ "from", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ "to", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "why", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "time", "s", CELL_TIME(message_row, time), ORIGIN_SIMULATED, 3 },
+	{ "message", NULL, CELL(message_row, message), ORIGIN_SIMULATED },
+	{ "from", NULL, CELL(message_row, from), ORIGIN_SIMULATED },
+	{ "to", NULL, CELL(message_row, to), ORIGIN_SIMULATED },
+	{ "flow", NULL, CELL(message_row, flow) },
+	{ "why", NULL, CELL(message_row, why), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct manager_row {
+	hd_time time;
+	uint64_t subnet, flows_known, reserved;
 };
 
 static const struct column manager_columns[] = {
-	{ "time", "s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "subnet", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "flows known", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "reserved", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "time", "s", CELL_TIME(manager_row, time), ORIGIN_SIMULATED, 3 },
+	{ "subnet", NULL, CELL(manager_row, subnet) },
+	{ "flows known", NULL, CELL(manager_row, flows_known),
+	  ORIGIN_SIMULATED },
+	{ "reserved", NULL, CELL(manager_row, reserved), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+struct flow_row {
+	uint64_t flow;
+	const char *source, *destination, *mark;
+	struct hd_rate rate;
+	bool confirmed;
+	const char *refused_by;
 };
 
 static const struct column flow_columns[] = {
-	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "destination", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "mark", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "rate", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "confirmed", NULL, VALUE_BOOL, ORIGIN_SIMULATED, 0 },
-	{ "refused by", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "flow", NULL, CELL(flow_row, flow) },
+	{ "source", NULL, CELL(flow_row, source) },
+	{ "destination", NULL, CELL(flow_row, destination) },
+	{ "mark", NULL, CELL(flow_row, mark), ORIGIN_COMPUTED },
+	{ "rate", "Mb/s", CELL(flow_row, rate), ORIGIN_GIVEN, 3 },
+	{ "confirmed", NULL, CELL(flow_row, confirmed), ORIGIN_SIMULATED },
+	{ "refused by", NULL, CELL(flow_row, refused_by), ORIGIN_SIMULATED },
+	{ NULL },
 };
 
-static double seconds(hd_time t)
+static const char *party(struct table *t, uint32_t who, const char *host)
 {
-	return (double)t / (double)HD_S;
-}
-
-static void put_party(struct table *t, uint32_t who, const char *host)
-{
-	if (who == SIGNAL_HOST)
-		table_put_text(t, host);
-	else
-		table_put_textf(t, "subnet %u", who);
+	return who == SIGNAL_HOST ? host : table_text(t, "subnet %u", who);
 }
 
 /* Sources speak PATH and TEAR to managers; destinations hear and answer. */
@@ -60,27 +73,41 @@ static void put_message(struct table *t, const struct signal_play *p,
 
 	if (m->kind == SIGNAL_RESV_ERROR)
 		broker_refusal_print(&p->broker, &m->why, &why);
-	table_put_real(t, seconds(e->time));
-	table_put_text(t, names[m->kind]);
-	put_party(t, m->from, forward ? q->source : q->destination);
-	put_party(t, m->to, forward ? q->destination : q->source);
-	table_put_uint(t, m->session + 1);
-	table_put_text(t, why.text);
-	strbuf_fini(&why);
+	const struct message_row row = {
+		.time = e->time,
+		.message = names[m->kind],
+		.from = party(t, m->from, forward ? q->source : q->destination),
+		.to = party(t, m->to, forward ? q->destination : q->source),
+		.flow = m->session + 1,
+		.why = table_take(t, &why),
+	};
+
+	table_put_row(t, &row);
 }
 
-static void put_flow(struct table *t, const struct qos_request *q,
-		     const struct signal_outcome *o)
+static const char *refusal(struct table *t, const struct signal_outcome *o)
 {
-	table_put_text(t, q->source);
-	table_put_text(t, q->destination);
-	table_put_text(t, q->class == TC_DBTS ? "EF" : "AF41");
-	table_put_rate(t, q->rate);
-	table_put_bool(t, o->confirmed);
 	if (o->refused)
-		table_put_textf(t, "subnet %u", o->where);
-	else
-		table_put_text(t, o->confirmed ? "" : "no way there");
+		return table_text(t, "subnet %u", o->where);
+	return o->confirmed ? "" : "no way there";
+}
+
+static void put_flow(struct table *t, const struct signal_play *p, size_t i)
+{
+	const struct qos_request *q = &p->requests->items[i];
+	const struct signal_outcome *o = &p->outcomes[i];
+
+	const struct flow_row row = {
+		.flow = i + 1,
+		.source = q->source,
+		.destination = q->destination,
+		.mark = q->class == TC_DBTS ? "EF" : "AF41",
+		.rate = q->rate,
+		.confirmed = o->confirmed,
+		.refused_by = refusal(t, o),
+	};
+
+	table_put_row(t, &row);
 }
 
 void signal_play_show(const struct signal_play *p, struct results *r)
@@ -94,14 +121,16 @@ void signal_play_show(const struct signal_play *p, struct results *r)
 	t = results_table(r, "managers", "what they hold after each change",
 			  manager_columns);
 	for (size_t i = 0; i < p->n_states; i++) {
-		table_put_real(t, seconds(p->states[i].time));
-		table_put_uint(t, p->states[i].subnet);
-		table_put_uint(t, p->states[i].known);
-		table_put_uint(t, p->states[i].reserved);
+		const struct manager_row row = {
+			.time = p->states[i].time,
+			.subnet = p->states[i].subnet,
+			.flows_known = p->states[i].known,
+			.reserved = p->states[i].reserved,
+		};
+
+		table_put_row(t, &row);
 	}
 	t = results_table(r, "flows", "what came of them", flow_columns);
-	for (size_t i = 0; i < p->requests->n; i++) {
-		table_put_uint(t, i + 1);
-		put_flow(t, &p->requests->items[i], &p->outcomes[i]);
-	}
+	for (size_t i = 0; i < p->requests->n; i++)
+		put_flow(t, p, i);
 }

@@ -218,54 +218,49 @@ static void fields_fini(struct fields *f)
 	}
 }
 
-static void put_cell(struct table *t, enum value_kind kind, sqlite3_stmt *s)
+static struct value value_at(enum value_kind kind, sqlite3_stmt *s)
 {
-	if (sqlite3_column_type(s, 0) == SQLITE_NULL) {
-		table_put_none(t);
-		return;
-	}
+	if (sqlite3_column_type(s, 0) == SQLITE_NULL)
+		return value_of_text(NULL);
 	switch (kind) {
 	case VALUE_NONE:
-		table_put_none(t);
 		break;
 	case VALUE_TEXT:
-		table_put_text(t, text_at(s, 0));
-		break;
+		return value_of_text(text_at(s, 0));
 	case VALUE_UINT:
 		if (sqlite3_column_type(s, 0) == SQLITE_FLOAT &&
 		    sqlite3_column_double(s, 0) >= 0x1p63)
-			table_put_uint(t, UINT64_MAX);
-		else
-			table_put_uint(t, (uint64_t)sqlite3_column_int64(s, 0));
-		break;
+			return value_of_uint(UINT64_MAX);
+		return value_of_uint((uint64_t)sqlite3_column_int64(s, 0));
 	case VALUE_INT:
-		table_put_int(t, sqlite3_column_int64(s, 0));
-		break;
+		return (struct value){ .kind = VALUE_INT,
+				       .i = sqlite3_column_int64(s, 0) };
 	case VALUE_REAL:
-		table_put_real(t, sqlite3_column_double(s, 0));
-		break;
+		return value_of_real(sqlite3_column_double(s, 0));
 	case VALUE_BOOL:
-		table_put_bool(t, sqlite3_column_int64(s, 0) != 0);
-		break;
+		return value_of_bool(sqlite3_column_int64(s, 0) != 0);
 	}
+	return value_of_text(NULL);
 }
 
 static void read_cells(struct link *l, struct fields *f, struct table *t)
 {
+	struct value row[MAX_FIELDS];
+
 	while (link_row(l, f->cells[0])) {
 		if (t->kind == TABLE_RECORD && t->n_cells) {
 			link_damaged(l, "a record of several rows");
 			return;
 		}
-		put_cell(t, f->columns[0].kind, f->cells[0]);
+		row[0] = value_at(f->columns[0].kind, f->cells[0]);
 		for (size_t i = 1; i < f->n; i++) {
 			if (!link_row(l, f->cells[i]))
 				link_damaged(l, "columns of different length");
-			if (l->failed)
-				table_put_none(t);
-			else
-				put_cell(t, f->columns[i].kind, f->cells[i]);
+			row[i] = l->failed ? value_of_text(NULL)
+					   : value_at(f->columns[i].kind,
+						      f->cells[i]);
 		}
+		table_put_values(t, row);
 	}
 }
 

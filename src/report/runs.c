@@ -69,25 +69,41 @@ void recorded_runs_fini(struct recorded_runs *s)
 	run_infos_free(s->infos, s->n_infos);
 }
 
+struct run_row {
+	int64_t run;
+	const char *state, *begun, *command, *arguments, *seed;
+	const char *version;
+	uint64_t tables, values;
+};
+
 static const struct column run_columns[] = {
-	{ "run", NULL, VALUE_INT },        { "state", NULL, VALUE_TEXT },
-	{ "begun", "UTC", VALUE_TEXT },    { "command", NULL, VALUE_TEXT },
-	{ "arguments", NULL, VALUE_TEXT }, { "seed", NULL, VALUE_TEXT },
-	{ "version", NULL, VALUE_TEXT },   { "tables", NULL, VALUE_UINT },
-	{ "values", NULL, VALUE_UINT },    { NULL },
+	{ "run", NULL, CELL(run_row, run) },
+	{ "state", NULL, CELL(run_row, state) },
+	{ "begun", "UTC", CELL(run_row, begun) },
+	{ "command", NULL, CELL(run_row, command) },
+	{ "arguments", NULL, CELL(run_row, arguments) },
+	{ "seed", NULL, CELL(run_row, seed) },
+	{ "version", NULL, CELL(run_row, version) },
+	{ "tables", NULL, CELL(run_row, tables) },
+	{ "values", NULL, CELL(run_row, values) },
+	{ NULL },
 };
 
 static void put_info(struct table *t, const struct run_info *info)
 {
-	table_put_int(t, info->id);
-	table_put_text(t, run_state_name(info->state));
-	table_put_text(t, info->created);
-	table_put_text(t, info->command);
-	table_put_text(t, info->arguments);
-	table_put_text(t, info->seed);
-	table_put_text(t, info->version);
-	table_put_uint(t, info->tables);
-	table_put_uint(t, info->values);
+	const struct run_row row = {
+		.run = info->id,
+		.state = run_state_name(info->state),
+		.begun = info->created,
+		.command = info->command,
+		.arguments = info->arguments,
+		.seed = info->seed,
+		.version = info->version,
+		.tables = info->tables,
+		.values = info->values,
+	};
+
+	table_put_row(t, &row);
 }
 
 void recorded_runs_list(const struct recorded_runs *s, struct results *r)

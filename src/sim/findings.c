@@ -6,12 +6,17 @@
 #include "base/alloc.h"
 #include "sim/tables.h"
 
+struct goal_row {
+	const char *traffic, *goal, *asked, *found;
+	bool met;
+};
+
 static const struct column goal_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "goal", NULL, VALUE_TEXT },
-	{ "asked", NULL, VALUE_TEXT },
-	{ "found", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
-	{ "met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
+	{ "traffic", NULL, CELL(goal_row, traffic) },
+	{ "goal", NULL, CELL(goal_row, goal) },
+	{ "asked", NULL, CELL(goal_row, asked) },
+	{ "found", NULL, CELL(goal_row, found), ORIGIN_SIMULATED },
+	{ "met", NULL, CELL(goal_row, met), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -26,11 +31,15 @@ struct judging {
 static void judge(struct judging *j, const char *goal, struct strbuf *asked,
 		  struct strbuf *found, bool met)
 {
-	table_put_text(j->t, j->row);
-	table_put_text(j->t, goal);
-	table_put_text(j->t, asked->text);
-	table_put_text(j->t, found->text);
-	table_put_bool(j->t, met);
+	const struct goal_row shown = {
+		.traffic = j->row,
+		.goal = goal,
+		.asked = asked->text,
+		.found = found->text,
+		.met = met,
+	};
+
+	table_put_row(j->t, &shown);
 	strbuf_fini(asked);
 	strbuf_fini(found);
 	j->all_met &= met;
@@ -187,15 +196,23 @@ bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 	return j.all_met;
 }
 
+struct wait_row {
+	uint64_t step;
+	const char *node;
+	uint64_t in_port, vl, waits_for_port, of_vl;
+	const char *towards, *packet_of;
+};
+
 static const struct column wait_columns[] = {
-	{ "step", NULL, VALUE_UINT },
-	{ "node", NULL, VALUE_TEXT },
-	{ "in port", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "VL", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "waits for port", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "of VL", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "towards", NULL, VALUE_TEXT },
-	{ "packet of", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "step", NULL, CELL(wait_row, step) },
+	{ "node", NULL, CELL(wait_row, node) },
+	{ "in port", NULL, CELL(wait_row, in_port), ORIGIN_SIMULATED },
+	{ "VL", NULL, CELL(wait_row, vl), ORIGIN_SIMULATED },
+	{ "waits for port", NULL, CELL(wait_row, waits_for_port),
+	  ORIGIN_SIMULATED },
+	{ "of VL", NULL, CELL(wait_row, of_vl), ORIGIN_SIMULATED },
+	{ "towards", NULL, CELL(wait_row, towards) },
+	{ "packet of", NULL, CELL(wait_row, packet_of), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -209,13 +226,24 @@ static const char *node_name(const struct fabric *b, uint32_t port)
 	return topo_node_of(&b->topo, b->setup.ports[port].origin)->name;
 }
 
+static const char *packet_name(const struct fabric *b, const struct sim_wait *w,
+			       struct table *t)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	if (w->flow < b->n_flows)
+		sim_flow_name(b, w->flow, &name);
+	strbuf_printf(&name, " #%u", w->sequence);
+	return table_take(t, &name);
+}
+
 void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 			struct results *r)
 {
 	const struct fabric *b = f->build;
 	struct sim_wait *waits = NULL;
 	uint32_t n = sim_deadlock(s, &waits);
-	struct strbuf ring = STRBUF_INIT, name = STRBUF_INIT;
+	struct strbuf ring = STRBUF_INIT;
 	struct table *t = results_table(
 		r, "deadlock",
 		"packets that wait for each other in a circle: each for space "
@@ -225,19 +253,19 @@ void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sim_wait *w = &waits[i];
 
-		table_put_uint(t, i + 1);
-		table_put_text(t, node_name(b, w->out_port));
-		table_put_uint(t, number_of(b, w->in_port));
-		table_put_uint(t, w->vl);
-		table_put_uint(t, number_of(b, w->out_port));
-		table_put_uint(t, w->out_vl);
-		table_put_text(t,
-			       node_name(b, b->setup.ports[w->out_port].peer));
-		strbuf_clear(&name);
-		if (w->flow < b->n_flows)
-			sim_flow_name(b, w->flow, &name);
-		strbuf_printf(&name, " #%u", w->sequence);
-		table_put_text(t, name.text);
+		const struct wait_row row = {
+			.step = i + 1,
+			.node = node_name(b, w->out_port),
+			.in_port = number_of(b, w->in_port),
+			.vl = w->vl,
+			.waits_for_port = number_of(b, w->out_port),
+			.of_vl = w->out_vl,
+			.towards =
+				node_name(b, b->setup.ports[w->out_port].peer),
+			.packet_of = packet_name(b, w, t),
+		};
+
+		table_put_row(t, &row);
 		strbuf_printf(&ring, "%s -> ", node_name(b, w->out_port));
 	}
 	if (n)
@@ -253,5 +281,4 @@ void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 			       (double)sim_now(s) / (double)HD_US);
 	free(waits);
 	strbuf_fini(&ring);
-	strbuf_fini(&name);
 }

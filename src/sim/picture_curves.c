@@ -10,10 +10,18 @@
 #define BINS        40
 #define SHARE_LINKS 6 /* busiest links whose lanes are shown */
 
+struct percentile_row {
+	double percentile;
+	const char *traffic;
+	hd_time latency;
+};
+
 static const struct column percentile_columns[] = {
-	{ "percentile", "%", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "latency", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "percentile", "%", CELL(percentile_row, percentile), ORIGIN_GIVEN,
+	  3 },
+	{ "traffic", NULL, CELL(percentile_row, traffic) },
+	{ "latency", "us", CELL_TIME(percentile_row, latency), ORIGIN_SIMULATED,
+	  3 },
 	{ NULL },
 };
 
@@ -38,20 +46,31 @@ static void percentiles(const struct sim_findings *f, struct results *r)
 			if (h->n == 0 ||
 			    (at[k] < 100 && (double)h->n * (100 - at[k]) < 100))
 				continue;
-			table_put_real(t, at[k]);
-			table_put_text(t, s->traffic[i].name);
-			table_put_time(t, histogram_percentile(h, at[k]));
+			const struct percentile_row shown = {
+				.percentile = at[k],
+				.traffic = s->traffic[i].name,
+				.latency = histogram_percentile(h, at[k]),
+			};
+
+			table_put_row(t, &shown);
 		}
 	}
 	sim_rows_free(rows, s->n_traffic);
 }
 
+struct delay_row {
+	uint64_t sl;
+	double from, to;
+	uint64_t packets;
+	double share;
+};
+
 static const struct column delay_columns[] = {
-	{ "SL", NULL, VALUE_UINT },
-	{ "from", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "to", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "SL", NULL, CELL(delay_row, sl) },
+	{ "from", "us", CELL(delay_row, from), ORIGIN_GIVEN, 3 },
+	{ "to", "us", CELL(delay_row, to), ORIGIN_GIVEN, 3 },
+	{ "packets", NULL, CELL(delay_row, packets), ORIGIN_SIMULATED },
+	{ "share", "%", CELL(delay_row, share), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -72,11 +91,15 @@ static void put_delays(struct table *t, unsigned sl, const struct histogram *h,
 	for (unsigned i = 0; i < BINS; i++) {
 		if (!counts[i])
 			continue;
-		table_put_uint(t, sl);
-		table_put_real(t, low * pow(factor, i) / (double)HD_US);
-		table_put_real(t, low * pow(factor, i + 1) / (double)HD_US);
-		table_put_uint(t, counts[i]);
-		table_put_real(t, 100 * (double)counts[i] / (double)h->n);
+		const struct delay_row row = {
+			.sl = sl,
+			.from = low * pow(factor, i) / (double)HD_US,
+			.to = low * pow(factor, i + 1) / (double)HD_US,
+			.packets = counts[i],
+			.share = 100 * (double)counts[i] / (double)h->n,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
@@ -96,12 +119,19 @@ static void delays(const struct sim_findings *f, struct results *r)
 		put_delays(t, sl, &f->metrics->latency_sl[sl], low, factor);
 }
 
+struct share_row {
+	const char *port;
+	uint64_t vl;
+	double throughput, promised, share;
+};
+
 static const struct column share_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "throughput", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "promised", "%", VALUE_REAL, ORIGIN_COMPUTED, 1 },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "port", NULL, CELL(share_row, port) },
+	{ "VL", NULL, CELL(share_row, vl) },
+	{ "throughput", "Gb/s", CELL(share_row, throughput), ORIGIN_SIMULATED,
+	  3 },
+	{ "promised", "%", CELL(share_row, promised), ORIGIN_COMPUTED, 1 },
+	{ "share", "%", CELL(share_row, share), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -156,13 +186,18 @@ static void put_shares(const struct sim_findings *f, uint32_t port,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (!c.xmit_packets_vl[vl])
 			continue;
-		findings_port_name(b, port, t);
-		table_put_uint(t, vl);
-		table_put_real(t, findings_gbps((double)c.xmit_bytes_vl[vl],
-						findings_seconds(f->metrics)));
-		table_put_real(t, 100 * promised[vl]);
-		table_put_real(t, 100 * (double)c.xmit_bytes_vl[vl] /
-					  (double)c.xmit_bytes);
+		const struct share_row row = {
+			.port = findings_port_name(b, port, t),
+			.vl = vl,
+			.throughput =
+				findings_gbps((double)c.xmit_bytes_vl[vl],
+					      findings_seconds(f->metrics)),
+			.promised = 100 * promised[vl],
+			.share = 100 * (double)c.xmit_bytes_vl[vl] /
+				 (double)c.xmit_bytes,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 

@@ -14,21 +14,34 @@
 
 /* ---- where things are --------------------------------------------------- */
 
+struct layout_row {
+	const char *kind;
+	bool wraps;
+	const char *routing;
+};
+
 static const struct column layout_columns[] = {
-	{ "kind", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "wraps", NULL, VALUE_BOOL, ORIGIN_COMPUTED },
-	{ "routing", NULL, VALUE_TEXT },
+	{ "kind", NULL, CELL(layout_row, kind), ORIGIN_COMPUTED },
+	{ "wraps", NULL, CELL(layout_row, wraps), ORIGIN_COMPUTED },
+	{ "routing", NULL, CELL(layout_row, routing) },
 	{ NULL },
 };
 
+struct node_row {
+	uint64_t node;
+	const char *name, *kind;
+	uint64_t tier, lid;
+	double x, y;
+};
+
 static const struct column node_columns[] = {
-	{ "node", NULL, VALUE_UINT },
-	{ "name", NULL, VALUE_TEXT },
-	{ "kind", NULL, VALUE_TEXT },
-	{ "tier", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "LID", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "x", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "y", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
+	{ "node", NULL, CELL(node_row, node) },
+	{ "name", NULL, CELL(node_row, name) },
+	{ "kind", NULL, CELL(node_row, kind) },
+	{ "tier", NULL, CELL(node_row, tier), ORIGIN_COMPUTED },
+	{ "LID", NULL, CELL(node_row, lid), ORIGIN_COMPUTED },
+	{ "x", NULL, CELL(node_row, x), ORIGIN_COMPUTED, 3 },
+	{ "y", NULL, CELL(node_row, y), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -54,13 +67,17 @@ static void put_node(const struct fabric *b, node_id node,
 					     [NODE_ROUTER] = "router" };
 	const struct topo_node *v = &b->topo.nodes[node];
 
-	table_put_uint(t, node);
-	table_put_text(t, v->name);
-	table_put_text(t, kinds[v->kind]);
-	table_put_uint(t, v->tier);
-	table_put_uint(t, lid_of(b, node));
-	table_put_real(t, at ? at->x : NAN);
-	table_put_real(t, at ? at->y : NAN);
+	const struct node_row row = {
+		.node = node,
+		.name = v->name,
+		.kind = kinds[v->kind],
+		.tier = v->tier,
+		.lid = lid_of(b, node),
+		.x = at ? at->x : NAN,
+		.y = at ? at->y : NAN,
+	};
+
+	table_put_row(t, &row);
 }
 
 /* Hosts that belong to a switch have no place of their own. */
@@ -74,11 +91,15 @@ static void put_nodes(const struct fabric *b, struct results *r)
 	struct table *t = results_record(r, "layout", "how to draw the fabric",
 					 layout_columns);
 
-	table_put_text(t, l.is_layered ? "layers"
-			  : l.is_grid  ? "grid"
-				       : "springs");
-	table_put_bool(t, l.has_wraps);
-	table_put_text(t, b->subnet.engine ? b->subnet.engine : "none");
+	const struct layout_row row = {
+		.kind = l.is_layered ? "layers"
+			: l.is_grid  ? "grid"
+				     : "springs",
+		.wraps = l.has_wraps,
+		.routing = b->subnet.engine ? b->subnet.engine : "none",
+	};
+
+	table_put_row(t, &row);
 	t = results_table(r, "nodes", "switches, hosts and routers",
 			  node_columns);
 	for (node_id v = 0; v < b->topo.n_nodes; v++) {
@@ -91,26 +112,26 @@ static void put_nodes(const struct fabric *b, struct results *r)
 	shape_fini(&s);
 }
 
-static const struct column link_columns[] = {
-	{ "link", NULL, VALUE_UINT },
-	{ "port", NULL, VALUE_TEXT },
-	{ "from", "node", VALUE_UINT },
-	{ "out", "port", VALUE_UINT },
-	{ "to", "node", VALUE_UINT },
-	{ "in", "port", VALUE_UINT },
-	{ "rate", "Gb/s", VALUE_REAL, ORIGIN_GIVEN, 1 },
-	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL },
+struct link_row {
+	uint64_t link;
+	const char *port;
+	uint64_t from, out, to, in;
+	struct hd_rate rate;
+	double used, waiting;
 };
 
-static void put_end(const struct fabric *b, uint32_t port, struct table *t)
-{
-	port_id origin = b->setup.ports[port].origin;
-
-	table_put_uint(t, b->topo.ports[origin].node);
-	table_put_uint(t, b->topo.ports[origin].number);
-}
+static const struct column link_columns[] = {
+	{ "link", NULL, CELL(link_row, link) },
+	{ "port", NULL, CELL(link_row, port) },
+	{ "from", "node", CELL(link_row, from) },
+	{ "out", "port", CELL(link_row, out) },
+	{ "to", "node", CELL(link_row, to) },
+	{ "in", "port", CELL(link_row, in) },
+	{ "rate", "Gb/s", CELL(link_row, rate), ORIGIN_GIVEN, 1 },
+	{ "used", "%", CELL(link_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(link_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ NULL },
+};
 
 /* The same order as sim_samples has. */
 static void put_links(const struct sim_findings *f, struct results *r)
@@ -125,21 +146,35 @@ static void put_links(const struct sim_findings *f, struct results *r)
 
 		if (p->peer == SIM_NONE)
 			continue;
-		table_put_uint(t, n++);
-		findings_port_name(b, i, t);
-		put_end(b, i, t);
-		put_end(b, p->peer, t);
-		table_put_rate(t, p->rate);
-		table_put_real(t, 100 * f->metrics->ports[i].utilisation);
-		table_put_real(t, 100 * f->metrics->ports[i].wait);
+		const struct topo_port *from = &b->topo.ports[p->origin];
+		const struct topo_port *to =
+			&b->topo.ports[b->setup.ports[p->peer].origin];
+
+		const struct link_row row = {
+			.link = n++,
+			.port = findings_port_name(b, i, t),
+			.from = from->node,
+			.out = from->number,
+			.to = to->node,
+			.in = to->number,
+			.rate = p->rate,
+			.used = 100 * f->metrics->ports[i].utilisation,
+			.waiting = 100 * f->metrics->ports[i].wait,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
 /* ---- tables of the subnet ----------------------------------------------- */
 
+struct forwarding_row {
+	const char *switch_, *lft;
+};
+
 static const struct column forwarding_columns[] = {
-	{ "switch", NULL, VALUE_TEXT },
-	{ "LFT", "LID:port", VALUE_TEXT, ORIGIN_COMPUTED },
+	{ "switch", NULL, CELL(forwarding_row, switch_) },
+	{ "LFT", "LID:port", CELL(forwarding_row, lft), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -162,8 +197,12 @@ static void put_lft(const struct subnet *s, switch_id sw, struct table *t)
 			strbuf_printf(&text, "-%u", lid - 1);
 		strbuf_printf(&text, ":%u", port);
 	}
-	table_put_text(t, s->topo->nodes[s->node_of_switch[sw]].name);
-	table_put_text(t, text.text);
+	const struct forwarding_row row = {
+		.switch_ = s->topo->nodes[s->node_of_switch[sw]].name,
+		.lft = text.text,
+	};
+
+	table_put_row(t, &row);
 	strbuf_fini(&text);
 }
 
@@ -185,11 +224,16 @@ static void put_forwarding(const struct subnet *s, struct results *r)
 		put_lft(s, sw, t);
 }
 
+struct mapping_row {
+	const char *node, *in, *out, *sl2vl;
+};
+
 static const struct column mapping_columns[] = {
-	{ "node", NULL, VALUE_TEXT },
-	{ "in", "port", VALUE_TEXT },
-	{ "out", "port", VALUE_TEXT },
-	{ "SL2VL", "VL of SL 0, 1, ...", VALUE_TEXT, ORIGIN_COMPUTED },
+	{ "node", NULL, CELL(mapping_row, node) },
+	{ "in", "port", CELL(mapping_row, in) },
+	{ "out", "port", CELL(mapping_row, out) },
+	{ "SL2VL", "VL of SL 0, 1, ...", CELL(mapping_row, sl2vl),
+	  ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -200,10 +244,14 @@ static void put_mapping(struct table *t, const char *node, const char *in,
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		strbuf_printf(&text, "%s%u", sl ? " " : "", map->vl[sl]);
-	table_put_text(t, node);
-	table_put_text(t, in);
-	table_put_text(t, out);
-	table_put_text(t, text.text);
+	const struct mapping_row row = {
+		.node = node,
+		.in = in,
+		.out = out,
+		.sl2vl = text.text,
+	};
+
+	table_put_row(t, &row);
 	strbuf_fini(&text);
 }
 
@@ -289,16 +337,21 @@ static void put_mappings(const struct fabric *b, struct results *r)
 	}
 }
 
+struct arbitration_row {
+	const char *port, *high, *low;
+	uint64_t limit;
+};
+
 static const struct column arbitration_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "high", "VL:weight", VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "low", "VL:weight", VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "limit", "of high", VALUE_UINT, ORIGIN_COMPUTED },
+	{ "port", NULL, CELL(arbitration_row, port) },
+	{ "high", "VL:weight", CELL(arbitration_row, high), ORIGIN_COMPUTED },
+	{ "low", "VL:weight", CELL(arbitration_row, low), ORIGIN_COMPUTED },
+	{ "limit", "of high", CELL(arbitration_row, limit), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_entries(struct table *t, const struct vlarb_entry *entries,
-			unsigned n)
+static const char *entries_text(struct table *t,
+				const struct vlarb_entry *entries, unsigned n)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -307,8 +360,7 @@ static void put_entries(struct table *t, const struct vlarb_entry *entries,
 			strbuf_printf(&text, "%s%u:%u", text.len ? "," : "",
 				      entries[i].vl, entries[i].weight);
 	}
-	table_put_text(t, text.len ? text.text : "empty");
-	strbuf_fini(&text);
+	return text.len ? table_take(t, &text) : "empty";
 }
 
 /* The table that most ports have stands in one row, for "any". */
@@ -338,27 +390,36 @@ static void put_arbitration(const struct fabric *b, struct results *r)
 		const struct vlarb *a =
 			p ? vlarb_of(s, p->origin) : &s->vlarb_tables[most];
 
-		if (p)
-			findings_port_name(b, i - 1, t);
-		else
-			table_put_text(t, ANY);
-		put_entries(t, a->high, a->n_high);
-		put_entries(t, a->low, a->n_low);
-		table_put_uint(t, a->high_limit);
+		const struct arbitration_row shown = {
+			.port = p ? findings_port_name(b, i - 1, t) : ANY,
+			.high = entries_text(t, a->high, a->n_high),
+			.low = entries_text(t, a->low, a->n_low),
+			.limit = a->high_limit,
+		};
+
+		table_put_row(t, &shown);
 	}
 	free(uses);
 }
 
 /* ---- the way of a packet ------------------------------------------------- */
 
+#define NO_PORT TOPO_MAX_PORTS
+
+struct path_row {
+	const char *path;
+	unsigned hop, in, out, sl, vl;
+	node_id node;
+};
+
 static const struct column path_columns[] = {
-	{ "path", NULL, VALUE_TEXT },
-	{ "hop", NULL, VALUE_UINT },
-	{ "node", NULL, VALUE_UINT },
-	{ "in", "port", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "out", "port", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "SL", NULL, VALUE_UINT },
-	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED },
+	{ "path", NULL, CELL(path_row, path) },
+	{ "hop", NULL, CELL(path_row, hop) },
+	{ "node", NULL, CELL(path_row, node) },
+	{ "in", "port", CELL_UNLESS(path_row, in, NO_PORT), ORIGIN_COMPUTED },
+	{ "out", "port", CELL_UNLESS(path_row, out, NO_PORT), ORIGIN_COMPUTED },
+	{ "SL", NULL, CELL(path_row, sl) },
+	{ "VL", NULL, CELL_UNLESS(path_row, vl, NO_PORT), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -370,27 +431,21 @@ struct walk {
 	unsigned hop;
 };
 
-static void put_number(struct table *t, unsigned number)
-{
-	if (number == TOPO_MAX_PORTS)
-		table_put_none(t);
-	else
-		table_put_uint(t, number);
-}
-
-#define NO_PORT TOPO_MAX_PORTS
-
 /* The last node of a path has no way out, and so no lane. */
 static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out,
 		    unsigned vl)
 {
-	table_put_text(w->t, w->name);
-	table_put_uint(w->t, w->hop++);
-	table_put_uint(w->t, node);
-	put_number(w->t, in);
-	put_number(w->t, out);
-	table_put_uint(w->t, w->sl);
-	put_number(w->t, out == NO_PORT ? NO_PORT : vl);
+	const struct path_row row = {
+		.path = w->name,
+		.hop = w->hop++,
+		.node = node,
+		.in = in,
+		.out = out,
+		.sl = w->sl,
+		.vl = out == NO_PORT ? NO_PORT : vl,
+	};
+
+	table_put_row(w->t, &row);
 }
 
 /* From an end port to a LID of its subnet, switch by switch. */

@@ -232,20 +232,27 @@ void sim_samples_take(struct sim_samples *x)
 
 /* ---- tables ------------------------------------------------------------- */
 
+/* One class: the links from a tier to a tier, or a single link. */
+struct class_row {
+	hd_time time;
+	uint64_t link, from_tier, to_tier;
+	double used, waiting;
+};
+
 static const struct column link_columns[] = {
-	{ "time", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "link", NULL, VALUE_UINT },
-	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "time", "us", CELL_TIME(class_row, time), ORIGIN_SIMULATED, 3 },
+	{ "link", NULL, CELL(class_row, link) },
+	{ "used", "%", CELL(class_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(class_row, waiting), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
 static const struct column tier_columns[] = {
-	{ "time", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "from tier", NULL, VALUE_UINT },
-	{ "to tier", NULL, VALUE_UINT },
-	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "time", "us", CELL_TIME(class_row, time), ORIGIN_SIMULATED, 3 },
+	{ "from tier", NULL, CELL(class_row, from_tier) },
+	{ "to tier", NULL, CELL(class_row, to_tier) },
+	{ "used", "%", CELL(class_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(class_row, waiting), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -290,26 +297,39 @@ static void put_classes(const struct sim_samples *x, struct table *t)
 		for (uint32_t k = 0; k < x->n_classes; k++) {
 			if (!x->members[k])
 				continue;
-			table_put_time(t, x->time[i]);
-			if (x->by_tier)
-				table_put_uint(t, k / TIERS);
-			table_put_uint(t, x->by_tier ? k % TIERS : k);
-			table_put_real(
-				t, 100 * since(x->used, i, x->n_classes, k) /
-					   time);
-			table_put_real(
-				t, 100 * since(x->waited, i, x->n_classes, k) /
-					   time);
+			const struct class_row row = {
+				.time = x->time[i],
+				.link = k,
+				.from_tier = k / TIERS,
+				.to_tier = k % TIERS,
+				.used = 100 *
+					since(x->used, i, x->n_classes, k) /
+					time,
+				.waiting =
+					100 *
+					since(x->waited, i, x->n_classes, k) /
+					time,
+			};
+
+			table_put_row(t, &row);
 		}
 	}
 }
 
+struct traffic_row {
+	hd_time time;
+	const char *traffic;
+	double offered, delivered, mean_latency;
+};
+
 static const struct column traffic_columns[] = {
-	{ "time", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "offered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "mean latency", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "time", "us", CELL_TIME(traffic_row, time), ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(traffic_row, traffic) },
+	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED,
+	  3 },
+	{ "mean latency", "us", CELL(traffic_row, mean_latency),
+	  ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -324,13 +344,18 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 		for (size_t k = 0; k < rows; k++) {
 			const struct sim_row_sums g = gained(x, i, k);
 
-			table_put_time(t, x->time[i]);
-			table_put_text(t, s->traffic[k].name);
-			table_put_real(t, findings_gbps(g.made, seconds));
-			table_put_real(t, findings_gbps(g.got, seconds));
-			table_put_real(t, g.packets > 0 ? g.delay / g.packets /
+			const struct traffic_row row = {
+				.time = x->time[i],
+				.traffic = s->traffic[k].name,
+				.offered = findings_gbps(g.made, seconds),
+				.delivered = findings_gbps(g.got, seconds),
+				.mean_latency = g.packets > 0
+							? g.delay / g.packets /
 								  (double)HD_US
-							: NAN);
+							: NAN,
+			};
+
+			table_put_row(t, &row);
 		}
 	}
 }

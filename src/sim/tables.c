@@ -90,21 +90,19 @@ void sim_rows_free(struct sim_row *rows, size_t n)
 	free(rows);
 }
 
-static void put_mean(struct table *t, const struct histogram *h)
-{
-	if (h->n)
-		table_put_real(t, histogram_mean(h) / (double)HD_US);
-	else
-		table_put_none(t);
-}
+struct fabric_row {
+	uint64_t hosts, switches, cables;
+	const char *routing;
+	uint64_t lanes, flows;
+};
 
 static const struct column fabric_columns[] = {
-	{ "hosts", NULL, VALUE_UINT },
-	{ "switches", NULL, VALUE_UINT },
-	{ "cables", NULL, VALUE_UINT },
-	{ "routing", NULL, VALUE_TEXT },
-	{ "lanes", NULL, VALUE_UINT },
-	{ "flows", NULL, VALUE_UINT },
+	{ "hosts", NULL, CELL(fabric_row, hosts) },
+	{ "switches", NULL, CELL(fabric_row, switches) },
+	{ "cables", NULL, CELL(fabric_row, cables) },
+	{ "routing", NULL, CELL(fabric_row, routing) },
+	{ "lanes", NULL, CELL(fabric_row, lanes) },
+	{ "flows", NULL, CELL(fabric_row, flows) },
 	{ NULL },
 };
 
@@ -122,29 +120,54 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 	struct table *t = results_record(r, "fabric", "what was simulated",
 					 fabric_columns);
 
-	table_put_uint(t, ends);
-	table_put_uint(t, switches);
-	table_put_uint(t, plugged / 2);
-	table_put_text(t, b->subnet.engine ? b->subnet.engine : "none");
-	table_put_uint(t, b->scenario->qos.lanes);
-	table_put_uint(t, b->n_flows);
+	const struct fabric_row row = {
+		.hosts = ends,
+		.switches = switches,
+		.cables = plugged / 2,
+		.routing = b->subnet.engine ? b->subnet.engine : "none",
+		.lanes = b->scenario->qos.lanes,
+		.flows = b->n_flows,
+	};
+
+	table_put_row(t, &row);
 }
 
+struct summary_row {
+	hd_time measured;
+	double offered, delivered;
+	uint64_t packets, lost;
+	double latency_mean, latency_half_width;
+	hd_time latency_p99, latency_max;
+	double host_links_used, switch_links_used, busiest_link_used;
+	uint64_t packet_hops;
+	const char *checksum;
+};
+
 static const struct column summary_columns[] = {
-	{ "measured", "us", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "offered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "latency mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "latency p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "latency max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "host links used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "switch links used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "busiest link used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "packet-hops", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "checksum", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "measured", "us", CELL_TIME(summary_row, measured), ORIGIN_SIMULATED,
+	  1 },
+	{ "offered", "Gb/s", CELL(summary_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(summary_row, delivered), ORIGIN_SIMULATED,
+	  3 },
+	{ "packets", NULL, CELL(summary_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(summary_row, lost), ORIGIN_SIMULATED },
+	{ "latency mean", "us", CELL_TIME(summary_row, latency_mean),
+	  ORIGIN_SIMULATED, 3 },
+	{ "latency +-", "us", CELL_TIME(summary_row, latency_half_width),
+	  ORIGIN_SIMULATED, 3 },
+	{ "latency p99", "us", CELL_TIME(summary_row, latency_p99),
+	  ORIGIN_SIMULATED, 3 },
+	{ "latency max", "us", CELL_TIME(summary_row, latency_max),
+	  ORIGIN_SIMULATED, 3 },
+	{ "host links used", "%", CELL(summary_row, host_links_used),
+	  ORIGIN_SIMULATED, 1 },
+	{ "switch links used", "%", CELL(summary_row, switch_links_used),
+	  ORIGIN_SIMULATED, 1 },
+	{ "busiest link used", "%", CELL(summary_row, busiest_link_used),
+	  ORIGIN_SIMULATED, 1 },
+	{ "packet-hops", NULL, CELL(summary_row, packet_hops),
+	  ORIGIN_SIMULATED },
+	{ "checksum", NULL, CELL(summary_row, checksum), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -204,39 +227,55 @@ static void summary_table(const struct sim_findings *f,
 		offered += (double)rows[i].made_payload;
 		delivered += (double)rows[i].delivered_payload;
 	}
-	table_put_time(t, m->to - m->from);
-	table_put_real(t, findings_gbps(offered, findings_seconds(m)));
-	table_put_real(t, findings_gbps(delivered, findings_seconds(m)));
-	table_put_uint(t, m->delivered);
-	table_put_uint(t, all_lost(m));
-	put_mean(t, &m->latency);
-	if (m->latency.n && isfinite(m->mean_latency.half_width))
-		table_put_real(t, m->mean_latency.half_width / (double)HD_US);
-	else
-		table_put_none(t);
-	findings_percentile(t, &m->latency, 99);
-	findings_percentile(t, &m->latency, 100);
-	table_put_real(t, use.host * 100);
-	table_put_real(t, use.trunk * 100);
-	table_put_real(t, use.most * 100);
-	table_put_uint(t, m->hops);
-	table_put_textf(t, "%016llx", (unsigned long long)m->checksum);
+	const struct summary_row row = {
+		.measured = m->to - m->from,
+		.offered = findings_gbps(offered, findings_seconds(m)),
+		.delivered = findings_gbps(delivered, findings_seconds(m)),
+		.packets = m->delivered,
+		.lost = all_lost(m),
+		.latency_mean = findings_mean(&m->latency),
+		.latency_half_width =
+			m->latency.n && isfinite(m->mean_latency.half_width)
+				? m->mean_latency.half_width
+				: NAN,
+		.latency_p99 = findings_percentile(&m->latency, 99),
+		.latency_max = findings_percentile(&m->latency, 100),
+		.host_links_used = use.host * 100,
+		.switch_links_used = use.trunk * 100,
+		.busiest_link_used = use.most * 100,
+		.packet_hops = m->hops,
+		.checksum = table_text(t, "%016llx",
+				       (unsigned long long)m->checksum),
+	};
+
+	table_put_row(t, &row);
 }
 
+struct traffic_row {
+	const char *traffic;
+	uint64_t sl, flows;
+	double offered, delivered;
+	uint64_t packets, lost;
+	double mean;
+	hd_time p50, p99, p999, max;
+	double fairness;
+};
+
 static const struct column traffic_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "SL", NULL, VALUE_UINT },
-	{ "flows", NULL, VALUE_UINT },
-	{ "offered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p50", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99.9", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "fairness", NULL, VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(traffic_row, traffic) },
+	{ "SL", NULL, CELL(traffic_row, sl) },
+	{ "flows", NULL, CELL(traffic_row, flows) },
+	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED,
+	  3 },
+	{ "packets", NULL, CELL(traffic_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(traffic_row, lost), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(traffic_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p50", "us", CELL_TIME(traffic_row, p50), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(traffic_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "p99.9", "us", CELL_TIME(traffic_row, p999), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(traffic_row, max), ORIGIN_SIMULATED, 3 },
+	{ "fairness", NULL, CELL(traffic_row, fairness), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -253,32 +292,42 @@ static void traffic_table(const struct sim_findings *f,
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct sim_row *row = &rows[i];
 
-		table_put_text(t, s->traffic[i].name);
-		table_put_uint(t, scenario_sl(s, &s->traffic[i]));
-		table_put_uint(t, row->n_flows);
-		table_put_real(t,
-			       findings_gbps((double)row->made_payload, time));
-		table_put_real(
-			t, findings_gbps((double)row->delivered_payload, time));
-		table_put_uint(t, row->delivered);
-		table_put_uint(t, row->lost);
-		put_mean(t, &row->latency);
-		findings_percentile(t, &row->latency, 50);
-		findings_percentile(t, &row->latency, 99);
-		findings_percentile(t, &row->latency, 99.9);
-		findings_percentile(t, &row->latency, 100);
-		table_put_real(t, row->jain);
+		const struct traffic_row shown = {
+			.traffic = s->traffic[i].name,
+			.sl = scenario_sl(s, &s->traffic[i]),
+			.flows = row->n_flows,
+			.offered =
+				findings_gbps((double)row->made_payload, time),
+			.delivered = findings_gbps(
+				(double)row->delivered_payload, time),
+			.packets = row->delivered,
+			.lost = row->lost,
+			.mean = findings_mean(&row->latency),
+			.p50 = findings_percentile(&row->latency, 50),
+			.p99 = findings_percentile(&row->latency, 99),
+			.p999 = findings_percentile(&row->latency, 99.9),
+			.max = findings_percentile(&row->latency, 100),
+			.fairness = row->jain,
+		};
+
+		table_put_row(t, &shown);
 	}
 }
 
+struct sl_row {
+	uint64_t sl, packets;
+	double mean;
+	hd_time p50, p99, p999, max;
+};
+
 static const struct column sl_columns[] = {
-	{ "SL", NULL, VALUE_UINT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p50", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99.9", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "SL", NULL, CELL(sl_row, sl) },
+	{ "packets", NULL, CELL(sl_row, packets), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(sl_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p50", "us", CELL_TIME(sl_row, p50), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(sl_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "p99.9", "us", CELL_TIME(sl_row, p999), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(sl_row, max), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -299,19 +348,28 @@ static void sl_table(const struct sim_findings *f, struct results *r)
 
 		if (!h->n)
 			continue;
-		table_put_uint(t, sl);
-		table_put_uint(t, h->n);
-		put_mean(t, h);
-		findings_percentile(t, h, 50);
-		findings_percentile(t, h, 99);
-		findings_percentile(t, h, 99.9);
-		findings_percentile(t, h, 100);
+		const struct sl_row row = {
+			.sl = sl,
+			.packets = h->n,
+			.mean = findings_mean(h),
+			.p50 = findings_percentile(h, 50),
+			.p99 = findings_percentile(h, 99),
+			.p999 = findings_percentile(h, 99.9),
+			.max = findings_percentile(h, 100),
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
+struct loss_row {
+	const char *reason;
+	uint64_t packets;
+};
+
 static const struct column loss_columns[] = {
-	{ "reason", NULL, VALUE_TEXT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "reason", NULL, CELL(loss_row, reason) },
+	{ "packets", NULL, CELL(loss_row, packets), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -335,8 +393,12 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 	for (unsigned i = SIM_DELIVERED + 1; i < SIM_FATES; i++) {
 		if (!f->metrics->lost[i])
 			continue;
-		table_put_text(t, reasons[i]);
-		table_put_uint(t, f->metrics->lost[i]);
+		const struct loss_row row = {
+			.reason = reasons[i],
+			.packets = f->metrics->lost[i],
+		};
+
+		table_put_row(t, &row);
 	}
 }
 

@@ -8,28 +8,48 @@
 
 #define MOST_ROWS 32 /* unless all are asked for */
 
+struct row_row {
+	const char *traffic;
+	uint64_t flows;
+	double allowed, lowest, highest, marks_heard;
+};
+
 static const struct column row_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "flows", NULL, VALUE_UINT },
-	{ "allowed", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "lowest", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "highest", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "marks heard", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "traffic", NULL, CELL(row_row, traffic) },
+	{ "flows", NULL, CELL(row_row, flows) },
+	{ "allowed", "Gb/s", CELL(row_row, allowed), ORIGIN_SIMULATED, 3 },
+	{ "lowest", "Gb/s", CELL(row_row, lowest), ORIGIN_SIMULATED, 3 },
+	{ "highest", "Gb/s", CELL(row_row, highest), ORIGIN_SIMULATED, 3 },
+	{ "marks heard", "1/s", CELL(row_row, marks_heard), ORIGIN_SIMULATED,
+	  1 },
 	{ NULL },
+};
+
+struct packet_row {
+	const char *packets;
+	uint64_t number;
 };
 
 static const struct column packet_columns[] = {
-	{ "packets", NULL, VALUE_TEXT },
-	{ "number", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "packets", NULL, CELL(packet_row, packets) },
+	{ "number", NULL, CELL(packet_row, number), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
+struct answer_row {
+	const char *flow;
+	hd_time asked;
+	const char *answer;
+	hd_time after;
+	const char *refused_by;
+};
+
 static const struct column answer_columns[] = {
-	{ "flow", NULL, VALUE_TEXT },
-	{ "asked", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "answer", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
-	{ "after", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "refused by", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "flow", NULL, CELL(answer_row, flow) },
+	{ "asked", "us", CELL_TIME(answer_row, asked), ORIGIN_SIMULATED, 3 },
+	{ "answer", NULL, CELL(answer_row, answer), ORIGIN_SIMULATED },
+	{ "after", "us", CELL_TIME(answer_row, after), ORIGIN_SIMULATED, 3 },
+	{ "refused by", NULL, CELL(answer_row, refused_by), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -90,13 +110,18 @@ static void rates_table(const struct sim_findings *f, struct sim *s,
 					  "what congestion control allowed: "
 					  "mean rates, per flow",
 					  row_columns);
-		table_put_text(t, scenario->traffic[i].name);
-		table_put_uint(t, rows[i].flows);
-		table_put_real(t, rows[i].allowed / rows[i].flows / 1e9);
-		table_put_real(t, rows[i].lowest / 1e9);
-		table_put_real(t, rows[i].highest / 1e9);
-		table_put_real(t, seconds > 0 ? (double)rows[i].marks / seconds
-					      : 0);
+		const struct row_row row = {
+			.traffic = scenario->traffic[i].name,
+			.flows = rows[i].flows,
+			.allowed = rows[i].allowed / rows[i].flows / 1e9,
+			.lowest = rows[i].lowest / 1e9,
+			.highest = rows[i].highest / 1e9,
+			.marks_heard = seconds > 0
+					       ? (double)rows[i].marks / seconds
+					       : 0,
+		};
+
+		table_put_row(t, &row);
 	}
 	free(rows);
 }
@@ -127,8 +152,12 @@ static void packets_table(struct sim *s, struct results *r)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (i > 0 && rows[i].n == 0)
 			continue;
-		table_put_text(t, rows[i].name);
-		table_put_uint(t, rows[i].n);
+		const struct packet_row row = {
+			.packets = rows[i].name,
+			.number = rows[i].n,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
@@ -140,19 +169,19 @@ static void put_answer(const struct sim_findings *f, uint32_t flow,
 	struct strbuf name = STRBUF_INIT;
 
 	sim_flow_name(f->build, flow, &name);
-	table_put_text(t, name.text);
-	table_put_real(t, (double)a->asked / (double)HD_US);
-	table_put_text(t, sim_answer_name(a->answer));
-	if (a->answer == SIM_OPEN)
-		table_put_none(t);
-	else
-		table_put_real(t, (double)(a->answered - a->asked) /
-					  (double)HD_US);
-	strbuf_clear(&name);
-	if (a->rejected_by != SIM_NONE)
-		fabric_port_name(f->build, a->rejected_by, &name);
-	table_put_text(t, name.text ? name.text : "");
-	strbuf_fini(&name);
+	const struct answer_row row = {
+		.flow = table_take(t, &name),
+		.asked = a->asked,
+		.answer = sim_answer_name(a->answer),
+		.after = a->answer == SIM_OPEN ? HD_TIME_NEVER
+					       : a->answered - a->asked,
+		.refused_by = a->rejected_by == SIM_NONE
+				      ? ""
+				      : findings_port_name(f->build,
+							   a->rejected_by, t),
+	};
+
+	table_put_row(t, &row);
 }
 
 static void answers_table(const struct sim_findings *f, struct sim *s,

@@ -3,17 +3,23 @@
 
 #include "sim/tables_parts.h"
 
+struct deadline_row {
+	const char *traffic;
+	uint64_t sl, packets;
+	double within[SIM_DEADLINES]; /* percent */
+};
+
 static const struct column deadline_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "SL", NULL, VALUE_UINT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "1/32", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "1/16", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "1/8", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "1/4", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "1/2", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "3/4", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "1", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "traffic", NULL, CELL(deadline_row, traffic) },
+	{ "SL", NULL, CELL(deadline_row, sl) },
+	{ "packets", NULL, CELL(deadline_row, packets), ORIGIN_SIMULATED },
+	{ "1/32", "%", CELL(deadline_row, within[0]), ORIGIN_SIMULATED, 2 },
+	{ "1/16", "%", CELL(deadline_row, within[1]), ORIGIN_SIMULATED, 2 },
+	{ "1/8", "%", CELL(deadline_row, within[2]), ORIGIN_SIMULATED, 2 },
+	{ "1/4", "%", CELL(deadline_row, within[3]), ORIGIN_SIMULATED, 2 },
+	{ "1/2", "%", CELL(deadline_row, within[4]), ORIGIN_SIMULATED, 2 },
+	{ "3/4", "%", CELL(deadline_row, within[5]), ORIGIN_SIMULATED, 2 },
+	{ "1", "%", CELL(deadline_row, within[6]), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -41,21 +47,32 @@ void findings_deadlines(const struct sim_findings *f, struct results *r)
 					  "packets within a share of the gap "
 					  "between a flow's packets",
 					  deadline_columns);
-		table_put_text(t, s->traffic[row].name);
-		table_put_uint(t, scenario_sl(s, &s->traffic[row]));
-		table_put_uint(t, timed);
+		struct deadline_row shown = {
+			.traffic = s->traffic[row].name,
+			.sl = scenario_sl(s, &s->traffic[row]),
+			.packets = timed,
+		};
+
 		for (unsigned k = 0; k < SIM_DEADLINES; k++)
-			table_put_real(t,
-				       100 * (double)within[k] / (double)timed);
+			shown.within[k] =
+				100 * (double)within[k] / (double)timed;
+		table_put_row(t, &shown);
 	}
 }
 
+struct jitter_row {
+	const char *traffic;
+	double from, to;
+	uint64_t packets;
+	double share;
+};
+
 static const struct column jitter_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "from", "IAT", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "to", "IAT", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "traffic", NULL, CELL(jitter_row, traffic) },
+	{ "from", "IAT", CELL(jitter_row, from), ORIGIN_GIVEN, 3 },
+	{ "to", "IAT", CELL(jitter_row, to), ORIGIN_GIVEN, 3 },
+	{ "packets", NULL, CELL(jitter_row, packets), ORIGIN_SIMULATED },
+	{ "share", "%", CELL(jitter_row, share), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -65,11 +82,15 @@ static void put_jitter_bin(struct table *t, const char *row, unsigned bin,
 {
 	bool first = bin == 0, last = bin == SIM_JITTER_BINS - 1;
 
-	table_put_text(t, row);
-	table_put_real(t, first ? NAN : ((double)bin - 9) / 8);
-	table_put_real(t, last ? NAN : ((double)bin - 8) / 8);
-	table_put_uint(t, n);
-	table_put_real(t, 100 * (double)n / (double)all);
+	const struct jitter_row shown = {
+		.traffic = row,
+		.from = first ? NAN : ((double)bin - 9) / 8,
+		.to = last ? NAN : ((double)bin - 8) / 8,
+		.packets = n,
+		.share = 100 * (double)n / (double)all,
+	};
+
+	table_put_row(t, &shown);
 }
 
 void findings_jitter(const struct sim_findings *f, struct results *r)
@@ -101,38 +122,72 @@ void findings_jitter(const struct sim_findings *f, struct results *r)
 	}
 }
 
+struct flow_row {
+	uint64_t flow;
+	const char *traffic, *source, *destination;
+	uint64_t sl;
+	double offered, delivered;
+	uint64_t packets, lost;
+	double mean;
+	hd_time p99, max;
+};
+
 static const struct column flow_columns[] = {
-	{ "flow", NULL, VALUE_UINT },
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "source", NULL, VALUE_TEXT },
-	{ "destination", NULL, VALUE_TEXT },
-	{ "SL", NULL, VALUE_UINT },
-	{ "offered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "flow", NULL, CELL(flow_row, flow) },
+	{ "traffic", NULL, CELL(flow_row, traffic) },
+	{ "source", NULL, CELL(flow_row, source) },
+	{ "destination", NULL, CELL(flow_row, destination) },
+	{ "SL", NULL, CELL(flow_row, sl) },
+	{ "offered", "Gb/s", CELL(flow_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(flow_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "packets", NULL, CELL(flow_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(flow_row, lost), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(flow_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(flow_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(flow_row, max), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
-static void put_flow_ends(const struct fabric *b, uint32_t flow,
-			  struct table *t)
+static const char *host_name(const struct fabric *b, uint32_t node,
+			     struct table *t)
 {
-	const struct sim_flow *f = &b->flows[flow];
-	port_id target = b->flow_target[flow];
+	return findings_port_name(b, b->setup.nodes[node].first_port + 1, t);
+}
 
-	table_put_text(t, b->scenario->traffic[f->row].name);
-	findings_port_name(b, b->setup.nodes[f->source].first_port + 1, t);
-	if (target == TOPO_NONE)
-		table_put_none(t);
-	else
-		findings_port_name(
-			b,
-			b->setup.nodes[b->end_of_origin[target]].first_port + 1,
-			t);
-	table_put_uint(t, f->sl);
+static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
+{
+	const struct fabric *b = f->build;
+	const struct sim_metrics *m = f->metrics;
+	const struct sim_flow *is = &b->flows[i];
+	const struct sim_flow_counts *c = &m->flows[i];
+	const struct sim_group *g = &m->groups[c->group];
+	port_id to = b->flow_target[i];
+	double time = findings_seconds(m);
+
+	const struct flow_row row = {
+		.flow = i,
+		.traffic = b->scenario->traffic[is->row].name,
+		.source = host_name(b, is->source, t),
+		.destination = to == TOPO_NONE
+				       ? NULL
+				       : host_name(b, b->end_of_origin[to], t),
+		.sl = is->sl,
+		.offered = findings_gbps((double)findings_made(b, c, i) *
+						 b->flow_copies[i],
+					 time),
+		.delivered = findings_gbps((double)findings_delivered(b, c, i),
+					   time),
+		.packets = c->delivered,
+		.lost = c->lost,
+		.mean = c->delivered
+				? (double)c->latency_sum / (double)c->delivered
+				: NAN,
+		.p99 = g->flow == i ? findings_percentile(&g->latency, 99)
+				    : HD_TIME_NEVER,
+		.max = c->delivered ? c->latency_max : HD_TIME_NEVER,
+	};
+
+	table_put_row(t, &row);
 }
 
 void findings_flows(const struct sim_findings *f, struct results *r)
@@ -142,31 +197,6 @@ void findings_flows(const struct sim_findings *f, struct results *r)
 	struct table *t = results_table(r, "flows", "what became of each flow",
 					flow_columns);
 
-	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
-		const struct sim_flow_counts *c = &m->flows[i];
-		const struct sim_group *g = &m->groups[c->group];
-
-		table_put_uint(t, i);
-		put_flow_ends(b, i, t);
-		table_put_real(t, findings_gbps((double)findings_made(b, c, i) *
-							b->flow_copies[i],
-						findings_seconds(m)));
-		table_put_real(
-			t, findings_gbps((double)findings_delivered(b, c, i),
-					 findings_seconds(m)));
-		table_put_uint(t, c->delivered);
-		table_put_uint(t, c->lost);
-		table_put_real(t, c->delivered ? (double)c->latency_sum /
-							 (double)c->delivered /
-							 (double)HD_US
-					       : NAN);
-		if (g->flow == i)
-			findings_percentile(t, &g->latency, 99);
-		else
-			table_put_none(t);
-		if (c->delivered)
-			table_put_time(t, c->latency_max);
-		else
-			table_put_none(t);
-	}
+	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
+		put_flow(f, i, t);
 }

@@ -2,19 +2,27 @@
 #include "sim/tables_parts.h"
 
 static const struct column columns[] = {
-	{ "event", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "cables", NULL, VALUE_UINT, ORIGIN_GIVEN },
-	{ "noticed", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "computed", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "first written", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "last written", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "switches", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "blocks", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "entries", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "ports lost", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "unreachable meanwhile", "pairs", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "in loops meanwhile", "pairs", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "in a circle meanwhile", "channels", VALUE_UINT, ORIGIN_COMPUTED },
+	{ "event", "us", CELL_TIME(fabric_sweep, event), ORIGIN_GIVEN, 3 },
+	{ "cables", NULL, CELL(fabric_sweep, n_events) },
+	{ "noticed", "us", CELL_TIME(fabric_sweep, noticed), ORIGIN_COMPUTED,
+	  3 },
+	{ "computed", "us", CELL_TIME(fabric_sweep, computed), ORIGIN_COMPUTED,
+	  3 },
+	{ "first written", "us", CELL_TIME(fabric_sweep, first),
+	  ORIGIN_COMPUTED, 3 },
+	{ "last written", "us", CELL_TIME(fabric_sweep, last), ORIGIN_COMPUTED,
+	  3 },
+	{ "switches", NULL, CELL(fabric_sweep, n_switches), ORIGIN_COMPUTED },
+	{ "blocks", NULL, CELL(fabric_sweep, n_writes), ORIGIN_COMPUTED },
+	{ "entries", NULL, CELL(fabric_sweep, n_entries), ORIGIN_COMPUTED },
+	{ "ports lost", NULL, CELL(fabric_sweep, plan.n_lost_ports),
+	  ORIGIN_COMPUTED },
+	{ "unreachable meanwhile", "pairs",
+	  CELL(fabric_sweep, meanwhile.unreachable), ORIGIN_COMPUTED },
+	{ "in loops meanwhile", "pairs", CELL(fabric_sweep, meanwhile.loops),
+	  ORIGIN_COMPUTED },
+	{ "in a circle meanwhile", "channels",
+	  CELL(fabric_sweep, meanwhile.n_cycle), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -54,19 +62,7 @@ void findings_manager(const struct sim_findings *f, struct results *r)
 	for (uint32_t i = 0; i < b->n_sweeps; i++) {
 		const struct fabric_sweep *w = &b->sweeps[i];
 
-		table_put_time(t, w->event);
-		table_put_uint(t, w->n_events);
-		table_put_time(t, w->noticed);
-		table_put_time(t, w->computed);
-		table_put_time(t, w->first);
-		table_put_time(t, w->last);
-		table_put_uint(t, w->n_switches);
-		table_put_uint(t, w->n_writes);
-		table_put_uint(t, w->n_entries);
-		table_put_uint(t, w->plan.n_lost_ports);
-		table_put_uint(t, w->meanwhile.unreachable);
-		table_put_uint(t, w->meanwhile.loops);
-		table_put_uint(t, w->meanwhile.n_cycle);
+		table_put_row(t, w);
 		remark_loops(w, r);
 	}
 }

@@ -4,6 +4,8 @@
 
 /* What the files behind tables.h share; private to them. */
 
+#include <math.h>
+
 #include "sim/tables.h"
 
 static inline double findings_seconds(const struct sim_metrics *m)
@@ -40,14 +42,17 @@ static inline uint64_t findings_delivered(const struct fabric *b,
 	       c->delivered_global * b->flows[i].grh_bytes;
 }
 
-/* A percentile, or nothing if there was no packet. */
-static inline void
-findings_percentile(struct table *t, const struct histogram *h, double percent)
+/* A percentile, or no time if there was no packet. */
+static inline hd_time findings_percentile(const struct histogram *h,
+					  double percent)
 {
-	if (h->n)
-		table_put_time(t, histogram_percentile(h, percent));
-	else
-		table_put_none(t);
+	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
+}
+
+/* Their mean in picoseconds; NaN if there was no packet. */
+static inline double findings_mean(const struct histogram *h)
+{
+	return h->n ? histogram_mean(h) : NAN;
 }
 
 /* tables_ports.c */
@@ -56,7 +61,9 @@ void findings_ports(const struct sim_findings *f, struct results *r);
 void findings_downed(const struct sim_findings *f, struct results *r);
 void findings_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_lanes(const struct sim_findings *f, struct results *r);
-void findings_port_name(const struct fabric *b, uint32_t port, struct table *t);
+/* The port's name, for the next row of `t`. */
+const char *findings_port_name(const struct fabric *b, uint32_t port,
+			       struct table *t);
 
 /* tables_manager.c: what a subnet manager did; nothing if there is none. */
 void findings_manager(const struct sim_findings *f, struct results *r);

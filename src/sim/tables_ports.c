@@ -6,26 +6,35 @@
 
 #define BUSIEST 10
 
+struct port_row {
+	const char *port, *to;
+	struct hd_rate rate;
+	double used, waiting;
+	uint64_t packets;
+	double far_queue, most;
+	uint64_t discards;
+};
+
 static const struct column port_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "to", NULL, VALUE_TEXT },
-	{ "rate", "Gb/s", VALUE_REAL, ORIGIN_GIVEN, 1 },
-	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "far queue", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "most", "KiB", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "discards", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "port", NULL, CELL(port_row, port) },
+	{ "to", NULL, CELL(port_row, to) },
+	{ "rate", "Gb/s", CELL(port_row, rate), ORIGIN_GIVEN, 1 },
+	{ "used", "%", CELL(port_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(port_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ "packets", NULL, CELL(port_row, packets), ORIGIN_SIMULATED },
+	{ "far queue", "KiB", CELL(port_row, far_queue), ORIGIN_SIMULATED, 2 },
+	{ "most", "KiB", CELL(port_row, most), ORIGIN_SIMULATED, 2 },
+	{ "discards", NULL, CELL(port_row, discards), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-void findings_port_name(const struct fabric *b, uint32_t port, struct table *t)
+const char *findings_port_name(const struct fabric *b, uint32_t port,
+			       struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	fabric_port_name(b, port, &name);
-	table_put_text(t, name.text);
-	strbuf_fini(&name);
+	return table_take(t, &name);
 }
 
 /* Ports that are plugged in, the busiest first, then by number. */
@@ -78,25 +87,35 @@ void findings_ports(const struct sim_findings *f, struct results *r)
 		struct sim_counters c;
 
 		sim_port_counters(m, order[i], &c);
-		findings_port_name(b, order[i], t);
-		findings_port_name(b, p->peer, t);
-		table_put_rate(t, p->rate);
-		table_put_real(t, use->utilisation * 100);
-		table_put_real(t, use->wait * 100);
-		table_put_uint(t, c.xmit_packets);
-		/* What the link fills is the buffer at its far end. */
-		table_put_real(t, m->ports[p->peer].depth * 64 / 1024);
-		table_put_real(t, m->ports[p->peer].depth_max * 64.0 / 1024);
-		table_put_uint(t, c.xmit_discards);
+		const struct port_row row = {
+			.port = findings_port_name(b, order[i], t),
+			.to = findings_port_name(b, p->peer, t),
+			.rate = p->rate,
+			.used = use->utilisation * 100,
+			.waiting = use->wait * 100,
+			.packets = c.xmit_packets,
+			/* What the link fills is the buffer at its far end. */
+			.far_queue = m->ports[p->peer].depth * 64 / 1024,
+			.most = m->ports[p->peer].depth_max * 64.0 / 1024,
+			.discards = c.xmit_discards,
+		};
+
+		table_put_row(t, &row);
 	}
 	free(order);
 }
 
+struct downed_row {
+	const char *port, *to;
+	uint64_t linkdowned, lost_on_the_way;
+};
+
 static const struct column downed_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "to", NULL, VALUE_TEXT },
-	{ "LinkDowned", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "lost on the way", "packets", VALUE_UINT, ORIGIN_SIMULATED },
+	{ "port", NULL, CELL(downed_row, port) },
+	{ "to", NULL, CELL(downed_row, to) },
+	{ "LinkDowned", NULL, CELL(downed_row, linkdowned), ORIGIN_SIMULATED },
+	{ "lost on the way", "packets", CELL(downed_row, lost_on_the_way),
+	  ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -115,19 +134,28 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 			t = results_table(r, "links-down",
 					  "ports whose link went down",
 					  downed_columns);
-		findings_port_name(f->build, i, t);
-		findings_port_name(f->build, s->ports[i].peer, t);
-		table_put_uint(t, c.link_downed);
-		/* What came towards this port when it happened. */
-		table_put_uint(t, c.link_lost);
+		const struct downed_row row = {
+			.port = findings_port_name(f->build, i, t),
+			.to = findings_port_name(f->build, s->ports[i].peer, t),
+			.linkdowned = c.link_downed,
+			/* What came towards this port when it happened. */
+			.lost_on_the_way = c.link_lost,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
+struct lane_row {
+	uint64_t vl, packets;
+	double bytes, share;
+};
+
 static const struct column lane_columns[] = {
-	{ "VL", NULL, VALUE_UINT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "bytes", "MB", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "VL", NULL, CELL(lane_row, vl) },
+	{ "packets", NULL, CELL(lane_row, packets), ORIGIN_SIMULATED },
+	{ "bytes", "MB", CELL(lane_row, bytes), ORIGIN_SIMULATED, 3 },
+	{ "share", "%", CELL(lane_row, share), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -157,18 +185,27 @@ void findings_lanes(const struct sim_findings *f, struct results *r)
 	for (unsigned vl = 0; vl < 16; vl++) {
 		if (!packets[vl])
 			continue;
-		table_put_uint(t, vl);
-		table_put_uint(t, packets[vl]);
-		table_put_real(t, (double)bytes[vl] / 1e6);
-		table_put_real(t, 100 * (double)bytes[vl] / (double)all);
+		const struct lane_row row = {
+			.vl = vl,
+			.packets = packets[vl],
+			.bytes = (double)bytes[vl] / 1e6,
+			.share = 100 * (double)bytes[vl] / (double)all,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
+struct port_lane_row {
+	const char *port;
+	uint64_t vl, packets, bytes;
+};
+
 static const struct column port_lane_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "bytes", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	{ "port", NULL, CELL(port_lane_row, port) },
+	{ "VL", NULL, CELL(port_lane_row, vl) },
+	{ "packets", NULL, CELL(port_lane_row, packets), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(port_lane_row, bytes), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -186,10 +223,14 @@ void findings_port_lanes(const struct sim_findings *f, struct results *r)
 		for (unsigned vl = 0; vl < 16; vl++) {
 			if (!c.xmit_packets_vl[vl])
 				continue;
-			findings_port_name(f->build, i, t);
-			table_put_uint(t, vl);
-			table_put_uint(t, c.xmit_packets_vl[vl]);
-			table_put_uint(t, c.xmit_bytes_vl[vl]);
+			const struct port_lane_row row = {
+				.port = findings_port_name(f->build, i, t),
+				.vl = vl,
+				.packets = c.xmit_packets_vl[vl],
+				.bytes = c.xmit_bytes_vl[vl],
+			};
+
+			table_put_row(t, &row);
 		}
 	}
 }

@@ -190,14 +190,22 @@ enum hd_status sim_watch_finish(struct sim_watch *w, struct diag *d)
 	return HD_OK;
 }
 
+struct similarity_row {
+	const char *traffic;
+	double shape, hurst_expected, hurst_found, half_width, from;
+	double to;
+};
+
 static const struct column similarity_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "shape", NULL, VALUE_REAL, ORIGIN_GIVEN, 2 },
-	{ "Hurst expected", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "Hurst found", NULL, VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "+-", NULL, VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "from", "us", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "to", "us", VALUE_REAL, ORIGIN_SIMULATED, 1 },
+	{ "traffic", NULL, CELL(similarity_row, traffic) },
+	{ "shape", NULL, CELL(similarity_row, shape), ORIGIN_GIVEN, 2 },
+	{ "Hurst expected", NULL, CELL(similarity_row, hurst_expected),
+	  ORIGIN_COMPUTED, 3 },
+	{ "Hurst found", NULL, CELL(similarity_row, hurst_found),
+	  ORIGIN_SIMULATED, 3 },
+	{ "+-", NULL, CELL(similarity_row, half_width), ORIGIN_SIMULATED, 3 },
+	{ "from", "us", CELL(similarity_row, from), ORIGIN_SIMULATED, 1 },
+	{ "to", "us", CELL(similarity_row, to), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -238,13 +246,17 @@ void sim_watch_similarity(const struct sim_watch *w,
 		find_exponent(&w->bins[i], m, &h);
 		double width = (double)w->bins[i].width / (double)HD_US;
 
-		table_put_text(t, row->name);
-		table_put_real(t, row->shape);
-		table_put_real(t, (3 - row->shape) / 2);
-		table_put_real(t, h.h);
-		table_put_real(t, h.error);
-		table_put_real(t, h.n_scales ? (double)h.first * width : NAN);
-		table_put_real(t, h.n_scales ? (double)h.last * width : NAN);
+		const struct similarity_row shown = {
+			.traffic = row->name,
+			.shape = row->shape,
+			.hurst_expected = (3 - row->shape) / 2,
+			.hurst_found = h.h,
+			.half_width = h.error,
+			.from = h.n_scales ? (double)h.first * width : NAN,
+			.to = h.n_scales ? (double)h.last * width : NAN,
+		};
+
+		table_put_row(t, &shown);
 		if (!h.n_scales)
 			results_remark(
 				r,

@@ -1,78 +1,96 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "topo/facts.h"
 
+#include <math.h>
+
+/* Stands for no number of links. */
+#define NO_BISECTION UINT64_MAX
+
+struct fabric_row {
+	const char *family, *bisection_is;
+	struct topo_facts facts;
+};
+
+#define FACT(member) CELL(fabric_row, facts.member)
+
 static const struct column fabric_columns[] = {
-	{ "family", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "hosts", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "target adapters", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "routers", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "end ports", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "subnets", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "parts", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "links", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "links between switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "least radix", "ports", VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "radix", "ports", VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "diameter", "links", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "mean distance", "links", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "bisection", "links", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "bisection is", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "bisection at least", "links", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "share of full bisection", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "family", NULL, CELL(fabric_row, family) },
+	{ "switches", NULL, FACT(switches) },
+	{ "hosts", NULL, FACT(adapters) },
+	{ "target adapters", NULL, FACT(tcas) },
+	{ "routers", NULL, FACT(routers) },
+	{ "end ports", NULL, FACT(end_ports) },
+	{ "subnets", NULL, FACT(subnets), ORIGIN_COMPUTED },
+	{ "parts", NULL, FACT(parts), ORIGIN_COMPUTED },
+	{ "links", NULL, FACT(cables) },
+	{ "links between switches", NULL, FACT(trunks) },
+	{ "least radix", "ports", FACT(least_radix) },
+	{ "radix", "ports", FACT(most_radix) },
+	{ "diameter", "links", FACT(distances.longest), ORIGIN_COMPUTED },
+	{ "mean distance", "links", FACT(distances.mean), ORIGIN_COMPUTED, 3 },
+	{ "bisection", "links",
+	  CELL_UNLESS(fabric_row, facts.bisection.cables, NO_BISECTION),
+	  ORIGIN_COMPUTED },
+	{ "bisection is", NULL, CELL(fabric_row, bisection_is),
+	  ORIGIN_COMPUTED },
+	{ "bisection at least", "links",
+	  CELL_UNLESS(fabric_row, facts.bisection.least, NO_BISECTION),
+	  ORIGIN_COMPUTED },
+	{ "share of full bisection", NULL, FACT(bisection_share),
+	  ORIGIN_COMPUTED, 3 },
+	{ NULL },
+};
+
+struct tier_row {
+	unsigned tier;
+	struct facts_tier of;
 };
 
 static const struct column tier_columns[] = {
-	{ "tier", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "least ports", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "ports", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "links down", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "links across", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "links up", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "tier", NULL, CELL(tier_row, tier), ORIGIN_COMPUTED },
+	{ "switches", NULL, CELL(tier_row, of.switches) },
+	{ "least ports", NULL, CELL(tier_row, of.least_ports) },
+	{ "ports", NULL, CELL(tier_row, of.most_ports) },
+	{ "links down", NULL, CELL(tier_row, of.cables_down), ORIGIN_COMPUTED },
+	{ "links across", NULL, CELL(tier_row, of.cables_across),
+	  ORIGIN_COMPUTED },
+	{ "links up", NULL, CELL(tier_row, of.cables_up), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+struct link_row {
+	const char *link;
+	double rate; /* Gb/s; NaN if the ends do not agree */
+	struct facts_links of;
 };
 
 static const struct column link_columns[] = {
-	{ "link", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "rate", "Gb/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "between switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "to hosts", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "link", NULL, CELL(link_row, link) },
+	{ "rate", "Gb/s", CELL(link_row, rate), ORIGIN_COMPUTED, 3 },
+	{ "between switches", NULL, CELL(link_row, of.between_switches) },
+	{ "to hosts", NULL, CELL(link_row, of.to_hosts) },
+	{ NULL },
 };
 
 static void show_fabric(struct results *r, const struct topo *topo,
 			const struct topo_facts *f)
 {
-	struct table *t = results_record(r, "fabric", "the fabric in numbers",
-					 fabric_columns);
+	struct fabric_row row = {
+		.family = topo_family_name(topo->family),
+		.bisection_is = "none",
+		.facts = *f,
+	};
 
-	table_put_text(t, topo_family_name(topo->family));
-	table_put_uint(t, f->switches);
-	table_put_uint(t, f->adapters);
-	table_put_uint(t, f->tcas);
-	table_put_uint(t, f->routers);
-	table_put_uint(t, f->end_ports);
-	table_put_uint(t, f->subnets);
-	table_put_uint(t, f->parts);
-	table_put_uint(t, f->cables);
-	table_put_uint(t, f->trunks);
-	table_put_uint(t, f->least_radix);
-	table_put_uint(t, f->most_radix);
-	table_put_uint(t, f->distances.longest);
-	table_put_real(t, f->distances.mean);
 	if (f->bisection.kind == BISECTION_NONE) {
-		table_put_none(t);
-		table_put_text(t, "none");
-		table_put_none(t);
-		table_put_none(t);
-		return;
+		row.facts.bisection.cables = NO_BISECTION;
+		row.facts.bisection.least = NO_BISECTION;
+		row.facts.bisection_share = NAN;
+	} else {
+		row.bisection_is = bisection_kind_text(f->bisection.kind);
 	}
-	table_put_uint(t, f->bisection.cables);
-	table_put_text(t, bisection_kind_text(f->bisection.kind));
-	table_put_uint(t, f->bisection.least);
-	table_put_real(t, f->bisection_share);
+	table_put_row(results_record(r, "fabric", "the fabric in numbers",
+				     fabric_columns),
+		      &row);
 }
 
 static void show_tiers(struct results *r, const struct topo_facts *f)
@@ -81,15 +99,9 @@ static void show_tiers(struct results *r, const struct topo_facts *f)
 		r, "tiers", "switches by distance from hosts", tier_columns);
 
 	for (unsigned i = 1; i < f->n_tiers; i++) {
-		const struct facts_tier *tier = &f->tier[i];
+		const struct tier_row row = { .tier = i, .of = f->tier[i] };
 
-		table_put_uint(t, i);
-		table_put_uint(t, tier->switches);
-		table_put_uint(t, tier->least_ports);
-		table_put_uint(t, tier->most_ports);
-		table_put_uint(t, tier->cables_down);
-		table_put_uint(t, tier->cables_across);
-		table_put_uint(t, tier->cables_up);
+		table_put_row(t, &row);
 	}
 }
 
@@ -100,17 +112,16 @@ static void show_links(struct results *r, const struct topo_facts *f)
 
 	for (size_t i = 0; i < f->n_links; i++) {
 		const struct facts_links *l = &f->links[i];
+		struct link_row row = { "mismatch", NAN, *l };
 
 		if (l->lanes) {
-			table_put_textf(t, "%ux %s", l->lanes,
-					link_speed_name(l->speed));
-			table_put_rate(t, hd_rate_of_link(l->lanes, l->speed));
-		} else {
-			table_put_text(t, "mismatch");
-			table_put_none(t);
+			row.link = table_text(t, "%ux %s", l->lanes,
+					      link_speed_name(l->speed));
+			row.rate = hd_rate_bps(hd_rate_of_link(l->lanes,
+							       l->speed)) /
+				   1e9;
 		}
-		table_put_uint(t, l->between_switches);
-		table_put_uint(t, l->to_hosts);
+		table_put_row(t, &row);
 	}
 }
 

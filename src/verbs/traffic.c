@@ -336,20 +336,28 @@ void qp_rows_free(struct qp_rows *rows)
 	free(rows);
 }
 
+struct messages_row {
+	const char *traffic, *transport;
+	uint64_t pairs, posted, completed, failed, received, retries;
+	double mean;
+	hd_time p50, p99, max;
+	double goodput;
+};
+
 static const struct column columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "transport", NULL, VALUE_TEXT },
-	{ "pairs", NULL, VALUE_UINT },
-	{ "posted", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "completed", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "failed", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "received", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "retries", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p50", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "goodput", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(messages_row, traffic) },
+	{ "transport", NULL, CELL(messages_row, transport) },
+	{ "pairs", NULL, CELL(messages_row, pairs) },
+	{ "posted", NULL, CELL(messages_row, posted), ORIGIN_SIMULATED },
+	{ "completed", NULL, CELL(messages_row, completed), ORIGIN_SIMULATED },
+	{ "failed", NULL, CELL(messages_row, failed), ORIGIN_SIMULATED },
+	{ "received", NULL, CELL(messages_row, received), ORIGIN_SIMULATED },
+	{ "retries", NULL, CELL(messages_row, retries), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(messages_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p50", "us", CELL_TIME(messages_row, p50), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(messages_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(messages_row, max), ORIGIN_SIMULATED, 3 },
+	{ "goodput", "Gb/s", CELL(messages_row, goodput), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -388,17 +396,10 @@ static uint64_t row_retries(const struct traffic *t, size_t row)
 	return retries;
 }
 
-static void put_times(struct table *t, const struct histogram *h)
+/* HD_TIME_NEVER if nothing completed. */
+static hd_time time_within(const struct histogram *h, double percent)
 {
-	static const double percents[] = { 50, 99, 100 };
-
-	table_put_real(t, h->n ? histogram_mean(h) / (double)HD_US : NAN);
-	for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
-		if (h->n)
-			table_put_time(t, histogram_percentile(h, percents[i]));
-		else
-			table_put_none(t);
-	}
+	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
 
 void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
@@ -417,22 +418,30 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct posting_row *row = &sums[i];
+		const struct histogram *h = &row->times;
 		double bits = 8.0 * (double)row->received *
 			      (double)s->traffic[i].payload;
 
 		if (!row->pairs)
 			continue;
-		table_put_text(t, s->traffic[i].name);
-		table_put_text(
-			t, names[kind_of_transport[s->traffic[i].transport]]);
-		table_put_uint(t, row->pairs);
-		table_put_uint(t, row->posted);
-		table_put_uint(t, row->done);
-		table_put_uint(t, row->failed);
-		table_put_uint(t, row->received);
-		table_put_uint(t, row_retries(all, i));
-		put_times(t, &row->times);
-		table_put_real(t, ps > 0 ? bits * 1000 / ps : 0);
+		const struct messages_row shown = {
+			.traffic = s->traffic[i].name,
+			.transport = names
+				[kind_of_transport[s->traffic[i].transport]],
+			.pairs = row->pairs,
+			.posted = row->posted,
+			.completed = row->done,
+			.failed = row->failed,
+			.received = row->received,
+			.retries = row_retries(all, i),
+			.mean = h->n ? histogram_mean(h) : NAN,
+			.p50 = time_within(h, 50),
+			.p99 = time_within(h, 99),
+			.max = time_within(h, 100),
+			.goodput = ps > 0 ? bits * 1000 / ps : 0,
+		};
+
+		table_put_row(t, &shown);
 	}
 	rows_free(sums, s->n_traffic);
 }

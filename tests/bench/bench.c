@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "report/writer.h"
 
+struct goal_row {
+	const char *what, *goal, *unit, *met;
+	double value, ratio;
+};
+
 static const struct column columns[] = {
-	{ "what", NULL, VALUE_TEXT },
-	{ "goal", NULL, VALUE_TEXT },
-	{ "value", NULL, VALUE_REAL, ORIGIN_MEASURED },
-	{ "unit", NULL, VALUE_TEXT },
-	{ "ratio", NULL, VALUE_REAL, ORIGIN_MEASURED, .places = 2 },
-	{ "met", NULL, VALUE_TEXT },
+	{ "what", NULL, CELL(goal_row, what) },
+	{ "goal", NULL, CELL(goal_row, goal) },
+	{ "value", NULL, CELL(goal_row, value), ORIGIN_MEASURED },
+	{ "unit", NULL, CELL(goal_row, unit) },
+	{ "ratio", NULL, CELL(goal_row, ratio), ORIGIN_MEASURED, 2 },
+	{ "met", NULL, CELL(goal_row, met) },
 	{ NULL },
 };
 
@@ -50,16 +56,18 @@ static void add_row(struct bench *b, const char *what, const char *unit,
 		    const char *goal, double value, double ratio)
 {
 	bool has_goal = *goal != '-';
+	const struct goal_row row = {
+		.what = what,
+		.goal = goal,
+		.value = value,
+		.unit = unit,
+		.ratio = has_goal ? ratio : NAN,
+		.met = !has_goal    ? "-"
+		       : ratio >= 1 ? "yes"
+				    : "no",
+	};
 
-	table_put_text(b->table, what);
-	table_put_text(b->table, goal);
-	table_put_real(b->table, value);
-	table_put_text(b->table, unit);
-	if (has_goal)
-		table_put_real(b->table, ratio);
-	else
-		table_put_none(b->table);
-	table_put_text(b->table, !has_goal ? "-" : ratio >= 1 ? "yes" : "no");
+	table_put_row(b->table, &row);
 	if (has_goal && ratio < 1)
 		b->missed = true;
 }

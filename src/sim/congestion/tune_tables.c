@@ -5,84 +5,128 @@
 
 #include "sim/congestion/tune.h"
 
+struct gain_row {
+	const char *control, *rate;
+	double victims, gain, goodput;
+	struct tune_outcome outcome;
+};
+
 static const struct column gain_columns[] = {
-	{ "control", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "hot link's rate", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "victims", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "gain", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "hot link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "goodput", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "fairness", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "control", NULL, CELL(gain_row, control) },
+	{ "hot link's rate", NULL, CELL(gain_row, rate) },
+	{ "victims", "Mb/s", CELL(gain_row, victims), ORIGIN_SIMULATED, 1 },
+	{ "gain", NULL, CELL(gain_row, gain), ORIGIN_SIMULATED, 2 },
+	{ "hot link", "%", CELL_SHARE(gain_row, outcome.hot), ORIGIN_SIMULATED,
+	  2 },
+	{ "goodput", "Mb/s", CELL(gain_row, goodput), ORIGIN_SIMULATED, 1 },
+	{ "fairness", NULL, CELL(gain_row, outcome.fairness), ORIGIN_SIMULATED,
+	  4 },
+	{ NULL },
+};
+
+/* What was found, or a trial on the way. */
+struct trial_row {
+	const char *hot_link, *shape;
+	double floor; /* share */
+	bool kept;
+	uint32_t n_victims, n_trials, trial;
+	double timer, plain_victims, stressed_victims;
+	struct tune_trial of;
 };
 
 static const struct column parameter_columns[] = {
-	{ "hot link", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ "floor", "%", VALUE_REAL, ORIGIN_GIVEN, 1 },
-	{ "floor kept", NULL, VALUE_BOOL, ORIGIN_SIMULATED, 0 },
-	{ "victim flows", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "threshold", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "marking rate", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "increase", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "timer", "us", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "table", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "holds", "senders", VALUE_REAL, ORIGIN_COMPUTED, 0 },
-	{ "trials", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "hot link", NULL, CELL(trial_row, hot_link), ORIGIN_SIMULATED },
+	{ "floor", "%", CELL_SHARE(trial_row, floor), ORIGIN_GIVEN, 1 },
+	{ "floor kept", NULL, CELL(trial_row, kept), ORIGIN_SIMULATED },
+	{ "victim flows", NULL, CELL(trial_row, n_victims), ORIGIN_COMPUTED },
+	{ "threshold", NULL, CELL(trial_row, of.threshold), ORIGIN_COMPUTED },
+	{ "marking rate", NULL, CELL(trial_row, of.marking_rate),
+	  ORIGIN_COMPUTED },
+	{ "increase", NULL, CELL(trial_row, of.increase), ORIGIN_COMPUTED },
+	{ "timer", "us", CELL(trial_row, timer), ORIGIN_COMPUTED, 3 },
+	{ "table", NULL, CELL(trial_row, shape), ORIGIN_COMPUTED },
+	{ "holds", "senders", CELL(trial_row, of.reach), ORIGIN_COMPUTED },
+	{ "trials", NULL, CELL(trial_row, n_trials) },
+	{ NULL },
+};
+
+struct held_row {
+	double promised; /* share */
+	const char *floor;
+	struct tune_round round;
 };
 
 static const struct column held_columns[] = {
-	{ "warm-up", "ms", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "measured", "ms", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "promised", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "hot link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "hot link +-", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "lowest", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "gain", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "gain +-", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "floor", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "warm-up", "ms", CELL_TIME(held_row, round.warmup), ORIGIN_GIVEN, 3 },
+	{ "measured", "ms", CELL_TIME(held_row, round.measure), ORIGIN_GIVEN,
+	  3 },
+	{ "promised", "%", CELL_SHARE(held_row, promised), ORIGIN_SIMULATED,
+	  2 },
+	{ "hot link", "%", CELL_SHARE(held_row, round.hot.mean),
+	  ORIGIN_SIMULATED, 2 },
+	{ "hot link +-", "%", CELL_SHARE(held_row, round.hot.half_width),
+	  ORIGIN_SIMULATED, 2 },
+	{ "lowest", "%", CELL_SHARE(held_row, round.hot.lowest),
+	  ORIGIN_SIMULATED, 2 },
+	{ "gain", NULL, CELL(held_row, round.gain.mean), ORIGIN_SIMULATED, 2 },
+	{ "gain +-", NULL, CELL(held_row, round.gain.half_width),
+	  ORIGIN_SIMULATED, 2 },
+	{ "floor", NULL, CELL(held_row, floor), ORIGIN_SIMULATED },
+	{ NULL },
 };
 
 static const struct column trial_columns[] = {
-	{ "trial", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "threshold", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "marking rate", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "increase", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "timer", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "table", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "victims", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "hot link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "stressed victims", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "stressed hot link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "trial", NULL, CELL(trial_row, trial) },
+	{ "threshold", NULL, CELL(trial_row, of.threshold) },
+	{ "marking rate", NULL, CELL(trial_row, of.marking_rate) },
+	{ "increase", NULL, CELL(trial_row, of.increase) },
+	{ "timer", "us", CELL(trial_row, timer), ORIGIN_GIVEN, 3 },
+	{ "table", NULL, CELL(trial_row, shape) },
+	{ "victims", "Mb/s", CELL(trial_row, plain_victims), ORIGIN_SIMULATED,
+	  1 },
+	{ "hot link", "%", CELL_SHARE(trial_row, of.plain.hot),
+	  ORIGIN_SIMULATED, 2 },
+	{ "stressed victims", "Mb/s", CELL(trial_row, stressed_victims),
+	  ORIGIN_SIMULATED, 1 },
+	{ "stressed hot link", "%", CELL_SHARE(trial_row, of.stressed.hot),
+	  ORIGIN_SIMULATED, 2 },
+	{ NULL },
+};
+
+struct conf_row {
+	const char *line;
 };
 
 static const struct column conf_columns[] = {
-	{ "opensm.conf", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "opensm.conf", NULL, CELL(conf_row, line), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
-static void put_settings(struct table *t, const struct tune_trial *trial)
+static struct trial_row row_of(const struct tune_trial *trial)
 {
-	table_put_uint(t, trial->threshold);
-	table_put_uint(t, trial->marking_rate);
-	table_put_uint(t, trial->increase);
-	table_put_real(t, trial->timer * 1.024);
-	table_put_text(t, tune_shape_name(trial->shape));
+	return (struct trial_row){
+		.shape = tune_shape_name(trial->shape),
+		.timer = trial->timer * 1.024,
+		.plain_victims = trial->plain.victims / 1e6,
+		.stressed_victims = trial->stressed.victims / 1e6,
+		.of = *trial,
+	};
 }
 
 static void put_gain(struct table *t, const char *name, const char *rate,
 		     const struct tune_outcome *trial,
 		     const struct tune_outcome *none)
 {
-	table_put_text(t, name);
-	table_put_text(t, rate);
-	table_put_real(t, trial->victims / 1e6);
-	table_put_real(t, trial->victims / none->victims);
-	table_put_real(t, 100 * trial->hot);
-	table_put_real(t, trial->total / 1e6);
-	table_put_real(t, trial->fairness);
+	const struct gain_row row = {
+		.control = name,
+		.rate = rate,
+		.victims = trial->victims / 1e6,
+		.gain = trial->victims / none->victims,
+		.goodput = trial->total / 1e6,
+		.outcome = *trial,
+	};
+
+	table_put_row(t, &row);
 }
 
 static void put_gains(struct table *t, const char *rate,
@@ -93,6 +137,37 @@ static void put_gains(struct table *t, const char *rate,
 	put_gain(t, "none", rate, none, none);
 	put_gain(t, "OpenSM's defaults", rate, opensm, none);
 	put_gain(t, "tuned", rate, best, none);
+}
+
+static void put_found(const struct fabric *b,
+		      const struct tune_options *options,
+		      const struct tune_result *t, struct results *r)
+{
+	struct table *found = results_record(
+		r, "parameters", "the best that was found", parameter_columns);
+	struct trial_row row = row_of(&t->best);
+	struct strbuf name = STRBUF_INIT;
+
+	fabric_port_name(b, t->hot, &name);
+	row.hot_link = table_take(found, &name);
+	row.floor = options->floor;
+	row.kept = t->found;
+	row.n_victims = t->n_victims;
+	row.n_trials = t->n_trials;
+	table_put_row(found, &row);
+}
+
+static void put_trials(const struct tune_result *t, struct results *r)
+{
+	struct table *trials = results_series(
+		r, "trials", "what was tried, in order", trial_columns);
+
+	for (uint32_t i = 0; i < t->n_trials; i++) {
+		struct trial_row row = row_of(&t->trials[i]);
+
+		row.trial = i + 1;
+		table_put_row(trials, &row);
+	}
 }
 
 static void put_conf(const struct opensm_cc *conf, struct results *r)
@@ -106,7 +181,7 @@ static void put_conf(const struct opensm_cc *conf, struct results *r)
 	opensm_cc_write(conf, &text);
 	rest = text.text;
 	while ((line = strtok_r(rest, "\n", &rest)))
-		table_put_text(t, line);
+		table_put_row(t, &(struct conf_row){ line });
 	strbuf_fini(&text);
 }
 
@@ -124,18 +199,14 @@ static void put_held_out(const struct tune_options *o,
 	struct table *held = results_table(r, "held out", title, held_columns);
 
 	for (uint32_t i = 0; i < t->n_rounds; i++) {
-		const struct tune_round *round = &t->rounds[i];
+		const struct held_row row = {
+			.promised =
+				fmin(t->best.plain.hot, t->best.stressed.hot),
+			.floor = verdicts[t->rounds[i].verdict],
+			.round = t->rounds[i],
+		};
 
-		table_put_real(held, (double)round->warmup / (double)HD_MS);
-		table_put_real(held, (double)round->measure / (double)HD_MS);
-		table_put_real(held, 100 * fmin(t->best.plain.hot,
-						t->best.stressed.hot));
-		table_put_real(held, 100 * round->hot.mean);
-		table_put_real(held, 100 * round->hot.half_width);
-		table_put_real(held, 100 * round->hot.lowest);
-		table_put_real(held, round->gain.mean);
-		table_put_real(held, round->gain.half_width);
-		table_put_text(held, verdicts[round->verdict]);
+		table_put_row(held, &row);
 	}
 }
 
@@ -171,9 +242,6 @@ void congestion_tune_tables(const struct fabric *b,
 	struct table *gain = results_table(
 		r, "gain", "what the victims receive, and what it costs",
 		gain_columns);
-	struct table *found = results_record(
-		r, "parameters", "the best that was found", parameter_columns);
-	struct strbuf name = STRBUF_INIT;
 
 	put_gains(gain, "whole", &t->none.plain, &t->opensm.plain,
 		  &t->best.plain);
@@ -184,29 +252,11 @@ void congestion_tune_tables(const struct fabric *b,
 		put_gains(gain, rate, &t->none.stressed, &t->opensm.stressed,
 			  &t->best.stressed);
 	}
-	fabric_port_name(b, t->hot, &name);
-	table_put_text(found, name.text);
-	strbuf_fini(&name);
-	table_put_real(found, 100 * options->floor);
-	table_put_bool(found, t->found);
-	table_put_uint(found, t->n_victims);
-	put_settings(found, &t->best);
-	table_put_real(found, t->best.reach);
-	table_put_uint(found, t->n_trials);
+	put_found(b, options, t, r);
 	if (t->n_rounds)
 		put_held_out(options, t, r);
 	put_conf(&t->conf, r);
-	struct table *trials = results_series(
-		r, "trials", "what was tried, in order", trial_columns);
-
-	for (uint32_t i = 0; i < t->n_trials; i++) {
-		table_put_uint(trials, i + 1);
-		put_settings(trials, &t->trials[i]);
-		table_put_real(trials, t->trials[i].plain.victims / 1e6);
-		table_put_real(trials, 100 * t->trials[i].plain.hot);
-		table_put_real(trials, t->trials[i].stressed.victims / 1e6);
-		table_put_real(trials, 100 * t->trials[i].stressed.hot);
-	}
+	put_trials(t, r);
 	results_remark(
 		r,
 		"OpenSM's own defaults are zero throughout: threshold 0 marks nothing. How full a threshold is, no standard says: here T marks once (16 - T)/16 of an input buffer wait for the output.");

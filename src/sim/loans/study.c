@@ -134,27 +134,35 @@ uint64_t loan_study_seed(const struct loan_study *s)
 
 /* ---- tables -------------------------------------------------------------- */
 
+struct lane_row {
+	const char *port;
+	uint64_t vl;
+	double lambda, ca2;
+	const char *mu;
+	double cs2;
+	const char *thresholds;
+	uint64_t capacity;
+};
+
 static const struct column lane_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "lambda", "1/us", VALUE_REAL, ORIGIN_COMPUTED, 4 },
-	{ "Ca2", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "mu", "1/us", VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "Cs2", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "capacity", NULL, VALUE_UINT },
+	{ "port", NULL, CELL(lane_row, port) },
+	{ "VL", NULL, CELL(lane_row, vl) },
+	{ "lambda", "1/us", CELL(lane_row, lambda), ORIGIN_COMPUTED, 4 },
+	{ "Ca2", NULL, CELL(lane_row, ca2), ORIGIN_COMPUTED, 3 },
+	{ "mu", "1/us", CELL(lane_row, mu), ORIGIN_COMPUTED },
+	{ "Cs2", NULL, CELL(lane_row, cs2), ORIGIN_COMPUTED, 3 },
+	{ "thresholds", NULL, CELL(lane_row, thresholds) },
+	{ "capacity", NULL, CELL(lane_row, capacity) },
 	{ NULL },
 };
 
-static void port_put(const struct loan_study *s, struct table *t,
-		     const struct loan_forecast *f)
+static const char *port_name(const struct loan_study *s, struct table *t,
+			     const struct loan_forecast *f)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	fabric_port_name(s->trials[1].build, f->port, &name);
-	table_put_text(t, name.text);
-	table_put_uint(t, f->vl);
-	strbuf_fini(&name);
+	return table_take(t, &name);
 }
 
 static void lane_table(const struct loan_study *s, struct results *r)
@@ -176,49 +184,49 @@ static void lane_table(const struct loan_study *s, struct results *r)
 				strbuf_printf(&at, "%s%zu", i > 1 ? "," : "",
 					      f->with.threshold[i - 1]);
 		}
-		port_put(s, t, f);
-		table_put_real(t, f->with.lambda);
-		table_put_real(t, f->ca2);
-		table_put_text(t, mu.text);
-		table_put_real(t, f->cs2);
-		table_put_text(t, at.text ? at.text : "");
-		table_put_uint(t, f->with.capacity);
-		strbuf_fini(&mu);
-		strbuf_fini(&at);
+		const struct lane_row row = {
+			.port = port_name(s, t, f),
+			.vl = f->vl,
+			.lambda = f->with.lambda,
+			.ca2 = f->ca2,
+			.mu = table_take(t, &mu),
+			.cs2 = f->cs2,
+			.thresholds = table_take(t, &at),
+			.capacity = f->with.capacity,
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
+struct comparison_row {
+	const char *port, *thresholds, *measure, *within;
+	unsigned vl;
+	struct interval in;
+	double model, error;
+};
+
 static const struct column comparison_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "measure", NULL, VALUE_TEXT },
-	{ "simulated", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-	{ "+-", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-	{ "model", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "EM", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "within", NULL, VALUE_TEXT },
+	{ "port", NULL, CELL(comparison_row, port) },
+	{ "VL", NULL, CELL(comparison_row, vl) },
+	{ "thresholds", NULL, CELL(comparison_row, thresholds) },
+	{ "measure", NULL, CELL(comparison_row, measure) },
+	{ "simulated", NULL, CELL(comparison_row, in.mean), ORIGIN_SIMULATED },
+	{ "+-", NULL, CELL(comparison_row, in.half_width), ORIGIN_SIMULATED },
+	{ "model", NULL, CELL(comparison_row, model), ORIGIN_COMPUTED },
+	{ "EM", "%", CELL(comparison_row, error), ORIGIN_COMPUTED, 2 },
+	{ "within", NULL, CELL(comparison_row, within) },
 	{ NULL },
 };
 
-struct measured {
-	const char *name;
-	struct interval in;
-	double model;
-};
-
-static void measure_put(struct table *t, const struct measured *m)
+static void compare_measure(struct comparison_row *row)
 {
-	double off = fabs(m->in.mean - m->model);
+	double off = fabs(row->in.mean - row->model);
 
-	table_put_text(t, m->name);
-	table_put_real(t, m->in.mean);
-	table_put_real(t, m->in.half_width);
-	table_put_real(t, m->model);
-	table_put_real(t, m->in.mean > 0 ? 100 * off / m->in.mean : NAN);
-	table_put_text(t, !m->in.sound              ? "unsure"
-			  : off <= m->in.half_width ? "yes"
-						    : "no");
+	row->error = row->in.mean > 0 ? 100 * off / row->in.mean : NAN;
+	row->within = !row->in.sound              ? "unsure"
+		      : off <= row->in.half_width ? "yes"
+						  : "no";
 }
 
 static void comparison_lane(const struct loan_study *s, struct table *t,
@@ -233,16 +241,20 @@ static void comparison_lane(const struct loan_study *s, struct table *t,
 	blocking.sound = blocking.sound && u->blocked >= ENOUGH_LOSSES;
 	stay.mean /= (double)HD_US;
 	stay.half_width /= (double)HD_US;
-	const struct measured rows[] = {
-		{ "L [packets]", u->jobs, g->mean_queue },
-		{ "blocking", blocking, g->blocking },
-		{ "W [us]", stay, g->response },
+	struct comparison_row rows[] = {
+		{ .measure = "L [packets]",
+		  .in = u->jobs,
+		  .model = g->mean_queue },
+		{ .measure = "blocking", .in = blocking, .model = g->blocking },
+		{ .measure = "W [us]", .in = stay, .model = g->response },
 	};
 
 	for (unsigned j = 0; j < 3; j++) {
-		port_put(s, t, f);
-		table_put_text(t, s->trials[i].name);
-		measure_put(t, &rows[j]);
+		rows[j].port = port_name(s, t, f);
+		rows[j].vl = f->vl;
+		rows[j].thresholds = s->trials[i].name;
+		compare_measure(&rows[j]);
+		table_put_row(t, &rows[j]);
 	}
 }
 
@@ -261,14 +273,21 @@ static void comparison(const struct loan_study *s, struct results *r)
 	}
 }
 
+struct effect_row {
+	const char *traffic, *thresholds;
+	uint64_t packets;
+	double blocked, mean;
+	hd_time p99, max;
+};
+
 static const struct column effect_columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "thresholds", NULL, VALUE_TEXT },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocked", "%", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "max", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(effect_row, traffic) },
+	{ "thresholds", NULL, CELL(effect_row, thresholds) },
+	{ "packets", NULL, CELL(effect_row, packets), ORIGIN_SIMULATED },
+	{ "blocked", "%", CELL(effect_row, blocked), ORIGIN_SIMULATED, 3 },
+	{ "mean", "us", CELL_TIME(effect_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(effect_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(effect_row, max), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -286,33 +305,52 @@ static void effect_table(const struct loan_study *s, struct results *r)
 			const struct sim_row *row = &s->trials[k].rows[i];
 			const struct histogram *h = &row->latency;
 
-			table_put_text(t, scenario->traffic[i].name);
-			table_put_text(t, s->trials[k].name);
-			table_put_uint(t, row->delivered);
-			table_put_real(
-				t, 100 * (double)row->lost /
-					   (double)(row->made ? row->made : 1));
-			table_put_real(t, histogram_mean(h) / (double)HD_US);
-			table_put_time(t, histogram_percentile(h, 99));
-			table_put_time(t, histogram_percentile(h, 100));
+			const struct effect_row shown = {
+				.traffic = scenario->traffic[i].name,
+				.thresholds = s->trials[k].name,
+				.packets = row->delivered,
+				.blocked = 100 * (double)row->lost /
+					   (double)(row->made ? row->made : 1),
+				.mean = histogram_mean(h),
+				.p99 = histogram_percentile(h, 99),
+				.max = histogram_percentile(h, 100),
+			};
+
+			table_put_row(t, &shown);
 		}
 	}
 }
 
+struct validity_row {
+	const char *port, *assumed, *here;
+	unsigned vl;
+	bool holds;
+};
+
 static const struct column validity_columns[] = {
-	{ "port", NULL, VALUE_TEXT },
-	{ "VL", NULL, VALUE_UINT },
-	{ "the model assumes", NULL, VALUE_TEXT },
-	{ "here", NULL, VALUE_TEXT },
-	{ "holds", NULL, VALUE_BOOL, ORIGIN_COMPUTED },
+	{ "port", NULL, CELL(validity_row, port) },
+	{ "VL", NULL, CELL(validity_row, vl) },
+	{ "the model assumes", NULL, CELL(validity_row, assumed) },
+	{ "here", NULL, CELL(validity_row, here) },
+	{ "holds", NULL, CELL(validity_row, holds), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void assumption(const struct loan_study *s, struct table *t, size_t k,
-		       const char *what)
+/* One row more: what is assumed, whether it holds, and how it is here. */
+HD_PRINTF(5, 6)
+static void assume(struct table *t, struct validity_row *row,
+		   const char *assumed, bool holds, const char *format, ...)
 {
-	port_put(s, t, &s->lanes[k]);
-	table_put_text(t, what);
+	struct strbuf here = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&here, format, args);
+	va_end(args);
+	row->assumed = assumed;
+	row->holds = holds;
+	row->here = table_take(t, &here);
+	table_put_row(t, row);
 }
 
 static void validity_lane(const struct loan_study *s, struct table *t, size_t k)
@@ -321,33 +359,31 @@ static void validity_lane(const struct loan_study *s, struct table *t, size_t k)
 	const struct sim_lane_use *u = &s->trials[1].use[k];
 	double ratio = f->with.mu[f->with.n_regions - 1] / f->with.mu[0];
 	bool faster = f->with.n_regions > 1 && ratio > 1.001;
+	double wait = s->trials[1].wait[k];
+	struct strbuf name = STRBUF_INIT;
 
-	assumption(s, t, k, "gaps between arrivals have one GE law");
-	table_put_textf(t, "%u flow%s, Ca2 %.3g", f->n_flows,
-			f->n_flows == 1 ? "" : "s", f->ca2);
-	table_put_bool(t, f->exact_gaps);
-	assumption(s, t, k, "service times are GE: Cs2 of 1 or more");
-	table_put_textf(t, "Cs2 %.3f", f->cs2);
-	table_put_bool(t, f->cs2 > 0.97);
-	assumption(s, t, k, "a borrowed lane serves faster");
-	table_put_textf(t, "%.2f times as fast with all lanes", ratio);
-	table_put_bool(t, faster || f->with.n_regions == 1);
-	assumption(s, t, k, "a lane is free whenever one is asked for");
-	table_put_textf(t, "%llu acquired, %llu times in vain",
-			(unsigned long long)u->acquired,
-			(unsigned long long)u->in_vain);
-	table_put_bool(t, u->in_vain == 0);
-	assumption(s, t, k, "other lanes never change their load");
-	table_put_textf(t, "%u always busy, %u that come and go", f->rivals,
-			f->ignored);
-	table_put_bool(t, f->ignored == 0);
-	assumption(s, t, k, "credits never stop the lane");
-	table_put_textf(t, "link idle with packets waiting %.2f %% of the time",
-			100 * s->trials[1].wait[k]);
-	table_put_bool(t, s->trials[1].wait[k] < 0.001);
-	assumption(s, t, k, "a packet under way gains speed at once");
-	table_put_text(t, "lanes take turns: one packet each per round");
-	table_put_bool(t, !faster);
+	fabric_port_name(s->trials[1].build, f->port, &name);
+	struct validity_row row = { .port = name.text, .vl = f->vl };
+
+	assume(t, &row, "gaps between arrivals have one GE law", f->exact_gaps,
+	       "%u flow%s, Ca2 %.3g", f->n_flows, f->n_flows == 1 ? "" : "s",
+	       f->ca2);
+	assume(t, &row, "service times are GE: Cs2 of 1 or more", f->cs2 > 0.97,
+	       "Cs2 %.3f", f->cs2);
+	assume(t, &row, "a borrowed lane serves faster",
+	       faster || f->with.n_regions == 1,
+	       "%.2f times as fast with all lanes", ratio);
+	assume(t, &row, "a lane is free whenever one is asked for",
+	       u->in_vain == 0, "%llu acquired, %llu times in vain",
+	       (unsigned long long)u->acquired, (unsigned long long)u->in_vain);
+	assume(t, &row, "other lanes never change their load", f->ignored == 0,
+	       "%u always busy, %u that come and go", f->rivals, f->ignored);
+	assume(t, &row, "credits never stop the lane", wait < 0.001,
+	       "link idle with packets waiting %.2f %% of the time",
+	       100 * wait);
+	assume(t, &row, "a packet under way gains speed at once", !faster,
+	       "lanes take turns: one packet each per round");
+	strbuf_fini(&name);
 }
 
 static void validity(const struct loan_study *s, struct results *r)
