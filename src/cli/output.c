@@ -122,11 +122,6 @@ const char *output_format(const struct common_options *common)
 	return choose(common)->name;
 }
 
-bool output_is_json(const struct common_options *common)
-{
-	return choose(common) == writer_find("json");
-}
-
 bool output_is_text(const struct common_options *common)
 {
 	return choose(common) == writer_find("text");

@@ -83,8 +83,6 @@ int output_check_format(const struct command *self,
 
 /* The name of the format that the user asked for: "text". */
 const char *output_format(const struct common_options *common);
-/* Whether the user asked for JSON: for commands with a shape of their own. */
-bool output_is_json(const struct common_options *common);
 /* Whether a person reads the results, and not a program. */
 bool output_is_text(const struct common_options *common);
 

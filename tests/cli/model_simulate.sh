@@ -4,12 +4,11 @@
 
 holds() {
 	status 0 "$HEDDLE" model "$@" --simulate 200000 --json
-	jq -e '[.results[].simulated | to_entries[] | .value.inside |
+	jq -e '[.tables.simulated.rows[].inside |
 		. == "yes" or . == "unsure"] | all' out >/dev/null ||
 		fail "outside, but exit 0: $*"
-	jq -e '[.results[].simulated | to_entries[] | .value |
-		(.inside == "yes")] | any' out >/dev/null ||
-		fail "nothing was compared: $*"
+	jq -e '[.tables.simulated.rows[].inside == "yes"] | any' out \
+		>/dev/null || fail "nothing was compared: $*"
 }
 
 holds credit --upstream 12 --downstream 2,5
@@ -25,27 +24,33 @@ holds queue mm1n --lambda 1,3 --mu 2
 holds queue priority --class 1:4:0 --class 2:10
 holds queue sharing --mu 10 --class 9:3:2048 --class 9:1:256
 holds ge --class 3:1 --class 2:8
-jq -e '.results[0].classes[1].simulated.W.inside == "yes"' out >/dev/null ||
+said='.tables.simulated.rows[] | select(.point == '
+jq -e "$said\"class 2\" and .measure == \"W\").inside == \"yes\"" out >/dev/null ||
 	fail 'classes are not compared'
 
 # With thresholds a class's delay is known by simulation only.
 status 0 "$HEDDLE" model ge --class 3:1 --class 2:8 --mu 8,16 --threshold 6 \
 	--capacity 12 --simulate 100000 --json
-jq -e '.results[0].classes[0] | .W == null and .simulated.W.mean > 0 and
-	.simulated.W.inside == "-" and .simulated.blocking.inside == "yes"' \
-	out >/dev/null || fail 'classes with thresholds'
+jq -e '.tables.classes.rows[0].W == null' out >/dev/null || fail 'W of a class'
+jq -e "$said\"class 1\" and .measure == \"W\") | .simulated > 0 and
+	.inside == \"-\"" out >/dev/null || fail 'classes with thresholds'
+jq -e "$said\"class 1\" and .measure == \"blocking\").inside == \"yes\"" out \
+	>/dev/null || fail 'classes with thresholds'
 
 # A constant delay is simulated only.
 status 0 "$HEDDLE" model credit --downstream 5 --credit-delay 0.6 \
 	--phases fixed --simulate 100000 --json
-jq -e '.results[0] | .T == null and .simulated.T.mean > 4' out >/dev/null ||
-	fail 'constant delay'
+jq -e '.tables.points.rows[0].T == null' out >/dev/null || fail 'constant delay'
+jq -e '.tables.simulated.rows[] | select(.measure == "T").simulated > 4' out \
+	>/dev/null || fail 'constant delay'
 
 # The error measure, per point and on the average: the thesis' form is worse.
 status 0 "$HEDDLE" model et --threshold 5 --lambda 1..7 --thesis \
 	--simulate 100000 --json
-jq -e '.mean_em.L < 0.03 and .mean_em_thesis.L > 0.08 and
-	.mean_em_thesis.L < 0.13' out >/dev/null || fail 'mean EM'
+jq -e 'def mean(f): (map(f) | add) / length;
+	[.tables.simulated.rows[] | select(.measure == "L")] |
+	mean(.EM) < 3 and mean(.EM_thesis) > 8 and mean(.EM_thesis) < 13' out \
+	>/dev/null || fail 'mean EM'
 status 0 "$HEDDLE" model et --lambda 4 --thesis --simulate 100000
 has out 'EM_thesis[%]'
 has out '# note: mean EM of L: exact'

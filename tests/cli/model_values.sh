@@ -11,55 +11,56 @@ near() {
 # Chapter 4, experiment 1 and 2.
 status 0 "$HEDDLE" model credit --lambda 5 --mu1 6 --mu2 8 --upstream 12 \
 	--downstream 2..11 --json
-jq -e 'keys == ["results"] and (.results | length == 10)' out >/dev/null ||
-	fail 'the shape of the JSON'
+jq -e '.command == "model" and (.tables.points.rows | length == 10)' out \
+	>/dev/null || fail 'the shape of the JSON'
 # keys NAME...: every point has them.
 keys() {
 	for key in "$@"; do
-		jq -e --arg key "$key" '.results | map(has($key)) | all' \
-			out >/dev/null || fail "a point lacks $key"
+		jq -e --arg key "$key" '.tables.points.rows | map(has($key)) |
+			all' out >/dev/null || fail "a point lacks $key"
 	done
 }
 keys n m L1 L2 L R T loss
-near '.results[0].T' 4.421161
-near '.results[0].L1' 7.422799
-near '.results[9].R' 1.064117
-near '.results[9].loss' 0.020840
+near '.tables.points.rows[0].T' 4.421161
+near '.tables.points.rows[0].L1' 7.422799
+near '.tables.points.rows[9].R' 1.064117
+near '.tables.points.rows[9].loss' 0.020840
 status 0 "$HEDDLE" model credit --upstream 2..12:2 --downstream 2..12:2 \
 	--paired --json
-near '.results[5].n' 12
-near '.results[5].L2' 1.537904
-near '.results[2].R' 0.775807
+near '.tables.points.rows[5].n' 12
+near '.tables.points.rows[5].L2' 1.537904
+near '.tables.points.rows[2].R' 0.775807
 
 # A tiny chain, every probability.
 status 0 "$HEDDLE" model credit --upstream 1 --downstream 1 --levels --json
-near '.results[0].p[1][0]' 0.40185471
+near '.tables.levels.rows[] | select(.i == 1 and .j == 0).p' 0.40185471
 
 # Chapter 5.
 status 0 "$HEDDLE" model ge --lambda 1..8 --mu 8 --ca2 5 --cs2 7 \
-	--capacity 8 --json --coefficients
-keys lambda L U blocking throughput W p
-near '.results[7].L' 3.529412
-near '.results[7].blocking' 0.352941
-near '.results[3].p[8]' 0.08558578
-near '.results[3].me.y' 3
-near '.results[7].me.x[0]' 1
-near '.results[6].W' 0.656699 # 3.166638 / 4.822053
-jq -e '.results[3].p | length == 9' out >/dev/null || fail 'levels'
+	--capacity 8 --json --coefficients --levels
+keys lambda L U blocking throughput W
+near '.tables.points.rows[7].L' 3.529412
+near '.tables.points.rows[7].blocking' 0.352941
+near '.tables.levels.rows[] | select(.lambda == 4 and .n == 8).p' 0.08558578
+near '.tables.coefficients.rows[3].y' 3
+near '.tables.coefficients.rows[7].x' 1
+near '.tables.points.rows[6].W' 0.656699 # 3.166638 / 4.822053
+jq -e '[.tables.levels.rows[] | select(.lambda == 4)] | length == 9' out \
+	>/dev/null || fail 'levels'
 status 0 "$HEDDLE" model et --threshold 4 --json --compare --thesis
-near '.results[3].L' 1.477847
-near '.results[3].without.lane.blocking' 0.171172
-near '.results[3].without.whole.blocking' 0.060403
-jq -e '.results[7].thesis == null' out >/dev/null || fail 'thesis at load 1'
+near '.tables.points.rows[3].L' 1.477847
+near '.tables.without.rows[6].blocking' 0.171172
+near '.tables.without.rows[7].blocking' 0.060403
+jq -e '.tables.thesis.rows[7].L == null' out >/dev/null || fail 'thesis at load 1'
 status 0 "$HEDDLE" model ajt --mu 8,16,12 --threshold 4,12 --json
-near '.results[7].blocking' 0.050463
+near '.tables.points.rows[7].blocking' 0.050463
 status 0 "$HEDDLE" model ajt --semantics s2 --threshold 4,12 --lambda 4,8 \
 	--json
-near '.results[0].blocking' 0.034743
-near '.results[1].L' 3.280198
+near '.tables.points.rows[0].blocking' 0.034743
+near '.tables.points.rows[1].L' 3.280198
 
 # Doubles read back exactly: print, read, print.
-jq -c .results out >once
+jq -c .tables out >once
 jq -c . once >twice
 cmp once twice
 
@@ -68,32 +69,32 @@ status 0 "$HEDDLE" model et --lambda 1..8 -o points.csv
 [ "$(grep -c '^[0-9]' points.csv)" -eq 8 ] || fail 'lines of the CSV'
 has points.csv 'lambda[packets/t],ca2,cs2,L[packets]'
 status 0 "$HEDDLE" model et --lambda 1..8 -o points.json
-jq -e '.results | length == 8' points.json >/dev/null || fail 'JSON by name'
+jq -e '.tables.points.rows | length == 8' points.json >/dev/null || fail 'JSON by name'
 status 0 "$HEDDLE" model et
 has out '3.318170  0.551076         0.049994               5.700036'
 has out '# note: t is the unit of time that the rates are per'
 
 # Any number of thresholds.
 status 0 "$HEDDLE" model ajt --mu 4,7,9,8,14 --threshold 3,9,15,24 \
-	--capacity 30 --lambda 20 --json
-jq -e '.results[0].p | length == 31' out >/dev/null || fail 'five regions'
+	--capacity 30 --lambda 20 --json --levels
+jq -e '.tables.levels.rows | length == 31' out >/dev/null || fail 'five regions'
 
 # Reference queues: 4 of 5 places' worth of load, by hand.
 status 0 "$HEDDLE" model queue md1 --lambda 4 --mu 5 --json
-near '.results[0].Wq' 0.4
+near '.tables.points.rows[0].Wq' 0.4
 status 0 "$HEDDLE" model queue mm1n --lambda 2 --mu 2 --capacity 9 --json
-near '.results[0].L' 4.5
+near '.tables.points.rows[0].L' 4.5
 status 0 "$HEDDLE" model queue priority --class 1:4:0 --class 2:10 \
 	--class 0.3:1:6 --json
-near '.results[2].Wq' 8.009090909 # 1.10125 / (0.55 * 0.25)
+near '.tables.points.rows[2].Wq' 8.009090909 # 1.10125 / (0.55 * 0.25)
 status 0 "$HEDDLE" model queue sharing --mu 8 --class 10:1 --class 10:2 \
 	--class 10:5 --json
-near '.results[2].throughput' 5
+near '.tables.points.rows[2].throughput' 5
 
 # Rows are of classes where there are several, and said to be.
-jq -e '[.results[].class] == [1, 2, 3]' out >/dev/null || fail 'three classes'
+jq -e '[.tables.points.rows[].class] == [1, 2, 3]' out >/dev/null || fail 'three classes'
 status 0 "$HEDDLE" model queue mm1 --json
-jq -e '.results[0] | has("class") | not' out >/dev/null || fail 'one class'
+jq -e '[.tables.points.rows[].class] == [1]' out >/dev/null || fail 'one class'
 
 # A delay is a sum of phases where it is one of several.
 status 0 "$HEDDLE" model credit --credit-delay 1 --phases 3 \
@@ -105,5 +106,5 @@ lacks out 'the sum of'
 # A large chain, with its residual.
 status 0 "$HEDDLE" model credit --lambda 6 --mu1 6 --mu2 6.1 --upstream 150 \
 	--downstream 150 --json
-jq -e '.results[0] | .method == "sparse LU" and .residual < 1e-9 and
+jq -e '.tables.points.rows[0] | .method == "sparse LU" and .residual < 1e-9 and
 	.states == 22801' out >/dev/null || fail 'the large chain'

@@ -149,20 +149,6 @@ struct table *model_table(struct results *r, const char *name,
 	return results_table(r, name, title, shown);
 }
 
-void model_put_inputs(struct table *t, const struct input_order *order,
-		      const double *values)
-{
-	for (size_t k = 0; k < order->n; k++) {
-		double value = values[order->column[k]];
-		size_t next = t->n_cells % t->n_columns;
-
-		if (t->columns[next].kind == VALUE_UINT)
-			table_put_uint(t, (uint64_t)value);
-		else
-			table_put_real(t, value);
-	}
-}
-
 double comparison_error(const struct comparison *c, double value)
 {
 	if (c->in->mean == 0)
@@ -186,65 +172,53 @@ static const char *verdict(const struct comparison *c)
 	return comparison_holds(c) ? "yes" : "no";
 }
 
+struct comparison_row {
+	struct comparison compared;
+	struct interval in;
+	const char *inside;
+	double error, error_thesis;
+};
+
 struct table *comparison_table(struct results *r, bool thesis)
 {
-	struct column columns[] = {
-		{ "point", NULL, VALUE_TEXT },
-		{ "measure", NULL, VALUE_TEXT },
-		{ "unit", NULL, VALUE_TEXT },
-		{ "computed", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-		{ "simulated", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-		{ "half_width", NULL, VALUE_REAL, ORIGIN_SIMULATED },
-		{ "inside", NULL, VALUE_TEXT },
-		{ "EM", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
-		{ "EM_thesis", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
+	static const struct column columns[] = {
+		{ "point", NULL, CELL(comparison_row, compared.point) },
+		{ "measure", NULL, CELL(comparison_row, compared.measure) },
+		{ "unit", NULL, CELL(comparison_row, compared.unit) },
+		{ "computed", NULL, CELL(comparison_row, compared.computed),
+		  ORIGIN_COMPUTED },
+		{ "simulated", NULL, CELL(comparison_row, in.mean),
+		  ORIGIN_SIMULATED },
+		{ "half_width", NULL, CELL(comparison_row, in.half_width),
+		  ORIGIN_SIMULATED },
+		{ "inside", NULL, CELL(comparison_row, inside) },
+		{ "EM", "%", CELL_SHARE(comparison_row, error), ORIGIN_COMPUTED,
+		  3 },
+		{ "EM_thesis", "%", CELL_SHARE(comparison_row, error_thesis),
+		  ORIGIN_COMPUTED, 3 },
 		{ NULL },
 	};
 
+	struct column shown[sizeof(columns) / sizeof(*columns)];
+
+	memcpy(shown, columns, sizeof(columns));
 	if (!thesis)
-		columns[8].name = NULL;
+		shown[8].name = NULL;
 	return results_table(
 		r, "simulated",
 		"computed values beside the twin's, with its 99.9 % interval",
-		columns);
+		shown);
 }
 
 void comparison_put(struct table *t, const struct comparison *c)
 {
-	table_put_text(t, c->point);
-	table_put_text(t, c->measure);
-	table_put_text(t, c->unit);
-	table_put_real(t, c->computed);
-	table_put_real(t, c->in->mean);
-	table_put_real(t, c->in->half_width);
-	table_put_text(t, verdict(c));
-	table_put_real(t, 100 * comparison_error(c, c->computed));
-	if (t->n_columns > 8)
-		table_put_real(t, 100 * comparison_error(c, c->thesis));
-}
+	const struct comparison_row row = {
+		.compared = *c,
+		.in = *c->in,
+		.inside = verdict(c),
+		.error = comparison_error(c, c->computed),
+		.error_thesis = comparison_error(c, c->thesis),
+	};
 
-void json_put_real(struct json *w, const char *key, double value)
-{
-	json_key(w, key);
-	json_double(w, value);
-}
-
-void json_put_uint(struct json *w, const char *key, uint64_t value)
-{
-	json_key(w, key);
-	json_uint(w, value);
-}
-
-void comparison_json(struct json *w, const struct comparison *c)
-{
-	json_key(w, c->measure);
-	json_begin_object(w);
-	json_put_real(w, "mean", c->in->mean);
-	json_put_real(w, "half_width", c->in->half_width);
-	json_key(w, "inside");
-	json_text(w, verdict(c));
-	json_put_real(w, "em", comparison_error(c, c->computed));
-	if (!isnan(c->thesis))
-		json_put_real(w, "em_thesis", comparison_error(c, c->thesis));
-	json_end(w);
+	table_put_row(t, &row);
 }

@@ -10,7 +10,6 @@
  * that break a rule of the model are bad input (exit 3).
  */
 
-#include "base/json.h"
 #include "base/series.h"
 #include "cli/command.h"
 #include "cli/progress.h"
@@ -77,8 +76,6 @@ struct input_order input_order_of(const size_t *n_values, size_t n);
 struct table *model_table(struct results *r, const char *name,
 			  const char *title, const struct column *columns,
 			  const struct input_order *order);
-void model_put_inputs(struct table *t, const struct input_order *order,
-		      const double *values);
 
 /* One computed value and what the twin says of it. */
 struct comparison {
@@ -97,11 +94,5 @@ bool comparison_holds(const struct comparison *c);
 /* `thesis`: with a column for the error of the approximation. */
 struct table *comparison_table(struct results *r, bool thesis);
 void comparison_put(struct table *t, const struct comparison *c);
-/* "L": {"mean": ..., ...}, for JSON. */
-void comparison_json(struct json *w, const struct comparison *c);
-
-/* "key": value */
-void json_put_real(struct json *w, const char *key, double value);
-void json_put_uint(struct json *w, const char *key, uint64_t value);
 
 #endif

@@ -2,10 +2,7 @@
 #ifndef HD_CLI_MODEL_CREDIT_H
 #define HD_CLI_MODEL_CREDIT_H
 
-/*
- * What 'heddle model credit' does once options are read. JSON is {"results":
- * [...]}, one object per point with the keys n, m, L1, L2, L, R, T, loss.
- */
+/* What 'heddle model credit' does once options are read. */
 
 #include "cli/model/args.h"
 #include "sim/twin/credit_twin.h"
@@ -51,13 +48,10 @@ struct credit_point {
 	double *p; /* NULL unless asked for */
 };
 
-/* The points as tables or as JSON. */
+/* The points as tables. */
 struct credit_output {
 	const struct credit_values *values;
 	bool goals_met;
-	bool is_json;
-	struct strbuf text;
-	struct json json;
 	struct results *results;
 	struct input_order order;
 	struct table *points, *levels, *simulated;

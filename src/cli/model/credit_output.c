@@ -59,38 +59,43 @@ static struct comparison compare(const struct credit_point *point, size_t k,
 	};
 }
 
-#define REAL6(name, unit)                                            \
-	{                                                            \
-		name, unit, VALUE_REAL, ORIGIN_COMPUTED, .places = 6 \
-	}
+/* What the rows of the table of points are. */
+#define LINK(member)   CELL(credit_point, link.member)
+#define RESULT(member) CELL(credit_point, result.member), ORIGIN_COMPUTED
 
 /* Inputs in the order of enum credit_parameter. */
 static const struct column point_columns[] = {
-	{ "lambda", "packets/t", VALUE_REAL },
-	{ "mu1", "packets/t", VALUE_REAL },
-	{ "mu2", "packets/t", VALUE_REAL },
-	{ "delay", "t", VALUE_REAL },
-	{ "n", "packets", VALUE_UINT },
-	{ "m", "packets", VALUE_UINT },
-	REAL6("L1", "packets"),
-	REAL6("L2", "packets"),
-	REAL6("L", "packets"),
-	REAL6("R", "t"),
-	REAL6("T", "packets/t"),
-	{ "loss", "share", VALUE_REAL, ORIGIN_COMPUTED },
-	REAL6("in_flight", "credits"),
-	{ "states", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "method", NULL, VALUE_TEXT },
-	{ "residual", NULL, VALUE_REAL, ORIGIN_COMPUTED },
+	{ "lambda", "packets/t", LINK(lambda) },
+	{ "mu1", "packets/t", LINK(mu1) },
+	{ "mu2", "packets/t", LINK(mu2) },
+	{ "delay", "t", LINK(delay) },
+	{ "n", "packets", LINK(upstream) },
+	{ "m", "packets", LINK(downstream) },
+	{ "L1", "packets", RESULT(mean_upstream), 6 },
+	{ "L2", "packets", RESULT(mean_downstream), 6 },
+	{ "L", "packets", RESULT(mean), 6 },
+	{ "R", "t", RESULT(response), 6 },
+	{ "T", "packets/t", RESULT(throughput), 6 },
+	{ "loss", "share", RESULT(loss) },
+	{ "in_flight", "credits", RESULT(in_flight), 6 },
+	{ "states", NULL, CELL_UNLESS(credit_point, result.states, 0),
+	  ORIGIN_COMPUTED },
+	{ "method", NULL, CELL(credit_point, result.method) },
+	{ "residual", NULL, RESULT(residual) },
 	{ NULL },
 };
 
+struct level_row {
+	size_t n, m, i, j;
+	double p;
+};
+
 static const struct column level_columns[] = {
-	{ "n", "packets", VALUE_UINT },
-	{ "m", "packets", VALUE_UINT },
-	{ "i", "packets", VALUE_UINT },
-	{ "j", "packets", VALUE_UINT },
-	{ "p", NULL, VALUE_REAL, ORIGIN_COMPUTED, .places = 8 },
+	{ "n", "packets", CELL(level_row, n) },
+	{ "m", "packets", CELL(level_row, m) },
+	{ "i", "packets", CELL(level_row, i) },
+	{ "j", "packets", CELL(level_row, j) },
+	{ "p", NULL, CELL(level_row, p), ORIGIN_COMPUTED, 8 },
 	{ NULL },
 };
 
@@ -129,19 +134,9 @@ static void begin_tables(struct credit_output *o,
 void credit_output_begin(struct credit_output *o,
 			 const struct credit_sweep *sweep)
 {
-	*o = (struct credit_output){
-		.values = sweep->values,
-		.goals_met = true,
-		.is_json = output_is_json(&sweep->values->common),
-	};
-	o->text = (struct strbuf)STRBUF_INIT;
+	*o = (struct credit_output){ .values = sweep->values,
+				     .goals_met = true };
 	begin_tables(o, sweep);
-	if (!o->is_json)
-		return;
-	json_init(&o->json, &o->text);
-	json_begin_object(&o->json);
-	json_key(&o->json, "results");
-	json_begin_array(&o->json);
 }
 
 static void put_levels(struct table *t, const struct credit_point *point)
@@ -150,38 +145,30 @@ static void put_levels(struct table *t, const struct credit_point *point)
 	size_t width = l->downstream + 1;
 
 	for (size_t s = 0; s < (l->upstream + 1) * width; s++) {
-		table_put_uint(t, l->upstream);
-		table_put_uint(t, l->downstream);
-		table_put_uint(t, s / width);
-		table_put_uint(t, s % width);
-		table_put_real(t, point->p[s]);
+		const struct level_row row = {
+			.n = l->upstream,
+			.m = l->downstream,
+			.i = s / width,
+			.j = s % width,
+			.p = point->p[s],
+		};
+
+		table_put_row(t, &row);
 	}
 }
 
 static void put_point(struct credit_output *o, const struct credit_point *point)
 {
-	const struct credit_link *l = &point->link;
-	const double inputs[] = { l->lambda,
-				  l->mu1,
-				  l->mu2,
-				  l->delay,
-				  (double)l->upstream,
-				  (double)l->downstream };
-	size_t shown = n_measures(l);
-	struct table *t = o->points;
+	static const struct credit_result unknown = {
+		NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, .method = "-",
+	};
+	struct credit_point row = *point;
 
-	model_put_inputs(t, &o->order, inputs);
-	for (size_t k = 0; k < sizeof(measures) / sizeof(measures[0]); k++)
-		table_put_real(t, k < shown ? value_of(point, k) : NAN);
-	if (!point->is_solved) {
-		table_put_none(t);
-		table_put_text(t, "-");
-		table_put_none(t);
-		return;
-	}
-	table_put_uint(t, point->result.states);
-	table_put_text(t, point->result.method);
-	table_put_real(t, point->result.residual);
+	if (!point->is_solved)
+		row.result = unknown;
+	else if (point->link.delay <= 0)
+		row.result.in_flight = NAN;
+	table_put_row(o->points, &row);
 }
 
 static void put_simulated(struct table *t, const struct credit_point *point)
@@ -201,62 +188,6 @@ static void put_simulated(struct table *t, const struct credit_point *point)
 	strbuf_fini(&label);
 }
 
-static void json_levels(struct json *w, const struct credit_point *point)
-{
-	const struct credit_link *l = &point->link;
-	size_t width = l->downstream + 1;
-
-	json_key(w, "p");
-	json_begin_array(w);
-	for (size_t i = 0; i <= l->upstream; i++) {
-		json_begin_array(w);
-		for (size_t j = 0; j < width; j++)
-			json_double(w, point->p[i * width + j]);
-		json_end(w);
-	}
-	json_end(w);
-}
-
-static void json_simulated(struct json *w, const struct credit_point *point)
-{
-	json_key(w, "simulated");
-	json_begin_object(w);
-	for (size_t k = 0; k < n_measures(&point->link); k++) {
-		struct comparison c = compare(point, k, "");
-
-		comparison_json(w, &c);
-	}
-	json_end(w);
-}
-
-static void json_point(struct credit_output *o,
-		       const struct credit_point *point)
-{
-	const struct credit_link *l = &point->link;
-	struct json *w = &o->json;
-
-	json_begin_object(w);
-	json_put_uint(w, "n", l->upstream);
-	json_put_uint(w, "m", l->downstream);
-	for (size_t k = 0; k < n_measures(l); k++)
-		json_put_real(w, measures[k].name, value_of(point, k));
-	json_put_real(w, "lambda", l->lambda);
-	json_put_real(w, "mu1", l->mu1);
-	json_put_real(w, "mu2", l->mu2);
-	json_put_real(w, "delay", l->delay);
-	if (point->is_solved) {
-		json_put_uint(w, "states", point->result.states);
-		json_key(w, "method");
-		json_text(w, point->result.method);
-		json_put_real(w, "residual", point->result.residual);
-	}
-	if (point->p)
-		json_levels(w, point);
-	if (o->values->simulate)
-		json_simulated(w, point);
-	json_end(w);
-}
-
 void credit_output_point(struct credit_output *o,
 			 const struct credit_point *point)
 {
@@ -266,8 +197,6 @@ void credit_output_point(struct credit_output *o,
 
 		o->goals_met &= comparison_holds(&c);
 	}
-	if (o->is_json)
-		json_point(o, point);
 	put_point(o, point);
 	if (o->levels && point->p)
 		put_levels(o->levels, point);
@@ -277,21 +206,10 @@ void credit_output_point(struct credit_output *o,
 
 int credit_output_end(struct credit_output *o)
 {
-	if (!o->is_json)
-		return output_results(&o->values->common, o->results,
-				      o->goals_met);
-	json_end(&o->json);
-	json_end(&o->json);
-	strbuf_putc(&o->text, '\n');
-	int status = output_shaped(&o->values->common, o->results, &o->text,
-				   o->goals_met);
-
-	strbuf_fini(&o->text);
-	return status;
+	return output_results(&o->values->common, o->results, o->goals_met);
 }
 
 void credit_output_abandon(struct credit_output *o)
 {
-	strbuf_fini(&o->text);
 	results_free(o->results);
 }

@@ -48,17 +48,9 @@ void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep)
 	*o = (struct ge_output){
 		.values = sweep->values,
 		.goals_met = true,
-		.is_json = output_is_json(&sweep->values->common),
 		.order = input_order_of(n, 3),
 	};
-	o->text = (struct strbuf)STRBUF_INIT;
 	ge_tables_begin(o);
-	if (!o->is_json)
-		return;
-	json_init(&o->json, &o->text);
-	json_begin_object(&o->json);
-	json_key(&o->json, "results");
-	json_begin_array(&o->json);
 }
 
 static void add_error(double error, double *sum, size_t *n)
@@ -100,8 +92,6 @@ void ge_output_point(struct ge_output *o, const struct batch_queue *q,
 	if (o->values->simulate)
 		judge(o, point);
 	ge_tables_point(o, q, point);
-	if (o->is_json)
-		ge_json_point(o, q, point);
 }
 
 static double mean_error(double sum, size_t n)
@@ -128,45 +118,13 @@ static void remark_errors(struct ge_output *o)
 	}
 }
 
-static void json_errors(struct ge_output *o, const char *key,
-			const double *sums, const size_t *n)
-{
-	json_key(&o->json, key);
-	json_begin_object(&o->json);
-	for (int m = 0; m < GE_MEASURES; m++)
-		json_put_real(&o->json, ge_measure_names[m],
-			      mean_error(sums[m], n[m]));
-	json_end(&o->json);
-}
-
-static int end_json(struct ge_output *o)
-{
-	const struct ge_errors *e = &o->errors;
-
-	json_end(&o->json);
-	if (o->values->simulate)
-		json_errors(o, "mean_em", e->exact, e->n);
-	if (o->values->simulate && o->values->thesis)
-		json_errors(o, "mean_em_thesis", e->thesis, e->n_thesis);
-	json_end(&o->json);
-	strbuf_putc(&o->text, '\n');
-	int status = output_shaped(&o->values->common, o->results, &o->text,
-				   o->goals_met);
-
-	strbuf_fini(&o->text);
-	return status;
-}
-
 int ge_output_end(struct ge_output *o)
 {
 	remark_errors(o);
-	if (o->is_json)
-		return end_json(o);
 	return output_results(&o->values->common, o->results, o->goals_met);
 }
 
 void ge_output_abandon(struct ge_output *o)
 {
-	strbuf_fini(&o->text);
 	results_free(o->results);
 }

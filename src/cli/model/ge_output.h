@@ -2,11 +2,7 @@
 #ifndef HD_CLI_MODEL_GE_OUTPUT_H
 #define HD_CLI_MODEL_GE_OUTPUT_H
 
-/*
- * The points of a GE sweep as tables or as JSON. JSON is {"results": [...]},
- * one object per point with the keys lambda, L, U, blocking, throughput, W, p
- * and whatever else was asked for.
- */
+/* The points of a GE sweep as tables. */
 
 #include "cli/model/ge.h"
 
@@ -21,10 +17,6 @@ struct ge_output {
 	bool goals_met;
 	struct ge_errors errors;
 
-	bool is_json;
-	struct strbuf text;
-	struct json json;
-
 	struct results *results;
 	struct input_order order;
 	struct table *points, *thesis, *without, *coefficients, *levels;
@@ -38,12 +30,10 @@ void ge_output_point(struct ge_output *o, const struct batch_queue *q,
 int ge_output_end(struct ge_output *o);
 void ge_output_abandon(struct ge_output *o);
 
-/* The two ways, for ge_output.c. */
+/* For ge_output.c. */
 void ge_tables_begin(struct ge_output *o);
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_point *point);
-void ge_json_point(struct ge_output *o, const struct batch_queue *q,
-		   const struct ge_point *point);
 
 double ge_total_lambda(const struct batch_queue *q);
 /* The comparison of measure m of the whole queue. */

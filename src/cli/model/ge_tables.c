@@ -3,21 +3,31 @@
 
 #include <math.h>
 
-#define INPUTS                                                              \
-	{ "lambda", "packets/t", VALUE_REAL }, { "ca2", NULL, VALUE_REAL }, \
-	{                                                                   \
-		"cs2", NULL, VALUE_REAL                                     \
-	}
+/* A row of any of the tables; each shows some of it. */
+struct ge_row {
+	double lambda, ca2, cs2;
+	struct ge_result result;
+	double error_queue, error_utilisation, error_blocking; /* shares */
+	uint64_t capacity, region, class, level;
+	double mu, g, x, y, difference, p;
+};
 
-#define MEASURES                                                            \
-	{ "L", "packets", VALUE_REAL, ORIGIN_COMPUTED, .places = 6 },       \
-		{ "U", "share", VALUE_REAL, ORIGIN_COMPUTED, .places = 6 }, \
-		{ "blocking", "share", VALUE_REAL, ORIGIN_COMPUTED },       \
-		{ "throughput", "packets/t", VALUE_REAL, ORIGIN_COMPUTED,   \
-		  .places = 6 },                                            \
-	{                                                                   \
-		"W", "t", VALUE_REAL, ORIGIN_COMPUTED, .places = 6          \
+#define INPUTS                                           \
+	{ "lambda", "packets/t", CELL(ge_row, lambda) }, \
+		{ "ca2", NULL, CELL(ge_row, ca2) },      \
+	{                                                \
+		"cs2", NULL, CELL(ge_row, cs2)           \
 	}
+#define COMPUTED(member) CELL(ge_row, member), ORIGIN_COMPUTED
+#define MEASURES                                                               \
+	{ "L", "packets", COMPUTED(result.mean_queue), 6 },                    \
+		{ "U", "share", COMPUTED(result.utilisation), 6 },             \
+		{ "blocking", "share", COMPUTED(result.blocking) },            \
+		{ "throughput", "packets/t", COMPUTED(result.throughput), 6 }, \
+	{                                                                      \
+		"W", "t", COMPUTED(result.response), 6                         \
+	}
+#define ERROR(member) CELL_SHARE(ge_row, member), ORIGIN_COMPUTED, 2
 
 static const struct column point_columns[] = {
 	INPUTS,
@@ -28,39 +38,39 @@ static const struct column point_columns[] = {
 static const struct column thesis_columns[] = {
 	INPUTS,
 	MEASURES,
-	{ "error_L", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 2 },
-	{ "error_U", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 2 },
-	{ "error_blocking", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 2 },
+	{ "error_L", "%", ERROR(error_queue) },
+	{ "error_U", "%", ERROR(error_utilisation) },
+	{ "error_blocking", "%", ERROR(error_blocking) },
 	{ NULL },
 };
 
 static const struct column without_columns[] = {
 	INPUTS,
-	{ "capacity", "packets", VALUE_UINT },
+	{ "capacity", "packets", CELL(ge_row, capacity) },
 	MEASURES,
 	{ NULL },
 };
 
 static const struct column coefficient_columns[] = {
 	INPUTS,
-	{ "region", NULL, VALUE_UINT },
-	{ "mu", "packets/t", VALUE_REAL },
-	{ "g", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "x", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "y", NULL, VALUE_REAL, ORIGIN_COMPUTED },
-	{ "difference", NULL, VALUE_REAL, ORIGIN_COMPUTED },
+	{ "region", NULL, CELL(ge_row, region) },
+	{ "mu", "packets/t", CELL(ge_row, mu) },
+	{ "g", NULL, COMPUTED(g) },
+	{ "x", NULL, COMPUTED(x) },
+	{ "y", NULL, COMPUTED(y) },
+	{ "difference", NULL, COMPUTED(difference) },
 	{ NULL },
 };
 
 static const struct column level_columns[] = {
-	{ "n", "packets", VALUE_UINT },
+	{ "n", "packets", CELL(ge_row, level) },
 	INPUTS,
-	{ "p", NULL, VALUE_REAL, ORIGIN_COMPUTED, .places = 8 },
+	{ "p", NULL, COMPUTED(p), 8 },
 	{ NULL },
 };
 
 static const struct column class_columns[] = {
-	{ "class", NULL, VALUE_UINT },
+	{ "class", NULL, CELL(ge_row, class) },
 	INPUTS,
 	MEASURES,
 	{ NULL },
@@ -100,63 +110,62 @@ void ge_tables_begin(struct ge_output *o)
 		o->simulated = comparison_table(r, v->thesis);
 }
 
-static void put_inputs(struct table *t, const struct batch_queue *q,
-		       const struct input_order *order)
+static struct ge_row row_of(const struct batch_queue *q,
+			    const struct ge_result *r)
 {
-	const double values[] = { ge_total_lambda(q),
-				  q->n_classes == 1 ? q->classes[0].ca2 : NAN,
-				  q->service.cs2 };
-
-	model_put_inputs(t, order, values);
+	return (struct ge_row){
+		.lambda = ge_total_lambda(q),
+		.ca2 = q->n_classes == 1 ? q->classes[0].ca2 : NAN,
+		.cs2 = q->service.cs2,
+		.result = *r,
+	};
 }
 
-static void put_result(struct table *t, const struct ge_result *r)
+static double error_of(double value, double exact)
 {
-	for (int m = 0; m < GE_MEASURES; m++)
-		table_put_real(t, ge_result_get(r, (enum ge_measure)m));
+	return fabs(value / exact - 1);
 }
 
 static void put_thesis(struct table *t, const struct batch_queue *q,
-		       const struct ge_point *point,
-		       const struct input_order *order)
+		       const struct ge_point *point)
 {
-	const struct ge_result none = { NAN, NAN, NAN, NAN, NAN };
+	static const struct ge_result none = { NAN, NAN, NAN, NAN, NAN };
 	const struct ge_result *r = point->has_thesis ? &point->thesis : &none;
 	const struct ge_result *e = &point->exact;
+	struct ge_row row = row_of(q, r);
 
-	put_inputs(t, q, order);
-	put_result(t, r);
-	table_put_real(t, 100 * fabs(r->mean_queue / e->mean_queue - 1));
-	table_put_real(t, 100 * fabs(r->utilisation / e->utilisation - 1));
-	table_put_real(t, 100 * fabs(r->blocking / e->blocking - 1));
+	row.error_queue = error_of(r->mean_queue, e->mean_queue);
+	row.error_utilisation = error_of(r->utilisation, e->utilisation);
+	row.error_blocking = error_of(r->blocking, e->blocking);
+	table_put_row(t, &row);
 }
 
 static void put_without(struct table *t, const struct batch_queue *q,
-			const struct ge_point *point,
-			const struct input_order *order)
+			const struct ge_point *point)
 {
-	put_inputs(t, q, order);
-	table_put_uint(t, point->lane_capacity);
-	put_result(t, &point->lane);
-	put_inputs(t, q, order);
-	table_put_uint(t, q->service.capacity);
-	put_result(t, &point->whole);
+	struct ge_row lane = row_of(q, &point->lane);
+	struct ge_row whole = row_of(q, &point->whole);
+
+	lane.capacity = point->lane_capacity;
+	table_put_row(t, &lane);
+	whole.capacity = q->service.capacity;
+	table_put_row(t, &whole);
 }
 
 static void put_coefficients(struct table *t, const struct batch_queue *q,
-			     const struct ge_point *point,
-			     const struct input_order *order)
+			     const struct ge_point *point)
 {
-	for (size_t i = 0; i < point->form.n_regions; i++) {
-		bool last = i + 1 == point->form.n_regions;
+	struct ge_row row = row_of(q, &point->exact);
 
-		put_inputs(t, q, order);
-		table_put_uint(t, i + 1);
-		table_put_real(t, q->service.mu[i]);
-		table_put_real(t, maxent_g(&point->form, i));
-		table_put_real(t, point->form.x[i]);
-		table_put_real(t, last ? point->form.y : NAN);
-		table_put_real(t, point->form_error);
+	row.difference = point->form_error;
+	for (size_t i = 0; i < point->form.n_regions; i++) {
+		row.region = i + 1;
+		row.mu = q->service.mu[i];
+		row.g = maxent_g(&point->form, i);
+		row.x = point->form.x[i];
+		row.y = row.region == point->form.n_regions ? point->form.y
+							    : NAN;
+		table_put_row(t, &row);
 	}
 }
 
@@ -164,24 +173,23 @@ static void put_classes(struct table *t, const struct batch_queue *q,
 			const struct ge_point *point)
 {
 	for (size_t k = 0; k < point->n_classes; k++) {
-		table_put_uint(t, k + 1);
-		table_put_real(t, q->classes[k].lambda);
-		table_put_real(t, q->classes[k].ca2);
-		table_put_real(t, q->service.cs2);
-		put_result(t, &point->classes[k]);
+		struct ge_row row = row_of(q, &point->classes[k]);
+
+		row.class = k + 1;
+		row.lambda = q->classes[k].lambda;
+		row.ca2 = q->classes[k].ca2;
+		table_put_row(t, &row);
 	}
 }
 
 static void put_levels(struct table *t, const struct batch_queue *q,
 		       const struct ge_point *point)
 {
-	const struct input_order as_declared = { .n = 3,
-						 .column = { 0, 1, 2 } };
+	struct ge_row row = row_of(q, &point->exact);
 
-	for (size_t n = 0; n <= q->service.capacity; n++) {
-		table_put_uint(t, n);
-		put_inputs(t, q, &as_declared);
-		table_put_real(t, point->p[n]);
+	for (row.level = 0; row.level <= q->service.capacity; row.level++) {
+		row.p = point->p[row.level];
+		table_put_row(t, &row);
 	}
 }
 
@@ -216,14 +224,15 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_point *point)
 {
-	put_inputs(o->points, q, &o->order);
-	put_result(o->points, &point->exact);
+	const struct ge_row row = row_of(q, &point->exact);
+
+	table_put_row(o->points, &row);
 	if (o->coefficients && point->has_form)
-		put_coefficients(o->coefficients, q, point, &o->order);
+		put_coefficients(o->coefficients, q, point);
 	if (o->thesis)
-		put_thesis(o->thesis, q, point, &o->order);
+		put_thesis(o->thesis, q, point);
 	if (o->without)
-		put_without(o->without, q, point, &o->order);
+		put_without(o->without, q, point);
 	if (o->classes)
 		put_classes(o->classes, q, point);
 	if (o->levels)

@@ -2,11 +2,7 @@
 #ifndef HD_CLI_MODEL_QUEUE_H
 #define HD_CLI_MODEL_QUEUE_H
 
-/*
- * What 'heddle model queue' does once options are read. JSON is {"results":
- * [...]}, one object per point or class with the keys lambda, mu, L, W, Wq, U,
- * blocking, throughput.
- */
+/* What 'heddle model queue' does once options are read. */
 
 #include "cli/model/args.h"
 #include "sim/twin/queue_twin.h"
@@ -56,9 +52,6 @@ struct queue_point {
 struct queue_output {
 	const struct queue_sweep *sweep;
 	bool goals_met;
-	bool is_json;
-	struct strbuf text;
-	struct json json;
 	struct results *results;
 	struct table *points, *simulated;
 };

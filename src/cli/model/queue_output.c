@@ -73,32 +73,36 @@ static struct comparison compare_conserved(const struct queue_point *point)
 	};
 }
 
-#define REAL6(name, unit)                                            \
-	{                                                            \
-		name, unit, VALUE_REAL, ORIGIN_COMPUTED, .places = 6 \
-	}
+struct queue_row {
+	struct queue_class class;
+	struct queue_result result;
+	size_t number, capacity;
+	double offered, quantum;
+};
+
+#define RESULT(member) CELL(queue_row, result.member), ORIGIN_COMPUTED
 
 static const struct column columns[] = {
-	{ "lambda", "packets/t", VALUE_REAL },
-	{ "class", NULL, VALUE_UINT },
-	{ "mu", "packets/t", VALUE_REAL },
-	{ "cs2", NULL, VALUE_REAL },
-	{ "capacity", "packets", VALUE_UINT },
-	REAL6("L", "packets"),
-	REAL6("W", "t"),
-	REAL6("Wq", "t"),
-	REAL6("U", "share"),
-	{ "blocking", "share", VALUE_REAL, ORIGIN_COMPUTED },
-	REAL6("throughput", "packets/t"),
+	{ "lambda", "packets/t", CELL(queue_row, class.lambda) },
+	{ "class", NULL, CELL(queue_row, number) },
+	{ "mu", "packets/t", CELL(queue_row, class.mu) },
+	{ "cs2", NULL, CELL(queue_row, class.cs2) },
+	{ "capacity", "packets", CELL_UNLESS(queue_row, capacity, 0) },
+	{ "L", "packets", RESULT(mean_queue), 6 },
+	{ "W", "t", RESULT(response), 6 },
+	{ "Wq", "t", RESULT(wait), 6 },
+	{ "U", "share", RESULT(utilisation), 6 },
+	{ "blocking", "share", RESULT(blocking) },
+	{ "throughput", "packets/t", RESULT(throughput), 6 },
 	{ NULL },
 };
 
 static const struct column share_columns[] = {
-	{ "class", NULL, VALUE_UINT },
-	{ "offered", "load", VALUE_REAL },
-	{ "quantum", "B", VALUE_REAL, ORIGIN_COMPUTED },
-	REAL6("throughput", "load"),
-	REAL6("U", "share"),
+	{ "class", NULL, CELL(queue_row, number) },
+	{ "offered", "load", CELL(queue_row, offered) },
+	{ "quantum", "B", CELL(queue_row, quantum), ORIGIN_COMPUTED },
+	{ "throughput", "load", RESULT(throughput), 6 },
+	{ "U", "share", RESULT(utilisation), 6 },
 	{ NULL },
 };
 
@@ -109,15 +113,7 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 	*o = (struct queue_output){
 		.sweep = sweep,
 		.goals_met = true,
-		.is_json = output_is_json(&sweep->values->common),
 	};
-	o->text = (struct strbuf)STRBUF_INIT;
-	if (o->is_json) {
-		json_init(&o->json, &o->text);
-		json_begin_object(&o->json);
-		json_key(&o->json, "results");
-		json_begin_array(&o->json);
-	}
 	o->results = results_new("model");
 	results_remark(o->results,
 		       "t is the unit of time that the rates are per");
@@ -133,34 +129,20 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 		o->simulated = comparison_table(o->results, false);
 }
 
-static void put_share(struct queue_output *o, const struct queue_point *point,
-		      size_t k)
-{
-	const double *f = o->sweep->fields[k];
-
-	table_put_uint(o->points, k + 1);
-	table_put_real(o->points, f[0]);
-	table_put_real(o->points, point->twin.turn[k] * f[2]);
-	table_put_real(o->points, point->result[k].throughput);
-	table_put_real(o->points, point->result[k].utilisation);
-}
-
 static void put_row(struct queue_output *o, const struct queue_point *point,
 		    size_t k)
 {
-	const struct queue_class *c = &point->twin.classes[k];
-	struct table *t = o->points;
+	const double *f = o->sweep->fields[k];
+	const struct queue_row row = {
+		.class = point->twin.classes[k],
+		.result = point->result[k],
+		.number = k + 1,
+		.capacity = point->twin.capacity,
+		.offered = f[0],
+		.quantum = point->twin.turn[k] * f[2],
+	};
 
-	table_put_real(t, c->lambda);
-	table_put_uint(t, k + 1);
-	table_put_real(t, c->mu);
-	table_put_real(t, c->cs2);
-	if (point->twin.capacity)
-		table_put_uint(t, point->twin.capacity);
-	else
-		table_put_none(t);
-	for (size_t m = 0; m < N_MEASURES; m++)
-		table_put_real(t, value_of(&point->result[k], m));
+	table_put_row(o->points, &row);
 }
 
 static void put_comparisons(struct queue_output *o,
@@ -181,37 +163,6 @@ static void put_comparisons(struct queue_output *o,
 			comparison_put(o->simulated, &c);
 	}
 	strbuf_fini(&label);
-}
-
-static void json_row(struct queue_output *o, const struct queue_point *point,
-		     size_t k)
-{
-	const struct queue_class *c = &point->twin.classes[k];
-	struct json *w = &o->json;
-
-	json_begin_object(w);
-	json_put_real(w, "lambda", c->lambda);
-	json_put_real(w, "mu", c->mu);
-	for (size_t m = 0; m < N_MEASURES; m++)
-		json_put_real(w, measures[m].name,
-			      value_of(&point->result[k], m));
-	json_put_real(w, "cs2", c->cs2);
-	if (point->twin.capacity)
-		json_put_uint(w, "capacity", point->twin.capacity);
-	if (point->twin.n_classes > 1)
-		json_put_uint(w, "class", k + 1);
-	if (o->sweep->values->simulate) {
-		json_key(w, "simulated");
-		json_begin_object(w);
-		for (size_t m = 0; m < N_MEASURES; m++) {
-			struct comparison cmp = compare(point, k, m, "");
-
-			if (is_comparable(o, m))
-				comparison_json(w, &cmp);
-		}
-		json_end(w);
-	}
-	json_end(w);
 }
 
 static void judge(struct queue_output *o, const struct queue_point *point)
@@ -236,12 +187,7 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 	if (simulated)
 		judge(o, point);
 	for (size_t k = 0; k < point->twin.n_classes; k++) {
-		if (o->is_json)
-			json_row(o, point, k);
-		if (o->sweep->kind == QUEUE_KIND_SHARING)
-			put_share(o, point, k);
-		else
-			put_row(o, point, k);
+		put_row(o, point, k);
 		if (o->simulated)
 			put_comparisons(o, point, k);
 	}
@@ -254,21 +200,11 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 
 int queue_output_end(struct queue_output *o)
 {
-	const struct common_options *common = &o->sweep->values->common;
-
-	if (!o->is_json)
-		return output_results(common, o->results, o->goals_met);
-	json_end(&o->json);
-	json_end(&o->json);
-	strbuf_putc(&o->text, '\n');
-	int status = output_shaped(common, o->results, &o->text, o->goals_met);
-
-	strbuf_fini(&o->text);
-	return status;
+	return output_results(&o->sweep->values->common, o->results,
+			      o->goals_met);
 }
 
 void queue_output_abandon(struct queue_output *o)
 {
-	strbuf_fini(&o->text);
 	results_free(o->results);
 }
