@@ -6,8 +6,6 @@
 #include "cli/record.h"
 #include "report/runs.h"
 
-#define MOST_RUNS 32 /* side by side */
-
 struct report_options {
 	struct common_options common;
 	const char *from; /* instead of the common --db, which is written */
@@ -25,7 +23,7 @@ static const struct option options[] = {
 	{ "table", 0, OPT_TEXT, FIELD(how.table), "NAME", NULL,
 	  "show or compare only this table, however long it is" },
 	{ "all", 'a', OPT_FLAG, FIELD(how.all), NULL, NULL,
-	  "compare values that are equal too" },
+	  "compare all values, also those that are equal" },
 	{ .name = NULL },
 };
 
@@ -101,13 +99,16 @@ static int show(struct recorded_runs *s, const struct report_options *o,
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct report_options *o = values;
+	struct report_options *o = values;
 	struct recorded_runs s;
 	struct diag d = { .status = HD_OK };
 
-	if (n > MOST_RUNS)
+	if (n > COMPARE_MOST_RUNS)
 		return command_usage(self, "at most %d runs at a time",
-				     MOST_RUNS);
+				     COMPARE_MOST_RUNS);
+	/* A person gets what fits a screen, unless there is a wish for more. */
+	o->how.brief = !o->how.all && !o->how.table && !o->html &&
+		       output_is_text(&o->common);
 	/* A page is of all runs unless some are named. */
 	int status = recorded_runs_read(&s, o->from, o->html != NULL, n, args,
 					&d) == HD_OK
@@ -125,9 +126,11 @@ const struct command command_report = {
 	.description =
 		"Reports on the runs of a database, which any command adds to "
 		"with --db FILE: without RUN all of them in a list, one RUN as "
-		"it was, several side by side with what differs. --html "
-		"makes one page of them, with plots and the fabric as a "
-		"picture.\n\n"
+		"it was, several side by side with what differs: on a screen "
+		"what the runs were told, the runs as a whole and the largest "
+		"of all other changes; --table, --all, --csv and --json have "
+		"the rest. --html makes one page of them, with plots and the "
+		"fabric as a picture.\n\n"
 		"A run that was killed, or found the disk full, is listed as "
 		"lost; the others are not touched by that.",
 	.options = options,

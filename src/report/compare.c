@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/compare.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +10,28 @@
 
 #include "base/alloc.h"
 
+/* One number that differs, for the short form. */
+struct difference {
+	const struct column *of;
+	char *place; /* which table and row it is of */
+	double *values;
+	double change; /* percent; NAN if it cannot be said */
+	size_t order;
+};
+
+struct differences {
+	struct difference *items;
+	size_t n, cap;
+};
+
 struct comparison {
 	const struct compared *runs;
 	size_t n;
 	const struct compare_options *o;
 	struct results *out;
 	struct table *values, *texts, *parameters; /* NULL until needed */
-	uint64_t equal, alone;
+	struct differences headline, others;       /* the short form's */
+	uint64_t equal, alone, words;
 };
 
 static bool is_label(const struct column *c)
@@ -164,13 +180,14 @@ static struct table *make_table(struct comparison *c, const char *name,
 				const char *title, const struct column *before,
 				const struct column *of_run, bool change)
 {
-	struct column columns[64] = { 0 };
-	char names[32][32];
+	struct column columns[COMPARE_MOST_RUNS + 8] = { 0 };
+	char names[COMPARE_MOST_RUNS][32];
 	size_t n = 0;
 
+	assert(c->n <= COMPARE_MOST_RUNS);
 	for (; before[n].name; n++)
 		columns[n] = before[n];
-	for (size_t i = 0; i < c->n && i < 32; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		snprintf(names[i], sizeof(names[i]), "run %" PRId64,
 			 c->runs[i].id);
 		columns[n] = *of_run;
@@ -182,32 +199,41 @@ static struct table *make_table(struct comparison *c, const char *name,
 	return results_table(c->out, name, title, columns);
 }
 
+static const struct column number_of_run = { NULL, NULL, VALUE_REAL };
+static const struct column words_of_run = { NULL, NULL, VALUE_TEXT };
+
+/* In percent of the first run's value, from there to the last one's. */
+static double change_of(const double *values, size_t n)
+{
+	double from = values[0], to = values[n - 1];
+
+	return from != 0 ? 100 * (to - from) / fabs(from) : NAN;
+}
+
 static void put_numbers(struct comparison *c, const char *table,
 			const char *label, const struct column *of,
-			const struct value *const *cells)
+			const double *values)
 {
 	static const struct column before[] = {
 		{ "table", NULL, VALUE_TEXT },  { "row", NULL, VALUE_TEXT },
 		{ "value", NULL, VALUE_TEXT },  { "unit", NULL, VALUE_TEXT },
 		{ "origin", NULL, VALUE_TEXT }, { NULL },
 	};
-	static const struct column of_run = { NULL, NULL, VALUE_REAL,
-					      ORIGIN_GIVEN };
+	struct value row[COMPARE_MOST_RUNS + 8] = {
+		value_of_text(table),
+		value_of_text(label),
+		value_of_text(of->name),
+		value_of_text(of->unit),
+		value_of_text(origin_name(of->origin)),
+	};
 
 	if (!c->values)
 		c->values = make_table(c, "values", "numbers run by run",
-				       before, &of_run, true);
-	table_put_text(c->values, table);
-	table_put_text(c->values, label);
-	table_put_text(c->values, of->name);
-	table_put_text(c->values, of->unit);
-	table_put_text(c->values, origin_name(of->origin));
+				       before, &number_of_run, true);
 	for (size_t i = 0; i < c->n; i++)
-		table_put_real(c->values, value_real(cells[i]));
-	double from = value_real(cells[0]), to = value_real(cells[c->n - 1]);
-
-	table_put_real(c->values,
-		       from != 0 ? 100 * (to - from) / fabs(from) : NAN);
+		row[5 + i] = value_of_real(values[i]);
+	row[5 + c->n] = value_of_real(change_of(values, c->n));
+	table_put_values(c->values, row);
 }
 
 static void put_texts(struct comparison *c, const char *table,
@@ -220,21 +246,126 @@ static void put_texts(struct comparison *c, const char *table,
 		{ "value", NULL, VALUE_TEXT },
 		{ NULL },
 	};
-	static const struct column of_run = { NULL, NULL, VALUE_TEXT };
+	struct value row[COMPARE_MOST_RUNS + 8] = {
+		value_of_text(table),
+		value_of_text(label),
+		value_of_text(of->name),
+	};
 
 	if (!c->texts)
 		c->texts = make_table(c, "texts", "words run by run", before,
-				      &of_run, false);
-	table_put_text(c->texts, table);
-	table_put_text(c->texts, label);
-	table_put_text(c->texts, of->name);
+				      &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
 		struct strbuf text = STRBUF_INIT;
 
 		put_label(&text, cells[i]);
-		table_put_text(c->texts, text.text);
-		strbuf_fini(&text);
+		row[3 + i] = value_of_text(table_take(c->texts, &text));
 	}
+	table_put_values(c->texts, row);
+}
+
+/* ---- the short form ----------------------------------------------------- */
+
+/* Records are what a command says of a run as a whole. */
+static void note_difference(struct comparison *c, const struct table *t,
+			    const char *label, const struct column *of,
+			    const double *values)
+{
+	struct differences *list =
+		t->kind == TABLE_RECORD ? &c->headline : &c->others;
+	struct difference d = { .of = of, .change = change_of(values, c->n) };
+	struct strbuf place = STRBUF_INIT;
+
+	strbuf_printf(&place, "%s%s%.*s%s", t->name, *label ? ": " : "",
+		      COMPARE_LABEL, label,
+		      strlen(label) > COMPARE_LABEL ? "..." : "");
+	d.place = strbuf_detach(&place);
+	d.order = list->n;
+	d.values = hd_alloc(c->n, sizeof(*d.values));
+	memcpy(d.values, values, c->n * sizeof(*values));
+	list->items = hd_grow(list->items, &list->cap, list->n + 1,
+			      sizeof(*list->items));
+	list->items[list->n++] = d;
+}
+
+/*
+ * The largest change first; of equal ones that which comes first. Of what one
+ * run has and another has not there is no change to speak of.
+ */
+static int by_change(const void *a, const void *b)
+{
+	const struct difference *x = a, *y = b;
+	double one = isnan(x->change) ? -1 : fabs(x->change);
+	double two = isnan(y->change) ? -1 : fabs(y->change);
+
+	if (one != two)
+		return one < two ? 1 : -1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void put_differences(struct comparison *c,
+			    const struct differences *list, size_t most,
+			    const char *name, const char *title)
+{
+	static const struct column before[] = {
+		{ "of", NULL, VALUE_TEXT },
+		{ "value", NULL, VALUE_TEXT },
+		{ "unit", NULL, VALUE_TEXT },
+		{ NULL },
+	};
+	struct table *t = list->n ? make_table(c, name, title, before,
+					       &number_of_run, true)
+				  : NULL;
+
+	for (size_t i = 0; i < list->n && i < most; i++) {
+		const struct difference *d = &list->items[i];
+		struct value row[COMPARE_MOST_RUNS + 8] = {
+			value_of_text(d->place),
+			value_of_text(d->of->name),
+			value_of_text(d->of->unit),
+		};
+
+		for (size_t k = 0; k < c->n; k++)
+			row[3 + k] = value_of_real(d->values[k]);
+		row[3 + c->n] = value_of_real(d->change);
+		table_put_values(t, row);
+	}
+}
+
+static void differences_fini(struct differences *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].place);
+		free(list->items[i].values);
+	}
+	free(list->items);
+}
+
+static void put_brief(struct comparison *c)
+{
+	uint64_t more = c->words;
+
+	if (c->others.n)
+		qsort(c->others.items, c->others.n, sizeof(*c->others.items),
+		      by_change);
+	put_differences(c, &c->headline, COMPARE_HEADLINE, "headline",
+			"the runs as a whole");
+	put_differences(c, &c->others, COMPARE_LARGEST, "changes",
+			"the largest changes of anything else");
+	more += c->headline.n > COMPARE_HEADLINE
+			? c->headline.n - COMPARE_HEADLINE
+			: 0;
+	more += c->others.n > COMPARE_LARGEST ? c->others.n - COMPARE_LARGEST
+					      : 0;
+	if (more)
+		results_remark(
+			c->out,
+			"%" PRIu64 " more values differ: --table NAME "
+			"shows those of a table, --all, --csv and --json "
+			"all of them",
+			more);
+	differences_fini(&c->headline);
+	differences_fini(&c->others);
 }
 
 /* One table of the first run and its namesakes. */
@@ -243,6 +374,25 @@ struct aligned {
 	struct labelled **rows;
 	size_t *at; /* the row of the label at hand, per run; or SIZE_MAX */
 };
+
+static void put_cell(struct comparison *c, const struct table *t,
+		     const char *label, const struct column *of,
+		     const struct value *const *cells)
+{
+	double values[COMPARE_MOST_RUNS];
+	bool words = of->kind == VALUE_TEXT || of->kind == VALUE_BOOL;
+
+	for (size_t i = 0; i < c->n; i++)
+		values[i] = value_real(cells[i]);
+	if (c->o->brief && words)
+		c->words++;
+	else if (c->o->brief)
+		note_difference(c, t, label, of, values);
+	else if (words)
+		put_texts(c, t->name, label, of, cells);
+	else
+		put_numbers(c, t->name, label, of, values);
+}
 
 static void compare_cell(struct comparison *c, const struct aligned *a,
 			 const char *label, size_t column)
@@ -262,12 +412,8 @@ static void compare_cell(struct comparison *c, const struct aligned *a,
 		same = same && is_same(cells[0], cells[i]);
 	}
 	c->equal += same;
-	if (!same || c->o->all) {
-		if (of->kind == VALUE_TEXT || of->kind == VALUE_BOOL)
-			put_texts(c, t->name, label, of, cells);
-		else
-			put_numbers(c, t->name, label, of, cells);
-	}
+	if (!same || c->o->all)
+		put_cell(c, t, label, of, cells);
 	free(cells);
 }
 
@@ -359,7 +505,7 @@ static void compare_parameter(struct comparison *c, const char *name)
 	static const struct column before[] = {
 		{ "parameter", NULL, VALUE_TEXT }, { NULL }
 	};
-	static const struct column of_run = { NULL, NULL, VALUE_TEXT };
+	struct value row[COMPARE_MOST_RUNS + 8] = { value_of_text(name) };
 	const char *first = parameter_value(c->runs[0].results, name);
 	bool same = true;
 
@@ -374,13 +520,13 @@ static void compare_parameter(struct comparison *c, const char *name)
 	if (!c->parameters)
 		c->parameters =
 			make_table(c, "parameters", "what the runs were told",
-				   before, &of_run, false);
-	table_put_text(c->parameters, name);
+				   before, &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
 		const char *value = parameter_value(c->runs[i].results, name);
 
-		table_put_text(c->parameters, value ? value : "-");
+		row[1 + i] = value_of_text(value ? value : "-");
 	}
+	table_put_values(c->parameters, row);
 }
 
 /* Those of the first run, then those that only later ones have. */
@@ -423,6 +569,8 @@ void compare_runs(const struct compared *runs, size_t n,
 		else
 			compare_table(&c, t);
 	}
+	if (o->brief)
+		put_brief(&c);
 	if (c.equal)
 		results_remark(out, "equal in all runs: %" PRIu64 " value%s%s",
 			       c.equal, c.equal == 1 ? "" : "s",

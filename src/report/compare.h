@@ -19,16 +19,25 @@ struct compare_options {
 	const char
 		*table; /* only this one; NULL: all of up to MOST_ROWS rows */
 	bool all;       /* equal values too */
+	bool brief;     /* what fits a screen; not with the others */
 };
 
 /* A table that is longer is compared only when asked for by name. */
 #define COMPARE_MOST_ROWS 200
+#define COMPARE_MOST_RUNS 32 /* side by side */
 
 /*
  * Adds the tables "parameters" (those that differ), "values" (numbers, with
  * the change from the first run to the last) and "texts" to `out`, each only
  * if it has a row; remarks say what was equal or left out.
+ *
+ * In brief there are, instead of values and texts, "headline" (what differs of
+ * the records, which are about a run as a whole) and "changes" (the largest of
+ * all others), and a remark how many more there are.
  */
+#define COMPARE_HEADLINE 16 /* rows at most */
+#define COMPARE_LARGEST  8
+#define COMPARE_LABEL    32 /* bytes of a row's label */
 void compare_runs(const struct compared *runs, size_t n,
 		  const struct compare_options *o, struct results *out);
 

@@ -44,6 +44,27 @@ awk -F, -v a="$a" -v b="$b" '$1 == "summary" && $3 == "measured" {
 	ok = $6 == a && $7 == b && ($8 - 100 * (b - a) / a) ^ 2 < 1e-6 }
 	END { exit !ok }' out || fail "wrong values or change of 'measured'"
 
+# On a screen: the runs as a whole first, then the largest of all other changes,
+# as all of them sorted by their size show, and how many more there are.
+status 0 "$HEDDLE" report --db runs.db 1 3 --csv
+awk -F, '/^#/ { t = $0 } t ~ /values/ && $1 != "summary" && $1 != "fabric" &&
+	$1 != "table" && NF >= 8 && $8 != "" { print ($8 < 0 ? -$8 : $8), $1 }' out |
+	sort -g -r | head -8 >largest
+status 0 "$HEDDLE" report --db runs.db 1 3
+[ "$(wc -l <out)" -le 45 ] || fail "$(wc -l <out) lines are no screen"
+grep '^# [a-z]*: ' out | head -3 | cut -d: -f1 | tr -d '\n' >order
+[ "$(cat order)" = "# parameters# headline# changes" ] ||
+	fail "the order is $(cat order)"
+awk '/^# changes/ { on = 1 } on && /^ / && $NF != "-" {
+	print ($NF < 0 ? -$NF : $NF); exit }' out >first
+[ ! -s first ] || awk 'NR == FNR { x = $1; next } FNR == 1 {
+	exit !($1 - x <= 0.01 && x - $1 <= 0.01) }' first largest ||
+	fail "$(cat first) is not the largest change, $(head -1 largest) is"
+has out "more values differ"
+lacks out "# values"
+"$HEDDLE" report --db runs.db 1 3 --all >out
+has out "# values"
+
 # A page of all runs, or of some with what differs between them first; where
 # the program has no page, it says so with status 4.
 got=0
