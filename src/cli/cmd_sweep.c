@@ -36,7 +36,7 @@ static const struct option options[] = {
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct sweep_values *v = values;
-	int status = sweep_words(self, v, n, args);
+	int status = sweep_run_words(self, v, n, args);
 
 	fabric_choice_fini(&v->scenario);
 	return status;
@@ -53,13 +53,15 @@ static const struct example examples[] = {
 	  "a study that is a file, for a spreadsheet" },
 	{ "heddle sweep examples/fat-tree-70.yaml --vary traffic.0.load=50%..99%:1% --find 'largest traffic.0.load with p99 < 20us'",
 	  "what the fabric can take" },
+	{ "heddle sweep model credit --vary lambda=1..5:1 --vary downstream=2,4,8",
+	  "a model's options instead of a scenario's fields" },
 	{ NULL, NULL },
 };
 
 const struct command command_sweep = {
 	.name = "sweep",
-	.summary = "many points of a scenario, on all cores",
-	.arguments = "SCENARIO | STUDY | merge DATABASE...",
+	.summary = "many points of a scenario or a command, on all cores",
+	.arguments = "[COMMAND] SCENARIO | STUDY | merge DATABASE...",
 	.description =
 		"Runs a scenario for every combination of values and seeds, "
 		"each point in a process of its own. Points that are done are "
@@ -67,6 +69,13 @@ const struct command command_sweep = {
 		"interrupted goes on there when it is called again. A point "
 		"that fails is a row with its reason, and the exit status 1 "
 		"then. docs/sweeps.md tells of studies and measures.\n\n"
+		"COMMAND is sim if none is named, or cc compare, mcast compare, "
+		"qos admit, qos bound, bench, model credit, ge, et, ajt, queue "
+		"or fabric. Fields with a dot are the scenario's, others are "
+		"options of the command: '--vary lambda=1..5:1', '--set mu=6'. "
+		"A point is one row of what the command shows.\n\n"
+		"Among ranks that mpirun or srun started, each runs its part, "
+		"and the last one joins them.\n\n"
 		"'heddle sweep merge' joins what shards left in their "
 		"databases, in any order, to what a single run gives.",
 	.options = options,

@@ -19,10 +19,20 @@ void pieces_fini(struct pieces *p)
 	*p = (struct pieces){ 0 };
 }
 
-static void pieces_add(struct pieces *p, char *item)
+void pieces_add(struct pieces *p, char *item)
 {
 	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
 	p->items[p->n++] = item;
+}
+
+void pieces_words(struct pieces *p, const char *text)
+{
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t len = strcspn(text, " ");
+
+		pieces_add(p, hd_strndup(text, len));
+		text += len;
+	}
 }
 
 void pieces_split(struct pieces *p, const char *text)
@@ -269,6 +279,29 @@ static const struct schema_row *row_of(const char *path)
 	return row;
 }
 
+/* What the values of an option (or NULL) are, as a row of a schema. */
+static struct schema_row row_of_option(const struct option *o)
+{
+	static const enum schema_type types[] = {
+		[OPT_FLAG] = SCHEMA_BOOL,   [OPT_TEXT] = SCHEMA_AMOUNT,
+		[OPT_LIST] = SCHEMA_AMOUNT, [OPT_UINT] = SCHEMA_UINT,
+		[OPT_DOUBLE] = SCHEMA_REAL, [OPT_RATE] = SCHEMA_RATE,
+		[OPT_TIME] = SCHEMA_TIME,   [OPT_SIZE] = SCHEMA_SIZE,
+		[OPT_RATIO] = SCHEMA_SHARE, [OPT_RANGE] = SCHEMA_AMOUNT,
+		[OPT_CHOICE] = SCHEMA_TEXT,
+	};
+	struct schema_row row = { 0 };
+
+	if (!o)
+		return row;
+	row.path = o->name;
+	row.type = types[o->kind == OPT_SET ? o->as : o->kind];
+	/* Of words for a field the command knows which there are. */
+	if (o->kind == OPT_SET && (o->as == OPT_FLAG || o->as == OPT_CHOICE))
+		row.type = SCHEMA_AMOUNT;
+	return row;
+}
+
 /* An amount's is that of its base, if it is written so; else it has none. */
 static enum schema_type type_of(const struct schema_row *row, const char *text)
 {
@@ -370,7 +403,46 @@ static void measure(struct axis *a, const struct schema_row *row)
 
 double axis_number(const struct axis *a, const char *text)
 {
-	return a->kind == VALUE_REAL ? number_of(row_of(a->field), text) : NAN;
+	struct schema_row row;
+
+	if (a->kind != VALUE_REAL)
+		return NAN;
+	if (!a->option)
+		return number_of(row_of(a->field), text);
+	row = row_of_option(a->option);
+	return number_of(&row, text);
+}
+
+static bool is_choice(const struct option *o, const char *value)
+{
+	if (o->kind == OPT_FLAG)
+		return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
+	for (const char *const *c = o->choices; *c; c++) {
+		if (strcmp(*c, value) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What can be told before the command is asked: it says the rest. */
+static enum hd_status check_option(const struct axis *a,
+				   const struct schema_row *row, struct diag *d)
+{
+	const struct option *o = a->option;
+
+	for (size_t i = 0; i < a->values.n; i++) {
+		const char *value = a->values.items[i];
+		bool words = o->kind == OPT_FLAG || o->kind == OPT_CHOICE;
+
+		if (words ? is_choice(o, value)
+			  : row->type == SCHEMA_AMOUNT ||
+				    !isnan(number_of(row, value)))
+			continue;
+		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of it%s",
+				 value,
+				 o->kind == OPT_FLAG ? " (yes or no is)" : "");
+	}
+	return HD_OK;
 }
 
 static enum hd_status check_values(const struct axis *a,
@@ -392,17 +464,21 @@ static enum hd_status check_values(const struct axis *a,
 }
 
 enum hd_status axis_init(struct axis *a, const char *field, const char *values,
-			 struct diag *d)
+			 const struct option *option, struct diag *d)
 {
-	const struct schema_row *row = row_of(field);
+	const struct schema_row of_option = row_of_option(option);
+	const struct schema_row *row = option ? &of_option : row_of(field);
 
-	*a = (struct axis){ .field = hd_strdup(field), .unit = "" };
+	*a = (struct axis){ .field = hd_strdup(field),
+			    .unit = "",
+			    .option = option };
 	if (!values[strspn(values, " ")])
 		return diag_fail(d, HD_ERR_INPUT, "no values");
 	enum hd_status status = pieces_expand(&a->values, values, d);
 
 	if (status == HD_OK)
-		status = check_values(a, row, d);
+		status = option ? check_option(a, row, d)
+				: check_values(a, row, d);
 	if (status == HD_OK)
 		measure(a, row);
 	return status;

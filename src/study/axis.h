@@ -16,6 +16,7 @@
  */
 
 #include "base/diag.h"
+#include "base/option.h"
 #include "measure/results.h"
 
 /* Beyond so many a study is refused: points, and values of an axis. */
@@ -26,6 +27,9 @@ struct pieces {
 	size_t n, cap;
 };
 void pieces_fini(struct pieces *p);
+void pieces_add(struct pieces *p, char *item); /* owned from now on */
+/* Adds what stands between blanks. */
+void pieces_words(struct pieces *p, const char *text);
 /* Adds what stands between commas, without the blanks around it. */
 void pieces_split(struct pieces *p, const char *text);
 /* The same, with ranges written out; HD_ERR_INPUT for ranges without an end. */
@@ -39,13 +43,19 @@ struct axis {
 	const char *unit;     /* of the numbers; owned by `unit_text` */
 	char *unit_text;
 	double *numbers;
+	const struct option *option; /* of a command; NULL: the scenario's */
 	size_t dimension; /* axes of one dimension go along together */
 	unsigned line;    /* of the file that says so; 0: none */
 };
 
-/* Free even after a refusal. HD_ERR_INPUT for what is no such field. */
+/*
+ * Free even after a refusal. HD_ERR_INPUT for what is no such field. `option`
+ * says what the values must be if the field is an option of a command.
+ */
 HD_MUST_CHECK enum hd_status axis_init(struct axis *a, const char *field,
-				       const char *values, struct diag *d);
+				       const char *values,
+				       const struct option *option,
+				       struct diag *d);
 void axis_fini(struct axis *a);
 
 /* A value of this axis, written by somebody else, as a number; NAN if none. */

@@ -19,7 +19,7 @@ static void expand(const char *field, const char *values, struct strbuf *out)
 	struct diag d = { .status = HD_OK };
 	struct axis a;
 
-	if (axis_init(&a, field, values, &d) != HD_OK)
+	if (axis_init(&a, field, values, NULL, &d) != HD_OK)
 		strbuf_printf(out, "refused: %s", d.message);
 	for (size_t i = 0; d.status == HD_OK && i < a.values.n; i++)
 		strbuf_printf(out, "%s%s", i ? "|" : "", a.values.items[i]);
@@ -116,9 +116,9 @@ static void a_range_is_what_counting_gives(void **state)
 		snprintf(text, sizeof(text), "%u.%02u..%u.%02u:%u.%02u",
 			 low / 100, low % 100, high / 100, high % 100,
 			 step / 100, step % 100);
-		assert_int_equal(
-			axis_init(&a, "a field that no table has", text, &d),
-			HD_OK);
+		assert_int_equal(axis_init(&a, "a field that no table has",
+					   text, NULL, &d),
+				 HD_OK);
 		assert_int_equal(a.values.n, (high - low) / step + 1);
 		for (unsigned i = 0; i < a.values.n; i++)
 			assert_true(fabs(a.numbers[i] * 100 - low - i * step) <
@@ -150,9 +150,9 @@ static void numbers_have_one_unit(void **state)
 		struct diag d = { .status = HD_OK };
 		struct axis a;
 
-		assert_int_equal(
-			axis_init(&a, cases[i].field, cases[i].values, &d),
-			HD_OK);
+		assert_int_equal(axis_init(&a, cases[i].field, cases[i].values,
+					   NULL, &d),
+				 HD_OK);
 		assert_string_equal(a.unit, cases[i].unit);
 		assert_int_equal(a.kind, isnan(cases[i].last) ? VALUE_TEXT
 							      : VALUE_REAL);

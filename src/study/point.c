@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "study/point.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
 #include "study/simulation.h"
+#include "study/study_parts.h"
 
 /* ---- what it is --------------------------------------------------------- */
 
@@ -36,76 +38,167 @@ static void digest_print(const struct digest *h, struct strbuf *out)
 		      (unsigned long long)h->b);
 }
 
-/* A file that the scenario names counts by what is in it. */
-static enum hd_status note_file(const struct scenario *s, char *const *field,
+/* A file counts by what is in it. */
+static enum hd_status note_text(const char *name, const char *path,
 				struct diag *d, struct strbuf *out)
 {
-	struct diag inner = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
-
-	if (!*field)
-		return HD_OK;
-	char *path = scenario_path(s, field);
-	enum hd_status status = file_read(path, FILE_LIMIT, &inner, &text);
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK) {
 		struct digest h = digest_start;
 
 		digest_add(&h, text.text, text.len);
-		strbuf_printf(out, "# file %s: ", *field);
+		strbuf_printf(out, "# file %s: ", name);
 		digest_print(&h, out);
 		strbuf_putc(out, '\n');
-	} else {
-		status = diag_fail(d, inner.status, "%s: %s", path,
-				   inner.message);
 	}
 	strbuf_fini(&text);
+	return status;
+}
+
+/* One that the scenario names. */
+static enum hd_status note_file(const struct scenario *s, char *const *field,
+				struct diag *d, struct strbuf *out)
+{
+	struct diag inner = { .status = HD_OK };
+
+	if (!*field)
+		return HD_OK;
+	char *path = scenario_path(s, field);
+	enum hd_status status = note_text(*field, path, &inner, out);
+
+	if (status != HD_OK)
+		diag_fail(d, inner.status, "%s: %s", path, inner.message);
 	free(path);
 	return status;
 }
 
-/* The scenario as it is run, and what else decides, as comments. */
-static enum hd_status put_content(const struct study *study,
-				  const struct scenario *s, struct diag *d,
-				  struct strbuf *out)
+/* The scenario as it is run. */
+static enum hd_status put_scenario(const struct study *study, size_t cell,
+				   uint64_t seed, struct diag *d,
+				   struct strbuf *out)
 {
-	enum hd_status status = scenario_needs_traffic(s, d);
+	struct overrides overrides = { 0 };
+	struct scenario s;
 
-	strbuf_printf(out, "# rules: %d\n", POINT_RULES);
-	for (size_t i = 0; i < study->tables.n; i++)
-		strbuf_printf(out, "# keep: %s\n", study->tables.items[i]);
+	study_scenario_overrides(study, cell, &overrides);
+	overrides_put(&overrides, "--seeds", "run.seed", "%llu",
+		      (unsigned long long)seed);
+	enum hd_status status =
+		scenario_parse(study->base, strlen(study->base),
+			       study->base_file, &overrides, d, &s);
+
+	if (status == HD_OK && study->command == study_command_default())
+		status = scenario_needs_traffic(&s, d);
 	if (status == HD_OK)
-		status = note_file(s, &s->fabric.topology.file, d, out);
+		status = note_file(&s, &s.fabric.topology.file, d, out);
 	if (status == HD_OK)
-		status = note_file(s, &s->fabric.routing.file, d, out);
-	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
-		status = note_file(s, &s->traffic[i].file, d, out);
-	schema_print(scenario_fields, s, false, out);
+		status = note_file(&s, &s.fabric.routing.file, d, out);
+	for (size_t i = 0; i < s.n_traffic && status == HD_OK; i++)
+		status = note_file(&s, &s.traffic[i].file, d, out);
+	if (status == HD_OK)
+		schema_print(scenario_fields, &s, false, out);
+	scenario_fini(&s);
+	overrides_fini(&overrides);
 	return status;
 }
 
-static void overrides_of(const struct study *s, size_t point,
-			 struct overrides *out)
+/* ---- the command line of a point ---------------------------------------- */
+
+static bool is_flag(const struct study *s, const char *name)
 {
-	study_overrides(s, study_cell(s, point), out);
-	overrides_put(out, "--seeds", "run.seed", "%llu",
+	const struct option *o =
+		s->options ? option_find(s->options, name, strlen(name)) : NULL;
+
+	return o && o->kind == OPT_FLAG;
+}
+
+/* The seed has an option of its own; a flag that is not set has no word. */
+static void add_setting(const struct study *s, const struct override *o,
+			struct pieces *out)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	if (strcmp(o->path, "run.seed") == 0)
+		return;
+	if (!study_is_option(s, o->path)) {
+		pieces_add(out, hd_strdup("--set"));
+		strbuf_printf(&word, "%s=%s", o->path, o->value);
+	} else if (!is_flag(s, o->path)) {
+		strbuf_printf(&word, "--%s=%s", o->path, o->value);
+	} else if (strcmp(o->value, "yes") == 0) {
+		strbuf_printf(&word, "--%s", o->path);
+	} else {
+		return;
+	}
+	pieces_add(out, strbuf_detach(&word));
+}
+
+/* The words after "heddle" that repeat it, to be freed with pieces_fini. */
+static void words_of(const struct study *s, size_t point, struct pieces *out)
+{
+	struct overrides overrides = { 0 };
+	struct strbuf word = STRBUF_INIT;
+
+	pieces_words(out, s->command->name);
+	if (s->command->has_scenario)
+		pieces_add(out, hd_strdup(s->base_file));
+	if (s->arguments)
+		pieces_words(out, s->arguments);
+	study_overrides(s, study_cell(s, point), &overrides);
+	for (size_t i = 0; i < overrides.n; i++)
+		add_setting(s, &overrides.items[i], out);
+	strbuf_printf(&word, "--seed=%llu",
 		      (unsigned long long)study_seed(s, point));
+	pieces_add(out, strbuf_detach(&word));
+	overrides_fini(&overrides);
+}
+
+/* Whatever of a word names a file counts by what is in it, too. */
+static void put_words(const struct study *s, size_t point, struct strbuf *out)
+{
+	struct pieces words = { 0 };
+
+	words_of(s, point, &words);
+	for (size_t i = 0; i < words.n; i++) {
+		struct diag ignored = { .status = HD_OK };
+		const char *equals = strchr(words.items[i], '=');
+		const char *path = words.items[i][0] != '-' ? words.items[i]
+				   : equals                 ? equals + 1
+							    : "";
+
+		/* The scenario itself counts by what it says. */
+		if (s->command->has_scenario && strcmp(path, s->base_file) == 0)
+			continue;
+		strbuf_printf(out, "# word: %s\n", words.items[i]);
+		if (*path && access(path, R_OK) == 0)
+			(void)!note_text(path, path, &ignored, out);
+	}
+	pieces_fini(&words);
+}
+
+/* The scenario as it is run, and what else decides, as comments. */
+static enum hd_status put_content(const struct study *s, size_t point,
+				  struct diag *d, struct strbuf *out)
+{
+	strbuf_printf(out, "# rules: %d\n", POINT_RULES);
+	for (size_t i = 0; i < s->tables.n; i++)
+		strbuf_printf(out, "# keep: %s\n", s->tables.items[i]);
+	if (s->command != study_command_default())
+		put_words(s, point, out);
+	return s->command->has_scenario
+		       ? put_scenario(s, study_cell(s, point),
+				      study_seed(s, point), d, out)
+		       : HD_OK;
 }
 
 enum hd_status point_identify(const struct study *s, size_t point,
 			      struct diag *d, struct point_id *out)
 {
-	struct overrides overrides = { 0 };
 	struct strbuf content = STRBUF_INIT, key = STRBUF_INIT;
-	struct scenario scenario;
+	enum hd_status status = put_content(s, point, d, &content);
 
-	overrides_of(s, point, &overrides);
-	enum hd_status status =
-		scenario_parse(s->base, strlen(s->base), s->base_file,
-			       &overrides, d, &scenario);
-
-	if (status == HD_OK)
-		status = put_content(s, &scenario, d, &content);
 	if (status == HD_OK) {
 		struct digest h = digest_start;
 
@@ -116,8 +209,6 @@ enum hd_status point_identify(const struct study *s, size_t point,
 	}
 	strbuf_fini(&content);
 	strbuf_fini(&key);
-	scenario_fini(&scenario);
-	overrides_fini(&overrides);
 	return status;
 }
 
@@ -128,17 +219,42 @@ void point_id_fini(struct point_id *id)
 	*id = (struct point_id){ 0 };
 }
 
+static void overrides_of(const struct study *s, size_t point,
+			 struct overrides *out)
+{
+	study_overrides(s, study_cell(s, point), out);
+	overrides_put(out, "--seeds", "run.seed", "%llu",
+		      (unsigned long long)study_seed(s, point));
+}
+
+/* How to repeat it, as after 'heddle sim' or 'heddle'. */
+static void put_arguments(const struct study *s, size_t point,
+			  struct strbuf *out)
+{
+	struct overrides overrides = { 0 };
+	struct pieces words = { 0 };
+
+	if (s->command != study_command_default()) {
+		words_of(s, point, &words);
+		for (size_t i = 0; i < words.n; i++)
+			strbuf_printf(out, i ? " '%s'" : "%s", words.items[i]);
+		pieces_fini(&words);
+		return;
+	}
+	overrides_of(s, point, &overrides);
+	strbuf_puts(out, s->base_file);
+	for (size_t i = 0; i < overrides.n; i++)
+		strbuf_printf(out, " --set '%s=%s'", overrides.items[i].path,
+			      overrides.items[i].value);
+	overrides_fini(&overrides);
+}
+
 void point_sign(const struct study *s, size_t point, const struct point_id *id,
 		struct results *r)
 {
-	struct overrides overrides = { 0 };
 	struct strbuf words = STRBUF_INIT;
 
-	overrides_of(s, point, &overrides);
-	strbuf_puts(&words, s->base_file);
-	for (size_t i = 0; i < overrides.n; i++)
-		strbuf_printf(&words, " --set '%s=%s'", overrides.items[i].path,
-			      overrides.items[i].value);
+	put_arguments(s, point, &words);
 	results_set_arguments(r, words.text);
 	results_set_scenario(r, id->scenario);
 	r->seed = study_seed(s, point);
@@ -148,56 +264,34 @@ void point_sign(const struct study *s, size_t point, const struct point_id *id,
 				  s->axes[i].values.items[study_value(
 					  s, i, study_cell(s, point))]);
 	strbuf_fini(&words);
-	overrides_fini(&overrides);
 }
 
 /* ---- what it gives ------------------------------------------------------ */
 
-static double cell_of(const struct results *r, const char *table, size_t row,
-		      const char *column)
+#define HIDDEN "latency" /* a table for the headline alone */
+
+struct latency_row {
+	hd_time p50;
+};
+
+/* What the summary has not, for the headline. */
+static const struct column latency_columns[] = {
+	{ "p50", "us", CELL_TIME(latency_row, p50), ORIGIN_SIMULATED, 3 },
+	{ NULL },
+};
+
+static struct results *tables_of(const struct study *s,
+				 const struct simulation *run)
 {
-	const struct table *t = results_find(r, table);
+	bool met;
+	struct results *all = simulation_results(run, s->tables.n > 0, &met);
+	const struct histogram *h = &sim_metrics(simulation_sim(run))->latency;
+	const struct latency_row row = {
+		.p50 = h->n ? histogram_percentile(h, 50) : HD_TIME_NEVER
+	};
 
-	for (size_t i = 0; t && i < t->n_columns && row < table_rows(t); i++) {
-		if (strcmp(t->columns[i].name, column) == 0)
-			return value_real(table_cell(t, row, i));
-	}
-	return NAN;
-}
-
-/* Of the traffic row that is shared worst. */
-static double least_fairness(const struct results *r)
-{
-	const struct table *t = results_find(r, "traffic");
-	double least = NAN;
-
-	for (size_t row = 0; row < table_rows(t); row++)
-		least = fmin(least, cell_of(r, "traffic", row, "fairness"));
-	return least;
-}
-
-static void put_headline(const struct sim_metrics *m, const struct results *all,
-			 bool met, struct results *r)
-{
-	struct table *t = results_record(r, "headline", "the point in short",
-					 point_measures);
-
-	table_put_real(t, cell_of(all, "summary", 0, "offered"));
-	table_put_real(t, cell_of(all, "summary", 0, "delivered"));
-	table_put_real(t, cell_of(all, "summary", 0, "latency mean"));
-	if (m->latency.n)
-		table_put_time(t, histogram_percentile(&m->latency, 50));
-	else
-		table_put_none(t);
-	table_put_real(t, cell_of(all, "summary", 0, "latency p99"));
-	table_put_real(t, cell_of(all, "summary", 0, "latency max"));
-	table_put_real(t, least_fairness(all));
-	table_put_real(t, cell_of(all, "summary", 0, "busiest link used"));
-	table_put_uint(t, (uint64_t)cell_of(all, "summary", 0, "lost"));
-	if (results_find(all, "goals"))
-		table_put_bool(t, met);
-	else
-		table_put_none(t);
+	table_put_row(results_record(all, HIDDEN, "", latency_columns), &row);
+	return all;
 }
 
 static bool is_kept(const struct study *s, const char *name)
@@ -205,26 +299,42 @@ static bool is_kept(const struct study *s, const char *name)
 	for (size_t i = 0; i < s->tables.n; i++) {
 		if (strcmp(s->tables.items[i], name) == 0 ||
 		    strcmp(s->tables.items[i], "all") == 0)
-			return true;
+			return strcmp(name, HIDDEN) != 0;
 	}
 	return false;
 }
 
-static struct results *keep(const struct study *s, const struct simulation *run)
+enum hd_status point_keep(const struct study *s, const struct results *all,
+			  struct diag *d, struct results **out)
 {
 	struct results *r = results_new(POINT_COMMAND);
-	bool met;
-	struct results *all = simulation_results(run, s->tables.n > 0, &met);
+	enum hd_status status = headline_add(s->command, all, d, r);
 
-	put_headline(sim_metrics(simulation_sim(run)), all, met, r);
+	if (status != HD_OK) {
+		results_free(r);
+		return status;
+	}
 	for (size_t i = 0; i < all->n_tables; i++) {
 		if (is_kept(s, all->tables[i]->name))
 			results_copy_table(r, all->tables[i]);
 	}
 	for (size_t i = 0; s->tables.n && i < all->n_remarks; i++)
 		results_remark(r, "%s", all->remarks[i]);
+	*out = r;
+	return HD_OK;
+}
+
+/* Only what is kept: the rest of a simulation is large. */
+static void leave(const struct study *s, struct results *all, const char *db,
+		  struct diag *d)
+{
+	struct results *r = NULL;
+
+	if (point_keep(s, all, d, &r) == HD_OK)
+		(void)!database_append(db, r, d);
+	if (r)
+		results_free(r);
 	results_free(all);
-	return r;
 }
 
 static enum hd_status check_end(const struct simulation *run, struct diag *d)
@@ -244,7 +354,7 @@ static enum hd_status check_end(const struct simulation *run, struct diag *d)
 }
 
 static enum hd_status simulate(const struct study *s, struct fabric *f,
-			       struct diag *d, struct results **out)
+			       const char *db, struct diag *d)
 {
 	const struct simulation_options options = { .sampled = false };
 	struct simulation *run;
@@ -252,13 +362,13 @@ static enum hd_status simulate(const struct study *s, struct fabric *f,
 	if (simulation_new(f, &options, d, &run) != HD_OK)
 		return d->status;
 	if (simulation_run(run, d) == HD_OK && check_end(run, d) == HD_OK)
-		*out = keep(s, run);
+		leave(s, tables_of(s, run), db, d);
 	simulation_free(run);
 	return d->status;
 }
 
-enum hd_status point_run(const struct study *s, size_t point, struct diag *d,
-			 struct results **out)
+static enum hd_status run_sim(const struct study *s, size_t point,
+			      const char *db, struct diag *d)
 {
 	struct overrides overrides = { 0 };
 	struct fabric *f;
@@ -268,7 +378,32 @@ enum hd_status point_run(const struct study *s, size_t point, struct diag *d,
 					    s->base_file, &overrides, d, &f);
 
 	if (status == HD_OK)
-		status = simulate(s, f, d, out);
+		status = simulate(s, f, db, d);
 	overrides_fini(&overrides);
 	return status;
+}
+
+/* This program once more, as the command. */
+static enum hd_status become(const struct study *s, size_t point,
+			     const char *db, struct diag *d)
+{
+	static const char program[] = "/proc/self/exe";
+	const char *const more[] = { "--quiet", "--format=null", "--db" };
+	struct pieces words = { 0 };
+
+	pieces_add(&words, hd_strdup("heddle"));
+	words_of(s, point, &words);
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		pieces_add(&words, hd_strdup(more[i]));
+	pieces_add(&words, hd_strdup(db));
+	pieces_add(&words, NULL);
+	execv(program, words.items);
+	return diag_fail(d, HD_ERR_ENV, "%s: %s", program, strerror(errno));
+}
+
+enum hd_status point_run(const struct study *s, size_t point, const char *db,
+			 struct diag *d)
+{
+	return s->command == study_command_default() ? run_sim(s, point, db, d)
+						     : become(s, point, db, d);
 }

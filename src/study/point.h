@@ -6,8 +6,9 @@
  * One point of a study: what it is, and what it gives.
  *
  * A point is known by its content: the scenario with all overrides and
- * defaults filled in, the files that it names, what is kept, and the rules by
- * which it is run. Two studies that have a point in common share its results.
+ * defaults filled in, the command with its options, the files that they name,
+ * what is kept, and the rules by which it is run. Two studies that have a point
+ * in common share its results.
  */
 
 #include "measure/results.h"
@@ -22,17 +23,6 @@
 
 #define POINT_COMMAND DATABASE_POINT /* of its run in a database */
 
-/* Headline numbers, the columns of the table "headline"; a NULL name ends. */
-extern const struct column point_measures[];
-#define N_MEASURES 10
-/* Index of a measure; N_MEASURES if there is none of that name. */
-size_t measure_of(const char *name);
-/* Whether a term is about measures, in their units. */
-HD_MUST_CHECK enum hd_status measure_check(const struct term *t,
-					   struct diag *d);
-/* Whether it holds for these values, N_MEASURES of them. */
-bool measure_holds(const struct term *t, const double *values);
-
 struct point_id {
 	char *key;      /* of the content */
 	char *scenario; /* the content */
@@ -45,11 +35,21 @@ HD_MUST_CHECK enum hd_status point_identify(const struct study *s, size_t point,
 					    struct point_id *out);
 
 /*
- * Runs it. A run that ends in a deadlock is refused, and one that fills the
- * memory is HD_ERR_ENV.
+ * Runs it in this process, which is there for nothing else, and leaves what it
+ * gives in the database `db`. A run that ends in a deadlock is refused, and
+ * one that fills the memory is HD_ERR_ENV. If the command is not sim this
+ * process becomes it, and there is no return unless that fails.
  */
 HD_MUST_CHECK enum hd_status point_run(const struct study *s, size_t point,
-				       struct diag *d, struct results **out);
+				       const char *db, struct diag *d);
+/*
+ * What is kept of all that a command gives: headline numbers, and the tables
+ * that the study asks for. Refused if the tables are not those of one point. A
+ * simulation leaves no more than that anyway.
+ */
+HD_MUST_CHECK enum hd_status point_keep(const struct study *s,
+					const struct results *all,
+					struct diag *d, struct results **out);
 
 /* For the record: the point's key, its values and how to repeat it. */
 void point_sign(const struct study *s, size_t point, const struct point_id *id,

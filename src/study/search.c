@@ -46,16 +46,17 @@ bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 {
 	const struct condition *c = &w->study->search.condition;
 	size_t seeds = (size_t)w->study->seeds;
-	double values[N_MEASURES];
+	const struct study_command *command = w->study->command;
+	double values[MOST_MEASURES];
 
 	*known = true;
 	for (size_t i = 0; i < seeds; i++)
 		*known &= w->outcomes[cell_rank * seeds + i].state !=
 			  OUTCOME_NONE;
-	for (size_t i = 0; i < N_MEASURES; i++)
+	for (size_t i = 0; i < command->n_measures; i++)
 		values[i] = sweep_mean(w, cell_rank, i, NULL);
 	for (size_t i = 0; i < c->n; i++) {
-		if (!measure_holds(&c->terms[i], values))
+		if (!measure_holds(command, &c->terms[i], values))
 			return false;
 	}
 	return true;

@@ -16,10 +16,16 @@
 const struct schema_row study_fields[] = {
 	{ "title", SCHEMA_TEXT, STUDY(title), .optional = true,
 	  .help = "what the study is about" },
-	{ "scenario", SCHEMA_TEXT, STUDY(scenario),
-	  .help = "the file that all points start from, as seen from here" },
+	{ "command", SCHEMA_TEXT, STUDY(command_text), .optional = true,
+	  .help = "what a point is a run of, as after 'heddle'; sim" },
+	{ "scenario", SCHEMA_TEXT, STUDY(scenario), .optional = true,
+	  .help = "the file that all points start from, as seen from here; "
+		  "some commands take none" },
+	{ "arguments", SCHEMA_TEXT, STUDY(arguments), .optional = true,
+	  .help = "what else the command takes, as a test of bench" },
 	{ "set", SCHEMA_TEXT, STUDY(set), .optional = true, .joins = true,
-	  .help = "PATH=VALUE, ...: what all points have other than the file" },
+	  .help = "PATH=VALUE, ...: what all points have other than the file; "
+		  "of commands also OPTION=VALUE" },
 	{ "axes", SCHEMA_LIST, STUDY(written), .count = STUDY(n_written),
 	  .item_size = sizeof(struct study_axis),
 	  .help = "fields that take several values" },
@@ -57,6 +63,8 @@ static bool is_study(struct document *doc)
 
 		if (key->type == YAML_SCALAR_NODE &&
 		    (strcmp((const char *)key->data.scalar.value, "scenario") ==
+			     0 ||
+		     strcmp((const char *)key->data.scalar.value, "command") ==
 			     0 ||
 		     strcmp((const char *)key->data.scalar.value, "axes") == 0))
 			return true;
@@ -165,6 +173,20 @@ static enum hd_status read_settings(struct study *s, struct diag *d)
 	return status;
 }
 
+/* No scenario is as good as an empty one. */
+static void study_lack_base(struct study *s)
+{
+	s->base_file = hd_strdup("");
+	s->base = hd_strdup("");
+}
+
+void study_init(struct study *s, const struct overrides *overrides)
+{
+	*s = (struct study){ .seeds = 1 };
+	study_lack_base(s);
+	overrides_copy(overrides, &s->overrides);
+}
+
 enum hd_status study_read(const char *path, const struct overrides *overrides,
 			  struct diag *d, struct study *out)
 {
@@ -174,8 +196,10 @@ enum hd_status study_read(const char *path, const struct overrides *overrides,
 	*out = (struct study){ 0 };
 	if (status == HD_OK)
 		status = study_parse(text.text, text.len, path, d, out);
-	if (status == HD_OK && out->file)
+	if (status == HD_OK && out->file && out->scenario)
 		status = read_base(out, d);
+	else if (status == HD_OK && out->file)
+		study_lack_base(out);
 	if (status == HD_OK && out->file)
 		status = read_settings(out, d);
 	if (status == HD_OK)

@@ -3,7 +3,7 @@
 #define HD_STUDY_STUDY_H
 
 /*
- * Many runs of one scenario: which fields take which values, how many seeds,
+ * Many runs of one command: which fields take which values, how many seeds,
  * what is left out, what is looked for, what is kept. A study is a file of its
  * own, or a scenario and what is said on the command line; both are read into
  * the same texts and resolved once.
@@ -13,6 +13,10 @@
  *	- {field: fabric.routing, values: [ftree, updn]}
  *	- {field: traffic.0.load, values: 10%..100%:10%}
  *	seeds: 5
+ *
+ * The command is 'sim' if none is named (study/commands.h has the others). A
+ * field with a dot in its name is the scenario's, as after --set; of other
+ * commands than sim one without a dot is an option: 'ack-delay'.
  *
  * Axes span a grid, the last one changing fastest; axes of one name in `with`
  * go along together. A cell of the grid is a choice of values, a point is a
@@ -24,6 +28,7 @@
 #include "scenario/override.h"
 #include "scenario/schema.h"
 #include "study/axis.h"
+#include "study/commands.h"
 #include "study/condition.h"
 
 /* An axis as it is written. */
@@ -50,8 +55,10 @@ struct search {
 struct study {
 	/* As written; the schema's. */
 	char *title;
-	char *scenario; /* relative to the study's file */
-	char *set;      /* "PATH=VALUE, ..." */
+	char *command_text; /* NULL: "sim" */
+	char *arguments;    /* of the command, beside the scenario; or NULL */
+	char *scenario;     /* relative to the study's file */
+	char *set;          /* "PATH=VALUE, ..." */
 	struct study_axis *written;
 	size_t n_written;
 	uint64_t seeds;
@@ -59,8 +66,15 @@ struct study {
 	struct schema_places places;
 	char *file; /* of the study; NULL: the command line */
 
+	/*
+	 * The caller's, before it is resolved: the command's options, as
+	 * option_find has them; NULL: any will do.
+	 */
+	const struct option *const *options;
+
 	/* Resolved. */
-	char *base_file, *base; /* the scenario's name and text */
+	const struct study_command *command;
+	char *base_file, *base; /* the scenario's name and text; "" if none */
 	struct overrides overrides;
 	struct axis *axes;
 	size_t n_axes;
@@ -88,6 +102,8 @@ HD_MUST_CHECK enum hd_status study_read(const char *path,
 HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len,
 					 const char *path, struct diag *d,
 					 struct study *out);
+/* A study of a command that takes no scenario. */
+void study_init(struct study *s, const struct overrides *overrides);
 /* One more axis: "FIELD=VALUES", or several that go along: "A=1,2 & B=3,4". */
 HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text,
 					struct diag *d);
@@ -100,7 +116,9 @@ void study_fini(struct study *s);
 
 /* Which of an axis's values a cell has. */
 size_t study_value(const struct study *s, size_t axis, size_t cell);
-/* Adds what makes the scenario that of a cell. */
+/* Whether a field is an option of the command's, not one of the scenario. */
+bool study_is_option(const struct study *s, const char *field);
+/* Adds what makes the scenario, and the command's options, those of a cell. */
 void study_overrides(const struct study *s, size_t cell, struct overrides *out);
 /* The cell of the grid, and the seed, of a point. */
 size_t study_cell(const struct study *s, size_t point);

@@ -14,6 +14,10 @@ HD_PRINTF(4, 5)
 enum hd_status study_refuse(const struct study *s, struct diag *d,
 			    const void *field, const char *format, ...);
 
+/* What makes the scenario that of a cell, without the command's options. */
+void study_scenario_overrides(const struct study *s, size_t cell,
+			      struct overrides *out);
+
 /* What refusals call an override: "study.yaml:7: traffic.0.load". */
 void study_label(const struct study *s, unsigned line, const char *path,
 		 struct strbuf *out);

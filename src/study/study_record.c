@@ -10,6 +10,7 @@
 /* Names of the run's parameters; what follows a blank is a path. */
 #define NAME_SCENARIO "study scenario"
 #define NAME_SEEDS    "study seeds"
+#define NAME_RULES    "study rules"
 #define NAME_SET      "study set "
 #define NAME_AXIS     "study axis "
 #define NAME_WITH     "study with "
@@ -20,6 +21,8 @@ static const struct {
 	size_t offset;
 } texts[] = {
 	{ "study title", offsetof(struct study, title) },
+	{ "study command", offsetof(struct study, command_text) },
+	{ "study arguments", offsetof(struct study, arguments) },
 	{ "study skip", offsetof(struct study, skip) },
 	{ "study keep", offsetof(struct study, keep) },
 	{ "study stop", offsetof(struct study, stop) },
@@ -39,12 +42,14 @@ static void put_named(struct results *r, const char *kind, const char *path,
 
 void study_record(const struct study *s, struct results *r)
 {
-	char seeds[24];
+	char number[24];
 
 	results_set_scenario(r, s->base);
 	results_parameter(r, NAME_SCENARIO, s->base_file);
-	snprintf(seeds, sizeof(seeds), "%llu", (unsigned long long)s->seeds);
-	results_parameter(r, NAME_SEEDS, seeds);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)s->seeds);
+	results_parameter(r, NAME_SEEDS, number);
+	snprintf(number, sizeof(number), "%d", POINT_RULES);
+	results_parameter(r, NAME_RULES, number);
 	for (size_t i = 0; i < s->overrides.n; i++)
 		put_named(r, NAME_SET, s->overrides.items[i].path,
 			  s->overrides.items[i].value);
@@ -95,6 +100,8 @@ static void restore_axis(const char *name, const char *value, struct study *s)
 enum hd_status study_restore(const struct results *r, struct diag *d,
 			     struct study *out)
 {
+	uint64_t rules = 0;
+
 	*out = (struct study){ .base = hd_strdup(r->scenario) };
 	for (size_t i = 0; i < r->n_parameters; i++) {
 		const char *name = r->parameters[i].name;
@@ -104,6 +111,8 @@ enum hd_status study_restore(const struct results *r, struct diag *d,
 			out->base_file = hd_strdup(value);
 		else if (strcmp(name, NAME_SEEDS) == 0)
 			out->seeds = strtoull(value, NULL, 10);
+		else if (strcmp(name, NAME_RULES) == 0)
+			rules = strtoull(value, NULL, 10);
 		else if (begins(name, NAME_SET))
 			overrides_put(&out->overrides, "--set",
 				      name + strlen(NAME_SET), "%s", value);
@@ -114,5 +123,9 @@ enum hd_status study_restore(const struct results *r, struct diag *d,
 	}
 	if (!out->base_file || !out->seeds)
 		return diag_fail(d, HD_ERR_INPUT, "holds no sweep");
+	if (rules != POINT_RULES)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "its points were run by rules that have "
+				 "changed since");
 	return study_resolve(out, d);
 }

@@ -47,6 +47,65 @@ void study_label(const struct study *s, unsigned line, const char *path,
 		strbuf_puts(out, path);
 }
 
+/* ---- the command -------------------------------------------------------- */
+
+static enum hd_status resolve_command(struct study *s, struct diag *d)
+{
+	struct strbuf all = STRBUF_INIT;
+	size_t used;
+
+	s->command = s->command_text
+			     ? study_command_of(1, &s->command_text, &used)
+			     : study_command_default();
+	if (s->command && s->command->has_scenario && !*s->base_file)
+		return study_refuse(s, d, &s->command_text,
+				    "%s needs a scenario", s->command->name);
+	if (s->command)
+		return HD_OK;
+	study_commands_list(&all);
+	enum hd_status status =
+		study_refuse(s, d, &s->command_text, "'%.80s' is none of %s",
+			     s->command_text, all.text);
+
+	strbuf_fini(&all);
+	return status;
+}
+
+bool study_is_option(const struct study *s, const char *field)
+{
+	return s->command != study_command_default() && !strchr(field, '.');
+}
+
+/* The option that a field is; NULL if the scenario has it, or nobody knows. */
+static enum hd_status option_of(const struct study *s, const char *field,
+				struct diag *d, const struct option **out)
+{
+	*out = NULL;
+	if (!study_is_option(s, field) || !s->options)
+		return HD_OK;
+	*out = option_find(s->options, field, strlen(field));
+	return *out ? HD_OK
+		    : diag_fail(d, HD_ERR_INPUT,
+				"'heddle %s' has no such option, and fields of "
+				"a scenario have a dot",
+				s->command->name);
+}
+
+static enum hd_status check_settings(const struct study *s, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+	const struct option *o;
+
+	for (size_t i = 0; i < s->overrides.n; i++) {
+		const char *path = s->overrides.items[i].path;
+
+		if (option_of(s, path, &inner, &o) != HD_OK)
+			return study_refuse(s, d, &s->set, "%s: %s", path,
+					    inner.message);
+	}
+	return HD_OK;
+}
+
 /* ---- axes --------------------------------------------------------------- */
 
 static size_t axis_of(const struct study *s, const char *field)
@@ -106,12 +165,15 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 	for (size_t i = 0; i < s->n_written && status == HD_OK; i++) {
 		const struct study_axis *w = &s->written[i];
 		struct diag inner = { .status = HD_OK };
+		const struct option *option;
 
 		if (axis_of(s, w->field) != NO_AXIS)
 			return refuse_axis(s, i, d, "it is varied twice");
+		if (option_of(s, w->field, &inner, &option) != HD_OK)
+			return refuse_axis(s, i, d, inner.message);
 		s->n_axes++;
-		if (axis_init(&s->axes[i], w->field, w->values, &inner) !=
-		    HD_OK)
+		if (axis_init(&s->axes[i], w->field, w->values, option,
+			      &inner) != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->axes[i].line = w->line;
 		status = choose_dimension(s, i, d);
@@ -265,7 +327,7 @@ static enum hd_status check_measure(const struct study *s, const void *field,
 {
 	struct diag inner = { .status = HD_OK };
 
-	return measure_check(t, &inner) == HD_OK
+	return measure_check(s->command, t, &inner) == HD_OK
 		       ? HD_OK
 		       : study_refuse(s, d, field, "%s", inner.message);
 }
@@ -290,7 +352,8 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind,
 		return study_refuse(s, d, text,
 				    "'%s' names no field that is varied",
 				    *text);
-	if (!end && kind != SEARCH_STOP)
+	if (!end &&
+	    (kind != SEARCH_STOP || s->command != study_command_default()))
 		return study_refuse(s, d, text, "'%s' has no condition", *text);
 	if (condition_parse(end ? end + strlen(separator) : SATURATED, &inner,
 			    &s->search.condition) != HD_OK)
@@ -338,7 +401,7 @@ static bool seed_of(const struct study *s, size_t cell, uint64_t *out)
 	struct overrides overrides = { 0 };
 	struct scenario scenario;
 
-	study_overrides(s, cell, &overrides);
+	study_scenario_overrides(s, cell, &overrides);
 	bool good = scenario_parse(s->base, strlen(s->base), s->base_file,
 				   &overrides, &ignored, &scenario) == HD_OK;
 
@@ -349,6 +412,22 @@ static bool seed_of(const struct study *s, size_t cell, uint64_t *out)
 	return good;
 }
 
+/* Without a scenario: what --seed says, or 1. */
+static enum hd_status seed_of_settings(struct study *s, struct diag *d)
+{
+	s->first_seed = 1;
+	for (size_t i = 0; i < s->overrides.n; i++) {
+		const struct override *o = &s->overrides.items[i];
+
+		if (strcmp(o->path, "run.seed") == 0 &&
+		    hd_uint_parse(o->value, NULL, &s->first_seed) != HD_OK)
+			return study_refuse(s, d, &s->set,
+					    "run.seed: '%.40s' is no seed",
+					    o->value);
+	}
+	return HD_OK;
+}
+
 /* They count on from the scenario's own, which no cell changes. */
 static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 {
@@ -356,11 +435,11 @@ static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 		return study_refuse(s, d, &s->seeds,
 				    "run.seed is not varied: say how many "
 				    "seeds instead");
-	for (size_t i = 0; i < s->n_cells; i++) {
+	for (size_t i = 0; *s->base_file && i < s->n_cells; i++) {
 		if (seed_of(s, s->cells[i], &s->first_seed))
 			break;
 	}
-	return HD_OK;
+	return *s->base_file ? HD_OK : seed_of_settings(s, d);
 }
 
 void study_overrides(const struct study *s, size_t cell, struct overrides *out)
@@ -377,10 +456,29 @@ void study_overrides(const struct study *s, size_t cell, struct overrides *out)
 	}
 }
 
+void study_scenario_overrides(const struct study *s, size_t cell,
+			      struct overrides *out)
+{
+	struct overrides all = { 0 };
+
+	study_overrides(s, cell, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		if (!study_is_option(s, all.items[i].path))
+			overrides_put(out, all.items[i].label,
+				      all.items[i].path, "%s",
+				      all.items[i].value);
+	}
+	overrides_fini(&all);
+}
+
 enum hd_status study_resolve(struct study *s, struct diag *d)
 {
-	enum hd_status status = resolve_axes(s, d);
+	enum hd_status status = resolve_command(s, d);
 
+	if (status == HD_OK)
+		status = check_settings(s, d);
+	if (status == HD_OK)
+		status = resolve_axes(s, d);
 	if (status == HD_OK)
 		status = resolve_skips(s, d);
 	if (status == HD_OK)
@@ -396,6 +494,9 @@ enum hd_status study_resolve(struct study *s, struct diag *d)
 
 void study_describe(const struct study *s, struct strbuf *out)
 {
+	if (s->command_text)
+		strbuf_printf(out, "# command %s %s\n", s->command->name,
+			      s->arguments ? s->arguments : "");
 	for (size_t i = 0; i < s->overrides.n; i++)
 		strbuf_printf(out, "# set %s=%s\n", s->overrides.items[i].path,
 			      s->overrides.items[i].value);

@@ -191,14 +191,14 @@ static void a_recorded_study_comes_back_as_the_same(void **state)
 static void set_p99(struct sweep *w, size_t point, double p99)
 {
 	struct results *r = results_new(POINT_COMMAND);
-	struct table *t = results_record(r, "headline", "", point_measures);
+	const struct study_command *c = w->study->command;
+	struct column columns[MOST_MEASURES + 1] = { 0 };
+	struct value values[MOST_MEASURES] = { 0 };
 
-	for (size_t i = 0; i < N_MEASURES; i++) {
-		if (i == measure_of("p99"))
-			table_put_real(t, p99);
-		else
-			table_put_none(t);
-	}
+	for (size_t i = 0; i < c->n_measures; i++)
+		columns[i] = c->measures[i].column;
+	values[measure_of(c, "p99")] = value_of_real(p99);
+	table_put_values(results_record(r, "headline", "", columns), values);
 	w->outcomes[point] =
 		(struct outcome){ .state = OUTCOME_DONE, .results = r };
 }
@@ -230,16 +230,17 @@ static void measures_are_compared_in_their_units(void **state)
 		struct term t = { (char *)rows[i].measure, RELATION_SAME,
 				  (char *)rows[i].value, 0 };
 		struct diag d = { .status = HD_OK };
-		double values[N_MEASURES] = { 0 };
+		double values[MOST_MEASURES] = { 0 };
+		const struct study_command *c = study_command_default();
 
-		assert_int_equal(measure_check(&t, &d),
+		assert_int_equal(measure_check(c, &t, &d),
 				 isnan(rows[i].number) ? HD_ERR_INPUT : HD_OK);
 		if (isnan(rows[i].number))
 			continue;
-		values[measure_of(t.left)] = rows[i].number;
-		assert_true(measure_holds(&t, values));
-		values[measure_of(t.left)] += 0.5;
-		assert_false(measure_holds(&t, values));
+		values[measure_of(c, t.left)] = rows[i].number;
+		assert_true(measure_holds(c, &t, values));
+		values[measure_of(c, t.left)] += 0.5;
+		assert_false(measure_holds(c, &t, values));
 	}
 }
 
@@ -285,6 +286,163 @@ static void bisection_finds_the_step(void **state)
 	}
 }
 
+/* ---- commands ----------------------------------------------------------- */
+
+struct way_row {
+	double completion, em;
+	bool granted;
+};
+
+static const struct column way_columns[] = {
+	{ "x", "us", CELL(way_row, completion) },
+	{ "em", "%", CELL(way_row, em) },
+	{ "granted", NULL, CELL(way_row, granted) },
+	{ NULL },
+};
+
+static const struct measure way_measures[] = {
+	{ { "last", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LAST },
+	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LEAST },
+	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_MOST },
+	{ { "sum", NULL, VALUE_REAL }, NULL, "granted", CURVE_MEAN, TAKE_SUM },
+	{ { "all", NULL, VALUE_BOOL },
+	  "ways",
+	  "granted",
+	  CURVE_NONE,
+	  TAKE_ALL },
+	{ { "none", NULL, VALUE_REAL }, "elsewhere", "x", CURVE_MEAN },
+};
+
+static const struct study_command ways = { "mcast compare", true, way_measures,
+					   sizeof(way_measures) /
+						   sizeof(*way_measures) };
+
+static void a_headline_is_taken_of_a_command_s_tables(void **state)
+{
+	const struct way_row rows[] = { { 7, 3, true }, { 2, NAN, false } };
+	struct results *all = results_new("x"), *r = results_new("y");
+	struct table *t = results_table(all, "ways", "", way_columns);
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		table_put_row(t, &rows[i]);
+	assert_int_equal(headline_add(&ways, all, &d, r), HD_OK);
+	const struct table *h = results_find(r, "headline");
+
+	assert_true(table_cell(h, 0, 0)->real == 2);
+	assert_true(table_cell(h, 0, 1)->real == 2);
+	assert_true(table_cell(h, 0, 2)->real == 3);
+	assert_true(table_cell(h, 0, 3)->real == 1);
+	assert_false(table_cell(h, 0, 4)->yes);
+	assert_int_equal(table_cell(h, 0, 5)->kind, VALUE_NONE);
+	/* A third row, and nobody knows which one is meant. */
+	table_put_row(t, &rows[0]);
+	results_drop_last(r);
+	assert_int_equal(headline_add(&ways, all, &d, r), HD_ERR_INPUT);
+	assert_non_null(strstr(d.message, "has 3 rows, and a point has 2"));
+	results_free(all);
+	results_free(r);
+}
+
+static void commands_are_found_by_their_words(void **state)
+{
+	char *words[] = { "cc", "compare", "x.yaml" };
+	char *one[] = { "model ge" };
+	char *other[] = { "ccc", "compare" }, *part[] = { "cc" };
+	size_t used;
+
+	(void)state;
+	assert_string_equal(study_command_of(3, words, &used)->name,
+			    "cc compare");
+	assert_int_equal(used, 2);
+	assert_string_equal(study_command_of(1, one, &used)->name, "model ge");
+	assert_int_equal(used, 1);
+	assert_null(study_command_of(2, other, &used));
+	assert_null(study_command_of(1, part, &used));
+	assert_null(study_command_of(0, NULL, &used));
+}
+
+/* Fields without a dot are options: any, or those that there are. */
+static void options_of_a_command_are_fields_too(void **state)
+{
+	static const char *const kinds[] = { "fimd", "cct", NULL };
+	static const struct option table[] = {
+		{ .name = "algorithm", .kind = OPT_CHOICE, .choices = kinds },
+		{ .name = "ack-delay", .kind = OPT_TIME },
+		{ .name = "all", .kind = OPT_FLAG },
+		{ .name = NULL },
+	};
+	static const struct option *const tables[] = { table, NULL };
+	static const struct {
+		const char *vary, *refused; /* NULL: it is none */
+		double second;              /* value of the axis; NAN: a word */
+	} cases[] = {
+		{ "ack-delay=1us,2500ns", NULL, 2.5 },
+		{ "algorithm=fimd,cct", NULL, NAN },
+		{ "all=no,yes", NULL, NAN },
+		{ "traffic.0.load=10%,20%", NULL, 20 },
+		{ "algorithm=fimd,lipd", "'lipd' is no value of it", NAN },
+		{ "all=no,1", "(yes or no is)", NAN },
+		{ "ack-delay=1us,soon", "'soon' is no value of it", NAN },
+		{ "delay=1us", "has no such option", NAN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *const vary[] = { cases[i].vary, NULL };
+		struct diag d = { .status = HD_OK };
+		struct study s;
+
+		assert_int_equal(make(&s, vary, &d), HD_OK);
+		s.command_text = hd_strdup("cc compare");
+		s.options = tables;
+		enum hd_status status = study_resolve(&s, &d);
+
+		if (cases[i].refused) {
+			assert_int_equal(status, HD_ERR_INPUT);
+			assert_non_null(strstr(d.message, cases[i].refused));
+		} else {
+			assert_int_equal(status, HD_OK);
+			assert_int_equal(s.axes[0].kind == VALUE_TEXT,
+					 isnan(cases[i].second));
+			if (!isnan(cases[i].second))
+				assert_true(s.axes[0].numbers[1] ==
+					    cases[i].second);
+		}
+		study_fini(&s);
+	}
+}
+
+static void ranks_are_known_by_their_launcher(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	size_t rank, n;
+
+	(void)state;
+	unsetenv("OMPI_COMM_WORLD_RANK");
+	unsetenv("PMI_RANK");
+	unsetenv("SLURM_STEP_NUM_TASKS");
+	setenv("SLURM_PROCID", "2", 1);
+	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
+	assert_int_equal(rank, 0);
+	assert_int_equal(n, 1);
+	setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
+	assert_int_equal(rank, 2);
+	assert_int_equal(n, 4);
+	setenv("PMI_RANK", "1", 1);
+	setenv("PMI_SIZE", "3", 1);
+	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
+	assert_int_equal(rank, 1);
+	setenv("PMI_SIZE", "1", 1);
+	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_ERR_USAGE);
+	unsetenv("PMI_RANK");
+	unsetenv("PMI_SIZE");
+	unsetenv("SLURM_PROCID");
+	unsetenv("SLURM_STEP_NUM_TASKS");
+}
+
 static void shards_are_named_by_two_numbers_or_slurm(void **state)
 {
 	static const char *const bad[] = { "",    "3",   "0/3",  "4/3",
@@ -325,6 +483,10 @@ int main(void)
 		cmocka_unit_test(a_recorded_study_comes_back_as_the_same),
 		cmocka_unit_test(measures_are_compared_in_their_units),
 		cmocka_unit_test(bisection_finds_the_step),
+		cmocka_unit_test(a_headline_is_taken_of_a_command_s_tables),
+		cmocka_unit_test(commands_are_found_by_their_words),
+		cmocka_unit_test(options_of_a_command_are_fields_too),
+		cmocka_unit_test(ranks_are_known_by_their_launcher),
 		cmocka_unit_test(shards_are_named_by_two_numbers_or_slurm),
 	};
 

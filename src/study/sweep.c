@@ -115,9 +115,11 @@ static enum hd_status stores_open(struct stores *all, const struct sweep *w,
 {
 	enum hd_status status = HD_OK;
 
-	all->items = hd_alloc(w->n_sources + 1, sizeof(*all->items));
+	all->items = hd_alloc(w->n_sources + 2, sizeof(*all->items));
 	if (w->db)
 		status = store_open(&all->items[all->n++], w->db, d);
+	if (w->seen && status == HD_OK)
+		status = store_open(&all->items[all->n++], w->seen, d);
 	for (size_t i = 0; i < w->n_sources && status == HD_OK; i++)
 		status = store_open(&all->items[all->n++], w->sources[i], d);
 	return status;
@@ -132,7 +134,7 @@ static void stores_close(struct stores *all)
 
 /*
  * Looks for a point. A failure that need not come again is as good as none,
- * unless nothing is to be run. *own: it is in the sweep's own database.
+ * unless nothing is to be run. *own: it is where it need not be copied from.
  */
 static enum hd_status stores_take(const struct stores *all,
 				  const struct sweep *w, const char *key,
@@ -156,7 +158,7 @@ static enum hd_status stores_take(const struct stores *all,
 		}
 		free(out->failure);
 		*out = o;
-		*own = i == 0 && w->db;
+		*own = i + w->n_sources < all->n;
 	}
 	return status;
 }
@@ -183,15 +185,8 @@ static enum hd_status work(void *context, size_t job, const char *db,
 			   struct diag *d)
 {
 	const struct round *r = context;
-	struct results *results = NULL;
-	enum hd_status status =
-		point_run(r->w->study, r->todo.points[job], d, &results);
 
-	if (status == HD_OK) {
-		status = database_append(db, results, d);
-		results_free(results);
-	}
-	return status;
+	return point_run(r->w->study, r->todo.points[job], db, d);
 }
 
 /* The record of a point that failed has its reason instead of tables. */
@@ -226,12 +221,32 @@ static bool keep(struct round *r, size_t job)
 	return status == HD_OK;
 }
 
+/* What is not kept goes; what is not the results of a point is its failure. */
+static void condense(const struct study *s, struct job_end *end)
+{
+	struct diag why = { .status = HD_OK };
+	struct results *kept = NULL;
+
+	if (strcmp(end->results->command, POINT_COMMAND) == 0)
+		return;
+	if (point_keep(s, end->results, &why, &kept) != HD_OK) {
+		struct strbuf line = STRBUF_INIT;
+
+		diag_print(&why, &line);
+		end->failure = strbuf_detach(&line);
+	}
+	results_free(end->results);
+	end->results = kept;
+}
+
 /* To the database in the order of the points, as far as they are done. */
 static bool done(void *context, size_t job, struct job_end *end)
 {
 	struct round *r = context;
 	bool good = true;
 
+	if (end->results)
+		condense(r->w->study, end);
 	r->w->outcomes[r->todo.points[job]] = (struct outcome){
 		.state = end->results ? OUTCOME_DONE : OUTCOME_FAILED,
 		.results = end->results,

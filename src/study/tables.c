@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 
 /* ---- columns ------------------------------------------------------------ */
 
 struct columns {
 	struct column *items;
 	size_t n, cap;
+	char *names[MOST_MEASURES]; /* that were made for them */
 };
 
 static void add_column(struct columns *c, struct column column)
@@ -30,36 +32,53 @@ static void add_axes(struct columns *c, const struct study *s)
 }
 
 /* What the row of every point begins with. */
-static void add_point(struct columns *c, const struct study *s)
+static void add_point_columns(struct columns *c, const struct study *s)
 {
 	add_column(c, (struct column){ "point", NULL, VALUE_UINT });
 	add_axes(c, s);
 	add_column(c, (struct column){ "seed", NULL, VALUE_UINT });
 }
 
-static void put_value(const struct study *s, size_t axis, size_t cell,
-		      struct table *t)
+/* The values of a row, gathered one after the other. */
+struct row {
+	struct value *items;
+	size_t n, cap;
+};
+
+static void add(struct row *row, struct value value)
+{
+	row->items =
+		hd_grow(row->items, &row->cap, row->n + 1, sizeof(*row->items));
+	row->items[row->n++] = value;
+}
+
+/* Puts the row, and begins another one. */
+static void put(struct row *row, struct table *t)
+{
+	table_put_values(t, row->items);
+	row->n = 0;
+}
+
+static struct value axis_value(const struct study *s, size_t axis, size_t cell)
 {
 	const struct axis *a = &s->axes[axis];
 	size_t value = study_value(s, axis, cell);
 
-	if (a->kind == VALUE_REAL)
-		table_put_real(t, a->numbers[value]);
-	else
-		table_put_text(t, a->values.items[value]);
+	return a->kind == VALUE_REAL ? value_of_real(a->numbers[value])
+				     : value_of_text(a->values.items[value]);
 }
 
-static void put_axes(const struct study *s, size_t cell, struct table *t)
+static void add_cell(struct row *row, const struct study *s, size_t cell)
 {
 	for (size_t i = 0; i < s->n_axes; i++)
-		put_value(s, i, cell, t);
+		add(row, axis_value(s, i, cell));
 }
 
-static void put_point(const struct study *s, size_t point, struct table *t)
+static void add_point(struct row *row, const struct study *s, size_t point)
 {
-	table_put_uint(t, point);
-	put_axes(s, study_cell(s, point), t);
-	table_put_uint(t, study_seed(s, point));
+	add(row, value_of_uint(point));
+	add_cell(row, s, study_cell(s, point));
+	add(row, value_of_uint(study_seed(s, point)));
 }
 
 static const char *title_of(const struct study *s)
@@ -74,21 +93,20 @@ static const struct value *headline(const struct outcome *o, size_t measure)
 	return table_cell(results_find(o->results, "headline"), 0, measure);
 }
 
-static void put_failure(const struct outcome *o, struct table *t)
+static struct value failure_of(const struct outcome *o)
 {
-	if (o->state == OUTCOME_FAILED)
-		table_put_text(t, o->failure);
-	else
-		table_put_none(t);
+	return value_of_text(o->state == OUTCOME_FAILED ? o->failure : NULL);
 }
 
 static void put_wide(const struct sweep *w, struct results *r)
 {
+	const struct study_command *command = w->study->command;
 	struct columns c = { 0 };
+	struct row row = { 0 };
 
-	add_point(&c, w->study);
-	for (size_t i = 0; i < N_MEASURES; i++)
-		add_column(&c, point_measures[i]);
+	add_point_columns(&c, w->study);
+	for (size_t i = 0; i < command->n_measures; i++)
+		add_column(&c, command->measures[i].column);
 	add_column(&c, (struct column){ "failure", NULL, VALUE_TEXT });
 	struct table *t =
 		results_table(r, "points", title_of(w->study), c.items);
@@ -99,30 +117,31 @@ static void put_wide(const struct sweep *w, struct results *r)
 
 		if (o->state == OUTCOME_NONE)
 			continue;
-		put_point(w->study, p, t);
-		for (size_t i = 0; i < N_MEASURES; i++) {
-			if (o->state == OUTCOME_DONE)
-				table_put_value(t, headline(o, i));
-			else
-				table_put_none(t);
-		}
-		put_failure(o, t);
+		add_point(&row, w->study, p);
+		for (size_t i = 0; i < command->n_measures; i++)
+			add(&row, o->state == OUTCOME_DONE
+					  ? *headline(o, i)
+					  : value_of_text(NULL));
+		add(&row, failure_of(o));
+		put(&row, t);
 	}
+	free(row.items);
 }
 
-static void put_measure(const struct outcome *o, size_t measure,
-			struct table *t)
+/* Measure, unit, value and failure; a point that failed has the last only. */
+static void add_measure(struct row *row, const struct study_command *command,
+			const struct outcome *o, size_t measure)
 {
-	const struct column *c = &point_measures[measure];
-	const struct value *v = headline(o, measure);
+	const struct column *c = &command->measures[measure].column;
+	const struct value *v =
+		o->state == OUTCOME_DONE ? headline(o, measure) : NULL;
 
-	table_put_text(t, c->name);
-	table_put_text(t, c->unit ? c->unit : "");
-	if (v->kind == VALUE_BOOL)
-		table_put_real(t, v->yes);
-	else
-		table_put_real(t, value_real(v));
-	table_put_none(t);
+	add(row, value_of_text(v ? c->name : NULL));
+	add(row, value_of_text(!v ? NULL : c->unit ? c->unit : ""));
+	add(row, value_of_real(!v                      ? NAN
+			       : v->kind == VALUE_BOOL ? v->yes
+						       : value_real(v)));
+	add(row, failure_of(o));
 }
 
 static void put_tidy(const struct sweep *w, struct results *r)
@@ -133,46 +152,34 @@ static void put_tidy(const struct sweep *w, struct results *r)
 		{ "value", NULL, VALUE_REAL, ORIGIN_SIMULATED },
 		{ "failure", NULL, VALUE_TEXT },
 	};
+	const struct study_command *command = w->study->command;
 	struct columns c = { 0 };
+	struct row row = { 0 };
 
-	add_point(&c, w->study);
+	add_point_columns(&c, w->study);
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		add_column(&c, tail[i]);
+	c.items[c.n - 2].origin = command->measures[0].column.origin;
 	struct table *t =
 		results_table(r, "points", title_of(w->study), c.items);
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
 		const struct outcome *o = &w->outcomes[p];
+		size_t n = o->state == OUTCOME_DONE     ? command->n_measures
+			   : o->state == OUTCOME_FAILED ? 1
+							: 0;
 
-		for (size_t i = 0; o->state == OUTCOME_DONE && i < N_MEASURES;
-		     i++) {
-			put_point(w->study, p, t);
-			put_measure(o, i, t);
+		for (size_t i = 0; i < n; i++) {
+			add_point(&row, w->study, p);
+			add_measure(&row, command, o, i);
+			put(&row, t);
 		}
-		if (o->state != OUTCOME_FAILED)
-			continue;
-		put_point(w->study, p, t);
-		table_put_none(t);
-		table_put_none(t);
-		table_put_none(t);
-		put_failure(o, t);
 	}
+	free(row.items);
 }
 
 /* ---- cells -------------------------------------------------------------- */
-
-/* Measures of the curves; `spread`: with their confidence. */
-static const struct {
-	const char *name, *spread;
-} curves[] = {
-	{ "offered", NULL },   { "delivered", "delivered +-" },
-	{ "mean", "mean +-" }, { "p50", NULL },
-	{ "p99", "p99 +-" },   { "max", NULL },
-	{ "fairness", NULL },  { "busiest link", NULL },
-	{ "lost", NULL },
-};
-#define N_CURVES (sizeof(curves) / sizeof(*curves))
 
 static size_t count_done(const struct sweep *w, size_t rank)
 {
@@ -183,70 +190,95 @@ static size_t count_done(const struct sweep *w, size_t rank)
 	return n;
 }
 
-static void put_cell(const struct sweep *w, size_t rank, struct table *t)
+static bool has_spread(const struct study *s, const struct measure *m)
 {
-	put_axes(w->study, w->study->cells[rank], t);
-	for (size_t i = 0; i < N_CURVES; i++) {
-		double spread;
+	return m->curve == CURVE_SPREAD && s->seeds > 1;
+}
 
-		table_put_real(t,
-			       sweep_mean(w, rank, measure_of(curves[i].name),
-					  &spread));
-		if (curves[i].spread && w->study->seeds > 1)
-			table_put_real(t, spread);
+static void add_means(struct row *row, const struct sweep *w, size_t rank)
+{
+	const struct study_command *command = w->study->command;
+
+	for (size_t i = 0; i < command->n_measures; i++) {
+		double spread, mean = sweep_mean(w, rank, i, &spread);
+
+		if (command->measures[i].curve != CURVE_NONE)
+			add(row, value_of_real(mean));
+		if (has_spread(w->study, &command->measures[i]))
+			add(row, value_of_real(spread));
 	}
+}
+
+static struct table *begin_curves(const struct study *s, struct results *r)
+{
+	struct columns c = { 0 };
+
+	add_axes(&c, s);
+	for (size_t i = 0; i < s->command->n_measures; i++) {
+		const struct measure *m = &s->command->measures[i];
+		struct column column = m->column;
+		struct strbuf name = STRBUF_INIT;
+
+		column.kind = VALUE_REAL; /* a mean */
+		if (m->curve != CURVE_NONE)
+			add_column(&c, column);
+		strbuf_printf(&name, "%s +-", column.name);
+		column.name = c.names[i] = strbuf_detach(&name);
+		if (has_spread(s, m))
+			add_column(&c, column);
+	}
+	struct table *t = results_series(
+		r, "curves",
+		s->seeds > 1 ? "means over the seeds, and 95 % confidence"
+			     : "what each point gave, in short",
+		c.items);
+
+	for (size_t i = 0; i < s->command->n_measures; i++)
+		free(c.names[i]);
+	free(c.items);
+	return t;
 }
 
 static void put_curves(const struct sweep *w, struct results *r)
 {
-	struct columns c = { 0 };
+	struct table *t = begin_curves(w->study, r);
+	struct row row = { 0 };
 
-	add_axes(&c, w->study);
-	for (size_t i = 0; i < N_CURVES; i++) {
-		struct column m = point_measures[measure_of(curves[i].name)];
-
-		m.kind = VALUE_REAL; /* a mean */
-		add_column(&c, m);
-		m.name = curves[i].spread;
-		if (m.name && w->study->seeds > 1)
-			add_column(&c, m);
-	}
-	struct table *t = results_series(
-		r, "curves",
-		w->study->seeds > 1
-			? "means over the seeds, and 95 % confidence"
-			: "what each point gave, in short",
-		c.items);
-
-	free(c.items);
 	for (size_t rank = 0; rank < w->study->n_cells; rank++) {
-		if (count_done(w, rank))
-			put_cell(w, rank, t);
+		if (!count_done(w, rank))
+			continue;
+		add_cell(&row, w->study, w->study->cells[rank]);
+		add_means(&row, w, rank);
+		put(&row, t);
 	}
+	free(row.items);
 }
 
 /* Nothing found: only what the chain has in common. */
 static void put_found(const struct sweep *w, const struct chain *c,
-		      struct table *t)
+		      struct row *row, struct table *t)
 {
 	const struct study *s = w->study;
 	size_t at = sweep_found(w, c);
 	bool found = at != SIZE_MAX;
+	size_t cell = s->cells[c->ranks[found ? at : 0]];
 
 	for (size_t i = 0; i < s->n_axes; i++) {
-		if (!found &&
-		    s->axes[i].dimension == s->axes[s->search.axis].dimension)
-			table_put_none(t);
-		else
-			put_value(s, i, s->cells[c->ranks[found ? at : 0]], t);
+		bool sought = s->axes[i].dimension ==
+			      s->axes[s->search.axis].dimension;
+
+		add(row, sought && !found ? value_of_text(NULL)
+					  : axis_value(s, i, cell));
 	}
-	table_put_bool(t, found);
+	add(row, value_of_bool(found));
+	put(row, t);
 }
 
 static bool put_finds(const struct sweep *w, struct results *r)
 {
 	const struct study *s = w->study;
 	struct columns c = { 0 };
+	struct row row = { 0 };
 	size_t n;
 	bool all = true;
 
@@ -261,9 +293,10 @@ static bool put_finds(const struct sweep *w, struct results *r)
 
 	free(c.items);
 	for (size_t i = w->shard; i < n; i += w->n_shards) {
-		put_found(w, &chains[i], t);
+		put_found(w, &chains[i], &row, t);
 		all &= sweep_found(w, &chains[i]) != SIZE_MAX;
 	}
+	free(row.items);
 	chains_free(chains, n);
 	return all;
 }
@@ -293,7 +326,7 @@ static struct table *begin_kept(const struct study *s, const struct table *like,
 {
 	struct columns c = { 0 };
 
-	add_point(&c, s);
+	add_point_columns(&c, s);
 	for (size_t i = 0; i < like->n_columns; i++)
 		add_column(&c, like->columns[i]);
 	struct table *t = results_table(r, like->name, like->title, c.items);
@@ -305,11 +338,15 @@ static struct table *begin_kept(const struct study *s, const struct table *like,
 static void put_rows(const struct study *s, size_t point,
 		     const struct table *from, struct table *t)
 {
+	struct row all = { 0 };
+
 	for (size_t row = 0; row < table_rows(from); row++) {
-		put_point(s, point, t);
+		add_point(&all, s, point);
 		for (size_t i = 0; i < from->n_columns; i++)
-			table_put_value(t, table_cell(from, row, i));
+			add(&all, *table_cell(from, row, i));
+		put(&all, t);
 	}
+	free(all.items);
 }
 
 static void join_kept(const struct sweep *w, const char *name,

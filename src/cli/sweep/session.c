@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/sweep/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/unfinished.h"
+#include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/scenario.h"
+#include "cli/sweep/ranks.h"
 #include "report/database.h"
 #include "study/jobs.h"
 #include "study/merge.h"
@@ -33,15 +37,67 @@ static void tick(void *context, size_t done, size_t needed)
 	progress_show(&w->progress, (double)done);
 }
 
-static enum hd_status read_study(struct sweep_values *v, const char *path,
+/* The words of the command line: [COMMAND] [FILE] [ARGUMENT...]. */
+struct sweep_words {
+	const struct study_command *command; /* NULL: what the file says */
+	const char *path;
+	char **arguments;
+	size_t n_arguments;
+};
+
+/* The options of a command that a study may be made of. */
+static const struct option *const *options_of(const char *name)
+{
+	static const struct command *const groups[] = {
+		&command_cc,    &command_mcast, &command_qos,
+		&command_bench, &command_model, NULL,
+	};
+	static const struct option *tables[2];
+	struct pieces words = { 0 };
+
+	pieces_words(&words, name);
+	const struct command *c =
+		command_find(groups, (int)words.n, words.items);
+
+	pieces_fini(&words);
+	tables[0] = c ? c->options : NULL;
+	return c ? tables : NULL;
+}
+
+/* A study's own file may name the command, too. */
+static void name_command(struct study *s, const struct sweep_words *w)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct strbuf all = STRBUF_INIT;
+
+		strbuf_printf(&all, "%s%s%s", s->arguments ? s->arguments : "",
+			      s->arguments ? " " : "", w->arguments[i]);
+		free(s->arguments);
+		s->arguments = strbuf_detach(&all);
+	}
+	if (w->command) {
+		free(s->command_text);
+		s->command_text = hd_strdup(w->command->name);
+	}
+	if (s->command_text)
+		s->options = options_of(s->command_text);
+}
+
+static enum hd_status read_study(struct sweep_values *v,
+				 const struct sweep_words *words,
 				 struct diag *d, struct study *out)
 {
 	enum hd_status status =
 		choice_overrides(&v->scenario, v->common.seed, d);
 
 	*out = (struct study){ 0 };
+	if (status == HD_OK && words->path)
+		status =
+			study_read(words->path, &v->scenario.overrides, d, out);
+	else if (status == HD_OK)
+		study_init(out, &v->scenario.overrides);
 	if (status == HD_OK)
-		status = study_read(path, &v->scenario.overrides, d, out);
+		name_command(out, words);
 	for (size_t i = 0; i < v->vary.n && status == HD_OK; i++)
 		status = study_vary(out, v->vary.items[i], d);
 	for (size_t i = 0; i < v->skip.n; i++)
@@ -57,27 +113,59 @@ static enum hd_status read_study(struct sweep_values *v, const char *path,
 	return status == HD_OK ? study_resolve(out, d) : status;
 }
 
-static int show(struct sweep_values *v, const struct sweep *w)
+/* Notes of calls that this one went on from; they came to no results. */
+static void forget_lost(const struct sweep_values *v, const struct results *r)
+{
+	struct diag ignored = { .status = HD_OK };
+	struct run_info *infos;
+	size_t n;
+
+	if (database_list(v->common.db, &ignored, &infos, &n) != HD_OK)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (infos[i].state == RUN_LOST &&
+		    strcmp(infos[i].command, "sweep") == 0 &&
+		    strcmp(infos[i].arguments, r->arguments) == 0)
+			database_forget(v->common.db, infos[i].id);
+	}
+	run_infos_free(infos, n);
+}
+
+/* A sweep that was interrupted has its points in the database, no more. */
+static int record(const struct sweep_values *v, const struct sweep *w)
+{
+	struct common_options where = v->common;
+	struct results *all = results_new("sweep");
+	struct diag d = { .status = HD_OK };
+
+	if (w->interrupted)
+		where.db = NULL;
+	sweep_tables(w, SWEEP_BOTH, all);
+	study_record(w->study, all);
+	int status = record_results(&where, all);
+
+	if (status == EXIT_DONE && where.db) {
+		forget_lost(v, all);
+		if (database_view(where.db, "sweep", "points", "sweep", &d) !=
+		    HD_OK)
+			status = command_refuse(&d);
+	}
+	results_free(all);
+	return status;
+}
+
+static int show(const struct sweep_values *v, const struct sweep *w)
 {
 	struct common_options plain = v->common;
-	struct results *r = results_new("sweep"), *all = results_new("sweep");
-	struct diag d = { .status = HD_OK };
+	struct results *r = results_new("sweep");
 	bool good = sweep_tables(w,
 				 v->wide ? SWEEP_WIDE
 				 : v->curves || output_is_text(&v->common)
 					 ? SWEEP_CURVES
 					 : SWEEP_TIDY,
 				 r);
+	int recorded = record(v, w);
 
-	sweep_tables(w, SWEEP_BOTH, all);
-	study_record(w->study, all);
-	int recorded = record_results(&v->common, all);
-
-	results_free(all);
-	if (recorded == EXIT_DONE &&
-	    database_view(v->common.db, "sweep", "points", "sweep", &d) !=
-		    HD_OK)
-		recorded = command_refuse(&d);
 	plain.db = plain.html = NULL;
 	int status = output_results(&plain, r, good);
 
@@ -86,7 +174,7 @@ static int show(struct sweep_values *v, const struct sweep *w)
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-static int run_study(struct sweep_values *v, struct sweep *w)
+int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
 {
 	struct diag d = { .status = HD_OK };
 	struct watcher watcher = { .common = &v->common };
@@ -110,39 +198,86 @@ static int run_study(struct sweep_values *v, struct sweep *w)
 	return status == HD_OK ? show(v, w) : command_refuse(&d);
 }
 
-int sweep_words(const struct command *self, struct sweep_values *v, int n,
-		char **words)
+/* What there is to run: a command, a file, or both; false: neither. */
+static bool read_words(int n, char **words, struct sweep_words *out)
 {
-	bool merge = n > 0 && strcmp(words[0], "merge") == 0;
-	struct diag d = { .status = HD_OK };
-	struct study study;
+	size_t used = 0;
+
+	*out = (struct sweep_words){ 0 };
+	out->command = study_command_of((size_t)n, words, &used);
+	words += used;
+	n -= (int)used;
+	if (n > 0 && (!out->command || out->command->has_scenario)) {
+		out->path = *words++;
+		n--;
+	}
+	out->arguments = words;
+	out->n_arguments = (size_t)n;
+	return out->path ? out->command || n == 0
+			 : out->command && !out->command->has_scenario;
+}
+
+static int run_sources(struct sweep_values *v, struct study *study, int n,
+		       char **sources)
+{
 	struct sweep w;
 
-	if (n != 1 && !merge)
-		return command_usage(self,
-				     "expected one scenario or study, "
-				     "not %d",
-				     n);
-	if (merge && (n < 2 || v->vary.n || v->shard))
-		return command_usage(self, "merge takes databases that shards "
-					   "left, and nothing else");
-	if (v->shard && v->common.db == sweep_default_db)
-		return command_usage(self, "--shard needs a --db of its own");
-	enum hd_status status =
-		merge ? merge_open((const char *const *)words + 1,
-				   (size_t)n - 1, &d, &study)
-		      : read_study(v, words[0], &d, &study);
-	int code = EXIT_DONE;
+	sweep_init(&w, study);
+	w.sources = (const char *const *)sources;
+	w.n_sources = (size_t)n;
+	int code = sweep_run_and_show(v, &w);
 
-	if (status == HD_OK) {
-		sweep_init(&w, &study);
-		w.sources = merge ? (const char *const *)words + 1 : NULL;
-		w.n_sources = merge ? (size_t)n - 1 : 0;
-		code = run_study(v, &w);
-		sweep_fini(&w);
-	} else {
-		code = command_refuse(&d);
-	}
+	sweep_fini(&w);
+	return code;
+}
+
+static int run_merge(struct sweep_values *v, int n, char **paths)
+{
+	struct diag d = { .status = HD_OK };
+	struct study study;
+	int code = merge_open((const char *const *)paths, (size_t)n, &d,
+			      &study) == HD_OK
+			   ? run_sources(v, &study, n, paths)
+			   : command_refuse(&d);
+
 	study_fini(&study);
 	return code;
+}
+
+/* Among ranks of a launcher a shard of it, unless one is named. */
+static int run_own(struct sweep_values *v, const struct sweep_words *words)
+{
+	struct diag d = { .status = HD_OK };
+	size_t rank = 0, n = 1;
+	struct study study;
+	enum hd_status status = read_study(v, words, &d, &study);
+
+	if (status == HD_OK && !v->shard)
+		status = rank_of_launcher(&d, &rank, &n);
+	int code = status != HD_OK ? command_refuse(&d)
+		   : n > 1         ? ranks_run(v, &study, rank, n)
+				   : run_sources(v, &study, 0, NULL);
+
+	study_fini(&study);
+	return code;
+}
+
+int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
+		    char **words)
+{
+	struct sweep_words say;
+
+	if (v->shard && v->common.db == sweep_default_db)
+		return command_usage(self, "--shard needs a --db of its own");
+	if (n > 0 && strcmp(words[0], "merge") == 0)
+		return n < 2 || v->vary.n || v->shard
+			       ? command_usage(self,
+					       "merge takes databases that "
+					       "shards left, and nothing else")
+			       : run_merge(v, n - 1, words + 1);
+	if (!read_words(n, words, &say))
+		return command_usage(self,
+				     "expected one scenario or study, or a "
+				     "command with what it takes");
+	return run_own(v, &say);
 }

@@ -5,6 +5,7 @@
 /* A call of "heddle sweep": what it was told, and its way to results. */
 
 #include "cli/scenario.h"
+#include "study/sweep.h"
 
 struct sweep_values {
 	struct common_options common;
@@ -18,8 +19,11 @@ struct sweep_values {
 /* Where points are kept if nobody says otherwise. */
 extern const char sweep_default_db[];
 
+/* Runs a sweep whose study and sources are set; shows and records it. */
+int sweep_run_and_show(struct sweep_values *v, struct sweep *w);
+
 /* What the words after the options ask for; the exit status. */
-int sweep_words(const struct command *self, struct sweep_values *v, int n,
-		char **words);
+int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
+		    char **words);
 
 #endif

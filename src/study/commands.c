@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+
+#define REAL(name, unit, origin, places)               \
+	{                                              \
+		name, unit, VALUE_REAL, origin, places \
+	}
+#define SIMULATED(name, unit, places) REAL(name, unit, ORIGIN_SIMULATED, places)
+#define COMPUTED(name, unit, places)  REAL(name, unit, ORIGIN_COMPUTED, places)
+
+static const struct measure sim_measures[] = {
+	{ SIMULATED("offered", "Gb/s", 3), "summary", "offered", CURVE_MEAN },
+	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered",
+	  CURVE_SPREAD },
+	{ SIMULATED("mean", "us", 3), "summary", "latency mean", CURVE_SPREAD },
+	{ SIMULATED("p50", "us", 3), "latency", "p50", CURVE_MEAN },
+	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
+	{ SIMULATED("max", "us", 3), "summary", "latency max", CURVE_MEAN },
+	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN,
+	  TAKE_LEAST },
+	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used",
+	  CURVE_MEAN },
+	{ { "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	  "summary",
+	  "lost",
+	  CURVE_MEAN },
+	{ { "goals met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
+	  "goals",
+	  "met",
+	  CURVE_NONE,
+	  TAKE_ALL },
+};
+
+static const struct measure cc_measures[] = {
+	{ SIMULATED("goodput", "Mb/s", 1), "totals", "goodput", CURVE_SPREAD },
+	{ SIMULATED("busiest link", "%", 2), "totals", "busiest link",
+	  CURVE_MEAN },
+	{ SIMULATED("fairness", NULL, 4), "totals", "fairness", CURVE_SPREAD },
+	{ SIMULATED("marked", "1/s", 1), "totals", "marked", CURVE_MEAN },
+	{ SIMULATED("least possible", "%", 2), "rows", "of possible",
+	  CURVE_SPREAD, TAKE_LEAST },
+};
+
+static const struct measure mcast_measures[] = {
+	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD,
+	  TAKE_LAST },
+	{ COMPUTED("bound", "us", 3), "ways", "bound", CURVE_MEAN, TAKE_LAST },
+	{ SIMULATED("mean", "us", 3), "ways", "mean", CURVE_MEAN, TAKE_LAST },
+	{ SIMULATED("speedup", NULL, 2), "ways", "speedup", CURVE_SPREAD,
+	  TAKE_LAST },
+	{ COMPUTED("busiest cable", "messages", 0), "ways", "busiest cable",
+	  CURVE_MEAN, TAKE_LAST },
+	{ COMPUTED("cycle", "channels", 0), "ways", "cycle", CURVE_MEAN,
+	  TAKE_LAST },
+	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN,
+	  TAKE_LAST },
+};
+
+static const struct measure admit_measures[] = {
+	{ COMPUTED("established", NULL, 0), "random", "established",
+	  CURVE_SPREAD },
+	{ COMPUTED("attempts", NULL, 0), "random", "attempts", CURVE_MEAN },
+	{ COMPUTED("load", "%", 2), "random", "load with headers",
+	  CURVE_SPREAD },
+	{ COMPUTED("admitted", NULL, 0), "requests", "admitted", CURVE_SPREAD,
+	  TAKE_SUM },
+	{ COMPUTED("live", NULL, 0), "summary", "live", CURVE_MEAN },
+	{ COMPUTED("most reserved", "%", 2), "summary", "reserved there",
+	  CURVE_MEAN },
+	{ COMPUTED("mean reserved", "%", 2), "summary", "mean reserved",
+	  CURVE_MEAN },
+};
+
+static const struct measure bound_measures[] = {
+	{ COMPUTED("granted", NULL, 0), "flows", "granted", CURVE_MEAN,
+	  TAKE_SUM },
+	{ COMPUTED("promised", "us", 3), "flows", "promised", CURVE_MEAN,
+	  TAKE_MOST },
+	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, TAKE_MOST },
+	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, TAKE_MOST },
+};
+
+static const struct measure bench_measures[] = {
+	{ SIMULATED("t_min", "us", 3), NULL, "t_min", CURVE_MEAN },
+	{ SIMULATED("t_avg", "us", 3), NULL, "t_avg", CURVE_SPREAD },
+	{ SIMULATED("t_typical", "us", 3), NULL, "t_typical", CURVE_MEAN },
+	{ SIMULATED("p99", "us", 3), NULL, "99% percentile", CURVE_SPREAD },
+	{ SIMULATED("bandwidth", "MB/s", 2), NULL, "BW", CURVE_SPREAD },
+	{ SIMULATED("rate", "Mpps", 6), NULL, "MsgRate", CURVE_MEAN },
+	{ SIMULATED("fairness", NULL, 4), NULL, "fairness", CURVE_MEAN },
+};
+
+static const struct measure credit_measures[] = {
+	{ COMPUTED("L1", "packets", 6), "points", "L1", CURVE_MEAN },
+	{ COMPUTED("L2", "packets", 6), "points", "L2", CURVE_MEAN },
+	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
+	{ COMPUTED("R", "t", 6), "points", "R", CURVE_MEAN },
+	{ COMPUTED("T", "packets/t", 6), "points", "T", CURVE_MEAN },
+	{ COMPUTED("loss", "share", 0), "points", "loss", CURVE_MEAN },
+};
+
+static const struct measure ge_measures[] = {
+	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
+	{ COMPUTED("U", "share", 6), "points", "U", CURVE_MEAN },
+	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
+	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput",
+	  CURVE_MEAN },
+	{ COMPUTED("W", "t", 6), "points", "W", CURVE_MEAN },
+};
+
+static const struct measure queue_measures[] = {
+	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
+	{ COMPUTED("W", "t", 6), "points", "W", CURVE_MEAN },
+	{ COMPUTED("Wq", "t", 6), "points", "Wq", CURVE_MEAN },
+	{ COMPUTED("U", "share", 6), "points", "U", CURVE_MEAN },
+	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
+	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput",
+	  CURVE_MEAN },
+};
+
+static const struct measure fabric_measures[] = {
+	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, TAKE_MOST },
+	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN,
+	  TAKE_MOST },
+	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, TAKE_MOST },
+};
+
+#define MEASURES(list) list, sizeof(list) / sizeof(*(list))
+
+static const struct study_command commands[] = {
+	{ "sim", true, MEASURES(sim_measures) },
+	{ "cc compare", true, MEASURES(cc_measures) },
+	{ "mcast compare", true, MEASURES(mcast_measures) },
+	{ "qos admit", true, MEASURES(admit_measures) },
+	{ "qos bound", true, MEASURES(bound_measures) },
+	{ "bench", false, MEASURES(bench_measures) },
+	{ "model credit", false, MEASURES(credit_measures) },
+	{ "model ge", false, MEASURES(ge_measures) },
+	{ "model et", false, MEASURES(ge_measures) },
+	{ "model ajt", false, MEASURES(ge_measures) },
+	{ "model queue", false, MEASURES(queue_measures) },
+	{ "model fabric", true, MEASURES(fabric_measures) },
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+const struct study_command *study_command_default(void)
+{
+	return &commands[0];
+}
+
+/* How many of the words spell the name; 0 if they do not. */
+static size_t spelled(const char *name, size_t n, char *const *words)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(words[i]);
+
+		if (strncmp(name, words[i], len) != 0)
+			return 0;
+		if (name[len] == '\0')
+			return i + 1;
+		if (name[len] != ' ')
+			return 0;
+		name += len + 1;
+	}
+	return 0;
+}
+
+const struct study_command *study_command_of(size_t n, char *const *words,
+					     size_t *used)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		*used = spelled(commands[i].name, n, words);
+		if (*used)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+void study_commands_list(struct strbuf *out)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		strbuf_printf(out, "%s%s", i ? ", " : "", commands[i].name);
+}

@@ -1,0 +1,168 @@
+# Sweeps of other commands than sim: each point is what the command says when
+# it is called alone, for every measure that is declared; what makes no point
+# is refused or a row with its reason.
+. "$SRC/tests/cli/lib.sh"
+rm -f ./*.db
+examples=$SRC/examples
+
+# point N JQ COMMAND...: measures of point N of out.json, as a line, are those
+# that the expression finds in what the command writes.
+point() {
+	n=$1 expression=$2
+	shift 2
+	"$HEDDLE" "$@" --json >single.json || [ $? -eq 1 ] ||
+		fail "'$*' ended with $?"
+	jq -c "[$expression]" single.json >wanted
+	jq -c "[.tables.points.rows[$n] | $measures]" out.json >got
+	cmp wanted got ||
+		fail "point $n: $(cat got) and not $(cat wanted), as '$*' says"
+}
+swept() {
+	status 0 "$HEDDLE" sweep "$@" --wide --json
+	cp out out.json
+	[ "$(jq '[.tables.points.rows[] | select(.failure)] | length' out)" = 0 ] ||
+		fail "a point of '$*' failed: $(jq -c '.remarks' out)"
+}
+
+# ---- model: options without a scenario
+swept model credit --vary lambda=4,5 --vary downstream=2..6:2 --db credit.db
+measures='.L1, .L2, .L, .R, .T, .loss'
+i=0
+for lambda in 4 5; do
+	for m in 2 4 6; do
+		point $i ".tables.points.rows[0] | $measures" \
+			model credit --lambda $lambda --downstream $m
+		i=$((i + 1))
+	done
+done
+[ "$(jq '.tables.points.rows | length' out.json)" -eq 6 ] || fail "not 6 points"
+# The closed form is what it was made of: nothing is simulated anew.
+for kind in ge et ajt; do
+	case $kind in
+	ge) options= ;;
+	et) options='--set threshold=3' ;;
+	ajt) options='--set mu=4:6 --set threshold=5' ;;
+	esac
+	single=$(echo "$options" | sed 's/--set \([a-z]*\)=/--\1 /g; s/4:6/4,6/')
+	options=$(echo "$options" | sed 's/4:6/4,6/')
+	measures='.L, .U, .blocking, .throughput, .W'
+	# shellcheck disable=SC2086 # words
+	swept model $kind $options --vary lambda=2,3 --db $kind.db
+	# shellcheck disable=SC2086
+	point 1 ".tables.points.rows[0] | $measures" model $kind $single --lambda 3
+done
+measures='.L, .W, .Wq, .U, .blocking, .throughput'
+swept model queue mm1n --vary lambda=1,8 --set mu=4 --set capacity=5 --db queue.db
+point 1 ".tables.points.rows[0] | $measures" \
+	model queue mm1n --lambda 8 --mu 4 --capacity 5
+
+# ---- cc: fields of the scenario and options, side by side
+cat >cc.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4, link: 4x SDR}}
+traffic:
+  - {name: in, kind: saturating, pattern: incast, destination: 0,
+     source: "1,2,3", payload: 1KiB}
+congestion: {marking: iba, window: 16}
+run: {warmup: 100us, measure: 200us}
+END
+measures='.goodput, ."busiest link", .fairness, .marked, ."least possible"'
+swept cc compare cc.yaml --vary algorithm=fimd,cct --vary traffic.in.payload=512,1KiB \
+	--set threshold=15 --db cc.db
+i=0
+for algorithm in fimd cct; do
+	for payload in 512 1KiB; do
+		point $i '(.tables.totals.rows[0] | .goodput, ."busiest link",
+			.fairness, .marked),
+			([.tables.rows.rows[]."of possible"] | min)' \
+			cc compare cc.yaml --algorithm $algorithm --threshold 15 \
+			--set traffic.in.payload=$payload
+		i=$((i + 1))
+	done
+done
+
+# ---- mcast: the tree beside unicast
+measures='.completion, .bound, .mean, .speedup, ."busiest cable", .cycle, .lacking'
+swept mcast compare "$examples/multicast.yaml" --vary tree=union,shared \
+	--vary size=1KiB,4KiB --db mcast.db
+point 3 ".tables.ways.rows[-1] | $measures" \
+	mcast compare "$examples/multicast.yaml" --tree shared --size 4KiB
+# More trees than one are no point.
+status 1 "$HEDDLE" sweep mcast compare "$examples/multicast.yaml" --db trees.db
+has out "rows, and a point has 2 of them"
+
+# ---- qos: connections drawn by the seed
+measures='.established, .attempts, .load, .live, ."most reserved", ."mean reserved"'
+swept qos admit "$examples/qos-mesh.yaml" --set random=60 \
+	--vary best-effort=10%,40% --seeds 2 --db admit.db
+for i in 0 1 2 3; do
+	share=10%
+	[ $i -lt 2 ] || share=40%
+	point $i '(.tables.random.rows[0] | .established, .attempts,
+		."load with headers"), (.tables.summary.rows[0] | .live,
+		."reserved there", ."mean reserved")' \
+		qos admit "$examples/qos-mesh.yaml" --random 60 \
+		--best-effort $share --seed $((i % 2 + 1))
+done
+printf 'h0 h5 DBTS 10Mb/s 2048 5ms\nh1 h6 DB 5Mb/s\n' >flows.txt
+measures='.granted, .promised, .bound, .buffer'
+swept qos bound "$examples/qos-mesh.yaml" flows.txt \
+	--vary mode=periodic,bucket --db bound.db
+point 1 '([.tables.flows.rows[] | select(.granted)] | length),
+	([.tables.flows.rows[].promised] | max),
+	([.tables.flows.rows[].bound] | max),
+	([.tables.hops.rows[].buffer] | max)' \
+	qos bound "$examples/qos-mesh.yaml" flows.txt --mode bucket
+
+# ---- bench: a test and its sizes
+test=$("$HEDDLE" bench list --json | jq -r '[.tables[].rows[] | .test // .name |
+	select(test("lat"))][0]')
+measures='.t_min, .t_avg, .t_typical, .p99'
+swept bench "$test" --vary size=64,4KiB --set iterations=20 --db bench.db
+point 1 ".tables[\"$test\"].rows[0] | .t_min, .t_avg, .t_typical,
+	.\"99% percentile\"" bench "$test" --size 4KiB --iterations 20
+
+# ---- a study as a file says the same; merged shards, too
+cat >study.yaml <<'END'
+command: model credit
+set: [mu1=6]
+axes:
+  - {field: lambda, values: 3..5:1}
+  - {field: downstream, values: [2, 4]}
+END
+status 0 "$HEDDLE" sweep study.yaml --db file.db -o file.csv
+status 0 "$HEDDLE" sweep model credit --set mu1=6 --vary lambda=3..5:1 \
+	--vary downstream=2,4 --db line.db -o line.csv
+cmp file.csv line.csv || fail "a study's file gives another CSV"
+for i in 1 2; do
+	status 0 "$HEDDLE" sweep study.yaml --shard $i/2 --db part$i.db -o part.csv
+done
+status 0 "$HEDDLE" sweep merge part2.db part1.db --db joined.db -o joined.csv
+cmp file.csv joined.csv || fail "shards give another CSV"
+# What is known is not run again; a search is over their measures.
+status 0 "$HEDDLE" sweep model credit --db line.db --json \
+	--set mu1=6 --set downstream=2 --vary lambda=1..9:1 \
+	--find 'largest lambda with loss < 0.1'
+jq -e '.tables.found.rows[0].lambda == 4' out >/dev/null || fail "found $(jq -c .tables.found out)"
+
+# ---- what is refused
+refused() { # MESSAGE WORDS...
+	message=$1
+	shift
+	status 3 "$HEDDLE" sweep "$@" --db refused.db
+	one_line err
+	has err "$message"
+	[ ! -e refused.db ] || fail "a refused sweep left a database"
+}
+refused "lamda: 'heddle model credit' has no such option" \
+	model credit --vary lamda=1,2
+refused "'fast' is no value of it" mcast compare "$examples/multicast.yaml" \
+	--vary lanes=fast
+refused "no measure 'p99'; there are L1" \
+	model credit --vary lambda=1,2 --find 'largest lambda with p99 < 5us'
+printf 'command: topo show\naxes: []\n' >bad.yaml
+refused "bad.yaml:1: 'topo show' is none of sim, cc compare" bad.yaml
+printf 'command: cc compare\naxes: []\n' >bad.yaml
+refused "bad.yaml:1: cc compare needs a scenario" bad.yaml
+status 2 "$HEDDLE" sweep cc compare --db refused.db
+status 1 "$HEDDLE" sweep model credit --vary lambda=1,2 --set mu1=-1 --db neg.db
+has out "2 points failed"
