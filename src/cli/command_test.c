@@ -295,7 +295,8 @@ static struct results *one_number(void)
 	};
 	struct results *r = results_new("test");
 
-	table_put_real(results_table(r, "t", "a number", columns), 0.5);
+	table_put_values(results_table(r, "t", "a number", columns),
+			 (struct value[]){ value_of_real(0.5) });
 	return r;
 }
 

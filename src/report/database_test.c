@@ -60,9 +60,10 @@ static struct results *sample(uint64_t seed, unsigned rows)
 	struct table *t = results_table(r, "flows", "all of them", columns);
 
 	for (unsigned i = 0; i < rows; i++) {
-		table_put_textf(t, "flow %u", i);
-		table_put_real(t, i + 0.1);
-		table_put_uint(t, i);
+		table_put_values(
+			t, (struct value[]){
+				   value_of_text(table_text(t, "flow %u", i)),
+				   value_of_real(i + 0.1), value_of_uint(i) });
 	}
 	r->seed = seed;
 	results_set_scenario(r, "fabric: {}\n");
@@ -231,13 +232,11 @@ static void a_run_reads_back_as_it_was_written(void **state)
 	struct table *t = results_series(r, "all kinds", "a title", columns);
 
 	(void)state;
-	table_put_text(t, "");
-	table_put_uint(t, INT64_MAX);
-	table_put_int(t, INT64_MIN);
-	table_put_real(t, 0.1);
-	table_put_bool(t, true);
-	for (int i = 0; i < 5; i++)
-		table_put_none(t);
+	table_put_values(t, (struct value[]){
+				    value_of_text(""), value_of_uint(INT64_MAX),
+				    (struct value){ VALUE_INT, .i = INT64_MIN },
+				    value_of_real(0.1), value_of_bool(true) });
+	table_put_values(t, (struct value[5]){ 0 });
 	results_parameter(r, "a", "1");
 	results_set_arguments(r, "x --y");
 	assert_int_equal(database_append(path, r, &d), HD_OK);
@@ -480,9 +479,11 @@ static void what_no_integer_holds_is_kept_as_a_real(void **state)
 	struct table *t = results_table(r, "counts", "", columns);
 
 	(void)state;
-	table_put_uint(t, (uint64_t)INT64_MAX);
-	table_put_uint(t, (uint64_t)INT64_MAX + 1);
-	table_put_uint(t, UINT64_MAX);
+	table_put_values(
+		t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX) });
+	table_put_values(
+		t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX + 1) });
+	table_put_values(t, (struct value[]){ value_of_uint(UINT64_MAX) });
 	assert_int_equal(database_append(path, r, &d), HD_OK);
 	results_free(r);
 	assert_answer("SELECT value FROM cell WHERE line = 0",

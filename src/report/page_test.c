@@ -22,10 +22,10 @@ static struct results *sample(const char *text)
 	struct results *r = results_new("sim");
 	struct table *t = results_series(r, "t", "a title", columns);
 
-	table_put_text(t, text);
-	table_put_real(t, 0.1);
-	table_put_text(t, "second");
-	table_put_none(t);
+	table_put_values(
+		t, (struct value[]){ value_of_text(text), value_of_real(0.1) });
+	table_put_values(t, (struct value[]){ value_of_text("second"),
+					      value_of_text(NULL) });
 	r->seed = UINT64_MAX;
 	results_set_scenario(r, text);
 	results_parameter(r, "a", text);

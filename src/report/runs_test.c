@@ -22,8 +22,10 @@ static void append(double p99, const char *table)
 	struct results *r = results_new("sim");
 	struct diag d = { .status = HD_OK };
 
-	table_put_real(results_record(r, "summary", "in short", columns), p99);
-	table_put_real(results_record(r, table, "more", columns), p99);
+	table_put_values(results_record(r, "summary", "in short", columns),
+			 (struct value[]){ value_of_real(p99) });
+	table_put_values(results_record(r, table, "more", columns),
+			 (struct value[]){ value_of_real(p99) });
 	assert_int_equal(database_append(path, r, &d), HD_OK);
 	results_free(r);
 }

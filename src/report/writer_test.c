@@ -33,11 +33,10 @@ static const struct column total_columns[] = {
 static void put_flow(struct table *t, const char *name, uint64_t packets,
 		     double p99, double bound)
 {
-	table_put_text(t, name);
-	table_put_uint(t, packets);
-	table_put_real(t, p99);
-	table_put_real(t, bound);
-	table_put_bool(t, p99 <= bound);
+	table_put_values(t, (struct value[]){
+				    value_of_text(name), value_of_uint(packets),
+				    value_of_real(p99), value_of_real(bound),
+				    value_of_bool(p99 <= bound) });
 }
 
 static struct results *sample(void)
@@ -50,8 +49,9 @@ static struct results *sample(void)
 	put_flow(t, "a \"b\", c", 100000, 1234.567, 0.125);
 	put_flow(t, "größe", 0, NAN, 1e-7);
 	t = results_record(r, "total", "", total_columns);
-	table_put_real(t, 7.25);
-	table_put_int(t, -3);
+	table_put_values(
+		t, (struct value[]){ value_of_real(7.25),
+				     (struct value){ VALUE_INT, .i = -3 } });
 	r->seed = 42;
 	results_set_version(r, "0.1.0");
 	results_remark(r, "warm-up was %d packets", 10);
@@ -121,7 +121,8 @@ static void latex_has_booktabs_rules_and_escapes(void **state)
 	};
 	struct table *t = results_table(r, "odd", "100 %", odd);
 
-	table_put_text(t, "50% & \\x{} $1 #2 ~^");
+	table_put_values(
+		t, (struct value[]){ value_of_text("50% & \\x{} $1 #2 ~^") });
 	char *text = written("latex", r);
 
 	(void)state;
@@ -161,9 +162,11 @@ static void gnuplot_parts_the_curves_of_a_series(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		table_put_text(t, i < 2 ? "a \"x\"" : "b");
-		table_put_real(t, 10 * (i % 2));
-		table_put_real(t, i == 3 ? NAN : 1.0 / 3);
+		table_put_values(
+			t, (struct value[]){
+				   value_of_text(i < 2 ? "a \"x\"" : "b"),
+				   value_of_real(10 * (i % 2)),
+				   value_of_real(i == 3 ? NAN : 1.0 / 3) });
 	}
 	char *text = written("gnuplot", r);
 
@@ -245,7 +248,7 @@ static void json_doubles_read_back_exactly(void **state)
 		double x;
 
 		memcpy(&x, &bits, sizeof(x));
-		table_put_real(t, x);
+		table_put_values(t, (struct value[]){ value_of_real(x) });
 	}
 	json_t *root = parsed(r);
 
@@ -352,7 +355,7 @@ static void assert_csv(const char *title, const char *text,
 	struct table *t = results_table(r, "t", title, columns);
 	struct strbuf out = STRBUF_INIT;
 
-	table_put_text(t, text);
+	table_put_values(t, (struct value[]){ value_of_text(text) });
 	writer_find("csv")->write(r, &out);
 	assert_string_equal(out.text, expected);
 	strbuf_fini(&out);
@@ -382,7 +385,8 @@ static struct results *one_value(double value)
 	};
 	struct results *r = results_new("x");
 
-	table_put_real(results_table(r, "t", "", columns), value);
+	table_put_values(results_table(r, "t", "", columns),
+			 (struct value[]){ value_of_real(value) });
 	return r;
 }
 
