@@ -68,4 +68,9 @@ static inline uint8_t diffserv_tclass(const struct diffserv_map *map,
 	return (uint8_t)(map->dscp[sl] << 2);
 }
 
+struct results;
+
+/* Two tables: what becomes of each mark, and which mark an SL gets. */
+void diffserv_tables(const struct diffserv_map *map, struct results *r);
+
 #endif
