@@ -261,7 +261,7 @@ await open("runs.html");
 lap("open");
 names.push(...(await panelsDraw()));
 for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
-  "series", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
+  "points", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
   expect(names.includes(wanted), `there is no panel '${wanted}'`);
 await labelsApart();
 lap("panels and labels");
