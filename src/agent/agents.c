@@ -48,6 +48,8 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 		a->options.mcast_fdb_cap = 4096;
 	if (!a->options.vlarb_cap)
 		a->options.vlarb_cap = 32;
+	a->n_nodes = t->n_nodes;
+	a->n_ports = t->n_ports;
 	a->nodes = hd_alloc(t->n_nodes, sizeof(*a->nodes));
 	a->ports = hd_alloc(t->n_ports, sizeof(*a->ports));
 	port_fields_init(a);
@@ -67,13 +69,13 @@ void agents_free(struct agents *a)
 {
 	if (!a)
 		return;
-	for (node_id v = 0; v < a->topo->n_nodes; v++) {
+	for (node_id v = 0; v < a->n_nodes; v++) {
 		free(a->nodes[v].lft);
 		free(a->nodes[v].mft);
 		free(a->nodes[v].sl2vl);
 		free(a->nodes[v].name);
 	}
-	for (port_id p = 0; p < a->topo->n_ports; p++) {
+	for (port_id p = 0; p < a->n_ports; p++) {
 		free(a->ports[p].vlarb);
 		free(a->ports[p].pkeys);
 		free(a->ports[p].guids);

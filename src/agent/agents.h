@@ -56,6 +56,7 @@ struct agents;
 /* All cables plugged, all links trained (Initialize), nothing programmed. */
 struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 			  const struct agents_events *events);
+/* Also where the topology is gone already. */
 void agents_free(struct agents *a);
 
 /* A program at `from`, an end port, sends a MAD of `size` bytes. */

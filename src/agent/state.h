@@ -100,7 +100,9 @@ struct agents {
 	struct agents_events events;
 	struct agent_node *nodes; /* per node_id */
 	struct agent_port *ports; /* per port_id */
-	struct notice *notices;   /* not answered yet */
+	/* To be freed after the topology, too. */
+	uint32_t n_nodes, n_ports;
+	struct notice *notices; /* not answered yet */
 	size_t n_notices, notices_cap;
 	uint64_t next_tid;
 

@@ -298,6 +298,7 @@ static void subnet_free(struct fabric *f)
 	free(s->sl2vl_tables);
 	free(s->sl2vl_of_port);
 	free(s->vlarb_tables);
+	free(s->vlarb_index.slots);
 	free(s->vlarb_of_port);
 	free(s->vls_of_port);
 	free(s->lft);
