@@ -142,16 +142,16 @@ enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	struct lane_plan plan = plan_of(b);
-	uint8_t class_of_sl[N_SLS] = { 0 };
+	uint8_t class_of[N_SLS] = { 0 };
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = check_split(b, d);
 
 	if (status != HD_OK || q->n_classes == 0)
 		return status;
 	for (size_t i = 0; i < q->n_classes; i++)
-		class_of_sl[q->classes[i].sl] = (uint8_t)i;
-	struct lane_split split = subnet_split_for(&b->subnet, class_of_sl,
-						   (unsigned)q->n_classes);
+		class_of[q->classes[i].sl] = (uint8_t)i;
+	struct lane_split split =
+		subnet_split_for(&b->subnet, class_of, (unsigned)q->n_classes);
 
 	if (subnet_split_lanes(&b->subnet, &split, &inner) != HD_OK)
 		return fabric_refuse(b, d, q->classes, "qos.classes", &inner);

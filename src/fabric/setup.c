@@ -492,9 +492,8 @@ enum hd_status fabric_build_setup(struct fabric *b, struct diag *d)
 		status = set_ports(b, d);
 	if (status == HD_OK)
 		status = override_links(b, d);
-	if (status == HD_OK)
-		tell_rates(b);
-	if (status == HD_OK)
-		status = set_faults(b, d);
-	return status;
+	if (status != HD_OK)
+		return status;
+	tell_rates(b);
+	return set_faults(b, d);
 }

@@ -287,7 +287,7 @@ static void weights_rise_with_who_comes_and_fall_with_who_goes(void **state)
 
 		rng_init(&rng, 5, place);
 		fill_init(&f, FILL_STRICT, (enum fill_place)place);
-		for (int step = 0; step < 20000; step++)
+		for (int i = 0; i < 20000; i++)
 			n = come_or_go(&f, held, n, &rng);
 		for (; n > 0; n--)
 			fill_remove(&f, held[n - 1].vl, held[n - 1].slots);

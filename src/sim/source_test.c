@@ -230,10 +230,10 @@ static void a_start_moves_everything_a_flow_sends(void **state)
 {
 	static const enum sim_flow_kind kinds[] = { SIM_POISSON, SIM_GE,
 						    SIM_ON_OFF, SIM_PARETO };
-	static struct seen at_once;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		static struct seen at_once; /* too large for the stack */
 		const hd_time later = 123456789;
 		struct bed b;
 
