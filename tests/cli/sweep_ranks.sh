@@ -53,7 +53,7 @@ sqlite3 pmi.db "SELECT count(*) FROM run WHERE command = 'sweep point'" >n
 [ "$(cat n)" -eq 12 ] || fail "$(cat n) points in the database"
 
 # ---- by a launcher
-command -v mpirun >/dev/null || exit 0
+command -v mpirun >/dev/null || fail "mpirun is not installed"
 # shellcheck disable=SC2086
 status 0 mpirun -n 3 --allow-run-as-root --oversubscribe "$HEDDLE" $words \
 	--db mpi.db -o mpi.csv
