@@ -13,11 +13,6 @@
 
 enum { CC_KEY = 24 }; /* where the header has it */
 
-static bool at_switch(const struct request *r)
-{
-	return topo_node_of(r->agents->topo, r->port)->kind == NODE_SWITCH;
-}
-
 /* A block of settings: read, or kept and read. */
 static uint16_t keep(struct request *r, uint8_t *block, size_t size)
 {

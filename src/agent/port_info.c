@@ -152,6 +152,14 @@ static unsigned vl_code(unsigned vls)
 	return vls >= 15 ? 5 : vls >= 8 ? 4 : vls >= 4 ? 3 : vls >= 2 ? 2 : 1;
 }
 
+unsigned port_lanes(const struct agents *a, port_id p)
+{
+	static const uint8_t lanes[] = { 1, 1, 2, 4, 8, 15 };
+	uint64_t code = info_get(a, a->ports[p].info, PORT_OPER_VLS);
+
+	return lanes[code < sizeof(lanes) ? code : sizeof(lanes) - 1];
+}
+
 static unsigned mtu_code(unsigned mtu)
 {
 	unsigned code = 1;

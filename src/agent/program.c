@@ -10,15 +10,6 @@
  * forwarding, lanes, arbitration, partitions.
  */
 
-static const uint8_t lanes_of[] = { 1, 1, 2, 4, 8, 15 };
-
-static unsigned vls_of(const struct agents *a, port_id p)
-{
-	unsigned code = (unsigned)info_get(a, a->ports[p].info, PORT_OPER_VLS);
-
-	return lanes_of[code < sizeof(lanes_of) ? code : 5];
-}
-
 void agents_take_lids(const struct agents *a, struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
@@ -130,7 +121,7 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 void agents_program(const struct agents *a, struct subnet *s)
 {
 	for (port_id p = 0; p < s->topo->n_ports; p++)
-		s->vls_of_port[p] = (uint8_t)vls_of(a, p);
+		s->vls_of_port[p] = (uint8_t)port_lanes(a, p);
 	subnet_reset_lanes(s);
 	program_routes(a, s);
 	for (node_id v = 0; v < s->topo->n_nodes; v++)

@@ -21,11 +21,6 @@ static struct agent_node *state_at(const struct request *r)
 	return &r->agents->nodes[r->agents->topo->ports[r->port].node];
 }
 
-static bool at_switch(const struct request *r)
-{
-	return node_at(r)->kind == NODE_SWITCH;
-}
-
 /* Port `number` of the node; of an adapter 0 is the one that was asked. */
 static port_id port_of(const struct request *r, unsigned number)
 {
@@ -179,10 +174,7 @@ static uint16_t pkey_table(struct request *r)
 /* Lanes as the field has them before anybody sets them. */
 static void default_sl2vl(const struct request *r, uint8_t *out)
 {
-	static const uint8_t lanes_of[] = { 1, 1, 2, 4, 8, 15 };
-	unsigned code = (unsigned)info_get(
-		r->agents, r->agents->ports[r->port].info, PORT_OPER_VLS);
-	struct sl2vl map = sl2vl_default(lanes_of[code < 6 ? code : 5]);
+	struct sl2vl map = sl2vl_default(port_lanes(r->agents, r->port));
 
 	for (unsigned sl = 0; sl < N_SLS; sl += 2)
 		out[sl / 2] = (uint8_t)(map.vl[sl] << 4 | map.vl[sl + 1]);
@@ -240,11 +232,10 @@ static uint16_t sl2vl(struct request *r)
 }
 
 /* OpenSM's built-in tables, until others are set: low 0:4,1:4,... */
-static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned code,
+static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes,
 			  unsigned cap)
 {
-	static const uint8_t lanes_of[] = { 1, 1, 2, 4, 8, 15 };
-	struct vlarb table = vlarb_default(lanes_of[code < 6 ? code : 5]);
+	struct vlarb table = vlarb_default(lanes);
 
 	for (unsigned i = 0; i < table.n_low && i < cap; i++) {
 		uint8_t *entry = &blocks[i / 32][2 * (i % 32)];
@@ -268,9 +259,7 @@ static uint16_t vl_arbitration(struct request *r)
 	uint8_t(*blocks)[BLOCK_SIZE] = port->vlarb;
 
 	if (!blocks) {
-		default_vlarb(made,
-			      (unsigned)info_get(r->agents, port->info,
-						 PORT_OPER_VLS),
+		default_vlarb(made, port_lanes(r->agents, p),
 			      r->agents->options.vlarb_cap);
 		blocks = made;
 		if (r->method == MAD_SET) {

@@ -126,6 +126,11 @@ struct request {
 	hd_time now;
 };
 
+static inline bool at_switch(const struct request *r)
+{
+	return topo_node_of(r->agents->topo, r->port)->kind == NODE_SWITCH;
+}
+
 /* What agents answer: the status, or MAD_NO_ANSWER. */
 uint16_t subnet_agent(struct request *r);
 uint16_t performance_agent(struct request *r);
@@ -135,6 +140,9 @@ uint16_t congestion_agent(struct request *r);
 uint16_t port_info_set(struct request *r, port_id p);
 void port_info_init(struct agents *a, port_id p);
 void port_fields_init(struct agents *a);
+
+/* The data lanes that a port uses: what its OperVLs stands for. */
+unsigned port_lanes(const struct agents *a, port_id p);
 
 /* The port that has the LID, the M_Key and the SM's LID for `p`. */
 port_id agents_owner(const struct agents *a, port_id p);

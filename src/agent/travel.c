@@ -159,11 +159,6 @@ static bool go_directed(struct travel *t, uint8_t *mad, uint16_t lid)
 
 /* ---- at the end of the way */
 
-static bool is_response(const uint8_t *mad)
-{
-	return mad[3] & MAD_RESPONSE || mad[3] == MAD_TRAP_REPRESS;
-}
-
 static void hand_over(const struct travel *t, const uint8_t *mad, size_t size)
 {
 	const struct agents_events *e = &t->agents->events;
@@ -251,7 +246,7 @@ static bool is_repress(const uint8_t *mad)
 
 static void receive(struct travel *t, uint8_t *mad, size_t size)
 {
-	bool at_switch =
+	bool is_switch =
 		topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH;
 
 	if (is_for_agent(mad)) {
@@ -263,13 +258,13 @@ static void receive(struct travel *t, uint8_t *mad, size_t size)
 		notice_repress(t->agents, agents_owner(t->agents, t->at),
 			       load_be16(mad + mad_class(MAD_SMP)->data + 4),
 			       load_be64(mad + 8));
-	} else if (!at_switch ||
+	} else if (!is_switch ||
 		   topo_is_end_port(t->agents->topo,
 				    agents_owner(t->agents, t->at))) {
-		if (at_switch)
+		if (is_switch)
 			t->at = agents_owner(t->agents, t->at);
 		hand_over(t, mad, size);
-	} else if (!is_response(mad) &&
+	} else if (!mad_is_response(mad) &&
 		   (mad[3] == MAD_GET || mad[3] == MAD_SET)) {
 		answer(t, mad, MAD_UNSUPPORTED);
 	}

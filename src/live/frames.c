@@ -38,11 +38,6 @@ static uint32_t by_tid(const struct live *l, port_id port, uint64_t tid)
 	return slot;
 }
 
-static bool is_response(const uint8_t *mad)
-{
-	return mad[METHOD] & MAD_RESPONSE || mad[METHOD] == MAD_TRAP_REPRESS;
-}
-
 /* Vendor classes of the second range are told apart by their OUI, too. */
 static bool has_oui(uint8_t mgmt_class)
 {
@@ -328,8 +323,8 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 		   const uint8_t *mad, size_t size)
 {
 	struct live *l = live;
-	uint32_t slot = is_response(mad) ? answer_for(l, port, mad)
-					 : by_method(l, port, mad);
+	uint32_t slot = mad_is_response(mad) ? answer_for(l, port, mad)
+					     : by_method(l, port, mad);
 	struct umad_header h = {
 		.qp = htonl(from->qp),
 		.qkey = htonl(from->qkey),
@@ -340,7 +335,7 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 	if (slot != NO_AGENT)
 		deliver(l, slot, &h, mad,
 			length_of(&l->registrations[slot], mad, size));
-	else if (!is_response(mad))
+	else if (!mad_is_response(mad))
 		refuse(l, port, from, mad);
 }
 
@@ -424,7 +419,7 @@ void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
 	if (size < sizeof(padded))
 		size = sizeof(padded);
 	l->mads++;
-	bool asks = !is_response(copy + sizeof(h));
+	bool asks = !mad_is_response(copy + sizeof(h));
 
 	if (asks)
 		store_be32(copy + sizeof(h) + TID, high_tid(l, r));

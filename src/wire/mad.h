@@ -147,6 +147,15 @@ const struct mad_class *mad_class_at(size_t i);
 /* "Get", "GetResp"; "Method(0x..)" in `out` otherwise. */
 void mad_method_print(uint8_t method, struct strbuf *out);
 
+/*
+ * Whether the bytes of a MAD are an answer: they go to whoever asked, others
+ * to whoever wants such MADs.
+ */
+static inline bool mad_is_response(const uint8_t *bytes)
+{
+	return bytes[3] & MAD_RESPONSE || bytes[3] == MAD_TRAP_REPRESS;
+}
+
 struct mad_header {
 	uint8_t mgmt_class;
 	uint8_t class_version; /* mad_write: 0 means the class's own */
