@@ -256,30 +256,33 @@ static int open_ours(const char *path)
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
+/* The argument after `flags`, which is there only if a file can be made. */
+#define TAKE_MODE(mode, flags)                                           \
+	do {                                                             \
+		va_list more;                                            \
+                                                                         \
+		va_start(more, flags);                                   \
+		if ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE) \
+			(mode) = va_arg(more, mode_t);                   \
+		va_end(more);                                            \
+	} while (0)
+
 int open(const char *path, int flags, ...)
 {
 	int fd = open_ours(path);
 	mode_t mode = 0;
-	va_list more;
 
 	if (fd != -2)
 		return fd;
-	va_start(more, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(more, mode_t);
-	va_end(more);
+	TAKE_MODE(mode, flags);
 	return real_open(path, flags, mode);
 }
 
 int open64(const char *path, int flags, ...)
 {
 	mode_t mode = 0;
-	va_list more;
 
-	va_start(more, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(more, mode_t);
-	va_end(more);
+	TAKE_MODE(mode, flags);
 	return open(path, flags | O_LARGEFILE, mode);
 }
 
@@ -288,14 +291,10 @@ int openat(int dir, const char *path, int flags, ...)
 	int fd = path && path[0] == '/' ? open_ours(path) : -2;
 	int (*f)(int, const char *, int, ...);
 	mode_t mode = 0;
-	va_list more;
 
 	if (fd != -2)
 		return fd;
-	va_start(more, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(more, mode_t);
-	va_end(more);
+	TAKE_MODE(mode, flags);
 	*(void **)&f = NEXT(openat);
 	return f(dir, path, flags, mode);
 }
@@ -303,12 +302,8 @@ int openat(int dir, const char *path, int flags, ...)
 int openat64(int dir, const char *path, int flags, ...)
 {
 	mode_t mode = 0;
-	va_list more;
 
-	va_start(more, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(more, mode_t);
-	va_end(more);
+	TAKE_MODE(mode, flags);
 	return openat(dir, path, flags | O_LARGEFILE, mode);
 }
 
