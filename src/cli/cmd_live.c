@@ -167,7 +167,7 @@ static const struct command *const subcommands[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle live up 'fat-tree 4 3'", "start one" },
+	{ "heddle live up 'fat-tree --radix 4 --levels 3'", "start one" },
 	{ "heddle live exec h0 -- opensm -B", "let OpenSM manage it" },
 	{ "heddle live exec h5 -- iblinkinfo", "look at it" },
 	{ NULL, NULL },

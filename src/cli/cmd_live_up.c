@@ -179,7 +179,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 static const struct example examples[] = {
 	{ "heddle live up site.ibnet", "the fabric of a file" },
-	{ "heddle live up 'fat-tree 36 2' --name lab", "a generated one" },
+	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab",
+	  "a generated one" },
 	{ NULL, NULL },
 };
 

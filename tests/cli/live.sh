@@ -23,6 +23,14 @@ cc_ca_cong_setting_ccti_timer 0 150
 cc_cct 0:0,1:1,2:2,3:4,4:8
 END
 
+# ---- fabrics that the help starts, without what only some machines have
+{ "$HEDDLE" live --help && "$HEDDLE" live up --help; } >help
+sed -n "s/^ *heddle live up '\(.*\)'.*/\1/p" help >fabrics
+[ -s fabrics ] || fail "no example in the help: $(cat help)"
+while read -r fabric; do
+	"$HEDDLE" topo show "$fabric" >/dev/null || fail "the help's '$fabric'"
+done <fabrics
+
 # ---- nothing is there yet
 status 3 "$HEDDLE" live show
 has err "no fabric runs"
