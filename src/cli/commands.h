@@ -37,6 +37,7 @@ extern const struct command command_live;
 extern const struct command command_live_up;
 extern const struct command command_live_exec;
 extern const struct command command_live_show;
+extern const struct command command_live_traffic;
 extern const struct command command_paper;
 extern const struct command command_report;
 
