@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_PACK_H
+#define HD_BASE_PACK_H
+
+/*
+ * Structs to bytes and back, by one text for both ways, so that what is
+ * written cannot differ from what is read.
+ *
+ *	static const struct pack_member link_members[] = {
+ *		PACK(link, busy_until),
+ *		PACK(link, flags),
+ *		PACK_EACH(link, sent),
+ *	};
+ *
+ *	static void pack_link(struct pack *p, struct link *l)
+ *	{
+ *		PACK_STRUCT(p, link_members, l);
+ *		l->n = pack_count(p, l->n);
+ *		if (p->reads)
+ *			l->queue = hd_alloc(l->n, sizeof(*l->queue));
+ *		for (size_t i = 0; i < l->n; i++)
+ *			pack_u32(p, &l->queue[i]);
+ *	}
+ *
+ * The bytes are the same on every machine. Whole numbers take as few as they
+ * need, seven bits each, and so do those whose bits are all set, which mean
+ * never or none.
+ *
+ * Bytes that are read may be anybody's. What they cannot mean (they end too
+ * early, a number does not fit its member, a count is larger than the bytes
+ * that are left) is refused: p->refused is set, and all that is read from then
+ * on is 0. So a reader need look only once, at its end, but what is used as an
+ * index must be looked at before (pack_check).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+struct pack {
+	bool reads;
+	bool refused;
+	struct strbuf *out;      /* written to */
+	const unsigned char *in; /* to be read */
+	size_t left;
+};
+
+/* Appends to `out`, whose drain may take it away. */
+void pack_to(struct pack *p, struct strbuf *out);
+/* `bytes` are borrowed. */
+void pack_from(struct pack *p, const void *bytes, size_t len);
+/* Reading: was all of it good, and is nothing left? */
+bool pack_is_done(const struct pack *p);
+
+void pack_u8(struct pack *p, uint8_t *v);
+void pack_u16(struct pack *p, uint16_t *v);
+void pack_u32(struct pack *p, uint32_t *v);
+void pack_u64(struct pack *p, uint64_t *v);
+void pack_i64(struct pack *p, int64_t *v);
+void pack_size(struct pack *p, size_t *v);
+void pack_bool(struct pack *p, bool *v);
+/* To the bit. */
+void pack_real(struct pack *p, double *v);
+void pack_bytes(struct pack *p, void *bytes, size_t n);
+
+/*
+ * How many elements follow, each of at least one byte: writes n, or returns
+ * what was written, never more than there are bytes left.
+ */
+size_t pack_count(struct pack *p, size_t n);
+/* Reading: refuses the whole unless `holds`. Returns it. */
+bool pack_check(struct pack *p, bool holds);
+/* A number that must be the same on both ways, as sizes of arrays. */
+void pack_same(struct pack *p, uint64_t v);
+
+enum packed {
+	PACKED_NOT,
+	PACKED_UINT, /* unsigned, or an enum, of any width */
+	PACKED_INT,  /* signed, of any width */
+	PACKED_BOOL,
+	PACKED_REAL, /* double */
+};
+
+/* One member of a struct, or each of an array of them. */
+struct pack_member {
+	enum packed how;
+	unsigned size; /* of one */
+	size_t n, offset;
+};
+
+/* A bit-field cannot be one, nor a pointer: that does not compile. */
+#define PACK(type, member)                                          \
+	{                                                           \
+		PACK_HOW(PACK_MEMBER(type, member)),                \
+			sizeof(PACK_MEMBER(type, member)),          \
+			1 / (PACK_HOW(PACK_MEMBER(type, member)) != \
+			     PACKED_NOT),                           \
+			offsetof(struct type, member)               \
+	}
+#define PACK_EACH(type, member)                                       \
+	{                                                             \
+		PACK_HOW(PACK_MEMBER(type, member)[0]),               \
+			sizeof(PACK_MEMBER(type, member)[0]),         \
+			sizeof(PACK_MEMBER(type, member)) /           \
+				sizeof(PACK_MEMBER(type, member)[0]), \
+			offsetof(struct type, member)                 \
+	}
+#define PACK_MEMBER(type, member) ((struct type *)0)->member
+/* clang-format off */
+#define PACK_HOW(value)                        \
+	_Generic(&(value),                     \
+		bool *: PACKED_BOOL,           \
+		uint8_t *: PACKED_UINT,        \
+		uint16_t *: PACKED_UINT,       \
+		uint32_t *: PACKED_UINT,       \
+		unsigned long *: PACKED_UINT,  \
+		unsigned long long *: PACKED_UINT, \
+		int8_t *: PACKED_INT,          \
+		int16_t *: PACKED_INT,         \
+		int32_t *: PACKED_INT,         \
+		long *: PACKED_INT,            \
+		long long *: PACKED_INT,       \
+		double *: PACKED_REAL,         \
+		default: PACKED_NOT)
+/* clang-format on */
+
+void pack_members(struct pack *p, const struct pack_member *m, size_t n,
+		  void *row);
+#define PACK_STRUCT(p, members, row) \
+	pack_members(p, members, sizeof(members) / sizeof((members)[0]), row)
+
+#endif
