@@ -139,7 +139,8 @@ class Build:
         program = test.command[0]
         if program.startswith(self.folder + "/"):
             return digest(program)
-        own = [word for word in test.command if word.startswith(self.tree + "/")]
+        own = [word for word in test.command
+               if word.startswith(self.tree + "/") and os.path.isfile(word)]
         return digest(os.path.join(self.folder, "heddle"), *own, *self.files())
 
     def files(self):
