@@ -21,7 +21,9 @@ struct team {
 	atomic_size_t next;
 };
 
-static unsigned asked; /* of the process */
+/* Of the process. */
+static unsigned asked;
+static struct team_use noted;
 
 void team_ask(unsigned n)
 {
@@ -31,6 +33,16 @@ void team_ask(unsigned n)
 unsigned team_asked(void)
 {
 	return asked;
+}
+
+void team_note(const struct team_use *use)
+{
+	noted = *use;
+}
+
+struct team_use team_noted(void)
+{
+	return noted;
 }
 
 unsigned team_processors(void)

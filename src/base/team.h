@@ -24,6 +24,19 @@ unsigned team_asked(void);
 /* The processors that the process may use. */
 unsigned team_processors(void);
 
+/*
+ * How it has computed, for people who want to know: noted by who runs a fabric
+ * in parts, or jobs in processes of their own. The last one counts.
+ */
+struct team_use {
+	unsigned jobs;    /* at a time; 0: it had none */
+	unsigned parts;   /* of a fabric; 0: it ran none */
+	unsigned threads; /* that computed them, or each job */
+	const char *why;  /* on one thread only; or NULL */
+};
+void team_note(const struct team_use *use);
+struct team_use team_noted(void);
+
 struct team;
 
 /* For work of about so many simple steps of a nanosecond or two. */

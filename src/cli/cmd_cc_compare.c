@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/threads.h"
 #include "sim/congestion/opensm_cc.h"
 #include "sim/watch.h"
 
@@ -67,6 +68,7 @@ static const struct option options[] = {
 	  .as = OPT_TIME },
 	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
 	  "record every flow's rate this often; 0: not" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/threads.h"
 #include "sim/congestion/tune.h"
 
 struct values {
@@ -40,6 +41,7 @@ static const struct option options[] = {
 	{ "measure", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
 	  "simulated time measured", .path = "congestion.measure",
 	  .as = OPT_TIME },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/scenario.h"
+#include "cli/threads.h"
 #include "sim/collective/compare.h"
 
 #define MAX_SIZE ((uint64_t)1 << 30)
@@ -48,6 +49,7 @@ static const struct option options[] = {
 	  "a switch that fails under way" },
 	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us",
 	  "when it fails" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 

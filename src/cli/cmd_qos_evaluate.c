@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/threads.h"
 #include "sim/evaluation/tables.h"
 
 static const char *const topologies[] = { "irregular", "hypercube", "mesh",
@@ -95,6 +96,7 @@ static const struct option options[] = {
 	  .initial = "10%",
 	  .help = "how many more connections an SL may have than the SL with "
 		  "the fewest; and 8 more" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 

@@ -11,9 +11,8 @@ struct values {
 	struct common_options common;
 	struct fabric_choice scenario;
 	struct simulation_options run;
-	uint64_t threads;
 	const char *live; /* the name of a live fabric, or NULL */
-	bool explain, all, counters, checksum, verbose;
+	bool explain, all, counters, checksum;
 };
 
 #define FIELD(name) offsetof(struct values, name)
@@ -41,9 +40,7 @@ static const struct option options[] = {
 	  "only at this port (--pcap, --trace, --counters)" },
 	{ "sample", 0, OPT_TIME, FIELD(run.sample), "TIME", "0s",
 	  "how often --db and --html note the use of links; 0: about a hundred times" },
-	OPTION_THREADS(struct values, threads),
-	{ "verbose", 'v', OPT_FLAG, FIELD(verbose), NULL, NULL,
-	  "say on standard error on how many threads it was computed, and why if on one in spite of --threads" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 
@@ -84,7 +81,6 @@ static int simulate(struct values *v, struct fabric *f)
 	struct simulation *s;
 	int status = EXIT_DONE;
 
-	v->run.threads = threads_for(f, v->threads);
 	v->run.sampled = output_is_kept(&v->common);
 	v->run.progress = progress_packets;
 	v->run.context = &progress;
@@ -97,8 +93,6 @@ static int simulate(struct values *v, struct fabric *f)
 	if (done == HD_OK && v->live)
 		done = live_count(v->live, f, sim_metrics(simulation_sim(s)),
 				  &d);
-	if (v->verbose)
-		threads_say(simulation_sim(s), v->threads, v->run.threads);
 	/* What was measured until memory ran short is shown, and then said. */
 	if (done == HD_OK || simulation_state(s) == SIM_FULL)
 		status = show(v, s);

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/scenario.h"
 #include "cli/sweep/session.h"
+#include "cli/threads.h"
 #include "study/axis.h"
 
 #define FIELD(name) offsetof(struct sweep_values, name)
@@ -30,6 +31,7 @@ static const struct option options[] = {
 	  "a row per point, not one per point and measure" },
 	{ "curves", 0, OPT_FLAG, FIELD(curves), NULL, NULL,
 	  "a row per cell: means over the seeds with 95 % confidence; text shows that anyway" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 

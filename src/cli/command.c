@@ -8,9 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "cli/record.h"
 #include "cli/shortage.h"
+#include "cli/threads.h"
 #include "report/writer.h"
 
 const struct option common_table[] = {
@@ -54,6 +56,15 @@ const struct option common_table[] = {
 	  .value = "SIZE",
 	  .help = "end with status 4 rather than take more memory than that; "
 		  "nine tenths of what is free" },
+	{ .name = "threads",
+	  .kind = OPT_UINT,
+	  .offset = offsetof(struct common_options, threads),
+	  .value = "N",
+	  .help = "compute on N threads, with the same results for any N; "
+		  "without this option as many as there are processors, if "
+		  "the work is large enough to keep them busy",
+	  .low = 1,
+	  .high = TEAM_MOST },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = OPT_FLAG,
@@ -124,6 +135,7 @@ bool command_parse(const struct command *self, void *values, int argc,
 		return false;
 	}
 	shortage_limit(common->memory);
+	threads_ask(common);
 	*status = check_outputs(self, common);
 	if (*status == EXIT_DONE)
 		*status = record_begin(self, common);

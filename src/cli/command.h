@@ -82,6 +82,8 @@ struct common_options {
 	const char *db;     /* a database to append the results to, or NULL */
 	const char *html;   /* a page to write them to, or NULL */
 	uint64_t memory;    /* most bytes to take; 0: most of what is free */
+	uint64_t threads;   /* 0: as many as are worth it, */
+	bool verbose;       /* and how many those were is said */
 	uint64_t seed;      /* before parsing 0, or a default of one's own */
 };
 

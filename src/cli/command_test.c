@@ -22,7 +22,7 @@
 struct weave_values {
 	struct common_options common;
 	unsigned pattern;
-	uint64_t threads, loose;
+	uint64_t shuttles, loose;
 	struct option_list yarns;
 };
 
@@ -31,7 +31,7 @@ static const char *const patterns[] = { "plain", "twill", NULL };
 static const struct option weave_options[] = {
 	{ "pattern", 'p', OPT_CHOICE, offsetof(struct weave_values, pattern),
 	  .choices = patterns, .initial = "twill", .help = "how to weave" },
-	{ "threads", 0, OPT_UINT, offsetof(struct weave_values, threads), "N",
+	{ "shuttles", 0, OPT_UINT, offsetof(struct weave_values, shuttles), "N",
 	  "8", "how many; .5 would be odd" },
 	{ "yarn", 0, OPT_LIST, offsetof(struct weave_values, yarns), "YARN",
 	  NULL, "what to weave of" },
@@ -118,14 +118,14 @@ static void commands_are_found_and_given_their_options(void **state)
 		RUN("weave", "--pattern", "plain", "a", "--seed=9", "b"),
 		EXIT_DONE);
 	assert_int_equal(last.pattern, 0);
-	assert_int_equal(last.threads, 8);
+	assert_int_equal(last.shuttles, 8);
 	assert_int_equal(last.common.seed, 9);
 	assert_int_equal(last_args, 2);
 	assert_int_equal(last.loose, 3);
 	assert_int_equal(RUN("weave", "a", "--yarn=x", "--yarn=y"), EXIT_DONE);
 	assert_int_equal(last.yarns.n, 2);
-	assert_int_equal(RUN("loom", "warp", "--threads=3"), EXIT_DONE);
-	assert_int_equal(last.threads, 3);
+	assert_int_equal(RUN("loom", "warp", "--shuttles=3"), EXIT_DONE);
+	assert_int_equal(last.shuttles, 3);
 	assert_int_equal(last.loose, 0);
 }
 
@@ -235,7 +235,7 @@ static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
 		"heddle loom show [OPTION...]",
 		"heddle loom warp [OPTION...]",
 		"Warps.",
-		"--threads N",
+		"--shuttles N",
 		NULL,
 	};
 	static const char *const of_program[] = { "heddle-weave(1)",
@@ -279,8 +279,8 @@ static void completion_follows_the_tables(void **state)
 	assert_offers("heddle ''", "weave loom help --help --version\n");
 	assert_offers("heddle w", "weave\n");
 	assert_offers("heddle loom w", "warp\n");
-	assert_offers("heddle loom warp --th", "--threads\n");
-	assert_offers("heddle loom show --th", "\n");
+	assert_offers("heddle loom warp --sh", "--shuttles\n");
+	assert_offers("heddle loom show --sh", "\n");
 	assert_offers("heddle weave --pattern ''", "plain twill\n");
 	assert_offers("heddle weave --pattern t", "twill\n");
 	assert_offers("heddle weave file --se", "--seed\n");

@@ -11,6 +11,7 @@
 #include "cli/manual.h"
 #include "cli/record.h"
 #include "cli/shortage.h"
+#include "cli/threads.h"
 #include "scenario/scenario.h"
 
 /* One a line, in the order of --help. */
@@ -169,6 +170,7 @@ int main(int argc, char **argv)
 		record_words(argc - 1, argv + 1);
 		status = command_dispatch(commands, argc - 1, argv + 1);
 		record_end(status);
+		threads_tell();
 	}
 	/* Results that did not arrive must not pass for success. */
 	errno = 0;

@@ -2,28 +2,32 @@
 #include "cli/threads.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
-unsigned threads_for(const struct fabric *f, uint64_t asked)
+#include "base/team.h"
+
+static bool tells; /* of the command that the program runs */
+
+void threads_ask(const struct common_options *common)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (asked)
-		return (unsigned)asked;
-	return sim_threads(&f->setup, cores > 1 ? (unsigned)cores : 1);
+	team_ask((unsigned)common->threads);
+	tells = common->verbose;
 }
 
-void threads_say(const struct sim *s, uint64_t asked, unsigned used)
+void threads_tell(void)
 {
-	const char *why;
-	uint32_t parts = sim_is_cut(s, &why);
+	struct team_use use = team_noted();
 
-	if (!why && !asked)
-		why = "more would not pay on so small a fabric";
-	if (parts > 1)
+	if (!tells)
+		return;
+	if (use.jobs)
+		fprintf(stderr,
+			"heddle: computed by up to %u jobs at a time, each on "
+			"%u thread%s\n",
+			use.jobs, use.threads, use.threads == 1 ? "" : "s");
+	else if (use.parts > 1)
 		fprintf(stderr, "heddle: computed in %u parts on %u threads\n",
-			parts, used < parts ? used : parts);
-	else
+			use.parts, use.threads);
+	else if (use.parts)
 		fprintf(stderr, "heddle: computed on one thread%s%s\n",
-			why ? ": " : "", why ? why : "");
+			use.why ? ": " : "", use.why ? use.why : "");
 }

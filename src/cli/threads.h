@@ -2,27 +2,22 @@
 #ifndef HD_CLI_THREADS_H
 #define HD_CLI_THREADS_H
 
-/* The option --threads of commands that run a fabric. */
+/* On how many threads a command computes (base/team.h), and saying so. */
 
 #include "cli/command.h"
-#include "fabric/fabric.h"
-#include "sim/sim.h"
 
-/* `member` is a uint64_t; 0 if it is not given: as many as are worth it. */
-#define OPTION_THREADS(type, member)                                         \
-	{                                                                    \
-		.name = "threads", .kind = OPT_UINT,                         \
-		.offset = offsetof(type, member), .value = "N", .low = 1,    \
-		.high = 1024,                                                \
-		.help = "compute on N threads, with the same results for "   \
-			"any N; without this option as many as there are "   \
-			"processors, if the fabric is large enough to keep " \
-			"them busy"                                          \
+/* A row of the options of commands that run fabrics. */
+#define OPTION_VERBOSE                                                      \
+	{                                                                   \
+		.name = "verbose", .letter = 'v', .kind = OPT_FLAG,         \
+		.offset = offsetof(struct common_options, verbose),         \
+		.help = "say on standard error on how many threads it was " \
+			"computed, and why if on one"                       \
 	}
 
-/* On how many threads to run the fabric if the user asked for so many. */
-unsigned threads_for(const struct fabric *f, uint64_t asked);
-/* After the run, for --verbose: on how many it was, and why if on one. */
-void threads_say(const struct sim *s, uint64_t asked, unsigned used);
+/* As the command's options have it. */
+void threads_ask(const struct common_options *common);
+/* At its end: says how it was computed, if it was asked to. */
+void threads_tell(void);
 
 #endif

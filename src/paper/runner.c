@@ -79,6 +79,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 	const char *const tail[] = { "--db", db, "--quiet", "--format",
 				     "null" };
 
+	words[n++] = jobs_threads_word();
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		words[n++] = hd_strdup(tail[i]);
 	if (chdir(s->folder) == 0)

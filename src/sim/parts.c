@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/team.h"
 #include "sim/tell.h"
 
 #define LOOK_EVERY  65536 /* events between looks at progress */
@@ -48,13 +49,22 @@ static const char *reason_not_to_cut(const struct sim *s)
 	return NULL;
 }
 
-unsigned sim_threads(const struct sim_setup *setup, unsigned cores)
+/* How many threads compute a run; if one without being asked, *why. */
+static unsigned threads_for(const struct sim *s, const char **why)
 {
-	uint32_t worth = setup->n_ports / PORTS_WORTH;
+	unsigned there = team_processors();
+	unsigned worth = s->setup->n_ports / PORTS_WORTH;
 
-	if (worth > cores)
-		worth = cores;
-	return worth > 1 ? worth : 1;
+	*why = NULL;
+	if (s->rules.threads)
+		return s->rules.threads;
+	if (team_asked())
+		return team_asked();
+	if (there < 2)
+		*why = "there is one processor";
+	else if (worth < 2)
+		*why = "more would not pay on so small a fabric";
+	return *why ? 1 : worth < there ? worth : there;
 }
 
 uint32_t sim_is_cut(const struct sim *s, const char **why_not)
@@ -296,13 +306,9 @@ void parts_free(struct sim *s)
 	free(p);
 }
 
-void parts_begin(struct sim *s)
+/* Into n parts, if it can be done. */
+static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 {
-	uint32_t n = s->rules.parts ? s->rules.parts : s->rules.threads;
-
-	s->has_begun = true;
-	if (n < 2)
-		return;
 	s->not_cut = reason_not_to_cut(s);
 	if (s->not_cut)
 		return;
@@ -317,9 +323,25 @@ void parts_begin(struct sim *s)
 		s->not_cut = "its links, switches or answers take less than "
 			     "1 ns, so nothing can be computed ahead";
 	else
-		parts_make(s, part_of_node, n,
-			   s->rules.threads ? s->rules.threads : 1);
+		parts_make(s, part_of_node, n, threads);
 	free(part_of_node);
+}
+
+void parts_begin(struct sim *s)
+{
+	unsigned threads = threads_for(s, &s->not_cut);
+	uint32_t n = s->rules.parts ? s->rules.parts : threads;
+
+	s->has_begun = true;
+	if (n > 1)
+		parts_cut(s, n, threads);
+	const struct team_use use = {
+		.parts = sim_n_parts(s),
+		.threads = s->parts ? crew_size(s->parts->crew) : 1,
+		.why = s->not_cut,
+	};
+
+	team_note(&use);
 }
 
 /* ---- a window

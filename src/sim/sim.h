@@ -67,11 +67,10 @@ void sim_progress(const struct sim *s, struct sim_progress *out);
 
 /*
  * rules.threads compute a run together, in as many parts or rules.parts; its
- * outcome is the same for any number of both. How many threads a fabric keeps
- * busy, of those that there are: */
-unsigned sim_threads(const struct sim_setup *setup, unsigned cores);
-/* After sim_run: into how many parts the run is cut; if only one in spite of
- * the rules, why ("it has one switch"), else NULL. */
+ * outcome is the same for any number of both. After sim_run: into how many
+ * parts the run is cut; if only one and nobody asked for that, why ("it has one
+ * switch"), else NULL.
+ */
 uint32_t sim_is_cut(const struct sim *s, const char **why_not);
 
 /* What cutting costs and could bring; all zeros if the run is not cut. */

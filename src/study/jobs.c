@@ -33,13 +33,27 @@ void job_end_fini(struct job_end *end)
 	*end = (struct job_end){ 0 };
 }
 
+/* One, since the jobs have the processors, unless more were asked for. */
+static unsigned threads_each(void)
+{
+	return team_asked() ? team_asked() : 1;
+}
+
 unsigned jobs_at_once(uint64_t asked)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = team_processors() / threads_each();
 
 	if (asked)
 		return (unsigned)asked;
-	return (unsigned)(cores > 0 ? cores : 1);
+	return n ? n : 1;
+}
+
+char *jobs_threads_word(void)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	strbuf_printf(&word, "--threads=%u", threads_each());
+	return strbuf_detach(&word);
 }
 
 /* ---- the scratch folder ------------------------------------------------- */
@@ -117,8 +131,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	    dup2(err, 2) < 0)
 		_exit(STATUS_HOST);
 	memory_divide(w->n);
-	if (!team_asked())
-		team_ask(1); /* the jobs have the processors */
+	team_ask(threads_each());
 	if (w->jobs->work(w->jobs->context, job, db, &d) == HD_OK)
 		_exit(0);
 	diag_print(&d, &line);
@@ -260,8 +273,13 @@ enum hd_status jobs_run(const struct jobs *jobs, size_t n, struct diag *d)
 		free(crew.children);
 		scratch_remove(scratch);
 	}
+	const struct team_use use = {
+		.jobs = jobs->at_once,
+		.threads = threads_each(),
+	};
 	bool had_place = scratch != NULL;
 
+	team_note(&use);
 	free(scratch);
 	unfinished_let_go();
 	return had_place ? HD_OK : d->status;

@@ -50,7 +50,10 @@ struct jobs {
 HD_MUST_CHECK enum hd_status jobs_run(const struct jobs *jobs, size_t n,
 				      struct diag *d);
 
-/* For `at_once`: what a user asked for, or if that is 0 one per core. */
+/* For `at_once`: what a user asked for, or if that is 0 as many as there are
+ * processors for all their threads. */
 unsigned jobs_at_once(uint64_t asked);
+/* In a job that becomes another heddle: "--threads=N", to be freed. */
+char *jobs_threads_word(void);
 
 #endif

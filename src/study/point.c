@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
+#include "study/jobs.h"
 #include "study/simulation.h"
 #include "study/study_parts.h"
 
@@ -393,6 +394,7 @@ static enum hd_status become(const struct study *s, size_t point,
 
 	pieces_add(&words, hd_strdup("heddle"));
 	words_of(s, point, &words);
+	pieces_add(&words, jobs_threads_word());
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
 		pieces_add(&words, hd_strdup(more[i]));
 	pieces_add(&words, hd_strdup(db));

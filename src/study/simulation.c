@@ -92,7 +92,6 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 	bool has_pairs = qp_rows_any(s->fabric);
 
 	rules.yields = true;
-	rules.threads = s->options.threads;
 	if (has_pairs)
 		lab_rules(&rules);
 	s->sim = sim_new(&s->fabric->setup, s->fabric->flows,

@@ -27,7 +27,6 @@ struct simulation_options {
 	struct option_list ports;  /* looked at in those; none: all */
 	bool sampled;              /* note the use of links over time, */
 	hd_time sample;            /* so often; 0: about a hundred times */
-	unsigned threads;          /* or 0: one */
 	sim_progress_fn *progress; /* or NULL */
 	void *context;
 };

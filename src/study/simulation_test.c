@@ -44,7 +44,7 @@ static void looking_on_changes_nothing(void **state)
 {
 	char pcap[] = "/tmp/simulation-pcap-XXXXXX";
 	char trace[] = "/tmp/simulation-trace-XXXXXX";
-	const struct simulation_options plain = { .threads = 1 };
+	const struct simulation_options plain = { .sampled = false };
 	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
 
 	(void)state;
@@ -54,7 +54,6 @@ static void looking_on_changes_nothing(void **state)
 		.pcap = pcap,
 		.trace = trace,
 		.sampled = true,
-		.threads = 1,
 	};
 	struct simulation *a = run(poisson, &plain);
 	struct simulation *b = run(poisson, &watched);

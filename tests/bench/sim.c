@@ -75,6 +75,7 @@ static void stride_begin(struct stride *r, const struct workload *w,
 	rules.flow_metrics = rules.port_metrics = metrics;
 	/* What a release build of the program does. */
 	rules.check_order = false;
+	rules.threads = 1;
 	*r = (struct stride){ .sim = sim_new(&w->fabric.setup, w->flows,
 					     w->n_flows, &rules) };
 	/* Fill the fabric first. */

@@ -208,6 +208,7 @@ static void measure_balance(struct bench *b, const struct workload *w,
 	sim_rules_init(&rules);
 	rules.check_order = false;
 	rules.parts = 16;
+	rules.threads = 1;
 	struct sim *s = sim_new(&w->fabric.setup, w->flows, w->n_flows, &rules);
 	struct sim_cut_use use;
 

@@ -7,6 +7,7 @@
 #include "base/unfinished.h"
 #include "bench/letter.h"
 #include "cli/output.h"
+#include "cli/threads.h"
 #include "verbs/profile.h"
 
 #define FIELD(name) offsetof(struct session, name)
@@ -60,6 +61,7 @@ const struct option session_options[] = {
 	  "such as 'p99<5us', 'bw>=900MB/s' or 'avg@64<6us'; exit status 1 if one is missed" },
 	{ "pcap", 0, OPT_TEXT, FIELD(pcap), "FILE", NULL,
 	  "every packet that the adapters send or receive, for Wireshark; each point begins at a second of its own" },
+	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 
