@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/live/live.h"
@@ -28,103 +19,6 @@ static const struct option options[] = {
 	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
 	{ NULL },
 };
-
-/*
- * What tells the caller that programs can attach. From then on nobody listens:
- * whoever reads what the caller printed must not wait for the daemon's end.
- */
-static void tell_ready(void *context)
-{
-	const int *fd = context;
-
-	if (*fd < 0)
-		return;
-	dup2(STDOUT_FILENO, STDERR_FILENO);
-	if (write(*fd, "y", 1) == 1)
-		close(*fd);
-}
-
-static int remove_one(const char *path, const struct stat *s, int kind,
-		      struct FTW *where)
-{
-	(void)s;
-	(void)kind;
-	(void)where;
-	remove(path);
-	return 0;
-}
-
-static void remove_folder(const char *dir)
-{
-	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* A folder that only this user may enter; a dead fabric's is taken over. */
-static enum hd_status make_folder(const char *dir, const char *name,
-				  struct diag *d)
-{
-	const char *const words[] = { "show" };
-	struct strbuf out = STRBUF_INIT;
-	struct diag quiet = { .status = HD_OK };
-	bool runs = live_call(dir, words, 1, &quiet, &out) == HD_OK;
-
-	strbuf_fini(&out);
-	if (runs)
-		return diag_fail(d, HD_ERR_ENV,
-				 "a fabric '%s' runs already; 'heddle live "
-				 "down --name %s' ends it",
-				 name, name);
-	remove_folder(dir);
-	if (mkdir(dir, 0700) != 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot make '%s': %s", dir,
-				 strerror(errno));
-	return HD_OK;
-}
-
-static int serve(const struct fabric *f, const char *dir, int ready)
-{
-	struct diag d = { .status = HD_OK };
-	enum hd_status status = live_run(&f->topo, dir, tell_ready, &ready, &d);
-
-	remove_folder(dir);
-	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
-}
-
-/* The daemon, away from this terminal; the parent hears when it is ready. */
-static int serve_apart(const struct fabric *f, const char *dir)
-{
-	int pipe_ends[2];
-	char answer = 0;
-
-	if (pipe(pipe_ends) != 0)
-		return EXIT_ENVIRONMENT;
-	fflush(NULL);
-	pid_t child = fork();
-
-	if (child < 0)
-		return EXIT_ENVIRONMENT;
-	if (child == 0) {
-		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		close(pipe_ends[0]);
-		setsid();
-		signal(SIGHUP, SIG_IGN);
-		dup2(nothing, 0);
-		dup2(nothing, 1);
-		/* Refusals are still told; afterwards there is nobody. */
-		_exit(serve(f, dir, pipe_ends[1]));
-	}
-	close(pipe_ends[1]);
-	bool is_up = read(pipe_ends[0], &answer, 1) == 1;
-
-	close(pipe_ends[0]);
-	if (is_up)
-		return EXIT_DONE;
-	int status = 0;
-
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ENVIRONMENT;
-}
 
 static void print_what_next(const struct values *v, const struct topo *t)
 {
@@ -162,17 +56,11 @@ static int run(const struct command *self, int argc, char **argv)
 				     v.name);
 	if (fabric_open(argv[0], NULL, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	char *dir = live_folder(v.name);
-
-	if (make_folder(dir, v.name, &d) != HD_OK)
-		status = command_refuse(&d);
-	else if (v.foreground)
-		status = serve(f, dir, -1);
-	else
-		status = serve_apart(f, dir);
+	status = live_start(&f->topo, v.name, !v.foreground, &d) == HD_OK
+			 ? EXIT_DONE
+			 : command_refuse(&d);
 	if (status == EXIT_DONE && !v.foreground && !v.common.quiet)
 		print_what_next(&v, &f->topo);
-	free(dir);
 	fabric_free(f);
 	return status;
 }

@@ -8,6 +8,8 @@
  * not that user is refused.
  */
 
+#include <stdbool.h>
+
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "topo/topo.h"
@@ -22,6 +24,14 @@ char *live_folder(const char *name);
 HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
 				      void (*ready)(void *context),
 				      void *context, struct diag *d);
+
+/*
+ * Starts the fabric `name` in a folder of its own, which goes with it. If
+ * `apart`, in a process of its own away from the terminal, and returns once
+ * programs can attach; else here, and returns when it has ended.
+ */
+HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
+					bool apart, struct diag *d);
 
 /* Asks the daemon in `dir` to do what `words` say; what it printed. */
 HD_MUST_CHECK enum hd_status live_call(const char *dir,
