@@ -168,7 +168,8 @@ static void forget(struct live *l, uint32_t slot)
 		if (l->waiting[i].registration == slot)
 			stop_waiting(l, i);
 	r->used = false;
-	r->generation = (uint16_t)(r->generation + 1);
+	/* Never 0: a TID of 0 is none. */
+	r->generation = r->generation == UINT16_MAX ? 1 : r->generation + 1U;
 	r->next_of_port = l->free_registration;
 	l->free_registration = slot;
 }
@@ -306,7 +307,7 @@ static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
 
 	if (slot == NO_AGENT)
 		return NO_AGENT;
-	if (tid == l->answering && !l->answered) {
+	if (tid != 0 && tid == l->answering && !l->answered) {
 		l->answered = true;
 		return slot;
 	}
@@ -351,7 +352,10 @@ static uint32_t registration_of(const struct live *l, uint32_t client,
 	return slot;
 }
 
-/* Lets the agents act on it; true if the answer came at once. */
+/*
+ * Lets the agents act on it; true if it is a request and the answer came at
+ * once. What answers has the TID of what it answers, and is none itself.
+ */
 static bool transmit(struct live *l, uint32_t registration,
 		     const uint8_t *frame, size_t size)
 {
@@ -366,7 +370,7 @@ static bool transmit(struct live *l, uint32_t registration,
 		.qkey = ntohl(h.qkey),
 	};
 
-	l->answering = load_be64(mad + TID);
+	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + TID);
 	l->answered = false;
 	agents_send(l->agents, l->registrations[registration].port, &to, mad,
 		    size - sizeof(h), live_now());
