@@ -242,6 +242,42 @@ static void silence_ends_after_the_last_retry(void **state)
 	pair_free(p);
 }
 
+/*
+ * Packets that come slowly, since congestion control holds them back: every
+ * eighth asks for an answer, and until one has, there is none to wait for.
+ */
+static void the_timer_runs_while_an_answer_is_due(void **state)
+{
+	(void)state;
+	struct qp_attr a[2] = { pair_attr(0), pair_attr(1) };
+	struct packet packet;
+	uint8_t bytes[4096];
+	hd_time now = 0;
+	unsigned n = 0;
+
+	a[0].ack_every = 8;
+	struct pair *p = pair_new(QP_RC, a);
+	struct qp *one = p->side[0].qp, *other = p->side[1].qp;
+
+	post(p, pair_wr(1, WR_WRITE, 0, 32 * 256, 0));
+	/* Much slower than the timeout of 8.192 us. */
+	for (; qp_transmit(one, now, &packet, bytes); now += 20 * HD_US) {
+		bool asks = packet.bth.ack_req;
+
+		assert_true(asks == (++n % 8 == 0));
+		assert_true(qp_due(one) ==
+			    (asks ? now + 8192 * HD_NS : HD_TIME_NEVER));
+		qp_receive(other, &packet, now);
+		assert_true(qp_transmit(other, now, &packet, bytes) == asks);
+		if (asks)
+			qp_receive(one, &packet, now);
+		assert_true(qp_due(one) == HD_TIME_NEVER);
+	}
+	assert_int_equal(n, 32);
+	assert_done(&p->side[0], 1, WC_SUCCESS);
+	pair_free(p);
+}
+
 struct violation {
 	struct sge local;
 	enum wr_kind kind;
@@ -542,6 +578,7 @@ int main(void)
 		cmocka_unit_test(nothing_of_everything_is_one_packet),
 		cmocka_unit_test(a_late_receive_request_is_waited_for),
 		cmocka_unit_test(silence_ends_after_the_last_retry),
+		cmocka_unit_test(the_timer_runs_while_an_answer_is_due),
 		cmocka_unit_test(each_violation_has_its_status),
 		cmocka_unit_test(states_follow_the_table),
 		cmocka_unit_test(reads_use_up_the_numbers_of_their_answers),

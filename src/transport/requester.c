@@ -46,6 +46,7 @@ void requester_start(struct qp *qp)
 	struct requester *r = &qp->rq;
 
 	r->next_psn = qp->attr.sq_psn;
+	r->asked = r->next_psn;
 	r->unlimited = !qp->attr.credits;
 	reload(qp);
 }
@@ -426,8 +427,10 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 	if (qp->params.kind != QP_RC)
 		return; /* no more is to come than requester_sent */
 	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
-	if (out->bth.ack_req)
-		r->since_ack = 0;
+	if (!out->bth.ack_req)
+		return; /* nobody answers to it yet */
+	r->since_ack = 0;
+	r->asked = psn_add(item->psn, upto);
 	if (r->timer == HD_TIME_NEVER && qp->attr.timeout)
 		r->timer = now + ack_timeout(qp->attr.timeout);
 }
@@ -521,8 +524,11 @@ static void progress(struct qp *qp, hd_time now)
 
 	reload(qp);
 	r->implied = false;
+	bool expects =
+		is_outstanding(r) && psn_diff(r->asked, oldest_psn(r)) > 0;
+
 	/* It does not run while an RNR NAK holds us. */
-	r->timer = is_outstanding(r) && qp->attr.timeout && !r->rnr_until
+	r->timer = expects && qp->attr.timeout && !r->rnr_until
 			   ? now + ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
 	requester_drained(qp);
@@ -553,7 +559,8 @@ static void go_back(struct qp *qp, uint32_t psn)
 	r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;
 	if (needs_answer(item))
 		r->offset = item->done;
-	r->timer = HD_TIME_NEVER; /* set again by the first packet */
+	r->timer = HD_TIME_NEVER; /* set again by the first that asks */
+	r->asked = psn;
 }
 
 /* Goes back at the price of one retry; the request fails if none is left. */

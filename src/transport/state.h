@@ -38,6 +38,7 @@ struct requester {
 	bool unlimited;     /* the peer sends no credit information */
 	uint32_t rd_out;    /* reads and atomics without their answer */
 	uint32_t since_ack; /* packets since the last with A set */
+	uint32_t asked;     /* PSN after it: answers are due up to here */
 
 	uint8_t retry_left, rnr_left;
 	uint64_t retries;  /* that it took, ever */
