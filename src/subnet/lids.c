@@ -86,14 +86,17 @@ static enum hd_status give_in_turn(const struct assignment *a,
 	return status;
 }
 
-static port_id first_end_port(const struct topo *t, unsigned sub)
+port_id subnet_manager_port(const struct topo *t, unsigned subnet)
 {
-	port_id p = 0;
+	port_id least = TOPO_NONE;
 
-	while (p < t->n_ports &&
-	       (t->ports[p].subnet != sub || !topo_is_end_port(t, p)))
-		p++;
-	return p;
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].subnet == subnet && topo_is_end_port(t, p) &&
+		    (least == TOPO_NONE ||
+		     t->ports[p].guid < t->ports[least].guid))
+			least = p;
+	}
+	return least;
 }
 
 /* The port of each subnet that goes first: where its manager would run. */
@@ -107,7 +110,7 @@ static void managers_first(const struct assignment *a, port_id *list,
 		port_id sm = a->o->sm_port;
 
 		if (sm == TOPO_NONE || t->ports[sm].subnet != sub)
-			sm = first_end_port(t, sub);
+			sm = subnet_manager_port(t, sub);
 		for (uint32_t i = n_first; i < n; i++) {
 			if (list[i] != sm)
 				continue;

@@ -42,11 +42,7 @@ static port_id manager_of(const struct planner *p, unsigned subnet)
 
 	if (chosen != TOPO_NONE && t->ports[chosen].subnet == subnet)
 		return topo_is_end_port(t, chosen) ? chosen : TOPO_NONE;
-	for (port_id a = 0; a < t->n_ports; a++) {
-		if (t->ports[a].subnet == subnet && topo_is_end_port(t, a))
-			return a;
-	}
-	return TOPO_NONE;
+	return subnet_manager_port(t, subnet);
 }
 
 /* Marks the nodes of a subnet that its manager reaches. */

@@ -41,7 +41,7 @@ struct replan_options {
 	const char *engine;
 	const struct route_options *route; /* or NULL; `keep` is set here */
 	enum replan_mode mode;
-	port_id manager; /* TOPO_NONE: the first end port of each subnet */
+	port_id manager; /* TOPO_NONE: subnet_manager_port() of each */
 };
 
 struct lft_change {

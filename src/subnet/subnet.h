@@ -182,7 +182,7 @@ enum lid_order {
 struct lid_options {
 	enum lid_order order;
 	unsigned lmc;    /* of end ports; a plain switch port 0 has one LID */
-	port_id sm_port; /* LIDS_OPENSM; TOPO_NONE = the first end port */
+	port_id sm_port; /* LIDS_OPENSM; TOPO_NONE: subnet_manager_port() */
 };
 
 /*
@@ -199,6 +199,13 @@ struct lid_options lid_options_for(const struct topo *t, unsigned lmc);
 HD_MUST_CHECK enum hd_status subnet_assign_lids(struct subnet *s,
 						const struct lid_options *o,
 						struct diag *d);
+
+/*
+ * Where a subnet's manager runs, if nobody says: of managers with equal
+ * priority the one with the lowest GUID is elected, whatever order nodes are
+ * listed in. TOPO_NONE if the subnet has no end port.
+ */
+port_id subnet_manager_port(const struct topo *t, unsigned subnet);
 
 /* Tables are copied; equal ones are stored once. */
 void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,

@@ -166,6 +166,8 @@ enum hd_status topo_read(const char *text, size_t len,
 		status = reader_finish(&r, out);
 	if (status == HD_OK && out->recipe)
 		topo_follow_recipe(out);
+	if (status == HD_OK && !out->recipe)
+		topo_sort(out);
 	if (status == HD_OK && problems)
 		problems_sort(problems);
 	reader_fini(&r);

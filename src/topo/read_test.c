@@ -2,9 +2,11 @@
 /* What files of real tools say, and what is refused, with its line. */
 #include "topo/text_for_tests.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
 
 static void check_same_links(const char *a, const char *b)
 {
@@ -73,6 +75,16 @@ static void neighbors_are_the_same_cables(void **state)
 	}
 }
 
+static node_id with_guid(const struct topo *t, uint64_t guid)
+{
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (t->nodes[v].guid == guid)
+			return v;
+	}
+	fail_msg("no node 0x%" PRIx64, guid);
+	return TOPO_NONE;
+}
+
 static void a_real_file_says_what_it_says(void **state)
 {
 	struct topo t;
@@ -80,12 +92,13 @@ static void a_real_file_says_what_it_says(void **state)
 	(void)state;
 	read_path(FIXTURE("small.ibnetdiscover"), &t);
 	assert_int_equal(t.n_nodes, 6);
-	const struct topo_node *leaf = &t.nodes[0], *host = &t.nodes[2];
+	node_id sw = with_guid(&t, 0x200001);
+	const struct topo_node *leaf = &t.nodes[sw];
+	const struct topo_node *host = &t.nodes[with_guid(&t, 0x100006)];
 
 	assert_string_equal(leaf->name, "leaf2");
 	assert_int_equal(leaf->kind, NODE_SWITCH);
 	assert_int_equal(leaf->n_ports, 8);
-	assert_int_equal(leaf->guid, 0x200001);
 	assert_true(leaf->enhanced_port0);
 	assert_int_equal(leaf->line, 10);
 	assert_int_equal(t.ports[leaf->first_port].lid, 3);
@@ -98,17 +111,18 @@ static void a_real_file_says_what_it_says(void **state)
 	assert_int_equal(t.ports[host->first_port + 1].guid, 0x100007);
 	assert_int_equal(t.ports[host->first_port + 1].lid, 6);
 	assert_int_equal(t.ports[host->first_port + 1].peer,
-			 topo_port_of(&t, 0, 2));
+			 topo_port_of(&t, sw, 2));
 	assert_int_equal(t.source.from_node, 0x100000);
 	assert_int_equal(t.source.from_port, 0x100001);
 	assert_string_equal(t.source.date, "Sun Nov 15 01:13:48 2026");
 	topo_fini(&t);
 	read_path(FIXTURE("chassis.ibnetdiscover-fg"), &t);
-	assert_int_equal(t.ports[topo_port_of(&t, 1, 1)].vls, 8);
+	sw = with_guid(&t, 0x2c9000000502);
+	assert_int_equal(t.ports[topo_port_of(&t, sw, 1)].vls, 8);
 	assert_int_equal(t.n_chassis, 1);
 	assert_int_equal(t.chassis[0].guid, 0x2c9000000500);
-	assert_int_equal(t.nodes[1].place->slot, SLOT_LINE);
-	assert_int_equal(t.as_read[topo_port_of(&t, 1, 3)].external, 3);
+	assert_int_equal(t.nodes[sw].place->slot, SLOT_LINE);
+	assert_int_equal(t.as_read[topo_port_of(&t, sw, 3)].external, 3);
 	topo_fini(&t);
 }
 
@@ -153,13 +167,14 @@ static void ibsim_counts_guids_and_defaults(void **state)
 		  "Hca \t2 \"Hca2\"\n"
 		  "[1]\t\"Switch2\"[1]\n",
 		  &t);
-	assert_int_equal(t.nodes[0].guid, 0x200000);
-	assert_int_equal(t.nodes[1].guid, 0x200001);
-	assert_int_equal(t.nodes[2].guid, 0x100000);
-	assert_int_equal(t.nodes[3].guid, 0x100003);
-	assert_int_equal(t.ports[topo_port_of(&t, 3, 1)].guid, 0x100004);
-	assert_string_equal(t.nodes[3].name, "Hca2");
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 3), &link),
+	assert_int_equal(t.nodes[0].guid, 0x100000);
+	assert_int_equal(t.nodes[1].guid, 0x100003);
+	assert_int_equal(t.nodes[2].guid, 0x200000);
+	assert_int_equal(t.nodes[3].guid, 0x200001);
+	assert_int_equal(t.ports[topo_port_of(&t, 1, 1)].guid, 0x100004);
+	assert_string_equal(t.nodes[1].name, "Hca2");
+	assert_string_equal(t.nodes[2].name, "Switch1");
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 2, 3), &link),
 			 HD_OK);
 	assert_int_equal(link.lanes, 4);
 	assert_int_equal(link.speed, SPEED_SDR);
@@ -209,19 +224,59 @@ static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 		  "[4] \"rack1@up\"\n",
 		  &t);
 	assert_int_equal(t.n_nodes, 3);
-	assert_int_equal(t.nodes[2].guid, 0x310);
-	assert_string_equal(t.nodes[2].name, "a free remark");
-	assert_int_equal(t.ports[topo_port_of(&t, 0, 1)].peer,
-			 topo_port_of(&t, 2, 4));
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 2, 4), &link),
+	node_id one = with_guid(&t, 0x300), two = with_guid(&t, 0x310);
+
+	assert_string_equal(t.nodes[two].name, "a free remark");
+	assert_int_equal(t.ports[topo_port_of(&t, one, 1)].peer,
+			 topo_port_of(&t, two, 4));
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, two, 4), &link),
 			 HD_OK);
 	assert_int_equal(link.lanes, 4);
 	assert_int_equal(link.speed, SPEED_EDR);
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 2), &link),
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, one, 2), &link),
 			 HD_OK);
 	assert_int_equal(link.lanes, 1);
 	assert_int_equal(link.speed, SPEED_SDR);
 	topo_fini(&t);
+}
+
+/* Whatever the order of its nodes was, a fabric is the same once sorted. */
+static void nodes_stand_by_guid(void **state)
+{
+	struct rng rng;
+	struct topo t, other;
+
+	(void)state;
+	rng_init(&rng, 1, 0);
+	read_path(FIXTURE("chassis.ibnetdiscover-fg"), &t);
+	read_path(FIXTURE("chassis.ibnetdiscover-fg"), &other);
+	node_id *place = hd_alloc(t.n_nodes, sizeof(*place));
+
+	for (unsigned round = 0; round < 20; round++) {
+		for (node_id v = 0; v < t.n_nodes; v++) {
+			node_id k = (node_id)rng_below(&rng, v + 1);
+
+			place[v] = place[k];
+			place[k] = v;
+		}
+		topo_reorder(&other, place);
+		topo_sort(&other);
+		for (node_id v = 0; v < t.n_nodes; v++) {
+			assert_true(v == 0 ||
+				    t.nodes[v - 1].guid < t.nodes[v].guid);
+			assert_string_equal(t.nodes[v].name,
+					    other.nodes[v].name);
+			assert_int_equal(t.nodes[v].first_port,
+					 other.nodes[v].first_port);
+		}
+		assert_memory_equal(t.ports, other.ports,
+				    t.n_ports * sizeof(*t.ports));
+		assert_memory_equal(t.as_read, other.as_read,
+				    t.n_ports * sizeof(*t.as_read));
+	}
+	free(place);
+	topo_fini(&t);
+	topo_fini(&other);
 }
 
 static void formats_are_told_by_content(void **state)
@@ -470,6 +525,7 @@ int main(void)
 		cmocka_unit_test(ibsim_counts_on_from_a_guid),
 		cmocka_unit_test(
 			ibsim_modules_aliases_and_settings_are_understood),
+		cmocka_unit_test(nodes_stand_by_guid),
 		cmocka_unit_test(formats_are_told_by_content),
 		cmocka_unit_test(malformed_files_are_refused_at_their_line),
 		cmocka_unit_test(misplaced_lines_are_refused),

@@ -83,49 +83,6 @@ static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
 	}
 }
 
-/*
- * Puts the nodes into the order in which they were made, so that whatever goes
- * by that order (numbers of hosts, ties between routes) is as if nobody had
- * written the fabric down.
- */
-static void reorder(struct topo *t, const struct topo *made,
-		    const node_id *twin)
-{
-	struct topo_node *nodes = hd_alloc(t->n_nodes, sizeof(*nodes));
-	struct topo_port *ports = hd_alloc(t->n_ports, sizeof(*ports));
-	struct topo_as_read *as_read =
-		t->as_read ? hd_alloc(t->n_ports, sizeof(*as_read)) : NULL;
-	port_id *place = hd_alloc(t->n_ports, sizeof(*place));
-
-	for (port_id p = 0; p < t->n_ports; p++)
-		place[p] = topo_port_of(made, twin[t->ports[p].node],
-					t->ports[p].number);
-	for (node_id v = 0; v < t->n_nodes; v++) {
-		nodes[twin[v]] = t->nodes[v];
-		nodes[twin[v]].first_port = made->nodes[twin[v]].first_port;
-	}
-	for (port_id p = 0; p < t->n_ports; p++) {
-		struct topo_port *to = &ports[place[p]];
-
-		*to = t->ports[p];
-		to->node = twin[to->node];
-		if (to->peer != TOPO_NONE)
-			to->peer = place[to->peer];
-		if (as_read)
-			as_read[place[p]] = t->as_read[p];
-	}
-	free(place);
-	free(t->nodes);
-	free(t->ports);
-	free(t->as_read);
-	t->nodes = nodes;
-	t->ports = ports;
-	t->as_read = as_read;
-	t->nodes_cap = t->n_nodes;
-	t->ports_cap = t->n_ports;
-	topo_number_subnets(t);
-}
-
 /* Where discovery would begin anyway needs no saying. */
 static void forget_origin(struct topo *t)
 {
@@ -153,7 +110,9 @@ void topo_follow_recipe(struct topo *t)
 		       same_cables(t, &made, twin);
 		if (same) {
 			adopt(t, &made, twin);
-			reorder(t, &made, twin);
+			/* Numbers of hosts and ties between routes are as if
+			 * nobody had written the fabric down. */
+			topo_reorder(t, twin);
 			forget_origin(t);
 		}
 		topo_fini(&made);

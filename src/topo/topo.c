@@ -144,6 +144,7 @@ static void flood_subnet(struct topo *t, node_id from, uint16_t number,
 /* A node and what files and generators both know it by. */
 struct named {
 	uint64_t guid;
+	const char *name;
 	node_id node;
 };
 
@@ -153,16 +154,19 @@ static int by_guid(const void *a, const void *b)
 
 	if (x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	int names = strcmp(x->name, y->name);
+
+	return names ? names : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Nodes by GUID; what has none by number, before all others. */
+/* Nodes by GUID; what has none by name, before all others. */
 static struct named *nodes_by_guid(const struct topo *t)
 {
 	struct named *order = hd_alloc(t->n_nodes, sizeof(*order));
 
 	for (node_id v = 0; v < t->n_nodes; v++)
-		order[v] = (struct named){ t->nodes[v].guid, v };
+		order[v] =
+			(struct named){ t->nodes[v].guid, t->nodes[v].name, v };
 	qsort(order, t->n_nodes, sizeof(*order), by_guid);
 	return order;
 }
@@ -209,6 +213,74 @@ void topo_number_subnets(struct topo *t)
 	free(order);
 	free(seen);
 	free(queue);
+}
+
+/* Where the ports of nodes begin that change their places. */
+static port_id *first_ports(const struct topo *t, const node_id *place)
+{
+	port_id *first = hd_alloc(t->n_nodes, sizeof(*first));
+	port_id next = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++)
+		first[place[v]] = t->nodes[v].n_ports + 1u;
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		port_id n = first[v];
+
+		first[v] = next;
+		next += n;
+	}
+	return first;
+}
+
+void topo_reorder(struct topo *t, const node_id *place)
+{
+	struct topo_node *nodes = hd_alloc(t->n_nodes, sizeof(*nodes));
+	struct topo_port *ports = hd_alloc(t->n_ports, sizeof(*ports));
+	struct topo_as_read *as_read =
+		t->as_read ? hd_alloc(t->n_ports, sizeof(*as_read)) : NULL;
+	port_id *first = first_ports(t, place);
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		const struct topo_port *from = &t->ports[p];
+		port_id at = first[place[from->node]] + from->number;
+		struct topo_port *to = &ports[at];
+
+		*to = *from;
+		to->node = place[from->node];
+		if (from->peer != TOPO_NONE) {
+			const struct topo_port *peer = &t->ports[from->peer];
+
+			to->peer = first[place[peer->node]] + peer->number;
+		}
+		if (as_read)
+			as_read[at] = t->as_read[p];
+	}
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		nodes[place[v]] = t->nodes[v];
+		nodes[place[v]].first_port = first[place[v]];
+	}
+	free(first);
+	free(t->nodes);
+	free(t->ports);
+	free(t->as_read);
+	t->nodes = nodes;
+	t->ports = ports;
+	t->as_read = as_read;
+	t->nodes_cap = t->n_nodes;
+	t->ports_cap = t->n_ports;
+	topo_number_subnets(t);
+}
+
+void topo_sort(struct topo *t)
+{
+	struct named *order = nodes_by_guid(t);
+	node_id *place = hd_alloc(t->n_nodes, sizeof(*place));
+
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		place[order[i].node] = i;
+	topo_reorder(t, place);
+	free(place);
+	free(order);
 }
 
 /* What both sets have; an empty set says nothing and so excludes nothing. */

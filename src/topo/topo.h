@@ -187,6 +187,13 @@ void topo_copy(const struct topo *from, struct topo *to);
  * adapters. An unplugged adapter port is left in subnet 0.
  */
 void topo_number_subnets(struct topo *t);
+/*
+ * Makes node `v` node `place[v]`: a permutation. Sorted, nodes stand by GUID,
+ * which does not depend on the order in which a file lists them; nodes without
+ * one by name.
+ */
+void topo_reorder(struct topo *t, const node_id *place);
+void topo_sort(struct topo *t);
 
 static inline port_id topo_port_of(const struct topo *t, node_id node,
 				   unsigned number)
