@@ -2,6 +2,13 @@
 #include "cc/marking.h"
 
 #include <assert.h>
+#include <stddef.h>
+
+const char *const mark_names[] = {
+	[MARK_NONE] = "none",           [MARK_TWO_COUNTER] = "two-counter",
+	[MARK_THRESHOLD] = "threshold", [MARK_IBA] = "iba",
+	[MARK_PUBLISHED] = "published", [MARK_PUBLISHED + 1] = NULL,
+};
 
 enum hd_status mark_check(const struct mark_config *config, struct diag *d)
 {
@@ -75,6 +82,7 @@ bool mark_departs(const struct mark_config *config, struct mark_output *output,
 
 	switch (config->rule) {
 	case MARK_NONE:
+	case N_MARK_RULES:
 		break;
 	case MARK_TWO_COUNTER:
 		mark = two_counter(output);

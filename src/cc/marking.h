@@ -23,7 +23,17 @@
 
 #include "base/diag.h"
 
-enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA };
+enum mark_rule {
+	MARK_NONE,
+	MARK_TWO_COUNTER,
+	MARK_THRESHOLD,
+	MARK_IBA,
+	N_MARK_RULES
+};
+
+/* Words for the rules and, last, for two-counter without its guard. */
+#define MARK_PUBLISHED N_MARK_RULES
+extern const char *const mark_names[]; /* up to NULL */
 
 struct mark_config {
 	enum mark_rule rule;

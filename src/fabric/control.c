@@ -4,22 +4,18 @@
 
 #include "fabric/control.h"
 #include "fabric/parts.h"
+#include "scenario/words.h"
 
 /* ---- what the scenario's words mean ---------------------------------- */
 
 struct mark_config fabric_marking(const struct scn_congestion *c)
 {
-	static const enum mark_rule rules[] = {
-		[SCN_MARK_NONE] = MARK_NONE,
-		[SCN_MARK_TWO_COUNTER] = MARK_TWO_COUNTER,
-		[SCN_MARK_PUBLISHED] = MARK_TWO_COUNTER,
-		[SCN_MARK_THRESHOLD] = MARK_THRESHOLD,
-		[SCN_MARK_IBA] = MARK_IBA,
-	};
+	bool published = c->marking == MARK_PUBLISHED;
 
 	return (struct mark_config){
-		.rule = rules[c->marking],
-		.guard = c->marking == SCN_MARK_TWO_COUNTER,
+		.rule = published ? MARK_TWO_COUNTER
+				  : (enum mark_rule)c->marking,
+		.guard = c->marking == MARK_TWO_COUNTER,
 		.depth = (uint32_t)((c->depth + 63) / 64),
 		.threshold = (uint8_t)c->threshold,
 		.mark_victims = c->victims,
@@ -86,17 +82,9 @@ struct cc_config fabric_response(const struct fabric *b)
 	return out;
 }
 
-const struct cc_algorithm *fabric_algorithm(enum scn_control control)
+const struct cc_algorithm *fabric_algorithm(unsigned control)
 {
-	static const char *const names[] = {
-		[SCN_CONTROL_FIMD] = "fimd", [SCN_CONTROL_LIPD] = "lipd",
-		[SCN_CONTROL_PIPD] = "pipd", [SCN_CONTROL_AIMD] = "aimd",
-		[SCN_CONTROL_CCT] = "cct",
-	};
-
-	if (control == SCN_CONTROL_SAME || control == SCN_CONTROL_MARKS)
-		return NULL;
-	return cc_find(names[control]);
+	return cc_find(scn_algorithm_words[control]);
 }
 
 uint64_t fabric_reservation(const struct fabric *b, uint32_t flow)

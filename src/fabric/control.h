@@ -16,7 +16,7 @@ struct cc_config fabric_response(const struct fabric *b);
 void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
 		       double *rmax);
 /* NULL for none and "same". */
-const struct cc_algorithm *fabric_algorithm(enum scn_control control);
+const struct cc_algorithm *fabric_algorithm(unsigned control);
 /* Bits per second that a flow asks admission for; 0: it asks nobody. */
 uint64_t fabric_reservation(const struct fabric *b, uint32_t flow);
 /* What each SL may be promised of a link, by SL; others are left alone. */

@@ -29,6 +29,7 @@
 #include "subnet/subnet.h"
 
 enum fill_mode { FILL_STRICT, FILL_PAPER, FILL_ET };
+extern const char *const fill_mode_names[]; /* up to NULL */
 
 /* Where a VL's next entry goes. */
 enum fill_place {
@@ -39,6 +40,7 @@ enum fill_place {
 	 */
 	PLACE_SPREAD,
 };
+extern const char *const fill_place_names[]; /* up to NULL */
 
 struct fill {
 	enum fill_mode mode;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenario/notations.h"
 #include "scenario/scenario.h"
+#include "scenario/words.h"
 #include "subnet/replan.h"
 
 /*
@@ -31,51 +32,6 @@
 #define GOAL(member)      offsetof(struct scn_goal, member)
 
 #define BIT(value) (UINT64_C(1) << (value))
-
-static const char *const queueings[] = { "input", "cioq", NULL };
-static const char *const orders[] = { "voq", "fifo", NULL };
-static const char *const picks[] = { "round-robin", "oldest", NULL };
-static const char *const grhs[] = { "auto", "yes", "no", NULL };
-static const char *const credit_modes[] = { "delay", "exact", NULL };
-static const char *const arbiters[] = { "vlarb", "strict", NULL };
-static const char *const lid_orders[] = { "opensm", "paper", "nodes",
-					  "keep",   "auto",  NULL };
-static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
-static const char *const mtus[] = {
-	"256", "512", "1024", "2048", "4096", NULL
-};
-static const char *const mechanisms[] = { "none", "et", "ajt", NULL };
-static const char *const priorities[] = { "low", "high", NULL };
-/* In the order of enum traffic_class. */
-static const char *const class_kinds[] = { "DBTS", "DB",   "PBE", "BE",
-					   "CH",   "none", NULL };
-static const char *const fills[] = { "strict", "paper", "et", NULL };
-static const char *const places[] = { "first", "spread", NULL };
-static const char *const laws[] = { "exponential", "constant", NULL };
-static const char *const kinds[] = { "cbr",      "poisson", "ge",
-				     "on-off",   "pareto",  "saturating",
-				     "messages", "trace",   NULL };
-static const char *const patterns[] = {
-	"uniform", "permutation", "transpose",  "bit-reverse",
-	"tornado", "hotspot",     "all-to-all", "incast",
-	"pairs",   "group",       NULL
-};
-static const char *const transports[] = { "none", "rc", "uc", "ud", NULL };
-static const char *const controls[] = { "same", "fimd", "lipd", "pipd",
-					"aimd", "cct",  NULL };
-static const char *const algorithms[] = { "none", "fimd", "lipd",  "pipd",
-					  "aimd", "cct",  "marks", NULL };
-static const char *const markings[] = { "none",      "two-counter", "published",
-					"threshold", "iba",         NULL };
-static const char *const echoes[] = { "ack", "cnp", NULL };
-static const char *const shares[] = { "qp", "sl", NULL };
-static const char *const gaps[] = { "follows", "fixed", NULL };
-static const char *const events[] = { "link-down", "link-up",     "sink-stuck",
-				      "sink-free", "switch-down", "switch-up",
-				      NULL };
-static const char *const packets[] = { "packets", NULL };
-static const char *const packets_each[] = { "packets", "packets per flow",
-					    "packets per SL", NULL };
 
 #define PACED                                                              \
 	(BIT(SIM_CBR) | BIT(SIM_POISSON) | BIT(SIM_GE) | BIT(SIM_ON_OFF) | \
@@ -147,15 +103,15 @@ const struct schema_row scenario_fields[] = {
 	  .high = "1", .help = "share of flow-control updates lost" },
 	{ "fabric.switch", SCHEMA_MAP, .help = "how switches work inside" },
 	{ "fabric.switch.queueing", SCHEMA_CHOICE, SWITCH(queueing),
-	  .initial = "input", .choices = queueings,
+	  .initial = "input", .choices = scn_queueing_words,
 	  .help = "input: buffers at the inputs; cioq: at outputs too, with a "
 		  "faster crossbar between" },
 	{ "fabric.switch.order", SCHEMA_CHOICE, SWITCH(order), .initial = "voq",
-	  .choices = orders,
+	  .choices = scn_order_words,
 	  .help = "voq: one queue per output in each input buffer; fifo: only "
 		  "the oldest packet may leave" },
 	{ "fabric.switch.pick", SCHEMA_CHOICE, SWITCH(pick),
-	  .initial = "round-robin", .choices = picks,
+	  .initial = "round-robin", .choices = scn_pick_words,
 	  .help = "which input an output takes next" },
 	{ "fabric.switch.readers", SCHEMA_UINT, SWITCH(readers),
 	  .initial = "auto", .word = "auto", .word_value = SCN_READERS_AUTO,
@@ -163,11 +119,13 @@ const struct schema_row scenario_fields[] = {
 	  .help = "packets that may leave an input port at a time, 0: any "
 		  "number; auto: 1 with fifo, any with voq" },
 	{ "fabric.switch.input_buffer", SCHEMA_AMOUNT, SWITCH(input_buffer),
-	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
-	  .low = "1", .help = "per input port and VL" },
+	  .initial = "4 packets", .base = SCHEMA_SIZE,
+	  .choices = scn_packet_words, .low = "1",
+	  .help = "per input port and VL" },
 	{ "fabric.switch.output_buffer", SCHEMA_AMOUNT, SWITCH(output_buffer),
-	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
-	  .low = "1", .when = "fabric.switch.queueing", .only = BIT(SIM_CIOQ),
+	  .initial = "4 packets", .base = SCHEMA_SIZE,
+	  .choices = scn_packet_words, .low = "1",
+	  .when = "fabric.switch.queueing", .only = BIT(SIM_CIOQ),
 	  .help = "per output port and VL" },
 	{ "fabric.switch.management_buffer", SCHEMA_SIZE,
 	  SWITCH(management_buffer), .initial = "4KiB", .low = "64",
@@ -184,24 +142,24 @@ const struct schema_row scenario_fields[] = {
 	  .help = "from then until it may be granted" },
 	{ "fabric.host", SCHEMA_MAP, .help = "adapters" },
 	{ "fabric.host.input_buffer", SCHEMA_AMOUNT, FABRIC(host_buffer),
-	  .initial = "4 packets", .base = SCHEMA_SIZE, .choices = packets,
-	  .low = "1", .help = "per port and VL" },
+	  .initial = "4 packets", .base = SCHEMA_SIZE,
+	  .choices = scn_packet_words, .low = "1", .help = "per port and VL" },
 	{ "fabric.packet", SCHEMA_MAP, .help = "what packets look like" },
 	{ "fabric.packet.overhead", SCHEMA_SIZE, FABRIC(overhead),
 	  .initial = "26", .high = "256",
 	  .help = "bytes beyond the payload: 26 are LRH, BTH and CRCs, 66 "
 		  "with a GRH; other values have no packet format" },
 	{ "fabric.packet.multicast_grh", SCHEMA_CHOICE, FABRIC(multicast_grh),
-	  .initial = "auto", .choices = grhs,
+	  .initial = "auto", .choices = scn_grh_words,
 	  .help = "whether packets to groups have a GRH of 40 bytes beside "
 		  "that; auto: if overhead is 26" },
 	{ "fabric.packet.mtu", SCHEMA_UINT, FABRIC(mtu), .initial = "4096",
-	  .choices = mtus, .help = "largest payload of a packet" },
+	  .choices = scn_mtu_words, .help = "largest payload of a packet" },
 	{ "fabric.credits", SCHEMA_CHOICE, FABRIC(credits), .initial = "delay",
-	  .choices = credit_modes,
+	  .choices = scn_credit_words,
 	  .help = "flow-control updates cost only delay, or link time too" },
 	{ "fabric.arbiter", SCHEMA_CHOICE, FABRIC(arbiter), .initial = "vlarb",
-	  .choices = arbiters,
+	  .choices = scn_arbiter_words,
 	  .help = "InfiniBand's tables, or VLs in absolute priority, 0 first" },
 	{ "fabric.routing", SCHEMA_MAP, .shorthand = "engine",
 	  .help = "how routes are chosen" },
@@ -217,7 +175,7 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "any", .word = "any", .low = "1", .high = "15",
 	  .help = "most lanes for layers of dfsssp and lash" },
 	{ "fabric.routing.lids", SCHEMA_CHOICE, ROUTING(lids),
-	  .initial = "auto", .choices = lid_orders,
+	  .initial = "auto", .choices = scn_lid_words,
 	  .help = "in which order LIDs are given out; auto: those of the file, "
 		  "or OpenSM's" },
 	{ "fabric.routing.lmc", SCHEMA_UINT, ROUTING(lmc), .initial = "0",
@@ -237,7 +195,7 @@ const struct schema_row scenario_fields[] = {
 
 	{ "qos", SCHEMA_MAP, .help = "lanes, classes and partitions" },
 	{ "qos.lanes", SCHEMA_UINT, QOS(lanes), .initial = "8",
-	  .choices = lane_counts,
+	  .choices = scn_lane_words,
 	  .help = "data VLs in operation, where ports have as many" },
 	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto",
 	  .custom = &notation_sl2vl, .joins = true,
@@ -253,13 +211,13 @@ const struct schema_row scenario_fields[] = {
 	  .word = "auto", .word_value = SCN_LANE_AUTO, .high = "14",
 	  .help = "the VL its SL is mapped to" },
 	{ "qos.classes[].kind", SCHEMA_CHOICE, CLASS(kind), .initial = "none",
-	  .choices = class_kinds,
+	  .choices = scn_class_words,
 	  .help = "DBTS (dedicated bandwidth, time sensitive), DB (dedicated "
 		  "bandwidth) and PBE (preferential best effort) ask admission "
 		  "for what they send, BE (best effort) and CH (challenged) ask "
 		  "nobody; with kinds, reservations make the tables" },
 	{ "qos.classes[].priority", SCHEMA_CHOICE, CLASS(priority),
-	  .initial = "low", .choices = priorities,
+	  .initial = "low", .choices = scn_priority_words,
 	  .help = "the arbitration table its VL stands in" },
 	{ "qos.classes[].weight", SCHEMA_UINT, CLASS(weight), .initial = "auto",
 	  .word = "auto", .word_value = SCN_WEIGHT_AUTO, .low = "1",
@@ -282,11 +240,11 @@ const struct schema_row scenario_fields[] = {
 	  .help = "how bandwidth is given to those who ask, where classes have "
 		  "kinds" },
 	{ "qos.admission.fill", SCHEMA_CHOICE, ADMISSION(fill),
-	  .initial = "strict", .choices = fills,
+	  .initial = "strict", .choices = fill_mode_names,
 	  .help = "strict: the 64 entries of a table are all there are; paper: "
 		  "only slots count; et: entries in use weigh 255" },
 	{ "qos.admission.place", SCHEMA_CHOICE, ADMISSION(place),
-	  .initial = "spread", .choices = places,
+	  .initial = "spread", .choices = fill_place_names,
 	  .help = "where a lane's next entry goes: the first free place, or "
 		  "far from its others" },
 	{ "qos.admission.margin", SCHEMA_SHARE, ADMISSION(margin),
@@ -372,7 +330,7 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.thresholds", SCHEMA_MAP, .shorthand = "mechanism",
 	  .help = "lanes that a host's full VL may use beside its own" },
 	{ "qos.thresholds.mechanism", SCHEMA_CHOICE, LOANS(mechanism),
-	  .initial = "none", .choices = mechanisms,
+	  .initial = "none", .choices = scn_mechanism_words,
 	  .help = "et: at the entry threshold, any VL that is empty; ajt: at "
 		  "each job threshold one more of the shared VLs of its "
 		  "priority" },
@@ -407,13 +365,15 @@ const struct schema_row scenario_fields[] = {
 	  .item_size = sizeof(struct scn_traffic),
 	  .help = "who sends what to whom; a row at one source is a flow" },
 	{ "traffic[].name", SCHEMA_TEXT, TRAFFIC(name), .help = "its name" },
-	{ "traffic[].kind", SCHEMA_CHOICE, TRAFFIC(kind), .choices = kinds,
+	{ "traffic[].kind", SCHEMA_CHOICE, TRAFFIC(kind),
+	  .choices = scn_traffic_words,
 	  .help = "when packets are made: at equal gaps, at random gaps (ge: "
 		  "in bursts), in exponential or Pareto on-off phases, as fast "
 		  "as they go, a number of messages, or as a file says" },
 	{ "traffic[].pattern", SCHEMA_CHOICE, TRAFFIC(pattern),
-	  .initial = "uniform", .choices = patterns, .when = "traffic[].kind",
-	  .only = NOT_TRACE, .help = "who sends to whom" },
+	  .initial = "uniform", .choices = scn_pattern_words,
+	  .when = "traffic[].kind", .only = NOT_TRACE,
+	  .help = "who sends to whom" },
 	{ "traffic[].source", SCHEMA_TEXT, TRAFFIC(source), .initial = "all",
 	  .joins = true, .when = "traffic[].kind", .only = NOT_TRACE,
 	  .help = "hosts that send " HOSTS_HELP },
@@ -498,8 +458,8 @@ const struct schema_row scenario_fields[] = {
 	  .help = "mean time from one to the next, of the whole row; none: all "
 		  "flows are there from the start" },
 	{ "traffic[].arrivals.distribution", SCHEMA_CHOICE,
-	  TRAFFIC(arrivals.gap_law), .initial = "exponential", .choices = laws,
-	  .when = "traffic[].kind", .only = NOT_TRACE,
+	  TRAFFIC(arrivals.gap_law), .initial = "exponential",
+	  .choices = scn_law_words, .when = "traffic[].kind", .only = NOT_TRACE,
 	  .help = "of these times; exponential: Poisson arrivals" },
 	{ "traffic[].holding", SCHEMA_MAP, .shorthand = "mean",
 	  .help = "how long each of them stays" },
@@ -509,7 +469,7 @@ const struct schema_row scenario_fields[] = {
 	  .help = "mean; forever: until the row stops" },
 	{ "traffic[].holding.distribution", SCHEMA_CHOICE,
 	  TRAFFIC(arrivals.holding_law), .initial = "exponential",
-	  .choices = laws, .when = "traffic[].kind", .only = NOT_TRACE,
+	  .choices = scn_law_words, .when = "traffic[].kind", .only = NOT_TRACE,
 	  .help = "of these times" },
 	{ "traffic[].start", SCHEMA_TIME, TRAFFIC(start), .initial = "0s",
 	  .help = "when it begins" },
@@ -528,8 +488,8 @@ const struct schema_row scenario_fields[] = {
 	{ "traffic[].management", SCHEMA_BOOL, TRAFFIC(management),
 	  .initial = "false", .help = "on VL15, as subnet management is" },
 	{ "traffic[].transport", SCHEMA_CHOICE, TRAFFIC(transport),
-	  .initial = "none", .choices = transports, .when = "traffic[].kind",
-	  .only = NOT_TRACE,
+	  .initial = "none", .choices = scn_transport_words,
+	  .when = "traffic[].kind", .only = NOT_TRACE,
 	  .help = "over queue pairs, one to each flow: what it makes are "
 		  "messages that an adapter posts, sends, and with rc repeats "
 		  "until they are acknowledged" },
@@ -539,7 +499,7 @@ const struct schema_row scenario_fields[] = {
 	  .help = "when a queue pair repeats what is not acknowledged: 4.096 "
 		  "us times the next power of 2" },
 	{ "traffic[].control", SCHEMA_CHOICE, TRAFFIC(control),
-	  .initial = "same", .choices = controls,
+	  .initial = "same", .choices = scn_control_words,
 	  .help = "how it answers to congestion, if the run has an algorithm; "
 		  "same: as the run's other rows" },
 	{ "traffic[].rate_steps", SCHEMA_UINT, TRAFFIC(rate_steps),
@@ -556,14 +516,14 @@ const struct schema_row scenario_fields[] = {
 	  .help = "marks and answers: of heddle cc, and of heddle sim if there "
 		  "is an algorithm" },
 	{ "congestion.algorithm", SCHEMA_CHOICE, CC(algorithm),
-	  .initial = "none", .choices = algorithms,
+	  .initial = "none", .choices = scn_algorithm_words,
 	  .help = "how sources answer to marks; none: no congestion control, "
 		  "marks: switches mark and nobody answers. heddle cc tries "
 		  "them all" },
 	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
 	  .help = "when switches mark packets" },
 	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking),
-	  .initial = "two-counter", .choices = markings,
+	  .initial = "two-counter", .choices = mark_names,
 	  .help = "with a full buffer (guarded, or as published), from a depth "
 		  "on, or InfiniBand's" },
 	{ "congestion.marking.depth", SCHEMA_SIZE, CC(depth), .initial = "4KiB",
@@ -588,7 +548,7 @@ const struct schema_row scenario_fields[] = {
 	  .help = "after this time, at no cost; packet: by packets through "
 		  "the fabric" },
 	{ "congestion.echo", SCHEMA_CHOICE, CC(echo), .initial = "ack",
-	  .choices = echoes,
+	  .choices = scn_echo_words,
 	  .help = "where BECN is: in acknowledgements, or in CNPs (cct only)" },
 	{ "congestion.window", SCHEMA_UINT, CC(window), .initial = "4",
 	  .low = "1", .high = "4096",
@@ -606,7 +566,7 @@ const struct schema_row scenario_fields[] = {
 	  .help = "whether the first increase after a decrease ends at the rate "
 		  "held before it; published functions have no such cap" },
 	{ "congestion.gap", SCHEMA_CHOICE, CC(gap), .initial = "follows",
-	  .choices = gaps,
+	  .choices = scn_gap_words,
 	  .help = "after a packet, until the next may start: follows the rate "
 		  "as it changes, or is fixed by the rate when it began" },
 	{ "congestion.units", SCHEMA_REAL, CC(units), .initial = "2",
@@ -627,7 +587,7 @@ const struct schema_row scenario_fields[] = {
 	{ "congestion.cct.min", SCHEMA_UINT, CC(ccti_min), .initial = "0",
 	  .high = "127", .help = "lowest index" },
 	{ "congestion.cct.per", SCHEMA_CHOICE, CC(per), .initial = "qp",
-	  .choices = shares,
+	  .choices = scn_share_words,
 	  .help = "whether each flow has an index, or all of a port and SL "
 		  "share one" },
 	{ "congestion.limits", SCHEMA_LIST, CC(limits), .count = CC(n_limits),
@@ -659,8 +619,8 @@ const struct schema_row scenario_fields[] = {
 	  .count = FAULTS(n_events), .item_size = sizeof(struct scn_event),
 	  .help = "what happens when" },
 	{ "faults.events[].at", SCHEMA_TIME, EVENT(at), .help = "the time" },
-	{ "faults.events[].kind", SCHEMA_CHOICE, EVENT(kind), .choices = events,
-	  .help = "what happens" },
+	{ "faults.events[].kind", SCHEMA_CHOICE, EVENT(kind),
+	  .choices = scn_event_words, .help = "what happens" },
 	{ "faults.events[].port", SCHEMA_TEXT, EVENT(port),
 	  .help = "where: NODE:PORT, either end of a link; for sinks a host, "
 		  "for switches one of them" },
@@ -688,11 +648,11 @@ const struct schema_row scenario_fields[] = {
 	{ "run.seed", SCHEMA_UINT, RUN(seed), .initial = "1",
 	  .help = "of everything random" },
 	{ "run.warmup", SCHEMA_AMOUNT, RUN(warmup), .initial = "100us",
-	  .base = SCHEMA_TIME, .choices = packets,
+	  .base = SCHEMA_TIME, .choices = scn_packet_words,
 	  .help = "what is left out of the results: a time, or a number of "
 		  "packets delivered" },
 	{ "run.measure", SCHEMA_AMOUNT, RUN(measure), .initial = "1ms",
-	  .base = SCHEMA_TIME, .choices = packets_each, .low = "1",
+	  .base = SCHEMA_TIME, .choices = scn_packet_each_words, .low = "1",
 	  .help = "how long after that: a time, packets delivered, or so many "
 		  "of the slowest flow or of each SL" },
 	{ "run.precision", SCHEMA_SHARE, RUN(precision), .initial = "none",

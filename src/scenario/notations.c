@@ -180,7 +180,7 @@ static enum hd_status cct_parse(const char *text, struct diag *d, void *out)
 	do {
 		while (*at == ' ')
 			at++;
-		at = table.n < SCN_CCT_MAX
+		at = table.n < CCT_MAX_ENTRIES
 			     ? read_entry(at, &table.entries[table.n++])
 			     : NULL;
 	} while (at && *at++ == ',');

@@ -10,7 +10,7 @@
  * exact. What needs the fabric to be understood (which hosts "h0..h7" are) is
  * still text here; fabric/fabric.h resolves it.
  *
- * Enums list their values in the order of the names in fields.c.
+ * Enums list their values in the order of the names in words.c.
  */
 
 #include <stdbool.h>
@@ -20,6 +20,8 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "cc/marking.h"
+#include "cc/response.h"
 #include "qos/classes.h"
 #include "qos/fill.h"
 #include "scenario/model.h"
@@ -235,16 +237,11 @@ enum scn_pattern {
 #define SCN_SL_AUTO   UINT64_MAX
 #define SCN_TCLASS_SL UINT64_MAX
 
-/* How a row answers to congestion; SCN_CONTROL_SAME: as the run says. */
-enum scn_control {
-	SCN_CONTROL_SAME,
-	SCN_CONTROL_FIMD,
-	SCN_CONTROL_LIPD,
-	SCN_CONTROL_PIPD,
-	SCN_CONTROL_AIMD,
-	SCN_CONTROL_CCT,
-	SCN_CONTROL_MARKS, /* of a run: nobody answers */
-};
+/*
+ * How a row or a run answers to congestion is a place in the lists of words
+ * (words.h). The first: a row as the run does, a run not at all.
+ */
+#define SCN_CONTROL_SAME 0
 
 /* Over what a row's messages go; none: packets that nobody answers. */
 enum scn_transport { SCN_NO_TRANSPORT, SCN_RC, SCN_UC, SCN_UD };
@@ -288,26 +285,18 @@ struct scn_traffic {
 	bool aligned;        /* all cbr flows in step */
 	bool management;     /* on VL15 */
 	enum scn_transport transport;
-	hd_time ack_timeout; /* of rc */
-	enum scn_control control;
+	hd_time ack_timeout;    /* of rc */
+	unsigned control;       /* of scn_control_words */
 	uint64_t rate_steps;    /* 0: as congestion.rate_steps */
 	struct hd_rate reserve; /* asked of admission; 0: none */
 };
 
-enum scn_marking {
-	SCN_MARK_NONE,
-	SCN_MARK_TWO_COUNTER,
-	SCN_MARK_PUBLISHED,
-	SCN_MARK_THRESHOLD,
-	SCN_MARK_IBA,
-};
-
 /* A congestion control table; not given: a straight one. */
-#define SCN_CCT_MAX 128
 struct scn_cct {
 	bool given;
 	uint8_t n;
-	uint16_t entries[SCN_CCT_MAX]; /* shift in bits 15..14, multiplier */
+	uint16_t
+		entries[CCT_MAX_ENTRIES]; /* shift in bits 15..14, multiplier */
 };
 
 /* What an SL may reserve of each link. */
@@ -316,10 +305,10 @@ struct scn_limit {
 	struct hd_ratio share;
 };
 
-/* What heddle cc runs with; heddle sim leaves it aside. */
+/* How the fabric answers to congestion. */
 struct scn_congestion {
-	enum scn_control algorithm; /* SCN_CONTROL_SAME: none */
-	enum scn_marking marking;
+	unsigned algorithm; /* of scn_algorithm_words */
+	unsigned marking;   /* enum mark_rule, or MARK_PUBLISHED */
 	uint64_t depth;     /* threshold: bytes */
 	uint64_t threshold; /* iba: 0..15 */
 	bool victims;

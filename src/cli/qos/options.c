@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos/options.h"
 
-const char *const fill_mode_names[] = { "strict", "paper", "et", NULL };
-const char *const fill_place_names[] = { "first", "spread", NULL };
-
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
 		      struct hd_ratio preferred, int *status)
 {

@@ -33,7 +33,6 @@ requests_and_fabric(const char *file, struct fabric_choice *choice,
 	}
 
 /* An enum fill_mode and an enum fill_place. */
-extern const char *const fill_mode_names[], *const fill_place_names[];
 #define OPTION_FILL_MODE(offset)                                    \
 	{                                                           \
 		"mode", 0, OPT_CHOICE, offset, NULL, "strict",      \

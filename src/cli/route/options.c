@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "scenario/words.h"
 #include "subnet/tables.h"
 #include "topo/read.h"
-
-static const char *const lid_names[] = { "opensm", "paper", "nodes",
-					 "keep",   "auto",  NULL };
 
 #define FIELD(name) offsetof(struct route_values, name)
 
@@ -31,7 +29,7 @@ const struct option route_options_table[] = {
 	  .path = "fabric.routing.file" },
 	{ "lids", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "how LIDs are assigned; auto keeps those of the file, or else assigns as OpenSM does",
-	  lid_names, .path = "fabric.routing.lids", .as = OPT_CHOICE },
+	  scn_lid_words, .path = "fabric.routing.lids", .as = OPT_CHOICE },
 	{ "lmc", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
 	  "2^N LIDs per end port", .low = 0, .high = 7,
 	  .path = "fabric.routing.lmc", .as = OPT_UINT },

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SCENARIO_WORDS_H
+#define HD_SCENARIO_WORDS_H
+
+/*
+ * The words for choices of a scenario that have no other home, in the order of
+ * their enums, up to NULL. Options that are short for a field share them.
+ */
+
+extern const char *const scn_queueing_words[];
+extern const char *const scn_order_words[];
+extern const char *const scn_pick_words[];
+extern const char *const scn_lid_words[];
+extern const char *const scn_lane_words[];      /* numbers of data VLs */
+extern const char *const scn_control_words[];   /* of a row */
+extern const char *const scn_algorithm_words[]; /* of a run */
+extern const char *const scn_grh_words[];
+extern const char *const scn_credit_words[];
+extern const char *const scn_arbiter_words[];
+extern const char *const scn_mtu_words[]; /* bytes */
+extern const char *const scn_mechanism_words[];
+extern const char *const scn_priority_words[];
+extern const char *const scn_class_words[]; /* enum traffic_class, or none */
+extern const char *const scn_law_words[];   /* how times are drawn */
+extern const char *const scn_traffic_words[];
+extern const char *const scn_pattern_words[];
+extern const char *const scn_transport_words[];
+extern const char *const scn_echo_words[];
+extern const char *const scn_share_words[]; /* what has a throttle of its own */
+extern const char *const scn_gap_words[];
+extern const char *const scn_event_words[];
+extern const char *const scn_packet_words[]; /* units of amounts */
+extern const char *const scn_packet_each_words[];
+
+#endif
