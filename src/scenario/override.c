@@ -453,7 +453,7 @@ enum hd_status overrides_apply(const struct overrides *o,
 		if (walk_map(&w, NULL, 1) == HD_OK)
 			continue;
 		d->file = NULL;
-		return diag_fail(d, inner.status, "%s: %s", w.o->label,
+		return diag_fail(d, HD_ERR_USAGE, "%s: %s", w.o->label,
 				 inner.message);
 	}
 	return HD_OK;

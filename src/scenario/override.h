@@ -52,8 +52,9 @@ HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o,
 					   const char *text, struct diag *d);
 
 /*
- * Changes `doc`. A path that leads nowhere is HD_ERR_USAGE; a field that the
- * table does not have is left to be refused by whoever reads.
+ * Changes `doc`. A path that leads nowhere and a value that is not YAML are
+ * HD_ERR_USAGE; fields that the table does not have, and values that they
+ * cannot have, are left to be refused in the same way by whoever reads.
  */
 HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
 					     const struct schema_row *table,

@@ -31,34 +31,51 @@ static enum hd_status refuse_at(const struct reader *r, enum hd_status status,
 	return diag_fail(r->d, status, "%s: %s", o->label, text);
 }
 
+/* What an override says can be seen to be wrong without a file. */
 HD_PRINTF(3, 4)
 static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
 			     const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
+	bool whole;
 
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	enum hd_status status = refuse_at(r, HD_ERR_INPUT, node, text.text);
+	enum hd_status status = refuse_at(
+		r,
+		override_of(r->overrides, node, &whole) ? HD_ERR_USAGE
+							: HD_ERR_INPUT,
+		node, text.text);
 
 	strbuf_fini(&text);
 	return status;
 }
 
-/*
- * The same of a field's value; an override says which field it is, and can be
- * seen to be wrong without a file.
- */
+/* The same of a field's value; an override says which field it is. */
 static enum hd_status refuse_value(const struct reader *r, const char *path,
 				   const yaml_node_t *node, const char *why)
 {
 	bool whole = false;
 
-	if (override_of(r->overrides, node, &whole) && whole)
-		return refuse_at(r, HD_ERR_USAGE, node, why);
-	return refuse(r, node, "%s: %s", path, why);
+	return override_of(r->overrides, node, &whole) && whole
+		       ? refuse(r, node, "%s", why)
+		       : refuse(r, node, "%s: %s", path, why);
+}
+
+/* A field that is not there, whoever wrote what is around it. */
+static enum hd_status refuse_missing(const struct reader *r,
+				     const struct schema_row *f,
+				     const yaml_node_t *around)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "missing field '%s'", f->path);
+	enum hd_status status = refuse_at(r, HD_ERR_INPUT, around, text.text);
+
+	strbuf_fini(&text);
+	return status;
 }
 
 static void note_place(const struct reader *r, const yaml_node_t *node,
@@ -140,7 +157,7 @@ static enum hd_status read_value(const struct reader *r,
 	if (status == HD_OK) {
 		status = schema_value_set(f, text.text, &inner, value);
 		if (status != HD_OK)
-			refuse_value(r, f->path, node, inner.message);
+			status = refuse_value(r, f->path, node, inner.message);
 	}
 	strbuf_fini(&text);
 	note_place(r, node, value, schema_value_size(f));
@@ -199,20 +216,10 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	print_where(parent, &where);
 	if (nearest)
 		schema_spell(nearest, &suggestion);
-	struct strbuf text = STRBUF_INIT;
-	bool whole = false;
+	enum hd_status status = refuse(
+		r, key, "unknown field '%.80s' in %s%s", scalar_text(key),
+		where.text, text_hint(nearest ? suggestion.text : NULL).text);
 
-	strbuf_printf(&text, "unknown field '%.80s' in %s%s", scalar_text(key),
-		      where.text,
-		      text_hint(nearest ? suggestion.text : NULL).text);
-	/* A path of the command line can be seen to be wrong without a file. */
-	enum hd_status status = refuse_at(
-		r,
-		override_of(r->overrides, key, &whole) && whole ? HD_ERR_USAGE
-								: HD_ERR_INPUT,
-		key, text.text);
-
-	strbuf_fini(&text);
 	strbuf_fini(&suggestion);
 	strbuf_fini(&where);
 	return status;
@@ -340,7 +347,7 @@ static enum hd_status read_param(const struct reader *r,
 	if (status == HD_OK) {
 		status = option_try(o, text.text, &inner);
 		if (status != HD_OK)
-			refuse_value(r, row.path, node, inner.message);
+			status = refuse_value(r, row.path, node, inner.message);
 	}
 	if (status == HD_OK)
 		params->items[params->n++] = (struct schema_param){
@@ -426,7 +433,7 @@ static enum hd_status read_list(const struct reader *r,
 	enum hd_status status = HD_OK;
 
 	if (!node && f->at_least)
-		return refuse(r, around, "missing field '%s'", f->path);
+		return refuse_missing(r, f, around);
 	if (!node)
 		return HD_OK;
 	if (node->type != YAML_SEQUENCE_NODE)
@@ -464,8 +471,15 @@ static enum hd_status refuse_idle(const struct reader *r,
 	unsigned value =
 		*(const unsigned *)((const char *)base + choice->offset);
 
-	return refuse(r, node, "'%s' has no meaning when %s is %s",
+	struct strbuf text = STRBUF_INIT;
+
+	/* Of two fields, wherever they are written. */
+	strbuf_printf(&text, "'%s' has no meaning when %s is %s",
 		      schema_name(f), choice->path, choice->choices[value]);
+	enum hd_status status = refuse_at(r, HD_ERR_INPUT, node, text.text);
+
+	strbuf_fini(&text);
+	return status;
 }
 
 static enum hd_status read_field(const struct reader *r,
@@ -482,7 +496,7 @@ static enum hd_status read_field(const struct reader *r,
 	if (node)
 		return read_value(r, f, node, base);
 	if (!f->initial && !f->optional)
-		return refuse(r, around, "missing field '%s'", f->path);
+		return refuse_missing(r, f, around);
 	set_default(f, base);
 	return HD_OK;
 }
@@ -499,5 +513,6 @@ enum hd_status schema_read(const struct schema_row *table, struct document *doc,
 	enum hd_status status = overrides_apply(overrides, table, doc, d);
 	const yaml_node_t *top = document_root(doc);
 
+	assert(top); /* as document_load leaves it */
 	return status == HD_OK ? read_map(&r, NULL, top, top, root) : status;
 }

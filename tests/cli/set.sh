@@ -43,7 +43,7 @@ cmp wanted got || fail "cc compare differs"
 cmp wanted got || fail "mcast compare differs"
 
 # Words of a user stay words: none of them ends the mapping they stand in.
-status 3 "$HEDDLE" mcast compare --topology 'kind: ring}, link: {rate: 1b/s'
+status 2 "$HEDDLE" mcast compare --topology 'kind: ring}, link: {rate: 1b/s'
 one_line err
 has err "heddle: --topology: not YAML"
 status 3 "$HEDDLE" mcast compare --topology 'kind: ring' --fail 's-1, at: 0s'
@@ -52,8 +52,7 @@ has err "heddle: --fail: no switch 's-1, at: 0s'"
 # A refusal names the field once, be it all that was set or a part of it.
 status 2 "$HEDDLE" sim a.yaml --set run.measure=soon
 has err "heddle: --set run.measure: 'soon'"
-! "$HEDDLE" sim a.yaml --set 'run={measure: soon}' >out 2>err ||
-	fail "'soon' is taken for a time"
+status 2 "$HEDDLE" sim a.yaml --set 'run={measure: soon}'
 has err "heddle: --set run: run.measure: 'soon'"
 
 # Benches and models take it too.
