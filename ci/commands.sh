@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 most=150
-longer="cmd_cc_compare.c cmd_paper.c cmd_qos_evaluate.c"
+longer="cmd_paper.c"
 n=0 bad=0
 for file in src/cli/cmd_*.c; do
 	[ -f "$file" ] || { echo "commands: nothing to check"; exit 1; }

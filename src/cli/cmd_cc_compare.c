@@ -1,47 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "cli/cc/compare.h"
-#include "cli/cc/session.h"
+#include "cli/cc/runs.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/threads.h"
 #include "sim/congestion/opensm_cc.h"
-#include "sim/watch.h"
-
-#define MAX_CONF ((size_t)1 << 20)
 
 struct values {
 	struct common_options common;
 	struct fabric_choice scenario;
 	hd_time sample;
-	struct option_list algorithms;
-	const char *conf, *pcap;
-	struct option_list ports;
+	struct cc_runs runs;
+	const char *conf;
 	bool all;
 };
 
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "algorithm", 0, OPT_LIST, FIELD(algorithms), "NAME", NULL,
+	{ "algorithm", 0, OPT_LIST, FIELD(runs.algorithms), "NAME", NULL,
 	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
 	OPTION_SET(struct values, scenario),
 	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
 	  "mark, and run cct, as this opensm.conf says" },
-	{ "pcap", 0, OPT_TEXT, FIELD(pcap), "FILE", NULL,
+	{ "pcap", 0, OPT_TEXT, FIELD(runs.pcap), "FILE", NULL,
 	  "write the packets to FILE, for Wireshark; with one --algorithm only" },
-	{ "port", 0, OPT_LIST, FIELD(ports), "NODE:PORT", NULL,
+	{ "port", 0, OPT_LIST, FIELD(runs.ports), "NODE:PORT", NULL,
 	  "only at this port (--pcap)" },
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
 	  "show every flow and link, not only the busiest links" },
 	{ "marking", 0, OPT_SET, FIELD(scenario.set), NULL, NULL,
 	  "when switches mark: with a full buffer (guarded, or as published), from a depth on, or InfiniBand's threshold",
-	  cc_marking_names, .path = "congestion.marking.rule",
-	  .as = OPT_CHOICE },
+	  mark_names, .path = "congestion.marking.rule", .as = OPT_CHOICE },
 	{ "depth", 0, OPT_SET, FIELD(scenario.set), "SIZE", NULL,
 	  "waiting for an output from which on 'threshold' marks",
 	  .path = "congestion.marking.depth", .as = OPT_SIZE },
@@ -60,110 +49,12 @@ static const struct option options[] = {
 	{ "m", 0, OPT_SET, FIELD(scenario.set), "M", NULL,
 	  "factor (FIMD, AIMD) or root (PIPD) of a decrease",
 	  .path = "congestion.m", .as = OPT_DOUBLE },
-	{ "warmup", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
-	  "simulated time before measuring", .path = "congestion.warmup",
-	  .as = OPT_TIME },
-	{ "measure", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
-	  "simulated time measured", .path = "congestion.measure",
-	  .as = OPT_TIME },
+	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
 	  "record every flow's rate this often; 0: not" },
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };
-
-static bool is_wanted(const struct values *v, const char *name)
-{
-	for (size_t i = 0; i < v->algorithms.n; i++) {
-		if (strcmp(v->algorithms.items[i], name) == 0)
-			return true;
-	}
-	return v->algorithms.n == 0;
-}
-
-/* The first algorithm asked for that there is not, or NULL. */
-static const char *unknown_name(const struct values *v)
-{
-	for (size_t i = 0; i < v->algorithms.n; i++) {
-		const char *name = v->algorithms.items[i];
-
-		if (strcmp(name, "none") != 0 && !cc_find(name))
-			return name;
-	}
-	return NULL;
-}
-
-static enum hd_status read_conf(const struct values *v, struct cc_session *s,
-				struct diag *d)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct opensm_cc conf;
-
-	if (!v->conf)
-		return HD_OK;
-	enum hd_status status = file_read(v->conf, MAX_CONF, d, &text);
-
-	if (status == HD_OK)
-		status = opensm_cc_read(text.text, d, &conf);
-	if (status == HD_OK)
-		opensm_cc_apply(&conf, &s->params);
-	strbuf_fini(&text);
-	return status;
-}
-
-/* The algorithms one after the other, as the user wants them. */
-static enum hd_status compare(struct cc_comparison *c, const struct values *v,
-			      struct diag *d)
-{
-	struct progress progress;
-	enum hd_status status = HD_OK;
-
-	progress_begin(&progress, &v->common, "simulated ms",
-		       (double)c->session->params.stop / (double)HD_MS);
-	c->session->params.progress = progress_packets;
-	c->session->params.progress_context = &progress;
-	if (is_wanted(v, "none"))
-		status = cc_compare_run(c, NULL, d);
-	for (size_t i = 0; status == HD_OK && cc_algorithms[i]; i++) {
-		if (is_wanted(v, cc_algorithms[i]->name))
-			status = cc_compare_run(c, cc_algorithms[i], d);
-	}
-	progress_end(&progress);
-	return status;
-}
-
-static enum hd_status capture(struct cc_comparison *c, const struct values *v,
-			      struct diag *d)
-{
-	struct cc_session *s = c->session;
-	struct file_writer file;
-	bool *ports;
-	enum hd_status status = fabric_ports(s->build, &v->ports, d, &ports);
-
-	if (status != HD_OK)
-		return status;
-	status = file_create(&file, v->pcap, d);
-	if (status != HD_OK) {
-		free(ports);
-		return status;
-	}
-	status = sim_capture_new(s->build, file.stream, ports, SIM_FLOW_NONE, d,
-				 &s->params.capture);
-	if (status == HD_OK)
-		status = compare(c, v, d);
-	if (status == HD_OK) {
-		status = sim_capture_finish(s->params.capture);
-		if (status != HD_OK)
-			diag_fail(d, status, "the capture cannot be written");
-	}
-	if (status == HD_OK)
-		status = file_commit(&file, d);
-	else
-		file_abandon(&file);
-	sim_capture_free(s->params.capture);
-	free(ports);
-	return status;
-}
 
 static int execute(struct values *v, const char *path)
 {
@@ -172,6 +63,7 @@ static int execute(struct values *v, const char *path)
 	struct cc_comparison c = { .session = &s,
 				   .sample = v->sample,
 				   .all = v->all };
+	struct opensm_cc conf;
 	int status;
 
 	if (cc_session_open(&s, path, &v->scenario, &v->common.seed, &d) !=
@@ -181,8 +73,10 @@ static int execute(struct values *v, const char *path)
 	}
 	d.file = NULL;
 	cc_compare_begin(&c);
-	if (read_conf(v, &s, &d) == HD_OK &&
-	    (v->pcap ? capture(&c, v, &d) : compare(&c, v, &d)) == HD_OK) {
+	if (v->conf && opensm_cc_load(v->conf, &d, &conf) == HD_OK)
+		opensm_cc_apply(&conf, &s.params);
+	if (d.status == HD_OK &&
+	    cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
 		status = output_results(&v->common, c.results, true);
 	} else {
 		results_free(c.results);
@@ -198,11 +92,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	(void)n;
-	if (unknown_name(v))
-		return command_usage(self,
-				     "option --algorithm: there is no '%s'",
-				     unknown_name(v));
-	if (v->pcap && v->algorithms.n != 1)
+	const char *unknown = cc_runs_unknown(&v->runs);
+
+	if (unknown)
+		return command_usage(
+			self, "option --algorithm: there is no '%s'", unknown);
+	if (v->runs.pcap && v->runs.algorithms.n != 1)
 		return command_usage(
 			self, "--pcap is of one run: name one --algorithm");
 	status = execute(v, args[0]);

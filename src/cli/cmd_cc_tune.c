@@ -35,12 +35,7 @@ static const struct option options[] = {
 	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
 	  "write the lines for opensm.conf to FILE too" },
 	OPTION_SET(struct values, scenario),
-	{ "warmup", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
-	  "simulated time before measuring", .path = "congestion.warmup",
-	  .as = OPT_TIME },
-	{ "measure", 0, OPT_SET, FIELD(scenario.set), "TIME", NULL,
-	  "simulated time measured", .path = "congestion.measure",
-	  .as = OPT_TIME },
+	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };

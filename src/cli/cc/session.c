@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const cc_marking_names[] = { "none",      "two-counter",
-					 "published", "threshold",
-					 "iba",       NULL };
-
 static enum hd_status prepare(struct cc_session *s, struct diag *d)
 {
 	enum hd_status status = congestion_flows(s->build, d, &s->flows);

@@ -11,6 +11,7 @@
 #include "qos/opensm.h"
 
 #define LONGEST_MULTIPLIER 999
+#define MOST_TEXT          ((size_t)1 << 20)
 
 enum { MAP_VICTIMS = 1, MAP_THRESHOLD = 4, MAP_RATE = 16 };
 
@@ -331,6 +332,18 @@ enum hd_status opensm_cc_read(const char *text, struct diag *d,
 		status = conclude(&r, d, &conf);
 	if (status == HD_OK)
 		*out = conf;
+	return status;
+}
+
+enum hd_status opensm_cc_load(const char *path, struct diag *d,
+			      struct opensm_cc *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, MOST_TEXT, d, &text);
+
+	if (status == HD_OK)
+		status = opensm_cc_read(text.text, d, out);
+	strbuf_fini(&text);
 	return status;
 }
 

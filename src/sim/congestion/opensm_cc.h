@@ -48,6 +48,8 @@ HD_MUST_CHECK enum hd_status opensm_cc_save(const struct opensm_cc *conf,
  */
 HD_MUST_CHECK enum hd_status opensm_cc_read(const char *text, struct diag *d,
 					    struct opensm_cc *out);
+HD_MUST_CHECK enum hd_status opensm_cc_load(const char *path, struct diag *d,
+					    struct opensm_cc *out);
 
 /* What runs under `params` but for the algorithm, and back again. */
 void opensm_cc_apply(const struct opensm_cc *conf,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_EVALUATE_OPTIONS_H
+#define HD_CLI_QOS_EVALUATE_OPTIONS_H
+
+/* The options of qos evaluate, and which fabrics they mean. */
+
+#include "cli/command.h"
+#include "sim/evaluation/series.h"
+
+struct evaluate_values {
+	struct common_options common;
+	unsigned topology, size, rate, switches, rule, mix, lanes, fill;
+	unsigned reserve;
+	bool establish;
+	uint64_t minutes, retries, tried, seeds;
+	struct hd_ratio lead;
+};
+
+extern const struct option evaluate_options[];
+
+/* Without anybody who looks on. */
+struct eval_series evaluate_series(const struct evaluate_values *v);
+
+#endif
