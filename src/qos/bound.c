@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "qos/bound.h"
+#include "qos/bound_work.h"
 
 #include <assert.h>
 #include <math.h>
@@ -8,283 +8,19 @@
 
 #include "base/alloc.h"
 
-#define NO_LINK     UINT32_MAX
 /* Bursts of a busy period that are counted one by one. */
 #define MOST_BURSTS 512
 /* Seconds: a delay beyond it is as good as none. */
 #define MOST_DELAY  100.0
 #define N_GROUPS    16 /* lanes; or classes, which are fewer */
 
-/* One flow at one port; all of a port's are consecutive in `use`. */
-struct passage {
-	uint32_t flow;
-	uint32_t hop;
-	uint32_t slot; /* index into delay[] */
-	uint32_t link; /* the port it came from, NO_LINK at its source */
-	uint8_t group; /* what leaves in order: a class, or a lane */
-	bool high;     /* served before those that are not */
-	struct bound_turn turn; /* a lane of the low table */
-	double burst;           /* with what its delays so far have added */
-	double jitter;          /* its delays so far */
+const char *const bound_mode_names[] = {
+	[BOUND_PUBLISHED] = "published",
+	[BOUND_BUCKET] = "bucket",
+	[BOUND_GROUPED] = "grouped",
+	[BOUND_PERIODIC] = "periodic",
+	[BOUND_MODES] = NULL,
 };
-
-struct work {
-	enum bound_mode mode;
-	const struct bound_port *ports;
-	uint32_t n_ports;
-	const struct bound_flow *flows;
-	uint32_t n_flows;
-	bool any_order;
-	struct passage *passages; /* sorted by port, then by link */
-	uint32_t n_passages;
-	uint32_t n_delays;
-	uint32_t *first; /* [port], n_ports + 1 entries */
-	uint32_t *start; /* [flow]: its first place in delay[] */
-	double *delay;
-};
-
-static double rate_of(const struct bound_flow *f)
-{
-	return f->burst / f->period;
-}
-
-const char *bound_mode_name(enum bound_mode mode)
-{
-	static const char *const names[BOUND_MODES] = {
-		[BOUND_PUBLISHED] = "published",
-		[BOUND_BUCKET] = "bucket",
-		[BOUND_GROUPED] = "grouped",
-		[BOUND_PERIODIC] = "periodic",
-	};
-
-	assert(mode < BOUND_MODES);
-	return names[mode];
-}
-
-struct bound_service bound_wrr_service(const struct bound_port *port,
-				       double high_burst, double high_rate)
-{
-	double free_rate = port->rate - high_rate;
-	double own = 64 * port->db_weight * port->min_fill;
-	double others =
-		64 * port->other_weight + port->n_others * port->max_packet;
-
-	return (struct bound_service){
-		.rate = free_rate * own / (own + others),
-		.latency = (others + high_burst) / free_rate,
-	};
-}
-
-struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
-				   unsigned n, unsigned vl, double max_packet,
-				   double min_fill)
-{
-	double gap[VLARB_MAX], own[VLARB_MAX]; /* others', then its own entry */
-	double before = 0, all_own = 0, all_gaps = 0, lead = 0;
-	unsigned k = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (entries[i].weight == 0)
-			continue;
-		if (entries[i].vl != vl) {
-			before += 64.0 * entries[i].weight + max_packet;
-			continue;
-		}
-		gap[k] = before;
-		own[k++] = 64.0 * entries[i].weight * min_fill;
-		all_gaps += before;
-		all_own += own[k - 1];
-		before = 0;
-	}
-	if (k == 0)
-		return (struct bound_turn){ 0, 0 };
-	gap[0] += before; /* around the end of the table */
-	all_gaps += before;
-	/* From any entry on, how far the others can be ahead of their part. */
-	for (unsigned start = 0; start < k; start++) {
-		double ahead = 0;
-
-		for (unsigned i = start; i < start + k; i++) {
-			ahead += gap[i % k];
-			lead = fmax(lead, ahead);
-			ahead -= own[i % k] * all_gaps / all_own;
-		}
-	}
-	return (struct bound_turn){ all_own / (all_own + all_gaps), lead };
-}
-
-/* The class that a flow belongs to at a port. */
-static enum bound_class class_at(const struct work *w, uint32_t port,
-				 uint32_t flow)
-{
-	return w->ports[port].merged ? CLASS_DBTS : w->flows[flow].class;
-}
-
-static double fill_of(const struct bound_port *port)
-{
-	return port->min_fill > 0 ? port->min_fill : 1;
-}
-
-/* What a passage shares its place with, and how it is served. */
-static void classify(const struct work *w, uint32_t port, struct passage *p)
-{
-	const struct bound_port *at = &w->ports[port];
-
-	if (!at->table) {
-		p->group = (uint8_t)class_at(w, port, p->flow);
-		p->high = p->group == CLASS_DBTS;
-		return;
-	}
-	const struct vlarb *t = at->table;
-	uint8_t vl = w->flows[p->flow].lanes[p->hop];
-
-	p->group = vl;
-	for (unsigned i = 0; i < t->n_high && !p->high; i++)
-		p->high = t->high[i].vl == vl && t->high[i].weight > 0;
-	if (!p->high)
-		p->turn = bound_table_turn(t->low, t->n_low, vl, at->max_packet,
-					   fill_of(at));
-}
-
-struct class_sum {
-	double burst, rate;
-};
-
-static void sum_add(const struct work *w, const struct passage *p,
-		    struct class_sum *sum)
-{
-	sum->burst += p->burst;
-	sum->rate += rate_of(&w->flows[p->flow]);
-}
-
-static struct class_sum sum_group(const struct work *w, uint32_t port,
-				  uint8_t group)
-{
-	struct class_sum sum = { 0, 0 };
-
-	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
-		if (w->passages[i].group == group)
-			sum_add(w, &w->passages[i], &sum);
-	}
-	return sum;
-}
-
-/*
- * A lane at a crossbar: one packet a turn, in which every other lane has sent
- * one too, after what was crossing when its turn came. The last term is what
- * two servers of whole packets in a row cost over one.
- */
-static struct bound_service crossbar_service(const struct bound_port *port)
-{
-	double least = port->min_packet > 0 ? port->min_packet : 64;
-	double others = (port->crossbar_lanes - 1) * port->max_packet;
-	double rate = port->crossbar_rate * least / (least + others);
-
-	return (struct bound_service){
-		.rate = rate,
-		.latency = (port->max_packet + port->management_burst) /
-				   port->crossbar_rate +
-			   port->max_packet / rate,
-	};
-}
-
-/*
- * Over what goes before the low table at a port. What has waited for a
- * crossbar comes to the link with a burst that this has added to.
- */
-static struct class_sum sum_high(const struct work *w, uint32_t port)
-{
-	const struct bound_port *at = &w->ports[port];
-	struct class_sum sum = { 0, 0 };
-
-	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
-		const struct passage *p = &w->passages[i];
-
-		if (!p->high)
-			continue;
-		sum_add(w, p, &sum);
-		if (at->crossbar_rate <= 0)
-			continue;
-		struct bound_service cross = crossbar_service(at);
-
-		sum.burst += rate_of(&w->flows[p->flow]) *
-			     (cross.latency +
-			      sum_group(w, port, p->group).burst / cross.rate);
-	}
-	return sum;
-}
-
-/*
- * The high table as a whole: one packet of the low one can be in its way, and
- * one more each time that the limit runs out. Those come as long as the high
- * table is busy, not only during the first bursts, and so cost rate.
- */
-static struct bound_service high_service(const struct bound_port *port)
-{
-	uint8_t limit =
-		port->table ? port->table->high_limit : port->high_limit;
-	double least = port->min_packet > 0 ? port->min_packet : 64;
-	double per_low = limit == 0 ? least : 4096.0 * limit * fill_of(port);
-	struct bound_service s = {
-		.rate = port->rate,
-		.latency = (port->max_packet + port->management_burst) /
-			   port->rate,
-	};
-
-	if (limit != HIGH_LIMIT_NONE)
-		s.rate *= per_low / (per_low + port->max_packet);
-	return s;
-}
-
-/* The link of a port serves a group at `rate` after `latency`. */
-static struct bound_service link_service(const struct work *w, uint32_t port,
-					 const struct passage *own)
-{
-	const struct bound_port *p = &w->ports[port];
-	struct class_sum high = sum_high(w, port);
-
-	if (own->high) {
-		struct bound_service s = high_service(p);
-		struct class_sum mine = sum_group(w, port, own->group);
-		double rate = s.rate - (high.rate - mine.rate);
-
-		/* With a crossbar a little too much: mine has grown too. */
-		s.latency =
-			(s.rate * s.latency + high.burst - mine.burst) / rate;
-		s.rate = rate;
-		return s;
-	}
-	double free_rate = p->rate - high.rate;
-	double first = high.burst + p->management_burst;
-
-	if (p->table)
-		return (struct bound_service){
-			.rate = free_rate * own->turn.share,
-			.latency = (own->turn.lead + first) / free_rate,
-		};
-	if (p->db_weight > 0)
-		return bound_wrr_service(p, first, high.rate);
-	return (struct bound_service){
-		.rate = free_rate,
-		.latency = (p->max_packet + first) / free_rate,
-	};
-}
-
-/* The same of crossbar and link in a row. */
-static struct bound_service service(const struct work *w, uint32_t port,
-				    const struct passage *own)
-{
-	const struct bound_port *p = &w->ports[port];
-	struct bound_service s = link_service(w, port, own);
-
-	if (p->crossbar_rate > 0) {
-		struct bound_service cross = crossbar_service(p);
-
-		s.latency += cross.latency;
-		s.rate = fmin(s.rate, cross.rate);
-	}
-	return s;
-}
 
 /* Passages of one port that came over one link. */
 struct span {
@@ -429,13 +165,13 @@ static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
 			return worst;
 	}
 	/* Busy for very long: buckets hold no less, and need no counting. */
-	return sv.latency + sum_group(w, port, group).burst / sv.rate;
+	return sv.latency + bound_sum_group(w, port, group).burst / sv.rate;
 }
 
 static double group_delay(const struct work *w, uint32_t port,
 			  const struct passage *own)
 {
-	struct bound_service s = service(w, port, own);
+	struct bound_service s = bound_service_at(w, port, own);
 
 	switch (w->mode) {
 	case BOUND_GROUPED:
@@ -444,7 +180,7 @@ static double group_delay(const struct work *w, uint32_t port,
 		return periodic_delay(w, port, own->group, s);
 	default:
 		return s.latency +
-		       sum_group(w, port, own->group).burst / s.rate;
+		       bound_sum_group(w, port, own->group).burst / s.rate;
 	}
 }
 
@@ -469,8 +205,8 @@ static double published_delay(const struct work *w, uint32_t port,
 static double leftover_delay(const struct work *w, uint32_t port,
 			     const struct passage *own)
 {
-	struct bound_service s = service(w, port, own);
-	struct class_sum all = sum_group(w, port, own->group);
+	struct bound_service s = bound_service_at(w, port, own);
+	struct class_sum all = bound_sum_group(w, port, own->group);
 	double rate = s.rate - (all.rate - rate_of(&w->flows[own->flow]));
 
 	return (s.latency * s.rate + all.burst) / rate;
@@ -537,18 +273,18 @@ static void carry_forward(struct work *w)
 static enum hd_status check_group(const struct work *w, uint32_t port,
 				  const struct passage *p, struct diag *d)
 {
-	double asked = sum_group(w, port, p->group).rate;
-	double given = service(w, port, p).rate;
+	double asked = bound_sum_group(w, port, p->group).rate;
+	double given = bound_service_at(w, port, p).rate;
 
 	if (given > asked)
 		return HD_OK;
 	if (w->ports[port].crossbar_rate > 0 &&
-	    crossbar_service(&w->ports[port]).rate <= asked)
+	    bound_crossbar_service(&w->ports[port]).rate <= asked)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "port %u: %g B/s of one lane, of the crossbar "
 				 "it is sure of %g",
 				 port, asked,
-				 crossbar_service(&w->ports[port]).rate);
+				 bound_crossbar_service(&w->ports[port]).rate);
 	if (w->ports[port].table && !p->high && p->turn.share <= 0)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "port %u: VL%u has no entry in a table", port,
@@ -662,7 +398,7 @@ static void build(struct work *w)
 	}
 	for (uint32_t p = 0; p < w->n_ports; p++) {
 		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
-			classify(w, p, &w->passages[i]);
+			bound_classify(w, p, &w->passages[i]);
 		qsort(&w->passages[w->first[p]], w->first[p + 1] - w->first[p],
 		      sizeof(*w->passages), by_link);
 	}

@@ -135,7 +135,7 @@ HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode,
 					  const struct bound_network *network,
 					  struct diag *d, double *delay);
 
-const char *bound_mode_name(enum bound_mode mode);
+extern const char *const bound_mode_names[]; /* up to NULL */
 
 /*
  * The service that DB can count on in a weighted round robin below DBTS:

@@ -2,32 +2,28 @@
 #include "cli/qos/bound_options.h"
 
 #include "cli/qos/options.h"
-
-static const char *const mode_names[] = { "published", "bucket", "grouped",
-					  "periodic", NULL };
-static const char *const queueing_names[] = { "input", "cioq", NULL };
-static const char *const order_names[] = { "voq", "fifo", NULL };
-static const char *const pick_names[] = { "round-robin", "oldest", NULL };
+#include "scenario/words.h"
 
 #define FIELD(name) offsetof(struct bound_values, name)
 
 const struct option bound_options[] = {
 	OPTION_GROUP(FIELD(params.groups), "flows"),
 	{ "mode", 0, OPT_CHOICE, FIELD(params.blrm.mode), NULL, "grouped",
-	  "the bound that decides; all are shown", mode_names },
+	  "the bound that decides; all are shown", bound_mode_names },
 	OPTION_ENGINE(struct bound_values, fabric),
 	OPTION_SET(struct bound_values, fabric),
 	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "of the switches: at inputs, or at inputs and outputs with a crossbar between",
-	  queueing_names, .path = "fabric.switch.queueing", .as = OPT_CHOICE },
+	  scn_queueing_words, .path = "fabric.switch.queueing",
+	  .as = OPT_CHOICE },
 	{ "speedup", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
 	  "of the crossbar over its output's link",
 	  .path = "fabric.switch.speedup", .as = OPT_RATIO },
 	{ "order", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "input queues of the switches; for fifo there is no bound",
-	  order_names, .path = "fabric.switch.order", .as = OPT_CHOICE },
+	  scn_order_words, .path = "fabric.switch.order", .as = OPT_CHOICE },
 	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
-	  "how an output chooses among inputs", pick_names,
+	  "how an output chooses among inputs", scn_pick_words,
 	  .path = "fabric.switch.pick", .as = OPT_CHOICE },
 	{ "weighted", 0, OPT_FLAG, FIELD(params.blrm.weighted), NULL, NULL,
 	  "lanes as the ports' arbitration tables have them, not by class and priority" },
