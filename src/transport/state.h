@@ -158,10 +158,33 @@ bool requester_has_packet(const struct qp *qp, hd_time now);
 bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
 			uint8_t *buffer);
 void requester_sent(struct qp *qp, const struct packet *p);
+/* All retries are there again. */
+void requester_reload(struct qp *qp);
+/* The oldest request is done; or it fails, and what is behind it is flushed. */
+void requester_complete(struct qp *qp, enum wc_status status);
+void requester_fail(struct qp *qp, enum wc_status status);
+void requester_flush(struct qp *qp);
+
+static inline struct send_item *item_at(const struct requester *r, uint32_t i)
+{
+	return &r->items[i % r->size];
+}
+
+static inline bool needs_answer(const struct send_item *item)
+{
+	return item->wr.kind >= WR_READ;
+}
+
+static inline bool is_outstanding(const struct requester *r)
+{
+	return r->head != r->tail && item_at(r, r->head)->started;
+}
+
+/* ---- requester_answers.c ----------------------------------------------- */
+
 void requester_receive(struct qp *qp, const struct packet *p, hd_time now);
 void requester_timer(struct qp *qp, hd_time now);
 hd_time requester_due(const struct qp *qp);
-void requester_flush(struct qp *qp);
 /* Says so once, if nothing that was started is left in SQD. */
 void requester_drained(struct qp *qp);
 

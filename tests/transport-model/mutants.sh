@@ -137,20 +137,20 @@ mutant responder.c '	if (r->has_recv)
 mutant requester.c 'r->since_ack = 0;' 'r->since_ack = 0; out->bth.psn = psn_add(out->bth.psn, 0x800000 >> 23 & 0);
 	if (k > 6) out->bth.ack_req = false;' \
 	'no acknowledgement asked late in a message'
-mutant requester.c 'r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;' \
+mutant requester_answers.c 'r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;' \
 	'r->offset = 0;' 'going back starts the message again'
 mutant requester.c '.va = wr->remote_addr + skip,' '.va = wr->remote_addr,' \
 	'a resumed READ reads from the start'
 mutant requester.c '.dma_len = (uint32_t)(item->length - skip),' \
 	'.dma_len = (uint32_t)item->length,' 'a resumed READ reads too much'
-mutant requester.c '		if (needs_answer(item)) {
+mutant requester_answers.c '		if (needs_answer(item)) {
 			if (moved)' '		if (needs_answer(item) && item->wr.kind != WR_READ) {
 			if (moved)' 'an ACK answers a READ'
-mutant requester.c 'if (!r->implied)
+mutant requester_answers.c 'if (!r->implied)
 				retry' 'retry' 'every answer behind a hole costs a retry'
-mutant requester.c 'if (psn_diff(psn, oldest_psn(r)) < 0) {' \
+mutant requester_answers.c 'if (psn_diff(psn, oldest_psn(r)) < 0) {' \
 	'if (psn_diff(psn, oldest_psn(r)) < -64) {' 'old answers count'
-mutant requester.c 'psn_diff(psn, r->next_psn) >= 0' '0' \
+mutant requester_answers.c 'psn_diff(psn, r->next_psn) >= 0' '0' \
 	'answers to what was never sent count'
 mutant requester.c 'if (item->wr.flags & WR_FENCE && r->rd_out)
 		return false;' '' 'fences do not hold'
@@ -166,20 +166,20 @@ mutant requester.c '!sg_allows(qp, wr->sge, wr->n_sge, access)' '0' \
 	'own keys do not count'
 mutant requester.c 'wr->kind >= WR_READ ? ACCESS_LOCAL_WRITE : 0' '0' \
 	'data lands where it may not be written'
-mutant requester.c 'if (r->rnr_left != INFINITE_RNR)
+mutant requester_answers.c 'if (r->rnr_left != INFINITE_RNR)
 		r->rnr_left--;' 'if (r->rnr_left)
 		r->rnr_left--;' 'rnr_retry 7 ends'
 mutant requester.c 'return r->rnr_until && now < r->rnr_until;' \
 	'(void)now;
 	return r->rnr_until == 1;' 'requests leave during an RNR wait'
-mutant requester.c 'qp->rq.retry_left == 0' 'qp->rq.retry_left <= 1' \
+mutant requester_answers.c 'qp->rq.retry_left == 0' 'qp->rq.retry_left <= 1' \
 	'one retry too few'
 mutant requester.c 'copy_inline(wr, item->data, qp);' \
 	'item->wr.flags &= ~(unsigned)WR_INLINE;' \
 	'inline data is read when it is sent'
 mutant requester.c 'to->qkey >> 31 ? qp->attr.qkey : to->qkey' 'to->qkey' \
 	'Q_Keys with bit 31 go out as they are'
-mutant requester.c 'psn_diff(limit, r->lsn) > 0' '0' 'credits are not taken'
+mutant requester_answers.c 'psn_diff(limit, r->lsn) > 0' '0' 'credits are not taken'
 mutant requester.c 'if (needs_answer(item) || item->wr.kind == WR_WRITE)
 		r->lsn' 'if (0)
 		r->lsn' 'a READ uses up a credit'

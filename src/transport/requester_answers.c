@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What comes back to a requester: acknowledgements, NAKs, data; or nothing. */
+#include "transport/codes.h"
+#include "transport/state.h"
+
+#define INFINITE_RNR 7
+
+/* The first PSN that is not acknowledged. */
+static uint32_t oldest_psn(const struct requester *r)
+{
+	const struct send_item *item = item_at(r, r->head);
+
+	if (r->head == r->tail || !item->started)
+		return r->next_psn;
+	return psn_add(item->psn, item->done);
+}
+
+void requester_drained(struct qp *qp)
+{
+	struct requester *r = &qp->rq;
+
+	if (qp->state != QPS_SQD || is_outstanding(r) || r->drained_told)
+		return;
+	r->drained_told = true;
+	qp_tell(qp, QP_EVENT_SQ_DRAINED);
+}
+
+static void progress(struct qp *qp, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	requester_reload(qp);
+	r->implied = false;
+	bool expects =
+		is_outstanding(r) && psn_diff(r->asked, oldest_psn(r)) > 0;
+
+	/* It does not run while an RNR NAK holds us. */
+	r->timer = expects && qp->attr.timeout && !r->rnr_until
+			   ? now + ack_timeout(qp->attr.timeout)
+			   : HD_TIME_NEVER;
+	requester_drained(qp);
+}
+
+/* Sends everything from this PSN on again. */
+static void go_back(struct qp *qp, uint32_t psn)
+{
+	struct requester *r = &qp->rq;
+
+	r->next = r->head;
+	while (r->next != r->tail) {
+		const struct send_item *item = item_at(r, r->next);
+
+		if (!item->started)
+			break;
+		if (psn_diff(psn, psn_add(item->psn, item->n_psns)) < 0)
+			break;
+		r->next++;
+	}
+	if (r->next == r->tail || !item_at(r, r->next)->started) {
+		r->offset = 0;
+		return;
+	}
+	const struct send_item *item = item_at(r, r->next);
+	int32_t into = psn_diff(psn, item->psn);
+
+	r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;
+	if (needs_answer(item))
+		r->offset = item->done;
+	r->timer = HD_TIME_NEVER; /* set again by the first that asks */
+	r->asked = psn;
+}
+
+/* Goes back at the price of one retry; the request fails if none is left. */
+static void retry(struct qp *qp, uint32_t psn)
+{
+	if (qp->rq.retry_left == 0) {
+		requester_fail(qp, WC_RETRY_EXC_ERR);
+		return;
+	}
+	qp->rq.retry_left--;
+	qp->rq.retries++;
+	go_back(qp, psn);
+}
+
+/* Requests acknowledged while they were being sent again are passed over. */
+static void catch_up(struct requester *r)
+{
+	if ((int32_t)(r->next - r->head) < 0) {
+		r->next = r->head;
+		r->offset = 0;
+	}
+	if (r->next == r->head && r->head != r->tail) {
+		uint32_t done = item_at(r, r->head)->done;
+
+		if (r->offset < done)
+			r->offset = done;
+	}
+}
+
+/*
+ * Everything up to and including `psn` has arrived. False if that passes a
+ * read or atomic whose answer is missing: an implied NAK, acted upon.
+ */
+static bool acknowledge(struct qp *qp, uint32_t psn, hd_time now)
+{
+	struct requester *r = &qp->rq;
+	bool moved = false;
+
+	while (is_outstanding(r)) {
+		struct send_item *item = item_at(r, r->head);
+		int32_t upto = psn_diff(psn, item->psn) + 1;
+
+		if (upto <= (int32_t)item->done)
+			break;
+		if (needs_answer(item)) {
+			if (moved)
+				progress(qp, now);
+			/* Once: the answers behind a hole all show it. */
+			if (!r->implied)
+				retry(qp, psn_add(item->psn, item->done));
+			r->implied = true;
+			return false;
+		}
+		moved = true;
+		if (upto < (int32_t)item->n_psns) {
+			item->done = (uint32_t)upto;
+			break;
+		}
+		item->done = item->n_psns;
+		requester_complete(qp, WC_SUCCESS);
+	}
+	catch_up(r);
+	if (moved)
+		progress(qp, now);
+	return true;
+}
+
+static void take_credits(struct requester *r, const struct aeth *aeth)
+{
+	unsigned code = aeth->syndrome & AETH_VALUE;
+
+	if ((aeth->syndrome & AETH_KIND) != AETH_ACK)
+		return;
+	if (code == CREDITS_NONE) {
+		r->unlimited = true;
+		return;
+	}
+	uint32_t limit = psn_add(aeth->msn, credit_count(code));
+
+	if (psn_diff(limit, r->lsn) > 0)
+		r->lsn = limit;
+}
+
+static void on_rnr(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	if (r->rnr_left == 0) {
+		requester_fail(qp, WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (r->rnr_left != INFINITE_RNR)
+		r->rnr_left--;
+	go_back(qp, p->bth.psn);
+	r->timer = HD_TIME_NEVER;
+	r->rnr_until = now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
+}
+
+static void on_nak(struct qp *qp, const struct packet *p)
+{
+	static const enum wc_status statuses[] = {
+		[NAK_INVALID_REQUEST] = WC_REM_INV_REQ_ERR,
+		[NAK_REMOTE_ACCESS] = WC_REM_ACCESS_ERR,
+		[NAK_REMOTE_OPERATION] = WC_REM_OP_ERR,
+	};
+	unsigned code = p->aeth.syndrome & AETH_VALUE;
+
+	if (code == NAK_PSN_ERROR)
+		retry(qp, p->bth.psn);
+	else if (code <= NAK_REMOTE_OPERATION)
+		requester_fail(qp, statuses[code]);
+}
+
+static void on_ack(struct qp *qp, const struct packet *p, hd_time now)
+{
+	unsigned kind = p->aeth.syndrome & AETH_KIND;
+	uint32_t before = psn_add(p->bth.psn, PSN_MASK);
+
+	if (kind == AETH_ACK) {
+		take_credits(&qp->rq, &p->aeth);
+		(void)acknowledge(qp, p->bth.psn, now);
+		return;
+	}
+	/* A NAK acknowledges what is before it, and only if all of it is. */
+	if (!acknowledge(qp, before, now) || !is_outstanding(&qp->rq))
+		return;
+	if (kind == AETH_RNR_NAK)
+		on_rnr(qp, p, now);
+	else if (kind == AETH_NAK)
+		on_nak(qp, p);
+}
+
+/* The payload of answer number `done` of a read goes to its place. */
+static void on_read_response(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	uint64_t offset = (uint64_t)item->done * qp->attr.mtu;
+	uint64_t left = item->length - offset;
+	uint64_t expected = left < qp->attr.mtu ? left : qp->attr.mtu;
+
+	if (item->wr.kind != WR_READ) {
+		requester_fail(qp, WC_BAD_RESP_ERR);
+		return;
+	}
+	if (p->payload_len != expected) {
+		requester_fail(qp, WC_LOC_LEN_ERR);
+		return;
+	}
+	sg_write(qp, item->wr.sge, offset, p->payload, p->payload_len);
+	item->done++;
+	if (packet_has(p, HEADER_AETH))
+		take_credits(&qp->rq, &p->aeth);
+	if (item->done == item->n_psns)
+		requester_complete(qp, WC_SUCCESS);
+	catch_up(&qp->rq);
+	progress(qp, now);
+}
+
+static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	uint64_t value = p->atomicacketh.original;
+
+	if (item->wr.kind != WR_CMP_SWAP && item->wr.kind != WR_FETCH_ADD) {
+		requester_fail(qp, WC_BAD_RESP_ERR);
+		return;
+	}
+	sg_write(qp, item->wr.sge, 0, (const uint8_t *)&value, sizeof(value));
+	item->done = 1;
+	take_credits(&qp->rq, &p->aeth);
+	requester_complete(qp, WC_SUCCESS);
+	catch_up(&qp->rq);
+	progress(qp, now);
+}
+
+void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct requester *r = &qp->rq;
+	uint32_t psn = p->bth.psn;
+	unsigned operation = p->bth.opcode & OP_MASK;
+
+	if (qp->state < QPS_RTS || psn_diff(psn, r->next_psn) >= 0)
+		return;
+	if (psn_diff(psn, oldest_psn(r)) < 0) {
+		/* Old news, but its credits may be new. */
+		if (operation == OP_ACK && psn_add(psn, 1) == oldest_psn(r))
+			take_credits(r, &p->aeth);
+		return;
+	}
+	if (operation == OP_ACK) {
+		on_ack(qp, p, now);
+		return;
+	}
+	/* An answer acknowledges the requests before its own. */
+	if (!acknowledge(qp, psn_add(psn, PSN_MASK), now) ||
+	    !is_outstanding(r) || oldest_psn(r) != psn)
+		return;
+	if (operation == OP_ATOMIC_ACK)
+		on_atomic_ack(qp, p, now);
+	else
+		on_read_response(qp, p, now);
+}
+
+/* ---- time -------------------------------------------------------------- */
+
+hd_time requester_due(const struct qp *qp)
+{
+	const struct requester *r = &qp->rq;
+
+	if (r->rnr_until)
+		return r->rnr_until;
+	return r->timer;
+}
+
+void requester_timer(struct qp *qp, hd_time now)
+{
+	struct requester *r = &qp->rq;
+
+	if (r->rnr_until) {
+		if (now >= r->rnr_until)
+			r->rnr_until = 0;
+		return;
+	}
+	if (now < r->timer)
+		return;
+	r->timer = HD_TIME_NEVER;
+	r->implied = false;
+	if (is_outstanding(r))
+		retry(qp, oldest_psn(r));
+}
