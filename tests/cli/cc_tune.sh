@@ -1,18 +1,27 @@
 # What heddle cc tune finds holds beyond the scenario it looked at.
 . "$SRC/tests/cli/lib.sh"
 
-# gain SCENARIO [SEED]: victims' goodput under examples/incast.opensm.conf over
-# that without control, and the use of the receiver's link in percent.
+# gain SCENARIO SEED [OPTION...]: victims' goodput under
+# examples/incast.opensm.conf over that without control, and the use of the
+# receiver's link in percent; then both goodputs, in Gb/s.
 gain() {
-	status 0 "$HEDDLE" cc compare "$1" --seed "$2" --json \
-		--algorithm none --algorithm cct \
+	scenario=$1 seed=$2
+	shift 2
+	status 0 "$HEDDLE" cc compare "$scenario" --seed "$seed" --json --all \
+		--algorithm none --algorithm cct "$@" \
 		--conf "$SRC/examples/incast.opensm.conf"
 	jq -r '
 		def victims(a): .tables.rows.rows[] |
 			select(.algorithm == a and .row == "victims").goodput;
 		def hot: [.tables.links.rows[] | select(.algorithm == "cct" and
 			.to == "h0").used][0];
-		"\(victims("cct") / victims("none")) \(hot)"' out
+		"\(victims("cct") / victims("none")) \(hot) \(
+			victims("none") / 1000) \(victims("cct") / 1000)"' out
+}
+
+# documented FORMAT NUMBER...: such a line stands in the documentation.
+documented() {
+	has "$SRC/docs/congestion.md" "$(printf "$@")"
 }
 
 # at_least VALUE LEAST WHAT
@@ -27,17 +36,26 @@ set -- $(gain "$SRC/examples/incast.yaml" 1)
 at_least "$1" 3 "gain"
 at_least "$2" 90 "use of the hot link"
 found=$1
+documented "| no control, and OpenSM's defaults | %.1f | 1 |" "$3"
+documented "| tuned | %.1f | %.1f | %.1f %% |" "$4" "$1" "$2"
+set -- $(gain "$SRC/examples/incast.yaml" 1 \
+	--set 'fabric.links=[{ports: h0, rate: 25Gb/s}]')
+documented "| hot link at a quarter: no control | %.1f | 1 |" "$3"
+documented "| tuned | %.1f | %.1f | %.1f %% |" "$4" "$1" "$2"
 
 # Four fifths of that gain elsewhere: other dice, and larger fabrics that were
 # written down before they were run (which of them blindly: docs/congestion.md).
 least=$(awk -v g="$found" 'BEGIN { print 0.8 * g }')
 set -- $(gain "$SRC/examples/incast.yaml" 4711)
 at_least "$1" "$least" "gain with another seed"
+documented "tuned | %.1f, %.1f | %.1f | %.1f %% |" "$3" "$4" "$1" "$2"
 held_out="incast-128:20071 incast-432:8128"
 [ "${HD_LONG:-0}" = 1 ] && held_out="$held_out incast-250:31337"
 for held in $held_out; do
 	set -- $(gain "$SRC/tests/heldout/${held%:*}.yaml" "${held#*:}")
 	at_least "$1" "$least" "gain on ${held%:*}"
+	documented "$(echo "$held" | sed "s/.*-//; s/:.*//") hosts: no control, tuned | %.1f, %.0f | %.0f | %.1f %% |" \
+		"$3" "$4" "$1" "$2"
 done
 
 # The tuner knows no other scenario than the one it is given.
