@@ -55,53 +55,22 @@ static void messages_are_in_network_order(void **state)
 typedef enum hd_status read_fn(const uint8_t *bytes, size_t size,
 			       uint8_t *again);
 
-static enum hd_status read_address(const uint8_t *bytes, size_t size,
-				   uint8_t *again)
-{
-	struct diag d = { .status = HD_OK };
-	struct nic_address a;
-	enum hd_status status = address_read(bytes, size, &d, &a);
-
-	if (status == HD_OK)
-		address_write(&a, again);
-	return d.status;
-}
-
-static enum hd_status read_number(const uint8_t *bytes, size_t size,
-				  uint8_t *again)
-{
-	struct diag d = { .status = HD_OK };
-	uint64_t n;
-	enum hd_status status = number_read(bytes, size, &d, &n);
-
-	if (status == HD_OK)
-		number_write(n, again);
-	return d.status;
-}
-
-static enum hd_status read_real(const uint8_t *bytes, size_t size,
-				uint8_t *again)
-{
-	struct diag d = { .status = HD_OK };
-	double x;
-	enum hd_status status = real_read(bytes, size, &d, &x);
-
-	if (status == HD_OK)
-		real_write(x, again);
-	return d.status;
-}
-
-static enum hd_status read_head(const uint8_t *bytes, size_t size,
-				uint8_t *again)
-{
-	struct diag d = { .status = HD_OK };
-	struct point_head h;
-	enum hd_status status = head_read(bytes, size, &d, &h);
-
-	if (status == HD_OK)
-		head_write(&h, again);
-	return d.status;
-}
+/* Reads a `type` and writes what was read; NAME_write takes `value`. */
+#define READER(name, type, value)                                            \
+	static enum hd_status read_##name(const uint8_t *bytes, size_t size, \
+					  uint8_t *again)                    \
+	{                                                                    \
+		struct diag d = { .status = HD_OK };                         \
+		type x;                                                      \
+                                                                             \
+		if (name##_read(bytes, size, &d, &x) == HD_OK)               \
+			name##_write(value, again);                          \
+		return d.status;                                             \
+	}
+READER(address, struct nic_address, &x)
+READER(number, uint64_t, x)
+READER(real, double, x)
+READER(head, struct point_head, &x)
 
 static read_fn *const readers[] = { read_address, read_number, read_real,
 				    read_head };

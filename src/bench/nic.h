@@ -151,6 +151,20 @@ struct nic_ops {
 	bool (*finished)(struct nic *nic);
 };
 
+/* All functions, if a file calls them op_ and their name. */
+#define NIC_OPS_HERE                                                           \
+	.now = op_now, .work = op_work, .alloc = op_alloc,                     \
+	.release = op_release, .mr_new = op_mr_new, .mr_free = op_mr_free,     \
+	.cq_new = op_cq_new, .cq_free = op_cq_free, .qp_new = op_qp_new,       \
+	.qp_free = op_qp_free, .qp_step = op_qp_step, .address = op_address,   \
+	.datagram = op_datagram, .join = op_join, .weigh = op_weigh,           \
+	.post_send = op_post_send, .post_recv = op_post_recv, .poll = op_poll, \
+	.wait = op_wait, .wait_event = op_wait_event,                          \
+	.watch_new = op_watch_new, .watch_free = op_watch_free,                \
+	.watch_wait = op_watch_wait, .exchange = op_exchange,                  \
+	.carry = op_carry, .barrier = op_barrier, .abandon = op_abandon,       \
+	.finish = op_finish, .finished = op_finished
+
 /* What a rank does; `context` is the same for all ranks of a process. */
 typedef void nic_program(struct nic *nic, void *context);
 

@@ -137,64 +137,86 @@ static void grids_follow_the_closed_form(void **state)
 	check("hypercube --dimensions 4 --hosts 4", 1, true);
 }
 
+struct expected {
+	const char *words;
+	bool has_formula;
+};
+
+static void check_all(const struct expected *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		check(list[i].words, 1, list[i].has_formula);
+}
+
 static void tori_follow_the_closed_form(void **state)
 {
+	static const struct expected list[] = {
+		{ "torus --sizes 3x3 --hosts 1", true },
+		{ "torus --sizes 3x4 --hosts 1", true },
+		{ "torus --sizes 3x5 --hosts 1", true },
+		{ "torus --sizes 4x4 --hosts 1", true },
+		{ "torus --sizes 2x2x2x2 --hosts 1", true },
+		{ "torus --sizes 1x7 --hosts 1", true },
+		/* Mixed ones with a longest side that is even, or 3. */
+		{ "torus --sizes 2x2x3 --hosts 1", true },
+		{ "torus --sizes 2x3x3 --hosts 1", true },
+		{ "torus --sizes 2x4 --hosts 1", true },
+		{ "torus --sizes 2x6 --hosts 1", true },
+		{ "torus --sizes 2x8 --hosts 1", true },
+		{ "torus --sizes 2x2x4 --hosts 1", true },
+		/* Others by their layers. */
+		{ "torus --sizes 2x5 --hosts 1", false },
+		{ "torus --sizes 2x7 --hosts 1", false },
+		{ "torus --sizes 2x9 --hosts 1", false },
+	};
+
 	(void)state;
-	check("torus --sizes 3x3 --hosts 1", 1, true);
-	check("torus --sizes 3x4 --hosts 1", 1, true);
-	check("torus --sizes 3x5 --hosts 1", 1, true);
-	check("torus --sizes 4x4 --hosts 1", 1, true);
-	check("torus --sizes 2x2x2x2 --hosts 1", 1, true);
-	check("torus --sizes 1x7 --hosts 1", 1, true);
-	/* Mixed ones with a longest side that is even, or 3. */
-	check("torus --sizes 2x2x3 --hosts 1", 1, true);
-	check("torus --sizes 2x3x3 --hosts 1", 1, true);
-	check("torus --sizes 2x4 --hosts 1", 1, true);
-	check("torus --sizes 2x6 --hosts 1", 1, true);
-	check("torus --sizes 2x8 --hosts 1", 1, true);
-	check("torus --sizes 2x2x4 --hosts 1", 1, true);
-	/* Others by their layers. */
-	check("torus --sizes 2x5 --hosts 1", 1, false);
-	check("torus --sizes 2x7 --hosts 1", 1, false);
-	check("torus --sizes 2x9 --hosts 1", 1, false);
-	check("torus --sizes 2x2x5 --hosts 1", 1, false);
+	check_all(list, sizeof(list) / sizeof(list[0]));
 }
 
 static void trees_follow_the_closed_form(void **state)
 {
+	static const struct expected list[] = {
+		{ "tree --arity 2 --levels 2", true },
+		{ "tree --arity 2 --levels 3", true },
+		{ "tree --arity 4 --levels 2", true },
+		{ "xgft --down 2,4 --up 1,3", true },
+		{ "xgft --down 2,2,4 --up 1,2,1", true },
+		{ "xgft --down 2,3,2 --up 1,2,1", true },
+		{ "xgft --down 2,2,2 --up 1,1,3", true },
+		{ "xgft --down 2,4 --up 1,2 --parallel 1,3", true },
+		{ "xgft --down 2,4 --up 2,2", true },
+		{ "fat-tree --radix 6 --levels 2", true },
+		{ "fat-tree --radix 6 --levels 2 --taper 2", true },
+		/* Odd numbers of children where it is narrowest: no closed
+		   form. */
+		{ "xgft --down 2,3 --up 1,2", false },
+		{ "xgft --down 2,2,3 --up 1,2,1", false },
+	};
+
 	(void)state;
-	check("tree --arity 2 --levels 2", 1, true);
-	check("tree --arity 2 --levels 3", 1, true);
-	check("tree --arity 4 --levels 2", 1, true);
-	check("xgft --down 2,4 --up 1,3", 1, true);
-	check("xgft --down 2,2,4 --up 1,2,1", 1, true);
-	check("xgft --down 2,3,2 --up 1,2,1", 1, true);
-	check("xgft --down 2,2,2 --up 1,1,3", 1, true);
-	check("xgft --down 2,4 --up 1,2 --parallel 1,3", 1, true);
-	check("xgft --down 2,4 --up 2,2", 1, true);
-	check("fat-tree --radix 6 --levels 2", 1, true);
-	check("fat-tree --radix 6 --levels 2 --taper 2", 1, true);
-	/* Odd numbers of children where it is narrowest: no closed form. */
-	check("xgft --down 2,3 --up 1,2", 1, false);
-	check("xgft --down 2,2,3 --up 1,2,1", 1, false);
-	check("tree --arity 3 --levels 2", 1, false);
+	check_all(list, sizeof(list) / sizeof(list[0]));
 }
 
 static void small_fabrics_of_any_kind_are_searched(void **state)
 {
+	static const struct expected list[] = {
+		{ "star --switches 5 --hosts 2", false },
+		{ "star --switches 6 --hosts 2", false },
+		{ "dragonfly --routers 2 --globals 1 --hosts 1", false },
+		{ "dragonfly --routers 2 --globals 2 --hosts 2", false },
+		{ "dragonfly --routers 4 --globals 1 --hosts 2", false },
+		{ "dragonfly --routers 4 --globals 2 --hosts 2 --groups 4",
+		  false },
+		{ "dragonfly-plus --leaves 2 --spines 2 --globals 1", false },
+		{ "two-switch --remote 5 --local 5", false },
+		{ "blrm", false },
+		{ "routed --subnets 4 --hosts 3", false },
+		{ "back-to-back --cables 3", false },
+	};
+
 	(void)state;
-	check("star --switches 5 --hosts 2", 1, false);
-	check("star --switches 6 --hosts 2", 1, false);
-	check("dragonfly --routers 2 --globals 1 --hosts 1", 1, false);
-	check("dragonfly --routers 2 --globals 2 --hosts 2", 1, false);
-	check("dragonfly --routers 4 --globals 1 --hosts 2", 1, false);
-	check("dragonfly --routers 4 --globals 2 --hosts 2 --groups 4", 1,
-	      false);
-	check("dragonfly-plus --leaves 2 --spines 2 --globals 1", 1, false);
-	check("two-switch --remote 5 --local 5", 1, false);
-	check("blrm", 1, false);
-	check("routed --subnets 4 --hosts 3", 1, false);
-	check("back-to-back --cables 3", 1, false);
+	check_all(list, sizeof(list) / sizeof(list[0]));
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		check("irregular --switches 14 --degree 4 --hosts 4", seed,
 		      false);
