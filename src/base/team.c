@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ struct team {
 /* Of the process. */
 static unsigned asked;
 static struct team_use noted;
+static _Thread_local bool is_member; /* of a team that is at work */
 
 void team_ask(unsigned n)
 {
@@ -59,6 +61,8 @@ unsigned team_processors(void)
 
 static unsigned size_for(uint64_t steps)
 {
+	if (is_member)
+		return 1;
 	if (asked)
 		return asked;
 	uint64_t most = steps / STEPS_WORTH_A_THREAD;
@@ -71,10 +75,13 @@ static unsigned size_for(uint64_t steps)
 static void take_pieces(void *context, unsigned member)
 {
 	struct team *t = context;
+	bool was_member = is_member;
 	size_t i;
 
+	is_member = is_member || t->crew;
 	while ((i = atomic_fetch_add(&t->next, 1)) < t->n)
 		t->fn(t->context, member, i);
+	is_member = was_member;
 }
 
 struct team *team_new(uint64_t steps)

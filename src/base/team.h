@@ -6,7 +6,8 @@
  * Work in many pieces that do not depend on each other, dealt out to threads.
  * What comes of it must not depend on how many there are, nor on who gets
  * which piece; so their number is no argument of anything that computes, but
- * belongs to the process, as its memory does.
+ * belongs to the process, as its memory does. A member that needs a team for
+ * its piece is one: the processors are busy with the other pieces.
  */
 
 #include <stddef.h>

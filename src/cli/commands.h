@@ -12,6 +12,7 @@ extern const struct command command_topo_show;
 extern const struct command command_topo_check;
 extern const struct command command_topo_convert;
 extern const struct command command_route;
+extern const struct command command_survey;
 extern const struct command command_decode;
 extern const struct command command_cc;
 extern const struct command command_cc_compare;

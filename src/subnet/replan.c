@@ -23,6 +23,11 @@ struct planner {
 	node_id *queue;
 };
 
+const char *replan_engine(const struct subnet *s)
+{
+	return strcmp(s->engine, "file") == 0 ? "minhop" : s->engine;
+}
+
 /* Takes away the cables that are down. */
 static void unplug(struct planner *p, const bool *down)
 {

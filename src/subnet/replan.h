@@ -44,6 +44,10 @@ struct replan_options {
 	port_id manager; /* TOPO_NONE: subnet_manager_port() of each */
 };
 
+/* The engine by which a manager goes on from these routes: minhop for a file's.
+ */
+const char *replan_engine(const struct subnet *s);
+
 struct lft_change {
 	lid_t lid;
 	uint8_t before, after; /* ports; LFT_NO_PORT: none */

@@ -23,7 +23,7 @@ static enum hd_status sweep(struct inspection *x, struct diag *d)
 	if (o->sweeps.n == 0)
 		return HD_OK;
 	struct replan_options how = {
-		.engine = strcmp(s->engine, "file") == 0 ? "minhop" : s->engine,
+		.engine = replan_engine(s),
 		.route = o->route,
 		.mode = o->replan,
 		.manager = lid_options_for(s->topo, 0).sm_port,

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/scenario.h"
+#include "subnet/survey/survey.h"
+
+struct values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	struct option_list fail;
+	uint64_t pairs, permutations, worst;
+	unsigned replan; /* enum replan_mode */
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+static const struct option options[] = {
+	OPTION_ENGINE(struct values, fabric),
+	OPTION_SET(struct values, fabric),
+	{ "fail", 0, OPT_LIST, FIELD(fail), "KIND", NULL,
+	  "what fails in turn: switches, links (cables between switches) or hosts (cables of adapters); all of them unless one is named" },
+	{ "pairs", 0, OPT_UINT, FIELD(pairs), "N", "0",
+	  "N pairs of links, drawn at random, fail as well; all of them if there are no more",
+	  .low = 0, .high = 100000000 },
+	{ "permutations", 0, OPT_UINT, FIELD(permutations), "N", "20",
+	  "random permutations for the mean share of a sender; 0: none",
+	  .low = 0, .high = 1000000 },
+	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10",
+	  "show so many of each kind; 0: all", .low = 0 },
+	{ "replan", 0, OPT_CHOICE, FIELD(replan), NULL, "opensm",
+	  "how the manager routes around a failure: opensm and keep leave what still works (minhop, updn), fresh routes all anew",
+	  replan_mode_names },
+	{ .name = NULL },
+};
+
+static const struct example examples[] = {
+	{ "heddle survey 'fat-tree --radix 36 --levels 2' --engine ftree",
+	  "each switch and each of the 1296 cables of 648 hosts" },
+	{ "heddle survey site.ibnet --engine updn --fail links --worst 0 --csv",
+	  "all cables between the switches of a site, the worst first" },
+	{ "heddle survey 'torus --sizes=4x4x4' -e torus --fail links --pairs "
+	  "500",
+	  "which two cables together are one too many" },
+	{ NULL, NULL },
+};
+
+static bool read_kinds(const struct command *self, const struct values *v,
+		       struct survey_options *o, int *status)
+{
+	for (unsigned k = 0; k < SURVEY_PAIRS; k++)
+		o->kinds[k] = v->fail.n == 0;
+	o->kinds[SURVEY_PAIRS] = v->pairs > 0;
+	for (size_t i = 0; i < v->fail.n; i++) {
+		if (survey_fail(o, v->fail.items[i]))
+			continue;
+		*status = command_usage(
+			self,
+			"'%s' is nothing that fails: switches, links or hosts",
+			v->fail.items[i]);
+		return false;
+	}
+	return true;
+}
+
+static void tick(void *context, size_t done, size_t all)
+{
+	struct progress *p = context;
+
+	p->total = (double)all;
+	progress_show(p, (double)done);
+}
+
+static int survey(struct fabric *f, const struct values *v,
+		  struct survey_options o, struct diag *d)
+{
+	struct results *r = results_new("survey");
+	struct route_options route;
+	struct progress progress;
+	struct survey found;
+
+	if (fabric_route_options(f, d, &route) != HD_OK) {
+		results_free(r);
+		return command_refuse(d);
+	}
+	o.replan = (struct replan_options){
+		.engine = replan_engine(&f->subnet),
+		.route = &route,
+		.mode = (enum replan_mode)v->replan,
+	};
+	progress_begin(&progress, &v->common, "failures", 0);
+	o.context = &progress;
+	survey_run(&f->subnet, &o, &found);
+	progress_end(&progress);
+	survey_show(r, &found, v->worst);
+	bool is_well = survey_is_well(&found);
+
+	survey_fini(&found);
+	return output_results(&v->common, r, is_well);
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	struct values *v = values;
+	struct diag d = { .status = HD_OK };
+	struct survey_options o = {
+		.n_pairs = v->pairs,
+		.n_permutations = v->permutations,
+		.seed = v->common.seed,
+		.tick = tick,
+	};
+	struct fabric *f;
+	int status;
+
+	(void)n;
+	if (!engine_known(self, &v->fabric, "engine", &status) ||
+	    !read_kinds(self, v, &o, &status))
+		return status;
+	if (fabric_choose(&v->fabric, args[0], &d, &f) == HD_OK) {
+		status = survey(f, v, o, &d);
+		fabric_free(f);
+	} else {
+		status = command_refuse(&d);
+	}
+	fabric_choice_fini(&v->fabric);
+	return status;
+}
+
+const struct command command_survey = {
+	.name = "survey",
+	.summary = "what fails if a cable or a switch does, the worst first",
+	.arguments = "FABRIC",
+	.description =
+		"FABRIC is what 'heddle route' takes. Each switch and each "
+		"cable fails in turn; the subnet manager routes around it, "
+		"and the routes that are left are followed from every end port "
+		"to every LID, checked for cycles of channels, and loaded with "
+		"all pairs and with random permutations.\n\n"
+		"A failure is, the worst first: refused by the routing engine; "
+		"able to lock the fabric up; breaking paths between end ports "
+		"that are left; cutting end ports off; making it slower (a "
+		"link carries more flows, or senders get less); or harmless. "
+		"The exit status is 1 if one is of the first three kinds.\n\n"
+		"The manager is where most end ports are. All threads of the "
+		"process take part; what they find does not depend on their "
+		"number.",
+	.options = options,
+	.examples = examples,
+	COMMAND_CALL(run, struct values, 1, 1),
+};
