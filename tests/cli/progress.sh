@@ -29,7 +29,8 @@ shows() {
 
 shows packets sim long.yaml --db none.db
 shows 'simulated ms' cc compare long.yaml
-shows trials cc tune "$SRC/examples/fat-tree-incast.yaml"
+cp "$SRC/examples/fat-tree-incast.yaml" . # its path may have blanks
+shows trials cc tune fat-tree-incast.yaml
 shows points sweep long.yaml --vary run.measure=100us,200us,300us,400us --seeds 99
 shows points bench all
 shows packets qos evaluate
