@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/live/live.h"
+#include "cli/scenario.h"
 #include "fabric/fabric.h"
 
 struct values {
 	struct common_options common;
 	const char *name;
 	bool foreground;
+	const char *engine;
 };
 
 #define V(member) offsetof(struct values, member)
@@ -17,27 +21,59 @@ static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
 	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
+	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
+	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'",
+	  NULL, 0, 0 },
 	{ NULL },
 };
 
+/* Where a manager runs, if nobody says. */
+static const char *first_host(const struct topo *t)
+{
+	port_id p = subnet_manager_port(t, 0);
+
+	return p == TOPO_NONE ? NULL : topo_node_of(t, p)->name;
+}
+
 static void print_what_next(const struct values *v, const struct topo *t)
 {
-	const char *host = NULL;
-	unsigned hosts = 0, switches = 0;
+	const char *host = first_host(t);
+	unsigned switches = 0;
 
-	for (node_id n = 0; n < t->n_nodes; n++) {
-		if (t->nodes[n].kind == NODE_SWITCH) {
-			switches++;
-			continue;
-		}
-		hosts++;
-		if (!host)
-			host = t->nodes[n].name;
-	}
-	printf("'%s' is up: %u hosts, %u switches, not managed yet\n", v->name,
-	       hosts, switches);
+	for (node_id n = 0; n < t->n_nodes; n++)
+		switches += t->nodes[n].kind == NODE_SWITCH;
+	printf("'%s' is up: %u hosts, %u switches, ", v->name,
+	       (unsigned)t->n_nodes - switches, switches);
+	if (v->engine)
+		printf("routed by %s\n", v->engine);
+	else
+		puts("not managed yet");
 	if (host)
-		printf("heddle live exec %s -- opensm\n", host);
+		printf("heddle live exec %s -- %s\n", host,
+		       v->engine ? "ibnetdiscover" : "opensm");
+}
+
+/* The fabric, and a manager behind it if one is wanted. */
+static int start(const struct values *v, const struct topo *t)
+{
+	const char *const down[] = { "down" };
+	struct diag d = { .status = HD_OK };
+	struct strbuf out = STRBUF_INIT;
+	const char *host = first_host(t);
+
+	if (v->engine && !host)
+		diag_fail(&d, HD_ERR_UNFIT, "no host for a subnet manager");
+	if (d.status == HD_OK &&
+	    live_start(t, v->name, !v->foreground, &d) == HD_OK && v->engine &&
+	    live_start_manager(v->name, host, v->engine, 0, &d) != HD_OK) {
+		struct diag quiet = { .status = HD_OK };
+		char *dir = live_folder(v->name);
+
+		(void)!live_call(dir, down, 1, &quiet, &out);
+		free(dir);
+	}
+	strbuf_fini(&out);
+	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -54,11 +90,16 @@ static int run(const struct command *self, int argc, char **argv)
 	if (!live_is_name(v.name))
 		return command_usage(self, "'%s' is no name for a fabric",
 				     v.name);
+	if (v.engine && v.foreground)
+		return command_usage(self, "--sm needs a fabric in the "
+					   "background; see 'live manage'");
+	if (!engine_named(self, v.engine, &status))
+		return status;
+	if (v.engine && strcmp(v.engine, "file") == 0)
+		return command_usage(self, "a manager routes by itself");
 	if (fabric_open(argv[0], NULL, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	status = live_start(&f->topo, v.name, !v.foreground, &d) == HD_OK
-			 ? EXIT_DONE
-			 : command_refuse(&d);
+	status = start(&v, &f->topo);
 	if (status == EXIT_DONE && !v.foreground && !v.common.quiet)
 		print_what_next(&v, &f->topo);
 	fabric_free(f);
@@ -69,6 +110,8 @@ static const struct example examples[] = {
 	{ "heddle live up site.ibnet", "the fabric of a file" },
 	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab",
 	  "a generated one" },
+	{ "heddle live up 'torus --sizes 4x4' --sm dfsssp",
+	  "with routes that a manager of ours programs" },
 	{ NULL, NULL },
 };
 

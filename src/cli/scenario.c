@@ -104,7 +104,11 @@ enum hd_status fabric_choose(struct fabric_choice *c, const char *name,
 bool engine_known(const struct command *self, const struct fabric_choice *c,
 		  const char *option, int *status)
 {
-	const char *engine = option_given(c, option);
+	return engine_named(self, option_given(c, option), status);
+}
+
+bool engine_named(const struct command *self, const char *engine, int *status)
+{
 	const char *names[32];
 
 	if (!engine || route_engine_find(engine))

@@ -68,5 +68,7 @@ HD_MUST_CHECK enum hd_status fabric_choose(struct fabric_choice *c,
  * if it was; else what to return. */
 bool engine_known(const struct command *self, const struct fabric_choice *c,
 		  const char *option, int *status);
+/* The same of an engine by its name; NULL is well. */
+bool engine_named(const struct command *self, const char *engine, int *status);
 
 #endif

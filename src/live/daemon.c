@@ -92,7 +92,7 @@ static void close_client(struct live *l, uint32_t slot)
 	c->kind = 0;
 }
 
-static bool post(int fd, const void *bytes, size_t size, int file)
+bool live_post(int fd, const void *bytes, size_t size, int file, int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -111,7 +111,7 @@ static bool post(int fd, const void *bytes, size_t size, int file)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &file, sizeof(file));
 	}
-	return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+	return sendmsg(fd, &m, flags | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
 static void watch(struct live *l, uint32_t slot, bool writable)
@@ -129,7 +129,7 @@ void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
 {
 	struct client *c = &l->clients[slot];
 
-	if (!c->first && post(c->fd, bytes, size, file)) {
+	if (!c->first && live_post(c->fd, bytes, size, file, MSG_DONTWAIT)) {
 		if (file >= 0)
 			close(file);
 		return;
@@ -157,7 +157,7 @@ static void send_waiting(struct live *l, uint32_t slot)
 	while (c->first) {
 		struct outgoing *o = c->first;
 
-		if (!post(c->fd, o->bytes, o->size, o->file))
+		if (!live_post(c->fd, o->bytes, o->size, o->file, MSG_DONTWAIT))
 			return;
 		c->first = o->next;
 		c->waiting -= o->size;

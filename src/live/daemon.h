@@ -102,8 +102,13 @@ uint32_t client_find(const struct live *l, uint32_t number);
 /* A message for a program; `file` is given away, or -1. */
 void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
 		 int file);
+/* Sends a message, with a file if there is one; by MSG_DONTWAIT or waiting. */
+bool live_post(int fd, const void *bytes, size_t size, int file, int flags);
 /* A memory file of these bytes, or -1. */
 int live_file(const void *bytes, size_t size);
+
+/* ---- live.c: the other end. A connection that begins with `g`, or -1. */
+int live_dial(const char *dir, const struct live_greeting *g, struct diag *d);
 
 /* ---- frames.c: what comes and goes over an open umad */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "live/protocol.h"
+#include "live/daemon.h"
 
 char *live_folder(const char *name)
 {
@@ -27,16 +27,15 @@ char *live_folder(const char *name)
 	return strbuf_detach(&path);
 }
 
-static int dial(const char *dir, struct diag *d)
+int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = LIVE_CALL };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if ((size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
 			     LIVE_SOCKET) < sizeof(to.sun_path) &&
 	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-	    send(fd, &g, sizeof(g), MSG_NOSIGNAL) == (ssize_t)sizeof(g))
+	    send(fd, g, sizeof(*g), MSG_NOSIGNAL) == (ssize_t)sizeof(*g))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -93,8 +92,10 @@ enum hd_status live_call(const char *dir, const char *const *words, size_t n,
 			 struct diag *d, struct strbuf *out)
 {
 	struct live_call c = { .question = LIVE_COMMAND };
+	const struct live_greeting g = { .magic = LIVE_MAGIC,
+					 .kind = LIVE_CALL };
 	struct strbuf text = STRBUF_INIT;
-	int fd = dial(dir, d);
+	int fd = live_dial(dir, &g, d);
 
 	if (fd < 0)
 		return d->status;

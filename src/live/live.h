@@ -33,6 +33,25 @@ HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
 HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
 					bool apart, struct diag *d);
 
+/* A subnet manager of ours, as a program on a host of a fabric. */
+struct live_manager {
+	const char *host;
+	const char *engine; /* a name of route_engines[] */
+	unsigned priority;  /* 0 to 15 */
+	/* A line of what it does, and once it is master, or stands by. */
+	void (*say)(void *context, const char *line);
+	void (*ready)(void *context);
+	void *context;
+};
+
+/* Runs it until the fabric in `dir` is gone. */
+HD_MUST_CHECK enum hd_status
+live_manage(const char *dir, const struct live_manager *o, struct diag *d);
+/* In a process of its own, for the fabric `name`; returns when it is ready. */
+HD_MUST_CHECK enum hd_status
+live_start_manager(const char *name, const char *host, const char *engine,
+		   unsigned priority, struct diag *d);
+
 /* Asks the daemon in `dir` to do what `words` say; what it printed. */
 HD_MUST_CHECK enum hd_status live_call(const char *dir,
 				       const char *const *words, size_t n,

@@ -80,12 +80,22 @@ static void tell_ready(void *context)
 	tell(context, &well);
 }
 
-static enum hd_status serve(const struct topo *t, const char *dir,
-			    struct news *n, struct diag *d)
-{
-	enum hd_status status = live_run(t, dir, tell_ready, n, d);
+/* What runs: tells the news once it is ready, and returns when it has ended. */
+struct work {
+	enum hd_status (*run)(const struct work *w, struct news *n,
+			      struct diag *d);
+	const char *dir;
+	const struct topo *topo; /* of a daemon */
+	const char *host, *engine;
+	unsigned priority;
+};
 
-	remove_folder(dir);
+static enum hd_status serve(const struct work *w, struct news *n,
+			    struct diag *d)
+{
+	enum hd_status status = live_run(w->topo, w->dir, tell_ready, n, d);
+
+	remove_folder(w->dir);
 	return status;
 }
 
@@ -98,14 +108,14 @@ static void leave_terminal(const struct news *n)
 	dup2(n->nothing, STDOUT_FILENO);
 }
 
-static void serve_as_child(const struct topo *t, const char *dir, int fd)
+static void run_as_child(const struct work *w, int fd)
 {
 	struct news n = { .fd = fd };
 	struct diag d = { .status = HD_OK };
 
 	n.nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	leave_terminal(&n);
-	(void)!serve(t, dir, &n, &d);
+	(void)!w->run(w, &n, &d);
 	tell(&n, &d);
 	_exit(d.status != HD_OK);
 }
@@ -125,8 +135,7 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
-static enum hd_status serve_apart(const struct topo *t, const char *dir,
-				  struct diag *d)
+static enum hd_status run_apart(const struct work *w, struct diag *d)
 {
 	int ends[2];
 	enum hd_status status;
@@ -138,7 +147,7 @@ static enum hd_status serve_apart(const struct topo *t, const char *dir,
 
 	if (child == 0) {
 		close(ends[0]);
-		serve_as_child(t, dir, ends[1]);
+		run_as_child(w, ends[1]);
 	}
 	close(ends[1]);
 	status = child > 0 ? hear(ends[0], child, d)
@@ -152,12 +161,74 @@ enum hd_status live_start(const struct topo *t, const char *name, bool apart,
 			  struct diag *d)
 {
 	char *dir = live_folder(name);
+	struct work w = { .run = serve, .dir = dir, .topo = t };
 	struct news nobody = { .fd = -1 };
 	enum hd_status status = make_folder(dir, name, d);
 
 	if (status == HD_OK)
-		status = apart ? serve_apart(t, dir, d)
-			       : serve(t, dir, &nobody, d);
+		status = apart ? run_apart(&w, d) : serve(&w, &nobody, d);
+	free(dir);
+	return status;
+}
+
+/* ---- a manager; what it says stays in the fabric's folder */
+
+struct log {
+	int fd;
+	struct news *news;
+};
+
+static void write_line(void *context, const char *line)
+{
+	const struct log *l = context;
+
+	if (l->fd >= 0)
+		dprintf(l->fd, "%s\n", line);
+}
+
+static void tell_managed(void *context)
+{
+	const struct log *l = context;
+
+	tell_ready(l->news);
+}
+
+static enum hd_status manage(const struct work *w, struct news *n,
+			     struct diag *d)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct log l = { .news = n };
+	struct live_manager o = {
+		.host = w->host,
+		.engine = w->engine,
+		.priority = w->priority,
+		.say = write_line,
+		.ready = tell_managed,
+		.context = &l,
+	};
+
+	strbuf_printf(&path, "%s/manager-%s.log", w->dir, w->host);
+	l.fd = open(path.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	strbuf_fini(&path);
+	enum hd_status status = live_manage(w->dir, &o, d);
+
+	if (l.fd >= 0)
+		close(l.fd);
+	return status;
+}
+
+enum hd_status live_start_manager(const char *name, const char *host,
+				  const char *engine, unsigned priority,
+				  struct diag *d)
+{
+	char *dir = live_folder(name);
+	struct work w = { .run = manage,
+			  .dir = dir,
+			  .host = host,
+			  .engine = engine,
+			  .priority = priority };
+	enum hd_status status = run_apart(&w, d);
+
 	free(dir);
 	return status;
 }

@@ -32,6 +32,12 @@ done <<'EOT'
 2 unknown routing engine 'foo'     | qos admit --engine foo --random 1 mesh
 2 unknown routing engine 'foo'     | qos bound --engine foo mesh requests
 2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --routing foo
+2 unknown routing engine 'foo'     | live up mesh --sm foo
+2 unknown routing engine 'foo'     | live manage h0 --engine foo
+2 a manager routes by itself       | live up mesh --sm file
+2 a manager routes by itself       | live manage h0 --engine file
+2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
+2 on which HOST?                   | live manage
 2 'foo' is no format of tables     | route mesh --dump foo
 2 'foo' is none of opensm, paper   | route mesh --lids foo
 2 no tree 'foo'                    | mcast compare --topology 'kind: mesh' --tree foo

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/live/live.h"
+#include "cli/scenario.h"
+
+struct values {
+	/* cppcheck-suppress unusedStructMember ; read by command_parse */
+	struct common_options common;
+	const char *name;
+	const char *engine;
+	uint64_t priority;
+};
+
+#define V(member) offsetof(struct values, member)
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct values),
+	{ "engine", 'e', OPT_TEXT, V(engine), "ENGINE", "minhop",
+	  "how it routes: an engine of 'heddle route'", NULL, 0, 0 },
+	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
+	  "among several managers the highest is master", NULL, 0, 15 },
+	{ NULL },
+};
+
+static void print_line(void *context, const char *line)
+{
+	(void)context;
+	puts(line);
+	fflush(stdout);
+}
+
+static void be_ready(void *context)
+{
+	(void)context;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct diag d = { .status = HD_OK };
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	if (n_args != 1)
+		return command_usage(self, "on which HOST?");
+	if (!live_is_name(v.name))
+		return command_usage(self, "'%s' is no name for a fabric",
+				     v.name);
+	if (!engine_named(self, v.engine, &status))
+		return status;
+	if (strcmp(v.engine, "file") == 0)
+		return command_usage(self, "a manager routes by itself");
+	struct live_manager o = {
+		.host = argv[0],
+		.engine = v.engine,
+		.priority = (unsigned)v.priority,
+		.say = print_line,
+		.ready = be_ready,
+	};
+	char *dir = live_folder(v.name);
+
+	status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE
+						   : command_refuse(&d);
+	free(dir);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle live manage h0 --engine ftree", "route it as a fat tree" },
+	{ "heddle live manage h7 --priority 5", "one that stands by" },
+	{ NULL, NULL },
+};
+
+const struct command command_live_manage = {
+	.name = "live manage",
+	.summary = "run a subnet manager on a host of a live fabric",
+	.arguments = "HOST",
+	.description =
+		"Finds the fabric from HOST by MADs that say their own route, "
+		"gives it LIDs, routes it by an engine of 'heddle route', "
+		"programs all of it by MADs and brings links up; then it "
+		"answers questions (saquery), lets ports join multicast "
+		"groups, and sweeps again when a node says that a link has "
+		"changed. To a manager of higher priority it yields. It stays "
+		"until it is interrupted or the fabric ends, and says what "
+		"happens. 'heddle live up --sm ENGINE' starts one behind the "
+		"terminal.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

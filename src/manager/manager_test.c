@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "manager/manager.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/agents.h"
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "base/seeds_for_tests.h"
+#include "subnet/check.h"
+#include "subnet/fabric_for_tests.h"
+#include "wire/cursor.h"
+
+/*
+ * Managers on the agents of a fabric, without sockets: what they send goes
+ * through a queue, and what nobody answers comes back when nothing else is
+ * under way.
+ */
+
+enum { MANAGERS = 2, TID = 12 };
+#define SECOND UINT64_C(1000000000000)
+
+struct letter {
+	struct letter *next;
+	unsigned manager; /* for whom it is, or from whom */
+	bool outgoing, is_request;
+	struct mad_peer peer;
+	size_t size;
+	uint8_t mad[];
+};
+
+struct world {
+	struct topo topo;
+	struct agents *agents;
+	struct manager *managers[MANAGERS];
+	port_id port[MANAGERS];
+	unsigned n;
+	struct letter *first, **last;
+	struct letter *waiting; /* requests that nobody has answered */
+	struct rng rng;
+	unsigned lost_of; /* one of so many requests is lost; 0: none */
+	hd_time now;
+	uint64_t n_sent;
+};
+
+struct address {
+	struct world *world;
+	unsigned manager;
+};
+
+static struct address addresses[MANAGERS];
+
+static struct letter *put(struct world *w, unsigned manager, bool outgoing,
+			  const uint8_t *mad, size_t size)
+{
+	struct letter *l = hd_alloc(1, sizeof(*l) + size);
+
+	*l = (struct letter){ .manager = manager,
+			      .outgoing = outgoing,
+			      .size = size };
+	memcpy(l->mad, mad, size);
+	*w->last = l;
+	w->last = &l->next;
+	return l;
+}
+
+static void send_mad(void *context, const struct mad_peer *to,
+		     const uint8_t *mad, size_t size, bool is_request)
+{
+	const struct address *a = context;
+	struct letter *l = put(a->world, a->manager, true, mad, size);
+
+	l->is_request = is_request;
+	l->peer = *to;
+	a->world->n_sent++;
+}
+
+static void keep_quiet(void *context, const char *line)
+{
+	(void)context;
+	assert_true(line[0] != '\0');
+}
+
+static void arrived(void *context, port_id port, const struct mad_address *from,
+		    const uint8_t *mad, size_t size)
+{
+	struct world *w = context;
+
+	for (unsigned i = 0; i < w->n; i++) {
+		if (w->port[i] != port || !w->managers[i])
+			continue;
+		struct letter *l = put(w, i, false, mad, size);
+
+		l->peer = (struct mad_peer){ from->lid, from->sl, from->qp,
+					     from->qkey };
+	}
+}
+
+/* ---- the post */
+
+static void forget_waiting(struct world *w, unsigned manager,
+			   const uint8_t *mad)
+{
+	for (struct letter **at = &w->waiting; *at; at = &(*at)->next) {
+		struct letter *l = *at;
+
+		if (l->manager != manager ||
+		    memcmp(l->mad + TID, mad + TID, 4) != 0)
+			continue;
+		*at = l->next;
+		free(l);
+		return;
+	}
+}
+
+static void deliver(struct world *w, struct letter *l)
+{
+	struct manager *m = w->managers[l->manager];
+
+	if (!l->outgoing) {
+		if (mad_is_response(l->mad))
+			forget_waiting(w, l->manager, l->mad);
+		if (m)
+			manager_take(m, &l->peer, l->mad, l->size, w->now);
+		free(l);
+		return;
+	}
+	const struct mad_address to = { .lid = l->peer.lid, .sl = l->peer.sl };
+	bool is_lost = l->is_request && w->lost_of &&
+		       rng_below(&w->rng, w->lost_of) == 0;
+
+	if (!is_lost)
+		agents_send(w->agents, w->port[l->manager], &to, l->mad,
+			    l->size, w->now);
+	if (l->is_request) {
+		l->next = w->waiting;
+		w->waiting = l;
+	} else {
+		free(l);
+	}
+}
+
+/* Until nothing is under way; then, what was not answered comes back. */
+static void settle(struct world *w)
+{
+	for (unsigned steps = 0;; steps++) {
+		struct letter *l = w->first;
+
+		assert_true(steps < 10000000);
+		if (l) {
+			w->first = l->next;
+			if (!w->first)
+				w->last = &w->first;
+			l->next = NULL;
+			deliver(w, l);
+		} else if (w->waiting) {
+			l = w->waiting;
+			w->waiting = l->next;
+			if (w->managers[l->manager])
+				manager_lost(w->managers[l->manager], l->mad,
+					     w->now);
+			free(l);
+		} else {
+			return;
+		}
+	}
+}
+
+/* Time goes by, and managers do what is due. */
+static void pass(struct world *w, unsigned seconds)
+{
+	for (unsigned i = 0; i < 2 * seconds; i++) {
+		w->now += SECOND / 2;
+		agents_run(w->agents, w->now);
+		for (unsigned k = 0; k < w->n; k++)
+			if (w->managers[k] &&
+			    manager_next(w->managers[k]) <= w->now)
+				manager_run(w->managers[k], w->now);
+		settle(w);
+	}
+}
+
+/* ---- a fabric */
+
+static void add_manager(struct world *w, port_id port, const char *engine,
+			unsigned priority)
+{
+	const struct manager_options o = {
+		.engine = engine,
+		.priority = (uint8_t)priority,
+	};
+	unsigned i = w->n++;
+
+	addresses[i] = (struct address){ w, i };
+	const struct manager_events e = { send_mad, keep_quiet, &addresses[i] };
+
+	w->port[i] = port;
+	w->managers[i] = manager_new(&o, &e);
+	agents_set_sm(w->agents, port, true, w->now);
+	manager_start(w->managers[i], w->now);
+	settle(w);
+}
+
+static port_id host_port(const struct world *w, unsigned i)
+{
+	unsigned n = 0;
+
+	for (node_id v = 0; v < w->topo.n_nodes; v++)
+		if (w->topo.nodes[v].kind == NODE_CA && n++ == i)
+			return topo_port_of(&w->topo, v, 1);
+	return TOPO_NONE;
+}
+
+/* Switches in a tree with some cables more; a host on each. */
+static void random_world(struct world *w, uint64_t seed, unsigned switches)
+{
+	const struct agents_options o = { 0 };
+	const struct agents_events e = { arrived, w };
+	enum { PORTS = 20 };
+
+	w->last = &w->first;
+	rng_init(&w->rng, seed, 0);
+	topo_init(&w->topo);
+	for (unsigned i = 0; i < switches; i++)
+		add_switch(&w->topo, PORTS);
+	for (unsigned i = 1; i < switches; i++)
+		topo_link(&w->topo, topo_port_of(&w->topo, i, 1),
+			  topo_port_of(&w->topo, (node_id)rng_below(&w->rng, i),
+				       1 + i));
+	for (unsigned i = 0; i < switches; i++) {
+		node_id other = (node_id)rng_below(&w->rng, switches);
+		port_id a = topo_port_of(&w->topo, i, PORTS - 2);
+		port_id b = topo_port_of(&w->topo, other, PORTS - 1);
+
+		if (other != i && w->topo.ports[a].peer == TOPO_NONE &&
+		    w->topo.ports[b].peer == TOPO_NONE)
+			topo_link(&w->topo, a, b);
+		add_host(&w->topo, i, PORTS);
+	}
+	topo_number_subnets(&w->topo);
+	w->agents = agents_new(&w->topo, &o, &e);
+}
+
+static void finish(struct world *w)
+{
+	w->lost_of = 0;
+	for (unsigned i = 0; i < w->n; i++)
+		manager_free(w->managers[i]);
+	while (w->first) {
+		struct letter *l = w->first;
+
+		w->first = l->next;
+		free(l);
+	}
+	agents_free(w->agents);
+	topo_fini(&w->topo);
+}
+
+/* ---- what must hold of what was programmed */
+
+static bool is_plugged(const struct world *w, port_id p)
+{
+	return w->topo.ports[p].peer != TOPO_NONE &&
+	       agents_port_get(w->agents, p, PORT_STATE) != LINK_DOWN;
+}
+
+static void assert_links_are_active(const struct world *w)
+{
+	for (port_id p = 0; p < w->topo.n_ports; p++)
+		if (is_plugged(w, p))
+			assert_int_equal(
+				agents_port_get(w->agents, p, PORT_STATE),
+				LINK_ACTIVE);
+}
+
+/* By tables as they stand in the agents, over cables that are there. */
+static void assert_all_are_reached(const struct world *w)
+{
+	const struct lid_options keep = { .order = LIDS_KEEP };
+	struct diag d = { .status = HD_OK };
+	struct route_check c;
+	struct subnet s;
+	struct topo t;
+
+	topo_copy(&w->topo, &t);
+	for (port_id p = 0; p < t.n_ports; p++)
+		if (t.ports[p].peer != TOPO_NONE && !is_plugged(w, p))
+			topo_unlink(&t, p);
+	agents_take_lids(w->agents, &t);
+	subnet_init(&s, &t);
+	assert_int_equal(subnet_assign_lids(&s, &keep, &d), HD_OK);
+	agents_program(w->agents, &s);
+	check_routes(&s, &c);
+	assert_true(c.n_pairs > 0);
+	assert_int_equal(c.n_unreachable, 0);
+	assert_int_equal(c.n_switch_unreachable, 0);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static const char *const engines[] = { "minhop", "updn", "dfsssp", "lash" };
+
+static void any_fabric_comes_up(void **state)
+{
+	unsigned runs = run_is_long() ? 500 : 40;
+
+	(void)state;
+	for (unsigned i = 0; i < runs; i++) {
+		unsigned switches = 2 + i % 9;
+		struct world w = { 0 };
+
+		random_world(&w, i, switches);
+		add_manager(&w, host_port(&w, i % switches), engines[i % 4], 0);
+		assert_true(manager_is_up(w.managers[0]));
+		assert_links_are_active(&w);
+		assert_all_are_reached(&w);
+		/* What was said at the beginning is heard; then there are
+		 * looks at switches, and nothing else. */
+		pass(&w, 12);
+		w.n_sent = 0;
+		pass(&w, 10);
+		assert_int_equal(w.n_sent, switches);
+		finish(&w);
+	}
+}
+
+static void lost_requests_are_made_up_for(void **state)
+{
+	unsigned runs = run_is_long() ? 300 : 20;
+
+	(void)state;
+	for (unsigned i = 0; i < runs; i++) {
+		unsigned switches = 2 + i % 7;
+		struct world w = { 0 };
+
+		random_world(&w, 1000 + i, switches);
+		w.lost_of = 10 + i;
+		add_manager(&w, host_port(&w, 0), engines[i % 4], 0);
+		pass(&w, 60);
+		w.lost_of = 0;
+		pass(&w, 30);
+		assert_true(manager_is_up(w.managers[0]));
+		assert_links_are_active(&w);
+		assert_all_are_reached(&w);
+		finish(&w);
+	}
+}
+
+/* A cable between switches whose loss leaves the fabric in one piece. */
+static port_id spare_cable(const struct world *w)
+{
+	for (port_id p = 0; p < w->topo.n_ports; p++) {
+		port_id peer = w->topo.ports[p].peer;
+
+		if (peer != TOPO_NONE && w->topo.ports[p].number == 18 &&
+		    w->topo.ports[peer].number == 19)
+			return p;
+	}
+	return TOPO_NONE;
+}
+
+static void cables_may_come_and_go(void **state)
+{
+	unsigned tried = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		struct world w = { 0 };
+
+		random_world(&w, 2000 + i, 6);
+		port_id p = spare_cable(&w);
+
+		add_manager(&w, host_port(&w, 0), engines[i % 4], 0);
+		for (unsigned k = 0; p != TOPO_NONE && k < 4; k++) {
+			agents_set_cable(w.agents, p, k % 2, w.now);
+			settle(&w);
+			assert_true(manager_is_up(w.managers[0]));
+			assert_links_are_active(&w);
+			assert_all_are_reached(&w);
+			tried++;
+		}
+		finish(&w);
+	}
+	assert_true(tried > 40);
+}
+
+static void the_best_manager_is_master(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 10; i++) {
+		struct world w = { 0 };
+
+		random_world(&w, 3000 + i, 4);
+		add_manager(&w, host_port(&w, 0), "minhop", 3);
+		assert_int_equal(manager_role(w.managers[0]), MANAGER_MASTER);
+		add_manager(&w, host_port(&w, 3), "updn", i % 2 ? 7 : 1);
+		pass(&w, 15);
+		unsigned best = i % 2 ? 1 : 0;
+
+		assert_int_equal(manager_role(w.managers[best]),
+				 MANAGER_MASTER);
+		assert_true(manager_is_up(w.managers[best]));
+		assert_int_equal(manager_role(w.managers[1 - best]),
+				 MANAGER_STANDBY);
+		assert_all_are_reached(&w);
+		/* It is gone: the other goes on. */
+		manager_free(w.managers[best]);
+		w.managers[best] = NULL;
+		agents_set_sm(w.agents, w.port[best], false, w.now);
+		pass(&w, 15);
+		assert_true(manager_is_up(w.managers[1 - best]));
+		assert_all_are_reached(&w);
+		finish(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_fabric_comes_up),
+		cmocka_unit_test(lost_requests_are_made_up_for),
+		cmocka_unit_test(cables_may_come_and_go),
+		cmocka_unit_test(the_best_manager_is_master),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

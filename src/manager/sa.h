@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MANAGER_SA_H
+#define HD_MANAGER_SA_H
+
+/*
+ * Subnet administration: questions about records, answered from what the last
+ * sweep saw and what is planned; private to manager/.
+ *
+ * A kind of record says how its bytes are cut into components, bit by bit as
+ * the mask of a request counts them. Whoever makes records puts all there are;
+ * those that differ from the request in a component of its mask are left out.
+ */
+
+#include "manager/state.h"
+
+enum {
+	SA_KEY = 36,
+	SA_OFFSET = 44,
+	SA_MASK = 48,
+	SA_DATA = 56,
+	SA_MOST = 176, /* bytes of a record */
+	/* Status of an answer. */
+	SA_INVALID = 0x0200,
+	SA_NO_RECORDS = 0x0300,
+	SA_TOO_MANY = 0x0400,
+	SA_INSUFFICIENT = 0x0600,
+	SA_UNSUPPORTED = 0x000C,
+};
+
+enum {
+	SA_INFORM_INFO = 0x03,
+	SA_SL2VL = 0x13,
+	SA_SWITCH_INFO = 0x14,
+	SA_LFT = 0x15,
+	SA_MFT = 0x17,
+	SA_SM_INFO = 0x18,
+	SA_LINK = 0x20,
+	SA_GUID_INFO = 0x30,
+	SA_SERVICE = 0x31,
+	SA_PKEYS = 0x33,
+	SA_VLARB = 0x36,
+	SA_INFORM_RECORD = 0xF3,
+};
+
+struct query {
+	struct manager *manager;
+	const struct mad_peer *from;
+	const uint8_t *mad;
+	const uint8_t *data; /* of the record that is asked for */
+	uint64_t mask;
+	const struct sa_kind *kind;
+	struct strbuf out;
+	uint32_t n;
+};
+
+struct component {
+	uint16_t offset, width; /* in bits; width 0: does not count */
+};
+
+struct sa_kind {
+	uint16_t attribute;
+	uint16_t size;
+	uint32_t n_components;
+	const struct component *components;
+	void (*each)(struct query *q);
+	/* Set and Delete: the status; the record is put. NULL: none. */
+	uint16_t (*change)(struct query *q);
+};
+
+static inline bool query_has(const struct query *q, unsigned component)
+{
+	return q->mask >> component & 1;
+}
+
+/* One record of the kind; if it is what was asked for. */
+void query_put(struct query *q, const uint8_t *record);
+/* Whatever was asked for. */
+void query_put_anyway(struct query *q, const uint8_t *record);
+
+/* The LID of an end port or a switch of the plan. */
+static inline lid_t lid_at(const struct manager *m, const struct found_node *n,
+			   unsigned port)
+{
+	node_id v = planned_node(m, n);
+
+	return v == TOPO_NONE ? 0
+			      : planned_now(m)->lid_of_port[topo_port_of(
+					planned_now(m)->topo, v,
+					n->is_switch ? 0 : port)];
+}
+
+void paths_each(struct query *q);
+void groups_each(struct query *q);
+uint16_t groups_change(struct query *q);
+void services_each(struct query *q);
+uint16_t services_change(struct query *q);
+void informs_each(struct query *q);
+uint16_t informs_change(struct query *q);
+
+#endif

@@ -1,0 +1,105 @@
+# . "$SRC/tests/cli/live_ask.sh": each tool of infiniband-diags asks a live
+# fabric of 648 hosts that is managed, by routes that ./planned has: what it
+# finds is what the fabric is.
+
+# ---- records of the subnet administrator: a row per kind, and how many
+hosts=648 switches=54
+ends=$((hosts + switches))
+ports=$((hosts + switches * 37))
+for host in h3 h400 h647; do
+	[ "$(on $host python3 "$SRC/tests/cli/live_join.py")" = 0xc000 ] ||
+		fail "$host does not join"
+done
+while read -r kind wanted; do
+	on h3 saquery --smkey 1 "$kind" >records
+	got=$(grep -c 'Record.*dump:' records || true)
+	[ "$got" -eq "$wanted" ] || fail "$got records $kind, not $wanted"
+done <<END
+NR $ends
+PIR $ports
+VLAR $((ports * 4))
+PKTR $((switches * 37 + hosts * 4))
+LFTR $((switches * (ends / 64 + 1)))
+GIR $ends
+SWIR $switches
+SMIR 1
+LR $((4 * hosts))
+SR 0
+IIR 0
+MCMR 3
+END
+on h3 saquery SL2VL >records
+[ "$(grep -c 'Record dump' records)" -eq $((switches * 37 * 37 + hosts)) ] ||
+	fail "SL2VL records"
+on h3 saquery MFTR >records
+[ "$(grep -c 'Record dump' records)" -ge 5 ] || fail "MFT records"
+on h3 saquery --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
+
+# ---- routes: unicast as the manager planned them, multicast as it made them
+on h3 dump_fts >fts
+routes <fts >got
+routes <planned >wanted
+[ "$(wc -l <wanted)" -eq $((switches * ends)) ] || fail "the manager's routes"
+cmp wanted got || fail "dump_fts has other routes than the manager"
+on h3 ibtracert -m 0xc000 "$(lid_of h3)" "$(lid_of h647)" >way
+has way '"h647"'
+[ "$(grep -c switch way)" -eq 3 ] || fail "not three switches: $(cat way)"
+
+# ---- one link, each thing that ibportstate does to it
+leaf=$(lid_of s1-5)
+spine=$("$HEDDLE" live show --csv | sed -n 's/^s1-5,20,.*,\(s2-[0-9]*\),.*/\1/p')
+state() {
+	on h3 ibportstate "$leaf" 20 query | sed -n "s/^$1:\.*//p" | head -n 1
+}
+[ "$(state LinkState)" = Active ] || fail "the link is not active"
+on h3 ibportstate "$leaf" 20 disable >/dev/null
+[ "$(state PhysLinkState)" = Disabled ] || fail "it is not disabled"
+on h3 ibportstate "$leaf" 20 enable >/dev/null
+tries=0
+until [ "$(state LinkState)" = Active ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 100 ] || fail "it is $(state LinkState)"
+	sleep 0.2
+done
+on h3 ibportstate "$leaf" 20 width 1 >/dev/null
+on h3 ibportstate "$leaf" 20 espeed 1 >/dev/null
+on h3 ibportstate "$leaf" 20 reset >/dev/null
+[ "$(state LinkWidthActive)" = 1X ] || fail "its width is $(state LinkWidthActive)"
+on h3 ibportstate "$leaf" 20 width 3 >/dev/null
+on h3 ibportstate "$leaf" 20 reset >/dev/null
+[ "$(state LinkWidthActive)" = 4X ] || fail "its width is $(state LinkWidthActive)"
+on h3 iblinkinfo -l >links
+[ "$(grep -c "\"$spine\"" links)" -ge 36 ] || fail "iblinkinfo has not $spine"
+
+# ---- counters: each kind that perfquery knows
+for option in '' -x -X -S -D -E -T --oprcvcounters --flowctlcounters \
+	--vloppackets --vlopdata --vlxmitflowctlerrors --vlxmitcounters \
+	--swportvlcong --rcvcc --slrcvfecn --slrcvbecn --xmitcc --vlxmittimecc \
+	-c -a -l; do
+	on h3 perfquery $option "$leaf" 3 >counters 2>err ||
+		fail "perfquery $option: $(cat err)"
+	! grep -q 'failed\|not supported' err || fail "perfquery $option: $(cat err)"
+done
+while read -r option counter n; do
+	"$HEDDLE" live error s1-5:3 "$counter" "$n"
+	on h3 perfquery $option "$leaf" 3 | grep -q "^$counter:\.*$n\$" ||
+		fail "perfquery $option has no $n of $counter"
+done <<'END'
+-x SymbolErrorCounter 100000
+-E PortVLMappingErrors 5
+-T FECCorrectableBlockCtrLane3 70000
+--oprcvcounters PortOpRcvData 12
+--vlxmitflowctlerrors PortVLXmitFlowCtlUpdateErrors9 2
+--swportvlcong SWPortVLCongestion15 9
+--slrcvfecn PortSLRcvFECN4 77
+--slrcvbecn PortSLRcvBECN0 78
+--xmitcc PortXmitTimeCong 1234
+--vlxmittimecc PortVLXmitTimeCong14 4321
+--vlxmitcounters PortVLXmitWait8 65000
+END
+on h3 ibqueryerrors -k >/dev/null 2>&1 || true
+on h3 ibqueryerrors >errors || fail "errors that were cleared: $(cat errors)"
+"$HEDDLE" live error s1-7:4 PortRcvErrors 5
+status 1 on h3 ibqueryerrors
+has out 'port 4: [PortRcvErrors == 5 '
+[ "$(grep -c 'GUID.*port [0-9]*:' out)" -eq 1 ] || fail "errors of others: $(cat out)"

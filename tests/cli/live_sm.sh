@@ -1,0 +1,172 @@
+# Our own subnet manager: what it programs and answers is right by the tools
+# that ask OpenSM, its routes are those of 'heddle route' and of OpenSM, it
+# shares a fabric with OpenSM, and it sees to what happens to the fabric.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+tree='fat-tree --radix 4 --levels 3'
+said() {
+	cat "$XDG_RUNTIME_DIR/heddle-fabric/manager-h0.log"
+}
+# says N TEXT: until the manager has said so that often.
+says() {
+	tries=0
+	until [ "$(said | grep -c -- "$2")" -ge "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || fail "no '$2': $(said | tail -n 3)"
+		sleep 0.1
+	done
+}
+programmed() { # FILE: the routes that switches have
+	on h0 dump_fts </dev/null | routes >"$1"
+	[ -s "$1" ] || fail "no routes"
+}
+
+# ---- what cannot be
+status 3 "$HEDDLE" live manage h0
+has err 'no fabric runs'
+
+# ---- every engine programs what 'heddle route' prints, and all links are up
+while read -r engine fabric; do
+	"$HEDDLE" live up "$fabric" --sm "$engine" -q || fail "$engine"
+	programmed got
+	"$HEDDLE" route "$fabric" --engine "$engine" --dump fts | routes >wanted
+	cmp wanted got || fail "$engine programs other routes"
+	! "$HEDDLE" live show --csv | grep -E ',(initialize|armed),' ||
+		fail "$engine leaves links inactive"
+	"$HEDDLE" live down
+done <<END
+minhop $tree
+updn $tree
+ftree $tree
+lash $tree
+dfsssp irregular --switches 12
+dor mesh --rows 4 --columns 4
+xy mesh --rows 4 --columns 4
+negative-first mesh --rows 4 --columns 4
+ecube hypercube --dimensions 4
+torus torus --sizes 5x5
+dragonfly dragonfly
+END
+
+# ---- lanes and SLs of paths, where an engine needs them: by what smpquery and
+# saquery say no packets can wait for each other, and without SLs they could
+"$HEDDLE" live up 'torus --sizes 5x3' --sm torus -q
+on h0 ibnetdiscover >found
+on h0 dump_fts >fts
+on h0 saquery -p >paths
+sed -n 's/^Unicast.* guid \(0x[0-9a-f]*\) (\(.*\)):$/\1 \2/p' fts |
+	while read -r guid name; do
+		lid=$(lid_of "$name")
+		echo "Switch $guid, base LID $lid, \"a switch\""
+		for port in 1 2 3 4 5; do
+			on h0 smpquery sl2vl "$lid" $port </dev/null
+		done | sed -n 's/^ports: in *\([0-9]*\), out *\([0-9]*\): |\(.*\)|$/\1 \2 : \3/p' |
+			tr '|' ' '
+	done >lanes
+[ "$(grep -c ' : ' lanes)" -eq $((15 * 5 * 6)) ] || fail "lanes of 15 switches"
+status 0 "$HEDDLE" route found -e file --routes fts --sl2vl lanes \
+	--path-sls paths --check
+status 1 "$HEDDLE" route found -e file --routes fts --sl2vl lanes --check
+"$HEDDLE" live down
+
+# ---- tables on which packets can wait for each other do it, and are named
+cat >load.yaml <<'END'
+fabric: {topology: {kind: torus, sizes: [5, 5]}}
+traffic: [{name: all, kind: saturating, pattern: uniform, payload: 2KiB}]
+run: {warmup: 20us, measure: 50us}
+END
+for engine in dor:1 updn:0; do
+	"$HEDDLE" live up 'torus --sizes 5x5' --sm "${engine%:*}" -q
+	status "${engine#*:}" "$HEDDLE" live traffic load.yaml -- --csv
+	[ "$(grep -c '^# deadlock:' out)" -eq "${engine#*:}" ] ||
+		fail "traffic by $engine: $(cat out)"
+	"$HEDDLE" live down
+done
+
+# ---- an engine that does not take the fabric is refused, and nothing is left
+status 3 "$HEDDLE" live up 'irregular --switches 12' --sm dor
+[ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "the folder is still there"
+
+# ---- OpenSM's engines of the same name program the same, where they have a
+# route: between tops of a tree they may have none
+echo 'force_log_flush TRUE' >conf
+while read -r engine fabric; do
+	"$HEDDLE" live up "$fabric" --sm "$engine" -q
+	programmed got
+	"$HEDDLE" live down
+	rm -rf cache/*
+	"$HEDDLE" live up "$fabric" -q
+	on h0 opensm -o -R "$engine" -F conf -f "$PWD/log" >opensm.out 2>&1 \
+		</dev/null || fail "OpenSM"
+	programmed wanted
+	[ "$(wc -l <wanted)" -ge 500 ] || fail "OpenSM's $engine has no routes"
+	comm -23 wanted got >differ
+	empty differ
+	"$HEDDLE" live down
+done <<END
+minhop $tree
+minhop irregular --switches 12
+updn $tree
+ftree fat-tree --radix 8 --levels 2
+END
+
+# ---- cables go and come, one by one: routes that work stay, all are there
+# again in the end, and nobody is asked twice
+flaps=30
+[ -z "${HD_LONG:-}" ] || flaps=1000
+"$HEDDLE" live up "$tree" --sm minhop -q
+programmed whole
+i=0
+while [ $i -lt $flaps ]; do
+	cable=s1-$((i % 8)):$((3 + i / 8 % 2))
+	before=$(said | grep -c 'SUBNET UP')
+	"$HEDDLE" live link $cable down
+	says $((before + 1)) 'SUBNET UP'
+	before=$(said | grep -c 'SUBNET UP')
+	"$HEDDLE" live link $cable up
+	says $((before + 1)) 'SUBNET UP'
+	i=$((i + 1))
+done
+programmed got
+cmp whole got || fail "other routes after $flaps flaps"
+"$HEDDLE" live link s1-0:3 down
+says $((before + 2)) 'SUBNET UP'
+programmed got
+# Those that led over the cable, and no others, are new: 'heddle route' knows.
+"$HEDDLE" route "$tree" --engine minhop --sweep down=s1-0/3 --dump fts |
+	routes >wanted
+cmp wanted got || fail "other routes than a sweep of 'heddle route' has"
+on h0 ibqueryerrors -s LinkDownedCounter >/dev/null || fail "ibqueryerrors"
+"$HEDDLE" live link s1-0:3 up
+
+# ---- OpenSM stands by, takes over if its priority is higher, and hands back
+cat >conf <<'END'
+force_log_flush TRUE
+sminfo_polling_timeout 500
+polling_retry_number 2
+END
+manage h7 log -F conf -p 0
+wait_for 1 'STANDBY'
+lacks log 'SUBNET UP'
+on h3 sminfo | grep -q "sm lid $(lid_of h0) .*SMINFO_MASTER" || fail "sminfo"
+kill "$manager"
+wait "$manager" || true
+manage h9 log -F conf -p 9
+wait_for 1 'SUBNET UP'
+says 1 'handing over'
+on h3 sminfo | grep -q "sm lid $(lid_of h9) .*priority 9 .*SMINFO_MASTER" ||
+	fail "OpenSM is not master"
+before=$(said | grep -c 'SUBNET UP')
+kill -9 "$manager"
+says 1 'the master is gone'
+says $((before + 1)) 'SUBNET UP'
+on h3 saquery >nodes
+[ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
+"$HEDDLE" live down
+
+# ---- the tools that ask OpenSM
+"$HEDDLE" live up 'fat-tree --radix 36 --levels 2' --sm minhop >up
+has up '648 hosts, 54 switches, routed by minhop'
+"$HEDDLE" route 'fat-tree --radix 36 --levels 2' --engine minhop --dump fts \
+	>planned
+. "$SRC/tests/cli/live_ask.sh"
