@@ -22,6 +22,7 @@ void agents_take_lids(const struct agents *a, struct topo *t)
 
 static void program_routes(const struct agents *a, struct subnet *s)
 {
+	subnet_own(s);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		const struct agent_node *n = &a->nodes[s->node_of_switch[sw]];
 		uint8_t *row = s->lft + (size_t)sw * s->lft_stride;

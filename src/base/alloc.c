@@ -35,22 +35,51 @@ void *hd_alloc(size_t n, size_t size)
 	return check(calloc(1, bytes), bytes);
 }
 
-void *hd_alloc_dense(size_t n, size_t size)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* `bytes` in whole cache lines or huge pages. */
+static size_t dense_size(size_t bytes)
 {
-	const size_t line = 64, huge = (size_t)2 << 20;
+	const size_t unit = bytes >= HD_DENSE_HUGE ? HUGE_PAGE : 64;
 
-	size_t bytes = take(n, size);
-	size_t unit = bytes >= HD_DENSE_HUGE ? huge : line;
+	return (bytes + unit - 1) / unit * unit;
+}
 
-	bytes = (bytes + unit - 1) / unit * unit;
+void *hd_alloc_lazy(size_t n, size_t size)
+{
+	size_t bytes = dense_size(take(n, size));
+	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
 	void *memory = check(aligned_alloc(unit, bytes), bytes);
 
 #ifdef MADV_HUGEPAGE
-	if (unit == huge)
+	if (unit == HUGE_PAGE)
 		(void)madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-	memset(memory, 0, bytes);
 	return memory;
+}
+
+void *hd_alloc_dense(size_t n, size_t size)
+{
+	void *memory = hd_alloc_lazy(n, size);
+
+	memset(memory, 0, n * size);
+	return memory;
+}
+
+void hd_move_lazy(void *to, void *from, size_t n, size_t size)
+{
+	const size_t bytes = n * size;
+
+	for (size_t at = 0; at < bytes; at += HUGE_PAGE) {
+		size_t piece = bytes - at < HUGE_PAGE ? bytes - at : HUGE_PAGE;
+
+		memcpy((char *)to + at, (char *)from + at, piece);
+#ifdef MADV_DONTNEED
+		if (piece == HUGE_PAGE)
+			(void)madvise((char *)from + at, piece, MADV_DONTNEED);
+#endif
+	}
+	free(from);
 }
 
 void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size)

@@ -23,6 +23,11 @@ char *hd_strndup(const char *text, size_t len) __attribute__((malloc));
  */
 #define HD_DENSE_HUGE ((size_t)64 << 10)
 void *hd_alloc_dense(size_t n, size_t size) __attribute__((malloc));
+/* The same with any content: pages take no memory before they are written. */
+void *hd_alloc_lazy(size_t n, size_t size) __attribute__((malloc));
+/* From one such array to another. Pages are given back as they are read, so
+ * that the two never take twice the memory; then `from` is freed. */
+void hd_move_lazy(void *to, void *from, size_t n, size_t size);
 /* Like hd_grow, for an array of hd_alloc_dense; *cap at least doubles. */
 void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size);
 

@@ -111,6 +111,30 @@ static void products_that_overflow_are_refused(void **state)
 	assert_int_equal(ends, 3);
 }
 
+/* Of any size, on huge pages and off them. */
+static void what_is_moved_is_what_was_there(void **state)
+{
+	static const size_t sizes[] = { 1, 100, 10000, 600000, 1000000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t n = sizes[i];
+		uint64_t *from = hd_alloc_lazy(n, sizeof(*from));
+		uint64_t *to = hd_alloc_lazy(2 * n, sizeof(*to));
+
+		assert_int_equal((uintptr_t)to % 64, 0);
+		for (size_t k = 0; k < n; k++)
+			from[k] = k * UINT64_C(0x9E3779B97F4A7C15);
+		to[n] = 5;
+		hd_move_lazy(to, from, n, sizeof(*to));
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(to[k],
+					 k * UINT64_C(0x9E3779B97F4A7C15));
+		assert_int_equal(to[n], 5);
+		free(to);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +143,7 @@ int main(void)
 		cmocka_unit_test(small_pieces_add_up),
 		cmocka_unit_test(estimates_are_refused_with_both_numbers),
 		cmocka_unit_test(products_that_overflow_are_refused),
+		cmocka_unit_test(what_is_moved_is_what_was_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,7 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 	f->shared_mlid =
 		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
 	status = by ? take_programmed(f, by, d) : build_subnet(f, d);
+	subnet_share(&f->subnet);
 	memory_for("the scenario's flows");
 	if (status == HD_OK)
 		status = fabric_build_setup(f, d);

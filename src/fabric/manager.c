@@ -368,7 +368,6 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 {
 	const struct scn_sm *sm = &b->scenario->sm;
 	const struct subnet *s = &b->subnet;
-	size_t size = (size_t)s->n_switches * s->lft_stride;
 
 	if ((sm->sweep == HD_TIME_NEVER && sm->trap == HD_TIME_NEVER) ||
 	    b->setup.n_faults == 0)
@@ -377,7 +376,7 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 		.b = b,
 		.down = hd_alloc(b->topo.n_ports, sizeof(*m.down)),
 		.known = hd_alloc(b->topo.n_ports, sizeof(*m.known)),
-		.lft = hd_alloc_dense(size, 1),
+		.lft = lft_rows(s),
 		.present = *s,
 		.horizon = b->rules.stop,
 		.options = {
@@ -390,12 +389,12 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 	};
 	/* Plans stay where they are: at most one for each fault. */
 	b->sweeps = hd_alloc(b->setup.n_faults, sizeof(*b->sweeps));
-	memcpy(m.lft, s->lft, size);
 	m.sets = hd_alloc((size_t)s->n_groups * s->n_switches, sizeof(*m.sets));
 	for (size_t i = 0; i < (size_t)s->n_groups * s->n_switches; i++)
 		m.sets[i] = set_of(s, (switch_id)(i % s->n_switches),
 				   &s->groups[i / s->n_switches]);
 	m.present.lft = m.lft;
+	m.present.lft_at = NULL;
 	enum hd_status status = fabric_route_options(b, d, &m.route);
 
 	if (status == HD_OK)

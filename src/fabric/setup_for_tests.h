@@ -127,6 +127,7 @@ static inline void test_fabric_init(struct test_fabric *f,
 	test_must(subnet_route(&f->subnet, engine, &(struct route_options){ 0 },
 			       &d),
 		  &d);
+	subnet_share(&f->subnet);
 	test_fabric_setup(f, links);
 }
 

@@ -59,17 +59,17 @@ static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
 static void add_inputs(struct wait_graph *g, const struct node *node,
 		       uint32_t port)
 {
-	struct sim *s = g->s;
+	struct sim *s = g->s, *owner = sim_of_port(s, port);
 
 	for (uint32_t l = 0; l < s->n_lanes; l++) {
 		const struct lane *lane =
 			&s->outlet_lanes[(size_t)port * s->n_lanes + l];
 
-		for (unsigned in = 0; in < node->n_in; in++) {
+		for (unsigned in = node->low; in < node->n_in; in++) {
 			if (!inputs_has(s, lane, in, false))
 				continue;
-			const struct packet *p = packet_at(
-				sim_of_port(s, port), voq_first(s, lane, in));
+			const struct packet *p =
+				packet_at(owner, voq_first(owner, lane, in));
 			uint32_t to = s->cioq ? output_place(s, port, p->out_vl)
 					      : beyond(s, port, p->out_vl);
 

@@ -58,6 +58,7 @@ static void turn(struct world *w, switch_id sw, const char *to, uint8_t port)
 {
 	struct subnet *s = &w->build->subnet;
 
+	subnet_own(s);
 	for (port_id p = 0; p < w->build->topo.n_ports; p++) {
 		const struct topo_node *node = topo_node_of(&w->build->topo, p);
 

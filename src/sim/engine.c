@@ -67,7 +67,7 @@ bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
 static uint32_t lane_pick_oldest(struct sim *s, uint32_t port,
 				 const struct lane *lane)
 {
-	unsigned first = inputs_after(s, lane, UINT8_MAX);
+	unsigned first = inputs_lowest(s, port, lane);
 	unsigned in = first;
 	uint32_t best = NONE;
 	hd_time oldest = NEVER;
@@ -240,7 +240,8 @@ event_handle(struct sim *s, uint64_t key, const enum way way)
 		if (l->wake_at != s->now)
 			break;
 		l->wake_at = NEVER;
-		if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
+		if (l->requests ||
+		    (MAYBE(s->exact) && cold_at(s, port)->pending))
 			hop_request(s, port, way);
 		break;
 	case EV_SOURCE:
@@ -288,7 +289,7 @@ static inline void prefetch_near(const struct sim *s, uint64_t key,
 			__builtin_prefetch(&s->rings[p->up], 1);
 		if (!(l->flags & L_FAR_END) &&
 		    !CUT(node_is_remote(s, l->far_node)))
-			__builtin_prefetch(&n->lft[p->dlid]);
+			__builtin_prefetch(lft_entry(s, n, p->dlid));
 	} else if (key_kind(key) == EV_WAKE && l->requests) {
 		const struct lane *lane =
 			&s->lanes[key_port(key) * s->n_lanes +

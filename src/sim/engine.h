@@ -358,6 +358,8 @@ void stuck_look(struct sim *s);
 /* ---- arbiters.c -------------------------------------------------------- */
 
 void arbiters_init(struct sim *s);
+void nodes_init(struct sim *s); /* nodes.c, after ports */
+void nodes_fini(struct sim *s);
 void arbiters_fini(struct sim *s);
 /* T11c: the changes of this instant. */
 void tables_change(struct sim *s);

@@ -44,7 +44,7 @@ static void stuck_init(struct sim *s)
 	for (uint32_t i = s->setup->n_faults; i-- > 0;) {
 		if (f[i].kind != SIM_SINK_STUCK)
 			continue;
-		struct cold_port *c = &s->cold[f[i].port];
+		struct cold_port *c = cold_at(s, f[i].port);
 
 		s->stuck[i] = (struct stuck){
 			.from = f[i].time,
@@ -68,7 +68,7 @@ void faults_init(struct sim *s)
 	}
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		const struct sim_port *sp = &setup->ports[port];
-		struct cold_port *c = &s->cold[port];
+		struct cold_port *c = cold_at(s, port);
 
 		c->stuck = NONE;
 		c->held = (struct packet_queue){ NONE, NONE };
@@ -85,7 +85,7 @@ void faults_init(struct sim *s)
 
 hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 {
-	for (uint32_t i = s->cold[port].stuck; i != NONE;
+	for (uint32_t i = cold_at(s, port)->stuck; i != NONE;
 	     i = s->stuck[i].next) {
 		if (tail >= s->stuck[i].from && tail < s->stuck[i].until)
 			return s->stuck[i].until;
@@ -97,7 +97,7 @@ hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 
 bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 {
-	struct cold_port *c = &s->cold[port];
+	struct cold_port *c = cold_at(s, port);
 
 	if (c->log_ok < 0) {
 		double u = rng_uniform(&c->errors);
@@ -149,7 +149,7 @@ static void port_down(struct sim *s, uint32_t port)
 	s->counts[port].link_downed++;
 	l->flags &= (uint8_t)~L_UP;
 	port_untouch(s, port);
-	s->cold[port].pending = 0;
+	cold_at(s, port)->pending = 0;
 	/* Where lanes merge, F4 may know of packets that nothing requests. */
 	if (l->requests || s->merges)
 		port_stir(s, port);
@@ -207,8 +207,8 @@ void fault_strike(struct sim *s, uint32_t id)
 	if (peer == NONE)
 		return;
 	if (f->kind == SIM_LINK_DOWN) {
-		s->cold[f->port].next_down = next_down(s, f->port, id + 1);
-		s->cold[peer].next_down = s->cold[f->port].next_down;
+		cold_at(s, f->port)->next_down = next_down(s, f->port, id + 1);
+		cold_at(s, peer)->next_down = cold_at(s, f->port)->next_down;
 	}
 	if (f->kind == SIM_LINK_DOWN && up) {
 		port_down(sim_of_port(s, f->port), f->port);
@@ -289,11 +289,12 @@ static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
 static void merged_discard(struct sim *s, uint32_t port)
 {
 	const struct node *n = &s->nodes[s->setup->ports[port].node];
+	uint32_t inputs = n->n_in - n->low;
 
-	for (uint32_t i = 0; i < s->n_lanes * n->n_in; i++) {
+	for (uint32_t i = 0; i < s->n_lanes * inputs; i++) {
 		const struct lane *lane =
-			&s->lanes[port * s->n_lanes + i / n->n_in];
-		uint32_t id = *voq_slot(s, lane, i % n->n_in);
+			&s->lanes[port * s->n_lanes + i / inputs];
+		uint32_t id = *voq_slot(s, lane, n->low + i % inputs);
 
 		while (id != NONE) {
 			struct packet *p = packet_at(s, id);
@@ -319,13 +320,14 @@ void downed_discard(struct sim *s, uint32_t port)
 		unsigned vl = (unsigned)__builtin_ctz(l->requests);
 		const struct lane *lane = lane_at(s, port, vl);
 
-		if (s->cioq)
+		if (s->cioq) {
 			queue_discard(s, port, vl);
-		else
+		} else {
+			unsigned in = inputs_lowest(s, port, lane);
+
 			voq_discard(s, port,
-				    packet_at(s, voq_first(s, lane,
-							   inputs_after(s, lane,
-									255))));
+				    packet_at(s, voq_first(s, lane, in)));
+		}
 	}
 }
 

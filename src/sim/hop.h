@@ -171,9 +171,9 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
 {
 	const struct node *n = &s->nodes[l->far_node];
 
-	if (likely(n->plain && p->dlid < n->lft_len) &&
+	if (likely(n->plain) &&
 	    !MAYBE((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
-		uint32_t out = n->lft[p->dlid];
+		uint32_t out = *lft_entry(s, n, p->dlid);
 		unsigned vl = n->vl_of_sl[p->sl];
 
 		if (likely(out - n->low < (uint32_t)LFT_NO_PORT - n->low &&
@@ -408,7 +408,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 		source_granted(s, refills);
 	if (SENDERS(l->flags & L_PULLS))
 		pull_granted(s, port);
-	if (l->requests || (MAYBE(s->exact) && s->cold[port].pending))
+	if (l->requests || (MAYBE(s->exact) && cold_at(s, port)->pending))
 		hop_request(s, port, way);
 	return blk;
 }
@@ -460,7 +460,7 @@ HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum way way)
 		vls = hop_offered(s, port, l, way);
 	if (MAYBE(vls >> VL_MANAGEMENT))
 		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, way);
-	else if (MAYBE(s->exact) && s->cold[port].pending)
+	else if (MAYBE(s->exact) && cold_at(s, port)->pending)
 		update_send(s, port);
 	else if (likely(vls))
 		hop_choose(s, port, l, lanes, vls, way);

@@ -131,8 +131,8 @@ static void read_packets(struct sim *s, const struct mailbox *m)
 			const struct packet *later = p + AHEAD;
 			const struct server *l = &s->cut->wires[later->up];
 
-			__builtin_prefetch(
-				&s->nodes[l->far_node].lft[later->dlid]);
+			__builtin_prefetch(lft_entry(s, &s->nodes[l->far_node],
+						     later->dlid));
 		}
 		read_packet(s, p, s->extras ? &m->extras[i] : NULL);
 	}

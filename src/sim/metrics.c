@@ -145,6 +145,21 @@ void metrics_fini(struct sim *s)
 	free(t);
 }
 
+/* Pages of zeros take no memory as long as nobody writes to them. */
+static void rows_clear(void *rows, size_t bytes)
+{
+	static const char zeros[4096];
+
+	for (char *at = rows; bytes > 0;) {
+		size_t n = bytes < sizeof(zeros) ? bytes : sizeof(zeros);
+
+		if (memcmp(at, zeros, n) != 0)
+			memset(at, 0, n);
+		at += n;
+		bytes -= n;
+	}
+}
+
 /* The warm-up is over: ports count from here. */
 void metrics_start(struct sim *s)
 {
@@ -169,15 +184,15 @@ void metrics_start(struct sim *s)
 	for (size_t i = 0; i < n * s->n_lanes; i++) {
 		s->lanes[i].bytes = s->lanes[i].packets = 0;
 		s->lanes[i].least = UINT16_MAX;
-		s->more_packets[i] = 0;
 	}
+	rows_clear(s->more_packets, n * s->n_lanes * sizeof(*s->more_packets));
 	if (s->sl_counts)
 		memset(s->sl_counts, 0, n * s->n_sls * sizeof(*s->sl_counts));
-	memset(s->counts, 0, n * sizeof(*s->counts));
-	memset(s->missed, 0, n * missed_row(s) * sizeof(*s->missed));
+	rows_clear(s->counts, n * sizeof(*s->counts));
+	rows_clear(s->missed, n * missed_row(s) * sizeof(*s->missed));
 	for (size_t i = 0; i < n; i++) {
 		if (s->links[i].busy_until > s->now)
-			s->counts[i].carried = s->links[i].busy_until - s->now;
+			s->carried[i] = s->links[i].busy_until - s->now;
 	}
 }
 
@@ -473,7 +488,7 @@ void packet_describe(struct sim *s, const struct packet *p,
 /* F7: takes its place among those that the sink holds, by tail. */
 static void hold(struct sim *s, uint32_t port, struct packet *p, hd_time tail)
 {
-	struct packet_queue *held = &s->cold[port].held;
+	struct packet_queue *held = &cold_at(s, port)->held;
 	uint32_t *link = &held->first;
 
 	p->ready = tail;
@@ -528,7 +543,7 @@ static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p,
 
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
-	struct packet_queue *held = &s->cold[port].held;
+	struct packet_queue *held = &cold_at(s, port)->held;
 
 	if (unlikely(vl == 0)) {
 		id = held->first;

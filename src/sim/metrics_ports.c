@@ -113,7 +113,7 @@ static double sending(const struct sim *s, uint32_t port,
 	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
 	double time =
 		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
-		(double)s->counts[port].carried;
+		(double)s->carried[port];
 
 	return fmax(end > to ? time - (double)(end - to) : time, 0);
 }

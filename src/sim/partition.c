@@ -237,7 +237,8 @@ static bool may_drop(const struct sim *s)
 		}
 	}
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
-		if (s->cold[i].log_ok < 0 || s->cold[i].next_down != NEVER)
+		if (cold_at(s, i)->log_ok < 0 ||
+		    cold_at(s, i)->next_down != NEVER)
 			return true;
 	}
 	return s->n_flows == 0; /* nobody knows what comes */

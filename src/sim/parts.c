@@ -31,7 +31,7 @@ static bool may_run_dry(const struct sim *s)
 static bool has_timers(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
-		if (s->cold[i].refresh)
+		if (cold_at(s, i)->refresh)
 			return true;
 	}
 	return false;
@@ -123,7 +123,12 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->free_packet = p->free_spill = NONE;
 	p->spills = NULL;
 	p->n_spills = 0;
-	p->spills_cap = p->packets_cap = 0;
+	if (!whole->merges) /* else all lanes have rows for ever */
+		p->heads = (struct heads){ .row = whole->heads.row,
+					   .mask = whole->heads.mask,
+					   .free = NONE };
+	p->spills_cap = p->packets_room = 0;
+	p->n_packets = 0;
 	p->background = 0;
 	p->events_checked = UINT64_MAX;
 	p->touched = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
@@ -150,6 +155,8 @@ static void part_free(struct sim *p, const struct sim *whole)
 	for (uint32_t i = 0; i < p->n_spills; i++)
 		free(p->spills[i].e);
 	free(p->spills);
+	if (!whole->merges)
+		free(p->heads.slots);
 	free(p->packets);
 	free(p->extras);
 	free(p->touched.ports);

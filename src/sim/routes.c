@@ -62,7 +62,7 @@ void routes_fini(struct sim *s)
 /* Puts what has changed by now into the row. */
 static void row_advance(struct sim *s, uint32_t node, struct rerouted *x)
 {
-	struct node *n = &s->nodes[node];
+	const struct node *n = &s->nodes[node];
 
 	for (; x->next < x->end; x->next++) {
 		const struct sim_route_change *c = &s->routes->changes[x->next];
@@ -73,8 +73,8 @@ static void row_advance(struct sim *s, uint32_t node, struct rerouted *x)
 			continue;
 		if (!x->row) {
 			x->row = hd_alloc_dense(n->lft_len, 1);
-			memcpy(x->row, n->lft, n->lft_len);
-			n->lft = x->row;
+			for (uint32_t lid = 0; lid < n->lft_len; lid++)
+				x->row[lid] = *lft_entry(s, n, (lid_t)lid);
 		}
 		x->row[c->lid] = c->port;
 	}
@@ -87,7 +87,7 @@ unsigned routes_output(struct sim *s, const struct node *n,
 	struct rerouted *x = &s->routes->nodes[node];
 
 	row_advance(s, node, x);
-	unsigned out = n->lft[p->dlid];
+	unsigned out = x->row ? x->row[p->dlid] : *lft_entry(s, n, p->dlid);
 
 	for (uint32_t i = x->next; i < x->end; i++) {
 		const struct sim_route_change *c = &s->routes->changes[i];

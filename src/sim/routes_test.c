@@ -254,10 +254,8 @@ static void draw_scenario(uint64_t seed, const char *engine, struct drawn *out)
 static uint8_t *final_tables(const struct fabric *f)
 {
 	const struct subnet *s = &f->subnet;
-	size_t size = (size_t)s->n_switches * s->lft_stride;
-	uint8_t *lft = hd_alloc(size, 1);
+	uint8_t *lft = lft_rows(s);
 
-	memcpy(lft, s->lft, size);
 	for (uint32_t i = 0; i < f->setup.n_routes; i++) {
 		const struct sim_route_change *c = &f->setup.routes[i];
 

@@ -8,6 +8,7 @@
 #include "sim/control.h"
 #include "sim/parts.h"
 #include "sim/tell.h"
+#include "sim/voq.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -26,7 +27,7 @@ static size_t packets_next(struct sim *s)
 {
 	size_t size =
 		sizeof(*s->packets) + (s->extras ? sizeof(*s->extras) : 0);
-	size_t cap = s->packets_cap, want = cap ? cap * 2 : FIRST_PACKETS;
+	size_t cap = s->packets_room, want = cap ? cap * 2 : FIRST_PACKETS;
 	size_t least = cap + cap / 8;
 	uint64_t room = memory_room();
 
@@ -45,40 +46,51 @@ static size_t packets_next(struct sim *s)
 	return least < MOST_PACKETS ? least : MOST_PACKETS;
 }
 
-uint32_t packet_grow(struct sim *s)
+static void packets_make_room(struct sim *s)
 {
 	const char *before = memory_for("packets in the simulated fabric");
-	uint32_t old = (uint32_t)s->packets_cap;
 	size_t cap = packets_next(s);
 
-	if (cap <= old)
+	if (cap <= s->packets_room)
 		memory_refused(sizeof(*s->packets));
-	struct packet *more = hd_alloc_dense(cap, sizeof(*more));
+	struct packet *more = hd_alloc_lazy(cap, sizeof(*more));
 
-	if (old)
-		memcpy(more, s->packets, old * sizeof(*more));
-	free(s->packets);
+	if (s->packets)
+		hd_move_lazy(more, s->packets, s->n_packets, sizeof(*more));
 	s->packets = more;
-	s->packets_cap = cap;
+	s->packets_room = cap;
 	if (s->extras)
 		s->extras = hd_realloc(s->extras, cap, sizeof(*s->extras));
+	memory_for(before);
+}
+
+/* Some at a time: memory that no packet needs yet is not touched. */
+uint32_t packet_grow(struct sim *s)
+{
+	if (s->n_packets == s->packets_room)
+		packets_make_room(s);
+	uint32_t from = s->n_packets, to = from + FIRST_PACKETS;
+
+	if (to > s->packets_room)
+		to = (uint32_t)s->packets_room;
+	memset(&s->packets[from], 0, (to - from) * sizeof(*s->packets));
 	/* Lowest numbers first, so that a small run stays small. */
-	for (uint32_t i = (uint32_t)cap; i-- > old;) {
+	for (uint32_t i = to; i-- > from;) {
 		s->packets[i].next = s->free_packet;
 		s->free_packet = i;
 	}
-	memory_for(before);
+	s->n_packets = to;
 	return packet_new(s);
 }
 
 static void crowd_add(const struct sim *s, uint64_t *waiting,
 		      struct sim_crowd *out)
 {
-	bool *is_free = hd_alloc(s->packets_cap, sizeof(*is_free));
+	bool *is_free = hd_alloc(s->n_packets, sizeof(*is_free));
 
 	for (uint32_t i = s->free_packet; i != NONE; i = s->packets[i].next)
 		is_free[i] = true;
-	for (size_t i = 0; i < s->packets_cap; i++) {
+	for (size_t i = 0; i < s->n_packets; i++) {
 		uint32_t port = s->packets[i].out;
 
 		if (!is_free[i] && port < s->setup->n_ports &&
@@ -156,6 +168,36 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	}
 }
 
+/* Are there counters of flow control, of all lanes of a link (T5)? */
+static bool has_counters(const struct sim *s)
+{
+	bool any = s->exact;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++)
+		any = any || s->setup->ports[i].update_loss > 0;
+	for (uint32_t i = 0; i < s->setup->n_faults; i++)
+		any = any || s->setup->faults[i].kind == SIM_LINK_DOWN;
+	return any;
+}
+
+/* How many lanes, from 0, a packet of the run could be sent on. */
+static uint32_t lanes_used(const struct sim *s)
+{
+	const struct subnet *sub = s->setup->subnet;
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < sub->n_sl2vl_tables; i++) {
+		for (unsigned sl = 0; sl < N_SLS; sl++) {
+			uint32_t vl = sub->sl2vl_tables[i].vl[sl];
+
+			if (s->sl_index[sl] != 255 && vl != VL_MANAGEMENT &&
+			    vl >= n)
+				n = vl + 1;
+		}
+	}
+	return n;
+}
+
 /* Largest packet, SLs, lanes. */
 static void sizes_init(struct sim *s)
 {
@@ -181,6 +223,9 @@ static void sizes_init(struct sim *s)
 			vls = s->setup->ports[i].vls;
 	}
 	assert(vls <= N_DATA_VLS);
+	/* Lanes that nobody uses would take most of a large fabric's memory. */
+	if (!has_counters(s) && !s->setup->borrowing.on && lanes_used(s) < vls)
+		vls = lanes_used(s);
 	s->n_lanes = vls + vl15;
 	s->vl15 = vls;
 }
@@ -221,7 +266,7 @@ static void link_init(struct sim *s, uint32_t port)
 			 i == s->vl15 ? VL_MANAGEMENT : i,
 			 i == s->vl15 ? UINT16_MAX : far->in_blocks);
 		lane->least = UINT16_MAX;
-		lane->rr = UINT8_MAX;
+		lane->rr = inputs_before(s, port);
 		lane->solo = NONE;
 		if (l->flags & L_QUEUED)
 			lane->queue.first = lane->queue.last = NONE;
@@ -240,7 +285,7 @@ static void outlet_init(struct sim *s, uint32_t port)
 		room_set(s, room_of_outlet(s, port),
 			 i == s->vl15 ? VL_MANAGEMENT : i,
 			 s->setup->ports[port].out_blocks);
-		lane->rr = UINT8_MAX;
+		lane->rr = inputs_before(s, port);
 		lane->solo = NONE;
 	}
 }
@@ -280,177 +325,27 @@ static void ports_init(struct sim *s)
 	s->updating.ports = hd_alloc(n, sizeof(uint32_t));
 }
 
-/* ---- nodes -------------------------------------------------------------- */
-
-/*
- * Does every entry of the LFT name a port with a cable, or none? A switch's
- * own LIDs lead to its port 0, which need not have one.
- */
-static bool lft_is_sound(const struct sim *s, const struct node *n)
-{
-	bool used[256] = { false };
-
-	for (uint32_t lid = 0; lid < n->lft_len; lid++)
-		used[n->lft[lid]] = true;
-	for (unsigned out = n->low; out < LFT_NO_PORT; out++) {
-		if (used[out] && (out >= n->n_in ||
-				  s->links[n->first_port + out].peer == NONE))
-			return false;
-	}
-	return true;
-}
-
-/* The SL2VL row that all pairs of its ports share, or NULL. */
-static const uint8_t *common_sl2vl(const struct sim *s, const struct node *n)
-{
-	const struct sl2vl *common = NULL;
-
-	for (unsigned in = 0; in < n->n_in; in++) {
-		if (s->links[n->first_port + in].peer == NONE)
-			continue;
-		for (unsigned out = 0; out < n->n_in; out++) {
-			if (s->links[n->first_port + out].peer == NONE)
-				continue;
-			const struct sl2vl *t = sl2vl_at(s->setup->subnet,
-							 n->switch_id, in, out);
-
-			common = common ? common : t;
-			if (memcmp(t, common, sizeof(*t)) != 0)
-				return NULL;
-		}
-	}
-	return common ? common->vl : NULL;
-}
-
-static void ports_survey(const struct sim *s, struct node *n)
-{
-	for (uint32_t i = 0; i < n->n_in; i++) {
-		const struct sim_port *sp = &s->setup->ports[n->first_port + i];
-
-		if (sp->peer == SIM_NONE)
-			continue;
-		const struct pkey_table *keys =
-			&s->setup->subnet->pkeys[sp->origin];
-
-		n->enforces =
-			n->enforces || keys->enforce_in || keys->enforce_out;
-		if (n->vls == 0)
-			n->vls = sp->vls;
-		else if (n->vls != sp->vls)
-			n->vls = UINT8_MAX;
-	}
-	if (n->vls == UINT8_MAX)
-		n->vls = 0;
-}
-
-static void node_init(struct sim *s, uint32_t id)
-{
-	const struct sim_node *sn = &s->setup->nodes[id];
-	const struct subnet *sub = s->setup->subnet;
-	struct node *n = &s->nodes[id];
-
-	n->kind = (uint8_t)sn->kind;
-	n->first_port = sn->first_port;
-	n->n_in = sn->n_ports + 1;
-	if (sn->kind == SIM_END) {
-		const struct sim_port *sp =
-			&s->setup->ports[sn->first_port + 1];
-
-		n->vl_of_sl = sl2vl_of(sub, sp->origin)->vl;
-		return;
-	}
-	n->low = s->links[n->first_port].peer == NONE;
-	ports_survey(s, n);
-	s->wide = s->wide || n->n_in > 64;
-	if (sn->kind == SIM_ROUTER) {
-		n->lft = sub->lft; /* empty: not plain */
-		return;
-	}
-	n->switch_id = sn->sw;
-	n->lft = &sub->lft[(size_t)sn->sw * sub->lft_stride];
-	n->lft_len = sub->lft_stride;
-	n->subnet =
-		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
-	n->vl_of_sl = common_sl2vl(s, n);
-	n->plain = n->vl_of_sl && n->vls && !n->enforces && lft_is_sound(s, n);
-}
-
-/* Could packets of two input lanes meet on one output lane? */
-static bool lanes_merge(const struct sim *s)
-{
-	const uint8_t *common = NULL;
-
-	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
-		const uint8_t *map = s->nodes[i].vl_of_sl;
-
-		common = common ? common : map;
-		if (!map || memcmp(map, common, N_SLS) != 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * SLs need no counters of their own where every SL in use has a VL
- * to itself, the same one everywhere.
- */
-static void sl_counters_init(struct sim *s)
-{
-	uint32_t taken = 0;
-	bool apart = !s->mixes && !s->setup->borrowing.on;
-
-	for (unsigned sl = 0; apart && sl < N_SLS; sl++) {
-		unsigned vl = s->nodes[0].vl_of_sl[sl];
-
-		if (s->sl_index[sl] == 255)
-			continue;
-		apart = !(taken >> vl & 1) && vl != VL_MANAGEMENT;
-		taken |= 1u << vl;
-		s->vl_of_sl[sl] = (uint8_t)vl;
-	}
-	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
-		s->sl_counts =
-			hd_alloc_dense((size_t)s->setup->n_ports * s->n_sls,
-				       sizeof(*s->sl_counts));
-}
-
-static void nodes_init(struct sim *s)
-{
-	uint32_t n = 0;
-
-	s->nodes = hd_alloc_dense(s->setup->n_nodes, sizeof(*s->nodes));
-	for (uint32_t id = 0; id < s->setup->n_nodes; id++) {
-		const struct node *node = &s->nodes[id];
-
-		node_init(s, id);
-		if (node->kind == SIM_END)
-			continue;
-		for (uint32_t i = 0; i < node->n_in * s->n_lanes;
-		     i++, n += node->n_in)
-			s->outlet_lanes[node->first_port * s->n_lanes + i]
-				.heads = n;
-	}
-	s->heads = hd_alloc_dense(n, sizeof(*s->heads));
-	memset(s->heads, 0xff, n * sizeof(*s->heads));
-	if (s->wide)
-		s->words =
-			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
-				       4 * sizeof(*s->words));
-	s->mixes = lanes_merge(s);
-	/* A lane on loan is used for one link only. */
-	s->merges = s->fifo && (s->setup->borrowing.on || s->mixes);
-	sl_counters_init(s);
-}
-
 /* ---- what only some runs need ------------------------------------------- */
+
+/* Does any port need what most runs do not? Else one record is for all. */
+static bool has_cold_ports(const struct sim *s)
+{
+	bool any =
+		has_counters(s) || s->setup->n_faults || s->n_lanes > s->vl15;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++)
+		any = any || s->setup->ports[i].ber > 0;
+	return any;
+}
 
 static void features_init(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
-	bool counters = s->exact;
 
-	s->cold = hd_alloc(n, sizeof(*s->cold));
+	s->cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
+	s->cold_ports = hd_alloc(s->cold_mask ? n : 1, sizeof(*s->cold_ports));
 	s->counts = hd_alloc(n, sizeof(*s->counts));
+	s->carried = hd_alloc(n, sizeof(*s->carried));
 	s->missed = hd_alloc(n * missed_row(s), sizeof(*s->missed));
 	if (s->fifo) {
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
@@ -464,12 +359,7 @@ static void features_init(struct sim *s)
 		for (size_t i = 0; i < n; i++)
 			s->release_at[i] = NEVER;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		counters = counters || s->setup->ports[i].update_loss > 0;
-	for (uint32_t i = 0; i < s->setup->n_faults; i++)
-		counters =
-			counters || s->setup->faults[i].kind == SIM_LINK_DOWN;
-	if (counters)
+	if (has_counters(s))
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
 	updates_init(s);
 	faults_init(s);
@@ -560,6 +450,7 @@ void sim_free(struct sim *s)
 	probes_fini(s);
 	routes_fini(s);
 	arbiters_fini(s);
+	nodes_fini(s);
 	senders_fini(s);
 	tellings_fini(s);
 	free(s->observers);
@@ -583,18 +474,16 @@ void sim_free(struct sim *s)
 	free(s->rooms);
 	free(s->sl_counts);
 	free(s->more_packets);
-	free(s->heads);
-	free(s->words);
 	free(s->spills);
-	free(s->nodes);
 	free(s->fifos);
 	free(s->readers);
 	free(s->granted);
 	free(s->release_at);
 	free(s->cross_vl);
 	free(s->fc);
-	free(s->cold);
+	free(s->cold_ports);
 	free(s->counts);
+	free(s->carried);
 	free(s->missed);
 	free(s->stuck);
 	free(s->durations);

@@ -202,11 +202,21 @@ struct lane {
 	};
 	uint64_t bytes;   /* sent */
 	uint32_t packets; /* sent, modulo 2^32; see sim.more_packets */
-	uint32_t heads;   /* of sim.heads: first packet per input */
+	uint32_t heads;   /* of sim.heads: its row, if several compete */
 	uint32_t solo;    /* the first packet, if there is one input; or NONE */
 	uint16_t least;   /* smallest room there ever was */
 	uint8_t rr;       /* input granted last */
 	uint8_t unused;
+};
+
+/* Rows of a packet for each input (voq.h). */
+struct heads {
+	uint32_t *slots;
+	uint32_t row;  /* slots of a row */
+	uint32_t mask; /* of an input's number, for its slot */
+	uint32_t free; /* the first row that nobody has, linked; or NONE */
+	uint32_t n;    /* slots that are in some row */
+	size_t cap;
 };
 
 #define RING_INLINE 4
@@ -278,10 +288,9 @@ struct cold_counters {
 	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, link_downed;
 	uint64_t updates_sent;
 	uint64_t missed_updates; /* sent by the far end and not received */
-	hd_time carried; /* of a packet that was being sent as they began */
 };
 
-_Static_assert(sizeof(struct cold_counters) <= 96,
+_Static_assert(sizeof(struct cold_counters) <= 88,
 	       "there are hundreds of thousands of ports");
 
 /* Packets in a row, linked through `next`. */
@@ -313,7 +322,7 @@ struct stuck {
 /* ---- nodes ------------------------------------------------------------- */
 
 struct node {
-	const uint8_t *lft;
+	const int32_t *lft_at;   /* of sim.lft; never NULL: lft_entry */
 	const uint8_t *vl_of_sl; /* if all pairs of ports have the same */
 	uint32_t lft_len;
 	uint32_t first_port;
@@ -435,8 +444,9 @@ struct sim {
 
 	struct packet *packets;
 	struct packet_extra *extras; /* NULL unless needed */
-	uint32_t free_packet, n_packets, alive;
-	size_t packets_cap;
+	uint32_t free_packet, alive;
+	uint32_t n_packets; /* records ever used; there is room for */
+	size_t packets_room;
 
 	/* Per sim port. */
 	struct server *links;
@@ -456,20 +466,25 @@ struct sim {
 	 */
 	uint16_t *rooms, *outlet_rooms;
 
-	uint32_t *heads; /* per outlet, lane and input */
-	uint64_t *words; /* 4 per lane of outlets, if any node is wide */
+	struct heads heads; /* of lanes of outlets */
+	uint64_t *words;    /* 4 per lane of outlets, if any node is wide */
 	struct spill *spills;
 	uint32_t n_spills, free_spill;
 	size_t spills_cap;
 	struct node *nodes;
-	struct fifo *fifos;      /* per port and lane; fifo only */
-	struct reader *readers;  /* n_readers per port; if limited */
-	hd_time *granted;        /* per outlet, 1 + time; if readers limited */
-	hd_time *release_at;     /* per input port, of its EV_RELEASE */
-	uint8_t *cross_vl;       /* per outlet: data VL granted last; cioq */
-	struct flow_control *fc; /* per port and lane; lossy or exact */
-	struct cold_port *cold;
+	const uint8_t *lft;       /* forwarding tables in blocks */
+	struct lft_blocks blocks; /* where the subnet has rows; or NULLs */
+	struct fifo *fifos;       /* per port and lane; fifo only */
+	struct reader *readers;   /* n_readers per port; if limited */
+	hd_time *granted;         /* per outlet, 1 + time; if readers limited */
+	hd_time *release_at;      /* per input port, of its EV_RELEASE */
+	uint8_t *cross_vl;        /* per outlet: data VL granted last; cioq */
+	struct flow_control *fc;  /* per port and lane; lossy or exact */
+	struct cold_port *cold_ports; /* cold_at; by port, or one for all */
+	uint32_t cold_mask;
 	struct cold_counters *counts;
+	/* Per port: of a packet that was being sent as measuring began. */
+	hd_time *carried;
 	/* Per port: packets not received, by lane and then by SL in use. */
 	struct count *missed;
 	struct stuck *stuck;
@@ -565,6 +580,18 @@ static inline struct packet *packet_at(struct sim *s, uint32_t id)
 static inline uint32_t packet_id(const struct sim *s, const struct packet *p)
 {
 	return (uint32_t)(p - s->packets);
+}
+
+/* By which port a node forwards, LFT_NO_PORT if by none. */
+static inline const uint8_t *lft_entry(const struct sim *s,
+				       const struct node *n, lid_t dlid)
+{
+	return &s->lft[n->lft_at[dlid / LFT_BLOCK_LIDS] + (ptrdiff_t)dlid];
+}
+
+static inline struct cold_port *cold_at(const struct sim *s, uint32_t port)
+{
+	return &s->cold_ports[port & s->cold_mask];
 }
 
 static inline uint32_t lane_of(const struct sim *s, unsigned vl)

@@ -224,7 +224,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	}
 	unsigned out = p->dlid >= n->lft_len ? LFT_NO_PORT
 		       : s->routes           ? routes_output(s, n, p)
-					     : n->lft[p->dlid];
+					     : *lft_entry(s, n, p->dlid);
 	if (out == LFT_NO_PORT || !is_output(s, n, out))
 		head_unrouted(s, p, in_port);
 	else if (!copy_allowed(s, n, p, out))

@@ -26,7 +26,7 @@ void updates_init(struct sim *s)
 
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		const struct sim_port *sp = &setup->ports[port];
-		struct cold_port *c = &s->cold[port];
+		struct cold_port *c = cold_at(s, port);
 
 		c->update_vl = 15;
 		if (sp->peer == NONE)
@@ -91,7 +91,7 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl,
 static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 			  uint32_t content)
 {
-	struct cold_port *c = &s->cold[port];
+	struct cold_port *c = cold_at(s, port);
 	double loss = s->setup->ports[port].update_loss;
 	hd_time when = s->now + s->links[port].prop + c->update_time;
 
@@ -117,7 +117,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 void update_send(struct sim *s, uint32_t port)
 {
 	struct server *l = &s->links[port];
-	struct cold_port *c = &s->cold[port];
+	struct cold_port *c = cold_at(s, port);
 	unsigned vl = bits_after(c->pending, c->update_vl);
 	const struct flow_control *fc = fc_at(s, port, vl);
 	uint32_t free_blocks = s->setup->ports[port].in_blocks - fc->held;
@@ -135,7 +135,7 @@ void update_send(struct sim *s, uint32_t port)
 
 void updates_flush(struct sim *s, uint32_t port)
 {
-	struct cold_port *c = &s->cold[port];
+	struct cold_port *c = cold_at(s, port);
 
 	for (; c->pending; c->pending &= (uint16_t)(c->pending - 1)) {
 		unsigned vl = (unsigned)__builtin_ctz(c->pending);
@@ -147,7 +147,7 @@ void updates_flush(struct sim *s, uint32_t port)
 /* These VLs have something to tell the far end of `port`'s link. */
 static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 {
-	struct cold_port *c = &s->cold[port];
+	struct cold_port *c = cold_at(s, port);
 
 	if (!(s->links[port].flags & L_UP))
 		return;
@@ -162,13 +162,13 @@ void update_refresh(struct sim *s, uint32_t port)
 {
 	s->background--;
 	updates_pend(s, port, (1u << s->setup->ports[port].vls) - 1);
-	refresh_schedule(s, port, s->now + s->cold[port].refresh);
+	refresh_schedule(s, port, s->now + cold_at(s, port)->refresh);
 }
 
 void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk)
 {
 	if (vl == VL_MANAGEMENT) {
-		struct cold_port *c = &s->cold[in_port];
+		struct cold_port *c = cold_at(s, in_port);
 
 		c->vl15_held = (uint16_t)(c->vl15_held - blk);
 		return;
@@ -189,7 +189,7 @@ void head_arrived(struct sim *s, uint32_t port, struct packet *p)
 	uint32_t blk = blocks_of(p->bytes);
 
 	if (p->vl == VL_MANAGEMENT) {
-		struct cold_port *c = &s->cold[in_port];
+		struct cold_port *c = cold_at(s, in_port);
 
 		if (c->vl15_held + blk > s->setup->ports[in_port].vl15_blocks) {
 			packet_lost(s, p,

@@ -5,9 +5,16 @@
 /*
  * Virtual output queues: per output, VL and input the packets that are ready
  * to go there, first come first (T7). A lane's `inputs` has a bit for each
- * input whose first packet is ready, so that a round robin is a bit scan; the
- * first packets are in sim.heads. Nodes of more than 64 inputs have four words
- * of bits in sim.words, and `inputs` says which of them are not 0.
+ * input whose first packet is ready, so that a round robin is a bit scan.
+ *
+ * Inputs are numbered as ports. Bits are too, modulo 64: 64 is bit 0, which a
+ * node of 64 ports has free, since no cable leads to its port 0. That keeps the
+ * order in which inputs take turns. Only if there is a node with more inputs
+ * (sim.wide) do lanes have four words of bits in sim.words, and `inputs` says
+ * which of them are not 0.
+ *
+ * The first packets are in a row of sim.heads that a lane has only as long as
+ * several inputs compete for it: few do at a time, and there are many.
  *
  * In `fifo`, each queue holds at most the first packet of its input buffer.
  * Only where lanes merge (sim.merges) can there be more, and then a queue may
@@ -30,7 +37,7 @@ static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
 		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
 		in /= 64;
 	}
-	lane->inputs |= (uint64_t)1 << in;
+	lane->inputs |= (uint64_t)1 << (in & 63);
 }
 
 static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
@@ -44,7 +51,7 @@ static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
 			return;
 		in /= 64;
 	}
-	lane->inputs &= ~((uint64_t)1 << in);
+	lane->inputs &= ~((uint64_t)1 << (in & 63));
 }
 
 static inline bool inputs_has(struct sim *s, const struct lane *lane,
@@ -52,10 +59,10 @@ static inline bool inputs_has(struct sim *s, const struct lane *lane,
 {
 	if (!simple && unlikely(s->wide))
 		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
-	return lane->inputs >> in & 1;
+	return lane->inputs >> (in & 63) & 1;
 }
 
-/* The first member after `in`, cyclically; the set is not empty. */
+/* The first bit after `in`, cyclically; there is one. */
 static inline unsigned bits_after(uint64_t bits, unsigned in)
 {
 	uint64_t after = bits >> in >> 1;
@@ -64,6 +71,7 @@ static inline unsigned bits_after(uint64_t bits, unsigned in)
 		     : (unsigned)__builtin_ctzll(bits);
 }
 
+/* The first member after `in`, cyclically; the set is not empty. */
 static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
 				    unsigned in)
 {
@@ -79,10 +87,43 @@ static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
+/* After which the lowest input of a port's node comes: port 0, if it is none.
+ */
+static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t first = setup->nodes[setup->ports[port].node].first_port;
+
+	return setup->ports[first].peer == SIM_NONE ? 0 : UINT8_MAX;
+}
+
+static inline unsigned inputs_lowest(struct sim *s, uint32_t port,
+				     const struct lane *lane)
+{
+	return inputs_after(s, lane, inputs_before(s, port));
+}
+
 static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane,
 				 unsigned in)
 {
-	return &s->heads[lane->heads + in];
+	return &s->heads.slots[lane->heads + (in & s->heads.mask)];
+}
+
+/* Makes more rows. */
+void heads_grow(struct heads *h);
+
+static inline void heads_take(struct sim *s, struct lane *lane)
+{
+	if (unlikely(s->heads.free == NONE))
+		heads_grow(&s->heads);
+	lane->heads = s->heads.free;
+	s->heads.free = s->heads.slots[lane->heads];
+}
+
+static inline void heads_give(struct sim *s, const struct lane *lane)
+{
+	s->heads.slots[lane->heads] = s->heads.free;
+	s->heads.free = lane->heads;
 }
 
 /* The first packet of an input that has a bit; where lanes merge, of any. */
@@ -116,6 +157,7 @@ static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p,
 		return;
 	}
 	if (lane->solo != NONE) {
+		heads_take(s, lane);
 		*voq_slot(s, lane, packet_at(s, lane->solo)->in) = lane->solo;
 		lane->solo = NONE;
 	}
@@ -128,13 +170,15 @@ static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p,
 static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
 				     unsigned in, const bool simple)
 {
-	uint32_t *head =
-		lane->solo != NONE ? &lane->solo : voq_slot(s, lane, in);
+	bool is_solo = lane->solo != NONE;
+	uint32_t *head = is_solo ? &lane->solo : voq_slot(s, lane, in);
 	struct packet *p = packet_at(s, *head);
 
 	*head = p->next;
 	if (p->next == NONE) {
 		inputs_remove(s, lane, in, simple);
+		if (!is_solo && !lane->inputs && (simple || !s->merges))
+			heads_give(s, lane);
 		return p;
 	}
 	struct packet *next = packet_at(s, p->next);

@@ -11,8 +11,6 @@
 #include "subnet/router.h"
 #include "subnet/subnet.h"
 
-#define LFT_BLOCK 64 /* LIDs that one MAD programs */
-
 struct assignment {
 	struct subnet *s;
 	const struct lid_options *o;
@@ -216,7 +214,9 @@ static void forget_lids(struct subnet *s)
 	subnet_forget_sls(s);
 	s->engine = NULL;
 	free(s->lft);
+	free(s->lft_at);
 	s->lft = NULL;
+	s->lft_at = NULL;
 	s->lft_stride = 0;
 }
 
@@ -236,7 +236,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	}
 	for (unsigned i = 0; i < s->n_subnets; i++)
 		top = s->top_lid[i] > top ? s->top_lid[i] : top;
-	s->lft_stride = (top / LFT_BLOCK + 1) * LFT_BLOCK;
+	s->lft_stride = (top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS;
 	s->lft = hd_alloc_dense((size_t)s->n_switches * s->lft_stride, 1);
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	router_tables_init(s);

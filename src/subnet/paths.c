@@ -114,11 +114,11 @@ static void move_tile(void *context, unsigned member, size_t tile)
 
 	(void)member;
 	for (switch_id sw = from; sw < to; sw++) {
-		const uint8_t *row = &c->s->lft[(size_t)sw * c->s->lft_stride];
+		struct lft_row row = lft_row_of(c->s, sw);
 		uint8_t *column = c->ports + sw;
 
 		for (uint32_t i = c->first; i < c->end; i++, column += c->g->n)
-			*column = row[c->p->dests[i].lid];
+			*column = lft_row_get(row, c->p->dests[i].lid);
 	}
 }
 

@@ -22,8 +22,6 @@
 
 #include "subnet/route.h"
 
-#define LFT_BLOCK_LIDS 64
-
 enum replan_mode {
 	/*
 	 * As OpenSM: what still works is kept, with engines that can (minhop,

@@ -44,6 +44,7 @@ const struct route_engine *route_engine_find(const char *name)
 
 static void forget_routes(struct subnet *s)
 {
+	subnet_own(s);
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	subnet_forget_sls(s);
 	s->engine = NULL;

@@ -110,6 +110,8 @@ void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
 	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
 	uint32_t id = intern_sl2vl(s, table);
 
+	if (s->borrows_pairs)
+		subnet_own(s);
 	assert(in < n && out < n);
 	/* Beyond SUBNET_MOST_SL2VL, which files and fabrics refuse, any. */
 	s->sl2vl_of_pair[sw][in * n + out] = (uint16_t)id;
@@ -185,6 +187,8 @@ static void default_lanes_of_switch(struct subnet *s, switch_id sw)
 
 void subnet_reset_lanes(struct subnet *s)
 {
+	if (s->borrows_pairs)
+		subnet_own(s);
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
 		struct sl2vl lanes = sl2vl_default(s->vls_of_port[p]);
 
@@ -297,7 +301,9 @@ void subnet_fini(struct subnet *s)
 	for (unsigned i = 0; i < s->n_subnets; i++)
 		free(s->port_of_lid[i]);
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		free(s->sl2vl_of_pair[sw]);
+		if (!s->borrows_pairs || !s->borrows_pairs[sw])
+			free(s->sl2vl_of_pair[sw]);
+	free(s->borrows_pairs);
 	for (port_id p = 0; p < s->topo->n_ports; p++)
 		free(s->pkeys[p].keys);
 	free(s->pkeys);
@@ -319,6 +325,7 @@ void subnet_fini(struct subnet *s)
 	free(s->top_lid);
 	free(s->mft);
 	free(s->lft);
+	free(s->lft_at);
 	subnet_forget_sls(s);
 	router_tables_free(s);
 	*s = (struct subnet){ .topo = NULL };

@@ -26,6 +26,8 @@ typedef uint32_t switch_id;
 #define LID_FIRST_MCAST   0xC000 /* ..0xFFFE; 0xFFFF is the permissive LID */
 #define LID_LAST_MCAST    0xFFFE
 #define LFT_NO_PORT       255
+#define LFT_BLOCK_LIDS    64   /* that one MAD programs */
+#define LFT_BLOCKS        1024 /* for all LIDs that there can be */
 #define N_SLS             16
 #define N_DATA_VLS        15
 #define VL_MANAGEMENT     15
@@ -88,6 +90,16 @@ struct lane_split {
 	uint8_t class_of_sl[N_SLS]; /* of the SLs that applications ask for */
 };
 
+/*
+ * Forwarding tables in blocks of LFT_BLOCK_LIDS, equal ones kept once. A switch
+ * has a place for each: bytes[at[sw * LFT_BLOCKS + lid / 64] + lid] is its port
+ * for any LID, so that a look takes no more steps than it must.
+ */
+struct lft_blocks {
+	uint8_t *bytes;
+	int32_t *at;
+};
+
 struct subnet {
 	const struct topo *topo;
 
@@ -103,10 +115,14 @@ struct subnet {
 	port_id **port_of_lid; /* [subnet][lid], TOPO_NONE if unowned */
 	lid_t *top_lid;        /* largest unicast LID in use, per subnet */
 
-	/* [switch][lid], lft_stride apart: LIDs 0 .. lft_stride - 1 */
+	/*
+	 * LIDs 0 .. lft_stride - 1 of each switch: rows, while they are filled,
+	 * or blocks, once they are shared (subnet_share); lft_get reads both.
+	 */
 	uint8_t *lft;
-	uint32_t lft_stride;
-	struct mft *mft; /* per subnet number */
+	uint32_t lft_stride; /* a multiple of LFT_BLOCK_LIDS */
+	int32_t *lft_at;     /* of struct lft_blocks; NULL: rows */
+	struct mft *mft;     /* per subnet number */
 	struct mcast_group *groups;
 	uint32_t n_groups;
 	size_t groups_cap;
@@ -123,6 +139,7 @@ struct subnet {
 	uint32_t n_sl2vl_tables;
 	uint32_t *sl2vl_of_port;  /* end ports: number of the table */
 	uint16_t **sl2vl_of_pair; /* [switch][in * (n_ports + 1) + out] */
+	bool *borrows_pairs; /* [switch]: they are another's; NULL: none does */
 	struct table_index sl2vl_index;
 
 	struct vlarb *vlarb_tables;
@@ -164,6 +181,20 @@ void subnet_fini(struct subnet *s);
  * max_op_vls does, and sets the lane tables to their defaults again.
  */
 void subnet_limit_vls(struct subnet *s, unsigned max);
+
+/*
+ * Keeps forwarding tables and lanes that are equal once, for a subnet that is
+ * programmed: a large one then takes a fraction of its memory. Who writes them
+ * directly must own them: each switch has its own again. What is called to
+ * route or to set lanes does so itself.
+ */
+void subnet_share(struct subnet *s);
+void subnet_own(struct subnet *s);
+/* A copy of the forwarding tables in rows, to be freed. */
+uint8_t *lft_rows(const struct subnet *s);
+/* Rows, which it frees, to blocks. */
+void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride,
+	       struct lft_blocks *out);
 
 /* Sets every SL2VL table to its default. */
 void subnet_reset_lanes(struct subnet *s);
@@ -273,9 +304,30 @@ uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
 /* The set of SLs that it can be, whoever sends; only where engines choose. */
 uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid);
 
+/* The forwarding table of one switch, for many looks. */
+struct lft_row {
+	const uint8_t *bytes;
+	const int32_t *at; /* NULL: bytes is the row */
+};
+
+static inline struct lft_row lft_row_of(const struct subnet *s, switch_id sw)
+{
+	if (!s->lft_at)
+		return (struct lft_row){ s->lft + (size_t)sw * s->lft_stride,
+					 NULL };
+	return (struct lft_row){ s->lft, s->lft_at + (size_t)sw * LFT_BLOCKS };
+}
+
+/* `lid` is below lft_stride. */
+static inline uint8_t lft_row_get(struct lft_row row, lid_t lid)
+{
+	return row.bytes[(row.at ? row.at[lid / LFT_BLOCK_LIDS] : 0) +
+			 (ptrdiff_t)lid];
+}
+
 static inline uint8_t lft_get(const struct subnet *s, switch_id sw, lid_t lid)
 {
-	return lid < s->lft_stride ? s->lft[(size_t)sw * s->lft_stride + lid]
+	return lid < s->lft_stride ? lft_row_get(lft_row_of(s, sw), lid)
 				   : LFT_NO_PORT;
 }
 

@@ -33,11 +33,10 @@ static void states_init(struct states *s, const struct subnet *before,
 			const struct replan *next)
 {
 	const struct subnet *n = &next->subnet;
-	size_t size = (size_t)n->n_switches * n->lft_stride;
 
 	s->mixed = *n;
-	s->mixed.lft = hd_alloc_dense(size, 1);
-	memcpy(s->mixed.lft, before->lft, size);
+	s->mixed.lft = lft_rows(before);
+	s->mixed.lft_at = NULL;
 	graph_init(&s->g, n);
 	path_dests_init(&s->dests, n, &s->g);
 	s->target_of = hd_alloc(s->dests.n, sizeof(*s->target_of));
