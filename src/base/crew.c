@@ -6,14 +6,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/alloc.h"
 
-#define SPINS 300 /* looks before a waiting thread sleeps */
+/*
+ * Looks before a waiting thread sleeps: some ten microseconds, or more where it
+ * has turned out that the others are about to come.
+ */
+#define LEAST_SPINS 256
+#define MOST_SPINS  4096
+#define SHORT_SLEEP 50000 /* ns: to look on would have been better */
 
 struct member {
 	struct crew *crew;
 	unsigned number;
+	unsigned spins;
 	pthread_t thread;
 };
 
@@ -21,8 +29,8 @@ struct crew {
 	crew_fn *work;
 	void *context;
 	unsigned size;
-	struct member *members;
-	bool is_over; /* written before the last turn begins */
+	struct member *members; /* 0 has no thread */
+	bool is_over;           /* written before the last turn begins */
 	atomic_uint_fast64_t turn;
 	atomic_uint_fast64_t finished; /* by other members than 0, ever */
 	/* For those who sleep until one of the two has changed. */
@@ -38,20 +46,41 @@ static inline void relax(void)
 #endif
 }
 
-/* Until *count is at least `value`. */
-static void await(struct crew *c, atomic_uint_fast64_t *count, uint64_t value)
+static uint64_t nanoseconds(void)
 {
-	for (unsigned i = 0; i < SPINS; i++) {
-		if (atomic_load(count) >= value)
-			return;
-		relax();
-	}
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_until(struct crew *c, atomic_uint_fast64_t *count,
+			uint64_t value)
+{
 	pthread_mutex_lock(&c->lock);
 	atomic_fetch_add(&c->sleepers, 1);
 	while (atomic_load(count) < value)
 		pthread_cond_wait(&c->changed, &c->lock);
 	atomic_fetch_sub(&c->sleepers, 1);
 	pthread_mutex_unlock(&c->lock);
+}
+
+/* Until *count is at least `value`. */
+static void await(struct member *m, atomic_uint_fast64_t *count, uint64_t value)
+{
+	for (unsigned i = 0; i < m->spins; i++) {
+		if (atomic_load(count) >= value)
+			return;
+		relax();
+	}
+	uint64_t begun = nanoseconds();
+
+	sleep_until(m->crew, count, value);
+	/* Processors that others hold are not to be had by looking on. */
+	if (nanoseconds() - begun >= SHORT_SLEEP)
+		m->spins = LEAST_SPINS;
+	else if (m->spins < MOST_SPINS)
+		m->spins *= 2;
 }
 
 static void advance(struct crew *c, atomic_uint_fast64_t *count)
@@ -67,11 +96,11 @@ static void advance(struct crew *c, atomic_uint_fast64_t *count)
 
 static void *member_main(void *argument)
 {
-	const struct member *m = argument;
+	struct member *m = argument;
 	struct crew *c = m->crew;
 
 	for (uint64_t turn = 1;; turn++) {
-		await(c, &c->turn, turn);
+		await(m, &c->turn, turn);
 		if (c->is_over)
 			return NULL;
 		c->work(c->context, m->number);
@@ -88,10 +117,13 @@ struct crew *crew_new(unsigned n, crew_fn *work, void *context)
 	c->members = hd_alloc(n, sizeof(*c->members));
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
+	c->members[0] = (struct member){ .crew = c, .spins = LEAST_SPINS };
 	for (c->size = 1; c->size < n; c->size++) {
 		struct member *m = &c->members[c->size];
 
-		*m = (struct member){ .crew = c, .number = c->size };
+		*m = (struct member){ .crew = c,
+				      .number = c->size,
+				      .spins = LEAST_SPINS };
 		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
 			break;
 	}
@@ -109,7 +141,7 @@ void crew_turn(struct crew *c)
 
 	advance(c, &c->turn);
 	c->work(c->context, 0);
-	await(c, &c->finished, turn * (c->size - 1));
+	await(&c->members[0], &c->finished, turn * (c->size - 1));
 }
 
 void crew_free(struct crew *c)

@@ -248,6 +248,11 @@ static void measure(struct bench *b, const struct expected *e, double share)
 	       two.rate / 1e6);
 	report(b, spec, "2 threads", "times 1 thread", e->ratio * share,
 	       two.rate / one.rate);
+	report(b, spec, "2 parts, most by balance of events",
+	       "times one thread", 0,
+	       (double)two.use.events / (double)two.use.busiest);
+	report(b, spec, "2 parts, events", "per window", 0,
+	       (double)two.use.events / (double)two.use.windows);
 	report(b, spec, "2 threads, 4 parts", "times 1 thread", 0,
 	       four.rate / one.rate);
 	report(b, spec, "1, 2 and 4 parts", "the same checksum", 1,
