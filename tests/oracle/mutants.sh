@@ -52,6 +52,9 @@ mutant mail.c 'm->credits[m->n_credits++] = *c;' \
 	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
 	'parts: an answer is heard in a window that is over'
+mutant partition.c 'packet += s->marks ? s->routing : s->delay;' \
+	'packet += s->delay;' \
+	'parts: what waits to be arbitrated is counted a window too late'
 mutant parts.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
 	'parts: deliveries are merged in the wrong order'
 mutant tell.c 'is_before(t->heap, best->heap)' \
