@@ -1,5 +1,6 @@
 # The same bytes on any number of threads, of every example, for the first part
-# of its run: tables and pictures, rows of a database, traces and captures.
+# of its run: what it prints in every format, the page, rows of a database,
+# traces and captures.
 . "$SRC/tests/cli/lib.sh"
 
 # sim THREADS OPTION...: what is printed into `out`; 1 is a goal missed.
@@ -17,50 +18,73 @@ rows() {
 		grep -v '^INSERT INTO run ' >"$2"
 }
 
-# same WHAT: is what `sim` has left the same as on one thread?
+# same WHAT: is what was left the same as on one thread?
 same() {
 	cmp "$1.one" "$1" >&2 || fail "$name: $1 differs on $threads threads"
 }
 
-# watched THREADS: with all that can be watched, and without.
+# watched THREADS: with all that can be watched.
 watched() {
-	rm -f trace pcap db
-	sim "$1" --all --json --trace trace $pcap --db db
+	rm -f trace pcap db page
+	sim "$1" --all --json --trace trace $pcap --db db --html page
+	mv out json
 	rows db dump
+	# The page has the command line, too.
+	sed 's/"arguments":"[^"]*"//' page >html
+}
+
+# alone THREADS: nobody watches, and what is printed is all there is.
+alone() {
+	sim "$1" --all
+	mv out text
+	sim "$1" --all --csv
+	mv out csv
+	sim "$1" --counters
+	mv out counters
+	sim "$1" --checksum
+	mv out checksum
+}
+
+# Each number of threads meets each kind of output in one of the examples, and
+# in long runs in all of them.
+number=0
+turns() {
+	if [ "${HD_LONG:-0}" = 1 ]; then
+		echo "$*"
+	else
+		shift $((number % $#))
+		echo "$1"
+	fi
 }
 
 captured=
 for file in "$SRC"/examples/*.yaml; do
 	name=$(basename "$file" .yaml)
 	! grep -q '^scenario:' "$file" || continue # a study, not a scenario
+	number=$((number + 1))
 	pcap='--pcap pcap'
 	"$HEDDLE" sim "$file" --set run.measure=1us --set run.warmup=0s \
 		--set run.horizon=1us $pcap >/dev/null 2>&1 || [ $? -eq 1 ] ||
 		pcap=
+	seen="json trace dump html ${pcap:+pcap}"
+	printed='text csv counters checksum'
 	watched 1
-	for what in out trace dump ${pcap:+pcap}; do
+	alone 1
+	for what in $seen $printed; do
 		mv $what $what.one
 	done
-	for n in 2 3 16; do
-		watched $n
-		for what in out trace dump ${pcap:+pcap}; do
+	for n in $(turns 2 3 4 8 16); do
+		watched "$n"
+		for what in $seen; do
 			same $what
 		done
 	done
-	for n in 1 4 8; do
-		sim $n --all --json
-		same out
+	for n in $(turns 16 8 4 3 2); do
+		alone "$n"
+		for what in $printed; do
+			same $what
+		done
 	done
-	sim 1 --counters
-	mv out counters.one
-	sim 3 --counters
-	mv out counters
-	same counters
-	sim 1 --all --csv
-	mv out csv.one
-	sim 5 --all --csv
-	mv out csv
-	same csv
 	grep -q "parts on" err || grep -q "it has one switch" err ||
 		fail "$name: $(cat err)"
 	captured=$captured${pcap:+ $name}
