@@ -7,6 +7,7 @@
 same() {
 	how=$1
 	shift
+	rm -f db.*
 	for n in 1 2 3; do
 		# Points of sweeps are known by their content: a database each.
 		"$HEDDLE" "$@" -q --json --threads $n --db db.$n ${how:+-v} \
