@@ -28,23 +28,26 @@ static const struct column columns[] = {
 	{ "peer port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
 	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
 };
+#define N_COLUMNS (sizeof(columns) / sizeof(*columns) - 1)
 
 /* A line per port, with tabs between what the columns name. */
 static void put_lines(struct table *t, char *text)
 {
 	char *rest = text, *line;
 
-	while ((line = strsep(&rest, "\n")) && *line)
-		for (const struct column *c = columns; c->name; c++) {
+	while ((line = strsep(&rest, "\n")) && *line) {
+		struct value row[N_COLUMNS] = { 0 };
+
+		for (size_t i = 0; i < N_COLUMNS && line; i++) {
 			const char *word = strsep(&line, "\t");
 
-			if (!word)
-				table_put_none(t);
-			else if (c->kind == VALUE_UINT)
-				table_put_uint(t, strtoull(word, NULL, 10));
-			else
-				table_put_text(t, word);
+			row[i] = columns[i].kind == VALUE_TEXT
+					 ? value_of_text(word)
+					 : value_of_uint(
+						   strtoull(word, NULL, 10));
 		}
+		table_put_values(t, row);
+	}
 }
 
 static int run(const struct command *self, int argc, char **argv)

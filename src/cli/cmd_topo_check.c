@@ -5,20 +5,13 @@
 #include "topo/read.h"
 
 static const struct column columns[] = {
-	{ "line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "other line", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "problem", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "what", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "line", NULL, CELL_UNLESS(problem, line, 0) },
+	{ "other line", NULL, CELL_UNLESS(problem, other, 0) },
+	{ "problem", NULL, CELL_NAME(problem, kind, problem_names),
+	  ORIGIN_COMPUTED },
+	{ "what", NULL, CELL(problem, text), ORIGIN_COMPUTED },
+	{ NULL },
 };
-
-static void put_line(struct table *t, uint32_t line)
-{
-	if (line)
-		table_put_uint(t, line);
-	else
-		table_put_none(t);
-}
 
 static int report(const struct common_options *common, const struct topo *topo,
 		  const struct problems *found)
@@ -27,14 +20,8 @@ static int report(const struct common_options *common, const struct topo *topo,
 	struct table *t = results_table(
 		r, "problems", "what is wrong with the fabric", columns);
 
-	for (size_t i = 0; i < found->n; i++) {
-		const struct problem *p = &found->items[i];
-
-		put_line(t, p->line);
-		put_line(t, p->other);
-		table_put_text(t, problem_name(p->kind));
-		table_put_text(t, p->text);
-	}
+	for (size_t i = 0; i < found->n; i++)
+		table_put_row(t, &found->items[i]);
 	results_remark(r, "%zu problems in a fabric of %u nodes", found->n,
 		       topo->n_nodes);
 	return output_results(common, r, found->n == 0);

@@ -43,7 +43,7 @@ enum stored {
 	STORED_CHARS, /* char[] */
 	STORED_RATE,  /* struct hd_rate, shown in the column's unit */
 	STORED_TIME,  /* hd_time, shown in the column's unit */
-	STORED_SPAN,  /* double of picoseconds, shown in the column's unit */
+	STORED_SPAN,  /* double of ps or b/s, shown in the column's unit */
 	STORED_SHARE, /* double, shown in hundredths */
 	STORED_NAME,  /* an enum, shown by its name */
 };
@@ -70,6 +70,10 @@ struct cell {
 /* Picoseconds, whole or double, in a column whose unit is one of time. */
 #define CELL_TIME(row, member)                                              \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_TIME(row, member)) }, \
+	.kind = VALUE_NONE
+/* Bits per second, as a double, in a column whose unit is one of rate. */
+#define CELL_BITS(row, member)                                              \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_BITS(row, member)) }, \
 	.kind = VALUE_NONE
 /* A share of one in a column whose unit is "%". */
 #define CELL_SHARE(row, member)                                              \
@@ -108,6 +112,8 @@ struct cell {
 	_Generic(&CELL_MEMBER(row, member), \
 		double *: STORED_SPAN,      \
 		uint64_t *: STORED_TIME)
+#define CELL_STORED_BITS(row, member) \
+	_Generic(&CELL_MEMBER(row, member), double *: STORED_SPAN)
 #define CELL_STORED_SHARE(row, member) \
 	_Generic(&CELL_MEMBER(row, member), double *: STORED_SHARE)
 /* clang-format on */

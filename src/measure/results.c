@@ -262,8 +262,8 @@ struct table *results_copy_table(struct results *r, const struct table *from)
 	struct table *t = add_table(r, from->name, from->title, from->kind,
 				    from->columns, from->n_columns);
 
-	for (size_t i = 0; i < from->n_cells; i++)
-		table_put_value(t, &from->cells[i]);
+	for (size_t row = 0; row < table_rows(from); row++)
+		table_put_values(t, table_cell(from, row, 0));
 	return t;
 }
 
@@ -276,72 +276,23 @@ const struct table *results_find(const struct results *r, const char *name)
 	return NULL;
 }
 
-/* The column that the next cell belongs to. */
-static const struct column *next_column(const struct table *t)
-{
-	return &t->columns[t->n_cells % t->n_columns];
-}
-
 static void put(struct table *t, struct value value)
 {
-	assert(value.kind == VALUE_NONE || value.kind == next_column(t)->kind);
+	assert(value.kind == VALUE_NONE ||
+	       value.kind == t->columns[t->n_cells % t->n_columns].kind);
 	assert(t->kind != TABLE_RECORD || t->n_cells < t->n_columns);
 	t->cells = hd_grow(t->cells, &t->cap_cells, t->n_cells + 1,
 			   sizeof(*t->cells));
 	t->cells[t->n_cells++] = value;
 }
 
-void table_put_text(struct table *t, const char *text)
+static struct value copy_of(const struct value *v)
 {
-	put(t, (struct value){ .kind = VALUE_TEXT, .text = hd_strdup(text) });
-}
+	struct value copy = *v;
 
-void table_put_textf(struct table *t, const char *format, ...)
-{
-	struct strbuf text = STRBUF_INIT;
-	va_list args;
-
-	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
-	va_end(args);
-	put(t,
-	    (struct value){ .kind = VALUE_TEXT, .text = strbuf_detach(&text) });
-}
-
-void table_put_uint(struct table *t, uint64_t value)
-{
-	put(t, (struct value){ .kind = VALUE_UINT, .u = value });
-}
-
-void table_put_int(struct table *t, int64_t value)
-{
-	put(t, (struct value){ .kind = VALUE_INT, .i = value });
-}
-
-void table_put_real(struct table *t, double value)
-{
-	if (isfinite(value))
-		put(t, (struct value){ .kind = VALUE_REAL, .real = value });
-	else
-		table_put_none(t);
-}
-
-void table_put_bool(struct table *t, bool value)
-{
-	put(t, (struct value){ .kind = VALUE_BOOL, .yes = value });
-}
-
-void table_put_none(struct table *t)
-{
-	put(t, (struct value){ .kind = VALUE_NONE });
-}
-
-void table_put_value(struct table *t, const struct value *v)
-{
 	if (v->kind == VALUE_TEXT)
-		table_put_text(t, v->text);
-	else
-		put(t, *v);
+		copy.text = hd_strdup(v->text);
+	return copy;
 }
 
 /* What a column's unit is worth in base units. */
@@ -362,16 +313,6 @@ static double worth_of_unit(const struct column *c)
 	}
 	assert(false && "a unit of time or rate");
 	return 1;
-}
-
-void table_put_time(struct table *t, hd_time time)
-{
-	table_put_real(t, (double)time / worth_of_unit(next_column(t)));
-}
-
-void table_put_rate(struct table *t, struct hd_rate rate)
-{
-	table_put_real(t, hd_rate_bps(rate) / worth_of_unit(next_column(t)));
 }
 
 const char *table_take(struct table *t, struct strbuf *text)
@@ -517,7 +458,7 @@ void table_put_values(struct table *t, const struct value *values)
 {
 	assert(t->n_cells % t->n_columns == 0);
 	for (size_t i = 0; i < t->n_columns; i++)
-		table_put_value(t, &values[i]);
+		put(t, copy_of(&values[i]));
 	forget_texts(t);
 }
 

@@ -173,22 +173,6 @@ const char *table_text(struct table *t, const char *format, ...);
 /* The same with what was gathered in `text`, which is empty afterwards. */
 const char *table_take(struct table *t, struct strbuf *text);
 
-void table_put_text(struct table *t, const char *text);
-HD_PRINTF(2, 3)
-void table_put_textf(struct table *t, const char *format, ...);
-void table_put_uint(struct table *t, uint64_t value);
-void table_put_int(struct table *t, int64_t value);
-/* A NaN or an infinity is put as no value. */
-void table_put_real(struct table *t, double value);
-void table_put_bool(struct table *t, bool value);
-void table_put_none(struct table *t);
-/* A copy of a cell of another table. */
-void table_put_value(struct table *t, const struct value *v);
-/* Into a real column whose unit is ps, ns, us, ms or s. */
-void table_put_time(struct table *t, hd_time time);
-/* Into a real column whose unit is b/s, kb/s, Mb/s, Gb/s, MB/s or GB/s. */
-void table_put_rate(struct table *t, struct hd_rate rate);
-
 size_t table_rows(const struct table *t);
 const struct value *table_cell(const struct table *t, size_t row,
 			       size_t column);

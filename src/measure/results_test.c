@@ -63,7 +63,7 @@ struct every_row {
 	int16_t i16;
 	int32_t i32;
 	int64_t i64;
-	double real, span, share;
+	double real, span, bits, share;
 	bool yes;
 	char *text;
 	const char *borrowed;
@@ -90,6 +90,7 @@ static const struct column every_column[] = {
 	{ "i64", NULL, CELL(every_row, i64) },
 	{ "real", NULL, CELL(every_row, real) },
 	{ "span", "ns", CELL_TIME(every_row, span) },
+	{ "bits", "Mb/s", CELL_BITS(every_row, bits) },
 	{ "share", "%", CELL_SHARE(every_row, share) },
 	{ "yes", NULL, CELL(every_row, yes) },
 	{ "text", NULL, CELL(every_row, text) },
@@ -119,6 +120,7 @@ static void members_of_any_type_are_read(void **state)
 		.i64 = INT64_MIN,
 		.real = -0.5,
 		.span = 2500,
+		.bits = 2.5e9,
 		.share = 0.25,
 		.yes = true,
 		.text = own,
@@ -143,16 +145,17 @@ static void members_of_any_type_are_read(void **state)
 	assert_true(table_cell(t, 0, 7)->i == INT64_MIN);
 	assert_true(table_cell(t, 0, 8)->real == -0.5);
 	assert_true(table_cell(t, 0, 9)->real == 2.5);
-	assert_true(table_cell(t, 0, 10)->real == 25);
-	assert_true(table_cell(t, 0, 11)->yes);
-	assert_string_equal(table_cell(t, 0, 12)->text, "own");
-	assert_string_equal(table_cell(t, 0, 13)->text, "lent");
-	assert_string_equal(table_cell(t, 0, 14)->text, "seven77");
-	assert_true(table_cell(t, 0, 15)->real == 1000);
-	assert_true(table_cell(t, 0, 16)->real == 3);
-	assert_string_equal(table_cell(t, 0, 17)->text, "d");
-	assert_int_equal(table_cell(t, 0, 18)->u, row.in.line);
-	assert_true(table_cell(t, 0, 19)->real == row.in.list[2]);
+	assert_true(table_cell(t, 0, 10)->real == 2500);
+	assert_true(table_cell(t, 0, 11)->real == 25);
+	assert_true(table_cell(t, 0, 12)->yes);
+	assert_string_equal(table_cell(t, 0, 13)->text, "own");
+	assert_string_equal(table_cell(t, 0, 14)->text, "lent");
+	assert_string_equal(table_cell(t, 0, 15)->text, "seven77");
+	assert_true(table_cell(t, 0, 16)->real == 1000);
+	assert_true(table_cell(t, 0, 17)->real == 3);
+	assert_string_equal(table_cell(t, 0, 18)->text, "d");
+	assert_int_equal(table_cell(t, 0, 19)->u, row.in.line);
+	assert_true(table_cell(t, 0, 20)->real == row.in.list[2]);
 	for (size_t i = 0; i < t->n_columns; i++)
 		assert_int_equal(table_cell(t, 0, i)->kind, t->columns[i].kind);
 	results_free(r);
@@ -165,13 +168,14 @@ static void what_a_row_lacks_is_no_value(void **state)
 	const struct every_row row = {
 		.real = NAN,
 		.span = -INFINITY,
+		.bits = NAN,
 		.share = INFINITY,
 		.rate = { 0, 1 },
 		.time = HD_TIME_NEVER,
 	};
-	static const char *const lacking[] = { "real", "span",     "share",
-					       "text", "borrowed", "time",
-					       "line" };
+	static const char *const lacking[] = { "real",  "span", "bits",
+					       "share", "text", "borrowed",
+					       "time",  "line" };
 
 	(void)state;
 	table_put_row(t, &row);

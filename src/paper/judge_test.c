@@ -11,22 +11,23 @@
 
 #include <cmocka.h>
 
+struct sample_row {
+	const char *topology;
+	unsigned size;
+	double taken;
+	bool holds;
+};
 static const struct column columns[] = {
-	{ "topology", NULL, VALUE_TEXT },
-	{ "size", "B", VALUE_UINT },
-	{ "taken", "1", VALUE_REAL },
-	{ "holds", NULL, VALUE_BOOL },
+	{ "topology", NULL, CELL(sample_row, topology) },
+	{ "size", "B", CELL(sample_row, size) },
+	{ "taken", "1", CELL(sample_row, taken) },
+	{ "holds", NULL, CELL(sample_row, holds) },
 	{ NULL },
 };
 
 static struct results *sample(void)
 {
-	static const struct {
-		const char *topology;
-		unsigned size;
-		double taken;
-		bool holds;
-	} rows[] = {
+	static const struct sample_row rows[] = {
 		{ "mesh", 256, 2518.4, true },
 		{ "mesh", 4096, 2600, false },
 		{ "cube", 256, 2700, true },
@@ -34,12 +35,8 @@ static struct results *sample(void)
 	struct results *r = results_new("test");
 	struct table *t = results_table(r, "load", "", columns);
 
-	for (unsigned i = 0; i < 3; i++) {
-		table_put_text(t, rows[i].topology);
-		table_put_uint(t, rows[i].size);
-		table_put_real(t, rows[i].taken);
-		table_put_bool(t, rows[i].holds);
-	}
+	for (unsigned i = 0; i < 3; i++)
+		table_put_row(t, &rows[i]);
 	return r;
 }
 
@@ -207,10 +204,14 @@ static struct results *grid(const double taken[2][2][3])
 	struct table *t = results_table(r, "load", "", grid_columns);
 
 	for (unsigned i = 0; i < 12; i++) {
-		table_put_text(t, i < 6 ? "mesh" : "cube");
-		table_put_uint(t, i / 3 % 2 ? 64 : 32);
-		table_put_uint(t, i % 3 + 1);
-		table_put_real(t, taken[i / 6][i / 3 % 2][i % 3]);
+		const struct value row[] = {
+			value_of_text(i < 6 ? "mesh" : "cube"),
+			value_of_uint(i / 3 % 2 ? 64 : 32),
+			value_of_uint(i % 3 + 1),
+			value_of_real(taken[i / 6][i / 3 % 2][i % 3]),
+		};
+
+		table_put_values(t, row);
 	}
 	return r;
 }

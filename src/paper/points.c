@@ -292,16 +292,23 @@ static struct table *like(const struct paper_points *g, const struct table *t,
 static void append(const struct paper_points *g, size_t i,
 		   const struct table *t, struct table *out)
 {
-	for (size_t row = 0; row < table_rows(t); row++) {
-		for (size_t a = 0; a < g->study->n_axes; a++) {
-			char *label = points_label(g, i, a);
+	size_t n_axes = g->study->n_axes;
+	struct value *row = hd_alloc(out->n_columns, sizeof(*row));
+	char **labels = hd_alloc(n_axes, sizeof(*labels));
 
-			table_put_text(out, label);
-			free(label);
-		}
-		for (size_t c = 0; c < t->n_columns; c++)
-			table_put_value(out, table_cell(t, row, c));
+	for (size_t a = 0; a < n_axes; a++) {
+		labels[a] = points_label(g, i, a);
+		row[a] = value_of_text(labels[a]);
 	}
+	for (size_t k = 0; k < table_rows(t); k++) {
+		memcpy(row + n_axes, table_cell(t, k, 0),
+		       t->n_columns * sizeof(*row));
+		table_put_values(out, row);
+	}
+	for (size_t a = 0; a < n_axes; a++)
+		free(labels[a]);
+	free(labels);
+	free(row);
 }
 
 struct table *points_gather(const struct paper_points *g, size_t setting,

@@ -381,27 +381,25 @@ static void put_axes(const struct review_item *item, struct strbuf *out)
 		strbuf_printf(out, "; of these %s", given);
 }
 
-char *review_command(const struct paper_review *s,
-		     const struct review_item *item)
+void review_command(const struct paper_review *s,
+		    const struct review_item *item, struct strbuf *out)
 {
 	const struct paper_study *study = item->experiment->study;
-	struct strbuf text = STRBUF_INIT;
 
 	if (!study)
-		return NULL;
+		return;
 	if (item->grid.n_points == 1) {
 		char *command = points_command(&item->grid, 0);
 
-		put_words(s->folder, command, &text);
+		put_words(s->folder, command, out);
 		free(command);
-		return strbuf_detach(&text);
+		return;
 	}
 	put_words(s->folder,
 		  item->grid.quick && study->quick ? study->quick
 						   : study->command,
-		  &text);
-	put_axes(item, &text);
-	return strbuf_detach(&text);
+		  out);
+	put_axes(item, out);
 }
 
 void review_verdict(enum paper_verdict v, const char *holds, struct strbuf *out)

@@ -73,9 +73,9 @@ bool review_item_done(const struct paper_review *s,
 /* Whether what was found is what is recorded. */
 bool review_as_recorded(const struct review_item *item);
 
-/* "heddle ...", with {axes} where points differ; NULL: nothing to run. */
-char *review_command(const struct paper_review *s,
-		     const struct review_item *item);
+/* "heddle ...", with {axes} where points differ; nothing to run: nothing. */
+void review_command(const struct paper_review *s,
+		    const struct review_item *item, struct strbuf *out);
 /* "reproduced for unit=2; unit=4", with what it holds for. */
 void review_verdict(enum paper_verdict v, const char *holds,
 		    struct strbuf *out);

@@ -7,119 +7,140 @@
 
 #include "base/alloc.h"
 
-static void put_id(struct table *t, const struct review_item *item)
+static const char *id_of(struct table *t, const struct review_item *item)
 {
-	table_put_textf(t, "%s/%s", item->paper->id, item->experiment->id);
+	return table_text(t, "%s/%s", item->paper->id, item->experiment->id);
 }
 
-/* All of its runs; in a quick review as many as that has. */
-static void put_seconds(struct table *t, const struct review_item *item,
-			bool quick)
+static const char *or_nothing(const char *text)
 {
-	const struct paper_study *study = item->experiment->study;
-
-	if (!study) {
-		table_put_none(t);
-		return;
-	}
-	double one = (double)(quick ? study->quick_time : study->time);
-
-	table_put_real(t, one / (double)HD_S * (double)item->grid.n_points);
+	return text ? text : "";
 }
 
-static void put_owned(struct table *t, char *text)
+static const char *command_of(struct table *t, const struct paper_review *s,
+			      const struct review_item *item)
 {
-	table_put_text(t, text ? text : "");
-	free(text);
+	struct strbuf text = STRBUF_INIT;
+
+	review_command(s, item, &text);
+	return text.len ? table_take(t, &text) : "";
 }
+
+static const char *verdict_of(struct table *t, enum paper_verdict v,
+			      const char *holds)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	review_verdict(v, holds, &text);
+	return table_take(t, &text);
+}
+
+/* Of all runs that there would be, if one takes that long. */
+static double seconds(const struct review_item *item, hd_time one)
+{
+	return (double)one / (double)HD_S * (double)item->grid.n_points;
+}
+
+struct list_row {
+	const char *id, *kind, *shows, *state, *reason, *command;
+	size_t runs;
+	double time, quick;
+};
+static const struct column list_columns[] = {
+	{ "id", NULL, CELL(list_row, id) },
+	{ "kind", NULL, CELL(list_row, kind) },
+	{ "shows", NULL, CELL(list_row, shows) },
+	{ "runs", NULL, CELL(list_row, runs) },
+	{ "time", "s", CELL(list_row, time), ORIGIN_GIVEN, 1 },
+	{ "quick", "s", CELL(list_row, quick), ORIGIN_GIVEN, 1 },
+	{ "state", NULL, CELL(list_row, state), ORIGIN_COMPUTED },
+	{ "reason", NULL, CELL(list_row, reason) },
+	{ "command", NULL, CELL(list_row, command) },
+	{ NULL },
+};
 
 void review_list(const struct paper_review *s, struct results *r)
 {
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "kind", NULL, VALUE_TEXT },
-		{ "shows", NULL, VALUE_TEXT },
-		{ "runs", NULL, VALUE_UINT },
-		{ "time", "s", VALUE_REAL, ORIGIN_GIVEN, .places = 1 },
-		{ "quick", "s", VALUE_REAL, ORIGIN_GIVEN, .places = 1 },
-		{ "state", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "reason", NULL, VALUE_TEXT },
-		{ "command", NULL, VALUE_TEXT },
-		{ NULL },
-	};
-	struct table *t =
-		results_table(r, "experiments",
-			      "published tables, figures and claims", columns);
+	struct table *t = results_table(r, "experiments",
+					"published tables, figures and claims",
+					list_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 		const struct paper_experiment *e = item->experiment;
-		struct strbuf state = STRBUF_INIT;
+		const struct paper_study *study = e->study;
+		struct list_row row = {
+			.id = id_of(t, item),
+			.kind = paper_kind_names[e->kind],
+			.shows = e->title,
+			.state = verdict_of(t, e->verdict, e->settings),
+			.reason = or_nothing(e->reason),
+			.command = command_of(t, s, item),
+			.runs = item->grid.n_points,
+			.time = study ? seconds(item, study->time) : NAN,
+			.quick = study ? seconds(item, study->quick_time) : NAN,
+		};
 
-		put_id(t, item);
-		table_put_text(t, paper_kind_names[e->kind]);
-		table_put_text(t, e->title);
-		table_put_uint(t, item->grid.n_points);
-		put_seconds(t, item, false);
-		put_seconds(t, item, true);
-		review_verdict(e->verdict, e->settings, &state);
-		put_owned(t, strbuf_detach(&state));
-		table_put_text(t, e->reason ? e->reason : "");
-		put_owned(t, review_command(s, item));
+		table_put_row(t, &row);
 	}
 }
 
 /* ---- comparing ---------------------------------------------------------- */
 
+struct comparison {
+	const char *id, *what, *setting, *published, *ours, *verdict, *source;
+	double deviation;
+};
 static const struct column comparison_columns[] = {
-	{ "id", NULL, VALUE_TEXT },
-	{ "what", NULL, VALUE_TEXT },
-	{ "setting", NULL, VALUE_TEXT },
-	{ "published", NULL, VALUE_TEXT, ORIGIN_PUBLISHED },
-	{ "ours", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "deviation", "%", VALUE_REAL, ORIGIN_COMPUTED, .places = 2 },
-	{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "limit from", NULL, VALUE_TEXT },
+	{ "id", NULL, CELL(comparison, id) },
+	{ "what", NULL, CELL(comparison, what) },
+	{ "setting", NULL, CELL(comparison, setting) },
+	{ "published", NULL, CELL(comparison, published), ORIGIN_PUBLISHED },
+	{ "ours", NULL, CELL(comparison, ours), ORIGIN_COMPUTED },
+	{ "deviation", "%", CELL_SHARE(comparison, deviation), ORIGIN_COMPUTED,
+	  2 },
+	{ "verdict", NULL, CELL(comparison, verdict), ORIGIN_COMPUTED },
+	{ "limit from", NULL, CELL(comparison, source) },
 	{ NULL },
 };
 
-static void put_setting(struct table *t, const struct review_item *item,
-			size_t setting)
+static const char *setting_of(struct table *t, const struct review_item *item,
+			      size_t setting)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	points_setting(&item->grid, setting, &text);
-	put_owned(t, strbuf_detach(&text));
+	return text.len ? table_take(t, &text) : "";
 }
 
-static void put_judgement(struct table *t, const struct paper_check *c,
-			  const struct judgement *j)
+static void put_check(struct table *t, const struct review_item *item,
+		      size_t setting, size_t check)
 {
+	const struct paper_check *c = &item->experiment->checks[check];
+	const struct judgement *j = &item->settings[setting].judgements[check];
 	struct strbuf ours = STRBUF_INIT;
 
-	table_put_text(t, c->published.text);
 	judgement_print(j, &ours);
-	put_owned(t, strbuf_detach(&ours));
-	table_put_real(t, 100 * j->deviation);
-	table_put_text(t, j->missing ? "missing"
-				     : paper_verdict_names[j->verdict]);
+	struct comparison row = {
+		.id = id_of(t, item),
+		.what = c->what,
+		.setting = setting_of(t, item, setting),
+		.published = c->published.text,
+		.ours = table_take(t, &ours),
+		.verdict = j->missing ? "missing"
+				      : paper_verdict_names[j->verdict],
+		.source = or_nothing(c->source),
+		.deviation = j->deviation,
+	};
+
+	table_put_row(t, &row);
 }
 
 static void put_checks(struct table *t, const struct review_item *item)
 {
-	const struct paper_experiment *e = item->experiment;
-
 	for (size_t s = 0; s < item->grid.n_settings; s++) {
-		for (size_t i = 0; i < e->n_checks; i++) {
-			put_id(t, item);
-			table_put_text(t, e->checks[i].what);
-			put_setting(t, item, s);
-			put_judgement(t, &e->checks[i],
-				      &item->settings[s].judgements[i]);
-			table_put_text(t, e->checks[i].source
-						  ? e->checks[i].source
-						  : "");
-		}
+		for (size_t i = 0; i < item->experiment->n_checks; i++)
+			put_check(t, item, s, i);
 	}
 }
 
@@ -135,25 +156,38 @@ static double seconds_of(const struct paper_review *s,
 	return sum;
 }
 
+struct verdict_row {
+	const char *id, *shows, *verdict, *record, *reason;
+	double time;
+};
+static const struct column verdict_columns[] = {
+	{ "id", NULL, CELL(verdict_row, id) },
+	{ "shows", NULL, CELL(verdict_row, shows) },
+	{ "verdict", NULL, CELL(verdict_row, verdict), ORIGIN_COMPUTED },
+	{ "record", NULL, CELL(verdict_row, record), ORIGIN_COMPUTED },
+	{ "time", "s", CELL(verdict_row, time), ORIGIN_MEASURED, 1 },
+	{ "reason", NULL, CELL(verdict_row, reason) },
+	{ NULL },
+};
+
 /* One line; whether the verdict is what it was. */
 static bool put_verdict(struct table *t, const struct paper_review *s,
 			const struct review_item *item)
 {
 	const struct paper_experiment *e = item->experiment;
 	bool same = review_as_recorded(item);
-	struct strbuf verdict = STRBUF_INIT;
+	struct verdict_row row = {
+		.id = id_of(t, item),
+		.shows = e->title,
+		.verdict =
+			verdict_of(t, item->verdict,
+				   item->settings ? item->holds : e->settings),
+		.record = same ? "as recorded" : "CHANGED",
+		.reason = or_nothing(e->proof ? e->proof : e->reason),
+		.time = item->grid.n_points ? seconds_of(s, item) : NAN,
+	};
 
-	put_id(t, item);
-	table_put_text(t, e->title);
-	review_verdict(item->verdict,
-		       item->settings ? item->holds : e->settings, &verdict);
-	put_owned(t, strbuf_detach(&verdict));
-	table_put_text(t, same ? "as recorded" : "CHANGED");
-	if (item->grid.n_points)
-		table_put_real(t, seconds_of(s, item));
-	else
-		table_put_none(t);
-	table_put_text(t, e->proof ? e->proof : e->reason ? e->reason : "");
+	table_put_row(t, &row);
 	return same;
 }
 
@@ -173,41 +207,42 @@ static bool remark_failures(const struct paper_review *s,
 	return false;
 }
 
+struct command_row {
+	const char *id, *command;
+	size_t runs;
+};
+static const struct column command_columns[] = {
+	{ "id", NULL, CELL(command_row, id) },
+	{ "runs", NULL, CELL(command_row, runs) },
+	{ "command", NULL, CELL(command_row, command) },
+	{ NULL },
+};
+
 static void put_commands(const struct paper_review *s, struct results *r)
 {
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "runs", NULL, VALUE_UINT },
-		{ "command", NULL, VALUE_TEXT },
-		{ NULL },
-	};
-	struct table *t = results_table(r, "commands", "what was run", columns);
+	struct table *t =
+		results_table(r, "commands", "what was run", command_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
-		if (!s->items[i].grid.n_points)
-			continue;
-		put_id(t, &s->items[i]);
-		table_put_uint(t, s->items[i].grid.n_points);
-		put_owned(t, review_command(s, &s->items[i]));
+		const struct review_item *item = &s->items[i];
+
+		if (item->grid.n_points)
+			table_put_row(t,
+				      &(struct command_row){
+					      .id = id_of(t, item),
+					      .command = command_of(t, s, item),
+					      .runs = item->grid.n_points });
 	}
 }
 
 bool review_tables(const struct paper_review *s, struct results *r)
 {
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "shows", NULL, VALUE_TEXT },
-		{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "record", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ "time", "s", VALUE_REAL, ORIGIN_MEASURED, .places = 1 },
-		{ "reason", NULL, VALUE_TEXT },
-		{ NULL },
-	};
 	struct table *checks =
 		results_table(r, "comparison", "ours beside what was published",
 			      comparison_columns);
-	struct table *t = results_table(
-		r, "verdicts", "what became of each experiment", columns);
+	struct table *t =
+		results_table(r, "verdicts", "what became of each experiment",
+			      verdict_columns);
 	bool same = true;
 
 	put_commands(s, r);
@@ -226,24 +261,38 @@ bool review_tables(const struct paper_review *s, struct results *r)
 
 /* ---- what is left open --------------------------------------------------- */
 
+struct fit_row {
+	const char *id, *setting, *verdict;
+	size_t hold, checks;
+	double worst;
+};
+static const struct column fit_columns[] = {
+	{ "id", NULL, CELL(fit_row, id) },
+	{ "setting", NULL, CELL(fit_row, setting) },
+	{ "checks that hold", NULL, CELL(fit_row, hold), ORIGIN_COMPUTED },
+	{ "of", NULL, CELL(fit_row, checks) },
+	{ "farthest off", "%", CELL_SHARE(fit_row, worst), ORIGIN_COMPUTED, 1 },
+	{ "verdict", NULL, CELL(fit_row, verdict), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
 static void fit_setting(struct table *t, const struct review_item *item,
 			size_t setting)
 {
-	const struct paper_experiment *e = item->experiment;
 	const struct review_setting *s = &item->settings[setting];
-	double worst = NAN;
-	size_t hold = 0;
+	struct fit_row row = {
+		.id = id_of(t, item),
+		.setting = setting_of(t, item, setting),
+		.verdict = paper_verdict_names[s->verdict],
+		.checks = item->experiment->n_checks,
+		.worst = NAN,
+	};
 
-	for (size_t i = 0; i < e->n_checks; i++) {
-		hold += s->judgements[i].verdict <= VERDICT_TREND;
-		worst = fmax(worst, fabs(s->judgements[i].deviation));
+	for (size_t i = 0; i < row.checks; i++) {
+		row.hold += s->judgements[i].verdict <= VERDICT_TREND;
+		row.worst = fmax(row.worst, fabs(s->judgements[i].deviation));
 	}
-	put_id(t, item);
-	put_setting(t, item, setting);
-	table_put_uint(t, hold);
-	table_put_uint(t, e->n_checks);
-	table_put_real(t, 100 * worst);
-	table_put_text(t, paper_verdict_names[s->verdict]);
+	table_put_row(t, &row);
 }
 
 static void remark_open(const struct review_item *item, struct results *r)
@@ -261,18 +310,8 @@ static void remark_open(const struct review_item *item, struct results *r)
 
 bool review_fit(const struct paper_review *s, struct results *r)
 {
-	static const struct column columns[] = {
-		{ "id", NULL, VALUE_TEXT },
-		{ "setting", NULL, VALUE_TEXT },
-		{ "checks that hold", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-		{ "of", NULL, VALUE_UINT },
-		{ "farthest off", "%", VALUE_REAL, ORIGIN_COMPUTED,
-		  .places = 1 },
-		{ "verdict", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-		{ NULL },
-	};
 	struct table *t = results_table(
-		r, "settings", "where what was published holds", columns);
+		r, "settings", "where what was published holds", fit_columns);
 	struct table *checks =
 		results_table(r, "comparison", "ours beside what was published",
 			      comparison_columns);

@@ -9,28 +9,37 @@
 
 #define MOST_STEPS 50 /* of time, in the series */
 
+struct asked {
+	const char *traffic, *kind, *refused_by;
+	hd_time time; /* the end of a step */
+	uint64_t admitted;
+	struct sim_connections c;
+};
 static const struct column columns[] = {
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "kind", NULL, VALUE_TEXT },
-	{ "asked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "admitted", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocking", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "blocking +-", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "held", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "reserved", "Gb/s", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "refused most by", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
+	{ "traffic", NULL, CELL(asked, traffic) },
+	{ "kind", NULL, CELL(asked, kind) },
+	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED,
+	  2 },
+	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width),
+	  ORIGIN_SIMULATED, 2 },
+	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
+	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED,
+	  3 },
+	{ "refused most by", NULL, CELL(asked, refused_by), ORIGIN_SIMULATED },
 	{ NULL },
 };
-
 static const struct column step_columns[] = {
-	{ "time", "us", VALUE_REAL, ORIGIN_GIVEN, 1 },
-	{ "traffic", NULL, VALUE_TEXT },
-	{ "asked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "admitted", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocked", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	{ "blocking", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "held", NULL, VALUE_REAL, ORIGIN_SIMULATED, 2 },
+	{ "time", "us", CELL_TIME(asked, time), ORIGIN_GIVEN, 1 },
+	{ "traffic", NULL, CELL(asked, traffic) },
+	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED,
+	  2 },
+	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -129,12 +138,19 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 	return "";
 }
 
-static void put_blocking(struct table *t, const struct sim_connections *c)
+/* Without anybody who asked there is nobody who was refused, or was not. */
+static struct asked row_of(const struct fabric *b, uint32_t row,
+			   const struct sim_connections *c)
 {
-	if (c->asked)
-		table_put_real(t, 100 * c->blocking.mean);
-	else
-		table_put_none(t);
+	struct asked made = {
+		.traffic = b->scenario->traffic[row].name,
+		.admitted = c->asked - c->blocked,
+		.c = *c,
+	};
+
+	if (!c->asked)
+		made.c.blocking.mean = NAN;
+	return made;
 }
 
 static void put_row(const struct sim_findings *f, uint32_t row,
@@ -142,26 +158,15 @@ static void put_row(const struct sim_findings *f, uint32_t row,
 {
 	const struct fabric *b = f->build;
 	const struct scenario *s = b->scenario;
-	struct strbuf name = STRBUF_INIT;
-
-	table_put_text(t, s->traffic[row].name);
-	table_put_text(t, kind_of(s, scenario_sl(s, &s->traffic[row])));
-	table_put_uint(t, c->asked);
-	table_put_uint(t, c->asked - c->blocked);
-	table_put_uint(t, c->blocked);
-	put_blocking(t, c);
-	if (isfinite(c->blocking.half_width))
-		table_put_real(t, 100 * c->blocking.half_width);
-	else
-		table_put_none(t);
-	table_put_real(t, c->held);
-	table_put_real(t, c->reserved / 1e9);
+	struct asked made = row_of(b, row, c);
 	port_id link = busiest_link(b, row, asked_from(f, row), f->metrics->to);
+	struct strbuf name = STRBUF_INIT;
 
 	if (link != TOPO_NONE)
 		fabric_port_name(b, b->port_of_origin[link], &name);
-	table_put_text(t, name.text ? name.text : "");
-	strbuf_fini(&name);
+	made.kind = kind_of(s, scenario_sl(s, &s->traffic[row]));
+	made.refused_by = name.text ? table_take(t, &name) : "";
+	table_put_row(t, &made);
 }
 
 /* Steps of equal length through all of the run. */
@@ -184,13 +189,10 @@ static void series(const struct sim_findings *f, struct results *r)
 			if (!s->traffic[row].arrivals.gap)
 				continue;
 			count_all(b, row, from, to, &c);
-			table_put_real(t, (double)to / (double)HD_US);
-			table_put_text(t, s->traffic[row].name);
-			table_put_uint(t, c.asked);
-			table_put_uint(t, c.asked - c.blocked);
-			table_put_uint(t, c.blocked);
-			put_blocking(t, &c);
-			table_put_real(t, c.held);
+			struct asked made = row_of(b, row, &c);
+
+			made.time = to;
+			table_put_row(t, &made);
 		}
 	}
 }

@@ -171,6 +171,21 @@ uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet)
 	return LID_LAST_MCAST - LID_FIRST_MCAST + 1u - s->mft[subnet].n_mlids;
 }
 
+uint64_t mcast_entries(const struct subnet *s, unsigned subnet)
+{
+	const struct mft *m = &s->mft[subnet];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < (size_t)m->n_mlids * s->n_switches; i++) {
+		bool used = false;
+
+		for (uint32_t w = 0; w < m->words; w++)
+			used |= m->ports[i * m->words + w] != 0;
+		n += used;
+	}
+	return n;
+}
+
 static void tree_init(struct tree *t, struct subnet *s,
 		      const struct mcast_group *group)
 {

@@ -106,6 +106,8 @@ void mcast_groups_from_tables(struct subnet *s);
 
 /* MLIDs that are still free. */
 uint32_t mcast_mlids_left(const struct subnet *s, unsigned subnet);
+/* Entries of the switches' tables that have a port. */
+uint64_t mcast_entries(const struct subnet *s, unsigned subnet);
 
 static inline bool mcast_has_port(const uint64_t *ports, unsigned port)
 {

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
-static const char *const names[N_PROBLEMS] = {
+const char *const problem_names[N_PROBLEMS] = {
 	[PROBLEM_MISSING_END] = "missing end",
 	[PROBLEM_ASYMMETRIC] = "asymmetric link",
 	[PROBLEM_DUPLICATE] = "duplicate link",
@@ -19,11 +19,6 @@ static const char *const names[N_PROBLEMS] = {
 	[PROBLEM_SPEED] = "speed mismatch",
 	[PROBLEM_ISOLATED] = "isolated part",
 };
-
-const char *problem_name(enum problem_kind kind)
-{
-	return kind < N_PROBLEMS ? names[kind] : "unknown problem";
-}
 
 void problems_fini(struct problems *list)
 {

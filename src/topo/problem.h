@@ -24,7 +24,7 @@ enum problem_kind {
 	PROBLEM_ISOLATED,    /* a part that nothing joins to the rest */
 	N_PROBLEMS
 };
-const char *problem_name(enum problem_kind kind); /* "port clash" */
+extern const char *const problem_names[N_PROBLEMS]; /* "port clash" */
 
 struct problem {
 	enum problem_kind kind;

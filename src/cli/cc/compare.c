@@ -9,82 +9,118 @@
 
 #define FEW_LINKS 4
 
+struct traffic {
+	const char *algorithm, *row;
+	struct congestion_row r;
+	double of_possible;
+};
 static const struct column row_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "row", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "flows", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "goodput", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "of possible", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "rate variable", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "marks per flow", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "balance", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "settled", "ms", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "oscillation", "%", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "fairness", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(traffic, algorithm) },
+	{ "row", NULL, CELL(traffic, row) },
+	{ "flows", NULL, CELL(traffic, r.flows) },
+	{ "goodput", "Mb/s", CELL_BITS(traffic, r.goodput), ORIGIN_SIMULATED,
+	  1 },
+	{ "of possible", "%", CELL(traffic, of_possible), ORIGIN_SIMULATED, 2 },
+	{ "rate variable", "Mb/s", CELL_BITS(traffic, r.rate), ORIGIN_SIMULATED,
+	  1 },
+	{ "marks per flow", "1/s", CELL(traffic, r.marks), ORIGIN_SIMULATED,
+	  1 },
+	{ "balance", "1/s", CELL(traffic, r.balance), ORIGIN_SIMULATED, 1 },
+	{ "settled", "ms", CELL(traffic, r.settled), ORIGIN_SIMULATED, 2 },
+	{ "oscillation", "%", CELL_SHARE(traffic, r.oscillation),
+	  ORIGIN_SIMULATED, 1 },
+	{ "fairness", NULL, CELL(traffic, r.fairness), ORIGIN_SIMULATED, 4 },
+	{ NULL },
 };
 
+struct total {
+	const char *algorithm;
+	double goodput, busiest, fairness;
+	uint64_t marked, echoed, cnps;
+	double marks;
+};
 static const struct column total_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "goodput", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "busiest link", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "fairness", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ "FECN", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "BECN", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "CNP", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "marked", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(total, algorithm) },
+	{ "goodput", "Mb/s", CELL_BITS(total, goodput), ORIGIN_SIMULATED, 1 },
+	{ "busiest link", "%", CELL_SHARE(total, busiest), ORIGIN_SIMULATED,
+	  2 },
+	{ "fairness", NULL, CELL(total, fairness), ORIGIN_SIMULATED, 4 },
+	{ "FECN", NULL, CELL(total, marked), ORIGIN_SIMULATED },
+	{ "BECN", NULL, CELL(total, echoed), ORIGIN_SIMULATED },
+	{ "CNP", NULL, CELL(total, cnps), ORIGIN_SIMULATED },
+	{ "marked", "1/s", CELL(total, marks), ORIGIN_SIMULATED, 1 },
+	{ NULL },
 };
 
+struct link {
+	const char *algorithm, *port, *to;
+	double used, goodput;
+};
 static const struct column link_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "port", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "to", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "used", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "goodput", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(link, algorithm) },
+	{ "port", NULL, CELL(link, port) },
+	{ "to", NULL, CELL(link, to) },
+	{ "used", "%", CELL_SHARE(link, used), ORIGIN_SIMULATED, 2 },
+	{ "goodput", "Mb/s", CELL_BITS(link, goodput), ORIGIN_SIMULATED, 1 },
+	{ NULL },
 };
 
+/* Of a flow: what it got, and what it was told. */
+struct flow {
+	const char *algorithm, *row, *answer, *rejected_by;
+	uint32_t flow;
+	double goodput, rate, lowest, highest, reserve; /* Mb/s */
+	struct congestion_outcome r;
+};
 static const struct column flow_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "row", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "goodput", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "rate variable", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "lowest", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "highest", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "marks", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "packets", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "rate", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(flow, algorithm) },
+	{ "flow", NULL, CELL(flow, flow) },
+	{ "row", NULL, CELL(flow, row) },
+	{ "goodput", "Mb/s", CELL(flow, goodput), ORIGIN_SIMULATED, 1 },
+	{ "rate variable", "Mb/s", CELL(flow, rate), ORIGIN_SIMULATED, 1 },
+	{ "lowest", "Mb/s", CELL(flow, lowest), ORIGIN_SIMULATED, 1 },
+	{ "highest", "Mb/s", CELL(flow, highest), ORIGIN_SIMULATED, 1 },
+	{ "marks", "1/s", CELL(flow, r.marks), ORIGIN_SIMULATED, 1 },
+	{ "packets", "1/s", CELL(flow, r.goodput), ORIGIN_SIMULATED, 1 },
+	{ "rate", "1/s", CELL(flow, r.rate), ORIGIN_SIMULATED, 1 },
+	{ NULL },
 };
-
 static const struct column admission_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "row", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "asked for", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 1 },
-	{ "answer", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ "after", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "rejected by", NULL, VALUE_TEXT, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(flow, algorithm) },
+	{ "flow", NULL, CELL(flow, flow) },
+	{ "row", NULL, CELL(flow, row) },
+	{ "asked for", "Mb/s", CELL(flow, reserve), ORIGIN_GIVEN, 1 },
+	{ "answer", NULL, CELL(flow, answer), ORIGIN_SIMULATED },
+	{ "after", "us", CELL_TIME(flow, r.answered), ORIGIN_SIMULATED, 3 },
+	{ "rejected by", NULL, CELL(flow, rejected_by), ORIGIN_SIMULATED },
+	{ NULL },
 };
 
+struct probes {
+	const char *algorithm;
+	uint64_t probes, accepts, rejects;
+	double most; /* b/s */
+};
 static const struct column probe_columns[] = {
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "probes", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "accepts", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "rejects", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "most reserved", "Mb/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "algorithm", NULL, CELL(probes, algorithm) },
+	{ "probes", NULL, CELL(probes, probes), ORIGIN_SIMULATED },
+	{ "accepts", NULL, CELL(probes, accepts), ORIGIN_SIMULATED },
+	{ "rejects", NULL, CELL(probes, rejects), ORIGIN_SIMULATED },
+	{ "most reserved", "Mb/s", CELL_BITS(probes, most), ORIGIN_SIMULATED,
+	  1 },
+	{ NULL },
 };
 
+struct sample {
+	const char *algorithm;
+	struct congestion_sample seen;
+};
 static const struct column sample_columns[] = {
-	{ "time", "us", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "algorithm", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "flow", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "rate", "1/s", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "time", "us", CELL_TIME(sample, seen.time), ORIGIN_GIVEN, 3 },
+	{ "algorithm", NULL, CELL(sample, algorithm) },
+	{ "flow", NULL, CELL(sample, seen.flow) },
+	{ "rate", "1/s", CELL(sample, seen.rate), ORIGIN_SIMULATED, 1 },
+	{ NULL },
 };
 
 static bool asks(const struct cc_session *s)
@@ -137,19 +173,15 @@ static void show_rows(struct cc_comparison *c, const char *name,
 
 	congestion_summarise(s->build, s->flows, p, r, &rows);
 	for (size_t i = 0; i < s->build->scenario->n_traffic; i++) {
-		const struct congestion_row *row = &rows[i];
+		struct traffic row = {
+			.algorithm = name,
+			.row = s->build->scenario->traffic[i].name,
+			.r = rows[i],
+			.of_possible = 100 * rows[i].goodput / rows[i].possible,
+		};
 
-		table_put_text(c->rows, name);
-		table_put_text(c->rows, s->build->scenario->traffic[i].name);
-		table_put_uint(c->rows, row->flows);
-		table_put_real(c->rows, row->goodput / 1e6);
-		table_put_real(c->rows, 100 * row->goodput / row->possible);
-		table_put_real(c->rows, row->rate / 1e6);
-		table_put_real(c->rows, row->marks);
-		table_put_real(c->rows, row->balance);
-		table_put_real(c->rows, 1e3 * row->settled);
-		table_put_real(c->rows, 100 * row->oscillation);
-		table_put_real(c->rows, row->fairness);
+		row.r.settled *= 1e3; /* milliseconds */
+		table_put_row(c->rows, &row);
 	}
 	free(rows);
 }
@@ -159,26 +191,25 @@ static void show_total(struct cc_comparison *c, const char *name,
 		       const struct congestion_result *r)
 {
 	double *goodput = hd_alloc(r->n_flows, sizeof(*goodput));
-	double sum = 0, busiest = 0;
+	struct total total = {
+		.algorithm = name,
+		.marked = r->marked,
+		.echoed = r->echoed,
+		.cnps = r->cnps,
+		.marks = (double)r->marked / ((double)p->stop / (double)HD_S),
+	};
 
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		goodput[i] =
 			r->flows[i].goodput * 8 * c->session->flows[i].bytes;
-		sum += goodput[i];
+		total.goodput += goodput[i];
 	}
 	for (uint32_t i = 0; i < r->n_ports; i++) {
-		if (r->utilisation[i] > busiest)
-			busiest = r->utilisation[i];
+		if (r->utilisation[i] > total.busiest)
+			total.busiest = r->utilisation[i];
 	}
-	table_put_text(c->totals, name);
-	table_put_real(c->totals, sum / 1e6);
-	table_put_real(c->totals, 100 * busiest);
-	table_put_real(c->totals, jain_index(goodput, r->n_flows));
-	table_put_uint(c->totals, r->marked);
-	table_put_uint(c->totals, r->echoed);
-	table_put_uint(c->totals, r->cnps);
-	table_put_real(c->totals,
-		       (double)r->marked / ((double)p->stop / (double)HD_S));
+	total.fairness = jain_index(goodput, r->n_flows);
+	table_put_row(c->totals, &total);
 	free(goodput);
 }
 
@@ -200,26 +231,19 @@ static double *link_goodput(const struct cc_session *s,
 	return bits;
 }
 
-static void show_link(struct cc_comparison *c, const char *name, uint32_t port,
-		      double used, double goodput)
+static const char *port_name(const struct cc_comparison *c, struct table *t,
+			     uint32_t port)
 {
-	const struct fabric *b = c->session->build;
 	struct strbuf text = STRBUF_INIT;
 
-	table_put_text(c->links, name);
-	fabric_port_name(b, port, &text);
-	table_put_text(c->links, text.text);
-	strbuf_fini(&text);
-	fabric_port_name(b, b->setup.ports[port].peer, &text);
-	table_put_text(c->links, text.text);
-	strbuf_fini(&text);
-	table_put_real(c->links, 100 * used);
-	table_put_real(c->links, goodput / 1e6);
+	fabric_port_name(c->session->build, port, &text);
+	return table_take(t, &text);
 }
 
 static void show_links(struct cc_comparison *c, const char *name,
 		       const struct congestion_result *r)
 {
+	const struct sim_port *ports = c->session->build->setup.ports;
 	double *bits = link_goodput(c->session, r);
 	bool *shown = hd_alloc(r->n_ports, sizeof(*shown));
 	uint32_t most = c->all ? r->n_ports : FEW_LINKS;
@@ -237,7 +261,15 @@ static void show_links(struct cc_comparison *c, const char *name,
 		if (best == SIM_NONE)
 			break;
 		shown[best] = true;
-		show_link(c, name, best, r->utilisation[best], bits[best]);
+		table_put_row(
+			c->links,
+			&(struct link){
+				.algorithm = name,
+				.port = port_name(c, c->links, best),
+				.to = port_name(c, c->links, ports[best].peer),
+				.used = r->utilisation[best],
+				.goodput = bits[best],
+			});
 	}
 	free(shown);
 	free(bits);
@@ -251,49 +283,28 @@ static void show_flows(struct cc_comparison *c, const char *name,
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		const struct congestion_outcome *f = &r->flows[i];
 		double megabits = 8e-6 * s->flows[i].bytes;
+		struct flow row = {
+			.algorithm = name,
+			.row = s->build->scenario->traffic[s->flows[i].row]
+				       .name,
+			.answer = congestion_answer_name(f->answer),
+			.flow = i,
+			.goodput = f->goodput * megabits,
+			.rate = f->rate * megabits,
+			.lowest = f->lowest * megabits,
+			.highest = f->highest * megabits,
+			.reserve = (double)s->flows[i].reserve / 1e6,
+			.r = *f,
+		};
 
-		table_put_text(c->flows, name);
-		table_put_uint(c->flows, i);
-		table_put_text(
-			c->flows,
-			s->build->scenario->traffic[s->flows[i].row].name);
-		table_put_real(c->flows, f->goodput * megabits);
-		table_put_real(c->flows, f->rate * megabits);
-		table_put_real(c->flows, f->lowest * megabits);
-		table_put_real(c->flows, f->highest * megabits);
-		table_put_real(c->flows, f->marks);
-		table_put_real(c->flows, f->goodput);
-		table_put_real(c->flows, f->rate);
-	}
-}
-
-static void show_answers(struct cc_comparison *c, const char *name,
-			 const struct congestion_result *r)
-{
-	const struct cc_session *s = c->session;
-
-	for (uint32_t i = 0; i < r->n_flows; i++) {
-		const struct congestion_outcome *f = &r->flows[i];
-
-		if (f->answer == ANSWER_NOT_ASKED)
+		if (c->flows)
+			table_put_row(c->flows, &row);
+		if (!c->answers || f->answer == ANSWER_NOT_ASKED)
 			continue;
-		table_put_text(c->answers, name);
-		table_put_uint(c->answers, i);
-		table_put_text(
-			c->answers,
-			s->build->scenario->traffic[s->flows[i].row].name);
-		table_put_real(c->answers, (double)s->flows[i].reserve / 1e6);
-		table_put_text(c->answers, congestion_answer_name(f->answer));
-		table_put_time(c->answers, f->answered);
-		if (f->rejected_by == SIM_NONE) {
-			table_put_none(c->answers);
-			continue;
-		}
-		struct strbuf port = STRBUF_INIT;
-
-		fabric_port_name(s->build, f->rejected_by, &port);
-		table_put_text(c->answers, port.text);
-		strbuf_fini(&port);
+		if (f->rejected_by != SIM_NONE)
+			row.rejected_by =
+				port_name(c, c->answers, f->rejected_by);
+		table_put_row(c->answers, &row);
 	}
 }
 
@@ -306,22 +317,16 @@ static void show_probes(struct cc_comparison *c, const char *name,
 		if (r->reserved[i] > most)
 			most = r->reserved[i];
 	}
-	table_put_text(c->probes, name);
-	table_put_uint(c->probes, r->probes);
-	table_put_uint(c->probes, r->accepts);
-	table_put_uint(c->probes, r->rejects);
-	table_put_real(c->probes, (double)most / 1e6);
+	table_put_row(c->probes, &(struct probes){ name, r->probes, r->accepts,
+						   r->rejects, (double)most });
 }
 
 static void show_samples(struct cc_comparison *c, const char *name,
 			 const struct congestion_result *r)
 {
-	for (size_t i = 0; i < r->n_samples; i++) {
-		table_put_time(c->samples, r->samples[i].time);
-		table_put_text(c->samples, name);
-		table_put_uint(c->samples, r->samples[i].flow);
-		table_put_real(c->samples, r->samples[i].rate);
-	}
+	for (size_t i = 0; i < r->n_samples; i++)
+		table_put_row(c->samples,
+			      &(struct sample){ name, r->samples[i] });
 }
 
 enum hd_status cc_compare_run(struct cc_comparison *c,
@@ -354,12 +359,9 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 	show_rows(c, name, &p, &r);
 	show_total(c, name, &p, &r);
 	show_links(c, name, &r);
-	if (c->flows)
-		show_flows(c, name, &r);
-	if (c->answers) {
-		show_answers(c, name, &r);
+	show_flows(c, name, &r);
+	if (c->answers)
 		show_probes(c, name, &r);
-	}
 	if (c->samples)
 		show_samples(c, name, &r);
 	congestion_result_fini(&r);

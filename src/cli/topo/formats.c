@@ -2,32 +2,44 @@
 #include "cli/topo/formats.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cli/output.h"
 #include "topo/write.h"
 
+struct node_row {
+	const char *kind, *guid;
+	struct topo_node node;
+};
 static const struct column node_columns[] = {
-	{ "node", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "kind", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "guid", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "ports", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "tier", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "node", NULL, CELL(node_row, node.name) },
+	{ "kind", NULL, CELL(node_row, kind) },
+	{ "guid", NULL, CELL(node_row, guid) },
+	{ "ports", NULL, CELL(node_row, node.n_ports) },
+	{ "tier", NULL, CELL(node_row, node.tier) },
+	{ NULL },
 };
 
+/* A cable; without lanes if its ends do not agree. */
+struct link_row {
+	const char *node, *other_node, *guid, *other_guid, *link;
+	struct topo_port port, other;
+	struct topo_link_state state;
+	double rate;
+};
 static const struct column link_columns[] = {
-	{ "node", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "other node", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "other port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "guid", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "other guid", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "link", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "rate", "Gb/s", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "vls", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "mtu", "B", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "subnet", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "node", NULL, CELL(link_row, node) },
+	{ "port", NULL, CELL(link_row, port.number) },
+	{ "other node", NULL, CELL(link_row, other_node) },
+	{ "other port", NULL, CELL(link_row, other.number) },
+	{ "guid", NULL, CELL(link_row, guid) },
+	{ "other guid", NULL, CELL(link_row, other_guid) },
+	{ "link", NULL, CELL(link_row, link), ORIGIN_COMPUTED },
+	{ "rate", "Gb/s", CELL_BITS(link_row, rate), ORIGIN_COMPUTED, 3 },
+	{ "vls", NULL, CELL_UNLESS(link_row, state.vls, 0), ORIGIN_COMPUTED },
+	{ "mtu", "B", CELL_UNLESS(link_row, state.mtu, 0), ORIGIN_COMPUTED },
+	{ "subnet", NULL, CELL(link_row, port.subnet), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static const char *kind_name(const struct topo_node *v)
@@ -37,31 +49,32 @@ static const char *kind_name(const struct topo_node *v)
 	return v->kind == NODE_SWITCH ? "switch" : "router";
 }
 
+static const char *guid_of(struct table *out, const struct topo_node *v)
+{
+	return table_text(out, "0x%016" PRIx64, v->guid);
+}
+
 static void put_link(struct table *out, const struct topo *t, port_id port)
 {
 	const struct topo_port *p = &t->ports[port], *q = &t->ports[p->peer];
 	const struct topo_node *v = &t->nodes[p->node], *u = &t->nodes[q->node];
-	struct topo_link_state state;
+	struct link_row row = {
+		.node = v->name,
+		.other_node = u->name,
+		.guid = guid_of(out, v),
+		.other_guid = guid_of(out, u),
+		.link = "mismatch",
+		.port = *p,
+		.other = *q,
+		.rate = NAN,
+	};
 
-	table_put_text(out, v->name);
-	table_put_uint(out, p->number);
-	table_put_text(out, u->name);
-	table_put_uint(out, q->number);
-	table_put_textf(out, "0x%016" PRIx64, v->guid);
-	table_put_textf(out, "0x%016" PRIx64, u->guid);
-	if (topo_link_state(t, port, &state) == HD_OK) {
-		table_put_textf(out, "%ux %s", state.lanes,
-				link_speed_name(state.speed));
-		table_put_rate(out, state.rate);
-		table_put_uint(out, state.vls);
-		table_put_uint(out, state.mtu);
-	} else {
-		table_put_text(out, "mismatch");
-		table_put_none(out);
-		table_put_none(out);
-		table_put_none(out);
+	if (topo_link_state(t, port, &row.state) == HD_OK) {
+		row.link = table_text(out, "%ux %s", row.state.lanes,
+				      link_speed_name(row.state.speed));
+		row.rate = hd_rate_bps(row.state.rate);
 	}
-	table_put_uint(out, p->subnet);
+	table_put_row(out, &row);
 }
 
 static struct results *make_tables(const struct command *self,
@@ -75,11 +88,9 @@ static struct results *make_tables(const struct command *self,
 	for (node_id i = 0; i < t->n_nodes; i++) {
 		const struct topo_node *v = &t->nodes[i];
 
-		table_put_text(nodes, v->name);
-		table_put_text(nodes, kind_name(v));
-		table_put_textf(nodes, "0x%016" PRIx64, v->guid);
-		table_put_uint(nodes, v->n_ports);
-		table_put_uint(nodes, v->tier);
+		table_put_row(nodes,
+			      &(struct node_row){ kind_name(v),
+						  guid_of(nodes, v), *v });
 	}
 	for (port_id i = 0; i < t->n_ports; i++) {
 		if (t->ports[i].peer != TOPO_NONE && t->ports[i].peer > i)

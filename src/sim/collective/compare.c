@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/collective/compare.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,49 +16,13 @@
 
 #define MTU 4096
 
-static const struct column row_columns[] = {
-	{ "sent", NULL, VALUE_TEXT },
-	{ "MLIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "MFT entries", NULL, VALUE_UINT, ORIGIN_COMPUTED },
-	{ "busiest cable", "messages", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "which", NULL, VALUE_TEXT, ORIGIN_COMPUTED },
-	{ "all cables", "messages", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED },
-	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
-	{ "completion", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
-	{ "+-", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
-	{ "speedup", NULL, VALUE_REAL, ORIGIN_SIMULATED, .places = 2 },
-	{ "received", "packets", VALUE_UINT, ORIGIN_SIMULATED },
-	{ "lacking", "messages", VALUE_UINT, ORIGIN_SIMULATED },
-	{ NULL },
-};
-
-static const struct column lacking_columns[] = {
-	{ "sent", NULL, VALUE_TEXT },
-	{ "seed", NULL, VALUE_UINT },
-	{ "source", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
-	{ "member", NULL, VALUE_TEXT, ORIGIN_SIMULATED },
-	{ NULL },
-};
-
-static const struct column draw_columns[] = {
-	{ "seed", NULL, VALUE_UINT },
-	{ "sent", NULL, VALUE_TEXT },
-	{ "completion", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
-	{ "mean", "us", VALUE_REAL, ORIGIN_SIMULATED, .places = 3 },
-	{ "bound", "us", VALUE_REAL, ORIGIN_COMPUTED, .places = 3 },
-	{ "amiss", "copies", VALUE_UINT, ORIGIN_SIMULATED },
-	{ NULL },
-};
-
-/* One way to send it, over all seeds. */
-struct row {
+/* One way to send it, over all seeds; times are picoseconds. */
+struct way {
 	enum coll_scheme scheme;
 	enum mcast_method tree;
-	const char *name;
-	double completion[COMPARE_MAX_SEEDS];
-	double mean, bound;
+	const char *name, *which;
+	double completions[COMPARE_MAX_SEEDS];
+	double mean, bound, completion, half_width, speedup;
 	uint64_t received, lacking;
 	uint32_t n_mlids;
 	uint64_t entries;
@@ -65,12 +30,58 @@ struct row {
 	uint32_t cycle;
 	bool refused;
 };
+static const struct column way_columns[] = {
+	{ "sent", NULL, CELL(way, name) },
+	{ "MLIDs", NULL, CELL(way, n_mlids), ORIGIN_COMPUTED },
+	{ "MFT entries", NULL, CELL(way, entries), ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", CELL(way, peak.link), ORIGIN_COMPUTED },
+	{ "which", NULL, CELL(way, which), ORIGIN_COMPUTED },
+	{ "all cables", "messages", CELL(way, peak.total), ORIGIN_COMPUTED },
+	{ "cycle", "channels", CELL(way, cycle), ORIGIN_COMPUTED },
+	{ "bound", "us", CELL_TIME(way, bound), ORIGIN_COMPUTED, 3 },
+	{ "completion", "us", CELL_TIME(way, completion), ORIGIN_SIMULATED, 3 },
+	{ "+-", "us", CELL_TIME(way, half_width), ORIGIN_SIMULATED, 3 },
+	{ "mean", "us", CELL_TIME(way, mean), ORIGIN_SIMULATED, 3 },
+	{ "speedup", NULL, CELL(way, speedup), ORIGIN_SIMULATED, 2 },
+	{ "received", "packets", CELL(way, received), ORIGIN_SIMULATED },
+	{ "lacking", "messages", CELL(way, lacking), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+struct lacking_row {
+	const char *sent, *source, *member;
+	uint64_t seed;
+};
+static const struct column lacking_columns[] = {
+	{ "sent", NULL, CELL(lacking_row, sent) },
+	{ "seed", NULL, CELL(lacking_row, seed) },
+	{ "source", NULL, CELL(lacking_row, source), ORIGIN_SIMULATED },
+	{ "member", NULL, CELL(lacking_row, member), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+struct drawn {
+	uint64_t seed, amiss;
+	const char *sent;
+	hd_time completion, bound;
+	double mean;
+};
+static const struct column draw_columns[] = {
+	{ "seed", NULL, CELL(drawn, seed) },
+	{ "sent", NULL, CELL(drawn, sent) },
+	{ "completion", "us", CELL_TIME(drawn, completion), ORIGIN_SIMULATED,
+	  3 },
+	{ "mean", "us", CELL_TIME(drawn, mean), ORIGIN_SIMULATED, 3 },
+	{ "bound", "us", CELL_TIME(drawn, bound), ORIGIN_COMPUTED, 3 },
+	{ "amiss", "copies", CELL(drawn, amiss), ORIGIN_SIMULATED },
+	{ NULL },
+};
 
 struct session {
 	const struct compare_options *o;
 	struct strbuf text; /* of the scenario */
 	struct fabric *f;
-	struct row rows[1 + COMPARE_TREES];
+	struct way rows[1 + COMPARE_TREES];
 	unsigned n_rows;
 	struct results *r;
 	struct table *lacking, *draws;
@@ -101,23 +112,8 @@ static enum hd_status draw(const struct session *s, struct rng *rng,
 	return select_hosts(hosts, text, rng, d, out);
 }
 
-static uint64_t count_entries(const struct subnet *s)
-{
-	const struct mft *m = &s->mft[0];
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < (size_t)m->n_mlids * s->n_switches; i++) {
-		bool used = false;
-
-		for (uint32_t w = 0; w < m->words; w++)
-			used |= m->ports[i * m->words + w] != 0;
-		n += used;
-	}
-	return n;
-}
-
 /* What the tables say of the first draw. */
-static void look_at_tables(struct session *s, struct row *row,
+static void look_at_tables(struct session *s, struct way *row,
 			   const struct coll_op *op)
 {
 	const struct subnet *subnet = &s->f->subnet;
@@ -142,17 +138,17 @@ static void look_at_tables(struct session *s, struct row *row,
 	}
 	row->peak = mcast_load_peak(&l);
 	mcast_load_fini(&l);
-	row->entries = count_entries(subnet);
+	row->entries = mcast_entries(subnet, 0);
 	row->n_mlids = subnet->n_groups;
 	check_deadlock(subnet, DEADLOCK_PLAIN, &lock);
 	row->cycle = lock.n_cycle;
 	deadlock_check_fini(&lock);
 }
 
-static void note_result(struct session *s, struct row *row, uint32_t seed,
+static void note_result(struct session *s, struct way *row, uint32_t seed,
 			const struct coll_op *op, const struct coll_result *r)
 {
-	row->completion[seed] = r->n_lacking ? -1 : (double)r->completion;
+	row->completions[seed] = r->n_lacking ? -1 : (double)r->completion;
 	row->mean += r->mean / (double)s->o->seeds;
 	row->received += r->delivered;
 	row->lacking += r->n_lacking;
@@ -161,32 +157,36 @@ static void note_result(struct session *s, struct row *row, uint32_t seed,
 		s->lacking = results_table(s->r, "lacking",
 					   "who did not get a message whole",
 					   lacking_columns);
-	for (size_t i = 0; i < r->n_lacking; i++) {
-		table_put_text(s->lacking, row->name);
-		table_put_uint(s->lacking, s->o->seed + seed);
-		table_put_text(s->lacking,
-			       host_name(s, op->sources[r->lacking[i].source]));
-		table_put_text(s->lacking,
-			       host_name(s, op->members[r->lacking[i].member]));
-	}
+	for (size_t i = 0; i < r->n_lacking; i++)
+		table_put_row(
+			s->lacking,
+			&(struct lacking_row){
+				.sent = row->name,
+				.seed = s->o->seed + seed,
+				.source = host_name(
+					s, op->sources[r->lacking[i].source]),
+				.member = host_name(
+					s, op->members[r->lacking[i].member]),
+			});
 }
 
-static void put_draw(struct session *s, const struct row *row, uint32_t seed,
+static void put_draw(struct session *s, const struct way *row, uint32_t seed,
 		     const struct coll_result *r, hd_time bound)
 {
-	table_put_uint(s->draws, s->o->seed + seed);
-	table_put_text(s->draws, row->name);
-	if (r->n_lacking)
-		table_put_none(s->draws);
-	else
-		table_put_time(s->draws, r->completion);
-	table_put_real(s->draws, r->mean / HD_US);
-	table_put_time(s->draws, bound);
-	table_put_uint(s->draws, r->n_lacking + r->duplicates + r->strays +
-					 r->out_of_order);
+	struct drawn drawn = {
+		.seed = s->o->seed + seed,
+		.sent = row->name,
+		.completion = r->n_lacking ? HD_TIME_NEVER : r->completion,
+		.mean = r->mean,
+		.bound = bound,
+		.amiss = r->n_lacking + r->duplicates + r->strays +
+			 r->out_of_order,
+	};
+
+	table_put_row(s->draws, &drawn);
 }
 
-static enum hd_status run_row(struct session *s, struct row *row, uint32_t seed,
+static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
 			      struct coll_op *op, struct diag *d)
 {
 	struct fabric *b = s->f;
@@ -235,7 +235,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 	};
 
 	for (unsigned i = 0; i < s->n_rows && status == HD_OK; i++) {
-		struct row *row = &s->rows[i];
+		struct way *row = &s->rows[i];
 
 		if (row->refused)
 			continue;
@@ -305,60 +305,43 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 /* ---- output ---------------------------------------------------------------
  */
 
-static void put_cable(const struct session *s, struct table *t, port_id p)
+/* NULL if no cable is used. */
+static const char *cable_name(const struct session *s, struct table *t,
+			      port_id p)
 {
 	const struct topo *topo = &s->f->topo;
 
-	if (p == TOPO_NONE) {
-		table_put_none(t);
-		return;
-	}
-	table_put_textf(t, "%s:%u -> %s", topo_node_of(topo, p)->name,
-			topo->ports[p].number,
-			topo_node_of(topo, topo->ports[p].peer)->name);
+	if (p == TOPO_NONE)
+		return NULL;
+	return table_text(t, "%s:%u -> %s", topo_node_of(topo, p)->name,
+			  topo->ports[p].number,
+			  topo_node_of(topo, topo->ports[p].peer)->name);
 }
 
-static void put_times(const struct session *s, struct table *t,
-		      const struct row *row)
+/* Times are of messages that all arrived. */
+static void put_row(const struct session *s, struct way *row, struct table *t)
 {
 	uint32_t n = (uint32_t)s->o->seeds;
-	struct interval all = interval_of(row->completion, n, 0.95);
-	struct interval first = interval_of(s->rows[0].completion, n, 0.95);
+	struct interval all = interval_of(row->completions, n, 0.95);
+	struct interval first = interval_of(s->rows[0].completions, n, 0.95);
 	bool whole = row->lacking == 0;
+	bool both = whole && s->rows[0].lacking == 0;
 
-	table_put_real(t, row->bound / HD_US);
-	if (whole)
-		table_put_real(t, all.mean / HD_US);
-	else
-		table_put_none(t);
-	if (whole && n > 1)
-		table_put_real(t, all.half_width / HD_US);
-	else
-		table_put_none(t);
-	table_put_real(t, row->mean / HD_US);
-	if (whole && s->rows[0].lacking == 0)
-		table_put_real(t, first.mean / all.mean);
-	else
-		table_put_none(t);
+	row->which = cable_name(s, t, row->peak.link_at);
+	row->completion = whole ? all.mean : NAN;
+	row->half_width = whole && n > 1 ? all.half_width : NAN;
+	row->speedup = both ? first.mean / all.mean : NAN;
+	table_put_row(t, row);
 }
 
 static void put_rows(struct session *s, struct table *t)
 {
 	for (unsigned i = 0; i < s->n_rows; i++) {
-		const struct row *row = &s->rows[i];
+		struct way *row = &s->rows[i];
 
 		if (row->refused)
 			continue;
-		table_put_text(t, row->name);
-		table_put_uint(t, row->n_mlids);
-		table_put_uint(t, row->entries);
-		table_put_uint(t, row->peak.link);
-		put_cable(s, t, row->peak.link_at);
-		table_put_uint(t, row->peak.total);
-		table_put_uint(t, row->cycle);
-		put_times(s, t, row);
-		table_put_uint(t, row->received);
-		table_put_uint(t, row->lacking);
+		put_row(s, row, t);
 		if (row->cycle)
 			results_remark(s->r,
 				       "%s: a cycle of %u channels; with small "
@@ -381,11 +364,11 @@ static enum hd_status list_rows(struct session *s, struct diag *d)
 	const struct option_list *trees = &s->o->trees;
 
 	s->rows[s->n_rows++] =
-		(struct row){ .scheme = COLL_UNICAST, .name = "unicast" };
+		(struct way){ .scheme = COLL_UNICAST, .name = "unicast" };
 	for (unsigned m = 0; m < COMPARE_TREES; m++) {
 		if (is_asked_for(trees, mcast_method_names[m]))
 			s->rows[s->n_rows++] =
-				(struct row){ .scheme = COLL_MULTICAST,
+				(struct way){ .scheme = COLL_MULTICAST,
 					      .tree = m,
 					      .name = mcast_method_names[m] };
 	}
@@ -411,7 +394,7 @@ static enum hd_status run_seeds(struct session *s, struct diag *d)
 	enum hd_status status = HD_OK;
 	struct table *t = results_table(
 		s->r, "ways", "the same messages, sent in different ways",
-		row_columns);
+		way_columns);
 
 	s->draws =
 		results_table(s->r, "draws", "each draw of sources and members",

@@ -2,47 +2,62 @@
 #include "sim/evaluation/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 
-#define RUN_COLUMNS                                                \
-	{ "width", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },            \
-		{ "topology", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 }, \
-		{ "switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 }, \
-		{ "size", "B", VALUE_UINT, ORIGIN_GIVEN, 0 },      \
-	{                                                          \
-		"seed", NULL, VALUE_UINT, ORIGIN_GIVEN, 0          \
+/* Of which run a row is. */
+struct run_key {
+	char width[16];
+	struct eval_plan plan;
+};
+#define RUN_COLUMNS(row)                                              \
+	{ "width", NULL, CELL(row, run.width) },                      \
+		{ "topology", NULL,                                   \
+		  CELL_NAME(row, run.plan.shape, eval_shape_names) }, \
+		{ "switches", NULL, CELL(row, run.plan.switches) },   \
+		{ "size", "B", CELL(row, run.plan.payload) },         \
+	{                                                             \
+		"seed", NULL, CELL(row, run.plan.seed)                \
 	}
 
-static void put_run(struct table *t, const struct eval_result *r)
+static struct run_key key_of(const struct eval_result *r)
 {
-	table_put_textf(t, "%ux", r->plan.width);
-	table_put_text(t, eval_shape_names[r->plan.shape]);
-	table_put_uint(t, r->plan.switches);
-	table_put_uint(t, r->plan.payload);
-	table_put_uint(t, r->plan.seed);
+	struct run_key key;
+
+	key.plan = r->plan;
+	snprintf(key.width, sizeof(key.width), "%ux", r->plan.width);
+	return key;
 }
 
+struct run {
+	struct run_key run;
+	hd_time frame;
+	struct eval_result r;
+};
 static const struct column run_columns[] = {
-	RUN_COLUMNS,
-	{ "tried", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "established", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "frame", "ms", VALUE_REAL, ORIGIN_COMPUTED, 6 },
-	{ "reserved", NULL, VALUE_REAL, ORIGIN_COMPUTED, 4 },
-	{ "offered", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ "delivered", NULL, VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ "hosts use", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "switches use", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "most", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "latency", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "measured", "ms", VALUE_REAL, ORIGIN_SIMULATED, 1 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "hops", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "complete", NULL, VALUE_BOOL, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	RUN_COLUMNS(run),
+	{ "tried", NULL, CELL_UNLESS(run, run.plan.tried, UINT32_MAX) },
+	{ "established", NULL, CELL(run, r.established.established),
+	  ORIGIN_COMPUTED },
+	{ "frame", "ms", CELL_TIME(run, frame), ORIGIN_COMPUTED, 6 },
+	{ "reserved", NULL, CELL(run, r.reserved), ORIGIN_COMPUTED, 4 },
+	{ "offered", NULL, CELL(run, r.offered), ORIGIN_SIMULATED, 4 },
+	{ "delivered", NULL, CELL(run, r.delivered), ORIGIN_SIMULATED, 4 },
+	{ "hosts use", "%", CELL_SHARE(run, r.host_use), ORIGIN_SIMULATED, 2 },
+	{ "switches use", "%", CELL_SHARE(run, r.switch_use), ORIGIN_SIMULATED,
+	  2 },
+	{ "most", "%", CELL_SHARE(run, r.most_use), ORIGIN_SIMULATED, 2 },
+	{ "latency", "us", CELL(run, r.latency.mean), ORIGIN_SIMULATED, 3 },
+	{ "latency +-", "us", CELL(run, r.latency.half_width), ORIGIN_SIMULATED,
+	  3 },
+	{ "measured", "ms", CELL_TIME(run, r.measured), ORIGIN_SIMULATED, 1 },
+	{ "packets", NULL, CELL(run, r.delivered_packets), ORIGIN_SIMULATED },
+	{ "hops", NULL, CELL(run, r.hops), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(run, r.lost), ORIGIN_SIMULATED },
+	{ "complete", NULL, CELL(run, r.complete), ORIGIN_SIMULATED },
+	{ NULL },
 };
 
 static void put_runs(struct results *r, const struct eval_runs *runs)
@@ -53,30 +68,13 @@ static void put_runs(struct results *r, const struct eval_runs *runs)
 
 	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct eval_result *x = &runs->items[i];
-		bool full = x->plan.tried == UINT32_MAX;
+		struct hd_rate rate =
+			hd_rate_make(UINT64_C(2500000000) * x->plan.width, 1);
+		struct run row = { key_of(x), slots_frame_time(rate), *x };
 
-		put_run(t, x);
-		if (full)
-			table_put_none(t);
-		else
-			table_put_uint(t, x->plan.tried);
-		table_put_uint(t, x->established.established);
-		table_put_time(
-			t, slots_frame_time(hd_rate_make(
-				   UINT64_C(2500000000) * x->plan.width, 1)));
-		table_put_real(t, x->reserved);
-		table_put_real(t, x->offered);
-		table_put_real(t, x->delivered);
-		table_put_real(t, 100 * x->host_use);
-		table_put_real(t, 100 * x->switch_use);
-		table_put_real(t, 100 * x->most_use);
-		table_put_real(t, 1e6 * x->latency.mean);
-		table_put_real(t, 1e6 * x->latency.half_width);
-		table_put_time(t, x->measured);
-		table_put_uint(t, x->delivered_packets);
-		table_put_uint(t, x->hops);
-		table_put_uint(t, x->lost);
-		table_put_bool(t, x->complete);
+		row.r.latency.mean *= 1e6; /* microseconds */
+		row.r.latency.half_width *= 1e6;
+		table_put_row(t, &row);
 	}
 }
 
@@ -85,15 +83,22 @@ static bool is_drawn(const struct eval_result *r)
 	return r->delivered_packets > 0;
 }
 
+struct port_use {
+	struct run_key run;
+	uint32_t position, rank;
+	const char *kind;
+	struct eval_port port;
+};
 static const struct column port_columns[] = {
-	RUN_COLUMNS,
-	{ "position", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "kind", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "node", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "use", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "rank", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	RUN_COLUMNS(port_use),
+	{ "position", NULL, CELL(port_use, position) },
+	{ "kind", NULL, CELL(port_use, kind) },
+	{ "node", NULL, CELL(port_use, port.node) },
+	{ "port", NULL, CELL(port_use, port.number) },
+	{ "use", "%", CELL_SHARE(port_use, port.utilisation), ORIGIN_SIMULATED,
+	  2 },
+	{ "rank", NULL, CELL(port_use, rank), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 struct ranked {
@@ -139,26 +144,69 @@ static void put_ports(struct results *r, const struct eval_runs *runs)
 		uint32_t *rank = ranks_of(x);
 
 		for (uint32_t i = 0; i < x->n_ports; i++) {
-			put_run(t, x);
-			table_put_uint(t, i);
-			table_put_text(t, x->ports[i].host ? "host" : "switch");
-			table_put_uint(t, x->ports[i].node);
-			table_put_uint(t, x->ports[i].number);
-			table_put_real(t, 100 * x->ports[i].utilisation);
-			table_put_uint(t, rank[i]);
+			const struct eval_port *port = &x->ports[i];
+			const char *kind = port->host ? "host" : "switch";
+
+			table_put_row(t,
+				      &(struct port_use){ key_of(x), i, rank[i],
+							  kind, *port });
 		}
 		free(rank);
 	}
 }
 
+/* Of the packets of an SL. Each of the tables shows some of it. */
+struct level {
+	struct run_key run;
+	unsigned sl;
+	struct eval_sl s;
+	double latency;                    /* us */
+	double within, share, uncertainty; /* of a deadline */
+	double best, worst;                /* of connections, in it */
+	double from, to, jitter;           /* of a bin */
+};
+#define LEVEL_COLUMNS                       \
+	RUN_COLUMNS(level),                 \
+	{                                   \
+		"sl", NULL, CELL(level, sl) \
+	}
+
+static const struct column level_columns[] = {
+	LEVEL_COLUMNS,
+	{ "connections", NULL, CELL(level, s.connections), ORIGIN_COMPUTED },
+	{ "packets", NULL, CELL(level, s.all.packets), ORIGIN_SIMULATED },
+	{ "latency", "us", CELL(level, latency), ORIGIN_SIMULATED, 3 },
+	{ "latest", "IAT", CELL(level, s.latest), ORIGIN_SIMULATED, 4 },
+	{ NULL },
+};
 static const struct column delay_columns[] = {
-	RUN_COLUMNS,
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "within", "IAT", VALUE_REAL, ORIGIN_GIVEN, 5 },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "share +-", "%", VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	LEVEL_COLUMNS,
+	{ "within", "IAT", CELL(level, within), ORIGIN_GIVEN, 5 },
+	{ "share", "%", CELL_SHARE(level, share), ORIGIN_SIMULATED, 3 },
+	{ "share +-", "%", CELL_SHARE(level, uncertainty), ORIGIN_COMPUTED, 3 },
+	{ "packets", NULL, CELL(level, s.all.packets), ORIGIN_SIMULATED },
+	{ NULL },
+};
+static const struct column extreme_columns[] = {
+	LEVEL_COLUMNS,
+	{ "within", "IAT", CELL(level, within), ORIGIN_GIVEN, 5 },
+	{ "best", "%", CELL_SHARE(level, best), ORIGIN_SIMULATED, 2 },
+	{ "worst", "%", CELL_SHARE(level, worst), ORIGIN_SIMULATED, 2 },
+	{ "best rate", "Mb/s", CELL_BITS(level, s.best_rate), ORIGIN_GIVEN, 4 },
+	{ "worst rate", "Mb/s", CELL_BITS(level, s.worst_rate), ORIGIN_GIVEN,
+	  4 },
+	{ NULL },
+};
+static const struct column jitter_columns[] = {
+	LEVEL_COLUMNS,
+	{ "from", "IAT", CELL(level, from), ORIGIN_GIVEN, 3 },
+	{ "to", "IAT", CELL(level, to), ORIGIN_GIVEN, 3 },
+	{ "share", "%", CELL(level, jitter), ORIGIN_SIMULATED, 3 },
+	{ NULL },
+};
+
+struct level_tables {
+	struct table *levels, *delay, *extremes, *jitter;
 };
 
 /* What the number of packets leaves open of a share, at 95 %. */
@@ -169,141 +217,65 @@ static double uncertainty(double share, uint64_t n)
 	return 1.96 * sqrt(share * (1 - share) / (double)n);
 }
 
-static void put_delay(struct results *r, const struct eval_runs *runs)
+static void put_deadline(const struct level_tables *t, struct level *row,
+			 unsigned at)
 {
-	struct table *t =
-		results_series(r, "delay", "packets within a part of their IAT",
-			       delay_columns);
+	const struct eval_sl *s = &row->s;
 
-	for (uint32_t k = 0; k < runs->n; k++) {
-		const struct eval_result *x = &runs->items[k];
-
-		for (unsigned i = 0; i < N_SLS * SIM_DEADLINES; i++) {
-			unsigned sl = i / SIM_DEADLINES;
-			unsigned at = i % SIM_DEADLINES;
-			const struct eval_shares *s = &x->sl[sl].all;
-			double share = eval_within(s, at);
-
-			if (!is_drawn(x) || s->packets == 0)
-				continue;
-			put_run(t, x);
-			table_put_uint(t, sl);
-			table_put_real(t, sim_deadlines[at] / 32.0);
-			table_put_real(t, 100 * share);
-			table_put_real(t, 100 * uncertainty(share, s->packets));
-			table_put_uint(t, s->packets);
-		}
-	}
+	row->within = sim_deadlines[at] / 32.0;
+	row->share = eval_within(&s->all, at);
+	row->uncertainty = uncertainty(row->share, s->all.packets);
+	row->best = eval_within(&s->best, at);
+	row->worst = eval_within(&s->worst, at);
+	table_put_row(t->delay, row);
+	if (s->best.packets)
+		table_put_row(t->extremes, row);
 }
 
-static const struct column jitter_columns[] = {
-	RUN_COLUMNS,
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "from", "IAT", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "to", "IAT", VALUE_REAL, ORIGIN_GIVEN, 3 },
-	{ "share", "%", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
-
-static void put_jitter(struct results *r, const struct eval_runs *runs)
+static void put_level(const struct level_tables *t, const struct eval_result *x,
+		      unsigned sl)
 {
-	struct table *t = results_series(
-		r, "jitter", "jitter in eighths of the IAT", jitter_columns);
+	struct level row = { key_of(x), sl, .s = x->sl[sl] };
+	unsigned bins = row.s.jitter_n ? SIM_JITTER_BINS : 0;
 
-	for (uint32_t k = 0; k < runs->n; k++) {
-		const struct eval_result *x = &runs->items[k];
-
-		for (unsigned i = 0; i < N_SLS * SIM_JITTER_BINS; i++) {
-			const struct eval_sl *sl = &x->sl[i / SIM_JITTER_BINS];
-			unsigned bin = i % SIM_JITTER_BINS;
-
-			if (!is_drawn(x) || sl->jitter_n == 0)
-				continue;
-			put_run(t, x);
-			table_put_uint(t, i / SIM_JITTER_BINS);
-			if (bin > 0)
-				table_put_real(t, ((double)bin - 9) / 8);
-			else
-				table_put_none(t);
-			if (bin < SIM_JITTER_BINS - 1)
-				table_put_real(t, ((double)bin - 8) / 8);
-			else
-				table_put_none(t);
-			table_put_real(t, 100 * (double)sl->jitter[bin] /
-						  (double)sl->jitter_n);
-		}
+	row.latency = 1e6 * row.s.mean_latency;
+	table_put_row(t->levels, &row);
+	for (unsigned at = 0; at < SIM_DEADLINES; at++)
+		put_deadline(t, &row, at);
+	for (unsigned bin = 0; bin < bins; bin++) {
+		row.from = bin > 0 ? ((double)bin - 9) / 8 : NAN;
+		row.to = bin < bins - 1 ? ((double)bin - 8) / 8 : NAN;
+		row.jitter = 100 * (double)row.s.jitter[bin] /
+			     (double)row.s.jitter_n;
+		table_put_row(t->jitter, &row);
 	}
 }
-
-static const struct column extreme_columns[] = {
-	RUN_COLUMNS,
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "within", "IAT", VALUE_REAL, ORIGIN_GIVEN, 5 },
-	{ "best", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "worst", "%", VALUE_REAL, ORIGIN_SIMULATED, 2 },
-	{ "best rate", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 4 },
-	{ "worst rate", "Mb/s", VALUE_REAL, ORIGIN_GIVEN, 4 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
-
-static void put_extremes(struct results *r, const struct eval_runs *runs)
-{
-	struct table *t = results_series(
-		r, "extremes",
-		"the connections with the most and the least within IAT/2",
-		extreme_columns);
-
-	for (uint32_t k = 0; k < runs->n; k++) {
-		const struct eval_result *x = &runs->items[k];
-
-		for (unsigned i = 0; i < N_SLS * SIM_DEADLINES; i++) {
-			const struct eval_sl *sl = &x->sl[i / SIM_DEADLINES];
-			unsigned at = i % SIM_DEADLINES;
-
-			if (!is_drawn(x) || sl->best.packets == 0)
-				continue;
-			put_run(t, x);
-			table_put_uint(t, i / SIM_DEADLINES);
-			table_put_real(t, sim_deadlines[at] / 32.0);
-			table_put_real(t, 100 * eval_within(&sl->best, at));
-			table_put_real(t, 100 * eval_within(&sl->worst, at));
-			table_put_real(t, sl->best_rate / 1e6);
-			table_put_real(t, sl->worst_rate / 1e6);
-		}
-	}
-}
-
-static const struct column level_columns[] = {
-	RUN_COLUMNS,
-	{ "sl", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "connections", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "packets", NULL, VALUE_UINT, ORIGIN_SIMULATED, 0 },
-	{ "latency", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
-	{ "latest", "IAT", VALUE_REAL, ORIGIN_SIMULATED, 4 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
-};
 
 static void put_levels(struct results *r, const struct eval_runs *runs)
 {
-	struct table *t = results_table(
-		r, "levels",
-		"what each SL got; its latest packet, over its IAT",
-		level_columns);
+	const struct level_tables t = {
+		.levels = results_table(
+			r, "levels",
+			"what each SL got; its latest packet, over its IAT",
+			level_columns),
+		.delay = results_series(r, "delay",
+					"packets within a part of their IAT",
+					delay_columns),
+		.extremes = results_series(r, "extremes",
+					   "the connections with the most and "
+					   "the least within IAT/2",
+					   extreme_columns),
+		.jitter = results_series(r, "jitter",
+					 "jitter in eighths of the IAT",
+					 jitter_columns),
+	};
 
 	for (uint32_t k = 0; k < runs->n; k++) {
 		const struct eval_result *x = &runs->items[k];
 
 		for (unsigned sl = 0; sl < N_SLS; sl++) {
-			const struct eval_sl *s = &x->sl[sl];
-
-			if (!is_drawn(x) || s->all.packets == 0)
-				continue;
-			put_run(t, x);
-			table_put_uint(t, sl);
-			table_put_uint(t, s->connections);
-			table_put_uint(t, s->all.packets);
-			table_put_real(t, 1e6 * s->mean_latency);
-			table_put_real(t, s->latest);
+			if (is_drawn(x) && x->sl[sl].all.packets)
+				put_level(&t, x, sl);
 		}
 	}
 }
@@ -312,8 +284,5 @@ void eval_tables(struct results *r, const struct eval_runs *runs)
 {
 	put_runs(r, runs);
 	put_levels(r, runs);
-	put_delay(r, runs);
-	put_extremes(r, runs);
-	put_jitter(r, runs);
 	put_ports(r, runs);
 }

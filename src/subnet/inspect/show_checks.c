@@ -10,9 +10,9 @@
 #include "topo/topo.h"
 
 static const struct column engine_columns[] = {
-	{ "engine", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "needs", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "engine", NULL, CELL(route_engine, name) },
+	{ "needs", NULL, CELL(route_engine, needs) },
+	{ NULL },
 };
 
 void show_engines(struct results *r)
@@ -20,66 +20,85 @@ void show_engines(struct results *r)
 	struct table *t =
 		results_table(r, "engines", "routing engines", engine_columns);
 
-	for (unsigned i = 0; i < n_route_engines; i++) {
-		table_put_text(t, route_engines[i].name);
-		table_put_text(t, route_engines[i].needs);
-	}
+	for (unsigned i = 0; i < n_route_engines; i++)
+		table_put_row(t, &route_engines[i]);
 }
 
+struct routes_row {
+	const char *engine;
+	unsigned vls_used, switches, subnets, top_lid;
+	bool sl_by_path;
+	uint64_t lids;
+};
 static const struct column routes_columns[] = {
-	{ "engine", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "VLs used", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "SL by path", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "switches", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "subnets", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "LIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "top LID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "engine", NULL, CELL(routes_row, engine) },
+	{ "VLs used", NULL, CELL(routes_row, vls_used), ORIGIN_COMPUTED },
+	{ "SL by path", NULL, CELL(routes_row, sl_by_path), ORIGIN_COMPUTED },
+	{ "switches", NULL, CELL(routes_row, switches) },
+	{ "subnets", NULL, CELL(routes_row, subnets) },
+	{ "LIDs", NULL, CELL(routes_row, lids), ORIGIN_COMPUTED },
+	{ "top LID", NULL, CELL(routes_row, top_lid), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 void show_routes(struct results *r, const struct subnet *s)
 {
 	struct table *t =
 		results_record(r, "routes", "the subnet", routes_columns);
-	uint64_t n_lids = 0;
-	unsigned top = 0;
+	struct routes_row row = {
+		.engine = s->engine,
+		.vls_used = s->vls_used,
+		.sl_by_path = s->sl_of_path != NULL,
+		.switches = s->n_switches,
+		.subnets = s->n_subnets,
+	};
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
 		if (s->lid_of_port[p])
-			n_lids += UINT64_C(1) << s->lmc_of_port[p];
+			row.lids += UINT64_C(1) << s->lmc_of_port[p];
 	}
-	for (unsigned i = 0; i < s->n_subnets; i++)
-		top = s->top_lid[i] > top ? s->top_lid[i] : top;
-	table_put_text(t, s->engine);
-	table_put_uint(t, s->vls_used);
-	table_put_bool(t, s->sl_of_path != NULL);
-	table_put_uint(t, s->n_switches);
-	table_put_uint(t, s->n_subnets);
-	table_put_uint(t, n_lids);
-	table_put_uint(t, top);
+	for (unsigned i = 0; i < s->n_subnets; i++) {
+		if (s->top_lid[i] > row.top_lid)
+			row.top_lid = s->top_lid[i];
+	}
+	table_put_row(t, &row);
 	if (s->note[0])
 		results_remark(r, "%s: %s", s->engine, s->note);
 }
 
+struct checked {
+	struct route_check c;
+	double hops, minimal; /* mean */
+};
 static const struct column check_columns[] = {
-	{ "pairs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "unreachable", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "in loops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "not minimal", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "mean hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "mean minimal hops", NULL, VALUE_REAL, ORIGIN_COMPUTED, 3 },
-	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "pairs with switches", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "of these unreachable", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "table entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "faulty entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "pairs", NULL, CELL(checked, c.n_pairs), ORIGIN_COMPUTED },
+	{ "unreachable", NULL, CELL(checked, c.n_unreachable),
+	  ORIGIN_COMPUTED },
+	{ "in loops", NULL, CELL(checked, c.n_loops), ORIGIN_COMPUTED },
+	{ "not minimal", NULL, CELL(checked, c.n_not_minimal),
+	  ORIGIN_COMPUTED },
+	{ "mean hops", NULL, CELL(checked, hops), ORIGIN_COMPUTED, 3 },
+	{ "mean minimal hops", NULL, CELL(checked, minimal), ORIGIN_COMPUTED,
+	  3 },
+	{ "most hops", NULL, CELL(checked, c.max_hops), ORIGIN_COMPUTED },
+	{ "pairs with switches", NULL, CELL(checked, c.n_switch_pairs),
+	  ORIGIN_COMPUTED },
+	{ "of these unreachable", NULL, CELL(checked, c.n_switch_unreachable),
+	  ORIGIN_COMPUTED },
+	{ "table entries", NULL, CELL(checked, c.n_entries), ORIGIN_COMPUTED },
+	{ "faulty entries", NULL, CELL(checked, c.n_faulty_entries),
+	  ORIGIN_COMPUTED },
+	{ NULL },
 };
 
+struct hops_row {
+	unsigned hops;
+	uint64_t pairs;
+};
 static const struct column hops_columns[] = {
-	{ "hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "pairs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "hops", NULL, CELL(hops_row, hops), ORIGIN_COMPUTED },
+	{ "pairs", NULL, CELL(hops_row, pairs), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static double ratio(uint64_t a, uint64_t b)
@@ -126,55 +145,55 @@ static void remark_faults(struct results *r, const struct subnet *s,
 
 bool show_check(struct results *r, const struct subnet *s)
 {
-	struct route_check c;
-
-	check_routes(s, &c);
-	uint64_t arrived = c.n_pairs - c.n_unreachable;
 	struct table *t = results_record(
 		r, "check", "every end port to every other", check_columns);
+	struct checked row;
+	const struct route_check *c = &row.c;
 
-	table_put_uint(t, c.n_pairs);
-	table_put_uint(t, c.n_unreachable);
-	table_put_uint(t, c.n_loops);
-	table_put_uint(t, c.n_not_minimal);
-	table_put_real(t, ratio(c.hops, arrived));
-	table_put_real(t, ratio(c.minimal_hops, arrived));
-	table_put_uint(t, c.max_hops);
-	table_put_uint(t, c.n_switch_pairs);
-	table_put_uint(t, c.n_switch_unreachable);
-	table_put_uint(t, c.n_entries);
-	table_put_uint(t, c.n_faulty_entries);
+	check_routes(s, &row.c);
+	row.hops = ratio(c->hops, c->n_pairs - c->n_unreachable);
+	row.minimal = ratio(c->minimal_hops, c->n_pairs - c->n_unreachable);
+	table_put_row(t, &row);
 	t = results_table(r, "hops", "cables between switches on a path",
 			  hops_columns);
 	for (unsigned i = 0; i <= CHECK_MAX_HOPS; i++) {
-		if (c.n_by_hops[i] == 0)
-			continue;
-		table_put_uint(t, i);
-		table_put_uint(t, c.n_by_hops[i]);
+		if (c->n_by_hops[i])
+			table_put_row(t,
+				      &(struct hops_row){ i, c->n_by_hops[i] });
 	}
-	remark_faults(r, s, &c);
-	return check_is_clean(&c);
+	remark_faults(r, s, c);
+	return check_is_clean(c);
 }
 
+struct lockup {
+	bool is_free;
+	uint64_t channels, dependencies;
+	const char *vls;
+	uint32_t cycle;
+};
 static const struct column deadlock_columns[] = {
-	{ "free of deadlock", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "channels", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "dependencies", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "VLs seen", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "free of deadlock", NULL, CELL(lockup, is_free), ORIGIN_COMPUTED },
+	{ "channels", NULL, CELL(lockup, channels), ORIGIN_COMPUTED },
+	{ "dependencies", NULL, CELL(lockup, dependencies), ORIGIN_COMPUTED },
+	{ "VLs seen", NULL, CELL(lockup, vls), ORIGIN_COMPUTED },
+	{ "cycle", "channels", CELL(lockup, cycle), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
+struct cycle_row {
+	const char *node, *next_node;
+	unsigned port, vl, next_port;
+};
 static const struct column cycle_columns[] = {
-	{ "node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "next node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "next port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "node", NULL, CELL(cycle_row, node), ORIGIN_COMPUTED },
+	{ "port", NULL, CELL(cycle_row, port), ORIGIN_COMPUTED },
+	{ "VL", NULL, CELL(cycle_row, vl), ORIGIN_COMPUTED },
+	{ "next node", NULL, CELL(cycle_row, next_node), ORIGIN_COMPUTED },
+	{ "next port", NULL, CELL(cycle_row, next_port), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
-static void put_set(struct table *t, uint16_t set)
+static const char *set_text(struct table *t, uint16_t set)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -182,8 +201,7 @@ static void put_set(struct table *t, uint16_t set)
 		if (set >> i & 1)
 			strbuf_printf(&text, "%s%u", text.len ? "," : "", i);
 	}
-	table_put_text(t, text.len ? text.text : "none");
-	strbuf_fini(&text);
+	return text.len ? table_take(t, &text) : "none";
 }
 
 static void show_cycle(struct results *r, const struct subnet *s,
@@ -198,11 +216,13 @@ static void show_cycle(struct results *r, const struct subnet *s,
 		const struct topo_port *from = &topo->ports[c->cycle[i].from];
 		const struct topo_port *to = &topo->ports[from->peer];
 
-		table_put_text(t, topo->nodes[from->node].name);
-		table_put_uint(t, from->number);
-		table_put_uint(t, c->cycle[i].vl);
-		table_put_text(t, topo->nodes[to->node].name);
-		table_put_uint(t, to->number);
+		table_put_row(t,
+			      &(struct cycle_row){
+				      .node = topo->nodes[from->node].name,
+				      .port = from->number,
+				      .vl = c->cycle[i].vl,
+				      .next_node = topo->nodes[to->node].name,
+				      .next_port = to->number });
 	}
 }
 
@@ -218,11 +238,12 @@ bool show_deadlock(struct results *r, const struct subnet *s,
 					 "dependencies between channels, by VL",
 					 deadlock_columns);
 
-	table_put_bool(t, c.n_cycle == 0);
-	table_put_uint(t, c.size.n_channels);
-	table_put_uint(t, c.size.n_dependencies);
-	put_set(t, c.size.vls);
-	table_put_uint(t, c.n_cycle);
+	table_put_row(t,
+		      &(struct lockup){ .is_free = c.n_cycle == 0,
+					.channels = c.size.n_channels,
+					.dependencies = c.size.n_dependencies,
+					.vls = set_text(t, c.size.vls),
+					.cycle = c.n_cycle });
 	if (c.n_cycle)
 		show_cycle(r, s, &c);
 	if (c.n_cycle && !s->sl_of_path && strcmp(s->engine, "file") == 0)

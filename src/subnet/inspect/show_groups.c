@@ -4,29 +4,53 @@
 #include "subnet/mcast.h"
 #include "topo/topo.h"
 
+struct group_row {
+	const char *mlid, *mgid, *tree, *source, *root;
+	uint32_t members;
+};
 static const struct column group_columns[] = {
-	{ "MLID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "MGID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "tree", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "source", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "root", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "members", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "MLID", NULL, CELL(group_row, mlid), ORIGIN_COMPUTED },
+	{ "MGID", NULL, CELL(group_row, mgid), ORIGIN_COMPUTED },
+	{ "tree", NULL, CELL(group_row, tree) },
+	{ "source", NULL, CELL(group_row, source) },
+	{ "root", NULL, CELL(group_row, root), ORIGIN_COMPUTED },
+	{ "members", NULL, CELL(group_row, members) },
+	{ NULL },
 };
 
-static const struct column mcast_columns[] = {
-	{ "deliveries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "missing", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "duplicates", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "strays", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "loops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "copies on cables", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "most hops", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "MLIDs left", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "MFT entries", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "MFT size", "KiB", VALUE_REAL, ORIGIN_COMPUTED, 1 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+/* What became of the packets, and what the tables take. */
+struct sent {
+	struct mcast_check c;
+	uint64_t mlids_left, entries;
+	double size;
 };
+static const struct column mcast_columns[] = {
+	{ "deliveries", NULL, CELL(sent, c.n_expected), ORIGIN_COMPUTED },
+	{ "missing", NULL, CELL(sent, c.n_missing), ORIGIN_COMPUTED },
+	{ "duplicates", NULL, CELL(sent, c.n_duplicates), ORIGIN_COMPUTED },
+	{ "strays", NULL, CELL(sent, c.n_strays), ORIGIN_COMPUTED },
+	{ "loops", NULL, CELL(sent, c.n_loops), ORIGIN_COMPUTED },
+	{ "copies on cables", NULL, CELL(sent, c.n_cables), ORIGIN_COMPUTED },
+	{ "most hops", NULL, CELL(sent, c.max_hops), ORIGIN_COMPUTED },
+	{ "MLIDs left", NULL, CELL(sent, mlids_left), ORIGIN_COMPUTED },
+	{ "MFT entries", NULL, CELL(sent, entries), ORIGIN_COMPUTED },
+	{ "MFT size", "KiB", CELL(sent, size), ORIGIN_COMPUTED, 1 },
+	{ NULL },
+};
+
+static const char *source_name(const struct topo *topo, struct table *t,
+			       const struct mcast_group *m)
+{
+	if (m->source != TOPO_NONE)
+		return topo_node_of(topo, m->source)->name;
+	return m->n_senders ? table_text(t, "any member, %u more", m->n_senders)
+			    : "any member";
+}
+
+static unsigned mgid_word(unsigned shift)
+{
+	return MCAST_MGID_PREFIX >> shift & 0xffff;
+}
 
 static void list_groups(struct results *r, const struct subnet *s)
 {
@@ -37,73 +61,61 @@ static void list_groups(struct results *r, const struct subnet *s)
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		const struct mcast_group *m = &s->groups[i];
 
-		table_put_textf(t, "0x%04x", m->mlid);
-		table_put_textf(
-			t, "%x:%x:%x::%x", (unsigned)(MCAST_MGID_PREFIX >> 48),
-			(unsigned)(MCAST_MGID_PREFIX >> 32 & 0xffff),
-			(unsigned)(MCAST_MGID_PREFIX >> 16 & 0xffff), m->mlid);
-		table_put_text(t, mcast_method_names[m->method]);
-		if (m->source == TOPO_NONE && m->n_senders)
-			table_put_textf(t, "any member, %u more", m->n_senders);
-		else if (m->source == TOPO_NONE)
-			table_put_text(t, "any member");
-		else
-			table_put_text(t, topo_node_of(topo, m->source)->name);
-		if (m->root == TOPO_NONE)
-			table_put_none(t);
-		else
-			table_put_text(
-				t,
-				topo->nodes[s->node_of_switch[m->root]].name);
-		table_put_uint(t, m->n_members);
+		struct group_row row = {
+			.mlid = table_text(t, "0x%04x", m->mlid),
+			.mgid = table_text(t, "%x:%x:%x::%x", mgid_word(48),
+					   mgid_word(32), mgid_word(16),
+					   m->mlid),
+			.tree = mcast_method_names[m->method],
+			.source = source_name(topo, t, m),
+			.members = m->n_members,
+		};
+
+		if (m->root != TOPO_NONE)
+			row.root = topo->nodes[s->node_of_switch[m->root]].name;
+		table_put_row(t, &row);
 	}
 }
 
-/* Rows with a port in them, and what the tables take in memory. */
-static void put_table_size(struct table *t, const struct subnet *s)
+/* What the tables hold, and take in memory. */
+static void measure_tables(const struct subnet *s, struct sent *out)
 {
-	uint64_t entries = 0, words = 0;
+	uint64_t words = 0;
 
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		const struct mft *m = &s->mft[i];
-		size_t rows = (size_t)m->n_mlids * s->n_switches;
 
-		words += rows * m->words;
-		for (size_t row = 0; row < rows; row++) {
-			bool any = false;
-
-			for (uint32_t w = 0; w < m->words; w++)
-				any |= m->ports[row * m->words + w] != 0;
-			entries += any;
-		}
+		words += (uint64_t)m->n_mlids * s->n_switches * m->words;
+		out->entries += mcast_entries(s, i);
 	}
-	table_put_uint(t, entries);
-	table_put_real(t, (double)words * sizeof(uint64_t) / 1024);
+	out->size = (double)words * sizeof(uint64_t) / 1024;
 }
 
+struct choice {
+	const char *trees, *which;
+	uint32_t mlids, cycle;
+	struct mcast_peak peak;
+};
 static const struct column choice_columns[] = {
-	{ "trees", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "MLIDs", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "busiest cable", "messages", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "which", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "all cables", "messages", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "cycle", "channels", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "trees", NULL, CELL(choice, trees), ORIGIN_COMPUTED },
+	{ "MLIDs", NULL, CELL(choice, mlids), ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", CELL(choice, peak.link),
+	  ORIGIN_COMPUTED },
+	{ "which", NULL, CELL(choice, which), ORIGIN_COMPUTED },
+	{ "all cables", "messages", CELL(choice, peak.total), ORIGIN_COMPUTED },
+	{ "cycle", "channels", CELL(choice, cycle), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
-static void put_peak(struct table *t, const struct subnet *s,
-		     const struct mcast_peak *peak)
+static void put_choice(struct table *t, const struct topo *topo,
+		       struct choice row)
 {
-	const struct topo *topo = s->topo;
-	port_id p = peak->link_at;
+	port_id p = row.peak.link_at;
 
-	table_put_uint(t, peak->link);
-	if (p == TOPO_NONE)
-		table_put_none(t);
-	else
-		table_put_textf(t, "%s[%u]", topo_node_of(topo, p)->name,
-				topo->ports[p].number);
-	table_put_uint(t, peak->total);
+	if (p != TOPO_NONE)
+		row.which = table_text(t, "%s[%u]", topo_node_of(topo, p)->name,
+				       topo->ports[p].number);
+	table_put_row(t, &row);
 }
 
 void show_choice(struct results *r, const struct subnet *s,
@@ -116,17 +128,22 @@ void show_choice(struct results *r, const struct subnet *s,
 
 	for (uint32_t i = 0; i < c->n; i++)
 		n[c->methods[i]]++;
-	table_put_textf(t, "chosen: %u shared, %u union, %u shortest",
-			n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
-	table_put_uint(t, c->n_mlids);
-	put_peak(t, s, &c->chosen);
-	table_put_uint(t, c->chosen_cycle);
+	const char *trees =
+		table_text(t, "chosen: %u shared, %u union, %u shortest",
+			   n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
+
+	put_choice(t, s->topo,
+		   (struct choice){ .trees = trees,
+				    .mlids = c->n_mlids,
+				    .cycle = c->chosen_cycle,
+				    .peak = c->chosen });
 	if (!c->shared_fits)
 		return;
-	table_put_text(t, "all shared, as OpenSM's");
-	table_put_uint(t, c->n);
-	put_peak(t, s, &c->shared);
-	table_put_uint(t, c->shared_cycle);
+	put_choice(t, s->topo,
+		   (struct choice){ .trees = "all shared, as OpenSM's",
+				    .mlids = c->n,
+				    .cycle = c->shared_cycle,
+				    .peak = c->shared });
 	if (c->chosen.link < c->shared.link)
 		results_remark(r,
 			       "the choice takes %.0f %% off the busiest cable",
@@ -141,32 +158,28 @@ void show_choice(struct results *r, const struct subnet *s,
 
 bool show_groups(struct results *r, const struct subnet *s)
 {
-	struct mcast_check c;
+	struct sent row = { .mlids_left = mcast_mlids_left(s, 0) };
 
 	list_groups(r, s);
-	check_mcast(s, &c);
+	check_mcast(s, &row.c);
+	measure_tables(s, &row);
 	struct table *t = results_record(
 		r, "multicast", "one packet from every sender", mcast_columns);
 
-	table_put_uint(t, c.n_expected);
-	table_put_uint(t, c.n_missing);
-	table_put_uint(t, c.n_duplicates);
-	table_put_uint(t, c.n_strays);
-	table_put_uint(t, c.n_loops);
-	table_put_uint(t, c.n_cables);
-	table_put_uint(t, c.max_hops);
-	table_put_uint(t, mcast_mlids_left(s, 0));
-	put_table_size(t, s);
-	if (!mcast_check_is_clean(&c))
+	const struct mcast_check *c = &row.c;
+
+	table_put_row(t, &row);
+	if (!mcast_check_is_clean(c))
 		results_remark(
 			r,
 			"the first fault is of MLID 0x%04x, sent by '%s': "
 			"'%s' receives %llu copies",
-			s->groups[c.fault_group].mlid,
-			topo_node_of(s->topo, c.fault_sender)->name,
-			c.fault_receiver == TOPO_NONE
+			s->groups[c->fault_group].mlid,
+			topo_node_of(s->topo, c->fault_sender)->name,
+			c->fault_receiver == TOPO_NONE
 				? "nobody"
-				: topo_node_of(s->topo, c.fault_receiver)->name,
-			(unsigned long long)c.fault_copies);
-	return mcast_check_is_clean(&c);
+				: topo_node_of(s->topo, c->fault_receiver)
+					  ->name,
+			(unsigned long long)c->fault_copies);
+	return mcast_check_is_clean(c);
 }

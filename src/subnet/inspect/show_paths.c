@@ -12,51 +12,60 @@ static double ratio(uint64_t a, uint64_t b)
 	return b ? (double)a / (double)b : 0;
 }
 
+struct spread {
+	struct load_spread l;
+	double mean;
+	const char *node;
+	unsigned port; /* 0: no channel */
+};
 static const struct column spread_columns[] = {
-	{ "flows", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "channels", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "idle channels", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "mean per channel", "flows", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "most per channel", "flows", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "at node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "at port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "flows", NULL, CELL(spread, l.n_flows), ORIGIN_COMPUTED },
+	{ "channels", NULL, CELL(spread, l.n_channels) },
+	{ "idle channels", NULL, CELL(spread, l.n_idle), ORIGIN_COMPUTED },
+	{ "mean per channel", "flows", CELL(spread, mean), ORIGIN_COMPUTED, 2 },
+	{ "most per channel", "flows", CELL(spread, l.max), ORIGIN_COMPUTED },
+	{ "at node", NULL, CELL(spread, node), ORIGIN_COMPUTED },
+	{ "at port", NULL, CELL_UNLESS(spread, port, 0), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
+struct share {
+	const char *pattern;
+	struct load_shares l;
+};
 static const struct column share_columns[] = {
-	{ "pattern", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "patterns", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "mean share", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "interval 95 %", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "worst pattern", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "worst flow", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "mean of most per channel", "flows", VALUE_REAL, ORIGIN_COMPUTED, 2 },
-	{ "most per channel", "flows", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "pattern", NULL, CELL(share, pattern) },
+	{ "patterns", NULL, CELL(share, l.n_patterns) },
+	{ "mean share", "%", CELL_SHARE(share, l.mean_share), ORIGIN_COMPUTED,
+	  2 },
+	{ "interval 95 %", "%", CELL_SHARE(share, l.half_width),
+	  ORIGIN_COMPUTED, 2 },
+	{ "worst pattern", "%", CELL_SHARE(share, l.worst_mean),
+	  ORIGIN_COMPUTED, 2 },
+	{ "worst flow", "%", CELL_SHARE(share, l.least_share), ORIGIN_COMPUTED,
+	  2 },
+	{ "mean of most per channel", "flows", CELL(share, l.mean_max),
+	  ORIGIN_COMPUTED, 2 },
+	{ "most per channel", "flows", CELL(share, l.worst), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static void show_spread(struct results *r, const struct subnet *s)
 {
-	struct load_spread l;
-
-	load_all_to_all(s, &l);
 	struct table *t = results_record(
 		r, "all-to-all",
 		"flows on channels between switches, every pair sending",
 		spread_columns);
+	struct spread row = { .port = 0 };
+	const struct load_spread *l = &row.l;
 
-	table_put_uint(t, l.n_flows);
-	table_put_uint(t, l.n_channels);
-	table_put_uint(t, l.n_idle);
-	table_put_real(t, ratio(l.total, l.n_channels));
-	table_put_uint(t, l.max);
-	if (l.max_at == TOPO_NONE) {
-		table_put_none(t);
-		table_put_none(t);
-		return;
+	load_all_to_all(s, &row.l);
+	row.mean = ratio(l->total, l->n_channels);
+	if (l->max_at != TOPO_NONE) {
+		row.node = topo_node_of(s->topo, l->max_at)->name;
+		row.port = s->topo->ports[l->max_at].number;
 	}
-	table_put_text(t, topo_node_of(s->topo, l.max_at)->name);
-	table_put_uint(t, s->topo->ports[l.max_at].number);
+	table_put_row(t, &row);
 }
 
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
@@ -79,29 +88,32 @@ void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 		share_columns);
 
 	for (size_t i = 0; i < 3; i++) {
-		struct load_shares l;
+		struct share row = { .pattern = patterns[i].name };
 
-		load_patterns(s, patterns[i].pattern, n_patterns, seed, &l);
-		table_put_text(t, patterns[i].name);
-		table_put_uint(t, l.n_patterns);
-		table_put_real(t, 100 * l.mean_share);
-		table_put_real(t, 100 * l.half_width);
-		table_put_real(t, 100 * l.worst_mean);
-		table_put_real(t, 100 * l.least_share);
-		table_put_real(t, l.mean_max);
-		table_put_uint(t, l.worst);
+		load_patterns(s, patterns[i].pattern, n_patterns, seed, &row.l);
+		table_put_row(t, &row);
 	}
 }
 
-static const struct column router_columns[] = {
-	{ "from prefix", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "to prefix", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "routers on the way", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "router", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "port", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "DLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+struct router_row {
+	const char *from, *to, *router;
+	uint32_t hops;
+	unsigned port, dlid;
 };
+static const struct column router_columns[] = {
+	{ "from prefix", NULL, CELL(router_row, from), ORIGIN_COMPUTED },
+	{ "to prefix", NULL, CELL(router_row, to), ORIGIN_COMPUTED },
+	{ "routers on the way", NULL, CELL(router_row, hops), ORIGIN_COMPUTED },
+	{ "router", NULL, CELL(router_row, router), ORIGIN_COMPUTED },
+	{ "port", NULL, CELL(router_row, port), ORIGIN_COMPUTED },
+	{ "DLID", NULL, CELL(router_row, dlid), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+static const char *prefix_text(struct table *t, uint64_t prefix)
+{
+	return table_text(t, "0x%016" PRIx64, prefix);
+}
 
 static void put_choices(struct table *t, const struct subnet *s, unsigned from,
 			unsigned to)
@@ -111,12 +123,14 @@ static void put_choices(struct table *t, const struct subnet *s, unsigned from,
 	for (uint32_t i = 0; i < h->n; i++) {
 		port_id p = s->router_choices[h->first + i];
 
-		table_put_textf(t, "0x%016" PRIx64, s->prefix[from]);
-		table_put_textf(t, "0x%016" PRIx64, s->prefix[to]);
-		table_put_uint(t, h->n_hops);
-		table_put_text(t, topo_node_of(s->topo, p)->name);
-		table_put_uint(t, s->topo->ports[p].number);
-		table_put_uint(t, s->lid_of_port[p]);
+		table_put_row(t,
+			      &(struct router_row){
+				      .from = prefix_text(t, s->prefix[from]),
+				      .to = prefix_text(t, s->prefix[to]),
+				      .router = topo_node_of(s->topo, p)->name,
+				      .hops = h->n_hops,
+				      .port = s->topo->ports[p].number,
+				      .dlid = s->lid_of_port[p] });
 	}
 }
 
@@ -133,13 +147,17 @@ void show_routers(struct results *r, const struct subnet *s)
 	}
 }
 
+struct path_row {
+	const char *node;
+	unsigned in, out, dlid, vl;
+};
 static const struct column path_columns[] = {
-	{ "node", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "in", "port", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "out", "port", VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "DLID", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "VL", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "node", NULL, CELL(path_row, node), ORIGIN_COMPUTED },
+	{ "in", "port", CELL_UNLESS(path_row, in, 0), ORIGIN_COMPUTED },
+	{ "out", "port", CELL(path_row, out), ORIGIN_COMPUTED },
+	{ "DLID", NULL, CELL(path_row, dlid), ORIGIN_COMPUTED },
+	{ "VL", NULL, CELL(path_row, vl), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 /* A packet on its way. */
@@ -155,14 +173,7 @@ struct walker {
 static void put_step(struct walker *w, const char *name, unsigned in,
 		     unsigned out, unsigned vl)
 {
-	table_put_text(w->t, name);
-	if (in)
-		table_put_uint(w->t, in);
-	else
-		table_put_none(w->t);
-	table_put_uint(w->t, out);
-	table_put_uint(w->t, w->dlid);
-	table_put_uint(w->t, vl);
+	table_put_row(w->t, &(struct path_row){ name, in, out, w->dlid, vl });
 }
 
 /* One node further; false if the packet has arrived or is lost. */

@@ -123,24 +123,36 @@ void sweeps_fini(struct sweeps *s)
 	*s = (struct sweeps){ .n = 0 };
 }
 
+struct sweep {
+	size_t sweep;
+	const char *changes;
+	bool kept;
+	uint32_t ports_lost, switches, blocks;
+	uint64_t entries;
+};
 static const struct column sweep_columns[] = {
-	{ "sweep", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "changes", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
-	{ "kept what works", NULL, VALUE_BOOL, ORIGIN_COMPUTED, 0 },
-	{ "ports lost", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "switches written", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "blocks written", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "entries changed", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "sweep", NULL, CELL(sweep, sweep) },
+	{ "changes", NULL, CELL(sweep, changes) },
+	{ "kept what works", NULL, CELL(sweep, kept), ORIGIN_COMPUTED },
+	{ "ports lost", NULL, CELL(sweep, ports_lost), ORIGIN_COMPUTED },
+	{ "switches written", NULL, CELL(sweep, switches), ORIGIN_COMPUTED },
+	{ "blocks written", NULL, CELL(sweep, blocks), ORIGIN_COMPUTED },
+	{ "entries changed", NULL, CELL(sweep, entries), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
+struct write {
+	size_t sweep;
+	const char *sw, *guid;
+	struct lft_write write;
+};
 static const struct column write_columns[] = {
-	{ "sweep", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
-	{ "switch", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "GUID", NULL, VALUE_TEXT, ORIGIN_COMPUTED, 0 },
-	{ "block", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ "entries changed", NULL, VALUE_UINT, ORIGIN_COMPUTED, 0 },
-	{ NULL, NULL, VALUE_NONE, ORIGIN_GIVEN, 0 },
+	{ "sweep", NULL, CELL(write, sweep) },
+	{ "switch", NULL, CELL(write, sw), ORIGIN_COMPUTED },
+	{ "GUID", NULL, CELL(write, guid), ORIGIN_COMPUTED },
+	{ "block", NULL, CELL(write, write.block), ORIGIN_COMPUTED },
+	{ "entries changed", NULL, CELL(write, write.n), ORIGIN_COMPUTED },
+	{ NULL },
 };
 
 static uint32_t count_switches(const struct replan *r)
@@ -165,13 +177,13 @@ void sweeps_show(struct results *r, const struct sweeps *s,
 	for (size_t i = 0; i < s->n; i++) {
 		const struct replan *x = &s->done[i];
 
-		table_put_uint(t, i + 1);
-		table_put_text(t, list->items[i]);
-		table_put_bool(t, x->kept);
-		table_put_uint(t, x->n_lost_ports);
-		table_put_uint(t, count_switches(x));
-		table_put_uint(t, x->n_writes);
-		table_put_uint(t, x->n_changes);
+		table_put_row(t, &(struct sweep){ .sweep = i + 1,
+						  .changes = list->items[i],
+						  .kept = x->kept,
+						  .ports_lost = x->n_lost_ports,
+						  .switches = count_switches(x),
+						  .blocks = x->n_writes,
+						  .entries = x->n_changes });
 	}
 	t = results_table(r, "writes",
 			  "blocks of 64 LIDs, in the order in which they are "
@@ -185,11 +197,11 @@ void sweeps_show(struct results *r, const struct sweeps *s,
 			const struct topo_node *v =
 				&x->topo.nodes[x->subnet.node_of_switch[w->sw]];
 
-			table_put_uint(t, i + 1);
-			table_put_text(t, v->name);
-			table_put_textf(t, "0x%016" PRIx64, v->guid);
-			table_put_uint(t, w->block);
-			table_put_uint(t, w->n);
+			const char *guid =
+				table_text(t, "0x%016" PRIx64, v->guid);
+
+			table_put_row(
+				t, &(struct write){ i + 1, v->name, guid, *w });
 		}
 	}
 }
