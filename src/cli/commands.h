@@ -41,6 +41,11 @@ extern const struct command command_live_manage;
 extern const struct command command_live_show;
 extern const struct command command_live_traffic;
 extern const struct command command_paper;
+extern const struct command command_paper_all;
+extern const struct command command_paper_fit;
+extern const struct command command_paper_list;
+extern const struct command command_paper_run;
+extern const struct command command_paper_show;
 extern const struct command command_report;
 
 #endif

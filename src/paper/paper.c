@@ -30,6 +30,7 @@ const char *const paper_take_names[] = { "one",   "mean", "least",
 #define CHECK(m)      offsetof(struct paper_check, m)
 #define RULE(m)       offsetof(struct paper_rule, m)
 #define ERRATUM(m)    offsetof(struct paper_erratum, m)
+#define FILE_OF(m)    offsetof(struct paper_text, m)
 
 /* What a study is, under `path`, and `base` within its struct. */
 #define STUDY_ROWS(path, base)                                                 \
@@ -142,6 +143,13 @@ const struct schema_row paper_fields[] = {
 	  .optional = true, .help = "why it is not matched" },
 	{ "experiments[].proof", SCHEMA_TEXT, EXPERIMENT(proof),
 	  .optional = true, .help = "why it cannot be as printed" },
+	{ "files", SCHEMA_LIST, offsetof(struct paper, files),
+	  .count = offsetof(struct paper, n_files),
+	  .item_size = sizeof(struct paper_text),
+	  .help = "what its commands read, beside what is built in" },
+	{ "files[].name", SCHEMA_TEXT, FILE_OF(name),
+	  .help = "the paper's number, a slash and a name" },
+	{ "files[].text", SCHEMA_TEXT, FILE_OF(text), .help = "what is in it" },
 	{ "errata", SCHEMA_LIST, offsetof(struct paper, errata),
 	  .count = offsetof(struct paper, n_errata),
 	  .item_size = sizeof(struct paper_erratum),
@@ -253,6 +261,35 @@ static enum hd_status experiment_check(const struct paper *p,
 	return status;
 }
 
+/* They are written below a folder of ours, and nowhere else. */
+static enum hd_status file_check(const struct paper *p,
+				 const struct paper_text *f, struct diag *d)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_.-/";
+	size_t id = strlen(p->id), len = strlen(f->name);
+
+	if (strncmp(f->name, p->id, id) != 0 || f->name[id] != '/')
+		return refuse(p, d, &f->name,
+			      "a file's name begins with the paper's number "
+			      "and a slash");
+	if (strspn(f->name, safe) != len || f->name[0] == '.' ||
+	    f->name[0] == '/' || f->name[len - 1] == '/' ||
+	    strstr(f->name, "/.") || strstr(f->name, "//"))
+		return refuse(p, d, &f->name,
+			      "a file's name has letters, digits, _, - and "
+			      ". within its words");
+	if (paper_file_find(f->name))
+		return refuse(p, d, &f->name, "this file is built in");
+	for (const struct paper_text *o = p->files; o < f; o++) {
+		if (strcmp(o->name, f->name) == 0)
+			return refuse(p, d, &f->name,
+				      "this file is there twice");
+	}
+	return HD_OK;
+}
+
 /* ---- putting it together ------------------------------------------------ */
 
 static enum hd_status study_open(struct paper *p, struct paper_study *s,
@@ -317,6 +354,8 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file,
 	document_fini(&doc);
 	for (size_t i = 0; status == HD_OK && i < out->n_studies; i++)
 		status = study_open(out, &out->studies[i], d);
+	for (size_t i = 0; status == HD_OK && i < out->n_files; i++)
+		status = file_check(out, &out->files[i], d);
 	for (size_t i = 0; status == HD_OK && i < out->n_experiments; i++)
 		status = experiment_open(out, &out->experiments[i], d);
 	return status;
@@ -419,24 +458,4 @@ enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d,
 		}
 	}
 	return status;
-}
-
-void paper_extract(const struct paper *p, const struct paper_experiment *e,
-		   struct strbuf *out)
-{
-	struct paper_experiment alone = *e;
-	struct paper mine = *p;
-
-	mine.id = (char *)"my";
-	mine.experiments = &alone;
-	mine.n_experiments = 1;
-	mine.n_errata = 0;
-	mine.n_studies = e->study && e->study != &e->own;
-	if (mine.n_studies)
-		mine.studies = (struct paper_study *)e->study;
-	strbuf_printf(out,
-		      "# %s/%s of 'heddle paper list', to be changed: 'heddle "
-		      "paper run FILE' runs it.\n",
-		      p->id, e->id);
-	schema_print(paper_fields, &mine, false, out);
 }

@@ -162,6 +162,11 @@ struct paper_rule {
 	char *name, *says;
 };
 
+/* A file that commands of the paper read. */
+struct paper_text {
+	char *name, *text;
+};
+
 /* Faults of the paper, or of the copy of its text that we have. */
 struct paper_erratum {
 	bool copy;
@@ -177,6 +182,8 @@ struct paper {
 	size_t n_studies;
 	struct paper_experiment *experiments;
 	size_t n_experiments;
+	struct paper_text *files;
+	size_t n_files;
 	struct paper_erratum *errata;
 	size_t n_errata;
 	struct schema_places places;
@@ -225,8 +232,11 @@ HD_MUST_CHECK enum hd_status catalogue_add(struct paper_catalogue *c,
 HD_MUST_CHECK enum hd_status paper_vary(struct paper *p, const char *text,
 					struct diag *d, bool *known);
 
-/* The experiment alone, with its study, as a file of its own. */
+/* The experiment alone, with its study and files, as a file of its own. */
 void paper_extract(const struct paper *p, const struct paper_experiment *e,
 		   struct strbuf *out);
+/* The scenario that its command reads; false if it reads none. */
+bool paper_scenario(const struct paper *p, const struct paper_experiment *e,
+		    struct strbuf *out);
 
 #endif

@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/strbuf.h"
+#include "paper/points.h"
 
 #define HEAD "paper: '0'\ntitle: t\nexperiments:\n"
 #define CHECK(x) \
@@ -120,6 +122,105 @@ static void studies_that_are_not_there_are_refused(void **state)
 		7, "the study has more than 100000 points");
 }
 
+#define FILES HEAD "- {id: a, title: t, reason: r}\nfiles:\n"
+
+static void files_anywhere_else_are_refused(void **state)
+{
+	static const char *const bad[] = { "0/../a", "0/.a",  "0//a",
+					   "0/a/",   "0/a b", "0/",
+					   "0/a\\n", "0/./a", "0/a/.." };
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		strbuf_printf(&text, FILES "- {name: \"%s\", text: x}\n",
+			      bad[i]);
+		refused(text.text, 6,
+			"a file's name has letters, digits, _, - and . within "
+			"its words");
+		strbuf_fini(&text);
+	}
+	refused(FILES "- {name: a, text: x}\n", 6,
+		"a file's name begins with the paper's number and a slash");
+	refused(FILES "- {name: /0/a, text: x}\n", 6,
+		"a file's name begins with the paper's number and a slash");
+	refused(FILES "- {name: 0/a, text: x}\n- {name: 0/a, text: y}\n", 7,
+		"this file is there twice");
+	refused("paper: papers\ntitle: t\n"
+		"experiments: [{id: a, title: t, reason: r}]\n"
+		"files: [{name: papers/000.yaml, text: x}]\n",
+		4, "this file is built in");
+}
+
+/* As `text` with "my/" instead of the folders of built-in files. */
+static char *with_my_files(const char *text)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	while (*text) {
+		if (strncmp(text, "papers/00", 9) == 0) {
+			strbuf_puts(&out, "my/");
+			text += strlen("papers/000/");
+		} else {
+			strbuf_putc(&out, *text++);
+		}
+	}
+	return strbuf_detach(&out);
+}
+
+/* The same commands, point by point. */
+static void check_points(const struct paper_experiment *e,
+			 const struct paper_experiment *mine, bool quick)
+{
+	struct diag d = { .status = HD_OK };
+	struct paper_points a, b;
+
+	assert_int_equal(points_init(&a, e, quick, &d), HD_OK);
+	assert_int_equal(points_init(&b, mine, quick, &d), HD_OK);
+	assert_int_equal(a.n_points, b.n_points);
+	assert_int_equal(a.n_settings, b.n_settings);
+	for (size_t i = 0; i < a.n_points; i++) {
+		char *theirs = points_command(&a, i);
+		char *wanted = with_my_files(theirs);
+		char *ours = points_command(&b, i);
+
+		assert_string_equal(ours, wanted);
+		free(theirs);
+		free(wanted);
+		free(ours);
+	}
+	points_fini(&a);
+	points_fini(&b);
+}
+
+/* The files are those that are built in, byte by byte. */
+static void check_files(const struct paper *p, const struct paper *mine)
+{
+	for (size_t i = 0; i < mine->n_files; i++) {
+		const struct paper_text *f = &mine->files[i];
+		char name[128];
+
+		snprintf(name, sizeof(name), "papers/%s/%s", p->id,
+			 f->name + strlen("my/"));
+		const struct paper_file *built_in = paper_file_find(name);
+
+		assert_non_null(built_in);
+		assert_int_equal(strlen(f->text), built_in->len);
+		assert_memory_equal(f->text, built_in->bytes, built_in->len);
+	}
+}
+
+static void check_published(const struct paper_experiment *e,
+			    const struct paper_experiment *mine)
+{
+	assert_string_equal(mine->id, e->id);
+	assert_int_equal(mine->verdict, e->verdict);
+	assert_int_equal(mine->n_checks, e->n_checks);
+	for (size_t i = 0; i < e->n_checks; i++)
+		assert_string_equal(mine->checks[i].published.text,
+				    e->checks[i].published.text);
+}
+
 /* What is handed over reads back as the same experiment. */
 static void check_handed_over(const struct paper *p,
 			      const struct paper_experiment *e)
@@ -132,9 +233,14 @@ static void check_handed_over(const struct paper *p,
 	if (paper_parse(text.text, text.len, "x", &d, &back) != HD_OK)
 		fail_msg("%s/%s: %u: %s", p->id, e->id, d.line, d.message);
 	assert_int_equal(back.n_experiments, 1);
-	assert_string_equal(back.experiments[0].id, e->id);
-	assert_int_equal(back.experiments[0].n_checks, e->n_checks);
-	assert_int_equal(back.experiments[0].verdict, e->verdict);
+	check_published(e, back.experiments);
+	assert_int_equal(!back.experiments[0].study, !e->study);
+	for (int quick = 0; e->study && quick < 2; quick++)
+		check_points(e, back.experiments, quick);
+	check_files(p, &back);
+	assert_int_equal(back.n_files > 0,
+			 e->study &&
+				 strstr(e->study->command, "papers/") != NULL);
 	paper_fini(&back);
 	strbuf_fini(&text);
 }
@@ -179,6 +285,7 @@ int main(void)
 		cmocka_unit_test(limits_without_a_source_are_refused),
 		cmocka_unit_test(verdicts_that_say_too_much_are_refused),
 		cmocka_unit_test(studies_that_are_not_there_are_refused),
+		cmocka_unit_test(files_anywhere_else_are_refused),
 		cmocka_unit_test(experiments_are_handed_over),
 		cmocka_unit_test(the_built_in_papers_are_good),
 	};

@@ -139,6 +139,23 @@ enum hd_status review_add(struct paper_review *s, const char *name,
 	return found ? status : refuse_name(s, name, d);
 }
 
+enum hd_status review_has_open(const struct paper_review *s, struct diag *d)
+{
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct review_item *item = &s->items[i];
+
+		if (item->grid.n_settings < 2)
+			return diag_fail(
+				d, HD_ERR_INPUT,
+				"%s/%s leaves nothing open to be fitted%s",
+				item->paper->id, item->experiment->id,
+				item->experiment->study
+					? ""
+					: ", and there is nothing to run");
+	}
+	return HD_OK;
+}
+
 /* ---- judging ------------------------------------------------------------ */
 
 /* Where a point's results are. */
@@ -328,6 +345,7 @@ enum hd_status review_run(struct paper_review *s,
 	struct paper_runner judging = *runner;
 
 	judging.tick = judge_job;
+	judging.catalogue = s->catalogue;
 	judging.context = &a;
 	return paper_run(&judging, s->jobs, s->n_jobs, d);
 }

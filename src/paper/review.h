@@ -60,6 +60,10 @@ void review_fini(struct paper_review *s);
 HD_MUST_CHECK enum hd_status review_add(struct paper_review *s,
 					const char *name, struct diag *d);
 
+/* Refuses experiments in which the paper leaves nothing open. */
+HD_MUST_CHECK enum hd_status review_has_open(const struct paper_review *s,
+					     struct diag *d);
+
 /* Experiments are judged when runner->tick hears of their last job. */
 HD_MUST_CHECK enum hd_status review_run(struct paper_review *s,
 					const struct paper_runner *runner,

@@ -28,21 +28,38 @@ static void make_folders(char *path)
 	}
 }
 
-/* The built-in files, below the folder. */
+/* A file below the folder. */
+static enum hd_status put_file(const char *folder, const char *name,
+			       const void *bytes, size_t len, struct diag *d)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/%s", folder, name);
+	make_folders(path.text);
+	enum hd_status status = file_write(path.text, bytes, len, d);
+
+	strbuf_fini(&path);
+	return status;
+}
+
+/* All that commands may read. */
 static enum hd_status fill(void *context, const char *folder, struct diag *d)
 {
 	struct stage *s = context;
+	const struct paper_catalogue *c = s->runner->catalogue;
 	enum hd_status status = HD_OK;
 
 	s->folder = folder;
 	for (const struct paper_file *f = paper_files;
-	     f->name && status == HD_OK; f++) {
-		struct strbuf path = STRBUF_INIT;
+	     f->name && status == HD_OK; f++)
+		status = put_file(folder, f->name, f->bytes, f->len, d);
+	for (size_t i = 0; c && i < c->n; i++) {
+		const struct paper *p = c->papers[i];
 
-		strbuf_printf(&path, "%s/%s", folder, f->name);
-		make_folders(path.text);
-		status = file_write(path.text, f->bytes, f->len, d);
-		strbuf_fini(&path);
+		for (size_t k = 0; k < p->n_files && status == HD_OK; k++)
+			status = put_file(folder, p->files[k].name,
+					  p->files[k].text,
+					  strlen(p->files[k].text), d);
 	}
 	d->file = NULL;
 	return status;

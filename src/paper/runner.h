@@ -5,7 +5,7 @@
 /*
  * Runs commands of this program as jobs (study/jobs.h), and brings their
  * results back. Each starts in a scratch folder that holds the built-in files
- * of papers/.
+ * of papers/ and those that come with papers.
  */
 
 #include "paper/paper.h"
@@ -20,8 +20,9 @@ struct paper_job {
 typedef bool paper_tick_fn(void *context, const struct paper_job *job);
 
 struct paper_runner {
-	const char *program; /* path of the heddle to run */
-	unsigned at_once;    /* at least 1 */
+	const char *program;                     /* path of the heddle to run */
+	const struct paper_catalogue *catalogue; /* NULL: no papers' files */
+	unsigned at_once;                        /* at least 1 */
 	paper_tick_fn *tick;
 	void *context;
 };

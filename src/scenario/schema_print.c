@@ -144,6 +144,36 @@ static void print_scalar(const char *text, struct strbuf *out)
 	strbuf_putc(out, '"');
 }
 
+/* Several lines that YAML's literal style gives back as they are. */
+static bool is_block(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len < 2 || text[len - 1] != '\n' || text[len - 2] == '\n' ||
+	    strchr(" \t\n", text[0]))
+		return false;
+	while (*text) {
+		size_t one = utf8_length(text);
+
+		if (one == 0 || (utf8_acts(text) && !strchr("\n\t", *text)))
+			return false;
+		text += one;
+	}
+	return true;
+}
+
+static void print_block(const char *text, unsigned depth, struct strbuf *out)
+{
+	while (*text) {
+		size_t line = strcspn(text, "\n");
+
+		if (line)
+			strbuf_pad(out, ' ', (size_t)depth * INDENT);
+		strbuf_add(out, text, line + 1);
+		text += line + 1;
+	}
+}
+
 struct printer {
 	const struct schema_row *table;
 	struct strbuf *out;
@@ -263,10 +293,17 @@ static void print_field(struct printer *p, const struct schema_row *f,
 	}
 	start = print_key(p, f, depth);
 	print_value(f, value, &text);
+	bool block = is_block(text.text);
+
 	strbuf_putc(p->out, ' ');
-	print_scalar(text.text, p->out);
-	strbuf_fini(&text);
+	if (block)
+		strbuf_putc(p->out, '|');
+	else
+		print_scalar(text.text, p->out);
 	print_note(p, f, start);
+	if (block)
+		print_block(text.text, depth + 1, p->out);
+	strbuf_fini(&text);
 }
 
 static void print_fields(struct printer *p, const struct schema_row *parent,

@@ -219,6 +219,33 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 	return status;
 }
 
+/* Writes the text and empties it; nowhere if there is no path. */
+static enum hd_status write_text(const char *path, struct strbuf *text,
+				 struct diag *d)
+{
+	enum hd_status status =
+		path ? file_write(path, text->text, text->len, d) : HD_OK;
+
+	strbuf_fini(text);
+	return status;
+}
+
+enum hd_status paper_session_write(const struct paper_session *s,
+				   const struct paper_outcomes *r,
+				   struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	paper_document(&s->catalogue, r, &text);
+	enum hd_status status = write_text(s->v.document, &text, d);
+
+	outcomes_print(r, &text);
+	enum hd_status other =
+		write_text(status == HD_OK ? s->v.record : NULL, &text, d);
+
+	return status == HD_OK ? other : status;
+}
+
 size_t paper_session_done(const struct paper_session *s)
 {
 	size_t done = 0;

@@ -5,6 +5,7 @@
 /* What the commands on papers share: which experiments, and their runs. */
 
 #include "cli/command.h"
+#include "paper/outcomes.h"
 #include "paper/tables.h"
 
 struct paper_values {
@@ -13,7 +14,41 @@ struct paper_values {
 	uint64_t jobs;
 	struct option_list vary;
 	const char *document, *record;
+	bool scenario;
 };
+
+#define PAPER_FIELD(m) offsetof(struct paper_values, m)
+
+#define PAPER_OPTION_QUICK                                                  \
+	{                                                                   \
+		.name = "quick", .kind = OPT_FLAG,                          \
+		.offset = PAPER_FIELD(quick),                               \
+		.help = "smaller fabrics and shorter runs where there are " \
+			"such: minutes for all of it instead of hours"      \
+	}
+#define PAPER_OPTION_JOBS                                                  \
+	{                                                                  \
+		.name = "jobs", .letter = 'j', .kind = OPT_UINT,           \
+		.offset = PAPER_FIELD(jobs), .value = "N", .initial = "0", \
+		.high = 1024,                                              \
+		.help = "runs at once; 0 is one per core. Results do not " \
+			"depend on it"                                     \
+	}
+#define PAPER_OPTION_DOCUMENT                                                   \
+	{                                                                       \
+		.name = "document", .kind = OPT_TEXT,                           \
+		.offset = PAPER_FIELD(document), .value = "FILE",               \
+		.help = "write what became of the papers to FILE, as Markdown " \
+			"(docs/papers.md)"                                      \
+	}
+
+#define PAPER_OPTION_RECORD                                                    \
+	{                                                                      \
+		.name = "record", .kind = OPT_TEXT,                            \
+		.offset = PAPER_FIELD(record), .value = "FILE",                \
+		.help = "write what was found to FILE, as papers/record.yaml " \
+			"has it"                                               \
+	}
 
 struct paper_session {
 	struct paper_values v;
@@ -37,6 +72,10 @@ int paper_session(const struct command *self, int argc, char **argv,
 /* Runs all of them; HD_OK also if some failed or were not begun. */
 HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s,
 					       struct diag *d);
+/* The files that --document and --record ask for. */
+HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
+						 const struct paper_outcomes *r,
+						 struct diag *d);
 /* How many runs came to their end. */
 size_t paper_session_done(const struct paper_session *s);
 /* Shows the results, with the runs behind them on a page. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+
+#include "cli/commands.h"
+#include "cli/paper/session.h"
+
+static int fit(struct paper_session *s, const char *name)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (review_has_open(&s->review, &d) != HD_OK)
+		return command_refuse(&d);
+	if (paper_session_run(s, &d) != HD_OK)
+		return command_refuse(&d);
+	struct results *r = results_new(name);
+
+	review_fit(&s->review, r);
+	return paper_session_tell(s, r, true);
+}
+
+static int run_fit(const struct command *self, int argc, char **argv)
+{
+	static const struct paper_wish wish = {
+		.act = fit,
+		.runs = true,
+		.least = 1,
+		.most = INT_MAX,
+		.wrong = "which? 'heddle paper list' shows them",
+	};
+
+	return paper_session(self, argc, argv, &wish);
+}
+
+static const struct option fit_options[] = {
+	PAPER_OPTION_QUICK,
+	PAPER_OPTION_JOBS,
+	{ .name = "vary",
+	  .kind = OPT_LIST,
+	  .offset = offsetof(struct paper_values, vary),
+	  .value = "AXIS=VALUES",
+	  .help = "try these values of what is open: a list, LOW..HIGH:STEP "
+		  "or LOW..HIGH:*FACTOR" },
+	{ .name = NULL },
+};
+
+static const struct example fit_examples[] = {
+	{ "heddle paper fit 004/em5.2 --quick",
+	  "for which thresholds is the error what was published?" },
+	{ "heddle paper fit 004/table3.2 --vary buffer=2packets,4packets,8packets",
+	  "do the rates fit another buffer?" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper_fit = {
+	.name = "paper fit",
+	.summary = "where what was published holds, of what it leaves open",
+	.arguments = "ID | FILE ...",
+	.description =
+		"Sweeps the parameters that a paper leaves open, and shows in which\n"
+		"settings its numbers and claims hold, how many of them, and how far the\n"
+		"others are off.\n",
+	.options = fit_options,
+	.examples = fit_examples,
+	.run = run_fit,
+};

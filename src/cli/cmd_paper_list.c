@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/paper/session.h"
+#include "paper/outcomes.h"
+
+static int list(struct paper_session *s, const char *name)
+{
+	struct results *r = results_new(name);
+	struct diag d = { .status = HD_OK };
+	struct paper_outcomes record = { 0 };
+	enum hd_status status = HD_OK;
+
+	if (s->v.document)
+		status = outcomes_read(&d, &record);
+	if (status == HD_OK)
+		status = paper_session_write(s, &record, &d);
+	outcomes_fini(&record);
+	if (status != HD_OK) {
+		results_free(r);
+		return command_refuse(&d);
+	}
+	review_list(&s->review, r);
+	return output_results(&s->v.common, r, true);
+}
+
+static int run_list(const struct command *self, int argc, char **argv)
+{
+	static const struct paper_wish wish = { .act = list, .most = INT_MAX };
+
+	return paper_session(self, argc, argv, &wish);
+}
+
+static const struct option list_options[] = {
+	PAPER_OPTION_QUICK,
+	PAPER_OPTION_DOCUMENT,
+	{ .name = NULL },
+};
+
+static const struct example list_examples[] = {
+	{ "heddle paper list", "everything, with its state and its command" },
+	{ "heddle paper list 002 004/fig4.5", "of some" },
+	{ "heddle paper list --document papers.md",
+	  "all verdicts, rules and errata, as recorded" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper_list = {
+	.name = "paper list",
+	.summary = "published tables, figures and claims, and their state",
+	.arguments = "[PAPER | ID | FILE]...",
+	.description =
+		"Shows every table, figure and tested claim of the five papers: how long\n"
+		"it takes, the command behind it, and its state: matched (a number, to all\n"
+		"printed digits), within tolerance (one that is older than our result),\n"
+		"trend holds (words, by the rule beside them), reproduced for (some of what\n"
+		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"
+		"contradicts itself: with proof), or no number to compare.\n",
+	.options = list_options,
+	.examples = list_examples,
+	.run = run_list,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+
+#include "cli/commands.h"
+#include "cli/paper/session.h"
+#include "paper/outcomes.h"
+
+static int review(struct paper_session *s, const char *name)
+{
+	struct diag d = { .status = HD_OK };
+	struct paper_outcomes record;
+
+	if (paper_session_run(s, &d) != HD_OK)
+		return command_refuse(&d);
+	struct results *r = results_new(name);
+	bool same = review_tables(&s->review, r);
+	size_t done = paper_session_done(s);
+
+	results_remark(r,
+		       "series and comparisons are in %s: 'heddle report "
+		       "--db %s --html papers.html' draws them",
+		       s->v.common.db, s->v.common.db);
+	if (done < s->review.n_jobs)
+		results_remark(r, "interrupted after %zu of %zu runs", done,
+			       s->review.n_jobs);
+	outcomes_take(&s->review, &record);
+	enum hd_status status = paper_session_write(s, &record, &d);
+
+	outcomes_fini(&record);
+	int code = paper_session_tell(s, r, same);
+
+	if (status != HD_OK)
+		return command_refuse(&d);
+	return done < s->review.n_jobs ? EXIT_ENVIRONMENT : code;
+}
+
+static int run_some(const struct command *self, int argc, char **argv)
+{
+	static const struct paper_wish wish = {
+		.act = review,
+		.runs = true,
+		.least = 1,
+		.most = INT_MAX,
+		.wrong = "which? 'heddle paper list' shows them",
+	};
+
+	return paper_session(self, argc, argv, &wish);
+}
+
+static int run_all(const struct command *self, int argc, char **argv)
+{
+	static const struct paper_wish wish = {
+		.act = review,
+		.runs = true,
+		.wrong = "names are too much: it runs all",
+	};
+
+	return paper_session(self, argc, argv, &wish);
+}
+
+static const struct option run_options[] = {
+	PAPER_OPTION_QUICK,
+	PAPER_OPTION_JOBS,
+	PAPER_OPTION_RECORD,
+	{ .name = NULL },
+};
+
+static const struct example run_examples[] = {
+	{ "heddle paper run 000/table1", "one table, ours beside theirs" },
+	{ "heddle paper run 002/fig16 --html fig16.html",
+	  "a figure, and a page that draws it" },
+	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
+	{ "heddle paper run my.yaml", "what 'paper show' gave, changed" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper_run = {
+	.name = "paper run",
+	.summary = "some of them, ours beside theirs",
+	.arguments = "PAPER | ID | FILE ...",
+	.description =
+		"Runs the commands behind the experiments, which it prints too, and\n"
+		"compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
+		"comparisons are added to the database heddle.db, or that of --db, from\n"
+		"which 'heddle report' draws; --html draws what was run at once. A FILE\n"
+		"(.yaml) has experiments of your own, as 'heddle paper show' hands them\n"
+		"over.\n",
+	.options = run_options,
+	.examples = run_examples,
+	.run = run_some,
+};
+
+static const struct option all_options[] = {
+	PAPER_OPTION_QUICK,  PAPER_OPTION_JOBS, PAPER_OPTION_DOCUMENT,
+	PAPER_OPTION_RECORD, { .name = NULL },
+};
+
+static const struct example all_examples[] = {
+	{ "heddle paper all --quick", "everything, quickly" },
+	{ "heddle paper all --db papers.db -o papers.csv",
+	  "everything in full, as a table" },
+	{ "heddle paper all --quick --document docs/papers.md",
+	  "and what became of it, to be read" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper_all = {
+	.name = "paper all",
+	.summary = "all of them",
+	.arguments = "",
+	.description =
+		"Runs every experiment that can be run; see 'heddle paper run'.\n",
+	.options = all_options,
+	.examples = all_examples,
+	.run = run_all,
+};

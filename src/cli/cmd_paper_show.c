@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/paper/session.h"
+
+static int show(struct paper_session *s, const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+
+	(void)name;
+	if (s->review.n_items != 1) {
+		diag_fail(&d, HD_ERR_INPUT,
+			  "that is a paper: name one experiment of it");
+		return command_refuse(&d);
+	}
+	const struct review_item *item = &s->review.items[0];
+
+	if (!s->v.scenario) {
+		paper_extract(item->paper, item->experiment, &text);
+	} else if (!paper_scenario(item->paper, item->experiment, &text)) {
+		diag_fail(&d, HD_ERR_INPUT,
+			  "%s/%s reads no scenario: without --scenario its "
+			  "study is shown",
+			  item->paper->id, item->experiment->id);
+		return command_refuse(&d);
+	}
+	int status = output_bytes(&s->v.common, text.text, text.len, true);
+
+	strbuf_fini(&text);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	static const struct paper_wish wish = {
+		.act = show,
+		.least = 1,
+		.most = 1,
+		.wrong = "which one? 'heddle paper list' shows them",
+	};
+
+	return paper_session(self, argc, argv, &wish);
+}
+
+static const struct option options[] = {
+	{ .name = "scenario",
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct paper_values, scenario),
+	  .help = "only the scenario that its command reads, for 'heddle sim' "
+		  "and 'heddle sweep'" },
+	{ .name = NULL },
+};
+
+static const struct example examples[] = {
+	{ "heddle paper show 004/table3.2 > my.yaml",
+	  "a study with what was published: change it, and 'heddle paper run "
+	  "my.yaml'" },
+	{ "heddle paper show 003/dbts --scenario > my.yaml",
+	  "a scenario: change it, and 'heddle sim my.yaml'" },
+	{ NULL, NULL },
+};
+
+const struct command command_paper_show = {
+	.name = "paper show",
+	.summary = "one of them, to be changed",
+	.arguments = "ID",
+	.description =
+		"Hands over what is behind an experiment, in one file: its command, what\n"
+		"of it varies, the scenarios that it reads, and the checks. Change it, and\n"
+		"'heddle paper run' and 'fit' take it like one of their own.\n",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};
