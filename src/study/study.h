@@ -124,6 +124,16 @@ void study_overrides(const struct study *s, size_t cell, struct overrides *out);
 size_t study_cell(const struct study *s, size_t point);
 uint64_t study_seed(const struct study *s, size_t point);
 
+/*
+ * A cell, by its rank, that `refusal` has nothing against (it gives a line that
+ * the caller frees, or NULL); n_cells if there is none. Whether there is one is
+ * not tried to the last of a million: if every value of every axis, and a
+ * thousand cells all over the grid, meet the same words, none of the axes is
+ * what they are about.
+ */
+typedef char *study_refusal_fn(const struct study *s, size_t rank);
+size_t study_accepted(const struct study *s, study_refusal_fn *refusal);
+
 /* The study in one text, for the record: equal for equal studies only. */
 void study_describe(const struct study *s, struct strbuf *out);
 

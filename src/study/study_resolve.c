@@ -394,22 +394,104 @@ static enum hd_status resolve_searches(struct study *s, struct diag *d)
 			    s->find);
 }
 
-/* The seed of the scenario in a cell; false if it is refused there. */
-static bool seed_of(const struct study *s, size_t cell, uint64_t *out)
+/* Of so many cells every one is looked at before all are refused. */
+#define FEW_CELLS 1000
+
+/* Whether a cell has a value of some dimension that none before it had. */
+static bool brings_news(const struct study *s, size_t cell, bool *seen)
 {
-	struct diag ignored = { .status = HD_OK };
+	bool news = false;
+
+	for (size_t i = s->n_dimensions; i-- > 0;) {
+		size_t value = cell % s->lengths[i];
+
+		cell /= s->lengths[i];
+		news = news || !seen[value];
+		seen[value] = true;
+		seen += s->lengths[i];
+	}
+	return news;
+}
+
+/* Every step-th of them, and those that bring news; *alike: in one voice. */
+static size_t find_accepted(const struct study *s, study_refusal_fn *refusal,
+			    size_t step, bool *alike)
+{
+	char *first = NULL, *line = NULL;
+	size_t values = 0, rank = 0;
+
+	for (size_t i = 0; i < s->n_dimensions; i++)
+		values += s->lengths[i];
+	bool *seen = hd_alloc(values + 1, sizeof(*seen));
+
+	*alike = true;
+	for (; rank < s->n_cells; rank++) {
+		if (!brings_news(s, s->cells[rank], seen) && rank % step != 0)
+			continue;
+		line = refusal(s, rank);
+		if (!line)
+			break;
+		if (!first)
+			first = hd_strdup(line);
+		*alike = *alike && strcmp(line, first) == 0;
+		free(line);
+	}
+	free(seen);
+	free(first);
+	return rank;
+}
+
+size_t study_accepted(const struct study *s, study_refusal_fn *refusal)
+{
+	bool alike = false;
+	size_t rank = s->n_cells;
+
+	if (s->n_cells > FEW_CELLS)
+		rank = find_accepted(s, refusal, s->n_cells / FEW_CELLS,
+				     &alike);
+	if (rank == s->n_cells && !alike)
+		rank = find_accepted(s, refusal, 1, &alike);
+	return rank;
+}
+
+/* The scenario in a cell. Free even after a refusal. */
+static enum hd_status scenario_of(const struct study *s, size_t rank,
+				  struct diag *d, struct scenario *out)
+{
 	struct overrides overrides = { 0 };
+
+	study_scenario_overrides(s, s->cells[rank], &overrides);
+	enum hd_status status = scenario_parse(
+		s->base, strlen(s->base), s->base_file, &overrides, d, out);
+
+	overrides_fini(&overrides);
+	return status;
+}
+
+static char *refusal_of_scenario(const struct study *s, size_t rank)
+{
+	struct diag why = { .status = HD_OK };
+	struct strbuf line = STRBUF_INIT;
 	struct scenario scenario;
 
-	study_scenario_overrides(s, cell, &overrides);
-	bool good = scenario_parse(s->base, strlen(s->base), s->base_file,
-				   &overrides, &ignored, &scenario) == HD_OK;
-
-	if (good)
-		*out = scenario.run.seed;
+	if (scenario_of(s, rank, &why, &scenario) != HD_OK)
+		diag_print(&why, &line);
 	scenario_fini(&scenario);
-	overrides_fini(&overrides);
-	return good;
+	return why.status == HD_OK ? NULL : strbuf_detach(&line);
+}
+
+/* That of the scenario wherever it is not refused. */
+static void seed_of_scenario(struct study *s)
+{
+	struct diag ignored = { .status = HD_OK };
+	size_t rank = study_accepted(s, refusal_of_scenario);
+	struct scenario scenario;
+
+	if (rank == s->n_cells)
+		return;
+	if (scenario_of(s, rank, &ignored, &scenario) == HD_OK)
+		s->first_seed = scenario.run.seed;
+	scenario_fini(&scenario);
 }
 
 /* Without a scenario: what --seed says, or 1. */
@@ -435,11 +517,10 @@ static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 		return study_refuse(s, d, &s->seeds,
 				    "run.seed is not varied: say how many "
 				    "seeds instead");
-	for (size_t i = 0; *s->base_file && i < s->n_cells; i++) {
-		if (seed_of(s, s->cells[i], &s->first_seed))
-			break;
-	}
-	return *s->base_file ? HD_OK : seed_of_settings(s, d);
+	if (!*s->base_file)
+		return seed_of_settings(s, d);
+	seed_of_scenario(s);
+	return HD_OK;
 }
 
 void study_overrides(const struct study *s, size_t cell, struct overrides *out)

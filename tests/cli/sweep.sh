@@ -215,6 +215,28 @@ axes:
 seeds: 2
 skip: qos.lanes = 2
 EOF
+# A mistake of the scenario that no axis mends is told at once, not after a
+# million tries of it (two minutes of processor time)...
+sed 's/^  - {name: a,/  - {name: a, class: none,/' star.yaml >mistaken.yaml
+cmp -s star.yaml mistaken.yaml && fail "no mistake in mistaken.yaml"
+(
+	ulimit -t 30
+	status 3 "$HEDDLE" sweep mistaken.yaml --db refused.db \
+		--vary traffic.0.load=0.1%..100%:0.1% \
+		--vary traffic.0.payload=1..1000:1
+) || exit 1
+one_line err
+has err "mistaken.yaml:"
+has err "'none'"
+[ ! -e refused.db ] || fail "a refused study left a database"
+# ... and a single cell that is good among 1600 is found, and run.
+printf 'qos: {classes: [{name: x, sl: 1}]}\n' >>mistaken.yaml
+got=0
+"$HEDDLE" sweep mistaken.yaml --db needle.db --csv --set run.measure=10us \
+	--vary "qos.classes.0.name=$(seq -s, -f n%g 40)" \
+	--vary "traffic.0.class=$(seq -s, -f m%g 39),n40" >out 2>err || got=$?
+[ "$got" -le 1 ] || fail "one of many: $got $(head -1 err)"
+[ "$(grep -c ',p99,' out)" -eq 1 ] || fail "the one that is good was not run"
 # The same study as a file, with axes that go along.
 cat >study.yaml <<'EOF'
 title: loads and sizes together
