@@ -553,6 +553,7 @@ void compare_runs(const struct compared *runs, size_t n,
 {
 	struct comparison c = { .runs = runs, .n = n, .o = o, .out = out };
 	const struct results *first = runs[0].results;
+	struct strbuf left = STRBUF_INIT;
 
 	if (!o->table)
 		compare_parameters(&c);
@@ -562,13 +563,18 @@ void compare_runs(const struct compared *runs, size_t n,
 		if (o->table && strcmp(o->table, t->name) != 0)
 			continue;
 		if (!o->table && table_rows(t) > COMPARE_MOST_ROWS)
-			results_remark(out,
-				       "'%s' has %zu rows and is left out: "
-				       "--table '%s' compares it",
-				       t->name, table_rows(t), t->name);
+			strbuf_printf(&left, "%s'%s' (%zu rows)",
+				      left.len ? ", " : "", t->name,
+				      table_rows(t));
 		else
 			compare_table(&c, t);
 	}
+	if (left.len)
+		results_remark(out,
+			       "left out for their length: %s; --table NAME "
+			       "compares one",
+			       left.text);
+	strbuf_fini(&left);
 	if (o->brief)
 		put_brief(&c);
 	if (c.equal)
