@@ -628,11 +628,6 @@ static void virtual_close(struct nic_backend *b)
 	free(v);
 }
 
-const struct profile *virtual_profile(const struct nic_backend *b)
-{
-	return &((const struct virtual_backend *)b->context)->bed.profile;
-}
-
 enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 			    struct nic_backend *out)
 {

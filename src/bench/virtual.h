@@ -33,6 +33,5 @@ struct virtual_options {
 HD_MUST_CHECK enum hd_status virtual_open(const struct virtual_options *o,
 					  struct diag *d,
 					  struct nic_backend *out);
-const struct profile *virtual_profile(const struct nic_backend *b);
 
 #endif

@@ -7,23 +7,6 @@
 #include "topo/generate.h"
 #include "topo/reader.h"
 
-static const char *const names[N_FORMATS] = {
-	[FORMAT_UNKNOWN] = "unknown",
-	[FORMAT_IBNETDISCOVER] = "ibnetdiscover",
-	[FORMAT_IBSIM] = "ibsim",
-	[FORMAT_SUBNET_LST] = "subnet.lst",
-	[FORMAT_PORTS] = "ibnetdiscover -p",
-	[FORMAT_LINKINFO] = "iblinkinfo -l",
-	[FORMAT_LINKINFO_NODES] = "iblinkinfo",
-	[FORMAT_NEIGHBORS] = "neighbors",
-	[FORMAT_NODE_LIST] = "ibnetdiscover -l",
-};
-
-const char *topo_format_name(enum topo_format format)
-{
-	return format < N_FORMATS ? names[format] : names[FORMAT_UNKNOWN];
-}
-
 /* Lines that begin with a GUID: what follows it tells. */
 static enum topo_format format_of_guid(const struct reader *r)
 {

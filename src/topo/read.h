@@ -41,7 +41,6 @@ enum topo_format {
 	FORMAT_NODE_LIST,
 	N_FORMATS
 };
-const char *topo_format_name(enum topo_format format);
 
 /* By content alone; FORMAT_UNKNOWN if it looks like none of them. */
 enum topo_format topo_format_detect(const char *text, size_t len);

@@ -501,11 +501,6 @@ uint64_t lab_lost(const struct lab *lab)
 	return lost;
 }
 
-struct sim *lab_sim(struct lab *lab)
-{
-	return lab->sim;
-}
-
 enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 			     struct diag *d, lid_t *out)
 {

@@ -85,7 +85,6 @@ HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab,
 
 /* Packets that switches and links lost, of those that adapters sent. */
 uint64_t lab_lost(const struct lab *lab);
-struct sim *lab_sim(struct lab *lab);
 
 /* ---- called by programs ----------------------------------------------- */
 

@@ -24,11 +24,6 @@ int v_errno(enum hd_status status)
 	}
 }
 
-struct lab *v_lab(const struct v_device *dev)
-{
-	return dev->lab;
-}
-
 lid_t v_lid(const struct v_device *dev)
 {
 	return dev->lid;

@@ -41,7 +41,6 @@ struct v_watch;
 
 int v_errno(enum hd_status status);
 
-struct lab *v_lab(const struct v_device *dev);
 lid_t v_lid(const struct v_device *dev);
 void v_gid(const struct v_device *dev, uint8_t gid[16]);
 /* The profile's, or less if the scenario's packets or the port are smaller. */

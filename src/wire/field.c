@@ -72,15 +72,6 @@ void record_set(const struct record *r, uint8_t *bytes, const char *name,
 	field_set(&f, bytes, value);
 }
 
-void record_set_bytes(const struct record *r, uint8_t *bytes, const char *name,
-		      const void *from, size_t size)
-{
-	struct field f = known(r, name);
-
-	assert(f.offset % 8 == 0 && f.width == 8 * size);
-	memcpy(bytes + f.offset / 8, from, size);
-}
-
 /* Field `name` of entry `i`, with its offset in the record. */
 static struct field entry_field(const struct field_group *g, unsigned i,
 				const char *name)

@@ -115,9 +115,6 @@ uint64_t record_get(const struct record *r, const uint8_t *bytes,
 		    const char *name);
 void record_set(const struct record *r, uint8_t *bytes, const char *name,
 		uint64_t value);
-/* Copies the bytes of a wide field; `size` must be its size. */
-void record_set_bytes(const struct record *r, uint8_t *bytes, const char *name,
-		      const void *from, size_t size);
 /* Field `name` of entry `i` of the group. */
 uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
 			  unsigned i, const char *name);
