@@ -8,11 +8,11 @@
 #include "base/alloc.h"
 #include "bench/message.h"
 #include "transport/codes.h"
+#include "wire/headers.h"
 
 #define PAGE       4096u
 #define POOL_BYTES (UINT64_C(48) << 20) /* more than translations cached */
 #define QKEY       0x11111111u
-#define GRH_ROOM   40
 
 /* Whoever fails tells the others, unless that is what the test is about. */
 void endpoint_fail(struct endpoint *e, const char *what)
@@ -68,7 +68,7 @@ static void open_memory(struct endpoint *e)
 	const struct bench_params *p = e->p;
 	uint64_t n = 1;
 
-	e->stride = (p->size + GRH_ROOM + PAGE - 1) / PAGE * PAGE;
+	e->stride = (p->size + GRH_SIZE + PAGE - 1) / PAGE * PAGE;
 	if (p->scheme == 1 && p->reuse)
 		n = 100 / p->reuse;
 	else if (p->scheme && p->reuse < 100)
@@ -310,7 +310,7 @@ void endpoint_recv(struct endpoint *e)
 	const struct bench_params *p = e->p;
 	uint64_t i = e->posted_recvs++;
 	uint32_t q = (uint32_t)(i % e->n_qps);
-	uint64_t extra = p->transport == QP_UD ? GRH_ROOM : 0;
+	uint64_t extra = p->transport == QP_UD ? GRH_SIZE : 0;
 	struct recv_wr wr;
 
 	wr.id = q;

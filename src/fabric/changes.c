@@ -27,7 +27,8 @@ static void begin(struct fabric *b)
 	}
 }
 
-const struct vlarb *fabric_table_by_now(struct fabric *b, uint32_t port)
+/* The table of a sim port after all changes so far. */
+static const struct vlarb *table_by_now(struct fabric *b, uint32_t port)
 {
 	if (!b->changes.now)
 		begin(b);
@@ -63,7 +64,7 @@ void fabric_free_changes(struct fabric *b)
 static void add_change(struct fabric *b, const struct scn_qos_change *from,
 		       uint32_t port)
 {
-	struct vlarb t = *fabric_table_by_now(b, port);
+	struct vlarb t = *table_by_now(b, port);
 
 	if (from->high.given)
 		fabric_copy_entries(&from->high, t.high, &t.n_high);

@@ -21,8 +21,6 @@ HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b,
 /* One more change, not before the last one, if it changes anything. */
 void fabric_change_table(struct fabric *b, hd_time time, uint32_t port,
 			 const struct vlarb *to);
-/* The table of a sim port after all changes so far. */
-const struct vlarb *fabric_table_by_now(struct fabric *b, uint32_t port);
 void fabric_free_changes(struct fabric *b);
 void fabric_copy_entries(const struct scn_vlarb *from,
 			 struct vlarb_entry *entries, uint8_t *n);

@@ -24,6 +24,7 @@
 #include "cc/marking.h"
 #include "cc/response.h"
 #include "scenario/model.h"
+#include "subnet/packet.h"
 #include "subnet/subnet.h"
 
 #define SIM_NONE UINT32_MAX
@@ -142,10 +143,10 @@ struct sim_borrowing {
 	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
 };
 
-#define SIM_LEAST_BYTES 26  /* of any packet: LRH, BTH, CRCs */
-#define SIM_ACK_BYTES   30  /* LRH, BTH, AETH, CRCs */
-#define SIM_CNP_BYTES   42  /* LRH, BTH, 16 reserved, CRCs */
-#define SIM_MAD_BYTES   290 /* LRH, BTH, DETH, MAD, CRCs */
+#define SIM_LEAST_BYTES PLAIN_OVERHEAD             /* of any packet */
+#define SIM_ACK_BYTES   (PLAIN_OVERHEAD + 4)       /* AETH */
+#define SIM_CNP_BYTES   (PLAIN_OVERHEAD + 16)      /* reserved ones */
+#define SIM_MAD_BYTES   (PLAIN_OVERHEAD + 8 + 256) /* DETH, MAD */
 
 /* Who slows down (C1): a flow, or all flows of one port and SL. */
 struct sim_throttle {

@@ -54,8 +54,9 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 
 /* ---- T7's choice --------------------------------------------------------- */
 
-bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
-	       const struct packet *p)
+/* Does the first packet of this input go: readable (T8), and is there room? */
+static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
+		      const struct packet *p)
 {
 	if (blocks_of(p->bytes) > s->outlet_rooms[lane - s->outlet_lanes])
 		return false;

@@ -109,9 +109,6 @@ static inline void outlet_unrequest(struct sim *s, struct server *v,
 	v->since = s->now;
 }
 
-/* Does the first packet of this input go: readable (T8), and is there room? */
-bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
-	       const struct packet *p);
 /* T7's choice in a lane of `port`: an input number, or NONE. */
 uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
 
@@ -316,7 +313,6 @@ struct ending {
 /* Also adds 1 to *counter, unless it happens after the run. */
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		 uint64_t *counter);
-enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p);
 /*
  * Its delivery at `when` (NEVER: not at all) must be told at that instant;
  * its tail arrives at `tail`.

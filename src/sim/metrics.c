@@ -253,7 +253,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p)
+static enum sim_packet_kind packet_kind(const struct sim *s,
+					const struct packet *p)
 {
 	return p->flags & P_OTHER ? s->extras[packet_id(s, p)].kind : SIM_DATA;
 }

@@ -71,7 +71,6 @@ void sim_loans_table(const struct sim_findings *f, struct sim *s,
 /* Congestion control: rates of the rows, marks, who was admitted. */
 void sim_control_tables(const struct sim_findings *f, struct sim *s,
 			struct results *r);
-const char *sim_answer_name(enum sim_answer answer);
 
 /* "video h3 -> h7", "bulk h3" for flows that choose. */
 void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);

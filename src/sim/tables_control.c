@@ -53,7 +53,7 @@ static const struct column answer_columns[] = {
 	{ NULL },
 };
 
-const char *sim_answer_name(enum sim_answer answer)
+static const char *sim_answer_name(enum sim_answer answer)
 {
 	static const char *const names[] = {
 		[SIM_OPEN] = "open",

@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "subnet/paths.h"
 
-/* What dump_fts reads at once, and the ports that a signed byte holds. */
-#define DUMP_FTS_BLOCK 64
+/* dump_fts reads LFT_BLOCK_LIDS at once; the ports that a signed byte holds: */
 #define DUMP_FTS_PORTS 128
 
 /* One thread's, and what it has found. */
@@ -273,14 +272,14 @@ bool check_suspect_dump(const struct subnet *s, struct strbuf *out)
 	for (unsigned sub = 0; sub < s->n_subnets; sub++) {
 		lid_t top = s->top_lid[sub];
 
-		if (top == 0 || top % DUMP_FTS_BLOCK != 0 ||
+		if (top == 0 || top % LFT_BLOCK_LIDS != 0 ||
 		    !nobody_has(s, sub, top))
 			continue;
 		strbuf_printf(out,
 			      "no table has the top LID, %u: dump_fts leaves it"
 			      " out where it is a multiple of %u;"
 			      " opensm-lfts.dump has it",
-			      top, DUMP_FTS_BLOCK);
+			      top, LFT_BLOCK_LIDS);
 		return true;
 	}
 	switch_id sw = without_high_ports(s);

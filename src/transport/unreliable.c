@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "transport/state.h"
-
-#define GRH_ROOM 40 /* bytes of a datagram's buffer that are the GRH's */
+#include "wire/headers.h"
 
 /* ---- UC: what is lost stays lost, and nobody is told -------------------- */
 
@@ -108,14 +107,14 @@ static void ud_store(struct qp *qp, const struct packet *p)
 	const struct sge *list = qp->rs.recv.sge;
 
 	if (packet_has(p, HEADER_GRH)) {
-		uint8_t bytes[GRH_ROOM] = { 0 };
+		uint8_t bytes[GRH_SIZE] = { 0 };
 		struct byte_writer w;
 
 		writer_init(&w, bytes, sizeof(bytes));
 		grh_write(&w, &p->grh);
 		sg_write(qp, list, 0, bytes, sizeof(bytes));
 	}
-	sg_write(qp, list, GRH_ROOM, p->payload, p->payload_len);
+	sg_write(qp, list, GRH_SIZE, p->payload, p->payload_len);
 }
 
 void ud_receive(struct qp *qp, const struct packet *p)
@@ -124,7 +123,7 @@ void ud_receive(struct qp *qp, const struct packet *p)
 	bool imm = packet_has(p, HEADER_IMMDT);
 	struct completion wc = {
 		.kind = WC_RECV,
-		.byte_len = (uint32_t)(GRH_ROOM + p->payload_len),
+		.byte_len = (uint32_t)(GRH_SIZE + p->payload_len),
 		.solicited = p->bth.se,
 		.flags = (imm ? WC_WITH_IMM : 0u) |
 			 (packet_has(p, HEADER_GRH) ? WC_GRH : 0u),

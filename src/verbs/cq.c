@@ -56,11 +56,6 @@ void v_cq_free(struct v_cq *cq)
 	free(cq);
 }
 
-bool v_cq_overrun(const struct v_cq *cq)
-{
-	return cq->overrun;
-}
-
 /* ---- events ----------------------------------------------------------- */
 
 static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
@@ -148,7 +143,6 @@ void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 		const struct v_async_event e = { .kind = V_ASYNC_CQ_ERR,
 						 .qpn = wc->qpn };
 
-		cq->overrun = true;
 		async_push(cq->dev, &e);
 		return;
 	}

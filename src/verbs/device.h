@@ -159,7 +159,7 @@ struct v_cq {
 	uint32_t size;
 	uint64_t head, tail; /* count, modulo size is the place */
 	uint64_t tail_at_event;
-	bool armed, solicited_only, overrun;
+	bool armed, solicited_only;
 	/* Told of every entry, or NULL; no program polls such a queue. */
 	void (*note)(void *context);
 	void *context;

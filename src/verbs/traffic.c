@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "verbs/objects.h"
 #include "verbs/traffic_parts.h"
+#include "wire/headers.h"
 
 bool qp_rows_any(const struct fabric *build)
 {
@@ -27,8 +28,8 @@ static void count_postings(const struct fabric *b, struct traffic *t)
 		if (!b->flows[i].posted)
 			continue;
 		t->n_postings++;
-		if (row->payload + GRH_ROOM > t->memory_len)
-			t->memory_len = row->payload + GRH_ROOM;
+		if (row->payload + GRH_SIZE > t->memory_len)
+			t->memory_len = row->payload + GRH_SIZE;
 	}
 }
 

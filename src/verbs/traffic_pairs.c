@@ -6,6 +6,7 @@
 #include "transport/codes.h"
 #include "verbs/objects.h"
 #include "verbs/traffic_parts.h"
+#include "wire/headers.h"
 
 static unsigned timeout_code(hd_time least)
 {
@@ -78,7 +79,7 @@ void posting_stock(struct posting *p)
 {
 	const struct traffic *t = p->to->dev->lab->traffic;
 	const struct v_mr *mr = t->hosts[p->to->dev->host].mr;
-	uint32_t room = p->kind == QP_UD ? GRH_ROOM : 0;
+	uint32_t room = p->kind == QP_UD ? GRH_SIZE : 0;
 	const struct recv_wr wr = {
 		.n_sge = 1,
 		.sge[0] = { v_mr_addr(mr), p->length + room, v_mr_key(mr) },

@@ -20,7 +20,6 @@
 
 #define SEND_DEPTH 128 /* requests under way per queue pair */
 #define RECV_DEPTH 64  /* restocked after every event */
-#define GRH_ROOM   40  /* of received datagrams */
 #define QKEY       0x11111111u
 
 #define NOTES 62

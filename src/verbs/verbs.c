@@ -34,7 +34,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-uint32_t v_port_mtu(const struct v_device *dev)
+/* The profile's, or less if the scenario's packets or the port are smaller. */
+static uint32_t v_port_mtu(const struct v_device *dev)
 {
 	const struct fabric *b = dev->lab->build;
 	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu,
@@ -340,12 +341,6 @@ enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr,
 	return HD_OK;
 }
 
-void v_query(const struct v_qp *qp, struct qp_attr *out)
-{
-	lab_settle(qp->dev->lab);
-	qp_query(qp->qp, out);
-}
-
 void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority)
 {
 	struct v_device *dev = qp->dev;
@@ -554,21 +549,6 @@ enum hd_status v_attach(struct v_qp *qp, lid_t mlid)
 			       dev->n_members + 1, sizeof(*dev->members));
 	dev->members[dev->n_members++] = (struct member){ mlid, qp };
 	return HD_OK;
-}
-
-enum hd_status v_detach(struct v_qp *qp, lid_t mlid)
-{
-	struct v_device *dev = qp->dev;
-
-	spend(dev->lab, dev->lab->profile->command);
-	lab_settle(dev->lab);
-	for (size_t i = 0; i < dev->n_members; i++) {
-		if (dev->members[i].qp != qp || dev->members[i].mlid != mlid)
-			continue;
-		dev->members[i] = dev->members[--dev->n_members];
-		return HD_OK;
-	}
-	return HD_ERR_NOT_FOUND;
 }
 
 /* ---- memory that programs spin on ------------------------------------- */

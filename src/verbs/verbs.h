@@ -43,8 +43,6 @@ int v_errno(enum hd_status status);
 
 lid_t v_lid(const struct v_device *dev);
 void v_gid(const struct v_device *dev, uint8_t gid[16]);
-/* The profile's, or less if the scenario's packets or the port are smaller. */
-uint32_t v_port_mtu(const struct v_device *dev);
 /* As the fabric calls the port: "h3". */
 void v_name(const struct v_device *dev, struct strbuf *out);
 /* Both are in one subnet: packets of adapters cross no router. */
@@ -79,8 +77,6 @@ void v_cq_free(struct v_cq *cq);
 unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n);
 /* Polls until there is one, as one wait; false: cancelled (lab.h). */
 bool v_poll_wait(struct v_cq *cq, struct completion *out);
-/* An entry found no room: the queue and its users are broken. */
-bool v_cq_overrun(const struct v_cq *cq);
 
 /*
  * Asks for an event at the next completion. If completions came after the last
@@ -114,7 +110,6 @@ void v_qp_free(struct v_qp *qp);
 uint32_t v_qpn(const struct v_qp *qp);
 HD_MUST_CHECK enum hd_status
 v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask);
-void v_query(const struct v_qp *qp, struct qp_attr *out);
 /*
  * With weighted scheduling (in turn, they have no meaning): `weight` packets
  * in a turn, at least 1, and among the queue pairs of a VL the higher priority
@@ -133,7 +128,6 @@ struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl);
 struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid,
 				  uint8_t sl);
 HD_MUST_CHECK enum hd_status v_attach(struct v_qp *qp, lid_t mlid);
-HD_MUST_CHECK enum hd_status v_detach(struct v_qp *qp, lid_t mlid);
 
 /* Counts how often the adapter wrote the byte at `at`, for programs that spin
  * on memory. */

@@ -30,7 +30,7 @@ static void flush(struct decoder *x)
 		strbuf_flush(x->out);
 }
 
-void decoder_record(struct decoder *x, const struct capture_record *rec)
+static void decoder_record(struct decoder *x, const struct capture_record *rec)
 {
 	struct dissection *d = &x->dissection;
 

@@ -42,7 +42,6 @@ void decoder_begin(struct decoder *x, struct strbuf *out);
 void decoder_end(struct decoder *x);
 void decoder_fini(struct decoder *x);
 
-void decoder_record(struct decoder *x, const struct capture_record *rec);
 /* Records are shown up to where a file breaks off. "-": standard input. */
 HD_MUST_CHECK enum hd_status decoder_file(struct decoder *x, const char *path,
 					  struct diag *d);

@@ -157,7 +157,8 @@ static const struct field_name methods[] = {
 	{ 0, NULL },
 };
 
-void mad_method_print(uint8_t method, struct strbuf *out)
+/* "Get", "GetResp"; "Method(0x..)" otherwise. */
+static void mad_method_print(uint8_t method, struct strbuf *out)
 {
 	for (const struct field_name *m = methods; m->name; m++) {
 		if (m->value == method) {

@@ -144,9 +144,6 @@ const struct mad_attribute *mad_attribute(const struct mad_class *class,
 /* The classes we know; NULL after the last. */
 const struct mad_class *mad_class_at(size_t i);
 
-/* "Get", "GetResp"; "Method(0x..)" in `out` otherwise. */
-void mad_method_print(uint8_t method, struct strbuf *out);
-
 /*
  * Whether the bytes of a MAD are an answer: they go to whoever asked, others
  * to whoever wants such MADs.
