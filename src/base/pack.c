@@ -185,8 +185,7 @@ void pack_same(struct pack *p, uint64_t v)
 		pack_check(p, read_number(p) == v && !p->refused);
 }
 
-/* ---- structs --------------------------------------------------------------
- */
+/* ---- structs ----------------------------------------------------------- */
 
 /* A number of so many bytes, wherever it stands. */
 static uint64_t load(const void *at, unsigned size)

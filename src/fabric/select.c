@@ -150,11 +150,8 @@ static enum hd_status refuse_name(const struct picking *p, const char *what,
 		nearest = text_nearest(name, names, t->n_nodes);
 		free(names);
 	}
-	if (nearest)
-		return diag_fail(p->d, HD_ERR_NOT_FOUND,
-				 "no %s '%s' (did you mean '%s'?)", what, name,
-				 nearest);
-	return diag_fail(p->d, HD_ERR_NOT_FOUND, "no %s '%s'", what, name);
+	return diag_fail(p->d, HD_ERR_NOT_FOUND, "no %s '%s'%s", what, name,
+			 text_hint(nearest).text);
 }
 
 typedef void pick_fn(struct picking *p, port_id port);

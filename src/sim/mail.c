@@ -4,8 +4,7 @@
 #include "base/alloc.h"
 #include "sim/hop.h"
 
-/* ---- sending --------------------------------------------------------------
- */
+/* ---- sending ----------------------------------------------------------- */
 
 static void told_at(struct sim *s, hd_time when)
 {
@@ -74,8 +73,7 @@ void mail_delivery(struct sim *s, const struct late *l)
 	s->window_sum += l->latency;
 }
 
-/* ---- reading ---------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------- */
 
 #define AHEAD 8 /* packets and credits whose rows are brought in */
 

@@ -577,8 +577,7 @@ static double fairness(const struct sim_metrics *m)
 	return jain;
 }
 
-/* ---- all of it ------------------------------------------------------------
- */
+/* ---- all of it --------------------------------------------------------- */
 
 const struct sim_metrics *sim_metrics(struct sim *s)
 {

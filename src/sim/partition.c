@@ -5,8 +5,7 @@
 #include "base/alloc.h"
 #include "sim/parts.h"
 
-/* ---- what stays together ---------------------------------------------------
- */
+/* ---- what stays together ----------------------------------------------- */
 
 /*
  * Nodes in groups that are never cut: an end port with its switch, and what a
@@ -77,8 +76,7 @@ static void groups_init(struct groups *g, const struct sim_setup *setup)
 	}
 }
 
-/* ---- the graph that METIS cuts ----------------------------------------------
- */
+/* ---- the graph that METIS cuts ----------------------------------------- */
 
 struct graph {
 	idx_t n;
@@ -179,8 +177,7 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 	return parts > 1 ? (uint32_t)parts : 1;
 }
 
-/* ---- how far apart parts are ------------------------------------------------
- */
+/* ---- how far apart parts are ------------------------------------------- */
 
 /* Of what destinations and devices send (C5, C8). */
 static uint32_t least_answer(const struct sim_control *c)

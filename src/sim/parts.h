@@ -119,8 +119,7 @@ void mail_delivery(struct sim *s, const struct late *l);
 void mail_read(struct sim *s, struct mailbox *from);
 void mailbox_fini(struct mailbox *m);
 
-/* ---- parts.c --------------------------------------------------------------
- */
+/* ---- parts.c ----------------------------------------------------------- */
 
 /* Cuts a run that has not begun, if it is worth it and can be done. */
 void parts_begin(struct sim *s);
@@ -162,8 +161,7 @@ uint64_t sim_alive(const struct sim *s);
 size_t sim_events(const struct sim *s);
 size_t sim_pending(const struct sim *s);
 
-/* ---- metrics.c ------------------------------------------------------------
- */
+/* ---- metrics.c --------------------------------------------------------- */
 
 /* The tally of a part. */
 void metrics_part_init(struct sim *part, const struct sim *whole);

@@ -133,8 +133,7 @@ void stuck_look(struct sim *s)
 		stuck_expect(s);
 }
 
-/* ---- running ---------------------------------------------------------------
- */
+/* ---- running ----------------------------------------------------------- */
 
 /* Nothing happens any more until `end`. */
 static enum sim_state run_out(struct sim *s, hd_time end)

@@ -277,8 +277,7 @@ static void a_flow_stops_before_the_instant_of_its_stop(void **state)
 	bed_fini(&b);
 }
 
-/* ---- flow control ---------------------------------------------------------
- */
+/* ---- flow control ------------------------------------------------------ */
 
 struct updates {
 	struct update_seen {

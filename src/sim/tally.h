@@ -56,14 +56,12 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 	       r->precision > 0;
 }
 
-/* ---- metrics_ports.c ------------------------------------------------------
- */
+/* ---- metrics_ports.c --------------------------------------------------- */
 
 /* After its counters, of the measured interval. */
 void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
 
-/* ---- rules.c --------------------------------------------------------------
- */
+/* ---- rules.c ----------------------------------------------------------- */
 
 /* M2: how far apart the looks are. */
 hd_time looks_apart(const struct sim *s);

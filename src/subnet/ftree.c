@@ -74,8 +74,7 @@ static bool leads_up(const struct ftree *f, switch_id from, edge_id e)
 	return f->rank[f->g->edges[e].to] > f->rank[from];
 }
 
-/* ---- the way down: in order -----------------------------------------------
- */
+/* ---- the way down: in order -------------------------------------------- */
 
 /* The channel used least from `sw` to its neighbour `to`. */
 static edge_id lightest(const struct ftree *f, switch_id sw, switch_id to)
@@ -128,8 +127,7 @@ static void choose_way(struct ftree *f, struct target *t)
 	t->end = f->n_steps;
 }
 
-/* ---- who meets it where: target by target ---------------------------------
- */
+/* ---- who meets it where: target by target ------------------------------ */
 
 /* Marks the switches that have `leaf` below them. */
 static void mark_above(const struct ftree *f, switch_id leaf, struct space *w)
@@ -278,8 +276,7 @@ static void meet(void *context, unsigned member, size_t i)
 	t->fails = !join_rest(f, w, f->s->topo->ports[t->owner].subnet, ports);
 }
 
-/* ---- by which cable: switch by switch --------------------------------------
- */
+/* ---- by which cable: switch by switch ---------------------------------- */
 
 static void fill_row(struct ftree *f, switch_id sw)
 {
@@ -312,8 +309,7 @@ static void fill_rows(void *context, unsigned member, size_t piece)
 		fill_row(f, sw);
 }
 
-/* ---- all together -----------------------------------------------------------
- */
+/* ---- all together ------------------------------------------------------ */
 
 static enum hd_status refuse_level(const struct ftree *f, switch_id a,
 				   switch_id b, struct diag *d)

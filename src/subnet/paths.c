@@ -84,8 +84,7 @@ void path_column_of(const struct subnet *s, const struct sw_graph *g,
 	free(ports);
 }
 
-/* ---- all columns ----------------------------------------------------------
- */
+/* ---- all columns ------------------------------------------------------- */
 
 #define COLUMNS_BYTES \
 	((size_t)8 << 20) /* of columns at once, or one switch's */

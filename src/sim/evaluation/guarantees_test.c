@@ -36,8 +36,7 @@ static void run_with(struct test_run *r, const char *head, const char *tail)
 	test_run_init(r, text);
 }
 
-/* ---- 003: the published rule is no bound ----------------------------------
- */
+/* ---- 003: the published rule is no bound ------------------------------- */
 
 /* A packet of 1000 bytes takes a microsecond. */
 #define UNIT 1000u
@@ -196,8 +195,7 @@ static void the_high_limit_protects_the_low_table(void **state)
 	test_run_fini(&r);
 }
 
-/* ---- a flow that sends more than it reserved ------------------------------
- */
+/* ---- a flow that sends more than it reserved --------------------------- */
 
 /*
  * h0 and h1 have reserved flows to h3, in the high and in the low table; the
@@ -310,8 +308,7 @@ static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
 	assert_true((double)late[1] * 1e-12 > bound[1]);
 }
 
-/* ---- lanes: 4, then 2, then 4 ---------------------------------------------
- */
+/* ---- lanes: 4, then 2, then 4 ------------------------------------------ */
 
 #define RESERVED 4 /* one DBTS flow, three of DB */
 
@@ -481,8 +478,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 	assert_true(late[1] > late[0] && bounds[1] > bounds[0]);
 }
 
-/* ---- statistical admission ------------------------------------------------
- */
+/* ---- statistical admission --------------------------------------------- */
 
 /*
  * On-off sources of 400 Mb/s, on a fifth of the time, on a link of 8 Gb/s:
