@@ -141,7 +141,7 @@ static enum hd_status check_throttle(const struct building *g,
 	const struct scn_congestion *c = &s->congestion;
 	struct diag inner = { .status = HD_OK };
 
-	if (c->echo == SCN_ECHO_CNP && t->algorithm->increase)
+	if (c->echo == SIM_ECHO_CNP && t->algorithm->increase)
 		return scenario_refuse(
 			s, g->d, &c->echo,
 			"'%s' answers to acknowledgements, marked or not; only CCT can do with CNPs",
@@ -239,7 +239,7 @@ enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
 	if (status != HD_OK)
 		return status;
 	g.control->marking = fabric_marking(c);
-	g.control->echo = c->echo == SCN_ECHO_CNP ? SIM_ECHO_CNP : SIM_ECHO_ACK;
+	g.control->echo = c->echo;
 	g.control->fixed_gap = c->gap == SCN_GAP_FIXED;
 	g.control->window = (uint32_t)c->window;
 	g.control->ack_delay = c->ack_delay;

@@ -156,12 +156,6 @@ struct sim_throttle {
 	struct cc_config config;
 };
 
-/* How marks are echoed (C5). */
-enum sim_echo {
-	SIM_ECHO_ACK, /* BECN in the acknowledgement */
-	SIM_ECHO_CNP, /* in a packet of its own */
-};
-
 /* Congestion control (docs/model.md, C1 to C8). */
 struct sim_control {
 	struct mark_config marking;

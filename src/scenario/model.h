@@ -4,7 +4,7 @@
 
 /*
  * The words of the model (docs/model.md) that scenarios choose from and the
- * simulator runs by, in the order of their names in fields.c.
+ * simulator runs by, in the order of their names in words.c.
  */
 
 enum sim_queueing { SIM_INPUT_QUEUED, SIM_CIOQ };
@@ -12,6 +12,12 @@ enum sim_order { SIM_VOQ, SIM_FIFO };
 enum sim_pick { SIM_ROUND_ROBIN, SIM_OLDEST };
 enum sim_arbiter { SIM_VLARB, SIM_STRICT };
 enum sim_credits { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
+
+/* How marks are echoed (C5). */
+enum sim_echo {
+	SIM_ECHO_ACK, /* BECN in the acknowledgement */
+	SIM_ECHO_CNP, /* in a packet of its own */
+};
 
 enum sim_flow_kind {
 	SIM_CBR,        /* a message every `interval`, without drift */

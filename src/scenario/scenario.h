@@ -316,7 +316,7 @@ struct scn_congestion {
 	uint64_t packet_size, marking_rate;
 	hd_time ack_delay; /* 0: by packets */
 	hd_time timeout;   /* 0: never */
-	enum { SCN_ECHO_ACK, SCN_ECHO_CNP } echo;
+	enum sim_echo echo;
 	enum { SCN_GAP_FOLLOWS, SCN_GAP_FIXED } gap;
 	uint64_t window, rate_steps;
 	double m;

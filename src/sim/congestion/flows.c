@@ -91,7 +91,7 @@ enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
 	*out = (struct congestion_params){
 		.response = fabric_response(b),
 		.marking = fabric_marking(c),
-		.echo = c->echo == SCN_ECHO_CNP ? SIM_ECHO_CNP : SIM_ECHO_ACK,
+		.echo = c->echo,
 		.per_sl = c->per == SCN_PER_SL,
 		.fixed_gap = c->gap == SCN_GAP_FIXED,
 		.window = (uint32_t)c->window,
