@@ -222,7 +222,7 @@ static char *target_of(const char *path)
 
 static void remove_beside(struct file_writer *w)
 {
-	if (!w->beside)
+	if (!w->beside || w->kept)
 		return;
 	unfinished_hold();
 	unlink(w->beside);
@@ -290,10 +290,37 @@ enum hd_status file_create(struct file_writer *w, const char *path,
 	return refuse_write(d, error);
 }
 
+/* All of it on the disk; false with the sink's error. */
+static bool sync_stream(struct file_writer *w)
+{
+	if (fflush(w->stream) != 0)
+		return false;
+	/* What is no file has nothing to put down. */
+	if (fsync(w->sink->fd) == 0 || errno == EINVAL || errno == EROFS)
+		return true;
+	if (!w->sink->error)
+		w->sink->error = errno;
+	return false;
+}
+
+/* The new name, too; a file system that cannot do that does it anyway. */
+static void sync_folder(const char *target)
+{
+	char *folder = folder_of(target);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)!fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
 enum hd_status file_commit(struct file_writer *w, struct diag *d)
 {
 	bool failed = ferror(w->stream) != 0;
 
+	failed = (w->durable && !sync_stream(w)) || failed;
 	failed = fclose(w->stream) != 0 || failed;
 	int error = w->sink && w->sink->error ? w->sink->error : EIO;
 
@@ -305,6 +332,8 @@ enum hd_status file_commit(struct file_writer *w, struct diag *d)
 			unfinished_take_back(w->beside);
 		unfinished_let_go();
 	}
+	if (!failed && w->durable)
+		sync_folder(w->target);
 	if (failed)
 		remove_beside(w);
 	const char *path = w->path;
@@ -353,4 +382,58 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len,
 		return status;
 	fwrite(bytes, 1, len, w.stream); /* commit sees what became of it */
 	return file_commit(&w, d);
+}
+
+/* ---- going on with it -----------------------------------------------------
+ */
+
+enum hd_status file_keep(struct file_writer *w, struct diag *d, uint64_t *len)
+{
+	struct stat st;
+
+	d->file = w->path;
+	if (!sync_stream(w) || fstat(w->sink->fd, &st) != 0)
+		return refuse_write(d, w->sink->error ? w->sink->error : errno);
+	unfinished_take_back(w->beside);
+	w->kept = true;
+	*len = (uint64_t)st.st_size;
+	return HD_OK;
+}
+
+enum hd_status file_resume(struct file_writer *w, const char *path,
+			   const char *beside, struct diag *d)
+{
+	int fd = open(beside, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	d->file = path;
+	*w = (struct file_writer){ .path = path, .kept = true };
+	if (fd < 0 && errno == ENOENT)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "'%s', which has its first part, is not there",
+				 beside);
+	w->target = target_of(path);
+	w->beside = hd_strdup(beside);
+	if (fd >= 0 && w->target && open_stream(w, fd))
+		return HD_OK;
+	int error = errno;
+
+	if (fd >= 0 && !w->sink)
+		close(fd);
+	release(w);
+	return refuse_write(d, error);
+}
+
+enum hd_status file_cut(struct file_writer *w, uint64_t len, struct diag *d)
+{
+	struct stat st;
+
+	d->file = w->path;
+	if (fflush(w->stream) != 0 || fstat(w->sink->fd, &st) != 0)
+		return refuse_write(d, w->sink->error ? w->sink->error : errno);
+	if ((uint64_t)st.st_size < len)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s', which has its first part, is too short",
+				 w->beside);
+	return ftruncate(w->sink->fd, (off_t)len) == 0 ? HD_OK
+						       : refuse_write(d, errno);
 }

@@ -19,7 +19,9 @@
  * that is too large HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/diag.h"
@@ -60,11 +62,29 @@ struct file_writer {
 	struct file_sink *sink; /* where `stream` ends */
 	char *target;           /* to replace; NULL when written directly */
 	char *beside;           /* what is written; NULL when directly */
+	bool durable;           /* commit waits until it is on the disk */
+	bool kept;              /* somebody may have to go on with it */
 };
 
 HD_MUST_CHECK enum hd_status file_create(struct file_writer *w,
 					 const char *path, struct diag *d);
 HD_MUST_CHECK enum hd_status file_commit(struct file_writer *w, struct diag *d);
 void file_abandon(struct file_writer *w);
+
+/*
+ * For files that another process may have to go on with, should this one end.
+ * file_keep puts all that was written on the disk, tells how much that is, and
+ * from then on nothing but a commit takes it away. With its place, w->beside,
+ * it can be gone on with: file_resume in the place of file_create, then
+ * file_cut to that length. HD_ERR_NOT_FOUND if it is not there any more,
+ * HD_ERR_INPUT if it is shorter. Not for what is written directly.
+ */
+HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
+				       uint64_t *len);
+HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w,
+					 const char *path, const char *beside,
+					 struct diag *d);
+HD_MUST_CHECK enum hd_status file_cut(struct file_writer *w, uint64_t len,
+				      struct diag *d);
 
 #endif

@@ -275,6 +275,68 @@ static void a_full_disk_is_named_with_its_file(void **state)
 	strbuf_fini(&line);
 }
 
+static void reads_back(const char *path, const char *want)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+
+	assert_int_equal(file_read(path, 100, &d, &got), HD_OK);
+	assert_string_equal(got.text, want);
+	strbuf_fini(&got);
+}
+
+/* Written by one, and gone on with by another from where it was kept. */
+static void what_is_kept_can_be_gone_on_with(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct file_writer w;
+	char beside[600];
+	uint64_t len = 0;
+
+	(void)state;
+	assert_int_equal(file_create(&w, inside("long"), &d), HD_OK);
+	fputs("first,", w.stream);
+	assert_int_equal(file_keep(&w, &d, &len), HD_OK);
+	assert_int_equal(len, 6);
+	snprintf(beside, sizeof(beside), "%s", w.beside);
+	fputs("lost", w.stream);
+	file_abandon(&w);
+	reads_back(beside, "first,lost");
+
+	assert_int_equal(file_resume(&w, inside("long"), beside, &d), HD_OK);
+	fputs("a head again", w.stream);
+	assert_int_equal(file_cut(&w, len, &d), HD_OK);
+	fputs("second", w.stream);
+	assert_int_equal(file_keep(&w, &d, &len), HD_OK);
+	assert_int_equal(len, 12);
+	w.durable = true;
+	assert_int_equal(file_commit(&w, &d), HD_OK);
+	reads_back(inside("long"), "first,second");
+	assert_int_equal(access(beside, F_OK), -1);
+	unlink(inside("long"));
+}
+
+static void what_has_gone_or_shrunk_is_refused(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct file_writer w;
+	char beside[600];
+
+	(void)state;
+	snprintf(beside, sizeof(beside), "%s", inside("part"));
+	assert_int_equal(file_resume(&w, inside("long"), beside, &d),
+			 HD_ERR_NOT_FOUND);
+	d.status = HD_OK;
+	assert_int_equal(file_write(beside, "12345", 5, &d), HD_OK);
+	assert_int_equal(file_resume(&w, inside("long"), beside, &d), HD_OK);
+	assert_int_equal(file_cut(&w, 6, &d), HD_ERR_INPUT);
+	d.status = HD_OK;
+	assert_int_equal(file_cut(&w, 5, &d), HD_OK);
+	file_abandon(&w);
+	reads_back(beside, "12345"); /* it is not ours to remove */
+	unlink(beside);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +353,8 @@ int main(void)
 		cmocka_unit_test(writing_to_a_dangling_link_makes_its_file),
 		cmocka_unit_test(links_that_lead_nowhere_are_refused),
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
+		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
+		cmocka_unit_test(what_has_gone_or_shrunk_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -27,8 +27,9 @@ struct unit {
 };
 
 static const struct unit time_units[] = {
-	{ "ps", 1 },     { "ns", HD_NS }, { "us", HD_US },
-	{ "ms", HD_MS }, { "s", HD_S },   { NULL, 0 },
+	{ "ps", 1 },          { "ns", HD_NS }, { "us", HD_US },
+	{ "ms", HD_MS },      { "s", HD_S },   { "min", 60 * HD_S },
+	{ "h", 3600 * HD_S }, { NULL, 0 },
 };
 
 static const struct unit size_units[] = {

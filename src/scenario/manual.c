@@ -17,7 +17,7 @@ static const char intro[] =
 	"twice, a value in a wrong unit or out of its range is refused with its\n"
 	"line and column.\n"
 	".PP\n"
-	"Quantities have units: times ps, ns, us, ms, s; rates b/s, kb/s, Mb/s,\n"
+	"Quantities have units: times ps, ns, us, ms, s, min, h; rates b/s, kb/s, Mb/s,\n"
 	"Gb/s, B/s, MB/s, GB/s or a width and a speed such as 4x HDR; sizes B,\n"
 	"KiB, MiB, kB, MB (none: bytes); shares such as 20% or 0.2.\n"
 	".PP\n"
