@@ -385,3 +385,27 @@ bool eventq_refill(struct eventq *q)
 	} while (q->n_wheel > 0 && q->end < target);
 	return true;
 }
+
+static size_t chain_list(const struct eventq *q, uint32_t id, struct event *out)
+{
+	size_t n = 0;
+
+	for (; id != NONE; id = q->nodes[id].next)
+		out[n++] = q->nodes[id].e;
+	return n;
+}
+
+void eventq_list(const struct eventq *q, struct event *out)
+{
+	size_t slots = (size_t)1 << q->slots_log2, n = 0;
+
+	for (uint32_t i = q->at; i < q->end; i++)
+		out[n++] = q->near[i];
+	for (size_t i = 0; i < slots; i++)
+		n += chain_list(q, q->heads[i], out + n);
+	for (unsigned i = 0; i < 64; i++) {
+		if (q->far_mask >> i & 1)
+			n += chain_list(q, q->far[i], out + n);
+	}
+	assert(n == eventq_count(q));
+}

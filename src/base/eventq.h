@@ -134,6 +134,9 @@ static inline bool eventq_pop(struct eventq *q, struct event *out)
 	return true;
 }
 
+/* Copies all that are pending, in any order; `out` has room for that many. */
+void eventq_list(const struct eventq *q, struct event *out);
+
 /* The earliest event, or NULL. */
 static inline const struct event *eventq_first(struct eventq *q)
 {

@@ -197,6 +197,43 @@ static void the_end_of_time_can_be_scheduled(void **state)
 	eventq_fini(&q);
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return later(*x, *y) - later(*y, *x);
+}
+
+/* Near, on the wheel and far away; the queue stays as it is. */
+static void a_list_has_all_that_is_pending(void **state)
+{
+	struct eventq q;
+	struct event e = { 0 };
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 8, 0);
+	eventq_init(&q);
+	for (unsigned i = 0; i < 3000; i++)
+		eventq_push(&q, rng_next(&r) >> rng_below(&r, 60), i);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(eventq_pop(&q, &e));
+	size_t n = eventq_count(&q);
+	struct event *all = hd_alloc(n, sizeof(*all));
+
+	assert_int_equal(n, 2000);
+	eventq_list(&q, all);
+	qsort(all, n, sizeof(*all), by_time);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(eventq_pop(&q, &e));
+		assert_int_equal(all[i].when, e.when);
+		assert_int_equal(all[i].key, e.key);
+	}
+	assert_false(eventq_pop(&q, &e));
+	free(all);
+	eventq_fini(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +242,7 @@ int main(void)
 		cmocka_unit_test(
 			ties_come_by_key_whatever_the_order_of_pushing),
 		cmocka_unit_test(the_end_of_time_can_be_scheduled),
+		cmocka_unit_test(a_list_has_all_that_is_pending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,9 @@ bool pack_is_done(const struct pack *p)
 
 bool pack_check(struct pack *p, bool holds)
 {
-	if (p->reads && !holds) {
+	if (!p->reads)
+		return true;
+	if (!holds) {
 		p->refused = true;
 		p->left = 0;
 	}

@@ -70,7 +70,8 @@ void pack_bytes(struct pack *p, void *bytes, size_t n);
  * what was written, never more than there are bytes left.
  */
 size_t pack_count(struct pack *p, size_t n);
-/* Reading: refuses the whole unless `holds`. Returns it. */
+/* Reading: refuses the whole unless `holds`, which it returns. Writing: true.
+ */
 bool pack_check(struct pack *p, bool holds);
 /* A number that must be the same on both ways, as sizes of arrays. */
 void pack_same(struct pack *p, uint64_t v);
@@ -125,6 +126,14 @@ struct pack_member {
 		double *: PACKED_REAL,         \
 		default: PACKED_NOT)
 /* clang-format on */
+
+/*
+ * Beside its table: the struct has so many bytes, on machines of 64 bits. Who
+ * adds a member is asked whether the table should have it, too.
+ */
+#define PACK_KNOWS(type, size)                                               \
+	_Static_assert(sizeof(void *) != 8 || sizeof(struct type) == (size), \
+		       "struct " #type " changed: is all of it packed?")
 
 void pack_members(struct pack *p, const struct pack_member *m, size_t n,
 		  void *row);

@@ -77,6 +77,40 @@ uint64_t *histogram_add_row(struct histogram *h, unsigned row)
 	return h->rows[row];
 }
 
+static bool row_is_empty(const uint64_t *buckets)
+{
+	for (unsigned i = 0; buckets && i < HISTOGRAM_PER_ROW; i++) {
+		if (buckets[i])
+			return false;
+	}
+	return true;
+}
+
+static const struct pack_member histogram_members[] = {
+	PACK(histogram, n),        PACK(histogram, sum_low),
+	PACK(histogram, sum_high), PACK(histogram, min),
+	PACK(histogram, max),      PACK_EACH(histogram, squares),
+};
+
+void histogram_pack(struct pack *p, struct histogram *h)
+{
+	uint64_t used = 0;
+
+	PACK_STRUCT(p, histogram_members, h);
+	for (unsigned row = 0; row < HISTOGRAM_ROWS; row++)
+		used |= (uint64_t)!row_is_empty(h->rows[row]) << row;
+	pack_u64(p, &used);
+	pack_check(p, used >> HISTOGRAM_ROWS == 0);
+	for (unsigned row = 0; row < HISTOGRAM_ROWS; row++) {
+		if (!(used >> row & 1))
+			continue;
+		if (!h->rows[row])
+			histogram_add_row(h, row);
+		for (unsigned i = 0; i < HISTOGRAM_PER_ROW; i++)
+			pack_u64(p, &h->rows[row][i]);
+	}
+}
+
 static double sum_of(const struct histogram *h)
 {
 	return (double)h->sum_high * 0x1p64 + (double)h->sum_low;

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pack.h"
+
 #define HISTOGRAM_ERROR   (1.0 / 128)
 #define HISTOGRAM_BITS    6
 #define HISTOGRAM_PER_ROW (1u << HISTOGRAM_BITS)
@@ -104,6 +106,8 @@ static inline void histogram_record(struct histogram *h, uint64_t value)
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from);
+/* As bytes and back, into one that is empty. */
+void histogram_pack(struct pack *p, struct histogram *h);
 
 /* All NaN or 0 while empty. */
 double histogram_mean(const struct histogram *h);

@@ -354,6 +354,44 @@ static void order_and_merging_leave_no_trace(void **state)
 		histogram_fini(&parts[i]);
 }
 
+static void bytes_keep_all_of_it(void **state)
+{
+	struct strbuf bytes = STRBUF_INIT, again = STRBUF_INIT;
+	struct histogram h, back;
+	struct rng r;
+	struct pack p;
+
+	(void)state;
+	rng_init(&r, 9, 0);
+	histogram_init(&h);
+	histogram_init(&back);
+	for (unsigned i = 0; i < 3000; i++)
+		histogram_record(&h, rng_next(&r) >> rng_below(&r, 64));
+	pack_to(&p, &bytes);
+	histogram_pack(&p, &h);
+	for (size_t len = 0; len < bytes.len; len += 97) {
+		pack_from(&p, bytes.text, len);
+		histogram_pack(&p, &back);
+		assert_true(p.refused);
+		histogram_fini(&back);
+	}
+	pack_from(&p, bytes.text, bytes.len);
+	histogram_pack(&p, &back);
+	assert_true(pack_is_done(&p));
+	for (double percent = 0; percent <= 100; percent += 0.5)
+		assert_int_equal(histogram_percentile(&h, percent),
+				 histogram_percentile(&back, percent));
+	assert_memory_equal(h.squares, back.squares, sizeof(h.squares));
+	pack_to(&p, &again);
+	histogram_pack(&p, &back);
+	assert_int_equal(again.len, bytes.len);
+	assert_memory_equal(again.text, bytes.text, bytes.len);
+	strbuf_fini(&bytes);
+	strbuf_fini(&again);
+	histogram_fini(&h);
+	histogram_fini(&back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +410,7 @@ int main(void)
 		cmocka_unit_test(
 			an_empty_histogram_has_no_mean_and_clearing_empties),
 		cmocka_unit_test(order_and_merging_leave_no_trace),
+		cmocka_unit_test(bytes_keep_all_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

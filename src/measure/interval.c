@@ -134,3 +134,33 @@ struct interval batch_counts_interval(const struct batch_counts *b,
 	means.total = (double)b->total_high * 0x1p64 + (double)b->total_low;
 	return batch_means_interval(&means, level);
 }
+
+/* ---- as bytes -------------------------------------------------------------
+ */
+
+static const struct pack_member means_members[] = {
+	PACK(batch_means, sum),   PACK(batch_means, filled),
+	PACK(batch_means, size),  PACK(batch_means, n),
+	PACK(batch_means, total), PACK(batch_means, count),
+};
+
+static const struct pack_member counts_members[] = {
+	PACK(batch_counts, sum),
+	PACK(batch_counts, total_low),
+	PACK(batch_counts, total_high),
+};
+
+void batch_means_pack(struct pack *p, struct batch_means *b)
+{
+	PACK_STRUCT(p, means_members, b);
+	if (!pack_check(p, b->n < BATCHES && b->filled < b->size))
+		b->n = 0;
+	for (unsigned i = 0; i < b->n; i++)
+		pack_real(p, &b->means[i]);
+}
+
+void batch_counts_pack(struct pack *p, struct batch_counts *b)
+{
+	batch_means_pack(p, &b->means);
+	PACK_STRUCT(p, counts_members, b);
+}

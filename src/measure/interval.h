@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pack.h"
+
 #define BATCHES     64
 #define BATCHES_MIN 8 /* fewer give no interval worth having */
 
@@ -65,6 +67,10 @@ void batch_counts_init(struct batch_counts *b);
 void batch_counts_close(struct batch_counts *b);
 struct interval batch_counts_interval(const struct batch_counts *b,
 				      double level);
+
+/* As bytes and back. */
+void batch_means_pack(struct pack *p, struct batch_means *b);
+void batch_counts_pack(struct pack *p, struct batch_counts *b);
 
 /* How many samples the batch being filled takes. */
 static inline uint64_t batch_counts_room(const struct batch_counts *b)
