@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/engine.h"
-#include "sim/parts.h"
+#include "sim/saved.h"
 
 /* A place of sim.tables. */
 struct arbiter_place {
@@ -133,4 +132,21 @@ void tables_change(struct sim *s)
 	for (; id < setup->n_changes && setup->changes[id].time == now; id++)
 		exchange(s, &setup->changes[id]);
 	change_expect(s, id);
+}
+
+/* ---- as bytes -------------------------------------------------------------
+ */
+
+void saved_table(struct saved *v, uint32_t port)
+{
+	struct sim *s = v->s;
+	struct server *l = &s->links[port];
+	uint32_t before = l->table, table = s->places->place[before].table;
+
+	pack_u32(v->p, &table);
+	if (!v->p->reads ||
+	    !pack_check(v->p, table < s->setup->subnet->n_vlarb_tables))
+		return;
+	l->table = place_take(s, table);
+	place_leave(s, before);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/engine.h"
+#include "sim/saved.h"
 
 /*
  * Lanes on loan, at end ports (docs/model.md, B1 to B6).
@@ -505,4 +505,70 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 		out->sent_with[k] = u->sent_with[k];
 	}
 	return true;
+}
+
+/* ---- as bytes --------------------------------------------------------------
+ */
+
+static const struct pack_member user_members[] = {
+	PACK(user, waiting),        PACK(user, n_held),
+	PACK_EACH(user, held),      PACK(user, in_line),
+	PACK(user, jobs.n),         PACK(user, jobs.most),
+	PACK(user, jobs.since),     PACK(user, jobs.window_ends),
+	PACK(user, jobs.area),      PACK(user, offered),
+	PACK(user, blocked),        PACK(user, sent),
+	PACK(user, acquired),       PACK(user, in_vain),
+	PACK(user, in_line_since),  PACK(user, in_line_time),
+	PACK_EACH(user, busy),      PACK(user, busy_since),
+	PACK_EACH(user, sent_with),
+};
+
+static const struct pack_member berth_members[] = {
+	PACK(berth, holder),
+	PACK(berth, packets),
+	PACK(berth, born),
+};
+
+static const struct pack_member berths_members[] = {
+	PACK(berths, sending),
+	PACK_EACH(berths, line),
+	PACK(berths, n_line),
+};
+
+static bool is_user(const struct berths *b, unsigned u)
+{
+	return u < b->n || u == NOBODY;
+}
+
+static void pack_user(struct saved *v, const struct berths *b, struct user *u)
+{
+	PACK_STRUCT(v->p, user_members, u);
+	batch_means_pack(v->p, &u->jobs.means);
+	batch_means_pack(v->p, &u->blocking);
+	batch_means_pack(v->p, &u->stay);
+	pack_check(v->p, u->n_held <= SIM_MAX_LOANS);
+	for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+		pack_check(v->p, i >= u->n_held || u->held[i] < b->n);
+}
+
+void saved_borrow(struct saved *v)
+{
+	struct sim *s = v->s;
+
+	for (uint32_t port = 0; s->borrow && port < s->setup->n_ports; port++) {
+		struct berths *b = &s->borrow->ports[port];
+
+		if (b->n == 0)
+			continue;
+		PACK_STRUCT(v->p, berths_members, b);
+		pack_check(v->p, is_user(b, b->sending) && b->n_line <= b->n);
+		for (unsigned i = 0; i < N_DATA_VLS; i++)
+			pack_check(v->p, i >= b->n_line || b->line[i] < b->n);
+		for (unsigned i = 0; i < b->n; i++) {
+			pack_user(v, b, &b->users[i]);
+			PACK_STRUCT(v->p, berth_members, &b->lanes[i]);
+			saved_ref(v, sim_of_port(s, port), &b->lanes[i].guest);
+			pack_check(v->p, is_user(b, b->lanes[i].holder));
+		}
+	}
 }

@@ -440,3 +440,56 @@ enum hd_status sim_capture_finish(struct sim_capture *c)
 	flush(c, HD_TIME_NEVER);
 	return capture_finish(&c->writer);
 }
+
+/* ---- as bytes -------------------------------------------------------------
+ */
+
+static int pending_order(const void *x, const void *y)
+{
+	const struct pending *a = x, *b = y;
+
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+static const struct pack_member pending_members[] = {
+	PACK(pending, at),        PACK(pending, order),
+	PACK(pending, interface), PACK(pending, is_update),
+	PACK(pending, arrived),
+};
+
+static const struct pack_member update_members[] = {
+	PACK(sim_update, vl),
+	PACK(sim_update, fctbs),
+	PACK(sim_update, fccl),
+	PACK(sim_update, lost),
+};
+
+static void pack_pending(struct sim_capture *c, struct pack *p,
+			 struct pending *x)
+{
+	PACK_STRUCT(p, pending_members, x);
+	if (x->is_update)
+		PACK_STRUCT(p, update_members, &x->update);
+	else
+		told_pack(p, &x->packet);
+	pack_check(p, x->interface < 4 &&
+			      (x->is_update || x->packet.flow < c->b->n_flows));
+}
+
+void sim_capture_pack(struct sim_capture *c, struct pack *p)
+{
+	size_t n = pack_count(p, c->n);
+
+	pack_u64(p, &c->order);
+	pack_u64(p, &c->writer.last);
+	/* A heap that is sorted is a heap. */
+	if (!p->reads && c->n)
+		qsort(c->heap, c->n, sizeof(*c->heap), pending_order);
+	for (size_t i = 0; i < n && !p->refused; i++) {
+		struct pending x = { 0 };
+
+		pack_pending(c, p, p->reads ? &x : &c->heap[i]);
+		if (p->reads)
+			push(c, &x);
+	}
+}

@@ -85,6 +85,12 @@ void control_part_fini(struct sim *part);
 /* Forgets what was counted: the warm-up is over. */
 void control_restart(struct sim *s);
 
+/* Where the throttle of a controlled flow is. */
+static inline uint32_t flow_port(const struct control *c, uint32_t flow)
+{
+	return c->throttles[c->flows[flow].throttle].port;
+}
+
 /* C1: puts a packet of a controlled flow before its throttle; else false. */
 bool throttle_enter(struct sim *s, struct packet *p);
 /* The packet that it offers. */

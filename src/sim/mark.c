@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/parts.h"
+#include "sim/saved.h"
 
 #define FIRST_COPIES 4 /* a power of 2 */
 
@@ -351,4 +351,87 @@ void marks_fini(struct sim *s)
 	free(m->wants);
 	free(m->came);
 	free(m);
+}
+
+/* ---- as bytes --------------------------------------------------------
+ */
+
+static const struct pack_member output_members[] = {
+	PACK(mark_output, waiting), PACK(mark_output, blocks),
+	PACK(mark_output, to_mark), PACK(mark_output, since_mark),
+	PACK(mark_output, marked),
+};
+
+static const struct pack_member copy_members[] = {
+	PACK(mark_copy, routed),
+	PACK(mark_copy, blocks),
+	PACK(mark_copy, vl),
+};
+
+/* Those that are still to be routed, in order: nobody asks for the others. */
+static void pack_copies(struct saved *v, struct mark_ring *r)
+{
+	struct mark_ring was = *r;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i <= was.mask; i++)
+		n += was.copies[i].routed > v->s->now;
+	n = pack_count(v->p, n);
+	for (uint32_t i = 0; n > 0 && !v->p->refused; i++) {
+		struct mark_copy c = was.copies[(was.at + i) & was.mask];
+
+		if (!v->p->reads && c.routed <= v->s->now)
+			continue;
+		PACK_STRUCT(v->p, copy_members, &c);
+		n--;
+		if (!v->p->reads)
+			continue;
+		if (r->copies[r->at & r->mask].routed > v->s->now) {
+			mark_ring_grow(r);
+			was = *r;
+		}
+		r->copies[r->at++ & r->mask] = c;
+	}
+}
+
+static void pack_two_counters(struct saved *v)
+{
+	struct marks *m = v->s->marks;
+	uint32_t n = v->s->setup->n_ports;
+
+	for (size_t i = 0; i < (size_t)n * v->s->n_lanes; i++)
+		pack_u32(v->p, &m->fill[i]);
+	for (uint32_t port = 0; port < n; port++) {
+		size_t wants = counts(v->s, port)
+				       ? v->s->n_lanes * outputs_of(v->s, port)
+				       : 0;
+
+		for (size_t i = 0; i < wants; i++)
+			pack_u32(v->p, &m->wants[m->wants_at[port] + i]);
+	}
+}
+
+void saved_marks(struct saved *v)
+{
+	struct sim *s = v->s;
+	uint64_t made = marks_made(s);
+
+	if (!s->marks)
+		return;
+	pack_u64(v->p, &made);
+	if (v->p->reads)
+		saved_first(v)->marks->marked = made;
+	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
+	     port++) {
+		if (!counts(s, port))
+			continue;
+		pack_copies(v, &s->marks->rings[port]);
+		for (uint32_t i = 0; i < s->n_lanes; i++) {
+			pack_u32(v->p, &s->marks->due[port * s->n_lanes + i]);
+			PACK_STRUCT(v->p, output_members,
+				    &s->marks->outputs[port * s->n_lanes + i]);
+		}
+	}
+	if (s->fills)
+		pack_two_counters(v);
 }

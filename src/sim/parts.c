@@ -168,8 +168,7 @@ static void part_free(struct sim *p, const struct sim *whole)
 	free(p);
 }
 
-/* Where an event of the whole belongs; the whole itself for global ones. */
-static struct sim *event_owner(struct sim *s, uint64_t key)
+struct sim *event_owner(struct sim *s, uint64_t key)
 {
 	const struct cut *cut = &s->parts->cut;
 
@@ -184,6 +183,10 @@ static struct sim *event_owner(struct sim *s, uint64_t key)
 	case EV_ASK:
 		return s->parts
 			->part[cut->part_of_node[s->flows[key_id(key)].source]];
+	case EV_HEAD:
+		return sim_of_port(s, s->links[key_port(key)].peer);
+	case EV_TIMEOUT:
+		return sim_of_port(s, flow_port(s->control, key_id(key)));
 	case EV_RESPOND:
 	case EV_PACE:
 		return sim_of_port(s, s->control->throttles[key_id(key)].port);
@@ -625,7 +628,6 @@ static enum sim_state run_out(struct sim *s, const struct outlook *o,
 	if (o->next == NEVER && o->global == NEVER)
 		return SIM_DEADLOCK;
 	s->now = end;
-	s->latest = end > s->latest ? end : s->latest;
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 

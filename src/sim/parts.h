@@ -130,6 +130,9 @@ void parts_free(struct sim *s);
 enum sim_state parts_run(struct sim *s, hd_time until,
 			 sim_progress_fn *progress, void *context);
 
+/* Whose an event is: the whole's own are those that concern all parts. */
+struct sim *event_owner(struct sim *s, uint64_t key);
+
 /* Who has the events and packets of a port. */
 static inline struct sim *sim_of_port(struct sim *s, uint32_t port)
 {

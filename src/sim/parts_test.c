@@ -16,72 +16,9 @@
 
 #include "base/rng.h"
 #include "fabric/build_for_tests.h"
+#include "sim/modes_for_tests.h"
+#include "sim/same_for_tests.h"
 #include "sim/workload_for_tests.h"
-
-static void same_histograms(const struct histogram *a,
-			    const struct histogram *b)
-{
-	struct histogram_bucket x, y;
-	unsigned i = 0, j = 0;
-
-	assert_int_equal(a->n, b->n);
-	assert_int_equal(a->sum_low, b->sum_low);
-	assert_int_equal(a->min, b->min);
-	assert_int_equal(a->max, b->max);
-	assert_memory_equal(a->squares, b->squares, sizeof(a->squares));
-	while (histogram_next(a, &i, &x)) {
-		assert_true(histogram_next(b, &j, &y));
-		assert_memory_equal(&x, &y, sizeof(x));
-	}
-	assert_false(histogram_next(b, &j, &y));
-}
-
-static void same_numbers(double a, double b)
-{
-	assert_memory_equal(&a, &b, sizeof(a));
-}
-
-static void same_groups(const struct sim_group *a, const struct sim_group *b)
-{
-	same_histograms(&a->latency, &b->latency);
-	assert_memory_equal(a->within, b->within, sizeof(a->within));
-	assert_int_equal(a->timed, b->timed);
-	assert_memory_equal(a->jitter, b->jitter, sizeof(a->jitter));
-	assert_int_equal(a->jitter_n, b->jitter_n);
-	assert_int_equal(a->jitter_abs_low, b->jitter_abs_low);
-}
-
-static void same_metrics(const struct sim_metrics *a,
-			 const struct sim_metrics *b)
-{
-	assert_int_equal(a->from, b->from);
-	assert_int_equal(a->to, b->to);
-	assert_int_equal(a->hops, b->hops);
-	assert_int_equal(a->made, b->made);
-	assert_int_equal(a->made_bytes, b->made_bytes);
-	assert_int_equal(a->delivered, b->delivered);
-	assert_int_equal(a->delivered_bytes, b->delivered_bytes);
-	assert_memory_equal(a->lost, b->lost, sizeof(a->lost));
-	assert_int_equal(a->checksum, b->checksum);
-	same_numbers(a->mean_latency.mean, b->mean_latency.mean);
-	same_numbers(a->mean_latency.half_width, b->mean_latency.half_width);
-	same_numbers(a->mean_latency.lag1, b->mean_latency.lag1);
-	assert_int_equal(a->mean_latency.batches, b->mean_latency.batches);
-	same_numbers(a->jain, b->jain);
-	same_histograms(&a->latency, &b->latency);
-	assert_int_equal(a->n_groups, b->n_groups);
-	for (uint32_t i = 0; i < a->n_groups; i++)
-		same_groups(&a->groups[i], &b->groups[i]);
-	assert_memory_equal(a->flows, b->flows, a->n_flows * sizeof(*a->flows));
-	for (uint32_t i = 0; i < a->n_ports; i++) {
-		struct sim_counters x, y;
-
-		sim_port_counters(a, i, &x);
-		sim_port_counters(b, i, &y);
-		assert_memory_equal(&x, &y, sizeof(x));
-	}
-	assert_memory_equal(a->ports, b->ports, a->n_ports * sizeof(*a->ports));
-}
 
 static void rules_of(unsigned which, struct sim_rules *r)
 {
@@ -150,51 +87,6 @@ static void dawdle(struct sim *s, const struct sim_setup *setup)
 			sim_timer(s, 0, i, 1 + i, i);
 	}
 }
-
-/* ---- what observers are told --------------------------------------------- */
-
-struct told {
-	uint64_t n, sum;
-};
-
-static void hear(struct told *t, hd_time at, uint32_t where, uint32_t flow,
-		 uint32_t sequence, unsigned what)
-{
-	uint64_t x = at ^ (uint64_t)where << 40 ^ (uint64_t)flow << 24 ^
-		     sequence ^ (uint64_t)what << 60;
-
-	t->n++;
-	t->sum = (t->sum ^ x) * UINT64_C(0x100000001b3);
-}
-
-static void hear_delivered(void *context, hd_time now, uint32_t node,
-			   const struct sim_packet *p)
-{
-	hear(context, now, node, p->flow, p->sequence, 1);
-}
-
-static void hear_ended(void *context, const struct sim_event_record *e,
-		       const struct sim_packet *p)
-{
-	hear(context, e->time, e->where, p->flow, e->sequence, 2 + e->fate);
-}
-
-static void hear_granted(void *context, hd_time now, uint32_t port,
-			 const struct sim_packet *p)
-{
-	hear(context, now, port, p->flow, p->sequence, p->marked ? 14 : 15);
-}
-
-static void hear_updated(void *context, hd_time now, uint32_t port,
-			 const struct sim_update *u)
-{
-	hear(context, now, port, u->fctbs, u->fccl, 13);
-}
-
-static const struct sim_observer hearer = { .delivered = hear_delivered,
-					    .ended = hear_ended,
-					    .granted = hear_granted,
-					    .updated = hear_updated };
 
 static struct sim *run(const struct workload *w, struct sim_rules *r,
 		       uint32_t parts, uint32_t threads, enum sim_state want)
@@ -312,94 +204,6 @@ static void parts_become_idle_at_the_same_time(void **state)
 
 /* ---- whole scenarios ----------------------------------------------------- */
 
-#define TREE                                                           \
-	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n" \
-	"  switch: {input_buffer: 4 packets}\n"
-#define LOADED                                                             \
-	"traffic:\n"                                                       \
-	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
-	"destination: h9, payload: 512}\n"                                 \
-	"- {name: rest, kind: poisson, load: 40%, payload: 1KiB}\n"
-/* Links so slow that credits come later than what is routed counts. */
-#define SLOW_TREE                                                          \
-	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n"     \
-	"  link: {rate: 4x DDR}\n"                                         \
-	"  switch: {input_buffer: 4 packets, routing: 20ns, arbitration: " \
-	"80ns}\n"
-#define HEAVY                                                              \
-	"traffic:\n"                                                       \
-	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
-	"destination: h9, payload: 256}\n"                                 \
-	"- {name: rest, kind: poisson, load: 60%, payload: 256}\n"
-#define ENDS "run: {warmup: 5us, measure: 60us}\n"
-
-/* How far apart parts are differs in each of them. */
-static const char *const scenarios[] = {
-	TREE LOADED "congestion: {algorithm: cct, timeout: 20us, "
-		    "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: cct, echo: cnp, marking: "
-		    "{rule: iba, threshold: 15, rate: 1}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: fimd, marking: two-counter, "
-		    "window: 3, timeout: 9us}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: aimd, marking: {rule: threshold, "
-		    "depth: 1KiB}, ack: {delay: 37ns}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: lipd, marking: two-counter, "
-		    "ack: {delay: 2us}}\n" ENDS,
-	/* Only marks and answers bound. */
-	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
-			"threshold, depth: 600}, ack: {delay: 2us}}\n" ENDS,
-	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
-			"threshold, depth: 900}, ack: {delay: 9ns}}\n" ENDS,
-	/* Some are admitted, some are not, some end. */
-	TREE "traffic:\n"
-	     "- {name: asks, kind: poisson, load: 20%, pattern: incast, "
-	     "destination: h9, reserve: 20Gb/s, payload: 512, count: 30}\n"
-	     "- {name: more, kind: saturating, pattern: pairs, source: "
-	     "h0..h3, destination: h8..h11, reserve: 5Gb/s, start: 8us, "
-	     "stop: 40us}\n"
-	     "congestion: {algorithm: pipd}\n" ENDS,
-	TREE "qos:\n  lanes: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
-	     "  thresholds: {mechanism: et, at: 4, capacity: 10}\n"
-	     "traffic:\n"
-	     "- {name: a, kind: ge, scv: 5, sl: 0, load: 50%, payload: 128}\n"
-	     "- {name: b, kind: poisson, sl: 2, load: 20%, payload: 512}\n"
-	     "- {name: c, kind: saturating, sl: 3, payload: 512, source: h0, "
-	     "destination: h9, pattern: pairs}\n" ENDS,
-};
-
-static void same_control(struct sim *a, struct sim *b, uint32_t n_flows)
-{
-	struct sim_control_counts x, y;
-
-	sim_control_counts(a, &x);
-	sim_control_counts(b, &y);
-	assert_memory_equal(&x, &y, sizeof(x));
-	for (uint32_t i = 0; i < n_flows; i++) {
-		struct sim_flow_control f = { 0 }, g = { 0 };
-		struct sim_admission c = { 0 }, d = { 0 };
-
-		assert_int_equal(sim_flow_control(a, i, &f),
-				 sim_flow_control(b, i, &g));
-		assert_memory_equal(&f, &g, sizeof(f));
-		assert_int_equal(sim_admission(a, i, &c),
-				 sim_admission(b, i, &d));
-		assert_memory_equal(&c, &d, sizeof(c));
-	}
-}
-
-static void same_lanes(struct sim *a, struct sim *b, uint32_t n_ports)
-{
-	for (uint32_t i = 0; i < n_ports; i++) {
-		for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-			struct sim_lane_use x = { 0 }, y = { 0 };
-
-			assert_int_equal(sim_lane_use(a, i, vl, 0.95, &x),
-					 sim_lane_use(b, i, vl, 0.95, &y));
-			assert_memory_equal(&x, &y, sizeof(x));
-		}
-	}
-}
-
 static void scenario_is_the_same(const char *text)
 {
 	static const uint32_t cuts[][2] = { { 2, 2 }, { 3, 1 }, { 20, 3 } };
@@ -426,17 +230,6 @@ static void scenario_is_the_same(const char *text)
 	fabric_free(f);
 }
 
-/* Losses of every kind, which are told at other instants than they happen. */
-static const char *const watched[] = {
-	TREE LOADED "faults: {ber: 1e-6, hoq_life: 2us, events: ["
-		    "{at: 10us, kind: link-down, port: 's2-0:1'}, "
-		    "{at: 15us, kind: link-up, port: 's2-0:1'}, "
-		    "{at: 12us, kind: sink-stuck, port: h9}, "
-		    "{at: 20us, kind: sink-free, port: h9}]}\n" ENDS,
-	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
-	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
-};
-
 static struct told hear_run(const struct fabric *f, uint32_t parts,
 			    uint32_t threads)
 {
@@ -461,10 +254,10 @@ static void observers_are_told_in_one_order(void **state)
 	static const uint32_t cuts[][2] = { { 2, 2 }, { 7, 3 }, { 20, 1 } };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
+	for (size_t i = 0; i < MODES_WATCHED; i++) {
 		struct fabric *f;
 
-		must_build(watched[i], &f);
+		must_build(modes_watched[i], &f);
 		struct told one = hear_run(f, 1, 1);
 
 		assert_true(one.n > 10000);
@@ -481,8 +274,8 @@ static void observers_are_told_in_one_order(void **state)
 static void control_probes_and_loans_are_the_same_in_parts(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
-		scenario_is_the_same(scenarios[i]);
+	for (size_t i = 0; i < MODES; i++)
+		scenario_is_the_same(mode_scenarios[i]);
 }
 
 int main(void)

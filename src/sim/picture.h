@@ -75,6 +75,8 @@ void sim_samples_init(struct sim_samples *x, const struct fabric *b,
 void sim_samples_fini(struct sim_samples *x);
 hd_time sim_samples_next(const struct sim_samples *x);
 void sim_samples_take(struct sim_samples *x);
+/* As bytes and back. */
+void sim_samples_pack(struct sim_samples *x, struct pack *p);
 /* Adds "links over time" or "tiers over time", and "traffic over time". */
 void sim_samples_tables(const struct sim_samples *x, struct results *r);
 

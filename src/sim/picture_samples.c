@@ -230,6 +230,35 @@ void sim_samples_take(struct sim_samples *x)
 	x->n++;
 }
 
+/* ---- as bytes ------------------------------------------------------------ */
+
+static const struct pack_member sums_members[] = {
+	PACK(sim_row_sums, made),
+	PACK(sim_row_sums, got),
+	PACK(sim_row_sums, delay),
+	PACK(sim_row_sums, packets),
+};
+
+void sim_samples_pack(struct sim_samples *x, struct pack *p)
+{
+	size_t rows = x->build->scenario->n_traffic;
+
+	pack_u64(p, &x->every);
+	pack_size(p, &x->n);
+	if (!pack_check(p, x->every > 0 && x->n <= SIM_MAX_SAMPLES))
+		x->n = 0;
+	for (size_t i = 0; i < x->n; i++)
+		pack_u64(p, &x->time[i]);
+	for (size_t i = 0; i < x->n * x->n_classes; i++) {
+		pack_real(p, &x->used[i]);
+		pack_real(p, &x->waited[i]);
+	}
+	for (size_t i = 0; i < x->n * rows; i++)
+		PACK_STRUCT(p, sums_members, &x->rows[i]);
+	for (size_t i = 0; i < rows; i++)
+		PACK_STRUCT(p, sums_members, &x->sums[i]);
+}
+
 /* ---- tables ------------------------------------------------------------- */
 
 /* One class: the links from a tier to a tier, or a single link. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/control.h"
+#include "sim/saved.h"
 
 struct reservation {
 	uint32_t *path; /* sim ports that send on its way */
@@ -256,4 +256,34 @@ void probes_fini(struct sim *s)
 		free(a->promised);
 	}
 	free(a);
+}
+
+/* ---- as bytes --------------------------------------------------------
+ */
+
+static const struct pack_member says_members[] = {
+	PACK(sim_admission, answer),
+	PACK(sim_admission, asked),
+	PACK(sim_admission, answered),
+	PACK(sim_admission, rejected_by),
+};
+
+void saved_probes(struct saved *v)
+{
+	const struct sim *s = v->s;
+	struct probes *a = s->probes;
+
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < s->setup->control->n_flows; i++) {
+		struct sim_admission *says = &a->flows[i].says;
+
+		PACK_STRUCT(v->p, says_members, says);
+		pack_check(v->p,
+			   says->answer <= SIM_RELEASED &&
+				   (says->rejected_by == SIM_NONE ||
+				    says->rejected_by < s->setup->n_ports));
+	}
+	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++)
+		pack_u64(v->p, &a->promised[i]);
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/control.h"
 #include "sim/numset.h"
+#include "sim/saved.h"
 
 static struct pull *pull_at(struct sim *s, uint32_t port)
 {
@@ -331,4 +331,44 @@ void senders_init(struct sim *s)
 	assert(!s->borrow || s->n_pulls == 0);
 	if (s->n_pulls && s->way == WAY_PLAIN)
 		s->way = WAY_SIMPLE;
+}
+
+/* ---- as bytes ---------------------------------------------------------
+ */
+
+static void pack_sender(struct saved *v, struct sim *owner, struct sender *x)
+{
+	pack_u32(v->p, &x->sequence);
+	if (x->throttle != NONE)
+		return;
+	saved_list(v, owner, &x->coming);
+	for (uint32_t i = 0; i < v->s->n_lanes; i++)
+		saved_list(v, owner, &v->s->sender_queues[x->queues + i]);
+}
+
+static void pack_pull(struct saved *v, uint32_t port)
+{
+	struct sim *s = v->s;
+	struct pull *u = pull_at(s, port);
+
+	for (uint32_t i = 0; i < s->n_lanes * u->words; i++) {
+		uint32_t above = u->n - i % u->words * 64;
+
+		pack_u64(v->p, &u->offers[i]);
+		pack_check(v->p, above >= 64 || u->offers[i] >> above == 0);
+	}
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		pack_u32(v->p, &u->turns[i]);
+		pack_check(v->p, u->turns[i] < u->n);
+	}
+	for (uint32_t i = 1; i < u->n; i++)
+		pack_sender(v, sim_of_port(s, port), sender_at(s, u, i));
+}
+
+void saved_senders(struct saved *v)
+{
+	for (uint32_t i = 0; i < v->s->setup->n_ports && !v->p->refused; i++) {
+		if (v->s->links[i].flags & L_PULLS)
+			pack_pull(v, i);
+	}
 }

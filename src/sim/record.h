@@ -104,4 +104,22 @@ uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out);
 
+/*
+ * And once more: at the end of the instant `at` its state is saved, and a run
+ * that is made anew, perhaps in other parts, goes on with it. False if that run
+ * does not take the state, or would save another.
+ */
+struct sim_replay {
+	const struct sim_setup *setup;
+	const struct sim_arrival *arrivals;
+	size_t n_arrivals;
+	hd_time horizon;
+};
+struct sim_restart {
+	hd_time at;
+	struct sim_replay_cut before, after;
+};
+bool sim_replay_restart(const struct sim_replay *what,
+			const struct sim_restart *how, struct sim_record *out);
+
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "sim/parts.h"
+#include "sim/saved.h"
 #include "sim/tell.h"
 
 #define LOOK_EVERY     65536 /* events between looks at progress */
@@ -145,7 +146,6 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 	if (eventq_count(&s->q) == 0)
 		return SIM_DEADLOCK;
 	s->now = end;
-	s->latest = end > s->latest ? end : s->latest;
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
@@ -177,7 +177,15 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 				       : run_whole(s, until, progress, context);
 
 	tell_until(s, s->now);
+	s->latest_moved = s->latest;
+	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))
+		s->latest = s->now > s->latest ? s->now : s->latest;
 	return state;
+}
+
+void sim_forget_pause(struct sim *s)
+{
+	s->latest = s->latest_moved;
 }
 
 /* ---- replay ------------------------------------------------------------- */
@@ -235,7 +243,6 @@ static struct sim *replay_new(const struct sim_setup *setup,
 	struct sim_observer observer = { .context = out, .ended = record_end };
 	struct sim_rules rules;
 
-	*out = (struct sim_record){ 0 };
 	sim_rules_init(&rules);
 	rules.injects = true;
 	for (size_t i = 0; i < n; i++) {
@@ -247,35 +254,67 @@ static struct sim *replay_new(const struct sim_setup *setup,
 
 	sim_observe(s, &observer);
 	s->to_the_end = true;
+	s->has_begun = true;
 	s->arrivals = arrivals;
 	s->n_arrivals = n;
 	senders_init(s);
 	return s;
 }
 
-static void replay_end(struct sim *s, hd_time horizon, struct sim_record *out)
+struct replay {
+	struct sim *s;
+	struct sim_arrival *shares; /* of parts; NULL: it is not cut */
+};
+
+/* In as many parts as asked for, if it can be cut. */
+static struct replay replay_begin(const struct sim_replay *what,
+				  struct sim_replay_cut cut,
+				  struct sim_record *out)
+{
+	struct sim *s =
+		replay_new(what->setup, what->arrivals, what->n_arrivals, out);
+	struct replay r = { .s = s };
+	uint16_t *parts = hd_alloc(what->setup->n_nodes, sizeof(*parts));
+	uint32_t n = 1;
+
+	s->horizon = what->horizon;
+	s->rules.cut_seed = cut.seed;
+	if (cut.parts > 1)
+		n = partition(s, cut.parts, parts);
+	if (n < 2 || partition_lookahead(s, parts) == 0) {
+		arrivals_give(s, what->arrivals, what->n_arrivals);
+		s->events_checked = UINT64_MAX;
+	} else {
+		parts_make(s, parts, n, 1 + n % 2);
+		r.shares = arrivals_share(s, what->arrivals, what->n_arrivals);
+	}
+	free(parts);
+	return r;
+}
+
+static void replay_run(struct replay *r, hd_time until)
+{
+	if (r->s->parts)
+		parts_run(r->s, until, NULL, NULL);
+	else
+		engine_run(r->s, until);
+	r->s->now = until;
+	tell_until(r->s, until);
+}
+
+static void replay_end(struct replay *r)
+{
+	sim_free(r->s);
+	free(r->shares);
+}
+
+static void replay_record(const struct sim *s, struct sim_record *out)
 {
 	uint32_t n = s->setup->n_ports;
 
-	s->now = horizon;
-	tell_until(s, horizon);
 	out->counters = hd_alloc(n, sizeof(*out->counters));
 	for (uint32_t i = 0; i < n; i++)
 		port_counters(s, i, &out->counters[i]);
-	sim_free(s);
-}
-
-void sim_replay(const struct sim_setup *setup,
-		const struct sim_arrival *arrivals, size_t n_arrivals,
-		hd_time horizon, struct sim_record *out)
-{
-	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
-
-	s->horizon = horizon;
-	arrivals_give(s, arrivals, n_arrivals);
-	s->events_checked = UINT64_MAX;
-	engine_run(s, horizon);
-	replay_end(s, horizon, out);
 }
 
 uint32_t sim_replay_parts(const struct sim_setup *setup,
@@ -283,25 +322,65 @@ uint32_t sim_replay_parts(const struct sim_setup *setup,
 			  hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out)
 {
-	struct sim *s = replay_new(setup, arrivals, n_arrivals, out);
-	uint16_t *parts = hd_alloc(setup->n_nodes, sizeof(*parts));
+	const struct sim_replay what = { setup, arrivals, n_arrivals, horizon };
 
-	s->horizon = horizon;
-	s->rules.cut_seed = cut.seed;
-	uint32_t n = partition(s, cut.parts, parts);
+	*out = (struct sim_record){ 0 };
+	struct replay r = replay_begin(&what, cut, out);
+	uint32_t n = sim_n_parts(r.s);
 
-	if (n < 2 || partition_lookahead(s, parts) == 0) {
-		sim_free(s);
-		sim_replay(setup, arrivals, n_arrivals, horizon, out);
-		free(parts);
-		return 1;
-	}
-	parts_make(s, parts, n, 1 + n % 2);
-	free(parts);
-	struct sim_arrival *shares = arrivals_share(s, arrivals, n_arrivals);
-
-	parts_run(s, horizon, NULL, NULL);
-	free(shares);
-	replay_end(s, horizon, out);
+	replay_run(&r, horizon);
+	replay_record(r.s, out);
+	replay_end(&r);
 	return n;
+}
+
+void sim_replay(const struct sim_setup *setup,
+		const struct sim_arrival *arrivals, size_t n_arrivals,
+		hd_time horizon, struct sim_record *out)
+{
+	const struct sim_replay_cut whole = { .parts = 1 };
+
+	sim_replay_parts(setup, arrivals, n_arrivals, horizon, whole, out);
+}
+
+/* A fresh one that has this state. */
+static struct replay replay_load(const struct sim_replay *what,
+				 struct sim_replay_cut cut,
+				 const struct strbuf *state,
+				 struct sim_record *out)
+{
+	struct replay r = replay_begin(what, cut, out);
+
+	if (!saved_read(r.s, state->text, state->len)) {
+		replay_end(&r);
+		r.s = NULL;
+	}
+	return r;
+}
+
+bool sim_replay_restart(const struct sim_replay *what,
+			const struct sim_restart *how, struct sim_record *out)
+{
+	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
+
+	*out = (struct sim_record){ 0 };
+	struct replay r = replay_begin(what, how->before, out);
+
+	replay_run(&r, how->at);
+	sim_save(r.s, &state);
+	replay_end(&r);
+	r = replay_load(what, how->after, &state, out);
+	bool same = r.s != NULL;
+
+	if (r.s) {
+		sim_save(r.s, &again);
+		same = again.len == state.len &&
+		       memcmp(again.text, state.text, state.len) == 0;
+		replay_run(&r, what->horizon);
+		replay_record(r.s, out);
+		replay_end(&r);
+	}
+	strbuf_fini(&state);
+	strbuf_fini(&again);
+	return same;
 }

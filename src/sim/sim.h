@@ -23,6 +23,7 @@
  * what happens and cannot change it.
  */
 
+#include "base/pack.h"
 #include "fabric/flow.h"
 #include "fabric/setup.h"
 #include "measure/histogram.h"
@@ -62,6 +63,12 @@ void sim_free(struct sim *s);
  */
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context);
+/*
+ * The time never goes back: a run that becomes idle is over when its last
+ * packet has ended, or when it last paused. This takes back that it did, as if
+ * it had been run to here and beyond in one go.
+ */
+void sim_forget_pause(struct sim *s);
 hd_time sim_now(const struct sim *s);
 void sim_progress(const struct sim *s, struct sim_progress *out);
 
@@ -186,6 +193,14 @@ struct sim_endpoint {
 	 * endpoint without this function is not cut.
 	 */
 	void (*cut)(void *context, const struct sim_cut *cut, void **contexts);
+	/*
+	 * What it remembers, as bytes or back (base/pack.h), and the cookie of
+	 * one of its packets that is under way. Asked of the endpoint as it was
+	 * attached, whether it was cut or not. A run with an endpoint without
+	 * these functions cannot be saved.
+	 */
+	void (*pack)(void *context, struct pack *p);
+	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
@@ -212,6 +227,23 @@ void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
 			 hd_time born);
 /* One will never arrive. */
 void sim_message_lost(struct sim *s, uint32_t flow);
+
+/* What an observer was told, and keeps. */
+void told_pack(struct pack *p, struct sim_packet *x);
+
+/* ---- checkpoints -------------------------------------------------------- */
+
+/* Why the state of this run cannot be saved, or NULL. */
+const char *sim_not_saved(const struct sim *s);
+/* Appends the state of a run that has paused; it may go on. */
+void sim_save(struct sim *s, struct strbuf *out);
+/*
+ * A run of the same setup, flows, rules, observers and endpoints, before its
+ * first sim_run, takes that state and goes on from there, in as many parts as
+ * its own rules say. False if the bytes are not such a state; then it is good
+ * for nothing but sim_free.
+ */
+HD_MUST_CHECK bool sim_load(struct sim *s, const void *bytes, size_t len);
 
 /* ---- results ----------------------------------------------------------- */
 

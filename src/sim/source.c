@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/control.h"
+#include "sim/saved.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/alloc.h"
-#include "sim/flow_tally.h"
 
 /* ---- where to ----------------------------------------------------------- */
 
@@ -639,4 +638,38 @@ void source_fire(struct sim *s, uint32_t flow)
 	}
 	source_advance(&s->sources[flow], &s->sources_more[flow], f);
 	source_schedule(s, flow);
+}
+
+/* ---- as bytes -------------------------------------------------------------
+ */
+
+static const struct pack_member source_members[] = {
+	PACK_EACH(source, rng.s),
+	PACK(source, at),
+	PACK(source, part),
+	PACK(source, sequence),
+};
+
+static const struct pack_member more_members[] = {
+	PACK(source_more, turn),         PACK(source_more, made),
+	PACK(source_more, place),        PACK(source_more, sent_of_message),
+	PACK(source_more, current.dlid), PACK(source_more, current.target),
+	PACK(source_more, before),       PACK(source_more, is_over),
+};
+
+PACK_KNOWS(source_more, 40);
+
+void saved_sources(struct saved *v)
+{
+	struct sim *s = v->s;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+
+		PACK_STRUCT(v->p, source_members, &s->sources[i]);
+		PACK_STRUCT(v->p, more_members, &s->sources_more[i]);
+		pack_check(v->p,
+			   f->kind != SIM_TRACE ||
+				   s->sources_more[i].place <= f->n_trace);
+	}
 }

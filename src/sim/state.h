@@ -556,6 +556,7 @@ struct sim {
 	uint64_t hops, hops_before, events, events_checked, hops_checked;
 	uint64_t delivered_all; /* warm-up too */
 	hd_time latest;         /* end of a packet, or of a sim_run */
+	hd_time latest_moved;   /* of a packet */
 	hd_time margin;         /* the longest that a grant reaches ahead */
 	struct tally *tally;    /* metrics.c */
 	struct sim_metrics *metrics;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/parts.h"
+#include "sim/saved.h"
 
 /* ---- noted: the earliest on top of a heap -------------------------------- */
 
@@ -151,4 +151,93 @@ void tell_until(struct sim *s, hd_time until)
 void tellings_fini(struct sim *s)
 {
 	free(s->tellings.heap);
+}
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+static const struct pack_member packet_members[] = {
+	PACK(sim_packet, born),     PACK(sim_packet, flow),
+	PACK(sim_packet, sequence), PACK(sim_packet, kind),
+	PACK(sim_packet, marked),   PACK(sim_packet, answered),
+	PACK(sim_packet, last),     PACK(sim_packet, reserve),
+	PACK(sim_packet, source),   PACK(sim_packet, dlid),
+	PACK(sim_packet, pkey),     PACK(sim_packet, bytes),
+	PACK(sim_packet, sl),       PACK(sim_packet, vl),
+	PACK(sim_packet, cookie),   PACK(sim_packet, target),
+	PACK(sim_packet, tclass),   PACK(sim_packet, hop_limit),
+	PACK(sim_packet, slid),     PACK(sim_packet, corrupt),
+	PACK(sim_packet, lost),
+};
+
+void told_pack(struct pack *p, struct sim_packet *x)
+{
+	/* An endpoint's cookie is nobody else's to read. */
+	if (x->flow == SIM_NONE)
+		x->cookie = 0;
+	PACK_STRUCT(p, packet_members, x);
+}
+
+static int telling_order(const void *x, const void *y)
+{
+	const struct telling *a = x, *b = y;
+
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+/* What is still to be told, in order; the caller frees it. Two of one place
+ * are of one part. */
+static struct telling *tellings_gather(const struct saved *v, size_t *n)
+{
+	struct telling *all;
+
+	*n = 0;
+	for (uint32_t i = 0; i < sim_n_parts(v->s); i++)
+		*n += sim_part(v->s, i)->tellings.n;
+	all = hd_alloc(*n, sizeof(*all));
+	*n = 0;
+	for (uint32_t i = 0; i < sim_n_parts(v->s); i++) {
+		const struct tellings *t = &sim_part(v->s, i)->tellings;
+
+		for (size_t k = 0; k < t->n; k++)
+			all[(*n)++] = t->heap[k];
+	}
+	if (*n)
+		qsort(all, *n, sizeof(*all), telling_order);
+	return all;
+}
+
+/* Only ends are known ahead of their time. */
+static void pack_telling(struct saved *v, struct telling *t)
+{
+	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
+
+	pack_u64(v->p, &t->at);
+	pack_u32(v->p, &port);
+	pack_u32(v->p, &kind);
+	told_pack(v->p, &t->packet);
+	if (!v->p->reads ||
+	    !pack_check(v->p, kind <= TELLS_DELIVERED && t->at > v->s->now &&
+				      port < v->s->setup->n_ports))
+		return;
+	struct sim *owner = sim_of_port(v->s, port);
+
+	t->place = (uint64_t)port << 32 | kind;
+	t->order = owner->tellings.order++;
+	push(&owner->tellings, t);
+}
+
+void saved_tellings(struct saved *v)
+{
+	size_t n = 0;
+	struct telling *all = v->p->reads ? NULL : tellings_gather(v, &n);
+
+	n = pack_count(v->p, n);
+	for (size_t i = 0; i < n && !v->p->refused; i++) {
+		struct telling t = { 0 };
+
+		if (all)
+			t = all[i];
+		pack_telling(v, &t);
+	}
+	free(all);
 }

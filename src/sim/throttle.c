@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "sim/numset.h"
-#include "sim/parts.h"
+#include "sim/saved.h"
 
 static struct controlled *flow_at(struct sim *s, uint32_t flow)
 {
@@ -263,14 +263,9 @@ static bool is_before(const struct delayed *a, const struct delayed *b)
 				  : a->sequence < b->sequence;
 }
 
-static uint32_t port_of(const struct control *c, uint32_t flow)
-{
-	return c->throttles[c->flows[flow].throttle].port;
-}
-
 void answer_delay(struct sim *s, const struct delayed *what)
 {
-	uint32_t port = port_of(s->control, what->flow);
+	uint32_t port = flow_port(s->control, what->flow);
 
 	if (port_is_remote(s, port))
 		mail_answer(s, port, what);
@@ -281,7 +276,7 @@ void answer_delay(struct sim *s, const struct delayed *what)
 void answer_expect(struct sim *s, const struct delayed *what)
 {
 	struct control *c = s->control;
-	uint32_t port = port_of(c, what->flow);
+	uint32_t port = flow_port(c, what->flow);
 	struct packet_queue *q = &c->coming[s->pull_of_port[port]];
 	uint32_t id = delayed_new(c);
 	struct delayed *d = &c->delayed[id];
@@ -495,4 +490,112 @@ void control_fini(struct sim *s)
 	free(c->delayed);
 	free(c->coming);
 	free(c);
+}
+
+/* ---- as bytes --------------------------------------------------------
+ */
+
+static const struct pack_member throttle_members[] = {
+	PACK(throttle, state.rate), PACK(throttle, state.ceiling),
+	PACK(throttle, state.ccti), PACK(throttle, state.triggered),
+	PACK(throttle, state.due),  PACK(throttle, last),
+	PACK(throttle, took),       PACK(throttle, next),
+	PACK(throttle, pace_at),    PACK(throttle, due_at),
+	PACK(throttle, has_sent),   PACK(throttle, offers_vl),
+	PACK(throttle, turn),       PACK(throttle, rate_integral),
+	PACK(throttle, rate_since), PACK(throttle, lowest),
+	PACK(throttle, highest),
+};
+
+static const struct pack_member controlled_members[] = {
+	PACK(controlled, granted), PACK(controlled, acked),
+	PACK(controlled, active),  PACK(controlled, timeout_at),
+	PACK(controlled, marks),   PACK(controlled, marked_time),
+};
+
+static const struct pack_member delayed_members[] = {
+	PACK(delayed, when), PACK(delayed, flow),   PACK(delayed, sequence),
+	PACK(delayed, nth),  PACK(delayed, marked),
+};
+
+static const struct pack_member counts_members[] = {
+	PACK(sim_control_counts, marked),  PACK(sim_control_counts, acks),
+	PACK(sim_control_counts, echoed),  PACK(sim_control_counts, cnps),
+	PACK(sim_control_counts, probes),  PACK(sim_control_counts, accepts),
+	PACK(sim_control_counts, rejects),
+};
+
+PACK_KNOWS(throttle, 168);
+PACK_KNOWS(controlled, 56);
+
+/* What the sources at one port will hear; they have their events already. */
+static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
+{
+	struct control *c = owner->control;
+	struct packet_queue *q = &c->coming[owner->pull_of_port[port]];
+	size_t n = 0;
+	uint32_t id = v->p->reads ? NONE : q->first;
+
+	for (uint32_t i = id; i != NONE; i = c->delayed[i].next)
+		n++;
+	n = pack_count(v->p, n);
+	for (size_t i = 0; i < n && !v->p->refused; i++) {
+		struct delayed d = { 0 };
+
+		if (!v->p->reads) {
+			d = c->delayed[id];
+			id = d.next;
+		}
+		PACK_STRUCT(v->p, delayed_members, &d);
+		if (v->p->reads &&
+		    pack_check(v->p,
+			       d.flow < c->rules->n_flows &&
+				       c->flows[d.flow].throttle != NONE &&
+				       flow_port(c, d.flow) == port &&
+				       d.when > v->s->now))
+			answer_expect(owner, &d);
+	}
+}
+
+static void pack_throttle(struct saved *v, struct throttle *t)
+{
+	PACK_STRUCT(v->p, throttle_members, t);
+	saved_ref(v, sim_of_port(v->s, t->port), &t->offers);
+	pack_check(v->p, saved_lane(v->s, t->offers_vl) &&
+				 t->turn < 64 * t->words &&
+				 t->state.ccti < CCT_MAX_ENTRIES);
+}
+
+static void pack_controlled(struct saved *v, struct controlled *f)
+{
+	if (f->throttle == NONE)
+		return;
+	PACK_STRUCT(v->p, controlled_members, f);
+	saved_list(
+		v,
+		sim_of_port(v->s, v->s->control->throttles[f->throttle].port),
+		&f->queue);
+	if (v->p->reads)
+		flow_look(v->s, f);
+}
+
+void saved_control(struct saved *v)
+{
+	struct control *c = v->s->control;
+	struct sim_control_counts counts;
+
+	if (!c)
+		return;
+	sim_control_counts(v->s, &counts);
+	PACK_STRUCT(v->p, counts_members, &counts);
+	if (v->p->reads)
+		saved_first(v)->control->counts = counts;
+	for (uint32_t i = 0; i < c->rules->n_throttles; i++)
+		pack_throttle(v, &c->throttles[i]);
+	for (uint32_t i = 0; i < c->rules->n_flows && !v->p->refused; i++)
+		pack_controlled(v, &c->flows[i]);
+	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
+		if (v->s->links[i].flags & L_PULLS)
+			pack_coming(v, sim_of_port(v->s, i), i);
+	}
 }

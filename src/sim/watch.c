@@ -181,6 +181,30 @@ void sim_watch_attach(struct sim_watch *w, struct sim *s)
 		sim_observe(s, &o);
 }
 
+static void pack_bins(struct pack *p, struct sim_bins *b)
+{
+	size_t n = pack_count(p, b->n);
+
+	if (p->reads) {
+		b->counts = hd_grow(b->counts, &b->cap, n, sizeof(*b->counts));
+		b->n = n;
+	}
+	for (size_t i = 0; i < n; i++)
+		pack_real(p, &b->counts[i]);
+}
+
+void sim_watch_pack(struct sim_watch *w, struct pack *p)
+{
+	size_t rows = w->build->scenario->n_traffic;
+
+	for (size_t i = 0; w->bins && i < rows; i++) {
+		if (w->bins[i].width)
+			pack_bins(p, &w->bins[i]);
+	}
+	if (w->capture)
+		sim_capture_pack(w->capture, p);
+}
+
 enum hd_status sim_watch_finish(struct sim_watch *w, struct diag *d)
 {
 	if (w->capture && sim_capture_finish(w->capture) != HD_OK)

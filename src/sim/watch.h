@@ -66,6 +66,9 @@ HD_MUST_CHECK enum hd_status sim_watch_capture(struct sim_watch *w,
 /* A line for each packet sent, delivered and lost at these ports. */
 void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports);
 
+/* What it remembers, as bytes and back; what it has written is the caller's. */
+void sim_watch_pack(struct sim_watch *w, struct pack *p);
+
 void sim_watch_attach(struct sim_watch *w, struct sim *s);
 /* After the run; HD_ERR_IO if a stream failed. */
 HD_MUST_CHECK enum hd_status sim_watch_finish(struct sim_watch *w,
@@ -85,6 +88,7 @@ void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 
 void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
 			const struct sim_update *u);
+void sim_capture_pack(struct sim_capture *c, struct pack *p);
 HD_MUST_CHECK enum hd_status sim_capture_finish(struct sim_capture *c);
 
 #endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/saved.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/memory.h"
+#include "sim/tally.h"
+
+/* ---- packets: which, and in which order ---------------------------------- */
+
+static const struct packet *packet_of(const struct saved_packet *x)
+{
+	return &x->owner->packets[x->id];
+}
+
+/* By what they are and where, so that no order depends on a part's numbers. */
+static int packet_order(const void *x, const void *y)
+{
+	const struct packet *a = packet_of(x), *b = packet_of(y);
+	const struct packet_extra *c = NULL, *d = NULL;
+	int order = saved_compare(a->born, b->born);
+
+	if (((const struct saved_packet *)x)->owner->extras) {
+		const struct saved_packet *from = x, *to = y;
+
+		c = &from->owner->extras[from->id];
+		d = &to->owner->extras[to->id];
+	}
+	order = order ? order : saved_compare(a->flow, b->flow);
+	order = order || !c ? order : saved_compare(c->source, d->source);
+	order = order || !c ? order : saved_compare(c->endpoint, d->endpoint);
+	order = order ? order : saved_compare(a->sequence, b->sequence);
+	order = order || !c ? order : saved_compare(c->kind, d->kind);
+	order = order ? order : saved_compare(a->up, b->up);
+	order = order ? order : saved_compare(a->flags, b->flags);
+	order = order || (a->flags & P_SHARED) ? order
+					       : saved_compare(a->out, b->out);
+	order = order ? order : saved_compare(a->head, b->head);
+	return order || !c || c->endpoint ? order
+					  : saved_compare(c->cookie, d->cookie);
+}
+
+/* Adds those of a part that are in use. */
+static void packets_find(struct saved *v, struct sim *part)
+{
+	bool *is_free = hd_alloc(part->n_packets, sizeof(*is_free));
+
+	for (uint32_t i = part->free_packet; i != NONE;
+	     i = part->packets[i].next)
+		is_free[i] = true;
+	for (size_t i = 0; i < part->n_packets; i++) {
+		if (!is_free[i])
+			v->packets[v->n_packets++] =
+				(struct saved_packet){ .owner = part,
+						       .id = (uint32_t)i };
+	}
+	free(is_free);
+}
+
+static void packets_number(struct saved *v)
+{
+	v->packets = hd_alloc(sim_alive(v->s), sizeof(*v->packets));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	v->numbers = hd_alloc(sim_n_parts(v->s), sizeof(*v->numbers));
+	for (uint32_t i = 0; i < sim_n_parts(v->s); i++) {
+		struct sim *part = saved_part(v, i);
+
+		packets_find(v, part);
+		v->numbers[i] = hd_alloc(part->n_packets, sizeof(**v->numbers));
+	}
+	assert(v->n_packets == sim_alive(v->s));
+	if (v->n_packets)
+		qsort(v->packets, v->n_packets, sizeof(*v->packets),
+		      packet_order);
+	for (uint32_t i = 0; i < v->n_packets; i++) {
+		const struct saved_packet *x = &v->packets[i];
+
+		v->numbers[saved_part_number(x->owner)][x->id] = i;
+	}
+}
+
+/* ---- references -----------------------------------------------------------
+ */
+
+/* The number of a packet; reading: its place, or NULL if it is refused. */
+static struct saved_packet *pack_number(struct saved *v, struct sim *owner,
+					uint32_t id)
+{
+	uint32_t number =
+		v->numbers ? v->numbers[saved_part_number(owner)][id] : 0;
+
+	pack_u32(v->p, &number);
+	if (!pack_check(v->p, number < v->n_packets &&
+				      v->packets[number].owner == owner))
+		return NULL;
+	return &v->packets[number];
+}
+
+void saved_ref(struct saved *v, struct sim *owner, uint32_t *id)
+{
+	bool is_one = *id != NONE;
+
+	pack_bool(v->p, &is_one);
+	const struct saved_packet *x =
+		is_one ? pack_number(v, owner, *id) : NULL;
+
+	*id = x ? x->id : NONE;
+}
+
+static void list_append(struct saved *v, struct packet_queue *q,
+			struct saved_packet *x)
+{
+	if (!x || !pack_check(v->p, !x->is_linked))
+		return;
+	x->is_linked = true;
+	x->owner->packets[x->id].next = NONE;
+	if (q->first == NONE)
+		q->first = x->id;
+	else
+		x->owner->packets[q->last].next = x->id;
+	q->last = x->id;
+}
+
+void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q)
+{
+	size_t n = 0;
+	uint32_t id = v->p->reads ? NONE : q->first;
+
+	for (uint32_t i = id; i != NONE; i = owner->packets[i].next)
+		n++;
+	n = pack_count(v->p, n);
+	if (v->p->reads)
+		*q = (struct packet_queue){ NONE, NONE };
+	for (size_t i = 0; i < n; i++) {
+		struct saved_packet *x = pack_number(v, owner, id);
+
+		if (v->p->reads)
+			list_append(v, q, x);
+		else
+			id = owner->packets[id].next;
+	}
+}
+
+/* ---- packets: what they are ------------------------------------------------
+ */
+
+static const struct pack_member packet_members[] = {
+	PACK(packet, born), PACK(packet, ready),    PACK(packet, head),
+	PACK(packet, flow), PACK(packet, sequence), PACK(packet, up),
+	PACK(packet, dlid), PACK(packet, pkey),     PACK(packet, in),
+	PACK(packet, vl),   PACK(packet, out_vl),   PACK(packet, sl),
+};
+
+static const struct pack_member extra_members[] = {
+	PACK(packet_extra, source),   PACK(packet_extra, target),
+	PACK(packet_extra, tclass),   PACK(packet_extra, hop_limit),
+	PACK(packet_extra, slid),     PACK(packet_extra, first),
+	PACK(packet_extra, nth),      PACK(packet_extra, kind),
+	PACK(packet_extra, endpoint),
+};
+
+static bool port_is_plugged(const struct sim *s, uint32_t port)
+{
+	return port < s->setup->n_ports && s->links[port].peer != NONE;
+}
+
+PACK_KNOWS(packet_extra, 32);
+
+/* Has it a flow, if somebody will ask for it? */
+static bool flow_is_sound(const struct sim *s, const struct packet *p,
+			  const struct packet_extra *x)
+{
+	if ((p->flags & P_TOLD) && x && x->endpoint == 0)
+		return s->control && p->flow < s->control->rules->n_flows;
+	return p->flow < s->n_flows || !(p->flags & (P_SOURCE | P_LAST));
+}
+
+/* Can a packet be like that here? What copies share goes nowhere itself. */
+static bool packet_is_sound(const struct sim *s, const struct packet *p)
+{
+	bool goes = p->flags & P_SHARED ? p->up != NONE
+					: port_is_plugged(s, p->out) &&
+						  saved_lane(s, p->out_vl);
+
+	return goes && (p->up == NONE || port_is_plugged(s, p->up)) &&
+	       p->bytes <= s->max_bytes && saved_lane(s, p->vl) &&
+	       p->sl < N_SLS;
+}
+
+static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
+{
+	return x->source < s->setup->n_nodes && x->endpoint <= s->n_endpoints &&
+	       (x->target == TOPO_NONE ||
+		x->target < s->setup->subnet->topo->n_ports);
+}
+
+/* Endpoints know what their cookies mean. */
+static void pack_extra(struct saved *v, struct packet_extra *x)
+{
+	const struct sim *s = v->s;
+
+	PACK_STRUCT(v->p, extra_members, x);
+	if (!pack_check(v->p, extra_is_sound(s, x)))
+		return;
+	if (x->endpoint) {
+		const struct sim_endpoint *e = &s->endpoints[x->endpoint - 1];
+
+		e->pack_cookie(e->context, v->p, &x->cookie);
+	} else {
+		pack_u32(v->p, &x->cookie);
+	}
+}
+
+/* What a packet is; `left` is of those that copies share. */
+static void pack_packet(struct saved *v, struct packet *p,
+			struct packet_extra *x)
+{
+	uint32_t bytes = p->bytes, left = p->left;
+	uint8_t flags = p->flags;
+
+	PACK_STRUCT(v->p, packet_members, p);
+	pack_u32(v->p, &bytes);
+	pack_u8(v->p, &flags);
+	pack_check(v->p, bytes <= PACKET_BYTES);
+	p->bytes = bytes & PACKET_BYTES;
+	p->flags = flags;
+	if (flags & P_SHARED)
+		pack_u32(v->p, &left);
+	else
+		pack_u32(v->p, &p->out);
+	if (v->p->reads && (flags & P_SHARED)) {
+		p->left = left;
+		p->out = NONE;
+	}
+	if (!pack_check(v->p, packet_is_sound(v->s, p)))
+		return;
+	if (x)
+		pack_extra(v, x);
+	pack_check(v->p, flow_is_sound(v->s, p, x));
+}
+
+/* It is where its head goes, or where it begins. */
+static struct sim *owner_of(struct sim *s, const struct packet *p)
+{
+	return sim_of_port(s, p->up == NONE ? p->out : s->links[p->up].peer);
+}
+
+static void read_packet(struct saved *v, struct saved_packet *out)
+{
+	struct packet p = { .next = NONE, .slot = NONE };
+	struct packet_extra x = { 0 };
+
+	pack_packet(v, &p, v->s->extras ? &x : NULL);
+	if (v->p->refused)
+		return;
+	out->owner = owner_of(v->s, &p);
+	out->id = packet_new(out->owner);
+	out->owner->packets[out->id] = p;
+	if (out->owner->extras)
+		out->owner->extras[out->id] = x;
+}
+
+static void write_packet(struct saved *v, const struct saved_packet *from)
+{
+	struct packet p = *packet_of(from);
+	struct packet_extra x = { 0 };
+
+	if (v->s->extras)
+		x = from->owner->extras[from->id];
+	pack_packet(v, &p, v->s->extras ? &x : NULL);
+}
+
+static void read_packets(struct saved *v)
+{
+	v->n_packets = (uint32_t)pack_count(v->p, 0);
+	v->packets = hd_alloc(v->n_packets, sizeof(*v->packets));
+	for (uint32_t i = 0; i < v->n_packets && !v->p->refused; i++)
+		read_packet(v, &v->packets[i]);
+	if (v->p->refused)
+		v->n_packets = 0;
+}
+
+static void write_packets(struct saved *v)
+{
+	packets_number(v);
+	pack_count(v->p, v->n_packets);
+	for (uint32_t i = 0; i < v->n_packets; i++)
+		write_packet(v, &v->packets[i]);
+}
+
+static void saved_packets(struct saved *v)
+{
+	if (v->p->reads)
+		read_packets(v);
+	else
+		write_packets(v);
+	for (uint32_t i = 0; i < v->n_packets; i++) {
+		const struct saved_packet *x = &v->packets[i];
+
+		saved_ref(v, x->owner, &x->owner->packets[x->id].slot);
+	}
+}
+
+/* ---- the whole -------------------------------------------------------------
+ */
+
+static const struct pack_member clock_members[] = {
+	PACK(sim, now),           PACK(sim, horizon),      PACK(sim, from),
+	PACK(sim, next_change),   PACK(sim, latest),       PACK(sim, hops),
+	PACK(sim, hops_before),   PACK(sim, hops_checked), PACK(sim, events),
+	PACK(sim, delivered_all),
+};
+
+/* What a run that is read into must have in common with it. */
+static void pack_shape(struct saved *v)
+{
+	const struct sim *s = v->s;
+
+	pack_same(v->p, s->setup->n_nodes);
+	pack_same(v->p, s->setup->n_ports);
+	pack_same(v->p, s->setup->seed);
+	pack_same(v->p, s->n_flows);
+	pack_same(v->p, s->n_lanes);
+	pack_same(v->p, s->n_sls);
+	pack_same(v->p, s->max_bytes);
+	pack_same(v->p, s->n_endpoints);
+	pack_same(v->p, s->n_senders);
+	pack_same(v->p, s->extras != NULL);
+	pack_same(v->p, s->tells_delivered);
+	pack_same(v->p, s->tells_ended);
+	pack_same(v->p, s->tells_granted);
+	pack_same(v->p, s->tells_updated);
+}
+
+/* Sums are the first part's; the others have nothing yet. */
+static void clocks_share(struct saved *v)
+{
+	struct sim *s = v->s;
+
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++) {
+		struct sim *part = s->parts->part[i];
+
+		part->now = s->now;
+		part->horizon = s->horizon;
+		part->from = s->from;
+		part->latest = s->latest;
+	}
+	if (!s->parts)
+		return;
+	s->parts->begin = s->parts->end = s->now;
+	saved_first(v)->hops = s->hops;
+	saved_first(v)->hops_before = s->hops_before;
+	saved_first(v)->events = s->events;
+	saved_first(v)->delivered_all = s->delivered_all;
+}
+
+static void pack_run(struct saved *v)
+{
+	struct sim *s = v->s;
+
+	pack_shape(v);
+	PACK_STRUCT(v->p, clock_members, s);
+	pack_check(v->p,
+		   s->now < NEVER && s->next_change <= s->setup->n_changes);
+	if (v->p->reads)
+		clocks_share(v);
+	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
+		s->endpoints[i].pack(s->endpoints[i].context, v->p);
+	saved_packets(v);
+	if (v->p->refused)
+		return;
+	saved_ports(v);
+	saved_sources(v);
+	saved_senders(v);
+	saved_control(v);
+	saved_marks(v);
+	saved_probes(v);
+	saved_borrow(v);
+	saved_tally(v);
+	saved_tellings(v);
+	saved_events(v);
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
+		s->parts->part[i]->tables = s->tables;
+}
+
+static void saved_fini(struct saved *v)
+{
+	for (uint32_t i = 0; v->numbers && i < sim_n_parts(v->s); i++)
+		free(v->numbers[i]);
+	free(v->numbers);
+	free(v->packets);
+}
+
+const char *sim_not_saved(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_endpoints; i++) {
+		if (!s->endpoints[i].pack)
+			return "programs run on its adapters";
+	}
+	return NULL;
+}
+
+void sim_save(struct sim *s, struct strbuf *out)
+{
+	const char *before = memory_for("a checkpoint");
+	struct pack p;
+	struct saved v = { .p = &p, .s = s };
+
+	assert(s->has_begun && !sim_not_saved(s));
+	if (s->parts)
+		metrics_collect(s);
+	flow_tallies_flush(&s->tally->flows);
+	pack_to(&p, out);
+	pack_run(&v);
+	saved_fini(&v);
+	memory_for(before);
+}
+
+bool saved_read(struct sim *s, const void *bytes, size_t len)
+{
+	struct pack p;
+	struct saved v = { .p = &p, .s = s };
+
+	pack_from(&p, bytes, len);
+	pack_run(&v);
+	saved_fini(&v);
+	return pack_is_done(&p);
+}
+
+bool sim_load(struct sim *s, const void *bytes, size_t len)
+{
+	assert(!s->has_begun);
+	parts_begin(s);
+	return saved_read(s, bytes, len);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_SAVED_H
+#define HD_SIM_SAVED_H
+
+/*
+ * The state of a run between two instants, as bytes. Internal to src/sim.
+ *
+ *	saved.c		packets, and the order of it all
+ *	saved_events.c	what is still to come
+ *	saved_ports.c	links, lanes, buffers
+ *	saved_tally.c	what was counted
+ *	throttle.c, mark.c, probe.c, borrow.c, pull.c, source.c, tell.c
+ *			what they keep, each its own
+ *
+ * One text writes and reads (base/pack.h). What follows from the setup is not
+ * in it: it is read into a run that was made anew of the same setup, flows and
+ * rules, with the same observers and endpoints.
+ *
+ * It does not tell how many parts the run was in. All of a row goes by its
+ * port, node or flow, sums are those of all parts, and packets have numbers in
+ * an order of their own. Whoever reads gives each to the part that has its row,
+ * and the sums to the first.
+ */
+
+#include "base/pack.h"
+#include "sim/parts.h"
+
+struct saved_packet {
+	struct sim *owner;
+	uint32_t id;    /* of the owner's */
+	bool is_linked; /* it is in a queue: no other may have it */
+};
+
+struct saved {
+	struct pack *p;
+	struct sim *s;                /* the whole */
+	struct saved_packet *packets; /* by number */
+	uint32_t n_packets;
+	uint32_t **numbers; /* writing: per part, by id */
+};
+
+/* Who gets what is not a row's. */
+static inline struct sim *saved_first(const struct saved *v)
+{
+	return v->s->parts ? v->s->parts->part[0] : v->s;
+}
+
+static inline struct sim *saved_part(const struct saved *v, uint32_t i)
+{
+	return v->s->parts ? v->s->parts->part[i] : v->s;
+}
+
+static inline uint32_t saved_part_number(const struct sim *part)
+{
+	return part->cut ? part->part : 0;
+}
+
+/* For qsort. */
+static inline int saved_compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Is there such a lane? */
+static inline bool saved_lane(const struct sim *s, unsigned vl)
+{
+	return vl < s->vl15 || (vl == VL_MANAGEMENT && s->vl15 < s->n_lanes);
+}
+
+/* ---- saved.c ------------------------------------------------------------- */
+
+/* A packet of `owner`, or NONE. */
+void saved_ref(struct saved *v, struct sim *owner, uint32_t *id);
+/* Those linked through `next`; reading sets both ends. */
+void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q);
+
+/* sim_load of a run that has been cut, if it is to be. */
+bool saved_read(struct sim *s, const void *bytes, size_t len);
+
+/* ---- the others ---------------------------------------------------------- */
+
+void saved_ports(struct saved *v);
+/* By which table its link is arbitrated (T11c). */
+void saved_table(struct saved *v, uint32_t port);
+void saved_tally(struct saved *v);
+void saved_sources(struct saved *v);
+void saved_senders(struct saved *v);
+void saved_control(struct saved *v);
+void saved_marks(struct saved *v);
+void saved_probes(struct saved *v);
+void saved_borrow(struct saved *v);
+void saved_tellings(struct saved *v);
+void saved_events(struct saved *v);
+
+#endif
