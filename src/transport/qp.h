@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/pack.h"
 #include "base/units.h"
 #include "transport/psn.h"
 #include "transport/work.h"
@@ -202,6 +203,12 @@ void qp_timer(struct qp *qp, hd_time now);
 
 /* How often it went back to send again what was lost. */
 uint64_t qp_retries(const struct qp *qp);
+
+/*
+ * What it remembers, as bytes and back, into one that was made and connected in
+ * the same way.
+ */
+void qp_pack(struct qp *qp, struct pack *p);
 
 /* A BECN for this queue pair arrived since the last call. */
 bool qp_take_becn(struct qp *qp);

@@ -320,6 +320,7 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 	const struct packet *p = &s->packet;
 	bool multicast = p->lrh.dlid >= LID_FIRST_MCAST;
 
+	s->node = dev->node;
 	if (p->lrh.dlid == dev->lid) {
 		loop_back(dev, id, when);
 		return;
@@ -340,7 +341,6 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
 						: MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
-	s->node = dev->node;
 	const struct sim_arrival a = {
 		.time = when,
 		.source = dev->node,

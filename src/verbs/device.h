@@ -307,8 +307,9 @@ struct lab {
 	uint32_t n_devices;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools; /* of all labs that this one was cut into */
-	struct lab **parts;      /* NULL: it is not cut, or one of them */
+	struct slot_pool *pools;   /* of all labs that this one was cut into */
+	struct slots_saved *saved; /* saved.c; NULL: it never was */
+	struct lab **parts;        /* NULL: it is not cut, or one of them */
 	uint32_t n_parts;
 	uint32_t number; /* among them; its pool */
 	uint64_t lost;
@@ -416,6 +417,17 @@ void traffic_made(struct lab *lab, uint32_t flow);
 void traffic_settle(struct lab *lab);
 /* The lab is cut into so many: each has rows and memory of its own. */
 void traffic_cut(struct traffic *t, uint32_t n);
+
+/* As bytes and back; of all labs that it was cut into. */
+void traffic_pack(struct traffic *t, struct pack *p);
+
+/* ---- saved.c: what a lab remembers --------------------------------------- */
+
+/* Of a lab without threads whose adapters have no cache (sim.h). */
+void lab_pack(void *context, struct pack *p);
+void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie);
+void lab_saved_free(struct lab *lab);
+void cq_pack(struct v_cq *cq, struct pack *p);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 

@@ -450,6 +450,7 @@ void lab_free(struct lab *lab)
 	}
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
+	lab_saved_free(lab);
 	pools_free(lab->pools, lab->n_parts ? lab->n_parts : 1);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
@@ -574,6 +575,8 @@ static void attach(struct lab *lab, struct sim *s)
 		.made = lab->traffic ? on_made : NULL,
 		/* Programs may wait for each other at any time. */
 		.cut = lab->borrows_sim ? cut : NULL,
+		.pack = lab->borrows_sim ? lab_pack : NULL,
+		.pack_cookie = lab_pack_cookie,
 	};
 	const struct sim_observer observer = { .context = lab,
 					       .granted = on_granted };

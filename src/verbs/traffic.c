@@ -85,7 +85,7 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	return status;
 }
 
-static void rows_free(struct posting_row *rows, size_t n)
+void rows_free(struct posting_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		histogram_fini(&rows[i].times);
@@ -362,8 +362,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-/* The rows of all shares; the caller frees them. */
-static struct posting_row *rows_sum(const struct traffic *t)
+struct posting_row *rows_sum(const struct traffic *t)
 {
 	size_t n = t->lab->build->scenario->n_traffic;
 	struct posting_row *sums = hd_alloc(n, sizeof(*sums));

@@ -130,9 +130,8 @@ static enum hd_status connect_both(struct traffic *t, struct posting *p,
 	return HD_OK;
 }
 
-static void note(void *context)
+void side_wait(struct side *side)
 {
-	struct side *side = context;
 	struct share *share = share_of(side->cq->dev);
 
 	if (side->is_waiting)
@@ -140,6 +139,11 @@ static void note(void *context)
 	side->is_waiting = true;
 	side->next = share->first;
 	share->first = side;
+}
+
+static void note(void *context)
+{
+	side_wait(context);
 }
 
 static void make_side(struct side *side, struct posting *p,

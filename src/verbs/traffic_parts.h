@@ -90,7 +90,7 @@ struct traffic {
 	uint32_t n_shares;
 };
 
-static struct share *share_of(const struct v_device *dev)
+static inline struct share *share_of(const struct v_device *dev)
 {
 	return &dev->lab->traffic->shares[dev->lab->number];
 }
@@ -101,6 +101,12 @@ static const enum qp_kind kind_of_transport[] = {
 	[SCN_UD] = QP_UD,
 };
 
+/* ---- traffic.c ----------------------------------------------------------- */
+
+/* The rows of all shares; the caller frees them. */
+struct posting_row *rows_sum(const struct traffic *t);
+void rows_free(struct posting_row *rows, size_t n);
+
 /* ---- traffic_pairs.c ----------------------------------------------------- */
 
 /* The next posting: the queue pairs of this flow, connected and stocked. */
@@ -109,5 +115,7 @@ HD_MUST_CHECK enum hd_status posting_open(struct traffic *t, uint32_t flow,
 void posting_fini(struct posting *p);
 /* Gives the destination's queue pair all the requests that it takes. */
 void posting_stock(struct posting *p);
+/* It has a completion that is to be looked at. */
+void side_wait(struct side *side);
 
 #endif

@@ -318,25 +318,41 @@ static const char *const in_parts[] = {
 		       "run: {warmup: 20us, measure: 60us, precision: 20%}\n",
 };
 
-static char *what_came(struct fabric *f, unsigned parts, unsigned threads)
+struct course {
+	struct sim *s;
+	struct qp_rows *rows;
+};
+
+static struct course course_begin(struct fabric *f, unsigned parts,
+				  unsigned threads)
 {
 	struct sim_rules rules = f->rules;
-	struct results *r = results_new("sim");
-	struct strbuf out = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct qp_rows *rows = NULL;
-	const char *why;
+	struct course c = { NULL, NULL };
 
 	lab_rules(&rules);
 	rules.parts = parts;
 	rules.threads = threads;
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+	c.s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+	assert_int_equal(qp_rows_new(f, c.s, &d, &c.rows), HD_OK);
+	return c;
+}
 
-	assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
+static void course_end(struct course *c)
+{
+	qp_rows_free(c->rows);
+	sim_free(c->s);
+}
+
+/* Runs it to its end. */
+static char *what_came(struct course *c)
+{
+	struct results *r = results_new("sim");
+	struct strbuf out = STRBUF_INIT;
+	struct sim *s = c->s;
 	enum sim_state state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
 
-	assert_int_equal(sim_is_cut(s, &why), parts);
 	strbuf_printf(&out, "%u %llu %016llx %a %a %a", (unsigned)state,
 		      (unsigned long long)sim_now(s),
 		      (unsigned long long)m->checksum, m->mean_latency.mean,
@@ -346,7 +362,7 @@ static char *what_came(struct fabric *f, unsigned parts, unsigned threads)
 			      (unsigned long long)m->flows[i].delivered,
 			      (unsigned long long)m->flows[i].latency_sum,
 			      (unsigned long long)m->flows[i].lost);
-	qp_rows_table(rows, m, r);
+	qp_rows_table(c->rows, m, r);
 	const struct table *t = r->tables[0];
 
 	for (size_t i = 0; i < t->n_cells; i++) {
@@ -354,9 +370,18 @@ static char *what_came(struct fabric *f, unsigned parts, unsigned threads)
 			strbuf_printf(&out, " %a", value_real(&t->cells[i]));
 	}
 	results_free(r);
-	qp_rows_free(rows);
-	sim_free(s);
+	course_end(c);
 	return out.text;
+}
+
+static char *what_came_in(struct fabric *f, unsigned parts, unsigned threads)
+{
+	struct course c = course_begin(f, parts, threads);
+	const char *why;
+
+	assert_int_equal(sim_run(c.s, 3 * HD_US, NULL, NULL), SIM_PAUSED);
+	assert_int_equal(sim_is_cut(c.s, &why), parts);
+	return what_came(&c);
 }
 
 static void parts_carry_the_same_messages(void **state)
@@ -368,10 +393,63 @@ static void parts_carry_the_same_messages(void **state)
 		struct fabric *f;
 
 		must_build(in_parts[i], &f);
-		char *one = what_came(f, 1, 1);
+		char *one = what_came_in(f, 1, 1);
 
 		for (size_t k = 0; k < sizeof(cuts) / sizeof(*cuts); k++) {
-			char *many = what_came(f, cuts[k][0], cuts[k][1]);
+			char *many = what_came_in(f, cuts[k][0], cuts[k][1]);
+
+			assert_string_equal(one, many);
+			free(many);
+		}
+		free(one);
+		fabric_free(f);
+	}
+}
+
+/* ---- checkpoints ------------------------------------------------------- */
+
+/* One that has the state of *c, and ends it. */
+static struct course change_over(struct fabric *f, struct course *c,
+				 unsigned parts)
+{
+	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
+	struct course next = course_begin(f, parts, 1 + parts % 2);
+
+	assert_null(sim_not_saved(c->s));
+	sim_save(c->s, &state);
+	course_end(c);
+	assert_true(sim_load(next.s, state.text, state.len));
+	sim_save(next.s, &again);
+	assert_int_equal(again.len, state.len);
+	assert_memory_equal(again.text, state.text, state.len);
+	strbuf_fini(&state);
+	strbuf_fini(&again);
+	return next;
+}
+
+static void messages_go_on_after_a_restart(void **state)
+{
+	static const unsigned cuts[] = { 1, 2, 1, 3, 6 };
+	static const hd_time steps[] = { 400 * HD_NS, 9100123, 31 * HD_US };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
+		struct fabric *f;
+
+		must_build(in_parts[i], &f);
+		char *one = what_came_in(f, 1, 1);
+
+		for (size_t k = 0; k < 3; k++) {
+			struct course c = course_begin(f, cuts[k], 1);
+			unsigned turn = (unsigned)k;
+
+			for (hd_time at = steps[k]; at < 65 * HD_US;
+			     at += steps[k] + 17 * HD_US) {
+				assert_int_equal(sim_run(c.s, at, NULL, NULL),
+						 SIM_PAUSED);
+				c = change_over(f, &c, cuts[++turn % 5]);
+			}
+			char *many = what_came(&c);
 
 			assert_string_equal(one, many);
 			free(many);
@@ -394,6 +472,7 @@ int main(void)
 		cmocka_unit_test(held_back_for_long_is_not_late),
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
 		cmocka_unit_test(parts_carry_the_same_messages),
+		cmocka_unit_test(messages_go_on_after_a_restart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of traffic rows over queue pairs, as bytes and back. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "verbs/traffic_parts.h"
+
+/* ---- when messages were made ------------------------------------------------
+ */
+
+/* Of those that are not done yet. */
+static void pack_born(struct posting *p, struct pack *k)
+{
+	if (k->reads) {
+		while (p->born_size < p->made - p->done)
+			p->born_size *= 2;
+		p->born = hd_realloc(p->born, p->born_size, sizeof(*p->born));
+	}
+	for (uint64_t i = p->done; i < p->made; i++)
+		pack_u64(k, &p->born[i % p->born_size]);
+}
+
+/* A list that goes on from message `from`, and has room for `to`. */
+static void notes_make(struct posting *p, uint64_t from, uint64_t to)
+{
+	struct notes *n = p->first_noted;
+
+	for (; from < to; from++) {
+		n->next = hd_alloc(1, sizeof(*n));
+		n = n->next;
+	}
+	p->last_noted = n;
+}
+
+/* Of those that were not received yet. */
+static void pack_noted(struct posting *p, struct pack *k)
+{
+	/* The one before is let go when the next is taken. */
+	uint64_t first = p->received ? (p->received - 1) / NOTES : 0;
+	uint64_t last = p->made ? (p->made - 1) / NOTES : 0;
+
+	if (k->reads)
+		notes_make(p, first, last);
+	struct notes *n = p->first_noted;
+
+	for (uint64_t i = p->received; i < p->made; i++) {
+		for (; first < i / NOTES; first++)
+			n = n->next;
+		pack_u64(k, &n->born[i % NOTES]);
+	}
+}
+
+/* ---- postings
+ * ----------------------------------------------------------------- */
+
+static const struct pack_member posting_members[] = {
+	PACK(posting, made),      PACK(posting, sent),     PACK(posting, done),
+	PACK(posting, is_broken), PACK(posting, received),
+};
+
+PACK_KNOWS(posting, 168);
+
+static void pack_posting(struct posting *p, struct pack *k)
+{
+	PACK_STRUCT(k, posting_members, p);
+	/* Every message that is not done or received takes a byte. */
+	if (!pack_check(k, p->done <= p->sent && p->sent <= p->made &&
+				   p->received <= p->made &&
+				   p->made - p->done <= k->left &&
+				   p->made - p->received <= k->left))
+		p->made = p->sent = p->done = p->received = 0;
+	pack_born(p, k);
+	pack_noted(p, k);
+	cq_pack(p->sends.cq, k);
+	cq_pack(p->receives.cq, k);
+}
+
+/* Those that have completions which nobody has looked at, share by share; the
+ * caller frees them. */
+static struct side **waiting_of(const struct traffic *t, size_t *n)
+{
+	struct side **all = NULL;
+	size_t cap = 0;
+
+	for (uint32_t i = 0; i < t->n_shares; i++) {
+		for (struct side *x = t->shares[i].first; x; x = x->next) {
+			/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+			all = hd_grow(all, &cap, *n + 1, sizeof(*all));
+			all[(*n)++] = x;
+		}
+	}
+	return all;
+}
+
+static void pack_side(struct traffic *t, struct pack *k, struct side **x)
+{
+	uint32_t number = k->reads ? 0 : (uint32_t)((*x)->of - t->postings);
+	bool receives = !k->reads && *x == &(*x)->of->receives;
+
+	pack_u32(k, &number);
+	pack_bool(k, &receives);
+	if (!k->reads || !pack_check(k, number < t->n_postings))
+		return;
+	*x = receives ? &t->postings[number].receives
+		      : &t->postings[number].sends;
+}
+
+static void pack_waiting(struct traffic *t, struct pack *k)
+{
+	size_t n = 0;
+	struct side **all = waiting_of(t, &n);
+
+	n = pack_count(k, n);
+	if (k->reads)
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+		all = hd_realloc(all, n, sizeof(*all));
+	for (size_t i = 0; i < n && !k->refused; i++)
+		pack_side(t, k, &all[i]);
+	/* The one that came last is looked at first. */
+	for (size_t i = n; k->reads && !k->refused && i-- > 0;)
+		side_wait(all[i]);
+	free(all);
+}
+
+static const struct pack_member row_members[] = {
+	PACK(posting_row, posted),
+	PACK(posting_row, done),
+	PACK(posting_row, failed),
+	PACK(posting_row, received),
+};
+
+static void pack_rows(struct traffic *t, struct pack *k)
+{
+	size_t n = t->lab->build->scenario->n_traffic;
+	struct posting_row *sums = k->reads ? t->shares[0].rows : rows_sum(t);
+
+	for (size_t i = 0; i < n; i++) {
+		PACK_STRUCT(k, row_members, &sums[i]);
+		histogram_pack(k, &sums[i].times);
+	}
+	if (!k->reads)
+		rows_free(sums, n);
+}
+
+void traffic_pack(struct traffic *t, struct pack *p)
+{
+	pack_same(p, t->n_postings);
+	for (uint32_t i = 0; i < t->n_postings && !p->refused; i++)
+		pack_posting(&t->postings[i], p);
+	pack_waiting(t, p);
+	pack_rows(t, p);
+}
