@@ -4,8 +4,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
+#include "cli/simulation.h"
 #include "cli/threads.h"
-#include "study/simulation.h"
 
 struct values {
 	struct common_options common;
@@ -29,17 +29,8 @@ static const struct option options[] = {
 	  "print the ports' counters as perfquery does, instead of results" },
 	{ "checksum", 0, OPT_FLAG, FIELD(checksum), NULL, NULL,
 	  "print one number that all deliveries and counters enter, instead of results" },
-	{ "pcap", 0, OPT_TEXT, FIELD(run.pcap), "FILE", NULL,
-	  "write the packets to FILE, for Wireshark" },
-	{ "flow-control", 0, OPT_CHOICE, FIELD(run.flow_control), "HOW", "none",
-	  "with --pcap and 'fabric.credits: exact', flow-control packets too: bare as they are, 6 bytes, or padded, which Wireshark 4.0 needs not to call them malformed",
-	  sim_capture_flow_names },
-	{ "trace", 0, OPT_TEXT, FIELD(run.trace), "FILE", NULL,
-	  "write a line for every packet sent, received or lost" },
-	{ "port", 0, OPT_LIST, FIELD(run.ports), "NODE:PORT", NULL,
-	  "only at this port (--pcap, --trace, --counters)" },
-	{ "sample", 0, OPT_TIME, FIELD(run.sample), "TIME", "0s",
-	  "how often --db and --html note the use of links; 0: about a hundred times" },
+	OPTIONS_WATCH(struct values, run),
+	OPTIONS_CHECKPOINT(struct values, run),
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };
@@ -53,6 +44,8 @@ static const struct example examples[] = {
 	  "what a cable carried, for Wireshark" },
 	{ "heddle sim examples/quickstart.yaml --counters --port s-0-0:1",
 	  "a port's counters, as perfquery shows them" },
+	{ "heddle sim examples/quickstart.yaml --checkpoint run.ckpt --every 10min",
+	  "what may be killed: 'heddle sim examples/quickstart.yaml --restart run.ckpt' goes on" },
 	{ NULL, NULL },
 };
 
@@ -114,6 +107,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	if (status != EXIT_DONE)
 		return status;
+	if (v->live && (v->run.checkpoint || v->run.restart))
+		return command_usage(
+			self,
+			"a live fabric does not stay as it is: --checkpoint and --restart do not go with --live");
 	if (v->explain)
 		status = scenario_print(&v->scenario, &v->common, args[0]);
 	else if (scenario_choose(&v->scenario, v->live, args[0],

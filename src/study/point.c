@@ -9,71 +9,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
+#include "study/content.h"
 #include "study/jobs.h"
 #include "study/simulation.h"
 #include "study/study_parts.h"
 
 /* ---- what it is --------------------------------------------------------- */
-
-/* 128 bits from two hashes that have nothing in common. */
-struct digest {
-	uint64_t a, b;
-};
-
-static void digest_add(struct digest *h, const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		h->a = (h->a ^ byte) * UINT64_C(0x100000001b3);
-		h->b = (h->b + byte + 1) * UINT64_C(0x9e3779b97f4a7c15);
-		h->b ^= h->b >> 29;
-	}
-}
-
-static const struct digest digest_start = { UINT64_C(0xcbf29ce484222325), 1 };
-
-static void digest_print(const struct digest *h, struct strbuf *out)
-{
-	strbuf_printf(out, "%016llx%016llx", (unsigned long long)h->a,
-		      (unsigned long long)h->b);
-}
-
-/* A file counts by what is in it. */
-static enum hd_status note_text(const char *name, const char *path,
-				struct diag *d, struct strbuf *out)
-{
-	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
-
-	if (status == HD_OK) {
-		struct digest h = digest_start;
-
-		digest_add(&h, text.text, text.len);
-		strbuf_printf(out, "# file %s: ", name);
-		digest_print(&h, out);
-		strbuf_putc(out, '\n');
-	}
-	strbuf_fini(&text);
-	return status;
-}
-
-/* One that the scenario names. */
-static enum hd_status note_file(const struct scenario *s, char *const *field,
-				struct diag *d, struct strbuf *out)
-{
-	struct diag inner = { .status = HD_OK };
-
-	if (!*field)
-		return HD_OK;
-	char *path = scenario_path(s, field);
-	enum hd_status status = note_text(*field, path, &inner, out);
-
-	if (status != HD_OK)
-		diag_fail(d, inner.status, "%s: %s", path, inner.message);
-	free(path);
-	return status;
-}
 
 /* The scenario as it is run. */
 static enum hd_status put_scenario(const struct study *study, size_t cell,
@@ -93,13 +34,7 @@ static enum hd_status put_scenario(const struct study *study, size_t cell,
 	if (status == HD_OK && study->command == study_command_default())
 		status = scenario_needs_traffic(&s, d);
 	if (status == HD_OK)
-		status = note_file(&s, &s.fabric.topology.file, d, out);
-	if (status == HD_OK)
-		status = note_file(&s, &s.fabric.routing.file, d, out);
-	for (size_t i = 0; i < s.n_traffic && status == HD_OK; i++)
-		status = note_file(&s, &s.traffic[i].file, d, out);
-	if (status == HD_OK)
-		schema_print(scenario_fields, &s, false, out);
+		status = content_of_scenario(&s, d, out);
 	scenario_fini(&s);
 	overrides_fini(&overrides);
 	return status;
@@ -174,7 +109,7 @@ static void put_words(const struct study *s, size_t point, struct strbuf *out)
 			continue;
 		strbuf_printf(out, "# word: %s\n", words.items[i]);
 		if (*path && access(path, R_OK) == 0)
-			(void)!note_text(path, path, &ignored, out);
+			(void)!content_of_file(path, path, &ignored, out);
 	}
 	pieces_fini(&words);
 }

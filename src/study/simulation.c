@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "study/simulation.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "sim/perfquery.h"
-#include "sim/picture.h"
 #include "sim/tables.h"
-#include "verbs/traffic.h"
-
-/* A file that is written while the run goes on. */
-struct side_file {
-	struct file_writer writer;
-	bool is_open;
-};
-
-struct simulation {
-	struct simulation_options options;
-	struct fabric *fabric;
-	bool *ports; /* per sim port: looked at; NULL: all */
-	struct sim_watch watch;
-	struct side_file pcap, trace;
-	struct sim_samples samples;
-	struct sim *sim;
-	struct qp_rows *queue_pairs; /* or NULL */
-	enum sim_state state;
-};
-
-static enum hd_status side_open(struct side_file *f, const char *path,
-				struct diag *d)
-{
-	d->file = NULL;
-	enum hd_status status = file_create(&f->writer, path, d);
-
-	f->is_open = status == HD_OK;
-	return status;
-}
+#include "study/simulation_parts.h"
 
 static enum hd_status side_commit(struct side_file *f, struct diag *d)
 {
@@ -56,7 +24,7 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 		return diag_fail(d, HD_ERR_USAGE,
 				 "--pcap and --trace need files of their own");
 	if (o->pcap) {
-		status = side_open(&s->pcap, o->pcap, d);
+		status = saved_open(s, &s->pcap, o->pcap, d);
 		if (status != HD_OK)
 			return status;
 		d->file = s->fabric->scenario->file;
@@ -65,7 +33,7 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 			(enum sim_capture_flow)o->flow_control, d);
 	}
 	if (status == HD_OK && o->trace) {
-		status = side_open(&s->trace, o->trace, d);
+		status = saved_open(s, &s->trace, o->trace, d);
 		if (status == HD_OK)
 			sim_watch_trace(&s->watch, s->trace.writer.stream,
 					s->ports);
@@ -100,6 +68,17 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 			 : HD_OK;
 }
 
+/* All that looks on, and what it had seen if the run goes on. */
+static enum hd_status look_on(struct simulation *s, struct diag *d)
+{
+	const struct simulation_options *o = &s->options;
+
+	sim_watch_attach(&s->watch, s->sim);
+	if (o->sampled)
+		sim_samples_init(&s->samples, s->fabric, s->sim, o->sample);
+	return saved_restart(s, d);
+}
+
 enum hd_status simulation_new(struct fabric *f,
 			      const struct simulation_options *o,
 			      struct diag *d, struct simulation **out)
@@ -108,18 +87,22 @@ enum hd_status simulation_new(struct fabric *f,
 
 	s->options = *o;
 	s->fabric = f;
+	s->restart = (struct strbuf)STRBUF_INIT;
 	sim_watch_init(&s->watch, f);
 	enum hd_status status = fabric_ports(f, &o->ports, d, &s->ports);
 
 	if (status == HD_OK)
+		status = saved_begin(s, d);
+	if (status == HD_OK)
 		status = open_files(s, d);
 	if (status == HD_OK)
 		status = make_sim(s, d);
+	if (status == HD_OK)
+		status = look_on(s, d);
 	if (status != HD_OK) {
 		simulation_free(s);
 		return status;
 	}
-	sim_watch_attach(&s->watch, s->sim);
 	*out = s;
 	return HD_OK;
 }
@@ -135,6 +118,7 @@ void simulation_free(struct simulation *s)
 	if (s->sim)
 		sim_free(s->sim);
 	sim_samples_fini(&s->samples);
+	strbuf_fini(&s->restart);
 	sim_watch_fini(&s->watch);
 	fabric_free(s->fabric);
 	free(s->ports);
@@ -170,22 +154,34 @@ static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
 	return status;
 }
 
+/* Until a sample is due, it is time for a checkpoint, or it ends. */
+static enum hd_status run_on(struct simulation *s, struct diag *d)
+{
+	bool sampled = s->options.sampled;
+	hd_time sample =
+		sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
+
+	s->state = sim_run(s->sim, saved_next(s, sample), saved_progress, s);
+	bool is_sample = sampled && sim_now(s->sim) == sample;
+
+	if (sampled && (is_sample || s->state != SIM_PAUSED))
+		sim_samples_take(&s->samples);
+	if (s->state != SIM_PAUSED)
+		return HD_OK;
+	if (!is_sample)
+		sim_forget_pause(s->sim);
+	return saved_pause(s, d);
+}
+
 enum hd_status simulation_run(struct simulation *s, struct diag *d)
 {
-	const struct simulation_options *o = &s->options;
+	enum hd_status status;
 
-	if (o->sampled)
-		sim_samples_init(&s->samples, s->fabric, s->sim, o->sample);
-	do {
-		hd_time until = o->sampled ? sim_samples_next(&s->samples)
-					   : HD_TIME_NEVER;
-
-		s->state = sim_run(s->sim, until, o->progress, o->context);
-		if (o->sampled)
-			sim_samples_take(&s->samples);
-	} while (s->state == SIM_PAUSED);
-	enum hd_status status = commit_files(s, d);
-
+	do
+		status = run_on(s, d);
+	while (status == HD_OK && s->state == SIM_PAUSED);
+	if (status == HD_OK)
+		status = commit_files(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
 }

@@ -22,11 +22,17 @@
 #include "sim/watch.h"
 
 struct simulation_options {
-	const char *pcap, *trace;  /* files to write, or NULL */
-	unsigned flow_control;     /* enum sim_capture_flow */
-	struct option_list ports;  /* looked at in those; none: all */
-	bool sampled;              /* note the use of links over time, */
-	hd_time sample;            /* so often; 0: about a hundred times */
+	const char *pcap, *trace; /* files to write, or NULL */
+	unsigned flow_control;    /* enum sim_capture_flow */
+	struct option_list ports; /* looked at in those; none: all */
+	bool sampled;             /* note the use of links over time, */
+	hd_time sample;           /* so often; 0: about a hundred times */
+	/*
+	 * Save the state now and then: every so often of real time or, if that
+	 * is not 0, of simulated time. Goes on from such a file. NULL: not.
+	 */
+	const char *checkpoint, *restart;
+	hd_time every, every_simulated;
 	sim_progress_fn *progress; /* or NULL */
 	void *context;
 };

@@ -303,7 +303,6 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 {
 	pack_u64(p, &cq->head);
 	pack_u64(p, &cq->tail);
-	pack_bool(p, &cq->overrun);
 	if (!pack_check(p, cq->tail - cq->head <= cq->size))
 		cq->head = cq->tail = 0;
 	for (uint64_t i = cq->head; i != cq->tail; i++) {

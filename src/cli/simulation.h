@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_SIMULATION_H
+#define HD_CLI_SIMULATION_H
+
+/*
+ * The options of a run: what looks on, and what its state is saved to. `run` is
+ * a member of `type`, a struct simulation_options.
+ */
+
+#include "cli/command.h"
+#include "study/simulation.h"
+
+/* Members of members cannot be in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
+#define OPTIONS_WATCH(type, run)                                              \
+	{ "pcap", 0, OPT_TEXT, offsetof(type, run.pcap), "FILE", NULL,        \
+	  "write the packets to FILE, for Wireshark" },                       \
+	{ "flow-control", 0, OPT_CHOICE, offsetof(type, run.flow_control),    \
+	  "HOW", "none",                                                      \
+	  "with --pcap and 'fabric.credits: exact', flow-control packets "    \
+	  "too: bare as they are, 6 bytes, or padded, which Wireshark 4.0 "   \
+	  "needs not to call them malformed",                                 \
+	  sim_capture_flow_names },                                           \
+	{ "trace", 0, OPT_TEXT, offsetof(type, run.trace), "FILE", NULL,      \
+	  "write a line for every packet sent, received or lost" },           \
+	{ "port", 0, OPT_LIST, offsetof(type, run.ports), "NODE:PORT", NULL,  \
+	  "only at this port (--pcap, --trace, --counters)" },                \
+	{ "sample", 0, OPT_TIME, offsetof(type, run.sample), "TIME", "0s",    \
+	  "how often --db and --html note the use of links; 0: about a "      \
+	  "hundred times" }
+
+#define OPTIONS_CHECKPOINT(type, run)                                         \
+	{ "checkpoint", 0, OPT_TEXT, offsetof(type, run.checkpoint), "FILE",  \
+	  NULL,                                                               \
+	  "save the state of the run to FILE now and then, for --restart" },  \
+	{ "every", 0, OPT_TIME, offsetof(type, run.every), "TIME", "10min",   \
+	  "how often --checkpoint does that" },                               \
+	{ "every-simulated", 0, OPT_TIME,                                     \
+	  offsetof(type, run.every_simulated), "TIME", "0s",                  \
+	  "the same in simulated time, at the same instants in every run; "   \
+	  "0: --every counts" },                                              \
+	{ "restart", 0, OPT_TEXT, offsetof(type, run.restart), "FILE", NULL,  \
+	  "go on from the checkpoint FILE of this scenario and these "        \
+	  "options, to the same results, on any number of threads" }
+/* clang-format on */
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+#endif

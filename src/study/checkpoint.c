@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/checkpoint.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static const char mark[] = "heddle checkpoint\n";
+#define MARK_LEN   (sizeof(mark) - 1)
+#define DIGEST_LEN 16
+#define LIMIT      ((size_t)1 << 40)
+
+static void put_digest(const struct digest *h, char *out)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		out[i] = (char)(h->a >> (8 * i));
+		out[8 + i] = (char)(h->b >> (8 * i));
+	}
+}
+
+void checkpoint_print(const struct digest *content, const struct strbuf *state,
+		      struct strbuf *out)
+{
+	uint32_t rules = CHECKPOINT_RULES;
+	struct digest of = *content, whole = digest_start;
+	char seal[DIGEST_LEN];
+	struct pack p;
+
+	strbuf_add(out, mark, MARK_LEN);
+	pack_to(&p, out);
+	pack_u32(&p, &rules);
+	pack_u64(&p, &of.a);
+	pack_u64(&p, &of.b);
+	strbuf_add(out, state->text, state->len);
+	digest_add(&whole, out->text, out->len);
+	put_digest(&whole, seal);
+	strbuf_add(out, seal, sizeof(seal));
+}
+
+enum hd_status checkpoint_write(const char *path, const struct digest *content,
+				const struct strbuf *state, struct diag *d)
+{
+	struct strbuf all = STRBUF_INIT;
+	struct file_writer w;
+	enum hd_status status = file_create(&w, path, d);
+
+	if (status != HD_OK)
+		return status;
+	checkpoint_print(content, state, &all);
+	w.durable = true;
+	fwrite(all.text, 1, all.len, w.stream); /* commit sees to it */
+	strbuf_fini(&all);
+	return file_commit(&w, d);
+}
+
+/* Does it begin as one, as far as it goes? */
+static bool is_marked(const char *bytes, size_t len)
+{
+	return len > 0 &&
+	       memcmp(bytes, mark, len < MARK_LEN ? len : MARK_LEN) == 0;
+}
+
+static bool is_whole(const char *bytes, size_t len)
+{
+	struct digest whole = digest_start;
+	char seal[DIGEST_LEN];
+
+	if (len < MARK_LEN + DIGEST_LEN)
+		return false;
+	digest_add(&whole, bytes, len - DIGEST_LEN);
+	put_digest(&whole, seal);
+	return memcmp(seal, bytes + len - DIGEST_LEN, DIGEST_LEN) == 0;
+}
+
+enum hd_status checkpoint_parse(const char *bytes, size_t len,
+				const struct digest *content, struct diag *d,
+				struct pack *out)
+{
+	uint32_t rules = 0;
+	struct digest of = { 0, 0 };
+
+	if (!is_marked(bytes, len))
+		return diag_fail(d, HD_ERR_INPUT, "this is no checkpoint");
+	if (!is_whole(bytes, len))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the checkpoint is damaged or cut short");
+	pack_from(out, bytes + MARK_LEN, len - MARK_LEN - DIGEST_LEN);
+	pack_u32(out, &rules);
+	pack_u64(out, &of.a);
+	pack_u64(out, &of.b);
+	if (rules != CHECKPOINT_RULES)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the checkpoint was written by another "
+				 "version of heddle (its rules are %u, these "
+				 "are %u)",
+				 rules, CHECKPOINT_RULES);
+	if (of.a != content->a || of.b != content->b)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the checkpoint is of another scenario, or "
+				 "of other values (--set, --seed) or files");
+	return HD_OK;
+}
+
+enum hd_status checkpoint_read(const char *path, const struct digest *content,
+			       struct diag *d, struct strbuf *held,
+			       struct pack *out)
+{
+	enum hd_status status = file_read(path, LIMIT, d, held);
+
+	return status == HD_OK ? checkpoint_parse(held->text, held->len,
+						  content, d, out)
+			       : status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_SIMULATION_PARTS_H
+#define HD_STUDY_SIMULATION_PARTS_H
+
+/*
+ * What simulation.c and simulation_saved.c know of a run. Internal to these.
+ */
+
+#include "base/file.h"
+#include "sim/picture.h"
+#include "study/checkpoint.h"
+#include "study/simulation.h"
+#include "verbs/traffic.h"
+
+/* A file that is written while the run goes on. */
+struct side_file {
+	struct file_writer writer;
+	bool is_open;
+};
+
+struct simulation {
+	struct simulation_options options;
+	struct fabric *fabric;
+	bool *ports; /* per sim port: looked at; NULL: all */
+	struct sim_watch watch;
+	struct side_file pcap, trace;
+	struct sim_samples samples;
+	struct sim *sim;
+	struct qp_rows *queue_pairs; /* or NULL */
+	enum sim_state state;
+	/* Of a run that is saved now and then, or goes on. */
+	struct digest content;
+	struct strbuf restart; /* the bytes of the checkpoint */
+	struct pack saved;     /* what is still to be read of them */
+	double saved_at;       /* of the monotonic clock, s */
+	bool is_due;
+};
+
+/* ---- simulation_saved.c ---------------------------------------------------
+ */
+
+/* Before anything is opened: can it be saved; is there something to go on
+ * with? */
+HD_MUST_CHECK enum hd_status saved_begin(struct simulation *s, struct diag *d);
+/* Opens a file that is written while the run goes on: anew, or where the
+ * checkpoint was. */
+HD_MUST_CHECK enum hd_status saved_open(struct simulation *s,
+					struct side_file *f, const char *path,
+					struct diag *d);
+/* All that looks on is attached: goes back to where the checkpoint was. */
+HD_MUST_CHECK enum hd_status saved_restart(struct simulation *s,
+					   struct diag *d);
+/* Until when to run, if it is not paused before. */
+hd_time saved_next(const struct simulation *s, hd_time until);
+/* A sim_progress_fn whose context is a simulation. */
+bool saved_progress(void *context, const struct sim_progress *p);
+/* The run has paused: saves it, if it is time to. */
+HD_MUST_CHECK enum hd_status saved_pause(struct simulation *s, struct diag *d);
+
+#endif

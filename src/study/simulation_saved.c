@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checkpoints of a run, with all that looks on. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "study/simulation_parts.h"
+
+static double clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- what a checkpoint is of ------------------------------------------------
+ */
+
+/* The scenario, and what of the run is looked at. */
+static enum hd_status find_content(struct simulation *s, struct diag *d)
+{
+	const struct simulation_options *o = &s->options;
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status =
+		content_of_scenario(s->fabric->scenario, d, &text);
+
+	strbuf_printf(&text, "# looks: %d %d %u %d %llu\n", o->pcap != NULL,
+		      o->trace != NULL, o->flow_control, o->sampled,
+		      (unsigned long long)o->sample);
+	for (size_t i = 0; i < o->ports.n; i++)
+		strbuf_printf(&text, "# port: %s\n", o->ports.items[i]);
+	s->content = digest_start;
+	digest_add(&s->content, text.text, text.len);
+	strbuf_fini(&text);
+	return status;
+}
+
+enum hd_status saved_begin(struct simulation *s, struct diag *d)
+{
+	const struct simulation_options *o = &s->options;
+	enum hd_status status = HD_OK;
+
+	if (!o->checkpoint && !o->restart)
+		return HD_OK;
+	status = find_content(s, d);
+	if (status == HD_OK && o->checkpoint)
+		status = file_check_place(o->checkpoint, d);
+	if (status == HD_OK && o->restart)
+		status = checkpoint_read(o->restart, &s->content, d,
+					 &s->restart, &s->saved);
+	return status;
+}
+
+static enum hd_status refuse_damaged(const struct simulation *s, struct diag *d)
+{
+	d->file = s->options.restart;
+	return diag_fail(d, HD_ERR_INPUT,
+			 "the checkpoint does not fit this run");
+}
+
+/* ---- files that grow with the run
+ * -------------------------------------------- */
+
+/* Text as a number of bytes and these. */
+static char *pack_text(struct pack *p, const char *text)
+{
+	size_t len = pack_count(p, text ? strlen(text) : 0);
+	char *copy = text ? hd_strdup(text) : hd_alloc(len + 1, 1);
+
+	pack_bytes(p, copy, len);
+	return copy;
+}
+
+enum hd_status saved_open(struct simulation *s, struct side_file *f,
+			  const char *path, struct diag *d)
+{
+	enum hd_status status;
+
+	d->file = NULL;
+	if (s->options.restart) {
+		char *beside = pack_text(&s->saved, NULL);
+
+		status = s->saved.refused
+				 ? refuse_damaged(s, d)
+				 : file_resume(&f->writer, path, beside, d);
+		free(beside);
+	} else {
+		status = file_create(&f->writer, path, d);
+	}
+	f->is_open = status == HD_OK;
+	if (f->is_open && s->options.checkpoint && !f->writer.beside)
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "a run with --checkpoint cannot write to "
+				   "what is no file: it could not go on there");
+	return status;
+}
+
+/* Where the files are comes first: they are opened before all else is there. */
+static void pack_places(const struct simulation *s, struct pack *p)
+{
+	const struct side_file *files[] = { &s->pcap, &s->trace };
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (files[i]->is_open)
+			free(pack_text(p, files[i]->writer.beside));
+	}
+}
+
+static enum hd_status keep_files(struct simulation *s, struct pack *p,
+				 struct diag *d)
+{
+	struct side_file *files[] = { &s->pcap, &s->trace };
+	enum hd_status status = HD_OK;
+
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
+		uint64_t len = 0;
+
+		if (!files[i]->is_open)
+			continue;
+		status = file_keep(&files[i]->writer, d, &len);
+		pack_u64(p, &len);
+	}
+	return status;
+}
+
+static enum hd_status cut_files(struct simulation *s, struct diag *d)
+{
+	struct side_file *files[] = { &s->pcap, &s->trace };
+	enum hd_status status = HD_OK;
+
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
+		uint64_t len = 0;
+
+		if (!files[i]->is_open)
+			continue;
+		pack_u64(&s->saved, &len);
+		status = s->saved.refused ? refuse_damaged(s, d)
+					  : file_cut(&files[i]->writer, len, d);
+	}
+	return status;
+}
+
+/* ---- going back
+ * ---------------------------------------------------------------- */
+
+static void pack_watchers(struct simulation *s, struct pack *p)
+{
+	sim_watch_pack(&s->watch, p);
+	if (s->options.sampled)
+		sim_samples_pack(&s->samples, p);
+}
+
+static enum hd_status refuse_unsaved(const struct simulation *s, struct diag *d)
+{
+	const char *why = sim_not_saved(s->sim);
+
+	d->file = NULL;
+	return why ? diag_fail(d, HD_ERR_UNFIT,
+			       "the state of this run cannot be saved: %s", why)
+		   : HD_OK;
+}
+
+enum hd_status saved_restart(struct simulation *s, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	s->saved_at = clock_now();
+	if (s->options.checkpoint || s->options.restart)
+		status = refuse_unsaved(s, d);
+	if (status != HD_OK || !s->options.restart)
+		return status;
+	status = cut_files(s, d);
+	if (status != HD_OK)
+		return status;
+	pack_watchers(s, &s->saved);
+	if (s->saved.refused || !sim_load(s->sim, s->saved.in, s->saved.left))
+		return refuse_damaged(s, d);
+	strbuf_fini(&s->restart);
+	return HD_OK;
+}
+
+/* ---- saving
+ * ------------------------------------------------------------------- */
+
+hd_time saved_next(const struct simulation *s, hd_time until)
+{
+	hd_time every = s->options.every_simulated, now = sim_now(s->sim);
+
+	if (!s->options.checkpoint || !every || now > HD_TIME_NEVER - every)
+		return until;
+	hd_time next = (now / every + 1) * every;
+
+	return next < until ? next : until;
+}
+
+bool saved_progress(void *context, const struct sim_progress *p)
+{
+	struct simulation *s = context;
+	const struct simulation_options *o = &s->options;
+	bool goes_on = !o->progress || o->progress(o->context, p);
+
+	s->is_due =
+		o->checkpoint && !o->every_simulated &&
+		clock_now() - s->saved_at >= (double)o->every / (double)HD_S;
+	return goes_on && !s->is_due;
+}
+
+static enum hd_status save(struct simulation *s, struct diag *d)
+{
+	struct strbuf state = STRBUF_INIT;
+	struct pack p;
+
+	pack_to(&p, &state);
+	pack_places(s, &p);
+	enum hd_status status = keep_files(s, &p, d);
+
+	if (status == HD_OK) {
+		pack_watchers(s, &p);
+		sim_save(s->sim, &state);
+		status = checkpoint_write(s->options.checkpoint, &s->content,
+					  &state, d);
+	}
+	strbuf_fini(&state);
+	return status;
+}
+
+enum hd_status saved_pause(struct simulation *s, struct diag *d)
+{
+	hd_time every = s->options.every_simulated;
+
+	if (every && s->options.checkpoint)
+		s->is_due = sim_now(s->sim) % every == 0;
+	if (!s->is_due)
+		return HD_OK;
+	enum hd_status status = save(s, d);
+
+	s->is_due = false;
+	s->saved_at = clock_now();
+	return status;
+}

@@ -1,0 +1,160 @@
+# Checkpoints: a run that is killed (SIGKILL) at any moment goes on from the
+# last one to the same bytes, on any number of threads: tables, rows of a
+# database, traces and captures, of every example, for the first part of its
+# run. What is no whole checkpoint of this run is refused in one line. RAISER
+# is the library that kills (raise_at.c).
+. "$SRC/tests/cli/lib.sh"
+ulimit -c 0
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+KILLS=4
+[ -z "${HD_LONG:-}" ] || KILLS=40
+
+# sim OPTION...: what is printed into `out`; 1 is a goal missed, or a deadlock.
+sim() {
+	"$HEDDLE" sim "$file" --set run.measure=10us --set run.warmup=3us \
+		--set run.horizon=13us --all --json "$@" >out 2>err
+}
+
+# Everything but who computed it, and when.
+rows() {
+	sqlite3 "$1" .dump | grep -v '^INSERT INTO run ' >"$2"
+}
+
+# watched OPTION...: with all that can be watched.
+watched() {
+	sim --trace trace $pcap --db db "$@" || [ $? -eq 1 ] ||
+		fail "$name: $(cat err)"
+	rows db dump
+}
+
+same() {
+	for what in out trace dump ${pcap:+pcap}; do
+		cmp one/$what $what >&2 || fail "$name: $what differs ($1)"
+	done
+}
+
+clear() {
+	rm -f trace* pcap* db dump out state*
+}
+
+# killed MOMENT THREADS: dies at that moment; goes on from what is there.
+killed() {
+	clear
+	status=0
+	RAISE_AT=$1 RAISE=9 LD_PRELOAD=$RAISER sim --trace trace $pcap --db db \
+		--checkpoint state --every-simulated 2us || status=$?
+	[ "$status" -eq 137 ] || fail "$name: lives on at moment $1: $status"
+	[ -f state ] || return 0
+	# It was done, but for its last lines.
+	[ ! -f trace ] || return 0
+	went_on=$((went_on + 1))
+	rm -f db
+	watched --restart state --checkpoint state --every-simulated 3us \
+		--threads "$2"
+	same "killed at moment $1, then on $2 threads"
+	[ -z "$(find . -name 'trace.*')" ] ||
+		fail "$name: a part of a trace is left"
+}
+
+# A run that nobody kills.
+saved() {
+	clear
+	watched --checkpoint state --every-simulated 2us
+	same "saved now and then"
+	[ -f state ] || fail "$name: no checkpoint"
+}
+
+reference() {
+	pcap='--pcap pcap'
+	sim --set run.horizon=1us $pcap || [ $? -eq 1 ] || pcap=
+	clear
+	watched
+	rm -rf one
+	mkdir one
+	for what in out trace dump ${pcap:+pcap}; do
+		mv $what one
+	done
+}
+
+went_on=0 turn=0
+for file in "$SRC"/examples/*.yaml; do
+	name=$(basename "$file" .yaml)
+	! grep -q '^scenario:' "$file" || continue # a study, not a scenario
+	reference
+	saved
+	kills=1
+	[ "$name" != quickstart ] || kills=$KILLS
+	for k in $(seq 1 "$kills"); do
+		turn=$((turn + 1))
+		# A database takes the first 60; the six checkpoints follow.
+		killed $((66 + turn * 37 % 95)) $((1 + turn % 3))
+	done
+done
+[ "$went_on" -ge 15 ] || fail "only $went_on runs went on after a kill"
+
+# ---- by the clock ----------------------------------------------------------
+
+file=$SRC/examples/quickstart.yaml name=quickstart
+clear
+"$HEDDLE" sim "$file" --checksum >want
+"$HEDDLE" sim "$file" --checksum --checkpoint state --every 0s >got
+cmp want got || fail "another checksum with --every"
+"$HEDDLE" sim "$file" --checksum --restart state >got
+cmp want got || fail "another checksum after --restart"
+"$HEDDLE" sim "$file" --checksum --restart state --threads 3 >got
+cmp want got || fail "another checksum after --restart, on 3 threads"
+
+# ---- what is refused -------------------------------------------------------
+
+# refused TEXT COMMAND...: status 3, one line with the text.
+refused() {
+	text=$1
+	shift
+	status 3 "$@"
+	has err "$text"
+	[ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "more than a line: $*"
+}
+
+restart() {
+	"$HEDDLE" sim "$file" --checksum --restart "$@"
+}
+
+size=$(wc -c <state)
+for len in 1 17 18 30 $((size / 2)) $((size - 17)) $((size - 1)); do
+	head -c "$len" state >short
+	refused 'checkpoint' restart short
+done
+: >short
+refused 'no checkpoint' restart short
+# A byte of the mark, of the rules, of the content, of the state, of the seal.
+for at in 0 18 22 $((size / 3)) $((size * 2 / 3)) $((size - 3)); do
+	cp state bad
+	byte=$(od -An -tu1 -j "$at" -N 1 state)
+	printf "$(printf '\\%03o' $(((byte + 1) % 256)))" |
+		dd of=bad bs=1 seek="$at" conv=notrunc 2>/dev/null
+	refused 'checkpoint' restart bad
+done
+cat state state >bad
+refused 'damaged or cut short' restart bad
+refused 'another scenario' restart state --seed 77
+refused 'another scenario' restart state --set run.warmup=4us
+refused 'another scenario' restart state --trace trace
+refused 'another scenario' \
+	"$HEDDLE" sim "$SRC/examples/incast.yaml" --restart state
+refused 'no-such-file' restart no-such-file
+status 4 "$HEDDLE" sim "$file" --checkpoint no-such-folder/state
+has err no-such-folder
+refused 'could not go on' "$HEDDLE" sim "$file" --checkpoint state.2 \
+	--trace /dev/null
+
+# What a trace has written so far must still be there.
+clear
+RAISE_AT=60 RAISE=9 LD_PRELOAD=$RAISER sim --trace trace --checkpoint state \
+	--every-simulated 2us || :
+[ -f state ] || fail "no checkpoint to go on from"
+part=$(find . -name 'trace.*')
+: >"$part"
+refused 'too short' sim --trace trace --restart state
+rm "$part"
+refused 'is not there' sim --trace trace --restart state
+status 2 "$HEDDLE" sim "$file" --live x --checkpoint state
