@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
 	&command_model,
 	&command_sim,
 	&command_sweep,
+	&command_job,
 	&command_mcast,
 	&command_bench,
 	&command_live,

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "workload/show.h"
+
+struct values {
+	struct common_options common;
+	struct ideal_net net;
+	bool all, goal;
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+static const struct option options[] = {
+	{ "latency", 0, OPT_TIME, FIELD(net.latency), "TIME", "1us",
+	  "of a message on the ideal network, from its last byte leaving to its arrival" },
+	{ "rate", 0, OPT_RATE, FIELD(net.rate), "RATE", "4x HDR",
+	  "at which ranks send there" },
+	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
+	  "show every pair of ranks, not only those that send most" },
+	{ "goal", 0, OPT_FLAG, FIELD(goal), NULL, NULL,
+	  "write the operations as GOAL text, instead of results" },
+	{ .name = NULL },
+};
+
+static int show(const struct command *self, const struct values *v,
+		const struct opgraph *g)
+{
+	struct output out;
+
+	if (!v->goal) {
+		struct results *r = results_new(self->name);
+		bool ends = opgraph_show(g, &v->net, v->all, r);
+
+		return output_results(&v->common, r, ends);
+	}
+	int status = output_open(&v->common, &out);
+
+	if (status != EXIT_DONE)
+		return status;
+	opgraph_write(g, &out.text);
+	return output_close(&out, true);
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	const struct values *v = values;
+	const struct own_format own[] = { { "--goal", v->goal },
+					  { NULL, false } };
+	struct diag d = { .status = HD_OK };
+	struct opgraph g;
+	int status = output_check_own(self, &v->common, own);
+
+	(void)n;
+	if (status != EXIT_DONE)
+		return status;
+	if (opgraph_read_file(args[0], &d, &g) != HD_OK)
+		return command_refuse(&d);
+	status = show(self, v, &g);
+	opgraph_fini(&g);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle job show trace.goal", "what a trace does, and with whom" },
+	{ "heddle job show trace.goal --latency 600ns --rate '4x NDR'",
+	  "how long it takes at best there" },
+	{ "heddle job show flows.cm --goal -o flows.goal",
+	  "a connection matrix as GOAL" },
+	{ NULL, NULL },
+};
+
+const struct command command_job_show = {
+	.name = "job show",
+	.summary = "describe a file of operations in numbers",
+	.arguments = "FILE",
+	.description =
+		"Operations and bytes of all ranks, who sends how much to whom, and\n"
+		"the critical path on an ideal network: messages of a rank leave one\n"
+		"after the other and arrive a latency later, and nobody is in\n"
+		"anybody's way. Ends with 1 if the job never ends, and says who waits\n"
+		"for what.\n",
+	.options = options,
+	.examples = examples,
+	COMMAND_CALL(run, struct values, 1, 1),
+};

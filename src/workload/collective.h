@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WORKLOAD_COLLECTIVE_H
+#define HD_WORKLOAD_COLLECTIVE_H
+
+/*
+ * Steps of a program, which all ranks of a job do together (docs/model.md, J7
+ * to J9). Nothing of them is stored: which operation stands where follows from
+ * (step, rank, strand, round, place), so that a collective of any size takes no
+ * memory.
+ *
+ *	for (uint32_t i = 0; step_op(s, n, rank, strand, round, i, &op); i++)
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "workload/op.h"
+
+struct step;
+struct member;
+struct spot;
+
+/* A way of doing a step; the first of an operation's is its default. */
+struct algorithm {
+	const char *operation, *name;
+	uint32_t (*strands)(const struct step *s); /* NULL: one */
+	uint32_t (*rounds)(const struct step *s, struct member m,
+			   uint32_t strand);
+	bool (*op)(const struct step *s, struct member m, struct spot at,
+		   struct op *out);
+	bool of_powers; /* of two only */
+	/* Bytes that bandwidths count, as nccl-tests do; NULL: none. */
+	double (*moved)(double p, double m); /* "algorithm" */
+	double (*bus)(double p, double m);
+};
+extern const struct algorithm algorithms[];
+extern const size_t n_algorithms;
+/* `name` NULL: the default; NULL if there is none such. */
+const struct algorithm *algorithm_find(const char *operation, const char *name);
+
+#define STEP_DIMENSIONS 3
+
+struct step {
+	const struct algorithm *algorithm;
+	uint64_t size;   /* bytes; of a computation picoseconds */
+	uint32_t root;   /* within its group */
+	uint32_t groups; /* at least 1 */
+	bool strides;    /* ranks of a group are `groups` apart */
+	uint32_t grid[STEP_DIMENSIONS]; /* of a halo; 1 where there is none */
+	uint64_t segment;               /* of a tree; 0: all at once */
+	uint64_t request;               /* of storage, */
+	uint32_t outstanding, servers;
+};
+
+/* Whether `ranks` of them can do it; the refusal names no place. */
+HD_MUST_CHECK enum hd_status step_check(const struct step *s, uint32_t ranks,
+					struct diag *d);
+/* How many there are in a group, and which rank is member `m` of one. */
+uint32_t step_members(const struct step *s, uint32_t ranks);
+uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group,
+		     uint32_t m);
+
+uint32_t step_strands(const struct step *s);
+uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank,
+		     uint32_t strand);
+/* False if the round has no operation of that index. */
+bool step_op(const struct step *s, uint32_t ranks, uint32_t rank,
+	     struct spot at, struct op *out);
+
+/* ---- for algorithms ---------------------------------------------------- */
+
+struct member {
+	uint32_t p, r; /* rank r of a group of p; operations name such ranks */
+	uint32_t group;
+};
+
+struct spot {
+	uint32_t strand, round, index;
+};
+
+/* Bytes of the blocks from `a` up to `b` of m bytes in n blocks. */
+uint64_t block_bytes(uint64_t m, uint32_t n, uint32_t a, uint32_t b);
+unsigned log2_floor(uint32_t n);
+unsigned log2_ceil(uint32_t n);
+/* Place 0 of a round receives, place 1 sends. */
+bool op_exchange(uint32_t index, const struct op *receive,
+		 const struct op *send, struct op *out);
+
+/* Of trees.c. */
+uint32_t tree_strands(const struct step *s);
+uint32_t tree_rounds(const struct step *s, struct member m, uint32_t strand);
+bool tree_op(const struct step *s, struct member m, struct spot at,
+	     struct op *out);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_WORKLOAD_GANG_H
+#define HD_WORKLOAD_GANG_H
+
+/*
+ * The ranks of a job at work (docs/model.md, J2 to J4, J7): what is ready,
+ * what the CPUs do, which receive gets which message. A gang knows nothing of
+ * the network; whoever carries its messages tells it what happens there, in
+ * order of time, and is told what to do:
+ *
+ *	gang_init(&gang, &job, &carrier, ranks);
+ *	gang_begin(&gang, rank, job.start);      each of them
+ *	...
+ *	receive = gang_announce(&gang, key, message);
+ *	gang_arrived(&gang, now, receive, size, &path);
+ *
+ * A fabric may be computed in parts; then each part has a gang for its ranks,
+ * all of which share the array of ranks.
+ */
+
+#include "base/units.h"
+#include "workload/collective.h"
+#include "workload/match.h"
+#include "workload/opgraph.h"
+
+#define GANG_NONE UINT32_MAX
+
+/* What ranks do, and what their hosts cost; const while they do it. */
+struct job {
+	uint32_t n_ranks;
+	const struct opgraph *graph; /* or NULL: then steps */
+	const struct step *steps;
+	uint32_t n_steps; /* 1 if there is a graph */
+	uint32_t repeat;  /* at least 1 */
+	hd_time start;
+	hd_time overhead, per_byte; /* o, O */
+	uint32_t n_cpus;
+};
+
+/* What a chain of causes was made of, from the start of the job on. */
+struct path {
+	hd_time compute;  /* by CPUs, overheads too */
+	hd_time messages; /* from posting to arrival */
+	hd_time sending;  /* from posting until the last byte has left */
+	uint32_t n_messages;
+};
+
+/* Who carries messages. */
+struct carrier {
+	void *context;
+	/* A SEND, MULTICAST, READ or WRITE; done when gang_wake or
+	 * gang_answered says so. */
+	void (*post)(void *context, uint32_t rank, const struct op *op,
+		     uint32_t ref, const struct path *path);
+	/* A message that waited has its receive: true if it is here whole,
+	 * with its size. */
+	bool (*matched)(void *context, uint32_t rank, uint32_t message,
+			uint32_t receive, uint64_t *size);
+	/* Calls gang_wake then. */
+	void (*wake)(void *context, uint32_t rank, hd_time when);
+};
+
+struct strand {
+	uint32_t round;   /* the next one */
+	uint32_t pending; /* operations of the one before */
+};
+
+struct rank {
+	hd_time began, ended; /* HD_TIME_NEVER: not yet */
+	hd_time busy;
+	uint32_t iteration, step;
+	uint32_t active; /* strands, or operations, that are not done */
+	struct strand strand;
+	struct strand *strands; /* if the step has several */
+	struct cpu *cpus;       /* NULL: none was needed yet */
+};
+
+/* A receive that has started and is not done. */
+struct receive {
+	struct op op;
+	uint32_t rank, ref;
+	uint32_t next; /* free ones */
+	bool is_matched, is_used;
+};
+
+/* A message larger than its receive. */
+struct misfit {
+	hd_time at;
+	uint32_t rank, source;
+	struct op op;
+	uint64_t size;
+};
+
+/* From the first rank's beginning to the last one's end. */
+struct lasting {
+	hd_time begin, end;
+};
+
+struct gang {
+	const struct job *job;
+	struct carrier carrier;
+	struct rank *ranks;
+	uint32_t *needs; /* per operation of the graph, shared too */
+	struct match_line posted, waiting;
+	struct receive *receives;
+	uint32_t n_receives, free_receive;
+	size_t receives_cap;
+	struct lasting *steps; /* [iteration * n_steps + step] */
+	uint32_t n_done;
+	hd_time last; /* rank that ended, which, and why then */
+	uint32_t last_rank;
+	struct path last_path;
+	struct misfit *misfits;
+	size_t n_misfits, misfits_cap;
+	/* While it is told something. */
+	hd_time now;
+	struct path path;
+	uint32_t *ready; /* a heap */
+	size_t n_ready, ready_cap;
+};
+
+/* Ranks, and needs if there is a graph, for the gangs of a job. */
+struct rank *ranks_new(const struct job *j);
+void ranks_free(struct rank *ranks, const struct job *j);
+void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
+	       struct rank *ranks, uint32_t *needs);
+void gang_fini(struct gang *t);
+
+void gang_begin(struct gang *t, uint32_t rank, hd_time now);
+/* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
+void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
+	       const struct path *path);
+/* The receive that the message gets; GANG_NONE: it waits, and carrier.matched
+ * will say. */
+uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message);
+/* The message of that receive is here whole. */
+void gang_arrived(struct gang *t, hd_time now, uint32_t receive,
+		  uint32_t source, uint64_t size, const struct path *path);
+/* What was asked of a server is done. */
+void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
+		   const struct path *path);
+#endif
