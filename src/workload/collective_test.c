@@ -69,6 +69,19 @@ static void enter(uint64_t *sum, uint64_t size)
 	*sum = *sum * UINT64_C(6364136223846793005) + size + 1;
 }
 
+static void tally_op(struct tally *t, uint32_t p, uint32_t rank,
+		     const struct op *op)
+{
+	if (op->kind == OP_COMPUTE)
+		return;
+	assert_true(op->peer < p && op->peer != rank);
+	assert_true(op->tag < 8);
+	if (op->kind == OP_SEND)
+		enter(&t->sent[rank][op->peer][op->tag], op->size);
+	else
+		enter(&t->received[op->peer][rank][op->tag], op->size);
+}
+
 static void tally_rank(const struct step *s, uint32_t p, uint32_t rank,
 		       struct tally *t)
 {
@@ -79,19 +92,8 @@ static void tally_rank(const struct step *s, uint32_t p, uint32_t rank,
 		for (uint32_t round = 0; round < n; round++) {
 			struct spot at = { strand, round, 0 };
 
-			for (; step_op(s, p, rank, at, &op); at.index++) {
-				if (op.kind == OP_COMPUTE)
-					continue;
-				assert_true(op.peer < p && op.peer != rank);
-				assert_true(op.tag < 8);
-				if (op.kind == OP_SEND)
-					enter(&t->sent[rank][op.peer][op.tag],
-					      op.size);
-				else
-					enter(&t->received[op.peer][rank]
-							  [op.tag],
-					      op.size);
-			}
+			for (; step_op(s, p, rank, at, &op); at.index++)
+				tally_op(t, p, rank, &op);
 		}
 	}
 }
@@ -232,8 +234,6 @@ static hd_time expected(const char *operation, const char *name, uint32_t p,
 			n += b >> i & 1;
 		if (strcmp(name, "bruck") == 0)
 			sum += message(m * n);
-		else if (strcmp(name, "binomial") == 0)
-			sum += message(m);
 		else if (strcmp(name, "rabenseifner") == 0)
 			sum += 2 * message(m >> (i + 1));
 		else if (strcmp(name, "halving") == 0)

@@ -10,18 +10,21 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "workload/place.h"
 
 #define LATENCY (100 * HD_NS)
 
 static struct opgraph parse(const char *text)
 {
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	char *copy = hd_strdup(text);
+	FILE *in = fmemopen(copy, strlen(copy), "r");
 	struct diag d = { .status = HD_OK };
 	struct opgraph g;
 
 	assert_int_equal(opgraph_read(in, &d, &g), HD_OK);
 	fclose(in);
+	free(copy);
 	return g;
 }
 

@@ -10,14 +10,18 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
+
 static enum hd_status parse(const char *text, struct diag *d, struct opgraph *g)
 {
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	char *copy = hd_strdup(text);
+	FILE *in = fmemopen(copy, strlen(copy), "r");
 
 	*d = (struct diag){ .status = HD_OK };
 	enum hd_status status = opgraph_read(in, d, g);
 
 	fclose(in);
+	free(copy);
 	return status;
 }
 

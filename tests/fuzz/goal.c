@@ -16,12 +16,17 @@ static void check(int condition)
 static enum hd_status parse(const void *text, size_t size, struct diag *d,
 			    struct opgraph *g)
 {
-	FILE *in = fmemopen((void *)(uintptr_t)text, size, "r");
+	char *copy = malloc(size);
+
+	check(copy != NULL);
+	memcpy(copy, text, size);
+	FILE *in = fmemopen(copy, size, "r");
 
 	check(in != NULL);
 	enum hd_status status = opgraph_read(in, d, g);
 
 	fclose(in);
+	free(copy);
 	return status;
 }
 
