@@ -217,6 +217,18 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 	return status;
 }
 
+/* J11: whoever runs it sees when the jobs are done. */
+static void rules_for_jobs(struct fabric *b)
+{
+	struct sim_rules *rules = &b->rules;
+
+	rules->stop = b->scenario->run.horizon;
+	rules->packets = rules->packets_per_flow = rules->packets_per_sl = 0;
+	rules->precision = 0;
+	if (!b->scenario->n_traffic)
+		rules->warmup = rules->warmup_packets = 0;
+}
+
 static enum hd_status build_rules(struct fabric *b, struct diag *d)
 {
 	const struct scn_run *run = &b->scenario->run;
@@ -255,6 +267,8 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 	if (run->precision.num)
 		rules->precision =
 			(double)run->precision.num / (double)run->precision.den;
+	if (b->scenario->n_jobs)
+		rules_for_jobs(b);
 	return HD_OK;
 }
 

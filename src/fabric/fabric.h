@@ -144,6 +144,10 @@ HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
 						  struct diag *d,
 						  struct route_options *out);
 
+/* How `from` addresses `to`: false if there is no way. */
+bool fabric_address(const struct fabric *b, port_id from, port_id to,
+		    struct sim_address *out);
+
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
 void fabric_port_name(const struct fabric *b, uint32_t port,
 		      struct strbuf *out);
@@ -165,6 +169,7 @@ enum fabric_stream {
 	STREAM_GROUPS = 0x44000000,
 	STREAM_PARTITIONS = 0x45000000,
 	STREAM_ARRIVALS = 0x46000000,
+	STREAM_JOBS = 0x47000000,
 };
 
 #endif

@@ -72,9 +72,6 @@ uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
 /* A flow of the row from that host, with all but destinations and times. */
 struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 				 port_id target);
-/* How `from` addresses `to`: false if there is no way. */
-bool fabric_address(const struct fabric *b, port_id from, port_id to,
-		    struct sim_address *out);
 
 /*
  * Refuses with `inner`'s words at a field of the scenario: "traffic[].source:

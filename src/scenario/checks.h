@@ -9,5 +9,16 @@
 /* Classes with kinds, and connections that come and go (admission.c). */
 HD_MUST_CHECK enum hd_status check_admission(const struct scenario *s,
 					     struct diag *d);
+/* Jobs and goals of jobs (jobs.c). */
+HD_MUST_CHECK enum hd_status check_jobs(const struct scenario *s,
+					struct diag *d);
+HD_MUST_CHECK enum hd_status check_job_goal(const struct scenario *s,
+					    struct diag *d,
+					    const struct scn_goal *g);
+/* Whether one of them sends to all in hardware. */
+bool jobs_multicast(const struct scenario *s);
+/* There is no class of that name. */
+enum hd_status refuse_class(const struct scenario *s, struct diag *d,
+			    char *const *service);
 
 #endif

@@ -35,9 +35,10 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 
 enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d)
 {
-	return s->n_traffic ? HD_OK
-			    : scenario_refuse(s, d, &s->traffic,
-					      "missing field 'traffic'");
+	return s->n_traffic || s->n_jobs
+		       ? HD_OK
+		       : scenario_refuse(s, d, &s->traffic,
+					 "missing field 'traffic' (or 'jobs')");
 }
 
 const struct scn_class *scenario_class(const struct scenario *s,
@@ -91,8 +92,12 @@ uint64_t scenario_overhead(const struct scenario *s,
 
 uint64_t scenario_largest_packet(const struct scenario *s)
 {
-	uint64_t most = s->n_traffic ? 0 : s->fabric.mtu + s->fabric.overhead;
+	uint64_t most = s->n_traffic && !s->n_jobs
+				? 0
+				: s->fabric.mtu + s->fabric.overhead;
 
+	if (jobs_multicast(s))
+		most += GRH_BYTES;
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0
@@ -155,6 +160,9 @@ static enum hd_status check_all_names(const struct scenario *s, struct diag *d)
 	enum hd_status status = check_names(s, d, "traffic row", s->traffic,
 					    s->n_traffic, sizeof(*s->traffic));
 
+	if (status == HD_OK)
+		status = check_names(s, d, "job", s->jobs, s->n_jobs,
+				     sizeof(*s->jobs));
 	if (status == HD_OK)
 		status = check_names(s, d, "class", s->qos.classes,
 				     s->qos.n_classes, sizeof(*s->qos.classes));
@@ -378,19 +386,18 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
-static enum hd_status refuse_class(const struct scenario *s, struct diag *d,
-				   const struct scn_traffic *t)
+enum hd_status refuse_class(const struct scenario *s, struct diag *d,
+			    char *const *service)
 {
 	const char **names = hd_alloc(s->qos.n_classes, sizeof(*names));
 
 	for (size_t i = 0; i < s->qos.n_classes; i++)
 		names[i] = s->qos.classes[i].name;
-	const char *nearest = text_nearest(t->service, names, s->qos.n_classes);
+	const char *nearest = text_nearest(*service, names, s->qos.n_classes);
 
 	free(names);
-	return scenario_refuse(s, d, &t->service,
-			       "no class '%s' in qos.classes%s", t->service,
-			       text_hint(nearest).text);
+	return scenario_refuse(s, d, service, "no class '%s' in qos.classes%s",
+			       *service, text_hint(nearest).text);
 }
 
 /* What queue pairs cannot do, or do by themselves. */
@@ -427,7 +434,7 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
 	if (t->service && !scenario_class(s, t->service))
-		return refuse_class(s, d, t);
+		return refuse_class(s, d, &t->service);
 	if (t->service && t->sl != SCN_SL_AUTO)
 		return scenario_refuse(s, d, &t->sl,
 				       "traffic '%s' has both a class and an "
@@ -460,7 +467,8 @@ static bool asks_nothing(const struct scn_goal *g)
 {
 	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max &&
 	       !g->delivered.num && !g->throughput.num && !g->fairness.num &&
-	       g->lost == SCN_UNLIMITED && g->blocking.num == SCN_ANY;
+	       g->lost == SCN_UNLIMITED && g->blocking.num == SCN_ANY &&
+	       !g->completion && !g->slowdown.num;
 }
 
 static enum hd_status check_goals(const struct scenario *s, struct diag *d)
@@ -481,6 +489,8 @@ static enum hd_status check_goals(const struct scenario *s, struct diag *d)
 						strlen(g->row)) == MAP_NONE)
 			status = scenario_refuse(s, d, &g->row,
 						 "no traffic row '%s'", g->row);
+		else
+			status = check_job_goal(s, d, g);
 	}
 	text_map_fini(&rows);
 	return status;
@@ -522,6 +532,8 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_manager(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
+	if (status == HD_OK)
+		status = check_jobs(s, d);
 	if (status == HD_OK)
 		status = check_admission(s, d);
 	return status == HD_OK ? check_goals(s, d) : status;

@@ -362,11 +362,67 @@ struct scn_run {
 	hd_time horizon;
 };
 
+/* One step of a job's program: the one operation that is given. */
+#define SCN_NOT_GIVEN UINT64_MAX
+
+enum scn_operation {
+	SCN_COMPUTE,
+	SCN_BARRIER,
+	SCN_BROADCAST,
+	SCN_REDUCE,
+	SCN_ALLREDUCE,
+	SCN_ALLGATHER,
+	SCN_REDUCE_SCATTER,
+	SCN_ALLTOALL,
+	SCN_HALO,
+	SCN_SHIFT,
+	SCN_READ,
+	SCN_WRITE,
+	SCN_OPERATIONS
+};
+extern const char *const scn_operation_names[SCN_OPERATIONS];
+
+struct scn_step {
+	uint64_t amount[SCN_OPERATIONS]; /* bytes, ps; or SCN_NOT_GIVEN */
+	char *algorithm;                 /* NULL: the operation's first */
+	uint64_t root, groups;
+	enum { SCN_BLOCKS, SCN_STRIDES } layout;
+	char *grid;       /* "8x8"; NULL: as square as it gets */
+	uint64_t segment; /* 0: all at once */
+	char *to;         /* servers */
+	uint64_t request, outstanding;
+};
+
+/* Which of the operations a step is. */
+enum scn_operation scn_step_operation(const struct scn_step *s);
+
+#define SCN_MOST_JOBS 14
+
+struct scn_job {
+	char *name;
+	uint64_t ranks; /* 0: as many as hosts, or as the file has */
+	char *on;       /* hosts */
+	unsigned place; /* enum placement */
+	char *service;  /* a class, or NULL */
+	uint64_t sl;    /* or SCN_SL_AUTO */
+	uint64_t repeat;
+	hd_time start;
+	struct scn_step *program;
+	size_t n_program;
+	char *goal;     /* a file, in place of a program */
+	uint64_t eager; /* SCN_UNLIMITED: all messages are */
+	hd_time overhead, gap, per_byte;
+	bool alone; /* whether to know how long it takes by itself */
+};
+
 #define SCN_ANY UINT32_MAX
 
 /* What the run must show, or the command's status is 1; 0: not asked. */
 struct scn_goal {
-	char *row; /* NULL: all rows */
+	char *row; /* NULL: all rows, unless it is about a job */
+	char *job; /* or NULL */
+	hd_time completion;
+	struct hd_ratio slowdown;
 	hd_time mean, p50, p99, p999, max;
 	struct hd_ratio delivered; /* of what was offered */
 	struct hd_rate throughput;
@@ -381,6 +437,8 @@ struct scenario {
 	struct scn_qos qos;
 	struct scn_traffic *traffic;
 	size_t n_traffic;
+	struct scn_job *jobs;
+	size_t n_jobs;
 	struct scn_congestion congestion;
 	struct scn_faults faults;
 	struct scn_sm sm;
@@ -429,6 +487,9 @@ HD_MUST_CHECK enum hd_status scenario_find_row(const struct scenario *s,
 HD_PRINTF(4, 5)
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...);
+
+/* What a job's class or its sl say. */
+unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j);
 
 /* Refuses a scenario in which nobody sends anything. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,

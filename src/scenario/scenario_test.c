@@ -219,7 +219,7 @@ static void a_run_needs_traffic_and_a_fabric_does_not(void **state)
 	assert_int_equal(parse(HEAD, &d, &s), HD_OK);
 	assert_int_equal(scenario_largest_packet(&s), 4096 + 26);
 	assert_int_equal(scenario_needs_traffic(&s, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message, "missing field 'traffic'");
+	assert_string_equal(d.message, "missing field 'traffic' (or 'jobs')");
 	scenario_fini(&s);
 }
 

@@ -172,7 +172,7 @@ bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
 		.all_met = true,
 	};
 
-	if (!s->n_goals)
+	if (!s->n_goals || !s->n_traffic)
 		return true;
 	j.t = results_table(r, "goals", "what the scenario asks for",
 			    goal_columns);

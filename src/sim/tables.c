@@ -452,7 +452,8 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	bool met = sim_goals(f, rows, r);
 
 	fabric_table(f, r);
-	traffic_table(f, rows, r);
+	if (n)
+		traffic_table(f, rows, r);
 	sl_table(f, r);
 	findings_connections(f, r);
 	loss_table(f, r);

@@ -68,6 +68,8 @@ enum hd_status content_of_scenario(const struct scenario *s, struct diag *d,
 		status = note_file(s, &s->fabric.routing.file, d, out);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = note_file(s, &s->traffic[i].file, d, out);
+	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++)
+		status = note_file(s, &s->jobs[i].goal, d, out);
 	if (status == HD_OK)
 		schema_print(scenario_fields, s, false, out);
 	return status;

@@ -62,10 +62,17 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 	rules.yields = true;
 	if (has_pairs)
 		lab_rules(&rules);
+	if (s->jobs)
+		jobs_rules(s->jobs, &rules);
 	s->sim = sim_new(&s->fabric->setup, s->fabric->flows,
 			 s->fabric->n_flows, &rules);
-	return has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs)
-			 : HD_OK;
+	enum hd_status status =
+		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs)
+			  : HD_OK;
+
+	if (status == HD_OK && s->jobs)
+		jobs_attach(s->jobs, s->sim);
+	return status;
 }
 
 /* All that looks on, and what it had seen if the run goes on. */
@@ -95,6 +102,8 @@ enum hd_status simulation_new(struct fabric *f,
 		status = saved_begin(s, d);
 	if (status == HD_OK)
 		status = open_files(s, d);
+	if (status == HD_OK && f->scenario->n_jobs)
+		status = jobs_new(f, JOBS_ALL, d, &s->jobs);
 	if (status == HD_OK)
 		status = make_sim(s, d);
 	if (status == HD_OK)
@@ -117,6 +126,9 @@ void simulation_free(struct simulation *s)
 		qp_rows_free(s->queue_pairs);
 	if (s->sim)
 		sim_free(s->sim);
+	if (s->jobs)
+		jobs_free(s->jobs);
+	free(s->alone);
 	sim_samples_fini(&s->samples);
 	strbuf_fini(&s->restart);
 	sim_watch_fini(&s->watch);
@@ -154,14 +166,20 @@ static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
 	return status;
 }
 
-/* Until a sample is due, it is time for a checkpoint, or it ends. */
+/* Until a sample is due, it is time for a checkpoint, jobs are looked at, or it
+ * ends. */
 static enum hd_status run_on(struct simulation *s, struct diag *d)
 {
 	bool sampled = s->options.sampled;
 	hd_time sample =
 		sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
+	hd_time look = jobs_next_look(s);
 
-	s->state = sim_run(s->sim, saved_next(s, sample), saved_progress, s);
+	s->state = sim_run(s->sim, saved_next(s, sample < look ? sample : look),
+			   saved_progress, s);
+	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
+	    jobs_done(s->jobs))
+		s->state = SIM_ENDED;
 	bool is_sample = sampled && sim_now(s->sim) == sample;
 
 	if (sampled && (is_sample || s->state != SIM_PAUSED))
@@ -182,6 +200,8 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 	while (status == HD_OK && s->state == SIM_PAUSED);
 	if (status == HD_OK)
 		status = commit_files(s, d);
+	if (status == HD_OK && s->jobs)
+		status = jobs_run_alone(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
 }
@@ -222,6 +242,8 @@ struct results *simulation_results(const struct simulation *s, bool all,
 	if (s->state == SIM_DEADLOCK)
 		sim_deadlock_table(&f, s->sim, r);
 	*met = sim_tables(&f, r) && s->state != SIM_DEADLOCK;
+	if (s->jobs)
+		*met &= jobs_tables(s->jobs, s->alone, all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_control_tables(&f, s->sim, r);

@@ -7,6 +7,7 @@
  */
 
 #include "base/file.h"
+#include "sim/jobs/jobs.h"
 #include "sim/picture.h"
 #include "study/checkpoint.h"
 #include "study/simulation.h"
@@ -27,6 +28,8 @@ struct simulation {
 	struct sim_samples samples;
 	struct sim *sim;
 	struct qp_rows *queue_pairs; /* or NULL */
+	struct jobs *jobs;           /* or NULL */
+	hd_time *alone;              /* per job: without others */
 	enum sim_state state;
 	/* Of a run that is saved now and then, or goes on. */
 	struct digest content;
@@ -35,6 +38,15 @@ struct simulation {
 	double saved_at;       /* of the monotonic clock, s */
 	bool is_due;
 };
+
+/* ---- simulation_jobs.c ---------------------------------------------------
+ */
+
+/* The next instant at which jobs are looked at (J11). */
+hd_time jobs_next_look(const struct simulation *s);
+/* How long each takes with nobody else on the fabric, after the run. */
+HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s,
+					    struct diag *d);
 
 /* ---- simulation_saved.c ---------------------------------------------------
  */

@@ -24,6 +24,11 @@ claim() {
 		$3" "$1.json" >claim.out || fail "$1: $2: $(cat claim.out)"
 }
 
+run jobs 0
+claim jobs "classes keep jobs apart" '
+	.tables.jobs.rows[0].slowdown < 1.01 and
+	.tables.jobs.rows[1].slowdown > 2'
+
 run quickstart 0
 claim quickstart "three classes" '.tables.traffic.rows | length == 3'
 claim quickstart "voice waits least" \

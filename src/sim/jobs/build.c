@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "sim/jobs/parts.h"
+#include "subnet/mcast.h"
+#include "subnet/packet.h"
+#include "workload/place.h"
+
+/* ---- what ranks do ---------------------------------------------------------
+ */
+
+static enum hd_status read_goal(struct placed *p, struct diag *d)
+{
+	const struct scenario *s = p->fabric->scenario;
+	char *path = scenario_path(s, &p->scn->goal);
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = opgraph_read_file(path, &inner, &p->graph);
+
+	if (status == HD_OK)
+		p->job.graph = &p->graph;
+	else if (inner.line)
+		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s:%u: %s",
+				path, inner.line, inner.message);
+	else
+		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s: %s",
+				path, inner.message);
+	free(path);
+	p->job.n_steps = 1;
+	p->job.n_cpus = 1;
+	for (uint32_t i = 0; status == HD_OK && i < p->graph.n_ops; i++) {
+		if (p->graph.ops[i].cpu >= p->job.n_cpus)
+			p->job.n_cpus = p->graph.ops[i].cpu + 1u;
+	}
+	return status == HD_OK ? HD_OK : d->status;
+}
+
+/* "8x8x4" */
+static bool read_grid(const char *text, uint32_t *grid)
+{
+	char *end;
+
+	for (unsigned i = 0; i < STEP_DIMENSIONS; i++) {
+		unsigned long n = strtoul(text, &end, 10);
+
+		if (end == text || n == 0 || n > UINT32_MAX || *text == '-')
+			return false;
+		grid[i] = (uint32_t)n;
+		if (!*end)
+			return i > 0;
+		if (*end != 'x')
+			return false;
+		text = end + 1;
+	}
+	return false;
+}
+
+/* As square as it gets. */
+static void make_grid(uint32_t p, uint32_t *grid)
+{
+	for (uint32_t n = 1; (uint64_t)n * n <= p; n++) {
+		if (p % n == 0)
+			grid[1] = n;
+	}
+	grid[0] = p / grid[1];
+}
+
+static const struct algorithm *find_algorithm(const struct scenario *s,
+					      const struct scn_step *scn,
+					      const char *operation,
+					      struct diag *d)
+{
+	const struct algorithm *found =
+		algorithm_find(operation, scn->algorithm);
+	const char *names[8];
+	size_t n = 0;
+
+	if (found)
+		return found;
+	for (size_t i = 0; i < n_algorithms && n < 8; i++) {
+		if (strcmp(algorithms[i].operation, operation) == 0)
+			names[n++] = algorithms[i].name;
+	}
+	struct strbuf all = STRBUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	scenario_refuse(s, d, &scn->algorithm,
+			"%s has no algorithm '%s' (expected one of: %s)%s",
+			operation, scn->algorithm, all.text,
+			text_hint(text_nearest(scn->algorithm, names, n)).text);
+	strbuf_fini(&all);
+	return NULL;
+}
+
+static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
+{
+	const struct scenario *s = p->fabric->scenario;
+	const struct scn_step *scn = &p->scn->program[number];
+	enum scn_operation what = scn_step_operation(scn);
+	struct diag inner = { .status = HD_OK };
+	struct step *step = &p->steps[number];
+
+	*step = (struct step){
+		.algorithm =
+			find_algorithm(s, scn, scn_operation_names[what], d),
+		.size = scn->amount[what],
+		.root = (uint32_t)scn->root,
+		.groups = (uint32_t)scn->groups,
+		.strides = scn->layout == SCN_STRIDES,
+		.grid = { 1, 1, 1 },
+		.segment = scn->segment,
+		.request = scn->request,
+		.outstanding = (uint32_t)scn->outstanding,
+	};
+	if (!step->algorithm)
+		return HD_ERR_INPUT;
+	if (scn->grid && !read_grid(scn->grid, step->grid))
+		return scenario_refuse(s, d, &scn->grid,
+				       "'%s' is no grid (expected 8x8 or "
+				       "4x4x4)",
+				       scn->grid);
+	if (what == SCN_HALO && !scn->grid)
+		make_grid(p->job.n_ranks / step->groups, step->grid);
+	if (step_check(step, p->job.n_ranks, &inner) != HD_OK)
+		return scenario_refuse(s, d, scn, "job '%s', %s: %s",
+				       p->scn->name, scn_operation_names[what],
+				       inner.message);
+	return HD_OK;
+}
+
+/* ---- where they are ---------------------------------------------------------
+ */
+
+static void actor_add(struct placed *p, port_id port)
+{
+	p->actors[p->n_actors++] = (struct actor){
+		.node = p->fabric->end_of_origin[port],
+		.port = port,
+		.first = GANG_NONE,
+		.left_at = HD_TIME_NEVER,
+	};
+}
+
+/* The switch that a host is on. */
+static uint32_t leaf_of(const struct fabric *f, port_id port)
+{
+	const struct sim_port *at = &f->setup.ports[f->port_of_origin[port]];
+
+	return at->peer == SIM_NONE ? SIM_NONE : f->setup.ports[at->peer].node;
+}
+
+static void place(struct placed *p, const struct selection *hosts)
+{
+	const struct fabric *f = p->fabric;
+	uint32_t *leaf = hd_alloc(hosts->n, sizeof(*leaf));
+	uint32_t *host = hd_alloc(p->job.n_ranks, sizeof(*host));
+	uint64_t number = (uint64_t)(p->scn - f->scenario->jobs);
+	struct rng rng;
+
+	for (uint32_t i = 0; i < hosts->n; i++)
+		leaf[i] = leaf_of(f, hosts->ports[i]);
+	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 2 * number);
+	place_ranks((enum placement)p->scn->place, leaf, hosts->n, &rng,
+		    p->job.n_ranks, host);
+	p->actors = hd_alloc(p->job.n_ranks, sizeof(*p->actors));
+	for (uint32_t i = 0; i < p->job.n_ranks; i++)
+		actor_add(p, hosts->ports[host[i]]);
+	free(leaf);
+	free(host);
+}
+
+static enum hd_status count_ranks(struct placed *p,
+				  const struct selection *hosts, struct diag *d)
+{
+	const struct scenario *s = p->fabric->scenario;
+	const struct scn_job *scn = p->scn;
+	uint64_t n = scn->ranks;
+
+	if (scn->goal && n && n != p->graph.n_ranks)
+		return scenario_refuse(s, d, &scn->ranks,
+				       "job '%s' has %u ranks by its file",
+				       scn->name, p->graph.n_ranks);
+	if (!n)
+		n = scn->goal ? p->graph.n_ranks : hosts->n;
+	if (n > hosts->n)
+		return scenario_refuse(s, d,
+				       scn->ranks ? (const void *)&scn->ranks
+						  : (const void *)scn,
+				       "job '%s' has %llu ranks, but there are "
+				       "%u hosts for it",
+				       scn->name, (unsigned long long)n,
+				       hosts->n);
+	p->job.n_ranks = (uint32_t)n;
+	return HD_OK;
+}
+
+static enum hd_status place_job(struct placed *p, struct diag *d)
+{
+	const struct fabric *f = p->fabric;
+	uint64_t number = (uint64_t)(p->scn - f->scenario->jobs);
+	struct diag inner = { .status = HD_OK };
+	struct selection hosts;
+	struct rng rng;
+
+	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 2 * number + 1);
+	if (select_hosts(f->selector, p->scn->on, &rng, &inner, &hosts) !=
+	    HD_OK)
+		return scenario_refuse(f->scenario, d, &p->scn->on,
+				       "jobs[].on: %s", inner.message);
+	enum hd_status status = count_ranks(p, &hosts, d);
+
+	if (status == HD_OK)
+		place(p, &hosts);
+	selection_fini(&hosts);
+	return status;
+}
+
+static enum hd_status add_servers(struct placed *p, size_t number,
+				  struct diag *d)
+{
+	const struct fabric *f = p->fabric;
+	const struct scn_step *scn = &p->scn->program[number];
+	struct diag inner = { .status = HD_OK };
+	struct selection hosts;
+	struct rng rng;
+
+	p->first_server[number] = p->n_actors;
+	if (!scn->to)
+		return HD_OK;
+	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 0x800000 + number);
+	if (select_hosts(f->selector, scn->to, &rng, &inner, &hosts) != HD_OK)
+		return scenario_refuse(f->scenario, d, &scn->to,
+				       "jobs[].program[].to: %s",
+				       inner.message);
+	p->actors = hd_realloc(p->actors, (size_t)p->n_actors + hosts.n,
+			       sizeof(*p->actors));
+	for (uint32_t i = 0; i < hosts.n; i++)
+		actor_add(p, hosts.ports[i]);
+	p->steps[number].servers = hosts.n;
+	selection_fini(&hosts);
+	return HD_OK;
+}
+
+/* A tree for each group of a step that needs them. */
+static enum hd_status add_trees(struct placed *p, size_t number, struct diag *d)
+{
+	struct subnet *subnet = &p->fabric->subnet;
+	const struct step *step = &p->steps[number];
+	uint32_t n = step_members(step, p->job.n_ranks);
+	port_id *members = hd_alloc(n, sizeof(*members));
+	const struct mcast_group want = {
+		.method = MCAST_SHARED,
+		.source = TOPO_NONE,
+		.members = members,
+		.n_members = n,
+		.sl = p->sl,
+	};
+	enum hd_status status = HD_OK;
+	struct diag inner = { .status = HD_OK };
+
+	p->mlids[number] = hd_alloc(step->groups, sizeof(**p->mlids));
+	for (uint32_t g = 0; g < step->groups && status == HD_OK && n > 1;
+	     g++) {
+		for (uint32_t i = 0; i < n; i++)
+			members[i] = p->actors[step_member(step, p->job.n_ranks,
+							   g, i)]
+					     .port;
+		status = mcast_add(subnet, &want, &inner);
+		if (status == HD_OK)
+			p->mlids[number][g] =
+				subnet->groups[subnet->n_groups - 1].mlid;
+		else
+			scenario_refuse(p->fabric->scenario, d,
+					&p->scn->program[number].algorithm,
+					"job '%s': %s", p->scn->name,
+					inner.message);
+	}
+	free(members);
+	return status == HD_OK ? HD_OK : d->status;
+}
+
+static enum hd_status make_program(struct placed *p, struct diag *d)
+{
+	size_t n = p->scn->n_program;
+	enum hd_status status = HD_OK;
+
+	p->steps = hd_alloc(n, sizeof(*p->steps));
+	p->first_server = hd_alloc(n, sizeof(*p->first_server));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	p->mlids = hd_alloc(n, sizeof(*p->mlids));
+	p->job.steps = p->steps;
+	p->job.n_steps = (uint32_t)n;
+	p->job.n_cpus = 1;
+	for (size_t i = 0; i < n && status == HD_OK; i++) {
+		status = make_step(p, i, d);
+		if (status == HD_OK)
+			status = add_servers(p, i, d);
+		if (status == HD_OK &&
+		    strcmp(p->steps[i].algorithm->name, "multicast") == 0)
+			status = add_trees(p, i, d);
+	}
+	return status;
+}
+
+/* That each can send to each other is asked of one to all and back. */
+static enum hd_status check_ways(const struct placed *p, struct diag *d)
+{
+	const struct scenario *s = p->fabric->scenario;
+
+	for (uint32_t i = 1; i < p->n_actors; i++) {
+		struct sim_address to;
+
+		if (!fabric_address(p->fabric, p->actors[0].port,
+				    p->actors[i].port, &to) ||
+		    !fabric_address(p->fabric, p->actors[i].port,
+				    p->actors[0].port, &to))
+			return scenario_refuse(s, d, p->scn,
+					       "job '%s': no way between hosts "
+					       "of two subnets",
+					       p->scn->name);
+	}
+	return HD_OK;
+}
+
+enum hd_status placed_init(struct placed *p, struct fabric *f,
+			   const struct scn_job *scn, struct diag *d)
+{
+	const struct scn_fabric *link = &f->scenario->fabric;
+	bool grh = link->multicast_grh == SCN_GRH_YES ||
+		   (link->multicast_grh == SCN_GRH_AUTO &&
+		    link->overhead == PLAIN_OVERHEAD);
+	enum hd_status status = HD_OK;
+
+	*p = (struct placed){
+		.scn = scn,
+		.fabric = f,
+		.sl = (uint8_t)scenario_job_sl(f->scenario, scn),
+		.mtu = (uint32_t)link->mtu,
+		.overhead = (uint32_t)link->overhead,
+		.grh = grh ? GRH_BYTES : 0,
+		.eager = scn->eager,
+		.gap = scn->gap,
+		.job = { .repeat = (uint32_t)scn->repeat,
+			 .start = scn->start,
+			 .overhead = scn->overhead,
+			 .per_byte = scn->per_byte },
+	};
+	memory_for("operations of jobs");
+	if (scn->goal)
+		status = read_goal(p, d);
+	if (status == HD_OK)
+		status = place_job(p, d);
+	if (status == HD_OK && !scn->goal)
+		status = make_program(p, d);
+	if (status == HD_OK)
+		status = check_ways(p, d);
+	if (status != HD_OK)
+		return status;
+	p->ranks = ranks_new(&p->job);
+	p->needs = hd_alloc(p->graph.n_ops, sizeof(*p->needs));
+	p->rank_of_node = hd_alloc(f->setup.n_nodes, sizeof(*p->rank_of_node));
+	for (uint32_t i = 0; i < f->setup.n_nodes; i++)
+		p->rank_of_node[i] = GANG_NONE;
+	for (uint32_t i = 0; i < p->job.n_ranks; i++)
+		p->rank_of_node[p->actors[i].node] = i;
+	return HD_OK;
+}
+
+static void share_fini(struct share *s)
+{
+	for (uint32_t i = 0; i < s->pool.n; i++)
+		free(message_at(s->of,
+				s->number ? s->number << s->of->place_bits | i
+					  : i)
+			     ->landings);
+	for (unsigned i = 0; i < MESSAGE_CHUNKS; i++)
+		free(s->pool.chunks[i]);
+	gang_fini(&s->gang);
+}
+
+void placed_fini(struct placed *p)
+{
+	for (uint32_t i = 0; i < p->n_shares; i++)
+		share_fini(&p->shares[i]);
+	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++)
+		free(p->mlids[i]);
+	if (p->ranks)
+		ranks_free(p->ranks, &p->job);
+	opgraph_fini(&p->graph);
+	free(p->shares);
+	free(p->mlids);
+	free(p->first_server);
+	free(p->steps);
+	free(p->needs);
+	free(p->actors);
+	free(p->rank_of_node);
+}
+
+/* ---- all of them
+ * ------------------------------------------------------------- */
+
+enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
+			struct jobs **out)
+{
+	const struct scenario *s = f->scenario;
+	struct jobs *jobs = hd_alloc(1, sizeof(*jobs));
+	enum hd_status status = HD_OK;
+
+	jobs->fabric = f;
+	jobs->placed = hd_alloc(s->n_jobs, sizeof(*jobs->placed));
+	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
+		if (which == JOBS_ALL || which == i)
+			status = placed_init(&jobs->placed[jobs->n++], f,
+					     &s->jobs[i], d);
+	}
+	if (status == HD_OK)
+		*out = jobs;
+	else
+		jobs_free(jobs);
+	return status;
+}
+
+void jobs_free(struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		placed_fini(&jobs->placed[i]);
+	free(jobs->placed);
+	free(jobs);
+}
+
+void jobs_rules(const struct jobs *jobs, struct sim_rules *rules)
+{
+	uint32_t most =
+		(uint32_t)scenario_largest_packet(jobs->fabric->scenario) +
+		jobs->fabric->grh_bytes;
+
+	rules->injects = true;
+	if (most > rules->injects_bytes)
+		rules->injects_bytes = most;
+}
+
+void jobs_attach(struct jobs *jobs, struct sim *s)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		placed_attach(&jobs->placed[i], s);
+}
+
+uint32_t jobs_count(const struct jobs *jobs)
+{
+	return jobs->n;
+}

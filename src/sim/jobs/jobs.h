@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_JOBS_JOBS_H
+#define HD_SIM_JOBS_JOBS_H
+
+/*
+ * The jobs of a scenario on its fabric (docs/model.md, J1 to J11): every job is
+ * an endpoint of the simulator, a sender at each end port.
+ *
+ *	if (jobs_new(fabric, JOBS_ALL, &d, &jobs) == HD_OK) {
+ *		struct sim_rules rules = fabric->rules;
+ *
+ *		jobs_rules(jobs, &rules);
+ *		struct sim *s = sim_new(&fabric->setup, ..., &rules);
+ *		jobs_attach(jobs, s);
+ *		sim_run(s, ...);
+ *		jobs_tables(jobs, alone, all, results);
+ *		sim_free(s);
+ *		jobs_free(jobs);
+ */
+
+#include "fabric/fabric.h"
+#include "measure/results.h"
+#include "sim/sim.h"
+
+#define JOBS_ALL  UINT32_MAX
+/* J11: how often it is asked whether all are done. */
+#define JOBS_LOOK (10 * HD_US)
+
+struct jobs;
+
+/*
+ * All jobs of the scenario, or the one of that number. Files are read and
+ * multicast trees are made; the fabric outlives them.
+ */
+HD_MUST_CHECK enum hd_status jobs_new(struct fabric *f, uint32_t which,
+				      struct diag *d, struct jobs **out);
+void jobs_free(struct jobs *jobs);
+/* Room for their packets. */
+void jobs_rules(const struct jobs *jobs, struct sim_rules *rules);
+/* Before the first sim_run; once. */
+void jobs_attach(struct jobs *jobs, struct sim *s);
+
+uint32_t jobs_count(const struct jobs *jobs);
+bool jobs_done(const struct jobs *jobs);
+/* From its start to the end of its last rank; HD_TIME_NEVER: it has none. */
+hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
+
+/*
+ * Completion, steps, iterations, ranks and goals; alone[i] is the completion of
+ * job i by itself, HD_TIME_NEVER if that is not known. True if all jobs came to
+ * their end and met their goals.
+ */
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone, bool all,
+		 struct results *r);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/jobs/parts.h"
+
+/* ---- memory -------------------------------------------------------------- */
+
+static unsigned chunk_of(uint32_t place)
+{
+	return 31u - (unsigned)__builtin_clz(place / MESSAGE_FIRST + 1);
+}
+
+static uint32_t chunk_start(unsigned chunk)
+{
+	return (MESSAGE_FIRST << chunk) - MESSAGE_FIRST;
+}
+
+static uint32_t part_of(const struct placed *p, uint32_t id)
+{
+	return p->place_bits < 32 ? id >> p->place_bits : 0;
+}
+
+struct message *message_at(const struct placed *p, uint32_t id)
+{
+	uint32_t part = part_of(p, id);
+	uint32_t place = id - (part ? part << p->place_bits : 0);
+	unsigned chunk = chunk_of(place);
+
+	return &p->shares[part].pool.chunks[chunk][place - chunk_start(chunk)];
+}
+
+static uint32_t message_add(struct share *s)
+{
+	struct message_pool *pool = &s->pool;
+	unsigned chunk = chunk_of(pool->n);
+
+	assert(chunk < MESSAGE_CHUNKS);
+	if (!pool->chunks[chunk])
+		pool->chunks[chunk] = hd_alloc((size_t)MESSAGE_FIRST << chunk,
+					       sizeof(struct message));
+	uint32_t high = s->number ? s->number << s->of->place_bits : 0;
+
+	return high | pool->n++;
+}
+
+static uint32_t message_new(struct share *s)
+{
+	struct message_pool *pool = &s->pool;
+
+	if (pool->free == GANG_NONE)
+		pool->free = __atomic_exchange_n(&pool->returned, GANG_NONE,
+						 __ATOMIC_ACQUIRE);
+	uint32_t id = pool->free;
+
+	if (id == GANG_NONE)
+		return message_add(s);
+	pool->free = message_at(s->of, id)->next;
+	return id;
+}
+
+/* Its destination, or the last of them, is done with it. */
+static void message_release(struct share *s, uint32_t id)
+{
+	struct message *m = message_at(s->of, id);
+	uint32_t part = part_of(s->of, id);
+	struct message_pool *pool = &s->of->shares[part].pool;
+
+	if (__atomic_sub_fetch(&m->copies, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(m->landings);
+	m->landings = NULL;
+	if (part == s->number) {
+		m->next = pool->free;
+		pool->free = id;
+		return;
+	}
+	m->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&pool->returned, &m->next, id, true,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+static struct landing *landing_of(struct message *m, uint32_t rank)
+{
+	return m->landings ? &m->landings[rank] : &m->here;
+}
+
+/* ---- packets ---------------------------------------------------------------
+ */
+
+static bool carries_bytes(const struct message *m)
+{
+	return m->kind == MSG_DATA || m->kind == MSG_WRITE ||
+	       m->kind == MSG_ANSWER;
+}
+
+static uint32_t packet_payload(const struct placed *p, const struct message *m)
+{
+	if (!carries_bytes(m))
+		return 0;
+	uint64_t rest = m->size - (uint64_t)m->sent * p->mtu;
+
+	return rest < p->mtu ? (uint32_t)rest : p->mtu;
+}
+
+/* The next packet of a message enters the sender's queue then. */
+static void packet_offer(struct share *s, uint32_t id, hd_time when)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	const struct actor *from = &p->actors[m->source];
+	struct sim_arrival a = {
+		.time = when,
+		.source = from->node,
+		.pkey = 0xffff,
+		.bytes = packet_payload(p, m) + p->overhead,
+		.kind = SIM_DATA,
+	};
+
+	if (m->dlid) {
+		a.dlid = m->dlid;
+		a.bytes += p->grh;
+	} else {
+		struct sim_address to;
+
+		/* That there is a way was found out in the beginning. */
+		fabric_address(p->fabric, from->port, p->actors[m->target].port,
+			       &to);
+		a.dlid = to.dlid;
+		a.global = to.target != TOPO_NONE;
+		a.target = to.target;
+		a.bytes += a.global ? p->fabric->grh_bytes : 0;
+		a.tclass = p->sl;
+		a.hop_limit = 64;
+	}
+	a.sl = path_sl(&p->fabric->subnet, from->port, a.dlid, p->sl);
+	if (a.bytes < SIM_LEAST_BYTES)
+		a.bytes = SIM_LEAST_BYTES;
+	sim_inject(s->sim, p->endpoint, &a, id);
+}
+
+/* The first message in the line of an actor begins to be sent. */
+static void line_go_on(struct share *s, struct actor *a, hd_time now)
+{
+	hd_time when = now > a->next_at ? now : a->next_at;
+
+	a->left_at = HD_TIME_NEVER;
+	if (a->first == GANG_NONE)
+		return;
+	a->next_at = when + s->of->gap;
+	packet_offer(s, a->first, when);
+}
+
+static void line_put(struct share *s, uint32_t id, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	struct actor *a = &p->actors[m->source];
+	uint64_t packets = (m->size + p->mtu - 1) / p->mtu;
+
+	m->posted = now;
+	m->next = GANG_NONE;
+	m->copies = 1;
+	m->sent = m->lost = 0;
+	m->n_packets = carries_bytes(m) && packets ? (uint32_t)packets : 1;
+	s->n_messages++;
+	s->bytes += carries_bytes(m) ? m->size : 0;
+	if (a->first == GANG_NONE) {
+		a->first = a->last = id;
+		line_go_on(s, a, now);
+		return;
+	}
+	message_at(p, a->last)->next = id;
+	a->last = id;
+}
+
+/* ---- what ranks do ---------------------------------------------------------
+ */
+
+static void post_multicast(struct share *s, struct message *m, uint32_t rank,
+			   uint32_t group)
+{
+	const struct placed *p = s->of;
+	uint32_t step = p->ranks[rank].step;
+
+	m->dlid = p->mlids[step][group];
+	m->landings = hd_alloc(p->job.n_ranks, sizeof(*m->landings));
+	for (uint32_t i = 0; i < p->job.n_ranks; i++)
+		m->landings[i].receive = GANG_NONE;
+}
+
+static void post(void *context, uint32_t rank, const struct op *op,
+		 uint32_t ref, const struct path *path)
+{
+	static const uint8_t kinds[] = { [OP_SEND] = MSG_DATA,
+					 [OP_MULTICAST] = MSG_DATA,
+					 [OP_READ] = MSG_READ,
+					 [OP_WRITE] = MSG_WRITE };
+	struct share *s = context;
+	const struct placed *p = s->of;
+	uint32_t id = message_new(s);
+	struct message *m = message_at(p, id);
+
+	*m = (struct message){ .size = op->size,
+			       .path = *path,
+			       .source = rank,
+			       .target = op->peer,
+			       .tag = op->tag,
+			       .ref = ref,
+			       .kind = kinds[op->kind],
+			       .here.receive = GANG_NONE };
+	if (op->kind == OP_SEND && op->size > p->eager)
+		m->kind = MSG_ASK;
+	else if (op->kind == OP_MULTICAST)
+		post_multicast(s, m, rank, op->peer);
+	else if (op->kind != OP_SEND)
+		m->target = p->first_server[p->ranks[rank].step] + op->peer;
+	line_put(s, id, s->gang.now);
+	if (op->kind == OP_MULTICAST)
+		m->copies = step_members(&p->steps[p->ranks[rank].step],
+					 p->job.n_ranks) -
+			    1;
+}
+
+/* Why something is posted now. */
+struct cause {
+	hd_time now;
+	struct path path;
+};
+
+/* An answer to `m`, the other way. */
+static void reply(struct share *s, const struct message *m,
+		  enum message_kind kind, uint64_t size, uint32_t receive,
+		  const struct cause *cause)
+{
+	uint32_t id = message_new(s);
+	struct message *r = message_at(s->of, id);
+
+	*r = (struct message){ .size = size,
+			       .path = cause->path,
+			       .source = m->target,
+			       .target = m->source,
+			       .tag = m->tag,
+			       .ref = m->ref,
+			       .kind = (uint8_t)kind,
+			       .here.receive = receive };
+	line_put(s, id, cause->now);
+}
+
+static bool matched(void *context, uint32_t rank, uint32_t message,
+		    uint32_t receive, uint64_t *size)
+{
+	struct share *s = context;
+	struct message *m = message_at(s->of, message);
+	struct landing *l = landing_of(m, rank);
+	const struct cause cause = { s->gang.now, s->gang.path };
+
+	if (m->kind == MSG_ASK) {
+		reply(s, m, MSG_GO, m->size, receive, &cause);
+		message_release(s, message);
+		return false;
+	}
+	l->receive = receive;
+	if (l->arrived < m->n_packets)
+		return false;
+	*size = m->size;
+	message_release(s, message);
+	return true;
+}
+
+static void wake(void *context, uint32_t rank, hd_time when)
+{
+	struct share *s = context;
+
+	sim_timer(s->sim, s->of->endpoint, s->of->actors[rank].node, when,
+		  rank);
+}
+
+/* ---- what the simulator tells ----------------------------------------------
+ */
+
+static struct path path_until(const struct message *m, hd_time now)
+{
+	struct path path = m->path;
+
+	path.messages += now - m->posted;
+	path.n_messages++;
+	return path;
+}
+
+/* A packet of data has come to a rank. */
+static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
+{
+	struct message *m = message_at(s->of, id);
+	struct landing *l = landing_of(m, rank);
+	const struct match_key key = { rank, m->source, m->tag };
+
+	if (l->arrived++ == 0 && l->receive == GANG_NONE)
+		l->receive = gang_announce(&s->gang, key, id);
+	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
+		return;
+	const struct path path = path_until(m, now);
+	uint32_t receive = l->receive, source = m->source;
+	uint64_t size = m->size;
+
+	message_release(s, id);
+	gang_arrived(&s->gang, now, receive, source, size, &path);
+}
+
+static void ask_lands(struct share *s, uint32_t id, hd_time now)
+{
+	struct message *m = message_at(s->of, id);
+	const struct match_key key = { m->target, m->source, m->tag };
+	const struct cause cause = { now, path_until(m, now) };
+	uint32_t receive = gang_announce(&s->gang, key, id);
+
+	if (receive == GANG_NONE)
+		return;
+	reply(s, m, MSG_GO, m->size, receive, &cause);
+	message_release(s, id);
+}
+
+/* The other messages, which are whole. */
+static void other_lands(struct share *s, uint32_t id, hd_time now)
+{
+	const struct message m = *message_at(s->of, id);
+	const struct cause cause = { now, path_until(&m, now) };
+
+	message_release(s, id);
+	if (m.kind == MSG_ANSWER)
+		gang_answered(&s->gang, m.target, now, m.ref, &cause.path);
+	else if (m.kind == MSG_GO)
+		reply(s, &m, MSG_DATA, m.size, m.here.receive, &cause);
+	else
+		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0,
+		      GANG_NONE, &cause);
+}
+
+static void on_delivered(void *context, hd_time now, uint32_t node,
+			 const struct sim_packet *packet)
+{
+	struct share *s = context;
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, packet->cookie);
+	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
+
+	/* A wrong table may bring it to somebody else. */
+	if (target == GANG_NONE || p->actors[target].node != node)
+		return;
+	if (m->kind == MSG_DATA)
+		data_lands(s, packet->cookie, target, now);
+	else if (m->kind == MSG_ASK)
+		ask_lands(s, packet->cookie, now);
+	else if (++m->here.arrived == m->n_packets)
+		other_lands(s, packet->cookie, now);
+}
+
+static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
+		       uint32_t cookie)
+{
+	struct share *s = context;
+	struct message *m = message_at(s->of, cookie);
+
+	(void)now;
+	if (++m->sent < m->n_packets) {
+		packet_offer(s, cookie, end);
+		return;
+	}
+	s->of->actors[m->source].left_at = end;
+	sim_timer(s->sim, s->of->endpoint, node, end, m->source);
+}
+
+/* Whether the send is done when its message has left. */
+static bool ends_send(const struct placed *p, const struct message *m)
+{
+	return m->kind == MSG_DATA && m->source < p->job.n_ranks;
+}
+
+static void on_timer(void *context, hd_time now, uint32_t number)
+{
+	struct share *s = context;
+	const struct placed *p = s->of;
+	struct actor *a = &p->actors[number];
+	uint32_t left = GANG_NONE;
+	struct path path = { 0 };
+
+	if (number < p->job.n_ranks &&
+	    p->ranks[number].began == HD_TIME_NEVER) {
+		gang_begin(&s->gang, number, now);
+		return;
+	}
+	if (a->left_at == now) {
+		const struct message *m = message_at(p, a->first);
+
+		if (ends_send(p, m)) {
+			left = m->ref;
+			path = m->path;
+			path.sending += now - m->posted;
+		}
+		a->first = m->next;
+		line_go_on(s, a, now);
+	}
+	if (number < p->job.n_ranks)
+		gang_wake(&s->gang, number, now, left, &path);
+}
+
+/* It never arrives; nobody is told (stuck.c finds it). */
+static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
+{
+	struct share *s = context;
+	struct message *m = message_at(s->of, cookie);
+
+	__atomic_add_fetch(&m->lost, 1, __ATOMIC_RELAXED);
+	if (was_sent)
+		return;
+	/* Dropped where it was made, as what follows would be: the message is
+	 * over. */
+	m->sent = m->n_packets;
+	s->of->actors[m->source].left_at = when;
+	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->source].node, when,
+		  m->source);
+}
+
+/* ---- parts ------------------------------------------------------------------
+ */
+
+static void share_init(struct placed *p, struct share *s, uint32_t number,
+		       struct sim *sim)
+{
+	const struct carrier carrier = { s, post, matched, wake };
+
+	*s = (struct share){ .of = p,
+			     .number = number,
+			     .sim = sim,
+			     .pool = { .free = GANG_NONE,
+				       .returned = GANG_NONE } };
+	gang_init(&s->gang, &p->job, &carrier, p->ranks, p->needs);
+}
+
+static void cut(void *context, const struct sim_cut *how, void **contexts)
+{
+	struct placed *p = ((struct share *)context)->of;
+	unsigned part_bits = 0;
+
+	/* Nothing has happened yet. */
+	gang_fini(&p->shares[0].gang);
+	p->shares = hd_realloc(p->shares, how->n, sizeof(*p->shares));
+	p->n_shares = how->n;
+	while (((uint32_t)1 << part_bits) < how->n)
+		part_bits++;
+	p->place_bits = 32 - part_bits;
+	for (uint32_t i = 0; i < how->n; i++) {
+		share_init(p, &p->shares[i], i, how->parts[i]);
+		contexts[i] = &p->shares[i];
+	}
+}
+
+void placed_attach(struct placed *p, struct sim *sim)
+{
+	p->shares = hd_alloc(1, sizeof(*p->shares));
+	p->n_shares = 1;
+	p->place_bits = 32;
+	share_init(p, &p->shares[0], 0, sim);
+	const struct sim_endpoint e = {
+		.context = &p->shares[0],
+		.delivered = on_delivered,
+		.timer = on_timer,
+		.granted = on_granted,
+		.lost = on_lost,
+		.cut = cut,
+	};
+
+	p->endpoint = sim_attach(sim, &e);
+	for (uint32_t i = 0; i < p->job.n_ranks; i++)
+		sim_timer(sim, p->endpoint, p->actors[i].node, p->job.start, i);
+}

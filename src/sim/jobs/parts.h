@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_JOBS_PARTS_H
+#define HD_SIM_JOBS_PARTS_H
+
+/*
+ * What the files of the room know of a job on the fabric. Internal to it.
+ *
+ *	build.c		from the scenario: ranks, addresses, servers, trees
+ *	message.c	messages as packets, lines of ranks and servers
+ *	tables.c	what came of it
+ *	stuck.c		what it waits for in vain
+ *
+ * A run may be computed in parts: each has a share of every job (struct share)
+ * with a gang for the ranks there, and a pool for the messages that they post.
+ * A message is written by its source until its packets are sent, and then read
+ * by its destination, which gives it back.
+ */
+
+#include "sim/jobs/jobs.h"
+#include "workload/gang.h"
+
+enum message_kind {
+	MSG_DATA,
+	MSG_ASK,    /* announces data (J6) */
+	MSG_GO,     /* which may come now */
+	MSG_READ,   /* asked of a server */
+	MSG_WRITE,  /* brought to a server */
+	MSG_ANSWER, /* of a server */
+};
+
+/* What a destination knows of a message. */
+struct landing {
+	uint32_t arrived; /* packets */
+	uint32_t receive; /* that it has got, or GANG_NONE */
+};
+
+struct message {
+	hd_time posted;
+	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
+	struct path path;
+	uint32_t source, target; /* actors */
+	uint32_t tag, ref;
+	uint32_t n_packets, sent;
+	uint32_t next;
+	uint32_t lost;   /* packets; by whoever loses them */
+	uint32_t copies; /* destinations that have not given it back */
+	uint8_t kind;
+	lid_t dlid; /* of a multicast; else 0 */
+	struct landing here;
+	struct landing *landings; /* of a multicast, by rank */
+};
+
+/* A rank, or a server: who has a line of messages. */
+struct actor {
+	uint32_t node; /* sim node */
+	port_id port;
+	uint32_t first, last; /* messages in line; the first one is sent */
+	hd_time next_at;      /* J5: not before, because of g */
+	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
+};
+
+#define MESSAGE_FIRST  256u /* in the first chunk; each is twice the last */
+#define MESSAGE_CHUNKS 24
+
+struct message_pool {
+	struct message *chunks[MESSAGE_CHUNKS];
+	uint32_t n;
+	uint32_t free;
+	uint32_t returned; /* from other parts */
+};
+
+struct placed;
+
+/* Of one part of the fabric. */
+struct share {
+	struct placed *of;
+	uint32_t number;
+	struct sim *sim;
+	struct gang gang;
+	struct message_pool pool;
+	uint64_t n_messages, bytes; /* posted by ranks */
+};
+
+/* A job on the fabric. */
+struct placed {
+	const struct scn_job *scn;
+	struct fabric *fabric;
+	struct job job;
+	struct opgraph graph;
+	struct step *steps;
+	uint32_t *first_server; /* per step: an actor */
+	lid_t **mlids;          /* per step, by group; NULL: none */
+	struct rank *ranks;
+	uint32_t *needs;
+	struct actor *actors; /* ranks, then servers */
+	uint32_t n_actors;
+	uint32_t *rank_of_node;
+	uint32_t endpoint;
+	uint8_t sl;
+	uint32_t mtu, overhead, grh;
+	uint64_t eager;
+	hd_time gap;
+	struct share *shares;
+	uint32_t n_shares;
+	unsigned place_bits; /* of a message's id: its place in a pool */
+};
+
+struct jobs {
+	struct fabric *fabric;
+	struct placed *placed;
+	uint32_t n;
+};
+
+/* ---- message.c ----------------------------------------------------------- */
+
+void placed_attach(struct placed *p, struct sim *s);
+struct message *message_at(const struct placed *p, uint32_t id);
+
+/* ---- build.c ------------------------------------------------------------- */
+
+HD_MUST_CHECK enum hd_status placed_init(struct placed *p, struct fabric *f,
+					 const struct scn_job *scn,
+					 struct diag *d);
+void placed_fini(struct placed *p);
+
+/* ---- stuck.c ------------------------------------------------------------- */
+
+/* What does not go on, and messages that do not fit; true if there is any. */
+bool jobs_problems(const struct jobs *jobs, struct results *r);
+
+#endif

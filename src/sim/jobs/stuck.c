@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Jobs that do not come to their end: who waits where, and for whom. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/jobs/parts.h"
+
+#define MOST 64 /* that are shown */
+
+struct problem {
+	const struct placed *of;
+	uint32_t rank;
+	uint32_t peer, tag; /* GANG_NONE: none; OP_ANY */
+	uint32_t line;      /* of its file; 0: of none */
+	uint32_t step;
+	const char *what, *operation;
+	uint64_t bytes;
+};
+
+struct problems {
+	struct problem *items;
+	size_t n, cap;
+};
+
+struct problem_row {
+	const char *job;
+	uint64_t rank;
+	const char *host, *operation, *where, *peer;
+	uint64_t bytes;
+	const char *problem;
+};
+
+static const struct column columns[] = {
+	{ "job", NULL, CELL(problem_row, job) },
+	{ "rank", NULL, CELL(problem_row, rank) },
+	{ "host", NULL, CELL(problem_row, host) },
+	{ "operation", NULL, CELL(problem_row, operation) },
+	{ "where", NULL, CELL(problem_row, where) },
+	{ "peer", NULL, CELL(problem_row, peer) },
+	{ "bytes", NULL, CELL(problem_row, bytes) },
+	{ "problem", NULL, CELL(problem_row, problem), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static void add(struct problems *all, const struct problem *one)
+{
+	all->items =
+		hd_grow(all->items, &all->cap, all->n + 1, sizeof(*all->items));
+	all->items[all->n++] = *one;
+}
+
+/* ---- finding them
+ * ------------------------------------------------------------ */
+
+static void add_receives(struct problems *all, const struct placed *p,
+			 const struct gang *t)
+{
+	for (uint32_t i = 0; i < t->n_receives; i++) {
+		const struct receive *r = &t->receives[i];
+
+		if (!r->is_used)
+			continue;
+		add(all, &(struct problem){
+				 .of = p,
+				 .rank = r->rank,
+				 .peer = r->op.peer,
+				 .tag = r->op.tag,
+				 .line = r->op.line,
+				 .step = p->ranks[r->rank].step,
+				 .operation = "receive",
+				 .bytes = r->op.size,
+				 .what = r->is_matched
+						 ? "its message does not arrive"
+						 : "nobody sends to it",
+			 });
+	}
+}
+
+static void add_misfits(struct problems *all, const struct placed *p,
+			const struct gang *t)
+{
+	for (size_t i = 0; i < t->n_misfits; i++) {
+		const struct misfit *m = &t->misfits[i];
+
+		add(all, &(struct problem){
+				 .of = p,
+				 .rank = m->rank,
+				 .peer = m->source,
+				 .tag = m->op.tag,
+				 .line = m->op.line,
+				 .operation = "receive",
+				 .bytes = m->op.size,
+				 .what = "its message is larger than that",
+			 });
+	}
+}
+
+static const struct op *op_of(const struct placed *p, const struct message *m)
+{
+	return p->job.graph && m->kind == MSG_DATA ? &p->graph.ops[m->ref]
+						   : NULL;
+}
+
+static const char *fate_of(const struct placed *p, const struct message *m)
+{
+	if (m->lost)
+		return "packets of it are lost";
+	if (m->sent < m->n_packets)
+		return "it is not sent";
+	if (m->kind == MSG_ASK)
+		return "nobody receives it";
+	return m->here.arrived == m->n_packets && !m->landings &&
+			       m->target < p->job.n_ranks
+		       ? "nobody receives it"
+		       : "it does not arrive";
+}
+
+/* Those that are free have no copies. */
+static void add_messages(struct problems *all, const struct placed *p,
+			 const struct share *s)
+{
+	static const char *const names[] = {
+		[MSG_DATA] = "send",   [MSG_ASK] = "send",
+		[MSG_GO] = "receive",  [MSG_READ] = "read",
+		[MSG_WRITE] = "write", [MSG_ANSWER] = "answer",
+	};
+
+	for (uint32_t i = 0; i < s->pool.n; i++) {
+		const struct message *m = message_at(
+			p, s->number ? s->number << p->place_bits | i : i);
+
+		if (!m->copies)
+			continue;
+		const struct op *op = op_of(p, m);
+
+		add(all, &(struct problem){
+				 .of = p,
+				 .rank = m->source,
+				 .peer = m->target,
+				 .tag = m->tag,
+				 .line = op ? op->line : 0,
+				 .step = m->source < p->job.n_ranks
+						 ? p->ranks[m->source].step
+						 : 0,
+				 .operation = names[m->kind],
+				 .bytes = m->size,
+				 .what = fate_of(p, m),
+			 });
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct problem *x = a, *y = b;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->peer != y->peer)
+		return x->peer < y->peer ? -1 : 1;
+	if (x->operation != y->operation)
+		return x->operation[0] < y->operation[0] ? -1 : 1;
+	if (x->tag != y->tag)
+		return x->tag < y->tag ? -1 : 1;
+	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+/* ---- showing them
+ * -------------------------------------------------------------- */
+
+static const char *actor_name(struct table *t, const struct placed *p,
+			      uint32_t actor)
+{
+	struct strbuf host = STRBUF_INIT;
+
+	fabric_port_name(
+		p->fabric,
+		p->fabric->setup.nodes[p->actors[actor].node].first_port + 1,
+		&host);
+	return table_take(t, &host);
+}
+
+static const char *peer_name(struct table *t, const struct problem *x)
+{
+	const struct placed *p = x->of;
+
+	if (x->peer == OP_ANY)
+		return "any";
+	if (x->peer >= p->job.n_ranks)
+		return x->peer < p->n_actors ? actor_name(t, p, x->peer) : NULL;
+	return table_text(t, "rank %u (%s)", x->peer,
+			  actor_name(t, p, x->peer));
+}
+
+/* File and line, or the step of the program. */
+static const char *place_name(struct table *t, const struct problem *x)
+{
+	const struct placed *p = x->of;
+
+	if (p->job.graph)
+		return table_text(t, "%s:%u", p->scn->goal, x->line);
+	const struct schema_place *place = schema_place_of(
+		&p->fabric->scenario->places, &p->scn->program[x->step]);
+	const char *file = p->fabric->scenario->file;
+
+	return table_text(t, "%s:%u %s", file ? file : "scenario",
+			  place ? place->line : 0,
+			  p->steps[x->step].algorithm->operation);
+}
+
+static void put(struct table *t, const struct problem *x)
+{
+	const struct problem_row row = {
+		.job = x->of->scn->name,
+		.rank = x->rank,
+		.host = actor_name(t, x->of, x->rank),
+		.operation = x->operation,
+		.where = place_name(t, x),
+		.peer = peer_name(t, x),
+		.bytes = x->bytes,
+		.problem = x->what,
+	};
+
+	table_put_row(t, &row);
+}
+
+static void show(struct problems *all, struct results *r)
+{
+	struct table *t =
+		results_table(r, "job problems",
+			      "operations that do not come to an end", columns);
+
+	if (all->n)
+		qsort(all->items, all->n, sizeof(*all->items), compare);
+	for (size_t i = 0; i < all->n && i < MOST; i++)
+		put(t, &all->items[i]);
+	if (all->n > MOST)
+		results_remark(r, "%zu more operations of jobs have problems",
+			       all->n - MOST);
+}
+
+static uint32_t count_done(const struct placed *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_shares; i++)
+		n += p->shares[i].gang.n_done;
+	return n;
+}
+
+bool jobs_problems(const struct jobs *jobs, struct results *r)
+{
+	struct problems all = { 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+		uint32_t done = count_done(p);
+		bool ends = done == p->job.n_ranks;
+
+		for (uint32_t k = 0; k < p->n_shares; k++) {
+			add_misfits(&all, p, &p->shares[k].gang);
+			add_messages(&all, p, &p->shares[k]);
+			if (!ends)
+				add_receives(&all, p, &p->shares[k].gang);
+		}
+		if (!ends)
+			results_remark(r,
+				       "job '%s' does not come to its end: "
+				       "%u of %u ranks are done",
+				       p->scn->name, done, p->job.n_ranks);
+		any |= !ends;
+	}
+	any |= all.n > 0;
+	if (all.n)
+		show(&all, r);
+	free(all.items);
+	return any;
+}

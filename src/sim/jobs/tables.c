@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/jobs/parts.h"
+
+#define FEW 32 /* rows that are shown without being asked for */
+
+/* ---- what all parts know together -------------------------------------------
+ */
+
+static uint32_t n_done(const struct placed *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_shares; i++)
+		n += p->shares[i].gang.n_done;
+	return n;
+}
+
+/* The share whose rank ended last, the lowest of several; NULL: none has. */
+static const struct gang *last_of(const struct placed *p)
+{
+	const struct gang *last = NULL;
+
+	for (uint32_t i = 0; i < p->n_shares; i++) {
+		const struct gang *t = &p->shares[i].gang;
+
+		if (t->last_rank == GANG_NONE)
+			continue;
+		if (!last || t->last > last->last ||
+		    (t->last == last->last && t->last_rank < last->last_rank))
+			last = t;
+	}
+	return last;
+}
+
+static struct lasting lasting_of(const struct placed *p, size_t step)
+{
+	struct lasting all = { HD_TIME_NEVER, 0 };
+
+	for (uint32_t i = 0; i < p->n_shares; i++) {
+		const struct lasting *l = &p->shares[i].gang.steps[step];
+
+		if (l->begin < all.begin)
+			all.begin = l->begin;
+		if (l->end > all.end)
+			all.end = l->end;
+	}
+	return all;
+}
+
+bool jobs_done(const struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		if (n_done(&jobs->placed[i]) < jobs->placed[i].job.n_ranks)
+			return false;
+	}
+	return true;
+}
+
+static hd_time completion_of(const struct placed *p)
+{
+	return n_done(p) == p->job.n_ranks ? last_of(p)->last - p->job.start
+					   : HD_TIME_NEVER;
+}
+
+hd_time jobs_completion(const struct jobs *jobs, uint32_t job)
+{
+	return completion_of(&jobs->placed[job]);
+}
+
+/* ---- jobs
+ * -------------------------------------------------------------------- */
+
+struct job_row {
+	const char *job;
+	uint64_t ranks, iterations;
+	hd_time start, completion, alone;
+	double slowdown;
+	uint64_t messages, bytes;
+	double wait;
+};
+
+static const struct column job_columns[] = {
+	{ "job", NULL, CELL(job_row, job) },
+	{ "ranks", NULL, CELL(job_row, ranks) },
+	{ "iterations", NULL, CELL(job_row, iterations) },
+	{ "start", "us", CELL_TIME(job_row, start), ORIGIN_GIVEN, 3 },
+	{ "completion", "us", CELL_TIME(job_row, completion), ORIGIN_SIMULATED,
+	  6 },
+	{ "alone", "us", CELL_TIME(job_row, alone), ORIGIN_SIMULATED, 6 },
+	{ "slowdown", NULL, CELL(job_row, slowdown), ORIGIN_SIMULATED, 4 },
+	{ "messages", NULL, CELL(job_row, messages), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(job_row, bytes), ORIGIN_SIMULATED },
+	{ "wait", "%", CELL_SHARE(job_row, wait), ORIGIN_SIMULATED, 2 },
+	{ NULL },
+};
+
+/* Of the time that ranks are at work, their ends included. */
+static double waited_share(const struct placed *p)
+{
+	double busy = 0, all = 0;
+
+	for (uint32_t i = 0; i < p->job.n_ranks; i++) {
+		const struct rank *r = &p->ranks[i];
+
+		if (r->ended == HD_TIME_NEVER)
+			return NAN;
+		busy += (double)r->busy;
+		all += (double)(r->ended - r->began) * p->job.n_cpus;
+	}
+	return all > 0 ? 1 - busy / all : 0;
+}
+
+static double slowdown_of(hd_time with, hd_time alone)
+{
+	if (with == HD_TIME_NEVER || alone == HD_TIME_NEVER || alone == 0)
+		return NAN;
+	return (double)with / (double)alone;
+}
+
+static void put_job(struct table *t, const struct placed *p, hd_time alone)
+{
+	hd_time completion = completion_of(p);
+	struct job_row row = {
+		.job = p->scn->name,
+		.ranks = p->job.n_ranks,
+		.iterations = p->job.repeat,
+		.start = p->job.start,
+		.completion = completion,
+		.alone = alone,
+		.slowdown = slowdown_of(completion, alone),
+		.wait = waited_share(p),
+	};
+
+	for (uint32_t i = 0; i < p->n_shares; i++) {
+		row.messages += p->shares[i].n_messages;
+		row.bytes += p->shares[i].bytes;
+	}
+	table_put_row(t, &row);
+}
+
+/* ---- steps
+ * -------------------------------------------------------------------- */
+
+struct step_row {
+	const char *job;
+	uint64_t step;
+	const char *operation, *algorithm;
+	uint64_t bytes, members;
+	double mean;
+	hd_time least, most;
+	double moved, bus;
+};
+
+static const struct column step_columns[] = {
+	{ "job", NULL, CELL(step_row, job) },
+	{ "step", NULL, CELL(step_row, step) },
+	{ "operation", NULL, CELL(step_row, operation) },
+	{ "algorithm", NULL, CELL(step_row, algorithm) },
+	{ "bytes", NULL, CELL_UNLESS(step_row, bytes, UINT64_MAX) },
+	{ "members", NULL, CELL(step_row, members) },
+	{ "mean", "us", CELL_TIME(step_row, mean), ORIGIN_SIMULATED, 6 },
+	{ "min", "us", CELL_TIME(step_row, least), ORIGIN_SIMULATED, 6 },
+	{ "max", "us", CELL_TIME(step_row, most), ORIGIN_SIMULATED, 6 },
+	{ "algbw", "GB/s", CELL(step_row, moved), ORIGIN_SIMULATED, 3 },
+	{ "busbw", "GB/s", CELL(step_row, bus), ORIGIN_SIMULATED, 3 },
+	{ NULL },
+};
+
+static double bandwidth(double (*bytes)(double p, double m), double p, double m,
+			double ps)
+{
+	return bytes && ps > 0 ? 1000 * bytes(p, m) / ps : NAN;
+}
+
+static void put_step(struct table *t, const struct placed *p, uint32_t number)
+{
+	const struct step *s = &p->steps[number];
+	const struct algorithm *a = s->algorithm;
+	double n = step_members(s, p->job.n_ranks), sum = 0;
+	struct step_row row = {
+		.job = p->scn->name,
+		.step = number,
+		.operation = a->operation,
+		.algorithm = a->name,
+		.bytes = a->op == algorithms[0].op ? UINT64_MAX : s->size,
+		.members = step_members(s, p->job.n_ranks),
+		.least = HD_TIME_NEVER,
+	};
+
+	for (uint32_t i = 0; i < p->job.repeat; i++) {
+		struct lasting l =
+			lasting_of(p, (size_t)i * p->job.n_steps + number);
+		hd_time time = l.end - l.begin;
+
+		sum += (double)time;
+		row.least = time < row.least ? time : row.least;
+		row.most = time > row.most ? time : row.most;
+	}
+	row.mean = sum / p->job.repeat;
+	row.moved = bandwidth(a->moved, n, (double)s->size, row.mean);
+	row.bus = bandwidth(a->bus, n, (double)s->size, row.mean);
+	table_put_row(t, &row);
+}
+
+static void step_table(const struct jobs *jobs, struct results *r)
+{
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+
+		if (!p->steps || n_done(p) < p->job.n_ranks)
+			continue;
+		if (!t)
+			t = results_table(r, "steps",
+					  "from the first rank's beginning to "
+					  "the last one's end; bandwidths as "
+					  "nccl-tests have them",
+					  step_columns);
+		for (uint32_t k = 0; k < p->job.n_steps; k++)
+			put_step(t, p, k);
+	}
+}
+
+/* ---- iterations
+ * ---------------------------------------------------------------- */
+
+struct iteration_row {
+	const char *job;
+	uint64_t iteration;
+	hd_time begin, end, time;
+};
+
+static const struct column iteration_columns[] = {
+	{ "job", NULL, CELL(iteration_row, job) },
+	{ "iteration", NULL, CELL(iteration_row, iteration) },
+	{ "begin", "us", CELL_TIME(iteration_row, begin), ORIGIN_SIMULATED, 3 },
+	{ "end", "us", CELL_TIME(iteration_row, end), ORIGIN_SIMULATED, 3 },
+	{ "time", "us", CELL_TIME(iteration_row, time), ORIGIN_SIMULATED, 6 },
+	{ NULL },
+};
+
+static void iteration_table(const struct jobs *jobs, bool all,
+			    struct results *r)
+{
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+		uint32_t n = p->job.repeat, steps = p->job.n_steps;
+
+		if (n == 1 || (n > FEW && !all))
+			continue;
+		if (!t)
+			t = results_table(r, "iterations",
+					  "of jobs, all ranks together",
+					  iteration_columns);
+		for (uint32_t k = 0; k < n; k++) {
+			struct lasting first = lasting_of(p, (size_t)k * steps);
+			struct lasting last =
+				lasting_of(p, (size_t)k * steps + steps - 1);
+
+			if (first.begin == HD_TIME_NEVER || !last.end)
+				break;
+			const struct iteration_row row = {
+				.job = p->scn->name,
+				.iteration = k,
+				.begin = first.begin,
+				.end = last.end,
+				.time = last.end - first.begin,
+			};
+
+			table_put_row(t, &row);
+		}
+	}
+}
+
+/* ---- ranks
+ * ---------------------------------------------------------------------- */
+
+struct rank_row {
+	const char *job;
+	uint64_t rank;
+	const char *host;
+	hd_time end, busy, wait;
+};
+
+static const struct column rank_columns[] = {
+	{ "job", NULL, CELL(rank_row, job) },
+	{ "rank", NULL, CELL(rank_row, rank) },
+	{ "host", NULL, CELL(rank_row, host) },
+	{ "end", "us", CELL_TIME(rank_row, end), ORIGIN_SIMULATED, 3 },
+	{ "busy", "us", CELL_TIME(rank_row, busy), ORIGIN_SIMULATED, 3 },
+	{ "wait", "us", CELL_TIME(rank_row, wait), ORIGIN_SIMULATED, 3 },
+	{ NULL },
+};
+
+static void put_rank(struct table *t, const struct placed *p, uint32_t number)
+{
+	const struct rank *r = &p->ranks[number];
+	const struct sim_node *node =
+		&p->fabric->setup.nodes[p->actors[number].node];
+	struct strbuf host = STRBUF_INIT;
+
+	fabric_port_name(p->fabric, node->first_port + 1, &host);
+	const struct rank_row row = {
+		.job = p->scn->name,
+		.rank = number,
+		.host = table_take(t, &host),
+		.end = r->ended,
+		.busy = r->busy,
+		.wait = r->ended == HD_TIME_NEVER || p->job.n_cpus > 1
+				? HD_TIME_NEVER
+				: r->ended - r->began - r->busy,
+	};
+
+	table_put_row(t, &row);
+}
+
+static void rank_table(const struct jobs *jobs, bool all, struct results *r)
+{
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+
+		if (!all && p->job.n_ranks > FEW)
+			continue;
+		if (!t)
+			t = results_table(r, "ranks",
+					  "where they are, and how long they "
+					  "compute and wait",
+					  rank_columns);
+		for (uint32_t k = 0; k < p->job.n_ranks; k++)
+			put_rank(t, p, k);
+	}
+}
+
+/* ---- critical paths
+ * --------------------------------------------------------------- */
+
+struct path_row {
+	const char *job;
+	uint64_t last_rank;
+	hd_time end, compute, messages, sending, other;
+	uint64_t n_messages;
+};
+
+static const struct column path_columns[] = {
+	{ "job", NULL, CELL(path_row, job) },
+	{ "last rank", NULL, CELL(path_row, last_rank), ORIGIN_SIMULATED },
+	{ "end", "us", CELL_TIME(path_row, end), ORIGIN_SIMULATED, 6 },
+	{ "compute", "us", CELL_TIME(path_row, compute), ORIGIN_SIMULATED, 6 },
+	{ "messages", "us", CELL_TIME(path_row, messages), ORIGIN_SIMULATED,
+	  6 },
+	{ "sending", "us", CELL_TIME(path_row, sending), ORIGIN_SIMULATED, 6 },
+	{ "other", "us", CELL_TIME(path_row, other), ORIGIN_SIMULATED, 6 },
+	{ "number", NULL, CELL(path_row, n_messages), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static void path_table(const struct jobs *jobs, struct results *r)
+{
+	struct table *t = results_table(
+		r, "critical paths",
+		"of what the time to the end of the last rank is made: "
+		"computing, messages on their way, sends until they have left, "
+		"and waiting for CPUs",
+		path_columns);
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+		const struct gang *last = last_of(p);
+
+		if (n_done(p) < p->job.n_ranks)
+			continue;
+		const struct path *path = &last->last_path;
+		hd_time time = last->last - p->job.start;
+		const struct path_row row = {
+			.job = p->scn->name,
+			.last_rank = last->last_rank,
+			.end = last->last,
+			.compute = path->compute,
+			.messages = path->messages,
+			.sending = path->sending,
+			.other = time - path->compute - path->messages -
+				 path->sending,
+			.n_messages = path->n_messages,
+		};
+
+		table_put_row(t, &row);
+	}
+}
+
+/* ---- goals
+ * ------------------------------------------------------------------------- */
+
+struct goal_row {
+	const char *job, *goal, *asked, *found;
+	bool met;
+};
+
+static const struct column goal_columns[] = {
+	{ "job", NULL, CELL(goal_row, job) },
+	{ "goal", NULL, CELL(goal_row, goal) },
+	{ "asked", NULL, CELL(goal_row, asked) },
+	{ "found", NULL, CELL(goal_row, found), ORIGIN_SIMULATED },
+	{ "met", NULL, CELL(goal_row, met), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static bool judge_completion(struct table *t, const struct placed *p,
+			     hd_time asked)
+{
+	hd_time found = completion_of(p);
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+
+	hd_time_print(asked, &want);
+	if (found == HD_TIME_NEVER)
+		strbuf_puts(&got, "never");
+	else
+		hd_time_print(found, &got);
+	const struct goal_row row = {
+		.job = p->scn->name,
+		.goal = "completion",
+		.asked = table_text(t, "<= %s", want.text),
+		.found = table_take(t, &got),
+		.met = found <= asked,
+	};
+
+	table_put_row(t, &row);
+	strbuf_fini(&want);
+	return row.met;
+}
+
+static bool judge_slowdown(struct table *t, const struct placed *p,
+			   struct hd_ratio asked, hd_time alone)
+{
+	double found = slowdown_of(completion_of(p), alone);
+	double want = (double)asked.num / (double)asked.den;
+	const struct goal_row row = {
+		.job = p->scn->name,
+		.goal = "slowdown",
+		.asked = table_text(t, "<= %g", want),
+		.found =
+			isnan(found) ? "unknown" : table_text(t, "%.6g", found),
+		.met = found <= want,
+	};
+
+	table_put_row(t, &row);
+	return row.met;
+}
+
+static bool goal_table(const struct jobs *jobs, const hd_time *alone,
+		       struct results *r)
+{
+	const struct scenario *s = jobs->fabric->scenario;
+	struct table *t = NULL;
+	bool met = true;
+
+	for (size_t i = 0; i < s->n_goals; i++) {
+		const struct scn_goal *g = &s->goals[i];
+
+		for (uint32_t k = 0; k < jobs->n; k++) {
+			const struct placed *p = &jobs->placed[k];
+
+			if ((!g->completion && !g->slowdown.num) ||
+			    (g->job && strcmp(g->job, p->scn->name) != 0))
+				continue;
+			if (!t)
+				t = results_table(r, "job goals",
+						  "what the scenario asks of "
+						  "jobs",
+						  goal_columns);
+			if (g->completion)
+				met &= judge_completion(t, p, g->completion);
+			if (g->slowdown.num)
+				met &= judge_slowdown(t, p, g->slowdown,
+						      alone[k]);
+		}
+	}
+	return met;
+}
+
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone, bool all,
+		 struct results *r)
+{
+	struct table *t = results_table(
+		r, "jobs",
+		"from the start to the end of the last rank, beside the same "
+		"without other traffic",
+		job_columns);
+
+	for (uint32_t i = 0; i < jobs->n; i++)
+		put_job(t, &jobs->placed[i], alone[i]);
+	bool well = !jobs_problems(jobs, r);
+
+	well &= goal_table(jobs, alone, r);
+	step_table(jobs, r);
+	iteration_table(jobs, all, r);
+	path_table(jobs, r);
+	rank_table(jobs, all, r);
+	return well;
+}

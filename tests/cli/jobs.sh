@@ -1,0 +1,131 @@
+# Jobs of a scenario: what they take, what is refused and where, and what hangs.
+. "$SRC/tests/cli/lib.sh"
+
+scenario() {
+	cat >"$1" <<END
+fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}
+jobs:
+  - {name: a, $2}
+${3:-}
+END
+}
+
+# Two messages of half the bytes: 2 (110 ns + 4 * 4122 bytes at 25 B/ns).
+scenario ok.yaml "ranks: 2, program: [{allreduce: 32KiB}]"
+status 0 "$HEDDLE" sim ok.yaml --json
+jq -e '.tables.jobs.rows[0] | .completion == 1.53904 and .slowdown == 1 and
+	.messages == 4 and .bytes == 65536' out >jq.out ||
+	fail "not the closed form: $(cat out)"
+
+# Goals decide the status, and nothing else.
+scenario met.yaml "program: [{barrier: 0}]" \
+	"goals: [{job: a, completion: 222080ps, slowdown: 1}]"
+status 0 "$HEDDLE" sim met.yaml
+scenario missed.yaml "program: [{barrier: 0}]" \
+	"goals: [{completion: 222079ps}]"
+status 1 "$HEDDLE" sim missed.yaml
+has out "222.08ns"
+
+# With endless traffic, the run ends with its jobs.
+scenario beside.yaml "program: [{allreduce: 1MiB}]" \
+	"traffic: [{name: t, kind: saturating}]"
+status 0 "$HEDDLE" sim beside.yaml --json
+jq -e '.tables.jobs.rows[0] | .slowdown > 1.2 and .slowdown < 5' out >jq.out ||
+	fail "no slowdown beside other traffic: $(cat out)"
+
+# As many threads as one likes.
+for threads in 1 2 3; do
+	"$HEDDLE" sim "$SRC/examples/jobs.yaml" --threads $threads --json \
+		>"$threads.json"
+	cmp 1.json "$threads.json"
+done
+
+# refused TEXT JOB [REST]: one line with file and line, status 3.
+refused() {
+	scenario bad.yaml "$2" "${3:-}"
+	status 3 "$HEDDLE" sim bad.yaml
+	empty out
+	has err "$1"
+	has err "bad.yaml:"
+	one_line err
+}
+refused "5 ranks, but there are 4 hosts" \
+	"ranks: 5, program: [{barrier: 0}]"
+refused "needs a program or a goal" "ranks: 2"
+refused "without an operation" "program: [{groups: 2}]"
+refused "compute and allreduce in one step" \
+	"program: [{compute: 1us, allreduce: 1KiB}]"
+refused "no algorithm 'rign'" \
+	"program: [{allreduce: 1KiB, algorithm: rign}]"
+refused "needs servers" "program: [{write: 1KiB}]"
+refused "groups of one size" "program: [{allgather: 1KiB, groups: 3}]"
+refused "power of two" \
+	"ranks: 3, program: [{allgather: 1KiB, algorithm: doubling}]"
+refused "does not have 4 places" "program: [{halo: 1KiB, grid: 3x3}]"
+refused "is no grid" "program: [{halo: 1KiB, grid: 2+2}]"
+refused "no class 'mpi'" "class: mpi, program: [{barrier: 0}]"
+refused "no job 'b'" "program: [{barrier: 0}]" \
+	"goals: [{job: b, completion: 1us}]"
+refused "x.goal" "goal: x.goal"
+refused "2TiB" "program: [{allgather: 2TiB}]"
+refused "2^40" "program: [{alltoall: 1TiB}]"
+
+# Saving knows nothing of jobs yet.
+status 3 "$HEDDLE" sim ok.yaml --checkpoint x.saved
+has err "a run with jobs cannot be saved"
+
+# Of files the line is theirs.
+goal() {
+	printf 'num_ranks 2\nrank 0 {\n%s\n}\n' "$2" >x.goal
+	refused "x.goal:$1" "goal: x.goal"
+	has err "$3"
+}
+goal 3 "send 1b to 0" "itself"
+goal 3 "send 1099511627777b to 1" "size"
+goal 4 "a: calc 1
+a requires b" "'b'"
+goal 5 "a: calc 1
+b: calc 1
+a requires b
+b requires a" "circle"
+
+# What hangs is named, and the status is 1.
+printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
+scenario hangs.yaml "goal: x.goal"
+status 1 "$HEDDLE" sim hangs.yaml
+has out "nobody sends to it"
+has out "x.goal:3"
+has out "1 of 2 ranks"
+
+# heddle job show: sums, pairs, and the time on an ideal network: 1 us and
+# 25 bytes a ns.
+cat >x.goal <<'END'
+num_ranks 3
+rank 0 {
+a: calc 100
+b: send 25000b to 1
+b requires a
+send 50b to 2
+}
+rank 1 {
+recv 25000b from 0
+}
+rank 2 {
+recv 50b from 0
+}
+END
+status 0 "$HEDDLE" job show x.goal --json
+jq -e '.tables.job.rows[0].bytes == 25050 and
+	.tables.pairs.rows[0] == {from: 0, to: 1, messages: 1, bytes: 25000} and
+	(.tables["critical path"].rows[0] | .completion == 2.1 and
+	.compute == 0.1 and .messages == 2 and .number == 1)' out >jq.out ||
+	fail "not what the file does: $(cat out)"
+status 0 "$HEDDLE" job show x.goal --goal
+"$HEDDLE" job show out --goal >again.goal
+cmp out again.goal
+printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
+status 1 "$HEDDLE" job show x.goal
+has out "rank 1 never ends: rank 0 does not send what it receives in line 3"
+echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
+status 3 "$HEDDLE" job show x.goal
+has err "x.goal:1: rank 0 sends to itself"
