@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "scenario/schema_parts.h"
 
@@ -103,7 +104,7 @@ static yaml_node_t *node_at(const struct walk *w, int index)
 static int mark(const struct walk *w, int index, bool whole)
 {
 	if (!index)
-		abort(); /* out of memory, as in hd_alloc */
+		memory_refused(0); /* libyaml's only reason */
 	yaml_node_t *node = node_at(w, index);
 
 	node->start_mark.line = SIZE_MAX - w->number;
@@ -140,13 +141,13 @@ static int add_sequence(const struct walk *w)
 static void append_pair(const struct walk *w, int map, int key, int value)
 {
 	if (!yaml_document_append_mapping_pair(w->yaml, map, key, value))
-		abort();
+		memory_refused(0);
 }
 
 static void append_item(const struct walk *w, int list, int item)
 {
 	if (!yaml_document_append_sequence_item(w->yaml, list, item))
-		abort();
+		memory_refused(0);
 }
 
 /* A copy of a node of another document. */

@@ -5,12 +5,12 @@
 
 #include <assert.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -161,10 +161,8 @@ struct coroutine *coroutine_new(size_t stack, coroutine_fn *fn, void *argument)
 	c->memory = mmap(NULL, c->size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (c->memory == MAP_FAILED ||
-	    mprotect(c->memory, page, PROT_NONE) != 0) {
-		fputs("heddle: no memory for a stack\n", stderr);
-		abort();
-	}
+	    mprotect(c->memory, page, PROT_NONE) != 0)
+		memory_refused(c->size);
 	c->fn = fn;
 	c->argument = argument;
 	c->sp = lay_out(c->memory + c->size, c);
