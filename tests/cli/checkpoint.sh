@@ -80,6 +80,11 @@ went_on=0 turn=0
 for file in "$SRC"/examples/*.yaml; do
 	name=$(basename "$file" .yaml)
 	! grep -q '^scenario:' "$file" || continue # a study, not a scenario
+	if grep -q '^jobs:' "$file"; then
+		status 3 "$HEDDLE" sim "$file" --checkpoint state
+		has err 'a run with jobs cannot be saved'
+		continue
+	fi
 	reference
 	saved
 	kills=1
