@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/library.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "live/protocol.h"
@@ -20,29 +20,6 @@ static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	{ NULL },
 };
-
-/* Beside the program, as it is built, or where it was installed. */
-static bool find_library(char *out, size_t size)
-{
-	static const char *const places[] = {
-		"%s/libheddle-umad.so",
-		"%s/../lib/heddle/libheddle-umad.so",
-		"%s/../lib/x86_64-linux-gnu/heddle/libheddle-umad.so",
-		"%s/../lib/aarch64-linux-gnu/heddle/libheddle-umad.so",
-	};
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return false;
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if ((size_t)snprintf(out, size, places[i], self) < size &&
-		    access(out, R_OK) == 0)
-			return true;
-	return false;
-}
 
 /*
  * In front of whatever is preloaded already. The loader ends a path at a blank
@@ -65,11 +42,11 @@ static void set_preload(const char *dir, const char *library)
 static int start(const struct values *v, const char *host, char **words, int n)
 {
 	struct diag d = { .status = HD_OK };
-	char library[PATH_MAX];
+	char *library = library_find("libheddle-umad.so");
 	char *dir = live_folder(v->name);
 	char **program = calloc((size_t)n + 1, sizeof(*program));
 
-	if (!program || !find_library(library, sizeof(library))) {
+	if (!program || !library) {
 		diag_fail(&d, HD_ERR_ENV,
 			  "libheddle-umad.so is not where it was installed");
 	} else {
@@ -81,6 +58,7 @@ static int start(const struct values *v, const char *host, char **words, int n)
 		diag_fail(&d, HD_ERR_ENV, "cannot start '%s': %s", program[0],
 			  strerror(errno));
 	}
+	free(library);
 	free(program);
 	free(dir);
 	return command_refuse(&d);
