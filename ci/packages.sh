@@ -4,6 +4,8 @@
 # an object of the program, and every library on its link line, belongs to a
 # package above the line "test:" or to one that such a package depends on.
 # Tests may need more; the program then would not build where they never ran.
+# So may a plug-in, which is built where its package is, and which nothing of the
+# program is linked to: libheddle-mpi.so.
 #
 #	packages.sh BUILD [LIST]
 #

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "ranks/world.h"
 
 #define MAX_WORDS 64
 
@@ -99,6 +100,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 	words[n++] = jobs_threads_word();
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		words[n++] = hd_strdup(tail[i]);
+	rank_forget();
 	if (chdir(s->folder) == 0)
 		execv(words[0], words);
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", words[0], strerror(errno));

@@ -23,7 +23,7 @@ void checkpoint_print(const struct digest *content, const struct strbuf *state,
 		      struct strbuf *out)
 {
 	uint32_t rules = CHECKPOINT_RULES;
-	struct digest of = *content, whole = digest_start;
+	struct digest of = *content, whole = DIGEST_START;
 	char seal[DIGEST_LEN];
 	struct pack p;
 
@@ -63,7 +63,7 @@ static bool is_marked(const char *bytes, size_t len)
 
 static bool is_whole(const char *bytes, size_t len)
 {
-	struct digest whole = digest_start;
+	struct digest whole = DIGEST_START;
 	char seal[DIGEST_LEN];
 
 	if (len < MARK_LEN + DIGEST_LEN)

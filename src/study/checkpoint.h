@@ -17,8 +17,9 @@
  * content.
  */
 
+#include "base/diag.h"
+#include "base/digest.h"
 #include "base/pack.h"
-#include "study/content.h"
 
 /*
  * Raised whenever a state that was saved before would not be read, or gone on

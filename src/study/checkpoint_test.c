@@ -100,7 +100,7 @@ static void other_rules_are_refused(void **state)
 {
 	struct strbuf b = a_file();
 	char *rules = strchr(b.text, '\n') + 1;
-	struct digest h = digest_start;
+	struct digest h = DIGEST_START;
 	struct diag d;
 
 	(void)state;

@@ -3,26 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "base/file.h"
-
-const struct digest digest_start = { UINT64_C(0xcbf29ce484222325), 1 };
-
-void digest_add(struct digest *h, const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		h->a = (h->a ^ byte) * UINT64_C(0x100000001b3);
-		h->b = (h->b + byte + 1) * UINT64_C(0x9e3779b97f4a7c15);
-		h->b ^= h->b >> 29;
-	}
-}
-
-void digest_print(const struct digest *h, struct strbuf *out)
-{
-	strbuf_printf(out, "%016llx%016llx", (unsigned long long)h->a,
-		      (unsigned long long)h->b);
-}
 
 enum hd_status content_of_file(const char *name, const char *path,
 			       struct diag *d, struct strbuf *out)
@@ -31,7 +13,7 @@ enum hd_status content_of_file(const char *name, const char *path,
 	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK) {
-		struct digest h = digest_start;
+		struct digest h = DIGEST_START;
 
 		digest_add(&h, text.text, text.len);
 		strbuf_printf(out, "# file %s: ", name);

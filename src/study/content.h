@@ -11,15 +11,6 @@
 #include "base/diag.h"
 #include "scenario/scenario.h"
 
-/* 128 bits from two hashes that have nothing in common. */
-struct digest {
-	uint64_t a, b;
-};
-
-extern const struct digest digest_start;
-void digest_add(struct digest *h, const char *bytes, size_t len);
-void digest_print(const struct digest *h, struct strbuf *out);
-
 /* A line with the digest of what is in a file. */
 HD_MUST_CHECK enum hd_status content_of_file(const char *name, const char *path,
 					     struct diag *d,

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
+#include "ranks/world.h"
 #include "study/content.h"
 #include "study/jobs.h"
 #include "study/simulation.h"
@@ -136,7 +138,7 @@ enum hd_status point_identify(const struct study *s, size_t point,
 	enum hd_status status = put_content(s, point, d, &content);
 
 	if (status == HD_OK) {
-		struct digest h = digest_start;
+		struct digest h = DIGEST_START;
 
 		digest_add(&h, content.text, content.len);
 		digest_print(&h, &key);
@@ -334,6 +336,7 @@ static enum hd_status become(const struct study *s, size_t point,
 		pieces_add(&words, hd_strdup(more[i]));
 	pieces_add(&words, hd_strdup(db));
 	pieces_add(&words, NULL);
+	rank_forget();
 	execv(program, words.items);
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", program, strerror(errno));
 }

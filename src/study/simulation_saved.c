@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "study/content.h"
 #include "study/simulation_parts.h"
 
 static double clock_now(void)
@@ -31,7 +32,7 @@ static enum hd_status find_content(struct simulation *s, struct diag *d)
 		      (unsigned long long)o->sample);
 	for (size_t i = 0; i < o->ports.n; i++)
 		strbuf_printf(&text, "# port: %s\n", o->ports.items[i]);
-	s->content = digest_start;
+	s->content = (struct digest)DIGEST_START;
 	digest_add(&s->content, text.text, text.len);
 	strbuf_fini(&text);
 	return status;

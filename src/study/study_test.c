@@ -414,35 +414,6 @@ static void options_of_a_command_are_fields_too(void **state)
 	}
 }
 
-static void ranks_are_known_by_their_launcher(void **state)
-{
-	struct diag d = { .status = HD_OK };
-	size_t rank, n;
-
-	(void)state;
-	unsetenv("OMPI_COMM_WORLD_RANK");
-	unsetenv("PMI_RANK");
-	unsetenv("SLURM_STEP_NUM_TASKS");
-	setenv("SLURM_PROCID", "2", 1);
-	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
-	assert_int_equal(rank, 0);
-	assert_int_equal(n, 1);
-	setenv("SLURM_STEP_NUM_TASKS", "4", 1);
-	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
-	assert_int_equal(rank, 2);
-	assert_int_equal(n, 4);
-	setenv("PMI_RANK", "1", 1);
-	setenv("PMI_SIZE", "3", 1);
-	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
-	assert_int_equal(rank, 1);
-	setenv("PMI_SIZE", "1", 1);
-	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_ERR_USAGE);
-	unsetenv("PMI_RANK");
-	unsetenv("PMI_SIZE");
-	unsetenv("SLURM_PROCID");
-	unsetenv("SLURM_STEP_NUM_TASKS");
-}
-
 static void shards_are_named_by_two_numbers_or_slurm(void **state)
 {
 	static const char *const bad[] = { "",    "3",   "0/3",  "4/3",
@@ -486,7 +457,6 @@ int main(void)
 		cmocka_unit_test(a_headline_is_taken_of_a_command_s_tables),
 		cmocka_unit_test(commands_are_found_by_their_words),
 		cmocka_unit_test(options_of_a_command_are_fields_too),
-		cmocka_unit_test(ranks_are_known_by_their_launcher),
 		cmocka_unit_test(shards_are_named_by_two_numbers_or_slurm),
 	};
 

@@ -83,12 +83,6 @@ bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next);
 /* What a find has found: the place in the chain; SIZE_MAX: nothing (yet). */
 size_t sweep_found(const struct sweep *w, const struct chain *c);
 
-/*
- * Which of the processes that a launcher (mpirun, srun) started together this
- * is, counted from 0, and how many there are; 0 of 1 if none did.
- */
-HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank,
-					      size_t *n);
 /* "3/10" or, from Slurm's variables, "auto"; counted from 1 when written. */
 HD_MUST_CHECK enum hd_status shard_parse(const char *text, struct diag *d,
 					 size_t *shard, size_t *n);

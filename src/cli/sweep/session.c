@@ -12,6 +12,7 @@
 #include "cli/record.h"
 #include "cli/scenario.h"
 #include "cli/sweep/ranks.h"
+#include "ranks/world.h"
 #include "report/database.h"
 #include "study/jobs.h"
 #include "study/merge.h"
