@@ -142,6 +142,13 @@ bool command_parse(const struct command *self, void *values, int argc,
 	return *status == EXIT_DONE;
 }
 
+int command_status(const struct diag *d)
+{
+	if (d->status == HD_ERR_IO || d->status == HD_ERR_ENV)
+		return EXIT_ENVIRONMENT;
+	return d->status == HD_ERR_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+}
+
 int command_refuse(const struct diag *d)
 {
 	struct strbuf line = STRBUF_INIT;
@@ -149,9 +156,7 @@ int command_refuse(const struct diag *d)
 	diag_print(d, &line);
 	fprintf(stderr, "heddle: %s\n", line.text);
 	strbuf_fini(&line);
-	if (d->status == HD_ERR_IO || d->status == HD_ERR_ENV)
-		return EXIT_ENVIRONMENT;
-	return d->status == HD_ERR_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	return command_status(d);
 }
 
 int command_usage(const struct command *self, const char *format, ...)

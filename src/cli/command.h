@@ -102,6 +102,8 @@ void command_describe(const struct command *self, struct strbuf *out);
 
 /* Prints "heddle: <what was refused>"; returns the matching exit status. */
 int command_refuse(const struct diag *d);
+/* That status, without the line. */
+int command_status(const struct diag *d);
 /* Prints "heddle NAME: <message>" and where to find help; EXIT_USAGE. */
 HD_PRINTF(2, 3)
 int command_usage(const struct command *self, const char *format, ...);

@@ -102,6 +102,8 @@ struct sim_flow {
 	uint32_t size_overhead; /* beyond the payload */
 };
 
+struct world;
+
 struct sim_rules {
 	/* Measuring begins at `warmup`, and after `warmup_packets` more have
 	 * been delivered. */
@@ -134,6 +136,9 @@ struct sim_rules {
 	 * for them, 0: as many. */
 	uint32_t threads, parts;
 	uint32_t cut_seed; /* of where it is cut: the outcome is the same */
+	/* Processes that compute it together, each on so many threads; NULL:
+	 * this one. Borrowed. */
+	const struct world *world;
 
 	/* Capacity for packets of sim_inject that no flow announces. */
 	bool injects;            /* there will be some */

@@ -93,7 +93,7 @@ static void send_to(struct link *l, int rank, const struct world_bytes *what)
 		if (l->sent == l->pieces_cap) {
 			l->pieces_cap = 2 * l->pieces_cap + 1;
 			l->pieces = more(l->pieces,
-					 l->pieces_cap * sizeof(*l->pieces));
+					 l->pieces_cap * sizeof(MPI_Request));
 		}
 		MPI_Isend(l->out.bytes + at, piece_of(all, at), MPI_BYTE, rank,
 			  TAG, MPI_COMM_WORLD, &l->pieces[l->sent++]);

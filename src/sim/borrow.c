@@ -540,15 +540,31 @@ static bool is_user(const struct berths *b, unsigned u)
 	return u < b->n || u == NOBODY;
 }
 
-static void pack_user(struct saved *v, const struct berths *b, struct user *u)
+static void pack_user(struct pack *p, const struct berths *b, struct user *u)
 {
-	PACK_STRUCT(v->p, user_members, u);
-	batch_means_pack(v->p, &u->jobs.means);
-	batch_means_pack(v->p, &u->blocking);
-	batch_means_pack(v->p, &u->stay);
-	pack_check(v->p, u->n_held <= SIM_MAX_LOANS);
+	PACK_STRUCT(p, user_members, u);
+	batch_means_pack(p, &u->jobs.means);
+	batch_means_pack(p, &u->blocking);
+	batch_means_pack(p, &u->stay);
+	pack_check(p, u->n_held <= SIM_MAX_LOANS);
 	for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
-		pack_check(v->p, i >= u->n_held || u->held[i] < b->n);
+		pack_check(p, i >= u->n_held || u->held[i] < b->n);
+}
+
+static void pack_line(struct pack *p, struct berths *b)
+{
+	PACK_STRUCT(p, berths_members, b);
+	pack_check(p, is_user(b, b->sending) && b->n_line <= b->n);
+	for (unsigned i = 0; i < N_DATA_VLS; i++)
+		pack_check(p, i >= b->n_line || b->line[i] < b->n);
+}
+
+/* A user and its lane, but for the guest there. */
+static void pack_berth(struct pack *p, struct berths *b, unsigned i)
+{
+	pack_user(p, b, &b->users[i]);
+	PACK_STRUCT(p, berth_members, &b->lanes[i]);
+	pack_check(p, is_user(b, b->lanes[i].holder));
 }
 
 void saved_borrow(struct saved *v)
@@ -560,15 +576,26 @@ void saved_borrow(struct saved *v)
 
 		if (b->n == 0)
 			continue;
-		PACK_STRUCT(v->p, berths_members, b);
-		pack_check(v->p, is_user(b, b->sending) && b->n_line <= b->n);
-		for (unsigned i = 0; i < N_DATA_VLS; i++)
-			pack_check(v->p, i >= b->n_line || b->line[i] < b->n);
+		pack_line(v->p, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_user(v, b, &b->users[i]);
-			PACK_STRUCT(v->p, berth_members, &b->lanes[i]);
+			pack_berth(v->p, b, i);
 			saved_ref(v, sim_of_port(s, port), &b->lanes[i].guest);
-			pack_check(v->p, is_user(b, b->lanes[i].holder));
+		}
+	}
+}
+
+void borrow_pack(struct pack *k, struct sim *part)
+{
+	for (uint32_t port = 0; port < part->setup->n_ports; port++) {
+		struct berths *b = &part->borrow->ports[port];
+
+		if (b->n == 0 || part->cut->part_of_port[port] != part->part)
+			continue;
+		pack_line(k, b);
+		for (unsigned i = 0; i < b->n; i++) {
+			pack_berth(k, b, i);
+			/* Whoever reads asks only whether there is one. */
+			pack_u32(k, &b->lanes[i].guest);
 		}
 	}
 }

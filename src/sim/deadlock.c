@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/parts.h"
+#include "sim/distant.h"
 
 /*
  * Who waits for whom, when nothing moves. The places are the input buffers,
@@ -15,7 +15,8 @@
  */
 struct wait_edge {
 	uint32_t from, to; /* places; NONE: somewhere that moves */
-	const struct packet *packet;
+	struct sim_wait wait;
+	bool is_queued; /* in an output queue */
 };
 
 struct wait_graph {
@@ -47,12 +48,30 @@ static uint32_t beyond(const struct sim *s, uint32_t port, unsigned vl)
 	return input_place(s, link->peer, vl);
 }
 
+static struct sim_wait describe(const struct sim *s, const struct packet *p)
+{
+	uint32_t node = s->setup->ports[p->out].node;
+
+	return (struct sim_wait){
+		.node = node,
+		.in_port = s->setup->nodes[node].first_port + p->in,
+		.out_port = p->out,
+		.vl = p->vl,
+		.out_vl = p->out_vl,
+		.flow = p->flow,
+		.sequence = p->sequence,
+	};
+}
+
 static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
-		     const struct packet *packet)
+		     const struct packet *p)
 {
 	g->edges =
 		hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
-	g->edges[g->n_edges++] = (struct wait_edge){ from, to, packet };
+	g->edges[g->n_edges++] =
+		(struct wait_edge){ from, to, describe(g->s, p),
+				    from >= g->s->setup->n_ports *
+						    g->s->n_lanes };
 }
 
 /* The packets that stand in input buffers and want this output. */
@@ -108,7 +127,8 @@ static void collect(struct wait_graph *g)
 		for (uint32_t n = 0; n <= setup->nodes[v].n_ports; n++) {
 			uint32_t port = setup->nodes[v].first_port + n;
 
-			if (setup->ports[port].peer == SIM_NONE)
+			if (setup->ports[port].peer == SIM_NONE ||
+			    sim_of_port(g->s, port)->is_elsewhere)
 				continue;
 			add_inputs(g, &g->s->nodes[v], port);
 			if (g->s->cioq)
@@ -116,6 +136,88 @@ static void collect(struct wait_graph *g)
 		}
 	}
 }
+
+/* ---- with distant parts ----------------------------------------------------
+ */
+
+static const struct pack_member edge_members[] = {
+	PACK(wait_edge, from),
+	PACK(wait_edge, to),
+	PACK(wait_edge, is_queued),
+};
+
+static const struct pack_member wait_members[] = {
+	PACK(sim_wait, node),     PACK(sim_wait, in_port),
+	PACK(sim_wait, out_port), PACK(sim_wait, vl),
+	PACK(sim_wait, out_vl),   PACK(sim_wait, flow),
+	PACK(sim_wait, sequence),
+};
+
+static void pack_edge(struct pack *k, const struct sim *s, struct wait_edge *e)
+{
+	const uint32_t places = 2 * s->setup->n_ports * s->n_lanes;
+
+	PACK_STRUCT(k, edge_members, e);
+	PACK_STRUCT(k, wait_members, &e->wait);
+	pack_check(k,
+		   e->from < places && (e->to < places || e->to == NONE) &&
+			   e->wait.node < s->setup->n_nodes &&
+			   e->wait.in_port < s->setup->n_ports &&
+			   e->wait.out_port < s->setup->n_ports &&
+			   (e->wait.flow < s->n_flows || e->wait.flow == NONE));
+}
+
+static void read_edges(struct sim *s, struct pack *k, void *context)
+{
+	struct parts *p = s->parts;
+	size_t n = pack_count(k, 0);
+
+	(void)context;
+	for (size_t i = 0; i < n && !k->refused; i++) {
+		p->waits = hd_grow(p->waits, &p->waits_cap, p->n_waits + 1,
+				   sizeof(*p->waits));
+		pack_edge(k, s, &p->waits[p->n_waits]);
+		p->n_waits += !k->refused;
+	}
+}
+
+/* As collect() finds them in one process. */
+static int edge_order(const void *x, const void *y)
+{
+	const struct wait_edge *a = x, *b = y;
+	const struct sim_wait *v = &a->wait, *w = &b->wait;
+
+	if (v->out_port != w->out_port)
+		return v->out_port < w->out_port ? -1 : 1;
+	if (a->is_queued != b->is_queued)
+		return a->is_queued ? 1 : -1;
+	if (v->out_vl != w->out_vl)
+		return v->out_vl < w->out_vl ? -1 : 1;
+	return v->in_port < w->in_port ? -1 : v->in_port > w->in_port;
+}
+
+void deadlock_note(struct sim *s)
+{
+	struct wait_graph g = { .s = s };
+	struct strbuf mine = STRBUF_INIT;
+	struct parts *p = s->parts;
+	struct pack k;
+
+	collect(&g);
+	pack_to(&k, &mine);
+	pack_count(&k, g.n_edges);
+	for (size_t i = 0; i < g.n_edges; i++)
+		pack_edge(&k, s, &g.edges[i]);
+	free(g.edges);
+	p->n_waits = 0;
+	distant_gather(s, &mine, read_edges, NULL);
+	strbuf_fini(&mine);
+	if (p->waits)
+		qsort(p->waits, p->n_waits, sizeof(*p->waits), edge_order);
+}
+
+/* ---- circles ---------------------------------------------------------------
+ */
 
 /* Spreads freedom backwards along the edges until it stops. */
 static void spread_freedom(struct wait_graph *g)
@@ -148,7 +250,12 @@ static void graph_init(struct wait_graph *g, struct sim *s)
 	g->is_free = hd_alloc(g->n_places, sizeof(*g->is_free));
 	memset(g->is_free, 1, g->n_places * sizeof(*g->is_free));
 	memset(g->first, 0xff, g->n_places * sizeof(*g->first));
-	collect(g);
+	if (is_distant(s)) {
+		g->edges = s->parts->waits;
+		g->n_edges = s->parts->n_waits;
+	} else {
+		collect(g);
+	}
 	spread_freedom(g);
 	for (size_t i = 0; i < g->n_edges; i++) {
 		if (!g->is_free[g->edges[i].from])
@@ -158,7 +265,8 @@ static void graph_init(struct wait_graph *g, struct sim *s)
 
 static void graph_fini(struct wait_graph *g)
 {
-	free(g->edges);
+	if (!is_distant(g->s))
+		free(g->edges);
 	free(g->first);
 	free(g->is_free);
 }
@@ -179,26 +287,12 @@ static uint32_t place_on_circle(const struct wait_graph *g)
 	return place;
 }
 
-static struct sim_wait describe(const struct sim *s, const struct wait_edge *e)
-{
-	const struct packet *p = e->packet;
-	uint32_t node = s->setup->ports[p->out].node;
-
-	return (struct sim_wait){
-		.node = node,
-		.in_port = s->setup->nodes[node].first_port + p->in,
-		.out_port = p->out,
-		.vl = p->vl,
-		.out_vl = p->out_vl,
-		.flow = p->flow,
-		.sequence = p->sequence,
-	};
-}
-
 bool deadlock_exists(struct sim *s)
 {
 	struct wait_graph g;
 
+	if (is_distant(s))
+		deadlock_note(s);
 	graph_init(&g, s);
 	bool found = place_on_circle(&g) != NONE;
 
@@ -222,7 +316,7 @@ uint32_t sim_deadlock(struct sim *s, struct sim_wait **out)
 		/* An output queue is on the way of the packet before it. */
 		if (place < inputs) {
 			waits = hd_grow(waits, &cap, n + 1, sizeof(*waits));
-			waits[n++] = describe(s, e);
+			waits[n++] = e->wait;
 		}
 		place = e->to;
 		if (place == start)

@@ -351,6 +351,19 @@ void packet_describe(struct sim *s, const struct packet *p,
 void stuck_expect(struct sim *s);
 void stuck_look(struct sim *s);
 
+/* ---- with distant parts (distant.h) ------------------------------------ */
+
+struct pack;
+/* What a part has of it, for results. */
+void control_pack(struct pack *k, struct sim *part);
+void borrow_pack(struct pack *k, struct sim *part);
+void promises_pack(struct pack *k, struct sim *part);
+/* What all parts may have changed: all of it. */
+void probes_pack(struct pack *k, struct sim *s);
+/* All processes together, before sim_deadlock and sim_crowd. */
+void deadlock_note(struct sim *s);
+void crowd_note(struct sim *s);
+
 /* ---- arbiters.c -------------------------------------------------------- */
 
 void arbiters_init(struct sim *s);

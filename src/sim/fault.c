@@ -146,7 +146,7 @@ static void port_down(struct sim *s, uint32_t port)
 	struct server *l = &s->links[port];
 
 	link_waited(s, l);
-	s->counts[port].link_downed++;
+	s->counts[port].link_downed += !s->is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
 	port_untouch(s, port);
 	cold_at(s, port)->pending = 0;

@@ -191,7 +191,8 @@ void metrics_start(struct sim *s)
 	rows_clear(s->counts, n * sizeof(*s->counts));
 	rows_clear(s->missed, n * missed_row(s) * sizeof(*s->missed));
 	for (size_t i = 0; i < n; i++) {
-		if (s->links[i].busy_until > s->now)
+		if (s->links[i].busy_until > s->now &&
+		    !sim_of_port(s, (uint32_t)i)->is_elsewhere)
 			s->carried[i] = s->links[i].busy_until - s->now;
 	}
 }
@@ -314,6 +315,15 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes);
 }
 
+static bool is_at_home_here(const struct sim *s, uint32_t flow)
+{
+	if (!s->cut)
+		return true;
+	uint32_t home = flow_home(s, flow);
+
+	return home >= s->cut->first && home < s->cut->last;
+}
+
 static inline __attribute__((always_inline)) void
 count_late(struct sim *s, struct tally *t, const struct late *l)
 {
@@ -321,7 +331,8 @@ count_late(struct sim *s, struct tally *t, const struct late *l)
 		mail_delivery(s, l);
 	else
 		flow_tallies_add(&t->flows, l);
-	if (unlikely(t->per_flow != NULL) &&
+	/* Of those that go to another process, that one counts. */
+	if (unlikely(t->per_flow != NULL) && is_at_home_here(s, l->flow) &&
 	    __atomic_add_fetch(&t->per_flow[l->flow], 1, __ATOMIC_RELAXED) ==
 		    s->rules.packets_per_flow)
 		t->flows_done++;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "sim/tally.h"
 
-static bool groups_are_shared(const struct sim *whole)
+bool groups_are_shared(const struct sim *whole)
 {
 	return whole->n_flows <= SIM_MAX_FLOWS;
 }

@@ -4,9 +4,11 @@
 
 /*
  * Scenarios in which parts of the engine work that plain traffic leaves alone:
- * congestion control, probes, loans, losses. For tests that compute one run in
- * several ways.
+ * congestion control, probes, loans, losses; and rules by which a run may end.
+ * For tests that compute one run in several ways.
  */
+
+#include "sim/sim.h"
 
 #define MODES         9
 #define MODES_WATCHED 2
@@ -76,5 +78,34 @@ static const char *const modes_watched[MODES_WATCHED] = {
 	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
 	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
 };
+
+#define RULES 6
+
+static inline void rules_of(unsigned which, struct sim_rules *r)
+{
+	sim_rules_init(r);
+	r->warmup = 2 * HD_US;
+	r->stop = 30 * HD_US;
+	switch (which) {
+	case 1:
+		r->packets = 777;
+		break;
+	case 2:
+		r->packets_per_flow = 6;
+		break;
+	case 3:
+		r->packets_per_sl = 300;
+		r->warmup_packets = 100;
+		break;
+	case 4:
+		r->precision = 0.05;
+		break;
+	case 5:
+		r->flow_metrics = r->port_metrics = false;
+		break;
+	default:
+		r->stop = 12 * HD_US;
+	}
+}
 
 #endif

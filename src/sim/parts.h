@@ -7,8 +7,9 @@
  * own, so that threads can compute them side by side. Internal to src/sim.
  *
  *	partition.c	which node is in which part, and how far apart parts are
+ *	cut.c		whether it can be cut, and making the parts
  *	mail.c		what parts tell each other
- *	parts.c		making them, and going through time together
+ *	parts.c		going through time together
  *
  * Every part is a struct sim. Arrays by port, node and flow are shared: a row
  * belongs to the part of its port, node or source, and only that part touches
@@ -61,6 +62,7 @@ struct mailbox {
 struct cut {
 	uint32_t n;
 	uint16_t *part_of_node, *part_of_port;
+	uint32_t first, last; /* parts of this process: up to last - 1 */
 	/*
 	 * The links as they began. What never changes of a link may be read
 	 * here while its own part is at work on it.
@@ -68,10 +70,15 @@ struct cut {
 	struct server *wires;
 };
 
+struct distant;
+struct wait_edge;
+
 struct parts {
 	struct sim *whole;
 	struct sim **part;
 	struct cut cut;
+	uint32_t first, last;    /* as in cut */
+	struct distant *distant; /* NULL: all parts are here */
 	hd_time lookahead;
 	struct mailbox *boxes[2]; /* [window modulo 2][from * n + to] */
 	uint64_t window;
@@ -83,6 +90,10 @@ struct parts {
 	uint64_t busiest; /* events of the busiest part, over all windows */
 	struct late *all; /* deliveries of a window, in order */
 	size_t n_all, all_cap;
+	/* With distant parts, as the run has ended: */
+	struct wait_edge *waits;
+	size_t n_waits, waits_cap;
+	struct sim_crowd crowd;
 };
 
 /* ---- partition.c -------------------------------------------------------- */
@@ -119,7 +130,7 @@ void mail_delivery(struct sim *s, const struct late *l);
 void mail_read(struct sim *s, struct mailbox *from);
 void mailbox_fini(struct mailbox *m);
 
-/* ---- parts.c ----------------------------------------------------------- */
+/* ---- cut.c ------------------------------------------------------------- */
 
 /* Cuts a run that has not begun, if it is worth it and can be done. */
 void parts_begin(struct sim *s);
@@ -127,11 +138,15 @@ void parts_begin(struct sim *s);
 void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 		unsigned threads);
 void parts_free(struct sim *s);
-enum sim_state parts_run(struct sim *s, hd_time until,
-			 sim_progress_fn *progress, void *context);
-
 /* Whose an event is: the whole's own are those that concern all parts. */
 struct sim *event_owner(struct sim *s, uint64_t key);
+
+/* ---- parts.c ----------------------------------------------------------- */
+
+/* What one member of the crew does: its parts' window. */
+void part_window(void *context, unsigned member);
+enum sim_state parts_run(struct sim *s, hd_time until,
+			 sim_progress_fn *progress, void *context);
 
 /* Who has the events and packets of a port. */
 static inline struct sim *sim_of_port(struct sim *s, uint32_t port)
@@ -150,9 +165,23 @@ static inline const struct sim *sim_part(const struct sim *s, uint32_t i)
 	return s->parts ? s->parts->part[i] : s;
 }
 
+/* Is anything on its way that keeps something going? */
+static inline bool mailbox_is_live(const struct mailbox *m)
+{
+	return m->n_packets || m->n_events || m->n_answers;
+}
+
+/* Has it nothing to do, but for timers? */
+static inline bool part_is_dry(const struct sim *part)
+{
+	return part->alive == 0 && eventq_count(&part->q) <= part->background;
+}
+
 /* link_request in an instant of the whole: its part must come to it too. */
 static inline void port_stir(struct sim *owner, uint32_t port)
 {
+	if (owner->is_elsewhere)
+		return; /* and stirs it there */
 	link_request(owner, port);
 	if (owner->cut)
 		eventq_push(&owner->q, owner->now,
@@ -180,6 +209,8 @@ bool metrics_mean_sums(const struct sim *whole, uint64_t n);
 hd_time metrics_cell(const struct sim *whole);
 /* A delivery of a flow that is at home in this part. */
 void metrics_late(struct sim *part, const struct late *l);
+/* Are rows by group those of single flows, and so of one part each? */
+bool groups_are_shared(const struct sim *whole);
 /* Sums of all parts, for the whole. */
 void metrics_collect(struct sim *whole);
 

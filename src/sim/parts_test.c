@@ -20,35 +20,6 @@
 #include "sim/same_for_tests.h"
 #include "sim/workload_for_tests.h"
 
-static void rules_of(unsigned which, struct sim_rules *r)
-{
-	sim_rules_init(r);
-	r->warmup = 2 * HD_US;
-	r->stop = 30 * HD_US;
-	switch (which) {
-	case 1:
-		r->packets = 777;
-		break;
-	case 2:
-		r->packets_per_flow = 6;
-		break;
-	case 3:
-		r->packets_per_sl = 300;
-		r->warmup_packets = 100;
-		break;
-	case 4:
-		r->precision = 0.05;
-		break;
-	case 5:
-		r->flow_metrics = r->port_metrics = false;
-		break;
-	default:
-		r->stop = 12 * HD_US;
-	}
-}
-
-#define RULES 6
-
 /* ---- threads that dawdle ---------------------------------------------- */
 
 /*

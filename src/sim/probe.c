@@ -268,6 +268,15 @@ static const struct pack_member says_members[] = {
 	PACK(sim_admission, rejected_by),
 };
 
+static bool pack_says(struct pack *p, const struct sim *s,
+		      struct sim_admission *says)
+{
+	PACK_STRUCT(p, says_members, says);
+	return pack_check(p, says->answer <= SIM_RELEASED &&
+				     (says->rejected_by == SIM_NONE ||
+				      says->rejected_by < s->setup->n_ports));
+}
+
 void saved_probes(struct saved *v)
 {
 	const struct sim *s = v->s;
@@ -275,15 +284,44 @@ void saved_probes(struct saved *v)
 
 	if (!a)
 		return;
-	for (uint32_t i = 0; i < s->setup->control->n_flows; i++) {
-		struct sim_admission *says = &a->flows[i].says;
-
-		PACK_STRUCT(v->p, says_members, says);
-		pack_check(v->p,
-			   says->answer <= SIM_RELEASED &&
-				   (says->rejected_by == SIM_NONE ||
-				    says->rejected_by < s->setup->n_ports));
-	}
+	for (uint32_t i = 0; i < s->setup->control->n_flows; i++)
+		pack_says(v->p, s, &a->flows[i].says);
 	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++)
 		pack_u64(v->p, &a->promised[i]);
+}
+
+/* Who says what of a flow: its source, the link without room, the last one. */
+static void admission_merge(struct sim_admission *a,
+			    const struct sim_admission *b)
+{
+	a->asked = b->asked > a->asked ? b->asked : a->asked;
+	a->answered = b->answered > a->answered ? b->answered : a->answered;
+	if (b->rejected_by != SIM_NONE)
+		a->rejected_by = b->rejected_by;
+	if (b->answer > a->answer)
+		a->answer = b->answer;
+}
+
+void probes_pack(struct pack *k, struct sim *s)
+{
+	struct probes *a = s->probes;
+
+	for (uint32_t i = 0; i < s->setup->control->n_flows; i++) {
+		struct sim_admission says = a->flows[i].says;
+
+		if (pack_says(k, s, &says))
+			admission_merge(&a->flows[i].says, &says);
+	}
+}
+
+void promises_pack(struct pack *k, struct sim *part)
+{
+	for (uint32_t i = 0; i < part->setup->n_ports; i++) {
+		uint64_t *promised = &part->probes->promised[(size_t)i * N_SLS];
+
+		for (unsigned sl = 0; sl < N_SLS; sl++) {
+			if (part->cut->part_of_port[i] == part->part)
+				pack_u64(k, &promised[sl]);
+		}
+	}
 }

@@ -400,6 +400,8 @@ const char *sim_not_saved(const struct sim *s)
 		if (!s->endpoints[i].pack)
 			return "programs run on its adapters";
 	}
+	if (s->rules.world)
+		return "several processes compute it";
 	return NULL;
 }
 

@@ -134,6 +134,12 @@ static void pack_flows(struct saved *v, struct tally *t)
 	}
 }
 
+void group_pack(struct pack *p, struct sim_group *g)
+{
+	PACK_STRUCT(p, group_members, g);
+	histogram_pack(p, &g->latency);
+}
+
 /* Written from the whole's, which has been collected; whoever reads adds to
  * the first's, if these are not the same. */
 static void pack_groups(struct saved *v)
@@ -141,10 +147,8 @@ static void pack_groups(struct saved *v)
 	struct sim_metrics *m =
 		v->p->reads ? saved_first(v)->metrics : v->s->metrics;
 
-	for (uint32_t i = 0; i < m->n_groups; i++) {
-		PACK_STRUCT(v->p, group_members, &m->groups[i]);
-		histogram_pack(v->p, &m->groups[i].latency);
-	}
+	for (uint32_t i = 0; i < m->n_groups; i++)
+		group_pack(v->p, &m->groups[i]);
 }
 
 void saved_tally(struct saved *v)

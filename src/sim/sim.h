@@ -38,6 +38,7 @@ enum sim_state {
 	SIM_IDLE,     /* nothing left to do, nothing under way */
 	SIM_DEADLOCK, /* packets wait and nothing can ever move them */
 	SIM_FULL,     /* memory is short (rules.yields); nothing is lost yet */
+	SIM_BROKEN,   /* what another process sent makes no sense */
 };
 
 struct sim_progress {
@@ -79,6 +80,15 @@ void sim_progress(const struct sim *s, struct sim_progress *out);
  * switch"), else NULL.
  */
 uint32_t sim_is_cut(const struct sim *s, const char **why_not);
+
+/*
+ * With rules.world, processes compute a run together: all of them make the same
+ * calls, from sim_new to sim_run, and the first has the results. Before the
+ * first sim_run: shares it among them, or says why that cannot be.
+ */
+const char *sim_share(struct sim *s);
+/* After SIM_BROKEN: whose bytes they were. */
+unsigned sim_broken_by(const struct sim *s);
 
 /* What cutting costs and could bring; all zeros if the run is not cut. */
 struct sim_cut_use {

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "sim/control.h"
-#include "sim/parts.h"
+#include "sim/distant.h"
 #include "sim/tell.h"
 #include "sim/voq.h"
 
@@ -104,12 +104,49 @@ static void crowd_add(const struct sim *s, uint64_t *waiting,
 
 void sim_crowd(const struct sim *s, struct sim_crowd *out)
 {
+	if (is_distant(s)) {
+		*out = s->parts->crowd;
+		return;
+	}
 	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
 
 	*out = (struct sim_crowd){ .packets = sim_alive(s) };
 	for (uint32_t i = 0; i < sim_n_parts(s); i++)
 		crowd_add(sim_part(s, i), waiting, out);
 	free(waiting);
+}
+
+static void read_crowd(struct sim *s, struct pack *k, void *context)
+{
+	struct sim_crowd *most = context;
+	uint64_t waiting = 0;
+	uint32_t port = 0;
+
+	pack_u64(k, &waiting);
+	pack_u32(k, &port);
+	if (!pack_check(k, port < s->setup->n_ports) ||
+	    waiting <= most->waiting)
+		return;
+	most->waiting = waiting;
+	most->port = port;
+}
+
+void crowd_note(struct sim *s)
+{
+	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
+	struct strbuf mine = STRBUF_INIT;
+	struct sim_crowd here = { 0 };
+	struct pack k;
+
+	for (uint32_t i = s->parts->first; i < s->parts->last; i++)
+		crowd_add(sim_part(s, i), waiting, &here);
+	free(waiting);
+	pack_to(&k, &mine);
+	pack_u64(&k, &here.waiting);
+	pack_u32(&k, &here.port);
+	s->parts->crowd = (struct sim_crowd){ .packets = sim_alive(s) };
+	distant_gather(s, &mine, read_crowd, &s->parts->crowd);
+	strbuf_fini(&mine);
 }
 
 /* ---- durations ---------------------------------------------------------- */

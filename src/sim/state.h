@@ -518,15 +518,17 @@ struct sim {
 	uint32_t n_readers;                  /* 0 = no limit */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
-	bool routers;    /* there are some */
-	bool mixes;      /* SLs of one lane may have had others before */
-	bool to_the_end; /* even if nothing is left to do */
-	bool full;       /* memory is short; see rules.yields */
-	bool is_stuck;   /* for ever (M3) */
-	bool has_begun;  /* and may have been cut (parts.h) */
-	bool fills;      /* marks look at how full buffers are */
-	bool stops_dry;  /* a part, if it has nothing to do but timers */
-	bool tells_ends; /* tells_delivered or tells_ended */
+	bool routers;      /* there are some */
+	bool mixes;        /* SLs of one lane may have had others before */
+	bool to_the_end;   /* even if nothing is left to do */
+	bool full;         /* memory is short; see rules.yields */
+	bool is_stuck;     /* for ever (M3) */
+	bool has_begun;    /* and may have been cut (parts.h) */
+	bool fills;        /* marks look at how full buffers are */
+	bool stops_dry;    /* a part, if it has nothing to do but timers */
+	bool tells_ends;   /* tells_delivered or tells_ended */
+	bool is_elsewhere; /* a part that another process computes */
+	bool is_dry;       /* and has nothing to do there */
 	enum way way;
 
 	struct port_list touched, crossed, downed, updating;
@@ -566,6 +568,8 @@ struct sim {
 	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
 	const struct cut *cut; /* of a part; NULL: it is the whole */
 	struct mailbox *boxes; /* to each part, of this window */
+	size_t n_queued;       /* events, where it is computed (distant.h), */
+	hd_time next_event;    /* and the first of them */
 	uint64_t mailed[MAIL_KINDS];
 	uint64_t events_before; /* this window */
 	hd_time told;           /* the earliest that they can matter */

@@ -61,6 +61,12 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 /* After its counters, of the measured interval. */
 void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
 
+/* ---- saved_tally.c ----------------------------------------------------- */
+
+struct pack;
+/* What was counted of a group. */
+void group_pack(struct pack *p, struct sim_group *g);
+
 /* ---- rules.c ----------------------------------------------------------- */
 
 /* M2: how far apart the looks are. */

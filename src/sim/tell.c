@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/distant.h"
 #include "sim/saved.h"
 
 /* ---- noted: the earliest on top of a heap -------------------------------- */
@@ -86,6 +87,25 @@ void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
 	note(s, s->now, port, TELLS_GRANTED, &t);
 }
 
+void telling_add(struct sim *part, const struct telling *t)
+{
+	push(&part->tellings, t);
+}
+
+bool telling_is_sound(const struct sim *part, const struct telling *t)
+{
+	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
+
+	if (port >= part->setup->n_ports || kind > TELLS_GRANTED)
+		return false;
+	if (kind == TELLS_UPDATED)
+		return t->update.vl <= VL_MANAGEMENT;
+	return t->packet.vl <= VL_MANAGEMENT && t->packet.sl < N_SLS &&
+	       (t->packet.flow < part->n_flows || t->packet.flow == NONE) &&
+	       (t->packet.source < part->setup->n_nodes ||
+		t->packet.source == NONE);
+}
+
 /* ---- told ---------------------------------------------------------------- */
 
 static void tell_end(const struct sim_observer *o, const struct telling *t,
@@ -143,7 +163,8 @@ void tell_until(struct sim *s, hd_time until)
 		const struct telling t = *from->heap;
 
 		pop(from);
-		for (uint32_t i = 0; i < s->n_observers; i++)
+		for (uint32_t i = 0; i < s->n_observers && is_first_rank(s);
+		     i++)
 			tell_one(s, &s->observers[i], &t);
 	}
 }

@@ -39,5 +39,8 @@ void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
 /* All parts have noted what happens until then; `s` is the whole. */
 void tell_until(struct sim *s, hd_time until);
 void tellings_fini(struct sim *s);
+/* What another process noted of its part; could it have? */
+void telling_add(struct sim *part, const struct telling *t);
+bool telling_is_sound(const struct sim *part, const struct telling *t);
 
 #endif

@@ -557,13 +557,18 @@ static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
 	}
 }
 
+/* But for the packet that it offers. */
+static void pack_pace(struct pack *p, const struct sim *s, struct throttle *t)
+{
+	PACK_STRUCT(p, throttle_members, t);
+	pack_check(p, saved_lane(s, t->offers_vl) && t->turn < 64 * t->words &&
+			      t->state.ccti < CCT_MAX_ENTRIES);
+}
+
 static void pack_throttle(struct saved *v, struct throttle *t)
 {
-	PACK_STRUCT(v->p, throttle_members, t);
+	pack_pace(v->p, v->s, t);
 	saved_ref(v, sim_of_port(v->s, t->port), &t->offers);
-	pack_check(v->p, saved_lane(v->s, t->offers_vl) &&
-				 t->turn < 64 * t->words &&
-				 t->state.ccti < CCT_MAX_ENTRIES);
 }
 
 static void pack_controlled(struct saved *v, struct controlled *f)
@@ -597,5 +602,28 @@ void saved_control(struct saved *v)
 	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
 		if (v->s->links[i].flags & L_PULLS)
 			pack_coming(v, sim_of_port(v->s, i), i);
+	}
+}
+
+/* What the part counts that deliveries of a flow belong to. */
+static const struct pack_member marked_members[] = {
+	PACK(controlled, marks),
+	PACK(controlled, marked_time),
+};
+
+void control_pack(struct pack *k, struct sim *part)
+{
+	struct control *c = part->control;
+
+	PACK_STRUCT(k, counts_members, &c->counts);
+	for (uint32_t i = 0; i < c->rules->n_throttles; i++) {
+		struct throttle *t = &c->throttles[i];
+
+		if (part->cut->part_of_port[t->port] == part->part)
+			pack_pace(k, part, t);
+	}
+	for (uint32_t i = 0; i < c->rules->n_flows; i++) {
+		if (flow_home(part, i) == part->part)
+			PACK_STRUCT(k, marked_members, &c->flows[i]);
 	}
 }

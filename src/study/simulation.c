@@ -3,15 +3,39 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "ranks/world.h"
 #include "sim/perfquery.h"
 #include "sim/tables.h"
 #include "study/simulation_parts.h"
+
+/* Of several processes, the first writes it. */
+static enum hd_status side_open(struct simulation *s, struct side_file *f,
+				const char *path, struct diag *d)
+{
+	const struct world *world = s->options.world;
+
+	if (!world || world->rank == 0)
+		return saved_open(s, f, path, d);
+	d->file = NULL;
+	f->stream = fopen("/dev/null", "w");
+	return f->stream ? HD_OK
+			 : diag_fail(d, HD_ERR_IO, "cannot open /dev/null");
+}
+
+static void side_close(struct side_file *f)
+{
+	if (f->is_open)
+		file_abandon(&f->writer);
+	else if (f->stream)
+		fclose(f->stream);
+}
 
 static enum hd_status side_commit(struct side_file *f, struct diag *d)
 {
 	if (!f->is_open)
 		return HD_OK;
 	f->is_open = false;
+	f->stream = NULL;
 	return file_commit(&f->writer, d);
 }
 
@@ -24,19 +48,18 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 		return diag_fail(d, HD_ERR_USAGE,
 				 "--pcap and --trace need files of their own");
 	if (o->pcap) {
-		status = saved_open(s, &s->pcap, o->pcap, d);
+		status = side_open(s, &s->pcap, o->pcap, d);
 		if (status != HD_OK)
 			return status;
 		d->file = s->fabric->scenario->file;
 		status = sim_watch_capture(
-			&s->watch, s->pcap.writer.stream, s->ports,
+			&s->watch, s->pcap.stream, s->ports,
 			(enum sim_capture_flow)o->flow_control, d);
 	}
 	if (status == HD_OK && o->trace) {
-		status = saved_open(s, &s->trace, o->trace, d);
+		status = side_open(s, &s->trace, o->trace, d);
 		if (status == HD_OK)
-			sim_watch_trace(&s->watch, s->trace.writer.stream,
-					s->ports);
+			sim_watch_trace(&s->watch, s->trace.stream, s->ports);
 	}
 	return status;
 }
@@ -46,7 +69,7 @@ static enum hd_status commit_files(struct simulation *s, struct diag *d)
 	enum hd_status status = sim_watch_finish(&s->watch, d);
 
 	if (status != HD_OK)
-		d->file = s->pcap.is_open && ferror(s->pcap.writer.stream)
+		d->file = s->pcap.is_open && ferror(s->pcap.stream)
 				  ? s->options.pcap
 				  : s->options.trace;
 	if (status == HD_OK)
@@ -60,6 +83,7 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 	bool has_pairs = qp_rows_any(s->fabric);
 
 	rules.yields = true;
+	rules.world = s->options.world;
 	if (has_pairs)
 		lab_rules(&rules);
 	if (s->jobs)
@@ -118,10 +142,8 @@ enum hd_status simulation_new(struct fabric *f,
 
 void simulation_free(struct simulation *s)
 {
-	if (s->pcap.is_open)
-		file_abandon(&s->pcap.writer);
-	if (s->trace.is_open)
-		file_abandon(&s->trace.writer);
+	side_close(&s->pcap);
+	side_close(&s->trace);
 	if (s->queue_pairs)
 		qp_rows_free(s->queue_pairs);
 	if (s->sim)
@@ -191,13 +213,39 @@ static enum hd_status run_on(struct simulation *s, struct diag *d)
 	return saved_pause(s, d);
 }
 
+/* Among processes, if there are several. */
+static enum hd_status share(struct simulation *s, struct diag *d)
+{
+	const struct world *world = s->options.world;
+	const char *why = world ? sim_share(s->sim) : NULL;
+
+	if (!why)
+		return HD_OK;
+	d->file = s->fabric->scenario->file;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "%u processes cannot compute this run together: %s",
+			 world->n, why);
+}
+
+static enum hd_status refuse_broken(const struct simulation *s, struct diag *d)
+{
+	d->file = NULL;
+	return diag_fail(d, HD_ERR_ENV,
+			 "what rank %u sent to rank %u makes no sense",
+			 sim_broken_by(s->sim), s->options.world->rank);
+}
+
 enum hd_status simulation_run(struct simulation *s, struct diag *d)
 {
-	enum hd_status status;
+	enum hd_status status = share(s, d);
 
+	if (status != HD_OK)
+		return status;
 	do
 		status = run_on(s, d);
 	while (status == HD_OK && s->state == SIM_PAUSED);
+	if (s->state == SIM_BROKEN)
+		return refuse_broken(s, d);
 	if (status == HD_OK)
 		status = commit_files(s, d);
 	if (status == HD_OK && s->jobs)

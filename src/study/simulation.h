@@ -33,11 +33,19 @@ struct simulation_options {
 	 */
 	const char *checkpoint, *restart;
 	hd_time every, every_simulated;
+	/* Processes that compute it together; NULL: this one. The first of
+	 * them writes the files and has the results. */
+	const struct world *world;
 	sim_progress_fn *progress; /* or NULL */
 	void *context;
 };
 
 struct simulation;
+
+/* A line that is the same for two runs that compute the same. */
+void simulation_identity(const struct fabric *f,
+			 const struct simulation_options *o,
+			 struct strbuf *out);
 
 /* Takes the fabric over, also if it refuses. */
 HD_MUST_CHECK enum hd_status simulation_new(struct fabric *f,

@@ -16,7 +16,8 @@
 /* A file that is written while the run goes on. */
 struct side_file {
 	struct file_writer writer;
-	bool is_open;
+	FILE *stream;
+	bool is_open; /* the writer; else nobody reads what is written */
 };
 
 struct simulation {

@@ -95,6 +95,7 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 		status = file_create(&f->writer, path, d);
 	}
 	f->is_open = status == HD_OK;
+	f->stream = f->is_open ? f->writer.stream : NULL;
 	if (f->is_open && s->options.checkpoint && !f->writer.beside)
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "a run with --checkpoint cannot write to "

@@ -62,8 +62,7 @@ mutant tell.c 'is_before(t->heap, best->heap)' \
 	'parts: what observers are told is merged in the wrong order'
 mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
 	'parts: places in the pool of packets break ties'
-mutant parts.c 'if (!p->stops_dry || is_all_dry(p))' \
-	'if (!p->stops_dry && is_all_dry(p))' \
+mutant parts.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
 	'parts: timers go on when all else has ended'
 mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/sim/session.h"
+
+#include <string.h>
+
+#include "cli/live/live.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/threads.h"
+
+static int show(const struct sim_values *v, const struct simulation *s)
+{
+	struct strbuf out = STRBUF_INIT;
+	bool met;
+
+	if (v->checksum)
+		simulation_checksum(s, &out);
+	else if (v->counters)
+		simulation_counters(s, &out);
+	if (v->checksum || v->counters)
+		return output_text(&v->common, &out,
+				   simulation_state(s) != SIM_DEADLOCK);
+	struct results *shown = simulation_results(s, v->all, &met);
+	struct results *kept = v->run.sampled ? simulation_record(s) : shown;
+
+	return output_kept(&v->common, shown, kept, met);
+}
+
+/* One process says what all refuse. */
+static int refuse(const struct sim_values *v, const struct diag *d)
+{
+	return v->world.rank == 0 ? command_refuse(d) : command_status(d);
+}
+
+/* Do all processes mean the same run? */
+static enum hd_status compare(const struct sim_values *v,
+			      const struct fabric *f, struct diag *d)
+{
+	struct strbuf mine = STRBUF_INIT;
+
+	if (v->world.n == 1)
+		return HD_OK;
+	strbuf_puts(&mine, HD_VERSION " ");
+	simulation_identity(f, &v->run, &mine);
+	enum hd_status status =
+		world_same(&v->world, "scenario, option or version", &mine, d);
+
+	strbuf_fini(&mine);
+	return status;
+}
+
+static enum hd_status begin(struct sim_values *v, struct fabric *f,
+			    struct diag *d, struct simulation **out)
+{
+	enum hd_status status = compare(v, f, d);
+
+	if (status != HD_OK) {
+		fabric_free(f);
+		return status;
+	}
+	status = simulation_new(f, &v->run, d, out);
+	if (v->world.n == 1)
+		return status;
+	enum hd_status all = world_agree(&v->world, status, d);
+
+	if (all != HD_OK && status == HD_OK)
+		simulation_free(*out);
+	return all;
+}
+
+/* The first process shows what all have computed. */
+static int finish(struct sim_values *v, struct fabric *f, struct simulation *s,
+		  enum hd_status done, struct diag *d)
+{
+	int status = EXIT_DONE;
+
+	if (done == HD_OK && v->live)
+		done = live_count(v->live, f, sim_metrics(simulation_sim(s)),
+				  d);
+	/* What was measured until memory ran short is shown, and then said. */
+	if (done == HD_OK || simulation_state(s) == SIM_FULL)
+		status = show(v, s);
+	return done == HD_OK ? status : command_refuse(d);
+}
+
+static int simulate(struct sim_values *v, struct fabric *f)
+{
+	const bool is_first = v->world.rank == 0;
+	struct diag d = { .status = HD_OK };
+	struct progress progress;
+	struct simulation *s = NULL;
+	int status = EXIT_DONE;
+
+	v->run.world = v->world.n > 1 ? &v->world : NULL;
+	v->run.sampled = output_is_kept(&v->common);
+	v->run.progress = progress_packets;
+	v->run.context = &progress;
+	if (begin(v, f, &d, &s) != HD_OK)
+		return refuse(v, &d);
+	if (is_first)
+		progress_begin(&progress, &v->common, "packets", 0);
+	enum hd_status done = simulation_run(s, &d);
+
+	if (is_first)
+		progress_end(&progress);
+	if (is_first || simulation_state(s) == SIM_BROKEN)
+		status = finish(v, f, s, done, &d);
+	if (simulation_state(s) == SIM_BROKEN)
+		world_abort(&v->world, status);
+	simulation_free(s);
+	return status;
+}
+
+/* What several processes cannot share, or NULL. */
+static const char *needs_one_process(const struct sim_values *v,
+				     const char *file)
+{
+	if (v->live)
+		return "a live fabric";
+	if (v->run.checkpoint || v->run.restart)
+		return "a checkpoint (--checkpoint, --restart)";
+	return strcmp(file, "-") == 0 ? "standard input" : NULL;
+}
+
+static enum hd_status choose(struct sim_values *v, const char *file,
+			     struct diag *d, struct fabric **out)
+{
+	const char *alone = needs_one_process(v, file);
+	enum hd_status status;
+
+	if (v->world.n == 1)
+		return scenario_choose(&v->scenario, v->live, file,
+				       &v->common.seed, d, out);
+	if (alone)
+		status = diag_fail(d, HD_ERR_USAGE,
+				   "%s is there for one process only, and %u "
+				   "were started together",
+				   alone, v->world.n);
+	else
+		status = scenario_choose(&v->scenario, NULL, file,
+					 &v->common.seed, d, out);
+	enum hd_status all = world_agree(&v->world, status, d);
+
+	if (all != HD_OK && status == HD_OK)
+		fabric_free(*out);
+	return all;
+}
+
+/* Only the first process prints. */
+static int explain(struct sim_values *v, const char *file)
+{
+	if (v->world.rank > 0)
+		return EXIT_DONE;
+	return scenario_print(&v->scenario, &v->common, file);
+}
+
+int sim_session(struct sim_values *v, const char *file)
+{
+	struct diag d = { .status = HD_OK };
+	struct fabric *f = NULL;
+	int status;
+
+	if (world_open(&v->world, &d) != HD_OK)
+		return refuse(v, &d);
+	if (v->world.rank > 0) {
+		v->common.verbose = false;
+		threads_ask(&v->common);
+	}
+	if (v->explain)
+		status = explain(v, file);
+	else if (choose(v, file, &d, &f) == HD_OK)
+		status = simulate(v, f);
+	else
+		status = refuse(v, &d);
+	world_close(&v->world);
+	return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a run is, in a few bytes: two that have the same ones compute the same.
+ * Files of the scenario count by what was made of them.
+ */
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "base/pack.h"
+#include "base/team.h"
+#include "study/simulation.h"
+
+static const struct pack_member node_members[] = {
+	PACK(sim_node, kind),
+	PACK(sim_node, first_port),
+	PACK(sim_node, n_ports),
+	PACK(sim_node, sw),
+};
+
+static const struct pack_member port_members[] = {
+	PACK(sim_port, node),        PACK(sim_port, peer),
+	PACK(sim_port, propagation), PACK(sim_port, in_blocks),
+	PACK(sim_port, out_blocks),  PACK(sim_port, vl15_blocks),
+	PACK(sim_port, vls),         PACK(sim_port, ber),
+	PACK(sim_port, update_loss), PACK(sim_port, hoq_life),
+};
+
+static const struct pack_member flow_members[] = {
+	PACK(sim_flow, kind),     PACK(sim_flow, source),
+	PACK(sim_flow, row),      PACK(sim_flow, sl),
+	PACK(sim_flow, pkey),     PACK(sim_flow, bytes),
+	PACK(sim_flow, packets),  PACK(sim_flow, last_bytes),
+	PACK(sim_flow, start),    PACK(sim_flow, stop),
+	PACK(sim_flow, count),    PACK(sim_flow, size_scv),
+	PACK(sim_flow, scv),      PACK(sim_flow, mean_on),
+	PACK(sim_flow, mean_off), PACK(sim_flow, shape),
+	PACK(sim_flow, period),
+};
+
+static const struct pack_member arrival_members[] = {
+	PACK(sim_arrival, time),
+	PACK(sim_arrival, bytes),
+	PACK(sim_arrival, dlid),
+};
+
+static void note_flow(struct pack *k, struct sim_flow f)
+{
+	PACK_STRUCT(k, flow_members, &f);
+	pack_u64(k, &f.interval.num);
+	pack_u64(k, &f.interval.den);
+	/* Longer lists are of all hosts that a row names. */
+	pack_u32(k, &f.to.n);
+	if (f.to.n) {
+		struct sim_address first = f.to.list[0];
+
+		pack_u16(k, &first.dlid);
+	}
+	for (size_t i = 0; i < f.n_trace; i++) {
+		struct sim_arrival a = f.trace[i];
+
+		PACK_STRUCT(k, arrival_members, &a);
+	}
+}
+
+static void note_fabric(struct pack *k, const struct fabric *f)
+{
+	const struct sim_setup *s = &f->setup;
+	uint64_t seed = s->seed;
+
+	pack_u64(k, &seed);
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		struct sim_node n = s->nodes[i];
+
+		PACK_STRUCT(k, node_members, &n);
+	}
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		struct sim_port p = s->ports[i];
+		double rate = hd_rate_bps(p.rate);
+
+		PACK_STRUCT(k, port_members, &p);
+		pack_real(k, &rate);
+	}
+	for (uint32_t i = 0; i < f->n_flows; i++)
+		note_flow(k, f->flows[i]);
+}
+
+static void note_routes(const struct subnet *net, struct digest *h)
+{
+	uint8_t *rows = lft_rows(net);
+
+	digest_add(h, (const char *)rows,
+		   (size_t)net->n_switches * net->lft_stride);
+	free(rows);
+}
+
+static void put_setting(void *context, const char *name, const char *value)
+{
+	strbuf_printf(context, "%s=%s\n", name, value);
+}
+
+static void note_options(const struct simulation_options *o, struct strbuf *out)
+{
+	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL,
+		      o->trace != NULL, o->flow_control, o->sampled,
+		      (unsigned long long)o->sample, team_asked());
+	for (size_t i = 0; i < o->ports.n; i++)
+		strbuf_printf(out, "%s\n", o->ports.items[i]);
+}
+
+void simulation_identity(const struct fabric *f,
+			 const struct simulation_options *o, struct strbuf *out)
+{
+	const struct subnet *net = f->setup.subnet;
+	struct strbuf all = STRBUF_INIT;
+	struct digest h = DIGEST_START;
+	struct pack k;
+
+	note_options(o, &all);
+	scenario_settings(f->scenario, put_setting, &all);
+	pack_to(&k, &all);
+	note_fabric(&k, f);
+	digest_add(&h, all.text, all.len);
+	note_routes(net, &h);
+	digest_print(&h, out);
+	strbuf_fini(&all);
+}

@@ -1,0 +1,175 @@
+# Processes that mpirun started together compute one run to the bytes of one
+# process: tables, rows of a database, traces and captures, by any number of
+# ranks and threads. What they cannot do ends all of them with one line, and
+# who is killed leaves nothing behind.
+. "$SRC/tests/cli/lib.sh"
+command -v mpirun >/dev/null || fail "mpirun is not installed"
+[ -e "$(dirname "$HEDDLE")/libheddle-mpi.so" ] ||
+	fail "heddle was built without libopenmpi-dev"
+rm -rf ./*.one trace pcap db dump out err files
+
+# ranks N COMMAND...
+ranks() {
+	ranks=$1
+	shift
+	mpirun -n "$ranks" --allow-run-as-root --oversubscribe "$@"
+}
+
+# sim RANKS THREADS OPTION...: 1 is a goal missed, of which mpirun tells.
+sim() {
+	processes=$1 threads=$2
+	shift 2
+	set -- "$HEDDLE" sim "$file" --set run.measure=10us \
+		--set run.warmup=3us --set run.horizon=13us \
+		--threads "$threads" "$@"
+	if [ "$processes" -gt 1 ]; then
+		set -- ranks "$processes" "$@"
+	fi
+	"$@" -o out >said 2>err || [ $? -eq 1 ] || fail "$name: $(cat err)"
+}
+
+# Everything but who computed it, and when.
+rows() {
+	sqlite3 "$1" .dump | grep -v '^INSERT INTO run ' >"$2"
+}
+
+same() {
+	cmp "$1.one" "$1" >&2 ||
+		fail "$name: $1 differs by $processes ranks on $threads threads"
+}
+
+watched() {
+	rm -f trace pcap db
+	sim "$1" "$2" --all --json --trace trace $pcap --db db
+	rows db dump
+}
+
+# all FILE: everything that can be asked for.
+all() {
+	file=$1 name=$(basename "$1" .yaml) pcap='--pcap pcap'
+	"$HEDDLE" sim "$file" --set run.measure=1us --set run.warmup=0s \
+		--set run.horizon=1us $pcap >/dev/null 2>&1 || [ $? -eq 1 ] ||
+		pcap=
+	watched 1 1
+	for what in out trace dump ${pcap:+pcap}; do
+		mv $what $what.one
+	done
+	for how in $2; do
+		watched "${how%x*}" "${how#*x}"
+		for what in out trace dump ${pcap:+pcap}; do
+			same $what
+		done
+	done
+	for format in '--all --csv' '--all' --counters; do
+		# shellcheck disable=SC2086 # words
+		sim 1 1 $format
+		mv out out.one
+		# shellcheck disable=SC2086
+		sim 3 1 $format
+		same out
+	done
+	compared=$((compared + 1))
+}
+
+# Those that ranks can share: more switches than ranks, no queue pairs.
+compared=0
+if [ "${HD_LONG:-0}" = 1 ]; then
+	for file in "$SRC"/examples/*.yaml; do
+		! grep -q '^scenario:' "$file" || continue
+		if ranks 3 "$HEDDLE" sim "$file" --set run.measure=1us \
+			--set run.warmup=0s --set run.horizon=1us -o out \
+			>said 2>err || [ $? -eq 1 ]; then
+			all "$file" '2x1 2x2 3x1 3x2'
+		else
+			grep -q 'cannot compute this run together: it' err ||
+				fail "$file: $(cat err)"
+		fi
+	done
+	[ $compared -ge 12 ] || fail "only $compared examples were compared"
+else
+	all "$SRC/examples/link-failure.yaml" '2x2 3x1'
+fi
+
+# ---- what is refused, in one line
+# refused RANKS STATUS TEXT COMMAND...: what mpirun adds stands between dashes.
+refused() {
+	n=$1 want=$2 text=$3 got=0
+	shift 3
+	mpirun -n "$n" --allow-run-as-root --oversubscribe "$@" >out 2>err ||
+		got=$?
+	[ $got -eq "$want" ] || {
+		cat err >&2
+		fail "'$*' ended with $got, not $want"
+	}
+	has err "$text"
+	[ "$(grep -c '^heddle' err)" -eq 1 ] || {
+		cat err >&2
+		fail "'$*' was refused in more than one line"
+	}
+	empty out
+}
+cat >ring.yaml <<'END'
+fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
+traffic:
+  - {name: a, kind: poisson, load: 20%, payload: 1KiB}
+run: {seed: 3, warmup: 1us, measure: 5ms}
+END
+sed 's/20%/21%/' ring.yaml >other.yaml
+refused 5 3 '5 processes cannot compute this run together: it has fewer switches' \
+	"$HEDDLE" sim ring.yaml -o files
+cat >jobs.yaml <<'END'
+fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
+jobs:
+  - {name: steps, on: "0..3", program: [{allreduce: 4KiB, algorithm: ring}]}
+END
+refused 2 3 '2 processes cannot compute this run together: its adapters hand' \
+	"$HEDDLE" sim jobs.yaml -o files
+refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files
+refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+	"$HEDDLE" sim ring.yaml -o files : -n 1 "$HEDDLE" sim other.yaml -o files
+refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+	"$HEDDLE" sim ring.yaml -o files : \
+	-n 1 "$HEDDLE" sim ring.yaml --set run.seed=4 -o files
+refused 1 3 '(on rank 1)' "$HEDDLE" sim ring.yaml -o files : \
+	-n 1 "$HEDDLE" sim nowhere.yaml -o files
+refused 2 2 'standard input is there for one process only' \
+	"$HEDDLE" sim - -o files
+for option in --checkpoint --restart; do
+	refused 2 2 'a checkpoint (--checkpoint, --restart) is there for one process only' \
+		"$HEDDLE" sim ring.yaml $option ring.ckpt -o files
+	[ ! -e ring.ckpt ] || fail "a refused run wrote its state"
+done
+refused 2 4 'no/where' "$HEDDLE" sim ring.yaml --trace no/where
+[ ! -e files ] || fail "a refused run wrote"
+
+# A copy that finds no plug-in says so, and is well without ranks.
+rm -rf bare
+mkdir -p bare/bin
+cp "$HEDDLE" bare/bin/heddle
+refused 2 4 'built without libheddle-mpi.so' bare/bin/heddle sim ring.yaml
+status 0 bare/bin/heddle sim ring.yaml --set run.measure=10us
+
+# ---- who is killed
+mpirun -n 3 --allow-run-as-root --oversubscribe "$HEDDLE" sim ring.yaml \
+	--set run.measure=10s --set run.horizon=20s --trace killed.trace --db killed.db \
+	-o killed.json >killed.out 2>killed.err &
+launcher=$!
+# The last rank, when all of them work: rank 0 has begun its trace.
+tries=0
+until ls killed.trace.* >/dev/null 2>&1; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail "nobody began"
+	sleep 0.1
+done
+sleep 0.5
+victim=
+for pid in $(ps -o pid= --ppid $launcher); do
+	victim=$pid
+done
+kill -9 "$victim"
+got=0
+wait $launcher || got=$?
+[ $got -ne 0 ] || fail "a rank was killed, and all was well"
+rm -f killed.out killed.err
+left=$(ls -A | grep killed | grep -v '^killed\.db' || true)
+[ -z "$left" ] || fail "a killed rank left $left"
