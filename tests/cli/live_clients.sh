@@ -49,6 +49,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 fi
 
 # ---- the end
+signals=$(sed -n '/^Threads\|^Sig\|^Shd/p' "/proc/$daemon/status")
 kill -TERM "$daemon"
-wait "$daemon" || fail "it ends with $?"
+wait "$daemon" || fail "it ends with $?; before, it had $signals"
 [ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "its folder is still there"
