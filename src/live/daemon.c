@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -598,29 +598,41 @@ static void raise_limit(void)
 	}
 }
 
-/* Signals that end the daemon are a message like others. */
-static void take_signals(struct live *l, sigset_t *before)
+/*
+ * Signals that end the daemon are a message like others. Libraries may have
+ * started threads, and any of them may get one: blocking would not do.
+ */
+static const int ending_signals[] = { SIGTERM, SIGINT };
+enum { N_ENDING = sizeof(ending_signals) / sizeof(ending_signals[0]) };
+static int ending = -1; /* an eventfd, while there is a daemon */
+
+static void note_end(int number)
+{
+	const uint64_t one = 1;
+	int before = errno;
+
+	(void)number;
+	(void)!write(ending, &one, sizeof(one));
+	errno = before;
+}
+
+static void take_signals(struct live *l, struct sigaction before[N_ENDING])
 {
 	struct epoll_event e = { .events = EPOLLIN,
 				 .data.u32 = (uint32_t)SIGNALS };
-	sigset_t set;
+	struct sigaction ours = { .sa_handler = note_end,
+				  .sa_flags = SA_RESTART };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, before);
-	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	ending = l->signals = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->signals, &e);
+	for (size_t i = 0; i < N_ENDING; i++)
+		sigaction(ending_signals[i], &ours, &before[i]);
 }
 
-/* What came meanwhile was heard: it does not end the process later. */
-static void give_back_signals(const struct live *l, const sigset_t *before)
+static void give_back_signals(const struct sigaction before[N_ENDING])
 {
-	struct signalfd_siginfo told;
-
-	while (read(l->signals, &told, sizeof(told)) == (ssize_t)sizeof(told))
-		;
-	sigprocmask(SIG_SETMASK, before, NULL);
+	for (size_t i = 0; i < N_ENDING; i++)
+		sigaction(ending_signals[i], &before[i], NULL);
 }
 
 enum hd_status live_run(const struct topo *t, const char *dir,
@@ -628,7 +640,7 @@ enum hd_status live_run(const struct topo *t, const char *dir,
 			struct diag *d)
 {
 	struct live l = { 0 };
-	sigset_t before;
+	struct sigaction before[N_ENDING];
 
 	raise_limit();
 	bool made = daemon_init(&l, t, dir);
@@ -638,11 +650,11 @@ enum hd_status live_run(const struct topo *t, const char *dir,
 				 strerror(errno));
 
 	if (status == HD_OK) {
-		take_signals(&l, &before);
+		take_signals(&l, before);
 		ready(context);
 		while (!l.ends)
 			daemon_turn(&l, -1);
-		give_back_signals(&l, &before);
+		give_back_signals(before);
 	}
 	daemon_fini(&l);
 	return status;

@@ -41,7 +41,8 @@ clear() {
 killed() {
 	clear
 	status=0
-	RAISE_AT=$1 RAISE=9 LD_PRELOAD=$RAISER sim --trace trace $pcap --db db \
+	RAISE_AT=$1 RAISE=9 LD_LIBRARY_PATH="${RAISER%/*}" \
+		LD_PRELOAD="${RAISER##*/}" sim --trace trace $pcap --db db \
 		--checkpoint state --every-simulated 2us || status=$?
 	[ "$status" -eq 137 ] || fail "$name: lives on at moment $1: $status"
 	[ -f state ] || return 0
@@ -154,7 +155,7 @@ refused 'could not go on' "$HEDDLE" sim "$file" --checkpoint state.2 \
 
 # What a trace has written so far must still be there.
 clear
-RAISE_AT=60 RAISE=9 LD_PRELOAD=$RAISER sim --trace trace --checkpoint state \
+RAISE_AT=60 RAISE=9 LD_LIBRARY_PATH="${RAISER%/*}" LD_PRELOAD="${RAISER##*/}" sim --trace trace --checkpoint state \
 	--every-simulated 2us || :
 [ -f state ] || fail "no checkpoint to go on from"
 part=$(find . -name 'trace.*')

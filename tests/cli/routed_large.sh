@@ -2,7 +2,7 @@
 # have the places of some hosts. In long runs 4 x 16,000 hosts (radix 40).
 . "$SRC/tests/cli/lib.sh"
 
-radix=8 routers=4 memory=128MiB
+radix=8 routers=4 memory=256MiB
 [ "${HD_LONG:-0}" = 0 ] || { radix=40 routers=20 memory=1GiB; }
 
 "$HEDDLE" topo gen fat-tree --radix "$radix" --levels 3 --to ibsim -o tree

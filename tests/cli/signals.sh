@@ -151,7 +151,7 @@ first_of() {
 
 # One that has ended is gone, though its new parent may not have asked yet.
 runs() {
-	grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+	grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 
 gone() {
