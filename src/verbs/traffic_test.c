@@ -427,9 +427,21 @@ static struct course change_over(struct fabric *f, struct course *c,
 	return next;
 }
 
-static void messages_go_on_after_a_restart(void **state)
+/* What comes of a run that changes over every `step` and some time more. */
+static char *what_came_in_turns(struct fabric *f, unsigned turn, hd_time step)
 {
 	static const unsigned cuts[] = { 1, 2, 1, 3, 6 };
+	struct course c = course_begin(f, cuts[turn], 1);
+
+	for (hd_time at = step; at < 65 * HD_US; at += step + 17 * HD_US) {
+		assert_int_equal(sim_run(c.s, at, NULL, NULL), SIM_PAUSED);
+		c = change_over(f, &c, cuts[++turn % 5]);
+	}
+	return what_came(&c);
+}
+
+static void messages_go_on_after_a_restart(void **state)
+{
 	static const hd_time steps[] = { 400 * HD_NS, 9100123, 31 * HD_US };
 
 	(void)state;
@@ -439,17 +451,8 @@ static void messages_go_on_after_a_restart(void **state)
 		must_build(in_parts[i], &f);
 		char *one = what_came_in(f, 1, 1);
 
-		for (size_t k = 0; k < 3; k++) {
-			struct course c = course_begin(f, cuts[k], 1);
-			unsigned turn = (unsigned)k;
-
-			for (hd_time at = steps[k]; at < 65 * HD_US;
-			     at += steps[k] + 17 * HD_US) {
-				assert_int_equal(sim_run(c.s, at, NULL, NULL),
-						 SIM_PAUSED);
-				c = change_over(f, &c, cuts[++turn % 5]);
-			}
-			char *many = what_came(&c);
+		for (unsigned k = 0; k < 3; k++) {
+			char *many = what_came_in_turns(f, k, steps[k]);
 
 			assert_string_equal(one, many);
 			free(many);
