@@ -300,10 +300,11 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 	f->shared_mlid =
 		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
 	status = by ? take_programmed(f, by, d) : build_subnet(f, d);
-	subnet_share(&f->subnet);
 	memory_for("the scenario's flows");
-	if (status == HD_OK)
+	if (status == HD_OK) {
+		subnet_share(&f->subnet);
 		status = fabric_build_setup(f, d);
+	}
 	if (status == HD_OK && by)
 		add_faults(f, by);
 	if (status == HD_OK)
