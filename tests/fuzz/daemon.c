@@ -116,25 +116,8 @@ static void hear(struct program *p)
 
 static void say(struct program *p, const void *bytes, size_t size, int file)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec part = { (void *)bytes, size };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (file >= 0) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control);
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &file, sizeof(file));
-	}
 	/* It may be shut already, and refuse. */
-	(void)!sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)live_post(p->fd, bytes, size, file, MSG_DONTWAIT);
 }
 
 static void leave(struct program *p)
