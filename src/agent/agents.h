@@ -23,6 +23,7 @@
 
 #include "topo/topo.h"
 #include "wire/mad.h"
+#include "wire/port_fields.h"
 
 /* A queue pair at a LID: whom a MAD is for, or whom it is from. */
 struct mad_address {
@@ -77,57 +78,6 @@ bool agents_set_cable(struct agents *a, port_id port, bool plugged,
 void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now);
 
 /* ---- what a port is like now */
-
-enum port_field {
-	PORT_MKEY,
-	PORT_GID_PREFIX,
-	PORT_LID,
-	PORT_SM_LID,
-	PORT_CAP_MASK,
-	PORT_LEASE,
-	PORT_NUMBER,
-	PORT_WIDTHS_ENABLED,
-	PORT_WIDTHS,
-	PORT_WIDTH,
-	PORT_SPEEDS,
-	PORT_STATE,
-	PORT_PHYSICAL,
-	PORT_DOWN_DEFAULT,
-	PORT_PROTECT,
-	PORT_LMC,
-	PORT_SPEED,
-	PORT_SPEEDS_ENABLED,
-	PORT_NEIGHBOR_MTU,
-	PORT_SM_SL,
-	PORT_VL_CAP,
-	PORT_INIT_TYPE,
-	PORT_HIGH_LIMIT,
-	PORT_HIGH_CAP,
-	PORT_LOW_CAP,
-	PORT_MTU_CAP,
-	PORT_STALL_COUNT,
-	PORT_HOQ_LIFE,
-	PORT_OPER_VLS,
-	PORT_ENFORCE_IN,
-	PORT_ENFORCE_OUT,
-	PORT_FILTER_IN,
-	PORT_FILTER_OUT,
-	PORT_MKEY_VIOLATIONS,
-	PORT_PKEY_VIOLATIONS,
-	PORT_QKEY_VIOLATIONS,
-	PORT_GUID_CAP,
-	PORT_REREGISTER,
-	PORT_MCAST_TRAP,
-	PORT_SUBNET_TIMEOUT,
-	PORT_RESPONSE_TIME,
-	PORT_PHYSICAL_ERRORS,
-	PORT_OVERRUN_ERRORS,
-	PORT_CAP_MASK2,
-	PORT_EXT_SPEED,
-	PORT_EXT_SPEEDS,
-	PORT_EXT_SPEEDS_ENABLED,
-	N_PORT_FIELDS
-};
 
 /* LinkState and PhysLinkState of PortInfo. */
 enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "manager/manager.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,57 +12,6 @@
 
 static const hd_time GLANCE = UINT64_C(10000000000000); /* every 10 s */
 
-static const char *const port_names[N_PORT_FIELDS] = {
-	[PORT_MKEY] = "Mkey",
-	[PORT_GID_PREFIX] = "GidPrefix",
-	[PORT_LID] = "Lid",
-	[PORT_SM_LID] = "SMLid",
-	[PORT_CAP_MASK] = "CapMask",
-	[PORT_WIDTH] = "LinkWidthActive",
-	[PORT_WIDTHS] = "LinkWidthSupported",
-	[PORT_WIDTHS_ENABLED] = "LinkWidthEnabled",
-	[PORT_SPEEDS] = "LinkSpeedSupported",
-	[PORT_SPEED] = "LinkSpeedActive",
-	[PORT_SPEEDS_ENABLED] = "LinkSpeedEnabled",
-	[PORT_EXT_SPEED] = "LinkSpeedExtActive",
-	[PORT_EXT_SPEEDS] = "LinkSpeedExtSupported",
-	[PORT_EXT_SPEEDS_ENABLED] = "LinkSpeedExtEnabled",
-	[PORT_STATE] = "LinkState",
-	[PORT_PHYSICAL] = "PhysLinkState",
-	[PORT_LMC] = "LMC",
-	[PORT_NEIGHBOR_MTU] = "NeighborMTU",
-	[PORT_MTU_CAP] = "MtuCap",
-	[PORT_SM_SL] = "SMSL",
-	[PORT_VL_CAP] = "VLCap",
-	[PORT_OPER_VLS] = "OperVLs",
-	[PORT_HIGH_LIMIT] = "VLHighLimit",
-	[PORT_HIGH_CAP] = "VLArbHighCap",
-	[PORT_LOW_CAP] = "VLArbLowCap",
-	[PORT_REREGISTER] = "ClientReregister",
-};
-
-static const char *const switch_names[N_SWITCH_FIELDS] = {
-	[SWITCH_LINEAR_TOP] = "LinearFdbTop",
-	[SWITCH_MCAST_CAP] = "McastFdbCap",
-	[SWITCH_STATE_CHANGE] = "StateChange",
-	[SWITCH_OPTIMISED_SL2VL] = "OptSLtoVLMapping",
-	[SWITCH_ENHANCED] = "EnhancedPort0",
-};
-
-static void find_all(uint16_t attribute, const char *const *names, size_t n,
-		     struct field *out)
-{
-	const struct record *r =
-		mad_attribute(mad_class(MAD_SMP), attribute)->record;
-
-	for (size_t i = 0; i < n; i++) {
-		bool found = record_find(r, names[i], &out[i]);
-
-		assert(found);
-		(void)found;
-	}
-}
-
 struct manager *manager_new(const struct manager_options *o,
 			    const struct manager_events *e)
 {
@@ -73,9 +21,8 @@ struct manager *manager_new(const struct manager_options *o,
 	m->events = *e;
 	m->next_sweep = m->next_poll = HD_TIME_NEVER;
 	m->lid_taken = hd_alloc(LID_MAX_UNICAST + 1, sizeof(*m->lid_taken));
-	find_all(ATTR_PORT_INFO, port_names, N_PORT_FIELDS, m->port_fields);
-	find_all(ATTR_SWITCH_INFO, switch_names, N_SWITCH_FIELDS,
-		 m->switch_fields);
+	port_fields_find(m->port_fields);
+	switch_fields_find(m->switch_fields);
 	exchange_init(m);
 	groups_init(m);
 	return m;

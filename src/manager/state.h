@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "manager/manager.h"
 #include "subnet/replan.h"
+#include "wire/port_fields.h"
 
 enum {
 	BLOCK = 64, /* of an attribute's data in an SMP */
@@ -19,45 +20,6 @@ enum {
 
 /* LinkState of PortInfo. */
 enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };
-
-enum port_field {
-	PORT_MKEY,
-	PORT_GID_PREFIX,
-	PORT_LID,
-	PORT_SM_LID,
-	PORT_CAP_MASK,
-	PORT_WIDTH,
-	PORT_WIDTHS,
-	PORT_WIDTHS_ENABLED,
-	PORT_SPEEDS,
-	PORT_SPEED,
-	PORT_SPEEDS_ENABLED,
-	PORT_EXT_SPEED,
-	PORT_EXT_SPEEDS,
-	PORT_EXT_SPEEDS_ENABLED,
-	PORT_STATE,
-	PORT_PHYSICAL,
-	PORT_LMC,
-	PORT_NEIGHBOR_MTU,
-	PORT_MTU_CAP,
-	PORT_SM_SL,
-	PORT_VL_CAP,
-	PORT_OPER_VLS,
-	PORT_HIGH_LIMIT,
-	PORT_HIGH_CAP,
-	PORT_LOW_CAP,
-	PORT_REREGISTER,
-	N_PORT_FIELDS
-};
-
-enum switch_field {
-	SWITCH_LINEAR_TOP,
-	SWITCH_MCAST_CAP,
-	SWITCH_STATE_CHANGE,
-	SWITCH_OPTIMISED_SL2VL,
-	SWITCH_ENHANCED,
-	N_SWITCH_FIELDS
-};
 
 /* A port as it answered. */
 struct found_port {
