@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, O_TMPFILE */
 #include "base/file.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "base/unfinished.h"
 
 #define MOST_LINKS 40 /* as the kernel follows */
+#define OPEN_FILES "/proc/self/fd"
 
 /* An input that the user misnamed, as against a system that fails. */
 static bool is_absence(int error)
@@ -230,8 +231,24 @@ static void remove_beside(struct file_writer *w)
 	unfinished_let_go();
 }
 
-/* A stream to a new file beside w->target; false with errno otherwise. */
-static bool open_beside(struct file_writer *w)
+/*
+ * A new file in the folder of w->target without a name: nothing is left of it,
+ * however the process ends. -1 where the system has no such files.
+ */
+static int open_nameless(const struct file_writer *w)
+{
+	char *folder = folder_of(w->target);
+	int fd = -1;
+
+	/* Through there it will get its name. */
+	if (access(OPEN_FILES, X_OK) == 0)
+		fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(folder);
+	return fd;
+}
+
+/* One beside w->target, for other systems; -1 with errno. */
+static int open_beside(struct file_writer *w)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -245,17 +262,73 @@ static bool open_beside(struct file_writer *w)
 	if (fd < 0)
 		unfinished_take_back(w->beside);
 	unfinished_let_go();
-	if (fd >= 0 && fchmod(fd, mode_of(w->target)) == 0 &&
-	    open_stream(w, fd))
+	errno = error;
+	return fd;
+}
+
+/* A stream to a new file for w->target; false with errno otherwise. */
+static bool open_new(struct file_writer *w)
+{
+	int fd = open_nameless(w);
+
+	if (fd < 0)
+		fd = open_beside(w);
+	if (fd < 0)
+		return false;
+	if (fchmod(fd, mode_of(w->target)) == 0 && open_stream(w, fd))
 		return true;
-	if (fd >= 0) {
-		error = errno;
-		if (!w->sink)
-			close(fd);
-		remove_beside(w);
-	}
+	int error = errno;
+
+	if (!w->sink)
+		close(fd);
+	remove_beside(w);
 	errno = error;
 	return false;
+}
+
+/* False with errno, which is EEXIST if the name is taken. */
+static bool name_it(int fd, const char *name)
+{
+	char open_file[sizeof(OPEN_FILES) + 16];
+
+	snprintf(open_file, sizeof(open_file), OPEN_FILES "/%d", fd);
+	return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ==
+	       0;
+}
+
+/* Gives a nameless file a name beside w->target, under a hold. */
+static bool name_beside(struct file_writer *w, int fd)
+{
+	for (unsigned i = 0;; i++) {
+		struct strbuf name = STRBUF_INIT;
+
+		strbuf_printf(&name, "%s.%ld-%u", w->target, (long)getpid(), i);
+		w->beside = strbuf_detach(&name);
+		if (name_it(fd, w->beside)) {
+			unfinished_add(w->beside);
+			return true;
+		}
+		free(w->beside);
+		w->beside = NULL;
+		if (errno != EEXIST)
+			return false;
+	}
+}
+
+/*
+ * The file in the place of w->target, under a hold; `fd` is one without a name,
+ * or -1. False with errno.
+ */
+static bool put_in_place(struct file_writer *w, int fd)
+{
+	if (fd >= 0 && name_it(fd, w->target))
+		return true; /* nothing was there */
+	if (fd >= 0 && (errno != EEXIST || !name_beside(w, fd)))
+		return false;
+	if (rename(w->beside, w->target) != 0)
+		return false;
+	unfinished_take_back(w->beside);
+	return true;
 }
 
 static void release(struct file_writer *w)
@@ -280,7 +353,7 @@ enum hd_status file_create(struct file_writer *w, const char *path,
 		opened = fd >= 0 && open_stream(w, fd);
 	} else {
 		w->target = target_of(path);
-		opened = w->target && open_beside(w);
+		opened = w->target && open_new(w);
 	}
 	if (opened)
 		return HD_OK;
@@ -318,20 +391,23 @@ static void sync_folder(const char *target)
 
 enum hd_status file_commit(struct file_writer *w, struct diag *d)
 {
+	bool nameless = w->target && !w->beside;
 	bool failed = ferror(w->stream) != 0;
 
 	failed = (w->durable && !sync_stream(w)) || failed;
-	failed = fclose(w->stream) != 0 || failed;
+	int fd = nameless ? dup(w->sink->fd) : -1;
+
+	failed = fclose(w->stream) != 0 || (nameless && fd < 0) || failed;
 	int error = w->sink && w->sink->error ? w->sink->error : EIO;
 
-	if (!failed && w->beside) {
+	if (!failed && w->target) {
 		unfinished_hold();
-		failed = rename(w->beside, w->target) != 0;
+		failed = !put_in_place(w, fd);
 		error = errno;
-		if (!failed)
-			unfinished_take_back(w->beside);
 		unfinished_let_go();
 	}
+	if (fd >= 0)
+		close(fd);
 	if (!failed && w->durable)
 		sync_folder(w->target);
 	if (failed)
@@ -394,7 +470,15 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, uint64_t *len)
 	d->file = w->path;
 	if (!sync_stream(w) || fstat(w->sink->fd, &st) != 0)
 		return refuse_write(d, w->sink->error ? w->sink->error : errno);
-	unfinished_take_back(w->beside);
+	unfinished_hold();
+	bool named = w->beside || name_beside(w, w->sink->fd);
+	int error = errno;
+
+	if (named)
+		unfinished_take_back(w->beside);
+	unfinished_let_go();
+	if (!named)
+		return refuse_write(d, error);
 	w->kept = true;
 	*len = (uint64_t)st.st_size;
 	return HD_OK;

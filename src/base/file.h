@@ -61,9 +61,9 @@ struct file_writer {
 	const char *path;       /* as the caller said it, borrowed */
 	struct file_sink *sink; /* where `stream` ends */
 	char *target;           /* to replace; NULL when written directly */
-	char *beside;           /* what is written; NULL when directly */
-	bool durable;           /* commit waits until it is on the disk */
-	bool kept;              /* somebody may have to go on with it */
+	char *beside; /* its name before; NULL: none, or written directly */
+	bool durable; /* commit waits until it is on the disk */
+	bool kept;    /* somebody may have to go on with it */
 };
 
 HD_MUST_CHECK enum hd_status file_create(struct file_writer *w,

@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -117,6 +119,30 @@ static void an_abandoned_write_leaves_the_old_file(void **state)
 	assert_string_equal(got.text, "old");
 	assert_int_equal(files_there(), 1);
 	strbuf_fini(&got);
+}
+
+/* Whoever ends in the middle, and no handler runs. */
+static void a_killed_writer_leaves_nothing(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	unsigned before = files_there();
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		struct file_writer w;
+
+		if (file_create(&w, inside("killed"), &d) != HD_OK)
+			_exit(1);
+		for (unsigned i = 0; i < 100000; i++)
+			fputs("a line of many\n", w.stream);
+		fflush(w.stream);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(files_there(), before);
 }
 
 static void a_full_device_is_reported(void **state)
@@ -344,6 +370,7 @@ int main(void)
 		cmocka_unit_test(a_file_over_the_limit_is_refused_whole),
 		cmocka_unit_test(a_missing_file_and_a_folder_are_not_found),
 		cmocka_unit_test(an_abandoned_write_leaves_the_old_file),
+		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(a_full_device_is_reported),
 		cmocka_unit_test(a_folder_that_is_not_there_is_reported),
 		cmocka_unit_test(a_place_is_refused_before_anything_is_written),

@@ -96,7 +96,7 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 	}
 	f->is_open = status == HD_OK;
 	f->stream = f->is_open ? f->writer.stream : NULL;
-	if (f->is_open && s->options.checkpoint && !f->writer.beside)
+	if (f->is_open && s->options.checkpoint && !f->writer.target)
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "a run with --checkpoint cannot write to "
 				   "what is no file: it could not go on there");
@@ -104,29 +104,24 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 }
 
 /* Where the files are comes first: they are opened before all else is there. */
-static void pack_places(const struct simulation *s, struct pack *p)
-{
-	const struct side_file *files[] = { &s->pcap, &s->trace };
-
-	for (unsigned i = 0; i < 2; i++) {
-		if (files[i]->is_open)
-			free(pack_text(p, files[i]->writer.beside));
-	}
-}
-
-static enum hd_status keep_files(struct simulation *s, struct pack *p,
+static enum hd_status pack_files(struct simulation *s, struct pack *p,
 				 struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
 	enum hd_status status = HD_OK;
+	uint64_t len[2] = { 0, 0 };
 
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
-		uint64_t len = 0;
-
-		if (!files[i]->is_open)
-			continue;
-		status = file_keep(&files[i]->writer, d, &len);
-		pack_u64(p, &len);
+		if (files[i]->is_open)
+			status = file_keep(&files[i]->writer, d, &len[i]);
+	}
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
+		if (files[i]->is_open)
+			free(pack_text(p, files[i]->writer.beside));
+	}
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
+		if (files[i]->is_open)
+			pack_u64(p, &len[i]);
 	}
 	return status;
 }
@@ -219,8 +214,7 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 	struct pack p;
 
 	pack_to(&p, &state);
-	pack_places(s, &p);
-	enum hd_status status = keep_files(s, &p, d);
+	enum hd_status status = pack_files(s, &p, d);
 
 	if (status == HD_OK) {
 		pack_watchers(s, &p);

@@ -87,6 +87,9 @@ WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n))
 WRAP(int, fdatasync, (int fd), (fd))
 WRAP(int, fsync, (int fd), (fd))
 WRAP(int, rename, (const char *from, const char *to), (from, to))
+WRAP(int, linkat,
+     (int at, const char *from, int to_at, const char *to, int flags),
+     (at, from, to_at, to, flags))
 WRAP(int, unlink, (const char *path), (path))
 WRAP(int, mkstemp, (char *path), (path))
 WRAP(char *, mkdtemp, (char *path), (path))

@@ -154,9 +154,19 @@ mpirun -n 3 --allow-run-as-root --oversubscribe "$HEDDLE" sim ring.yaml \
 	--set run.measure=10s --set run.horizon=20s --trace killed.trace --db killed.db \
 	-o killed.json >killed.out 2>killed.err &
 launcher=$!
+# writes_here PID: whether it has a file open here that has no name yet.
+writes_here() {
+	ls -l "/proc/$1/fd" 2>/dev/null | grep -qF -- "-> $PWD/#"
+}
 # The last rank, when all of them work: rank 0 has begun its trace.
+begun() {
+	for pid in $(ps -o pid= --ppid $launcher); do
+		! writes_here $pid || return 0
+	done
+	return 1
+}
 tries=0
-until ls killed.trace.* >/dev/null 2>&1; do
+until begun; do
 	tries=$((tries + 1))
 	[ $tries -lt 600 ] || fail "nobody began"
 	sleep 0.1
