@@ -334,13 +334,26 @@ bool review_fit(const struct paper_review *s, struct results *r)
 
 /* ---- for the record ----------------------------------------------------- */
 
-static bool runs_job(const struct review_item *item, size_t job)
+/* The point of an experiment that a job computes; n_points: none. */
+static size_t point_of(const struct review_item *item, size_t job)
 {
-	for (size_t i = 0; i < item->grid.n_points; i++) {
-		if (item->jobs[i] == job)
-			return true;
+	size_t i = 0;
+
+	while (i < item->grid.n_points && item->jobs[i] != job)
+		i++;
+	return i;
+}
+
+/* Which of the study's points it is. */
+static void put_axes(const struct paper_points *g, size_t point,
+		     struct results *r)
+{
+	for (size_t k = 0; k < g->study->n_axes; k++) {
+		char *label = points_label(g, point, k);
+
+		results_parameter(r, g->study->axes[k].name, label);
+		free(label);
 	}
-	return false;
 }
 
 #define MOST_NAMES 4
@@ -358,8 +371,12 @@ void review_annotate(const struct paper_review *s, size_t job)
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
-		if (!runs_job(item, job))
+		size_t point = point_of(item, job);
+
+		if (point == item->grid.n_points)
 			continue;
+		if (!named)
+			put_axes(&item->grid, point, r);
 		if (named++ < MOST_NAMES)
 			strbuf_printf(&name, " %s/%s", item->paper->id,
 				      item->experiment->id);

@@ -19,9 +19,10 @@
 void sim_picture_curves(const struct sim_findings *f, struct results *r);
 
 /*
- * "layout", "nodes" and "links" (one row per direction); "forwarding", "lane
- * mapping" and "arbitration" as the switches have them; "paths" of some flows,
- * hop by hop. Forwarding tables that would be huge are left out with a remark.
+ * "layout", "nodes" and "links" (one row per direction); "events", if links or
+ * tables change on the way; "forwarding", "lane mapping" and "arbitration" as
+ * the switches have them; "paths" of some flows, hop by hop. Forwarding tables
+ * that would be huge are left out with a remark.
  */
 void sim_picture_fabric(const struct sim_findings *f, struct results *r);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "scenario/words.h"
 #include "sim/picture.h"
 #include "sim/tables_parts.h"
 #include "topo/layout.h"
@@ -164,6 +165,54 @@ static void put_links(const struct sim_findings *f, struct results *r)
 
 		table_put_row(t, &row);
 	}
+}
+
+/* ---- what happens to it ------------------------------------------------- */
+
+struct happening_row {
+	double time;
+	const char *event, *port;
+};
+
+static const struct column event_columns[] = {
+	{ "time", "us", CELL(happening_row, time), ORIGIN_GIVEN, 3 },
+	{ "event", NULL, CELL(happening_row, event) },
+	{ "port", NULL, CELL(happening_row, port) },
+	{ NULL },
+};
+
+static void put_event(const struct sim_findings *f, hd_time time,
+		      const char *event, uint32_t port, struct table *t)
+{
+	const struct happening_row row = {
+		.time = ((double)time - (double)f->metrics->from) /
+			(double)HD_US,
+		.event = event,
+		.port = findings_port_name(f->build, port, t),
+	};
+
+	if (time <= f->metrics->to)
+		table_put_row(t, &row);
+}
+
+static void put_events(const struct sim_findings *f, struct results *r)
+{
+	const struct sim_setup *s = &f->build->setup;
+
+	if (!s->n_faults && !s->n_changes)
+		return;
+	struct table *t = results_table(
+		r, "events",
+		"links and tables that change, since measuring began",
+		event_columns);
+
+	for (uint32_t i = 0; i < s->n_faults; i++)
+		put_event(f, s->faults[i].time,
+			  scn_event_words[s->faults[i].kind], s->faults[i].port,
+			  t);
+	for (uint32_t i = 0; i < s->n_changes; i++)
+		put_event(f, s->changes[i].time, "tables", s->changes[i].port,
+			  t);
 }
 
 /* ---- tables of the subnet ----------------------------------------------- */
@@ -530,6 +579,7 @@ void sim_picture_fabric(const struct sim_findings *f, struct results *r)
 {
 	put_nodes(f->build, r);
 	put_links(f, r);
+	put_events(f, r);
 	put_forwarding(&f->build->subnet, r);
 	put_mappings(f->build, r);
 	put_arbitration(f->build, r);

@@ -259,6 +259,31 @@ static void tables_are_those_of_the_subnet(void **state)
 	end(&x);
 }
 
+/* What fails before, while and after measuring. */
+static void events_are_counted_from_where_measuring_begins(void **state)
+{
+	static const char *const kinds[] = { "link-down", "link-up" };
+	static const double times[] = { -50, 200 };
+	struct run x;
+
+	(void)state;
+	go(SHARED "faults:\n  events:\n"
+		  "    - {at: 50us, kind: link-down, port: \"h1\"}\n"
+		  "    - {at: 300us, kind: link-up, port: \"h1\"}\n"
+		  "    - {at: 5ms, kind: link-down, port: \"h1\"}\n",
+	   0, &x);
+	const struct table *t = results_find(x.r, "events");
+
+	assert_non_null(t);
+	assert_int_equal(table_rows(t), 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(cell(t, i, "event")->text, kinds[i]);
+		assert_string_equal(cell(t, i, "port")->text, "h1");
+		assert_true(cell(t, i, "time")->real == times[i]);
+	}
+	end(&x);
+}
+
 static void percentiles_rise_to_the_largest_latency(void **state)
 {
 	struct run x;
@@ -297,6 +322,8 @@ int main(void)
 		cmocka_unit_test(a_path_is_the_way_that_packets_take),
 		cmocka_unit_test(every_link_has_its_two_directions),
 		cmocka_unit_test(tables_are_those_of_the_subnet),
+		cmocka_unit_test(
+			events_are_counted_from_where_measuring_begins),
 		cmocka_unit_test(percentiles_rise_to_the_largest_latency),
 	};
 

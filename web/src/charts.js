@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From tables to plots. What is drawn follows from the kind of a table and the
 // names, units and origins of its columns; no command is known here. Each rule
-// gives parts: { heading, svg, legend: [[name, colour], ...], note }.
+// gives parts: { heading, svg, legend: entries of legend.js, note }.
 import * as Plot from "@observablehq/plot";
 import { Table, format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
+import { DASHES, bars as barLegend, strokes, symbolScale, symbols } from "./legend.js";
 
-const COLOURS = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `var(--c${n})`);
 const MANY = 10; // lines that can be told apart
 
 const distinct = (list) => [...new Set(list)];
@@ -14,6 +14,10 @@ const spreads = (list, factor) => {
   return positive.length > 2 && positive.length === list.filter((v) => v !== null).length &&
     Math.max(...positive) / Math.min(...positive) > factor;
 };
+
+// A share is read against the whole: never on a logarithmic axis.
+const isShare = (unit, values) => unit === "%" || (!unit && values.every((v) => v === null || (v >= 0 && v <= 1)));
+const asLog = (unit, values, factor) => !isShare(unit, values) && spreads(values, factor);
 
 function bytes(n) {
   for (const [unit, size] of [["Gi", 2 ** 30], ["Mi", 2 ** 20], ["Ki", 1024]])
@@ -44,15 +48,11 @@ function draw(width, label, options) {
   return svg;
 }
 
-// Runs may draw the very same line: dashes let the one below show through.
-const DASHES = [null, "6 4", "2 3", "9 3 2 3", "1 4", "12 5", "5 2 1 2", "8 2 2 2 2 2"];
-function eachLine(dashed, rows, options) {
-  if (!dashed) return [Plot.line(rows, options)];
-  return distinct(rows.map((r) => r.name)).map((name, k) => Plot.line(rows.filter((r) => r.name === name), { ...options, strokeDasharray: DASHES[k % DASHES.length] }));
+// Lines that are the very same: dashes let the one below show through.
+function eachLine(rows, of, options) {
+  return distinct(rows.map((r) => r[of])).map((value, k) => Plot.line(rows.filter((r) => r[of] === value), { ...options, strokeDasharray: DASHES[k % DASHES.length] }));
 }
 
-const legendOf = (names) => names.map((n, i) => [n, COLOURS[i % COLOURS.length]]);
-const colourScale = (names) => ({ domain: names, range: names.map((_, i) => COLOURS[i % COLOURS.length]) });
 const grid = { grid: true, nice: true };
 
 // perftest's tables call them "#bytes" and give no unit.
@@ -60,7 +60,7 @@ const countsBytes = (column) => column.unit === "B" || column.name === "#bytes";
 
 function axis(column, values, extra = {}) {
   const isBytes = countsBytes(column);
-  const log = isBytes ? spreads(values, 16) : column.name !== "time" && spreads(values, 1000);
+  const log = isBytes ? spreads(values, 16) : column.name !== "time" && asLog(column.unit, values, 1000);
   return {
     label: withUnit(column), grid: true, ...(log ? { type: "log", ...(isBytes ? { base: 2 } : {}) } : { nice: true }),
     ...(isBytes ? { tickFormat: bytes, ticks: 6 } : log ? { tickFormat: tick, ticks: 5 } : { tickFormat: tick }), ...extra,
@@ -84,9 +84,9 @@ function points(table, x, y, labels, prefix) {
   const half = halfWidth(table, y), rows = [];
   for (let i = 0; i < table.n; i++) {
     if (x.cells[i] === null || y.cells[i] === null) continue;
-    const name = [prefix, rowLabel(table, labels, i)].filter(Boolean).join(", ");
+    const label = rowLabel(table, labels, i), name = [prefix, label].filter(Boolean).join(", ");
     const h = half ? half.cells[i] : null;
-    rows.push({ x: x.cells[i], y: y.cells[i], name: name || y.name,
+    rows.push({ x: x.cells[i], y: y.cells[i], name: name || y.name, label, what: y.name,
       lo: h === null ? null : y.cells[i] - h, hi: h === null ? null : y.cells[i] + h,
       title: `${name || y.name}\n${x.name}: ${format(x, x.cells[i])} ${x.unit}\n` +
         `${y.name}: ${format(y, y.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${y.unit} (${y.origin})` });
@@ -94,38 +94,43 @@ function points(table, x, y, labels, prefix) {
   return rows;
 }
 
-function lines(width, label, x, unit, all, dashed) {
+// A colour for each label and a dash for each measure; where there is only one
+// of either, a colour and a dash for each line.
+function lines(width, label, { x, axisName, unit, palette }, all) {
   // By size, what matters is the ratio; zeros have no place on such an axis.
   const positive = all.filter((r) => r.y > 0);
-  const bySize = countsBytes(x) && spreads(positive.map((r) => r.y), 30);
+  const bySize = countsBytes(x) && asLog(unit, positive.map((r) => r.y), 30);
   const rows = bySize ? positive : all;
-  const names = distinct(rows.map((r) => r.name));
+  const names = distinct(rows.map((r) => r.name)), labels = distinct(rows.map((r) => r.label));
   const many = names.length > MANY, whats = distinct(rows.map((r) => r.what));
-  const byWhat = many && whats.length > 1 && whats.length <= MANY;
+  const byWhat = many && whats.length > 1 && whats.length <= MANY, both = !many && whats.length > 1 && labels.length > 1;
   const xs = rows.map((r) => r.x), ys = rows.map((r) => r.y);
-  const yAxis = { label: unit, ...grid, tickFormat: tick, ...(bySize || spreads(ys, 300) ? { type: "log", ticks: 5 } : { zero: true }) };
-  const colour = byWhat ? "what" : many ? "var(--c1)" : "name";
+  const log = bySize || asLog(unit, ys, 300);
+  const yAxis = { label: axisName, ...grid, tickFormat: tick, ...(log ? { type: "log", ticks: 5 } : { zero: true }) };
+  const colour = byWhat ? "what" : many ? "var(--c1)" : both ? "label" : "name";
+  const dash = both ? "what" : "name", look = { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 };
   const svg = draw(width, label, {
-    x: axis(x, xs), y: yAxis, color: colourScale(byWhat ? whats : names),
+    x: axis(x, xs), y: yAxis, color: palette.scale(byWhat ? whats : both ? labels : names),
     marks: [
       // What is sure of a line is a band around it; of too many, a stroke.
       many ? null : Plot.areaY(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", z: "name", fill: colour, fillOpacity: 0.15 }),
       rows.some((r) => r.lo !== null && r.hi > r.lo)
         ? Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: colour, strokeOpacity: 0.6 }) : null,
-      ...eachLine(dashed, rows, { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 }),
+      ...(many ? [Plot.line(rows, look)] : eachLine(rows, dash, look)),
       many || rows.length > 400 ? null : Plot.dot(rows, { x: "x", y: "y", fill: colour, r: 2.5 }),
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ],
   });
-  return { svg, legend: byWhat ? legendOf(whats) : many ? [] : legendOf(names),
+  const dashes = whats.map((name, k) => ({ name, colour: "var(--ink)", shape: "line", dash: DASHES[k % DASHES.length] }));
+  return { svg, legend: byWhat ? strokes(palette, whats) : many ? [] : both ? [...strokes(palette, labels), ...dashes] : strokes(palette, names, true),
     note: many ? `${names.length} lines; point at one to see its name` : "" };
 }
 
 // Far too many lines: what most of them do, and the extremes.
-function band(width, label, x, unit, rows) {
+function band(width, label, { x, axisName }, rows) {
   const at = Plot.groupX({ y1: (v) => quantile(v, 0.1), y2: (v) => quantile(v, 0.9) }, { x: "x", y1: "y", y2: "y", fill: "var(--c1)", fillOpacity: 0.25 });
   const svg = draw(width, label, {
-    x: axis(x, rows.map((r) => r.x)), y: { label: unit, ...grid, zero: true },
+    x: axis(x, rows.map((r) => r.x)), y: { label: axisName, ...grid, zero: true },
     marks: [
       Plot.areaY(rows, { ...at, sort: "x" }),
       Plot.lineY(rows, Plot.groupX({ y: "median" }, { x: "x", y: "y", stroke: "var(--c1)" })),
@@ -133,7 +138,7 @@ function band(width, label, x, unit, rows) {
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ],
   });
-  return { svg, legend: [["median", "var(--c1)"], ["largest", "var(--c2)"]],
+  return { svg, legend: [{ name: "median", colour: "var(--c1)", shape: "line" }, { name: "largest", colour: "var(--c2)", shape: "line" }],
     note: `${distinct(rows.map((r) => r.name)).length} lines; the band holds the middle 80 %` };
 }
 
@@ -173,13 +178,12 @@ function unitParts(table, x, ys, labels, heading) {
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
   return units.flatMap((one) => {
     const of = apart ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
-    const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : "")
-      .map((p) => ({ ...p, what: c.name })));
+    const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : ""));
     if (!rows.length) return []; // of values that do not exist here
     const axisName = unit ? `${of.length > 1 ? "" : of[0].name + " "}[${unit}]` : what;
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
     return { small: units.length > 2, heading: title,
-      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, x, axisName, rows, Boolean(table.by)) };
+      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette }, rows) };
   });
 }
 
@@ -207,14 +211,14 @@ function percentileParts(table) {
   return [{ make: (w) => ({
     svg: draw(w, `${table.title}: ${y.name} by percentile`, {
       x: { label: "percentile [%]", ticks: at.map(nines), tickFormat: (u) => String(at[at.map(nines).indexOf(u)] ?? ""), grid: true },
-      y: { label: withUnit(y), grid: true, ...(spreads(rows.map((r) => r.y), 30) ? { type: "log", ticks: 5, tickFormat: tick } : { zero: true }) },
-      color: colourScale(names),
+      y: { label: withUnit(y), grid: true, ...(asLog(y.unit, rows.map((r) => r.y), 30) ? { type: "log", ticks: 5, tickFormat: tick } : { zero: true }) },
+      color: table.palette.scale(names),
       marks: [
-        ...eachLine(table.by, rows, { x: "u", y: "y", stroke: "name", strokeWidth: 1.8 }),
+        ...eachLine(rows, "name", { x: "u", y: "y", stroke: "name", strokeWidth: 1.8 }),
         Plot.dot(rows, { x: "u", y: "y", fill: "name", r: 2 }),
         Plot.tip(rows, Plot.pointer({ x: "u", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ],
-    }), legend: legendOf(names) }) }];
+    }), legend: strokes(table.palette, names, true) }) }];
 }
 
 // ---- histograms -----------------------------------------------------------
@@ -240,18 +244,19 @@ function histogramParts(table) {
   const middle = (r) => (log ? Math.sqrt(r.x1 * r.x2) : (r.x1 + r.x2) / 2);
   const tip = { x: middle, y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
   // Of several runs: outlines on each other.
-  if (table.by) return [{ make: (w) => ({ legend: legendOf(names), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
-    ...common, color: colourScale(names),
+  if (table.by) return [{ make: (w) => ({ legend: strokes(table.palette, names, true), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
+    ...common, color: table.palette.scale(names),
     marks: [
-      ...eachLine(true, names.flatMap((name) => outline(rows.filter((r) => r.name === name))), { x: "x", y: "y", z: "name", stroke: "name", strokeWidth: 1.8 }),
+      ...eachLine(names.flatMap((name) => outline(rows.filter((r) => r.name === name))), "name", { x: "x", y: "y", z: "name", stroke: "name", strokeWidth: 1.8 }),
       Plot.ruleY([0]), Plot.tip(rows, Plot.pointer(tip)),
     ] }) }) }];
+  const colours = table.palette.of(names);
   return names.map((name, k) => ({ small: true, heading: name, make: (w) => {
     const own = rows.filter((r) => r.name === name);
     return { svg: draw(w, `${table.title}: ${name}`, {
       ...common,
       marks: [
-        Plot.rectY(own, { x1: "x1", x2: "x2", y: "y", fill: COLOURS[k % COLOURS.length], insetLeft: 0.5, insetRight: 0.5 }),
+        Plot.rectY(own, { x1: "x1", x2: "x2", y: "y", fill: colours[k], insetLeft: 0.5, insetRight: 0.5 }),
         Plot.ruleY([0]),
         Plot.tip(own, Plot.pointerX(tip)),
       ],
@@ -274,33 +279,37 @@ function outline(bars) {
 
 // ---- what was promised ----------------------------------------------------
 
+// A promise binds when a lane asks for it: what it got is a bar, what it can
+// count on under full load a mark on it. Links that are alike share a plot.
 function shareParts(table) {
   const place = table.columns.find((c) => c.type === "text");
   const lane = table.column("VL"), by = table.column(table.by);
   const got = table.column("share"), promised = table.column("promised");
   // Of several runs: the places that more than one of them has.
   const places = distinct(place.cells).filter((name) => !by || distinct(by.cells.filter((_, i) => place.cells[i] === name)).length > 1);
-  return places.map((name) => ({ small: true, heading: `${place.name} ${name}`, make: (w) => {
-    const bars = [], promises = [];
-    for (let i = 0; i < table.n; i++) {
-      if (place.cells[i] !== name) continue;
-      const at = `VL ${lane.cells[i]}`, said = (c) => `${format(c, c.cells[i])} ${c.unit} (${c.origin})`;
-      const add = (rows, what, c, title) => c.cells[i] !== null && rows.push({ lane: at, what, y: c.cells[i], title: `${name}, ${at}\n${title}` });
-      if (!by) add(bars, "promised", promised, `promised: ${said(promised)}`);
-      add(bars, by ? by.cells[i] : "got", got, by ? `${by.cells[i]}: ${said(got)}\npromised: ${said(promised)}` : `got: ${said(got)}`);
-      // Each run has its own promise, as a mark on its bar.
-      if (by) add(promises, by.cells[i], promised, "");
+  const rowsOf = (name) => [...place.cells.keys()].filter((i) => place.cells[i] === name);
+  const looks = (name) => rowsOf(name).map((i) => [by?.cells[i], lane.cells[i], Math.round(got.cells[i] / 2), Math.round(promised.cells[i])].join()).join(";");
+  const alike = new Map();
+  for (const name of places) alike.set(looks(name), [...(alike.get(looks(name)) || []), name]);
+  return [...alike.values()].map(([name, ...others]) => ({ small: true, heading: `${place.name} ${name}${others.length ? ` and ${others.length} like it` : ""}`, make: (w) => {
+    const bars = [], whats = by ? distinct(by.cells) : ["got"];
+    for (const i of rowsOf(name)) {
+      const at = `VL ${lane.cells[i]}`, said = (c) => `${format(c, c.cells[i])} ${c.unit} (${c.origin})`, what = by ? by.cells[i] : "got";
+      bars.push({ lane: at, what, y: got.cells[i], promise: promised.cells[i],
+        title: `${name}, ${at}\n${what}: ${said(got)}\ncan count on: ${said(promised)} when all lanes send` });
     }
-    const whats = by ? distinct(by.cells) : ["promised", "got"], tip = { fx: "lane", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
+    const promises = bars.filter((b) => b.promise !== null);
+    const tip = { fx: "lane", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
     return { svg: draw(w, `shares of the lanes at ${name}`, {
       height: 200, marginBottom: 30, fx: { label: null, axis: "bottom" }, x: { axis: null, domain: whats },
-      y: { label: "share [%]", ...grid, zero: true }, color: colourScale(whats),
+      y: { label: "share of what the link carried [%]", ...grid, domain: [0, 100] }, color: table.palette.scale(whats),
       marks: [
         Plot.barY(bars, { fx: "lane", x: "what", y: "y", fill: "what" }), Plot.ruleY([0]),
-        Plot.tickY(promises, { fx: "lane", x: "what", y: "y", stroke: "var(--ink)", strokeWidth: 3 }),
+        Plot.tickY(promises, { fx: "lane", x: "what", y: "promise", stroke: "var(--ink)", strokeWidth: 3 }),
         Plot.tip(bars, Plot.pointerX(tip)),
       ],
-    }), legend: [...legendOf(whats), ...(by ? [["promised", "var(--ink)"]] : [])] };
+    }), legend: [...barLegend(table.palette, whats), { name: "can count on when all lanes send", colour: "var(--ink)", shape: "line" }],
+    note: others.length ? `alike: ${others.join(", ")}` : "" };
   } }));
 }
 
@@ -346,18 +355,19 @@ function againstParts(table) {
     const u = unit ? unit.cells[at[0]] : values[0].unit;
     const flat = !key;
     const value = { label: `${kind || "value"}${u ? ` [${u}]` : ""}`, grid: true, nice: true, tickFormat: tick,
-      ...(spreads(rows.map((r) => r.y), 300) ? { type: "log", ticks: 5 } : {}) };
+      ...(asLog(u, rows.map((r) => r.y), 300) ? { type: "log", ticks: 5 } : {}) };
     const tip = { title: "title", fill: "var(--back)", stroke: "var(--soft)" };
-    if (flat) return { legend: legendOf(names), svg: draw(w, `${table.title}: ${kind}`, {
+    const look = { color: table.palette.scale(names), symbol: symbolScale(names) };
+    if (flat) return { legend: symbols(table.palette, names), svg: draw(w, `${table.title}: ${kind}`, {
       height: Math.max(90, 60 + 22 * distinct(rows.map((r) => r.x)).length), marginLeft: Math.min(220, 20 + 7 * Math.max(...rows.map((r) => String(r.x).length))),
-      x: value, y: { type: "band", label: null, domain: distinct(rows.map((r) => r.x)) }, color: colourScale(names),
+      x: value, y: { type: "band", label: null, domain: distinct(rows.map((r) => r.x)) }, ...look,
       marks: [
         Plot.ruleY(rows.filter((r) => r.lo !== null), { y: "x", x1: "lo", x2: "hi", stroke: "what" }),
         Plot.dot(rows, { y: "x", x: "y", stroke: "what", symbol: "what", r: 4 }),
         Plot.tip(rows, Plot.pointer({ y: "x", x: "y", ...tip })),
       ] }) };
-    return { legend: legendOf(names), svg: draw(w, `${table.title}: ${kind} by ${key}`, {
-      height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, color: colourScale(names),
+    return { legend: symbols(table.palette, names), svg: draw(w, `${table.title}: ${kind} by ${key}`, {
+      height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, ...look,
       marks: [
         Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: "what", strokeWidth: 1.5 }),
         Plot.line(rows.filter((r) => r.lo === null), { x: "x", y: "y", z: "what", stroke: "what", sort: "x" }),
@@ -365,6 +375,29 @@ function againstParts(table) {
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", ...tip })),
       ] }) };
   } }));
+}
+
+// Published values are texts, for some are no numbers ("rises"). Those that
+// are, beside ours, whose text may have a unit.
+const asValue = (text) => /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[^\s\d]\S*)?$/i.exec(text ?? "");
+function comparable(table) {
+  const theirs = table.column("published"), ours = table.column("ours"), rows = [];
+  if (!theirs || !ours || theirs.type !== "text" || ours.type !== "text") return [];
+  for (let i = 0; i < table.n; i++) {
+    const a = asValue(theirs.cells[i]), b = asValue(ours.cells[i]);
+    if (a && b && (!a[2] || !b[2] || a[2] === b[2])) rows.push({ i, a: Number(a[1]), b: Number(b[1]), unit: b[2] || a[2] || "" });
+  }
+  return rows;
+}
+
+function publishedParts(table) {
+  const rows = comparable(table);
+  const text = (name, cells) => ({ name, unit: "", type: "text", origin: "given", places: 0, cells });
+  const number = (name, origin, cells) => ({ name, unit: "", type: "real", origin, places: 0, cells });
+  const names = ["id", "what", "setting"].map((n) => table.column(n)).filter((c) => c && (c.name === "what" || distinct(c.cells).length > 1));
+  return againstParts(new Table({ ...table, columns: [
+    ...names.map((c) => text(c.name, rows.map((r) => c.cells[r.i]))), text("measure", rows.map((r) => (r.unit ? `in ${r.unit}` : "numbers"))), text("unit", rows.map((r) => r.unit)),
+    number("published", "published", rows.map((r) => r.a)), number("ours", table.column("ours").origin, rows.map((r) => r.b))] }));
 }
 
 // ---- use of ports ---------------------------------------------------------
@@ -391,10 +424,10 @@ function orderParts(table) {
         title: `${name.name} ${name.cells[i]}${run ? `, ${run}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` })));
     }));
     const note = each > 1200 ? `${each} ports; each step shows the busiest of ${Math.ceil(each / 400)}` : "";
-    return { legend: legendOf(names), note, svg: draw(w, `${of.map((c) => c.name).join(" and ")} of ${each} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
-      height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: by ? withUnit(of[0]) : "[%]", ...grid, zero: true }, color: colourScale(names),
+    return { legend: strokes(table.palette, names, true), note, svg: draw(w, `${of.map((c) => c.name).join(" and ")} of ${each} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
+      height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: by ? withUnit(of[0]) : "[%]", ...grid, zero: true }, color: table.palette.scale(names),
       marks: [
-        ...eachLine(by, rows, { x: "x", y: "y", z: "name", stroke: "name", curve: "step" }),
+        ...eachLine(rows, "name", { x: "x", y: "y", z: "name", stroke: "name", curve: "step" }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ] }) };
   };
@@ -424,11 +457,11 @@ function profileParts(table) {
     if (c.cells[i] !== null) rows.push({ x: asNumber(c.name), y: c.cells[i], name, title: `${name}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
   }
   const names = distinct(rows.map((r) => r.name));
-  return [{ make: (w) => ({ legend: legendOf(names), svg: draw(w, table.title, {
+  return [{ make: (w) => ({ legend: strokes(table.palette, names, true), svg: draw(w, table.title, {
     x: { type: "log", base: 2, label: "share of the gap", ticks: steps.map((c) => asNumber(c.name)), tickFormat: (v) => steps.find((c) => asNumber(c.name) === v)?.name ?? "", grid: true },
-    y: { label: `[${steps[0].unit}]`, ...grid, zero: true }, color: colourScale(names),
+    y: { label: `[${steps[0].unit}]`, ...grid, zero: true }, color: table.palette.scale(names),
     marks: [
-      ...eachLine(table.by, rows, { x: "x", y: "y", stroke: "name", strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: "name", r: 2.5 }),
+      ...eachLine(rows, "name", { x: "x", y: "y", stroke: "name", strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: "name", r: 2.5 }),
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ] }) }) }];
 }
@@ -437,9 +470,16 @@ function profileParts(table) {
 
 const dotColumns = (table) => table.columns.filter((c) => c.type === "real" && c.origin !== "given" && c.unit && !isHalf(c) && c.cells.some((v) => v !== null));
 
+// What names a row: texts, and numbers only if the texts do not tell rows apart.
+function dotLabels(table, by) {
+  const free = table.columns.filter((c) => isLabel(c) && c !== by && c.type !== "bool" && distinct(c.cells).length > 1);
+  const texts = free.filter((c) => !isNumber(c)), told = [...texts, ...(by ? [by] : [])];
+  return texts.length && distinct(table.columns[0].cells.map((_, i) => rowLabel(table, told, i))).length === table.n ? texts : free;
+}
+
 function dotParts(table) {
-  const by = table.column(table.by);
-  const labels = table.columns.filter((c) => isLabel(c) && c !== by && c.type !== "bool" && distinct(c.cells).length > 1);
+  const by = table.column(table.by), row = table.column("traffic");
+  const labels = dotLabels(table, by);
   const values = dotColumns(table);
   // Of several runs: a plot for each column, a colour for each run.
   const sets = by ? values.map((c) => [c]) : distinct(values.map((c) => c.unit)).map((unit) => values.filter((c) => c.unit === unit));
@@ -447,18 +487,21 @@ function dotParts(table) {
     const names = by ? distinct(by.cells) : of.map((c) => c.name), rows = [];
     for (let i = 0; i < table.n; i++) for (const c of of) if (c.cells[i] !== null) {
       const label = rowLabel(table, labels, i) || (by ? c.name : String(i + 1)), what = by ? by.cells[i] : c.name;
-      rows.push({ label, x: c.cells[i], what, title: `${label}${by ? `, ${what}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
+      // A row of traffic keeps its colour; then the measure is the symbol alone.
+      rows.push({ label, x: c.cells[i], what, colour: row && !by ? row.cells[i] : what,
+        title: `${label}${by ? `, ${what}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
     }
     const places = distinct(rows.map((r) => r.label));
     const room = Math.min(Math.max(...places.map((p) => p.length), 3) * 6.6 + 14, w * 0.45);
     const fits = Math.round((room - 14) / 6.6);
-    return { legend: legendOf(names), svg: draw(w, `${table.title}: ${of.map((c) => c.name).join(", ")}`, {
+    return { legend: symbols(row && !by ? null : table.palette, names), svg: draw(w, `${table.title}: ${of.map((c) => c.name).join(", ")}`, {
       height: 62 + 22 * places.length, marginLeft: room,
-      x: { label: `[${of[0].unit}]`, grid: true, nice: true, tickFormat: tick, ...(spreads(rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
-      y: { type: "band", domain: places, label: null, tickFormat: (t) => (t.length > fits ? t.slice(0, Math.max(1, fits - 1)) + "…" : t) }, color: colourScale(names),
+      x: { label: `[${of[0].unit}]`, grid: true, nice: true, tickFormat: tick, ...(asLog(of[0].unit, rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
+      y: { type: "band", domain: places, label: null, tickFormat: (t) => (t.length > fits ? t.slice(0, Math.max(1, fits - 1)) + "…" : t) },
+      color: table.palette.scale(distinct(rows.map((r) => r.colour))), symbol: symbolScale(names),
       marks: [
         Plot.ruleY(places, { y: (d) => d, stroke: "var(--line)" }),
-        Plot.dot(rows, { x: "x", y: "label", stroke: "what", symbol: "what", r: 4, strokeWidth: 1.8 }),
+        Plot.dot(rows, { x: "x", y: "label", stroke: "colour", symbol: "what", r: 4, strokeWidth: 1.8 }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "label", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ] }) };
   } }));
@@ -473,6 +516,7 @@ const RULES = [
   { fits: (t) => t.has("from", "to") && isNumber(t.column("from")) && !t.has("link"), parts: histogramParts, axis: (t) => [t.column("from"), t.column("to")] },
   { fits: (t) => t.has("promised", "share", "VL"), parts: shareParts },
   { fits: (t) => t.columns.filter((c) => isNumber(c) && SOURCES.includes(c.name)).length >= 2, parts: againstParts },
+  { fits: (t) => comparable(t).length > 0, parts: publishedParts },
   { fits: (t) => t.kind === "series", parts: seriesParts, axis: (t) => [xColumn(t)] },
   { fits: (t) => t.has("used") && t.n >= 8 && t.columns.some((c) => c.type === "text"), parts: orderParts },
   { fits: (t) => profileColumns(t).length >= 3, parts: profileParts, axis: profileColumns },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The results as the program wrote them: runs of tables of columns.
+import { Palette } from "./legend.js";
 
 export class Table {
   constructor(raw) {
     Object.assign(this, raw);
+    this.palette = this.palette || new Palette();
     this.n = this.columns.length ? this.columns[0].cells.length : 0;
   }
   column(name) {
@@ -17,7 +19,7 @@ export class Table {
   }
   // "simulated", or what there is in order: "given, computed".
   origins() {
-    const all = this.columns.filter((c) => !isLabel(c)).map((c) => c.origin);
+    const all = this.columns.filter((c) => !isLabel(c) || c.origin !== "given").map((c) => c.origin);
     const list = [...new Set(all)];
     return list.length ? list : ["given"];
   }
@@ -28,7 +30,10 @@ export function readRuns(text) {
   for (const run of data.runs) {
     // What a name is measured in, for where it stands in a text: "lambda=4".
     const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
-    run.tables = run.tables.map((t) => new Table({ ...t, units }));
+    // Rows of traffic and jobs have the first colours, everywhere.
+    const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);
+    const palette = new Palette([...new Set(rows)]);
+    run.tables = run.tables.map((t) => new Table({ ...t, units, palette }));
     run.table = (name) => run.tables.find((t) => t.name === name);
   }
   return data.runs;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Every panel leaves as SVG (a picture that stands alone) and as CSV.
 import { isNumber } from "./data.js";
+import { swatch, swatchWidth } from "./legend.js";
 
 const NS = "http://www.w3.org/2000/svg";
 
@@ -55,6 +56,17 @@ const size = (svg) => {
     h: (box && box.height) || real.height || 400 };
 };
 
+// Lines of at most so many characters, broken between words.
+function wrap(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last && last.length + 1 + word.length > most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines;
+}
+
 // All pictures of a panel below each other, with its title and legend.
 export function panelSvg(title, parts) {
   const out = document.createElementNS(NS, "svg");
@@ -66,17 +78,26 @@ export function panelSvg(title, parts) {
     t.textContent = content;
     out.append(t);
   };
-  text(10, 20, title, { "font-size": 15, "font-weight": 600 });
+  // A title wraps where the widest picture ends.
+  const widest = Math.max(480, ...parts.filter((p) => p.svg).map((p) => size(p.svg).w));
+  wrap(title, Math.floor((widest - 20) / 8.2)).forEach((line, k) => text(10, (y = 20 + 19 * k), line, { "font-size": 15, "font-weight": 600 }));
+  width = Math.max(width, title.length * 8.2 > widest ? widest : title.length * 8.2 + 20);
+  y += 8;
   for (const part of parts) {
     if (part.heading) text(10, (y += 18), part.heading, { "font-weight": 600 });
     let x = 10;
-    for (const [name, colour] of part.legend || []) {
-      const box = document.createElementNS(NS, "rect");
-      for (const [k, v] of Object.entries({ x, y: y + 6, width: 12, height: 12, fill: colour }))
-        box.setAttribute(k, v);
-      out.append(box);
-      text(x + 17, y + 16, name);
-      x += 34 + 7 * name.length;
+    for (const entry of part.legend || []) {
+      const wide = swatchWidth(entry) + 22 + 7 * entry.name.length;
+      if (x > 10 && x + wide > widest) {
+        x = 10;
+        y += 18;
+      }
+      const mark = swatch(entry);
+      mark.setAttribute("x", x);
+      mark.setAttribute("y", y + 6);
+      out.append(mark);
+      text(x + swatchWidth(entry) + 5, y + 16, entry.name);
+      x += wide;
       width = Math.max(width, x);
     }
     if (part.legend && part.legend.length) y += 24;

@@ -5,22 +5,19 @@ import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { format, withUnit } from "./data.js";
 import { panelSvg } from "./export.js";
+import { drawMatrix, paintMatrix, tierPairs } from "./matrix.js";
 import { Fabric, hasFabric, isFabricTable } from "./model.js";
+import { svg } from "./shapes.js";
 import { el } from "./tables.js";
+import { timeControl } from "./time.js";
 
 export { isFabricTable };
 
-const NS = "http://www.w3.org/2000/svg";
 const UNIT = 100; // pixels between neighbours
 const MOST_LINKS = 4096, MOST_NODES = 2000; // drawn one by one
 const GROUPS = 36; // boxes of a tier in a large fabric
-
-function svg(name, attributes = {}, ...children) {
-  const e = document.createElementNS(NS, name);
-  for (const [k, v] of Object.entries(attributes)) if (v !== null) e.setAttribute(k, v);
-  e.append(...children);
-  return e;
-}
+const HAIRBALL = 200; // cables between two tiers beyond which lines hide each other
+const SHOWN = 12; // busiest links, beside the picture
 
 // From idle (grey) over blue, green and amber to full (red), on light and dark.
 const STOPS = [[0, [120, 135, 155]], [20, [45, 120, 200]], [45, [25, 150, 115]], [65, [222, 160, 20]], [85, [224, 92, 30]], [100, [190, 25, 60]]];
@@ -125,13 +122,18 @@ function drawSingle(view, f) {
   view.fit(Math.min(...xs) - 60, Math.min(...ys) - 40, Math.max(...xs) + 60, Math.max(...ys) + 40);
 }
 
+// Busy links are thick and on top; those that are down are dashed.
 function paintSingle(view, f) {
-  for (const l of f.links) {
-    if (!l.shape) continue;
-    const v = f.value(l, view.metric, view.step);
-    l.shape.setAttribute("stroke", colour(v));
-    l.hit.firstChild.textContent = `${l.port} to ${f.nodes[l.to].name}: ${view.metric} ${v.toFixed(1)} %`;
+  const drawn = f.links.filter((l) => l.shape).map((l) => ({ l, v: f.value(l, view.metric, view.step), down: f.isDown(l, view.step) }));
+  for (const { l, v, down } of drawn) {
+    l.wide = l.wide || Number(l.shape.getAttribute("stroke-width"));
+    l.shape.setAttribute("stroke", down ? "var(--bad)" : colour(v));
+    l.shape.setAttribute("stroke-width", (l.wide * (0.55 + 0.95 * (Math.min(v, 100) / 100) ** 2)).toFixed(2));
+    l.shape.classList.toggle("down", down);
+    l.hit.firstChild.textContent = `${l.port} to ${f.nodes[l.to].name}: ${down ? "down, " : ""}${view.metric} ${v.toFixed(1)} %`;
   }
+  drawn.sort((a, b) => a.down - b.down || a.v - b.v);
+  for (const { l } of drawn) l.shape.parentNode.append(l.shape, l.hit);
 }
 
 // ---- tiers of a large fabric -----------------------------------------------
@@ -339,12 +341,12 @@ class View {
     this.metric = "used";
     this.step = -1;
     this.large = f.links.length > MOST_LINKS || f.nodes.length > MOST_NODES;
+    this.pairs = f.layout === "layers" ? tierPairs(f) : [];
+    this.pair = !this.large && this.pairs.length && this.pairs[0].cables > HAIRBALL ? this.pairs[0] : null;
     this.root = svg("svg", { role: "group", "aria-label": `the fabric: ${f.nodes.length} nodes, ${f.cables} cables` });
     this.stage = svg("g", { "data-fabric": "" });
     this.root.append(this.stage);
-    this.aside = el("div", { class: "aside", "aria-live": "polite", tabindex: "0", role: "region", "aria-label": "details" },
-      el("p", { class: "hint" }, this.large ? "Each box stands for some nodes of a tier, coloured by its busiest link. Click a box, then a node; or type a name."
-        : "Click a switch, a host or one direction of a link; or type a name."));
+    this.aside = el("div", { class: "aside", "aria-live": "polite", tabindex: "0", role: "region", "aria-label": "details" });
     this.zoom = zoom().scaleExtent([0.2, 12]).filter((e) => !e.button && (e.type !== "wheel" || e.ctrlKey))
       .on("zoom", (e) => this.stage.setAttribute("transform", e.transform));
     select(this.root).call(this.zoom);
@@ -356,12 +358,43 @@ class View {
   }
   draw() {
     this.around = null;
-    (this.large ? drawTiers : drawSingle)(this, this.f);
+    for (const l of this.f.links) l.shape = l.cell = null;
+    if (this.pair) drawMatrix(this, this.f, this.pair);
+    else (this.large ? drawTiers : drawSingle)(this, this.f);
     this.paint();
+    this.drawCircle();
+    this.showFirst();
+  }
+  // "lines", or the number of a pair of tiers.
+  drawAs(what) {
+    this.pair = what === "lines" ? null : this.pairs[what];
+    this.draw();
   }
   paint() {
-    if (this.large && !this.around) paintTiers(this, this.f);
-    else paintSingle(this, this.f);
+    if (this.around) paintSingle(this, this.f);
+    else if (this.pair) paintMatrix(this, this.f, colour);
+    else (this.large ? paintTiers : paintSingle)(this, this.f);
+  }
+  // What stands beside the picture before anything is clicked.
+  showFirst() {
+    const f = this.f, failed = f.failed();
+    const hint = this.pair ? "A cell stands for the cables of two switches: its upper half for the way up, its lower for the way down. Click a half; or type a name."
+      : this.large ? "Each box stands for some nodes of a tier, coloured by its busiest link. Click a box, then a node; or type a name."
+        : "Click a switch, a host or one direction of a link; or type a name.";
+    const most = [...f.links].filter((l) => l.from !== l.to).sort((a, b) => b.used - a.used).slice(0, SHOWN);
+    this.show(el("p", { class: "hint" }, hint),
+      ...(f.circle.length ? [heading("deadlock: packets that wait for each other"), smallTable(["at", "waits for", "towards"], f.circle.map((l) => [f.nodes[l.from].name, l.port, f.nodes[l.to].name]), "deadlock")] : []),
+      ...(failed.length ? [heading("failed cables (dashed)"), smallTable(["cable", "down", "up again"], failed.map((e) => [this.linkButton(e.link, `${e.port} – ${f.nodes[e.link.to].name}`), e.time < 0 ? "before measuring" : `${e.time.toFixed(1)} us`, e.until === null ? "no" : `${e.until.toFixed(1)} us`]), "failed cables")] : []),
+      ...this.busiest(most));
+  }
+  linkButton(l, text) {
+    return el("button", { type: "button", onclick: () => { if (!l.shape && !l.cell) this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, text);
+  }
+  // The circle of a deadlock, link by link.
+  drawCircle() {
+    if (!this.f.circle.length) return;
+    this.drawWay(this.f.circle);
+    for (const shape of this.ways.children) shape.classList.add("circle");
   }
   show(...nodes) {
     this.aside.replaceChildren(...nodes);
@@ -372,19 +405,22 @@ class View {
     if (shape) shape.classList.add("chosen");
   }
   chooseNode(n) {
-    if (this.large && this.around !== n) {
+    if ((this.large || this.pair) && this.around !== n) {
       this.around = n;
-      for (const l of this.f.links) l.shape = null;
+      for (const l of this.f.links) l.shape = l.cell = null;
       drawAround(this, this.f, n);
       this.paint();
     }
     this.mark(this.stage.querySelector(`[data-node="${n.node}"]`));
-    this.show(...(this.large ? [el("button", { type: "button", onclick: () => this.draw() }, "back to all tiers")] : []), ...nodeDetails(this, this.f, n));
+    this.show(...this.back(), ...nodeDetails(this, this.f, n));
   }
   chooseLink(l) {
     this.mark(null);
     this.drawWay([l]);
-    this.show(...(this.large && this.around ? [el("button", { type: "button", onclick: () => this.draw() }, "back to all tiers")] : []), ...linkDetails(this, this.f, l));
+    this.show(...this.back(), ...linkDetails(this, this.f, l));
+  }
+  back() {
+    return this.around ? [el("button", { type: "button", onclick: () => this.draw() }, this.pair ? "back to the matrix" : "back to all tiers")] : [];
   }
   nodeButtons(nodes) {
     return nodes.slice(0, 200).map((n) => el("button", { type: "button", style: "margin:2px", onclick: () => this.chooseNode(n) }, n.name));
@@ -396,7 +432,7 @@ class View {
   }
   busiest(links, title = "busiest links") {
     return [heading(title), smallTable(["link", "used", "waiting"], links.map((l) => [
-      el("button", { type: "button", onclick: () => { this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, `${l.port} → ${this.f.nodes[l.to].name}`),
+      this.linkButton(l, `${l.port} → ${this.f.nodes[l.to].name}`),
       `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`]), "busiest links")];
   }
   chooseEdge(e) {
@@ -406,13 +442,15 @@ class View {
   }
   // Highlights directed links, where they are drawn.
   drawWay(links) {
-    this.ways.replaceChildren(...links.filter((l) => l && l.shape).map((l) => svg("path", { class: "way", d: l.shape.getAttribute("d"), "stroke-width": 9 })));
+    const outline = (cell) => svg("rect", { class: "way", ...Object.fromEntries(["x", "y", "width", "height"].map((k) => [k, cell.getAttribute(k)])), "stroke-width": 3 });
+    this.ways.replaceChildren(...links.filter((l) => l && (l.shape || l.cell))
+      .map((l) => (l.shape ? svg("path", { class: "way", d: l.shape.getAttribute("d"), "stroke-width": 9 }) : outline(l.cell))));
   }
   choosePath(name, hops) {
     const f = this.f, links = hops.map((h) => (h.out === null ? null : f.byPort.get(`${h.node}:${h.out}`)));
     this.mark(null);
-    if (this.large && this.around) this.draw();
-    if (this.large) {
+    if (this.around) this.draw();
+    if (this.large && !this.pair) {
       const used = new Set(links.filter(Boolean).map((l) => l.edge));
       this.ways.replaceChildren(...this.edges.filter((e) => e.shape && e.links.length && used.has(e.links[0].edge)).map((e) => svg("path", { class: "way", d: e.shape.getAttribute("d"), "stroke-width": 8 })));
     } else this.drawWay(links);
@@ -445,18 +483,6 @@ function pathControls(view, f) {
   return out;
 }
 
-function timeControl(view, f) {
-  if (!f.times.length) return [];
-  const said = el("output", {}, "the whole run");
-  const slider = el("input", { type: "range", min: 0, max: f.times.length, value: 0, "aria-label": "time", oninput: (e) => {
-    view.step = Number(e.target.value) - 1;
-    said.textContent = view.step < 0 ? "the whole run"
-      : `${(view.step ? f.times[view.step - 1] : 0).toFixed(1)} to ${f.times[view.step].toFixed(1)} us${f.timeByTier ? ", means of tiers" : ""}`;
-    view.paint();
-  } });
-  return [el("label", {}, "Time", slider), said];
-}
-
 function controls(view, f) {
   const metric = el("select", { "aria-label": "colour links by", onchange: (e) => { view.metric = e.target.value; view.paint(); } },
     el("option", { value: "used" }, "utilisation"), el("option", { value: "waiting" }, "stall (waiting for credits)"));
@@ -467,13 +493,17 @@ function controls(view, f) {
   } });
   const names = el("datalist", { id: list }, ...f.nodes.slice(0, 3000).map((n) => el("option", { value: n.name })));
   const bar = el("i", { style: `background:${gradient}` });
+  const how = view.pairs.length ? el("select", { "aria-label": "draw as", onchange: (e) => view.drawAs(e.target.value) },
+    el("option", { value: "lines" }, view.large ? "boxes of tiers" : "lines"),
+    ...view.pairs.map((p, i) => el("option", { value: i, selected: view.pair === p }, `matrix of tiers ${p.low} and ${p.high}, ${p.cables} cables`))) : null;
   return [
-    el("div", { class: "controls" }, el("label", {}, "Colour by", metric), el("span", { class: "scale" }, "0 %", bar, "100 %"),
+    el("div", { class: "controls" }, how ? el("label", {}, "Draw as", how) : null, el("label", {}, "Colour by", metric), el("span", { class: "scale" }, "0 %", bar, "100 %"),
       el("label", {}, "Find", find), names,
       el("span", {}, ...[["+", 1.5, "zoom in"], ["−", 1 / 1.5, "zoom out"]].map(([t, k, label]) => el("button", { type: "button", "aria-label": label, onclick: () => select(view.root).call(view.zoom.scaleBy, k) }, t)),
         el("button", { type: "button", onclick: () => select(view.root).call(view.zoom.transform, zoomIdentity) }, "fit"))),
-    el("div", { class: "controls" }, ...timeControl(view, f), ...pathControls(view, f)),
-  ];
+    timeControl(view, f),
+    el("div", { class: "controls" }, ...pathControls(view, f)),
+  ].filter(Boolean);
 }
 
 function linksCsv(f) {
@@ -495,15 +525,16 @@ export function fabricPanel(run, frame, { save, fileName }) {
     view = new View(f);
     panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
       `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.cables} cables; ` +
-      (view.large ? "by tiers; a line stands for all cables from one box to another"
+      (view.pair ? "as a matrix of the switches of two tiers"
+        : view.large ? "by tiers; a line stands for all cables from one box to another"
         : `${{ layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`);
     body.append(...controls(view, f), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside),
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
     view.draw();
   };
   // What leaves is drawn first, if nobody has looked at it yet.
-  add("SVG", "the fabric as SVG", () => { draw(); save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`the fabric, ${view.metric}`, [{ svg: view.root,
-    legend: STOPS.map(([p]) => p).map((p) => [`${p} %`, colour(p)]) }])); });
+  add("SVG", "the fabric as SVG", () => { draw(); save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`${run.title ? `${run.title}: ` : ""}the fabric, ${view.metric}`, [{ svg: view.root,
+    legend: STOPS.map(([p]) => ({ name: `${p} %`, colour: colour(p), shape: "bar" })) }])); });
   add("CSV", "links of the fabric as CSV", () => { draw(); save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)); });
   return { panel, draw };
 }

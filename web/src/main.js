@@ -4,10 +4,15 @@ import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
 import { panelSvg, save, tableCsv } from "./export.js";
 import { fabricPanel, isFabricTable } from "./fabric.js";
+import { swatch } from "./legend.js";
 import { overlaySection } from "./overlay.js";
+import { isGoals, nameRuns, overviewSection, verdictLine } from "./overview.js";
 import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
 
 const runs = readRuns(document.getElementById("data").textContent);
+const FOLD = 3; // more runs than that are opened one by one
+nameRuns(runs);
+const idOf = (run) => `run-${runs.indexOf(run) + 1}`;
 const waiting = new Map(); // panel -> draw, until it comes near the screen
 
 const seen = new IntersectionObserver((entries) => {
@@ -44,11 +49,7 @@ function panelFrame(run, table, classes) {
 
 function legendNode(legend) {
   if (!legend || legend.length < 2) return null;
-  return el("ul", { class: "legend" }, ...legend.map(([name, colour]) => {
-    const item = el("li", {}, name);
-    item.insertAdjacentHTML("afterbegin", `<svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" fill="${colour}"/></svg>`);
-    return item;
-  }));
+  return el("ul", { class: "legend" }, ...legend.map((entry) => el("li", {}, swatch(entry), entry.name)));
 }
 
 // A part knows how to draw itself at a width; it is drawn anew at another.
@@ -78,7 +79,7 @@ function chartPanel(run, table, parts) {
   const rest = el("details", {}, el("summary", {}, `table, ${table.n} rows`));
   rest.addEventListener("toggle", () => { if (rest.open && rest.children.length === 1) rest.append(tableNode(table)); });
   body.append(rest);
-  add("SVG", `${table.name} as SVG`, () => { if (!done.length) fill(); save(`${fileName(run, table)}.svg`, "image/svg+xml", panelSvg(`${table.name}: ${table.title}`, done)); });
+  add("SVG", `${table.name} as SVG`, () => { if (!done.length) fill(); save(`${fileName(run, table)}.svg`, "image/svg+xml", panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, done)); });
   add("CSV", `${table.name} as CSV`, () => save(`${fileName(run, table)}.csv`, "text/csv", tableCsv(table)));
   waiting.set(panel, () => {
     let width = body.clientWidth;
@@ -97,7 +98,7 @@ function textPanel(run, table) {
   const wide = table.columns.length > (record ? 8 : 5);
   const { panel, body, add } = panelFrame(run, table, `table${wide ? " wide" : ""}`);
   add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml",
-    panelSvg(`${table.name}: ${table.title}`, [{ lines: tableLines(table) }])));
+    panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, [{ lines: tableLines(table) }])));
   add("CSV", `${table.name} as CSV`, () => save(`${fileName(run, table)}.csv`, "text/csv", tableCsv(table)));
   waiting.set(panel, () => body.append(record ? recordNode(table) : tableNode(table)));
   return panel;
@@ -105,10 +106,9 @@ function textPanel(run, table) {
 
 function runHead(run) {
   const meta = run.command === "report" ? "" : [run.created && `begun ${run.created} UTC`, `seed ${run.seed}`, `heddle ${run.version}`].filter(Boolean).join(" · ");
-  const summary = run.table("summary");
   return [
-    el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + (summary ? summary.title : run.command === "report" ? "What differs" : `heddle ${run.command}`)),
     el("p", { class: "meta" }, el("code", {}, `heddle ${run.command} ${run.arguments}`), el("br"), meta),
+    verdictLine(run),
     run.remarks.length ? el("div", { class: "remarks", role: "note" }, ...run.remarks.map((r) => el("p", {}, r))) : null,
   ].filter(Boolean);
 }
@@ -123,15 +123,34 @@ function runTail(run) {
   return parts;
 }
 
+const heading = (run) => el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + run.title);
+
+// One of many is a line until it is opened.
+function runSection(run, folded) {
+  const article = el("article", { class: "run", id: idOf(run) });
+  if (!folded) {
+    fillRun(run, article, heading(run));
+    return article;
+  }
+  const fold = el("details", { class: "fold" }, el("summary", {}, heading(run)));
+  fold.addEventListener("toggle", () => {
+    if (!fold.open || fold.children.length > 1) return;
+    fillRun(run, fold);
+    for (const panel of waiting.keys()) if (fold.contains(panel)) seen.observe(panel);
+  });
+  article.append(fold);
+  return article;
+}
+
 // Records and judgements first, then the fabric, plots, and plain tables.
-function runSection(run, index) {
-  const section = el("article", { class: "run", id: `run-${index + 1}` }, ...runHead(run));
+function fillRun(run, section, ...before) {
+  section.append(...before, ...runHead(run));
   const panels = el("div", { class: "panels" }), plain = [];
   const drawn = run.tables.filter((t) => !isFabricTable(run, t));
-  for (const t of drawn.filter((d) => d.kind === "record")) panels.append(textPanel(run, t));
+  for (const t of drawn.filter((d) => isGoals(d) || d.kind === "record")) panels.append(textPanel(run, t));
   const picture = fabricPanel(run, panelFrame, { save, fileName: (t) => fileName(run, t) });
   if (picture) { panels.append(picture.panel); waiting.set(picture.panel, picture.draw); }
-  for (const t of drawn.filter((d) => d.kind !== "record")) {
+  for (const t of drawn.filter((d) => d.kind !== "record" && !isGoals(d))) {
     const parts = partsFor(t);
     if (parts && parts.length) panels.append(chartPanel(run, t, parts));
     else if ((t.n <= 12 || drawn.length <= 3) && t.n > 0) panels.append(textPanel(run, t));
@@ -150,7 +169,6 @@ function runSection(run, index) {
     section.append(more);
   }
   section.append(...runTail(run));
-  return section;
 }
 
 function setTheme(name) {
@@ -175,22 +193,31 @@ function overlay() {
 }
 
 const main = document.getElementById("main");
-const together = overlay();
-runs.forEach((run, i) => {
-  main.append(runSection(run, i));
-  if (i === 0 && together && run.command === "report") main.append(together);
-});
-if (together && !together.parentNode) main.prepend(together);
-for (const panel of waiting.keys()) seen.observe(panel);
-if (runs.length > 1) {
-  const links = runs.map((run, i) => {
-    const summary = run.table("summary");
-    return el("a", { href: `#run-${i + 1}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${summary ? summary.title : run.command}`);
-  });
-  if (together) links.unshift(el("a", { href: "#overlay" }, "runs in one plot"));
-  document.getElementById("runs").append(...(links.length <= 12 ? links
-    : [el("details", {}, el("summary", {}, `${runs.length} runs`), el("div", { tabindex: "0", role: "region", "aria-label": "all runs" }, ...links))]));
+const together = overlay(), overview = overviewSection(runs, idOf);
+const many = runs.filter((run) => run.command !== "report").length > FOLD;
+for (const run of runs) {
+  main.append(runSection(run, many && run.command !== "report"));
+  if (run === runs[0] && together && run.command === "report") main.append(together);
 }
-document.title = runs.length === 1 ? `Heddle: ${runs[0].table("summary")?.title ?? runs[0].command}` : `Heddle report: ${runs.length} runs`;
+if (together && !together.parentNode) main.prepend(together);
+if (overview) main.prepend(overview);
+for (const panel of waiting.keys()) seen.observe(panel);
+
+// A run that a link names is opened.
+function openNamed() {
+  const fold = document.getElementById(location.hash.slice(1))?.querySelector("details.fold");
+  if (fold) fold.open = true;
+}
+addEventListener("hashchange", openNamed);
+openNamed();
+
+if (runs.length > 1) {
+  const links = runs.map((run, i) => el("a", { href: `#${idOf(run)}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${run.title}`));
+  if (together) links.unshift(el("a", { href: "#overlay" }, "runs in one plot"));
+  if (overview) links.unshift(el("a", { href: "#overview" }, "overview"));
+  const some = many ? links.filter((a) => /^#o/.test(a.getAttribute("href"))) : links;
+  document.getElementById("runs").append(...some);
+}
+document.title = runs.length === 1 ? `Heddle: ${runs[0].title}` : `Heddle report: ${runs.length} runs`;
 document.getElementById("theme").addEventListener("change", (e) => setTheme(e.target.value));
 document.getElementById("print").addEventListener("click", () => print());

@@ -3,7 +3,7 @@
 // time, from the tables that the simulator records (docs/report.md).
 
 const PICTURE = ["layout", "nodes", "links", "forwarding", "lane mapping", "arbitration",
-  "paths", "links over time", "tiers over time", "port lanes"];
+  "paths", "links over time", "tiers over time", "port lanes", "events"];
 
 export function hasFabric(run) {
   const nodes = run.table("nodes"), links = run.table("links");
@@ -45,6 +45,43 @@ export class Fabric {
     this.cables = this.links.filter((l) => l.from !== l.to).length / 2;
     this.readTables();
     this.readTime();
+    this.readEvents();
+    this.readCircle();
+  }
+
+  // What happened to links and tables, in us since measuring began.
+  readEvents() {
+    const t = this.run.table("events");
+    this.events = t ? rowsOf(t) : [];
+    const byName = new Map(this.links.map((l) => [l.port, l]));
+    for (const e of this.events) {
+      const link = byName.get(e.port);
+      if (!link || !/^link-(down|up)$/.test(e.event)) continue;
+      for (const l of [link, link.back].filter(Boolean)) (l.changes = l.changes || []).push({ time: e.time, down: e.event === "link-down" });
+    }
+  }
+
+  // Whether a link is down at the end of a step; of the whole run: at its end.
+  isDown(link, step) {
+    if (!link.changes) return false;
+    const until = step < 0 ? Infinity : this.times[step];
+    return link.changes.filter((c) => c.time <= until).at(-1)?.down ?? false;
+  }
+
+  // Cables that went down, each once: { port, link, time, until }.
+  failed() {
+    const out = [];
+    for (const l of this.links.filter((one) => one.changes && (!one.back || one.from < one.back.from)))
+      l.changes.forEach((c, i) => {
+        if (c.down && !l.changes[i - 1]?.down) out.push({ port: l.port, link: l, time: c.time, until: l.changes.slice(i).find((d) => !d.down)?.time ?? null });
+      });
+    return out;
+  }
+
+  // The links of a deadlock's circle, if there is one.
+  readCircle() {
+    const t = this.run.table("deadlock");
+    this.circle = !t ? [] : rowsOf(t).map((w) => this.byPort.get(`${this.byName.get(w.node)?.node}:${w["waits for port"]}`)).filter(Boolean);
   }
 
   readTables() {

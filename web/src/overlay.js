@@ -21,7 +21,7 @@ function kinds(runs) {
 const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
 
 // The parameters, or else the arguments and the seed, in which runs differ.
-function differences(run, all) {
+export function differences(run, all) {
   const value = (r, name) => r.parameters.find(([n]) => n === name)?.[1];
   const differ = run.parameters.filter(([name, v]) => name !== "title" && all.some((r) => value(r, name) !== v)).map(([name, v]) => `${name} ${v}`);
   if (!differ.length && all.some((r) => told(r) !== told(run))) differ.push(told(run));
@@ -66,7 +66,7 @@ export function overlaySection(runs, chosen, { panelFor, discard }) {
     const same = all.get(kind.value);
     list.replaceChildren(el("legend", {}, "Runs"), ...same.map((run, i) => el("label", {},
       el("input", { type: "checkbox", value: i, checked: first.includes(run), onchange: () => show(same) }),
-      `${run.id}: ${[run.table("summary")?.title, ...differences(run, same).slice(0, 4)].filter(Boolean).join(", ")}`)));
+      `${run.id}: ${[run.title, ...(run.told ? [] : differences(run, same).slice(0, 4))].filter(Boolean).join(", ")}`)));
     show(same);
   };
   if (chosen.length && all.has(chosen[0].command)) kind.value = chosen[0].command;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html, two.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -43,6 +43,8 @@ page.on("request", (r) => expect(provoked || /^(file|data|blob):/.test(r.url()),
 async function open(name, part = "body") {
   where = name;
   await page.goto(`file://${join(pages, name)}`);
+  await page.evaluate(() => { for (const fold of document.querySelectorAll("details.fold")) fold.open = true; });
+  await page.waitForTimeout(100); // they are filled when they have opened
   await page.evaluate((within) => window.drawAll(document.querySelector(within)), part);
   await page.waitForTimeout(200);
 }
@@ -249,6 +251,61 @@ async function overlay() {
   expect((await panelsDraw("#overlay")).length === names.length, `${where}: a run chosen again does not come back`);
 }
 
+// A legend shows the marks of its plot, and shares stand on a linear axis.
+async function legendsMatch(part = "body") {
+  const bad = await page.$$eval(`${part} .plot`, (plots) => plots.flatMap((plot) => {
+    const panel = plot.closest(".panel"), name = panel.dataset.table, out = [];
+    const items = [...(plot.querySelector(".legend") || panel.querySelector(".legend"))?.querySelectorAll("li svg") ?? []];
+    const kinds = items.map((i) => (i.querySelector("rect") ? "bar" : i.querySelector("line") ? "line" : "symbol"));
+    const has = (label) => plot.querySelector(`.drawing [aria-label="${label}"] *`);
+    if (kinds.includes("symbol") && !has("dot")) out.push(`${name}: symbols without dots`);
+    if (kinds.includes("bar") && !has("bar") && !has("rect")) out.push(`${name}: squares without bars`);
+    if (kinds.includes("line") && !has("line") && !has("tick") && !has("rule")) out.push(`${name}: strokes without lines`);
+    const label = [...plot.querySelectorAll(".drawing text")].map((t) => t.textContent).join(" ");
+    const ticks = [...plot.querySelectorAll('[aria-label="y-axis tick label"] text')].map((t) => Number(t.textContent)).filter((v) => v > 0);
+    const ratio = ticks.length > 2 && Math.abs(ticks[1] / ticks[0] - ticks[2] / ticks[1]) < 1e-9 && ticks[1] / ticks[0] > 2;
+    if (/↑[^↑]*\[%\]/.test(label) && ratio) out.push(`${name}: shares on a logarithmic axis`);
+    return out;
+  }));
+  expect(bad.length === 0, `${where}: ${bad.join("; ")}`);
+}
+
+// What goes wrong is said first and seen at once.
+async function wrong() {
+  const overview = await page.locator("#overview").innerText();
+  expect(overview.includes("0 of 2 runs with goals meet all of them, 2 do not"), `${where}: the overview does not count goals: ${overview}`);
+  const goals = page.locator("#run-3 .verdict");
+  expect((await goals.innerText()).includes("in delivered: asked >= 99%"), `${where}: the missed goal is not on top`);
+  const names = await page.$$eval("#run-3 .panel", (all) => all.map((p) => p.dataset.table));
+  expect(names.indexOf("goals") >= 0 && names.indexOf("goals") < names.indexOf("the fabric"), `${where}: goals stand below the picture`);
+  expect((await page.locator("#run-1 .way.circle").count()) === 6, `${where}: the deadlock's circle of six links is not drawn`);
+  const cell = page.locator("#run-3 .cell");
+  expect((await cell.count()) === 2 * 24 * 12, `${where}: the matrix has ${await cell.count()} halves of cells`);
+  expect((await page.locator("#run-3 .cell.down").count()) === 2, `${where}: the failed cable is not dashed in the matrix`);
+  const picture = page.locator("#run-3 .panel.picture");
+  expect((await aside(picture)).includes("s1-0:15"), `${where}: the failed cable is not named`);
+  await picture.locator('select[aria-label="draw as"]').selectOption("lines");
+  expect((await picture.locator(".link.down").count()) === 2, `${where}: the failed cable is not dashed`);
+  const last = await picture.locator("[data-link]").last().evaluate((e) => e.textContent);
+  expect(/down/.test(last), `${where}: '${last}' is drawn on top`);
+  const widths = await picture.locator(".link:not(.down)").evaluateAll((all) => all.map((e) => Number(e.getAttribute("stroke-width"))));
+  expect(Math.max(...widths) === widths[widths.length - 1] && Math.max(...widths) > 1.5 * Math.min(...widths), `${where}: busy links are not thick and on top`);
+  // Before it fails it is whole; its mark on the slider leads there.
+  await picture.locator('input[type="range"]').fill("1");
+  expect((await picture.locator(".link.down").count()) === 0, `${where}: the cable is down before it fails`);
+  await picture.locator('[data-event="link-down"]').click();
+  expect((await picture.locator(".link.down").count()) === 2, `${where}: the mark does not lead to where the cable fails`);
+  await picture.locator('input[type="range"]').fill("1");
+  await picture.locator("[data-play]").click();
+  await page.waitForFunction(() => Number(document.querySelector('#run-3 input[type="range"]').value) >= 3);
+  await picture.locator("[data-play]").click();
+  await picture.locator('select[aria-label="draw as"]').selectOption("0");
+  // Names are text.
+  expect(!(await page.evaluate(() => window.smuggled)), `${where}: a name ran as a script`);
+  expect((await page.locator("main img, main script").count()) === 0, `${where}: a name became an element`);
+  expect((await page.locator("#run-2").innerText()).includes("<img src=x"), `${where}: the name of the run is not shown`);
+}
+
 // How long each part took, for those who wonder.
 let last = Date.now();
 function lap(what) {
@@ -264,6 +321,7 @@ for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports
   "points", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
   expect(names.includes(wanted), `there is no panel '${wanted}'`);
 await labelsApart();
+await legendsMatch();
 lap("panels and labels");
 await hover();
 lap("hover");
@@ -324,6 +382,14 @@ await page.emulateMedia({ media: "screen", colorScheme: "light" });
 lap("print");
 
 await page.setViewportSize({ width: 1280, height: 900 });
+await open("wrong.html");
+await panelsDraw();
+await legendsMatch();
+await wrong();
+await accessible("#run-3");
+await look("wrong");
+lap("what goes wrong");
+
 await open("large.html");
 lap("large page");
 await panelsDraw();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What became of goals: of one run in a line, of many in a table.
+import { format } from "./data.js";
+import { differences } from "./overlay.js";
+import { el } from "./tables.js";
+
+const GOALS = ["goals", "job goals"];
+export const isGoals = (table) => GOALS.includes(table.name) && table.has("met");
+
+// Verdicts on published numbers that are no success.
+const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdict);
+
+// { met, missed: [words] } of all that a run was asked for, or null.
+export function judge(run) {
+  const missed = [];
+  let met = 0;
+  for (const t of run.tables.filter(isGoals)) for (let i = 0; i < t.n; i++) {
+    const say = (name) => (t.has(name) ? format(t.column(name), t.cells(name)[i]) : "");
+    if (t.cells("met")[i]) met++;
+    else missed.push(`${say(t.has("job") ? "job" : "traffic")} ${say("goal")}: asked ${say("asked")}, found ${say("found")}`.trim());
+  }
+  const judged = run.table("verdicts") || run.table("published");
+  if (judged && judged.has("verdict")) judged.cells("verdict").forEach((verdict, i) => {
+    if (isBad(verdict)) missed.push(`${judged.cells("id")[i]} ${judged.has("what") ? judged.cells("what")[i] : judged.cells("shows")[i]}: ${verdict}`);
+    else met++;
+  });
+  if (run.table("deadlock")) missed.push("packets wait for each other in a circle");
+  return met + missed.length ? { met, missed } : null;
+}
+
+const said = (j) => (j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} missed` : `✓ all ${j.met} met`);
+export const badge = (j) => el("span", { class: `badge ${j.missed.length ? "bad" : "good"}` }, said(j));
+
+// The line below the title of a run.
+export function verdictLine(run) {
+  const j = judge(run);
+  if (!j) return null;
+  const some = j.missed.slice(0, 6), left = j.missed.length - some.length;
+  return el("div", { class: `verdict ${j.missed.length ? "bad" : "good"}`, role: "status" }, badge(j),
+    ...some.map((m) => el("span", {}, m)), left > 0 ? el("span", {}, `and ${left} more`) : null);
+}
+
+// "001/fig5a" of a run of it, and what it shows, as the list of verdicts says.
+const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
+const FEW = 3; // differences that a title has room for
+
+// Runs that are called the same are told apart by what they were told.
+function tellApart(runs) {
+  const called = new Map();
+  for (const run of runs) called.set(run.title, [...(called.get(run.title) || []), run]);
+  for (const same of [...called.values()].filter((list) => list.length > 1)) {
+    const told = same.map((run) => differences(run, same).slice(0, FEW).join(", "));
+    same.forEach((run, i) => {
+      run.told = told[i];
+      if (told[i]) run.title += ` (${told[i]})`;
+    });
+  }
+}
+
+export function nameRuns(runs) {
+  const shows = new Map();
+  for (const t of runs.map((r) => r.table("verdicts")).filter((v) => v && v.has("id", "shows")))
+    t.cells("id").forEach((id, i) => shows.set(id, t.cells("shows")[i]));
+  for (const run of runs) {
+    const id = experimentOf(run);
+    run.title = run.command === "report" ? "What differs" : run.table("summary")?.title
+      ?? (id ? `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}` : `heddle ${run.command}${run.table("verdicts") ? ": what became of each experiment" : ""}`);
+  }
+  tellApart(runs);
+}
+
+// Of a record "summary": the first column whose name is one of these.
+const KEY = [["delivered"], ["latency mean", "mean"], ["latency p99", "p99"], ["lost"], ["busiest link used"]];
+const keyOf = (run, names) => run.table("summary")?.columns.find((c) => names.includes(c.name));
+
+// A row for every run, with a link to it; null if there is only one.
+export function overviewSection(runs, idOf) {
+  const all = runs.filter((r) => r.command !== "report");
+  if (all.length < 2) return null;
+  const judged = all.map((run) => [run, judge(run)]), asked = judged.filter(([, j]) => j), missing = asked.filter(([, j]) => j.missed.length);
+  const keys = KEY.filter((names) => all.some((run) => keyOf(run, names)));
+  const head = ["run", "what", "goals", ...keys.map((names) => all.map((r) => keyOf(r, names)).find(Boolean)).map((c) => (c.unit ? `${c.name} [${c.unit}]` : c.name))];
+  const rows = judged.map(([run, j]) => el("tr", { class: j?.missed.length ? "missed" : null },
+    el("td", { class: "text" }, el("a", { href: `#${idOf(run)}` }, run.id || idOf(run))), el("td", { class: "text words" }, run.title),
+    el("td", { class: "text", title: j ? j.missed.slice(0, 6).join("\n") : null }, j ? badge(j) : "–"),
+    ...keys.map((names) => { const c = keyOf(run, names); return el("td", {}, c ? format(c, c.cells[0]) : "–"); })));
+  const text = asked.length ? `${asked.length - missing.length} of ${asked.length} runs with goals meet all of them${missing.length ? `, ${missing.length} do not` : ""}.` : "None of these runs was given goals.";
+  return el("article", { class: "run overview", id: "overview" }, el("h2", {}, `${all.length} runs`),
+    el("p", { class: `verdict ${missing.length ? "bad" : asked.length ? "good" : ""}`, role: "status" }, text),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "all runs" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i < 3 ? "text" : null }, h)))), el("tbody", {}, ...rows))));
+}
