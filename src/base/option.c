@@ -211,7 +211,8 @@ static enum hd_status refuse_unknown(const struct option *const *tables,
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
 			assert(n < MAX_NAMES);
-			names[n++] = o->name;
+			names[n++] =
+				o->kind == OPT_RENAMED ? o->value : o->name;
 		}
 	}
 	char *name = hd_strndup(word, strcspn(word, "="));
@@ -252,6 +253,10 @@ static enum hd_status read_option(const struct option *const *tables,
 	}
 	if (!o || (o->kind == OPT_FLAG && value && word[1] != '-'))
 		return refuse_unknown(tables, word, d);
+	if (o->kind == OPT_RENAMED)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "option --%s is called --%s here", o->name,
+				 o->value);
 	if (o->kind == OPT_FLAG) {
 		if (value)
 			return diag_fail(d, HD_ERR_INPUT,
@@ -337,11 +342,17 @@ static void help_row(const struct option *o, struct strbuf *out)
 	strbuf_fini(&meaning);
 }
 
+bool option_is_shown(const struct option *const *tables, const struct option *o)
+{
+	return o->kind != OPT_RENAMED &&
+	       option_find(tables, o->name, strlen(o->name)) == o;
+}
+
 void options_help(const struct option *const *tables, struct strbuf *out)
 {
 	for (size_t i = 0; tables[i]; i++) {
 		for (const struct option *o = tables[i]; o->name; o++) {
-			if (option_find(tables, o->name, strlen(o->name)) == o)
+			if (option_is_shown(tables, o))
 				help_row(o, out);
 		}
 	}
@@ -374,7 +385,7 @@ void options_man(const struct option *const *tables, struct strbuf *out)
 		for (const struct option *o = tables[i]; o->name; o++) {
 			struct strbuf line = STRBUF_INIT;
 
-			if (option_find(tables, o->name, strlen(o->name)) != o)
+			if (!option_is_shown(tables, o))
 				continue;
 			strbuf_puts(out, ".TP\n");
 			print_heading(o, &line);

@@ -42,6 +42,8 @@ enum option_kind {
 	 * it was written. Without a path the value is PATH=VALUE.
 	 */
 	OPT_SET,
+	OPT_RENAMED, /* it is called `value` now: refused with that, not shown
+		      */
 };
 
 struct option {
@@ -104,6 +106,9 @@ void options_set_initial(const struct option *const *tables, void *values);
 struct option *options_join(const struct option *first,
 			    const struct option *const *more, size_t offset);
 
+/* Whether users are to see it: no later row of a name, no former name. */
+bool option_is_shown(const struct option *const *tables,
+		     const struct option *o);
 /* The OPTIONS part of --help: aligned, wrapped at 80 columns. */
 void options_help(const struct option *const *tables, struct strbuf *out);
 /* The same as man(7) source. */

@@ -3,14 +3,12 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/threads.h"
-#include "sim/congestion/opensm_cc.h"
 
 struct values {
 	struct common_options common;
 	struct fabric_choice scenario;
 	hd_time sample;
 	struct cc_runs runs;
-	const char *conf;
 	bool all;
 };
 
@@ -19,9 +17,8 @@ struct values {
 static const struct option options[] = {
 	{ "algorithm", 0, OPT_LIST, FIELD(runs.algorithms), "NAME", NULL,
 	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
+	OPTION_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),
-	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
-	  "mark, and run cct, as this opensm.conf says" },
 	{ "pcap", 0, OPT_TEXT, FIELD(runs.pcap), "FILE", NULL,
 	  "write the packets to FILE, for Wireshark; with one --algorithm only" },
 	{ "port", 0, OPT_LIST, FIELD(runs.ports), "NODE:PORT", NULL,
@@ -53,6 +50,7 @@ static const struct option options[] = {
 	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
 	  "record every flow's rate this often; 0: not" },
 	OPTION_VERBOSE,
+	{ "conf", .kind = OPT_RENAMED, .value = "opensm" },
 	{ .name = NULL },
 };
 
@@ -63,7 +61,6 @@ static int execute(struct values *v, const char *path)
 	struct cc_comparison c = { .session = &s,
 				   .sample = v->sample,
 				   .all = v->all };
-	struct opensm_cc conf;
 	int status;
 
 	if (cc_session_open(&s, path, &v->scenario, &v->common.seed, &d) !=
@@ -73,10 +70,7 @@ static int execute(struct values *v, const char *path)
 	}
 	d.file = NULL;
 	cc_compare_begin(&c);
-	if (v->conf && opensm_cc_load(v->conf, &d, &conf) == HD_OK)
-		opensm_cc_apply(&conf, &s.params);
-	if (d.status == HD_OK &&
-	    cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
+	if (cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
 		status = output_results(&v->common, c.results, true);
 	} else {
 		results_free(c.results);
@@ -112,7 +106,7 @@ static const struct example examples[] = {
 	  "what control does for the victim of congestion" },
 	{ "heddle cc compare --marking published --ack-delay 2us --window 1 examples/two-switch-congestion.yaml",
 	  "marking as the thesis prints it" },
-	{ "heddle cc compare --algorithm none --algorithm cct --conf cc.conf examples/incast.yaml",
+	{ "heddle cc compare --algorithm none --algorithm cct --opensm cc.conf examples/incast.yaml",
 	  "what an opensm.conf would do" },
 	{ "heddle cc compare --algorithm cct --pcap run.pcap --port h0 --measure 100us examples/incast.yaml",
 	  "packets with FECN and BECN, for Wireshark" },

@@ -34,6 +34,7 @@ static const struct option options[] = {
 	  .low = 2, .high = 1000 },
 	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
 	  "write the lines for opensm.conf to FILE too" },
+	OPTION_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	OPTION_VERBOSE,
@@ -131,7 +132,7 @@ const struct command command_cc_tune = {
 		"What was found is then tried on other seeds (--held-out), over windows of up to eight\n"
 		"times the length if it takes that to tell. Ends with 1 if nothing keeps the floor, or\n"
 		"not on these seeds; the answer then says which windows the search needs.\n\n"
-		"'heddle cc compare --conf FILE' runs what was found on another scenario.\n",
+		"'heddle cc compare --opensm FILE' runs what was found on another scenario.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

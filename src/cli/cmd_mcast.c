@@ -9,7 +9,7 @@ static const struct command *const subcommands[] = {
 static const struct example examples[] = {
 	{ "heddle mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'",
 	  "the trees that there are, and unicast, side by side" },
-	{ "heddle mcast compare --topology 'kind: node-mesh, columns: 8, rows: 8' --routing xy --sources 40%",
+	{ "heddle mcast compare --topology 'kind: node-mesh, columns: 8, rows: 8' --engine xy --sources 40%",
 	  "what XY multicast gains on a mesh" },
 	{ NULL, NULL },
 };

@@ -20,7 +20,7 @@ struct values {
 static const struct option options[] = {
 	{ "topology", 0, OPT_TEXT, FIELD(how.topology), "TEXT", NULL,
 	  "the fabric, as after 'topology:' in a scenario; instead of a FILE" },
-	{ "routing", 0, OPT_SET, FIELD(fabric.set), "ENGINE", NULL,
+	{ "engine", 0, OPT_SET, FIELD(fabric.set), "ENGINE", NULL,
 	  "minhop, or what the scenario says",
 	  .path = "fabric.routing.engine" },
 	{ "sources", 0, OPT_TEXT, FIELD(how.sources), "HOSTS", "one",
@@ -50,6 +50,7 @@ static const struct option options[] = {
 	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us",
 	  "when it fails" },
 	OPTION_VERBOSE,
+	{ "routing", .kind = OPT_RENAMED, .value = "engine" },
 	{ .name = NULL },
 };
 
@@ -57,7 +58,7 @@ static const struct example examples[] = {
 	{ "heddle mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'",
 	  "one source to all: trees of the source's own, and OpenSM's" },
 	{ "heddle mcast compare --topology 'kind: mesh, columns: 8, rows: 8' "
-	  "--routing xy --sources 40% --members 40% --seeds 10",
+	  "--engine xy --sources 40% --members 40% --seeds 10",
 	  "many sources, with intervals over ten draws" },
 	{ "heddle mcast compare --topology 'kind: ring, switches: 6, hosts: 1' "
 	  "--fail s-2 --fail-at 300ns",
@@ -103,10 +104,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
 		return command_usage(self,
 				     "--dedicated needs --lanes 1, 2 or 4");
-	if (!engine_known(self, &v->fabric, "routing", &status))
+	if (!engine_known(self, &v->fabric, "engine", &status))
 		return status;
 	o->file = n ? args[0] : NULL;
-	o->routing = option_given(&v->fabric, "routing");
+	o->routing = option_given(&v->fabric, "engine");
 	o->seed = v->common.seed;
 	status = compare(v);
 	fabric_choice_fini(&v->fabric);

@@ -37,10 +37,11 @@ static const struct option options[] = {
 		"payload of packets; a burst that is not given is one packet"),
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes beside the payload that count as reserved"),
-	{ "load", 0, OPT_TEXT, FIELD(params.load), "FILE", NULL,
+	{ "from", 0, OPT_TEXT, FIELD(params.load), "FILE", NULL,
 	  "start from reservations saved before" },
 	{ "save", 0, OPT_TEXT, FIELD(params.save), "FILE", NULL,
 	  "save the reservations, by the ends' GUIDs and names" },
+	{ "load", .kind = OPT_RENAMED, .value = "from" },
 	{ .name = NULL },
 };
 
@@ -50,12 +51,12 @@ static const char *find_wrong(const struct values *v)
 	const struct admission_params *p = &v->params;
 
 	if (!v->requests && !p->random && !p->load)
-		return "--requests, --random or --load?";
+		return "--requests, --random or --from?";
 	if (p->violations.num >= p->violations.den)
 		return "violations all the time are no promise";
 	if (p->violations.num > 0 &&
 	    (p->random || p->load || p->save || p->groups.n > 0))
-		return "--violations goes with --requests, not with --random, --load, --save or --group";
+		return "--violations goes with --requests, not with --random, --from, --save or --group";
 	return NULL;
 }
 

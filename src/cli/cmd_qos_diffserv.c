@@ -14,8 +14,9 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "vls", 0, OPT_CHOICE, FIELD(vls), NULL, "8",
+	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8",
 	  "data lanes of the subnet's links", lane_counts },
+	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -46,7 +47,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle qos diffserv --vls 4",
+	{ "heddle qos diffserv --lanes 4",
 	  "DSCP to class, SL and VL, and back, with four lanes" },
 	{ NULL, NULL },
 };

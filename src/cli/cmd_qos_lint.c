@@ -11,13 +11,14 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8",
+	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
 	  "data lanes of the fabric's links", .low = 1, .high = 15 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets" },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that a port's arbitration tables have", .low = 1,
 	  .high = 64 },
+	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -53,7 +54,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 static const struct example examples[] = {
 	{ "heddle qos lint /etc/opensm/opensm.conf",
 	  "check a configuration for links with 8 lanes and 4 KiB packets" },
-	{ "heddle qos lint --vls 4 --mtu 2048 --entries 8 opensm.conf",
+	{ "heddle qos lint --lanes 4 --mtu 2048 --entries 8 opensm.conf",
 	  "the same for smaller hardware" },
 	{ NULL, NULL },
 };

@@ -13,7 +13,7 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8",
+	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
 	  "data lanes of the links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "that each of the ports' two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
@@ -24,6 +24,7 @@ static const struct option options[] = {
 			"bytes that every packet has beside its payload"),
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL,
 	  "print the lines for opensm.conf instead" },
+	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -90,7 +91,7 @@ static const struct example examples[] = {
 	  "two classes by share, packets of the MTU" },
 	{ "heddle qos plan mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB",
 	  "metadata first, each class with packets of its own size" },
-	{ "heddle qos plan --entries 8 --vls 4 mpi=70% ost=30%",
+	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%",
 	  "for ports with small tables" },
 	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf",
 	  "the lines for opensm.conf" },

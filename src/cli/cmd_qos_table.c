@@ -19,8 +19,9 @@ static const struct option options[] = {
 	OPTION_FILL_PLACE(FIELD(params.place)),
 	OPTION_BEST_EFFORT(FIELD(params.best_effort)),
 	OPTION_PREFERRED(FIELD(params.preferred)),
-	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "15",
+	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "15",
 	  "data lanes; classes fold onto fewer", .low = 1, .high = 15 },
+	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 

@@ -12,6 +12,7 @@ static const struct option options[] = {
 	  "run on the tables, lanes and links of the live fabric NAME as they are now, and count there what the traffic does" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,
 	  "print the scenario with every default filled in, and run nothing" },
+	OPTION_OPENSM(struct sim_values, scenario),
 	OPTION_SET(struct sim_values, scenario),
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
 	  "show every port and flow, not only the busiest ports" },

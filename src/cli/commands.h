@@ -27,6 +27,7 @@ extern const struct command command_qos_plan;
 extern const struct command command_qos_table;
 extern const struct command command_qos_evaluate;
 extern const struct command command_qos_label;
+extern const struct command command_qos_explain;
 extern const struct command command_qos_lint;
 extern const struct command command_bench;
 extern const struct command command_model;

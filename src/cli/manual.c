@@ -180,8 +180,10 @@ static void put_words(struct strbuf *out, const struct command *c)
 		strbuf_printf(out, "%s ",
 			      command_short_name(c->subcommands[i]));
 	for (size_t t = 0; tables[t]; t++) {
-		for (const struct option *o = tables[t]; o->name; o++)
-			strbuf_printf(out, "--%s ", o->name);
+		for (const struct option *o = tables[t]; o->name; o++) {
+			if (o->kind != OPT_RENAMED)
+				strbuf_printf(out, "--%s ", o->name);
+		}
 	}
 }
 

@@ -199,7 +199,9 @@ static enum hd_status add_flow(struct building *g, uint32_t flow,
 			&b->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
-	return g->algorithm && is_controlled(f)
+	bool answers = b->scenario->congestion.sls.sls >> f->sl & 1;
+
+	return g->algorithm && answers && is_controlled(f)
 		       ? add_throttle(g, flow, response)
 		       : HD_OK;
 }

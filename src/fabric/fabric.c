@@ -200,7 +200,7 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 	if (s->fabric.routing.lids != SCN_LIDS_AUTO)
 		lids.order = (enum lid_order)s->fabric.routing.lids;
 	subnet_init(&b->subnet, &b->topo);
-	subnet_limit_vls(&b->subnet, (unsigned)s->qos.lanes);
+	subnet_limit_vls(&b->subnet, scenario_lanes(s));
 	enum hd_status status = subnet_assign_lids(&b->subnet, &lids, &inner);
 
 	if (status != HD_OK)

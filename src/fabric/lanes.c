@@ -111,6 +111,12 @@ static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
 
 enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
 {
+	const struct scenario *s = b->scenario;
+
+	if (s->opensm) {
+		opensm_program(s->opensm, (unsigned)s->qos.entries, &b->subnet);
+		return apply_rules(b, d);
+	}
 	struct lane_plan plan = plan_of(b);
 	struct sl2vl map = lanes_map(&plan);
 	enum hd_status status = arbitrate(b, &plan, d);
@@ -124,7 +130,9 @@ enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
 static enum hd_status check_split(const struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
-	const void *field = q->sl2vl.given ? &q->sl2vl : NULL;
+	const void *field = q->sl2vl.given ? (const void *)&q->sl2vl
+			    : q->opensm    ? &q->opensm
+					   : NULL;
 
 	for (size_t i = 0; i < q->n_classes && !field; i++) {
 		if (q->classes[i].lane != SCN_LANE_AUTO)

@@ -38,6 +38,7 @@ static struct opensm_list builtin_sl2vl(void)
 
 struct conf_line {
 	unsigned number;
+	bool is_rest; /* of a line that was cut */
 	char *key, *value;
 };
 
@@ -165,7 +166,8 @@ static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 				 line->key + len, line))
 			return;
 	}
-	note_unknown(conf, line);
+	if (!line->is_rest)
+		note_unknown(conf, line);
 }
 
 /* Key and value of a line whose comment is cut off; key "" if none. */
@@ -197,24 +199,35 @@ static void note_long_line(struct opensm_conf *conf, unsigned number)
 	conf->long_lines[conf->n_long_lines++] = number;
 }
 
+/* A line, as OpenSM reads it: what does not fit its buffer is the next one. */
+static void read_pieces(struct opensm_conf *conf, const char *text, size_t len,
+			unsigned number)
+{
+	for (size_t at = 0; at < len; at += OPENSM_LINE_MAX - 1) {
+		struct conf_line line = { .number = number, .is_rest = at > 0 };
+		size_t left = len - at;
+		char *copy =
+			hd_strndup(text + at, left < OPENSM_LINE_MAX - 1
+						      ? left
+						      : OPENSM_LINE_MAX - 1);
+
+		split_line(copy, &line);
+		if (*line.key)
+			read_key(conf, &line);
+		free(copy);
+	}
+}
+
 void opensm_conf_read(const char *text, struct opensm_conf *out)
 {
 	struct opensm_conf conf = { .max_op_vls = 5 };
 
 	for (unsigned number = 1; *text; number++) {
 		size_t len = strcspn(text, "\n");
-		struct conf_line line = { .number = number };
 
 		if (len > OPENSM_LINE_MAX - 1)
 			note_long_line(&conf, number);
-		char *copy = hd_strndup(text, len < OPENSM_LINE_MAX - 1
-						      ? len
-						      : OPENSM_LINE_MAX - 1);
-
-		split_line(copy, &line);
-		if (*line.key)
-			read_key(&conf, &line);
-		free(copy);
+		read_pieces(&conf, text, len, number);
 		text += len + (text[len] == '\n');
 	}
 	*out = conf;
@@ -249,6 +262,11 @@ static unsigned vls_of_code(unsigned code)
 	static const unsigned vls[] = { 0, 1, 2, 4, 8, 15 };
 
 	return code < 6 ? vls[code] : 15;
+}
+
+unsigned opensm_lanes(const struct opensm_conf *conf)
+{
+	return vls_of_code(conf->max_op_vls);
 }
 
 static const struct opensm_list *choose(const struct opensm_list *specific,
@@ -290,7 +308,7 @@ void opensm_effective(const struct opensm_conf *conf,
 	const struct opensm_list *sl2vl =
 		choose(&own->sl2vl, &all->sl2vl, &lanes);
 
-	*out = (struct opensm_tables){ .vls = vls_of_code(conf->max_op_vls) };
+	*out = (struct opensm_tables){ .vls = opensm_lanes(conf) };
 	if (out->vls > port->vls)
 		out->vls = port->vls;
 	out->vlarb.n_high =

@@ -103,6 +103,15 @@ uint8_t opensm_fold(uint32_t vl, unsigned vls);
 void opensm_effective(const struct opensm_conf *conf,
 		      const struct opensm_port *port,
 		      struct opensm_tables *out);
+/* Data VLs that links have in operation at most. */
+unsigned opensm_lanes(const struct opensm_conf *conf);
+/*
+ * Tables of every port of a subnet whose links have no more lanes than that and
+ * whose ports have `entries` in each arbitration table; if `qos` is not TRUE,
+ * they stay as they are (opensm_program.c).
+ */
+void opensm_program(const struct opensm_conf *conf, unsigned entries,
+		    struct subnet *s);
 
 struct opensm_finding {
 	char code[4]; /* "W1" */

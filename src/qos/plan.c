@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "qos/contention.h"
 #include "qos/shares.h"
 
-#define LIMIT_BLOCKS 64u  /* per step of LimitOfHighPriority: 4096 bytes */
-#define LIMIT_MOST   254u /* the greatest that is a limit */
-#define LIMIT_NONE   255u
-
-#define LARGEST_BLOCKS 80u /* of a packet: 4096 bytes and 1024 of overhead */
+#define LIMIT_MOST 254u /* the greatest that is a limit */
 
 struct work {
 	const struct plan_class *classes;
@@ -22,8 +19,6 @@ struct work {
 	unsigned users[N_DATA_VLS];               /* classes on the lane */
 	double high[N_DATA_VLS], low[N_DATA_VLS]; /* wanted, per lane */
 	double high_sum, low_sum;
-	uint32_t packet[N_SLS]; /* bytes, of the latency classes */
-	unsigned n_high;
 };
 
 static double share_of(const struct plan_class *c)
@@ -129,8 +124,6 @@ static void assign(struct work *w, struct plan *plan)
 		w->users[o->vl]++;
 		lane->size[lane->n].bytes = bytes;
 		lane->size[lane->n++].part = o->wanted / bytes;
-		if (is_high(w, i))
-			w->packet[w->n_high++] = bytes;
 		(is_high(w, i) ? w->high : w->low)[o->vl] += o->wanted;
 		*(is_high(w, i) ? &w->high_sum : &w->low_sum) += o->wanted;
 	}
@@ -163,88 +156,15 @@ static uint32_t largest_packet(const struct work *w, const double *wanted)
 	return bytes;
 }
 
-/*
- * What the high table can send between two packets of the low one: packets
- * until they make up the limit, of whichever lanes happen to be busy. So the
- * least number of blocks is the smallest sum of packets that reaches it, and
- * the most bytes are the best that fits below it, and one packet.
- */
-struct burst {
-	double least_blocks, most_bytes;
-};
-
-static struct burst burst_of(const struct work *w, unsigned limit)
-{
-	unsigned most = limit ? limit * LIMIT_BLOCKS : 1;
-	/* By blocks so far: the most bytes in them; below 0: no such sum. */
-	unsigned end = most + LARGEST_BLOCKS;
-	double *bytes = hd_alloc(end, sizeof(*bytes));
-	struct burst b = { .least_blocks = HUGE_VAL };
-
-	for (unsigned i = 1; i < end; i++)
-		bytes[i] = -1;
-	for (unsigned i = 0; i < most; i++) {
-		for (unsigned k = 0; bytes[i] >= 0 && k < w->n_high; k++) {
-			unsigned then = i + shares_blocks(w->packet[k]);
-			double sum = bytes[i] + w->packet[k];
-
-			bytes[then] = fmax(bytes[then], sum);
-		}
-	}
-	for (unsigned i = most; i < end; i++) {
-		if (bytes[i] < 0)
-			continue;
-		b.least_blocks = fmin(b.least_blocks, i);
-		b.most_bytes = fmax(b.most_bytes, bytes[i]);
-	}
-	free(bytes);
-	return b;
-}
-
-/* All VLs of a round together. */
-static struct shares_sent total(const struct shares_sent sent[N_DATA_VLS])
-{
-	struct shares_sent sum = { 0 };
-
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		sum.packets += sent[vl].packets;
-		sum.blocks += sent[vl].blocks;
-		sum.bytes += sent[vl].bytes;
-	}
-	return sum;
-}
-
-/*
- * The least that each lane gets. A lane of the high table has its part of a
- * round, in which bursts as short as can be are each followed by the largest
- * low packet; one of the low table its part of a round of which each packet
- * waits for the longest burst. Lanes that are silent only make a round
- * shorter.
- */
+/* The least that each lane gets under that limit. */
 static void floors(const struct work *w, const struct vlarb *arb,
 		   unsigned limit, double floor[N_DATA_VLS])
 {
-	struct shares_sent high[N_DATA_VLS], low[N_DATA_VLS];
-	struct burst burst = { 0 };
+	struct contention c = { .vls = w->link->vls, .vlarb = *arb };
 
-	shares_round(arb->high, arb->n_high, w->lanes, high);
-	shares_round(arb->low, arb->n_low, w->lanes, low);
-	struct shares_sent highs = total(high), lows = total(low);
-	bool both = arb->n_high && arb->n_low;
-
-	if (both && limit != LIMIT_NONE)
-		burst = burst_of(w, limit);
-	double between = both ? highs.blocks / burst.least_blocks *
-					 largest_packet(w, w->low)
-			      : 0;
-	double waits = lows.packets * burst.most_bytes;
-
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		floor[vl] = w->high[vl] > 0
-				    ? high[vl].bytes / (highs.bytes + between)
-			    : w->low[vl] > 0
-				    ? low[vl].bytes / (lows.bytes + waits)
-				    : 0;
+	c.vlarb.high_limit = (uint8_t)limit;
+	memcpy(c.lanes, w->lanes, sizeof(c.lanes));
+	contention_floors(&c, floor);
 }
 
 static const char *name_on(const struct work *w, const struct plan *plan,

@@ -203,6 +203,14 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.lanes", SCHEMA_UINT, QOS(lanes), .initial = "8",
 	  .choices = scn_lane_words,
 	  .help = "data VLs in operation, where ports have as many" },
+	{ "qos.opensm", SCHEMA_TEXT, QOS(opensm), .optional = true,
+	  .help = "an opensm.conf: maps, tables and limits are those that "
+		  "OpenSM programs by it, marks and answers those of its "
+		  "congestion control where 'congestion' does not say" },
+	{ "qos.entries", SCHEMA_UINT, QOS(entries), .initial = "64", .low = "1",
+	  .high = "64",
+	  .help = "that the ports' arbitration tables have, for qos.opensm: "
+		  "the rest of its lists is cut" },
 	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto",
 	  .custom = &notation_sl2vl, .joins = true,
 	  .help = "the VL of each SL; auto: by the classes, else SL n on VL n "
@@ -701,6 +709,9 @@ const struct schema_row scenario_fields[] = {
 	  .high = "65535", .help = "time to one step down, in 1.024 us" },
 	{ "congestion.cct.min", SCHEMA_UINT, CC(ccti_min), .initial = "0",
 	  .high = "127", .help = "lowest index" },
+	{ "congestion.cct.sls", SCHEMA_CUSTOM, CC(sls), .initial = "all",
+	  .custom = &notation_sls, .joins = true,
+	  .help = "the SLs whose flows answer to marks" },
 	{ "congestion.cct.per", SCHEMA_CHOICE, CC(per), .initial = "qp",
 	  .choices = scn_share_words,
 	  .help = "whether each flow has an index, or all of a port and SL "

@@ -261,26 +261,47 @@ const struct schema_custom notation_levels = {
 	.print = levels_print,
 };
 
-static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
+/* Numbers up to `most` with commas between, a bit each; false if they are not.
+ */
+static bool read_set(const char *at, unsigned most, uint16_t *out)
 {
-	struct scn_lanes lanes = { 0 };
-	const char *at = strcmp(text, "none") == 0 ? "" : text;
+	uint16_t set = 0;
 
-	bool good = true;
+	while (*at) {
+		uint8_t number;
+		const char *end = read_number(at, most, &number);
 
-	while (good && *at) {
-		uint8_t vl;
-		const char *end = read_number(at, N_DATA_VLS - 1, &vl);
-
-		good = end && (!*end || *end == ',');
-		if (!good)
-			break;
-		lanes.vls |= (uint16_t)(1u << vl);
+		if (!end || (*end && *end != ','))
+			return false;
+		set |= (uint16_t)(1u << number);
 		at = end + (*end == ',');
 		while (*at == ' ')
 			at++;
 	}
-	if (!good)
+	*out = set;
+	return true;
+}
+
+static void print_set(uint16_t set, struct strbuf *out)
+{
+	const char *gap = "";
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (!(set >> i & 1))
+			continue;
+		strbuf_printf(out, "%s%u", gap, i);
+		gap = ",";
+	}
+	if (!set)
+		strbuf_puts(out, "none");
+}
+
+static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_lanes lanes = { 0 };
+
+	if (!read_set(strcmp(text, "none") == 0 ? "" : text, N_DATA_VLS - 1,
+		      &lanes.vls))
 		return diag_fail(d, HD_ERR_INPUT,
 				 "'%.40s' is not a list of VLs (expected "
 				 "numbers 0 to 14, e.g. 0,1)",
@@ -291,17 +312,7 @@ static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
 
 static void lanes_print(const void *value, struct strbuf *out)
 {
-	const struct scn_lanes *lanes = value;
-	bool first = true;
-
-	if (!lanes->vls)
-		strbuf_puts(out, "none");
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		if (!(lanes->vls >> vl & 1))
-			continue;
-		strbuf_printf(out, "%s%u", first ? "" : ",", vl);
-		first = false;
-	}
+	print_set(((const struct scn_lanes *)value)->vls, out);
 }
 
 const struct schema_custom notation_lanes = {
@@ -309,4 +320,36 @@ const struct schema_custom notation_lanes = {
 	.size = sizeof(struct scn_lanes),
 	.parse = lanes_parse,
 	.print = lanes_print,
+};
+
+static enum hd_status sls_parse(const char *text, struct diag *d, void *out)
+{
+	struct scn_sls set = { .sls = UINT16_MAX };
+
+	if (strcmp(text, "all") != 0 &&
+	    !read_set(strcmp(text, "none") == 0 ? "" : text, N_SLS - 1,
+		      &set.sls))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%.40s' is not a list of SLs (expected "
+				 "numbers 0 to 15, e.g. 0,1)",
+				 text);
+	*(struct scn_sls *)out = set;
+	return HD_OK;
+}
+
+static void sls_print(const void *value, struct strbuf *out)
+{
+	const struct scn_sls *set = value;
+
+	if (set->sls == UINT16_MAX)
+		strbuf_puts(out, "all");
+	else
+		print_set(set->sls, out);
+}
+
+const struct schema_custom notation_sls = {
+	.what = "SLs (e.g. 0,1), 'all' or 'none'",
+	.size = sizeof(struct scn_sls),
+	.parse = sls_parse,
+	.print = sls_print,
 };

@@ -12,5 +12,6 @@ extern const struct schema_custom notation_sl2vl;         /* 16 lanes */
 extern const struct schema_custom notation_cct;           /* shift:multiplier */
 extern const struct schema_custom notation_levels;        /* of thresholds */
 extern const struct schema_custom notation_lanes;         /* a set of VLs */
+extern const struct schema_custom notation_sls;           /* a set of SLs */
 
 #endif

@@ -554,6 +554,8 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 	status = schema_read(scenario_fields, &doc, overrides, d, out,
 			     &out->places);
 	document_fini(&doc);
+	if (status == HD_OK)
+		status = read_opensm(out, d);
 	return status == HD_OK ? check(out, d) : status;
 }
 
@@ -575,6 +577,7 @@ enum hd_status scenario_read(const char *path,
 void scenario_fini(struct scenario *s)
 {
 	schema_release(scenario_fields, s);
+	forget_opensm(s);
 	free(s->places.items);
 	free(s->text);
 	*s = (struct scenario){ 0 };

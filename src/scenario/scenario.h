@@ -24,6 +24,7 @@
 #include "cc/response.h"
 #include "qos/classes.h"
 #include "qos/fill.h"
+#include "qos/opensm.h"
 #include "scenario/model.h"
 #include "scenario/override.h"
 #include "scenario/schema.h"
@@ -182,6 +183,11 @@ struct scn_lanes {
 	uint16_t vls;
 };
 
+/* A set of SLs, a bit each. */
+struct scn_sls {
+	uint16_t sls;
+};
+
 struct scn_levels {
 	uint8_t n;
 	uint32_t at[N_DATA_VLS - 1];
@@ -200,6 +206,8 @@ struct scn_thresholds {
 
 struct scn_qos {
 	uint64_t lanes;
+	char *opensm;     /* a configuration that says the tables, or NULL */
+	uint64_t entries; /* that ports' arbitration tables have, for it */
 	struct scn_sl2vl sl2vl;
 	struct scn_class *classes;
 	size_t n_classes;
@@ -323,6 +331,7 @@ struct scn_congestion {
 	double units; /* PIPD's, in the least of the lowest rates */
 	struct scn_cct cct;
 	uint64_t ccti_increase, ccti_timer, ccti_min;
+	struct scn_sls sls; /* under control */
 	enum { SCN_PER_QP, SCN_PER_SL } per;
 	struct scn_limit *limits;
 	size_t n_limits;
@@ -446,6 +455,7 @@ struct scenario {
 	struct scn_goal *goals;
 	size_t n_goals;
 
+	struct opensm_conf *opensm;  /* what qos.opensm has, or NULL */
 	struct schema_places places; /* where all this was written */
 	const char *file;            /* for messages; NULL if none */
 	char *text;                  /* of the file, overrides not in it */
@@ -521,6 +531,8 @@ const struct scn_group *scenario_group(const struct scenario *s,
 				       const char *name);
 const struct scn_partition *scenario_partition(const struct scenario *s,
 					       const char *name);
+/* Data VLs that links have in operation at most. */
+unsigned scenario_lanes(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
 /* Whether flows of the row ask for bandwidth. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fabric/setup_for_tests.h"
-#include "sim/arbiter.h"
+#include "qos/arbiter.h"
 #include "sim/record.h"
 
 /* Shares of three lanes that always have a packet, in per cent, rounded. */

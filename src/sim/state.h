@@ -24,7 +24,7 @@
 #include "base/eventq.h"
 #include "base/rng.h"
 #include "fabric/limits.h"
-#include "sim/arbiter.h"
+#include "qos/arbiter.h"
 #include "sim/blocks.h"
 #include "sim/sim.h"
 

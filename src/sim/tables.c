@@ -125,7 +125,7 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 		.switches = switches,
 		.cables = plugged / 2,
 		.routing = b->subnet.engine ? b->subnet.engine : "none",
-		.lanes = b->scenario->qos.lanes,
+		.lanes = scenario_lanes(b->scenario),
 		.flows = b->n_flows,
 	};
 

@@ -43,6 +43,7 @@ COMMANDS = [
     "sweep s.yaml --set traffic.0.load=10%,20%", "mcast compare s.yaml",
     "cc compare c.yaml", "cc tune c.yaml --budget 1 --floor 1%",
     "cc curve fimd", "qos plan a=40% b=60%", "qos lint p.conf",
+    "qos explain p.conf star",
     "qos admit star", "qos bound star f.txt", "qos table 64Mb/s",
     "qos diffserv", "qos signal --requests f.txt star", "qos label p.conf",
     "qos evaluate", "model queue", "model ge", "model credit",

@@ -9,7 +9,7 @@ gain() {
 	shift 2
 	status 0 "$HEDDLE" cc compare "$scenario" --seed "$seed" --json --all \
 		--algorithm none --algorithm cct "$@" \
-		--conf "$SRC/examples/incast.opensm.conf"
+		--opensm "$SRC/examples/incast.opensm.conf"
 	jq -r '
 		def victims(a): .tables.rows.rows[] |
 			select(.algorithm == a and .row == "victims").goodput;
@@ -105,7 +105,7 @@ jq -r '.notes[]' short | grep -q -- 'It takes --warmup 4ms --measure 1ms' ||
 	fail "the windows that it takes"
 for seed in 2 3 4 5 6; do
 	status 0 "$HEDDLE" cc compare "$SRC/examples/incast.yaml" --seed $seed \
-		$short --algorithm cct --conf short.conf --json
+		$short --algorithm cct --opensm short.conf --json
 	jq '[.tables.links.rows[] | select(.to == "h0").used][0]' out
 done >others
 jq -e -s --slurpfile tuned short '$tuned[0].tables."held out".rows[0] as $told |

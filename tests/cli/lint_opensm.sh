@@ -65,7 +65,7 @@ judge() { # NAME: name.conf by OpenSM and by us
 	LD_PRELOAD=$SO timeout 30 smpquery vlarb "$lid" 1 >seen
 	LD_PRELOAD=$SO timeout 30 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
 	python3 lanes.py seen >theirs
-	"$HEDDLE" qos lint --vls 8 --entries 8 --json "$1.conf" >lint.json || true
+	"$HEDDLE" qos lint --lanes 8 --entries 8 --json "$1.conf" >lint.json || true
 	jq -r '.tables.lanes.rows[] |
 		"\(.sl) \(.vl) \(.["high weight"]) \(.["low weight"])"' \
 		lint.json >ours

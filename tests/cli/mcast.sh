@@ -22,7 +22,7 @@ status 0 "$HEDDLE" mcast compare --topology "$ring" --sources all --headers
 
 # Every draw is told, too: two seeds by two ways.
 status 0 "$HEDDLE" mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' \
-	--routing xy --tree xy --seeds 2 --dedicated --json
+	--engine xy --tree xy --seeds 2 --dedicated --json
 jq -e '.tables.draws.rows | length == 4 and all(.amiss == 0 and
 	.completion >= .bound - 1e-9)' out >jq.out ||
 	fail "draws: $(jq -c .tables.draws.rows out)"

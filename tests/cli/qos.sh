@@ -28,7 +28,7 @@ status 0 "$HEDDLE" qos lint --entries 8 small.conf
 status 3 "$HEDDLE" qos plan mpi
 one_line err
 status 2 "$HEDDLE" qos plan
-status 2 "$HEDDLE" qos plan --vls 3 a=10%
+status 2 "$HEDDLE" qos plan --lanes 3 a=10%
 
 # Slots of paper 000 at 2.5 Gb/s: 64 Kb/s is 1, 64 Mb/s 418, 300 Mb/s 1959.
 status 0 "$HEDDLE" qos table --link 2.5Gb/s --csv DB:64Kb/s DB:64Mb/s DB:300Mb/s
@@ -42,7 +42,7 @@ one_line err
 printf 'h0 h3 DB 5Gb/s\nh1 h3 DB 3Gb/s\n' >flows
 status 1 "$HEDDLE" qos admit --requests flows --save saved "$net"
 has out "link 's1'[3] -> 's2'[3] is full"
-status 0 "$HEDDLE" qos admit --load saved "$net"
+status 0 "$HEDDLE" qos admit --from saved "$net"
 has out 'live:           1'
 # A host more: LIDs move, the reservation does not. A host less, or another
 # host under its GUID: refused.
@@ -50,15 +50,15 @@ has out 'live:           1'
 "$HEDDLE" topo gen star --hosts 4 -o four.ibnet
 printf 'h0 h2 DB 1Gb/s\n' >flows
 status 0 "$HEDDLE" qos admit --requests flows --save moved three.ibnet
-status 0 "$HEDDLE" qos admit --load moved --save again four.ibnet
+status 0 "$HEDDLE" qos admit --from moved --save again four.ibnet
 cmp moved again || fail "the reservation was moved: $(cat again)"
 grep -q '"h2"' again || fail "no names: $(cat again)"
 "$HEDDLE" topo gen star --hosts 2 -o two.ibnet
-status 3 "$HEDDLE" qos admit --load moved two.ibnet
+status 3 "$HEDDLE" qos admit --from moved two.ibnet
 one_line err
 has err "moved:3: no end port has GUID"
 sed 's/"h2"/"hx"/; s/"h1"/"h2"/; s/"hx"/"h1"/' three.ibnet >swapped.ibnet
-status 3 "$HEDDLE" qos admit --load moved swapped.ibnet
+status 3 "$HEDDLE" qos admit --from moved swapped.ibnet
 one_line err
 has err "is that of 'h1' now, and 'h2' has another"
 # A LID means nothing in another subnet.
@@ -197,14 +197,14 @@ has out 'AF13,14,56,DB,4,4'
 has out 'default,0,0,BE,5,5'
 has out 'LE,1,4,CH,6,6'
 has out '1,AF41,136'
-status 0 "$HEDDLE" qos diffserv --vls 4
+status 0 "$HEDDLE" qos diffserv --lanes 4
 has out "drop precedence has no counterpart"
 has out "AF1 to AF4 share an SL"
-status 0 "$HEDDLE" qos diffserv --vls 4 --csv
+status 0 "$HEDDLE" qos diffserv --lanes 4 --csv
 has out 'AF41,34,136,DB,1,1'
 has out 'AF13,14,56,DB,1,1'
 has out 'LE,1,4,CH,3,3'
-status 2 "$HEDDLE" qos diffserv --vls 3
+status 2 "$HEDDLE" qos diffserv --lanes 3
 status 2 "$HEDDLE" qos diffserv EF
 
 # Signalling over three subnets of 8 Gb/s. The source's own link has room for
@@ -266,7 +266,7 @@ jq -e '.tables.groups.rows == [{"group": "g", "tree": "shared",
 	fail "group: $(cat out)"
 # 600 Mb/s with 66 bytes to 2048 are 619.3: a third does not fit h1's link.
 echo 'h2 group:g DB 600Mb/s' >third
-status 1 "$HEDDLE" qos admit --load saved --requests third \
+status 1 "$HEDDLE" qos admit --from saved --requests third \
 	--group g:shared=h1,h2,h3 star.ibnet
 has out 'is full'
 status 3 "$HEDDLE" qos admit --requests many star.ibnet
@@ -282,7 +282,7 @@ echo 'h15 group:g DB 600Mb/s' >far
 "$HEDDLE" topo gen mesh --hosts 1 --link '1x SDR' -o mesh.ibnet
 status 0 "$HEDDLE" qos admit --requests far --group g:shared=h0,h1 \
 	--save saved mesh.ibnet
-status 0 "$HEDDLE" qos admit --load saved --group g:shared=h0,h1 mesh.ibnet \
+status 0 "$HEDDLE" qos admit --from saved --group g:shared=h0,h1 mesh.ibnet \
 	--json
 jq -e '.tables.summary.rows[0].live == 1' out || fail "loaded: $(cat out)"
 

@@ -162,7 +162,7 @@ status 2 "$HEDDLE" route ring --engine file
 status 3 "$HEDDLE" route ring --engine file --routes nowhere
 status 2 "$HEDDLE" route ring --routes tables
 status 2 "$HEDDLE" route
-status 2 "$HEDDLE" route ring --vls 3
+status 2 "$HEDDLE" route ring --lanes 3
 status 2 "$HEDDLE" route ring --dump xml
 status 3 "$HEDDLE" route 'fat-tree --radix 36 --levels 3' --lmc 3
 has err "do not suffice"

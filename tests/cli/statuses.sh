@@ -28,10 +28,21 @@ done <<'EOT'
 2 unknown option '--foo'           | sim "$quick" --foo
 2 'foo' is none of auto, text      | sim "$quick" --format foo
 2 'foo' is none of none, bare      | sim "$quick" --flow-control foo
+2 --routing is called --engine here | mcast compare --routing xy
+2 --routing is called --routing-delay here | qos bound --routing 1us mesh x
+2 --vls is called --lanes here     | route mesh --vls 4
+2 --vls is called --lanes here     | qos plan --vls 4 a=10%
+2 --vls is called --lanes here     | qos lint --vls 4 x
+2 --vls is called --lanes here     | qos table --vls 4
+2 --vls is called --lanes here     | qos diffserv --vls=4
+2 --load is called --from here     | qos admit --load x mesh
+2 --conf is called --opensm here   | cc compare --conf x "$incast"
+2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
+3 an SL is 0 to 15, not 'foo'      | qos explain x --class a=foo
 2 unknown routing engine 'foo'     | route mesh --engine foo
 2 unknown routing engine 'foo'     | qos admit --engine foo --random 1 mesh
 2 unknown routing engine 'foo'     | qos bound --engine foo mesh requests
-2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --routing foo
+2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --engine foo
 2 unknown routing engine 'foo'     | live up mesh --sm foo
 2 unknown routing engine 'foo'     | live manage h0 --engine foo
 2 a manager routes by itself       | live up mesh --sm file
@@ -72,7 +83,7 @@ done <<'EOT'
 2 'foo' is no condition            | bench send-lat --expect foo
 2 'foo' is not a list of numbers   | model credit --lambda foo
 2 'foo' is neither 1 to 64 nor     | model credit --phases foo
-2 'foo' is not a whole number      | route mesh --vls foo
+2 'foo' is not a whole number      | route mesh --lanes foo
 2 '9' is not in 0..7               | route mesh --lmc 9
 2 --vary takes FIELD=VALUES        | sweep "$quick" --vary foo
 2 unknown field 'foo'              | sweep "$quick" --vary foo=1

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/congestion/opensm_cc.h"
+#include "qos/opensm_cc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,14 +25,16 @@ static bool is_same(const struct opensm_cc *a, const struct opensm_cc *b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct opensm_cc conf, again;
-	struct congestion_params params = { .window = 1 };
+	struct cc_config response = { .m = 1 };
 	struct diag d = { .status = HD_OK };
 	struct strbuf out = STRBUF_INIT;
 	char *text = hd_alloc(size + 1, 1);
 
 	memcpy(text, data, size);
 	if (opensm_cc_read(text, &d, &conf) == HD_OK) {
-		opensm_cc_apply(&conf, &params);
+		opensm_cc_response(&conf, &response);
+		if (response.ccti_limit >= CCT_MAX_ENTRIES)
+			abort();
 		opensm_cc_write(&conf, &out);
 		/* Entries of six characters and more may be too many. */
 		if (opensm_cc_read(out.text, &d, &again) == HD_OK) {

@@ -47,7 +47,7 @@ END
 run sim irregular.yaml
 run cc compare "$SRC/examples/two-switch-congestion.yaml" --sample 200us \
 	--warmup 1ms --measure 4ms
-run mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' --routing xy --seeds 3
+run mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' --engine xy --seeds 3
 run model et --lambda 1..4:1 --compare --simulate 20000
 run model credit --upstream 3 --downstream 2..4
 sqlite3 runs.db <"$SRC/tests/web/bench.sql"

@@ -18,6 +18,7 @@ const struct option session_options[] = {
 	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file" },
 	{ "fabric", 0, OPT_TEXT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },
+	OPTION_OPENSM(struct session, scenario),
 	OPTION_SET(struct session, scenario),
 	{ "device", 'd', OPT_TEXT, FIELD(device.name), "NAME", NULL,
 	  "a device of libibverbs instead of the simulated adapter" },

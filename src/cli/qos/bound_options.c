@@ -11,6 +11,7 @@ const struct option bound_options[] = {
 	{ "mode", 0, OPT_CHOICE, FIELD(params.blrm.mode), NULL, "grouped",
 	  "the bound that decides; all are shown", bound_mode_names },
 	OPTION_ENGINE(struct bound_values, fabric),
+	OPTION_OPENSM(struct bound_values, fabric),
 	OPTION_SET(struct bound_values, fabric),
 	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "of the switches: at inputs, or at inputs and outputs with a crossbar between",
@@ -43,12 +44,13 @@ const struct option bound_options[] = {
 	  "what VL15 may send at once, before everything else, on the wire" },
 	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
 	  "of each link", .path = "fabric.link.propagation", .as = OPT_TIME },
-	{ "routing", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	{ "routing-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
 	  "delay of a switch", .path = "fabric.switch.routing",
 	  .as = OPT_TIME },
 	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
 	  "delay of a switch output", .path = "fabric.switch.arbitration",
 	  .as = OPT_TIME },
+	{ "routing", .kind = OPT_RENAMED, .value = "routing-delay" },
 	{ .name = NULL },
 };
 

@@ -12,6 +12,7 @@
 
 const struct option route_options_table[] = {
 	OPTION_ENGINE(struct route_values, fabric),
+	OPTION_OPENSM(struct route_values, fabric),
 	OPTION_SET(struct route_values, fabric),
 	{ "check", 0, OPT_FLAG, FIELD(look.check), NULL, NULL,
 	  "check that every pair is reached, hops, loops and deadlock" },
@@ -35,7 +36,7 @@ const struct option route_options_table[] = {
 	  .path = "fabric.routing.lmc", .as = OPT_UINT },
 	{ "root", 0, OPT_LIST, FIELD(roots), "SWITCH", NULL,
 	  "a root for updn, by name or GUID" },
-	{ "vls", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
+	{ "lanes", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
 	  "data VLs that links may use: 1, 2, 4, 8 or 15; 8, or what the scenario says",
 	  .low = 1, .high = 15, .path = "qos.lanes", .as = OPT_UINT },
 	{ "mcast", 0, OPT_LIST, FIELD(look.groups), "GROUP", NULL,
@@ -53,6 +54,7 @@ const struct option route_options_table[] = {
 	  replan_mode_names },
 	{ "mcast-sl", 0, OPT_UINT, FIELD(look.mcast_sl), "SL", "0",
 	  "the SL of multicast groups", .low = 0, .high = 15 },
+	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 

@@ -270,7 +270,7 @@ static void put_topology(const struct compare_options *o, struct overrides *out)
 		overrides_put(out, "--headers", "fabric.packet.overhead", "%u",
 			      GRH_OVERHEAD);
 	if (o->routing && strcmp(o->routing, "xy") == 0)
-		overrides_put(out, "--routing", "fabric.routing.lids", "paper");
+		overrides_put(out, "--engine", "fabric.routing.lids", "paper");
 	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
 	overrides_put(out, "--size", "traffic.op.payload", "%uB",
 		      (unsigned)(o->size < MTU ? o->size : MTU));

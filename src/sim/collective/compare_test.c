@@ -103,7 +103,7 @@ static void rivals_reach_everybody(void **state)
 	bool well = false;
 
 	(void)state;
-	overrides_put(&o, "--routing", "fabric.routing", "xy");
+	overrides_put(&o, "--engine", "fabric.routing", "xy");
 	overrides_put(&o, "--lanes", "qos.lanes", "2");
 	assert_int_equal(compare_run(&options, r, &d, &well), HD_OK);
 	assert_true(well);

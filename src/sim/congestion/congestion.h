@@ -31,7 +31,8 @@ struct congestion_flow {
 	double rmax;    /* packets per second; 0: the config's */
 	/* NULL: the run's. CCT and rate functions may stand side by side. */
 	const struct cc_algorithm *algorithm;
-	uint32_t row; /* traffic row, for results */
+	bool is_spared; /* no algorithm: its SL is not under control */
+	uint32_t row;   /* traffic row, for results */
 	/* Bits per second that it asks for before it sends; 0: asks nobody. */
 	uint64_t reserve;
 };

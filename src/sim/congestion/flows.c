@@ -28,6 +28,7 @@ static void take_flow(const struct fabric *b, uint32_t i,
 		.stop = f->stop,
 		.count = f->count * f->packets,
 		.algorithm = fabric_algorithm(row->control),
+		.is_spared = !(b->scenario->congestion.sls.sls >> f->sl & 1),
 		.row = f->row,
 		.reserve = fabric_reservation(b, i),
 	};

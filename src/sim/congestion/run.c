@@ -43,6 +43,8 @@ static const struct cc_algorithm *algorithm_of(const struct run *r,
 {
 	const struct cc_algorithm *own = r->flows[flow].algorithm;
 
+	if (r->flows[flow].is_spared)
+		return NULL;
 	return r->params->algorithm && own ? own : r->params->algorithm;
 }
 
@@ -65,6 +67,8 @@ static enum hd_status check_algorithm(const struct run *r, uint32_t flow,
 	const struct cc_algorithm *a = algorithm_of(r, flow);
 	struct cc_config config = config_of(r, flow);
 
+	if (!a)
+		return HD_OK;
 	if (p->echo == SIM_ECHO_CNP && a->increase)
 		return diag_fail(
 			d, HD_ERR_UNFIT,

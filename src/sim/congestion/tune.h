@@ -31,8 +31,8 @@
 
 #include "fabric/fabric.h"
 #include "measure/results.h"
+#include "qos/opensm_cc.h"
 #include "sim/congestion/congestion.h"
-#include "sim/congestion/opensm_cc.h"
 
 enum tune_shape { TUNE_LINEAR, TUNE_QUADRATIC, TUNE_GEOMETRIC, TUNE_SHAPES };
 const char *tune_shape_name(enum tune_shape shape); /* "geometric" */

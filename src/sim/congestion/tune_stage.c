@@ -23,6 +23,14 @@ static void rate_run(const struct tune_stage *s,
 	free(goodput);
 }
 
+/* What runs under `p` but for the algorithm. */
+static void use(const struct opensm_cc *conf, struct congestion_params *p)
+{
+	p->marking = opensm_cc_marking(conf);
+	p->per_sl = conf->per_sl;
+	opensm_cc_response(conf, &p->response);
+}
+
 static enum hd_status run_once(const struct tune_stage *s,
 			       const struct sim_setup *setup,
 			       const struct opensm_cc *conf, struct diag *d,
@@ -33,7 +41,7 @@ static enum hd_status run_once(const struct tune_stage *s,
 	p.marking.rule = MARK_NONE;
 	p.algorithm = NULL;
 	if (conf)
-		opensm_cc_apply(conf, &p);
+		use(conf, &p);
 	/* Zero steps up, OpenSM's default, are no algorithm. */
 	if (conf && conf->ccti_increase)
 		p.algorithm = cc_find("cct");

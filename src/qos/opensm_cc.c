@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/opensm_cc.h"
+#include "qos/opensm_cc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -296,6 +296,13 @@ static enum hd_status conclude(const struct reading *r, struct diag *d,
 	return HD_OK;
 }
 
+/* Of congestion control, behind blanks. */
+static bool is_our_key(const char *text)
+{
+	text += strspn(text, " \t");
+	return strncmp(text, "cc_", 3) == 0;
+}
+
 enum hd_status opensm_cc_read(const char *text, struct diag *d,
 			      struct opensm_cc *out)
 {
@@ -307,7 +314,7 @@ enum hd_status opensm_cc_read(const char *text, struct diag *d,
 		char buffer[OPENSM_LINE_MAX + 1], *key, *rest = buffer;
 		size_t len = strcspn(text, "\n");
 
-		if (len > OPENSM_LINE_MAX && *text != '#')
+		if (len > OPENSM_LINE_MAX && is_our_key(text))
 			return diag_fail_at(
 				d, HD_ERR_INPUT, n, 0,
 				"a line of %zu bytes, of which OpenSM reads %d",
@@ -349,23 +356,24 @@ enum hd_status opensm_cc_load(const char *path, struct diag *d,
 
 /* ---- use --------------------------------------------------------------- */
 
-void opensm_cc_apply(const struct opensm_cc *conf, struct congestion_params *p)
+struct mark_config opensm_cc_marking(const struct opensm_cc *conf)
 {
-	struct cc_config *c = &p->response;
-
-	p->marking = (struct mark_config){
+	return (struct mark_config){
 		.rule = MARK_IBA,
 		.threshold = conf->enabled ? conf->threshold : 0,
 		.mark_victims = conf->victims,
 		.min_bytes = conf->packet_size * 64u,
 		.mark_every = conf->marking_rate,
 	};
-	p->per_sl = conf->per_sl;
-	memset(c->cct, 0, sizeof(c->cct));
-	memcpy(c->cct, conf->cct, conf->n_cct * sizeof(*c->cct));
-	c->ccti_limit = (uint16_t)(conf->n_cct ? conf->n_cct - 1 : 0);
-	c->ccti_timer = conf->ccti_timer;
-	c->ccti_increase = conf->ccti_increase;
-	c->ccti_min = conf->ccti_min;
-	c->trigger = conf->trigger;
+}
+
+void opensm_cc_response(const struct opensm_cc *conf, struct cc_config *out)
+{
+	memset(out->cct, 0, sizeof(out->cct));
+	memcpy(out->cct, conf->cct, conf->n_cct * sizeof(*out->cct));
+	out->ccti_limit = (uint16_t)(conf->n_cct ? conf->n_cct - 1 : 0);
+	out->ccti_timer = conf->ccti_timer;
+	out->ccti_increase = conf->ccti_increase;
+	out->ccti_min = conf->ccti_min;
+	out->trigger = conf->trigger;
 }

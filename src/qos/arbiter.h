@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_ARBITER_H
-#define HD_SIM_ARBITER_H
+#ifndef HD_QOS_ARBITER_H
+#define HD_QOS_ARBITER_H
 
 /*
  * The VL arbiter of one link (T10, T11): which data VL of those that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/opensm_cc.h"
+#include "qos/opensm_cc.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -145,7 +145,6 @@ static void defaults_mark_nothing(void **state)
 	(void)state;
 	struct opensm_cc c;
 	struct diag d = { .status = HD_OK };
-	struct congestion_params p = { .window = 1 };
 	struct mark_output output = { .waiting = 9, .blocks = 999 };
 	struct mark_departure full = {
 		.bytes = 2074, .fill = 999, .capacity = 999, .has_credits = true
@@ -154,8 +153,9 @@ static void defaults_mark_nothing(void **state)
 	assert_int_equal(opensm_cc_read(defaults, &d, &c), HD_OK);
 	assert_false(c.enabled);
 	assert_int_equal(c.n_cct, 0);
-	opensm_cc_apply(&c, &p);
-	assert_false(mark_departs(&p.marking, &output, &full));
+	const struct mark_config marking = opensm_cc_marking(&c);
+
+	assert_false(mark_departs(&marking, &output, &full));
 }
 
 struct refusal {

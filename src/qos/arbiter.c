@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/arbiter.h"
+#include "qos/arbiter.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_CONGESTION_OPENSM_CC_H
-#define HD_SIM_CONGESTION_OPENSM_CC_H
+#ifndef HD_QOS_OPENSM_CC_H
+#define HD_QOS_OPENSM_CC_H
 
 /*
  * InfiniBand's congestion control as OpenSM configures it: the keys
@@ -13,7 +13,8 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
-#include "sim/congestion/congestion.h"
+#include "cc/marking.h"
+#include "cc/response.h"
 
 /* As OpenSM has it without a file: all zero, which marks nothing. */
 struct opensm_cc {
@@ -51,8 +52,8 @@ HD_MUST_CHECK enum hd_status opensm_cc_read(const char *text, struct diag *d,
 HD_MUST_CHECK enum hd_status opensm_cc_load(const char *path, struct diag *d,
 					    struct opensm_cc *out);
 
-/* What runs under `params` but for the algorithm, and back again. */
-void opensm_cc_apply(const struct opensm_cc *conf,
-		     struct congestion_params *params);
+/* How switches mark under it, and what adapters' tables are. */
+struct mark_config opensm_cc_marking(const struct opensm_cc *conf);
+void opensm_cc_response(const struct opensm_cc *conf, struct cc_config *out);
 
 #endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/qos/options.h"
+#include "qos/explain.h"
+
+struct values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	struct option_list classes;
+	const char *against;
+	uint64_t lanes, mtu, overhead, entries;
+	struct hd_rate rate;
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+static const struct option options[] = {
+	{ "against", 0, OPT_TEXT, FIELD(against), "FILE", NULL,
+	  "another opensm.conf: what changes from the first to it, the most important first" },
+	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
+	  "who competes, by which SL and with which packets; without any, every SL with packets of the MTU" },
+	{ "lanes", 0, OPT_UINT, FIELD(lanes), "N", "8",
+	  "data lanes of the links: 1, 2, 4, 8 or 15; with a FABRIC at most so many",
+	  .low = 1, .high = 15 },
+	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
+	  "entries that a port's arbitration tables have", .low = 1,
+	  .high = 64 },
+	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
+	  "payload of packets, for classes that do not say" },
+	OPTION_OVERHEAD(FIELD(overhead),
+			"bytes that every packet has beside its payload"),
+	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",
+	  "of the links, where no FABRIC says" },
+	OPTION_SET(struct values, fabric),
+	{ .name = NULL },
+};
+
+/* What was read; the second file may be missing. */
+struct files {
+	struct opensm_conf conf[2];
+	unsigned n;
+};
+
+static void files_fini(struct files *f)
+{
+	while (f->n > 0)
+		opensm_conf_fini(&f->conf[--f->n]);
+}
+
+static bool read_files(const struct values *v, const char *first,
+		       struct diag *d, struct files *out)
+{
+	const char *const names[] = { first, v->against };
+
+	out->n = 0;
+	for (unsigned i = 0; i < 2 && names[i]; i++) {
+		d->file = names[i];
+		if (opensm_conf_load(names[i], d, &out->conf[i]) != HD_OK) {
+			files_fini(out);
+			return false;
+		}
+		out->n++;
+	}
+	d->file = NULL;
+	return true;
+}
+
+static int show(const struct values *v, const struct explain_view *view,
+		const struct files *files, const struct subnet *s)
+{
+	struct results *r = results_new("qos explain");
+	struct explain first, second;
+
+	explain_make(&files->conf[0], view, s, &first);
+	if (files->n > 1) {
+		explain_make(&files->conf[1], view, s, &second);
+		explain_compare(&first, &second, r);
+		explain_show(&second, r);
+		explain_fini(&second);
+	} else {
+		explain_show(&first, r);
+	}
+	explain_fini(&first);
+	return output_results(&v->common, r, true);
+}
+
+/* In a fabric, if one is named. */
+static int explain(struct values *v, const struct explain_view *view,
+		   const struct files *files, const char *fabric)
+{
+	struct diag d = { .status = HD_OK };
+	struct fabric *f;
+
+	if (!fabric)
+		return show(v, view, files, NULL);
+	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK)
+		return command_refuse(&d);
+	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u",
+		      view->vls);
+	if (fabric_open(fabric, &v->fabric.overrides, &d, &f) != HD_OK)
+		return command_refuse(&d);
+	int status = show(v, view, files, &f->subnet);
+
+	fabric_free(f);
+	return status;
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	struct values *v = values;
+	struct diag d = { .status = HD_OK };
+	struct qos_packets largest;
+	struct files files;
+	int status;
+
+	if (v->lanes & (v->lanes - 1) && v->lanes != 15)
+		return command_usage(self,
+				     "a link has 1, 2, 4, 8 or 15 data lanes");
+	if (!packets_possible(self, v->mtu, v->overhead, &largest, &status))
+		return status;
+	struct explain_view view = { .mtu = (uint32_t)v->mtu,
+				     .overhead = largest.overhead,
+				     .entries = (unsigned)v->entries,
+				     .vls = (unsigned)v->lanes,
+				     .rate = v->rate };
+
+	if (explain_classes(&v->classes, &d, &view) != HD_OK ||
+	    !read_files(v, args[0], &d, &files))
+		return command_refuse(&d);
+	status = explain(v, &view, &files, n > 1 ? args[1] : NULL);
+	files_fini(&files);
+	fabric_choice_fini(&v->fabric);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle qos explain /etc/opensm/opensm.conf site.ibnet",
+	  "what every SL gets on the links of a site" },
+	{ "heddle qos explain opensm.conf --class mpi=0,2KiB --class mds=1,256 --class ost=2",
+	  "what three classes get of a link, by the sizes of their packets" },
+	{ "heddle qos explain opensm.conf --against new.conf site.ibnet",
+	  "what a change would do, the most important first" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_explain = {
+	.name = "qos explain",
+	.summary = "what an opensm.conf gives each service level",
+	.arguments = "FILE [FABRIC]",
+	.description =
+		"Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
+		"tables that each kind of port ends up with (lanes folded, lists padded\n"
+		"and cut) and what they are worth: the share of a link when all classes\n"
+		"send without end, the share that is sure whichever of the others do,\n"
+		"and how long the first packet of a lane waits at most. Shares count\n"
+		"bytes on the wire, as the arbiter sends them: whole packets.\n\n"
+		"FABRIC is what 'heddle route' takes; it says which kinds of ports there\n"
+		"are, and their lanes and rates.\n",
+	.options = options,
+	.examples = examples,
+	COMMAND_CALL(run, struct values, 1, 2),
+};

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/contention.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "qos/arbiter.h"
+
+#define LIMIT_BLOCKS 64u /* per step of LimitOfHighPriority: 4096 bytes */
+#define PACKETS      (1u << 20) /* that a run of the arbiter grants */
+#define WEIGHTS      256
+
+static bool has_entry(const struct vlarb_entry *table, unsigned n, unsigned vl)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (table[i].vl == vl && table[i].weight)
+			return true;
+	}
+	return false;
+}
+
+enum contention_table contention_served(const struct contention *c, unsigned vl)
+{
+	bool low = has_entry(c->vlarb.low, c->vlarb.n_low, vl);
+	bool high = has_entry(c->vlarb.high, c->vlarb.n_high, vl);
+
+	return high && low ? SERVED_BOTH
+	       : high      ? SERVED_HIGH
+	       : low       ? SERVED_LOW
+			   : SERVED_NEVER;
+}
+
+static bool is_used(const struct contention *c, bool high, unsigned vl)
+{
+	return c->lanes[vl].n > 0 &&
+	       (high ? has_entry(c->vlarb.high, c->vlarb.n_high, vl)
+		     : has_entry(c->vlarb.low, c->vlarb.n_low, vl));
+}
+
+/* ---- shares ------------------------------------------------------------- */
+
+/* The packet that a lane sends next. */
+static uint32_t draw(const struct shares_lane *lane, struct rng *rng)
+{
+	unsigned k = 0;
+
+	if (lane->n == 1)
+		return lane->size[0].bytes;
+	for (double at = rng_uniform(rng); k + 1 < lane->n; k++) {
+		at -= lane->size[k].part;
+		if (at < 0)
+			break;
+	}
+	return lane->size[k].bytes;
+}
+
+/* The only lane in operation has all. */
+static bool is_alone(const struct contention *c, double value[N_DATA_VLS],
+		     double alone)
+{
+	if (c->vls > 1)
+		return false;
+	memset(value, 0, N_DATA_VLS * sizeof(*value));
+	value[0] = alone;
+	return true;
+}
+
+void contention_shares(const struct contention *c, double share[N_DATA_VLS])
+{
+	double bytes[N_DATA_VLS] = { 0 }, all = 0;
+	struct arbiter_table table;
+	struct arbiter arbiter;
+	struct rng rng;
+	uint32_t busy = 0;
+
+	if (is_alone(c, share, c->lanes[0].n > 0))
+		return;
+	for (unsigned vl = 0; vl < c->vls; vl++)
+		busy |= (uint32_t)(c->lanes[vl].n > 0) << vl;
+	rng_init(&rng, 1, 0);
+	arbiter_table_init(&table, &c->vlarb);
+	arbiter_init(&arbiter, &table);
+	for (unsigned i = 0; i < PACKETS && busy; i++) {
+		bool is_high;
+		unsigned vl = arbiter_choose(&arbiter, &table, busy, &is_high);
+
+		if (vl >= N_DATA_VLS)
+			break; /* nobody in use is served */
+		uint32_t packet = draw(&c->lanes[vl], &rng);
+
+		arbiter_charge(&arbiter, is_high, shares_blocks(packet));
+		bytes[vl] += packet;
+		all += packet;
+	}
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		share[vl] = all > 0 ? bytes[vl] / all : 0;
+}
+
+/* ---- what is sure ------------------------------------------------------- */
+
+/* The sizes of packets on the lanes of a table, each once. */
+struct sizes {
+	unsigned n;
+	uint32_t bytes[N_DATA_VLS * N_SLS];
+};
+
+static void add_size(struct sizes *s, uint32_t bytes)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->bytes[i] == bytes)
+			return;
+	}
+	s->bytes[s->n++] = bytes;
+}
+
+static struct sizes sizes_of(const struct contention *c, bool high)
+{
+	struct sizes s = { 0 };
+
+	for (unsigned vl = 0; vl < c->vls; vl++) {
+		if (!is_used(c, high, vl))
+			continue;
+		for (unsigned k = 0; k < c->lanes[vl].n; k++)
+			add_size(&s, c->lanes[vl].size[k].bytes);
+	}
+	return s;
+}
+
+/* 0 if nobody uses the table. */
+static uint32_t largest_packet(const struct contention *c, bool high)
+{
+	const struct sizes s = sizes_of(c, high);
+	uint32_t largest = 0;
+
+	for (unsigned i = 0; i < s.n; i++)
+		largest = s.bytes[i] > largest ? s.bytes[i] : largest;
+	return largest;
+}
+
+/* By sums of blocks, the most bytes in them: one packet more than `blocks`. */
+static void extend(const struct sizes *s, double *bytes, unsigned blocks)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		unsigned then = blocks + shares_blocks(s->bytes[i]);
+
+		bytes[then] = fmax(bytes[then], bytes[blocks] + s->bytes[i]);
+	}
+}
+
+/*
+ * The least number of blocks is the smallest sum of packets that reaches the
+ * limit, and the most bytes are the best that fits below it, and one packet.
+ */
+struct contention_burst contention_burst(const struct contention *c)
+{
+	unsigned limit = c->vlarb.high_limit;
+	unsigned most = limit ? limit * LIMIT_BLOCKS : 1;
+	const struct sizes sizes = sizes_of(c, true);
+	uint32_t largest = largest_packet(c, true);
+	unsigned end = most + shares_blocks(largest);
+
+	if (!largest)
+		return (struct contention_burst){ 0, 0 };
+	if (limit == LIMIT_NONE)
+		return (struct contention_burst){ HUGE_VAL, HUGE_VAL };
+	struct contention_burst b = { .least_blocks = HUGE_VAL };
+	double *bytes =
+		hd_alloc(end, sizeof(*bytes)); /* below 0: no such sum */
+
+	for (unsigned i = 1; i < end; i++)
+		bytes[i] = -1;
+	for (unsigned i = 0; i < most; i++) {
+		if (bytes[i] >= 0)
+			extend(&sizes, bytes, i);
+	}
+	for (unsigned i = most; i < end; i++) {
+		if (bytes[i] < 0)
+			continue;
+		b.least_blocks = fmin(b.least_blocks, i);
+		b.most_bytes = fmax(b.most_bytes, bytes[i]);
+	}
+	free(bytes);
+	return b;
+}
+
+/* All VLs of a round together. */
+static struct shares_sent total(const struct shares_sent sent[N_DATA_VLS])
+{
+	struct shares_sent sum = { 0 };
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		sum.packets += sent[vl].packets;
+		sum.blocks += sent[vl].blocks;
+		sum.bytes += sent[vl].bytes;
+	}
+	return sum;
+}
+
+/*
+ * A lane of the high table has its part of a round, in which bursts as short as
+ * can be are each followed by the largest low packet; one of the low table its
+ * part of a round of which each packet waits for the longest burst. Lanes that
+ * are silent only make a round shorter. In both tables it has the better.
+ */
+void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
+{
+	struct shares_sent high[N_DATA_VLS], low[N_DATA_VLS];
+	const struct contention_burst burst = contention_burst(c);
+
+	if (is_alone(c, floor, c->lanes[0].n > 0))
+		return;
+	shares_round(c->vlarb.high, c->vlarb.n_high, c->lanes, high);
+	shares_round(c->vlarb.low, c->vlarb.n_low, c->lanes, low);
+	struct shares_sent highs = total(high), lows = total(low);
+	double between = highs.blocks > 0 ? highs.blocks / burst.least_blocks *
+						    largest_packet(c, false)
+					  : 0;
+	double waits = lows.packets > 0 ? lows.packets * burst.most_bytes : 0;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double of_high =
+			high[vl].bytes > 0
+				? high[vl].bytes / (highs.bytes + between)
+				: 0;
+		double of_low = low[vl].bytes > 0
+					? low[vl].bytes / (lows.bytes + waits)
+					: 0;
+
+		floor[vl] = fmax(of_high, of_low);
+	}
+}
+
+/* ---- waiting ------------------------------------------------------------ */
+
+/* The most that a turn of each weight takes, in blocks or bytes, with `extra`
+ * before each packet. */
+static void longest_turns(const struct shares_lane *lane, bool in_blocks,
+			  double extra, double turn[WEIGHTS])
+{
+	turn[0] = 0;
+	for (unsigned weight = 1; weight < WEIGHTS; weight++) {
+		turn[weight] = 0;
+		for (unsigned k = 0; k < lane->n; k++) {
+			uint32_t bytes = lane->size[k].bytes;
+			uint32_t blocks = shares_blocks(bytes);
+			unsigned left = blocks < weight ? weight - blocks : 0;
+
+			turn[weight] =
+				fmax(turn[weight],
+				     extra + (in_blocks ? blocks : bytes) +
+					     turn[left]);
+		}
+	}
+}
+
+/*
+ * The most that others' entries take between two of the lane's, around the end
+ * of the table; cost[vl][weight] is what one takes.
+ */
+static double longest_gap(const struct vlarb_entry *table, unsigned n,
+			  unsigned vl, double (*cost)[WEIGHTS])
+{
+	double gap = 0, longest = 0;
+
+	for (unsigned i = 0; i < 2 * n; i++) {
+		const struct vlarb_entry *e = &table[i % n];
+
+		gap = e->vl == vl && e->weight ? 0
+		      : e->vl < N_DATA_VLS     ? gap + cost[e->vl][e->weight]
+					       : gap;
+		longest = fmax(longest, gap);
+	}
+	return longest;
+}
+
+/* Before a packet of the high table: others' turns, and low ones between. */
+static double high_wait(const struct contention *c, unsigned vl,
+			const struct contention_burst *burst)
+{
+	double turns[N_DATA_VLS][WEIGHTS];
+	double low = largest_packet(c, false);
+
+	for (unsigned i = 0; i < N_DATA_VLS; i++)
+		longest_turns(&c->lanes[i], true, 0, turns[i]);
+	double blocks = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
+
+	for (unsigned i = 0; i < N_DATA_VLS; i++)
+		longest_turns(&c->lanes[i], false, 0, turns[i]);
+	double gap = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
+	double passes = low > 0 && burst->least_blocks < HUGE_VAL
+				? 1 + floor(blocks / burst->least_blocks)
+				: 0;
+
+	return gap + passes * low;
+}
+
+/* Before one of the low table: others' turns, each packet after a burst. */
+static double low_wait(const struct contention *c, unsigned vl,
+		       const struct contention_burst *burst)
+{
+	double turns[N_DATA_VLS][WEIGHTS];
+
+	for (unsigned i = 0; i < N_DATA_VLS; i++)
+		longest_turns(&c->lanes[i], false, burst->most_bytes, turns[i]);
+	return longest_gap(c->vlarb.low, c->vlarb.n_low, vl, turns) +
+	       burst->most_bytes;
+}
+
+void contention_waits(const struct contention *c, double wait[N_DATA_VLS])
+{
+	const struct contention_burst burst = contention_burst(c);
+	double under_way =
+		fmax(largest_packet(c, true), largest_packet(c, false));
+
+	if (is_alone(c, wait, 0))
+		return;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		wait[vl] = HUGE_VAL;
+		if (is_used(c, true, vl))
+			wait[vl] = under_way + high_wait(c, vl, &burst);
+		if (is_used(c, false, vl) && burst.most_bytes < HUGE_VAL)
+			wait[vl] = fmin(wait[vl],
+					under_way + low_wait(c, vl, &burst));
+	}
+}
