@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 
 /*
  * Looks before a waiting thread sleeps: some ten microseconds, or more where it
@@ -37,6 +39,9 @@ struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	atomic_uint sleepers;
+	/* A member that got no memory says so; who called the turn ends it. */
+	atomic_bool is_short;
+	char why[MEMORY_LINE]; /* of the first of them */
 };
 
 static inline void relax(void)
@@ -94,16 +99,26 @@ static void advance(struct crew *c, atomic_uint_fast64_t *count)
 	pthread_mutex_unlock(&c->lock);
 }
 
+static void do_turn(void *argument)
+{
+	const struct member *m = argument;
+
+	m->crew->work(m->crew->context, m->number);
+}
+
 static void *member_main(void *argument)
 {
 	struct member *m = argument;
 	struct crew *c = m->crew;
+	char why[MEMORY_LINE];
 
 	for (uint64_t turn = 1;; turn++) {
 		await(m, &c->turn, turn);
 		if (c->is_over)
 			return NULL;
-		c->work(c->context, m->number);
+		if (!memory_try(do_turn, m, why) &&
+		    !atomic_exchange(&c->is_short, true))
+			memcpy(c->why, why, sizeof(why));
 		advance(c, &c->finished);
 	}
 }
@@ -142,6 +157,8 @@ void crew_turn(struct crew *c)
 	advance(c, &c->turn);
 	c->work(c->context, 0);
 	await(&c->members[0], &c->finished, turn * (c->size - 1));
+	if (atomic_load(&c->is_short))
+		memory_end(c->why);
 }
 
 void crew_free(struct crew *c)

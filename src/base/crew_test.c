@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/crew.h"
+#include "base/memory.h"
 
 #define MEMBERS 5
 #define TURNS   3000
@@ -57,11 +59,37 @@ static void a_crew_may_do_nothing(void **state)
 	crew_free(NULL);
 }
 
+static void one_runs_short(void *context, unsigned member)
+{
+	(void)context;
+	if (member == 1)
+		memory_refused(5);
+}
+
+static void turn_once(void *context)
+{
+	crew_turn(context);
+	fail_msg("the turn went on without memory");
+}
+
+static void who_calls_the_turn_meets_lack_of_memory(void **state)
+{
+	struct crew *c = crew_new(3, one_runs_short, NULL);
+	char line[MEMORY_LINE] = "";
+
+	(void)state;
+	assert_true(crew_size(c) > 1);
+	assert_false(memory_try(turn_once, c, line));
+	assert_non_null(strstr(line, "no 5 bytes more"));
+	crew_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_turn_sees_the_one_before),
 		cmocka_unit_test(a_crew_may_do_nothing),
+		cmocka_unit_test(who_calls_the_turn_meets_lack_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

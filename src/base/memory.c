@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <fcntl.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +18,14 @@ static struct {
 /* Of this thread: what it builds, and bytes since it last looked. */
 static _Thread_local const char *subject = "its results";
 static _Thread_local size_t taken;
+
+/* Who wants to live on when memory runs short; the innermost. */
+struct refuge {
+	jmp_buf back;
+	char *line;
+	struct refuge *outer;
+};
+static _Thread_local struct refuge *refuge;
 
 const char *memory_for(const char *what)
 {
@@ -105,8 +114,34 @@ enum hd_status memory_expect(double bytes, const char *what, struct diag *d)
 		what, print_size(bytes, need), print_size((double)left, room));
 }
 
-static _Noreturn void end(const char *line)
+/* NOLINTBEGIN(readability-non-const-parameter): memory_end writes the line */
+bool memory_try(void (*work)(void *context), void *context,
+		char line[static MEMORY_LINE])
 {
+	struct refuge mine = { .line = line, .outer = refuge };
+	const char *before = subject;
+
+	refuge = &mine;
+	/* NOLINTNEXTLINE(cert-err52-cpp): nobody on the way can do without */
+	bool well = setjmp(mine.back) == 0;
+
+	if (well)
+		work(context);
+	refuge = mine.outer;
+	subject = before;
+	return well;
+}
+/* NOLINTEND(readability-non-const-parameter) */
+
+void memory_end(const char *line)
+{
+	if (refuge) {
+		struct refuge *to = refuge;
+
+		snprintf(to->line, MEMORY_LINE, "%s", line);
+		/* NOLINTNEXTLINE(cert-err52-cpp) */
+		longjmp(to->back, 1);
+	}
 	if (limit.end)
 		limit.end(line);
 	fprintf(stderr, "heddle: %s\n", line);
@@ -115,7 +150,7 @@ static _Noreturn void end(const char *line)
 
 void memory_take(size_t bytes)
 {
-	char line[256], more[32], now[32], most[32];
+	char line[MEMORY_LINE], more[32], now[32], most[32];
 
 	taken = bytes > SIZE_MAX - taken ? SIZE_MAX : taken + bytes;
 	if (taken < LOOK_EVERY)
@@ -129,19 +164,19 @@ void memory_take(size_t bytes)
 		 subject, print_size((double)bytes, more),
 		 print_size((double)used(), now),
 		 print_size((double)limit.most, most));
-	end(line);
+	memory_end(line);
 }
 
 void memory_refused(size_t bytes)
 {
-	char line[256], more[32];
+	char line[MEMORY_LINE], more[32];
 
 	if (bytes)
 		print_size((double)bytes, more);
 	snprintf(line, sizeof(line),
 		 "out of memory: the system has no %s%s for %s",
 		 bytes ? more : "", bytes ? " more" : "more", subject);
-	end(line);
+	memory_end(line);
 }
 
 void *superlu_malloc(size_t bytes)

@@ -17,6 +17,7 @@
  * Memory belongs to the process, and so does this state: set once by main().
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -26,6 +27,18 @@ typedef void memory_end_fn(const char *line);
 
 /* From here on: at most so many bytes more than now (UINT64_MAX: any). */
 void memory_limit(uint64_t bytes, memory_end_fn *end);
+
+/*
+ * Runs `work`; false if memory ran short in it, on this thread, with the line
+ * in `line`. Then `work` was left where it was: what it had taken is lost, and
+ * what it was changing must not be looked at again. For libraries, whose
+ * callers want to live on. They nest.
+ */
+#define MEMORY_LINE 256
+HD_MUST_CHECK bool memory_try(void (*work)(void *context), void *context,
+			      char line[static MEMORY_LINE]);
+/* The end with that line, which another thread has met. */
+_Noreturn void memory_end(const char *line);
 
 /* In a process that works beside n - 1 like it: a share of what is left. */
 void memory_divide(unsigned n);
@@ -48,7 +61,8 @@ _Noreturn void memory_refused(size_t bytes);
  * SuperLU's and METIS's own, which would print and end the program in their
  * way. The libraries call these because the program's come before theirs.
  */
-void *superlu_malloc(size_t bytes);
-size_t gk_GetCurMemoryUsed(void);
+#define MEMORY_SEEN __attribute__((visibility("default")))
+MEMORY_SEEN void *superlu_malloc(size_t bytes);
+MEMORY_SEEN size_t gk_GetCurMemoryUsed(void);
 
 #endif

@@ -135,6 +135,46 @@ static void what_is_moved_is_what_was_there(void **state)
 	}
 }
 
+static void take_too_much(void *context)
+{
+	unsigned *depth = context;
+
+	if (*depth > 0) {
+		char line[MEMORY_LINE] = "";
+
+		--*depth;
+		assert_false(memory_try(take_too_much, depth, line));
+		assert_non_null(strstr(line, "out of memory"));
+	}
+	free(hd_alloc(65 * MIB, 1));
+	fail_msg("more than the limit was there");
+}
+
+static void take_little(void *context)
+{
+	free(hd_alloc(1, 1));
+	*(bool *)context = true;
+}
+
+static void who_tries_lives_on(void **state)
+{
+	unsigned depth = 3;
+	bool well = false;
+	char line[MEMORY_LINE] = "";
+
+	(void)state;
+	memory_limit(64 * MIB, note);
+	assert_false(memory_try(take_too_much, &depth, line));
+	assert_non_null(strstr(line, "need 68.2 MB more"));
+	assert_true(memory_try(take_little, &well, line) && well);
+	/* Outside of it all is as it was. */
+	if (setjmp(back) == 0) {
+		free(hd_alloc(65 * MIB, 1));
+		fail_msg("more than the limit was there");
+	}
+	memory_limit(UINT64_MAX, note);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +184,7 @@ int main(void)
 		cmocka_unit_test(estimates_are_refused_with_both_numbers),
 		cmocka_unit_test(products_that_overflow_are_refused),
 		cmocka_unit_test(what_is_moved_is_what_was_there),
+		cmocka_unit_test(who_tries_lives_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,8 @@ struct team {
 
 /* Of the process. */
 static unsigned asked;
-static struct team_use noted;
-static _Thread_local bool is_member; /* of a team that is at work */
+static _Thread_local struct team_use noted; /* of who had it computed */
+static _Thread_local bool is_member;        /* of a team that is at work */
 
 void team_ask(unsigned n)
 {
