@@ -24,7 +24,7 @@ help:
 
 build:
 	@ci/deps.sh build
-	@TARGET=manual ci/build.sh release
+	@TARGET=product ci/build.sh release
 
 demo: build
 	@ci/demo.sh build/release/heddle

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Configures and builds one preset, quietly. Usage: build.sh PRESET [-D...]
-# TARGET=manual in the environment builds the program and its man pages only.
+# TARGET=product in the environment builds what is installed only.
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1

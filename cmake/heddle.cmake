@@ -1,5 +1,5 @@
-# The whole build vocabulary of the project: hd_module, hd_test, hd_script_test,
-# hd_bench, hd_fuzz.
+# The whole build vocabulary of the project: hd_module, hd_product, hd_test,
+# hd_script_test, hd_bench, hd_fuzz.
 
 # Warnings are errors with the compilers that CI has; a newer one may warn of
 # more, which must not keep a user from building.
@@ -17,6 +17,9 @@ target_compile_options(hd_flags INTERFACE
   -Wmissing-prototypes -Wvla -Wpointer-arith -Wundef
   -Wno-missing-field-initializers
   $<$<BOOL:${hd_werror}>:-Werror>)
+# The same objects make the program and the shared library (src/lib), of which
+# only what heddle.h names is seen.
+target_compile_options(hd_flags INTERFACE -fPIC -fvisibility=hidden)
 target_include_directories(hd_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(hd_flags INTERFACE
   _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700
@@ -25,8 +28,9 @@ target_compile_definitions(hd_flags INTERFACE
 # of ours instead of obeying it. The sanitizers do that better where they are.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT HD_SANITIZE)
   target_compile_options(hd_flags INTERFACE
-    -fPIE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-  target_link_options(hd_flags INTERFACE -pie -Wl,-z,relro,-z,now)
+    -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  target_link_options(hd_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> -Wl,-z,relro,-z,now)
 endif()
 if(HD_SANITIZE)
   target_compile_options(hd_flags INTERFACE
@@ -58,6 +62,12 @@ function(hd_module name)
   list(TRANSFORM uses PREPEND hd_)
   add_library(hd_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(hd_${name} PUBLIC hd_flags ${uses} ${ARG_LIBS} m)
+endfunction()
+
+# hd_product(<target>...)  -- what 'make install' installs, and 'make' builds.
+add_custom_target(product)
+function(hd_product)
+  add_dependencies(product ${ARGN})
 endfunction()
 
 # Tests that can do more than CI has time for look for HD_LONG=1 in their

@@ -13,6 +13,7 @@
 #include "cli/record.h"
 #include "cli/shortage.h"
 #include "cli/threads.h"
+#include "lib/guard.h"
 #include "report/writer.h"
 
 const struct option common_table[] = {
@@ -144,9 +145,7 @@ bool command_parse(const struct command *self, void *values, int argc,
 
 int command_status(const struct diag *d)
 {
-	if (d->status == HD_ERR_IO || d->status == HD_ERR_ENV)
-		return EXIT_ENVIRONMENT;
-	return d->status == HD_ERR_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	return code_of_status(d->status);
 }
 
 int command_refuse(const struct diag *d)

@@ -8,7 +8,7 @@
  */
 
 #include "cli/command.h"
-#include "study/simulation.h"
+#include "lib/simulation.h"
 
 /* Members of members cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */

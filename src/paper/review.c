@@ -176,7 +176,7 @@ static const char *failure_of(const struct paper_review *s,
 			      const struct review_item *item, size_t setting)
 {
 	for (size_t i = 0; i < item->grid.n_points; i++) {
-		const struct job_end *end = &s->jobs[item->jobs[i]].end;
+		const struct process_end *end = &s->jobs[item->jobs[i]].end;
 
 		if (item->grid.settings[i] == setting && !end->results)
 			return end->failure;

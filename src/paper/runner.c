@@ -97,7 +97,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 	const char *const tail[] = { "--db", db, "--quiet", "--format",
 				     "null" };
 
-	words[n++] = jobs_threads_word();
+	words[n++] = processes_threads_word();
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		words[n++] = hd_strdup(tail[i]);
 	rank_forget();
@@ -107,7 +107,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 }
 
 /* cppcheck-suppress constParameter ; the shape is that of jobs.done */
-static bool done(void *context, size_t job, struct job_end *end)
+static bool done(void *context, size_t job, struct process_end *end)
 {
 	const struct stage *s = context;
 
@@ -120,7 +120,7 @@ enum hd_status paper_run(const struct paper_runner *runner,
 			 struct paper_job *jobs, size_t n, struct diag *d)
 {
 	struct stage stage = { .runner = runner, .jobs = jobs };
-	const struct jobs work = {
+	const struct processes work = {
 		.at_once = runner->at_once,
 		.work = become,
 		.done = done,
@@ -128,13 +128,13 @@ enum hd_status paper_run(const struct paper_runner *runner,
 		.context = &stage,
 	};
 
-	return jobs_run(&work, n, d);
+	return processes_run(&work, n, d);
 }
 
 void paper_jobs_free(struct paper_job *jobs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		job_end_fini(&jobs[i].end);
+		process_end_fini(&jobs[i].end);
 		free(jobs[i].command);
 	}
 	free(jobs);

@@ -3,17 +3,17 @@
 #define HD_PAPER_RUNNER_H
 
 /*
- * Runs commands of this program as jobs (study/jobs.h), and brings their
+ * Runs commands of this program as jobs (study/processes.h), and brings their
  * results back. Each starts in a scratch folder that holds the built-in files
  * of papers/ and those that come with papers.
  */
 
 #include "paper/paper.h"
-#include "study/jobs.h"
+#include "study/processes.h"
 
 struct paper_job {
 	char *command; /* words after "heddle"; 'one word' in quotes; owned */
-	struct job_end end;
+	struct process_end end;
 };
 
 /* Told as jobs end, in any order; false ends the others. May be NULL. */
@@ -27,7 +27,7 @@ struct paper_runner {
 	void *context;
 };
 
-/* Runs all of `jobs`, as jobs_run does. */
+/* Runs all of `jobs`, as processes_run does. */
 HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner,
 				       struct paper_job *jobs, size_t n,
 				       struct diag *d);

@@ -488,6 +488,7 @@ void packet_describe(struct sim *s, const struct packet *p,
 				!(p->flags & P_OTHER) && x->endpoint == 0;
 		out->source = x->source;
 		out->cookie = x->cookie;
+		out->endpoint = x->endpoint;
 		out->target = x->target;
 		out->tclass = x->tclass;
 		out->hop_limit = x->hop_limit;

@@ -49,6 +49,13 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	return s->n_endpoints - 1;
 }
 
+const char *sim_sender_name(const struct sim *s, const struct sim_packet *p)
+{
+	return p->endpoint && p->endpoint <= s->n_endpoints
+		       ? s->endpoints[p->endpoint - 1].name
+		       : NULL;
+}
+
 void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
 	       uint32_t cookie)
 {

@@ -118,7 +118,8 @@ struct sim_packet {
 	uint16_t pkey;
 	uint32_t bytes;
 	uint8_t sl, vl;
-	uint32_t cookie; /* of sim_inject; C8: the device it is for */
+	uint32_t cookie;  /* of sim_inject; C8: the device it is for */
+	uint8_t endpoint; /* that injected it, + 1; 0: none did */
 	/* Of its GRH, if it goes to another subnet (R1); else TOPO_NONE. */
 	port_id target;
 	uint8_t tclass, hop_limit;
@@ -173,6 +174,7 @@ struct sim_cut {
  */
 struct sim_endpoint {
 	void *context;
+	const char *name; /* of what it sends, in traces; borrowed */
 	/* A packet of this endpoint has reached its destination. */
 	void (*delivered)(void *context, hd_time now, uint32_t node,
 			  const struct sim_packet *p);
@@ -214,6 +216,8 @@ struct sim_endpoint {
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
+/* The name of whoever injected the packet; NULL: none. */
+const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
 
 /*
  * The endpoint offers a packet at a.time >= now; a.flow, a.sequence and

@@ -187,7 +187,7 @@ static const struct pack_member packet_members[] = {
 	PACK(sim_packet, cookie),   PACK(sim_packet, target),
 	PACK(sim_packet, tclass),   PACK(sim_packet, hop_limit),
 	PACK(sim_packet, slid),     PACK(sim_packet, corrupt),
-	PACK(sim_packet, lost),
+	PACK(sim_packet, lost),     PACK(sim_packet, endpoint),
 };
 
 void told_pack(struct pack *p, struct sim_packet *x)

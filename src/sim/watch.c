@@ -69,21 +69,22 @@ static bool is_watched(const struct sim_watch *w, uint32_t port)
 
 /* "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17": exact to the picosecond. */
 static void print_event(const struct sim_watch *w, hd_time time,
-			const char *event, uint32_t port, uint32_t flow,
-			uint32_t sequence)
+			const char *event, uint32_t port,
+			const struct sim_packet *p)
 {
 	struct strbuf line = STRBUF_INIT;
+	const char *sender = sim_sender_name(w->sim, p);
 
 	strbuf_printf(&line, "%llu.%06llu %s ",
 		      (unsigned long long)(time / HD_US),
 		      (unsigned long long)(time % HD_US), event);
 	fabric_port_name(w->build, port, &line);
 	strbuf_puts(&line, " '");
-	if (flow < w->build->n_flows)
-		sim_flow_name(w->build, flow, &line);
+	if (p->flow < w->build->n_flows)
+		sim_flow_name(w->build, p->flow, &line);
 	else
-		strbuf_puts(&line, "queue pair");
-	strbuf_printf(&line, "' #%u", sequence);
+		strbuf_puts(&line, sender ? sender : "?");
+	strbuf_printf(&line, "' #%u", p->sequence);
 	fputs(line.text, w->trace);
 	strbuf_fini(&line);
 }
@@ -97,7 +98,7 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 		sim_capture_grant(w->capture, now, port, p);
 	if (!w->trace || !is_watched(w, port))
 		return;
-	print_event(w, now, "sends", port, p->flow, p->sequence);
+	print_event(w, now, "sends", port, p);
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
 }
 
@@ -139,7 +140,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	}
 	if (!w->trace || !is_watched(w, port))
 		return;
-	print_event(w, now, "receives", port, p->flow, p->sequence);
+	print_event(w, now, "receives", port, p);
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
 }
 
@@ -158,10 +159,9 @@ static void on_ended(void *context, const struct sim_event_record *e,
 	};
 	struct sim_watch *w = context;
 
-	(void)p;
 	if (e->fate == SIM_DELIVERED || !is_watched(w, e->where))
 		return;
-	print_event(w, e->time, words[e->fate], e->where, e->flow, e->sequence);
+	print_event(w, e->time, words[e->fate], e->where, p);
 	fputc('\n', w->trace);
 }
 
@@ -169,6 +169,7 @@ void sim_watch_attach(struct sim_watch *w, struct sim *s)
 {
 	struct sim_observer o = { .context = w };
 
+	w->sim = s;
 	if (w->capture || w->trace)
 		o.granted = on_granted;
 	if (w->capture_flow)

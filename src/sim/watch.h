@@ -41,6 +41,7 @@ struct sim_bins {
 
 struct sim_watch {
 	const struct fabric *build;
+	const struct sim *sim;
 	struct sim_capture *capture;
 	bool capture_flow; /* its flow-control packets too */
 	FILE *trace;

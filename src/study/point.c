@@ -10,10 +10,10 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
+#include "lib/content.h"
+#include "lib/simulation.h"
 #include "ranks/world.h"
-#include "study/content.h"
-#include "study/jobs.h"
-#include "study/simulation.h"
+#include "study/processes.h"
 #include "study/study_parts.h"
 
 /* ---- what it is --------------------------------------------------------- */
@@ -331,7 +331,7 @@ static enum hd_status become(const struct study *s, size_t point,
 
 	pieces_add(&words, hd_strdup("heddle"));
 	words_of(s, point, &words);
-	pieces_add(&words, jobs_threads_word());
+	pieces_add(&words, processes_threads_word());
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
 		pieces_add(&words, hd_strdup(more[i]));
 	pieces_add(&words, hd_strdup(db));

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/unfinished.h"
 #include "report/database.h"
-#include "study/jobs.h"
+#include "study/processes.h"
 #include "study/search.h"
 
 void sweep_init(struct sweep *w, const struct study *study)
@@ -222,7 +222,7 @@ static bool keep(struct round *r, size_t job)
 }
 
 /* What is not kept goes; what is not the results of a point is its failure. */
-static void condense(const struct study *s, struct job_end *end)
+static void condense(const struct study *s, struct process_end *end)
 {
 	struct diag why = { .status = HD_OK };
 	struct results *kept = NULL;
@@ -240,7 +240,7 @@ static void condense(const struct study *s, struct job_end *end)
 }
 
 /* To the database in the order of the points, as far as they are done. */
-static bool done(void *context, size_t job, struct job_end *end)
+static bool done(void *context, size_t job, struct process_end *end)
 {
 	struct round *r = context;
 	bool good = true;
@@ -327,10 +327,10 @@ static enum hd_status join(const struct round *r, struct diag *d)
 static enum hd_status run_round(struct round *r, const struct stores *stores,
 				struct diag *d)
 {
-	const struct jobs jobs = { .at_once = r->w->at_once,
-				   .work = work,
-				   .done = done,
-				   .context = r };
+	const struct processes jobs = { .at_once = r->w->at_once,
+					.work = work,
+					.done = done,
+					.context = r };
 	size_t wanted = r->todo.n;
 	enum hd_status status = sort_out(r, stores, d);
 
@@ -342,7 +342,7 @@ static enum hd_status run_round(struct round *r, const struct stores *stores,
 	if (status == HD_OK)
 		show(r);
 	if (status == HD_OK && r->todo.n && !r->w->n_sources)
-		status = jobs_run(&jobs, r->todo.n, d);
+		status = processes_run(&jobs, r->todo.n, d);
 	/* Those that were done before one that was not. */
 	for (; status == HD_OK && r->kept < r->todo.n; r->kept++) {
 		if (!keep(r, r->kept))

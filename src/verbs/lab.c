@@ -572,6 +572,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.timer = on_timer,
 		.granted = on_sent,
 		.lost = on_lost,
+		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,
 		/* Programs may wait for each other at any time. */
 		.cut = lab->borrows_sim ? cut : NULL,

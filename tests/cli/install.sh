@@ -28,10 +28,17 @@ for command in $("$HEDDLE" --commands); do
 	[ -s "$top/share/man/man1/heddle-$command.1" ] ||
 		fail "no page of $command"
 done
-for page in "$SRC"/man/*.[57]; do
+for page in "$SRC"/man/*.[357]; do
 	[ -e "$page" ] || continue
 	[ -s "$top/share/man/man${page##*.}/${page##*/}" ] ||
 		fail "no page ${page##*/}"
 done
+# What 'make install' builds before it is all that it installs.
+ninja -C "$build" -t query product | sed 's|.*[ /]||' >built
+for file in $top/bin/heddle $(find $top -name '*.so'); do
+	grep -qxF "${file##*/}" built ||
+		fail "'make install' does not build ${file##*/}"
+done
+grep -q 'TARGET=product' "$SRC/Makefile" || fail "the Makefile builds less"
 grep -q 'cmake --install .* --prefix .*PREFIX' "$SRC/Makefile" ||
 	fail "the Makefile installs in another way"

@@ -129,3 +129,8 @@ has out "rank 1 never ends: rank 0 does not send what it receives in line 3"
 echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"
+
+# A trace names who sends.
+status 0 "$HEDDLE" sim ok.yaml --trace trace
+grep -q " sends h0 'job a' #" trace || fail "a trace does not name the job"
+lacks trace "queue pair"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
-#include "study/checkpoint.h"
+#include "lib/checkpoint.h"
 #include "verbs/traffic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -200,7 +200,7 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 				 "this program to run it");
 	const struct paper_runner runner = {
 		.program = program,
-		.at_once = jobs_at_once(s->v.jobs),
+		.at_once = processes_at_once(s->v.jobs),
 		.tick = tick,
 		.context = &k,
 	};

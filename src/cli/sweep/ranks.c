@@ -11,8 +11,8 @@
 #include "base/strbuf.h"
 #include "base/unfinished.h"
 #include "report/database.h"
-#include "study/jobs.h"
 #include "study/merge.h"
+#include "study/processes.h"
 #include "study/tables.h"
 
 /* The databases of all ranks, and the file by which only one joins them. */
@@ -55,7 +55,7 @@ static enum hd_status run_shard(const struct sweep_values *v,
 	w->db = db;
 	w->seen = seen ? v->common.db : NULL;
 	w->version = HD_VERSION;
-	w->at_once = jobs_at_once(v->jobs ? v->jobs : 1);
+	w->at_once = processes_at_once(v->jobs ? v->jobs : 1);
 	unfinished_hold();
 	status = sweep_run(w, d);
 	if (status != HD_OK || w->interrupted)

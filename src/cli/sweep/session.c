@@ -14,8 +14,8 @@
 #include "cli/sweep/ranks.h"
 #include "ranks/world.h"
 #include "report/database.h"
-#include "study/jobs.h"
 #include "study/merge.h"
+#include "study/processes.h"
 #include "study/tables.h"
 
 const char sweep_default_db[] = DATABASE_DEFAULT;
@@ -183,7 +183,7 @@ int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
 	v->common.seed = w->study->first_seed;
 	w->db = v->common.db;
 	w->version = HD_VERSION;
-	w->at_once = jobs_at_once(v->jobs);
+	w->at_once = processes_at_once(v->jobs);
 	if (v->shard &&
 	    shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
 		return command_refuse(&d);

@@ -333,6 +333,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 	bool grh = link->multicast_grh == SCN_GRH_YES ||
 		   (link->multicast_grh == SCN_GRH_AUTO &&
 		    link->overhead == PLAIN_OVERHEAD);
+	struct strbuf sender = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
 	*p = (struct placed){
@@ -350,6 +351,8 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 			 .per_byte = scn->per_byte },
 	};
 	memory_for("operations of jobs");
+	strbuf_printf(&sender, "job %s", scn->name);
+	p->sender = strbuf_detach(&sender);
 	if (scn->goal)
 		status = read_goal(p, d);
 	if (status == HD_OK)
@@ -391,6 +394,7 @@ void placed_fini(struct placed *p)
 	if (p->ranks)
 		ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
+	free(p->sender);
 	free(p->shares);
 	free(p->mlids);
 	free(p->first_server);
@@ -432,11 +436,14 @@ void jobs_free(struct jobs *jobs)
 	free(jobs);
 }
 
-void jobs_rules(const struct jobs *jobs, struct sim_rules *rules)
+void jobs_rules(const struct fabric *f, struct sim_rules *rules)
 {
-	uint32_t most =
-		(uint32_t)scenario_largest_packet(jobs->fabric->scenario) +
-		jobs->fabric->grh_bytes;
+	const struct scn_fabric *link = &f->scenario->fabric;
+	uint64_t largest = scenario_largest_packet(f->scenario);
+
+	if (largest < link->mtu + link->overhead)
+		largest = link->mtu + link->overhead;
+	uint32_t most = (uint32_t)largest + f->grh_bytes;
 
 	rules->injects = true;
 	if (most > rules->injects_bytes)

@@ -9,7 +9,7 @@
  *	if (jobs_new(fabric, JOBS_ALL, &d, &jobs) == HD_OK) {
  *		struct sim_rules rules = fabric->rules;
  *
- *		jobs_rules(jobs, &rules);
+ *		jobs_rules(fabric, &rules);
  *		struct sim *s = sim_new(&fabric->setup, ..., &rules);
  *		jobs_attach(jobs, s);
  *		sim_run(s, ...);
@@ -35,8 +35,8 @@ struct jobs;
 HD_MUST_CHECK enum hd_status jobs_new(struct fabric *f, uint32_t which,
 				      struct diag *d, struct jobs **out);
 void jobs_free(struct jobs *jobs);
-/* Room for their packets. */
-void jobs_rules(const struct jobs *jobs, struct sim_rules *rules);
+/* Room for the packets of messages. */
+void jobs_rules(const struct fabric *f, struct sim_rules *rules);
 /* Before the first sim_run; once. */
 void jobs_attach(struct jobs *jobs, struct sim *s);
 

@@ -40,7 +40,7 @@ static struct outcome run_on(const char *text, uint32_t parts)
 	struct sim_rules rules = f->rules;
 
 	rules.parts = parts;
-	jobs_rules(jobs, &rules);
+	jobs_rules(f, &rules);
 	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
 
 	jobs_attach(jobs, s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/jobs/packet.h"
 #include "sim/jobs/parts.h"
 
 /* ---- memory -------------------------------------------------------------- */
@@ -98,46 +99,40 @@ static bool carries_bytes(const struct message *m)
 
 static uint32_t packet_payload(const struct placed *p, const struct message *m)
 {
-	if (!carries_bytes(m))
-		return 0;
-	uint64_t rest = m->size - (uint64_t)m->sent * p->mtu;
+	return carries_bytes(m) ? message_payload(m->size, p->mtu, m->sent) : 0;
+}
 
-	return rest < p->mtu ? (uint32_t)rest : p->mtu;
+static void multicast_packet(const struct placed *p, const struct message *m,
+			     struct sim_arrival *out)
+{
+	const struct actor *from = &p->actors[m->source];
+	uint32_t bytes = packet_payload(p, m) + p->overhead + p->grh;
+
+	*out = (struct sim_arrival){
+		.source = from->node,
+		.pkey = 0xffff,
+		.bytes = bytes < SIM_LEAST_BYTES ? SIM_LEAST_BYTES : bytes,
+		.kind = SIM_DATA,
+		.dlid = m->dlid,
+		.sl = path_sl(&p->fabric->subnet, from->port, m->dlid, p->sl),
+	};
 }
 
 /* The next packet of a message enters the sender's queue then. */
 static void packet_offer(struct share *s, uint32_t id, hd_time when)
 {
 	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
-	const struct actor *from = &p->actors[m->source];
-	struct sim_arrival a = {
-		.time = when,
-		.source = from->node,
-		.pkey = 0xffff,
-		.bytes = packet_payload(p, m) + p->overhead,
-		.kind = SIM_DATA,
-	};
+	const struct message *m = message_at(p, id);
+	struct sim_arrival a;
 
-	if (m->dlid) {
-		a.dlid = m->dlid;
-		a.bytes += p->grh;
-	} else {
-		struct sim_address to;
-
-		/* That there is a way was found out in the beginning. */
-		fabric_address(p->fabric, from->port, p->actors[m->target].port,
-			       &to);
-		a.dlid = to.dlid;
-		a.global = to.target != TOPO_NONE;
-		a.target = to.target;
-		a.bytes += a.global ? p->fabric->grh_bytes : 0;
-		a.tclass = p->sl;
-		a.hop_limit = 64;
-	}
-	a.sl = path_sl(&p->fabric->subnet, from->port, a.dlid, p->sl);
-	if (a.bytes < SIM_LEAST_BYTES)
-		a.bytes = SIM_LEAST_BYTES;
+	/* That there is a way was found out in the beginning. */
+	if (m->dlid)
+		multicast_packet(p, m, &a);
+	else
+		message_packet(p->fabric, p->actors[m->source].port,
+			       p->actors[m->target].port, p->sl,
+			       packet_payload(p, m), &a);
+	a.time = when;
 	sim_inject(s->sim, p->endpoint, &a, id);
 }
 
@@ -158,13 +153,14 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 	const struct placed *p = s->of;
 	struct message *m = message_at(p, id);
 	struct actor *a = &p->actors[m->source];
-	uint64_t packets = (m->size + p->mtu - 1) / p->mtu;
 
 	m->posted = now;
 	m->next = GANG_NONE;
 	m->copies = 1;
 	m->sent = m->lost = 0;
-	m->n_packets = carries_bytes(m) && packets ? (uint32_t)packets : 1;
+	m->n_packets = carries_bytes(m)
+			       ? (uint32_t)message_packets(m->size, p->mtu)
+			       : 1;
 	s->n_messages++;
 	s->bytes += carries_bytes(m) ? m->size : 0;
 	if (a->first == GANG_NONE) {
@@ -465,6 +461,7 @@ void placed_attach(struct placed *p, struct sim *sim)
 	share_init(p, &p->shares[0], 0, sim);
 	const struct sim_endpoint e = {
 		.context = &p->shares[0],
+		.name = p->sender,
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_granted,

@@ -96,6 +96,7 @@ struct placed {
 	uint32_t n_actors;
 	uint32_t *rank_of_node;
 	uint32_t endpoint;
+	char *sender; /* "job train" */
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
 	uint64_t eager;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "study/content.h"
+#include "lib/content.h"
 
 #include <stdlib.h>
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_STUDY_SIMULATION_PARTS_H
-#define HD_STUDY_SIMULATION_PARTS_H
+#ifndef HD_LIB_SIMULATION_PARTS_H
+#define HD_LIB_SIMULATION_PARTS_H
 
 /*
  * What simulation.c and simulation_saved.c know of a run. Internal to these.
  */
 
 #include "base/file.h"
+#include "lib/checkpoint.h"
+#include "lib/simulation.h"
 #include "sim/jobs/jobs.h"
 #include "sim/picture.h"
-#include "study/checkpoint.h"
-#include "study/simulation.h"
 #include "verbs/traffic.h"
 
 /* A file that is written while the run goes on. */
@@ -31,6 +31,8 @@ struct simulation {
 	struct qp_rows *queue_pairs; /* or NULL */
 	struct jobs *jobs;           /* or NULL */
 	hd_time *alone;              /* per job: without others */
+	uint32_t outside;            /* endpoint, if there is one */
+	bool is_stopped;
 	enum sim_state state;
 	/* Of a run that is saved now and then, or goes on. */
 	struct digest content;

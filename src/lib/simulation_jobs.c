@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When a run with jobs is over, and how long they take by themselves. */
 #include "base/alloc.h"
-#include "study/simulation_parts.h"
+#include "lib/simulation_parts.h"
 
 /* Beside nothing else, a run ends with them. */
 hd_time jobs_next_look(const struct simulation *s)
@@ -21,7 +21,7 @@ static enum hd_status run_one(const struct simulation *s, uint32_t which,
 	if (status != HD_OK)
 		return status;
 	rules.flow_metrics = rules.port_metrics = false;
-	jobs_rules(one, &rules);
+	jobs_rules(s->fabric, &rules);
 	struct sim *sim = sim_new(&s->fabric->setup, NULL, 0, &rules);
 
 	jobs_attach(one, sim);

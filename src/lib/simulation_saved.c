@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "study/content.h"
-#include "study/simulation_parts.h"
+#include "lib/content.h"
+#include "lib/simulation_parts.h"
 
 static double clock_now(void)
 {
@@ -202,6 +202,7 @@ bool saved_progress(void *context, const struct sim_progress *p)
 	const struct simulation_options *o = &s->options;
 	bool goes_on = !o->progress || o->progress(o->context, p);
 
+	s->is_stopped |= !goes_on;
 	s->is_due =
 		o->checkpoint && !o->every_simulated &&
 		clock_now() - s->saved_at >= (double)o->every / (double)HD_S;

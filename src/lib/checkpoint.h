@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_STUDY_CHECKPOINT_H
-#define HD_STUDY_CHECKPOINT_H
+#ifndef HD_LIB_CHECKPOINT_H
+#define HD_LIB_CHECKPOINT_H
 
 /*
  * A file with the state of something that takes long, from which another
@@ -25,7 +25,7 @@
  * Raised whenever a state that was saved before would not be read, or gone on
  * with, as it was meant: another order of members, other rules of the model.
  */
-#define CHECKPOINT_RULES 1
+#define CHECKPOINT_RULES 2
 
 /* `state` is of a run of this content. */
 HD_MUST_CHECK enum hd_status checkpoint_write(const char *path,

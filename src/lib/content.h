@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_STUDY_CONTENT_H
-#define HD_STUDY_CONTENT_H
+#ifndef HD_LIB_CONTENT_H
+#define HD_LIB_CONTENT_H
 
 /*
  * What decides what a run gives: the scenario with all overrides and defaults

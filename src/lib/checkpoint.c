@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "study/checkpoint.h"
+#include "lib/checkpoint.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_STUDY_SIMULATION_H
-#define HD_STUDY_SIMULATION_H
+#ifndef HD_LIB_SIMULATION_H
+#define HD_LIB_SIMULATION_H
 
 /*
- * One run of a scenario, with all that its rows need (queue pairs) and all that
- * looks on: captures, traces, samples of its links.
+ * One run of a scenario, with all that its rows need (queue pairs, jobs) and
+ *all that looks on: captures, traces, samples of its links. 'heddle sim', the
+ * points of 'heddle sweep' and programs that use heddle.h come here.
  *
  *	if (simulation_new(fabric, &options, &d, &s) == HD_OK) {
  *		if (simulation_run(s, &d) == HD_OK)
@@ -36,7 +37,12 @@ struct simulation_options {
 	/* Processes that compute it together; NULL: this one. The first of
 	 * them writes the files and has the results. */
 	const struct world *world;
-	sim_progress_fn *progress; /* or NULL */
+	/*
+	 * One more endpoint of the simulator, which sends packets of its own
+	 * until simulation_free; no rule ends such a run. NULL: none.
+	 */
+	const struct sim_endpoint *outside;
+	sim_progress_fn *progress; /* or NULL; false ends the run */
 	void *context;
 };
 
@@ -61,6 +67,14 @@ void simulation_free(struct simulation *s);
  */
 HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s,
 					    struct diag *d);
+/* With something outside: all instants until then, and on from there. */
+HD_MUST_CHECK enum hd_status
+simulation_run_until(struct simulation *s, hd_time until, struct diag *d);
+/* Whether progress() has ended it. */
+bool simulation_is_stopped(const struct simulation *s);
+/* The number of the endpoint outside. */
+uint32_t simulation_outside(const struct simulation *s);
+struct fabric *simulation_fabric(const struct simulation *s);
 struct sim *simulation_sim(const struct simulation *s);
 enum sim_state simulation_state(const struct simulation *s);
 

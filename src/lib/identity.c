@@ -8,7 +8,8 @@
 #include "base/digest.h"
 #include "base/pack.h"
 #include "base/team.h"
-#include "study/simulation.h"
+#include "lib/content.h"
+#include "lib/simulation.h"
 
 static const struct pack_member node_members[] = {
 	PACK(sim_node, kind),
@@ -98,6 +99,21 @@ static void put_setting(void *context, const char *name, const char *value)
 	strbuf_printf(context, "%s=%s\n", name, value);
 }
 
+/* What ranks do may stand in files of its own. */
+static void note_goals(const struct scenario *s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		struct diag ignored = { .status = HD_OK };
+		char *path = s->jobs[i].goal
+				     ? scenario_path(s, &s->jobs[i].goal)
+				     : NULL;
+
+		if (path)
+			(void)!content_of_file("goal", path, &ignored, out);
+		free(path);
+	}
+}
+
 static void note_options(const struct simulation_options *o, struct strbuf *out)
 {
 	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL,
@@ -117,6 +133,7 @@ void simulation_identity(const struct fabric *f,
 
 	note_options(o, &all);
 	scenario_settings(f->scenario, put_setting, &all);
+	note_goals(f->scenario, &all);
 	pack_to(&k, &all);
 	note_fabric(&k, f);
 	digest_add(&h, all.text, all.len);

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lib/simulation_parts.h"
 #include "ranks/world.h"
 #include "sim/perfquery.h"
 #include "sim/tables.h"
-#include "study/simulation_parts.h"
 
 /* Of several processes, the first writes it. */
 static enum hd_status side_open(struct simulation *s, struct side_file *f,
@@ -77,6 +77,13 @@ static enum hd_status commit_files(struct simulation *s, struct diag *d)
 	return status == HD_OK ? side_commit(&s->trace, d) : status;
 }
 
+static void rules_without_end(struct sim_rules *rules)
+{
+	rules->stop = 0;
+	rules->packets = rules->packets_per_flow = rules->packets_per_sl = 0;
+	rules->precision = 0;
+}
+
 static enum hd_status make_sim(struct simulation *s, struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
@@ -86,8 +93,10 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 	rules.world = s->options.world;
 	if (has_pairs)
 		lab_rules(&rules);
-	if (s->jobs)
-		jobs_rules(s->jobs, &rules);
+	if (s->jobs || s->options.outside)
+		jobs_rules(s->fabric, &rules);
+	if (s->options.outside)
+		rules_without_end(&rules);
 	s->sim = sim_new(&s->fabric->setup, s->fabric->flows,
 			 s->fabric->n_flows, &rules);
 	enum hd_status status =
@@ -96,6 +105,8 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 
 	if (status == HD_OK && s->jobs)
 		jobs_attach(s->jobs, s->sim);
+	if (status == HD_OK && s->options.outside)
+		s->outside = sim_attach(s->sim, s->options.outside);
 	return status;
 }
 
@@ -243,7 +254,7 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 		return status;
 	do
 		status = run_on(s, d);
-	while (status == HD_OK && s->state == SIM_PAUSED);
+	while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped);
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, d);
 	if (status == HD_OK)
@@ -252,6 +263,28 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 		status = jobs_run_alone(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
+}
+
+enum hd_status simulation_run_until(struct simulation *s, hd_time until,
+				    struct diag *d)
+{
+	s->state = sim_run(s->sim, until, saved_progress, s);
+	return s->state == SIM_FULL ? refuse_full(s, d) : HD_OK;
+}
+
+bool simulation_is_stopped(const struct simulation *s)
+{
+	return s->is_stopped;
+}
+
+uint32_t simulation_outside(const struct simulation *s)
+{
+	return s->outside;
+}
+
+struct fabric *simulation_fabric(const struct simulation *s)
+{
+	return s->fabric;
 }
 
 struct sim *simulation_sim(const struct simulation *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "study/jobs.h"
+#include "study/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +25,12 @@
 #define STATUS_INPUT   3 /* refused; beyond: the host is to blame */
 #define STATUS_HOST    4
 
-void job_end_fini(struct job_end *end)
+void process_end_fini(struct process_end *end)
 {
 	if (end->results)
 		results_free(end->results);
 	free(end->failure);
-	*end = (struct job_end){ 0 };
+	*end = (struct process_end){ 0 };
 }
 
 /* One, since the jobs have the processors, unless more were asked for. */
@@ -39,7 +39,7 @@ static unsigned threads_each(void)
 	return team_asked() ? team_asked() : 1;
 }
 
-unsigned jobs_at_once(uint64_t asked)
+unsigned processes_at_once(uint64_t asked)
 {
 	unsigned n = team_processors() / threads_each();
 
@@ -48,7 +48,7 @@ unsigned jobs_at_once(uint64_t asked)
 	return n ? n : 1;
 }
 
-char *jobs_threads_word(void)
+char *processes_threads_word(void)
 {
 	struct strbuf word = STRBUF_INIT;
 
@@ -71,7 +71,7 @@ static void scratch_remove(const char *path)
 }
 
 /* The new folder; NULL if it cannot be had. */
-static char *scratch_make(const struct jobs *jobs, struct diag *d)
+static char *scratch_make(const struct processes *jobs, struct diag *d)
 {
 	const char *place = getenv("TMPDIR");
 	struct strbuf path = STRBUF_INIT;
@@ -112,7 +112,7 @@ struct child {
 struct crew {
 	struct child *children;
 	unsigned n, busy;
-	const struct jobs *jobs;
+	const struct processes *jobs;
 	const char *scratch;
 	bool is_over; /* who runs now is ended, and nobody else begins */
 };
@@ -142,7 +142,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 							      : STATUS_INPUT);
 }
 
-static void tell(struct crew *w, size_t job, struct job_end *end)
+static void tell(struct crew *w, size_t job, struct process_end *end)
 {
 	if (w->jobs->done(w->jobs->context, job, end))
 		return;
@@ -168,8 +168,8 @@ static void start(struct crew *w, size_t job)
 		w->busy++;
 		return;
 	}
-	struct job_end end = { .failure = hd_strdup(strerror(errno)),
-			       .again = true };
+	struct process_end end = { .failure = hd_strdup(strerror(errno)),
+				   .again = true };
 
 	c->pid = 0;
 	tell(w, job, &end);
@@ -194,11 +194,11 @@ static char *failure_of(const char *errors, int status)
 	return strbuf_detach(&text);
 }
 
-static struct job_end finish(const struct crew *w, const struct child *c,
-			     int status)
+static struct process_end finish(const struct crew *w, const struct child *c,
+				 int status)
 {
 	struct diag d = { .status = HD_OK };
-	struct job_end end = { 0 };
+	struct process_end end = { 0 };
 	char *db = file_of(w->scratch, c->job, "db");
 	char *errors = file_of(w->scratch, c->job, "err");
 	struct timespec now;
@@ -236,7 +236,7 @@ static void await_one(struct crew *w)
 		/* Who was ended has not failed. */
 		if (w->is_over && !WIFEXITED(status))
 			continue;
-		struct job_end end = finish(w, c, status);
+		struct process_end end = finish(w, c, status);
 
 		tell(w, c->job, &end);
 	}
@@ -255,7 +255,8 @@ static void work_through(struct crew *w, size_t n)
 		await_one(w);
 }
 
-enum hd_status jobs_run(const struct jobs *jobs, size_t n, struct diag *d)
+enum hd_status processes_run(const struct processes *jobs, size_t n,
+			     struct diag *d)
 {
 	unfinished_hold();
 	char *scratch = scratch_make(jobs, d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "study/simulation.h"
+#include "lib/simulation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

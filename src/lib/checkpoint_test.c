@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "study/checkpoint.h"
+#include "lib/checkpoint.h"
 
 #define SEAL 16 /* bytes of the digest at the end */
 

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Networks of heddle.h: an endpoint of the simulator whose messages come from a
+ * program. Messages of a host and class stand in a line, of which the first is
+ * sent, packet by packet.
+ *
+ * What a program sends inside a callback is noted, and enters the line when the
+ * callback has returned: nothing of the engine happens underneath a stranger.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lib/guard.h"
+#include "lib/opened.h"
+#include "sim/jobs/packet.h"
+
+#define NOBODY    UINT32_MAX
+#define MOST_IDS  ((uint32_t)1 << 28) /* that the engine can tell apart */
+#define LAST_TIME (UINT64_MAX / 2)    /* what follows still has a number */
+
+struct message {
+	uint64_t bytes;
+	uint64_t n_packets, sent, arrived, lost;
+	uint32_t source, target; /* hosts */
+	uint32_t line;
+	uint32_t next; /* in the line, among those noted, or free */
+	hd_net_done *done;
+	void *context;
+};
+
+struct line {
+	uint32_t first, last;
+	hd_time free_at; /* the last byte of what it sent has left */
+};
+
+struct hd_net {
+	struct opened opened;
+	struct fabric *fabric;
+	struct sim *sim;
+	uint32_t endpoint;
+	const struct selection *hosts;
+	char **names;      /* of hosts, */
+	uint32_t *by_name; /* and their numbers in the order of names */
+	uint32_t n_lines;  /* of a host: one per class, and one without */
+	struct line *lines;
+	struct message *messages;
+	size_t n_messages, cap;
+	uint32_t free;
+	uint32_t noted, noted_last;
+	uint64_t pending;
+	hd_time now;
+	bool is_inside; /* a callback */
+	bool is_stuck;
+};
+
+/* ---- lines ------------------------------------------------------------- */
+
+static unsigned line_sl(const struct hd_net *n, const struct message *m)
+{
+	uint32_t number = m->line % n->n_lines;
+	const struct scenario *s = n->fabric->scenario;
+
+	return number < s->qos.n_classes ? (unsigned)s->qos.classes[number].sl
+					 : 0;
+}
+
+/* The next packet of a message enters the queue of its port then. */
+static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
+{
+	const struct message *m = &n->messages[id];
+	struct sim_arrival a;
+
+	message_packet(n->fabric, n->hosts->ports[m->source],
+		       n->hosts->ports[m->target], line_sl(n, m),
+		       message_payload(m->bytes,
+				       n->fabric->scenario->fabric.mtu,
+				       m->sent),
+		       &a);
+	a.time = when;
+	sim_inject(n->sim, n->endpoint, &a, id);
+}
+
+static void line_put(struct hd_net *n, uint32_t id)
+{
+	struct line *l = &n->lines[n->messages[id].line];
+
+	n->messages[id].next = NOBODY;
+	if (l->first != NOBODY) {
+		n->messages[l->last].next = id;
+		l->last = id;
+		return;
+	}
+	l->first = l->last = id;
+	packet_offer(n, id, n->now > l->free_at ? n->now : l->free_at);
+}
+
+/* The first message has left, at `when`: the next one's turn. */
+static void line_go_on(struct hd_net *n, struct line *l, hd_time when)
+{
+	l->free_at = when;
+	l->first = n->messages[l->first].next;
+	if (l->first != NOBODY)
+		packet_offer(n, l->first, when);
+}
+
+static void put_noted(struct hd_net *n)
+{
+	while (n->noted != NOBODY) {
+		uint32_t id = n->noted;
+
+		n->noted = n->messages[id].next;
+		line_put(n, id);
+	}
+}
+
+/* ---- what the simulator tells -------------------------------------------- */
+
+static bool is_over(const struct message *m)
+{
+	return m->arrived + m->lost == m->n_packets;
+}
+
+static void message_end(struct hd_net *n, uint32_t id, hd_time now)
+{
+	const struct message m = n->messages[id];
+
+	n->messages[id].next = n->free;
+	n->free = id;
+	n->pending--;
+	n->now = now;
+	if (!m.done)
+		return;
+	n->is_inside = true;
+	m.done(m.context, n, m.lost > 0);
+	n->is_inside = false;
+	put_noted(n);
+}
+
+static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
+		       uint32_t id)
+{
+	struct hd_net *n = context;
+	struct message *m = &n->messages[id];
+
+	(void)now;
+	(void)node;
+	if (++m->sent < m->n_packets)
+		packet_offer(n, id, end);
+	else
+		line_go_on(n, &n->lines[m->line], end);
+}
+
+/* Its end is told at `when`, which may still come. */
+static void note_loss(struct hd_net *n, uint32_t id, hd_time when)
+{
+	const struct message *m = &n->messages[id];
+	port_id port = n->hosts->ports[m->source];
+
+	if (is_over(m))
+		sim_timer(n->sim, n->endpoint, n->fabric->end_of_origin[port],
+			  when, id);
+}
+
+static void on_lost(void *context, hd_time when, uint32_t id, bool was_sent)
+{
+	struct hd_net *n = context;
+	struct message *m = &n->messages[id];
+
+	if (was_sent) {
+		m->lost++;
+	} else {
+		/* Dropped where it was made, as what follows would be. */
+		m->lost += m->n_packets - m->sent;
+		m->sent = m->n_packets;
+		line_go_on(n, &n->lines[m->line], when);
+	}
+	note_loss(n, id, when);
+}
+
+static void on_delivered(void *context, hd_time now, uint32_t node,
+			 const struct sim_packet *packet)
+{
+	struct hd_net *n = context;
+	uint32_t id = packet->cookie;
+	struct message *m = &n->messages[id];
+	port_id port = n->hosts->ports[m->target];
+
+	/* A wrong table may bring it to somebody else. */
+	if (n->fabric->end_of_origin[port] == node)
+		m->arrived++;
+	else
+		m->lost++;
+	if (is_over(m))
+		message_end(n, id, now);
+}
+
+static void on_timer(void *context, hd_time now, uint32_t id)
+{
+	message_end(context, id, now);
+}
+
+/* ---- hosts ------------------------------------------------------------- */
+
+struct named {
+	const char *name;
+	uint32_t host;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->name,
+		      ((const struct named *)b)->name);
+}
+
+static void name_hosts(struct hd_net *n)
+{
+	struct named *order = hd_alloc(n->hosts->n, sizeof(*order));
+
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	n->names = hd_alloc(n->hosts->n, sizeof(*n->names));
+	n->by_name = hd_alloc(n->hosts->n, sizeof(*n->by_name));
+	for (uint32_t i = 0; i < n->hosts->n; i++) {
+		struct strbuf name = STRBUF_INIT;
+
+		fabric_port_name(n->fabric,
+				 n->fabric->port_of_origin[n->hosts->ports[i]],
+				 &name);
+		n->names[i] = strbuf_detach(&name);
+		order[i] = (struct named){ n->names[i], i };
+	}
+	qsort(order, n->hosts->n, sizeof(*order), by_name);
+	for (uint32_t i = 0; i < n->hosts->n; i++)
+		n->by_name[i] = order[i].host;
+	free(order);
+}
+
+uint32_t hd_net_hosts(const struct hd_net *net)
+{
+	return net ? net->hosts->n : 0;
+}
+
+const char *hd_net_host_name(const struct hd_net *net, uint32_t host)
+{
+	return host < hd_net_hosts(net) ? net->names[host] : NULL;
+}
+
+int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
+		struct hd_error *error)
+{
+	uint32_t low = 0, high = hd_net_hosts(net);
+
+	if (!net || !name || !out)
+		return call_misuse(error, "no network, name or place for it");
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = strcmp(name, net->names[net->by_name[middle]]);
+
+		if (order == 0) {
+			*out = net->by_name[middle];
+			return call_done(error);
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return call_misuse(error, "there is no host '%.200s'", name);
+}
+
+int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out,
+		 struct hd_error *error)
+{
+	if (!net || !name || !out)
+		return call_misuse(error, "no network, name or place for it");
+	const struct scenario *s = net->fabric->scenario;
+	const struct scn_class *c = scenario_class(s, name);
+
+	if (!c)
+		return call_misuse(error, "there is no class '%.200s'", name);
+	*out = (uint32_t)(c - s->qos.classes);
+	return call_done(error);
+}
+
+/* ---- opening and closing ------------------------------------------------- */
+
+/* A buffer that holds no packet of a message would keep it for ever. */
+static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
+{
+	const struct scn_fabric *link = &f->scenario->fabric;
+	uint64_t bytes = link->mtu + link->overhead + f->grh_bytes;
+
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		const struct sim_port *p = &f->setup.ports[i];
+
+		if (p->peer == SIM_NONE || p->in_blocks >= (bytes + 63) / 64)
+			continue;
+		d->file = f->scenario->file;
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"messages have packets of %llu bytes, and "
+			"buffers here hold %u: state fabric.packet.mtu or "
+			"input_buffer in bytes",
+			(unsigned long long)bytes, p->in_blocks * 64);
+	}
+	return HD_OK;
+}
+
+static enum hd_status begin(void *context, struct diag *d)
+{
+	struct hd_net *n = context;
+	struct fabric *f = simulation_fabric(n->opened.simulation);
+
+	n->fabric = f;
+	n->sim = simulation_sim(n->opened.simulation);
+	n->endpoint = simulation_outside(n->opened.simulation);
+	n->hosts = selector_hosts(f->selector);
+	n->n_lines = (uint32_t)f->scenario->qos.n_classes + 1;
+	n->lines =
+		hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
+	for (size_t i = 0; i < (size_t)n->hosts->n * n->n_lines; i++)
+		n->lines[i].first = NOBODY;
+	name_hosts(n);
+	return check_buffers(f, d);
+}
+
+static int net_make(const struct opening *what, struct hd_net **out,
+		    struct hd_error *error)
+{
+	struct hd_net *net = out ? calloc(1, sizeof(*net)) : NULL;
+	const struct sim_endpoint mine = { .context = net,
+					   .name = "message",
+					   .delivered = on_delivered,
+					   .timer = on_timer,
+					   .granted = on_granted,
+					   .lost = on_lost };
+	struct opening whole = *what;
+
+	if (!out)
+		return call_misuse(error, "there is no place for the network");
+	if (!net)
+		return call_failed(error, HD_LACKING, "out of memory");
+	net->free = net->noted = NOBODY;
+	whole.out = &net->opened;
+	whole.outside = &mine;
+	int code = opened_init(&whole, error);
+
+	if (code != HD_DONE) {
+		free(net);
+		return code;
+	}
+	code = call_guarded(begin, net, &net->opened.is_broken, error);
+	if (code == HD_DONE)
+		*out = net;
+	else
+		hd_net_close(net);
+	return code;
+}
+
+int hd_net_open(const char *file, const struct hd_run_options *options,
+		struct hd_net **out, struct hd_error *error)
+{
+	const struct opening what = { .file = file, .options = options };
+
+	return net_make(&what, out, error);
+}
+
+int hd_net_load(const char *text, size_t len, const char *name,
+		const struct hd_run_options *options, struct hd_net **out,
+		struct hd_error *error)
+{
+	const struct opening what = {
+		.file = name, .text = text, .len = len, .options = options
+	};
+
+	if (!text)
+		return call_misuse(error, "there is no text");
+	return net_make(&what, out, error);
+}
+
+void hd_net_close(struct hd_net *net)
+{
+	if (!net || net->is_inside)
+		return;
+	for (uint32_t i = 0; net->names && i < net->hosts->n; i++)
+		free(net->names[i]);
+	free(net->names);
+	free(net->by_name);
+	free(net->lines);
+	free(net->messages);
+	opened_fini(&net->opened);
+	free(net);
+}
+
+/* ---- sending and running ------------------------------------------------- */
+
+/* NULL, or what makes no sense. */
+static const char *wrong_with(const struct hd_net *n, uint32_t source,
+			      uint32_t target, uint64_t bytes, uint32_t class)
+{
+	if (source >= n->hosts->n)
+		return "there is no such source";
+	if (target >= n->hosts->n)
+		return "there is no such target";
+	if (source == target)
+		return "a host sends to itself";
+	if (bytes > HD_MOST_BYTES)
+		return "a message has at most 2^40 bytes";
+	if (class != HD_NO_CLASS && class >= n->n_lines - 1)
+		return "there is no such class";
+	return NULL;
+}
+
+/* A place for a message, without the end of anything; NOBODY: there is none. */
+static uint32_t message_new(struct hd_net *n)
+{
+	uint32_t id = n->free;
+
+	if (id != NOBODY) {
+		n->free = n->messages[id].next;
+		return id;
+	}
+	if (n->n_messages == MOST_IDS)
+		return NOBODY;
+	if (n->n_messages == n->cap) {
+		size_t cap = n->cap ? 2 * n->cap : 64;
+		struct message *more =
+			realloc(n->messages, cap * sizeof(*more));
+
+		if (!more)
+			return NOBODY;
+		n->messages = more;
+		n->cap = cap;
+	}
+	return (uint32_t)n->n_messages++;
+}
+
+static void note(struct hd_net *n, uint32_t id)
+{
+	n->messages[id].next = NOBODY;
+	if (n->noted == NOBODY)
+		n->noted = id;
+	else
+		n->messages[n->noted_last].next = id;
+	n->noted_last = id;
+	n->pending++;
+}
+
+static enum hd_status send_noted(void *context, struct diag *d)
+{
+	(void)d;
+	put_noted(context);
+	return HD_OK;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): a struct would be no easier */
+int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
+		uint64_t bytes, uint32_t traffic_class, hd_net_done *done,
+		void *context, struct hd_error *error)
+{
+	struct sim_address way;
+
+	if (!net)
+		return call_misuse(error, "there is no network");
+	if (net->opened.is_broken)
+		return call_failed(error, HD_LACKING, "out of memory before");
+	const char *wrong =
+		wrong_with(net, source, target, bytes, traffic_class);
+
+	if (wrong)
+		return call_misuse(error, "%s", wrong);
+	if (!fabric_address(net->fabric, net->hosts->ports[source],
+			    net->hosts->ports[target], &way))
+		return call_failed(error, HD_REFUSED, "no way from %s to %s",
+				   net->names[source], net->names[target]);
+	uint32_t id = message_new(net);
+
+	if (id == NOBODY)
+		return call_failed(error, HD_LACKING,
+				   "no memory for one more message beside %llu",
+				   (unsigned long long)net->pending);
+	uint32_t number =
+		traffic_class == HD_NO_CLASS ? net->n_lines - 1 : traffic_class;
+
+	net->messages[id] = (struct message){
+		.bytes = bytes,
+		.n_packets = message_packets(bytes,
+					     net->fabric->scenario->fabric.mtu),
+		.source = source,
+		.target = target,
+		.line = source * net->n_lines + number,
+		.done = done,
+		.context = context,
+	};
+	note(net, id);
+	return net->is_inside ? call_done(error)
+			      : call_guarded(send_noted, net,
+					     &net->opened.is_broken, error);
+}
+
+uint64_t hd_net_now(const struct hd_net *net)
+{
+	return net ? net->now : 0;
+}
+
+uint64_t hd_net_pending(const struct hd_net *net)
+{
+	return net ? net->pending : 0;
+}
+
+struct running {
+	struct hd_net *net;
+	hd_time until;
+};
+
+static enum hd_status run_on(void *context, struct diag *d)
+{
+	const struct running *r = context;
+	struct hd_net *n = r->net;
+	struct simulation *s = n->opened.simulation;
+	enum hd_status status = simulation_run_until(s, r->until, d);
+
+	if (status != HD_OK)
+		return status;
+	n->is_stuck = simulation_state(s) == SIM_DEADLOCK;
+	if (n->is_stuck)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "deadlock: packets wait for each other in a "
+				 "circle");
+	if (r->until != HD_NEVER)
+		n->now = r->until;
+	return HD_OK;
+}
+
+int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error)
+{
+	struct running r = { net, time };
+
+	if (!net)
+		return call_misuse(error, "there is no network");
+	if (net->opened.is_broken)
+		return call_failed(error, HD_LACKING, "out of memory before");
+	if (net->is_inside)
+		return call_misuse(error, "it runs already, and has called");
+	if (time < net->now)
+		return call_misuse(error, "time does not go back: it is %llu",
+				   (unsigned long long)net->now);
+	if (time > LAST_TIME && time != HD_NEVER)
+		return call_misuse(error, "no time is beyond 2^63 ps");
+	return call_guarded(run_on, &r, &net->opened.is_broken, error);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/opened.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lib/guard.h"
+
+/* A caller's may be older, and shorter, than ours. */
+static void take_options(const struct hd_run_options *from,
+			 struct hd_run_options *to)
+{
+	size_t n = from && from->size < sizeof(*to) ? from->size : sizeof(*to);
+
+	if (from)
+		memcpy(to, from, n);
+}
+
+static const char *wrong_with(const struct opening *what)
+{
+	const struct hd_run_options *o = what->options;
+
+	if (!what->file)
+		return "no file is named";
+	if (o && o->size < offsetof(struct hd_run_options, all))
+		return "the options have no size (HD_RUN_OPTIONS_INIT)";
+	if (o && o->n_settings && !o->settings)
+		return "the settings are NULL";
+	for (size_t i = 0; o && i < o->n_settings; i++) {
+		if (!o->settings[i].path || !o->settings[i].value)
+			return "a setting has no path or no value";
+	}
+	return NULL;
+}
+
+static bool show_progress(void *context, const struct sim_progress *p)
+{
+	const struct opened *o = context;
+
+	return o->options.progress(o->options.context, p->share, p->now) != 0;
+}
+
+static void put_settings(struct opened *o)
+{
+	char label[128];
+
+	for (size_t i = 0; i < o->options.n_settings; i++) {
+		const struct hd_setting *s = &o->options.settings[i];
+
+		snprintf(label, sizeof(label), "setting %s", s->path);
+		overrides_put(&o->overrides, label, s->path, "%s", s->value);
+	}
+}
+
+static enum hd_status build(const struct opening *what, struct diag *d,
+			    struct fabric **out)
+{
+	struct opened *o = what->out;
+	enum hd_status status =
+		what->text ? fabric_load(what->text, what->len, o->file,
+					 &o->overrides, d, out)
+			   : fabric_read(o->file, &o->overrides, d, out);
+
+	if (status != HD_OK || what->outside)
+		return status;
+	status = scenario_needs_traffic((*out)->scenario, d);
+	if (status != HD_OK)
+		fabric_free(*out);
+	return status;
+}
+
+static enum hd_status open_it(void *context, struct diag *d)
+{
+	const struct opening *what = context;
+	struct opened *o = what->out;
+	struct fabric *f = NULL;
+
+	o->file = hd_strdup(what->file);
+	o->pcap = o->options.pcap ? hd_strdup(o->options.pcap) : NULL;
+	o->trace = o->options.trace ? hd_strdup(o->options.trace) : NULL;
+	put_settings(o);
+	enum hd_status status = build(what, d, &f);
+	const struct simulation_options options = {
+		.pcap = o->pcap,
+		.trace = o->trace,
+		.outside = what->outside,
+		.progress = o->options.progress ? show_progress : NULL,
+		.context = o,
+	};
+
+	return status == HD_OK ? simulation_new(f, &options, d, &o->simulation)
+			       : status;
+}
+
+int opened_init(const struct opening *what, struct hd_error *error)
+{
+	const char *wrong = wrong_with(what);
+	struct opening mine = *what;
+	struct opened *o = what->out;
+
+	*o = (struct opened){ 0 };
+	if (wrong)
+		return call_misuse(error, "%s", wrong);
+	take_options(what->options, &o->options);
+	int code = call_guarded(open_it, &mine, &o->is_broken, error);
+
+	o->options.settings = NULL; /* of the caller */
+	o->options.n_settings = 0;
+	if (code != HD_DONE)
+		opened_fini(o);
+	return code;
+}
+
+void opened_fini(struct opened *o)
+{
+	/* What memory ran short in is in no state to be freed. */
+	if (o->is_broken)
+		return;
+	if (o->simulation)
+		simulation_free(o->simulation);
+	overrides_fini(&o->overrides);
+	free(o->file);
+	free(o->pcap);
+	free(o->trace);
+}

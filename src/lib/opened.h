@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIB_OPENED_H
+#define HD_LIB_OPENED_H
+
+/*
+ * A scenario that a program has opened, with its settings, as a simulation:
+ * what runs and networks of heddle.h have in common.
+ */
+
+#include "lib/heddle.h"
+#include "lib/simulation.h"
+
+/* What a caller asks for. */
+struct opening {
+	const char *file;
+	const char *text; /* or NULL: what is in the file */
+	size_t len;
+	const struct hd_run_options *options; /* or NULL */
+	const struct sim_endpoint *outside;   /* of a network, or NULL */
+	struct opened *out;
+};
+
+struct opened {
+	struct hd_run_options options; /* all that the library knows */
+	struct overrides overrides;
+	char *file, *pcap, *trace;
+	struct simulation *simulation;
+	bool is_broken; /* memory ran short inside */
+};
+
+/* An enum hd_code; zeroes what is not there. */
+int opened_init(const struct opening *what, struct hd_error *error);
+void opened_fini(struct opened *o);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_JOBS_PACKET_H
+#define HD_SIM_JOBS_PACKET_H
+
+/*
+ * Messages as packets of the fabric's MTU (docs/model.md, J4): how many, and
+ * what each of them is. For jobs, and for programs that send messages of their
+ * own.
+ */
+
+#include "fabric/fabric.h"
+
+static inline uint64_t message_packets(uint64_t bytes, uint64_t mtu)
+{
+	return bytes ? (bytes + mtu - 1) / mtu : 1;
+}
+
+/* Payload of a packet, by its number from 0. */
+static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu,
+				       uint64_t number)
+{
+	uint64_t rest = bytes - number * mtu;
+
+	return (uint32_t)(rest < mtu ? rest : mtu);
+}
+
+/* From one end port to another, between which there is a way: all but time. */
+void message_packet(const struct fabric *f, port_id from, port_id to,
+		    unsigned sl, uint32_t payload, struct sim_arrival *out);
+
+#endif
