@@ -1,0 +1,123 @@
+"""What Python sees of libheddle is what 'heddle sim --json' prints."""
+import json
+import subprocess
+import sys
+import threading
+
+import heddle
+
+program, pandas = sys.argv[1], sys.argv[2]
+
+
+def check(claim, holds):
+    if not holds:
+        sys.exit("FAILED: " + claim)
+
+
+def raises(kind, call, words):
+    try:
+        call()
+    except kind as error:
+        check("'%s' in '%s'" % (words, error), words in str(error))
+        return error
+    sys.exit("FAILED: no " + kind.__name__)
+
+
+# Every table, cell by cell.
+shown = json.loads(subprocess.run(
+    [program, "sim", "x.yaml", "--json", "--seed", "2"],
+    stdout=subprocess.PIPE, check=True).stdout)["tables"]
+run = heddle.run("x.yaml", {"run.seed": 2})
+check("the same tables", set(run.tables) == set(shown))
+for name in run.tables:
+    theirs = shown[name]
+    theirs = theirs["rows"] if "rows" in theirs else [theirs["values"]]
+    for mine, row in zip(run.rows(name), theirs):
+        for column, value in row.items():
+            check("%s of %s: %r, %r" % (column, name, mine[column], value),
+                  mine[column] == value or
+                  isinstance(value, float) and
+                  abs(mine[column] - value) <= 1e-12 * abs(value))
+    check("rows of " + name, len(run.rows(name)) == len(theirs))
+check("a unit", run.units("traffic")["p99"] == "us")
+check("other seeds differ",
+      heddle.run("x.yaml", {"run.seed": 3}).checksum != run.checksum)
+check("the same text", heddle.run_text(open("x.yaml").read(),
+                                       {"run.seed": 2}).checksum ==
+      run.checksum)
+
+# With pandas a frame, without it rows.
+table = run.table("traffic")
+if pandas == "none":
+    check("rows", table == run.rows("traffic"))
+    raises(ImportError, lambda: run.frame("traffic"), "pandas")
+else:
+    check("a frame", type(table).__name__ == "DataFrame")
+    check("its columns", list(table.columns) == list(run.rows("traffic")[0]))
+    check("its values",
+          list(table["p99"]) == [row["p99"] for row in run.rows("traffic")])
+    check("its units", table.attrs["units"]["p99"] == "us")
+
+# Refusals.
+error = raises(heddle.Refused, lambda: heddle.run("bad.yaml"),
+               "bad.yaml:2:1: unknown field 'trafic'")
+check("its place", (error.line, error.column) == (2, 1))
+raises(heddle.Refused, lambda: heddle.run("nowhere.yaml"), "nowhere.yaml")
+raises(heddle.Misuse, lambda: heddle.run("x.yaml", {"traffic.0.load": "x"}),
+       "setting traffic.0.load")
+raises(KeyError, lambda: run.table("trafic"), "there is no table 'trafic'")
+# What settles a run that is too long.
+raises(heddle.Stopped, lambda: heddle.run(
+    "x.yaml", {"run.measure": "900ms"}, progress=lambda share, now: False),
+    "stopped")
+
+
+def interrupt(share, now):
+    raise KeyboardInterrupt("enough")
+
+
+raises(KeyboardInterrupt, lambda: heddle.run(
+    "x.yaml", {"run.measure": "900ms"}, progress=interrupt), "enough")
+
+# 110 ns and 40 ps a byte of a packet, on a star of 4x HDR.
+STAR = "fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}"
+arrivals = []
+
+
+def arrived(net, lost):
+    arrivals.append((net.now, lost))
+    if len(arrivals) < 10:
+        net.send(len(arrivals) % 8, (len(arrivals) + 1) % 8, 1024,
+                 done=arrived)
+
+
+with heddle.Network(text=STAR) as net:
+    net.send("h0", "h1", 1024, done=arrived)
+    net.run_until(300_000)
+    check("not before its time", arrivals == [(152_000, False)])
+    check("now", net.now == 300_000 and net.pending == 1)
+    check("the end", net.run() == 1_520_000)
+    check("all arrive", arrivals == [(152_000 * (i + 1), False)
+                                     for i in range(10)])
+    raises(heddle.Misuse, lambda: net.run_until(1), "time does not go back")
+    raises(heddle.Misuse, lambda: net.send("h0", "h9", 1), "no host 'h9'")
+    raises(heddle.Misuse, lambda: net.send(0, 0, 1), "to itself")
+    raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "2^40")
+    raises(heddle.Misuse, lambda: net.send(0, 1, -1), "2^40")
+    raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "no class 'gold'")
+    net.send(0, 1, 1, done=lambda net, lost: 1 / 0)
+    raises(ZeroDivisionError, net.run, "division")
+    net.send(0, 1, 1, done=lambda net, lost: net.close())
+    raises(heddle.Misuse, net.run, "not closed by whom it calls")
+raises(heddle.Misuse, net.run, "closed")
+
+# In several threads.
+sums = []
+threads = [threading.Thread(target=lambda: sums.append(
+    heddle.run("x.yaml", {"run.seed": 2}).checksum)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+check("threads agree", sums == [run.checksum] * 3)
+print("ok", heddle.version())
