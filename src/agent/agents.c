@@ -88,6 +88,11 @@ void agents_free(struct agents *a)
 	free(a);
 }
 
+const struct topo *agents_topo(const struct agents *a)
+{
+	return a->topo;
+}
+
 uint64_t agents_port_get(const struct agents *a, port_id port,
 			 enum port_field f)
 {
@@ -117,6 +122,15 @@ uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i)
 		return i == 0 ? 0xFFFF : 0;
 	return load_be16(p->pkeys[i / PKEY_BLOCK] +
 			 (size_t)2 * (i % PKEY_BLOCK));
+}
+
+int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
+{
+	for (unsigned i = 0; i < agents_pkey_cap(a, port); i++)
+		if ((key & 0x7FFF) != 0 &&
+		    ((agents_pkey(a, port, i) ^ key) & 0x7FFF) == 0)
+			return (int)i;
+	return -1;
 }
 
 void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now)

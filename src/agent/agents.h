@@ -60,6 +60,8 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 /* Also where the topology is gone already. */
 void agents_free(struct agents *a);
 
+const struct topo *agents_topo(const struct agents *a);
+
 /* A program at `from`, an end port, sends a MAD of `size` bytes. */
 void agents_send(struct agents *a, port_id from, const struct mad_address *to,
 		 const uint8_t *mad, size_t size, hd_time now);
@@ -99,6 +101,8 @@ void agents_retrain(struct agents *a, port_id port, hd_time now);
 /* Entry `i` of a P_Key table; 0 beyond its end. */
 uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i);
 unsigned agents_pkey_cap(const struct agents *a, port_id port);
+/* The entry of the partition that `key` names, or -1 if the port is in none. */
+int agents_pkey_find(const struct agents *a, port_id port, uint16_t key);
 
 /* ---- what was programmed, elsewhere */
 
@@ -110,8 +114,36 @@ HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes,
 					 size_t size, struct diag *d);
 /* Says the LIDs in the topology, as a file of it would. */
 void agents_take_lids(const struct agents *a, struct topo *t);
-/* Forwarding, lanes, arbitration and partitions; LIDs must be assigned. */
+/*
+ * Forwarding, multicast too, lanes, arbitration and partitions; LIDs must be
+ * assigned.
+ */
 void agents_program(const struct agents *a, struct subnet *s);
+
+/*
+ * What congestion control was told: the data of an attribute's block, of an
+ * end port or a switch's port 0. NULL if nobody has set it.
+ */
+const uint8_t *agents_congestion(const struct agents *a, port_id port,
+				 uint16_t attribute, unsigned block);
+
+/* ---- packets with keys that are not allowed */
+
+/* What a port refused. Queue pairs may be 0: not known. */
+struct violation {
+	bool is_qkey; /* else its P_Key */
+	uint16_t slid, dlid;
+	uint8_t sl;
+	uint32_t key;
+	uint32_t from_qp, to_qp;
+};
+
+/*
+ * A port refused `n` packets like this one: it notes so, and tells its subnet
+ * manager (traps 257 and 258; 259 of a switch that enforces partitions).
+ */
+void agents_violation(struct agents *a, port_id port, const struct violation *v,
+		      uint64_t n, hd_time now);
 
 /* ---- counters, as performance management has them */
 

@@ -376,7 +376,7 @@ static void test_notices(void **state)
 /* Counters stay at their greatest value, and a reset takes what it names. */
 static void test_counters(void **state)
 {
-	const struct mad_address to = { .lid = 1 };
+	const struct mad_address to = { .lid = 1, .pkey = 0xFFFF };
 	struct mad_header h = { .mgmt_class = MAD_PERF,
 				.method = MAD_GET,
 				.attribute = ATTR_PORT_COUNTERS };

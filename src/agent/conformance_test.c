@@ -123,7 +123,7 @@ static uint8_t *field_in(const struct row *r, const char *name, uint8_t *mad,
 /* The status of the answer, which is then in w->mad; or SILENCE. */
 static uint16_t send(struct world *w, enum at at, uint8_t *mad)
 {
-	struct mad_address to = { .lid = 0xFFFF };
+	struct mad_address to = { .lid = 0xFFFF, .pkey = 0xFFFF };
 	unsigned before = w->n;
 
 	store_be16(mad + 32, 0xFFFF);

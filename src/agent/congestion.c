@@ -87,6 +87,28 @@ static uint16_t answer(struct request *r, struct congestion_settings *s)
 	}
 }
 
+const uint8_t *agents_congestion(const struct agents *a, port_id port,
+				 uint16_t attribute, unsigned block)
+{
+	const struct congestion_settings *s = a->ports[port].congestion;
+
+	if (!s)
+		return NULL;
+	switch (attribute) {
+	case ATTR_SWITCH_CONGESTION:
+		return s->switch_setting;
+	case ATTR_SWITCH_PORT_CONGESTION:
+		return block < SWITCH_PORT_BLOCKS ? s->port_settings[block]
+						  : NULL;
+	case ATTR_CA_CONGESTION:
+		return s->ca_setting;
+	case ATTR_CONGESTION_CONTROL_TABLE:
+		return block < CCT_BLOCKS ? s->table[block] : NULL;
+	default:
+		return NULL;
+	}
+}
+
 /* Who sets anything must have the key; who asks, if it is protected. */
 static bool has_key(const struct request *r,
 		    const struct congestion_settings *s)

@@ -12,7 +12,7 @@
  * what was never set is left out, told by a length of 0.
  */
 
-static const uint32_t MAGIC = 0x68644131; /* "hdA1" */
+static const uint32_t MAGIC = 0x68644132; /* "hdA2" */
 
 static void put_u32(struct strbuf *out, size_t value)
 {
@@ -68,6 +68,7 @@ static void save_port(const struct agents *a, port_id p, struct strbuf *out)
 	put_block(out, port->info, PORT_INFO_SIZE);
 	put_block(out, port->vlarb, (size_t)VLARB_BLOCKS * BLOCK_SIZE);
 	put_block(out, port->pkeys, pkey_bytes(a, p));
+	put_block(out, port->congestion, sizeof(*port->congestion));
 }
 
 void agents_save(const struct agents *a, struct strbuf *out)
@@ -141,6 +142,8 @@ static bool load_port(struct agents *a, port_id p, struct byte_reader *r)
 	port->vlarb = copy_of(take_block(r, tables), tables);
 	port->pkeys =
 		copy_of(take_block(r, pkey_bytes(a, p)), pkey_bytes(a, p));
+	port->congestion = copy_of(take_block(r, sizeof(*port->congestion)),
+				   sizeof(*port->congestion));
 	return !r->failed;
 }
 

@@ -135,6 +135,62 @@ void agents_error(struct agents *a, port_id port, unsigned counter,
 				     sizeof(details), now);
 }
 
+/* Of an end port: whose packet, by which key. */
+static void tell_end(struct agents *a, port_id port, const struct violation *v,
+		     hd_time now)
+{
+	uint8_t details[18] = { 0 };
+
+	store_be16(details + 2, v->slid);
+	store_be16(details + 4, v->dlid);
+	store_be32(details + 6, v->key);
+	store_be32(details + 10, (uint32_t)v->sl << 28 | v->from_qp);
+	store_be32(details + 14, v->to_qp);
+	notice_raise(a, port, v->is_qkey ? 258 : 257, details, sizeof(details),
+		     now);
+}
+
+/* Of a switch: the same, and where it was. */
+static void tell_switch(struct agents *a, port_id port,
+			const struct violation *v, hd_time now)
+{
+	enum { LIDS_KEY_SL = 0x0F, QUEUE_PAIRS = 0x30 }; /* what is there */
+	port_id owner = agents_owner(a, port);
+	uint8_t details[51] = { 0 };
+
+	store_be16(details, v->from_qp || v->to_qp ? LIDS_KEY_SL | QUEUE_PAIRS
+						   : LIDS_KEY_SL);
+	store_be16(details + 2, v->slid);
+	store_be16(details + 4, v->dlid);
+	store_be16(details + 6, (uint16_t)v->key);
+	store_be32(details + 8, (uint32_t)v->sl << 28 | v->from_qp);
+	store_be32(details + 12, v->to_qp);
+	store_be16(details + 48,
+		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	details[50] = a->topo->ports[port].number;
+	notice_raise(a, owner, 259, details, sizeof(details), now);
+}
+
+void agents_violation(struct agents *a, port_id port, const struct violation *v,
+		      uint64_t n, hd_time now)
+{
+	enum port_field counter =
+		v->is_qkey ? PORT_QKEY_VIOLATIONS : PORT_PKEY_VIOLATIONS;
+	uint8_t *info = a->ports[port].info;
+	uint64_t before = info_get(a, info, counter);
+
+	if (n == 0)
+		return;
+	if (agents_owner(a, port) != port) {
+		tell_switch(a, port, v, now);
+		return;
+	}
+	/* It stays at its end. */
+	info_set(a, info, counter,
+		 n < UINT16_MAX - before ? before + n : UINT16_MAX);
+	tell_end(a, port, v, now);
+}
+
 hd_time agents_next(const struct agents *a)
 {
 	hd_time first = HD_TIME_NEVER;

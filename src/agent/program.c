@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/state.h"
+#include "subnet/mcast.h"
 #include "subnet/subnet.h"
 #include "wire/cursor.h"
 
@@ -34,6 +35,49 @@ static void program_routes(const struct agents *a, struct subnet *s)
 					   ? n->lft[lid]
 					   : LFT_NO_PORT;
 	}
+}
+
+/* MLIDs that some switch of a subnet has a table for. */
+static uint32_t mlids_of(const struct agents *a, const struct subnet *s,
+			 unsigned subnet)
+{
+	uint32_t most = 0;
+
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		uint32_t n = a->nodes[s->node_of_switch[sw]].n_mlids;
+
+		if (subnet_of_switch(s, sw) == subnet && n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* A switch's sets: bits of 16 ports in each position. */
+static void program_sets(const struct agents *a, struct subnet *s, switch_id sw)
+{
+	node_id v = s->node_of_switch[sw];
+	const struct agent_node *n = &a->nodes[v];
+	const struct mft *m = &s->mft[subnet_of_switch(s, sw)];
+	unsigned positions = a->topo->nodes[v].n_ports / 16U + 1;
+
+	for (uint32_t i = 0; i < n->n_mlids; i++) {
+		uint64_t *to =
+			&m->ports[((size_t)i * s->n_switches + sw) * m->words];
+
+		for (unsigned k = 0; k < positions; k++)
+			to[k / 4] |= (uint64_t)n->mft[(size_t)i * positions + k]
+				     << k % 4 * 16;
+	}
+}
+
+/* MLIDs with ports are groups of the end ports that they lead to. */
+static void program_groups(const struct agents *a, struct subnet *s)
+{
+	for (unsigned i = 0; i < s->n_subnets; i++)
+		mcast_make_room(s, i, mlids_of(a, s, i));
+	for (switch_id sw = 0; sw < s->n_switches; sw++)
+		program_sets(a, s, sw);
+	mcast_groups_from_tables(s);
 }
 
 static struct sl2vl lanes_at(const uint8_t *map)
@@ -106,8 +150,6 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 	}
 	table.high_limit = (uint8_t)info_get(a, port->info, PORT_HIGH_LIMIT);
 	subnet_set_vlarb(s, p, &table);
-	if (!port->pkeys)
-		return;
 	for (unsigned i = 0; i < agents_pkey_cap(a, p); i++) {
 		uint16_t key = agents_pkey(a, p, i);
 
@@ -125,6 +167,7 @@ void agents_program(const struct agents *a, struct subnet *s)
 		s->vls_of_port[p] = (uint8_t)port_lanes(a, p);
 	subnet_reset_lanes(s);
 	program_routes(a, s);
+	program_groups(a, s);
 	for (node_id v = 0; v < s->topo->n_nodes; v++)
 		program_lanes(a, s, v);
 	for (port_id p = 0; p < s->topo->n_ports; p++)

@@ -28,7 +28,9 @@ struct travel {
 	struct agents *agents;
 	port_id at;
 	bool management; /* on VL15: passes links that are not active yet */
-	struct mad_address from; /* of whoever sent it */
+	struct mad_address from; /* of whoever sent it; its keys */
+	uint16_t to_lid;
+	uint32_t to_qp;
 	hd_time now;
 };
 
@@ -38,6 +40,66 @@ static bool is_open(const struct travel *t, port_id p)
 		info_get(t->agents, t->agents->ports[p].info, PORT_STATE);
 
 	return t->management ? state >= LINK_INIT : state == LINK_ACTIVE;
+}
+
+/* ---- partitions: of whatever is no subnet management */
+
+/* Whether one of a port's keys lets the packet pass: a full member is there. */
+static bool key_passes(const struct agents *a, port_id p, uint16_t key)
+{
+	for (unsigned i = 0; (key & 0x7FFF) && i < agents_pkey_cap(a, p); i++)
+		if (pkey_matches(agents_pkey(a, p, i), key))
+			return true;
+	return false;
+}
+
+static void refuse(const struct travel *t, port_id p, bool is_qkey)
+{
+	const struct violation v = {
+		.is_qkey = is_qkey,
+		.slid = t->from.lid,
+		.dlid = t->to_lid,
+		.sl = t->from.sl,
+		.key = is_qkey ? t->from.qkey : t->from.pkey,
+		.from_qp = t->from.qp,
+		.to_qp = t->to_qp,
+	};
+
+	agents_violation(t->agents, p, &v, 1, t->now);
+}
+
+/* Whether a switch lets it through by `p`, if it enforces partitions there. */
+static bool is_let(const struct travel *t, port_id p, enum port_field enforce,
+		   unsigned counter)
+{
+	struct agents *a = t->agents;
+
+	if (t->management || a->topo->ports[p].number == 0 ||
+	    topo_node_of(a->topo, p)->kind != NODE_SWITCH ||
+	    !info_get(a, a->ports[p].info, enforce) ||
+	    key_passes(a, p, t->from.pkey))
+		return true;
+	agents_count(a, p, counter, 1);
+	refuse(t, p, false);
+	return false;
+}
+
+/* Whether the end of the way takes it: by both its keys. */
+static bool is_taken(const struct travel *t)
+{
+	port_id p = agents_owner(t->agents, t->at);
+
+	if (t->management)
+		return true;
+	if (!key_passes(t->agents, p, t->from.pkey)) {
+		refuse(t, p, false);
+		return false;
+	}
+	if (t->to_qp == 1 && t->from.qkey != MAD_QKEY) {
+		refuse(t, p, true);
+		return false;
+	}
+	return true;
 }
 
 /* Out of port `number` of the node, over the cable. */
@@ -51,10 +113,11 @@ static bool cross(struct travel *t, unsigned number)
 	port_id out = n->first_port + number;
 	port_id in = topo->ports[out].peer;
 
-	if (in == TOPO_NONE || !is_open(t, out) || !is_open(t, in))
+	if (in == TOPO_NONE || !is_open(t, out) || !is_open(t, in) ||
+	    !is_let(t, out, PORT_ENFORCE_OUT, COUNT_XMIT_CONSTRAINT))
 		return false;
 	t->at = in;
-	return true;
+	return is_let(t, in, PORT_ENFORCE_IN, COUNT_RCV_CONSTRAINT);
 }
 
 static bool has_lid(const struct agents *a, port_id p, uint16_t lid)
@@ -178,11 +241,22 @@ static uint16_t lid_of(const struct agents *a, port_id p)
 				  PORT_LID);
 }
 
+/* Of the partition that a MAD came in: with what the node is in it. */
+static uint16_t own_key(const struct travel *t)
+{
+	port_id p = agents_owner(t->agents, t->at);
+	int i = agents_pkey_find(t->agents, p, t->from.pkey);
+
+	return i < 0 ? 0 : agents_pkey(t->agents, p, (unsigned)i);
+}
+
 /* An answer of the agent where the MAD is now; to whoever sent it. */
 static void answer(struct travel *t, uint8_t *mad, uint16_t status)
 {
 	uint16_t to = t->from.lid;
 
+	t->to_lid = to;
+	t->from.pkey = own_key(t);
 	mad[3] = MAD_GET_RESP;
 	if (mad[1] == MAD_SMP_DIRECT)
 		status |= MAD_DIRECTION;
@@ -286,10 +360,12 @@ static void send(struct agents *a, port_id from, const struct mad_address *to,
 	t.management = first[1] == MAD_SMP || first[1] == MAD_SMP_DIRECT;
 	t.from.lid = lid_of(a, from);
 	t.from.qp = t.management ? 0 : 1;
+	t.to_lid = to->lid;
+	t.to_qp = to->qp;
 	if (first[1] == MAD_SMP_DIRECT &&
 	    load_be16(first + DR_SLID) == PERMISSIVE)
 		t.from.lid = PERMISSIVE;
-	if (!go(&t, first, to->lid))
+	if (!go(&t, first, to->lid) || !is_taken(&t))
 		return;
 	if (size > MAD_SIZE)
 		hand_over(&t, mad, size);

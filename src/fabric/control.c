@@ -157,6 +157,19 @@ static enum hd_status check_throttle(const struct building *g,
 	return HD_OK;
 }
 
+/* A manager outside says it of each port and SL. */
+static bool is_throttled(const struct fabric *b, const struct sim_flow *f,
+			 struct cc_config *c)
+{
+	const struct sim_setup *u = &b->setup;
+
+	return !b->by ||
+	       b->by->throttle(
+		       b->by->context,
+		       u->ports[u->nodes[f->source].first_port + 1].origin,
+		       f->sl & 15, c);
+}
+
 static enum hd_status add_throttle(struct building *g, uint32_t flow,
 				   const struct cc_config *response)
 {
@@ -174,11 +187,13 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow,
 
 	*t = (struct sim_throttle){
 		.node = f->source,
-		.sender = ++g->senders[f->source],
 		.algorithm = own ? own : g->algorithm,
 		.config = *response,
 	};
 	fabric_flow_rates(g->b, flow, &t->config.rmin, &t->config.rmax);
+	if (!is_throttled(g->b, f, &t->config))
+		return HD_OK;
+	t->sender = ++g->senders[f->source];
 	g->throttle_of_flow[flow] = number;
 	*shared = number + 1;
 	g->control->n_throttles++;

@@ -186,8 +186,10 @@ static enum hd_status take_programmed(struct fabric *b,
 	if (status != HD_OK)
 		return diag_fail(d, status, "no manager has been there yet: %s",
 				 inner.message);
-	by->program(by->context, &b->subnet);
-	return HD_OK;
+	status = by->program(by->context, &b->subnet, d);
+	if (status == HD_OK)
+		status = by->control(by->context, &b->scenario->congestion, d);
+	return status;
 }
 
 static enum hd_status build_subnet(struct fabric *b, struct diag *d)
@@ -296,6 +298,7 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 
 	if (status != HD_OK)
 		return status;
+	f->by = by;
 	f->selector = selector_new(&f->topo);
 	f->shared_mlid =
 		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
@@ -321,6 +324,7 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 		status = fabric_build_manager(f, d);
 	if (status == HD_OK)
 		status = sim_limits_check(&f->setup, f->flows, f->n_flows, d);
+	f->by = NULL;
 	return status;
 }
 

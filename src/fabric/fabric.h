@@ -66,6 +66,26 @@ struct fabric_changes {
 	size_t cap;
 };
 
+/*
+ * Whoever programs a fabric in place of the scenario's routing and lanes: a
+ * manager outside. It may say LIDs in the topology before they are assigned.
+ */
+struct fabric_programmer {
+	enum hd_status (*address)(void *context, struct topo *t,
+				  struct diag *d);
+	enum hd_status (*program)(void *context, struct subnet *s,
+				  struct diag *d);
+	/* Whether the link of a port is down from the beginning. */
+	bool (*is_down)(void *context, port_id port);
+	/* Congestion control, in place of the scenario's. */
+	enum hd_status (*control)(void *context, struct scn_congestion *c,
+				  struct diag *d);
+	/* And what a port does about an SL; false: nothing. */
+	bool (*throttle)(void *context, port_id source, unsigned sl,
+			 struct cc_config *c);
+	void *context;
+};
+
 struct fabric {
 	struct scenario *scenario;
 	struct topo topo;
@@ -95,21 +115,11 @@ struct fabric {
 	struct fabric_sweep *sweeps; /* of the manager, by time */
 	uint32_t n_sweeps;
 
+	/* Whoever has programmed it, while it is built; or NULL. */
+	const struct fabric_programmer *by;
+
 	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
 	struct fabric_memory memory;
-};
-
-/*
- * Whoever programs a fabric in place of the scenario's routing and lanes: a
- * manager outside. It may say LIDs in the topology before they are assigned.
- */
-struct fabric_programmer {
-	enum hd_status (*address)(void *context, struct topo *t,
-				  struct diag *d);
-	void (*program)(void *context, struct subnet *s);
-	/* Whether the link of a port is down from the beginning. */
-	bool (*is_down)(void *context, port_id port);
-	void *context;
 };
 
 /*

@@ -22,6 +22,35 @@ static const char *name_of(const struct sending *s, port_id p)
 	return topo_node_of(&s->b->topo, p)->name;
 }
 
+static bool has_members(const struct sending *s, const struct mcast_group *m)
+{
+	for (uint32_t i = 0; i < m->n_members; i++)
+		if (!s->is_member[m->members[i]])
+			return false;
+	return m->n_members == s->members.n;
+}
+
+/* That of a manager outside: the first whose ports are the group's members. */
+static enum hd_status programmed_tree(const struct sending *s, port_id source,
+				      lid_t *mlid)
+{
+	const struct subnet *subnet = &s->b->subnet;
+
+	for (uint32_t i = 0; i < subnet->n_groups; i++) {
+		const struct mcast_group *m = &subnet->groups[i];
+
+		if (m->subnet == s->b->topo.ports[source].subnet &&
+		    has_members(s, m)) {
+			*mlid = m->mlid;
+			return HD_OK;
+		}
+	}
+	return scenario_refuse(s->b->scenario, s->d, &s->g->members,
+			       "group '%s': its members have not joined a "
+			       "group of their own on this fabric",
+			       s->g->name);
+}
+
 /* The tree that packets of `source` take: its own, or the shared one. */
 static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 {
@@ -73,7 +102,9 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 				       "but '%s' itself",
 				       s->t->name, s->g->name,
 				       name_of(s, source));
-	enum hd_status status = tree_for(s, source, &address->dlid);
+	enum hd_status status =
+		s->b->by ? programmed_tree(s, source, &address->dlid)
+			 : tree_for(s, source, &address->dlid);
 
 	if (status != HD_OK)
 		return status;

@@ -215,6 +215,20 @@ static enum hd_status dump_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
+/* The next `n` numbers of a text; NULL if there are none. */
+static const char *take_numbers(const char *at, uint64_t *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char *end;
+
+		out[i] = strtoull(at, &end, 10);
+		if (end == at || (*end != ' ' && *end != '\0'))
+			return NULL;
+		at = *end ? end + 1 : end;
+	}
+	return at;
+}
+
 /* "PORT COUNTER VALUE ..." by their numbers. */
 static enum hd_status count_command(struct live *l, const char *const *words,
 				    size_t n, struct diag *d,
@@ -226,19 +240,35 @@ static enum hd_status count_command(struct live *l, const char *const *words,
 	while (*at) {
 		uint64_t v[3];
 
-		for (unsigned i = 0; i < 3; i++) {
-			char *end;
-
-			v[i] = strtoull(at, &end, 10);
-			if (end == at || (*end != ' ' && *end != '\0'))
-				return diag_fail(d, HD_ERR_INPUT,
-						 "no counts: '%.20s'", at);
-			at = *end ? end + 1 : end;
-		}
+		at = take_numbers(at, v, 3);
+		if (!at)
+			return diag_fail(d, HD_ERR_INPUT, "no counts");
 		if (v[0] >= l->topo->n_ports || v[1] >= N_PORT_COUNTERS)
 			return diag_fail(d, HD_ERR_RANGE, "no such counter");
 		agents_count(l->agents, (port_id)v[0], (unsigned)v[1], v[2]);
 	}
+	return HD_OK;
+}
+
+/* "PORT N SLID DLID SL P_KEY": packets that a port did not take. */
+static enum hd_status refuse_command(struct live *l, const char *const *words,
+				     size_t n, struct diag *d,
+				     struct strbuf *out)
+{
+	uint64_t v[6];
+	const char *end = n == 1 ? take_numbers(words[0], v, 6) : NULL;
+
+	(void)out;
+	if (!end || *end || v[0] >= l->topo->n_ports || v[4] > 15)
+		return diag_fail(d, HD_ERR_INPUT, "no refusal");
+	const struct violation what = {
+		.slid = (uint16_t)v[2],
+		.dlid = (uint16_t)v[3],
+		.sl = (uint8_t)v[4],
+		.key = (uint16_t)v[5],
+	};
+
+	agents_violation(l->agents, (port_id)v[0], &what, v[1], live_now());
 	return HD_OK;
 }
 
@@ -262,10 +292,10 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 				       size_t n, struct diag *d,
 				       struct strbuf *out);
 	} commands[] = {
-		{ "host", host_command },   { "link", link_command },
-		{ "error", error_command }, { "show", show_command },
-		{ "dump", dump_command },   { "count", count_command },
-		{ "down", down_command },
+		{ "host", host_command },     { "link", link_command },
+		{ "error", error_command },   { "show", show_command },
+		{ "dump", dump_command },     { "count", count_command },
+		{ "refuse", refuse_command }, { "down", down_command },
 	};
 
 	for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(commands[0]);

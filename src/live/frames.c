@@ -285,6 +285,14 @@ static void deliver(struct live *l, uint32_t slot, const struct umad_header *h,
 		free(frame);
 }
 
+/* Which of a port's P_Keys a MAD came by. */
+static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
+{
+	int i = agents_pkey_find(l->agents, port, key);
+
+	return (uint16_t)(i < 0 ? 0 : i);
+}
+
 /* Nobody is there for a question: the node says so. */
 static void refuse(struct live *l, port_id port, const struct mad_address *from,
 		   const uint8_t *mad)
@@ -297,7 +305,10 @@ static void refuse(struct live *l, port_id port, const struct mad_address *from,
 	memcpy(answer, mad, MAD_SIZE);
 	answer[METHOD] = MAD_GET_RESP;
 	store_be16(answer + 4, mad[CLASS] == MAD_SMP_DIRECT ? 0x800C : 0x000C);
-	agents_send(l->agents, port, from, answer, MAD_SIZE, live_now());
+	struct mad_address to = *from;
+
+	to.pkey = agents_pkey(l->agents, port, key_index(l, port, from->pkey));
+	agents_send(l->agents, port, &to, answer, MAD_SIZE, live_now());
 }
 
 static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
@@ -331,6 +342,7 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 		.qkey = htonl(from->qkey),
 		.lid = htons(from->lid),
 		.sl = from->sl,
+		.pkey_index = key_index(l, port, from->pkey),
 	};
 
 	if (slot != NO_AGENT)
@@ -366,6 +378,9 @@ static bool transmit(struct live *l, uint32_t registration,
 	struct mad_address to = {
 		.lid = ntohs(h.lid),
 		.sl = h.sl & 15,
+		.pkey = agents_pkey(l->agents,
+				    l->registrations[registration].port,
+				    h.pkey_index),
 		.qp = ntohl(h.qp),
 		.qkey = ntohl(h.qkey),
 	};

@@ -52,6 +52,17 @@ HD_MUST_CHECK enum hd_status
 live_start_manager(const char *name, const char *host, const char *engine,
 		   unsigned priority, struct diag *d);
 
+/*
+ * The SLs of paths by which a manager's routing keeps free of deadlocks, asked
+ * of its subnet administration by a program on `host`: into `s`, which has the
+ * LIDs of the fabric. Nothing, if it leaves SLs to applications, or does not
+ * answer.
+ */
+struct subnet;
+HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host,
+					   uint16_t sm_lid, struct subnet *s,
+					   struct diag *d);
+
 /* Asks the daemon in `dir` to do what `words` say; what it printed. */
 HD_MUST_CHECK enum hd_status live_call(const char *dir,
 				       const char *const *words, size_t n,

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "live/daemon.h"
+#include "live/umad.h"
 #include "manager/manager.h"
 
 /*
@@ -24,88 +25,45 @@ static const uint64_t PS_PER_MS = 1000000000;
 enum { DIRECT, BY_LID, ADMINISTRATION, N_AGENTS };
 
 struct host {
-	const char *dir;
+	struct umad umad;
 	const struct live_manager *options;
 	struct manager *manager;
-	int fd, issm;
-	uint32_t connection;
 	uint32_t agents[N_AGENTS];
+	struct strbuf frame; /* the last that came */
 	bool was_up, gone;
 };
 
 /* ---- registrations */
 
-static bool register_one(struct host *h, unsigned i, uint8_t mgmt_class,
-			 const uint8_t *methods, struct diag *d)
+static enum hd_status register_one(struct host *h, unsigned i,
+				   uint8_t mgmt_class, const uint8_t *methods,
+				   struct diag *d)
 {
-	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = LIVE_CALL };
-	struct {
-		/* cppcheck-suppress unusedStructMember ; sent */
-		struct live_call call;
-		struct live_agent agent;
-	} ask = {
-		.call = { .question = LIVE_REGISTER },
-		.agent = { .connection = h->connection,
-			   .mgmt_class = mgmt_class,
-			   .class_version = mgmt_class == MAD_SA ? 2 : 1,
-			   .rmpp_version = mgmt_class == MAD_SA },
-	};
-	struct live_reply r = { .error = ENODEV };
-	int fd = live_dial(h->dir, &g, d);
+	int error = umad_register(&h->umad, mgmt_class, methods, &h->agents[i]);
 
-	if (fd < 0)
-		return false;
-	for (size_t k = 0; methods[k]; k++)
-		ask.agent.methods[methods[k] / 32] |= 1U << methods[k] % 32;
-	if (send(fd, &ask, sizeof(ask), MSG_NOSIGNAL) != (ssize_t)sizeof(ask) ||
-	    recv(fd, &r, sizeof(r), 0) != (ssize_t)sizeof(r) || r.error != 0)
-		diag_fail(d, HD_ERR_ENV,
-			  r.error == EINVAL
-				  ? "there is a subnet manager on '%s' already"
-				  : "'%s' cannot have a subnet manager",
-			  h->options->host);
-	close(fd);
-	h->agents[i] = r.number;
-	return d->status == HD_OK;
+	if (error == 0)
+		return HD_OK;
+	return diag_fail(d, HD_ERR_ENV,
+			 error == EINVAL
+				 ? "there is a subnet manager on '%s' already"
+				 : "'%s' cannot have a subnet manager",
+			 h->options->host);
 }
 
-static bool register_all(struct host *h, struct diag *d)
+static enum hd_status register_all(struct host *h, struct diag *d)
 {
 	static const uint8_t direct[] = { MAD_GET, MAD_SET, 0 };
 	static const uint8_t by_lid[] = { MAD_GET, MAD_SET, MAD_TRAP, 0 };
 	static const uint8_t sa[] = { MAD_GET, MAD_SET, MAD_GET_TABLE,
 				      MAD_DELETE, 0 };
+	enum hd_status status =
+		register_one(h, DIRECT, MAD_SMP_DIRECT, direct, d);
 
-	return register_one(h, DIRECT, MAD_SMP_DIRECT, direct, d) &&
-	       register_one(h, BY_LID, MAD_SMP, by_lid, d) &&
-	       register_one(h, ADMINISTRATION, MAD_SA, sa, d);
-}
-
-static int open_device(struct host *h, enum live_kind kind, struct diag *d)
-{
-	struct live_greeting g = { .magic = LIVE_MAGIC,
-				   .kind = (uint32_t)kind };
-	struct live_reply r = { .error = ENODEV };
-	size_t n = strlen(h->options->host);
-
-	if (n >= sizeof(g.host)) {
-		diag_fail(d, HD_ERR_NOT_FOUND, "no host '%s' here",
-			  h->options->host);
-		return -1;
-	}
-	memcpy(g.host, h->options->host, n);
-	int fd = live_dial(h->dir, &g, d);
-
-	if (fd >= 0 && (recv(fd, &r, sizeof(r), 0) != (ssize_t)sizeof(r) ||
-			r.error != 0)) {
-		close(fd);
-		diag_fail(d, HD_ERR_NOT_FOUND, "no host '%s' here",
-			  h->options->host);
-		return -1;
-	}
-	if (kind == LIVE_UMAD)
-		h->connection = r.number;
-	return fd;
+	if (status == HD_OK)
+		status = register_one(h, BY_LID, MAD_SMP, by_lid, d);
+	if (status == HD_OK)
+		status = register_one(h, ADMINISTRATION, MAD_SA, sa, d);
+	return status;
 }
 
 /* ---- frames */
@@ -121,29 +79,13 @@ static void send_mad(void *context, const struct mad_peer *to,
 		.agent = h->agents[agent],
 		.timeout = is_request ? TIMEOUT : 0,
 		.retries = is_request ? RETRIES : 0,
-		.length = (uint32_t)(sizeof(head) + size),
 		.qp = htonl(agent == ADMINISTRATION ? 1 : 0),
 		.qkey = htonl(agent == ADMINISTRATION ? MAD_QKEY : 0),
 		.lid = htons(to->lid),
 		.sl = to->sl,
 	};
-	uint8_t *frame = hd_alloc(sizeof(head) + size, 1);
-	bool sent;
 
-	memcpy(frame, &head, sizeof(head));
-	memcpy(frame + sizeof(head), mad, size);
-	if (sizeof(head) + size <= LIVE_INLINE) {
-		sent = live_post(h->fd, frame, sizeof(head) + size, -1, 0);
-	} else {
-		int file = live_file(frame, sizeof(head) + size);
-
-		sent = file >= 0 &&
-		       live_post(h->fd, frame, UMAD_HEADER, file, 0);
-		if (file >= 0)
-			close(file);
-	}
-	h->gone |= !sent;
-	free(frame);
+	h->gone |= !umad_send(&h->umad, &head, mad, size);
 }
 
 static void say(void *context, const char *line)
@@ -153,20 +95,19 @@ static void say(void *context, const char *line)
 	h->options->say(h->options->context, line);
 }
 
-/* One frame; requests of many segments are not asked of a manager. */
 static void take_frame(struct host *h)
 {
-	uint8_t frame[UMAD_HEADER + 4096];
 	struct umad_header head;
-	ssize_t got = recv(h->fd, frame, sizeof(frame), 0);
+	const uint8_t *bytes;
 
-	if (got <= 0) {
+	if (!umad_receive(&h->umad, &h->frame)) {
 		h->gone = true;
 		return;
 	}
-	if (got < UMAD_HEADER + MAD_SIZE)
+	if (h->frame.len < UMAD_HEADER + MAD_SIZE)
 		return;
-	memcpy(&head, frame, sizeof(head));
+	bytes = (const uint8_t *)h->frame.text;
+	memcpy(&head, bytes, sizeof(head));
 	struct mad_peer from = {
 		.lid = ntohs(head.lid),
 		.sl = head.sl,
@@ -175,10 +116,10 @@ static void take_frame(struct host *h)
 	};
 
 	if (head.status != 0)
-		manager_lost(h->manager, frame + sizeof(head), live_now());
+		manager_lost(h->manager, bytes + sizeof(head), live_now());
 	else
-		manager_take(h->manager, &from, frame + sizeof(head),
-			     (size_t)got - sizeof(head), live_now());
+		manager_take(h->manager, &from, bytes + sizeof(head),
+			     h->frame.len - sizeof(head), live_now());
 }
 
 static int time_left(const struct host *h)
@@ -197,7 +138,7 @@ static int time_left(const struct host *h)
 static void run(struct host *h, struct diag *d)
 {
 	while (!h->gone) {
-		struct pollfd p = { .fd = h->fd, .events = POLLIN };
+		struct pollfd p = { .fd = h->umad.fd, .events = POLLIN };
 
 		if (poll(&p, 1, time_left(h)) > 0)
 			take_frame(h);
@@ -222,7 +163,10 @@ static void run(struct host *h, struct diag *d)
 enum hd_status live_manage(const char *dir, const struct live_manager *o,
 			   struct diag *d)
 {
-	struct host h = { .dir = dir, .options = o, .fd = -1, .issm = -1 };
+	struct host h = { .umad = { .dir = dir, .host = o->host, .fd = -1 },
+			  .options = o,
+			  .frame = STRBUF_INIT };
+	int issm = -1;
 	const struct manager_options options = {
 		.engine = o->engine,
 		.priority = (uint8_t)o->priority,
@@ -230,17 +174,17 @@ enum hd_status live_manage(const char *dir, const struct live_manager *o,
 	};
 	const struct manager_events events = { send_mad, say, &h };
 
-	h.fd = open_device(&h, LIVE_UMAD, d);
-	if (h.fd >= 0 && register_all(&h, d))
-		h.issm = open_device(&h, LIVE_ISSM, d);
-	if (h.issm >= 0) {
+	if (umad_open(&h.umad, d) == HD_OK && register_all(&h, d) == HD_OK)
+		issm = umad_claim(&h.umad, d);
+	if (issm >= 0) {
 		h.manager = manager_new(&options, &events);
 		manager_start(h.manager, live_now());
 		run(&h, d);
 		manager_free(h.manager);
-		close(h.issm);
+		close(issm);
 	}
-	if (h.fd >= 0)
-		close(h.fd);
+	if (h.umad.fd >= 0)
+		close(h.umad.fd);
+	strbuf_fini(&h.frame);
 	return d->status;
 }

@@ -130,7 +130,9 @@ static void deliver(struct world *w, struct letter *l)
 		free(l);
 		return;
 	}
-	const struct mad_address to = { .lid = l->peer.lid, .sl = l->peer.sl };
+	const struct mad_address to = { .lid = l->peer.lid,
+					.sl = l->peer.sl,
+					.pkey = 0xFFFF };
 	bool is_lost = l->is_request && w->lost_of &&
 		       rng_below(&w->rng, w->lost_of) == 0;
 

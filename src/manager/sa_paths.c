@@ -133,6 +133,8 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 	r[49] = 0x80; /* reversible */
 	store_be16(r + 50, DEFAULT_PKEY);
 	r[53] = path_sl(s, from, s->lid_of_port[to], wanted);
+	if (query_has(p->query, BY_SL) && r[53] != wanted)
+		return;
 	r[54] = (uint8_t)(EXACTLY << 6 | least.mtu);
 	r[55] = (uint8_t)(EXACTLY << 6 | least.rate);
 	r[56] = EXACTLY << 6 | LIFE_TIME;

@@ -29,16 +29,6 @@ void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 
 /* ---- A1, A2 ------------------------------------------------------------ */
 
-static bool pkey_passes(const struct pkey_table *t, uint16_t key)
-{
-	for (unsigned i = 0; i < t->n; i++) {
-		if (((t->keys[i] ^ key) & 0x7fff) == 0 &&
-		    ((t->keys[i] | key) & 0x8000))
-			return true;
-	}
-	return false;
-}
-
 static const struct pkey_table *pkeys_of(const struct sim *s, uint32_t port)
 {
 	return &s->setup->subnet->pkeys[s->setup->ports[port].origin];

@@ -9,7 +9,6 @@
 #include "subnet/order.h"
 #include "topo/reader.h"
 
-#define SL_UNKNOWN 255
 #define LID_UNSAID UINT64_MAX
 
 /* A record of saquery, as far as it has been read. */
@@ -171,9 +170,9 @@ static enum hd_status read_line(struct sls_reader *l)
 }
 
 /* A row of the ports on the same switch that is the same, or TOPO_NONE. */
-static uint32_t same_row(const struct sls_reader *l, port_id p)
+static uint32_t same_row(const struct subnet *s, uint8_t *const *rows,
+			 port_id p)
 {
-	const struct subnet *s = l->s;
 	const struct topo *t = s->topo;
 	switch_id sw = subnet_switch_at(s, p);
 
@@ -184,17 +183,15 @@ static uint32_t same_row(const struct sls_reader *l, port_id p)
 	for (unsigned k = 1; k <= v->n_ports; k++) {
 		port_id other = t->ports[v->first_port + k].peer;
 
-		if (other < p && l->rows[other] &&
-		    memcmp(l->rows[other], l->rows[p], s->lft_stride) == 0)
+		if (other < p && rows[other] &&
+		    memcmp(rows[other], rows[p], s->lft_stride) == 0)
 			return s->sl_row[other];
 	}
 	return TOPO_NONE;
 }
 
-/* Puts the rows into the subnet, equal ones of a switch once. */
-static void keep_rows(struct sls_reader *l)
+void path_sls_keep(struct subnet *s, uint8_t *const *rows)
 {
-	struct subnet *s = l->s;
 	const struct topo *t = s->topo;
 	size_t cap = 0;
 
@@ -202,16 +199,16 @@ static void keep_rows(struct sls_reader *l)
 	s->sl_row = hd_alloc(t->n_ports, sizeof(*s->sl_row));
 	for (port_id p = 0; p < t->n_ports; p++) {
 		s->sl_row[p] = TOPO_NONE;
-		if (!l->rows[p])
+		if (!rows[p])
 			continue;
-		s->sl_row[p] = same_row(l, p);
+		s->sl_row[p] = same_row(s, rows, p);
 		if (s->sl_row[p] != TOPO_NONE)
 			continue;
 		s->sl_row[p] = s->n_sl_rows++;
 		s->sl_of_path = hd_grow(s->sl_of_path, &cap, s->n_sl_rows,
 					s->lft_stride);
 		memcpy(&s->sl_of_path[(size_t)s->sl_row[p] * s->lft_stride],
-		       l->rows[p], s->lft_stride);
+		       rows[p], s->lft_stride);
 	}
 	for (size_t i = 0; i < (size_t)s->n_sl_rows * s->lft_stride; i++) {
 		if (s->sl_of_path[i] == SL_UNKNOWN)
@@ -279,7 +276,7 @@ enum hd_status path_sls_read(struct subnet *s, FILE *in, struct diag *d,
 	if (status == HD_OK) {
 		*found = (struct path_sls_found){ l.n_records,
 						  count_missing(&l) };
-		keep_rows(&l);
+		path_sls_keep(s, l.rows);
 	}
 	reader_fini(&l.r);
 	map_fini(&l.ports);

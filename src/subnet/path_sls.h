@@ -28,4 +28,13 @@ HD_MUST_CHECK enum hd_status path_sls_read(struct subnet *s, FILE *in,
 					   struct diag *d,
 					   struct path_sls_found *found);
 
+#define SL_UNKNOWN 255
+
+/*
+ * Rows of SLs by destination LID, lft_stride long, per source port; NULL: it
+ * sends nothing. Copied, equal ones of a switch once; what is SL_UNKNOWN
+ * becomes 0.
+ */
+void path_sls_keep(struct subnet *s, uint8_t *const *rows);
+
 #endif

@@ -57,6 +57,20 @@ struct pkey_table {
 	bool enforce_in, enforce_out; /* switch ports only */
 };
 
+/* Whether two P_Keys are of one partition, one of them a full member's. */
+static inline bool pkey_matches(uint16_t a, uint16_t b)
+{
+	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & 0x8000);
+}
+
+static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (pkey_matches(t->keys[i], key))
+			return true;
+	return false;
+}
+
 /*
  * The multicast forwarding of one subnet: per MLID in use, the tree as port
  * sets of switches. ports has `words` 64-bit words per (mlid, switch):

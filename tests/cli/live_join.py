@@ -1,4 +1,7 @@
-"""Joins the multicast group of IPoIB, as the kernel of a host would."""
+"""Joins the multicast group of IPoIB, as the kernel of a host would.
+
+An argument is the Q_Key to do so with, instead of the right one.
+"""
 import fcntl
 import os
 import select
@@ -10,6 +13,7 @@ SA, SA_VERSION, SET, MC_MEMBER_RECORD = 3, 2, 2, 0x38
 BROADCAST = bytes.fromhex("ff12401bffff000000000000ffffffff")
 BY_MGID, BY_PORT_GID, BY_JOIN_STATE = 1 << 0, 1 << 1, 1 << 16
 UMAD_HEADER, SA_HEADER, MAD_SIZE = 64, 56, 256
+QKEY = int(sys.argv[1], 0) if len(sys.argv) > 1 else 0x80010000
 
 
 def read(name):
@@ -31,7 +35,7 @@ def request(agent):
                       MC_MEMBER_RECORD, 0, 0)
     mad += bytes(12) + struct.pack(">QHHQ", 0, 0, 0, mask) + record()
     head = struct.pack("=5I", agent, 0, 1000, 3, UMAD_HEADER + MAD_SIZE)
-    head += struct.pack(">IIHBB", 1, 0x80010000, int(read("sm_lid"), 16), 0, 0)
+    head += struct.pack(">IIHBB", 1, QKEY, int(read("sm_lid"), 16), 0, 0)
     return head.ljust(UMAD_HEADER, b"\0") + mad.ljust(MAD_SIZE, b"\0")
 
 

@@ -38,6 +38,7 @@ static size_t step(struct agents *a, struct seen *s, const uint8_t *data,
 	struct mad_address to = {
 		.lid = (uint16_t)(data[2] | data[3] << 8),
 		.sl = data[4] & 15,
+		.pkey = data[4] & 16 ? 0x7FFF : 0xFFFF,
 	};
 
 	if (data[0] % 8 == 0) {

@@ -77,7 +77,9 @@ static void carry(struct world *w, unsigned most)
 {
 	while (w->n > 0 && most-- > 0) {
 		struct letter l = w->letters[w->first];
-		struct mad_address to = { .lid = l.peer.lid, .sl = l.peer.sl };
+		struct mad_address to = { .lid = l.peer.lid,
+					  .sl = l.peer.sl,
+					  .pkey = 0xFFFF };
 
 		w->first = (w->first + 1) % ROOM;
 		w->n--;

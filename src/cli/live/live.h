@@ -33,10 +33,29 @@ int live_ask(const char *name, const char *verb, char **words, int n,
 HD_MUST_CHECK enum hd_status
 live_fabric_read(const char *name, const char *path, const struct overrides *o,
 		 struct diag *d, struct fabric **out);
+
+/*
+ * What a subnet manager has set of congestion control, in place of what a
+ * scenario says: when switches mark; and what a port does about marks on an
+ * SL, false: nothing. Refused if switches are to mark in different ways.
+ */
+struct agents;
+HD_MUST_CHECK enum hd_status
+live_control(const struct agents *a, struct scn_congestion *c, struct diag *d);
+bool live_throttle(const struct agents *a, port_id source, unsigned sl,
+		   struct cc_config *c);
+
 /* Adds what a run counted to the counters of its ports there. */
 HD_MUST_CHECK enum hd_status live_count(const char *name,
 					const struct fabric *f,
 					const struct sim_metrics *m,
 					struct diag *d);
+
+/* Notes whose packets a run's ports refuse; tells the fabric of it. */
+struct live_watch;
+struct live_watch *live_watch_new(const struct fabric *f, struct sim *s);
+HD_MUST_CHECK enum hd_status live_watch_tell(const struct live_watch *w,
+					     const char *name, struct diag *d);
+void live_watch_free(struct live_watch *w);
 
 #endif

@@ -10,6 +10,7 @@
 /* ---- the fabric as it is programmed */
 
 struct programmed {
+	const char *dir;
 	struct strbuf image;
 	struct agents *agents;
 };
@@ -40,11 +41,28 @@ static enum hd_status address(void *context, struct topo *t, struct diag *d)
 	return status;
 }
 
-static void program(void *context, struct subnet *s)
+/* A host with a manager that it knows of, and the manager's LID. */
+static const char *managed_host(const struct programmed *p,
+				const struct topo *t, uint16_t *sm_lid)
+{
+	for (port_id i = 0; i < t->n_ports; i++) {
+		*sm_lid = (uint16_t)agents_port_get(p->agents, i, PORT_SM_LID);
+		if (topo_is_end_port(t, i) && *sm_lid != 0 &&
+		    t->ports[i].number == 1 &&
+		    agents_port_get(p->agents, i, PORT_STATE) == LINK_ACTIVE)
+			return topo_node_of(t, i)->name;
+	}
+	return NULL;
+}
+
+static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
 	const struct programmed *p = context;
+	uint16_t sm_lid;
+	const char *host = managed_host(p, s->topo, &sm_lid);
 
 	agents_program(p->agents, s);
+	return host ? live_path_sls(p->dir, host, sm_lid, s, d) : HD_OK;
 }
 
 static bool is_down(void *context, port_id port)
@@ -54,14 +72,31 @@ static bool is_down(void *context, port_id port)
 	return agents_port_get(p->agents, port, PORT_STATE) != LINK_ACTIVE;
 }
 
+static enum hd_status control(void *context, struct scn_congestion *c,
+			      struct diag *d)
+{
+	const struct programmed *p = context;
+
+	return live_control(p->agents, c, d);
+}
+
+static bool throttle(void *context, port_id source, unsigned sl,
+		     struct cc_config *c)
+{
+	const struct programmed *p = context;
+
+	return live_throttle(p->agents, source, sl, c);
+}
+
 enum hd_status live_fabric_read(const char *name, const char *path,
 				const struct overrides *o, struct diag *d,
 				struct fabric **out)
 {
 	const char *const words[] = { "dump" };
-	struct programmed p = { .image = STRBUF_INIT };
-	const struct fabric_programmer by = { address, program, is_down, &p };
 	char *dir = live_folder(name);
+	struct programmed p = { .dir = dir, .image = STRBUF_INIT };
+	const struct fabric_programmer by = { address, program,  is_down,
+					      control, throttle, &p };
 	enum hd_status status = live_call(dir, words, 1, d, &p.image);
 
 	if (status == HD_OK)

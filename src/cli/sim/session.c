@@ -69,18 +69,30 @@ static enum hd_status begin(struct sim_values *v, struct fabric *f,
 }
 
 /* The first process shows what all have computed. */
-static int finish(struct sim_values *v, struct fabric *f, struct simulation *s,
+static int finish(struct sim_values *v, struct simulation *s,
 		  enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
-	if (done == HD_OK && v->live)
-		done = live_count(v->live, f, sim_metrics(simulation_sim(s)),
-				  d);
 	/* What was measured until memory ran short is shown, and then said. */
 	if (done == HD_OK || simulation_state(s) == SIM_FULL)
 		status = show(v, s);
 	return done == HD_OK ? status : command_refuse(d);
+}
+
+/* On a live fabric, which hears what came of it. */
+static enum hd_status run_live(const char *name, const struct fabric *f,
+			       struct simulation *s, struct diag *d)
+{
+	struct live_watch *w = live_watch_new(f, simulation_sim(s));
+	enum hd_status status = simulation_run(s, d);
+
+	if (status == HD_OK)
+		status = live_count(name, f, sim_metrics(simulation_sim(s)), d);
+	if (status == HD_OK)
+		status = live_watch_tell(w, name, d);
+	live_watch_free(w);
+	return status;
 }
 
 static int simulate(struct sim_values *v, struct fabric *f)
@@ -99,12 +111,13 @@ static int simulate(struct sim_values *v, struct fabric *f)
 		return refuse(v, &d);
 	if (is_first)
 		progress_begin(&progress, &v->common, "packets", 0);
-	enum hd_status done = simulation_run(s, &d);
+	enum hd_status done =
+		v->live ? run_live(v->live, f, s, &d) : simulation_run(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
 	if (is_first || simulation_state(s) == SIM_BROKEN)
-		status = finish(v, f, s, done, &d);
+		status = finish(v, s, done, &d);
 	if (simulation_state(s) == SIM_BROKEN)
 		world_abort(&v->world, status);
 	simulation_free(s);

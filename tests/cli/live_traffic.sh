@@ -1,0 +1,166 @@
+# Traffic obeys what unmodified OpenSM has programmed: the SLs of its paths,
+# its lanes (wrong ones let it stand still), its partitions, the multicast
+# groups that hosts have joined and its congestion control.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+cat >conf <<'END'
+force_log_flush TRUE
+qos TRUE
+qos_max_vls 8
+qos_high_limit 0
+qos_vlarb_high 0:0
+qos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64
+qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
+END
+
+# begin FILE OPTION...: a fabric of the scenario, and OpenSM on its h0.
+begin() {
+	scenario=$1
+	shift
+	"$HEDDLE" live up "$scenario" -q
+	manage h0 log "$@"
+	wait_for 1 'SUBNET UP'
+}
+finish() {
+	kill "$manager"
+	wait "$manager" || true
+	"$HEDDLE" live down
+}
+# delivered ROW: packets, of the last run.
+delivered() {
+	sed -n "s/^$1,\([^,]*,\)\{4\}\([0-9]*\),.*/\2/p" traffic.csv
+}
+run() {
+	"$HEDDLE" live traffic "$1" -- --csv -o traffic.csv
+}
+
+# ---- a ring whose paths are kept apart by their SLs, and where they are not
+cat >ring.yaml <<'END'
+fabric: {topology: {kind: torus, sizes: 6, hosts: 2}}
+traffic:
+  - {name: a, kind: saturating, pattern: uniform, sl: 0, payload: 2KiB}
+run: {warmup: 20us, measure: 200us}
+END
+begin ring.yaml -R dfsssp -F conf
+run ring.yaml || fail "traffic does not use the SLs of its paths"
+[ "$(delivered a)" -gt 5000 ] || fail "only $(delivered a) packets"
+finish
+sed 's/^qos_sl2vl.*/qos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0/' conf >wrong
+begin ring.yaml -R dfsssp -F wrong
+status 1 "$HEDDLE" live traffic ring.yaml
+has out "wait for each other in a circle"
+[ "$(grep -c '^ *[1-6]  s-[0-5] ' out)" -eq 6 ] ||
+	fail "the circle is not that of six switches: $(head -9 out)"
+finish
+
+# ---- partitions: who is in none of it is not heard, and the manager is told
+cat >parts.yaml <<'END'
+fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}
+qos: {partitions: [{name: blue, key: 1, full: h0}]}
+traffic:
+  - {name: within, kind: cbr, load: 20%, source: h1, destination: h6, pattern: pairs, partition: blue, payload: 2KiB}
+  - {name: out, kind: cbr, load: 20%, source: h1, destination: h5, pattern: pairs, partition: blue, payload: 2KiB}
+  - {name: in, kind: cbr, load: 20%, source: h4, destination: h6, pattern: pairs, partition: blue, payload: 2KiB}
+  - {name: default, kind: cbr, load: 20%, source: h4, destination: h0, pattern: pairs, payload: 2KiB}
+run: {warmup: 0us, measure: 100us}
+END
+"$HEDDLE" topo gen fat-tree --radix 4 --levels 2 -o made
+guid_of() {
+	sed -n "s/^\[.*(\([0-9a-f]*\)).*\"$1\" .*/0x\1/p" made
+}
+cat >partitions <<END
+Default=0x7fff,ipoib:ALL=full;
+blue=0x1:$(guid_of h1)=full,$(guid_of h6)=full;
+END
+constraints() { # SWITCH PORT NAME
+	on h0 perfquery "$(lid_of "$1")" "$2" | sed -n "s/^$3:\.*//p"
+}
+begin parts.yaml -F conf -P "$PWD/partitions"
+run parts.yaml || fail "traffic in partitions"
+[ "$(delivered within)" -gt 200 ] && [ "$(delivered default)" -gt 200 ] ||
+	fail "members: $(delivered within), default: $(delivered default)"
+[ "$(delivered out)" -eq 0 ] && [ "$(delivered in)" -eq 0 ] ||
+	fail "others: $(delivered out) and $(delivered in)"
+wait_for 2 'num:259'
+[ "$(constraints s1-2 2 PortXmitConstraintErrors)" -gt 200 ] ||
+	fail "h5's switch has not counted what it kept from it"
+[ "$(constraints s1-2 1 PortRcvConstraintErrors)" -gt 200 ] ||
+	fail "h4's switch has not counted what it sent for another partition"
+lacks log 'num:257'
+# So are MADs: h4 is a member of nothing but the default partition.
+status 1 on h4 python3 "$SRC/tests/cli/live_join.py" 0x12345
+wait_for 1 'num:258'
+on h1 smpquery portinfo "$(lid_of h0)" 1 | grep -q 'QkeyViolations:\.*[1-9]' ||
+	fail "no violation of the Q_Key is counted"
+finish
+
+# ---- who enforces nothing lets the end port refuse it
+{ cat conf; echo 'part_enforce off'; } >lax
+begin parts.yaml -F lax -P "$PWD/partitions"
+run parts.yaml
+[ "$(delivered within)" -gt 200 ] || fail "within: $(delivered within)"
+wait_for 1 'num:257'
+on h1 smpquery portinfo "$(lid_of h5)" 1 | grep -q 'PkeyViolations:\.*[1-9]' ||
+	fail "no violation of the P_Key is counted"
+
+# ---- a group is what hosts have joined, by the tables that OpenSM made
+cat >group.yaml <<'END'
+fabric:
+  topology: {kind: fat-tree, radix: 4, levels: 2}
+  groups: [{name: g, members: 'h1,h4,h7'}]
+traffic:
+  - {name: m, kind: cbr, load: 10%, pattern: group, group: g, source: h1, payload: 2KiB}
+run: {warmup: 0us, measure: 100us}
+END
+status 3 "$HEDDLE" live traffic group.yaml
+has err "have not joined"
+for host in h1 h4 h7; do
+	on $host python3 "$SRC/tests/cli/live_join.py" >/dev/null
+done
+wait_for_group() { # the tables are there some time after the answer
+	tries=0
+	until run group.yaml 2>err; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "the group: $(cat err)"
+		sleep 0.1
+	done
+}
+wait_for_group
+[ "$(delivered m)" -gt 200 ] || fail "the group got $(delivered m) packets"
+finish
+
+# ---- congestion control: its table says how slow a source becomes
+cat >control.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}}
+traffic:
+  - {name: a, kind: saturating, source: h1, destination: h0, pattern: pairs, sl: 0, payload: 2KiB}
+  - {name: b, kind: saturating, source: h2, destination: h0, pattern: pairs, sl: 1, payload: 2KiB}
+run: {warmup: 200us, measure: 200us}
+END
+cat >controlled <<'END'
+force_log_flush TRUE
+congestion_control TRUE
+cc_key 0x0
+cc_sw_cong_setting_control_map 0x1F
+cc_sw_cong_setting_threshold 0x0F
+cc_sw_cong_setting_packet_size 8
+cc_sw_cong_setting_marking_rate 0
+cc_ca_cong_setting_port_control 0x0001
+cc_ca_cong_setting_control_map 0x0001
+cc_ca_cong_setting_ccti_timer 0 150
+cc_ca_cong_setting_ccti_increase 0 1
+END
+"$HEDDLE" live up control.yaml -q
+# After each packet a delay of up to 3 or 7 packets, on a link of 200 Gb/s.
+for delays in 0:0,0:1,0:2,0:3=50 0:0,0:1,0:3,0:7=25; do
+	{ cat controlled; echo "cc_cct ${delays%=*}"; } >table
+	on h0 opensm -o -F table -f "$PWD/table.log" >opensm.out 2>&1 ||
+		fail "OpenSM on a star"
+	run control.yaml
+	grep -qE "^a,1,[0-9.]*,${delays#*=}(\.0*)?,200," traffic.csv ||
+		fail "the table ${delays%=*}: $(grep '^a,1' traffic.csv)"
+	# SL 1 is not controlled.
+	[ "$(delivered b)" -gt $((2 * $(delivered a))) ] ||
+		fail "a: $(delivered a) packets, b: $(delivered b)"
+done
+"$HEDDLE" live down
