@@ -236,11 +236,15 @@ HD_API uint64_t hd_net_now(const struct hd_net *net);
 HD_API uint64_t hd_net_pending(const struct hd_net *net);
 /*
  * Everything up to and including that time, which is now afterwards; HD_NEVER:
- * until nothing is under way any more. HD_REFUSED if packets wait for each
- * other in a circle.
+ * until the last message is done. HD_REFUSED if packets wait for each other in
+ * a circle.
  */
 HD_API int hd_net_run_until(struct hd_net *net, uint64_t time,
 			    struct hd_error *error);
+/* The same, but not beyond the instant at which the next message is done: for
+ * simulators that must not be late. */
+HD_API int hd_net_step(struct hd_net *net, uint64_t limit,
+		       struct hd_error *error);
 /* Messages that are under way are never done; NULL is well. */
 HD_API void hd_net_close(struct hd_net *net);
 

@@ -133,6 +133,7 @@ def _load():
             ("net_now", c_uint64, handle),
             ("net_pending", c_uint64, handle),
             ("net_run_until", c_int, handle, c_uint64, error),
+            ("net_step", c_int, handle, c_uint64, error),
             ("net_close", None, handle)):
         entry = getattr(library, "hd_" + function)
         entry.restype = result
@@ -419,18 +420,27 @@ class Network:
     def run_until(self, time):
         """Everything up to and including that time, which is now afterwards.
         What a callback raises is raised here."""
+        self._go(_library.hd_net_run_until, time)
+
+    def _go(self, function, time):
         if not 0 <= time <= _NEVER:
             raise Misuse("there is no such time")
         try:
-            _call(_library.hd_net_run_until, self._open_handle(), time)
+            _call(function, self._open_handle(), time)
         finally:
             raised, self._raised = self._raised, []
             if raised:
                 raise raised[0]
 
     def run(self):
-        """Until nothing is under way; returns the time."""
+        """Until the last message is done; returns the time."""
         self.run_until(_NEVER)
+        return self.now
+
+    def step(self, limit=_NEVER):
+        """No further than to the instant at which the next message is done;
+        returns the time."""
+        self._go(_library.hd_net_step, limit)
         return self.now
 
     def close(self):

@@ -50,8 +50,8 @@ struct hd_net {
 	uint32_t noted, noted_last;
 	uint64_t pending;
 	hd_time now;
-	bool is_inside; /* a callback */
-	bool is_stuck;
+	bool is_inside;                /* a callback */
+	bool is_stepping, is_draining; /* runs to the next done, or the last */
 };
 
 /* ---- lines ------------------------------------------------------------- */
@@ -129,12 +129,14 @@ static void message_end(struct hd_net *n, uint32_t id, hd_time now)
 	n->free = id;
 	n->pending--;
 	n->now = now;
-	if (!m.done)
-		return;
-	n->is_inside = true;
-	m.done(m.context, n, m.lost > 0);
-	n->is_inside = false;
-	put_noted(n);
+	if (m.done) {
+		n->is_inside = true;
+		m.done(m.context, n, m.lost > 0);
+		n->is_inside = false;
+		put_noted(n);
+	}
+	if (n->is_stepping || (n->is_draining && n->pending == 0))
+		sim_pause(n->sim);
 }
 
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
@@ -518,21 +520,27 @@ static enum hd_status run_on(void *context, struct diag *d)
 	const struct running *r = context;
 	struct hd_net *n = r->net;
 	struct simulation *s = n->opened.simulation;
+
+	if (n->is_draining && n->pending == 0)
+		return HD_OK;
 	enum hd_status status = simulation_run_until(s, r->until, d);
 
 	if (status != HD_OK)
 		return status;
-	n->is_stuck = simulation_state(s) == SIM_DEADLOCK;
-	if (n->is_stuck)
+	if (simulation_state(s) == SIM_DEADLOCK)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "deadlock: packets wait for each other in a "
 				 "circle");
-	if (r->until != HD_NEVER)
+	/* Where it paused, or nothing happens any more until then. */
+	if (simulation_state(s) == SIM_PAUSED)
+		n->now = sim_now(n->sim);
+	else if (r->until != HD_NEVER)
 		n->now = r->until;
 	return HD_OK;
 }
 
-int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error)
+static int run(struct hd_net *net, uint64_t time, bool steps,
+	       struct hd_error *error)
 {
 	struct running r = { net, time };
 
@@ -547,5 +555,17 @@ int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error)
 				   (unsigned long long)net->now);
 	if (time > LAST_TIME && time != HD_NEVER)
 		return call_misuse(error, "no time is beyond 2^63 ps");
+	net->is_stepping = steps;
+	net->is_draining = time == HD_NEVER;
 	return call_guarded(run_on, &r, &net->opened.is_broken, error);
+}
+
+int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error)
+{
+	return run(net, time, false, error);
+}
+
+int hd_net_step(struct hd_net *net, uint64_t limit, struct hd_error *error)
+{
+	return run(net, limit, true, error);
 }

@@ -168,6 +168,36 @@ static void callbacks_may_send_again(void **state)
 	hd_net_close(net);
 }
 
+/* A simulator that sends whenever something has arrived, at any time after. */
+static void steps_end_at_the_next_arrival(void **state)
+{
+	struct hd_net *net =
+		net_of(STAR "traffic: [{name: t, kind: poisson, load: 10%, "
+			    "destination: h7, source: h6, payload: 4096}]\n");
+	uint64_t now = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 200; i++) {
+		uint64_t bytes = 5000 * (i % 7), wait = i % 3;
+
+		send(net, i % 6, (i + 1) % 6, bytes, NULL, NULL);
+		if (i % 2) {
+			run(net, HD_NEVER);
+		} else {
+			assert_int_equal(hd_net_step(net, now, NULL), HD_DONE);
+			assert_true(hd_net_now(net) == now);
+			assert_int_equal(hd_net_step(net, HD_NEVER, NULL),
+					 HD_DONE);
+		}
+		now += message_time(bytes);
+		assert_true(hd_net_now(net) == now);
+		assert_true(hd_net_pending(net) == 0);
+		now += wait;
+		run(net, now);
+	}
+	hd_net_close(net);
+}
+
 static void classes_do_not_wait_for_each_other(void **state)
 {
 	static const char text[] =
@@ -501,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_message_on_a_star_takes_its_closed_form),
 		cmocka_unit_test(messages_of_a_host_leave_one_after_the_other),
 		cmocka_unit_test(callbacks_may_send_again),
+		cmocka_unit_test(steps_end_at_the_next_arrival),
 		cmocka_unit_test(classes_do_not_wait_for_each_other),
 		cmocka_unit_test(a_loss_is_told),
 		cmocka_unit_test(a_network_is_the_fabric_of_jobs),

@@ -168,7 +168,10 @@ static enum sim_state run_whole(struct sim *s, hd_time until,
 		if (s->is_stuck)
 			return SIM_DEADLOCK;
 		sim_progress(s, &p);
-		if (progress && !progress(context, &p))
+		bool is_to_pause = s->is_to_pause;
+
+		s->is_to_pause = false;
+		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
 	}
 	return run_out(s, until < s->horizon ? until : s->horizon);
@@ -188,6 +191,13 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))
 		s->latest = s->now > s->latest ? s->now : s->latest;
 	return state;
+}
+
+void sim_pause(struct sim *s)
+{
+	assert(!s->parts);
+	s->is_to_pause = true;
+	s->events_checked = 0;
 }
 
 void sim_forget_pause(struct sim *s)

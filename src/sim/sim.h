@@ -64,6 +64,8 @@ void sim_free(struct sim *s);
  */
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context);
+/* Inside a callback of a run that is not cut: pauses it after this instant. */
+void sim_pause(struct sim *s);
 /*
  * The time never goes back: a run that becomes idle is over when its last
  * packet has ended, or when it last paused. This takes back that it did, as if

@@ -521,6 +521,7 @@ struct sim {
 	bool routers;      /* there are some */
 	bool mixes;        /* SLs of one lane may have had others before */
 	bool to_the_end;   /* even if nothing is left to do */
+	bool is_to_pause;  /* after this instant (sim_pause) */
 	bool full;         /* memory is short; see rules.yields */
 	bool is_stuck;     /* for ever (M3) */
 	bool has_begun;    /* and may have been cut (parts.h) */

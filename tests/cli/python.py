@@ -105,6 +105,11 @@ with heddle.Network(text=STAR) as net:
     raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "2^40")
     raises(heddle.Misuse, lambda: net.send(0, 1, -1), "2^40")
     raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "no class 'gold'")
+    begun = net.now
+    net.send(2, 3, 1024)
+    net.send(4, 5, 4096)
+    check("steps", [net.step(), net.step(), net.step(begun + 300_000)] ==
+          [begun + 152_000, begun + 274_880, begun + 300_000])
     net.send(0, 1, 1, done=lambda net, lost: 1 / 0)
     raises(ZeroDivisionError, net.run, "division")
     net.send(0, 1, 1, done=lambda net, lost: net.close())
