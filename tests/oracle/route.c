@@ -7,7 +7,7 @@
 #define PKEY_FULL 0x8000u
 #define PKEY_BASE 0x7fffu
 
-static bool pkey_passes(const struct pkey_table *t, uint16_t key)
+static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		bool same = ((t->keys[i] ^ key) & PKEY_BASE) == 0;
@@ -63,7 +63,8 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 	uint8_t vl = VL_MANAGEMENT;
 
 	if (slot->vl != VL_MANAGEMENT) {
-		if (keys->enforce_out && !pkey_passes(keys, packet->as.pkey)) {
+		if (keys->enforce_out &&
+		    !key_is_let_pass(keys, packet->as.pkey)) {
 			o->out->counters[out].xmit_constraint_errors++;
 			record_end(o, packet, out, SIM_LOST_PARTITION);
 			return;
@@ -98,7 +99,7 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 
 	slot->dropped = true; /* unless a copy is made */
 	if (slot->vl != VL_MANAGEMENT && keys->enforce_in &&
-	    !pkey_passes(keys, slot->packet->as.pkey)) {
+	    !key_is_let_pass(keys, slot->packet->as.pkey)) {
 		o->out->counters[in].rcv_constraint_errors++;
 		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 		return;
