@@ -104,6 +104,24 @@ unsigned agents_pkey_cap(const struct agents *a, port_id port);
 /* The entry of the partition that `key` names, or -1 if the port is in none. */
 int agents_pkey_find(const struct agents *a, port_id port, uint16_t key);
 
+/* ---- the way of data */
+
+/* Who hears of packets under way. */
+struct agents_way {
+	/* They cross the cable from `out` to `in`; NULL: nobody asks. */
+	void (*pass)(void *context, port_id out, port_id in);
+	/* They are at an end port: of a multicast LID at each that has them. */
+	void (*arrive)(void *context, port_id end);
+	void *context;
+};
+
+/*
+ * Data packets of a service level go from an end port to a LID, by the tables
+ * and links as they are now. Those that cannot go on are lost.
+ */
+void agents_follow(const struct agents *a, port_id from, uint16_t lid,
+		   unsigned sl, const struct agents_way *way);
+
 /* ---- what was programmed, elsewhere */
 
 struct subnet;

@@ -21,46 +21,73 @@ static const struct option options[] = {
 	{ NULL },
 };
 
+/* What stands in for the kernel: for MADs and files, and for verbs. */
+static const char *const libraries[] = { "libheddle-umad.so",
+					 "libheddle-verbs.so" };
+enum { N_LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
+
 /*
  * In front of whatever is preloaded already. The loader ends a path at a blank
- * or a colon, so it finds the library in the fabric's folder.
+ * or a colon, so it finds the libraries in the fabric's folder.
  */
-static void set_preload(const char *dir, const char *library)
+static void set_preload(const char *dir, char *const paths[N_LIBRARIES])
 {
 	const char *old = getenv("LD_PRELOAD");
 	struct strbuf all = STRBUF_INIT;
 
-	strbuf_printf(&all, "%s/libheddle-umad.so", dir);
-	if (access(all.text, R_OK) != 0)
-		(void)!symlink(library, all.text);
+	for (unsigned i = 0; i < N_LIBRARIES; i++) {
+		struct strbuf one = STRBUF_INIT;
+
+		strbuf_printf(&one, "%s/%s", dir, libraries[i]);
+		if (access(one.text, R_OK) != 0)
+			(void)!symlink(paths[i], one.text);
+		strbuf_printf(&all, "%s%s", i ? ":" : "", one.text);
+		strbuf_fini(&one);
+	}
 	if (old && old[0])
 		strbuf_printf(&all, ":%s", old);
 	setenv("LD_PRELOAD", all.text, 1);
 	strbuf_fini(&all);
 }
 
-static int start(const struct values *v, const char *host, char **words, int n)
+/* Returns only if the program could not be started. */
+static void become(const struct values *v, const char *host, char **words,
+		   int n, char *const paths[N_LIBRARIES], struct diag *d)
 {
-	struct diag d = { .status = HD_OK };
-	char *library = library_find("libheddle-umad.so");
 	char *dir = live_folder(v->name);
 	char **program = calloc((size_t)n + 1, sizeof(*program));
 
-	if (!program || !library) {
-		diag_fail(&d, HD_ERR_ENV,
-			  "libheddle-umad.so is not where it was installed");
-	} else {
+	if (program) {
 		memcpy(program, words, (size_t)n * sizeof(*program));
 		setenv(LIVE_DIR, dir, 1);
 		setenv(LIVE_HOST, host, 1);
-		set_preload(dir, library);
+		set_preload(dir, paths);
 		execvp(program[0], program);
-		diag_fail(&d, HD_ERR_ENV, "cannot start '%s': %s", program[0],
-			  strerror(errno));
 	}
-	free(library);
+	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0],
+		  strerror(errno));
 	free(program);
 	free(dir);
+}
+
+static int start(const struct values *v, const char *host, char **words, int n)
+{
+	struct diag d = { .status = HD_OK };
+	char *paths[N_LIBRARIES];
+	const char *missing = NULL;
+
+	for (unsigned i = 0; i < N_LIBRARIES; i++) {
+		paths[i] = library_find(libraries[i]);
+		if (!paths[i])
+			missing = libraries[i];
+	}
+	if (missing)
+		diag_fail(&d, HD_ERR_ENV, "%s is not where it was installed",
+			  missing);
+	else
+		become(v, host, words, n, paths, &d);
+	for (unsigned i = 0; i < N_LIBRARIES; i++)
+		free(paths[i]);
 	return command_refuse(&d);
 }
 
@@ -86,6 +113,8 @@ static const struct example examples[] = {
 	{ "heddle live exec h0 -- opensm -B", "a subnet manager on h0" },
 	{ "heddle live exec h1 -- ibnetdiscover",
 	  "what the fabric looks like" },
+	{ "heddle live exec h1 -- ib_write_bw",
+	  "a program that sends data: its server" },
 	{ "heddle live exec h1 -- sh", "a shell on h1" },
 	{ NULL, NULL },
 };
@@ -95,8 +124,9 @@ const struct command command_live_exec = {
 	.summary = "run a program as if on a host of a live fabric",
 	.arguments = "HOST -- PROGRAM [ARGUMENT...]",
 	.description =
-		"Runs PROGRAM with a library preloaded that lets it find the "
-		"adapter of HOST where the kernel's would be. Programs that it "
+		"Runs PROGRAM with libraries preloaded that let it find the "
+		"adapter of HOST where the kernel's would be, to manage the "
+		"fabric and, by verbs, to send data. Programs that it "
 		"starts are on that host, too. Its exit status is that of the "
 		"program.",
 	.options = options,

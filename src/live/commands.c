@@ -91,6 +91,8 @@ static enum hd_status link_command(struct live *l, const char *const *words,
 
 	if (status != HD_OK)
 		return status;
+	adapters_count(l);
+	l->changed = true;
 	bool down = strcmp(words[1], "down") == 0;
 
 	if (n == 2 && (down || strcmp(words[1], "up") == 0))

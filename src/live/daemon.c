@@ -79,6 +79,8 @@ static void close_client(struct live *l, uint32_t slot)
 		frames_forget(l, slot);
 	if (c->kind == LIVE_ISSM)
 		agents_set_sm(l->agents, c->port, false, live_now());
+	if (c->kind == LIVE_ADAPTER)
+		adapters_forget(l, slot);
 	while (c->first) {
 		struct outgoing *o = c->first;
 
@@ -217,7 +219,7 @@ static int greet(struct live *l, uint32_t slot, const struct live_greeting *g)
 	if (v == MAP_NONE)
 		return ENODEV;
 	c->node = v;
-	if (g->kind == LIVE_CALL)
+	if (g->kind == LIVE_CALL || g->kind == LIVE_ADAPTER)
 		return 0;
 	if (g->kind != LIVE_UMAD && g->kind != LIVE_ISSM)
 		return EPROTO;
@@ -242,6 +244,8 @@ static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
 	c->kind = (enum live_kind)g.kind;
 	if (c->kind == LIVE_ISSM)
 		agents_set_sm(l->agents, c->port, true, live_now());
+	if (c->kind == LIVE_ADAPTER)
+		return adapters_greet(l, slot);
 	if (c->kind != LIVE_CALL)
 		reply(l, slot, 0, c->number, NULL);
 	return true;
@@ -319,7 +323,8 @@ static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
 		take_command(l, slot, (const char *)bytes, size);
 		break;
 	default:
-		reply(l, slot, ENOSYS, 0, NULL);
+		if (!adapters_answer(l, slot, c.question, bytes, size))
+			reply(l, slot, ENOSYS, 0, NULL);
 	}
 }
 
@@ -349,6 +354,8 @@ static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
 	if (file >= 0) {
 		if (kind == LIVE_UMAD)
 			take_file(l, slot, file);
+		else if (kind == LIVE_ADAPTER)
+			adapters_memory(l, slot, file);
 		else
 			close(file);
 		return true;
@@ -361,6 +368,7 @@ static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
 		take_call(l, slot, bytes, size);
 		return true;
 	case LIVE_ISSM:
+	case LIVE_ADAPTER:
 		return false; /* it has nothing to say */
 	default:
 		return take_greeting(l, slot, bytes, size);
@@ -523,6 +531,8 @@ void daemon_turn(struct live *l, int most)
 	}
 	frames_run(l, live_now());
 	agents_run(l->agents, live_now());
+	if (l->changed)
+		adapters_tell(l);
 }
 
 /* ---- beginning and end */
@@ -562,13 +572,14 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir)
 		.free_registration = NO_AGENT,
 	};
 	l->agents = agents_new(t, &options, &events);
+	l->adapters = adapters_new();
 	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
 	for (port_id p = 0; p < t->n_ports; p++)
 		l->agents_of_port[p] = NO_AGENT;
 	for (node_id v = 0; v < t->n_nodes; v++)
 		text_map_put(&l->node_of_name, t->nodes[v].name,
 			     strlen(t->nodes[v].name), v);
-	return l->epoll >= 0 && l->spare >= 0;
+	return l->epoll >= 0 && l->spare >= 0 && l->adapters;
 }
 
 void daemon_fini(struct live *l)
@@ -579,6 +590,7 @@ void daemon_fini(struct live *l)
 		if (l->clients[i].fd >= 0)
 			close_client(l, i);
 	frames_fini(l);
+	adapters_free(l->adapters);
 	free(l->clients);
 	text_map_fini(&l->node_of_name);
 	agents_free(l->agents);

@@ -36,6 +36,7 @@ struct client {
 	struct outgoing *first, **last; /* to be sent */
 	size_t waiting;                 /* bytes of them */
 	uint32_t agents;                /* its first; NO_AGENT: none */
+	uint32_t program;               /* of a LIVE_ADAPTER one; 0: none */
 };
 
 /* A registration: some MADs of a port go to some program. */
@@ -84,6 +85,9 @@ struct live {
 
 	struct text_map node_of_name;
 	uint64_t mads; /* that programs sent */
+
+	bool changed; /* what is programmed; programs will hear of it */
+	struct adapters *adapters;
 };
 
 hd_time live_now(void);
@@ -126,6 +130,23 @@ void frames_forget(struct live *l, uint32_t slot);
 hd_time frames_next(const struct live *l);
 void frames_run(struct live *l, hd_time now);
 void frames_fini(struct live *l);
+
+/* ---- adapters.c: programs that use verbs */
+
+struct adapters *adapters_new(void);
+void adapters_free(struct adapters *all);
+/* A program that greeted; false if there are too many. */
+bool adapters_greet(struct live *l, uint32_t slot);
+/* The memory of a program; the file is taken. */
+void adapters_memory(struct live *l, uint32_t slot, int file);
+void adapters_forget(struct live *l, uint32_t slot);
+/* A question of live/adapter.h; false if it is none. */
+bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
+		     const uint8_t *text, size_t size);
+/* Counts at all ports what programs have sent since. */
+void adapters_count(struct live *l);
+/* Tells programs what has changed. */
+void adapters_tell(struct live *l);
 
 /* ---- sysfs.c: what a program reads about its adapter */
 

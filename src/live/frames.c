@@ -385,11 +385,17 @@ static bool transmit(struct live *l, uint32_t registration,
 		.qkey = ntohl(h.qkey),
 	};
 
+	bool sets = mad[METHOD] == MAD_SET;
+
+	/* Counted by the tables under which it went. */
+	if (sets || mad[CLASS] == MAD_PERF)
+		adapters_count(l);
 	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + TID);
 	l->answered = false;
 	agents_send(l->agents, l->registrations[registration].port, &to, mad,
 		    size - sizeof(h), live_now());
 	l->answering = 0;
+	l->changed |= sets && mad[CLASS] != MAD_PERF;
 	return l->answered;
 }
 

@@ -16,8 +16,12 @@
  *			kernel's MAD interface, either way.
  *	LIVE_ISSM	stands for an open issmN: while it lasts, the port has
  *			a subnet manager.
- *	LIVE_CALL	asks one thing: a struct live_call and its text; a
- *			struct live_reply and its text come back.
+ *	LIVE_CALL	asks: each struct live_call and its text is answered by
+ *			a struct live_reply and its text.
+ *	LIVE_ADAPTER	stands for a program's use of verbs (live/adapter.h).
+ *			The reply names it and brings the daemon's page; the
+ *			program then sends the file of its memory, and from
+ *			then on hears each struct live_event.
  *
  * A frame above LIVE_INLINE bytes comes as its header alone, with a descriptor
  * of a memory file that holds all of it.
@@ -39,7 +43,7 @@ enum {
 	UMAD_HEADER = 64,
 };
 
-enum live_kind { LIVE_UMAD = 1, LIVE_ISSM, LIVE_CALL };
+enum live_kind { LIVE_UMAD = 1, LIVE_ISSM, LIVE_CALL, LIVE_ADAPTER };
 
 struct live_greeting {
 	uint32_t magic;
@@ -53,6 +57,13 @@ enum live_question {
 	LIVE_UNREGISTER,   /* text: struct live_agent */
 	LIVE_SYSFS,        /* text: a path below /sys; its content */
 	LIVE_COMMAND,      /* text: words, each ended by NUL; what it prints */
+	/* In structs of live/adapter.h: */
+	LIVE_ASK_NODE,   /* struct live_node */
+	LIVE_ASK_PORT,   /* uint32_t, its number; struct live_port */
+	LIVE_ASK_PATH,   /* struct live_path_question; struct live_path */
+	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
+	LIVE_MEMBER,     /* struct live_member */
+	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
 };
 
 struct live_call {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "live/adapter.h"
 #include "live/daemon.h"
 
 /*
@@ -17,7 +18,7 @@
  * read; each is one row here.
  */
 
-#define DEVICE "heddle0"
+#define DEVICE LIVE_DEVICE
 
 struct question {
 	const struct live *live;

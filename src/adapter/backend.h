@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_ADAPTER_BACKEND_H
+#define HD_ADAPTER_BACKEND_H
+
+/*
+ * What a queue pair's sends are given to. The queue pair has checked what can
+ * be checked without a fabric; the back-end carries one out, and says how it
+ * went. Errors of ours are statuses of the completion, and the queue pair
+ * goes where verbs say.
+ */
+
+#include "adapter/adapter.h"
+
+enum outcome {
+	DONE,       /* complete it with `status` */
+	NO_RECEIVE, /* the peer has no receive: again after its RNR timer */
+	NO_ANSWER,  /* nobody is there: again until the timeout */
+};
+
+struct result {
+	enum ibv_wc_status status;
+	uint32_t byte_len;
+	uint8_t rnr_timer; /* of NO_RECEIVE */
+};
+
+/* With the queue pair's `send`. */
+typedef enum outcome backend_send(struct qp *q, struct send *s,
+				  struct result *out);
+
+/* At once, by the thread that posted: no model in between. */
+backend_send free_send;
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_ADAPTER_H
+#define HD_LIVE_ADAPTER_H
+
+/*
+ * What the daemon of a live fabric and programs that use its adapters share:
+ * answers to questions about ports and paths, and two kinds of memory.
+ *
+ * The daemon's page is one for all, and programs only read it. The memory of a
+ * program is its own adapter: its queues and regions, which peers reach into.
+ * The daemon knows only its first part, writes there that the program is gone,
+ * and reads what it has counted; it believes nothing of it.
+ */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d31) /* "hdM1" */
+#define LIVE_DEVICE       "heddle0"
+
+enum {
+	LIVE_PROGRAMS = 1024, /* that use adapters at once; 0 is none */
+	LIVE_FLOWS = 8192,
+	LIVE_PKEYS = 128,
+	LIVE_NO_PORT = -1,
+};
+
+struct live_page {
+	uint32_t magic;
+	/* Counts what changes: tables, links, who is there. */
+	_Atomic uint32_t generation;
+};
+
+/* Packets from a port to a LID at a service level. Only the program writes. */
+struct live_flow {
+	_Atomic uint32_t used; /* the three below stand */
+	uint32_t from;         /* the fabric's number of a port */
+	uint16_t dlid;
+	uint8_t sl;
+	_Atomic uint64_t packets;
+	_Atomic uint64_t octets; /* as PortXmitData counts them */
+};
+
+struct live_memory {
+	uint32_t magic;
+	int32_t pid;
+	_Atomic uint32_t gone; /* by the daemon: nobody is there any more */
+	struct live_flow flows[LIVE_FLOWS];
+};
+
+/* ---- questions, over a LIVE_CALL connection of a host */
+
+struct live_node {
+	uint64_t guid, system_guid;
+	uint32_t vendor, device;
+	uint32_t n_ports; /* 1 .. n_ports */
+	uint32_t kind;    /* enum node_kind */
+};
+
+/* A port by its number on the node, in words of PortInfo. */
+struct live_port {
+	uint32_t id; /* the fabric's number of it */
+	uint64_t guid, prefix;
+	uint32_t cap_mask;
+	uint16_t cap_mask2, lid, sm_lid, n_pkeys;
+	uint8_t state, physical, lmc, sm_sl, mtu_cap, mtu, vls, subnet_timeout;
+	uint8_t init_type, width, speed, ext_speed;
+	uint16_t bad_pkeys, bad_qkeys;
+	uint16_t pkeys[LIVE_PKEYS];
+};
+
+struct live_path_question {
+	uint32_t port;       /* its number on the node */
+	uint16_t slid, dlid; /* slid: where answers go */
+	uint8_t sl;
+};
+
+struct live_path {
+	int32_t there; /* the port with the LID, or LIVE_NO_PORT */
+	int32_t back;  /* where answers arrive */
+};
+
+/* A queue pair joins a multicast group, or leaves it. */
+struct live_member {
+	uint32_t program; /* the number of its connection */
+	uint32_t qpn;
+	uint32_t port; /* number on the node */
+	uint32_t joins;
+	uint16_t mlid;
+	uint8_t mgid[16];
+};
+
+/* Who has what is sent to a group: as many queue pairs as the reply says. */
+struct live_group_question {
+	uint32_t port;
+	uint16_t mlid;
+	uint8_t sl;
+	uint8_t mgid[16];
+};
+
+/* ---- what the daemon says over a LIVE_ADAPTER connection */
+
+enum live_event_kind {
+	LIVE_PORT_ACTIVE = 1,
+	LIVE_PORT_DOWN,
+	LIVE_LID_CHANGE,
+	LIVE_SM_CHANGE,
+	LIVE_PKEY_CHANGE,
+	LIVE_GID_CHANGE,
+	LIVE_PROGRAM_GONE, /* it may have held locks of ours */
+};
+
+struct live_event {
+	uint32_t kind;
+	uint32_t port; /* number on the node; or of the program */
+};
+
+#endif

@@ -1,0 +1,62 @@
+# Programs of others, as Debian has them, exchange data over the adapters of a
+# live fabric, by verbs.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+. "$SRC/tests/cli/verbs_lib.sh"
+"$HEDDLE" live up 'fat-tree --radix 4 --levels 2' --sm minhop >up
+has up '8 hosts, 6 switches'
+
+# ---- the adapter is the host's, as the manager has programmed it
+on h5 ibv_devinfo -v >info
+lid=$(lid_of h5)
+awk -v lid="$lid" '/port_lid:/ { seen += $2 == lid } /sm_lid:/ { seen += $2 > 0 }
+	/state:.*PORT_ACTIVE/ { seen++ } /link_layer:.*InfiniBand/ { seen++ }
+	END { exit seen != 4 }' info || fail "$(cat info)"
+on h5 ibstat >stat
+guid=$(sed -n 's/.*Port GUID: 0x\(....\)\(....\)\(....\)\(....\)/\1:\2:\3:\4/p' stat)
+has info "fe80:0000:0000:0000:$guid"
+on h5 ibv_devices >devices
+has devices heddle0
+
+# ---- contents, compared by the program
+for kind in rc uc ud srq; do
+	between h0 h5 ibv_${kind}_pingpong -c -n 300
+	has client '300 iters'
+	between h0 h5 ibv_${kind}_pingpong -c -e -n 300
+	has client '300 iters'
+done
+between h0 h5 ibv_rc_pingpong -c -s 1000000 -n 20
+between h0 h0 ibv_rc_pingpong -c -n 300 # within a host
+
+# ---- perftest: TOOL OPTIONS, a line each; the last line of numbers begins
+# with the size, and has the iterations of all queue pairs.
+while read -r size n tool options; do
+	between h0 h5 $tool -F $options
+	awk -v size="$size" -v n="$n" '$1 == size && $2 == n { found = 1 }
+		END { exit !found }' client || fail "$tool $options: $(cat client)"
+done <<'ROWS'
+2 300 ib_send_lat -n 300
+2 300 ib_send_lat -n 300 -c UC
+2 300 ib_send_lat -n 300 -c UD
+2 300 ib_send_lat -n 300 -e
+2 300 ib_send_lat -n 300 -I 64
+2 300 ib_write_lat -n 300
+2 300 ib_write_lat -n 300 -c UC
+2 300 ib_read_lat -n 300
+8 300 ib_atomic_lat -n 300
+8 300 ib_atomic_lat -n 300 -A CMP_AND_SWAP
+65536 300 ib_send_bw -n 300
+65536 300 ib_send_bw -n 300 -c UC
+4096 300 ib_send_bw -n 300 -c UD
+65536 300 ib_send_bw -n 300 -e
+65536 1200 ib_send_bw -n 300 -q 4 --use-srq
+65536 300 ib_send_bw -n 300 -b
+65536 300 ib_write_bw -n 300
+65536 300 ib_write_bw -n 300 -c UC
+65536 4800 ib_write_bw -n 300 -q 16
+65536 300 ib_write_bw -n 300 -b
+65536 300 ib_read_bw -n 300
+65536 300 ib_read_bw -n 300 -e
+8 300 ib_atomic_bw -n 300
+8 300 ib_atomic_bw -n 300 -A CMP_AND_SWAP
+ROWS

@@ -1,0 +1,47 @@
+# Words for tests of programs that use verbs on a live fabric: after live_lib.sh.
+for tool in ibv_devinfo ibv_rc_pingpong ib_write_bw ucx_perftest; do
+	command -v $tool >/dev/null || fail "$tool is not installed"
+done
+# Two that spin want a core each.
+if [ "$(nproc)" -gt 1 ]; then
+	pin0="taskset -c 0" pin1="taskset -c 1"
+else
+	pin0= pin1=
+fi
+
+# A TCP port that nobody has, in $port.
+pick_port() {
+	port=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+}
+
+# Until somebody listens there.
+wait_for_port() {
+	tries=0
+	until awk -v at="$(printf ':%04X' "$port")" '$4 == "0A" &&
+		substr($2, length($2) - 4) == at { found = 1 }
+		END { exit !found }' /proc/net/tcp /proc/net/tcp6; do
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] || fail "no server at port $port: $(cat server)"
+		sleep 0.05
+	done
+}
+
+# between HOST HOST TOOL OPTION...: its server on one, its client on the other;
+# what they say is in ./server and ./client.
+between() {
+	one=$1 other=$2
+	shift 2
+	pick_port
+	timeout 120 "$HEDDLE" live exec "$one" -- $pin0 "$@" -p "$port" \
+		>server 2>&1 &
+	server=$!
+	programs="$programs $server"
+	wait_for_port
+	timeout 120 "$HEDDLE" live exec "$other" -- $pin1 "$@" -p "$port" \
+		127.0.0.1 >client 2>&1 ||
+		fail "client of $*: $(tail -n 5 client server)"
+	wait "$server" || fail "server of $*: $(tail -n 5 server client)"
+}
