@@ -124,7 +124,10 @@ enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
 	*out = (struct route_options){
 		.max_vls = (unsigned)b->scenario->fabric.routing.layers,
 	};
-	return read_roots(b, d, out);
+	enum hd_status status =
+		fabric_adaptive_sls(b->scenario, d, &out->adaptive);
+
+	return status == HD_OK ? read_roots(b, d, out) : status;
 }
 
 static enum hd_status read_routes(const struct scenario *s, struct diag *d,
@@ -310,6 +313,8 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 	}
 	if (status == HD_OK && by)
 		add_faults(f, by);
+	if (status == HD_OK)
+		status = fabric_build_adaptive(f, d);
 	if (status == HD_OK)
 		status = fabric_build_changes(f, d);
 	if (status == HD_OK)

@@ -61,6 +61,11 @@ struct arrival_clock {
 struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row);
 /* The next one; false if none comes any more. */
 bool fabric_next_arrival(struct arrival_clock *c);
+/* The set of SLs for which switches choose; empty if none do (adaptive.c). */
+HD_MUST_CHECK enum hd_status fabric_adaptive_sls(const struct scenario *s,
+						 struct diag *d, uint16_t *sls);
+HD_MUST_CHECK enum hd_status fabric_build_adaptive(struct fabric *b,
+						   struct diag *d);
 /*
  * Lets in who may come, of those flows that ask, and fills the tables
  * (connections.c); who is refused is no flow any longer.

@@ -179,6 +179,19 @@ struct sim_control {
 				 */
 };
 
+/* By what a switch chooses among the ports of a group (D4), and for whom. */
+enum sim_ar_choice { SIM_AR_LOAD, SIM_AR_RANDOM, SIM_AR_TURNS };
+enum sim_ar_unit { SIM_AR_PACKET, SIM_AR_FLOW, SIM_AR_FLOWLET };
+
+/* Adaptive routing (docs/model.md, D1 to D5); the subnet has the groups. */
+struct sim_adaptive {
+	enum sim_ar_choice choice;
+	enum sim_ar_unit per;
+	uint32_t threshold, hysteresis; /* blocks */
+	hd_time gap;  /* that ends a flowlet, if it is longer */
+	hd_time heal; /* after which a port knows that its link is down */
+};
+
 struct sim_setup {
 	const struct subnet *subnet;
 	struct sim_node *nodes;
@@ -204,7 +217,8 @@ struct sim_setup {
 	struct sim_path_change *paths; /* by time */
 	uint32_t n_paths;
 	struct sim_borrowing borrowing;
-	const struct sim_control *control; /* NULL: none */
+	const struct sim_control *control;   /* NULL: none */
+	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
 	uint64_t seed;
 };
 

@@ -75,6 +75,16 @@ struct scn_switch {
 
 #define SCN_LIDS_AUTO (LIDS_KEEP + 1)
 
+/* Whether switches choose among ports, and how; as fabric/setup.h has it. */
+#define SCN_AR_OFF 0 /* else 1 + enum sim_ar_choice */
+struct scn_adaptive {
+	unsigned choice;
+	unsigned per; /* enum sim_ar_unit */
+	hd_time gap, heal;
+	uint64_t threshold, hysteresis; /* blocks */
+	char *sls;
+};
+
 struct scn_routing {
 	char *engine;
 	char *file;    /* engine: file */
@@ -82,6 +92,7 @@ struct scn_routing {
 	unsigned lids; /* enum lid_order, or SCN_LIDS_AUTO */
 	uint64_t lmc;
 	uint64_t layers; /* most VLs for its layers; 0: all */
+	struct scn_adaptive adaptive;
 };
 
 struct scn_group {

@@ -11,6 +11,8 @@ extern const char *const scn_queueing_words[];
 extern const char *const scn_order_words[];
 extern const char *const scn_pick_words[];
 extern const char *const scn_lid_words[];
+extern const char *const scn_adaptive_words[]; /* from SCN_AR_OFF */
+extern const char *const scn_adaptive_unit_words[];
 extern const char *const scn_lane_words[];      /* numbers of data VLs */
 extern const char *const scn_control_words[];   /* of a row */
 extern const char *const scn_algorithm_words[]; /* of a run */

@@ -85,6 +85,8 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 		control_pack(k, part);
 	if (s->marks)
 		pack_u64(k, &part->marks->marked);
+	if (s->choices)
+		choices_pack(k, part);
 	if (s->borrow)
 		borrow_pack(k, part);
 	if (s->probes)

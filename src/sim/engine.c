@@ -195,6 +195,9 @@ static void event_rare(struct sim *s, uint64_t key)
 	case EV_REFRESH:
 		update_refresh(s, port);
 		break;
+	case EV_CHOOSE:
+		choice_make(s, packet_at(s, id));
+		break;
 	case EV_FIRST:
 		fifo_first(s, packet_at(s, id));
 		break;

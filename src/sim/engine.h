@@ -34,6 +34,15 @@ void space_return(struct sim *s, const struct packet *p, hd_time when);
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p);
 /* Queues a copy whose output, lane and slot are known. */
 void copy_place(struct sim *s, struct packet *p);
+/* The same at h, where switches may have to choose first (D2). */
+void copy_route(struct sim *s, struct packet *p);
+/* A1, A2 for one output: where its table leads, on which lane, and may it? */
+unsigned switch_output(struct sim *s, const struct node *n,
+		       const struct packet *p);
+uint8_t switch_lane(const struct sim *s, const struct node *n,
+		    const struct packet *p, unsigned out);
+bool switch_permits(const struct sim *s, const struct node *n,
+		    const struct packet *p, unsigned out);
 
 RING_HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 {
@@ -224,6 +233,12 @@ void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id);
 void sender_arrives(struct sim *s, uint32_t port, uint32_t number);
 
 /* ---- mark.c: C3, C4 ------------------------------------------------------ */
+
+/* choose.c; restart: the warm-up is over. */
+void choices_init(struct sim *s);
+void choices_fini(struct sim *s);
+void choices_restart(struct sim *s);
+void choices_pack(struct pack *k, struct sim *part);
 
 void marks_init(struct sim *s);
 void marks_fini(struct sim *s);

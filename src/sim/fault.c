@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/choose.h"
 #include "sim/parts.h"
 
 #include <assert.h>
@@ -148,6 +149,8 @@ static void port_down(struct sim *s, uint32_t port)
 	link_waited(s, l);
 	s->counts[port].link_downed += !s->is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
+	if (s->choices)
+		s->choices->ports[port].down = s->now;
 	port_untouch(s, port);
 	cold_at(s, port)->pending = 0;
 	/* Where lanes merge, F4 may know of packets that nothing requests. */
@@ -192,6 +195,8 @@ static void port_up(struct sim *s, uint32_t port)
 
 	credits_restart(s, port);
 	l->flags |= L_UP;
+	if (s->choices)
+		s->choices->ports[port].down = NEVER;
 	l->since = s->now;
 	if (l->requests)
 		port_stir(s, port);
@@ -230,6 +235,8 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
 		    &s->counts[port].xmit_discards);
 	if (s->marks)
 		mark_discard(s, port, p);
+	if (s->choices)
+		choice_leaves(s, port, p);
 	if (s->cioq) {
 		gone = p->head > gone ? p->head : gone;
 		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 
+#include "sim/choose.h"
 #include "sim/mark.h"
 #include "sim/parts.h"
 
@@ -400,6 +401,8 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 	if (SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, way);
+	if (MAYBE(s->choices) && !(l->flags & L_END))
+		choice_leaves(s, port, p);
 	if (!IS_PLAIN)
 		p->flags &= P_STAYS;
 	hop_depart(s, port, l, p, vl, way);

@@ -170,6 +170,7 @@ void metrics_start(struct sim *s)
 		borrow_restart(s);
 	if (s->control)
 		control_restart(s);
+	choices_restart(s);
 	s->hops_before = s->hops;
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
 		s->parts->part[i]->hops_before = s->parts->part[i]->hops;
@@ -311,8 +312,10 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 			       .multicast = multicast };
 	/* Of two trees, an old and a new one, copies may come to one port. */
 	assert(t->m.checks.duplicates == 0 || s->routes);
-	/* Lanes on loan overtake each other (B6), and so do routes (T11r). */
-	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes);
+	/* Lanes on loan overtake each other (B6), and so do routes (T11r), and
+	 * what was chosen (D4). */
+	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes ||
+	       s->choices);
 }
 
 static bool is_at_home_here(const struct sim *s, uint32_t flow)

@@ -4,14 +4,14 @@
 
 /*
  * Scenarios in which parts of the engine work that plain traffic leaves alone:
- * congestion control, probes, loans, losses; and rules by which a run may end.
- * For tests that compute one run in several ways.
+ * congestion control, probes, loans, losses, choices; and rules by which a run
+ * may end. For tests that compute one run in several ways.
  */
 
 #include "sim/sim.h"
 
-#define MODES         9
-#define MODES_WATCHED 2
+#define MODES         13
+#define MODES_WATCHED 3
 
 #define TREE                                                           \
 	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n" \
@@ -66,6 +66,18 @@ static const char *const mode_scenarios[MODES] = {
 	     "- {name: b, kind: poisson, sl: 2, load: 20%, payload: 512}\n"
 	     "- {name: c, kind: saturating, sl: 3, payload: 512, source: h0, "
 	     "destination: h9, pattern: pairs}\n" ENDS,
+	TREE "  routing: {engine: ftree, adaptive: {choice: load, "
+	     "threshold: 9, hysteresis: 4}}\n" LOADED ENDS,
+	TREE "  routing: {engine: updn, adaptive: {choice: random, per: "
+	     "flowlet, gap: 300ns}}\n" LOADED
+	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: "
+	     "12, rate: 1}}\n" ENDS,
+	SLOW_TREE "  routing: {engine: ftree, adaptive: {choice: turns, per: "
+		  "flow}}\n" HEAVY ENDS,
+	"fabric:\n  topology: {kind: mesh, columns: 5, rows: 4}\n"
+	"  switch: {queueing: cioq, routing: 3ns}\n"
+	"  routing: {engine: negative-first, adaptive: {choice: load, "
+	"threshold: 0}}\n" LOADED ENDS,
 };
 
 /* Losses of every kind, which are told at other instants than they happen. */
@@ -75,6 +87,12 @@ static const char *const modes_watched[MODES_WATCHED] = {
 		    "{at: 15us, kind: link-up, port: 's2-0:1'}, "
 		    "{at: 12us, kind: sink-stuck, port: h9}, "
 		    "{at: 20us, kind: sink-free, port: h9}]}\n" ENDS,
+	TREE
+	"  routing: {engine: ftree, adaptive: {choice: load, heal: 2us}}\n" LOADED
+	"faults: {ber: 1e-6, hoq_life: 2us, events: ["
+	"{at: 10us, kind: link-down, port: 's2-0:1'}, "
+	"{at: 15us, kind: link-up, port: 's2-0:1'}, "
+	"{at: 12us, kind: link-down, port: 's1-1:3'}]}\n" ENDS,
 	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
 	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
 };

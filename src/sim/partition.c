@@ -269,7 +269,7 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 	 * arrival is an event, or finds routes as they are then (T11r). */
 	if (!s->exact && s->n_lanes == s->vl15 && !s->merges && !s->routes &&
 	    !s->fills)
-		packet += s->marks ? s->routing : s->delay;
+		packet += s->marks || s->choices ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */
 	hd_time both = (l->prop + credit) / 2;
 

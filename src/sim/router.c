@@ -92,5 +92,5 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 	p->sl = sl & 15u;
 	p->out = out;
 	p->out_vl = (uint8_t)vl;
-	copy_place(s, p);
+	copy_route(s, p);
 }

@@ -377,6 +377,7 @@ static void pack_run(struct saved *v)
 	saved_senders(v);
 	saved_control(v);
 	saved_marks(v);
+	saved_choices(v);
 	saved_probes(v);
 	saved_borrow(v);
 	saved_tally(v);

@@ -87,6 +87,7 @@ void saved_sources(struct saved *v);
 void saved_senders(struct saved *v);
 void saved_control(struct saved *v);
 void saved_marks(struct saved *v);
+void saved_choices(struct saved *v);
 void saved_probes(struct saved *v);
 void saved_borrow(struct saved *v);
 void saved_tellings(struct saved *v);

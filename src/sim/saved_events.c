@@ -9,6 +9,7 @@ static bool names_packet(uint64_t key)
 {
 	switch (key_kind(key)) {
 	case EV_HEAD:
+	case EV_CHOOSE:
 	case EV_FIRST:
 	case EV_READY:
 	case EV_OUT:

@@ -420,6 +420,15 @@ bool sim_admission(const struct sim *s, uint32_t flow,
 /* Bits per second that the link of `port` has promised, all SLs. */
 uint64_t sim_promised(const struct sim *s, uint32_t port);
 
+/* ---- adaptive routing --------------------------------------------------- */
+
+/* Choices among two ports or more, made while measuring (D4, D5). */
+struct sim_choice_counts {
+	uint64_t taken;
+	uint64_t away; /* not for the port that the forwarding table has */
+};
+void sim_choices(const struct sim *s, struct sim_choice_counts *out);
+
 /* ---- deadlock ---------------------------------------------------------- */
 
 /* A packet that stands at `in_port` on `vl` and wants to leave by `out_port`

@@ -403,6 +403,7 @@ static void features_init(struct sim *s)
 	borrow_init(s);
 	control_init(s);
 	marks_init(s);
+	choices_init(s);
 	probes_init(s);
 	if (s->hoq || s->rules.injects || s->routers || s->control)
 		s->extras = hd_alloc(1, sizeof(*s->extras));
@@ -430,7 +431,8 @@ static enum way way_of(const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (s->links[i].flags & L_CARE);
 	if (s->cioq || s->fifo || s->oldest || s->exact || s->wide || s->hoq ||
-	    s->n_readers || s->fc || care || s->borrow || s->n_lanes != s->vl15)
+	    s->n_readers || s->fc || s->choices || care || s->borrow ||
+	    s->n_lanes != s->vl15)
 		return WAY_GENERAL;
 	return s->control ? WAY_SIMPLE : WAY_PLAIN;
 }
@@ -484,6 +486,7 @@ void sim_free(struct sim *s)
 	borrow_fini(s);
 	control_fini(s);
 	marks_fini(s);
+	choices_fini(s);
 	probes_fini(s);
 	routes_fini(s);
 	arbiters_fini(s);

@@ -46,6 +46,7 @@ enum event_kind {
 	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
 	EV_SPACE,   /* id: blocks that come free at input port, vl */
 	EV_REFRESH, /* T5's timer of port */
+	EV_CHOOSE,  /* id: packet that came by input port is routed (D2) */
 	EV_FIRST,   /* id: packet; fifo with merged lanes only */
 	EV_READY,   /* id: packet for output port, vl */
 	EV_OUT,     /* id: packet in port's output queue is ready; cioq */
@@ -499,6 +500,7 @@ struct sim {
 	struct control *control; /* NULL: no congestion control */
 	struct marks *marks;     /* NULL: nobody marks */
 	struct probes *probes;   /* NULL: nobody asks (C8) */
+	struct choices *choices; /* NULL: no switch chooses (D1) */
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 
 	struct arbiter_table *tables; /* arbiters.c */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/choose.h"
 #include "sim/mark.h"
 
 #include <assert.h>
@@ -39,6 +40,36 @@ static bool is_output(const struct sim *s, const struct node *n, unsigned out)
 	return out < n->n_in && s->links[n->first_port + out].peer != NONE;
 }
 
+unsigned switch_output(struct sim *s, const struct node *n,
+		       const struct packet *p)
+{
+	if (p->dlid >= n->lft_len)
+		return LFT_NO_PORT;
+	return s->routes ? routes_output(s, n, p) : *lft_entry(s, n, p->dlid);
+}
+
+uint8_t switch_lane(const struct sim *s, const struct node *n,
+		    const struct packet *p, unsigned out)
+{
+	return sl2vl_at(s->setup->subnet, n->switch_id, p->in, out)->vl[p->sl];
+}
+
+static bool key_passes(const struct sim *s, const struct node *n,
+		       const struct packet *p, uint32_t port)
+{
+	return !n->enforces || !pkeys_of(s, port)->enforce_out ||
+	       pkey_passes(pkeys_of(s, port), p->pkey);
+}
+
+bool switch_permits(const struct sim *s, const struct node *n,
+		    const struct packet *p, unsigned out)
+{
+	uint32_t port = n->first_port + out;
+
+	return is_output(s, n, out) && key_passes(s, n, p, port) &&
+	       switch_lane(s, n, p, out) < s->setup->ports[port].vls;
+}
+
 /* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
 static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 			 unsigned out)
@@ -49,21 +80,33 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 	p->out_vl = VL_MANAGEMENT;
 	if (p->vl == VL_MANAGEMENT)
 		return true;
-	if (n->enforces && pkeys_of(s, port)->enforce_out &&
-	    !pkey_passes(pkeys_of(s, port), p->pkey)) {
+	if (!key_passes(s, n, p, port)) {
 		head_lost(s, p, SIM_LOST_PARTITION, port,
 			  &s->counts[port].xmit_constraint_errors);
 		return false;
 	}
-	const struct sl2vl *map =
-		sl2vl_at(s->setup->subnet, n->switch_id, p->in, out);
-	if (map->vl[p->sl] >= s->setup->ports[port].vls) {
+	uint8_t vl = switch_lane(s, n, p, out);
+
+	if (vl >= s->setup->ports[port].vls) {
 		head_lost(s, p, SIM_LOST_DISCARD, port,
 			  &s->counts[port].xmit_discards);
 		return false;
 	}
-	p->out_vl = map->vl[p->sl];
+	p->out_vl = vl;
 	return true;
+}
+
+void copy_route(struct sim *s, struct packet *p)
+{
+	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
+
+	if (!s->choices) {
+		copy_place(s, p);
+		return;
+	}
+	eventq_push(&s->q, p->head + s->routing,
+		    event_key(EV_CHOOSE, n->first_port + p->in, 0,
+			      packet_id(s, p)));
 }
 
 void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
@@ -158,7 +201,7 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 		struct packet *c = &s->packets[copy];
 
 		copy = c->next;
-		copy_place(s, c);
+		copy_route(s, c);
 	}
 }
 
@@ -212,15 +255,18 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		multicast(s, n, p, in_port);
 		return;
 	}
-	unsigned out = p->dlid >= n->lft_len ? LFT_NO_PORT
-		       : s->routes           ? routes_output(s, n, p)
-					     : *lft_entry(s, n, p->dlid);
+	if (choice_is_left(s, n, p)) {
+		copy_route(s, p);
+		return;
+	}
+	unsigned out = switch_output(s, n, p);
+
 	if (out == LFT_NO_PORT || !is_output(s, n, out))
 		head_unrouted(s, p, in_port);
 	else if (!copy_allowed(s, n, p, out))
 		packet_drop(s, p);
 	else
-		copy_place(s, p);
+		copy_route(s, p);
 }
 
 /* ---- fifo -------------------------------------------------------------- */

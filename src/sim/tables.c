@@ -435,6 +435,12 @@ static void add_remarks(const struct sim_findings *f,
 			       "theirs, which had gone another way: routes "
 			       "changed",
 			       (unsigned long long)c->out_of_order);
+	else if (c->out_of_order && f->build->setup.adaptive)
+		results_remark(r,
+			       "%llu packets arrived before an older one of "
+			       "theirs, for which a switch had chosen another "
+			       "way",
+			       (unsigned long long)c->out_of_order);
 	else if (c->out_of_order || c->duplicates)
 		results_remark(r,
 			       "%llu packets out of order and %llu duplicates: "
@@ -460,6 +466,7 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	findings_ports(f, r);
 	findings_downed(f, r);
 	findings_manager(f, r);
+	findings_choices(f, r);
 	findings_lanes(f, r);
 	if (f->all) {
 		findings_deadlines(f, r);

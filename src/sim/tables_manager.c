@@ -48,6 +48,45 @@ static void remark_loops(const struct fabric_sweep *w, struct results *r)
 	strbuf_fini(&to);
 }
 
+/* ---- switches that choose ----------------------------------------------- */
+
+struct chosen {
+	uint64_t taken, away;
+	double share;
+	uint64_t out_of_order;
+};
+static const struct column chosen_columns[] = {
+	{ "choices", NULL, CELL(chosen, taken), ORIGIN_SIMULATED },
+	{ "other than the table's", NULL, CELL(chosen, away),
+	  ORIGIN_SIMULATED },
+	{ "their share", "%", CELL(chosen, share), ORIGIN_SIMULATED, 1 },
+	{ "packets out of order", NULL, CELL(chosen, out_of_order),
+	  ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+void findings_choices(const struct sim_findings *f, struct results *r)
+{
+	struct sim_choice_counts c;
+
+	if (!f->build->setup.adaptive)
+		return;
+	sim_choices(f->metrics->sim, &c);
+	struct table *t = results_record(
+		r, "adaptive", "what switches chose, where they had a choice",
+		chosen_columns);
+
+	table_put_row(t,
+		      &(struct chosen){
+			      .taken = c.taken,
+			      .away = c.away,
+			      .share = c.taken ? 100.0 * (double)c.away /
+							 (double)c.taken
+					       : 0,
+			      .out_of_order = f->metrics->checks.out_of_order,
+		      });
+}
+
 void findings_manager(const struct sim_findings *f, struct results *r)
 {
 	const struct fabric *b = f->build;

@@ -66,6 +66,7 @@ const char *findings_port_name(const struct fabric *b, uint32_t port,
 			       struct table *t);
 
 /* tables_manager.c: what a subnet manager did; nothing if there is none. */
+void findings_choices(const struct sim_findings *f, struct results *r);
 void findings_manager(const struct sim_findings *f, struct results *r);
 
 /* tables_connections.c; nothing if none come and nobody asks. */

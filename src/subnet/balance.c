@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/team.h"
+#include "subnet/adaptive.h"
 
 #define MAX_LMC    7
 #define MOST_VIEWS 64 /* targets that are prepared for at once */
@@ -341,4 +342,6 @@ void balance_routes(struct subnet *s, const struct sw_graph *g,
 	free(b.system);
 	team_free(team);
 	dest_order_fini(&o);
+	if (rule->adaptive)
+		adaptive_gather(s, g, rule, rule->adaptive);
 }

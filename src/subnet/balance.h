@@ -38,6 +38,8 @@ struct route_rule {
 	 * rule still permits their port, it stays.
 	 */
 	const struct subnet *keep;
+	/* SLs for which switches choose among what it permits; 0: none do. */
+	uint16_t adaptive;
 };
 
 void balance_routes(struct subnet *s, const struct sw_graph *g,

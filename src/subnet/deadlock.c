@@ -5,15 +5,24 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/adaptive.h"
 #include "subnet/mcast.h"
 #include "subnet/paths.h"
 #include "subnet/router.h"
+
+#define ALL_SLS UINT16_MAX
 
 /* Where packets enter a switch from end ports. */
 struct entrances {
 	uint8_t *ports; /* of switch sw: ports[first[sw]] .. first[sw + 1] */
 	uint32_t *first;
 	bool *alike; /* lanes do not depend on which entrance it was */
+};
+
+/* A channel that a packet may be on. */
+struct hop {
+	edge_id edge;
+	uint8_t sl, vl;
 };
 
 /* One thread's; its own is from `next` on. */
@@ -24,10 +33,16 @@ struct tracer {
 	struct entrances doors;
 	uint16_t sls; /* to try where the path does not say */
 	bool one_lane, with_switches;
+	bool chooses_all; /* every packet for an end port does */
 	/* The lane that all take, or VL_MANAGEMENT: the tables say. */
 	uint8_t only_vl;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
+	/* The same where switches choose: [edge][sl], in the order found. */
+	uint16_t *chosen;
+	struct hop *hops;
+	size_t n_hops, hops_cap;
+	switch_id chosen_for; /* the target that was followed last */
 	/* Router ports: VLs they receive and send on; by port_id. */
 	uint16_t *vls_in, *vls_out;
 	struct path_dest dest;
@@ -115,12 +130,136 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 		t->vls_in[t->dest.owner] |= (uint16_t)(1u << vl);
 }
 
+/* ---- where switches choose ---- */
+
+static bool chooses(const struct tracer *t, unsigned sl)
+{
+	return t->s->adaptive && !t->one_lane &&
+	       t->s->adaptive->sls >> sl & 1 &&
+	       topo_is_end_port(t->s->topo, t->dest.owner);
+}
+
+/* All ports by which switch `sw` may send to the destination. */
+static struct port_set outs_of(const struct tracer *t, switch_id sw,
+			       unsigned sl)
+{
+	const struct port_set *group =
+		chooses(t, sl) ? adaptive_group(t->s->adaptive, sw, t->target)
+			       : NULL;
+	struct port_set one = { { 0 } };
+	unsigned out;
+
+	if (group)
+		return *group;
+	if (out_of(t, sw, &out))
+		one.bits[out / 64] |= UINT64_C(1) << out % 64;
+	return one;
+}
+
+/*
+ * A packet with `sl` at switch `sw`, which it entered by `in` on `vl_in`: waits
+ * for every port that may be chosen. VL_MANAGEMENT: nobody waits for it there.
+ */
+static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in,
+		   unsigned sl)
+{
+	struct port_set outs = outs_of(t, sw, sl);
+	unsigned out = 0;
+
+	while (port_set_next(&outs, &out)) {
+		unsigned vl = lane(t, sw, in, out, sl);
+		edge_id e = edge_of(t->g, sw, out);
+
+		if (vl == VL_MANAGEMENT)
+			continue;
+		if (vl_in != VL_MANAGEMENT)
+			depgraph_add(t->deps, port_at(t, sw, in), vl_in, out,
+				     vl);
+		if (sw == t->target && joins_subnets(t, t->dest.owner))
+			t->vls_in[t->dest.owner] |= (uint16_t)(1u << vl);
+		if (e == TOPO_NONE)
+			continue;
+		uint16_t *seen = &t->chosen[(size_t)e * N_SLS + sl];
+
+		if (*seen >> vl & 1)
+			continue;
+		*seen |= (uint16_t)(1u << vl);
+		t->hops = hd_grow(t->hops, &t->hops_cap, t->n_hops + 1,
+				  sizeof(*t->hops));
+		t->hops[t->n_hops++] =
+			(struct hop){ e, (uint8_t)sl, (uint8_t)vl };
+	}
+}
+
+/* Follows what entered to all that it may wait for. */
+static void follow_choices(struct tracer *t)
+{
+	for (size_t i = 0; i < t->n_hops; i++) {
+		struct hop hop = t->hops[i];
+		const struct sw_edge *e = &t->g->edges[hop.edge];
+
+		/* What arrives at an adapter is taken in: it waits no more. */
+		if (e->to != t->target || joins_subnets(t, t->dest.owner))
+			choose(t, e->to, e->in, hop.vl, hop.sl);
+	}
+	for (size_t i = 0; i < t->n_hops; i++)
+		t->chosen[(size_t)t->hops[i].edge * N_SLS + t->hops[i].sl] = 0;
+	t->n_hops = 0;
+}
+
+/*
+ * Groups go by the switch that destinations hang on, so one stands for all;
+ * unless it is a router, or paths have SLs of their own.
+ */
+static bool has_been_followed(struct tracer *t)
+{
+	bool same = t->chooses_all && t->chosen_for == t->target &&
+		    !t->s->sl_of_path && !joins_subnets(t, t->dest.owner);
+
+	t->chosen_for = t->target;
+	return same;
+}
+
 /* The SLs that packets for the destination may have, from a source port. */
 static uint16_t sls_of(const struct tracer *t, port_id source)
 {
 	if (!t->s->sl_of_path || t->one_lane)
 		return t->sls;
 	return path_sls(t->s, source, t->dest.lid);
+}
+
+/* VL 15 in a sender's own table: it does not send that SL. */
+static bool sends(const struct tracer *t, switch_id sw, unsigned in,
+		  unsigned out, port_id source, unsigned sl)
+{
+	const struct sl2vl *own = source == TOPO_NONE
+					  ? sl2vl_at(t->s, sw, in, out)
+					  : sl2vl_of(t->s, source);
+
+	return own->vl[sl] != VL_MANAGEMENT || t->one_lane;
+}
+
+/* Packets of one SL, from a router that they hold a channel of, or a host. */
+static void enter_with(struct tracer *t, switch_id sw, unsigned in,
+		       unsigned out, port_id router, unsigned sl)
+{
+	unsigned first = VL_MANAGEMENT;
+
+	if (router != TOPO_NONE)
+		first = t->one_lane ? 0 : sl2vl_of(t->s, router)->vl[sl];
+	if (chooses(t, sl)) {
+		choose(t, sw, in, first, sl);
+		if (router != TOPO_NONE)
+			t->vls_out[router] |= (uint16_t)(1u << first);
+		return;
+	}
+	unsigned vl = lane(t, sw, in, out, sl);
+
+	if (router != TOPO_NONE && vl != VL_MANAGEMENT) {
+		t->vls_out[router] |= (uint16_t)(1u << first);
+		depgraph_add(t->deps, port_at(t, sw, in), first, out, vl);
+	}
+	follow(t, sw, sl, vl);
 }
 
 static void enter(struct tracer *t, switch_id sw, unsigned in)
@@ -136,26 +275,9 @@ static void enter(struct tracer *t, switch_id sw, unsigned in)
 	     !router_passes(t->s, source, t->dest.owner)))
 		return;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		const struct sl2vl *own = source == TOPO_NONE
-						  ? sl2vl_at(t->s, sw, in, out)
-						  : sl2vl_of(t->s, source);
-
-		/* VL 15 in a sender's own table: it does not send that SL. */
-		if (!(sls >> sl & 1) ||
-		    (own->vl[sl] == VL_MANAGEMENT && !t->one_lane))
-			continue;
-		unsigned vl = lane(t, sw, in, out, sl);
-
-		if (from_router && vl != VL_MANAGEMENT) {
-			unsigned first =
-				t->one_lane ? 0
-					    : sl2vl_of(t->s, source)->vl[sl];
-
-			t->vls_out[source] |= (uint16_t)(1u << first);
-			depgraph_add(t->deps, port_at(t, sw, in), first, out,
-				     vl);
-		}
-		follow(t, sw, sl, vl);
+		if (sls >> sl & 1 && sends(t, sw, in, out, source, sl))
+			enter_with(t, sw, in, out,
+				   from_router ? source : TOPO_NONE, sl);
 	}
 }
 
@@ -170,6 +292,8 @@ static void trace_dest(void *context, unsigned member,
 	t->dest = *v->dest;
 	t->dest_number = v->number;
 	t->target = v->target;
+	if (has_been_followed(t))
+		return;
 	path_column(s, t->g, v, t->next);
 	memset(t->seen, 0, (size_t)t->g->n * N_SLS * sizeof(*t->seen));
 	for (switch_id sw = 0; sw < t->g->n; sw++) {
@@ -184,6 +308,7 @@ static void trace_dest(void *context, unsigned member,
 				break;
 		}
 	}
+	follow_choices(t);
 }
 
 static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
@@ -282,7 +407,8 @@ static bool sls_alike(const struct subnet *s, const bool *used, unsigned a,
 		if (used[i] && vl[a] != vl[b])
 			return false;
 	}
-	return true;
+	return !s->adaptive ||
+	       (s->adaptive->sls >> a & 1) == (s->adaptive->sls >> b & 1);
 }
 
 /* True if each SL has one VL all through the fabric. */
@@ -301,6 +427,12 @@ static bool lanes_are_fixed(const struct subnet *s, const bool *used)
 	return true;
 }
 
+static bool all_route_alike(const struct subnet *s)
+{
+	return !s->adaptive || s->adaptive->sls == ALL_SLS ||
+	       s->adaptive->sls == 0;
+}
+
 /* One of each set of SLs that use the same lanes everywhere. */
 static uint16_t distinct_sls(const struct subnet *s)
 {
@@ -316,7 +448,7 @@ static uint16_t distinct_sls(const struct subnet *s)
 			sls |= (uint16_t)(1u << sl);
 	}
 	/* Lanes that are copies of each other lock up alike. */
-	if (lanes_are_fixed(s, used))
+	if (lanes_are_fixed(s, used) && all_route_alike(s))
 		sls = 1;
 	free(used);
 	return sls;
@@ -375,6 +507,10 @@ static struct tracer tracer_of(const struct tracer *shared)
 
 	t.next = hd_alloc(t.g->n, sizeof(*t.next));
 	t.seen = hd_alloc((size_t)t.g->n * N_SLS, sizeof(*t.seen));
+	t.chosen_for = TOPO_NONE;
+	if (t.s->adaptive)
+		t.chosen = hd_alloc((size_t)t.g->n_edges * N_SLS,
+				    sizeof(*t.chosen));
 	t.vls_in = hd_alloc(n_ports, sizeof(*t.vls_in));
 	t.vls_out = hd_alloc(n_ports, sizeof(*t.vls_out));
 	t.dropped_dest = UINT32_MAX;
@@ -385,6 +521,8 @@ static void tracer_free(struct tracer *t)
 {
 	free(t->next);
 	free(t->seen);
+	free(t->chosen);
+	free(t->hops);
 	free(t->vls_in);
 	free(t->vls_out);
 }
@@ -446,6 +584,8 @@ void check_deadlock(const struct subnet *s, unsigned flags,
 		.sls = one_lane ? 1 : distinct_sls(s),
 		.one_lane = one_lane,
 		.with_switches = flags & DEADLOCK_WITH_SWITCHES,
+		.chooses_all = s->adaptive && s->adaptive->sls == ALL_SLS &&
+			       !one_lane && !(flags & DEADLOCK_WITH_SWITCHES),
 		.only_vl = VL_MANAGEMENT,
 	};
 

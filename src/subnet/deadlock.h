@@ -16,6 +16,10 @@
  * DEADLOCK_ONE_LANE looks at the unicast tables alone, as if every packet went
  * on one lane: what becomes of them where nobody knows the lanes.
  *
+ * Where switches choose (adaptive.h), a packet may wait for any port of the
+ * group: a choice, once made, is waited for, so there is no way out of a cycle
+ * by another port, and no part of the choices may close one.
+ *
  * Routers are included: one holds what it received until it can send it on
  * into the next subnet, so cycles may pass through several subnets.
  */

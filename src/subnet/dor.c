@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/alloc.h"
-#include "subnet/balance.h"
+#include "subnet/adaptive.h"
 #include "subnet/grid.h"
 #include "subnet/layers.h"
 #include "subnet/paths.h"
@@ -15,6 +15,7 @@ struct dor {
 	const struct sw_graph *g;
 	struct grid grid;
 	bool negative_first;
+	bool all_ways; /* of negative first, not just the one to be taken */
 };
 
 /* A view is just the target. */
@@ -65,6 +66,21 @@ static uint32_t negative_direction(const struct dor *r, const uint16_t *here,
 	return best[1] ? best[1] : best[0];
 }
 
+/* All of them: any down, or if none is left, any up. */
+static uint32_t negative_directions(const struct dor *r, const uint16_t *here,
+				    const uint16_t *there)
+{
+	uint32_t up = 0, down = 0;
+
+	for (unsigned k = 0; k < r->grid.n_dims; k++) {
+		if (here[k] > there[k])
+			down |= 2u << 2 * k;
+		else if (here[k] < there[k])
+			up |= 1u << 2 * k;
+	}
+	return down ? down : up;
+}
+
 /* The permitted directions as a set of bits, one per grid direction. */
 static uint32_t directions(const struct dor *r, switch_id at, switch_id to)
 {
@@ -72,7 +88,8 @@ static uint32_t directions(const struct dor *r, switch_id at, switch_id to)
 	const uint16_t *there = grid_at(&r->grid, to);
 
 	if (r->negative_first)
-		return negative_direction(r, here, there);
+		return r->all_ways ? negative_directions(r, here, there)
+				   : negative_direction(r, here, there);
 	for (unsigned k = 0; k < r->grid.n_dims; k++) {
 		int w = way(&r->grid, k, here[k], there[k]);
 
@@ -226,12 +243,12 @@ enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 	const struct route_rule rule = { .aim = dor_aim,
 					 .ports = dor_ports,
 					 .state = &r,
-					 .view_size = sizeof(switch_id) };
+					 .view_size = sizeof(switch_id),
+					 .adaptive = o->adaptive };
 	int bit_of_dim[TOPO_MAX_DIMS] = { 0 };
 	unsigned n_rings;
 	enum hd_status status = grid_init(&r.grid, s, g, d);
 
-	(void)o;
 	if (status == HD_OK)
 		status = number_rings(&r.grid, bit_of_dim, &n_rings, d);
 	if (status == HD_OK && n_rings > 0 && layers_available(s, g, 0) < 2)
@@ -249,7 +266,7 @@ enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 
 static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 const struct shape *shape, bool negative_first,
-				 struct diag *d)
+				 const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
 	const struct route_rule rule = { .aim = dor_aim,
@@ -260,8 +277,12 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 
 	if (status == HD_OK)
 		status = check_shape(&r.grid, shape, d);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		balance_routes(s, g, &rule);
+		r.all_ways = true;
+		if (o->adaptive)
+			adaptive_gather(s, g, &rule, o->adaptive);
+	}
 	grid_fini(&r.grid);
 	return status;
 }
@@ -271,8 +292,7 @@ enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
 {
 	static const struct shape any = { 1, TOPO_MAX_DIMS, true, 0 };
 
-	(void)o;
-	return route_grid(s, g, &any, false, d);
+	return route_grid(s, g, &any, false, o, d);
 }
 
 enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
@@ -280,8 +300,7 @@ enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
 {
 	static const struct shape plane = { 2, 2, false, 0 };
 
-	(void)o;
-	return route_grid(s, g, &plane, false, d);
+	return route_grid(s, g, &plane, false, o, d);
 }
 
 enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
@@ -290,8 +309,7 @@ enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
 {
 	static const struct shape mesh = { 2, TOPO_MAX_DIMS, false, 0 };
 
-	(void)o;
-	return route_grid(s, g, &mesh, true, d);
+	return route_grid(s, g, &mesh, true, o, d);
 }
 
 enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
@@ -299,6 +317,5 @@ enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
 {
 	static const struct shape cube = { 1, TOPO_MAX_DIMS, false, 2 };
 
-	(void)o;
-	return route_grid(s, g, &cube, false, d);
+	return route_grid(s, g, &cube, false, o, d);
 }

@@ -319,10 +319,10 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 	const struct route_rule rule = { .aim = dragonfly_aim,
 					 .ports = dragonfly_ports,
 					 .state = &f,
-					 .view_size = aims_size(g) };
+					 .view_size = aims_size(g),
+					 .adaptive = o->adaptive };
 	enum hd_status status = HD_OK;
 
-	(void)o;
 	if (!find_groups(&f, s))
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "the fabric is not a dragonfly: groups that"

@@ -355,8 +355,11 @@ static enum hd_status rank_switches(struct ftree *f, switch_id *queue,
 	return HD_OK;
 }
 
-/* To the switches themselves, by up*-down* over the same levels. */
-static void route_switches(struct ftree *f)
+/*
+ * To the switches themselves, by up*-down* over the same levels; which is also
+ * what switches choose from where `adaptive` leaves it to them.
+ */
+static void route_switches(struct ftree *f, uint16_t adaptive)
 {
 	uint16_t *level = hd_alloc(f->g->n, sizeof(*level));
 	uint16_t top = 0;
@@ -367,6 +370,7 @@ static void route_switches(struct ftree *f)
 		.state = &u,
 		.view_size = f->g->n * sizeof(struct updn_spot),
 		.switches_only = true,
+		.adaptive = adaptive,
 	};
 
 	for (switch_id sw = 0; sw < f->g->n; sw++) {
@@ -527,7 +531,7 @@ enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
 	enum hd_status status = rank_switches(f, queue, d);
 
 	if (status == HD_OK) {
-		route_switches(f);
+		route_switches(f, o->adaptive);
 		status = route_all(f, d);
 	}
 	free(f->rank);

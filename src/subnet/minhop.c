@@ -35,6 +35,7 @@ enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
 		.state = g,
 		.view_size = g->n * sizeof(uint16_t),
 		.keep = o->keep,
+		.adaptive = o->adaptive,
 	};
 
 	(void)d;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "subnet/adaptive.h"
+#include "subnet/deadlock.h"
 #include "subnet/tables.h"
 
 const struct route_engine route_engines[] = {
@@ -47,12 +49,40 @@ static void forget_routes(struct subnet *s)
 	subnet_own(s);
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	subnet_forget_sls(s);
+	adaptive_forget(s);
 	s->engine = NULL;
 	s->vls_used = 0;
 	s->note[0] = '\0';
 	if (s->lanes_by_engine || s->split.n_classes)
 		subnet_reset_lanes(s);
 	s->split = (struct lane_split){ .n_classes = 0 };
+}
+
+/* Choices are there, if they were asked for, and cannot lock the fabric up. */
+static enum hd_status check_choices(const struct subnet *s, struct diag *d)
+{
+	struct strbuf circle = STRBUF_INIT;
+	struct deadlock_check c;
+	enum hd_status status = HD_OK;
+
+	if (!s->adaptive)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "leaves switches no choice of ports, which"
+				 " adaptive routing needs");
+	check_deadlock(s, DEADLOCK_PLAIN, &c);
+	if (c.n_cycle > 0) {
+		deadlock_print_cycle(s, &c, &circle);
+		circle.text[--circle.len] = '\0';
+		for (char *end = circle.text; (end = strchr(end, '\n'));)
+			*end = ';';
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "choosing among its ports could lock the"
+				   " fabric up: %s",
+				   circle.text);
+	}
+	deadlock_check_fini(&c);
+	strbuf_fini(&circle);
+	return status;
 }
 
 enum hd_status subnet_route(struct subnet *s, const char *engine,
@@ -77,6 +107,8 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 	enum hd_status status = e->route(s, &g, o ? o : &none, &why);
 
 	graph_fini(&g);
+	if (status == HD_OK && o && o->adaptive)
+		status = check_choices(s, &why);
 	if (status == HD_OK) {
 		s->engine = e->name;
 		return HD_OK;

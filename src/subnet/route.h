@@ -22,6 +22,8 @@ struct route_options {
 	/* minhop, updn: tables in force, to change no more than needed; NULL */
 	const struct subnet *keep;
 	FILE *tables; /* file: a dump, read line by line */
+	/* A set of SLs that leave the choice to the switches: adaptive.h */
+	uint16_t adaptive;
 };
 
 struct route_engine {
@@ -40,8 +42,9 @@ extern const unsigned n_route_engines;
 const struct route_engine *route_engine_find(const char *name);
 
 /*
- * Runs an engine. On refusal the forwarding tables are empty and s->engine is
- * NULL; the diag names the engine.
+ * Runs an engine. Choices that could lock the fabric up, whatever else it does,
+ * are refused with the circle of channels. On refusal the forwarding tables are
+ * empty and s->engine is NULL; the diag names the engine.
  */
 HD_MUST_CHECK enum hd_status subnet_route(struct subnet *s, const char *engine,
 					  const struct route_options *o,

@@ -85,6 +85,7 @@ struct mft {
 
 struct mcast_group; /* mcast.h */
 struct router_hop;  /* router.h */
+struct adaptive;    /* adaptive.h */
 
 /* Finds equal tables; an implementation detail. */
 struct table_index {
@@ -180,6 +181,7 @@ struct subnet {
 	uint32_t n_sl_rows;
 	bool lanes_by_engine; /* SL2VL tables are the engine's, not defaults */
 	struct lane_split split;
+	struct adaptive *adaptive; /* NULL: every switch has its one port */
 };
 
 /*

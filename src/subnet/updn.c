@@ -379,6 +379,7 @@ enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 		.state = &u,
 		.view_size = g->n * sizeof(struct updn_spot),
 		.keep = o->keep,
+		.adaptive = o->adaptive,
 	};
 
 	updn_init(&u, g);

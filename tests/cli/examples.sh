@@ -90,6 +90,14 @@ claim qos-mesh "the link is shared by weight" '
 	near(row("traffic"; "bronze").delivered; $all / 6; 0.005)'
 claim qos-mesh "the link is full" 'one("summary")["busiest link used"] > 99.5'
 
+run adaptive 0
+claim adaptive "somebody chose, and was overtaken" '
+	one("adaptive").choices > 0 and one("adaptive")["packets out of order"] > 0'
+chosen=$(jq '.tables.summary.rows[0].delivered' out)
+status 0 "$HEDDLE" sim "$SRC/examples/adaptive.yaml" --set fabric.routing.adaptive=off --json
+jq -e ".tables.summary.rows[0].delivered * 1.2 < $chosen" out >/dev/null ||
+	fail "adaptive: less than a fifth more"
+
 run fat-tree-70 0
 claim fat-tree-70 "128 hosts" 'one("fabric").hosts == 128'
 claim fat-tree-70 "70 % of every link" \

@@ -155,6 +155,8 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r,
 
 	*met = true;
 	show_routes(r, s);
+	if (s->adaptive)
+		show_choices(r, s);
 	if (x->sweeps.n > 0)
 		sweeps_show(r, &x->sweeps, &o->sweeps);
 	if (s->n_subnets > 1)

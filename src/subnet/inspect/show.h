@@ -12,6 +12,9 @@ void show_engines(struct results *r);
 
 void show_routes(struct results *r, const struct subnet *s);
 
+/* What switches may choose from, if they may. */
+void show_choices(struct results *r, const struct subnet *s);
+
 /* Each returns whether all is well. */
 bool show_check(struct results *r, const struct subnet *s);
 bool show_deadlock(struct results *r, const struct subnet *s,

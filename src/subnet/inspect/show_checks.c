@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "subnet/adaptive.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
 #include "subnet/route.h"
@@ -65,6 +66,24 @@ void show_routes(struct results *r, const struct subnet *s)
 	if (s->note[0])
 		results_remark(r, "%s: %s", s->engine, s->note);
 }
+
+struct choice_row {
+	struct adaptive_size size;
+	double ports; /* mean */
+};
+static const struct column choice_columns[] = {
+	{ "ways", NULL, CELL(choice_row, size.n_pairs), ORIGIN_COMPUTED },
+	{ "with a choice", NULL, CELL(choice_row, size.n_choices),
+	  ORIGIN_COMPUTED },
+	{ "mean ports", NULL, CELL(choice_row, ports), ORIGIN_COMPUTED, 2 },
+	{ "most ports", NULL, CELL(choice_row, size.most_ports),
+	  ORIGIN_COMPUTED },
+	{ "most groups", NULL, CELL(choice_row, size.most_groups),
+	  ORIGIN_COMPUTED },
+	{ "most hops", NULL, CELL(choice_row, size.most_hops),
+	  ORIGIN_COMPUTED },
+	{ NULL },
+};
 
 struct checked {
 	struct route_check c;
@@ -141,6 +160,20 @@ static void remark_faults(struct results *r, const struct subnet *s,
 	if (c->n_not_minimal)
 		remark_path(r, s, "the first detour", &c->detour_at);
 	strbuf_fini(&why);
+}
+
+void show_choices(struct results *r, const struct subnet *s)
+{
+	struct table *t =
+		results_record(r, "adaptive",
+			       "ports that switches choose from, by the switch "
+			       "of the destination",
+			       choice_columns);
+	struct choice_row row;
+
+	adaptive_measure(s, &row.size);
+	row.ports = ratio(row.size.n_ports, row.size.n_pairs);
+	table_put_row(t, &row);
 }
 
 bool show_check(struct results *r, const struct subnet *s)

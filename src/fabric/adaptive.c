@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From fabric.routing.adaptive to what switches do (docs/model.md, D1). */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/parts.h"
+
+static enum hd_status refuse_sls(const struct scenario *s, struct diag *d)
+{
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+
+	return scenario_refuse(s, d, &a->sls,
+			       "fabric.routing.adaptive.sls: '%s' is no list "
+			       "of SLs, as 'all', '0' or '0,2-5'",
+			       a->sls);
+}
+
+/* A number below 16 at *text, which moves on. */
+static bool take_sl(const char **text, unsigned *sl)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	unsigned long value = strtoul(*text, &end, 10);
+
+	*text = end;
+	*sl = (unsigned)value;
+	return value < N_SLS;
+}
+
+/* "2" or "2-5". */
+static bool take_range(const char **text, uint16_t *sls)
+{
+	unsigned low, high;
+
+	if (!take_sl(text, &low))
+		return false;
+	high = low;
+	if (**text == '-') {
+		++*text;
+		if (!take_sl(text, &high) || high < low)
+			return false;
+	}
+	for (unsigned sl = low; sl <= high; sl++)
+		*sls |= (uint16_t)(1u << sl);
+	return true;
+}
+
+enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
+				   uint16_t *sls)
+{
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+	const char *text = a->sls;
+
+	*sls = 0;
+	if (a->choice == SCN_AR_OFF)
+		return HD_OK;
+	if (strcmp(text, "all") == 0) {
+		*sls = UINT16_MAX;
+		return HD_OK;
+	}
+	while (take_range(&text, sls)) {
+		if (*text == '\0')
+			return HD_OK;
+		if (*text++ != ',')
+			break;
+	}
+	return refuse_sls(s, d);
+}
+
+enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
+{
+	const struct scenario *s = b->scenario;
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+
+	if (!b->subnet.adaptive)
+		return HD_OK;
+	if (b->setup.sw.order == SIM_FIFO)
+		return scenario_refuse(s, d, &a->choice,
+				       "fabric.routing.adaptive: a switch with "
+				       "queueing in the order of arrival "
+				       "(fabric.switch.order: fifo) cannot "
+				       "choose");
+	if (a->hysteresis > a->threshold)
+		return scenario_refuse(s, d, &a->hysteresis,
+				       "fabric.routing.adaptive.hysteresis is "
+				       "above the threshold: no port would be "
+				       "taken again");
+	struct sim_adaptive *rules = fabric_keep(b, 1, sizeof(*rules));
+
+	*rules = (struct sim_adaptive){
+		.choice = (enum sim_ar_choice)(a->choice - 1),
+		.per = (enum sim_ar_unit)a->per,
+		.threshold = (uint32_t)a->threshold,
+		.hysteresis = (uint32_t)a->hysteresis,
+		.gap = a->gap,
+		.heal = a->heal,
+	};
+	b->setup.adaptive = rules;
+	return HD_OK;
+}

@@ -1,0 +1,85 @@
+# Switches that choose: what users of adaptive routing expect of it. Random
+# permutations get more than the best fixed tables give, shifts lose nothing,
+# nothing exceeds what the cables can carry, and choices that could lock the
+# fabric up are refused with the circle.
+. "$SRC/tests/cli/lib.sh"
+
+if [ "${HD_LONG:-0}" = 1 ]; then
+	radix=36 hosts=648 seeds=20 shifts='18 19 36 324 341 630'
+else
+	radix=12 hosts=72 seeds=6 shifts='6 7 41'
+fi
+last=$((hosts - 1))
+cat >tree.yaml <<END
+fabric:
+  topology: {kind: fat-tree, radix: $radix, levels: 2}
+  routing: {engine: ftree}
+traffic:
+  - {name: a, kind: poisson, pattern: permutation, payload: 2KiB, load: 90%}
+run: {warmup: 20us, measure: 40us}
+END
+# delivered COMMAND...: Gb/s of a run.
+delivered() {
+	"$HEDDLE" sim "$@" --json -q >run.json || fail "sim $*"
+	jq '.tables.summary.rows[0] | .delivered' run.json
+}
+
+# ---- permutations
+"$HEDDLE" sweep tree.yaml --vary fabric.routing.adaptive=off,load --seeds $seeds \
+	--csv -q >sweep.csv || fail "sweep"
+awk -F, '$4 == "delivered" { sum[$2] += $6; n[$2]++ }
+	END { printf "%.3f\n", sum["load"] / sum["off"]
+	      exit !(n["load"] == '$seeds' && n["off"] == '$seeds' &&
+		     sum["load"] >= 1.2 * sum["off"]) }' sweep.csv ||
+	fail "adaptive routing gains less than 1.2 over $seeds permutations"
+
+# ---- shifts, which fixed tables of a full tree carry without contention
+for shift in $shifts; do
+	set -- tree.yaml --set traffic.a.pattern=pairs --set "traffic.a.source=h0..h$last" \
+		--set "traffic.a.destination=h$shift..h$last,h0..h$((shift - 1))"
+	fixed=$(delivered "$@")
+	chosen=$(delivered "$@" --set fabric.routing.adaptive=load)
+	awk "BEGIN { exit !($chosen >= 0.99 * $fixed && $chosen <= 1.01 * $fixed) }" ||
+		fail "a shift by $shift: $chosen, not $fixed"
+done
+
+# ---- no more than flows through the cables: a tree with half the ways up
+sed 's/^  topology:.*/  topology: {kind: xgft, down: "4,4", up: "1,2"}/; s/90%/100%/' \
+	tree.yaml >half.yaml
+"$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load --all --json -q >half.json ||
+	fail "half.yaml"
+python3 "$SRC/tests/cli/adaptive.py" half.json || fail "more than the cables carry"
+
+# ---- the same on any number of threads
+for choice in load random turns; do
+	for per in packet flow flowlet; do
+		set -- sim half.yaml --set fabric.routing.adaptive.choice=$choice \
+			--set fabric.routing.adaptive.per=$per --format checksum
+		one=$("$HEDDLE" "$@" --threads 1) || fail "$choice per $per"
+		[ "$("$HEDDLE" "$@" --threads 3)" = "$one" ] ||
+			fail "$choice per $per differs on three threads"
+	done
+done
+
+# ---- what is refused
+adaptive() {
+	"$HEDDLE" route "$@" >out 2>err
+}
+! adaptive 'torus --sizes 5x5' --set fabric.routing.adaptive=load || fail "a torus that locks up"
+has err "choosing among its ports could lock the fabric up: 's"
+! adaptive 'mesh --columns 3 --rows 3' -e lash --set fabric.routing.adaptive=load ||
+	fail "lash has a choice"
+has err 'leaves switches no choice of ports'
+status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load --set fabric.switch.order=fifo
+has err 'cannot choose'
+status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
+	--set fabric.routing.adaptive.hysteresis=65
+has err 'above the threshold'
+for sls in 16 3-1 1, 0-16 x 0,,2 -1; do
+	status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
+		--set "fabric.routing.adaptive.sls=$sls"
+done
+status 0 "$HEDDLE" route 'fat-tree --radix 8 --levels 3' -e ftree \
+	--set fabric.routing.adaptive=load --json
+jq -e '.tables.adaptive.rows[0]["most ports"] == 4 and
+	.tables.adaptive.rows[0]["most hops"] == 4' out >/dev/null || fail "groups of a tree"
