@@ -3,11 +3,14 @@
 
 static const struct command *const subcommands[] = {
 	&command_job_show,
+	&command_job_record,
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "heddle job show trace.goal", "what a trace does, and with whom" },
+	{ "heddle job record -o app.goal -- mpirun -n 8 ./app",
+	  "what a program does" },
 	{ NULL, NULL },
 };
 

@@ -35,6 +35,7 @@ extern const struct command command_sim;
 extern const struct command command_sweep;
 extern const struct command command_job;
 extern const struct command command_job_show;
+extern const struct command command_job_record;
 extern const struct command command_mcast;
 extern const struct command command_mcast_compare;
 extern const struct command command_live;

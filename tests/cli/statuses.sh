@@ -117,6 +117,8 @@ done <<'EOT'
 3 foo.yaml: cannot be read         | bench send-lat --profile foo.yaml
 3 unknown option '--foo'           | topo show 'mesh --foo 3'
 3 where 'num_ranks N' (GOAL)      | job show "$quick"
+4 cannot start 'nothere'           | job record -- nothere
+3 no rank left a record            | job record -- true
 2 unknown kind of topology 'foo'   | mcast compare --topology 'kind: foo'
 3 'foo' is not a share             | qos plan a=foo
 3 class 'a' is given twice         | qos plan a=50% a=50%

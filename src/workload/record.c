@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "workload/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "workload/collective.h"
+
+#define MOST_COMMS ((uint32_t)1 << 24)
+#define MOST_RANKS ((uint32_t)1 << 20)
+#define NO_OP      UINT32_MAX
+#define ANYBODY    (-1)
+
+/* World ranks of a communicator, as each of its members tells them. */
+struct comm {
+	uint32_t *ranks;
+	uint32_t n;
+	uint32_t steps; /* that the rank being read has done in it */
+};
+
+/* What a request stands for. */
+struct request {
+	int64_t peer, tag; /* of a receive, once it is known */
+	bool is_matched;
+	uint32_t op; /* or NO_OP */
+};
+
+struct recorder {
+	struct opgraph *g;
+	struct diag *d;
+	bool has_compute;
+	uint32_t rank, n_ranks;
+	/* Of all ranks: communicators by their ids, tags by what they mean. */
+	struct map comm_of, tag_of;
+	struct comm *comms;
+	size_t n_comms, comms_cap;
+	/* Of this one. */
+	struct map request_of;
+	struct request *requests;
+	size_t n_requests, requests_cap;
+	struct opgraph_link *links;
+	size_t n_links, links_cap;
+	uint32_t *front; /* operations that the next one needs */
+	size_t n_front, front_cap;
+	/* Of this line. */
+	char *at;
+	unsigned line;
+	bool is_over;
+};
+
+static enum hd_status refuse(struct recorder *r, const char *what)
+{
+	return diag_fail_at(r->d, HD_ERR_INPUT, r->line, 0, "%s", what);
+}
+
+/* ---- words ------------------------------------------------------------- */
+
+static char *word(struct recorder *r)
+{
+	char *begin = r->at + strspn(r->at, " ");
+	size_t len = strcspn(begin, " \n");
+
+	r->at = begin + len;
+	if (*r->at)
+		*r->at++ = '\0';
+	return begin;
+}
+
+/* A number from `low` up to below `high`. */
+static int64_t number(struct recorder *r, int64_t low, int64_t high)
+{
+	char *text = word(r), *end;
+	long long value = strtoll(text, &end, 10);
+
+	if (end == text || *end || value < low || value >= high) {
+		refuse(r, "a number that makes no sense");
+		return low;
+	}
+	return value;
+}
+
+static int64_t bytes(struct recorder *r)
+{
+	return number(r, 0, (int64_t)OP_MOST_SIZE + 1);
+}
+
+static struct comm *comm(struct recorder *r)
+{
+	uint32_t at = map_get(&r->comm_of, (uint64_t)number(r, 0, INT64_MAX));
+
+	if (at == MAP_NONE) {
+		refuse(r, "a communicator that nobody has made");
+		return NULL;
+	}
+	return &r->comms[at];
+}
+
+static struct request *request_at(struct recorder *r, int64_t id)
+{
+	uint32_t next = (uint32_t)r->n_requests;
+	uint32_t at = map_put(&r->request_of, (uint64_t)id, next);
+
+	if (at != MAP_NONE)
+		return &r->requests[at];
+	r->requests = hd_grow(r->requests, &r->requests_cap, r->n_requests + 1,
+			      sizeof(*r->requests));
+	r->requests[next] = (struct request){ .peer = ANYBODY, .op = NO_OP };
+	r->n_requests++;
+	return &r->requests[next];
+}
+
+static int64_t request_id(struct recorder *r)
+{
+	return number(r, 0, OPGRAPH_MOST);
+}
+
+/* ---- operations -------------------------------------------------------- */
+
+static void link_add(struct recorder *r, uint32_t from, uint32_t to)
+{
+	r->links = hd_grow(r->links, &r->links_cap, r->n_links + 1,
+			   sizeof(*r->links));
+	r->links[r->n_links++] = (struct opgraph_link){ from, to, 0 };
+}
+
+static void front_set(struct recorder *r, uint32_t op)
+{
+	r->front = hd_grow(r->front, &r->front_cap, 1, sizeof(*r->front));
+	r->front[0] = op;
+	r->n_front = 1;
+}
+
+static void front_add(struct recorder *r, uint32_t op)
+{
+	r->front = hd_grow(r->front, &r->front_cap, r->n_front + 1,
+			   sizeof(*r->front));
+	r->front[r->n_front++] = op;
+}
+
+static uint32_t op_after(struct recorder *r, uint32_t before,
+			 const struct op *op)
+{
+	uint32_t id = opgraph_add(r->g, op);
+
+	if (before != NO_OP)
+		link_add(r, before, id);
+	return id;
+}
+
+/* All of several operations is done: one that takes no time. */
+static uint32_t join(struct recorder *r, const uint32_t *ops, size_t n)
+{
+	const struct op nothing = { .kind = OP_COMPUTE };
+
+	if (n < 2)
+		return n ? ops[0] : NO_OP;
+	uint32_t id = opgraph_add(r->g, &nothing);
+
+	for (size_t i = 0; i < n; i++)
+		link_add(r, ops[i], id);
+	return id;
+}
+
+/* The one operation that all that follows needs. */
+static uint32_t front(struct recorder *r)
+{
+	uint32_t one = join(r, r->front, r->n_front);
+
+	if (one != NO_OP)
+		front_set(r, one);
+	return one;
+}
+
+/* What was begun: done when the call returns, or when it is waited for. */
+static void begun(struct recorder *r, int64_t request, uint32_t op)
+{
+	if (op == NO_OP)
+		return;
+	if (request)
+		request_at(r, request)->op = op;
+	else
+		front_set(r, op);
+}
+
+/* ---- tags ---------------------------------------------------------------- */
+
+/* The same number for the same key of all ranks; small ones. */
+static uint32_t tag_of(struct recorder *r, uint64_t key)
+{
+	uint32_t next = (uint32_t)r->tag_of.n;
+	uint32_t had = map_put(&r->tag_of, key, next);
+
+	return had == MAP_NONE ? next : had;
+}
+
+static uint64_t comm_key(const struct recorder *r, const struct comm *c)
+{
+	return (uint64_t)(c - r->comms) << 40;
+}
+
+static uint32_t message_tag(struct recorder *r, const struct comm *c,
+			    int64_t tag)
+{
+	return tag_of(r, comm_key(r, c) | (uint64_t)tag);
+}
+
+/* Of a strand of the collective that is the next one of the communicator. */
+static uint32_t step_tag(struct recorder *r, const struct comm *c,
+			 uint32_t strand)
+{
+	return tag_of(r, comm_key(r, c) | (uint64_t)1 << 39 |
+				 (uint64_t)(c->steps & 0x7fffffff) << 4 |
+				 (strand & 15));
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+static void read_comm(struct recorder *r)
+{
+	uint64_t id = (uint64_t)number(r, 0, INT64_MAX);
+	uint32_t n = (uint32_t)number(r, 1, MOST_RANKS);
+	uint32_t at = map_get(&r->comm_of, id);
+	bool is_new = at == MAP_NONE;
+	struct comm c = { .n = n };
+
+	if (is_new && r->n_comms == MOST_COMMS - 1)
+		refuse(r, "too many communicators");
+	if (!is_new && r->comms[at].n != n)
+		refuse(r, "a communicator of another size than others say");
+	if (r->d->status != HD_OK)
+		return;
+	if (is_new)
+		c.ranks = hd_alloc(n, sizeof(*c.ranks));
+	else
+		c = r->comms[at];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t rank = (uint32_t)number(r, 0, r->n_ranks);
+
+		if (!is_new && c.ranks[i] != rank)
+			refuse(r, "a communicator of others than they say");
+		c.ranks[i] = rank;
+	}
+	if (!is_new)
+		return;
+	map_put(&r->comm_of, id, (uint32_t)r->n_comms);
+	r->comms = hd_grow(r->comms, &r->comms_cap, r->n_comms + 1,
+			   sizeof(*r->comms));
+	r->comms[r->n_comms++] = c;
+}
+
+static void read_calc(struct recorder *r)
+{
+	struct op op = { .kind = OP_COMPUTE };
+
+	op.size = (uint64_t)number(r, 0, (int64_t)(OP_MOST_TIME / 1000)) * 1000;
+	if (r->has_compute && r->d->status == HD_OK)
+		front_set(r, op_after(r, front(r), &op));
+}
+
+/* The world's rank of a peer; itself if it must not be looked at. */
+static uint32_t world_rank(struct recorder *r, const struct comm *c,
+			   int64_t peer)
+{
+	if (c && peer >= 0 && peer < c->n)
+		return c->ranks[peer];
+	refuse(r, "a peer that is not in its communicator");
+	return r->rank;
+}
+
+static void read_message(struct recorder *r, enum op_kind kind)
+{
+	const struct comm *c = comm(r);
+	int64_t peer = number(r, ANYBODY, MOST_RANKS);
+	int64_t tag = number(r, ANYBODY, INT32_MAX);
+	struct op op = { .kind = (uint8_t)kind, .size = (uint64_t)bytes(r) };
+	int64_t id = request_id(r);
+
+	if (r->d->status != HD_OK)
+		return;
+	if (kind == OP_RECV && id) {
+		const struct request *q = request_at(r, id);
+
+		/* Of what was never received nothing is known. */
+		if (!q->is_matched && (peer < 0 || tag < 0))
+			return;
+		peer = q->is_matched ? q->peer : peer;
+		tag = q->is_matched ? q->tag : tag;
+	}
+	op.peer = world_rank(r, c, peer);
+	if (tag < 0)
+		refuse(r, "a message without a tag");
+	if (r->d->status != HD_OK || op.peer == r->rank)
+		return; /* what one sends to oneself is no message */
+	op.tag = message_tag(r, c, tag);
+	begun(r, id, op_after(r, front(r), &op));
+}
+
+static void read_send(struct recorder *r)
+{
+	read_message(r, OP_SEND);
+}
+
+static void read_recv(struct recorder *r)
+{
+	read_message(r, OP_RECV);
+}
+
+static void read_wait(struct recorder *r)
+{
+	struct request *q = request_at(r, request_id(r));
+
+	if (q->op != NO_OP)
+		front_add(r, q->op);
+	q->op = NO_OP;
+}
+
+static uint32_t index_in(const struct recorder *r, const struct comm *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->n && c->ranks[i] != r->rank)
+		i++;
+	return i;
+}
+
+/* Adds the operations of a round after `before`; what the next one needs. */
+static uint32_t add_round(struct recorder *r, const struct comm *c,
+			  const struct step *s, struct spot at, uint32_t before)
+{
+	uint32_t me = index_in(r, c), *ops = NULL;
+	uint32_t tag = step_tag(r, c, at.strand);
+	size_t n = 0, cap = 0;
+	struct op op;
+
+	for (; step_op(s, c->n, me, at, &op); at.index++) {
+		op.peer = c->ranks[op.peer];
+		op.tag = tag;
+		ops = hd_grow(ops, &cap, n + 1, sizeof(*ops));
+		ops[n++] = op_after(r, before, &op);
+	}
+	uint32_t done = n ? join(r, ops, n) : before;
+
+	free(ops);
+	return done;
+}
+
+static void read_step(struct recorder *r)
+{
+	const char *operation = word(r), *name = word(r);
+	struct comm *c = comm(r);
+	struct step s = { .algorithm = algorithm_find(operation, name),
+			  .groups = 1,
+			  .grid = { 1, 1, 1 } };
+
+	s.size = (uint64_t)bytes(r);
+	s.root = (uint32_t)number(r, 0, MOST_RANKS);
+	int64_t id = request_id(r);
+
+	if (!s.algorithm)
+		refuse(r, "a collective that is not known");
+	if (r->d->status != HD_OK || step_check(&s, c->n, r->d) != HD_OK)
+		return;
+	if (index_in(r, c) == c->n) {
+		refuse(r, "a collective of others");
+		return;
+	}
+	uint32_t before = front(r), strands = step_strands(&s);
+	uint32_t *ends = hd_alloc(strands, sizeof(*ends));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < strands; i++) {
+		uint32_t rounds = step_rounds(&s, c->n, index_in(r, c), i);
+		uint32_t last = before;
+
+		for (uint32_t k = 0; k < rounds; k++)
+			last = add_round(r, c, &s, (struct spot){ i, k, 0 },
+					 last);
+		if (last != NO_OP)
+			ends[n++] = last;
+	}
+	c->steps++;
+	begun(r, id, join(r, ends, n));
+	free(ends);
+}
+
+/* A message to each and from each; -1: none. */
+static void read_lists(struct recorder *r)
+{
+	struct comm *c = comm(r);
+	int64_t id = request_id(r);
+	uint32_t n = (uint32_t)number(r, 1, MOST_RANKS);
+	uint32_t before, *ops;
+	size_t n_ops = 0;
+
+	if (r->d->status != HD_OK)
+		return;
+	if (n != c->n) {
+		refuse(r, "lists of another length than their communicator");
+		return;
+	}
+	before = front(r);
+	ops = hd_alloc(2 * (size_t)n, sizeof(*ops));
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		int64_t size = number(r, -1, (int64_t)OP_MOST_SIZE + 1);
+		struct op op = { .kind = i < n ? OP_SEND : OP_RECV,
+				 .size = (uint64_t)size,
+				 .peer = c->ranks[i % n],
+				 .tag = step_tag(r, c, 0) };
+
+		if (size >= 0 && op.peer != r->rank && r->d->status == HD_OK)
+			ops[n_ops++] = op_after(r, before, &op);
+	}
+	c->steps++;
+	begun(r, id, join(r, ops, n_ops));
+	free(ops);
+}
+
+/* From the rank before; when that is there, to the next. */
+static void read_chain(struct recorder *r)
+{
+	struct comm *c = comm(r);
+	struct op op = { .size = (uint64_t)bytes(r) };
+	bool receives = number(r, 0, 2), sends = number(r, 0, 2);
+
+	if (r->d->status != HD_OK)
+		return;
+	uint32_t me = index_in(r, c);
+
+	if (me == c->n || (receives && me == 0) || (sends && me + 1 == c->n)) {
+		refuse(r, "a chain beyond its end");
+		return;
+	}
+	op.tag = step_tag(r, c, 0);
+	c->steps++;
+	if (receives) {
+		op.kind = OP_RECV;
+		op.peer = c->ranks[me - 1];
+		front_set(r, op_after(r, front(r), &op));
+	}
+	if (sends) {
+		op.kind = OP_SEND;
+		op.peer = c->ranks[me + 1];
+		front_set(r, op_after(r, front(r), &op));
+	}
+}
+
+static void read_not(struct recorder *r)
+{
+	r->at[strcspn(r->at, "\n")] = '\0';
+	diag_fail(r->d, HD_ERR_UNFIT,
+		  "rank %u uses %s, which cannot be recorded", r->rank, r->at);
+}
+
+static void read_end(struct recorder *r)
+{
+	r->is_over = true;
+}
+
+static void read_nothing(struct recorder *r)
+{
+	(void)r;
+}
+
+/* Read before all else: a receive from anybody is told later from whom. */
+static void read_match(struct recorder *r)
+{
+	struct request *q = request_at(r, request_id(r));
+
+	q->peer = number(r, 0, MOST_RANKS);
+	q->tag = number(r, 0, INT32_MAX);
+	q->is_matched = true;
+}
+
+static const struct {
+	const char *word;
+	void (*read)(struct recorder *r);
+} lines[] = {
+	{ "calc", read_calc },     { "send", read_send },
+	{ "recv", read_recv },     { "wait", read_wait },
+	{ "step", read_step },     { "lists", read_lists },
+	{ "chain", read_chain },   { "comm", read_comm },
+	{ "not", read_not },       { "end", read_end },
+	{ "match", read_nothing },
+};
+
+static void read_line(struct recorder *r, bool matches)
+{
+	const char *first = word(r);
+
+	if (matches) {
+		if (strcmp(first, "match") == 0)
+			read_match(r);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		if (strcmp(first, lines[i].word) == 0) {
+			lines[i].read(r);
+			return;
+		}
+	}
+	refuse(r, "a line that is not known");
+}
+
+/* ---- files ------------------------------------------------------------- */
+
+/* "record 1 RANK RANKS" */
+static void read_head(struct recorder *r, uint32_t rank)
+{
+	if (strcmp(word(r), "record") != 0 || number(r, 0, 100) != 1 ||
+	    number(r, 0, MOST_RANKS) != rank)
+		refuse(r, "no record of this rank");
+	uint32_t n = (uint32_t)number(r, 1, MOST_RANKS);
+
+	if (rank == 0 && r->d->status == HD_OK) {
+		r->n_ranks = n;
+		opgraph_begin(r->g, n);
+	} else if (n != r->n_ranks) {
+		refuse(r, "another number of ranks than the first one has");
+	}
+}
+
+static void read_pass(struct recorder *r, FILE *in, uint32_t rank, bool matches)
+{
+	char *text = NULL;
+	size_t cap = 0;
+
+	r->line = 0;
+	rewind(in);
+	while (r->d->status == HD_OK && getline(&text, &cap, in) >= 0) {
+		r->at = text;
+		if (r->line++ > 0)
+			read_line(r, matches);
+		else if (matches)
+			read_head(r, rank);
+	}
+	free(text);
+}
+
+static enum hd_status read_rank(struct recorder *r, FILE *in, uint32_t rank)
+{
+	r->rank = rank;
+	map_fini(&r->request_of);
+	r->request_of = (struct map){ 0 };
+	r->n_requests = r->n_links = r->n_front = 0;
+	r->is_over = false;
+	for (size_t i = 0; i < r->n_comms; i++)
+		r->comms[i].steps = 0;
+	read_pass(r, in, rank, true);
+	if (r->line == 0)
+		refuse(r, "an empty record");
+	read_pass(r, in, rank, false);
+	if (r->d->status == HD_OK && !r->is_over)
+		diag_fail(r->d, HD_ERR_INPUT,
+			  "rank %u has not come to MPI_Finalize", rank);
+	return r->d->status == HD_OK ? opgraph_end_rank(r->g, rank, r->links,
+							r->n_links, r->d)
+				     : r->d->status;
+}
+
+static enum hd_status read_file(struct recorder *r, const char *folder,
+				uint32_t rank)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/rank.%u", folder, rank);
+	FILE *in = fopen(path.text, "r");
+	enum hd_status status =
+		in ? read_rank(r, in, rank)
+		   : diag_fail(r->d, HD_ERR_INPUT,
+			       rank ? "rank %u left no record"
+				    : "no rank left a record: rank %u was not "
+				      "of an MPI program",
+			       rank);
+
+	if (in)
+		fclose(in);
+	strbuf_fini(&path);
+	return status;
+}
+
+enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
+			   struct opgraph *out)
+{
+	struct recorder r = {
+		.g = out, .d = d, .has_compute = has_compute, .n_ranks = 1
+	};
+	enum hd_status status = HD_OK;
+
+	*out = (struct opgraph){ 0 };
+	for (uint32_t i = 0; i < r.n_ranks && status == HD_OK; i++)
+		status = read_file(&r, folder, i);
+	if (status == HD_OK)
+		opgraph_end(out);
+	else
+		opgraph_fini(out);
+	for (size_t i = 0; i < r.n_comms; i++)
+		free(r.comms[i].ranks);
+	map_fini(&r.comm_of);
+	map_fini(&r.tag_of);
+	map_fini(&r.request_of);
+	free(r.comms);
+	free(r.requests);
+	free(r.links);
+	free(r.front);
+	return status;
+}
