@@ -61,7 +61,7 @@ static void forget_routes(struct subnet *s)
 /* Choices are there, if they were asked for, and cannot lock the fabric up. */
 static enum hd_status check_choices(const struct subnet *s, struct diag *d)
 {
-	struct strbuf circle = STRBUF_INIT;
+	struct strbuf circle = STRBUF_INIT, line = STRBUF_INIT;
 	struct deadlock_check c;
 	enum hd_status status = HD_OK;
 
@@ -72,16 +72,20 @@ static enum hd_status check_choices(const struct subnet *s, struct diag *d)
 	check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0) {
 		deadlock_print_cycle(s, &c, &circle);
-		circle.text[--circle.len] = '\0';
-		for (char *end = circle.text; (end = strchr(end, '\n'));)
-			*end = ';';
+		char *rest;
+
+		for (char *from = strtok_r(circle.text, "\n", &rest); from;
+		     from = strtok_r(NULL, "\n", &rest))
+			strbuf_printf(&line, "%s%s", line.len ? "; " : "",
+				      from);
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "choosing among its ports could lock the"
 				   " fabric up: %s",
-				   circle.text);
+				   line.text);
 	}
 	deadlock_check_fini(&c);
 	strbuf_fini(&circle);
+	strbuf_fini(&line);
 	return status;
 }
 

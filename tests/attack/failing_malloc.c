@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Our objects hide their symbols; these are to be found. */
+#pragma GCC visibility push(default)
+
 /* glibc's own, under the names that it keeps for this. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t size);
