@@ -42,6 +42,7 @@ extern const struct command command_live;
 extern const struct command command_live_up;
 extern const struct command command_live_exec;
 extern const struct command command_live_manage;
+extern const struct command command_live_dump;
 extern const struct command command_live_show;
 extern const struct command command_live_traffic;
 extern const struct command command_paper;

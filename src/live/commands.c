@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "live/daemon.h"
+#include "subnet/subnet.h"
+#include "subnet/tables.h"
 
 /* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
 
@@ -205,10 +207,49 @@ static enum hd_status host_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
-/* ---- for other processes of ours: the tables, and what their traffic did */
+/* ---- dump FORMAT: what was programmed, in files that tools know */
+
+static enum hd_status dump_as(const struct live *l,
+			      const struct table_writer *w, struct diag *d,
+			      struct strbuf *out)
+{
+	const struct lid_options lids = { .order = LIDS_KEEP };
+	struct diag inner = { .status = HD_OK };
+	struct topo addressed;
+	struct subnet s;
+
+	topo_copy(l->topo, &addressed);
+	agents_take_lids(l->agents, &addressed);
+	subnet_init(&s, &addressed);
+	enum hd_status status = subnet_assign_lids(&s, &lids, &inner);
+
+	if (status == HD_OK) {
+		agents_program(l->agents, &s);
+		w->write(&s, out);
+	} else {
+		diag_fail(d, status, "no manager has been there yet: %s",
+			  inner.message);
+	}
+	subnet_fini(&s);
+	topo_fini(&addressed);
+	return status;
+}
 
 static enum hd_status dump_command(struct live *l, const char *const *words,
 				   size_t n, struct diag *d, struct strbuf *out)
+{
+	const struct table_writer *w =
+		n == 1 ? table_writer_find(words[0]) : NULL;
+
+	return w ? dump_as(l, w, d, out)
+		 : diag_fail(d, HD_ERR_USAGE, "dump FORMAT");
+}
+
+/* ---- for other processes of ours: the tables, and what their traffic did */
+
+static enum hd_status image_command(struct live *l, const char *const *words,
+				    size_t n, struct diag *d,
+				    struct strbuf *out)
 {
 	(void)words;
 	(void)n;
@@ -294,10 +335,11 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 				       size_t n, struct diag *d,
 				       struct strbuf *out);
 	} commands[] = {
-		{ "host", host_command },     { "link", link_command },
-		{ "error", error_command },   { "show", show_command },
-		{ "dump", dump_command },     { "count", count_command },
-		{ "refuse", refuse_command }, { "down", down_command },
+		{ "host", host_command },   { "link", link_command },
+		{ "error", error_command }, { "show", show_command },
+		{ "dump", dump_command },   { "image", image_command },
+		{ "count", count_command }, { "refuse", refuse_command },
+		{ "down", down_command },
 	};
 
 	for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(commands[0]);

@@ -35,6 +35,7 @@ done <fabrics
 status 3 "$HEDDLE" live show
 has err "no fabric runs"
 status 3 "$HEDDLE" live exec h0 -- true
+status 3 "$HEDDLE" live dump
 status 2 "$HEDDLE" live up star --name 'a/b'
 
 # ---- a fabric, and OpenSM on its first host; no reader waits for the daemon
@@ -73,6 +74,21 @@ grep -q 'Marking_Rate:\.*10$' setting || fail "the marking rate is not 10"
 grep -q '^Threshold:\.*0x0f$' setting || fail "the threshold is not 15"
 on h3 ibccquery CACongestionSetting 1 >source
 grep -q 'CCTI_Timer:\.*150$' source || fail "the timer is not 150"
+
+# ---- what was programmed, as tools of others write it, and read back
+on h0 dump_fts >theirs
+"$HEDDLE" live dump -o ours
+cmp theirs ours || fail "'live dump' differs from dump_fts"
+on h0 dump_fts -M | grep -v '^Multicast' >theirs
+"$HEDDLE" live dump --to mfts | grep -v '^Multicast' >ours
+cmp theirs ours || fail "'live dump --to mfts' differs from dump_fts -M"
+"$HEDDLE" live dump --to opensm -o tables
+"$HEDDLE" route found --engine file --routes tables --dump fts -o ours
+on h3 dump_fts >theirs
+cmp theirs ours || fail "'live dump --to opensm' is not read back"
+"$HEDDLE" live dump --to sl2vl -o lanes
+status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl lanes
+"$HEDDLE" live dump --to json | jq -e '.' >/dev/null || fail "no JSON"
 
 # ---- answers of many segments
 on h3 saquery >nodes

@@ -96,7 +96,15 @@ while read -r engine fabric; do
 	"$HEDDLE" live down
 	rm -rf cache/*
 	"$HEDDLE" live up "$fabric" -q
-	on h0 opensm -o -R "$engine" -F conf -f "$PWD/log" >opensm.out 2>&1 \
+	# The root that ours takes where there is no tree, and OpenSM none.
+	"$HEDDLE" topo convert "$fabric" --to ibnetdiscover |
+		sed -n 's/^switchguid=\(0x[0-9a-f]*\).*/\1/p' | sort |
+		head -n 1 >root
+	case $fabric in
+	torus* | hypercube*) set -- -a "$PWD/root" ;;
+	*) set -- ;;
+	esac
+	on h0 opensm -o -R "$engine" "$@" -F conf -f "$PWD/log" >opensm.out 2>&1 \
 		</dev/null || fail "OpenSM"
 	programmed wanted
 	[ "$(wc -l <wanted)" -ge 500 ] || fail "OpenSM's $engine has no routes"
@@ -107,6 +115,8 @@ done <<END
 minhop $tree
 minhop irregular --switches 12
 updn $tree
+updn torus --sizes 4x4
+updn hypercube
 ftree fat-tree --radix 8 --levels 2
 END
 

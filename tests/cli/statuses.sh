@@ -49,6 +49,7 @@ done <<'EOT'
 2 a manager routes by itself       | live manage h0 --engine file
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
 2 on which HOST?                   | live manage
+2 is no format of tables           | live dump --to foo
 2 'foo' is no format of tables     | route mesh --dump foo
 2 'foo' is none of opensm, paper   | route mesh --lids foo
 2 no tree 'foo'                    | mcast compare --topology 'kind: mesh' --tree foo

@@ -197,7 +197,7 @@ static void command(struct bench *b, struct program *p)
 		"error",
 		"show",
 		"count",
-		"dump",
+		"image",
 		"host",
 		"h0",
 		"s-0-0",

@@ -92,7 +92,7 @@ enum hd_status live_fabric_read(const char *name, const char *path,
 				const struct overrides *o, struct diag *d,
 				struct fabric **out)
 {
-	const char *const words[] = { "dump" };
+	const char *const words[] = { "image" };
 	char *dir = live_folder(name);
 	struct programmed p = { .dir = dir, .image = STRBUF_INIT };
 	const struct fabric_programmer by = { address, program,  is_down,

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/live/live.h"
+#include "cli/output.h"
+#include "subnet/tables.h"
+
+struct values {
+	struct common_options common;
+	const char *name;
+	const char *format;
+};
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct values),
+	{ "to", 0, OPT_TEXT, offsetof(struct values, format), "FORMAT", "fts",
+	  "fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (lanes) or json (all tables)",
+	  NULL, 0, 0 },
+	{ NULL },
+};
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct strbuf out = STRBUF_INIT;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	if (n_args != 0)
+		return command_usage(self, "nothing but options is said here");
+	if (!table_writer_find(v.format))
+		return command_usage(self, "'%s' is no format of tables",
+				     v.format);
+	char *words[] = { (char *)v.format };
+
+	status = live_ask(v.name, "dump", words, 1, &out);
+	if (status == EXIT_DONE)
+		return output_text(&v.common, &out, true);
+	strbuf_fini(&out);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle live dump", "forwarding tables as dump_fts prints them" },
+	{ "heddle live dump --to json -o tables.json",
+	  "LIDs, forwarding, lanes and weights, for programs" },
+	{ NULL, NULL },
+};
+
+const struct command command_live_dump = {
+	.name = "live dump",
+	.summary = "write the tables of a live fabric",
+	.arguments = "",
+	.description =
+		"What a subnet manager has programmed by now, read from the "
+		"switches themselves, in formats that 'heddle route --engine "
+		"file' and OpenSM read.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};
