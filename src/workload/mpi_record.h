@@ -17,6 +17,9 @@ struct record_group {
 	int n, me;
 };
 
+/* A program may have names like these. */
+#pragma GCC visibility push(hidden)
+
 /* Where to; only to be written to if record_notes(). */
 FILE *record_file(void);
 void record_enter(void);
@@ -30,5 +33,7 @@ const struct record_group *record_group(MPI_Comm comm);
 long long record_bytes(int count, MPI_Datatype type);
 /* The number of a request that is waited for later. */
 unsigned long record_request(MPI_Request handle);
+
+#pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,10 @@ mkdir scratch
 export TMPDIR="$PWD/scratch"
 mpicc -std=c11 -Wall -Wextra -Werror "$SRC/tests/cli/record_app.c" -o app
 
+# Nothing of it but functions of MPI meets those of a program.
+! nm -D --defined-only "$(dirname "$HEDDLE")/libheddle-record.so" |
+	grep -v ' MPI_' || fail "other names than MPI's are seen"
+
 # record STATUS WORDS...: by 16 ranks.
 record() {
 	wanted=$1 mode=$2
