@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the report's interactive page: fetches the packages that
+# Makes the interactive pages of reports and of runs that are followed: fetches the packages that
 # web/package-lock.json names, bundles web/ with them, and writes it as C.
 # Usage: web.sh FOLDER (shared by all builds: build/web)
 # Without npm, or without the packages, the C file holds no page, FOLDER/missing
@@ -29,6 +29,8 @@ leave_out() {
 		#include "report/page_template.h"
 		const unsigned char page_template[] = { 0 };
 		const size_t page_template_len = 0;
+		const unsigned char live_template[] = { 0 };
+		const size_t live_template_len = 0;
 		const char page_missing[] = "$1";
 	END
 	cmp -s page.new page.c || cp page.new page.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bundles the page and writes it as a C array. Usage: node build.mjs FOLDER
-// FOLDER has node_modules and gets page.html (to look at) and page.new (C).
+// Bundles the pages and writes them as C arrays. Usage: node build.mjs FOLDER
+// FOLDER has node_modules and gets page.html and live.html (to look at) and
+// page.new (C).
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -56,28 +57,37 @@ function plotStyles(inputs) {
 
 // What the page may do: run its own script, use its own styles, and nothing
 // from elsewhere, whatever the names in somebody's results try.
-function policy(script, styles) {
+function policy(script, styles, more) {
   const hashes = (texts) => texts.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
   return ["default-src 'none'", `script-src ${hashes([script])}`, `style-src ${hashes(styles)}`, "img-src data:",
-    "base-uri 'none'", "form-action 'none'"].join("; ");
+    "base-uri 'none'", "form-action 'none'", ...more].join("; ");
 }
 
-const script = await bundle("main.js");
 const style = await bundle("style.css");
-const page = readFileSync(join(here, "src", "page.html"), "utf8")
-  .replace("@LICENCES@", () => escape(licences(script.inputs)))
-  .replace("@POLICY@", () => policy(script.text, [style.text, ...plotStyles(script.inputs)]))
-  .replace("@STYLE@", () => style.text)
-  .replace("@SCRIPT@", () => script.text);
-writeFileSync(join(folder, "page.html"), page);
 
-const bytes = Buffer.from(page, "utf8");
-let c = '/* SPDX-License-Identifier: BSD-2-Clause */\n' +
+// A page of src/, whose script is src/`entry`; `more` of its policy.
+async function pageOf(name, entry, more) {
+  const script = await bundle(entry);
+  const page = readFileSync(join(here, "src", name), "utf8")
+    .replace("@LICENCES@", () => escape(licences(script.inputs)))
+    .replace("@POLICY@", () => policy(script.text, [style.text, ...plotStyles(script.inputs)], more))
+    .replace("@STYLE@", () => style.text)
+    .replace("@SCRIPT@", () => script.text);
+  writeFileSync(join(folder, name), page);
+  return Buffer.from(page, "utf8");
+}
+
+function asC(name, bytes) {
+  let c = `const size_t ${name}_len = ${bytes.length};\nconst unsigned char ${name}[] = {\n`;
+  for (let i = 0; i < bytes.length; i += 24)
+    c += Array.from(bytes.subarray(i, i + 24)).join(",") + ",\n";
+  return c + "0 };\n";
+}
+
+// The page that follows a run asks where it came from, and nobody else.
+const page = await pageOf("page.html", "main.js", []);
+const live = await pageOf("live.html", "live.js", ["connect-src 'self'"]);
+writeFileSync(join(folder, "page.new"), '/* SPDX-License-Identifier: BSD-2-Clause */\n' +
   '#include "report/page_template.h"\n' +
-  'const char page_missing[] = "";\n' +
-  `const size_t page_template_len = ${bytes.length};\n` +
-  'const unsigned char page_template[] = {\n';
-for (let i = 0; i < bytes.length; i += 24)
-  c += Array.from(bytes.subarray(i, i + 24)).join(",") + ",\n";
-writeFileSync(join(folder, "page.new"), c + "0 };\n");
-console.log(`${bytes.length} bytes`);
+  'const char page_missing[] = "";\n' + asC("page_template", page) + asC("live_template", live));
+console.log(`${page.length} and ${live.length} bytes`);

@@ -52,5 +52,6 @@ extern const struct command command_paper_list;
 extern const struct command command_paper_run;
 extern const struct command command_paper_show;
 extern const struct command command_report;
+extern const struct command command_serve;
 
 #endif

@@ -32,6 +32,7 @@ static const struct command *const commands[] = {
 	&command_live,
 	&command_paper,
 	&command_report,
+	&command_serve,
 	NULL,
 };
 /* clang-format on */

@@ -199,16 +199,23 @@ static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
 	return status;
 }
 
-/* Until a sample is due, it is time for a checkpoint, jobs are looked at, or it
- * ends. */
-static enum hd_status run_on(struct simulation *s, struct diag *d)
+static hd_time earlier(hd_time a, hd_time b)
+{
+	return a < b ? a : b;
+}
+
+/* To `limit`, unless a sample is due, it is time for a checkpoint, jobs are
+ * looked at, or it ends before. */
+static enum hd_status run_on(struct simulation *s, hd_time limit,
+			     struct diag *d)
 {
 	bool sampled = s->options.sampled;
 	hd_time sample =
 		sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
 	hd_time look = jobs_next_look(s);
 
-	s->state = sim_run(s->sim, saved_next(s, sample < look ? sample : look),
+	s->state = sim_run(s->sim,
+			   saved_next(s, earlier(limit, earlier(sample, look))),
 			   saved_progress, s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
 	    jobs_done(s->jobs))
@@ -246,15 +253,10 @@ static enum hd_status refuse_broken(const struct simulation *s, struct diag *d)
 			 sim_broken_by(s->sim), s->options.world->rank);
 }
 
-enum hd_status simulation_run(struct simulation *s, struct diag *d)
+/* After its end. */
+static enum hd_status finish(struct simulation *s, enum hd_status status,
+			     struct diag *d)
 {
-	enum hd_status status = share(s, d);
-
-	if (status != HD_OK)
-		return status;
-	do
-		status = run_on(s, d);
-	while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped);
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, d);
 	if (status == HD_OK)
@@ -263,6 +265,32 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 		status = jobs_run_alone(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
+}
+
+enum hd_status simulation_run(struct simulation *s, struct diag *d)
+{
+	enum hd_status status = share(s, d);
+
+	if (status != HD_OK)
+		return status;
+	do
+		status = run_on(s, HD_TIME_NEVER, d);
+	while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped);
+	return finish(s, status, d);
+}
+
+enum hd_status simulation_advance(struct simulation *s, hd_time until,
+				  struct diag *d)
+{
+	enum hd_status status;
+
+	do {
+		s->is_stopped = false;
+		status = run_on(s, until, d);
+	} while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped &&
+		 sim_now(s->sim) < until);
+	return status == HD_OK && s->state == SIM_PAUSED ? HD_OK
+							 : finish(s, status, d);
 }
 
 enum hd_status simulation_run_until(struct simulation *s, hd_time until,
@@ -350,6 +378,18 @@ struct results *simulation_record(const struct simulation *s)
 	sim_samples_tables(&s->samples, r);
 	sim_picture_fabric(&f, r);
 	return r;
+}
+
+void simulation_samples(const struct simulation *s, struct results *r)
+{
+	sim_samples_tables(&s->samples, r);
+}
+
+void simulation_picture(const struct simulation *s, struct results *r)
+{
+	const struct sim_findings f = findings_of(s, true);
+
+	sim_picture_fabric(&f, r);
 }
 
 void simulation_checksum(const struct simulation *s, struct strbuf *out)

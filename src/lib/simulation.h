@@ -67,6 +67,14 @@ void simulation_free(struct simulation *s);
  */
 HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s,
 					    struct diag *d);
+/*
+ * In pieces, instead: through all instants up to `until`, or until the progress
+ * callback says to stop; the outcome is that of simulation_run, however it is
+ * cut. Its state is SIM_PAUSED until it has come to its end; not to be called
+ * after that. One process only.
+ */
+HD_MUST_CHECK enum hd_status simulation_advance(struct simulation *s,
+						hd_time until, struct diag *d);
 /* With something outside: all instants until then, and on from there. */
 HD_MUST_CHECK enum hd_status
 simulation_run_until(struct simulation *s, hd_time until, struct diag *d);
@@ -86,6 +94,10 @@ struct results *simulation_results(const struct simulation *s, bool all,
 				   bool *met);
 /* For a database or a page: curves, the fabric and samples, too. */
 struct results *simulation_record(const struct simulation *s);
+/* Adds what samples have of the run until now; of one that is sampled. */
+void simulation_samples(const struct simulation *s, struct results *r);
+/* Adds the fabric as a page draws it. */
+void simulation_picture(const struct simulation *s, struct results *r);
 /* One number that all deliveries and counters enter, as text. */
 void simulation_checksum(const struct simulation *s, struct strbuf *out);
 /* The counters of the ports that are looked at, as perfquery prints them. */

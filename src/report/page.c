@@ -71,7 +71,17 @@ static void put_head(struct json *w, const struct page_run *run)
 	put_text(w, "scenario", r->scenario);
 }
 
-static void put_run(struct json *w, const struct page_run *run)
+static bool is_among(const char *const *names, const char *name)
+{
+	for (; names && *names; names++) {
+		if (strcmp(*names, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void page_put_run(struct json *w, const struct page_run *run,
+		  const char *const *without)
 {
 	const struct results *r = run->results;
 
@@ -93,8 +103,10 @@ static void put_run(struct json *w, const struct page_run *run)
 	json_end(w);
 	json_key(w, "tables");
 	json_begin_array(w);
-	for (size_t i = 0; i < r->n_tables; i++)
-		put_table(w, r->tables[i]);
+	for (size_t i = 0; i < r->n_tables; i++) {
+		if (!is_among(without, r->tables[i]->name))
+			put_table(w, r->tables[i]);
+	}
 	json_end(w);
 	json_end(w);
 }
@@ -136,7 +148,7 @@ enum hd_status page_write(const struct page_run *runs, size_t n,
 	json_key(&w, "runs");
 	json_begin_array(&w);
 	for (size_t i = 0; i < n; i++)
-		put_run(&w, &runs[i]);
+		page_put_run(&w, &runs[i], NULL);
 	json_end(&w);
 	json_end(&w);
 	strbuf_add(out, page, (size_t)(place - page));

@@ -10,6 +10,7 @@
  */
 
 #include "base/diag.h"
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "measure/results.h"
 
@@ -22,5 +23,10 @@ struct page_run {
 /* HD_ERR_ENV if the program was built without the page's script. */
 HD_MUST_CHECK enum hd_status page_write(const struct page_run *runs, size_t n,
 					struct strbuf *out, struct diag *d);
+
+/* One run as the page reads it, without the tables of these names (up to NULL;
+ * or NULL: with all). */
+void page_put_run(struct json *w, const struct page_run *run,
+		  const char *const *without);
 
 #endif

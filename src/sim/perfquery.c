@@ -21,12 +21,12 @@ static void set(uint8_t *mad, const struct counter *c)
 	mad_set(mad, c->name, c->value < most ? c->value : most);
 }
 
-static uint64_t words(uint64_t bytes, uint64_t packets)
+uint64_t perfquery_words(uint64_t bytes, uint64_t packets)
 {
 	return (bytes - 2 * packets) / 4;
 }
 
-static uint64_t ticks(const struct sim_port *p, hd_time wait)
+uint64_t perfquery_ticks(const struct sim_port *p, hd_time wait)
 {
 	return wait / hd_rate_duration(p->rate, 4);
 }
@@ -73,11 +73,13 @@ static void plain_counters(const struct sim_port *p,
 		{ "PortXmitConstraintErrors", c->xmit_constraint_errors, 8 },
 		{ "PortRcvConstraintErrors", c->rcv_constraint_errors, 8 },
 		{ "VL15Dropped", c->vl15_dropped, 16 },
-		{ "PortXmitData", words(c->xmit_bytes, c->xmit_packets), 32 },
-		{ "PortRcvData", words(c->rcv_bytes, c->rcv_packets), 32 },
+		{ "PortXmitData",
+		  perfquery_words(c->xmit_bytes, c->xmit_packets), 32 },
+		{ "PortRcvData", perfquery_words(c->rcv_bytes, c->rcv_packets),
+		  32 },
 		{ "PortXmitPkts", c->xmit_packets, 32 },
 		{ "PortRcvPkts", c->rcv_packets, 32 },
-		{ "PortXmitWait", ticks(p, c->xmit_wait), 32 },
+		{ "PortXmitWait", perfquery_ticks(p, c->xmit_wait), 32 },
 	};
 
 	memcpy(out, counters, sizeof(counters));
@@ -145,10 +147,13 @@ static void family_values(const struct sim_counters *c,
 			  uint64_t out[N_FAMILIES][16])
 {
 	for (unsigned i = 0; i < 16; i++) {
-		out[0][i] = words(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
-		out[1][i] = words(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
+		out[0][i] = perfquery_words(c->xmit_bytes_sl[i],
+					    c->xmit_packets_sl[i]);
+		out[1][i] = perfquery_words(c->rcv_bytes_sl[i],
+					    c->rcv_packets_sl[i]);
 		out[2][i] = c->rcv_packets_vl[i];
-		out[3][i] = words(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
+		out[3][i] = perfquery_words(c->rcv_bytes_vl[i],
+					    c->rcv_packets_vl[i]);
 	}
 }
 

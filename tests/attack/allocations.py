@@ -213,7 +213,7 @@ def main():
         case = Case(heddle, library, words)
         n = case.count()
         if case.undisturbed[0] > 1 or n < 10:
-            sys.exit(f"heddle {words}: {n} allocations, {case.undisturbed[2]}")
+            sys.exit(f"heddle {words}: {case.undisturbed[2]}")
         for i, k in enumerate(places(n, ROUNDS // len(COMMANDS))):
             hook = "HD_FAIL_FROM" if i % 2 else "HD_FAIL_AT"
             wrong = case.complaint(**{hook: str(k)})

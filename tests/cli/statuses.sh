@@ -8,6 +8,7 @@ incast=$SRC/examples/incast.yaml
 net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
 printf 'nobody h1 DB 1Mb/s\n' >requests
+printf 'short\n' >short
 n=0
 
 # Lines "STATUS  TEXT OF THE REFUSAL  |  WORDS", to be run as heddle WORDS.
@@ -145,6 +146,13 @@ done <<'EOT'
 3 no traffic row 'foo'             | cc tune "$incast" --victims foo
 3 'nobody'                         | qos admit --requests requests mesh
 3 no experiment 'foo'              | paper run foo
+# A run that is followed.
+2 a SCENARIO, or --db FILE         | serve
+2 a SCENARIO, or --db FILE         | serve "$quick" --db runs.db
+2 '65536' is                       | serve "$quick" --port 65536
+3 'here' is no address             | serve "$quick" --listen here
+3 cannot be read                   | serve nowhere.yaml
+3 a token has at least 16 letters  | serve "$quick" --token short
 EOT
 [ "$n" -ge 60 ] || fail "only $n refusals"
 [ ! -e x.html ] || fail "a refused command wrote"

@@ -55,26 +55,9 @@ sqlite3 runs.db <"$SRC/tests/web/bench.sql"
 
 # What goes wrong: a deadlock, a cable that fails, goals that are missed; names
 # that would like to be markup; cables so many that lines would hide each other.
-EVIL='"><img src=x onerror=window.smuggled=1><script>window.smuggled=1</script>'
+. "$SRC/tests/web/evil.sh"
 "$HEDDLE" sim "$SRC/examples/ring-deadlock.yaml" --quiet --db wrong.db >/dev/null ||
 	[ $? -eq 1 ]
-cat >evil.ibnet <<END
-vendid=0x2c9
-Switch  4 "S-0000000000000001"          # "$EVIL" enhanced port 0 lid 1 lmc 0
-[1]     "H-0000000000000011"[1](12)             # "a$EVIL" lid 2 4xHDR
-[2]     "H-0000000000000021"[1](22)             # "b$EVIL" lid 3 4xHDR
-Ca      1 "H-0000000000000011"          # "a$EVIL"
-[1](12)         "S-0000000000000001"[1]         # lid 2 lmc 0 "x" lid 1 4xHDR
-Ca      1 "H-0000000000000021"          # "b$EVIL"
-[1](22)         "S-0000000000000001"[2]         # lid 3 lmc 0 "x" lid 1 4xHDR
-END
-cat >evil.yaml <<END
-title: '$EVIL'
-fabric: {topology: {file: evil.ibnet}}
-qos: {lanes: 2, classes: [{name: '$EVIL', sl: 0}]}
-traffic: [{name: '$EVIL', class: '$EVIL', kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}]
-run: {warmup: 1us, measure: 20us}
-END
 "$HEDDLE" sim evil.yaml --quiet --db wrong.db >/dev/null
 cat >failing.yaml <<END
 title: 288 hosts, a cable fails, goals are missed

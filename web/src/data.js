@@ -26,17 +26,18 @@ export class Table {
 }
 
 export function readRuns(text) {
-  const data = JSON.parse(text);
-  for (const run of data.runs) {
-    // What a name is measured in, for where it stands in a text: "lambda=4".
-    const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
-    // Rows of traffic and jobs have the first colours, everywhere.
-    const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);
-    const palette = new Palette([...new Set(rows)]);
-    run.tables = run.tables.map((t) => new Table({ ...t, units, palette }));
-    run.table = (name) => run.tables.find((t) => t.name === name);
-  }
-  return data.runs;
+  return JSON.parse(text).runs.map(asRun);
+}
+
+export function asRun(run) {
+  // What a name is measured in, for where it stands in a text: "lambda=4".
+  const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
+  // Rows of traffic and jobs have the first colours, everywhere.
+  const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);
+  const palette = new Palette([...new Set(rows)]);
+  run.tables = run.tables.map((t) => new Table({ ...t, units, palette }));
+  run.table = (name) => run.tables.find((t) => t.name === name);
+  return run;
 }
 
 export const isNumber = (c) =>

@@ -327,7 +327,7 @@ function linkDetails(view, f, l) {
   const direction = (d) => d && [el("h4", { class: "subject" }, `${d.port} → ${f.nodes[d.to].name}`),
     smallTable(["", ""], [["rate (given)", `${d.rate} Gb/s`], ["used (simulated)", `${d.used.toFixed(1)} %`], ["waiting for credits (simulated)", `${d.waiting.toFixed(1)} %`]], "link"),
     ...sparkline(f, d), ...counters(f, d.port), ...arbitrationOf(f, d.port)];
-  return [...direction(l), ...(direction(l.back) || [])];
+  return [...(view.actions ? view.actions(l) : []), ...direction(l), ...(direction(l.back) || [])];
 }
 
 const hopRows = (f, hops) => hops.map((h) => [String(h.hop), f.nodes[h.node].name, h.in === null ? "–" : String(h.in), h.out === null ? "–" : String(h.out),
@@ -335,7 +335,7 @@ const hopRows = (f, hops) => hops.map((h) => [String(h.hop), f.nodes[h.node].nam
 
 // ---- the panel ----------------------------------------------------------------
 
-class View {
+export class View {
   constructor(f) {
     this.f = f;
     this.metric = "used";
@@ -386,6 +386,7 @@ class View {
       ...(f.circle.length ? [heading("deadlock: packets that wait for each other"), smallTable(["at", "waits for", "towards"], f.circle.map((l) => [f.nodes[l.from].name, l.port, f.nodes[l.to].name]), "deadlock")] : []),
       ...(failed.length ? [heading("failed cables (dashed)"), smallTable(["cable", "down", "up again"], failed.map((e) => [this.linkButton(e.link, `${e.port} – ${f.nodes[e.link.to].name}`), e.time < 0 ? "before measuring" : `${e.time.toFixed(1)} us`, e.until === null ? "no" : `${e.until.toFixed(1)} us`]), "failed cables")] : []),
       ...this.busiest(most));
+    this.first = true;
   }
   linkButton(l, text) {
     return el("button", { type: "button", onclick: () => { if (!l.shape && !l.cell) this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, text);
@@ -397,8 +398,13 @@ class View {
     for (const shape of this.ways.children) shape.classList.add("circle");
   }
   show(...nodes) {
+    this.first = false;
     this.aside.replaceChildren(...nodes);
     this.aside.scrollTop = 0;
+  }
+  // Nothing has been chosen yet.
+  isFirst() {
+    return this.first;
   }
   mark(shape) {
     for (const e of this.stage.querySelectorAll(".chosen")) e.classList.remove("chosen");
@@ -483,7 +489,7 @@ function pathControls(view, f) {
   return out;
 }
 
-function controls(view, f) {
+export function controls(view, f) {
   const metric = el("select", { "aria-label": "colour links by", onchange: (e) => { view.metric = e.target.value; view.paint(); } },
     el("option", { value: "used" }, "utilisation"), el("option", { value: "waiting" }, "stall (waiting for credits)"));
   const list = `names-${Math.random().toString(36).slice(2)}`;

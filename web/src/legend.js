@@ -2,6 +2,7 @@
 // Colours, dashes and symbols: one name has one colour in all plots of a run,
 // and a legend shows what the plot draws.
 import * as Plot from "@observablehq/plot";
+import { el } from "./shapes.js";
 
 const COLOURS = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `var(--c${n})`);
 export const SYMBOLS = ["circle", "plus", "times", "triangle2", "square2", "diamond2", "asterisk"];
@@ -64,4 +65,9 @@ export function swatch(entry) {
   for (const [k, v] of Object.entries(attributes)) mark.setAttribute(k, v);
   svg.append(mark);
   return svg;
+}
+
+export function legendNode(legend) {
+  if (!legend || legend.length < 2) return null;
+  return el("ul", { class: "legend" }, ...legend.map((entry) => el("li", {}, swatch(entry), entry.name)));
 }

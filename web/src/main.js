@@ -4,7 +4,7 @@ import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
 import { panelSvg, save, tableCsv } from "./export.js";
 import { fabricPanel, isFabricTable } from "./fabric.js";
-import { swatch } from "./legend.js";
+import { legendNode } from "./legend.js";
 import { overlaySection } from "./overlay.js";
 import { isGoals, nameRuns, overviewSection, verdictLine } from "./overview.js";
 import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
@@ -47,10 +47,6 @@ function panelFrame(run, table, classes) {
   return { panel, body, add };
 }
 
-function legendNode(legend) {
-  if (!legend || legend.length < 2) return null;
-  return el("ul", { class: "legend" }, ...legend.map((entry) => el("li", {}, swatch(entry), entry.name)));
-}
 
 // A part knows how to draw itself at a width; it is drawn anew at another.
 function chartPanel(run, table, parts) {

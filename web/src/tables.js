@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tables and records as HTML, with units and origins.
 import { format, isNumber } from "./data.js";
+import { el } from "./shapes.js";
 
-export function el(name, attributes = {}, ...children) {
-  const e = document.createElement(name);
-  for (const [k, v] of Object.entries(attributes)) {
-    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
-    else if (k === "style") e.style.cssText = v; // the page's policy forbids the attribute
-    else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? "" : v);
-  }
-  e.append(...children.filter((c) => c !== null && c !== undefined));
-  return e;
-}
+export { el };
 
 export const originTag = (origin) => el("span", { class: "origin" }, origin);
 

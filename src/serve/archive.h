@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SERVE_ARCHIVE_H
+#define HD_SERVE_ARCHIVE_H
+
+/* The runs of a database, as a page that is made anew whenever it is asked
+ * for. */
+
+#include "serve/server.h"
+
+struct archive;
+
+/* Refuses what is no database with a run; the path is borrowed. */
+HD_MUST_CHECK enum hd_status archive_new(const char *path, struct diag *d,
+					 struct archive **out);
+void archive_free(struct archive *a);
+
+/* Of all requests it answers that for the page. */
+server_answer_fn archive_answer;
+/* Until the process is interrupted. */
+void archive_wait(void *context);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define LABEL "a change"
+
+uint32_t change_port(const struct fabric *f, uint32_t link)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		if (f->setup.ports[i].peer != SIM_NONE && n++ == link)
+			return i;
+	}
+	return SIM_NONE;
+}
+
+/* As YAML between quotes: whatever a name has, it stays a name. */
+static void put_quoted(const char *text, struct strbuf *out)
+{
+	strbuf_putc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			strbuf_putc(out, '\\');
+		if ((unsigned char)*text < ' ')
+			strbuf_printf(out, "\\x%02x", (unsigned)*text);
+		else
+			strbuf_putc(out, *text);
+	}
+	strbuf_putc(out, '"');
+}
+
+static enum hd_status put_fault(const struct change *c, const struct fabric *f,
+				hd_time at, struct overrides *o,
+				struct strbuf *words, struct diag *d)
+{
+	const char *kind = c->kind == CHANGE_CUT ? "link-down" : "link-up";
+	uint32_t port = change_port(f, c->link);
+
+	if (port == SIM_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u",
+				 c->link);
+	struct strbuf name = STRBUF_INIT, value = STRBUF_INIT;
+
+	fabric_port_name(f, port, &name);
+	strbuf_puts(&value, "{at: ");
+	hd_time_print(at, &value);
+	strbuf_printf(&value, ", kind: %s, port: ", kind);
+	put_quoted(name.text, &value);
+	strbuf_putc(&value, '}');
+	overrides_put(o, LABEL, "faults.events.+", "%s", value.text);
+	strbuf_printf(words, "%s %s", kind, name.text);
+	strbuf_fini(&value);
+	strbuf_fini(&name);
+	return HD_OK;
+}
+
+static void put_weights(const struct change *c, hd_time at, struct overrides *o,
+			struct strbuf *words)
+{
+	struct strbuf value = STRBUF_INIT;
+
+	strbuf_puts(&value, "{at: ");
+	hd_time_print(at, &value);
+	strbuf_puts(&value, ", ports: all");
+	strbuf_puts(words, "tables of all ports:");
+	if (*c->high) {
+		strbuf_puts(&value, ", high: ");
+		put_quoted(c->high, &value);
+		strbuf_printf(words, " high %s", c->high);
+	}
+	if (*c->low) {
+		strbuf_puts(&value, ", low: ");
+		put_quoted(c->low, &value);
+		strbuf_printf(words, " low %s", c->low);
+	}
+	strbuf_putc(&value, '}');
+	overrides_put(o, LABEL, "qos.changes.+", "%s", value.text);
+	strbuf_fini(&value);
+}
+
+/* Fields below "traffic[3]." or "goals[0]." of a scenario, for a copy. */
+struct copier {
+	const char *prefix;
+	const char *list; /* "traffic" */
+	struct overrides *to;
+	bool begun;
+};
+
+static void copy_field(void *context, const char *name, const char *value)
+{
+	struct copier *c = context;
+	size_t len = strlen(c->prefix);
+
+	if (strncmp(name, c->prefix, len) != 0)
+		return;
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s.%s.%s", c->list, c->begun ? "-" : "+",
+		      name + len);
+	overrides_put(c->to, LABEL, path.text, "%s", value);
+	c->begun = true;
+	strbuf_fini(&path);
+}
+
+/* Adds a copy of the item of a list at its end. */
+static void copy_item(const struct scenario *s, const char *list, size_t item,
+		      struct overrides *to)
+{
+	struct strbuf prefix = STRBUF_INIT;
+
+	strbuf_printf(&prefix, "%s[%zu].", list, item);
+	struct copier c = { .prefix = prefix.text, .list = list, .to = to };
+
+	scenario_settings(s, copy_field, &c);
+	strbuf_fini(&prefix);
+}
+
+/* "video", and when that changes "video-2", "video-3". */
+static char *next_name(const struct scenario *s, const char *name)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *dash = strrchr(name, '-');
+	size_t stem = dash && dash[1] &&
+				      strspn(dash + 1, "0123456789") ==
+					      strlen(dash + 1)
+			      ? (size_t)(dash - name)
+			      : strlen(name);
+	uint32_t none = UINT32_MAX;
+
+	for (unsigned k = 2;; k++) {
+		struct diag d = { .status = HD_OK };
+
+		strbuf_clear(&out);
+		strbuf_add(&out, name, stem);
+		strbuf_printf(&out, "-%u", k);
+		if (scenario_find_row(s, out.text, "row", &d, &none) != HD_OK)
+			return strbuf_detach(&out);
+	}
+}
+
+static void set_load(const char *path, const struct change *c,
+		     struct overrides *o)
+{
+	static const char *const fields[] = { "load", "rate" };
+	bool is_rate = strstr(c->value, "b/s") != NULL;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct strbuf field = STRBUF_INIT;
+
+		strbuf_printf(&field, "%s.%s", path, fields[i]);
+		overrides_put(o, LABEL, field.text, "%s",
+			      i == is_rate ? c->value : "");
+		strbuf_fini(&field);
+	}
+}
+
+/* What a goal asks of a row is asked of the row that follows it. */
+static void copy_goals(const struct scenario *s, const char *row,
+		       const char *next, struct overrides *o)
+{
+	for (size_t i = 0; i < s->n_goals; i++) {
+		if (!s->goals[i].row || strcmp(s->goals[i].row, row) != 0)
+			continue;
+		copy_item(s, "goals", i, o);
+		overrides_put(o, LABEL, "goals.-.row", "%s", next);
+	}
+}
+
+/* The row ends, and another like it begins with the new load. */
+static void put_successor(const struct scenario *s, const struct change *c,
+			  hd_time at, struct overrides *o)
+{
+	struct strbuf time = STRBUF_INIT, path = STRBUF_INIT;
+	char *name = next_name(s, s->traffic[c->row].name);
+
+	hd_time_print(at, &time);
+	copy_item(s, "traffic", c->row, o);
+	overrides_put(o, LABEL, "traffic.-.name", "%s", name);
+	overrides_put(o, LABEL, "traffic.-.start", "%s", time.text);
+	set_load("traffic.-", c, o);
+	strbuf_printf(&path, "traffic.%u.stop", c->row);
+	overrides_put(o, LABEL, path.text, "%s", time.text);
+	copy_goals(s, s->traffic[c->row].name, name, o);
+	free(name);
+	strbuf_fini(&path);
+	strbuf_fini(&time);
+}
+
+static enum hd_status put_load(const struct change *c, const struct scenario *s,
+			       hd_time at, struct overrides *o,
+			       struct strbuf *words, struct diag *d)
+{
+	if (c->row >= s->n_traffic)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "there is no traffic row %u", c->row);
+	const struct scn_traffic *t = &s->traffic[c->row];
+	struct strbuf path = STRBUF_INIT;
+
+	if (t->stop <= at)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"row '%s' has ended: its successor is another row",
+			t->name);
+	strbuf_printf(&path, "traffic.%u", c->row);
+	if (t->start >= at)
+		set_load(path.text, c, o);
+	else
+		put_successor(s, c, at, o);
+	strbuf_printf(words, "%s: %s", t->name, c->value);
+	strbuf_fini(&path);
+	return HD_OK;
+}
+
+enum hd_status change_put(const struct change *c, const struct fabric *f,
+			  hd_time at, struct overrides *o, struct strbuf *words,
+			  struct diag *d)
+{
+	switch (c->kind) {
+	case CHANGE_CUT:
+	case CHANGE_MEND:
+		return put_fault(c, f, at, o, words, d);
+	case CHANGE_LOAD:
+		return put_load(c, f->scenario, at, o, words, d);
+	case CHANGE_WEIGHTS:
+		break;
+	}
+	put_weights(c, at, o, words);
+	return HD_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SERVE_CHANGE_H
+#define HD_SERVE_CHANGE_H
+
+/*
+ * What somebody who follows a run changes in it, as fields of its scenario: a
+ * run of the scenario with these fields is the run that was followed.
+ */
+
+#include "fabric/fabric.h"
+
+enum change_kind {
+	CHANGE_CUT,     /* a cable fails */
+	CHANGE_MEND,    /* and comes back */
+	CHANGE_LOAD,    /* of a traffic row: its load, or its rate */
+	CHANGE_WEIGHTS, /* of the arbitration tables of all ports */
+};
+
+#define CHANGE_TEXT 400 /* longest value, with its NUL */
+
+struct change {
+	enum change_kind kind;
+	uint32_t link; /* numbered as in the table "links" */
+	uint32_t row;
+	char value[CHANGE_TEXT];                  /* "60%", "10Gb/s" */
+	char high[CHANGE_TEXT], low[CHANGE_TEXT]; /* "0:64,1:32"; "": stays */
+};
+
+/*
+ * Adds to `o` what makes the change from `at` on, and to `words` what it is.
+ * HD_ERR_NOT_FOUND if there is no such link or row. Whether the fields make
+ * sense is for the scenario to say.
+ */
+HD_MUST_CHECK enum hd_status change_put(const struct change *c,
+					const struct fabric *f, hd_time at,
+					struct overrides *o,
+					struct strbuf *words, struct diag *d);
+
+/* The sim port of a link by its number, or SIM_NONE. */
+uint32_t change_port(const struct fabric *f, uint32_t link);
+
+#endif

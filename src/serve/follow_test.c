@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/follow.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+
+#define SCENARIO                                                               \
+	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 2}\n"         \
+	"  routing: ftree\n"                                                   \
+	"qos: {lanes: 2, low: \"0:64,1:64\"}\n"                                \
+	"traffic:\n"                                                           \
+	"  - {name: '{a}: \"b\"', kind: poisson, load: 50%}\n"                 \
+	"  - {name: v, kind: cbr, rate: 1Gb/s, sl: 1, pattern: permutation}\n" \
+	"run: {warmup: 5us, measure: 100us}\n"                                 \
+	"goals: [{row: v, lost: 0}]\n"
+#define LINKS 32
+
+struct one {
+	char path[32];
+	struct follow *s;
+	pthread_t thread;
+};
+
+static void *compute(void *context)
+{
+	follow_run(context);
+	return NULL;
+}
+
+static void begin(struct one *x)
+{
+	const struct overrides none = { .items = NULL };
+	const struct follow_options how = { .paused = true };
+	struct diag d = { .status = HD_OK };
+
+	snprintf(x->path, sizeof(x->path), "/tmp/heddle-follow-XXXXXX");
+	int fd = mkstemp(x->path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, SCENARIO, strlen(SCENARIO)),
+			 strlen(SCENARIO));
+	close(fd);
+	if (follow_new(x->path, &none, &how, &d, &x->s) != HD_OK)
+		fail_msg("%s", d.message);
+	pthread_create(&x->thread, NULL, compute, x->s);
+}
+
+/* The run is left as it is, and nobody computes. */
+static void stop(struct one *x)
+{
+	follow_end(x->s);
+	pthread_join(x->thread, NULL);
+}
+
+static void end(struct one *x)
+{
+	follow_free(x->s);
+	unlink(x->path);
+}
+
+/* The status, and if `out` is not NULL what was sent. */
+static unsigned ask(struct one *x, const struct request *r, struct strbuf *out)
+{
+	struct reply reply = { .status = 200, .body = STRBUF_INIT };
+
+	follow_answer(x->s, r, &reply);
+	if (out) {
+		strbuf_clear(out);
+		strbuf_puts(out, reply.body.text);
+	}
+	strbuf_fini(&reply.body);
+	return reply.status;
+}
+
+static double number_after(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	assert_non_null(at);
+	return strtod(at + strlen(key), NULL);
+}
+
+/* By so many nanoseconds, or to its end. */
+static void step(struct one *x, uint64_t ns)
+{
+	struct strbuf state = STRBUF_INIT;
+	const struct request look = { .kind = REQUEST_STATE };
+	const struct request go = { .kind = REQUEST_STEP, .time = ns * HD_NS };
+
+	ask(x, &look, &state);
+	double until = number_after(state.text, "\"now\":") + (double)ns / 1000;
+
+	assert_int_equal(ask(x, &go, NULL), 200);
+	do
+		ask(x, &look, &state);
+	while (!strstr(state.text, "\"state\":\"ended\"") &&
+	       number_after(state.text, "\"now\":") < until - 1e-9);
+	strbuf_fini(&state);
+}
+
+static unsigned change(struct one *x, struct change c)
+{
+	const struct request r = { .kind = REQUEST_CHANGE, .change = c };
+
+	return ask(x, &r, NULL);
+}
+
+static struct change any_change(struct rng *g)
+{
+	struct change c = { .kind = (enum change_kind)rng_below(g, 4) };
+
+	c.link = (uint32_t)rng_below(g, LINKS);
+	c.row = (uint32_t)rng_below(g, 3);
+	snprintf(c.value, sizeof(c.value), "%u%%",
+		 10 + (unsigned)rng_below(g, 60));
+	snprintf(c.low, sizeof(c.low), "0:%u,1:%u",
+		 1 + (unsigned)rng_below(g, 200),
+		 1 + (unsigned)rng_below(g, 200));
+	return c;
+}
+
+/* What a run of this text comes to. */
+static void checksum_of(const char *text, struct strbuf *out)
+{
+	const struct simulation_options options = { .sampled = true };
+	struct diag d = { .status = HD_OK };
+	struct simulation *s = NULL;
+	struct fabric *f;
+
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
+	    simulation_new(f, &options, &d, &s) != HD_OK ||
+	    simulation_run(s, &d) != HD_OK)
+		fail_msg("%u:%u: %s", d.line, d.column, d.message);
+	simulation_checksum(s, out);
+	simulation_free(s);
+}
+
+/* Steps and changes as they come; then its scenario, run by itself. */
+static void a_changed_run_is_the_run_of_its_scenario(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct strbuf text = STRBUF_INIT, ours = STRBUF_INIT;
+		struct strbuf alone = STRBUF_INIT;
+		struct rng g;
+		struct one x;
+		unsigned made = 0;
+
+		rng_init(&g, seed, 0);
+		begin(&x);
+		for (unsigned i = 0; i < 6; i++) {
+			step(&x, 1 + rng_below(&g, 20000));
+			made += change(&x, any_change(&g)) == 200;
+		}
+		assert_true(made > 1);
+		step(&x, 1000000);
+		stop(&x);
+		follow_scenario(x.s, &text);
+		simulation_checksum(follow_simulation(x.s), &ours);
+		checksum_of(text.text, &alone);
+		assert_string_equal(ours.text, alone.text);
+		end(&x);
+		strbuf_fini(&alone);
+		strbuf_fini(&ours);
+		strbuf_fini(&text);
+	}
+}
+
+/* The lines of a port's counters: those of rows may become more. */
+static void keep_ports(struct strbuf *metrics)
+{
+	const char *ports = strstr(metrics->text, "# HELP node_infiniband");
+
+	assert_non_null(ports);
+	memmove(metrics->text, ports, strlen(ports) + 1);
+}
+
+static void what_was_seen_stays_as_it_was(void **state)
+{
+	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_LOAD,
+						  CHANGE_WEIGHTS };
+	const struct request look = { .kind = REQUEST_METRICS };
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	struct one x;
+
+	(void)state;
+	begin(&x);
+	for (size_t i = 0; i < 3; i++) {
+		step(&x, 15000);
+		ask(&x, &look, &before);
+		keep_ports(&before);
+		assert_int_equal(
+			change(&x, (struct change){ .kind = kinds[i],
+						    .link = 9,
+						    .value = "30%",
+						    .low = "0:1,1:9" }),
+			200);
+		ask(&x, &look, &after);
+		keep_ports(&after);
+		assert_string_equal(before.text, after.text);
+	}
+	stop(&x);
+	end(&x);
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+}
+
+static void a_refused_change_changes_nothing(void **state)
+{
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	const struct request scenario = { .kind = REQUEST_SCENARIO };
+	struct one x;
+
+	(void)state;
+	begin(&x);
+	step(&x, 3000);
+	ask(&x, &scenario, &before);
+	assert_int_equal(
+		change(&x, (struct change){ CHANGE_CUT, .link = LINKS }), 404);
+	assert_int_equal(change(&x, (struct change){ CHANGE_LOAD, .row = 2,
+						     .value = "1%" }),
+			 404);
+	assert_int_equal(
+		change(&x, (struct change){ CHANGE_LOAD, .value = "b/s" }),
+		422);
+	assert_int_equal(
+		change(&x, (struct change){ CHANGE_WEIGHTS, .low = "99:1" }),
+		422);
+	ask(&x, &scenario, &after);
+	assert_string_equal(before.text, after.text);
+	step(&x, 1000000);
+	assert_int_equal(change(&x, (struct change){ CHANGE_CUT }), 409);
+	stop(&x);
+	end(&x);
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_changed_run_is_the_run_of_its_scenario),
+		cmocka_unit_test(what_was_seen_stays_as_it_was),
+		cmocka_unit_test(a_refused_change_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

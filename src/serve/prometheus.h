@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SERVE_PROMETHEUS_H
+#define HD_SERVE_PROMETHEUS_H
+
+/*
+ * A run in Prometheus' text format (version 0.0.4). Counters of ports have the
+ * names, units and labels that node_exporter's infiniband collector gives those
+ * of an adapter: node_infiniband_port_data_received_bytes_total{device,port}.
+ * They count, like all results, from where measuring begins. What only a
+ * simulation knows is called heddle_*.
+ */
+
+#include "lib/simulation.h"
+
+/* `down`: per sim port, whether its link is down now. */
+void prometheus_print(const struct simulation *s, const bool *down,
+		      struct strbuf *out);
+
+/* A value of a label: backslashes, quotes and ends of lines are escaped. */
+void prometheus_label(const char *text, struct strbuf *out);
+
+#endif

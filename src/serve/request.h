@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SERVE_REQUEST_H
+#define HD_SERVE_REQUEST_H
+
+/*
+ * What somebody asks over HTTP, once the library has taken it apart: a method,
+ * a path, and values by name. What makes no sense is refused in one line.
+ */
+
+#include "serve/change.h"
+
+enum request_kind {
+	REQUEST_PAGE,     /* the page that follows */
+	REQUEST_FABRIC,   /* what it draws, JSON */
+	REQUEST_STATE,    /* what changes all the time, JSON */
+	REQUEST_METRICS,  /* for Prometheus */
+	REQUEST_SCENARIO, /* with all changes */
+	REQUEST_REPORT,   /* of the run so far, a page */
+	REQUEST_PAUSE,
+	REQUEST_RUN,
+	REQUEST_STEP,  /* by `time` */
+	REQUEST_SPEED, /* `time` a second; 0: as fast as it goes */
+	REQUEST_RESTART,
+	REQUEST_CHANGE,
+};
+
+struct request {
+	enum request_kind kind;
+	hd_time time;
+	struct change change;
+};
+
+/* The value of that name, or NULL; as long as the request lives. */
+typedef const char *request_value_fn(void *context, const char *name);
+
+/*
+ * HD_ERR_NOT_FOUND if nothing is called so, HD_ERR_USAGE if it is not for this
+ * method, HD_ERR_INPUT if a value is missing or is none.
+ */
+HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
+					   request_value_fn *value,
+					   void *context, struct diag *d,
+					   struct request *out);
+
+/* Whether two texts are the same, in a time that depends on neither. */
+bool request_same(const char *given, const char *secret);
+/* Whether "localhost:80", "127.0.0.1" or "[::1]:8000" names this machine. */
+bool request_is_local(const char *host);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/request.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST 3
+
+/* "link=3", ... up to NULL. */
+static const char *value(void *context, const char *name)
+{
+	const char *const *pairs = context;
+
+	for (size_t len = strlen(name); *pairs; pairs++) {
+		if (strncmp(*pairs, name, len) == 0 && (*pairs)[len] == '=')
+			return *pairs + len + 1;
+	}
+	return NULL;
+}
+
+static enum hd_status parse(const char *method, const char *path,
+			    const char *const *values, struct request *out)
+{
+	struct diag d = { .status = HD_OK };
+
+	return request_parse(method, path, value, (void *)values, &d, out);
+}
+
+static void requests_are_what_their_words_say(void **state)
+{
+	struct request r;
+
+	(void)state;
+	assert_int_equal(parse("GET", "/", (const char *[]){ NULL }, &r),
+			 HD_OK);
+	assert_int_equal(r.kind, REQUEST_PAGE);
+	assert_int_equal(parse("POST", "/step",
+			       (const char *[]){ "time=2.5us", NULL }, &r),
+			 HD_OK);
+	assert_int_equal(r.kind, REQUEST_STEP);
+	assert_int_equal(r.time, 2500000);
+	assert_int_equal(
+		parse("POST", "/mend", (const char *[]){ "link=41", NULL }, &r),
+		HD_OK);
+	assert_int_equal(r.kind, REQUEST_CHANGE);
+	assert_int_equal(r.change.kind, CHANGE_MEND);
+	assert_int_equal(r.change.link, 41);
+	assert_int_equal(parse("POST", "/load",
+			       (const char *[]){ "row=1", "value=60%", NULL },
+			       &r),
+			 HD_OK);
+	assert_int_equal(r.change.row, 1);
+	assert_string_equal(r.change.value, "60%");
+	assert_int_equal(parse("POST", "/weights",
+			       (const char *[]){ "low=0:1,1:2", NULL }, &r),
+			 HD_OK);
+	assert_string_equal(r.change.low, "0:1,1:2");
+	assert_string_equal(r.change.high, "");
+}
+
+struct bad {
+	const char *method, *path;
+	const char *values[MOST];
+	enum hd_status status;
+};
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const struct bad all[] = {
+		{ "GET", "/nothing", { NULL }, HD_ERR_NOT_FOUND },
+		{ "GET", "/../etc/passwd", { NULL }, HD_ERR_NOT_FOUND },
+		{ "GET", "/pause", { NULL }, HD_ERR_USAGE },
+		{ "POST", "/state.json", { NULL }, HD_ERR_USAGE },
+		{ "DELETE", "/", { NULL }, HD_ERR_USAGE },
+		{ "POST", "/cut", { NULL }, HD_ERR_INPUT },
+		{ "POST", "/cut", { "link=" }, HD_ERR_INPUT },
+		{ "POST", "/cut", { "link=-1" }, HD_ERR_INPUT },
+		{ "POST",
+		  "/cut",
+		  { "link=99999999999999999999" },
+		  HD_ERR_INPUT },
+		{ "POST", "/cut", { "link=1 }" }, HD_ERR_INPUT },
+		{ "POST", "/step", { "time=soon" }, HD_ERR_INPUT },
+		{ "POST", "/speed", { "time=\x01" }, HD_ERR_INPUT },
+		{ "POST", "/load", { "row=0" }, HD_ERR_INPUT },
+		{ "POST", "/load", { "row=0", "value=" }, HD_ERR_INPUT },
+		{ "POST", "/load", { "row=0", "value={x: y}" }, HD_ERR_INPUT },
+		{ "POST", "/weights", { NULL }, HD_ERR_INPUT },
+		{ "POST", "/weights", { "low=all" }, HD_ERR_INPUT },
+		{ "POST", "/weights", { "low=0:1", "high=\"" }, HD_ERR_INPUT },
+	};
+	char longest[CHANGE_TEXT + 16] = "low=";
+	struct request r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (parse(all[i].method, all[i].path, all[i].values, &r) !=
+		    all[i].status)
+			fail_msg("%s %s %s", all[i].method, all[i].path,
+				 all[i].values[0] ? all[i].values[0] : "");
+	}
+	memset(longest + 4, '1', CHANGE_TEXT);
+	assert_int_equal(parse("POST", "/weights",
+			       (const char *[]){ longest, NULL }, &r),
+			 HD_ERR_INPUT);
+}
+
+static void names_of_this_machine_are_known(void **state)
+{
+	static const char *const ours[] = { "localhost", "localhost:80",
+					    "127.0.0.1:8737", "[::1]:1",
+					    "[::1]" };
+	static const char *const others[] = {
+		"",          "localhost.evil.org", "127.0.0.1.evil.org",
+		"evil.org",  "localhost:80:80",    "localhost:8o",
+		"127.0.0.12"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		assert_true(request_is_local(ours[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(request_is_local(others[i]));
+}
+
+static void only_the_token_is_the_token(void **state)
+{
+	(void)state;
+	assert_true(request_same("0123456789abcdef", "0123456789abcdef"));
+	assert_false(request_same("0123456789abcdeF", "0123456789abcdef"));
+	assert_false(request_same("0123456789abcde", "0123456789abcdef"));
+	assert_false(request_same("0123456789abcdef0", "0123456789abcdef"));
+	assert_false(request_same("", "0123456789abcdef"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_are_what_their_words_say),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(names_of_this_machine_are_known),
+		cmocka_unit_test(only_the_token_is_the_token),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

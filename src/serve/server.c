@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/server.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "report/page_template.h"
+
+#define THREADS      4
+#define CONNECTIONS  64
+#define IDLE_SECONDS 60
+#define MEMORY       ((size_t)32 << 10) /* of a connection, headers included */
+
+struct server {
+	struct server_options options;
+	struct MHD_Daemon *daemon;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at;
+	uint16_t port;
+};
+
+void reply_refuse(struct reply *out, const struct diag *d)
+{
+	static const unsigned statuses[] = {
+		[HD_ERR_INPUT] = 400, [HD_ERR_RANGE] = 422,
+		[HD_ERR_FULL] = 422,  [HD_ERR_NOT_FOUND] = 404,
+		[HD_ERR_UNFIT] = 409, [HD_ERR_IO] = 500,
+		[HD_ERR_ENV] = 503,   [HD_ERR_USAGE] = 405,
+	};
+
+	out->status = statuses[d->status];
+	out->type = "text/plain; charset=utf-8";
+	strbuf_clear(&out->body);
+	strbuf_puts(&out->body, d->message);
+	strbuf_putc(&out->body, '\n');
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+static const char *argument(void *context, const char *name)
+{
+	return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND,
+					   name);
+}
+
+/* Whether who asks may: 0, or the status of a refusal and why. */
+static unsigned forbidden(const struct server *s, struct MHD_Connection *c,
+			  const char *method, const char *path,
+			  const char **why)
+{
+	const char *host = header(c, "Host"), *origin = header(c, "Origin");
+	const char *bearer = header(c, "Authorization");
+	bool is_local = server_is_loopback(s->options.address);
+
+	*why = "this is not the name of the server";
+	if (!host || (is_local && !request_is_local(host)))
+		return 403;
+	*why = "another page asks";
+	if (origin && (strncmp(origin, "http://", 7) != 0 ||
+		       strcmp(origin + 7, host) != 0))
+		return 403;
+	*why = "the header 'X-Heddle' is missing";
+	if (strcmp(method, "POST") == 0 && !header(c, "X-Heddle"))
+		return 403;
+	*why = "a token is needed: 'Authorization: Bearer TOKEN'";
+	if (s->options.token && strcmp(path, "/") != 0 &&
+	    (!bearer || strncmp(bearer, "Bearer ", 7) != 0 ||
+	     !request_same(bearer + 7, s->options.token)))
+		return 401;
+	return 0;
+}
+
+static enum MHD_Result send_reply(struct MHD_Connection *c, struct reply *r)
+{
+	static const char *const headers[][2] = {
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "Cache-Control", "no-store" },
+		{ "Referrer-Policy", "no-referrer" },
+		{ "X-Frame-Options", "DENY" },
+		{ "Cross-Origin-Resource-Policy", "same-origin" },
+	};
+	size_t len = r->body.len;
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		len, len ? strbuf_detach(&r->body) : NULL,
+		MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", r->type);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	if (strncmp(r->type, "text/html", 9) != 0)
+		MHD_add_response_header(response, "Content-Security-Policy",
+					"default-src 'none'; sandbox");
+	enum MHD_Result result = MHD_queue_response(c, r->status, response);
+
+	MHD_destroy_response(response);
+	return result;
+}
+
+static void say(struct reply *out, unsigned status, const char *why)
+{
+	out->status = status;
+	strbuf_printf(&out->body, "%s\n", why);
+}
+
+/* Nothing that can be asked has a body. */
+static const char has_begun, has_body;
+
+/* The library says what it takes: NOLINTNEXTLINE(readability-function-size) */
+static enum MHD_Result handle(void *context, struct MHD_Connection *c,
+			      const char *path, const char *method,
+			      const char *version, const char *upload,
+			      size_t *upload_size, void **state)
+{
+	const struct server *s = context;
+	struct reply reply = { .status = 200,
+			       .type = "text/plain; charset=utf-8",
+			       .body = STRBUF_INIT };
+	struct diag d = { .status = HD_OK };
+	struct request request;
+	const char *why;
+
+	(void)version;
+	(void)upload;
+	if (!*state) {
+		*state = (void *)&has_begun;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*state = (void *)&has_body;
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	unsigned no = forbidden(s, c, method, path, &why);
+
+	if (no)
+		say(&reply, no, why);
+	else if (*state == &has_body)
+		say(&reply, 413, "a request has no body");
+	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method,
+			       path, argument, c, &d, &request) != HD_OK)
+		reply_refuse(&reply, &d);
+	else
+		s->options.answer(s->options.context, &request, &reply);
+	enum MHD_Result result = send_reply(c, &reply);
+
+	strbuf_fini(&reply.body);
+	return result;
+}
+
+static bool address_parse(struct server *s)
+{
+	const struct server_options *o = &s->options;
+
+	if (inet_pton(AF_INET, o->address, &s->at.v4.sin_addr) == 1) {
+		s->at.v4.sin_family = AF_INET;
+		s->at.v4.sin_port = htons(o->port);
+		return true;
+	}
+	if (inet_pton(AF_INET6, o->address, &s->at.v6.sin6_addr) == 1) {
+		s->at.v6.sin6_family = AF_INET6;
+		s->at.v6.sin6_port = htons(o->port);
+		return true;
+	}
+	return false;
+}
+
+bool server_is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+enum hd_status server_token(char *out, struct diag *d)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return diag_fail(d, HD_ERR_ENV, "the system has no randomness");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+	return HD_OK;
+}
+
+static void ignore_log(void *context, const char *format, va_list args)
+{
+	(void)context;
+	(void)format;
+	(void)args;
+}
+
+enum hd_status server_start(const struct server_options *o, struct diag *d,
+			    struct server **out)
+{
+	struct server *s = hd_alloc(1, sizeof(*s));
+
+	s->options = *o;
+	if (!address_parse(s)) {
+		free(s);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%s' is no address to listen to: 127.0.0.1, ::1, 0.0.0.0 or another number",
+			o->address);
+	}
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG;
+
+	if (s->at.any.sa_family == AF_INET6)
+		flags |= MHD_USE_IPv6;
+	s->daemon = MHD_start_daemon(
+		flags, o->port, NULL, NULL, handle, s,
+		MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
+		MHD_OPTION_SOCK_ADDR, &s->at.any, MHD_OPTION_THREAD_POOL_SIZE,
+		(unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		MEMORY, MHD_OPTION_END);
+	if (!s->daemon) {
+		free(s);
+		return diag_fail(d, HD_ERR_ENV, "cannot listen to %s, port %u",
+				 o->address, o->port);
+	}
+	s->port =
+		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	*out = s;
+	return HD_OK;
+}
+
+void server_stop(struct server *s)
+{
+	MHD_stop_daemon(s->daemon);
+	free(s);
+}
+
+void server_url(const struct server *s, struct strbuf *out)
+{
+	bool is_v6 = s->at.any.sa_family == AF_INET6;
+
+	strbuf_printf(out, "http://%s%s%s:%u/", is_v6 ? "[" : "",
+		      s->options.address, is_v6 ? "]" : "", s->port);
+	if (s->options.token)
+		strbuf_printf(out, "#token=%s", s->options.token);
+}

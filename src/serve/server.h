@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SERVE_SERVER_H
+#define HD_SERVE_SERVER_H
+
+/*
+ * Answers over HTTP, by libmicrohttpd, in threads of its own.
+ *
+ * On an address of this machine only those who are on it can ask; a page from
+ * elsewhere cannot ask in a user's name: names that are not this machine's are
+ * refused in Host, and what changes something needs a header that other pages
+ * cannot send. On any other address a token is needed, as "Authorization:
+ * Bearer TOKEN", for all but the empty page.
+ */
+
+#include "serve/request.h"
+
+struct reply {
+	unsigned status;  /* of HTTP; 200 */
+	const char *type; /* "application/json" */
+	struct strbuf body;
+};
+
+/* Fills in what is asked for. */
+typedef void server_answer_fn(void *context, const struct request *r,
+			      struct reply *out);
+
+/* A line that says why not, with the status that fits. */
+void reply_refuse(struct reply *out, const struct diag *d);
+
+struct server_options {
+	const char *address; /* "127.0.0.1", "::1", "0.0.0.0" */
+	uint16_t port;       /* 0: any */
+	const char *token;   /* NULL: none is needed */
+	server_answer_fn *answer;
+	void *context;
+};
+
+struct server;
+
+/* HD_ERR_ENV if the address cannot be listened to. Options are borrowed. */
+HD_MUST_CHECK enum hd_status server_start(const struct server_options *o,
+					  struct diag *d, struct server **out);
+void server_stop(struct server *s);
+/* Where it listens: "http://127.0.0.1:8737/". */
+void server_url(const struct server *s, struct strbuf *out);
+
+/* Whether only this machine reaches an address: 127.*, ::1. */
+bool server_is_loopback(const char *address);
+/* 32 letters that nobody guesses; `out` has room for 33. */
+HD_MUST_CHECK enum hd_status server_token(char *out, struct diag *d);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "report/page.h"
+#include "serve/follow_parts.h"
+
+const bool *follow_down(struct follow *s)
+{
+	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
+	hd_time now = sim_now(simulation_sim(s->run));
+
+	memset(s->down, 0, setup->n_ports * sizeof(*s->down));
+	for (uint32_t i = 0; i < setup->n_faults; i++) {
+		const struct sim_fault *f = &setup->faults[i];
+
+		if (f->time > now ||
+		    (f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP))
+			continue;
+		s->down[f->port] = f->kind == SIM_LINK_DOWN;
+		s->down[setup->ports[f->port].peer] = s->down[f->port];
+	}
+	return s->down;
+}
+
+/* What a page draws once: the fabric, and its rows of traffic. */
+void follow_put_fabric(const struct follow *s, struct strbuf *out)
+{
+	struct results *r = results_new("serve");
+
+	struct json w;
+
+	simulation_picture(s->run, r);
+	json_init(&w, out);
+	w.compact = true;
+	page_put_run(&w, &(struct page_run){ .results = r }, NULL);
+	results_free(r);
+}
+
+static void put_words(struct json *w, const char *key, const char *text)
+{
+	json_key(w, key);
+	json_text(w, text);
+}
+
+static void put_time(struct json *w, const char *key, hd_time time)
+{
+	json_key(w, key);
+	json_double(w, (double)time / (double)HD_US);
+}
+
+static const char *state_word(const struct follow *s)
+{
+	if (!follow_has_ended(s))
+		return s->is_paused ? "paused" : "running";
+	if (simulation_state(s->run) == SIM_DEADLOCK)
+		return "deadlock";
+	return "ended";
+}
+
+static void put_changes(const struct follow *s, struct json *w)
+{
+	json_key(w, "changes");
+	json_begin_array(w);
+	for (size_t i = 0; i < s->n_notes; i++) {
+		json_begin_object(w);
+		put_time(w, "at", s->notes[i].at);
+		put_words(w, "what", s->notes[i].words);
+		json_end(w);
+	}
+	json_end(w);
+}
+
+/* The share of the time since the last look, in tenths of percents. */
+static uint16_t share_since(double so_far, double *before, double since)
+{
+	double share = (so_far - *before) / since;
+
+	*before = so_far;
+	return (uint16_t)lround(1000 * fmin(fmax(share, 0), 1));
+}
+
+/* Brings the shares up to date, unless the run stood still. */
+static void look(struct follow *s)
+{
+	const struct sim_metrics *m = sim_metrics(simulation_sim(s->run));
+	hd_time whole = m->to - m->from;
+	double since = (double)whole - (double)s->looked_at;
+
+	if (since <= 0)
+		return;
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct sim_port_use *use = &m->ports[i];
+		struct follow_link *l = &s->links[i];
+
+		l->used = share_since(use->utilisation * (double)whole,
+				      &l->used_time, since);
+		l->waiting = share_since(use->wait * (double)whole,
+					 &l->wait_time, since);
+	}
+	s->looked_at = whole;
+}
+
+static void put_shares(const struct follow *s, struct json *w, const char *key,
+		       size_t offset)
+{
+	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
+
+	json_key(w, key);
+	json_begin_array(w);
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		const char *link = (const char *)&s->links[i];
+
+		if (setup->ports[i].peer != SIM_NONE)
+			json_uint(w, *(const uint16_t *)(link + offset));
+	}
+	json_end(w);
+}
+
+/* Links numbered as in the table "links". */
+static void put_down(struct follow *s, struct json *w)
+{
+	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
+	const bool *down = follow_down(s);
+	uint64_t n = 0;
+
+	json_key(w, "down");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (setup->ports[i].peer == SIM_NONE)
+			continue;
+		if (down[i])
+			json_uint(w, n);
+		n++;
+	}
+	json_end(w);
+}
+
+/* Rows that go on can be changed. */
+static void put_rows(const struct follow *s, struct json *w)
+{
+	const struct scenario *scn = simulation_fabric(s->run)->scenario;
+	hd_time now = sim_now(simulation_sim(s->run));
+
+	json_key(w, "rows");
+	json_begin_array(w);
+	for (size_t i = 0; i < scn->n_traffic; i++) {
+		const struct scn_traffic *t = &scn->traffic[i];
+		struct strbuf load = STRBUF_INIT;
+
+		if (t->stop <= now + HD_NS)
+			continue;
+		if (t->rate.num)
+			hd_rate_print(t->rate, &load);
+		else
+			hd_ratio_print(t->load, &load);
+		json_begin_object(w);
+		json_key(w, "row");
+		json_uint(w, i);
+		put_words(w, "name", t->name);
+		put_words(w, "load", load.text);
+		json_end(w);
+		strbuf_fini(&load);
+	}
+	json_end(w);
+}
+
+static void put_run(const struct follow *s, struct json *w)
+{
+	/* What is drawn from "links", or does not change. */
+	static const char *const without[] = { "links over time",
+					       "tiers over time", "fabric",
+					       NULL };
+	bool met;
+	struct results *r = simulation_results(s->run, false, &met);
+
+	simulation_samples(s->run, r);
+	json_key(w, "met");
+	json_bool(w, met);
+	json_key(w, "run");
+	page_put_run(w, &(struct page_run){ .results = r }, without);
+	results_free(r);
+}
+
+void follow_put_state(struct follow *s, struct strbuf *out)
+{
+	struct sim_progress p;
+	struct json w;
+
+	sim_progress(simulation_sim(s->run), &p);
+	look(s);
+	json_init(&w, out);
+	w.compact = true;
+	json_begin_object(&w);
+	put_words(&w, "state", state_word(s));
+	put_words(&w, "failure", s->failure);
+	put_time(&w, "now", p.now);
+	put_time(&w, "speed", s->speed);
+	json_key(&w, "share");
+	json_double(&w, p.share);
+	json_key(&w, "warm");
+	json_bool(&w, p.warm);
+	json_key(&w, "version");
+	json_uint(&w, s->version);
+	put_changes(s, &w);
+	put_rows(s, &w);
+	put_shares(s, &w, "used", offsetof(struct follow_link, used));
+	put_shares(s, &w, "waiting", offsetof(struct follow_link, waiting));
+	put_down(s, &w);
+	put_run(s, &w);
+	json_end(&w);
+}

@@ -1,0 +1,48 @@
+# 'heddle serve': over HTTP as it should be, collected by a real Prometheus, and
+# followed and changed in a real Chromium.
+. "$SRC/tests/cli/lib.sh"
+
+cat >follow.yaml <<END
+title: followed by a test
+fabric:
+  topology: {kind: fat-tree, radix: 8, levels: 2, link: 4x HDR}
+  routing: ftree
+qos: {lanes: 2, low: "0:64,1:64"}
+traffic:
+  - {name: all, kind: poisson, payload: 4KiB, load: 40%}
+  - {name: video, kind: cbr, payload: 2KiB, load: 5%, sl: 1, pattern: permutation}
+run: {warmup: 5us, measure: 200us}
+goals: [{row: all, lost: 0}, {row: video, p99: 100us}]
+END
+seconds=5
+[ "${HD_LONG:-}" != 1 ] || seconds=60
+python3 "$SRC/tests/web/serve.py" "$HEDDLE" follow.yaml $seconds
+
+skip() {
+	echo "SKIPPED: $1" >&2
+	exit 77
+}
+[ ! -e "$WEB/missing" ] || skip "there is no page: $(cat "$WEB/missing")"
+command -v chromium >/dev/null || skip "there is no chromium"
+[ -d "$WEB/node_modules/playwright-core" ] || skip "there is no playwright"
+
+. "$SRC/tests/web/evil.sh"
+servers=
+stop() {
+	for pid in $servers; do
+		kill "$pid" 2>/dev/null || :
+	done
+}
+trap stop EXIT
+# start FILE: serves it, and says where in the file 'url'.
+start() {
+	rm -f url
+	"$HEDDLE" serve "$1" --paused --port 0 >url &
+	servers="$servers $!"
+	while [ ! -s url ]; do sleep 0.1; done
+}
+start follow.yaml
+url=$(cat url)
+start evil.yaml
+timeout 200 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$(cat url)"
+rm -rf profile-live

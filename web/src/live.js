@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A run that goes on: asks for its state again and again, draws it, and sends
+// what is clicked. Names and texts of the run are only ever put in as text.
+import { partsFor } from "./charts.js";
+import { asRun } from "./data.js";
+import { save } from "./export.js";
+import { View, controls } from "./fabric.js";
+import { legendNode } from "./legend.js";
+import { Fabric } from "./model.js";
+import { isGoals, verdictLine } from "./overview.js";
+import { el, recordNode, tableNode } from "./tables.js";
+
+const EVERY = 500; // ms between two looks
+const STEPS = ["100ns", "1us", "10us", "100us", "1ms", "10ms"];
+const SPEEDS = [["0s", "as fast as it goes"], ["100ns", "100 ns a second"], ["1us", "1 us a second"], ["10us", "10 us a second"], ["100us", "100 us a second"], ["1ms", "1 ms a second"]];
+
+const at = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+const headers = { "X-Heddle": "1", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+
+let view = null, fabric = null, version = null, last = null, shownWeights = "";
+
+async function ask(path, method = "GET") {
+  const answer = await fetch(path, { method, headers, cache: "no-store" });
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `status ${answer.status}`);
+  return answer;
+}
+
+// What is refused is said, until something else is done.
+async function tell(path) {
+  at("problem").textContent = "";
+  try {
+    await ask(path, "POST");
+  } catch (e) {
+    at("problem").textContent = e.message;
+  }
+  await look();
+}
+
+const quoted = (values) => Object.entries(values).map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join("&");
+
+// ---- the fabric ---------------------------------------------------------------
+
+function linkActions(l) {
+  const down = fabric.isDown(l, -1), cable = Math.min(l.link, l.back ? l.back.link : l.link);
+  return [el("p", {}, el("button", { type: "button", "data-do": down ? "mend" : "cut", onclick: () => tell(`/${down ? "mend" : "cut"}?link=${cable}`) },
+    down ? "connect this cable again" : "cut this cable"))];
+}
+
+async function drawFabric() {
+  const run = asRun(await (await ask("/fabric.json")).json());
+  fabric = new Fabric(run);
+  fabric.isDown = (l) => Boolean(l.down); // as the state says it
+  view = new View(fabric);
+  view.actions = linkActions;
+  at("fabric").replaceChildren(...controls(view, fabric), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside));
+  view.draw();
+  weights(run.table("arbitration"));
+}
+
+// When a cable was cut, or whatever else broke it before.
+function since(state, l) {
+  const names = [l.port, l.back?.port].map((port) => `link-down ${port}`);
+  return state.changes.filter((c) => names.includes(c.what)).at(-1)?.at ?? state.now;
+}
+
+function paint(state) {
+  const down = new Set(state.down);
+  fabric.links.forEach((l, i) => {
+    l.used = state.used[i] / 10;
+    l.waiting = state.waiting[i] / 10;
+    l.down = down.has(i);
+  });
+  fabric.failed = () => fabric.links.filter((l) => l.down && (!l.back || l.link < l.back.link)).map((l) => ({ port: l.port, link: l, time: since(state, l), until: null }));
+  view.paint();
+  // What is beside the picture follows as long as nothing is chosen.
+  if (view.isFirst()) view.showFirst();
+}
+
+// ---- what can be changed --------------------------------------------------------
+
+function weights(table) {
+  const any = table && table.n ? { high: table.cells("high")[0], low: table.cells("low")[0] } : null;
+  const text = JSON.stringify(any);
+  if (!any || text === shownWeights) return;
+  shownWeights = text;
+  const field = (name) => el("input", { type: "text", name, value: /^\d/.test(any[name]) ? any[name] : "", size: 24, maxlength: 390, "aria-label": `${name} table` });
+  const high = field("high"), low = field("low");
+  const send = () => tell(`/weights?${quoted({ ...(high.value ? { high: high.value } : {}), ...(low.value ? { low: low.value } : {}) })}`);
+  at("lanes").replaceChildren(el("p", { class: "hint" }, "VL:weight in blocks of 64 bytes; at all ports, from now on."),
+    el("p", {}, el("label", {}, "high ", high)), el("p", {}, el("label", {}, "low ", low)),
+    el("button", { type: "button", "data-do": "weights", onclick: send }, "change the tables"));
+}
+
+function rows(state) {
+  const key = JSON.stringify(state.rows);
+  if (at("rows").dataset.key === key) return;
+  at("rows").dataset.key = key;
+  at("rows").replaceChildren(...state.rows.map((r) => {
+    const value = el("input", { type: "text", value: r.load, size: 9, maxlength: 30, "aria-label": `load of ${r.name}` });
+    return el("p", { class: "controls" }, el("label", {}, r.name, value),
+      el("button", { type: "button", "data-do": "load", onclick: () => tell(`/load?${quoted({ row: r.row, value: value.value })}`) }, "change"));
+  }));
+}
+
+// ---- what is found ---------------------------------------------------------------
+
+function charts(where, table) {
+  const parts = table && table.n ? partsFor(table) : null;
+  if (!parts) return;
+  const width = Math.max(240, Math.min(900, where.clientWidth || 520));
+  where.replaceChildren(...parts.map((part) => {
+    const drawn = part.make(width);
+    return el("figure", { class: "plot", style: "margin:0" }, part.heading ? el("h3", {}, part.heading) : null, legendNode(drawn.legend),
+      el("div", { class: "drawing", role: "img", "aria-label": drawn.svg.dataset.label }, drawn.svg));
+  }));
+}
+
+function show(where, ...tables) {
+  const there = tables.filter((t) => t && t.n);
+  where.replaceChildren(...there.map((t) => (t.kind === "record" ? recordNode(t) : tableNode(t, 12))));
+  return there.length > 0;
+}
+
+function found(run) {
+  const line = verdictLine(run);
+  at("verdict").replaceChildren(...(line ? [line] : []));
+  if (!show(at("goals"), ...run.tables.filter(isGoals))) at("goals").textContent = "The scenario asks for nothing.";
+  charts(at("traffic"), run.table("traffic over time"));
+  show(at("ports"), run.table("ports"));
+  at("marks-panel").hidden = !show(at("marks"), run.table("control"), run.table("congestion control"), run.table("controlled rows"));
+}
+
+// ---- again and again ----------------------------------------------------------
+
+const us = (time) => (time >= 1000 ? `${(time / 1000).toFixed(3)} ms` : `${time.toFixed(3)} us`);
+
+function head(state, run) {
+  const words = { running: "running", paused: "paused", ended: "ended", deadlock: "ended: packets wait for each other in a circle" };
+  document.title = at("title").textContent = run.table("summary")?.title || "Heddle";
+  at("state").textContent = `${words[state.state]} at ${us(state.now)}${state.warm ? "" : ", still warming up"}${state.failure ? `: ${state.failure}` : ""}`;
+  at("state").dataset.state = state.state;
+  at("share").value = state.share || 0;
+  at("go").textContent = state.state === "running" ? "Pause" : "Run";
+  for (const id of ["go", "step"]) at(id).disabled = !["running", "paused"].includes(state.state);
+  at("changes").replaceChildren(state.changes.length ? el("ol", {}, ...state.changes.map((c) => el("li", {}, `${us(c.at)}: ${c.what}`))) : "None yet.");
+}
+
+async function look() {
+  let state;
+  try {
+    state = await (await ask("/state.json")).json();
+  } catch (e) {
+    at("state").textContent = `no answer: ${e.message}`;
+    return;
+  }
+  const run = asRun(state.run);
+  if (version !== state.version) {
+    version = state.version;
+    await drawFabric();
+  }
+  head(state, run);
+  rows(state);
+  paint(state);
+  // What did not change is not drawn again.
+  const key = `${state.version} ${state.now}`;
+  if (key !== last) found(run);
+  last = key;
+}
+
+async function keepLooking() {
+  await look();
+  setTimeout(keepLooking, EVERY);
+}
+
+async function download(path, name, type) {
+  save(name, type, await (await ask(path)).text());
+}
+
+at("by").append(...STEPS.map((s) => el("option", { value: s, selected: s === "10us" }, s)));
+at("speed").append(el("option", { value: "" }, "as it began"), ...SPEEDS.map(([value, words]) => el("option", { value }, words)));
+at("speed").addEventListener("change", (e) => { if (e.target.value) tell(`/speed?time=${e.target.value}`); });
+at("go").addEventListener("click", () => tell(at("state").dataset.state === "running" ? "/pause" : "/run"));
+at("step").addEventListener("click", () => tell(`/step?time=${at("by").value}`));
+at("restart").addEventListener("click", () => tell("/restart"));
+at("scenario").addEventListener("click", () => download("/scenario.yaml", "scenario.yaml", "application/yaml"));
+at("report").addEventListener("click", () => download("/report.html", "report.html", "text/html"));
+at("theme").addEventListener("change", (e) => {
+  if (e.target.value === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = e.target.value;
+});
+keepLooking();

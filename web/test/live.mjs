@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Follows a run in Chromium as a person would: watches, pauses, steps, cuts a
+// cable, changes a load and weights, and sees goals turn red.
+// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL
+import { createRequire } from "node:module";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [web, folder, shots, url, evil] = process.argv.slice(2);
+const require = createRequire(join(web, "package.json"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+mkdirSync(shots, { recursive: true });
+
+const complaints = [];
+function expect(truth, what) {
+  if (truth) return;
+  complaints.push(what);
+  console.error(`FAILED: ${what}`);
+}
+
+const browser = await chromium.launchPersistentContext(join(folder, "profile-live"), {
+  executablePath: "/usr/bin/chromium", headless: true, viewport: { width: 1280, height: 900 },
+  args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+const page = browser.pages()[0] || (await browser.newPage());
+page.setDefaultTimeout(60000);
+let refused = false;
+page.on("console", (m) => expect(refused || (m.type() !== "error" && m.type() !== "warning"), `console: ${m.text()}`));
+page.on("pageerror", (e) => expect(false, e.stack));
+page.on("request", (r) => expect(r.url().startsWith(new URL(page.url() === "about:blank" ? url : page.url()).origin) || /^(data|blob|about):|^http:\/\/127/.test(r.url()), `request of ${r.url()}`));
+
+const stateIs = (word) => page.waitForFunction((w) => document.getElementById("state").dataset.state === w, word);
+const now = () => page.$eval("#state", (e) => parseFloat(/at ([\d.]+)/.exec(e.textContent)[1]) * (/ ms/.test(e.textContent) ? 1000 : 1));
+const verdict = () => page.$eval("#verdict", (e) => e.textContent);
+
+await page.goto(url);
+await stateIs("paused");
+await page.waitForSelector(".fabric .view .link");
+expect((await page.title()) === "followed by a test", `the title is '${await page.title()}'`);
+// Watched: time passes, links get colours.
+const strokes = () => page.$$eval(".view .link", (all) => all.map((l) => l.getAttribute("stroke")).join());
+const before = await strokes();
+await page.selectOption("#speed", "10us");
+await page.click("#go");
+await stateIs("running");
+await page.waitForFunction(() => /at ([2-9]\d|\d{3,})/.test(document.getElementById("state").textContent));
+expect((await strokes()) !== before, "links keep their colours while it runs");
+await page.click("#go");
+await stateIs("paused");
+await page.waitForTimeout(600);
+const stood = await now();
+await page.waitForTimeout(1200);
+expect((await now()) === stood, "a paused run goes on");
+expect(/✓/.test(await verdict()), `goals are not met in the beginning: ${await verdict()}`);
+await page.screenshot({ path: join(shots, "live-before.png"), fullPage: true });
+// A step is a step.
+await page.selectOption("#by", "1us");
+await page.click("#step");
+await page.waitForFunction((was) => Math.abs(parseFloat(/at ([\d.]+)/.exec(document.getElementById("state").textContent)[1]) - was - 1) < 1e-6, stood);
+// A cable is cut by a click; then goals turn red.
+await page.locator('[data-link="40"]').dispatchEvent("click");
+await page.click('[data-do="cut"]');
+await page.waitForFunction(() => /link-down/.test(document.getElementById("changes").textContent));
+await page.selectOption("#by", "10us");
+await page.click("#step");
+await page.waitForSelector("#verdict .verdict.bad");
+expect(/lost/.test(await verdict()), `not the lost packets are missed: ${await verdict()}`);
+await page.waitForSelector(".view .link.down");
+expect((await page.locator(".view .link.down").count()) === 2, "the cut cable is not dashed");
+expect((await page.locator("#goals td.no").count()) >= 1, "the missed goal is not red in the table");
+await page.screenshot({ path: join(shots, "live-cut.png"), fullPage: true });
+// And connected again, a load and the weights are changed.
+await page.locator('[data-link="40"]').dispatchEvent("click");
+await page.click('[data-do="mend"]');
+await page.waitForFunction(() => /link-up/.test(document.getElementById("changes").textContent));
+await page.locator("#rows input").first().fill("20%");
+await page.locator('#rows [data-do="load"]').first().click();
+await page.waitForFunction(() => /20%/.test(document.getElementById("changes").textContent));
+await page.getByLabel("low table").fill("0:10,1:200");
+await page.click('[data-do="weights"]');
+await page.waitForFunction(() => /low 0:10,1:200/.test(document.getElementById("changes").textContent));
+expect((await page.locator("#changes li").count()) === 4, "there are not four changes");
+// What makes no sense is said, and the run stays.
+refused = true;
+await page.getByLabel("low table").fill("0:9999");
+await page.click('[data-do="weights"]');
+await page.waitForFunction(() => /VL arbitration table/.test(document.getElementById("problem").textContent));
+refused = false;
+expect((await page.locator("#changes li").count()) === 4, "a refused change was made");
+await page.evaluate(axe);
+const faults = await page.evaluate(async () => (await window.axe.run("main", { resultTypes: ["violations"] })).violations.map((v) => ({ id: v.id, impact: v.impact, first: v.nodes[0].html.slice(0, 120) })));
+for (const v of faults) expect(!["serious", "critical"].includes(v.impact), `axe: ${v.id} (${v.impact}): ${v.first}`);
+
+// Names of a file are text, wherever they are shown.
+await page.goto(evil);
+await stateIs("paused");
+await page.click("#step");
+await page.waitForFunction(() => /at 10/.test(document.getElementById("state").textContent));
+for (let i = 0; i < 4; i++) await page.locator("[data-link]").nth(i).dispatchEvent("click");
+await page.locator(".node.switch").first().dispatchEvent("click");
+await page.waitForTimeout(700);
+expect(!(await page.evaluate(() => window.smuggled)), "a name ran as a script");
+expect((await page.locator("main img, main script").count()) === 0, "a name became an element");
+expect((await page.textContent("#title")).includes("<img src=x"), "the title is not shown as it is");
+expect((await page.textContent("#rows")).includes("<img src=x"), "the row is not shown as it is");
+await browser.close();
+console.log(complaints.length ? `${complaints.length} complaints` : "followed");
+process.exit(complaints.length ? 1 : 0);
