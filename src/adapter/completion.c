@@ -36,12 +36,15 @@ static void fire(struct peer *owner, int32_t index, uint32_t armed)
 	struct shared_cq *s = &owner->memory->cqs[index];
 	const struct completion_event e = { (uint32_t)index, s->serial };
 	uint32_t firing = ARM_FIRING;
-	uint64_t told = atomic_load(&s->tail);
+	uint64_t before = atomic_load(&s->told);
+
+	/* Before it: who reads the event at once and arms must not get two. */
+	atomic_store(&s->told, atomic_load(&s->tail));
 	bool done = peer_write(owner, s->channel, s->channel_id, &e, sizeof(e));
 
-	if (done)
-		atomic_store(&s->told, told);
 	/* If the pipe was full: again with the next entry. */
+	if (!done)
+		atomic_store(&s->told, before);
 	atomic_compare_exchange_strong(&s->armed, &firing,
 				       done ? ARM_NONE : armed);
 }
@@ -51,18 +54,27 @@ static void fire(struct peer *owner, int32_t index, uint32_t armed)
  * yet: a program that arms and then polls must not miss any, one that polls
  * and then arms must not be woken for what it has.
  */
-static void fire_if_due(struct peer *owner, int32_t index)
+static bool is_due(const struct shared_cq *s, uint32_t armed)
 {
-	struct shared_cq *s = &owner->memory->cqs[index];
-	uint32_t armed = atomic_load(&s->armed);
 	uint64_t last = armed == ARM_SOLICITED ? atomic_load(&s->solicited)
 					       : atomic_load(&s->tail);
 
-	if (armed == ARM_NONE || armed == ARM_FIRING ||
-	    last <= atomic_load(&s->told) || last <= atomic_load(&s->head))
+	return last > atomic_load(&s->told) && last > atomic_load(&s->head);
+}
+
+static void fire_if_due(struct peer *owner, int32_t index)
+{
+	struct shared_cq *s = &owner->memory->cqs[index];
+	uint32_t armed = atomic_load(&s->armed), firing = ARM_FIRING;
+
+	if (armed == ARM_NONE || armed == ARM_FIRING || !is_due(s, armed) ||
+	    !atomic_compare_exchange_strong(&s->armed, &armed, ARM_FIRING))
 		return;
-	if (atomic_compare_exchange_strong(&s->armed, &armed, ARM_FIRING))
+	/* Others may have fired, and the program armed again, meanwhile. */
+	if (is_due(s, armed))
 		fire(owner, index, armed);
+	else
+		atomic_compare_exchange_strong(&s->armed, &firing, armed);
 }
 
 void cq_mend(struct cq *cq)
