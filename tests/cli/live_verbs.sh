@@ -18,6 +18,21 @@ has info "fe80:0000:0000:0000:$guid"
 on h5 ibv_devices >devices
 has devices heddle0
 
+# ---- counters: 100 messages of 16 packets, 24 octets of headers each, and an
+# RETH per message; an ACK of 28 octets for each
+between h0 h5 ib_write_bw -F -n 100
+counted() { # HOST NAME VALUE
+	on "$1" perfquery -x >counters
+	grep -q "^$2:\.*$3\$" counters || fail "$1: no $3 in $(cat counters)"
+}
+words=$((100 * (16 * 24 + 65536 + 16) / 4))
+counted h5 PortXmitData $words
+counted h5 PortXmitPkts 1600
+counted h5 PortRcvPkts 100
+counted h5 PortRcvData 700
+counted h0 PortRcvData $words
+counted h0 PortXmitPkts 100
+
 # ---- contents, compared by the program
 for kind in rc uc ud srq; do
 	between h0 h5 ibv_${kind}_pingpong -c -n 300
