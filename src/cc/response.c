@@ -118,6 +118,16 @@ hd_time cc_gap(const struct cc_algorithm *algorithm,
 	return gap > (double)packet_time ? (hd_time)gap : packet_time;
 }
 
+hd_time cc_gap_of_share(const struct cc_algorithm *algorithm,
+			const struct cc_config *config,
+			const struct cc_state *state, hd_time packet_time)
+{
+	if (!is_rate_based(algorithm))
+		return cc_gap(algorithm, config, state, packet_time);
+	return (hd_time)ceil((double)packet_time *
+			     (config->rmax / state->rate));
+}
+
 struct cc_recovery cc_recover(const struct cc_algorithm *algorithm,
 			      const struct cc_config *config, double from,
 			      double to, uint64_t limit)

@@ -108,6 +108,14 @@ hd_time cc_gap(const struct cc_algorithm *algorithm,
 	       hd_time packet_time);
 
 /*
+ * The same where packets have any size: rates are shares of the link, rmax all
+ * of it, and a packet that takes twice as long has a gap twice as long.
+ */
+hd_time cc_gap_of_share(const struct cc_algorithm *algorithm,
+			const struct cc_config *config,
+			const struct cc_state *state, hd_time packet_time);
+
+/*
  * Recovery: how many unmarked ACKs, and how long, a source that sends one
  * packet per 1/rate needs from rmin to rmax. Rate algorithms only; 0 if it
  * does not get there within `limit` ACKs.

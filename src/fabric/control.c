@@ -59,6 +59,25 @@ void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
 	*rmin = *rmax / (double)steps;
 }
 
+static struct cc_config response(const struct scn_congestion *c, double rmin,
+				 double rmax)
+{
+	struct cc_config out = cc_config_default(rmin, rmax);
+
+	out.m = c->m;
+	out.cap_first_increase = c->cap;
+	out.unit = rmin / c->units;
+	set_table(c, &out);
+	return out;
+}
+
+struct cc_config fabric_response_in_shares(const struct fabric *b)
+{
+	const struct scn_congestion *c = &b->scenario->congestion;
+
+	return response(c, 1 / (double)c->rate_steps, 1);
+}
+
 struct cc_config fabric_response(const struct fabric *b)
 {
 	const struct scn_congestion *c = &b->scenario->congestion;
@@ -66,7 +85,7 @@ struct cc_config fabric_response(const struct fabric *b)
 
 	if (b->n_flows > 0)
 		fabric_flow_rates(b, 0, &rmin, &rmax);
-	struct cc_config out = cc_config_default(rmin, rmax);
+	struct cc_config out = response(c, rmin, rmax);
 
 	for (uint32_t i = 0; i < b->n_flows; i++) {
 		double low, high;
@@ -74,11 +93,8 @@ struct cc_config fabric_response(const struct fabric *b)
 		fabric_flow_rates(b, i, &low, &high);
 		least = fmin(least, low);
 	}
-	out.m = c->m;
-	out.cap_first_increase = c->cap;
 	/* One unit for all. */
 	out.unit = fmin(least, rmin) / c->units;
-	set_table(c, &out);
 	return out;
 }
 
@@ -224,7 +240,7 @@ static enum hd_status add_flow(struct building *g, uint32_t flow,
 static enum hd_status add_flows(struct building *g)
 {
 	struct fabric *b = g->b;
-	struct cc_config response = fabric_response(b);
+	struct cc_config answers = fabric_response(b);
 	enum hd_status status = HD_OK;
 
 	g->throttles = fabric_keep(b, b->n_flows, sizeof(*g->throttles));
@@ -234,7 +250,7 @@ static enum hd_status add_flows(struct building *g)
 	g->senders = fabric_keep(b, b->setup.n_nodes, sizeof(*g->senders));
 	g->shared = fabric_keep(b, b->setup.n_nodes, sizeof(*g->shared));
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++)
-		status = add_flow(g, i, &response);
+		status = add_flow(g, i, &answers);
 	return status;
 }
 

@@ -12,6 +12,8 @@
 struct mark_config fabric_marking(const struct scn_congestion *c);
 /* How sources answer; rates are the first flow's, the unit all flows'. */
 struct cc_config fabric_response(const struct fabric *b);
+/* How queue pairs answer; rates are shares of their links. */
+struct cc_config fabric_response_in_shares(const struct fabric *b);
 /* A flow's lowest and highest rate, in packets per second. */
 void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
 		       double *rmax);

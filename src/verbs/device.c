@@ -23,6 +23,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.node = node,
 		.port = b->setup.nodes[node].first_port + 1,
 		.lid = b->subnet.lid_of_port[port->origin],
+		.lmc = b->subnet.lmc_of_port[port->origin],
 		.alarm = NEVER,
 		.timer = NEVER,
 		.timer_at = NEVER,
@@ -53,25 +54,6 @@ void device_fini(struct v_device *dev)
 	free(dev->members);
 	free(dev->threads);
 	free(dev->events);
-}
-
-/* ---- the bus ------------------------------------------------------------- */
-
-hd_time bus_use(struct v_device *dev, bool write, hd_time when,
-		const struct dma *dma)
-{
-	const struct profile *p = dev->lab->profile;
-	hd_time *free_at = &dev->bus_free[p->duplex == DUPLEX_FULL && write];
-
-	if (dma->transactions == 0)
-		return when;
-	hd_time start = later(when, *free_at);
-
-	*free_at = start + dma->transactions * p->bus_overhead +
-		   dma->misses * p->miss;
-	if (p->bus.num)
-		*free_at += hd_rate_duration(p->bus, dma->bytes);
-	return *free_at + (write ? 0 : p->bus_latency);
 }
 
 /* ---- who sends next --------------------------------------------------- */
@@ -121,6 +103,22 @@ static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
 {
 	return dev->staged[vl] == 0 ||
 	       dev->staged[vl] + bytes <= dev->lab->profile->staging;
+}
+
+/* All of its rate are looked at when that lets them, not before `earliest`. */
+static void wake_paced(struct v_device *dev, struct v_qp *qp, hd_time earliest)
+{
+	hd_time next = later(pace_next(qp), earliest);
+
+	if (next < dev->timer)
+		dev->timer = next;
+}
+
+static void wake_sharers(struct v_device *dev, struct v_qp *qp,
+			 hd_time earliest)
+{
+	if (dev->lab->pace_per_sl)
+		wake_paced(dev, qp, earliest);
 }
 
 static struct qp_list *list_of(struct v_device *dev, unsigned vl)
@@ -244,27 +242,56 @@ static void leave(struct v_device *dev, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
 	struct slot *s = slot_at(lab, id);
+	uint32_t *link = &dev->leaving.first;
 
-	s->tells = false;
+	if (dev->leaving.first != QP_NONE &&
+	    slot_at(lab, dev->leaving.last)->when <= when)
+		link = &slot_at(lab, dev->leaving.last)->behind;
+	while (*link != QP_NONE && slot_at(lab, *link)->when <= when)
+		link = &slot_at(lab, *link)->behind;
 	s->when = when;
-	s->behind = QP_NONE;
-	if (dev->leaving.first == QP_NONE)
-		dev->leaving.first = id;
-	else
-		slot_at(lab, dev->leaving.last)->behind = id;
-	dev->leaving.last = id;
+	s->behind = *link;
+	*link = id;
+	if (s->behind == QP_NONE)
+		dev->leaving.last = id;
+}
+
+/* Whose packet it is, if that is still there. */
+static struct v_qp *sender_of(const struct v_device *dev, const struct slot *s)
+{
+	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
+
+	return qp && qp->birth == s->birth ? qp : NULL;
 }
 
 static void tell_sent(struct v_device *dev, const struct slot *s)
 {
-	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
+	struct v_qp *qp = sender_of(dev, s);
 
-	if (!qp || qp->birth != s->birth)
+	if (!qp)
 		return;
 	dev->visible = dev->lab->now;
 	dev->dma = (struct dma){ 0 };
 	qp_sent(qp->qp, &s->packet);
 	device_activate(dev, qp);
+}
+
+/* The port has granted it, or dropped it. */
+static void unstage(struct v_device *dev, struct slot *s)
+{
+	dev->staged[s->vl] -= s->staged;
+	s->staged = 0;
+}
+
+static void tell_dropped(struct v_device *dev, struct slot *s)
+{
+	struct v_qp *qp = sender_of(dev, s);
+
+	unstage(dev, s);
+	if (s->paced && qp) {
+		pace_left(qp, s);
+		wake_paced(dev, qp, dev->lab->now);
+	}
 }
 
 static void tell_all_sent(struct v_device *dev)
@@ -274,8 +301,13 @@ static void tell_all_sent(struct v_device *dev)
 
 	while ((id = dev->leaving.first) != QP_NONE &&
 	       slot_at(lab, id)->when <= lab->now) {
-		dev->leaving.first = slot_at(lab, id)->behind;
-		tell_sent(dev, slot_at(lab, id));
+		struct slot *s = slot_at(lab, id);
+
+		dev->leaving.first = s->behind;
+		if (s->staged)
+			tell_dropped(dev, s);
+		if (s->tells)
+			tell_sent(dev, s);
 		slot_release(lab, id);
 	}
 }
@@ -312,8 +344,14 @@ static enum sim_packet_kind kind_of(uint8_t opcode)
 	return is_ack ? SIM_ACK : SIM_DATA;
 }
 
+static bool is_own(const struct v_device *dev, lid_t dlid)
+{
+	return dlid >= dev->lid && (dlid - dev->lid) >> dev->lmc == 0;
+}
+
 /* Gives a packet to the fabric at `when`. */
-static void launch(struct v_device *dev, uint32_t id, hd_time when)
+static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
+		   hd_time when)
 {
 	struct lab *lab = dev->lab;
 	struct slot *s = slot_at(lab, id);
@@ -321,7 +359,7 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 	bool multicast = p->lrh.dlid >= LID_FIRST_MCAST;
 
 	s->node = dev->node;
-	if (p->lrh.dlid == dev->lid) {
+	if (is_own(dev, p->lrh.dlid)) {
 		loop_back(dev, id, when);
 		return;
 	}
@@ -341,6 +379,7 @@ static void launch(struct v_device *dev, uint32_t id, hd_time when)
 	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
 						: MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
+	pace_launched(qp, s);
 	const struct sim_arrival a = {
 		.time = when,
 		.source = dev->node,
@@ -386,13 +425,12 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 
 	dev->dma = (struct dma){ 0 };
 	done = later(later(done, dev->tx_free),
-		     later(earliest, qp->last_inject + 1));
+		     later(earliest, qp->last_inject));
 	qp->last_inject = done;
 	s->qp = qp->number;
 	s->birth = qp->birth;
 	s->tells = qp_params(qp->qp)->kind != QP_RC;
-	pace_launched(qp, s);
-	launch(dev, id, done);
+	launch(dev, qp, id, done);
 	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued &&
 	    may_send(dev, qp))
 		put_back(dev, qp);
@@ -446,6 +484,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 		dev->dma = (struct dma){ qp->wqe_bytes, 1, 0 };
 	qp_receive(qp->qp, p, dev->lab->now);
 	pace_heard(qp, p);
+	wake_sharers(dev, qp, dev->lab->now);
 	device_visible(dev);
 	if (dev->watches)
 		settle_watches(dev);
@@ -459,21 +498,6 @@ static void hand_to_members(struct v_device *dev, const struct packet *p)
 		if (dev->members[i].mlid == p->lrh.dlid)
 			hand_to(dev, dev->members[i].qp, p);
 	}
-}
-
-/*
- * What was received and is not yet in memory stands in the adapter, and there
- * is no more room for that than for what is sent: the engine waits, and with
- * it the acknowledgements.
- */
-static void wait_for_bus(struct v_device *dev)
-{
-	const struct profile *p = dev->lab->profile;
-	hd_time busy = dev->bus_free[p->duplex == DUPLEX_FULL];
-	hd_time room = p->bus.num ? hd_rate_duration(p->bus, p->staging) : 0;
-
-	if (busy > room)
-		dev->rx_free = later(dev->rx_free, busy - room);
 }
 
 static void arrivals_put(struct arrivals *a, uint32_t slot, bool is_marked)
@@ -514,9 +538,11 @@ static void accept(struct v_device *dev, struct arrival what)
 	dev->dma = (struct dma){ 0 };
 	if (p->bth.dest_qp == V_MULTICAST)
 		hand_to_members(dev, p);
-	else if (number < dev->n_qps && dev->qps[number])
+	/* A wrong table may bring what is for another port (Q5). */
+	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps &&
+		 dev->qps[number])
 		hand_to(dev, dev->qps[number], p);
-	wait_for_bus(dev);
+	bus_wait(dev);
 	slot_release(lab, what.slot);
 }
 
@@ -587,67 +613,73 @@ static void arm(struct v_device *dev)
 		lab_timer(lab, dev);
 }
 
-static void step(struct v_device *dev, hd_time earliest)
+/* Gives what it may, and sees to it that it is asked again. */
+void device_send(struct v_device *dev)
+{
+	pump(dev, dev->lab->now);
+	arm(dev);
+}
+
+static void step(struct v_device *dev)
 {
 	requests_take(dev);
 	tell_all_sent(dev);
 	take_looped(dev);
 	receive_waiting(dev);
 	run_timers(dev);
-	pump(dev, earliest);
-	arm(dev);
+	device_send(dev);
 }
 
+/* All deliveries of an instant come before what ends at it (Q2). */
 void device_receive(struct v_device *dev, uint32_t id, bool is_marked)
 {
 	arrivals_put(&dev->arrived, id, is_marked);
-	step(dev, dev->lab->now);
+	requests_take(dev);
+	receive_waiting(dev);
+	device_send(dev);
 }
 
 void device_timer(struct v_device *dev)
 {
 	if (dev->timer_at == dev->lab->now)
 		dev->timer_at = NEVER;
-	step(dev, dev->lab->now);
+	step(dev);
 }
 
 void device_ring(struct v_device *dev)
 {
 	dev->alarm = NEVER;
-	step(dev, dev->lab->now);
-}
-
-static void unstage(struct v_device *dev, struct slot *s, uint32_t id,
-		    hd_time end)
-{
-	dev->staged[s->vl] -= s->staged;
-	s->staged = 0;
-	if (s->tells)
-		leave(dev, id, end);
+	step(dev);
 }
 
 void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 {
 	struct slot *s = slot_at(dev->lab, id);
-	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
+	struct v_qp *qp = sender_of(dev, s);
 
-	if (s->paced && qp && qp->birth == s->birth) {
-		pace_granted(qp, s, end);
+	unstage(dev, s);
+	if (s->tells)
+		leave(dev, id, end);
+	if (s->paced && qp) {
+		pace_left(qp, s);
 		device_activate(dev, qp);
+		wake_sharers(dev, qp, dev->lab->now + 1);
 	}
-	unstage(dev, s, id, end);
+	bool gives = dev->active_vls != 0;
+
 	/* What links may start in this instant is settled already. */
-	if (dev->active_vls)
+	if (gives)
 		pump(dev, dev->lab->now + 1);
-	if (dev->active_vls || dev->leaving.first != QP_NONE ||
-	    dev->lab->algorithm)
+	/* What it gave may have started a timer. */
+	if (gives || dev->leaving.first != QP_NONE || dev->lab->algorithm)
 		arm(dev);
 }
 
+/* Its port drops it: that is seen with the next instant, as grants are. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when)
 {
-	unstage(dev, slot_at(dev->lab, id), id, when);
-	slot_release(dev->lab, id);
-	/* There is room again, and perhaps something to complete. */
-	lab_alarm(dev->lab, dev, when);
+	if (slot_at(dev->lab, id)->tells)
+		slot_release(dev->lab, id); /* it arrives nowhere */
+	leave(dev, id, when + 1);
+	lab_alarm(dev->lab, dev, when + 1);
 }

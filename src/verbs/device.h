@@ -27,9 +27,9 @@
 /* The rate of a queue pair, or of all of a port and SL (pace.c). */
 struct v_pace {
 	struct cc_state state;
-	hd_time last, took; /* grant of its last request, and its duration */
-	uint32_t waiting;   /* requests that are not granted yet */
-	bool has_sent;
+	hd_time took;     /* on the link, by the request that was given last */
+	hd_time last;     /* grant of the last one */
+	uint32_t waiting; /* requests that are given and not granted yet */
 };
 
 /*
@@ -246,7 +246,8 @@ struct dma {
 struct v_device {
 	struct lab *lab;
 	uint32_t host, node, port; /* sim's */
-	lid_t lid;
+	lid_t lid;                 /* the first of 1 << lmc */
+	uint8_t lmc;
 	uint8_t vl_of_sl[N_SLS];
 	uint32_t mtu;
 
@@ -266,8 +267,8 @@ struct v_device {
 
 	struct arrivals arrived; /* wait for the receive engine */
 	struct slot_list loop;   /* to itself */
-	/* On the link, by `behind`: a queue pair is told when they have left.
-	 */
+	/* By `behind`: on the link, and a queue pair is told when they have
+	 * left; or dropped by the port. */
 	struct slot_list leaving;
 
 	hd_time timer;    /* when to look at the queue pairs' timers */
@@ -379,9 +380,11 @@ void device_receive(struct v_device *dev, uint32_t id, bool is_marked);
 void device_timer(struct v_device *dev);
 /* Its alarm rang. */
 void device_ring(struct v_device *dev);
+/* It may have got something to send. */
+void device_send(struct v_device *dev);
 /* A packet of its own has started on the link, and has left it at `end`. */
 void device_sent(struct v_device *dev, uint32_t id, hd_time end);
-/* A packet of its own is lost before it was sent. */
+/* Its port dropped a packet of its own. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when);
 /* When all that was received until now is in the host's memory. */
 hd_time device_visible(struct v_device *dev);
@@ -397,8 +400,8 @@ void pace_start(const struct lab *lab, struct v_pace *pace);
 /* When its rate lets its next packet go: NEVER: after the last one's grant. */
 hd_time pace_next(struct v_qp *qp);
 void pace_launched(struct v_qp *qp, struct slot *s);
-/* A packet has started on the link, and has left it at `end`; or is lost. */
-void pace_granted(struct v_qp *qp, struct slot *s, hd_time end);
+/* A packet has started on the link, or its port has dropped it. */
+void pace_left(struct v_qp *qp, struct slot *s);
 /* The queue pair has received this. */
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
@@ -442,8 +445,16 @@ void requests_take(struct v_device *dev);
 /* When the next one that must be noticed comes, or NEVER. */
 hd_time requests_next(const struct v_device *dev);
 
+/* ---- bus.c --------------------------------------------------------------- */
+
 /* The bus does what `dma` says from `when` on; when that is done. */
 hd_time bus_use(struct v_device *dev, bool write, hd_time when,
 		const struct dma *dma);
+/*
+ * What was received and is not yet in memory stands in the adapter, and there
+ * is no more room for that than for what is sent: the receive engine waits, and
+ * with it the acknowledgements.
+ */
+void bus_wait(struct v_device *dev);
 
 #endif

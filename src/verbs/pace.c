@@ -11,16 +11,11 @@ void pace_init(struct lab *lab)
 {
 	const struct fabric *b = lab->build;
 	const struct scn_congestion *c = &b->scenario->congestion;
-	const struct v_device *any = &lab->devices[0];
 
 	if (!b->setup.control || lab->n_devices == 0)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
-	lab->response = fabric_response(b);
-	lab->response.rmax = fabric_link_bits(b, any->node) / (8.0 * any->mtu);
-	lab->response.rmin = lab->response.rmax / (double)c->rate_steps;
-	if (lab->response.unit > lab->response.rmin / c->units)
-		lab->response.unit = lab->response.rmin / c->units;
+	lab->response = fabric_response_in_shares(b);
 	lab->pace_per_sl = c->per == SCN_PER_SL;
 	for (uint32_t i = 0; lab->algorithm && i < lab->n_devices; i++) {
 		for (unsigned sl = 0; sl < N_SLS; sl++)
@@ -43,9 +38,11 @@ static struct v_pace *pace_of(struct v_qp *qp)
 					 : &qp->pace;
 }
 
+/* Counted from the request that was given last. */
 static hd_time gap_of(const struct lab *lab, const struct v_pace *p)
 {
-	return cc_gap(lab->algorithm, &lab->response, &p->state, p->took);
+	return cc_gap_of_share(lab->algorithm, &lab->response, &p->state,
+			       p->took);
 }
 
 hd_time pace_next(struct v_qp *qp)
@@ -53,7 +50,7 @@ hd_time pace_next(struct v_qp *qp)
 	const struct lab *lab = qp->dev->lab;
 	const struct v_pace *p = pace_of(qp);
 
-	if (!lab->algorithm || !p->has_sent || qp_has_answer(qp->qp))
+	if (!lab->algorithm || qp_has_answer(qp->qp))
 		return 0;
 	hd_time gap = gap_of(lab, p);
 
@@ -63,17 +60,26 @@ hd_time pace_next(struct v_qp *qp)
 	return p->waiting ? NEVER : p->last + gap;
 }
 
+static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
+{
+	const struct sim_setup *s = &dev->lab->build->setup;
+
+	return hd_rate_duration(s->ports[dev->port].rate, packet_size(p));
+}
+
 void pace_launched(struct v_qp *qp, struct slot *s)
 {
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
 
 	s->paced = qp->dev->lab->algorithm && !(flags & OPCODE_RESPONSE) &&
 		   s->packet.bth.opcode != OPCODE_CNP;
-	if (s->paced)
-		pace_of(qp)->waiting++;
+	if (!s->paced)
+		return;
+	pace_of(qp)->waiting++;
+	pace_of(qp)->took = time_on_link(qp->dev, &s->packet);
 }
 
-void pace_granted(struct v_qp *qp, struct slot *s, hd_time end)
+void pace_left(struct v_qp *qp, struct slot *s)
 {
 	struct v_pace *p = pace_of(qp);
 
@@ -82,9 +88,7 @@ void pace_granted(struct v_qp *qp, struct slot *s, hd_time end)
 	s->paced = false;
 	if (p->waiting)
 		p->waiting--;
-	p->has_sent = true;
 	p->last = qp->dev->lab->now;
-	p->took = end > p->last ? end - p->last : 0;
 }
 
 void pace_heard(struct v_qp *qp, const struct packet *packet)

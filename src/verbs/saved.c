@@ -237,7 +237,6 @@ static const struct pack_member pace_members[] = {
 	PACK(v_pace, state.ccti), PACK(v_pace, state.triggered),
 	PACK(v_pace, state.due),  PACK(v_pace, last),
 	PACK(v_pace, took),       PACK(v_pace, waiting),
-	PACK(v_pace, has_sent),
 };
 
 static const struct pack_member qp_members[] = {

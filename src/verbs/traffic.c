@@ -220,7 +220,7 @@ static void post_all(struct posting *p)
 	if (p->sent == before)
 		return;
 	device_activate(dev, p->from);
-	device_ring(dev);
+	device_send(dev);
 }
 
 void traffic_made(struct lab *lab, uint32_t flow)
@@ -261,6 +261,10 @@ static void take_received(struct posting *p, const struct cq_entry *e)
 	struct sim *sim = dev->lab->sim;
 
 	if (e->wc.status != WC_SUCCESS)
+		return;
+	/* A datagram that a later one has overtaken counts as lost already. */
+	if (p->kind != QP_RC &&
+	    (int32_t)(e->wc.imm - (uint32_t)p->received) < 0)
 		return;
 	while (p->kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
 		sim_message_lost(sim, p->flow);

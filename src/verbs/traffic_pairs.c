@@ -130,15 +130,18 @@ static enum hd_status connect_both(struct traffic *t, struct posting *p,
 	return HD_OK;
 }
 
+/* In the order of their flows, whoever came to wait first. */
 void side_wait(struct side *side)
 {
-	struct share *share = share_of(side->cq->dev);
+	struct side **at = &share_of(side->cq->dev)->first;
 
 	if (side->is_waiting)
 		return;
 	side->is_waiting = true;
-	side->next = share->first;
-	share->first = side;
+	while (*at && (*at)->of < side->of)
+		at = &(*at)->next;
+	side->next = *at;
+	*at = side;
 }
 
 static void note(void *context)

@@ -231,7 +231,7 @@ static void a_run_is_its_input(void **state)
 }
 
 /*
- * FIMD begins at 1/256 of a packet in 4096 * BYTE, every 41.9 us; of the 16
+ * FIMD begins at 1/256 of the link, a packet in 42.2 us; of the 16
  * packets of a message only the last, after 15 of these, asks for an answer.
  */
 #define HELD_BACK                                                             \
@@ -256,7 +256,7 @@ static void held_back_for_long_is_not_late(void **state)
 	struct outcome o;
 
 	(void)state;
-	assert_true(256 * MTU * BYTE * 15 > 9 * 65536 * HD_NS);
+	assert_true(256 * (MTU + 26) * BYTE * 15 > 9 * 65536 * HD_NS);
 	/* A cable that is down holds packets, and the first that asks is sent
 	 * long after it is back. Nothing is lost: nothing is repeated. */
 	run(HELD_BACK,
@@ -273,7 +273,7 @@ static void held_back_and_acknowledged_waits_for_nothing(void **state)
 	struct outcome o;
 
 	(void)state;
-	/* The packets that ask first, of each of the 5 pairs after 629 us, meet
+	/* The packets that ask first, of each of the 5 pairs after 633 us, meet
 	 * a cable that is down; 65.5 us later all go back to their first. The
 	 * first of these that gets through, after 800 us, is known already: the
 	 * answer says so while those after it are still held back. */
@@ -283,6 +283,24 @@ static void held_back_and_acknowledged_waits_for_nothing(void **state)
 	    &o);
 	all_arrived(&o);
 	assert_true(o.retries == 5 && o.lost > 0);
+}
+
+/*
+ * Rates begin at their lowest, 1/256 of the link, for the first packets of a
+ * message too, however many could be taken ahead.
+ */
+static void the_first_packets_are_held_back_too(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run("kind: messages, transport: uc, source: h0, destination: h1, "
+	    "start: 1us, payload: 16KiB",
+	    "congestion: {algorithm: fimd, marking: {rule: threshold}, "
+	    "rate_steps: 256}\nrun: {warmup: 0s, measure: 1ms}",
+	    &o);
+	assert_int_equal(o.arrived_after, 3 * 256 * (MTU + 26) * BYTE +
+						  (MTU + 26 + 4) * BYTE + WAY);
 }
 
 /* ---- in parts ------------------------------------------------------------ */
@@ -474,6 +492,7 @@ int main(void)
 		cmocka_unit_test(a_run_is_its_input),
 		cmocka_unit_test(held_back_for_long_is_not_late),
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
+		cmocka_unit_test(the_first_packets_are_held_back_too),
 		cmocka_unit_test(parts_carry_the_same_messages),
 		cmocka_unit_test(messages_go_on_after_a_restart),
 	};
