@@ -26,6 +26,33 @@ static void arrivals_keep(const struct plan *p, struct scenario *s)
 	s->n_arrivals = kept;
 }
 
+/*
+ * Queue pairs that still have something to send; which they do at equal gaps,
+ * so that it is always the last messages that were left out.
+ */
+static void pairs_keep(struct scenario *s)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->pairs.n; i++) {
+		const struct oracle_pair *p = &s->pairs.list[i];
+		bool sends = false;
+
+		for (size_t k = 0; k < s->n_arrivals; k++) {
+			struct sim_arrival *a = &s->arrivals[k];
+
+			if (a->flow != p->flow)
+				continue;
+			a->time = pair_time(p, a->sequence);
+			sends = true;
+		}
+		if (sends)
+			s->pairs.list[kept++] = *p;
+	}
+	s->pairs.n = kept;
+	scenario_sort(s);
+}
+
 void plan_apply(const struct plan *p, struct scenario *s)
 {
 	struct sim_setup *t = &s->fabric.setup;
@@ -38,6 +65,7 @@ void plan_apply(const struct plan *p, struct scenario *s)
 		if (p->plain >> i & 1)
 			scenario_simplify(s, (enum simplification)i);
 	arrivals_keep(p, s);
+	pairs_keep(s);
 	assert(t->n_faults <= PLAN_MAX_FAULTS);
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (!p->no_fault[i])
@@ -49,6 +77,12 @@ void plan_apply(const struct plan *p, struct scenario *s)
 		if (!p->no_change[i])
 			t->changes[kept++] = t->changes[i];
 	t->n_changes = kept;
+	assert(t->n_routes <= PLAN_MAX_REROUTES);
+	kept = 0;
+	for (uint32_t i = 0; i < t->n_routes; i++)
+		if (!p->no_reroute[i])
+			t->routes[kept++] = t->routes[i];
+	t->n_routes = kept;
 	for (uint32_t e = 0; e < s->fabric.n_ends; e++)
 		if (p->unplugged >> e & 1)
 			scenario_unplug(s, e);
@@ -86,6 +120,8 @@ void plan_print(const struct plan *p, FILE *to)
 		       to);
 	left_out_print(" --without-faults ", p->no_fault, PLAN_MAX_FAULTS, to);
 	left_out_print(" --without-changes ", p->no_change, PLAN_MAX_CHANGES,
+		       to);
+	left_out_print(" --without-reroutes ", p->no_reroute, PLAN_MAX_REROUTES,
 		       to);
 	fputc('\n', to);
 }
@@ -266,8 +302,8 @@ bool compare_differs(const struct scenario *s, const struct subject *subject,
 	struct sim_record want, got;
 	bool differs;
 
+	c.horizon = subject->replay(&c, subject->context, &got);
 	oracle_run(&c, ORACLE_TRUE, &want, &stats);
-	subject->replay(&c, subject->context, &got);
 	differs = records_differ(&want, &got, c.setup->n_ports, why);
 	oracle_record_fini(&want);
 	oracle_record_fini(&got);
@@ -283,7 +319,7 @@ static bool plan_differs(const struct plan *p, const struct subject *subject)
 
 	plan_apply(p, &s);
 	differs = s.n_arrivals > 0 && compare_differs(&s, subject, NULL);
-	scenario_fini(&s);
+	scenario_clear(&s);
 	return differs;
 }
 
@@ -325,34 +361,23 @@ static bool shrink_arrivals(struct plan *p, size_t n,
 	return any;
 }
 
-static bool shrink_faults(struct plan *p, size_t n,
-			  const struct subject *subject)
+/* One after the other of the first n of a list in the plan. */
+static bool shrink_list(struct plan *p, bool *list, size_t n,
+			const struct subject *subject)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		struct plan trial = *p;
+		struct plan kept;
 
-		if (p->no_fault[i])
+		if (list[i])
 			continue;
-		trial.no_fault[i] = true;
-		any |= try(p, &trial, subject);
-	}
-	return any;
-}
-
-static bool shrink_changes(struct plan *p, size_t n,
-			   const struct subject *subject)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < n; i++) {
-		struct plan trial = *p;
-
-		if (p->no_change[i])
-			continue;
-		trial.no_change[i] = true;
-		any |= try(p, &trial, subject);
+		kept = *p;
+		list[i] = true;
+		if (plan_differs(p, subject))
+			any = true;
+		else
+			*p = kept;
 	}
 	return any;
 }
@@ -399,6 +424,7 @@ static void shrink_horizon(struct plan *p, hd_time horizon, hd_time tick,
 void compare_shrink(struct plan *p, const struct subject *subject)
 {
 	struct scenario s;
+	const struct sim_setup *t = &s.fabric.setup;
 	bool any = true;
 
 	scenario_draw(&s, p->seed);
@@ -406,11 +432,12 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 	for (int rounds = 0; any && rounds < 4; rounds++) {
 		any = shrink_bits(p, s.fabric.n_ends, subject);
 		any |= shrink_arrivals(p, s.n_arrivals, subject);
-		any |= shrink_faults(p, s.fabric.setup.n_faults, subject);
-		any |= shrink_changes(p, s.fabric.setup.n_changes, subject);
+		any |= shrink_list(p, p->no_fault, t->n_faults, subject);
+		any |= shrink_list(p, p->no_change, t->n_changes, subject);
+		any |= shrink_list(p, p->no_reroute, t->n_routes, subject);
 	}
 	shrink_horizon(p, p->horizon ? p->horizon : s.horizon, s.tick, subject);
-	scenario_fini(&s);
+	scenario_clear(&s);
 }
 
 void compare_report(const struct plan *p, const struct subject *subject,
@@ -426,5 +453,5 @@ void compare_report(const struct plan *p, const struct subject *subject,
 	fprintf(to, "%sreproduce with: ", why.text);
 	plan_print(p, to);
 	strbuf_fini(&why);
-	scenario_fini(&s);
+	scenario_clear(&s);
 }

@@ -13,14 +13,16 @@
 
 /* The simulator under test; `context` is the caller's. */
 struct subject {
-	void (*replay)(const struct oracle_case *c, void *context,
-		       struct sim_record *out);
+	/* Returns where it ended: at the horizon, or before. */
+	hd_time (*replay)(const struct oracle_case *c, void *context,
+			  struct sim_record *out);
 	void *context;
 };
 
 #define PLAN_MAX_ARRIVALS 8192
 #define PLAN_MAX_FAULTS   256
 #define PLAN_MAX_CHANGES  1024
+#define PLAN_MAX_REROUTES 64
 
 struct plan {
 	uint64_t seed;
@@ -30,6 +32,7 @@ struct plan {
 	bool no_arrival[PLAN_MAX_ARRIVALS]; /* left out */
 	bool no_fault[PLAN_MAX_FAULTS];
 	bool no_change[PLAN_MAX_CHANGES];
+	bool no_reroute[PLAN_MAX_REROUTES];
 };
 
 /* The scenario of a plan; a plan of nothing but a seed is the drawn one. */

@@ -6,7 +6,8 @@
  *	compare_test [--seed S] [--count N] [--parts N]
  *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
- *		     [--without-changes LIST] [--parts N]
+ *		     [--without-changes LIST] [--without-reroutes LIST]
+ *		     [--parts N]
  *
  * The first form draws N scenarios from one seed, always the same one unless
  * it is given; the second runs one scenario as a failure has printed it. With
@@ -25,6 +26,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "compare.h"
+#include "engine.h"
 
 #define FIXED_SEED      UINT64_C(0x6f7261636c65)
 #define COUNT_RELEASE   400
@@ -44,23 +46,19 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-static void engine_replay(const struct oracle_case *c, void *context,
-			  struct sim_record *out)
+static hd_time subject_replay(const struct oracle_case *c, void *context,
+			      struct sim_record *out)
 {
+	hd_time end;
+	uint32_t parts = engine_replay(c, cutting.how, out, &end);
+
 	(void)context;
-	if (cutting.how.parts == 1) {
-		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
-			   out);
-		return;
-	}
-	if (sim_replay_parts(c->setup, c->arrivals, c->n_arrivals, c->horizon,
-			     cutting.how, out) > 1)
-		cutting.cut++;
-	else
-		cutting.uncut++;
+	cutting.cut += parts > 1;
+	cutting.uncut += parts == 1 && cutting.how.parts > 1;
+	return end;
 }
 
-static const struct subject engine = { engine_replay, NULL };
+static const struct subject engine = { subject_replay, NULL };
 
 static const uint32_t cuts[] = { 1, 2, 3, 7, 1000 };
 #define CUTS (sizeof(cuts) / sizeof(*cuts))
@@ -133,6 +131,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		return list_parse(value, p->no_fault, PLAN_MAX_FAULTS);
 	if (strcmp(name, "--without-changes") == 0)
 		return list_parse(value, p->no_change, PLAN_MAX_CHANGES);
+	if (strcmp(name, "--without-reroutes") == 0)
+		return list_parse(value, p->no_reroute, PLAN_MAX_REROUTES);
 	if (strcmp(name, "--seed") == 0)
 		o->seed = number;
 	else if (strcmp(name, "--count") == 0)
@@ -189,7 +189,7 @@ static int compare_many(const struct options *o)
 		current_set(seed);
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
-		scenario_fini(&s);
+		scenario_clear(&s);
 		if (!differs)
 			continue;
 		failures++;
@@ -215,7 +215,7 @@ static int compare_one(const struct options *o)
 	current_set(o->plan.seed);
 	plan_apply(&o->plan, &s);
 	differs = compare_differs(&s, &engine, NULL);
-	scenario_fini(&s);
+	scenario_clear(&s);
 	compare_report(&o->plan, &engine, stdout);
 	return differs;
 }

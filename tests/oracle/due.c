@@ -104,5 +104,6 @@ hd_time next_due(const struct oracle *o)
 	for (uint32_t i = 0; i < o->setup->n_ports; i++)
 		port_due(o, &l, i);
 	control_due(o, &l);
+	at(&l, pairs_next_due(o));
 	return l.next;
 }

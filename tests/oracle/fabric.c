@@ -321,6 +321,7 @@ void fabric_fini(struct fabric *f)
 	free(f->setup.ports);
 	free(f->setup.faults);
 	free(f->setup.changes);
+	free(f->setup.routes);
 	free(f->sl_of_tclass);
 	free(f->tclass_of_sl);
 	free(f->ends);

@@ -99,8 +99,14 @@ static void sources_generate(struct oracle *o)
 	for (; o->next_arrival < o->n_arrivals; o->next_arrival++) {
 		struct packet made = { .as = o->arrivals[o->next_arrival] };
 
+		uint32_t pair = pair_of_flow(o, made.as.flow);
+
 		if (made.as.time > o->now)
 			return;
+		if (pair != SIM_NONE) {
+			pair_post(o, pair);
+			continue;
+		}
 		end_enter(o, port_of_end(o, made.as.source),
 			  packet_new(o, &made));
 	}
@@ -123,8 +129,12 @@ static void instant(struct oracle *o)
 	marks_count(o);
 	if (o->mutation == MUT_ANSWERS_AFTER_SOURCES)
 		sources_generate(o);
+	pairs_enter(o);
+	if (o->mutation == MUT_TIMERS_BEFORE_DELIVERIES)
+		pairs_listen(o);
 	deliveries(o);
 	sources_listen(o);
+	pairs_listen(o);
 	freed_updates_leave(o);
 	sources_generate(o);
 	crossbar_grants(o);
@@ -184,6 +194,7 @@ static void oracle_init(struct oracle *o)
 	*o->out = (struct sim_record){ 0 };
 	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
 	links_init(o);
+	pairs_init(o);
 	ends_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		o->ports[i].last_crossbar_vl = NO_VL;
@@ -207,6 +218,7 @@ static void oracle_fini(struct oracle *o)
 		free(p->slots);
 	}
 	ends_fini(o);
+	pairs_fini(o);
 	for (size_t i = 0; i < o->n_packets; i++)
 		free(o->packets[i]);
 	free(o->packets);
@@ -230,6 +242,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.tick = c->tick,
 		.jumps = c->jumps,
 		.horizon = c->horizon,
+		.pairs = c->pairs && c->pairs->n > 0 ? c->pairs : NULL,
 		.mutation = mutation,
 		.out = out,
 		.stats = stats,
@@ -252,8 +265,8 @@ void oracle_replay(const struct sim_setup *setup,
 		   const struct sim_arrival *arrivals, size_t n_arrivals,
 		   hd_time horizon, hd_time tick, struct sim_record *out)
 {
-	struct oracle_case c = { setup,   arrivals, n_arrivals,
-				 horizon, tick,     false };
+	struct oracle_case c = { setup, arrivals, n_arrivals, horizon,
+				 tick,  false,    NULL };
 	struct oracle_stats stats;
 
 	oracle_run(&c, ORACLE_TRUE, out, &stats);
@@ -311,6 +324,9 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_CHANGE_FILLS_LEFT),
 	NAME(MUT_CHANGE_FORGETS_HI),
 	NAME(MUT_CHANGE_AFTER_GRANTS),
+	NAME(MUT_ROUTES_STAY),
+	NAME(MUT_GROUPS_STAY),
+	NAME(MUT_ROUTED_BEFORE_ARRIVAL),
 	NAME(MUT_HOPS_DOWN_TO_ZERO),
 	NAME(MUT_HOPS_NOT_COUNTED),
 	NAME(MUT_ROUTER_KEEPS_SL),
@@ -358,6 +374,34 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_TIMEOUT_FROM_FIRST),
 	NAME(MUT_TIMEOUT_FROM_GRANT),
 	NAME(MUT_TIMEOUT_FORGETS_ONE),
+	NAME(MUT_STAGING_ENDLESS),
+	NAME(MUT_LINE_NOT_IN_TURN),
+	NAME(MUT_TIMERS_BEFORE_DELIVERIES),
+	NAME(MUT_ONE_MESSAGE_MORE),
+	NAME(MUT_ASKS_AT_THE_END_ONLY),
+	NAME(MUT_ASKS_COUNTED_ANEW),
+	NAME(MUT_TIMER_FROM_FIRST_PACKET),
+	NAME(MUT_TIMER_NOT_RESTARTED),
+	NAME(MUT_TIMER_RUNS_ON_BACK),
+	NAME(MUT_NAK_ONLY_ACKNOWLEDGES),
+	NAME(MUT_ONE_RETRY_MORE),
+	NAME(MUT_NAK_FOR_EACH),
+	NAME(MUT_DUPLICATES_UNANSWERED),
+	NAME(MUT_DUPLICATES_ALL_ANSWERED),
+	NAME(MUT_LIMITED_KEYS_PASS),
+	NAME(MUT_WRONG_HOST_TAKES),
+	NAME(MUT_ACK_KEEPS_NUMBER),
+	NAME(MUT_BECN_STAYS),
+	NAME(MUT_BECN_OF_TAKEN_ONLY),
+	NAME(MUT_CNP_FOR_RC),
+	NAME(MUT_PAIR_CNP_LONG),
+	NAME(MUT_PACE_FROM_TAKING),
+	NAME(MUT_PACE_FIRST_FREE),
+	NAME(MUT_PACE_HOLDS_AT_FULL_RATE),
+	NAME(MUT_PACE_OF_FULL_PACKETS),
+	NAME(MUT_PACE_OF_EACH),
+	NAME(MUT_PACE_BY_PROGRESS),
+	NAME(MUT_PACE_WAITS_FOR_DROPPED),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -70,6 +70,9 @@ enum oracle_mutation {
 	MUT_CHANGE_FILLS_LEFT,           /* T11c: the whole new weight */
 	MUT_CHANGE_FORGETS_HI,           /* T11c */
 	MUT_CHANGE_AFTER_GRANTS,         /* T11c */
+	MUT_ROUTES_STAY,                 /* T11r */
+	MUT_GROUPS_STAY,                 /* T11r */
+	MUT_ROUTED_BEFORE_ARRIVAL,       /* T11r: at the grant */
 	MUT_HOPS_DOWN_TO_ZERO,           /* R3: dropped with H = 0 only */
 	MUT_HOPS_NOT_COUNTED,            /* R3 */
 	MUT_ROUTER_KEEPS_SL,             /* R4 */
@@ -117,11 +120,41 @@ enum oracle_mutation {
 	MUT_TIMEOUT_FROM_FIRST,          /* C6: of several, not the last */
 	MUT_TIMEOUT_FROM_GRANT,          /* C6: acknowledgements are nothing */
 	MUT_TIMEOUT_FORGETS_ONE,         /* C6 */
+	MUT_STAGING_ENDLESS,             /* Q2 */
+	MUT_LINE_NOT_IN_TURN,            /* Q2: the first goes on */
+	MUT_TIMERS_BEFORE_DELIVERIES,    /* Q2 */
+	MUT_ONE_MESSAGE_MORE,            /* Q3 */
+	MUT_ASKS_AT_THE_END_ONLY,        /* Q4: not every 16 packets */
+	MUT_ASKS_COUNTED_ANEW,           /* Q4: from where it went back to */
+	MUT_TIMER_FROM_FIRST_PACKET,     /* Q4: whether it asks or not */
+	MUT_TIMER_NOT_RESTARTED,         /* Q4: by progress */
+	MUT_TIMER_RUNS_ON_BACK,          /* Q4: before one asks again */
+	MUT_NAK_ONLY_ACKNOWLEDGES,       /* Q4: it does not go back */
+	MUT_ONE_RETRY_MORE,              /* Q4 */
+	MUT_NAK_FOR_EACH,                /* Q5: for all that is ahead */
+	MUT_DUPLICATES_UNANSWERED,       /* Q5 */
+	MUT_DUPLICATES_ALL_ANSWERED,     /* Q5: whether they ask or not */
+	MUT_LIMITED_KEYS_PASS,           /* Q5 */
+	MUT_WRONG_HOST_TAKES,            /* Q5: and its peer hears of it */
+	MUT_ACK_KEEPS_NUMBER,            /* Q5: while it waits */
+	MUT_BECN_STAYS,                  /* Q6: in all further answers */
+	MUT_BECN_OF_TAKEN_ONLY,          /* Q6 */
+	MUT_CNP_FOR_RC,                  /* Q6: at once, beside the ACK */
+	MUT_PAIR_CNP_LONG,               /* Q6: 42 bytes */
+	MUT_PACE_FROM_TAKING,            /* Q7: not from the grant */
+	MUT_PACE_FIRST_FREE,             /* Q7: nothing held before a grant */
+	MUT_PACE_HOLDS_AT_FULL_RATE,     /* Q7 */
+	MUT_PACE_OF_FULL_PACKETS,        /* Q7: gaps are not by length */
+	MUT_PACE_OF_EACH,                /* Q7: never shared */
+	MUT_PACE_BY_PROGRESS,            /* Q7: other answers say nothing */
+	MUT_PACE_WAITS_FOR_DROPPED,      /* Q7: for ever */
 	ORACLE_MUTATIONS
 };
-/* Where those about routers, and about end ports and control, begin. */
+/* Where those about routers, about end ports and control, and about queue pairs
+ * begin. */
 #define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
+#define ORACLE_FIRST_OF_PAIRS   MUT_STAGING_ENDLESS
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
@@ -139,6 +172,7 @@ struct oracle_stats {
 	uint64_t full_crossbars; /* output buffer had no room */
 	uint64_t routed;         /* forwarded by routers */
 	uint64_t table_changes;  /* T11c */
+	uint64_t rerouted;       /* T11r: by an entry that has changed */
 	uint64_t sender_turns;   /* T13p: chosen among several that may go */
 	uint64_t held_back;      /* C2: a packet waits for the gap */
 	uint64_t full_windows;   /* C2: a flow's packet waits for its window */
@@ -148,8 +182,49 @@ struct oracle_stats {
 	uint64_t echoes;         /* C6: marks that a source heard */
 	uint64_t rate_timers;    /* C6: cc_on_timer */
 	uint64_t timeouts;       /* C6 */
+	uint64_t retries;        /* Q4: times that a queue pair went back */
+	uint64_t ack_timers;     /* Q4: of them, because nobody answered */
+	uint64_t dropped;        /* Q2: by the adapter's own port */
+	uint64_t merged;         /* Q5: ACKs that took a new number */
 	uint64_t stuck_packets;  /* still in the fabric at the horizon */
 };
+
+/* Over what the messages of a flow go (Q1). */
+enum oracle_transport { ORACLE_RC, ORACLE_UC, ORACLE_UD };
+
+/*
+ * A queue pair at each end of a flow. The flow's arrivals are messages that it
+ * posts: of an arrival only flow, sequence and time count.
+ */
+struct oracle_pair {
+	uint32_t flow;
+	enum oracle_transport transport;
+	uint32_t from, to; /* end nodes */
+	lid_t dlid;
+	uint8_t sl;
+	uint16_t pkey;
+	uint32_t length;    /* of a message, in bytes */
+	hd_time start, gap; /* when messages are made: the first, the others */
+	uint8_t timeout;    /* RC: 4.096 us times this power of 2 */
+};
+
+struct oracle_pairs {
+	struct oracle_pair *list; /* by flow */
+	uint32_t n;
+	uint32_t mtu;
+	/* How they answer to marks; NULL: not at all. */
+	const struct cc_algorithm *algorithm;
+	struct cc_config config;
+	uint64_t rate_steps; /* from the lowest rate to the highest */
+	bool per_sl;
+};
+
+/* What stands for the flow in the record of a queue pair's packet; its
+ * sequence there is the packet's length. */
+static inline uint32_t oracle_pair_flow(uint32_t source, lid_t dlid)
+{
+	return UINT32_C(1) << 31 | source << 16 | dlid;
+}
 
 struct oracle_case {
 	const struct sim_setup *setup;
@@ -158,6 +233,7 @@ struct oracle_case {
 	hd_time horizon;
 	hd_time tick; /* 0: none, jumps only */
 	bool jumps;   /* looks at whatever is due between the ticks too */
+	const struct oracle_pairs *pairs; /* NULL: none */
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

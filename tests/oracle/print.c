@@ -126,6 +126,22 @@ static void tables_print(const struct scenario *s, FILE *to)
 	}
 }
 
+static void reroutes_print(const struct scenario *s, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	for (uint32_t i = 0; i < t->n_routes; i++) {
+		const struct sim_route_change *c = &t->routes[i];
+
+		fprintf(to, "change at %" PRIu64 " ps: switch %u, LID 0x%x ",
+			c->time, c->node, c->lid);
+		if (c->ports)
+			fprintf(to, "to {0x%" PRIx64 "}\n", *c->ports);
+		else
+			fprintf(to, "to port %u\n", c->port);
+	}
+}
+
 static void changes_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -206,6 +222,50 @@ static void control_print(const struct sim_control *c, FILE *to)
 		throttle_print(c, i, to);
 }
 
+static void pairs_print(const struct scenario *s, FILE *to)
+{
+	static const char *const names[] = {
+		[ORACLE_RC] = "RC",
+		[ORACLE_UC] = "UC",
+		[ORACLE_UD] = "UD",
+	};
+
+	for (uint32_t i = 0; i < s->pairs.n; i++) {
+		const struct oracle_pair *p = &s->pairs.list[i];
+
+		fprintf(to,
+			"queue pair of flow %u: %s, end node %u to %u (LID %u),"
+			" SL %u, messages of %u B, MTU %u, timeout %u\n",
+			p->flow, names[p->transport], p->from, p->to, p->dlid,
+			p->sl, p->length, s->pairs.mtu, p->timeout);
+	}
+}
+
+static void paces_print(const struct scenario *s, FILE *to)
+{
+	const struct oracle_pairs *p = &s->pairs;
+
+	if (p->n == 0 || !p->algorithm)
+		return;
+	fprintf(to,
+		"queue pairs answer: %s%s, rmin %.17g rmax %.17g m %g cap %d,"
+		" CCTI min %u limit %u increase %u timer %u, CCT 0x%x 0x%x"
+		" ...\n",
+		p->algorithm->name, p->per_sl ? " per SL" : "", p->config.rmin,
+		p->config.rmax, p->config.m, p->config.cap_first_increase,
+		p->config.ccti_min, p->config.ccti_limit,
+		p->config.ccti_increase, p->config.ccti_timer, p->config.cct[0],
+		p->config.cct[1]);
+}
+
+static bool is_posted(const struct scenario *s, uint32_t flow)
+{
+	for (uint32_t i = 0; i < s->pairs.n; i++)
+		if (s->pairs.list[i].flow == flow)
+			return true;
+	return false;
+}
+
 void scenario_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -222,7 +282,10 @@ void scenario_print(const struct scenario *s, FILE *to)
 			t->faults[i].time, fault_names[t->faults[i].kind],
 			t->faults[i].port);
 	changes_print(s, to);
+	reroutes_print(s, to);
 	control_print(t->control, to);
+	pairs_print(s, to);
+	paces_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {
 		const struct sim_arrival *a = &s->arrivals[i];
 
@@ -232,6 +295,8 @@ void scenario_print(const struct scenario *s, FILE *to)
 			a->time, a->flow, a->sequence, a->source, a->dlid,
 			a->bytes, a->sl, a->pkey,
 			a->management ? ", VL15" : "");
+		if (is_posted(s, a->flow))
+			fprintf(to, ", a message");
 		if (a->sender)
 			fprintf(to, ", sender %u", a->sender);
 		if (a->global)

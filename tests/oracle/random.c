@@ -9,6 +9,7 @@
 
 #define ROUTED_PERCENT     12 /* of scenarios have routers */
 #define CONTROLLED_PERCENT 50 /* have congestion control */
+#define PAIRED_PERCENT     40 /* have queue pairs */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -27,13 +28,35 @@ enum stream {
 	DRAW_CHANGES,
 	DRAW_SENDERS,
 	DRAW_CONTROL,
+	DRAW_REROUTES,
+	DRAW_PAIRS,
 };
+
+/* Time for queue pairs to miss answers, unless that takes too many timers. */
+static hd_time patience(const struct scenario *s, hd_time timer)
+{
+	hd_time most = 300 * timer, wanted = 100 * HD_US;
+
+	if (s->pairs.n == 0)
+		return 0;
+	return wanted < most ? wanted : most;
+}
+
+/* Packets of all messages. */
+static hd_time packets_made(const struct scenario *s)
+{
+	hd_time n = 0;
+
+	for (size_t i = 0; i < s->n_arrivals; i++)
+		n += 1 + pairs_packets(s, s->arrivals[i].flow);
+	return n;
+}
 
 static void horizon_set(struct scenario *s)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 	hd_time last = s->arrivals[s->n_arrivals - 1].time / s->tick;
-	hd_time work = s->n_arrivals * s->d_max / s->tick;
+	hd_time work = packets_made(s) * s->d_max / s->tick;
 	uint32_t end = fabric_end_port(&s->fabric, 0);
 	hd_time timer = hd_rate_duration(t->ports[end].rate, 65536) / s->tick;
 
@@ -41,7 +64,8 @@ static void horizon_set(struct scenario *s)
 
 	if (s->controlled)
 		work *= 2;
-	s->horizon = last + 200 + (work < most ? work : most);
+	s->horizon = last + 200 + (work < most ? work : most) +
+		     patience(s, timer * s->tick) / s->tick;
 	/* Let the timer of T5 strike if it is not far. */
 	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
 		s->horizon = 2 * timer + timer / 2;
@@ -65,7 +89,7 @@ static uint32_t routers_draw(const struct shape *h, struct rng *r)
 enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 
 static void draw(struct scenario *s, uint64_t seed, enum routers kind,
-		 bool controlled)
+		 bool controlled, bool paired)
 {
 	struct shape shape;
 	struct rng r, routers;
@@ -74,6 +98,7 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind,
 				.routed = kind != NO_ROUTERS,
 				.plain = kind == PLAIN_ROUTERS ||
 					 kind == ROUTERS_AS_SWITCHES,
+				.paired = paired,
 				.controlled = controlled };
 	stream(&routers, seed, DRAW_ROUTERS);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
@@ -82,7 +107,7 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind,
 	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
 	fabric_draw(s, &shape, &r);
 	stream(&r, seed, DRAW_TIMING);
-	s->lengthy = chance(&r, 10) && !controlled;
+	s->lengthy = chance(&r, 10) && !controlled && !paired;
 	timing_draw(s, &r);
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
@@ -93,11 +118,13 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind,
 	tclasses_draw(s, &routers);
 	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
+	pairs_draw(s, stream(&r, seed, DRAW_PAIRS));
 	senders_draw(s, stream(&r, seed, DRAW_SENDERS));
 	control_draw(s, stream(&r, seed, DRAW_CONTROL));
 	port_faults_draw(s, stream(&r, seed, DRAW_FAULTS));
 	outages_draw(s, &r);
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
+	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
 	horizon_set(s);
 }
 
@@ -106,13 +133,23 @@ void scenario_draw(struct scenario *s, uint64_t seed)
 	struct rng r;
 	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
 	bool controlled = chance(&r, CONTROLLED_PERCENT);
+	bool paired = chance(&r, PAIRED_PERCENT);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled);
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, paired);
+}
+
+void scenario_draw_unpaired(struct scenario *s, uint64_t seed)
+{
+	struct rng r;
+	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+	bool controlled = chance(&r, CONTROLLED_PERCENT);
+
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, false);
 }
 
 void scenario_draw_routed(struct scenario *s, uint64_t seed)
 {
-	draw(s, seed, ROUTERS, false);
+	draw(s, seed, ROUTERS, false, false);
 }
 
 void scenario_draw_controlled(struct scenario *s, uint64_t seed)
@@ -120,7 +157,16 @@ void scenario_draw_controlled(struct scenario *s, uint64_t seed)
 	struct rng r;
 	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, true);
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, true, false);
+}
+
+void scenario_draw_paired(struct scenario *s, uint64_t seed)
+{
+	struct rng r;
+	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+	bool controlled = chance(&r, CONTROLLED_PERCENT);
+
+	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, true);
 }
 
 /* The port by which a packet for end `e` leaves node v of `from`. */
@@ -182,8 +228,8 @@ static void tables_translate(const struct fabric *routed, struct fabric *f)
 void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 			 uint64_t seed)
 {
-	draw(routed, seed, PLAIN_ROUTERS, false);
-	draw(switched, seed, ROUTERS_AS_SWITCHES, false);
+	draw(routed, seed, PLAIN_ROUTERS, false, false);
+	draw(switched, seed, ROUTERS_AS_SWITCHES, false, false);
 	const struct sim_setup *from = &routed->fabric.setup;
 	struct sim_setup *to = &switched->fabric.setup;
 
@@ -208,13 +254,17 @@ void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 	switched->horizon = routed->horizon;
 }
 
-void scenario_fini(struct scenario *s)
+void scenario_clear(struct scenario *s)
 {
 	fabric_fini(&s->fabric);
 	free(s->arrivals);
 	free(s->control);
 	free(s->throttles);
 	free(s->throttle_of_flow);
+	free(s->pairs.list);
+	for (size_t i = 0; i < s->n_sets; i++)
+		free(s->sets[i]);
+	free(s->sets);
 }
 
 struct oracle_case scenario_case(const struct scenario *s)
@@ -224,7 +274,8 @@ struct oracle_case scenario_case(const struct scenario *s)
 		s->arrivals,
 		s->n_arrivals,
 		s->horizon,
-		s->controlled ? 0 : s->tick,
-		s->controlled,
+		s->controlled || s->paired ? 0 : s->tick,
+		s->controlled || s->paired,
+		&s->pairs,
 	};
 }

@@ -27,9 +27,13 @@ struct scenario {
 	bool lengthy;    /* many large packets: 12-bit counters wrap */
 	bool routed;     /* there may be routers */
 	bool plain;      /* they could be switches */
+	bool paired;     /* there may be queue pairs; time jumps */
 	bool controlled; /* congestion control; time jumps */
 	hd_time d_max;   /* of the largest packet on the slowest link */
+	uint64_t **sets; /* of groups that change (T11r) */
+	size_t n_sets, sets_cap;
 	/* What the setup's control consists of; NULL without. */
+	struct oracle_pairs pairs;
 	struct sim_control *control;
 	struct sim_throttle *throttles;
 	uint32_t *throttle_of_flow;
@@ -37,8 +41,12 @@ struct scenario {
 
 /* Some have routers, some tables that change, half congestion control. */
 void scenario_draw(struct scenario *s, uint64_t seed);
+/* The same, but never with queue pairs. */
+void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
 /* The same, but always with routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
+/* The same, but always with queue pairs (Q1 to Q7). */
+void scenario_draw_paired(struct scenario *s, uint64_t seed);
 /* The same, but always with congestion control (C1 to C6). */
 void scenario_draw_controlled(struct scenario *s, uint64_t seed);
 /*
@@ -49,7 +57,11 @@ void scenario_draw_controlled(struct scenario *s, uint64_t seed);
  */
 void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 			 uint64_t seed);
-void scenario_fini(struct scenario *s);
+/* Arrivals by time, flow and sequence, after times were changed. */
+void scenario_sort(struct scenario *s);
+/* Message `sequence` of a queue pair comes then. */
+hd_time pair_time(const struct oracle_pair *p, uint32_t sequence);
+void scenario_clear(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
 /* Everything, for a human. */
 void scenario_print(const struct scenario *s, FILE *to);
@@ -89,6 +101,7 @@ enum simplification {
 	PLAIN_ECHO,     /* in acknowledgements */
 	PLAIN_GAP,      /* fixed */
 	PLAIN_TIMEOUT,  /* none */
+	PLAIN_PACES,    /* queue pairs do not answer to marks */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -11,8 +11,7 @@
 #define MAX_FLOWS       64
 
 /* The first packet of each flow, which is like all others of it. */
-static uint32_t flows_find(const struct scenario *s,
-			   const struct sim_arrival **of)
+uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of)
 {
 	uint32_t n = 0;
 
@@ -32,7 +31,7 @@ void senders_draw(struct scenario *s, struct rng *r)
 	uint16_t of[MAX_FLOWS];
 	uint32_t n = 2 + below(r, 4);
 
-	if (!chance(r, SENDERS_PERCENT) || s->plain)
+	if (!chance(r, SENDERS_PERCENT) || s->plain || s->paired)
 		return;
 	for (int i = 0; i < MAX_FLOWS; i++)
 		of[i] = (uint16_t)below(r, n);
@@ -41,8 +40,7 @@ void senders_draw(struct scenario *s, struct rng *r)
 }
 
 /* C1: what may be throttled. */
-static bool is_controllable(const struct scenario *s,
-			    const struct sim_arrival *a)
+bool is_controllable(const struct scenario *s, const struct sim_arrival *a)
 {
 	const struct fabric *f = &s->fabric;
 	const struct sim_setup *t = &f->setup;
@@ -99,8 +97,8 @@ static void table_fill(struct cc_config *c, struct rng *r)
  * Rates are about those of the largest packet, and the lowest one is not so
  * low that nothing happens before the end.
  */
-static void response_draw(const struct scenario *s, struct sim_throttle *t,
-			  struct rng *r)
+void response_draw(const struct scenario *s, struct sim_throttle *t,
+		   struct rng *r)
 {
 	static const double spreads[5] = { 1.5, 2, 4, 9, 20 };
 	static const double roots[4] = { 1.3, 2, 3, 4 };
@@ -162,7 +160,8 @@ static void throttles_draw(struct scenario *s, struct rng *r)
 		struct sim_throttle *t;
 
 		s->throttle_of_flow[i] = SIM_NONE;
-		if (!of[i] || !is_controllable(s, of[i]) || chance(r, plain))
+		if (!of[i] || is_pairs_flow(s, i) ||
+		    !is_controllable(s, of[i]) || chance(r, plain))
 			continue;
 		s->throttle_of_flow[i] =
 			shared ? throttle_find(s, n, of, i) : n;

@@ -155,6 +155,12 @@ static int by_time_flow_sequence(const void *x, const void *y)
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
+void scenario_sort(struct scenario *s)
+{
+	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals),
+	      by_time_flow_sequence);
+}
+
 void flows_draw(struct scenario *s, struct rng *r)
 {
 	uint32_t n_flows = (s->lengthy || s->controlled ? 6 : 2) + below(r, 11);
@@ -168,8 +174,7 @@ void flows_draw(struct scenario *s, struct rng *r)
 
 	for (uint32_t i = 0; i < n_flows; i++)
 		flow_draw(s, &t, i, r);
-	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals),
-	      by_time_flow_sequence);
+	scenario_sort(s);
 }
 
 /* ---- faults ---- */

@@ -5,8 +5,9 @@
 /*
  * Between the files that draw a scenario: random_fabric.c draws nodes, cables,
  * times and buffers, random_tables.c what a subnet manager would program,
- * random_events.c packets, faults and changes, random_control.c senders and
- * congestion control; random.c all of it, in order.
+ * random_events.c packets, faults and changes, random_routes.c routes that
+ * change, random_control.c senders and congestion control; random.c all of it,
+ * in order.
  */
 
 #include "base/rng.h"
@@ -63,7 +64,22 @@ void port_faults_draw(struct scenario *s, struct rng *r);
 void outages_draw(struct scenario *s, struct rng *r);
 void changes_draw(struct scenario *s, struct rng *r);
 
+/* random_routes.c */
+void reroutes_draw(struct scenario *s, struct rng *r);
+
+/* random_pairs.c */
+#define PAIR_HEADERS 128 /* of any packet, at most; with an MTU of 256: */
+#define PAIR_LEAST   (256 + PAIR_HEADERS)
+void pairs_draw(struct scenario *s, struct rng *r);
+/* Packets of a message beyond the first; 0 if the flow has no queue pair. */
+uint32_t pairs_packets(const struct scenario *s, uint32_t flow);
+bool is_pairs_flow(const struct scenario *s, uint32_t flow);
+
 /* random_control.c */
+uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);
+void response_draw(const struct scenario *s, struct sim_throttle *t,
+		   struct rng *r);
+bool is_controllable(const struct scenario *s, const struct sim_arrival *a);
 void senders_draw(struct scenario *s, struct rng *r);
 void control_draw(struct scenario *s, struct rng *r);
 

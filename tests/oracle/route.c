@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of a packet at its arrival at a switch: A1, A2, A3, T12. */
+/* What becomes of a packet at its arrival at a switch: A1, A2, A3, T12, T11r.
+ */
 #include <assert.h>
 
 #include "state.h"
@@ -18,7 +19,51 @@ static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
 	return false;
 }
 
-/* The outputs the forwarding tables name, as port numbers; how many. */
+/* T11r: the last change of this entry that is in force at `when`, or NULL. */
+static const struct sim_route_change *
+change_of(const struct oracle *o, uint32_t node, lid_t lid, hd_time when)
+{
+	const struct sim_setup *s = o->setup;
+	const struct sim_route_change *last = NULL;
+
+	for (uint32_t i = 0; i < s->n_routes; i++) {
+		const struct sim_route_change *c = &s->routes[i];
+		if (c->time > when)
+			break;
+		if (c->node == node && c->lid == lid)
+			last = c;
+	}
+	return last;
+}
+
+static uint8_t output_of(const struct oracle *o, uint32_t node, lid_t lid,
+			 hd_time when)
+{
+	const struct sim_route_change *c = change_of(o, node, lid, when);
+
+	if (c && o->mutation != MUT_ROUTES_STAY)
+		return c->port;
+	return lft_get(o->setup->subnet, o->setup->nodes[node].sw, lid);
+}
+
+static const uint64_t *set_of(const struct oracle *o, uint32_t in, lid_t lid,
+			      hd_time when)
+{
+	const struct sim_setup *s = o->setup;
+	uint32_t node = s->ports[in].node;
+	const struct sim_route_change *c = change_of(o, node, lid, when);
+	uint16_t subnet_no = s->subnet->topo->ports[s->ports[in].origin].subnet;
+
+	if (c && o->mutation != MUT_GROUPS_STAY)
+		return c->ports;
+	return mft_get(&s->subnet->mft[subnet_no], s->nodes[node].sw,
+		       s->subnet->n_switches, lid);
+}
+
+/*
+ * The outputs that the forwarding tables name for what arrives now, as port
+ * numbers; how many.
+ */
 static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 			   const struct packet *packet, uint32_t *outs)
 {
@@ -26,10 +71,14 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
 	const uint64_t *set;
 	uint32_t n_outs = 0;
-	uint16_t subnet_no = s->subnet->topo->ports[s->ports[in].origin].subnet;
+	hd_time when = o->now;
 
+	/* Where the packet is sent, the time of arrival is not known yet. */
+	if (o->mutation == MUT_ROUTED_BEFORE_ARRIVAL)
+		when -= s->ports[in].propagation;
 	if (packet->as.dlid < LID_FIRST_MCAST) {
-		uint8_t out = lft_get(s->subnet, n->sw, packet->as.dlid);
+		uint8_t out =
+			output_of(o, s->ports[in].node, packet->as.dlid, when);
 
 		if (out == LFT_NO_PORT || out > n->n_ports ||
 		    s->ports[n->first_port + out].peer == SIM_NONE)
@@ -37,8 +86,7 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 		outs[0] = out;
 		return 1;
 	}
-	set = mft_get(&s->subnet->mft[subnet_no], n->sw, s->subnet->n_switches,
-		      packet->as.dlid);
+	set = set_of(o, in, packet->as.dlid, when);
 	for (uint32_t out = 0; set && out <= n->n_ports; out++) {
 		bool back = n->first_port + out == in &&
 			    o->mutation != MUT_MULTICAST_GOES_BACK;
@@ -104,6 +152,8 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 		return;
 	}
+	o->stats->rerouted += change_of(o, s->ports[in].node,
+					slot->packet->as.dlid, o->now) != NULL;
 	n_outs = outputs_of(o, in, slot->packet, outs);
 	if (n_outs == 0) {
 		o->out->counters[in].rcv_relay_errors++;

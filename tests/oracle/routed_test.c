@@ -154,7 +154,7 @@ static void runs_with_routers_lose_and_invent_nothing(void **state)
 		ends_check(&s, &r);
 		counters_check(&s, &r);
 		sim_record_fini(&r);
-		scenario_fini(&s);
+		scenario_clear(&s);
 	}
 	print_message("%u scenarios: %u packets cross routers in %u, %u to the"
 		      " wrong host; %u with hop limits, %u without routes, %u"
@@ -197,8 +197,8 @@ static void routers_are_timed_as_switches(void **state)
 		oracle_record_fini(&want);
 		sim_record_fini(&got);
 		strbuf_fini(&why);
-		scenario_fini(&routed);
-		scenario_fini(&switched);
+		scenario_clear(&routed);
+		scenario_clear(&switched);
 	}
 	assert_true(2 * crossed >= n);
 }

@@ -56,13 +56,20 @@ void ends_init(struct oracle *o)
 	for (size_t i = 0; i < o->n_arrivals; i++)
 		senders_need(o, port_of_end(o, o->arrivals[i].source),
 			     o->arrivals[i].sender);
-	if (!c)
-		return;
-	o->throttles =
-		hd_alloc(c->n_throttles + (size_t)1, sizeof(*o->throttles));
-	o->flows = hd_alloc(c->n_flows + (size_t)1, sizeof(*o->flows));
-	for (uint32_t i = 0; i < c->n_throttles; i++)
+	if (c) {
+		o->throttles = hd_alloc(c->n_throttles + (size_t)1,
+					sizeof(*o->throttles));
+		o->flows = hd_alloc(c->n_flows + (size_t)1, sizeof(*o->flows));
+	}
+	for (uint32_t i = 0; c && i < c->n_throttles; i++)
 		throttle_init(o, i);
+	for (uint32_t n = 0; o->pairs && n < o->setup->n_nodes; n++) {
+		if (o->setup->nodes[n].kind != SIM_END)
+			continue;
+		o->adapters[n].sender =
+			(uint16_t)o->ports[port_of_end(o, n)].n_senders;
+		senders_need(o, port_of_end(o, n), o->adapters[n].sender);
+	}
 }
 
 void ends_fini(struct oracle *o)
@@ -99,6 +106,8 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 		return vl;
 	o->out->counters[port].xmit_discards++;
 	record_end(o, packet, port, SIM_LOST_DISCARD);
+	if (packet->is_pairs)
+		pair_lost_unsent(o, packet);
 	return NO_VL;
 }
 
@@ -142,7 +151,8 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 	}
 	q = &o->ports[port].senders[packet->as.sender].queues[vl];
 	queue_push(o, q, item);
-	if (packet->kind != SIM_DATA && o->mutation != MUT_ANSWERS_BY_TAIL)
+	if (packet->kind != SIM_DATA && !packet->is_pairs &&
+	    o->mutation != MUT_ANSWERS_BY_TAIL)
 		answers_order(o, q);
 }
 

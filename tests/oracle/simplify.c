@@ -16,7 +16,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_MARKS),   NAME(PLAIN_SENDERS),  NAME(PLAIN_CONTROL),
 	NAME(PLAIN_MARKING), NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
 	NAME(PLAIN_ANSWERS), NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
-	NAME(PLAIN_TIMEOUT),
+	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -67,6 +67,7 @@ static void model_simplify(struct scenario *s, enum simplification how)
 static void subnet_simplify(struct scenario *s, enum simplification how)
 {
 	struct subnet *n = &s->fabric.subnet;
+	struct sim_setup *t = &s->fabric.setup;
 
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
 		if (how == PLAIN_PKEYS)
@@ -84,6 +85,8 @@ static void subnet_simplify(struct scenario *s, enum simplification how)
 
 		memset(n->sl2vl_of_pair[w], 0, side * side * sizeof(uint16_t));
 	}
+	for (uint32_t i = 0; how == PLAIN_TABLES && i < t->n_changes; i++)
+		t->changes[i].table = 0;
 	if (how == PLAIN_TABLES)
 		n->n_vlarb_tables = 1;
 	if (how == PLAIN_LANES)
@@ -100,7 +103,8 @@ static void port_simplify(const struct scenario *s, struct sim_port *p,
 		p->propagation = s->tick;
 		break;
 	case PLAIN_RATES:
-		p->rate = model->rate;
+		if (!s->pairs.algorithm) /* whose rates follow from it */
+			p->rate = model->rate;
 		break;
 	case PLAIN_BUFFERS:
 		p->in_blocks = p->out_blocks = 2048;
@@ -167,6 +171,8 @@ void scenario_simplify(struct scenario *s, enum simplification how)
 
 	for (size_t i = 0; how == PLAIN_SENDERS && i < s->n_arrivals; i++)
 		s->arrivals[i].sender = 0;
+	if (how == PLAIN_PACES || how == PLAIN_CONTROL)
+		s->pairs.algorithm = NULL;
 	if (s->control)
 		control_simplify(s, how);
 	model_simplify(s, how);
@@ -193,10 +199,15 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t port = fabric_end_port(&s->fabric, end);
 
-	if (t->ports[port].peer == SIM_NONE)
+	if (t->ports[port].peer == SIM_NONE ||
+	    (end == 0 && s->pairs.algorithm)) /* rates are its link's */
 		return false;
 	for (size_t i = 0; i < s->n_arrivals; i++)
 		if (s->arrivals[i].source == s->fabric.ends[end])
+			return false;
+	for (uint32_t i = 0; i < s->pairs.n; i++)
+		if (s->pairs.list[i].to == s->fabric.ends[end] ||
+		    s->pairs.list[i].from == s->fabric.ends[end])
 			return false;
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (t->faults[i].port == port ||

@@ -15,6 +15,8 @@
 #define MAX_COPIES 32
 #define NO_VL      (-1)
 
+enum pair_answer { ANSWER_ACK, ANSWER_NAK, ANSWER_CNP };
+
 /*
  * A packet as it is somewhere on its way: a router rewrites it (R5), a switch
  * marks it (C4).
@@ -23,6 +25,14 @@ struct packet {
 	struct sim_arrival as;
 	enum sim_packet_kind kind;
 	bool marked; /* FECN of data, BECN of answers */
+	/* Of a queue pair: which, and what the transport says in it. */
+	bool is_pairs;
+	uint32_t pair;
+	uint64_t psn;
+	bool asks, becn;
+	enum pair_answer answers;
+	uint32_t payload; /* staged, until it is granted */
+	uint8_t staged_on;
 };
 
 /*
@@ -121,6 +131,55 @@ struct sender {
 	struct queue queues[ALL_VLS];
 };
 
+/* The rate of a queue pair, or of all of a port and SL (Q7). */
+struct pace {
+	struct cc_state state;
+	uint32_t waiting; /* requests that are taken and not yet granted */
+	bool granted;     /* ever */
+	hd_time last;     /* grant of the last one */
+	hd_time d;        /* duration of the one taken last */
+};
+
+struct answer {
+	enum pair_answer kind;
+	uint64_t psn;
+};
+
+/* Both ends of a flow's queue pair. */
+struct queue_pair {
+	bool in_line[2]; /* of its adapter: destination, source */
+	/* The source's. Messages, counted: */
+	uint64_t made, posted, done;
+	uint64_t next, top;   /* packet to take next; never taken before */
+	uint64_t acked;       /* all before are acknowledged */
+	uint64_t asked;       /* after the last one that asked, this round */
+	uint32_t since_asked; /* packets taken since one asked */
+	hd_time timer;        /* or NEVER */
+	uint32_t retries_left;
+	bool broken;
+	struct pace pace;
+	hd_time *leaves; /* last packets of messages (UC, UD) */
+	size_t n_leaves, leaves_cap;
+	/* The destination's. */
+	uint64_t expected;
+	bool nak_sent, becn_due;
+	struct answer *answers;
+	size_t n_answers, answers_cap;
+};
+
+/* Ends that have something to send, in turn; 2 * pair, + 1 at the source. */
+struct line {
+	uint32_t *items;
+	size_t n, cap;
+};
+
+struct adapter {
+	uint16_t sender; /* its number: the last of its port (Q1) */
+	struct line lines[ALL_VLS];
+	uint64_t staged[ALL_VLS]; /* payload taken and not yet granted */
+	struct pace paces[N_SLS];
+};
+
 /* An acknowledgement that a source hears without a packet (C5). */
 struct hearsay {
 	hd_time time;
@@ -214,6 +273,13 @@ struct oracle {
 	struct flow *flows;
 	struct hearsay *hearsay;
 	size_t n_hearsay, hearsay_cap;
+	const struct oracle_pairs *pairs;
+	struct queue_pair *queue_pairs; /* as pairs->list */
+	struct adapter *adapters;       /* by node */
+	struct packet **coming;         /* given to a sender, for later */
+	size_t n_coming, coming_cap;
+	const struct packet **dropped; /* by the adapter's own port */
+	size_t n_dropped, dropped_cap;
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
@@ -309,6 +375,20 @@ const struct packet *marks_decide(struct oracle *o, struct waiter *w,
 void answer_delivery(struct oracle *o, uint32_t port,
 		     const struct packet *packet);
 void sources_listen(struct oracle *o);
+
+/* pair.c: queue pairs (Q1 to Q7). */
+void pairs_init(struct oracle *o);
+void pairs_fini(struct oracle *o);
+/* The flow's queue pair, or SIM_NONE. */
+uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
+void pair_post(struct oracle *o, uint32_t i);
+void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p);
+void pair_granted(struct oracle *o, uint32_t port, const struct packet *p);
+/* It has no VL at its own port (A1). */
+void pair_lost_unsent(struct oracle *o, const struct packet *p);
+void pairs_enter(struct oracle *o);
+void pairs_listen(struct oracle *o);
+hd_time pairs_next_due(const struct oracle *o);
 
 /* due.c: the least stored time after now. */
 hd_time next_due(const struct oracle *o);

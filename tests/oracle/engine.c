@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queue pairs come from rows of a scenario (verbs/traffic.h). So a small
+ * scenario with such rows is loaded, and the case's fabric and flows are put in
+ * the place of its own.
+ */
+#include "engine.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "fabric/control.h"
+#include "scenario/words.h"
+#include "verbs/traffic.h"
+
+/* ---- a scenario that stands for the case ---- */
+
+static void must(enum hd_status status, const struct diag *d)
+{
+	if (status == HD_OK)
+		return;
+	fprintf(stderr, "the engine refuses the case: %s\n", d->message);
+	abort();
+}
+
+static const char *const transports[] = {
+	[ORACLE_RC] = "rc",
+	[ORACLE_UC] = "uc",
+	[ORACLE_UD] = "ud",
+};
+
+/* Row 0 is for what goes without queue pairs, row k for pair k - 1. */
+static void rows_write(const struct oracle_pairs *pairs, struct strbuf *to)
+{
+	strbuf_printf(to,
+		      "fabric:\n  topology: {kind: star, hosts: 2}\n"
+		      "  packet: {mtu: %u}\ntraffic:\n"
+		      "- {name: plain, kind: messages, payload: 64, source: h0,"
+		      " destination: h1}\n",
+		      pairs->mtu);
+	for (uint32_t i = 0; i < pairs->n; i++) {
+		const struct oracle_pair *p = &pairs->list[i];
+
+		strbuf_printf(to,
+			      "- {name: p%u, kind: messages, payload: %u,"
+			      " source: h0, destination: h1, transport: %s",
+			      i, p->length, transports[p->transport]);
+		if (p->transport == ORACLE_RC)
+			strbuf_printf(to, ", ack_timeout: %" PRIu64 "ns",
+				      UINT64_C(4096) << p->timeout);
+		strbuf_puts(to, "}\n");
+	}
+}
+
+/* What is the case's in a fabric, while it runs. */
+struct guest {
+	struct fabric *in, own; /* own: what was there */
+	struct sim_address *addresses;
+	struct sim_arrival *traces; /* of all flows, one after the other */
+};
+
+static uint32_t flows_of(const struct oracle_case *c)
+{
+	uint32_t n = c->setup->control ? c->setup->control->n_flows : 0;
+
+	for (size_t i = 0; i < c->n_arrivals; i++)
+		if (c->arrivals[i].flow >= n)
+			n = c->arrivals[i].flow + 1;
+	return n;
+}
+
+/* All arrivals of a flow as a trace; some flow may have none. */
+static void flow_fill(const struct oracle_case *c, struct guest *g,
+		      uint32_t flow, size_t *used)
+{
+	struct sim_flow *f = &g->in->flows[flow];
+	struct sim_arrival *first = g->traces + *used;
+
+	*f = (struct sim_flow){ .kind = SIM_TRACE,
+				.packets = 1,
+				.trace = first };
+	for (size_t i = 0; i < c->n_arrivals; i++) {
+		if (c->arrivals[i].flow != flow)
+			continue;
+		g->traces[(*used)++] = c->arrivals[i];
+		f->n_trace++;
+	}
+	g->addresses[flow] = (struct sim_address){ first->dlid, TOPO_NONE };
+	f->to = (struct sim_destinations){ .choice = SIM_TO_FIXED,
+					   .list = &g->addresses[flow],
+					   .n = 1,
+					   .self = SIM_NONE };
+	g->in->flow_target[flow] = TOPO_NONE;
+	if (f->n_trace == 0) { /* never comes */
+		f->source = c->arrivals[0].source;
+		f->bytes = SIM_LEAST_BYTES;
+		return;
+	}
+	f->source = first->source;
+	f->sl = first->sl;
+	f->pkey = first->pkey;
+	f->bytes = first->bytes;
+	f->management = first->management;
+}
+
+static void pair_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
+{
+	const struct oracle_pair *p = &c->pairs->list[i];
+	struct sim_flow *f = &g->in->flows[p->flow];
+	const struct sim_port *to =
+		&c->setup->ports[c->setup->nodes[p->to].first_port + 1];
+
+	f->kind = p->gap == 0 ? SIM_BURST : SIM_CBR;
+	f->start = p->start;
+	f->count = f->n_trace;
+	f->interval = (struct sim_interval){ p->gap, 1 };
+	f->row = i + 1;
+	f->posted = true;
+	f->source = p->from;
+	g->addresses[p->flow] = (struct sim_address){ p->dlid, TOPO_NONE };
+	f->sl = p->sl;
+	f->pkey = p->pkey;
+	f->bytes = c->pairs->mtu + 26;
+	f->packets = p->length > c->pairs->mtu
+			     ? (p->length + c->pairs->mtu - 1) / c->pairs->mtu
+			     : 1;
+	g->in->flow_target[p->flow] = to->origin;
+}
+
+/* What the scenario would have to say for pairs to answer as the case's. */
+static void congestion_fill(const struct oracle_pairs *p,
+			    struct scn_congestion *c)
+{
+	for (unsigned i = 0; scn_algorithm_words[i]; i++)
+		if (fabric_algorithm(i) == p->algorithm)
+			c->algorithm = i;
+	c->rate_steps = p->rate_steps;
+	c->m = p->config.m;
+	c->cap = p->config.cap_first_increase;
+	c->ccti_increase = p->config.ccti_increase;
+	c->ccti_timer = p->config.ccti_timer;
+	c->ccti_min = p->config.ccti_min;
+	c->per = p->per_sl ? SCN_PER_SL : SCN_PER_QP;
+	c->cct.given = true;
+	c->cct.n = (uint8_t)(p->config.ccti_limit + 1);
+	memcpy(c->cct.entries, p->config.cct, sizeof(c->cct.entries));
+}
+
+static bool answers_alike(const struct cc_config *a, const struct cc_config *b)
+{
+	return a->rmin == b->rmin && a->rmax == b->rmax && a->m == b->m &&
+	       a->add == b->add && a->unit == b->unit &&
+	       a->cap_first_increase == b->cap_first_increase &&
+	       a->ccti_limit == b->ccti_limit &&
+	       a->ccti_increase == b->ccti_increase &&
+	       a->ccti_min == b->ccti_min && a->ccti_timer == b->ccti_timer &&
+	       memcmp(a->cct, b->cct, sizeof(a->cct)) == 0;
+}
+
+static void answers_fill(const struct oracle_case *c, struct guest *g)
+{
+	const struct oracle_pairs *p = c->pairs;
+	struct cc_config got;
+
+	if (!p->algorithm)
+		return;
+	congestion_fill(p, &g->in->scenario->congestion);
+	got = fabric_response_in_shares(g->in);
+	if (answers_alike(&got, &p->config))
+		return;
+	fprintf(stderr, "the engine's queue pairs answer to marks otherwise\n");
+	abort();
+}
+
+static void origins_fill(struct fabric *f)
+{
+	f->port_of_origin =
+		hd_alloc(f->topo.n_ports, sizeof(*f->port_of_origin));
+	f->end_of_origin = hd_alloc(f->topo.n_ports, sizeof(*f->end_of_origin));
+	for (port_id p = 0; p < f->topo.n_ports; p++)
+		f->port_of_origin[p] = f->end_of_origin[p] = SIM_NONE;
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		const struct sim_port *p = &f->setup.ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		f->port_of_origin[p->origin] = i;
+		if (f->setup.nodes[p->node].kind == SIM_END)
+			f->end_of_origin[p->origin] = p->node;
+	}
+}
+
+/* Somebody who sends after the end: a run with nothing to do ends before. */
+static void last_flow_fill(const struct oracle_case *c, struct guest *g)
+{
+	struct sim_arrival *a = &g->traces[c->n_arrivals];
+	uint32_t n = g->in->n_flows++;
+
+	*a = c->arrivals[0];
+	a->time = c->horizon + 1;
+	a->dlid = 1;
+	a->bytes = SIM_LEAST_BYTES;
+	g->in->flows[n] = (struct sim_flow){ .kind = SIM_TRACE,
+					     .source = a->source,
+					     .packets = 1,
+					     .bytes = a->bytes,
+					     .trace = a,
+					     .n_trace = 1 };
+	g->in->flow_target[n] = TOPO_NONE;
+}
+
+static void guest_enter(const struct oracle_case *c, struct guest *g)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	uint32_t n = flows_of(c);
+	size_t used = 0;
+
+	rows_write(c->pairs, &text);
+	must(fabric_load(text.text, strlen(text.text), "case.yaml", NULL, &d,
+			 &g->in),
+	     &d);
+	strbuf_fini(&text);
+	g->own = *g->in;
+	g->in->setup = *c->setup;
+	g->in->subnet = *c->setup->subnet;
+	g->in->topo = *c->setup->subnet->topo;
+	g->in->n_flows = n;
+	g->in->flows = hd_alloc(n + (size_t)1, sizeof(*g->in->flows));
+	g->in->flow_target =
+		hd_alloc(n + (size_t)1, sizeof(*g->in->flow_target));
+	g->in->flow_copies =
+		hd_alloc(n + (size_t)1, sizeof(*g->in->flow_copies));
+	g->addresses = hd_alloc(n + (size_t)1, sizeof(*g->addresses));
+	g->traces = hd_alloc(c->n_arrivals + 1, sizeof(*g->traces));
+	for (uint32_t i = 0; i < n; i++)
+		flow_fill(c, g, i, &used);
+	for (uint32_t i = 0; i < c->pairs->n; i++)
+		pair_fill(c, g, i);
+	answers_fill(c, g);
+	last_flow_fill(c, g);
+	origins_fill(g->in);
+}
+
+static void guest_leave(struct guest *g)
+{
+	free(g->in->flows);
+	free(g->in->flow_target);
+	free(g->in->flow_copies);
+	free(g->in->port_of_origin);
+	free(g->in->end_of_origin);
+	free(g->addresses);
+	free(g->traces);
+	*g->in = g->own;
+	fabric_free(g->in);
+}
+
+/* ---- what is seen of it ---- */
+
+/* A queue pair's packet has no flow: who sent it, to whom, how long. */
+static void ended(void *context, const struct sim_event_record *e,
+		  const struct sim_packet *p)
+{
+	struct sim_record *r = context;
+	struct sim_event_record kept = *e;
+
+	if (p->flow == SIM_NONE) {
+		kept.flow = oracle_pair_flow(p->source, p->dlid);
+		kept.sequence = p->bytes;
+	}
+	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
+			    sizeof(*r->events));
+	r->events[r->n_events++] = kept;
+}
+
+static uint32_t pairs_replay(const struct oracle_case *c,
+			     struct sim_replay_cut cut, struct sim_record *out,
+			     hd_time *end)
+{
+	struct diag d = { .status = HD_OK };
+	struct qp_rows *rows = NULL;
+	struct sim_rules rules;
+	struct guest g;
+	const char *why;
+	uint32_t parts;
+
+	guest_enter(c, &g);
+	*out = (struct sim_record){ 0 };
+	out->counters = hd_alloc(c->setup->n_ports, sizeof(*out->counters));
+	sim_rules_init(&rules);
+	lab_rules(&rules);
+	rules.stop = c->horizon;
+	rules.threads = 1;
+	rules.parts = cut.parts;
+	rules.cut_seed = cut.seed;
+	struct sim *s =
+		sim_new(&g.in->setup, g.in->flows, g.in->n_flows, &rules);
+	struct sim_observer o = { .context = out, .ended = ended };
+
+	sim_observe(s, &o);
+	must(qp_rows_new(g.in, s, &d, &rows), &d);
+	if (sim_run(s, c->horizon, NULL, NULL) == SIM_DEADLOCK)
+		*end = sim_now(s);
+	for (uint32_t i = 0; i < c->setup->n_ports; i++)
+		sim_port_counters(sim_metrics(s), i, &out->counters[i]);
+	parts = sim_is_cut(s, &why);
+	qp_rows_free(rows);
+	sim_free(s);
+	guest_leave(&g);
+	return parts;
+}
+
+uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
+		       struct sim_record *out, hd_time *end)
+{
+	*end = c->horizon;
+	if (c->pairs && c->pairs->n > 0)
+		return pairs_replay(c, cut, out, end);
+	if (cut.parts == 1) {
+		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
+			   out);
+		return 1;
+	}
+	return sim_replay_parts(c->setup, c->arrivals, c->n_arrivals,
+				c->horizon, cut, out);
+}
