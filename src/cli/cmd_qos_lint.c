@@ -5,6 +5,7 @@
 
 struct values {
 	struct common_options common;
+	const char *policy;
 	uint64_t vls, mtu, entries;
 };
 
@@ -18,20 +19,39 @@ static const struct option options[] = {
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that a port's arbitration tables have", .low = 1,
 	  .high = 64 },
+	{ "policy", 0, OPT_TEXT, FIELD(policy), "FILE", NULL,
+	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
-static int lint(const struct values *v, const struct opensm_conf *conf)
+static int lint(const struct values *v, const struct opensm_conf *conf,
+		const struct policy *policy)
 {
 	const struct opensm_port port = { .scope = OPENSM_SWE,
 					  .vls = (unsigned)v->vls,
 					  .low_cap = (unsigned)v->entries,
 					  .high_cap = (unsigned)v->entries };
 	struct results *r = results_new("qos lint");
-	bool clean = opensm_lint_show(conf, &port, (unsigned)v->mtu, r);
+	bool clean = opensm_lint_show(conf, &port, (unsigned)v->mtu, policy, r);
 
 	return output_results(&v->common, r, clean);
+}
+
+/* With the policy, if one is named. */
+static int lint_both(const struct values *v, const struct opensm_conf *conf)
+{
+	struct diag d = { .status = HD_OK };
+	struct policy policy;
+
+	if (!v->policy)
+		return lint(v, conf, NULL);
+	if (policy_load(v->policy, &d, &policy) != HD_OK)
+		return command_refuse(&d);
+	int status = lint(v, conf, &policy);
+
+	policy_fini(&policy);
+	return status;
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -45,7 +65,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "an MTU is 256 to 4096 bytes");
 	if (opensm_conf_load(args[0], &d, &conf) != HD_OK)
 		return command_refuse(&d);
-	int status = lint(v, &conf);
+	int status = lint_both(v, &conf);
 
 	opensm_conf_fini(&conf);
 	return status;
@@ -56,6 +76,8 @@ static const struct example examples[] = {
 	  "check a configuration for links with 8 lanes and 4 KiB packets" },
 	{ "heddle qos lint --lanes 4 --mtu 2048 --entries 8 opensm.conf",
 	  "the same for smaller hardware" },
+	{ "heddle qos lint opensm.conf --policy qos-policy.conf",
+	  "with the file that labels connections" },
 	{ NULL, NULL },
 };
 

@@ -3,9 +3,13 @@
 #include "cli/output.h"
 #include "cli/qos/options.h"
 #include "qos/plan.h"
+#include "sim/evaluation/goals.h"
 
 struct values {
 	struct common_options common;
+	struct fabric_choice fabric;
+	const char *goals;
+	bool verify;
 	uint64_t vls, entries, mtu, overhead;
 	bool conf;
 };
@@ -22,6 +26,10 @@ static const struct option options[] = {
 	  "payload of packets, for classes that do not say" },
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes that every packet has beside its payload"),
+	{ "goals", 0, OPT_TEXT, FIELD(goals), "FILE", NULL,
+	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
+	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
+	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL,
 	  "print the lines for opensm.conf instead" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
@@ -60,9 +68,82 @@ static int make(const struct values *v, char **words, unsigned n,
 	return status;
 }
 
+/* What the fabric's links have in common. */
+static unsigned least_lanes(const struct fabric *f, unsigned most)
+{
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		if (f->topo.ports[p].peer != TOPO_NONE &&
+		    f->subnet.vls_of_port[p] < most)
+			most = f->subnet.vls_of_port[p];
+	}
+	return most;
+}
+
+static int emit_goals(const struct values *v, const struct goals *g,
+		      const struct plan *plan,
+		      const struct goal_verdict *verdicts)
+{
+	bool met = true;
+
+	if (v->conf)
+		return emit(v, g->classes, g->n, plan);
+	struct results *r = results_new("qos plan");
+
+	plan_show(plan, g->classes, g->n, r);
+	goals_show(g, verdicts, v->verify, r);
+	for (unsigned i = 0; i < g->n; i++)
+		met &= !v->verify || verdicts[i].met;
+	return output_results(&v->common, r, met);
+}
+
+static int plan_goals(struct values *v, const struct goals *g,
+		      struct plan_link link, const char *fabric)
+{
+	struct goal_verdict verdicts[N_SLS];
+	struct diag d = { .status = HD_OK };
+	struct plan plan;
+	struct fabric *f;
+
+	if (fabric_choose(&v->fabric, fabric, &d, &f) != HD_OK)
+		return command_refuse(&d);
+	link.vls = least_lanes(f, link.vls);
+	enum hd_status status = plan_make(g->classes, g->n, &link, &d, &plan);
+
+	if (status != HD_OK) {
+		fabric_free(f);
+		return command_refuse(&d);
+	}
+	const struct goals_case c = { g, &plan, &link, f, fabric };
+
+	status = goals_bounds(&c, &d, verdicts);
+	if (status == HD_OK && v->verify)
+		status = goals_verify(&c, &d, verdicts);
+	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts)
+				     : command_refuse(&d);
+
+	plan_fini(&plan);
+	fabric_free(f);
+	return result;
+}
+
+/* The goals of a file on a fabric. */
+static int make_goals(struct values *v, const char *fabric,
+		      const struct plan_link *link)
+{
+	struct diag d = { .status = HD_OK };
+	struct goals g;
+	int status = goals_load(v->goals, (uint32_t)v->mtu, &d, &g) == HD_OK
+			     ? plan_goals(v, &g, *link, fabric)
+			     : command_refuse(&d);
+
+	goals_fini(&g);
+	fabric_choice_fini(&v->fabric);
+	return status;
+}
+
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	struct values *v = values;
 	const struct own_format own[] = { { "--conf", v->conf },
 					  { NULL, false } };
 	struct qos_packets largest;
@@ -83,7 +164,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 					.entries = (unsigned)v->entries,
 					.overhead = largest.overhead };
 
-	return make(v, args, (unsigned)n, &link);
+	if (v->goals && n != 1)
+		return command_usage(self, "--goals are for one FABRIC");
+	if (v->verify && !v->goals)
+		return command_usage(self, "--verify needs --goals");
+	return v->goals ? make_goals(v, args[0], &link)
+			: make(v, args, (unsigned)n, &link);
 }
 
 static const struct example examples[] = {
@@ -93,6 +179,8 @@ static const struct example examples[] = {
 	  "metadata first, each class with packets of its own size" },
 	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%",
 	  "for ports with small tables" },
+	{ "heddle qos plan --goals goals.yaml site.ibnet --verify",
+	  "goals as people say them, put to the test on the site's fabric" },
 	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf",
 	  "the lines for opensm.conf" },
 	{ NULL, NULL },
@@ -101,7 +189,7 @@ static const struct example examples[] = {
 const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "goals to service levels, lanes and weights",
-	.arguments = "NAME=SHARE[,latency][,PAYLOAD]...",
+	.arguments = "NAME=SHARE[,latency][,PAYLOAD]... | FABRIC",
 	.description =
 		"Gives each class a service level and a lane, and chooses weights as\n"
 		"whole packets, since the arbiter rounds up to whole packets. Shows\n"
@@ -111,7 +199,12 @@ const struct command command_qos_plan = {
 		"count on whichever others send without end, latency classes too.\n"
 		"Shares are of the link's data rate, in bytes on the wire. SLs\n"
 		"without a class go with the least one. Goals that no tables of\n"
-		"--entries reach within half a point are refused with the reason.\n",
+		"--entries reach within half a point are refused with the reason.\n\n"
+		"A file of goals (--goals) has a line for each class: 'at least 70%',\n"
+		"'latency 20us' (served first, with 5 % of the link unless a share is\n"
+		"named too), 'leftovers' (1 % for sure), and 'packets 2KiB', with\n"
+		"commas between. Goals that cannot be are refused with the arithmetic\n"
+		"and the nearest that can.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, ANY_NUMBER),

@@ -65,15 +65,28 @@ static void lint_entry(const struct opensm_list *list, unsigned i,
 
 	if (vl && vl % 15 == 0)
 		report(out, "W12", list->line,
-		       "VL%u in the %s table becomes VL0", vl, name);
+		       "VL%u in the %s table becomes VL0; data lanes are 0 to 14",
+		       vl, name);
 	else if (weight && vl >= vls)
 		report(out, "W3", list->line,
-		       "VL%u in the %s table: links have %u lanes, it becomes VL%u",
+		       "VL%u in the %s table: links have %u lanes, it becomes VL%u; name that",
 		       vl, name, vls, opensm_fold(vl, vls));
 	if (weight > 255)
 		report(out, "W13", list->line,
 		       "VL%u has weight %u in the %s table, of which OpenSM sends %u (modulo 256)",
 		       vl, weight, name, weight & 255);
+}
+
+/* Lanes with a weight; weights of a single one mean nothing. */
+static unsigned lanes_in(const struct opensm_list *list, unsigned vls)
+{
+	unsigned lanes = 0;
+
+	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
+		if (list->weight[i] & 255)
+			lanes |= 1u << opensm_fold(list->vl[i], vls);
+	}
+	return (unsigned)__builtin_popcount(lanes);
 }
 
 /* What is wrong with one VLArb list of the file. */
@@ -91,13 +104,15 @@ static void lint_list(const struct opensm_list *list, const char *name,
 		     out);
 	if (list->n > cap)
 		report(out, "W7", list->line,
-		       "%s table has %u entries, the port takes %u: the rest is dropped",
+		       "%s table has %u entries, the port takes %u: the rest is dropped; put several of a lane into one of up to 255",
 		       name, list->n, cap);
+	bool competes = lanes_in(list, port->vls) > 1;
+
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
 		unsigned weight = list->weight[i] & 255;
 
 		lint_entry(list, i, name, port->vls, out);
-		if (weight && weight < blocks)
+		if (competes && weight && weight < blocks)
 			report(out, "W1", list->line,
 			       "VL%u has weight %u in the %s table, a packet of %u bytes takes %u: every lane gets one packet a turn; use multiples of %u",
 			       list->vl[i], weight, name, port->mtu, blocks,
@@ -114,11 +129,11 @@ static void lint_sl2vl(const struct opensm_list *list,
 	lint_numbers(list, "sl2vl", out);
 	if (list->n < N_SLS)
 		report(out, "W2", list->line,
-		       "sl2vl has %u values of 16: SL%u and above go to VL0",
+		       "sl2vl has %u values of 16: SL%u and above go to VL0; say all 16",
 		       list->n, list->n);
 	if (list->n > N_SLS)
 		report(out, "W2", list->line,
-		       "sl2vl has %u values: there are 16 SLs, the rest is dropped",
+		       "sl2vl has %u values: there are 16 SLs, the rest is dropped; take it out",
 		       list->n);
 	for (unsigned sl = 0; sl < list->n && sl < N_SLS; sl++) {
 		uint32_t vl = list->vl[sl];
@@ -129,16 +144,19 @@ static void lint_sl2vl(const struct opensm_list *list,
 			       sl, vl);
 		else if (vl != 15 && vl >= port->vls)
 			report(out, "W3", list->line,
-			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u",
+			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u; name that",
 			       sl, vl, port->vls,
 			       opensm_fold(vl & 15, port->vls));
 	}
 }
 
-static bool has_weight(const struct opensm_list *list)
+/* Of more than one packet, which a limit of 0 does not let pass. */
+static bool has_burst(const struct opensm_list *list, unsigned mtu)
 {
+	unsigned blocks = (mtu + PLAIN_OVERHEAD + 63) / 64;
+
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
-		if (list->weight[i] & 255)
+		if ((list->weight[i] & 255) > blocks)
 			return true;
 	}
 	return false;
@@ -152,7 +170,7 @@ static void lint_set(const struct opensm_set *set, bool general,
 	lint_sl2vl(&set->sl2vl, port, out);
 	if (set->max_vls_line)
 		report(out, "W5", set->max_vls_line,
-		       "max_vls has no effect: max_op_vls limits the lanes");
+		       "max_vls has no effect: max_op_vls limits the lanes; use that (1 to 5 for 1, 2, 4, 8, 15)");
 	if (set->high_limit_line && set->high_limit_malformed)
 		report(out, "W13", set->high_limit_line,
 		       "high_limit is no number from 0 to 255: OpenSM takes %s",
@@ -162,11 +180,11 @@ static void lint_set(const struct opensm_set *set, bool general,
 			       : "that of qos_high_limit");
 	if (set->high_limit_line && set->high_limit == 255)
 		report(out, "W4", set->high_limit_line,
-		       "high_limit 255: the high table can starve the low one");
+		       "high_limit 255: the high table can starve the low one; use 0 to 254, times 4096 bytes");
 	if (set->high_limit_line && set->high_limit == 0 &&
-	    has_weight(&set->high))
+	    has_burst(&set->high, port->mtu))
 		report(out, "W4", set->high_limit_line,
-		       "high_limit 0: after each high packet low may send one, whatever the high table's weights");
+		       "high_limit 0: after each high packet low may send one, whatever the high table's weights; use 1 to 254, times 4096 bytes");
 }
 
 static unsigned weight_of(const struct vlarb_entry *entry, unsigned n,
@@ -203,7 +221,7 @@ static void lint_effective(const struct opensm_conf *conf,
 		if (vl != 15 && !weight_of(t.vlarb.high, t.vlarb.n_high, vl) &&
 		    !weight_of(t.vlarb.low, t.vlarb.n_low, vl))
 			report(out, "W8", 0,
-			       "SL%u goes to VL%u, which has no weight in either table: it may never send",
+			       "SL%u goes to VL%u, which has no weight in either table: it may never send; give the lane a weight",
 			       sl, vl);
 	}
 }
@@ -224,7 +242,7 @@ static void lint_differences(const struct opensm_conf *conf,
 	opensm_effective(conf, &external, &b);
 	if (memcmp(&a.sl2vl, &b.sl2vl, sizeof(a.sl2vl)) != 0)
 		report(out, "W10", swe->line > ca->line ? swe->line : ca->line,
-		       "sl2vl of switches differs from that of adapters: an SL changes lanes on its way");
+		       "sl2vl of switches differs from that of adapters: an SL changes lanes on its way; say one qos_sl2vl for both");
 }
 
 static void lint_keys(const struct opensm_conf *conf,
@@ -245,7 +263,7 @@ static void lint_keys(const struct opensm_conf *conf,
 	if (conf->max_op_vls_line &&
 	    conf->max_op_vls_said != (long)conf->max_op_vls)
 		report(out, "W13", conf->max_op_vls_line,
-		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 lanes; nothing is limited",
+		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 lanes; nothing is limited; use one of them",
 		       conf->max_op_vls_said);
 }
 
@@ -260,7 +278,7 @@ static void lint_qos(const struct opensm_conf *conf, bool any,
 		       conf->qos_value);
 	else
 		report(out, "W0", conf->qos_line,
-		       "qos is not TRUE: OpenSM sends %s",
+		       "qos is not TRUE: OpenSM sends %s; say 'qos TRUE'",
 		       any ? "none of these tables" : "no tables");
 }
 
@@ -284,10 +302,55 @@ void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 	lint_keys(conf, out);
 	for (size_t i = 0; i < conf->n_long_lines; i++)
 		report(out, "W9", conf->long_lines[i],
-		       "line is longer than %u bytes: OpenSM reads the rest as another line",
+		       "line is longer than %u bytes: OpenSM reads the rest as another line; shorten it",
 		       OPENSM_LINE_MAX - 1);
 	lint_differences(conf, port, out);
 	lint_effective(conf, port, out);
+}
+
+/* SLs that the policy gives to some connection, a bit each. */
+static unsigned given_sls(const struct policy *p)
+{
+	const struct policy_level *other = policy_default_level(p);
+	unsigned sls = other ? 1u << (other->sl & 15) : 0;
+
+	if (p->default_sl != POLICY_NO_SL)
+		sls |= 1u << (p->default_sl & 15);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct policy_level *l =
+			policy_find_level(p, p->rules[i].level);
+
+		sls |= l ? 1u << (l->sl & 15) : 0;
+	}
+	for (size_t i = 0; i < p->n_ulps; i++)
+		sls |= 1u << (p->ulps[i].sl & 15);
+	return sls;
+}
+
+void opensm_lint_policy(const struct opensm_conf *conf,
+			const struct opensm_port *port,
+			const struct policy *policy,
+			struct opensm_findings *out)
+{
+	unsigned given = given_sls(policy), mapped[N_DATA_VLS] = { 0 };
+	struct opensm_tables t;
+
+	if (policy->setup_line)
+		report(out, "W6", policy->setup_line,
+		       "qos-setup of the policy is read over: tables are what opensm.conf says; take it out");
+	opensm_effective(conf, port, &t);
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (t.sl2vl.vl[sl] < N_DATA_VLS)
+			mapped[t.sl2vl.vl[sl]] |= 1u << sl;
+	}
+	for (unsigned vl = 0; vl < t.vls && t.vls > 1; vl++) {
+		if (mapped[vl] && !(mapped[vl] & given) &&
+		    (weight_of(t.vlarb.high, t.vlarb.n_high, vl) ||
+		     weight_of(t.vlarb.low, t.vlarb.n_low, vl)))
+			report(out, "W11", 0,
+			       "VL%u has weight, and no rule of the policy gives an SL of it (SL%d is one): add a rule, or let applications ask for it",
+			       vl, __builtin_ctz(mapped[vl]));
+	}
 }
 
 void opensm_findings_fini(struct opensm_findings *findings)

@@ -71,7 +71,7 @@ static bool has_no_qos_key(const struct opensm_conf *conf)
 
 bool opensm_lint_show(const struct opensm_conf *conf,
 		      const struct opensm_port *port, unsigned mtu,
-		      struct results *r)
+		      const struct policy *policy, struct results *r)
 {
 	struct opensm_findings found = { 0 };
 	struct table *t = results_table(r, "findings",
@@ -79,6 +79,8 @@ bool opensm_lint_show(const struct opensm_conf *conf,
 					finding_columns);
 
 	opensm_lint(conf, port, mtu, &found);
+	if (policy)
+		opensm_lint_policy(conf, port, policy, &found);
 	bool clean = found.n == 0;
 
 	for (size_t i = 0; i < found.n; i++)

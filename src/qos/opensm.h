@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "measure/results.h"
+#include "qos/policy.h"
 #include "subnet/subnet.h"
 
 /* Which ports a set of options is for; the order of the key prefixes. */
@@ -125,12 +126,17 @@ struct opensm_findings {
 /* For a fabric whose links have `port`'s lanes and packets of `mtu` bytes. */
 void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 		 unsigned mtu, struct opensm_findings *out);
+/* What a policy file, which labels connections with SLs, has no effect on. */
+void opensm_lint_policy(const struct opensm_conf *conf,
+			const struct opensm_port *port,
+			const struct policy *policy,
+			struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
-/* The same as a table, and the tables that a port ends up with; whether there
- * is no finding (lint_tables.c). */
+/* Both (`policy` may be NULL) as a table, and the tables that a port ends up
+ * with; whether there is no finding (lint_tables.c). */
 bool opensm_lint_show(const struct opensm_conf *conf,
 		      const struct opensm_port *port, unsigned mtu,
-		      struct results *r);
+		      const struct policy *policy, struct results *r);
 
 /*
  * Writes a fragment of opensm.conf that gives ports of `scope` these tables,

@@ -102,7 +102,7 @@ static void each_mistake_is_found_on_its_line(void **state)
 		unsigned line;
 	} cases[] = {
 		{ "qos_vlarb_low 0:64\n", "W0", 0 },
-		{ "qos TRUE\n\nqos_vlarb_low 0:32\n", "W1", 3 },
+		{ "qos TRUE\n\nqos_vlarb_low 0:32,1:64\n", "W1", 3 },
 		{ "qos TRUE\nqos_sl2vl 0,1,2,3\n", "W2", 2 },
 		{ "qos TRUE\nqos_sl2vl 9\n", "W3", 2 },
 		{ "qos TRUE\nqos_vlarb_high 9:64\n", "W3", 2 },
@@ -296,7 +296,7 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	struct opensm_conf conf;
 
 	opensm_conf_read("qos TRUE\nqos_sl2vl 0,1,2,3\n", &conf);
-	assert_false(opensm_lint_show(&conf, &port, 4096, r));
+	assert_false(opensm_lint_show(&conf, &port, 4096, NULL, r));
 	const struct table *found = results_find(r, "findings");
 	const struct table *lanes = results_find(r, "lanes");
 
@@ -312,7 +312,7 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	/* Not a word about QoS: said, since it may be another file. */
 	r = results_new("test");
 	opensm_conf_read("log_file /var/log/opensm.log\n", &conf);
-	(void)opensm_lint_show(&conf, &port, 4096, r);
+	(void)opensm_lint_show(&conf, &port, 4096, NULL, r);
 	assert_int_equal(r->n_remarks, 1);
 	results_free(r);
 	opensm_conf_fini(&conf);

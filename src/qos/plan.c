@@ -225,6 +225,9 @@ static enum hd_status choose_limit(const struct work *w, struct plan *plan,
 	double floor[N_DATA_VLS];
 	unsigned limit = 0, vl = 0;
 
+	/* Weights of several packets mean nothing if one may pass. */
+	for (unsigned i = 0; i < arb->n_high; i++)
+		limit |= arb->high[i].weight > SHARES_LARGEST;
 	arb->high_limit = arb->n_high ? LIMIT_NONE : 0;
 	if (!arb->n_high || !arb->n_low)
 		return HD_OK;

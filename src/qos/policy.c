@@ -372,6 +372,9 @@ static void open_item(struct reader *r)
 			(struct policy_level){ .sl = POLICY_NO_SL,
 					       .line = r->d->line };
 		break;
+	case SETUP:
+		p->setup_line = r->d->line;
+		break;
 	case RULE:
 		p->rules = hd_grow(p->rules, &p->rules_cap, p->n_rules + 1,
 				   sizeof(*p->rules));

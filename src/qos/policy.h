@@ -82,6 +82,7 @@ struct policy {
 	size_t n_ulps, ulps_cap;
 	uint8_t default_sl; /* of qos-ulps; POLICY_NO_SL: none */
 	unsigned default_line;
+	unsigned setup_line; /* of qos-setup; 0: there is none */
 };
 
 /* Free with policy_fini even after a refusal. */

@@ -79,6 +79,7 @@ struct search {
 	const double *wanted;
 	double sum, portion;
 	unsigned room;
+	unsigned least;                           /* weight of an entry */
 	double bytes[N_DATA_VLS][WEIGHT_MAX + 1]; /* that a turn sends */
 };
 
@@ -153,35 +154,33 @@ static double judge(const struct search *s, const double sent[N_DATA_VLS],
 	return error;
 }
 
-struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
-				 double portion,
-				 const struct shares_lane lanes[N_DATA_VLS],
-				 unsigned room,
-				 struct vlarb_entry out[VLARB_MAX])
+/* The least weight of a table. */
+static unsigned lightest(const struct vlarb_entry *entry, unsigned n)
 {
-	struct search s = { .wanted = wanted,
-			    .portion = portion,
-			    .room = room < VLARB_MAX ? room : VLARB_MAX };
+	unsigned least = WEIGHT_MAX;
+
+	for (unsigned i = 0; i < n; i++)
+		least = entry[i].weight < least ? entry[i].weight : least;
+	return least;
+}
+
+static struct shares_fit search(const struct search *s,
+				struct vlarb_entry out[VLARB_MAX])
+{
 	struct shares_fit best = { .n = 0 };
 	const unsigned step = 512, longest = 64 * WEIGHT_MAX * VLARB_MAX;
 
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		struct shares_sent turn[WEIGHT_MAX + 1];
-
-		s.sum += wanted[vl];
-		turns(&lanes[vl], turn);
-		for (unsigned w = 0; w <= WEIGHT_MAX; w++)
-			s.bytes[vl][w] = turn[w].bytes;
-	}
 	for (unsigned scale = step; scale <= longest; scale += step) {
 		struct vlarb_entry trial[VLARB_MAX];
 		double sent[N_DATA_VLS];
 		struct shares_fit fit = { 0 };
 
-		fit.n = lay_out(&s, scale, sent, trial);
+		fit.n = lay_out(s, scale, sent, trial);
 		if (fit.n == 0)
 			break;
-		double error = judge(&s, sent, &fit);
+		if (lightest(trial, fit.n) < s->least)
+			continue;
+		double error = judge(s, sent, &fit);
 
 		if (best.n == 0 || error <= SHARES_NEAR ||
 		    fit.short_by < best.short_by) {
@@ -192,4 +191,35 @@ struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
 			break;
 	}
 	return best;
+}
+
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
+				 double portion,
+				 const struct shares_lane lanes[N_DATA_VLS],
+				 unsigned room,
+				 struct vlarb_entry out[VLARB_MAX])
+{
+	struct search s = { .wanted = wanted,
+			    .portion = portion,
+			    .room = room < VLARB_MAX ? room : VLARB_MAX };
+	unsigned n = 0;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		struct shares_sent turn[WEIGHT_MAX + 1];
+
+		n += wanted[vl] > 0;
+		s.sum += wanted[vl];
+		turns(&lanes[vl], turn);
+		for (unsigned w = 0; w <= WEIGHT_MAX; w++)
+			s.bytes[vl][w] = turn[w].bytes;
+	}
+	/* Among several lanes, what is no less than a packet of the largest MTU
+	 * also keeps when packets grow. */
+	s.least = n > 1 ? SHARES_LARGEST : 1;
+	struct shares_fit fit = search(&s, out);
+
+	if (fit.n && fit.short_by <= SHARES_NEAR)
+		return fit;
+	s.least = 1;
+	return search(&s, out);
 }

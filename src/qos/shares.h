@@ -46,7 +46,8 @@ void shares_achieved(const struct vlarb_entry *table, unsigned n,
 		     const struct shares_lane lanes[N_DATA_VLS],
 		     double share[N_DATA_VLS]);
 
-#define SHARES_NEAR 0.005 /* half a point of the link is as good as none */
+#define SHARES_LARGEST 65    /* blocks of a packet with 4096 bytes of payload */
+#define SHARES_NEAR    0.005 /* half a point of the link is as good as none */
 
 struct shares_fit {
 	unsigned n;      /* entries; 0: not even one for each lane fits */
@@ -59,7 +60,8 @@ struct shares_fit {
  * has `portion` of it. The shortest round wins that gives all of them what is
  * wanted, and of what nobody wants the same part, within SHARES_NEAR; if
  * `room` entries do not allow that, the one that leaves the worst lane best
- * off. Weights are whole packets, as far as packets have one size.
+ * off. Weights are whole packets, as far as packets have one size, and where
+ * that fits none is below SHARES_LARGEST.
  */
 struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
 				 double portion,

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/evaluation/goals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "scenario/document.h"
+
+static double part_of(struct hd_ratio share)
+{
+	return share.den ? (double)share.num / (double)share.den : 0;
+}
+
+/* A value behind a word; "" if the phrase does not begin with it. */
+static const char *behind(const char *phrase, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(phrase, word, len) != 0)
+		return "";
+	return phrase + len + strspn(phrase + len, " ");
+}
+
+/* One phrase of a goal; blanks around it are gone. */
+static enum hd_status read_phrase(const char *phrase, struct diag *d,
+				  struct goal *g)
+{
+	const char *latency = behind(phrase, "latency");
+	const char *packets = behind(phrase, "packets");
+	const char *least = behind(phrase, "at least");
+	const char *share = *least ? least : phrase;
+	uint64_t bytes;
+
+	if (strcmp(phrase, "leftovers") == 0) {
+		g->leftovers = true;
+		return HD_OK;
+	}
+	if (*latency)
+		return hd_time_parse(latency, d, &g->latency);
+	if (*packets) {
+		if (hd_size_parse(packets, d, &bytes) != HD_OK)
+			return d->status;
+		if (bytes == 0 || bytes > 4096)
+			return diag_fail(d, HD_ERR_RANGE,
+					 "packets have 1 to 4096 bytes of "
+					 "payload, not '%.20s'",
+					 packets);
+		g->payload = (uint32_t)bytes;
+		return HD_OK;
+	}
+	g->has_share = true;
+	if (!strchr(phrase, '%') ||
+	    hd_ratio_parse(share, d, &g->share) != HD_OK)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'leftovers' or 'packets 2KiB')",
+			phrase);
+	return HD_OK;
+}
+
+/* "at least 70 %, packets 2KiB": the blank before a percent sign goes. */
+static enum hd_status read_goal(const char *text, struct diag *d,
+				struct goal *g)
+{
+	char *copy = hd_strdup(text), *rest = copy, *phrase;
+	enum hd_status status = HD_OK;
+
+	while (status == HD_OK && (phrase = strtok_r(rest, ",", &rest))) {
+		char *sign = strchr(phrase, '%');
+
+		phrase += strspn(phrase, " ");
+		if (sign && sign > phrase && sign[-1] == ' ')
+			memmove(sign - 1, sign, strlen(sign) + 1);
+		for (size_t n = strlen(phrase); n && phrase[n - 1] == ' '; n--)
+			phrase[n - 1] = '\0';
+		status = read_phrase(phrase, d, g);
+	}
+	free(copy);
+	if (status == HD_OK && g->leftovers && (g->has_share || g->latency))
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "leftovers are neither a share nor soon");
+	if (status == HD_OK && !g->leftovers && !g->has_share && !g->latency)
+		status = diag_fail(d, HD_ERR_INPUT, "no goal is said");
+	return status;
+}
+
+static enum hd_status add_goal(struct document *doc,
+			       const yaml_node_pair_t *pair, uint32_t mtu,
+			       struct diag *d, struct goals *out)
+{
+	const yaml_node_t *key = document_node(doc, pair->key);
+	const yaml_node_t *value = document_node(doc, pair->value);
+	unsigned line = (unsigned)key->start_mark.line + 1;
+	struct diag inner = { .status = HD_OK };
+
+	if (key->type != YAML_SCALAR_NODE || value->type != YAML_SCALAR_NODE)
+		return diag_fail_at(d, HD_ERR_INPUT, line, 0,
+				    "expected 'CLASS: GOAL, ...', not %s",
+				    document_kind(value));
+	const char *name = (const char *)key->data.scalar.value;
+
+	if (out->n == N_SLS - 1)
+		return diag_fail_at(d, HD_ERR_RANGE, line, 0,
+				    "more than %d classes", N_SLS - 1);
+	for (unsigned i = 0; i < out->n; i++) {
+		if (strcmp(out->items[i].name, name) == 0)
+			return diag_fail_at(d, HD_ERR_INPUT, line, 0,
+					    "class '%.40s' is there twice",
+					    name);
+	}
+	struct goal *g = &out->items[out->n++];
+
+	*g = (struct goal){ .name = hd_strdup(name), .payload = mtu };
+	if (read_goal((const char *)value->data.scalar.value, &inner, g) !=
+	    HD_OK)
+		return diag_fail_at(d, inner.status, line, 0,
+				    "class '%.40s': %s", name, inner.message);
+	return HD_OK;
+}
+
+/* What each class is to have for sure; what is said weighs more. */
+static void choose_shares(struct goals *g)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct goal *goal = &g->items[i];
+		struct hd_ratio share = goal->share;
+
+		if (!goal->has_share)
+			share = (struct hd_ratio){ goal->latency ? GOALS_SOON
+								 : GOALS_LEFT,
+						   100 };
+		g->classes[i] = (struct plan_class){
+			.name = goal->name,
+			.share = share,
+			.payload = goal->payload,
+			.latency = goal->latency > 0,
+		};
+	}
+}
+
+/* The same shares in proportion, so that they are a whole link. */
+static enum hd_status refuse_sum(const struct goals *g, double said,
+				 double added, struct diag *d)
+{
+	struct strbuf near = STRBUF_INIT, sum = STRBUF_INIT;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		double part = 100 * part_of(g->classes[i].share);
+
+		strbuf_printf(&sum, "%s%s %.4g%%", i ? " + " : "",
+			      g->items[i].name, part);
+		if (g->items[i].has_share)
+			/* Down to a tenth, to be sure. */
+			strbuf_printf(&near, "%s%s %.1f%%",
+				      near.len ? ", " : "", g->items[i].name,
+				      part * (100 - added) / said - 0.05);
+	}
+	enum hd_status status = diag_fail(
+		d, HD_ERR_RANGE, "%s is %.4g%% of the link; nearest: %s",
+		sum.text, said + added, near.text);
+
+	strbuf_fini(&near);
+	strbuf_fini(&sum);
+	return status;
+}
+
+/* What is said, or what is added to it; in percent. */
+static double sum_of(const struct goals *g, bool is_said)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		if (g->items[i].has_share == is_said)
+			sum += 100 * part_of(g->classes[i].share);
+	}
+	return sum;
+}
+
+static enum hd_status check_sum(const struct goals *g, struct diag *d)
+{
+	double said = sum_of(g, true), added = sum_of(g, false);
+
+	return said + added > 100 + 1e-9 ? refuse_sum(g, said, added, d)
+					 : HD_OK;
+}
+
+/* All lines of the file. */
+static enum hd_status add_goals(struct document *doc, uint32_t mtu,
+				struct diag *d, struct goals *out)
+{
+	const yaml_node_t *root = document_root(doc);
+	enum hd_status status = HD_OK;
+
+	if (root->type != YAML_MAPPING_NODE)
+		return diag_fail_at(d, HD_ERR_INPUT, 1, 0,
+				    "expected lines 'CLASS: GOAL, ...', not %s",
+				    document_kind(root));
+	for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
+	     status == HD_OK && pair < root->data.mapping.pairs.top; pair++)
+		status = add_goal(doc, pair, mtu, d, out);
+	return status;
+}
+
+enum hd_status goals_read(const char *text, size_t len, uint32_t mtu,
+			  struct diag *d, struct goals *out)
+{
+	struct document doc;
+
+	*out = (struct goals){ .n = 0 };
+	enum hd_status status = document_load(text, len, d, &doc);
+
+	if (status != HD_OK)
+		return status;
+	status = add_goals(&doc, mtu, d, out);
+	document_fini(&doc);
+	if (status == HD_OK && out->n == 0)
+		status = diag_fail(d, HD_ERR_INPUT, "no class has a goal");
+	if (status == HD_OK) {
+		choose_shares(out);
+		status = check_sum(out, d);
+	}
+	return status;
+}
+
+enum hd_status goals_load(const char *path, uint32_t mtu, struct diag *d,
+			  struct goals *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	*out = (struct goals){ .n = 0 };
+	d->file = path;
+	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = goals_read(text.text, text.len, mtu, d, out);
+	if (status == HD_OK)
+		d->file = NULL;
+	strbuf_fini(&text);
+	return status;
+}
+
+void goals_fini(struct goals *g)
+{
+	for (unsigned i = 0; i < g->n; i++)
+		free(g->items[i].name);
+	*g = (struct goals){ .n = 0 };
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_EVALUATION_GOALS_H
+#define HD_SIM_EVALUATION_GOALS_H
+
+/*
+ * Goals as people say them, a plan that meets them, and the plan put to the
+ * test on the fabric that it is for.
+ *
+ *	mpi: at least 70%
+ *	mds: latency 20us, packets 256
+ *	backup: leftovers
+ *
+ * A class with a latency goes before the others; it is given the share that it
+ * names, or GOALS_SOON. What is left over is what nobody else wants at the
+ * moment, and GOALS_LEFT for sure. Packets are of the MTU unless stated.
+ */
+
+#include "base/diag.h"
+#include "fabric/fabric.h"
+#include "measure/results.h"
+#include "qos/plan.h"
+
+#define GOALS_SOON 5 /* percent of the link */
+#define GOALS_LEFT 1
+
+struct goal {
+	char *name;
+	bool has_share, leftovers;
+	struct hd_ratio share;
+	hd_time latency; /* 0: not asked */
+	uint32_t payload;
+};
+
+struct goals {
+	struct goal items[N_SLS];
+	unsigned n;
+	struct plan_class classes[N_SLS]; /* of the same names */
+};
+
+/*
+ * From YAML text, lines refer to it. HD_ERR_RANGE, with the arithmetic and the
+ * nearest shares that fit, if there is more wanted than a link has. Free with
+ * goals_fini even after a refusal.
+ */
+HD_MUST_CHECK enum hd_status goals_read(const char *text, size_t len,
+					uint32_t mtu, struct diag *d,
+					struct goals *out);
+HD_MUST_CHECK enum hd_status goals_load(const char *path, uint32_t mtu,
+					struct diag *d, struct goals *out);
+void goals_fini(struct goals *g);
+
+/* How a fabric judges a class. */
+struct goal_verdict {
+	double floor_latency; /* seconds: alone, and no sooner */
+	double bound;         /* seconds, if it sends its share; HUGE_VAL */
+	double share;         /* the least that it had when it wanted more */
+	double latency;       /* seconds, the longest of any packet */
+	bool met;
+};
+
+/* A plan for goals, and the fabric that it is for. */
+struct goals_case {
+	const struct goals *goals;
+	const struct plan *plan;
+	const struct plan_link *link;
+	const struct fabric *fabric;
+	const char *name; /* of the fabric, as fabric_open takes it */
+};
+
+/*
+ * What the plan can do about latencies on this fabric, between any two hosts
+ * (floor_latency and bound). HD_ERR_RANGE, with the least that is possible, if
+ * a class wants less than its packets take on an idle fabric.
+ */
+HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
+					  struct diag *d,
+					  struct goal_verdict *out);
+
+/*
+ * Simulates mixes on the fabric: all classes meet at one host's link, those
+ * with a share sending without end and latency classes their share; the same
+ * with each of them silent.
+ */
+HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c,
+					  struct diag *d,
+					  struct goal_verdict *out);
+
+/* A table of verdicts; what was not simulated is left out. */
+void goals_show(const struct goals *g, const struct goal_verdict *v,
+		bool verified, struct results *r);
+
+#endif

@@ -1,0 +1,62 @@
+# Goals become tables that pass lint, and are met where they are put to the test;
+# each finding of lint has a file with it alone, and one without.
+. "$SRC/tests/cli/lib.sh"
+lint=$SRC/tests/fixtures/lint
+n=0
+for bad in "$lint"/W*[0-9].conf; do
+	code=$(basename "$bad" .conf)
+	set -- "$bad"
+	[ ! -e "$lint/$code.policy" ] || set -- "$@" --policy "$lint/$code.policy"
+	status 1 "$HEDDLE" qos lint "$@" --json
+	[ "$(jq -r '[.tables.findings.rows[].code] | unique | join(" ")' out)" = \
+		"$code" ] || fail "$bad: $(jq -c '.tables.findings.rows' out)"
+	set -- "$lint/$code-fixed.conf"
+	[ ! -e "$lint/$code-fixed.policy" ] ||
+		set -- "$@" --policy "$lint/$code-fixed.policy"
+	status 0 "$HEDDLE" qos lint "$@"
+	n=$((n + 1))
+done
+[ $n -eq 15 ] || fail "$n lints, of 15"
+
+cat >goals.yaml <<END
+mpi: at least 70 %, packets 2KiB
+mds: latency 20us, packets 256
+backup: leftovers
+END
+# Within a second, on 648 hosts (the clock would tell another story under load).
+tree='fat-tree --radix 36 --levels 2'
+status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree"
+has out 'latency 20 us'
+status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree" --conf -o plan.conf
+status 0 "$HEDDLE" qos lint plan.conf
+# SLs without a class go with the leftovers.
+has plan.conf 'qos_sl2vl 0,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2'
+tree='fat-tree --radix 8 --levels 2'
+status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree" --verify --json
+[ "$(jq -r '[.tables.goals.rows[].verdict] | unique[]' out)" = met ] ||
+	fail "a goal is missed: $(jq -c .tables.goals.rows out)"
+# More shapes of goals, all of which pass lint; what cannot be is refused.
+for goals in 'a: 50%|b: 25%, packets 256|c: 25%, packets 512' \
+	'a: latency 9us, 30%|b: latency 9us, 20%, packets 1KiB|c: leftovers' \
+	'a: 97%|b: leftovers'; do
+	echo "$goals" | tr '|' '\n' >more.yaml
+	status 0 "$HEDDLE" qos plan --goals more.yaml star --conf -o more.conf
+	status 0 "$HEDDLE" qos lint more.conf
+done
+printf 'a: 80%%\nb: 60%%\n' >much.yaml
+status 3 "$HEDDLE" qos plan --goals much.yaml star
+has err 'a 80% + b 60% is 140% of the link; nearest: a 57.1%, b 42.8%'
+printf 'a: latency 10ns\n' >soon.yaml
+status 3 "$HEDDLE" qos plan --goals soon.yaml star
+has err 'on an idle fabric, which is the nearest'
+printf 'a: 10%%\nb: soon\n' >odd.yaml
+status 3 "$HEDDLE" qos plan --goals odd.yaml star
+has err "odd.yaml:2: class 'b': 'soon' is no goal"
+status 2 "$HEDDLE" qos plan --goals goals.yaml star mesh
+status 2 "$HEDDLE" qos plan --verify a=10%
+status 3 "$HEDDLE" qos plan --goals missing star
+# A goal that the simulation misses ends with 1: one packet of the others may be
+# under way on each link.
+printf 'a: latency 340ns, packets 256\nb: 90%%\n' >tight.yaml
+status 1 "$HEDDLE" qos plan --goals tight.yaml "$tree" --verify
+has out missed
