@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/qos/conf_files.h"
 #include "cli/qos/options.h"
 #include "qos/explain.h"
 
@@ -36,38 +37,8 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-/* What was read; the second file may be missing. */
-struct files {
-	struct opensm_conf conf[2];
-	unsigned n;
-};
-
-static void files_fini(struct files *f)
-{
-	while (f->n > 0)
-		opensm_conf_fini(&f->conf[--f->n]);
-}
-
-static bool read_files(const struct values *v, const char *first,
-		       struct diag *d, struct files *out)
-{
-	const char *const names[] = { first, v->against };
-
-	out->n = 0;
-	for (unsigned i = 0; i < 2 && names[i]; i++) {
-		d->file = names[i];
-		if (opensm_conf_load(names[i], d, &out->conf[i]) != HD_OK) {
-			files_fini(out);
-			return false;
-		}
-		out->n++;
-	}
-	d->file = NULL;
-	return true;
-}
-
 static int show(const struct values *v, const struct explain_view *view,
-		const struct files *files, const struct subnet *s)
+		const struct conf_files *files, const struct subnet *s)
 {
 	struct results *r = results_new("qos explain");
 	struct explain first, second;
@@ -87,7 +58,7 @@ static int show(const struct values *v, const struct explain_view *view,
 
 /* In a fabric, if one is named. */
 static int explain(struct values *v, const struct explain_view *view,
-		   const struct files *files, const char *fabric)
+		   const struct conf_files *files, const char *fabric)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
@@ -111,7 +82,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct values *v = values;
 	struct diag d = { .status = HD_OK };
 	struct qos_packets largest;
-	struct files files;
+	struct conf_files files;
 	int status;
 
 	if (v->lanes & (v->lanes - 1) && v->lanes != 15)
@@ -126,10 +97,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 				     .rate = v->rate };
 
 	if (explain_classes(&v->classes, &d, &view) != HD_OK ||
-	    !read_files(v, args[0], &d, &files))
+	    !conf_files_read(args[0], v->against, &d, &files))
 		return command_refuse(&d);
 	status = explain(v, &view, &files, n > 1 ? args[1] : NULL);
-	files_fini(&files);
+	conf_files_fini(&files);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }

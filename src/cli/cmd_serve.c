@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/scenario.h"
 #include "cli/threads.h"
@@ -57,33 +55,6 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-#define TOKEN_LIMIT 256
-
-/* The token that is needed, or NULL; to be freed. */
-static enum hd_status choose_token(const struct serve_options *o,
-				   struct diag *d, char **out)
-{
-	struct strbuf text = STRBUF_INIT;
-	char drawn[33];
-	enum hd_status status = HD_OK;
-
-	*out = NULL;
-	if (!o->token && server_is_loopback(o->address))
-		return HD_OK;
-	if (o->token)
-		status = file_read(o->token, TOKEN_LIMIT, d, &text);
-	else if ((status = server_token(drawn, d)) == HD_OK)
-		strbuf_puts(&text, drawn);
-	text.text[strcspn(text.text, "\r\n")] = '\0';
-	if (status == HD_OK && strlen(text.text) < 16)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "a token has at least 16 letters");
-	if (status == HD_OK)
-		*out = strbuf_detach(&text);
-	strbuf_fini(&text);
-	return status;
-}
-
 /* Listens, says where, and goes on with `serve` until it is interrupted. */
 static int listen_with(const struct serve_options *o, server_answer_fn *answer,
 		       void *context, void (*serve)(void *context))
@@ -93,7 +64,7 @@ static int listen_with(const struct serve_options *o, server_answer_fn *answer,
 	struct server *server;
 	char *token = NULL;
 
-	if (choose_token(o, &d, &token) != HD_OK)
+	if (server_choose_token(o->address, o->token, &d, &token) != HD_OK)
 		return command_refuse(&d);
 	const struct server_options where = { o->address, (uint16_t)o->port,
 					      token, answer, context };
@@ -148,11 +119,10 @@ static int serve_archive(const struct serve_options *o)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct serve_options *o = values;
-	int status;
 
 	if ((n == 1) == (o->from != NULL))
 		return command_usage(self, "a SCENARIO, or --db FILE");
-	status = o->from ? serve_archive(o) : serve_scenario(o, args[0]);
+	int status = o->from ? serve_archive(o) : serve_scenario(o, args[0]);
 	fabric_choice_fini(&o->scenario);
 	return status;
 }

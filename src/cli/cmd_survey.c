@@ -142,9 +142,8 @@ const struct command command_survey = {
 		"that are left; cutting end ports off; making it slower (a "
 		"link carries more flows, or senders get less); or harmless. "
 		"The exit status is 1 if one is of the first three kinds.\n\n"
-		"The manager is where most end ports are. All threads of the "
-		"process take part; what they find does not depend on their "
-		"number.",
+		"The manager is where most end ports are. What is found does "
+		"not depend on the number of threads.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

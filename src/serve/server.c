@@ -9,11 +9,13 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "report/page_template.h"
 
 #define THREADS      4
 #define CONNECTIONS  64
 #define IDLE_SECONDS 60
+#define TOKEN_LIMIT  256
 #define MEMORY       ((size_t)32 << 10) /* of a connection, headers included */
 
 struct server {
@@ -182,15 +184,37 @@ bool server_is_loopback(const char *address)
 	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-enum hd_status server_token(char *out, struct diag *d)
+/* 32 letters that nobody guesses. */
+static enum hd_status draw_token(struct strbuf *out, struct diag *d)
 {
 	unsigned char bytes[16];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return diag_fail(d, HD_ERR_ENV, "the system has no randomness");
 	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+		strbuf_printf(out, "%02x", bytes[i]);
 	return HD_OK;
+}
+
+enum hd_status server_choose_token(const char *address, const char *path,
+				   struct diag *d, char **out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	*out = NULL;
+	if (!path && server_is_loopback(address))
+		return HD_OK;
+	enum hd_status status = path ? file_read(path, TOKEN_LIMIT, d, &text)
+				     : draw_token(&text, d);
+
+	text.text[strcspn(text.text, "\r\n")] = '\0';
+	if (status == HD_OK && strlen(text.text) < 16)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "a token has at least 16 letters");
+	if (status == HD_OK)
+		*out = strbuf_detach(&text);
+	strbuf_fini(&text);
+	return status;
 }
 
 static void ignore_log(void *context, const char *format, va_list args)

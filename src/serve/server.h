@@ -46,7 +46,12 @@ void server_url(const struct server *s, struct strbuf *out);
 
 /* Whether only this machine reaches an address: 127.*, ::1. */
 bool server_is_loopback(const char *address);
-/* 32 letters that nobody guesses; `out` has room for 33. */
-HD_MUST_CHECK enum hd_status server_token(char *out, struct diag *d);
+/*
+ * The token that is asked for at `address`, to be freed: that of a file, or if
+ * `path` is NULL, one that nobody guesses; NULL if it is this machine's own.
+ */
+HD_MUST_CHECK enum hd_status server_choose_token(const char *address,
+						 const char *path,
+						 struct diag *d, char **out);
 
 #endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_CONF_FILES_H
+#define HD_CLI_QOS_CONF_FILES_H
+
+/* One opensm.conf, or two to compare. */
+
+#include "qos/opensm.h"
+
+struct conf_files {
+	struct opensm_conf conf[2];
+	unsigned n;
+};
+
+/* `second` may be NULL. False, with nothing to free, if one is refused. */
+bool conf_files_read(const char *first, const char *second, struct diag *d,
+		     struct conf_files *out);
+void conf_files_fini(struct conf_files *f);
+
+#endif
