@@ -409,10 +409,10 @@ static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
 		       uint64_t psn)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
-	struct answer *last = q->answers + q->n_answers - 1;
+	struct answer *last =
+		q->n_answers > 0 ? &q->answers[q->n_answers - 1] : NULL;
 
-	if (q->n_answers > 0 && kind == ANSWER_ACK &&
-	    last->kind == ANSWER_ACK) {
+	if (last && kind == ANSWER_ACK && last->kind == ANSWER_ACK) {
 		o->stats->merged += last->psn != psn;
 		if (o->mutation != MUT_ACK_KEEPS_NUMBER)
 			last->psn = psn;
