@@ -2,19 +2,9 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/options.h"
-#include "qos/plan.h"
-#include "sim/evaluation/goals.h"
+#include "cli/qos/planning.h"
 
-struct values {
-	struct common_options common;
-	struct fabric_choice fabric;
-	const char *goals;
-	bool verify;
-	uint64_t vls, entries, mtu, overhead;
-	bool conf;
-};
-
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct plan_values, name)
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
@@ -36,114 +26,9 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int emit(const struct values *v, const struct plan_class *classes,
-		unsigned n, const struct plan *plan)
-{
-	if (!v->conf) {
-		struct results *r = results_new("qos plan");
-
-		plan_show(plan, classes, n, r);
-		return output_results(&v->common, r, true);
-	}
-	struct strbuf text = STRBUF_INIT;
-
-	opensm_export(OPENSM_DEFAULT, &plan->tables, &text);
-	return output_text(&v->common, &text, true);
-}
-
-static int make(const struct values *v, char **words, unsigned n,
-		const struct plan_link *link)
-{
-	struct plan_class classes[N_SLS] = { 0 };
-	struct diag d = { .status = HD_OK };
-	struct plan plan;
-
-	if (plan_classes_read(words, n, (uint32_t)v->mtu, &d, classes) !=
-		    HD_OK ||
-	    plan_make(classes, n, link, &d, &plan) != HD_OK)
-		return command_refuse(&d);
-	int status = emit(v, classes, n, &plan);
-
-	plan_fini(&plan);
-	return status;
-}
-
-/* What the fabric's links have in common. */
-static unsigned least_lanes(const struct fabric *f, unsigned most)
-{
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (f->topo.ports[p].peer != TOPO_NONE &&
-		    f->subnet.vls_of_port[p] < most)
-			most = f->subnet.vls_of_port[p];
-	}
-	return most;
-}
-
-static int emit_goals(const struct values *v, const struct goals *g,
-		      const struct plan *plan,
-		      const struct goal_verdict *verdicts)
-{
-	bool met = true;
-
-	if (v->conf)
-		return emit(v, g->classes, g->n, plan);
-	struct results *r = results_new("qos plan");
-
-	plan_show(plan, g->classes, g->n, r);
-	goals_show(g, verdicts, v->verify, r);
-	for (unsigned i = 0; i < g->n; i++)
-		met &= !v->verify || verdicts[i].met;
-	return output_results(&v->common, r, met);
-}
-
-static int plan_goals(struct values *v, const struct goals *g,
-		      struct plan_link link, const char *fabric)
-{
-	struct goal_verdict verdicts[N_SLS];
-	struct diag d = { .status = HD_OK };
-	struct plan plan;
-	struct fabric *f;
-
-	if (fabric_choose(&v->fabric, fabric, &d, &f) != HD_OK)
-		return command_refuse(&d);
-	link.vls = least_lanes(f, link.vls);
-	enum hd_status status = plan_make(g->classes, g->n, &link, &d, &plan);
-
-	if (status != HD_OK) {
-		fabric_free(f);
-		return command_refuse(&d);
-	}
-	const struct goals_case c = { g, &plan, &link, f, fabric };
-
-	status = goals_bounds(&c, &d, verdicts);
-	if (status == HD_OK && v->verify)
-		status = goals_verify(&c, &d, verdicts);
-	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts)
-				     : command_refuse(&d);
-
-	plan_fini(&plan);
-	fabric_free(f);
-	return result;
-}
-
-/* The goals of a file on a fabric. */
-static int make_goals(struct values *v, const char *fabric,
-		      const struct plan_link *link)
-{
-	struct diag d = { .status = HD_OK };
-	struct goals g;
-	int status = goals_load(v->goals, (uint32_t)v->mtu, &d, &g) == HD_OK
-			     ? plan_goals(v, &g, *link, fabric)
-			     : command_refuse(&d);
-
-	goals_fini(&g);
-	fabric_choice_fini(&v->fabric);
-	return status;
-}
-
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct plan_values *v = values;
 	const struct own_format own[] = { { "--conf", v->conf },
 					  { NULL, false } };
 	struct qos_packets largest;
@@ -168,8 +53,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "--goals are for one FABRIC");
 	if (v->verify && !v->goals)
 		return command_usage(self, "--verify needs --goals");
-	return v->goals ? make_goals(v, args[0], &link)
-			: make(v, args, (unsigned)n, &link);
+	return v->goals ? plan_for_goals(v, args[0], &link)
+			: plan_for_classes(v, args, (unsigned)n, &link);
 }
 
 static const struct example examples[] = {
@@ -207,5 +92,5 @@ const struct command command_qos_plan = {
 		"and the nearest that can.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, ANY_NUMBER),
+	COMMAND_CALL(run, struct plan_values, 1, ANY_NUMBER),
 };

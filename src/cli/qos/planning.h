@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_PLANNING_H
+#define HD_CLI_QOS_PLANNING_H
+
+/* Plans of 'heddle qos plan', made and shown; both return an exit status. */
+
+#include "cli/scenario.h"
+#include "qos/plan.h"
+
+struct plan_values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	const char *goals;
+	bool verify;
+	uint64_t vls, entries, mtu, overhead;
+	bool conf;
+};
+
+/* For classes in words: "mpi=70%". */
+int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
+		     const struct plan_link *link);
+/* For the goals of a file, on a fabric. */
+int plan_for_goals(struct plan_values *v, const char *fabric,
+		   const struct plan_link *link);
+
+#endif
