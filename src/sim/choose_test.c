@@ -55,6 +55,7 @@ static void load(const char *adaptive, unsigned n, hd_time gap,
 		      "run: {warmup: 0s, measure: 10ms}\n",
 		      adaptive, more);
 	must_build(text.text, out);
+	remove("choose_test.csv");
 	strbuf_fini(&text);
 }
 

@@ -122,10 +122,12 @@ function show(where, ...tables) {
   return there.length > 0;
 }
 
-function found(run) {
-  const line = verdictLine(run);
+function found(run, warm) {
+  // What is not measured yet has missed nothing.
+  const line = warm && verdictLine(run);
   at("verdict").replaceChildren(...(line ? [line] : []));
-  if (!show(at("goals"), ...run.tables.filter(isGoals))) at("goals").textContent = "The scenario asks for nothing.";
+  if (!warm) at("goals").textContent = "Judged once the warm-up is over.";
+  else if (!show(at("goals"), ...run.tables.filter(isGoals))) at("goals").textContent = "The scenario asks for nothing.";
   charts(at("traffic"), run.table("traffic over time"));
   show(at("ports"), run.table("ports"));
   at("marks-panel").hidden = !show(at("marks"), run.table("control"), run.table("congestion control"), run.table("controlled rows"));
@@ -164,7 +166,7 @@ async function look() {
   paint(state);
   // What did not change is not drawn again.
   const key = `${state.version} ${state.now}`;
-  if (key !== last) found(run);
+  if (key !== last) found(run, state.warm);
   last = key;
 }
 

@@ -38,6 +38,7 @@ await page.goto(url);
 await stateIs("paused");
 await page.waitForSelector(".fabric .view .link");
 expect((await page.title()) === "followed by a test", `the title is '${await page.title()}'`);
+expect(!/still warming up/.test(await page.textContent("#state")) || (await verdict()) === "", `judged before anything is measured: ${await verdict()}`);
 // Watched: time passes, links get colours.
 const strokes = () => page.$$eval(".view .link", (all) => all.map((l) => l.getAttribute("stroke")).join());
 const before = await strokes();
