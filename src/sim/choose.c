@@ -266,7 +266,20 @@ static unsigned choose(struct sim *s, const struct node *n,
 
 /* ---- D5: flows that keep to a way --------------------------------------- */
 
-static struct kept_way *kept_way_of(struct kept_ways *k, uint32_t flow)
+/* What a switch sees of where a packet comes from, and goes to. */
+static uint64_t flow_of(const struct sim *s, const struct packet *p)
+{
+	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	uint32_t from = s->setup->nodes[x->source].first_port + 1;
+	lid_t slid =
+		x->slid ? x->slid
+			: s->setup->subnet
+				  ->lid_of_port[s->setup->ports[from].origin];
+
+	return (uint64_t)slid << 32 | (uint64_t)p->dlid << 16 | p->sl;
+}
+
+static struct kept_way *kept_way_of(struct kept_ways *k, uint64_t flow)
 {
 	uint32_t i = map_put(&k->index, flow, k->n);
 
@@ -292,7 +305,7 @@ static unsigned choose_for_flow(struct sim *s, const struct node *n,
 				const struct candidates *c, unsigned home)
 {
 	struct kept_way *way =
-		kept_way_of(&s->choices->kept[n - s->nodes], p->flow);
+		kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
 
 	if (!still_keeps(s, way, c))
 		way->port = choose(s, n, c, home);
@@ -362,10 +375,10 @@ static void pack_kept(struct pack *p, struct kept_ways *k)
 	uint32_t n = k->n;
 	struct kept_way *sorted = hd_alloc(n, sizeof(*sorted));
 
-	if (n)
+	if (n) {
 		memcpy(sorted, k->ways, n * sizeof(*sorted));
-	if (n)
 		qsort(sorted, n, sizeof(*sorted), by_flow);
+	}
 	pack_u32(p, &n);
 	for (uint32_t i = 0; i < n && !p->refused; i++) {
 		struct kept_way way = { 0 };

@@ -15,10 +15,10 @@
 #include "sim/engine.h"
 #include "subnet/adaptive.h"
 
-/* What a switch remembers of a flow. */
+/* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
 struct kept_way {
 	hd_time last; /* when its latest packet was routed */
-	uint32_t flow;
+	uint64_t flow;
 	uint32_t port; /* that it took, by number */
 };
 

@@ -405,7 +405,8 @@ static void features_init(struct sim *s)
 	marks_init(s);
 	choices_init(s);
 	probes_init(s);
-	if (s->hoq || s->rules.injects || s->routers || s->control)
+	if (s->hoq || s->rules.injects || s->routers || s->control ||
+	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET))
 		s->extras = hd_alloc(1, sizeof(*s->extras));
 }
 

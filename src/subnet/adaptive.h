@@ -8,9 +8,8 @@
  * of the routing engine permits toward the switch that the destination hangs
  * on, so whatever is chosen leads nearer to it.
  *
- * Some SLs route so, as the subnet manager sets it; the others, and what goes
- * to the switches themselves, keep to the forwarding tables. The last switch
- * has no choice.
+ * Some SLs route so, as the subnet manager sets it; the others, and management
+ * on VL15, keep to the forwarding tables. The last switch has no choice.
  */
 
 #include "subnet/balance.h"
