@@ -113,7 +113,7 @@ void plan_print(const struct plan *p, FILE *to)
 	if (p->horizon)
 		fprintf(to, " --horizon %" PRIu64, p->horizon);
 	if (p->plain)
-		fprintf(to, " --plain 0x%x", p->plain);
+		fprintf(to, " --plain 0x%" PRIx64, p->plain);
 	if (p->unplugged)
 		fprintf(to, " --unplug 0x%x", p->unplugged);
 	left_out_print(" --without-arrivals ", p->no_arrival, PLAN_MAX_ARRIVALS,
@@ -390,7 +390,7 @@ static bool shrink_bits(struct plan *p, uint32_t n_ends,
 	for (uint32_t i = 0; i < PLAIN_COUNT; i++) {
 		struct plan trial = *p;
 
-		trial.plain |= UINT32_C(1) << i;
+		trial.plain |= UINT64_C(1) << i;
 		any |= trial.plain != p->plain && try(p, &trial, subject);
 	}
 	for (uint32_t e = 0; e < n_ends; e++) {

@@ -21,13 +21,13 @@ struct subject {
 
 #define PLAN_MAX_ARRIVALS 8192
 #define PLAN_MAX_FAULTS   256
-#define PLAN_MAX_CHANGES  1024
+#define PLAN_MAX_CHANGES  2048
 #define PLAN_MAX_REROUTES 64
 
 struct plan {
 	uint64_t seed;
 	hd_time horizon;                    /* 0: as drawn */
-	uint32_t plain;                     /* bits of enum simplification */
+	uint64_t plain;                     /* bits of enum simplification */
 	uint32_t unplugged;                 /* bits of end numbers */
 	bool no_arrival[PLAN_MAX_ARRIVALS]; /* left out */
 	bool no_fault[PLAN_MAX_FAULTS];

@@ -46,6 +46,8 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
+static uint64_t adaptive; /* scenarios in which switches choose */
+
 static hd_time subject_replay(const struct oracle_case *c, void *context,
 			      struct sim_record *out)
 {
@@ -144,7 +146,7 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 	else if (strcmp(name, "--horizon") == 0)
 		p->horizon = number;
 	else if (strcmp(name, "--plain") == 0)
-		p->plain = (uint32_t)number;
+		p->plain = number;
 	else if (strcmp(name, "--unplug") == 0)
 		p->unplugged = (uint32_t)number;
 	else
@@ -189,6 +191,7 @@ static int compare_many(const struct options *o)
 		current_set(seed);
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
+		adaptive += s.adaptive;
 		scenario_clear(&s);
 		if (!differs)
 			continue;
@@ -200,8 +203,8 @@ static int compare_many(const struct options *o)
 			o->seed);
 	else
 		printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
-		       " were not\n",
-		       cutting.cut, cutting.uncut);
+		       " were not; in %" PRIu64 " switches choose\n",
+		       cutting.cut, cutting.uncut, adaptive);
 	return failures > 0;
 }
 

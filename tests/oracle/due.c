@@ -50,7 +50,9 @@ static void slot_due(const struct oracle *o, struct least *l,
 		const struct copy *c = &slot->copies[i];
 
 		at(l, c->left);
-		if (!c->taken)
+		if (!c->routed)
+			at(l, slot->head + o->setup->sw.routing);
+		if (!c->taken && c->out != SIM_NONE)
 			head_due(o, l, c->out, ready_at(o, slot, c),
 				 fifo ? slot->first : c->first);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/adaptive.h"
 #include "subnet/router.h"
 
 #define MFT_WORDS 1
@@ -310,6 +311,7 @@ static void subnet_free(struct fabric *f)
 	for (uint32_t i = 0; i < s->n_subnets; i++)
 		free(s->port_of_lid[i]);
 	router_tables_free(s);
+	adaptive_forget(s);
 	free(s->port_of_lid);
 	free(s->top_lid);
 }

@@ -88,6 +88,8 @@ void link_go_down(struct oracle *o, uint32_t port)
 
 		/* A link that is down cannot go down again. */
 		o->out->counters[ends[i]].link_downed += p->up;
+		if (p->up)
+			p->down_since = o->now;
 		p->up = false;
 		direction_lose(o, ends[i]);
 		for (int vl = 0; vl < ALL_VLS; vl++)

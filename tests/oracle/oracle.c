@@ -123,6 +123,10 @@ static void instant(struct oracle *o)
 		space_comes_free(o);
 	heads_arrive(o);
 	timers_strike(o);
+	space_comes_free(o);
+	if (o->mutation == MUT_ROUTED_AFTER_DISCARDS)
+		discards(o);
+	copies_route(o);
 	do {
 		space_comes_free(o);
 	} while (o->mutation != MUT_HOQ_AFTER_GRANTS && discards(o));
@@ -196,6 +200,7 @@ static void oracle_init(struct oracle *o)
 	links_init(o);
 	pairs_init(o);
 	ends_init(o);
+	choosers_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		o->ports[i].last_crossbar_vl = NO_VL;
 		for (int vl = 0; vl < ALL_VLS; vl++)
@@ -218,6 +223,7 @@ static void oracle_fini(struct oracle *o)
 		free(p->slots);
 	}
 	ends_fini(o);
+	choosers_fini(o);
 	pairs_fini(o);
 	for (size_t i = 0; i < o->n_packets; i++)
 		free(o->packets[i]);
@@ -402,6 +408,36 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_PACE_OF_EACH),
 	NAME(MUT_PACE_BY_PROGRESS),
 	NAME(MUT_PACE_WAITS_FOR_DROPPED),
+	NAME(MUT_EVERY_SL_CHOOSES),
+	NAME(MUT_CANDIDATES_WITHOUT_KEYS),
+	NAME(MUT_FIRST_AFTER_0),
+	NAME(MUT_FIRST_BY_LATE_TABLE),
+	NAME(MUT_CHOOSES_AT_HEAD),
+	NAME(MUT_INPUTS_BACKWARDS),
+	NAME(MUT_LANE_OF_FIRST),
+	NAME(MUT_LOAD_FROM_HEAD),
+	NAME(MUT_LOAD_UNTIL_TAIL),
+	NAME(MUT_LOAD_UNTIL_CROSSBAR),
+	NAME(MUT_LOAD_OF_CHOOSERS),
+	NAME(MUT_ROUTED_AFTER_DISCARDS),
+	NAME(MUT_DOWN_UNNOTICED),
+	NAME(MUT_DOWN_AT_ONCE),
+	NAME(MUT_HEAL_TO_THE_END),
+	NAME(MUT_NONE_LEFT_TAKES_FIRST),
+	NAME(MUT_HOME_IS_LOWEST),
+	NAME(MUT_EQUALS_FROM_0),
+	NAME(MUT_LAST_OF_SWITCH),
+	NAME(MUT_LEAST_ALWAYS),
+	NAME(MUT_THRESHOLD_REACHED),
+	NAME(MUT_NO_HYSTERESIS),
+	NAME(MUT_BUSY_PER_GROUP),
+	NAME(MUT_HOME_IS_NO_CHOICE),
+	NAME(MUT_ONE_IS_NOT_DRAWN),
+	NAME(MUT_FLOWS_OF_ANY_SOURCE),
+	NAME(MUT_FLOWS_OF_ANY_SL),
+	NAME(MUT_FLOW_STAYS_ANYHOW),
+	NAME(MUT_GAP_SINCE_CHOICE),
+	NAME(MUT_GAP_ENDS_EARLY),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

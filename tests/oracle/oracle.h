@@ -148,13 +148,44 @@ enum oracle_mutation {
 	MUT_PACE_OF_EACH,                /* Q7: never shared */
 	MUT_PACE_BY_PROGRESS,            /* Q7: other answers say nothing */
 	MUT_PACE_WAITS_FOR_DROPPED,      /* Q7: for ever */
+	MUT_EVERY_SL_CHOOSES,            /* D1 */
+	MUT_CANDIDATES_WITHOUT_KEYS,     /* D1 */
+	MUT_FIRST_AFTER_0,               /* D1: not after the table's port */
+	MUT_FIRST_BY_LATE_TABLE,         /* D1: at h + r, not h */
+	MUT_CHOOSES_AT_HEAD,             /* D2: at h */
+	MUT_INPUTS_BACKWARDS,            /* D2 */
+	MUT_LANE_OF_FIRST,               /* D2: not that of the port chosen */
+	MUT_LOAD_FROM_HEAD,              /* D2: from h */
+	MUT_LOAD_UNTIL_TAIL,             /* D2: until g + D */
+	MUT_LOAD_UNTIL_CROSSBAR,         /* D2: without the output's queues */
+	MUT_LOAD_OF_CHOOSERS,            /* D2: others do not count */
+	MUT_ROUTED_AFTER_DISCARDS,       /* T2: of the same instant */
+	MUT_DOWN_UNNOTICED,              /* D3 */
+	MUT_DOWN_AT_ONCE,                /* D3: without `heal` */
+	MUT_HEAL_TO_THE_END,             /* D3: at most `heal` ago */
+	MUT_NONE_LEFT_TAKES_FIRST,       /* D3: not all of them */
+	MUT_HOME_IS_LOWEST,              /* D3: not the next */
+	MUT_EQUALS_FROM_0,               /* D4 */
+	MUT_LAST_OF_SWITCH,              /* D4: not of the group */
+	MUT_LEAST_ALWAYS,                /* D4: no threshold */
+	MUT_THRESHOLD_REACHED,           /* D4: >= instead of > */
+	MUT_NO_HYSTERESIS,               /* D4 */
+	MUT_BUSY_PER_GROUP,              /* D4: not per output */
+	MUT_HOME_IS_NO_CHOICE,           /* D4: it is not the one chosen last */
+	MUT_ONE_IS_NOT_DRAWN,            /* D4: of one port */
+	MUT_FLOWS_OF_ANY_SOURCE,         /* D5 */
+	MUT_FLOWS_OF_ANY_SL,             /* D5 */
+	MUT_FLOW_STAYS_ANYHOW,           /* D5: where its link is down */
+	MUT_GAP_SINCE_CHOICE,            /* D5: not since the last packet */
+	MUT_GAP_ENDS_EARLY,              /* D5: < instead of <= */
 	ORACLE_MUTATIONS
 };
-/* Where those about routers, about end ports and control, and about queue pairs
- * begin. */
+/* Where those about routers, about end ports and control, about queue pairs and
+ * about switches that choose begin. */
 #define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 #define ORACLE_FIRST_OF_PAIRS   MUT_STAGING_ENDLESS
+#define ORACLE_FIRST_OF_CHOICES MUT_EVERY_SL_CHOOSES
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
@@ -186,6 +217,10 @@ struct oracle_stats {
 	uint64_t ack_timers;     /* Q4: of them, because nobody answered */
 	uint64_t dropped;        /* Q2: by the adapter's own port */
 	uint64_t merged;         /* Q5: ACKs that took a new number */
+	uint64_t choices;        /* D1: among two ports or more */
+	uint64_t detours;        /* D4: not by the first port */
+	uint64_t avoided;        /* D4: home is busy */
+	uint64_t kept_ports;     /* D5 */
 	uint64_t stuck_packets;  /* still in the fabric at the horizon */
 };
 

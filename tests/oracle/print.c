@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "random.h"
+#include "subnet/adaptive.h"
 
 static const char *const fault_names[] = { "link down", "link up", "sink stuck",
 					   "sink free" };
@@ -222,6 +223,40 @@ static void control_print(const struct sim_control *c, FILE *to)
 		throttle_print(c, i, to);
 }
 
+static void groups_print(const struct adaptive *a, switch_id at, FILE *to)
+{
+	fprintf(to, "groups of switch %u (target:ports)", at);
+	for (switch_id target = 0; target < a->n; target++) {
+		const struct port_set *set = adaptive_group(a, at, target);
+
+		if (set)
+			fprintf(to, " %u:{0x%" PRIx64 "}", target,
+				set->bits[0]);
+	}
+	fputc('\n', to);
+}
+
+static void choices_print(const struct sim_setup *t, FILE *to)
+{
+	static const char *const choices[] = { [SIM_AR_LOAD] = "load",
+					       [SIM_AR_RANDOM] = "random",
+					       [SIM_AR_TURNS] = "turns" };
+	static const char *const units[] = { [SIM_AR_PACKET] = "packet",
+					     [SIM_AR_FLOW] = "flow",
+					     [SIM_AR_FLOWLET] = "flowlet" };
+	const struct sim_adaptive *a = t->adaptive;
+
+	if (!a)
+		return;
+	fprintf(to,
+		"switches choose by %s per %s, threshold %u, hysteresis %u, gap"
+		" %" PRIu64 " ps, heal %" PRIu64 " ps, SLs 0x%x\n",
+		choices[a->choice], units[a->per], a->threshold, a->hysteresis,
+		a->gap, a->heal, t->subnet->adaptive->sls);
+	for (switch_id w = 0; w < t->subnet->n_switches; w++)
+		groups_print(t->subnet->adaptive, w, to);
+}
+
 static void pairs_print(const struct scenario *s, FILE *to)
 {
 	static const char *const names[] = {
@@ -284,6 +319,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 	changes_print(s, to);
 	reroutes_print(s, to);
 	control_print(t->control, to);
+	choices_print(t, to);
 	pairs_print(s, to);
 	paces_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {

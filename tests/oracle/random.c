@@ -10,6 +10,7 @@
 #define ROUTED_PERCENT     12 /* of scenarios have routers */
 #define CONTROLLED_PERCENT 50 /* have congestion control */
 #define PAIRED_PERCENT     40 /* have queue pairs */
+#define ADAPTIVE_PERCENT   25 /* have switches that choose */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -30,6 +31,7 @@ enum stream {
 	DRAW_CONTROL,
 	DRAW_REROUTES,
 	DRAW_PAIRS,
+	DRAW_CHOICES,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -88,26 +90,36 @@ static uint32_t routers_draw(const struct shape *h, struct rng *r)
 
 enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 
-static void draw(struct scenario *s, uint64_t seed, enum routers kind,
-		 bool controlled, bool paired)
+/* What is decided before anything else. */
+struct features {
+	enum routers routers;
+	bool controlled, paired, adaptive;
+};
+
+static void draw(struct scenario *s, uint64_t seed, struct features has)
 {
+	enum routers kind = has.routers;
 	struct shape shape;
-	struct rng r, routers;
+	struct rng r, routers, choices;
 
 	*s = (struct scenario){ .seed = seed,
 				.routed = kind != NO_ROUTERS,
 				.plain = kind == PLAIN_ROUTERS ||
 					 kind == ROUTERS_AS_SWITCHES,
-				.paired = paired,
-				.controlled = controlled };
+				.paired = has.paired,
+				.controlled = has.controlled,
+				.adaptive = has.adaptive };
 	stream(&routers, seed, DRAW_ROUTERS);
+	stream(&choices, seed, DRAW_CHOICES);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
+	if (s->adaptive)
+		shape_widen(&shape, &choices);
 	if (kind != NO_ROUTERS)
 		shape.n_routers = routers_draw(&shape, &routers);
 	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
 	fabric_draw(s, &shape, &r);
 	stream(&r, seed, DRAW_TIMING);
-	s->lengthy = chance(&r, 10) && !controlled && !paired;
+	s->lengthy = chance(&r, 10) && !s->controlled && !s->paired;
 	timing_draw(s, &r);
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
@@ -125,48 +137,64 @@ static void draw(struct scenario *s, uint64_t seed, enum routers kind,
 	outages_draw(s, &r);
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
+	choices_draw(s, &choices);
 	horizon_set(s);
 }
 
-void scenario_draw(struct scenario *s, uint64_t seed)
+/* Each feature by chance. */
+static struct features features_draw(uint64_t seed)
 {
 	struct rng r;
 	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
 	bool controlled = chance(&r, CONTROLLED_PERCENT);
 	bool paired = chance(&r, PAIRED_PERCENT);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, paired);
+	return (struct features){ routed ? ROUTERS : NO_ROUTERS, controlled,
+				  paired, chance(&r, ADAPTIVE_PERCENT) };
+}
+
+void scenario_draw(struct scenario *s, uint64_t seed)
+{
+	draw(s, seed, features_draw(seed));
 }
 
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed)
 {
-	struct rng r;
-	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
-	bool controlled = chance(&r, CONTROLLED_PERCENT);
+	struct features has = features_draw(seed);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, false);
+	has.paired = false;
+	draw(s, seed, has);
+}
+
+void scenario_draw_adaptive(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.adaptive = true;
+	draw(s, seed, has);
 }
 
 void scenario_draw_routed(struct scenario *s, uint64_t seed)
 {
-	draw(s, seed, ROUTERS, false, false);
+	draw(s, seed, (struct features){ .routers = ROUTERS });
 }
 
 void scenario_draw_controlled(struct scenario *s, uint64_t seed)
 {
-	struct rng r;
-	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
+	struct features has = features_draw(seed);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, true, false);
+	has.controlled = true;
+	has.paired = has.adaptive = false;
+	draw(s, seed, has);
 }
 
 void scenario_draw_paired(struct scenario *s, uint64_t seed)
 {
-	struct rng r;
-	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
-	bool controlled = chance(&r, CONTROLLED_PERCENT);
+	struct features has = features_draw(seed);
 
-	draw(s, seed, routed ? ROUTERS : NO_ROUTERS, controlled, true);
+	has.paired = true;
+	has.adaptive = false;
+	draw(s, seed, has);
 }
 
 /* The port by which a packet for end `e` leaves node v of `from`. */
@@ -228,8 +256,9 @@ static void tables_translate(const struct fabric *routed, struct fabric *f)
 void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 			 uint64_t seed)
 {
-	draw(routed, seed, PLAIN_ROUTERS, false, false);
-	draw(switched, seed, ROUTERS_AS_SWITCHES, false, false);
+	draw(routed, seed, (struct features){ .routers = PLAIN_ROUTERS });
+	draw(switched, seed,
+	     (struct features){ .routers = ROUTERS_AS_SWITCHES });
 	const struct sim_setup *from = &routed->fabric.setup;
 	struct sim_setup *to = &switched->fabric.setup;
 
@@ -261,6 +290,7 @@ void scenario_clear(struct scenario *s)
 	free(s->control);
 	free(s->throttles);
 	free(s->throttle_of_flow);
+	free(s->choice);
 	free(s->pairs.list);
 	for (size_t i = 0; i < s->n_sets; i++)
 		free(s->sets[i]);

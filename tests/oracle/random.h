@@ -29,6 +29,7 @@ struct scenario {
 	bool plain;      /* they could be switches */
 	bool paired;     /* there may be queue pairs; time jumps */
 	bool controlled; /* congestion control; time jumps */
+	bool adaptive;   /* switches choose */
 	hd_time d_max;   /* of the largest packet on the slowest link */
 	uint64_t **sets; /* of groups that change (T11r) */
 	size_t n_sets, sets_cap;
@@ -37,17 +38,23 @@ struct scenario {
 	struct sim_control *control;
 	struct sim_throttle *throttles;
 	uint32_t *throttle_of_flow;
+	struct sim_adaptive *choice; /* the setup's; NULL without */
 };
 
-/* Some have routers, some tables that change, half congestion control. */
+/*
+ * Some have routers, some tables that change, some switches that choose, half
+ * congestion control.
+ */
 void scenario_draw(struct scenario *s, uint64_t seed);
 /* The same, but never with queue pairs. */
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
-/* The same, but always with routers: the last switches (R1 to R5). */
+/* The same, but always with switches that choose (D1 to D5). */
+void scenario_draw_adaptive(struct scenario *s, uint64_t seed);
+/* None chooses, but there are always routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
-/* The same, but always with queue pairs (Q1 to Q7). */
+/* The same, but always with queue pairs (Q1 to Q7) instead. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
-/* The same, but always with congestion control (C1 to C6). */
+/* The same, but always with congestion control (C1 to C6) instead. */
 void scenario_draw_controlled(struct scenario *s, uint64_t seed);
 /*
  * And two at once: one with routers that change no SL, drop nothing for its
@@ -102,6 +109,8 @@ enum simplification {
 	PLAIN_GAP,      /* fixed */
 	PLAIN_TIMEOUT,  /* none */
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
+	PLAIN_CHOICE,   /* no switch has any */
+	PLAIN_HEAL,     /* links that are down are known at once */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -224,7 +224,7 @@ static void outage_draw(struct scenario *s, uint32_t port,
 void outages_draw(struct scenario *s, struct rng *r)
 {
 	struct sim_setup *t = &s->fabric.setup;
-	bool links = chance(r, 20);
+	bool links = chance(r, s->adaptive ? 45 : 20);
 	bool sinks = chance(r, s->controlled ? 40 : 15);
 
 	for (uint32_t i = 0; links && i < t->n_ports; i++)

@@ -64,6 +64,19 @@ void shape_draw(struct shape *h, struct rng *r)
 					: below(r, h->n_switches);
 }
 
+void shape_widen(struct shape *h, struct rng *r)
+{
+	if (h->n_switches == 1) {
+		h->n_switches = 2;
+		edge_add(h, 0, 1);
+		for (uint32_t i = 0; i < h->n_hosts; i++)
+			h->host_at[i] = i % 2;
+	}
+	for (uint32_t i = 0, n = h->n_edges; i < n; i++)
+		if (h->n_edges < MAX_EDGES && chance(r, 70))
+			edge_add(h, h->edges[i][0], h->edges[i][1]);
+}
+
 static uint32_t degree(const struct shape *h, uint32_t sw)
 {
 	uint32_t n = 0;
@@ -257,7 +270,7 @@ void model_draw(struct scenario *s, struct rng *r)
 	struct sim_setup *t = &s->fabric.setup;
 
 	t->sw.queueing = chance(r, 60) ? SIM_INPUT_QUEUED : SIM_CIOQ;
-	t->sw.order = chance(r, 50) ? SIM_VOQ : SIM_FIFO;
+	t->sw.order = chance(r, 50) || s->adaptive ? SIM_VOQ : SIM_FIFO;
 	t->sw.pick = chance(r, 70) ? SIM_ROUND_ROBIN : SIM_OLDEST;
 	t->sw.readers = readers_draw(t->sw.order, r);
 	t->sw.speedup = speedups[below(r, s->tick == 1 ? 5 : 3)];

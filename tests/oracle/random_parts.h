@@ -15,7 +15,7 @@
 
 #define MAX_SWITCHES 6
 #define MAX_HOSTS    8
-#define MAX_EDGES    12
+#define MAX_EDGES    24
 
 static inline uint32_t below(struct rng *r, uint32_t n)
 {
@@ -40,6 +40,8 @@ struct shape {
 
 /* random_fabric.c */
 void shape_draw(struct shape *h, struct rng *r);
+/* Two switches at least, and second cables beside some. */
+void shape_widen(struct shape *h, struct rng *r);
 void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r);
 void timing_draw(struct scenario *s, struct rng *r);
 void model_draw(struct scenario *s, struct rng *r);
@@ -47,6 +49,8 @@ void buffers_draw(struct scenario *s, struct rng *r);
 bool is_cable(const struct sim_setup *s, uint32_t port);
 
 /* random_tables.c */
+/* The switch at the far end of a port, or TOPO_NONE. */
+uint32_t switch_beyond(const struct sim_setup *t, uint32_t port);
 void routes_draw(struct scenario *s, const struct shape *h, struct rng *r);
 void lanes_draw(struct scenario *s, struct rng *r);
 void tables_draw(struct scenario *s, struct rng *r);
@@ -66,6 +70,9 @@ void changes_draw(struct scenario *s, struct rng *r);
 
 /* random_routes.c */
 void reroutes_draw(struct scenario *s, struct rng *r);
+
+/* random_choices.c */
+void choices_draw(struct scenario *s, struct rng *r);
 
 /* random_pairs.c */
 #define PAIR_HEADERS 128 /* of any packet, at most; with an MTU of 256: */

@@ -47,7 +47,10 @@ static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid,
 	return set;
 }
 
-/* When a packet is made, or when it may reach its first switch. */
+/*
+ * When a packet is made, or when it may reach its first switch, or while it is
+ * being routed there.
+ */
 static hd_time time_draw(const struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -57,7 +60,10 @@ static hd_time time_draw(const struct scenario *s, struct rng *r)
 
 	if (t->ports[port].peer == SIM_NONE || chance(r, 30))
 		return a->time;
-	return a->time + t->ports[port].propagation;
+	if (!s->adaptive)
+		return a->time + t->ports[port].propagation;
+	return a->time + t->ports[port].propagation +
+	       rng_below(r, t->sw.routing / s->tick + 1) * s->tick;
 }
 
 void reroutes_draw(struct scenario *s, struct rng *r)

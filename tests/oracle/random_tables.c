@@ -3,8 +3,7 @@
 
 /* ---- routes ---- */
 
-/* The switch at the far end of a port, or TOPO_NONE. */
-static uint32_t switch_beyond(const struct sim_setup *t, uint32_t port)
+uint32_t switch_beyond(const struct sim_setup *t, uint32_t port)
 {
 	uint32_t peer = t->ports[port].peer;
 

@@ -286,6 +286,65 @@ static void marks_are_made_heard_and_lost(void **state)
 	assert_true(30 * t.timers >= n && 10 * t.timeouts >= n);
 }
 
+/* How many of the scenarios in which switches choose have seen each. */
+struct choice_tally {
+	unsigned choices, detours, avoided, kept, down, cioq, exact;
+	unsigned by[3], per[3];
+};
+
+static void choice_tally_add(struct choice_tally *t,
+			     const struct oracle_stats *s,
+			     const struct sim_setup *setup)
+{
+	t->choices += s->choices > 0;
+	t->avoided += s->avoided > 0;
+	t->kept += s->kept_ports > 0;
+	if (s->detours == 0)
+		return;
+	t->detours++;
+	t->by[setup->adaptive->choice]++;
+	t->per[setup->adaptive->per]++;
+	t->down += setup->n_faults > 0;
+	t->cioq += setup->sw.queueing == SIM_CIOQ;
+	t->exact += setup->credits == SIM_CREDITS_EXACT;
+}
+
+static void switches_choose_other_ports(void **state)
+{
+	unsigned n = run_is_long() ? 2000 : 60;
+	struct choice_tally t = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+		struct oracle_case c;
+		struct oracle_stats stats;
+		struct sim_record r;
+
+		scenario_draw_adaptive(&s, FIRST_SEED + i);
+		c = scenario_case(&s);
+		oracle_run(&c, ORACLE_TRUE, &r, &stats);
+		choice_tally_add(&t, &stats, c.setup);
+		oracle_record_fini(&r);
+		scenario_clear(&s);
+	}
+	print_message("%u scenarios: switches have choices in %u, take another"
+		      " port than the first in %u (%u by load, %u at random, %u"
+		      " in turn; %u per packet, %u flow, %u flowlet; %u with"
+		      " faults, %u cioq, %u exact), find it busy in %u, flows"
+		      " keep to theirs in %u\n",
+		      n, t.choices, t.detours, t.by[SIM_AR_LOAD],
+		      t.by[SIM_AR_RANDOM], t.by[SIM_AR_TURNS],
+		      t.per[SIM_AR_PACKET], t.per[SIM_AR_FLOW],
+		      t.per[SIM_AR_FLOWLET], t.down, t.cioq, t.exact, t.avoided,
+		      t.kept);
+	assert_true(2 * t.choices >= n && 3 * t.detours >= n);
+	assert_true(10 * t.avoided >= n && 8 * t.kept >= n);
+	for (int i = 0; i < 3; i++)
+		assert_true(20 * t.by[i] >= n && 20 * t.per[i] >= n);
+	assert_true(10 * t.down >= n && 20 * t.cioq >= n && 20 * t.exact >= n);
+}
+
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 {
 	unsigned n = run_is_long() ? 2000 : 100;
@@ -347,7 +406,9 @@ static const struct kind {
 	  ORACLE_FIRST_OF_CONTROL },
 	{ scenario_draw_controlled, ORACLE_FIRST_OF_CONTROL,
 	  ORACLE_FIRST_OF_PAIRS },
-	{ scenario_draw_paired, ORACLE_FIRST_OF_PAIRS, ORACLE_MUTATIONS },
+	{ scenario_draw_paired, ORACLE_FIRST_OF_PAIRS,
+	  ORACLE_FIRST_OF_CHOICES },
+	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES, ORACLE_MUTATIONS },
 };
 
 /*
@@ -355,25 +416,25 @@ static const struct kind {
  * rule. HD_LONG=1 looks again.
  */
 static const uint16_t known[ORACLE_MUTATIONS] = {
-	[MUT_POINTER_MOVES_WITHOUT_GRANT] = 7,
+	[MUT_POINTER_MOVES_WITHOUT_GRANT] = 17,
 	[MUT_POINTER_PER_OUTPUT_ONLY] = 5,
 	[MUT_OLDEST_BY_HEAD] = 42,
 	[MUT_CHOICE_BEFORE_CREDITS] = 7,
 	[MUT_NO_UNDERRUN_RULE] = 2,
 	[MUT_FIRST_AT_GRANT] = 2,
 	[MUT_READER_NOT_HELD] = 5,
-	[MUT_COPIES_DO_NOT_JOIN] = 3,
-	[MUT_OUTPUTS_BY_NUMBER] = 20,
+	[MUT_COPIES_DO_NOT_JOIN] = 8,
+	[MUT_OUTPUTS_BY_NUMBER] = 21,
 	[MUT_X1_WITHOUT_MAX] = 1,
 	[MUT_LINK_READY_AT_X1] = 0,
 	[MUT_CROSSBAR_FROM_VL0] = 5,
 	[MUT_OUTPUT_SPACE_AT_GRANT] = 5,
-	[MUT_LEFT_CARRIED_OVER] = 20,
+	[MUT_LEFT_CARRIED_OVER] = 31,
 	[MUT_LEFT_NOT_NEEDED] = 0,
 	[MUT_POSITION_BEFORE_NEXT] = 0,
 	[MUT_ONE_VL_USES_TABLES] = 2,
-	[MUT_LIMIT_PASSED_NOT_REACHED] = 20,
-	[MUT_HI_GROWS_WHEN_EXPIRED] = 46,
+	[MUT_LIMIT_PASSED_NOT_REACHED] = 21,
+	[MUT_HI_GROWS_WHEN_EXPIRED] = 54,
 	[MUT_HI_KEPT_BY_LOW] = 0,
 	[MUT_CREDIT_EARLY] = 1,
 	[MUT_UPDATES_FROM_VL0] = 5,
@@ -381,10 +442,10 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_UPDATE_TAKES_NO_TIME] = 0,
 	[MUT_NO_TIMER] = 2,
 	[MUT_SLOT_FREED_BY_FIRST_COPY] = 21,
-	[MUT_MULTICAST_GOES_BACK] = 3,
+	[MUT_MULTICAST_GOES_BACK] = 7,
 	[MUT_WAIT_NEEDS_CREDITS] = 1,
 	[MUT_DROPPED_FREED_AT_HEAD] = 2,
-	[MUT_VL15_SEES_FREED_SPACE] = 19,
+	[MUT_VL15_SEES_FREED_SPACE] = 28,
 	[MUT_DOWN_SPARES_THE_HEAD] = 2,
 	[MUT_UP_KEEPS_CREDITS] = 2,
 	[MUT_DOWN_KEEPS_QUEUES] = 2,
@@ -393,12 +454,12 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_DISCARD_FREES_AT_ONCE] = 35,
 	[MUT_STUCK_FREES_SPACE] = 0,
 	[MUT_CHANGE_REWINDS] = 168,
-	[MUT_CHANGE_KEEPS_LEFT] = 115,
+	[MUT_CHANGE_KEEPS_LEFT] = 119,
 	[MUT_CHANGE_FILLS_LEFT] = 174,
 	[MUT_CHANGE_FORGETS_HI] = 110,
 	[MUT_CHANGE_AFTER_GRANTS] = 7,
 	[MUT_ROUTES_STAY] = 5,
-	[MUT_GROUPS_STAY] = 46,
+	[MUT_GROUPS_STAY] = 28,
 	[MUT_ROUTED_BEFORE_ARRIVAL] = 5,
 	[MUT_HOPS_DOWN_TO_ZERO] = 15,
 	[MUT_HOPS_NOT_COUNTED] = 15,
@@ -475,6 +536,36 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_PACE_OF_EACH] = 93,
 	[MUT_PACE_BY_PROGRESS] = 104,
 	[MUT_PACE_WAITS_FOR_DROPPED] = 171,
+	[MUT_EVERY_SL_CHOOSES] = 11,
+	[MUT_CANDIDATES_WITHOUT_KEYS] = 1,
+	[MUT_FIRST_AFTER_0] = 82,
+	[MUT_FIRST_BY_LATE_TABLE] = 483,
+	[MUT_CHOOSES_AT_HEAD] = 38,
+	[MUT_INPUTS_BACKWARDS] = 115,
+	[MUT_LANE_OF_FIRST] = 41,
+	[MUT_LOAD_FROM_HEAD] = 38,
+	[MUT_LOAD_UNTIL_TAIL] = 50,
+	[MUT_LOAD_UNTIL_CROSSBAR] = 129,
+	[MUT_LOAD_OF_CHOOSERS] = 29,
+	[MUT_ROUTED_AFTER_DISCARDS] = 266,
+	[MUT_DOWN_UNNOTICED] = 9,
+	[MUT_DOWN_AT_ONCE] = 9,
+	[MUT_HEAL_TO_THE_END] = 65,
+	[MUT_NONE_LEFT_TAKES_FIRST] = 111,
+	[MUT_HOME_IS_LOWEST] = 82,
+	[MUT_EQUALS_FROM_0] = 45,
+	[MUT_LAST_OF_SWITCH] = 245,
+	[MUT_LEAST_ALWAYS] = 2,
+	[MUT_THRESHOLD_REACHED] = 13,
+	[MUT_NO_HYSTERESIS] = 129,
+	[MUT_BUSY_PER_GROUP] = 110,
+	[MUT_HOME_IS_NO_CHOICE] = 45,
+	[MUT_ONE_IS_NOT_DRAWN] = 9,
+	[MUT_FLOWS_OF_ANY_SOURCE] = 209,
+	[MUT_FLOWS_OF_ANY_SL] = 41,
+	[MUT_FLOW_STAYS_ANYHOW] = 73,
+	[MUT_GAP_SINCE_CHOICE] = 66,
+	[MUT_GAP_ENDS_EARLY] = 115,
 };
 
 /* Adds to hits[] the wrong rules of its kind that one scenario notices. */
@@ -594,6 +685,7 @@ int main(void)
 		cmocka_unit_test(
 			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
 		cmocka_unit_test(marks_are_made_heard_and_lost),
+		cmocka_unit_test(switches_choose_other_ports),
 		cmocka_unit_test(each_rule_told_wrong_is_noticed),
 		cmocka_unit_test(a_difference_shrinks_to_a_few_arrivals),
 	};

@@ -19,6 +19,15 @@ static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
 	return false;
 }
 
+bool leaves_partition(const struct oracle *o, uint32_t out,
+		      const struct packet *packet)
+{
+	const struct sim_setup *s = o->setup;
+	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
+
+	return !keys->enforce_out || key_is_let_pass(keys, packet->as.pkey);
+}
+
 /* T11r: the last change of this entry that is in force at `when`, or NULL. */
 static const struct sim_route_change *
 change_of(const struct oracle *o, uint32_t node, lid_t lid, hd_time when)
@@ -44,6 +53,11 @@ static uint8_t output_of(const struct oracle *o, uint32_t node, lid_t lid,
 	if (c && o->mutation != MUT_ROUTES_STAY)
 		return c->port;
 	return lft_get(o->setup->subnet, o->setup->nodes[node].sw, lid);
+}
+
+uint8_t lft_now(const struct oracle *o, uint32_t node, lid_t lid)
+{
+	return output_of(o, node, lid, o->now);
 }
 
 static const uint64_t *set_of(const struct oracle *o, uint32_t in, lid_t lid,
@@ -106,13 +120,11 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
 	uint32_t out = n->first_port + out_number;
-	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
 	const struct packet *packet = slot->packet;
 	uint8_t vl = VL_MANAGEMENT;
 
 	if (slot->vl != VL_MANAGEMENT) {
-		if (keys->enforce_out &&
-		    !key_is_let_pass(keys, packet->as.pkey)) {
+		if (!leaves_partition(o, out, packet)) {
 			o->out->counters[out].xmit_constraint_errors++;
 			record_end(o, packet, out, SIM_LOST_PARTITION);
 			return;
@@ -154,6 +166,10 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	}
 	o->stats->rerouted += change_of(o, s->ports[in].node,
 					slot->packet->as.dlid, o->now) != NULL;
+	if (choice_is_open(o, in, slot)) {
+		slot->dropped = false;
+		return;
+	}
 	n_outs = outputs_of(o, in, slot->packet, outs);
 	if (n_outs == 0) {
 		o->out->counters[in].rcv_relay_errors++;

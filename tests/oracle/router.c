@@ -131,6 +131,7 @@ rewrite(struct oracle *o, const struct packet *packet, uint32_t in, port_id out)
 {
 	struct packet *p = packet_new(o, packet);
 
+	p->slid = o->setup->subnet->lid_of_port[out];
 	p->as.dlid = next_dlid(o, out, packet->as.target);
 	p->as.tclass = marked(o, packet, in);
 	p->as.sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p,

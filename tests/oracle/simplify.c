@@ -16,7 +16,8 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_MARKS),   NAME(PLAIN_SENDERS),  NAME(PLAIN_CONTROL),
 	NAME(PLAIN_MARKING), NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
 	NAME(PLAIN_ANSWERS), NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
-	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),
+	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),
+	NAME(PLAIN_HEAL),
 };
 
 const char *simplification_name(enum simplification how)
@@ -58,6 +59,13 @@ static void model_simplify(struct scenario *s, enum simplification how)
 		break;
 	case PLAIN_MARKS:
 		t->tclass_of_sl = NULL;
+		break;
+	case PLAIN_CHOICE:
+		t->adaptive = NULL;
+		break;
+	case PLAIN_HEAL:
+		if (s->choice)
+			s->choice->heal = 0;
 		break;
 	default:
 		break;

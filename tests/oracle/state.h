@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "oracle.h"
+#include "subnet/adaptive.h"
 
 #define NEVER      HD_TIME_NEVER
 #define ALL_VLS    16 /* 15 for data, and VL15 */
@@ -25,6 +26,7 @@ struct packet {
 	struct sim_arrival as;
 	enum sim_packet_kind kind;
 	bool marked; /* FECN of data, BECN of answers */
+	lid_t slid;  /* of the router it comes from; 0: its source's */
 	/* Of a queue pair: which, and what the transport says in it. */
 	bool is_pairs;
 	uint32_t pair;
@@ -58,10 +60,18 @@ struct copy {
 	uint8_t vl;                  /* on the output */
 	hd_time d_out;
 	bool taken;    /* granted or discarded: waits no longer */
+	bool routed;   /* D2; before that `out` may be SIM_NONE */
 	bool granted;  /* taken by a grant */
 	hd_time first; /* voq: since when first of its queue, or NEVER */
 	hd_time left;  /* its tail leaves the buffer, or NEVER */
 	struct waiter *waiter; /* NULL where nobody marks */
+};
+
+/* Among which ports a packet chooses its output (D1). */
+struct choice {
+	uint16_t group;
+	struct port_set candidates;
+	unsigned first;
 };
 
 /* A packet that occupies an input buffer. */
@@ -74,6 +84,7 @@ struct slot {
 	bool dropped;  /* at its arrival (A3): stands in no queue */
 	bool released; /* held by a sink that is free now (F7) */
 	bool freed;    /* its space is free already (mutations only) */
+	struct choice choice; /* without candidates if there is none */
 	uint32_t n_copies;
 	struct copy copies[MAX_COPIES];
 };
@@ -189,6 +200,7 @@ struct hearsay {
 
 struct port {
 	bool up;
+	hd_time down_since;        /* unless it is up */
 	hd_time d_update, d_timer; /* of 6 and of 65,536 bytes (T5) */
 	/* As a sender. */
 	hd_time busy_until;
@@ -213,6 +225,7 @@ struct port {
 	/* Port number, at an end port sender, granted last; or -1. */
 	int last_input[ALL_VLS];
 	struct mark_output marks[N_DATA_VLS];
+	bool avoided;        /* D4: busy */
 	bool granted_before; /* T8: link, or crossbar if cioq */
 	hd_time last_grant;
 	/* As an output of a crossbar. */
@@ -280,6 +293,7 @@ struct oracle {
 	size_t n_coming, coming_cap;
 	const struct packet **dropped; /* by the adapter's own port */
 	size_t n_dropped, dropped_cap;
+	struct chooser *choosers; /* by node; NULL: nobody chooses */
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
@@ -324,6 +338,8 @@ int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 uint32_t port_of_end(const struct oracle *o, uint32_t node);
 
 /* switch.c */
+/* T6, T7: notes who has just become the first of a queue of this input. */
+void firsts_note(struct oracle *o, uint32_t in);
 void queue_push(struct oracle *o, struct queue *q, struct outgoing item);
 void queue_pop(struct oracle *o, struct queue *q);
 void heads_arrive(struct oracle *o);
@@ -390,11 +406,23 @@ void pairs_enter(struct oracle *o);
 void pairs_listen(struct oracle *o);
 hd_time pairs_next_due(const struct oracle *o);
 
+/* choose.c: switches that choose (D1 to D5). */
+void choosers_init(struct oracle *o);
+void choosers_fini(struct oracle *o);
+/* At h: whether a packet will choose its output; then it has its copy. */
+bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot);
+void copies_route(struct oracle *o);
+
 /* due.c: the least stored time after now. */
 hd_time next_due(const struct oracle *o);
 
 /* route.c: the copies of a packet that has just arrived at a switch. */
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
+/* A2, at a switch's output. */
+bool leaves_partition(const struct oracle *o, uint32_t out,
+		      const struct packet *packet);
+/* T11r: the entry of a forwarding table, as it is now. */
+uint8_t lft_now(const struct oracle *o, uint32_t node, lid_t lid);
 /* router.c: the same at a router. */
 void router_packet(struct oracle *o, uint32_t in, struct slot *slot);
 

@@ -82,8 +82,7 @@ static bool stands_before(const struct oracle *o, const struct slot *slot)
 	return true;
 }
 
-/* T6, T7: notes who has just become the first of a queue of this input. */
-static void firsts_note(struct oracle *o, uint32_t in)
+void firsts_note(struct oracle *o, uint32_t in)
 {
 	struct port *p = &o->ports[in];
 	uint32_t first_port = node_of(o, in)->first_port;
@@ -100,10 +99,13 @@ static void firsts_note(struct oracle *o, uint32_t in)
 		seen_vl[slot->vl] |= stands_before(o, slot);
 		for (uint32_t c = 0; c < slot->n_copies; c++) {
 			struct copy *copy = &slot->copies[c];
-			uint16_t *seen = &seen_output[copy->out - first_port];
+			uint16_t *seen;
 
-			if (copy->taken)
+			/* One before it may still choose the same output. */
+			if (copy->taken ||
+			    (o->setup->adaptive && !copy->routed))
 				continue;
+			seen = &seen_output[copy->out - first_port];
 			if (!(*seen >> copy->vl & 1) && copy->first == NEVER)
 				copy->first = o->now;
 			*seen |= (uint16_t)(1u << copy->vl);
