@@ -151,7 +151,7 @@ static void a_changed_run_is_the_run_of_its_scenario(void **state)
 		struct strbuf text = STRBUF_INIT, ours = STRBUF_INIT;
 		struct strbuf alone = STRBUF_INIT;
 		struct rng g;
-		struct one x;
+		struct one x = { .path = "" };
 		unsigned made = 0;
 
 		rng_init(&g, seed, 0);
@@ -189,7 +189,7 @@ static void what_was_seen_stays_as_it_was(void **state)
 						  CHANGE_WEIGHTS };
 	const struct request look = { .kind = REQUEST_METRICS };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
-	struct one x;
+	struct one x = { .path = "" };
 
 	(void)state;
 	begin(&x);
@@ -217,7 +217,7 @@ static void a_refused_change_changes_nothing(void **state)
 {
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	const struct request scenario = { .kind = REQUEST_SCENARIO };
-	struct one x;
+	struct one x = { .path = "" };
 
 	(void)state;
 	begin(&x);

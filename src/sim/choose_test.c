@@ -38,9 +38,11 @@ static void load(const char *adaptive, unsigned n, hd_time gap,
 
 	assert_non_null(trace);
 	for (unsigned k = 0; k < n; k++) {
+		unsigned long long at = k * gap;
+
 		for (unsigned h = 0; h < HOSTS; h++)
-			fprintf(trace, "%llups,h%u,h%u,974\n",
-				(unsigned long long)(k * gap), h, h + HOSTS);
+			fprintf(trace, "%llups,h%u,h%u,974\n", at, h,
+				h + HOSTS);
 	}
 	fclose(trace);
 	strbuf_printf(&text,
