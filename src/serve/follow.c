@@ -413,7 +413,7 @@ static hd_time goal_of(struct follow *s, hd_time now)
 		return now;
 	if (!s->speed)
 		return HD_TIME_NEVER;
-	if (!s->pace_from) {
+	if (s->pace_from == 0) {
 		s->pace_from = clock_now();
 		s->pace_now = now;
 	}
