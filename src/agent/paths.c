@@ -14,6 +14,9 @@ struct walk {
 	uint16_t lid;
 	unsigned sl;
 	const struct agents_way *way;
+	/* Cables it may still cross: a tree takes each but once, and groups
+	 * whose tables lead in circles would multiply for ever. */
+	uint32_t *left;
 };
 
 static void forward(const struct walk *w, port_id in, unsigned hops);
@@ -53,8 +56,9 @@ static void cross(const struct walk *w, port_id out, size_t row, unsigned hops)
 	port_id in = t->ports[out].peer;
 
 	if (in == TOPO_NONE || !is_active(w, out) || !is_active(w, in) ||
-	    !has_lane(w, node_of(w->agents, out), row))
+	    !has_lane(w, node_of(w->agents, out), row) || *w->left == 0)
 		return;
+	--*w->left;
 	if (w->way->pass)
 		w->way->pass(w->way->context, out, in);
 	forward(w, in, hops + 1);
@@ -122,7 +126,8 @@ static void forward(const struct walk *w, port_id in, unsigned hops)
 void agents_follow(const struct agents *a, port_id from, uint16_t lid,
 		   unsigned sl, const struct agents_way *way)
 {
-	const struct walk w = { a, lid, sl & 15, way };
+	uint32_t left = a->topo->n_ports;
+	const struct walk w = { a, lid, sl & 15, way, &left };
 
 	if (!is_active(&w, from))
 		return;
