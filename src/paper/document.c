@@ -50,6 +50,14 @@ static void put_published(struct strbuf *out, const struct paper_experiment *e,
 	strbuf_fini(&text);
 }
 
+static void put_found(struct strbuf *out, const struct paper_found *found)
+{
+	strbuf_printf(out, "**%s**", paper_verdict_names[found->verdict]);
+	if (found->verdict == VERDICT_PARTLY)
+		strbuf_printf(out, " %s",
+			      found->settings ? found->settings : "most cases");
+}
+
 static void put_experiment(struct strbuf *out, const struct paper *p,
 			   const struct paper_experiment *e,
 			   const struct paper_outcomes *r)
@@ -62,16 +70,15 @@ static void put_experiment(struct strbuf *out, const struct paper *p,
 	put_cell(out, e->title);
 	put_published(out, e, outcomes_find(r, p, e));
 	strbuf_fini(&text);
-	strbuf_puts(&text, "**");
-	strbuf_puts(&text, paper_verdict_names[e->verdict]);
-	strbuf_puts(&text, "**");
-	if (e->verdict == VERDICT_PARTLY)
-		strbuf_printf(&text, " %s",
-			      e->settings ? e->settings : "most cases");
+	put_found(&text, &e->found);
 	if (e->reason)
 		strbuf_printf(&text, ": %s", e->reason);
 	if (e->proof)
 		strbuf_printf(&text, ". Proof: %s", e->proof);
+	if (e->quick_found.verdict != VERDICT_NONE) {
+		strbuf_puts(&text, ". Quick run: ");
+		put_found(&text, &e->quick_found);
+	}
 	put_cell(out, text.text);
 	strbuf_fini(&text);
 	strbuf_puts(out, "\n");

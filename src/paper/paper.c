@@ -134,11 +134,18 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].source", SCHEMA_TEXT, CHECK(source),
 	  .optional = true,
 	  .help = "of a tolerance or limit: 'rule NAME', or in words" },
-	{ "experiments[].verdict", SCHEMA_CHOICE, EXPERIMENT(verdict),
+	{ "experiments[].verdict", SCHEMA_CHOICE, EXPERIMENT(found.verdict),
 	  .initial = "no number to compare", .choices = paper_verdict_names,
 	  .help = "what was found" },
-	{ "experiments[].settings", SCHEMA_TEXT, EXPERIMENT(settings),
+	{ "experiments[].settings", SCHEMA_TEXT, EXPERIMENT(found.settings),
 	  .optional = true, .help = "for which: axis=label, ...; ..." },
+	{ "experiments[].quick_verdict", SCHEMA_CHOICE,
+	  EXPERIMENT(quick_found.verdict), .initial = "no number to compare",
+	  .choices = paper_verdict_names,
+	  .help = "what a quick run finds, if that is something else" },
+	{ "experiments[].quick_settings", SCHEMA_TEXT,
+	  EXPERIMENT(quick_found.settings), .optional = true,
+	  .help = "for which" },
 	{ "experiments[].reason", SCHEMA_TEXT, EXPERIMENT(reason),
 	  .optional = true, .help = "why it is not matched" },
 	{ "experiments[].proof", SCHEMA_TEXT, EXPERIMENT(proof),
@@ -165,6 +172,14 @@ const struct schema_row paper_fields[] = {
 	  .help = "by what" },
 	{ NULL },
 };
+
+const struct paper_found *experiment_found(const struct paper_experiment *e,
+					   bool quick)
+{
+	if (quick && e->quick_found.verdict != VERDICT_NONE)
+		return &e->quick_found;
+	return &e->found;
+}
 
 /* ---- what makes no sense ------------------------------------------------ */
 
@@ -222,21 +237,34 @@ static enum hd_status check_check(const struct paper *p,
 	return check_source(p, c, d);
 }
 
+static enum hd_status found_check(const struct paper *p,
+				  const struct paper_experiment *e,
+				  const struct paper_found *found,
+				  struct diag *d)
+{
+	if (found->verdict >= VERDICT_PARTLY && !e->reason)
+		return refuse(p, d, &e->id, "this verdict needs a reason");
+	if (found->settings && found->verdict != VERDICT_PARTLY)
+		return refuse(p, d, &found->settings,
+			      "settings are for 'reproduced for'");
+	if (!e->n_checks && found->verdict != VERDICT_NONE)
+		return refuse(p, d, &e->id, "this verdict needs checks");
+	return HD_OK;
+}
+
 static enum hd_status verdict_check(const struct paper *p,
 				    const struct paper_experiment *e,
 				    struct diag *d)
 {
-	if (e->verdict >= VERDICT_PARTLY && !e->reason)
-		return refuse(p, d, &e->id, "this verdict needs a reason");
-	if ((e->verdict == VERDICT_REFUTED) != (e->proof != NULL))
+	enum hd_status status = found_check(p, e, &e->found, d);
+
+	if ((e->found.verdict == VERDICT_REFUTED) != (e->proof != NULL))
 		return refuse(p, d, &e->id,
 			      "'refuted' and a proof go together");
-	if (e->settings && e->verdict != VERDICT_PARTLY)
-		return refuse(p, d, &e->settings,
-			      "settings are for 'reproduced for'");
-	if (!e->n_checks && e->verdict != VERDICT_NONE)
-		return refuse(p, d, &e->id, "this verdict needs checks");
-	return HD_OK;
+	if (status == HD_OK &&
+	    (e->quick_found.verdict != VERDICT_NONE || e->quick_found.settings))
+		status = found_check(p, e, &e->quick_found, d);
+	return status;
 }
 
 static enum hd_status experiment_check(const struct paper *p,

@@ -139,6 +139,12 @@ struct paper_study {
 	size_t n_axes;
 };
 
+/* What is recorded, so that a change is noticed. */
+struct paper_found {
+	enum paper_verdict verdict;
+	char *settings; /* of what is open: in which it holds */
+};
+
 struct paper_experiment {
 	char *id; /* within the paper: "table2", "fig16" */
 	enum paper_kind kind;
@@ -149,10 +155,10 @@ struct paper_experiment {
 	char *quick_given;      /* for a quick run; NULL: the same */
 	struct paper_check *checks;
 	size_t n_checks;
-	enum paper_verdict verdict; /* recorded */
-	char *settings;             /* recorded: in which it holds, of `open` */
-	char *reason;               /* for a verdict that needs one */
-	char *proof;                /* that the text contradicts itself */
+	struct paper_found found;       /* at the printed size */
+	struct paper_found quick_found; /* VERDICT_NONE: a quick run the same */
+	char *reason;                   /* for a verdict that needs one */
+	char *proof;                    /* that the text contradicts itself */
 
 	const struct paper_study *study; /* NULL: nothing to run */
 };
@@ -209,6 +215,10 @@ struct paper_file {
 extern const struct paper_file paper_files[]; /* ends with a NULL name */
 /* One of them; NULL if there is none of that name. */
 const struct paper_file *paper_file_find(const char *name);
+
+/* What is recorded for a run at the printed size, or for a quick one. */
+const struct paper_found *experiment_found(const struct paper_experiment *e,
+					   bool quick);
 
 /* The papers that are built in, in order, and what users add. */
 #define PAPER_COUNT 5

@@ -89,6 +89,14 @@ static void verdicts_that_say_too_much_are_refused(void **state)
 	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
 		     "  settings: s\n" CHECK("1"),
 		8, "settings are for 'reproduced for'");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
+		     "  quick_verdict: not reproduced\n" CHECK("1"),
+		4, "this verdict needs a reason");
+	refused(HEAD
+		"- id: a\n  title: t\n  command: c\n  verdict: matched\n"
+		"  quick_verdict: trend holds\n  quick_settings: s\n" CHECK(
+			"1"),
+		9, "settings are for 'reproduced for'");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: not "
 		     "reproduced\n" CHECK("1"),
 		4, "this verdict needs a reason");
@@ -214,7 +222,7 @@ static void check_published(const struct paper_experiment *e,
 			    const struct paper_experiment *mine)
 {
 	assert_string_equal(mine->id, e->id);
-	assert_int_equal(mine->verdict, e->verdict);
+	assert_int_equal(mine->found.verdict, e->found.verdict);
 	assert_int_equal(mine->n_checks, e->n_checks);
 	for (size_t i = 0; i < e->n_checks; i++)
 		assert_string_equal(mine->checks[i].published.text,

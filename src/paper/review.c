@@ -56,9 +56,11 @@ static size_t job_of(struct paper_review *s, char *command)
 static enum hd_status add_one(struct paper_review *s, const struct paper *p,
 			      const struct paper_experiment *e, struct diag *d)
 {
-	struct review_item item = { .paper = p,
-				    .experiment = e,
-				    .verdict = e->verdict };
+	struct review_item item = {
+		.paper = p,
+		.experiment = e,
+		.verdict = experiment_found(e, s->quick)->verdict
+	};
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < s->n_items; i++) {
@@ -309,11 +311,14 @@ static void item_judge(const struct paper_review *s, struct review_item *item)
 	conclude(item);
 }
 
-bool review_as_recorded(const struct review_item *item)
+bool review_as_recorded(const struct paper_review *s,
+			const struct review_item *item)
 {
-	const char *was = item->experiment->settings;
+	const struct paper_found *found =
+		experiment_found(item->experiment, s->quick);
+	const char *was = found->settings;
 
-	if (item->verdict != item->experiment->verdict)
+	if (item->verdict != found->verdict)
 		return false;
 	if (!item->settings || !was || !item->holds)
 		return !item->settings || was == item->holds;

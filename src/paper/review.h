@@ -75,7 +75,8 @@ bool review_is_done(const struct paper_review *s, size_t job);
 bool review_item_done(const struct paper_review *s,
 		      const struct review_item *i);
 /* Whether what was found is what is recorded. */
-bool review_as_recorded(const struct review_item *item);
+bool review_as_recorded(const struct paper_review *s,
+			const struct review_item *item);
 
 /* "heddle ...", with {axes} where points differ; nothing to run: nothing. */
 void review_command(const struct paper_review *s,

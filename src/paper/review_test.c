@@ -42,6 +42,12 @@ static const char text[] =
 	"  - {what: any, table: points, column: L1, published: '1'}\n"
 	"  verdict: matched\n"
 	"- id: nothing\n  title: n\n  reason: a drawing\n"
+	"- id: sizes\n  title: s\n"
+	"  command: model credit --upstream 12 --downstream 4\n"
+	"  quick: model credit --upstream 12 --downstream 2\n"
+	"  checks:\n"
+	"  - {what: L1, table: points, column: L1, published: '7.422799'}\n"
+	"  verdict: not reproduced\n  reason: r\n  quick_verdict: matched\n"
 	"- id: open\n  title: o\n  study: credit\n"
 	"  checks:\n"
 	"  - {what: L1, table: points, column: L1, published: 7.422799}\n"
@@ -81,8 +87,8 @@ static enum hd_status run(struct paper_review *s, unsigned at_once)
 }
 
 /* Whether all verdicts of these are as recorded, `at_once` at a time. */
-static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
-			size_t n_jobs)
+static bool run_is_as_recorded(const char *name, bool quick, unsigned at_once,
+			       size_t n_items, size_t n_jobs)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
@@ -90,7 +96,7 @@ static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
 	struct results *r = results_new("paper");
 
 	catalogue_read(&c);
-	review_init(&s, &c, true);
+	review_init(&s, &c, quick);
 	assert_int_equal(review_add(&s, name, &d), HD_OK);
 	assert_int_equal(s.n_items, n_items);
 	assert_int_equal(s.n_jobs, n_jobs);
@@ -103,6 +109,22 @@ static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
 	return same;
 }
 
+static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
+			size_t n_jobs)
+{
+	return run_is_as_recorded(name, true, at_once, n_items, n_jobs);
+}
+
+/* A quick run may end otherwise than one at the printed size: both are known.
+ */
+static void sizes_have_verdicts_of_their_own(void **state)
+{
+	(void)state;
+	assert_true(run_is_as_recorded("000/sizes", true, 1, 1, 1));
+	assert_true(run_is_as_recorded("000/sizes", false, 1, 1, 1));
+	assert_false(run_is_as_recorded("000/changed", false, 1, 1, 1));
+}
+
 static void verdicts_are_as_recorded_or_changed(void **state)
 {
 	(void)state;
@@ -111,7 +133,7 @@ static void verdicts_are_as_recorded_or_changed(void **state)
 	assert_false(as_recorded("000/broken", 1, 1, 1));
 	assert_true(as_recorded("000/nothing", 1, 1, 0));
 	/* Two experiments share a command. */
-	assert_false(as_recorded("000", 4, 8, 10));
+	assert_false(as_recorded("000", 4, 9, 10));
 }
 
 /* m = 2 matches, 3 does not: L1 of the chain is 7.42 and 5.55. */
@@ -199,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_are_as_recorded_or_changed),
+		cmocka_unit_test(sizes_have_verdicts_of_their_own),
 		cmocka_unit_test(what_is_open_is_tried),
 		cmocka_unit_test(points_become_one_table),
 		cmocka_unit_test(settings_are_fitted),

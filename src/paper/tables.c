@@ -73,7 +73,8 @@ void review_list(const struct paper_review *s, struct results *r)
 			.id = id_of(t, item),
 			.kind = paper_kind_names[e->kind],
 			.shows = e->title,
-			.state = verdict_of(t, e->verdict, e->settings),
+			.state = verdict_of(t, e->found.verdict,
+					    e->found.settings),
 			.reason = or_nothing(e->reason),
 			.command = command_of(t, s, item),
 			.runs = item->grid.n_points,
@@ -175,13 +176,13 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 			const struct review_item *item)
 {
 	const struct paper_experiment *e = item->experiment;
-	bool same = review_as_recorded(item);
+	const char *recorded = experiment_found(e, s->quick)->settings;
+	bool same = review_as_recorded(s, item);
 	struct verdict_row row = {
 		.id = id_of(t, item),
 		.shows = e->title,
-		.verdict =
-			verdict_of(t, item->verdict,
-				   item->settings ? item->holds : e->settings),
+		.verdict = verdict_of(t, item->verdict,
+				      item->settings ? item->holds : recorded),
 		.record = same ? "as recorded" : "CHANGED",
 		.reason = or_nothing(e->proof ? e->proof : e->reason),
 		.time = item->grid.n_points ? seconds_of(s, item) : NAN,
