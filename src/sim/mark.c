@@ -48,7 +48,7 @@ static unsigned packed_vl(uint32_t id)
 /* ---- what waits for an output ---------------------------------------- */
 
 /* The oldest is still to come: twice the room, in the order of pushing. */
-void mark_ring_grow(struct mark_ring *r)
+static void mark_ring_grow(struct mark_ring *r)
 {
 	uint32_t n = r->mask + 1;
 	struct mark_copy *more = hd_alloc((size_t)2 * n, sizeof(*more));
@@ -74,10 +74,16 @@ static uint32_t waiting_for(const struct sim *s, uint32_t port, unsigned vl)
 	return blocks;
 }
 
-void mark_expect_event(struct sim *s, const struct packet *p)
+void mark_expect_apart(struct sim *s, const struct packet *p)
 {
-	eventq_push(&s->q, p->head + s->routing,
-		    event_key(EV_COMES, p->out, p->out_vl, copy_pack(p, 0)));
+	if (s->fills) {
+		eventq_push(&s->q, p->head + s->routing,
+			    event_key(EV_COMES, p->out, p->out_vl,
+				      copy_pack(p, 0)));
+		return;
+	}
+	mark_ring_grow(&s->marks->rings[p->out]);
+	mark_expect(s, p);
 }
 
 /* C4: as the output knows it, before this one's are taken. */

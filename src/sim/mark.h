@@ -58,38 +58,41 @@ struct marks {
 	size_t n_came, came_cap;
 };
 
-void mark_ring_grow(struct mark_ring *r);
-void mark_expect_event(struct sim *s, const struct packet *p);
+/* What mark_expect does when it is not simple. */
+void mark_expect_apart(struct sim *s, const struct packet *p);
 void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
 
 /* A copy's output is known. */
 static inline void mark_expect(struct sim *s, const struct packet *p)
 {
-	struct marks *m = s->marks;
+	const struct marks *m = s->marks;
 	struct mark_ring *r = &m->rings[p->out];
+	unsigned vl = p->out_vl;
+
+	if (unlikely(!r->copies || vl == VL_MANAGEMENT))
+		return;
+	struct mark_copy *c = &r->copies[r->at & r->mask];
 	uint32_t blk = blocks_of(p->bytes);
 
-	if (!r->copies || p->out_vl == VL_MANAGEMENT)
-		return;
-	if (unlikely(s->fills)) {
-		mark_expect_event(s, p);
+	if (unlikely(s->fills || c->routed > s->now)) {
+		mark_expect_apart(s, p);
 		return;
 	}
-	m->due[p->out * s->n_lanes + p->out_vl] += blk;
-	if (unlikely(r->copies[r->at & r->mask].routed > s->now))
-		mark_ring_grow(r);
-	r->copies[r->at++ & r->mask] =
-		(struct mark_copy){ p->head + s->routing, blk, p->out_vl };
+	r->at++;
+	c->routed = p->head + s->routing;
+	c->blocks = blk;
+	c->vl = vl;
+	m->due[p->out * s->n_lanes + vl] += blk;
 }
 
 /* It starts on its link: is it marked? */
 static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p,
 			      unsigned vl)
 {
-	struct marks *m = s->marks;
+	const struct marks *m = s->marks;
 	uint32_t *due = &m->due[port * s->n_lanes + vl];
 
-	if (!m->rings[port].copies || vl == VL_MANAGEMENT)
+	if (unlikely(!m->rings[port].copies || vl == VL_MANAGEMENT))
 		return;
 	if (unlikely(*due >= m->least))
 		mark_judge(s, port, p, vl);

@@ -50,10 +50,10 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 	return s->sender_queues[from->queues + lane].first;
 }
 
-uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
+/* `lane` is the number of `zero` at its port. */
+static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t lane,
+			    const struct lane *zero)
 {
-	const struct pull *u = pull_at(s, port);
-	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
 	uint32_t room = s->rooms[zero - s->lanes];
 	uint32_t turn = u->turns[lane];
 
@@ -73,6 +73,12 @@ uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
 			break;
 	}
 	return NONE;
+}
+
+uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
+{
+	return pick(s, pull_at(s, port),
+		    (uint32_t)(zero - s->lanes) - port * s->n_lanes, zero);
 }
 
 static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
@@ -99,7 +105,7 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 {
 	struct pull *u = pull_at(s, port);
 	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
-	uint32_t number = pull_pick(s, port, zero);
+	uint32_t number = pick(s, u, lane, zero);
 	uint32_t id = offered_by(s, u, number, lane, zero);
 	uint64_t *offers = offers_of(u, lane);
 
