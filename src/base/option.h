@@ -58,6 +58,9 @@ struct option {
 	uint64_t low, high;         /* OPT_UINT: both inclusive */
 	const char *path;           /* OPT_SET */
 	enum option_kind as;        /* OPT_SET: OPT_FLAG for any text */
+	/* Words that a text may be, a blank after each, for completion only;
+	 * NULL: none are known. */
+	void (*words)(struct strbuf *out);
 };
 
 struct option_list {

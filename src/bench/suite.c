@@ -229,3 +229,13 @@ void suite_list(struct results *r)
 		table_put_row(t, &row);
 	}
 }
+
+void suite_words(struct strbuf *out)
+{
+	strbuf_puts(out, "all miba loggp ");
+	for (size_t i = 0; i < sizeof(group_names) / sizeof(group_names[0]);
+	     i++)
+		strbuf_printf(out, "%s ", group_names[i]);
+	for (const struct bench_test *t = bench_tests; t->name; t++)
+		strbuf_printf(out, "%s ", t->name);
+}

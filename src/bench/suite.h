@@ -60,5 +60,7 @@ bool suite_show(const struct bench_suite *s, struct nic_backend *b,
 		struct results *r);
 /* All tests there are. */
 void suite_list(struct results *r);
+/* All that suite_add takes, a blank after each. */
+void suite_words(struct strbuf *out);
 
 #endif

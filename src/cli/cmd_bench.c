@@ -52,6 +52,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 	return status;
 }
 
+static void test_words(struct strbuf *out)
+{
+	strbuf_puts(out, "list compare ");
+	suite_words(out);
+}
+
 static const struct session initial = { .suite.left_out = STRBUF_INIT };
 
 static const struct example examples[] = {
@@ -93,6 +99,7 @@ const struct command command_bench = {
 		"'compare' takes two files written with --json and reports by Welch's\n"
 		"test which differences are no accident; exit status 1 if there are\n"
 		"any. An interrupt ends the run with what was measured so far.\n",
+	.words = test_words,
 	.options = session_options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 0, ANY_NUMBER),

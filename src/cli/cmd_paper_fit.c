@@ -59,6 +59,7 @@ const struct command command_paper_fit = {
 		"Sweeps the parameters that a paper leaves open, and shows in which\n"
 		"settings its numbers and claims hold, how many of them, and how far the\n"
 		"others are off.\n",
+	.words = paper_words,
 	.options = fit_options,
 	.examples = fit_examples,
 	.run = run_fit,

@@ -58,6 +58,7 @@ const struct command command_paper_list = {
 		"trend holds (words, by the rule beside them), reproduced for (some of what\n"
 		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"
 		"contradicts itself: with proof), or no number to compare.\n",
+	.words = paper_words,
 	.options = list_options,
 	.examples = list_examples,
 	.run = run_list,

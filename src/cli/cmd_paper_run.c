@@ -85,6 +85,7 @@ const struct command command_paper_run = {
 		"which 'heddle report' draws; --html draws what was run at once. A FILE\n"
 		"(.yaml) has experiments of your own, as 'heddle paper show' hands them\n"
 		"over.\n",
+	.words = paper_words,
 	.options = run_options,
 	.examples = run_examples,
 	.run = run_some,

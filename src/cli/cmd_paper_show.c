@@ -69,6 +69,7 @@ const struct command command_paper_show = {
 		"Hands over what is behind an experiment, in one file: its command, what\n"
 		"of it varies, the scenarios that it reads, and the checks. Change it, and\n"
 		"'heddle paper run' and 'fit' take it like one of their own.\n",
+	.words = paper_words,
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -12,8 +12,7 @@ struct serve_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 	const char *from; /* instead of the common --db, which is written */
-	const char *address;
-	uint64_t port;
+	const char *listen;
 	const char *token; /* a file */
 	bool paused;
 	hd_time speed;
@@ -25,15 +24,10 @@ static const struct option options[] = {
 	{ "db", 0, OPT_TEXT, FIELD(from), "FILE", NULL,
 	  "show the runs of this database instead, anew whenever the page is loaded" },
 	OPTION_SET(struct serve_options, scenario),
-	{ "listen", 0, OPT_TEXT, FIELD(address), "ADDRESS", "127.0.0.1",
-	  "where to listen; beyond this machine (0.0.0.0) only with a token" },
-	{ .name = "port",
-	  .kind = OPT_UINT,
-	  .offset = FIELD(port),
-	  .value = "N",
-	  .initial = "8737",
-	  .high = 65535,
-	  .help = "and at which port; 0: any" },
+	{ "listen", 0, OPT_TEXT, FIELD(listen), "ADDRESS[:PORT]",
+	  "127.0.0.1:8737",
+	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
+	{ "port", .kind = OPT_RENAMED, .value = "listen" },
 	{ "token", 0, OPT_TEXT, FIELD(token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
 	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL,
@@ -61,15 +55,21 @@ static int listen_with(const struct serve_options *o, server_answer_fn *answer,
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf url = STRBUF_INIT;
+	struct server_options where = { .answer = answer, .context = context };
 	struct server *server;
-	char *token = NULL;
+	char *address = NULL, *token = NULL;
 
-	if (server_choose_token(o->address, o->token, &d, &token) != HD_OK)
+	if (server_place(o->listen, &d, &address, &where.port) != HD_OK)
 		return command_refuse(&d);
-	const struct server_options where = { o->address, (uint16_t)o->port,
-					      token, answer, context };
+	where.address = address;
+	enum hd_status begun =
+		server_choose_token(address, o->token, &d, &token);
 
-	if (server_start(&where, &d, &server) != HD_OK) {
+	where.token = token;
+	if (begun == HD_OK)
+		begun = server_start(&where, &d, &server);
+	if (begun != HD_OK) {
+		free(address);
 		free(token);
 		return command_refuse(&d);
 	}
@@ -79,6 +79,7 @@ static int listen_with(const struct serve_options *o, server_answer_fn *answer,
 	serve(context);
 	server_stop(server);
 	strbuf_fini(&url);
+	free(address);
 	free(token);
 	return EXIT_DONE;
 }

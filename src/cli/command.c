@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "base/text.h"
+#include "cli/colour.h"
 #include "cli/record.h"
 #include "cli/shortage.h"
 #include "cli/threads.h"
@@ -153,7 +154,7 @@ int command_refuse(const struct diag *d)
 	struct strbuf line = STRBUF_INIT;
 
 	diag_print(d, &line);
-	fprintf(stderr, "heddle: %s\n", line.text);
+	complain("heddle", line.text);
 	strbuf_fini(&line);
 	return command_status(d);
 }
@@ -161,14 +162,17 @@ int command_refuse(const struct diag *d)
 int command_usage(const struct command *self, const char *format, ...)
 {
 	struct strbuf message = STRBUF_INIT, line = STRBUF_INIT;
+	struct strbuf who = STRBUF_INIT;
 	va_list args;
 
 	va_start(args, format);
 	strbuf_vprintf(&message, format, args);
 	va_end(args);
 	text_show(&line, message.text);
-	fprintf(stderr, "heddle %s: %s; 'heddle %s --help' shows how\n",
-		self->name, line.text, self->name);
+	strbuf_printf(&who, "heddle %s", self->name);
+	strbuf_printf(&line, "; '%s --help' shows how", who.text);
+	complain(who.text, line.text);
+	strbuf_fini(&who);
 	strbuf_fini(&message);
 	strbuf_fini(&line);
 	return EXIT_USAGE;
@@ -257,7 +261,7 @@ static int refuse_command(const struct command *group,
 	const char *names[64];
 	size_t n = 0;
 	struct diag d = { .status = HD_OK };
-	struct strbuf line = STRBUF_INIT;
+	struct strbuf line = STRBUF_INIT, who = STRBUF_INIT;
 
 	for (; n < 64 && commands[n]; n++)
 		names[n] = command_short_name(commands[n]);
@@ -266,9 +270,11 @@ static int refuse_command(const struct command *group,
 	diag_fail(&d, HD_ERR_INPUT, "unknown command '%.80s'", word);
 	diag_print(&d, &line);
 	strbuf_puts(&line, text_hint(nearest).text);
-	fprintf(stderr, "heddle%s%s: %s; 'heddle%s%s --help' lists them\n",
-		group ? " " : "", group ? group->name : "", line.text,
-		group ? " " : "", group ? group->name : "");
+	strbuf_printf(&who, "heddle%s%s", group ? " " : "",
+		      group ? group->name : "");
+	strbuf_printf(&line, "; '%s --help' lists them", who.text);
+	complain(who.text, line.text);
+	strbuf_fini(&who);
 	strbuf_fini(&line);
 	return EXIT_USAGE;
 }

@@ -46,6 +46,8 @@ struct command {
 	const char *description; /* paragraphs separated by blank lines */
 	/* One more, of what some table has; NULL: none. */
 	void (*list)(struct strbuf *out);
+	/* Words that its arguments may be, for completion; NULL: files. */
+	void (*words)(struct strbuf *out);
 	const struct option *options;   /* NULL if only the common ones */
 	const struct example *examples; /* ends with a NULL command */
 	const struct command *const *subcommands; /* NULL-terminated */

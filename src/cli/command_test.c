@@ -24,9 +24,20 @@ struct weave_values {
 	unsigned pattern;
 	uint64_t shuttles, loose;
 	struct option_list yarns;
+	struct option_settings set;
 };
 
 static const char *const patterns[] = { "plain", "twill", NULL };
+
+static void yarn_words(struct strbuf *out)
+{
+	strbuf_puts(out, "wool silk ");
+}
+
+static void part_words(struct strbuf *out)
+{
+	strbuf_puts(out, "spindle ");
+}
 
 static const struct option weave_options[] = {
 	{ "pattern", 'p', OPT_CHOICE, offsetof(struct weave_values, pattern),
@@ -34,7 +45,9 @@ static const struct option weave_options[] = {
 	{ "shuttles", 0, OPT_UINT, offsetof(struct weave_values, shuttles), "N",
 	  "8", "how many; .5 would be odd" },
 	{ "yarn", 0, OPT_LIST, offsetof(struct weave_values, yarns), "YARN",
-	  NULL, "what to weave of" },
+	  NULL, "what to weave of", .words = yarn_words },
+	{ "set", 0, OPT_SET, offsetof(struct weave_values, set), "PATH=VALUE",
+	  NULL, "change a field" },
 	{ NULL },
 };
 
@@ -74,6 +87,7 @@ static const struct command loom_show = {
 	.summary = "show the loom",
 	.arguments = "",
 	.description = "Shows.",
+	.words = part_words,
 	COMMAND_CALL(weave_it, struct weave_values, 0, 0),
 };
 
@@ -234,8 +248,15 @@ static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
 	static const char *const of_loom[] = {
 		"heddle loom show [OPTION...]",
 		"heddle loom warp [OPTION...]",
+		"heddle-loom-warp(1)",
+		NULL,
+	};
+	static const char *const of_warp[] = {
+		"heddle-loom-warp - ",
+		"heddle loom warp [OPTION...]",
 		"Warps.",
 		"--shuttles N",
+		"heddle-loom(1)",
 		NULL,
 	};
 	static const char *const of_program[] = { "heddle-weave(1)",
@@ -249,6 +270,9 @@ static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
 	manual_command(&loom, &page);
 	check_page(&page, of_loom);
 	strbuf_clear(&page);
+	manual_command(loom.subcommands[1], &page);
+	check_page(&page, of_warp);
+	strbuf_clear(&page);
 	manual_program(commands, &page);
 	check_page(&page, of_program);
 	strbuf_fini(&page);
@@ -259,7 +283,8 @@ static void assert_offers(const char *words, const char *expected)
 {
 	struct strbuf script = STRBUF_INIT;
 
-	manual_completion(commands, "", &script);
+	manual_completion(commands, "loom.width\nloom.weave plain twill\n",
+			  &script);
 	strbuf_printf(&script,
 		      "COMP_WORDS=(%s)\n"
 		      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
@@ -283,9 +308,16 @@ static void completion_follows_the_tables(void **state)
 	assert_offers("heddle loom show --sh", "\n");
 	assert_offers("heddle weave --pattern ''", "plain twill\n");
 	assert_offers("heddle weave --pattern t", "twill\n");
-	assert_offers("heddle weave file --se", "--seed\n");
+	assert_offers("heddle weave file --see", "--seed\n");
 	assert_offers("heddle weave --format j", "json\n");
 	assert_offers("heddle help l", "loom\n");
+	assert_offers("heddle weave --set loom", "loom.width= loom.weave=\n");
+	assert_offers("heddle weave --set loom.weave = t", "twill\n");
+	assert_offers("heddle weave --set loom.weave =", "plain twill\n");
+	assert_offers("heddle weave --set loom.width =", "\n");
+	assert_offers("heddle weave --pattern = p", "plain\n");
+	assert_offers("heddle weave --yarn ''", "wool silk\n");
+	assert_offers("heddle loom show s", "spindle\n");
 }
 
 static struct results *one_number(void)

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/unfinished.h"
+#include "cli/colour.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
@@ -97,10 +98,16 @@ static int write_manual(struct strbuf *out, int n_words, char **words)
 	return EXIT_DONE;
 }
 
+/* One a line, each group before its own. */
 static int list_commands(struct strbuf *out)
 {
-	for (size_t i = 0; commands[i]; i++)
+	for (size_t i = 0; commands[i]; i++) {
+		const struct command *const *own = commands[i]->subcommands;
+
 		strbuf_printf(out, "%s\n", commands[i]->name);
+		for (size_t k = 0; own && own[k]; k++)
+			strbuf_printf(out, "%s\n", own[k]->name);
+	}
 	return EXIT_DONE;
 }
 
@@ -108,13 +115,14 @@ static int refuse_option(const char *word)
 {
 	static const char *const names[] = { "--help", "--version" };
 	const char *nearest = text_nearest(word, names, 2);
-	struct strbuf shown = STRBUF_INIT;
+	struct strbuf line = STRBUF_INIT;
 
-	text_show(&shown, word);
-	fprintf(stderr,
-		"heddle: unknown option '%s'%s; options of a command follow its name\n",
-		shown.text, text_hint(nearest).text);
-	strbuf_fini(&shown);
+	strbuf_puts(&line, "unknown option '");
+	text_show(&line, word);
+	strbuf_printf(&line, "'%s; options of a command follow its name",
+		      text_hint(nearest).text);
+	complain("heddle", line.text);
+	strbuf_fini(&line);
 	return EXIT_USAGE;
 }
 
@@ -178,8 +186,12 @@ int main(int argc, char **argv)
 	/* Results that did not arrive must not pass for success. */
 	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "heddle: cannot write to standard output%s%s\n",
-			errno ? ": " : "", errno ? strerror(errno) : "");
+		char line[160];
+
+		snprintf(line, sizeof(line),
+			 "cannot write to standard output%s%s",
+			 errno ? ": " : "", errno ? strerror(errno) : "");
+		complain("heddle", line);
 		return EXIT_ENVIRONMENT;
 	}
 	return status;

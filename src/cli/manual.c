@@ -94,17 +94,32 @@ static void put_exit_status(struct strbuf *out)
 			 "device, a permission.\n");
 }
 
-static void put_subcommand(struct strbuf *out, const struct command *c)
+/* A page of its own, and what it is about. */
+static void put_reference(struct strbuf *out, const struct command *c)
 {
-	const struct option *tables[] = { c->options, NULL };
+	strbuf_puts(out, ".TP\n.BR heddle\\-");
+	put_dashed(out, c->name);
+	strbuf_puts(out, " (1)\n");
+	man_text(out, c->summary);
+	strbuf_puts(out, ".\n");
+}
 
-	strbuf_puts(out, ".SS heddle ");
-	man_text(out, c->name);
-	strbuf_putc(out, '\n');
-	put_synopsis(out, c);
-	put_prose(out, c);
-	options_man(tables, out);
-	put_examples(out, c->examples);
+/* A group is what its commands are; the options are theirs. */
+static void put_members(struct strbuf *out, const struct command *c)
+{
+	strbuf_puts(out, ".SH COMMANDS\n");
+	for (size_t i = 0; c->subcommands[i]; i++)
+		put_reference(out, c->subcommands[i]);
+}
+
+/* "heddle-topo(1)," of "topo gen": where its neighbours are. */
+static void put_group(struct strbuf *out, const char *name)
+{
+	const char *space = strchr(name, ' ');
+
+	if (space)
+		strbuf_printf(out, ".BR heddle\\-%.*s (1),\n",
+			      (int)(space - name), name);
 }
 
 void manual_command(const struct command *c, struct strbuf *out)
@@ -124,17 +139,16 @@ void manual_command(const struct command *c, struct strbuf *out)
 	strbuf_puts(out, ".SH DESCRIPTION\n");
 	put_prose(out, c);
 	if (c->subcommands)
-		strbuf_puts(out, ".SH COMMANDS\n");
-	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
-		put_subcommand(out, c->subcommands[i]);
+		put_members(out, c);
 	strbuf_puts(out, ".SH OPTIONS\n");
 	options_man(c->options ? tables : tables + 1, out);
 	if (c->examples)
 		strbuf_puts(out, ".SH EXAMPLES\n");
 	put_examples(out, c->examples);
 	put_exit_status(out);
-	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1),\n"
-			 ".BR heddle\\-scenario (5),\n"
+	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle (1),\n");
+	put_group(out, c->name);
+	strbuf_puts(out, ".BR heddle\\-scenario (5),\n"
 			 ".BR heddle\\-results (5),\n"
 			 ".BR heddle\\-quantities (7)\n");
 }
@@ -156,13 +170,8 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 		    "which flows can be admitted, and shows by simulation and\n"
 		    "by analysis what they get.\n"
 		    ".SH COMMANDS\n");
-	for (size_t i = 0; commands[i]; i++) {
-		strbuf_puts(out, ".TP\n.BR heddle\\-");
-		put_dashed(out, commands[i]->name);
-		strbuf_puts(out, " (1)\n");
-		man_text(out, commands[i]->summary);
-		strbuf_puts(out, ".\n");
-	}
+	for (size_t i = 0; commands[i]; i++)
+		put_reference(out, commands[i]);
 	strbuf_puts(out, ".SH OPTIONS\nEvery command takes these.\n");
 	options_man(tables, out);
 	put_exit_status(out);
@@ -171,7 +180,7 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 			 ".BR heddle\\-quantities (7)\n");
 }
 
-/* The words that may follow: subcommands, then options. */
+/* The words that may follow: subcommands, arguments, then options. */
 static void put_words(struct strbuf *out, const struct command *c)
 {
 	const struct option *tables[] = { common_table, c->options, NULL };
@@ -179,6 +188,8 @@ static void put_words(struct strbuf *out, const struct command *c)
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
 		strbuf_printf(out, "%s ",
 			      command_short_name(c->subcommands[i]));
+	if (c->words)
+		c->words(out);
 	for (size_t t = 0; tables[t]; t++) {
 		for (const struct option *o = tables[t]; o->name; o++) {
 			if (o->kind != OPT_RENAMED)
@@ -187,16 +198,26 @@ static void put_words(struct strbuf *out, const struct command *c)
 	}
 }
 
+/* Whether it takes a field of the scenario and a value: --set, --vary. */
+static bool is_field(const struct option *o)
+{
+	return o->value && (strcmp(o->value, "PATH=VALUE") == 0 ||
+			    strcmp(o->value, "FIELD=VALUES") == 0);
+}
+
 static void put_choices(struct strbuf *out, const struct option *o)
 {
 	for (; o && o->name; o++) {
-		if (strcmp(o->name, "set") == 0)
-			strbuf_puts(out, "\t\tchoices[--set]=$paths\n");
-		if (!o->choices)
+		if (is_field(o))
+			strbuf_printf(out, "\t\tchoices[--%s]=$paths\n",
+				      o->name);
+		if (!o->choices && !o->words)
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
-		for (size_t i = 0; o->choices[i]; i++)
+		for (size_t i = 0; o->choices && o->choices[i]; i++)
 			strbuf_printf(out, "%s%s", i ? " " : "", o->choices[i]);
+		if (o->words)
+			o->words(out);
 		strbuf_puts(out, "'\n");
 	}
 }
@@ -229,17 +250,25 @@ static void put_groups(struct strbuf *out,
 		strbuf_puts(out, "''");
 }
 
-/* What --set takes before its '='. */
-static void put_paths(struct strbuf *out, const char *paths)
+/* What --set takes before its '=' and, of choices, after it. */
+static void put_paths(struct strbuf *out, const char *lines)
 {
-	strbuf_puts(out, "\tlocal paths='");
-	for (; *paths; paths++) {
-		if (*paths == '\n')
-			strbuf_puts(out, "= ");
-		else
-			strbuf_putc(out, *paths);
+	struct strbuf paths = STRBUF_INIT;
+
+	strbuf_puts(out, "\tlocal -A values=(");
+	for (const char *end; *lines; lines = end + 1) {
+		end = strchr(lines, '\n');
+		size_t len = strcspn(lines, " \n");
+
+		strbuf_add(&paths, lines, len);
+		strbuf_puts(&paths, "= ");
+		if (lines[len] == ' ')
+			strbuf_printf(out, "\n\t\t[%.*s]='%.*s'", (int)len,
+				      lines, (int)(end - lines) - (int)len - 1,
+				      lines + len + 1);
 	}
-	strbuf_puts(out, "'\n");
+	strbuf_printf(out, ")\n\tlocal paths='%s'\n", paths.text);
+	strbuf_fini(&paths);
 }
 
 void manual_completion(const struct command *const *commands, const char *paths,
@@ -250,7 +279,7 @@ void manual_completion(const struct command *const *commands, const char *paths,
 		    "--completion'\n"
 		    "_heddle()\n{\n"
 		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} words= command=\n"
-		    "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+		    "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i field=\n"
 		    "\tlocal -A choices=()\n");
 	put_paths(out, paths);
 	strbuf_puts(out, "\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -271,11 +300,19 @@ void manual_completion(const struct command *const *commands, const char *paths,
 	strbuf_puts(
 		out,
 		"\tesac\n"
-		"\tif [[ -n ${choices[$before]-} ]]; then\n"
+		/* bash takes '=' for a word of its own. */
+		"\tif [[ $word == = ]]; then\n"
+		"\t\tfield=$before word=\n"
+		"\telif [[ $before == = ]]; then\n"
+		"\t\tfield=${COMP_WORDS[COMP_CWORD - 2]}\n"
+		"\tfi\n"
+		"\tif [[ -n $field ]]; then\n"
+		"\t\twords=${values[$field]-${choices[$field]-}}\n"
+		"\telif [[ -n ${choices[$before]-} ]]; then\n"
 		"\t\twords=${choices[$before]}\n"
 		"\tfi\n"
 		"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-		"\t[[ $before != --set ]] || compopt -o nospace 2>/dev/null\n"
+		"\t[[ ${COMPREPLY-} != *= ]] || compopt -o nospace 2>/dev/null\n"
 		"}\n"
 		"complete -o default -F _heddle heddle\n");
 }

@@ -12,11 +12,12 @@
 
 /* heddle.1: the list of commands and what they share. */
 void manual_program(const struct command *const *commands, struct strbuf *out);
-/* heddle-NAME.1; its subcommands are sections of the same page. */
+/* heddle-NAME.1, heddle-NAME-SUB.1: of a group, the list of its commands. */
 void manual_command(const struct command *c, struct strbuf *out);
 /*
  * A completion script for bash: commands, subcommands, options, choices, and
- * the paths that --set takes, one a line.
+ * the paths that --set takes, one a line, each followed by the values of a
+ * choice.
  */
 void manual_completion(const struct command *const *commands, const char *paths,
 		       struct strbuf *out);

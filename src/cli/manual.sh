@@ -6,8 +6,9 @@ cd "$2"
 rm -rf man completion
 mkdir -p man completion
 "$heddle" --man >man/heddle.1
-for command in $("$heddle" --commands); do
-	"$heddle" --man "$command" >"man/heddle-$command.1"
+"$heddle" --commands | while read -r words; do
+	# shellcheck disable=SC2086 # words of a name
+	"$heddle" --man $words >"man/heddle-$(echo "$words" | tr ' ' -).1"
 done
 "$heddle" --man-scenario >man/heddle-scenario.5
 "$heddle" --completion >completion/heddle

@@ -2,8 +2,10 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "cli/colour.h"
 #include "cli/record.h"
 #include "report/writer.h"
 
@@ -145,7 +147,11 @@ int output_kept(const struct common_options *common, struct results *shown,
 
 	results_set_version(shown, HD_VERSION);
 	shown->seed = common->seed;
-	choose(common)->write(shown, &out);
+	if (output_is_text(common) && !common->output &&
+	    colour_on(STDOUT_FILENO))
+		writer_coloured(shown, &out);
+	else
+		choose(common)->write(shown, &out);
 	int status = output_shaped(common, kept, &out, goals_met);
 
 	if (kept != shown)

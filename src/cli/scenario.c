@@ -121,3 +121,9 @@ bool engine_named(const struct command *self, const char *engine, int *status)
 				text_hint(near).text);
 	return false;
 }
+
+void engine_words(struct strbuf *out)
+{
+	for (unsigned i = 0; i < n_route_engines; i++)
+		strbuf_printf(out, "%s ", route_engines[i].name);
+}

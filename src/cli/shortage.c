@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/unfinished.h"
+#include "cli/colour.h"
 #include "cli/command.h"
 #include "cli/record.h"
 
@@ -21,8 +22,7 @@ static void end_of_memory(const char *line)
 	if (is_ending++)
 		_exit(EXIT_ENVIRONMENT);
 	unfinished_clear();
-	fprintf(stderr, "%sheddle: %s\n",
-		isatty(STDERR_FILENO) ? "\r\033[K" : "", line);
+	complain("heddle", line);
 	memory_limit(UINT64_MAX, end_of_memory);
 	free(reserve);
 	fflush(stdout);

@@ -261,7 +261,7 @@ static enum hd_status finish(struct simulation *s, enum hd_status status,
 		return refuse_broken(s, d);
 	if (status == HD_OK)
 		status = commit_files(s, d);
-	if (status == HD_OK && s->jobs)
+	if (status == HD_OK && s->jobs && !s->is_stopped)
 		status = jobs_run_alone(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;

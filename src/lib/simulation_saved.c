@@ -203,9 +203,11 @@ bool saved_progress(void *context, const struct sim_progress *p)
 	bool goes_on = !o->progress || o->progress(o->context, p);
 
 	s->is_stopped |= !goes_on;
-	s->is_due =
-		o->checkpoint && !o->every_simulated &&
-		clock_now() - s->saved_at >= (double)o->every / (double)HD_S;
+	/* Who ends it may want to go on later. */
+	s->is_due = o->checkpoint &&
+		    (!goes_on || (!o->every_simulated &&
+				  clock_now() - s->saved_at >=
+					  (double)o->every / (double)HD_S));
 	return goes_on && !s->is_due;
 }
 
@@ -231,7 +233,7 @@ enum hd_status saved_pause(struct simulation *s, struct diag *d)
 {
 	hd_time every = s->options.every_simulated;
 
-	if (every && s->options.checkpoint)
+	if (every && s->options.checkpoint && !s->is_stopped)
 		s->is_due = sim_now(s->sim) % every == 0;
 	if (!s->is_due)
 		return HD_OK;

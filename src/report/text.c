@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "report/writer.h"
 
 void value_write_text(const struct value *v, const struct column *c,
 		      struct strbuf *out)
@@ -158,12 +159,45 @@ static void put_title(const struct table *t, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-static void put_rows(const struct table *t, struct strbuf *out)
+/* A goal that is not met, a verdict that says so. */
+static bool is_missed(const struct value *v, const struct column *c)
+{
+	static const char *const words[] = { "missed",        "worse",
+					     "differs",       "not reproduced",
+					     "missing",       "refused",
+					     "can lock up",   "paths broken",
+					     "end ports lost" };
+
+	if (v->kind == VALUE_BOOL)
+		return strcmp(c->name, "met") == 0 && !v->yes;
+	if (v->kind != VALUE_TEXT || strcmp(c->name, "verdict") != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(v->text, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_missed_row(const struct table *t, size_t row)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (is_missed(table_cell(t, row, i), &t->columns[i]))
+			return true;
+	}
+	return false;
+}
+
+static void put_rows(const struct table *t, bool coloured, struct strbuf *out)
 {
 	struct grid g;
 
 	grid_init(&g, t, has_mixed_origins(t));
 	for (size_t row = 0; row < g.n_rows; row++) {
+		bool red = coloured && row >= g.heads &&
+			   is_missed_row(t, row - g.heads);
+
+		strbuf_puts(out, red ? "\033[31m" : "");
 		strbuf_puts(out, row < g.heads ? "# " : "  ");
 		for (size_t i = 0; i < g.n_columns; i++) {
 			if (i)
@@ -172,7 +206,7 @@ static void put_rows(const struct table *t, struct strbuf *out)
 				    &t->columns[i], g.widths[i],
 				    i + 1 == g.n_columns, out);
 		}
-		strbuf_putc(out, '\n');
+		strbuf_puts(out, red ? "\033[0m\n" : "\n");
 	}
 	grid_fini(&g);
 }
@@ -213,7 +247,8 @@ void remarks_write(const struct results *r, struct strbuf *out)
 	}
 }
 
-void text_write(const struct results *r, struct strbuf *out)
+static void write_all(const struct results *r, bool coloured,
+		      struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_tables; i++) {
 		const struct table *t = r->tables[i];
@@ -224,9 +259,19 @@ void text_write(const struct results *r, struct strbuf *out)
 		if (t->kind == TABLE_RECORD)
 			put_record(t, out);
 		else
-			put_rows(t, out);
+			put_rows(t, coloured, out);
 	}
 	if (r->n_remarks && r->n_tables)
 		strbuf_putc(out, '\n');
 	remarks_write(r, out);
+}
+
+void text_write(const struct results *r, struct strbuf *out)
+{
+	write_all(r, false, out);
+}
+
+void writer_coloured(const struct results *r, struct strbuf *out)
+{
+	write_all(r, true, out);
 }

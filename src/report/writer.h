@@ -22,6 +22,9 @@ extern const struct writer writers[];
 /* "auto" and then the same names in the same order: an option's choices. */
 extern const char *const writer_names[];
 
+/* Text for a terminal: rows about what was missed are red. */
+void writer_coloured(const struct results *r, struct strbuf *out);
+
 /* NULL if there is none. */
 const struct writer *writer_find(const char *name);
 /* By the extension of `path`; NULL if it says nothing. */

@@ -469,6 +469,9 @@ void override_paths(const struct schema_row *table, struct strbuf *out)
 			else if (*c != ']')
 				strbuf_putc(out, *c);
 		}
+		for (size_t i = 0; f->type == SCHEMA_CHOICE && f->choices[i];
+		     i++)
+			strbuf_printf(out, " %s", f->choices[i]);
 		strbuf_putc(out, '\n');
 	}
 }

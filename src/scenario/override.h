@@ -65,7 +65,10 @@ HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
 const struct override *override_of(const struct overrides *o,
 				   const yaml_node_t *node, bool *whole);
 
-/* Every path that a table has, items as 0, one a line. */
+/*
+ * Every path that a table has, items as 0, one a line; after that of a choice
+ * its values, a blank before each.
+ */
 void override_paths(const struct schema_row *table, struct strbuf *out);
 
 #endif

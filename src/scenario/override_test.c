@@ -230,7 +230,7 @@ static void offered_paths_are_known(void **state)
 	     line = strtok(NULL, "\n"), n++) {
 		struct strbuf word = STRBUF_INIT, answer = STRBUF_INIT;
 
-		strbuf_printf(&word, "%s=?", line);
+		strbuf_printf(&word, "%.*s=?", (int)strcspn(line, " "), line);
 		const char *const sets[] = { word.text, NULL };
 		(void)apply(HEAD BODY, sets, &answer);
 		/* Lists that the file leaves out have no item 0. */

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "report/page_template.h"
 
 #define THREADS      4
@@ -215,6 +216,35 @@ enum hd_status server_choose_token(const char *address, const char *path,
 		*out = strbuf_detach(&text);
 	strbuf_fini(&text);
 	return status;
+}
+
+enum hd_status server_place(const char *text, struct diag *d, char **address,
+			    uint16_t *port)
+{
+	const bool bracket = *text == '[';
+	const char *end = bracket ? strchr(text, ']') : strchr(text, ':');
+	/* Of two colons neither is before a port: "::1". */
+	const bool bare = !bracket && end && strchr(end + 1, ':');
+	const char *colon = bracket && end ? end + 1 : end;
+	struct diag ignored = { .status = HD_OK };
+	struct strbuf name = STRBUF_INIT;
+	uint64_t number = SERVER_PORT;
+
+	if ((bracket && !end) || (bracket && *colon && *colon != ':') ||
+	    (!bare && colon && *colon &&
+	     (hd_uint_parse(colon + 1, &ignored, &number) != HD_OK ||
+	      number > UINT16_MAX)))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is no ADDRESS[:PORT] to listen to",
+				 text);
+	text += bracket;
+	if (bare || !end)
+		strbuf_puts(&name, text);
+	else
+		strbuf_add(&name, text, (size_t)(end - text));
+	*address = strbuf_detach(&name);
+	*port = (uint16_t)number;
+	return HD_OK;
 }
 
 static void ignore_log(void *context, const char *format, va_list args)

@@ -44,6 +44,13 @@ void server_stop(struct server *s);
 /* Where it listens: "http://127.0.0.1:8737/". */
 void server_url(const struct server *s, struct strbuf *out);
 
+#define SERVER_PORT 8737
+/*
+ * "127.0.0.1", "127.0.0.1:8737", "::1" or "[::1]:8737" as an address, to be
+ * freed, and a port; SERVER_PORT if it has none.
+ */
+HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d,
+					  char **address, uint16_t *port);
 /* Whether only this machine reaches an address: 127.*, ::1. */
 bool server_is_loopback(const char *address);
 /*

@@ -29,7 +29,8 @@ check_help() {
 }
 
 n=0
-for command in $("$HEDDLE" --commands); do
+"$HEDDLE" --commands >all
+for command in $(grep -v " " all); do
 	n=$((n + 1))
 	listed help | grep -qx "$command" || fail "help lacks $command"
 	check_help "$command"
@@ -39,6 +40,8 @@ for command in $("$HEDDLE" --commands); do
 		check_help "$command" "$sub"
 		has help.own "Examples:"
 		has "$build/man/heddle-$command.1" "heddle $command $sub"
+		has "$build/man/heddle-$command-$sub.1" "heddle $command $sub"
+		grep -qx "$command $sub" all || fail "no '$command $sub' in all"
 		has "$build/completion/heddle" "'$command $sub')"
 	done
 	[ -s "$build/man/heddle-$command.1" ] || fail "no man page of $command"

@@ -24,7 +24,7 @@ jq -r '.tables.experiments.rows[0].command' out >command
 grep -q "^heddle sim /.*/share/heddle/papers/002/xy.yaml$" command ||
 	fail "another command: $(cat command)"
 status 0 $top/bin/heddle sim "$(cut -d' ' -f3- command)"
-for command in $("$HEDDLE" --commands); do
+for command in $("$HEDDLE" --commands | tr " " -); do
 	[ -s "$top/share/man/man1/heddle-$command.1" ] ||
 		fail "no page of $command"
 done

@@ -94,11 +94,13 @@ refused 3 'at most 1e100' model queue mm1 --lambda 1e308
 refused 2 "'list' stands alone" bench list foo
 refused 3 "heddle: no experiment 'foo'" paper list foo
 
-# Who is interrupted leaves no half of a file.
+# Who is interrupted leaves whole packets and lines, and nothing else.
 sed 's/^run:.*/run: {measure: 10s, horizon: 20s}/' "$quick" >long.yaml
 grep -q '^run:' long.yaml || echo 'run: {measure: 10s, horizon: 20s}' >>long.yaml
 for signal in INT TERM; do
 	status 124 timeout -s $signal 1 "$HEDDLE" sim long.yaml --pcap half \
 		--port h0 --trace half.txt
-	[ -z "$(ls | grep '^half')" ] || fail "SIG$signal leaves $(ls half*)"
+	[ "$(echo half*)" = "half half.txt" ] || fail "SIG$signal leaves $(ls)"
+	"$HEDDLE" decode half --summary >out || fail "half of a packet"
+	[ -z "$(tail -c 1 half.txt)" ] || fail "half of a line"
 done

@@ -149,8 +149,10 @@ done <<'EOT'
 # A run that is followed.
 2 a SCENARIO, or --db FILE         | serve
 2 a SCENARIO, or --db FILE         | serve "$quick" --db runs.db
-2 '65536' is                       | serve "$quick" --port 65536
 3 'here' is no address             | serve "$quick" --listen here
+3 '[::1' is no ADDRESS[:PORT]      | serve "$quick" --listen '[::1'
+3 '127.0.0.1:99999' is no          | serve "$quick" --listen 127.0.0.1:99999
+2 --port is called --listen here    | serve "$quick" --port 0
 3 cannot be read                   | serve nowhere.yaml
 3 a token has at least 16 letters  | serve "$quick" --token short
 EOT

@@ -32,7 +32,7 @@ def expect(truth, why):
 
 def serve(*arguments):
     """The process and its port."""
-    p = subprocess.Popen([heddle, "serve", scenario, "--port", "0", *arguments],
+    p = subprocess.Popen([heddle, "serve", scenario, "--listen", "127.0.0.1:0", *arguments],
                          stdout=subprocess.PIPE, text=True)
     url = p.stdout.readline()
     port = re.match(r"http://[^:]+:(\d+)/", url)

@@ -37,7 +37,7 @@ trap stop EXIT
 # start FILE: serves it, and says where in the file 'url'.
 start() {
 	rm -f url
-	"$HEDDLE" serve "$1" --paused --port 0 >url &
+	"$HEDDLE" serve "$1" --paused --listen 127.0.0.1:0 >url &
 	servers="$servers $!"
 	while [ ! -s url ]; do sleep 0.1; done
 }

@@ -12,10 +12,17 @@
 
 #define FIELD(name) offsetof(struct session, name)
 
+static void profile_words(struct strbuf *out)
+{
+	for (size_t i = 0; profile_names[i]; i++)
+		strbuf_printf(out, "%s ", profile_names[i]);
+}
+
 const struct option session_options[] = {
 	{ "profile", 0, OPT_TEXT, FIELD(simulated.profile), "NAME|FILE",
 	  "mt23108",
-	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file" },
+	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file",
+	  .words = profile_words },
 	{ "fabric", 0, OPT_TEXT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },
 	OPTION_OPENSM(struct session, scenario),
@@ -41,7 +48,7 @@ const struct option session_options[] = {
 	{ "duration", 'D', OPT_TIME, FIELD(suite.options.duration), "TIME",
 	  "0ns",
 	  "as many iterations as fill this time, instead of a number; not for costs and multicast" },
-	{ "window", 0, OPT_UINT, FIELD(suite.options.window), "W", "0",
+	{ "window", 0, OPT_UINT, FIELD(suite.options.window), "N", "0",
 	  "messages under way: W, then W/2 after each W/2 (0: 64)",
 	  .high = 1u << 24 },
 	{ "qps", 0, OPT_UINT, FIELD(suite.options.qps), "N", "1",
@@ -49,7 +56,7 @@ const struct option session_options[] = {
 	{ "segments", 0, OPT_UINT, FIELD(suite.options.segments), "N", "1",
 	  "that each message is gathered from and scattered to", .low = 1,
 	  .high = WR_MAX_SGE },
-	{ "mtu", 'm', OPT_UINT, FIELD(suite.options.mtu), "BYTES", "0",
+	{ "mtu", 'm', OPT_UINT, FIELD(suite.options.mtu), "SIZE", "0",
 	  "path MTU: 256, 512, 1024, 2048 or 4096 (0: the profile's)" },
 	{ "max-sge", 0, OPT_UINT, FIELD(suite.options.sge), "N", "1",
 	  "segments that queue pairs are made for", .low = 1,

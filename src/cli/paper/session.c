@@ -272,3 +272,21 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 	free(parts);
 	return status;
 }
+
+void paper_words(struct strbuf *out)
+{
+	struct diag ignored = { .status = HD_OK };
+	struct paper_catalogue c;
+
+	if (catalogue_init(&c, &ignored) == HD_OK) {
+		for (size_t i = 0; i < c.n; i++) {
+			const struct paper *p = c.papers[i];
+
+			strbuf_printf(out, "%s ", p->id);
+			for (size_t k = 0; k < p->n_experiments; k++)
+				strbuf_printf(out, "%s/%s ", p->id,
+					      p->experiments[k].id);
+		}
+	}
+	catalogue_fini(&c);
+}

@@ -1,18 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/sim/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/unfinished.h"
+#include "cli/colour.h"
 #include "cli/live/live.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/threads.h"
+
+/* A sim_progress_fn: a signal ends the run, and what it has is shown. */
+static bool goes_on(void *context, const struct sim_progress *p)
+{
+	return progress_packets(context, p) && !unfinished_is_due();
+}
+
+/* What a reader of an interrupted run must know. */
+static void put_interruption(const struct sim_values *v,
+			     const struct simulation *s, struct strbuf *out)
+{
+	strbuf_puts(out, "interrupted at ");
+	hd_time_print(sim_now(simulation_sim(s)), out);
+	strbuf_puts(out, " of simulated time: ");
+	strbuf_puts(out, v->checksum || v->counters
+				 ? "there are no results"
+				 : "these are the results until then");
+	if (v->run.checkpoint)
+		strbuf_printf(out, "; --restart %s goes on from there",
+			      v->run.checkpoint);
+}
+
+/* Captures and traces are those until then, too. */
+static int show_interrupted(const struct sim_values *v,
+			    const struct simulation *s)
+{
+	struct strbuf why = STRBUF_INIT;
+	bool met;
+	int status = EXIT_DONE;
+
+	put_interruption(v, s, &why);
+	if (!v->common.quiet)
+		complain("heddle", why.text);
+	if (!v->checksum && !v->counters) {
+		struct results *shown = simulation_results(s, v->all, &met);
+		struct results *kept = shown;
+
+		results_remark(shown, "%s", why.text);
+		if (v->run.sampled) {
+			kept = simulation_record(s);
+			results_remark(kept, "%s", why.text);
+		}
+		status = output_kept(&v->common, shown, kept, met);
+	}
+	strbuf_fini(&why);
+	return status;
+}
 
 static int show(const struct sim_values *v, const struct simulation *s)
 {
 	struct strbuf out = STRBUF_INIT;
 	bool met;
 
+	if (simulation_is_stopped(s))
+		return show_interrupted(v, s);
 	if (v->checksum)
 		simulation_checksum(s, &out);
 	else if (v->counters)
@@ -99,13 +151,13 @@ static int simulate(struct sim_values *v, struct fabric *f)
 {
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct simulation *s = NULL;
 	int status = EXIT_DONE;
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
 	v->run.sampled = output_is_kept(&v->common);
-	v->run.progress = progress_packets;
+	v->run.progress = goes_on;
 	v->run.context = &progress;
 	if (begin(v, f, &d, &s) != HD_OK)
 		return refuse(v, &d);
@@ -121,6 +173,20 @@ static int simulate(struct sim_values *v, struct fabric *f)
 	if (simulation_state(s) == SIM_BROKEN)
 		world_abort(&v->world, status);
 	simulation_free(s);
+	return status;
+}
+
+/*
+ * A signal waits until what was found by then is written, and ends us after
+ * that. Not so several processes, which would end at different instants.
+ */
+static int keep_partial(struct sim_values *v, struct fabric *f)
+{
+	unfinished_hold();
+	int status = simulate(v, f);
+
+	fflush(stdout);
+	unfinished_let_go();
 	return status;
 }
 
@@ -182,7 +248,7 @@ int sim_session(struct sim_values *v, const char *file)
 	if (v->explain)
 		status = explain(v, file);
 	else if (choose(v, file, &d, &f) == HD_OK)
-		status = simulate(v, f);
+		status = v->world.n == 1 ? keep_partial(v, f) : simulate(v, f);
 	else
 		status = refuse(v, &d);
 	world_close(&v->world);
