@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "cli/commands.h"
 #include "cli/live/live.h"
 
@@ -78,18 +74,6 @@ static const struct command command_live_error = {
 	.run = pass_on,
 };
 
-/* Until the daemon has cleared up: another may take the name then. */
-static void wait_until_gone(const char *name)
-{
-	enum { TRIES = 1000 };
-	const struct timespec a_while = { .tv_nsec = 5000000 };
-	char *dir = live_folder(name);
-
-	for (int i = 0; i < TRIES && access(dir, F_OK) == 0; i++)
-		nanosleep(&a_while, NULL);
-	free(dir);
-}
-
 static int run_down(const struct command *self, int argc, char **argv)
 {
 	struct values v = { 0 };
@@ -97,7 +81,7 @@ static int run_down(const struct command *self, int argc, char **argv)
 
 	/* Help was asked for, perhaps: there is no name then. */
 	if (status == EXIT_DONE && v.name)
-		wait_until_gone(v.name);
+		live_await_end(v.name);
 	return status;
 }
 

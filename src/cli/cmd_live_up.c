@@ -70,6 +70,7 @@ static int start(const struct values *v, const struct topo *t)
 		char *dir = live_folder(v->name);
 
 		(void)!live_call(dir, down, 1, &quiet, &out);
+		live_await_end(v->name);
 		free(dir);
 	}
 	strbuf_fini(&out);

@@ -33,6 +33,12 @@ HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
 HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
 					bool apart, struct diag *d);
 
+/*
+ * Until the fabric `name`, which was told to end, has cleared up, so that
+ * another can take the name; but no longer than 20 s.
+ */
+void live_await_end(const char *name);
+
 /* A subnet manager of ours, as a program on a host of a fabric. */
 struct live_manager {
 	const char *host;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "live/live.h"
@@ -169,6 +170,17 @@ enum hd_status live_start(const struct topo *t, const char *name, bool apart,
 		status = apart ? run_apart(&w, d) : serve(&w, &nobody, d);
 	free(dir);
 	return status;
+}
+
+void live_await_end(const char *name)
+{
+	enum { TRIES = 4000 };
+	const struct timespec a_while = { .tv_nsec = 5000000 };
+	char *dir = live_folder(name);
+
+	for (int i = 0; i < TRIES && access(dir, F_OK) == 0; i++)
+		nanosleep(&a_while, NULL);
+	free(dir);
 }
 
 /* ---- a manager; what it says stays in the fabric's folder */
