@@ -91,7 +91,7 @@ void arbiters_init(struct sim *s)
 	for (uint32_t i = 0; i < sub->n_vlarb_tables; i++)
 		p->of_table[i] = NONE;
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct server *l = &s->links[port];
+		struct output *l = &s->links[port];
 		port_id origin = s->setup->ports[port].origin;
 
 		if (l->peer == NONE)
@@ -112,7 +112,7 @@ void arbiters_fini(struct sim *s)
 
 static void exchange(struct sim *s, const struct sim_table_change *c)
 {
-	struct server *l = &s->links[c->port];
+	struct output *l = &s->links[c->port];
 	uint16_t before = l->table;
 
 	l->table = place_take(s, c->table);
@@ -140,7 +140,7 @@ void tables_change(struct sim *s)
 void saved_table(struct saved *v, uint32_t port)
 {
 	struct sim *s = v->s;
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 	uint32_t before = l->table, table = s->places->place[before].table;
 
 	pack_u32(v->p, &table);

@@ -42,23 +42,23 @@ struct user {
 };
 
 /* A VL, as a lane. */
-struct berth {
+struct loan_lane {
 	uint8_t holder;   /* a user, or NOBODY */
 	uint32_t guest;   /* its packet, first in the queue; or NONE */
 	uint32_t packets; /* sent, at the last look */
 	hd_time born;     /* of the first packet, at the last look */
 };
 
-struct berths {
+struct loan_port {
 	struct user *users;
-	struct berth *lanes;
+	struct loan_lane *lanes;
 	uint8_t n;       /* data VLs in operation; 0: not such a port */
 	uint8_t sending; /* the user whose packet is on the link, or NOBODY */
 	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
 };
 
 struct borrow {
-	struct berths *ports; /* per sim port */
+	struct loan_port *ports; /* per sim port */
 	hd_time window;
 	const struct sim_borrowing *rules;
 };
@@ -91,7 +91,7 @@ static void level_set(struct level *l, hd_time when, hd_time window, uint32_t n)
 
 /* ---- users --------------------------------------------------------------- */
 
-static uint32_t jobs_of(const struct berths *b, unsigned u)
+static uint32_t jobs_of(const struct loan_port *b, unsigned u)
 {
 	return b->users[u].waiting + (b->sending == u);
 }
@@ -115,14 +115,14 @@ static void user_count(struct user *u, hd_time when)
 		u->busy_since = when;
 }
 
-static void jobs_changed(struct sim *s, struct berths *b, unsigned u,
+static void jobs_changed(struct sim *s, struct loan_port *b, unsigned u,
 			 hd_time when)
 {
 	user_count(&b->users[u], when);
 	level_set(&b->users[u].jobs, when, s->borrow->window, jobs_of(b, u));
 }
 
-static void line_leave(struct berths *b, unsigned u, hd_time when)
+static void line_leave(struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned kept = 0;
@@ -141,7 +141,7 @@ static void line_leave(struct berths *b, unsigned u, hd_time when)
 /* ---- lanes --------------------------------------------------------------- */
 
 /* B3: the first lane that `u` may have, or NOBODY. */
-static unsigned lane_free(const struct sim *s, const struct berths *b,
+static unsigned lane_free(const struct sim *s, const struct loan_port *b,
 			  unsigned u)
 {
 	uint32_t lenders = s->setup->borrowing.lenders[u];
@@ -154,7 +154,7 @@ static unsigned lane_free(const struct sim *s, const struct berths *b,
 	return NOBODY;
 }
 
-static void lanes_acquire(struct sim *s, struct berths *b, unsigned u,
+static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u,
 			  hd_time when)
 {
 	struct user *user = &b->users[u];
@@ -181,7 +181,7 @@ static void lanes_acquire(struct sim *s, struct berths *b, unsigned u,
 }
 
 /* B5: gives back what `u` is no longer entitled to, the last one first. */
-static bool lanes_release(struct sim *s, struct berths *b, unsigned u,
+static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u,
 			  hd_time when)
 {
 	struct user *user = &b->users[u];
@@ -189,7 +189,8 @@ static bool lanes_release(struct sim *s, struct berths *b, unsigned u,
 	bool any = false;
 
 	while (user->n_held > keep) {
-		struct berth *lane = &b->lanes[user->held[user->n_held - 1]];
+		struct loan_lane *lane =
+			&b->lanes[user->held[user->n_held - 1]];
 
 		if (lane->guest != NONE)
 			break; /* B4: what it has accepted, it sends */
@@ -204,7 +205,7 @@ static bool lanes_release(struct sim *s, struct berths *b, unsigned u,
 }
 
 /* Lanes came free: those in line first, then whoever is entitled (c). */
-static void line_serve(struct sim *s, struct berths *b, hd_time when)
+static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 {
 	uint8_t line[N_DATA_VLS];
 	unsigned n = b->n_line;
@@ -220,8 +221,8 @@ static void line_serve(struct sim *s, struct berths *b, hd_time when)
  * its place, unless there is no other or a guest stands before it. NONE: there
  * is none.
  */
-static uint32_t home_pop(struct sim *s, uint32_t port, const struct berths *b,
-			 unsigned u)
+static uint32_t home_pop(struct sim *s, uint32_t port,
+			 const struct loan_port *b, unsigned u)
 {
 	struct lane *from = &s->lanes[port * s->n_lanes + u];
 	uint32_t first = from->queue.first, before = b->lanes[u].guest;
@@ -245,7 +246,7 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct berths *b,
 }
 
 /* B4: every lane on loan that stands empty for its user takes a packet. */
-static void guests_take(struct sim *s, uint32_t port, struct berths *b,
+static void guests_take(struct sim *s, uint32_t port, struct loan_port *b,
 			unsigned u)
 {
 	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
@@ -275,12 +276,12 @@ static void guests_take(struct sim *s, uint32_t port, struct berths *b,
 /* ---- looking ------------------------------------------------------------- */
 
 /* What was granted since the last look. */
-static void look_for_grant(struct sim *s, uint32_t port, struct berths *b)
+static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	const struct lane *lanes = &s->lanes[port * s->n_lanes];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		struct berth *lane = &b->lanes[v];
+		struct loan_lane *lane = &b->lanes[v];
 
 		if (lanes[v].packets == lane->packets)
 			continue;
@@ -298,7 +299,7 @@ static void look_for_grant(struct sim *s, uint32_t port, struct berths *b)
 }
 
 /* The jobs as they are now; lanes are given back and handed on. */
-static void look(struct sim *s, uint32_t port, struct berths *b)
+static void look(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	hd_time end = s->links[port].busy_until;
 
@@ -319,7 +320,7 @@ static void look(struct sim *s, uint32_t port, struct berths *b)
 	line_serve(s, b, end);
 }
 
-static void take_all(struct sim *s, uint32_t port, struct berths *b)
+static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	const struct lane *lanes = &s->lanes[port * s->n_lanes];
 
@@ -345,7 +346,7 @@ static void refuse(struct sim *s, struct user *u, struct packet *p)
 
 bool borrow_admit(struct sim *s, struct packet *p)
 {
-	struct berths *b = &s->borrow->ports[p->out];
+	struct loan_port *b = &s->borrow->ports[p->out];
 	uint32_t capacity = s->borrow->rules->capacity;
 	unsigned vl = p->out_vl;
 
@@ -374,7 +375,7 @@ void borrow_prepare(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->touched.n; i++) {
 		uint32_t port = s->touched.ports[i];
-		struct berths *b = &s->borrow->ports[port];
+		struct loan_port *b = &s->borrow->ports[port];
 
 		if (b->n == 0)
 			continue;
@@ -405,7 +406,7 @@ static void user_start(struct user *u, hd_time now, hd_time window)
 void borrow_restart(struct sim *s)
 {
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct berths *b = &s->borrow->ports[port];
+		struct loan_port *b = &s->borrow->ports[port];
 
 		if (b->n == 0)
 			continue;
@@ -433,7 +434,7 @@ void borrow_init(struct sim *s)
 		return;
 	s->borrow = hd_alloc(1, sizeof(*s->borrow));
 	s->borrow->rules = &setup->borrowing;
-	s->borrow->ports = hd_alloc(setup->n_ports, sizeof(struct berths));
+	s->borrow->ports = hd_alloc(setup->n_ports, sizeof(struct loan_port));
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		hd_time d;
 
@@ -444,7 +445,7 @@ void borrow_init(struct sim *s)
 	}
 	s->borrow->window = WINDOW_TURNS * longest + 1;
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
-		struct berths *b = &s->borrow->ports[port];
+		struct loan_port *b = &s->borrow->ports[port];
 
 		if (!(s->links[port].flags & L_END))
 			continue;
@@ -475,7 +476,7 @@ void borrow_fini(struct sim *s)
 bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 		  struct sim_lane_use *out)
 {
-	struct berths *b = s->borrow ? &s->borrow->ports[port] : NULL;
+	struct loan_port *b = s->borrow ? &s->borrow->ports[port] : NULL;
 
 	if (!b || vl >= b->n || b->users[vl].offered == 0)
 		return false;
@@ -523,24 +524,24 @@ static const struct pack_member user_members[] = {
 	PACK_EACH(user, sent_with),
 };
 
-static const struct pack_member berth_members[] = {
-	PACK(berth, holder),
-	PACK(berth, packets),
-	PACK(berth, born),
+static const struct pack_member loan_lane_members[] = {
+	PACK(loan_lane, holder),
+	PACK(loan_lane, packets),
+	PACK(loan_lane, born),
 };
 
-static const struct pack_member berths_members[] = {
-	PACK(berths, sending),
-	PACK_EACH(berths, line),
-	PACK(berths, n_line),
+static const struct pack_member loan_port_members[] = {
+	PACK(loan_port, sending),
+	PACK_EACH(loan_port, line),
+	PACK(loan_port, n_line),
 };
 
-static bool is_user(const struct berths *b, unsigned u)
+static bool is_user(const struct loan_port *b, unsigned u)
 {
 	return u < b->n || u == NOBODY;
 }
 
-static void pack_user(struct pack *p, const struct berths *b, struct user *u)
+static void pack_user(struct pack *p, const struct loan_port *b, struct user *u)
 {
 	PACK_STRUCT(p, user_members, u);
 	batch_means_pack(p, &u->jobs.means);
@@ -551,19 +552,19 @@ static void pack_user(struct pack *p, const struct berths *b, struct user *u)
 		pack_check(p, i >= u->n_held || u->held[i] < b->n);
 }
 
-static void pack_line(struct pack *p, struct berths *b)
+static void pack_line(struct pack *p, struct loan_port *b)
 {
-	PACK_STRUCT(p, berths_members, b);
+	PACK_STRUCT(p, loan_port_members, b);
 	pack_check(p, is_user(b, b->sending) && b->n_line <= b->n);
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
 		pack_check(p, i >= b->n_line || b->line[i] < b->n);
 }
 
 /* A user and its lane, but for the guest there. */
-static void pack_berth(struct pack *p, struct berths *b, unsigned i)
+static void pack_loan_lane(struct pack *p, struct loan_port *b, unsigned i)
 {
 	pack_user(p, b, &b->users[i]);
-	PACK_STRUCT(p, berth_members, &b->lanes[i]);
+	PACK_STRUCT(p, loan_lane_members, &b->lanes[i]);
 	pack_check(p, is_user(b, b->lanes[i].holder));
 }
 
@@ -572,13 +573,13 @@ void saved_borrow(struct saved *v)
 	struct sim *s = v->s;
 
 	for (uint32_t port = 0; s->borrow && port < s->setup->n_ports; port++) {
-		struct berths *b = &s->borrow->ports[port];
+		struct loan_port *b = &s->borrow->ports[port];
 
 		if (b->n == 0)
 			continue;
 		pack_line(v->p, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_berth(v->p, b, i);
+			pack_loan_lane(v->p, b, i);
 			saved_ref(v, sim_of_port(s, port), &b->lanes[i].guest);
 		}
 	}
@@ -587,13 +588,13 @@ void saved_borrow(struct saved *v)
 void borrow_pack(struct pack *k, struct sim *part)
 {
 	for (uint32_t port = 0; port < part->setup->n_ports; port++) {
-		struct berths *b = &part->borrow->ports[port];
+		struct loan_port *b = &part->borrow->ports[port];
 
 		if (b->n == 0 || part->cut->part_of_port[port] != part->part)
 			continue;
 		pack_line(k, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_berth(k, b, i);
+			pack_loan_lane(k, b, i);
 			/* Whoever reads asks only whether there is one. */
 			pack_u32(k, &b->lanes[i].guest);
 		}

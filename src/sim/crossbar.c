@@ -99,7 +99,7 @@ void ports_by_last_grant(struct sim *s, struct port_list *l)
 
 void cross_output_ready(struct sim *s, struct packet *p)
 {
-	struct server *l = &s->links[p->out];
+	struct output *l = &s->links[p->out];
 	const struct lane *lane =
 		&s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 
@@ -142,7 +142,7 @@ static hd_time sped_up(const struct sim *s, hd_time d)
 
 static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct server *v = &s->outlets[port];
+	struct output *v = &s->outlets[port];
 	struct lane *lane =
 		&s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
 	unsigned in = lane_pick(s, port, lane);
@@ -161,7 +161,7 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 		s->cross_vl[port] = (uint8_t)vl;
 	end = end > in_end ? end : in_end;
 	v->busy_until = end;
-	s->outlet_rooms[lane - s->outlet_lanes] -=
+	s->outlet_credits[lane - s->outlet_lanes] -=
 		(uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		reader_take(s, s->links[p->up].peer, p->slot, end);
@@ -178,14 +178,14 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 
 void cross_arbitrate(struct sim *s, uint32_t port)
 {
-	struct server *v = &s->outlets[port];
+	struct output *v = &s->outlets[port];
 	struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
 	struct ring *r = &s->outlet_rings[port];
 	uint32_t vls = 0;
 
 	v->flags &= (uint8_t)~L_TOUCHED;
 	r->blocked = 0;
-	ring_apply(s, room_of_outlet(s, port), s->now);
+	ring_apply(s, credits_of_outlet(s, port), s->now);
 	for (uint32_t rest = v->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 

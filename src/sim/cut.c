@@ -131,7 +131,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 		p->heads = (struct heads){ .row = whole->heads.row,
 					   .mask = whole->heads.mask,
 					   .free = NONE };
-	p->spills_cap = p->packets_room = 0;
+	p->spills_cap = p->packets_cap = 0;
 	p->n_packets = 0;
 	p->background = 0;
 	p->events_checked = UINT64_MAX;

@@ -41,7 +41,7 @@ static uint32_t output_place(const struct sim *s, uint32_t port, unsigned vl)
 /* What a packet at the start of the link from `port` waits for. */
 static uint32_t beyond(const struct sim *s, uint32_t port, unsigned vl)
 {
-	const struct server *link = &s->links[port];
+	const struct output *link = &s->links[port];
 
 	if (link->flags & L_FAR_END || !(link->flags & L_UP))
 		return NONE;

@@ -17,9 +17,9 @@
 /* ---- rows of one part -------------------------------------------------------
  */
 
-static const struct pack_member server_members[] = {
-	PACK(server, busy_until), PACK(server, since), PACK(server, waited),
-	PACK(server, requests),   PACK(server, flags),
+static const struct pack_member output_members[] = {
+	PACK(output, busy_until), PACK(output, since), PACK(output, waited),
+	PACK(output, requests),   PACK(output, flags),
 };
 
 static const struct pack_member lane_members[] = {
@@ -38,7 +38,7 @@ static void pack_ports(struct pack *k, struct sim *s, uint32_t part)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (s->parts->cut.part_of_port[i] != part)
 			continue;
-		PACK_STRUCT(k, server_members, &s->links[i]);
+		PACK_STRUCT(k, output_members, &s->links[i]);
 		pack_u64(k, &s->rings[i].area);
 		pack_u64(k, &s->carried[i]);
 		for (size_t l = (size_t)i * s->n_lanes;

@@ -26,7 +26,7 @@ void copy_place(struct sim *s, struct packet *p)
 
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
-	const struct server *l =
+	const struct output *l =
 		s->cut ? &s->cut->wires[port] : &s->links[port];
 
 	if (l->flags & L_FAR_END)
@@ -38,11 +38,11 @@ void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 		  hd_time when)
 {
-	struct room room = room_of_outlet(s, port);
-	struct server *v = room.server;
+	struct credits credits = credits_of_outlet(s, port);
+	struct output *v = credits.output;
 
-	ring_push(s, room, when, ring_what(blk, vl));
-	if (!room.ring->blocked || !(v->requests >> vl & 1))
+	ring_push(s, credits, when, ring_what(blk, vl));
+	if (!credits.ring->blocked || !(v->requests >> vl & 1))
 		return;
 	if (when <= s->now) {
 		cross_request(s, port);
@@ -54,11 +54,12 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 
 /* ---- T7's choice --------------------------------------------------------- */
 
-/* Does the first packet of this input go: readable (T8), and is there room? */
+/* Does the first packet of this input go: readable (T8), with credits for it?
+ */
 static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
 		      const struct packet *p)
 {
-	if (blocks_of(p->bytes) > s->outlet_rooms[lane - s->outlet_lanes])
+	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
 		return false;
 	if (s->n_readers == 0 || (s->links[port].flags & L_END))
 		return true;
@@ -93,7 +94,7 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 
 	if (unlikely(s->oldest))
 		return lane_pick_oldest(s, port, lane);
-	if (s->outlet_rooms[lane - s->outlet_lanes] >= s->max_blk &&
+	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk &&
 	    s->n_readers == 0)
 		return first;
 	do {
@@ -233,7 +234,7 @@ static inline __attribute__((always_inline)) void
 event_handle(struct sim *s, uint64_t key, const enum way way)
 {
 	uint32_t port = key_port(key);
-	struct server *l;
+	struct output *l;
 
 	switch (key_kind(key)) {
 	case EV_READY:
@@ -283,7 +284,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 static inline void prefetch_near(const struct sim *s, uint64_t key,
 				 const enum way way)
 {
-	const struct server *l = &s->links[key_port(key)];
+	const struct output *l = &s->links[key_port(key)];
 
 	if (key_kind(key) == EV_READY) {
 		const struct packet *p = &s->packets[key_id(key)];

@@ -53,7 +53,7 @@ RING_HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 /* The link of `port` may have something to send: now, or when it is free. */
 static inline void link_request(struct sim *s, uint32_t port)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	if (unlikely(!(l->flags & L_UP))) {
 		if (!(l->flags & (L_TOUCHED | L_END))) {
@@ -72,7 +72,7 @@ static inline void link_request(struct sim *s, uint32_t port)
 /* The same for an output of a crossbar. */
 static inline void cross_request(struct sim *s, uint32_t port)
 {
-	struct server *v = &s->outlets[port];
+	struct output *v = &s->outlets[port];
 
 	if (v->busy_until > s->now) {
 		if (v->wake_at > v->busy_until) {
@@ -88,7 +88,7 @@ static inline void cross_request(struct sim *s, uint32_t port)
 
 static inline void outlet_request(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct server *v = &s->outlets[port];
+	struct output *v = &s->outlets[port];
 
 	if (!v->requests)
 		v->since = s->now;
@@ -100,7 +100,7 @@ static inline void outlet_request(struct sim *s, uint32_t port, unsigned vl)
 }
 
 /* T14: the time in which something waited for an idle link, until now. */
-static inline void link_waited(struct sim *s, struct server *l)
+static inline void link_waited(struct sim *s, struct output *l)
 {
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 
@@ -109,7 +109,7 @@ static inline void link_waited(struct sim *s, struct server *l)
 }
 
 /* Takes a VL's request back; the wait until now has been counted. */
-static inline void outlet_unrequest(struct sim *s, struct server *v,
+static inline void outlet_unrequest(struct sim *s, struct output *v,
 				    unsigned vl)
 {
 	link_waited(s, v);
@@ -194,8 +194,8 @@ void updates_flush(struct sim *s, uint32_t port);
 void update_refresh(struct sim *s, uint32_t port);
 void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk);
 void head_arrived(struct sim *s, uint32_t port, struct packet *p);
-/* Room that the counters allow on a lane. */
-void room_from_counters(struct sim *s, uint32_t port, uint32_t lane);
+/* Credits that the counters allow on a lane. */
+void credits_from_counters(struct sim *s, uint32_t port, uint32_t lane);
 
 /* ---- source.c ---------------------------------------------------------- */
 
@@ -249,7 +249,7 @@ uint64_t marks_made(const struct sim *s);
 /* A copy that stands at its output is discarded. */
 void mark_discard(struct sim *s, uint32_t port, const struct packet *p);
 /* With sim.fills: what takes and leaves an input buffer, */
-void mark_sent(struct sim *s, const struct server *l, const struct packet *p);
+void mark_sent(struct sim *s, const struct output *l, const struct packet *p);
 void mark_freed(struct sim *s, const struct packet *p, hd_time when);
 void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when);
 /* and when it does. */

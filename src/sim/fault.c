@@ -144,7 +144,7 @@ static void port_untouch(struct sim *s, uint32_t port)
 
 static void port_down(struct sim *s, uint32_t port)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	link_waited(s, l);
 	s->counts[port].link_downed += !s->is_elsewhere; /* counted there */
@@ -161,20 +161,20 @@ static void port_down(struct sim *s, uint32_t port)
 /* Credits of the direction from `port` are what its far end has free. */
 static void credits_restart(struct sim *s, uint32_t port)
 {
-	struct room room = room_of_link(s, port);
-	const struct ring *r = room.ring;
+	struct credits credits = credits_of_link(s, port);
+	const struct ring *r = credits.ring;
 	uint32_t far = s->links[port].peer;
 
 	if (r->mode == RING_PLAIN)
 		/* What came free before now; the rest comes as usual. */
-		ring_apply(s, room, s->now + r->delay - 1);
+		ring_apply(s, credits, s->now + r->delay - 1);
 	for (uint32_t vl = 0; vl < s->setup->ports[port].vls; vl++) {
 		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
 		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
 
 		if (r->mode == RING_PLAIN) {
-			room_set(s, room, vl,
-				 (uint32_t)room.lanes[vl] + tx->lost);
+			credits_set(s, credits, vl,
+				    (uint32_t)credits.lanes[vl] + tx->lost);
 			tx->lost = 0;
 			continue;
 		}
@@ -185,13 +185,13 @@ static void credits_restart(struct sim *s, uint32_t port)
 			tx->limit = (rx->offer + tx->lost - tx->sent) & 4095;
 		rx->offer = tx->limit;
 		rx->abr = tx->sent = tx->lost = 0;
-		room_from_counters(s, port, vl);
+		credits_from_counters(s, port, vl);
 	}
 }
 
 static void port_up(struct sim *s, uint32_t port)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	credits_restart(s, port);
 	l->flags |= L_UP;
@@ -257,7 +257,7 @@ static struct lane *lane_at(struct sim *s, uint32_t port, unsigned vl)
 /* Takes the first packet out of an output queue. */
 static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 	struct lane *lane = lane_at(s, port, vl);
 	struct packet *p = packet_at(s, lane->queue.first);
 
@@ -315,7 +315,7 @@ static void merged_discard(struct sim *s, uint32_t port)
 
 void downed_discard(struct sim *s, uint32_t port)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	if (l->flags & L_UP) {
 		link_request(s, port);

@@ -36,7 +36,7 @@
 
 HOT void hop_request(struct sim *s, uint32_t port, const enum way way)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	if (MAYBE(!(l->flags & L_UP))) {
 		link_request(s, port);
@@ -57,7 +57,7 @@ HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum way way)
 HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 		   const enum way way)
 {
-	struct server *v = &s->outlets[port];
+	struct output *v = &s->outlets[port];
 	struct lane *lane =
 		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
 
@@ -85,8 +85,8 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
-	struct room room = room_of_link(s, up);
-	struct ring *r = room.ring;
+	struct credits credits = credits_of_link(s, up);
+	struct ring *r = credits.ring;
 	uint64_t area = (uint64_t)blk * (when - p->head);
 
 	if (SENDERS(s->fills))
@@ -113,9 +113,9 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 		return;
 	}
 	when += r->delay;
-	ring_push(s, room, when, ring_what(blk, vl));
+	ring_push(s, credits, when, ring_what(blk, vl));
 	if (unlikely(r->blocked)) {
-		const struct server *l = room.server;
+		const struct output *l = credits.output;
 
 		if ((l->requests >> vl & 1) && when < l->wake_at)
 			link_wake(s, up, when);
@@ -167,7 +167,7 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 }
 
 /* A packet of which everything is known goes straight to its output. */
-HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
+HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l,
 		     struct packet *p, const enum way way)
 {
 	const struct node *n = &s->nodes[l->far_node];
@@ -189,7 +189,7 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct server *l,
 	switch_arrive(s, port, p);
 }
 
-HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
+HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p,
 		  const enum way way)
 {
 	hd_time tail = p->head + duration_of(s, l->rate, p->bytes), when = tail;
@@ -211,7 +211,7 @@ HOT void hop_sink(struct sim *s, const struct server *l, struct packet *p,
 }
 
 /* The packet is on the link, and reaches the far end for sure. */
-HOT void hop_travel(struct sim *s, uint32_t port, const struct server *l,
+HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l,
 		    struct packet *p, const enum way way)
 {
 	if (SENDERS(s->fills))
@@ -228,7 +228,7 @@ HOT void hop_travel(struct sim *s, uint32_t port, const struct server *l,
 }
 
 /* The packet's way behind the sender: T3, T4. */
-HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
+HOT void hop_launch(struct sim *s, uint32_t port, struct output *l,
 		    struct packet *p, unsigned vl, const enum way way)
 {
 	p->head = s->now + l->prop;
@@ -247,34 +247,35 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct server *l,
 /* ---- granting ----------------------------------------------------------- */
 
 /* Has this lane a packet that may start now? Credits have been looked at. */
-HOT bool hop_offers(struct sim *s, uint32_t port, const struct server *l,
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct output *l,
 		    const struct lane *lane, const enum way way)
 {
-	uint32_t room = s->rooms[lane - s->lanes];
+	uint32_t credits = s->credits[lane - s->lanes];
 
-	if (room >= s->max_blk && !MAYBE(s->n_readers))
+	if (credits >= s->max_blk && !MAYBE(s->n_readers))
 		return true;
 	if (l->flags & L_QUEUED)
 		return SENDERS(l->flags & L_PULLS)
 			       ? pull_pick(s, port, lane) != NONE
 			       : blocks_of(packet_at(s, lane->queue.first)
-						   ->bytes) <= room;
+						   ->bytes) <= credits;
 	return lane_pick(s, port, lane) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
-HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
+HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l,
 			 const enum way way)
 {
-	struct room room = room_of_link(s, port);
+	struct credits credits = credits_of_link(s, port);
 	uint32_t vls = 0;
 
-	room.ring->blocked = 0;
-	ring_apply(s, room, s->now);
+	credits.ring->blocked = 0;
+	ring_apply(s, credits, s->now);
 	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		room_set(s, room, vl, room.lanes[hop_lane(s, vl, way)]);
+		credits_set(s, credits, vl,
+			    credits.lanes[hop_lane(s, vl, way)]);
 		uint32_t i = port * s->n_lanes + hop_lane(s, vl, way);
 
 		if (hop_offers(s, port, l, &s->lanes[i], way))
@@ -284,7 +285,7 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct server *l,
 }
 
 /* Removes the first packet of an injection or output queue. */
-HOT struct packet *hop_queue_pop(struct sim *s, struct server *l,
+HOT struct packet *hop_queue_pop(struct sim *s, struct output *l,
 				 struct lane *lane, unsigned vl,
 				 const enum way way)
 {
@@ -305,7 +306,7 @@ HOT struct packet *hop_queue_pop(struct sim *s, struct server *l,
 	return p;
 }
 
-HOT struct packet *hop_take(struct sim *s, uint32_t port, struct server *l,
+HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l,
 			    struct lane *lane, unsigned vl, const enum way way)
 {
 	unsigned in;
@@ -330,7 +331,7 @@ HOT struct packet *hop_take(struct sim *s, uint32_t port, struct server *l,
 	return p;
 }
 
-HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
+HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
 		    struct packet *p, unsigned vl, const enum way way)
 {
 	if (l->flags & L_END)
@@ -350,18 +351,18 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct server *l,
 HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
 		 uint32_t blk, const enum way way)
 {
-	uint16_t *room = &s->rooms[lane - s->lanes];
+	uint16_t *credits = &s->credits[lane - s->lanes];
 
 	if (MAYBE(vl == VL_MANAGEMENT))
 		return;
-	assert(*room >= blk);
-	*room = (uint16_t)(*room - blk);
-	if (unlikely(*room < lane->least)) {
+	assert(*credits >= blk);
+	*credits = (uint16_t)(*credits - blk);
+	if (unlikely(*credits < lane->least)) {
 		/* Perhaps: some may have come back unseen. */
-		ring_apply(s, room_of_link(s, port), s->now);
-		lane->least = *room < lane->least ? *room : lane->least;
+		ring_apply(s, credits_of_link(s, port), s->now);
+		lane->least = *credits < lane->least ? *credits : lane->least;
 	}
-	if (unlikely(*room < s->max_blk))
+	if (unlikely(*credits < s->max_blk))
 		s->links[port].tight |= (uint16_t)(1u << vl);
 	if (MAYBE(s->fc)) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + vl];
@@ -371,7 +372,7 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
 }
 
 /* Returns the packet's size in blocks. */
-HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
+HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 		       struct lane *lane, unsigned vl, const enum way way)
 {
 	/* Before taking: T14 counts while the request stands. */
@@ -417,20 +418,20 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct server *l,
 }
 
 /* Nothing can start though the link is free: wait for credits. */
-static inline void hop_block(struct sim *s, uint32_t port, struct server *l)
+static inline void hop_block(struct sim *s, uint32_t port, struct output *l)
 {
-	struct room room = room_of_link(s, port);
+	struct credits credits = credits_of_link(s, port);
 
-	ring_apply(s, room, s->now);
-	hd_time when = ring_next(s, room.ring, l->requests);
+	ring_apply(s, credits, s->now);
+	hd_time when = ring_next(s, credits.ring, l->requests);
 
-	room.ring->blocked = 1;
+	credits.ring->blocked = 1;
 	if (when < l->wake_at)
 		link_wake(s, port, when);
 }
 
 /* T10, T11 among the data VLs `vls`. */
-HOT void hop_choose(struct sim *s, uint32_t port, struct server *l,
+HOT void hop_choose(struct sim *s, uint32_t port, struct output *l,
 		    struct lane *lanes, uint32_t vls, const enum way way)
 {
 	bool is_high;
@@ -454,7 +455,7 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct server *l,
 
 HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum way way)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 	struct lane *lanes = &s->lanes[port * s->n_lanes];
 	uint32_t vls = l->requests;
 

@@ -81,18 +81,18 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 {
 	for (size_t i = 0; i < m->n_credits; i++) {
 		const struct cut_credit *c = &m->credits[i];
-		struct room room = room_of_link(s, c->up);
-		const struct server *l = room.server;
+		struct credits credits = credits_of_link(s, c->up);
+		const struct output *l = credits.output;
 		unsigned vl = c->what >> RING_VL_SHIFT;
-		hd_time when = c->when + room.ring->delay;
+		hd_time when = c->when + credits.ring->delay;
 
 		if (i + AHEAD < m->n_credits)
 			__builtin_prefetch(&s->rings[c[AHEAD].up], 1);
-		room.ring->area += c->area;
+		credits.ring->area += c->area;
 		if (!(c->what & RING_BLOCKS))
 			continue; /* the rest is an event's */
-		ring_push(s, room, when, c->what);
-		if (room.ring->blocked && (l->requests >> vl & 1) &&
+		ring_push(s, credits, when, c->what);
+		if (credits.ring->blocked && (l->requests >> vl & 1) &&
 		    when < l->wake_at)
 			link_wake(s, c->up, when);
 	}
@@ -102,7 +102,7 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 static void read_packet(struct sim *s, const struct packet *from,
 			const struct packet_extra *extra)
 {
-	const struct server *l = &s->cut->wires[from->up];
+	const struct output *l = &s->cut->wires[from->up];
 	uint32_t id = packet_new(s);
 	struct packet *p = packet_at(s, id);
 
@@ -127,7 +127,7 @@ static void read_packets(struct sim *s, const struct mailbox *m)
 
 		if (i + AHEAD < m->n_packets) {
 			const struct packet *later = p + AHEAD;
-			const struct server *l = &s->cut->wires[later->up];
+			const struct output *l = &s->cut->wires[later->up];
 
 			__builtin_prefetch(lft_entry(s, &s->nodes[l->far_node],
 						     later->dlid));

@@ -89,13 +89,13 @@ void mark_expect_apart(struct sim *s, const struct packet *p)
 /* C4: as the output knows it, before this one's are taken. */
 static bool has_credits(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 {
-	struct room room = room_of_link(s, port);
+	struct credits credits = credits_of_link(s, port);
 
-	if (room.server->flags & L_FAR_END || room.lanes[vl] >= 2 * blk)
+	if (credits.output->flags & L_FAR_END || credits.lanes[vl] >= 2 * blk)
 		return true;
-	ring_apply(s, room, s->now);
+	ring_apply(s, credits, s->now);
 	/* cppcheck-suppress knownConditionTrueFalse; lanes are no copy */
-	return room.lanes[vl] >= 2 * blk;
+	return credits.lanes[vl] >= 2 * blk;
 }
 
 void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
@@ -140,7 +140,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
 
 /* ---- how full buffers are -------------------------------------------- */
 
-void mark_sent(struct sim *s, const struct server *l, const struct packet *p)
+void mark_sent(struct sim *s, const struct output *l, const struct packet *p)
 {
 	if (!counts(s, l->peer) || p->vl == VL_MANAGEMENT)
 		return;

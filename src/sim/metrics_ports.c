@@ -67,7 +67,7 @@ static void count_received(const struct sim *s, uint32_t port,
 /* XmitWait includes a wait that still goes on. */
 static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 {
-	const struct server *l = &s->links[port];
+	const struct output *l = &s->links[port];
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 
 	if (!l->requests || !(l->flags & L_UP) || start >= until)

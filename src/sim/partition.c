@@ -261,7 +261,7 @@ static hd_time least_stay(struct sim *s, uint32_t bytes)
 static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 			      bool drops)
 {
-	const struct server *l = &s->links[port];
+	const struct output *l = &s->links[port];
 	hd_time credit = stay + s->rings[port].delay;
 	hd_time packet = l->prop;
 

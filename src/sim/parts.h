@@ -67,7 +67,7 @@ struct cut {
 	 * The links as they began. What never changes of a link may be read
 	 * here while its own part is at work on it.
 	 */
-	struct server *wires;
+	struct output *wires;
 };
 
 struct distant;

@@ -54,19 +54,19 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t lane,
 			    const struct lane *zero)
 {
-	uint32_t room = s->rooms[zero - s->lanes];
+	uint32_t credits = s->credits[zero - s->lanes];
 	uint32_t turn = u->turns[lane];
 
 	look_at_zero(u, lane, zero);
 	uint32_t first = numset_after(offers_of(u, lane), u->words, turn);
 	uint32_t number = first;
 
-	if (likely(room >= s->max_blk))
+	if (likely(credits >= s->max_blk))
 		return first;
 	while (number != NONE) {
 		uint32_t id = offered_by(s, u, number, lane, zero);
 
-		if (blocks_of(packet_at(s, id)->bytes) <= room)
+		if (blocks_of(packet_at(s, id)->bytes) <= credits)
 			return number;
 		number = numset_after(offers_of(u, lane), u->words, number);
 		if (number == first)
@@ -157,7 +157,7 @@ void pull_granted(struct sim *s, uint32_t port)
 void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
 {
 	const struct pull *u = pull_at(s, port);
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	numset_add(offers_of(u, lane_of(s, vl)), number);
 	if (!l->requests)

@@ -3,10 +3,10 @@
 #define HD_SIM_RING_H
 
 /*
- * Room on its way back: credits to a link's sender (T5, delay mode), space of
- * an output buffer to its crossbar output (T9). Sorted by time; applied when
- * somebody must know: most of the time there is room for any packet without
- * what has come back lately, and a server's `tight` says when not.
+ * What is on its way back: credits to a link's sender (T5, delay mode), space
+ * of an output buffer to its crossbar output (T9). Sorted by time; applied when
+ * somebody must know: most of the time there are enough for any packet without
+ * what has come back lately, and an output's `tight` says when not.
  */
 
 #include <assert.h>
@@ -24,36 +24,36 @@ void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
 /* After the inline ones were taken. */
 void ring_unspill(struct sim *s, struct ring *r);
 
-/* Where the room of a server is counted. */
-struct room {
-	struct server *server;
+/* Where the credits of an output are counted. */
+struct credits {
+	struct output *output;
 	struct ring *ring;
 	uint16_t *lanes;
 };
 
-static inline struct room room_of_link(struct sim *s, uint32_t port)
+static inline struct credits credits_of_link(struct sim *s, uint32_t port)
 {
-	return (struct room){ &s->links[port], &s->rings[port],
-			      &s->rooms[port * s->n_lanes] };
+	return (struct credits){ &s->links[port], &s->rings[port],
+				 &s->credits[port * s->n_lanes] };
 }
 
-static inline struct room room_of_outlet(struct sim *s, uint32_t port)
+static inline struct credits credits_of_outlet(struct sim *s, uint32_t port)
 {
-	return (struct room){ &s->outlets[port], &s->outlet_rings[port],
-			      &s->outlet_rooms[port * s->n_lanes] };
+	return (struct credits){ &s->outlets[port], &s->outlet_rings[port],
+				 &s->outlet_credits[port * s->n_lanes] };
 }
 
-static inline void room_set(const struct sim *s, struct room r, unsigned vl,
-			    uint32_t blocks)
+static inline void credits_set(const struct sim *s, struct credits r,
+			       unsigned vl, uint32_t blocks)
 {
 	uint32_t bit = 1u << vl;
 
 	/* cppcheck-suppress unreadVariable; r is a copy, its lanes are not */
 	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
 	if (blocks < s->max_blk)
-		r.server->tight |= (uint16_t)bit;
+		r.output->tight |= (uint16_t)bit;
 	else
-		r.server->tight &= (uint16_t)~bit;
+		r.output->tight &= (uint16_t)~bit;
 }
 
 static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
@@ -77,20 +77,21 @@ static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
 	return rest == 0;
 }
 
-/* Adds what has come back by now. It does not touch the server. */
-static inline void ring_apply(struct sim *s, struct room room, hd_time now)
+/* Adds what has come back by now. It does not touch the output. */
+static inline void ring_apply(struct sim *s, struct credits credits,
+			      hd_time now)
 {
-	const struct ring *r = room.ring;
+	const struct ring *r = credits.ring;
 	unsigned n;
 
 	do {
 		for (n = 0; n < r->n && r->when[n] <= now; n++) {
 			unsigned vl = r->what[n] >> RING_VL_SHIFT;
-			uint16_t *lane = &room.lanes[lane_of(s, vl)];
+			uint16_t *lane = &credits.lanes[lane_of(s, vl)];
 
 			*lane = (uint16_t)(*lane + (r->what[n] & RING_BLOCKS));
 		}
-	} while (n > 0 && ring_drop(s, room.ring, n));
+	} while (n > 0 && ring_drop(s, credits.ring, n));
 }
 
 /* One more; what is due should have been taken if it is full. */
@@ -112,15 +113,15 @@ RING_HOT void ring_insert(struct sim *s, struct ring *r, hd_time when,
 	r->n++;
 }
 
-RING_HOT void ring_push(struct sim *s, struct room room, hd_time when,
+RING_HOT void ring_push(struct sim *s, struct credits credits, hd_time when,
 			uint16_t what)
 {
-	if (unlikely(room.ring->n == RING_INLINE))
-		ring_apply(s, room, s->now);
-	ring_insert(s, room.ring, when, what);
+	if (unlikely(credits.ring->n == RING_INLINE))
+		ring_apply(s, credits, s->now);
+	ring_insert(s, credits.ring, when, what);
 }
 
-/* When room of one of these VLs comes back first; NEVER if none is coming. */
+/* When credits of one of these VLs come back first; NEVER if none is coming. */
 hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
 			  uint32_t vls);
 

@@ -2,7 +2,8 @@
 /* The state of links, lanes and buffers, port by port. */
 #include "sim/saved.h"
 
-/* ---- room on its way -------------------------------------------------------
+/* ---- credits on their way
+ * -------------------------------------------------------
  */
 
 static void pack_credit(struct saved *v, struct sim *owner, struct ring *r,
@@ -36,14 +37,14 @@ static void pack_ring(struct saved *v, struct sim *owner, struct ring *r)
 	}
 }
 
-/* ---- servers ------------------------------------------------------------- */
+/* ---- outputs ------------------------------------------------------------- */
 
-static const struct pack_member server_members[] = {
-	PACK(server, busy_until),    PACK(server, since),
-	PACK(server, wake_at),       PACK(server, waited),
-	PACK(server, requests),      PACK(server, tight),
-	PACK_EACH(server, arb.left), PACK(server, arb.high),
-	PACK_EACH(server, arb.at),
+static const struct pack_member output_members[] = {
+	PACK(output, busy_until),    PACK(output, since),
+	PACK(output, wake_at),       PACK(output, waited),
+	PACK(output, requests),      PACK(output, tight),
+	PACK_EACH(output, arb.left), PACK(output, arb.high),
+	PACK_EACH(output, arb.at),
 };
 
 static const struct pack_member lane_members[] = {
@@ -53,11 +54,11 @@ static const struct pack_member lane_members[] = {
 	PACK(lane, rr),
 };
 
-static void pack_server(struct saved *v, struct server *l)
+static void pack_output(struct saved *v, struct output *l)
 {
 	bool up = l->flags & L_UP;
 
-	PACK_STRUCT(v->p, server_members, l);
+	PACK_STRUCT(v->p, output_members, l);
 	pack_bool(v->p, &up);
 	pack_check(v->p, l->arb.at[0] < VLARB_MAX && l->arb.at[1] < VLARB_MAX);
 	l->flags = (uint8_t)((l->flags & ~L_UP) | (up ? L_UP : 0));
@@ -159,7 +160,7 @@ static void pack_lanes(struct saved *v, struct sim *owner, uint32_t port)
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->lanes[i]);
 		pack_u32(v->p, &s->more_packets[i]);
-		pack_u16(v->p, &s->rooms[i]);
+		pack_u16(v->p, &s->credits[i]);
 		if (queued)
 			pack_queue(v, owner, &s->lanes[i]);
 		else
@@ -175,13 +176,13 @@ static void pack_outlet(struct saved *v, struct sim *owner, uint32_t port)
 
 	if (s->links[port].flags & L_END)
 		return;
-	pack_server(v, &s->outlets[port]);
+	pack_output(v, &s->outlets[port]);
 	pack_ring(v, owner, &s->outlet_rings[port]);
 	pack_u8(v->p, &s->cross_vl[port]);
 	pack_check(v->p, s->cross_vl[port] < 16);
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->outlet_lanes[i]);
-		pack_u16(v->p, &s->outlet_rooms[i]);
+		pack_u16(v->p, &s->outlet_credits[i]);
 		pack_voqs(v, owner, port, &s->outlet_lanes[i]);
 	}
 }
@@ -307,7 +308,7 @@ void saved_ports(struct saved *v)
 
 		if (s->links[port].peer == NONE)
 			continue;
-		pack_server(v, &s->links[port]);
+		pack_output(v, &s->links[port]);
 		saved_table(v, port);
 		pack_ring(v, owner, &s->rings[port]);
 		pack_lanes(v, owner, port);

@@ -334,7 +334,7 @@ bool packet_lane(struct sim *s, struct packet *p)
 void packet_enter(struct sim *s, uint32_t id)
 {
 	struct packet *p = packet_at(s, id);
-	struct server *l = &s->links[p->out];
+	struct output *l = &s->links[p->out];
 
 	if (!packet_lane(s, p))
 		return;
@@ -573,7 +573,7 @@ static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
 	struct source *src = &s->sources[flow];
 	uint32_t id = packet_new(s), out = src->out;
 	struct packet *p = packet_at(s, id);
-	struct server *l = &s->links[out];
+	struct output *l = &s->links[out];
 
 	*p = (struct packet){
 		.born = s->now,

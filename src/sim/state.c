@@ -27,7 +27,7 @@ static size_t packets_next(struct sim *s)
 {
 	size_t size =
 		sizeof(*s->packets) + (s->extras ? sizeof(*s->extras) : 0);
-	size_t cap = s->packets_room, want = cap ? cap * 2 : FIRST_PACKETS;
+	size_t cap = s->packets_cap, want = cap ? cap * 2 : FIRST_PACKETS;
 	size_t least = cap + cap / 8;
 	uint64_t room = memory_room();
 
@@ -51,14 +51,14 @@ static void packets_make_room(struct sim *s)
 	const char *before = memory_for("packets in the simulated fabric");
 	size_t cap = packets_next(s);
 
-	if (cap <= s->packets_room)
+	if (cap <= s->packets_cap)
 		memory_refused(sizeof(*s->packets));
 	struct packet *more = hd_alloc_lazy(cap, sizeof(*more));
 
 	if (s->packets)
 		hd_move_lazy(more, s->packets, s->n_packets, sizeof(*more));
 	s->packets = more;
-	s->packets_room = cap;
+	s->packets_cap = cap;
 	if (s->extras)
 		s->extras = hd_realloc(s->extras, cap, sizeof(*s->extras));
 	memory_for(before);
@@ -67,12 +67,12 @@ static void packets_make_room(struct sim *s)
 /* Some at a time: memory that no packet needs yet is not touched. */
 uint32_t packet_grow(struct sim *s)
 {
-	if (s->n_packets == s->packets_room)
+	if (s->n_packets == s->packets_cap)
 		packets_make_room(s);
 	uint32_t from = s->n_packets, to = from + FIRST_PACKETS;
 
-	if (to > s->packets_room)
-		to = (uint32_t)s->packets_room;
+	if (to > s->packets_cap)
+		to = (uint32_t)s->packets_cap;
 	memset(&s->packets[from], 0, (to - from) * sizeof(*s->packets));
 	/* Lowest numbers first, so that a small run stays small. */
 	for (uint32_t i = to; i-- > from;) {
@@ -272,7 +272,7 @@ static void sizes_init(struct sim *s)
 static void link_init(struct sim *s, uint32_t port)
 {
 	const struct sim_port *sp = &s->setup->ports[port];
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 
 	l->wake_at = NEVER;
 	l->peer = NONE;
@@ -299,9 +299,9 @@ static void link_init(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->lanes[port * s->n_lanes + i];
 
-		room_set(s, room_of_link(s, port),
-			 i == s->vl15 ? VL_MANAGEMENT : i,
-			 i == s->vl15 ? UINT16_MAX : far->in_blocks);
+		credits_set(s, credits_of_link(s, port),
+			    i == s->vl15 ? VL_MANAGEMENT : i,
+			    i == s->vl15 ? UINT16_MAX : far->in_blocks);
 		lane->least = UINT16_MAX;
 		lane->rr = inputs_before(s, port);
 		lane->solo = NONE;
@@ -319,9 +319,9 @@ static void outlet_init(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
 
-		room_set(s, room_of_outlet(s, port),
-			 i == s->vl15 ? VL_MANAGEMENT : i,
-			 s->setup->ports[port].out_blocks);
+		credits_set(s, credits_of_outlet(s, port),
+			    i == s->vl15 ? VL_MANAGEMENT : i,
+			    s->setup->ports[port].out_blocks);
 		lane->rr = inputs_before(s, port);
 		lane->solo = NONE;
 	}
@@ -338,15 +338,15 @@ static void ports_init(struct sim *s)
 	s->outlets = s->links;
 	s->outlet_rings = s->rings;
 	s->outlet_lanes = s->lanes;
-	s->rooms = hd_alloc_dense(n * s->n_lanes, sizeof(*s->rooms));
-	s->outlet_rooms = s->rooms;
+	s->credits = hd_alloc_dense(n * s->n_lanes, sizeof(*s->credits));
+	s->outlet_credits = s->credits;
 	if (s->cioq) {
 		s->outlets = hd_alloc_dense(n, sizeof(*s->outlets));
 		s->outlet_rings = hd_alloc_dense(n, sizeof(*s->outlet_rings));
 		s->outlet_lanes = hd_alloc_dense(n * s->n_lanes,
 						 sizeof(*s->outlet_lanes));
-		s->outlet_rooms = hd_alloc_dense(n * s->n_lanes,
-						 sizeof(*s->outlet_rooms));
+		s->outlet_credits = hd_alloc_dense(n * s->n_lanes,
+						   sizeof(*s->outlet_credits));
 		s->cross_vl = hd_alloc(n, sizeof(*s->cross_vl));
 	}
 	for (uint32_t port = 0; port < n; port++) {
@@ -505,14 +505,14 @@ void sim_free(struct sim *s)
 		free(s->outlets);
 		free(s->outlet_rings);
 		free(s->outlet_lanes);
-		free(s->outlet_rooms);
+		free(s->outlet_credits);
 	}
 	free(s->packets);
 	free(s->extras);
 	free(s->links);
 	free(s->rings);
 	free(s->lanes);
-	free(s->rooms);
+	free(s->credits);
 	free(s->sl_counts);
 	free(s->more_packets);
 	free(s->spills);

@@ -164,7 +164,7 @@ struct packet_extra {
 
 /* ---- ports ------------------------------------------------------------- */
 
-enum server_flag {
+enum output_flag {
 	L_UP = 1,
 	L_END = 2,      /* of an end port */
 	L_FAR_END = 4,  /* leads to an end port */
@@ -176,7 +176,7 @@ enum server_flag {
 };
 
 /* A link as seen by its sender, or an output of a crossbar (T9). */
-struct server {
+struct output {
 	hd_time busy_until;
 	hd_time since;   /* requests is not 0 since */
 	hd_time wake_at; /* of its useful event, or NEVER */
@@ -186,14 +186,14 @@ struct server {
 	uint32_t far_node;
 	uint16_t requests; /* VLs with a packet that is first and ready */
 	uint16_t table;    /* of sim.tables */
-	uint16_t tight;    /* VLs that may lack room for the largest packet, */
-			   /* unless the ring has some */
+	uint16_t tight; /* VLs that may lack credits for the largest packet, */
+			/* unless the ring has some */
 	struct arbiter arb;
 	uint8_t rate; /* of sim.rates */
 	uint8_t flags;
 };
 
-/* One VL of a server. */
+/* One VL of an output. */
 struct lane {
 	union {
 		uint64_t inputs; /* with a packet ready; wide: words of it */
@@ -205,7 +205,7 @@ struct lane {
 	uint32_t packets; /* sent, modulo 2^32; see sim.more_packets */
 	uint32_t heads;   /* of sim.heads: its row, if several compete */
 	uint32_t solo;    /* the first packet, if there is one input; or NONE */
-	uint16_t least;   /* smallest room there ever was */
+	uint16_t least;   /* fewest credits there ever were */
 	uint8_t rr;       /* input granted last */
 	uint8_t unused;
 };
@@ -227,7 +227,7 @@ enum ring_mode {
 	RING_EXACT,
 };
 
-/* Room on its way back to a server, by time; what exceeds it in sim.spills. */
+/* Credits on their way back to an output, by time; the rest in sim.spills. */
 struct ring {
 	hd_time when[RING_INLINE];
 	uint16_t what[RING_INLINE]; /* ring_what */
@@ -235,13 +235,14 @@ struct ring {
 	uint64_t area;  /* blocks x ps of the buffer at the far end */
 	uint32_t spill; /* of sim.spills, or NONE */
 	uint8_t n;
-	uint8_t blocked; /* requests waited for room, and the link was free */
+	uint8_t blocked; /* requests waited for credits, and the link was free
+			  */
 	uint8_t mode;
 	uint8_t unused;
 };
 
 _Static_assert(sizeof(struct packet) == 64, "a packet is a cache line");
-_Static_assert(sizeof(struct server) == 64, "a server is a cache line");
+_Static_assert(sizeof(struct output) == 64, "an output is a cache line");
 _Static_assert(sizeof(struct ring) == 64, "a ring is a cache line");
 _Static_assert(sizeof(struct lane) == 32, "two lanes are a cache line");
 
@@ -447,17 +448,17 @@ struct sim {
 	struct packet_extra *extras; /* NULL unless needed */
 	uint32_t free_packet, alive;
 	uint32_t n_packets; /* records ever used; there is room for */
-	size_t packets_room;
+	size_t packets_cap;
 
 	/* Per sim port. */
-	struct server *links;
+	struct output *links;
 	struct ring *rings;
 	struct lane *lanes;      /* n_lanes each */
 	struct count *sl_counts; /* n_sls each; NULL if VLs tell */
 	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sl_counts is NULL */
 	uint32_t *more_packets;  /* per lane: carries of lane.packets */
 	/* Where virtual output queues are: links, or cioq's crossbars. */
-	struct server *outlets;
+	struct output *outlets;
 	struct ring *outlet_rings;
 	struct lane *outlet_lanes;
 	/*
@@ -465,7 +466,7 @@ struct sim {
 	 * rings have been looked at. Apart from the lanes, so that a ring is
 	 * applied without them.
 	 */
-	uint16_t *rooms, *outlet_rooms;
+	uint16_t *credits, *outlet_credits;
 
 	struct heads heads; /* of lanes of outlets */
 	uint64_t *words;    /* 4 per lane of outlets, if any node is wide */

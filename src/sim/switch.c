@@ -230,7 +230,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 
 void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
-	const struct server *l = &s->links[port];
+	const struct output *l = &s->links[port];
 	const struct node *n = &s->nodes[l->far_node];
 	uint32_t in_port = l->peer;
 

@@ -52,14 +52,14 @@ void updates_init(struct sim *s)
 	}
 }
 
-void room_from_counters(struct sim *s, uint32_t port, uint32_t lane)
+void credits_from_counters(struct sim *s, uint32_t port, uint32_t lane)
 {
 	const struct flow_control *fc = &s->fc[port * s->n_lanes + lane];
-	uint32_t room = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
+	uint32_t credits = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
 
 	/* T5: beyond half of the modulus, the sender is ahead of its limit. */
-	room_set(s, room_of_link(s, port), lane,
-		 room <= MODULUS / 2 ? room : 0);
+	credits_set(s, credits_of_link(s, port), lane,
+		    credits <= MODULUS / 2 ? credits : 0);
 }
 
 void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
@@ -69,7 +69,7 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 	if (s->exact)
 		fc->abr = (content >> 12) & (MODULUS - 1);
 	fc->limit = content & (MODULUS - 1);
-	room_from_counters(s, port, vl);
+	credits_from_counters(s, port, vl);
 	if (s->links[port].requests >> vl & 1)
 		link_request(s, port);
 }
@@ -116,7 +116,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 
 void update_send(struct sim *s, uint32_t port)
 {
-	struct server *l = &s->links[port];
+	struct output *l = &s->links[port];
 	struct cold_port *c = cold_at(s, port);
 	unsigned vl = bits_after(c->pending, c->update_vl);
 	const struct flow_control *fc = fc_at(s, port, vl);

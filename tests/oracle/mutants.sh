@@ -89,10 +89,10 @@ mutant throttle.c 'f->granted - f->acked < s->control->rules->window' \
 	'C2: a window holds one packet more'
 mutant throttle.c 'if (nth > f->acked)' 'if (nth == f->acked + 1)' \
 	'C6: an acknowledgement is for one packet only'
-mutant mark.h 'p->head + s->routing, blk' 'p->head, blk' \
+mutant mark.h 'p->head + s->routing;' 'p->head;' \
 	'C3: a copy waits from the arrival of its head on'
-mutant mark.c 'L_FAR_END || room.lanes[vl] >= 2 * blk' \
-	'L_FAR_END || room.lanes[vl] >= blk' \
+mutant mark.c 'L_FAR_END || credits.lanes[vl] >= 2 * blk' \
+	'L_FAR_END || credits.lanes[vl] >= blk' \
 	'C4: credits for this packet are enough'
 mutant answer.c 'marked = false;' '(void)marked;' \
 	'C5: an acknowledgement repeats what the CNP says'
