@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "sim/saved.h"
 
-/* A place of sim.tables. */
+/* A place of sim.arb.tables. */
 struct arbiter_place {
 	uint32_t users; /* links; 0: free */
 	uint32_t table; /* of the subnet's; if free: the next such place */
@@ -27,24 +27,24 @@ struct arbiter_places {
 /* A place for one more table. */
 static uint32_t place_find(struct sim *s)
 {
-	struct arbiter_places *p = s->places;
+	struct arbiter_places *p = s->arb.places;
 	uint32_t i = p->first_free;
 
 	if (i != NONE) {
 		p->first_free = p->place[i].table;
 		return i;
 	}
-	assert(s->n_tables < SIM_MOST_TABLES); /* fabric/ sees to it */
-	s->tables = hd_grow(s->tables, &s->tables_cap, s->n_tables + 1u,
-			    sizeof(*s->tables));
-	p->place =
-		hd_grow(p->place, &p->cap, s->n_tables + 1u, sizeof(*p->place));
-	return s->n_tables++;
+	assert(s->arb.n_tables < SIM_MOST_TABLES); /* fabric/ sees to it */
+	s->arb.tables = hd_grow(s->arb.tables, &s->arb.tables_cap,
+				s->arb.n_tables + 1u, sizeof(*s->arb.tables));
+	p->place = hd_grow(p->place, &p->cap, s->arb.n_tables + 1u,
+			   sizeof(*p->place));
+	return s->arb.n_tables++;
 }
 
 static void place_leave(struct sim *s, uint32_t i)
 {
-	struct arbiter_places *p = s->places;
+	struct arbiter_places *p = s->arb.places;
 
 	if (--p->place[i].users)
 		return;
@@ -55,14 +55,14 @@ static void place_leave(struct sim *s, uint32_t i)
 
 static uint16_t place_take(struct sim *s, uint32_t table)
 {
-	struct arbiter_places *p = s->places;
+	struct arbiter_places *p = s->arb.places;
 	uint32_t i = p->of_table[table];
 
 	if (i == NONE) {
 		i = place_find(s);
 		p->place[i] = (struct arbiter_place){ .table = table };
 		p->of_table[table] = i;
-		arbiter_table_init(&s->tables[i],
+		arbiter_table_init(&s->arb.tables[i],
 				   &s->setup->subnet->vlarb_tables[table]);
 	}
 	p->place[i].users++;
@@ -76,7 +76,7 @@ static void change_expect(struct sim *s, uint32_t id)
 		return;
 	eventq_push(&s->q, s->setup->changes[id].time,
 		    event_key(EV_TABLE, 0, 0, 0));
-	s->next_change = id;
+	s->arb.next_change = id;
 	s->background++;
 }
 
@@ -85,7 +85,7 @@ void arbiters_init(struct sim *s)
 	const struct subnet *sub = s->setup->subnet;
 	struct arbiter_places *p = hd_alloc(1, sizeof(*p));
 
-	s->places = p;
+	s->arb.places = p;
 	p->first_free = NONE;
 	p->of_table = hd_alloc(sub->n_vlarb_tables, sizeof(*p->of_table));
 	for (uint32_t i = 0; i < sub->n_vlarb_tables; i++)
@@ -97,17 +97,17 @@ void arbiters_init(struct sim *s)
 		if (l->peer == NONE)
 			continue;
 		l->table = place_take(s, sub->vlarb_of_port[origin]);
-		arbiter_init(&l->arb, &s->tables[l->table]);
+		arbiter_init(&l->arb, &s->arb.tables[l->table]);
 	}
 	change_expect(s, 0);
 }
 
 void arbiters_fini(struct sim *s)
 {
-	free(s->tables);
-	free(s->places->place);
-	free(s->places->of_table);
-	free(s->places);
+	free(s->arb.tables);
+	free(s->arb.places->place);
+	free(s->arb.places->of_table);
+	free(s->arb.places);
 }
 
 static void exchange(struct sim *s, const struct sim_table_change *c)
@@ -117,7 +117,7 @@ static void exchange(struct sim *s, const struct sim_table_change *c)
 
 	l->table = place_take(s, c->table);
 	place_leave(s, before);
-	arbiter_adapt(&l->arb, &s->tables[l->table]);
+	arbiter_adapt(&l->arb, &s->arb.tables[l->table]);
 	if (l->requests)
 		port_stir(sim_of_port(s, c->port), c->port);
 }
@@ -125,7 +125,7 @@ static void exchange(struct sim *s, const struct sim_table_change *c)
 void tables_change(struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
-	uint32_t id = s->next_change;
+	uint32_t id = s->arb.next_change;
 	hd_time now = setup->changes[id].time;
 
 	s->background--;
@@ -141,7 +141,7 @@ void saved_table(struct saved *v, uint32_t port)
 {
 	struct sim *s = v->s;
 	struct output *l = &s->links[port];
-	uint32_t before = l->table, table = s->places->place[before].table;
+	uint32_t before = l->table, table = s->arb.places->place[before].table;
 
 	pack_u32(v->p, &table);
 	if (!v->p->reads ||

@@ -7,7 +7,7 @@
 
 bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 {
-	const struct reader *r = &s->readers[in_port * s->n_readers];
+	const struct reader *r = &s->cross.readers[in_port * s->n_readers];
 	hd_time earliest = NEVER;
 
 	for (uint32_t i = 0; i < s->n_readers; i++) {
@@ -17,8 +17,8 @@ bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 			earliest = r[i].until;
 	}
 	/* Somebody wants one: look again when the first comes free. */
-	if (earliest < s->release_at[in_port]) {
-		s->release_at[in_port] = earliest;
+	if (earliest < s->cross.release_at[in_port]) {
+		s->cross.release_at[in_port] = earliest;
 		eventq_push(&s->q, earliest,
 			    event_key(EV_RELEASE, in_port, 0, 0));
 	}
@@ -27,7 +27,7 @@ bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 
 void reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until)
 {
-	struct reader *r = &s->readers[in_port * s->n_readers];
+	struct reader *r = &s->cross.readers[in_port * s->n_readers];
 	struct reader *mine = NULL;
 
 	for (uint32_t i = 0; i < s->n_readers; i++) {
@@ -47,7 +47,7 @@ void reader_released(struct sim *s, uint32_t in_port)
 {
 	const struct node *n = &s->nodes[s->setup->ports[in_port].node];
 
-	s->release_at[in_port] = NEVER;
+	s->cross.release_at[in_port] = NEVER;
 	for (uint32_t port = n->first_port; port < n->first_port + n->n_in;
 	     port++) {
 		if (!s->outlets[port].requests)
@@ -66,8 +66,8 @@ static bool port_before(const struct sim *s, uint32_t a, uint32_t b)
 
 	if (node_a != node_b)
 		return node_a < node_b;
-	if (s->granted[a] != s->granted[b])
-		return s->granted[a] < s->granted[b];
+	if (s->cross.granted[a] != s->cross.granted[b])
+		return s->cross.granted[a] < s->cross.granted[b];
 	return a < b;
 }
 
@@ -158,14 +158,14 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 	if (!lane->inputs)
 		v->requests &= (uint16_t) ~(1u << vl);
 	if (vl != VL_MANAGEMENT)
-		s->cross_vl[port] = (uint8_t)vl;
+		s->cross.vl[port] = (uint8_t)vl;
 	end = end > in_end ? end : in_end;
 	v->busy_until = end;
 	s->outlet_credits[lane - s->outlet_lanes] -=
 		(uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		reader_take(s, s->links[p->up].peer, p->slot, end);
-		s->granted[port] = s->now + 1;
+		s->cross.granted[port] = s->now + 1;
 	}
 	copy_leave(s, p, end);
 	p->slot = NONE;
@@ -195,7 +195,7 @@ void cross_arbitrate(struct sim *s, uint32_t port)
 	if (vls >> VL_MANAGEMENT) {
 		cross_grant(s, port, VL_MANAGEMENT);
 	} else if (vls) {
-		cross_grant(s, port, bits_after(vls, s->cross_vl[port]));
+		cross_grant(s, port, bits_after(vls, s->cross.vl[port]));
 	} else if (v->requests) {
 		hd_time when = ring_next(s, r, v->requests);
 

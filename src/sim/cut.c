@@ -139,7 +139,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->crossed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->updating = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->tellings = (struct tellings){ NULL };
+	p->tell.queue = (struct tellings){ NULL };
 	p->endpoints = hd_alloc(whole->n_endpoints, sizeof(*p->endpoints));
 	if (whole->n_endpoints)
 		memcpy(p->endpoints, whole->endpoints,

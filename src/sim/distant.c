@@ -267,12 +267,12 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 /* From a part, to rank 0's copy of it. */
 static void pack_tellings(struct pack *p, struct sim *part)
 {
-	struct telling *t = part->tellings.heap;
-	size_t n = pack_count(p, part->tellings.n);
+	struct telling *t = part->tell.queue.heap;
+	size_t n = pack_count(p, part->tell.queue.n);
 
 	if (!p->reads) {
 		pack_bytes(p, t, n * sizeof(*t));
-		part->tellings.n = 0;
+		part->tell.queue.n = 0;
 		return;
 	}
 	for (size_t i = 0; i < n && !p->refused; i++) {
@@ -317,7 +317,7 @@ static void pack_ours(struct parts *p, struct pack *k, unsigned from,
 		if (rank[i] != from)
 			continue;
 		pack_standing(k, p->part[i]);
-		if (to == 0 && p->whole->n_observers)
+		if (to == 0 && p->whole->tell.n_observers)
 			pack_tellings(k, p->part[i]);
 	}
 	if (mail)

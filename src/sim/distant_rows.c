@@ -40,15 +40,15 @@ static void pack_ports(struct pack *k, struct sim *s, uint32_t part)
 			continue;
 		PACK_STRUCT(k, output_members, &s->links[i]);
 		pack_u64(k, &s->rings[i].area);
-		pack_u64(k, &s->carried[i]);
+		pack_u64(k, &s->sums.carried[i]);
 		for (size_t l = (size_t)i * s->n_lanes;
 		     l < ((size_t)i + 1) * s->n_lanes; l++) {
 			PACK_STRUCT(k, lane_members, &s->lanes[l]);
-			pack_u32(k, &s->more_packets[l]);
+			pack_u32(k, &s->sums.carries[l]);
 		}
 		for (size_t c = (size_t)i * s->n_sls;
-		     s->sl_counts && c < ((size_t)i + 1) * s->n_sls; c++)
-			PACK_STRUCT(k, count_members, &s->sl_counts[c]);
+		     s->sums.by_sl && c < ((size_t)i + 1) * s->n_sls; c++)
+			PACK_STRUCT(k, count_members, &s->sums.by_sl[c]);
 	}
 }
 
@@ -65,8 +65,8 @@ static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		if (flow_home(part, i) != part->part)
 			continue;
-		pack_u32(k, &s->sources[i].sequence);
-		pack_u32(k, &s->sources_more[i].before);
+		pack_u32(k, &s->make.sources[i].sequence);
+		pack_u32(k, &s->make.more[i].before);
 		PACK_STRUCT(k, flow_members, &t->flows.of[i]);
 		if (groups_are_shared(s))
 			group_pack(k, &t->m.groups[t->m.flows[i].group]);
@@ -140,10 +140,10 @@ static void pack_moved(struct pack *k, struct sim *s)
 
 	_Static_assert(sizeof(struct cold_counters) % sizeof(uint64_t) == 0,
 		       "numbers of 64 bits, all of them sums");
-	pack_sums(k, (uint64_t *)s->counts, n,
-		  sizeof(*s->counts) / sizeof(uint64_t));
-	pack_sums(k, (uint64_t *)s->missed, n * missed_row(s),
-		  sizeof(*s->missed) / sizeof(uint64_t));
+	pack_sums(k, (uint64_t *)s->sums.cold, n,
+		  sizeof(*s->sums.cold) / sizeof(uint64_t));
+	pack_sums(k, (uint64_t *)s->sums.missed, n * missed_row(s),
+		  sizeof(*s->sums.missed) / sizeof(uint64_t));
 	pack_flow_sums(k, s);
 	if (s->probes)
 		probes_pack(k, s);

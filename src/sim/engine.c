@@ -272,7 +272,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 	uint32_t port = key_port(key);
 
 	if (key_kind(key) == EV_SOURCE) {
-		__builtin_prefetch(&s->sources[key_id(key)], 1);
+		__builtin_prefetch(&s->make.sources[key_id(key)], 1);
 		return;
 	}
 	__builtin_prefetch(&s->links[port], 1);
@@ -302,8 +302,9 @@ static inline void prefetch_near(const struct sim *s, uint64_t key,
 
 		__builtin_prefetch(lane, 1);
 	} else if (key_kind(key) == EV_SOURCE) {
-		const struct source *src = &s->sources[key_id(key)];
-		unsigned vl = src->plan == NONE ? 0 : s->plans[src->plan].vl;
+		const struct source *src = &s->make.sources[key_id(key)];
+		unsigned vl =
+			src->plan == NONE ? 0 : s->make.plans[src->plan].vl;
 
 		__builtin_prefetch(&s->links[src->out], 1);
 		__builtin_prefetch(&s->lanes[src->out * s->n_lanes + vl], 1);
@@ -394,7 +395,7 @@ instants(struct sim *s, hd_time until, const enum way way)
 		for (uint32_t i = 0; i < s->touched.n; i++)
 			hop_arbitrate(s, s->touched.ports[i], way);
 		s->touched.n = 0;
-		if (MAYBE(s->tellings.n) && !CUT(true))
+		if (MAYBE(s->tell.queue.n) && !CUT(true))
 			tell_until(s, s->now);
 		if (unlikely(until > s->horizon))
 			until = s->horizon;

@@ -352,7 +352,7 @@ static inline void count_one(uint64_t *counter)
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
 void port_counters(const struct sim *s, uint32_t port,
 		   struct sim_counters *out);
-/* Entries of sim.missed per port. */
+/* Entries of sim.sums.missed per port. */
 static inline size_t missed_row(const struct sim *s)
 {
 	return s->n_lanes + s->n_sls;

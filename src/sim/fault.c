@@ -106,7 +106,7 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 		if (u < -expm1(8.0 * p->bytes * c->log_ok))
 			p->flags |= P_CORRUPT;
 	}
-	if (s->tells_granted)
+	if (s->tell.granted)
 		tell_granted(s, port, p, c->next_down <= p->head);
 	if (c->next_down > p->head)
 		return true;
@@ -114,7 +114,7 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 	uint32_t where = s->links[port].peer;
 
 	packet_lost(s, p, (struct ending){ SIM_LOST_LINK, where, c->next_down },
-		    &s->counts[where].link_lost);
+		    &s->sums.cold[where].link_lost);
 	packet_missed(s, port, p);
 	if (p->vl != VL_MANAGEMENT) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + p->vl];
@@ -147,7 +147,7 @@ static void port_down(struct sim *s, uint32_t port)
 	struct output *l = &s->links[port];
 
 	link_waited(s, l);
-	s->counts[port].link_downed += !s->is_elsewhere; /* counted there */
+	s->sums.cold[port].link_downed += !s->is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
 	if (s->choices)
 		s->choices->ports[port].down = s->now;
@@ -232,7 +232,7 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
 	hd_time gone = s->now;
 
 	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
-		    &s->counts[port].xmit_discards);
+		    &s->sums.cold[port].xmit_discards);
 	if (s->marks)
 		mark_discard(s, port, p);
 	if (s->choices)

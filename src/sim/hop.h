@@ -342,7 +342,7 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
 	}
 	if (MAYBE(s->n_readers)) {
 		reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
-		s->granted[port] = s->now + 1;
+		s->cross.granted[port] = s->now + 1;
 	}
 	hop_leave(s, p, l->busy_until, way);
 }
@@ -388,11 +388,11 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
 	lane->bytes += bytes;
 	if (unlikely(++lane->packets == 0))
-		s->more_packets[lane - s->lanes]++;
+		s->sums.carries[lane - s->lanes]++;
 	s->hops++;
-	if (unlikely(s->sl_counts)) {
+	if (unlikely(s->sums.by_sl)) {
 		struct count *c =
-			&s->sl_counts[port * s->n_sls + s->sl_index[p->sl]];
+			&s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];
 
 		c->bytes += bytes;
 		c->packets++;
@@ -442,7 +442,7 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct output *l,
 		hop_grant(s, port, l, &lanes[vl], vl, way);
 		return;
 	}
-	vl = arbiter_choose(&l->arb, &s->tables[l->table], vls, &is_high);
+	vl = arbiter_choose(&l->arb, &s->arb.tables[l->table], vls, &is_high);
 	if (unlikely(vl == 16)) {
 		/* No entry names what waits (T10): others may still come. */
 		hop_block(s, port, l);

@@ -175,7 +175,7 @@ void metrics_start(struct sim *s)
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
 		s->parts->part[i]->hops_before = s->parts->part[i]->hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		s->sources_more[i].before = s->sources[i].sequence;
+		s->make.more[i].before = s->make.sources[i].sequence;
 	for (size_t i = 0; i < n; i++) {
 		s->links[i].waited = 0;
 		if (s->links[i].since < s->now)
@@ -186,15 +186,15 @@ void metrics_start(struct sim *s)
 		s->lanes[i].bytes = s->lanes[i].packets = 0;
 		s->lanes[i].least = UINT16_MAX;
 	}
-	rows_clear(s->more_packets, n * s->n_lanes * sizeof(*s->more_packets));
-	if (s->sl_counts)
-		memset(s->sl_counts, 0, n * s->n_sls * sizeof(*s->sl_counts));
-	rows_clear(s->counts, n * sizeof(*s->counts));
-	rows_clear(s->missed, n * missed_row(s) * sizeof(*s->missed));
+	rows_clear(s->sums.carries, n * s->n_lanes * sizeof(*s->sums.carries));
+	if (s->sums.by_sl)
+		memset(s->sums.by_sl, 0, n * s->n_sls * sizeof(*s->sums.by_sl));
+	rows_clear(s->sums.cold, n * sizeof(*s->sums.cold));
+	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 	for (size_t i = 0; i < n; i++) {
 		if (s->links[i].busy_until > s->now &&
 		    !sim_of_port(s, (uint32_t)i)->is_elsewhere)
-			s->carried[i] = s->links[i].busy_until - s->now;
+			s->sums.carried[i] = s->links[i].busy_until - s->now;
 	}
 }
 
@@ -229,16 +229,16 @@ void metrics_made_planned(struct sim *s, uint32_t bytes)
 static void report_made(const struct sim *s, struct sim_metrics *m)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
-		const struct source *src = &s->sources[i];
+		const struct source *src = &s->make.sources[i];
 
 		if (src->plan == NONE)
 			continue;
 		m->flows[i].made =
 			s->now < s->from
 				? 0
-				: src->sequence - s->sources_more[i].before;
+				: src->sequence - s->make.more[i].before;
 		m->flows[i].made_bytes =
-			m->flows[i].made * s->plans[src->plan].bytes;
+			m->flows[i].made * s->make.plans[src->plan].bytes;
 	}
 }
 
@@ -273,7 +273,7 @@ static uint32_t order_kind(const struct sim *s, const struct packet *p)
 static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 {
 	/* Senders take turns, so only a flow keeps its order (T13p). */
-	if (s->n_pulls)
+	if (s->pull.n_ports)
 		return same;
 	if (!s->routers)
 		return same || p->dlid < LID_FIRST_MCAST;
@@ -368,7 +368,7 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 	if (when > s->horizon)
 		return;
-	if (unlikely(s->tells_ends))
+	if (unlikely(s->tell.ends))
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->latest = when > s->latest ? when : s->latest;
@@ -439,7 +439,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		return;
 	count_one(counter);
 	s->latest = e.time > s->latest ? e.time : s->latest;
-	if (s->tells_ends)
+	if (s->tell.ends)
 		tell_ended(s, p, &e);
 	if (s->n_endpoints && s->extras)
 		endpoint_lost(s, p, e.time);
@@ -453,7 +453,8 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 {
-	struct count *row = &s->missed[s->links[port].peer * missed_row(s)];
+	struct count *row =
+		&s->sums.missed[s->links[port].peer * missed_row(s)];
 	struct count *vl = &row[lane_of(s, p->vl)];
 	struct count *sl = &row[s->n_lanes + s->sl_index[p->sl]];
 

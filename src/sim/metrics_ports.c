@@ -14,7 +14,7 @@ static void count_sent(const struct sim *s, uint32_t port,
 		out->xmit_bytes_vl[vl] = lane->bytes;
 		out->xmit_packets_vl[vl] =
 			lane->packets +
-			((uint64_t)s->more_packets[port * s->n_lanes + i]
+			((uint64_t)s->sums.carries[port * s->n_lanes + i]
 			 << 32);
 		out->xmit_bytes += lane->bytes;
 		out->xmit_packets += out->xmit_packets_vl[vl];
@@ -27,8 +27,8 @@ static void count_sent(const struct sim *s, uint32_t port,
 		struct count c = { out->xmit_bytes_vl[vl],
 				   out->xmit_packets_vl[vl] };
 
-		if (s->sl_counts)
-			c = s->sl_counts[port * s->n_sls + s->sl_index[sl]];
+		if (s->sums.by_sl)
+			c = s->sums.by_sl[port * s->n_sls + s->sl_index[sl]];
 		out->xmit_bytes_sl[sl] = c.bytes;
 		out->xmit_packets_sl[sl] = c.packets;
 	}
@@ -38,13 +38,13 @@ static void count_sent(const struct sim *s, uint32_t port,
 static void count_received(const struct sim *s, uint32_t port,
 			   struct sim_counters *out)
 {
-	const struct count *missed = &s->missed[port * missed_row(s)];
+	const struct count *missed = &s->sums.missed[port * missed_row(s)];
 	uint32_t peer = s->links[port].peer;
 	struct sim_counters far = { 0 };
 
 	count_sent(s, peer, &far);
-	out->updates_received =
-		s->counts[peer].updates_sent - s->counts[port].missed_updates;
+	out->updates_received = s->sums.cold[peer].updates_sent -
+				s->sums.cold[port].missed_updates;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
@@ -77,7 +77,7 @@ static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 
 void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
-	const struct cold_counters *c = &s->counts[port];
+	const struct cold_counters *c = &s->sums.cold[port];
 	hd_time until = s->now < s->horizon ? s->now : s->horizon;
 
 	*out = (struct sim_counters){
@@ -113,7 +113,7 @@ static double sending(const struct sim *s, uint32_t port,
 	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
 	double time =
 		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
-		(double)s->carried[port];
+		(double)s->sums.carried[port];
 
 	return fmax(end > to ? time - (double)(end - to) : time, 0);
 }

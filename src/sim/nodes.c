@@ -157,9 +157,9 @@ static void sl_counters_init(struct sim *s)
 		s->vl_of_sl[sl] = (uint8_t)vl;
 	}
 	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
-		s->sl_counts =
+		s->sums.by_sl =
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_sls,
-				       sizeof(*s->sl_counts));
+				       sizeof(*s->sums.by_sl));
 }
 
 void heads_grow(struct heads *h)

@@ -37,15 +37,16 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 
 void arrivals_fire(struct sim *s)
 {
-	while (s->next_arrival < s->n_arrivals) {
-		const struct sim_arrival *a = &s->arrivals[s->next_arrival];
+	while (s->make.next_arrival < s->make.n_arrivals) {
+		const struct sim_arrival *a =
+			&s->make.arrivals[s->make.next_arrival];
 
 		if (a->time > s->now) {
 			eventq_push(&s->q, a->time,
 				    event_key(EV_ARRIVAL, 0, 0, 0));
 			return;
 		}
-		s->next_arrival++;
+		s->make.next_arrival++;
 		if (a->sender)
 			sender_enter(s, a->sender, packet_from(s, a));
 		else

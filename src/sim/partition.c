@@ -205,9 +205,9 @@ static uint32_t least_bytes(const struct sim *s)
 				least = f->trace[k].bytes;
 		}
 	}
-	for (size_t i = 0; i < s->n_arrivals; i++) {
-		if (s->arrivals[i].bytes < least)
-			least = s->arrivals[i].bytes;
+	for (size_t i = 0; i < s->make.n_arrivals; i++) {
+		if (s->make.arrivals[i].bytes < least)
+			least = s->make.arrivals[i].bytes;
 	}
 	if (s->control && least_answer(s->control->rules) < least)
 		least = least_answer(s->control->rules);

@@ -192,7 +192,7 @@ static void global_instant(struct parts *p, hd_time now)
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		p->part[i]->horizon = s->horizon;
 		p->part[i]->from = s->from;
-		p->part[i]->tables = s->tables;
+		p->part[i]->arb.tables = s->arb.tables;
 	}
 	distant_exchange(p, false);
 }

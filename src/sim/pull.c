@@ -13,13 +13,13 @@
 
 static struct pull *pull_at(struct sim *s, uint32_t port)
 {
-	return &s->pulls[s->pull_of_port[port]];
+	return &s->pull.ports[s->pull.of_port[port]];
 }
 
 static struct sender *sender_at(struct sim *s, const struct pull *u,
 				uint32_t number)
 {
-	return &s->senders[u->first + number - 1];
+	return &s->pull.senders[u->first + number - 1];
 }
 
 static uint64_t *offers_of(const struct pull *u, uint32_t lane)
@@ -47,7 +47,7 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 
 	if (from->throttle != NONE)
 		return throttle_offer(s, from->throttle);
-	return s->sender_queues[from->queues + lane].first;
+	return s->pull.queues[from->queues + lane].first;
 }
 
 /* `lane` is the number of `zero` at its port. */
@@ -117,8 +117,7 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 		numset_remove(offers, number);
 	} else {
 		struct packet_queue *q =
-			&s->sender_queues[sender_at(s, u, number)->queues +
-					  lane];
+			&s->pull.queues[sender_at(s, u, number)->queues + lane];
 
 		queue_pop(s, q);
 		if (q->first == NONE)
@@ -190,7 +189,7 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 	assert(number < u->n);
 	const struct sender *to = sender_at(s, u, number);
 	struct packet_queue *q =
-		&s->sender_queues[to->queues + lane_of(s, p->out_vl)];
+		&s->pull.queues[to->queues + lane_of(s, p->out_vl)];
 
 	p->next = NONE;
 	if (q->first != NONE) {
@@ -249,20 +248,20 @@ static void count_senders(const struct sim *s, uint32_t *counts)
 		if (c->throttles[i].sender > *count)
 			*count = c->throttles[i].sender;
 	}
-	for (size_t i = 0; i < s->n_arrivals; i++) {
-		uint32_t *count = &counts[s->arrivals[i].source];
+	for (size_t i = 0; i < s->make.n_arrivals; i++) {
+		uint32_t *count = &counts[s->make.arrivals[i].source];
 
-		if (s->arrivals[i].sender > *count)
-			*count = s->arrivals[i].sender;
+		if (s->make.arrivals[i].sender > *count)
+			*count = s->make.arrivals[i].sender;
 	}
 }
 
 static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 {
-	struct pull *u = &s->pulls[s->n_pulls];
+	struct pull *u = &s->pull.ports[s->pull.n_ports];
 
 	*u = (struct pull){
-		.first = s->n_senders,
+		.first = s->pull.n_senders,
 		.n = n + 1,
 		.words = n / 64 + 1,
 	};
@@ -272,15 +271,15 @@ static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 	for (uint32_t i = 0; i < s->n_lanes; i++)
 		u->turns[i] = n;
 	for (uint32_t i = 0; i < n; i++) {
-		s->senders[s->n_senders] = (struct sender){
+		s->pull.senders[s->pull.n_senders] = (struct sender){
 			.throttle = NONE,
-			.queues = s->n_senders * s->n_lanes,
+			.queues = s->pull.n_senders * s->n_lanes,
 			.coming = { NONE, NONE },
 		};
-		s->n_senders++;
+		s->pull.n_senders++;
 	}
 	s->links[port].flags |= L_PULLS;
-	s->pull_of_port[port] = s->n_pulls++;
+	s->pull.of_port[port] = s->pull.n_ports++;
 }
 
 static void place_throttles(struct sim *s)
@@ -297,15 +296,15 @@ static void place_throttles(struct sim *s)
 
 void senders_fini(struct sim *s)
 {
-	for (uint32_t i = 0; i < s->n_pulls; i++) {
-		free(s->pulls[i].offers);
-		free(s->pulls[i].turns);
+	for (uint32_t i = 0; i < s->pull.n_ports; i++) {
+		free(s->pull.ports[i].offers);
+		free(s->pull.ports[i].turns);
 	}
-	free(s->pulls);
-	free(s->pull_of_port);
-	free(s->senders);
-	free(s->sender_queues);
-	s->n_pulls = s->n_senders = 0;
+	free(s->pull.ports);
+	free(s->pull.of_port);
+	free(s->pull.senders);
+	free(s->pull.queues);
+	s->pull.n_ports = s->pull.n_senders = 0;
 }
 
 void senders_init(struct sim *s)
@@ -321,21 +320,20 @@ void senders_init(struct sim *s)
 			counts[i] += s->n_endpoints;
 		total += counts[i];
 	}
-	s->pulls = hd_alloc(setup->n_nodes, sizeof(*s->pulls));
-	s->senders = hd_alloc(total, sizeof(*s->senders));
-	s->sender_queues =
-		hd_alloc(total * s->n_lanes, sizeof(*s->sender_queues));
-	s->pull_of_port = hd_alloc(setup->n_ports, sizeof(*s->pull_of_port));
+	s->pull.ports = hd_alloc(setup->n_nodes, sizeof(*s->pull.ports));
+	s->pull.senders = hd_alloc(total, sizeof(*s->pull.senders));
+	s->pull.queues = hd_alloc(total * s->n_lanes, sizeof(*s->pull.queues));
+	s->pull.of_port = hd_alloc(setup->n_ports, sizeof(*s->pull.of_port));
 	for (size_t i = 0; i < total * s->n_lanes; i++)
-		s->sender_queues[i] = (struct packet_queue){ NONE, NONE };
+		s->pull.queues[i] = (struct packet_queue){ NONE, NONE };
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
 		if (counts[i])
 			pull_init(s, s->nodes[i].first_port + 1, counts[i]);
 	}
 	place_throttles(s);
 	free(counts);
-	assert(!s->borrow || s->n_pulls == 0);
-	if (s->n_pulls && s->way == WAY_PLAIN)
+	assert(!s->borrow || s->pull.n_ports == 0);
+	if (s->pull.n_ports && s->way == WAY_PLAIN)
 		s->way = WAY_SIMPLE;
 }
 
@@ -349,7 +347,7 @@ static void pack_sender(struct saved *v, struct sim *owner, struct sender *x)
 		return;
 	saved_list(v, owner, &x->coming);
 	for (uint32_t i = 0; i < v->s->n_lanes; i++)
-		saved_list(v, owner, &v->s->sender_queues[x->queues + i]);
+		saved_list(v, owner, &v->s->pull.queues[x->queues + i]);
 }
 
 static void pack_pull(struct saved *v, uint32_t port)

@@ -70,7 +70,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 	}
 	if (x->hop_limit <= 1) {
 		head_lost(s, p, SIM_LOST_HOPS, in_port,
-			  &s->counts[in_port].hop_limit_exceeded);
+			  &s->sums.cold[in_port].hop_limit_exceeded);
 		packet_drop(s, p);
 		return;
 	}
@@ -83,7 +83,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 	x->hop_limit--;
 	if (vl >= s->setup->ports[out].vls) {
 		head_lost(s, p, SIM_LOST_DISCARD, out,
-			  &s->counts[out].xmit_discards);
+			  &s->sums.cold[out].xmit_discards);
 		packet_drop(s, p);
 		return;
 	}

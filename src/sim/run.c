@@ -21,14 +21,15 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 
 void sim_observe(struct sim *s, const struct sim_observer *o)
 {
-	s->observers = hd_realloc(s->observers, (size_t)s->n_observers + 1,
-				  sizeof(*s->observers));
-	s->observers[s->n_observers++] = *o;
-	s->tells_delivered |= o->delivered != NULL;
-	s->tells_ended |= o->ended != NULL;
-	s->tells_ends = s->tells_ended || s->tells_delivered;
-	s->tells_granted |= o->granted != NULL;
-	s->tells_updated |= o->updated != NULL;
+	s->tell.observers =
+		hd_realloc(s->tell.observers, (size_t)s->tell.n_observers + 1,
+			   sizeof(*s->tell.observers));
+	s->tell.observers[s->tell.n_observers++] = *o;
+	s->tell.delivered |= o->delivered != NULL;
+	s->tell.ended |= o->ended != NULL;
+	s->tell.ends = s->tell.ended || s->tell.delivered;
+	s->tell.granted |= o->granted != NULL;
+	s->tell.updated |= o->updated != NULL;
 	if (o->granted)
 		s->way = WAY_GENERAL;
 	for (uint32_t i = 0; o->granted && i < s->setup->n_ports; i++)
@@ -227,8 +228,8 @@ void sim_record_fini(struct sim_record *record)
 static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals,
 			  size_t n)
 {
-	s->arrivals = arrivals;
-	s->n_arrivals = n;
+	s->make.arrivals = arrivals;
+	s->make.n_arrivals = n;
 	if (n > 0)
 		eventq_push(&s->q, arrivals[0].time,
 			    event_key(EV_ARRIVAL, 0, 0, 0));
@@ -272,8 +273,8 @@ static struct sim *replay_new(const struct sim_setup *setup,
 	sim_observe(s, &observer);
 	s->to_the_end = true;
 	s->has_begun = true;
-	s->arrivals = arrivals;
-	s->n_arrivals = n;
+	s->make.arrivals = arrivals;
+	s->make.n_arrivals = n;
 	senders_init(s);
 	return s;
 }

@@ -308,10 +308,11 @@ static void saved_packets(struct saved *v)
  */
 
 static const struct pack_member clock_members[] = {
-	PACK(sim, now),           PACK(sim, horizon),      PACK(sim, from),
-	PACK(sim, next_change),   PACK(sim, latest),       PACK(sim, hops),
-	PACK(sim, hops_before),   PACK(sim, hops_checked), PACK(sim, events),
-	PACK(sim, delivered_all),
+	PACK(sim, now),         PACK(sim, horizon),
+	PACK(sim, from),        PACK(sim, arb.next_change),
+	PACK(sim, latest),      PACK(sim, hops),
+	PACK(sim, hops_before), PACK(sim, hops_checked),
+	PACK(sim, events),      PACK(sim, delivered_all),
 };
 
 /* What a run that is read into must have in common with it. */
@@ -327,12 +328,12 @@ static void pack_shape(struct saved *v)
 	pack_same(v->p, s->n_sls);
 	pack_same(v->p, s->max_bytes);
 	pack_same(v->p, s->n_endpoints);
-	pack_same(v->p, s->n_senders);
+	pack_same(v->p, s->pull.n_senders);
 	pack_same(v->p, s->extras != NULL);
-	pack_same(v->p, s->tells_delivered);
-	pack_same(v->p, s->tells_ended);
-	pack_same(v->p, s->tells_granted);
-	pack_same(v->p, s->tells_updated);
+	pack_same(v->p, s->tell.delivered);
+	pack_same(v->p, s->tell.ended);
+	pack_same(v->p, s->tell.granted);
+	pack_same(v->p, s->tell.updated);
 }
 
 /* Sums are the first part's; the others have nothing yet. */
@@ -364,7 +365,7 @@ static void pack_run(struct saved *v)
 	pack_shape(v);
 	PACK_STRUCT(v->p, clock_members, s);
 	pack_check(v->p,
-		   s->now < NEVER && s->next_change <= s->setup->n_changes);
+		   s->now < NEVER && s->arb.next_change <= s->setup->n_changes);
 	if (v->p->reads)
 		clocks_share(v);
 	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
@@ -384,7 +385,7 @@ static void pack_run(struct saved *v)
 	saved_tellings(v);
 	saved_events(v);
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
-		s->parts->part[i]->tables = s->tables;
+		s->parts->part[i]->arb.tables = s->arb.tables;
 }
 
 static void saved_fini(struct saved *v)

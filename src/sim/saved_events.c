@@ -168,11 +168,11 @@ static void queue_clear(struct sim *s)
 
 static void arrivals_go_on(struct sim *s)
 {
-	while (s->next_arrival < s->n_arrivals &&
-	       s->arrivals[s->next_arrival].time <= s->now)
-		s->next_arrival++;
-	if (s->next_arrival < s->n_arrivals)
-		eventq_push(&s->q, s->arrivals[s->next_arrival].time,
+	while (s->make.next_arrival < s->make.n_arrivals &&
+	       s->make.arrivals[s->make.next_arrival].time <= s->now)
+		s->make.next_arrival++;
+	if (s->make.next_arrival < s->make.n_arrivals)
+		eventq_push(&s->q, s->make.arrivals[s->make.next_arrival].time,
 			    event_key(EV_ARRIVAL, 0, 0, 0));
 }
 

@@ -159,7 +159,7 @@ static void pack_lanes(struct saved *v, struct sim *owner, uint32_t port)
 
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->lanes[i]);
-		pack_u32(v->p, &s->more_packets[i]);
+		pack_u32(v->p, &s->sums.carries[i]);
 		pack_u16(v->p, &s->credits[i]);
 		if (queued)
 			pack_queue(v, owner, &s->lanes[i]);
@@ -178,8 +178,8 @@ static void pack_outlet(struct saved *v, struct sim *owner, uint32_t port)
 		return;
 	pack_output(v, &s->outlets[port]);
 	pack_ring(v, owner, &s->outlet_rings[port]);
-	pack_u8(v->p, &s->cross_vl[port]);
-	pack_check(v->p, s->cross_vl[port] < 16);
+	pack_u8(v->p, &s->cross.vl[port]);
+	pack_check(v->p, s->cross.vl[port] < 16);
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->outlet_lanes[i]);
 		pack_u16(v->p, &s->outlet_credits[i]);
@@ -233,14 +233,14 @@ static void pack_counters(struct saved *v, uint32_t port)
 {
 	struct sim *s = v->s;
 
-	PACK_STRUCT(v->p, counters_members, &s->counts[port]);
-	pack_u64(v->p, &s->carried[port]);
+	PACK_STRUCT(v->p, counters_members, &s->sums.cold[port]);
+	pack_u64(v->p, &s->sums.carried[port]);
 	for (size_t i = 0; i < missed_row(s); i++)
 		PACK_STRUCT(v->p, count_members,
-			    &s->missed[port * missed_row(s) + i]);
-	for (uint32_t i = 0; s->sl_counts && i < s->n_sls; i++)
+			    &s->sums.missed[port * missed_row(s) + i]);
+	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
 		PACK_STRUCT(v->p, count_members,
-			    &s->sl_counts[port * s->n_sls + i]);
+			    &s->sums.by_sl[port * s->n_sls + i]);
 	for (uint32_t i = 0; s->fc && i < s->n_lanes; i++)
 		PACK_STRUCT(v->p, control_members,
 			    &s->fc[port * s->n_lanes + i]);
@@ -275,10 +275,10 @@ static void pack_readers(struct saved *v, struct sim *owner, uint32_t port)
 {
 	struct sim *s = v->s;
 
-	pack_u64(v->p, &s->granted[port]);
-	pack_u64(v->p, &s->release_at[port]);
+	pack_u64(v->p, &s->cross.granted[port]);
+	pack_u64(v->p, &s->cross.release_at[port]);
 	for (uint32_t i = 0; i < s->n_readers; i++) {
-		struct reader *r = &s->readers[port * s->n_readers + i];
+		struct reader *r = &s->cross.readers[port * s->n_readers + i];
 
 		/* Whose it was matters to nobody. */
 		if (!v->p->reads && r->until <= s->now)

@@ -171,7 +171,7 @@ static void source_start(struct source *src, struct source_more *more,
 static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	const struct source_more *more = &s->sources_more[flow];
+	const struct source_more *more = &s->make.more[flow];
 
 	if (f->count && more->made >= f->count && more->sent_of_message == 0)
 		return true;
@@ -183,7 +183,7 @@ static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 
 static void source_schedule(struct sim *s, uint32_t flow)
 {
-	const struct source *src = &s->sources[flow];
+	const struct source *src = &s->make.sources[flow];
 
 	if (src->at != NEVER && !is_over(s, flow, src->at))
 		eventq_push(&s->q, src->at, event_key(EV_SOURCE, 0, 0, flow));
@@ -191,8 +191,8 @@ static void source_schedule(struct sim *s, uint32_t flow)
 
 void source_begin(struct sim *s, uint32_t flow, hd_time start)
 {
-	source_start(&s->sources[flow], &s->sources_more[flow], &s->flows[flow],
-		     start);
+	source_start(&s->make.sources[flow], &s->make.more[flow],
+		     &s->flows[flow], start);
 	source_schedule(s, flow);
 }
 
@@ -242,25 +242,26 @@ static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 		.is_uniform = f->to.choice == SIM_TO_UNIFORM,
 	};
 
-	for (uint32_t i = s->n_plans; i-- > 0;) {
-		if (plan_equal(&s->plans[i], &plan))
+	for (uint32_t i = s->make.n_plans; i-- > 0;) {
+		if (plan_equal(&s->make.plans[i], &plan))
 			return i;
 	}
-	if (s->n_plans == PLANS_MOST)
+	if (s->make.n_plans == PLANS_MOST)
 		return NONE;
-	s->plans = hd_grow(s->plans, &s->plans_cap, (size_t)s->n_plans + 1,
-			   sizeof(*s->plans));
-	s->plans[s->n_plans] = plan;
-	return s->n_plans++;
+	s->make.plans =
+		hd_grow(s->make.plans, &s->make.plans_cap,
+			(size_t)s->make.n_plans + 1, sizeof(*s->make.plans));
+	s->make.plans[s->make.n_plans] = plan;
+	return s->make.n_plans++;
 }
 
 void sources_init(struct sim *s)
 {
-	s->sources = hd_alloc_dense(s->n_flows, sizeof(*s->sources));
-	s->sources_more = hd_alloc(s->n_flows, sizeof(*s->sources_more));
+	s->make.sources = hd_alloc_dense(s->n_flows, sizeof(*s->make.sources));
+	s->make.more = hd_alloc(s->n_flows, sizeof(*s->make.more));
 	for (uint32_t i = 0; i < s->n_flows; i++) {
-		struct source *src = &s->sources[i];
-		struct source_more *more = &s->sources_more[i];
+		struct source *src = &s->make.sources[i];
+		struct source_more *more = &s->make.more[i];
 		const struct sim_flow *f = &s->flows[i];
 
 		rng_init(&src->rng, s->setup->seed, i);
@@ -326,7 +327,7 @@ bool packet_lane(struct sim *s, struct packet *p)
 	if (likely(p->out_vl < s->setup->ports[p->out].vls))
 		return true;
 	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
-		    &s->counts[p->out].xmit_discards);
+		    &s->sums.cold[p->out].xmit_discards);
 	packet_free(s, p);
 	return false;
 }
@@ -363,7 +364,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 		       uint32_t flow, port_id target)
 {
 	const struct sim_arrival *a =
-		f->kind == SIM_TRACE ? &f->trace[s->sources_more[flow].place]
+		f->kind == SIM_TRACE ? &f->trace[s->make.more[flow].place]
 				     : NULL;
 
 	s->extras[id] = (struct packet_extra){
@@ -380,7 +381,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 static bool ends_reservation(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	struct source_more *more = &s->sources_more[flow];
+	struct source_more *more = &s->make.more[flow];
 
 	if (more->is_over || !flow_reserves(s, flow))
 		return false;
@@ -412,8 +413,8 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.ready = s->now,
 		.next = NONE,
 		.flow = flow,
-		.sequence = s->sources[flow].sequence++,
-		.out = s->sources[flow].out,
+		.sequence = s->make.sources[flow].sequence++,
+		.out = s->make.sources[flow].out,
 		.up = NONE,
 		.slot = NONE,
 		.bytes = bytes & PACKET_BYTES,
@@ -457,7 +458,7 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 
 	if (is_over(s, flow, s->now))
 		return false;
-	s->sources_more[flow].made++;
+	s->make.more[flow].made++;
 	for (uint32_t i = 0; i < f->packets; i++)
 		metrics_made(s, flow, bytes_of(f, i));
 	return true;
@@ -503,8 +504,8 @@ static void message_emit(struct sim *s, uint32_t flow)
 		return;
 	}
 	const struct sim_flow *f = &s->flows[flow];
-	struct source *src = &s->sources[flow];
-	struct source_more *more = &s->sources_more[flow];
+	struct source *src = &s->make.sources[flow];
+	struct source_more *more = &s->make.more[flow];
 	struct sim_address to = destination(f, src, more);
 	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
 
@@ -522,13 +523,13 @@ static void message_emit(struct sim *s, uint32_t flow)
 static void trace_emit(struct sim *s, uint32_t flow)
 {
 	const struct sim_arrival *a =
-		&s->flows[flow].trace[s->sources_more[flow].place];
+		&s->flows[flow].trace[s->make.more[flow].place];
 	struct sim_address to = {
 		.dlid = a->dlid,
 		.target = a->global ? a->target : TOPO_NONE,
 	};
 
-	s->sources_more[flow].made++;
+	s->make.more[flow].made++;
 	packet_emit(s, flow, a->bytes, to, a->sl);
 }
 
@@ -536,8 +537,8 @@ static void trace_emit(struct sim *s, uint32_t flow)
 static void saturate(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	struct source *src = &s->sources[flow];
-	struct source_more *more = &s->sources_more[flow];
+	struct source *src = &s->make.sources[flow];
+	struct source_more *more = &s->make.more[flow];
 	uint32_t packets = f->packets > 1 ? f->packets : 1;
 
 	if (is_posted(s, flow)) {
@@ -570,7 +571,7 @@ void source_granted(struct sim *s, uint32_t flow)
 static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
 		      lid_t dlid)
 {
-	struct source *src = &s->sources[flow];
+	struct source *src = &s->make.sources[flow];
 	uint32_t id = packet_new(s), out = src->out;
 	struct packet *p = packet_at(s, id);
 	struct output *l = &s->links[out];
@@ -600,8 +601,8 @@ static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
 
 static void plan_fire(struct sim *s, uint32_t flow)
 {
-	struct source *src = &s->sources[flow];
-	const struct plan *plan = &s->plans[src->plan];
+	struct source *src = &s->make.sources[flow];
+	const struct plan *plan = &s->make.plans[src->plan];
 	uint32_t to = plan->is_uniform
 			      ? draw_other(&src->rng, plan->n, src->self)
 			      : 0;
@@ -618,7 +619,7 @@ void source_fire(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
 
-	if (likely(s->sources[flow].plan != NONE)) {
+	if (likely(s->make.sources[flow].plan != NONE)) {
 		plan_fire(s, flow);
 		return;
 	}
@@ -630,13 +631,13 @@ void source_fire(struct sim *s, uint32_t flow)
 		trace_emit(s, flow);
 		break;
 	case SIM_BURST:
-		while (s->sources_more[flow].made < f->count)
+		while (s->make.more[flow].made < f->count)
 			message_emit(s, flow);
 		break;
 	default:
 		message_emit(s, flow);
 	}
-	source_advance(&s->sources[flow], &s->sources_more[flow], f);
+	source_advance(&s->make.sources[flow], &s->make.more[flow], f);
 	source_schedule(s, flow);
 }
 
@@ -666,10 +667,9 @@ void saved_sources(struct saved *v)
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct sim_flow *f = &s->flows[i];
 
-		PACK_STRUCT(v->p, source_members, &s->sources[i]);
-		PACK_STRUCT(v->p, more_members, &s->sources_more[i]);
-		pack_check(v->p,
-			   f->kind != SIM_TRACE ||
-				   s->sources_more[i].place <= f->n_trace);
+		PACK_STRUCT(v->p, source_members, &s->make.sources[i]);
+		PACK_STRUCT(v->p, more_members, &s->make.more[i]);
+		pack_check(v->p, f->kind != SIM_TRACE ||
+					 s->make.more[i].place <= f->n_trace);
 	}
 }

@@ -315,7 +315,7 @@ static void outlet_init(struct sim *s, uint32_t port)
 {
 	s->outlets[port].wake_at = NEVER;
 	s->outlet_rings[port].spill = NONE;
-	s->cross_vl[port] = VL_MANAGEMENT;
+	s->cross.vl[port] = VL_MANAGEMENT;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
 
@@ -347,7 +347,7 @@ static void ports_init(struct sim *s)
 						 sizeof(*s->outlet_lanes));
 		s->outlet_credits = hd_alloc_dense(n * s->n_lanes,
 						   sizeof(*s->outlet_credits));
-		s->cross_vl = hd_alloc(n, sizeof(*s->cross_vl));
+		s->cross.vl = hd_alloc(n, sizeof(*s->cross.vl));
 	}
 	for (uint32_t port = 0; port < n; port++) {
 		link_init(s, port);
@@ -355,7 +355,7 @@ static void ports_init(struct sim *s)
 			outlet_init(s, port);
 	}
 	s->one_rate = s->n_rates <= 1;
-	s->more_packets = hd_alloc(n * s->n_lanes, sizeof(*s->more_packets));
+	s->sums.carries = hd_alloc(n * s->n_lanes, sizeof(*s->sums.carries));
 	s->touched.ports = hd_alloc(n, sizeof(uint32_t));
 	s->crossed.ports = hd_alloc(n, sizeof(uint32_t));
 	s->downed.ports = hd_alloc(n, sizeof(uint32_t));
@@ -381,20 +381,21 @@ static void features_init(struct sim *s)
 
 	s->cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
 	s->cold_ports = hd_alloc(s->cold_mask ? n : 1, sizeof(*s->cold_ports));
-	s->counts = hd_alloc(n, sizeof(*s->counts));
-	s->carried = hd_alloc(n, sizeof(*s->carried));
-	s->missed = hd_alloc(n * missed_row(s), sizeof(*s->missed));
+	s->sums.cold = hd_alloc(n, sizeof(*s->sums.cold));
+	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
+	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
 	if (s->fifo) {
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
 		for (size_t i = 0; i < n * s->n_lanes; i++)
 			s->fifos[i].next = s->fifos[i].last = NONE;
 	}
 	if (s->n_readers) {
-		s->readers = hd_alloc(n * s->n_readers, sizeof(*s->readers));
-		s->granted = hd_alloc(n, sizeof(*s->granted));
-		s->release_at = hd_alloc(n, sizeof(*s->release_at));
+		s->cross.readers =
+			hd_alloc(n * s->n_readers, sizeof(*s->cross.readers));
+		s->cross.granted = hd_alloc(n, sizeof(*s->cross.granted));
+		s->cross.release_at = hd_alloc(n, sizeof(*s->cross.release_at));
 		for (size_t i = 0; i < n; i++)
-			s->release_at[i] = NEVER;
+			s->cross.release_at[i] = NEVER;
 	}
 	if (has_counters(s))
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
@@ -494,7 +495,7 @@ void sim_free(struct sim *s)
 	nodes_fini(s);
 	senders_fini(s);
 	tellings_fini(s);
-	free(s->observers);
+	free(s->tell.observers);
 	free(s->endpoints);
 	eventq_fini(&s->q);
 	for (uint32_t i = 0; i < s->n_rates; i++)
@@ -513,19 +514,19 @@ void sim_free(struct sim *s)
 	free(s->rings);
 	free(s->lanes);
 	free(s->credits);
-	free(s->sl_counts);
-	free(s->more_packets);
+	free(s->sums.by_sl);
+	free(s->sums.carries);
 	free(s->spills);
 	free(s->fifos);
-	free(s->readers);
-	free(s->granted);
-	free(s->release_at);
-	free(s->cross_vl);
+	free(s->cross.readers);
+	free(s->cross.granted);
+	free(s->cross.release_at);
+	free(s->cross.vl);
 	free(s->fc);
 	free(s->cold_ports);
-	free(s->counts);
-	free(s->carried);
-	free(s->missed);
+	free(s->sums.cold);
+	free(s->sums.carried);
+	free(s->sums.missed);
 	free(s->stuck);
 	free(s->durations);
 	free(s->rates);
@@ -533,8 +534,8 @@ void sim_free(struct sim *s)
 	free(s->crossed.ports);
 	free(s->downed.ports);
 	free(s->updating.ports);
-	free(s->sources);
-	free(s->sources_more);
-	free(s->plans);
+	free(s->make.sources);
+	free(s->make.more);
+	free(s->make.plans);
 	free(s);
 }

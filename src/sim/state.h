@@ -26,81 +26,13 @@
 #include "fabric/limits.h"
 #include "qos/arbiter.h"
 #include "sim/blocks.h"
+#include "sim/event.h"
 #include "sim/sim.h"
 
 #define NONE        UINT32_MAX
 #define NEVER       HD_TIME_NEVER
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-
-/* ---- events ------------------------------------------------------------ */
-
-/* In the order of T2: what one instant does, it does in this order. */
-enum event_kind {
-	EV_FAULT,   /* id: fault */
-	EV_TABLE,   /* arbitration tables of ports change */
-	EV_MEASURE, /* the warm-up ends */
-	EV_LOOK,    /* is it time to end? (M2) */
-	EV_STUCK,   /* does anything still move? (M3) */
-	EV_UPDATE,  /* a flow-control update arrives at port, vl; id: content */
-	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
-	EV_SPACE,   /* id: blocks that come free at input port, vl */
-	EV_REFRESH, /* T5's timer of port */
-	EV_CHOOSE,  /* id: packet that came by input port is routed (D2) */
-	EV_FIRST,   /* id: packet; fifo with merged lanes only */
-	EV_READY,   /* id: packet for output port, vl */
-	EV_OUT,     /* id: packet in port's output queue is ready; cioq */
-	EV_HOQ,     /* id: packet whose lifetime at port may be over */
-	EV_FILLS,   /* id: blocks whose head arrives at input port, vl (C3) */
-	EV_COMES,   /* id: a copy that is routed to output port, vl (C3) */
-	EV_LEAVES,  /* id: a copy that has left a buffer or a switch (C3) */
-	EV_FREES,   /* id: blocks that come free at input port, vl (C3) */
-	EV_DELIVER, /* id: packet; vl 0: the next one held by a stuck sink */
-	EV_ACKED,   /* the next delayed answer for port (C6) */
-	EV_RESPOND, /* id: throttle whose timer is due (C6) */
-	EV_TIMEOUT, /* id: flow that may have waited in vain (C6) */
-	EV_ASK,     /* id: flow that asks for leave to start (C8) */
-	EV_TIMER,   /* id: cookie of endpoint vl, about an end port */
-	EV_SOURCE,  /* id: flow */
-	EV_ARRIVAL, /* the next of a list given in advance */
-	EV_INJECT,  /* id: sender of port with a packet that enters now */
-	EV_PACE,    /* id: throttle whose packet may be eligible (C2) */
-	EV_RELEASE, /* a reader of input port comes free */
-	EV_CROSS,   /* crossbar output port may have something to do */
-	EV_WAKE,    /* link of port may have something to do */
-};
-
-/* 5 bits kind, 27 bits port, 4 bits VL, 28 bits id */
-#define EV_ID_BITS   SIM_ID_BITS
-#define EV_PORT_BITS SIM_PORT_BITS
-#define EV_ID_MAX    (((uint32_t)1 << EV_ID_BITS) - 1)
-
-static inline uint64_t event_key(enum event_kind kind, uint32_t port,
-				 unsigned vl, uint32_t id)
-{
-	return (uint64_t)kind << 59 | (uint64_t)port << 32 |
-	       (uint64_t)vl << EV_ID_BITS | id;
-}
-
-static inline enum event_kind key_kind(uint64_t key)
-{
-	return (enum event_kind)(key >> 59);
-}
-
-static inline uint32_t key_port(uint64_t key)
-{
-	return (uint32_t)(key >> 32) & (((uint32_t)1 << EV_PORT_BITS) - 1);
-}
-
-static inline unsigned key_vl(uint64_t key)
-{
-	return (unsigned)(key >> EV_ID_BITS) & 15;
-}
-
-static inline uint32_t key_id(uint64_t key)
-{
-	return (uint32_t)key & EV_ID_MAX;
-}
 
 /* ---- packets ----------------------------------------------------------- */
 
@@ -185,7 +117,7 @@ struct output {
 	uint32_t peer;
 	uint32_t far_node;
 	uint16_t requests; /* VLs with a packet that is first and ready */
-	uint16_t table;    /* of sim.tables */
+	uint16_t table;    /* of sim.arb.tables */
 	uint16_t tight; /* VLs that may lack credits for the largest packet, */
 			/* unless the ring has some */
 	struct arbiter arb;
@@ -202,7 +134,7 @@ struct lane {
 		} queue;
 	};
 	uint64_t bytes;   /* sent */
-	uint32_t packets; /* sent, modulo 2^32; see sim.more_packets */
+	uint32_t packets; /* sent, modulo 2^32; see sim.sums */
 	uint32_t heads;   /* of sim.heads: its row, if several compete */
 	uint32_t solo;    /* the first packet, if there is one input; or NONE */
 	uint16_t least;   /* fewest credits there ever were */
@@ -344,14 +276,14 @@ struct node {
 struct sender {
 	uint32_t throttle; /* of control.throttles; NONE: a plain one */
 	/* A plain one: */
-	uint32_t queues;            /* of sim.sender_queues, one per lane */
+	uint32_t queues;            /* of sim.pull.queues, one per lane */
 	struct packet_queue coming; /* given ahead of their time, by time */
 	uint32_t sequence;          /* of its next packet */
 };
 
 /* An end port that has some. */
 struct pull {
-	uint32_t first;    /* of sim.senders: the port's number 1 */
+	uint32_t first;    /* of sim.pull.senders: the port's number 1 */
 	uint32_t n;        /* senders, with 0 */
 	uint32_t words;    /* of a set of senders */
 	uint64_t *offers;  /* per lane: who offers a packet */
@@ -385,7 +317,7 @@ struct source {
 		double fraction; /* of a ps, others */
 	};
 	uint32_t sequence;
-	uint32_t plan; /* of sim.plans, or NONE */
+	uint32_t plan; /* of sim.make.plans, or NONE */
 	uint32_t self; /* its place in the plan's list */
 	uint32_t out;  /* sim port that it sends by */
 };
@@ -438,25 +370,82 @@ struct tellings {
 	uint64_t order;
 };
 
+/* tell.c: who looks on, and what they will be told. */
+struct tell_state {
+	struct sim_observer *observers;
+	uint32_t n_observers;
+	/* What somebody wants to know; ends: delivered or ended. */
+	bool delivered, ended, granted, updated, ends;
+	struct tellings queue;
+};
+
+/* pull.c: senders beside 0, if there are any. */
+struct pull_state {
+	struct pull *ports; /* those that pull */
+	uint32_t *of_port;  /* sim port to those */
+	struct sender *senders;
+	uint32_t n_ports, n_senders;
+	struct packet_queue *queues; /* of plain senders */
+};
+
+/* arbiters.c: the tables of outputs. */
+struct arb_state {
+	struct arbiter_table *tables;
+	uint32_t n_tables;
+	size_t tables_cap;
+	struct arbiter_places *places;
+	uint32_t next_change; /* of the setup's (T11c) */
+};
+
+/* crossbar.c: readers of inputs, turns of outputs. */
+struct cross_state {
+	struct reader *readers; /* n_readers per port; if limited */
+	hd_time *granted;       /* per outlet, 1 + time; if readers limited */
+	hd_time *release_at;    /* per input port, of its EV_RELEASE */
+	uint8_t *vl;            /* per outlet: data VL granted last; cioq */
+};
+
+/* source.c: what makes packets. */
+struct make_state {
+	struct source *sources;
+	struct source_more *more;
+	struct plan *plans;
+	uint32_t n_plans;
+	size_t plans_cap;
+	const struct sim_arrival *arrivals;
+	size_t n_arrivals, next_arrival;
+};
+
+/* metrics_ports.c: what ports have counted, beside their lanes. */
+struct sums_state {
+	struct count *by_sl; /* n_sls per port; NULL if VLs tell */
+	uint32_t *carries;   /* per lane: of lane.packets */
+	struct cold_counters *cold;
+	/* Per port: of a packet that was being sent as measuring began. */
+	hd_time *carried;
+	/* Per port: packets not received, by lane and then by SL in use. */
+	struct count *missed;
+};
+
 struct sim {
+	/* engine.c: what comes next. */
 	struct eventq q;
 	hd_time now;
 	hd_time horizon; /* what happens after it is not counted */
 	hd_time from;    /* measuring since; NEVER in the warm-up */
 
+	/* state.c: all packets there are. */
 	struct packet *packets;
 	struct packet_extra *extras; /* NULL unless needed */
 	uint32_t free_packet, alive;
 	uint32_t n_packets; /* records ever used; there is room for */
 	size_t packets_cap;
 
-	/* Per sim port. */
+	/* hop.h, ring.h: per sim port. */
 	struct output *links;
 	struct ring *rings;
 	struct lane *lanes;      /* n_lanes each */
-	struct count *sl_counts; /* n_sls each; NULL if VLs tell */
-	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sl_counts is NULL */
-	uint32_t *more_packets;  /* per lane: carries of lane.packets */
+	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sums.by_sl is NULL */
 	/* Where virtual output queues are: links, or cioq's crossbars. */
 	struct output *outlets;
 	struct ring *outlet_rings;
@@ -468,48 +457,39 @@ struct sim {
 	 */
 	uint16_t *credits, *outlet_credits;
 
+	/* voq.h, ring.c. */
 	struct heads heads; /* of lanes of outlets */
 	uint64_t *words;    /* 4 per lane of outlets, if any node is wide */
 	struct spill *spills;
 	uint32_t n_spills, free_spill;
 	size_t spills_cap;
+
+	/* nodes.c; switch.c; update.c; fault.c. */
 	struct node *nodes;
-	const uint8_t *lft;       /* forwarding tables in blocks */
-	struct lft_blocks blocks; /* where the subnet has rows; or NULLs */
-	struct fifo *fifos;       /* per port and lane; fifo only */
-	struct reader *readers;   /* n_readers per port; if limited */
-	hd_time *granted;         /* per outlet, 1 + time; if readers limited */
-	hd_time *release_at;      /* per input port, of its EV_RELEASE */
-	uint8_t *cross_vl;        /* per outlet: data VL granted last; cioq */
-	struct flow_control *fc;  /* per port and lane; lossy or exact */
+	const uint8_t *lft;           /* forwarding tables in blocks */
+	struct lft_blocks blocks;     /* where the subnet has rows; or NULLs */
+	struct fifo *fifos;           /* per port and lane; fifo only */
+	struct flow_control *fc;      /* per port and lane; lossy or exact */
 	struct cold_port *cold_ports; /* cold_at; by port, or one for all */
 	uint32_t cold_mask;
-	struct cold_counters *counts;
-	/* Per port: of a packet that was being sent as measuring began. */
-	hd_time *carried;
-	/* Per port: packets not received, by lane and then by SL in use. */
-	struct count *missed;
 	struct stuck *stuck;
-	struct borrow *borrow; /* borrow.c; NULL: no lanes on loan */
 
-	/* Senders beside 0, if there are any. */
-	struct pull *pulls;
-	uint32_t *pull_of_port; /* of those that pull */
-	struct sender *senders;
-	uint32_t n_pulls, n_senders;
-	struct packet_queue *sender_queues;
+	/* Parts that have a file of their own. */
+	struct cross_state cross;
+	struct arb_state arb;
+	struct pull_state pull;
+	struct make_state make;
+	struct sums_state sums;
+	struct tell_state tell;
+	struct borrow *borrow;   /* NULL: no lanes on loan */
 	struct control *control; /* NULL: no congestion control */
 	struct marks *marks;     /* NULL: nobody marks */
 	struct probes *probes;   /* NULL: nobody asks (C8) */
 	struct choices *choices; /* NULL: no switch chooses (D1) */
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 
-	struct arbiter_table *tables; /* arbiters.c */
-	uint32_t n_tables;
-	size_t tables_cap;
-	struct arbiter_places *places;
-	uint32_t next_change; /* of the setup's (T11c) */
-	hd_time **durations;  /* [rate][bytes], 0 = not computed yet */
+	/* state.c, from the setup: the same from beginning to end. */
+	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
 	struct hd_rate *rates;
 	uint32_t n_rates;
 
@@ -521,53 +501,45 @@ struct sim {
 	uint32_t n_readers;                  /* 0 = no limit */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
-	bool routers;      /* there are some */
-	bool mixes;        /* SLs of one lane may have had others before */
-	bool to_the_end;   /* even if nothing is left to do */
-	bool is_to_pause;  /* after this instant (sim_pause) */
-	bool full;         /* memory is short; see rules.yields */
-	bool is_stuck;     /* for ever (M3) */
-	bool has_begun;    /* and may have been cut (parts.h) */
-	bool fills;        /* marks look at how full buffers are */
-	bool stops_dry;    /* a part, if it has nothing to do but timers */
-	bool tells_ends;   /* tells_delivered or tells_ended */
-	bool is_elsewhere; /* a part that another process computes */
-	bool is_dry;       /* and has nothing to do there */
+	bool routers; /* there are some */
+	bool mixes;   /* SLs of one lane may have had others before */
+	bool fills;   /* marks look at how full buffers are */
 	enum way way;
 
+	/* run.c: how far it has come. */
+	bool to_the_end;  /* even if nothing is left to do */
+	bool is_to_pause; /* after this instant (sim_pause) */
+	bool full;        /* memory is short; see rules.yields */
+	bool is_stuck;    /* for ever (M3) */
+	bool has_begun;   /* and may have been cut (parts.h) */
+
+	/* engine.c: ports of this instant. */
 	struct port_list touched, crossed, downed, updating;
 
-	/* Input. */
+	/* The caller's. */
 	const struct sim_setup *setup;
 	const struct sim_flow *flows;
 	uint32_t n_flows;
 	struct sim_rules rules;
-	struct source *sources;
-	struct source_more *sources_more;
-	struct plan *plans;
-	uint32_t n_plans;
-	size_t plans_cap;
-	const struct sim_arrival *arrivals;
-	size_t n_arrivals, next_arrival;
-	struct sim_observer *observers;
 	struct sim_endpoint *endpoints;
-	uint32_t n_observers, n_endpoints;
-	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
-	bool tells_delivered, tells_ended, tells_granted, tells_updated;
-	struct tellings tellings;
+	uint32_t n_endpoints;
+	uint32_t poster;     /* the endpoint of posted flows, + 1; 0: none */
 	uint32_t background; /* pending events that keep nothing going */
 	uint32_t part;       /* its number, of a part (parts.h) */
 
-	/* Output. */
+	/* metrics.c: what came of it. */
 	uint64_t hops, hops_before, events, events_checked, hops_checked;
 	uint64_t delivered_all; /* warm-up too */
 	hd_time latest;         /* end of a packet, or of a sim_run */
 	hd_time latest_moved;   /* of a packet */
 	hd_time margin;         /* the longest that a grant reaches ahead */
-	struct tally *tally;    /* metrics.c */
+	struct tally *tally;
 	struct sim_metrics *metrics;
 
-	/* Several parts (parts.h). */
+	/* parts.c, mail.c: several parts. */
+	bool stops_dry;        /* a part, if it has nothing to do but timers */
+	bool is_elsewhere;     /* a part that another process computes */
+	bool is_dry;           /* and has nothing to do there */
 	struct parts *parts;   /* of the whole; NULL: it is not cut */
 	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
 	const struct cut *cut; /* of a part; NULL: it is the whole */

@@ -22,7 +22,8 @@ void packet_drop(struct sim *s, struct packet *p)
 
 void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 {
-	head_lost(s, p, SIM_LOST_CORRUPT, where, &s->counts[where].rcv_errors);
+	head_lost(s, p, SIM_LOST_CORRUPT, where,
+		  &s->sums.cold[where].rcv_errors);
 	if (p->head <= s->horizon)
 		packet_missed(s, p->up, p);
 	packet_drop(s, p);
@@ -82,14 +83,14 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 		return true;
 	if (!key_passes(s, n, p, port)) {
 		head_lost(s, p, SIM_LOST_PARTITION, port,
-			  &s->counts[port].xmit_constraint_errors);
+			  &s->sums.cold[port].xmit_constraint_errors);
 		return false;
 	}
 	uint8_t vl = switch_lane(s, n, p, out);
 
 	if (vl >= s->setup->ports[port].vls) {
 		head_lost(s, p, SIM_LOST_DISCARD, port,
-			  &s->counts[port].xmit_discards);
+			  &s->sums.cold[port].xmit_discards);
 		return false;
 	}
 	p->out_vl = vl;
@@ -112,7 +113,7 @@ void copy_route(struct sim *s, struct packet *p)
 void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
 {
 	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port,
-		  &s->counts[in_port].rcv_relay_errors);
+		  &s->sums.cold[in_port].rcv_relay_errors);
 	packet_drop(s, p);
 }
 
@@ -218,7 +219,8 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 	/* The reader may move on, but it may not take a later packet that
 	 * gets this number for the same one. */
 	for (uint32_t i = 0; i < s->n_readers; i++) {
-		struct reader *r = &s->readers[in_port * s->n_readers + i];
+		struct reader *r =
+			&s->cross.readers[in_port * s->n_readers + i];
 
 		r->slot = r->slot == id ? NONE : r->slot;
 	}
@@ -247,7 +249,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	    pkeys_of(s, in_port)->enforce_in &&
 	    !pkey_passes(pkeys_of(s, in_port), p->pkey)) {
 		head_lost(s, p, SIM_LOST_PARTITION, in_port,
-			  &s->counts[in_port].rcv_constraint_errors);
+			  &s->sums.cold[in_port].rcv_constraint_errors);
 		packet_drop(s, p);
 		return;
 	}

@@ -50,12 +50,12 @@ static void pop(struct tellings *all)
 static void note(struct sim *s, hd_time at, uint32_t port, unsigned kind,
 		 struct telling *t)
 {
-	if (!s->cut && s->now > 0 && s->tellings.n > 0)
+	if (!s->cut && s->now > 0 && s->tell.queue.n > 0)
 		tell_until(s, s->now - 1);
 	t->at = at;
 	t->place = (uint64_t)port << 32 | kind;
-	t->order = s->tellings.order++;
-	push(&s->tellings, t);
+	t->order = s->tell.queue.order++;
+	push(&s->tell.queue, t);
 }
 
 void tell_ended(struct sim *s, const struct packet *p, const struct ending *e)
@@ -63,9 +63,9 @@ void tell_ended(struct sim *s, const struct packet *p, const struct ending *e)
 	struct telling t;
 
 	packet_describe(s, p, &t.packet);
-	if (s->tells_ended)
+	if (s->tell.ended)
 		note(s, e->time, e->where, TELLS_ENDED + e->fate, &t);
-	if (s->tells_delivered && e->fate == SIM_DELIVERED)
+	if (s->tell.delivered && e->fate == SIM_DELIVERED)
 		note(s, e->time, e->where, TELLS_DELIVERED, &t);
 }
 
@@ -89,7 +89,7 @@ void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
 
 void telling_add(struct sim *part, const struct telling *t)
 {
-	push(&part->tellings, t);
+	push(&part->tell.queue, t);
 }
 
 bool telling_is_sound(const struct sim *part, const struct telling *t)
@@ -143,10 +143,10 @@ static void tell_one(const struct sim *s, const struct sim_observer *o,
 /* Who has the earliest of all. */
 static struct tellings *earliest(struct sim *s)
 {
-	struct tellings *best = &s->tellings;
+	struct tellings *best = &s->tell.queue;
 
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++) {
-		struct tellings *t = &s->parts->part[i]->tellings;
+		struct tellings *t = &s->parts->part[i]->tell.queue;
 
 		if (t->n && (!best->n || is_before(t->heap, best->heap)))
 			best = t;
@@ -158,20 +158,20 @@ void tell_until(struct sim *s, hd_time until)
 {
 	struct tellings *from;
 
-	while (s->n_observers && (from = earliest(s)) &&
+	while (s->tell.n_observers && (from = earliest(s)) &&
 	       from->heap->at <= until) {
 		const struct telling t = *from->heap;
 
 		pop(from);
-		for (uint32_t i = 0; i < s->n_observers && is_first_rank(s);
-		     i++)
-			tell_one(s, &s->observers[i], &t);
+		for (uint32_t i = 0;
+		     i < s->tell.n_observers && is_first_rank(s); i++)
+			tell_one(s, &s->tell.observers[i], &t);
 	}
 }
 
 void tellings_fini(struct sim *s)
 {
-	free(s->tellings.heap);
+	free(s->tell.queue.heap);
 }
 
 /* ---- as bytes ------------------------------------------------------------ */
@@ -213,11 +213,11 @@ static struct telling *tellings_gather(const struct saved *v, size_t *n)
 
 	*n = 0;
 	for (uint32_t i = 0; i < sim_n_parts(v->s); i++)
-		*n += sim_part(v->s, i)->tellings.n;
+		*n += sim_part(v->s, i)->tell.queue.n;
 	all = hd_alloc(*n, sizeof(*all));
 	*n = 0;
 	for (uint32_t i = 0; i < sim_n_parts(v->s); i++) {
-		const struct tellings *t = &sim_part(v->s, i)->tellings;
+		const struct tellings *t = &sim_part(v->s, i)->tell.queue;
 
 		for (size_t k = 0; k < t->n; k++)
 			all[(*n)++] = t->heap[k];
@@ -243,8 +243,8 @@ static void pack_telling(struct saved *v, struct telling *t)
 	struct sim *owner = sim_of_port(v->s, port);
 
 	t->place = (uint64_t)port << 32 | kind;
-	t->order = owner->tellings.order++;
-	push(&owner->tellings, t);
+	t->order = owner->tell.queue.order++;
+	push(&owner->tell.queue, t);
 }
 
 void saved_tellings(struct saved *v)

@@ -277,7 +277,7 @@ void answer_expect(struct sim *s, const struct delayed *what)
 {
 	struct control *c = s->control;
 	uint32_t port = flow_port(c, what->flow);
-	struct packet_queue *q = &c->coming[s->pull_of_port[port]];
+	struct packet_queue *q = &c->coming[s->pull.of_port[port]];
 	uint32_t id = delayed_new(c);
 	struct delayed *d = &c->delayed[id];
 	uint32_t *link = &q->first;
@@ -298,7 +298,7 @@ void answer_expect(struct sim *s, const struct delayed *what)
 void answer_heard(struct sim *s, uint32_t port)
 {
 	struct control *c = s->control;
-	struct packet_queue *q = &c->coming[s->pull_of_port[port]];
+	struct packet_queue *q = &c->coming[s->pull.of_port[port]];
 	uint32_t id = q->first;
 	struct delayed d = c->delayed[id];
 
@@ -532,7 +532,7 @@ PACK_KNOWS(controlled, 56);
 static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
 {
 	struct control *c = owner->control;
-	struct packet_queue *q = &c->coming[owner->pull_of_port[port]];
+	struct packet_queue *q = &c->coming[owner->pull.of_port[port]];
 	size_t n = 0;
 	uint32_t id = v->p->reads ? NONE : q->first;
 

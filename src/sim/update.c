@@ -97,15 +97,15 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 
 	bool lost = loss > 0 && rng_uniform(&c->losses) < loss;
 
-	s->counts[port].updates_sent++;
+	s->sums.cold[port].updates_sent++;
 	lost = lost || c->next_down <= when;
-	if (s->tells_updated && s->exact)
+	if (s->tell.updated && s->exact)
 		update_tell(s, port, vl, content, lost);
 	uint32_t peer = s->links[port].peer;
 	uint64_t key = event_key(EV_UPDATE, peer, vl, content);
 
 	if (lost || when > s->horizon)
-		count_one(&s->counts[peer].missed_updates);
+		count_one(&s->sums.cold[peer].missed_updates);
 	if (lost)
 		return;
 	if (port_is_remote(s, peer))
@@ -195,7 +195,7 @@ void head_arrived(struct sim *s, uint32_t port, struct packet *p)
 			packet_lost(s, p,
 				    (struct ending){ SIM_LOST_VL15, in_port,
 						     s->now },
-				    &s->counts[in_port].vl15_dropped);
+				    &s->sums.cold[in_port].vl15_dropped);
 			packet_missed(s, port, p);
 			packet_free(s, p);
 			return;

@@ -52,7 +52,7 @@ mutant mail.c 'm->credits[m->n_credits++] = *c;' \
 	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
 	'parts: an answer is heard in a window that is over'
-mutant partition.c 'packet += s->marks ? s->routing : s->delay;' \
+mutant partition.c 'packet += s->marks || s->choices ? s->routing : s->delay;' \
 	'packet += s->delay;' \
 	'parts: what waits to be arbitrated is counted a window too late'
 mutant parts.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
@@ -64,14 +64,14 @@ mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
 	'parts: places in the pool of packets break ties'
 mutant parts.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
 	'parts: timers go on when all else has ended'
-mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
+mutant ../qos/arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
-mutant arbiter.h 'l->weight[next], moves);' \
+mutant ../qos/arbiter.h 'l->weight[next], moves);' \
 	'(uint16_t)(a->left[side] + l->weight[next]), moves);' \
 	'T10: what was overdrawn is carried over'
-mutant arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
+mutant ../qos/arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
 	'T11: the limit expires one block late'
-mutant arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
+mutant ../qos/arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
 	'T11: an expired limit is not counted anew'
 mutant voq.h 'uint64_t after = bits >> in >> 1;' \
 	'uint64_t after = bits >> in;' \
