@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "scenario/notations.h"
-#include "scenario/scenario.h"
-#include "scenario/words.h"
-#include "subnet/replan.h"
+#include "scenario/fields.h"
 
 /*
- * The scenario file, field by field. Adding a field is a member in scenario.h
- * and a row here; reading, refusals, --explain and the manual follow.
+ * The scenario file, field by field; jobs and how a run goes are in files of
+ * their own. Adding a field is a member in scenario.h and a row; reading,
+ * refusals, --explain and the manual follow.
  */
 
 #define FABRIC(member)    offsetof(struct scenario, fabric.member)
 #define SWITCH(member)    offsetof(struct scenario, fabric.sw.member)
 #define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
 #define QOS(member)       offsetof(struct scenario, qos.member)
-#define CC(member)        offsetof(struct scenario, congestion.member)
 #define ADMISSION(member) offsetof(struct scenario, qos.admission.member)
 #define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
-#define FAULTS(member)    offsetof(struct scenario, faults.member)
-#define SM(member)        offsetof(struct scenario, sm.member)
-#define RUN(member)       offsetof(struct scenario, run.member)
 #define LINK(member)      offsetof(struct scn_link, member)
 #define GROUP(member)     offsetof(struct scn_group, member)
 #define CLASS(member)     offsetof(struct scn_class, member)
@@ -27,11 +21,6 @@
 #define TCLASS(member)    offsetof(struct scn_tclass, member)
 #define PARTITION(member) offsetof(struct scn_partition, member)
 #define TRAFFIC(member)   offsetof(struct scn_traffic, member)
-#define EVENT(member)     offsetof(struct scn_event, member)
-#define LIMIT(member)     offsetof(struct scn_limit, member)
-#define GOAL(member)      offsetof(struct scn_goal, member)
-#define JOB(member)       offsetof(struct scn_job, member)
-#define STEP(member)      offsetof(struct scn_step, member)
 
 #define BIT(value) (UINT64_C(1) << (value))
 
@@ -54,14 +43,6 @@ static void topology_params(const void *base,
 	tables[0] = g->params;
 	tables[1] = generator_common;
 }
-
-#define HOSTS_HELP                                                   \
-	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
-	"random, not:NAME; with commas between)"
-
-#define STEP_BYTES                                                      \
-	.initial = "none", .word = "none", .word_value = SCN_NOT_GIVEN, \
-	.high = "1TiB"
 
 const struct schema_row scenario_fields[] = {
 	{ "title", SCHEMA_TEXT, offsetof(struct scenario, title),
@@ -554,310 +535,5 @@ const struct schema_row scenario_fields[] = {
 	  .help = "what each flow asks admission for, headers included, before "
 		  "it sends; none: nothing, or of a class that asks its rate "
 		  "in whole blocks and qos.admission.margin" },
-
-	{ "jobs", SCHEMA_LIST, offsetof(struct scenario, jobs),
-	  .count = offsetof(struct scenario, n_jobs),
-	  .item_size = sizeof(struct scn_job),
-	  .help = "parallel programs on the fabric; a run with jobs lasts "
-		  "until they are done" },
-	{ "jobs[].name", SCHEMA_TEXT, JOB(name), .help = "for results" },
-	{ "jobs[].ranks", SCHEMA_UINT, JOB(ranks), .initial = "auto",
-	  .word = "auto", .low = "1", .high = "16777216",
-	  .help = "how many there are; auto: as many as hosts, or as the file "
-		  "has" },
-	{ "jobs[].on", SCHEMA_TEXT, JOB(on), .initial = "all", .joins = true,
-	  .help = "hosts to choose from, a rank each " HOSTS_HELP },
-	{ "jobs[].place", SCHEMA_CHOICE, JOB(place), .initial = "linear",
-	  .choices = scn_place_words,
-	  .help = "who gets which: in the order of 'on', at random, all hosts "
-		  "of a switch before the next one's, or one of each switch "
-		  "in turn" },
-	{ "jobs[].class", SCHEMA_TEXT, JOB(service), .optional = true,
-	  .help = "one of qos.classes, whose SL its packets have" },
-	{ "jobs[].sl", SCHEMA_UINT, JOB(sl), .initial = "auto", .word = "auto",
-	  .word_value = SCN_SL_AUTO, .high = "15",
-	  .help = "instead of a class; auto: the class's, or 0" },
-	{ "jobs[].repeat", SCHEMA_UINT, JOB(repeat), .initial = "1", .low = "1",
-	  .high = "1000000",
-	  .help = "iterations; each rank goes on without waiting for others" },
-	{ "jobs[].start", SCHEMA_TIME, JOB(start), .initial = "0s",
-	  .help = "when it begins" },
-	{ "jobs[].program", SCHEMA_LIST, JOB(program), .count = JOB(n_program),
-	  .item_size = sizeof(struct scn_step),
-	  .help = "what all ranks do, one step after the other" },
-	{ "jobs[].program[].compute", SCHEMA_TIME, STEP(amount[SCN_COMPUTE]),
-	  .initial = "none", .word = "none", .word_value = SCN_NOT_GIVEN,
-	  .help = "each rank computes so long" },
-	{ "jobs[].program[].barrier", SCHEMA_SIZE, STEP(amount[SCN_BARRIER]),
-	  .initial = "none", .word = "none", .word_value = SCN_NOT_GIVEN,
-	  .high = "0", .help = "0: nobody goes on before all are here" },
-	{ "jobs[].program[].broadcast", SCHEMA_SIZE,
-	  STEP(amount[SCN_BROADCAST]), STEP_BYTES,
-	  .help = "so many bytes from the root to all: binomial, or multicast "
-		  "by the switches" },
-	{ "jobs[].program[].reduce", SCHEMA_SIZE, STEP(amount[SCN_REDUCE]),
-	  STEP_BYTES, .help = "so many bytes of each to the root: binomial" },
-	{ "jobs[].program[].allreduce", SCHEMA_SIZE,
-	  STEP(amount[SCN_ALLREDUCE]), STEP_BYTES,
-	  .help = "so many bytes of each, reduced, to all: ring, doubling, "
-		  "rabenseifner, or tree (two binary trees)" },
-	{ "jobs[].program[].allgather", SCHEMA_SIZE,
-	  STEP(amount[SCN_ALLGATHER]), STEP_BYTES,
-	  .help = "so many bytes of each to all: ring, or doubling" },
-	{ "jobs[].program[].reduce_scatter", SCHEMA_SIZE,
-	  STEP(amount[SCN_REDUCE_SCATTER]), STEP_BYTES,
-	  .help = "so many bytes of each, reduced, a block to each: ring, or "
-		  "halving" },
-	{ "jobs[].program[].alltoall", SCHEMA_SIZE, STEP(amount[SCN_ALLTOALL]),
-	  STEP_BYTES,
-	  .help = "so many bytes of each to each other: pairwise, bruck, or "
-		  "linear (all at once)" },
-	{ "jobs[].program[].halo", SCHEMA_SIZE, STEP(amount[SCN_HALO]),
-	  STEP_BYTES,
-	  .help = "so many bytes to each neighbour on a grid, all around" },
-	{ "jobs[].program[].shift", SCHEMA_SIZE, STEP(amount[SCN_SHIFT]),
-	  STEP_BYTES, .help = "so many bytes to the next rank of the group" },
-	{ "jobs[].program[].read", SCHEMA_SIZE, STEP(amount[SCN_READ]),
-	  STEP_BYTES, .help = "each rank reads so many bytes from servers" },
-	{ "jobs[].program[].write", SCHEMA_SIZE, STEP(amount[SCN_WRITE]),
-	  STEP_BYTES, .help = "each rank writes so many bytes to servers" },
-	{ "jobs[].program[].algorithm", SCHEMA_TEXT, STEP(algorithm),
-	  .optional = true,
-	  .help = "how; absent: the one that is named first" },
-	{ "jobs[].program[].root", SCHEMA_UINT, STEP(root), .initial = "0",
-	  .high = "16777215", .help = "of broadcast and reduce, in the group" },
-	{ "jobs[].program[].groups", SCHEMA_UINT, STEP(groups), .initial = "1",
-	  .low = "1", .high = "16777216",
-	  .help = "into how many groups the ranks are divided, each of which "
-		  "does this by itself" },
-	{ "jobs[].program[].layout", SCHEMA_CHOICE, STEP(layout),
-	  .initial = "blocks", .choices = scn_layout_words,
-	  .help = "of groups: ranks that follow each other, or those with the "
-		  "same remainder" },
-	{ "jobs[].program[].grid", SCHEMA_TEXT, STEP(grid), .optional = true,
-	  .help = "of halo: 8x8 or 4x4x4, rank 1 beside rank 0; absent: two "
-		  "dimensions, as square as it gets" },
-	{ "jobs[].program[].segment", SCHEMA_SIZE, STEP(segment),
-	  .initial = "none", .word = "none", .low = "1",
-	  .help = "of tree: pieces that follow each other through it" },
-	{ "jobs[].program[].to", SCHEMA_TEXT, STEP(to), .optional = true,
-	  .joins = true, .help = "servers of read and write " HOSTS_HELP },
-	{ "jobs[].program[].request", SCHEMA_SIZE, STEP(request),
-	  .initial = "1MiB", .low = "1", .help = "of read and write" },
-	{ "jobs[].program[].outstanding", SCHEMA_UINT, STEP(outstanding),
-	  .initial = "8", .low = "1", .high = "65536",
-	  .help = "requests of a rank under way at a time" },
-	{ "jobs[].goal", SCHEMA_TEXT, JOB(goal), .optional = true,
-	  .help = "instead of a program: a file of operations in GOAL, or a "
-		  "connection matrix of htsim" },
-	{ "jobs[].eager", SCHEMA_SIZE, JOB(eager), .initial = "always",
-	  .word = "always", .word_value = SCN_UNLIMITED,
-	  .help = "larger messages are announced, and sent when their receive "
-		  "is there" },
-	{ "jobs[].overhead", SCHEMA_TIME, JOB(overhead), .initial = "0s",
-	  .high = "1s", .help = "of a CPU for each send and receive (o)" },
-	{ "jobs[].per_byte", SCHEMA_TIME, JOB(per_byte), .initial = "0s",
-	  .high = "1us", .help = "the same for each byte (O)" },
-	{ "jobs[].gap", SCHEMA_TIME, JOB(gap), .initial = "0s", .high = "1s",
-	  .help = "between the first packets of a rank's messages (g)" },
-	{ "jobs[].alone", SCHEMA_BOOL, JOB(alone), .initial = "true",
-	  .help = "beside other traffic, find out too how long it takes "
-		  "without" },
-
-	{ "congestion", SCHEMA_MAP,
-	  .help = "marks and answers: of heddle cc, and of heddle sim if there "
-		  "is an algorithm" },
-	{ "congestion.algorithm", SCHEMA_CHOICE, CC(algorithm),
-	  .initial = "none", .choices = scn_algorithm_words,
-	  .help = "how sources answer to marks; none: no congestion control, "
-		  "marks: switches mark and nobody answers. heddle cc tries "
-		  "them all" },
-	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
-	  .help = "when switches mark packets" },
-	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking),
-	  .initial = "two-counter", .choices = mark_names,
-	  .help = "with a full buffer (guarded, or as published), from a depth "
-		  "on, or InfiniBand's" },
-	{ "congestion.marking.depth", SCHEMA_SIZE, CC(depth), .initial = "4KiB",
-	  .low = "1",
-	  .help = "waiting for an output from which on 'threshold' marks" },
-	{ "congestion.marking.threshold", SCHEMA_UINT, CC(threshold),
-	  .initial = "8", .high = "15",
-	  .help = "of 'iba': 0 never, 1 loose, 15 aggressive; T is reached "
-		  "when (16 - T)/16 of an input buffer wait for the output" },
-	{ "congestion.marking.victims", SCHEMA_BOOL, CC(victims),
-	  .initial = "false",
-	  .help = "of 'iba': whether outputs without credits mark too" },
-	{ "congestion.marking.packet_size", SCHEMA_SIZE, CC(packet_size),
-	  .initial = "0", .help = "of 'iba': smaller packets stay unmarked" },
-	{ "congestion.marking.rate", SCHEMA_UINT, CC(marking_rate),
-	  .initial = "0", .high = "65535",
-	  .help = "of 'iba': packets between marks; 0 marks all" },
-	{ "congestion.ack", SCHEMA_MAP, .shorthand = "delay",
-	  .help = "how marks and arrivals are told" },
-	{ "congestion.ack.delay", SCHEMA_TIME, CC(ack_delay),
-	  .initial = "packet", .word = "packet", .low = "1ps", .high = "1s",
-	  .help = "after this time, at no cost; packet: by packets through "
-		  "the fabric" },
-	{ "congestion.echo", SCHEMA_CHOICE, CC(echo), .initial = "ack",
-	  .choices = scn_echo_words,
-	  .help = "where BECN is: in acknowledgements, or in CNPs (cct only)" },
-	{ "congestion.window", SCHEMA_UINT, CC(window), .initial = "4",
-	  .low = "1", .high = "4096",
-	  .help = "unacknowledged packets of a flow" },
-	{ "congestion.timeout", SCHEMA_TIME, CC(timeout), .initial = "10ms",
-	  .word = "never", .low = "1ps", .high = "10s",
-	  .help = "without a word from its destination, after which a flow "
-		  "forgets what is unacknowledged" },
-	{ "congestion.rate_steps", SCHEMA_UINT, CC(rate_steps),
-	  .initial = "256", .low = "2", .high = "1000000",
-	  .help = "highest rate over lowest" },
-	{ "congestion.m", SCHEMA_REAL, CC(m), .initial = "4",
-	  .help = "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
-	{ "congestion.cap", SCHEMA_BOOL, CC(cap), .initial = "true",
-	  .help = "whether the first increase after a decrease ends at the rate "
-		  "held before it; published functions have no such cap" },
-	{ "congestion.gap", SCHEMA_CHOICE, CC(gap), .initial = "follows",
-	  .choices = scn_gap_words,
-	  .help = "after a packet, until the next may start: follows the rate "
-		  "as it changes, or is fixed by the rate when it began" },
-	{ "congestion.units", SCHEMA_REAL, CC(units), .initial = "2",
-	  .low = "0.001", .high = "1000000",
-	  .help = "of PIPD, which depends on its unit: the lowest rate in it "
-		  "(of several, the least)" },
-	{ "congestion.cct", SCHEMA_MAP, .shorthand = "table",
-	  .help = "InfiniBand's congestion control table" },
-	{ "congestion.cct.table", SCHEMA_CUSTOM, CC(cct), .initial = "straight",
-	  .custom = &notation_cct, .joins = true,
-	  .help = "the delay after a packet, per index: its duration shifted "
-		  "right, times a multiplier; straight: a quarter more each" },
-	{ "congestion.cct.increase", SCHEMA_UINT, CC(ccti_increase),
-	  .initial = "1", .low = "1", .high = "255",
-	  .help = "steps up the table with each BECN" },
-	{ "congestion.cct.timer", SCHEMA_UINT, CC(ccti_timer), .initial = "150",
-	  .high = "65535", .help = "time to one step down, in 1.024 us" },
-	{ "congestion.cct.min", SCHEMA_UINT, CC(ccti_min), .initial = "0",
-	  .high = "127", .help = "lowest index" },
-	{ "congestion.cct.sls", SCHEMA_CUSTOM, CC(sls), .initial = "all",
-	  .custom = &notation_sls, .joins = true,
-	  .help = "the SLs whose flows answer to marks" },
-	{ "congestion.cct.per", SCHEMA_CHOICE, CC(per), .initial = "qp",
-	  .choices = scn_share_words,
-	  .help = "whether each flow has an index, or all of a port and SL "
-		  "share one" },
-	{ "congestion.limits", SCHEMA_LIST, CC(limits), .count = CC(n_limits),
-	  .item_size = sizeof(struct scn_limit),
-	  .help = "what SLs may reserve of each link; others: all of it" },
-	{ "congestion.limits[].sl", SCHEMA_UINT, LIMIT(sl), .high = "15",
-	  .help = "the service level" },
-	{ "congestion.limits[].share", SCHEMA_SHARE, LIMIT(share),
-	  .low = "0.1%", .high = "100%",
-	  .help = "reservations stay below this share of the link" },
-	{ "congestion.warmup", SCHEMA_TIME, CC(warmup), .initial = "same",
-	  .word = "same", .word_value = HD_TIME_NEVER, .low = "1ps",
-	  .help = "what is left out of the results; same: as run.warmup" },
-	{ "congestion.measure", SCHEMA_TIME, CC(measure), .initial = "same",
-	  .word = "same", .word_value = HD_TIME_NEVER, .low = "1ps",
-	  .help = "how long after that; same: as run.measure" },
-
-	{ "faults", SCHEMA_MAP, .help = "what goes wrong" },
-	{ "faults.ber", SCHEMA_REAL, FAULTS(ber), .initial = "0", .low = "0",
-	  .high = "0.5", .help = "bit error rate of every link" },
-	{ "faults.update_loss", SCHEMA_REAL, FAULTS(update_loss),
-	  .initial = "0", .low = "0", .high = "1",
-	  .help = "share of flow-control updates lost on every link" },
-	{ "faults.hoq_life", SCHEMA_TIME, FAULTS(hoq_life), .initial = "never",
-	  .word = "never", .low = "1ns",
-	  .help = "how long a packet may stand first at a switch's output "
-		  "before it is discarded" },
-	{ "faults.events", SCHEMA_LIST, FAULTS(events),
-	  .count = FAULTS(n_events), .item_size = sizeof(struct scn_event),
-	  .help = "what happens when" },
-	{ "faults.events[].at", SCHEMA_TIME, EVENT(at), .help = "the time" },
-	{ "faults.events[].kind", SCHEMA_CHOICE, EVENT(kind),
-	  .choices = scn_event_words, .help = "what happens" },
-	{ "faults.events[].port", SCHEMA_TEXT, EVENT(port),
-	  .help = "where: NODE:PORT, either end of a link; for sinks a host, "
-		  "for switches one of them" },
-
-	{ "sm", SCHEMA_MAP,
-	  .help = "a subnet manager that routes around links and switches "
-		  "that go down or come back; without it tables stay" },
-	{ "sm.sweep", SCHEMA_TIME, SM(sweep), .initial = "never",
-	  .word = "never", .word_value = HD_TIME_NEVER, .low = "1us",
-	  .help = "how often it looks at the fabric, from 0s on" },
-	{ "sm.trap", SCHEMA_TIME, SM(trap), .initial = "never", .word = "never",
-	  .word_value = HD_TIME_NEVER,
-	  .help = "from a failure or a return to its trap being heard, if that "
-		  "is before the next sweep" },
-	{ "sm.compute", SCHEMA_TIME, SM(compute), .initial = "1ms",
-	  .help = "from then until the new routes are known" },
-	{ "sm.program", SCHEMA_TIME, SM(program), .initial = "20us",
-	  .help = "for each write of 64 entries, one after the other" },
-	{ "sm.replan", SCHEMA_CHOICE, SM(replan), .initial = "opensm",
-	  .choices = replan_mode_names,
-	  .help = "fresh: all routes anew; keep: those that still work stay; "
-		  "opensm: they stay unless cables came back" },
-
-	{ "run", SCHEMA_MAP, .help = "how long, and by which dice" },
-	{ "run.seed", SCHEMA_UINT, RUN(seed), .initial = "1",
-	  .help = "of everything random" },
-	{ "run.warmup", SCHEMA_AMOUNT, RUN(warmup), .initial = "100us",
-	  .base = SCHEMA_TIME, .choices = scn_packet_words,
-	  .help = "what is left out of the results: a time, or a number of "
-		  "packets delivered" },
-	{ "run.measure", SCHEMA_AMOUNT, RUN(measure), .initial = "1ms",
-	  .base = SCHEMA_TIME, .choices = scn_packet_each_words, .low = "1",
-	  .help = "how long after that: a time, packets delivered, or so many "
-		  "of the slowest flow or of each SL" },
-	{ "run.precision", SCHEMA_SHARE, RUN(precision), .initial = "none",
-	  .word = "none", .high = "50%",
-	  .help = "end earlier, once the mean latency is known to within this "
-		  "(95 % confidence)" },
-	{ "run.horizon", SCHEMA_TIME, RUN(horizon), .initial = "1s",
-	  .low = "1ns",
-	  .help = "simulated time after which a run ends "
-		  "anyway" },
-
-	{ "goals", SCHEMA_LIST, offsetof(struct scenario, goals),
-	  .count = offsetof(struct scenario, n_goals),
-	  .item_size = sizeof(struct scn_goal),
-	  .help = "what must hold; heddle sim exits with 1 if it does not" },
-	{ "goals[].row", SCHEMA_TEXT, GOAL(row), .optional = true,
-	  .help = "a traffic row; absent: each of them" },
-	{ "goals[].job", SCHEMA_TEXT, GOAL(job), .optional = true,
-	  .help = "a job, for completion and slowdown" },
-	{ "goals[].completion", SCHEMA_TIME, GOAL(completion),
-	  .initial = "none", .word = "none",
-	  .help = "most time from the job's start to its end" },
-	{ "goals[].slowdown", SCHEMA_SHARE, GOAL(slowdown), .initial = "none",
-	  .word = "none",
-	  .help = "most of that over the time that it takes alone" },
-	{ "goals[].mean", SCHEMA_TIME, GOAL(mean), .initial = "none",
-	  .word = "none", .help = "most mean latency" },
-	{ "goals[].p50", SCHEMA_TIME, GOAL(p50), .initial = "none",
-	  .word = "none", .help = "most latency of half the packets" },
-	{ "goals[].p99", SCHEMA_TIME, GOAL(p99), .initial = "none",
-	  .word = "none", .help = "most latency of 99 % of the packets" },
-	{ "goals[].p999", SCHEMA_TIME, GOAL(p999), .initial = "none",
-	  .word = "none", .help = "most latency of 99.9 % of the packets" },
-	{ "goals[].max", SCHEMA_TIME, GOAL(max), .initial = "none",
-	  .word = "none", .help = "most latency of any packet" },
-	{ "goals[].delivered", SCHEMA_SHARE, GOAL(delivered), .initial = "none",
-	  .word = "none", .high = "100%",
-	  .help = "least share of the offered bytes that arrives" },
-	{ "goals[].throughput", SCHEMA_RATE, GOAL(throughput),
-	  .initial = "none", .word = "none",
-	  .help = "least payload rate of the row, all flows together" },
-	{ "goals[].fairness", SCHEMA_SHARE, GOAL(fairness), .initial = "none",
-	  .word = "none", .high = "100%",
-	  .help = "least Jain index over the row's flows" },
-	{ "goals[].lost", SCHEMA_UINT, GOAL(lost), .initial = "any",
-	  .word = "any", .word_value = SCN_UNLIMITED,
-	  .help = "most packets lost" },
-	{ "goals[].blocking", SCHEMA_SHARE, GOAL(blocking), .initial = "any",
-	  .word = "any", .word_value = SCN_ANY, .high = "100%",
-	  .help = "most share of the flows that asked for bandwidth and were "
-		  "refused" },
-	{ .path = NULL },
+	{ .path = NULL, .rest = scenario_job_fields },
 };

@@ -462,7 +462,7 @@ enum hd_status overrides_apply(const struct overrides *o,
 
 void override_paths(const struct schema_row *table, struct strbuf *out)
 {
-	for (const struct schema_row *f = table; f->path; f++) {
+	for (const struct schema_row *f = NULL; (f = schema_after(table, f));) {
 		for (const char *c = f->path; *c; c++) {
 			if (*c == '[')
 				strbuf_puts(out, ".0");

@@ -12,10 +12,19 @@ const char *schema_name(const struct schema_row *f)
 	return dot ? dot + 1 : f->path;
 }
 
+const struct schema_row *schema_after(const struct schema_row *table,
+				      const struct schema_row *f)
+{
+	f = f ? f + 1 : table;
+	while (!f->path && f->rest)
+		f = f->rest;
+	return f->path ? f : NULL;
+}
+
 const struct schema_row *schema_find(const struct schema_row *table,
 				     const char *path, size_t len)
 {
-	for (const struct schema_row *f = table; f->path; f++) {
+	for (const struct schema_row *f = NULL; (f = schema_after(table, f));) {
 		if (strncmp(f->path, path, len) == 0 && !f->path[len])
 			return f;
 	}
@@ -49,12 +58,11 @@ const struct schema_row *schema_next_child(const struct schema_row *table,
 					   const struct schema_row *parent,
 					   const struct schema_row *after)
 {
-	for (const struct schema_row *f = after ? after + 1 : table; f->path;
-	     f++) {
-		if (is_child(parent, f))
-			return f;
-	}
-	return NULL;
+	const struct schema_row *f = schema_after(table, after);
+
+	while (f && !is_child(parent, f))
+		f = schema_after(table, f);
+	return f;
 }
 
 const struct schema_row *schema_child_named(const struct schema_row *table,

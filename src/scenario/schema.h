@@ -81,7 +81,7 @@ schema_params_fn(const void *base,
 		 const struct option *tables[SCHEMA_MAX_TABLES + 1]);
 
 struct schema_row {
-	const char *path; /* NULL ends a table */
+	const char *path; /* NULL ends a table, or this part of it */
 	enum schema_type type;
 	size_t offset;
 	const char *initial; /* default; NULL: required */
@@ -104,7 +104,13 @@ struct schema_row {
 	enum schema_type base; /* SCHEMA_AMOUNT: SCHEMA_TIME, SIZE or UINT */
 	bool optional;         /* SCHEMA_TEXT without default may be absent */
 	bool joins; /* a list of values is read as one, with commas */
+	/* Of an end: where the table goes on; NULL: it does not. */
+	const struct schema_row *rest;
 };
+
+/* The row after f, f being NULL: the first; NULL: there is none. */
+const struct schema_row *schema_after(const struct schema_row *table,
+				      const struct schema_row *f);
 
 /* Where in the file a field of a struct came from. */
 struct schema_place {

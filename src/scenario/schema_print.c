@@ -417,6 +417,6 @@ static void man_field(const struct schema_row *f, struct strbuf *out)
 
 void schema_man(const struct schema_row *table, struct strbuf *out)
 {
-	for (const struct schema_row *f = table; f->path; f++)
+	for (const struct schema_row *f = NULL; (f = schema_after(table, f));)
 		man_field(f, out);
 }

@@ -412,6 +412,26 @@ static void the_manual_names_every_field(void **state)
 	strbuf_fini(&man);
 }
 
+static void a_table_goes_on_where_its_end_says(void **state)
+{
+	static const struct schema_row last[] = { { "b.y", SCHEMA_UINT },
+						  { .path = NULL } };
+	static const struct schema_row empty[] = { { .rest = last } };
+	static const struct schema_row first[] = { { "b", SCHEMA_MAP },
+						   { "b.x", SCHEMA_UINT },
+						   { .rest = empty } };
+
+	(void)state;
+	assert_ptr_equal(schema_after(first, NULL), first);
+	assert_ptr_equal(schema_after(first, &first[1]), last);
+	assert_null(schema_after(first, last));
+	assert_ptr_equal(schema_after(empty, NULL), last);
+	assert_ptr_equal(schema_find(first, "b.y", 3), last);
+	assert_ptr_equal(schema_next_child(first, first, &first[1]), last);
+	assert_ptr_equal(schema_child_named(first, first, "y"), last);
+	assert_null(schema_next_child(first, first, last));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +442,7 @@ int main(void)
 		cmocka_unit_test(reads_a_list_of_values_as_one),
 		cmocka_unit_test(reads_fields_that_an_option_table_describes),
 		cmocka_unit_test(the_manual_names_every_field),
+		cmocka_unit_test(a_table_goes_on_where_its_end_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

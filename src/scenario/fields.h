@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SCENARIO_FIELDS_H
+#define HD_SCENARIO_FIELDS_H
+
+/*
+ * What the files of scenario_fields[] share: the table goes on from one to the
+ * next (schema_row.rest). Internal to src/scenario.
+ */
+
+#include "scenario/notations.h"
+#include "scenario/scenario.h"
+#include "scenario/words.h"
+
+#define HOSTS_HELP                                                   \
+	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
+	"random, not:NAME; with commas between)"
+
+extern const struct schema_row scenario_job_fields[];
+extern const struct schema_row scenario_run_fields[];
+
+#endif
