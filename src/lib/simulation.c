@@ -352,7 +352,7 @@ struct results *simulation_results(const struct simulation *s, bool all,
 		sim_deadlock_table(&f, s->sim, r);
 	*met = sim_tables(&f, r) && s->state != SIM_DEADLOCK;
 	if (s->jobs)
-		*met &= jobs_tables(s->jobs, s->alone, all, r);
+		*met &= jobs_tables(s->jobs, s->alone, f.metrics, all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_control_tables(&f, s->sim, r);

@@ -222,6 +222,8 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 			 unsigned vl);
 /* After the grant of what was taken. */
 void pull_granted(struct sim *s, uint32_t port);
+/* Tells the endpoint that it is of, if there is one that asks. */
+void packet_passes(struct sim *s, uint32_t port, const struct packet *p);
 /* Sender `number` has a packet for this VL; it has none any more. */
 void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl);
 void sender_withdraw(struct sim *s, uint32_t port, uint32_t number,

@@ -160,7 +160,7 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 	}
 	hd_time ready = p->head + s->delay + hop_underrun(s, p);
 
-	if (!IS_SIMPLE)
+	if (!IS_SIMPLE || SENDERS(s->tells_passing))
 		p->ready = ready;
 	eventq_push(&s->q, ready,
 		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
@@ -397,6 +397,8 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 		c->bytes += bytes;
 		c->packets++;
 	}
+	if (SENDERS(s->tells_passing))
+		packet_passes(s, port, p);
 	if (SENDERS(s->marks) && !(l->flags & L_END))
 		mark_grant(s, port, p, vl);
 	if (SENDERS(p->flags & P_LAST))

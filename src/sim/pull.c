@@ -151,6 +151,27 @@ void pull_granted(struct sim *s, uint32_t port)
 	}
 }
 
+void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
+{
+	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct sim_endpoint *e =
+		x->endpoint ? &s->endpoints[x->endpoint - 1] : NULL;
+
+	if (!e || !e->passes)
+		return;
+	bool is_first = s->links[port].flags & L_END;
+	const struct sim_passage passage = {
+		.port = port,
+		.bytes = p->bytes,
+		.cookie = x->cookie,
+		.waited = s->now - (is_first ? p->born : p->ready),
+		.is_first = is_first,
+		.is_measured = s->from != NEVER,
+	};
+
+	e->passes(e->context, &passage);
+}
+
 /* ---- offers ---------------------------------------------------------- */
 
 void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl)

@@ -42,6 +42,7 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	s->endpoints = hd_realloc(s->endpoints, (size_t)s->n_endpoints + 1,
 				  sizeof(*s->endpoints));
 	s->endpoints[s->n_endpoints++] = *e;
+	s->tells_passing |= e->passes != NULL;
 	if (e->made) {
 		assert(!s->poster);
 		s->poster = s->n_endpoints;

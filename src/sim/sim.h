@@ -168,6 +168,18 @@ struct sim_cut {
 	const uint16_t *part_of_node;
 };
 
+/* A packet of an endpoint starts on a link. */
+struct sim_passage {
+	uint32_t port; /* that sends */
+	uint32_t bytes, cookie;
+	/* Since it could have been sent: at its first port since its time, at a
+	 * switch since it was routed (and the first of its buffer, if that
+	 * matters). */
+	hd_time waited;
+	bool is_first;    /* link of its way */
+	bool is_measured; /* no longer in the warm-up */
+};
+
 /*
  * An endpoint is a sender of every end port (T13p): it gives packets to the
  * fabric and is told of those that reach the endpoint at the far end. A packet
@@ -188,6 +200,11 @@ struct sim_endpoint {
 	 */
 	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node,
 			uint32_t cookie);
+	/*
+	 * One of its packets starts on some link of its way. Told to the part
+	 * that the port is of; nothing may be injected in answer.
+	 */
+	void (*passes)(void *context, const struct sim_passage *p);
 	/*
 	 * A copy of one of its packets is lost at `when`. One that was sent is
 	 * lost somewhere in the fabric: then its sender must not learn of it.

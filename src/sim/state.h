@@ -499,6 +499,7 @@ struct sim {
 	uint8_t sl_index[16];
 	uint32_t max_bytes, max_blk;
 	uint32_t n_readers;                  /* 0 = no limit */
+	bool tells_passing;                  /* an endpoint, of its packets */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
 	bool routers; /* there are some */

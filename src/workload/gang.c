@@ -410,6 +410,17 @@ void gang_begin(struct gang *t, uint32_t rank, hd_time now)
 	settle(t, rank);
 }
 
+const struct op *gang_work(const struct gang *t, uint32_t rank)
+{
+	const struct cpu *cpus = t->ranks[rank].cpus;
+
+	for (uint32_t i = 0; cpus && i < t->job->n_cpus; i++) {
+		if (cpus[i].until != HD_TIME_NEVER)
+			return &cpus[i].now.op;
+	}
+	return NULL;
+}
+
 static void task_end(struct gang *t, uint32_t rank, struct cpu *c)
 {
 	const struct task task = c->now;

@@ -37,12 +37,22 @@ struct job {
 	uint32_t n_cpus;
 };
 
+/* The last message of a chain of causes, for whoever carries messages. */
+struct path_message {
+	hd_time until; /* it arrived, or had left */
+	hd_time held;  /* its packets waited so long at their first link */
+	uint64_t wait; /* the longest at one that follows (chain.c) */
+	uint32_t from, number; /* from 1; 0: there is none */
+	bool has_left;         /* that is why it is in the chain */
+};
+
 /* What a chain of causes was made of, from the start of the job on. */
 struct path {
 	hd_time compute;  /* by CPUs, overheads too */
 	hd_time messages; /* from posting to arrival */
 	hd_time sending;  /* from posting until the last byte has left */
 	uint32_t n_messages;
+	struct path_message last;
 };
 
 /* Who carries messages. */
@@ -127,6 +137,9 @@ void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
 void gang_fini(struct gang *t);
 
 void gang_begin(struct gang *t, uint32_t rank, hd_time now);
+/* What the first of the rank's CPUs that does anything does; NULL: none does.
+ */
+const struct op *gang_work(const struct gang *t, uint32_t rank);
 /* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
 void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
 	       const struct path *path);

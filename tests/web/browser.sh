@@ -45,6 +45,7 @@ traffic: [{name: all, kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}
 run: {warmup: 10us, measure: 100us}
 END
 run sim irregular.yaml
+run sim "$SRC/examples/jobs.yaml"
 run cc compare "$SRC/examples/two-switch-congestion.yaml" --sample 200us \
 	--warmup 1ms --measure 4ms
 run mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' --engine xy --seeds 3

@@ -4,11 +4,12 @@
 // gives parts: { heading, svg, legend: entries of legend.js, note }.
 import * as Plot from "@observablehq/plot";
 import { Table, format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
+import { isMatrix, isTimeline, matrixParts, timelineParts } from "./jobs.js";
 import { DASHES, bars as barLegend, strokes, symbolScale, symbols } from "./legend.js";
+import { bytes, distinct, draw, tick } from "./plot.js";
 
 const MANY = 10; // lines that can be told apart
 
-const distinct = (list) => [...new Set(list)];
 const spreads = (list, factor) => {
   const positive = list.filter((v) => v > 0);
   return positive.length > 2 && positive.length === list.filter((v) => v !== null).length &&
@@ -18,35 +19,6 @@ const spreads = (list, factor) => {
 // A share is read against the whole: never on a logarithmic axis.
 const isShare = (unit, values) => unit === "%" || (!unit && values.every((v) => v === null || (v >= 0 && v <= 1)));
 const asLog = (unit, values, factor) => !isShare(unit, values) && spreads(values, factor);
-
-function bytes(n) {
-  for (const [unit, size] of [["Gi", 2 ** 30], ["Mi", 2 ** 20], ["Ki", 1024]])
-    if (n >= size) return `${+(n / size).toPrecision(3)}${unit}`;
-  return String(n);
-}
-
-// Plain where that is short: 0.2, 1500, 12k, 3M.
-function tick(v) {
-  if (v === 0) return "0";
-  const size = Math.abs(v);
-  for (const [unit, scale] of [["G", 1e9], ["M", 1e6], ["k", 1e3]])
-    if (size >= 10 * scale || (size >= scale && v % scale === 0)) return `${+(v / scale).toPrecision(4)}${unit}`;
-  return size < 1e-4 ? v.toExponential(0) : String(+v.toPrecision(4));
-}
-
-// One plot; `label` says to those who cannot see it what it shows.
-function draw(width, label, options) {
-  const svg = Plot.plot({
-    width, height: 280, marginLeft: 56, marginBottom: 40, marginRight: 26, marginTop: 24,
-    style: { background: "transparent", fontSize: "12px", overflow: "visible",
-      "--plot-background": "var(--back)" },
-    ...options,
-  });
-  // Its frame speaks for it.
-  svg.setAttribute("aria-hidden", "true");
-  svg.dataset.label = label;
-  return svg;
-}
 
 // Lines that are the very same: dashes let the one below show through.
 function eachLine(rows, of, options) {
@@ -512,6 +484,8 @@ function dotParts(table) {
 // `axis`: the columns along which lines run. Such a rule draws one line for
 // each label, whatever the labels are.
 const RULES = [
+  { fits: isTimeline, parts: timelineParts },
+  { fits: isMatrix, parts: matrixParts },
   { fits: (t) => t.has("percentile"), parts: percentileParts, axis: (t) => [t.column("percentile")] },
   { fits: (t) => t.has("from", "to") && isNumber(t.column("from")) && !t.has("link"), parts: histogramParts, axis: (t) => [t.column("from"), t.column("to")] },
   { fits: (t) => t.has("promised", "share", "VL"), parts: shareParts },

@@ -55,7 +55,7 @@ async function panelsDraw(part = "body") {
     const body = p.querySelector(".body"), box = body.getBoundingClientRect();
     const marks = body.querySelectorAll("svg path, svg circle, svg rect, svg line, tbody tr, dl dd").length;
     const nan = [...body.querySelectorAll("svg [d], svg [x], svg [cx]")].some((e) => /NaN/.test(e.outerHTML.slice(0, 400)));
-    const marked = ["line", "dot", "bar", "rect", "area", "tick"].map((kind) => `[aria-label="${kind}"] *`).join();
+    const marked = ["line", "dot", "bar", "rect", "area", "tick", "cell"].map((kind) => `[aria-label="${kind}"] *`).join();
     const bare = [...body.querySelectorAll(".drawing > svg")].filter((s) => !s.querySelector(marked)).map((s) => s.dataset.label);
     return { name: p.dataset.table, marks, nan, bare, width: box.width, height: box.height,
       origin: p.querySelectorAll("header .origin").length };
@@ -97,7 +97,7 @@ async function hover(part = "body") {
     await svg.scrollIntoViewIfNeeded();
     const name = await panel.getAttribute("data-table");
     const spot = await svg.evaluate((s) => {
-      const marks = s.querySelectorAll('[aria-label="dot"] > *, [aria-label="bar"] > *, [aria-label="rect"] > *, [aria-label="line"] path');
+      const marks = s.querySelectorAll('[aria-label="dot"] > *, [aria-label="bar"] > *, [aria-label="rect"] > *, [aria-label="cell"] > *, [aria-label="line"] path');
       const m = marks[Math.floor(marks.length / 2)];
       if (!m) return null;
       if (m.tagName === "path" && m.getTotalLength && m.closest('[aria-label="line"]')) {
@@ -318,8 +318,14 @@ await open("runs.html");
 lap("open");
 names.push(...(await panelsDraw()));
 for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
-  "points", "simulated", "bandwidth", "latency", "registration", "traffic over time"])
+  "points", "simulated", "bandwidth", "latency", "registration", "traffic over time", "rank timeline", "job pairs"])
   expect(names.includes(wanted), `there is no panel '${wanted}'`);
+// examples/jobs.yaml: 16 ranks of one job and 9 of another; each of the first
+// sends to the next one and to 3 others, each of the second to 4 servers.
+const marks = (table, kind) => page.locator(`[data-table="${table}"] .drawing [aria-label="${kind}"]`).evaluateAll((g) => g.map((e) => e.children.length));
+const [cells, spans] = [await marks("job pairs", "cell"), await marks("rank timeline", "rect")];
+expect(cells.join() === "64,72", `the cells of who sends to whom are ${cells}`);
+expect(spans.length === 2 && spans[0] >= 16 * 4 && spans[1] >= 9, `the timelines have ${spans} spans`);
 await labelsApart();
 await legendsMatch();
 lap("panels and labels");

@@ -10,6 +10,10 @@
 #include "subnet/packet.h"
 #include "workload/place.h"
 
+/* Messages that are kept for the critical path: of a job, and of a rank. */
+#define MOST_NOTES  (1u << 20)
+#define LEAST_NOTES 16u
+
 /* ---- what ranks do ---------------------------------------------------------
  */
 
@@ -326,6 +330,18 @@ static enum hd_status check_ways(const struct placed *p, struct diag *d)
 	return HD_OK;
 }
 
+/* For what is noted while it runs. */
+static void notes_init(struct placed *p)
+{
+	uint32_t each = MOST_NOTES / p->n_actors;
+
+	p->log_most = each > LEAST_NOTES ? each : LEAST_NOTES;
+	p->link_bytes =
+		hd_alloc(p->fabric->setup.n_ports, sizeof(*p->link_bytes));
+	timelines_init(p, (uint32_t)p->fabric->scenario->n_jobs);
+	pairs_init(p);
+}
+
 enum hd_status placed_init(struct placed *p, struct fabric *f,
 			   const struct scn_job *scn, struct diag *d)
 {
@@ -370,6 +386,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 		p->rank_of_node[i] = GANG_NONE;
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		p->rank_of_node[p->actors[i].node] = i;
+	notes_init(p);
 	return HD_OK;
 }
 
@@ -383,6 +400,7 @@ static void share_fini(struct share *s)
 	for (unsigned i = 0; i < MESSAGE_CHUNKS; i++)
 		free(s->pool.chunks[i]);
 	gang_fini(&s->gang);
+	free(s->pairs);
 }
 
 void placed_fini(struct placed *p)
@@ -394,6 +412,11 @@ void placed_fini(struct placed *p)
 	if (p->ranks)
 		ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
+	timelines_fini(p);
+	for (uint32_t i = 0; i < p->n_actors; i++)
+		free(p->actors[i].log);
+	free(p->link_bytes);
+	free(p->bins);
 	free(p->sender);
 	free(p->shares);
 	free(p->mlids);

@@ -13,7 +13,7 @@
  *		struct sim *s = sim_new(&fabric->setup, ..., &rules);
  *		jobs_attach(jobs, s);
  *		sim_run(s, ...);
- *		jobs_tables(jobs, alone, all, results);
+ *		jobs_tables(jobs, alone, sim_metrics(s), all, results);
  *		sim_free(s);
  *		jobs_free(jobs);
  */
@@ -46,11 +46,11 @@ bool jobs_done(const struct jobs *jobs);
 hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
 
 /*
- * Completion, steps, iterations, ranks and goals; alone[i] is the completion of
- * job i by itself, HD_TIME_NEVER if that is not known. True if all jobs came to
- * their end and met their goals.
+ * Completion, steps, iterations, critical paths, links, ranks and goals;
+ * alone[i] is the completion of job i by itself, HD_TIME_NEVER if that is not
+ * known. True if all jobs came to their end and met their goals.
  */
-bool jobs_tables(const struct jobs *jobs, const hd_time *alone, bool all,
-		 struct results *r);
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone,
+		 const struct sim_metrics *m, bool all, struct results *r);
 
 #endif

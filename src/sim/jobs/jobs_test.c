@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs on stars and trees, beside closed forms: exact to the picosecond. */
-#include "sim/jobs/jobs.h"
+#include "sim/jobs/run_for_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,43 +17,6 @@
 
 /* ---- running one
  * ------------------------------------------------------------- */
-
-struct outcome {
-	hd_time completion[4];
-	struct results *results;
-	bool well;
-	uint64_t checksum;
-};
-
-static struct outcome run_on(const char *text, uint32_t parts)
-{
-	struct diag d = { .status = HD_OK };
-	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER,
-				   HD_TIME_NEVER };
-	struct outcome out = { .results = results_new("test") };
-	struct fabric *f = NULL;
-	struct jobs *jobs = NULL;
-
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
-		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = f->rules;
-
-	rules.parts = parts;
-	jobs_rules(f, &rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-
-	jobs_attach(jobs, s);
-	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	for (uint32_t i = 0; i < jobs_count(jobs) && i < 4; i++)
-		out.completion[i] = jobs_completion(jobs, i);
-	out.well = jobs_tables(jobs, alone, true, out.results);
-	out.checksum = sim_metrics(s)->checksum;
-	sim_free(s);
-	jobs_free(jobs);
-	fabric_free(f);
-	return out;
-}
 
 static hd_time time_of(const char *text)
 {
@@ -398,6 +361,7 @@ static void parts_make_no_difference(void **state)
 		assert_int_equal(o.checksum, whole.checksum);
 		for (unsigned i = 0; i < 2; i++)
 			assert_int_equal(o.completion[i], whole.completion[i]);
+		outcome_same(&o, &whole);
 		results_free(o.results);
 	}
 	results_free(whole.results);
@@ -435,15 +399,7 @@ static struct outcome run_goal(const char *goal, const char *with)
 static const char *cell_of(const struct outcome *o, size_t row,
 			   const char *column)
 {
-	const struct table *t = results_find(o->results, "job problems");
-
-	assert_non_null(t);
-	for (size_t i = 0; i < t->n_columns; i++) {
-		if (strcmp(t->columns[i].name, column) == 0)
-			return table_cell(t, row, i)->text;
-	}
-	fail();
-	return NULL;
+	return outcome_cell(o, "job problems", row, column)->text;
 }
 
 static void what_hangs_is_named(void **state)

@@ -145,14 +145,16 @@ static void line_go_on(struct share *s, struct actor *a, hd_time now)
 	if (a->first == GANG_NONE)
 		return;
 	a->next_at = when + s->of->gap;
+	chain_begin(s->of, message_at(s->of, a->first), when);
 	packet_offer(s, a->first, when);
 }
 
 static void line_put(struct share *s, uint32_t id, hd_time now)
 {
-	const struct placed *p = s->of;
+	struct placed *p = s->of;
 	struct message *m = message_at(p, id);
 	struct actor *a = &p->actors[m->source];
+	uint64_t bytes = carries_bytes(m) ? m->size : 0;
 
 	m->posted = now;
 	m->next = GANG_NONE;
@@ -162,7 +164,9 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 			       ? (uint32_t)message_packets(m->size, p->mtu)
 			       : 1;
 	s->n_messages++;
-	s->bytes += carries_bytes(m) ? m->size : 0;
+	s->bytes += bytes;
+	chain_post(p, m);
+	pairs_count(s, m, bytes);
 	if (a->first == GANG_NONE) {
 		a->first = a->last = id;
 		line_go_on(s, a, now);
@@ -170,6 +174,13 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 	}
 	message_at(p, a->last)->next = id;
 	a->last = id;
+}
+
+const struct message *actor_sends(const struct placed *p, uint32_t actor)
+{
+	uint32_t first = p->actors[actor].first;
+
+	return first == GANG_NONE ? NULL : message_at(p, first);
 }
 
 /* ---- what ranks do ---------------------------------------------------------
@@ -283,6 +294,7 @@ static struct path path_until(const struct message *m, hd_time now)
 
 	path.messages += now - m->posted;
 	path.n_messages++;
+	path.last = chain_end(m, now, false);
 	return path;
 }
 
@@ -295,6 +307,10 @@ static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
 
 	if (l->arrived++ == 0 && l->receive == GANG_NONE)
 		l->receive = gang_announce(&s->gang, key, id);
+	if (m->n_packets > 1 && l->arrived == 1)
+		timeline_receives(s, rank, 1);
+	if (m->n_packets > 1 && l->arrived == m->n_packets)
+		timeline_receives(s, rank, -1);
 	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
 		return;
 	const struct path path = path_until(m, now);
@@ -351,6 +367,16 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 		ask_lands(s, packet->cookie, now);
 	else if (++m->here.arrived == m->n_packets)
 		other_lands(s, packet->cookie, now);
+	timeline_look(s, target, now);
+}
+
+static void on_passage(void *context, const struct sim_passage *x)
+{
+	struct share *s = context;
+
+	if (x->is_measured)
+		s->of->link_bytes[x->port] += x->bytes;
+	chain_wait(message_at(s->of, x->cookie), x);
 }
 
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
@@ -385,6 +411,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	if (number < p->job.n_ranks &&
 	    p->ranks[number].began == HD_TIME_NEVER) {
 		gang_begin(&s->gang, number, now);
+		timeline_look(s, number, now);
 		return;
 	}
 	if (a->left_at == now) {
@@ -394,12 +421,14 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 			left = m->ref;
 			path = m->path;
 			path.sending += now - m->posted;
+			path.last = chain_end(m, now, true);
 		}
 		a->first = m->next;
 		line_go_on(s, a, now);
 	}
 	if (number < p->job.n_ranks)
 		gang_wake(&s->gang, number, now, left, &path);
+	timeline_look(s, number, now);
 }
 
 /* It never arrives; nobody is told (stuck.c finds it). */
@@ -465,6 +494,7 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_granted,
+		.passes = on_passage,
 		.lost = on_lost,
 		.cut = cut,
 	};

@@ -7,6 +7,10 @@
  *
  *	build.c		from the scenario: ranks, addresses, servers, trees
  *	message.c	messages as packets, lines of ranks and servers
+ *	chain.c		the messages that led to the end, and where they waited
+ *	links.c		what links carried for it
+ *	timeline.c	what some ranks did when
+ *	pairs.c		who sends how much to whom
  *	tables.c	what came of it
  *	stuck.c		what it waits for in vain
  *
@@ -42,6 +46,9 @@ struct message {
 	uint32_t tag, ref;
 	uint32_t n_packets, sent;
 	uint32_t next;
+	uint32_t number; /* of its source, from 1 */
+	hd_time held;    /* its packets, at their first link */
+	uint64_t wait;   /* the longest of one at a link that follows */
 	uint32_t lost;   /* packets; by whoever loses them */
 	uint32_t copies; /* destinations that have not given it back */
 	uint8_t kind;
@@ -57,6 +64,9 @@ struct actor {
 	uint32_t first, last; /* messages in line; the first one is sent */
 	hd_time next_at;      /* J5: not before, because of g */
 	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
+	uint32_t n_posted;
+	struct posting *log; /* of the last of them (chain.c) */
+	size_t log_cap;
 };
 
 #define MESSAGE_FIRST  256u /* in the first chunk; each is twice the last */
@@ -79,6 +89,7 @@ struct share {
 	struct gang gang;
 	struct message_pool pool;
 	uint64_t n_messages, bytes; /* posted by ranks */
+	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
 };
 
 /* A job on the fabric. */
@@ -104,6 +115,13 @@ struct placed {
 	struct share *shares;
 	uint32_t n_shares;
 	unsigned place_bits; /* of a message's id: its place in a pool */
+	/* What is noted on the way. */
+	uint32_t log_most;          /* messages of an actor */
+	uint64_t *link_bytes;       /* per sim port */
+	struct timeline *timelines; /* of ranks 0, spacing, 2 spacing, ... */
+	uint32_t n_timelines, spacing;
+	uint32_t *bins; /* of actors (pairs.c) */
+	uint32_t n_bins;
 };
 
 struct jobs {
@@ -116,6 +134,54 @@ struct jobs {
 
 void placed_attach(struct placed *p, struct sim *s);
 struct message *message_at(const struct placed *p, uint32_t id);
+
+/* The message that a send of this actor is under way with; or NULL. */
+const struct message *actor_sends(const struct placed *p, uint32_t actor);
+
+/* ---- chain.c ------------------------------------------------------------- */
+
+/* Notes a message that is posted, and what it waits for. */
+void chain_post(struct placed *p, struct message *m);
+void chain_begin(struct placed *p, const struct message *m, hd_time now);
+void chain_wait(struct message *m, const struct sim_passage *x);
+struct path_message chain_end(const struct message *m, hd_time now,
+			      bool has_left);
+/* What waited where on the way to the last rank's end. */
+void chain_tables(const struct jobs *jobs, bool all, struct results *r);
+
+/* ---- links.c ------------------------------------------------------------- */
+
+void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all,
+		struct results *r);
+
+/* ---- timeline.c ---------------------------------------------------------- */
+
+void timelines_init(struct placed *p, uint32_t n_jobs);
+void timelines_fini(struct placed *p);
+/* Something has happened at this rank, or will until now. */
+void timeline_look(struct share *s, uint32_t rank, hd_time now);
+/* Messages of which some packets are there, and others not yet. */
+void timeline_receives(struct share *s, uint32_t rank, int more);
+void timeline_table(const struct jobs *jobs, struct results *r);
+
+/* ---- pairs.c ------------------------------------------------------------- */
+
+void pairs_init(struct placed *p);
+void pairs_count(struct share *s, const struct message *m, uint64_t bytes);
+void pairs_table(const struct jobs *jobs, bool all, struct results *r);
+
+/* ---- tables.c ------------------------------------------------------------ */
+
+/* The gang whose rank ended last, the lowest of several; NULL: none has. */
+const struct gang *last_of(const struct placed *p);
+uint32_t ranks_done(const struct placed *p);
+bool is_done(const struct placed *p);
+/* "h3", as a text for the next row. */
+const char *actor_host(struct table *t, const struct placed *p, uint32_t actor);
+/* "rank 3", or the host of a server. */
+const char *actor_name(struct table *t, const struct placed *p, uint32_t actor);
+/* "s1-0:4" */
+const char *port_name(struct table *t, const struct placed *p, uint32_t port);
 
 /* ---- build.c ------------------------------------------------------------- */
 

@@ -171,18 +171,6 @@ static int compare(const void *a, const void *b)
 /* ---- showing them
  * -------------------------------------------------------------- */
 
-static const char *actor_name(struct table *t, const struct placed *p,
-			      uint32_t actor)
-{
-	struct strbuf host = STRBUF_INIT;
-
-	fabric_port_name(
-		p->fabric,
-		p->fabric->setup.nodes[p->actors[actor].node].first_port + 1,
-		&host);
-	return table_take(t, &host);
-}
-
 static const char *peer_name(struct table *t, const struct problem *x)
 {
 	const struct placed *p = x->of;
@@ -190,9 +178,9 @@ static const char *peer_name(struct table *t, const struct problem *x)
 	if (x->peer == OP_ANY)
 		return "any";
 	if (x->peer >= p->job.n_ranks)
-		return x->peer < p->n_actors ? actor_name(t, p, x->peer) : NULL;
+		return x->peer < p->n_actors ? actor_host(t, p, x->peer) : NULL;
 	return table_text(t, "rank %u (%s)", x->peer,
-			  actor_name(t, p, x->peer));
+			  actor_host(t, p, x->peer));
 }
 
 /* File and line, or the step of the program. */
@@ -216,7 +204,7 @@ static void put(struct table *t, const struct problem *x)
 	const struct problem_row row = {
 		.job = x->of->scn->name,
 		.rank = x->rank,
-		.host = actor_name(t, x->of, x->rank),
+		.host = actor_host(t, x->of, x->rank),
 		.operation = x->operation,
 		.where = place_name(t, x),
 		.peer = peer_name(t, x),
@@ -242,15 +230,6 @@ static void show(struct problems *all, struct results *r)
 			       all->n - MOST);
 }
 
-static uint32_t count_done(const struct placed *p)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_shares; i++)
-		n += p->shares[i].gang.n_done;
-	return n;
-}
-
 bool jobs_problems(const struct jobs *jobs, struct results *r)
 {
 	struct problems all = { 0 };
@@ -258,7 +237,7 @@ bool jobs_problems(const struct jobs *jobs, struct results *r)
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct placed *p = &jobs->placed[i];
-		uint32_t done = count_done(p);
+		uint32_t done = ranks_done(p);
 		bool ends = done == p->job.n_ranks;
 
 		for (uint32_t k = 0; k < p->n_shares; k++) {

@@ -11,7 +11,7 @@
 /* ---- what all parts know together -------------------------------------------
  */
 
-static uint32_t n_done(const struct placed *p)
+uint32_t ranks_done(const struct placed *p)
 {
 	uint32_t n = 0;
 
@@ -20,8 +20,7 @@ static uint32_t n_done(const struct placed *p)
 	return n;
 }
 
-/* The share whose rank ended last, the lowest of several; NULL: none has. */
-static const struct gang *last_of(const struct placed *p)
+const struct gang *last_of(const struct placed *p)
 {
 	const struct gang *last = NULL;
 
@@ -35,6 +34,32 @@ static const struct gang *last_of(const struct placed *p)
 			last = t;
 	}
 	return last;
+}
+
+bool is_done(const struct placed *p)
+{
+	return ranks_done(p) == p->job.n_ranks;
+}
+
+const char *port_name(struct table *t, const struct placed *p, uint32_t port)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	fabric_port_name(p->fabric, port, &name);
+	return table_take(t, &name);
+}
+
+const char *actor_host(struct table *t, const struct placed *p, uint32_t actor)
+{
+	uint32_t node = p->actors[actor].node;
+
+	return port_name(t, p, p->fabric->setup.nodes[node].first_port + 1);
+}
+
+const char *actor_name(struct table *t, const struct placed *p, uint32_t actor)
+{
+	return actor < p->job.n_ranks ? table_text(t, "rank %u", actor)
+				      : actor_host(t, p, actor);
 }
 
 static struct lasting lasting_of(const struct placed *p, size_t step)
@@ -55,7 +80,7 @@ static struct lasting lasting_of(const struct placed *p, size_t step)
 bool jobs_done(const struct jobs *jobs)
 {
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		if (n_done(&jobs->placed[i]) < jobs->placed[i].job.n_ranks)
+		if (!is_done(&jobs->placed[i]))
 			return false;
 	}
 	return true;
@@ -63,8 +88,7 @@ bool jobs_done(const struct jobs *jobs)
 
 static hd_time completion_of(const struct placed *p)
 {
-	return n_done(p) == p->job.n_ranks ? last_of(p)->last - p->job.start
-					   : HD_TIME_NEVER;
+	return is_done(p) ? last_of(p)->last - p->job.start : HD_TIME_NEVER;
 }
 
 hd_time jobs_completion(const struct jobs *jobs, uint32_t job)
@@ -214,7 +238,7 @@ static void step_table(const struct jobs *jobs, struct results *r)
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct placed *p = &jobs->placed[i];
 
-		if (!p->steps || n_done(p) < p->job.n_ranks)
+		if (!p->steps || !is_done(p))
 			continue;
 		if (!t)
 			t = results_table(r, "steps",
@@ -303,15 +327,10 @@ static const struct column rank_columns[] = {
 static void put_rank(struct table *t, const struct placed *p, uint32_t number)
 {
 	const struct rank *r = &p->ranks[number];
-	const struct sim_node *node =
-		&p->fabric->setup.nodes[p->actors[number].node];
-	struct strbuf host = STRBUF_INIT;
-
-	fabric_port_name(p->fabric, node->first_port + 1, &host);
 	const struct rank_row row = {
 		.job = p->scn->name,
 		.rank = number,
-		.host = table_take(t, &host),
+		.host = actor_host(t, p, number),
 		.end = r->ended,
 		.busy = r->busy,
 		.wait = r->ended == HD_TIME_NEVER || p->job.n_cpus > 1
@@ -377,7 +396,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 		const struct placed *p = &jobs->placed[i];
 		const struct gang *last = last_of(p);
 
-		if (n_done(p) < p->job.n_ranks)
+		if (!is_done(p))
 			continue;
 		const struct path *path = &last->last_path;
 		hd_time time = last->last - p->job.start;
@@ -487,8 +506,8 @@ static bool goal_table(const struct jobs *jobs, const hd_time *alone,
 	return met;
 }
 
-bool jobs_tables(const struct jobs *jobs, const hd_time *alone, bool all,
-		 struct results *r)
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone,
+		 const struct sim_metrics *m, bool all, struct results *r)
 {
 	struct table *t = results_table(
 		r, "jobs",
@@ -504,6 +523,11 @@ bool jobs_tables(const struct jobs *jobs, const hd_time *alone, bool all,
 	step_table(jobs, r);
 	iteration_table(jobs, all, r);
 	path_table(jobs, r);
+	chain_tables(jobs, all, r);
+	link_table(jobs, m, all, r);
 	rank_table(jobs, all, r);
+	pairs_table(jobs, all, r);
+	if (all)
+		timeline_table(jobs, r);
 	return well;
 }

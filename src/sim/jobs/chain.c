@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the time went: the messages that led to the end of the last rank, one
+ * because of the other, and the links that they waited for.
+ *
+ * Each actor keeps a note of the last messages that it posted, log_most of
+ * them; a note names the message that was its cause. How many are kept depends
+ * on the job alone, so that any number of threads finds the same path.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "fabric/limits.h"
+#include "sim/jobs/parts.h"
+
+/* What is kept of a message. */
+struct posting {
+	hd_time posted, begun; /* its first packet was offered */
+	uint64_t size;
+	uint32_t target;
+	struct path_message cause;
+};
+
+#define FEW_LINKS  10 /* of a job, that are shown without being asked for */
+#define FEW_STEPS  32
+#define MOST_STEPS 4096 /* if asked for */
+
+/* ---- while it runs --------------------------------------------------------
+ */
+
+static struct posting *posting_of(const struct placed *p, uint32_t actor,
+				  uint32_t number)
+{
+	const struct actor *a = &p->actors[actor];
+
+	if (!number || a->n_posted - number >= p->log_most)
+		return NULL; /* another one is noted there by now */
+	return &a->log[(number - 1) % p->log_most];
+}
+
+void chain_post(struct placed *p, struct message *m)
+{
+	struct actor *a = &p->actors[m->source];
+	uint32_t place = a->n_posted++ % p->log_most;
+
+	m->number = a->n_posted;
+	m->wait = m->held = 0;
+	a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1,
+			 sizeof(*a->log));
+	a->log[place] = (struct posting){ .posted = m->posted,
+					  .begun = m->posted,
+					  .size = m->size,
+					  .target = m->target,
+					  .cause = m->path.last };
+}
+
+void chain_begin(struct placed *p, const struct message *m, hd_time now)
+{
+	struct posting *x = posting_of(p, m->source, m->number);
+
+	if (x)
+		x->begun = now;
+}
+
+/* A wait above its port: the longer one is the larger number. */
+static uint64_t wait_pack(hd_time waited, uint32_t port)
+{
+	const hd_time most = ((hd_time)1 << (64 - SIM_PORT_BITS)) - 1;
+
+	return (waited < most ? waited : most) << SIM_PORT_BITS | port;
+}
+
+static hd_time wait_time(uint64_t wait)
+{
+	return wait >> SIM_PORT_BITS;
+}
+
+static uint32_t wait_port(uint64_t wait)
+{
+	return (uint32_t)(wait & (((uint64_t)1 << SIM_PORT_BITS) - 1));
+}
+
+/* Packets of a message may pass switches of several parts at once. */
+void chain_wait(struct message *m, const struct sim_passage *x)
+{
+	uint64_t wait = wait_pack(x->waited, x->port);
+	uint64_t before = __atomic_load_n(&m->wait, __ATOMIC_RELAXED);
+
+	if (x->is_first)
+		m->held += x->waited;
+	while (!x->is_first && x->waited && wait > before &&
+	       !__atomic_compare_exchange_n(&m->wait, &before, wait, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+struct path_message chain_end(const struct message *m, hd_time now,
+			      bool has_left)
+{
+	return (struct path_message){
+		.until = now,
+		.held = m->held,
+		.wait = __atomic_load_n(&m->wait, __ATOMIC_RELAXED),
+		.from = m->source,
+		.number = m->number,
+		.has_left = has_left,
+	};
+}
+
+/* ---- the path ------------------------------------------------------------ */
+
+struct path_step {
+	struct posting posting;
+	struct path_message end;
+};
+
+struct chain {
+	struct path_step *steps; /* the last one first */
+	size_t n, cap;
+	bool is_whole; /* back to the start of the job */
+};
+
+static void chain_follow(const struct placed *p, struct chain *c)
+{
+	struct path_message at = last_of(p)->last_path.last;
+	const struct posting *x;
+
+	while ((x = posting_of(p, at.from, at.number))) {
+		c->steps =
+			hd_grow(c->steps, &c->cap, c->n + 1, sizeof(*c->steps));
+		c->steps[c->n++] = (struct path_step){ *x, at };
+		at = x->cause;
+	}
+	c->is_whole = !at.number;
+}
+
+struct step_row {
+	const char *job;
+	uint64_t number;
+	const char *from, *to;
+	uint64_t bytes;
+	hd_time posted, line, held, end;
+	const char *until, *link;
+	hd_time waited;
+};
+
+static const struct column step_columns[] = {
+	{ "job", NULL, CELL(step_row, job) },
+	{ "number", NULL, CELL(step_row, number) },
+	{ "from", NULL, CELL(step_row, from), ORIGIN_SIMULATED },
+	{ "to", NULL, CELL(step_row, to), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(step_row, bytes), ORIGIN_SIMULATED },
+	{ "posted", "us", CELL_TIME(step_row, posted), ORIGIN_SIMULATED, 6 },
+	{ "in line", "us", CELL_TIME(step_row, line), ORIGIN_SIMULATED, 6 },
+	{ "held", "us", CELL_TIME(step_row, held), ORIGIN_SIMULATED, 6 },
+	{ "end", "us", CELL_TIME(step_row, end), ORIGIN_SIMULATED, 6 },
+	{ "until it", NULL, CELL(step_row, until), ORIGIN_SIMULATED },
+	{ "link", NULL, CELL(step_row, link), ORIGIN_SIMULATED },
+	{ "waited", "us", CELL_TIME(step_row, waited), ORIGIN_SIMULATED, 6 },
+	{ NULL },
+};
+
+static void put_steps(struct table *t, const struct placed *p,
+		      const struct chain *c)
+{
+	size_t first = c->n > MOST_STEPS ? c->n - MOST_STEPS : 0;
+
+	for (size_t i = first; i < c->n; i++) {
+		const struct path_step *s = &c->steps[c->n - 1 - i];
+		uint64_t wait = s->end.wait;
+		const struct step_row row = {
+			.job = p->scn->name,
+			.number = i,
+			.from = actor_name(t, p, s->end.from),
+			.to = s->posting.target < p->n_actors
+				      ? actor_name(t, p, s->posting.target)
+				      : "all",
+			.bytes = s->posting.size,
+			.posted = s->posting.posted,
+			.line = s->posting.begun - s->posting.posted,
+			.held = s->end.held,
+			.end = s->end.until,
+			.until = s->end.has_left ? "has left" : "arrives",
+			.link = wait ? port_name(t, p, wait_port(wait)) : NULL,
+			.waited = wait ? wait_time(wait) : 0,
+		};
+
+		table_put_row(t, &row);
+	}
+}
+
+/* ---- links that it waited for --------------------------------------------
+ */
+
+struct waited_link {
+	uint32_t port;
+	hd_time waited;
+	uint64_t n;
+};
+
+struct waited_row {
+	const char *job, *link, *to;
+	uint64_t messages;
+	hd_time waited;
+	double share;
+};
+
+static const struct column waited_columns[] = {
+	{ "job", NULL, CELL(waited_row, job) },
+	{ "link", NULL, CELL(waited_row, link) },
+	{ "to", NULL, CELL(waited_row, to) },
+	{ "messages", NULL, CELL(waited_row, messages), ORIGIN_SIMULATED },
+	{ "waited", "us", CELL_TIME(waited_row, waited), ORIGIN_SIMULATED, 6 },
+	{ "share", "%", CELL_SHARE(waited_row, share), ORIGIN_SIMULATED, 2 },
+	{ NULL },
+};
+
+static int by_port(const void *a, const void *b)
+{
+	const struct waited_link *x = a, *y = b;
+
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct waited_link *x = a, *y = b;
+
+	if (x->waited != y->waited)
+		return x->waited > y->waited ? -1 : 1;
+	return by_port(a, b);
+}
+
+/* Packets that a host must hold back wait for whoever does not go on. */
+static uint32_t blamed_port(const struct placed *p,
+			    const struct path_message *end)
+{
+	uint32_t node = p->actors[end->from].node;
+
+	return end->wait ? wait_port(end->wait)
+			 : p->fabric->setup.nodes[node].first_port + 1;
+}
+
+/* Waits of the path, summed by link; how many links. */
+static size_t sum_waits(const struct placed *p, const struct chain *c,
+			struct waited_link *links)
+{
+	size_t n = 0, sums = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct path_message *end = &c->steps[i].end;
+		hd_time waited = end->held + wait_time(end->wait);
+
+		if (waited)
+			links[n++] = (struct waited_link){ blamed_port(p, end),
+							   waited, 1 };
+	}
+	if (n)
+		qsort(links, n, sizeof(*links), by_port);
+	for (size_t i = 0; i < n; i++) {
+		if (!sums || links[sums - 1].port != links[i].port) {
+			links[sums++] = links[i];
+			continue;
+		}
+		links[sums - 1].waited += links[i].waited;
+		links[sums - 1].n++;
+	}
+	if (sums)
+		qsort(links, sums, sizeof(*links), by_wait);
+	return sums;
+}
+
+static void put_waits(struct table *t, const struct placed *p,
+		      const struct chain *c, bool all)
+{
+	struct waited_link *links = hd_alloc(c->n + 1, sizeof(*links));
+	size_t n = sum_waits(p, c, links);
+	hd_time time = last_of(p)->last - p->job.start;
+
+	for (size_t i = 0; i < n && (all || i < FEW_LINKS); i++) {
+		uint32_t peer = p->fabric->setup.ports[links[i].port].peer;
+		const struct waited_row row = {
+			.job = p->scn->name,
+			.link = port_name(t, p, links[i].port),
+			.to = port_name(t, p, peer),
+			.messages = links[i].n,
+			.waited = links[i].waited,
+			.share = (double)links[i].waited / (double)time,
+		};
+
+		table_put_row(t, &row);
+	}
+	free(links);
+}
+
+static void say_what_is_left_out(const struct placed *p, const struct chain *c,
+				 struct results *r)
+{
+	if (c->n > MOST_STEPS)
+		results_remark(r,
+			       "of the %zu messages of the critical path of "
+			       "job '%s' the last %d are shown",
+			       c->n, p->scn->name, MOST_STEPS);
+}
+
+static void say_where_it_begins(const struct placed *p, const struct chain *c,
+				struct results *r)
+{
+	struct strbuf from = STRBUF_INIT;
+
+	if (c->is_whole || !c->n)
+		return;
+	hd_time_print(c->steps[c->n - 1].posting.posted, &from);
+	results_remark(r,
+		       "the messages of the critical path of job '%s' are "
+		       "known from %s on: the last %u of each rank are kept",
+		       p->scn->name, from.text, p->log_most);
+	strbuf_fini(&from);
+}
+
+void chain_tables(const struct jobs *jobs, bool all, struct results *r)
+{
+	struct table *waits = results_table(
+		r, "path links",
+		"how long the messages of critical paths waited, by the link "
+		"that each waited for longest",
+		waited_columns);
+	struct table *steps = NULL;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct placed *p = &jobs->placed[i];
+		struct chain c = { 0 };
+
+		if (!is_done(p))
+			continue;
+		chain_follow(p, &c);
+		put_waits(waits, p, &c, all);
+		say_where_it_begins(p, &c, r);
+		if (all || c.n <= FEW_STEPS) {
+			if (!steps)
+				steps = results_table(
+					r, "path messages",
+					"what led to the end of the last rank: "
+					"in line behind others of its rank, "
+					"held back by the host, and the link "
+					"that a packet waited for longest",
+					step_columns);
+			put_steps(steps, p, &c);
+			say_what_is_left_out(p, &c, r);
+		}
+		free(c.steps);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_JOBS_RUN_FOR_TESTS_H
+#define HD_SIM_JOBS_RUN_FOR_TESTS_H
+
+/* Runs the jobs of a scenario, and looks at what came of it. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/jobs/jobs.h"
+
+struct outcome {
+	hd_time completion[4];
+	struct results *results;
+	bool well;
+	uint64_t checksum;
+};
+
+static inline struct outcome run_on(const char *text, uint32_t parts)
+{
+	struct diag d = { .status = HD_OK };
+	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER,
+				   HD_TIME_NEVER };
+	struct outcome out = { .results = results_new("test") };
+	struct fabric *f = NULL;
+	struct jobs *jobs = NULL;
+
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
+	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
+		fail_msg("%s\n%s", text, d.message);
+	struct sim_rules rules = f->rules;
+
+	rules.parts = parts;
+	jobs_rules(f, &rules);
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+
+	jobs_attach(jobs, s);
+	sim_run(s, HD_TIME_NEVER, NULL, NULL);
+	for (uint32_t i = 0; i < jobs_count(jobs) && i < 4; i++)
+		out.completion[i] = jobs_completion(jobs, i);
+	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, out.results);
+	out.checksum = sim_metrics(s)->checksum;
+	sim_free(s);
+	jobs_free(jobs);
+	fabric_free(f);
+	return out;
+}
+
+static inline const struct table *outcome_table(const struct outcome *o,
+						const char *name)
+{
+	const struct table *t = results_find(o->results, name);
+
+	if (!t)
+		fail_msg("there is no table '%s'", name);
+	return t;
+}
+
+static inline const struct value *outcome_cell(const struct outcome *o,
+					       const char *table, size_t row,
+					       const char *column)
+{
+	const struct table *t = outcome_table(o, table);
+
+	assert_true(row < table_rows(t));
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, column) == 0)
+			return table_cell(t, row, i);
+	}
+	fail_msg("%s has no column '%s'", table, column);
+	return NULL;
+}
+
+/* In picoseconds, of a column in us. */
+static inline hd_time outcome_time(const struct outcome *o, const char *table,
+				   size_t row, const char *column)
+{
+	return (hd_time)(outcome_cell(o, table, row, column)->real * 1e6 + 0.5);
+}
+
+static inline bool value_same(const struct value *a, const struct value *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case VALUE_NONE:
+		return true;
+	case VALUE_TEXT:
+		return strcmp(a->text, b->text) == 0;
+	case VALUE_BOOL:
+		return a->yes == b->yes;
+	default: /* numbers, all of 64 bits */
+		return a->u == b->u;
+	}
+}
+
+static inline void table_same(const struct table *a, const struct table *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->n_cells, b->n_cells);
+	for (size_t i = 0; i < a->n_cells; i++) {
+		if (!value_same(&a->cells[i], &b->cells[i]))
+			fail_msg("%s: cell %zu differs", a->name, i);
+	}
+}
+
+/* All tables, cell by cell. */
+static inline void outcome_same(const struct outcome *a,
+				const struct outcome *b)
+{
+	assert_int_equal(a->results->n_tables, b->results->n_tables);
+	for (size_t i = 0; i < a->results->n_tables; i++)
+		table_same(a->results->tables[i], b->results->tables[i]);
+}
+
+#endif

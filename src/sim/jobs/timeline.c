@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ranks did when, for a picture of some of them: computed, sent, received,
+ * waited. A rank has a limited number of spans of time. When they are full,
+ * neighbours become one, which knows how much of it was what; so a picture of
+ * any run has all of its time, as fine as there is room for.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/jobs/parts.h"
+
+#define MOST_RANKS 32 /* of all jobs together */
+#define MOST_SPANS 512
+
+/* The first that holds at an instant. */
+enum doing { DOES_COMPUTE, DOES_SEND, DOES_RECEIVE, DOES_WAIT, N_DOING };
+
+/* What it was done for. */
+struct purpose {
+	uint32_t iteration, step;
+	uint32_t line; /* of a file of operations; 0: not known */
+};
+
+struct span {
+	hd_time begin, end;
+	hd_time times[N_DOING];
+	struct purpose purpose;
+};
+
+struct timeline {
+	struct span *spans;
+	uint32_t n;
+	hd_time since; /* HD_TIME_NEVER: it has not begun, or is over */
+	enum doing doing;
+	struct purpose purpose;
+	uint32_t receiving; /* messages */
+	bool has_begun;
+};
+
+void timelines_init(struct placed *p, uint32_t n_jobs)
+{
+	uint32_t most = n_jobs < MOST_RANKS ? MOST_RANKS / n_jobs : 1;
+
+	p->spacing = (p->job.n_ranks + most - 1) / most;
+	p->n_timelines = (p->job.n_ranks + p->spacing - 1) / p->spacing;
+	p->timelines = hd_alloc(p->n_timelines, sizeof(*p->timelines));
+	for (uint32_t i = 0; i < p->n_timelines; i++)
+		p->timelines[i].spans =
+			hd_alloc(MOST_SPANS, sizeof(struct span));
+}
+
+void timelines_fini(struct placed *p)
+{
+	for (uint32_t i = 0; i < p->n_timelines; i++)
+		free(p->timelines[i].spans);
+	free(p->timelines);
+}
+
+static struct timeline *timeline_of(const struct placed *p, uint32_t rank)
+{
+	return rank < p->job.n_ranks && rank % p->spacing == 0
+		       ? &p->timelines[rank / p->spacing]
+		       : NULL;
+}
+
+/* ---- while it runs -------------------------------------------------------
+ */
+
+/* Half as many, each of two; what the longer one was for. */
+static void spans_join(struct timeline *t)
+{
+	for (uint32_t i = 0; i < t->n / 2; i++) {
+		const struct span a = t->spans[2 * (size_t)i];
+		const struct span b = t->spans[2 * (size_t)i + 1];
+		struct span *both = &t->spans[i];
+
+		*both = b.end - b.begin > a.end - a.begin ? b : a;
+		both->begin = a.begin;
+		both->end = b.end;
+		for (unsigned k = 0; k < N_DOING; k++)
+			both->times[k] = a.times[k] + b.times[k];
+	}
+	t->n /= 2;
+}
+
+static void span_add(struct timeline *t, hd_time until)
+{
+	if (t->n == MOST_SPANS)
+		spans_join(t);
+	struct span *s = &t->spans[t->n++];
+
+	*s = (struct span){ .begin = t->since,
+			    .end = until,
+			    .purpose = t->purpose };
+	s->times[t->doing] = until - t->since;
+}
+
+static enum doing doing_of(const struct share *s, uint32_t rank,
+			   const struct timeline *t, uint32_t *line)
+{
+	const struct placed *p = s->of;
+	const struct op *op = gang_work(&s->gang, rank);
+	const struct message *m;
+
+	*line = 0;
+	if (op) {
+		*line = op->line;
+		return DOES_COMPUTE;
+	}
+	m = actor_sends(p, rank);
+	if (m && p->job.graph && (m->kind == MSG_DATA || m->kind == MSG_ASK))
+		*line = p->graph.ops[m->ref].line;
+	return m ? DOES_SEND : t->receiving ? DOES_RECEIVE : DOES_WAIT;
+}
+
+void timeline_look(struct share *s, uint32_t rank, hd_time now)
+{
+	struct timeline *t = timeline_of(s->of, rank);
+	struct purpose purpose;
+
+	if (!t || (t->has_begun && t->since == HD_TIME_NEVER))
+		return;
+	const struct rank *r = &s->of->ranks[rank];
+	enum doing doing = doing_of(s, rank, t, &purpose.line);
+	bool is_over = r->ended != HD_TIME_NEVER;
+
+	purpose.iteration = r->iteration;
+	purpose.step = r->step;
+	if (t->has_begun && !is_over && doing == t->doing &&
+	    purpose.step == t->purpose.step &&
+	    purpose.iteration == t->purpose.iteration &&
+	    purpose.line == t->purpose.line)
+		return;
+	if (t->has_begun && now > t->since)
+		span_add(t, now);
+	t->has_begun = true;
+	t->since = is_over ? HD_TIME_NEVER : now;
+	t->doing = doing;
+	t->purpose = purpose;
+}
+
+void timeline_receives(struct share *s, uint32_t rank, int more)
+{
+	struct timeline *t = timeline_of(s->of, rank);
+
+	if (t)
+		t->receiving += (uint32_t)more;
+}
+
+/* ---- afterwards ----------------------------------------------------------
+ */
+
+struct span_row {
+	const char *job;
+	uint64_t rank;
+	hd_time begin, end;
+	hd_time compute, send, receive, wait;
+	uint64_t iteration;
+	const char *operation;
+};
+
+static const struct column columns[] = {
+	{ "job", NULL, CELL(span_row, job) },
+	{ "rank", NULL, CELL(span_row, rank) },
+	{ "begin", "us", CELL_TIME(span_row, begin), ORIGIN_SIMULATED, 6 },
+	{ "end", "us", CELL_TIME(span_row, end), ORIGIN_SIMULATED, 6 },
+	{ "compute", "us", CELL_TIME(span_row, compute), ORIGIN_SIMULATED, 6 },
+	{ "send", "us", CELL_TIME(span_row, send), ORIGIN_SIMULATED, 6 },
+	{ "receive", "us", CELL_TIME(span_row, receive), ORIGIN_SIMULATED, 6 },
+	{ "wait", "us", CELL_TIME(span_row, wait), ORIGIN_SIMULATED, 6 },
+	{ "iteration", NULL, CELL(span_row, iteration), ORIGIN_SIMULATED },
+	{ "operation", NULL, CELL(span_row, operation), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static const char *purpose_name(struct table *t, const struct placed *p,
+				const struct purpose *x)
+{
+	if (p->job.graph)
+		return x->line ? table_text(t, "line %u", x->line) : NULL;
+	return p->steps[x->step].algorithm->operation;
+}
+
+static void put_spans(struct table *t, const struct placed *p, uint32_t number)
+{
+	const struct timeline *line = &p->timelines[number];
+
+	for (uint32_t i = 0; i < line->n; i++) {
+		const struct span *s = &line->spans[i];
+		const struct span_row row = {
+			.job = p->scn->name,
+			.rank = (uint64_t)number * p->spacing,
+			.begin = s->begin,
+			.end = s->end,
+			.compute = s->times[DOES_COMPUTE],
+			.send = s->times[DOES_SEND],
+			.receive = s->times[DOES_RECEIVE],
+			.wait = s->times[DOES_WAIT],
+			.iteration = s->purpose.iteration,
+			.operation = purpose_name(t, p, &s->purpose),
+		};
+
+		table_put_row(t, &row);
+	}
+}
+
+void timeline_table(const struct jobs *jobs, struct results *r)
+{
+	struct strbuf title = STRBUF_INIT;
+
+	strbuf_printf(
+		&title,
+		"what ranks did when: computed, else sent, else received, "
+		"else waited; %d ranks at most, with %d spans of time "
+		"each",
+		MOST_RANKS, MOST_SPANS);
+	struct table *t =
+		results_table(r, "rank timeline", title.text, columns);
+
+	strbuf_fini(&title);
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		for (uint32_t k = 0; k < jobs->placed[i].n_timelines; k++)
+			put_spans(t, &jobs->placed[i], k);
+	}
+}
