@@ -30,7 +30,7 @@ fuzz_one() {
 	scratch=$(mktemp -d)
 	mkdir -p "$corpus"
 	if [ "$mode" = smoke ]; then
-		"$harness" -runs=$runs -seed=1 -max_total_time=60 \
+		"$harness" -runs=$runs -seed=1 \
 			-artifact_prefix="$logs/$name-" "$scratch" "$corpus" \
 			>"$log" 2>&1 || status=$?
 	else

@@ -4,8 +4,8 @@
 # A file that passed is not linted again until it, a header of ours that it
 # includes, its flags, or the rules change: build/tidy keeps a mark named by
 # the hash of all those.
-# The analyzer, which takes nearly all the time, looks at a third of its usual
-# number of states, and not at tests, which run under sanitizers anyway; with
+# The analyzer, which takes nearly all the time, looks at a few thousand states
+# of a function, and not at tests, which run under sanitizers anyway; with
 # TIDY_DEEP=1 (make test-long) at everything.
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ lint_one() {
 	1*) depth= ;;
 	*_test.c) depth="--checks=-clang-analyzer-*" ;;
 	*) depth="--extra-arg=-Xclang --extra-arg=-analyzer-config
-		--extra-arg=-Xclang --extra-arg=max-nodes=75000" ;;
+		--extra-arg=-Xclang --extra-arg=max-nodes=5000" ;;
 	esac
 	# The headers of ours it includes, by the compiler's own account, one a
 	# line; a blank in a name has a backslash before it.
@@ -37,7 +37,7 @@ lint_one() {
 	headers=$(eval "${command% -o *} -MM '$file'" 2>/dev/null |
 		sed -E 's/\\$//; s/([^\\]) +/\1\n/g; s/^ +//' | sed 's/\\ / /g' |
 		grep -E '\.h$' | grep -v '^/usr' | sort -u)
-	mark=$marks/$({ clang-tidy --version; echo "$command $depth"
+	mark=$marks/$({ echo "$version"; echo "$command $depth"
 		cat .clang-tidy "$file"
 		printf '%s' "$headers" | tr '\n' '\0' | xargs -0 -r cat
 		} | sha256sum | cut -d' ' -f1)
@@ -53,7 +53,8 @@ lint_one() {
 	return 1
 }
 export -f lint_one
-export database marks
+version=$(clang-tidy --version)
+export database marks version
 
 if [ $# -gt 0 ]; then
 	list=$(commands | grep -F "$(printf '%s\t\n' "$@")")

@@ -71,26 +71,40 @@ function(hd_product)
 endfunction()
 
 # Tests that can do more than CI has time for look for HD_LONG=1 in their
-# environment; then they also have an hour instead of seconds.
+# environment; then they also have an hour instead of seconds. With sanitizers,
+# which watch how a case is computed and not what comes out, those that draw
+# many cases draw a share of them: HD_LIGHT=1.
 function(hd_limit_test name seconds)
   if(HD_LONG)
     set(seconds 3600)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LONG=1)
+  elseif(HD_SANITIZE)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LIGHT=1)
   endif()
   # A limit ends what hangs; a machine with other work is slow, and no failure.
   math(EXPR seconds "5 * ${seconds}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
-# hd_test(<module> <file_test>... [TIMEOUT <seconds>] [USES <module>...]
+# Some 300 programs are linked only to be tested: fast, if LLVM's linker is
+# there. What is installed is linked by the system's own.
+find_program(HD_LLD ld.lld)
+function(hd_link_fast target)
+  if(HD_LLD)
+    target_link_options(${target} PRIVATE -fuse-ld=lld)
+  endif()
+endfunction()
+
+# hd_test(<module> <file_test>... [PLAIN] [TIMEOUT <seconds>] [USES <module>...]
 #         [SOURCES <extra.c>...] [LIBS <library>...])
 # <file_test>.c sits beside <file>.c. Tests that read files find them through
-# HD_SOURCE_DIR, those that run the program through HD_PROGRAM.
+# HD_SOURCE_DIR, those that run the program through HD_PROGRAM. PLAIN ones are
+# left out of builds with sanitizers (CONTRIBUTING.md says which those are).
 function(hd_test module)
-  if(NOT BUILD_TESTING)
+  cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
+  if(NOT BUILD_TESTING OR (ARG_PLAIN AND HD_SANITIZE))
     return()
   endif()
-  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -98,6 +112,7 @@ function(hd_test module)
   find_package(cmocka REQUIRED)
   foreach(t IN LISTS ARG_UNPARSED_ARGUMENTS)
     add_executable(${module}_${t} ${t}.c ${ARG_SOURCES})
+    hd_link_fast(${module}_${t})
     set_target_properties(${module}_${t} PROPERTIES OUTPUT_NAME ${t})
     target_include_directories(${module}_${t} SYSTEM PRIVATE
       ${CMOCKA_INCLUDE_DIR})
@@ -111,14 +126,14 @@ function(hd_test module)
   endforeach()
 endfunction()
 
-# hd_script_test(<name> <script> [TIMEOUT <seconds>])
+# hd_script_test(<name> <script> [PLAIN] [TIMEOUT <seconds>])
 # A shell script that makes one claim about the program. It runs in a scratch
 # folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
 function(hd_script_test name script)
-  if(NOT BUILD_TESTING)
+  cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "" ${ARGN})
+  if(NOT BUILD_TESTING OR (ARG_PLAIN AND HD_SANITIZE))
     return()
   endif()
-  cmake_parse_arguments(ARG "" "TIMEOUT" "" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -133,9 +148,10 @@ endfunction()
 
 # hd_bench(<name> <module>... [SOURCES <extra.c>...] [LIBS <library>...])
 # <name>.c is a benchmark (tests/bench/bench.h): 'make bench' runs it, and
-# ctest runs it with HD_BENCH_TINY=1, so that it never rots.
+# ctest runs it with HD_BENCH_TINY=1, so that it never rots. What it measures
+# the sanitizers would only slow down.
 function(hd_bench name)
-  if(NOT BUILD_TESTING)
+  if(NOT BUILD_TESTING OR HD_SANITIZE)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
@@ -146,6 +162,7 @@ function(hd_bench name)
     target_include_directories(hd_bench_driver PUBLIC .)
   endif()
   add_executable(bench_${name} ${name}.c ${ARG_SOURCES})
+  hd_link_fast(bench_${name})
   target_link_libraries(bench_${name} PRIVATE
     hd_bench_driver ${ARG_UNPARSED_ARGUMENTS} ${ARG_LIBS})
   target_compile_definitions(bench_${name} PRIVATE
@@ -168,6 +185,7 @@ function(hd_fuzz name)
   endif()
   list(TRANSFORM ARGN PREPEND hd_)
   add_executable(fuzz_${name} ${name}.c)
+  hd_link_fast(fuzz_${name})
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(fuzz_${name} PRIVATE ${ARGN})

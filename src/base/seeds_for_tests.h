@@ -6,7 +6,8 @@
  * 'make test' draws the same cases every time, so that it fails for a change
  * and for nothing else. With HD_LONG=1 ('make test-long') tests draw more, and
  * those that call seed_of_run draw other cases in each run; it prints the line
- * that repeats them.
+ * that repeats them. With HD_LIGHT=1 (the tests with sanitizers) those that
+ * call cases_of_run draw a quarter.
  */
 #ifndef HEDDLE_BASE_SEEDS_FOR_TESTS_H
 #define HEDDLE_BASE_SEEDS_FOR_TESTS_H
@@ -19,11 +20,24 @@
 #include <string.h>
 #include <time.h>
 
-static inline bool run_is_long(void)
+static inline bool run_is(const char *name)
 {
-	const char *text = getenv("HD_LONG");
+	const char *text = getenv(name);
 
 	return text && strcmp(text, "") != 0 && strcmp(text, "0") != 0;
+}
+
+static inline bool run_is_long(void)
+{
+	return run_is("HD_LONG");
+}
+
+/* How many cases to draw: at least one. */
+static inline unsigned cases_of_run(unsigned usual, unsigned in_long_runs)
+{
+	if (run_is_long())
+		return in_long_runs;
+	return run_is("HD_LIGHT") ? (usual + 3) / 4 : usual;
 }
 
 /*

@@ -409,7 +409,7 @@ static void a_network_is_the_fabric_of_jobs(void **state)
 		"{kind: ring, switches: 4, hosts: 3}",
 	};
 	static const uint32_t hosts[] = { 12, 12, 9, 12 };
-	unsigned n = run_is_long() ? 400 : 24;
+	unsigned n = cases_of_run(24, 400);
 	struct rng rng;
 
 	(void)state;
@@ -452,7 +452,7 @@ static void any_call_at_any_time_is_answered(void **state)
 
 	(void)state;
 	rng_init(&rng, seed_of_run(5), 1);
-	for (unsigned game = 0; game < (run_is_long() ? 2000 : 60); game++) {
+	for (unsigned game = 0; game < cases_of_run(60, 2000); game++) {
 		struct hd_net *net = net_of(
 			STAR "traffic: [{name: t, kind: poisson, load: 20%, "
 			     "payload: 4096}]\n");

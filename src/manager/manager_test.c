@@ -309,7 +309,7 @@ static const char *const engines[] = { "minhop", "updn", "dfsssp", "lash" };
 
 static void any_fabric_comes_up(void **state)
 {
-	unsigned runs = run_is_long() ? 500 : 40;
+	unsigned runs = cases_of_run(40, 500);
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {
@@ -333,7 +333,7 @@ static void any_fabric_comes_up(void **state)
 
 static void lost_requests_are_made_up_for(void **state)
 {
-	unsigned runs = run_is_long() ? 300 : 20;
+	unsigned runs = cases_of_run(20, 300);
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {

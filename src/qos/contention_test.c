@@ -306,7 +306,7 @@ static void check_link(struct rng *rng, struct said *said)
 
 static void the_arbiter_keeps_what_is_said_of_it(void **state)
 {
-	const unsigned links = run_is_long() ? 4000 : 60;
+	const unsigned links = cases_of_run(60, 4000);
 	struct said said = { .waits = 0 };
 	struct rng rng;
 

@@ -260,7 +260,7 @@ static void suffer(const struct world *world, void *context)
 	struct rng g;
 
 	rng_init(&g, 7, world->rank);
-	for (uint64_t i = 0; i < (run_is_long() ? 20000 : 2000); i++) {
+	for (uint64_t i = 0; i < cases_of_run(2000, 20000); i++) {
 		struct strbuf bytes = STRBUF_INIT;
 		struct pack k;
 

@@ -418,7 +418,7 @@ static void after_the_last_write_all_who_can_communicate_do(void **state)
 {
 	static const char *const engines[] = { "minhop", "updn", "dfsssp",
 					       "lash" };
-	unsigned rounds = run_is_long() ? 1000 : 40;
+	unsigned rounds = cases_of_run(40, 1000);
 	struct sums sums = { 0, 0 };
 
 	(void)state;

@@ -330,7 +330,7 @@ static void check_same(const struct run *x, const struct run *y)
 
 static void samples_are_what_passed_in_them(void **state)
 {
-	unsigned n = run_is_long() ? 20 * CASES : CASES;
+	unsigned n = cases_of_run(CASES, 20 * CASES);
 	uint64_t seed = seed_of_run(SEED);
 	unsigned sampled = 0;
 

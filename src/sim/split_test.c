@@ -215,7 +215,7 @@ static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes,
 static void classes_have_blocks_of_lanes_without_circles(void **state)
 {
 	static const unsigned lanes[] = { 15, 8, 4 };
-	unsigned rounds = run_is_long() ? 1000 : 60;
+	unsigned rounds = cases_of_run(60, 1000);
 	struct tally tally = { 0, 0 };
 
 	(void)state;

@@ -292,7 +292,7 @@ static void a_leaf_chooses_among_all_its_ways_up(void **state)
 
 static void refusals_are_those_of_brute_force(void **state)
 {
-	unsigned n = run_is_long() ? 2000 : 150, n_cyclic = 0;
+	unsigned n = cases_of_run(150, 2000), n_cyclic = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= n; seed++) {
@@ -374,7 +374,7 @@ static bool check_drawn(uint64_t seed)
 
 static void checks_of_lanes_are_those_of_brute_force(void **state)
 {
-	unsigned n = run_is_long() ? 1000 : 60, n_cyclic = 0;
+	unsigned n = cases_of_run(60, 1000), n_cyclic = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= n; seed++)

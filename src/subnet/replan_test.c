@@ -262,7 +262,7 @@ static void one_history(uint64_t seed, unsigned lmc)
 
 static void plans_change_what_they_must_and_no_more(void **state)
 {
-	unsigned rounds = run_is_long() ? 1000 : 40;
+	unsigned rounds = cases_of_run(40, 1000);
 
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++)

@@ -140,7 +140,7 @@ static void one_case(uint64_t seed, const char *engine, struct tally *tally)
 static void every_state_is_counted_as_it_is(void **state)
 {
 	static const char *const engines[] = { "minhop", "updn" };
-	unsigned rounds = run_is_long() ? 2000 : 120;
+	unsigned rounds = cases_of_run(120, 2000);
 	struct tally tally = { 0 };
 
 	(void)state;

@@ -499,7 +499,7 @@ static void dragonflies_join_every_two_groups_alike(void **state)
 
 static void irregular_graphs_are_simple_regular_and_connected(void **state)
 {
-	unsigned rounds = run_is_long() ? 2000 : 100;
+	unsigned rounds = cases_of_run(100, 2000);
 	struct rng rng;
 
 	(void)state;

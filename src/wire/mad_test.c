@@ -529,7 +529,7 @@ static void other_sizes_and_versions_are_refused(void **state)
 static void any_bytes_print(void **state)
 {
 	(void)state;
-	unsigned rounds = run_is_long() ? 200000 : 2000;
+	unsigned rounds = cases_of_run(2000, 200000);
 	struct rng rng;
 
 	rng_init(&rng, 9, 1);

@@ -154,7 +154,7 @@ static void any_record_is_answered(void **state)
 		      "step allreduce ring 0 5000 0 0\n"
 		      "step barrier dissemination 0 0 0 5\nwait 5\n"
 		      "lists 0 0 2 -1 7 -1 8\nchain 0 9 0 1\nend\n";
-	unsigned n = run_is_long() ? 100000 : 300;
+	unsigned n = cases_of_run(300, 100000);
 	struct rng rng;
 
 	(void)state;

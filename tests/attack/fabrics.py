@@ -8,7 +8,8 @@ names, and scenarios on them whose rows have no flows, are given to all
 commands that take them. A command may do its work (0), miss a goal (1) or
 refuse (2, 3) with one line. It must not end by a signal or a sanitizer, hang,
 need more than this host has (4), print a number that is none, a character
-that a terminal would obey, or JSON that cannot be read. The same cases each time; with HD_LONG=1 twenty times as many.
+that a terminal would obey, or JSON that cannot be read. The same cases each
+time; with HD_LONG=1 forty times as many, with HD_LIGHT=1 half of them.
 fabrics.py HEDDLE SOURCE CASE repeats a single one.
 """
 import json
@@ -22,7 +23,8 @@ import subprocess
 import sys
 
 LONG = os.environ.get("HD_LONG") == "1"
-CASES = 20000 if LONG else 1000
+LIGHT = os.environ.get("HD_LIGHT") == "1"
+CASES = 20000 if LONG else 250 if LIGHT else 500
 SECONDS = 180 if LONG else 60  # of computing, then a command is said to hang
 # What a terminal obeys: controls, as UTF-8 or as single bytes, and what turns
 # the direction of writing.

@@ -8,7 +8,8 @@ at the edges of what bits, tables and divisions can hold, one option at a time
 beside a command line that works. A command may do its work (0), miss a goal
 (1) or refuse (2, 3) with one line; it must not end by a signal, a sanitizer or
 an assertion. What is large may take long: it is ended after SECONDS of
-computing. The same cases each time; all of them with HD_LONG=1.
+computing. The same cases each time; all of them with HD_LONG=1,
+half with HD_LIGHT=1.
 """
 import os
 import random
@@ -20,7 +21,7 @@ import subprocess
 import sys
 
 LONG = os.environ.get("HD_LONG") == "1"
-CASES = 200
+CASES = 100 if os.environ.get("HD_LIGHT") == "1" else 200
 SECONDS = 5
 FILES = {
     "s.yaml": "fabric: {topology: {kind: star, hosts: 4}}\n"

@@ -28,17 +28,10 @@
 #include "compare.h"
 #include "engine.h"
 
-#define FIXED_SEED      UINT64_C(0x6f7261636c65)
-#define COUNT_RELEASE   400
-#define COUNT_SANITIZED 100
-#define COUNT_LONG      4000
-#define MAX_FAILURES    3
-
-#if defined(__SANITIZE_ADDRESS__) || defined(HD_CHECKS)
-#define COUNT_DEFAULT COUNT_SANITIZED
-#else
-#define COUNT_DEFAULT COUNT_RELEASE
-#endif
+#define FIXED_SEED    UINT64_C(0x6f7261636c65)
+#define COUNT_DEFAULT 400
+#define COUNT_LONG    4000
+#define MAX_FAILURES  3
 
 /* How the next scenario is cut, and what that came to. */
 static struct {
@@ -158,7 +151,7 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 static void defaults_set(struct options *o)
 {
 	o->seed = seed_of_run(FIXED_SEED);
-	o->count = run_is_long() ? COUNT_LONG : COUNT_DEFAULT;
+	o->count = cases_of_run(COUNT_DEFAULT, COUNT_LONG);
 }
 
 static void failure_report(uint64_t seed)

@@ -64,7 +64,7 @@ static bool restart_differs(uint64_t seed, struct rng *r)
 int main(void)
 {
 	uint64_t seed = seed_of_run(FIXED_SEED), failures = 0;
-	uint64_t count = run_is_long() ? COUNT_LONG : COUNT_DEFAULT;
+	uint64_t count = cases_of_run(COUNT_DEFAULT, COUNT_LONG);
 	struct rng r;
 
 	rng_init(&r, seed, 0);

@@ -104,7 +104,7 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 static void defaults_set(struct options *o)
 {
 	o->seed = seed_of_run(FIXED_SEED);
-	o->count = run_is_long() ? COUNT_LONG : COUNT_SHORT;
+	o->count = cases_of_run(COUNT_SHORT, COUNT_LONG);
 }
 
 /* What the schedules did, so that a test of nothing is seen. */

@@ -511,7 +511,7 @@ static bool run_scenario(uint64_t seed, struct tally *tally)
 
 static void no_packet_is_later_than_a_bound(void **state)
 {
-	unsigned wanted = run_is_long() ? 600 : 40;
+	unsigned wanted = cases_of_run(40, 600);
 	uint64_t seed = seed_of_run(FIRST_SEED);
 	struct tally t = { 0 };
 

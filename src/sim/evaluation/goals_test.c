@@ -135,7 +135,7 @@ static void check_set(struct rng *rng, const struct fabric *f)
 
 static void random_goals_are_met(void **state)
 {
-	const unsigned sets = run_is_long() ? 200 : 40;
+	const unsigned sets = cases_of_run(40, 200);
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
 	struct rng rng;

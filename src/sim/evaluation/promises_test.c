@@ -205,7 +205,7 @@ static void check_promises(const struct goals *g, const struct plan *p)
 
 static void plans_keep_their_promises(void **state)
 {
-	const unsigned sets = run_is_long() ? 2000 : 80;
+	const unsigned sets = cases_of_run(80, 2000);
 	unsigned refused = 0, floors = 0, near = 0;
 	struct rng rng;
 

@@ -203,7 +203,7 @@ static double run_one(struct rng *rng)
 
 static void nobody_is_later_than_the_words_of_its_request_say(void **state)
 {
-	const unsigned runs = run_is_long() ? 2000 : 120;
+	const unsigned runs = cases_of_run(120, 2000);
 	double nearest = 0;
 	struct rng rng;
 
