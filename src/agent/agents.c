@@ -52,6 +52,7 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 	a->n_ports = t->n_ports;
 	a->nodes = hd_alloc(t->n_nodes, sizeof(*a->nodes));
 	a->ports = hd_alloc(t->n_ports, sizeof(*a->ports));
+	flights_init(a);
 	port_fields_init(a);
 	for (port_id p = 0; p < t->n_ports; p++)
 		port_info_init(a, p);
@@ -85,6 +86,7 @@ void agents_free(struct agents *a)
 	free(a->nodes);
 	free(a->ports);
 	free(a->notices);
+	flights_fini(a);
 	free(a);
 }
 
@@ -97,12 +99,6 @@ uint64_t agents_port_get(const struct agents *a, port_id port,
 			 enum port_field f)
 {
 	return info_get(a, a->ports[port].info, f);
-}
-
-void agents_port_set(struct agents *a, port_id port, enum port_field f,
-		     uint64_t value)
-{
-	info_set(a, a->ports[port].info, f, value);
 }
 
 unsigned agents_pkey_cap(const struct agents *a, port_id port)
@@ -133,7 +129,7 @@ int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
 	return -1;
 }
 
-void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now)
+void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now)
 {
 	enum { CAP_IS_SM = 1 << 1 };
 	uint8_t *info = a->ports[port].info;

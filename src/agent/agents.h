@@ -34,6 +34,21 @@ struct mad_address {
 	uint8_t sl;
 };
 
+/* A MAD on a cable. */
+struct agents_crossing {
+	hd_time now;
+	port_id out, in;
+	uint8_t vl;
+	struct mad_address from; /* whose SL and keys are the packet's */
+	uint16_t dlid;
+	uint32_t to_qp;
+	uint32_t psn;
+	const uint8_t *mad; /* as it stands there */
+	size_t size;        /* above MAD_SIZE: in several packets */
+};
+
+struct deed;
+
 struct agents_events {
 	/*
 	 * A MAD has come to an end port, for a program there. More than
@@ -43,6 +58,9 @@ struct agents_events {
 			const struct mad_address *from, const uint8_t *mad,
 			size_t size);
 	void *context;
+	/* What is about to be done, and what crosses cables; or NULL. */
+	void (*noted)(void *context, const struct deed *d);
+	void (*crossed)(void *context, const struct agents_crossing *c);
 };
 
 /* What the devices can do; 0 stands for the default. */
@@ -50,6 +68,11 @@ struct agents_options {
 	uint16_t linear_fdb_cap; /* LIDs that a switch can forward */
 	uint16_t mcast_fdb_cap;
 	uint8_t vlarb_cap; /* entries of each arbitration table */
+	/*
+	 * MADs take the time of links, switches and agents, and are lost where
+	 * VL15 has no room for them. Else they arrive at once.
+	 */
+	bool timed;
 };
 
 struct agents;
@@ -66,7 +89,10 @@ const struct topo *agents_topo(const struct agents *a);
 void agents_send(struct agents *a, port_id from, const struct mad_address *to,
 		 const uint8_t *mad, size_t size, hd_time now);
 
-/* Notices that nobody has answered are sent again: when, or HD_TIME_NEVER. */
+/*
+ * Notices that nobody has answered are sent again, and MADs that take time
+ * arrive: when, or HD_TIME_NEVER.
+ */
 hd_time agents_next(const struct agents *a);
 void agents_run(struct agents *a, hd_time now);
 
@@ -233,5 +259,46 @@ void agents_error(struct agents *a, port_id port, unsigned counter,
 /* By the name that perfquery prints: "SymbolErrorCounter"; -1 if none has it.
  */
 int agents_counter_named(const char *name);
+
+/* ---- deeds: all of what changes agents, or makes them say something */
+
+enum deed_kind {
+	DEED_SEND,  /* `to`, `mad`, `size` */
+	DEED_RUN,   /* time has passed */
+	DEED_CABLE, /* value: plugged */
+	DEED_SM,    /* value: whether one is there */
+	DEED_FIELD, /* which: an enum port_field; value */
+	DEED_RETRAIN,
+	DEED_REFUSED, /* violation; value: how many */
+	DEED_COUNT,   /* which: a counter; value: more */
+	DEED_ERROR,   /* the same */
+	N_DEEDS
+};
+
+struct deed {
+	enum deed_kind kind;
+	hd_time now;
+	port_id port;
+	uint32_t which;
+	uint64_t value;
+	struct violation violation;
+	struct mad_address to;
+	const uint8_t *mad;
+	size_t size;
+};
+
+/*
+ * Does it: the functions above are short for this. Whatever does the same
+ * deeds to agents of the same topology finds them in the same state, and sees
+ * the same MADs cross the same cables.
+ */
+void agents_do(struct agents *a, const struct deed *d);
+
+struct pack;
+/*
+ * A deed to bytes, or back; what makes no sense on `t` is refused. The MAD of
+ * one that was read is in the bytes.
+ */
+void deed_pack(struct pack *p, const struct topo *t, struct deed *d);
 
 #endif

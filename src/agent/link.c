@@ -70,7 +70,7 @@ static void end_down(struct agents *a, port_id p, hd_time now)
 		return;
 	info_set(a, info, PORT_STATE, LINK_DOWN);
 	info_set(a, info, PORT_PHYSICAL, info_get(a, info, PORT_DOWN_DEFAULT));
-	agents_count(a, p, COUNT_LINK_DOWNED, 1);
+	count_more(a, p, COUNT_LINK_DOWNED, 1);
 	tell_change(a, p, now);
 }
 
@@ -117,22 +117,19 @@ void link_up(struct agents *a, port_id p, hd_time now)
 	tell_change(a, peer, now);
 }
 
-void agents_retrain(struct agents *a, port_id port, hd_time now)
+void link_retrain(struct agents *a, port_id port, hd_time now)
 {
 	link_down(a, port, now);
 	link_up(a, port, now);
 }
 
-bool agents_set_cable(struct agents *a, port_id port, bool plugged, hd_time now)
+void cable_set(struct agents *a, port_id port, bool plugged, hd_time now)
 {
 	port_id peer = a->topo->ports[port].peer;
 
-	if (peer == TOPO_NONE)
-		return false;
 	a->ports[port].unplugged = a->ports[peer].unplugged = !plugged;
 	if (plugged)
 		link_up(a, port, now);
 	else
 		link_down(a, port, now);
-	return true;
 }

@@ -67,7 +67,7 @@ static void say(struct agents *a, const struct notice *n, hd_time now)
 		return; /* no manager yet */
 	mad_write(&h, mad);
 	memcpy(mad + mad_class(MAD_SMP)->data, n->data, BLOCK_SIZE);
-	agents_send_own(a, n->port, &to, mad, now);
+	mad_send(a, n->port, &to, mad, MAD_SIZE, now);
 }
 
 void notice_raise(struct agents *a, port_id owner, uint16_t trap,
@@ -109,8 +109,8 @@ void notice_repress(struct agents *a, port_id owner, uint16_t trap,
 		*n = a->notices[--a->n_notices];
 }
 
-void agents_error(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more, hd_time now)
+void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
+		hd_time now)
 {
 	/* Each of these counts how often a threshold of the port was passed. */
 	static const struct {
@@ -124,7 +124,7 @@ void agents_error(struct agents *a, port_id port, unsigned counter,
 	port_id owner = agents_owner(a, port);
 	uint8_t details[5] = { 0 };
 
-	agents_count(a, port, counter, more);
+	count_more(a, port, counter, more);
 	store_be16(details + 2,
 		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[4] = a->topo->ports[port].number;
@@ -171,8 +171,8 @@ static void tell_switch(struct agents *a, port_id port,
 	notice_raise(a, owner, 259, details, sizeof(details), now);
 }
 
-void agents_violation(struct agents *a, port_id port, const struct violation *v,
-		      uint64_t n, hd_time now)
+void violation_note(struct agents *a, port_id port, const struct violation *v,
+		    uint64_t n, hd_time now)
 {
 	enum port_field counter =
 		v->is_qkey ? PORT_QKEY_VIOLATIONS : PORT_PKEY_VIOLATIONS;
@@ -191,7 +191,7 @@ void agents_violation(struct agents *a, port_id port, const struct violation *v,
 	tell_end(a, port, v, now);
 }
 
-hd_time agents_next(const struct agents *a)
+hd_time notices_next(const struct agents *a)
 {
 	hd_time first = HD_TIME_NEVER;
 
@@ -201,7 +201,7 @@ hd_time agents_next(const struct agents *a)
 	return first;
 }
 
-void agents_run(struct agents *a, hd_time now)
+void notices_run(struct agents *a, hd_time now)
 {
 	for (size_t i = 0; i < a->n_notices; i++) {
 		if (a->notices[i].due > now)

@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
 #include "agent/state.h"
+#include "base/alloc.h"
 #include "subnet/subnet.h"
 
 /*
- * The way of data packets, by the tables as they are: over links that are
- * active, by forwarding and multicast tables, on lanes that carry data.
+ * The way of packets, by the tables as they are: over links that are open, by
+ * forwarding and multicast tables, on lanes that carry data.
  */
 
-enum { MAX_HOPS = 63, MFT_POSITION = 16 };
+enum { MFT_POSITION = 16 };
 
-struct walk {
-	const struct agents *agents;
-	uint16_t lid;
-	unsigned sl;
-	const struct agents_way *way;
-	/* Cables it may still cross: a tree takes each but once, and groups
-	 * whose tables lead in circles would multiply for ever. */
-	uint32_t *left;
-};
-
-static void forward(const struct walk *w, port_id in, unsigned hops);
-
-static bool is_active(const struct walk *w, port_id p)
+static bool is_open(const struct way *w, port_id p)
 {
 	const struct agents *a = w->agents;
+	uint64_t state = info_get(a, a->ports[p].info, PORT_STATE);
 
-	return info_get(a, a->ports[p].info, PORT_STATE) == LINK_ACTIVE;
+	return w->management ? state >= LINK_INIT : state == LINK_ACTIVE;
 }
 
-static bool is_for(const struct walk *w, port_id p)
+static bool is_for(const struct way *w, port_id p)
 {
 	const struct agents *a = w->agents;
 	const uint8_t *info = a->ports[agents_owner(a, p)].info;
@@ -38,103 +30,148 @@ static bool is_for(const struct walk *w, port_id p)
 	return base != 0 && w->lid >= base && w->lid < base + n;
 }
 
-/* Whether the map of a node gives the service level a lane for data. */
-static bool has_lane(const struct walk *w, const struct agent_node *n,
-		     size_t row)
-{
-	if (!n->sl2vl)
-		return true;
-	unsigned vl = n->sl2vl[row][w->sl / 2] >> (w->sl % 2 ? 0 : 4) & 15;
-
-	return vl != VL_MANAGEMENT;
-}
-
-/* Out of `out`, over its cable, and on from the other end. */
-static void cross(const struct walk *w, port_id out, size_t row, unsigned hops)
+unsigned way_lane(const struct way *w, port_id at, port_id out)
 {
 	const struct topo *t = w->agents->topo;
-	port_id in = t->ports[out].peer;
+	const struct agent_node *n = node_of(w->agents, out);
+	const struct topo_node *of = topo_node_of(t, out);
+	size_t row = t->ports[out].number;
 
-	if (in == TOPO_NONE || !is_active(w, out) || !is_active(w, in) ||
-	    !has_lane(w, node_of(w->agents, out), row) || *w->left == 0)
+	if (w->management)
+		return VL_MANAGEMENT;
+	if (!n->sl2vl)
+		return 0;
+	if (of->kind == NODE_SWITCH)
+		row += (size_t)t->ports[at].number * (of->n_ports + 1U);
+	return n->sl2vl[row][w->sl / 2] >> (w->sl % 2 ? 0 : 4) & 15;
+}
+
+bool way_crosses(const struct way *w, port_id out)
+{
+	port_id in = w->agents->topo->ports[out].peer;
+
+	return in != TOPO_NONE && is_open(w, out) && is_open(w, in);
+}
+
+/* Whether it can go from `at` over the cable of `out`. */
+static bool leads(const struct way *w, port_id at, port_id out)
+{
+	return way_crosses(w, out) &&
+	       (w->management || way_lane(w, at, out) != VL_MANAGEMENT);
+}
+
+enum way_end way_next(const struct way *w, port_id at, bool begins,
+		      port_id *out)
+{
+	const struct topo_node *t = topo_node_of(w->agents->topo, at);
+	const struct agent_node *n = node_of(w->agents, at);
+
+	if (is_for(w, at))
+		return WAY_HERE;
+	if (t->kind == NODE_SWITCH) {
+		unsigned to =
+			w->lid < n->lft_size ? n->lft[w->lid] : LFT_NO_PORT;
+
+		if (to == 0 || to > t->n_ports)
+			return WAY_LOST;
+		*out = t->first_port + to;
+	} else if (begins) {
+		*out = at;
+	} else {
+		return WAY_LOST; /* adapters pass nothing on */
+	}
+	return leads(w, at, *out) ? WAY_ON : WAY_LOST;
+}
+
+/* ---- data */
+
+static void follow_one(const struct way *w, port_id at,
+		       const struct agents_way *tell)
+{
+	port_id out;
+	enum way_end end;
+
+	for (unsigned hops = 0;
+	     (end = way_next(w, at, hops == 0, &out)) == WAY_ON &&
+	     hops < WAY_MAX_HOPS;
+	     hops++) {
+		at = w->agents->topo->ports[out].peer;
+		if (tell->pass)
+			tell->pass(tell->context, out, at);
+	}
+	if (end == WAY_HERE)
+		tell->arrive(tell->context, agents_owner(w->agents, at));
+}
+
+/* A packet of a group, whose copies go several ways. */
+struct group_walk {
+	const struct way *way;
+	const struct agents_way *tell;
+	/*
+	 * Ports that it has left by: a tree takes each but once, and in groups
+	 * whose tables lead in circles it would multiply for ever.
+	 */
+	bool *left;
+};
+
+static void follow_group(const struct group_walk *g, port_id in);
+
+static void cross_copy(const struct group_walk *g, port_id at, port_id out)
+{
+	port_id in = g->way->agents->topo->ports[out].peer;
+
+	if (g->left[out] || !leads(g->way, at, out))
 		return;
-	--*w->left;
-	if (w->way->pass)
-		w->way->pass(w->way->context, out, in);
-	forward(w, in, hops + 1);
+	g->left[out] = true;
+	if (g->tell->pass)
+		g->tell->pass(g->tell->context, out, in);
+	follow_group(g, in);
 }
 
-static void arrive(const struct walk *w, port_id p)
+/* From the port by which it came, out of all others of the group. */
+static void follow_group(const struct group_walk *g, port_id in)
 {
-	w->way->arrive(w->way->context, p);
-}
-
-static void forward_group(const struct walk *w, port_id in, unsigned hops)
-{
-	const struct topo_node *t = topo_node_of(w->agents->topo, in);
-	const struct agent_node *n = node_of(w->agents, in);
-	unsigned from = w->agents->topo->ports[in].number;
+	const struct agents *a = g->way->agents;
+	const struct topo_node *t = topo_node_of(a->topo, in);
+	const struct agent_node *n = node_of(a, in);
 	size_t positions = t->n_ports / MFT_POSITION + 1U;
-	size_t group = w->lid - (size_t)LID_FIRST_MCAST;
+	size_t group = g->way->lid - (size_t)LID_FIRST_MCAST;
 
-	if (group >= n->n_mlids)
+	if (t->kind != NODE_SWITCH) {
+		g->tell->arrive(g->tell->context, in);
 		return;
-	for (unsigned out = 0; out <= t->n_ports; out++) {
+	}
+	for (unsigned out = 0; group < n->n_mlids && out <= t->n_ports; out++) {
 		unsigned set = n->mft[group * positions + out / MFT_POSITION];
 
-		if (out == from || !(set >> out % MFT_POSITION & 1))
+		if (out == a->topo->ports[in].number ||
+		    !(set >> out % MFT_POSITION & 1))
 			continue;
 		if (out == 0)
-			arrive(w, t->first_port);
+			g->tell->arrive(g->tell->context, t->first_port);
 		else
-			cross(w, t->first_port + out,
-			      (size_t)from * (t->n_ports + 1U) + out, hops);
+			cross_copy(g, in, t->first_port + out);
 	}
-}
-
-static void forward(const struct walk *w, port_id in, unsigned hops)
-{
-	const struct topo_node *t = topo_node_of(w->agents->topo, in);
-	const struct agent_node *n = node_of(w->agents, in);
-	bool is_group = w->lid >= LID_FIRST_MCAST;
-
-	if (hops > MAX_HOPS)
-		return;
-	if (t->kind != NODE_SWITCH) {
-		if (is_group || is_for(w, in))
-			arrive(w, in);
-		return;
-	}
-	if (is_group) {
-		forward_group(w, in, hops);
-		return;
-	}
-	if (is_for(w, in)) {
-		arrive(w, t->first_port);
-		return;
-	}
-	unsigned out = w->lid < n->lft_size ? n->lft[w->lid] : LFT_NO_PORT;
-
-	if (out != 0 && out <= t->n_ports)
-		cross(w, t->first_port + out,
-		      (size_t)w->agents->topo->ports[in].number *
-				      (t->n_ports + 1U) +
-			      out,
-		      hops);
 }
 
 void agents_follow(const struct agents *a, port_id from, uint16_t lid,
 		   unsigned sl, const struct agents_way *way)
 {
-	uint32_t left = a->topo->n_ports;
-	const struct walk w = { a, lid, sl & 15, way, &left };
+	const struct way w = { .agents = a, .lid = lid, .sl = sl & 15 };
 
-	if (!is_active(&w, from))
+	if (!is_open(&w, from))
 		return;
+	if (lid < LID_FIRST_MCAST) {
+		follow_one(&w, from, way);
+		return;
+	}
+	const struct group_walk g = {
+		&w, way, hd_alloc(a->topo->n_ports, sizeof(*g.left))
+	};
+
 	if (topo_node_of(a->topo, from)->kind == NODE_SWITCH)
-		forward(&w, from, 0);
-	else if (lid < LID_FIRST_MCAST && is_for(&w, from))
-		arrive(&w, from);
+		follow_group(&g, from);
 	else
-		cross(&w, from, a->topo->ports[from].number, 0);
+		cross_copy(&g, from, from);
+	free(g.left);
 }

@@ -200,8 +200,7 @@ static uint64_t *counter_at(struct agents *a, port_id port, unsigned counter)
 	return &p->counters[counter];
 }
 
-void agents_count(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more)
+void count_more(struct agents *a, port_id port, unsigned counter, uint64_t more)
 {
 	uint64_t *c = counter_at(a, port, counter);
 

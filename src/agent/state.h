@@ -5,6 +5,7 @@
 /* What the agents hold; private to agent/. */
 
 #include "agent/agents.h"
+#include "base/eventq.h"
 
 enum {
 	PORT_INFO_SIZE = 64,
@@ -52,6 +53,8 @@ struct agent_port {
 	struct congestion_settings *congestion;
 	uint64_t *counters; /* N_PORT_COUNTERS */
 	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER */
+	hd_time busy;       /* sending MADs until then, if they take time */
+	uint16_t held;      /* MADs in its buffer of VL15 */
 	bool unplugged;
 };
 
@@ -63,6 +66,7 @@ struct agent_node {
 	uint16_t *mft;                /* [mlid][position]: 16 ports each */
 	uint8_t (*sl2vl)[SL2VL_SIZE]; /* [in][out], or of an adapter [port] */
 	uint8_t (*name)[BLOCK_SIZE];  /* NodeDescription, once it was set */
+	hd_time busy;                 /* the agent, if MADs take time */
 };
 
 /* A notice that a node wants its subnet manager to hear of. */
@@ -85,6 +89,15 @@ struct agents {
 	struct notice *notices; /* not answered yet */
 	size_t n_notices, notices_cap;
 	uint64_t next_tid;
+	uint32_t next_psn;
+	hd_time now; /* of the latest deed */
+
+	/* MADs under way, if they take time. */
+	struct travel *flights; /* a free slot has no agents */
+	size_t n_flights, flights_cap;
+	uint32_t next_slot;
+	uint64_t turn;
+	struct eventq *due;
 
 	/* Where fields stand, and which bits a Set of PortInfo may change. */
 	struct field port_fields[N_PORT_FIELDS];
@@ -127,6 +140,25 @@ unsigned port_lanes(const struct agents *a, port_id p);
 /* The port that has the LID, the M_Key and the SM's LID for `p`. */
 port_id agents_owner(const struct agents *a, port_id p);
 
+/* ---- paths.c: where a packet that stands at a port goes next */
+
+enum { WAY_MAX_HOPS = 63 };
+enum way_end { WAY_LOST, WAY_HERE, WAY_ON };
+
+struct way {
+	const struct agents *agents;
+	uint16_t lid;
+	uint8_t sl;
+	bool management; /* on VL15: passes links that are not active yet */
+};
+
+/* By the forwarding tables; `begins`: nobody has passed it on yet. */
+enum way_end way_next(const struct way *w, port_id at, bool begins,
+		      port_id *out);
+/* Whether the cable of `out` carries it; and on which lane, come by `at`. */
+bool way_crosses(const struct way *w, port_id out);
+unsigned way_lane(const struct way *w, port_id at, port_id out);
+
 /* Links: both ends go down, or train if nothing keeps them from it. */
 void link_down(struct agents *a, port_id p, hd_time now);
 void link_up(struct agents *a, port_id p, hd_time now);
@@ -137,10 +169,26 @@ void notice_raise(struct agents *a, port_id owner, uint16_t trap,
 /* The answer: nothing more is said of it. */
 void notice_repress(struct agents *a, port_id owner, uint16_t trap,
 		    uint64_t tid);
-/* Sends a MAD of the node itself, from an end port or a switch's port 0. */
-void agents_send_own(struct agents *a, port_id owner,
-		     const struct mad_address *to, const uint8_t *mad,
-		     hd_time now);
+/* Sends a MAD from an end port or, if it is the node's, a switch's port 0. */
+void mad_send(struct agents *a, port_id from, const struct mad_address *to,
+	      const uint8_t *mad, size_t size, hd_time now);
+
+/* What deeds do, without being told of. */
+void count_more(struct agents *a, port_id port, unsigned counter,
+		uint64_t more);
+void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
+		hd_time now);
+void violation_note(struct agents *a, port_id port, const struct violation *v,
+		    uint64_t n, hd_time now);
+void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now);
+void cable_set(struct agents *a, port_id port, bool plugged, hd_time now);
+void link_retrain(struct agents *a, port_id port, hd_time now);
+hd_time notices_next(const struct agents *a);
+void notices_run(struct agents *a, hd_time now);
+void flights_init(struct agents *a);
+void flights_fini(struct agents *a);
+hd_time flights_next(const struct agents *a);
+void flights_run(struct agents *a, hd_time now);
 
 static inline uint64_t info_get(const struct agents *a, const uint8_t *info,
 				enum port_field f)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/travel.h"
+
 #include <string.h>
 
-#include "agent/state.h"
 #include "subnet/subnet.h"
 #include "wire/cursor.h"
 
@@ -13,7 +14,7 @@
 
 enum {
 	PERMISSIVE = 0xFFFF,
-	MAX_HOPS = 63,
+	DEFAULT_PKEY = 0xFFFF,
 	/* Of an SMP that says its route. */
 	DR_HOP_POINTER = 6,
 	DR_HOP_COUNT = 7,
@@ -22,25 +23,6 @@ enum {
 	DR_INITIAL_PATH = 128,
 	DR_RETURN_PATH = 192,
 };
-
-/* A MAD under way. */
-struct travel {
-	struct agents *agents;
-	port_id at;
-	bool management; /* on VL15: passes links that are not active yet */
-	struct mad_address from; /* of whoever sent it; its keys */
-	uint16_t to_lid;
-	uint32_t to_qp;
-	hd_time now;
-};
-
-static bool is_open(const struct travel *t, port_id p)
-{
-	uint64_t state =
-		info_get(t->agents, t->agents->ports[p].info, PORT_STATE);
-
-	return t->management ? state >= LINK_INIT : state == LINK_ACTIVE;
-}
 
 /* ---- partitions: of whatever is no subnet management */
 
@@ -65,7 +47,7 @@ static void refuse(const struct travel *t, port_id p, bool is_qkey)
 		.to_qp = t->to_qp,
 	};
 
-	agents_violation(t->agents, p, &v, 1, t->now);
+	violation_note(t->agents, p, &v, 1, t->now);
 }
 
 /* Whether a switch lets it through by `p`, if it enforces partitions there. */
@@ -74,12 +56,12 @@ static bool is_let(const struct travel *t, port_id p, enum port_field enforce,
 {
 	struct agents *a = t->agents;
 
-	if (t->management || a->topo->ports[p].number == 0 ||
+	if (t->way.management || a->topo->ports[p].number == 0 ||
 	    topo_node_of(a->topo, p)->kind != NODE_SWITCH ||
 	    !info_get(a, a->ports[p].info, enforce) ||
 	    key_passes(a, p, t->from.pkey))
 		return true;
-	agents_count(a, p, counter, 1);
+	count_more(a, p, counter, 1);
 	refuse(t, p, false);
 	return false;
 }
@@ -89,7 +71,7 @@ static bool is_taken(const struct travel *t)
 {
 	port_id p = agents_owner(t->agents, t->at);
 
-	if (t->management)
+	if (t->way.management)
 		return true;
 	if (!key_passes(t->agents, p, t->from.pkey)) {
 		refuse(t, p, false);
@@ -102,137 +84,147 @@ static bool is_taken(const struct travel *t)
 	return true;
 }
 
-/* Out of port `number` of the node, over the cable. */
-static bool cross(struct travel *t, unsigned number)
-{
-	const struct topo *topo = t->agents->topo;
-	const struct topo_node *n = topo_node_of(topo, t->at);
+/* ---- from port to port */
 
-	if (number == 0 || number > n->n_ports)
+static bool is_back(const struct travel *t)
+{
+	return load_be16(t->first + 4) & MAD_DIRECTION;
+}
+
+static bool is_directed(const struct travel *t)
+{
+	return t->first[1] == MAD_SMP_DIRECT;
+}
+
+/* Says what has crossed a cable, as it stood there. */
+static void tell_crossing(const struct travel *t)
+{
+	const struct agents_events *e = &t->agents->events;
+	struct agents_crossing c = {
+		.now = t->now,
+		.out = t->agents->topo->ports[t->at].peer,
+		.in = t->at,
+		.vl = t->vl,
+		.from = t->from,
+		.dlid = t->leg == LEG_DIRECTED ? PERMISSIVE : t->way.lid,
+		.to_qp = t->to_qp,
+		.psn = t->psn,
+		.mad = t->bytes ? t->bytes : t->first,
+		.size = t->size,
+	};
+
+	if (t->way.management)
+		c.from.pkey = DEFAULT_PKEY;
+	if (t->leg == LEG_DIRECTED)
+		c.from.lid = PERMISSIVE;
+	if (e->crossed)
+		e->crossed(e->context, &c);
+}
+
+/* Out of a port; false if the switch does not let it. */
+static bool leave(struct travel *t, port_id out)
+{
+	if (!is_let(t, out, PORT_ENFORCE_OUT, COUNT_XMIT_CONSTRAINT))
 		return false;
-	port_id out = n->first_port + number;
-	port_id in = topo->ports[out].peer;
+	t->vl = (uint8_t)way_lane(&t->way, t->at, out);
+	t->at = t->agents->topo->ports[out].peer;
+	t->hops++;
+	t->crosses = true;
+	return true;
+}
 
-	if (in == TOPO_NONE || !is_open(t, out) || !is_open(t, in) ||
-	    !is_let(t, out, PORT_ENFORCE_OUT, COUNT_XMIT_CONSTRAINT))
+/* At the other end of the cable; false if it is not taken there. */
+static bool land(struct travel *t)
+{
+	t->crosses = false;
+	if (t->agents->options.timed && !flight_land(t))
 		return false;
-	t->at = in;
-	return is_let(t, in, PORT_ENFORCE_IN, COUNT_RCV_CONSTRAINT);
+	tell_crossing(t);
+	return is_let(t, t->at, PORT_ENFORCE_IN, COUNT_RCV_CONSTRAINT);
 }
-
-static bool has_lid(const struct agents *a, port_id p, uint16_t lid)
-{
-	const uint8_t *info = a->ports[agents_owner(a, p)].info;
-	uint64_t base = info_get(a, info, PORT_LID);
-	uint64_t n = UINT64_C(1) << info_get(a, info, PORT_LMC);
-
-	return base != 0 && lid >= base && lid < base + n;
-}
-
-/* Whether a switch lets a packet of `sl` pass from one port to another. */
-static bool has_lane(const struct travel *t, const struct agent_node *n,
-		     unsigned in, unsigned out, unsigned ports)
-{
-	unsigned sl = t->from.sl;
-
-	if (t->management || !n->sl2vl)
-		return true;
-	const uint8_t *map = n->sl2vl[(size_t)in * ports + out];
-
-	return (map[sl / 2] >> (sl % 2 ? 0 : 4) & 15) != VL_MANAGEMENT;
-}
-
-/* By the forwarding tables to whoever has `lid`; false if it is lost. */
-static bool go_to_lid(struct travel *t, uint16_t lid)
-{
-	const struct agents *a = t->agents;
-
-	for (unsigned hops = 0; hops <= MAX_HOPS; hops++) {
-		const struct topo_port *p = &a->topo->ports[t->at];
-		const struct agent_node *n = &a->nodes[p->node];
-
-		if (has_lid(a, t->at, lid))
-			return true;
-		if (topo_node_of(a->topo, t->at)->kind != NODE_SWITCH) {
-			if (hops > 0 || !cross(t, p->number))
-				return false;
-			continue;
-		}
-		unsigned out = lid < n->lft_size ? n->lft[lid] : LFT_NO_PORT;
-		unsigned ports = topo_node_of(a->topo, t->at)->n_ports + 1U;
-
-		if (out == 0 || out >= ports ||
-		    !has_lane(t, n, p->number, out, ports) || !cross(t, out))
-			return false;
-	}
-	return false;
-}
-
-/* ---- routes that a MAD says itself */
 
 /*
- * There: out of the ports of the initial path, noting by which one came in.
- * Only switches pass anything on.
+ * The next cable of a route that a MAD says itself: out of the ports of the
+ * initial path, noting by which one came in; and back the same way. Only
+ * switches pass anything on.
  */
-static bool go_out(struct travel *t, uint8_t *mad)
+static enum way_end next_directed(struct travel *t, port_id *out)
 {
-	unsigned hops = mad[DR_HOP_COUNT];
+	const struct topo_node *n = topo_node_of(t->agents->topo, t->at);
+	unsigned hops = t->first[DR_HOP_COUNT];
+	bool back = is_back(t);
 
-	if (hops > MAX_HOPS)
-		return false;
-	for (unsigned i = 1; i <= hops; i++) {
-		if (i > 1 &&
-		    topo_node_of(t->agents->topo, t->at)->kind != NODE_SWITCH)
-			return false;
-		if (!cross(t, mad[DR_INITIAL_PATH + i]))
-			return false;
-		mad[DR_RETURN_PATH + i] = t->agents->topo->ports[t->at].number;
+	if (hops > WAY_MAX_HOPS)
+		return WAY_LOST;
+	if (!back && t->hops > 0)
+		t->first[DR_RETURN_PATH + t->hops] =
+			t->agents->topo->ports[t->at].number;
+	if (t->hops == hops) {
+		t->first[DR_HOP_POINTER] = (uint8_t)(back ? 0 : hops + 1);
+		return WAY_HERE;
 	}
-	mad[DR_HOP_POINTER] = (uint8_t)(hops + 1);
-	return true;
+	if (t->hops > 0 && n->kind != NODE_SWITCH)
+		return WAY_LOST;
+	unsigned hop = back ? hops - t->hops : t->hops + 1;
+	unsigned number =
+		t->first[(back ? DR_RETURN_PATH : DR_INITIAL_PATH) + hop];
+
+	if (number == 0 || number > n->n_ports)
+		return WAY_LOST;
+	t->first[DR_HOP_POINTER] = (uint8_t)hop;
+	*out = n->first_port + number;
+	return way_crosses(&t->way, *out) ? WAY_ON : WAY_LOST;
 }
 
-/* And back the same way. */
-static bool go_back(struct travel *t, uint8_t *mad)
+static void begin_leg(struct travel *t, enum leg leg, uint16_t lid)
 {
-	unsigned hops = mad[DR_HOP_COUNT];
-
-	if (hops > MAX_HOPS)
-		return false;
-	for (unsigned i = hops; i >= 1; i--)
-		if (!cross(t, mad[DR_RETURN_PATH + i]))
-			return false;
-	mad[DR_HOP_POINTER] = 0;
-	return true;
+	t->leg = leg;
+	t->hops = 0;
+	t->way.lid = lid;
 }
 
-/* The way of an SMP that says its own; LIDs may come before or after it. */
-static bool go_directed(struct travel *t, uint8_t *mad, uint16_t lid)
+static enum way_end next(struct travel *t, port_id *out)
 {
-	bool back = load_be16(mad + 4) & MAD_DIRECTION;
-	uint16_t first = load_be16(mad + (back ? DR_DLID : DR_SLID));
-	uint16_t last = load_be16(mad + (back ? DR_SLID : DR_DLID));
+	if (t->leg == LEG_DIRECTED) {
+		enum way_end end = next_directed(t, out);
+		uint16_t last =
+			load_be16(t->first + (is_back(t) ? DR_SLID : DR_DLID));
 
-	if (first != PERMISSIVE && lid != PERMISSIVE && !go_to_lid(t, lid))
-		return false;
-	if (!(back ? go_back(t, mad) : go_out(t, mad)))
-		return false;
-	return last == PERMISSIVE || go_to_lid(t, last);
+		if (end != WAY_HERE || last == PERMISSIVE)
+			return end;
+		begin_leg(t, LEG_LAST, last);
+	}
+	if (t->hops > WAY_MAX_HOPS)
+		return WAY_LOST;
+	enum way_end end = way_next(&t->way, t->at, t->hops == 0, out);
+
+	if (end != WAY_HERE || t->leg == LEG_LAST || !is_directed(t))
+		return end;
+	begin_leg(t, LEG_DIRECTED, PERMISSIVE);
+	return next_directed(t, out);
 }
 
 /* ---- at the end of the way */
 
-static void hand_over(const struct travel *t, const uint8_t *mad, size_t size)
+static void hand_over(const struct travel *t, port_id end)
 {
 	const struct agents_events *e = &t->agents->events;
 
-	e->arrived(e->context, t->at, &t->from, mad, size);
+	e->arrived(e->context, end, &t->from, t->bytes ? t->bytes : t->first,
+		   t->size);
 }
 
-static bool go(struct travel *t, uint8_t *mad, uint16_t lid)
+/* The way begins, to `lid` or as the MAD says itself. */
+static void set_out(struct travel *t, uint16_t lid)
 {
-	return mad[1] == MAD_SMP_DIRECT ? go_directed(t, mad, lid)
-					: go_to_lid(t, lid);
+	uint16_t first = load_be16(t->first + (is_back(t) ? DR_DLID : DR_SLID));
+
+	t->to_lid = lid;
+	t->psn = t->agents->next_psn++ & 0xFFFFFF;
+	if (is_directed(t) && (first == PERMISSIVE || lid == PERMISSIVE))
+		begin_leg(t, LEG_DIRECTED, PERMISSIVE);
+	else
+		begin_leg(t, LEG_FIRST, lid);
 }
 
 static uint16_t lid_of(const struct agents *a, port_id p)
@@ -250,30 +242,27 @@ static uint16_t own_key(const struct travel *t)
 	return i < 0 ? 0 : agents_pkey(t->agents, p, (unsigned)i);
 }
 
-/* An answer of the agent where the MAD is now; to whoever sent it. */
-static void answer(struct travel *t, uint8_t *mad, uint16_t status)
+/* Becomes the answer of the agent where it is now; to whoever sent it. */
+static void turn_back(struct travel *t, uint16_t status)
 {
 	uint16_t to = t->from.lid;
+	bool directed = is_directed(t);
 
-	t->to_lid = to;
 	t->from.pkey = own_key(t);
-	mad[3] = MAD_GET_RESP;
-	if (mad[1] == MAD_SMP_DIRECT)
-		status |= MAD_DIRECTION;
-	store_be16(mad + 4, status);
+	t->first[3] = MAD_GET_RESP;
+	store_be16(t->first + 4, directed ? status | MAD_DIRECTION : status);
 	if (topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH &&
-	    mad[1] != MAD_SMP_DIRECT)
+	    !directed)
 		t->at = agents_owner(t->agents, t->at);
-	t->from.lid = mad[1] == MAD_SMP_DIRECT &&
-				      load_be16(mad + DR_DLID) == PERMISSIVE
+	t->from.lid = directed && load_be16(t->first + DR_DLID) == PERMISSIVE
 			      ? PERMISSIVE
 			      : lid_of(t->agents, t->at);
-	if (go(t, mad, to))
-		hand_over(t, mad, MAD_SIZE);
+	set_out(t, to);
 }
 
-static uint16_t ask(const struct travel *t, uint8_t *mad)
+static uint16_t ask(struct travel *t)
 {
+	uint8_t *mad = t->first;
 	struct request r = {
 		.agents = t->agents,
 		.port = t->at,
@@ -318,71 +307,90 @@ static bool is_repress(const uint8_t *mad)
 	       mad[3] == MAD_TRAP_REPRESS;
 }
 
-static void receive(struct travel *t, uint8_t *mad, size_t size)
+/* At the end of the way; true if an answer goes back from there. */
+static bool receive(struct travel *t)
 {
-	bool is_switch =
-		topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH;
+	const uint8_t *mad = t->first;
+	port_id owner = agents_owner(t->agents, t->at);
+	uint16_t status = MAD_NO_ANSWER;
 
-	if (is_for_agent(mad)) {
-		uint16_t status = ask(t, mad);
-
-		if (status != MAD_NO_ANSWER)
-			answer(t, mad, status);
-	} else if (is_repress(mad)) {
-		notice_repress(t->agents, agents_owner(t->agents, t->at),
+	if (!t->bytes && is_for_agent(mad)) {
+		status = ask(t);
+	} else if (!t->bytes && is_repress(mad)) {
+		notice_repress(t->agents, owner,
 			       load_be16(mad + mad_class(MAD_SMP)->data + 4),
 			       load_be64(mad + 8));
-	} else if (!is_switch ||
-		   topo_is_end_port(t->agents->topo,
-				    agents_owner(t->agents, t->at))) {
-		if (is_switch)
-			t->at = agents_owner(t->agents, t->at);
-		hand_over(t, mad, size);
-	} else if (!mad_is_response(mad) &&
-		   (mad[3] == MAD_GET || mad[3] == MAD_SET)) {
-		answer(t, mad, MAD_UNSUPPORTED);
+	} else if (topo_is_end_port(t->agents->topo, owner)) {
+		hand_over(t, owner);
+	} else if (mad[3] == MAD_GET || mad[3] == MAD_SET) {
+		status = MAD_UNSUPPORTED;
 	}
+	if (status != MAD_NO_ANSWER)
+		turn_back(t, status);
+	return status != MAD_NO_ANSWER;
 }
 
-static void send(struct agents *a, port_id from, const struct mad_address *to,
-		 const uint8_t *mad, size_t size, hd_time now)
+/* A step of the way; false if it ends here, or goes on later. */
+static bool step(struct travel *t)
+{
+	bool timed = t->agents->options.timed;
+	port_id out = TOPO_NONE;
+
+	switch (next(t, &out)) {
+	case WAY_ON:
+		if (!leave(t, out))
+			break;
+		if (!timed)
+			return true;
+		flight_cross(t, out);
+		return false;
+	case WAY_HERE:
+		if (!is_taken(t))
+			break;
+		if (timed && !t->served && is_for_agent(t->first)) {
+			flight_serve(t);
+			return false;
+		}
+		flight_leave(t);
+		return receive(t);
+	case WAY_LOST:
+		break;
+	}
+	flight_leave(t);
+	return false;
+}
+
+void travel_on(struct travel *t)
+{
+	do {
+		if (t->crosses && !land(t)) {
+			flight_leave(t);
+			return;
+		}
+	} while (step(t));
+}
+
+void mad_send(struct agents *a, port_id from, const struct mad_address *to,
+	      const uint8_t *mad, size_t size, hd_time now)
 {
 	struct travel t = {
 		.agents = a,
 		.at = from,
+		.way = { .agents = a, .sl = to->sl & 15 },
 		.from = *to,
+		.to_qp = to->qp,
 		.now = now,
+		.holds = TOPO_NONE,
+		.bytes = size > MAD_SIZE ? mad : NULL,
+		.size = size > MAD_SIZE ? size : MAD_SIZE,
 	};
-	uint8_t first[MAD_SIZE] = { 0 };
 
-	/* Only what agents take apart is changed on its way. */
-	memcpy(first, mad, size < MAD_SIZE ? size : MAD_SIZE);
-	t.management = first[1] == MAD_SMP || first[1] == MAD_SMP_DIRECT;
+	memcpy(t.first, mad, size < MAD_SIZE ? size : MAD_SIZE);
+	t.way.management = t.first[1] == MAD_SMP || is_directed(&t);
 	t.from.lid = lid_of(a, from);
-	t.from.qp = t.management ? 0 : 1;
-	t.to_lid = to->lid;
-	t.to_qp = to->qp;
-	if (first[1] == MAD_SMP_DIRECT &&
-	    load_be16(first + DR_SLID) == PERMISSIVE)
+	t.from.qp = t.way.management ? 0 : 1;
+	if (is_directed(&t) && load_be16(t.first + DR_SLID) == PERMISSIVE)
 		t.from.lid = PERMISSIVE;
-	if (!go(&t, first, to->lid) || !is_taken(&t))
-		return;
-	if (size > MAD_SIZE)
-		hand_over(&t, mad, size);
-	else
-		receive(&t, first, MAD_SIZE);
-}
-
-void agents_send(struct agents *a, port_id from, const struct mad_address *to,
-		 const uint8_t *mad, size_t size, hd_time now)
-{
-	if (size >= MAD_SIZE || (size > 0 && mad[1] != 0))
-		send(a, from, to, mad, size, now);
-}
-
-void agents_send_own(struct agents *a, port_id owner,
-		     const struct mad_address *to, const uint8_t *mad,
-		     hd_time now)
-{
-	send(a, owner, to, mad, MAD_SIZE, now);
+	set_out(&t, to->lid);
+	travel_on(&t);
 }
