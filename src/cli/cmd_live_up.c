@@ -13,6 +13,9 @@ struct values {
 	const char *name;
 	bool foreground;
 	const char *engine;
+	const char *record;
+	bool timed;
+	double pace;
 };
 
 #define V(member) offsetof(struct values, member)
@@ -24,6 +27,14 @@ static const struct option options[] = {
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
 	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'",
 	  NULL, 0, 0 },
+	{ "record", 0, OPT_TEXT, V(record), "FILE", NULL,
+	  "write all that happens to FILE, for 'heddle live replay'", NULL, 0,
+	  0 },
+	{ "in-band", 0, OPT_FLAG, V(timed), NULL, NULL,
+	  "MADs take the time of links, switches and agents, and VL15 loses what it has no room for; else they arrive at once",
+	  NULL, 0, 0 },
+	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
+	  "seconds of the fabric in a second of the clock", NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -60,11 +71,15 @@ static int start(const struct values *v, const struct topo *t)
 	struct diag d = { .status = HD_OK };
 	struct strbuf out = STRBUF_INIT;
 	const char *host = first_host(t);
+	const struct live_options o = { .timed = v->timed,
+					.pace = v->pace,
+					.record = v->record };
 
 	if (v->engine && !host)
 		diag_fail(&d, HD_ERR_UNFIT, "no host for a subnet manager");
 	if (d.status == HD_OK &&
-	    live_start(t, v->name, !v->foreground, &d) == HD_OK && v->engine &&
+	    live_start(t, v->name, &o, !v->foreground, &d) == HD_OK &&
+	    v->engine &&
 	    live_start_manager(v->name, host, v->engine, 0, &d) != HD_OK) {
 		struct diag quiet = { .status = HD_OK };
 		char *dir = live_folder(v->name);
@@ -96,6 +111,8 @@ static int run(const struct command *self, int argc, char **argv)
 					   "background; see 'live manage'");
 	if (!engine_named(self, v.engine, &status))
 		return status;
+	if (!(v.pace > 0) || v.pace > 1e6)
+		return command_usage(self, "--pace is above 0");
 	if (v.engine && strcmp(v.engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
 	if (fabric_open(argv[0], NULL, &d, &f) != HD_OK)

@@ -41,6 +41,8 @@ extern const struct command command_mcast_compare;
 extern const struct command command_live;
 extern const struct command command_live_up;
 extern const struct command command_live_exec;
+extern const struct command command_live_capture;
+extern const struct command command_live_replay;
 extern const struct command command_live_manage;
 extern const struct command command_live_dump;
 extern const struct command command_live_show;

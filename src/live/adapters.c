@@ -340,6 +340,7 @@ static void compare_port(struct live *l, const struct program *p, uint32_t i)
 void adapters_tell(struct live *l)
 {
 	l->changed = false;
+	l->version++;
 	l->adapters->page->generation++;
 	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++) {
 		const struct program *p = &l->adapters->programs[i];

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "live/capture.h"
 #include "live/daemon.h"
+#include "live/recording.h"
 #include "subnet/subnet.h"
 #include "subnet/tables.h"
 
 /* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
 
-static enum hd_status find_port(const struct live *l, const char *name,
-				struct diag *d, port_id *out)
+void names_of_nodes(const struct topo *t, struct text_map *out)
+{
+	for (node_id v = 0; v < t->n_nodes; v++)
+		text_map_put(out, t->nodes[v].name, strlen(t->nodes[v].name),
+			     v);
+}
+
+enum hd_status port_named(const struct topo *t, const struct text_map *nodes,
+			  const char *name, struct diag *d, port_id *out)
 {
 	const char *colon = strrchr(name, ':');
-	uint32_t v = text_map_get(&l->node_of_name, name, strlen(name));
+	uint32_t v = text_map_get(nodes, name, strlen(name));
 	unsigned long number = 1;
 	char *end;
 
 	if (v == MAP_NONE && colon) {
-		v = text_map_get(&l->node_of_name, name,
-				 (size_t)(colon - name));
+		v = text_map_get(nodes, name, (size_t)(colon - name));
 		number = strtoul(colon + 1, &end, 10);
 		if (colon[1] == '\0' || *end != '\0')
 			v = MAP_NONE;
@@ -27,12 +38,17 @@ static enum hd_status find_port(const struct live *l, const char *name,
 	if (v == MAP_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "no port '%s' here",
 				 name);
-	if (number > l->topo->nodes[v].n_ports)
+	if (number > t->nodes[v].n_ports)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "'%s' has %u ports",
-				 l->topo->nodes[v].name,
-				 l->topo->nodes[v].n_ports);
-	*out = topo_port_of(l->topo, v, (unsigned)number);
+				 t->nodes[v].name, t->nodes[v].n_ports);
+	*out = topo_port_of(t, v, (unsigned)number);
 	return HD_OK;
+}
+
+static enum hd_status find_port(const struct live *l, const char *name,
+				struct diag *d, port_id *out)
+{
+	return port_named(l->topo, &l->node_of_name, name, d, out);
 }
 
 /* ---- link PORT down|up|speed NAME|width N */
@@ -50,7 +66,7 @@ static enum hd_status set_width(struct live *l, port_id p, const char *word,
 					 "the port does not support '%s'",
 					 word);
 		agents_port_set(l->agents, p, PORT_WIDTHS_ENABLED, 1U << i);
-		agents_retrain(l->agents, p, live_now());
+		agents_retrain(l->agents, p, daemon_now(l));
 		return HD_OK;
 	}
 	return diag_fail(d, HD_ERR_INPUT,
@@ -75,7 +91,7 @@ static enum hd_status set_speed(struct live *l, port_id p, const char *word,
 				 "the port does not support '%s'", word);
 	agents_port_set(l->agents, p, PORT_SPEEDS_ENABLED, plain ? bit : 7);
 	agents_port_set(l->agents, p, PORT_EXT_SPEEDS_ENABLED, plain ? 0 : bit);
-	agents_retrain(l->agents, p, live_now());
+	agents_retrain(l->agents, p, daemon_now(l));
 	return HD_OK;
 }
 
@@ -98,7 +114,7 @@ static enum hd_status link_command(struct live *l, const char *const *words,
 	bool down = strcmp(words[1], "down") == 0;
 
 	if (n == 2 && (down || strcmp(words[1], "up") == 0))
-		return agents_set_cable(l->agents, p, !down, live_now())
+		return agents_set_cable(l->agents, p, !down, daemon_now(l))
 			       ? HD_OK
 			       : diag_fail(d, HD_ERR_NOT_FOUND,
 					   "no cable at '%s'", words[0]);
@@ -137,7 +153,7 @@ static enum hd_status error_command(struct live *l, const char *const *words,
 				 words[1]);
 	if (*end != '\0' || end == words[2] || words[2][0] == '-')
 		return diag_fail(d, HD_ERR_INPUT, "'%s' is no count", words[2]);
-	agents_error(l->agents, p, (unsigned)counter, more, live_now());
+	agents_error(l->agents, p, (unsigned)counter, more, daemon_now(l));
 	return HD_OK;
 }
 
@@ -258,6 +274,18 @@ static enum hd_status image_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
+/* How often it has changed. */
+static enum hd_status version_command(struct live *l, const char *const *words,
+				      size_t n, struct diag *d,
+				      struct strbuf *out)
+{
+	(void)words;
+	(void)n;
+	(void)d;
+	strbuf_printf(out, "%" PRIu64 "\n", l->version + l->changed);
+	return HD_OK;
+}
+
 /* The next `n` numbers of a text; NULL if there are none. */
 static const char *take_numbers(const char *at, uint64_t *out, unsigned n)
 {
@@ -311,8 +339,56 @@ static enum hd_status refuse_command(struct live *l, const char *const *words,
 		.key = (uint16_t)v[5],
 	};
 
-	agents_violation(l->agents, (port_id)v[0], &what, v[1], live_now());
+	agents_violation(l->agents, (port_id)v[0], &what, v[1], daemon_now(l));
 	return HD_OK;
+}
+
+/* ---- capture [PORT]: what crosses cables, into the file that came along */
+
+static enum hd_status stop_capture(struct live *l, struct diag *d)
+{
+	bool whole = live_capture_close(l->capture);
+
+	l->capture = NULL;
+	return whole ? HD_OK
+		     : diag_fail(d, HD_ERR_IO,
+				 "not all of the capture could be written");
+}
+
+static enum hd_status capture_command(struct live *l, const char *const *words,
+				      size_t n, struct diag *d,
+				      struct strbuf *out)
+{
+	port_id only = TOPO_NONE;
+
+	(void)out;
+	if (n > 1 || l->given < 0)
+		return diag_fail(d, HD_ERR_USAGE, "capture [PORT], and a file");
+	if (n == 1 && find_port(l, words[0], d, &only) != HD_OK)
+		return d->status;
+	if (l->capture)
+		return diag_fail(d, HD_ERR_FULL, "there is a capture already");
+	FILE *stream = ftruncate(l->given, 0) == 0 || errno == EINVAL
+			       ? fdopen(l->given, "wb")
+			       : NULL;
+
+	if (!stream)
+		return diag_fail(d, HD_ERR_ENV, "no file to write to");
+	l->given = -1;
+	l->capture = live_capture_new(stream, true, only);
+	return HD_OK;
+}
+
+static enum hd_status release_command(struct live *l, const char *const *words,
+				      size_t n, struct diag *d,
+				      struct strbuf *out)
+{
+	(void)words;
+	(void)n;
+	(void)out;
+	return l->capture
+		       ? stop_capture(l, d)
+		       : diag_fail(d, HD_ERR_NOT_FOUND, "nothing is captured");
 }
 
 static enum hd_status down_command(struct live *l, const char *const *words,
@@ -320,9 +396,17 @@ static enum hd_status down_command(struct live *l, const char *const *words,
 {
 	(void)words;
 	(void)n;
-	(void)d;
 	(void)out;
+	bool captured = live_capture_close(l->capture);
+	bool recorded = recorder_close(l->recorder);
+
+	l->capture = NULL;
+	l->recorder = NULL;
 	l->ends = true;
+	if (!captured || !recorded)
+		return diag_fail(d, HD_ERR_IO,
+				 "not all of the %s could be written",
+				 recorded ? "capture" : "recording");
 	return HD_OK;
 }
 
@@ -335,11 +419,12 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 				       size_t n, struct diag *d,
 				       struct strbuf *out);
 	} commands[] = {
-		{ "host", host_command },   { "link", link_command },
-		{ "error", error_command }, { "show", show_command },
-		{ "dump", dump_command },   { "image", image_command },
-		{ "count", count_command }, { "refuse", refuse_command },
-		{ "down", down_command },
+		{ "host", host_command },       { "link", link_command },
+		{ "error", error_command },     { "show", show_command },
+		{ "dump", dump_command },       { "image", image_command },
+		{ "version", version_command }, { "count", count_command },
+		{ "refuse", refuse_command },   { "capture", capture_command },
+		{ "release", release_command }, { "down", down_command },
 	};
 
 	for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(commands[0]);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "live/capture.h"
+#include "live/recording.h"
 
 enum {
 	LISTENER = 0, /* its mark among those of clients, which are slot + 1 */
@@ -29,6 +32,8 @@ enum {
 	MOST_WAITING = 256 << 20,
 };
 
+static const int64_t MOST_WAIT = INT64_C(1000000000000); /* ns */
+
 static const uint64_t PS_PER_NS = 1000;
 
 hd_time live_now(void)
@@ -38,6 +43,13 @@ hd_time live_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) *
 	       PS_PER_NS;
+}
+
+hd_time daemon_now(const struct live *l)
+{
+	hd_time passed = live_now() - l->start;
+
+	return l->pace == 1 ? passed : (hd_time)((double)passed * l->pace);
 }
 
 int live_file(const void *bytes, size_t size)
@@ -78,7 +90,7 @@ static void close_client(struct live *l, uint32_t slot)
 	if (c->kind == LIVE_UMAD)
 		frames_forget(l, slot);
 	if (c->kind == LIVE_ISSM)
-		agents_set_sm(l->agents, c->port, false, live_now());
+		agents_set_sm(l->agents, c->port, false, daemon_now(l));
 	if (c->kind == LIVE_ADAPTER)
 		adapters_forget(l, slot);
 	while (c->first) {
@@ -243,7 +255,7 @@ static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
 	}
 	c->kind = (enum live_kind)g.kind;
 	if (c->kind == LIVE_ISSM)
-		agents_set_sm(l->agents, c->port, true, live_now());
+		agents_set_sm(l->agents, c->port, true, daemon_now(l));
 	if (c->kind == LIVE_ADAPTER)
 		return adapters_greet(l, slot);
 	if (c->kind != LIVE_CALL)
@@ -328,6 +340,16 @@ static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
 	}
 }
 
+static void take_call_with(struct live *l, uint32_t slot, const uint8_t *bytes,
+			   size_t size, int file)
+{
+	l->given = file;
+	take_call(l, slot, bytes, size);
+	if (l->given >= 0)
+		close(l->given);
+	l->given = -1;
+}
+
 /* A frame that came as a file. */
 static void take_file(struct live *l, uint32_t slot, int file)
 {
@@ -356,6 +378,8 @@ static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
 			take_file(l, slot, file);
 		else if (kind == LIVE_ADAPTER)
 			adapters_memory(l, slot, file);
+		else if (kind == LIVE_CALL)
+			take_call_with(l, slot, bytes, size, file);
 		else
 			close(file);
 		return true;
@@ -499,25 +523,46 @@ static void serve(struct live *l, uint32_t slot, uint32_t events)
 		;
 }
 
-/* Milliseconds until something is due; -1: nothing is. */
-static int time_left(const struct live *l)
+/* Nanoseconds of the clock until something is due; -1: nothing is. */
+static int64_t time_left(const struct live *l)
 {
 	hd_time a = frames_next(l), b = agents_next(l->agents);
-	hd_time due = a < b ? a : b, now = live_now();
+	hd_time due = a < b ? a : b, now = daemon_now(l);
 
 	if (due == HD_TIME_NEVER)
 		return -1;
-	return due <= now ? 0 : (int)((due - now) / (PS_PER_NS * 1000000)) + 1;
+	if (due <= now)
+		return 0;
+	double left = (double)(due - now) / l->pace / (double)PS_PER_NS;
+
+	return left < (double)MOST_WAIT ? (int64_t)left + 1 : MOST_WAIT;
+}
+
+/* Waits for messages, until something is due, or for `most` ms. */
+static int wait_for_events(struct live *l, struct epoll_event *events, int most)
+{
+	const int64_t ns_per_ms = 1000000;
+	int64_t left = time_left(l);
+
+	if (most >= 0 && (left < 0 || left > most * ns_per_ms))
+		left = most * ns_per_ms;
+	/* What is due in a moment is not to wait for a whole millisecond. */
+	if (l->timed && left > 0 && left < 100 * ns_per_ms) {
+		struct pollfd p = { .fd = l->epoll, .events = POLLIN };
+		const struct timespec t = { .tv_nsec = (long)left };
+
+		ppoll(&p, 1, &t, NULL);
+		left = 0;
+	}
+	return epoll_wait(l->epoll, events, BATCH,
+			  left < 0 ? -1
+				   : (int)((left + ns_per_ms - 1) / ns_per_ms));
 }
 
 void daemon_turn(struct live *l, int most)
 {
 	struct epoll_event events[BATCH];
-	int left = time_left(l);
-
-	if (most >= 0 && (left < 0 || left > most))
-		left = most;
-	int n = epoll_wait(l->epoll, events, BATCH, left);
+	int n = wait_for_events(l, events, most);
 
 	for (int i = 0; i < n; i++) {
 		uint32_t mark = events[i].data.u32;
@@ -529,10 +574,16 @@ void daemon_turn(struct live *l, int most)
 		else
 			serve(l, mark - 1, events[i].events);
 	}
-	frames_run(l, live_now());
-	agents_run(l->agents, live_now());
+	if (l->timed && agents_next(l->agents) <= daemon_now(l))
+		l->changed = true;
+	agents_run(l->agents, daemon_now(l));
+	frames_run(l, daemon_now(l));
 	if (l->changed)
 		adapters_tell(l);
+	if (l->recorder)
+		recorder_flush(l->recorder);
+	if (l->capture)
+		live_capture_flush(l->capture);
 }
 
 /* ---- beginning and end */
@@ -557,16 +608,38 @@ static enum hd_status listen_at(struct live *l, struct diag *d)
 	return HD_OK;
 }
 
-bool daemon_init(struct live *l, const struct topo *t, const char *dir)
+static void note_deed(void *live, const struct deed *d)
 {
-	const struct agents_options options = { 0 };
-	const struct agents_events events = { frame_arrived, l };
+	const struct live *l = live;
+
+	if (l->recorder)
+		recorder_note(l->recorder, d);
+}
+
+static void note_crossing(void *live, const struct agents_crossing *c)
+{
+	const struct live *l = live;
+
+	if (l->capture)
+		live_capture_write(l->capture, c);
+}
+
+bool daemon_init(struct live *l, const struct topo *t, const char *dir,
+		 const struct live_options *o)
+{
+	const struct agents_options options = { .timed = o->timed };
+	const struct agents_events events = { frame_arrived, l, note_deed,
+					      note_crossing };
 
 	*l = (struct live){
+		.start = live_now(),
+		.pace = o->pace > 0 ? o->pace : 1,
+		.timed = o->timed,
 		.topo = t,
 		.dir = dir,
 		.listener = -1,
 		.signals = -1,
+		.given = -1,
 		.spare = open_spare(),
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.free_registration = NO_AGENT,
@@ -576,9 +649,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir)
 	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
 	for (port_id p = 0; p < t->n_ports; p++)
 		l->agents_of_port[p] = NO_AGENT;
-	for (node_id v = 0; v < t->n_nodes; v++)
-		text_map_put(&l->node_of_name, t->nodes[v].name,
-			     strlen(t->nodes[v].name), v);
+	names_of_nodes(t, &l->node_of_name);
 	return l->epoll >= 0 && l->spare >= 0 && l->adapters;
 }
 
@@ -594,6 +665,8 @@ void daemon_fini(struct live *l)
 	free(l->clients);
 	text_map_fini(&l->node_of_name);
 	agents_free(l->agents);
+	(void)live_capture_close(l->capture);
+	(void)recorder_close(l->recorder);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (files[i] >= 0)
 			close(files[i]);
@@ -647,7 +720,37 @@ static void give_back_signals(const struct sigaction before[N_ENDING])
 		sigaction(ending_signals[i], &before[i], NULL);
 }
 
+/* Does what was recorded, which goes into the next recording. */
+static enum hd_status replay(struct live *l, const struct live_options *o,
+			     struct diag *d)
+{
+	hd_time last;
+
+	l->replays = true;
+	enum hd_status status =
+		recording_replay(o->replay, l->agents, o->until, d, &last);
+
+	l->replays = false;
+	/* It goes on from there. */
+	l->start = live_now() - (hd_time)((double)last / l->pace);
+	return status;
+}
+
+static enum hd_status begin(struct live *l, const struct live_options *o,
+			    struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (o->record)
+		status = recorder_open(o->record, l->topo, l->timed, d,
+				       &l->recorder);
+	if (status == HD_OK && o->replay)
+		status = replay(l, o, d);
+	return status == HD_OK ? listen_at(l, d) : status;
+}
+
 enum hd_status live_run(const struct topo *t, const char *dir,
+			const struct live_options *o,
 			void (*ready)(void *context), void *context,
 			struct diag *d)
 {
@@ -655,9 +758,9 @@ enum hd_status live_run(const struct topo *t, const char *dir,
 	struct sigaction before[N_ENDING];
 
 	raise_limit();
-	bool made = daemon_init(&l, t, dir);
+	bool made = daemon_init(&l, t, dir, o);
 	enum hd_status status =
-		made ? listen_at(&l, d)
+		made ? begin(&l, o, d)
 		     : diag_fail(d, HD_ERR_ENV, "cannot wait for programs: %s",
 				 strerror(errno));
 

@@ -61,6 +61,12 @@ struct waiting {
 	uint8_t *frame;
 };
 
+struct unheard {
+	port_id port;
+	struct mad_address from;
+	uint8_t mad[MAD_SIZE];
+};
+
 struct live {
 	const struct topo *topo;
 	struct agents *agents;
@@ -68,7 +74,17 @@ struct live {
 	int epoll, listener;
 	int signals; /* by which the daemon is told to end */
 	int spare;   /* closed to refuse a program when there are no more */
+	int given;   /* the file that came with a call, or -1 */
 	bool ends;
+	bool replays;     /* what was recorded: nobody is there to hear */
+	bool timed;       /* MADs take time: waits are short, and many */
+	bool answered;    /* what is being sent now */
+	bool changed;     /* what is programmed; programs will hear of it */
+	uint64_t version; /* counts that */
+	hd_time start;    /* of the fabric's time, by the clock */
+	double pace;      /* seconds of it in one of the clock */
+	struct recorder *recorder;
+	struct live_capture *capture;
 
 	struct client *clients;
 	size_t n_clients, clients_cap;
@@ -81,19 +97,23 @@ struct live {
 	struct waiting *waiting;
 	size_t n_waiting, waiting_cap;
 	uint64_t answering; /* the TID of what is being sent now; 0: none */
-	bool answered;
+
+	/* Questions that nobody is there for, to be answered next. */
+	struct unheard *unheard;
+	size_t n_unheard, unheard_cap;
 
 	struct text_map node_of_name;
 	uint64_t mads; /* that programs sent */
-
-	bool changed; /* what is programmed; programs will hear of it */
 	struct adapters *adapters;
 };
 
+/* By the clock; and of a fabric, which begins at 0. */
 hd_time live_now(void);
+hd_time daemon_now(const struct live *l);
 
 /* A daemon without clients, ends at daemon_fini; false if it cannot be. */
-bool daemon_init(struct live *l, const struct topo *t, const char *dir);
+bool daemon_init(struct live *l, const struct topo *t, const char *dir,
+		 const struct live_options *o);
 void daemon_fini(struct live *l);
 /* The program at the other end of a socket is a client from now on. */
 void daemon_adopt(struct live *l, int fd);
@@ -157,6 +177,11 @@ int sysfs_text(const struct live *l, node_id v, const char *path,
 int sysfs_make(const struct live *l, node_id v);
 
 /* ---- commands.c: what users ask for */
+
+/* Nodes by their names; a port by its own: "leaf3:19". */
+void names_of_nodes(const struct topo *t, struct text_map *out);
+enum hd_status port_named(const struct topo *t, const struct text_map *nodes,
+			  const char *name, struct diag *d, port_id *out);
 
 /* `n` words; what to print, or why not. */
 enum hd_status live_obey(struct live *l, const char *const *words, size_t n,

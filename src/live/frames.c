@@ -211,6 +211,7 @@ void frames_fini(struct live *l)
 	while (l->n_waiting > 0)
 		stop_waiting(l, l->n_waiting - 1);
 	free(l->waiting);
+	free(l->unheard);
 	free(l->registrations);
 	free(l->agents_of_port);
 }
@@ -293,22 +294,36 @@ static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
 	return (uint16_t)(i < 0 ? 0 : i);
 }
 
-/* Nobody is there for a question: the node says so. */
+/*
+ * Nobody is there for a question: the node says so, once what brought it is
+ * done.
+ */
 static void refuse(struct live *l, port_id port, const struct mad_address *from,
 		   const uint8_t *mad)
 {
-	uint8_t answer[MAD_SIZE];
 	uint8_t method = mad[METHOD];
 
 	if (method != MAD_GET && method != MAD_SET)
 		return;
-	memcpy(answer, mad, MAD_SIZE);
-	answer[METHOD] = MAD_GET_RESP;
-	store_be16(answer + 4, mad[CLASS] == MAD_SMP_DIRECT ? 0x800C : 0x000C);
-	struct mad_address to = *from;
+	l->unheard = hd_grow(l->unheard, &l->unheard_cap, l->n_unheard + 1,
+			     sizeof(*l->unheard));
+	struct unheard *u = &l->unheard[l->n_unheard++];
 
-	to.pkey = agents_pkey(l->agents, port, key_index(l, port, from->pkey));
-	agents_send(l->agents, port, &to, answer, MAD_SIZE, live_now());
+	*u = (struct unheard){ .port = port, .from = *from };
+	memcpy(u->mad, mad, MAD_SIZE);
+	u->mad[METHOD] = MAD_GET_RESP;
+	store_be16(u->mad + 4, mad[CLASS] == MAD_SMP_DIRECT ? 0x800C : 0x000C);
+	u->from.pkey =
+		agents_pkey(l->agents, port, key_index(l, port, from->pkey));
+}
+
+static void send_refusals(struct live *l)
+{
+	/* What they bring about is an answer, and nobody refuses that. */
+	for (size_t i = 0; i < l->n_unheard; i++)
+		agents_send(l->agents, l->unheard[i].port, &l->unheard[i].from,
+			    l->unheard[i].mad, MAD_SIZE, daemon_now(l));
+	l->n_unheard = 0;
 }
 
 static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
@@ -335,6 +350,9 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 		   const uint8_t *mad, size_t size)
 {
 	struct live *l = live;
+
+	if (l->replays)
+		return;
 	uint32_t slot = mad_is_response(mad) ? answer_for(l, port, mad)
 					     : by_method(l, port, mad);
 	struct umad_header h = {
@@ -393,7 +411,7 @@ static bool transmit(struct live *l, uint32_t registration,
 	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + TID);
 	l->answered = false;
 	agents_send(l->agents, l->registrations[registration].port, &to, mad,
-		    size - sizeof(h), live_now());
+		    size - sizeof(h), daemon_now(l));
 	l->answering = 0;
 	l->changed |= sets && mad[CLASS] != MAD_PERF;
 	return l->answered;
@@ -410,7 +428,7 @@ static void wait_for_answer(struct live *l, uint32_t registration,
 	*w = (struct waiting){
 		.tid = load_be64(frame + sizeof(*h) + TID),
 		.registration = registration,
-		.due = live_now() + h->timeout * MS,
+		.due = daemon_now(l) + h->timeout * MS,
 		.timeout = h->timeout,
 		.retries = h->retries,
 		.size = size,
@@ -481,6 +499,7 @@ static void give_up(struct live *l, size_t i)
 
 void frames_run(struct live *l, hd_time now)
 {
+	send_refusals(l);
 	for (size_t i = l->n_waiting; i-- > 0;) {
 		struct waiting *w = &l->waiting[i];
 

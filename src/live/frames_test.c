@@ -56,13 +56,14 @@ static int join(struct live *l, const char *host, uint32_t methods)
 
 static int begin(void **state)
 {
+	const struct live_options options = { 0 };
 	struct world *w = hd_alloc(1, sizeof(*w));
 	struct diag d = { .status = HD_OK };
 
 	assert_int_equal(
 		topo_generate_text("star --hosts=2", 1, 0, &d, &w->topo),
 		HD_OK);
-	assert_true(daemon_init(&w->live, &w->topo, "/nowhere"));
+	assert_true(daemon_init(&w->live, &w->topo, "/nowhere", &options));
 	w->asker = join(&w->live, "h0", 0);
 	w->teller = join(&w->live, "h1", 1U << MAD_GET);
 	*state = w;
@@ -155,7 +156,7 @@ static void an_answer_is_the_end_of_its_request(void **state)
 	assert_int_equal(tid_of(&f), 7);
 	/* It is not asked again, nor given up. */
 	for (unsigned i = 1; i <= RETRIES + 2; i++)
-		frames_run(&w->live, live_now() + i * SECOND * MS);
+		frames_run(&w->live, daemon_now(&w->live) + i * SECOND * MS);
 	turn(w);
 	assert_int_equal(hear(w->teller, &f), 0);
 	assert_int_equal(hear(w->asker, &f), 0);
@@ -172,7 +173,8 @@ static void what_nobody_answers_comes_back_once(void **state)
 		assert_int_equal(hear(w->teller, &f), sizeof(f));
 		assert_int_equal(hear(w->teller, &f), 0);
 		assert_int_equal(hear(w->asker, &f), 0);
-		frames_run(&w->live, live_now() + (i + 1) * SECOND * MS);
+		frames_run(&w->live,
+			   daemon_now(&w->live) + (i + 1) * SECOND * MS);
 	}
 	assert_int_equal(hear(w->asker, &f), sizeof(f));
 	assert_int_equal(f.header.status, ETIMEDOUT);
@@ -196,7 +198,7 @@ static void a_late_answer_to_a_retry_is_the_only_one(void **state)
 	ask(w, ATTR_SM_INFO, 7);
 	turn(w);
 	assert_int_equal(hear(w->teller, &first), sizeof(first));
-	frames_run(&w->live, live_now() + SECOND * MS);
+	frames_run(&w->live, daemon_now(&w->live) + SECOND * MS);
 	assert_int_equal(hear(w->teller, &again), sizeof(again));
 	answer(w, &first);
 	answer(w, &again);

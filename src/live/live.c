@@ -91,6 +91,13 @@ static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
 enum hd_status live_call(const char *dir, const char *const *words, size_t n,
 			 struct diag *d, struct strbuf *out)
 {
+	return live_call_with(dir, words, n, -1, d, out);
+}
+
+enum hd_status live_call_with(const char *dir, const char *const *words,
+			      size_t n, int file, struct diag *d,
+			      struct strbuf *out)
+{
 	struct live_call c = { .question = LIVE_COMMAND };
 	const struct live_greeting g = { .magic = LIVE_MAGIC,
 					 .kind = LIVE_CALL };
@@ -105,7 +112,7 @@ enum hd_status live_call(const char *dir, const char *const *words, size_t n,
 	enum hd_status status;
 
 	if (text.len > LIVE_TEXT ||
-	    send(fd, text.text, text.len, MSG_NOSIGNAL) != (ssize_t)text.len)
+	    !live_post(fd, text.text, text.len, file, 0))
 		status = diag_fail(d, HD_ERR_ENV, "the fabric in '%s' is gone",
 				   dir);
 	else

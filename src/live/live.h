@@ -17,11 +17,29 @@
 /* The folder of the fabric of that name; to be freed. */
 char *live_folder(const char *name);
 
+struct recording;
+
+/* How a fabric runs. */
+struct live_options {
+	/*
+	 * MADs take the time of links, switches and agents, and VL15 loses
+	 * what it has no room for; else they arrive at once.
+	 */
+	bool timed;
+	/* Seconds of the fabric in a second of the clock; 0: one. */
+	double pace;
+	const char *record; /* a file of all that happens; or NULL */
+	/* It begins as it was left, by this time; or NULL. */
+	struct recording *replay;
+	hd_time until;
+};
+
 /*
  * Runs the daemon of a fabric in `dir` until it is told to end. `ready` is
  * called once programs can attach.
  */
 HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
+				      const struct live_options *o,
 				      void (*ready)(void *context),
 				      void *context, struct diag *d);
 
@@ -31,6 +49,7 @@ HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
  * programs can attach; else here, and returns when it has ended.
  */
 HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
+					const struct live_options *o,
 					bool apart, struct diag *d);
 
 /*
@@ -69,9 +88,16 @@ HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host,
 					   uint16_t sm_lid, struct subnet *s,
 					   struct diag *d);
 
-/* Asks the daemon in `dir` to do what `words` say; what it printed. */
+/*
+ * Asks the daemon in `dir` to do what `words` say; what it printed. The other
+ * hands it an open file, which stays the caller's, too; or -1.
+ */
 HD_MUST_CHECK enum hd_status live_call(const char *dir,
 				       const char *const *words, size_t n,
 				       struct diag *d, struct strbuf *out);
+HD_MUST_CHECK enum hd_status live_call_with(const char *dir,
+					    const char *const *words, size_t n,
+					    int file, struct diag *d,
+					    struct strbuf *out);
 
 #endif

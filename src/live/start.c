@@ -87,6 +87,7 @@ struct work {
 			      struct diag *d);
 	const char *dir;
 	const struct topo *topo; /* of a daemon */
+	const struct live_options *options;
 	const char *host, *engine;
 	unsigned priority;
 };
@@ -94,7 +95,8 @@ struct work {
 static enum hd_status serve(const struct work *w, struct news *n,
 			    struct diag *d)
 {
-	enum hd_status status = live_run(w->topo, w->dir, tell_ready, n, d);
+	enum hd_status status =
+		live_run(w->topo, w->dir, w->options, tell_ready, n, d);
 
 	remove_folder(w->dir);
 	return status;
@@ -158,11 +160,12 @@ static enum hd_status run_apart(const struct work *w, struct diag *d)
 	return status;
 }
 
-enum hd_status live_start(const struct topo *t, const char *name, bool apart,
+enum hd_status live_start(const struct topo *t, const char *name,
+			  const struct live_options *o, bool apart,
 			  struct diag *d)
 {
 	char *dir = live_folder(name);
-	struct work w = { .run = serve, .dir = dir, .topo = t };
+	struct work w = { .run = serve, .dir = dir, .topo = t, .options = o };
 	struct news nobody = { .fd = -1 };
 	enum hd_status status = make_folder(dir, name, d);
 

@@ -51,6 +51,11 @@ done <<'EOT'
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
 2 on which HOST?                   | live manage
 2 is no format of tables           | live dump --to foo
+2 which FILE?                      | live replay
+2 --port needs --pcap              | live replay x --port h0
+2 into which FILE                  | live capture
+2 --pace is above 0                | live up mesh --pace 0
+2 --pace is above 0                | sim x --pace 1
 2 'foo' is no format of tables     | route mesh --dump foo
 2 'foo' is none of opensm, paper   | route mesh --lids foo
 2 no tree 'foo'                    | mcast compare --topology 'kind: mesh' --tree foo

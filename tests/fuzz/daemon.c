@@ -282,7 +282,7 @@ static void send_anything(struct bench *b, struct program *p)
 /* Requests come back or are said again; notices are said again. */
 static void let_time_pass(struct bench *b)
 {
-	hd_time much = live_now() + ((hd_time)take(b) << 42);
+	hd_time much = daemon_now(&b->live) + ((hd_time)take(b) << 42);
 
 	frames_run(&b->live, much);
 	agents_run(b->live.agents, much);
@@ -355,11 +355,12 @@ static const struct topo *fabric(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bench b;
+	const struct live_options options = { 0 };
 	const struct topo *t = fabric();
 	int before = open_files();
 
 	b = (struct bench){ .data = data, .size = size };
-	demand(daemon_init(&b.live, t, dir));
+	demand(daemon_init(&b.live, t, dir, &options));
 	for (unsigned i = 0; i < PROGRAMS; i++)
 		b.programs[i].fd = -1;
 	while (b.size > 0)

@@ -19,6 +19,12 @@ bool live_is_name(const char *name)
 int live_ask(const char *name, const char *verb, char **words, int n,
 	     struct strbuf *out)
 {
+	return live_ask_with(name, verb, words, n, -1, out);
+}
+
+int live_ask_with(const char *name, const char *verb, char **words, int n,
+		  int file, struct strbuf *out)
+{
 	enum { MOST = 16 };
 	const char *all[MOST] = { verb };
 	struct diag d = { .status = HD_OK };
@@ -32,7 +38,8 @@ int live_ask(const char *name, const char *verb, char **words, int n,
 	for (int i = 0; i < used; i++)
 		all[i + 1] = words[i];
 	char *dir = live_folder(name);
-	enum hd_status status = live_call(dir, all, (size_t)used + 1, &d, out);
+	enum hd_status status =
+		live_call_with(dir, all, (size_t)used + 1, file, &d, out);
 
 	free(dir);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);

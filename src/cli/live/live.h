@@ -24,15 +24,35 @@ bool live_is_name(const char *name);
  */
 int live_ask(const char *name, const char *verb, char **words, int n,
 	     struct strbuf *out);
+/* The same with an open file for it; or -1. */
+int live_ask_with(const char *name, const char *verb, char **words, int n,
+		  int file, struct strbuf *out);
 
 /*
- * The scenario in `path` on the fabric that runs under `name`: its topology
- * must be that one's; LIDs, routes, lanes, tables and partitions are what was
- * programmed there, and links that are not active are down.
+ * What is programmed in the fabric that runs under `name`: now, and what is
+ * found later while a run on it goes on.
  */
-HD_MUST_CHECK enum hd_status
-live_fabric_read(const char *name, const char *path, const struct overrides *o,
-		 struct diag *d, struct fabric **out);
+struct live_tables;
+HD_MUST_CHECK enum hd_status live_tables_open(const char *name, struct diag *d,
+					      struct live_tables **out);
+void live_tables_free(struct live_tables *l);
+/* Looks again: what has changed holds from the time `at` of the run on. */
+HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l,
+					      const struct fabric *f,
+					      hd_time at, struct diag *d,
+					      bool *changed);
+
+/*
+ * The scenario in `path` on that fabric: its topology must be that one's; LIDs,
+ * routes, lanes, tables and partitions are what was programmed there, and links
+ * that are not active are down. What was found later happens at its time. Lives
+ * no longer than `l`.
+ */
+HD_MUST_CHECK enum hd_status live_fabric_read(const struct live_tables *l,
+					      const char *path,
+					      const struct overrides *o,
+					      struct diag *d,
+					      struct fabric **out);
 
 /*
  * What a subnet manager has set of congestion control, in place of what a

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/live/live.h"
+#include "live/recording.h"
+
+struct values {
+	struct common_options common;
+	const char *name;
+	bool foreground;
+	hd_time until;
+	const char *pcap, *port;
+};
+
+#define V(member) offsetof(struct values, member)
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct values),
+	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
+	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
+	{ "until", 0, OPT_TIME, V(until), "TIME", "0ns",
+	  "only what happened by TIME, since the fabric began; 0: all of it",
+	  NULL, 0, 0 },
+	{ "pcap", 0, OPT_TEXT, V(pcap), "FILE", NULL,
+	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
+	{ "port", 0, OPT_TEXT, V(port), "PORT", NULL,
+	  "of these only those on the cable at PORT", NULL, 0, 0 },
+	{ NULL },
+};
+
+/* What it does, once the fabric of the recording is known. */
+static enum hd_status replay(const struct values *v, struct recording *r,
+			     struct diag *d)
+{
+	hd_time until = v->until ? v->until : HD_TIME_NEVER;
+	const struct live_options o = { .timed = recording_is_timed(r),
+					.replay = r,
+					.until = until };
+	struct file_writer w;
+
+	if (!v->pcap)
+		return live_start(recording_topo(r), v->name, &o,
+				  !v->foreground, d);
+	enum hd_status status = file_create(&w, v->pcap, d);
+
+	if (status != HD_OK)
+		return status;
+	status = live_replay_capture(r, until, v->port, w.stream, d);
+	if (status == HD_OK)
+		return file_commit(&w, d);
+	file_abandon(&w);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct diag d = { .status = HD_OK };
+	struct recording *r = NULL;
+	FILE *in;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	if (n_args != 1)
+		return command_usage(self, "which FILE?");
+	if (!live_is_name(v.name))
+		return command_usage(self, "'%s' is no name for a fabric",
+				     v.name);
+	if (v.port && !v.pcap)
+		return command_usage(self, "--port needs --pcap");
+	if (file_open(argv[0], &d, &in) != HD_OK ||
+	    recording_open(in, &d, &r) != HD_OK)
+		return command_refuse(&d);
+	if (replay(&v, r, &d) == HD_OK && !v.pcap && !v.common.quiet &&
+	    !v.foreground)
+		printf("'%s' is up, as it was left\n", v.name);
+	recording_close(r);
+	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
+}
+
+static const struct example examples[] = {
+	{ "heddle live replay night.rec", "the fabric as it was at its end" },
+	{ "heddle live replay night.rec --until 30s --name before",
+	  "as it was after half a minute" },
+	{ "heddle live replay night.rec --pcap night.pcap",
+	  "what crossed its cables" },
+	{ NULL, NULL },
+};
+
+const struct command command_live_replay = {
+	.name = "live replay",
+	.summary = "start a fabric as a recording left it",
+	.arguments = "FILE",
+	.description =
+		"Does again what 'heddle live up --record FILE' has written: "
+		"each MAD that programs sent, each cable, each count, at its "
+		"time. The fabric that then runs has the tables, LIDs, states "
+		"and counters of the one that was recorded, and goes on from "
+		"there; programs that managed it are not started again.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

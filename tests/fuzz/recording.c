@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that somebody may take for recordings of a live fabric: refused in one
+ * line, or deeds that agents can do. The input is a file, or what comes behind
+ * the beginning of a good one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/pack.h"
+#include "live/recording.h"
+#include "topo/generate.h"
+#include "topo/pack.h"
+#include "wire/cursor.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void hear_nothing(void *context, port_id port,
+			 const struct mad_address *from, const uint8_t *mad,
+			 size_t size)
+{
+	(void)context;
+	(void)from;
+	(void)mad;
+	if (size < MAD_SIZE || !topo_is_end_port(context, port))
+		abort();
+}
+
+/* The first line, and two hosts at two switches. */
+static void begin(struct strbuf *out, bool timed)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf block = STRBUF_INIT;
+	struct topo t;
+	struct pack p;
+	uint8_t length[4];
+
+	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) !=
+	    HD_OK)
+		abort();
+	pack_to(&p, &block);
+	pack_bool(&p, &timed);
+	topo_pack(&p, &t);
+	store_be32(length, (uint32_t)block.len);
+	strbuf_puts(out, "heddle live recording 1\n");
+	strbuf_add(out, (const char *)length, sizeof(length));
+	strbuf_add(out, block.text, block.len);
+	strbuf_fini(&block);
+	topo_fini(&t);
+}
+
+static void replay(FILE *in)
+{
+	struct diag d = { .status = HD_OK };
+	struct recording *r;
+	hd_time last;
+
+	if (recording_open(in, &d, &r) == HD_OK) {
+		const struct topo *t = recording_topo(r);
+		const struct agents_options o = { .timed = recording_is_timed(
+							  r) };
+		const struct agents_events e = { hear_nothing, (void *)t, NULL,
+						 NULL };
+		struct agents *a = agents_new(t, &o, &e);
+
+		(void)!recording_replay(r, a, HD_TIME_NEVER, &d, &last);
+		agents_free(a);
+		recording_close(r);
+	}
+	if (d.status != HD_OK && (!d.message[0] || strchr(d.message, '\n')))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct strbuf file = STRBUF_INIT;
+
+	if (size == 0)
+		return 0;
+	if (data[0] < 2)
+		begin(&file, data[0]);
+	strbuf_add(&file, (const char *)data + 1, size - 1);
+	if (file.len > 0)
+		replay(fmemopen(file.text, file.len, "rb"));
+	strbuf_fini(&file);
+	return 0;
+}
