@@ -9,7 +9,9 @@
 
 static const struct option options[] = {
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
-	  "run on the tables, lanes and links of the live fabric NAME as they are now, and count there what the traffic does" },
+	  "run on the tables, lanes and links of the live fabric NAME as they are, and count there what the traffic does" },
+	{ "pace", 0, OPT_DOUBLE, FIELD(pace), "FACTOR", "0",
+	  "with --live: seconds of the run in a second of the clock; 0: as fast as it goes" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,
 	  "print the scenario with every default filled in, and run nothing" },
 	OPTION_OPENSM(struct sim_values, scenario),
@@ -52,6 +54,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status = output_check_own(self, &v->common, own);
 
 	(void)n;
+	if (status == EXIT_DONE &&
+	    (!(v->pace >= 0) || (v->pace > 0 && !v->live)))
+		status = command_usage(self, "--pace is above 0, and needs "
+					     "--live");
 	if (status == EXIT_DONE && v->live &&
 	    (v->run.checkpoint || v->run.restart))
 		status = command_usage(

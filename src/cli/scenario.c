@@ -52,8 +52,9 @@ enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
 	return status;
 }
 
-enum hd_status scenario_choose(struct fabric_choice *c, const char *live,
-			       const char *path, uint64_t *seed, struct diag *d,
+enum hd_status scenario_choose(struct fabric_choice *c,
+			       const struct live_tables *live, const char *path,
+			       uint64_t *seed, struct diag *d,
 			       struct fabric **out)
 {
 	struct fabric *f;

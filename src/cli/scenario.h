@@ -57,12 +57,14 @@ const char *option_given(const struct fabric_choice *c, const char *name);
 HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c,
 					      uint64_t seed, struct diag *d);
 /*
- * A scenario that has traffic, on the live fabric of that name if it is not
- * NULL; *seed becomes the scenario's.
+ * A scenario that has traffic, on a live fabric if it is not NULL; *seed
+ * becomes the scenario's.
  */
+struct live_tables;
 HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c,
-					     const char *live, const char *path,
-					     uint64_t *seed, struct diag *d,
+					     const struct live_tables *live,
+					     const char *path, uint64_t *seed,
+					     struct diag *d,
 					     struct fabric **out);
 /* Prints it with every default filled in; the exit status. */
 int scenario_print(struct fabric_choice *c, const struct common_options *common,

@@ -149,6 +149,24 @@ fabric_read_programmed(const char *path, const struct overrides *overrides,
 		       struct fabric **out);
 void fabric_free(struct fabric *f);
 
+/* What is programmed at a time: tables of the same nodes, links that are down.
+ */
+struct fabric_tables {
+	const struct subnet *subnet;
+	const bool *down; /* per port of the topology */
+};
+
+/*
+ * From `at` on what differs between the two holds in a fabric that another has
+ * programmed: routes, groups, arbitration, SLs of paths, links. Not before
+ * other changes; both stay as they are while it is there. Refused if LIDs are
+ * other ones.
+ */
+HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f,
+					      const struct fabric_tables *was,
+					      const struct fabric_tables *is,
+					      hd_time at, struct diag *d);
+
 /* How the scenario wants routes chosen; its file of tables is not opened. */
 HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
 						  struct diag *d,

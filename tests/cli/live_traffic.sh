@@ -164,3 +164,44 @@ for delays in 0:0,0:1,0:2,0:3=50 0:0,0:1,0:3,0:7=25; do
 		fail "a: $(delivered a) packets, b: $(delivered b)"
 done
 "$HEDDLE" live down
+
+# ---- routes that change while traffic runs are used from then on
+cat >flow.yaml <<'END'
+fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}
+traffic:
+  - {name: a, kind: cbr, load: 20%, source: h0, destination: h7, pattern: pairs, payload: 2KiB}
+run: {warmup: 0us, measure: 400us}
+END
+echo 'force_log_flush TRUE' >conf
+"$HEDDLE" live up flow.yaml -q
+rm -rf cache/*
+manage h1 log -F conf
+wait_for 1 'SUBNET UP'
+sent() { # PORT: packets that have left by it
+	on h1 perfquery -x "$(lid_of "${1%:*}")" "${1#*:}" |
+		sed -n 's/^PortXmitPkts:\.*//p'
+}
+run flow.yaml
+packets=$(delivered a)
+[ "$packets" -gt 400 ] || fail "$packets packets on a whole fabric"
+used=s1-0:3 other=s1-0:4
+[ "$(sent $used)" -gt 0 ] || used=s1-0:4 other=s1-0:3
+before=$(sent $used)
+# What is on its way at the end has not come.
+[ "$before" -ge "$packets" ] && [ "$before" -le $((packets + 3)) ] &&
+	[ "$(sent $other)" -eq 0 ] ||
+	fail "$packets came, $before by $used, $(sent $other) by $other"
+# Four seconds for 400 us: time for OpenSM.
+"$HEDDLE" live traffic flow.yaml --pace 1e-4 -- --csv -o traffic.csv &
+running=$!
+sleep 1
+"$HEDDLE" live link $used down
+wait_for 2 'SUBNET UP'
+wait $running || fail "the run on a fabric that changes"
+first=$(($(sent $used) - before)) second=$(sent $other)
+[ "$first" -gt 0 ] && [ "$second" -gt 0 ] &&
+	[ "$(delivered a)" -le "$packets" ] &&
+	[ $((first + second)) -ge "$(delivered a)" ] &&
+	[ $((first + second)) -le "$before" ] ||
+	fail "$first by $used, then $second by $other; $(delivered a) came"
+"$HEDDLE" live down

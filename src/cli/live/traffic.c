@@ -3,15 +3,35 @@
 #include <stdlib.h>
 
 #include "agent/agents.h"
+#include "base/alloc.h"
 #include "cli/live/live.h"
 #include "live/protocol.h"
 #include "sim/perfquery.h"
 
 /* ---- the fabric as it is programmed */
 
+/* As it was found at a time of the run. */
+struct moment {
+	struct moment *next;
+	hd_time at;
+	struct topo topo; /* with the LIDs */
+	struct agents *agents;
+	struct subnet subnet;
+	bool *down;
+};
+
+struct live_tables {
+	const char *name;
+	char *dir;
+	uint64_t version;
+	struct strbuf image;         /* of the first moment */
+	struct moment *first, *last; /* none until something has changed */
+};
+
+/* Whom the builder of a fabric asks: of the first moment. */
 struct programmed {
 	const char *dir;
-	struct strbuf image;
+	const struct strbuf *image;
 	struct agents *agents;
 };
 
@@ -26,15 +46,20 @@ static void nothing_arrives(void *context, port_id port,
 	(void)size;
 }
 
-static enum hd_status address(void *context, struct topo *t, struct diag *d)
+static enum hd_status load(const struct topo *t, const struct strbuf *image,
+			   struct diag *d, struct agents **out)
 {
 	const struct agents_options options = { 0 };
-	const struct agents_events events = { nothing_arrives, NULL };
-	struct programmed *p = context;
+	const struct agents_events events = { .arrived = nothing_arrives };
 
-	p->agents = agents_new(t, &options, &events);
-	enum hd_status status =
-		agents_load(p->agents, p->image.text, p->image.len, d);
+	*out = agents_new(t, &options, &events);
+	return agents_load(*out, image->text, image->len, d);
+}
+
+static enum hd_status address(void *context, struct topo *t, struct diag *d)
+{
+	struct programmed *p = context;
+	enum hd_status status = load(t, p->image, d, &p->agents);
 
 	if (status == HD_OK)
 		agents_take_lids(p->agents, t);
@@ -42,27 +67,34 @@ static enum hd_status address(void *context, struct topo *t, struct diag *d)
 }
 
 /* A host with a manager that it knows of, and the manager's LID. */
-static const char *managed_host(const struct programmed *p,
-				const struct topo *t, uint16_t *sm_lid)
+static const char *managed_host(const struct agents *a, const struct topo *t,
+				uint16_t *sm_lid)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
-		*sm_lid = (uint16_t)agents_port_get(p->agents, i, PORT_SM_LID);
+		*sm_lid = (uint16_t)agents_port_get(a, i, PORT_SM_LID);
 		if (topo_is_end_port(t, i) && *sm_lid != 0 &&
 		    t->ports[i].number == 1 &&
-		    agents_port_get(p->agents, i, PORT_STATE) == LINK_ACTIVE)
+		    agents_port_get(a, i, PORT_STATE) == LINK_ACTIVE)
 			return topo_node_of(t, i)->name;
 	}
 	return NULL;
 }
 
+static enum hd_status program_by(const struct agents *a, const char *dir,
+				 struct subnet *s, struct diag *d)
+{
+	uint16_t sm_lid;
+	const char *host = managed_host(a, s->topo, &sm_lid);
+
+	agents_program(a, s);
+	return host ? live_path_sls(dir, host, sm_lid, s, d) : HD_OK;
+}
+
 static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
 	const struct programmed *p = context;
-	uint16_t sm_lid;
-	const char *host = managed_host(p, s->topo, &sm_lid);
 
-	agents_program(p->agents, s);
-	return host ? live_path_sls(p->dir, host, sm_lid, s, d) : HD_OK;
+	return program_by(p->agents, p->dir, s, d);
 }
 
 static bool is_down(void *context, port_id port)
@@ -88,22 +120,155 @@ static bool throttle(void *context, port_id source, unsigned sl,
 	return live_throttle(p->agents, source, sl, c);
 }
 
-enum hd_status live_fabric_read(const char *name, const char *path,
+/* ---- as it is later */
+
+static void free_moment(struct moment *m)
+{
+	agents_free(m->agents);
+	subnet_fini(&m->subnet);
+	topo_fini(&m->topo);
+	free(m->down);
+	free(m);
+}
+
+/* The tables that `image` has, on a fabric of the same nodes. */
+static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
+				 const struct strbuf *image, hd_time at,
+				 struct diag *d)
+{
+	const struct lid_options lids = { .order = LIDS_KEEP };
+	struct moment *m = hd_alloc(1, sizeof(*m));
+
+	m->at = at;
+	topo_copy(t, &m->topo);
+	subnet_init(&m->subnet, &m->topo);
+	m->down = hd_alloc(t->n_ports, sizeof(*m->down));
+	enum hd_status status = load(&m->topo, image, d, &m->agents);
+
+	if (status == HD_OK) {
+		agents_take_lids(m->agents, &m->topo);
+		subnet_fini(&m->subnet);
+		subnet_init(&m->subnet, &m->topo);
+		status = subnet_assign_lids(&m->subnet, &lids, d);
+	}
+	if (status == HD_OK)
+		status = program_by(m->agents, l->dir, &m->subnet, d);
+	if (status != HD_OK) {
+		free_moment(m);
+		return status;
+	}
+	for (port_id p = 0; p < t->n_ports; p++)
+		m->down[p] = agents_port_get(m->agents, p, PORT_STATE) !=
+			     LINK_ACTIVE;
+	if (l->last)
+		l->last->next = m;
+	else
+		l->first = m;
+	l->last = m;
+	return HD_OK;
+}
+
+/* What is there now, and its version, which is asked for before. */
+static enum hd_status fetch(struct live_tables *l, struct strbuf *image,
+			    uint64_t *version, struct diag *d)
+{
+	const char *const count[] = { "version" }, *const all[] = { "image" };
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = live_call(l->dir, count, 1, d, &text);
+
+	*version = status == HD_OK ? strtoull(text.text, NULL, 10) : 0;
+	strbuf_fini(&text);
+	if (status == HD_OK && *version != l->version)
+		status = live_call(l->dir, all, 1, d, image);
+	return status;
+}
+
+enum hd_status live_tables_open(const char *name, struct diag *d,
+				struct live_tables **out)
+{
+	struct live_tables *l = hd_alloc(1, sizeof(*l));
+
+	*l = (struct live_tables){ .name = name,
+				   .dir = live_folder(name),
+				   .version = UINT64_MAX,
+				   .image = STRBUF_INIT };
+	uint64_t version;
+	enum hd_status status = fetch(l, &l->image, &version, d);
+
+	l->version = version;
+	if (status == HD_OK)
+		*out = l;
+	else
+		live_tables_free(l);
+	return status;
+}
+
+void live_tables_free(struct live_tables *l)
+{
+	if (!l)
+		return;
+	while (l->first) {
+		struct moment *m = l->first;
+
+		l->first = m->next;
+		free_moment(m);
+	}
+	strbuf_fini(&l->image);
+	free(l->dir);
+	free(l);
+}
+
+enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
+				hd_time at, struct diag *d, bool *changed)
+{
+	struct strbuf image = STRBUF_INIT;
+	uint64_t version;
+	enum hd_status status = fetch(l, &image, &version, d);
+
+	*changed = status == HD_OK && image.len > 0;
+	if (*changed && !l->first)
+		status = add_moment(l, &f->topo, &l->image, 0, d);
+	if (status == HD_OK && *changed)
+		status = add_moment(l, &f->topo, &image, at, d);
+	if (status == HD_OK)
+		l->version = version;
+	strbuf_fini(&image);
+	return status;
+}
+
+/* What has been found since, at its time. */
+static enum hd_status follow(const struct live_tables *l, struct fabric *f,
+			     struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	for (const struct moment *was = l->first;
+	     was && was->next && status == HD_OK; was = was->next) {
+		const struct moment *is = was->next;
+
+		status = fabric_reprogram(
+			f, &(struct fabric_tables){ &was->subnet, was->down },
+			&(struct fabric_tables){ &is->subnet, is->down },
+			is->at, d);
+	}
+	return status;
+}
+
+enum hd_status live_fabric_read(const struct live_tables *l, const char *path,
 				const struct overrides *o, struct diag *d,
 				struct fabric **out)
 {
-	const char *const words[] = { "image" };
-	char *dir = live_folder(name);
-	struct programmed p = { .dir = dir, .image = STRBUF_INIT };
+	struct programmed p = { .dir = l->dir, .image = &l->image };
 	const struct fabric_programmer by = { address, program,  is_down,
 					      control, throttle, &p };
-	enum hd_status status = live_call(dir, words, 1, d, &p.image);
+	enum hd_status status = fabric_read_programmed(path, o, &by, d, out);
 
-	if (status == HD_OK)
-		status = fabric_read_programmed(path, o, &by, d, out);
 	agents_free(p.agents);
-	strbuf_fini(&p.image);
-	free(dir);
+	if (status != HD_OK)
+		return status;
+	status = follow(l, *out, d);
+	if (status != HD_OK)
+		fabric_free(*out);
 	return status;
 }
 

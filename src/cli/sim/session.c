@@ -132,22 +132,7 @@ static int finish(struct sim_values *v, struct simulation *s,
 	return done == HD_OK ? status : command_refuse(d);
 }
 
-/* On a live fabric, which hears what came of it. */
-static enum hd_status run_live(const char *name, const struct fabric *f,
-			       struct simulation *s, struct diag *d)
-{
-	struct live_watch *w = live_watch_new(f, simulation_sim(s));
-	enum hd_status status = simulation_run(s, d);
-
-	if (status == HD_OK)
-		status = live_count(name, f, sim_metrics(simulation_sim(s)), d);
-	if (status == HD_OK)
-		status = live_watch_tell(w, name, d);
-	live_watch_free(w);
-	return status;
-}
-
-static int simulate(struct sim_values *v, struct fabric *f)
+static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 {
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
@@ -164,7 +149,7 @@ static int simulate(struct sim_values *v, struct fabric *f)
 	if (is_first)
 		progress_begin(&progress, &v->common, "packets", 0);
 	enum hd_status done =
-		v->live ? run_live(v->live, f, s, &d) : simulation_run(s, &d);
+		v->live ? live_session(v, file, &s, &d) : simulation_run(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
@@ -180,10 +165,11 @@ static int simulate(struct sim_values *v, struct fabric *f)
  * A signal waits until what was found by then is written, and ends us after
  * that. Not so several processes, which would end at different instants.
  */
-static int keep_partial(struct sim_values *v, struct fabric *f)
+static int keep_partial(struct sim_values *v, const char *file,
+			struct fabric *f)
 {
 	unfinished_hold();
-	int status = simulate(v, f);
+	int status = simulate(v, file, f);
 
 	fflush(stdout);
 	unfinished_let_go();
@@ -208,7 +194,7 @@ static enum hd_status choose(struct sim_values *v, const char *file,
 	enum hd_status status;
 
 	if (v->world.n == 1)
-		return scenario_choose(&v->scenario, v->live, file,
+		return scenario_choose(&v->scenario, v->tables, file,
 				       &v->common.seed, d, out);
 	if (alone)
 		status = diag_fail(d, HD_ERR_USAGE,
@@ -247,10 +233,14 @@ int sim_session(struct sim_values *v, const char *file)
 	}
 	if (v->explain)
 		status = explain(v, file);
-	else if (choose(v, file, &d, &f) == HD_OK)
-		status = v->world.n == 1 ? keep_partial(v, f) : simulate(v, f);
+	else if ((!v->live || v->world.n > 1 ||
+		  live_tables_open(v->live, &d, &v->tables) == HD_OK) &&
+		 choose(v, file, &d, &f) == HD_OK)
+		status = v->world.n == 1 ? keep_partial(v, file, f)
+					 : simulate(v, file, f);
 	else
 		status = refuse(v, &d);
+	live_tables_free(v->tables);
 	world_close(&v->world);
 	return status;
 }
