@@ -1,5 +1,6 @@
 """Programs on one host. many N: so many at once, each with an answer.
-die N: so many one after another, each killed at another step."""
+die N: so many one after another, each killed at another step.
+kill N: so many tools of others, four at a time, each killed at any moment."""
 import fcntl
 import os
 import random
@@ -7,6 +8,7 @@ import resource
 import select
 import signal
 import struct
+import subprocess
 import sys
 
 UMAD_ENABLE_PKEY, UMAD_REGISTER = 0x1B03, 0xC01C1B01
@@ -89,4 +91,21 @@ def die(n):
                 sys.exit("a program ended otherwise")
 
 
-{"many": many, "die": die}[sys.argv[1]](int(sys.argv[2]))
+def kill(n):
+    draw = random.Random(2)
+    tools = [["ibnetdiscover"], ["saquery"], ["saquery", "-p"], ["iblinkinfo"],
+             ["perfquery", "-x"], ["opensm", "-o", "-f", "/dev/null"],
+             ["ibping", "-S"], ["ibqueryerrors"], ["dump_fts"]]
+    for _ in range(n // 4):
+        running = [subprocess.Popen(draw.choice(tools), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+                   for _ in range(4)]
+        for program in running:
+            select.select([], [], [], draw.random() / 10)
+            program.kill()
+        for program in running:
+            program.wait()
+
+
+{"many": many, "die": die, "kill": kill}[sys.argv[1]](int(sys.argv[2]))

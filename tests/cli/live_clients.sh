@@ -39,6 +39,12 @@ kept=$(memory)
 on h1 python3 "$SRC/tests/cli/live_clients.py" die 60
 settles_at "$before"
 [ "$(memory)" -le $((kept + 1024)) ] || fail "$kept kB became $(memory) kB"
+# Tools of others: a few, or for five minutes.
+killed=40
+[ -z "${HD_LONG:-}" ] || killed=6000
+"$HEDDLE" live exec h1 -- python3 "$SRC/tests/cli/live_clients.py" kill $killed
+settles_at "$before"
+[ "$(memory)" -le $((kept + 4096)) ] || fail "$kept kB became $(memory) kB"
 on h1 perfquery >/dev/null || fail "it does not answer any more"
 
 # ---- other users, even where they can reach the socket
