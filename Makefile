@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help build demo test test-long test-rxe test-aarch64 \
-	test-fresh bench lint fuzz install clean
+	test-fresh bench bench-live lint fuzz install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -57,6 +57,12 @@ bench:
 	@ci/deps.sh
 	@ci/build.sh release
 	@ci/bench.sh build/release
+
+# OpenSM on a live fabric and on ibsim, in turn, up to 11,664 hosts.
+bench-live:
+	@ci/deps.sh
+	@ci/build.sh release
+	@ci/bench_live.sh build/release/heddle
 
 lint:
 	@ci/deps.sh
