@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "base/team.h"
 
 /*
  * Looks before a waiting thread sleeps: some ten microseconds, or more where it
@@ -32,7 +33,10 @@ struct crew {
 	void *context;
 	unsigned size;
 	struct member *members; /* 0 has no thread */
-	bool is_over;           /* written before the last turn begins */
+	/* 0 if there are not enough processors: who looks on holds up whom it
+	 * waits for. */
+	unsigned least_spins;
+	bool is_over; /* written before the last turn begins */
 	atomic_uint_fast64_t turn;
 	atomic_uint_fast64_t finished; /* by other members than 0, ever */
 	/* For those who sleep until one of the two has changed. */
@@ -83,7 +87,7 @@ static void await(struct member *m, atomic_uint_fast64_t *count, uint64_t value)
 	sleep_until(m->crew, count, value);
 	/* Processors that others hold are not to be had by looking on. */
 	if (nanoseconds() - begun >= SHORT_SLEEP)
-		m->spins = LEAST_SPINS;
+		m->spins = m->crew->least_spins;
 	else if (m->spins < MOST_SPINS)
 		m->spins *= 2;
 }
@@ -132,13 +136,14 @@ struct crew *crew_new(unsigned n, crew_fn *work, void *context)
 	c->members = hd_alloc(n, sizeof(*c->members));
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	c->members[0] = (struct member){ .crew = c, .spins = LEAST_SPINS };
+	c->least_spins = n <= team_processors() ? LEAST_SPINS : 0;
+	c->members[0] = (struct member){ .crew = c, .spins = c->least_spins };
 	for (c->size = 1; c->size < n; c->size++) {
 		struct member *m = &c->members[c->size];
 
 		*m = (struct member){ .crew = c,
 				      .number = c->size,
-				      .spins = LEAST_SPINS };
+				      .spins = c->least_spins };
 		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
 			break;
 	}
