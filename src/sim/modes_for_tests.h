@@ -32,7 +32,7 @@
 	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, " \
 	"destination: h9, payload: 256}\n"                                 \
 	"- {name: rest, kind: poisson, load: 60%, payload: 256}\n"
-#define ENDS "run: {warmup: 5us, measure: 60us}\n"
+#define ENDS "run: {warmup: 5us, measure: 45us}\n"
 
 /* How far apart parts are differs in each of them. */
 static const char *const mode_scenarios[MODES] = {

@@ -171,7 +171,7 @@ static void jumps_miss_nothing(void **state)
 /* With it: every single picosecond, or many instants between. */
 static void throttles_do_not_care_how_often_one_looks(void **state)
 {
-	unsigned n = run_is_long() ? 400 : 40;
+	unsigned n = run_is_long() ? 400 : 12;
 
 	(void)state;
 	for (uint64_t i = 0; i < n; i++) {
@@ -347,7 +347,7 @@ static void switches_choose_other_ports(void **state)
 
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 {
-	unsigned n = run_is_long() ? 2000 : 100;
+	unsigned n = run_is_long() ? 2000 : 50;
 	struct tally t = { 0 };
 
 	(void)state;
