@@ -175,8 +175,8 @@ on h3 saquery >nodes
 "$HEDDLE" live down
 
 # ---- the tools that ask OpenSM
-"$HEDDLE" live up 'fat-tree --radix 36 --levels 2' --sm minhop >up
-has up '648 hosts, 54 switches, routed by minhop'
-"$HEDDLE" route 'fat-tree --radix 36 --levels 2' --engine minhop --dump fts \
-	>planned
+. "$SRC/tests/cli/live_size.sh"
+"$HEDDLE" live up "$fabric" --sm minhop >up
+has up "$size, routed by minhop"
+"$HEDDLE" route "$fabric" --engine minhop --dump fts >planned
 . "$SRC/tests/cli/live_ask.sh"

@@ -2,8 +2,9 @@
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 echo 'force_log_flush TRUE' >conf
-"$HEDDLE" live up 'fat-tree --radix 36 --levels 2' >up
-has up '648 hosts, 54 switches'
+. "$SRC/tests/cli/live_size.sh"
+"$HEDDLE" live up "$fabric" >up
+has up "$size"
 manage h0 log -F conf -D 0x43
 wait_for 1 'SUBNET UP'
 
