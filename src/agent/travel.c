@@ -35,6 +35,12 @@ static bool key_passes(const struct agents *a, port_id p, uint16_t key)
 	return false;
 }
 
+/* Whether it names the partition: a limited member may send there, too. */
+static bool key_enters(const struct agents *a, port_id p, uint16_t key)
+{
+	return agents_pkey_find(a, p, key) >= 0;
+}
+
 static void refuse(const struct travel *t, port_id p, bool is_qkey)
 {
 	const struct violation v = {
@@ -59,7 +65,8 @@ static bool is_let(const struct travel *t, port_id p, enum port_field enforce,
 	if (t->way.management || a->topo->ports[p].number == 0 ||
 	    topo_node_of(a->topo, p)->kind != NODE_SWITCH ||
 	    !info_get(a, a->ports[p].info, enforce) ||
-	    key_passes(a, p, t->from.pkey))
+	    (enforce == PORT_ENFORCE_IN ? key_enters(a, p, t->from.pkey)
+					: key_passes(a, p, t->from.pkey)))
 		return true;
 	count_more(a, p, counter, 1);
 	refuse(t, p, false);

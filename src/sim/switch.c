@@ -247,7 +247,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	}
 	if (n->enforces && p->vl != VL_MANAGEMENT &&
 	    pkeys_of(s, in_port)->enforce_in &&
-	    !pkey_passes(pkeys_of(s, in_port), p->pkey)) {
+	    !pkey_enters(pkeys_of(s, in_port), p->pkey)) {
 		head_lost(s, p, SIM_LOST_PARTITION, in_port,
 			  &s->sums.cold[in_port].rcv_constraint_errors);
 		packet_drop(s, p);

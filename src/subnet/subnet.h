@@ -72,6 +72,18 @@ static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)
 }
 
 /*
+ * Whether a switch takes a packet in by a port with that table, which names
+ * the partitions of whoever sends there: as a limited member, too.
+ */
+static inline bool pkey_enters(const struct pkey_table *t, uint16_t key)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (((t->keys[i] ^ key) & 0x7fff) == 0)
+			return true;
+	return false;
+}
+
+/*
  * The multicast forwarding of one subnet: per MLID in use, the tree as port
  * sets of switches. ports has `words` 64-bit words per (mlid, switch):
  * bit n of them is port n.

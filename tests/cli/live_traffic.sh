@@ -102,8 +102,37 @@ run parts.yaml
 wait_for 1 'num:257'
 on h1 smpquery portinfo "$(lid_of h5)" 1 | grep -q 'PkeyViolations:\.*[1-9]' ||
 	fail "no violation of the P_Key is counted"
+finish
+
+# ---- limited members: with a full one, not with each other; MADs, too
+cat >limited.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}}
+qos: {partitions: [{name: blue, key: 1, full: h0}]}
+traffic:
+  - {name: up, kind: cbr, load: 20%, source: h1, destination: h0, pattern: pairs, partition: blue, payload: 2KiB}
+  - {name: back, kind: cbr, load: 20%, source: h0, destination: h2, pattern: pairs, partition: blue, payload: 2KiB}
+  - {name: across, kind: cbr, load: 20%, source: h2, destination: h3, pattern: pairs, partition: blue, payload: 2KiB}
+run: {warmup: 0us, measure: 100us}
+END
+"$HEDDLE" topo gen star --hosts 4 -o made
+cat >partitions <<END
+Default=0x7fff,ipoib:ALL=limited,SELF=full;
+blue=0x1:ALL=limited,$(guid_of h0)=full;
+END
+begin limited.yaml -F conf -P "$PWD/partitions"
+run limited.yaml || fail "traffic of limited members"
+[ "$(delivered up)" -gt 200 ] && [ "$(delivered back)" -gt 200 ] &&
+	[ "$(delivered across)" -eq 0 ] ||
+	fail "$(delivered up) up, $(delivered back) back, $(delivered across) across"
+on h2 saquery | grep -q 'NodeDescription\.*h0$' ||
+	fail "a limited member cannot ask the manager"
+on h0 perfquery "$(lid_of h3)" >/dev/null || fail "nor be asked by it"
+! on h2 perfquery "$(lid_of h3)" >/dev/null 2>&1 ||
+	fail "limited members ask each other"
+finish
 
 # ---- a group is what hosts have joined, by the tables that OpenSM made
+begin parts.yaml -F lax
 cat >group.yaml <<'END'
 fabric:
   topology: {kind: fat-tree, radix: 4, levels: 2}

@@ -719,12 +719,12 @@ static void what_has_no_route_lane_or_key_is_dropped_at_its_head(void **state)
 	keys = &r.f.subnet
 			.pkeys[r.f.setup.ports[fabric_port(&r.f, 0, 1)].origin];
 	keys->enforce_in = true;
-	keys->keys[0] = 0x7fff; /* limited: passes full members only */
+	keys->keys[0] = 0x7fff; /* of a limited member, who sends so */
 	keys->n = 1;
-	send(&r, 0, 0, 2, 64)->pkey = 0x7fff;
+	send(&r, 0, 0, 2, 64)->pkey = 0xfffe;
 	send(&r, 0, 0, 9, 64);
 	send(&r, 0, 0, 2, 64)->sl = 1;
-	send(&r, 0, 0, 2, 64);
+	send(&r, 0, 0, 2, 64)->pkey = 0x7fff;
 	run(&r);
 	/*
 	 * VL0's three come first, at 5, 69 and 133, if VL1 were not taking

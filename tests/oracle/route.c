@@ -19,6 +19,16 @@ static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
 	return false;
 }
 
+/* Of whoever sends there, limited members too. */
+static bool key_is_named(const struct pkey_table *t, uint16_t key)
+{
+	unsigned i = 0;
+
+	while (i < t->n && ((t->keys[i] ^ key) & PKEY_BASE) != 0)
+		i++;
+	return i < t->n;
+}
+
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet)
 {
@@ -159,7 +169,7 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 
 	slot->dropped = true; /* unless a copy is made */
 	if (slot->vl != VL_MANAGEMENT && keys->enforce_in &&
-	    !key_is_let_pass(keys, slot->packet->as.pkey)) {
+	    !key_is_named(keys, slot->packet->as.pkey)) {
 		o->out->counters[in].rcv_constraint_errors++;
 		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 		return;
