@@ -17,7 +17,7 @@ struct values {
 static const struct option options[] = {
 	{ "algorithm", 0, OPT_LIST, FIELD(runs.algorithms), "NAME", NULL,
 	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
-	OPTION_OPENSM(struct values, scenario),
+	OPTIONS_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),
 	{ "pcap", 0, OPT_TEXT, FIELD(runs.pcap), "FILE", NULL,
 	  "write the packets to FILE, for Wireshark; with one --algorithm only" },

@@ -34,7 +34,7 @@ static const struct option options[] = {
 	  .low = 2, .high = 1000 },
 	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
 	  "write the lines for opensm.conf to FILE too" },
-	OPTION_OPENSM(struct values, scenario),
+	OPTIONS_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	OPTION_VERBOSE,

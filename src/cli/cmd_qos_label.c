@@ -2,18 +2,9 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "fabric/fabric.h"
-#include "qos/policy.h"
-#include "subnet/ends.h"
+#include "cli/qos/labelling.h"
 
-struct values {
-	struct common_options common;
-	const char *fabric, *source, *destination, *manager, *service_id;
-	uint64_t pkey, class;
-};
-
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct label_values, name)
 
 static const struct option options[] = {
 	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL,
@@ -24,6 +15,8 @@ static const struct option options[] = {
 	  "QoS class; 0: not told", .high = 255 },
 	{ "fabric", 0, OPT_TEXT, FIELD(fabric), "FILE", NULL,
 	  "where --source and --destination are" },
+	{ "partitions", 0, OPT_TEXT, FIELD(partitions), "FILE", NULL,
+	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
 	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks" },
 	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL,
 	  "for a path to whom" },
@@ -31,61 +24,6 @@ static const struct option options[] = {
 	  "where the subnet manager runs, for groups with 'node-type: SELF'" },
 	{ .name = NULL },
 };
-
-static enum hd_status find(const struct topo *t, const char *name,
-			   struct diag *d, port_id *out)
-{
-	*out = name ? end_named(t, name) : TOPO_NONE;
-	if (name && *out == TOPO_NONE)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "no end port is called '%.80s'", name);
-	return HD_OK;
-}
-
-static int answer(const struct values *v, const struct policy *p,
-		  const struct subnet *s, const struct policy_query *q)
-{
-	const struct policy_answer a = policy_match(p, s, q);
-	struct results *r = results_new("qos label");
-
-	policy_answer_show(&a, r);
-	return output_results(&v->common, r, true);
-}
-
-/* With the ends looked up in a fabric, if one is given. */
-static int label(const struct values *v, const struct policy *p,
-		 struct policy_query *q, struct diag *d)
-{
-	struct fabric *f;
-	int status;
-
-	if (!v->fabric)
-		return answer(v, p, NULL, q);
-	if (fabric_open(v->fabric, NULL, d, &f) != HD_OK)
-		return command_refuse(d);
-	if (find(&f->topo, v->source, d, &q->source) != HD_OK ||
-	    find(&f->topo, v->destination, d, &q->destination) != HD_OK ||
-	    find(&f->topo, v->manager, d, &q->manager) != HD_OK)
-		status = command_refuse(d);
-	else
-		status = answer(v, p, &f->subnet, q);
-	fabric_free(f);
-	return status;
-}
-
-static int read_and_label(const struct values *v, const char *path,
-			  struct policy_query *q)
-{
-	struct diag d = { .status = HD_OK };
-	struct policy p;
-
-	if (policy_load(path, &d, &p) != HD_OK)
-		return command_refuse(&d);
-	int status = label(v, &p, q, &d);
-
-	policy_fini(&p);
-	return status;
-}
 
 static bool read_id(const char *text, uint64_t *out)
 {
@@ -97,7 +35,7 @@ static bool read_id(const char *text, uint64_t *out)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct label_values *v = values;
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
@@ -109,15 +47,17 @@ static int run(const struct command *self, void *values, int n, char **args)
 		.class = (uint8_t)v->class,
 	};
 
-	(void)n;
-	if ((v->source || v->destination || v->manager) && !v->fabric)
+	if (n == 0 && !v->partitions)
+		return command_usage(self, "which POLICY?");
+	if ((v->source || v->destination || v->manager || v->partitions) &&
+	    !v->fabric)
 		return command_usage(
 			self,
-			"--source, --destination and --manager need a --fabric");
+			"--source, --destination, --manager and --partitions need a --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id",
 				     v->service_id);
-	return read_and_label(v, args[0], &q);
+	return label_path(v, n ? args[0] : NULL, &q);
 }
 
 static const struct example examples[] = {
@@ -131,15 +71,16 @@ static const struct example examples[] = {
 const struct command command_qos_label = {
 	.name = "qos label",
 	.summary = "the SL that a policy file gives a connection",
-	.arguments = "POLICY",
+	.arguments = "[POLICY]",
 	.description =
 		"Reads an OpenSM policy file (qos-policy.conf) and says which service\n"
 		"level a connection is given that does not ask for one: by the first\n"
 		"match rule whose criteria all fit, then by the short rules of\n"
 		"qos-ulps, then by the level DEFAULT, or else the default of qos-ulps;\n"
 		"and on which line that is written. All ports are in partition Default\n"
-		"(0x7fff) and in no other. Files that OpenSM discards are refused.\n",
+		"(0x7fff) and, without --partitions, in no other. Files that OpenSM discards\n"
+		"are refused.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct label_values, 0, 1),
 };

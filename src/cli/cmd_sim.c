@@ -14,7 +14,7 @@ static const struct option options[] = {
 	  "with --live: seconds of the run in a second of the clock; 0: as fast as it goes" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,
 	  "print the scenario with every default filled in, and run nothing" },
-	OPTION_OPENSM(struct sim_values, scenario),
+	OPTIONS_OPENSM(struct sim_values, scenario),
 	OPTION_SET(struct sim_values, scenario),
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
 	  "show every port and flow, not only the busiest ports" },

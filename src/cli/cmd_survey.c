@@ -17,7 +17,7 @@ struct values {
 
 static const struct option options[] = {
 	OPTION_ENGINE(struct values, fabric),
-	OPTION_OPENSM(struct values, fabric),
+	OPTIONS_OPENSM(struct values, fabric),
 	OPTION_SET(struct values, fabric),
 	{ "fail", 0, OPT_LIST, FIELD(fail), "KIND", NULL,
 	  "what fails in turn: switches, links (cables between switches) or hosts (cables of adapters); all of them unless one is named" },

@@ -10,7 +10,7 @@
 static const struct option options[] = {
 	{ "vary", 0, OPT_LIST, FIELD(vary), "FIELD=VALUES", NULL,
 	  "values of a field: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR; several make a grid, 'A=1,2 & B=3,4' go along together" },
-	OPTION_OPENSM(struct sweep_values, scenario),
+	OPTIONS_OPENSM(struct sweep_values, scenario),
 	OPTION_SET(struct sweep_values, scenario),
 	{ "seeds", 0, OPT_UINT, FIELD(seeds), "N", NULL,
 	  "runs of each cell of the grid, with seeds that count on from the scenario's; 1, or what the study says",

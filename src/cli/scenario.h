@@ -33,14 +33,23 @@ void fabric_choice_fini(struct fabric_choice *c);
 			"traffic.0.load=50%; traffic.NAME.load and traffic.+ " \
 			"(a new one) too; heddle-scenario(5)"                  \
 	}
-#define OPTION_OPENSM(type, member)                                       \
-	{                                                                 \
-		.name = "opensm", .kind = OPT_SET,                        \
-		.offset = CHOICE_SET(type, member), .value = "FILE",      \
-		.path = "qos.opensm",                                     \
-		.help = "lanes, tables and congestion control as OpenSM " \
-			"programs them by this opensm.conf"               \
-	}
+/* clang-format off */
+#define OPTIONS_OPENSM(type, member)                                       \
+	{ .name = "opensm", .kind = OPT_SET,                               \
+	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
+	  .path = "qos.opensm",                                            \
+	  .help = "lanes, tables and congestion control as OpenSM "        \
+		  "programs them by this opensm.conf" },                   \
+	{ .name = "policy", .kind = OPT_SET,                               \
+	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
+	  .path = "qos.policy",                                            \
+	  .help = "SLs of traffic that names none, by this qos-policy.conf" }, \
+	{ .name = "partitions", .kind = OPT_SET,                           \
+	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
+	  .path = "qos.partitions",                                   \
+	  .help = "P_Keys, and SLs without a policy, by this "             \
+		  "partitions.conf" }
+/* clang-format on */
 #define OPTION_ENGINE(type, member)                                           \
 	{                                                                     \
 		.name = "engine", .letter = 'e', .kind = OPT_SET,             \

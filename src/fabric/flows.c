@@ -123,9 +123,13 @@ static uint16_t key_of(const struct fabric *b, const struct scn_traffic *t,
 		       port_id source)
 {
 	if (!t->partition)
-		return 0xffff;
-	uint16_t key =
-		(uint16_t)scenario_partition(b->scenario, t->partition)->key;
+		return fabric_own_key(b, source, 0x7fff);
+	return fabric_own_key(b, source,
+			      scenario_pkey(b->scenario, t->partition));
+}
+
+uint16_t fabric_own_key(const struct fabric *b, port_id source, uint16_t key)
+{
 	const struct pkey_table *table = &b->subnet.pkeys[source];
 
 	for (unsigned i = 0; i < table->n; i++) {

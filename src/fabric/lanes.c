@@ -228,6 +228,10 @@ enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d)
 	uint16_t *n_keys;
 	enum hd_status status = HD_OK;
 
+	if (b->scenario->partitions) {
+		fabric_program_partitions(b);
+		return HD_OK;
+	}
 	if (q->n_partitions == 0 && !q->enforce)
 		return HD_OK;
 	keys = hd_alloc(b->topo.n_ports, sizeof(*keys));

@@ -74,6 +74,16 @@ HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *b,
 						      struct diag *d);
 /* TClass of a packet of the row with that SL. */
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
+/* A key as `source` has it, full or limited; as a full member's if not. */
+uint16_t fabric_own_key(const struct fabric *b, port_id source, uint16_t key);
+/* P_Keys by the scenario's file (labels.c); */
+void fabric_program_partitions(struct fabric *b);
+/* SL and P_Keys of the flows from `first` on, which are those of a row, by
+ * OpenSM's files, */
+HD_MUST_CHECK enum hd_status fabric_label_row(struct fabric *b, uint32_t row,
+					      uint32_t first, struct diag *d);
+/* and the SL of a row that sends to a group, before its flows. */
+void fabric_label_group(struct fabric *b, uint32_t row);
 /* A flow of the row from that host, with all but destinations and times. */
 struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 				 port_id target);

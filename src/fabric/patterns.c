@@ -491,8 +491,12 @@ enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
 	for (uint32_t i = 0; i < b->scenario->n_traffic; i++) {
 		uint32_t before = b->n_flows;
+
+		fabric_label_group(b, i);
 		enum hd_status status = build_row(b, i, d);
 
+		if (status == HD_OK)
+			status = fabric_label_row(b, i, before, d);
 		if (status != HD_OK)
 			return status;
 		/* Of those that come, none may come in time. */

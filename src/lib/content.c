@@ -50,6 +50,10 @@ enum hd_status content_of_scenario(const struct scenario *s, struct diag *d,
 		status = note_file(s, &s->fabric.routing.file, d, out);
 	if (status == HD_OK)
 		status = note_file(s, &s->qos.opensm, d, out);
+	if (status == HD_OK)
+		status = note_file(s, &s->qos.policy, d, out);
+	if (status == HD_OK)
+		status = note_file(s, &s->qos.partitions_file, d, out);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = note_file(s, &s->traffic[i].file, d, out);
 	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++)

@@ -29,6 +29,8 @@
 #include "measure/results.h"
 #include "subnet/subnet.h"
 
+struct partitions;
+
 #define POLICY_NO_SL 255
 
 /* Numbers low .. high; a list of none means "not asked for". */
@@ -108,6 +110,8 @@ struct policy_query {
 	uint64_t service_id;
 	uint16_t pkey;
 	uint8_t class;
+	/* Of names in port groups; NULL: only Default is known. */
+	const struct partitions *partitions;
 };
 
 struct policy_answer {
@@ -120,6 +124,8 @@ struct policy_answer {
 struct policy_answer policy_match(const struct policy *p,
 				  const struct subnet *s,
 				  const struct policy_query *q);
+/* Whether answers may differ between ends, and not by service alone. */
+bool policy_knows_ends(const struct policy *p);
 /* As a record (policy_table.c). */
 void policy_answer_show(const struct policy_answer *a, struct results *r);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "qos/partitions.h"
 #include "qos/policy.h"
 
 static bool in_spans(const struct policy_spans *s, uint64_t value)
@@ -43,6 +44,22 @@ static bool in_default_partition(const struct policy_group *g)
 	return in_pkeys(&g->pkeys, 0x7fff);
 }
 
+static bool in_partitions(const struct policy_group *g,
+			  const struct policy_query *q,
+			  const struct pkey_table *keys)
+{
+	for (size_t i = 0; q->partitions && i < g->partitions.n; i++) {
+		const struct partition *p =
+			partitions_named(q->partitions, g->partitions.items[i]);
+
+		for (unsigned k = 0; p && k < keys->n; k++) {
+			if ((keys->keys[k] & 0x7fff) == p->key)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool in_group(const struct policy_group *g, const struct subnet *s,
 		     const struct policy_query *q, port_id port)
 {
@@ -51,7 +68,8 @@ static bool in_group(const struct policy_group *g, const struct subnet *s,
 
 	if (in_spans(&g->guids, t->ports[port].guid) ||
 	    g->kinds >> topo_node_of(t, port)->kind & 1 ||
-	    (g->self && port == q->manager) || in_default_partition(g))
+	    (g->self && port == q->manager) || in_default_partition(g) ||
+	    in_partitions(g, q, keys))
 		return true;
 	for (size_t i = 0; i < g->ports.n; i++) {
 		if (is_port(t, port, g->ports.items[i]))
@@ -146,4 +164,17 @@ struct policy_answer policy_match(const struct policy *p,
 	return other ? by_level(other, other->line)
 		     : (struct policy_answer){ p->default_sl, p->default_line,
 					       NULL };
+}
+
+bool policy_knows_ends(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		if (p->rules[i].sources.n || p->rules[i].destinations.n)
+			return true;
+	}
+	for (size_t i = 0; i < p->n_ulps; i++) {
+		if (p->ulps[i].source_guids.n || p->ulps[i].target_guids.n)
+			return true;
+	}
+	return false;
 }

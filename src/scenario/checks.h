@@ -21,7 +21,7 @@ bool jobs_multicast(const struct scenario *s);
 enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 			    char *const *service);
 
-/* What qos.opensm says, into the scenario (opensm.c); and out of it. */
+/* What OpenSM's files say, into the scenario (opensm.c); and out of it. */
 HD_MUST_CHECK enum hd_status read_opensm(struct scenario *s, struct diag *d);
 void forget_opensm(struct scenario *s);
 

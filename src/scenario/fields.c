@@ -221,6 +221,15 @@ const struct schema_row scenario_fields[] = {
 	  .high = "64",
 	  .help = "that the ports' arbitration tables have, for qos.opensm: "
 		  "the rest of its lists is cut" },
+	{ "qos.policy", SCHEMA_TEXT, QOS(policy), .optional = true,
+	  .help = "a qos-policy.conf of OpenSM: it gives rows of traffic "
+		  "without class and SL theirs" },
+	{ "qos.partitions_file", SCHEMA_TEXT, QOS(partitions_file),
+	  .optional = true,
+	  .help = "a partitions.conf of OpenSM, instead of a list: P_Keys of "
+		  "all ports, which switches enforce, and the SLs of rows that "
+		  "have no class, no SL and no policy. The manager is the "
+		  "first host's" },
 	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto",
 	  .custom = &notation_sl2vl, .joins = true,
 	  .help = "the VL of each SL; auto: by the classes, else SL n on VL n "
@@ -338,7 +347,9 @@ const struct schema_row scenario_fields[] = {
 	  .help = "number of the source's subnet, from 0" },
 	{ "qos.partitions", SCHEMA_LIST, QOS(partitions),
 	  .count = QOS(n_partitions), .item_size = sizeof(struct scn_partition),
-	  .help = "who may talk to whom, besides the default partition" },
+	  .shorthand = "partitions_file",
+	  .help = "who may talk to whom, besides the default partition; or "
+		  "the name of a file, as qos.partitions_file" },
 	{ "qos.partitions[].name", SCHEMA_TEXT, PARTITION(name),
 	  .help = "its name" },
 	{ "qos.partitions[].key", SCHEMA_UINT, PARTITION(key), .low = "1",
@@ -431,7 +442,14 @@ const struct schema_row scenario_fields[] = {
 		  "they may pass" },
 	{ "traffic[].partition", SCHEMA_TEXT, TRAFFIC(partition),
 	  .optional = true,
-	  .help = "whose P_Key it uses; absent: the default partition" },
+	  .help = "whose P_Key it uses; absent: the default partition, or "
+		  "with qos.partitions_file what OpenSM chooses for its ends" },
+	{ "traffic[].service_id", SCHEMA_UINT, TRAFFIC(service_id),
+	  .initial = "none", .word = "none",
+	  .help = "of the service that it is for, which qos.policy may ask for" },
+	{ "traffic[].qos_class", SCHEMA_UINT, TRAFFIC(qos_class),
+	  .initial = "none", .word = "none", .high = "255",
+	  .help = "that it asks for, which qos.policy may look at" },
 	{ "traffic[].payload", SCHEMA_SIZE, TRAFFIC(payload), .initial = "2KiB",
 	  .low = "1", .high = "2GiB", .when = "traffic[].kind",
 	  .only = NOT_TRACE,

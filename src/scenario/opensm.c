@@ -9,17 +9,24 @@
 
 /* A file that the scenario names does not do. */
 static enum hd_status refuse_file(const struct scenario *s, struct diag *d,
-				  const char *path, const struct diag *inner)
+				  char *const *field, const char *name,
+				  const struct diag *inner)
 {
-	char *const *field = &s->qos.opensm;
 	const struct schema_place *place = schema_place_of(&s->places, field);
-	/* An override says which field it is. */
-	const char *name = place && place->label ? "" : "qos.opensm: ";
+	char *path = scenario_path(s, field);
+	struct strbuf where = STRBUF_INIT;
 
-	return inner->line ? scenario_refuse(s, d, field, "%s%s:%u: %s", name,
-					     path, inner->line, inner->message)
-			   : scenario_refuse(s, d, field, "%s%s: %s", name,
-					     path, inner->message);
+	/* An override says which field it is. */
+	strbuf_printf(&where, "%s%s%s", place && place->label ? "" : name,
+		      place && place->label ? "" : ": ", path);
+	if (inner->line)
+		strbuf_printf(&where, ":%u", inner->line);
+	enum hd_status status = scenario_refuse(s, d, field, "%s: %s",
+						where.text, inner->message);
+
+	strbuf_fini(&where);
+	free(path);
+	return status;
 }
 
 /* Fields that would say the tables once more. */
@@ -103,9 +110,12 @@ static void take_congestion(struct scenario *s, const struct opensm_cc *conf)
 #undef TAKE
 }
 
-static enum hd_status load(struct scenario *s, const char *path, struct diag *d)
+static enum hd_status load_opensm(struct scenario *s, const char *path,
+				  struct diag *d)
 {
 	struct opensm_cc congestion;
+
+	s->opensm = hd_alloc(1, sizeof(*s->opensm));
 	enum hd_status status = opensm_conf_load(path, d, s->opensm);
 
 	if (status == HD_OK)
@@ -115,21 +125,62 @@ static enum hd_status load(struct scenario *s, const char *path, struct diag *d)
 	return status;
 }
 
+static enum hd_status load_policy(struct scenario *s, const char *path,
+				  struct diag *d)
+{
+	s->policy = hd_alloc(1, sizeof(*s->policy));
+	return policy_load(path, d, s->policy);
+}
+
+static enum hd_status load_partitions(struct scenario *s, const char *path,
+				      struct diag *d)
+{
+	s->partitions = hd_alloc(1, sizeof(*s->partitions));
+	return partitions_load(path, d, s->partitions);
+}
+
+/* Without QoS partitions have no SLs, and nobody asks for a policy. */
+static void forget_labels(struct scenario *s)
+{
+	if (!s->opensm || s->opensm->qos)
+		return;
+	for (size_t i = 0; s->partitions && i < s->partitions->n; i++)
+		s->partitions->items[i].sl = 0;
+	if (s->policy)
+		policy_fini(s->policy);
+	free(s->policy);
+	s->policy = NULL;
+}
+
 enum hd_status read_opensm(struct scenario *s, struct diag *d)
 {
-	struct diag inner = { .status = HD_OK };
+	const struct {
+		char *const *field;
+		const char *name;
+		enum hd_status (*load)(struct scenario *s, const char *path,
+				       struct diag *d);
+	} files[] = {
+		{ &s->qos.opensm, "qos.opensm", load_opensm },
+		{ &s->qos.policy, "qos.policy", load_policy },
+		{ &s->qos.partitions_file, "qos.partitions_file",
+		  load_partitions },
+	};
 
-	if (!s->qos.opensm)
-		return HD_OK;
-	char *path = scenario_path(s, &s->qos.opensm);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct diag inner = { .status = HD_OK };
 
-	s->opensm = hd_alloc(1, sizeof(*s->opensm));
-	enum hd_status status = load(s, path, &inner);
+		if (!*files[i].field)
+			continue;
+		char *path = scenario_path(s, files[i].field);
+		enum hd_status status = files[i].load(s, path, &inner);
 
-	if (status != HD_OK)
-		status = refuse_file(s, d, path, &inner);
-	free(path);
-	return status == HD_OK ? check_alone(s, d) : status;
+		free(path);
+		if (status != HD_OK)
+			return refuse_file(s, d, files[i].field, files[i].name,
+					   &inner);
+	}
+	forget_labels(s);
+	return s->opensm ? check_alone(s, d) : HD_OK;
 }
 
 void forget_opensm(struct scenario *s)
@@ -137,6 +188,12 @@ void forget_opensm(struct scenario *s)
 	if (s->opensm)
 		opensm_conf_fini(s->opensm);
 	free(s->opensm);
+	if (s->policy)
+		policy_fini(s->policy);
+	free(s->policy);
+	if (s->partitions)
+		partitions_fini(s->partitions);
+	free(s->partitions);
 }
 
 unsigned scenario_lanes(const struct scenario *s)

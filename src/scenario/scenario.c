@@ -71,6 +71,21 @@ const struct scn_partition *scenario_partition(const struct scenario *s,
 	return NULL;
 }
 
+uint16_t scenario_pkey(const struct scenario *s, const char *name)
+{
+	const struct scn_partition *listed = scenario_partition(s, name);
+	const struct partition *of_file =
+		s->partitions ? partitions_named(s->partitions, name) : NULL;
+
+	return listed ? (uint16_t)listed->key : of_file ? of_file->key : 0;
+}
+
+bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t)
+{
+	return (s->policy || s->partitions) && !t->service &&
+	       t->sl == SCN_SL_AUTO;
+}
+
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
 {
 	if (t->service)
@@ -440,7 +455,7 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				       "traffic '%s' has both a class and an "
 				       "SL",
 				       t->name);
-	if (t->partition && !scenario_partition(s, t->partition))
+	if (t->partition && !scenario_pkey(s, t->partition))
 		return scenario_refuse(s, d, &t->partition,
 				       "no partition '%s' in qos.partitions",
 				       t->partition);

@@ -25,6 +25,7 @@
 #include "qos/classes.h"
 #include "qos/fill.h"
 #include "qos/opensm.h"
+#include "qos/partitions.h"
 #include "scenario/model.h"
 #include "scenario/override.h"
 #include "scenario/schema.h"
@@ -219,6 +220,7 @@ struct scn_qos {
 	uint64_t lanes;
 	char *opensm;     /* a configuration that says the tables, or NULL */
 	uint64_t entries; /* that ports' arbitration tables have, for it */
+	char *policy, *partitions_file; /* OpenSM's other files, or NULL */
 	struct scn_sl2vl sl2vl;
 	struct scn_class *classes;
 	size_t n_classes;
@@ -289,7 +291,9 @@ struct scn_traffic {
 	uint64_t sl;     /* or SCN_SL_AUTO */
 	uint64_t tclass; /* or SCN_TCLASS_SL: as the SL */
 	uint64_t hop_limit;
-	char *partition;      /* NULL: the default one */
+	char *partition; /* NULL: the default one */
+	/* What a policy asks for; 0: not told. */
+	uint64_t service_id, qos_class;
 	uint64_t payload;     /* of a packet; of a whole message */
 	double payload_scv;   /* 0: all packets alike; else payload is a mean */
 	struct hd_rate rate;  /* of payload, per flow; 0: by load */
@@ -466,10 +470,12 @@ struct scenario {
 	struct scn_goal *goals;
 	size_t n_goals;
 
-	struct opensm_conf *opensm;  /* what qos.opensm has, or NULL */
-	struct schema_places places; /* where all this was written */
-	const char *file;            /* for messages; NULL if none */
-	char *text;                  /* of the file, overrides not in it */
+	struct opensm_conf *opensm;    /* what qos.opensm has, or NULL */
+	struct policy *policy;         /* of qos.policy, or NULL */
+	struct partitions *partitions; /* of qos.partitions_file, or NULL */
+	struct schema_places places;   /* where all this was written */
+	const char *file;              /* for messages; NULL if none */
+	char *text;                    /* of the file, overrides not in it */
 };
 
 /* The one table; see schema.h. */
@@ -540,6 +546,11 @@ const struct scn_class *scenario_class(const struct scenario *s,
 				       const char *name);
 const struct scn_group *scenario_group(const struct scenario *s,
 				       const char *name);
+/* Whether OpenSM's answers say the SL of rows that name none. */
+bool scenario_is_labelled(const struct scenario *s,
+			  const struct scn_traffic *t);
+/* The P_Key of a partition, of qos.partitions or its file; 0 if none. */
+uint16_t scenario_pkey(const struct scenario *s, const char *name);
 const struct scn_partition *scenario_partition(const struct scenario *s,
 					       const char *name);
 /* Data VLs that links have in operation at most. */

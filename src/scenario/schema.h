@@ -91,7 +91,9 @@ struct schema_row {
 	uint64_t word_value; /* (a rate or share of that, over 1) */
 	/* Names of a choice, units of an amount, the only numbers allowed. */
 	const char *const *choices;
-	const char *shorthand; /* SCHEMA_MAP: the field a bare value is for */
+	/* The field that a bare value is for: of a map, or a text beside a
+	 * list. */
+	const char *shorthand;
 	schema_params_fn *params; /* SCHEMA_MAP: further fields */
 	size_t count;             /* SCHEMA_LIST: offset of its size_t */
 	size_t item_size;

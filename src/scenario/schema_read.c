@@ -423,6 +423,26 @@ static enum hd_status read_map(const struct reader *r,
 	return status;
 }
 
+/* A value in place of a list is another field's, which stands before it. */
+static enum hd_status read_shorthand(const struct reader *r,
+				     const struct schema_row *f,
+				     const yaml_node_t *node, void *base)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%.*s%s",
+		      (int)(strlen(f->path) - strlen(schema_name(f))), f->path,
+		      f->shorthand);
+	const struct schema_row *meant =
+		schema_find(r->table, path.text, path.len);
+
+	strbuf_fini(&path);
+	if (*(char *const *)((const char *)base + meant->offset))
+		return refuse(r, node, "%s: %s is there too", f->path,
+			      meant->path);
+	return read_value(r, meant, node, base);
+}
+
 static enum hd_status read_list(const struct reader *r,
 				const struct schema_row *f,
 				const yaml_node_t *node,
@@ -436,6 +456,8 @@ static enum hd_status read_list(const struct reader *r,
 		return refuse_missing(r, f, around);
 	if (!node)
 		return HD_OK;
+	if (node->type == YAML_SCALAR_NODE && f->shorthand)
+		return read_shorthand(r, f, node, base);
 	if (node->type != YAML_SEQUENCE_NODE)
 		return refuse(r, node, "%s: expected a list, not %s", f->path,
 			      document_kind(node));

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* OpenSM's policy files: whatever is accepted gives every query an SL. */
+/*
+ * OpenSM's policy files: whatever is accepted gives every query an SL. The same
+ * text as a file of partitions: keys are keys, and told apart.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "qos/partitions.h"
 #include "qos/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_partitions(const char *text)
+{
+	struct diag d = { .status = HD_OK };
+	struct partitions p;
+
+	if (partitions_read(text, &d, &p) != HD_OK && !d.message[0])
+		abort();
+	for (size_t i = 0; i < p.n; i++) {
+		const struct partition *x = &p.items[i];
+
+		if (!x->key || x->key > 0x7fff || x->sl >= N_SLS ||
+		    partitions_keyed(&p, x->key) != x)
+			abort();
+	}
+	partitions_fini(&p);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -31,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	policy_fini(&p);
+	try_partitions(text);
 	free(text);
 	return 0;
 }

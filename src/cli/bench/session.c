@@ -25,7 +25,7 @@ const struct option session_options[] = {
 	  .words = profile_words },
 	{ "fabric", 0, OPT_TEXT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },
-	OPTION_OPENSM(struct session, scenario),
+	OPTIONS_OPENSM(struct session, scenario),
 	OPTION_SET(struct session, scenario),
 	{ "device", 'd', OPT_TEXT, FIELD(device.name), "NAME", NULL,
 	  "a device of libibverbs instead of the simulated adapter" },

@@ -11,7 +11,7 @@ const struct option bound_options[] = {
 	{ "mode", 0, OPT_CHOICE, FIELD(params.blrm.mode), NULL, "grouped",
 	  "the bound that decides; all are shown", bound_mode_names },
 	OPTION_ENGINE(struct bound_values, fabric),
-	OPTION_OPENSM(struct bound_values, fabric),
+	OPTIONS_OPENSM(struct bound_values, fabric),
 	OPTION_SET(struct bound_values, fabric),
 	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "of the switches: at inputs, or at inputs and outputs with a crossbar between",

@@ -12,7 +12,7 @@
 
 const struct option route_options_table[] = {
 	OPTION_ENGINE(struct route_values, fabric),
-	OPTION_OPENSM(struct route_values, fabric),
+	OPTIONS_OPENSM(struct route_values, fabric),
 	OPTION_SET(struct route_values, fabric),
 	{ "check", 0, OPT_FLAG, FIELD(look.check), NULL, NULL,
 	  "check that every pair is reached, hops, loops and deadlock" },

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_LABELLING_H
+#define HD_CLI_QOS_LABELLING_H
+
+/* What 'heddle qos label' does. */
+
+#include "cli/command.h"
+#include "qos/policy.h"
+
+struct label_values {
+	struct common_options common;
+	const char *fabric, *partitions;
+	const char *source, *destination, *manager, *service_id;
+	uint64_t pkey, class;
+};
+
+/*
+ * Shows the label of a path by the policy in `path` (NULL: none) and the
+ * partitions; ends that are named are looked up, into `q`. An exit status.
+ */
+int label_path(const struct label_values *v, const char *path,
+	       struct policy_query *q);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/parts.h"
+#include "qos/policy.h"
+
+/*
+ * What OpenSM answers to a path query of a row that names neither class nor SL:
+ * the SL of its policy or, without one, of the partition that the ends share.
+ * A row has one SL, so that its flows must agree.
+ */
+
+/* Where the manager runs: with the first host. */
+static port_id manager_port(const struct fabric *b)
+{
+	const struct selection *hosts = selector_hosts(b->selector);
+
+	return hosts->n ? hosts->ports[0] : TOPO_NONE;
+}
+
+void fabric_program_partitions(struct fabric *b)
+{
+	partitions_program(b->scenario->partitions, manager_port(b),
+			   &b->subnet);
+}
+
+/* Without a partition of the row's own, the one that OpenSM chooses. */
+static uint16_t shared_key(const struct fabric *b, const struct scn_traffic *t,
+			   port_id from, port_id to)
+{
+	if (t->partition)
+		return scenario_pkey(b->scenario, t->partition);
+	if (!b->scenario->partitions || to == TOPO_NONE)
+		return PARTITION_DEFAULT; /* of groups, too */
+	uint16_t key = partitions_common(&b->subnet, from, to);
+
+	return key ? key : PARTITION_DEFAULT;
+}
+
+static uint8_t partition_sl(const struct fabric *b, uint16_t key)
+{
+	const struct partition *p =
+		b->scenario->partitions
+			? partitions_keyed(b->scenario->partitions, key)
+			: NULL;
+
+	return p ? p->sl : 0;
+}
+
+static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t,
+			  port_id from, port_id to)
+{
+	const struct scenario *s = b->scenario;
+
+	if (!s->policy)
+		return partition_sl(b, shared_key(b, t, from, to));
+	const struct policy_query q = {
+		.source = from,
+		.destination = to,
+		.manager = manager_port(b),
+		.has_service_id = t->service_id != 0,
+		.service_id = t->service_id,
+		.has_pkey = t->partition != NULL,
+		.pkey = t->partition ? scenario_pkey(s, t->partition) : 0,
+		.has_class = t->qos_class != 0,
+		.class = (uint8_t)t->qos_class,
+		.partitions = s->partitions,
+	};
+
+	return policy_match(s->policy, &b->subnet, &q).sl;
+}
+
+/* What a path gets, and which one it is; from TOPO_NONE: none yet. */
+struct label {
+	port_id from, to;
+	uint8_t sl;
+	uint16_t key;
+};
+
+struct labelling {
+	struct fabric *b;
+	uint32_t row;
+	struct diag *d;
+	struct label first; /* of the row */
+};
+
+static const char *name_of(const struct fabric *b, port_id port)
+{
+	return port == TOPO_NONE ? "-" : topo_node_of(&b->topo, port)->name;
+}
+
+static enum hd_status refuse_mixture(const struct labelling *l,
+				     const struct label *a,
+				     const struct label *b)
+{
+	const struct scn_traffic *t = &l->b->scenario->traffic[l->row];
+
+	return scenario_refuse(
+		l->b->scenario, l->d, t,
+		"traffic '%s' has SL %u and P_Key 0x%04x from %s to %s, but SL "
+		"%u and 0x%04x from %s to %s: rows have one SL, and their "
+		"sources one P_Key",
+		t->name, a->sl, a->key, name_of(l->b, a->from),
+		name_of(l->b, a->to), b->sl, b->key, name_of(l->b, b->from),
+		name_of(l->b, b->to));
+}
+
+static port_id port_of(const struct fabric *b, port_id from,
+		       const struct sim_address *a)
+{
+	if (a->target != TOPO_NONE)
+		return a->target;
+	return b->subnet.port_of_lid[b->topo.ports[from].subnet][a->dlid];
+}
+
+static port_id source_of(const struct fabric *b, const struct sim_flow *f)
+{
+	return b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+}
+
+static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
+{
+	const struct scn_traffic *t = &l->b->scenario->traffic[l->row];
+	struct label own = { .from = TOPO_NONE };
+	port_id from = source_of(l->b, f);
+
+	for (uint32_t i = 0; i < f->to.n; i++) {
+		if (i == f->to.self)
+			continue;
+		port_id to = port_of(l->b, from, &f->to.list[i]);
+		const struct label at = { from, to,
+					  path_label(l->b, t, from, to),
+					  shared_key(l->b, t, from, to) };
+
+		if (own.from == TOPO_NONE)
+			own = at;
+		if (l->first.from == TOPO_NONE)
+			l->first = at;
+		if (at.sl != l->first.sl)
+			return refuse_mixture(l, &l->first, &at);
+		if (at.key != own.key)
+			return refuse_mixture(l, &own, &at);
+	}
+	if (own.from != TOPO_NONE)
+		f->pkey = fabric_own_key(l->b, from, own.key);
+	return HD_OK;
+}
+
+/* Whether who talks to whom makes a difference at all. */
+static bool knows_ends(const struct scenario *s)
+{
+	return s->policy ? policy_knows_ends(s->policy) : s->partitions->n > 1;
+}
+
+enum hd_status fabric_label_row(struct fabric *b, uint32_t row, uint32_t first,
+				struct diag *d)
+{
+	struct scn_traffic *t = &b->scenario->traffic[row];
+	struct labelling l = { b, row, d, { .from = TOPO_NONE } };
+	enum hd_status status = HD_OK;
+
+	if (!scenario_is_labelled(b->scenario, t) || t->kind == SIM_TRACE ||
+	    first == b->n_flows)
+		return HD_OK;
+	uint32_t n = knows_ends(b->scenario) ? b->n_flows : first + 1;
+
+	for (uint32_t i = first; i < n && status == HD_OK; i++)
+		status = label_flow(&l, &b->flows[i]);
+	if (status != HD_OK || l.first.from == TOPO_NONE)
+		return status;
+	t->sl = l.first.sl;
+	for (uint32_t i = first; i < b->n_flows; i++) {
+		b->flows[i].sl = l.first.sl;
+		b->flows[i].tclass = fabric_tclass(t, l.first.sl);
+	}
+	return HD_OK;
+}
+
+void fabric_label_group(struct fabric *b, uint32_t row)
+{
+	struct scn_traffic *t = &b->scenario->traffic[row];
+
+	if (scenario_is_labelled(b->scenario, t) && t->pattern == SCN_GROUP)
+		t->sl = partition_sl(b, shared_key(b, t, TOPO_NONE, TOPO_NONE));
+}
