@@ -24,6 +24,7 @@ extern const struct command command_qos_bound;
 extern const struct command command_qos_diffserv;
 extern const struct command command_qos_signal;
 extern const struct command command_qos_plan;
+extern const struct command command_qos_verify;
 extern const struct command command_qos_table;
 extern const struct command command_qos_evaluate;
 extern const struct command command_qos_label;

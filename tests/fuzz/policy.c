@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * OpenSM's policy files: whatever is accepted gives every query an SL. The same
- * text as a file of partitions: keys are keys, and told apart.
+ * text as a file of partitions: keys are keys, and told apart; and as what
+ * tools read back: values are within their tables.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "qos/partitions.h"
 #include "qos/policy.h"
+#include "qos/readback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +28,24 @@ static void try_partitions(const char *text)
 			abort();
 	}
 	partitions_fini(&p);
+}
+
+static void look_at(void *context, const struct readback *r)
+{
+	bool entry = r->kind == READBACK_HIGH || r->kind == READBACK_LOW;
+
+	++*(size_t *)context;
+	if ((entry && (r->index >= VLARB_MAX || r->weight > 255)) ||
+	    (r->kind == READBACK_MAP && r->index >= N_SLS) || !r->line)
+		abort();
+}
+
+static void try_readback(const char *text)
+{
+	size_t n = 0;
+
+	if (readback_parse(text, look_at, &n) != n)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	policy_fini(&p);
 	try_partitions(text);
+	try_readback(text);
 	free(text);
 	return 0;
 }

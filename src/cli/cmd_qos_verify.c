@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/qos/readings.h"
+#include "cli/scenario.h"
+#include "qos/verify.h"
+
+struct values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	const char *against;
+};
+
+static const struct option options[] = {
+	{ "against", 0, OPT_TEXT, offsetof(struct values, against), "FOLDER",
+	  NULL, "where the files are that smpquery, saquery or OpenSM wrote" },
+	OPTION_SET(struct values, fabric),
+	{ .name = NULL },
+};
+
+static enum hd_status compare(struct verify *v, const struct readings *read,
+			      const char *folder, struct diag *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < read->n; i++)
+		n += verify_read(v, read->items[i].text.text,
+				 read->items[i].path);
+	return n ? HD_OK
+		 : diag_fail(d, HD_ERR_INPUT,
+			     "%s: no table of smpquery, saquery or OpenSM in "
+			     "any file",
+			     folder);
+}
+
+static int verify(const struct values *v, const struct readings *read,
+		  const struct fabric *f)
+{
+	struct results *r = results_new("qos verify");
+	struct diag d = { .status = HD_OK };
+	struct verify state;
+
+	verify_init(&state, &f->subnet, r);
+	enum hd_status status = compare(&state, read, v->against, &d);
+	bool same = verify_finish(&state);
+
+	if (status == HD_OK)
+		return output_results(&v->common, r, same);
+	results_free(r);
+	return command_refuse(&d);
+}
+
+/* The fabric as OpenSM programs it by the plan. */
+static enum hd_status open_planned(struct values *v, const char *plan,
+				   const char *fabric, struct diag *d,
+				   struct fabric **out)
+{
+	enum hd_status status =
+		choice_overrides(&v->fabric, SEED_OF_SCENARIO, d);
+
+	if (status != HD_OK)
+		return status;
+	overrides_put(&v->fabric.overrides, "PLAN", "qos.opensm", "%s", plan);
+	overrides_put(&v->fabric.overrides, "PLAN", "qos.lanes", "15");
+	status = fabric_open(fabric, &v->fabric.overrides, d, out);
+	if (status == HD_OK && !(*out)->scenario->opensm->qos) {
+		fabric_free(*out);
+		d->file = NULL; /* it was the fabric's */
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%s: 'qos' is not TRUE, and OpenSM programs "
+				 "nothing of it",
+				 plan);
+	}
+	return status;
+}
+
+static int verify_plan(struct values *v, const char *plan, const char *fabric)
+{
+	struct diag d = { .status = HD_OK };
+	struct readings read;
+	struct fabric *f;
+	int status;
+
+	if (readings_load(v->against, &d, &read) != HD_OK)
+		return command_refuse(&d);
+	if (!fabric)
+		fabric = readings_topology(&read);
+	if (!fabric)
+		diag_fail(&d, HD_ERR_INPUT,
+			  "%s: no output of ibnetdiscover in it: which FABRIC?",
+			  v->against);
+	if (fabric && open_planned(v, plan, fabric, &d, &f) == HD_OK) {
+		status = verify(v, &read, f);
+		fabric_free(f);
+	} else {
+		status = command_refuse(&d);
+	}
+	readings_fini(&read);
+	return status;
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	struct values *v = values;
+
+	if (!v->against)
+		return command_usage(self, "--against which folder?");
+	int status = verify_plan(v, args[0], n > 1 ? args[1] : NULL);
+
+	fabric_choice_fini(&v->fabric);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle qos verify opensm.conf --against readings",
+	  "where readings/ holds ibnetdiscover's output too" },
+	{ "saquery VLAR >readings/a; saquery SL2VL >readings/b; saquery PIR >readings/c",
+	  "all of a fabric, as its manager knows it, for that" },
+	{ "for p in $(seq 36); do smpquery vlarb 5 $p; done >readings/leaf1",
+	  "arbitration tables that a switch has" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_verify = {
+	.name = "qos verify",
+	.summary = "tables read back from a fabric, against what was planned",
+	.arguments = "PLAN [FABRIC]",
+	.description =
+		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
+		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
+		"qos plan --conf' writes it. All files of the folder are read that smpquery (vlarb,\n"
+		"sl2vl, portinfo), saquery (VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote.\n"
+		"FABRIC, or an output of ibnetdiscover among them, says whose LIDs those are. Ends with\n"
+		"1 if something differs.\n",
+	.options = options,
+	.examples = examples,
+	COMMAND_CALL(run, struct values, 1, 2),
+};
