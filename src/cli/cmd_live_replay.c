@@ -25,8 +25,8 @@ static const struct option options[] = {
 	  NULL, 0, 0 },
 	{ "pcap", 0, OPT_TEXT, V(pcap), "FILE", NULL,
 	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
-	{ "port", 0, OPT_TEXT, V(port), "PORT", NULL,
-	  "of these only those on the cable at PORT", NULL, 0, 0 },
+	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL,
+	  "of these only those on the cable at that port", NULL, 0, 0 },
 	{ NULL },
 };
 
