@@ -12,9 +12,10 @@ struct problem {
 	uint32_t rank;
 	uint32_t peer, tag; /* GANG_NONE: none; OP_ANY */
 	uint32_t line;      /* of its file; 0: of none */
-	uint32_t step;
 	const char *what, *operation;
 	uint64_t bytes;
+	uint64_t came; /* bytes, more than that; 0: none did */
+	bool to_all;   /* the others of its group */
 };
 
 struct problems {
@@ -66,7 +67,6 @@ static void add_receives(struct problems *all, const struct placed *p,
 				 .peer = r->op.peer,
 				 .tag = r->op.tag,
 				 .line = r->op.line,
-				 .step = p->ranks[r->rank].step,
 				 .operation = "receive",
 				 .bytes = r->op.size,
 				 .what = r->is_matched
@@ -90,15 +90,19 @@ static void add_misfits(struct problems *all, const struct placed *p,
 				 .line = m->op.line,
 				 .operation = "receive",
 				 .bytes = m->op.size,
-				 .what = "its message is larger than that",
+				 .came = m->size,
 			 });
 	}
 }
 
-static const struct op *op_of(const struct placed *p, const struct message *m)
+/* The line of a file that a message is because of. */
+static uint32_t line_of(const struct placed *p, const struct share *s,
+			const struct message *m)
 {
-	return p->job.graph && m->kind == MSG_DATA ? &p->graph.ops[m->ref]
-						   : NULL;
+	if (!p->job.graph)
+		return 0;
+	return m->kind == MSG_GO ? s->gang.receives[m->here.receive].op.line
+				 : p->graph.ops[m->ref].line;
 }
 
 static const char *fate_of(const struct placed *p, const struct message *m)
@@ -122,7 +126,7 @@ static void add_messages(struct problems *all, const struct placed *p,
 	static const char *const names[] = {
 		[MSG_DATA] = "send",   [MSG_ASK] = "send",
 		[MSG_GO] = "receive",  [MSG_READ] = "read",
-		[MSG_WRITE] = "write", [MSG_ANSWER] = "answer",
+		[MSG_WRITE] = "write", [MSG_ANSWER] = "read or write",
 	};
 
 	for (uint32_t i = 0; i < s->pool.n; i++) {
@@ -131,20 +135,19 @@ static void add_messages(struct problems *all, const struct placed *p,
 
 		if (!m->copies)
 			continue;
-		const struct op *op = op_of(p, m);
+		/* Whoever asked a server waits for it. */
+		bool is_answer = m->kind == MSG_ANSWER;
 
 		add(all, &(struct problem){
 				 .of = p,
-				 .rank = m->source,
-				 .peer = m->target,
+				 .rank = is_answer ? m->target : m->source,
+				 .peer = is_answer ? m->source : m->target,
 				 .tag = m->tag,
-				 .line = op ? op->line : 0,
-				 .step = m->source < p->job.n_ranks
-						 ? p->ranks[m->source].step
-						 : 0,
+				 .line = line_of(p, s, m),
 				 .operation = names[m->kind],
 				 .bytes = m->size,
 				 .what = fate_of(p, m),
+				 .to_all = m->dlid != 0,
 			 });
 	}
 }
@@ -175,6 +178,8 @@ static const char *peer_name(struct table *t, const struct problem *x)
 {
 	const struct placed *p = x->of;
 
+	if (x->to_all)
+		return "all";
 	if (x->peer == OP_ANY)
 		return "any";
 	if (x->peer >= p->job.n_ranks)
@@ -183,20 +188,21 @@ static const char *peer_name(struct table *t, const struct problem *x)
 			  actor_host(t, p, x->peer));
 }
 
-/* File and line, or the step of the program. */
+/* File and line, or the step of the program, which is in the tag (gang.c). */
 static const char *place_name(struct table *t, const struct problem *x)
 {
 	const struct placed *p = x->of;
 
 	if (p->job.graph)
 		return table_text(t, "%s:%u", p->scn->goal, x->line);
+	uint32_t step = x->tag >> 8;
 	const struct schema_place *place = schema_place_of(
-		&p->fabric->scenario->places, &p->scn->program[x->step]);
+		&p->fabric->scenario->places, &p->scn->program[step]);
 	const char *file = p->fabric->scenario->file;
 
 	return table_text(t, "%s:%u %s", file ? file : "scenario",
 			  place ? place->line : 0,
-			  p->steps[x->step].algorithm->operation);
+			  p->steps[step].algorithm->operation);
 }
 
 static void put(struct table *t, const struct problem *x)
@@ -209,7 +215,9 @@ static void put(struct table *t, const struct problem *x)
 		.where = place_name(t, x),
 		.peer = peer_name(t, x),
 		.bytes = x->bytes,
-		.problem = x->what,
+		.problem = x->came ? table_text(t, "its message has %llu bytes",
+						(unsigned long long)x->came)
+				   : x->what,
 	};
 
 	table_put_row(t, &row);
