@@ -29,6 +29,10 @@ claim jobs "classes keep jobs apart" '
 	.tables.jobs.rows[0].slowdown < 1.01 and
 	.tables.jobs.rows[1].slowdown > 2'
 
+run job-interference 0
+claim job-interference "the storm holds the job up" \
+	'.tables.jobs.rows[0].slowdown > 5'
+
 run quickstart 0
 claim quickstart "three classes" '.tables.traffic.rows | length == 3'
 claim quickstart "voice waits least" \

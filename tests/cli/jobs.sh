@@ -134,3 +134,19 @@ has err "x.goal:1: rank 0 sends to itself"
 status 0 "$HEDDLE" sim ok.yaml --trace trace
 grep -q " sends h0 'job a' #" trace || fail "a trace does not name the job"
 lacks trace "queue pair"
+
+# The numbers of docs/jobs.md are those that the commands give: of each job its
+# completion and its slowdown, as cells of a row.
+documented() {
+	status 0 "$HEDDLE" sim "$@" --json
+	cells=$(jq -r '.tables.jobs.rows[] | [.completion, .slowdown] | @tsv' out |
+		awk '{ printf " | %.2f us | %.3f", $1, $2 }')
+	grep -qF -- "$cells |" "$SRC/docs/jobs.md" ||
+		fail "docs/jobs.md does not say '$cells' of heddle sim $*"
+}
+documented "$SRC/examples/jobs.yaml"
+sed '/^goals:/,$d' "$SRC/examples/jobs.yaml" >no-goals.yaml
+documented no-goals.yaml --set jobs.train.class=storage
+documented "$SRC/examples/job-interference.yaml"
+documented "$SRC/examples/job-interference.yaml" --set congestion.algorithm=cct
+documented "$SRC/examples/job-interference.yaml" --set jobs.train.class=mpi
