@@ -223,6 +223,17 @@ static enum hd_status place_job(struct placed *p, struct diag *d)
 	return status;
 }
 
+/* J9: one, and one line, whichever steps ask it. */
+static uint32_t server_at(struct placed *p, port_id port)
+{
+	for (uint32_t i = p->job.n_ranks; i < p->n_actors; i++) {
+		if (p->actors[i].port == port)
+			return i;
+	}
+	actor_add(p, port);
+	return p->n_actors - 1;
+}
+
 static enum hd_status add_servers(struct placed *p, size_t number,
 				  struct diag *d)
 {
@@ -232,7 +243,6 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 	struct selection hosts;
 	struct rng rng;
 
-	p->first_server[number] = p->n_actors;
 	if (!scn->to)
 		return HD_OK;
 	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 0x800000 + number);
@@ -242,8 +252,9 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 				       inner.message);
 	p->actors = hd_realloc(p->actors, (size_t)p->n_actors + hosts.n,
 			       sizeof(*p->actors));
+	p->servers[number] = hd_alloc(hosts.n, sizeof(**p->servers));
 	for (uint32_t i = 0; i < hosts.n; i++)
-		actor_add(p, hosts.ports[i]);
+		p->servers[number][i] = server_at(p, hosts.ports[i]);
 	p->steps[number].servers = hosts.n;
 	selection_fini(&hosts);
 	return HD_OK;
@@ -293,7 +304,8 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	p->steps = hd_alloc(n, sizeof(*p->steps));
-	p->first_server = hd_alloc(n, sizeof(*p->first_server));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	p->servers = hd_alloc(n, sizeof(*p->servers));
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->mlids = hd_alloc(n, sizeof(*p->mlids));
 	p->job.steps = p->steps;
@@ -407,8 +419,10 @@ void placed_fini(struct placed *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++)
 		share_fini(&p->shares[i]);
-	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++)
+	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++) {
 		free(p->mlids[i]);
+		free(p->servers[i]);
+	}
 	if (p->ranks)
 		ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
@@ -420,7 +434,7 @@ void placed_fini(struct placed *p)
 	free(p->sender);
 	free(p->shares);
 	free(p->mlids);
-	free(p->first_server);
+	free(p->servers);
 	free(p->steps);
 	free(p->needs);
 	free(p->actors);

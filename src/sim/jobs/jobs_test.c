@@ -232,6 +232,24 @@ static void requests_follow_each_other(void **state)
 			 message(0) + message(0) + 10 * 40 * 4122 - 40 * 26);
 }
 
+/*
+ * Two ranks write 100 bytes to a server, twice, with a g of 1 us at both ends.
+ * The server has the first two at 115.04 and 120.08 ns, and gives its four
+ * answers from then on 1 us apart, in the order in which it was asked.
+ */
+static void a_server_has_one_line_for_all_steps(void **state)
+{
+	hd_time asked = message(100);
+
+	(void)state;
+	assert_int_equal(
+		time_of("fabric: {topology: {kind: star, hosts: 3}, link: "
+			"{rate: 4x HDR}}\njobs:\n"
+			"- {name: a, ranks: 2, gap: 1us, program: [{write: 100,"
+			" to: h2}, {write: 100, to: h2}]}\n"),
+		asked + 3 * HD_US + message(0));
+}
+
 static void neighbours_and_shifts_are_one_round(void **state)
 {
 	(void)state;
@@ -489,6 +507,7 @@ int main(void)
 		cmocka_unit_test(binomial_trees_overlap_where_they_can),
 		cmocka_unit_test(two_trees_keep_their_bounds),
 		cmocka_unit_test(requests_follow_each_other),
+		cmocka_unit_test(a_server_has_one_line_for_all_steps),
 		cmocka_unit_test(neighbours_and_shifts_are_one_round),
 		cmocka_unit_test(hosts_and_rendezvous_cost),
 		cmocka_unit_test(apart_they_do_not_meet),

@@ -223,7 +223,7 @@ static void post(void *context, uint32_t rank, const struct op *op,
 	else if (op->kind == OP_MULTICAST)
 		post_multicast(s, m, rank, op->peer);
 	else if (op->kind != OP_SEND)
-		m->target = p->first_server[p->ranks[rank].step] + op->peer;
+		m->target = p->servers[p->ranks[rank].step][op->peer];
 	line_put(s, id, s->gang.now);
 	if (op->kind == OP_MULTICAST)
 		m->copies = step_members(&p->steps[p->ranks[rank].step],

@@ -99,7 +99,7 @@ struct placed {
 	struct job job;
 	struct opgraph graph;
 	struct step *steps;
-	uint32_t *first_server; /* per step: an actor */
+	uint32_t **servers; /* per step: actors, one for each end port */
 	lid_t **mlids;          /* per step, by group; NULL: none */
 	struct rank *ranks;
 	uint32_t *needs;
