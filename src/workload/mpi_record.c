@@ -596,102 +596,90 @@ int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
 	return record_leave(result);
 }
 
-int MPI_Waitall(int n, MPI_Request r[], MPI_Status statuses[])
+/* PMPI_Testall, or PMPI_Waitall if there is no flag. */
+static int complete_all(int n, MPI_Request r[], int *flag,
+			MPI_Status statuses[])
 {
 	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
 
 	record_enter();
-	int result = PMPI_Waitall(n, r, s);
+	int result = flag ? PMPI_Testall(n, r, flag, s) : PMPI_Waitall(n, r, s);
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; (!flag || *flag) && i < n; i++)
 		completed(handles[i], &s[i]);
 	free(handles);
 	free(ours);
 	return record_leave(result);
 }
 
+int MPI_Waitall(int n, MPI_Request r[], MPI_Status statuses[])
+{
+	return complete_all(n, r, NULL, statuses);
+}
+
 int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status statuses[])
 {
-	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
+	return complete_all(n, r, flag, statuses);
+}
+
+static int complete_any(int n, MPI_Request r[], int *which, int *flag,
+			MPI_Status *status)
+{
+	MPI_Status mine = { 0 },
+		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
 	MPI_Request *handles = handles_copy(n, r);
 
 	record_enter();
-	int result = PMPI_Testall(n, r, flag, s);
+	int result = flag ? PMPI_Testany(n, r, which, flag, s)
+			  : PMPI_Waitany(n, r, which, s);
 
-	for (int i = 0; *flag && i < n; i++)
-		completed(handles[i], &s[i]);
+	if ((!flag || *flag) && *which != MPI_UNDEFINED)
+		completed(handles[*which], s);
 	free(handles);
-	free(ours);
 	return record_leave(result);
 }
 
 int MPI_Waitany(int n, MPI_Request r[], int *which, MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
-	MPI_Request *handles = handles_copy(n, r);
-
-	record_enter();
-	int result = PMPI_Waitany(n, r, which, s);
-
-	if (*which != MPI_UNDEFINED)
-		completed(handles[*which], s);
-	free(handles);
-	return record_leave(result);
+	return complete_any(n, r, which, NULL, status);
 }
 
 int MPI_Testany(int n, MPI_Request r[], int *which, int *flag,
 		MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	return complete_any(n, r, which, flag, status);
+}
+
+typedef int some_fn(int n, MPI_Request r[], int *done, int which[],
+		    MPI_Status statuses[]);
+
+static int complete_some(some_fn *call, int n, MPI_Request r[], int *done,
+			 int which[], MPI_Status statuses[])
+{
+	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
 
 	record_enter();
-	int result = PMPI_Testany(n, r, which, flag, s);
+	int result = call(n, r, done, which, s);
 
-	if (*flag && *which != MPI_UNDEFINED)
-		completed(handles[*which], s);
-	free(handles);
-	return record_leave(result);
-}
-
-static void completed_some(int n, const int which[], const MPI_Request *handles,
-			   const MPI_Status *s)
-{
-	for (int i = 0; n != MPI_UNDEFINED && i < n; i++)
+	for (int i = 0; *done != MPI_UNDEFINED && i < *done; i++)
 		completed(handles[which[i]], &s[i]);
+	free(handles);
+	free(ours);
+	return record_leave(result);
 }
 
 int MPI_Waitsome(int n, MPI_Request r[], int *done, int which[],
 		 MPI_Status statuses[])
 {
-	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
-	MPI_Request *handles = handles_copy(n, r);
-
-	record_enter();
-	int result = PMPI_Waitsome(n, r, done, which, s);
-
-	completed_some(*done, which, handles, s);
-	free(handles);
-	free(ours);
-	return record_leave(result);
+	return complete_some(PMPI_Waitsome, n, r, done, which, statuses);
 }
 
 int MPI_Testsome(int n, MPI_Request r[], int *done, int which[],
 		 MPI_Status statuses[])
 {
-	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
-	MPI_Request *handles = handles_copy(n, r);
-
-	record_enter();
-	int result = PMPI_Testsome(n, r, done, which, s);
-
-	completed_some(*done, which, handles, s);
-	free(handles);
-	free(ours);
-	return record_leave(result);
+	return complete_some(PMPI_Testsome, n, r, done, which, statuses);
 }
 
 /* NOLINTEND(readability-function-size) */

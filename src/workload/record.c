@@ -559,13 +559,10 @@ static enum hd_status read_rank(struct recorder *r, FILE *in, uint32_t rank)
 				     : r->d->status;
 }
 
-static enum hd_status read_file(struct recorder *r, const char *folder,
-				uint32_t rank)
+static enum hd_status read_next(struct recorder *r,
+				const struct record_source *from, uint32_t rank)
 {
-	struct strbuf path = STRBUF_INIT;
-
-	strbuf_printf(&path, "%s/rank.%u", folder, rank);
-	FILE *in = fopen(path.text, "r");
+	FILE *in = from->open(from->context, rank);
 	enum hd_status status =
 		in ? read_rank(r, in, rank)
 		   : diag_fail(r->d, HD_ERR_INPUT,
@@ -576,12 +573,12 @@ static enum hd_status read_file(struct recorder *r, const char *folder,
 
 	if (in)
 		fclose(in);
-	strbuf_fini(&path);
 	return status;
 }
 
-enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
-			   struct opgraph *out)
+enum hd_status record_read_from(const struct record_source *from,
+				bool has_compute, struct diag *d,
+				struct opgraph *out)
 {
 	struct recorder r = {
 		.g = out, .d = d, .has_compute = has_compute, .n_ranks = 1
@@ -590,7 +587,7 @@ enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
 
 	*out = (struct opgraph){ 0 };
 	for (uint32_t i = 0; i < r.n_ranks && status == HD_OK; i++)
-		status = read_file(&r, folder, i);
+		status = read_next(&r, from, i);
 	if (status == HD_OK)
 		opgraph_end(out);
 	else
@@ -605,4 +602,29 @@ enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
 	free(r.links);
 	free(r.front);
 	return status;
+}
+
+struct folder {
+	const char *name;
+};
+
+static FILE *open_file(void *context, uint32_t rank)
+{
+	const struct folder *in_folder = context;
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/rank.%u", in_folder->name, rank);
+	FILE *in = fopen(path.text, "r");
+
+	strbuf_fini(&path);
+	return in;
+}
+
+enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
+			   struct opgraph *out)
+{
+	struct folder context = { folder };
+	const struct record_source files = { open_file, &context };
+
+	return record_read_from(&files, has_compute, d, out);
 }

@@ -9,9 +9,19 @@
  * workload/collective.h, those with sizes of their own a message per pair.
  */
 
+#include <stdio.h>
+
 #include "workload/opgraph.h"
 
-/* Files "rank.0", "rank.1", ... of a folder; the refusal names one. */
+/* The records of the ranks, one after the other from rank 0 on. */
+struct record_source {
+	FILE *(*open)(void *context, uint32_t rank); /* NULL: there is none */
+	void *context;
+};
+HD_MUST_CHECK enum hd_status record_read_from(const struct record_source *from,
+					      bool has_compute, struct diag *d,
+					      struct opgraph *out);
+/* Files "rank.0", "rank.1", ... of a folder. */
 HD_MUST_CHECK enum hd_status record_read(const char *folder, bool has_compute,
 					 struct diag *d, struct opgraph *out);
 

@@ -81,6 +81,7 @@ enum hd_status record_run(char **words, const struct record_how *how,
 
 	strbuf_printf(&folder, "%s/heddle-record-XXXXXX",
 		      place ? place : "/tmp");
+	unfinished_hold();
 	if (!library) {
 		status = diag_fail(
 			d, HD_ERR_ENV,
@@ -89,12 +90,15 @@ enum hd_status record_run(char **words, const struct record_how *how,
 		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s",
 				   folder.text, strerror(errno));
 	} else {
+		/* A signal ends the program, and us when the folder has gone.
+		 */
 		status = launch(words, folder.text, library, how->aside, d);
-		if (status == HD_OK)
+		if (status == HD_OK && !unfinished_is_due())
 			status = record_read(folder.text, how->has_compute, d,
 					     out);
 		nftw(folder.text, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	}
+	unfinished_let_go();
 	strbuf_fini(&folder);
 	free(library);
 	return status;

@@ -100,7 +100,7 @@ struct placed {
 	struct opgraph graph;
 	struct step *steps;
 	uint32_t **servers; /* per step: actors, one for each end port */
-	lid_t **mlids;          /* per step, by group; NULL: none */
+	lid_t **mlids;      /* per step, by group; NULL: none */
 	struct rank *ranks;
 	uint32_t *needs;
 	struct actor *actors; /* ranks, then servers */
