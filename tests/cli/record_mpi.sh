@@ -74,5 +74,15 @@ status 3 "$HEDDLE" job record -o none.goal -- true
 one_line err
 has err "no rank left a record"
 status 2 "$HEDDLE" job record
+# A signal ends the program that is recorded, and the folder goes with it.
+"$HEDDLE" job record -o none.goal -- sleep 60 2>err &
+recorder=$!
+until [ -n "$(ls scratch)" ]; do
+	sleep 0.05
+done
+kill -TERM $recorder
+status=0
+wait $recorder || status=$?
+[ $status -eq 143 ] || fail "ended by a signal, it says $status"
 [ ! -e none.goal ] || fail "a record of nothing"
 [ -z "$(ls scratch)" ] || fail "left behind: $(ls scratch)"
