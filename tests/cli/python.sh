@@ -30,16 +30,9 @@ python() {
 mkdir pandas
 echo 'raise ImportError("no pandas")' >pandas/pandas.py
 python "$folder:$PWD/pandas" none
-# What is used of it, for machines that have none of their own.
-cat >pandas/pandas.py <<'END'
-class DataFrame:
-    def __init__(self, rows, columns):
-        self.rows, self.columns, self.attrs = rows, columns, {}
-
-    def __getitem__(self, column):
-        return [row[column] for row in self.rows]
-END
-python "$folder:$PWD/pandas" some
+# Debian's, whichever Python comes first; what it is made of is not for our
+# sanitizers.
+[ -n "$sanitizer" ] || python "$folder:/usr/lib/python3/dist-packages" some
 # The module alone, and another library.
 cp "$module" .
 status 1 env PYTHONPATH="$PWD" python3 -c 'import heddle'
