@@ -146,7 +146,7 @@ bool bench_expect_check(const struct bench_expect *list, size_t n,
 
 /* ---- two results --------------------------------------------------------- */
 
-/* Of two files written with --json: what differs, and how surely. */
+/* Of two files, of --json or perftest: what differs, and how surely. */
 HD_MUST_CHECK enum hd_status bench_compare(const char *a, const char *b,
 					   double level, struct results *r,
 					   bool *differ, struct diag *d);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
 #include "bench/bench.h"
+#include "bench/load.h"
 #include "measure/student.h"
 
-#define MAX_FILE  ((size_t)256 << 20)
 #define MAX_VALUE 1e15 /* of any number that is compared */
 
 struct pair_row {
@@ -41,34 +36,6 @@ struct comparison {
 	bool differ;
 	size_t pairs;
 };
-
-static void *json_memory(size_t bytes)
-{
-	return hd_alloc(bytes, 1);
-}
-
-static enum hd_status load(const char *path, struct diag *d, json_t **out)
-{
-	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, MAX_FILE, d, &text);
-	json_error_t e;
-
-	if (status != HD_OK)
-		return status;
-	json_set_alloc_funcs(json_memory, free);
-	*out = json_loadb(text.text, text.len, 0, &e);
-	strbuf_fini(&text);
-	if (!*out)
-		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)e.line,
-				    (unsigned)e.column, "%s", e.text);
-	if (!json_is_object(json_object_get(*out, "tables"))) {
-		json_decref(*out);
-		return diag_fail(d, HD_ERR_INPUT,
-				 "no tables: expected what 'heddle bench "
-				 "--json' writes");
-	}
-	return HD_OK;
-}
 
 /*
  * How likely such a difference is by chance alone (Welch's test). Without
@@ -210,11 +177,11 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 {
 	json_t *first, *second, *table;
 	const char *test;
-	enum hd_status status = load(a, d, &first);
+	enum hd_status status = bench_load(a, d, &first);
 
 	if (status != HD_OK)
 		return status;
-	status = load(b, d, &second);
+	status = bench_load(b, d, &second);
 	if (status != HD_OK) {
 		json_decref(first);
 		return status;

@@ -82,7 +82,7 @@ static const struct example examples[] = {
 const struct command command_bench = {
 	.name = "bench",
 	.summary = "measure an implementation of verbs: MIBA and beyond",
-	.arguments = "TEST...|list|compare A.json B.json",
+	.arguments = "TEST...|list|compare A B",
 	.description =
 		"Runs micro-benchmarks over verbs: what queue pairs, completion queues\n"
 		"and memory regions cost, latency, bandwidth one and both ways, buffer\n"
@@ -96,9 +96,9 @@ const struct command command_bench = {
 		"measured, by threads of this process or, with --listen on the others\n"
 		"and --connect here, between hosts. Columns have perftest's names; MiB are 2^20 and MB\n"
 		"10^6 bytes.\n\n"
-		"'compare' takes two files written with --json and reports by Welch's\n"
-		"test which differences are no accident; exit status 1 if there are\n"
-		"any. An interrupt ends the run with what was measured so far.\n",
+		"'compare' takes two files, written with --json or by perftest, and reports\n"
+		"by Welch's test which differences are no accident; exit status 1 if there\n"
+		"are any. An interrupt ends the run with what was measured so far.\n",
 	.words = test_words,
 	.options = session_options,
 	.examples = examples,

@@ -72,6 +72,22 @@ run 3 bench compare a.json table1.json
 echo '{' >broken.json
 run 3 bench compare a.json broken.json
 grep -q 'broken.json:' err
+# What perftest printed, on a live fabric.
+perf=$SRC/tests/fixtures/perftest/write.txt
+run 0 bench compare "$perf" "$perf"
+[ "$(grep -c ' same$' out)" = 4 ]
+grep -q '^  write-lat .* 64 .* 731.650 ' out
+grep -q '^  write-bw .* 4096 .* 1133.290 ' out
+sed 's/1133.29/2266.58/' "$perf" >faster.txt
+run 1 bench compare "$perf" faster.txt
+grep -q '^  write-bw .* 100.00 .*better$' out
+# 1133.29 MiB/s are 9.506726 Gb/s, whatever the unit is called.
+sed 's#BW average.MB/sec.#BW average[Gb/sec]#; s/1133.29/9.506726/' "$perf" >gbits.txt
+run 1 bench compare "$perf" gbits.txt
+grep -q '^  write-bw .* 4096 .* 1133.290 *1133.290 *-*0.00 ' out
+echo nothing >nothing.txt
+run 3 bench compare nothing.txt "$perf"
+grep -q 'nothing.txt: no result of' err
 # Numbers that somebody wrote there are refused, or computed with.
 edited() { # STATUS FILTER
 	jq "$2" a.json >edited.json
