@@ -8,9 +8,11 @@
 
 #include <string.h>
 
+#include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
 #include "qos/arbiter.h"
 #include "sim/record.h"
+#include "sim/sim.h"
 
 /* Shares of three lanes that always have a packet, in per cent, rounded. */
 static void shares(struct vlarb from, uint32_t blk, unsigned rounds,
@@ -150,6 +152,46 @@ static void zero_load_latency_is_the_closed_form(void **state)
 	}
 }
 
+/*
+ * One host sends to all the others of its switch at once. Its cable brings no
+ * more than theirs take, so that no port ever has more than one copy beside
+ * the one that it sends; the slots in the input buffer wait for no port.
+ */
+static void slots_of_multicast_wait_nowhere(void **state)
+{
+	static const char text[] =
+		"fabric:\n"
+		"  topology: {kind: star, hosts: 12}\n"
+		"  groups: [{name: g, members: all}]\n"
+		"traffic:\n"
+		"  - {name: a, kind: saturating, source: 0, pattern: group,\n"
+		"     group: g, count: 60, payload: 2KiB}\n"
+		"run: {warmup: 0ns, measure: 1ms}\n";
+	struct diag d = { .status = HD_OK };
+	struct fabric *f = NULL;
+	uint64_t most = 0;
+
+	(void)state;
+	if (fabric_load(text, strlen(text), "t.yaml", NULL, &d, &f) != HD_OK)
+		fail_msg("%u:%u: %s", d.line, d.column, d.message);
+	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	uint32_t source = f->setup.nodes[f->flows[0].source].first_port + 1;
+
+	for (hd_time at = 0; at < 40 * HD_US; at += 50 * HD_NS) {
+		struct sim_crowd c;
+
+		sim_run(s, at, NULL, NULL);
+		sim_crowd(s, &c);
+		if (c.waiting > 0 && c.port != source) {
+			assert_true(c.waiting <= 2);
+			most = c.waiting > most ? c.waiting : most;
+		}
+	}
+	assert_true(most > 0);
+	sim_free(s);
+	fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +199,7 @@ int main(void)
 			packets_per_round_follow_weights_in_whole_packets),
 		cmocka_unit_test(high_limits_share_starve_or_alternate),
 		cmocka_unit_test(zero_load_latency_is_the_closed_form),
+		cmocka_unit_test(slots_of_multicast_wait_nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

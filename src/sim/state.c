@@ -93,7 +93,10 @@ static void crowd_add(const struct sim *s, uint64_t *waiting,
 	for (size_t i = 0; i < s->n_packets; i++) {
 		uint32_t port = s->packets[i].out;
 
-		if (!is_free[i] && port < s->setup->n_ports &&
+		/* The slot that copies share names the first of them there. */
+		if (is_free[i] || (s->packets[i].flags & P_SHARED))
+			continue;
+		if (port < s->setup->n_ports &&
 		    ++waiting[port] > out->waiting) {
 			out->waiting = waiting[port];
 			out->port = port;
