@@ -570,6 +570,37 @@ static void congestion_marks_are_echoed(void **state)
 	pair_free(p);
 }
 
+static struct verdict mark_and_measure(void *context, unsigned n,
+				       struct packet *packet, unsigned to)
+{
+	size_t *bytes = context;
+
+	if (packet->bth.opcode == OPCODE_CNP)
+		*bytes = packet_size(packet);
+	return mark_requests(NULL, n, packet, to);
+}
+
+/* LRH 8, BTH 12, 16 reserved, ICRC 4, VCRC 2. */
+static void a_notification_has_its_reserved_bytes(void **state)
+{
+	static const enum qp_kind kinds[] = { QP_UC, QP_UD };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = pair_new(kinds[i], NULL);
+		size_t bytes = 0;
+
+		p->rule = mark_and_measure;
+		p->context = &bytes;
+		recv_into(p, 100, 0, 100);
+		post(p, pair_wr(1, WR_SEND, 0, 10, 0));
+		pair_run(p, STEPS);
+		assert_int_equal(bytes, 42);
+		assert_true(qp_take_becn(p->side[0].qp));
+		pair_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -588,6 +619,7 @@ int main(void)
 		cmocka_unit_test(datagrams_complete_in_their_order),
 		cmocka_unit_test(a_wrong_datagram_waits_for_those_before_it),
 		cmocka_unit_test(congestion_marks_are_echoed),
+		cmocka_unit_test(a_notification_has_its_reserved_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,9 +199,12 @@ static void fill_read(struct qp *qp, struct answer *a, struct packet *out,
 }
 
 static void fill_cnp(const struct qp *qp, const struct answer *a,
-		     struct packet *out)
+		     struct packet *out, uint8_t *buffer)
 {
 	qp_address(qp, out, OPCODE_CNP, 0);
+	memset(buffer, 0, CNP_RESERVED_BYTES);
+	out->payload = buffer;
+	out->payload_len = CNP_RESERVED_BYTES;
 	out->lrh.dlid = a->dlid;
 	out->lrh.sl = a->sl;
 	out->bth.dest_qp = a->qpn;
@@ -233,7 +236,7 @@ bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
 		qp_address(qp, out, opcode_of(qp, OP_ACK), a->psn);
 		break;
 	case ANSWER_CNP:
-		fill_cnp(qp, a, out);
+		fill_cnp(qp, a, out, buffer);
 		break;
 	}
 	out->aeth = (struct aeth){ .syndrome = a->syndrome, .msn = a->msn };

@@ -57,6 +57,8 @@ enum {
 	OPCODE_CNP_ROCE = 0x81, /* RoCEv2 */
 };
 
+#define CNP_RESERVED_BYTES 16 /* of a CNP, after its BTH */
+
 enum {
 	OPCODE_REQUEST = 1 << 0,
 	OPCODE_RESPONSE = 1 << 1,

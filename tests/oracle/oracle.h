@@ -140,7 +140,7 @@ enum oracle_mutation {
 	MUT_BECN_STAYS,                  /* Q6: in all further answers */
 	MUT_BECN_OF_TAKEN_ONLY,          /* Q6 */
 	MUT_CNP_FOR_RC,                  /* Q6: at once, beside the ACK */
-	MUT_PAIR_CNP_LONG,               /* Q6: 42 bytes */
+	MUT_PAIR_CNP_LONG,               /* Q6: 58 bytes */
 	MUT_PACE_FROM_TAKING,            /* Q7: not from the grant */
 	MUT_PACE_FIRST_FREE,             /* Q7: nothing held before a grant */
 	MUT_PACE_HOLDS_AT_FULL_RATE,     /* Q7 */
