@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "fabric/parts.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "scenario/scenario.h"
 
 static enum hd_status kind_parse(const char *text, struct diag *d, void *out)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "sim/watch.h"

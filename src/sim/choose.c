@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/choose.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "sim/choose.h"
 #include "sim/parts.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/alloc.h"

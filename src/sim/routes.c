@@ -6,7 +6,6 @@
  * its way counts as well.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "sim/engine.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/saved.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/alloc.h"

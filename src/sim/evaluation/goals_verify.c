@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "qos/contention.h"
 #include "qos/path.h"
