@@ -128,10 +128,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	return status;
 }
 
-static const struct serve_options initial = {
-	.common.seed = SEED_OF_SCENARIO,
-	.speed = HD_TIME_NEVER,
-};
+static const struct serve_options initial = { .common.seed = SEED_OF_SCENARIO,
+					      .speed = HD_TIME_NEVER };
 
 const struct command command_serve = {
 	.name = "serve",
