@@ -56,6 +56,7 @@ try() {
 	from=h0 to=h1
 	[ "$1" != two-switch ] || from=A1 to=B1
 	[ "$1" != node-mesh ] || from=s-0-0 to=s-1-0
+	[ "$1" != blrm ] || from=N1 to=N4
 	yaml=$(for word; do
 		case $word in
 		--*) echo "$word" | sed "s/^--//; :a; s/^\([^=]*\)-/\1_/; ta
@@ -154,5 +155,9 @@ while [ $rounds -gt 0 ]; do
 	try xgft --down=3,2..3 --up=1,2
 	try node-mesh --columns=2..3 --rows=2..4
 	try hypercube --dimensions=2..4 --hosts=1
+	try tree --arity=2..3 --levels=2
+	try dragonfly-plus --leaves=2 --spines=2 --globals=1 --hosts=1
+	try back-to-back --cables=1..2
+	try blrm
 done
 [ $n -ge 200 ] || fail "only $n comparisons"
