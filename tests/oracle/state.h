@@ -334,25 +334,51 @@ void vlarb_init(struct oracle *o, uint32_t port);
 void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table);
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 
+static inline const struct sim_node *node_of(const struct oracle *o,
+					     uint32_t port)
+{
+	return &o->setup->nodes[o->setup->ports[port].node];
+}
+
+/* A router is timed as a switch (R2). */
+static inline bool is_switch_port(const struct oracle *o, uint32_t port)
+{
+	return node_of(o, port)->kind != SIM_END;
+}
+
+static inline bool is_cioq(const struct oracle *o)
+{
+	return o->setup->sw.queueing == SIM_CIOQ;
+}
+
+static inline bool is_fifo(const struct oracle *o)
+{
+	return o->setup->sw.order == SIM_FIFO;
+}
+
 /* oracle.c */
 uint32_t port_of_end(const struct oracle *o, uint32_t node);
 
 /* switch.c */
+/* T9: output space that comes free. */
+void release_add(struct oracle *o, struct release r);
 /* T6, T7: notes who has just become the first of a queue of this input. */
 void firsts_note(struct oracle *o, uint32_t in);
 void queue_push(struct oracle *o, struct queue *q, struct outgoing item);
 void queue_pop(struct oracle *o, struct queue *q);
-void heads_arrive(struct oracle *o);
-void space_comes_free(struct oracle *o);
-bool discards(struct oracle *o);
-void sink_release(struct oracle *o, uint32_t port);
-void deliveries(struct oracle *o);
 void crossbar_grants(struct oracle *o);
 void link_grants(struct oracle *o);
 void waits_count(struct oracle *o, hd_time step);
 /* T6; NEVER if what stands before it keeps it. */
 hd_time ready_at(const struct oracle *o, const struct slot *slot,
 		 const struct copy *copy);
+
+/* buffer.c */
+void heads_arrive(struct oracle *o);
+void space_comes_free(struct oracle *o);
+bool discards(struct oracle *o);
+void sink_release(struct oracle *o, uint32_t port);
+void deliveries(struct oracle *o);
 
 /* sender.c: end ports (T13, T13p, C1, C2). */
 struct pull { /* what a sender offers */

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether each single rule told wrong is noticed by the random scenarios.
+ * HD_LONG=1 prints how often each shows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/seeds_for_tests.h"
+#include "compare.h"
+
+#define FIRST_SEED UINT64_C(0x5eed0000)
+#define MOST       800 /* scenarios; some rules matter in one of two hundred */
+
+/* A simulator with one rule wrong, as a subject. */
+static hd_time mutant_replay(const struct oracle_case *c, void *context,
+			     struct sim_record *out)
+{
+	const enum oracle_mutation *m = context;
+	struct oracle_stats stats;
+
+	oracle_run(c, *m, out, &stats);
+	return c->horizon;
+}
+
+/* Wrong rules, [first, end), and the scenarios that can notice them. */
+static const struct kind {
+	void (*draw)(struct scenario *s, uint64_t seed);
+	int first, end;
+} kinds[] = {
+	{ scenario_draw_unpaired, ORACLE_TRUE + 1, ORACLE_FIRST_OF_ROUTERS },
+	{ scenario_draw_routed, ORACLE_FIRST_OF_ROUTERS,
+	  ORACLE_FIRST_OF_CONTROL },
+	{ scenario_draw_controlled, ORACLE_FIRST_OF_CONTROL,
+	  ORACLE_FIRST_OF_PAIRS },
+	{ scenario_draw_paired, ORACLE_FIRST_OF_PAIRS,
+	  ORACLE_FIRST_OF_CHOICES },
+	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES, ORACLE_MUTATIONS },
+};
+
+/*
+ * To look for a scenario that notices takes long: the first one, per wrong
+ * rule. HD_LONG=1 looks again.
+ */
+static const uint16_t known[ORACLE_MUTATIONS] = {
+	[MUT_POINTER_MOVES_WITHOUT_GRANT] = 17,
+	[MUT_POINTER_PER_OUTPUT_ONLY] = 5,
+	[MUT_OLDEST_BY_HEAD] = 42,
+	[MUT_CHOICE_BEFORE_CREDITS] = 7,
+	[MUT_NO_UNDERRUN_RULE] = 2,
+	[MUT_FIRST_AT_GRANT] = 2,
+	[MUT_READER_NOT_HELD] = 5,
+	[MUT_COPIES_DO_NOT_JOIN] = 8,
+	[MUT_OUTPUTS_BY_NUMBER] = 21,
+	[MUT_X1_WITHOUT_MAX] = 1,
+	[MUT_LINK_READY_AT_X1] = 0,
+	[MUT_CROSSBAR_FROM_VL0] = 5,
+	[MUT_OUTPUT_SPACE_AT_GRANT] = 5,
+	[MUT_LEFT_CARRIED_OVER] = 31,
+	[MUT_LEFT_NOT_NEEDED] = 0,
+	[MUT_POSITION_BEFORE_NEXT] = 0,
+	[MUT_ONE_VL_USES_TABLES] = 2,
+	[MUT_LIMIT_PASSED_NOT_REACHED] = 21,
+	[MUT_HI_GROWS_WHEN_EXPIRED] = 54,
+	[MUT_HI_KEPT_BY_LOW] = 0,
+	[MUT_CREDIT_EARLY] = 1,
+	[MUT_UPDATES_FROM_VL0] = 5,
+	[MUT_UPDATE_AFTER_DATA] = 0,
+	[MUT_UPDATE_TAKES_NO_TIME] = 0,
+	[MUT_NO_TIMER] = 2,
+	[MUT_SLOT_FREED_BY_FIRST_COPY] = 21,
+	[MUT_MULTICAST_GOES_BACK] = 7,
+	[MUT_WAIT_NEEDS_CREDITS] = 1,
+	[MUT_DROPPED_FREED_AT_HEAD] = 2,
+	[MUT_VL15_SEES_FREED_SPACE] = 28,
+	[MUT_DOWN_SPARES_THE_HEAD] = 2,
+	[MUT_UP_KEEPS_CREDITS] = 2,
+	[MUT_DOWN_KEEPS_QUEUES] = 2,
+	[MUT_HOQ_FROM_READY] = 1,
+	[MUT_HOQ_AFTER_GRANTS] = 1,
+	[MUT_DISCARD_FREES_AT_ONCE] = 35,
+	[MUT_STUCK_FREES_SPACE] = 0,
+	[MUT_CHANGE_REWINDS] = 168,
+	[MUT_CHANGE_KEEPS_LEFT] = 119,
+	[MUT_CHANGE_FILLS_LEFT] = 174,
+	[MUT_CHANGE_FORGETS_HI] = 110,
+	[MUT_CHANGE_AFTER_GRANTS] = 7,
+	[MUT_ROUTES_STAY] = 5,
+	[MUT_GROUPS_STAY] = 28,
+	[MUT_ROUTED_BEFORE_ARRIVAL] = 5,
+	[MUT_HOPS_DOWN_TO_ZERO] = 15,
+	[MUT_HOPS_NOT_COUNTED] = 15,
+	[MUT_ROUTER_KEEPS_SL] = 1,
+	[MUT_ROUTER_LAST_OF_EQUALS] = 7,
+	[MUT_MARKS_WHAT_IS_MARKED] = 1,
+	[MUT_EVERY_ROUTER_MARKS] = 125,
+	[MUT_MARKED_TOO_LATE] = 9,
+	[MUT_SENDER_POINTER_MOVES] = 10,
+	[MUT_SENDER_POINTER_PER_PORT] = 0,
+	[MUT_SENDER_BEFORE_CREDITS] = 2,
+	[MUT_SENDER_0_FIRST] = 2,
+	[MUT_HELD_BACK_BLOCKS] = 3,
+	[MUT_HELD_BACK_WAITS] = 0,
+	[MUT_FLOWS_FROM_LOWEST] = 9,
+	[MUT_GAP_FROM_GENERATION] = 0,
+	[MUT_GAP_ALWAYS_FIXED] = 3,
+	[MUT_GAP_NEVER_FIXED] = 9,
+	[MUT_GAP_OF_NEXT_PACKET] = 15,
+	[MUT_WINDOW_ONE_MORE] = 0,
+	[MUT_WINDOW_PER_THROTTLE] = 9,
+	[MUT_WAITS_FROM_HEAD] = 1,
+	[MUT_WAITS_UNTIL_GRANT] = 0,
+	[MUT_DISCARDED_WAITS_ON] = 126,
+	[MUT_LEAVES_BEFORE_ARRIVALS] = 3,
+	[MUT_FILL_FROM_GRANT] = 3,
+	[MUT_FULL_WITHOUT_ANOTHER] = 3,
+	[MUT_FULL_FOR_ITSELF] = 7,
+	[MUT_MARK_AT_ARRIVAL] = 0,
+	[MUT_CREDITS_WITHOUT_ITS_OWN] = 10,
+	[MUT_CREDITS_FOR_ONE] = 4,
+	[MUT_SINK_NEEDS_CREDITS] = 4,
+	[MUT_CAPACITY_BEYOND] = 5,
+	[MUT_MARKED_NOT_ASKED] = 3,
+	[MUT_ANSWERS_ARE_MARKED] = 26,
+	[MUT_CNP_AFTER_ACK] = 2,
+	[MUT_ACK_REPEATS_CNP] = 0,
+	[MUT_ANSWERS_AFTER_SOURCES] = 87,
+	[MUT_ANSWERS_ON_SL0] = 0,
+	[MUT_HEARD_ON_DELIVERY] = 0,
+	[MUT_ANSWERS_BY_TAIL] = 125,
+	[MUT_WRONG_HOST_HEARS] = 48,
+	[MUT_CNP_ACKNOWLEDGES] = 0,
+	[MUT_MARKED_ACK_IGNORED] = 3,
+	[MUT_ACKS_NOT_CUMULATIVE] = 1,
+	[MUT_TIMEOUT_FROM_FIRST] = 1,
+	[MUT_TIMEOUT_FROM_GRANT] = 9,
+	[MUT_TIMEOUT_FORGETS_ONE] = 1,
+	[MUT_STAGING_ENDLESS] = 26,
+	[MUT_LINE_NOT_IN_TURN] = 60,
+	[MUT_TIMERS_BEFORE_DELIVERIES] = 57,
+	[MUT_ONE_MESSAGE_MORE] = 5,
+	[MUT_ASKS_AT_THE_END_ONLY] = 1,
+	[MUT_ASKS_COUNTED_ANEW] = 26,
+	[MUT_TIMER_FROM_FIRST_PACKET] = 13,
+	[MUT_TIMER_NOT_RESTARTED] = 1,
+	[MUT_TIMER_RUNS_ON_BACK] = 13,
+	[MUT_NAK_ONLY_ACKNOWLEDGES] = 1,
+	[MUT_ONE_RETRY_MORE] = 1,
+	[MUT_NAK_FOR_EACH] = 1,
+	[MUT_DUPLICATES_UNANSWERED] = 1,
+	[MUT_DUPLICATES_ALL_ANSWERED] = 1,
+	[MUT_LIMITED_KEYS_PASS] = 2,
+	[MUT_WRONG_HOST_TAKES] = 41,
+	[MUT_ACK_KEEPS_NUMBER] = 245,
+	[MUT_BECN_STAYS] = 0,
+	[MUT_BECN_OF_TAKEN_ONLY] = 124,
+	[MUT_CNP_FOR_RC] = 0,
+	[MUT_PAIR_CNP_LONG] = 25,
+	[MUT_PACE_FROM_TAKING] = 0,
+	[MUT_PACE_FIRST_FREE] = 0,
+	[MUT_PACE_HOLDS_AT_FULL_RATE] = 43,
+	[MUT_PACE_OF_FULL_PACKETS] = 0,
+	[MUT_PACE_OF_EACH] = 93,
+	[MUT_PACE_BY_PROGRESS] = 104,
+	[MUT_PACE_WAITS_FOR_DROPPED] = 171,
+	[MUT_EVERY_SL_CHOOSES] = 11,
+	[MUT_CANDIDATES_WITHOUT_KEYS] = 1,
+	[MUT_FIRST_AFTER_0] = 82,
+	[MUT_FIRST_BY_LATE_TABLE] = 483,
+	[MUT_CHOOSES_AT_HEAD] = 38,
+	[MUT_INPUTS_BACKWARDS] = 115,
+	[MUT_LANE_OF_FIRST] = 41,
+	[MUT_LOAD_FROM_HEAD] = 38,
+	[MUT_LOAD_UNTIL_TAIL] = 50,
+	[MUT_LOAD_UNTIL_CROSSBAR] = 129,
+	[MUT_LOAD_OF_CHOOSERS] = 29,
+	[MUT_ROUTED_AFTER_DISCARDS] = 266,
+	[MUT_DOWN_UNNOTICED] = 9,
+	[MUT_DOWN_AT_ONCE] = 9,
+	[MUT_HEAL_TO_THE_END] = 65,
+	[MUT_NONE_LEFT_TAKES_FIRST] = 111,
+	[MUT_HOME_IS_LOWEST] = 82,
+	[MUT_EQUALS_FROM_0] = 45,
+	[MUT_LAST_OF_SWITCH] = 245,
+	[MUT_LEAST_ALWAYS] = 2,
+	[MUT_THRESHOLD_REACHED] = 13,
+	[MUT_NO_HYSTERESIS] = 129,
+	[MUT_BUSY_PER_GROUP] = 110,
+	[MUT_HOME_IS_NO_CHOICE] = 45,
+	[MUT_ONE_IS_NOT_DRAWN] = 9,
+	[MUT_FLOWS_OF_ANY_SOURCE] = 209,
+	[MUT_FLOWS_OF_ANY_SL] = 41,
+	[MUT_FLOW_STAYS_ANYHOW] = 73,
+	[MUT_GAP_SINCE_CHOICE] = 66,
+	[MUT_GAP_ENDS_EARLY] = 115,
+};
+
+/* Adds to hits[] the wrong rules of its kind that one scenario notices. */
+static void notice(uint64_t seed, const struct kind *kind, bool all,
+		   unsigned *hits)
+{
+	struct scenario s;
+	struct oracle_case c;
+	struct oracle_stats stats;
+	struct sim_record truth;
+
+	kind->draw(&s, seed);
+	c = scenario_case(&s);
+	oracle_run(&c, ORACLE_TRUE, &truth, &stats);
+	for (int m = kind->first; m < kind->end; m++) {
+		struct sim_record r;
+
+		if (!all && hits[m] > 0)
+			continue;
+		oracle_run(&c, (enum oracle_mutation)m, &r, &stats);
+		hits[m] += records_differ(&truth, &r, c.setup->n_ports, NULL);
+		oracle_record_fini(&r);
+	}
+	oracle_record_fini(&truth);
+	scenario_clear(&s);
+}
+
+static void notice_known(const struct kind *kind, unsigned *hits)
+{
+	for (int m = kind->first; m < kind->end; m++) {
+		const struct kind one = { kind->draw, m, m + 1 };
+
+		notice(FIRST_SEED + known[m], &one, true, hits);
+	}
+}
+
+static bool are_noticed(const struct kind *kind, const unsigned *hits)
+{
+	for (int m = kind->first; m < kind->end; m++) {
+		if (hits[m] == 0)
+			return false;
+	}
+	return true;
+}
+
+static void each_rule_told_wrong_is_noticed(void **state)
+{
+	unsigned n = run_is_long() ? 300 : 0;
+	unsigned hits[ORACLE_MUTATIONS] = { 0 };
+	bool all = true;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const struct kind *kind = &kinds[k];
+
+		if (!run_is_long())
+			notice_known(kind, hits);
+		for (uint64_t i = 0;
+		     i < n || (n && i < MOST && !are_noticed(kind, hits)); i++)
+			notice(FIRST_SEED + i, kind, i < n, hits);
+		all &= are_noticed(kind, hits);
+	}
+	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
+		const char *name =
+			oracle_mutation_name((enum oracle_mutation)m);
+
+		if (run_is_long())
+			print_message("%4u of %u notice %s\n", hits[m], n,
+				      name);
+		if (hits[m] == 0)
+			print_error("nobody notices %s\n", name);
+	}
+	assert_true(all);
+}
+
+static void a_difference_shrinks_to_a_few_arrivals(void **state)
+{
+	static const enum oracle_mutation wrong[] = {
+		MUT_SLOT_FREED_BY_FIRST_COPY,
+		MUT_LEFT_CARRIED_OVER,
+		MUT_DOWN_KEEPS_QUEUES,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		enum oracle_mutation m = wrong[i];
+		struct subject mutant = { mutant_replay, &m };
+		struct plan *p = calloc(1, sizeof(*p));
+		struct scenario s;
+		bool differs = false;
+
+		assert_non_null(p);
+		for (p->seed = FIRST_SEED; !differs; p->seed++) {
+			plan_apply(p, &s);
+			differs = compare_differs(&s, &mutant, NULL);
+			scenario_clear(&s);
+		}
+		p->seed--;
+		compare_shrink(p, &mutant);
+		plan_apply(p, &s);
+		assert_true(compare_differs(&s, &mutant, NULL));
+		/* A table that wraps needs some; hundreds are drawn. */
+		assert_in_range(s.n_arrivals, 1, 40);
+		scenario_clear(&s);
+		free(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_told_wrong_is_noticed),
+		cmocka_unit_test(a_difference_shrinks_to_a_few_arrivals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
