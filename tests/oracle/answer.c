@@ -118,6 +118,10 @@ void answer_delivery(struct oracle *o, uint32_t port,
 	const struct sim_control *c = o->setup->control;
 	bool cnp, becn;
 
+	if (packet->letter) {
+		job_delivered(o, port, packet);
+		return;
+	}
 	if (packet->is_pairs) {
 		pair_delivered(o, port, packet);
 		return;

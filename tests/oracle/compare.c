@@ -53,6 +53,80 @@ static void pairs_keep(struct scenario *s)
 	scenario_sort(s);
 }
 
+/* The operations of a graph that are left; `first` is the number of its first
+ * one in the plan. */
+static void graph_keep(const struct plan *p, size_t first,
+		       struct oracle_graph *g)
+{
+	uint32_t to[PLAN_MAX_OPS], kept = 0;
+	size_t edges = 0;
+
+	for (size_t i = 0; i < g->n_ops; i++) {
+		to[i] = kept;
+		if (!p->no_op[first + i])
+			g->ops[kept++] = g->ops[i];
+	}
+	for (size_t i = 0; i < g->n_edges; i++) {
+		struct oracle_edge e = g->edges[i];
+
+		if (p->no_op[first + e.op] || p->no_op[first + e.on])
+			continue;
+		g->edges[edges++] =
+			(struct oracle_edge){ to[e.op], to[e.on], e.started };
+	}
+	g->n_ops = kept;
+	g->n_edges = edges;
+}
+
+/* Returns how many the job had. */
+static size_t job_keep(const struct plan *p, size_t first, struct oracle_job *j)
+{
+	size_t n = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t r = 0; j->graphs && r < j->n_ranks; r++) {
+		size_t had = j->graphs[r].n_ops;
+
+		graph_keep(p, first + n, &j->graphs[r]);
+		n += had;
+	}
+	for (uint32_t i = 0; i < j->n_steps; i++)
+		if (!p->no_op[first + n + i])
+			j->steps[kept++] = j->steps[i];
+	n += j->n_steps;
+	j->n_steps = kept;
+	return n;
+}
+
+static bool job_is_empty(const struct oracle_job *j)
+{
+	size_t n = j->n_steps;
+
+	for (uint32_t r = 0; j->graphs && r < j->n_ranks; r++)
+		n += j->graphs[r].n_ops;
+	return n == 0;
+}
+
+/* Returns how many operations there were, steps being operations too. */
+static size_t jobs_keep(const struct plan *p, struct scenario *s)
+{
+	size_t n = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->jobs.n; i++) {
+		struct oracle_job *j = &s->jobs.list[i];
+
+		n += job_keep(p, n, j);
+		assert(n <= PLAN_MAX_OPS);
+		if (job_is_empty(j))
+			job_fini(j);
+		else
+			s->jobs.list[kept++] = *j;
+	}
+	s->jobs.n = kept;
+	return n;
+}
+
 void plan_apply(const struct plan *p, struct scenario *s)
 {
 	struct sim_setup *t = &s->fabric.setup;
@@ -66,6 +140,7 @@ void plan_apply(const struct plan *p, struct scenario *s)
 			scenario_simplify(s, (enum simplification)i);
 	arrivals_keep(p, s);
 	pairs_keep(s);
+	jobs_keep(p, s);
 	assert(t->n_faults <= PLAN_MAX_FAULTS);
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (!p->no_fault[i])
@@ -123,6 +198,7 @@ void plan_print(const struct plan *p, FILE *to)
 		       to);
 	left_out_print(" --without-reroutes ", p->no_reroute, PLAN_MAX_REROUTES,
 		       to);
+	left_out_print(" --without-operations ", p->no_op, PLAN_MAX_OPS, to);
 	fputc('\n', to);
 }
 
@@ -425,9 +501,11 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 {
 	struct scenario s;
 	const struct sim_setup *t = &s.fabric.setup;
+	size_t n_ops;
 	bool any = true;
 
 	scenario_draw(&s, p->seed);
+	n_ops = jobs_keep(&(struct plan){ 0 }, &s);
 	shrink_horizon(p, s.horizon, s.tick, subject);
 	for (int rounds = 0; any && rounds < 4; rounds++) {
 		any = shrink_bits(p, s.fabric.n_ends, subject);
@@ -435,6 +513,7 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 		any |= shrink_list(p, p->no_fault, t->n_faults, subject);
 		any |= shrink_list(p, p->no_change, t->n_changes, subject);
 		any |= shrink_list(p, p->no_reroute, t->n_routes, subject);
+		any |= shrink_list(p, p->no_op, n_ops, subject);
 	}
 	shrink_horizon(p, p->horizon ? p->horizon : s.horizon, s.tick, subject);
 	scenario_clear(&s);

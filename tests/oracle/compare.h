@@ -23,6 +23,7 @@ struct subject {
 #define PLAN_MAX_FAULTS   256
 #define PLAN_MAX_CHANGES  2048
 #define PLAN_MAX_REROUTES 64
+#define PLAN_MAX_OPS      1024
 
 struct plan {
 	uint64_t seed;
@@ -33,6 +34,7 @@ struct plan {
 	bool no_fault[PLAN_MAX_FAULTS];
 	bool no_change[PLAN_MAX_CHANGES];
 	bool no_reroute[PLAN_MAX_REROUTES];
+	bool no_op[PLAN_MAX_OPS]; /* of jobs, one after the other; or step */
 };
 
 /* The scenario of a plan; a plan of nothing but a seed is the drawn one. */

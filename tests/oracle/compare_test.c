@@ -7,7 +7,7 @@
  *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
  *		     [--without-changes LIST] [--without-reroutes LIST]
- *		     [--parts N]
+ *		     [--without-operations LIST] [--parts N] [--shrink 1]
  *
  * The first form draws N scenarios from one seed, always the same one unless
  * it is given; the second runs one scenario as a failure has printed it. With
@@ -39,7 +39,8 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-static uint64_t adaptive; /* scenarios in which switches choose */
+/* Scenarios in which switches choose, and that have jobs. */
+static uint64_t adaptive, jobbed;
 
 static hd_time subject_replay(const struct oracle_case *c, void *context,
 			      struct sim_record *out)
@@ -111,6 +112,7 @@ struct options {
 	uint64_t seed, count;
 	uint32_t parts; /* 0: all of cuts[] in turn */
 	bool one;       /* the plan's scenario, and no other */
+	bool shrink;    /* it first */
 	struct plan plan;
 };
 
@@ -128,6 +130,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		return list_parse(value, p->no_change, PLAN_MAX_CHANGES);
 	if (strcmp(name, "--without-reroutes") == 0)
 		return list_parse(value, p->no_reroute, PLAN_MAX_REROUTES);
+	if (strcmp(name, "--without-operations") == 0)
+		return list_parse(value, p->no_op, PLAN_MAX_OPS);
 	if (strcmp(name, "--seed") == 0)
 		o->seed = number;
 	else if (strcmp(name, "--count") == 0)
@@ -140,6 +144,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		p->horizon = number;
 	else if (strcmp(name, "--plain") == 0)
 		p->plain = number;
+	else if (strcmp(name, "--shrink") == 0)
+		o->shrink = number > 0;
 	else if (strcmp(name, "--unplug") == 0)
 		p->unplugged = (uint32_t)number;
 	else
@@ -185,6 +191,7 @@ static int compare_many(const struct options *o)
 		scenario_draw(&s, seed);
 		differs = compare_differs(&s, &engine, NULL);
 		adaptive += s.adaptive;
+		jobbed += s.jobs.n > 0;
 		scenario_clear(&s);
 		if (!differs)
 			continue;
@@ -196,12 +203,13 @@ static int compare_many(const struct options *o)
 			o->seed);
 	else
 		printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
-		       " were not; in %" PRIu64 " switches choose\n",
-		       cutting.cut, cutting.uncut, adaptive);
+		       " were not; in %" PRIu64 " switches choose, %" PRIu64
+		       " have jobs\n",
+		       cutting.cut, cutting.uncut, adaptive, jobbed);
 	return failures > 0;
 }
 
-static int compare_one(const struct options *o)
+static int compare_one(struct options *o)
 {
 	struct scenario s;
 	bool differs;
@@ -212,6 +220,8 @@ static int compare_one(const struct options *o)
 	plan_apply(&o->plan, &s);
 	differs = compare_differs(&s, &engine, NULL);
 	scenario_clear(&s);
+	if (differs && o->shrink)
+		compare_shrink(&o->plan, &engine);
 	compare_report(&o->plan, &engine, stdout);
 	return differs;
 }

@@ -107,5 +107,6 @@ hd_time next_due(const struct oracle *o)
 		port_due(o, &l, i);
 	control_due(o, &l);
 	at(&l, pairs_next_due(o));
+	at(&l, jobs_next_due(o));
 	return l.next;
 }

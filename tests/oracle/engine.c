@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs come from rows of a scenario (verbs/traffic.h). So a small
- * scenario with such rows is loaded, and the case's fabric and flows are put in
- * the place of its own.
+ * Queue pairs and jobs come from rows of a scenario (verbs/traffic.h,
+ * sim/jobs/jobs.h). So a small scenario with such rows is loaded, and the
+ * case's fabric and flows are put in the place of its own.
  */
 #include "engine.h"
 
@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "fabric/control.h"
 #include "scenario/words.h"
+#include "sim/jobs/jobs.h"
 #include "verbs/traffic.h"
 
 /* ---- a scenario that stands for the case ---- */
@@ -34,16 +36,85 @@ static const char *const transports[] = {
 	[ORACLE_UD] = "ud",
 };
 
+/* ---- jobs, as a scenario says them ---- */
+
+static void hosts_write(const struct oracle_case *c, const uint32_t *nodes,
+			uint32_t n, struct strbuf *to)
+{
+	for (uint32_t i = 0; i < n; i++)
+		strbuf_printf(to, "%shost-%u", i > 0 ? ", " : "",
+			      (unsigned)c->setup->nodes[nodes[i]].node);
+}
+
+/* A job's file of operations; the caller removes it. */
+static char *goal_save(const struct oracle_job *j)
+{
+	const char *room = "/tmp/heddle-oracle-XXXXXX";
+	char *name = hd_alloc(strlen(room) + 1, 1);
+	struct strbuf text = STRBUF_INIT;
+	ssize_t written;
+	int file;
+
+	memcpy(name, room, strlen(room) + 1);
+	file = mkstemp(name);
+	job_write_goal(j, &text);
+	written = file < 0 ? -1 : write(file, text.text, text.len);
+	if (written != (ssize_t)text.len || close(file) != 0) {
+		perror(name);
+		abort();
+	}
+	strbuf_fini(&text);
+	return name;
+}
+
+static void job_write(const struct oracle_case *c, uint32_t i, const char *goal,
+		      struct strbuf *to)
+{
+	const struct oracle_job *j = &c->jobs->list[i];
+	struct strbuf servers = STRBUF_INIT;
+
+	strbuf_printf(to, "- {name: j%u, ranks: %u, on: \"", i, j->n_ranks);
+	hosts_write(c, j->nodes, j->n_ranks, to);
+	strbuf_printf(to,
+		      "\", sl: %u, start: %" PRIu64 "ps, repeat: %u,"
+		      " overhead: %" PRIu64 "ps, per_byte: %" PRIu64
+		      "ps, gap: %" PRIu64 "ps, alone: false",
+		      j->sl, j->start, j->repeat, j->overhead, j->per_byte,
+		      j->gap);
+	if (j->eager != UINT64_MAX)
+		strbuf_printf(to, ", eager: %" PRIu64, j->eager);
+	if (goal) {
+		strbuf_printf(to, ", goal: \"%s\"}\n", goal);
+		return;
+	}
+	hosts_write(c, j->servers, j->n_servers, &servers);
+	strbuf_puts(to, ", program: ");
+	job_write_program(j, servers.text ? servers.text : "", to);
+	strbuf_puts(to, "}\n");
+	strbuf_fini(&servers);
+}
+
+static uint32_t n_jobs(const struct oracle_case *c)
+{
+	return c->jobs ? c->jobs->n : 0;
+}
+
+static uint32_t n_pairs(const struct oracle_case *c)
+{
+	return c->pairs ? c->pairs->n : 0;
+}
+
 /* Row 0 is for what goes without queue pairs, row k for pair k - 1. */
-static void rows_write(const struct oracle_pairs *pairs, struct strbuf *to)
+static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu,
+		       struct strbuf *to)
 {
 	strbuf_printf(to,
 		      "fabric:\n  topology: {kind: star, hosts: 2}\n"
 		      "  packet: {mtu: %u}\ntraffic:\n"
 		      "- {name: plain, kind: messages, payload: 64, source: h0,"
 		      " destination: h1}\n",
-		      pairs->mtu);
-	for (uint32_t i = 0; i < pairs->n; i++) {
+		      mtu);
+	for (uint32_t i = 0; pairs && i < pairs->n; i++) {
 		const struct oracle_pair *p = &pairs->list[i];
 
 		strbuf_printf(to,
@@ -60,6 +131,7 @@ static void rows_write(const struct oracle_pairs *pairs, struct strbuf *to)
 /* What is the case's in a fabric, while it runs. */
 struct guest {
 	struct fabric *in, own; /* own: what was there */
+	char **goals;           /* files, of jobs that have one */
 	struct sim_address *addresses;
 	struct sim_arrival *traces; /* of all flows, one after the other */
 };
@@ -167,7 +239,7 @@ static void answers_fill(const struct oracle_case *c, struct guest *g)
 	const struct oracle_pairs *p = c->pairs;
 	struct cc_config got;
 
-	if (!p->algorithm)
+	if (!p || !p->algorithm)
 		return;
 	congestion_fill(p, &g->in->scenario->congestion);
 	got = fabric_response_in_shares(g->in);
@@ -214,19 +286,33 @@ static void last_flow_fill(const struct oracle_case *c, struct guest *g)
 	g->in->flow_target[n] = TOPO_NONE;
 }
 
-static void guest_enter(const struct oracle_case *c, struct guest *g)
+static void scenario_load(const struct oracle_case *c, struct guest *g)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	uint32_t n = flows_of(c);
-	size_t used = 0;
 
-	rows_write(c->pairs, &text);
+	rows_write(c->pairs, n_pairs(c) > 0 ? c->pairs->mtu : c->jobs->mtu,
+		   &text);
+	g->goals = hd_alloc(n_jobs(c) + (size_t)1, sizeof(char *));
+	for (uint32_t i = 0; i < n_jobs(c); i++) {
+		if (c->jobs->list[i].graphs)
+			g->goals[i] = goal_save(&c->jobs->list[i]);
+		strbuf_puts(&text, i == 0 ? "jobs:\n" : "");
+		job_write(c, i, g->goals[i], &text);
+	}
 	must(fabric_load(text.text, strlen(text.text), "case.yaml", NULL, &d,
 			 &g->in),
 	     &d);
 	strbuf_fini(&text);
 	g->own = *g->in;
+}
+
+static void guest_enter(const struct oracle_case *c, struct guest *g)
+{
+	uint32_t n = flows_of(c);
+	size_t used = 0;
+
+	scenario_load(c, g);
 	g->in->setup = *c->setup;
 	g->in->subnet = *c->setup->subnet;
 	g->in->topo = *c->setup->subnet->topo;
@@ -240,15 +326,23 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 	g->traces = hd_alloc(c->n_arrivals + 1, sizeof(*g->traces));
 	for (uint32_t i = 0; i < n; i++)
 		flow_fill(c, g, i, &used);
-	for (uint32_t i = 0; i < c->pairs->n; i++)
+	for (uint32_t i = 0; i < n_pairs(c); i++)
 		pair_fill(c, g, i);
 	answers_fill(c, g);
 	last_flow_fill(c, g);
 	origins_fill(g->in);
+	g->in->selector = selector_new(&g->in->topo);
 }
 
-static void guest_leave(struct guest *g)
+static void guest_leave(const struct oracle_case *c, struct guest *g)
 {
+	for (uint32_t i = 0; i < n_jobs(c); i++) {
+		if (g->goals[i])
+			unlink(g->goals[i]);
+		free(g->goals[i]);
+	}
+	free(g->goals);
+	selector_free(g->in->selector);
 	free(g->in->flows);
 	free(g->in->flow_target);
 	free(g->in->flow_copies);
@@ -278,12 +372,32 @@ static void ended(void *context, const struct sim_event_record *e,
 	r->events[r->n_events++] = kept;
 }
 
-static uint32_t pairs_replay(const struct oracle_case *c,
+/* The end of a job, as if it were a packet's. */
+static void completions_record(const struct oracle_case *c,
+			       const struct jobs *jobs, struct sim_record *r)
+{
+	for (uint32_t i = 0; i < n_jobs(c); i++) {
+		hd_time took = jobs_completion(jobs, i);
+
+		if (took == HD_TIME_NEVER)
+			continue;
+		r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
+				    sizeof(*r->events));
+		r->events[r->n_events++] = (struct sim_event_record){
+			.flow = oracle_job_flow(i),
+			.fate = SIM_DELIVERED,
+			.time = c->jobs->list[i].start + took,
+		};
+	}
+}
+
+static uint32_t guest_replay(const struct oracle_case *c,
 			     struct sim_replay_cut cut, struct sim_record *out,
 			     hd_time *end)
 {
 	struct diag d = { .status = HD_OK };
 	struct qp_rows *rows = NULL;
+	struct jobs *jobs = NULL;
 	struct sim_rules rules;
 	struct guest g;
 	const char *why;
@@ -293,7 +407,12 @@ static uint32_t pairs_replay(const struct oracle_case *c,
 	*out = (struct sim_record){ 0 };
 	out->counters = hd_alloc(c->setup->n_ports, sizeof(*out->counters));
 	sim_rules_init(&rules);
-	lab_rules(&rules);
+	if (n_pairs(c) > 0)
+		lab_rules(&rules);
+	if (n_jobs(c) > 0) {
+		must(jobs_new(g.in, JOBS_ALL, &d, &jobs), &d);
+		jobs_rules(g.in, &rules);
+	}
 	rules.stop = c->horizon;
 	rules.threads = 1;
 	rules.parts = cut.parts;
@@ -303,15 +422,23 @@ static uint32_t pairs_replay(const struct oracle_case *c,
 	struct sim_observer o = { .context = out, .ended = ended };
 
 	sim_observe(s, &o);
-	must(qp_rows_new(g.in, s, &d, &rows), &d);
+	if (n_pairs(c) > 0)
+		must(qp_rows_new(g.in, s, &d, &rows), &d);
+	if (jobs)
+		jobs_attach(jobs, s);
 	if (sim_run(s, c->horizon, NULL, NULL) == SIM_DEADLOCK)
 		*end = sim_now(s);
 	for (uint32_t i = 0; i < c->setup->n_ports; i++)
 		sim_port_counters(sim_metrics(s), i, &out->counters[i]);
 	parts = sim_is_cut(s, &why);
-	qp_rows_free(rows);
+	if (jobs)
+		completions_record(c, jobs, out);
+	if (rows)
+		qp_rows_free(rows);
 	sim_free(s);
-	guest_leave(&g);
+	if (jobs)
+		jobs_free(jobs);
+	guest_leave(c, &g);
 	return parts;
 }
 
@@ -319,8 +446,8 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 		       struct sim_record *out, hd_time *end)
 {
 	*end = c->horizon;
-	if (c->pairs && c->pairs->n > 0)
-		return pairs_replay(c, cut, out, end);
+	if (n_pairs(c) > 0 || n_jobs(c) > 0)
+		return guest_replay(c, cut, out, end);
 	if (cut.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
 			   out);

@@ -20,10 +20,10 @@
 
 #include "fabric/setup.h"
 
-#define FABRIC_TABLES 8  /* SL2VL and VLArb tables there is room for */
-#define FABRIC_GROUPS 4  /* multicast groups there is room for */
-#define FABRIC_LIDS   64 /* LFT entries */
-#define FABRIC_PKEYS  4  /* P_Keys per port there is room for */
+#define FABRIC_TABLES 8   /* SL2VL and VLArb tables there is room for */
+#define FABRIC_GROUPS 4   /* multicast groups there is room for */
+#define FABRIC_LIDS   128 /* LFT entries, and nodes */
+#define FABRIC_PKEYS  4   /* P_Keys per port there is room for */
 
 struct fabric {
 	struct topo topo;
@@ -31,7 +31,7 @@ struct fabric {
 	struct sim_setup setup;
 	uint32_t *ends; /* sim nodes that are end ports */
 	uint32_t n_ends;
-	bool own_host[64]; /* by topology node: has a host on port 0 */
+	bool own_host[FABRIC_LIDS];     /* by topology node: on its port 0 */
 	uint8_t (*sl_of_tclass)[256];   /* of the setup; NULL: none */
 	uint8_t (*tclass_of_sl)[N_SLS]; /* the same */
 };

@@ -136,9 +136,12 @@ static void instant(struct oracle *o)
 	pairs_enter(o);
 	if (o->mutation == MUT_TIMERS_BEFORE_DELIVERIES)
 		pairs_listen(o);
+	if (o->mutation == MUT_ENDS_BEFORE_DELIVERIES)
+		jobs_listen(o);
 	deliveries(o);
 	sources_listen(o);
 	pairs_listen(o);
+	jobs_listen(o);
 	freed_updates_leave(o);
 	sources_generate(o);
 	crossbar_grants(o);
@@ -198,7 +201,8 @@ static void oracle_init(struct oracle *o)
 	*o->out = (struct sim_record){ 0 };
 	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
 	links_init(o);
-	pairs_init(o);
+	queue_pairs_init(o);
+	jobs_init(o);
 	ends_init(o);
 	choosers_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -224,7 +228,8 @@ static void oracle_fini(struct oracle *o)
 	}
 	ends_fini(o);
 	choosers_fini(o);
-	pairs_fini(o);
+	queue_pairs_fini(o);
+	jobs_fini(o);
 	for (size_t i = 0; i < o->n_packets; i++)
 		free(o->packets[i]);
 	free(o->packets);
@@ -249,6 +254,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.jumps = c->jumps,
 		.horizon = c->horizon,
 		.pairs = c->pairs && c->pairs->n > 0 ? c->pairs : NULL,
+		.jobs = c->jobs && c->jobs->n > 0 ? c->jobs : NULL,
 		.mutation = mutation,
 		.out = out,
 		.stats = stats,
@@ -272,7 +278,7 @@ void oracle_replay(const struct sim_setup *setup,
 		   hd_time horizon, hd_time tick, struct sim_record *out)
 {
 	struct oracle_case c = { setup, arrivals, n_arrivals, horizon,
-				 tick,  false,    NULL };
+				 tick,  false,    NULL,       NULL };
 	struct oracle_stats stats;
 
 	oracle_run(&c, ORACLE_TRUE, out, &stats);
@@ -438,6 +444,37 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_FLOW_STAYS_ANYHOW),
 	NAME(MUT_GAP_SINCE_CHOICE),
 	NAME(MUT_GAP_ENDS_EARLY),
+	NAME(MUT_JOBS_SHARE_SENDER),
+	NAME(MUT_START_AT_ONCE),
+	NAME(MUT_IREQUIRES_DONE),
+	NAME(MUT_REQUIRES_STARTED),
+	NAME(MUT_ONE_CPU),
+	NAME(MUT_RECEIVES_COST_NOTHING),
+	NAME(MUT_COST_OF_ROOM),
+	NAME(MUT_NOTHING_WAITS_FOR_CPU),
+	NAME(MUT_CPU_LAST_FIRST),
+	NAME(MUT_STARTED_IN_LINE),
+	NAME(MUT_HIGHEST_NUMBER_FIRST),
+	NAME(MUT_ENDS_BEFORE_DELIVERIES),
+	NAME(MUT_ANNOUNCED_WHEN_WHOLE),
+	NAME(MUT_LAST_RECEIVE_FIRST),
+	NAME(MUT_LAST_MESSAGE_FIRST),
+	NAME(MUT_TAGS_IGNORED),
+	NAME(MUT_ANY_IS_NONE),
+	NAME(MUT_LARGER_DOES_NOT_FIT),
+	NAME(MUT_ANY_HOST_TAKES),
+	NAME(MUT_LEFT_AT_GRANT),
+	NAME(MUT_NO_GAP),
+	NAME(MUT_GAP_OF_PACKETS),
+	NAME(MUT_EAGER_BELOW),
+	NAME(MUT_CLEARS_FIRST),
+	NAME(MUT_BODY_FIRST),
+	NAME(MUT_DONE_WHEN_ANNOUNCED),
+	NAME(MUT_CHANNELS_MIX),
+	NAME(MUT_ITERATIONS_WAIT),
+	NAME(MUT_READS_COST_NO_BYTES),
+	NAME(MUT_ANSWERED_AT_ONCE),
+	NAME(MUT_SERVER_HAS_NO_LINE),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -15,6 +15,7 @@
  * anywhere, which misses nothing either.
  */
 
+#include "job.h"
 #include "sim/record.h"
 
 /*
@@ -178,14 +179,46 @@ enum oracle_mutation {
 	MUT_FLOW_STAYS_ANYHOW,           /* D5: where its link is down */
 	MUT_GAP_SINCE_CHOICE,            /* D5: not since the last packet */
 	MUT_GAP_ENDS_EARLY,              /* D5: < instead of <= */
+	MUT_JOBS_SHARE_SENDER,           /* J1 */
+	MUT_START_AT_ONCE,               /* J1 */
+	MUT_IREQUIRES_DONE,              /* J2: as requires */
+	MUT_REQUIRES_STARTED,            /* J2: as irequires */
+	MUT_ONE_CPU,                     /* J3 */
+	MUT_RECEIVES_COST_NOTHING,       /* J3 */
+	MUT_COST_OF_ROOM,           /* J3: the receive's s, not its message's */
+	MUT_NOTHING_WAITS_FOR_CPU,  /* J3: what takes 0 waits too */
+	MUT_CPU_LAST_FIRST,         /* J3: not in line */
+	MUT_STARTED_IN_LINE,        /* J3: not when the CPU takes it */
+	MUT_HIGHEST_NUMBER_FIRST,   /* J3 */
+	MUT_ENDS_BEFORE_DELIVERIES, /* J3 */
+	MUT_ANNOUNCED_WHEN_WHOLE,   /* J4 */
+	MUT_LAST_RECEIVE_FIRST,     /* J4 */
+	MUT_LAST_MESSAGE_FIRST,     /* J4 */
+	MUT_TAGS_IGNORED,           /* J4 */
+	MUT_ANY_IS_NONE,            /* J4 */
+	MUT_LARGER_DOES_NOT_FIT,    /* J4 */
+	MUT_ANY_HOST_TAKES,         /* J4 */
+	MUT_LEFT_AT_GRANT,          /* J5: not when its last byte has left */
+	MUT_NO_GAP,                 /* J5 */
+	MUT_GAP_OF_PACKETS,         /* J5: not of messages */
+	MUT_EAGER_BELOW,            /* J6: >= instead of > */
+	MUT_CLEARS_FIRST,           /* J6: before others in line */
+	MUT_BODY_FIRST,             /* J6: likewise */
+	MUT_DONE_WHEN_ANNOUNCED,    /* J6 */
+	MUT_CHANNELS_MIX,           /* J7: messages of any step */
+	MUT_ITERATIONS_WAIT,        /* J7: for all ranks */
+	MUT_READS_COST_NO_BYTES,    /* J9: only o */
+	MUT_ANSWERED_AT_ONCE,       /* J9: not when all has come */
+	MUT_SERVER_HAS_NO_LINE,     /* J9: of its own */
 	ORACLE_MUTATIONS
 };
-/* Where those about routers, about end ports and control, about queue pairs and
- * about switches that choose begin. */
+/* Where those about routers, about end ports and control, about queue pairs,
+ * about switches that choose and about jobs begin. */
 #define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 #define ORACLE_FIRST_OF_PAIRS   MUT_STAGING_ENDLESS
 #define ORACLE_FIRST_OF_CHOICES MUT_EVERY_SL_CHOOSES
+#define ORACLE_FIRST_OF_JOBS    MUT_JOBS_SHARE_SENDER
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
@@ -221,6 +254,13 @@ struct oracle_stats {
 	uint64_t detours;        /* D4: not by the first port */
 	uint64_t avoided;        /* D4: home is busy */
 	uint64_t kept_ports;     /* D5 */
+	uint64_t letters;        /* J5: messages posted, of all kinds */
+	uint64_t cpu_work;       /* J3: operations that a CPU took */
+	uint64_t cpu_lines;      /* J3: of them, after standing in line */
+	uint64_t unexpected;     /* J4: messages that wait for a receive */
+	uint64_t gaps;           /* J5: messages that wait for g */
+	uint64_t cleared;        /* J6 */
+	uint64_t ranks_done;     /* J7 */
 	uint64_t stuck_packets;  /* still in the fabric at the horizon */
 };
 
@@ -261,6 +301,12 @@ static inline uint32_t oracle_pair_flow(uint32_t source, lid_t dlid)
 	return UINT32_C(1) << 31 | source << 16 | dlid;
 }
 
+/* A job's completion is an event of the record too, of this flow. */
+static inline uint32_t oracle_job_flow(uint32_t job)
+{
+	return UINT32_C(0xffff) << 16 | job;
+}
+
 struct oracle_case {
 	const struct sim_setup *setup;
 	const struct sim_arrival *arrivals;
@@ -269,6 +315,7 @@ struct oracle_case {
 	hd_time tick; /* 0: none, jumps only */
 	bool jumps;   /* looks at whatever is due between the ticks too */
 	const struct oracle_pairs *pairs; /* NULL: none */
+	const struct oracle_jobs *jobs;   /* NULL: none */
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

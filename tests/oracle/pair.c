@@ -632,7 +632,7 @@ static void pace_init(const struct oracle *o, struct pace *p)
 		cc_init(o->pairs->algorithm, &o->pairs->config, &p->state);
 }
 
-void pairs_init(struct oracle *o)
+void queue_pairs_init(struct oracle *o)
 {
 	if (!o->pairs)
 		return;
@@ -649,7 +649,7 @@ void pairs_init(struct oracle *o)
 			pace_init(o, &o->adapters[n].paces[sl]);
 }
 
-void pairs_fini(struct oracle *o)
+void queue_pairs_fini(struct oracle *o)
 {
 	for (uint32_t i = 0; o->pairs && i < o->pairs->n; i++) {
 		free(o->queue_pairs[i].answers);

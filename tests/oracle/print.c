@@ -301,6 +301,38 @@ static bool is_posted(const struct scenario *s, uint32_t flow)
 	return false;
 }
 
+static void nodes_print(const char *what, const uint32_t *nodes, uint32_t n,
+			FILE *to)
+{
+	fprintf(to, " %s", what);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(to, " %u", nodes[i]);
+}
+
+static void jobs_print(const struct scenario *s, FILE *to)
+{
+	for (uint32_t i = 0; i < s->jobs.n; i++) {
+		const struct oracle_job *j = &s->jobs.list[i];
+		struct strbuf text = STRBUF_INIT;
+
+		fprintf(to,
+			"job %u: MTU %u, SL %u, start %" PRIu64
+			" ps, repeat %u, overhead %" PRIu64
+			", per byte %" PRIu64 ", gap %" PRIu64
+			", eager %" PRIu64 ",",
+			i, s->jobs.mtu, j->sl, j->start, j->repeat, j->overhead,
+			j->per_byte, j->gap, j->eager);
+		nodes_print("ranks at nodes", j->nodes, j->n_ranks, to);
+		nodes_print("servers at", j->servers, j->n_servers, to);
+		if (j->graphs)
+			job_write_goal(j, &text);
+		else
+			job_write_program(j, "servers", &text);
+		fprintf(to, "\n%s\n", text.text);
+		strbuf_fini(&text);
+	}
+}
+
 void scenario_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -322,6 +354,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 	choices_print(t, to);
 	pairs_print(s, to);
 	paces_print(s, to);
+	jobs_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {
 		const struct sim_arrival *a = &s->arrivals[i];
 

@@ -11,6 +11,7 @@
 #define CONTROLLED_PERCENT 50 /* have congestion control */
 #define PAIRED_PERCENT     40 /* have queue pairs */
 #define ADAPTIVE_PERCENT   25 /* have switches that choose */
+#define JOBBED_PERCENT     35 /* have jobs, unless there are routers */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -32,6 +33,7 @@ enum stream {
 	DRAW_REROUTES,
 	DRAW_PAIRS,
 	DRAW_CHOICES,
+	DRAW_JOBS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -71,6 +73,7 @@ static void horizon_set(struct scenario *s)
 	/* Let the timer of T5 strike if it is not far. */
 	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
 		s->horizon = 2 * timer + timer / 2;
+	s->horizon += jobs_time(s) / s->tick;
 	s->horizon *= s->tick;
 }
 
@@ -93,8 +96,14 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 /* What is decided before anything else. */
 struct features {
 	enum routers routers;
-	bool controlled, paired, adaptive;
+	bool controlled, paired, adaptive, jobbed;
 };
+
+/* Things happen that keep to no tick. */
+static bool is_timed(const struct scenario *s)
+{
+	return s->controlled || s->paired || s->jobbed;
+}
 
 static void draw(struct scenario *s, uint64_t seed, struct features has)
 {
@@ -107,6 +116,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 				.plain = kind == PLAIN_ROUTERS ||
 					 kind == ROUTERS_AS_SWITCHES,
 				.paired = has.paired,
+				.jobbed = has.jobbed,
 				.controlled = has.controlled,
 				.adaptive = has.adaptive };
 	stream(&routers, seed, DRAW_ROUTERS);
@@ -119,7 +129,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
 	fabric_draw(s, &shape, &r);
 	stream(&r, seed, DRAW_TIMING);
-	s->lengthy = chance(&r, 10) && !s->controlled && !s->paired;
+	s->lengthy = chance(&r, 10) && !is_timed(s);
 	timing_draw(s, &r);
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
@@ -138,6 +148,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
 	choices_draw(s, &choices);
+	jobs_draw(s, stream(&r, seed, DRAW_JOBS));
 	horizon_set(s);
 }
 
@@ -148,9 +159,11 @@ static struct features features_draw(uint64_t seed)
 	bool routed = chance(stream(&r, seed, DRAW_KIND), ROUTED_PERCENT);
 	bool controlled = chance(&r, CONTROLLED_PERCENT);
 	bool paired = chance(&r, PAIRED_PERCENT);
+	bool adaptive = chance(&r, ADAPTIVE_PERCENT);
 
 	return (struct features){ routed ? ROUTERS : NO_ROUTERS, controlled,
-				  paired, chance(&r, ADAPTIVE_PERCENT) };
+				  paired, adaptive,
+				  chance(&r, JOBBED_PERCENT) && !routed };
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)
@@ -163,6 +176,7 @@ void scenario_draw_unpaired(struct scenario *s, uint64_t seed)
 	struct features has = features_draw(seed);
 
 	has.paired = false;
+	has.jobbed = false;
 	draw(s, seed, has);
 }
 
@@ -171,6 +185,7 @@ void scenario_draw_adaptive(struct scenario *s, uint64_t seed)
 	struct features has = features_draw(seed);
 
 	has.adaptive = true;
+	has.jobbed = false;
 	draw(s, seed, has);
 }
 
@@ -185,6 +200,7 @@ void scenario_draw_controlled(struct scenario *s, uint64_t seed)
 
 	has.controlled = true;
 	has.paired = has.adaptive = false;
+	has.jobbed = false;
 	draw(s, seed, has);
 }
 
@@ -194,6 +210,16 @@ void scenario_draw_paired(struct scenario *s, uint64_t seed)
 
 	has.paired = true;
 	has.adaptive = false;
+	has.jobbed = false;
+	draw(s, seed, has);
+}
+
+void scenario_draw_jobbed(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.routers = NO_ROUTERS;
+	has.jobbed = true;
 	draw(s, seed, has);
 }
 
@@ -283,6 +309,14 @@ void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 	switched->horizon = routed->horizon;
 }
 
+void scenario_drop_jobs(struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->jobs.n; i++)
+		job_fini(&s->jobs.list[i]);
+	free(s->jobs.list);
+	s->jobs = (struct oracle_jobs){ 0 };
+}
+
 void scenario_clear(struct scenario *s)
 {
 	fabric_fini(&s->fabric);
@@ -292,6 +326,7 @@ void scenario_clear(struct scenario *s)
 	free(s->throttle_of_flow);
 	free(s->choice);
 	free(s->pairs.list);
+	scenario_drop_jobs(s);
 	for (size_t i = 0; i < s->n_sets; i++)
 		free(s->sets[i]);
 	free(s->sets);
@@ -304,8 +339,9 @@ struct oracle_case scenario_case(const struct scenario *s)
 		s->arrivals,
 		s->n_arrivals,
 		s->horizon,
-		s->controlled || s->paired ? 0 : s->tick,
-		s->controlled || s->paired,
+		is_timed(s) ? 0 : s->tick,
+		is_timed(s),
 		&s->pairs,
+		&s->jobs,
 	};
 }

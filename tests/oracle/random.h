@@ -28,6 +28,7 @@ struct scenario {
 	bool routed;     /* there may be routers */
 	bool plain;      /* they could be switches */
 	bool paired;     /* there may be queue pairs; time jumps */
+	bool jobbed;     /* there may be jobs; time jumps */
 	bool controlled; /* congestion control; time jumps */
 	bool adaptive;   /* switches choose */
 	hd_time d_max;   /* of the largest packet on the slowest link */
@@ -35,6 +36,7 @@ struct scenario {
 	size_t n_sets, sets_cap;
 	/* What the setup's control consists of; NULL without. */
 	struct oracle_pairs pairs;
+	struct oracle_jobs jobs;
 	struct sim_control *control;
 	struct sim_throttle *throttles;
 	uint32_t *throttle_of_flow;
@@ -52,7 +54,9 @@ void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
 void scenario_draw_adaptive(struct scenario *s, uint64_t seed);
 /* None chooses, but there are always routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
-/* The same, but always with queue pairs (Q1 to Q7) instead. */
+/* No routers, but always jobs (J1 to J9) beside whatever else is drawn. */
+void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
+/* Always with queue pairs (Q1 to Q7) instead. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
 /* The same, but always with congestion control (C1 to C6) instead. */
 void scenario_draw_controlled(struct scenario *s, uint64_t seed);
@@ -69,6 +73,7 @@ void scenario_sort(struct scenario *s);
 /* Message `sequence` of a queue pair comes then. */
 hd_time pair_time(const struct oracle_pair *p, uint32_t sequence);
 void scenario_clear(struct scenario *s);
+void scenario_drop_jobs(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
 /* Everything, for a human. */
 void scenario_print(const struct scenario *s, FILE *to);
@@ -111,6 +116,12 @@ enum simplification {
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
 	PLAIN_CHOICE,   /* no switch has any */
 	PLAIN_HEAL,     /* links that are down are known at once */
+	PLAIN_JOBS,     /* none */
+	PLAIN_HOSTS,    /* of jobs: they cost no time */
+	PLAIN_GAPS,     /* none between messages of jobs */
+	PLAIN_EAGER,    /* all messages of jobs are */
+	PLAIN_REPEAT,   /* none of the jobs does */
+	PLAIN_START,    /* of jobs: at once */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -225,8 +225,8 @@ static hd_time delay_draw(struct rng *r)
 
 void timing_draw(struct scenario *s, struct rng *r)
 {
-	bool coarse =
-		!s->lengthy && chance(r, 15) && !s->controlled && !s->paired;
+	bool coarse = !s->lengthy && chance(r, 15) && !s->controlled &&
+		      !s->paired && !s->jobbed;
 	bool mixed = chance(r, 60);
 	struct sim_setup *t = &s->fabric.setup;
 
@@ -234,9 +234,9 @@ void timing_draw(struct scenario *s, struct rng *r)
 		sizes_draw_coarse(s, r);
 	else
 		sizes_draw_fine(s, r);
-	if (s->paired && s->sizes[0] < PAIR_LEAST)
+	if ((s->paired || s->jobbed) && s->sizes[0] < PAIR_LEAST)
 		s->sizes[0] = PAIR_LEAST + below(r, 300);
-	if (s->controlled || s->paired)
+	if (s->controlled || s->paired || s->jobbed)
 		times_stretch(s, r);
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		hd_time p = 1 + below(r, chance(r, 60) ? 10 : 60);

@@ -14,8 +14,7 @@ bool is_pairs_flow(const struct scenario *s, uint32_t flow)
 	return false;
 }
 
-/* The largest MTU whose packets are no larger than the largest drawn. */
-static uint32_t mtu_draw(const struct scenario *s, struct rng *r)
+uint32_t mtu_draw(const struct scenario *s, struct rng *r)
 {
 	uint32_t mtu = 256;
 
@@ -25,8 +24,7 @@ static uint32_t mtu_draw(const struct scenario *s, struct rng *r)
 	return mtu;
 }
 
-/* Whether the tables lead from one end to another. */
-static bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
+bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
 {
 	const struct sim_setup *t = &f->setup;
 	uint32_t at = t->ports[t->nodes[from].first_port + 1].peer;

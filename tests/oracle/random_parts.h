@@ -81,6 +81,15 @@ void pairs_draw(struct scenario *s, struct rng *r);
 /* Packets of a message beyond the first; 0 if the flow has no queue pair. */
 uint32_t pairs_packets(const struct scenario *s, uint32_t flow);
 bool is_pairs_flow(const struct scenario *s, uint32_t flow);
+/* The largest MTU whose packets are no larger than the largest drawn. */
+uint32_t mtu_draw(const struct scenario *s, struct rng *r);
+/* Whether the tables lead from one end to another. */
+bool is_way(const struct fabric *f, uint32_t from, uint32_t to);
+
+/* random_jobs.c */
+void jobs_draw(struct scenario *s, struct rng *r);
+/* About as long as all of them take, if none waits for another. */
+hd_time jobs_time(const struct scenario *s);
 
 /* random_control.c */
 uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);

@@ -83,7 +83,8 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 
 		scenario_draw(&s, FIRST_SEED + seed);
 		for (uint32_t i = 0;
-		     i < t->n_ports && !s.controlled && !s.paired; i++)
+		     i < t->n_ports && !s.controlled && !s.paired && !s.jobbed;
+		     i++)
 			if (t->ports[i].peer != SIM_NONE)
 				assert_port_whole(&s, i);
 		assert_whole(&s, t->sw.routing);
@@ -93,7 +94,8 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 			assert_whole(&s, t->faults[i].time);
 		for (uint32_t i = 0; i < t->n_changes; i++)
 			assert_whole(&s, t->changes[i].time);
-		for (size_t i = 0; i < s.n_arrivals && !s.paired; i++)
+		for (size_t i = 0; i < s.n_arrivals && !s.paired && !s.jobbed;
+		     i++)
 			assert_whole(&s, s.arrivals[i].time);
 		scenario_clear(&s);
 	}
@@ -114,7 +116,8 @@ static void half_a_tick_changes_nothing(void **state)
 
 		scenario_draw(&s, seed);
 		c = scenario_case(&s);
-		if (s.tick % 2 == 0 && !s.controlled && !s.paired) {
+		if (s.tick % 2 == 0 && !s.controlled && !s.paired &&
+		    !s.jobbed) {
 			oracle_run(&c, ORACLE_TRUE, &whole, &stats);
 			c.tick /= 2;
 			oracle_run(&c, ORACLE_TRUE, &half, &stats);
@@ -158,7 +161,7 @@ static void jumps_miss_nothing(void **state)
 		struct scenario s;
 
 		scenario_draw(&s, FIRST_SEED + i);
-		if (!s.controlled && !s.paired)
+		if (!s.controlled && !s.paired && !s.jobbed)
 			assert_same(&s, 0, true);
 		scenario_clear(&s);
 	}
@@ -341,6 +344,66 @@ static void switches_choose_other_ports(void **state)
 	assert_true(10 * t.down >= n && 20 * t.cioq >= n && 20 * t.exact >= n);
 }
 
+/* How many of the scenarios with jobs have seen each. */
+struct job_tally {
+	unsigned jobs, done, lines, waiting, gaps, announced, repeated;
+	unsigned graphs, storage;
+};
+
+static void job_tally_add(struct job_tally *t, const struct oracle_stats *s,
+			  const struct oracle_jobs *jobs,
+			  const struct sim_record *r)
+{
+	t->lines += s->cpu_lines > 0;
+	t->waiting += s->unexpected > 0;
+	t->gaps += s->gaps > 0;
+	t->announced += s->cleared > 0;
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct oracle_job *j = &jobs->list[i];
+
+		t->jobs++;
+		t->graphs += j->graphs != NULL;
+		t->repeated += j->repeat > 1;
+		for (uint32_t k = 0; k < j->n_steps; k++)
+			t->storage += j->steps[k].kind == STEP_READ ||
+				      j->steps[k].kind == STEP_WRITE;
+	}
+	for (size_t i = 0; i < r->n_events; i++)
+		t->done += r->events[i].flow >= oracle_job_flow(0);
+}
+
+static void jobs_compute_wait_and_come_to_an_end(void **state)
+{
+	unsigned n = run_is_long() ? 1000 : 40;
+	struct job_tally t = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+		struct oracle_case c;
+		struct oracle_stats stats;
+		struct sim_record r;
+
+		scenario_draw_jobbed(&s, FIRST_SEED + i);
+		c = scenario_case(&s);
+		oracle_run(&c, ORACLE_TRUE, &r, &stats);
+		job_tally_add(&t, &stats, &s.jobs, &r);
+		oracle_record_fini(&r);
+		scenario_clear(&s);
+	}
+	print_message("%u scenarios with %u jobs: %u from graphs, %u repeat, %u"
+		      " come to an end; CPUs have lines in %u, messages wait"
+		      " for receives in %u and for the gap in %u, are announced"
+		      " in %u; %u steps store\n",
+		      n, t.jobs, t.graphs, t.repeated, t.done, t.lines,
+		      t.waiting, t.gaps, t.announced, t.storage);
+	assert_true(t.jobs >= n && 5 * t.done >= t.jobs);
+	assert_true(4 * t.graphs >= t.jobs && 4 * t.repeated >= t.jobs);
+	assert_true(4 * t.lines >= n && 4 * t.waiting >= n);
+	assert_true(5 * t.gaps >= n && 5 * t.announced >= n);
+	assert_true(10 * t.storage >= n);
+}
+
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 {
 	unsigned n = run_is_long() ? 2000 : 50;
@@ -393,6 +456,7 @@ int main(void)
 			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
 		cmocka_unit_test(marks_are_made_heard_and_lost),
 		cmocka_unit_test(switches_choose_other_ports),
+		cmocka_unit_test(jobs_compute_wait_and_come_to_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

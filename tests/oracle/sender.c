@@ -46,6 +46,24 @@ static void throttle_init(struct oracle *o, uint32_t i)
 		cc_init(is->algorithm, &is->config, &t->state);
 }
 
+/* J1: after all others, in the order of the scenario. */
+static void job_senders_init(struct oracle *o)
+{
+	for (uint32_t n = 0; o->jobs && n < o->setup->n_nodes; n++) {
+		uint32_t port = port_of_end(o, n);
+
+		if (o->setup->nodes[n].kind != SIM_END)
+			continue;
+		for (uint32_t j = 0; j < o->jobs->n; j++) {
+			if (j == 0 || o->mutation != MUT_JOBS_SHARE_SENDER)
+				senders_need(o, port, o->ports[port].n_senders);
+			job_sender_set(
+				o, j, n,
+				(uint16_t)(o->ports[port].n_senders - 1));
+		}
+	}
+}
+
 void ends_init(struct oracle *o)
 {
 	const struct sim_control *c = o->setup->control;
@@ -70,6 +88,7 @@ void ends_init(struct oracle *o)
 			(uint16_t)o->ports[port_of_end(o, n)].n_senders;
 		senders_need(o, port_of_end(o, n), o->adapters[n].sender);
 	}
+	job_senders_init(o);
 }
 
 void ends_fini(struct oracle *o)
@@ -108,6 +127,8 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 	record_end(o, packet, port, SIM_LOST_DISCARD);
 	if (packet->is_pairs)
 		pair_lost_unsent(o, packet);
+	if (packet->letter)
+		job_lost_unsent(o, packet);
 	return NO_VL;
 }
 

@@ -17,7 +17,9 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_MARKING), NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
 	NAME(PLAIN_ANSWERS), NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
 	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),
-	NAME(PLAIN_HEAL),
+	NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),     NAME(PLAIN_HOSTS),
+	NAME(PLAIN_GAPS),    NAME(PLAIN_EAGER),    NAME(PLAIN_REPEAT),
+	NAME(PLAIN_START),
 };
 
 const char *simplification_name(enum simplification how)
@@ -172,6 +174,20 @@ static void control_simplify(struct scenario *s, enum simplification how)
 	}
 }
 
+static void job_simplify(struct oracle_job *j, enum simplification how)
+{
+	if (how == PLAIN_HOSTS)
+		j->overhead = j->per_byte = 0;
+	if (how == PLAIN_GAPS)
+		j->gap = 0;
+	if (how == PLAIN_EAGER)
+		j->eager = UINT64_MAX;
+	if (how == PLAIN_REPEAT)
+		j->repeat = 1;
+	if (how == PLAIN_START)
+		j->start = 0;
+}
+
 void scenario_simplify(struct scenario *s, enum simplification how)
 {
 	struct sim_setup *t = &s->fabric.setup;
@@ -183,6 +199,10 @@ void scenario_simplify(struct scenario *s, enum simplification how)
 		s->pairs.algorithm = NULL;
 	if (s->control)
 		control_simplify(s, how);
+	if (how == PLAIN_JOBS)
+		scenario_drop_jobs(s);
+	for (uint32_t i = 0; i < s->jobs.n; i++)
+		job_simplify(&s->jobs.list[i], how);
 	model_simplify(s, how);
 	subnet_simplify(s, how);
 	for (uint32_t i = 0; i < t->n_ports; i++) {
@@ -202,6 +222,21 @@ static void cable_unplug(struct sim_setup *t, uint32_t port)
 	t->ports[peer].peer = SIM_NONE;
 }
 
+static bool has_rank(const struct scenario *s, uint32_t node)
+{
+	for (uint32_t i = 0; i < s->jobs.n; i++) {
+		const struct oracle_job *j = &s->jobs.list[i];
+
+		for (uint32_t r = 0; r < j->n_ranks; r++)
+			if (j->nodes[r] == node)
+				return true;
+		for (uint32_t k = 0; k < j->n_servers; k++)
+			if (j->servers[k] == node)
+				return true;
+	}
+	return false;
+}
+
 bool scenario_unplug(struct scenario *s, uint32_t end)
 {
 	struct sim_setup *t = &s->fabric.setup;
@@ -217,6 +252,8 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 		if (s->pairs.list[i].to == s->fabric.ends[end] ||
 		    s->pairs.list[i].from == s->fabric.ends[end])
 			return false;
+	if (has_rank(s, s->fabric.ends[end]))
+		return false;
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (t->faults[i].port == port ||
 		    t->faults[i].port == t->ports[port].peer)

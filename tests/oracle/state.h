@@ -33,7 +33,8 @@ struct packet {
 	uint64_t psn;
 	bool asks, becn;
 	enum pair_answer answers;
-	uint32_t payload; /* staged, until it is granted */
+	uint32_t payload;      /* staged, until it is granted */
+	struct letter *letter; /* of a job; NULL: of none */
 	uint8_t staged_on;
 };
 
@@ -293,7 +294,9 @@ struct oracle {
 	size_t n_coming, coming_cap;
 	const struct packet **dropped; /* by the adapter's own port */
 	size_t n_dropped, dropped_cap;
-	struct chooser *choosers; /* by node; NULL: nobody chooses */
+	struct chooser *choosers;       /* by node; NULL: nobody chooses */
+	const struct oracle_jobs *jobs; /* NULL: none */
+	struct work *work;              /* theirs */
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
@@ -419,8 +422,8 @@ void answer_delivery(struct oracle *o, uint32_t port,
 void sources_listen(struct oracle *o);
 
 /* pair.c: queue pairs (Q1 to Q7). */
-void pairs_init(struct oracle *o);
-void pairs_fini(struct oracle *o);
+void queue_pairs_init(struct oracle *o);
+void queue_pairs_fini(struct oracle *o);
 /* The flow's queue pair, or SIM_NONE. */
 uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
 void pair_post(struct oracle *o, uint32_t i);
@@ -431,6 +434,19 @@ void pair_lost_unsent(struct oracle *o, const struct packet *p);
 void pairs_enter(struct oracle *o);
 void pairs_listen(struct oracle *o);
 hd_time pairs_next_due(const struct oracle *o);
+
+/* rank.c and letter.c: jobs (J1 to J9). */
+void jobs_init(struct oracle *o);
+void jobs_fini(struct oracle *o);
+/* What number a job has among the senders of an end node. */
+void job_sender_set(struct oracle *o, uint32_t job, uint32_t node,
+		    uint16_t number);
+void jobs_listen(struct oracle *o);
+void job_granted(struct oracle *o, uint32_t port, const struct packet *p);
+void job_delivered(struct oracle *o, uint32_t port, const struct packet *p);
+/* It has no VL at its own port (A1). */
+void job_lost_unsent(struct oracle *o, const struct packet *p);
+hd_time jobs_next_due(const struct oracle *o);
 
 /* choose.c: switches that choose (D1 to D5). */
 void choosers_init(struct oracle *o);

@@ -476,6 +476,8 @@ static void link_take(struct oracle *o, uint32_t port, uint8_t vl,
 		end_take(o, port, vl, &from->pull);
 		if (packet->is_pairs)
 			pair_granted(o, port, packet);
+		if (packet->letter)
+			job_granted(o, port, packet);
 	} else if (sends_from_inputs(o, port)) {
 		waiter = from->offer.copy->waiter;
 		offer_take(o, &from->offer, left);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages of jobs: J4 to J6, J9. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "work.h"
+
+#define OVERHEAD 26
+#define PKEY     0xffff
+
+static const struct oracle_job *drawn(const struct oracle *o, uint32_t job)
+{
+	return &o->jobs->list[job];
+}
+
+/* ---- lines (J5) ---- */
+
+static uint64_t packets_of(const struct oracle *o, uint64_t size)
+{
+	uint64_t mtu = o->jobs->mtu;
+
+	return size > mtu ? (size + mtu - 1) / mtu : 1;
+}
+
+/* Mutations only: of those that nobody waits for in line. */
+static bool goes_first(const struct oracle *o, const struct letter *m)
+{
+	return (o->mutation == MUT_BODY_FIRST && m->kind == LETTER_BODY) ||
+	       (o->mutation == MUT_CLEARS_FIRST && m->kind == LETTER_CLEARS);
+}
+
+static void letter_post(struct oracle *o, struct letter model, uint32_t line)
+{
+	struct work *w = o->work;
+	struct job_line *l = &w->jobs[model.job].lines[line];
+	struct letter *made = hd_alloc(1, sizeof(*made));
+
+	*made = model;
+	made->n_packets = packets_of(o, made->size);
+	made->line = line;
+	w->letters = hd_grow(w->letters, &w->letters_cap, w->n_letters + 1,
+			     sizeof(struct letter *));
+	w->letters[w->n_letters++] = made;
+	l->letters =
+		hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
+	l->letters[l->n++] = made;
+	o->stats->letters++;
+	if (!goes_first(o, made) || l->n < 3)
+		return;
+	/* Behind the one that is under way. */
+	memmove(l->letters + 2, l->letters + 1,
+		(l->n - 2) * sizeof(struct letter *));
+	l->letters[1] = made;
+}
+
+/* From when on the first message of a line may enter. */
+static hd_time line_free_from(const struct oracle *o, uint32_t job,
+			      const struct job_line *l)
+{
+	if (!l->any || o->mutation == MUT_NO_GAP)
+		return 0;
+	return l->entered + drawn(o, job)->gap;
+}
+
+static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
+{
+	const struct sim_setup *s = o->setup;
+	uint32_t mtu = o->jobs->mtu, to = port_of_end(o, m->to);
+	uint64_t rest = m->size - m->given * mtu;
+	struct packet made = {
+		.as = { .time = o->now,
+			.source = l->node,
+			.dlid = s->subnet->lid_of_port[s->ports[to].origin],
+			.pkey = PKEY,
+			.bytes = OVERHEAD + (uint32_t)(rest < mtu ? rest : mtu),
+			.sl = drawn(o, m->job)->sl,
+			.sender = o->work->jobs[m->job].senders[l->node] },
+		.kind = SIM_DATA,
+		.letter = m,
+	};
+
+	made.as.flow = oracle_pair_flow(l->node, made.as.dlid);
+	made.as.sequence = made.as.bytes;
+	if (m->given == 0 || o->mutation == MUT_GAP_OF_PACKETS) {
+		l->any = true;
+		l->entered = o->now;
+	}
+	m->given++;
+	l->holds = true;
+	l->leaves = NEVER;
+	end_enter(o, port_of_end(o, l->node), packet_new(o, &made));
+}
+
+static void line_give(struct oracle *o, uint32_t job, struct job_line *l)
+{
+	struct letter *m;
+
+	if (l->holds || l->n == 0)
+		return;
+	m = l->letters[0];
+	if ((m->given == 0 || o->mutation == MUT_GAP_OF_PACKETS) &&
+	    line_free_from(o, job, l) > o->now) {
+		o->stats->gaps++;
+		return;
+	}
+	packet_give(o, l, m);
+}
+
+bool lines_give(struct oracle *o)
+{
+	bool left = false;
+
+	for (uint32_t j = 0; j < o->jobs->n; j++)
+		for (uint32_t i = 0; i < o->work->jobs[j].n_lines; i++) {
+			struct job_line *l = &o->work->jobs[j].lines[i];
+
+			line_give(o, j, l);
+			left |= l->leaves == o->now;
+		}
+	return left;
+}
+
+void job_granted(struct oracle *o, uint32_t port, const struct packet *p)
+{
+	struct letter *m = p->letter;
+	struct job_line *l = &o->work->jobs[m->job].lines[m->line];
+
+	l->leaves = o->now + duration_on(o, port, p->as.bytes);
+	if (o->mutation == MUT_LEFT_AT_GRANT)
+		l->leaves = o->now + 1;
+}
+
+/* The rest of the message goes nowhere either: it has left at once. */
+void job_lost_unsent(struct oracle *o, const struct packet *p)
+{
+	struct letter *m = p->letter;
+
+	m->given = m->n_packets;
+	o->work->jobs[m->job].lines[m->line].leaves = o->now;
+	o->stats->dropped++;
+}
+
+/* The op of a send whose last byte has left is done; a request's is not. */
+static void letter_left(struct oracle *o, const struct letter *m)
+{
+	enum letter_kind last = o->mutation == MUT_DONE_WHEN_ANNOUNCED
+					? LETTER_ANNOUNCES
+					: LETTER_BODY;
+
+	if (m->kind == LETTER_PLAIN || m->kind == last)
+		op_done(o, m->job, m->source, m->op);
+}
+
+void line_leaves(struct oracle *o, uint32_t job, uint32_t line)
+{
+	struct job_line *l = &o->work->jobs[job].lines[line];
+	struct letter *m;
+
+	if (!l->holds || l->leaves > o->now)
+		return;
+	m = l->letters[0];
+	l->holds = false;
+	l->leaves = NEVER;
+	if (m->given < m->n_packets)
+		return;
+	l->n--;
+	memmove(l->letters, l->letters + 1, l->n * sizeof(struct letter *));
+	letter_left(o, m);
+}
+
+/* ---- posting ---- */
+
+/* The line of a server; or, told wrong, that of a rank at its port. */
+static uint32_t server_line(const struct oracle *o, uint32_t job,
+			    uint32_t server)
+{
+	const struct oracle_job *j = drawn(o, job);
+
+	for (uint32_t i = 0;
+	     o->mutation == MUT_SERVER_HAS_NO_LINE && i < j->n_ranks; i++)
+		if (j->nodes[i] == j->servers[server])
+			return i;
+	return j->n_ranks + server;
+}
+
+void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
+{
+	const struct oracle_job *j = drawn(o, job);
+	const struct oracle_op *is =
+		&o->work->jobs[job].ranks[rank].does->ops[op];
+	bool asks = is->kind != ORACLE_SEND;
+	bool announces =
+		!asks &&
+		(is->size > j->eager ||
+		 (o->mutation == MUT_EAGER_BELOW && is->size == j->eager));
+	struct letter m = {
+		.kind = asks        ? LETTER_ASKS
+			: announces ? LETTER_ANNOUNCES
+				    : LETTER_PLAIN,
+		.job = job,
+		.source = rank,
+		.target = is->peer,
+		.from = j->nodes[rank],
+		.to = asks ? j->servers[is->peer] : j->nodes[is->peer],
+		.op = op,
+		.tag = is->tag,
+		.channel = is->channel,
+		.size = announces || is->kind == ORACLE_READ ? 0 : is->size,
+		.means = is->size,
+		.reads = is->kind == ORACLE_READ,
+	};
+
+	letter_post(o, m, rank);
+}
+
+/* J6: what was announced is matched, so the target lets it come. */
+static void clear(struct oracle *o, const struct letter *m)
+{
+	struct letter answer = *m;
+
+	o->stats->cleared++;
+	answer.kind = LETTER_CLEARS;
+	answer.from = m->to;
+	answer.to = m->from;
+	answer.size = 0;
+	answer.given = answer.delivered = 0;
+	letter_post(o, answer, m->target);
+}
+
+static void body_post(struct oracle *o, const struct letter *cleared)
+{
+	struct letter m = *cleared;
+
+	m.kind = LETTER_BODY;
+	m.from = cleared->to;
+	m.to = cleared->from;
+	m.size = m.means;
+	m.given = m.delivered = 0;
+	letter_post(o, m, m.source);
+}
+
+static void request_answer(struct oracle *o, const struct letter *request)
+{
+	struct letter m = *request;
+
+	m.kind = LETTER_ANSWERS;
+	m.from = request->to;
+	m.to = request->from;
+	m.size = request->reads ? request->means : 0;
+	m.given = m.delivered = 0;
+	letter_post(o, m, server_line(o, m.job, m.target));
+}
+
+/* ---- matching (J4) ---- */
+
+static bool fits(const struct oracle *o, const struct letter *m,
+		 const struct oracle_op *r)
+{
+	if (o->mutation == MUT_LARGER_DOES_NOT_FIT && m->means > r->size)
+		return false;
+	if (m->channel != r->channel && o->mutation != MUT_CHANNELS_MIX)
+		return false;
+	if (o->mutation == MUT_ANY_IS_NONE &&
+	    (r->peer == ORACLE_ANY || r->tag == ORACLE_ANY))
+		return m->source == r->peer && m->tag == r->tag;
+	return (r->peer == ORACLE_ANY || r->peer == m->source) &&
+	       (r->tag == ORACLE_ANY || r->tag == m->tag ||
+		o->mutation == MUT_TAGS_IGNORED);
+}
+
+static bool is_whole(const struct letter *m)
+{
+	return m->delivered == m->n_packets;
+}
+
+static void match(struct oracle *o, struct letter *m, uint32_t receive)
+{
+	m->matched = true;
+	m->receive = receive;
+	if (m->kind == LETTER_ANNOUNCES)
+		clear(o, m);
+	else if (is_whole(m))
+		rank_arrived(o, m->job, m->target, receive, m->size);
+}
+
+static void *removed(void *list, size_t *n, size_t i, size_t size)
+{
+	(*n)--;
+	memmove((char *)list + i * size, (char *)list + (i + 1) * size,
+		(*n - i) * size);
+	return list;
+}
+
+/* A message has come to its target for the first time. */
+static void announce(struct oracle *o, struct letter *m)
+{
+	struct rank *r = &o->work->jobs[m->job].ranks[m->target];
+
+	m->announced = true;
+	for (size_t k = 0; k < r->n_receives; k++) {
+		size_t i = o->mutation == MUT_LAST_RECEIVE_FIRST
+				   ? r->n_receives - 1 - k
+				   : k;
+		uint32_t op = r->receives[i];
+
+		if (!fits(o, m, &r->does->ops[op]))
+			continue;
+		removed(r->receives, &r->n_receives, i, sizeof(*r->receives));
+		match(o, m, op);
+		return;
+	}
+	o->stats->unexpected++;
+	r->waiting = hd_grow(r->waiting, &r->waiting_cap, r->n_waiting + 1,
+			     sizeof(struct letter *));
+	r->waiting[r->n_waiting++] = m;
+}
+
+void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
+{
+	struct rank *r = &o->work->jobs[job].ranks[rank];
+
+	for (size_t k = 0; k < r->n_waiting; k++) {
+		size_t i = o->mutation == MUT_LAST_MESSAGE_FIRST
+				   ? r->n_waiting - 1 - k
+				   : k;
+		struct letter *m = r->waiting[i];
+
+		if (!fits(o, m, &r->does->ops[op]))
+			continue;
+		removed(r->waiting, &r->n_waiting, i, sizeof(struct letter *));
+		match(o, m, op);
+		return;
+	}
+	r->receives = hd_grow(r->receives, &r->receives_cap, r->n_receives + 1,
+			      sizeof(*r->receives));
+	r->receives[r->n_receives++] = op;
+}
+
+/* ---- deliveries ---- */
+
+static void message_delivered(struct oracle *o, struct letter *m)
+{
+	if (o->mutation == MUT_ANNOUNCED_WHEN_WHOLE && !is_whole(m))
+		return;
+	if (!m->announced)
+		announce(o, m);
+	else if (m->matched && is_whole(m))
+		rank_arrived(o, m->job, m->target, m->receive, m->size);
+}
+
+static void letter_delivered(struct oracle *o, struct letter *m)
+{
+	switch (m->kind) {
+	case LETTER_PLAIN:
+	case LETTER_ANNOUNCES:
+		message_delivered(o, m);
+		rank_told(o, m->job, m->target);
+		break;
+	case LETTER_CLEARS:
+		body_post(o, m);
+		break;
+	case LETTER_BODY:
+		if (is_whole(m)) {
+			rank_arrived(o, m->job, m->target, m->receive, m->size);
+			rank_told(o, m->job, m->target);
+		}
+		break;
+	case LETTER_ASKS:
+		if (o->mutation == MUT_ANSWERED_AT_ONCE ? m->delivered == 1
+							: is_whole(m))
+			request_answer(o, m);
+		break;
+	case LETTER_ANSWERS:
+		if (is_whole(m)) {
+			op_done(o, m->job, m->source, m->op);
+			rank_told(o, m->job, m->source);
+		}
+		break;
+	}
+}
+
+void job_delivered(struct oracle *o, uint32_t port, const struct packet *p)
+{
+	struct letter *m = p->letter;
+
+	if (o->setup->ports[port].node != m->to &&
+	    o->mutation != MUT_ANY_HOST_TAKES)
+		return;
+	m->delivered++;
+	letter_delivered(o, m);
+}
