@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `heddle route --load` counts, computed a second time: the cables of the
+topology file (ibnetdiscover) and the forwarding tables are walked flow by flow.
+
+    route_load.py TOPOLOGY TABLES RESULTS PATTERNS
+
+All pairs and all shifts are given, so every number must be equal. Bisections
+and permutations are drawn by each side for itself, so their 95 % intervals must
+meet.
+"""
+import json
+import math
+import random
+import re
+import sys
+
+
+def cables_read(path):
+    """(node, port) -> (node, port) at the other end, by GUID; hosts in order."""
+    cables, names = {}, {}
+    node = None
+    for line in open(path, encoding="utf-8"):
+        head = re.match(r'(Switch|Ca)\s+\d+ "[SH]-(\w+)"\s+# "(\S+)"', line)
+        if head:
+            node = int(head[2], 16)
+            names[node] = (head[1], head[3])
+            continue
+        port = re.match(r'\[(\d+)\](?:\(\w+\))?\s+"[SH]-(\w+)"\[(\d+)\]', line)
+        if port:
+            cables[node, int(port[1])] = int(port[2], 16), int(port[3])
+    hosts = [n for n, (kind, _) in names.items() if kind == "Ca"]
+    number = lambda n: int(re.search(r"\d+", names[n][1])[0])
+    return cables, sorted(hosts, key=number)
+
+
+class Fabric:
+    def __init__(self, topology, tables):
+        self.cables, self.hosts = cables_read(topology)
+        dump = json.load(open(tables, encoding="utf-8"))
+        self.lft = {int(s["guid"], 16): s["lft"] for s in dump["switches"]}
+        lid_of = {(p["node"], p["port"]): p["lid"] for p in dump["ports"]}
+        self.lid = {
+            h: lid
+            for h in self.hosts
+            for (name, port), lid in lid_of.items()
+            if name == f"h{self.hosts.index(h)}" and port == 1
+        }
+        assert len(self.lid) == len(self.hosts) > 0
+        self.ways = {}
+
+    def way(self, source, target):
+        """Channels, each named by the port that sends on it."""
+        if (source, target) in self.ways:
+            return self.ways[source, target]
+        at, way = (source, 1), []
+        while True:
+            way.append(at)
+            node, _ = self.cables[at]
+            if node == target:
+                break
+            at = node, self.lft[node][self.lid[target]]
+            assert len(way) < 100, "the tables lead in a circle"
+        self.ways[source, target] = way
+        return way
+
+    def between_switches(self, channel):
+        return channel[0] in self.lft and self.cables[channel][0] in self.lft
+
+    def count(self, flows):
+        load = {}
+        for flow in flows:
+            for channel in self.way(*flow):
+                load[channel] = load.get(channel, 0) + 1
+        return load
+
+
+def all_to_all(fabric):
+    load = fabric.count((a, b) for a in fabric.hosts for b in fabric.hosts if a != b)
+    channels = [c for c in fabric.cables if fabric.between_switches(c)]
+    counts = [load.get(c, 0) for c in channels]
+    return {
+        "flows": len(fabric.hosts) * (len(fabric.hosts) - 1),
+        "channels": len(channels),
+        "idle channels": counts.count(0),
+        "mean per channel": sum(counts) / len(counts),
+        "most per channel": max(counts),
+    }
+
+
+def shares(fabric, patterns):
+    """Of a list of patterns, each a list of flows: the columns of the table."""
+    every, means, most = [], [], []
+    for flows in patterns:
+        load = fabric.count(flows)
+        got = [1 / max(load[c] for c in fabric.way(*f)) for f in flows]
+        every += got
+        means.append(sum(got) / len(got))
+        most.append(max(n for c, n in load.items() if fabric.between_switches(c)))
+    mean = sum(every) / len(every)
+    spread = sum((m - mean) ** 2 for m in means) / (len(means) - 1)
+    return {
+        "mean share": 100 * mean,
+        "interval 95 %": 100 * 1.96 * math.sqrt(spread / len(means)),
+        "worst pattern": 100 * min(means),
+        "worst flow": 100 * min(every),
+        "mean of most per channel": sum(most) / len(most),
+        "most per channel": max(most),
+    }
+
+
+def shift(hosts, by):
+    n = len(hosts)
+    return [(hosts[i], hosts[(i + by) % n]) for i in range(n)]
+
+
+def bisection(hosts, rng):
+    order = rng.sample(hosts, len(hosts))
+    half = len(hosts) // 2
+    return list(zip(order[:half], order[half : 2 * half]))
+
+
+def permutation(hosts, rng):
+    to = rng.sample(hosts, len(hosts))
+    return [(a, b) for a, b in zip(hosts, to) if a != b]
+
+
+def main():
+    fabric = Fabric(sys.argv[1], sys.argv[2])
+    tables = json.load(open(sys.argv[3], encoding="utf-8"))["tables"]
+    patterns = int(sys.argv[4])
+    said = {row["pattern"]: row for row in tables["shares"]["rows"]}
+    rng = random.Random(1)
+    wrong = []
+
+    def equal(what, mine, theirs, columns):
+        for column in columns:
+            if not math.isclose(mine[column], theirs[column], rel_tol=1e-9):
+                wrong.append(f"{what}, {column}: {theirs[column]} instead of {mine[column]}")
+
+    mine = all_to_all(fabric)
+    equal("all-to-all", mine, tables["all-to-all"]["rows"][0], mine)
+    hosts = fabric.hosts
+    assert said["shift"]["patterns"] == len(hosts) - 1
+    mine = shares(fabric, [shift(hosts, k) for k in range(1, len(hosts))])
+    equal("shift", mine, said["shift"], [c for c in mine if c != "interval 95 %"])
+    for name, draw in ("random bisection", bisection), ("random permutation", permutation):
+        mine, theirs = shares(fabric, [draw(hosts, rng) for _ in range(patterns)]), said[name]
+        apart = abs(mine["mean share"] - theirs["mean share"])
+        print(f"{name}: {theirs['mean share']:.2f} +- {theirs['interval 95 %']:.2f} %, "
+              f"computed here {mine['mean share']:.2f} +- {mine['interval 95 %']:.2f} %")
+        if apart > mine["interval 95 %"] + theirs["interval 95 %"]:
+            wrong.append(f"{name}: the intervals do not meet")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    sys.exit(len(wrong) > 0)
+
+
+main()
