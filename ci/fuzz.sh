@@ -24,33 +24,39 @@ complain() {
 	bad=1
 }
 
+# fuzz_one HARNESS: leaves NAME.log, and NAME.failed if it did.
 fuzz_one() {
-	local harness=$1 name=$2 scratch status=0
+	local name=${1##*/fuzz_} scratch status=0
 	local corpus=tests/fuzz/corpus/$name log=$logs/$name.log
+	rm -f "$logs/$name.failed"
 	scratch=$(mktemp -d)
 	mkdir -p "$corpus"
 	if [ "$mode" = smoke ]; then
-		"$harness" -runs=$runs -seed=1 \
+		"$1" -runs=$runs -seed=1 \
 			-artifact_prefix="$logs/$name-" "$scratch" "$corpus" \
 			>"$log" 2>&1 || status=$?
 	else
-		"$harness" -max_total_time="$seconds" -timeout=10 \
+		"$1" -max_total_time="$seconds" -timeout=10 \
 			-artifact_prefix="$logs/$name-" "$scratch" "$corpus" \
 			>"$log" 2>&1 || status=$?
-		"$harness" -merge=1 "$corpus" "$scratch" >>"$log.merge" 2>&1
+		"$1" -merge=1 "$corpus" "$scratch" >>"$log.merge" 2>&1
 	fi
 	rm -rf "$scratch"
-	[ "$status" -eq 0 ] || {
-		tail -n 40 "$log"
-		complain "$name" "failed; the input is in $logs"
-	}
+	[ "$status" -eq 0 ] || : >"$logs/$name.failed"
 }
+export -f fuzz_one
+export logs mode runs seconds
 
+find build/fuzz/tests/fuzz -maxdepth 1 -name 'fuzz_*' -type f -print0 |
+	xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'fuzz_one "$1"' fuzz
 for harness in build/fuzz/tests/fuzz/fuzz_*; do
 	[ -x "$harness" ] || continue
 	name=${harness##*/fuzz_}
 	n=$((n + 1))
-	fuzz_one "$harness" "$name"
+	[ ! -e "$logs/$name.failed" ] || {
+		tail -n 40 "$logs/$name.log"
+		complain "$name" "failed; the input is in $logs"
+	}
 	found=$(edges "$logs/$name.log")
 	found=${found:-0}
 	total=$((total + found))
