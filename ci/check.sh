@@ -101,11 +101,11 @@ lint)
 	analyse
 	;;
 all | long)
-	long=OFF fuzz=smoke
-	[ "$mode" = all ] || { long=ON fuzz=grow; export TIDY_DEEP=1; }
+	long=OFF light=ON fuzz=smoke
+	[ "$mode" = all ] || { long=ON light=OFF fuzz=grow; export TIDY_DEEP=1; }
 	lint
 	build_and_test release -DHD_LONG=$long
-	build_and_test asan -DHD_LONG=OFF
+	build_and_test asan -DHD_LONG=OFF -DHD_LIGHT=$light
 	analyse
 	step build-fuzz ci/build.sh fuzz && step fuzz ci/fuzz.sh $fuzz
 	if [ "$mode" = long ]; then

@@ -73,12 +73,17 @@ endfunction()
 # Tests that can do more than CI has time for look for HD_LONG=1 in their
 # environment; then they also have an hour instead of seconds. With sanitizers,
 # which watch how a case is computed and not what comes out, those that draw
-# many cases draw a share of them: HD_LIGHT=1.
+# many cases draw a share of them, HD_LIGHT=1, and PLAIN ones are left out;
+# 'make test-long' turns that off.
+set(hd_light OFF)
+if(HD_SANITIZE AND HD_LIGHT)
+  set(hd_light ON)
+endif()
 function(hd_limit_test name seconds)
   if(HD_LONG)
     set(seconds 3600)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LONG=1)
-  elseif(HD_SANITIZE)
+  elseif(hd_light)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LIGHT=1)
   endif()
   # A limit ends what hangs; a machine with other work is slow, and no failure.
@@ -102,7 +107,7 @@ endfunction()
 # left out of builds with sanitizers (CONTRIBUTING.md says which those are).
 function(hd_test module)
   cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
-  if(NOT BUILD_TESTING OR (ARG_PLAIN AND HD_SANITIZE))
+  if(NOT BUILD_TESTING OR (ARG_PLAIN AND hd_light))
     return()
   endif()
   if(NOT ARG_TIMEOUT)
@@ -131,7 +136,7 @@ endfunction()
 # folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
 function(hd_script_test name script)
   cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "" ${ARGN})
-  if(NOT BUILD_TESTING OR (ARG_PLAIN AND HD_SANITIZE))
+  if(NOT BUILD_TESTING OR (ARG_PLAIN AND hd_light))
     return()
   endif()
   if(NOT ARG_TIMEOUT)
