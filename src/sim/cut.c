@@ -40,7 +40,7 @@ static const char *reason_not_to_cut(const struct sim *s)
 	for (uint32_t i = 0; i < s->n_endpoints; i++) {
 		if (!s->endpoints[i].cut)
 			return "programs run on its adapters";
-		if (s->rules.world)
+		if (s->rules.world && !s->endpoints[i].mail)
 			return "its adapters hand packets to each other in "
 			       "memory that processes do not share";
 	}
@@ -260,6 +260,8 @@ static void endpoints_cut(struct sim *s)
 	const struct parts *p = s->parts;
 	const struct sim_cut cut = {
 		.n = p->cut.n,
+		.first = p->first,
+		.last = p->last,
 		.parts = p->part,
 		.part_of_node = p->cut.part_of_node,
 	};
@@ -385,6 +387,11 @@ const char *sim_share(struct sim *s)
 	if (!s->has_begun)
 		parts_begin(s);
 	return s->not_cut;
+}
+
+bool sim_ask_first(struct sim *s, bool says)
+{
+	return s->parts ? distant_ask(s->parts, says) : says;
 }
 
 unsigned sim_broken_by(const struct sim *s)

@@ -218,8 +218,9 @@ static bool mail_is_sound(const struct sim *s, const struct mailbox *m,
 	for (size_t i = 0; i < m->n_packets && sound; i++)
 		sound = packet_is_sound(s, &m->packets[i], from);
 	for (size_t i = 0; i < m->n_packets && s->extras && sound; i++)
-		sound = m->extras[i].source < s->setup->n_nodes ||
-			m->extras[i].source == SIM_NONE;
+		sound = (m->extras[i].source < s->setup->n_nodes ||
+			 m->extras[i].source == SIM_NONE) &&
+			m->extras[i].endpoint <= s->n_endpoints;
 	for (size_t i = 0; i < m->n_credits && sound; i++)
 		sound = credit_is_sound(s, &m->credits[i]);
 	for (size_t i = 0; i < m->n_events && sound; i++)
@@ -287,6 +288,17 @@ static void pack_tellings(struct pack *p, struct sim *part)
 /* ---- together ---------------------------------------------------------------
  */
 
+/* What endpoints of one part have for those of another. */
+static void pack_letters(struct parts *p, struct pack *k, uint32_t from,
+			 uint32_t to)
+{
+	const struct sim *whole = p->whole;
+
+	for (uint32_t i = 0; i < whole->n_endpoints; i++)
+		whole->endpoints[i].mail(whole->endpoints[i].context, k, from,
+					 to);
+}
+
 /* What stands in boxes of this window, of all parts of two processes. */
 static void pack_mail(struct parts *p, struct pack *k, unsigned from,
 		      unsigned to)
@@ -301,6 +313,7 @@ static void pack_mail(struct parts *p, struct pack *k, unsigned from,
 			if (rank[j] != to)
 				continue;
 			pack_mailbox(k, p->part[j], m, i);
+			pack_letters(p, k, i, j);
 			if (k->reads)
 				deliveries_count(p->part[j], m);
 		}

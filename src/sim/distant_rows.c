@@ -91,6 +91,8 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 		borrow_pack(k, part);
 	if (s->probes)
 		promises_pack(k, part);
+	for (uint32_t e = 0; e < s->n_endpoints; e++)
+		s->endpoints[e].collect(s->endpoints[e].context, k, i);
 }
 
 /* ---- rows of all ------------------------------------------------------------

@@ -89,6 +89,9 @@ uint32_t sim_is_cut(const struct sim *s, const char **why_not);
  * first sim_run: shares it among them, or says why that cannot be.
  */
 const char *sim_share(struct sim *s);
+/* What the first of them says, which all ask when nothing happens; one alone
+ * hears itself. */
+bool sim_ask_first(struct sim *s, bool says);
 /* After SIM_BROKEN: whose bytes they were. */
 unsigned sim_broken_by(const struct sim *s);
 
@@ -164,9 +167,15 @@ void sim_observe(struct sim *s, const struct sim_observer *o);
 /* How a run is cut into parts. */
 struct sim_cut {
 	uint32_t n;
+	uint32_t first, last; /* those of this process: up to last - 1 */
 	struct sim *const *parts;
 	const uint16_t *part_of_node;
 };
+
+static inline bool part_is_here(const struct sim_cut *cut, uint32_t part)
+{
+	return part >= cut->first && part < cut->last;
+}
 
 /* A packet of an endpoint starts on a link. */
 struct sim_passage {
@@ -232,6 +241,16 @@ struct sim_endpoint {
 	 */
 	void (*pack)(void *context, struct pack *p);
 	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
+	/*
+	 * Of a run that several processes compute, as it was attached, while
+	 * nothing happens; what is read may be anybody's bytes. After each
+	 * window: what part `from` has for part `to` of another process, which
+	 * has it before any packet of that window can arrive there. And what
+	 * the first process must know of a part to show results. A run with an
+	 * endpoint without these functions is not shared.
+	 */
+	void (*mail)(void *context, struct pack *p, uint32_t from, uint32_t to);
+	void (*collect)(void *context, struct pack *p, uint32_t part);
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);

@@ -390,6 +390,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 		.kind = kind_of(p->bth.opcode),
 	};
 
+	slot_announce(lab, id);
 	sim_inject(lab->sim, lab->endpoint, &a, id);
 }
 
@@ -522,8 +523,12 @@ static bool arrivals_any(const struct arrivals *a)
 
 static void accept(struct v_device *dev, struct arrival what)
 {
+	static const struct packet unknown = { .payload = NULL };
 	struct lab *lab = dev->lab;
-	const struct packet *p = &slot_at(lab, what.slot)->packet;
+	/* One that strays here from another process is not for us. */
+	const struct packet *p = slot_is_here(lab, what.slot)
+					 ? &slot_at(lab, what.slot)->packet
+					 : &unknown;
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
 	struct packet marked;
 

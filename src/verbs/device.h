@@ -67,6 +67,8 @@ struct slot_pool {
 	uint32_t n;        /* that there were ever */
 	uint32_t free;     /* linked by `next` */
 	uint32_t returned; /* the same, by others */
+	/* Another process has them: here are copies of what comes to us. */
+	bool is_elsewhere;
 };
 
 /* A packet that has come; switches may have marked this copy of it. */
@@ -309,6 +311,9 @@ struct lab {
 	uint32_t *device_of_node;
 
 	struct slot_pool *pools;   /* of all labs that this one was cut into */
+	uint32_t n_pools;
+	struct lab_distant *distant; /* distant.c; NULL: one process has all */
+	struct letters *letters;     /* per lab, for those elsewhere */
 	struct slots_saved *saved; /* saved.c; NULL: it never was */
 	struct lab **parts;        /* NULL: it is not cut, or one of them */
 	uint32_t n_parts;
@@ -343,6 +348,10 @@ bool thread_wait(struct lab *lab);
 void thread_wake(struct v_thread *t, hd_time when);
 
 struct slot *slot_at(const struct lab *lab, uint32_t id);
+/* Is there such a slot, of ours or a copy? */
+bool slot_is_here(const struct lab *lab, uint32_t id);
+/* The copy of one of another process, which may be new. */
+struct slot *slot_mirror(struct lab *lab, uint32_t id);
 uint32_t slot_new(struct lab *lab);
 void slot_release(struct lab *lab, uint32_t id);
 void slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
@@ -421,8 +430,29 @@ void traffic_settle(struct lab *lab);
 /* The lab is cut into so many: each has rows and memory of its own. */
 void traffic_cut(struct traffic *t, uint32_t n);
 
+/* Of another process: a message was made. */
+void traffic_born(struct traffic *t, uint32_t posting, hd_time born);
+uint32_t traffic_postings(const struct traffic *t);
+/* What was counted in a part. */
+void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
+
 /* As bytes and back; of all labs that it was cut into. */
 void traffic_pack(struct traffic *t, struct pack *p);
+
+/* ---- distant.c: labs of several processes ------------------------------ */
+
+void lab_distant_cut(struct lab *lab, const struct sim_cut *how);
+void lab_distant_fini(struct lab *lab);
+/* A packet goes on its way: who gets it must know of it. */
+void slot_announce(struct lab *lab, uint32_t id);
+/* Of another process: nobody here looks at it any more. */
+void slot_return(struct lab *lab, uint32_t id);
+/* When a message of this posting was made, if that is for another process. */
+bool born_is_told(const struct v_device *from, const struct v_device *to,
+		  uint32_t posting, hd_time born);
+/* See struct sim_endpoint. */
+void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
+void lab_collect(void *context, struct pack *k, uint32_t part);
 
 /* ---- saved.c: what a lab remembers --------------------------------------- */
 
@@ -431,6 +461,8 @@ void lab_pack(void *context, struct pack *p);
 void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie);
 void lab_saved_free(struct lab *lab);
 void cq_pack(struct v_cq *cq, struct pack *p);
+/* Its headers as they would be on the wire, and how much they carry. */
+void slot_pack_headers(struct pack *p, struct slot *s);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 

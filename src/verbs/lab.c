@@ -35,14 +35,34 @@ struct slot *slot_at(const struct lab *lab, uint32_t id)
 			.chunks[chunk][place - chunk_start(chunk)];
 }
 
-static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
+bool slot_is_here(const struct lab *lab, uint32_t id)
 {
-	unsigned chunk = chunk_of(pool->n);
+	uint32_t pool = id >> SLOT_BITS, place = id & ((1u << SLOT_BITS) - 1);
 
-	assert(chunk < SLOT_CHUNKS && pool->n < (1u << SLOT_BITS) - 1);
+	return pool < lab->n_pools && chunk_of(place) < SLOT_CHUNKS &&
+	       lab->pools[pool].chunks[chunk_of(place)];
+}
+
+static void chunk_need(struct slot_pool *pool, uint32_t place)
+{
+	unsigned chunk = chunk_of(place);
+
+	assert(chunk < SLOT_CHUNKS);
 	if (!pool->chunks[chunk])
 		pool->chunks[chunk] = hd_alloc((size_t)SLOT_FIRST << chunk,
 					       sizeof(struct slot));
+}
+
+struct slot *slot_mirror(struct lab *lab, uint32_t id)
+{
+	chunk_need(&lab->pools[id >> SLOT_BITS], id & ((1u << SLOT_BITS) - 1));
+	return slot_at(lab, id);
+}
+
+static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
+{
+	assert(pool->n < (1u << SLOT_BITS) - 1);
+	chunk_need(pool, pool->n);
 	return lab->number << SLOT_BITS | pool->n++;
 }
 
@@ -69,8 +89,13 @@ uint32_t slot_new(struct lab *lab)
 
 void slot_release(struct lab *lab, uint32_t id)
 {
-	struct slot *s = slot_at(lab, id);
 	struct slot_pool *pool = &lab->pools[id >> SLOT_BITS];
+
+	if (pool->is_elsewhere) {
+		slot_return(lab, id);
+		return;
+	}
+	struct slot *s = slot_at(lab, id);
 
 	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
 		return;
@@ -424,6 +449,7 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 	lab->build = build;
 	lab->profile = profile;
 	lab->pools = pools_new(NULL, 0, 1);
+	lab->n_pools = 1;
 	lab->device_of_node =
 		hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
 	lab->devices = hd_alloc(setup->n_nodes, sizeof(*lab->devices));
@@ -451,7 +477,8 @@ void lab_free(struct lab *lab)
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
 	lab_saved_free(lab);
-	pools_free(lab->pools, lab->n_parts ? lab->n_parts : 1);
+	lab_distant_fini(lab);
+	pools_free(lab->pools, lab->n_pools);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
 	if (lab->sim && !lab->borrows_sim)
@@ -542,6 +569,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	struct lab *lab = context;
 
 	lab->pools = pools_new(lab->pools, 1, how->n);
+	lab->n_pools = how->n;
 	lab->n_parts = how->n;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	lab->parts = hd_alloc(how->n, sizeof(*lab->parts));
@@ -560,6 +588,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 
 		dev->lab = lab->parts[how->part_of_node[dev->node]];
 	}
+	lab_distant_cut(lab, how);
 	if (lab->traffic)
 		traffic_cut(lab->traffic, how->n);
 }
@@ -578,6 +607,8 @@ static void attach(struct lab *lab, struct sim *s)
 		.cut = lab->borrows_sim ? cut : NULL,
 		.pack = lab->borrows_sim ? lab_pack : NULL,
 		.pack_cookie = lab_pack_cookie,
+		.mail = lab->borrows_sim ? lab_mail : NULL,
+		.collect = lab_collect,
 	};
 	const struct sim_observer observer = { .context = lab,
 					       .granted = on_granted };

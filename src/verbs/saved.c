@@ -44,8 +44,7 @@ static const struct pack_member slot_members[] = {
 
 PACK_KNOWS(slot, 4344);
 
-/* Its headers as they would be on the wire, and how much they carry. */
-static void pack_headers(struct pack *p, struct slot *s)
+void slot_pack_headers(struct pack *p, struct slot *s)
 {
 	uint8_t bytes[PACKET_MAX];
 	struct packet bare = s->packet;
@@ -86,7 +85,7 @@ static uint32_t read_slot(struct lab *lab, struct pack *p)
 	s->node = node;
 	PACK_STRUCT(p, slot_members, s);
 	pack_check(p, s->vl < N_VLS);
-	pack_headers(p, s);
+	slot_pack_headers(p, s);
 	return id;
 }
 
@@ -96,7 +95,7 @@ static void write_slot(struct lab *lab, struct pack *p, uint32_t id)
 
 	pack_u32(p, &s->node);
 	PACK_STRUCT(p, slot_members, s);
-	pack_headers(p, s);
+	slot_pack_headers(p, s);
 }
 
 static void write_reference(struct lab *lab, struct pack *p, uint32_t id)

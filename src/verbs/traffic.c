@@ -126,6 +126,20 @@ static hd_time *born_at(const struct posting *p, uint64_t number)
 	return &p->born[number % p->born_size];
 }
 
+static uint32_t posting_number(const struct posting *p)
+{
+	return (uint32_t)(p - p->from->dev->lab->traffic->postings);
+}
+
+/* For the destination. */
+static void note_born(struct posting *p, hd_time now)
+{
+	if (p->made && p->made % NOTES == 0)
+		p->last_noted = p->last_noted->next =
+			hd_alloc(1, sizeof(*p->last_noted));
+	p->last_noted->born[p->made++ % NOTES] = now;
+}
+
 static void remember(struct posting *p, hd_time now)
 {
 	if (p->made - p->done == p->born_size) {
@@ -138,10 +152,20 @@ static void remember(struct posting *p, hd_time now)
 		free(old.born);
 	}
 	*born_at(p, p->made) = now;
-	if (p->made && p->made % NOTES == 0)
-		p->last_noted = p->last_noted->next =
-			hd_alloc(1, sizeof(*p->last_noted));
-	p->last_noted->born[p->made++ % NOTES] = now;
+	if (born_is_told(p->from->dev, p->to->dev, posting_number(p), now))
+		p->made++;
+	else
+		note_born(p, now);
+}
+
+void traffic_born(struct traffic *t, uint32_t posting, hd_time born)
+{
+	note_born(&t->postings[posting], born);
+}
+
+uint32_t traffic_postings(const struct traffic *t)
+{
+	return t->n_postings;
 }
 
 /* The next one that is received, or missing: it was made long ago. */
@@ -389,15 +413,48 @@ struct posting_row *rows_sum(const struct traffic *t)
 	return sums;
 }
 
-static uint64_t row_retries(const struct traffic *t, size_t row)
+/* Of postings whose sources are in that part. */
+static uint64_t retries_of(const struct traffic *t, size_t row, uint32_t part)
 {
 	uint64_t retries = 0;
 
 	for (uint32_t i = 0; i < t->n_postings; i++) {
-		if (t->postings[i].row == row)
-			retries += qp_retries(t->postings[i].from->qp);
+		const struct posting *p = &t->postings[i];
+
+		if (p->row == row && p->from->dev->lab->number == part)
+			retries += qp_retries(p->from->qp);
 	}
 	return retries;
+}
+
+static uint64_t row_retries(const struct traffic *t, size_t row)
+{
+	uint64_t retries = 0;
+
+	for (uint32_t i = 0; i < t->n_shares; i++)
+		retries += t->lab->pools[i].is_elsewhere
+				   ? t->shares[i].rows[row].retries
+				   : retries_of(t, row, i);
+	return retries;
+}
+
+static const struct pack_member counted_members[] = {
+	PACK(posting_row, posted), PACK(posting_row, done),
+	PACK(posting_row, failed), PACK(posting_row, received),
+	PACK(posting_row, retries),
+};
+
+void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
+{
+	struct posting_row *rows = t->shares[part].rows;
+	size_t n = t->lab->build->scenario->n_traffic;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!k->reads)
+			rows[i].retries = retries_of(t, i, part);
+		PACK_STRUCT(k, counted_members, &rows[i]);
+		histogram_pack(k, &rows[i].times);
+	}
 }
 
 /* HD_TIME_NEVER if nothing completed. */

@@ -63,6 +63,7 @@ struct posting {
 /* While measuring, but for retries. */
 struct posting_row {
 	uint64_t pairs, posted, done, failed, received;
+	uint64_t retries; /* as it was collected; see row_retries */
 	struct histogram times;
 };
 

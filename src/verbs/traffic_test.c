@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
+#include "ranks/world_for_tests.h"
 #include "verbs/traffic.h"
 
 /*
@@ -341,19 +343,28 @@ struct course {
 	struct qp_rows *rows;
 };
 
-static struct course course_begin(struct fabric *f, unsigned parts,
-				  unsigned threads)
+static struct course course_new(struct fabric *f, const struct sim_rules *how)
 {
 	struct sim_rules rules = f->rules;
 	struct diag d = { .status = HD_OK };
 	struct course c = { NULL, NULL };
 
 	lab_rules(&rules);
-	rules.parts = parts;
-	rules.threads = threads;
+	rules.parts = how->parts;
+	rules.threads = how->threads;
+	rules.world = how->world;
+	rules.cut_seed = how->cut_seed;
 	c.s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
 	assert_int_equal(qp_rows_new(f, c.s, &d, &c.rows), HD_OK);
 	return c;
+}
+
+static struct course course_begin(struct fabric *f, unsigned parts,
+				  unsigned threads)
+{
+	const struct sim_rules how = { .parts = parts, .threads = threads };
+
+	return course_new(f, &how);
 }
 
 static void course_end(struct course *c)
@@ -421,6 +432,53 @@ static void parts_carry_the_same_messages(void **state)
 		}
 		free(one);
 		fabric_free(f);
+	}
+}
+
+/* ---- over ranks, which are threads here
+ * ----------------------------------------------------- */
+
+struct shared {
+	struct fabric *fabric;
+	const char *one;
+	uint32_t seed;
+};
+
+static void carry(const struct world *world, void *context)
+{
+	const struct shared *w = context;
+	const struct sim_rules how = {
+		.threads = world->n == 3 ? 1 : 2,
+		.world = world,
+		.cut_seed = w->seed,
+	};
+	struct course c = course_new(w->fabric, &how);
+
+	/* A pause to look changes nothing. */
+	assert_int_equal(sim_run(c.s, 20 * HD_US, NULL, NULL), SIM_PAUSED);
+	char *mine = what_came(&c);
+
+	if (world->rank == 0)
+		assert_string_equal(w->one, mine);
+	free(mine);
+}
+
+static void ranks_carry_the_same_messages(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
+		struct shared w = { .seed = 1 };
+
+		must_build(in_parts[i], &w.fabric);
+		char *one = what_came_in(w.fabric, 1, 1);
+
+		w.one = one;
+		for (; w.seed <= (run_is_long() ? 6 : 1); w.seed++) {
+			for (unsigned n = 2; n <= 3; n++)
+				play_ranks(n, carry, &w);
+		}
+		free(one);
+		fabric_free(w.fabric);
 	}
 }
 
@@ -494,6 +552,7 @@ int main(void)
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
 		cmocka_unit_test(the_first_packets_are_held_back_too),
 		cmocka_unit_test(parts_carry_the_same_messages),
+		cmocka_unit_test(ranks_carry_the_same_messages),
 		cmocka_unit_test(messages_go_on_after_a_restart),
 	};
 
