@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/digest.h"
 #include "base/pack.h"
 #include "base/team.h"
@@ -85,13 +86,19 @@ static void note_fabric(struct pack *k, const struct fabric *f)
 		note_flow(k, f->flows[i]);
 }
 
+/* Switch by switch: all tables in rows would be the most memory of a run. */
 static void note_routes(const struct subnet *net, struct digest *h)
 {
-	uint8_t *rows = lft_rows(net);
+	char *bytes = hd_alloc(net->lft_stride, 1);
 
-	digest_add(h, (const char *)rows,
-		   (size_t)net->n_switches * net->lft_stride);
-	free(rows);
+	for (switch_id sw = 0; sw < net->n_switches; sw++) {
+		const struct lft_row row = lft_row_of(net, sw);
+
+		for (uint32_t lid = 0; lid < net->lft_stride; lid++)
+			bytes[lid] = (char)lft_row_get(row, (lid_t)lid);
+		digest_add(h, bytes, net->lft_stride);
+	}
+	free(bytes);
 }
 
 static void put_setting(void *context, const char *name, const char *value)
@@ -119,6 +126,9 @@ static void note_options(const struct simulation_options *o, struct strbuf *out)
 	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL,
 		      o->trace != NULL, o->flow_control, o->sampled,
 		      (unsigned long long)o->sample, team_asked());
+	strbuf_printf(out, "%d %d %llu\n", o->checkpoint != NULL,
+		      o->restart != NULL,
+		      (unsigned long long)o->every_simulated);
 	for (size_t i = 0; i < o->ports.n; i++)
 		strbuf_printf(out, "%s\n", o->ports.items[i]);
 }

@@ -141,6 +141,8 @@ enum hd_status simulation_new(struct fabric *f,
 		status = jobs_new(f, JOBS_ALL, d, &s->jobs);
 	if (status == HD_OK)
 		status = make_sim(s, d);
+	if (o->world)
+		status = world_agree(o->world, status, d);
 	if (status == HD_OK)
 		status = look_on(s, d);
 	if (status != HD_OK) {
@@ -226,6 +228,8 @@ static enum hd_status run_on(struct simulation *s, hd_time limit,
 		sim_samples_take(&s->samples);
 	if (s->state != SIM_PAUSED)
 		return HD_OK;
+	/* The first process is asked to. */
+	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
 	if (!is_sample)
 		sim_forget_pause(s->sim);
 	return saved_pause(s, d);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "lib/content.h"
 #include "lib/simulation_parts.h"
+#include "ranks/world.h"
 
 static double clock_now(void)
 {
@@ -38,6 +39,12 @@ static enum hd_status find_content(struct simulation *s, struct diag *d)
 	return status;
 }
 
+/* Of several processes, the first reads and writes the file. */
+static bool has_file(const struct simulation *s)
+{
+	return !s->options.world || s->options.world->rank == 0;
+}
+
 enum hd_status saved_begin(struct simulation *s, struct diag *d)
 {
 	const struct simulation_options *o = &s->options;
@@ -49,6 +56,8 @@ enum hd_status saved_begin(struct simulation *s, struct diag *d)
 		return scenario_refuse(s->fabric->scenario, d,
 				       &s->fabric->scenario->jobs[0],
 				       "a run with jobs cannot be saved");
+	if (!has_file(s))
+		return HD_OK;
 	status = find_content(s, d);
 	if (status == HD_OK && o->checkpoint)
 		status = file_check_place(o->checkpoint, d);
@@ -163,6 +172,29 @@ static enum hd_status refuse_unsaved(const struct simulation *s, struct diag *d)
 		   : HD_OK;
 }
 
+/* What the first process has read, for all of them. */
+static enum hd_status share_state(struct simulation *s, enum hd_status status,
+				  struct diag *d)
+{
+	const struct world *world = s->options.world;
+
+	status = world_agree(world, status, d);
+	if (status != HD_OK)
+		return status;
+	struct world_bytes *from = hd_alloc(world->n, sizeof(*from));
+	struct strbuf mine = STRBUF_INIT;
+
+	if (world->rank == 0)
+		strbuf_add(&mine, (const char *)s->saved.in, s->saved.left);
+	world_share(world, &mine, from);
+	strbuf_clear(&s->restart);
+	strbuf_add(&s->restart, from[0].bytes, from[0].len);
+	pack_from(&s->saved, s->restart.text, s->restart.len);
+	strbuf_fini(&mine);
+	free(from);
+	return HD_OK;
+}
+
 enum hd_status saved_restart(struct simulation *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -172,7 +204,10 @@ enum hd_status saved_restart(struct simulation *s, struct diag *d)
 		status = refuse_unsaved(s, d);
 	if (status != HD_OK || !s->options.restart)
 		return status;
-	status = cut_files(s, d);
+	if (has_file(s))
+		status = cut_files(s, d);
+	if (s->options.world)
+		status = share_state(s, status, d);
 	if (status != HD_OK)
 		return status;
 	pack_watchers(s, &s->saved);
@@ -219,22 +254,25 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 	pack_to(&p, &state);
 	enum hd_status status = pack_files(s, &p, d);
 
-	if (status == HD_OK) {
-		pack_watchers(s, &p);
-		sim_save(s->sim, &state);
+	pack_watchers(s, &p);
+	sim_save(s->sim, &state);
+	if (status == HD_OK && has_file(s))
 		status = checkpoint_write(s->options.checkpoint, &s->content,
 					  &state, d);
-	}
 	strbuf_fini(&state);
-	return status;
+	return s->options.world ? world_agree(s->options.world, status, d)
+				: status;
 }
 
 enum hd_status saved_pause(struct simulation *s, struct diag *d)
 {
 	hd_time every = s->options.every_simulated;
 
-	if (every && s->options.checkpoint && !s->is_stopped)
+	if (!s->options.checkpoint)
+		return HD_OK;
+	if (every && !s->is_stopped)
 		s->is_due = sim_now(s->sim) % every == 0;
+	s->is_due = sim_ask_first(s->sim, s->is_due);
 	if (!s->is_due)
 		return HD_OK;
 	enum hd_status status = save(s, d);

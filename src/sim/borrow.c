@@ -575,7 +575,7 @@ void saved_borrow(struct saved *v)
 	for (uint32_t port = 0; s->borrow && port < s->setup->n_ports; port++) {
 		struct loan_port *b = &s->borrow->ports[port];
 
-		if (b->n == 0)
+		if (b->n == 0 || !saved_has_port(v, port))
 			continue;
 		pack_line(v->p, b);
 		for (unsigned i = 0; i < b->n; i++) {

@@ -407,15 +407,21 @@ void choices_pack(struct pack *k, struct sim *part)
 void saved_choices(struct saved *v)
 {
 	struct choices *c = v->s->choices;
-	const struct subnet *sub = v->s->setup->subnet;
 
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < v->s->setup->n_ports; i++)
-		PACK_STRUCT(v->p, port_members, &c->ports[i]);
-	for (switch_id sw = 0; sw < sub->n_switches; sw++)
-		pack_bytes(v->p, c->turns[sw], c->groups->n_groups[sw]);
+	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
+		if (saved_has_port(v, i))
+			PACK_STRUCT(v->p, port_members, &c->ports[i]);
+	}
 	for (uint32_t i = 0; i < v->s->setup->n_nodes; i++) {
+		const struct node *n = &v->s->nodes[i];
+
+		if (!saved_has_node(v, i))
+			continue;
+		if (n->kind == SIM_SWITCH)
+			pack_bytes(v->p, c->turns[n->switch_id],
+				   c->groups->n_groups[n->switch_id]);
 		if (c->luck)
 			PACK_STRUCT(v->p, rng_members, &c->luck[i]);
 		if (c->kept)

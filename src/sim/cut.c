@@ -41,8 +41,8 @@ static const char *reason_not_to_cut(const struct sim *s)
 		if (!s->endpoints[i].cut)
 			return "programs run on its adapters";
 		if (s->rules.world && !s->endpoints[i].mail)
-			return "its adapters hand packets to each other in "
-			       "memory that processes do not share";
+			return "its jobs hand messages to each other in memory "
+			       "that processes do not share";
 	}
 	if (s->alive)
 		return "packets were given to it before it began";

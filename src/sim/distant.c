@@ -95,10 +95,10 @@ static const struct pack_member sim_members[] = {
 	PACK(sim, told),          PACK(sim, window_n),
 	PACK(sim, window_sum),    PACK(sim, events),
 	PACK(sim, events_before), PACK(sim, hops),
-	PACK(sim, full),          PACK(sim, latest),
-	PACK(sim, delivered_all), PACK(sim, n_queued),
-	PACK(sim, next_event),    PACK(sim, is_dry),
-	PACK_EACH(sim, mailed),
+	PACK(sim, hops_before),   PACK(sim, full),
+	PACK(sim, latest),        PACK(sim, delivered_all),
+	PACK(sim, n_queued),      PACK(sim, next_event),
+	PACK(sim, is_dry),        PACK_EACH(sim, mailed),
 };
 
 static const struct pack_member tally_members[] = {

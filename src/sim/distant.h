@@ -77,6 +77,8 @@ void distant_gather(struct sim *s, const struct strbuf *mine,
 
 /* distant_rows.c: rank 0 has all that sim_metrics and its like give. */
 void distant_collect(struct sim *s);
+/* What moves to rank 0 is there already. */
+void moved_forget(struct sim *s);
 
 static inline bool is_distant(const struct sim *s)
 {

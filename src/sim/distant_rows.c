@@ -151,6 +151,16 @@ static void pack_moved(struct pack *k, struct sim *s)
 		probes_pack(k, s);
 }
 
+void moved_forget(struct sim *s)
+{
+	struct strbuf nobody = STRBUF_INIT;
+	struct pack k;
+
+	pack_to(&k, &nobody);
+	pack_moved(&k, s);
+	strbuf_fini(&nobody);
+}
+
 static void pack_rank(struct pack *k, struct sim *s, unsigned rank)
 {
 	const struct distant *d = s->parts->distant;

@@ -32,6 +32,10 @@ struct shared {
 	bool heard; /* by an observer */
 	struct sim *one;
 	struct told told;
+	/* A run that is saved and goes on elsewhere. */
+	hd_time until;       /* it is saved; HD_TIME_NEVER: it ends */
+	struct strbuf state; /* as it was saved last; empty: it begins */
+	struct told so_far;
 };
 
 static struct sim *run(const struct shared *w, const struct sim_rules *r,
@@ -151,6 +155,120 @@ static void ranks_become_idle_at_the_same_time(void **state)
 		check(&shared);
 		workload_fini(&w);
 	}
+}
+
+/* ---- saved, and gone on with by other numbers of ranks
+ * -------------------------------------- */
+
+static void same_end(struct shared *w, struct sim *s)
+{
+	same_metrics(sim_metrics(w->one), sim_metrics(s));
+	if (w->setup->control)
+		same_control(w->one, s, w->n_flows);
+	same_lanes(w->one, s, w->setup->n_ports);
+	assert_int_equal(w->so_far.n, w->told.n);
+	assert_int_equal(w->so_far.sum, w->told.sum);
+}
+
+/* One leg of it. */
+static void go_on(const struct world *world, void *context)
+{
+	struct shared *w = context;
+	const bool is_first = !world || world->rank == 0;
+	struct sim_rules r = w->rules;
+	struct sim_observer o = hearer;
+	struct told told = w->so_far;
+	const uint64_t before = told.n;
+
+	r.world = world;
+	r.threads = world ? 1 + world->n % 2 : 1;
+	struct sim *s = sim_new(w->setup, w->flows, w->n_flows, &r);
+
+	o.context = &told;
+	if (w->heard)
+		sim_observe(s, &o);
+	if (w->state.len)
+		assert_true(sim_load(s, w->state.text, w->state.len));
+	assert_int_equal(sim_run(s, w->until, NULL, NULL),
+			 w->until == HD_TIME_NEVER ? w->ends : SIM_PAUSED);
+	struct strbuf state = STRBUF_INIT;
+
+	if (w->until != HD_TIME_NEVER)
+		sim_save(s, &state); /* all ranks have read the one before */
+	if (is_first) {
+		strbuf_fini(&w->state);
+		w->state = state;
+		w->so_far = told;
+		if (w->until == HD_TIME_NEVER)
+			same_end(w, s);
+	} else {
+		assert_int_equal(told.n, before);
+		strbuf_fini(&state);
+	}
+	sim_free(s);
+}
+
+static void check_restarts(struct shared *w, const hd_time *at)
+{
+	static const unsigned ranks[] = { 2, 3, 1, 2 };
+
+	w->told = w->so_far = (struct told){ 0, 0 };
+	w->one = run(w, &w->rules, &w->told);
+	w->state = (struct strbuf)STRBUF_INIT;
+	for (unsigned i = 0; i < 4; i++) {
+		w->until = i < 3 ? at[i] : HD_TIME_NEVER;
+		if (ranks[i] == 1)
+			go_on(NULL, w);
+		else
+			play_ranks(ranks[i], go_on, w);
+	}
+	strbuf_fini(&w->state);
+	sim_free(w->one);
+}
+
+static void ranks_go_on_with_what_others_saved(void **state)
+{
+	static const hd_time at[] = { 4 * HD_US + 17, 13300123, 28 * HD_US };
+
+	(void)state;
+	for (size_t i = 0; i < MODES + MODES_WATCHED; i++) {
+		const char *text = i < MODES ? mode_scenarios[i]
+					     : modes_watched[i - MODES];
+		struct fabric *f;
+
+		/* These remember what others do, too. */
+		if (!run_is_long() && (i == 1 || (i >= 4 && i <= 6) || i == 11))
+			continue;
+		must_build(text, &f);
+		struct shared shared = { .setup = &f->setup,
+					 .flows = f->flows,
+					 .n_flows = f->n_flows,
+					 .rules = f->rules,
+					 .heard = i >= MODES,
+					 .ends = SIM_ENDED };
+
+		check_restarts(&shared, at);
+		fabric_free(f);
+	}
+}
+
+static void rules_go_on_counting_after_a_restart(void **state)
+{
+	static const hd_time at[] = { HD_US, 2100077, 3 * HD_US };
+	struct workload w;
+
+	(void)state;
+	workload_init(&w, workload_find("fat tree, 16 hosts"));
+	struct shared shared = { .setup = &w.fabric.setup,
+				 .flows = w.flows,
+				 .n_flows = w.n_flows,
+				 .ends = SIM_ENDED };
+
+	for (unsigned which = 0; which < RULES; which++) {
+		rules_of(which, &shared.rules);
+		check_restarts(&shared, at);
+	}
+	workload_fini(&w);
 }
 
 static void check_text(const char *text, bool heard, enum sim_state ends)
@@ -378,6 +496,8 @@ int main(void)
 		cmocka_unit_test(
 			control_probes_and_loans_are_the_same_over_ranks),
 		cmocka_unit_test(observers_of_rank_0_are_told_all),
+		cmocka_unit_test(ranks_go_on_with_what_others_saved),
+		cmocka_unit_test(rules_go_on_counting_after_a_restart),
 		cmocka_unit_test(links_come_up_between_ranks),
 		cmocka_unit_test(a_circle_through_ranks_is_found),
 		cmocka_unit_test(more_ranks_than_switches_are_too_many),

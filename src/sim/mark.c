@@ -405,9 +405,13 @@ static void pack_two_counters(struct saved *v)
 	struct marks *m = v->s->marks;
 	uint32_t n = v->s->setup->n_ports;
 
-	for (size_t i = 0; i < (size_t)n * v->s->n_lanes; i++)
-		pack_u32(v->p, &m->fill[i]);
+	for (size_t i = 0; i < (size_t)n * v->s->n_lanes; i++) {
+		if (saved_has_port(v, (uint32_t)(i / v->s->n_lanes)))
+			pack_u32(v->p, &m->fill[i]);
+	}
 	for (uint32_t port = 0; port < n; port++) {
+		if (!saved_has_port(v, port))
+			continue;
 		size_t wants = counts(v->s, port)
 				       ? v->s->n_lanes * outputs_of(v->s, port)
 				       : 0;
@@ -424,12 +428,14 @@ void saved_marks(struct saved *v)
 
 	if (!s->marks)
 		return;
-	pack_u64(v->p, &made);
-	if (v->p->reads)
-		saved_first(v)->marks->marked = made;
+	if (saved_has_sums(v)) {
+		pack_u64(v->p, &made);
+		if (v->p->reads)
+			saved_first(v)->marks->marked = made;
+	}
 	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
 	     port++) {
-		if (!counts(s, port))
+		if (!counts(s, port) || !saved_has_port(v, port))
 			continue;
 		pack_copies(v, &s->marks->rings[port]);
 		for (uint32_t i = 0; i < s->n_lanes; i++) {

@@ -284,10 +284,13 @@ void saved_probes(struct saved *v)
 
 	if (!a)
 		return;
-	for (uint32_t i = 0; i < s->setup->control->n_flows; i++)
+	for (uint32_t i = 0;
+	     saved_has_sums(v) && i < s->setup->control->n_flows; i++)
 		pack_says(v->p, s, &a->flows[i].says);
-	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++)
-		pack_u64(v->p, &a->promised[i]);
+	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++) {
+		if (saved_has_port(v, (uint32_t)(i / N_SLS)))
+			pack_u64(v->p, &a->promised[i]);
+	}
 }
 
 /* Who says what of a flow: its source, the link without room, the last one. */

@@ -393,7 +393,7 @@ static void pack_pull(struct saved *v, uint32_t port)
 void saved_senders(struct saved *v)
 {
 	for (uint32_t i = 0; i < v->s->setup->n_ports && !v->p->refused; i++) {
-		if (v->s->links[i].flags & L_PULLS)
+		if ((v->s->links[i].flags & L_PULLS) && saved_has_port(v, i))
 			pack_pull(v, i);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "sim/distant.h"
 #include "sim/tally.h"
 
 /* ---- packets: which, and in which order ---------------------------------- */
@@ -60,9 +61,22 @@ static void packets_find(struct saved *v, struct sim *part)
 	free(is_free);
 }
 
+/* Those of other processes are in their sections. */
+static uint64_t alive_here(const struct sim *s)
+{
+	uint64_t alive = 0;
+
+	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
+		const struct sim *part = sim_part(s, i);
+
+		alive += part->is_elsewhere ? 0 : part->alive;
+	}
+	return alive;
+}
+
 static void packets_number(struct saved *v)
 {
-	v->packets = hd_alloc(sim_alive(v->s), sizeof(*v->packets));
+	v->packets = hd_alloc(alive_here(v->s), sizeof(*v->packets));
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	v->numbers = hd_alloc(sim_n_parts(v->s), sizeof(*v->numbers));
 	for (uint32_t i = 0; i < sim_n_parts(v->s); i++) {
@@ -71,7 +85,7 @@ static void packets_number(struct saved *v)
 		packets_find(v, part);
 		v->numbers[i] = hd_alloc(part->n_packets, sizeof(**v->numbers));
 	}
-	assert(v->n_packets == sim_alive(v->s));
+	assert(v->n_packets == alive_here(v->s));
 	if (v->n_packets)
 		qsort(v->packets, v->n_packets, sizeof(*v->packets),
 		      packet_order);
@@ -358,16 +372,24 @@ static void clocks_share(struct saved *v)
 	saved_first(v)->delivered_all = s->delivered_all;
 }
 
-static void pack_run(struct saved *v)
+static void pack_clocks(struct saved *v)
 {
 	struct sim *s = v->s;
 
-	pack_shape(v);
 	PACK_STRUCT(v->p, clock_members, s);
 	pack_check(v->p,
 		   s->now < NEVER && s->arb.next_change <= s->setup->n_changes);
 	if (v->p->reads)
 		clocks_share(v);
+}
+
+static void pack_section(struct saved *v)
+{
+	struct sim *s = v->s;
+
+	pack_shape(v);
+	if (saved_has_sums(v))
+		pack_clocks(v);
 	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
 		s->endpoints[i].pack(s->endpoints[i].context, v->p);
 	saved_packets(v);
@@ -384,8 +406,6 @@ static void pack_run(struct saved *v)
 	saved_tally(v);
 	saved_tellings(v);
 	saved_events(v);
-	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
-		s->parts->part[i]->arb.tables = s->arb.tables;
 }
 
 static void saved_fini(struct saved *v)
@@ -394,6 +414,9 @@ static void saved_fini(struct saved *v)
 		free(v->numbers[i]);
 	free(v->numbers);
 	free(v->packets);
+	v->numbers = NULL;
+	v->packets = NULL;
+	v->n_packets = 0;
 }
 
 const char *sim_not_saved(const struct sim *s)
@@ -402,35 +425,129 @@ const char *sim_not_saved(const struct sim *s)
 		if (!s->endpoints[i].pack)
 			return "programs run on its adapters";
 	}
-	if (s->rules.world)
-		return "several processes compute it";
+	if (s->rules.world && s->n_endpoints)
+		return "several processes have its adapters";
 	return NULL;
+}
+
+/* ---- sections
+ * --------------------------------------------------------------------- */
+
+/* Whose rows are in which; NULL: there is one. The caller frees it. */
+static uint16_t *sections_find(const struct sim *s)
+{
+	if (!is_distant(s))
+		return NULL;
+	uint16_t *of = hd_alloc(s->setup->n_nodes, sizeof(*of));
+
+	for (uint32_t i = 0; i < s->setup->n_nodes; i++)
+		of[i] = s->parts->distant
+				->rank_of_part[s->parts->cut.part_of_node[i]];
+	return of;
+}
+
+/* How many there are, and `of` if there are several; 0 if it is refused. */
+static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n,
+			      uint16_t **of)
+{
+	pack_u32(p, &n);
+	if (!pack_check(p, n > 0 && n <= PARTS_MOST) || p->refused)
+		return 0;
+	if (n == 1)
+		return 1;
+	if (p->reads)
+		*of = hd_alloc(s->setup->n_nodes, sizeof(**of));
+	for (uint32_t i = 0; *of && i < s->setup->n_nodes; i++) {
+		pack_u16(p, &(*of)[i]);
+		pack_check(p, (*of)[i] < n);
+	}
+	return p->refused ? 0 : n;
+}
+
+/* The sections of the others go behind that of the first. */
+static void sections_gather(struct sim *s, struct strbuf *mine,
+			    struct strbuf *out)
+{
+	struct distant *d = s->parts->distant;
+	const unsigned me = d->world->rank;
+
+	for (unsigned i = 0; i < d->world->n; i++)
+		strbuf_clear(&d->to[i]);
+	if (me > 0)
+		strbuf_add(&d->to[0], mine->text, mine->len);
+	world_exchange(d->world, d->to, d->from);
+	for (unsigned i = 1; me == 0 && i < d->world->n; i++)
+		strbuf_add(out, d->from[i].bytes, d->from[i].len);
 }
 
 void sim_save(struct sim *s, struct strbuf *out)
 {
 	const char *before = memory_for("a checkpoint");
+	const struct world *world = is_distant(s) ? s->rules.world : NULL;
+	uint16_t *section_of_node = sections_find(s);
+	struct strbuf mine = STRBUF_INIT;
 	struct pack p;
-	struct saved v = { .p = &p, .s = s };
+	struct saved v = { .p = &p,
+			   .s = s,
+			   .section_of_node = section_of_node,
+			   .section = world ? world->rank : 0 };
 
 	assert(s->has_begun && !sim_not_saved(s));
 	if (s->parts)
 		metrics_collect(s);
 	flow_tallies_flush(&s->tally->flows);
-	pack_to(&p, out);
-	pack_run(&v);
+	pack_to(&p, v.section ? &mine : out);
+	if (v.section == 0)
+		pack_sections(&p, s, world ? world->n : 1, &section_of_node);
+	pack_section(&v);
 	saved_fini(&v);
+	free(section_of_node);
+	if (is_distant(s))
+		sections_gather(s, &mine, out);
+	strbuf_fini(&mine);
 	memory_for(before);
+}
+
+/* What other processes go on with. */
+static void elsewhere_forget(struct sim *s)
+{
+	for (uint32_t i = 0; is_distant(s) && i < s->parts->cut.n; i++) {
+		struct sim *part = s->parts->part[i];
+
+		if (!part->is_elsewhere)
+			continue;
+		free(part->packets);
+		free(part->extras);
+		part->packets = NULL;
+		part->extras =
+			s->extras ? hd_alloc(1, sizeof(*part->extras)) : NULL;
+		part->n_packets = 0;
+		part->packets_cap = 0;
+		part->free_packet = NONE;
+	}
+	if (!is_first_rank(s))
+		moved_forget(s);
 }
 
 bool saved_read(struct sim *s, const void *bytes, size_t len)
 {
+	uint16_t *section_of_node = NULL;
 	struct pack p;
 	struct saved v = { .p = &p, .s = s };
 
 	pack_from(&p, bytes, len);
-	pack_run(&v);
-	saved_fini(&v);
+	uint32_t n = pack_sections(&p, s, 0, &section_of_node);
+
+	v.section_of_node = section_of_node;
+	for (; v.section < n && !p.refused; v.section++) {
+		pack_section(&v);
+		saved_fini(&v);
+	}
+	free(section_of_node);
+	saved_events_begin(&v);
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
+		s->parts->part[i]->arb.tables = s->arb.tables;
+	elsewhere_forget(s);
 	return pack_is_done(&p);
 }
 

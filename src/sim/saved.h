@@ -20,6 +20,11 @@
  * port, node or flow, sums are those of all parts, and packets have numbers in
  * an order of their own. Whoever reads gives each to the part that has its row,
  * and the sums to the first.
+ *
+ * Of a run that several processes compute, each writes a section: the rows of
+ * its own nodes with their packets and events; the first one also what it has
+ * of all (sums, groups, what is to be told). Whoever goes on reads all
+ *sections, in however many processes, and keeps what is for its own parts.
  */
 
 #include "base/pack.h"
@@ -31,13 +36,44 @@ struct saved_packet {
 	bool is_linked; /* it is in a queue: no other may have it */
 };
 
+struct saved_event {
+	struct sim *owner;
+	struct event event;
+};
+
 struct saved {
 	struct pack *p;
 	struct sim *s;                /* the whole */
 	struct saved_packet *packets; /* by number */
 	uint32_t n_packets;
 	uint32_t **numbers; /* writing: per part, by id */
+	/* Whose rows are in this section; NULL: all. */
+	const uint16_t *section_of_node;
+	uint32_t section;
+	struct saved_event *coming; /* reading: of all sections so far */
+	size_t n_coming, coming_cap;
 };
+
+static inline bool saved_has_node(const struct saved *v, uint32_t node)
+{
+	return !v->section_of_node || v->section_of_node[node] == v->section;
+}
+
+static inline bool saved_has_port(const struct saved *v, uint32_t port)
+{
+	return saved_has_node(v, v->s->setup->ports[port].node);
+}
+
+static inline bool saved_has_flow(const struct saved *v, uint32_t flow)
+{
+	return saved_has_node(v, v->s->flows[flow].source);
+}
+
+/* Has this section what is of all? */
+static inline bool saved_has_sums(const struct saved *v)
+{
+	return v->section == 0;
+}
 
 /* Who gets what is not a row's. */
 static inline struct sim *saved_first(const struct saved *v)
@@ -92,5 +128,8 @@ void saved_probes(struct saved *v);
 void saved_borrow(struct saved *v);
 void saved_tellings(struct saved *v);
 void saved_events(struct saved *v);
+/* When all sections are read: these are what is to come, and no others that
+ * came of reading rows. */
+void saved_events_begin(struct saved *v);
 
 #endif

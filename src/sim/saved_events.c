@@ -84,7 +84,7 @@ static struct event *events_gather(const struct saved *v, size_t *n)
 {
 	struct event *all = hd_alloc(sim_events(v->s), sizeof(*all));
 
-	*n = events_add(v, v->s, all);
+	*n = saved_has_sums(v) ? events_add(v, v->s, all) : 0;
 	for (uint32_t i = 0; v->s->parts && i < v->s->parts->cut.n; i++)
 		*n += events_add(v, v->s->parts->part[i], all + *n);
 	if (*n)
@@ -204,10 +204,26 @@ static void read_event(struct saved *v, struct event *e)
 {
 	struct sim *owner = v->p->refused ? NULL : event_resolve(v, e);
 
-	if (!owner)
+	if (!owner || owner->is_elsewhere)
 		return;
-	eventq_push(&owner->q, e->when, e->key);
-	owner->background += is_background(key_kind(e->key));
+	v->coming = hd_grow(v->coming, &v->coming_cap, v->n_coming + 1,
+			    sizeof(*v->coming));
+	v->coming[v->n_coming++] = (struct saved_event){ owner, *e };
+}
+
+void saved_events_begin(struct saved *v)
+{
+	queues_clear(v->s);
+	for (size_t i = 0; i < v->n_coming; i++) {
+		struct sim *owner = v->coming[i].owner;
+		const struct event *e = &v->coming[i].event;
+
+		eventq_push(&owner->q, e->when, e->key);
+		owner->background += is_background(key_kind(e->key));
+	}
+	for (uint32_t i = 0; i < sim_n_parts(v->s); i++)
+		arrivals_go_on(saved_part(v, i));
+	free(v->coming);
 }
 
 void saved_events(struct saved *v)
@@ -216,8 +232,6 @@ void saved_events(struct saved *v)
 	struct event *all = v->p->reads ? NULL : events_gather(v, &n);
 
 	n = pack_count(v->p, n);
-	if (v->p->reads)
-		queues_clear(v->s);
 	for (size_t i = 0; i < n && !v->p->refused; i++) {
 		struct event e = { 0 };
 
@@ -228,6 +242,4 @@ void saved_events(struct saved *v)
 			read_event(v, &e);
 	}
 	free(all);
-	for (uint32_t i = 0; v->p->reads && i < sim_n_parts(v->s); i++)
-		arrivals_go_on(saved_part(v, i));
 }

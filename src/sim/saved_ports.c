@@ -229,15 +229,22 @@ static void pack_cold(struct saved *v, struct sim *owner, uint32_t port)
 	saved_list(v, owner, &c->held);
 }
 
-static void pack_counters(struct saved *v, uint32_t port)
+/* What any part may add to: the first process has all of it. */
+static void pack_sums(struct saved *v, uint32_t port)
 {
 	struct sim *s = v->s;
 
 	PACK_STRUCT(v->p, counters_members, &s->sums.cold[port]);
-	pack_u64(v->p, &s->sums.carried[port]);
 	for (size_t i = 0; i < missed_row(s); i++)
 		PACK_STRUCT(v->p, count_members,
 			    &s->sums.missed[port * missed_row(s) + i]);
+}
+
+static void pack_counters(struct saved *v, uint32_t port)
+{
+	struct sim *s = v->s;
+
+	pack_u64(v->p, &s->sums.carried[port]);
 	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
 		PACK_STRUCT(v->p, count_members,
 			    &s->sums.by_sl[port * s->n_sls + i]);
@@ -298,24 +305,32 @@ static void pack_buffers(struct saved *v, struct sim *owner, uint32_t port)
 		pack_readers(v, owner, port);
 }
 
+static void pack_port(struct saved *v, uint32_t port)
+{
+	struct sim *s = v->s, *owner = sim_of_port(s, port);
+
+	pack_output(v, &s->links[port]);
+	saved_table(v, port);
+	pack_ring(v, owner, &s->rings[port]);
+	pack_lanes(v, owner, port);
+	if (s->cioq)
+		pack_outlet(v, owner, port);
+	pack_buffers(v, owner, port);
+	pack_cold(v, owner, port);
+	pack_counters(v, port);
+}
+
 void saved_ports(struct saved *v)
 {
-	struct sim *s = v->s;
+	const struct sim *s = v->s;
 
 	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
 	     port++) {
-		struct sim *owner = sim_of_port(s, port);
-
 		if (s->links[port].peer == NONE)
 			continue;
-		pack_output(v, &s->links[port]);
-		saved_table(v, port);
-		pack_ring(v, owner, &s->rings[port]);
-		pack_lanes(v, owner, port);
-		if (s->cioq)
-			pack_outlet(v, owner, port);
-		pack_buffers(v, owner, port);
-		pack_cold(v, owner, port);
-		pack_counters(v, port);
+		if (saved_has_port(v, port))
+			pack_port(v, port);
+		if (saved_has_sums(v))
+			pack_sums(v, port);
 	}
 }

@@ -72,20 +72,34 @@ static uint32_t n_tables(const struct saved *v)
 	return v->s->tally->hashed ? sim_n_parts(v->s) : 1;
 }
 
-/* The part of the end node that a pair leads to. */
-static uint32_t table_of(const struct saved *v, uint64_t key)
+/* The end node that a pair leads to. */
+static uint32_t node_of(const struct saved *v, uint64_t key)
 {
 	const struct sim *s = v->s;
 	const struct tally *t = s->tally;
 	uint64_t end = (key - 1) / t->n_kinds % t->n_ends;
 
-	if (!s->parts || !t->hashed)
-		return 0;
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
 		if (s->nodes[i].kind == SIM_END && t->end_number[i] == end)
-			return s->parts->cut.part_of_node[i];
+			return i;
 	}
 	return 0;
+}
+
+static uint32_t table_of(const struct saved *v, uint64_t key)
+{
+	const struct sim *s = v->s;
+
+	return s->parts && s->tally->hashed
+		       ? s->parts->cut.part_of_node[node_of(v, key)]
+		       : 0;
+}
+
+/* Is it one that is seen here? */
+static bool has_pair(const struct saved *v, const struct pair *pair)
+{
+	return pair->key && (!v->section_of_node ||
+			     saved_has_node(v, node_of(v, pair->key)));
 }
 
 static void pack_pair(struct saved *v, uint32_t place, struct pair pair)
@@ -106,7 +120,7 @@ static void pack_pairs(struct saved *v)
 		const struct tally *t = pairs_of(v, i);
 
 		for (uint64_t k = 0; k < n_pairs(t); k++)
-			n += t->pairs[k].key != 0;
+			n += has_pair(v, &t->pairs[k]);
 	}
 	n = pack_count(v->p, n);
 	for (; v->p->reads && n > 0 && !v->p->refused; n--)
@@ -115,7 +129,7 @@ static void pack_pairs(struct saved *v)
 		const struct tally *t = pairs_of(v, i);
 
 		for (uint64_t k = 0; k < n_pairs(t); k++) {
-			if (t->pairs[k].key)
+			if (has_pair(v, &t->pairs[k]))
 				pack_pair(v, (uint32_t)k, t->pairs[k]);
 		}
 	}
@@ -127,8 +141,11 @@ static void pack_pairs(struct saved *v)
 static void pack_flows(struct saved *v, struct tally *t)
 {
 	for (uint32_t i = 0; i < v->s->n_flows; i++) {
+		if (saved_has_sums(v))
+			PACK_STRUCT(v->p, flow_counts_members, &t->m.flows[i]);
+		if (!saved_has_flow(v, i))
+			continue;
 		PACK_STRUCT(v->p, flow_members, &t->flows.of[i]);
-		PACK_STRUCT(v->p, flow_counts_members, &t->m.flows[i]);
 		if (t->per_flow)
 			pack_u32(v->p, &t->per_flow[i]);
 	}
@@ -155,12 +172,14 @@ void saved_tally(struct saved *v)
 {
 	struct tally *t = v->s->tally;
 
-	PACK_STRUCT(v->p, sums_members,
-		    v->p->reads ? saved_first(v)->tally : t);
-	PACK_STRUCT(v->p, rules_members, t);
-	batch_counts_pack(v->p, &t->flows.mean);
+	if (saved_has_sums(v)) {
+		PACK_STRUCT(v->p, sums_members,
+			    v->p->reads ? saved_first(v)->tally : t);
+		PACK_STRUCT(v->p, rules_members, t);
+		batch_counts_pack(v->p, &t->flows.mean);
+		pack_groups(v);
+	}
 	pack_flows(v, t);
-	pack_groups(v);
 	if (t->pairs)
 		pack_pairs(v);
 	if (v->p->reads && v->s->parts)

@@ -666,6 +666,8 @@ void saved_sources(struct saved *v)
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct sim_flow *f = &s->flows[i];
 
+		if (!saved_has_flow(v, i))
+			continue;
 		PACK_STRUCT(v->p, source_members, &s->make.sources[i]);
 		PACK_STRUCT(v->p, more_members, &s->make.more[i]);
 		pack_check(v->p, f->kind != SIM_TRACE ||

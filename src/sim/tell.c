@@ -244,12 +244,17 @@ static void pack_telling(struct saved *v, struct telling *t)
 
 	t->place = (uint64_t)port << 32 | kind;
 	t->order = owner->tell.queue.order++;
-	push(&owner->tell.queue, t);
+	/* Of several processes, the first one tells. */
+	if (is_first_rank(v->s))
+		push(&owner->tell.queue, t);
 }
 
 void saved_tellings(struct saved *v)
 {
 	size_t n = 0;
+
+	if (!saved_has_sums(v))
+		return;
 	struct telling *all = v->p->reads ? NULL : tellings_gather(v, &n);
 
 	n = pack_count(v->p, n);

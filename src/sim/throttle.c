@@ -575,11 +575,12 @@ static void pack_controlled(struct saved *v, struct controlled *f)
 {
 	if (f->throttle == NONE)
 		return;
+	uint32_t port = v->s->control->throttles[f->throttle].port;
+
+	if (!saved_has_port(v, port))
+		return;
 	PACK_STRUCT(v->p, controlled_members, f);
-	saved_list(
-		v,
-		sim_of_port(v->s, v->s->control->throttles[f->throttle].port),
-		&f->queue);
+	saved_list(v, sim_of_port(v->s, port), &f->queue);
 	if (v->p->reads)
 		flow_look(v->s, f);
 }
@@ -592,15 +593,18 @@ void saved_control(struct saved *v)
 	if (!c)
 		return;
 	sim_control_counts(v->s, &counts);
-	PACK_STRUCT(v->p, counts_members, &counts);
-	if (v->p->reads)
+	if (saved_has_sums(v))
+		PACK_STRUCT(v->p, counts_members, &counts);
+	if (v->p->reads && saved_has_sums(v))
 		saved_first(v)->control->counts = counts;
-	for (uint32_t i = 0; i < c->rules->n_throttles; i++)
-		pack_throttle(v, &c->throttles[i]);
+	for (uint32_t i = 0; i < c->rules->n_throttles; i++) {
+		if (saved_has_port(v, c->throttles[i].port))
+			pack_throttle(v, &c->throttles[i]);
+	}
 	for (uint32_t i = 0; i < c->rules->n_flows && !v->p->refused; i++)
 		pack_controlled(v, &c->flows[i]);
 	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
-		if (v->s->links[i].flags & L_PULLS)
+		if ((v->s->links[i].flags & L_PULLS) && saved_has_port(v, i))
 			pack_coming(v, sim_of_port(v->s, i), i);
 	}
 }

@@ -308,14 +308,14 @@ struct lab {
 	hd_time now; /* of the simulation, while it calls us */
 	struct v_device *devices;
 	uint32_t n_devices;
+	uint32_t n_pools;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools;   /* of all labs that this one was cut into */
-	uint32_t n_pools;
+	struct slot_pool *pools; /* of all labs that this one was cut into */
 	struct lab_distant *distant; /* distant.c; NULL: one process has all */
 	struct letters *letters;     /* per lab, for those elsewhere */
-	struct slots_saved *saved; /* saved.c; NULL: it never was */
-	struct lab **parts;        /* NULL: it is not cut, or one of them */
+	struct slots_saved *saved;   /* saved.c; NULL: it never was */
+	struct lab **parts;          /* NULL: it is not cut, or one of them */
 	uint32_t n_parts;
 	uint32_t number; /* among them; its pool */
 	uint64_t lost;

@@ -163,8 +163,8 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 			traffic_born(r->lab->traffic, x->id, x->when);
 		return;
 	}
-	if (k->reads && !pack_check(k, x->what <= LETTER_RETURNED &&
-					       slot_is_sound(r, x)))
+	if (k->reads &&
+	    !pack_check(k, x->what <= LETTER_RETURNED && slot_is_sound(r, x)))
 		return;
 	if (x->what == LETTER_PACKET)
 		slot_pack_headers(k, k->reads ? slot_mirror(r->lab, x->id)

@@ -439,8 +439,8 @@ static uint64_t row_retries(const struct traffic *t, size_t row)
 }
 
 static const struct pack_member counted_members[] = {
-	PACK(posting_row, posted), PACK(posting_row, done),
-	PACK(posting_row, failed), PACK(posting_row, received),
+	PACK(posting_row, posted),  PACK(posting_row, done),
+	PACK(posting_row, failed),  PACK(posting_row, received),
 	PACK(posting_row, retries),
 };
 

@@ -6,7 +6,7 @@
 command -v mpirun >/dev/null || fail "mpirun is not installed"
 [ -e "$(dirname "$HEDDLE")/libheddle-mpi.so" ] ||
 	fail "heddle was built without libopenmpi-dev"
-rm -rf ./*.one trace pcap db dump out err files
+rm -rf ./*.one trace pcap db dump out err files killed.* state.*
 
 # ranks N COMMAND...
 ranks() {
@@ -71,7 +71,20 @@ all() {
 	compared=$((compared + 1))
 }
 
-# Those that ranks can share: more switches than ranks, no queue pairs.
+# few FILE HOW CAPTURE: the same in one format, by the options of CAPTURE.
+few() {
+	file=$1 name=$(basename "$1" .yaml) pcap=$3
+	watched 1 1
+	for what in out trace dump ${pcap:+pcap}; do
+		mv $what $what.one
+	done
+	watched "${2%x*}" "${2#*x}"
+	for what in out trace dump ${pcap:+pcap}; do
+		same $what
+	done
+}
+
+# Those that ranks can share: more switches than ranks.
 compared=0
 if [ "${HD_LONG:-0}" = 1 ]; then
 	for file in "$SRC"/examples/*.yaml; do
@@ -88,7 +101,33 @@ if [ "${HD_LONG:-0}" = 1 ]; then
 	[ $compared -ge 12 ] || fail "only $compared examples were compared"
 else
 	all "$SRC/examples/link-failure.yaml" '2x2 3x1'
+	few "$SRC/examples/one-fabric.yaml" 2x2 '' # queue pairs
 fi
+
+# ---- checkpoints: what some save, others go on with
+file=$SRC/examples/link-failure.yaml name=link-failure
+rm -f state*
+sim 1 1 --all --json
+mv out out.one
+# saved RANKS THREADS FILE, goes_on RANKS THREADS FILE
+saved() {
+	sim "$1" "$2" --all --json --checkpoint "$3" --every-simulated 5us
+	same out
+	[ -f "$3" ] || fail "no checkpoint by $1 ranks"
+}
+goes_on() {
+	sim "$1" "$2" --all --json --restart "$3"
+	same out
+}
+saved 2 1 state.ranks
+saved 1 2 state.threads
+# Over TCP, as between machines.
+(
+	export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
+	goes_on 3 1 state.ranks
+) || exit 1
+goes_on 1 2 state.ranks
+goes_on 2 2 state.threads
 
 # ---- what is refused, in one line
 # refused RANKS STATUS TEXT COMMAND...: what mpirun adds stands between dashes.
@@ -122,8 +161,10 @@ fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
 jobs:
   - {name: steps, on: "0..3", program: [{allreduce: 4KiB, algorithm: ring}]}
 END
-refused 2 3 '2 processes cannot compute this run together: its adapters hand' \
+refused 2 3 '2 processes cannot compute this run together: its jobs hand' \
 	"$HEDDLE" sim jobs.yaml -o files
+refused 2 3 'a run with jobs cannot be saved' \
+	"$HEDDLE" sim jobs.yaml -o files --checkpoint ring.ckpt
 refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files
 refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
 	"$HEDDLE" sim ring.yaml -o files : -n 1 "$HEDDLE" sim other.yaml -o files
@@ -134,11 +175,15 @@ refused 1 3 '(on rank 1)' "$HEDDLE" sim ring.yaml -o files : \
 	-n 1 "$HEDDLE" sim nowhere.yaml -o files
 refused 2 2 'standard input is there for one process only' \
 	"$HEDDLE" sim - -o files
-for option in --checkpoint --restart; do
-	refused 2 2 'a checkpoint (--checkpoint, --restart) is there for one process only' \
-		"$HEDDLE" sim ring.yaml $option ring.ckpt -o files
-	[ ! -e ring.ckpt ] || fail "a refused run wrote its state"
-done
+refused 2 3 'of another scenario' "$HEDDLE" sim ring.yaml -o files \
+	--restart state.ranks
+refused 2 3 'no checkpoint' "$HEDDLE" sim ring.yaml -o files \
+	--restart ring.yaml
+refused 2 4 'no/where' "$HEDDLE" sim ring.yaml -o files --checkpoint no/where
+refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+	"$HEDDLE" sim ring.yaml -o files : \
+	-n 1 "$HEDDLE" sim ring.yaml -o files --checkpoint ring.ckpt
+[ ! -e ring.ckpt ] || fail "a refused run wrote its state"
 refused 2 4 'no/where' "$HEDDLE" sim ring.yaml --trace no/where
 [ ! -e files ] || fail "a refused run wrote"
 
@@ -158,28 +203,51 @@ launcher=$!
 writes_here() {
 	ls -l "/proc/$1/fd" 2>/dev/null | grep -qF -- "-> $PWD/#"
 }
-# The last rank, when all of them work: rank 0 has begun its trace.
+# Rank 0 has begun its trace.
 begun() {
 	for pid in $(ps -o pid= --ppid $launcher); do
 		! writes_here $pid || return 0
 	done
 	return 1
 }
-tries=0
-until begun; do
-	tries=$((tries + 1))
-	[ $tries -lt 600 ] || fail "nobody began"
-	sleep 0.1
-done
-sleep 0.5
-victim=
-for pid in $(ps -o pid= --ppid $launcher); do
-	victim=$pid
-done
-kill -9 "$victim"
-got=0
-wait $launcher || got=$?
-[ $got -ne 0 ] || fail "a rank was killed, and all was well"
-rm -f killed.out killed.err
+saves() {
+	[ -f killed.state ]
+}
+# dies WHEN: the last rank is killed when all of them work.
+dies() {
+	tries=0
+	until "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || fail "nobody began"
+		sleep 0.1
+	done
+	victim=
+	for pid in $(ps -o pid= --ppid $launcher); do
+		victim=$pid
+	done
+	kill -9 "$victim"
+	got=0
+	wait $launcher || got=$?
+	[ $got -ne 0 ] || fail "a rank was killed, and all was well"
+	! grep '^heddle' killed.err >&2 || fail "the others complain, too"
+	[ "$(grep -c 'rank [0-9]* .*exited on signal 9' killed.err)" -eq 1 ] ||
+		fail "nobody says who died: $(cat killed.err)"
+	rm -f killed.out killed.err
+}
+dies begun
 left=$(ls -A | grep killed | grep -v '^killed\.db' || true)
 [ -z "$left" ] || fail "a killed rank left $left"
+
+# At most the time since the last checkpoint is lost, by whoever goes on.
+long='--set run.measure=40ms --set run.horizon=50ms'
+# shellcheck disable=SC2086 # words
+"$HEDDLE" sim ring.yaml $long --all --json >want
+# shellcheck disable=SC2086
+mpirun -n 3 --allow-run-as-root --oversubscribe "$HEDDLE" sim ring.yaml $long \
+	--checkpoint killed.state --every-simulated 100us -o killed.json \
+	>killed.out 2>killed.err &
+launcher=$!
+dies saves
+# shellcheck disable=SC2086
+"$HEDDLE" sim ring.yaml $long --all --json --restart killed.state >got
+cmp want got >&2 || fail "another outcome after a rank was killed"

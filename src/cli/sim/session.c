@@ -182,8 +182,6 @@ static const char *needs_one_process(const struct sim_values *v,
 {
 	if (v->live)
 		return "a live fabric";
-	if (v->run.checkpoint || v->run.restart)
-		return "a checkpoint (--checkpoint, --restart)";
 	return strcmp(file, "-") == 0 ? "standard input" : NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that do not come to their end: who waits where, and for whom. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "sim/jobs/parts.h"
@@ -152,9 +153,11 @@ static void add_messages(struct problems *all, const struct placed *p,
 	}
 }
 
+/* All that is shown, so that no order depends on who computed it. */
 static int compare(const void *a, const void *b)
 {
 	const struct problem *x = a, *y = b;
+	int words = strcmp(x->operation, y->operation);
 
 	if (x->of != y->of)
 		return x->of < y->of ? -1 : 1;
@@ -164,11 +167,13 @@ static int compare(const void *a, const void *b)
 		return x->line < y->line ? -1 : 1;
 	if (x->peer != y->peer)
 		return x->peer < y->peer ? -1 : 1;
-	if (x->operation != y->operation)
-		return x->operation[0] < y->operation[0] ? -1 : 1;
+	if (words)
+		return words;
 	if (x->tag != y->tag)
 		return x->tag < y->tag ? -1 : 1;
-	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return strcmp(x->what, y->what);
 }
 
 /* ---- showing them
