@@ -486,6 +486,7 @@ enum hd_status fabric_build_setup(struct fabric *b, struct diag *d)
 	plug(b);
 	set_model(b);
 	set_borrowing(b);
+	b->setup.reduction_delay = b->scenario->fabric.reduction.delay;
 	enum hd_status status = set_routers(b, d);
 
 	if (status == HD_OK)

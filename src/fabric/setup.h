@@ -72,7 +72,9 @@ enum sim_packet_kind {
 	SIM_CNP,
 	SIM_PROBE,
 	SIM_ACCEPT,
-	SIM_REJECT
+	SIM_REJECT,
+	SIM_CONTRIBUTION, /* to a reduction (S2) */
+	SIM_RESULT        /* of one (S5) */
 };
 
 /* One packet offered to the fabric. */
@@ -93,6 +95,7 @@ struct sim_arrival {
 	/* T13p: which of the source's; 0 for flows of throttles (C1). */
 	uint16_t sender;
 	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
+	uint32_t transaction;      /* of a contribution (S2) */
 };
 
 struct sim_fault {
@@ -219,6 +222,7 @@ struct sim_setup {
 	struct sim_borrowing borrowing;
 	const struct sim_control *control;   /* NULL: none */
 	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
+	hd_time reduction_delay;             /* of a switch that reduces (S4) */
 	uint64_t seed;
 };
 

@@ -46,7 +46,9 @@ const struct schema_row scenario_job_fields[] = {
 	  .help = "each rank computes so long" },
 	{ "jobs[].program[].barrier", SCHEMA_SIZE, STEP(amount[SCN_BARRIER]),
 	  .initial = "none", .word = "none", .word_value = SCN_NOT_GIVEN,
-	  .high = "0", .help = "0: nobody goes on before all are here" },
+	  .high = "0",
+	  .help = "0: nobody goes on before all are here: dissemination, or "
+		  "in-network, by the switches" },
 	{ "jobs[].program[].broadcast", SCHEMA_SIZE,
 	  STEP(amount[SCN_BROADCAST]), STEP_BYTES,
 	  .help = "so many bytes from the root to all: binomial, or multicast "
@@ -56,7 +58,8 @@ const struct schema_row scenario_job_fields[] = {
 	{ "jobs[].program[].allreduce", SCHEMA_SIZE,
 	  STEP(amount[SCN_ALLREDUCE]), STEP_BYTES,
 	  .help = "so many bytes of each, reduced, to all: ring, doubling, "
-		  "rabenseifner, or tree (two binary trees)" },
+		  "rabenseifner, tree (two binary trees), or in-network, by the "
+		  "switches" },
 	{ "jobs[].program[].allgather", SCHEMA_SIZE,
 	  STEP(amount[SCN_ALLGATHER]), STEP_BYTES,
 	  .help = "so many bytes of each to all: ring, or doubling" },

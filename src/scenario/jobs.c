@@ -34,7 +34,8 @@ bool jobs_multicast(const struct scenario *s)
 		for (size_t k = 0; k < j->n_program; k++) {
 			const char *name = j->program[k].algorithm;
 
-			if (name && strcmp(name, "multicast") == 0)
+			if (name && (strcmp(name, "multicast") == 0 ||
+				     strcmp(name, "in-network") == 0))
 				return true;
 		}
 	}

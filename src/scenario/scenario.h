@@ -96,6 +96,13 @@ struct scn_routing {
 	struct scn_adaptive adaptive;
 };
 
+/* In-network reduction (docs/model.md, S1 to S6). */
+struct scn_reduction {
+	uint64_t trees;   /* of a switch, at most */
+	uint64_t payload; /* of a transaction, bytes */
+	hd_time delay;
+};
+
 struct scn_group {
 	char *name;
 	char *members;
@@ -118,6 +125,7 @@ struct scn_fabric {
 	enum sim_credits credits;
 	enum sim_arbiter arbiter;
 	struct scn_routing routing;
+	struct scn_reduction reduction;
 	struct scn_group *groups;
 	size_t n_groups;
 };

@@ -227,7 +227,10 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 		     uint8_t *bytes)
 {
 	const struct sim_node *node = &b->setup.nodes[p->source];
-	port_id source = b->setup.ports[node->first_port + 1].origin;
+	/* A switch that reduces is known by its port 0. */
+	port_id source =
+		b->setup.ports[node->first_port + (node->kind == SIM_END)]
+			.origin;
 	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SMP_BYTES;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
@@ -315,6 +318,9 @@ static void fill_payload(const struct sim_packet *p, struct packet *out,
 	case SIM_REJECT:
 		fill_mad(p, out, mad);
 		break;
+	case SIM_CONTRIBUTION:
+	case SIM_RESULT:
+		assert(false && "not of congestion control");
 	}
 }
 
@@ -364,7 +370,9 @@ static size_t encode_controlled(const struct fabric *b,
 static void write_packet(struct sim_capture *c, const struct pending *p)
 {
 	uint8_t bytes[PACKET_MAX];
-	bool controlled = p->packet.answered || p->packet.kind != SIM_DATA;
+	enum sim_packet_kind kind = p->packet.kind;
+	bool reduces = kind == SIM_CONTRIBUTION || kind == SIM_RESULT;
+	bool controlled = p->packet.answered || (kind != SIM_DATA && !reduces);
 	size_t size = controlled ? encode_controlled(c->b, &p->packet, bytes)
 				 : encode(c->b, &p->packet, bytes);
 

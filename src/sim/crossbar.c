@@ -150,7 +150,9 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 	assert(in < 256);
 	struct packet *p = voq_pop(s, lane, in, false);
 	hd_time d_out = duration_of(s, s->links[port].rate, p->bytes);
-	hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
+	hd_time d_in = is_made_here(p)
+			       ? 0
+			       : duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time end = s->now + sped_up(s, d_out);
 	hd_time in_end = p->head + s->delay + d_in;
 
@@ -164,7 +166,8 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 	s->outlet_credits[lane - s->outlet_lanes] -=
 		(uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
-		reader_take(s, s->links[p->up].peer, p->slot, end);
+		if (!is_made_here(p))
+			reader_take(s, s->links[p->up].peer, p->slot, end);
 		s->cross.granted[port] = s->now + 1;
 	}
 	copy_leave(s, p, end);

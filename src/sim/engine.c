@@ -5,6 +5,7 @@
 
 #include "sim/control.h"
 #include "sim/hop.h"
+#include "sim/reduce.h"
 #include "sim/tell.h"
 
 /* ---- for others ---------------------------------------------------------- */
@@ -61,7 +62,8 @@ static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
 {
 	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
 		return false;
-	if (s->n_readers == 0 || (s->links[port].flags & L_END))
+	if (s->n_readers == 0 || (s->links[port].flags & L_END) ||
+	    is_made_here(p))
 		return true;
 	return reader_free(s, s->links[p->up].peer, p->slot);
 }
@@ -196,6 +198,9 @@ static void event_rare(struct sim *s, uint64_t key)
 	case EV_REFRESH:
 		update_refresh(s, port);
 		break;
+	case EV_REDUCED:
+		reduction_emerge(s, id);
+		break;
 	case EV_CHOOSE:
 		choice_make(s, packet_at(s, id));
 		break;
@@ -290,7 +295,7 @@ static inline void prefetch_near(const struct sim *s, uint64_t key,
 		const struct packet *p = &s->packets[key_id(key)];
 		const struct node *n = &s->nodes[l->far_node];
 
-		if (!CUT(port_is_remote(s, p->up)))
+		if (!MAYBE(is_made_here(p)) && !CUT(port_is_remote(s, p->up)))
 			__builtin_prefetch(&s->rings[p->up], 1);
 		if (!(l->flags & L_FAR_END) &&
 		    !CUT(node_is_remote(s, l->far_node)))

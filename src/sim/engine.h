@@ -125,6 +125,11 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
 
 /* Arrivals that a forwarding table and one SL2VL row do not settle. */
 void switch_arrive(struct sim *s, uint32_t port, struct packet *p);
+/* A packet that the switch has made: by these ports, or (NULL) as its DLID
+ * says. */
+struct port_set;
+void switch_gives(struct sim *s, const struct node *n, uint32_t id,
+		  const struct port_set *to);
 void fifo_arrive(struct sim *s, struct packet *p);
 /* The first packet of an input buffer has left it at `when`. */
 void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when);

@@ -22,6 +22,7 @@ enum event_kind {
 	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
 	EV_SPACE,   /* id: blocks that come free at input port, vl */
 	EV_REFRESH, /* T5's timer of port */
+	EV_REDUCED, /* id: aggregator of a switch that has a result (S4) */
 	EV_CHOOSE,  /* id: packet that came by input port is routed (D2) */
 	EV_FIRST,   /* id: packet; fifo with merged lanes only */
 	EV_READY,   /* id: packet for output port, vl */

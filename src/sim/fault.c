@@ -240,8 +240,10 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
 		gone = p->head > gone ? p->head : gone;
 		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);
 	} else {
-		hd_time tail = p->head +
-			       duration_of(s, s->links[p->up].rate, p->bytes);
+		hd_time tail = p->head;
+
+		if (!is_made_here(p))
+			tail += duration_of(s, s->links[p->up].rate, p->bytes);
 
 		copy_leave(s, p, tail > gone ? tail : gone);
 	}

@@ -85,6 +85,9 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
+
+	if (MAYBE(is_made_here(p)))
+		return;
 	struct credits credits = credits_of_link(s, up);
 	struct ring *r = credits.ring;
 	uint64_t area = (uint64_t)blk * (when - p->head);
@@ -142,7 +145,7 @@ HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
 /* T6: what keeps a link from running dry inside a packet. */
 HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
 {
-	if (likely(s->one_rate) || s->cioq)
+	if (likely(s->one_rate) || s->cioq || is_made_here(p))
 		return 0;
 	hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
@@ -341,7 +344,9 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
 		return;
 	}
 	if (MAYBE(s->n_readers)) {
-		reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
+		if (!is_made_here(p))
+			reader_take(s, s->links[p->up].peer, p->slot,
+				    l->busy_until);
 		s->cross.granted[port] = s->now + 1;
 	}
 	hop_leave(s, p, l->busy_until, way);

@@ -261,6 +261,12 @@ static enum sim_packet_kind packet_kind(const struct sim *s,
 	return p->flags & P_OTHER ? s->extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
+/* Nobody's data, nor a reduction's. */
+static bool is_of_control(const struct sim *s, const struct packet *p)
+{
+	return (p->flags & P_OTHER) && packet_kind(s, p) < SIM_CONTRIBUTION;
+}
+
 static uint32_t order_kind(const struct sim *s, const struct packet *p)
 {
 	if (!s->tally->by_sl)
@@ -372,7 +378,7 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->latest = when > s->latest ? when : s->latest;
-	if (unlikely(p->flags & P_OTHER))
+	if (unlikely(is_of_control(s, p)))
 		return;
 	s->delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
@@ -422,7 +428,8 @@ static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
 {
 	const struct packet_extra *x = &s->extras[packet_id(s, p)];
 
-	if (x->endpoint == 0)
+	/* What a switch has made is not told: nobody sent it (S6). */
+	if (x->endpoint == 0 || s->nodes[x->source].kind != SIM_END)
 		return;
 	const struct sim_endpoint *e = &s->endpoints[x->endpoint - 1];
 
@@ -443,7 +450,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		tell_ended(s, p, &e);
 	if (s->n_endpoints && s->extras)
 		endpoint_lost(s, p, e.time);
-	if (e.time < s->from || (p->flags & P_OTHER))
+	if (e.time < s->from || is_of_control(s, p))
 		return;
 	m->lost[e.fate]++;
 	m->checksum += mix(e.time ^ (uint64_t)e.where << 20 ^ e.fate);

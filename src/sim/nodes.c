@@ -108,10 +108,13 @@ static void node_init(struct sim *s, uint32_t id)
 	}
 	n->low = s->links[n->first_port].peer == NONE;
 	ports_survey(s, n);
+	/* A switch that reduces has one more, behind its ports (S4). */
+	uint32_t inputs = n->n_in + (sub->n_aggregations > 0);
+
 	/* A node of 64 ports has 64 inputs, unless port 0 is one, too. */
-	s->wide = s->wide || n->n_in - n->low > 64;
-	if (n->n_in > s->heads.row)
-		s->heads.row = n->n_in;
+	s->wide = s->wide || inputs - n->low > 64;
+	if (inputs > s->heads.row)
+		s->heads.row = inputs;
 	if (sn->kind == SIM_ROUTER) {
 		return; /* has no table, and is not plain */
 	}

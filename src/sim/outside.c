@@ -67,6 +67,7 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 	s->packets[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
 	s->extras[id].kind = (uint8_t)a->kind;
 	s->extras[id].cookie = cookie;
+	s->extras[id].nth = a->transaction;
 	s->extras[id].endpoint = (uint8_t)(endpoint + 1);
 	sender_expect(s, endpoint, id);
 }

@@ -166,6 +166,7 @@ void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
 		.cookie = x->cookie,
 		.waited = s->now - (is_first ? p->born : p->ready),
 		.is_first = is_first,
+		.is_made = s->nodes[x->source].kind != SIM_END,
 		.is_measured = s->from != NEVER,
 	};
 

@@ -425,6 +425,8 @@ const char *sim_not_saved(const struct sim *s)
 		if (!s->endpoints[i].pack)
 			return "programs run on its adapters";
 	}
+	if (s->reductions)
+		return "its switches reduce";
 	if (s->rules.world && s->n_endpoints)
 		return "several processes have its adapters";
 	return NULL;

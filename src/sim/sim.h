@@ -186,6 +186,7 @@ struct sim_passage {
 	 * matters). */
 	hd_time waited;
 	bool is_first;    /* link of its way */
+	bool is_made;     /* by a switch (S4): it has no such cookie */
 	bool is_measured; /* no longer in the warm-up */
 };
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "sim/control.h"
 #include "sim/distant.h"
+#include "sim/reduce.h"
 #include "sim/tell.h"
 #include "sim/voq.h"
 
@@ -408,6 +409,7 @@ static void features_init(struct sim *s)
 	control_init(s);
 	marks_init(s);
 	choices_init(s);
+	reductions_init(s);
 	probes_init(s);
 	if (s->hoq || s->rules.injects || s->routers || s->control ||
 	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET))
@@ -436,8 +438,8 @@ static enum way way_of(const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (s->links[i].flags & L_CARE);
 	if (s->cioq || s->fifo || s->oldest || s->exact || s->wide || s->hoq ||
-	    s->n_readers || s->fc || s->choices || care || s->borrow ||
-	    s->n_lanes != s->vl15)
+	    s->n_readers || s->fc || s->choices || s->reductions || care ||
+	    s->borrow || s->n_lanes != s->vl15)
 		return WAY_GENERAL;
 	return s->control ? WAY_SIMPLE : WAY_PLAIN;
 }
@@ -492,6 +494,7 @@ void sim_free(struct sim *s)
 	control_fini(s);
 	marks_fini(s);
 	choices_fini(s);
+	reductions_fini(s);
 	probes_fini(s);
 	routes_fini(s);
 	arbiters_fini(s);

@@ -88,7 +88,7 @@ struct packet_extra {
 	uint8_t tclass, hop_limit;
 	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
-	uint32_t nth;  /* of its flow to be granted (C6), from 1 */
+	uint32_t nth;  /* of its flow to be granted (C6), from 1; S2: number */
 	uint8_t kind;  /* enum sim_packet_kind */
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
@@ -487,6 +487,7 @@ struct sim {
 	struct probes *probes;   /* NULL: nobody asks (C8) */
 	struct choices *choices; /* NULL: no switch chooses (D1) */
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
+	struct reductions *reductions; /* NULL: no switch reduces (S1) */
 
 	/* state.c, from the setup: the same from beginning to end. */
 	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
@@ -562,6 +563,12 @@ static inline struct packet *packet_at(struct sim *s, uint32_t id)
 static inline uint32_t packet_id(const struct sim *s, const struct packet *p)
 {
 	return (uint32_t)(p - s->packets);
+}
+
+/* Of packets that a switch has made (S4) there is no port that sent them. */
+static inline bool is_made_here(const struct packet *p)
+{
+	return p->up == NONE;
 }
 
 /* By which port a node forwards, LFT_NO_PORT if by none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/choose.h"
 #include "sim/mark.h"
+#include "sim/reduce.h"
 
 #include <assert.h>
 
@@ -14,8 +15,10 @@ void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
 
 void packet_drop(struct sim *s, struct packet *p)
 {
-	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
+	hd_time tail = p->head;
 
+	if (!is_made_here(p))
+		tail += duration_of(s, s->links[p->up].rate, p->bytes);
 	space_return(s, p, tail);
 	packet_free(s, p);
 }
@@ -52,7 +55,9 @@ unsigned switch_output(struct sim *s, const struct node *n,
 uint8_t switch_lane(const struct sim *s, const struct node *n,
 		    const struct packet *p, unsigned out)
 {
-	return sl2vl_at(s->setup->subnet, n->switch_id, p->in, out)->vl[p->sl];
+	unsigned in = is_made_here(p) ? 0 : p->in;
+
+	return sl2vl_at(s->setup->subnet, n->switch_id, in, out)->vl[p->sl];
 }
 
 static bool key_passes(const struct sim *s, const struct node *n,
@@ -170,23 +175,13 @@ static bool has_output(const struct sim *s, const struct node *n,
 	return false;
 }
 
-static void multicast(struct sim *s, const struct node *n, struct packet *p,
-		      uint32_t in_port)
+/* Copies of a packet go their ways; its record is theirs from now on. */
+static void copies_send(struct sim *s, const struct node *n, uint32_t id,
+			const uint64_t *outs, unsigned words)
 {
-	const struct subnet *sub = s->setup->subnet;
-	const struct mft *mft = &sub->mft[n->subnet];
-	const uint64_t *outs =
-		mft_get(mft, n->switch_id, sub->n_switches, p->dlid);
-	if (s->routes)
-		outs = routes_set(s, n, p, outs);
-	uint32_t id = packet_id(s, p);
-
-	if (!has_output(s, n, p, outs, mft->words)) {
-		head_unrouted(s, p, in_port);
-		return;
-	}
-	copies_make(s, n, id, outs, mft->words);
+	copies_make(s, n, id, outs, words);
 	struct packet *slot = &s->packets[id];
+
 	if (slot->left == 0) {
 		packet_drop(s, slot);
 		return;
@@ -206,6 +201,31 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 	}
 }
 
+static void multicast(struct sim *s, const struct node *n, struct packet *p,
+		      uint32_t in_port)
+{
+	const struct subnet *sub = s->setup->subnet;
+	const struct mft *mft = &sub->mft[n->subnet];
+	const uint64_t *outs =
+		mft_get(mft, n->switch_id, sub->n_switches, p->dlid);
+	if (s->routes)
+		outs = routes_set(s, n, p, outs);
+
+	if (!has_output(s, n, p, outs, mft->words))
+		head_unrouted(s, p, in_port);
+	else
+		copies_send(s, n, packet_id(s, p), outs, mft->words);
+}
+
+void switch_gives(struct sim *s, const struct node *n, uint32_t id,
+		  const struct port_set *to)
+{
+	if (to)
+		copies_send(s, n, id, to->bits, 4);
+	else
+		multicast(s, n, packet_at(s, id), n->first_port);
+}
+
 void slot_leave(struct sim *s, struct packet *p, hd_time when)
 {
 	uint32_t id = p->slot;
@@ -215,7 +235,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 		slot->ready = when;
 	if (--slot->left > 0)
 		return;
-	uint32_t in_port = s->links[slot->up].peer;
+	uint32_t in_port = is_made_here(slot) ? 0 : s->links[slot->up].peer;
 	/* The reader may move on, but it may not take a later packet that
 	 * gets this number for the same one. */
 	for (uint32_t i = 0; i < s->n_readers; i++) {
@@ -254,7 +274,10 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		return;
 	}
 	if (p->dlid >= LID_FIRST_MCAST) {
-		multicast(s, n, p, in_port);
+		if (s->reductions && is_contribution(s, p))
+			contribution_arrive(s, n, p, in_port);
+		else
+			multicast(s, n, p, in_port);
 		return;
 	}
 	if (choice_is_left(s, n, p)) {

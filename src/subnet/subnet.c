@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "subnet/adaptive.h"
+#include "subnet/aggregate.h"
 #include "subnet/intern.h"
 #include "subnet/mcast.h"
 #include "subnet/router.h"
@@ -278,6 +279,8 @@ void subnet_fini(struct subnet *s)
 	free(s->lft_at);
 	subnet_forget_sls(s);
 	adaptive_forget(s);
+	aggregations_drop(s, 0);
+	free(s->aggregations);
 	router_tables_free(s);
 	*s = (struct subnet){ .topo = NULL };
 }

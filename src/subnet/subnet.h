@@ -98,6 +98,7 @@ struct mft {
 struct mcast_group; /* mcast.h */
 struct router_hop;  /* router.h */
 struct adaptive;    /* adaptive.h */
+struct aggregation; /* aggregate.h */
 
 /* Finds equal tables; an implementation detail. */
 struct table_index {
@@ -153,6 +154,9 @@ struct subnet {
 	struct mcast_group *groups;
 	uint32_t n_groups;
 	size_t groups_cap;
+	struct aggregation *aggregations;
+	uint32_t n_aggregations;
+	size_t aggregations_cap;
 
 	/* Which routers lead where: router.h. */
 	struct router_hop *router_hops; /* [from subnet][to subnet] */

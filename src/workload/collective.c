@@ -159,6 +159,16 @@ static bool reduce_op(const struct step *s, struct member m, struct spot at,
 	return one_op(s, m, OP_RECV, v + bit, out);
 }
 
+/* All give, switches reduce, all get the result. */
+static bool in_network_op(const struct step *s, struct member m, struct spot at,
+			  struct op *out)
+{
+	*out = (struct op){ .kind = OP_REDUCE,
+			    .size = s->algorithm->moved ? s->size : 0,
+			    .peer = m.group };
+	return at.index == 0 && m.p > 1;
+}
+
 /* ---- rings --------------------------------------------------------------- */
 
 static uint32_t ring_rounds(const struct step *s, struct member m,
@@ -493,6 +503,7 @@ static double bus_each(double p, double m)
 const struct algorithm algorithms[] = {
 	{ "compute", "cpu", NULL, one_round, compute_op },
 	{ "barrier", "dissemination", NULL, log_rounds, barrier_op },
+	{ "barrier", "in-network", NULL, one_round, in_network_op },
 	{ "broadcast", "binomial", NULL, broadcast_rounds, broadcast_op,
 	  .moved = whole, .bus = whole },
 	{ "broadcast", "multicast", NULL, one_round, multicast_op,
@@ -506,6 +517,8 @@ const struct algorithm algorithms[] = {
 	{ "allreduce", "rabenseifner", NULL, rabenseifner_rounds,
 	  rabenseifner_op, .moved = whole, .bus = bus_twice },
 	{ "allreduce", "tree", tree_strands, tree_rounds, tree_op,
+	  .moved = whole, .bus = bus_twice },
+	{ "allreduce", "in-network", NULL, one_round, in_network_op,
 	  .moved = whole, .bus = bus_twice },
 	{ "allgather", "ring", NULL, ring_rounds, allgather_ring_op,
 	  .moved = each, .bus = bus_each },

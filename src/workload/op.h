@@ -13,6 +13,7 @@ enum op_kind {
 	OP_MULTICAST, /* to all others of a group, in hardware */
 	OP_READ,      /* from a server (J9) */
 	OP_WRITE,
+	OP_REDUCE, /* with all others of a group, by the switches (S2) */
 };
 extern const char *const op_kind_names[];
 

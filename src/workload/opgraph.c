@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 
 const char *const op_kind_names[] = { "compute",   "send", "receive",
-				      "multicast", "read", "write" };
+				      "multicast", "read", "write",
+				      "reduce" };
 
 void opgraph_fini(struct opgraph *g)
 {

@@ -33,6 +33,15 @@ run job-interference 0
 claim job-interference "the storm holds the job up" \
 	'.tables.jobs.rows[0].slowdown > 5'
 
+run in-network 0
+claim in-network "a third of the ring's 128.5 us" '
+	.tables.steps.rows[0].mean < 45 and
+	.tables["aggregation trees"].rows[0].levels == 3'
+status 0 "$HEDDLE" sim "$examples/in-network.yaml" --json \
+	--set jobs.train.program.0.algorithm=ring
+cp out ring.json
+claim ring "which a ring takes" '.tables.steps.rows[0].mean > 3 * 42'
+
 run quickstart 0
 claim quickstart "three classes" '.tables.traffic.rows | length == 3'
 claim quickstart "voice waits least" \

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "sim/jobs/parts.h"
-#include "subnet/mcast.h"
+#include "subnet/aggregate.h"
 #include "subnet/packet.h"
 #include "workload/place.h"
 
@@ -146,6 +146,7 @@ static void actor_add(struct placed *p, port_id port)
 		.port = port,
 		.first = GANG_NONE,
 		.left_at = HD_TIME_NEVER,
+		.reduces = GANG_NONE,
 	};
 }
 
@@ -260,8 +261,7 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 	return HD_OK;
 }
 
-/* A tree for each group of a step that needs them. */
-static enum hd_status add_trees(struct placed *p, size_t number, struct diag *d)
+enum hd_status placed_trees(struct placed *p, size_t number, struct diag *d)
 {
 	struct subnet *subnet = &p->fabric->subnet;
 	const struct step *step = &p->steps[number];
@@ -308,6 +308,9 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 	p->servers = hd_alloc(n, sizeof(*p->servers));
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->mlids = hd_alloc(n, sizeof(*p->mlids));
+	p->trees_of = hd_alloc(n, sizeof(*p->trees_of));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	p->begun = hd_alloc(n, sizeof(*p->begun));
 	p->job.steps = p->steps;
 	p->job.n_steps = (uint32_t)n;
 	p->job.n_cpus = 1;
@@ -317,7 +320,9 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 			status = add_servers(p, i, d);
 		if (status == HD_OK &&
 		    strcmp(p->steps[i].algorithm->name, "multicast") == 0)
-			status = add_trees(p, i, d);
+			status = placed_trees(p, i, d);
+		if (status == HD_OK && step_reduces(&p->steps[i]))
+			status = reduction_trees(p, i, d);
 	}
 	return status;
 }
@@ -422,6 +427,7 @@ void placed_fini(struct placed *p)
 	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++) {
 		free(p->mlids[i]);
 		free(p->servers[i]);
+		free(p->begun[i]);
 	}
 	if (p->ranks)
 		ranks_free(p->ranks, &p->job);
@@ -435,6 +441,8 @@ void placed_fini(struct placed *p)
 	free(p->shares);
 	free(p->mlids);
 	free(p->servers);
+	free(p->trees_of);
+	free(p->begun);
 	free(p->steps);
 	free(p->needs);
 	free(p->actors);
@@ -452,6 +460,7 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 	enum hd_status status = HD_OK;
 
 	jobs->fabric = f;
+	jobs->n_aggregations = f->subnet.n_aggregations;
 	jobs->placed = hd_alloc(s->n_jobs, sizeof(*jobs->placed));
 	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
 		if (which == JOBS_ALL || which == i)
@@ -469,6 +478,7 @@ void jobs_free(struct jobs *jobs)
 {
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_fini(&jobs->placed[i]);
+	aggregations_drop(&jobs->fabric->subnet, jobs->n_aggregations);
 	free(jobs->placed);
 	free(jobs);
 }

@@ -61,8 +61,7 @@ static uint32_t message_new(struct share *s)
 	return id;
 }
 
-/* Its destination, or the last of them, is done with it. */
-static void message_release(struct share *s, uint32_t id)
+void message_release(struct share *s, uint32_t id)
 {
 	struct message *m = message_at(s->of, id);
 	uint32_t part = part_of(s->of, id);
@@ -94,12 +93,20 @@ static struct landing *landing_of(struct message *m, uint32_t rank)
 static bool carries_bytes(const struct message *m)
 {
 	return m->kind == MSG_DATA || m->kind == MSG_WRITE ||
-	       m->kind == MSG_ANSWER;
+	       m->kind == MSG_ANSWER || m->kind == MSG_REDUCE;
+}
+
+/* Payload of its packets, at most. */
+static uint32_t most_payload(const struct placed *p, const struct message *m)
+{
+	return m->kind == MSG_REDUCE ? p->transaction : p->mtu;
 }
 
 static uint32_t packet_payload(const struct placed *p, const struct message *m)
 {
-	return carries_bytes(m) ? message_payload(m->size, p->mtu, m->sent) : 0;
+	return carries_bytes(m)
+		       ? message_payload(m->size, most_payload(p, m), m->sent)
+		       : 0;
 }
 
 static void multicast_packet(const struct placed *p, const struct message *m,
@@ -112,7 +119,8 @@ static void multicast_packet(const struct placed *p, const struct message *m,
 		.source = from->node,
 		.pkey = 0xffff,
 		.bytes = bytes < SIM_LEAST_BYTES ? SIM_LEAST_BYTES : bytes,
-		.kind = SIM_DATA,
+		.kind = m->kind == MSG_REDUCE ? SIM_CONTRIBUTION : SIM_DATA,
+		.transaction = m->tag + m->sent,
 		.dlid = m->dlid,
 		.sl = path_sl(&p->fabric->subnet, from->port, m->dlid, p->sl),
 	};
@@ -160,9 +168,10 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 	m->next = GANG_NONE;
 	m->copies = 1;
 	m->sent = m->lost = 0;
-	m->n_packets = carries_bytes(m)
-			       ? (uint32_t)message_packets(m->size, p->mtu)
-			       : 1;
+	m->n_packets =
+		carries_bytes(m)
+			? (uint32_t)message_packets(m->size, most_payload(p, m))
+			: 1;
 	s->n_messages++;
 	s->bytes += bytes;
 	chain_post(p, m);
@@ -204,7 +213,8 @@ static void post(void *context, uint32_t rank, const struct op *op,
 	static const uint8_t kinds[] = { [OP_SEND] = MSG_DATA,
 					 [OP_MULTICAST] = MSG_DATA,
 					 [OP_READ] = MSG_READ,
-					 [OP_WRITE] = MSG_WRITE };
+					 [OP_WRITE] = MSG_WRITE,
+					 [OP_REDUCE] = MSG_REDUCE };
 	struct share *s = context;
 	const struct placed *p = s->of;
 	uint32_t id = message_new(s);
@@ -222,6 +232,8 @@ static void post(void *context, uint32_t rank, const struct op *op,
 		m->kind = MSG_ASK;
 	else if (op->kind == OP_MULTICAST)
 		post_multicast(s, m, rank, op->peer);
+	else if (op->kind == OP_REDUCE)
+		reduction_post(s, rank, op->peer, id);
 	else if (op->kind != OP_SEND)
 		m->target = p->servers[p->ranks[rank].step][op->peer];
 	line_put(s, id, s->gang.now);
@@ -288,7 +300,7 @@ static void wake(void *context, uint32_t rank, hd_time when)
 /* ---- what the simulator tells ----------------------------------------------
  */
 
-static struct path path_until(const struct message *m, hd_time now)
+struct path path_until(const struct message *m, hd_time now)
 {
 	struct path path = m->path;
 
@@ -355,6 +367,15 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 {
 	struct share *s = context;
 	const struct placed *p = s->of;
+
+	if (packet->kind == SIM_RESULT) {
+		uint32_t rank = p->rank_of_node[node];
+
+		result_lands(s, rank, packet, now);
+		if (rank != GANG_NONE)
+			timeline_look(s, rank, now);
+		return;
+	}
 	struct message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
 
@@ -376,7 +397,8 @@ static void on_passage(void *context, const struct sim_passage *x)
 
 	if (x->is_measured)
 		s->of->link_bytes[x->port] += x->bytes;
-	chain_wait(message_at(s->of, x->cookie), x);
+	if (!x->is_made)
+		chain_wait(message_at(s->of, x->cookie), x);
 }
 
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,

@@ -86,6 +86,8 @@ void pairs_count(struct share *s, const struct message *m, uint64_t bytes)
 	if (!s->pairs)
 		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins,
 				    sizeof(*s->pairs));
+	if (m->kind == MSG_REDUCE)
+		return; /* to nobody in particular */
 	if (!m->dlid) {
 		count(s, m->source, m->target, bytes);
 		return;

@@ -13,6 +13,7 @@
  *	pairs.c		who sends how much to whom
  *	tables.c	what came of it
  *	stuck.c		what it waits for in vain
+ *	reduce.c	reductions by the switches
  *
  * A run may be computed in parts: each has a share of every job (struct share)
  * with a gang for the ranks there, and a pool for the messages that they post.
@@ -30,6 +31,7 @@ enum message_kind {
 	MSG_READ,   /* asked of a server */
 	MSG_WRITE,  /* brought to a server */
 	MSG_ANSWER, /* of a server */
+	MSG_REDUCE, /* what a rank gives to a reduction (S2) */
 };
 
 /* What a destination knows of a message. */
@@ -43,7 +45,8 @@ struct message {
 	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
 	struct path path;
 	uint32_t source, target; /* actors */
-	uint32_t tag, ref;
+	uint32_t tag;            /* of a reduction: its first transaction */
+	uint32_t ref;
 	uint32_t n_packets, sent;
 	uint32_t next;
 	uint32_t number; /* of its source, from 1 */
@@ -64,6 +67,7 @@ struct actor {
 	uint32_t first, last; /* messages in line; the first one is sent */
 	hd_time next_at;      /* J5: not before, because of g */
 	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
+	uint32_t reduces;     /* message of its reduction, or GANG_NONE */
 	uint32_t n_posted;
 	struct posting *log; /* of the last of them (chain.c) */
 	size_t log_cap;
@@ -101,6 +105,8 @@ struct placed {
 	struct step *steps;
 	uint32_t **servers; /* per step: actors, one for each end port */
 	lid_t **mlids;      /* per step, by group; NULL: none */
+	uint32_t *trees_of; /* per step: which one's trees it uses, */
+	uint32_t **begun;   /* and of that one, by rank: transactions */
 	struct rank *ranks;
 	uint32_t *needs;
 	struct actor *actors; /* ranks, then servers */
@@ -110,6 +116,7 @@ struct placed {
 	char *sender; /* "job train" */
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
+	uint32_t transaction; /* bytes of one, at most */
 	uint64_t eager;
 	hd_time gap;
 	struct share *shares;
@@ -128,12 +135,16 @@ struct jobs {
 	struct fabric *fabric;
 	struct placed *placed;
 	uint32_t n;
+	uint32_t n_aggregations; /* of the subnet, before them */
 };
 
 /* ---- message.c ----------------------------------------------------------- */
 
 void placed_attach(struct placed *p, struct sim *s);
 struct message *message_at(const struct placed *p, uint32_t id);
+/* Its destination, or the last of them, is done with it. */
+void message_release(struct share *s, uint32_t id);
+struct path path_until(const struct message *m, hd_time now);
 
 /* The message that a send of this actor is under way with; or NULL. */
 const struct message *actor_sends(const struct placed *p, uint32_t actor);
@@ -189,6 +200,23 @@ HD_MUST_CHECK enum hd_status placed_init(struct placed *p, struct fabric *f,
 					 const struct scn_job *scn,
 					 struct diag *d);
 void placed_fini(struct placed *p);
+/* A multicast tree for each group of a step. */
+HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step,
+					  struct diag *d);
+
+/* ---- reduce.c ------------------------------------------------------------ */
+
+bool step_reduces(const struct step *s);
+/* Aggregation trees for each group of a step. */
+HD_MUST_CHECK enum hd_status reduction_trees(struct placed *p, size_t step,
+					     struct diag *d);
+/* A rank's part in a reduction of its group is posted. */
+void reduction_post(struct share *s, uint32_t rank, uint32_t group,
+		    uint32_t message);
+void reduction_table(const struct jobs *jobs, struct results *r);
+/* A packet of its result has come to a rank. */
+void result_lands(struct share *s, uint32_t rank,
+		  const struct sim_packet *packet, hd_time now);
 
 /* ---- stuck.c ------------------------------------------------------------- */
 

@@ -114,6 +114,8 @@ static const char *fate_of(const struct placed *p, const struct message *m)
 		return "it is not sent";
 	if (m->kind == MSG_ASK)
 		return "nobody receives it";
+	if (m->kind == MSG_REDUCE)
+		return "its result does not come";
 	return m->here.arrived == m->n_packets && !m->landings &&
 			       m->target < p->job.n_ranks
 		       ? "nobody receives it"
@@ -125,9 +127,10 @@ static void add_messages(struct problems *all, const struct placed *p,
 			 const struct share *s)
 {
 	static const char *const names[] = {
-		[MSG_DATA] = "send",   [MSG_ASK] = "send",
-		[MSG_GO] = "receive",  [MSG_READ] = "read",
-		[MSG_WRITE] = "write", [MSG_ANSWER] = "read or write",
+		[MSG_DATA] = "send",     [MSG_ASK] = "send",
+		[MSG_GO] = "receive",    [MSG_READ] = "read",
+		[MSG_WRITE] = "write",   [MSG_ANSWER] = "read or write",
+		[MSG_REDUCE] = "reduce",
 	};
 
 	for (uint32_t i = 0; i < s->pool.n; i++) {
