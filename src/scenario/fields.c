@@ -62,6 +62,11 @@ const struct schema_row scenario_fields[] = {
 		  "scenario's folder" },
 	{ "fabric.topology.seed", SCHEMA_UINT, FABRIC(topology.seed),
 	  .initial = "1", .help = "of kinds that are random" },
+	{ "fabric.without", SCHEMA_TEXT, FABRIC(without), .initial = "none",
+	  .joins = true,
+	  .help = "cables of the topology that are not there, by one end of "
+		  "each (NODE:PORT, or NODE for all of its), as after a "
+		  "failure; the rest is routed as it is" },
 	{ "fabric.link", SCHEMA_MAP, .shorthand = "rate",
 	  .help = "every cable, unless 'links' says otherwise" },
 	{ "fabric.link.rate", SCHEMA_RATE, FABRIC(link.rate),
@@ -193,6 +198,12 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "1us", .high = "1s",
 	  .help = "after which a switch takes another port than one whose "
 		  "link is down" },
+	{ "fabric.routing.adaptive.notify", SCHEMA_TIME,
+	  ROUTING(adaptive.notify), .initial = "never", .word = "never",
+	  .low = "1ps", .high = "1s",
+	  .help = "after which the switches next to one that has no way left "
+		  "to a destination take other ports for it; never: they are "
+		  "not told" },
 	{ "fabric.routing.adaptive.sls", SCHEMA_TEXT, ROUTING(adaptive.sls),
 	  .initial = "all", .joins = true,
 	  .help = "SLs that are routed so: 'all', or a list as 0,2-5" },
@@ -208,6 +219,15 @@ const struct schema_row scenario_fields[] = {
 	{ "fabric.reduction.delay", SCHEMA_TIME, FABRIC(reduction.delay),
 	  .initial = "100ns", .high = "1s",
 	  .help = "from the last contribution to the result" },
+	{ "fabric.inner", SCHEMA_MAP, .shorthand = "rate",
+	  .help = "the link inside a host with several ports, as NVLink" },
+	{ "fabric.inner.rate", SCHEMA_RATE, FABRIC(inner.rate),
+	  .initial = "none", .word = "none",
+	  .help = "of each rank of a job, to others of its host; none: they "
+		  "use the fabric" },
+	{ "fabric.inner.latency", SCHEMA_TIME, FABRIC(inner.latency),
+	  .initial = "1us", .high = "1s",
+	  .help = "from the last byte sent to the message received" },
 	{ "fabric.groups", SCHEMA_LIST, FABRIC(groups),
 	  .count = FABRIC(n_groups), .item_size = sizeof(struct scn_group),
 	  .help = "multicast groups" },

@@ -28,6 +28,12 @@ const struct schema_row scenario_job_fields[] = {
 	  .help = "who gets which: in the order of 'on', at random, all hosts "
 		  "of a switch before the next one's, or one of each switch "
 		  "in turn" },
+	{ "jobs[].rails", SCHEMA_CHOICE, JOB(rails), .initial = "own",
+	  .choices = scn_rails_words,
+	  .help = "by which port a rank sends to another host: its own; or "
+		  "(peer) that of the rank of its host whose port has the "
+		  "number of the receiver's, through fabric.inner, as NCCL "
+		  "does with PXN" },
 	{ "jobs[].class", SCHEMA_TEXT, JOB(service), .optional = true,
 	  .help = "one of qos.classes, whose SL its packets have" },
 	{ "jobs[].sl", SCHEMA_UINT, JOB(sl), .initial = "auto", .word = "auto",

@@ -93,6 +93,11 @@ static enum hd_status check_job(const struct scenario *s, struct diag *d,
 		return scenario_refuse(s, d, &j->sl,
 				       "job '%s' has both a class and an SL",
 				       j->name);
+	if (j->rails == SCN_RAILS_PEER && !s->fabric.inner.rate.num)
+		return scenario_refuse(s, d, &j->rails,
+				       "job '%s': rails of peers need a link "
+				       "inside hosts (fabric.inner)",
+				       j->name);
 	if (!j->goal == !j->n_program)
 		return scenario_refuse(s, d, j,
 				       "job '%s' needs a program or a goal "

@@ -81,7 +81,7 @@ struct scn_switch {
 struct scn_adaptive {
 	unsigned choice;
 	unsigned per; /* enum sim_ar_unit */
-	hd_time gap, heal;
+	hd_time gap, heal, notify;
 	uint64_t threshold, hysteresis; /* blocks */
 	char *sls;
 };
@@ -111,6 +111,7 @@ struct scn_group {
 
 struct scn_fabric {
 	struct scn_topology topology;
+	char *without; /* cables that are not there; "none" */
 	struct {
 		struct hd_rate rate; /* 0: what the ports can do */
 		hd_time propagation;
@@ -126,6 +127,10 @@ struct scn_fabric {
 	enum sim_arbiter arbiter;
 	struct scn_routing routing;
 	struct scn_reduction reduction;
+	struct {
+		struct hd_rate rate; /* 0: there is none */
+		hd_time latency;
+	} inner; /* between the ports of a host (J12) */
 	struct scn_group *groups;
 	size_t n_groups;
 };
@@ -430,13 +435,17 @@ enum scn_operation scn_step_operation(const struct scn_step *s);
 
 #define SCN_MOST_JOBS 14
 
+/* By which of its host's ports a rank sends to other hosts (J13). */
+enum scn_rails { SCN_RAILS_OWN, SCN_RAILS_PEER };
+
 struct scn_job {
 	char *name;
 	uint64_t ranks; /* 0: as many as hosts, or as the file has */
 	char *on;       /* hosts */
 	unsigned place; /* enum placement */
-	char *service;  /* a class, or NULL */
-	uint64_t sl;    /* or SCN_SL_AUTO */
+	enum scn_rails rails;
+	char *service; /* a class, or NULL */
+	uint64_t sl;   /* or SCN_SL_AUTO */
 	uint64_t repeat;
 	hd_time start;
 	struct scn_step *program;

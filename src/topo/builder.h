@@ -62,6 +62,8 @@ enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
 			      struct topo *t);
 enum hd_status build_xgft(const struct topo_params *p, struct diag *d,
 			  struct topo *t);
+enum hd_status build_rail(const struct topo_params *p, struct diag *d,
+			  struct topo *t);
 enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
 			       struct topo *t);
 enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d,

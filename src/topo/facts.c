@@ -22,6 +22,7 @@ const char *topo_family_name(enum topo_family family)
 		[FAMILY_TWO_SWITCH] = "two-switch",
 		[FAMILY_NODE_MESH] = "node-mesh",
 		[FAMILY_ROUTED] = "routed",
+		[FAMILY_RAIL] = "rail",
 	};
 
 	return family < sizeof(names) / sizeof(*names) ? names[family]

@@ -262,3 +262,96 @@ enum hd_status build_star(const struct topo_params *p, struct diag *d,
 		build_hosts(t, p, hub, 1, &n_hosts);
 	return HD_OK;
 }
+
+/* ---- rails --------------------------------------------------------------- */
+
+struct rails {
+	uint32_t rails, units, hosts, spines, planes;
+	node_id first_leaf;
+};
+
+static enum hd_status check_rails(const struct topo_params *p, struct diag *d)
+{
+	uint64_t leaves = p->rails * p->units;
+
+	if (p->rails % p->planes || p->spines % p->planes)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "%llu rails and %llu spines cannot be divided "
+				 "into %llu planes",
+				 (unsigned long long)p->rails,
+				 (unsigned long long)p->spines,
+				 (unsigned long long)p->planes);
+	if (build_check_ports(p->hosts + p->spines / p->planes, d) != HD_OK ||
+	    (p->spines && build_check_ports(leaves / p->planes, d) != HD_OK))
+		return d->status;
+	return build_check_size(p, leaves + p->spines, p->units * p->hosts, d);
+}
+
+static void add_leaves(const struct rails *x, struct topo *t)
+{
+	for (uint32_t i = 0; i < x->units * x->rails; i++) {
+		node_id leaf =
+			build_switch(t, x->hosts + x->spines / x->planes,
+				     "leaf-%u-%u", i / x->rails, i % x->rails);
+
+		t->nodes[leaf].tier = 1;
+		t->nodes[leaf].coord[0] = (uint16_t)(i / x->rails);
+		t->nodes[leaf].coord[1] = (uint16_t)(i % x->rails);
+	}
+}
+
+/* Spine n is of plane n modulo their number, as rails are. */
+static void add_spines(const struct rails *x, struct topo *t)
+{
+	uint32_t rails = x->rails / x->planes;
+
+	for (uint32_t n = 0; n < x->spines; n++) {
+		node_id spine =
+			build_switch(t, x->units * rails, "spine-%u", n);
+
+		t->nodes[spine].tier = 2;
+		t->nodes[spine].coord[0] = (uint16_t)n;
+		for (uint32_t i = 0; i < x->units * rails; i++) {
+			uint32_t rail = i % rails * x->planes + n % x->planes;
+			node_id leaf =
+				x->first_leaf + i / rails * x->rails + rail;
+
+			build_cable(t, spine, i + 1, leaf,
+				    x->hosts + n / x->planes + 1);
+		}
+	}
+}
+
+enum hd_status build_rail(const struct topo_params *p, struct diag *d,
+			  struct topo *t)
+{
+	const struct rails x = {
+		.rails = (uint32_t)p->rails,
+		.units = (uint32_t)p->units,
+		.hosts = (uint32_t)p->hosts,
+		.spines = (uint32_t)p->spines,
+		.planes = (uint32_t)p->planes,
+		.first_leaf = t->n_nodes,
+	};
+
+	if (check_rails(p, d) != HD_OK)
+		return d->status;
+	t->n_dims = 2;
+	t->dims[0] = x.units;
+	t->dims[1] = x.rails;
+	add_leaves(&x, t);
+	add_spines(&x, t);
+	for (uint32_t n = 0; n < x.units * x.hosts; n++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "h%u", n);
+		node_id host = topo_add_node(t, NODE_CA, x.rails, name);
+
+		t->nodes[host].coord[0] = (uint16_t)(n / x.hosts);
+		for (uint32_t r = 0; r < x.rails; r++)
+			build_cable(t, host, r + 1,
+				    x.first_leaf + n / x.hosts * x.rails + r,
+				    n % x.hosts + 1);
+	}
+	return HD_OK;
+}

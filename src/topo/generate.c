@@ -116,6 +116,18 @@ static const struct option xgft_params[] = {
 	END,
 };
 
+static const struct option rail_params[] = {
+	COUNT(rails, "rails", "8", 1, 64,
+	      "ports of each host, and leaves of each unit"),
+	COUNT(units, "units", "2", 1, 65535,
+	      "units of hosts that share their leaves"),
+	HOSTS("8", "hosts of each unit"),
+	COUNT(spines, "spines", "8", 0, 65535, "spine switches in all"),
+	COUNT(planes, "planes", "1", 1, 64,
+	      "parts that spines and rails are divided into, without a cable between them"),
+	END,
+};
+
 static const struct option dragonfly_params[] = {
 	COUNT(routers, "routers", "4", 1, 255, "switches in a group"),
 	COUNT(globals, "globals", "2", 1, 254,
@@ -234,6 +246,13 @@ const struct generator generators[] = {
 	  "one of level i - 1 has wi parents; w1 > 1 gives hosts that many "
 	  "ports. Ports of a switch: children first, then parents.",
 	  xgft_params, "xgft --down 4,4,8 --up 1,2,2", build_xgft },
+	{ "rail", FAMILY_RAIL, "rail-optimised tree: port n of hosts to leaf n",
+	  "Port n of every host of a unit leads to leaf n - 1 of the unit. "
+	  "Ports of a leaf: hosts, then the spines of its plane; of a spine: "
+	  "the leaves of its plane, unit by unit. Rail r is of plane r modulo "
+	  "their number, and planes are subnets of their own.",
+	  rail_params, "rail --rails 8 --units 2 --hosts 8 --spines 8",
+	  build_rail },
 	{ "dragonfly", FAMILY_DRAGONFLY,
 	  "groups of fully meshed switches, fully meshed",
 	  "Ports of a switch: 1 .. a - 1 to the others of its group, then "

@@ -29,34 +29,35 @@ enum dragonfly_arrangement { ARRANGE_ABSOLUTE, ARRANGE_PALMTREE };
 
 /* Of each generator only the fields that its table names are looked at. */
 struct topo_params {
-	uint64_t columns, rows;    /* mesh, node-mesh */
-	uint64_t dimensions;       /* hypercube */
-	uint64_t switches;         /* ring, star, irregular */
-	uint64_t degree;           /* irregular */
-	uint64_t arity, levels;    /* tree, fat-tree */
-	uint64_t radix;            /* fat-tree */
-	uint64_t routers, globals; /* dragonfly: a and h */
-	uint64_t leaves, spines;   /* dragonfly-plus */
-	uint64_t groups;           /* 0: as many as there can be */
-	uint64_t remote, local;    /* two-switch */
-	uint64_t victims;          /* two-switch */
-	uint64_t cables;           /* back-to-back */
-	uint64_t subnets;          /* routed */
-	const char *sizes;         /* torus: "4x4x8" */
-	const char *down, *up;     /* xgft: "18,18,36", "1,18,18" */
-	const char *parallel;      /* xgft: cables per pair, per level */
-	struct hd_ratio taper;     /* fat-tree: ports down per port up */
-	unsigned arrangement;      /* enum dragonfly_arrangement */
-	uint64_t hosts;            /* per switch (per leaf in trees) */
-	uint64_t host_ports;       /* of each host, all to its switch */
-	uint64_t tcas;             /* of the hosts of a switch */
-	const char *link;          /* what ports support: "4x HDR" */
-	const char *host_link;     /* ... those of hosts, if different */
-	const char *trunk_link;    /* ... those between switches */
-	uint64_t vls, host_vls;    /* 0: as vls */
-	uint64_t mtu, host_mtu;    /* bytes; 0: as mtu */
-	uint64_t seed;             /* irregular */
-	uint64_t max_nodes;        /* 0: a million */
+	uint64_t columns, rows;        /* mesh, node-mesh */
+	uint64_t dimensions;           /* hypercube */
+	uint64_t switches;             /* ring, star, irregular */
+	uint64_t degree;               /* irregular */
+	uint64_t arity, levels;        /* tree, fat-tree */
+	uint64_t radix;                /* fat-tree */
+	uint64_t routers, globals;     /* dragonfly: a and h */
+	uint64_t leaves, spines;       /* dragonfly-plus; spines: rail too */
+	uint64_t groups;               /* 0: as many as there can be */
+	uint64_t remote, local;        /* two-switch */
+	uint64_t victims;              /* two-switch */
+	uint64_t cables;               /* back-to-back */
+	uint64_t subnets;              /* routed */
+	uint64_t rails, units, planes; /* rail */
+	const char *sizes;             /* torus: "4x4x8" */
+	const char *down, *up;         /* xgft: "18,18,36", "1,18,18" */
+	const char *parallel;          /* xgft: cables per pair, per level */
+	struct hd_ratio taper;         /* fat-tree: ports down per port up */
+	unsigned arrangement;          /* enum dragonfly_arrangement */
+	uint64_t hosts;                /* per switch (per leaf in trees) */
+	uint64_t host_ports;           /* of each host, all to its switch */
+	uint64_t tcas;                 /* of the hosts of a switch */
+	const char *link;              /* what ports support: "4x HDR" */
+	const char *host_link;         /* ... those of hosts, if different */
+	const char *trunk_link;        /* ... those between switches */
+	uint64_t vls, host_vls;        /* 0: as vls */
+	uint64_t mtu, host_mtu;        /* bytes; 0: as mtu */
+	uint64_t seed;                 /* irregular */
+	uint64_t max_nodes;            /* 0: a million */
 };
 
 struct generator {

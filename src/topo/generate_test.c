@@ -695,6 +695,71 @@ static void every_row_of_the_table_works(void **state)
 	}
 }
 
+/* Port n of every host to leaf n - 1 of its unit; spines to all of a plane. */
+static void check_rails(uint32_t rails, uint32_t units, uint32_t hosts,
+			uint32_t spines, uint32_t planes)
+{
+	char words[128];
+	struct topo t;
+
+	snprintf(words, sizeof(words),
+		 "rail --rails %u --units %u --hosts %u --spines %u --planes "
+		 "%u",
+		 rails, units, hosts, spines, planes);
+	make(&t, words, 1);
+	check_sound(&t);
+	check_guids_unique(&t);
+	assert_int_equal(count(&t, NODE_SWITCH), rails * units + spines);
+	assert_int_equal(count(&t, NODE_CA), units * hosts);
+	assert_int_equal(n_cables(&t), rails * units * hosts +
+					       rails * units * spines / planes);
+	for (node_id v = 0; v < t.n_nodes; v++) {
+		unsigned number, rail, unit, n;
+
+		if (sscanf(t.nodes[v].name, "h%u", &number) == 1) {
+			for (n = 0; n < rails; n++) {
+				const char *leaf =
+					t.nodes[peer_node(&t, v, n + 1)].name;
+
+				assert_int_equal(sscanf(leaf, "leaf-%u-%u",
+							&unit, &rail),
+						 2);
+				assert_int_equal(unit, number / hosts);
+				assert_int_equal(rail, n);
+			}
+		} else if (sscanf(t.nodes[v].name, "spine-%u", &number) == 1) {
+			for (n = 1; n <= t.nodes[v].n_ports; n++) {
+				const char *leaf =
+					t.nodes[peer_node(&t, v, n)].name;
+
+				assert_int_equal(sscanf(leaf, "leaf-%u-%u",
+							&unit, &rail),
+						 2);
+				assert_int_equal(rail % planes,
+						 number % planes);
+			}
+		}
+	}
+	topo_fini(&t);
+}
+
+static void rails_lead_to_leaves_of_their_own(void **state)
+{
+	static const uint32_t rails[] = { 1, 2, 4, 8 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		for (uint32_t planes = 1; planes <= rails[i]; planes *= 2) {
+			check_rails(rails[i], 1, 3, 8, planes);
+			check_rails(rails[i], 3, 5, 8, planes);
+			check_rails(rails[i], 1, 4, 0, planes);
+		}
+	}
+	refuse("rail --rails 8 --planes 3", "into 3 planes");
+	refuse("rail --rails 8 --spines 3 --planes 2", "into 2 planes");
+	refuse("rail --units 300 --hosts 1", "at most");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -708,6 +773,7 @@ int main(void)
 		cmocka_unit_test(stars_and_cables_are_what_they_say),
 		cmocka_unit_test(xgfts_follow_their_definition),
 		cmocka_unit_test(the_fat_tree_of_11664_hosts_is_one_line),
+		cmocka_unit_test(rails_lead_to_leaves_of_their_own),
 		cmocka_unit_test(dragonflies_join_every_two_groups_alike),
 		cmocka_unit_test(
 			irregular_graphs_are_simple_regular_and_connected),

@@ -131,6 +131,7 @@ enum topo_family {
 	FAMILY_TWO_SWITCH,
 	FAMILY_NODE_MESH, /* switch and host in one: the host is port 0 */
 	FAMILY_ROUTED,    /* two subnets joined by a router */
+	FAMILY_RAIL,      /* hosts with a port to each of several trees */
 };
 
 struct topo {

@@ -42,6 +42,21 @@ status 0 "$HEDDLE" sim "$examples/in-network.yaml" --json \
 cp out ring.json
 claim ring "which a ring takes" '.tables.steps.rows[0].mean > 3 * 42'
 
+run rails 0
+status 0 "$HEDDLE" sim "$examples/rails.yaml" --json --all \
+	--set jobs.exchange.rails=own
+cp out own.json
+# Packets that leaves send to spines.
+climbs() {
+	jq '[.tables.ports.rows[] | select(.port | startswith("leaf")) |
+		select(.to | startswith("spine")) | .packets] | add' "$1.json"
+}
+[ "$(climbs rails)" -eq $((64 * 32 * 16)) ] || fail "rails: $(climbs rails) climb"
+[ "$(climbs own)" -eq $((64 * 53 * 16)) ] || fail "rails: own: $(climbs own) climb"
+claim own "takes 1.4 times as long" '
+	.tables.jobs.rows[0].completion > 1.4 * 208 and
+	.tables.jobs.rows[0].completion < 1.5 * 208.5'
+
 run quickstart 0
 claim quickstart "three classes" '.tables.traffic.rows | length == 3'
 claim quickstart "voice waits least" \

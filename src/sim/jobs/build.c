@@ -147,6 +147,8 @@ static void actor_add(struct placed *p, port_id port)
 		.first = GANG_NONE,
 		.left_at = HD_TIME_NEVER,
 		.reduces = GANG_NONE,
+		.inner_first = GANG_NONE,
+		.inner_leaves = GANG_NONE,
 	};
 }
 
@@ -327,19 +329,26 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 	return status;
 }
 
-/* That each can send to each other is asked of one to all and back. */
+static bool have_ways(const struct placed *p, uint32_t a, uint32_t b)
+{
+	struct sim_address to;
+
+	return fabric_address(p->fabric, p->actors[a].port, p->actors[b].port,
+			      &to) &&
+	       fabric_address(p->fabric, p->actors[b].port, p->actors[a].port,
+			      &to);
+}
+
+/*
+ * That each can send to each other is asked of one to all and back; where peers
+ * pass messages on, of who does it for the first one.
+ */
 static enum hd_status check_ways(const struct placed *p, struct diag *d)
 {
-	const struct scenario *s = p->fabric->scenario;
-
 	for (uint32_t i = 1; i < p->n_actors; i++) {
-		struct sim_address to;
-
-		if (!fabric_address(p->fabric, p->actors[0].port,
-				    p->actors[i].port, &to) ||
-		    !fabric_address(p->fabric, p->actors[i].port,
-				    p->actors[0].port, &to))
-			return scenario_refuse(s, d, p->scn,
+		if (!(p->inner.num && are_of_one_host(p, 0, i)) &&
+		    !have_ways(p, sender_of(p, 0, i), i))
+			return scenario_refuse(p->fabric->scenario, d, p->scn,
 					       "job '%s': no way between hosts "
 					       "of two subnets",
 					       p->scn->name);
@@ -376,6 +385,8 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 		.mtu = (uint32_t)link->mtu,
 		.overhead = (uint32_t)link->overhead,
 		.grh = grh ? GRH_BYTES : 0,
+		.inner = link->inner.rate,
+		.inner_latency = link->inner.latency,
 		.eager = scn->eager,
 		.gap = scn->gap,
 		.job = { .repeat = (uint32_t)scn->repeat,
@@ -392,8 +403,6 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 		status = place_job(p, d);
 	if (status == HD_OK && !scn->goal)
 		status = make_program(p, d);
-	if (status == HD_OK)
-		status = check_ways(p, d);
 	if (status != HD_OK)
 		return status;
 	p->ranks = ranks_new(&p->job);
@@ -404,7 +413,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		p->rank_of_node[p->actors[i].node] = i;
 	notes_init(p);
-	return HD_OK;
+	return check_ways(p, d);
 }
 
 static void share_fini(struct share *s)

@@ -96,6 +96,11 @@ static bool carries_bytes(const struct message *m)
 	       m->kind == MSG_ANSWER || m->kind == MSG_REDUCE;
 }
 
+uint64_t message_bytes(const struct message *m)
+{
+	return carries_bytes(m) ? m->size : 0;
+}
+
 /* Payload of its packets, at most. */
 static uint32_t most_payload(const struct placed *p, const struct message *m)
 {
@@ -137,7 +142,7 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 	if (m->dlid)
 		multicast_packet(p, m, &a);
 	else
-		message_packet(p->fabric, p->actors[m->source].port,
+		message_packet(p->fabric, p->actors[m->sender].port,
 			       p->actors[m->target].port, p->sl,
 			       packet_payload(p, m), &a);
 	a.time = when;
@@ -157,15 +162,13 @@ static void line_go_on(struct share *s, struct actor *a, hd_time now)
 	packet_offer(s, a->first, when);
 }
 
-static void line_put(struct share *s, uint32_t id, hd_time now)
+void message_begin(struct share *s, uint32_t id, hd_time now)
 {
 	struct placed *p = s->of;
 	struct message *m = message_at(p, id);
-	struct actor *a = &p->actors[m->source];
-	uint64_t bytes = carries_bytes(m) ? m->size : 0;
 
 	m->posted = now;
-	m->next = GANG_NONE;
+	m->sender = m->source;
 	m->copies = 1;
 	m->sent = m->lost = 0;
 	m->n_packets =
@@ -173,9 +176,18 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 			? (uint32_t)message_packets(m->size, most_payload(p, m))
 			: 1;
 	s->n_messages++;
-	s->bytes += bytes;
+	s->bytes += message_bytes(m);
 	chain_post(p, m);
-	pairs_count(s, m, bytes);
+	pairs_count(s, m, message_bytes(m));
+}
+
+void line_join(struct share *s, uint32_t id, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	struct actor *a = &p->actors[m->sender];
+
+	m->next = GANG_NONE;
 	if (a->first == GANG_NONE) {
 		a->first = a->last = id;
 		line_go_on(s, a, now);
@@ -183,6 +195,13 @@ static void line_put(struct share *s, uint32_t id, hd_time now)
 	}
 	message_at(p, a->last)->next = id;
 	a->last = id;
+}
+
+static void line_put(struct share *s, uint32_t id, hd_time now)
+{
+	message_begin(s, id, now);
+	if (!inner_takes(s, id, now))
+		line_join(s, id, now);
 }
 
 const struct message *actor_sends(const struct placed *p, uint32_t actor)
@@ -362,6 +381,18 @@ static void other_lands(struct share *s, uint32_t id, hd_time now)
 		      GANG_NONE, &cause);
 }
 
+void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now)
+{
+	struct message *m = message_at(s->of, id);
+
+	if (m->kind == MSG_DATA)
+		data_lands(s, id, at, now);
+	else if (m->kind == MSG_ASK)
+		ask_lands(s, id, now);
+	else if (++m->here.arrived == m->n_packets)
+		other_lands(s, id, now);
+}
+
 static void on_delivered(void *context, hd_time now, uint32_t node,
 			 const struct sim_packet *packet)
 {
@@ -376,18 +407,13 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 			timeline_look(s, rank, now);
 		return;
 	}
-	struct message *m = message_at(p, packet->cookie);
+	const struct message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
 
 	/* A wrong table may bring it to somebody else. */
 	if (target == GANG_NONE || p->actors[target].node != node)
 		return;
-	if (m->kind == MSG_DATA)
-		data_lands(s, packet->cookie, target, now);
-	else if (m->kind == MSG_ASK)
-		ask_lands(s, packet->cookie, now);
-	else if (++m->here.arrived == m->n_packets)
-		other_lands(s, packet->cookie, now);
+	message_lands(s, packet->cookie, target, now);
 	timeline_look(s, target, now);
 }
 
@@ -412,30 +438,36 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
 		packet_offer(s, cookie, end);
 		return;
 	}
-	s->of->actors[m->source].left_at = end;
-	sim_timer(s->sim, s->of->endpoint, node, end, m->source);
+	s->of->actors[m->sender].left_at = end;
+	sim_timer(s->sim, s->of->endpoint, node, end, m->sender);
 }
 
 /* Whether the send is done when its message has left. */
 static bool ends_send(const struct placed *p, const struct message *m)
 {
-	return m->kind == MSG_DATA && m->source < p->job.n_ranks;
+	return m->kind == MSG_DATA && m->source < p->job.n_ranks &&
+	       m->sender == m->source;
 }
 
 static void on_timer(void *context, hd_time now, uint32_t number)
 {
 	struct share *s = context;
 	const struct placed *p = s->of;
-	struct actor *a = &p->actors[number];
+	struct actor *a;
 	uint32_t left = GANG_NONE;
 	struct path path = { 0 };
 
+	if (number >= p->n_actors) {
+		inner_timer(s, number - p->n_actors, now);
+		return;
+	}
 	if (number < p->job.n_ranks &&
 	    p->ranks[number].began == HD_TIME_NEVER) {
 		gang_begin(&s->gang, number, now);
 		timeline_look(s, number, now);
 		return;
 	}
+	a = &p->actors[number];
 	if (a->left_at == now) {
 		const struct message *m = message_at(p, a->first);
 
@@ -465,9 +497,9 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 	/* Dropped where it was made, as what follows would be: the message is
 	 * over. */
 	m->sent = m->n_packets;
-	s->of->actors[m->source].left_at = when;
-	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->source].node, when,
-		  m->source);
+	s->of->actors[m->sender].left_at = when;
+	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->sender].node, when,
+		  m->sender);
 }
 
 /* ---- parts ------------------------------------------------------------------
@@ -518,7 +550,8 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.granted = on_granted,
 		.passes = on_passage,
 		.lost = on_lost,
-		.cut = cut,
+		/* Ports of a host may lie in different parts. */
+		.cut = p->inner.num ? NULL : cut,
 	};
 
 	p->endpoint = sim_attach(sim, &e);

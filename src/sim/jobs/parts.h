@@ -14,6 +14,7 @@
  *	tables.c	what came of it
  *	stuck.c		what it waits for in vain
  *	reduce.c	reductions by the switches
+ *	inner.c		messages inside hosts, and between their rails
  *
  * A run may be computed in parts: each has a share of every job (struct share)
  * with a gang for the ranks there, and a pool for the messages that they post.
@@ -45,6 +46,8 @@ struct message {
 	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
 	struct path path;
 	uint32_t source, target; /* actors */
+	uint32_t sender;         /* whose packets they are: the source, */
+				 /* or who passes it on (J13) */
 	uint32_t tag;            /* of a reduction: its first transaction */
 	uint32_t ref;
 	uint32_t n_packets, sent;
@@ -68,6 +71,10 @@ struct actor {
 	hd_time next_at;      /* J5: not before, because of g */
 	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
 	uint32_t reduces;     /* message of its reduction, or GANG_NONE */
+	/* Messages inside its host (J12): the first that has not arrived, that
+	 * has not left, and the last; when the last byte of all has left. */
+	uint32_t inner_first, inner_leaves, inner_last;
+	hd_time inner_free;
 	uint32_t n_posted;
 	struct posting *log; /* of the last of them (chain.c) */
 	size_t log_cap;
@@ -117,6 +124,8 @@ struct placed {
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
 	uint32_t transaction; /* bytes of one, at most */
+	struct hd_rate inner; /* 0: no link inside hosts */
+	hd_time inner_latency;
 	uint64_t eager;
 	hd_time gap;
 	struct share *shares;
@@ -145,6 +154,13 @@ struct message *message_at(const struct placed *p, uint32_t id);
 /* Its destination, or the last of them, is done with it. */
 void message_release(struct share *s, uint32_t id);
 struct path path_until(const struct message *m, hd_time now);
+/* The message of a rank to another takes its way; its posting is noted. */
+void message_begin(struct share *s, uint32_t id, hd_time now);
+/* It joins the line of its sender. */
+void line_join(struct share *s, uint32_t id, hd_time now);
+/* A packet of it, or all of it, is at an actor. */
+void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now);
+uint64_t message_bytes(const struct message *m); /* that it carries */
 
 /* The message that a send of this actor is under way with; or NULL. */
 const struct message *actor_sends(const struct placed *p, uint32_t actor);
@@ -203,6 +219,16 @@ void placed_fini(struct placed *p);
 /* A multicast tree for each group of a step. */
 HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step,
 					  struct diag *d);
+
+/* ---- inner.c ------------------------------------------------------------- */
+
+bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b);
+/* The rank by whose line a message goes: its source's or a peer's (J13). */
+uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target);
+/* True if the message begins inside its host: then it is on its way. */
+bool inner_takes(struct share *s, uint32_t id, hd_time now);
+/* A timer of a message inside, by number from 0. */
+void inner_timer(struct share *s, uint32_t number, hd_time now);
 
 /* ---- reduce.c ------------------------------------------------------------ */
 

@@ -52,7 +52,7 @@ static struct outcome run_on(const char *text, uint32_t parts)
 	}
 	for (uint32_t i = 0; i < jobs_count(jobs) && i < 2; i++)
 		out.completion[i] = jobs_completion(jobs, i);
-	out.well = jobs_tables(jobs, alone, true, results);
+	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, results);
 	out.checksum = sim_metrics(s)->checksum;
 	out.hops = sim_metrics(s)->hops;
 	writer_find("text")->write(results, &shown);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages inside hosts, and between their rails (docs/model.md, J12, J13). */
+#include <assert.h>
+
+#include "sim/jobs/parts.h"
+
+bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
+{
+	const struct topo *t = &p->fabric->topo;
+
+	return t->ports[p->actors[a].port].node ==
+	       t->ports[p->actors[b].port].node;
+}
+
+uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
+{
+	const struct fabric *f = p->fabric;
+	const struct topo *t = &f->topo;
+	uint32_t n = p->job.n_ranks;
+
+	if (p->scn->rails == SCN_RAILS_OWN || source >= n || target >= n ||
+	    are_of_one_host(p, source, target))
+		return source;
+	const struct topo_node *host =
+		&t->nodes[t->ports[p->actors[source].port].node];
+	unsigned rail = t->ports[p->actors[target].port].number;
+	uint32_t node = rail <= host->n_ports
+				? f->end_of_origin[host->first_port + rail]
+				: SIM_NONE;
+	uint32_t peer = node == SIM_NONE ? GANG_NONE : p->rank_of_node[node];
+
+	return peer == GANG_NONE ? source : peer;
+}
+
+/* J12: how long it takes to leave. */
+static hd_time inner_time(const struct placed *p, const struct message *m)
+{
+	hd_time time = hd_rate_duration(p->inner, message_bytes(m));
+
+	return time ? time : 1;
+}
+
+static void inner_put(struct share *s, uint32_t id, uint32_t to, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	struct actor *a = &p->actors[m->source];
+	hd_time from = a->inner_free > now ? a->inner_free : now;
+
+	m->next = GANG_NONE;
+	m->sender = to;
+	a->inner_free = from + inner_time(p, m);
+	if (a->inner_first == GANG_NONE)
+		a->inner_first = id;
+	else
+		message_at(p, a->inner_last)->next = id;
+	if (a->inner_leaves == GANG_NONE)
+		a->inner_leaves = id;
+	a->inner_last = id;
+	sim_timer(s->sim, p->endpoint, a->node, a->inner_free,
+		  p->n_actors + m->source);
+	sim_timer(s->sim, p->endpoint, p->actors[to].node,
+		  a->inner_free + p->inner_latency,
+		  p->n_actors + p->job.n_ranks + m->source);
+}
+
+bool inner_takes(struct share *s, uint32_t id, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	uint32_t n = p->job.n_ranks;
+
+	if (!p->inner.num || m->dlid || m->source >= n || m->target >= n)
+		return false;
+	uint32_t to = are_of_one_host(p, m->source, m->target)
+			      ? m->target
+			      : sender_of(p, m->source, m->target);
+
+	if (to == m->source)
+		return false;
+	if (to == m->target) {
+		m->n_packets = 1; /* it is not cut into packets */
+		m->sent = 1;
+	}
+	inner_put(s, id, to, now);
+	return true;
+}
+
+static void leaves(struct share *s, uint32_t rank, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct actor *a = &p->actors[rank];
+	const struct message *m = message_at(p, a->inner_leaves);
+	struct path path = m->path;
+
+	a->inner_leaves = m->next;
+	path.sending += now - m->posted;
+	path.last = chain_end(m, now, true);
+	if (m->kind == MSG_DATA)
+		gang_wake(&s->gang, rank, now, m->ref, &path);
+	timeline_look(s, rank, now);
+}
+
+static void arrives(struct share *s, uint32_t source, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct actor *a = &p->actors[source];
+	uint32_t id = a->inner_first;
+	const struct message *m = message_at(p, id);
+
+	uint32_t at = m->sender;
+
+	a->inner_first = m->next;
+	if (at == m->target)
+		message_lands(s, id, at, now);
+	else
+		line_join(s, id, now);
+	timeline_look(s, at, now);
+}
+
+void inner_timer(struct share *s, uint32_t number, hd_time now)
+{
+	uint32_t n = s->of->job.n_ranks;
+
+	assert(number < 2 * n);
+	if (number < n)
+		leaves(s, number, now);
+	else
+		arrives(s, number - n, now);
+}
