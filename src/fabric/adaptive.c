@@ -97,6 +97,7 @@ enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
 		.hysteresis = (uint32_t)a->hysteresis,
 		.gap = a->gap,
 		.heal = a->heal,
+		.notify = a->notify,
 	};
 	b->setup.adaptive = rules;
 	return HD_OK;

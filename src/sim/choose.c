@@ -63,6 +63,7 @@ void choices_init(struct sim *s)
 		c->ports[port].down = NEVER;
 	for (uint32_t v = 0; v < s->setup->n_nodes; v++)
 		s->nodes[v].plain = false;
+	c->notices = notices_new(s->setup);
 	memories_init(s, c);
 }
 
@@ -80,6 +81,7 @@ void choices_fini(struct sim *s)
 		map_fini(&c->kept[v].index);
 		free(c->kept[v].ways);
 	}
+	notices_free(c->notices);
 	free(c->kept);
 	free(c->luck);
 	free(c->turns);
@@ -117,6 +119,7 @@ static unsigned home_among(const struct port_set *set, unsigned port)
 
 struct candidates {
 	struct port_set set;
+	switch_id target;
 	uint16_t group; /* its number at the switch */
 	unsigned n;
 };
@@ -149,6 +152,7 @@ static bool find_candidates(const struct sim *s, const struct node *n,
 
 	if (target == TOPO_NONE)
 		return false;
+	c->target = target;
 	c->group =
 		x->groups->number[(size_t)n->switch_id * x->groups->n + target];
 	if (c->group == ADAPTIVE_NO_GROUP)
@@ -173,17 +177,21 @@ bool choice_is_left(struct sim *s, const struct node *n, struct packet *p)
 	return true;
 }
 
-/* D3: leaves those whose link is not known to be down, unless it is all. */
+/* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
 static void avoid_dead(const struct sim *s, const struct node *n,
 		       struct candidates *c)
 {
-	struct candidates alive = { .group = c->group };
+	const struct notices *told = s->choices->notices;
+	struct candidates alive = { .target = c->target, .group = c->group };
 	unsigned out = 0;
 
 	while (port_set_next(&c->set, &out)) {
 		hd_time down = s->choices->ports[n->first_port + out].down;
 
 		if (down != NEVER && s->now - down >= s->choices->rules->heal)
+			continue;
+		if (told &&
+		    notice_holds(told, n->switch_id, c->target, out, s->now))
 			continue;
 		alive.set.bits[out / 64] |= UINT64_C(1) << out % 64;
 		alive.n++;

@@ -3,7 +3,7 @@
 #define HD_SIM_CHOOSE_H
 
 /*
- * Switches that choose among ports (docs/model.md, D1 to D5). Internal to
+ * Switches that choose among ports (docs/model.md, D1 to D6). Internal to
  * src/sim.
  *
  * Where nobody chooses, a grant tells when a packet may leave the next switch
@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "sim/engine.h"
+#include "sim/notice.h"
 #include "subnet/adaptive.h"
 
 /* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
@@ -45,8 +46,9 @@ struct choices {
 	struct choice_port *ports;
 	/* By which port the latest choice of a group was: [switch][group]. */
 	uint8_t **turns;
-	struct rng *luck;       /* per node; at random only */
-	struct kept_ways *kept; /* per node; by flow or flowlet only */
+	struct rng *luck;        /* per node; at random only */
+	struct kept_ways *kept;  /* per node; by flow or flowlet only */
+	struct notices *notices; /* NULL: no switch is told anything (D6) */
 };
 
 /* Which port at h + r: D2 to D5; then it goes on as any other copy. */

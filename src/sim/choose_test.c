@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* D1 to D5: switches that choose, to the picosecond where it can be said. */
+/* D1 to D6: switches that choose, to the picosecond where it can be said. */
 #include "base/strbuf.h"
 #include "fabric/build_for_tests.h"
 #include "sim/sim.h"
@@ -13,6 +13,7 @@
 
 struct ends {
 	unsigned n, lost;
+	hd_time last_lost;     /* when the latest one of those was made */
 	hd_time latency[MOST]; /* in the order of their ends */
 };
 
@@ -23,6 +24,8 @@ static void note_end(void *context, const struct sim_event_record *e,
 
 	assert_true(ends->n < MOST);
 	ends->lost += e->fate != SIM_DELIVERED;
+	if (e->fate != SIM_DELIVERED && p->born > ends->last_lost)
+		ends->last_lost = p->born;
 	ends->latency[ends->n++] = e->time - p->born;
 }
 
@@ -235,6 +238,76 @@ static void other_sls_keep_to_their_tables(void **state)
 	fabric_free(f);
 }
 
+/*
+ * A spine loses its cable down. It has no other, so what leaves give it is
+ * lost, one packet of four in every period; until it has noticed, told them,
+ * and they route (P + R after a packet is made).
+ */
+static void neighbours_that_are_told_take_other_ways(void **state)
+{
+	static const struct {
+		const char *adaptive;
+		hd_time told; /* after the fault */
+	} cases[] = {
+		{ "{choice: turns, heal: 2us, notify: 3us}", 5 * HD_US },
+		{ "{choice: turns, heal: 2us, notify: 1ps}", 2 * HD_US + 1 },
+		{ "{choice: turns, heal: 0s, notify: 7us}", 7 * HD_US },
+		{ "{choice: turns, heal: 2us}", HD_TIME_NEVER },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		hd_time fault = 10 * HD_US, last = 0;
+		struct fabric *f;
+		struct ends ends;
+
+		load(cases[i].adaptive, 50, D,
+		     "faults: {events: [{at: 10us, kind: link-down, port: "
+		     "'s2-0:2'}]}\n",
+		     &f);
+		struct sim *s = run(f, &ends);
+
+		for (hd_time made = 0; made < 50 * D; made += D) {
+			if (cases[i].told == HD_TIME_NEVER ||
+			    made + P + R < fault + cases[i].told)
+				last = made;
+		}
+		assert_int_equal(ends.last_lost, last);
+		assert_int_equal(ends.n, 50 * HOSTS);
+		sim_free(s);
+		fabric_free(f);
+	}
+}
+
+/* And take it again `notify` after it has its way again. */
+static void neighbours_come_back(void **state)
+{
+	struct sim_choice_counts c;
+	struct fabric *f;
+	struct ends ends;
+	uint64_t taken[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		load(i ? "{choice: turns, heal: 1us, notify: 1us}"
+		       : "{choice: turns, heal: 1us, notify: 20us}",
+		     90, D,
+		     "faults: {events: [{at: 10us, kind: link-down, port: "
+		     "'s2-0:2'}, {at: 20us, kind: link-up, port: 's2-0:2'}]}\n",
+		     &f);
+		struct sim *s = run(f, &ends);
+
+		sim_choices(s, &c);
+		taken[i] = c.taken;
+		/* Told so late, they lose what comes until it is up again. */
+		assert_int_equal(ends.lost > 3, i == 0);
+		assert_true(ends.last_lost < 20 * HD_US);
+		sim_free(s);
+		fabric_free(f);
+	}
+	assert_int_equal(taken[0], taken[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +316,8 @@ int main(void)
 		cmocka_unit_test(dead_links_are_left_when_it_is_known),
 		cmocka_unit_test(flows_stay_in_order),
 		cmocka_unit_test(other_sls_keep_to_their_tables),
+		cmocka_unit_test(neighbours_that_are_told_take_other_ways),
+		cmocka_unit_test(neighbours_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
