@@ -3,13 +3,13 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
-#include "subnet/survey/survey.h"
+#include "cli/survey/simulate.h"
 
 struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct option_list fail;
-	uint64_t pairs, permutations, worst;
+	uint64_t pairs, permutations, worst, simulate;
 	unsigned replan; /* enum replan_mode */
 };
 
@@ -27,6 +27,9 @@ static const struct option options[] = {
 	{ "permutations", 0, OPT_UINT, FIELD(permutations), "N", "20",
 	  "random permutations for the mean share of a sender; 0: none",
 	  .low = 0, .high = 1000000 },
+	{ "simulate", 0, OPT_UINT, FIELD(simulate), "N", "0",
+	  "FABRIC is a scenario: run it without each of the N worst failures, on all cores, and rank them by what its traffic and jobs suffer",
+	  .low = 0, .high = 100000 },
 	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10",
 	  "show so many of each kind; 0: all", .low = 0 },
 	{ "replan", 0, OPT_CHOICE, FIELD(replan), NULL, "opensm",
@@ -40,39 +43,15 @@ static const struct example examples[] = {
 	  "each switch and each of the 1296 cables of 648 hosts" },
 	{ "heddle survey site.ibnet --engine updn --fail links --worst 0 --csv",
 	  "all cables between the switches of a site, the worst first" },
+	{ "heddle survey examples/jobs.yaml --fail links --simulate 50",
+	  "what its jobs suffer without each of the worst 50 cables" },
 	{ "heddle survey 'torus --sizes=4x4x4' -e torus --fail links --pairs "
 	  "500",
 	  "which two cables together are one too many" },
 	{ NULL, NULL },
 };
 
-static bool read_kinds(const struct command *self, const struct values *v,
-		       struct survey_options *o, int *status)
-{
-	for (unsigned k = 0; k < SURVEY_PAIRS; k++)
-		o->kinds[k] = v->fail.n == 0;
-	o->kinds[SURVEY_PAIRS] = v->pairs > 0;
-	for (size_t i = 0; i < v->fail.n; i++) {
-		if (survey_fail(o, v->fail.items[i]))
-			continue;
-		*status = command_usage(
-			self,
-			"'%s' is nothing that fails: switches, links or hosts",
-			v->fail.items[i]);
-		return false;
-	}
-	return true;
-}
-
-static void tick(void *context, size_t done, size_t all)
-{
-	struct progress *p = context;
-
-	p->total = (double)all;
-	progress_show(p, (double)done);
-}
-
-static int survey(struct fabric *f, const struct values *v,
+static int survey(struct fabric *f, const struct values *v, const char *path,
 		  struct survey_options o, struct diag *d)
 {
 	struct results *r = results_new("survey");
@@ -95,9 +74,18 @@ static int survey(struct fabric *f, const struct values *v,
 	progress_end(&progress);
 	survey_show(r, &found, v->worst);
 	bool is_well = survey_is_well(&found);
+	const struct survey_runs runs = { .common = &v->common,
+					  .path = path,
+					  .overrides = &v->fabric.overrides,
+					  .found = &found,
+					  .most = v->simulate };
+	enum hd_status status = survey_simulate(&runs, d, r, &is_well);
 
 	survey_fini(&found);
-	return output_results(&v->common, r, is_well);
+	if (status == HD_OK)
+		return output_results(&v->common, r, is_well);
+	results_free(r);
+	return command_refuse(d);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -108,17 +96,17 @@ static int run(const struct command *self, void *values, int n, char **args)
 		.n_pairs = v->pairs,
 		.n_permutations = v->permutations,
 		.seed = v->common.seed,
-		.tick = tick,
+		.tick = survey_tick,
 	};
 	struct fabric *f;
 	int status;
 
 	(void)n;
 	if (!engine_known(self, &v->fabric, "engine", &status) ||
-	    !read_kinds(self, v, &o, &status))
+	    !survey_kinds(self, &v->fail, &o, &status))
 		return status;
 	if (fabric_choose(&v->fabric, args[0], &d, &f) == HD_OK) {
-		status = survey(f, v, o, &d);
+		status = survey(f, v, args[0], o, &d);
 		fabric_free(f);
 	} else {
 		status = command_refuse(&d);
@@ -142,6 +130,10 @@ const struct command command_survey = {
 		"that are left; cutting end ports off; making it slower (a "
 		"link carries more flows, or senders get less); or harmless. "
 		"The exit status is 1 if one is of the first three kinds.\n\n"
+		"With --simulate the scenario is then run as it is, and once "
+		"more without each of the worst failures, routed anew: which "
+		"jobs hang or slow down, which goals are missed, what is not "
+		"delivered.\n\n"
 		"The manager is where most end ports are. What is found does "
 		"not depend on the number of threads.",
 	.options = options,

@@ -74,6 +74,31 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 	return status;
 }
 
+/* Takes the cables of fabric.without out. */
+static enum hd_status take_out(struct fabric *b, struct diag *d)
+{
+	char *const *text = &b->scenario->fabric.without;
+	struct diag inner = { .status = HD_OK };
+	struct selection ports;
+
+	if (!*text || strcmp(*text, "none") == 0)
+		return HD_OK;
+	struct selector *all = selector_new(&b->topo);
+	enum hd_status status = select_ports(all, *text, &inner, &ports);
+
+	selector_free(all);
+	if (status != HD_OK)
+		return fabric_refuse(b, d, text, "fabric.without", &inner);
+	for (uint32_t i = 0; i < ports.n; i++)
+		topo_unlink(&b->topo, ports.ports[i]);
+	selection_fini(&ports);
+	topo_number_subnets(&b->topo);
+	/* No generator makes it like this. */
+	free(b->topo.recipe);
+	b->topo.recipe = NULL;
+	return HD_OK;
+}
+
 /* A switch by its name or GUID; TOPO_NONE if there is none. */
 static node_id find_switch(const struct topo *t, const char *text, size_t len)
 {
@@ -299,6 +324,8 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 {
 	enum hd_status status = has_topology ? HD_OK : build_topology(f, d);
 
+	if (status == HD_OK)
+		status = take_out(f, d);
 	if (status != HD_OK)
 		return status;
 	f->by = by;

@@ -26,6 +26,41 @@ same() { # without the words that it was called with
 }
 [ "$(same out)" = "$(same one)" ] || fail "three threads find something else"
 
+# By simulation: a tree of two spines has half of its ways left without one of
+# the cables of a leaf, so that its job takes longer; a host that loses its cable
+# takes a rank with it. The same bytes however many run at once.
+cat >job.yaml <<'YAML'
+fabric: {topology: {kind: xgft, down: "4,2", up: "1,2"}, link: {rate: 4x HDR}}
+jobs: [{name: a, program: [{alltoall: 64KiB}]}]
+goals: [{job: a, completion: 30us}]
+YAML
+"$HEDDLE" sim job.yaml --json >whole
+whole=$(jq '.tables.jobs.rows[0].completion' whole)
+status 1 "$HEDDLE" survey job.yaml --fail links --fail hosts --simulate 50 --json
+mv out many
+jq -e --argjson whole "$whole" '.tables["simulated failures"].rows as $f |
+	($f | length == 12) and
+	([$f[0:8][] | .verdict == "loses ranks"] | all) and
+	([$f[8:][] | .verdict == "misses goals" and .slowdown > 1.3] | all)' many ||
+	fail "not eight hosts without a rank and four slower jobs: $(cat many)"
+without=$(jq -r '.tables["simulated failures"].rows[8].failure' many |
+	sed 's| - .*||; s|/|:|')
+"$HEDDLE" sim job.yaml --set "fabric.without=$without" --json >one || true
+jq -e --argjson whole "$whole" --slurpfile one one '
+	.tables["simulated failures"].rows[8].slowdown as $s |
+	($one[0].tables.jobs.rows[0].completion / $whole - $s | fabs) < 1e-9' many ||
+	fail "the slowdown is not that of the run without the cable"
+status 1 "$HEDDLE" survey job.yaml --fail links --fail hosts --simulate 50 \
+	--json --threads 1
+[ "$(same out)" = "$(same many)" ] || fail "one thread finds something else"
+status 0 "$HEDDLE" survey job.yaml --fail links --simulate 2 --html page.html \
+	--set goals.0.completion=1s
+[ -s page.html ] || fail "no page"
+status 3 "$HEDDLE" survey 'star --hosts 2' --simulate 1
+[ "$(wc -l <err)" -eq 1 ] || fail "more than one line: $(cat err)"
+status 3 "$HEDDLE" sim job.yaml --set fabric.without=s9-9:1
+has err 'fabric.without'
+
 # Nothing to fail, nobody to lose.
 status 0 "$HEDDLE" survey 'star --hosts 2' --fail links
 status 2 "$HEDDLE" survey 'star --hosts 2' --fail cables

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "study/failures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "study/sweep.h"
+
+/* ---- what a run says ------------------------------------------------------
+ */
+
+enum verdict { REFUSED, LOSES, HANGS, MISSES, RUNS };
+static const char *const verdict_names[] = { "refused", "loses ranks", "hangs",
+					     "misses goals", "runs" };
+
+struct suffering {
+	const struct failure *of;
+	enum verdict verdict;
+	double slowdown;  /* of the slowest job; NAN: there is none */
+	double delivered; /* share of what was, in %; NAN: nothing was */
+	double p99, lost;
+	const char *why; /* refused */
+};
+
+static double cell_of(const struct table *t, size_t row, const char *name)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct value *v = table_cell(t, row, i);
+
+		if (strcmp(t->columns[i].name, name) == 0)
+			return v->kind == VALUE_BOOL ? v->yes : value_real(v);
+	}
+	return NAN;
+}
+
+static double measured(const struct sweep *w, size_t point, const char *name)
+{
+	const struct study_command *c = w->study->command;
+	size_t measure = 0;
+
+	while (measure < c->n_measures &&
+	       strcmp(c->measures[measure].column.name, name) != 0)
+		measure++;
+	return sweep_mean(w, point, measure, NULL);
+}
+
+/* Whether a job has fewer ranks: then its time says nothing. */
+static bool loses_ranks(const struct results *now, const struct results *was)
+{
+	const struct table *a = results_find(now, "jobs");
+	const struct table *b = results_find(was, "jobs");
+
+	for (size_t i = 0; a && b && i < table_rows(a); i++) {
+		if (cell_of(a, i, "ranks") != cell_of(b, i, "ranks"))
+			return true;
+	}
+	return false;
+}
+
+static bool misses_goals(const struct results *now)
+{
+	static const char *const tables[] = { "goals", "job goals" };
+
+	for (unsigned k = 0; k < 2; k++) {
+		const struct table *t = results_find(now, tables[k]);
+
+		for (size_t i = 0; t && i < table_rows(t); i++) {
+			if (cell_of(t, i, "met") == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* How much slower the slowest job is; INFINITY if one does not end. */
+static double slowdown_of(const struct results *now, const struct results *was)
+{
+	const struct table *a = results_find(now, "jobs");
+	const struct table *b = results_find(was, "jobs");
+	double most = NAN;
+
+	for (size_t i = 0; a && b && i < table_rows(a); i++) {
+		double ends = cell_of(a, i, "completion");
+		double ended = cell_of(b, i, "completion");
+
+		if (isnan(ended))
+			continue;
+		if (isnan(ends))
+			return INFINITY;
+		most = isnan(most) ? ends / ended : fmax(most, ends / ended);
+	}
+	return most;
+}
+
+/* Point 0 is the scenario as it is. */
+static struct suffering suffering_of(const struct sweep *w, size_t point,
+				     const struct failure *of)
+{
+	const struct outcome *now = &w->outcomes[point];
+	struct suffering s = { .of = of,
+			       .slowdown = NAN,
+			       .delivered = NAN,
+			       .p99 = NAN,
+			       .lost = NAN };
+
+	if (now->state != OUTCOME_DONE) {
+		s.why = now->failure;
+		return s;
+	}
+	const struct results *whole = w->outcomes[0].results;
+	double before = measured(w, 0, "delivered");
+	bool loses = loses_ranks(now->results, whole);
+
+	if (!loses)
+		s.slowdown = slowdown_of(now->results, whole);
+	if (before > 0)
+		s.delivered = 100 * measured(w, point, "delivered") / before;
+	s.p99 = measured(w, point, "p99");
+	s.lost = measured(w, point, "lost");
+	s.verdict = loses                        ? LOSES
+		    : isinf(s.slowdown)          ? HANGS
+		    : misses_goals(now->results) ? MISSES
+						 : RUNS;
+	return s;
+}
+
+static int compare_reals(double a, double b)
+{
+	return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+static int worse_first(const void *a, const void *b)
+{
+	const struct suffering *x = a, *y = b;
+	int order = (int)x->verdict - (int)y->verdict;
+
+	order = order ? order : compare_reals(y->slowdown, x->slowdown);
+	order = order ? order : compare_reals(x->delivered, y->delivered);
+	order = order ? order : compare_reals(y->p99, x->p99);
+	return order ? order : (x->of > y->of) - (x->of < y->of);
+}
+
+/* ---- showing them ---------------------------------------------------------
+ */
+
+struct row {
+	const char *name, *verdict;
+	double slowdown, delivered, p99, lost;
+	const char *why;
+};
+
+static const struct column columns[] = {
+	{ "failure", NULL, CELL(row, name) },
+	{ "verdict", NULL, CELL(row, verdict), ORIGIN_SIMULATED },
+	{ "slowdown", NULL, CELL(row, slowdown), ORIGIN_SIMULATED, 4 },
+	{ "delivered", "%", CELL(row, delivered), ORIGIN_SIMULATED, 2 },
+	{ "p99", "us", CELL(row, p99), ORIGIN_SIMULATED, 3 },
+	{ "lost", NULL, CELL(row, lost), ORIGIN_SIMULATED },
+	{ "why refused", NULL, CELL(row, why) },
+	{ NULL },
+};
+
+static void show(const struct suffering *all, size_t n, struct results *r)
+{
+	struct table *t = results_table(
+		r, "simulated failures",
+		"the same scenario without them, the worst first; slowdown of "
+		"the slowest job, delivered of what was",
+		columns);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct suffering *s = &all[i];
+
+		table_put_row(
+			t, &(struct row){ .name = s->of->name,
+					  .verdict = verdict_names[s->verdict],
+					  .slowdown = isinf(s->slowdown)
+							      ? NAN
+							      : s->slowdown,
+					  .delivered = s->delivered,
+					  .p99 = s->p99,
+					  .lost = s->lost,
+					  .why = s->why });
+	}
+}
+
+/* ---- running them ---------------------------------------------------------
+ */
+
+static void vary(const struct failures *f, struct strbuf *out)
+{
+	strbuf_puts(out, "fabric.without=none");
+	for (size_t i = 0; i < f->n; i++)
+		strbuf_printf(out, ",[%s]", f->items[i].without);
+}
+
+static enum hd_status make_study(const struct failures *f, struct diag *d,
+				 struct study *out)
+{
+	struct strbuf axis = STRBUF_INIT;
+	enum hd_status status = study_read(f->path, f->overrides, d, out);
+
+	vary(f, &axis);
+	if (status == HD_OK)
+		status = study_vary(out, axis.text, d);
+	if (status == HD_OK) {
+		study_append(&out->keep, "jobs, goals, job goals");
+		status = study_resolve(out, d);
+	}
+	strbuf_fini(&axis);
+	return status;
+}
+
+static enum hd_status judge(const struct failures *f, const struct sweep *w,
+			    struct diag *d, struct results *out, bool *is_well)
+{
+	struct suffering *all = hd_alloc(f->n, sizeof(*all));
+	enum verdict whole;
+
+	if (w->outcomes[0].state != OUTCOME_DONE) {
+		free(all);
+		return diag_fail(d, HD_ERR_INPUT, "%s",
+				 w->outcomes[0].failure
+					 ? w->outcomes[0].failure
+					 : "the scenario was not run");
+	}
+	whole = suffering_of(w, 0, NULL).verdict;
+	*is_well = true;
+	for (size_t i = 0; i < f->n; i++) {
+		all[i] = suffering_of(w, i + 1, &f->items[i]);
+		if (all[i].verdict < whole)
+			*is_well = false;
+	}
+	if (f->n)
+		qsort(all, f->n, sizeof(*all), worse_first);
+	show(all, f->n, out);
+	free(all);
+	return HD_OK;
+}
+
+enum hd_status failures_simulate(const struct failures *f, struct diag *d,
+				 struct results *out, bool *is_well)
+{
+	struct study study = { 0 };
+	struct sweep w;
+	enum hd_status status = make_study(f, d, &study);
+
+	if (status == HD_OK) {
+		sweep_init(&w, &study);
+		w.at_once = f->at_once;
+		w.tick = f->tick;
+		w.context = f->context;
+		status = sweep_run(&w, d);
+		if (status == HD_OK)
+			status = judge(f, &w, d, out, is_well);
+		sweep_fini(&w);
+	}
+	study_fini(&study);
+	return status;
+}
