@@ -332,9 +332,14 @@ static size_t encode_controlled(const struct fabric *b,
 				const struct sim_packet *p, uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {
-		[SIM_DATA] = RC_SEND_ONLY,   [SIM_ACK] = RC_ACK,
-		[SIM_CNP] = OPCODE_CNP,      [SIM_PROBE] = UD_SEND_ONLY,
-		[SIM_ACCEPT] = UD_SEND_ONLY, [SIM_REJECT] = UD_SEND_ONLY,
+		[SIM_DATA] = RC_SEND_ONLY,
+		[SIM_ACK] = RC_ACK,
+		[SIM_CNP] = OPCODE_CNP,
+		[SIM_PROBE] = UD_SEND_ONLY,
+		[SIM_ACCEPT] = UD_SEND_ONLY,
+		[SIM_REJECT] = UD_SEND_ONLY,
+		[SIM_CONTRIBUTION] = UC_SEND_ONLY,
+		[SIM_RESULT] = UC_SEND_ONLY,
 	};
 	const struct sim_node *node = &b->setup.nodes[p->source];
 	port_id source = b->setup.ports[node->first_port + 1].origin;

@@ -264,7 +264,8 @@ static enum sim_packet_kind packet_kind(const struct sim *s,
 /* Nobody's data, nor a reduction's. */
 static bool is_of_control(const struct sim *s, const struct packet *p)
 {
-	return (p->flags & P_OTHER) && packet_kind(s, p) < SIM_CONTRIBUTION;
+	return (p->flags & P_OTHER) &&
+	       (!s->extras || packet_kind(s, p) < SIM_CONTRIBUTION);
 }
 
 static uint32_t order_kind(const struct sim *s, const struct packet *p)

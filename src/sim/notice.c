@@ -191,6 +191,18 @@ static void tell_of(struct teller *t, switch_id target)
 	memset(t->wayless, 0, n * sizeof(*t->wayless));
 }
 
+/* One end of a link that goes down or up; `since` is when it went down. */
+static void note_fault(struct teller *t, const struct sim_fault *f,
+		       uint32_t port, hd_time *since)
+{
+	if (f->kind == SIM_LINK_DOWN && *since == NEVER) {
+		*since = f->time;
+	} else if (f->kind == SIM_LINK_UP && *since != NEVER) {
+		spans_add(&t->down[port], *since, f->time);
+		*since = NEVER;
+	}
+}
+
 /* F3: both ends of a link are down from a fault on until it is up again. */
 static void find_downs(struct teller *t)
 {
@@ -201,18 +213,11 @@ static void find_downs(struct teller *t)
 		since[i] = NEVER;
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
 		const struct sim_fault *f = &setup->faults[i];
-		uint32_t ends[] = { f->port, setup->ports[f->port].peer };
+		uint32_t peer = setup->ports[f->port].peer;
 
-		for (unsigned k = 0; k < 2 && ends[k] != SIM_NONE; k++) {
-			hd_time *at = &since[ends[k]];
-
-			if (f->kind == SIM_LINK_DOWN && *at == NEVER) {
-				*at = f->time;
-			} else if (f->kind == SIM_LINK_UP && *at != NEVER) {
-				spans_add(&t->down[ends[k]], *at, f->time);
-				*at = NEVER;
-			}
-		}
+		note_fault(t, f, f->port, &since[f->port]);
+		if (peer != SIM_NONE)
+			note_fault(t, f, peer, &since[peer]);
 	}
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		if (since[i] != NEVER)

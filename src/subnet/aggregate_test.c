@@ -88,6 +88,32 @@ static void trial_init(struct trial *x, struct rng *r, unsigned seed)
 		fail_msg("%s", d.message);
 }
 
+/* The least reach of any switch of the tree, the lowest that has it, and how
+ * many there are. */
+struct centre {
+	uint32_t least, switches;
+	switch_id lowest;
+};
+
+static struct centre centre_of(const struct subnet *s,
+			       const struct aggregation *a)
+{
+	struct centre c = { .least = UINT32_MAX };
+
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		if (!is_on_tree(s, a, sw))
+			continue;
+		uint32_t reach = reach_of(s, a, sw);
+
+		c.switches++;
+		if (reach < c.least) {
+			c.least = reach;
+			c.lowest = sw;
+		}
+	}
+	return c;
+}
+
 static void trees_have_the_least_levels_and_all_their_switches(void **state)
 {
 	unsigned n = run_is_long() ? 2000 : 100;
@@ -97,28 +123,15 @@ static void trees_have_the_least_levels_and_all_their_switches(void **state)
 	rng_init(&r, 20, 1);
 	for (unsigned i = 0; i < n; i++) {
 		struct trial *x = hd_alloc(1, sizeof(*x));
-		uint32_t least = UINT32_MAX, switches = 0, children = 0;
+		uint32_t children = 0;
 
 		trial_init(x, &r, i);
 		const struct aggregation *a = &x->s.aggregations[0];
+		struct centre c = centre_of(&x->s, a);
 
-		for (switch_id sw = 0; sw < x->s.n_switches; sw++) {
-			if (!is_on_tree(&x->s, a, sw))
-				continue;
-			uint32_t reach = reach_of(&x->s, a, sw);
-
-			if (reach < least) {
-				least = reach;
-				/* The lowest one of those: none before. */
-				assert_true(a->root >= sw ||
-					    reach_of(&x->s, a, a->root) <
-						    reach);
-			}
-			switches++;
-		}
-		assert_int_equal(a->levels, least);
-		assert_int_equal(reach_of(&x->s, a, a->root), least);
-		assert_int_equal(a->n, switches);
+		assert_int_equal(a->levels, c.least);
+		assert_int_equal(a->root, c.lowest);
+		assert_int_equal(a->n, c.switches);
 		for (uint32_t k = 0; k < a->n; k++)
 			children += a->nodes[k].n_children;
 		/* Members, and all switches but the root, are someone's. */
@@ -126,6 +139,22 @@ static void trees_have_the_least_levels_and_all_their_switches(void **state)
 		tear_down(&x->t, &x->s);
 		free(x);
 	}
+}
+
+/* A port that leads down becomes the way up. */
+static bool turn_round(const struct subnet *s, const struct aggregation *a,
+		       struct aggregator *x)
+{
+	const uint64_t *set =
+		mft_get(&s->mft[0], x->sw, s->n_switches, a->mlid);
+
+	for (unsigned p = 1; p < 64 && x->sw != a->root; p++) {
+		if (p != x->parent && mcast_has_port(set, p)) {
+			x->parent = (uint8_t)p;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* What may be wrong with a tree, each by itself. */
@@ -141,19 +170,8 @@ static bool spoil(struct subnet *s, struct aggregation *a, struct rng *r,
 	case 1:
 		x->n_children--;
 		return true;
-	case 2: /* up by a port that leads down */
-		if (x->sw == a->root)
-			return false;
-		for (unsigned p = 1; p < 64; p++) {
-			if (p != x->parent &&
-			    mcast_has_port(mft_get(&s->mft[0], x->sw,
-						   s->n_switches, a->mlid),
-					   p)) {
-				x->parent = (uint8_t)p;
-				return true;
-			}
-		}
-		return false;
+	case 2:
+		return turn_round(s, a, x);
 	case 3: /* one that is missing */
 		*x = a->nodes[--a->n];
 		return true;

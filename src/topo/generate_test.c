@@ -695,10 +695,39 @@ static void every_row_of_the_table_works(void **state)
 	}
 }
 
-/* Port n of every host to leaf n - 1 of its unit; spines to all of a plane. */
+/* Port n of a host to leaf n - 1 of its unit. */
+static void check_rail_host(const struct topo *t, node_id v, unsigned unit)
+{
+	for (unsigned n = 0; n < t->nodes[v].n_ports; n++) {
+		const struct topo_node *leaf =
+			&t->nodes[peer_node(t, v, n + 1)];
+
+		assert_int_equal(leaf->tier, 1);
+		assert_int_equal(leaf->coord[0], unit);
+		assert_int_equal(leaf->coord[1], n);
+	}
+}
+
+/* To leaves of its plane, each once. */
+static void check_rail_spine(const struct topo *t, node_id v, unsigned planes)
+{
+	unsigned number = t->nodes[v].coord[0];
+
+	for (unsigned n = 1; n <= t->nodes[v].n_ports; n++) {
+		node_id to = peer_node(t, v, n);
+
+		assert_int_equal(t->nodes[to].tier, 1);
+		assert_int_equal(t->nodes[to].coord[1] % planes,
+				 number % planes);
+		for (unsigned k = 1; k < n; k++)
+			assert_int_not_equal(peer_node(t, v, k), to);
+	}
+}
+
 static void check_rails(uint32_t rails, uint32_t units, uint32_t hosts,
 			uint32_t spines, uint32_t planes)
 {
+	uint32_t leaves = rails * units, switches = leaves + spines;
 	char words[128];
 	struct topo t;
 
@@ -709,37 +738,14 @@ static void check_rails(uint32_t rails, uint32_t units, uint32_t hosts,
 	make(&t, words, 1);
 	check_sound(&t);
 	check_guids_unique(&t);
-	assert_int_equal(count(&t, NODE_SWITCH), rails * units + spines);
+	assert_int_equal(count(&t, NODE_SWITCH), switches);
 	assert_int_equal(count(&t, NODE_CA), units * hosts);
-	assert_int_equal(n_cables(&t), rails * units * hosts +
-					       rails * units * spines / planes);
-	for (node_id v = 0; v < t.n_nodes; v++) {
-		unsigned number, rail, unit, n;
-
-		if (sscanf(t.nodes[v].name, "h%u", &number) == 1) {
-			for (n = 0; n < rails; n++) {
-				const char *leaf =
-					t.nodes[peer_node(&t, v, n + 1)].name;
-
-				assert_int_equal(sscanf(leaf, "leaf-%u-%u",
-							&unit, &rail),
-						 2);
-				assert_int_equal(unit, number / hosts);
-				assert_int_equal(rail, n);
-			}
-		} else if (sscanf(t.nodes[v].name, "spine-%u", &number) == 1) {
-			for (n = 1; n <= t.nodes[v].n_ports; n++) {
-				const char *leaf =
-					t.nodes[peer_node(&t, v, n)].name;
-
-				assert_int_equal(sscanf(leaf, "leaf-%u-%u",
-							&unit, &rail),
-						 2);
-				assert_int_equal(rail % planes,
-						 number % planes);
-			}
-		}
-	}
+	assert_int_equal(n_cables(&t),
+			 leaves * hosts + leaves * spines / planes);
+	for (node_id v = leaves; v < switches; v++)
+		check_rail_spine(&t, v, planes);
+	for (node_id v = switches; v < t.n_nodes; v++)
+		check_rail_host(&t, v, (v - switches) / hosts);
 	topo_fini(&t);
 }
 

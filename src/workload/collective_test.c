@@ -50,6 +50,7 @@ static bool plain_step(size_t algorithm, uint32_t p, uint64_t size,
 	*out = step_of(a->operation, a->name, size);
 	out->grid[0] = p;
 	return strcmp(a->name, "multicast") != 0 &&
+	       strcmp(a->name, "in-network") != 0 &&
 	       strcmp(a->name, "storage") != 0 &&
 	       step_check(out, p, &d) == HD_OK;
 }
