@@ -84,12 +84,16 @@ static uint32_t wait_port(uint64_t wait)
 /* Packets of a message may pass switches of several parts at once. */
 void chain_wait(struct message *m, const struct sim_passage *x)
 {
+	if (!x->waited)
+		return; /* as nearly always: the message is not touched */
+	if (x->is_first) {
+		m->held += x->waited;
+		return;
+	}
 	uint64_t wait = wait_pack(x->waited, x->port);
 	uint64_t before = __atomic_load_n(&m->wait, __ATOMIC_RELAXED);
 
-	if (x->is_first)
-		m->held += x->waited;
-	while (!x->is_first && x->waited && wait > before &&
+	while (wait > before &&
 	       !__atomic_compare_exchange_n(&m->wait, &before, wait, true,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
