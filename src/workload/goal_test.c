@@ -47,6 +47,40 @@ static const char example[] = "num_ranks 4 // of a grammar\n"
 			      "}\n"
 			      "rank 3 { x: recv 5b from 1 tag 7 }\n";
 
+/* Words stand anywhere, also where one part of the file ends that is read at
+ * once: two ranks with many lines, after 0 to 39 blanks. */
+static void words_stand_anywhere(void **state)
+{
+	struct strbuf lines = STRBUF_INIT;
+
+	(void)state;
+	strbuf_puts(&lines, "num_ranks 2\nrank 0 {\n");
+	for (unsigned i = 0; i < 13000; i++) {
+		strbuf_printf(&lines, "l%u: send %ub to 1 tag %u\n", i, i, i);
+		if (i)
+			strbuf_printf(&lines, "l%u requires l%u\n", i, i - 1);
+	}
+	strbuf_puts(&lines, "}\n");
+	assert_true(lines.len > (size_t)2 << 18);
+	for (unsigned blanks = 0; blanks < 40; blanks++) {
+		struct strbuf text = STRBUF_INIT;
+
+		strbuf_printf(&text, "%*s%s", (int)blanks, "", lines.text);
+		struct opgraph g = good(text.text);
+
+		assert_int_equal(g.n_ops, 13000);
+		for (uint32_t i = 0; i < 13000; i++) {
+			assert_int_equal(g.ops[i].size, i);
+			assert_int_equal(g.ops[i].tag, i);
+			assert_int_equal(g.edge_of[i + 1] - g.edge_of[i],
+					 i < 12999);
+		}
+		opgraph_fini(&g);
+		strbuf_fini(&text);
+	}
+	strbuf_fini(&lines);
+}
+
 static void a_file_is_read_as_it_says(void **state)
 {
 	struct opgraph g = good(example);
@@ -216,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_read_as_it_says),
+		cmocka_unit_test(words_stand_anywhere),
 		cmocka_unit_test(what_is_written_reads_back_as_the_same),
 		cmocka_unit_test(refusals_name_the_line),
 		cmocka_unit_test(a_matrix_becomes_operations),

@@ -13,11 +13,13 @@ void words_init(struct words *r, FILE *in, struct diag *d)
 {
 	*r = (struct words){ .in = in, .d = d, .line = 1 };
 	r->buffer = hd_alloc(BUFFER, 1);
+	r->before = hd_alloc(BUFFER, 1);
 }
 
 void words_fini(struct words *r)
 {
 	free(r->buffer);
+	free(r->before);
 }
 
 enum hd_status words_fail(struct words *r, const struct token *t,
@@ -46,6 +48,11 @@ static inline int look(struct words *r)
 		return (unsigned char)r->buffer[r->at];
 	if (r->ended)
 		return -1;
+	/* Words that were read stand in the other one until it is full. */
+	char *other = r->before;
+
+	r->before = r->buffer;
+	r->buffer = other;
 	r->len = fread(r->buffer, 1, BUFFER, r->in);
 	r->at = 0;
 	if (r->len == 0) {
@@ -160,22 +167,21 @@ void words_next(struct words *r, struct token *out)
 	int c = skip(r);
 	uint32_t n;
 
-	*out = (struct token){ .text = r->word, .line = r->line };
+	*out = (struct token){ .text = &r->buffer[r->at], .line = r->line };
 	if (c == -1)
 		return;
 	if (!is_word(c)) {
-		r->word[0] = (char)c;
 		out->len = 1;
 		r->at++;
 		return;
 	}
 	n = word_here(r);
 	if (n && n < WORDS_LONGEST) {
-		out->text = &r->buffer[r->at];
 		out->len = n;
 		r->at += n;
 		return;
 	}
+	out->text = r->word;
 	for (n = 0; is_word(c) && n < WORDS_LONGEST; c = look(r)) {
 		r->word[n++] = (char)c;
 		r->at++;

@@ -15,7 +15,7 @@
 #define WORDS_LONGEST 256 /* the longest word */
 
 struct token {
-	const char *text; /* until the next one is read */
+	const char *text; /* until some more lines are read */
 	uint32_t len;     /* 0: the file ends */
 	uint32_t line;
 };
@@ -23,7 +23,7 @@ struct token {
 struct words {
 	FILE *in;
 	struct diag *d;
-	char *buffer;
+	char *buffer, *before; /* the part of the file before it */
 	size_t at, len;
 	uint32_t line;
 	bool ended;
