@@ -23,37 +23,6 @@ static uint64_t packets_of(const struct oracle *o, uint64_t size)
 	return size > mtu ? (size + mtu - 1) / mtu : 1;
 }
 
-/* Mutations only: of those that nobody waits for in line. */
-static bool goes_first(const struct oracle *o, const struct letter *m)
-{
-	return (o->mutation == MUT_BODY_FIRST && m->kind == LETTER_BODY) ||
-	       (o->mutation == MUT_CLEARS_FIRST && m->kind == LETTER_CLEARS);
-}
-
-static void letter_post(struct oracle *o, struct letter model, uint32_t line)
-{
-	struct work *w = o->work;
-	struct job_line *l = &w->jobs[model.job].lines[line];
-	struct letter *made = hd_alloc(1, sizeof(*made));
-
-	*made = model;
-	made->n_packets = packets_of(o, made->size);
-	made->line = line;
-	w->letters = hd_grow(w->letters, &w->letters_cap, w->n_letters + 1,
-			     sizeof(struct letter *));
-	w->letters[w->n_letters++] = made;
-	l->letters =
-		hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
-	l->letters[l->n++] = made;
-	o->stats->letters++;
-	if (!goes_first(o, made) || l->n < 3)
-		return;
-	/* Behind the one that is under way. */
-	memmove(l->letters + 2, l->letters + 1,
-		(l->n - 2) * sizeof(struct letter *));
-	l->letters[1] = made;
-}
-
 /* From when on the first message of a line may enter. */
 static hd_time line_free_from(const struct oracle *o, uint32_t job,
 			      const struct job_line *l)
@@ -105,6 +74,38 @@ static void line_give(struct oracle *o, uint32_t job, struct job_line *l)
 		return;
 	}
 	packet_give(o, l, m);
+}
+
+/* Mutations only: of those that nobody waits for in line. */
+static bool goes_first(const struct oracle *o, const struct letter *m)
+{
+	return (o->mutation == MUT_BODY_FIRST && m->kind == LETTER_BODY) ||
+	       (o->mutation == MUT_CLEARS_FIRST && m->kind == LETTER_CLEARS);
+}
+
+static void letter_post(struct oracle *o, struct letter model, uint32_t line)
+{
+	struct work *w = o->work;
+	struct job_line *l = &w->jobs[model.job].lines[line];
+	struct letter *made = hd_alloc(1, sizeof(*made));
+
+	*made = model;
+	made->n_packets = packets_of(o, made->size);
+	made->line = line;
+	w->letters = hd_grow(w->letters, &w->letters_cap, w->n_letters + 1,
+			     sizeof(struct letter *));
+	w->letters[w->n_letters++] = made;
+	l->letters =
+		hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
+	l->letters[l->n++] = made;
+	o->stats->letters++;
+	line_give(o, model.job, l); /* at once, if nothing is before it */
+	if (!goes_first(o, made) || l->n < 3)
+		return;
+	/* Behind the one that is under way. */
+	memmove(l->letters + 2, l->letters + 1,
+		(l->n - 2) * sizeof(struct letter *));
+	l->letters[1] = made;
 }
 
 bool lines_give(struct oracle *o)
