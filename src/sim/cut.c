@@ -39,7 +39,9 @@ static const char *reason_not_to_cut(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_endpoints; i++) {
 		if (!s->endpoints[i].cut)
-			return "programs run on its adapters";
+			return s->endpoints[i].whole
+				       ? s->endpoints[i].whole
+				       : "programs run on its adapters";
 		if (s->rules.world && !s->endpoints[i].mail)
 			return "its jobs hand messages to each other in memory "
 			       "that processes do not share";

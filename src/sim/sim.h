@@ -234,6 +234,8 @@ struct sim_endpoint {
 	 * endpoint without this function is not cut.
 	 */
 	void (*cut)(void *context, const struct sim_cut *cut, void **contexts);
+	/* Without it, why; NULL: programs run on its adapters. */
+	const char *whole;
 	/*
 	 * What it remembers, as bytes or back (base/pack.h), and the cookie of
 	 * one of its packets that is under way. Asked of the endpoint as it was

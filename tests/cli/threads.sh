@@ -85,7 +85,7 @@ for file in "$SRC"/examples/*.yaml; do
 			same $what
 		done
 	done
-	grep -q "parts on" err || grep -q "it has one switch" err ||
+	grep -qE "parts on|it has one switch|have a link inside" err ||
 		fail "$name: $(cat err)"
 	captured=$captured${pcap:+ $name}
 done

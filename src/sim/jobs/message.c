@@ -552,6 +552,7 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.lost = on_lost,
 		/* Ports of a host may lie in different parts. */
 		.cut = p->inner.num ? NULL : cut,
+		.whole = "its hosts have a link inside",
 	};
 
 	p->endpoint = sim_attach(sim, &e);
