@@ -86,7 +86,9 @@ def complaint(heddle, words):
                           stdin=subprocess.DEVNULL, check=False,
                           preexec_fn=limit)
     err = done.stderr.decode(errors="replace")
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    # Some show what they have by then, and end with 4.
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL) or (
+            done.returncode == 4 and b"interrupted after" in done.stdout):
         return None, "long"
     if done.returncode == 4 and "memory" in err:
         return None, "large"
