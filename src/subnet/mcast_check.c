@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -153,6 +154,7 @@ static void count_copies(struct flood *f)
 	uint32_t *ready = hd_alloc(f->n, sizeof(*ready));
 	uint32_t n_ready = 0, done = 0;
 
+	assert(f->places); /* the sender's is there */
 	f->places[0].n_copies = 1;
 	if (f->places[0].n_from == 0)
 		ready[n_ready++] = 0;
