@@ -3,6 +3,8 @@
 # it is told to.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
+# What a sanitizer keeps of freed memory would hide what we do not free.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
 "$HEDDLE" live up 'star --hosts 4' --foreground &
 daemon=$!
 programs=$daemon
