@@ -90,6 +90,8 @@ void chain_wait(struct message *m, const struct sim_passage *x)
 		m->held += x->waited;
 		return;
 	}
+	if (m->dlid)
+		return; /* ways to others are none of a destination's */
 	uint64_t wait = wait_pack(x->waited, x->port);
 	uint64_t before = __atomic_load_n(&m->wait, __ATOMIC_RELAXED);
 
@@ -99,13 +101,16 @@ void chain_wait(struct message *m, const struct sim_passage *x)
 		;
 }
 
+/* Where its packets are once it has left is no reason for that, and other
+ * parts may be ahead or behind. */
 struct path_message chain_end(const struct message *m, hd_time now,
 			      bool has_left)
 {
 	return (struct path_message){
 		.until = now,
 		.held = m->held,
-		.wait = __atomic_load_n(&m->wait, __ATOMIC_RELAXED),
+		.wait = has_left ? 0
+				 : __atomic_load_n(&m->wait, __ATOMIC_RELAXED),
 		.from = m->source,
 		.number = m->number,
 		.has_left = has_left,

@@ -87,6 +87,35 @@ static void the_link_that_it_waits_for_is_named(void **state)
 }
 
 /*
+ * What comes after a send waits until its last byte has left the host; which
+ * of its packets wait behind that is another matter, and not known for sure.
+ */
+static void what_has_left_waits_for_no_link(void **state)
+{
+	struct outcome o = run_on(
+		"fabric: {topology: {kind: xgft, down: \"8,2\", up: \"1,1\"},"
+		" link: {rate: 4x HDR}}\n"
+		"jobs: [{name: a, on: '0..3, 8..11', program: [{alltoall: "
+		"64KiB}]}]\n"
+		"traffic: [{name: storm, kind: saturating, pattern: incast, "
+		"source: '4..7, 12, 13', destination: h15, payload: 4KiB}]\n"
+		"run: {warmup: 0us, horizon: 5ms}\n",
+		1);
+	size_t left = 0;
+
+	(void)state;
+	for (size_t i = 0; i < rows(&o, "path messages"); i++) {
+		if (strcmp(text_at(&o, "path messages", i, "until it"),
+			   "has left") != 0)
+			continue;
+		assert_null(text_at(&o, "path messages", i, "link"));
+		left++;
+	}
+	assert_true(left > 0);
+	results_free(o.results);
+}
+
+/*
  * 4 messages of a rank stand in line; the last waits for three of 2 packets,
  * which leave without a pause.
  */
@@ -286,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_has_no_gaps),
 		cmocka_unit_test(the_link_that_it_waits_for_is_named),
+		cmocka_unit_test(what_has_left_waits_for_no_link),
 		cmocka_unit_test(a_line_is_no_wait_for_links),
 		cmocka_unit_test(long_paths_say_where_they_begin),
 		cmocka_unit_test(links_know_what_they_carried_for_whom),
