@@ -300,7 +300,10 @@ struct lab {
 	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
-	struct traffic *traffic; /* over queue pairs, or NULL */
+	struct pairs *pairs;     /* that no program uses (pairs.h), or NULL */
+	struct traffic *traffic; /* over some of these, or NULL */
+	/* One of its packets starts on a link; NULL: nobody asks. */
+	void (*passes)(struct lab *lab, const struct sim_passage *x);
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config response;
@@ -425,9 +428,7 @@ HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
 void traffic_close(struct traffic *t);
 /* A flow has made a message. */
 void traffic_made(struct lab *lab, uint32_t flow);
-/* Looks at what adapters of this lab have completed. */
-void traffic_settle(struct lab *lab);
-/* The lab is cut into so many: each has rows and memory of its own. */
+/* The lab is cut into so many: each has rows of its own. */
 void traffic_cut(struct traffic *t, uint32_t n);
 
 /* Of another process: a message was made. */

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "subnet/mcast.h"
-#include "verbs/device.h"
+#include "verbs/pairs.h"
 #include "wire/capture.h"
 
 #define STACK         (256 * 1024)
@@ -332,8 +332,8 @@ bool v_semaphore_wait(struct v_semaphore *s)
 /* What adapters have completed is looked at when they are done. */
 static void go_on(struct lab *lab)
 {
-	if (lab->traffic)
-		traffic_settle(lab);
+	if (lab->pairs)
+		pairs_settle(lab);
 	run_ready(lab);
 }
 
@@ -421,6 +421,13 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 				     from_end ? 0 : 1, bytes, size);
 }
 
+static void on_passage(void *context, const struct sim_passage *x)
+{
+	struct lab *lab = context;
+
+	lab->passes(lab, x);
+}
+
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
 {
 	when = later(when, lab->now);
@@ -481,6 +488,8 @@ void lab_free(struct lab *lab)
 	pools_free(lab->pools, lab->n_pools);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
+	if (lab->pairs)
+		pairs_close(lab->pairs);
 	if (lab->sim && !lab->borrows_sim)
 		sim_free(lab->sim);
 	/* Adapters look at them until the end. */
@@ -591,6 +600,8 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	lab_distant_cut(lab, how);
 	if (lab->traffic)
 		traffic_cut(lab->traffic, how->n);
+	if (lab->pairs)
+		pairs_cut(lab->pairs, how->n);
 }
 
 static void attach(struct lab *lab, struct sim *s)
@@ -600,6 +611,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_sent,
+		.passes = lab->passes ? on_passage : NULL,
 		.lost = on_lost,
 		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "verbs/objects.h"
 #include "verbs/traffic_parts.h"
-#include "wire/headers.h"
 
 bool qp_rows_any(const struct fabric *build)
 {
@@ -19,21 +18,25 @@ bool qp_rows_any(const struct fabric *build)
 	return false;
 }
 
-static void count_postings(const struct fabric *b, struct traffic *t)
+/* How many flows are posted, and the longest of their messages. */
+static uint32_t count_postings(const struct fabric *b, uint64_t *longest)
 {
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < b->n_flows; i++) {
 		const struct scn_traffic *row =
 			&b->scenario->traffic[b->flows[i].row];
 
 		if (!b->flows[i].posted)
 			continue;
-		t->n_postings++;
-		if (row->payload + GRH_SIZE > t->memory_len)
-			t->memory_len = row->payload + GRH_SIZE;
+		n++;
+		if (row->payload > *longest)
+			*longest = row->payload;
 	}
+	return n;
 }
 
-static void shares_add(struct traffic *t, uint32_t n)
+void traffic_cut(struct traffic *t, uint32_t n)
 {
 	size_t rows = t->lab->build->scenario->n_traffic;
 
@@ -43,41 +46,81 @@ static void shares_add(struct traffic *t, uint32_t n)
 
 		*share = (struct share){
 			.rows = hd_alloc(rows, sizeof(*share->rows)),
-			.memory = hd_alloc(t->memory_len, 1),
 		};
 		for (size_t i = 0; i < rows; i++)
 			histogram_init(&share->rows[i].times);
 	}
 }
 
-void traffic_cut(struct traffic *t, uint32_t n)
+/* The next posting: the queue pairs of this flow. */
+static enum hd_status posting_open(struct traffic *t, uint32_t flow,
+				   struct diag *d)
 {
-	shares_add(t, n);
-	for (uint32_t i = 0; i < t->lab->n_devices; i++) {
-		if (t->hosts[i].mr)
-			t->hosts[i].mr->memory =
-				share_of(&t->lab->devices[i])->memory;
+	struct lab *lab = t->lab;
+	const struct fabric *b = lab->build;
+	const struct sim_flow *f = &b->flows[flow];
+	const struct scn_traffic *row = &b->scenario->traffic[f->row];
+	uint32_t target = b->end_of_origin[b->flow_target[flow]];
+	struct posting *p = &t->postings[t->n_postings];
+	const struct depths room = { SEND_DEPTH, RECV_DEPTH };
+	const struct connecting how = { .from = room,
+					.to = room,
+					.pkey = f->pkey,
+					.sl = f->sl,
+					.ack_timeout = row->ack_timeout };
+
+	*p = (struct posting){
+		.link = { .kind = kind_of_transport[row->transport],
+			  .length = (uint32_t)row->payload },
+		.flow = flow,
+		.row = f->row,
+		.born_size = 16,
+	};
+	p->born = hd_alloc(p->born_size, sizeof(*p->born));
+	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
+	t->of_flow[flow] = t->n_postings++;
+	t->shares->rows[f->row].pairs++;
+	if (connection_open(
+		    &p->link, &lab->devices[lab->device_of_node[f->source]],
+		    &lab->devices[lab->device_of_node[target]], &how) == HD_OK)
+		return HD_OK;
+	return scenario_refuse(b->scenario, d, &row->transport,
+			       "traffic '%s': no packet of a queue pair fits "
+			       "on the way and back",
+			       row->name);
+}
+
+static void posting_fini(struct posting *p)
+{
+	struct notes *n;
+
+	connection_fini(&p->link);
+	free(p->born);
+	while ((n = p->first_noted)) {
+		p->first_noted = n->next;
+		free(n);
 	}
 }
+
+static void settle(struct side *side);
 
 enum hd_status traffic_open(struct lab *lab, struct diag *d)
 {
 	const struct fabric *b = lab->build;
-	struct traffic *t = hd_alloc(1, sizeof(*t));
+	uint64_t longest = 0;
+	uint32_t n = count_postings(b, &longest);
 	enum hd_status status = HD_OK;
 
-	count_postings(b, t);
-	if (!t->n_postings) {
-		free(t);
+	if (!n)
 		return HD_OK;
-	}
+	struct traffic *t = hd_alloc(1, sizeof(*t));
+
 	lab->traffic = t;
 	t->lab = lab;
-	t->postings = hd_alloc(t->n_postings, sizeof(*t->postings));
-	t->n_postings = 0;
+	t->postings = hd_alloc(n, sizeof(*t->postings));
 	t->of_flow = hd_alloc(b->n_flows, sizeof(*t->of_flow));
-	t->hosts = hd_alloc(lab->n_devices, sizeof(*t->hosts));
-	shares_add(t, 1);
+	traffic_cut(t, 1);
+	pairs_open(lab, settle, longest);
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
 		if (b->flows[i].posted)
 			status = posting_open(t, i, d);
@@ -98,16 +141,11 @@ void traffic_close(struct traffic *t)
 
 	for (uint32_t i = 0; i < t->n_postings; i++)
 		posting_fini(&t->postings[i]);
-	for (uint32_t i = 0; i < t->lab->n_devices; i++)
-		free(t->hosts[i].pd);
-	for (uint32_t i = 0; i < t->n_shares; i++) {
+	for (uint32_t i = 0; i < t->n_shares; i++)
 		rows_free(t->shares[i].rows, rows);
-		free(t->shares[i].memory);
-	}
 	free(t->shares);
 	free(t->postings);
 	free(t->of_flow);
-	free(t->hosts);
 	free(t);
 }
 
@@ -128,7 +166,7 @@ static hd_time *born_at(const struct posting *p, uint64_t number)
 
 static uint32_t posting_number(const struct posting *p)
 {
-	return (uint32_t)(p - p->from->dev->lab->traffic->postings);
+	return (uint32_t)(p - p->link.from->dev->lab->traffic->postings);
 }
 
 /* For the destination. */
@@ -152,7 +190,8 @@ static void remember(struct posting *p, hd_time now)
 		free(old.born);
 	}
 	*born_at(p, p->made) = now;
-	if (born_is_told(p->from->dev, p->to->dev, posting_number(p), now))
+	if (born_is_told(p->link.from->dev, p->link.to->dev, posting_number(p),
+			 now))
 		p->made++;
 	else
 		note_born(p, now);
@@ -182,8 +221,8 @@ static hd_time take_noted(struct posting *p)
 
 static void take_message(struct posting *p)
 {
-	struct lab *lab = p->from->dev->lab;
-	struct posting_row *row = &share_of(p->from->dev)->rows[p->row];
+	struct lab *lab = p->link.from->dev->lab;
+	struct posting_row *row = &share_of(p->link.from->dev)->rows[p->row];
 	bool counts = is_measured(lab, lab->now);
 
 	row->posted += counts;
@@ -195,34 +234,20 @@ static void take_message(struct posting *p)
 
 static void post(struct posting *p)
 {
-	const struct traffic *t = p->from->dev->lab->traffic;
-	const struct posting_host *host = &t->hosts[p->from->dev->host];
 	struct send_wr wr = {
 		.id = p->sent,
-		.kind = p->kind == QP_RC ? WR_SEND : WR_SEND_IMM,
-		.flags = WR_SIGNALED,
-		.n_sge = 1,
-		.sge[0] = { v_mr_addr(host->mr), p->length,
-			    v_mr_key(host->mr) },
+		.kind = p->link.kind == QP_RC ? WR_SEND : WR_SEND_IMM,
 		.imm = (uint32_t)p->sent,
 	};
 
-	if (p->kind == QP_UD) {
-		wr.to = v_ah(host->pd, v_lid(p->to->dev), p->from->sl);
-		wr.to.qpn = v_qpn(p->to);
-		wr.to.qkey = QKEY;
-	}
-	enum hd_status status = v_post_send(p->from, &wr);
-
-	assert(status == HD_OK);
-	(void)status;
+	connection_post(&p->link, &wr, p->link.length);
 	p->sent++;
 }
 
 /* Is there a message to post? A saturating flow makes one when asked. */
 static bool has_message(struct posting *p)
 {
-	const struct lab *lab = p->from->dev->lab;
+	const struct lab *lab = p->link.from->dev->lab;
 
 	if (p->sent < p->made)
 		return true;
@@ -235,16 +260,13 @@ static bool has_message(struct posting *p)
 
 static void post_all(struct posting *p)
 {
-	struct v_device *dev = p->from->dev;
 	uint64_t before = p->sent;
 
 	while (!p->is_broken && p->sent - p->done < SEND_DEPTH &&
 	       has_message(p))
 		post(p);
-	if (p->sent == before)
-		return;
-	device_activate(dev, p->from);
-	device_send(dev);
+	if (p->sent > before)
+		connection_go(&p->link);
 }
 
 void traffic_made(struct lab *lab, uint32_t flow)
@@ -254,16 +276,16 @@ void traffic_made(struct lab *lab, uint32_t flow)
 
 	take_message(p);
 	post_all(p);
-	traffic_settle(lab);
+	pairs_settle(lab);
 }
 
 /* ---- completions ------------------------------------------------------ */
 
 static void take_done(struct posting *p, const struct cq_entry *e)
 {
-	struct posting_row *row = &share_of(p->from->dev)->rows[p->row];
+	struct posting_row *row = &share_of(p->link.from->dev)->rows[p->row];
 	uint64_t number = p->done++;
-	bool counts = is_measured(p->from->dev->lab, e->when);
+	bool counts = is_measured(p->link.from->dev->lab, e->when);
 
 	if (e->wc.status == WC_SUCCESS) {
 		row->done += counts;
@@ -281,16 +303,16 @@ static void take_done(struct posting *p, const struct cq_entry *e)
 /* Of RC nothing is missing; of others the number is in the message. */
 static void take_received(struct posting *p, const struct cq_entry *e)
 {
-	const struct v_device *dev = p->to->dev;
+	const struct v_device *dev = p->link.to->dev;
 	struct sim *sim = dev->lab->sim;
 
 	if (e->wc.status != WC_SUCCESS)
 		return;
 	/* A datagram that a later one has overtaken counts as lost already. */
-	if (p->kind != QP_RC &&
+	if (p->link.kind != QP_RC &&
 	    (int32_t)(e->wc.imm - (uint32_t)p->received) < 0)
 		return;
-	while (p->kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
+	while (p->link.kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
 		sim_message_lost(sim, p->flow);
 		take_noted(p);
 	}
@@ -298,11 +320,12 @@ static void take_received(struct posting *p, const struct cq_entry *e)
 	share_of(dev)->rows[p->row].received += is_measured(dev->lab, e->when);
 }
 
+/* Takes what adapters have completed. */
 static void settle(struct side *side)
 {
-	struct posting *p = side->of;
+	struct posting *p = posting_of(side);
 	struct v_cq *cq = side->cq;
-	bool receives = side == &p->receives;
+	bool receives = side == &p->link.receives;
 
 	for (; cq->head != cq->tail; cq->head++) {
 		const struct cq_entry *e = &cq->ring[cq->head % cq->size];
@@ -313,21 +336,9 @@ static void settle(struct side *side)
 			take_done(p, e);
 	}
 	if (receives)
-		posting_stock(p);
+		connection_stock(&p->link);
 	else
 		post_all(p);
-}
-
-void traffic_settle(struct lab *lab)
-{
-	struct share *share = &lab->traffic->shares[lab->number];
-	struct side *side;
-
-	while ((side = share->first)) {
-		share->first = side->next;
-		side->is_waiting = false;
-		settle(side);
-	}
 }
 
 /* ---- rows on adapters of their own ------------------------------------ */
@@ -421,8 +432,8 @@ static uint64_t retries_of(const struct traffic *t, size_t row, uint32_t part)
 	for (uint32_t i = 0; i < t->n_postings; i++) {
 		const struct posting *p = &t->postings[i];
 
-		if (p->row == row && p->from->dev->lab->number == part)
-			retries += qp_retries(p->from->qp);
+		if (p->row == row && p->link.from->dev->lab->number == part)
+			retries += qp_retries(p->link.from->qp);
 	}
 	return retries;
 }

@@ -71,8 +71,8 @@ static void pack_posting(struct posting *p, struct pack *k)
 		p->made = p->sent = p->done = p->received = 0;
 	pack_born(p, k);
 	pack_noted(p, k);
-	cq_pack(p->sends.cq, k);
-	cq_pack(p->receives.cq, k);
+	cq_pack(p->link.sends.cq, k);
+	cq_pack(p->link.receives.cq, k);
 }
 
 /* Those that have completions which nobody has looked at, share by share; the
@@ -82,8 +82,10 @@ static struct side **waiting_of(const struct traffic *t, size_t *n)
 	struct side **all = NULL;
 	size_t cap = 0;
 
-	for (uint32_t i = 0; i < t->n_shares; i++) {
-		for (struct side *x = t->shares[i].first; x; x = x->next) {
+	const struct pairs *pairs = t->lab->pairs;
+
+	for (uint32_t i = 0; i < pairs->n_shares; i++) {
+		for (struct side *x = pairs->shares[i].first; x; x = x->next) {
 			/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
 			all = hd_grow(all, &cap, *n + 1, sizeof(*all));
 			all[(*n)++] = x;
@@ -94,15 +96,16 @@ static struct side **waiting_of(const struct traffic *t, size_t *n)
 
 static void pack_side(struct traffic *t, struct pack *k, struct side **x)
 {
-	uint32_t number = k->reads ? 0 : (uint32_t)((*x)->of - t->postings);
+	uint32_t number =
+		k->reads ? 0 : (uint32_t)(posting_of(*x) - t->postings);
 	bool receives = !k->reads && *x == &(*x)->of->receives;
 
 	pack_u32(k, &number);
 	pack_bool(k, &receives);
 	if (!k->reads || !pack_check(k, number < t->n_postings))
 		return;
-	*x = receives ? &t->postings[number].receives
-		      : &t->postings[number].sends;
+	*x = receives ? &t->postings[number].link.receives
+		      : &t->postings[number].link.sends;
 }
 
 static void pack_waiting(struct traffic *t, struct pack *k)
