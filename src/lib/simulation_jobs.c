@@ -6,7 +6,7 @@
 /* Beside nothing else, a run ends with them. */
 hd_time jobs_next_look(const struct simulation *s)
 {
-	return s->jobs && s->fabric->n_flows
+	return s->jobs && (s->fabric->n_flows || jobs_leave_timers(s->jobs))
 		       ? (sim_now(s->sim) / JOBS_LOOK + 1) * JOBS_LOOK
 		       : HD_TIME_NEVER;
 }

@@ -22,8 +22,6 @@
 #define PARTITION(member) offsetof(struct scn_partition, member)
 #define TRAFFIC(member)   offsetof(struct scn_traffic, member)
 
-#define BIT(value) (UINT64_C(1) << (value))
-
 #define PACED                                                              \
 	(BIT(SIM_CBR) | BIT(SIM_POISSON) | BIT(SIM_GE) | BIT(SIM_ON_OFF) | \
 	 BIT(SIM_PARETO))

@@ -15,6 +15,9 @@
 	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
 	"random, not:NAME; with commas between)"
 
+/* Of schema_row.only. */
+#define BIT(value) (UINT64_C(1) << (value))
+
 extern const struct schema_row scenario_job_fields[];
 extern const struct schema_row scenario_run_fields[];
 

@@ -34,6 +34,17 @@ const struct schema_row scenario_job_fields[] = {
 		  "(peer) that of the rank of its host whose port has the "
 		  "number of the receiver's, through fabric.inner, as NCCL "
 		  "does with PXN" },
+	{ "jobs[].transport", SCHEMA_CHOICE, JOB(transport), .initial = "plain",
+	  .choices = scn_job_transport_words,
+	  .help = "how messages go: as plain packets, of which a loss is never "
+		  "repaired; or (rc) over queue pairs, one for each two that "
+		  "talk, which repeat what is not acknowledged (multicasts "
+		  "and reductions by switches stay plain)" },
+	{ "jobs[].ack_timeout", SCHEMA_TIME, JOB(ack_timeout), .initial = "1ms",
+	  .low = "8us", .high = "8000s", .when = "jobs[].transport",
+	  .only = BIT(SCN_JOB_RC),
+	  .help = "when a queue pair repeats what is not acknowledged: 4.096 "
+		  "us times the next power of 2" },
 	{ "jobs[].class", SCHEMA_TEXT, JOB(service), .optional = true,
 	  .help = "one of qos.classes, whose SL its packets have" },
 	{ "jobs[].sl", SCHEMA_UINT, JOB(sl), .initial = "auto", .word = "auto",

@@ -26,6 +26,15 @@ unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j)
 	return j->sl == SCN_SL_AUTO ? 0 : (unsigned)j->sl;
 }
 
+bool scenario_jobs_over_rc(const struct scenario *s)
+{
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		if (s->jobs[i].transport == SCN_JOB_RC)
+			return true;
+	}
+	return false;
+}
+
 bool jobs_multicast(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {

@@ -113,6 +113,8 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 
 	if (jobs_multicast(s))
 		most += GRH_BYTES;
+	if (scenario_jobs_over_rc(s))
+		most = s->fabric.mtu + MOST_OVERHEAD;
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0

@@ -437,6 +437,7 @@ enum scn_operation scn_step_operation(const struct scn_step *s);
 
 /* By which of its host's ports a rank sends to other hosts (J13). */
 enum scn_rails { SCN_RAILS_OWN, SCN_RAILS_PEER };
+enum scn_job_transport { SCN_JOB_PLAIN, SCN_JOB_RC };
 
 struct scn_job {
 	char *name;
@@ -444,8 +445,10 @@ struct scn_job {
 	char *on;       /* hosts */
 	unsigned place; /* enum placement */
 	enum scn_rails rails;
-	char *service; /* a class, or NULL */
-	uint64_t sl;   /* or SCN_SL_AUTO */
+	enum scn_job_transport transport;
+	hd_time ack_timeout; /* of rc */
+	char *service;       /* a class, or NULL */
+	uint64_t sl;         /* or SCN_SL_AUTO */
 	uint64_t repeat;
 	hd_time start;
 	struct scn_step *program;
@@ -534,6 +537,8 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 
 /* What a job's class or its sl say. */
 unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j);
+/* Whether a job has queue pairs. */
+bool scenario_jobs_over_rc(const struct scenario *s);
 
 /* Refuses a scenario in which nobody sends anything. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,

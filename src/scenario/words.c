@@ -48,6 +48,7 @@ const char *const scn_packet_words[] = { "packets", NULL };
 const char *const scn_packet_each_words[] = { "packets", "packets per flow",
 					      "packets per SL", NULL };
 const char *const scn_rails_words[] = { "own", "peer", NULL };
+const char *const scn_job_transport_words[] = { "plain", "rc", NULL };
 const char *const scn_place_words[] = { "linear", "random", "leaf",
 					"round-robin", NULL };
 const char *const scn_layout_words[] = { "blocks", "strides", NULL };

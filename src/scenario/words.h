@@ -31,8 +31,9 @@ extern const char *const scn_echo_words[];
 extern const char *const scn_share_words[]; /* what has a throttle of its own */
 extern const char *const scn_gap_words[];
 extern const char *const scn_event_words[];
-extern const char *const scn_place_words[];  /* enum placement */
-extern const char *const scn_rails_words[];  /* enum scn_rails */
+extern const char *const scn_place_words[]; /* enum placement */
+extern const char *const scn_rails_words[]; /* enum scn_rails */
+extern const char *const scn_job_transport_words[];
 extern const char *const scn_layout_words[]; /* of groups */
 extern const char *const scn_packet_words[]; /* units of amounts */
 extern const char *const scn_packet_each_words[];

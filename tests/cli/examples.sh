@@ -33,6 +33,17 @@ run job-interference 0
 claim job-interference "the storm holds the job up" \
 	'.tables.jobs.rows[0].slowdown > 5'
 
+run job-errors 0
+claim job-errors "queue pairs repair losses" '
+	.tables["job queue pairs"].rows[0].retries > 0 and
+	.tables["job queue pairs"].rows[0].broken == 0'
+status 1 "$HEDDLE" sim "$examples/job-errors.yaml" --json \
+	--set jobs.train.transport=plain
+cp out plain.json
+claim plain "and plain messages hang" \
+	'.tables["job problems"].rows | map(.problem) |
+		index("packets of it are lost") != null'
+
 run in-network 0
 claim in-network "a third of the ring's 128.5 us" '
 	.tables.steps.rows[0].mean < 45 and

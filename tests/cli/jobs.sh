@@ -150,3 +150,53 @@ documented no-goals.yaml --set jobs.train.class=storage
 documented "$SRC/examples/job-interference.yaml"
 documented "$SRC/examples/job-interference.yaml" --set congestion.algorithm=cct
 documented "$SRC/examples/job-interference.yaml" --set jobs.train.class=mpi
+
+# The same of messages over queue pairs: a row for each transport.
+errors=$SRC/examples/job-errors.yaml
+errors_time() {
+	"$HEDDLE" sim "$errors" --json "$@" |
+		jq '.tables.jobs.rows[0].completion' |
+		awk '{ printf "%s", $1 == "null" ? "never" : sprintf("%.2f us", $1) }'
+}
+errors_row() {
+	cells="| $(errors_time --set faults.ber=0 "$@") | $(errors_time "$@") |"
+	grep -qF -- "$cells" "$SRC/docs/jobs.md" ||
+		fail "docs/jobs.md does not say '$cells' of job-errors.yaml $*"
+}
+errors_row --set jobs.train.transport=plain
+errors_row --set jobs.train.ack_timeout=65us
+errors_row
+
+# On any number of threads, beside rows over queue pairs and with congestion
+# control.
+cat >rc.yaml <<'END'
+fabric: {topology: {kind: xgft, down: "4,4", up: "1,2"}, link: {rate: 4x HDR}}
+faults: {ber: 1e-7}
+congestion: {algorithm: cct}
+traffic: [{name: x, kind: poisson, rate: 20Gb/s, payload: 2048, pattern: permutation, transport: rc}]
+jobs:
+- {name: a, transport: rc, ack_timeout: 33us, program: [{allreduce: 256KiB}, {alltoall: 32KiB, algorithm: linear}]}
+END
+for n in 1 2 3; do
+	status 0 "$HEDDLE" sim rc.yaml --threads $n --all --json
+	cp out rc.$n
+	cmp rc.1 rc.$n || fail "$n threads compute something else"
+done
+jq -e '.tables["job queue pairs"].rows[0].retries > 0' rc.1 >jq.out ||
+	fail "nothing was sent again"
+has rc.1 '"queue pairs"'
+
+# What queue pairs of jobs cannot do.
+cat >routed.yaml <<'END'
+fabric: {topology: {kind: routed, subnets: 2, hosts: 4, link: 4x EDR}}
+jobs:
+- {name: a, transport: rc, program: [{allreduce: 64KiB}]}
+END
+status 3 "$HEDDLE" sim routed.yaml
+has err "routed.yaml:3:24: job 'a': queue pairs cross no router, as there is between 'h3' and 'h4'"
+status 2 "$HEDDLE" sim rc.yaml --set jobs.a.transport=uc
+has err "'uc' is none of plain, rc"
+status 3 "$HEDDLE" sim rc.yaml --set jobs.a.transport=plain
+has err "'ack_timeout' has no meaning when jobs[].transport is plain"
+status 3 "$HEDDLE" sim rc.yaml --checkpoint rc.ck
+[ ! -e rc.ck ] || fail "a checkpoint of what cannot be saved"

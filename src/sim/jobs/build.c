@@ -8,6 +8,7 @@
 #include "sim/jobs/parts.h"
 #include "subnet/aggregate.h"
 #include "subnet/packet.h"
+#include "verbs/couriers.h"
 #include "workload/place.h"
 
 /* Messages that are kept for the critical path: of a job, and of a rank. */
@@ -445,6 +446,7 @@ void placed_fini(struct placed *p)
 	for (uint32_t i = 0; i < p->n_actors; i++)
 		free(p->actors[i].log);
 	free(p->link_bytes);
+	free(p->ways);
 	free(p->bins);
 	free(p->sender);
 	free(p->shares);
@@ -477,6 +479,8 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 					     &s->jobs[i], d);
 	}
 	if (status == HD_OK)
+		status = jobs_connect(jobs, d);
+	if (status == HD_OK)
 		*out = jobs;
 	else
 		jobs_free(jobs);
@@ -485,6 +489,8 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 
 void jobs_free(struct jobs *jobs)
 {
+	if (jobs->couriers)
+		couriers_free(jobs->couriers);
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_fini(&jobs->placed[i]);
 	aggregations_drop(&jobs->fabric->subnet, jobs->n_aggregations);
@@ -497,6 +503,8 @@ void jobs_rules(const struct fabric *f, struct sim_rules *rules)
 	const struct scn_fabric *link = &f->scenario->fabric;
 	uint64_t largest = scenario_largest_packet(f->scenario);
 
+	if (scenario_jobs_over_rc(f->scenario))
+		lab_rules(rules);
 	if (largest < link->mtu + link->overhead)
 		largest = link->mtu + link->overhead;
 	uint32_t most = (uint32_t)largest + f->grh_bytes;
@@ -508,8 +516,15 @@ void jobs_rules(const struct fabric *f, struct sim_rules *rules)
 
 void jobs_attach(struct jobs *jobs, struct sim *s)
 {
+	if (jobs->couriers)
+		couriers_attach(jobs->couriers, s);
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_attach(&jobs->placed[i], s);
+}
+
+bool jobs_leave_timers(const struct jobs *jobs)
+{
+	return jobs->couriers != NULL;
 }
 
 uint32_t jobs_count(const struct jobs *jobs)

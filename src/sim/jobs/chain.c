@@ -170,6 +170,15 @@ static const struct column step_columns[] = {
 	{ NULL },
 };
 
+static const char *until_name(const struct placed *p, const struct path_step *s)
+{
+	if (!s->end.has_left)
+		return "arrives";
+	return p->couriers && s->posting.target < p->n_actors
+		       ? "is acknowledged"
+		       : "has left";
+}
+
 static void put_steps(struct table *t, const struct placed *p,
 		      const struct chain *c)
 {
@@ -190,7 +199,7 @@ static void put_steps(struct table *t, const struct placed *p,
 			.line = s->posting.begun - s->posting.posted,
 			.held = s->end.held,
 			.end = s->end.until,
-			.until = s->end.has_left ? "has left" : "arrives",
+			.until = until_name(p, s),
 			.link = wait ? port_name(t, p, wait_port(wait)) : NULL,
 			.waited = wait ? wait_time(wait) : 0,
 		};

@@ -3,8 +3,9 @@
 #define HD_SIM_JOBS_JOBS_H
 
 /*
- * The jobs of a scenario on its fabric (docs/model.md, J1 to J11): every job is
- * an endpoint of the simulator, a sender at each end port.
+ * The jobs of a scenario on its fabric (docs/model.md, J1 to J14): every job is
+ * an endpoint of the simulator, a sender at each end port; the queue pairs of
+ * those that have such are one together.
  *
  *	if (jobs_new(fabric, JOBS_ALL, &d, &jobs) == HD_OK) {
  *		struct sim_rules rules = fabric->rules;
@@ -42,6 +43,9 @@ void jobs_attach(struct jobs *jobs, struct sim *s);
 
 uint32_t jobs_count(const struct jobs *jobs);
 bool jobs_done(const struct jobs *jobs);
+/* Whether something may be left to do when they are done: timers of queue
+ * pairs, which find nothing. */
+bool jobs_leave_timers(const struct jobs *jobs);
 /* From its start to the end of its last rank; HD_TIME_NEVER: it has none. */
 hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
 

@@ -388,32 +388,6 @@ static void parts_make_no_difference(void **state)
 /* ---- what hangs
  * --------------------------------------------------------------------- */
 
-static char *goal_file(const char *text)
-{
-	char *path = hd_strdup("/tmp/jobs-goal-XXXXXX");
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-	return path;
-}
-
-static struct outcome run_goal(const char *goal, const char *with)
-{
-	char *path = goal_file(goal), text[512];
-
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		 "HDR}}\njobs: [{name: a, goal: %s}]\n%s\n",
-		 path, with);
-	struct outcome o = run_on(text, 1);
-
-	unlink(path);
-	free(path);
-	return o;
-}
-
 static const char *cell_of(const struct outcome *o, size_t row,
 			   const char *column)
 {
@@ -422,7 +396,8 @@ static const char *cell_of(const struct outcome *o, size_t row,
 
 static void what_hangs_is_named(void **state)
 {
-	struct outcome o = run_goal("num_ranks 2\n"
+	struct outcome o = run_goal("",
+				    "num_ranks 2\n"
 				    "rank 0 { send 10b to 1 tag 1 }\n"
 				    "rank 1 {\n"
 				    "recv 10b from 0 tag 2\n}\n",
@@ -465,7 +440,8 @@ static void lost_answers_of_servers_are_named(void **state)
 
 static void messages_that_do_not_fit_are_named(void **state)
 {
-	struct outcome o = run_goal("num_ranks 2\n"
+	struct outcome o = run_goal("",
+				    "num_ranks 2\n"
 				    "rank 0 { send 11b to 1 }\n"
 				    "rank 1 {\n"
 				    "recv 10b from 0\n}\n",
@@ -482,6 +458,7 @@ static void messages_that_do_not_fit_are_named(void **state)
 static void losses_are_named(void **state)
 {
 	struct outcome o = run_goal(
+		"",
 		"num_ranks 2\n"
 		"rank 0 {\nsend 40960b to 1\n}\n"
 		"rank 1 {\nrecv 40960b from 0\n}\n",

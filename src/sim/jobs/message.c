@@ -149,17 +149,53 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 	sim_inject(s->sim, p->endpoint, &a, id);
 }
 
+/*
+ * J14: messages for queue pairs leave the line as soon as they may. True if one
+ * is the first, and has to wait.
+ */
+static bool line_gives(struct share *s, struct actor *a, hd_time now)
+{
+	const struct placed *p = s->of;
+
+	while (a->first != GANG_NONE) {
+		uint32_t id = a->first;
+		const struct message *m = message_at(p, id);
+
+		if (!goes_over_rc(p, m))
+			return false;
+		if (a->next_at > now) {
+			sim_timer(s->sim, p->endpoint, a->node, a->next_at,
+				  m->sender);
+			return true;
+		}
+		a->first = m->next;
+		a->next_at = now + p->gap;
+		a->under_way++;
+		chain_begin(s->of, m, now);
+		rc_send(s, id, now);
+	}
+	return false;
+}
+
 /* The first message in the line of an actor begins to be sent. */
 static void line_go_on(struct share *s, struct actor *a, hd_time now)
 {
+	a->left_at = HD_TIME_NEVER;
+	if (line_gives(s, a, now) || a->first == GANG_NONE)
+		return;
 	hd_time when = now > a->next_at ? now : a->next_at;
 
-	a->left_at = HD_TIME_NEVER;
-	if (a->first == GANG_NONE)
-		return;
 	a->next_at = when + s->of->gap;
 	chain_begin(s->of, message_at(s->of, a->first), when);
 	packet_offer(s, a->first, when);
+}
+
+/* Its first message is for a queue pair, and need not wait any longer. */
+static bool line_may_give(const struct placed *p, const struct actor *a,
+			  hd_time now)
+{
+	return a->first != GANG_NONE && a->next_at <= now &&
+	       goes_over_rc(p, message_at(p, a->first));
 }
 
 void message_begin(struct share *s, uint32_t id, hd_time now)
@@ -449,6 +485,34 @@ static bool ends_send(const struct placed *p, const struct message *m)
 	       m->sender == m->source;
 }
 
+/* Whoever waits for the send of this message goes on. */
+static struct path path_of_send(const struct message *m, hd_time now)
+{
+	struct path path = m->path;
+
+	path.sending += now - m->posted;
+	path.last = chain_end(m, now, true);
+	return path;
+}
+
+void message_acknowledged(struct share *s, uint32_t id, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	const struct path path = path_of_send(m, now);
+	uint32_t rank = m->source, ref = m->ref;
+	bool ends = ends_send(p, m);
+
+	m->sent = m->n_packets;
+	p->actors[m->sender].under_way--;
+	timeline_look(s, m->sender, now);
+	message_release(s, id);
+	if (!ends)
+		return;
+	gang_wake(&s->gang, rank, now, ref, &path);
+	timeline_look(s, rank, now);
+}
+
 static void on_timer(void *context, hd_time now, uint32_t number)
 {
 	struct share *s = context;
@@ -473,11 +537,11 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 
 		if (ends_send(p, m)) {
 			left = m->ref;
-			path = m->path;
-			path.sending += now - m->posted;
-			path.last = chain_end(m, now, true);
+			path = path_of_send(m, now);
 		}
 		a->first = m->next;
+		line_go_on(s, a, now);
+	} else if (line_may_give(p, a, now)) {
 		line_go_on(s, a, now);
 	}
 	if (number < p->job.n_ranks)

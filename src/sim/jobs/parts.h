@@ -15,6 +15,7 @@
  *	stuck.c		what it waits for in vain
  *	reduce.c	reductions by the switches
  *	inner.c		messages inside hosts, and between their rails
+ *	rc.c		messages over queue pairs
  *
  * A run may be computed in parts: each has a share of every job (struct share)
  * with a gang for the ranks there, and a pool for the messages that they post.
@@ -50,13 +51,16 @@ struct message {
 				 /* or who passes it on (J13) */
 	uint32_t tag;            /* of a reduction: its first transaction */
 	uint32_t ref;
+	/* With queue pairs SENDs, of which all are sent when acknowledged. */
 	uint32_t n_packets, sent;
 	uint32_t next;
 	uint32_t number; /* of its source, from 1 */
 	hd_time held;    /* its packets, at their first link */
 	uint64_t wait;   /* the longest of one at a link that follows */
-	uint32_t lost;   /* packets; by whoever loses them */
-	uint32_t copies; /* destinations that have not given it back */
+	uint32_t lost;   /* packets; by whoever loses them; with queue pairs */
+			 /* 1: it never will be acknowledged */
+	uint32_t copies; /* destinations that have not given it back, and */
+			 /* with queue pairs the source */
 	uint8_t kind;
 	lid_t dlid; /* of a multicast; else 0 */
 	struct landing here;
@@ -71,6 +75,7 @@ struct actor {
 	hd_time next_at;      /* J5: not before, because of g */
 	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
 	uint32_t reduces;     /* message of its reduction, or GANG_NONE */
+	uint32_t under_way;   /* messages that wait for acknowledgement */
 	/* Messages inside its host (J12): the first that has not arrived, that
 	 * has not left, and the last; when the last byte of all has left. */
 	uint32_t inner_first, inner_leaves, inner_last;
@@ -121,6 +126,12 @@ struct placed {
 	uint32_t *rank_of_node;
 	uint32_t endpoint;
 	char *sender; /* "job train" */
+	/* With queue pairs: who sends to whom, sorted, sender above target;
+	 * each has a courier. */
+	struct couriers *couriers; /* NULL: plain packets */
+	uint64_t *ways;
+	size_t n_ways;
+	uint32_t first_courier;
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
 	uint32_t transaction; /* bytes of one, at most */
@@ -144,7 +155,8 @@ struct jobs {
 	struct fabric *fabric;
 	struct placed *placed;
 	uint32_t n;
-	uint32_t n_aggregations; /* of the subnet, before them */
+	uint32_t n_aggregations;   /* of the subnet, before them */
+	struct couriers *couriers; /* of those with queue pairs, or NULL */
 };
 
 /* ---- message.c ----------------------------------------------------------- */
@@ -161,6 +173,8 @@ void line_join(struct share *s, uint32_t id, hd_time now);
 /* A packet of it, or all of it, is at an actor. */
 void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now);
 uint64_t message_bytes(const struct message *m); /* that it carries */
+/* A queue pair says so: its send is done. */
+void message_acknowledged(struct share *s, uint32_t id, hd_time now);
 
 /* The message that a send of this actor is under way with; or NULL. */
 const struct message *actor_sends(const struct placed *p, uint32_t actor);
@@ -243,6 +257,19 @@ void reduction_table(const struct jobs *jobs, struct results *r);
 /* A packet of its result has come to a rank. */
 void result_lands(struct share *s, uint32_t rank,
 		  const struct sim_packet *packet, hd_time now);
+
+/* ---- rc.c ---------------------------------------------------------------- */
+
+/* Makes the queue pairs of jobs that have such. */
+HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
+/* Gives a message to the queue pair of its sender and target. */
+void rc_send(struct share *s, uint32_t id, hd_time now);
+void rc_table(const struct jobs *jobs, struct results *r);
+
+static inline bool goes_over_rc(const struct placed *p, const struct message *m)
+{
+	return p->couriers && !m->dlid;
+}
 
 /* ---- stuck.c ------------------------------------------------------------- */
 

@@ -8,10 +8,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "sim/jobs/jobs.h"
 
 struct outcome {
@@ -49,6 +53,34 @@ static inline struct outcome run_on(const char *text, uint32_t parts)
 	jobs_free(jobs);
 	fabric_free(f);
 	return out;
+}
+
+static inline char *goal_file(const char *text)
+{
+	char *path = hd_strdup("/tmp/jobs-goal-XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	return path;
+}
+
+/* Four hosts on a star; what else the job has, and the scenario. */
+static inline struct outcome run_goal(const char *has, const char *goal,
+				      const char *with)
+{
+	char *path = goal_file(goal), text[512];
+
+	snprintf(text, sizeof(text),
+		 "fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
+		 "HDR}}\njobs: [{name: a, %sgoal: %s}]\n%s\n",
+		 has, path, with);
+	struct outcome o = run_on(text, 1);
+
+	unlink(path);
+	free(path);
+	return o;
 }
 
 static inline const struct table *outcome_table(const struct outcome *o,

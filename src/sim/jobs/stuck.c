@@ -108,10 +108,13 @@ static uint32_t line_of(const struct placed *p, const struct share *s,
 
 static const char *fate_of(const struct placed *p, const struct message *m)
 {
+	bool is_rc = goes_over_rc(p, m);
+
 	if (m->lost)
-		return "packets of it are lost";
+		return is_rc ? "its queue pair gave up"
+			     : "packets of it are lost";
 	if (m->sent < m->n_packets)
-		return "it is not sent";
+		return is_rc ? "it is not acknowledged" : "it is not sent";
 	if (m->kind == MSG_ASK)
 		return "nobody receives it";
 	if (m->kind == MSG_REDUCE)

@@ -522,6 +522,7 @@ bool jobs_tables(const struct jobs *jobs, const hd_time *alone,
 	well &= goal_table(jobs, alone, r);
 	step_table(jobs, r);
 	reduction_table(jobs, r);
+	rc_table(jobs, r);
 	iteration_table(jobs, all, r);
 	path_table(jobs, r);
 	chain_tables(jobs, all, r);

@@ -111,7 +111,9 @@ static enum doing doing_of(const struct share *s, uint32_t rank,
 	m = actor_sends(p, rank);
 	if (m && p->job.graph && (m->kind == MSG_DATA || m->kind == MSG_ASK))
 		*line = p->graph.ops[m->ref].line;
-	return m ? DOES_SEND : t->receiving ? DOES_RECEIVE : DOES_WAIT;
+	return m || p->actors[rank].under_way ? DOES_SEND
+	       : t->receiving                 ? DOES_RECEIVE
+					      : DOES_WAIT;
 }
 
 void timeline_look(struct share *s, uint32_t rank, hd_time now)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages over RC queue pairs (docs/model.md, J14). Which ranks send to which
+ * is found out by going through all operations before the run, so that both
+ * ends of a connection are there whichever parts of the run they are in.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/memory.h"
+#include "sim/jobs/parts.h"
+#include "verbs/couriers.h"
+
+/* ---- who sends to whom ---------------------------------------------------
+ */
+
+/* Sender above target, many of them more than once. */
+struct ways {
+	uint64_t *items;
+	size_t n, cap;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Sorts them, each once. */
+static void ways_sort(struct ways *w)
+{
+	size_t n = 0;
+
+	if (!w->n)
+		return;
+	qsort(w->items, w->n, sizeof(*w->items), compare);
+	for (size_t i = 0; i < w->n; i++) {
+		if (!n || w->items[n - 1] != w->items[i])
+			w->items[n++] = w->items[i];
+	}
+	w->n = n;
+}
+
+static uint64_t way_of(const struct placed *p, uint32_t source, uint32_t target)
+{
+	return (uint64_t)sender_of(p, source, target) << 32 | target;
+}
+
+static void way_add(const struct placed *p, struct ways *w, uint32_t source,
+		    uint32_t target)
+{
+	if (p->inner.num && source < p->job.n_ranks &&
+	    target < p->job.n_ranks && are_of_one_host(p, source, target))
+		return; /* J12 */
+	uint64_t way = way_of(p, source, target);
+
+	if (w->n && w->items[w->n - 1] == way)
+		return;
+	if (w->n == w->cap) {
+		/* Only where most are new does it grow. */
+		ways_sort(w);
+		w->items = hd_grow(w->items, &w->cap, 2 * w->n + 64,
+				   sizeof(*w->items));
+	}
+	w->items[w->n++] = way;
+}
+
+/* Of an operation of this rank, in this step. */
+static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank,
+		       uint32_t step, const struct op *op)
+{
+	uint32_t peer = op->peer;
+
+	if (op->kind == OP_READ || op->kind == OP_WRITE)
+		peer = p->servers[step][peer];
+	else if (op->kind != OP_SEND)
+		return;
+	way_add(p, w, rank, peer);
+	/* An answer, or that it may come (J6). */
+	if (op->kind != OP_SEND || op->size > p->eager)
+		way_add(p, w, peer, rank);
+}
+
+static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank,
+			 uint32_t step)
+{
+	const struct step *s = &p->steps[step];
+	uint32_t n = p->job.n_ranks;
+	struct spot at = { 0 };
+	struct op op;
+
+	for (at.strand = 0; at.strand < step_strands(s); at.strand++) {
+		uint32_t rounds = step_rounds(s, n, rank, at.strand);
+
+		for (at.round = 0; at.round < rounds; at.round++) {
+			for (at.index = 0; step_op(s, n, rank, at, &op);
+			     at.index++)
+				ways_of_op(p, w, rank, step, &op);
+		}
+	}
+}
+
+static void ways_find(const struct placed *p, struct ways *w)
+{
+	for (uint32_t r = 0; r < p->job.n_ranks; r++) {
+		for (uint32_t i = 0; p->steps && i < p->job.n_steps; i++)
+			ways_of_step(p, w, r, i);
+		for (uint32_t i = p->job.graph ? p->graph.first[r] : 0;
+		     p->job.graph && i < p->graph.first[r + 1]; i++)
+			ways_of_op(p, w, r, 0, &p->graph.ops[i]);
+	}
+	ways_sort(w);
+}
+
+/* ---- what queue pairs tell ----------------------------------------------- */
+
+static void on_arrived(void *context, uint32_t part, hd_time now,
+		       uint32_t message)
+{
+	const struct placed *p = context;
+	struct share *s = &p->shares[part];
+	uint32_t target = message_at(p, message)->target;
+
+	message_lands(s, message, target, now);
+	timeline_look(s, target, now);
+}
+
+static void on_done(void *context, uint32_t part, hd_time now, uint32_t message,
+		    bool is_acknowledged)
+{
+	const struct placed *p = context;
+
+	if (is_acknowledged)
+		message_acknowledged(&p->shares[part], message, now);
+	else
+		message_at(p, message)->lost = 1;
+}
+
+static void on_passage(void *context, const struct sim_passage *x)
+{
+	const struct placed *p = context;
+
+	if (x->is_measured)
+		p->link_bytes[x->port] += x->bytes;
+}
+
+static const struct courier_listener listener = { on_arrived, on_done,
+						  on_passage };
+
+/* ---- connecting ---------------------------------------------------------- */
+
+static bool is_rc(const struct placed *p)
+{
+	return p->scn->transport == SCN_JOB_RC;
+}
+
+static enum hd_status refuse(const struct placed *p, uint64_t way,
+			     const char *why, struct diag *d)
+{
+	const struct fabric *f = p->fabric;
+	const struct actor *from = &p->actors[way >> 32];
+	const struct actor *to = &p->actors[(uint32_t)way];
+
+	return scenario_refuse(f->scenario, d, &p->scn->transport,
+			       "job '%s': %s between '%s' and '%s'",
+			       p->scn->name, why,
+			       topo_node_of(&f->topo, from->port)->name,
+			       topo_node_of(&f->topo, to->port)->name);
+}
+
+static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
+{
+	const struct actor *from = &p->actors[way >> 32];
+	const struct actor *to = &p->actors[(uint32_t)way];
+	const struct courier_want want = {
+		.from = from->node,
+		.to = to->node,
+		.sl = p->sl,
+		.ack_timeout = p->scn->ack_timeout,
+		.listener = &listener,
+		.context = p,
+	};
+	struct sim_address address;
+
+	if (!fabric_address(p->fabric, from->port, to->port, &address) ||
+	    address.target != TOPO_NONE)
+		return refuse(p, way,
+			      "queue pairs cross no router, as there is", d);
+	if (courier_open(p->couriers, &want) != HD_OK)
+		return refuse(p, way, "no packet of a queue pair fits", d);
+	return HD_OK;
+}
+
+static enum hd_status connect_all(struct placed *p, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < p->n_ways && status == HD_OK; i++)
+		status = connect(p, p->ways[i], d);
+	return status;
+}
+
+enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
+{
+	uint64_t n = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		struct placed *p = &jobs->placed[i];
+		struct ways w = { 0 };
+
+		if (!is_rc(p))
+			continue;
+		ways_find(p, &w);
+		p->ways = w.items;
+		p->n_ways = w.n;
+		p->first_courier = (uint32_t)n;
+		n += w.n;
+		any = true;
+	}
+	if (!any)
+		return HD_OK;
+	memory_for("queue pairs of jobs");
+	enum hd_status status =
+		couriers_new(jobs->fabric, (uint32_t)n, d, &jobs->couriers);
+
+	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
+		struct placed *p = &jobs->placed[i];
+
+		if (is_rc(p)) {
+			p->couriers = jobs->couriers;
+			status = connect_all(p, d);
+		}
+	}
+	return status;
+}
+
+void rc_send(struct share *s, uint32_t id, hd_time now)
+{
+	const struct placed *p = s->of;
+	struct message *m = message_at(p, id);
+	const uint64_t way = (uint64_t)m->sender << 32 | m->target;
+	const uint64_t *at =
+		bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), compare);
+
+	assert(at);
+	/* Its source waits for it, too. */
+	m->copies = 2;
+	m->n_packets = courier_pieces(message_bytes(m));
+	courier_send(p->couriers, p->first_courier + (uint32_t)(at - p->ways),
+		     now, id, message_bytes(m));
+}
+
+/* ---- what came of it ----------------------------------------------------- */
+
+struct rc_row {
+	const char *job;
+	uint64_t pairs, sends, retries, broken;
+};
+
+static const struct column columns[] = {
+	{ "job", NULL, CELL(rc_row, job) },
+	{ "pairs", NULL, CELL(rc_row, pairs) },
+	{ "sends", NULL, CELL(rc_row, sends), ORIGIN_SIMULATED },
+	{ "retries", NULL, CELL(rc_row, retries), ORIGIN_SIMULATED },
+	{ "broken", NULL, CELL(rc_row, broken), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
+static void put(struct table *t, const struct placed *p)
+{
+	struct rc_row row = { .job = p->scn->name, .pairs = p->n_ways };
+
+	for (uint32_t i = 0; i < p->n_ways; i++) {
+		const struct courier_counts c =
+			courier_counts(p->couriers, p->first_courier + i);
+
+		row.sends += c.sends;
+		row.retries += c.retries;
+		row.broken += c.is_broken;
+	}
+	table_put_row(t, &row);
+}
+
+void rc_table(const struct jobs *jobs, struct results *r)
+{
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		if (!jobs->placed[i].couriers)
+			continue;
+		if (!t)
+			t = results_table(
+				r, "job queue pairs",
+				"connections of ranks, what was sent, how "
+				"often some of it again, and those that gave "
+				"up",
+				columns);
+		put(t, &jobs->placed[i]);
+	}
+}
