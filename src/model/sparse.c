@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include <metis.h>
-#include <superlu/slu_ddefs.h>
 
 #include "base/alloc.h"
+#include "model/superlu.h"
 
 void sparse_chain_fini(struct sparse_chain *c)
 {
@@ -208,7 +208,7 @@ static void take_order(const int *order, size_t n, size_t pivot, int *column)
 }
 
 /* Solves eq; the unknowns replace the right-hand side. SuperLU's info. */
-static int solve(struct equations *eq, int *column)
+static int solve(const struct superlu *lu, struct equations *eq, int *column)
 {
 	superlu_options_t options;
 	SuperMatrix a, lower, upper, right;
@@ -216,25 +216,27 @@ static int solve(struct equations *eq, int *column)
 	int info;
 	int *row = hd_alloc((size_t)eq->n, sizeof(*row));
 
-	set_default_options(&options);
+	lu->set_default_options(&options);
 	options.ColPerm = MY_PERMC;
 	options.SymmetricMode = YES;
 	options.DiagPivotThresh = 0;
 	options.Equil = NO;
 	options.PrintStat = NO;
-	dCreate_CompCol_Matrix(&a, eq->n, eq->n, eq->start[eq->n], eq->value,
-			       eq->row, eq->start, SLU_NC, SLU_D, SLU_GE);
-	dCreate_Dense_Matrix(&right, eq->n, 1, eq->right, eq->n, SLU_DN, SLU_D,
-			     SLU_GE);
-	StatInit(&stat);
-	dgssv(&options, &a, column, row, &lower, &upper, &right, &stat, &info);
-	StatFree(&stat);
+	lu->dCreate_CompCol_Matrix(&a, eq->n, eq->n, eq->start[eq->n],
+				   eq->value, eq->row, eq->start, SLU_NC, SLU_D,
+				   SLU_GE);
+	lu->dCreate_Dense_Matrix(&right, eq->n, 1, eq->right, eq->n, SLU_DN,
+				 SLU_D, SLU_GE);
+	lu->StatInit(&stat);
+	lu->dgssv(&options, &a, column, row, &lower, &upper, &right, &stat,
+		  &info);
+	lu->StatFree(&stat);
 	if (info <= eq->n) {
-		Destroy_SuperNode_Matrix(&lower);
-		Destroy_CompCol_Matrix(&upper);
+		lu->Destroy_SuperNode_Matrix(&lower);
+		lu->Destroy_CompCol_Matrix(&upper);
 	}
-	Destroy_SuperMatrix_Store(&a);
-	Destroy_SuperMatrix_Store(&right);
+	lu->Destroy_SuperMatrix_Store(&a);
+	lu->Destroy_SuperMatrix_Store(&right);
 	free(row);
 	return info;
 }
@@ -261,6 +263,7 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 			    const int *order, struct diag *d, double *p)
 {
 	struct equations eq;
+	struct superlu lu;
 	enum hd_status status = HD_OK;
 
 	assert(c->n >= 2 && pivot < c->n);
@@ -268,6 +271,8 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 		return diag_fail(d, HD_ERR_RANGE,
 				 "%zu states: chains are solved up to %d", c->n,
 				 SPARSE_MAX_STATES);
+	if (superlu_load(&lu, d) != HD_OK)
+		return d->status;
 	equations_init(&eq, c, pivot);
 	int *column = hd_alloc((size_t)eq.n, sizeof(*column));
 
@@ -276,7 +281,7 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 	else
 		dissect(&eq, column);
 
-	int info = solve(&eq, column);
+	int info = solve(&lu, &eq, column);
 
 	if (info > eq.n)
 		status = diag_fail(d, HD_ERR_ENV,

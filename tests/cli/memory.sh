@@ -18,6 +18,9 @@ has err 'of them at h'
 has out '# note: out of memory at'
 has out 'delivered'
 
+# What is in use is ours: a BLAS takes memory and starts threads at any time.
+! ldd "$HEDDLE" | grep -qi blas || fail 'every run brings a BLAS'
+
 # What was recorded before stays, and this much of the run is there too.
 rm -f runs.db
 sed 's/500ms}/20us}/' overload.yaml >short.yaml
