@@ -22,7 +22,8 @@ struct outcome {
 	hd_time completion[4];
 	struct results *results;
 	bool well;
-	uint64_t checksum;
+	uint64_t checksum, hops;
+	uint32_t parts; /* in which it was computed */
 };
 
 static inline struct outcome run_on(const char *text, uint32_t parts)
@@ -33,6 +34,7 @@ static inline struct outcome run_on(const char *text, uint32_t parts)
 	struct outcome out = { .results = results_new("test") };
 	struct fabric *f = NULL;
 	struct jobs *jobs = NULL;
+	const char *why_not;
 
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
 	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
@@ -49,6 +51,8 @@ static inline struct outcome run_on(const char *text, uint32_t parts)
 		out.completion[i] = jobs_completion(jobs, i);
 	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, out.results);
 	out.checksum = sim_metrics(s)->checksum;
+	out.hops = sim_metrics(s)->hops;
+	out.parts = sim_is_cut(s, &why_not);
 	sim_free(s);
 	jobs_free(jobs);
 	fabric_free(f);
