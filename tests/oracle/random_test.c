@@ -167,6 +167,32 @@ static void jumps_miss_nothing(void **state)
 	}
 }
 
+/* What the oracle has of a drawn scenario. */
+struct seen {
+	const struct oracle_stats *stats;
+	const struct sim_setup *setup;
+	const struct oracle_jobs *jobs;
+	const struct sim_record *record;
+};
+
+static void tally(void (*draw)(struct scenario *s, uint64_t seed), unsigned n,
+		  void (*add)(void *tally, const struct seen *x), void *t)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		struct scenario s;
+		struct oracle_stats stats;
+		struct sim_record r;
+
+		draw(&s, FIRST_SEED + i);
+		const struct oracle_case c = scenario_case(&s);
+
+		oracle_run(&c, ORACLE_TRUE, &r, &stats);
+		add(t, &(struct seen){ &stats, c.setup, &s.jobs, &r });
+		oracle_record_fini(&r);
+		scenario_clear(&s);
+	}
+}
+
 /* With it: every single picosecond, or many instants between. */
 static void throttles_do_not_care_how_often_one_looks(void **state)
 {
@@ -192,9 +218,11 @@ struct tally {
 	unsigned fates[SIM_FATES];
 };
 
-static void tally_add(struct tally *t, const struct oracle_stats *s,
-		      const struct sim_record *r)
+static void tally_add(void *tally, const struct seen *x)
 {
+	struct tally *t = tally;
+	const struct oracle_stats *s = x->stats;
+	const struct sim_record *r = x->record;
 	bool seen[SIM_FATES] = { false };
 
 	t->scenarios++;
@@ -223,11 +251,12 @@ struct control_tally {
 	unsigned timers, timeouts, cioq, fifo, exact, lost;
 };
 
-static void control_tally_add(struct control_tally *t,
-			      const struct oracle_stats *s,
-			      const struct sim_setup *setup,
-			      const struct sim_record *r)
+static void control_tally_add(void *tally, const struct seen *x)
 {
+	struct control_tally *t = tally;
+	const struct oracle_stats *s = x->stats;
+	const struct sim_setup *setup = x->setup;
+	const struct sim_record *r = x->record;
 	bool lost = false;
 
 	t->turns += s->sender_turns > 0;
@@ -256,19 +285,7 @@ static void marks_are_made_heard_and_lost(void **state)
 	struct control_tally t = { 0 };
 
 	(void)state;
-	for (uint64_t i = 0; i < n; i++) {
-		struct scenario s;
-		struct oracle_case c;
-		struct oracle_stats stats;
-		struct sim_record r;
-
-		scenario_draw_controlled(&s, FIRST_SEED + i);
-		c = scenario_case(&s);
-		oracle_run(&c, ORACLE_TRUE, &r, &stats);
-		control_tally_add(&t, &stats, c.setup, &r);
-		oracle_record_fini(&r);
-		scenario_clear(&s);
-	}
+	tally(scenario_draw_controlled, n, control_tally_add, &t);
 	print_message("%u scenarios: senders take turns in %u, throttles hold"
 		      " back in %u, windows in %u, inputs fill in %u, switches"
 		      " mark in %u, destinations send answers in %u and lose"
@@ -291,10 +308,12 @@ struct choice_tally {
 	unsigned by[3], per[3];
 };
 
-static void choice_tally_add(struct choice_tally *t,
-			     const struct oracle_stats *s,
-			     const struct sim_setup *setup)
+static void choice_tally_add(void *tally, const struct seen *x)
 {
+	struct choice_tally *t = tally;
+	const struct oracle_stats *s = x->stats;
+	const struct sim_setup *setup = x->setup;
+
 	t->choices += s->choices > 0;
 	t->avoided += s->avoided > 0;
 	t->kept += s->kept_ports > 0;
@@ -314,19 +333,7 @@ static void switches_choose_other_ports(void **state)
 	struct choice_tally t = { 0 };
 
 	(void)state;
-	for (uint64_t i = 0; i < n; i++) {
-		struct scenario s;
-		struct oracle_case c;
-		struct oracle_stats stats;
-		struct sim_record r;
-
-		scenario_draw_adaptive(&s, FIRST_SEED + i);
-		c = scenario_case(&s);
-		oracle_run(&c, ORACLE_TRUE, &r, &stats);
-		choice_tally_add(&t, &stats, c.setup);
-		oracle_record_fini(&r);
-		scenario_clear(&s);
-	}
+	tally(scenario_draw_adaptive, n, choice_tally_add, &t);
 	print_message("%u scenarios: switches have choices in %u, take another"
 		      " port than the first in %u (%u by load, %u at random, %u"
 		      " in turn; %u per packet, %u flow, %u flowlet; %u with"
@@ -350,10 +357,13 @@ struct job_tally {
 	unsigned graphs, storage;
 };
 
-static void job_tally_add(struct job_tally *t, const struct oracle_stats *s,
-			  const struct oracle_jobs *jobs,
-			  const struct sim_record *r)
+static void job_tally_add(void *tally, const struct seen *x)
 {
+	struct job_tally *t = tally;
+	const struct oracle_stats *s = x->stats;
+	const struct oracle_jobs *jobs = x->jobs;
+	const struct sim_record *r = x->record;
+
 	t->lines += s->cpu_lines > 0;
 	t->waiting += s->unexpected > 0;
 	t->gaps += s->gaps > 0;
@@ -378,19 +388,7 @@ static void jobs_compute_wait_and_come_to_an_end(void **state)
 	struct job_tally t = { 0 };
 
 	(void)state;
-	for (uint64_t i = 0; i < n; i++) {
-		struct scenario s;
-		struct oracle_case c;
-		struct oracle_stats stats;
-		struct sim_record r;
-
-		scenario_draw_jobbed(&s, FIRST_SEED + i);
-		c = scenario_case(&s);
-		oracle_run(&c, ORACLE_TRUE, &r, &stats);
-		job_tally_add(&t, &stats, &s.jobs, &r);
-		oracle_record_fini(&r);
-		scenario_clear(&s);
-	}
+	tally(scenario_draw_jobbed, n, job_tally_add, &t);
 	print_message("%u scenarios with %u jobs: %u from graphs, %u repeat, %u"
 		      " come to an end; CPUs have lines in %u, messages wait"
 		      " for receives in %u and for the gap in %u, are announced"
@@ -410,19 +408,7 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 	struct tally t = { 0 };
 
 	(void)state;
-	for (uint64_t i = 0; i < n; i++) {
-		struct scenario s;
-		struct oracle_case c;
-		struct oracle_stats stats;
-		struct sim_record r;
-
-		scenario_draw(&s, FIRST_SEED + i);
-		c = scenario_case(&s);
-		oracle_run(&c, ORACLE_TRUE, &r, &stats);
-		tally_add(&t, &stats, &r);
-		oracle_record_fini(&r);
-		scenario_clear(&s);
-	}
+	tally(scenario_draw, n, tally_add, &t);
 	print_message("%u scenarios: %u queue, %u stall, %u wrap a table, %u"
 		      " expire a limit, %u miss a reader, %u lose updates, %u"
 		      " wrap a counter, %u copy, %u fill an output, %u cross"
