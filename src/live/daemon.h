@@ -115,6 +115,10 @@ hd_time daemon_now(const struct live *l);
 bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		 const struct live_options *o);
 void daemon_fini(struct live *l);
+/* Programs find it in its folder from now on. */
+HD_MUST_CHECK enum hd_status daemon_listen(struct live *l, struct diag *d);
+/* It ends when this eventfd, which it takes, is written. */
+void daemon_end_by(struct live *l, int signals);
 /* The program at the other end of a socket is a client from now on. */
 void daemon_adopt(struct live *l, int fd);
 /* Waits for something to happen, at most `most` ms (-1: any time). */
