@@ -114,8 +114,11 @@ static void hear(struct program *p)
 
 /* ---- what programs do */
 
+/* Whatever has the size of a question is one: its bytes may happen to be. */
 static void say(struct program *p, const void *bytes, size_t size, int file)
 {
+	if (size >= sizeof(struct live_call))
+		p->questions++;
 	/* It may be shut already, and refuse. */
 	(void)live_post(p->fd, bytes, size, file, MSG_DONTWAIT);
 }
@@ -148,6 +151,7 @@ static void arrive(struct bench *b, struct program *p)
 	if (more & 0x80)
 		take_bytes(b, (uint8_t *)&g, more % sizeof(g));
 	say(p, &g, more & 0x40 ? more % sizeof(g) : sizeof(g), -1);
+	p->questions = 0; /* a greeting is none */
 	look(b);
 	hear(p);
 }
@@ -160,7 +164,6 @@ static void ask(struct program *p, uint32_t question, const void *text,
 
 	memcpy(message, &c, sizeof(c));
 	memcpy(message + sizeof(c), text, n);
-	p->questions++;
 	say(p, message, sizeof(c) + n, -1);
 }
 
