@@ -117,6 +117,8 @@ static const struct mad_class classes[] = {
 	  mad_perf_attributes, 64, MAD_PERF, 1 },
 	{ "Congestion control", "CC", &cc_header, mad_cc_attributes, 64, MAD_CC,
 	  2 },
+	{ "Communication management", "ComMgt", &common_header,
+	  mad_cm_attributes, 24, MAD_CM, 2 },
 };
 
 const struct mad_class *mad_class_at(size_t i)

@@ -10,8 +10,9 @@
  *
  * A class says where its attribute stands and which attributes it has; each
  * attribute is one record (field.h). The tables are in mad_smp.c, mad_sa.c,
- * mad_perf.c and mad_cc.c. An SMP's class is 0x01 if it is routed by LIDs and
- * 0x81 if it says its own route, hop by hop; both have the same attributes.
+ * mad_perf.c, mad_cc.c and mad_cm.c. An SMP's class is 0x01 if it is routed by
+ *LIDs and 0x81 if it says its own route, hop by hop; both have the same
+ *attributes.
  *
  * To make a MAD, write its header, then its attribute:
  *
@@ -37,6 +38,7 @@ enum mad_class_id {
 	MAD_SMP = 0x01,
 	MAD_SA = 0x03,
 	MAD_PERF = 0x04,
+	MAD_CM = 0x07,
 	MAD_CC = 0x21,
 	MAD_SMP_DIRECT = 0x81,
 };
@@ -117,6 +119,19 @@ enum {
 	ATTR_CA_CONGESTION = 0x16,
 	ATTR_CONGESTION_CONTROL_TABLE = 0x17,
 	ATTR_TIME_STAMP = 0x18,
+};
+
+/* Of communication management. */
+enum {
+	ATTR_CM_REQ = 0x10,
+	ATTR_CM_MRA = 0x11,
+	ATTR_CM_REJ = 0x12,
+	ATTR_CM_REP = 0x13,
+	ATTR_CM_RTU = 0x14,
+	ATTR_CM_DREQ = 0x15,
+	ATTR_CM_DREP = 0x16,
+	ATTR_CM_SIDR_REQ = 0x17,
+	ATTR_CM_SIDR_REP = 0x18,
 };
 
 struct mad_attribute {

@@ -17,6 +17,7 @@ extern const struct mad_attribute mad_smp_attributes[];
 extern const struct mad_attribute mad_sa_attributes[];
 extern const struct mad_attribute mad_perf_attributes[];
 extern const struct mad_attribute mad_cc_attributes[];
+extern const struct mad_attribute mad_cm_attributes[];
 
 /* Shared between classes. */
 extern const struct record mad_node_info;

@@ -43,7 +43,7 @@ static void tables_are_sound_and_fit_their_mad(void **state)
 			n++;
 		}
 	}
-	assert_int_equal(n, 15 + 15 + 6 + 21 + 10);
+	assert_int_equal(n, 15 + 15 + 6 + 21 + 10 + 10);
 }
 
 /* The variants that a first byte or a trap number selects. */
@@ -424,11 +424,13 @@ static void summaries_say_what_is_asked_of_whom(void **state)
 		  "CCGetResp(CongestionControlTable) status 0x1c" },
 		{ { .mgmt_class = 0x01, .method = 5, .attribute = 2 },
 		  "SubnTrap(Notice)" },
-		{ { .mgmt_class = 0x07,
+		{ { .mgmt_class = 0x07, .method = 3, .attribute = 0x10 },
+		  "ComMgtSend(ConnectRequest)" },
+		{ { .mgmt_class = 0x08,
 		    .method = 3,
 		    .attribute = 0x10,
 		    .class_version = 2 },
-		  "Class0x07Send(0x0010)" },
+		  "Class0x08Send(0x0010)" },
 		{ { .mgmt_class = 0x01, .method = 0x44, .attribute = 0xFF90 },
 		  "SubnMethod0x44(0xff90)" },
 	};

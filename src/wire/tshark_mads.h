@@ -147,10 +147,19 @@ static inline void add_mads(struct capture_test *t)
 	add_mad(t, MAD_PERF, ATTR_CLASS_PORT_INFO, class_port_info);
 	add_mad(t, MAD_PERF, ATTR_PORT_COUNTERS, port_counters);
 	add_mad(t, MAD_PERF, ATTR_PORT_COUNTERS_EXT, port_counters_ext);
+	add_mad(t, MAD_CM, ATTR_CM_REQ, cm_req);
+	add_mad(t, MAD_CM, ATTR_CM_REP, cm_rep);
+	add_mad(t, MAD_CM, ATTR_CM_RTU, cm_rtu);
+	add_mad(t, MAD_CM, ATTR_CM_REJ, cm_rej);
+	add_mad(t, MAD_CM, ATTR_CM_DREQ, cm_dreq);
+	add_mad(t, MAD_CM, ATTR_CM_DREP, cm_drep);
 	/* tshark knows of these classes and attributes only the header. */
 	add_mad(t, MAD_PERF, ATTR_PORT_XMIT_DATA_SL, nothing);
 	add_mad(t, MAD_CC, ATTR_CONGESTION_INFO, nothing);
 	add_mad(t, MAD_CC, ATTR_CA_CONGESTION, nothing);
+	add_mad(t, MAD_CM, ATTR_CM_MRA, nothing);
+	add_mad(t, MAD_CM, ATTR_CM_SIDR_REQ, nothing);
+	add_mad(t, MAD_CM, ATTR_CM_SIDR_REP, nothing);
 }
 
 /* Joins `n` values with commas and claims them. */

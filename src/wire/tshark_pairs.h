@@ -268,4 +268,103 @@ static const struct pair multicast_forwarding[] = {
 	{ NULL, NULL },
 };
 
+/*
+ * Of communication management. Of a path, tshark 4.0 cuts flow label and rate
+ * otherwise than the standard and Linux do, and shows the second path's GIDs
+ * as bytes; a request's private data it takes apart.
+ */
+static const struct pair cm_req[] = {
+	{ "LocalCommunicationID", "cm.req" },
+	{ "ServiceID", "cm.req.serviceid" },
+	{ "LocalCAGUID", "cm.req.localcaguid" },
+	{ "LocalQ_Key", "cm.req.localqkey" },
+	{ "LocalQPN", "cm.req.localqpn" },
+	{ "ResponderResources", "cm.req.responderres" },
+	{ "LocalEECN", "cm.req.localeecn" },
+	{ "InitiatorDepth", "cm.req.initdepth" },
+	{ "RemoteEECN", "cm.req.remoteeecn" },
+	{ "RemoteCMResponseTimeout", "cm.req.remoteresptout" },
+	{ "TransportServiceType", "cm.req.transpsvctype" },
+	{ "EndToEndFlowControl", "cm.req.e2eflowctrl" },
+	{ "StartingPSN", "cm.req.startpsn" },
+	{ "LocalCMResponseTimeout", "cm.req.localresptout" },
+	{ "RetryCount", "cm.req.retrcount" },
+	{ "PartitionKey", "cm.req.pkey" },
+	{ "PathPacketPayloadMTU", "cm.req.pppmtu" },
+	{ "RDCExists", "cm.req.rdcexist" },
+	{ "RNRRetryCount", "cm.req.rnrretrcount" },
+	{ "MaxCMRetries", "cm.req.maxcmretr" },
+	{ "SRQ", "cm.req.srq" },
+	{ "ExtendedTransportType", "cm.req.ext_transport" },
+	{ "PrimaryLocalLID", "cm.req.prim_locallid" },
+	{ "PrimaryRemoteLID", "cm.req.prim_remotelid" },
+	{ "PrimaryLocalGID", "cm.req.prim_localgid" },
+	{ "PrimaryRemoteGID", "cm.req.prim_remotegid" },
+	{ "PrimaryTrafficClass", "cm.req.prim_tfcclass" },
+	{ "PrimaryHopLimit", "cm.req.prim_hoplim" },
+	{ "PrimarySL", "cm.req.prim_sl" },
+	{ "PrimarySubnetLocal", "cm.req.prim_subnetlocal" },
+	{ "PrimaryLocalAckTimeout", "cm.req.prim_localacktout" },
+	{ "AlternateLocalLID", "cm.req.alt_locallid" },
+	{ "AlternateRemoteLID", "cm.req.alt_remotelid" },
+	{ "AlternateTrafficClass", "cm.req.alt_tfcclass" },
+	{ "AlternateHopLimit", "cm.req.alt_hoplim" },
+	{ "AlternateSL", "cm.req.alt_sl" },
+	{ "AlternateSubnetLocal", "cm.req.alt_subnetlocal" },
+	{ "AlternateLocalAckTimeout", "cm.req.alt_localacktout" },
+	{ NULL, NULL },
+};
+
+static const struct pair cm_rep[] = {
+	{ "LocalCommunicationID", "cm.rep" },
+	{ "RemoteCommunicationID", "cm.rep.remotecommid" },
+	{ "LocalQ_Key", "cm.rep.localqkey" },
+	{ "LocalQPN", "cm.rep.localqpn" },
+	{ "LocalEECN", "cm.rep.localeecn" },
+	{ "StartingPSN", "cm.rep.startpsn" },
+	{ "ResponderResources", "cm.rep.respres" },
+	{ "InitiatorDepth", "cm.rep.initdepth" },
+	{ "TargetAckDelay", "cm.rep.tgtackdelay" },
+	{ "FailoverAccepted", "cm.rep.failoveracc" },
+	{ "EndToEndFlowControl", "cm.rep.e2eflowctrl" },
+	{ "RNRRetryCount", "cm.rep.rnrretrcount" },
+	{ "SRQ", "cm.rep.srq" },
+	{ "LocalCAGUID", "cm.rep.localcaguid" },
+	{ "PrivateData", "cm.rep.private" },
+	{ NULL, NULL },
+};
+
+static const struct pair cm_rtu[] = {
+	{ "LocalCommunicationID", "cm.rtu.localcommid" },
+	{ "RemoteCommunicationID", "cm.rtu.remotecommid" },
+	{ "PrivateData", "cm.rtu.private" },
+	{ NULL, NULL },
+};
+
+static const struct pair cm_rej[] = {
+	{ "LocalCommunicationID", "cm.rej.localcommid" },
+	{ "RemoteCommunicationID", "cm.rej.remotecommid" },
+	{ "MessageRejected", "cm.rej.msgrej" },
+	{ "RejectInfoLength", "cm.rej.rejinfolen" },
+	{ "Reason", "cm.rej.reason" },
+	{ "AdditionalRejectInformation", "cm.rej.ari" },
+	{ "PrivateData", "cm.rej.private" },
+	{ NULL, NULL },
+};
+
+static const struct pair cm_dreq[] = {
+	{ "LocalCommunicationID", "cm.dreq.localcommid" },
+	{ "RemoteCommunicationID", "cm.dreq.remotecommid" },
+	{ "RemoteQPN", "cm.req.remoteqpneecn" },
+	{ "PrivateData", "cm.dreq.private" },
+	{ NULL, NULL },
+};
+
+static const struct pair cm_drep[] = {
+	{ "LocalCommunicationID", "cm.drsp.localcommid" },
+	{ "RemoteCommunicationID", "cm.drsp.remotecommid" },
+	{ "PrivateData", "cm.drsp.private" },
+	{ NULL, NULL },
+};
+
 #endif
