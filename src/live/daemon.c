@@ -69,13 +69,12 @@ int live_file(const void *bytes, size_t size)
 
 /* ---- programs */
 
-uint32_t client_find(const struct live *l, uint32_t number)
+uint32_t client_find(const struct live *l, uint32_t number, enum live_kind kind)
 {
 	uint32_t slot = number & MOST_CLIENTS;
 
 	if (slot >= l->n_clients || l->clients[slot].fd < 0 ||
-	    l->clients[slot].number != number ||
-	    l->clients[slot].kind != LIVE_UMAD)
+	    l->clients[slot].number != number || l->clients[slot].kind != kind)
 		return NO_CLIENT;
 	return slot;
 }
@@ -90,6 +89,8 @@ static void close_client(struct live *l, uint32_t slot)
 		agents_set_sm(l->agents, c->port, false, daemon_now(l));
 	if (c->kind == LIVE_ADAPTER)
 		adapters_forget(l, slot);
+	if (c->kind == LIVE_CM)
+		cm_forget(l->cm, c->number, daemon_now(l));
 	while (c->first) {
 		struct outgoing *o = c->first;
 
@@ -179,222 +180,7 @@ static void send_waiting(struct live *l, uint32_t slot)
 	watch(l, slot, false);
 }
 
-/* ---- what a connection is for */
-
-static void reply(struct live *l, uint32_t slot, int error, uint32_t number,
-		  const struct strbuf *text)
-{
-	struct live_reply r = { .error = error, .number = number };
-	size_t n = text ? text->len : 0;
-	uint8_t *all = hd_alloc(sizeof(r) + n, 1);
-
-	memcpy(all, &r, sizeof(r));
-	if (n > 0)
-		memcpy(all + sizeof(r), text->text, n);
-	if (n <= LIVE_TEXT)
-		client_send(l, slot, all, sizeof(r) + n, -1);
-	else
-		client_send(l, slot, all, sizeof(r), live_file(text->text, n));
-	free(all);
-}
-
-/* Port N + 1 of an adapter is umadN; a switch's own is umad0. */
-static bool find_port(const struct live *l, node_id v, uint32_t unit,
-		      port_id *out)
-{
-	const struct topo_node *n = &l->topo->nodes[v];
-
-	if (n->kind == NODE_SWITCH) {
-		*out = n->first_port;
-		return unit == 0 && n->enhanced_port0;
-	}
-	*out = n->first_port + unit + 1;
-	return unit < n->n_ports;
-}
-
-/* An errno. */
-static int greet(struct live *l, uint32_t slot, const struct live_greeting *g)
-{
-	struct client *c = &l->clients[slot];
-	size_t len = strnlen(g->host, sizeof(g->host));
-
-	if (g->magic != LIVE_MAGIC)
-		return EPROTO;
-	c->node = 0;
-	if (g->kind == LIVE_CALL && len == 0)
-		return 0;
-	uint32_t v = text_map_get(&l->node_of_name, g->host, len);
-
-	if (v == MAP_NONE)
-		return ENODEV;
-	c->node = v;
-	if (g->kind == LIVE_CALL || g->kind == LIVE_ADAPTER)
-		return 0;
-	if (g->kind != LIVE_UMAD && g->kind != LIVE_ISSM)
-		return EPROTO;
-	return find_port(l, v, g->unit, &c->port) ? 0 : ENODEV;
-}
-
-static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
-			  size_t size)
-{
-	struct client *c = &l->clients[slot];
-	struct live_greeting g;
-
-	if (size != sizeof(g))
-		return false;
-	memcpy(&g, bytes, sizeof(g));
-	int error = greet(l, slot, &g);
-
-	if (error) {
-		reply(l, slot, error, 0, NULL);
-		return false;
-	}
-	c->kind = (enum live_kind)g.kind;
-	if (c->kind == LIVE_ISSM)
-		agents_set_sm(l->agents, c->port, true, daemon_now(l));
-	if (c->kind == LIVE_ADAPTER)
-		return adapters_greet(l, slot);
-	if (c->kind != LIVE_CALL)
-		reply(l, slot, 0, c->number, NULL);
-	return true;
-}
-
-/* ---- questions */
-
-static void take_command(struct live *l, uint32_t slot, const char *text,
-			 size_t size)
-{
-	enum { MOST_WORDS = 64 };
-	const char *words[MOST_WORDS];
-	struct diag d = { .status = HD_OK };
-	struct strbuf out = STRBUF_INIT;
-	size_t n = 0;
-
-	for (size_t at = 0; at < size && n < MOST_WORDS;) {
-		size_t len = strnlen(text + at, size - at);
-
-		if (at + len == size)
-			break; /* not ended */
-		words[n++] = text + at;
-		at += len + 1;
-	}
-	if (live_obey(l, words, n, &d, &out) != HD_OK) {
-		strbuf_clear(&out);
-		strbuf_puts(&out, d.message);
-	}
-	reply(l, slot, 0, (uint32_t)d.status, &out);
-	strbuf_fini(&out);
-}
-
-static void take_sysfs(struct live *l, uint32_t slot, const char *text,
-		       size_t size)
-{
-	struct strbuf out = STRBUF_INIT;
-	node_id v = l->clients[slot].node;
-	int error =
-		size > 0 && text[size - 1] == '\0' ? sysfs_make(l, v) : EINVAL;
-
-	if (!error)
-		error = sysfs_text(l, v, text, &out);
-	reply(l, slot, error, 0, &out);
-	strbuf_fini(&out);
-}
-
-static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
-		      size_t size)
-{
-	struct live_call c;
-	struct live_agent a;
-	uint32_t id = 0;
-	int error = EINVAL;
-
-	if (size < sizeof(c))
-		return;
-	memcpy(&c, bytes, sizeof(c));
-	bytes += sizeof(c);
-	size -= sizeof(c);
-	switch (c.question) {
-	case LIVE_REGISTER:
-	case LIVE_UNREGISTER:
-		if (size == sizeof(a)) {
-			memcpy(&a, bytes, sizeof(a));
-			error = c.question == LIVE_REGISTER
-					? frame_register(l, &a, &id)
-					: frame_unregister(l, &a);
-		}
-		reply(l, slot, error, id, NULL);
-		break;
-	case LIVE_SYSFS:
-		take_sysfs(l, slot, (const char *)bytes, size);
-		break;
-	case LIVE_COMMAND:
-		take_command(l, slot, (const char *)bytes, size);
-		break;
-	default:
-		if (!adapters_answer(l, slot, c.question, bytes, size))
-			reply(l, slot, ENOSYS, 0, NULL);
-	}
-}
-
-static void take_call_with(struct live *l, uint32_t slot, const uint8_t *bytes,
-			   size_t size, int file)
-{
-	l->given = file;
-	take_call(l, slot, bytes, size);
-	if (l->given >= 0)
-		close(l->given);
-	l->given = -1;
-}
-
-/* A frame that came as a file. */
-static void take_file(struct live *l, uint32_t slot, int file)
-{
-	struct stat s;
-
-	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER &&
-	    s.st_size < INT64_C(1) << 32) {
-		/* A copy: whoever sent it could cut it short meanwhile. */
-		size_t size = (size_t)s.st_size;
-		uint8_t *all = hd_alloc(size, 1);
-
-		if (pread(file, all, size, 0) == (ssize_t)size)
-			frame_from(l, slot, all, size);
-		free(all);
-	}
-	close(file);
-}
-
-static bool take(struct live *l, uint32_t slot, const uint8_t *bytes,
-		 size_t size, int file)
-{
-	enum live_kind kind = l->clients[slot].kind;
-
-	if (file >= 0) {
-		if (kind == LIVE_UMAD)
-			take_file(l, slot, file);
-		else if (kind == LIVE_ADAPTER)
-			adapters_memory(l, slot, file);
-		else if (kind == LIVE_CALL)
-			take_call_with(l, slot, bytes, size, file);
-		else
-			close(file);
-		return true;
-	}
-	switch (kind) {
-	case LIVE_UMAD:
-		frame_from(l, slot, bytes, size);
-		return true;
-	case LIVE_CALL:
-		take_call(l, slot, bytes, size);
-		return true;
-	case LIVE_ISSM:
-	case LIVE_ADAPTER:
-		return false; /* it has nothing to say */
-	default:
-		return take_greeting(l, slot, bytes, size);
-	}
-}
+/* ---- messages */
 
 /* The first descriptor that came with a message, or -1; others are closed. */
 static int file_of(const struct msghdr *m)
@@ -439,7 +225,7 @@ static bool receive(struct live *l, uint32_t slot)
 
 	if (got <= 0 && file >= 0)
 		close(file);
-	if (got <= 0 || !take(l, slot, bytes, (size_t)got, file)) {
+	if (got <= 0 || !client_says(l, slot, bytes, (size_t)got, file)) {
 		close_client(l, slot);
 		return false;
 	}
@@ -523,8 +309,12 @@ static void serve(struct live *l, uint32_t slot, uint32_t events)
 /* Nanoseconds of the clock until something is due; -1: nothing is. */
 static int64_t time_left(const struct live *l)
 {
-	hd_time a = frames_next(l), b = agents_next(l->agents);
-	hd_time due = a < b ? a : b, now = daemon_now(l);
+	const hd_time next[] = { frames_next(l), agents_next(l->agents),
+				 cm_next(l->cm) };
+	hd_time due = HD_TIME_NEVER, now = daemon_now(l);
+
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+		due = next[i] < due ? next[i] : due;
 
 	if (due == HD_TIME_NEVER)
 		return -1;
@@ -574,6 +364,7 @@ void daemon_turn(struct live *l, int most)
 	if (l->timed && agents_next(l->agents) <= daemon_now(l))
 		l->changed = true;
 	agents_run(l->agents, daemon_now(l));
+	cm_run(l->cm, daemon_now(l));
 	frames_run(l, daemon_now(l));
 	if (l->changed)
 		adapters_tell(l);
@@ -643,6 +434,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 	};
 	l->agents = agents_new(t, &options, &events);
 	l->adapters = adapters_new();
+	l->cm = cm_new(l->agents, &(struct cm_events){ client_wake, l });
 	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
 	for (port_id p = 0; p < t->n_ports; p++)
 		l->agents_of_port[p] = NO_AGENT;
@@ -659,6 +451,7 @@ void daemon_fini(struct live *l)
 			close_client(l, i);
 	frames_fini(l);
 	adapters_free(l->adapters);
+	cm_free(l->cm);
 	free(l->clients);
 	text_map_fini(&l->node_of_name);
 	agents_free(l->agents);

@@ -13,6 +13,7 @@
 
 #include "agent/agents.h"
 #include "base/map.h"
+#include "cm/cm.h"
 #include "live/live.h"
 #include "live/protocol.h"
 
@@ -105,6 +106,7 @@ struct live {
 	struct text_map node_of_name;
 	uint64_t mads; /* that programs sent */
 	struct adapters *adapters;
+	struct cm *cm;
 };
 
 /* By the clock; and of a fabric, which begins at 0. */
@@ -124,8 +126,10 @@ void daemon_adopt(struct live *l, int fd);
 /* Waits for something to happen, at most `most` ms (-1: any time). */
 void daemon_turn(struct live *l, int most);
 
-/* The slot of the open umad of that number; or NO_CLIENT. */
-uint32_t client_find(const struct live *l, uint32_t number);
+/* The slot of the connection of that number, if it is for that; or NO_CLIENT.
+ */
+uint32_t client_find(const struct live *l, uint32_t number,
+		     enum live_kind kind);
 
 /* A message for a program; `file` is given away, or -1. */
 void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
@@ -134,6 +138,14 @@ void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
 bool live_post(int fd, const void *bytes, size_t size, int file, int flags);
 /* A memory file of these bytes, or -1. */
 int live_file(const void *bytes, size_t size);
+
+/* ---- questions.c: what programs say */
+
+/* A message, and a file that came with it (taken) or -1; false: it goes. */
+bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes,
+		 size_t size, int file);
+/* An event for a program with an open rdma_cm: it will ask what it is. */
+void client_wake(void *live, uint32_t channel);
 
 /* ---- live.c: the other end. A connection that begins with `g`, or -1. */
 int live_dial(const char *dir, const struct live_greeting *g, struct diag *d);

@@ -116,7 +116,7 @@ static uint32_t free_id(const struct live *l, const struct client *c)
 int frame_register(struct live *l, const struct live_agent *asked, uint32_t *id)
 {
 	enum { MOST_OF_A_CLIENT = 32 };
-	uint32_t client = client_find(l, asked->connection);
+	uint32_t client = client_find(l, asked->connection, LIVE_UMAD);
 
 	if (client == NO_CLIENT)
 		return EBADF;
@@ -176,7 +176,7 @@ static void forget(struct live *l, uint32_t slot)
 
 int frame_unregister(struct live *l, const struct live_agent *asked)
 {
-	uint32_t client = client_find(l, asked->connection);
+	uint32_t client = client_find(l, asked->connection, LIVE_UMAD);
 
 	if (client == NO_CLIENT)
 		return EBADF;
@@ -366,7 +366,8 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 	if (slot != NO_AGENT)
 		deliver(l, slot, &h, mad,
 			length_of(&l->registrations[slot], mad, size));
-	else if (!mad_is_response(mad))
+	else if (!cm_arrived(l->cm, port, from, mad, daemon_now(l)) &&
+		 !mad_is_response(mad))
 		refuse(l, port, from, mad);
 }
 

@@ -18,6 +18,9 @@
  *			a subnet manager.
  *	LIVE_CALL	asks: each struct live_call and its text is answered by
  *			a struct live_reply and its text.
+ *	LIVE_CM		stands for an open /dev/infiniband/rdma_cm. The reply
+ *			names it; a byte comes for each of its events, to be
+ *			read when the event is taken. Commands are questions.
  *	LIVE_ADAPTER	stands for a program's use of verbs (live/adapter.h).
  *			The reply names it and brings the daemon's page; the
  *			program then sends the file of its memory, and from
@@ -43,7 +46,7 @@ enum {
 	UMAD_HEADER = 64,
 };
 
-enum live_kind { LIVE_UMAD = 1, LIVE_ISSM, LIVE_CALL, LIVE_ADAPTER };
+enum live_kind { LIVE_UMAD = 1, LIVE_ISSM, LIVE_CALL, LIVE_ADAPTER, LIVE_CM };
 
 struct live_greeting {
 	uint32_t magic;
@@ -64,6 +67,13 @@ enum live_question {
 	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
 	LIVE_MEMBER,     /* struct live_member */
 	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
+	/*
+	 * A command of rdma/rdma_user_cm.h behind the uint32_t number of its
+	 * LIVE_CM connection; what it answers, and as the reply's number how
+	 * many bytes of events are to be read.
+	 */
+	LIVE_CM_COMMAND,
+	LIVE_ASK_ADDRESS, /* the name of a host, NUL; number: IPv4 address */
 };
 
 struct live_call {

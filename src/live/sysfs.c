@@ -201,6 +201,12 @@ static void abi_version(const struct question *q, struct strbuf *out)
 	strbuf_puts(out, "5\n");
 }
 
+static void cm_abi_version(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "4\n");
+}
+
 static void unit_device(const struct question *q, struct strbuf *out)
 {
 	(void)q;
@@ -219,6 +225,7 @@ static const struct {
 	unsigned n; /* how many %i there are */
 } rows[] = {
 	{ "infiniband_mad/abi_version", abi_version, 0 },
+	{ "misc/rdma_cm/abi_version", cm_abi_version, 0 },
 	{ "infiniband_mad/umad%u/ibdev", unit_device, 0 },
 	{ "infiniband_mad/umad%u/port", unit_port, 0 },
 	{ "infiniband_mad/issm%u/ibdev", unit_device, 0 },

@@ -6,7 +6,8 @@
  * lets them find the adapter of a node of a running 'heddle live' fabric where
  * the kernel's would be. /dev/infiniband/umadN is a socket to the fabric's
  * daemon, a real descriptor that poll, dup and fork know; what is read below
- * /sys/class/infiniband is the daemon's answer at that moment.
+ * /sys/class/infiniband is the daemon's answer at that moment. cm_preload.c
+ * has connections.
  *
  * Nothing happens unless HEDDLE_LIVE and HEDDLE_HOST are set.
  */
@@ -29,16 +30,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "live/protocol.h"
+#include "live/preload.h"
 
 /* Descriptors of ours, and the connection's number; 0: not ours. */
 enum { MAX_FDS = 65536 };
 static _Atomic uint32_t connection_of[MAX_FDS];
 
-/* The function of the same name that we stand in front of. */
-#define NEXT(name) next(#name)
+#define NEXT(name) preload_next(#name)
 
-static void *next(const char *name)
+void *preload_next(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
 }
@@ -51,7 +51,7 @@ static int real_open(const char *path, int flags, mode_t mode)
 	return f(path, flags, mode);
 }
 
-static int real_close(int fd)
+int preload_close(int fd)
 {
 	int (*f)(int);
 
@@ -83,7 +83,7 @@ static ssize_t real_write(int fd, const void *from, size_t n)
 
 /* ---- the daemon */
 
-static int dial(enum live_kind kind, unsigned unit)
+int preload_dial(enum live_kind kind, unsigned unit)
 {
 	const char *dir = getenv(LIVE_DIR), *host = getenv(LIVE_HOST);
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -106,16 +106,15 @@ static int dial(enum live_kind kind, unsigned unit)
 		return -1;
 	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0 ||
 	    send(fd, &g, sizeof(g), MSG_NOSIGNAL) != (ssize_t)sizeof(g)) {
-		real_close(fd);
+		preload_close(fd);
 		errno = ENODEV;
 		return -1;
 	}
 	return fd;
 }
 
-/* One question: the answer's number, or -1 with errno; its text in `out`. */
-static long call(enum live_question question, const void *text, size_t n,
-		 char *out, size_t *out_size)
+long preload_call(enum live_question question, const void *text, size_t n,
+		  char *out, size_t *out_size)
 {
 	struct live_call c = { .question = (uint32_t)question };
 	struct live_reply r = { .error = ENODEV };
@@ -124,14 +123,14 @@ static long call(enum live_question question, const void *text, size_t n,
 				{ out, out ? *out_size : 0 } };
 	struct msghdr ask = { .msg_iov = to, .msg_iovlen = 2 };
 	struct msghdr answer = { .msg_iov = from, .msg_iovlen = 2 };
-	int fd = dial(LIVE_CALL, 0);
+	int fd = preload_dial(LIVE_CALL, 0);
 	ssize_t got = -1;
 
 	if (fd < 0)
 		return -1;
 	if (sendmsg(fd, &ask, MSG_NOSIGNAL) > 0)
 		got = recvmsg(fd, &answer, 0);
-	real_close(fd);
+	preload_close(fd);
 	if (got < (ssize_t)sizeof(r) || r.error != 0) {
 		errno = r.error ? r.error : ENODEV;
 		return -1;
@@ -143,7 +142,7 @@ static long call(enum live_question question, const void *text, size_t n,
 
 /* ---- paths */
 
-static bool is_on(void)
+bool preload_is_on(void)
 {
 	return getenv(LIVE_DIR) && getenv(LIVE_HOST);
 }
@@ -156,7 +155,9 @@ static bool starts_with(const char *text, const char *prefix)
 /* Whether `path` is one of those that the fabric answers for. */
 static bool is_sysfs(const char *path)
 {
-	return path && is_on() && starts_with(path, "/sys/class/infiniband");
+	return path && preload_is_on() &&
+	       (starts_with(path, "/sys/class/infiniband") ||
+		starts_with(path, "/sys/class/misc/rdma_cm"));
 }
 
 /* The folder that stands for a folder below /sys; it has the same names. */
@@ -181,7 +182,7 @@ static int open_sysfs(const char *path)
 	static _Thread_local char text[LIVE_TEXT];
 	size_t size = sizeof(text);
 
-	if (call(LIVE_SYSFS, path, strlen(path) + 1, text, &size) < 0)
+	if (preload_call(LIVE_SYSFS, path, strlen(path) + 1, text, &size) < 0)
 		return -1;
 	int fd = memfd_create("heddle-sysfs", MFD_CLOEXEC);
 
@@ -189,42 +190,48 @@ static int open_sysfs(const char *path)
 		return -1;
 	if (real_write(fd, text, size) != (ssize_t)size ||
 	    lseek(fd, 0, SEEK_SET) != 0) {
-		real_close(fd);
+		preload_close(fd);
 		errno = EIO;
 		return -1;
 	}
 	return fd;
 }
 
-static int open_umad(unsigned unit)
+uint32_t preload_open(enum live_kind kind, unsigned unit, int *fd)
 {
 	struct live_reply r = { .error = EIO };
-	int fd = dial(LIVE_UMAD, unit);
 
-	if (fd < 0)
-		return -1;
-	if (recv(fd, &r, sizeof(r), 0) != (ssize_t)sizeof(r) || r.error != 0 ||
-	    fd >= MAX_FDS) {
-		real_close(fd);
-		errno = r.error ? r.error : EMFILE;
+	*fd = preload_dial(kind, unit);
+	if (*fd < 0)
+		return 0;
+	if (recv(*fd, &r, sizeof(r), 0) == (ssize_t)sizeof(r) && r.error == 0)
+		return r.number;
+	preload_close(*fd);
+	*fd = -1;
+	errno = r.error ? r.error : EIO;
+	return 0;
+}
+
+static int open_umad(unsigned unit)
+{
+	int fd;
+	uint32_t number = preload_open(LIVE_UMAD, unit, &fd);
+
+	if (fd >= MAX_FDS) {
+		preload_close(fd);
+		errno = EMFILE;
 		return -1;
 	}
-	connection_of[fd] = r.number;
+	if (fd >= 0)
+		connection_of[fd] = number;
 	return fd;
 }
 
 static int open_issm(unsigned unit)
 {
-	struct live_reply r = { .error = EIO };
-	int fd = dial(LIVE_ISSM, unit);
+	int fd;
 
-	if (fd < 0)
-		return -1;
-	if (recv(fd, &r, sizeof(r), 0) != (ssize_t)sizeof(r) || r.error != 0) {
-		real_close(fd);
-		errno = r.error ? r.error : EIO;
-		return -1;
-	}
+	preload_open(LIVE_ISSM, unit, &fd);
 	return fd;
 }
 
@@ -244,12 +251,14 @@ static int open_ours(const char *path)
 {
 	unsigned unit;
 
-	if (!path || !is_on())
+	if (!path || !preload_is_on())
 		return -2;
 	if (has_unit(path, "/dev/infiniband/umad", &unit))
 		return open_umad(unit);
 	if (has_unit(path, "/dev/infiniband/issm", &unit))
 		return open_issm(unit);
+	if (strcmp(path, "/dev/infiniband/rdma_cm") == 0)
+		return cm_open();
 	if (is_sysfs(path))
 		return open_sysfs(path);
 	return -2;
@@ -319,7 +328,7 @@ static FILE *fopen_as(const char *name, const char *path, const char *mode)
 		return fdopen(fd, "r");
 	if (fd == -1)
 		return NULL;
-	*(void **)&f = next(name);
+	*(void **)&f = preload_next(name);
 	return f(path, mode);
 }
 
@@ -424,7 +433,8 @@ int close(int fd)
 {
 	if (fd >= 0 && fd < MAX_FDS)
 		connection_of[fd] = 0;
-	return real_close(fd);
+	cm_closed(fd);
+	return preload_close(fd);
 }
 
 static uint32_t connection(int fd)
@@ -441,7 +451,7 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 		/* The first part, as the kernel gives it: it has the length. */
 		ssize_t part = pread(file, to, n, 0);
 
-		real_close(file);
+		preload_close(file);
 		errno = part < 0 ? EIO : ENOSPC;
 		return -1;
 	}
@@ -455,7 +465,7 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 			break;
 		done += (size_t)got;
 	}
-	real_close(file);
+	preload_close(file);
 	recv(fd, NULL, 0, 0);
 	return done == size ? (ssize_t)done : -1;
 }
@@ -538,12 +548,14 @@ static ssize_t write_large(int fd, const void *from, size_t n)
 	memcpy(CMSG_DATA(c), &file, sizeof(file));
 	ssize_t sent = done == n ? sendmsg(fd, &m, MSG_NOSIGNAL) : -1;
 
-	real_close(file);
+	preload_close(file);
 	return sent < 0 ? -1 : (ssize_t)n;
 }
 
 ssize_t write(int fd, const void *from, size_t n)
 {
+	if (cm_is_open(fd))
+		return cm_write(fd, from, n);
 	if (!connection(fd))
 		return real_write(fd, from, n);
 	if (n > LIVE_INLINE)
@@ -590,7 +602,7 @@ enum {
 static int ask_agent(enum live_question q, const struct live_agent *a,
 		     uint32_t *id)
 {
-	long number = call(q, a, sizeof(*a), NULL, NULL);
+	long number = preload_call(q, a, sizeof(*a), NULL, NULL);
 
 	if (number < 0)
 		return -1;

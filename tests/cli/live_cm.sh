@@ -1,0 +1,91 @@
+# Connections by librdmacm, as Debian has it, between hosts of a live fabric:
+# tools of rdma-core, perftest and libfabric find each other by their names.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+for tool in rping ucmatose udaddy fi_pingpong ib_write_bw tshark; do
+	command -v $tool >/dev/null || fail "$tool is not installed"
+done
+"$HEDDLE" live up 'fat-tree --radix 4 --levels 2' --sm minhop >up
+has up '8 hosts, 6 switches'
+
+# serve PROGRAM...: on h0, its process in $server.
+serve() {
+	"$HEDDLE" live exec h0 -- "$@" >server 2>&1 &
+	server=$!
+	programs="$programs $server"
+}
+
+# ask PROGRAM...: on h5, again until the other one listens.
+ask() {
+	tries=0
+	until on h5 "$@" >client 2>&1; do
+		tries=$((tries + 1))
+		kill -0 $server && [ $tries -lt 300 ] ||
+			fail "$*: $(cat client) $(cat server)"
+		sleep 0.1
+	done
+}
+
+finish() {
+	wait $server || fail "$(cat server)"
+}
+
+# ---- contents, compared by the program, and the MADs as Wireshark reads them
+"$HEDDLE" live capture h5:1 -o cable.pcap
+serve rping -s -V -C 5
+ask rping -c -a h0 -V -v -C 5
+has client 'ping data: rdma-ping-4'
+finish
+"$HEDDLE" live capture --stop
+tshark -r cable.pcap -Y 'infiniband.mad.mgmtclass == 7' -T fields \
+	-e infiniband.mad.attributeid >attributes 2>/dev/null
+# ConnectRequest, ConnectReply, ReadyToUse, DisconnectRequest and -Reply
+for attribute in 0x0010 0x0013 0x0014 0x0015 0x0016; do
+	has attributes $attribute
+done
+tshark -r cable.pcap -Y infiniband.cm.req.ip_cm.dip4 -T fields \
+	-e infiniband.cm.req.ip_cm.dip4 >asked 2>/dev/null
+has asked '127.64.0.1'
+
+# ---- others
+serve ucmatose -c 5 -S 10000
+ask ucmatose -s h0 -c 5 -S 10000
+has client 'return status 0'
+finish
+serve udaddy -c 5
+ask udaddy -s h0 -c 5
+has client 'return status 0'
+finish
+serve fi_pingpong -p verbs -e msg -c -I 20
+ask fi_pingpong -p verbs -e msg -c -I 20 h0
+has client '1m '
+finish
+
+# ---- perftest: SIZE N TOOL OPTIONS
+while read -r size n tool options; do
+	serve $tool -R -F $options
+	ask $tool -R -F $options h0
+	awk -v size="$size" -v n="$n" '$1 == size && $2 == n { found = 1 }
+		END { exit !found }' client || fail "$tool: $(cat client)"
+	finish
+done <<'ROWS'
+4096 200 ib_write_bw -n 200 -s 4096
+65536 400 ib_read_bw -n 100 -q 4
+2 200 ib_send_lat -n 200
+1024 200 ib_send_bw -c UD -n 200 -s 1024
+ROWS
+
+# ---- nobody is there, or not any more
+on h5 rping -c -a h0 -C 1 >client 2>&1 && fail 'connected to nobody'
+has client 'RDMA_CM_EVENT_REJECTED, error 8'
+serve rping -s -P
+ask rping -c -a h0 -C 1
+"$HEDDLE" live exec h5 -- rping -c -a h0 -v >client 2>&1 &
+client=$!
+programs="$programs $client"
+wait_for 1 'ping data: rdma-ping-9' client
+kill -9 $server
+wait $server 2>/dev/null || true
+wait $client || true # rping takes it for an end like others
+grep -q 'client DISCONNECT EVENT\|state 10' client || fail "$(tail -3 client)"
+"$HEDDLE" live down
