@@ -44,7 +44,7 @@ hd_time live_now(void)
 
 hd_time daemon_now(const struct live *l)
 {
-	hd_time passed = live_now() - l->start;
+	hd_time passed = l->clock() - l->start;
 
 	return l->pace == 1 ? passed : (hd_time)((double)passed * l->pace);
 }
@@ -418,9 +418,11 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 	const struct agents_options options = { .timed = o->timed };
 	const struct agents_events events = { frame_arrived, l, note_deed,
 					      note_crossing };
+	hd_time (*clock)(void) = o->clock ? o->clock : live_now;
 
 	*l = (struct live){
-		.start = live_now(),
+		.clock = clock,
+		.start = clock(),
 		.pace = o->pace > 0 ? o->pace : 1,
 		.timed = o->timed,
 		.topo = t,

@@ -82,8 +82,9 @@ struct live {
 	bool answered;    /* what is being sent now */
 	bool changed;     /* what is programmed; programs will hear of it */
 	uint64_t version; /* counts that */
-	hd_time start;    /* of the fabric's time, by the clock */
-	double pace;      /* seconds of it in one of the clock */
+	hd_time (*clock)(void);
+	hd_time start; /* of the fabric's time, by the clock */
+	double pace;   /* seconds of it in one of the clock */
 	struct recorder *recorder;
 	struct live_capture *capture;
 
@@ -109,7 +110,7 @@ struct live {
 	struct cm *cm;
 };
 
-/* By the clock; and of a fabric, which begins at 0. */
+/* By the system's clock; and of a fabric, which begins at 0. */
 hd_time live_now(void);
 hd_time daemon_now(const struct live *l);
 

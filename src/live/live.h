@@ -28,6 +28,8 @@ struct live_options {
 	bool timed;
 	/* Seconds of the fabric in a second of the clock; 0: one. */
 	double pace;
+	/* What tells the time; NULL: the system's clock. */
+	hd_time (*clock)(void);
 	const char *record; /* a file of all that happens; or NULL */
 	/* It begins as it was left, by this time; or NULL. */
 	struct recording *replay;

@@ -68,7 +68,7 @@ static enum hd_status replay(struct live *l, const struct live_options *o,
 
 	l->replays = false;
 	/* It goes on from there. */
-	l->start = live_now() - (hd_time)((double)last / l->pace);
+	l->start = l->clock() - (hd_time)((double)last / l->pace);
 	return status;
 }
 

@@ -74,8 +74,8 @@ git add src
 status 0 ci/draws.sh
 
 # A harness that covers less than it once did.
-mkdir -p build/fuzz/tests/fuzz tests/fuzz
-printf '#!/bin/sh\necho "#1 DONE cov: 94 ft: 1" >&2\n' \
+mkdir -p build/fuzz/tests/fuzz tests/fuzz/corpus/x
+printf '#!/bin/sh\necho "#1 DONE cov: 94 ft: 1 lim: 4 exec/s: 0" >&2\n' \
 	>build/fuzz/tests/fuzz/fuzz_x
 chmod +x build/fuzz/tests/fuzz/fuzz_x
 echo 'x 100' >tests/fuzz/edges.txt
@@ -84,3 +84,13 @@ has out "x: covers too little: 94 of 100 edges"
 echo 'x 98' >tests/fuzz/edges.txt
 status 0 ci/fuzz.sh smoke
 has out "x: 94 edges covered, 98 recorded"
+status 0 ci/fuzz.sh same
+# One that meets other inputs the next time.
+cat >build/fuzz/tests/fuzz/fuzz_x <<'END'
+#!/bin/sh
+[ ! -e again ] || echo "#1 NEW cov: 94 ft: 1 lim: 4 exec/s: 0" >&2
+: >again
+echo "#2 DONE cov: 94 ft: 1 lim: 4 exec/s: 0" >&2
+END
+status 1 ci/fuzz.sh same
+has out "x: other inputs"

@@ -61,8 +61,17 @@ static size_t take_bytes(struct bench *b, uint8_t *out, size_t most)
 	return n;
 }
 
+/* The same in every run, however long the machine takes. */
+static hd_time now;
+
+static hd_time clock_of_input(void)
+{
+	return now;
+}
+
 static void look(struct bench *b)
 {
+	now += 1000000; /* a microsecond */
 	daemon_turn(&b->live, 0);
 }
 
@@ -285,10 +294,7 @@ static void send_anything(struct bench *b, struct program *p)
 /* Requests come back or are said again; notices are said again. */
 static void let_time_pass(struct bench *b)
 {
-	hd_time much = daemon_now(&b->live) + ((hd_time)take(b) << 42);
-
-	frames_run(&b->live, much);
-	agents_run(b->live.agents, much);
+	now += (hd_time)take(b) << 42; /* of some 4 s each */
 }
 
 static void step(struct bench *b)
@@ -358,10 +364,11 @@ static const struct topo *fabric(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bench b;
-	const struct live_options options = { 0 };
+	const struct live_options options = { .clock = clock_of_input };
 	const struct topo *t = fabric();
 	int before = open_files();
 
+	now = 0;
 	b = (struct bench){ .data = data, .size = size };
 	demand(daemon_init(&b.live, t, dir, &options));
 	for (unsigned i = 0; i < PROGRAMS; i++)
