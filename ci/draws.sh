@@ -3,7 +3,9 @@
 # clock, the process's number, the environment or the system's randomness. A
 # test's seed is fixed; src/base/seeds_for_tests.h alone looks whether a run is
 # a long one and may draw fresh cases. Names of scratch files may come from
-# mktemp, free ports from the kernel.
+# mktemp, free ports from the kernel. Nor does it depend on what else the machine
+# does: a limit of time in a script has three digits of seconds or more, a loop
+# that waits the PATIENCE of tests/cli/lib.sh.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,7 +13,8 @@ c='(^|[^[:alnum:]_.])(time|clock|clock_gettime|gettimeofday|timespec_get'
 c="$c|getpid|getppid|getrandom|getentropy|arc4random[a-z_]*|s?random|s?rand"
 c="$c|[jln]rand48|secure_getenv|getenv)\\(|/dev/u?random"
 sh='\$\$|RANDOM|EPOCH(SECONDS|REALTIME)|/dev/u?random|(^|[^[:alnum:]_-])'
-sh="$sh(date|shuf)[[:space:]]|HD_SEED"
+sh="$sh(date|shuf)[[:space:]]|HD_SEED|(^|[^[:alnum:]_-])timeout [0-9]{1,2}[[:space:]]"
+sh="$sh|tries\"? -l[te] [0-9]"
 js='Date\.now|new Date\(\)|Math\.random|performance\.now|process\.(pid|env)'
 js="$js|randomBytes|randomUUID|getRandomValues"
 # A generator with a seed is fine, the one that all share is not.
@@ -40,7 +43,7 @@ look "$sh" 'tests/*.sh' 'src/*.sh'
 look "$js" 'tests/*.mjs' 'tests/*.js' 'web/test/*'
 look "$py" 'tests/*.py'
 [ "$bad" -eq 0 ] ||
-	echo "draws: a test draws from these; see src/base/seeds_for_tests.h"
+	echo "draws: a test depends on these; see src/base/seeds_for_tests.h"
 [ "$checked" -gt 0 ] || { echo "draws: nothing to check"; exit 1; }
 echo "$checked tests"
 exit $bad

@@ -85,7 +85,7 @@ class Case:
         env = dict(os.environ, LD_PRELOAD=name, LD_LIBRARY_PATH=folder, **hooks)
         done = subprocess.run([self.heddle] + self.words, cwd="run", env=env,
                               stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=60, check=False)
+                              timeout=600, check=False)
         return (done.returncode, done.stdout,
                 done.stderr.decode(errors="replace"), files("run"))
 

@@ -30,7 +30,7 @@ for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 		for test in send-lat write-bw ud-bw multicast-lat load-bw \
 			threads-bw sl-lat qp-create; do
 			got=0
-			timeout 30 "$HEDDLE" bench $test -n 3 --fabric x.yaml \
+			timeout 300 "$HEDDLE" bench $test -n 3 --fabric x.yaml \
 				--size 64 --json >out 2>err || got=$?
 			tried=$((tried + 1))
 			case $got in

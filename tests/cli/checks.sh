@@ -67,6 +67,8 @@ done
 draw tests/cli/x.sh 'port=$((2000 + $$))'
 draw tests/cli/x.sh 'seed=$RANDOM'
 draw tests/cli/x.sh 'seed=$(date +%s)'
+draw tests/cli/x.sh 'timeout 30 "$HEDDLE" sim x.yaml'
+draw tests/cli/x.sh '[ "$tries" -lt 100 ] || fail "no answer"'
 draw web/test/x.mjs 'const seed = Math.random();'
 draw tests/x.py 'x = random.random()'
 echo 'rng_init(&rng, 1, 0); /* no time to lose */' >src/base/x_test.c

@@ -25,7 +25,7 @@ trap leave_fabric EXIT
 
 # in_fabric COMMAND...: through the adapter of h0.
 in_fabric() {
-	SIM_HOST=h0 LD_PRELOAD=$SO timeout 60 "$@"
+	SIM_HOST=h0 LD_PRELOAD=$SO timeout 300 "$@"
 }
 
 # until_up N: the subnet was brought up at least N times; how often: $ups.
@@ -33,7 +33,7 @@ until_up() {
 	tries=0
 	until ups=$(grep -cs 'SUBNET UP' log) && [ "$ups" -ge "$1" ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail "no SUBNET UP: $(tail -3 log opensm.log)"
+		[ $tries -lt $PATIENCE ] || fail "no SUBNET UP: $(tail -3 log opensm.log)"
 		sleep 0.2
 	done
 }
@@ -55,7 +55,7 @@ enter_fabric() {
 	tries=0
 	until grep -q 'simulator ready' ibsim.log; do
 		tries=$((tries + 1))
-		[ $tries -lt 200 ] || fail "ibsim: $(tail -3 ibsim.log)"
+		[ $tries -lt $PATIENCE ] || fail "ibsim: $(tail -3 ibsim.log)"
 		sleep 0.1
 	done
 	echo 'force_log_flush TRUE' >conf

@@ -8,6 +8,10 @@ export PATH="$PATH:/usr/sbin:/sbin"
 # locale (cli.front_door).
 export LC_ALL=C.UTF-8
 
+# How often to look again for what is to happen: minutes of looks, for a
+# machine with other work is slow, and no failure. What hangs ctest ends.
+PATIENCE=3000
+
 fail() {
 	echo "FAILED: $*" >&2
 	exit 1

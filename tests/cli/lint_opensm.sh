@@ -31,7 +31,7 @@ pids="$! $pids"
 tries=0
 until grep -q 'simulator ready' ibsim.log; do
 	tries=$((tries + 1))
-	[ "$tries" -le 200 ] || fail "ibsim: $(tail -3 ibsim.log)"
+	[ "$tries" -le $PATIENCE ] || fail "ibsim: $(tail -3 ibsim.log)"
 	sleep 0.1
 done
 
@@ -58,12 +58,12 @@ END
 judge() { # NAME: name.conf by OpenSM and by us
 	cp "$1.conf" used.conf
 	echo 'force_log_flush TRUE' >>used.conf
-	LD_PRELOAD=$SO timeout 60 opensm -o -f "$PWD/$1.log" \
+	LD_PRELOAD=$SO timeout 300 opensm -o -f "$PWD/$1.log" \
 		-F "$PWD/used.conf" >"$1.out" 2>&1 ||
 		fail "OpenSM on $1.conf: $(tail -3 "$1.out")"
-	lid=$(LD_PRELOAD=$SO timeout 30 ibswitches | sed 's/.* lid //; s/ .*//')
-	LD_PRELOAD=$SO timeout 30 smpquery vlarb "$lid" 1 >seen
-	LD_PRELOAD=$SO timeout 30 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
+	lid=$(LD_PRELOAD=$SO timeout 300 ibswitches | sed 's/.* lid //; s/ .*//')
+	LD_PRELOAD=$SO timeout 300 smpquery vlarb "$lid" 1 >seen
+	LD_PRELOAD=$SO timeout 300 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
 	python3 lanes.py seen >theirs
 	"$HEDDLE" qos lint --lanes 8 --entries 8 --json "$1.conf" >lint.json || true
 	jq -r '.tables.lanes.rows[] |
@@ -119,10 +119,10 @@ done
 # 'qos true' is not TRUE: OpenSM sends nothing, and ports keep what they had.
 printf 'qos true\nqos_sl2vl 5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5\n' >small.conf
 cp seen before
-LD_PRELOAD=$SO timeout 60 opensm -o -f "$PWD/small.log" \
+LD_PRELOAD=$SO timeout 300 opensm -o -f "$PWD/small.log" \
 	-F "$PWD/small.conf" >small.out 2>&1 || fail "OpenSM on small.conf"
-LD_PRELOAD=$SO timeout 30 smpquery vlarb "$lid" 1 >seen
-LD_PRELOAD=$SO timeout 30 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
+LD_PRELOAD=$SO timeout 300 smpquery vlarb "$lid" 1 >seen
+LD_PRELOAD=$SO timeout 300 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
 cmp -s before seen || fail "OpenSM took 'qos true' for TRUE"
 status 1 "$HEDDLE" qos lint small.conf
 has out 'capitals only'

@@ -147,7 +147,7 @@ tries=0
 until on h3 ibping -c 3 "$((lid))" >pings 2>&1 &&
 	grep -q '3 packets transmitted, 3 received, 0% packet loss' pings; do
 	tries=$((tries + 1))
-	[ $tries -lt 100 ] || fail "ibping: $(cat pings)"
+	[ $tries -lt $PATIENCE ] || fail "ibping: $(cat pings)"
 	sleep 0.1
 done
 kill $server
@@ -175,7 +175,7 @@ for weights in 64,192 192,64; do
 	sed -i '/^qos_vlarb/d;/^qos_high/d' conf
 	printf 'qos_high_limit 0\nqos_vlarb_high 0:0\nqos_vlarb_low 0:%s,1:%s\n' \
 		"${weights%,*}" "${weights#*,}" >>conf
-	timeout 60 "$HEDDLE" live exec h0 -n star -- opensm -o -F conf \
+	timeout 300 "$HEDDLE" live exec h0 -n star -- opensm -o -F conf \
 		-f "$PWD/star.log" >opensm.out 2>&1 || fail "OpenSM on a star"
 	"$HEDDLE" live traffic load.yaml --name star -- --csv -o traffic.csv
 	# Shares are the weights: packets are of one size.
@@ -185,7 +185,7 @@ for weights in 64,192 192,64; do
 			$((${weights#*,} * 100 / 256 - 2)) ] ||
 		fail "weights $weights: $(share a) and $(share b) Gb/s"
 done
-received=$(timeout 60 "$HEDDLE" live exec h3 -n star -- perfquery |
+received=$(timeout 300 "$HEDDLE" live exec h3 -n star -- perfquery |
 	sed -n 's/^PortRcvPkts:\.*//p')
 [ "$received" -gt 12000 ] || fail "h3 has counted $received packets"
 # A cable that is down carries nothing.

@@ -65,7 +65,7 @@ on h3 ibportstate "$leaf" 20 enable >/dev/null
 tries=0
 until [ "$(state LinkState)" = Active ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 100 ] || fail "it is $(state LinkState)"
+	[ $tries -lt $PATIENCE ] || fail "it is $(state LinkState)"
 	sleep 0.2
 done
 # The manager may write what it read before: whoever changes a port asks again.
@@ -75,7 +75,7 @@ wide() { # ENABLED ACTIVE
 		on h3 ibportstate "$leaf" 20 reset >/dev/null &&
 		[ "$(state LinkWidthActive)" = "$2" ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 50 ] || fail "its width is $(state LinkWidthActive)"
+		[ $tries -lt $PATIENCE ] || fail "its width is $(state LinkWidthActive)"
 		sleep 0.2
 	done
 }

@@ -11,7 +11,7 @@ programs=$daemon
 tries=0
 until "$HEDDLE" live show >/dev/null 2>&1; do
 	tries=$((tries + 1))
-	[ $tries -lt 200 ] || fail "it does not come up"
+	[ $tries -lt $PATIENCE ] || fail "it does not come up"
 	sleep 0.05
 done
 echo 'force_log_flush TRUE' >conf
@@ -25,7 +25,7 @@ settles_at() {
 	tries=0
 	until [ "$(descriptors)" -le "$1" ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || fail "$(descriptors) descriptors, not $1"
+		[ $tries -lt $PATIENCE ] || fail "$(descriptors) descriptors, not $1"
 		sleep 0.05
 	done
 }

@@ -28,7 +28,7 @@ trap cleanup EXIT
 on() {
 	host=$1
 	shift
-	timeout 60 "$HEDDLE" live exec "$host" -- "$@"
+	timeout 300 "$HEDDLE" live exec "$host" -- "$@"
 }
 
 # manage HOST LOG OPTION...: OpenSM there, its process in $manager.
@@ -47,7 +47,7 @@ wait_for() {
 	tries=0
 	until [ "$(grep -c -- "$2" "${3:-log}")" -ge "$1" ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 600 ] || fail "no '$2': $(tail -3 "${3:-log}")"
+		[ $tries -lt $PATIENCE ] || fail "no '$2': $(tail -3 "${3:-log}")"
 		sleep 0.1
 	done
 }

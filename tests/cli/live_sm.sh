@@ -12,7 +12,7 @@ says() {
 	tries=0
 	until [ "$(said | grep -c -- "$2")" -ge "$1" ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 600 ] || fail "no '$2': $(said | tail -n 3)"
+		[ $tries -lt $PATIENCE ] || fail "no '$2': $(said | tail -n 3)"
 		sleep 0.1
 	done
 }

@@ -150,7 +150,7 @@ wait_for_group() { # the tables are there some time after the answer
 	tries=0
 	until run group.yaml 2>err; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || fail "the group: $(cat err)"
+		[ $tries -lt $PATIENCE ] || fail "the group: $(cat err)"
 		sleep 0.1
 	done
 }

@@ -62,7 +62,7 @@ for round in $(seq $rounds); do
 	until grep -q '^State:.Z' "/proc/$survivor/status" 2>/dev/null ||
 		! kill -0 "$survivor" 2>/dev/null; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] || fail "round $round: the other hangs"
+		[ $tries -lt $PATIENCE ] || fail "round $round: the other hangs"
 		sleep 0.05
 	done
 	! wait "$survivor" || fail "round $round: it has not noticed"

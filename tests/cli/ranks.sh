@@ -218,7 +218,7 @@ dies() {
 	tries=0
 	until "$1"; do
 		tries=$((tries + 1))
-		[ $tries -lt 600 ] || fail "nobody began"
+		[ $tries -lt $PATIENCE ] || fail "nobody began"
 		sleep 0.1
 	done
 	victim=

@@ -75,7 +75,7 @@ refused 3 report
 # Names that SQLite takes for databases of its own.
 for name in '' :memory: :x; do
 	for command in 'sim small.yaml' 'paper all' report; do
-		status 3 timeout 20 "$HEDDLE" $command --db "$name"
+		status 3 timeout 300 "$HEDDLE" $command --db "$name"
 		one_line err
 		has err "a database needs the name of a file, not '$name'"
 	done
@@ -91,13 +91,13 @@ status 3 "$HEDDLE" sim small.yaml --db text.db
 has text.db "no database"
 
 # Before any experiment is run.
-status 4 timeout 20 "$HEDDLE" paper all --db /nowhere/x.db
+status 4 timeout 300 "$HEDDLE" paper all --db /nowhere/x.db
 has err "/nowhere/x.db"
 mkdir -p folder
 ln -sfn /nowhere/x.db folder/heddle.db
 (
 	cd folder
-	status 4 timeout 20 "$HEDDLE" paper all
+	status 4 timeout 300 "$HEDDLE" paper all
 	has err "heddle.db"
 )
 

@@ -154,7 +154,7 @@ first_of() {
 	rm -f k.db
 	"$HEDDLE" paper run 001/table1 $long -j 1 --db k.db >out 2>err &
 	pid=$!
-	for wait in $(seq 200); do
+	for wait in $(seq $PATIENCE); do
 		! [ "$(finished k.db 2>/dev/null)" = 1 ] || break
 		sleep 0.1
 	done
@@ -169,7 +169,7 @@ runs() {
 
 gone() {
 	for child in $children; do
-		for wait in $(seq 100); do
+		for wait in $(seq $PATIENCE); do
 			runs "$child" || break
 			sleep 0.1
 		done

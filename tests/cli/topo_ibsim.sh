@@ -38,7 +38,7 @@ load() {
 	tries=0
 	until grep -q 'simulator ready' "$1.d/ibsim.log"; do
 		tries=$((tries + 1))
-		[ "$tries" -le 100 ] || fail "ibsim: $(tail -3 "$1.d/ibsim.log")"
+		[ "$tries" -le $PATIENCE ] || fail "ibsim: $(tail -3 "$1.d/ibsim.log")"
 		sleep 0.1
 	done
 }
@@ -53,7 +53,7 @@ manage() {
 	tries=0
 	until grep -q 'SUBNET UP' "$1.d/opensm.log" 2>/dev/null; do
 		tries=$((tries + 1))
-		[ "$tries" -le 300 ] || fail "OpenSM: no SUBNET UP for $1"
+		[ "$tries" -le $PATIENCE ] || fail "OpenSM: no SUBNET UP for $1"
 		sleep 0.1
 	done
 }
@@ -61,7 +61,7 @@ manage() {
 discover() { # NAME SUFFIX OPTION...
 	into=$1.found$2
 	shift 2
-	SIM_HOST=h0 LD_PRELOAD=$SO timeout 30 ibnetdiscover "$@" >"$into"
+	SIM_HOST=h0 LD_PRELOAD=$SO timeout 300 ibnetdiscover "$@" >"$into"
 }
 
 names() {

@@ -24,7 +24,7 @@ wait_for_port() {
 		substr($2, length($2) - 4) == at { found = 1 }
 		END { exit !found }' /proc/net/tcp /proc/net/tcp6; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] || fail "no server at port $port: $(cat server)"
+		[ $tries -lt $PATIENCE ] || fail "no server at port $port: $(cat server)"
 		sleep 0.05
 	done
 }
