@@ -80,6 +80,9 @@ if(HD_SANITIZE AND HD_LIGHT)
   set(hd_light ON)
 endif()
 function(hd_limit_test name seconds)
+  # Who may take long goes first, also where ctest has not run yet: else one
+  # processor would wait for the last of them.
+  set_tests_properties(${name} PROPERTIES COST ${seconds})
   if(HD_LONG)
     set(seconds 3600)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LONG=1)
