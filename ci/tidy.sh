@@ -22,8 +22,40 @@ commands() {
 		sort -u -k 1,1 -t "$(printf '\t')"
 }
 
+# "file<TAB>header header..." of every C file: the headers of ours that it
+# includes, and those that these include.
+headers() {
+	git ls-files -co --exclude-standard '*.[ch]' |
+		xargs grep -H -e '^#include "' -e '^/\* SPDX' | awk -F '[:"]' '
+		{ by[$1] = by[$1] " " $3 }
+		function visit(file, n, names, i, to) {
+			n = split(by[file], names, " ")
+			for (i = 1; i <= n; i++) {
+				to = file
+				sub("[^/]*$", names[i], to)
+				if (!(to in by))
+					to = "src/" names[i]
+				# What the build makes is as what makes it.
+				if (to in seen || !(to in by))
+					continue
+				seen[to]
+				list = list " " to
+				visit(to)
+			}
+		}
+		END {
+			for (file in by) {
+				split("", seen)
+				list = ""
+				visit(file)
+				if (file ~ /c$/)
+					print file "\t" list
+			}
+		}'
+}
+
 lint_one() {
-	local file=$1 command=$2 mark log depth
+	local file=$1 command=$2 headers=$3 mark log depth
 	log=$(mktemp)
 	case ${TIDY_DEEP:-}$file in
 	1*) depth= ;;
@@ -31,16 +63,10 @@ lint_one() {
 	*) depth="--extra-arg=-Xclang --extra-arg=-analyzer-config
 		--extra-arg=-Xclang --extra-arg=max-nodes=5000" ;;
 	esac
-	# The headers of ours it includes, by the compiler's own account, one a
-	# line; a blank in a name has a backslash before it.
-	local headers
-	headers=$(eval "${command% -o *} -MM '$file'" 2>/dev/null |
-		sed -E 's/\\$//; s/([^\\]) +/\1\n/g; s/^ +//' | sed 's/\\ / /g' |
-		grep -E '\.h$' | grep -v '^/usr' | sort -u)
-	mark=$marks/$({ echo "$version"; echo "$command $depth"
-		cat .clang-tidy "$file"
-		printf '%s' "$headers" | tr '\n' '\0' | xargs -0 -r cat
-		} | sha256sum | cut -d' ' -f1)
+	mark=$({ echo "$version $command $depth"
+		# shellcheck disable=SC2086
+		cat .clang-tidy "$file" $headers; } | sha256sum)
+	mark=$marks/${mark%% *}
 	[ ! -e "$mark" ] || return 0
 	set -f # the checks hold a star
 	if clang-tidy -p "$database" --quiet $depth "$file" >"$log" 2>&1; then
@@ -56,13 +82,10 @@ export -f lint_one
 version=$(clang-tidy --version)
 export database marks version
 
-if [ $# -gt 0 ]; then
-	list=$(commands | grep -F "$(printf '%s\t\n' "$@")")
-else
-	list=$(commands)
-fi
+list=$(join -t "$(printf '\t')" <(commands) <(headers | sort -k 1,1 -t "$(printf '\t')"))
+[ $# -eq 0 ] || list=$(echo "$list" | grep -F "$(printf '%s\t\n' "$@")")
 [ -n "$list" ] || { echo "tidy: nothing to check"; exit 1; }
 n=$(echo "$list" | wc -l)
 echo "$list" | tr '\t\n' '\0\0' |
-	xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -c 'lint_one "$@"' tidy
+	xargs -0 -n 3 -P "${JOBS:-$(nproc)}" bash -c 'lint_one "$@"' tidy
 echo "$n files"
