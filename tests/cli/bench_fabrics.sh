@@ -19,7 +19,7 @@ caguid=0x9999
 Ca	1 "H-9999"		# "h9 HCA-1"
 END
 
-tried=0 done=0
+tried=0 done=0 turn=0
 for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 	'{kind: star, hosts: 2}' '{kind: star, hosts: 3}' \
 	'{kind: back-to-back}' '{kind: mesh, columns: 1, rows: 1, hosts: 2}' \
@@ -29,6 +29,10 @@ for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 		scenario x.yaml "$topology" "$row"
 		for test in send-lat write-bw ud-bw multicast-lat load-bw \
 			threads-bw sl-lat qp-create; do
+			# With sanitizers every third pair, in turn.
+			turn=$((turn + 1))
+			[ "${HD_LIGHT:-0}" = 0 ] || [ $((turn % 3)) = 0 ] ||
+				continue
 			got=0
 			timeout 300 "$HEDDLE" bench $test -n 3 --fabric x.yaml \
 				--size 64 --json >out 2>err || got=$?
@@ -51,7 +55,7 @@ for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 		done
 	done
 done
-[ "$done" -ge 60 ] || fail "only $done of $tried could be measured"
+[ $((4 * done)) -ge "$tried" ] || fail "only $done of $tried could be measured"
 
 scenario x.yaml '{kind: routed, subnets: 2, hosts: 1}' "$incast"
 status 3 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml

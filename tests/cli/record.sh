@@ -19,15 +19,19 @@ runs() {
 	sqlite3 "$1" 'SELECT count(*) FROM run WHERE finished IS NOT NULL'
 }
 
-# Nobody reads, and the pipe is closed before the first byte.
+# Nobody reads, and the pipe is closed before the first byte. With sanitizers
+# each command has one of the forms.
 tried=0
 kept() {
 	rm -f b.db
-	for form in --json --csv --format=text; do
+	forms='--json --csv --format=text'
+	[ "${HD_LIGHT:-0}" = 0 ] ||
+		forms=$(echo "$forms" | cut -d ' ' -f $((tried % 3 + 1)))
+	for form in $forms; do
 		"$HEDDLE" "$@" $form --db b.db 2>err | : || :
 		"$HEDDLE" "$@" $form --db b.db 2>err >&- || :
 	done
-	[ "$(runs b.db)" = 6 ] || {
+	[ "$(runs b.db)" = $((2 * $(echo "$forms" | wc -w))) ] || {
 		cat err
 		fail "'$*' lost results that nobody read"
 	}

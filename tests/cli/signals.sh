@@ -4,6 +4,7 @@
 # library that sends the signals (raise_at.c).
 . "$SRC/tests/cli/lib.sh"
 MOMENTS=3
+[ "${HD_LIGHT:-0}" = 0 ] || MOMENTS=2
 [ -z "${HD_LONG:-}" ] || MOMENTS=100
 ulimit -c 0
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
