@@ -2,6 +2,7 @@
 # Everything CI does, fastest first. Usage: check.sh all | lint | long
 # One line per step; what a failing step said follows it. A step that finds
 # nothing to check fails. The last line is the sum over steps and tests.
+# Some tests only wait: analysers that take long compute beside them.
 set -u
 # awk, sort and the compiler's messages are the same everywhere.
 export LC_ALL=C.UTF-8
@@ -27,19 +28,50 @@ report() {
 	[ "$2" -eq 0 ] || sed 's/^/     | /' "$logs/$1.log"
 }
 
+# count NAME STATUS SINCE
+count() {
+	report "$@"
+	if [ "$2" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+	return "$2"
+}
+
 # step NAME COMMAND...
 step() {
 	local name=$1 since=$EPOCHREALTIME status=0
 	shift
 	"$@" >"$logs/$name.log" 2>&1 || status=$?
-	report "$name" "$status" "$since"
-	if [ "$status" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
-	return "$status"
+	count "$name" "$status" "$since"
 }
+
+# beside NAME COMMAND...: while nobody else wants a processor. finish NAME:
+# what came of it; its seconds are those since nothing else was left to do.
+declare -A besides
+beside() {
+	local name=$1
+	shift
+	set -m # a group of its own, to be ended with all that it began
+	nice -n 19 "$@" >"$logs/$name.log" 2>&1 &
+	set +m
+	besides[$name]=$!
+}
+finish() {
+	local since=$EPOCHREALTIME status=0
+	wait "${besides[$1]}" || status=$?
+	unset "besides[$1]"
+	count "$1" "$status" "$since"
+}
+end_besides() {
+	local group
+	for group in "${besides[@]}"; do
+		kill -- "-$group"
+	done
+}
+trap 'exit 130' INT TERM
+trap end_besides EXIT
 
 # Tests that found something missing and said so: ", 1 SKIPPED: web.browser".
 skipped() {
@@ -71,12 +103,6 @@ tests() {
 	report "$name" "$status" "$since"
 }
 
-build_and_test() {
-	local preset=$1
-	shift
-	step "build-$preset" ci/build.sh "$preset" "$@" && tests "$preset"
-}
-
 lint() {
 	step format ci/format.sh
 	step layers ci/layers.sh
@@ -86,29 +112,32 @@ lint() {
 	step draws ci/draws.sh
 }
 
-analyse() {
-	step man ci/man.sh build/release
-	step tidy ci/tidy.sh build/asan
-	step cppcheck ci/cppcheck.sh
-}
-
 begun=$EPOCHREALTIME
 case $mode in
 lint)
 	lint
 	step build-release ci/build.sh release
 	step configure-asan cmake --preset asan
-	analyse
+	step man ci/man.sh build/release
+	step tidy ci/tidy.sh build/asan
+	step cppcheck ci/cppcheck.sh
 	;;
 all | long)
 	long=OFF light=ON fuzz=smoke
 	[ "$mode" = all ] || { long=ON light=OFF fuzz=grow; export TIDY_DEEP=1; }
 	lint
-	build_and_test release -DHD_LONG=$long
-	build_and_test asan -DHD_LONG=OFF -DHD_LIGHT=$light
-	analyse
+	beside cppcheck ci/cppcheck.sh
+	step build-release ci/build.sh release -DHD_LONG=$long && tests release
+	step man ci/man.sh build/release
+	if step build-asan ci/build.sh asan -DHD_LONG=OFF -DHD_LIGHT=$light; then
+		beside tidy ci/tidy.sh build/asan
+		tests asan
+		finish tidy
+	fi
+	finish cppcheck
 	step build-fuzz ci/build.sh fuzz && step fuzz ci/fuzz.sh $fuzz
 	if [ "$mode" = long ]; then
+		step fuzz-same ci/fuzz.sh same
 		step bench ci/bench.sh build/release
 		step mutate ci/mutate.sh
 	fi
