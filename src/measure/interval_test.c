@@ -11,6 +11,8 @@
 #include "base/rng.h"
 #include "measure/interval.h"
 
+__extension__ typedef unsigned __int128 u128;
+
 /* Mean 3, spread 2: three samples 1, 3, 5 by hand. */
 static void a_small_sample_gives_the_textbook_interval(void **state)
 {
@@ -173,6 +175,30 @@ static void the_mean_counts_samples_of_the_last_open_batch(void **state)
 	assert_true(batch_means_interval(&b, 0.9).mean == 1);
 }
 
+/* Against a sum of 128 bits: what a counter of 64 bits cannot hold counts. */
+static void whole_numbers_are_summed_without_loss(void **state)
+{
+	(void)state;
+	for (unsigned bits = 1; bits <= 64; bits++) {
+		struct batch_counts b;
+		u128 sum = 0;
+		struct rng r;
+
+		rng_init(&r, 17, bits);
+		batch_counts_init(&b);
+		for (unsigned n = 1; n <= 200; n++) {
+			uint64_t sample = rng_next(&r) >> (64 - bits);
+
+			batch_counts_add(&b, sample, 1);
+			sum += sample;
+			double mean = (double)sum / n;
+
+			assert_true(fabs(batch_counts_interval(&b, 0.9).mean -
+					 mean) <= 1e-14 * mean);
+		}
+	}
+}
+
 static void batches_stay_few_and_double_in_size(void **state)
 {
 	struct batch_means b;
@@ -204,6 +230,7 @@ int main(void)
 			batches_are_joined_beyond_the_five_percent_point),
 		cmocka_unit_test(
 			the_mean_counts_samples_of_the_last_open_batch),
+		cmocka_unit_test(whole_numbers_are_summed_without_loss),
 		cmocka_unit_test(batches_stay_few_and_double_in_size),
 	};
 

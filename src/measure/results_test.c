@@ -283,6 +283,9 @@ static void results_own_what_they_were_given(void **state)
 	table_put_row(t, &(struct flow_row){ .flow = text });
 	results_set_scenario(r, text);
 	results_remark(r, "%s of %d", text, 5);
+	results_remark(r, "%s again", text);
+	results_parameter(r, name, text);
+	results_parameter(r, unit, name);
 	memset(name, 'x', 4);
 	memset(unit, 'x', 2);
 	memset(text, 'x', 4);
@@ -293,6 +296,12 @@ static void results_own_what_they_were_given(void **state)
 	assert_string_equal(table_cell(t, 0, 0)->text, "text");
 	assert_string_equal(r->scenario, "text");
 	assert_string_equal(r->remarks[0], "text of 5");
+	assert_string_equal(r->remarks[1], "text again");
+	assert_int_equal(r->n_parameters, 2);
+	assert_string_equal(r->parameters[0].name, "name");
+	assert_string_equal(r->parameters[0].value, "text");
+	assert_string_equal(r->parameters[1].name, "ns");
+	assert_string_equal(r->parameters[1].value, "name");
 	results_free(r);
 }
 
