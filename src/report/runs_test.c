@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
+#include "report/compare.h"
+
 static char path[] = "/tmp/heddle-runs-XXXXXX";
 
 static void append(double p99, const char *table)
@@ -143,6 +146,90 @@ static void comparing_needs_the_table_in_some_run(void **state)
 	results_free(r);
 }
 
+/* What a run was told of `name`, or NULL. */
+static const char *told(const struct results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_parameters; i++)
+		if (strcmp(r->parameters[i].name, name) == 0)
+			return r->parameters[i].value;
+	return NULL;
+}
+
+/* Some of a, b, ... h, each with one of two values. */
+static struct results *told_something(struct rng *rng)
+{
+	struct results *r = results_new("sim");
+
+	for (char name[] = "a"; name[0] <= 'h'; name[0]++)
+		if (rng_below(rng, 2))
+			results_parameter(r, name,
+					  rng_below(rng, 4) ? "1" : "2");
+	return r;
+}
+
+static bool differs(const struct compared *runs, size_t n, const char *name)
+{
+	const char *first = told(runs[0].results, name);
+
+	for (size_t i = 1; i < n; i++) {
+		const char *its = told(runs[i].results, name);
+
+		if (!first != !its || (its && strcmp(first, its) != 0))
+			return true;
+	}
+	return false;
+}
+
+static void check_parameter(const struct table *t, const struct compared *runs,
+			    size_t n, const char *name)
+{
+	size_t row = 0;
+
+	assert_non_null(t);
+	while (row < table_rows(t) &&
+	       strcmp(table_cell(t, row, 0)->text, name) != 0)
+		row++;
+	assert_true(row < table_rows(t));
+	for (size_t i = 0; i < n; i++) {
+		const char *its = told(runs[i].results, name);
+
+		assert_string_equal(table_cell(t, row, 1 + i)->text,
+				    its ? its : "-");
+	}
+}
+
+/* Whichever run has it: a row for each that is not the same in all. */
+static void every_parameter_that_differs_is_shown(void **state)
+{
+	const struct compare_options how = { .all = false };
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 31, 0);
+	for (unsigned nth = 0; nth < 200; nth++) {
+		struct compared runs[4];
+		struct results *out = results_new("report");
+		size_t n = 2 + rng_below(&rng, 3), rows = 0;
+
+		for (size_t i = 0; i < n; i++)
+			runs[i] = (struct compared){ (int64_t)i + 1,
+						     told_something(&rng) };
+		compare_runs(runs, n, &how, out);
+		const struct table *t = results_find(out, "parameters");
+
+		for (char name[] = "a"; name[0] <= 'h'; name[0]++) {
+			if (!differs(runs, n, name))
+				continue;
+			check_parameter(t, runs, n, name);
+			rows++;
+		}
+		assert_int_equal(t ? table_rows(t) : 0, rows);
+		for (size_t i = 0; i < n; i++)
+			results_free((struct results *)runs[i].results);
+		results_free(out);
+	}
+}
+
 static void a_page_has_the_comparison_first(void **state)
 {
 	(void)state;
@@ -174,6 +261,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_run_is_refused),
 		cmocka_unit_test(one_table_of_a_run_is_taken_alone),
 		cmocka_unit_test(comparing_needs_the_table_in_some_run),
+		cmocka_unit_test(every_parameter_that_differs_is_shown),
 		cmocka_unit_test(a_page_has_the_comparison_first),
 	};
 
