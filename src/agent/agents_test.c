@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/pack.h"
 #include "base/rng.h"
 #include "subnet/fabric_for_tests.h"
 #include "subnet/subnet.h"
@@ -407,6 +408,125 @@ static void test_counters(void **state)
 	finish(&w);
 }
 
+/* What is cut of a MAD is zero; without a class it is none. */
+static void test_short_mads_end_in_zeros(void **state)
+{
+	static const struct {
+		uint8_t mgmt_class;
+		uint16_t attribute;
+	} asked[] = { { MAD_SMP, ATTR_NODE_INFO },
+		      { MAD_PERF, ATTR_CLASS_PORT_INFO },
+		      { MAD_CC, ATTR_CLASS_PORT_INFO },
+		      { 0, ATTR_NODE_INFO } };
+	struct rng r;
+	struct world w;
+
+	(void)state;
+	rng_init(&r, 27, 0);
+	random_world(&w, &r);
+	port_id mine = host_port(&w, 0);
+
+	set_port(&w, mine, 1, 1);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		const struct mad_header h = {
+			.mgmt_class = asked[i].mgmt_class,
+			.method = MAD_GET,
+			.attribute = asked[i].attribute,
+		};
+		const struct mad_address to = { .lid = 1,
+						.pkey = 0xFFFF,
+						.qp = h.mgmt_class != MAD_SMP,
+						.qkey = MAD_QKEY };
+		uint8_t mad[MAD_SIZE] = { 0 }, whole[MAD_SIZE];
+
+		mad_write(&h, mad);
+		agents_send(w.agents, mine, &to, mad, MAD_SIZE, 0);
+		memcpy(whole, w.box.mad, MAD_SIZE);
+		for (size_t size = 24; size < MAD_SIZE; size++) {
+			unsigned before = w.box.n;
+
+			agents_send(w.agents, mine, &to, mad, size, 0);
+			assert_int_equal(w.box.n - before, h.mgmt_class != 0);
+			assert_memory_equal(w.box.mad, whole, MAD_SIZE);
+		}
+		if (asked[i].attribute == ATTR_CLASS_PORT_INFO) {
+			assert_int_equal(mad_get(whole, "BaseVersion"), 1);
+			assert_int_equal(
+				mad_get(whole, "ClassVersion"),
+				mad_class(asked[i].mgmt_class)->version);
+		}
+	}
+	finish(&w);
+}
+
+/* Whether a deed that was written is read, and is the same. */
+static bool is_read(const struct topo *t, struct deed d)
+{
+	struct strbuf bytes = STRBUF_INIT;
+	struct deed again = { .kind = DEED_RUN };
+	struct pack p;
+
+	pack_to(&p, &bytes);
+	deed_pack(&p, t, &d);
+	pack_from(&p, bytes.text, bytes.len);
+	deed_pack(&p, t, &again);
+	bool good = pack_is_done(&p);
+
+	if (good) {
+		assert_int_equal(again.kind, d.kind);
+		assert_int_equal(again.which, d.which);
+		assert_int_equal(again.value, d.value);
+	}
+	strbuf_fini(&bytes);
+	return good;
+}
+
+/* Whether nothing is wrong with a deed of this kind that is 0 otherwise. */
+static bool kind_is_known(const struct topo *t, uint32_t kind)
+{
+	struct strbuf bytes = STRBUF_INIT;
+	struct deed d = { .kind = DEED_RUN };
+	struct pack p;
+
+	pack_to(&p, &bytes);
+	pack_u32(&p, &kind);
+	for (unsigned i = 0; i < 16; i++)
+		pack_u64(&p, &(uint64_t){ 0 });
+	pack_from(&p, bytes.text, bytes.len);
+	deed_pack(&p, t, &d);
+	strbuf_fini(&bytes);
+	return !p.refused;
+}
+
+/* Every field and counter that there is, and no other; no kind but those. */
+static void test_deeds_name_what_there_is(void **state)
+{
+	static const struct {
+		enum deed_kind kind;
+		uint32_t n;
+	} named[] = { { DEED_FIELD, N_PORT_FIELDS },
+		      { DEED_COUNT, N_PORT_COUNTERS },
+		      { DEED_ERROR, N_PORT_COUNTERS } };
+	struct rng r;
+	struct world w;
+
+	(void)state;
+	rng_init(&r, 26, 0);
+	random_world(&w, &r);
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		for (uint32_t k = 0; k < named[i].n + 3; k++) {
+			const struct deed of = { .kind = named[i].kind,
+						 .which = k,
+						 .value = 1 };
+
+			assert_int_equal(is_read(&w.topo, of), k < named[i].n);
+		}
+	}
+	assert_true(kind_is_known(&w.topo, DEED_RUN));
+	assert_false(kind_is_known(&w.topo, N_DEEDS));
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +535,8 @@ int main(void)
 		cmocka_unit_test(test_link_states),
 		cmocka_unit_test(test_notices),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_short_mads_end_in_zeros),
+		cmocka_unit_test(test_deeds_name_what_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

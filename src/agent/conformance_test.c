@@ -78,6 +78,7 @@ static void start(struct world *w, struct rng *r)
 		add_host(&w->topo, i, PORTS);
 	topo_number_subnets(&w->topo);
 	w->host = topo_port_of(&w->topo, switches, 1);
+	w->topo.ports[w->host].speeds = 1U << SPEED_FDR | 1U << SPEED_EDR;
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
@@ -243,6 +244,15 @@ static const struct row rows[] = {
 	  0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 9, OK, "VLHighLimit",
 	  9 },
+	/* Extended speeds: one of those there are, all, or by a code none. */
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 1, OK,
+	  "LinkSpeedExtEnabled", 1 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 4, BAD_FIELD,
+	  NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 30, OK,
+	  "LinkSpeedExtEnabled", 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 31, OK,
+	  "LinkSpeedExtEnabled", 3 },
 	/* Fifteen lanes by default; nobody can make them fewer. */
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLCap", 1, OK, "VLCap", 5 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "ClientReregister", 1, OK,
