@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+
 #include "wire/capture_testing.h"
 #include "wire/erf.h"
 
@@ -335,6 +337,31 @@ static void what_is_no_capture_is_refused_with_what_was_expected(void **state)
 		"expected Ethernet, Linux cooked, ERF or InfiniBand");
 }
 
+/* Read, refused or compressed: the descriptor is closed in the end. */
+static void no_file_stays_open(void **state)
+{
+	static const uint8_t cut_gzip[16] = { 0x1F, 0x8B, 8 };
+	struct file files[3] = { { .size = 0 } };
+
+	(void)state;
+	make_pcap(&files[0], false, false, 247);
+	put_bytes(&files[1], "#!/bin/sh\n", 10);
+	put_bytes(&files[2], cut_gzip, sizeof(cut_gzip));
+	for (int i = 0; i < 3; i++) {
+		struct diag d = { .status = HD_OK };
+		struct capture *c;
+		FILE *stream = tmpfile();
+		int fd = fileno(stream);
+
+		fwrite(files[i].bytes, 1, files[i].size, stream);
+		rewind(stream);
+		if (capture_open(stream, &d, &c) == HD_OK)
+			capture_close(c);
+		assert_int_equal(d.status == HD_OK, i == 0);
+		assert_int_equal(fcntl(fd, F_GETFD), -1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +374,7 @@ int main(void)
 			padded_flow_packets_are_48_bytes_of_which_42_are_ones),
 		cmocka_unit_test(nanoseconds_survive_the_binary_fraction),
 		cmocka_unit_test(a_cut_anywhere_but_between_records_is_told),
+		cmocka_unit_test(no_file_stays_open),
 		cmocka_unit_test(
 			what_is_no_capture_is_refused_with_what_was_expected),
 	};
