@@ -243,7 +243,6 @@ void adapters_forget(struct live *l, uint32_t slot)
 		if (l->adapters->programs[i].memory)
 			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE,
 			     l->clients[slot].program);
-	l->clients[slot].program = 0;
 }
 
 /* ---- counters */

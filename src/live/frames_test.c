@@ -238,6 +238,42 @@ static void nothing_is_lost_for_slow_readers(void **state)
 	assert_int_equal(w->live.n_waiting, 0);
 }
 
+/* Whatever its number, which is 0 where standard input was closed. */
+static void every_connection_ends_with_the_daemon(void **state)
+{
+	int input = dup(STDIN_FILENO);
+	char byte;
+
+	begin(state);
+	struct world *w = *state;
+
+	close(STDIN_FILENO);
+	int mine = join(&w->live, "h0", 0);
+
+	assert_int_equal(w->live.clients[2].fd, STDIN_FILENO);
+	end(state);
+	assert_int_equal(recv(mine, &byte, 1, MSG_DONTWAIT), 0);
+	close(mine);
+	dup2(input, STDIN_FILENO);
+	close(input);
+}
+
+static void dialling_in_vain_leaves_no_socket(void **state)
+{
+	const struct live_greeting g = { .magic = LIVE_MAGIC };
+	struct diag d = { .status = HD_OK };
+	int next = dup(STDERR_FILENO);
+
+	(void)state;
+	close(next);
+	assert_int_equal(live_dial("/nowhere", &g, &d), -1);
+	assert_int_equal(d.status, HD_ERR_NOT_FOUND);
+	int again = dup(STDERR_FILENO);
+
+	close(again);
+	assert_int_equal(again, next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +285,8 @@ int main(void)
 			a_late_answer_to_a_retry_is_the_only_one, begin, end),
 		cmocka_unit_test_setup_teardown(
 			nothing_is_lost_for_slow_readers, begin, end),
+		cmocka_unit_test(every_connection_ends_with_the_daemon),
+		cmocka_unit_test(dialling_in_vain_leaves_no_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
