@@ -246,6 +246,23 @@ static void the_timeout_does_not_run_while_it_waits(void **state)
 	raw_fini(&q);
 }
 
+/* Whoever asks for a packet when the wait is over need not look at the timer
+ * first: from then on it is the ACK that is waited for. */
+static void what_leaves_after_the_wait_has_ended_it(void **state)
+{
+	(void)state;
+	raw_init(&q, QP_RC);
+	assert_true(raw_raise(&q, QPS_RTS));
+	assert_true(raw_post(&q, 1, WR_SEND, 10));
+	leaves(1, OP_SEND_ONLY, 0);
+	ack(0, 0x20 | 14);
+	q.now += 1280 * HD_US;
+	assert_int_equal(qp_due(q.qp), q.now);
+	leaves(1, OP_SEND_ONLY, 0);
+	assert_int_equal(qp_due(q.qp), q.now + T);
+	raw_fini(&q);
+}
+
 static void not_ready_too_often(void **state)
 {
 	(void)state;
@@ -889,6 +906,7 @@ int main(void)
 		cmocka_unit_test(a_hole_in_a_read_costs_one_retry),
 		cmocka_unit_test(not_ready_waits_as_long_as_it_says),
 		cmocka_unit_test(the_timeout_does_not_run_while_it_waits),
+		cmocka_unit_test(what_leaves_after_the_wait_has_ended_it),
 		cmocka_unit_test(not_ready_too_often),
 		cmocka_unit_test(answers_still_leave_while_it_waits),
 		cmocka_unit_test(a_sequence_nak_goes_back_at_once),
