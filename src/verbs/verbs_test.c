@@ -27,6 +27,7 @@ struct end {
 	struct end *peer;
 	hd_time times[8];
 	uint64_t count;
+	bool is_inline; /* what ping and pong send */
 	struct completion wc;
 	lid_t mlid;
 };
@@ -169,12 +170,24 @@ static struct send_wr request(const struct end *e, enum wr_kind kind,
 
 /* ---- programs --------------------------------------------------------- */
 
+/* The first 64 bytes, by the adapter or by the processor. */
+static struct send_wr message(const struct end *e)
+{
+	struct send_wr wr = request(e, WR_SEND, 0, 64, 0);
+
+	if (e->is_inline) {
+		wr.flags |= WR_INLINE;
+		wr.sge[0].addr = (uint64_t)(uintptr_t)e->memory;
+	}
+	return wr;
+}
+
 static void ping(void *argument)
 {
 	struct end *e = argument;
 
 	for (unsigned i = 0; i < 4; i++) {
-		const struct send_wr wr = request(e, WR_SEND, 0, 64, 0);
+		const struct send_wr wr = message(e);
 
 		post_recv(e, i, 4096, 64);
 		e->times[i] = lab_now(e->lab);
@@ -192,9 +205,9 @@ static void pong(void *argument)
 	struct end *e = argument;
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct send_wr wr = request(e, WR_SEND, 0, 64, 0);
+		struct send_wr wr = message(e);
 
-		wr.flags = 0;
+		wr.flags &= ~(unsigned)WR_SIGNALED;
 		post_recv(e, i, 0, 64);
 		v_poll_wait(e->cq, &e->wc);
 		assert_int_equal(e->wc.kind, WC_RECV);
@@ -226,6 +239,32 @@ static void an_ideal_ping_pong_takes_the_wires_time(void **state)
 	assert_int_equal(trip, 2 * 123600 + 1200);
 	assert_int_equal(f->end[0].memory[4096], 41);
 	close_lab(f);
+}
+
+/*
+ * The adapter reads a request before it knows where the data are, and waits
+ * for each: twice, or once if the data came with the request.
+ */
+static void a_read_from_the_host_waits_for_the_bus(void **state)
+{
+	const hd_time bus = HD_US;
+
+	(void)state;
+	for (unsigned is_inline = 0; is_inline < 2; is_inline++) {
+		struct fixture *f = open_lab("ideal", QP_RC, 2, false);
+
+		f->bed.profile.bus_latency = bus;
+		f->end[0].is_inline = f->end[1].is_inline = is_inline;
+		lab_spawn(f->lab, 0, ping, &f->end[0]);
+		lab_spawn(f->lab, 1, pong, &f->end[1]);
+		assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+		/* As above, but no ACK is in the pong's way any more. */
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(
+				f->end[0].times[i + 1] - f->end[0].times[i],
+				2 * (123600 + (is_inline ? 1 : 2) * bus));
+		close_lab(f);
+	}
 }
 
 /*
@@ -668,6 +707,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_ideal_ping_pong_takes_the_wires_time),
+		cmocka_unit_test(a_read_from_the_host_waits_for_the_bus),
 		cmocka_unit_test(polls_of_an_empty_queue_are_one_wait),
 		cmocka_unit_test(every_operation_moves_its_bytes),
 		cmocka_unit_test(a_bad_address_is_refused_and_nothing_written),
