@@ -8,6 +8,7 @@
 
 #include "fabric/setup_for_tests.h"
 #include "sim/record.h"
+#include "sim/sim.h"
 
 #define P     10   /* propagation */
 #define BYTES 1000 /* a byte takes 1 ps */
@@ -166,6 +167,41 @@ static void dead_link_takes_the_ready_one_behind_one_that_is_not(void **state)
 	test_fabric_fini(&f);
 }
 
+/* A1: packets whose SL has no lane at the sender. They are lost, not waiting:
+ * nothing is left in the fabric when the last one is. */
+static void what_has_no_lane_is_gone(void **state)
+{
+	const struct sl2vl apart = { { 0, 1 } };
+	struct test_fabric f;
+	struct sim_rules rules;
+
+	(void)state;
+	fabric_init(&f, 1);
+	uint32_t port = port_of_end(&f, 0);
+	const struct sim_flow flow = {
+		.kind = SIM_CBR,
+		.source = f.end_nodes[0],
+		.to = { .choice = SIM_TO_FIXED,
+			.list = &f.ends[1],
+			.n = 1,
+			.self = SIM_NONE },
+		.sl = 1,
+		.pkey = 0xffff,
+		.bytes = BYTES,
+		.packets = 1,
+		.interval = { 2 * BYTES, 1 },
+		.count = 5,
+	};
+
+	subnet_set_port_sl2vl(&f.subnet, f.setup.ports[port].origin, &apart);
+	sim_rules_init(&rules);
+	struct sim *s = sim_new(&f.setup, &flow, 1, &rules);
+
+	assert_int_equal(sim_run(s, HD_TIME_NEVER, NULL, NULL), SIM_IDLE);
+	sim_free(s);
+	test_fabric_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +210,7 @@ int main(void)
 			link_down_and_up_at_one_instant_cuts_what_is_under_way),
 		cmocka_unit_test(
 			dead_link_takes_the_ready_one_behind_one_that_is_not),
+		cmocka_unit_test(what_has_no_lane_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
