@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a scenario's fabric, lanes, faults and rules become. */
 #include "fabric/build_for_tests.h"
+#include "fabric/parts.h"
 
 /* Nodes have their ports one after the other; ends have one, plugged in. */
 static uint32_t check_nodes(const struct fabric *b)
@@ -276,6 +277,64 @@ static void faults_are_in_order_of_time(void **state)
 	fabric_free(b);
 }
 
+/* Every port that is named, once; by time, whatever the file's order. */
+static void changes_are_those_of_all_ports_named(void **state)
+{
+	struct fabric *b;
+
+	(void)state;
+	must_build(SMALL "qos:\n"
+			 "  changes:\n"
+			 "  - {at: 2us, ports: all, low: '0:7'}\n"
+			 "  - {at: 1us, ports: h1, low: '0:9'}\n" ANY,
+		   &b);
+	const struct sim_setup *s = &b->setup;
+	uint32_t *times = calloc(s->n_ports, sizeof(*times));
+
+	assert_true(s->n_changes > 0 && s->changes[0].time == HD_US);
+	assert_int_equal(
+		s->changes[0].port,
+		b->port_of_origin[selector_hosts(b->selector)->ports[1]]);
+	for (uint32_t i = 1; i < s->n_changes; i++) {
+		assert_true(s->changes[i].time == 2 * HD_US);
+		times[s->changes[i].port]++;
+	}
+	for (uint32_t p = 0; p < s->n_ports; p++)
+		assert_int_equal(times[p], s->ports[p].peer != SIM_NONE);
+	free(times);
+	fabric_free(b);
+}
+
+static void service_levels_that_choose_are_a_list(void **state)
+{
+	static const struct {
+		char *text;
+		uint16_t sls; /* 0: refused */
+	} lists[] = {
+		{ "all", 0xFFFF },  { "0", 1 },      { "15", 0x8000 },
+		{ "0,2-5", 0x3D },  { "7-7", 0x80 }, { "10-11,3", 0x0C08 },
+		{ "0-15", 0xFFFF }, { "", 0 },       { "16", 0 },
+		{ "5-2", 0 },       { "1,", 0 },     { ",1", 0 },
+		{ "1-", 0 },        { "1 2", 0 },    { "-1", 0 },
+		{ "2-16", 0 },      { "x", 0 },      { "99999999999", 0 },
+	};
+	struct scenario s = { .fabric.routing.adaptive.choice =
+				      SCN_AR_OFF + 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		uint16_t sls = 0;
+
+		s.fabric.routing.adaptive.sls = lists[i].text;
+		enum hd_status status = fabric_adaptive_sls(&s, &d, &sls);
+
+		assert_int_equal(status, lists[i].sls ? HD_OK : HD_ERR_INPUT);
+		if (status == HD_OK)
+			assert_int_equal(sls, lists[i].sls);
+	}
+}
+
 static void rules_follow_the_run(void **state)
 {
 	struct fabric *b;
@@ -480,6 +539,8 @@ int main(void)
 		cmocka_unit_test(narrow_links_fold_lanes),
 		cmocka_unit_test(partitions_are_enforced_where_hosts_are),
 		cmocka_unit_test(faults_are_in_order_of_time),
+		cmocka_unit_test(changes_are_those_of_all_ports_named),
+		cmocka_unit_test(service_levels_that_choose_are_a_list),
 		cmocka_unit_test(rules_follow_the_run),
 		cmocka_unit_test(a_fabric_may_come_from_a_file),
 		cmocka_unit_test(refuses_what_the_fabric_cannot_do),
