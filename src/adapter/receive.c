@@ -25,7 +25,6 @@ void ring_free(struct shared_ring *r)
 {
 	if (r->at)
 		memory_free(r->at, r->size * stride(r->max_sge));
-	r->at = 0;
 }
 
 static struct shared_receive *

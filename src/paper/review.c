@@ -286,7 +286,7 @@ static void conclude(struct review_item *item)
 	item->verdict = worst;
 	if (worst == VERDICT_NOT && best == VERDICT_PARTLY)
 		item->verdict = VERDICT_PARTLY;
-	if (n > 1 && best <= VERDICT_TREND && worst > VERDICT_TREND &&
+	if (best <= VERDICT_TREND && worst > VERDICT_TREND &&
 	    worst != VERDICT_NONE) {
 		item->verdict = VERDICT_PARTLY;
 		item->holds = list_settings(item);
