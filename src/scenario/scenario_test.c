@@ -210,6 +210,32 @@ static void refuses_what_makes_no_sense(void **state)
 	}
 }
 
+/* One lane may have all others lent: each threshold up to what they hold. */
+static void thresholds_are_at_most_one_per_lane_to_lend(void **state)
+{
+	for (unsigned n = 1; n < 16; n++) {
+		struct strbuf text = STRBUF_INIT;
+		struct diag d;
+		struct scenario s;
+
+		(void)state;
+		strbuf_puts(&text, HEAD "qos: {lanes: 15, thresholds: "
+					"{mechanism: ajt, capacity: 4, at: '");
+		for (unsigned k = 0; k < n; k++)
+			strbuf_printf(&text, "%s%u", k ? "," : "", 4 * (k + 1));
+		strbuf_puts(&text,
+			    "', high: 0, high_shared: "
+			    "'1,2,3,4,5,6,7,8,9,10,11,12,13,14'}}\n" BODY);
+		assert_int_equal(parse(text.text, &d, &s) == HD_OK, n < 15);
+		if (n < 15) {
+			assert_int_equal(s.qos.thresholds.at.n, n);
+			assert_int_equal(s.qos.thresholds.at.at[n - 1], 4 * n);
+		}
+		scenario_fini(&s);
+		strbuf_fini(&text);
+	}
+}
+
 static void a_run_needs_traffic_and_a_fabric_does_not(void **state)
 {
 	struct diag d;
@@ -459,6 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_makes_no_sense),
+		cmocka_unit_test(thresholds_are_at_most_one_per_lane_to_lend),
 		cmocka_unit_test(a_run_needs_traffic_and_a_fabric_does_not),
 		cmocka_unit_test(fills_in_what_a_short_scenario_leaves_out),
 		cmocka_unit_test(names_mean_what_the_enums_say),
