@@ -217,6 +217,27 @@ static void handles_are_independent(void **state)
 	}
 }
 
+static void no_setting_may_be_half(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		struct hd_setting three[] = { { "run.seed", "3" },
+					      { "run.seed", "4" },
+					      { "run.seed", "5" } };
+		struct hd_run_options o = HD_RUN_OPTIONS_INIT;
+		struct hd_error e = HD_ERROR_INIT;
+		struct hd_run *run = NULL;
+
+		o.settings = three;
+		o.n_settings = 3;
+		*(i % 2 ? &three[i / 2].path : &three[i / 2].value) = NULL;
+		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml",
+					     &o, &run, &e),
+				 HD_MISUSE);
+		assert_null(run);
+	}
+}
+
 static void nothing_may_be_null_without_a_word(void **state)
 {
 	struct hd_error e = HD_ERROR_INIT;
@@ -263,6 +284,7 @@ int main(void)
 		cmocka_unit_test(refusals_are_a_line_with_its_place),
 		cmocka_unit_test(lack_of_memory_ends_a_call_only),
 		cmocka_unit_test(handles_are_independent),
+		cmocka_unit_test(no_setting_may_be_half),
 		cmocka_unit_test(nothing_may_be_null_without_a_word),
 	};
 

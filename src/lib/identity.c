@@ -40,9 +40,9 @@ static const struct pack_member flow_members[] = {
 };
 
 static const struct pack_member arrival_members[] = {
-	PACK(sim_arrival, time),
-	PACK(sim_arrival, bytes),
-	PACK(sim_arrival, dlid),
+	PACK(sim_arrival, time), PACK(sim_arrival, bytes),
+	PACK(sim_arrival, dlid), PACK(sim_arrival, target),
+	PACK(sim_arrival, sl),
 };
 
 static void note_flow(struct pack *k, struct sim_flow f)

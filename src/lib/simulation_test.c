@@ -127,6 +127,91 @@ static void rows_and_ports_get_what_they_need(void **state)
 	simulation_free(s);
 }
 
+static bool stop_once(void *context, const struct sim_progress *p)
+{
+	unsigned *asked = context;
+
+	(void)p;
+	return (*asked)++ > 0;
+}
+
+/* A stop is of one piece: the next goes as far as it is told, though samples
+ * are taken on the way. */
+static void who_was_stopped_goes_on(void **state)
+{
+	const hd_time more = 10 * HD_US;
+	unsigned asked = 0;
+	const struct simulation_options o = { .sampled = true,
+					      .sample = HD_US,
+					      .progress = stop_once,
+					      .context = &asked };
+	struct diag d = { .status = HD_OK };
+	struct simulation *s;
+
+	(void)state;
+	assert_int_equal(
+		simulation_new(load(STAR "traffic:\n- {name: a, kind: poisson, "
+					 "load: 50%, payload: 256}\n"
+					 "run: {seed: 7, measure: 1ms}\n"),
+			       &o, &d, &s),
+		HD_OK);
+	assert_int_equal(simulation_advance(s, HD_MS / 2, &d), HD_OK);
+	assert_true(simulation_is_stopped(s));
+	hd_time at = sim_now(simulation_sim(s));
+
+	assert_true(at < HD_MS / 2);
+	assert_int_equal(simulation_advance(s, at + more, &d), HD_OK);
+	assert_false(simulation_is_stopped(s));
+	assert_int_equal(sim_now(simulation_sim(s)), at + more);
+	simulation_free(s);
+}
+
+static void identity_of(const char *text, struct strbuf *out)
+{
+	const struct simulation_options o = { .sampled = false };
+	struct fabric *f = load(text);
+
+	simulation_identity(f, &o, out);
+	fabric_free(f);
+}
+
+/* The same text, but the file that it names says something else. */
+static void a_trace_is_known_by_what_it_holds(void **state)
+{
+	static const char *const traces[] = {
+		"0ns,h0,h1,100\n",
+		"0ns,h0,h1,101\n",
+		"1ns,h0,h1,100\n",
+		"0ns,h0,h2,100\n",
+		"0ns,h2,h1,100\n",
+		"0ns,h0,h1,100,1\n",
+		"0ns,h0,h1,100\n1us,h0,h1,100\n",
+	};
+	enum { N = sizeof(traces) / sizeof(traces[0]) };
+	struct strbuf lines[N], text = STRBUF_INIT;
+	char path[] = "/tmp/simulation-trace-XXXXXX";
+
+	(void)state;
+	close(mkstemp(path));
+	strbuf_printf(&text,
+		      STAR "traffic: [{name: a, kind: trace, file: %s}]\n" RUN,
+		      path);
+	for (size_t i = 0; i < N; i++) {
+		FILE *f = fopen(path, "w");
+
+		fputs(traces[i], f);
+		fclose(f);
+		lines[i] = (struct strbuf)STRBUF_INIT;
+		identity_of(text.text, &lines[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(lines[i].text, lines[k].text);
+	}
+	for (size_t i = 0; i < N; i++)
+		strbuf_fini(&lines[i]);
+	strbuf_fini(&text);
+	unlink(path);
+}
+
 /* What is refused leaves no file behind. */
 static void refusals_leave_nothing(void **state)
 {
@@ -166,6 +251,8 @@ int main(void)
 		cmocka_unit_test(looking_on_changes_nothing),
 		cmocka_unit_test(a_record_has_more_than_the_screen),
 		cmocka_unit_test(rows_and_ports_get_what_they_need),
+		cmocka_unit_test(who_was_stopped_goes_on),
+		cmocka_unit_test(a_trace_is_known_by_what_it_holds),
 		cmocka_unit_test(refusals_leave_nothing),
 	};
 
