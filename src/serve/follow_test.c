@@ -244,12 +244,53 @@ static void a_refused_change_changes_nothing(void **state)
 	strbuf_fini(&after);
 }
 
+/* By its share of the link or its rate, as the scenario has it. */
+static void rows_say_what_they_offer(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	const struct request look = { .kind = REQUEST_STATE };
+	struct one x;
+
+	(void)state;
+	begin(&x);
+	assert_int_equal(ask(&x, &look, &text), 200);
+	assert_non_null(strstr(text.text, "\"row\":0,"));
+	assert_non_null(strstr(text.text, "\"load\":\"50%\""));
+	assert_non_null(strstr(text.text, "\"row\":1,\"name\":\"v\","
+					  "\"load\":\"1Gb/s\""));
+	stop(&x);
+	end(&x);
+	strbuf_fini(&text);
+}
+
+/* Eight hosts on four leaves below two spines. */
+static void the_fabric_is_drawn_whole(void **state)
+{
+	static const char hosts[] = "\"h0\",\"h1\",\"h2\",\"h3\",\"h4\","
+				    "\"h5\",\"h6\",\"h7\"]",
+			  tiers[] = "[1,1,1,1,2,2,0,0,0,0,0,0,0,0]";
+	const struct request draw = { .kind = REQUEST_FABRIC };
+	struct strbuf text = STRBUF_INIT;
+	struct one x;
+
+	(void)state;
+	begin(&x);
+	assert_int_equal(ask(&x, &draw, &text), 200);
+	assert_non_null(strstr(text.text, hosts));
+	assert_non_null(strstr(text.text, tiers));
+	stop(&x);
+	end(&x);
+	strbuf_fini(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_run_is_the_run_of_its_scenario),
 		cmocka_unit_test(what_was_seen_stays_as_it_was),
 		cmocka_unit_test(a_refused_change_changes_nothing),
+		cmocka_unit_test(rows_say_what_they_offer),
+		cmocka_unit_test(the_fabric_is_drawn_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "serve/server.h"
+
 #define MOST 3
 
 /* "link=3", ... up to NULL. */
@@ -137,6 +139,46 @@ static void only_the_token_is_the_token(void **state)
 	assert_false(request_same("", "0123456789abcdef"));
 }
 
+/* With a port or without; IPv6 in brackets, or bare and then without. */
+static void places_are_an_address_and_a_port(void **state)
+{
+	static const struct {
+		const char *text, *address; /* NULL: refused */
+		unsigned port;              /* 0: the usual one */
+	} places[] = {
+		{ "127.0.0.1", "127.0.0.1", 0 },
+		{ "127.0.0.1:80", "127.0.0.1", 80 },
+		{ "localhost:65535", "localhost", 65535 },
+		{ "::1", "::1", 0 },
+		{ "[::1]", "::1", 0 },
+		{ "[fe80::2]:8080", "fe80::2", 8080 },
+		{ "localhost:65536", NULL, 0 },
+		{ "localhost:http", NULL, 0 },
+		{ "localhost:", NULL, 0 },
+		{ "[::1", NULL, 0 },
+		{ "[::1]80", NULL, 0 },
+		{ "[::1]:", NULL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		char *address;
+		uint16_t port;
+
+		if (server_place(places[i].text, &d, &address, &port) !=
+		    HD_OK) {
+			assert_null(places[i].address);
+			continue;
+		}
+		assert_non_null(places[i].address);
+		assert_string_equal(address, places[i].address);
+		assert_int_equal(port,
+				 places[i].port ? places[i].port : SERVER_PORT);
+		free(address);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +186,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(names_of_this_machine_are_known),
 		cmocka_unit_test(only_the_token_is_the_token),
+		cmocka_unit_test(places_are_an_address_and_a_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
