@@ -110,6 +110,7 @@ enum hd_status tune_validate(const struct tune_case *given,
 {
 	uint32_t most = goes_on(given) ? TUNE_ROUNDS : 1;
 	enum hd_status status = HD_OK;
+	unsigned missed = 0; /* one after the other */
 
 	while (out->n_rounds < most && status == HD_OK) {
 		struct tune_round *round = &out->rounds[out->n_rounds];
@@ -117,10 +118,9 @@ enum hd_status tune_validate(const struct tune_case *given,
 		status = run_round(given, options, &out->conf,
 				   1u << out->n_rounds, d, round);
 		out->n_rounds++;
+		missed = round->verdict == TUNE_MISSED ? missed + 1 : 0;
 		/* Twice the time, and it is missed all the same: it is. */
-		if (round->verdict == TUNE_KEPT ||
-		    (out->n_rounds > 1 && round->verdict == TUNE_MISSED &&
-		     round[-1].verdict == TUNE_MISSED))
+		if (round->verdict == TUNE_KEPT || missed == 2)
 			break;
 	}
 	return status;

@@ -76,13 +76,14 @@ static void assert_near(double a, double b)
 	assert_true(fabs(a - b) < 1e-12);
 }
 
-static void tune(struct world *w, struct tune_result *out)
+static void tune_under(struct world *w, uint32_t stress,
+		       struct tune_result *out)
 {
 	struct diag d = { .status = HD_OK };
 	const struct tune_options o = { .floor = 0.8,
 					.budget = 4,
 					.senders = 8,
-					.stress = 1,
+					.stress = stress,
 					.victims = SIM_NONE,
 					.held_out = 3,
 					.reseed = reseed,
@@ -91,6 +92,29 @@ static void tune(struct world *w, struct tune_result *out)
 	if (congestion_tune(&w->given, &o, &d, out) != HD_OK)
 		fail_msg("%s", d.message);
 	assert_true(out->found);
+}
+
+static void tune(struct world *w, struct tune_result *out)
+{
+	tune_under(w, 1, out);
+}
+
+/* Everything goes through the cable between the switches: what arrives is no
+ * more than its rate, a packet at the window's edge apart. */
+static void stress_is_a_slower_hot_link(void **state)
+{
+	const double rate = 100e9, packet = 2048 * 8 / 1e-3;
+	struct tune_result r;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	tune_under(&w, 4, &r);
+	assert_true(r.none.plain.total > rate / 2);
+	assert_true(r.none.stressed.total > rate / 8);
+	assert_true(r.none.stressed.total <= rate / 4 + packet);
+	tune_result_fini(&r);
+	world_fini(&w);
 }
 
 static void keeps_a_promise_that_holds_elsewhere(void **state)
@@ -172,6 +196,7 @@ static void traffic_that_ends_is_judged_by_its_own_windows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stress_is_a_slower_hot_link),
 		cmocka_unit_test(keeps_a_promise_that_holds_elsewhere),
 		cmocka_unit_test(breaks_no_promise_in_silence),
 		cmocka_unit_test(
