@@ -94,6 +94,22 @@ static const struct value *cell(const struct table *t, size_t row,
 	return table_cell(t, row, column(t, name));
 }
 
+/* One lane alone has all there is: no shares are told. */
+static void shares_are_of_lanes_that_compete(void **state)
+{
+	struct run x;
+
+	(void)state;
+	go("fabric:\n  topology: {kind: star, hosts: 3}\n"
+	   "qos: {lanes: 4}\n"
+	   "traffic:\n  - {name: a, kind: poisson, load: 50%, sl: 1}\n"
+	   "run: {measure: 20us}\n",
+	   0, &x);
+	assert_non_null(results_find(x.r, "latency percentiles"));
+	assert_null(results_find(x.r, "lane shares"));
+	end(&x);
+}
+
 static void lanes_are_promised_what_their_weights_say(void **state)
 {
 	static const double thirds[] = { 50, 100.0 / 3, 50.0 / 3 };
@@ -316,6 +332,7 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_are_of_lanes_that_compete),
 		cmocka_unit_test(lanes_are_promised_what_their_weights_say),
 		cmocka_unit_test(pauses_to_sample_change_nothing),
 		cmocka_unit_test(samples_add_up_to_the_run),
