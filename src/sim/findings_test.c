@@ -112,6 +112,49 @@ static bool goals_met(const char *goal)
 	return met;
 }
 
+static double real_at(const struct table *t, size_t row, const char *name)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, name) == 0)
+			return table_cell(t, row, i)->real;
+	}
+	fail_msg("no column %s", name);
+	return NAN;
+}
+
+/* Three always have a packet for one: at the switch they fill their buffers. */
+static void the_most_that_waits_fills_the_buffer(void **state)
+{
+	struct results *res = results_new("sim");
+	unsigned full = 0;
+	struct run r;
+
+	(void)state;
+	go(STAR "traffic: [{name: a, kind: saturating, pattern: incast, "
+		"source: h0..h2, destination: h3}]\n"
+		"run: {measure: 1ms}\n",
+	   &r);
+	sim_tables(&r.found, res);
+	const struct sim_setup *s = &r.build->setup;
+	const struct selection *hosts = selector_hosts(r.build->selector);
+	uint32_t h0 = r.build->port_of_origin[hosts->ports[0]];
+	double room = s->ports[s->ports[h0].peer].in_blocks * 64.0 / 1024;
+	const struct table *t = results_find(res, "ports");
+
+	assert_non_null(t);
+	for (size_t i = 0; i < table_rows(t); i++) {
+		bool sends = table_cell(t, i, 0)->text[0] == 'h' &&
+			     table_cell(t, i, 0)->text[1] != 'u';
+		double most = real_at(t, i, "most");
+
+		assert_true(sends ? most == room : most <= room);
+		full += sends;
+	}
+	assert_int_equal(full, 3);
+	results_free(res);
+	end(&r);
+}
+
 static void goals_are_met_or_missed(void **state)
 {
 	(void)state;
@@ -436,6 +479,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(latency_without_load_is_the_closed_form),
+		cmocka_unit_test(the_most_that_waits_fills_the_buffer),
 		cmocka_unit_test(goals_are_met_or_missed),
 		cmocka_unit_test(overload_is_remarked),
 		cmocka_unit_test(losses_are_counted_by_reason),

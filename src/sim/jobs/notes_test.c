@@ -276,6 +276,22 @@ static void pairs_have_all_bytes(void **state)
 	results_free(o.results);
 }
 
+/* 64 of them are still told apart. */
+static void few_are_told_one_by_one(void **state)
+{
+	struct outcome o = run_on(
+		"fabric: {topology: {kind: xgft, down: \"4,16\", up: \"1,4\"}, "
+		"link: {rate: 4x HDR}}\n"
+		"jobs: [{name: a, program: [{shift: 1000}]}]\n",
+		1);
+
+	(void)state;
+	assert_int_equal(rows(&o, "job pairs"), 63);
+	assert_string_equal(text_at(&o, "job pairs", 62, "from"), "rank 62");
+	assert_string_equal(text_at(&o, "job pairs", 62, "to"), "rank 63");
+	results_free(o.results);
+}
+
 /* 72 ranks on 18 leaves of 4: a ring stays on a leaf but for its last. */
 static void many_are_sorted_by_leaf(void **state)
 {
@@ -322,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_timeline_has_all_of_the_time),
 		cmocka_unit_test(a_long_timeline_has_all_of_the_time),
 		cmocka_unit_test(pairs_have_all_bytes),
+		cmocka_unit_test(few_are_told_one_by_one),
 		cmocka_unit_test(many_are_sorted_by_leaf),
 		cmocka_unit_test(a_multicast_goes_to_each),
 	};
