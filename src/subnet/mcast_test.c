@@ -442,6 +442,51 @@ static void what_cannot_be_is_refused(void **state)
 	tear_down(&t, &s);
 }
 
+static void unplug(struct topo *t, node_id a, node_id b)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		port_id peer = t->ports[p].peer;
+
+		if (peer == TOPO_NONE || t->ports[p].node != a ||
+		    t->ports[peer].node != b)
+			continue;
+		t->ports[p].peer = t->ports[peer].peer = TOPO_NONE;
+	}
+}
+
+/* Two halves of a ring: who cannot be reached, and from where. */
+static void no_tree_joins_what_is_apart(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct topo t;
+	struct subnet s;
+	port_id ends[4];
+
+	(void)state;
+	set_up(&t, &s, "ring --switches=4", "minhop", &by_opensm);
+	uint32_t n = all_end_ports(&t, ends);
+	struct mcast_group m = { .method = MCAST_SHARED,
+				 .source = TOPO_NONE,
+				 .members = ends,
+				 .n_members = n };
+	node_id at[4];
+
+	for (uint32_t i = 0; i < 4; i++)
+		at[i] = t.ports[t.ports[ends[i]].peer].node;
+	unplug(&t, at[1], at[2]);
+	unplug(&t, at[3], at[0]);
+	assert_int_equal(mcast_add(&s, &m, &d), HD_ERR_UNFIT);
+	struct strbuf wanted = STRBUF_INIT;
+
+	strbuf_printf(&wanted,
+		      "multicast: there is no way from '%s' to the "
+		      "member '%s'",
+		      t.nodes[at[0]].name, t.nodes[t.ports[ends[3]].node].name);
+	assert_string_equal(d.message, wanted.text);
+	strbuf_fini(&wanted);
+	tear_down(&t, &s);
+}
+
 static void mlids_run_out_after_16383(void **state)
 {
 	struct topo t;
@@ -505,6 +550,7 @@ int main(void)
 			who_is_no_member_may_send_and_receives_nothing),
 		cmocka_unit_test(other_senders_leave_the_tree_alone),
 		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(no_tree_joins_what_is_apart),
 		cmocka_unit_test(mlids_run_out_after_16383),
 		cmocka_unit_test(
 			multicast_can_close_a_circle_that_unicast_does_not),

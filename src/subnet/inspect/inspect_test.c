@@ -106,6 +106,10 @@ static void a_ring_can_lock_up_and_the_circle_is_named(void **state)
 			 HD_OK);
 	assert_false(s.met);
 	assert_false(inspection_is_clean(&s.x));
+	assert_string_equal(cell(&s, "deadlock", 0, "VLs seen")->text, "0");
+	/* Of an engine's own tables no SLs are missing. */
+	for (size_t i = 0; i < s.r->n_remarks; i++)
+		assert_null(strstr(s.r->remarks[i], "--path-sls"));
 	assert_int_equal(table_rows(results_find(s.r, "cycle")), 6);
 	for (size_t i = 0; i < 6; i++)
 		assert_string_equal(
