@@ -518,6 +518,34 @@ static void updn_refuses_roots_that_part_the_hosts(void **state)
 	topo_fini(&t);
 }
 
+static void updn_finds_the_tops_of_trees(void **state)
+{
+	static const struct {
+		const char *words, *note;
+	} fabrics[] = {
+		{ "fat-tree --radix=4 --levels=2",
+		  "2 roots (equally far from all hosts), the first is 's2-0'" },
+		{ "fat-tree --radix=4 --levels=3",
+		  "4 roots (equally far from all hosts), the first is 's3-0'" },
+		{ "ring --switches=5",
+		  "1 root (the lowest number), the first is 's-0'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fabrics) / sizeof(fabrics[0]); i++) {
+		struct diag d = { .status = HD_OK };
+		struct topo t;
+		struct subnet s;
+
+		generate(&t, fabrics[i].words);
+		subnet_init(&s, &t);
+		assert_int_equal(try_route(&s, "updn", 0, &d), HD_OK);
+		assert_string_equal(s.note, fabrics[i].note);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
 static void lanes_of_one_engine_do_not_outlive_it(void **state)
 {
 	struct topo t;
@@ -732,6 +760,7 @@ int main(void)
 		cmocka_unit_test(engines_say_why_they_refuse),
 		cmocka_unit_test(a_grid_with_a_cable_missing_is_no_grid),
 		cmocka_unit_test(updn_refuses_roots_that_part_the_hosts),
+		cmocka_unit_test(updn_finds_the_tops_of_trees),
 		cmocka_unit_test(lanes_of_one_engine_do_not_outlive_it),
 		cmocka_unit_test(layers_are_fewer_than_opensms),
 	};

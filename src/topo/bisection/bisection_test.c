@@ -368,6 +368,23 @@ static void large_fabrics_get_a_labelled_bound(void **state)
 	topo_fini(&t);
 }
 
+/* Of two switches each must have a side: the first one placed says it all. */
+static void nothing_is_tried_that_cannot_be_better(void **state)
+{
+	uint64_t cables = 1;
+	struct topo t;
+	struct shape g;
+
+	(void)state;
+	make(&t, "mesh --columns=2 --rows=1 --hosts=2", 0);
+	shape_init(&g, &t);
+	assert_int_equal(g.n, 2);
+	assert_true(bisect_by_search(&g, 2, &cables));
+	assert_int_equal(cables, 1);
+	shape_fini(&g);
+	topo_fini(&t);
+}
+
 static void one_switch_has_no_bisection(void **state)
 {
 	struct topo t;
@@ -451,6 +468,7 @@ int main(void)
 		cmocka_unit_test(large_fabrics_are_exact_where_bounds_meet),
 		cmocka_unit_test(well_known_bisections_come_out),
 		cmocka_unit_test(large_fabrics_get_a_labelled_bound),
+		cmocka_unit_test(nothing_is_tried_that_cannot_be_better),
 		cmocka_unit_test(one_switch_has_no_bisection),
 		cmocka_unit_test(distances_are_those_of_floyd_and_warshall),
 	};
