@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/pack.h"
 #include "transport/wire_for_tests.h"
 
 #define STEPS 20000
@@ -601,6 +602,51 @@ static void a_notification_has_its_reserved_bytes(void **state)
 	}
 }
 
+/* A pair of other queue pairs with all that the bytes of these say. */
+static struct pair *saved_and_restored(struct pair *p)
+{
+	struct pair *again = pair_new(QP_RC, NULL);
+	struct side fresh[2] = { again->side[0], again->side[1] };
+
+	*again = *p;
+	for (unsigned i = 0; i < 2; i++) {
+		struct strbuf bytes = STRBUF_INIT;
+		struct pack pack;
+
+		again->side[i].qp = fresh[i].qp;
+		again->side[i].owner = fresh[i].owner;
+		pack_to(&pack, &bytes);
+		qp_pack(p->side[i].qp, &pack);
+		pack_from(&pack, bytes.text, bytes.len);
+		qp_pack(again->side[i].qp, &pack);
+		assert_true(pack_is_done(&pack));
+		strbuf_fini(&bytes);
+	}
+	pair_free(p);
+	return again;
+}
+
+/* After any step, and late in the life of its queues. */
+static void a_saved_queue_pair_goes_on_as_it_was(void **state)
+{
+	(void)state;
+	for (unsigned step = 0; step < 80; step++) {
+		struct pair *p = pair_new(QP_RC, NULL);
+
+		for (uint64_t i = 0; i < 40; i++)
+			post(p, pair_wr(200 + i, WR_WRITE, 0, 10, 60000));
+		pair_run(p, STEPS);
+		assert_int_equal(p->side[0].n_done, 40);
+		p->side[0].n_done = 0;
+		post_everything(p);
+		pair_run(p, step);
+		p = saved_and_restored(p);
+		pair_run(p, STEPS);
+		assert_everything(p);
+		pair_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +664,7 @@ int main(void)
 		cmocka_unit_test(uc_completes_when_the_last_packet_has_left),
 		cmocka_unit_test(datagrams_complete_in_their_order),
 		cmocka_unit_test(a_wrong_datagram_waits_for_those_before_it),
+		cmocka_unit_test(a_saved_queue_pair_goes_on_as_it_was),
 		cmocka_unit_test(congestion_marks_are_echoed),
 		cmocka_unit_test(a_notification_has_its_reserved_bytes),
 	};
