@@ -113,6 +113,23 @@ static void collectives_become_their_rounds(void **state)
 	       "c: calc 0\nc requires a\nc requires b\n}\n");
 }
 
+/* The second step of one is the second for all, whatever goes on in others. */
+static void every_communicator_counts_its_own_steps(void **state)
+{
+	(void)state;
+	expect(HEAD0 "comm 3 2 0 1\nstep broadcast binomial 3 64 1 0\n"
+		     "step broadcast binomial 0 65 1 0\n"
+		     "step broadcast binomial 3 66 1 0\nend\n",
+	       HEAD1 "comm 3 2 0 1\nstep broadcast binomial 3 64 1 0\n"
+		     "step broadcast binomial 0 65 1 0\n"
+		     "step broadcast binomial 3 66 1 0\nend\n",
+	       "num_ranks 2\nrank 0 {\na: recv 64b from 1 tag 0\n"
+	       "b: recv 65b from 1 tag 1\nc: recv 66b from 1 tag 2\n"
+	       "b requires a\nc requires b\n}\n"
+	       "rank 1 {\na: send 64b to 0 tag 0\nb: send 65b to 0 tag 1\n"
+	       "c: send 66b to 0 tag 2\nb requires a\nc requires b\n}\n");
+}
+
 static void refused(const char *first, const char *why)
 {
 	struct diag d;
@@ -179,6 +196,7 @@ int main(void)
 		cmocka_unit_test(calls_follow_each_other),
 		cmocka_unit_test(what_is_begun_goes_on_until_it_is_waited_for),
 		cmocka_unit_test(collectives_become_their_rounds),
+		cmocka_unit_test(every_communicator_counts_its_own_steps),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(any_record_is_answered),
 	};
