@@ -84,6 +84,12 @@ grep -q '^qos TRUE' other.conf || echo 'qos TRUE' >>other.conf
 status 1 "$HEDDLE" qos verify other.conf --against smp --json
 [ "$(jq '[.tables.differences.rows[].port] | unique | length' out)" = "$n" ] ||
 	fail "not every port differs"
+# With one lane there is nothing to arbitrate: other weights are as good.
+sed 's/^max_op_vls.*/max_op_vls 1/; s/^\(qos_vlarb_[a-z]*\) .*/\1 0:99/
+	s/^qos_high_limit.*/qos_high_limit 99/' plan.conf >one.conf
+status 1 "$HEDDLE" qos verify one.conf --against smp --json
+[ "$(value 'lanes read') $(value 'limits read') $(value 'tables read')" = "$n 0 0" ] ||
+	fail "weights of one lane are compared"
 # Half of it is not all of it.
 rm -rf wrong
 mkdir wrong
