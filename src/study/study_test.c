@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "study/point.h"
 #include "study/tables.h"
 
 static const char scenario[] =
@@ -363,6 +364,19 @@ static void commands_are_found_by_their_words(void **state)
 	assert_null(study_command_of(0, NULL, &used));
 }
 
+/* Options decide as much as the scenario does: no two are the same point. */
+static void assert_points_differ(const struct study *s)
+{
+	struct diag d = { .status = HD_OK };
+	struct point_id a, b;
+
+	assert_int_equal(point_identify(s, 0, &d, &a), HD_OK);
+	assert_int_equal(point_identify(s, 1, &d, &b), HD_OK);
+	assert_string_not_equal(a.key, b.key);
+	point_id_fini(&a);
+	point_id_fini(&b);
+}
+
 /* Fields without a dot are options: any, or those that there are. */
 static void options_of_a_command_are_fields_too(void **state)
 {
@@ -409,6 +423,7 @@ static void options_of_a_command_are_fields_too(void **state)
 			if (!isnan(cases[i].second))
 				assert_true(s.axes[0].numbers[1] ==
 					    cases[i].second);
+			assert_points_differ(&s);
 		}
 		study_fini(&s);
 	}
