@@ -176,6 +176,13 @@ static const struct {
 	  "x.yaml:3:62: no group 'g' in fabric.groups" },
 	{ HEAD "traffic: [{name: a, kind: trace}]\n",
 	  "x.yaml:3:18: traffic 'a' needs a file" },
+	{ HEAD "jobs: [{name: a, program: [{compute: 1us}]}]\n"
+	       "goals: [{job: b, completion: 1us}]\n",
+	  "x.yaml:4:15: no job 'b'" },
+	{ HEAD "jobs: [{name: a, program: [{compute: 1us}]}]\n" BODY
+	       "goals: [{row: a, completion: 1us}]\n",
+	  "x.yaml:6:15: completion and slowdown are goals of jobs, not of "
+	  "traffic rows" },
 	{ HEAD BODY "goals: [{row: b, p99: 1us}]\n",
 	  "x.yaml:5:15: no traffic row 'b'" },
 	{ HEAD BODY "goals: [{row: a}]\n",

@@ -110,6 +110,7 @@ status 0 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 \
 	--requests fewer hub.ibnet
 status 2 "$HEDDLE" qos admit --violations 100% --requests flows hub.ibnet
 status 2 "$HEDDLE" qos admit --violations 2% --random 5 hub.ibnet
+rm -f file
 for other in --save --from; do
 	status 2 "$HEDDLE" qos admit --violations 2% --requests flows $other file hub.ibnet
 	[ ! -e file ] || fail "$other wrote a file"
