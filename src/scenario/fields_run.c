@@ -89,7 +89,7 @@ const struct schema_row scenario_run_fields[] = {
 	  .high = "127", .help = "lowest index" },
 	{ "congestion.cct.sls", SCHEMA_CUSTOM, CC(sls), .initial = "all",
 	  .custom = &notation_sls, .joins = true,
-	  .help = "the SLs whose flows answer to marks" },
+	  .help = "the SLs whose flows and queue pairs answer to marks" },
 	{ "congestion.cct.per", SCHEMA_CHOICE, CC(per), .initial = "qp",
 	  .choices = scn_share_words,
 	  .help = "whether each flow has an index, or all of a port and SL "

@@ -532,7 +532,7 @@ static void accept(struct v_device *dev, struct arrival what)
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
 	struct packet marked;
 
-	if (what.is_marked) {
+	if (what.is_marked && pace_answers(lab, p->lrh.sl)) {
 		marked = *p;
 		marked.bth.fecn = true;
 		p = &marked;

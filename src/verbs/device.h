@@ -307,6 +307,7 @@ struct lab {
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config response;
+	uint16_t paced_sls; /* that it holds for */
 	bool pace_per_sl;
 	hd_time now; /* of the simulation, while it calls us */
 	struct v_device *devices;
@@ -409,6 +410,8 @@ void device_forget(struct v_device *dev, struct v_qp *qp);
 
 void pace_init(struct lab *lab);
 void pace_start(const struct lab *lab, struct v_pace *pace);
+/* Are marks of this SL's packets told to their senders? */
+bool pace_answers(const struct lab *lab, unsigned sl);
 /* When its rate lets its next packet go: NEVER: after the last one's grant. */
 hd_time pace_next(struct v_qp *qp);
 void pace_launched(struct v_qp *qp, struct slot *s);

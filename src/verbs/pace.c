@@ -16,6 +16,7 @@ void pace_init(struct lab *lab)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
 	lab->response = fabric_response_in_shares(b);
+	lab->paced_sls = c->sls.sls;
 	lab->pace_per_sl = c->per == SCN_PER_SL;
 	for (uint32_t i = 0; lab->algorithm && i < lab->n_devices; i++) {
 		for (unsigned sl = 0; sl < N_SLS; sl++)
@@ -32,10 +33,19 @@ void pace_start(const struct lab *lab, struct v_pace *pace)
 		pace->state.due = NEVER;
 }
 
+bool pace_answers(const struct lab *lab, unsigned sl)
+{
+	return lab->paced_sls >> sl & 1;
+}
+
+/* NULL: nothing holds it back. */
 static struct v_pace *pace_of(struct v_qp *qp)
 {
-	return qp->dev->lab->pace_per_sl ? &qp->dev->paces[qp->sl & 15]
-					 : &qp->pace;
+	const struct lab *lab = qp->dev->lab;
+
+	if (!lab->algorithm || !pace_answers(lab, qp->sl))
+		return NULL;
+	return lab->pace_per_sl ? &qp->dev->paces[qp->sl] : &qp->pace;
 }
 
 /* Counted from the request that was given last. */
@@ -50,7 +60,7 @@ hd_time pace_next(struct v_qp *qp)
 	const struct lab *lab = qp->dev->lab;
 	const struct v_pace *p = pace_of(qp);
 
-	if (!lab->algorithm || qp_has_answer(qp->qp))
+	if (!p || qp_has_answer(qp->qp))
 		return 0;
 	hd_time gap = gap_of(lab, p);
 
@@ -70,20 +80,21 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 void pace_launched(struct v_qp *qp, struct slot *s)
 {
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
+	struct v_pace *p = pace_of(qp);
 
-	s->paced = qp->dev->lab->algorithm && !(flags & OPCODE_RESPONSE) &&
+	s->paced = p && !(flags & OPCODE_RESPONSE) &&
 		   s->packet.bth.opcode != OPCODE_CNP;
 	if (!s->paced)
 		return;
-	pace_of(qp)->waiting++;
-	pace_of(qp)->took = time_on_link(qp->dev, &s->packet);
+	p->waiting++;
+	p->took = time_on_link(qp->dev, &s->packet);
 }
 
 void pace_left(struct v_qp *qp, struct slot *s)
 {
 	struct v_pace *p = pace_of(qp);
 
-	if (!s->paced)
+	if (!s->paced || !p)
 		return;
 	s->paced = false;
 	if (p->waiting)
@@ -94,18 +105,21 @@ void pace_left(struct v_qp *qp, struct slot *s)
 void pace_heard(struct v_qp *qp, const struct packet *packet)
 {
 	const struct lab *lab = qp->dev->lab;
+	struct v_pace *p = pace_of(qp);
 	bool marked = qp_take_becn(qp->qp);
 	bool answers = (opcode_flags(packet->bth.opcode) & OPCODE_RESPONSE) &&
 		       packet->bth.opcode != OPCODE_CNP;
 
-	if (lab->algorithm && (marked || answers))
-		cc_on_ack(lab->algorithm, &lab->response, &pace_of(qp)->state,
-			  marked, lab->now);
+	if (p && (marked || answers))
+		cc_on_ack(lab->algorithm, &lab->response, &p->state, marked,
+			  lab->now);
 }
 
 hd_time pace_due(struct v_qp *qp)
 {
-	return qp->dev->lab->algorithm ? pace_of(qp)->state.due : NEVER;
+	const struct v_pace *p = pace_of(qp);
+
+	return p ? p->state.due : NEVER;
 }
 
 void pace_timer(struct v_qp *qp)
@@ -113,7 +127,7 @@ void pace_timer(struct v_qp *qp)
 	const struct lab *lab = qp->dev->lab;
 	struct v_pace *p = pace_of(qp);
 
-	if (lab->algorithm && p->state.due <= lab->now)
+	if (p && p->state.due <= lab->now)
 		cc_on_timer(lab->algorithm, &lab->response, &p->state,
 			    lab->now);
 }

@@ -305,6 +305,42 @@ static void the_first_packets_are_held_back_too(void **state)
 						  (MTU + 26 + 4) * BYTE + WAY);
 }
 
+/*
+ * Control holds for the SLs that it names. To the others it does nothing, the
+ * marks of their packets are not even answered: five that fill one cable get
+ * there as they do without it.
+ */
+static void other_sls_are_left_alone(void **state)
+{
+	static const char *const transports[] = { "rc", "uc", "ud" };
+	static const char *const control[] = { "", "none", "3", "0,2,15" };
+	static const unsigned sls[] = { 0, 2, 3, 15 };
+	uint64_t without = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * 4 * 4; i++) {
+		unsigned sl = sls[i / 4 % 4];
+		bool holds = i % 4 == 3 ? sl != 3 : i % 4 == 2 && sl == 3;
+		char row[200], rest[200];
+		struct outcome o;
+
+		snprintf(row, sizeof(row),
+			 "kind: saturating, pattern: incast, destination: h0, "
+			 "transport: %s, payload: 4KiB, sl: %u",
+			 transports[i / 16], sl);
+		snprintf(rest, sizeof(rest),
+			 "congestion: {algorithm: %s, marking: {rule: iba, "
+			 "threshold: 12, rate: 0}, cct: {sls: '%s'}}\n"
+			 "run: {warmup: 0s, measure: 100us}",
+			 i % 4 ? "cct" : "none", control[i % 4]);
+		run(row, rest, &o);
+		assert_true(o.received > 100);
+		if (i % 4 == 0)
+			without = o.checksum;
+		assert_int_equal(o.checksum != without, holds);
+	}
+}
+
 /* ---- in parts ------------------------------------------------------------ */
 
 #define MESH_OF_6                                                           \
@@ -551,6 +587,7 @@ int main(void)
 		cmocka_unit_test(held_back_for_long_is_not_late),
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
 		cmocka_unit_test(the_first_packets_are_held_back_too),
+		cmocka_unit_test(other_sls_are_left_alone),
 		cmocka_unit_test(parts_carry_the_same_messages),
 		cmocka_unit_test(ranks_carry_the_same_messages),
 		cmocka_unit_test(messages_go_on_after_a_restart),
