@@ -20,11 +20,13 @@ cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 	>"$work/log" 2>&1
 tests=$work/build/tests/transport-model
 
+by_hand="single_test requester_rules_test responder_rules_test
+	datagram_rules_test longest_rules_test states_rules_test"
+
 # The name of the first test that finds the copy wrong, or nothing.
 finder() {
 	cmake --build "$work/build" --target transport_model_adversary_test \
-		transport_model_single_test transport_model_requester_rules_test \
-		transport_model_responder_rules_test >"$work/log" 2>&1 ||
+		$(printf 'transport_model_%s ' $by_hand) >"$work/log" 2>&1 ||
 		{ tail -20 "$work/log" >&2; echo "does not build"; return; }
 	if ! timeout 600 "$tests/adversary_test" --count "$count" --seed 1 \
 		--brief 1 >"$work/said" 2>&1; then
@@ -33,7 +35,7 @@ finder() {
 			sort -r | paste -sd ' '
 		return
 	fi
-	for t in single_test requester_rules_test responder_rules_test; do
+	for t in $by_hand; do
 		timeout 300 "$tests/$t" >"$work/said" 2>&1 || { echo $t; return; }
 	done
 }

@@ -3,38 +3,16 @@
  * The responder's checks, in their order, with packets made by hand: what
  * answer each gives, which completion and event, and that memory stays.
  */
+#include "rules_for_tests.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
-#include "raw.h"
-
-#define ACK_31  0x1f
 #define NAK_SEQ 0x60
 #define NAK_INV 0x61
 #define NAK_ACC 0x62
 #define NAK_OPR 0x63
-
-static struct raw q;
-
-static void start(void)
-{
-	raw_init(&q, QP_RC);
-	assert_true(raw_raise(&q, QPS_RTS));
-}
-
-/* Exactly one answer came out: this one. */
-static void answered(unsigned syndrome, int psn, unsigned msn)
-{
-	assert_int_equal(raw_drain(&q), 1);
-	assert_int_equal(q.out[0].bth.opcode, OP_ACK);
-	assert_int_equal(q.out[0].aeth.syndrome, syndrome);
-	assert_int_equal(raw_rq_psn(&q, 0), psn);
-	assert_int_equal(q.out[0].aeth.msn, msn);
-}
 
 /* The request was refused: a NAK, the error state, and nothing touched. */
 static void refused(unsigned syndrome, int psn, unsigned msn)
@@ -560,57 +538,6 @@ static void shared_receives_in_the_error_state(void **state)
 	raw_fini(&q);
 }
 
-static uint64_t bytes_written;
-
-static void count_write(void *context, uint32_t key, uint64_t addr,
-			const void *from, size_t len)
-{
-	(void)context;
-	(void)key;
-	(void)from;
-	assert_int_equal(addr, bytes_written);
-	bytes_written += len;
-}
-
-static bool allow_all(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		      uint64_t len, unsigned access)
-{
-	(void)context;
-	(void)pd;
-	(void)key;
-	(void)addr;
-	(void)len;
-	(void)access;
-	return true;
-}
-
-/* The longest message: 2^31 bytes, in packets of 4096. */
-static void two_gigabytes_arrive(void **state)
-{
-	const uint32_t n = 1u << 19;
-
-	(void)state;
-	raw_init(&q, QP_RC);
-	q.attr.mtu = 4096;
-	q.owner.write = count_write;
-	q.owner.allows = allow_all;
-	assert_true(raw_raise(&q, QPS_RTS));
-	for (uint32_t i = 0; i < n; i++) {
-		struct packet p = raw_data(&q,
-					   i == 0       ? OP_WRITE_FIRST
-					   : i + 1 == n ? OP_WRITE_LAST
-							: OP_WRITE_MIDDLE,
-					   (int)i, 4096, 0x80000000);
-
-		p.reth.va = 0;
-		p.bth.ack_req = i + 1 == n;
-		raw_in(&q, p);
-	}
-	answered(ACK_31, (int)n - 1, 1);
-	assert_true(bytes_written == UINT64_C(1) << 31);
-	raw_fini(&q);
-}
-
 static uint64_t host_value(uint64_t offset)
 {
 	uint64_t x;
@@ -727,63 +654,6 @@ static void marks_come_back(void **state)
 	raw_fini(&q);
 }
 
-/* Bytes 0..39 of the buffer are the GRH's, whether there is one or not. */
-static void forty_bytes_before_a_datagram(void **state)
-{
-	(void)state;
-	for (unsigned global = 0; global < 2; global++) {
-		struct packet p;
-
-		raw_init(&q, QP_UD);
-		assert_true(raw_raise(&q, QPS_RTS));
-		assert_true(raw_recv(&q, 1, 43)); /* too small: stays */
-		p = raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 7, 4, 0);
-		if (global)
-			p.headers |= HEADER_BIT(HEADER_GRH);
-		memset(p.grh.sgid, 0xa5, 16);
-		raw_in(&q, p);
-		assert_int_equal(q.n_received, 0);
-		p.payload_len = 3;
-		raw_in(&q, p);
-		assert_int_equal(q.n_received, 1);
-		assert_int_equal(q.received[0].byte_len, 43);
-		assert_int_equal(q.received[0].flags, global ? WC_GRH : 0);
-		assert_int_equal(q.received[0].src_qp, RAW_PEER);
-		assert_int_equal(q.received[0].slid, 5);
-		assert_memory_equal(q.memory + 8192 + 40, "\xd1\xd2\xd3", 3);
-		if (global)
-			assert_int_equal(q.memory[8192 + 8], 0xa5);
-		raw_fini(&q);
-	}
-}
-
-/* From the first multicast LID to the last: never told of congestion. */
-static void datagrams_to_many(void **state)
-{
-	static const uint16_t lids[] = { 0xc000, 0xc001, 0xfffe };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lids) / sizeof(lids[0]); i++) {
-		struct packet p;
-
-		raw_init(&q, QP_UD);
-		assert_true(raw_raise(&q, QPS_RTS));
-		assert_true(raw_recv(&q, 1, 100));
-		p = raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 0, 4, 0);
-		p.lrh.dlid = lids[i];
-		p.bth.dest_qp = 0xffffff;
-		raw_in(&q, p); /* without its GRH: not a multicast packet */
-		assert_int_equal(q.n_received, 0);
-		p.headers |= HEADER_BIT(HEADER_GRH);
-		memset(p.grh.dgid, 0xff, 16);
-		p.bth.fecn = true;
-		raw_in(&q, p);
-		assert_int_equal(q.n_received, 1);
-		assert_int_equal(raw_drain(&q), 0);
-		raw_fini(&q);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -807,14 +677,11 @@ int main(void)
 		cmocka_unit_test(repeated_sends_are_only_acknowledged),
 		cmocka_unit_test(repeated_reads_are_executed_again),
 		cmocka_unit_test(shared_receives_in_the_error_state),
-		cmocka_unit_test(two_gigabytes_arrive),
 		cmocka_unit_test(
 			repeated_atomics_answer_from_memory_of_the_first),
 		cmocka_unit_test(acknowledgements_merge_up_to_a_read),
 		cmocka_unit_test(credits_are_told_when_asked),
 		cmocka_unit_test(marks_come_back),
-		cmocka_unit_test(forty_bytes_before_a_datagram),
-		cmocka_unit_test(datagrams_to_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
