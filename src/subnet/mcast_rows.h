@@ -2,7 +2,7 @@
 #ifndef HD_SUBNET_MCAST_ROWS_H
 #define HD_SUBNET_MCAST_ROWS_H
 
-/* Between mcast.c and mcast_parts.c: groups and the rows of their tables. */
+/* For the files of mcast.h: groups and the rows of their tables. */
 
 #include "subnet/mcast.h"
 
