@@ -53,6 +53,7 @@ try() {
 	done
 	"$HEDDLE" topo gen "$@" >twin.net
 	words="$*"
+	echo "$1" >>tried
 	from=h0 to=h1
 	[ "$1" != two-switch ] || from=A1 to=B1
 	[ "$1" != node-mesh ] || from=s-0-0 to=s-1-0
@@ -158,6 +159,12 @@ while [ $rounds -gt 0 ]; do
 	try tree --arity=2..3 --levels=2
 	try dragonfly-plus --leaves=2 --spines=2 --globals=1 --hosts=1
 	try back-to-back --cables=1..2
+	try rail --rails=2..3 --units=2 --hosts=1..2 --spines=2
 	try blrm
 done
+"$HEDDLE" topo gen --help | sed -n '/^  mesh /,/^$/s/^  \([a-z-]*\) .*/\1/p' >kinds
+[ -s kinds ] || fail "the help names no kinds"
+while read -r kind; do
+	grep -qx -e "$kind" tried || fail "no $kind has a twin"
+done <kinds
 [ $n -ge 200 ] || fail "only $n comparisons"
