@@ -157,7 +157,8 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 			keys[n++] = key;
 	}
 	subnet_set_pkeys(s, p, keys, n);
-	s->pkeys[p].enforce_in = info_get(a, port->info, PORT_ENFORCE_IN);
+	s->pkeys[p].enforce_in = agents_owner(a, p) == p ||
+				 info_get(a, port->info, PORT_ENFORCE_IN);
 	s->pkeys[p].enforce_out = info_get(a, port->info, PORT_ENFORCE_OUT);
 }
 

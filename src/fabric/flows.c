@@ -135,7 +135,7 @@ uint16_t fabric_own_key(const struct fabric *b, port_id source, uint16_t key)
 		if ((table->keys[i] & 0x7fff) == key)
 			return table->keys[i];
 	}
-	return key | 0x8000; /* who is no member may still try */
+	return key | PKEY_FULL; /* who is no member may still try */
 }
 
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl)

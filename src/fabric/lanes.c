@@ -198,7 +198,7 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 		port_id port = hosts.ports[i];
 
 		keys[port][n_keys[port]++] =
-			(uint16_t)(p->key | (full ? 0x8000u : 0));
+			(uint16_t)(p->key | (full ? PKEY_FULL : 0));
 	}
 	selection_fini(&hosts);
 	return HD_OK;
@@ -248,6 +248,7 @@ enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d)
 
 		if (status == HD_OK) {
 			subnet_set_pkeys(&b->subnet, p, keys[p], n_keys[p]);
+			b->subnet.pkeys[p].enforce_in = true;
 			if (q->enforce)
 				enforce_at(b, p, keys[p], n_keys[p]);
 		}

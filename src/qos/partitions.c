@@ -409,6 +409,7 @@ void partitions_program(const struct partitions *p, port_id manager,
 			n += keys[n] != 0;
 		}
 		subnet_set_pkeys(s, port, keys, n);
+		s->pkeys[port].enforce_in = true;
 		enforce(s, t->ports[port].peer, keys, n);
 	}
 	free(keys);

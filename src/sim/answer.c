@@ -21,7 +21,7 @@ static void answer_send(struct sim *s, uint32_t port,
 		.slot = NONE,
 		.bytes = kind == SIM_CNP ? SIM_CNP_BYTES : SIM_ACK_BYTES,
 		.dlid = setup->subnet->lid_of_port[setup->ports[to].origin],
-		.pkey = data->pkey,
+		.pkey = data->pkey | PKEY_FULL,
 		.sl = data->sl,
 		.flags = P_TOLD | P_OTHER | (marked ? P_MARKED : 0),
 	};

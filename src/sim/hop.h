@@ -201,8 +201,11 @@ HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p,
 		packet_corrupt(s, p, l->peer);
 		return;
 	}
-	if (MAYBE(l->flags & L_CARE))
+	if (MAYBE(l->flags & L_CARE)) {
+		if (end_refuses(s, p, l->peer))
+			return;
 		when = sink_delivery(s, l->peer, when);
+	}
 	if (likely(IS_SIMPLE || when != NEVER))
 		hop_space(s, p, when, way);
 	if (SENDERS(p->flags & P_TOLD)) {

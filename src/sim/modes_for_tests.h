@@ -11,7 +11,7 @@
 #include "sim/sim.h"
 
 #define MODES         13
-#define MODES_WATCHED 3
+#define MODES_WATCHED 4
 
 #define TREE                                                           \
 	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n" \
@@ -95,6 +95,16 @@ static const char *const modes_watched[MODES_WATCHED] = {
 	"{at: 12us, kind: link-down, port: 's1-1:3'}]}\n" ENDS,
 	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
 	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+	/* Switches refuse nothing, hosts do. */
+	TREE "qos: {partitions: [{name: p, key: 3, full: 'h0..h3', limited: "
+	     "'h4..h11'}]}\n"
+	     "traffic:\n"
+	     "- {name: in, kind: saturating, pattern: incast, source: h1..h6, "
+	     "destination: h9, payload: 512, partition: p}\n"
+	     "- {name: rest, kind: poisson, load: 40%, payload: 1KiB, "
+	     "partition: p}\n"
+	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: "
+	     "12, rate: 1}}\n" ENDS,
 };
 
 #define RULES 6

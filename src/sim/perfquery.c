@@ -61,17 +61,20 @@ static unsigned lid_of(const struct fabric *b, port_id port)
 
 enum { N_PLAIN = 12 };
 
-static void plain_counters(const struct sim_port *p,
+static void plain_counters(const struct fabric *b, const struct sim_port *p,
 			   const struct sim_counters *c,
 			   struct counter out[N_PLAIN])
 {
+	bool is_end = b->setup.nodes[p->node].kind == SIM_END;
 	const struct counter counters[N_PLAIN] = {
 		{ "LinkDownedCounter", c->link_downed, 8 },
 		{ "PortRcvErrors", c->rcv_errors, 16 },
 		{ "PortRcvSwitchRelayErrors", c->rcv_relay_errors, 16 },
 		{ "PortXmitDiscards", c->xmit_discards, 16 },
 		{ "PortXmitConstraintErrors", c->xmit_constraint_errors, 8 },
-		{ "PortRcvConstraintErrors", c->rcv_constraint_errors, 8 },
+		/* What an end port refuses is in its PortInfo. */
+		{ "PortRcvConstraintErrors",
+		  is_end ? 0 : c->rcv_constraint_errors, 8 },
 		{ "VL15Dropped", c->vl15_dropped, 16 },
 		{ "PortXmitData",
 		  perfquery_words(c->xmit_bytes, c->xmit_packets), 32 },
@@ -93,7 +96,7 @@ static void print_port(const struct fabric *b, uint32_t port,
 	struct counter counters[N_PLAIN];
 	uint8_t mad[MAD_SIZE];
 
-	plain_counters(p, c, counters);
+	plain_counters(b, p, c, counters);
 	begin(mad, ATTR_PORT_COUNTERS, number);
 	for (size_t i = 0; i < N_PLAIN; i++)
 		set(mad, &counters[i]);
@@ -212,7 +215,7 @@ void perfquery_each(const struct fabric *b, uint32_t port,
 	uint64_t values[N_FAMILIES][16];
 	struct strbuf name = STRBUF_INIT;
 
-	plain_counters(&b->setup.ports[port], c, plain);
+	plain_counters(b, &b->setup.ports[port], c, plain);
 	for (unsigned i = 0; i < N_PLAIN; i++)
 		take(context, plain[i].name, plain[i].value);
 	family_values(c, values);

@@ -103,7 +103,8 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow,
 		.slot = NONE,
 		.bytes = SIM_MAD_BYTES,
 		.dlid = setup->subnet->lid_of_port[setup->ports[far].origin],
-		.pkey = s->flows[flow].pkey,
+		.pkey = s->flows[flow].pkey |
+			(kind == SIM_PROBE ? 0 : PKEY_FULL),
 		.sl = s->flows[flow].sl,
 		.flags = P_TOLD | P_OTHER,
 	};

@@ -61,6 +61,7 @@ struct sim_counters {
 	uint64_t xmit_discards;
 	uint64_t rcv_errors;
 	uint64_t rcv_relay_errors;
+	/* A2; the latter of an end port are its P_KeyViolations. */
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped;
 	uint64_t hop_limit_exceeded; /* R3 */

@@ -297,7 +297,9 @@ static void link_init(struct sim *s, uint32_t port)
 	else if (s->cioq)
 		l->flags |= L_QUEUED;
 	if (s->setup->nodes[far->node].kind == SIM_END)
-		l->flags |= L_FAR_END;
+		l->flags |= s->setup->subnet->pkeys[far->origin].enforce_in
+				    ? L_FAR_END | L_CARE
+				    : L_FAR_END;
 	if (sp->vls == 1 || s->setup->arbiter == SIM_STRICT)
 		l->flags |= L_LOWEST;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {

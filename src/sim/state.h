@@ -103,7 +103,7 @@ enum output_flag {
 	L_QUEUED = 8,   /* its lanes are queues; else virtual output queues */
 	L_LOWEST = 16,  /* the lowest VL goes: there is one, or T10s */
 	L_TOUCHED = 32, /* in this instant's list */
-	L_CARE = 64,    /* faults or observers: grants ask link_fate */
+	L_CARE = 64,    /* faults, observers (grants ask link_fate), P_Keys */
 	L_PULLS = 128,  /* an end port with senders beside 0 (T13p) */
 };
 

@@ -250,6 +250,24 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 	packet_free(s, slot);
 }
 
+static void head_foreign(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	head_lost(s, p, SIM_LOST_PARTITION, in_port,
+		  &s->sums.cold[in_port].rcv_constraint_errors);
+	packet_drop(s, p);
+}
+
+bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	const struct pkey_table *keys = pkeys_of(s, in_port);
+
+	if (!keys->enforce_in || p->vl == VL_MANAGEMENT ||
+	    pkey_passes(keys, p->pkey))
+		return false;
+	head_foreign(s, p, in_port);
+	return true;
+}
+
 void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
 	const struct output *l = &s->links[port];
@@ -268,9 +286,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	if (n->enforces && p->vl != VL_MANAGEMENT &&
 	    pkeys_of(s, in_port)->enforce_in &&
 	    !pkey_enters(pkeys_of(s, in_port), p->pkey)) {
-		head_lost(s, p, SIM_LOST_PARTITION, in_port,
-			  &s->sums.cold[in_port].rcv_constraint_errors);
-		packet_drop(s, p);
+		head_foreign(s, p, in_port);
 		return;
 	}
 	if (p->dlid >= LID_FIRST_MCAST) {

@@ -50,17 +50,20 @@ struct vlarb {
 	uint8_t high_limit;    /* 0: one packet, 1..254: x 4096 B, 255: none */
 };
 
-/* P_Keys of one port; bit 15 is full membership. */
+#define PKEY_FULL 0x8000u /* the key of a full member; else a limited one */
+
+/* P_Keys of one port. */
 struct pkey_table {
 	uint16_t *keys;
 	uint16_t n;
-	bool enforce_in, enforce_out; /* switch ports only */
+	/* What no key lets pass is refused; an end port only takes in. */
+	bool enforce_in, enforce_out;
 };
 
 /* Whether two P_Keys are of one partition, one of them a full member's. */
 static inline bool pkey_matches(uint16_t a, uint16_t b)
 {
-	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & 0x8000);
+	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & PKEY_FULL);
 }
 
 static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)

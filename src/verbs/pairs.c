@@ -171,7 +171,7 @@ static enum hd_status connect_both(const struct connection *c,
 	const struct scenario *s = c->from->dev->lab->build->scenario;
 	uint32_t there = v_path_mtu(c->from->dev, v_lid(c->to->dev));
 	uint32_t back = v_path_mtu(c->to->dev, v_lid(c->from->dev));
-	const struct qp_attr common = {
+	struct qp_attr common = {
 		.pkey = how->pkey,
 		.qkey = QKEY,
 		.sl = how->sl,
@@ -186,6 +186,8 @@ static enum hd_status connect_both(const struct connection *c,
 	enum hd_status status =
 		common.mtu ? connect(c->from, c->to, &common) : HD_ERR_UNFIT;
 
+	/* Who takes what a limited member sends is a full one. */
+	common.pkey |= PKEY_FULL;
 	if (status == HD_OK)
 		status = connect(c->to, c->from, &common);
 	if (status != HD_OK)

@@ -87,6 +87,7 @@ static void answer_send(struct oracle *o, uint32_t port,
 	p->as.time = o->now;
 	p->as.source = s->ports[port].node;
 	p->as.dlid = s->subnet->lid_of_port[s->ports[back].origin];
+	p->as.pkey |= PKEY_FULL;
 	p->as.bytes = kind == SIM_ACK ? SIM_ACK_BYTES : SIM_CNP_BYTES;
 	p->as.sender = 0;
 	if (o->mutation == MUT_ANSWERS_ON_SL0)

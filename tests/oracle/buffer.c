@@ -58,6 +58,8 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 		else
 			route_packet(o, f->to, slot);
 		firsts_note(o, f->to);
+	} else {
+		end_packet(o, f->to, slot);
 	}
 }
 

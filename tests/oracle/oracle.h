@@ -135,7 +135,7 @@ enum oracle_mutation {
 	MUT_NAK_FOR_EACH,                /* Q5: for all that is ahead */
 	MUT_DUPLICATES_UNANSWERED,       /* Q5 */
 	MUT_DUPLICATES_ALL_ANSWERED,     /* Q5: whether they ask or not */
-	MUT_LIMITED_KEYS_PASS,           /* Q5 */
+	MUT_ENDS_TAKE_ALL_KEYS,          /* A2 */
 	MUT_WRONG_HOST_TAKES,            /* Q5: and its peer hears of it */
 	MUT_ACK_KEEPS_NUMBER,            /* Q5: while it waits */
 	MUT_BECN_STAYS,                  /* Q6: in all further answers */

@@ -12,8 +12,7 @@
 #define STAGING      65536u /* bytes of payload per VL (Q2) */
 #define LEAST_STAGED 64
 #define MESSAGES     128 /* under way per queue pair (Q3) */
-#define PKEY_FULL    0x8000u
-#define ACK_EVERY    16 /* packets (Q4) */
+#define ACK_EVERY    16  /* packets (Q4) */
 #define RETRIES      7
 #define SEND_BYTES   26 /* LRH, BTH, CRCs */
 #define IMM_BYTES    4
@@ -144,7 +143,7 @@ static struct packet *packet_make(struct oracle *o, uint32_t i, bool source,
 			.dlid = source ? p->dlid
 				       : s->subnet->lid_of_port
 						 [s->ports[back].origin],
-			.pkey = p->pkey,
+			.pkey = source ? p->pkey : p->pkey | PKEY_FULL,
 			.bytes = bytes,
 			.sl = p->sl,
 			.sender = o->adapters[from].sender },
@@ -465,10 +464,8 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	uint32_t node = o->setup->ports[port].node;
 	bool source = p->kind != SIM_DATA; /* an answer is for the source */
 
-	/* Both ends have the same key, and one of two must be full (Q5). */
-	if ((node != node_of_end(o, p->pair, source) &&
-	     o->mutation != MUT_WRONG_HOST_TAKES) ||
-	    (!(p->as.pkey & PKEY_FULL) && o->mutation != MUT_LIMITED_KEYS_PASS))
+	if (node != node_of_end(o, p->pair, source) &&
+	    o->mutation != MUT_WRONG_HOST_TAKES)
 		return;
 	if (source)
 		answer_heard(o, p);

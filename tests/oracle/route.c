@@ -5,7 +5,6 @@
 
 #include "state.h"
 
-#define PKEY_FULL 0x8000u
 #define PKEY_BASE 0x7fffu
 
 static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
@@ -158,6 +157,20 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 		.left = NEVER,
 	};
 	copy->waiter = waiter_add(o, in, slot, copy);
+}
+
+void end_packet(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	const struct sim_setup *s = o->setup;
+	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
+
+	slot->dropped = slot->vl != VL_MANAGEMENT && keys->enforce_in &&
+			!key_is_let_pass(keys, slot->packet->as.pkey) &&
+			o->mutation != MUT_ENDS_TAKE_ALL_KEYS;
+	if (!slot->dropped)
+		return;
+	o->out->counters[in].rcv_constraint_errors++;
+	record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 }
 
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot)

@@ -460,6 +460,8 @@ hd_time next_due(const struct oracle *o);
 
 /* route.c: the copies of a packet that has just arrived at a switch. */
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
+/* A2 at an end port. */
+void end_packet(struct oracle *o, uint32_t in, struct slot *slot);
 /* A2, at a switch's output. */
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet);

@@ -20,21 +20,6 @@ struct live_watch {
 	struct refusal *ports; /* per sim port */
 };
 
-/*
- * Switches that enforce partitions refuse packets. The simulator's end ports
- * take what they are given: that they should not is told all the same.
- */
-static bool is_refused(const struct live_watch *w,
-		       const struct sim_event_record *e,
-		       const struct sim_packet *p)
-{
-	port_id at = w->fabric->setup.ports[e->where].origin;
-
-	return e->fate == SIM_LOST_PARTITION ||
-	       (e->fate == SIM_DELIVERED && p->vl != VL_MANAGEMENT &&
-		!pkey_passes(&w->fabric->subnet.pkeys[at], p->pkey));
-}
-
 static void note(void *context, const struct sim_event_record *e,
 		 const struct sim_packet *p)
 {
@@ -42,7 +27,7 @@ static void note(void *context, const struct sim_event_record *e,
 	const struct sim_setup *u = &w->fabric->setup;
 	struct refusal *r = &w->ports[e->where];
 
-	if (!is_refused(w, e, p) || r->n++ > 0)
+	if (e->fate != SIM_LOST_PARTITION || r->n++ > 0)
 		return;
 	port_id from = u->ports[u->nodes[p->source].first_port + 1].origin;
 
