@@ -10,7 +10,7 @@ static void answer_send(struct sim *s, uint32_t port,
 	uint32_t to = s->nodes[data->source].first_port + 1;
 	uint32_t id = packet_new(s);
 
-	s->packets[id] = (struct packet){
+	s->pool.all[id] = (struct packet){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -25,7 +25,7 @@ static void answer_send(struct sim *s, uint32_t port,
 		.sl = data->sl,
 		.flags = P_TOLD | P_OTHER | (marked ? P_MARKED : 0),
 	};
-	s->extras[id] = (struct packet_extra){
+	s->pool.extras[id] = (struct packet_extra){
 		.source = setup->ports[port].node,
 		.target = TOPO_NONE,
 		.nth = data->nth,

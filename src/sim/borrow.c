@@ -373,8 +373,8 @@ bool borrow_admit(struct sim *s, struct packet *p)
 
 void borrow_prepare(struct sim *s)
 {
-	for (uint32_t i = 0; i < s->touched.n; i++) {
-		uint32_t port = s->touched.ports[i];
+	for (uint32_t i = 0; i < s->instant.touched.n; i++) {
+		uint32_t port = s->instant.touched.ports[i];
 		struct loan_port *b = &s->borrow->ports[port];
 
 		if (b->n == 0)

@@ -276,7 +276,7 @@ static unsigned choose(struct sim *s, const struct node *n,
 /* What a switch sees of where a packet comes from, and goes to. */
 static uint64_t flow_of(const struct sim *s, const struct packet *p)
 {
-	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint32_t from = s->setup->nodes[x->source].first_port + 1;
 	lid_t slid =
 		x->slid ? x->slid

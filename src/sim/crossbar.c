@@ -52,7 +52,7 @@ void reader_released(struct sim *s, uint32_t in_port)
 	     port++) {
 		if (!s->outlets[port].requests)
 			continue;
-		if (s->cioq)
+		if (s->mode.cioq)
 			cross_request(s, port);
 		else
 			link_request(s, port);
@@ -108,7 +108,7 @@ void cross_output_ready(struct sim *s, struct packet *p)
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
-	if (s->hoq)
+	if (s->mode.hoq)
 		hoq_start(s, p);
 	link_request(s, p->out);
 }
@@ -123,7 +123,7 @@ static void output_push(struct sim *s, struct packet *p)
 	if (lane->queue.last == NONE)
 		lane->queue.first = id;
 	else
-		s->packets[lane->queue.last].next = id;
+		s->pool.all[lane->queue.last].next = id;
 	lane->queue.last = id;
 	if (p->ready > s->now)
 		eventq_push(&s->q, p->ready,

@@ -22,7 +22,7 @@ static bool may_run_dry(const struct sim *s)
 		    s->flows[i].kind != SIM_BURST)
 			return false;
 	}
-	return !s->to_the_end;
+	return !s->run.to_the_end;
 }
 
 static bool has_timers(const struct sim *s)
@@ -37,16 +37,16 @@ static bool has_timers(const struct sim *s)
 /* Why a run must stay in one part, or NULL. */
 static const char *reason_not_to_cut(const struct sim *s)
 {
-	for (uint32_t i = 0; i < s->n_endpoints; i++) {
-		if (!s->endpoints[i].cut)
-			return s->endpoints[i].whole
-				       ? s->endpoints[i].whole
+	for (uint32_t i = 0; i < s->ends.n; i++) {
+		if (!s->ends.all[i].cut)
+			return s->ends.all[i].whole
+				       ? s->ends.all[i].whole
 				       : "programs run on its adapters";
-		if (s->rules.world && !s->endpoints[i].mail)
+		if (s->rules.world && !s->ends.all[i].mail)
 			return "its jobs hand messages to each other in memory "
 			       "that processes do not share";
 	}
-	if (s->alive)
+	if (s->pool.alive)
 		return "packets were given to it before it began";
 	return NULL;
 }
@@ -81,8 +81,9 @@ uint32_t sim_is_cut(const struct sim *s, const char **why_not)
 void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 {
 	const size_t sizes[MAIL_KINDS] = {
-		[MAIL_PACKETS] = sizeof(struct packet) +
-				 (s->extras ? sizeof(struct packet_extra) : 0),
+		[MAIL_PACKETS] =
+			sizeof(struct packet) +
+			(s->pool.extras ? sizeof(struct packet_extra) : 0),
 		[MAIL_CREDITS] = sizeof(struct cut_credit),
 		[MAIL_EVENTS] = sizeof(struct event),
 		[MAIL_ANSWERS] = sizeof(struct delayed),
@@ -98,11 +99,11 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 	for (uint32_t i = 0; i < s->parts->cut.n; i++) {
 		const struct sim *part = s->parts->part[i];
 
-		out->events += part->events;
-		out->packets += part->mailed[MAIL_PACKETS];
-		out->credits += part->mailed[MAIL_CREDITS];
+		out->events += part->outcome.events;
+		out->packets += part->mail.mailed[MAIL_PACKETS];
+		out->credits += part->mail.mailed[MAIL_CREDITS];
 		for (unsigned k = 0; k < MAIL_KINDS; k++)
-			out->bytes += part->mailed[k] * sizes[k];
+			out->bytes += part->mail.mailed[k] * sizes[k];
 	}
 }
 
@@ -120,32 +121,37 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->parts = NULL;
 	p->cut = cut;
 	p->part = number;
-	p->is_elsewhere = number < cut->first || number >= cut->last;
+	p->mail.is_elsewhere = number < cut->first || number >= cut->last;
 	p->way = (enum way)(whole->way | WAY_CUT);
-	p->told = NEVER;
+	p->mail.told = NEVER;
 	eventq_init(&p->q);
-	p->packets = NULL;
-	p->extras = whole->extras ? hd_alloc(1, sizeof(*p->extras)) : NULL;
-	p->free_packet = p->free_spill = NONE;
-	p->spills = NULL;
-	p->n_spills = 0;
-	if (!whole->merges) /* else all lanes have rows for ever */
+	p->pool.all = NULL;
+	p->pool.extras = whole->pool.extras
+				 ? hd_alloc(1, sizeof(*p->pool.extras))
+				 : NULL;
+	p->pool.free = p->spill.free = NONE;
+	p->spill.all = NULL;
+	p->spill.n = 0;
+	if (!whole->mode.merges) /* else all lanes have rows for ever */
 		p->heads = (struct heads){ .row = whole->heads.row,
 					   .mask = whole->heads.mask,
 					   .free = NONE };
-	p->spills_cap = p->packets_cap = 0;
-	p->n_packets = 0;
+	p->spill.cap = p->pool.cap = 0;
+	p->pool.n = 0;
 	p->background = 0;
-	p->events_checked = UINT64_MAX;
-	p->touched = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->crossed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->updating = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->outcome.events_checked = UINT64_MAX;
+	p->instant.touched =
+		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.crossed =
+		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.updating =
+		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->tell.queue = (struct tellings){ NULL };
-	p->endpoints = hd_alloc(whole->n_endpoints, sizeof(*p->endpoints));
-	if (whole->n_endpoints)
-		memcpy(p->endpoints, whole->endpoints,
-		       whole->n_endpoints * sizeof(*p->endpoints));
+	p->ends.all = hd_alloc(whole->ends.n, sizeof(*p->ends.all));
+	if (whole->ends.n)
+		memcpy(p->ends.all, whole->ends.all,
+		       whole->ends.n * sizeof(*p->ends.all));
 	control_part_init(p, whole);
 	marks_part_init(p, whole);
 	metrics_part_init(p, whole);
@@ -158,19 +164,19 @@ static void part_free(struct sim *p, const struct sim *whole)
 	control_part_fini(p);
 	marks_part_fini(p);
 	eventq_fini(&p->q);
-	for (uint32_t i = 0; i < p->n_spills; i++)
-		free(p->spills[i].e);
-	free(p->spills);
-	if (!whole->merges)
+	for (uint32_t i = 0; i < p->spill.n; i++)
+		free(p->spill.all[i].e);
+	free(p->spill.all);
+	if (!whole->mode.merges)
 		free(p->heads.slots);
-	free(p->packets);
-	free(p->extras);
-	free(p->touched.ports);
-	free(p->crossed.ports);
-	free(p->downed.ports);
-	free(p->updating.ports);
+	free(p->pool.all);
+	free(p->pool.extras);
+	free(p->instant.touched.ports);
+	free(p->instant.crossed.ports);
+	free(p->instant.downed.ports);
+	free(p->instant.updating.ports);
 	tellings_fini(p);
-	free(p->endpoints);
+	free(p->ends.all);
 	free(p);
 }
 
@@ -216,7 +222,7 @@ static void events_share(struct sim *s)
 	while (eventq_pop(&all, &e)) {
 		struct sim *owner = event_owner(s, e.key);
 
-		if (!owner->is_elsewhere)
+		if (!owner->mail.is_elsewhere)
 			eventq_push(&owner->q, e.when, e.key);
 		if (owner != s && is_background(e.key)) {
 			owner->background++;
@@ -229,7 +235,7 @@ static void events_share(struct sim *s)
 /* Otherwise they are computed when somebody asks, by whichever part. */
 static void durations_fill(struct sim *s)
 {
-	for (unsigned i = 0; i < s->n_rates; i++) {
+	for (unsigned i = 0; i < s->rate.n; i++) {
 		for (uint32_t bytes = 1; bytes <= s->max_bytes; bytes++)
 			duration_of(s, i, bytes);
 	}
@@ -270,10 +276,10 @@ static void endpoints_cut(struct sim *s)
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	void **contexts = hd_alloc(cut.n, sizeof(*contexts));
 
-	for (uint32_t e = 0; e < s->n_endpoints; e++) {
-		s->endpoints[e].cut(s->endpoints[e].context, &cut, contexts);
+	for (uint32_t e = 0; e < s->ends.n; e++) {
+		s->ends.all[e].cut(s->ends.all[e].context, &cut, contexts);
 		for (uint32_t i = 0; i < cut.n; i++)
-			p->part[i]->endpoints[e].context = contexts[i];
+			p->part[i]->ends.all[e].context = contexts[i];
 	}
 	free(contexts);
 }
@@ -372,7 +378,7 @@ void parts_begin(struct sim *s)
 	unsigned threads = threads_for(s, &s->not_cut);
 	uint32_t n = parts_asked(&s->rules, threads);
 
-	s->has_begun = true;
+	s->run.has_begun = true;
 	if (n > 1)
 		parts_cut(s, n, threads);
 	const struct team_use use = {
@@ -386,7 +392,7 @@ void parts_begin(struct sim *s)
 
 const char *sim_share(struct sim *s)
 {
-	if (!s->has_begun)
+	if (!s->run.has_begun)
 		parts_begin(s);
 	return s->not_cut;
 }

@@ -89,7 +89,8 @@ static void add_inputs(struct wait_graph *g, const struct node *node,
 				continue;
 			const struct packet *p =
 				packet_at(owner, voq_first(owner, lane, in));
-			uint32_t to = s->cioq ? output_place(s, port, p->out_vl)
+			uint32_t to = s->mode.cioq
+					      ? output_place(s, port, p->out_vl)
 					      : beyond(s, port, p->out_vl);
 
 			add_edge(g,
@@ -128,10 +129,10 @@ static void collect(struct wait_graph *g)
 			uint32_t port = setup->nodes[v].first_port + n;
 
 			if (setup->ports[port].peer == SIM_NONE ||
-			    sim_of_port(g->s, port)->is_elsewhere)
+			    sim_of_port(g->s, port)->mail.is_elsewhere)
 				continue;
 			add_inputs(g, &g->s->nodes[v], port);
-			if (g->s->cioq)
+			if (g->s->mode.cioq)
 				add_outputs(g, port);
 		}
 	}

@@ -91,14 +91,14 @@ void distant_refuse(struct parts *p, unsigned by)
  */
 
 static const struct pack_member sim_members[] = {
-	PACK(sim, alive),         PACK(sim, background),
-	PACK(sim, told),          PACK(sim, window_n),
-	PACK(sim, window_sum),    PACK(sim, events),
-	PACK(sim, events_before), PACK(sim, hops),
-	PACK(sim, hops_before),   PACK(sim, full),
-	PACK(sim, latest),        PACK(sim, delivered_all),
-	PACK(sim, n_queued),      PACK(sim, next_event),
-	PACK(sim, is_dry),        PACK_EACH(sim, mailed),
+	PACK(sim, pool.alive),          PACK(sim, background),
+	PACK(sim, mail.told),           PACK(sim, mail.window_n),
+	PACK(sim, mail.window_sum),     PACK(sim, outcome.events),
+	PACK(sim, mail.events_before),  PACK(sim, outcome.hops),
+	PACK(sim, outcome.hops_before), PACK(sim, run.full),
+	PACK(sim, outcome.latest),      PACK(sim, outcome.delivered_all),
+	PACK(sim, mail.n_queued),       PACK(sim, mail.next_event),
+	PACK(sim, mail.is_dry),         PACK_EACH(sim, mail.mailed),
 };
 
 static const struct pack_member tally_members[] = {
@@ -121,9 +121,9 @@ static const struct pack_member checks_members[] = {
 static void pack_standing(struct pack *p, struct sim *part)
 {
 	PACK_STRUCT(p, sim_members, part);
-	PACK_STRUCT(p, tally_members, part->tally);
-	PACK_STRUCT(p, metrics_members, part->metrics);
-	PACK_STRUCT(p, checks_members, &part->metrics->checks);
+	PACK_STRUCT(p, tally_members, part->outcome.tally);
+	PACK_STRUCT(p, metrics_members, part->outcome.metrics);
+	PACK_STRUCT(p, checks_members, &part->outcome.metrics->checks);
 }
 
 /* ---- mail ------------------------------------------------------------------
@@ -217,10 +217,10 @@ static bool mail_is_sound(const struct sim *s, const struct mailbox *m,
 
 	for (size_t i = 0; i < m->n_packets && sound; i++)
 		sound = packet_is_sound(s, &m->packets[i], from);
-	for (size_t i = 0; i < m->n_packets && s->extras && sound; i++)
+	for (size_t i = 0; i < m->n_packets && s->pool.extras && sound; i++)
 		sound = (m->extras[i].source < s->setup->n_nodes ||
 			 m->extras[i].source == SIM_NONE) &&
-			m->extras[i].endpoint <= s->n_endpoints;
+			m->extras[i].endpoint <= s->ends.n;
 	for (size_t i = 0; i < m->n_credits && sound; i++)
 		sound = credit_is_sound(s, &m->credits[i]);
 	for (size_t i = 0; i < m->n_events && sound; i++)
@@ -238,7 +238,7 @@ void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m,
 		  uint32_t from)
 {
 	PACK_ARRAY(p, m, packets);
-	if (reader->extras)
+	if (reader->pool.extras)
 		pack_extras(p, m);
 	PACK_ARRAY(p, m, credits);
 	PACK_ARRAY(p, m, events);
@@ -253,7 +253,7 @@ void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m,
 /* M2: those that come home are counted, as those of home were. */
 static void deliveries_count(struct sim *home, const struct mailbox *m)
 {
-	struct tally *t = home->tally;
+	struct tally *t = home->outcome.tally;
 
 	for (size_t i = 0; t->per_flow && i < m->n_deliveries; i++) {
 		if (++t->per_flow[m->deliveries[i].flow] ==
@@ -294,9 +294,9 @@ static void pack_letters(struct parts *p, struct pack *k, uint32_t from,
 {
 	const struct sim *whole = p->whole;
 
-	for (uint32_t i = 0; i < whole->n_endpoints; i++)
-		whole->endpoints[i].mail(whole->endpoints[i].context, k, from,
-					 to);
+	for (uint32_t i = 0; i < whole->ends.n; i++)
+		whole->ends.all[i].mail(whole->ends.all[i].context, k, from,
+					to);
 }
 
 /* What stands in boxes of this window, of all parts of two processes. */
@@ -358,9 +358,9 @@ static void take_stock(struct parts *p)
 		struct sim *part = p->part[i];
 		const struct event *e = eventq_first(&part->q);
 
-		part->n_queued = eventq_count(&part->q);
-		part->next_event = e ? e->when : NEVER;
-		part->is_dry = is_dry_here(p, i);
+		part->mail.n_queued = eventq_count(&part->q);
+		part->mail.next_event = e ? e->when : NEVER;
+		part->mail.is_dry = is_dry_here(p, i);
 	}
 }
 
@@ -395,7 +395,7 @@ void distant_exchange(struct parts *p, bool mail)
 		return;
 	exchange_once(p, mail);
 	/* Whose flows have enough is known only where they are at home. */
-	if (mail && p->whole->tally->per_flow)
+	if (mail && p->whole->outcome.tally->per_flow)
 		exchange_once(p, false);
 }
 
@@ -405,7 +405,7 @@ void distant_mail_sent(struct parts *p)
 
 	for (uint32_t i = p->first; p->distant && i < p->last; i++) {
 		for (uint32_t j = 0; j < p->cut.n; j++) {
-			if (p->part[j]->is_elsewhere)
+			if (p->part[j]->mail.is_elsewhere)
 				mailbox_empty(&boxes[(size_t)i * p->cut.n + j]);
 		}
 	}

@@ -60,7 +60,7 @@ static const struct pack_member flow_members[] = {
 
 static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		if (flow_home(part, i) != part->part)
@@ -72,7 +72,7 @@ static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
 			group_pack(k, &t->m.groups[t->m.flows[i].group]);
 	}
 	for (uint32_t i = 0; i < t->m.n_groups && !groups_are_shared(s); i++)
-		group_pack(k, &part->metrics->groups[i]);
+		group_pack(k, &part->outcome.metrics->groups[i]);
 }
 
 static void pack_part(struct pack *k, struct sim *s, uint32_t i)
@@ -91,8 +91,8 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 		borrow_pack(k, part);
 	if (s->probes)
 		promises_pack(k, part);
-	for (uint32_t e = 0; e < s->n_endpoints; e++)
-		s->endpoints[e].collect(s->endpoints[e].context, k, i);
+	for (uint32_t e = 0; e < s->ends.n; e++)
+		s->ends.all[e].collect(s->ends.all[e].context, k, i);
 }
 
 /* ---- rows of all ------------------------------------------------------------
@@ -122,7 +122,7 @@ static void pack_sums(struct pack *k, uint64_t *rows, size_t n, size_t width)
 static void pack_flow_sums(struct pack *k, struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
-		struct sim_flow_counts *f = &s->metrics->flows[i];
+		struct sim_flow_counts *f = &s->outcome.metrics->flows[i];
 		uint64_t *const sums[] = { &f->made, &f->made_bytes,
 					   &f->made_global,
 					   &f->delivered_global, &f->lost };

@@ -94,7 +94,7 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 	unsigned first = inputs_after(s, lane, lane->rr);
 	unsigned in = first;
 
-	if (unlikely(s->oldest))
+	if (unlikely(s->mode.oldest))
 		return lane_pick_oldest(s, port, lane);
 	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk &&
 	    s->n_readers == 0)
@@ -113,7 +113,7 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 
 static void endpoint_timer(struct sim *s, unsigned endpoint, uint32_t cookie)
 {
-	const struct sim_endpoint *e = &s->endpoints[endpoint];
+	const struct sim_endpoint *e = &s->ends.all[endpoint];
 
 	e->timer(e->context, s->now, cookie);
 }
@@ -251,7 +251,7 @@ event_handle(struct sim *s, uint64_t key, const enum way way)
 			break;
 		l->wake_at = NEVER;
 		if (l->requests ||
-		    (MAYBE(s->exact) && cold_at(s, port)->pending))
+		    (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
 			hop_request(s, port, way);
 		break;
 	case EV_SOURCE:
@@ -283,7 +283,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 	__builtin_prefetch(&s->links[port], 1);
 	__builtin_prefetch(&s->lanes[port * s->n_lanes + key_vl(key)], 1);
 	if (key_kind(key) == EV_READY)
-		__builtin_prefetch(&s->packets[key_id(key)], 1);
+		__builtin_prefetch(&s->pool.all[key_id(key)], 1);
 }
 
 static inline void prefetch_near(const struct sim *s, uint64_t key,
@@ -292,7 +292,7 @@ static inline void prefetch_near(const struct sim *s, uint64_t key,
 	const struct output *l = &s->links[key_port(key)];
 
 	if (key_kind(key) == EV_READY) {
-		const struct packet *p = &s->packets[key_id(key)];
+		const struct packet *p = &s->pool.all[key_id(key)];
 		const struct node *n = &s->nodes[l->far_node];
 
 		if (!MAYBE(is_made_here(p)) && !CUT(port_is_remote(s, p->up)))
@@ -337,7 +337,7 @@ instant_events(struct sim *s, const enum way way)
 	do {
 		uint64_t key = q->near[q->at++].key;
 
-		s->events++;
+		s->outcome.events++;
 		event_prefetch(s, way);
 		event_handle(s, key, way);
 		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) &&
@@ -358,8 +358,8 @@ static void instant_events_again(struct sim *s)
 /* F4; a discard may make another packet first and ready at this instant. */
 static void instant_discards(struct sim *s)
 {
-	while (s->downed.n > 0) {
-		uint32_t port = s->downed.ports[--s->downed.n];
+	while (s->instant.downed.n > 0) {
+		uint32_t port = s->instant.downed.ports[--s->instant.downed.n];
 
 		s->links[port].flags &= (uint8_t)~L_TOUCHED;
 		downed_discard(s, port);
@@ -370,17 +370,18 @@ static void instant_discards(struct sim *s)
 /* What the phases between events and link grants may have to do. */
 static void instant_middle(struct sim *s)
 {
-	if (s->downed.n)
+	if (s->instant.downed.n)
 		instant_discards(s);
-	for (uint32_t i = 0; i < s->updating.n; i++)
-		updates_flush(s, s->updating.ports[i]);
-	s->updating.n = 0;
+	for (uint32_t i = 0; i < s->instant.updating.n; i++)
+		updates_flush(s, s->instant.updating.ports[i]);
+	s->instant.updating.n = 0;
 	if (s->n_readers)
-		ports_by_last_grant(s, s->cioq ? &s->crossed : &s->touched);
-	for (uint32_t i = 0; i < s->crossed.n; i++)
-		cross_arbitrate(s, s->crossed.ports[i]);
-	s->crossed.n = 0;
-	if (s->downed.n)
+		ports_by_last_grant(s, s->mode.cioq ? &s->instant.crossed
+						    : &s->instant.touched);
+	for (uint32_t i = 0; i < s->instant.crossed.n; i++)
+		cross_arbitrate(s, s->instant.crossed.ports[i]);
+	s->instant.crossed.n = 0;
+	if (s->instant.downed.n)
 		instant_discards(s); /* what has just reached its output */
 }
 
@@ -397,18 +398,19 @@ instants(struct sim *s, hd_time until, const enum way way)
 			instant_middle(s);
 		if (MAYBE(s->borrow != NULL))
 			borrow_prepare(s);
-		for (uint32_t i = 0; i < s->touched.n; i++)
-			hop_arbitrate(s, s->touched.ports[i], way);
-		s->touched.n = 0;
+		for (uint32_t i = 0; i < s->instant.touched.n; i++)
+			hop_arbitrate(s, s->instant.touched.ports[i], way);
+		s->instant.touched.n = 0;
 		if (MAYBE(s->tell.queue.n) && !CUT(true))
 			tell_until(s, s->now);
 		if (unlikely(until > s->horizon))
 			until = s->horizon;
-		if (unlikely(s->events >= s->events_checked))
+		if (unlikely(s->outcome.events >= s->outcome.events_checked))
 			return true;
 		/* Timers go on for ever; in a part, as long as the whole. */
-		if (!IS_SIMPLE && !CUT(!s->stops_dry) && s->alive == 0 &&
-		    !s->to_the_end && eventq_count(&s->q) <= s->background)
+		if (!IS_SIMPLE && !CUT(!s->mail.stops_dry) &&
+		    s->pool.alive == 0 && !s->run.to_the_end &&
+		    eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);
 	}

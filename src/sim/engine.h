@@ -58,14 +58,14 @@ static inline void link_request(struct sim *s, uint32_t port)
 	if (unlikely(!(l->flags & L_UP))) {
 		if (!(l->flags & (L_TOUCHED | L_END))) {
 			l->flags |= L_TOUCHED;
-			port_list_add(&s->downed, port);
+			port_list_add(&s->instant.downed, port);
 		}
 	} else if (l->busy_until > s->now) {
 		if (l->wake_at > l->busy_until)
 			link_wake(s, port, l->busy_until);
 	} else if (!(l->flags & L_TOUCHED)) {
 		l->flags |= L_TOUCHED;
-		port_list_add(&s->touched, port);
+		port_list_add(&s->instant.touched, port);
 	}
 }
 
@@ -82,7 +82,7 @@ static inline void cross_request(struct sim *s, uint32_t port)
 		}
 	} else if (!(v->flags & L_TOUCHED)) {
 		v->flags |= L_TOUCHED;
-		port_list_add(&s->crossed, port);
+		port_list_add(&s->instant.crossed, port);
 	}
 }
 
@@ -93,7 +93,7 @@ static inline void outlet_request(struct sim *s, uint32_t port, unsigned vl)
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
-	if (unlikely(s->cioq))
+	if (unlikely(s->mode.cioq))
 		cross_request(s, port);
 	else
 		link_request(s, port);

@@ -40,13 +40,13 @@ static void stuck_init(struct sim *s)
 {
 	const struct sim_fault *f = s->setup->faults;
 
-	s->stuck = hd_alloc(s->setup->n_faults, sizeof(*s->stuck));
+	s->fault.stuck = hd_alloc(s->setup->n_faults, sizeof(*s->fault.stuck));
 	for (uint32_t i = s->setup->n_faults; i-- > 0;) {
 		if (f[i].kind != SIM_SINK_STUCK)
 			continue;
 		struct cold_port *c = cold_at(s, f[i].port);
 
-		s->stuck[i] = (struct stuck){
+		s->fault.stuck[i] = (struct stuck){
 			.from = f[i].time,
 			.until = sink_free_again(s, i),
 			.next = c->stuck,
@@ -78,7 +78,7 @@ void faults_init(struct sim *s)
 		c->log_ok = sp->ber > 0 ? log1p(-sp->ber) : 0;
 		if (sp->ber > 0 || c->next_down != NEVER)
 			s->links[port].flags |= L_CARE;
-		s->hoq = s->hoq || sp->hoq_life > 0;
+		s->mode.hoq = s->mode.hoq || sp->hoq_life > 0;
 	}
 	stuck_init(s);
 }
@@ -86,9 +86,10 @@ void faults_init(struct sim *s)
 hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 {
 	for (uint32_t i = cold_at(s, port)->stuck; i != NONE;
-	     i = s->stuck[i].next) {
-		if (tail >= s->stuck[i].from && tail < s->stuck[i].until)
-			return s->stuck[i].until;
+	     i = s->fault.stuck[i].next) {
+		if (tail >= s->fault.stuck[i].from &&
+		    tail < s->fault.stuck[i].until)
+			return s->fault.stuck[i].until;
 	}
 	return tail;
 }
@@ -129,7 +130,7 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 /* It has come up at this very instant: nothing is granted on it after all. */
 static void port_untouch(struct sim *s, uint32_t port)
 {
-	struct port_list *list = &s->touched;
+	struct port_list *list = &s->instant.touched;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -146,14 +147,15 @@ static void port_down(struct sim *s, uint32_t port)
 	struct output *l = &s->links[port];
 
 	link_waited(s, l);
-	s->sums.cold[port].link_downed += !s->is_elsewhere; /* counted there */
+	s->sums.cold[port].link_downed +=
+		!s->mail.is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
 	if (s->choices)
 		s->choices->ports[port].down = s->now;
 	port_untouch(s, port);
 	cold_at(s, port)->pending = 0;
 	/* Where lanes merge, F4 may know of packets that nothing requests. */
-	if (l->requests || s->merges)
+	if (l->requests || s->mode.merges)
 		port_stir(s, port);
 }
 
@@ -236,7 +238,7 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
 		mark_discard(s, port, p);
 	if (s->choices)
 		choice_leaves(s, port, p);
-	if (s->cioq) {
+	if (s->mode.cioq) {
 		gone = p->head > gone ? p->head : gone;
 		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);
 	} else {
@@ -285,7 +287,7 @@ static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
 	voq_pop(s, lane, p->in, false);
 	if (!lane->inputs)
 		outlet_unrequest(s, &s->links[port], p->out_vl);
-	else if (!s->merges && inputs_has(s, lane, p->in, false))
+	else if (!s->mode.merges && inputs_has(s, lane, p->in, false))
 		hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
 	copy_discard(s, port, p);
 }
@@ -322,13 +324,13 @@ void downed_discard(struct sim *s, uint32_t port)
 		link_request(s, port);
 		return;
 	}
-	if (s->merges && !s->cioq)
+	if (s->mode.merges && !s->mode.cioq)
 		merged_discard(s, port);
 	while (l->requests) {
 		unsigned vl = (unsigned)__builtin_ctz(l->requests);
 		const struct lane *lane = lane_at(s, port, vl);
 
-		if (s->cioq) {
+		if (s->mode.cioq) {
 			queue_discard(s, port, vl);
 		} else {
 			unsigned in = inputs_lowest(s, port, lane);
@@ -345,7 +347,7 @@ void hoq_start(struct sim *s, struct packet *p)
 
 	if (life == 0 || p->out_vl == VL_MANAGEMENT)
 		return;
-	s->extras[packet_id(s, p)].first = s->now;
+	s->pool.extras[packet_id(s, p)].first = s->now;
 	p->flags |= P_WAITS;
 	eventq_push(&s->q, s->now + life,
 		    event_key(EV_HOQ, p->out, p->out_vl, packet_id(s, p)));
@@ -358,9 +360,9 @@ void hoq_expire(struct sim *s, uint32_t port, uint32_t id)
 
 	/* It may have gone, and its record be another's by now. */
 	if (!(p->flags & P_WAITS) || p->out != port ||
-	    s->extras[id].first + life != s->now)
+	    s->pool.extras[id].first + life != s->now)
 		return;
-	if (s->cioq)
+	if (s->mode.cioq)
 		queue_discard(s, port, p->out_vl);
 	else
 		voq_discard(s, port, p);

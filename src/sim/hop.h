@@ -45,7 +45,7 @@ HOT void hop_request(struct sim *s, uint32_t port, const enum way way)
 			link_wake(s, port, l->busy_until);
 	} else if (!(l->flags & L_TOUCHED)) {
 		l->flags |= L_TOUCHED;
-		port_list_add(&s->touched, port);
+		port_list_add(&s->instant.touched, port);
 	}
 }
 
@@ -61,7 +61,7 @@ HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 	struct lane *lane =
 		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
 
-	if (MAYBE(s->merges)) {
+	if (MAYBE(s->mode.merges)) {
 		fifo_ready(s, lane, p);
 		return;
 	}
@@ -69,12 +69,12 @@ HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
-	if (MAYBE(s->cioq)) {
+	if (MAYBE(s->mode.cioq)) {
 		cross_request(s, port);
 		return;
 	}
 	hop_request(s, port, way);
-	if (MAYBE(s->hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
+	if (MAYBE(s->mode.hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
 		hoq_start(s, p);
 }
 
@@ -92,7 +92,7 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 	struct ring *r = credits.ring;
 	uint64_t area = (uint64_t)blk * (when - p->head);
 
-	if (SENDERS(s->fills))
+	if (SENDERS(s->mode.fills))
 		mark_freed(s, p, when);
 	if (CUT(port_is_remote(s, up))) {
 		bool plain =
@@ -128,14 +128,14 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
 		   const enum way way)
 {
-	if (SENDERS(s->fills))
+	if (SENDERS(s->mode.fills))
 		mark_left_buffer(s, p, when);
 	if (unlikely(p->slot != NONE)) {
 		slot_leave(s, p, when);
 		p->slot = NONE;
 		return;
 	}
-	if (MAYBE(s->fifo))
+	if (MAYBE(s->mode.fifo))
 		fifo_leave(s, p->up, p->vl, when);
 	hop_space(s, p, when, way);
 }
@@ -145,7 +145,7 @@ HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
 /* T6: what keeps a link from running dry inside a packet. */
 HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
 {
-	if (likely(s->one_rate) || s->cioq || is_made_here(p))
+	if (likely(s->mode.one_rate) || s->mode.cioq || is_made_here(p))
 		return 0;
 	hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
@@ -157,7 +157,7 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 {
 	if (SENDERS(s->marks))
 		mark_expect(s, p);
-	if (MAYBE(s->fifo)) {
+	if (MAYBE(s->mode.fifo)) {
 		fifo_arrive(s, p);
 		return;
 	}
@@ -220,9 +220,9 @@ HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p,
 HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l,
 		    struct packet *p, const enum way way)
 {
-	if (SENDERS(s->fills))
+	if (SENDERS(s->mode.fills))
 		mark_sent(s, l, p);
-	if (MAYBE(s->exact || p->vl == VL_MANAGEMENT)) {
+	if (MAYBE(s->mode.exact || p->vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, p->head,
 			    event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
 		return;
@@ -306,7 +306,7 @@ HOT struct packet *hop_queue_pop(struct sim *s, struct output *l,
 
 		if (next->ready > s->now)
 			l->requests &= (uint16_t) ~(1u << vl);
-		else if (s->hoq)
+		else if (s->mode.hoq)
 			hoq_start(s, next);
 	}
 	return p;
@@ -332,7 +332,8 @@ HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l,
 	lane->rr = (uint8_t)in;
 	if (!lane->inputs)
 		l->requests &= (uint16_t) ~(1u << vl);
-	if (MAYBE(s->hoq) && !s->merges && inputs_has(s, lane, in, IS_SIMPLE))
+	if (MAYBE(s->mode.hoq) && !s->mode.merges &&
+	    inputs_has(s, lane, in, IS_SIMPLE))
 		hoq_start(s, packet_at(s, voq_first(s, lane, in)));
 	return p;
 }
@@ -342,7 +343,7 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
 {
 	if (l->flags & L_END)
 		return;
-	if (MAYBE(s->cioq)) {
+	if (MAYBE(s->mode.cioq)) {
 		output_leave(s, port, vl, blocks_of(p->bytes), l->busy_until);
 		return;
 	}
@@ -397,7 +398,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 	lane->bytes += bytes;
 	if (unlikely(++lane->packets == 0))
 		s->sums.carries[lane - s->lanes]++;
-	s->hops++;
+	s->outcome.hops++;
 	if (unlikely(s->sums.by_sl)) {
 		struct count *c =
 			&s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];
@@ -422,7 +423,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 		source_granted(s, refills);
 	if (SENDERS(l->flags & L_PULLS))
 		pull_granted(s, port);
-	if (l->requests || (MAYBE(s->exact) && cold_at(s, port)->pending))
+	if (l->requests || (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
 		hop_request(s, port, way);
 	return blk;
 }
@@ -474,7 +475,7 @@ HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum way way)
 		vls = hop_offered(s, port, l, way);
 	if (MAYBE(vls >> VL_MANAGEMENT))
 		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, way);
-	else if (MAYBE(s->exact) && cold_at(s, port)->pending)
+	else if (MAYBE(s->mode.exact) && cold_at(s, port)->pending)
 		update_send(s, port);
 	else if (likely(vls))
 		hop_choose(s, port, l, lanes, vls, way);

@@ -8,21 +8,21 @@
 
 static void told_at(struct sim *s, hd_time when)
 {
-	s->told = when < s->told ? when : s->told;
+	s->mail.told = when < s->mail.told ? when : s->mail.told;
 }
 
 void mail_packet(struct sim *s, uint32_t port, struct packet *p)
 {
 	uint32_t to = s->cut->part_of_node[s->links[port].far_node];
-	struct mailbox *m = &s->boxes[to];
+	struct mailbox *m = &s->mail.boxes[to];
 
 	m->packets = hd_grow(m->packets, &m->packets_cap, m->n_packets + 1,
 			     sizeof(*m->packets));
 	m->packets[m->n_packets] = *p;
-	if (s->extras) {
+	if (s->pool.extras) {
 		m->extras = hd_grow(m->extras, &m->extras_cap, m->n_packets + 1,
 				    sizeof(*m->extras));
-		m->extras[m->n_packets] = s->extras[packet_id(s, p)];
+		m->extras[m->n_packets] = s->pool.extras[packet_id(s, p)];
 	}
 	m->n_packets++;
 	told_at(s, p->head);
@@ -31,7 +31,7 @@ void mail_packet(struct sim *s, uint32_t port, struct packet *p)
 
 void mail_credit(struct sim *s, const struct cut_credit *c)
 {
-	struct mailbox *m = &s->boxes[s->cut->part_of_port[c->up]];
+	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[c->up]];
 
 	m->credits = hd_grow(m->credits, &m->credits_cap, m->n_credits + 1,
 			     sizeof(*m->credits));
@@ -41,7 +41,7 @@ void mail_credit(struct sim *s, const struct cut_credit *c)
 
 void mail_event(struct sim *s, hd_time when, uint64_t key)
 {
-	struct mailbox *m = &s->boxes[s->cut->part_of_port[key_port(key)]];
+	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[key_port(key)]];
 
 	m->events = hd_grow(m->events, &m->events_cap, m->n_events + 1,
 			    sizeof(*m->events));
@@ -51,7 +51,7 @@ void mail_event(struct sim *s, hd_time when, uint64_t key)
 
 void mail_answer(struct sim *s, uint32_t port, const struct delayed *d)
 {
-	struct mailbox *m = &s->boxes[s->cut->part_of_port[port]];
+	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[port]];
 
 	m->answers = hd_grow(m->answers, &m->answers_cap, m->n_answers + 1,
 			     sizeof(*m->answers));
@@ -61,7 +61,7 @@ void mail_answer(struct sim *s, uint32_t port, const struct delayed *d)
 
 void mail_delivery(struct sim *s, const struct late *l)
 {
-	struct mailbox *m = &s->boxes[flow_home(s, l->flow)];
+	struct mailbox *m = &s->mail.boxes[flow_home(s, l->flow)];
 	size_t n = m->n_deliveries++;
 
 	m->deliveries = hd_grow(m->deliveries, &m->deliveries_cap, n + 1,
@@ -69,8 +69,8 @@ void mail_delivery(struct sim *s, const struct late *l)
 	for (; n > 0 && late_before(l, &m->deliveries[n - 1]); n--)
 		m->deliveries[n] = m->deliveries[n - 1];
 	m->deliveries[n] = *l;
-	s->window_n++;
-	s->window_sum += l->latency;
+	s->mail.window_n++;
+	s->mail.window_sum += l->latency;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void read_packet(struct sim *s, const struct packet *from,
 
 	*p = *from;
 	if (extra)
-		s->extras[id] = *extra;
+		s->pool.extras[id] = *extra;
 	s->now = p->head - l->prop;
 	if (s->way == WAY_CUT_PLAIN)
 		hop_travel(s, p->up, l, p, WAY_CUT_PLAIN);
@@ -132,18 +132,18 @@ static void read_packets(struct sim *s, const struct mailbox *m)
 			__builtin_prefetch(lft_entry(s, &s->nodes[l->far_node],
 						     later->dlid));
 		}
-		read_packet(s, p, s->extras ? &m->extras[i] : NULL);
+		read_packet(s, p, s->pool.extras ? &m->extras[i] : NULL);
 	}
 	s->now = now;
 }
 
 static void mail_count(struct sim *s, const struct mailbox *m)
 {
-	s->mailed[MAIL_PACKETS] += m->n_packets;
-	s->mailed[MAIL_CREDITS] += m->n_credits;
-	s->mailed[MAIL_EVENTS] += m->n_events;
-	s->mailed[MAIL_ANSWERS] += m->n_answers;
-	s->mailed[MAIL_DELIVERIES] += m->n_deliveries;
+	s->mail.mailed[MAIL_PACKETS] += m->n_packets;
+	s->mail.mailed[MAIL_CREDITS] += m->n_credits;
+	s->mail.mailed[MAIL_EVENTS] += m->n_events;
+	s->mail.mailed[MAIL_ANSWERS] += m->n_answers;
+	s->mail.mailed[MAIL_DELIVERIES] += m->n_deliveries;
 }
 
 void mail_read(struct sim *s, struct mailbox *from)

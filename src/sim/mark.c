@@ -76,7 +76,7 @@ static uint32_t waiting_for(const struct sim *s, uint32_t port, unsigned vl)
 
 void mark_expect_apart(struct sim *s, const struct packet *p)
 {
-	if (s->fills) {
+	if (s->mode.fills) {
 		eventq_push(&s->q, p->head + s->routing,
 			    event_key(EV_COMES, p->out, p->out_vl,
 				      copy_pack(p, 0)));
@@ -102,7 +102,7 @@ void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 {
 	struct mark_output *output = output_at(s, port, vl);
 
-	if (!s->fills)
+	if (!s->mode.fills)
 		output->blocks = waiting_for(s, port, vl);
 	if (!(p->flags & P_OTHER)) {
 		const struct mark_departure about = {
@@ -119,7 +119,7 @@ void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 			p->flags |= P_MARKED;
 		}
 	}
-	if (s->fills)
+	if (s->mode.fills)
 		eventq_push(&s->q, s->links[port].busy_until,
 			    event_key(EV_LEAVES, port, vl,
 				      copy_pack(p, OF_OUTPUT)));
@@ -129,7 +129,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
 {
 	if (!counts(s, port) || p->out_vl == VL_MANAGEMENT)
 		return;
-	if (s->fills) {
+	if (s->mode.fills) {
 		eventq_push(&s->q, s->now,
 			    event_key(EV_LEAVES, port, p->out_vl,
 				      copy_pack(p, OF_OUTPUT)));
@@ -259,7 +259,7 @@ static void fills_init(struct sim *s)
 	uint32_t n = s->setup->n_ports;
 	size_t total = 0;
 
-	s->fills = true;
+	s->mode.fills = true;
 	m->fill = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->fill));
 	m->wants_at = hd_alloc(n, sizeof(*m->wants_at));
 	for (uint32_t i = 0; i < n; i++) {
@@ -444,6 +444,6 @@ void saved_marks(struct saved *v)
 				    &s->marks->outputs[port * s->n_lanes + i]);
 		}
 	}
-	if (s->fills)
+	if (s->mode.fills)
 		pack_two_counters(v);
 }

@@ -74,7 +74,7 @@ static inline void mark_expect(struct sim *s, const struct packet *p)
 	struct mark_copy *c = &r->copies[r->at & r->mask];
 	uint32_t blk = blocks_of(p->bytes);
 
-	if (unlikely(s->fills || c->routed > s->now)) {
+	if (unlikely(s->mode.fills || c->routed > s->now)) {
 		mark_expect_apart(s, p);
 		return;
 	}
@@ -96,7 +96,7 @@ static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p,
 		return;
 	if (unlikely(*due >= m->least))
 		mark_judge(s, port, p, vl);
-	if (likely(!s->fills))
+	if (likely(!s->mode.fills))
 		*due -= blocks_of(p->bytes);
 }
 

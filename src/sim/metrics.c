@@ -89,7 +89,7 @@ static void pairs_init(struct sim *s, struct tally *t)
 			t->end_number[i] = t->n_ends++;
 	}
 	/* Lanes on loan are for one link; what they lead to keeps no order. */
-	t->by_sl = s->mixes && !s->setup->borrowing.on;
+	t->by_sl = s->mode.mixes && !s->setup->borrowing.on;
 	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_lanes;
 	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 	t->hashed = n > MAX_PAIRS;
@@ -103,8 +103,8 @@ void metrics_init(struct sim *s)
 {
 	struct tally *t = hd_alloc(1, sizeof(*t));
 
-	s->tally = t;
-	s->metrics = &t->m;
+	s->outcome.tally = t;
+	s->outcome.metrics = &t->m;
 	groups_init(s, t);
 	histogram_init(&t->m.latency);
 	for (unsigned i = 0; i < N_SLS; i++)
@@ -127,7 +127,7 @@ void metrics_init(struct sim *s)
 
 void metrics_fini(struct sim *s)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	for (uint32_t i = 0; i < t->m.n_groups; i++)
 		histogram_fini(&t->m.groups[i].latency);
@@ -171,9 +171,10 @@ void metrics_start(struct sim *s)
 	if (s->control)
 		control_restart(s);
 	choices_restart(s);
-	s->hops_before = s->hops;
+	s->outcome.hops_before = s->outcome.hops;
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
-		s->parts->part[i]->hops_before = s->parts->part[i]->hops;
+		s->parts->part[i]->outcome.hops_before =
+			s->parts->part[i]->outcome.hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		s->make.more[i].before = s->make.sources[i].sequence;
 	for (size_t i = 0; i < n; i++) {
@@ -193,7 +194,7 @@ void metrics_start(struct sim *s)
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 	for (size_t i = 0; i < n; i++) {
 		if (s->links[i].busy_until > s->now &&
-		    !sim_of_port(s, (uint32_t)i)->is_elsewhere)
+		    !sim_of_port(s, (uint32_t)i)->mail.is_elsewhere)
 			s->sums.carried[i] = s->links[i].busy_until - s->now;
 	}
 }
@@ -207,7 +208,7 @@ static bool is_measured(const struct sim *s, hd_time when)
 
 void metrics_made(struct sim *s, uint32_t flow, uint32_t bytes)
 {
-	struct sim_metrics *m = s->metrics;
+	struct sim_metrics *m = s->outcome.metrics;
 
 	if (!is_measured(s, s->now))
 		return;
@@ -221,8 +222,8 @@ void metrics_made_planned(struct sim *s, uint32_t bytes)
 {
 	if (!is_measured(s, s->now))
 		return;
-	s->metrics->made++;
-	s->metrics->made_bytes += bytes;
+	s->outcome.metrics->made++;
+	s->outcome.metrics->made_bytes += bytes;
 }
 
 /* Of flows with a plan: what they made since measuring began. */
@@ -245,7 +246,7 @@ static void report_made(const struct sim *s, struct sim_metrics *m)
 void metrics_made_global(struct sim *s, uint32_t flow)
 {
 	if (is_measured(s, s->now))
-		s->metrics->flows[flow].made_global++;
+		s->outcome.metrics->flows[flow].made_global++;
 }
 
 static uint64_t mix(uint64_t x)
@@ -258,19 +259,20 @@ static uint64_t mix(uint64_t x)
 static enum sim_packet_kind packet_kind(const struct sim *s,
 					const struct packet *p)
 {
-	return p->flags & P_OTHER ? s->extras[packet_id(s, p)].kind : SIM_DATA;
+	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind
+				  : SIM_DATA;
 }
 
 /* Nobody's data, nor a reduction's. */
 static bool is_of_control(const struct sim *s, const struct packet *p)
 {
 	return (p->flags & P_OTHER) &&
-	       (!s->extras || packet_kind(s, p) < SIM_CONTRIBUTION);
+	       (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
 }
 
 static uint32_t order_kind(const struct sim *s, const struct packet *p)
 {
-	if (!s->tally->by_sl)
+	if (!s->outcome.tally->by_sl)
 		return lane_of(s, p->vl);
 	return p->vl == VL_MANAGEMENT ? s->n_sls : s->sl_index[p->sl];
 }
@@ -282,7 +284,7 @@ static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 	/* Senders take turns, so only a flow keeps its order (T13p). */
 	if (s->pull.n_ports)
 		return same;
-	if (!s->routers)
+	if (!s->mode.routers)
 		return same || p->dlid < LID_FIRST_MCAST;
 	return same && s->flows[p->flow].kind != SIM_TRACE;
 }
@@ -290,8 +292,8 @@ static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 			uint32_t node)
 {
-	uint32_t from = s->extras ? s->extras[packet_id(s, p)].source
-				  : s->flows[p->flow].source;
+	uint32_t from = s->pool.extras ? s->pool.extras[packet_id(s, p)].source
+				       : s->flows[p->flow].source;
 	uint64_t key = ((uint64_t)t->end_number[from] * t->n_ends +
 			t->end_number[node]) *
 			       t->n_kinds +
@@ -360,8 +362,8 @@ static void flow_delivered(struct sim *s, struct tally *t,
 		.where = where,
 	};
 
-	if (unlikely(s->routers) &&
-	    s->extras[packet_id(s, p)].target != TOPO_NONE)
+	if (unlikely(s->mode.routers) &&
+	    s->pool.extras[packet_id(s, p)].target != TOPO_NONE)
 		count_one(&t->m.flows[p->flow].delivered_global);
 	count_late(s, t, &l);
 }
@@ -371,17 +373,17 @@ static void flow_delivered(struct sim *s, struct tally *t,
 void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		      hd_time when)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	if (when > s->horizon)
 		return;
 	if (unlikely(s->tell.ends))
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
-	s->latest = when > s->latest ? when : s->latest;
+	s->outcome.latest = when > s->outcome.latest ? when : s->outcome.latest;
 	if (unlikely(is_of_control(s, p)))
 		return;
-	s->delivered_all++;
+	s->outcome.delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
 		check_order(s, t, p, s->setup->ports[where].node);
 	if (unlikely(when < s->from)) {
@@ -407,7 +409,7 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 void metrics_arrived(struct sim *s, const struct late *l)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	if (!is_measured(s, s->now))
 		return;
@@ -422,17 +424,17 @@ void metrics_arrived(struct sim *s, const struct late *l)
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets)
 {
 	if (is_measured(s, s->now))
-		count_add(&s->metrics->flows[flow].lost, packets);
+		count_add(&s->outcome.metrics->flows[flow].lost, packets);
 }
 
 static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
 {
-	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
 	/* What a switch has made is not told: nobody sent it (S6). */
 	if (x->endpoint == 0 || s->nodes[x->source].kind != SIM_END)
 		return;
-	const struct sim_endpoint *e = &s->endpoints[x->endpoint - 1];
+	const struct sim_endpoint *e = &s->ends.all[x->endpoint - 1];
 
 	if (e->lost)
 		e->lost(e->context, when, x->cookie, p->up != NONE);
@@ -441,15 +443,16 @@ static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
 void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		 uint64_t *counter)
 {
-	struct sim_metrics *m = s->metrics;
+	struct sim_metrics *m = s->outcome.metrics;
 
 	if (e.time > s->horizon)
 		return;
 	count_one(counter);
-	s->latest = e.time > s->latest ? e.time : s->latest;
+	s->outcome.latest =
+		e.time > s->outcome.latest ? e.time : s->outcome.latest;
 	if (s->tell.ends)
 		tell_ended(s, p, &e);
-	if (s->n_endpoints && s->extras)
+	if (s->ends.n && s->pool.extras)
 		endpoint_lost(s, p, e.time);
 	if (e.time < s->from || is_of_control(s, p))
 		return;
@@ -493,8 +496,8 @@ void packet_describe(struct sim *s, const struct packet *p,
 	};
 	if (flow_reserves(s, p->flow))
 		out->reserve = s->setup->control->reserve[p->flow];
-	if (s->extras) {
-		const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	if (s->pool.extras) {
+		const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
 		out->answered = s->control && (p->flags & P_TOLD) &&
 				!(p->flags & P_OTHER) && x->endpoint == 0;
@@ -538,7 +541,7 @@ void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
 
 static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 {
-	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
 	return (struct arrived){
 		.flow = p->flow,
@@ -556,7 +559,7 @@ static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p,
 			     unsigned number)
 {
-	const struct sim_endpoint *e = &s->endpoints[number - 1];
+	const struct sim_endpoint *e = &s->ends.all[number - 1];
 	struct sim_packet view;
 
 	packet_describe(s, p, &view);
@@ -577,8 +580,8 @@ void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	struct packet *p = packet_at(s, id);
 
 	packet_delivered(s, p, port, s->now);
-	if (s->extras[id].endpoint) {
-		hand_to_endpoint(s, port, p, s->extras[id].endpoint);
+	if (s->pool.extras[id].endpoint) {
+		hand_to_endpoint(s, port, p, s->pool.extras[id].endpoint);
 		return;
 	}
 	struct arrived what = arrived_of(s, p);
@@ -605,15 +608,15 @@ static double fairness(const struct sim_metrics *m)
 
 const struct sim_metrics *sim_metrics(struct sim *s)
 {
-	struct sim_metrics *m = s->metrics;
+	struct sim_metrics *m = s->outcome.metrics;
 
 	if (s->parts)
 		metrics_collect(s);
 	m->to = s->now < s->horizon ? s->now : s->horizon;
 	m->from = s->from < m->to ? s->from : m->to;
-	m->hops = s->hops - s->hops_before;
-	m->events = s->events;
-	flow_tallies_report(&s->tally->flows, m);
+	m->hops = s->outcome.hops - s->outcome.hops_before;
+	m->events = s->outcome.events;
+	flow_tallies_report(&s->outcome.tally->flows, m);
 	report_made(s, m);
 	histogram_clear(&m->latency);
 	for (unsigned i = 0; i < N_SLS; i++)
@@ -625,7 +628,7 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 		histogram_merge(&m->latency_sl[g->sl & 15], &g->latency);
 	}
 	m->mean_latency = batch_counts_interval(
-		&s->tally->flows.mean,
+		&s->outcome.tally->flows.mean,
 		s->rules.level > 0 ? s->rules.level : 0.95);
 	m->sim = s;
 	for (uint32_t i = 0; i < m->n_ports; i++)

@@ -14,10 +14,10 @@ bool groups_are_shared(const struct sim *whole)
 /* Its own groups, or the rows of those that are its own. */
 static void part_groups_init(struct sim *part, const struct sim *whole)
 {
-	struct sim_metrics *m = part->metrics;
-	const struct sim_metrics *from = whole->metrics;
+	struct sim_metrics *m = part->outcome.metrics;
+	const struct sim_metrics *from = whole->outcome.metrics;
 
-	histogram_pool_init(&part->tally->rows);
+	histogram_pool_init(&part->outcome.tally->rows);
 	if (!groups_are_shared(whole)) {
 		m->groups = hd_alloc_dense(m->n_groups, sizeof(*m->groups));
 		for (uint32_t i = 0; i < m->n_groups; i++)
@@ -28,13 +28,13 @@ static void part_groups_init(struct sim *part, const struct sim *whole)
 		struct sim_group *g = &from->groups[i];
 
 		if (g->latency.pool && flow_home(part, g->flow) == part->part)
-			g->latency.pool = &part->tally->rows;
+			g->latency.pool = &part->outcome.tally->rows;
 	}
 }
 
 void metrics_part_init(struct sim *part, const struct sim *whole)
 {
-	const struct tally *from = whole->tally;
+	const struct tally *from = whole->outcome.tally;
 	struct tally *t = hd_alloc(1, sizeof(*t));
 
 	*t = (struct tally){
@@ -50,8 +50,8 @@ void metrics_part_init(struct sim *part, const struct sim *whole)
 		.hashed = from->hashed,
 		.per_flow = from->per_flow,
 	};
-	part->tally = t;
-	part->metrics = &t->m;
+	part->outcome.tally = t;
+	part->outcome.metrics = &t->m;
 	part_groups_init(part, whole);
 	t->flows = (struct flow_tallies){
 		.of = from->flows.of,
@@ -65,7 +65,7 @@ void metrics_part_init(struct sim *part, const struct sim *whole)
 
 void metrics_part_fini(struct sim *part, const struct sim *whole)
 {
-	struct tally *t = part->tally;
+	struct tally *t = part->outcome.tally;
 
 	if (!groups_are_shared(whole)) {
 		for (uint32_t i = 0; i < t->m.n_groups; i++)
@@ -80,7 +80,7 @@ void metrics_part_fini(struct sim *part, const struct sim *whole)
 
 void metrics_late(struct sim *part, const struct late *l)
 {
-	flow_tallies_count(&part->tally->flows, l);
+	flow_tallies_count(&part->outcome.tally->flows, l);
 }
 
 static void collect_groups(struct sim_metrics *m, const struct sim_metrics *p)
@@ -132,7 +132,7 @@ static void collect_part(struct tally *t, const struct tally *p)
 /* All but the groups, which take long. */
 static void collect_sums(struct sim *whole)
 {
-	struct tally *t = whole->tally;
+	struct tally *t = whole->outcome.tally;
 	struct sim_metrics *m = &t->m;
 
 	m->made = m->made_bytes = m->delivered = m->delivered_bytes = 0;
@@ -140,18 +140,19 @@ static void collect_sums(struct sim *whole)
 	memset(m->lost, 0, sizeof(m->lost));
 	memset(t->per_sl, 0, sizeof(t->per_sl));
 	t->warmed = t->flows_done = 0;
-	whole->hops = whole->events = whole->delivered_all = 0;
-	whole->hops_before = 0;
+	whole->outcome.hops = whole->outcome.events =
+		whole->outcome.delivered_all = 0;
+	whole->outcome.hops_before = 0;
 	for (uint32_t i = 0; i < whole->parts->cut.n; i++) {
 		const struct sim *part = whole->parts->part[i];
 
-		collect_part(t, part->tally);
-		whole->hops += part->hops;
-		whole->hops_before += part->hops_before;
-		whole->events += part->events;
-		whole->delivered_all += part->delivered_all;
-		if (part->latest > whole->latest)
-			whole->latest = part->latest;
+		collect_part(t, part->outcome.tally);
+		whole->outcome.hops += part->outcome.hops;
+		whole->outcome.hops_before += part->outcome.hops_before;
+		whole->outcome.events += part->outcome.events;
+		whole->outcome.delivered_all += part->outcome.delivered_all;
+		if (part->outcome.latest > whole->outcome.latest)
+			whole->outcome.latest = part->outcome.latest;
 	}
 }
 
@@ -160,9 +161,10 @@ void metrics_collect(struct sim *whole)
 	collect_sums(whole);
 	if (groups_are_shared(whole))
 		return;
-	groups_clear(whole->metrics);
+	groups_clear(whole->outcome.metrics);
 	for (uint32_t i = 0; i < whole->parts->cut.n; i++)
-		collect_groups(whole->metrics, whole->parts->part[i]->metrics);
+		collect_groups(whole->outcome.metrics,
+			       whole->parts->part[i]->outcome.metrics);
 }
 
 hd_time metrics_cell(const struct sim *whole)
@@ -175,13 +177,13 @@ hd_time metrics_cell(const struct sim *whole)
 
 bool metrics_mean_sums(const struct sim *whole, uint64_t n)
 {
-	return n <= batch_counts_room(&whole->tally->flows.mean);
+	return n <= batch_counts_room(&whole->outcome.tally->flows.mean);
 }
 
 void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum,
 		  const struct late *all)
 {
-	struct batch_counts *mean = &whole->tally->flows.mean;
+	struct batch_counts *mean = &whole->outcome.tally->flows.mean;
 
 	if (!whole->rules.flow_metrics || n == 0)
 		return;

@@ -109,8 +109,9 @@ void sim_port_counters(const struct sim_metrics *m, uint32_t port,
 static double sending(const struct sim *s, uint32_t port,
 		      const struct sim_counters *c)
 {
-	hd_time end = s->links[port].busy_until, to = s->metrics->to;
-	uint64_t bytes = c->xmit_bytes + (s->exact ? 6 * c->updates_sent : 0);
+	hd_time end = s->links[port].busy_until, to = s->outcome.metrics->to;
+	uint64_t bytes =
+		c->xmit_bytes + (s->mode.exact ? 6 * c->updates_sent : 0);
 	double time =
 		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
 		(double)s->sums.carried[port];
@@ -122,7 +123,8 @@ void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 {
 	const struct sim_port *sp = &s->setup->ports[port];
 	struct sim_counters c;
-	double time = (double)(s->metrics->to - s->metrics->from);
+	double time =
+		(double)(s->outcome.metrics->to - s->outcome.metrics->from);
 
 	*out = (struct sim_port_use){ 0 };
 	if (time <= 0 || s->links[port].peer == NONE)

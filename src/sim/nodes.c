@@ -112,7 +112,7 @@ static void node_init(struct sim *s, uint32_t id)
 	uint32_t inputs = n->n_in + (sub->n_aggregations > 0);
 
 	/* A node of 64 ports has 64 inputs, unless port 0 is one, too. */
-	s->wide = s->wide || inputs - n->low > 64;
+	s->mode.wide = s->mode.wide || inputs - n->low > 64;
 	if (inputs > s->heads.row)
 		s->heads.row = inputs;
 	if (sn->kind == SIM_ROUTER) {
@@ -148,7 +148,7 @@ static bool lanes_merge(const struct sim *s)
 static void sl_counters_init(struct sim *s)
 {
 	uint32_t taken = 0;
-	bool apart = !s->mixes && !s->setup->borrowing.on;
+	bool apart = !s->mode.mixes && !s->setup->borrowing.on;
 
 	for (unsigned sl = 0; apart && sl < N_SLS; sl++) {
 		unsigned vl = s->nodes[0].vl_of_sl[sl];
@@ -200,16 +200,17 @@ void nodes_init(struct sim *s)
 	s->nodes = hd_alloc_dense(s->setup->n_nodes, sizeof(*s->nodes));
 	for (uint32_t id = 0; id < s->setup->n_nodes; id++)
 		node_init(s, id);
-	if (s->wide)
+	if (s->mode.wide)
 		s->words =
 			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
 				       4 * sizeof(*s->words));
-	s->heads.mask = s->wide ? UINT8_MAX : 63;
+	s->heads.mask = s->mode.wide ? UINT8_MAX : 63;
 	s->heads.free = NONE;
-	s->mixes = lanes_merge(s);
+	s->mode.mixes = lanes_merge(s);
 	/* A lane on loan is used for one link only. */
-	s->merges = s->fifo && (s->setup->borrowing.on || s->mixes);
-	if (s->merges)
+	s->mode.merges =
+		s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
+	if (s->mode.merges)
 		heads_for_all(s);
 	sl_counters_init(s);
 }

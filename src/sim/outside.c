@@ -10,7 +10,7 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 	uint32_t id = packet_new(s);
 
 	assert(a->bytes <= s->max_bytes);
-	s->packets[id] = (struct packet){
+	s->pool.all[id] = (struct packet){
 		.born = a->time,
 		.ready = a->time,
 		.next = NONE,
@@ -25,8 +25,8 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 		.out_vl = a->management ? VL_MANAGEMENT : 0,
 		.sl = a->sl & 15u,
 	};
-	if (s->extras)
-		s->extras[id] = (struct packet_extra){
+	if (s->pool.extras)
+		s->pool.extras[id] = (struct packet_extra){
 			.source = a->source,
 			.target = a->global ? a->target : TOPO_NONE,
 			.tclass = a->tclass,
@@ -62,12 +62,12 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 	mine.flow = NONE;
 	uint32_t id = packet_from(s, &mine);
 
-	assert(s->extras && endpoint < s->n_endpoints);
+	assert(s->pool.extras && endpoint < s->ends.n);
 	assert(a->bytes >= SIM_LEAST_BYTES);
-	s->packets[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
-	s->extras[id].kind = (uint8_t)a->kind;
-	s->extras[id].cookie = cookie;
-	s->extras[id].nth = a->transaction;
-	s->extras[id].endpoint = (uint8_t)(endpoint + 1);
+	s->pool.all[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
+	s->pool.extras[id].kind = (uint8_t)a->kind;
+	s->pool.extras[id].cookie = cookie;
+	s->pool.extras[id].nth = a->transaction;
+	s->pool.extras[id].endpoint = (uint8_t)(endpoint + 1);
 	sender_expect(s, endpoint, id);
 }

@@ -211,7 +211,7 @@ static uint32_t least_bytes(const struct sim *s)
 	}
 	if (s->control && least_answer(s->control->rules) < least)
 		least = least_answer(s->control->rules);
-	if (s->n_endpoints && SIM_LEAST_BYTES < least)
+	if (s->ends.n && SIM_LEAST_BYTES < least)
 		least = SIM_LEAST_BYTES;
 	return least;
 }
@@ -247,14 +247,14 @@ static hd_time least_stay(struct sim *s, uint32_t bytes)
 	const struct hd_ratio *speedup = &s->setup->sw.speedup;
 	hd_time least = NEVER;
 
-	if (s->fc || s->hoq)
+	if (s->fc || s->mode.hoq)
 		return 0; /* F4, F5: at once, if its tail has come */
-	for (unsigned i = 0; i < s->n_rates; i++) {
+	for (unsigned i = 0; i < s->rate.n; i++) {
 		hd_time d = duration_of(s, i, bytes);
 
 		least = d < least ? d : least;
 	}
-	return s->cioq ? least / (speedup->num / speedup->den + 1) : least;
+	return s->mode.cioq ? least / (speedup->num / speedup->den + 1) : least;
 }
 
 /* Of the link from `port` to another part; `stay` as above. */
@@ -267,8 +267,8 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 
 	/* It must be ready, or wait at its output (C3); unless its head's
 	 * arrival is an event, or finds routes as they are then (T11r). */
-	if (!s->exact && s->n_lanes == s->vl15 && !s->merges && !s->routes &&
-	    !s->fills)
+	if (!s->mode.exact && s->n_lanes == s->vl15 && !s->mode.merges &&
+	    !s->routes && !s->mode.fills)
 		packet += s->marks || s->choices ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */
 	hd_time both = (l->prop + credit) / 2;

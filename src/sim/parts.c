@@ -18,7 +18,7 @@ uint64_t sim_alive(const struct sim *s)
 	uint64_t alive = 0;
 
 	for (uint32_t i = 0; i < sim_n_parts(s); i++)
-		alive += sim_part(s, i)->alive;
+		alive += sim_part(s, i)->pool.alive;
 	return alive;
 }
 
@@ -29,8 +29,8 @@ size_t sim_events(const struct sim *s)
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++) {
 		const struct sim *part = s->parts->part[i];
 
-		n += part->is_elsewhere ? part->n_queued
-					: eventq_count(&part->q);
+		n += part->mail.is_elsewhere ? part->mail.n_queued
+					     : eventq_count(&part->q);
 	}
 	return n;
 }
@@ -48,12 +48,12 @@ static void part_begin_window(struct parts *p, uint32_t i)
 {
 	struct sim *s = p->part[i];
 
-	s->told = NEVER;
-	s->window_n = s->window_sum = 0;
-	s->stops_dry = p->stops_dry;
-	s->events_before = s->events;
+	s->mail.told = NEVER;
+	s->mail.window_n = s->mail.window_sum = 0;
+	s->mail.stops_dry = p->stops_dry;
+	s->mail.events_before = s->outcome.events;
 	/* Before it reads: a packet that is dropped has an answer. */
-	s->boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
+	s->mail.boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
 	mail_read(s, p->boxes[(p->window + 1) & 1]);
 }
 
@@ -66,13 +66,13 @@ void part_window(void *context, unsigned member)
 		struct sim *s = p->part[i];
 
 		if (p->goes_on)
-			s->stops_dry = false;
+			s->mail.stops_dry = false;
 		else
 			part_begin_window(p, i);
-		if (s->stops_dry && part_is_dry(s))
+		if (s->mail.stops_dry && part_is_dry(s))
 			continue;
 		while (engine_run(s, p->end))
-			s->events_checked = UINT64_MAX;
+			s->outcome.events_checked = UINT64_MAX;
 	}
 }
 
@@ -84,7 +84,8 @@ static bool is_all_dry(const struct parts *p)
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		const struct sim *part = p->part[i];
 
-		if (part->is_elsewhere ? !part->is_dry : !part_is_dry(part))
+		if (part->mail.is_elsewhere ? !part->mail.is_dry
+					    : !part_is_dry(part))
 			return false;
 	}
 	for (size_t i = 0; i < (size_t)p->cut.n * p->cut.n; i++) {
@@ -152,10 +153,11 @@ static void window_run(struct parts *p, hd_time end)
 	distant_exchange(p, true);
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		const struct sim *part = p->part[i];
-		uint64_t events = part->events - part->events_before;
+		uint64_t events =
+			part->outcome.events - part->mail.events_before;
 
-		n += part->window_n;
-		sum += part->window_sum;
+		n += part->mail.window_n;
+		sum += part->mail.window_sum;
 		most = events > most ? events : most;
 	}
 	p->busiest += most;
@@ -212,8 +214,8 @@ static hd_time next_of(struct sim *part)
 {
 	const struct event *e = eventq_first(&part->q);
 
-	if (part->is_elsewhere)
-		return part->next_event;
+	if (part->mail.is_elsewhere)
+		return part->mail.next_event;
 	return e ? e->when : NEVER;
 }
 
@@ -229,13 +231,14 @@ static struct outlook outlook_of(struct parts *p)
 
 		o.next = next < o.next ? next : o.next;
 		/* It was sent in a window that is over. */
-		if (s->told != NEVER) {
-			hd_time told = s->told > p->end ? s->told : p->end + 1;
+		if (s->mail.told != NEVER) {
+			hd_time told = s->mail.told > p->end ? s->mail.told
+							     : p->end + 1;
 
 			o.next = told < o.next ? told : o.next;
 			o.mail = true;
 		}
-		o.mail = o.mail || s->window_n;
+		o.mail = o.mail || s->mail.window_n;
 	}
 	o.pending = sim_pending(p->whole);
 	o.alive = sim_alive(p->whole);
@@ -261,7 +264,7 @@ static hd_time window_end(const struct parts *p, hd_time from,
 static bool is_full(const struct parts *p)
 {
 	for (uint32_t i = 0; i < p->cut.n; i++) {
-		if (p->part[i]->full)
+		if (p->part[i]->run.full)
 			return true;
 	}
 	return false;
@@ -275,7 +278,7 @@ static bool show_progress(struct parts *p, sim_progress_fn *progress,
 	uint64_t events = 0;
 
 	for (uint32_t i = 0; i < p->cut.n; i++)
-		events += p->part[i]->events;
+		events += p->part[i]->outcome.events;
 	if (events - p->looked < LOOK_EVERY)
 		return true;
 	p->looked = events;
@@ -292,10 +295,10 @@ static enum sim_state run_out(struct sim *s, const struct outlook *o,
 			      hd_time end)
 {
 	metrics_collect(s);
-	if (s->is_stuck)
+	if (s->run.is_stuck)
 		return SIM_DEADLOCK;
 	if (o->pending == 0 && o->alive == 0) {
-		s->now = s->latest;
+		s->now = s->outcome.latest;
 		return SIM_IDLE;
 	}
 	if (o->next == NEVER && o->global == NEVER)
@@ -307,7 +310,8 @@ static enum sim_state run_out(struct sim *s, const struct outlook *o,
 /* As the engine does it: plain runs go on to what is due for all. */
 static bool is_idle(const struct sim *s, const struct outlook *o)
 {
-	return !o->mail && o->pending == 0 && o->alive == 0 && !s->to_the_end &&
+	return !o->mail && o->pending == 0 && o->alive == 0 &&
+	       !s->run.to_the_end &&
 	       (s->way == WAY_GENERAL || o->global == NEVER);
 }
 
@@ -321,7 +325,7 @@ static enum sim_state run_parts(struct sim *s, hd_time until,
 		hd_time end = until < s->horizon ? until : s->horizon;
 		hd_time first = o.next < o.global ? o.next : o.global;
 
-		if (s->is_stuck)
+		if (s->run.is_stuck)
 			end = s->now; /* but that instant is completed */
 		if (o.mail && (o.next >= o.global || first > end)) {
 			window_run(p, p->end); /* only to read it */

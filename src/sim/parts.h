@@ -174,13 +174,14 @@ static inline bool mailbox_is_live(const struct mailbox *m)
 /* Has it nothing to do, but for timers? */
 static inline bool part_is_dry(const struct sim *part)
 {
-	return part->alive == 0 && eventq_count(&part->q) <= part->background;
+	return part->pool.alive == 0 &&
+	       eventq_count(&part->q) <= part->background;
 }
 
 /* link_request in an instant of the whole: its part must come to it too. */
 static inline void port_stir(struct sim *owner, uint32_t port)
 {
-	if (owner->is_elsewhere)
+	if (owner->mail.is_elsewhere)
 		return; /* and stirs it there */
 	link_request(owner, port);
 	if (owner->cut)

@@ -93,7 +93,7 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow,
 	uint32_t far = s->nodes[end_of(s, flow, to)].first_port + 1;
 	uint32_t id = packet_new(s);
 
-	s->packets[id] = (struct packet){
+	s->pool.all[id] = (struct packet){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -108,7 +108,7 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow,
 		.sl = s->flows[flow].sl,
 		.flags = P_TOLD | P_OTHER,
 	};
-	s->extras[id] = (struct packet_extra){
+	s->pool.extras[id] = (struct packet_extra){
 		.cookie = to,
 		.source = node,
 		.target = TOPO_NONE,

@@ -126,9 +126,9 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 	look_at_zero(u, lane, zero);
 	if (numset_is_empty(offers, u->words))
 		s->links[port].requests &= (uint16_t) ~(1u << vl);
-	if (s->n_endpoints && s->extras) {
-		u->endpoint = s->extras[id].endpoint;
-		u->cookie = s->extras[id].cookie;
+	if (s->ends.n && s->pool.extras) {
+		u->endpoint = s->pool.extras[id].endpoint;
+		u->cookie = s->pool.extras[id].cookie;
 	}
 	return packet_at(s, id);
 }
@@ -142,7 +142,7 @@ void pull_granted(struct sim *s, uint32_t port)
 	if (throttle != NONE) {
 		throttle_update(s, throttle);
 	} else if (u->endpoint) {
-		const struct sim_endpoint *e = &s->endpoints[u->endpoint - 1];
+		const struct sim_endpoint *e = &s->ends.all[u->endpoint - 1];
 
 		if (e->granted)
 			e->granted(e->context, s->now,
@@ -153,9 +153,9 @@ void pull_granted(struct sim *s, uint32_t port)
 
 void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
 {
-	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	const struct sim_endpoint *e =
-		x->endpoint ? &s->endpoints[x->endpoint - 1] : NULL;
+		x->endpoint ? &s->ends.all[x->endpoint - 1] : NULL;
 
 	if (!e || !e->passes)
 		return;
@@ -226,7 +226,7 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 static uint32_t number_of(const struct sim *s, const struct pull *u,
 			  uint32_t endpoint)
 {
-	return u->n - s->n_endpoints + endpoint;
+	return u->n - s->ends.n + endpoint;
 }
 
 void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)
@@ -339,7 +339,7 @@ void senders_init(struct sim *s)
 	count_senders(s, counts);
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
 		if (s->nodes[i].kind == SIM_END)
-			counts[i] += s->n_endpoints;
+			counts[i] += s->ends.n;
 		total += counts[i];
 	}
 	s->pull.ports = hd_alloc(setup->n_nodes, sizeof(*s->pull.ports));

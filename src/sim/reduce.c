@@ -141,7 +141,7 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 void contribution_arrive(struct sim *s, const struct node *n, struct packet *p,
 			 uint32_t in_port)
 {
-	const struct packet_extra *x = &s->extras[packet_id(s, p)];
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint32_t id =
 		map_get(&s->reductions->index, key_of(n->switch_id, p->dlid));
 	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
@@ -190,7 +190,7 @@ static uint32_t result_make(struct sim *s, const struct reducer *r,
 {
 	uint32_t id = packet_new(s);
 
-	s->packets[id] = (struct packet){
+	s->pool.all[id] = (struct packet){
 		.born = s->now,
 		.head = head,
 		.next = NONE,
@@ -205,7 +205,7 @@ static uint32_t result_make(struct sim *s, const struct reducer *r,
 		.in = (uint8_t)s->nodes[r->node].n_in,
 		.sl = t->sl,
 	};
-	s->extras[id] = (struct packet_extra){
+	s->pool.extras[id] = (struct packet_extra){
 		.cookie = t->number,
 		.source = r->node,
 		.target = TOPO_NONE,

@@ -16,7 +16,7 @@
 static inline bool is_contribution(const struct sim *s, const struct packet *p)
 {
 	return (p->flags & P_OTHER) &&
-	       s->extras[packet_id(s, p)].kind == SIM_CONTRIBUTION;
+	       s->pool.extras[packet_id(s, p)].kind == SIM_CONTRIBUTION;
 }
 
 void reductions_init(struct sim *s);

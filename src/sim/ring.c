@@ -21,23 +21,23 @@ static void spill_insert(struct spill *p, struct spill_entry e)
 
 static uint32_t spill_new(struct sim *s)
 {
-	uint32_t id = s->free_spill;
+	uint32_t id = s->spill.free;
 
 	if (id != NONE) {
-		s->free_spill = s->spills[id].next;
+		s->spill.free = s->spill.all[id].next;
 		return id;
 	}
-	s->spills = hd_grow(s->spills, &s->spills_cap, (size_t)s->n_spills + 1,
-			    sizeof(*s->spills));
-	s->spills[s->n_spills] = (struct spill){ 0 };
-	return s->n_spills++;
+	s->spill.all = hd_grow(s->spill.all, &s->spill.cap,
+			       (size_t)s->spill.n + 1, sizeof(*s->spill.all));
+	s->spill.all[s->spill.n] = (struct spill){ 0 };
+	return s->spill.n++;
 }
 
 void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 {
 	if (r->spill == NONE)
 		r->spill = spill_new(s);
-	struct spill *p = &s->spills[r->spill];
+	struct spill *p = &s->spill.all[r->spill];
 	unsigned i = r->n;
 
 	if (i > 0 && when < r->when[i - 1]) {
@@ -59,7 +59,7 @@ void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 
 void ring_unspill(struct sim *s, struct ring *r)
 {
-	struct spill *p = &s->spills[r->spill];
+	struct spill *p = &s->spill.all[r->spill];
 
 	while (r->n < RING_INLINE && p->at < p->n) {
 		r->when[r->n] = p->e[p->at].when;
@@ -69,8 +69,8 @@ void ring_unspill(struct sim *s, struct ring *r)
 	}
 	if (p->at == p->n) {
 		p->at = p->n = 0;
-		p->next = s->free_spill;
-		s->free_spill = r->spill;
+		p->next = s->spill.free;
+		s->spill.free = r->spill;
 		r->spill = NONE;
 	}
 }
@@ -78,7 +78,7 @@ void ring_unspill(struct sim *s, struct ring *r)
 hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
 			  uint32_t vls)
 {
-	const struct spill *p = &s->spills[r->spill];
+	const struct spill *p = &s->spill.all[r->spill];
 
 	for (uint32_t i = p->at; i < p->n; i++) {
 		if (vls >> (p->e[i].what >> RING_VL_SHIFT) & 1)

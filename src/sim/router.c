@@ -45,7 +45,7 @@ static bool find_output(const struct sim *s, const struct node *n,
 	const struct subnet *subnet = s->setup->subnet;
 	node_id router =
 		s->setup->nodes[s->setup->ports[n->first_port].node].node;
-	port_id target = s->extras[packet_id(s, p)].target;
+	port_id target = s->pool.extras[packet_id(s, p)].target;
 
 	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
 	    target == TOPO_NONE ||
@@ -60,7 +60,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 		   uint32_t in_port)
 {
 	const struct subnet *subnet = s->setup->subnet;
-	struct packet_extra *x = &s->extras[packet_id(s, p)];
+	struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	port_id origin = TOPO_NONE;
 	lid_t dlid = 0;
 

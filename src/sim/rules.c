@@ -10,7 +10,7 @@
 
 void stop_rules_init(struct sim *s)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	if (s->rules.packets_per_flow)
 		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
@@ -20,7 +20,7 @@ void stop_rules_init(struct sim *s)
 
 hd_time looks_apart(const struct sim *s)
 {
-	return LOOKS * s->margin;
+	return LOOKS * s->outcome.margin;
 }
 
 /* M2: the next instant at which rules that count packets are looked at. */
@@ -56,7 +56,7 @@ static bool may_end(const struct sim *s, const struct tally *t)
 
 void check_stop(struct sim *s)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	if (t->looks || t->done || !may_end(s, t))
 		return;
@@ -67,7 +67,7 @@ void check_stop(struct sim *s)
 
 void metrics_look(struct sim *s)
 {
-	struct tally *t = s->tally;
+	struct tally *t = s->outcome.tally;
 
 	s->background--;
 	t->looks = false;
@@ -75,17 +75,17 @@ void metrics_look(struct sim *s)
 		return;
 	/* Beyond what has been computed ahead, so that nothing is missed. */
 	t->done = true;
-	if (s->now + s->margin < s->horizon)
-		s->horizon = s->now + s->margin;
+	if (s->now + s->outcome.margin < s->horizon)
+		s->horizon = s->now + s->outcome.margin;
 }
 
 void check_warm(struct sim *s)
 {
-	const struct tally *t = s->tally;
+	const struct tally *t = s->outcome.tally;
 
 	if (s->from != NEVER || t->warmed < s->rules.warmup_packets)
 		return;
-	s->from = next_look(s) + s->margin;
+	s->from = next_look(s) + s->outcome.margin;
 	eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
 	s->background++;
 }

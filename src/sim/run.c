@@ -38,23 +38,23 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 {
-	assert(s->n_endpoints < MOST_ENDPOINTS);
-	s->endpoints = hd_realloc(s->endpoints, (size_t)s->n_endpoints + 1,
-				  sizeof(*s->endpoints));
-	s->endpoints[s->n_endpoints++] = *e;
+	assert(s->ends.n < MOST_ENDPOINTS);
+	s->ends.all = hd_realloc(s->ends.all, (size_t)s->ends.n + 1,
+				 sizeof(*s->ends.all));
+	s->ends.all[s->ends.n++] = *e;
 	s->tells_passing |= e->passes != NULL;
 	if (e->made) {
-		assert(!s->poster);
-		s->poster = s->n_endpoints;
+		assert(!s->ends.poster);
+		s->ends.poster = s->ends.n;
 	}
 	senders_init(s);
-	return s->n_endpoints - 1;
+	return s->ends.n - 1;
 }
 
 const char *sim_sender_name(const struct sim *s, const struct sim_packet *p)
 {
-	return p->endpoint && p->endpoint <= s->n_endpoints
-		       ? s->endpoints[p->endpoint - 1].name
+	return p->endpoint && p->endpoint <= s->ends.n
+		       ? s->ends.all[p->endpoint - 1].name
 		       : NULL;
 }
 
@@ -63,7 +63,7 @@ void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
 {
 	uint32_t port = s->nodes[node].first_port + 1;
 
-	assert(cookie <= EV_ID_MAX && endpoint < s->n_endpoints);
+	assert(cookie <= EV_ID_MAX && endpoint < s->ends.n);
 	eventq_push(&s->q, when, event_key(EV_TIMER, port, endpoint, cookie));
 }
 
@@ -88,9 +88,9 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
 		const struct sim *part = sim_part(s, i);
 
-		out->delivered += part->delivered_all;
-		out->hops += part->hops;
-		delivered += part->metrics->delivered;
+		out->delivered += part->outcome.delivered_all;
+		out->hops += part->outcome.hops;
+		delivered += part->outcome.metrics->delivered;
 	}
 	if (r->packets) {
 		counts = true;
@@ -118,7 +118,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 
 void stuck_expect(struct sim *s)
 {
-	eventq_push(&s->q, s->now + STUCK_EVERY * s->margin,
+	eventq_push(&s->q, s->now + STUCK_EVERY * s->outcome.margin,
 		    event_key(EV_STUCK, 0, 0, 0));
 	s->background++;
 }
@@ -129,16 +129,16 @@ void stuck_look(struct sim *s)
 
 	s->background--;
 	for (uint32_t i = 0; i < sim_n_parts(s); i++)
-		hops += sim_part(s, i)->hops;
-	bool moved = hops != s->hops_checked;
+		hops += sim_part(s, i)->outcome.hops;
+	bool moved = hops != s->outcome.hops_checked;
 
-	s->hops_checked = hops;
-	if (s->to_the_end || (alive == 0 && sim_pending(s) == 0))
+	s->outcome.hops_checked = hops;
+	if (s->run.to_the_end || (alive == 0 && sim_pending(s) == 0))
 		return;
-	s->is_stuck = !moved && alive > 0 &&
-		      (sim_events(s) == 0 || deadlock_exists(s));
-	if (s->is_stuck)
-		s->events_checked = 0; /* after this instant */
+	s->run.is_stuck = !moved && alive > 0 &&
+			  (sim_events(s) == 0 || deadlock_exists(s));
+	if (s->run.is_stuck)
+		s->outcome.events_checked = 0; /* after this instant */
 	else
 		stuck_expect(s);
 }
@@ -148,8 +148,8 @@ void stuck_look(struct sim *s)
 /* Nothing happens any more until `end`. */
 static enum sim_state run_out(struct sim *s, hd_time end)
 {
-	if (eventq_count(&s->q) <= s->background && s->alive == 0) {
-		s->now = s->latest;
+	if (eventq_count(&s->q) <= s->background && s->pool.alive == 0) {
+		s->now = s->outcome.latest;
 		return SIM_IDLE;
 	}
 	if (eventq_count(&s->q) == 0)
@@ -164,15 +164,15 @@ static enum sim_state run_whole(struct sim *s, hd_time until,
 	while (engine_run(s, until)) {
 		struct sim_progress p;
 
-		s->events_checked = s->events + LOOK_EVERY;
-		if (s->full)
+		s->outcome.events_checked = s->outcome.events + LOOK_EVERY;
+		if (s->run.full)
 			return SIM_FULL;
-		if (s->is_stuck)
+		if (s->run.is_stuck)
 			return SIM_DEADLOCK;
 		sim_progress(s, &p);
-		bool is_to_pause = s->is_to_pause;
+		bool is_to_pause = s->run.is_to_pause;
 
-		s->is_to_pause = false;
+		s->run.is_to_pause = false;
 		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
 	}
@@ -182,29 +182,30 @@ static enum sim_state run_whole(struct sim *s, hd_time until,
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context)
 {
-	if (!s->has_begun)
+	if (!s->run.has_begun)
 		parts_begin(s);
 	enum sim_state state = s->parts
 				       ? parts_run(s, until, progress, context)
 				       : run_whole(s, until, progress, context);
 
 	tell_until(s, s->now);
-	s->latest_moved = s->latest;
+	s->outcome.latest_moved = s->outcome.latest;
 	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))
-		s->latest = s->now > s->latest ? s->now : s->latest;
+		s->outcome.latest =
+			s->now > s->outcome.latest ? s->now : s->outcome.latest;
 	return state;
 }
 
 void sim_pause(struct sim *s)
 {
 	assert(!s->parts);
-	s->is_to_pause = true;
-	s->events_checked = 0;
+	s->run.is_to_pause = true;
+	s->outcome.events_checked = 0;
 }
 
 void sim_forget_pause(struct sim *s)
 {
-	s->latest = s->latest_moved;
+	s->outcome.latest = s->outcome.latest_moved;
 }
 
 /* ---- replay ------------------------------------------------------------- */
@@ -272,8 +273,8 @@ static struct sim *replay_new(const struct sim_setup *setup,
 	struct sim *s = sim_new(setup, NULL, 0, &rules);
 
 	sim_observe(s, &observer);
-	s->to_the_end = true;
-	s->has_begun = true;
+	s->run.to_the_end = true;
+	s->run.has_begun = true;
 	s->make.arrivals = arrivals;
 	s->make.n_arrivals = n;
 	senders_init(s);
@@ -302,7 +303,7 @@ static struct replay replay_begin(const struct sim_replay *what,
 		n = partition(s, cut.parts, parts);
 	if (n < 2 || partition_lookahead(s, parts) == 0) {
 		arrivals_give(s, what->arrivals, what->n_arrivals);
-		s->events_checked = UINT64_MAX;
+		s->outcome.events_checked = UINT64_MAX;
 	} else {
 		parts_make(s, parts, n, 1 + n % 2);
 		r.shares = arrivals_share(s, what->arrivals, what->n_arrivals);

@@ -14,7 +14,7 @@
 
 static const struct packet *packet_of(const struct saved_packet *x)
 {
-	return &x->owner->packets[x->id];
+	return &x->owner->pool.all[x->id];
 }
 
 /* By what they are and where, so that no order depends on a part's numbers. */
@@ -24,11 +24,11 @@ static int packet_order(const void *x, const void *y)
 	const struct packet_extra *c = NULL, *d = NULL;
 	int order = saved_compare(a->born, b->born);
 
-	if (((const struct saved_packet *)x)->owner->extras) {
+	if (((const struct saved_packet *)x)->owner->pool.extras) {
 		const struct saved_packet *from = x, *to = y;
 
-		c = &from->owner->extras[from->id];
-		d = &to->owner->extras[to->id];
+		c = &from->owner->pool.extras[from->id];
+		d = &to->owner->pool.extras[to->id];
 	}
 	order = order ? order : saved_compare(a->flow, b->flow);
 	order = order || !c ? order : saved_compare(c->source, d->source);
@@ -47,12 +47,12 @@ static int packet_order(const void *x, const void *y)
 /* Adds those of a part that are in use. */
 static void packets_find(struct saved *v, struct sim *part)
 {
-	bool *is_free = hd_alloc(part->n_packets, sizeof(*is_free));
+	bool *is_free = hd_alloc(part->pool.n, sizeof(*is_free));
 
-	for (uint32_t i = part->free_packet; i != NONE;
-	     i = part->packets[i].next)
+	for (uint32_t i = part->pool.free; i != NONE;
+	     i = part->pool.all[i].next)
 		is_free[i] = true;
-	for (size_t i = 0; i < part->n_packets; i++) {
+	for (size_t i = 0; i < part->pool.n; i++) {
 		if (!is_free[i])
 			v->packets[v->n_packets++] =
 				(struct saved_packet){ .owner = part,
@@ -69,7 +69,7 @@ static uint64_t alive_here(const struct sim *s)
 	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
 		const struct sim *part = sim_part(s, i);
 
-		alive += part->is_elsewhere ? 0 : part->alive;
+		alive += part->mail.is_elsewhere ? 0 : part->pool.alive;
 	}
 	return alive;
 }
@@ -83,7 +83,7 @@ static void packets_number(struct saved *v)
 		struct sim *part = saved_part(v, i);
 
 		packets_find(v, part);
-		v->numbers[i] = hd_alloc(part->n_packets, sizeof(**v->numbers));
+		v->numbers[i] = hd_alloc(part->pool.n, sizeof(**v->numbers));
 	}
 	assert(v->n_packets == alive_here(v->s));
 	if (v->n_packets)
@@ -130,11 +130,11 @@ static void list_append(struct saved *v, struct packet_queue *q,
 	if (!x || !pack_check(v->p, !x->is_linked))
 		return;
 	x->is_linked = true;
-	x->owner->packets[x->id].next = NONE;
+	x->owner->pool.all[x->id].next = NONE;
 	if (q->first == NONE)
 		q->first = x->id;
 	else
-		x->owner->packets[q->last].next = x->id;
+		x->owner->pool.all[q->last].next = x->id;
 	q->last = x->id;
 }
 
@@ -143,7 +143,7 @@ void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q)
 	size_t n = 0;
 	uint32_t id = v->p->reads ? NONE : q->first;
 
-	for (uint32_t i = id; i != NONE; i = owner->packets[i].next)
+	for (uint32_t i = id; i != NONE; i = owner->pool.all[i].next)
 		n++;
 	n = pack_count(v->p, n);
 	if (v->p->reads)
@@ -154,7 +154,7 @@ void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q)
 		if (v->p->reads)
 			list_append(v, q, x);
 		else
-			id = owner->packets[id].next;
+			id = owner->pool.all[id].next;
 	}
 }
 
@@ -206,7 +206,7 @@ static bool packet_is_sound(const struct sim *s, const struct packet *p)
 
 static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
 {
-	return x->source < s->setup->n_nodes && x->endpoint <= s->n_endpoints &&
+	return x->source < s->setup->n_nodes && x->endpoint <= s->ends.n &&
 	       (x->target == TOPO_NONE ||
 		x->target < s->setup->subnet->topo->n_ports);
 }
@@ -220,7 +220,7 @@ static void pack_extra(struct saved *v, struct packet_extra *x)
 	if (!pack_check(v->p, extra_is_sound(s, x)))
 		return;
 	if (x->endpoint) {
-		const struct sim_endpoint *e = &s->endpoints[x->endpoint - 1];
+		const struct sim_endpoint *e = &s->ends.all[x->endpoint - 1];
 
 		e->pack_cookie(e->context, v->p, &x->cookie);
 	} else {
@@ -267,14 +267,14 @@ static void read_packet(struct saved *v, struct saved_packet *out)
 	struct packet p = { .next = NONE, .slot = NONE };
 	struct packet_extra x = { 0 };
 
-	pack_packet(v, &p, v->s->extras ? &x : NULL);
+	pack_packet(v, &p, v->s->pool.extras ? &x : NULL);
 	if (v->p->refused)
 		return;
 	out->owner = owner_of(v->s, &p);
 	out->id = packet_new(out->owner);
-	out->owner->packets[out->id] = p;
-	if (out->owner->extras)
-		out->owner->extras[out->id] = x;
+	out->owner->pool.all[out->id] = p;
+	if (out->owner->pool.extras)
+		out->owner->pool.extras[out->id] = x;
 }
 
 static void write_packet(struct saved *v, const struct saved_packet *from)
@@ -282,9 +282,9 @@ static void write_packet(struct saved *v, const struct saved_packet *from)
 	struct packet p = *packet_of(from);
 	struct packet_extra x = { 0 };
 
-	if (v->s->extras)
-		x = from->owner->extras[from->id];
-	pack_packet(v, &p, v->s->extras ? &x : NULL);
+	if (v->s->pool.extras)
+		x = from->owner->pool.extras[from->id];
+	pack_packet(v, &p, v->s->pool.extras ? &x : NULL);
 }
 
 static void read_packets(struct saved *v)
@@ -314,7 +314,7 @@ static void saved_packets(struct saved *v)
 	for (uint32_t i = 0; i < v->n_packets; i++) {
 		const struct saved_packet *x = &v->packets[i];
 
-		saved_ref(v, x->owner, &x->owner->packets[x->id].slot);
+		saved_ref(v, x->owner, &x->owner->pool.all[x->id].slot);
 	}
 }
 
@@ -322,11 +322,16 @@ static void saved_packets(struct saved *v)
  */
 
 static const struct pack_member clock_members[] = {
-	PACK(sim, now),         PACK(sim, horizon),
-	PACK(sim, from),        PACK(sim, arb.next_change),
-	PACK(sim, latest),      PACK(sim, hops),
-	PACK(sim, hops_before), PACK(sim, hops_checked),
-	PACK(sim, events),      PACK(sim, delivered_all),
+	PACK(sim, now),
+	PACK(sim, horizon),
+	PACK(sim, from),
+	PACK(sim, arb.next_change),
+	PACK(sim, outcome.latest),
+	PACK(sim, outcome.hops),
+	PACK(sim, outcome.hops_before),
+	PACK(sim, outcome.hops_checked),
+	PACK(sim, outcome.events),
+	PACK(sim, outcome.delivered_all),
 };
 
 /* What a run that is read into must have in common with it. */
@@ -341,9 +346,9 @@ static void pack_shape(struct saved *v)
 	pack_same(v->p, s->n_lanes);
 	pack_same(v->p, s->n_sls);
 	pack_same(v->p, s->max_bytes);
-	pack_same(v->p, s->n_endpoints);
+	pack_same(v->p, s->ends.n);
 	pack_same(v->p, s->pull.n_senders);
-	pack_same(v->p, s->extras != NULL);
+	pack_same(v->p, s->pool.extras != NULL);
 	pack_same(v->p, s->tell.delivered);
 	pack_same(v->p, s->tell.ended);
 	pack_same(v->p, s->tell.granted);
@@ -361,15 +366,15 @@ static void clocks_share(struct saved *v)
 		part->now = s->now;
 		part->horizon = s->horizon;
 		part->from = s->from;
-		part->latest = s->latest;
+		part->outcome.latest = s->outcome.latest;
 	}
 	if (!s->parts)
 		return;
 	s->parts->begin = s->parts->end = s->now;
-	saved_first(v)->hops = s->hops;
-	saved_first(v)->hops_before = s->hops_before;
-	saved_first(v)->events = s->events;
-	saved_first(v)->delivered_all = s->delivered_all;
+	saved_first(v)->outcome.hops = s->outcome.hops;
+	saved_first(v)->outcome.hops_before = s->outcome.hops_before;
+	saved_first(v)->outcome.events = s->outcome.events;
+	saved_first(v)->outcome.delivered_all = s->outcome.delivered_all;
 }
 
 static void pack_clocks(struct saved *v)
@@ -390,8 +395,8 @@ static void pack_section(struct saved *v)
 	pack_shape(v);
 	if (saved_has_sums(v))
 		pack_clocks(v);
-	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
-		s->endpoints[i].pack(s->endpoints[i].context, v->p);
+	for (uint32_t i = 0; i < s->ends.n && !v->p->refused; i++)
+		s->ends.all[i].pack(s->ends.all[i].context, v->p);
 	saved_packets(v);
 	if (v->p->refused)
 		return;
@@ -421,13 +426,13 @@ static void saved_fini(struct saved *v)
 
 const char *sim_not_saved(const struct sim *s)
 {
-	for (uint32_t i = 0; i < s->n_endpoints; i++) {
-		if (!s->endpoints[i].pack)
+	for (uint32_t i = 0; i < s->ends.n; i++) {
+		if (!s->ends.all[i].pack)
 			return "programs run on its adapters";
 	}
 	if (s->reductions)
 		return "its switches reduce";
-	if (s->rules.world && s->n_endpoints)
+	if (s->rules.world && s->ends.n)
 		return "several processes have its adapters";
 	return NULL;
 }
@@ -494,10 +499,10 @@ void sim_save(struct sim *s, struct strbuf *out)
 			   .section_of_node = section_of_node,
 			   .section = world ? world->rank : 0 };
 
-	assert(s->has_begun && !sim_not_saved(s));
+	assert(s->run.has_begun && !sim_not_saved(s));
 	if (s->parts)
 		metrics_collect(s);
-	flow_tallies_flush(&s->tally->flows);
+	flow_tallies_flush(&s->outcome.tally->flows);
 	pack_to(&p, v.section ? &mine : out);
 	if (v.section == 0)
 		pack_sections(&p, s, world ? world->n : 1, &section_of_node);
@@ -516,16 +521,17 @@ static void elsewhere_forget(struct sim *s)
 	for (uint32_t i = 0; is_distant(s) && i < s->parts->cut.n; i++) {
 		struct sim *part = s->parts->part[i];
 
-		if (!part->is_elsewhere)
+		if (!part->mail.is_elsewhere)
 			continue;
-		free(part->packets);
-		free(part->extras);
-		part->packets = NULL;
-		part->extras =
-			s->extras ? hd_alloc(1, sizeof(*part->extras)) : NULL;
-		part->n_packets = 0;
-		part->packets_cap = 0;
-		part->free_packet = NONE;
+		free(part->pool.all);
+		free(part->pool.extras);
+		part->pool.all = NULL;
+		part->pool.extras =
+			s->pool.extras ? hd_alloc(1, sizeof(*part->pool.extras))
+				       : NULL;
+		part->pool.n = 0;
+		part->pool.cap = 0;
+		part->pool.free = NONE;
 	}
 	if (!is_first_rank(s))
 		moved_forget(s);
@@ -555,7 +561,7 @@ bool saved_read(struct sim *s, const void *bytes, size_t len)
 
 bool sim_load(struct sim *s, const void *bytes, size_t len)
 {
-	assert(!s->has_begun);
+	assert(!s->run.has_begun);
 	parts_begin(s);
 	return saved_read(s, bytes, len);
 }

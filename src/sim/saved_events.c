@@ -25,11 +25,11 @@ static bool names_packet(uint64_t key)
 /* Is the packet that a lifetime was for (F5) still the one? */
 static bool still_waits(const struct sim *s, const struct event *e)
 {
-	const struct packet *p = &s->packets[key_id(e->key)];
+	const struct packet *p = &s->pool.all[key_id(e->key)];
 	uint32_t port = key_port(e->key);
 
 	return (p->flags & P_WAITS) && p->out == port &&
-	       s->extras[key_id(e->key)].first +
+	       s->pool.extras[key_id(e->key)].first +
 			       s->setup->ports[port].hoq_life ==
 		       e->when;
 }
@@ -131,7 +131,7 @@ static struct sim *event_resolve(struct saved *v, struct event *e)
 				      key_id(e->key) < ids_of(s, e->key)))
 		return NULL;
 	if (key_kind(e->key) == EV_TIMER &&
-	    !pack_check(v->p, key_vl(e->key) < s->n_endpoints))
+	    !pack_check(v->p, key_vl(e->key) < s->ends.n))
 		return NULL;
 	if (key_kind(e->key) == EV_TIMEOUT &&
 	    !pack_check(v->p,
@@ -204,7 +204,7 @@ static void read_event(struct saved *v, struct event *e)
 {
 	struct sim *owner = v->p->refused ? NULL : event_resolve(v, e);
 
-	if (!owner || owner->is_elsewhere)
+	if (!owner || owner->mail.is_elsewhere)
 		return;
 	v->coming = hd_grow(v->coming, &v->coming_cap, v->n_coming + 1,
 			    sizeof(*v->coming));

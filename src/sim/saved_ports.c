@@ -20,7 +20,7 @@ static void pack_ring(struct saved *v, struct sim *owner, struct ring *r)
 {
 	struct ring was = *r;
 	const struct spill *spill =
-		was.spill == NONE ? NULL : &owner->spills[was.spill];
+		was.spill == NONE ? NULL : &owner->spill.all[was.spill];
 	size_t n = was.n + (spill ? spill->n - spill->at : 0u);
 
 	pack_u64(v->p, &r->area);
@@ -85,7 +85,7 @@ static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane,
 
 	if (s->links[first + in].peer == NONE)
 		return NONE; /* its bit may be another's */
-	if (s->merges)
+	if (s->mode.merges)
 		return *voq_slot(s, lane, in);
 	return inputs_has(s, lane, in, false) ? voq_first(s, lane, in) : NONE;
 }
@@ -99,10 +99,10 @@ static void read_voq(struct saved *v, struct sim *owner, struct lane *lane,
 		id = p->next;
 		if (!pack_check(v->p, p->in == in))
 			return;
-		if (!v->s->merges)
+		if (!v->s->mode.merges)
 			voq_push(owner, lane, p, false);
 	}
-	if (!v->s->merges)
+	if (!v->s->mode.merges)
 		return;
 	*voq_slot(owner, lane, in) = q->first;
 	if (q->first != NONE)
@@ -222,7 +222,7 @@ static void pack_cold(struct saved *v, struct sim *owner, uint32_t port)
 {
 	struct cold_port *c = cold_at(v->s, port);
 
-	if (!v->s->cold_mask)
+	if (!v->s->fault.cold_mask)
 		return;
 	PACK_STRUCT(v->p, cold_members, c);
 	pack_check(v->p, c->update_vl < 16);
@@ -267,7 +267,7 @@ static void pack_fifo(struct saved *v, struct sim *owner, struct fifo *f)
 	f->next = waiting.first;
 	f->last = waiting.last;
 	for (uint32_t id = f->next; id != NONE && !v->p->refused;
-	     id = owner->packets[id].next) {
+	     id = owner->pool.all[id].next) {
 		struct packet *slot = packet_at(owner, id);
 		struct packet_queue copies = { slot->out, NONE };
 
@@ -313,7 +313,7 @@ static void pack_port(struct saved *v, uint32_t port)
 	saved_table(v, port);
 	pack_ring(v, owner, &s->rings[port]);
 	pack_lanes(v, owner, port);
-	if (s->cioq)
+	if (s->mode.cioq)
 		pack_outlet(v, owner, port);
 	pack_buffers(v, owner, port);
 	pack_cold(v, owner, port);

@@ -63,20 +63,21 @@ static struct tally *pairs_of(const struct saved *v, uint32_t i)
 {
 	struct sim *s = v->s;
 
-	return s->parts && s->tally->hashed ? s->parts->part[i]->tally
-					    : s->tally;
+	return s->parts && s->outcome.tally->hashed
+		       ? s->parts->part[i]->outcome.tally
+		       : s->outcome.tally;
 }
 
 static uint32_t n_tables(const struct saved *v)
 {
-	return v->s->tally->hashed ? sim_n_parts(v->s) : 1;
+	return v->s->outcome.tally->hashed ? sim_n_parts(v->s) : 1;
 }
 
 /* The end node that a pair leads to. */
 static uint32_t node_of(const struct saved *v, uint64_t key)
 {
 	const struct sim *s = v->s;
-	const struct tally *t = s->tally;
+	const struct tally *t = s->outcome.tally;
 	uint64_t end = (key - 1) / t->n_kinds % t->n_ends;
 
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
@@ -90,7 +91,7 @@ static uint32_t table_of(const struct saved *v, uint64_t key)
 {
 	const struct sim *s = v->s;
 
-	return s->parts && s->tally->hashed
+	return s->parts && s->outcome.tally->hashed
 		       ? s->parts->cut.part_of_node[node_of(v, key)]
 		       : 0;
 }
@@ -104,7 +105,7 @@ static bool has_pair(const struct saved *v, const struct pair *pair)
 
 static void pack_pair(struct saved *v, uint32_t place, struct pair pair)
 {
-	const struct tally *t = v->s->tally;
+	const struct tally *t = v->s->outcome.tally;
 
 	pack_u32(v->p, &place);
 	PACK_STRUCT(v->p, pair_members, &pair);
@@ -161,8 +162,8 @@ void group_pack(struct pack *p, struct sim_group *g)
  * the first's, if these are not the same. */
 static void pack_groups(struct saved *v)
 {
-	struct sim_metrics *m =
-		v->p->reads ? saved_first(v)->metrics : v->s->metrics;
+	struct sim_metrics *m = v->p->reads ? saved_first(v)->outcome.metrics
+					    : v->s->outcome.metrics;
 
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		group_pack(v->p, &m->groups[i]);
@@ -170,11 +171,11 @@ static void pack_groups(struct saved *v)
 
 void saved_tally(struct saved *v)
 {
-	struct tally *t = v->s->tally;
+	struct tally *t = v->s->outcome.tally;
 
 	if (saved_has_sums(v)) {
 		PACK_STRUCT(v->p, sums_members,
-			    v->p->reads ? saved_first(v)->tally : t);
+			    v->p->reads ? saved_first(v)->outcome.tally : t);
 		PACK_STRUCT(v->p, rules_members, t);
 		batch_counts_pack(v->p, &t->flows.mean);
 		pack_groups(v);

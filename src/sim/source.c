@@ -225,7 +225,7 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 /* The flow's plan, or NONE: then it takes the general way. */
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
-	if (s->extras || s->borrow || s->routers || s->control ||
+	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
 	    s->setup->subnet->sl_of_path || !flow_is_plain(s, f))
 		return NONE;
 	struct plan plan = {
@@ -366,7 +366,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 		f->kind == SIM_TRACE ? &f->trace[s->make.more[flow].place]
 				     : NULL;
 
-	s->extras[id] = (struct packet_extra){
+	s->pool.extras[id] = (struct packet_extra){
 		.source = f->source,
 		.target = target,
 		.tclass = a ? a->tclass : f->tclass,
@@ -407,7 +407,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 			     to.dlid, (uint8_t)sl);
 	uint32_t id = packet_new(s);
 
-	s->packets[id] = (struct packet){
+	s->pool.all[id] = (struct packet){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -423,7 +423,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.sl = sl & 15u,
 		.flags = flags & 0xff,
 	};
-	if (s->extras)
+	if (s->pool.extras)
 		extra_init(s, id, f, flow, to.target);
 	metrics_made(s, flow, bytes);
 	packet_enter(s, id);
@@ -442,7 +442,7 @@ static uint32_t draw_size(const struct sim_flow *f, struct rng *rng)
 
 static bool is_posted(const struct sim *s, uint32_t flow)
 {
-	return unlikely(s->flows[flow].posted) && s->poster;
+	return unlikely(s->flows[flow].posted) && s->ends.poster;
 }
 
 /* Bytes of packet i of a message. */
@@ -488,7 +488,7 @@ void sim_message_lost(struct sim *s, uint32_t flow)
 
 static void message_post(struct sim *s, uint32_t flow)
 {
-	const struct sim_endpoint *e = &s->endpoints[s->poster - 1];
+	const struct sim_endpoint *e = &s->ends.all[s->ends.poster - 1];
 
 	if (sim_message_make(s, flow))
 		e->made(e->context, s->now, flow);

@@ -26,9 +26,9 @@
  */
 static size_t packets_next(struct sim *s)
 {
-	size_t size =
-		sizeof(*s->packets) + (s->extras ? sizeof(*s->extras) : 0);
-	size_t cap = s->packets_cap, want = cap ? cap * 2 : FIRST_PACKETS;
+	size_t size = sizeof(*s->pool.all) +
+		      (s->pool.extras ? sizeof(*s->pool.extras) : 0);
+	size_t cap = s->pool.cap, want = cap ? cap * 2 : FIRST_PACKETS;
 	size_t least = cap + cap / 8;
 	uint64_t room = memory_room();
 
@@ -42,8 +42,8 @@ static size_t packets_next(struct sim *s)
 		want = (size_t)(room / size + cap) / 17 * 8;
 	if (want >= least)
 		return want;
-	s->full = true;
-	s->events_checked = 0; /* look at once */
+	s->run.full = true;
+	s->outcome.events_checked = 0; /* look at once */
 	return least < MOST_PACKETS ? least : MOST_PACKETS;
 }
 
@@ -52,50 +52,51 @@ static void packets_make_room(struct sim *s)
 	const char *before = memory_for("packets in the simulated fabric");
 	size_t cap = packets_next(s);
 
-	if (cap <= s->packets_cap)
-		memory_refused(sizeof(*s->packets));
+	if (cap <= s->pool.cap)
+		memory_refused(sizeof(*s->pool.all));
 	struct packet *more = hd_alloc_lazy(cap, sizeof(*more));
 
-	if (s->packets)
-		hd_move_lazy(more, s->packets, s->n_packets, sizeof(*more));
-	s->packets = more;
-	s->packets_cap = cap;
-	if (s->extras)
-		s->extras = hd_realloc(s->extras, cap, sizeof(*s->extras));
+	if (s->pool.all)
+		hd_move_lazy(more, s->pool.all, s->pool.n, sizeof(*more));
+	s->pool.all = more;
+	s->pool.cap = cap;
+	if (s->pool.extras)
+		s->pool.extras = hd_realloc(s->pool.extras, cap,
+					    sizeof(*s->pool.extras));
 	memory_for(before);
 }
 
 /* Some at a time: memory that no packet needs yet is not touched. */
 uint32_t packet_grow(struct sim *s)
 {
-	if (s->n_packets == s->packets_cap)
+	if (s->pool.n == s->pool.cap)
 		packets_make_room(s);
-	uint32_t from = s->n_packets, to = from + FIRST_PACKETS;
+	uint32_t from = s->pool.n, to = from + FIRST_PACKETS;
 
-	if (to > s->packets_cap)
-		to = (uint32_t)s->packets_cap;
-	memset(&s->packets[from], 0, (to - from) * sizeof(*s->packets));
+	if (to > s->pool.cap)
+		to = (uint32_t)s->pool.cap;
+	memset(&s->pool.all[from], 0, (to - from) * sizeof(*s->pool.all));
 	/* Lowest numbers first, so that a small run stays small. */
 	for (uint32_t i = to; i-- > from;) {
-		s->packets[i].next = s->free_packet;
-		s->free_packet = i;
+		s->pool.all[i].next = s->pool.free;
+		s->pool.free = i;
 	}
-	s->n_packets = to;
+	s->pool.n = to;
 	return packet_new(s);
 }
 
 static void crowd_add(const struct sim *s, uint64_t *waiting,
 		      struct sim_crowd *out)
 {
-	bool *is_free = hd_alloc(s->n_packets, sizeof(*is_free));
+	bool *is_free = hd_alloc(s->pool.n, sizeof(*is_free));
 
-	for (uint32_t i = s->free_packet; i != NONE; i = s->packets[i].next)
+	for (uint32_t i = s->pool.free; i != NONE; i = s->pool.all[i].next)
 		is_free[i] = true;
-	for (size_t i = 0; i < s->n_packets; i++) {
-		uint32_t port = s->packets[i].out;
+	for (size_t i = 0; i < s->pool.n; i++) {
+		uint32_t port = s->pool.all[i].out;
 
 		/* The slot that copies share names the first of them there. */
-		if (is_free[i] || (s->packets[i].flags & P_SHARED))
+		if (is_free[i] || (s->pool.all[i].flags & P_SHARED))
 			continue;
 		if (port < s->setup->n_ports &&
 		    ++waiting[port] > out->waiting) {
@@ -157,27 +158,27 @@ void crowd_note(struct sim *s)
 
 hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
 {
-	hd_time d = hd_rate_duration(s->rates[rate], bytes);
+	hd_time d = hd_rate_duration(s->rate.all[rate], bytes);
 
-	s->durations[rate][bytes] = d;
+	s->rate.durations[rate][bytes] = d;
 	return d;
 }
 
 static uint8_t rate_number(struct sim *s, struct hd_rate rate)
 {
-	for (uint32_t i = 0; i < s->n_rates; i++) {
-		if (hd_rate_compare(s->rates[i], rate) == 0)
+	for (uint32_t i = 0; i < s->rate.n; i++) {
+		if (hd_rate_compare(s->rate.all[i], rate) == 0)
 			return (uint8_t)i;
 	}
-	assert(s->n_rates < SIM_MOST_RATES);
-	uint32_t i = s->n_rates++;
+	assert(s->rate.n < SIM_MOST_RATES);
+	uint32_t i = s->rate.n++;
 
-	s->rates = hd_realloc(s->rates, s->n_rates, sizeof(*s->rates));
-	s->durations =
-		hd_realloc(s->durations, s->n_rates, sizeof(*s->durations));
-	s->rates[i] = rate;
-	s->durations[i] =
-		hd_alloc((size_t)s->max_bytes + 1, sizeof(**s->durations));
+	s->rate.all = hd_realloc(s->rate.all, s->rate.n, sizeof(*s->rate.all));
+	s->rate.durations = hd_realloc(s->rate.durations, s->rate.n,
+				       sizeof(*s->rate.durations));
+	s->rate.all[i] = rate;
+	s->rate.durations[i] =
+		hd_alloc((size_t)s->max_bytes + 1, sizeof(**s->rate.durations));
 	return (uint8_t)i;
 }
 
@@ -199,7 +200,8 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	sl_add(s, f->sl & 15);
 	/* The routes and routers may choose any. */
 	for (unsigned sl = 0;
-	     (s->routers || s->setup->subnet->sl_of_path) && sl < N_SLS; sl++)
+	     (s->mode.routers || s->setup->subnet->sl_of_path) && sl < N_SLS;
+	     sl++)
 		sl_add(s, sl);
 	for (size_t i = 0; i < f->n_trace; i++) {
 		if (f->trace[i].bytes > s->max_bytes)
@@ -212,7 +214,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 /* Are there counters of flow control, of all lanes of a link (T5)? */
 static bool has_counters(const struct sim *s)
 {
-	bool any = s->exact;
+	bool any = s->mode.exact;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		any = any || s->setup->ports[i].update_loss > 0;
@@ -294,7 +296,7 @@ static void link_init(struct sim *s, uint32_t port)
 	l->flags = L_UP;
 	if (near->kind == SIM_END)
 		l->flags |= L_END | L_QUEUED;
-	else if (s->cioq)
+	else if (s->mode.cioq)
 		l->flags |= L_QUEUED;
 	if (s->setup->nodes[far->node].kind == SIM_END)
 		l->flags |= s->setup->subnet->pkeys[far->origin].enforce_in
@@ -346,7 +348,7 @@ static void ports_init(struct sim *s)
 	s->outlet_lanes = s->lanes;
 	s->credits = hd_alloc_dense(n * s->n_lanes, sizeof(*s->credits));
 	s->outlet_credits = s->credits;
-	if (s->cioq) {
+	if (s->mode.cioq) {
 		s->outlets = hd_alloc_dense(n, sizeof(*s->outlets));
 		s->outlet_rings = hd_alloc_dense(n, sizeof(*s->outlet_rings));
 		s->outlet_lanes = hd_alloc_dense(n * s->n_lanes,
@@ -357,15 +359,15 @@ static void ports_init(struct sim *s)
 	}
 	for (uint32_t port = 0; port < n; port++) {
 		link_init(s, port);
-		if (s->cioq)
+		if (s->mode.cioq)
 			outlet_init(s, port);
 	}
-	s->one_rate = s->n_rates <= 1;
+	s->mode.one_rate = s->rate.n <= 1;
 	s->sums.carries = hd_alloc(n * s->n_lanes, sizeof(*s->sums.carries));
-	s->touched.ports = hd_alloc(n, sizeof(uint32_t));
-	s->crossed.ports = hd_alloc(n, sizeof(uint32_t));
-	s->downed.ports = hd_alloc(n, sizeof(uint32_t));
-	s->updating.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.touched.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.crossed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.downed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.updating.ports = hd_alloc(n, sizeof(uint32_t));
 }
 
 /* ---- what only some runs need ------------------------------------------- */
@@ -385,12 +387,13 @@ static void features_init(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
 
-	s->cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
-	s->cold_ports = hd_alloc(s->cold_mask ? n : 1, sizeof(*s->cold_ports));
+	s->fault.cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
+	s->fault.cold_ports = hd_alloc(s->fault.cold_mask ? n : 1,
+				       sizeof(*s->fault.cold_ports));
 	s->sums.cold = hd_alloc(n, sizeof(*s->sums.cold));
 	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
 	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
-	if (s->fifo) {
+	if (s->mode.fifo) {
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
 		for (size_t i = 0; i < n * s->n_lanes; i++)
 			s->fifos[i].next = s->fifos[i].last = NONE;
@@ -413,9 +416,9 @@ static void features_init(struct sim *s)
 	choices_init(s);
 	reductions_init(s);
 	probes_init(s);
-	if (s->hoq || s->rules.injects || s->routers || s->control ||
+	if (s->mode.hoq || s->rules.injects || s->mode.routers || s->control ||
 	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET))
-		s->extras = hd_alloc(1, sizeof(*s->extras));
+		s->pool.extras = hd_alloc(1, sizeof(*s->pool.extras));
 }
 
 static hd_time longest_reach(struct sim *s)
@@ -439,9 +442,10 @@ static enum way way_of(const struct sim *s)
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (s->links[i].flags & L_CARE);
-	if (s->cioq || s->fifo || s->oldest || s->exact || s->wide || s->hoq ||
-	    s->n_readers || s->fc || s->choices || s->reductions || care ||
-	    s->borrow || s->n_lanes != s->vl15)
+	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact ||
+	    s->mode.wide || s->mode.hoq || s->n_readers || s->fc ||
+	    s->choices || s->reductions || care || s->borrow ||
+	    s->n_lanes != s->vl15)
 		return WAY_GENERAL;
 	return s->control ? WAY_SIMPLE : WAY_PLAIN;
 }
@@ -458,18 +462,19 @@ struct sim *state_new(const struct sim_setup *setup,
 	s->n_flows = n_flows;
 	s->rules = *rules;
 	s->horizon = NEVER;
-	s->free_packet = s->free_spill = NONE;
+	s->pool.free = s->spill.free = NONE;
 	s->routing = sw->routing;
 	s->arbitration = sw->arbitration;
 	s->delay = sw->routing + sw->arbitration;
-	s->cioq = sw->queueing == SIM_CIOQ;
-	s->fifo = sw->order == SIM_FIFO;
-	s->oldest = sw->pick == SIM_OLDEST;
-	s->exact = setup->credits == SIM_CREDITS_EXACT;
+	s->mode.cioq = sw->queueing == SIM_CIOQ;
+	s->mode.fifo = sw->order == SIM_FIFO;
+	s->mode.oldest = sw->pick == SIM_OLDEST;
+	s->mode.exact = setup->credits == SIM_CREDITS_EXACT;
 	/* No input can feed more outputs than there are. */
 	s->n_readers = sw->readers <= UINT8_MAX ? sw->readers : 0;
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		s->routers = s->routers || setup->nodes[i].kind == SIM_ROUTER;
+		s->mode.routers =
+			s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
 	eventq_init(&s->q);
 	sizes_init(s);
 	ports_init(s);
@@ -477,7 +482,7 @@ struct sim *state_new(const struct sim_setup *setup,
 	nodes_init(s);
 	features_init(s);
 	routes_init(s);
-	s->margin = longest_reach(s);
+	s->outcome.margin = longest_reach(s);
 	stuck_expect(s);
 	s->way = way_of(s);
 	senders_init(s);
@@ -504,44 +509,44 @@ void sim_free(struct sim *s)
 	senders_fini(s);
 	tellings_fini(s);
 	free(s->tell.observers);
-	free(s->endpoints);
+	free(s->ends.all);
 	eventq_fini(&s->q);
-	for (uint32_t i = 0; i < s->n_rates; i++)
-		free(s->durations[i]);
-	for (uint32_t i = 0; i < s->n_spills; i++)
-		free(s->spills[i].e);
-	if (s->cioq) {
+	for (uint32_t i = 0; i < s->rate.n; i++)
+		free(s->rate.durations[i]);
+	for (uint32_t i = 0; i < s->spill.n; i++)
+		free(s->spill.all[i].e);
+	if (s->mode.cioq) {
 		free(s->outlets);
 		free(s->outlet_rings);
 		free(s->outlet_lanes);
 		free(s->outlet_credits);
 	}
-	free(s->packets);
-	free(s->extras);
+	free(s->pool.all);
+	free(s->pool.extras);
 	free(s->links);
 	free(s->rings);
 	free(s->lanes);
 	free(s->credits);
 	free(s->sums.by_sl);
 	free(s->sums.carries);
-	free(s->spills);
+	free(s->spill.all);
 	free(s->fifos);
 	free(s->cross.readers);
 	free(s->cross.granted);
 	free(s->cross.release_at);
 	free(s->cross.vl);
 	free(s->fc);
-	free(s->cold_ports);
+	free(s->fault.cold_ports);
 	free(s->sums.cold);
 	free(s->sums.carried);
 	free(s->sums.missed);
-	free(s->stuck);
-	free(s->durations);
-	free(s->rates);
-	free(s->touched.ports);
-	free(s->crossed.ports);
-	free(s->downed.ports);
-	free(s->updating.ports);
+	free(s->fault.stuck);
+	free(s->rate.durations);
+	free(s->rate.all);
+	free(s->instant.touched.ports);
+	free(s->instant.crossed.ports);
+	free(s->instant.downed.ports);
+	free(s->instant.updating.ports);
 	free(s->make.sources);
 	free(s->make.more);
 	free(s->make.plans);

@@ -427,19 +427,98 @@ struct sums_state {
 	struct count *missed;
 };
 
+/* state.c: all packets there are. */
+struct pool_state {
+	struct packet *all;
+	struct packet_extra *extras; /* NULL unless needed */
+	uint32_t free, alive;
+	uint32_t n; /* records ever used; there is room for */
+	size_t cap;
+};
+
+/* ring.c: what rings have no room for. */
+struct spill_state {
+	struct spill *all;
+	uint32_t n, free;
+	size_t cap;
+};
+
+/* fault.c. */
+struct fault_state {
+	struct cold_port *cold_ports; /* cold_at; by port, or one for all */
+	uint32_t cold_mask;
+	struct stuck *stuck;
+};
+
+/* state.c: what a packet takes. */
+struct rate_state {
+	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
+	struct hd_rate *all;
+	uint32_t n;
+};
+
+/* state.c: of what kind the fabric is, the same from beginning to end. */
+struct mode_state {
+	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
+	bool routers; /* there are some */
+	bool mixes;   /* SLs of one lane may have had others before */
+	bool fills;   /* marks look at how full buffers are */
+};
+
+/* engine.c: ports of this instant. */
+struct instant_state {
+	struct port_list touched, crossed, downed, updating;
+};
+
+/* run.c: how far it has come. */
+struct run_state {
+	bool to_the_end;  /* even if nothing is left to do */
+	bool is_to_pause; /* after this instant (sim_pause) */
+	bool full;        /* memory is short; see rules.yields */
+	bool is_stuck;    /* for ever (M3) */
+	bool has_begun;   /* and may have been cut (parts.h) */
+};
+
+/* run.c: who offers packets beside the flows, and takes them. */
+struct ends_state {
+	struct sim_endpoint *all;
+	uint32_t n;
+	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
+};
+
+/* metrics.c: what came of it. */
+struct outcome_state {
+	uint64_t hops, hops_before, events, events_checked, hops_checked;
+	uint64_t delivered_all; /* warm-up too */
+	hd_time latest;         /* end of a packet, or of a sim_run */
+	hd_time latest_moved;   /* of a packet */
+	hd_time margin;         /* the longest that a grant reaches ahead */
+	struct tally *tally;
+	struct sim_metrics *metrics;
+};
+
+/* mail.c, parts.c: of a part, what the others are told of this window. */
+struct mail_state {
+	bool stops_dry;        /* if it has nothing to do but timers */
+	bool is_elsewhere;     /* another process computes it, */
+	bool is_dry;           /* and has nothing to do there */
+	struct mailbox *boxes; /* to each part */
+	size_t n_queued;       /* events, where it is computed (distant.h), */
+	hd_time next_event;    /* and the first of them */
+	uint64_t mailed[MAIL_KINDS];
+	uint64_t events_before; /* this window */
+	hd_time told;           /* the earliest that they can matter */
+	uint64_t window_n;      /* deliveries of this window, */
+	uint64_t window_sum;    /* and their latencies */
+};
+
 struct sim {
 	/* engine.c: what comes next. */
 	struct eventq q;
 	hd_time now;
 	hd_time horizon; /* what happens after it is not counted */
 	hd_time from;    /* measuring since; NEVER in the warm-up */
-
-	/* state.c: all packets there are. */
-	struct packet *packets;
-	struct packet_extra *extras; /* NULL unless needed */
-	uint32_t free_packet, alive;
-	uint32_t n_packets; /* records ever used; there is room for */
-	size_t packets_cap;
+	struct pool_state pool;
 
 	/* hop.h, ring.h: per sim port. */
 	struct output *links;
@@ -457,22 +536,18 @@ struct sim {
 	 */
 	uint16_t *credits, *outlet_credits;
 
-	/* voq.h, ring.c. */
+	/* voq.h. */
 	struct heads heads; /* of lanes of outlets */
 	uint64_t *words;    /* 4 per lane of outlets, if any node is wide */
-	struct spill *spills;
-	uint32_t n_spills, free_spill;
-	size_t spills_cap;
+	struct spill_state spill;
 
-	/* nodes.c; switch.c; update.c; fault.c. */
+	/* nodes.c; switch.c; update.c. */
 	struct node *nodes;
-	const uint8_t *lft;           /* forwarding tables in blocks */
-	struct lft_blocks blocks;     /* where the subnet has rows; or NULLs */
-	struct fifo *fifos;           /* per port and lane; fifo only */
-	struct flow_control *fc;      /* per port and lane; lossy or exact */
-	struct cold_port *cold_ports; /* cold_at; by port, or one for all */
-	uint32_t cold_mask;
-	struct stuck *stuck;
+	const uint8_t *lft;       /* forwarding tables in blocks */
+	struct lft_blocks blocks; /* where the subnet has rows; or NULLs */
+	struct fifo *fifos;       /* per port and lane; fifo only */
+	struct flow_control *fc;  /* per port and lane; lossy or exact */
+	struct fault_state fault;
 
 	/* Parts that have a file of their own. */
 	struct cross_state cross;
@@ -489,11 +564,8 @@ struct sim {
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 	struct reductions *reductions; /* NULL: no switch reduces (S1) */
 
-	/* state.c, from the setup: the same from beginning to end. */
-	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
-	struct hd_rate *rates;
-	uint32_t n_rates;
-
+	/* state.c, from the setup. */
+	struct rate_state rate;
 	uint32_t n_lanes; /* data VLs, then VL15's if there is any */
 	uint32_t vl15;    /* its lane */
 	uint32_t n_sls;
@@ -502,67 +574,37 @@ struct sim {
 	uint32_t n_readers;                  /* 0 = no limit */
 	bool tells_passing;                  /* an endpoint, of its packets */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
-	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
-	bool routers; /* there are some */
-	bool mixes;   /* SLs of one lane may have had others before */
-	bool fills;   /* marks look at how full buffers are */
+	struct mode_state mode;
 	enum way way;
 
-	/* run.c: how far it has come. */
-	bool to_the_end;  /* even if nothing is left to do */
-	bool is_to_pause; /* after this instant (sim_pause) */
-	bool full;        /* memory is short; see rules.yields */
-	bool is_stuck;    /* for ever (M3) */
-	bool has_begun;   /* and may have been cut (parts.h) */
-
-	/* engine.c: ports of this instant. */
-	struct port_list touched, crossed, downed, updating;
+	struct run_state run;
+	struct instant_state instant;
 
 	/* The caller's. */
 	const struct sim_setup *setup;
 	const struct sim_flow *flows;
 	uint32_t n_flows;
 	struct sim_rules rules;
-	struct sim_endpoint *endpoints;
-	uint32_t n_endpoints;
-	uint32_t poster;     /* the endpoint of posted flows, + 1; 0: none */
+	struct ends_state ends;
 	uint32_t background; /* pending events that keep nothing going */
-	uint32_t part;       /* its number, of a part (parts.h) */
+	struct outcome_state outcome;
 
-	/* metrics.c: what came of it. */
-	uint64_t hops, hops_before, events, events_checked, hops_checked;
-	uint64_t delivered_all; /* warm-up too */
-	hd_time latest;         /* end of a packet, or of a sim_run */
-	hd_time latest_moved;   /* of a packet */
-	hd_time margin;         /* the longest that a grant reaches ahead */
-	struct tally *tally;
-	struct sim_metrics *metrics;
-
-	/* parts.c, mail.c: several parts. */
-	bool stops_dry;        /* a part, if it has nothing to do but timers */
-	bool is_elsewhere;     /* a part that another process computes */
-	bool is_dry;           /* and has nothing to do there */
+	/* parts.c: several parts. */
+	uint32_t part;         /* its number, of a part */
 	struct parts *parts;   /* of the whole; NULL: it is not cut */
 	const char *not_cut;   /* and why; NULL: nobody asked, or it is */
 	const struct cut *cut; /* of a part; NULL: it is the whole */
-	struct mailbox *boxes; /* to each part, of this window */
-	size_t n_queued;       /* events, where it is computed (distant.h), */
-	hd_time next_event;    /* and the first of them */
-	uint64_t mailed[MAIL_KINDS];
-	uint64_t events_before; /* this window */
-	hd_time told;           /* the earliest that they can matter */
-	uint64_t window_n;      /* deliveries of this window, */
-	uint64_t window_sum;    /* and their latencies */
+	struct mail_state mail;
 };
 
 static inline struct packet *packet_at(struct sim *s, uint32_t id)
 {
-	return &s->packets[id];
+	return &s->pool.all[id];
 }
 
 static inline uint32_t packet_id(const struct sim *s, const struct packet *p)
 {
-	return (uint32_t)(p - s->packets);
+	return (uint32_t)(p - s->pool.all);
 }
 
 /* Of packets that a switch has made (S4) there is no port that sent them. */
@@ -580,7 +622,7 @@ static inline const uint8_t *lft_entry(const struct sim *s,
 
 static inline struct cold_port *cold_at(const struct sim *s, uint32_t port)
 {
-	return &s->cold_ports[port & s->cold_mask];
+	return &s->fault.cold_ports[port & s->fault.cold_mask];
 }
 
 static inline uint32_t lane_of(const struct sim *s, unsigned vl)
@@ -593,7 +635,7 @@ hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes);
 
 static inline hd_time duration_of(struct sim *s, unsigned rate, uint32_t bytes)
 {
-	hd_time d = s->durations[rate][bytes];
+	hd_time d = s->rate.durations[rate][bytes];
 
 	return likely(d) ? d : duration_compute(s, rate, bytes);
 }
@@ -603,21 +645,21 @@ uint32_t packet_grow(struct sim *s);
 /* May move the packets: pointers to them are void afterwards. */
 static inline uint32_t packet_new(struct sim *s)
 {
-	uint32_t id = s->free_packet;
+	uint32_t id = s->pool.free;
 
 	if (unlikely(id == NONE))
 		return packet_grow(s);
-	s->free_packet = s->packets[id].next;
-	s->alive++;
+	s->pool.free = s->pool.all[id].next;
+	s->pool.alive++;
 	return id;
 }
 
 static inline void packet_free(struct sim *s, struct packet *p)
 {
-	p->next = s->free_packet;
+	p->next = s->pool.free;
 	p->flags = 0;
-	s->free_packet = packet_id(s, p);
-	s->alive--;
+	s->pool.free = packet_id(s, p);
+	s->pool.alive--;
 }
 
 static inline void port_list_add(struct port_list *l, uint32_t port)

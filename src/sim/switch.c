@@ -136,24 +136,24 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id,
 
 	for (unsigned out = 0; out < n->n_in && out < 64 * words; out++) {
 		if (!(outs[out / 64] >> (out % 64) & 1) ||
-		    out == s->packets[id].in || !is_output(s, n, out))
+		    out == s->pool.all[id].in || !is_output(s, n, out))
 			continue;
-		if (!copy_allowed(s, n, &s->packets[id], out))
+		if (!copy_allowed(s, n, &s->pool.all[id], out))
 			continue;
 		uint32_t fresh = packet_new(s);
-		s->packets[fresh] = s->packets[id];
-		s->packets[fresh].slot = id;
-		s->packets[fresh].next = NONE;
-		if (s->extras)
-			s->extras[fresh] = s->extras[id];
+		s->pool.all[fresh] = s->pool.all[id];
+		s->pool.all[fresh].slot = id;
+		s->pool.all[fresh].next = NONE;
+		if (s->pool.extras)
+			s->pool.extras[fresh] = s->pool.extras[id];
 		if (copy == NONE)
 			first = fresh;
 		else
-			s->packets[copy].next = fresh;
+			s->pool.all[copy].next = fresh;
 		copy = fresh;
 		made++;
 	}
-	struct packet *slot = &s->packets[id];
+	struct packet *slot = &s->pool.all[id];
 
 	slot->flags |= P_SHARED;
 	slot->left = made;
@@ -180,21 +180,21 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id,
 			const uint64_t *outs, unsigned words)
 {
 	copies_make(s, n, id, outs, words);
-	struct packet *slot = &s->packets[id];
+	struct packet *slot = &s->pool.all[id];
 
 	if (slot->left == 0) {
 		packet_drop(s, slot);
 		return;
 	}
-	if (s->fifo) {
+	if (s->mode.fifo) {
 		for (uint32_t c = slot->out; s->marks && c != NONE;
-		     c = s->packets[c].next)
-			mark_expect(s, &s->packets[c]);
+		     c = s->pool.all[c].next)
+			mark_expect(s, &s->pool.all[c]);
 		fifo_arrive(s, slot);
 		return;
 	}
 	for (uint32_t copy = slot->out; copy != NONE;) {
-		struct packet *c = &s->packets[copy];
+		struct packet *c = &s->pool.all[copy];
 
 		copy = c->next;
 		copy_route(s, c);
@@ -229,7 +229,7 @@ void switch_gives(struct sim *s, const struct node *n, uint32_t id,
 void slot_leave(struct sim *s, struct packet *p, hd_time when)
 {
 	uint32_t id = p->slot;
-	struct packet *slot = &s->packets[id];
+	struct packet *slot = &s->pool.all[id];
 
 	if (when > slot->ready)
 		slot->ready = when;
@@ -244,7 +244,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 
 		r->slot = r->slot == id ? NONE : r->slot;
 	}
-	if (s->fifo)
+	if (s->mode.fifo)
 		fifo_leave(s, slot->up, slot->vl, slot->ready);
 	space_return(s, slot, slot->ready);
 	packet_free(s, slot);
@@ -323,7 +323,7 @@ static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
 	hd_time routed = p->head + s->routing;
 
 	p->ready = (routed > first ? routed : first) + s->arbitration;
-	if (!s->cioq) {
+	if (!s->mode.cioq) {
 		hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
 		hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
 		hd_time least =
@@ -331,7 +331,7 @@ static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
 
 		p->ready = p->ready > least ? p->ready : least;
 	}
-	if (s->merges)
+	if (s->mode.merges)
 		eventq_push(&s->q, first,
 			    event_key(EV_FIRST, p->out, p->out_vl,
 				      packet_id(s, p)));
@@ -346,7 +346,7 @@ static void becomes_first(struct sim *s, struct packet *p, hd_time first)
 		return;
 	}
 	for (uint32_t copy = p->out; copy != NONE;) {
-		struct packet *c = &s->packets[copy];
+		struct packet *c = &s->pool.all[copy];
 
 		copy = c->next;
 		copy_becomes_first(s, c, first);
@@ -368,7 +368,7 @@ void fifo_arrive(struct sim *s, struct packet *p)
 	if (f->last == NONE)
 		f->next = id;
 	else
-		s->packets[f->last].next = id;
+		s->pool.all[f->last].next = id;
 	f->last = id;
 }
 
@@ -382,7 +382,7 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
 		f->has_first = false;
 		return;
 	}
-	struct packet *p = &s->packets[id];
+	struct packet *p = &s->pool.all[id];
 
 	f->next = p->next;
 	if (f->next == NONE)
@@ -434,9 +434,9 @@ void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
 	if (*voq_slot(s, lane, p->in) == packet_id(s, p)) {
 		inputs_add(s, lane, p->in, false);
 		outlet_request(s, p->out, p->out_vl);
-	} else if (!s->cioq && !(s->links[p->out].flags & L_UP)) {
+	} else if (!s->mode.cioq && !(s->links[p->out].flags & L_UP)) {
 		link_request(s, p->out); /* F4 asks only for its buffer */
 	}
-	if (s->hoq && !s->cioq)
+	if (s->mode.hoq && !s->mode.cioq)
 		hoq_start(s, p);
 }

@@ -142,7 +142,7 @@ void throttle_take(struct sim *s, uint32_t number)
 	struct controlled *f = flow_at(s, p->flow);
 
 	f->queue.first = p->next;
-	s->extras[t->offers].nth = ++f->granted;
+	s->pool.extras[t->offers].nth = ++f->granted;
 	f->active = s->now;
 	flow_look(s, f);
 	timeout_arm(s, p->flow);

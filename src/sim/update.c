@@ -37,11 +37,11 @@ void updates_init(struct sim *s)
 
 		r->delay = far->propagation +
 			   hd_rate_duration(far->rate, UPDATE_BYTES);
-		if (s->exact)
+		if (s->mode.exact)
 			r->mode = RING_EXACT;
 		else if (far->update_loss > 0)
 			r->mode = RING_LOSSY;
-		if (s->exact || sp->update_loss > 0) {
+		if (s->mode.exact || sp->update_loss > 0) {
 			c->refresh = hd_rate_duration(sp->rate, REFRESH_BYTES);
 			refresh_schedule(s, port, c->refresh);
 		}
@@ -66,7 +66,7 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 {
 	struct flow_control *fc = fc_at(s, port, vl);
 
-	if (s->exact)
+	if (s->mode.exact)
 		fc->abr = (content >> 12) & (MODULUS - 1);
 	fc->limit = content & (MODULUS - 1);
 	credits_from_counters(s, port, vl);
@@ -99,7 +99,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl,
 
 	s->sums.cold[port].updates_sent++;
 	lost = lost || c->next_down <= when;
-	if (s->tell.updated && s->exact)
+	if (s->tell.updated && s->mode.exact)
 		update_tell(s, port, vl, content, lost);
 	uint32_t peer = s->links[port].peer;
 	uint64_t key = event_key(EV_UPDATE, peer, vl, content);
@@ -151,10 +151,10 @@ static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 
 	if (!(s->links[port].flags & L_UP))
 		return;
-	if (!s->exact && !c->pending)
-		port_list_add(&s->updating, port);
+	if (!s->mode.exact && !c->pending)
+		port_list_add(&s->instant.updating, port);
 	c->pending |= (uint16_t)vls;
-	if (s->exact)
+	if (s->mode.exact)
 		link_request(s, port);
 }
 
@@ -176,7 +176,7 @@ void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk)
 	struct flow_control *fc = fc_at(s, in_port, vl);
 
 	fc->offer = (fc->offer + blk) & (MODULUS - 1);
-	if (s->exact) {
+	if (s->mode.exact) {
 		assert(fc->held >= blk);
 		fc->held = (uint16_t)(fc->held - blk);
 	}

@@ -33,7 +33,7 @@ static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
 static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
 			      const bool simple)
 {
-	if (!simple && unlikely(s->wide)) {
+	if (!simple && unlikely(s->mode.wide)) {
 		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
 		in /= 64;
 	}
@@ -43,7 +43,7 @@ static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
 static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
 				 const bool simple)
 {
-	if (!simple && unlikely(s->wide)) {
+	if (!simple && unlikely(s->mode.wide)) {
 		uint64_t *word = &lane_words(s, lane)[in / 64];
 
 		*word &= ~((uint64_t)1 << (in % 64));
@@ -57,7 +57,7 @@ static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
 static inline bool inputs_has(struct sim *s, const struct lane *lane,
 			      unsigned in, const bool simple)
 {
-	if (!simple && unlikely(s->wide))
+	if (!simple && unlikely(s->mode.wide))
 		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
 	return lane->inputs >> (in & 63) & 1;
 }
@@ -75,7 +75,7 @@ static inline unsigned bits_after(uint64_t bits, unsigned in)
 static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
 				    unsigned in)
 {
-	if (likely(!s->wide))
+	if (likely(!s->mode.wide))
 		return bits_after(lane->inputs, in & 63);
 	const uint64_t *words = lane_words(s, lane);
 	unsigned word = in / 64;
@@ -177,14 +177,14 @@ static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
 	*head = p->next;
 	if (p->next == NONE) {
 		inputs_remove(s, lane, in, simple);
-		if (!is_solo && !lane->inputs && (simple || !s->merges))
+		if (!is_solo && !lane->inputs && (simple || !s->mode.merges))
 			heads_give(s, lane);
 		return p;
 	}
 	struct packet *next = packet_at(s, p->next);
 
 	next->tail = p->tail;
-	if (!simple && unlikely(s->merges) && next->ready > s->now)
+	if (!simple && unlikely(s->mode.merges) && next->ready > s->now)
 		inputs_remove(s, lane, in, simple);
 	return p;
 }

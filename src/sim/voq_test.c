@@ -29,7 +29,7 @@ static void check_sets(unsigned low, unsigned n_inputs)
 	uint64_t words[MOST_INPUTS / 64] = { 0 };
 	bool members[MOST_INPUTS] = { false };
 	struct lane lane = { .inputs = 0 };
-	struct sim s = { .wide = n_inputs - low > 64,
+	struct sim s = { .mode.wide = n_inputs - low > 64,
 			 .words = words,
 			 .outlet_lanes = &lane };
 	unsigned n = 0;
@@ -55,7 +55,7 @@ static void check_sets(unsigned low, unsigned n_inputs)
 		if (n > 0)
 			assert_int_equal(inputs_after(&s, &lane, in),
 					 first_after(members, n_inputs, in) %
-						 (s.wide ? 256 : 64));
+						 (s.mode.wide ? 256 : 64));
 	}
 }
 
@@ -116,7 +116,7 @@ static struct outcome run(const struct sim_switch_model *model, uint32_t spare,
 	rules.threads = threads ? threads : 1;
 	struct sim *s = sim_new(&w.fabric.setup, w.flows, w.n_flows, &rules);
 
-	assert_int_equal(s->wide, expect_wide);
+	assert_int_equal(s->mode.wide, expect_wide);
 	sim_run(s, 8 * HD_US, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
 	struct outcome out = { m->hops, m->delivered, m->checksum };
