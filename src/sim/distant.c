@@ -2,13 +2,26 @@
 #include "sim/distant.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/eventq.h"
 #include "base/pack.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
 #include "ranks/world.h"
+#include "scenario/model.h"
+#include "sim/control.h"
+#include "sim/event.h"
+#include "sim/flow_tally.h"
+#include "sim/parts.h"
+#include "sim/ring.h"
+#include "sim/sim.h"
+#include "sim/state.h"
 #include "sim/tally.h"
 #include "sim/tell.h"
+#include "subnet/subnet.h"
 
 /* ---- whose parts are whose ------------------------------------------------
  */

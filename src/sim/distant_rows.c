@@ -5,13 +5,19 @@
  * counted from then on, so that nothing is counted twice.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/pack.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "fabric/setup.h"
 #include "ranks/world.h"
 #include "sim/distant.h"
+#include "sim/engine.h"
+#include "sim/flow_tally.h"
 #include "sim/mark.h"
+#include "sim/parts.h"
+#include "sim/sim.h"
+#include "sim/state.h"
 #include "sim/tally.h"
 
 /* ---- rows of one part -------------------------------------------------------

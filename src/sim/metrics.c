@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/eventq.h"
 #include "base/map.h"
+#include "base/units.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
 #include "measure/fairness.h"
+#include "measure/histogram.h"
+#include "measure/interval.h"
+#include "scenario/model.h"
 #include "sim/control.h"
+#include "sim/engine.h"
+#include "sim/event.h"
+#include "sim/flow_tally.h"
+#include "sim/parts.h"
+#include "sim/record.h"
+#include "sim/sim.h"
+#include "sim/state.h"
 #include "sim/tally.h"
 #include "sim/tell.h"
+#include "subnet/subnet.h"
+#include "topo/topo.h"
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 

@@ -7,8 +7,18 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "base/pack.h"
+#include "base/strbuf.h"
+#include "ranks/world.h"
+#include "sim/control.h"
 #include "sim/distant.h"
+#include "sim/flow_tally.h"
+#include "sim/parts.h"
+#include "sim/sim.h"
+#include "sim/state.h"
 #include "sim/tally.h"
+#include "subnet/subnet.h"
+#include "topo/topo.h"
 
 /* ---- packets: which, and in which order ---------------------------------- */
 

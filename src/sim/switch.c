@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/eventq.h"
+#include "base/units.h"
+#include "fabric/setup.h"
 #include "sim/choose.h"
+#include "sim/engine.h"
+#include "sim/event.h"
 #include "sim/mark.h"
+#include "sim/record.h"
 #include "sim/reduce.h"
-
-#include <assert.h>
+#include "sim/state.h"
+#include "sim/voq.h"
+#include "subnet/adaptive.h"
+#include "subnet/subnet.h"
 
 /* ---- drops ------------------------------------------------------------- */
 

@@ -3,10 +3,25 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
+#include "measure/cell.h"
 #include "measure/fairness.h"
+#include "measure/histogram.h"
+#include "measure/interval.h"
+#include "measure/results.h"
+#include "scenario/model.h"
+#include "scenario/scenario.h"
+#include "sim/record.h"
+#include "sim/sim.h"
+#include "sim/tables.h"
+#include "subnet/subnet.h"
+#include "topo/topo.h"
 
 void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out)
 {

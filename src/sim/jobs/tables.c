@@ -3,8 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "fabric/setup.h"
+#include "measure/cell.h"
+#include "measure/results.h"
+#include "sim/jobs/jobs.h"
 #include "sim/jobs/parts.h"
+#include "sim/sim.h"
+#include "workload/collective.h"
+#include "workload/gang.h"
 
 #define FEW 32 /* rows that are shown without being asked for */
 
