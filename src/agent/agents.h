@@ -52,7 +52,8 @@ struct deed;
 struct agents_events {
 	/*
 	 * A MAD has come to an end port, for a program there. More than
-	 * MAD_SIZE bytes are an answer in several segments, put together.
+	 * MAD_SIZE bytes are an answer in several segments, put together. NULL:
+	 * nobody is there.
 	 */
 	void (*arrived)(void *context, port_id port,
 			const struct mad_address *from, const uint8_t *mad,

@@ -21,17 +21,6 @@ struct world {
 	bool has[SWITCHES]; /* which hosts */
 };
 
-static void hear_nothing(void *context, port_id port,
-			 const struct mad_address *from, const uint8_t *mad,
-			 size_t size)
-{
-	(void)context;
-	(void)port;
-	(void)from;
-	(void)mad;
-	(void)size;
-}
-
 static port_id host_of(const struct world *w, unsigned i)
 {
 	return topo_port_of(&w->topo, SWITCHES + i, 1);
@@ -58,7 +47,7 @@ static void arrive(void *context, port_id end)
 static void start(struct world *w)
 {
 	const struct agents_options o = { 0 };
-	const struct agents_events e = { hear_nothing, NULL, NULL, NULL };
+	const struct agents_events e = { 0 };
 
 	*w = (struct world){ 0 };
 	topo_init(&w->topo);

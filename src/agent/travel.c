@@ -217,8 +217,9 @@ static void hand_over(const struct travel *t, port_id end)
 {
 	const struct agents_events *e = &t->agents->events;
 
-	e->arrived(e->context, end, &t->from, t->bytes ? t->bytes : t->first,
-		   t->size);
+	if (e->arrived)
+		e->arrived(e->context, end, &t->from,
+			   t->bytes ? t->bytes : t->first, t->size);
 }
 
 /* The way begins, to `lid` or as the MAD says itself. */

@@ -4,17 +4,6 @@
 #include "live/daemon.h"
 #include "live/recording.h"
 
-static void hear_nothing(void *context, port_id port,
-			 const struct mad_address *from, const uint8_t *mad,
-			 size_t size)
-{
-	(void)context;
-	(void)port;
-	(void)from;
-	(void)mad;
-	(void)size;
-}
-
 static void capture(void *context, const struct agents_crossing *c)
 {
 	live_capture_write(context, c);
@@ -38,7 +27,8 @@ enum hd_status live_replay_capture(struct recording *r, hd_time until,
 	if (status != HD_OK)
 		return status;
 	struct live_capture *c = live_capture_new(out, false, only);
-	const struct agents_events events = { hear_nothing, c, NULL, capture };
+	const struct agents_events events = { .context = c,
+					      .crossed = capture };
 	struct agents *a = agents_new(t, &options, &events);
 
 	status = recording_replay(r, a, until, d, &last);
