@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "live/passing.h"
 #include "live/protocol.h"
 
 struct adapter adapter = {
@@ -55,34 +56,20 @@ static int dial(enum live_kind kind)
 static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size,
 		    int *file)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	struct iovec parts[] = { { r, sizeof(*r) }, { text, size } };
-	struct msghdr m = {
-		.msg_iov = parts,
-		.msg_iovlen = text ? 2 : 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
 	ssize_t got;
+	int came;
 
 	do
-		got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+		got = passing_receive(fd, parts, text ? 2 : 1, 0, &came);
 	while (got < 0 && errno == EINTR);
-	if (got < (ssize_t)sizeof(*r))
-		return -1;
-	const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	int came = -1;
+	bool is_whole = got >= (ssize_t)sizeof(*r);
 
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&came, CMSG_DATA(c), sizeof(came));
-	if (file)
+	if (is_whole && file)
 		*file = came;
 	else if (came >= 0)
 		close(came);
-	return got - (ssize_t)sizeof(*r);
+	return is_whole ? got - (ssize_t)sizeof(*r) : -1;
 }
 
 int fabric_ask(uint32_t question, const void *asked, size_t size,
@@ -189,25 +176,10 @@ void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 
 static bool give_file(int fd, int file)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
 	char one = 1;
 	struct iovec part = { &one, 1 };
-	struct msghdr m = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &file, sizeof(file));
-	return sendmsg(fd, &m, MSG_NOSIGNAL) == 1;
+	return passing_send(fd, &part, 1, file, 0) == 1;
 }
 
 /* The page, and our number. */

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "live/capture.h"
+#include "live/passing.h"
 #include "live/recording.h"
 
 enum {
@@ -106,24 +107,9 @@ static void close_client(struct live *l, uint32_t slot)
 
 bool live_post(int fd, const void *bytes, size_t size, int file, int flags)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
 	struct iovec part = { (void *)bytes, size };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (file >= 0) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control);
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &file, sizeof(file));
-	}
-	return sendmsg(fd, &m, flags | MSG_NOSIGNAL) == (ssize_t)size;
+	return passing_send(fd, &part, 1, file, flags) == (ssize_t)size;
 }
 
 static void watch(struct live *l, uint32_t slot, bool writable)
@@ -182,49 +168,17 @@ static void send_waiting(struct live *l, uint32_t slot)
 
 /* ---- messages */
 
-/* The first descriptor that came with a message, or -1; others are closed. */
-static int file_of(const struct msghdr *m)
-{
-	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	int first = -1, file;
-
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-		return -1;
-	for (size_t at = 0; CMSG_LEN(at + sizeof(file)) <= c->cmsg_len;
-	     at += sizeof(file)) {
-		memcpy(&file, CMSG_DATA(c) + at, sizeof(file));
-		if (at == 0)
-			first = file;
-		else
-			close(file);
-	}
-	return first;
-}
-
 /* One message; false if there is none now, or no more. */
 static bool receive(struct live *l, uint32_t slot)
 {
 	static uint8_t bytes[LIVE_INLINE + 4096];
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	struct iovec part = { bytes, sizeof(bytes) };
-	struct msghdr m = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t got = recvmsg(l->clients[slot].fd, &m,
-			      MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int file;
+	ssize_t got = passing_receive(l->clients[slot].fd, &part, 1,
+				      MSG_DONTWAIT, &file);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	int file = got >= 0 ? file_of(&m) : -1;
-
-	if (got <= 0 && file >= 0)
-		close(file);
 	if (got <= 0 || !client_says(l, slot, bytes, (size_t)got, file)) {
 		close_client(l, slot);
 		return false;

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "live/daemon.h"
+#include "live/passing.h"
 
 char *live_folder(const char *name)
 {
@@ -46,33 +47,23 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 /* The text of a reply: in the message, or in a file that came with it. */
 static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	struct live_reply r;
 	char *text = hd_alloc(LIVE_TEXT, 1);
 	struct iovec parts[] = { { &r, sizeof(r) }, { text, LIVE_TEXT } };
-	struct msghdr m = {
-		.msg_iov = parts,
-		.msg_iovlen = 2,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int file;
+	ssize_t got = passing_receive(fd, parts, 2, 0, &file);
 
 	if (got < (ssize_t)sizeof(r)) {
+		if (file >= 0)
+			close(file);
 		free(text);
 		return diag_fail(d, HD_ERR_ENV, "the fabric does not answer");
 	}
 	if (got > (ssize_t)sizeof(r))
 		strbuf_add(out, text, (size_t)got - sizeof(r));
-	if (c && c->cmsg_type == SCM_RIGHTS) {
+	if (file >= 0) {
 		off_t at = 0;
-		int file;
 
-		memcpy(&file, CMSG_DATA(c), sizeof(file));
 		while ((got = pread(file, text, LIVE_TEXT, at)) > 0) {
 			strbuf_add(out, text, (size_t)got);
 			at += got;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "live/daemon.h"
+#include "live/passing.h"
 
 /* A connection of the host, and its number; -1 if there is none. */
 static int dial(const struct umad *v, enum live_kind kind, uint32_t *number,
@@ -122,26 +123,13 @@ static void read_all(int file, struct strbuf *out)
 
 bool umad_receive(const struct umad *v, struct strbuf *frame)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	char bytes[LIVE_INLINE];
 	struct iovec part = { bytes, sizeof(bytes) };
-	struct msghdr m = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t got = recvmsg(v->fd, &m, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int file;
+	ssize_t got = passing_receive(v->fd, &part, 1, 0, &file);
 
 	strbuf_clear(frame);
-	if (c && c->cmsg_type == SCM_RIGHTS) {
-		int file;
-
-		memcpy(&file, CMSG_DATA(c), sizeof(file));
+	if (file >= 0) {
 		read_all(file, frame);
 		close(file);
 	} else if (got > 0) {

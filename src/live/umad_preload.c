@@ -30,6 +30,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "live/passing.h"
 #include "live/preload.h"
 
 /* Descriptors of ours, and the connection's number; 0: not ours. */
@@ -476,30 +477,17 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
  */
 static ssize_t read_frame(int fd, void *to, size_t n)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	struct iovec part = { to, n };
-	struct msghdr m = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t got = recvmsg(fd, &m, MSG_PEEK | MSG_TRUNC | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int file;
+	ssize_t got =
+		passing_receive(fd, &part, 1, MSG_PEEK | MSG_TRUNC, &file);
 
 	if (got == 0) { /* the fabric is gone */
 		errno = ENODEV;
 		return -1;
 	}
-	if (c && c->cmsg_type == SCM_RIGHTS) {
-		int file;
-
-		memcpy(&file, CMSG_DATA(c), sizeof(file));
+	if (file >= 0)
 		return read_large(fd, file, to, n);
-	}
 	if (got > (ssize_t)n) {
 		errno = ENOSPC;
 		return -1;
@@ -517,18 +505,7 @@ ssize_t read(int fd, void *to, size_t n)
 /* The header, with all of it in a memory file. */
 static ssize_t write_large(int fd, const void *from, size_t n)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
 	struct iovec part = { (void *)from, UMAD_HEADER };
-	struct msghdr m = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	int file = memfd_create("heddle-frame", MFD_CLOEXEC);
 	size_t done = 0;
 
@@ -542,11 +519,7 @@ static ssize_t write_large(int fd, const void *from, size_t n)
 			break;
 		done += (size_t)put;
 	}
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &file, sizeof(file));
-	ssize_t sent = done == n ? sendmsg(fd, &m, MSG_NOSIGNAL) : -1;
+	ssize_t sent = done == n ? passing_send(fd, &part, 1, file, 0) : -1;
 
 	preload_close(file);
 	return sent < 0 ? -1 : (ssize_t)n;
