@@ -96,6 +96,9 @@ struct sim_arrival {
 	uint16_t sender;
 	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
 	uint32_t transaction;      /* of a contribution (S2) */
+	/* Of those that an endpoint offers at an end port for one instant: the
+	 * lowest first, and of equal ones as they were offered. */
+	uint8_t turn;
 };
 
 struct sim_fault {

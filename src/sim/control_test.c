@@ -450,7 +450,7 @@ static void a_marked_packet_is_answered_by_a_cnp_and_then_an_ack(void **state)
 
 struct seen {
 	unsigned granted, delivered;
-	uint32_t order[4];
+	uint32_t order[8];
 };
 
 static void see_granted(void *context, hd_time now, uint32_t port,
@@ -471,7 +471,7 @@ static void see_delivered(void *context, hd_time now, uint32_t node,
 
 	(void)now;
 	(void)node;
-	if (seen->delivered < 4)
+	if (seen->delivered < 8)
 		seen->order[seen->delivered] = p->cookie;
 	seen->delivered++;
 }
@@ -538,10 +538,16 @@ static void many_observe_and_each_endpoint_hears_of_its_own(void **state)
 	bed_fini(&b);
 }
 
-/* Given in any order ahead of time, packets enter by time, then as given. */
+/* Given in any order ahead of time, packets enter by time, then by their turn,
+ * then as given. */
 static void what_is_given_ahead_enters_in_its_order(void **state)
 {
-	static const hd_time times[] = { 30000, 10000, 30000, 20000 };
+	static const struct {
+		hd_time time;
+		uint8_t turn;
+	} given[] = { { 30000, 1 }, { 10000, 2 }, { 30000, 1 }, { 20000, 1 },
+		      { 30000, 0 }, { 30000, 2 }, { 30000, 0 } };
+	static const uint32_t order[] = { 1, 3, 4, 6, 0, 2, 5 };
 	struct seen seen = { 0 };
 	struct bed b;
 
@@ -551,16 +557,15 @@ static void what_is_given_ahead_enters_in_its_order(void **state)
 		s, &(struct sim_endpoint){ .context = &seen,
 					   .delivered = see_delivered });
 
-	for (uint32_t i = 0; i < 4; i++) {
-		struct sim_arrival p = packet(&b, times[i], 0, 1);
+	for (uint32_t i = 0; i < 7; i++) {
+		struct sim_arrival p = packet(&b, given[i].time, 0, 1);
 
+		p.turn = given[i].turn;
 		sim_inject(s, e, &p, i);
 	}
 	assert_int_equal(sim_run(s, HD_S, NULL, NULL), SIM_IDLE);
-	assert_int_equal(seen.order[0], 1);
-	assert_int_equal(seen.order[1], 3);
-	assert_int_equal(seen.order[2], 0);
-	assert_int_equal(seen.order[3], 2);
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(seen.order[i], order[i]);
 	sim_free(s);
 	bed_fini(&b);
 }

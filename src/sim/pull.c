@@ -229,6 +229,15 @@ static uint32_t number_of(const struct sim *s, const struct pull *u,
 	return u->n - s->ends.n + endpoint;
 }
 
+/* Of two that an endpoint offers at one port; `b` was offered later. */
+static bool comes_before(struct sim *s, uint32_t a, uint32_t b)
+{
+	hd_time first = packet_at(s, a)->born, second = packet_at(s, b)->born;
+
+	return first < second ||
+	       (first == second && s->extras[a].turn <= s->extras[b].turn);
+}
+
 void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)
 {
 	struct packet *p = packet_at(s, id);
@@ -238,10 +247,9 @@ void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)
 	uint32_t *link = &from->coming.first;
 
 	p->sequence = from->sequence++;
-	if (from->coming.last != NONE &&
-	    packet_at(s, from->coming.last)->born <= p->born)
+	if (from->coming.last != NONE && comes_before(s, from->coming.last, id))
 		link = &packet_at(s, from->coming.last)->next;
-	while (*link != NONE && packet_at(s, *link)->born <= p->born)
+	while (*link != NONE && comes_before(s, *link, id))
 		link = &packet_at(s, *link)->next;
 	p->next = *link;
 	*link = id;

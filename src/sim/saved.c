@@ -183,7 +183,7 @@ static const struct pack_member extra_members[] = {
 	PACK(packet_extra, tclass),   PACK(packet_extra, hop_limit),
 	PACK(packet_extra, slid),     PACK(packet_extra, first),
 	PACK(packet_extra, nth),      PACK(packet_extra, kind),
-	PACK(packet_extra, endpoint),
+	PACK(packet_extra, endpoint), PACK(packet_extra, turn),
 };
 
 static bool port_is_plugged(const struct sim *s, uint32_t port)

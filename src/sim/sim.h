@@ -262,7 +262,7 @@ const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
 
 /*
  * The endpoint offers a packet at a.time >= now; a.flow, a.sequence and
- * a.sender are ignored.
+ * a.sender are ignored. Those of one instant and end port enter by a.turn.
  */
 void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 		uint32_t cookie);

@@ -92,6 +92,7 @@ struct packet_extra {
 	uint8_t kind;  /* enum sim_packet_kind */
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
+	uint8_t turn; /* of its sim_arrival */
 };
 
 /* ---- ports ------------------------------------------------------------- */

@@ -131,6 +131,21 @@ static void multicast_packet(const struct placed *p, const struct message *m,
 	};
 }
 
+/*
+ * J9: what enters at one port and instant. Deliveries are told before anything
+ * else happens by itself, but what they post must not stand behind what was
+ * offered long ago for this instant.
+ */
+enum turn { TURN_DELIVERY, TURN_RANK, TURN_SERVER };
+
+static uint8_t turn_of(const struct share *s, const struct message *m,
+		       hd_time when)
+{
+	if (s->told_at == when)
+		return TURN_DELIVERY;
+	return m->sender < s->of->job.n_ranks ? TURN_RANK : TURN_SERVER;
+}
+
 /* The next packet of a message enters the sender's queue then. */
 static void packet_offer(struct share *s, uint32_t id, hd_time when)
 {
@@ -146,6 +161,7 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 			       p->actors[m->target].port, p->sl,
 			       packet_payload(p, m), &a);
 	a.time = when;
+	a.turn = turn_of(s, m, when);
 	sim_inject(s->sim, p->endpoint, &a, id);
 }
 
@@ -429,10 +445,9 @@ void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now)
 		other_lands(s, id, now);
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
+static void packet_lands(struct share *s, hd_time now, uint32_t node,
 			 const struct sim_packet *packet)
 {
-	struct share *s = context;
 	const struct placed *p = s->of;
 
 	if (packet->kind == SIM_RESULT) {
@@ -451,6 +466,16 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 		return;
 	message_lands(s, packet->cookie, target, now);
 	timeline_look(s, target, now);
+}
+
+static void on_delivered(void *context, hd_time now, uint32_t node,
+			 const struct sim_packet *packet)
+{
+	struct share *s = context;
+
+	s->told_at = now;
+	packet_lands(s, now, node, packet);
+	s->told_at = HD_TIME_NEVER;
 }
 
 static void on_passage(void *context, const struct sim_passage *x)
@@ -577,6 +602,7 @@ static void share_init(struct placed *p, struct share *s, uint32_t number,
 	*s = (struct share){ .of = p,
 			     .number = number,
 			     .sim = sim,
+			     .told_at = HD_TIME_NEVER,
 			     .pool = { .free = GANG_NONE,
 				       .returned = GANG_NONE } };
 	gang_init(&s->gang, &p->job, &carrier, p->ranks, p->needs);

@@ -106,6 +106,7 @@ struct share {
 	struct message_pool pool;
 	uint64_t n_messages, bytes; /* posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
+	hd_time told_at; /* of a delivery, while that is; else HD_TIME_NEVER */
 };
 
 /* A job on the fabric. */
