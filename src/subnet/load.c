@@ -19,6 +19,14 @@ struct loads {
 	uint32_t n_hosts;
 };
 
+/* A host whose cable leads to another host. */
+static bool is_back_to_back(const struct topo *t, port_id p)
+{
+	return topo_is_end_port(t, p) && t->ports[p].number > 0 &&
+	       t->ports[p].peer != TOPO_NONE &&
+	       topo_is_end_port(t, t->ports[p].peer);
+}
+
 static void loads_init(struct loads *l, const struct subnet *s)
 {
 	const struct topo *t = s->topo;
@@ -30,6 +38,8 @@ static void loads_init(struct loads *l, const struct subnet *s)
 	l->hosts = hd_alloc(t->n_ports, sizeof(*l->hosts));
 	l->n_hosts = order_hosts(s, &l->g, l->hosts);
 	for (port_id p = 0; p < t->n_ports; p++) {
+		if (is_back_to_back(t, p))
+			l->hosts[l->n_hosts++] = p;
 		if (s->rate_of_port[p].num)
 			l->rate[p] = hd_rate_bps(s->rate_of_port[p]);
 	}
@@ -143,6 +153,20 @@ static void pour_dest(void *context, unsigned member, const struct path_view *v)
 	f->n_lost += n_flows - pour(f, v);
 }
 
+/* Those whose one way is a cable, which no channel counts. */
+static void pour_cables(const struct loads *l, const uint64_t *n_hosts,
+			struct load_spread *out)
+{
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		if (!is_back_to_back(l->s->topo, l->hosts[i]))
+			continue;
+		uint64_t n = n_hosts[l->s->topo->ports[l->hosts[i]].subnet] - 1;
+
+		out->n_flows += n;
+		out->n_lost += n - 1;
+	}
+}
+
 static void funnel_init(struct funnel *f, const struct loads *l,
 			const uint64_t *n_hosts)
 {
@@ -189,6 +213,7 @@ void load_all_to_all(const struct subnet *s, struct load_spread *out)
 	path_visit(s, &l.g, &dests, team, pour_dest, f);
 	for (unsigned i = 0; i < team_size(team); i++)
 		funnel_end(&f[i], &l, out);
+	pour_cables(&l, n_hosts, out);
 	measure(&l, out);
 	free(f);
 	team_free(team);

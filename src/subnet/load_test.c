@@ -197,6 +197,32 @@ static void bisection_of_one_switch_is_full(void **state)
 	tear_down(&t, &s);
 }
 
+/* Two hosts and a cable: two flows, on no channel between switches, and each
+ * has its cable for itself. */
+static void hosts_back_to_back_have_all_of_their_cable(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct load_spread spread;
+	struct load_shares l;
+
+	(void)state;
+	set_up(&t, &s, "back-to-back", "minhop");
+	load_all_to_all(&s, &spread);
+	assert_int_equal(spread.n_flows, 2);
+	assert_int_equal(spread.n_lost, 0);
+	assert_int_equal(spread.n_channels, 0);
+	for (enum load_pattern p = LOAD_PERMUTATION; p <= LOAD_BISECTION; p++) {
+		load_patterns(&s, p, 8, 1, &l);
+		assert_int_equal(l.n_patterns, p == LOAD_SHIFT ? 1 : 8);
+		assert_true(l.n_flows > 0);
+		assert_int_equal(l.n_lost, 0);
+		assert_float_equal(l.mean_share, 1, 1e-12);
+		assert_int_equal(l.worst, 1);
+	}
+	tear_down(&t, &s);
+}
+
 static void a_flow_without_a_route_has_no_share(void **state)
 {
 	struct topo t;
@@ -278,6 +304,7 @@ int main(void)
 			fat_tree_routing_is_free_of_contention_under_shifts),
 		cmocka_unit_test(
 			one_cable_between_two_switches_halves_and_quarters),
+		cmocka_unit_test(hosts_back_to_back_have_all_of_their_cable),
 		cmocka_unit_test(bisection_of_one_switch_is_full),
 		cmocka_unit_test(a_flow_without_a_route_has_no_share),
 		cmocka_unit_test(all_shifts_are_all_pairs),
