@@ -15,8 +15,6 @@ HD_MUST_CHECK enum hd_status check_jobs(const struct scenario *s,
 HD_MUST_CHECK enum hd_status check_job_goal(const struct scenario *s,
 					    struct diag *d,
 					    const struct scn_goal *g);
-/* Whether one of them sends to all in hardware. */
-bool jobs_multicast(const struct scenario *s);
 /* There is no class of that name. */
 enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 			    char *const *service);

@@ -35,7 +35,7 @@ bool scenario_jobs_over_rc(const struct scenario *s)
 	return false;
 }
 
-bool jobs_multicast(const struct scenario *s)
+bool scenario_jobs_multicast(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {
 		const struct scn_job *j = &s->jobs[i];

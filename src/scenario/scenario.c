@@ -93,16 +93,22 @@ unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
 	return t->sl == SCN_SL_AUTO ? 0 : (unsigned)t->sl;
 }
 
-uint64_t scenario_overhead(const struct scenario *s,
-			   const struct scn_traffic *t)
+uint32_t scenario_group_grh(const struct scenario *s)
 {
 	const struct scn_fabric *f = &s->fabric;
 	bool grh = f->multicast_grh == SCN_GRH_YES ||
 		   (f->multicast_grh == SCN_GRH_AUTO &&
 		    f->overhead == PLAIN_OVERHEAD);
+
+	return grh ? GRH_BYTES : 0;
+}
+
+uint64_t scenario_overhead(const struct scenario *s,
+			   const struct scn_traffic *t)
+{
 	bool group = t->kind != SIM_TRACE && t->pattern == SCN_GROUP;
 
-	return f->overhead + (grh && group ? GRH_BYTES : 0);
+	return s->fabric.overhead + (group ? scenario_group_grh(s) : 0);
 }
 
 uint64_t scenario_largest_packet(const struct scenario *s)
@@ -111,7 +117,7 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 				? 0
 				: s->fabric.mtu + s->fabric.overhead;
 
-	if (jobs_multicast(s))
+	if (scenario_jobs_multicast(s))
 		most += GRH_BYTES;
 	if (scenario_jobs_over_rc(s))
 		most = s->fabric.mtu + MOST_OVERHEAD;

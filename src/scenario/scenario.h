@@ -537,6 +537,8 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 
 /* What a job's class or its sl say. */
 unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j);
+/* Whether any sends to groups, or reduces by the switches. */
+bool scenario_jobs_multicast(const struct scenario *s);
 /* Whether a job has queue pairs. */
 bool scenario_jobs_over_rc(const struct scenario *s);
 
@@ -585,6 +587,8 @@ bool scenario_asks(const struct scenario *s, const struct scn_traffic *t);
 uint64_t scenario_weight(const struct scn_class *c);
 /* What its class or its sl say. */
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
+/* Bytes that packets to groups have beyond those of others: a GRH's, or 0. */
+uint32_t scenario_group_grh(const struct scenario *s);
 /* Bytes beyond the payload of a row's packets: with a GRH if to a group. */
 uint64_t scenario_overhead(const struct scenario *s,
 			   const struct scn_traffic *t);

@@ -51,6 +51,14 @@ enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
 				"--pcap does not have; heddle bench --pcap has",
 				s->traffic[i].name);
 	}
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		if (s->jobs[i].transport == SCN_JOB_RC)
+			return scenario_refuse(
+				s, d, &s->jobs[i].transport,
+				"job '%s' goes over queue pairs, which --pcap "
+				"does not have; heddle bench --pcap has",
+				s->jobs[i].name);
+	}
 	w->capture_flow = flow != SIM_FLOW_NONE;
 	return sim_capture_new(w->build, stream, ports, flow, d, &w->capture);
 }
