@@ -255,22 +255,22 @@ static void rules_for_jobs(struct fabric *b)
 	rules->stop = b->scenario->run.horizon;
 	rules->packets = rules->packets_per_flow = rules->packets_per_sl = 0;
 	rules->precision = 0;
-	if (!b->scenario->n_traffic)
-		rules->warmup = rules->warmup_packets = 0;
 }
 
 static enum hd_status build_rules(struct fabric *b, struct diag *d)
 {
 	const struct scn_run *run = &b->scenario->run;
 	struct sim_rules *rules = &b->rules;
-	bool timed = run->measure.unit == SCN_PLAIN;
+	/* J11: jobs end when they are done, and begin at once. */
+	bool timed = run->measure.unit == SCN_PLAIN && !b->scenario->n_jobs;
+	bool warms = b->scenario->n_traffic || !b->scenario->n_jobs;
 
 	*rules = (struct sim_rules){ .flow_metrics = true,
 				     .port_metrics = true,
 				     .check_order = true };
-	if (run->warmup.unit == SCN_PLAIN)
+	if (warms && run->warmup.unit == SCN_PLAIN)
 		rules->warmup = run->warmup.value;
-	else
+	else if (warms)
 		rules->warmup_packets = run->warmup.value;
 	if (timed && run->warmup.unit != SCN_PLAIN)
 		return scenario_refuse(b->scenario, d, &run->measure,

@@ -23,6 +23,7 @@ struct picking {
 	struct diag *d;
 	struct rng *rng;
 	bool *in;
+	bool names; /* the item means what it says, one by one */
 	struct selection *out;
 };
 
@@ -103,6 +104,8 @@ static void pick(struct picking *p, port_id port)
 {
 	if (!p->in[port])
 		add(p->out, port);
+	else if (p->names && p->out->again == TOPO_NONE)
+		p->out->again = port;
 	p->in[port] = true;
 }
 
@@ -385,6 +388,14 @@ static enum hd_status use_port_item(struct picking *p, const char *item,
 typedef enum hd_status item_fn(struct picking *p, const char *item,
 			       pick_fn *use);
 
+/* "h3", "h0..h7" and "5" name hosts; "h*", "all", "on:leaf1" and "40%" do so by
+ * what they have in common. */
+static bool names_hosts(const char *item)
+{
+	return !strpbrk(item, "*?%") && strcmp(item, "all") != 0 &&
+	       strncmp(item, "on:", 3) != 0;
+}
+
 /* One item, without the blanks around it. */
 static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 				item_fn *read)
@@ -405,8 +416,10 @@ static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 				 "'%.40s...' is too long for a name", text);
 	memcpy(item, text, len);
 	item[len] = '\0';
+	p->names = names_hosts(item);
 	if (strncmp(item, "not:", 4) != 0 || len == 4)
 		return read(p, item, pick);
+	p->names = false;
 	if (p->out->n == 0 && read == use_item)
 		use_all(p, pick);
 	return read(p, item + 4, drop);
@@ -416,7 +429,7 @@ static enum hd_status select_by(const struct selector *s, const char *text,
 				struct rng *rng, struct diag *d, item_fn *read,
 				struct selection *out)
 {
-	struct selection list = { 0 };
+	struct selection list = { .again = TOPO_NONE };
 	struct picking p = {
 		.s = s,
 		.d = d,

@@ -31,6 +31,8 @@ struct selection {
 	port_id *ports;
 	uint32_t n;
 	size_t cap;
+	port_id again; /* the first that was named twice; TOPO_NONE: none. What
+			* only fits a pattern is not named. */
 };
 
 /* What selections look up; over a topology that must outlive it. */

@@ -41,7 +41,7 @@ status 1 "$HEDDLE" sim "$examples/job-errors.yaml" --json \
 	--set jobs.train.transport=plain
 cp out plain.json
 claim plain "and plain messages hang" \
-	'.tables["job problems"].rows | map(.problem) |
+	'.tables["failed operations"].rows | map(.problem) |
 		index("packets of it are lost") != null'
 
 run in-network 0

@@ -51,6 +51,15 @@ refused() {
 }
 refused "5 ranks, but there are 4 hosts" \
 	"ranks: 5, program: [{barrier: 0}]"
+# A list of names is a placement: a name twice is no rank less, but a mistake.
+# What fits a pattern beside fills up.
+refused "'h0' is named twice" 'on: "h0,h0,h1", program: [{barrier: 0}]'
+refused "'h1' is named twice" 'on: "0..2,h1", program: [{barrier: 0}]'
+refused "'h3' is named twice" 'program: [{read: 1KiB, to: "h3,h3"}]'
+scenario rest.yaml 'on: "h3,h1..h2,h*", program: [{barrier: 0}]'
+status 0 "$HEDDLE" sim rest.yaml --json
+jq -e '[.tables.ranks.rows[].host] == ["h3", "h1", "h2", "h0"]' out >jq.out ||
+	fail "ranks are not where 'on' has them: $(cat out)"
 refused "needs a program or a goal" "ranks: 2"
 refused "without an operation" "program: [{groups: 2}]"
 refused "compute and allreduce in one step" \
@@ -66,7 +75,7 @@ refused "is no grid" "program: [{halo: 1KiB, grid: 2+2}]"
 refused "no class 'mpi'" "class: mpi, program: [{barrier: 0}]"
 refused "no job 'b'" "program: [{barrier: 0}]" \
 	"goals: [{job: b, completion: 1us}]"
-refused "x.goal" "goal: x.goal"
+refused "none.goal" "goal: none.goal"
 refused "2TiB" "program: [{allgather: 2TiB}]"
 refused "2^40" "program: [{alltoall: 1TiB}]"
 
@@ -96,6 +105,43 @@ status 1 "$HEDDLE" sim hangs.yaml
 has out "nobody sends to it"
 has out "x.goal:3"
 has out "1 of 2 ranks"
+
+# One that never begins says so; neither warm-up nor the time to measure, which
+# jobs have not, stands against a short run.
+scenario late.yaml "start: 1ms, program: [{barrier: 0}]" "run: {horizon: 100us}"
+status 1 "$HEDDLE" sim late.yaml
+has out "never begins: its start is at 1ms, and run.horizon ends the run at 100us"
+
+# What goes to a group has a GRH with the group's GID in captures, and what is
+# of any size is padded: as others' tools read it.
+scenario group.yaml "program: [{broadcast: 5001, algorithm: multicast},
+	{allreduce: 9, algorithm: in-network}, {alltoall: 3}]"
+status 0 "$HEDDLE" sim group.yaml --pcap group.pcap
+status 0 "$HEDDLE" decode -s group.pcap
+tshark --disable-heuristic rpcrdma_infiniband -r group.pcap -T fields \
+	-e infiniband.lrh.dlid -e infiniband.grh.dgid \
+	-e infiniband.bth.padcnt 2>tshark.err | tr '\t' ' ' | sort | uniq -c |
+	sed 's/^ *//' >groups
+# Packets of 4096 and 905 bytes over four cables each; 9 bytes of each rank to
+# the hub and of the hub to each; twelve messages of 3 bytes over two cables.
+cat >expected <<'END'
+6 1  1
+6 3  1
+6 4  1
+4 49152 ff12:401b:ffff::c000 0
+4 49152 ff12:401b:ffff::c000 3
+8 49153 ff12:401b:ffff::c001 3
+6 5  1
+END
+cmp groups expected || fail "$(cat groups tshark.err)"
+scenario two.yaml "program: [{broadcast: 5001, algorithm: multicast}]"
+status 3 "$HEDDLE" sim two.yaml --pcap two.pcap \
+	--set fabric.packet.overhead=66 --set fabric.packet.multicast_grh=yes
+has err "two GRHs"
+
+scenario rc.yaml "transport: rc, program: [{barrier: 0}]"
+status 3 "$HEDDLE" sim rc.yaml --pcap rc.pcap
+has err "over queue pairs"
 
 # heddle job show: sums, pairs, and the time on an ideal network: 1 us and
 # 25 bytes a ns.

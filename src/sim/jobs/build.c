@@ -206,20 +206,45 @@ static enum hd_status count_ranks(struct placed *p,
 	return HD_OK;
 }
 
+/*
+ * The hosts that a job's words mean, each once: who names one twice means two
+ * of something there, which there is not (J1).
+ */
+static enum hd_status hosts_of(struct placed *p, char *const *words,
+			       const char *field, struct rng *rng,
+			       struct diag *d, struct selection *out)
+{
+	const struct fabric *f = p->fabric;
+	struct diag inner = { .status = HD_OK };
+
+	if (select_hosts(f->selector, *words, rng, &inner, out) != HD_OK)
+		return scenario_refuse(f->scenario, d, words, "%s: %s", field,
+				       inner.message);
+	if (out->again == TOPO_NONE)
+		return HD_OK;
+	const struct topo_node *twice = topo_node_of(&f->topo, out->again);
+
+	selection_fini(out);
+	return scenario_refuse(f->scenario, d, words,
+			       "%s: '%s' is named twice, but a port has one "
+			       "rank or server of a job",
+			       field, twice->name);
+}
+
 static enum hd_status place_job(struct placed *p, struct diag *d)
 {
 	const struct fabric *f = p->fabric;
 	uint64_t number = (uint64_t)(p->scn - f->scenario->jobs);
-	struct diag inner = { .status = HD_OK };
 	struct selection hosts;
 	struct rng rng;
 
 	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 2 * number + 1);
-	if (select_hosts(f->selector, p->scn->on, &rng, &inner, &hosts) !=
-	    HD_OK)
-		return scenario_refuse(f->scenario, d, &p->scn->on,
-				       "jobs[].on: %s", inner.message);
-	enum hd_status status = count_ranks(p, &hosts, d);
+	enum hd_status status =
+		hosts_of(p, &p->scn->on, "jobs[].on", &rng, d, &hosts);
+
+	if (status != HD_OK)
+		return status;
+	status = count_ranks(p, &hosts, d);
 
 	if (status == HD_OK)
 		place(p, &hosts);
@@ -243,17 +268,17 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 {
 	const struct fabric *f = p->fabric;
 	const struct scn_step *scn = &p->scn->program[number];
-	struct diag inner = { .status = HD_OK };
 	struct selection hosts;
 	struct rng rng;
 
 	if (!scn->to)
 		return HD_OK;
 	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 0x800000 + number);
-	if (select_hosts(f->selector, scn->to, &rng, &inner, &hosts) != HD_OK)
-		return scenario_refuse(f->scenario, d, &scn->to,
-				       "jobs[].program[].to: %s",
-				       inner.message);
+	enum hd_status status =
+		hosts_of(p, &scn->to, "jobs[].program[].to", &rng, d, &hosts);
+
+	if (status != HD_OK)
+		return status;
 	p->actors = hd_realloc(p->actors, (size_t)p->n_actors + hosts.n,
 			       sizeof(*p->actors));
 	p->servers[number] = hd_alloc(hosts.n, sizeof(**p->servers));
@@ -373,9 +398,6 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 			   const struct scn_job *scn, struct diag *d)
 {
 	const struct scn_fabric *link = &f->scenario->fabric;
-	bool grh = link->multicast_grh == SCN_GRH_YES ||
-		   (link->multicast_grh == SCN_GRH_AUTO &&
-		    link->overhead == PLAIN_OVERHEAD);
 	struct strbuf sender = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
@@ -385,7 +407,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 		.sl = (uint8_t)scenario_job_sl(f->scenario, scn),
 		.mtu = (uint32_t)link->mtu,
 		.overhead = (uint32_t)link->overhead,
-		.grh = grh ? GRH_BYTES : 0,
+		.grh = scenario_group_grh(f->scenario),
 		.inner = link->inner.rate,
 		.inner_latency = link->inner.latency,
 		.eager = scn->eager,

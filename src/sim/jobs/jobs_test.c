@@ -391,7 +391,7 @@ static void parts_make_no_difference(void **state)
 static const char *cell_of(const struct outcome *o, size_t row,
 			   const char *column)
 {
-	return outcome_cell(o, "job problems", row, column)->text;
+	return outcome_cell(o, "failed operations", row, column)->text;
 }
 
 static void what_hangs_is_named(void **state)

@@ -216,7 +216,7 @@ static void links_carry_acknowledgements_too(void **state)
 
 static const char *problem(const struct outcome *o, size_t row)
 {
-	return outcome_cell(o, "job problems", row, "problem")->text;
+	return outcome_cell(o, "failed operations", row, "problem")->text;
 }
 
 /* One packet in 30 is lost on each link. */
@@ -387,7 +387,8 @@ static void a_link_that_stays_away_is_named(void **state)
 	assert_int_equal(counted(&o, "broken"), 1);
 	assert_int_equal(counted(&o, "retries"), 7);
 	assert_string_equal(problem(&o, 0), "its queue pair gave up");
-	assert_int_equal(outcome_cell(&o, "job problems", 0, "rank")->u, 0);
+	assert_int_equal(outcome_cell(&o, "failed operations", 0, "rank")->u,
+			 0);
 	results_free(o.results);
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/units.h"
 #include "sim/jobs/parts.h"
 
 #define MOST 64 /* that are shown */
@@ -237,16 +239,38 @@ static void put(struct table *t, const struct problem *x)
 static void show(struct problems *all, struct results *r)
 {
 	struct table *t =
-		results_table(r, "job problems",
-			      "operations that do not come to an end", columns);
+		results_table(r, "failed operations",
+			      "of jobs: what never ends, and receives that "
+			      "were too small",
+			      columns);
 
 	if (all->n)
 		qsort(all->items, all->n, sizeof(*all->items), compare);
 	for (size_t i = 0; i < all->n && i < MOST; i++)
 		put(t, &all->items[i]);
 	if (all->n > MOST)
-		results_remark(r, "%zu more operations of jobs have problems",
+		results_remark(r, "%zu more operations of jobs have failed",
 			       all->n - MOST);
+}
+
+static void remark_unfinished(const struct placed *p, uint32_t done,
+			      struct results *r)
+{
+	struct strbuf times = STRBUF_INIT;
+
+	if (p->job.start < p->fabric->scenario->run.horizon) {
+		results_remark(r,
+			       "job '%s' does not come to its end: %u of %u "
+			       "ranks are done",
+			       p->scn->name, done, p->job.n_ranks);
+		return;
+	}
+	hd_time_print(p->job.start, &times);
+	strbuf_puts(&times, ", and run.horizon ends the run at ");
+	hd_time_print(p->fabric->scenario->run.horizon, &times);
+	results_remark(r, "job '%s' never begins: its start is at %s",
+		       p->scn->name, times.text);
+	strbuf_fini(&times);
 }
 
 bool jobs_problems(const struct jobs *jobs, struct results *r)
@@ -266,10 +290,7 @@ bool jobs_problems(const struct jobs *jobs, struct results *r)
 				add_receives(&all, p, &p->shares[k].gang);
 		}
 		if (!ends)
-			results_remark(r,
-				       "job '%s' does not come to its end: "
-				       "%u of %u ranks are done",
-				       p->scn->name, done, p->job.n_ranks);
+			remark_unfinished(p, done, r);
 		any |= !ends;
 	}
 	any |= all.n > 0;
