@@ -218,6 +218,63 @@ claim two-subnets "what strays ends at the router" '
 	.tables.losses.rows == [{reason: "hop limit exceeded at a router",
 		packets: row("traffic"; "stray").lost}]'
 
+# told DOC CELLS: a table of the document ends a row so.
+told() {
+	grep -qF -- "| $2 |" "$SRC/docs/$1" || fail "docs/$1 does not say '$2'"
+}
+
+# One link is hot, so the storm has at most 2048 of 2074 bytes of 200 Gb/s; by
+# tables its neighbours keep what they send, half of seven links.
+run hotspot 0
+hot() {
+	told routing.md "$(jq -r '.tables.traffic.rows | [.[0].delivered,
+		.[1].delivered, .[1].mean] | @tsv' "$1.json" |
+		awk '{ printf "%.1f Gb/s | %.1f Gb/s | %.2f us", $1, $2, $3 }')"
+}
+hot hotspot
+claim hotspot "choosing spreads the congestion" '
+	near(row("traffic"; "storm").delivered; 200 * 2048 / 2074; 0.01) and
+	row("traffic"; "neighbours").delivered < 100'
+status 0 "$HEDDLE" sim "$examples/hotspot.yaml" --json \
+	--set fabric.routing.adaptive=off
+cp out tables.json
+hot tables
+claim tables "tables do not" '
+	near(row("traffic"; "neighbours").delivered; 7 * 100 * 2048 / 2074; 0.02)'
+status 0 "$HEDDLE" sim "$examples/hotspot.yaml" --json \
+	--set congestion.algorithm=cct
+cp out cct.json
+hot cct
+claim cct "slower sources cure it" '
+	near(row("traffic"; "neighbours").delivered; 7 * 100 * 2048 / 2074; 0.02) and
+	row("traffic"; "storm").delivered > 140'
+
+# In 500 us the cable would carry 4,300 packets each way.
+run healing 0
+lost() {
+	lost=$(jq '.tables.summary.rows[0].lost' "$1.json")
+	told routing.md "$lost"
+	awk "BEGIN { exit !($lost >= $2 && $lost <= $3) }" ||
+		fail "healing: $1: $lost packets are lost"
+}
+lost healing 4150 4500
+sm="--set sm.trap=20us --set sm.compute=50us --set sm.program=2us"
+off="--set fabric.routing.adaptive=off"
+heals() {
+	name=$1
+	shift
+	status 0 "$HEDDLE" sim "$examples/healing.yaml" --json "$@"
+	cp out "$name.json"
+}
+heals off $off
+lost off 8300 8950
+heals off_swept $off $sm
+lost off_swept 1000 1600
+heals swept $sm
+lost swept 500 800
+heals noticed --set fabric.routing.adaptive.notify=2us
+lost noticed 9 60
+
 run rerouted 0
 claim rerouted "it takes 70 us and a write for each of the 12 switches" '
 	one("sm") | .noticed == 320 and .computed == 370 and
