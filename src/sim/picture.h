@@ -27,9 +27,7 @@ void sim_picture_curves(const struct sim_findings *f, struct results *r);
 void sim_picture_fabric(const struct sim_findings *f, struct results *r);
 
 /* Beyond so many directions of links only sums over tiers are kept. */
-#define SIM_PICTURE_LINKS   4096
-/* Entries of all forwarding tables together. */
-#define SIM_PICTURE_ENTRIES (4u << 20)
+#define SIM_PICTURE_LINKS 4096
 
 /*
  * How busy each link was and what each traffic row got, sample by sample, of
