@@ -89,13 +89,24 @@ static void every_sl(struct explain_view *v)
 /* A lane's packets are those of all its classes, as many of each. */
 static void add_size(struct shares_lane *lane, uint32_t bytes)
 {
-	for (unsigned k = 0; k < lane->n; k++) {
-		if (lane->size[k].bytes == bytes)
-			return;
-	}
-	lane->size[lane->n++].bytes = bytes;
+	unsigned k = 0;
+
+	while (k < lane->n && lane->size[k].bytes != bytes)
+		k++;
+	if (k == lane->n)
+		lane->size[lane->n++].bytes = bytes;
+	lane->size[k].part += 1;
+}
+
+/* Parts of one, from how many classes have each size. */
+static void divide_sizes(struct shares_lane *lane)
+{
+	double classes = 0;
+
 	for (unsigned k = 0; k < lane->n; k++)
-		lane->size[k].part = 1.0 / lane->n;
+		classes += lane->size[k].part;
+	for (unsigned k = 0; k < lane->n; k++)
+		lane->size[k].part /= classes;
 }
 
 static void serve(const struct explain_view *v, struct explain_port *p)
@@ -104,6 +115,7 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 				.vlarb = p->tables.vlarb };
 	double share[N_DATA_VLS], floor[N_DATA_VLS], wait[N_DATA_VLS];
 	uint16_t users[N_DATA_VLS] = { 0 };
+	double bytes[N_DATA_VLS] = { 0 }; /* a packet of each class */
 
 	for (unsigned i = 0; i < v->n_classes; i++) {
 		unsigned vl = p->tables.sl2vl.vl[v->classes[i].sl];
@@ -111,8 +123,11 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 		if (vl >= N_DATA_VLS)
 			continue;
 		add_size(&c.lanes[vl], v->classes[i].payload + v->overhead);
+		bytes[vl] += v->classes[i].payload + v->overhead;
 		users[vl] |= (uint16_t)(1u << v->classes[i].sl);
 	}
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		divide_sizes(&c.lanes[vl]);
 	contention_shares(&c, share);
 	contention_floors(&c, floor);
 	contention_waits(&c, wait);
@@ -126,7 +141,9 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 					       .wait = HUGE_VAL };
 		if (vl >= N_DATA_VLS)
 			continue;
-		s->share = share[vl];
+		s->lane = share[vl];
+		s->share = share[vl] * (v->classes[i].payload + v->overhead) /
+			   bytes[vl];
 		s->floor = floor[vl];
 		s->wait = wait[vl] * 8 / hd_rate_bps(p->rate);
 		s->served = contention_served(&c, vl);

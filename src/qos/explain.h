@@ -7,8 +7,9 @@
  * and what every service level gets of a link by them.
  *
  * Ports are of a kind if OpenSM has one set of options for them and their links
- * have as many lanes. Where several classes share a lane, numbers are those of
- * the lane: it is first in, first out.
+ * have as many lanes. Where several classes share a lane, which is first in,
+ * first out, each has what is its own if they send as many packets; of nothing
+ * it can be sure, and it waits as the lane does.
  */
 
 #include "base/diag.h"
@@ -45,7 +46,8 @@ HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words,
 struct explain_service {
 	uint8_t vl;   /* 15: dropped */
 	double share; /* of a link on which all compete */
-	double floor; /* at least, whichever others send without end */
+	double lane;  /* that of its lane, with whoever else is on it */
+	double floor; /* of the lane, whichever others send without end */
 	double wait;  /* seconds on one link; HUGE_VAL: for ever */
 	enum contention_table served;
 	uint16_t with; /* other SLs in use on the lane, a bit each */

@@ -86,7 +86,7 @@ static void show_ports(const struct explain *e, struct results *r)
 struct service_row {
 	const char *ports, *class, *table, *weights, *with, *note;
 	uint64_t lanes, sl, vl, bytes;
-	double share, floor, wait;
+	double share, lane, floor, wait;
 };
 
 static const struct column service_columns[] = {
@@ -100,6 +100,7 @@ static const struct column service_columns[] = {
 	{ "table", NULL, CELL(service_row, table), ORIGIN_COMPUTED },
 	{ "weights", "64 B", CELL(service_row, weights), ORIGIN_COMPUTED },
 	{ "share", "%", CELL(service_row, share), ORIGIN_COMPUTED, 2 },
+	{ "lane", "%", CELL(service_row, lane), ORIGIN_COMPUTED, 2 },
 	{ "floor", "%", CELL(service_row, floor), ORIGIN_COMPUTED, 2 },
 	{ "wait", "us", CELL(service_row, wait), ORIGIN_COMPUTED, 3 },
 	{ "note", NULL, CELL(service_row, note), ORIGIN_COMPUTED },
@@ -107,7 +108,7 @@ static const struct column service_columns[] = {
 };
 
 static const char *note_of(const struct explain_port *p,
-			   const struct explain_service *s)
+			   const struct explain_service *s, bool by_lane)
 {
 	if (s->vl >= N_DATA_VLS)
 		return "dropped: its lane is VL15";
@@ -115,6 +116,8 @@ static const char *note_of(const struct explain_port *p,
 		return "never sends: its lane has no weight";
 	if (s->floor <= 0)
 		return "starves while a high lane is busy: the limit is none";
+	if (s->with && !by_lane)
+		return "no floor: it queues with others of its lane";
 	return NULL;
 }
 
@@ -164,6 +167,20 @@ static const char *print_class(struct table *t, const struct explain *e,
 			       : c->name;
 }
 
+/* Where SLs of a lane are told together: all of theirs. */
+static double own_share(const struct explain *e,
+			const struct explain_service *s)
+{
+	return e->view.by_lane ? s->lane : s->share;
+}
+
+/* In percents; none is sure where others are before it in its lane. */
+static double own_floor(const struct explain *e,
+			const struct explain_service *s)
+{
+	return s->with && !e->view.by_lane ? NAN : 100 * s->floor;
+}
+
 static void put_service(struct table *t, const struct explain *e,
 			const struct explain_port *p, unsigned class,
 			const char *ports)
@@ -185,10 +202,11 @@ static void put_service(struct table *t, const struct explain *e,
 			.with = e->view.by_lane ? NULL : print_sls(t, s->with),
 			.table = p->tables.vls > 1 ? tables[s->served] : NULL,
 			.weights = print_weights(t, p, s->vl),
-			.share = 100 * s->share,
-			.floor = 100 * s->floor,
+			.share = 100 * own_share(e, s),
+			.lane = 100 * s->lane,
+			.floor = own_floor(e, s),
 			.wait = s->wait * 1e6,
-			.note = note_of(p, s),
+			.note = note_of(p, s, e->view.by_lane),
 		});
 }
 
@@ -273,7 +291,7 @@ static void tell(const struct explain *e, struct results *r)
 	}
 	results_remark(
 		r,
-		"share: all classes send without end; floor: whichever of the others do; wait: of a packet that stands first in its lane, on one link with credits, VL15 not counted");
+		"share: all classes send without end, those of one lane as many packets each; lane: of all on it; floor: whichever of the others do; wait: of a packet that stands first in its lane, on one link with credits, VL15 not counted");
 }
 
 void explain_show(const struct explain *e, struct results *r)
@@ -324,11 +342,12 @@ static void compare_class(const struct explain *e, unsigned class,
 	const struct explain_service *y = &b->services[class];
 	struct difference d = { .ports = kinds[b->scope],
 				.class = e->view.classes[class].name };
-	const char *bad = note_of(b, y), *was = note_of(a, x);
+	const char *bad = note_of(b, y, e->view.by_lane);
+	const char *was = note_of(a, x, e->view.by_lane);
 
 	d.what = "share [%]";
-	d.before = 100 * x->share;
-	d.after = 100 * y->share;
+	d.before = 100 * own_share(e, x);
+	d.after = 100 * own_share(e, y);
 	d.weight = fabs(d.after - d.before) + (bad == was ? 0 : 1000);
 	d.note = bad ? bad : was ? "is served from now on" : NULL;
 	if (bad != was && d.before == d.after)

@@ -168,6 +168,40 @@ for conf in $some; do
 done
 echo "$n configurations"
 
+# Classes of one lane, with packets of two sizes, from two hosts each: what a
+# class gets is its own, not the lane's.
+printf 'qos TRUE\nqos_high_limit 0\nqos_vlarb_high 0:0\nqos_vlarb_low 0:130,1:65\nqos_sl2vl 0,0,1\n' >shared.conf
+"$HEDDLE" qos explain shared.conf --class a=0 --class b=1,512 --class c=2 \
+	--json >shared.json
+cat >shared.yaml <<'END'
+fabric:
+  topology: {kind: star, hosts: 4}
+  link: {rate: 8Gb/s, propagation: 5ns}
+  switch: {order: voq, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}
+traffic:
+  - {name: a, kind: saturating, pattern: pairs, source: h0, destination: h3, sl: 0, payload: 4KiB}
+  - {name: b, kind: saturating, pattern: pairs, source: h1, destination: h3, sl: 1, payload: 512}
+  - {name: c, kind: saturating, pattern: pairs, source: h2, destination: h3, sl: 2, payload: 4KiB}
+run: {warmup: 1ms, measure: 20ms}
+END
+"$HEDDLE" sim shared.yaml --opensm shared.conf --json >shared.sim
+python3 - <<'END' || fail "classes of a shared lane"
+import json, sys
+said = {r["class"]: r for r in json.load(open("shared.json"))["tables"]["services"]["rows"]
+        if "switch" in r["ports"].split(", ")}
+rows = json.load(open("shared.sim"))["tables"]["traffic"]["rows"]
+got = {r["traffic"]: r["delivered"] * (1 + 26 / p) for r, p in zip(rows, (4096, 512, 4096))}
+total = sum(got.values())
+for name, r in said.items():
+    share = got[name] / total * 100
+    if abs(r["share"] - share) > 1:
+        sys.exit(f"{name} has {share:.2f} %, said {r['share']:.2f} %")
+if abs(said["a"]["share"] + said["b"]["share"] - said["a"]["lane"]) > 0.01 or said["a"]["with"] != "1":
+    sys.exit(f"not the lane's: {said['a']}, {said['b']}")
+if said["a"]["floor"] is not None or said["c"]["floor"] is None:
+    sys.exit("a floor where others queue before it")
+END
+
 # Two files: what matters first. Classes are refused in one line.
 printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\n' >a
 sed 's/limit 4/limit 255/' a >b
