@@ -27,7 +27,7 @@ static const struct {
 
 /* Where in a row the columns are; 0: it has none. */
 struct layout {
-	unsigned average, deviation;
+	unsigned average, typical, deviation;
 	bool latency;
 	double unit; /* of a bandwidth, in MiB/s */
 };
@@ -73,6 +73,7 @@ static void read_heading(struct reader *r, const char *line)
 	*l = (struct layout){ .latency = strstr(line, "t_avg") != NULL };
 	if (l->latency) {
 		l->average = words_before(line, "t_avg");
+		l->typical = words_before(line, "t_typical");
 		l->deviation = words_before(line, "t_stdev");
 	} else if (strstr(line, "BW average")) {
 		l->average = 3; /* "BW peak" are two words */
@@ -93,7 +94,8 @@ static void read_row(struct reader *r, const char *line)
 			break;
 	}
 	if (n <= l->average || !(value[0] >= 1 && value[0] <= MOST) ||
-	    !(value[1] >= 0 && value[1] <= MOST) || !(value[l->average] > 0))
+	    !(value[1] >= 0 && value[1] <= MOST) ||
+	    !(value[l->average] > 0 && value[l->average] <= MOST))
 		return;
 	json_t *row = json_object();
 
@@ -102,6 +104,9 @@ static void read_row(struct reader *r, const char *line)
 			    json_integer((json_int_t)value[1]));
 	if (l->latency) {
 		json_object_set_new(row, "t_avg", json_real(value[l->average]));
+		if (l->typical && l->typical < n)
+			json_object_set_new(row, "t_typical",
+					    json_real(value[l->typical]));
 		if (l->deviation && l->deviation < n)
 			json_object_set_new(row, "t_stdev",
 					    json_real(value[l->deviation]));

@@ -5,8 +5,8 @@
 /*
  * Outcomes of benchmarks, whoever wrote them, as 'heddle bench --json' does:
  * an object "tables" of tests with "rows" that have "#bytes", "#iterations" and
- * "t_avg" (us) or "BW average" (MiB/s). What perftest prints is turned into
- * that: its tests have our names, its units become ours.
+ * "t_avg" and maybe "t_typical" (us) or "BW average" (MiB/s). What perftest
+ * prints is turned into that: its tests have our names, its units become ours.
  */
 
 #include <jansson.h>

@@ -628,6 +628,13 @@ static void virtual_close(struct nic_backend *b)
 	free(v);
 }
 
+struct profile *virtual_profile(struct nic_backend *b)
+{
+	struct virtual_backend *v = b->context;
+
+	return &v->bed.profile;
+}
+
 enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 			    struct nic_backend *out)
 {

@@ -46,6 +46,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 				: command_usage(self, "'list' stands alone");
 	else if (n > 0 && strcmp(args[0], "compare") == 0)
 		status = compare_files(self, &s->common, n - 1, args + 1);
+	else if (n > 0 && strcmp(args[0], "fit") == 0)
+		status = session_fit(s, self, n - 1, args + 1);
 	else
 		status = session_run(s, self, n, args);
 	session_fini(s);
@@ -54,7 +56,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static void test_words(struct strbuf *out)
 {
-	strbuf_puts(out, "list compare ");
+	strbuf_puts(out, "list compare fit ");
 	suite_words(out);
 }
 
@@ -71,6 +73,8 @@ static const struct example examples[] = {
 	  "all of the paper's tests" },
 	{ "heddle bench compare old.json new.json",
 	  "what changed between two runs, and how surely" },
+	{ "heddle bench fit lat.txt bw.txt --profile connectx-7-like --into ours.yaml",
+	  "a profile of the adapter that perftest measured" },
 	{ "heddle bench write-lat --device mlx5_0 --connect 10.0.0.2:18515",
 	  "a real device, against 'heddle bench --device mlx5_0 --listen "
 	  "10.0.0.2:18515' there" },
@@ -82,7 +86,7 @@ static const struct example examples[] = {
 const struct command command_bench = {
 	.name = "bench",
 	.summary = "measure an implementation of verbs: MIBA and beyond",
-	.arguments = "TEST...|list|compare A B",
+	.arguments = "TEST...|list|compare A B|fit FILE...",
 	.description =
 		"Runs micro-benchmarks over verbs: what queue pairs, completion queues\n"
 		"and memory regions cost, latency, bandwidth one and both ways, buffer\n"
@@ -98,7 +102,10 @@ const struct command command_bench = {
 		"10^6 bytes.\n\n"
 		"'compare' takes two files, written with --json or by perftest, and reports\n"
 		"by Welch's test which differences are no accident; exit status 1 if there\n"
-		"are any. An interrupt ends the run with what was measured so far.\n",
+		"are any. 'fit' takes files like these, of latency and bandwidth by size, and\n"
+		"changes the costs of --profile until the simulated adapter does as measured;\n"
+		"every other size is left out of it, to tell how good it is. Options say how\n"
+		"was measured (--window, --mtu, --qps). An interrupt ends the run with what was measured so far.\n",
 	.words = test_words,
 	.options = session_options,
 	.examples = examples,

@@ -71,6 +71,7 @@ done <<'EOT'
 2 'foo' is none of irregular       | qos evaluate --topology foo
 2 'foo' is none of auto, packet    | decode --as foo --hex 00
 2 no test 'foo'                    | bench foo
+2 fit to which files?              | bench fit
 2 no profile 'foo'                 | bench send-lat --profile foo
 2 'foo' is no metric               | bench send-lat --expect 'foo<3'
 2 unknown field 'sed' in run (did  | sim "$quick" --set run.sed=1

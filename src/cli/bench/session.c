@@ -69,6 +69,8 @@ const struct option session_options[] = {
 	  "such as 'p99<5us', 'bw>=900MB/s' or 'avg@64<6us'; exit status 1 if one is missed" },
 	{ "pcap", 0, OPT_TEXT, FIELD(pcap), "FILE", NULL,
 	  "every packet that the adapters send or receive, for Wireshark; each point begins at a second of its own" },
+	{ "into", 0, OPT_TEXT, FIELD(into), "FILE", NULL,
+	  "where 'fit' writes the fitted profile, for --profile" },
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };

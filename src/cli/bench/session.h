@@ -18,7 +18,7 @@ struct session {
 	struct common_options common;
 	struct device_options device;
 	struct virtual_options simulated;
-	const char *sizes, *values, *pcap;
+	const char *sizes, *values, *pcap, *into;
 	struct option_list expect;
 	struct fabric_choice scenario;
 	struct bench_suite suite; /* its options are read in place */
@@ -32,6 +32,9 @@ extern const struct option session_options[]; /* of struct session */
 /* The tests that the words name; what to return. */
 int session_run(struct session *s, const struct command *self, int n,
 		char **words);
+/* Fits the profile to what the files have. */
+int session_fit(struct session *s, const struct command *self, int n,
+		char **files);
 void session_fini(struct session *s);
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "measure/minimise.h"
+
+static const struct minimise_options fine = { 0.5, 1e-9, 20000 };
+
+/* Rosenbrock's valley: bent, and almost flat along its floor. */
+static double valley(void *context, const double *x)
+{
+	double a = 1 - x[0], b = x[1] - x[0] * x[0];
+
+	(*(size_t *)context)++;
+	return a * a + 100 * b * b;
+}
+
+static void the_end_of_a_bent_valley_is_found(void **state)
+{
+	double x[2] = { -1.2, 1 };
+	size_t calls = 0;
+	double value = minimise(valley, &calls, 2, &fine, x);
+
+	(void)state;
+	assert_true(value < 1e-12);
+	assert_true(fabs(x[0] - 1) < 1e-5 && fabs(x[1] - 1) < 1e-5);
+}
+
+/* A corner, not a bowl: no derivative where the least is. */
+static double corner(void *context, const double *x)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < 5; i++)
+		sum += fabs(x[i] - (double)i) * (double)(1 + i);
+	(void)context;
+	return sum;
+}
+
+static void a_corner_is_found_in_five_dimensions(void **state)
+{
+	double x[5] = { 3, 3, -3, -3, 0 };
+
+	(void)state;
+	assert_true(minimise(corner, NULL, 5, &fine, x) < 1e-4);
+	for (size_t i = 0; i < 5; i++)
+		assert_true(fabs(x[i] - (double)i) < 1e-4);
+}
+
+static void calls_are_counted(void **state)
+{
+	const struct minimise_options few = { 0.5, 0, 40 };
+	double x[2] = { -1.2, 1 };
+	size_t calls = 0, before = 0;
+	double first = valley(&before, x);
+
+	(void)state;
+	assert_true(minimise(valley, &calls, 2, &few, x) < first);
+	/* A step that has begun ends: two more at most, or a shrinking. */
+	assert_true(calls >= 40 && calls <= 44);
+}
+
+static double flat(void *context, const double *x)
+{
+	(void)context;
+	(void)x;
+	return 3;
+}
+
+static void where_nothing_changes_it_ends(void **state)
+{
+	double x[3] = { 1, 2, 3 };
+
+	(void)state;
+	assert_true(minimise(flat, NULL, 3, &fine, x) == 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_end_of_a_bent_valley_is_found),
+		cmocka_unit_test(a_corner_is_found_in_five_dimensions),
+		cmocka_unit_test(calls_are_counted),
+		cmocka_unit_test(where_nothing_changes_it_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
