@@ -122,6 +122,9 @@ uint64_t agents_port_get(const struct agents *a, port_id port,
 			 enum port_field f);
 void agents_port_set(struct agents *a, port_id port, enum port_field f,
 		     uint64_t value);
+/* What its link trained to when it last came up. */
+void agents_link(const struct agents *a, port_id port, unsigned *lanes,
+		 enum link_speed *speed);
 /* Both ends of the cable train again with what is enabled now. */
 void agents_retrain(struct agents *a, port_id port, hd_time now);
 
@@ -164,6 +167,14 @@ void agents_take_lids(const struct agents *a, struct topo *t);
  * assigned.
  */
 void agents_program(const struct agents *a, struct subnet *s);
+/*
+ * A copy of the topology with its LIDs, and the subnet on it with all that;
+ * both are to be ended, also if there are no LIDs yet: then nothing else is
+ * in them.
+ */
+HD_MUST_CHECK enum hd_status agents_subnet(const struct agents *a,
+					   struct diag *d, struct topo *t,
+					   struct subnet *s);
 
 /*
  * What congestion control was told: the data of an attribute's block, of an

@@ -47,6 +47,31 @@ static uint64_t common(const struct agents *a, port_id p, port_id q,
 						      info_get(a, other, f));
 }
 
+static unsigned highest_bit(uint64_t bits)
+{
+	unsigned i = 0;
+
+	while (bits >> i > 1)
+		i++;
+	return i;
+}
+
+void agents_link(const struct agents *a, port_id port, unsigned *lanes,
+		 enum link_speed *speed)
+{
+	/* By bit: the last of them was added later. */
+	static const unsigned widths[] = { 1, 4, 8, 12, 2 };
+	const uint8_t *info = a->ports[port].info;
+	uint64_t extended = info_get(a, info, PORT_EXT_SPEED);
+	unsigned bit = highest_bit(info_get(a, info, PORT_WIDTH));
+
+	*lanes = widths[bit < 5 ? bit : 0];
+	*speed = extended ? SPEED_FDR + highest_bit(extended)
+			  : highest_bit(info_get(a, info, PORT_SPEED));
+	if (*speed >= SPEED_COUNT)
+		*speed = SPEED_SDR;
+}
+
 /* A switch remembers that a link of its changed, and says so. */
 static void tell_change(struct agents *a, port_id p, hd_time now)
 {

@@ -175,3 +175,18 @@ void agents_program(const struct agents *a, struct subnet *s)
 		program_port(a, s, p);
 	s->engine = "live";
 }
+
+enum hd_status agents_subnet(const struct agents *a, struct diag *d,
+			     struct topo *t, struct subnet *s)
+{
+	const struct lid_options lids = { .order = LIDS_KEEP };
+
+	topo_copy(a->topo, t);
+	agents_take_lids(a, t);
+	subnet_init(s, t);
+	enum hd_status status = subnet_assign_lids(s, &lids, d);
+
+	if (status == HD_OK)
+		agents_program(a, s);
+	return status;
+}

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "cli/commands.h"
+#include "cli/live/live.h"
 #include "cli/scenario.h"
+#include "cli/serve/listen.h"
 #include "cli/threads.h"
 #include "serve/archive.h"
 #include "serve/follow.h"
+#include "serve/watch.h"
 
 struct serve_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 	const char *from; /* instead of the common --db, which is written */
-	const char *listen;
-	const char *token; /* a file */
+	const char *live; /* the name of a fabric that runs */
+	struct listen_options listen;
 	bool paused;
 	hd_time speed;
 };
@@ -23,12 +25,14 @@ struct serve_options {
 static const struct option options[] = {
 	{ "db", 0, OPT_TEXT, FIELD(from), "FILE", NULL,
 	  "show the runs of this database instead, anew whenever the page is loaded" },
+	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
+	  "show the fabric that 'heddle live up --name NAME' runs instead" },
 	OPTION_SET(struct serve_options, scenario),
-	{ "listen", 0, OPT_TEXT, FIELD(listen), "ADDRESS[:PORT]",
+	{ "listen", 0, OPT_TEXT, FIELD(listen.place), "ADDRESS[:PORT]",
 	  "127.0.0.1:8737",
 	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
 	{ "port", .kind = OPT_RENAMED, .value = "listen" },
-	{ "token", 0, OPT_TEXT, FIELD(token), "FILE", NULL,
+	{ "token", 0, OPT_TEXT, FIELD(listen.token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
 	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL,
 	  "wait for somebody to run it" },
@@ -46,43 +50,10 @@ static const struct example examples[] = {
 	{ "curl -s http://127.0.0.1:8737/metrics",
 	  "its counters, as Prometheus collects them" },
 	{ "heddle serve --db runs.db", "recorded runs" },
+	{ "heddle serve --live fabric",
+	  "the fabric of 'heddle live up', with what its ports count" },
 	{ NULL, NULL },
 };
-
-/* Listens, says where, and goes on with `serve` until it is interrupted. */
-static int listen_with(const struct serve_options *o, server_answer_fn *answer,
-		       void *context, void (*serve)(void *context))
-{
-	struct diag d = { .status = HD_OK };
-	struct strbuf url = STRBUF_INIT;
-	struct server_options where = { .answer = answer, .context = context };
-	struct server *server;
-	char *address = NULL, *token = NULL;
-
-	if (server_place(o->listen, &d, &address, &where.port) != HD_OK)
-		return command_refuse(&d);
-	where.address = address;
-	enum hd_status begun =
-		server_choose_token(address, o->token, &d, &token);
-
-	where.token = token;
-	if (begun == HD_OK)
-		begun = server_start(&where, &d, &server);
-	if (begun != HD_OK) {
-		free(address);
-		free(token);
-		return command_refuse(&d);
-	}
-	server_url(server, &url);
-	puts(url.text);
-	fflush(stdout);
-	serve(context);
-	server_stop(server);
-	strbuf_fini(&url);
-	free(address);
-	free(token);
-	return EXIT_DONE;
-}
 
 static void run_on(void *context)
 {
@@ -98,7 +69,7 @@ static int serve_scenario(struct serve_options *o, const char *path)
 	if (choice_overrides(&o->scenario, o->common.seed, &d) != HD_OK ||
 	    follow_new(path, &o->scenario.overrides, &how, &d, &s) != HD_OK)
 		return command_refuse(&d);
-	int status = listen_with(o, follow_answer, s, run_on);
+	int status = listen_with(&o->listen, follow_answer, s, run_on);
 
 	follow_free(s);
 	return status;
@@ -111,9 +82,22 @@ static int serve_archive(const struct serve_options *o)
 
 	if (archive_new(o->from, &d, &a) != HD_OK)
 		return command_refuse(&d);
-	int status = listen_with(o, archive_answer, a, archive_wait);
+	int status = listen_with(&o->listen, archive_answer, a, server_wait);
 
 	archive_free(a);
+	return status;
+}
+
+static int serve_live(const struct serve_options *o)
+{
+	struct diag d = { .status = HD_OK };
+	struct watch *w;
+
+	if (watch_new(o->live, &d, &w) != HD_OK)
+		return command_refuse(&d);
+	int status = listen_with(&o->listen, watch_answer, w, server_wait);
+
+	watch_free(w);
 	return status;
 }
 
@@ -121,9 +105,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct serve_options *o = values;
 
-	if ((n == 1) == (o->from != NULL))
-		return command_usage(self, "a SCENARIO, or --db FILE");
-	int status = o->from ? serve_archive(o) : serve_scenario(o, args[0]);
+	if (n + (o->from != NULL) + (o->live != NULL) != 1)
+		return command_usage(self,
+				     "a SCENARIO, --db FILE or --live NAME");
+	if (o->live && !live_is_name(o->live))
+		return command_usage(self, "'%s' is no name for a fabric",
+				     o->live);
+	int status = o->from   ? serve_archive(o)
+		     : o->live ? serve_live(o)
+			       : serve_scenario(o, args[0]);
 	fabric_choice_fini(&o->scenario);
 	return status;
 }
@@ -141,6 +131,9 @@ const struct command command_serve = {
 		"and hastened; a cable is cut, a load or the weights of lanes are changed by a click.\n"
 		"Every change is a field of the scenario from then on: what the page saves gives the\n"
 		"same bytes with 'heddle sim'.\n\n"
+		"--live shows a fabric that runs by itself, as unmodified tools find it: what its\n"
+		"subnet manager programmed, its links, errors, and the data that programs and\n"
+		"'heddle live traffic' send; cables are pulled by a click.\n\n"
 		"/metrics has the counters of all ports for Prometheus, with the names of\n"
 		"node_exporter's infiniband collector. docs/serve.md has all of it.\n",
 	.options = options,

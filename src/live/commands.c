@@ -11,6 +11,7 @@
 #include "live/recording.h"
 #include "subnet/subnet.h"
 #include "subnet/tables.h"
+#include "topo/pack.h"
 
 /* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
 
@@ -229,23 +230,17 @@ static enum hd_status dump_as(const struct live *l,
 			      const struct table_writer *w, struct diag *d,
 			      struct strbuf *out)
 {
-	const struct lid_options lids = { .order = LIDS_KEEP };
 	struct diag inner = { .status = HD_OK };
 	struct topo addressed;
 	struct subnet s;
+	enum hd_status status =
+		agents_subnet(l->agents, &inner, &addressed, &s);
 
-	topo_copy(l->topo, &addressed);
-	agents_take_lids(l->agents, &addressed);
-	subnet_init(&s, &addressed);
-	enum hd_status status = subnet_assign_lids(&s, &lids, &inner);
-
-	if (status == HD_OK) {
-		agents_program(l->agents, &s);
+	if (status == HD_OK)
 		w->write(&s, out);
-	} else {
+	else
 		diag_fail(d, status, "no manager has been there yet: %s",
 			  inner.message);
-	}
 	subnet_fini(&s);
 	topo_fini(&addressed);
 	return status;
@@ -274,7 +269,56 @@ static enum hd_status image_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
-/* How often it has changed. */
+/* Nodes and cables, with their numbers. */
+static enum hd_status topology_command(struct live *l, const char *const *words,
+				       size_t n, struct diag *d,
+				       struct strbuf *out)
+{
+	struct topo copy;
+	struct pack p;
+
+	(void)words;
+	(void)n;
+	(void)d;
+	topo_copy(l->topo, &copy);
+	pack_to(&p, out);
+	topo_pack(&p, &copy);
+	topo_fini(&copy);
+	return HD_OK;
+}
+
+/* Counters of these names of all ports, in the order of their numbers. */
+static enum hd_status counters_command(struct live *l, const char *const *words,
+				       size_t n, struct diag *d,
+				       struct strbuf *out)
+{
+	unsigned counters[N_PORT_COUNTERS];
+	struct pack p;
+
+	for (size_t i = 0; i < n; i++) {
+		int counter = i < N_PORT_COUNTERS
+				      ? agents_counter_named(words[i])
+				      : -1;
+
+		if (counter < 0)
+			return diag_fail(d, HD_ERR_NOT_FOUND, "no counter '%s'",
+					 words[i]);
+		counters[i] = (unsigned)counter;
+	}
+	adapters_count(l);
+	pack_to(&p, out);
+	for (port_id port = 0; port < l->topo->n_ports; port++) {
+		for (size_t i = 0; i < n; i++) {
+			uint64_t value =
+				agents_counter(l->agents, port, counters[i]);
+
+			pack_u64(&p, &value);
+		}
+	}
+	return HD_OK;
+}
+
+/* How often it has changed, and when it began: another has another. */
 static enum hd_status version_command(struct live *l, const char *const *words,
 				      size_t n, struct diag *d,
 				      struct strbuf *out)
@@ -282,7 +326,8 @@ static enum hd_status version_command(struct live *l, const char *const *words,
 	(void)words;
 	(void)n;
 	(void)d;
-	strbuf_printf(out, "%" PRIu64 "\n", l->version + l->changed);
+	strbuf_printf(out, "%" PRIu64 " %" PRIu64 "\n", l->version + l->changed,
+		      (uint64_t)l->start);
 	return HD_OK;
 }
 
@@ -419,12 +464,20 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 				       size_t n, struct diag *d,
 				       struct strbuf *out);
 	} commands[] = {
-		{ "host", host_command },       { "link", link_command },
-		{ "error", error_command },     { "show", show_command },
-		{ "dump", dump_command },       { "image", image_command },
-		{ "version", version_command }, { "count", count_command },
-		{ "refuse", refuse_command },   { "capture", capture_command },
-		{ "release", release_command }, { "down", down_command },
+		{ "host", host_command },
+		{ "link", link_command },
+		{ "error", error_command },
+		{ "show", show_command },
+		{ "dump", dump_command },
+		{ "image", image_command },
+		{ "version", version_command },
+		{ "count", count_command },
+		{ "refuse", refuse_command },
+		{ "capture", capture_command },
+		{ "release", release_command },
+		{ "down", down_command },
+		{ "topology", topology_command },
+		{ "counters", counters_command },
 	};
 
 	for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(commands[0]);

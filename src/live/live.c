@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "live/daemon.h"
 #include "live/passing.h"
+#include "topo/pack.h"
 
 char *live_folder(const char *name)
 {
@@ -110,5 +111,53 @@ enum hd_status live_call_with(const char *dir, const char *const *words,
 		status = take_reply(fd, d, out);
 	strbuf_fini(&text);
 	close(fd);
+	return status;
+}
+
+static enum hd_status strange(struct diag *d)
+{
+	return diag_fail(d, HD_ERR_ENV, "the fabric is of another heddle");
+}
+
+enum hd_status live_topology(const char *dir, struct diag *d, struct topo *out)
+{
+	const char *const words[] = { "topology" };
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = live_call(dir, words, 1, d, &text);
+	struct pack p;
+
+	if (status == HD_OK) {
+		pack_from(&p, text.text, text.len);
+		topo_pack(&p, out);
+		if (!pack_is_done(&p)) {
+			topo_fini(out);
+			status = strange(d);
+		}
+	}
+	strbuf_fini(&text);
+	return status;
+}
+
+enum hd_status live_counters(const char *dir, const char *const *names,
+			     size_t n, size_t n_ports, struct diag *d,
+			     uint64_t *out)
+{
+	const char **words = hd_alloc(n + 1, sizeof(*words));
+	struct strbuf text = STRBUF_INIT;
+	struct pack p;
+
+	words[0] = "counters";
+	memcpy(words + 1, names, n * sizeof(*words));
+	enum hd_status status = live_call(dir, words, n + 1, d, &text);
+
+	free(words);
+	if (status == HD_OK) {
+		pack_from(&p, text.text, text.len);
+		for (size_t i = 0; i < n * n_ports; i++)
+			pack_u64(&p, &out[i]);
+		if (!pack_is_done(&p))
+			status = strange(d);
+	}
+	strbuf_fini(&text);
 	return status;
 }

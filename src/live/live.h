@@ -102,4 +102,16 @@ HD_MUST_CHECK enum hd_status live_call_with(const char *dir,
 					    int file, struct diag *d,
 					    struct strbuf *out);
 
+/* Nodes, ports and cables of the fabric in `dir`, with their numbers. */
+HD_MUST_CHECK enum hd_status live_topology(const char *dir, struct diag *d,
+					   struct topo *out);
+/*
+ * Counters of `n_ports` ports by the names that perfquery prints, `n` of each:
+ * out[port * n + i].
+ */
+HD_MUST_CHECK enum hd_status live_counters(const char *dir,
+					   const char *const *names, size_t n,
+					   size_t n_ports, struct diag *d,
+					   uint64_t *out);
+
 #endif

@@ -136,40 +136,24 @@ static void physical(const struct question *q, struct strbuf *out)
 	strbuf_printf(out, "%" PRIu64 ": %s\n", s, states[s < 8 ? s : 0]);
 }
 
-/* Signalling rate in tenths of Gb/s per lane, and its name; by bit. */
 static void rate(const struct question *q, struct strbuf *out)
 {
-	static const struct {
-		unsigned tenths;
-		const char *name;
-	} plain[] = { { 25, "SDR" }, { 50, "DDR" }, { 100, "QDR" } },
-	  extended[] = { { 140, "FDR" },
-			 { 250, "EDR" },
-			 { 500, "HDR" },
-			 { 1000, "NDR" } };
-	static const unsigned lanes[] = { 1, 4, 8, 12, 2 };
-	uint64_t ext = info(q, PORT_EXT_SPEED), speed = info(q, PORT_SPEED);
-	uint64_t width = info(q, PORT_WIDTH);
-	unsigned w = 0, tenths = 25;
-	const char *name = "SDR";
+	/* Signalling rate in tenths of Gb/s per lane. */
+	static const unsigned tenths_of[SPEED_COUNT] = {
+		[SPEED_SDR] = 25,  [SPEED_DDR] = 50,    [SPEED_QDR] = 100,
+		[SPEED_FDR] = 140, [SPEED_FDR10] = 100, [SPEED_EDR] = 250,
+		[SPEED_HDR] = 500, [SPEED_NDR] = 1000,  [SPEED_XDR] = 2000,
+	};
+	enum link_speed speed;
+	unsigned lanes;
 
-	while (w < 4 && !(width >> w & 1))
-		w++;
-	for (unsigned i = 0; i < 3; i++)
-		if (speed >> i & 1) {
-			tenths = plain[i].tenths;
-			name = plain[i].name;
-		}
-	for (unsigned i = 0; i < 4; i++)
-		if (ext >> i & 1) {
-			tenths = extended[i].tenths;
-			name = extended[i].name;
-		}
-	tenths *= lanes[w];
+	agents_link(q->live->agents, q->port, &lanes, &speed);
+	unsigned tenths = tenths_of[speed] * lanes;
+
 	strbuf_printf(out, "%u", tenths / 10);
 	if (tenths % 10)
 		strbuf_printf(out, ".%u", tenths % 10);
-	strbuf_printf(out, " Gb/sec (%uX %s)\n", lanes[w], name);
+	strbuf_printf(out, " Gb/sec (%uX %s)\n", lanes, link_speed_name(speed));
 }
 
 static void link_layer(const struct question *q, struct strbuf *out)

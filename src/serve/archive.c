@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "report/runs.h"
@@ -73,11 +72,4 @@ void archive_answer(void *context, const struct request *r, struct reply *out)
 	out->type = "text/html; charset=utf-8";
 	if (status != HD_OK)
 		reply_refuse(out, &d);
-}
-
-void archive_wait(void *context)
-{
-	(void)context;
-	for (;;)
-		pause();
 }

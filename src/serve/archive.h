@@ -16,7 +16,5 @@ void archive_free(struct archive *a);
 
 /* Of all requests it answers that for the page. */
 server_answer_fn archive_answer;
-/* Until the process is interrupted. */
-void archive_wait(void *context);
 
 #endif

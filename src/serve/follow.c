@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "report/page.h"
-#include "report/page_template.h"
 #include "serve/follow_parts.h"
 #include "serve/prometheus.h"
 
@@ -244,16 +243,6 @@ static enum hd_status put_report(const struct follow *s, struct strbuf *out,
 	return status;
 }
 
-static enum hd_status put_page(struct strbuf *out, struct diag *d)
-{
-	if (!live_template_len)
-		return diag_fail(d, HD_ERR_ENV,
-				 "this heddle was built without the page: %s",
-				 page_missing);
-	strbuf_add(out, (const char *)live_template, live_template_len);
-	return HD_OK;
-}
-
 /* What something is sent as; NULL: it is done, and there is nothing to send. */
 static const char *const types[] = {
 	[REQUEST_PAGE] = "text/html; charset=utf-8",
@@ -299,7 +288,7 @@ void follow_do(struct follow *s, const struct request *r, struct reply *out)
 
 	out->type = types[r->kind];
 	if (r->kind == REQUEST_PAGE)
-		status = put_page(&out->body, &d);
+		status = reply_page(out, &d);
 	else if (r->kind == REQUEST_FABRIC)
 		follow_put_fabric(s, &out->body);
 	else if (r->kind == REQUEST_STATE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/prometheus.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,150 +22,122 @@ void prometheus_label(const char *text, struct strbuf *out)
 	}
 }
 
-/* What is known of a port. */
-struct port_view {
-	const struct sim_port *port;
-	const struct sim_counters *counters;
-	bool is_down;
-};
-
-typedef double port_value_fn(const struct port_view *v);
-
-/* The counters have words of 4 bytes, which node_exporter multiplies. */
-static double data(uint64_t bytes, uint64_t packets)
-{
-	return 4 * (double)perfquery_words(bytes, packets);
-}
-
-static double received_bytes(const struct port_view *v)
-{
-	return data(v->counters->rcv_bytes, v->counters->rcv_packets);
-}
-
-static double transmitted_bytes(const struct port_view *v)
-{
-	return data(v->counters->xmit_bytes, v->counters->xmit_packets);
-}
-
-static double received_packets(const struct port_view *v)
-{
-	return (double)v->counters->rcv_packets;
-}
-
-static double transmitted_packets(const struct port_view *v)
-{
-	return (double)v->counters->xmit_packets;
-}
-
-/* In ticks: as long as a word takes, as perfquery shows them. */
-static double transmit_wait(const struct port_view *v)
-{
-	return (double)perfquery_ticks(v->port, v->counters->xmit_wait);
-}
-
-static double discards(const struct port_view *v)
-{
-	return (double)v->counters->xmit_discards;
-}
-
-static double receive_errors(const struct port_view *v)
-{
-	return (double)v->counters->rcv_errors;
-}
-
-static double receive_constraints(const struct port_view *v)
-{
-	return (double)v->counters->rcv_constraint_errors;
-}
-
-static double transmit_constraints(const struct port_view *v)
-{
-	return (double)v->counters->xmit_constraint_errors;
-}
-
-static double link_downed(const struct port_view *v)
-{
-	return (double)v->counters->link_downed;
-}
-
-static double vl15_dropped(const struct port_view *v)
-{
-	return (double)v->counters->vl15_dropped;
-}
-
-/* IBA: 4 is Active, 1 is Down; of the physical state 5 LinkUp, 2 Polling. */
-static double state(const struct port_view *v)
-{
-	return v->is_down ? 1 : 4;
-}
-
-static double physical_state(const struct port_view *v)
-{
-	return v->is_down ? 2 : 5;
-}
-
-static double rate(const struct port_view *v)
-{
-	return hd_rate_bps(v->port->rate) / 8;
-}
-
+/*
+ * Counters of ports: what node_exporter calls them, and perfquery. The former
+ * counts bytes where the latter has words of four.
+ */
 struct family {
 	const char *name;
-	const char *type;
+	const char *counter;
+	unsigned factor;
 	const char *help;
-	port_value_fn *value;
 };
 
-#define COUNTER(name, help, value)           \
-	{                                    \
-		name, "counter", help, value \
-	}
-#define GAUGE(name, help, value)           \
-	{                                  \
-		name, "gauge", help, value \
-	}
-
 static const struct family families[] = {
-	COUNTER("node_infiniband_port_data_received_bytes_total",
-		"Number of data octets received on all links", received_bytes),
-	COUNTER("node_infiniband_port_data_transmitted_bytes_total",
-		"Number of data octets transmitted on all links",
-		transmitted_bytes),
-	COUNTER("node_infiniband_port_packets_received_total",
-		"Number of packets received on all VLs by this port (including errors)",
-		received_packets),
-	COUNTER("node_infiniband_port_packets_transmitted_total",
-		"Number of packets transmitted on all VLs from this port (including errors)",
-		transmitted_packets),
-	COUNTER("node_infiniband_port_transmit_wait_total",
-		"Number of ticks during which the port had data to transmit but no data was sent during the entire tick",
-		transmit_wait),
-	COUNTER("node_infiniband_port_discards_transmitted_total",
-		"Number of outbound packets discarded by the port because the port is down or congested",
-		discards),
-	COUNTER("node_infiniband_port_errors_received_total",
-		"Number of packets containing an error that were received on this port",
-		receive_errors),
-	COUNTER("node_infiniband_port_constraint_errors_received_total",
-		"Number of packets received on the switch physical port that are discarded",
-		receive_constraints),
-	COUNTER("node_infiniband_port_constraint_errors_transmitted_total",
-		"Number of packets not transmitted from the switch physical port",
-		transmit_constraints),
-	COUNTER("node_infiniband_link_downed_total",
-		"Number of times the link failed to recover from an error state and went down",
-		link_downed),
-	COUNTER("node_infiniband_vl15_dropped_total",
-		"Number of incoming VL15 packets dropped due to resource limitations",
-		vl15_dropped),
-	GAUGE("node_infiniband_state_id",
-	      "State of the InfiniBand port (0: no change, 1: down, 2: init, 3: armed, 4: active, 5: act defer)",
-	      state),
-	GAUGE("node_infiniband_physical_state_id",
-	      "Physical state of the InfiniBand port (0: no change, 1: sleep, 2: polling, 3: disable, 4: shift, 5: link up, 6: link error recover, 7: phytest)",
-	      physical_state),
-	GAUGE("node_infiniband_rate_bytes_per_second",
-	      "Maximum signal transfer rate", rate),
+	{ "node_infiniband_port_data_received_bytes_total", "PortRcvData", 4,
+	  "Number of data octets received on all links" },
+	{ "node_infiniband_port_data_transmitted_bytes_total", "PortXmitData",
+	  4, "Number of data octets transmitted on all links" },
+	{ "node_infiniband_port_packets_received_total", "PortRcvPkts", 1,
+	  "Number of packets received on all VLs by this port (including errors)" },
+	{ "node_infiniband_port_packets_transmitted_total", "PortXmitPkts", 1,
+	  "Number of packets transmitted on all VLs from this port (including errors)" },
+	{ "node_infiniband_unicast_packets_received_total",
+	  "PortUnicastRcvPkts", 1,
+	  "Number of unicast packets received (including errors)" },
+	{ "node_infiniband_unicast_packets_transmitted_total",
+	  "PortUnicastXmitPkts", 1,
+	  "Number of unicast packets transmitted (including errors)" },
+	{ "node_infiniband_multicast_packets_received_total",
+	  "PortMulticastRcvPkts", 1,
+	  "Number of multicast packets received (including errors)" },
+	{ "node_infiniband_multicast_packets_transmitted_total",
+	  "PortMulticastXmitPkts", 1,
+	  "Number of multicast packets transmitted (including errors)" },
+	{ "node_infiniband_port_transmit_wait_total", "PortXmitWait", 1,
+	  "Number of ticks during which the port had data to transmit but no data was sent during the entire tick" },
+	{ "node_infiniband_port_discards_transmitted_total", "PortXmitDiscards",
+	  1,
+	  "Number of outbound packets discarded by the port because the port is down or congested" },
+	{ "node_infiniband_port_errors_received_total", "PortRcvErrors", 1,
+	  "Number of packets containing an error that were received on this port" },
+	{ "node_infiniband_port_receive_remote_physical_errors_total",
+	  "PortRcvRemotePhysicalErrors", 1,
+	  "Number of packets marked with the EBP (End of Bad Packet) delimiter received on the port" },
+	{ "node_infiniband_port_receive_switch_relay_errors_total",
+	  "PortRcvSwitchRelayErrors", 1,
+	  "Number of packets that could not be forwarded by the switch" },
+	{ "node_infiniband_port_constraint_errors_received_total",
+	  "PortRcvConstraintErrors", 1,
+	  "Number of packets received on the switch physical port that are discarded" },
+	{ "node_infiniband_port_constraint_errors_transmitted_total",
+	  "PortXmitConstraintErrors", 1,
+	  "Number of packets not transmitted from the switch physical port" },
+	{ "node_infiniband_symbol_error_total", "SymbolErrorCounter", 1,
+	  "Number of minor link errors detected on one or more physical lanes" },
+	{ "node_infiniband_link_error_recovery_total",
+	  "LinkErrorRecoveryCounter", 1,
+	  "Number of times the link successfully recovered from an error state" },
+	{ "node_infiniband_link_downed_total", "LinkDownedCounter", 1,
+	  "Number of times the link failed to recover from an error state and went down" },
+	{ "node_infiniband_local_link_integrity_errors_total",
+	  "LocalLinkIntegrityErrors", 1,
+	  "Number of times that the count of local physical errors exceeded the threshold specified by LocalPhyErrors" },
+	{ "node_infiniband_excessive_buffer_overrun_errors_total",
+	  "ExcessiveBufferOverrunErrors", 1,
+	  "Number of times that OverrunErrors consecutive flow control update periods occurred, each having at least one overrun error" },
+	{ "node_infiniband_vl15_dropped_total", "VL15Dropped", 1,
+	  "Number of incoming VL15 packets dropped due to resource limitations" },
+};
+#define N_FAMILIES (sizeof(families) / sizeof(families[0]))
+_Static_assert(N_FAMILIES == N_PROMETHEUS_COUNTERS, "one for each");
+
+const char *prometheus_counter(size_t i)
+{
+	return families[i].counter;
+}
+
+size_t prometheus_index(const char *counter)
+{
+	size_t i = 0;
+
+	while (strcmp(families[i].counter, counter) != 0) {
+		i++;
+		assert(i < N_FAMILIES);
+	}
+	return i;
+}
+
+/* What a port is like now. */
+struct gauge {
+	const char *name, *help;
+	double (*value)(const struct prometheus_port *p);
+};
+
+static double state(const struct prometheus_port *p)
+{
+	return p->state;
+}
+
+static double physical_state(const struct prometheus_port *p)
+{
+	return p->physical;
+}
+
+static double rate(const struct prometheus_port *p)
+{
+	return hd_rate_bps(p->rate) / 8;
+}
+
+static const struct gauge gauges[] = {
+	{ "node_infiniband_state_id",
+	  "State of the InfiniBand port (0: no change, 1: down, 2: init, 3: armed, 4: active, 5: act defer)",
+	  state },
+	{ "node_infiniband_physical_state_id",
+	  "Physical state of the InfiniBand port (0: no change, 1: sleep, 2: polling, 3: disable, 4: shift, 5: link up, 6: link error recover, 7: phytest)",
+	  physical_state },
+	{ "node_infiniband_rate_bytes_per_second",
+	  "Maximum signal transfer rate", rate },
 };
 
 static void put_head(const char *name, const char *type, const char *help,
@@ -174,52 +147,89 @@ static void put_head(const char *name, const char *type, const char *help,
 		      type);
 }
 
-/* {device="leaf1",port="4"} of every sim port that has a cable. */
-static char **port_labels(const struct fabric *f)
+/* {device="leaf1",port="4"} of every port. */
+static char **port_labels(const struct prometheus_port *ports, size_t n)
 {
-	char **labels = hd_alloc(f->setup.n_ports + 1, sizeof(*labels));
+	char **labels = hd_alloc(n + 1, sizeof(*labels));
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		port_id origin = f->setup.ports[i].origin;
+	for (size_t i = 0; i < n; i++) {
 		struct strbuf text = STRBUF_INIT;
 
-		if (f->setup.ports[i].peer == SIM_NONE)
-			continue;
 		strbuf_puts(&text, "{device=\"");
-		prometheus_label(topo_node_of(&f->topo, origin)->name, &text);
-		strbuf_printf(&text, "\",port=\"%u\"}",
-			      f->topo.ports[origin].number);
+		prometheus_label(ports[i].device, &text);
+		strbuf_printf(&text, "\",port=\"%u\"}", ports[i].number);
 		labels[i] = strbuf_detach(&text);
 	}
 	return labels;
 }
 
+void prometheus_ports(const struct prometheus_port *ports, size_t n,
+		      struct strbuf *out)
+{
+	char **labels = port_labels(ports, n);
+
+	for (size_t k = 0; k < N_FAMILIES; k++) {
+		const struct family *f = &families[k];
+
+		if (!n || ports[0].counters[k] == PROMETHEUS_NONE)
+			continue;
+		put_head(f->name, "counter", f->help, out);
+		for (size_t i = 0; i < n; i++)
+			strbuf_printf(out, "%s%s %.17g\n", f->name, labels[i],
+				      f->factor * (double)ports[i].counters[k]);
+	}
+	for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
+		put_head(gauges[k].name, "gauge", gauges[k].help, out);
+		for (size_t i = 0; i < n; i++)
+			strbuf_printf(out, "%s%s %.17g\n", gauges[k].name,
+				      labels[i], gauges[k].value(&ports[i]));
+	}
+	for (size_t i = 0; i < n; i++)
+		free(labels[i]);
+	free(labels);
+}
+
+/* Those that a simulation counts, where they stand. */
+static void take_counter(void *context, const char *name, uint64_t value)
+{
+	struct prometheus_port *p = context;
+
+	for (size_t k = 0; k < N_FAMILIES; k++) {
+		if (strcmp(families[k].counter, name) == 0)
+			p->counters[k] = value;
+	}
+}
+
 static void put_ports(const struct fabric *f, const struct sim_metrics *m,
 		      const bool *down, struct strbuf *out)
 {
-	uint32_t n = f->setup.n_ports;
-	char **labels = port_labels(f);
-	struct sim_counters *counters = hd_alloc(n + 1, sizeof(*counters));
+	struct prometheus_port *ports =
+		hd_alloc(f->setup.n_ports + 1, sizeof(*ports));
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		sim_port_counters(m, i, &counters[i]);
-	for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
-		const struct family *family = &families[k];
+	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		const struct sim_port *p = &f->setup.ports[i];
+		struct sim_counters counters;
 
-		put_head(family->name, family->type, family->help, out);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct port_view v = { &f->setup.ports[i],
-						     &counters[i], down[i] };
+		if (p->peer == SIM_NONE)
+			continue;
+		struct prometheus_port *one = &ports[n++];
 
-			if (v.port->peer != SIM_NONE)
-				strbuf_printf(out, "%s%s %.17g\n", family->name,
-					      labels[i], family->value(&v));
-		}
+		*one = (struct prometheus_port){
+			.device = topo_node_of(&f->topo, p->origin)->name,
+			.number = f->topo.ports[p->origin].number,
+			/* IBA: Down and Polling; Active and LinkUp. */
+			.state = down[i] ? 1 : 4,
+			.physical = down[i] ? 2 : 5,
+			.rate = p->rate,
+		};
+		for (size_t k = 0; k < N_FAMILIES; k++)
+			one->counters[k] = PROMETHEUS_NONE;
+		sim_port_counters(m, i, &counters);
+		perfquery_plain(f, i, &counters, take_counter, one);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		free(labels[i]);
-	free(labels);
-	free(counters);
+	prometheus_ports(ports, n, out);
+	free(ports);
 }
 
 /* Of traffic rows: name, help, and what of a flow's counts it sums. */

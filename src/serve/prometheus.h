@@ -16,6 +16,24 @@
 void prometheus_print(const struct simulation *s, const bool *down,
 		      struct strbuf *out);
 
+/* Of a port: what it counts, in the order of prometheus_counter. */
+#define N_PROMETHEUS_COUNTERS 21
+#define PROMETHEUS_NONE       UINT64_MAX /* is counted at no port */
+
+struct prometheus_port {
+	const char *device;
+	unsigned number;
+	unsigned state, physical; /* as PortInfo numbers them */
+	struct hd_rate rate;
+	uint64_t counters[N_PROMETHEUS_COUNTERS];
+};
+
+/* The name of a counter as perfquery prints it; and back, of one of them. */
+const char *prometheus_counter(size_t i);
+size_t prometheus_index(const char *counter);
+void prometheus_ports(const struct prometheus_port *ports, size_t n,
+		      struct strbuf *out);
+
 /* A value of a label: backslashes, quotes and ends of lines are escaped. */
 void prometheus_label(const char *text, struct strbuf *out);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -44,6 +45,17 @@ void reply_refuse(struct reply *out, const struct diag *d)
 	strbuf_clear(&out->body);
 	strbuf_puts(&out->body, d->message);
 	strbuf_putc(&out->body, '\n');
+}
+
+enum hd_status reply_page(struct reply *out, struct diag *d)
+{
+	if (!live_template_len)
+		return diag_fail(d, HD_ERR_ENV,
+				 "this heddle was built without the page: %s",
+				 page_missing);
+	out->type = "text/html; charset=utf-8";
+	strbuf_add(&out->body, (const char *)live_template, live_template_len);
+	return HD_OK;
 }
 
 static const char *header(struct MHD_Connection *c, const char *name)
@@ -294,6 +306,13 @@ void server_stop(struct server *s)
 {
 	MHD_stop_daemon(s->daemon);
 	free(s);
+}
+
+void server_wait(void *context)
+{
+	(void)context;
+	for (;;)
+		pause();
 }
 
 void server_url(const struct server *s, struct strbuf *out)

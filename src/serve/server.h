@@ -27,6 +27,9 @@ typedef void server_answer_fn(void *context, const struct request *r,
 /* A line that says why not, with the status that fits. */
 void reply_refuse(struct reply *out, const struct diag *d);
 
+/* The page that follows what goes on here. */
+HD_MUST_CHECK enum hd_status reply_page(struct reply *out, struct diag *d);
+
 struct server_options {
 	const char *address; /* "127.0.0.1", "::1", "0.0.0.0" */
 	uint16_t port;       /* 0: any */
@@ -41,6 +44,8 @@ struct server;
 HD_MUST_CHECK enum hd_status server_start(const struct server_options *o,
 					  struct diag *d, struct server **out);
 void server_stop(struct server *s);
+/* Until the process is interrupted. */
+void server_wait(void *context);
 /* Where it listens: "http://127.0.0.1:8737/". */
 void server_url(const struct server *s, struct strbuf *out);
 

@@ -21,12 +21,14 @@ static void set(uint8_t *mad, const struct counter *c)
 	mad_set(mad, c->name, c->value < most ? c->value : most);
 }
 
-uint64_t perfquery_words(uint64_t bytes, uint64_t packets)
+/* PortXmitData of packets: words of 4 bytes, without their VCRC. */
+static uint64_t words_of(uint64_t bytes, uint64_t packets)
 {
 	return (bytes - 2 * packets) / 4;
 }
 
-uint64_t perfquery_ticks(const struct sim_port *p, hd_time wait)
+/* PortXmitWait of a time: ticks, each as long as a word takes on the link. */
+static uint64_t ticks_of(const struct sim_port *p, hd_time wait)
 {
 	return wait / hd_rate_duration(p->rate, 4);
 }
@@ -76,13 +78,12 @@ static void plain_counters(const struct fabric *b, const struct sim_port *p,
 		{ "PortRcvConstraintErrors",
 		  is_end ? 0 : c->rcv_constraint_errors, 8 },
 		{ "VL15Dropped", c->vl15_dropped, 16 },
-		{ "PortXmitData",
-		  perfquery_words(c->xmit_bytes, c->xmit_packets), 32 },
-		{ "PortRcvData", perfquery_words(c->rcv_bytes, c->rcv_packets),
+		{ "PortXmitData", words_of(c->xmit_bytes, c->xmit_packets),
 		  32 },
+		{ "PortRcvData", words_of(c->rcv_bytes, c->rcv_packets), 32 },
 		{ "PortXmitPkts", c->xmit_packets, 32 },
 		{ "PortRcvPkts", c->rcv_packets, 32 },
-		{ "PortXmitWait", perfquery_ticks(p, c->xmit_wait), 32 },
+		{ "PortXmitWait", ticks_of(p, c->xmit_wait), 32 },
 	};
 
 	memcpy(out, counters, sizeof(counters));
@@ -150,13 +151,11 @@ static void family_values(const struct sim_counters *c,
 			  uint64_t out[N_FAMILIES][16])
 {
 	for (unsigned i = 0; i < 16; i++) {
-		out[0][i] = perfquery_words(c->xmit_bytes_sl[i],
-					    c->xmit_packets_sl[i]);
-		out[1][i] = perfquery_words(c->rcv_bytes_sl[i],
-					    c->rcv_packets_sl[i]);
+		out[0][i] =
+			words_of(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
+		out[1][i] = words_of(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
 		out[2][i] = c->rcv_packets_vl[i];
-		out[3][i] = perfquery_words(c->rcv_bytes_vl[i],
-					    c->rcv_packets_vl[i]);
+		out[3][i] = words_of(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
 	}
 }
 
@@ -205,19 +204,29 @@ void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 	}
 }
 
+void perfquery_plain(const struct fabric *b, uint32_t port,
+		     const struct sim_counters *c,
+		     void (*take)(void *context, const char *name,
+				  uint64_t value),
+		     void *context)
+{
+	struct counter plain[N_PLAIN];
+
+	plain_counters(b, &b->setup.ports[port], c, plain);
+	for (unsigned i = 0; i < N_PLAIN; i++)
+		take(context, plain[i].name, plain[i].value);
+}
+
 void perfquery_each(const struct fabric *b, uint32_t port,
 		    const struct sim_counters *c,
 		    void (*take)(void *context, const char *name,
 				 uint64_t value),
 		    void *context)
 {
-	struct counter plain[N_PLAIN];
 	uint64_t values[N_FAMILIES][16];
 	struct strbuf name = STRBUF_INIT;
 
-	plain_counters(b, &b->setup.ports[port], c, plain);
-	for (unsigned i = 0; i < N_PLAIN; i++)
-		take(context, plain[i].name, plain[i].value);
+	perfquery_plain(b, port, c, take, context);
 	family_values(c, values);
 	for (unsigned i = 0; i < N_FAMILIES * 16; i++) {
 		strbuf_clear(&name);

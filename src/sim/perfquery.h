@@ -31,9 +31,11 @@ void perfquery_each(const struct fabric *b, uint32_t port,
 				 uint64_t value),
 		    void *context);
 
-/* PortXmitData of packets: words of 4 bytes, without their VCRC. */
-uint64_t perfquery_words(uint64_t bytes, uint64_t packets);
-/* PortXmitWait of a time: ticks, each as long as a word takes on the link. */
-uint64_t perfquery_ticks(const struct sim_port *p, hd_time wait);
+/* Only those that belong to no SL or VL. */
+void perfquery_plain(const struct fabric *b, uint32_t port,
+		     const struct sim_counters *c,
+		     void (*take)(void *context, const char *name,
+				  uint64_t value),
+		     void *context);
 
 #endif

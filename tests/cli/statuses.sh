@@ -154,8 +154,11 @@ done <<'EOT'
 3 'nobody'                         | qos admit --requests requests mesh
 3 no experiment 'foo'              | paper run foo
 # A run that is followed.
-2 a SCENARIO, or --db FILE         | serve
-2 a SCENARIO, or --db FILE         | serve "$quick" --db runs.db
+2 a SCENARIO, --db FILE or --live  | serve
+2 a SCENARIO, --db FILE or --live  | serve "$quick" --db runs.db
+2 a SCENARIO, --db FILE or --live  | serve "$quick" --live fabric
+2 'a/b' is no name for a fabric    | serve --live a/b
+3 no fabric runs in                | serve --live nowhere
 3 'here' is no address             | serve "$quick" --listen here
 3 '[::1' is no ADDRESS[:PORT]      | serve "$quick" --listen '[::1'
 3 '127.0.0.1:99999' is no          | serve "$quick" --listen 127.0.0.1:99999

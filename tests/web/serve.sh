@@ -1,5 +1,5 @@
 # 'heddle serve': over HTTP as it should be, collected by a real Prometheus, and
-# followed and changed in a real Chromium.
+# followed and changed in a real Chromium; a live fabric, too.
 . "$SRC/tests/cli/lib.sh"
 
 cat >follow.yaml <<END
@@ -32,17 +32,26 @@ stop() {
 	for pid in $servers; do
 		kill "$pid" 2>/dev/null || :
 	done
+	"$HEDDLE" live down -q 2>/dev/null || :
+	rm -rf "$XDG_RUNTIME_DIR"
 }
+XDG_RUNTIME_DIR=$(mktemp -d /tmp/heddle-live.XXXXXXXX)
+export XDG_RUNTIME_DIR
 trap stop EXIT
-# start FILE: serves it, and says where in the file 'url'.
+# start WORD...: serves it, and says where in the file 'url'.
 start() {
 	rm -f url
-	"$HEDDLE" serve "$1" --paused --listen 127.0.0.1:0 >url &
+	"$HEDDLE" serve "$@" --paused --listen 127.0.0.1:0 >url &
 	servers="$servers $!"
 	while [ ! -s url ]; do sleep 0.1; done
 }
 start follow.yaml
 url=$(cat url)
 start evil.yaml
-timeout 200 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$(cat url)"
+evil=$(cat url)
+echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >live.yaml
+"$HEDDLE" live up live.yaml -q --sm ftree
+"$HEDDLE" live error h3 SymbolErrorCounter 7
+start --live fabric
+timeout 200 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$(cat url)"
 rm -rf profile-live

@@ -399,6 +399,7 @@ export class View {
   }
   show(...nodes) {
     this.first = false;
+    this.link = null; // unless it is what is shown
     this.aside.replaceChildren(...nodes);
     this.aside.scrollTop = 0;
   }
@@ -424,6 +425,7 @@ export class View {
     this.mark(null);
     this.drawWay([l]);
     this.show(...this.back(), ...linkDetails(this, this.f, l));
+    this.link = l;
   }
   back() {
     return this.around ? [el("button", { type: "button", onclick: () => this.draw() }, this.pair ? "back to the matrix" : "back to all tiers")] : [];

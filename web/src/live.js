@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run that goes on: asks for its state again and again, draws it, and sends
-// what is clicked. Names and texts of the run are only ever put in as text.
+// A run that goes on, or a live fabric: asks for its state again and again,
+// draws it, and sends what is clicked. Names and texts are only ever put in as
+// text.
 import { partsFor } from "./charts.js";
 import { asRun } from "./data.js";
 import { save } from "./export.js";
@@ -42,19 +43,21 @@ const quoted = (values) => Object.entries(values).map(([k, v]) => `${k}=${encode
 // ---- the fabric ---------------------------------------------------------------
 
 function linkActions(l) {
-  const down = fabric.isDown(l, -1), cable = Math.min(l.link, l.back ? l.back.link : l.link);
+  const down = view.shownDown = fabric.isDown(l, -1), cable = Math.min(l.link, l.back ? l.back.link : l.link);
   return [el("p", {}, el("button", { type: "button", "data-do": down ? "mend" : "cut", onclick: () => tell(`/${down ? "mend" : "cut"}?link=${cable}`) },
     down ? "connect this cable again" : "cut this cable"))];
 }
 
 async function drawFabric() {
-  const run = asRun(await (await ask("/fabric.json")).json());
+  const run = asRun(await (await ask("/fabric.json")).json()), chosen = view?.link?.port;
   fabric = new Fabric(run);
   fabric.isDown = (l) => Boolean(l.down); // as the state says it
   view = new View(fabric);
   view.actions = linkActions;
   at("fabric").replaceChildren(...controls(view, fabric), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside));
   view.draw();
+  const again = fabric.links.find((l) => l.port === chosen);
+  if (again) view.chooseLink(again);
   weights(run.table("arbitration"));
 }
 
@@ -75,6 +78,8 @@ function paint(state) {
   view.paint();
   // What is beside the picture follows as long as nothing is chosen.
   if (view.isFirst()) view.showFirst();
+  // What can be done to a link follows what has become of it.
+  else if (view.link && Boolean(view.link.down) !== view.shownDown) view.chooseLink(view.link);
 }
 
 // ---- what can be changed --------------------------------------------------------
@@ -135,7 +140,30 @@ function found(run, warm) {
 
 // ---- again and again ----------------------------------------------------------
 
-const us = (time) => (time >= 1000 ? `${(time / 1000).toFixed(3)} ms` : `${time.toFixed(3)} us`);
+const us = (time) => (time >= 1e6 ? `${(time / 1e6).toFixed(1)} s` : time >= 1000 ? `${(time / 1000).toFixed(3)} ms` : `${time.toFixed(3)} us`);
+
+// What is there of a run only, and of a live fabric only.
+function kind(live) {
+  for (const e of document.querySelectorAll(".of-run")) e.hidden = live;
+  for (const e of document.querySelectorAll(".of-fabric")) e.hidden = !live;
+}
+
+function changes(state) {
+  at("changes").replaceChildren(state.changes.length ? el("ol", {}, ...state.changes.map((c) => el("li", {}, `${us(c.at)}: ${c.what}`))) : "None yet.");
+}
+
+function fabricHead(state, run) {
+  document.title = at("title").textContent = run.table("summary").title;
+  at("state").textContent = `live, looked at for ${us(state.now)}`;
+  at("state").dataset.state = state.state;
+}
+
+function foundInFabric(run) {
+  charts(at("traffic"), run.table("traffic over time"));
+  if (!show(at("errors"), run.table("errors"))) at("errors").textContent = "None.";
+  show(at("numbers"), run.table("summary"));
+  show(at("ports"), run.table("ports"));
+}
 
 function head(state, run) {
   const words = { running: "running", paused: "paused", ended: "ended", deadlock: "ended: packets wait for each other in a circle" };
@@ -145,7 +173,6 @@ function head(state, run) {
   at("share").value = state.share || 0;
   at("go").textContent = state.state === "running" ? "Pause" : "Run";
   for (const id of ["go", "step"]) at(id).disabled = !["running", "paused"].includes(state.state);
-  at("changes").replaceChildren(state.changes.length ? el("ol", {}, ...state.changes.map((c) => el("li", {}, `${us(c.at)}: ${c.what}`))) : "None yet.");
 }
 
 async function look() {
@@ -161,9 +188,13 @@ async function look() {
     version = state.version;
     await drawFabric();
   }
-  head(state, run);
-  rows(state);
+  const live = state.state === "live";
+  kind(live);
+  (live ? fabricHead : head)(state, run);
+  changes(state);
   paint(state);
+  if (live) return foundInFabric(run);
+  rows(state);
   // What did not change is not drawn again.
   const key = `${state.version} ${state.now}`;
   if (key !== last) found(run, state.warm);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Follows a run in Chromium as a person would: watches, pauses, steps, cuts a
 // cable, changes a load and weights, and sees goals turn red.
-// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL
+// Then a live fabric, whose cable is pulled.
+// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL LIVE-URL
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [web, folder, shots, url, evil] = process.argv.slice(2);
+const [web, folder, shots, url, evil, fabric] = process.argv.slice(2);
 const require = createRequire(join(web, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -105,6 +106,28 @@ expect(!(await page.evaluate(() => window.smuggled)), "a name ran as a script");
 expect((await page.locator("main img, main script").count()) === 0, "a name became an element");
 expect((await page.textContent("#title")).includes("<img src=x"), "the title is not shown as it is");
 expect((await page.textContent("#rows")).includes("<img src=x"), "the row is not shown as it is");
+
+// A live fabric: no run to steer, but cables to pull.
+await page.goto(fabric);
+await stateIs("live");
+await page.waitForSelector(".fabric .view .link");
+expect((await page.title()) === "the live fabric 'fabric'", `the title is '${await page.title()}'`);
+for (const id of ["go", "restart", "share", "scenario", "lanes", "goals"]) expect(!(await page.locator(`#${id}`).isVisible()), `#${id} is shown for a live fabric`);
+expect(/SymbolErrorCounter\s*7/.test(await page.textContent("#errors")), "the error that was counted is not shown");
+expect(/active\D*16/.test(await page.textContent("#numbers")), "the numbers are others");
+await page.waitForSelector("#traffic svg");
+await page.locator('[data-link="31"]').dispatchEvent("click");
+await page.click('[data-do="cut"]');
+await page.waitForFunction(() => /link-down s1-3:2/.test(document.getElementById("changes").textContent));
+await page.waitForFunction(() => document.querySelectorAll(".view .link.down").length === 2);
+await page.waitForFunction(() => /LinkDownedCounter/.test(document.getElementById("errors").textContent));
+await page.screenshot({ path: join(shots, "live-fabric.png"), fullPage: true });
+// The manager reroutes meanwhile: what was chosen stays, to be mended.
+await page.click('[data-do="mend"]');
+await page.waitForFunction(() => document.querySelectorAll(".view .link.down").length === 0);
+await page.evaluate(axe);
+for (const v of await page.evaluate(async () => (await window.axe.run("main", { resultTypes: ["violations"] })).violations.map((one) => ({ id: one.id, impact: one.impact, first: one.nodes[0].html.slice(0, 120) }))))
+  expect(!["serious", "critical"].includes(v.impact), `axe: ${v.id} (${v.impact}): ${v.first}`);
 await browser.close();
 console.log(complaints.length ? `${complaints.length} complaints` : "followed");
 process.exit(complaints.length ? 1 : 0);
