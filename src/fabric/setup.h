@@ -95,7 +95,9 @@ struct sim_arrival {
 	/* T13p: which of the source's; 0 for flows of throttles (C1). */
 	uint16_t sender;
 	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
-	uint32_t transaction;      /* of a contribution (S2) */
+	/* Of a contribution: its transaction (S2); of others for those who hear
+	 * of passages. */
+	uint32_t number;
 	/* Of those that an endpoint offers at an end port for one instant: the
 	 * lowest first, and of equal ones as they were offered. */
 	uint8_t turn;

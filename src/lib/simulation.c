@@ -220,7 +220,7 @@ static enum hd_status run_on(struct simulation *s, hd_time limit,
 			   saved_next(s, earlier(limit, earlier(sample, look))),
 			   saved_progress, s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
-	    jobs_done(s->jobs))
+	    sim_ask_first(s->sim, jobs_done(s->jobs)))
 		s->state = SIM_ENDED;
 	bool is_sample = sampled && sim_now(s->sim) == sample;
 
@@ -249,12 +249,14 @@ static enum hd_status share(struct simulation *s, struct diag *d)
 			 world->n, why);
 }
 
-static enum hd_status refuse_broken(const struct simulation *s, struct diag *d)
+enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
+			     struct diag *d)
 {
+	s->state = SIM_BROKEN;
 	d->file = NULL;
 	return diag_fail(d, HD_ERR_ENV,
 			 "what rank %u sent to rank %u makes no sense",
-			 sim_broken_by(s->sim), s->options.world->rank);
+			 sim_broken_by(sim), s->options.world->rank);
 }
 
 /* After its end. */
@@ -262,7 +264,7 @@ static enum hd_status finish(struct simulation *s, enum hd_status status,
 			     struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
-		return refuse_broken(s, d);
+		return refuse_broken(s, s->sim, d);
 	if (status == HD_OK)
 		status = commit_files(s, d);
 	if (status == HD_OK && s->jobs && !s->is_stopped)

@@ -11,7 +11,7 @@ hd_time jobs_next_look(const struct simulation *s)
 		       : HD_TIME_NEVER;
 }
 
-static enum hd_status run_one(const struct simulation *s, uint32_t which,
+static enum hd_status run_one(struct simulation *s, uint32_t which,
 			      struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
@@ -22,14 +22,16 @@ static enum hd_status run_one(const struct simulation *s, uint32_t which,
 		return status;
 	rules.flow_metrics = rules.port_metrics = false;
 	jobs_rules(s->fabric, &rules);
+	rules.world = s->options.world;
 	struct sim *sim = sim_new(&s->fabric->setup, NULL, 0, &rules);
 
 	jobs_attach(one, sim);
-	sim_run(sim, HD_TIME_NEVER, NULL, NULL);
+	if (sim_run(sim, HD_TIME_NEVER, NULL, NULL) == SIM_BROKEN)
+		status = refuse_broken(s, sim, d);
 	s->alone[which] = jobs_completion(one, 0);
 	sim_free(sim);
 	jobs_free(one);
-	return HD_OK;
+	return status;
 }
 
 enum hd_status jobs_run_alone(struct simulation *s, struct diag *d)

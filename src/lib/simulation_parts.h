@@ -42,6 +42,13 @@ struct simulation {
 	bool is_due;
 };
 
+/* ---- simulation.c -------------------------------------------------------
+ */
+
+/* Bytes of another process made no sense in one of its runs. */
+enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
+			     struct diag *d);
+
 /* ---- simulation_jobs.c ---------------------------------------------------
  */
 

@@ -43,8 +43,8 @@ static const char *reason_not_to_cut(const struct sim *s)
 				       ? s->ends.all[i].whole
 				       : "programs run on its adapters";
 		if (s->rules.world && !s->ends.all[i].mail)
-			return "its jobs hand messages to each other in memory "
-			       "that processes do not share";
+			return "its adapters hand packets to each other in "
+			       "memory that processes do not share";
 	}
 	if (s->pool.alive)
 		return "packets were given to it before it began";

@@ -201,6 +201,13 @@ static bool packet_is_sound(const struct sim *s, const struct packet *p,
 				       : p->vl < s->vl15);
 }
 
+static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
+{
+	return (x->source < s->setup->n_nodes || x->source == SIM_NONE) &&
+	       x->endpoint <= s->ends.n && x->kind <= SIM_RESULT &&
+	       (x->kind != SIM_CONTRIBUTION || s->reductions);
+}
+
 static bool credit_is_sound(const struct sim *s, const struct cut_credit *c)
 {
 	unsigned vl = c->what >> RING_VL_SHIFT;
@@ -231,9 +238,7 @@ static bool mail_is_sound(const struct sim *s, const struct mailbox *m,
 	for (size_t i = 0; i < m->n_packets && sound; i++)
 		sound = packet_is_sound(s, &m->packets[i], from);
 	for (size_t i = 0; i < m->n_packets && s->pool.extras && sound; i++)
-		sound = (m->extras[i].source < s->setup->n_nodes ||
-			 m->extras[i].source == SIM_NONE) &&
-			m->extras[i].endpoint <= s->ends.n;
+		sound = extra_is_sound(s, &m->extras[i]);
 	for (size_t i = 0; i < m->n_credits && sound; i++)
 		sound = credit_is_sound(s, &m->credits[i]);
 	for (size_t i = 0; i < m->n_events && sound; i++)

@@ -519,6 +519,7 @@ void packet_describe(struct sim *s, const struct packet *p,
 		out->source = x->source;
 		out->cookie = x->cookie;
 		out->endpoint = x->endpoint;
+		out->waits = x->waits;
 		out->target = x->target;
 		out->tclass = x->tclass;
 		out->hop_limit = x->hop_limit;

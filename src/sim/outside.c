@@ -67,7 +67,7 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 	s->pool.all[id].flags = a->kind == SIM_DATA ? P_TOLD : P_TOLD | P_OTHER;
 	s->pool.extras[id].kind = (uint8_t)a->kind;
 	s->pool.extras[id].cookie = cookie;
-	s->pool.extras[id].nth = a->transaction;
+	s->pool.extras[id].nth = a->number;
 	s->pool.extras[id].turn = a->turn;
 	s->pool.extras[id].endpoint = (uint8_t)(endpoint + 1);
 	sender_expect(s, endpoint, id);

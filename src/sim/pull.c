@@ -153,23 +153,29 @@ void pull_granted(struct sim *s, uint32_t port)
 
 void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
 {
-	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
+	struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	const struct sim_endpoint *e =
 		x->endpoint ? &s->ends.all[x->endpoint - 1] : NULL;
 
 	if (!e || !e->passes)
 		return;
 	bool is_first = s->links[port].flags & L_END;
+	hd_time waited = s->now - (is_first ? p->born : p->ready);
+	uint64_t wait = waited ? sim_wait_at(waited, port) : 0;
 	const struct sim_passage passage = {
 		.port = port,
 		.bytes = p->bytes,
+		.number = x->nth,
 		.cookie = x->cookie,
-		.waited = s->now - (is_first ? p->born : p->ready),
+		.waited = waited,
 		.is_first = is_first,
-		.is_made = s->nodes[x->source].kind != SIM_END,
 		.is_measured = s->from != NEVER,
 	};
 
+	if (is_first)
+		x->waits.held = waited;
+	else if (wait > x->waits.longest)
+		x->waits.longest = wait;
 	e->passes(e->context, &passage);
 }
 
@@ -235,7 +241,8 @@ static bool comes_before(struct sim *s, uint32_t a, uint32_t b)
 	hd_time first = packet_at(s, a)->born, second = packet_at(s, b)->born;
 
 	return first < second ||
-	       (first == second && s->extras[a].turn <= s->extras[b].turn);
+	       (first == second &&
+		s->pool.extras[a].turn <= s->pool.extras[b].turn);
 }
 
 void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)

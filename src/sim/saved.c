@@ -179,11 +179,12 @@ static const struct pack_member packet_members[] = {
 };
 
 static const struct pack_member extra_members[] = {
-	PACK(packet_extra, source),   PACK(packet_extra, target),
-	PACK(packet_extra, tclass),   PACK(packet_extra, hop_limit),
-	PACK(packet_extra, slid),     PACK(packet_extra, first),
-	PACK(packet_extra, nth),      PACK(packet_extra, kind),
-	PACK(packet_extra, endpoint), PACK(packet_extra, turn),
+	PACK(packet_extra, source),        PACK(packet_extra, target),
+	PACK(packet_extra, tclass),        PACK(packet_extra, hop_limit),
+	PACK(packet_extra, slid),          PACK(packet_extra, first),
+	PACK(packet_extra, nth),           PACK(packet_extra, kind),
+	PACK(packet_extra, endpoint),      PACK(packet_extra, waits.held),
+	PACK(packet_extra, waits.longest), PACK(packet_extra, turn),
 };
 
 static bool port_is_plugged(const struct sim *s, uint32_t port)
@@ -191,7 +192,7 @@ static bool port_is_plugged(const struct sim *s, uint32_t port)
 	return port < s->setup->n_ports && s->links[port].peer != NONE;
 }
 
-PACK_KNOWS(packet_extra, 32);
+PACK_KNOWS(packet_extra, 48);
 
 /* Has it a flow, if somebody will ask for it? */
 static bool flow_is_sound(const struct sim *s, const struct packet *p,

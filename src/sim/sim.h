@@ -25,6 +25,7 @@
 
 #include "base/pack.h"
 #include "fabric/flow.h"
+#include "fabric/limits.h"
 #include "fabric/setup.h"
 #include "measure/histogram.h"
 #include "measure/interval.h"
@@ -108,6 +109,30 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out);
 
 /* ---- from outside ------------------------------------------------------ */
 
+/* How long a packet waited on its way, if its endpoint hears of passages. */
+struct sim_waits {
+	hd_time held;     /* at its first port, since its time */
+	uint64_t longest; /* at a port that followed; 0: at none */
+};
+
+/* A wait above its port: the longer one is the larger number. */
+static inline uint64_t sim_wait_at(hd_time waited, uint32_t port)
+{
+	const hd_time most = ((hd_time)1 << (64 - SIM_PORT_BITS)) - 1;
+
+	return (waited < most ? waited : most) << SIM_PORT_BITS | port;
+}
+
+static inline hd_time sim_wait_time(uint64_t wait)
+{
+	return wait >> SIM_PORT_BITS;
+}
+
+static inline uint32_t sim_wait_port(uint64_t wait)
+{
+	return (uint32_t)(wait & (((uint64_t)1 << SIM_PORT_BITS) - 1));
+}
+
 /* What is known of a packet, for callbacks. */
 struct sim_packet {
 	hd_time born;
@@ -125,6 +150,7 @@ struct sim_packet {
 	uint8_t sl, vl;
 	uint32_t cookie;  /* of sim_inject; C8: the device it is for */
 	uint8_t endpoint; /* that injected it, + 1; 0: none did */
+	struct sim_waits waits;
 	/* Of its GRH, if it goes to another subnet (R1); else TOPO_NONE. */
 	port_id target;
 	uint8_t tclass, hop_limit;
@@ -180,13 +206,16 @@ static inline bool part_is_here(const struct sim_cut *cut, uint32_t part)
 /* A packet of an endpoint starts on a link. */
 struct sim_passage {
 	uint32_t port; /* that sends */
-	uint32_t bytes, cookie;
+	uint32_t bytes;
+	uint32_t number; /* sim_arrival.number of whoever sent it */
+	/* Of its sender, who may be in another process. Of no meaning if a
+	 * switch has made it (S4). */
+	uint32_t cookie;
 	/* Since it could have been sent: at its first port since its time, at a
 	 * switch since it was routed (and the first of its buffer, if that
 	 * matters). */
 	hd_time waited;
 	bool is_first;    /* link of its way */
-	bool is_made;     /* by a switch (S4): it has no such cookie */
 	bool is_measured; /* no longer in the warm-up */
 };
 

@@ -88,11 +88,13 @@ struct packet_extra {
 	uint8_t tclass, hop_limit;
 	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
-	uint32_t nth;  /* of its flow to be granted (C6), from 1; S2: number */
+	uint32_t nth;  /* of its flow to be granted (C6), from 1; or given */
 	uint8_t kind;  /* enum sim_packet_kind */
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
 	uint8_t turn; /* of its sim_arrival */
+	/* Of runs in which an endpoint hears of passages. */
+	struct sim_waits waits;
 };
 
 /* ---- ports ------------------------------------------------------------- */

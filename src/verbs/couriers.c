@@ -27,6 +27,7 @@ struct courier {
 	uint32_t head, tail, size;
 	uint32_t under_way; /* SENDs */
 	uint64_t sends;
+	uint64_t retries; /* if another process has the source */
 	bool is_broken;
 };
 
@@ -145,12 +146,19 @@ static void settle(struct side *side)
 		post_all(c);
 }
 
-static void passes(struct lab *lab, const struct sim_passage *x)
+uint32_t courier_of_pair(const struct couriers *all, const struct v_qp *qp)
 {
-	const struct slot *s = slot_at(lab, x->cookie);
-	const struct v_device *dev =
-		&lab->devices[lab->device_of_node[s->node]];
-	const struct courier *c = courier_of(dev->qps[s->qp]->send_cq->context);
+	const struct courier *c = courier_of(qp->send_cq->context);
+
+	return (uint32_t)(c - all->items);
+}
+
+void courier_passes(const struct couriers *all, const struct sim_passage *x)
+{
+	/* What another process sent may be any number. */
+	if (x->number >= all->n)
+		return;
+	const struct courier *c = &all->items[x->number];
 
 	c->listener->passes(c->context, x);
 }
@@ -168,7 +176,7 @@ enum hd_status couriers_new(struct fabric *f, uint32_t most, struct diag *d,
 		return status;
 	}
 	all->lab = lab_new(f, &all->profile);
-	all->lab->passes = passes;
+	all->lab->couriers = all;
 	all->items = hd_alloc(most, sizeof(*all->items));
 	all->most = most;
 	pairs_open(all->lab, settle, PIECE);
@@ -218,6 +226,14 @@ void couriers_attach(struct couriers *all, struct sim *s)
 	lab_use_sim(all->lab, s);
 }
 
+/* Of a run that several processes compute. */
+static bool source_is_elsewhere(const struct courier *c)
+{
+	const struct lab *lab = c->link.from->dev->lab;
+
+	return lab->pools[lab->number].is_elsewhere;
+}
+
 struct courier_counts courier_counts(const struct couriers *all,
 				     uint32_t courier)
 {
@@ -225,7 +241,28 @@ struct courier_counts courier_counts(const struct couriers *all,
 
 	return (struct courier_counts){
 		.sends = c->sends,
-		.retries = qp_retries(c->link.from->qp),
+		.retries = source_is_elsewhere(c)
+				   ? c->retries
+				   : qp_retries(c->link.from->qp),
 		.is_broken = c->is_broken,
 	};
+}
+
+static const struct pack_member counted_members[] = {
+	PACK(courier, sends),
+	PACK(courier, retries),
+	PACK(courier, is_broken),
+};
+
+void couriers_collect(struct couriers *all, struct pack *k, uint32_t part)
+{
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct courier *c = &all->items[i];
+
+		if (c->link.from->dev->lab->number != part)
+			continue;
+		if (!k->reads)
+			c->retries = qp_retries(c->link.from->qp);
+		PACK_STRUCT(k, counted_members, c);
+	}
 }

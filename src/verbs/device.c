@@ -388,6 +388,8 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 		.bytes = (uint32_t)packet_size(p),
 		.sl = p->lrh.sl,
 		.kind = kind_of(p->bth.opcode),
+		.number =
+			lab->couriers ? courier_of_pair(lab->couriers, qp) : 0,
 	};
 
 	slot_announce(lab, id);

@@ -300,10 +300,9 @@ struct lab {
 	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
-	struct pairs *pairs;     /* that no program uses (pairs.h), or NULL */
-	struct traffic *traffic; /* over some of these, or NULL */
-	/* One of its packets starts on a link; NULL: nobody asks. */
-	void (*passes)(struct lab *lab, const struct sim_passage *x);
+	struct pairs *pairs;       /* that no program uses (pairs.h), or NULL */
+	struct traffic *traffic;   /* over some of these, or NULL */
+	struct couriers *couriers; /* or these (couriers.h), or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config response;
@@ -442,6 +441,15 @@ void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
 
 /* As bytes and back; of all labs that it was cut into. */
 void traffic_pack(struct traffic *t, struct pack *p);
+
+/* ---- couriers.c: messages of others over queue pairs ------------------- */
+
+/* The number of the one that a packet of this queue pair is of. */
+uint32_t courier_of_pair(const struct couriers *all, const struct v_qp *qp);
+/* A packet of one starts on a link. */
+void courier_passes(const struct couriers *all, const struct sim_passage *x);
+/* What was counted in a part. */
+void couriers_collect(struct couriers *all, struct pack *k, uint32_t part);
 
 /* ---- distant.c: labs of several processes ------------------------------ */
 

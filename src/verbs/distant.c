@@ -188,4 +188,6 @@ void lab_collect(void *context, struct pack *k, uint32_t part)
 	pack_u64(k, &lab->parts[part]->lost);
 	if (lab->traffic)
 		traffic_collect(lab->traffic, k, part);
+	if (lab->couriers)
+		couriers_collect(lab->couriers, k, part);
 }

@@ -425,7 +425,7 @@ static void on_passage(void *context, const struct sim_passage *x)
 {
 	struct lab *lab = context;
 
-	lab->passes(lab, x);
+	courier_passes(lab->couriers, x);
 }
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
@@ -611,7 +611,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_sent,
-		.passes = lab->passes ? on_passage : NULL,
+		.passes = lab->couriers ? on_passage : NULL,
 		.lost = on_lost,
 		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,

@@ -101,7 +101,8 @@ if [ "${HD_LONG:-0}" = 1 ]; then
 	[ $compared -ge 12 ] || fail "only $compared examples were compared"
 else
 	all "$SRC/examples/link-failure.yaml" '2x2 3x1'
-	few "$SRC/examples/one-fabric.yaml" 2x2 '' # queue pairs
+	few "$SRC/examples/jobs.yaml" 3x1 '--pcap pcap' # messages of jobs
+	few "$SRC/examples/one-fabric.yaml" 2x2 ''      # queue pairs
 fi
 
 # ---- checkpoints: what some save, others go on with
@@ -161,8 +162,8 @@ fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
 jobs:
   - {name: steps, on: "0..3", program: [{allreduce: 4KiB, algorithm: ring}]}
 END
-refused 2 3 '2 processes cannot compute this run together: its jobs hand' \
-	"$HEDDLE" sim jobs.yaml -o files
+refused 2 3 '2 processes cannot compute this run together: its hosts have a link' \
+	"$HEDDLE" sim "$SRC/examples/rails.yaml" -o files
 refused 2 3 'a run with jobs cannot be saved' \
 	"$HEDDLE" sim jobs.yaml -o files --checkpoint ring.ckpt
 refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files

@@ -441,13 +441,8 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 
 static void share_fini(struct share *s)
 {
-	for (uint32_t i = 0; i < s->pool.n; i++)
-		free(message_at(s->of,
-				s->number ? s->number << s->of->place_bits | i
-					  : i)
-			     ->landings);
-	for (unsigned i = 0; i < MESSAGE_CHUNKS; i++)
-		free(s->pool.chunks[i]);
+	pool_fini(&s->pool);
+	share_fini_distant(s);
 	gang_fini(&s->gang);
 	free(s->pairs);
 }
@@ -471,7 +466,8 @@ void placed_fini(struct placed *p)
 	free(p->ways);
 	free(p->bins);
 	free(p->sender);
-	free(p->shares);
+	if (p->shares != &p->alone)
+		free(p->shares);
 	free(p->mlids);
 	free(p->servers);
 	free(p->trees_of);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/limits.h"
 #include "sim/jobs/parts.h"
 
 /* What is kept of a message. */
@@ -45,7 +44,7 @@ void chain_post(struct placed *p, struct message *m)
 	uint32_t place = a->n_posted++ % p->log_most;
 
 	m->number = a->n_posted;
-	m->wait = m->held = 0;
+	m->held = 0;
 	a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1,
 			 sizeof(*a->log));
 	a->log[place] = (struct posting){ .posted = m->posted,
@@ -63,58 +62,78 @@ void chain_begin(struct placed *p, const struct message *m, hd_time now)
 		x->begun = now;
 }
 
-/* A wait above its port: the longer one is the larger number. */
-static uint64_t wait_pack(hd_time waited, uint32_t port)
+struct path_message chain_left(const struct message *m, hd_time now)
 {
-	const hd_time most = ((hd_time)1 << (64 - SIM_PORT_BITS)) - 1;
-
-	return (waited < most ? waited : most) << SIM_PORT_BITS | port;
-}
-
-static hd_time wait_time(uint64_t wait)
-{
-	return wait >> SIM_PORT_BITS;
-}
-
-static uint32_t wait_port(uint64_t wait)
-{
-	return (uint32_t)(wait & (((uint64_t)1 << SIM_PORT_BITS) - 1));
-}
-
-/* Packets of a message may pass switches of several parts at once. */
-void chain_wait(struct message *m, const struct sim_passage *x)
-{
-	if (!x->waited)
-		return; /* as nearly always: the message is not touched */
-	if (x->is_first) {
-		m->held += x->waited;
-		return;
-	}
-	if (m->dlid)
-		return; /* ways to others are none of a destination's */
-	uint64_t wait = wait_pack(x->waited, x->port);
-	uint64_t before = __atomic_load_n(&m->wait, __ATOMIC_RELAXED);
-
-	while (wait > before &&
-	       !__atomic_compare_exchange_n(&m->wait, &before, wait, true,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-}
-
-/* Where its packets are once it has left is no reason for that, and other
- * parts may be ahead or behind. */
-struct path_message chain_end(const struct message *m, hd_time now,
-			      bool has_left)
-{
+	/* Where its packets are by then is no reason for it. */
 	return (struct path_message){
 		.until = now,
 		.held = m->held,
-		.wait = has_left ? 0
-				 : __atomic_load_n(&m->wait, __ATOMIC_RELAXED),
 		.from = m->source,
 		.number = m->number,
-		.has_left = has_left,
+		.has_left = true,
 	};
+}
+
+struct path_message chain_arrived(const struct message *m,
+				  const struct sim_waits *waits, hd_time now)
+{
+	return (struct path_message){
+		.until = now,
+		.held = waits->held,
+		/* Ways to others are none of a destination's. */
+		.wait = m->dlid ? 0 : waits->longest,
+		.from = m->source,
+		.number = m->number,
+	};
+}
+
+/* ---- of several processes -------------------------------------------------
+ */
+
+static const struct pack_member posting_members[] = {
+	PACK(posting, posted),       PACK(posting, begun),
+	PACK(posting, size),         PACK(posting, target),
+	PACK(posting, cause.until),  PACK(posting, cause.held),
+	PACK(posting, cause.wait),   PACK(posting, cause.from),
+	PACK(posting, cause.number), PACK(posting, cause.has_left),
+};
+
+bool cause_is_sound(const struct placed *p, const struct path_message *x)
+{
+	return (!x->number || x->from < p->n_actors) &&
+	       sim_wait_port(x->wait) < p->fabric->setup.n_ports;
+}
+
+/* Those before the first in its line have begun, and do not change any more. */
+static uint32_t last_final(const struct placed *p, uint32_t actor)
+{
+	const struct message *m = actor_sends(p, actor);
+
+	return m ? m->number - 1 : p->actors[actor].n_posted;
+}
+
+void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
+{
+	struct actor *a = &p->actors[actor];
+	uint32_t first = a->n_collected;
+
+	pack_u32(k, &a->n_posted);
+	pack_u32(k, &first);
+	if (!pack_check(k, first <= a->n_posted))
+		return;
+	if (a->n_posted - first > p->log_most)
+		first = a->n_posted - p->log_most;
+	for (uint32_t i = first; i < a->n_posted && !k->refused; i++) {
+		uint32_t place = i % p->log_most;
+
+		if (k->reads)
+			a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1,
+					 sizeof(*a->log));
+		PACK_STRUCT(k, posting_members, &a->log[place]);
+		pack_check(k, cause_is_sound(p, &a->log[place].cause));
+	}
+	if (!k->reads)
+		a->n_collected = last_final(p, actor);
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -200,8 +219,9 @@ static void put_steps(struct table *t, const struct placed *p,
 			.held = s->end.held,
 			.end = s->end.until,
 			.until = until_name(p, s),
-			.link = wait ? port_name(t, p, wait_port(wait)) : NULL,
-			.waited = wait ? wait_time(wait) : 0,
+			.link = wait ? port_name(t, p, sim_wait_port(wait))
+				     : NULL,
+			.waited = wait ? sim_wait_time(wait) : 0,
 		};
 
 		table_put_row(t, &row);
@@ -256,7 +276,7 @@ static uint32_t blamed_port(const struct placed *p,
 {
 	uint32_t node = p->actors[end->from].node;
 
-	return end->wait ? wait_port(end->wait)
+	return end->wait ? sim_wait_port(end->wait)
 			 : p->fabric->setup.nodes[node].first_port + 1;
 }
 
@@ -268,7 +288,7 @@ static size_t sum_waits(const struct placed *p, const struct chain *c,
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct path_message *end = &c->steps[i].end;
-		hd_time waited = end->held + wait_time(end->wait);
+		hd_time waited = end->held + sim_wait_time(end->wait);
 
 		if (waited)
 			links[n++] = (struct waited_link){ blamed_port(p, end),

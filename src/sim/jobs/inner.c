@@ -95,7 +95,7 @@ static void leaves(struct share *s, uint32_t rank, hd_time now)
 
 	a->inner_leaves = m->next;
 	path.sending += now - m->posted;
-	path.last = chain_end(m, now, true);
+	path.last = chain_left(m, now);
 	if (m->kind == MSG_DATA)
 		gang_wake(&s->gang, rank, now, m->ref, &path);
 	timeline_look(s, rank, now);

@@ -6,80 +6,13 @@
 #include "sim/jobs/packet.h"
 #include "sim/jobs/parts.h"
 
-/* ---- memory -------------------------------------------------------------- */
+/* ---- where it lands ------------------------------------------------------ */
 
-static unsigned chunk_of(uint32_t place)
+void landings_make(const struct placed *p, struct message *m)
 {
-	return 31u - (unsigned)__builtin_clz(place / MESSAGE_FIRST + 1);
-}
-
-static uint32_t chunk_start(unsigned chunk)
-{
-	return (MESSAGE_FIRST << chunk) - MESSAGE_FIRST;
-}
-
-static uint32_t part_of(const struct placed *p, uint32_t id)
-{
-	return p->place_bits < 32 ? id >> p->place_bits : 0;
-}
-
-struct message *message_at(const struct placed *p, uint32_t id)
-{
-	uint32_t part = part_of(p, id);
-	uint32_t place = id - (part ? part << p->place_bits : 0);
-	unsigned chunk = chunk_of(place);
-
-	return &p->shares[part].pool.chunks[chunk][place - chunk_start(chunk)];
-}
-
-static uint32_t message_add(struct share *s)
-{
-	struct message_pool *pool = &s->pool;
-	unsigned chunk = chunk_of(pool->n);
-
-	assert(chunk < MESSAGE_CHUNKS);
-	if (!pool->chunks[chunk])
-		pool->chunks[chunk] = hd_alloc((size_t)MESSAGE_FIRST << chunk,
-					       sizeof(struct message));
-	uint32_t high = s->number ? s->number << s->of->place_bits : 0;
-
-	return high | pool->n++;
-}
-
-static uint32_t message_new(struct share *s)
-{
-	struct message_pool *pool = &s->pool;
-
-	if (pool->free == GANG_NONE)
-		pool->free = __atomic_exchange_n(&pool->returned, GANG_NONE,
-						 __ATOMIC_ACQUIRE);
-	uint32_t id = pool->free;
-
-	if (id == GANG_NONE)
-		return message_add(s);
-	pool->free = message_at(s->of, id)->next;
-	return id;
-}
-
-void message_release(struct share *s, uint32_t id)
-{
-	struct message *m = message_at(s->of, id);
-	uint32_t part = part_of(s->of, id);
-	struct message_pool *pool = &s->of->shares[part].pool;
-
-	if (__atomic_sub_fetch(&m->copies, 1, __ATOMIC_ACQ_REL))
-		return;
-	free(m->landings);
-	m->landings = NULL;
-	if (part == s->number) {
-		m->next = pool->free;
-		pool->free = id;
-		return;
-	}
-	m->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&pool->returned, &m->next, id, true,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
+	m->landings = hd_alloc(p->job.n_ranks, sizeof(*m->landings));
+	for (uint32_t i = 0; i < p->job.n_ranks; i++)
+		m->landings[i].receive = GANG_NONE;
 }
 
 static struct landing *landing_of(struct message *m, uint32_t rank)
@@ -125,7 +58,7 @@ static void multicast_packet(const struct placed *p, const struct message *m,
 		.pkey = 0xffff,
 		.bytes = bytes < SIM_LEAST_BYTES ? SIM_LEAST_BYTES : bytes,
 		.kind = m->kind == MSG_REDUCE ? SIM_CONTRIBUTION : SIM_DATA,
-		.transaction = m->tag + m->sent,
+		.number = m->tag + m->sent,
 		.dlid = m->dlid,
 		.sl = path_sl(&p->fabric->subnet, from->port, m->dlid, p->sl),
 	};
@@ -214,6 +147,16 @@ static bool line_may_give(const struct placed *p, const struct actor *a,
 	       goes_over_rc(p, message_at(p, a->first));
 }
 
+/* Packets, or SENDs of a queue pair. */
+static uint32_t count_packets(const struct placed *p, const struct message *m)
+{
+	if (goes_over_rc(p, m))
+		return rc_pieces(message_bytes(m));
+	return carries_bytes(m)
+		       ? (uint32_t)message_packets(m->size, most_payload(p, m))
+		       : 1;
+}
+
 void message_begin(struct share *s, uint32_t id, hd_time now)
 {
 	struct placed *p = s->of;
@@ -223,14 +166,12 @@ void message_begin(struct share *s, uint32_t id, hd_time now)
 	m->sender = m->source;
 	m->copies = 1;
 	m->sent = m->lost = 0;
-	m->n_packets =
-		carries_bytes(m)
-			? (uint32_t)message_packets(m->size, most_payload(p, m))
-			: 1;
+	m->n_packets = count_packets(p, m);
 	s->n_messages++;
 	s->bytes += message_bytes(m);
 	chain_post(p, m);
 	pairs_count(s, m, message_bytes(m));
+	message_announce(s, id);
 }
 
 void line_join(struct share *s, uint32_t id, hd_time now)
@@ -273,9 +214,7 @@ static void post_multicast(struct share *s, struct message *m, uint32_t rank,
 	uint32_t step = p->ranks[rank].step;
 
 	m->dlid = p->mlids[step][group];
-	m->landings = hd_alloc(p->job.n_ranks, sizeof(*m->landings));
-	for (uint32_t i = 0; i < p->job.n_ranks; i++)
-		m->landings[i].receive = GANG_NONE;
+	landings_make(p, m);
 }
 
 static void post(void *context, uint32_t rank, const struct op *op,
@@ -371,14 +310,23 @@ static void wake(void *context, uint32_t rank, hd_time when)
 /* ---- what the simulator tells ----------------------------------------------
  */
 
-struct path path_until(const struct message *m, hd_time now)
+struct path path_until(const struct message *m, const struct sim_waits *waits,
+		       hd_time now)
 {
 	struct path path = m->path;
 
 	path.messages += now - m->posted;
 	path.n_messages++;
-	path.last = chain_end(m, now, false);
+	path.last = chain_arrived(m, waits, now);
 	return path;
+}
+
+/* One of its packets is there. */
+static void landing_add(struct landing *l, const struct sim_waits *x)
+{
+	l->waits.held += x->held;
+	if (x->longest > l->waits.longest)
+		l->waits.longest = x->longest;
 }
 
 /* A packet of data has come to a rank. */
@@ -394,9 +342,11 @@ static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
 		timeline_receives(s, rank, 1);
 	if (m->n_packets > 1 && l->arrived == m->n_packets)
 		timeline_receives(s, rank, -1);
+	if (l->arrived == m->n_packets && l->receive == GANG_NONE && !m->dlid)
+		message_tell_arrived(s, id);
 	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
 		return;
-	const struct path path = path_until(m, now);
+	const struct path path = path_until(m, &l->waits, now);
 	uint32_t receive = l->receive, source = m->source;
 	uint64_t size = m->size;
 
@@ -408,7 +358,7 @@ static void ask_lands(struct share *s, uint32_t id, hd_time now)
 {
 	struct message *m = message_at(s->of, id);
 	const struct match_key key = { m->target, m->source, m->tag };
-	const struct cause cause = { now, path_until(m, now) };
+	const struct cause cause = { now, path_until(m, &m->here.waits, now) };
 	uint32_t receive = gang_announce(&s->gang, key, id);
 
 	if (receive == GANG_NONE)
@@ -421,7 +371,7 @@ static void ask_lands(struct share *s, uint32_t id, hd_time now)
 static void other_lands(struct share *s, uint32_t id, hd_time now)
 {
 	const struct message m = *message_at(s->of, id);
-	const struct cause cause = { now, path_until(&m, now) };
+	const struct cause cause = { now, path_until(&m, &m.here.waits, now) };
 
 	message_release(s, id);
 	if (m.kind == MSG_ANSWER)
@@ -458,12 +408,15 @@ static void packet_lands(struct share *s, hd_time now, uint32_t node,
 			timeline_look(s, rank, now);
 		return;
 	}
-	const struct message *m = message_at(p, packet->cookie);
+	/* A wrong table may bring it to somebody else. */
+	if (!message_may_be(p, packet->cookie, false))
+		return;
+	struct message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
 
-	/* A wrong table may bring it to somebody else. */
 	if (target == GANG_NONE || p->actors[target].node != node)
 		return;
+	landing_add(landing_of(m, target), &packet->waits);
 	message_lands(s, packet->cookie, target, now);
 	timeline_look(s, target, now);
 }
@@ -484,8 +437,8 @@ static void on_passage(void *context, const struct sim_passage *x)
 
 	if (x->is_measured)
 		s->of->link_bytes[x->port] += x->bytes;
-	if (!x->is_made)
-		chain_wait(message_at(s->of, x->cookie), x);
+	if (x->is_first && x->waited)
+		message_at(s->of, x->cookie)->held += x->waited;
 }
 
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
@@ -516,7 +469,7 @@ static struct path path_of_send(const struct message *m, hd_time now)
 	struct path path = m->path;
 
 	path.sending += now - m->posted;
-	path.last = chain_end(m, now, true);
+	path.last = chain_left(m, now);
 	return path;
 }
 
@@ -578,6 +531,14 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct share *s = context;
+
+	if (was_sent && message_is_elsewhere(s->of, cookie)) {
+		message_tell_lost(s, cookie);
+		return;
+	}
+	/* What another process sent may be any number. */
+	if (!message_may_be(s->of, cookie, false))
+		return;
 	struct message *m = message_at(s->of, cookie);
 
 	__atomic_add_fetch(&m->lost, 1, __ATOMIC_RELAXED);
@@ -614,9 +575,10 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	unsigned part_bits = 0;
 
 	/* Nothing has happened yet. */
-	gang_fini(&p->shares[0].gang);
-	p->shares = hd_realloc(p->shares, how->n, sizeof(*p->shares));
+	gang_fini(&p->alone.gang);
+	p->shares = hd_alloc(how->n, sizeof(*p->shares));
 	p->n_shares = how->n;
+	p->part_of_node = how->part_of_node;
 	while (((uint32_t)1 << part_bits) < how->n)
 		part_bits++;
 	p->place_bits = 32 - part_bits;
@@ -624,16 +586,17 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 		share_init(p, &p->shares[i], i, how->parts[i]);
 		contexts[i] = &p->shares[i];
 	}
+	shares_init_distant(p, how);
 }
 
 void placed_attach(struct placed *p, struct sim *sim)
 {
-	p->shares = hd_alloc(1, sizeof(*p->shares));
+	p->shares = &p->alone;
 	p->n_shares = 1;
 	p->place_bits = 32;
 	share_init(p, &p->shares[0], 0, sim);
 	const struct sim_endpoint e = {
-		.context = &p->shares[0],
+		.context = &p->alone,
 		.name = p->sender,
 		.delivered = on_delivered,
 		.timer = on_timer,
@@ -643,6 +606,8 @@ void placed_attach(struct placed *p, struct sim *sim)
 		/* Ports of a host may lie in different parts. */
 		.cut = p->inner.num ? NULL : cut,
 		.whole = "its hosts have a link inside",
+		.mail = placed_mail,
+		.collect = placed_collect,
 	};
 
 	p->endpoint = sim_attach(sim, &e);

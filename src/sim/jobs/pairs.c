@@ -102,6 +102,23 @@ void pairs_count(struct share *s, const struct message *m, uint64_t bytes)
 	}
 }
 
+static const struct pack_member count_members[] = {
+	PACK(pair_count, messages),
+	PACK(pair_count, bytes),
+};
+
+void pairs_collect(struct share *s, struct pack *k)
+{
+	size_t n = (size_t)s->of->n_bins * s->of->n_bins;
+	bool any = s->pairs != NULL;
+
+	pack_bool(k, &any);
+	if (any && !s->pairs)
+		s->pairs = hd_alloc(n, sizeof(*s->pairs));
+	for (size_t i = 0; any && i < n; i++)
+		PACK_STRUCT(k, count_members, &s->pairs[i]);
+}
+
 /* ---- afterwards ----------------------------------------------------------
  */
 

@@ -7,6 +7,8 @@
  *
  *	build.c		from the scenario: ranks, addresses, servers, trees
  *	message.c	messages as packets, lines of ranks and servers
+ *	pool.c		where messages are kept
+ *	distant.c	messages between processes
  *	chain.c		the messages that led to the end, and where they waited
  *	links.c		what links carried for it
  *	timeline.c	what some ranks did when
@@ -20,10 +22,12 @@
  * A run may be computed in parts: each has a share of every job (struct share)
  * with a gang for the ranks there, and a pool for the messages that they post.
  * A message is written by its source until its packets are sent, and then read
- * by its destination, which gives it back.
+ * by its destination, which gives it back. If another process has that, it has
+ * a copy (distant.c).
  */
 
 #include "sim/jobs/jobs.h"
+#include "sim/letters.h"
 #include "workload/gang.h"
 
 enum message_kind {
@@ -40,6 +44,8 @@ enum message_kind {
 struct landing {
 	uint32_t arrived; /* packets */
 	uint32_t receive; /* that it has got, or GANG_NONE */
+	/* Of its packets: at first links together, and the longest of one. */
+	struct sim_waits waits;
 };
 
 struct message {
@@ -56,7 +62,6 @@ struct message {
 	uint32_t next;
 	uint32_t number; /* of its source, from 1 */
 	hd_time held;    /* its packets, at their first link */
-	uint64_t wait;   /* the longest of one at a link that follows */
 	uint32_t lost;   /* packets; by whoever loses them; with queue pairs */
 			 /* 1: it never will be acknowledged */
 	uint32_t copies; /* destinations that have not given it back, and */
@@ -83,6 +88,7 @@ struct actor {
 	uint32_t n_posted;
 	struct posting *log; /* of the last of them (chain.c) */
 	size_t log_cap;
+	uint32_t n_collected; /* of those posted: as they will ever be */
 };
 
 #define MESSAGE_FIRST  256u /* in the first chunk; each is twice the last */
@@ -107,6 +113,11 @@ struct share {
 	uint64_t n_messages, bytes; /* posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
 	hd_time told_at; /* of a delivery, while that is; else HD_TIME_NEVER */
+	bool has_ranks;
+	bool is_elsewhere;       /* another process computes it */
+	struct letters *letters; /* per share; NULL: all are here */
+	struct message *seen;    /* of a share elsewhere: those under way */
+	size_t n_seen;
 };
 
 /* A job on the fabric. */
@@ -140,8 +151,10 @@ struct placed {
 	hd_time inner_latency;
 	uint64_t eager;
 	hd_time gap;
+	struct share alone; /* of a run that is not cut */
 	struct share *shares;
 	uint32_t n_shares;
+	const uint16_t *part_of_node; /* of a run that is, or NULL */
 	unsigned place_bits; /* of a message's id: its place in a pool */
 	/* What is noted on the way. */
 	uint32_t log_most;          /* messages of an actor */
@@ -160,13 +173,44 @@ struct jobs {
 	struct couriers *couriers; /* of those with queue pairs, or NULL */
 };
 
+/* ---- pool.c -------------------------------------------------------------- */
+
+/* Whose it is. */
+uint32_t message_part(const struct placed *p, uint32_t id);
+struct message *message_at(const struct placed *p, uint32_t id);
+/* Of a share's pool. */
+struct message *message_nth(const struct share *s, uint32_t place);
+uint32_t message_new(struct share *s);
+/* Its destination, or the last of them, is done with it. */
+void message_release(struct share *s, uint32_t id);
+/* The place of a message of another process, which may be new. */
+struct message *message_mirror(struct placed *p, uint32_t id);
+/* Is there such a message, or if `comes` can there be one? */
+bool message_may_be(const struct placed *p, uint32_t id, bool comes);
+void pool_fini(struct message_pool *pool);
+
+/* ---- distant.c ----------------------------------------------------------- */
+
+void shares_init_distant(struct placed *p, const struct sim_cut *how);
+void share_fini_distant(struct share *s);
+bool message_is_elsewhere(const struct placed *p, uint32_t id);
+/* It is posted: those that it goes to must know of it. */
+void message_announce(struct share *s, uint32_t id);
+/* To its source, of a message that is elsewhere. */
+void message_return(struct share *s, uint32_t id);
+void message_tell_arrived(struct share *s, uint32_t id);
+void message_tell_lost(struct share *s, uint32_t id);
+/* See struct sim_endpoint. */
+void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
+void placed_collect(void *context, struct pack *k, uint32_t part);
+
 /* ---- message.c ----------------------------------------------------------- */
 
 void placed_attach(struct placed *p, struct sim *s);
-struct message *message_at(const struct placed *p, uint32_t id);
-/* Its destination, or the last of them, is done with it. */
-void message_release(struct share *s, uint32_t id);
-struct path path_until(const struct message *m, hd_time now);
+/* Of a multicast: at each rank. */
+void landings_make(const struct placed *p, struct message *m);
+struct path path_until(const struct message *m, const struct sim_waits *waits,
+		       hd_time now);
 /* The message of a rank to another takes its way; its posting is noted. */
 void message_begin(struct share *s, uint32_t id, hd_time now);
 /* It joins the line of its sender. */
@@ -185,9 +229,15 @@ const struct message *actor_sends(const struct placed *p, uint32_t actor);
 /* Notes a message that is posted, and what it waits for. */
 void chain_post(struct placed *p, struct message *m);
 void chain_begin(struct placed *p, const struct message *m, hd_time now);
-void chain_wait(struct message *m, const struct sim_passage *x);
-struct path_message chain_end(const struct message *m, hd_time now,
-			      bool has_left);
+/* It has left, or its packets that waited so are there. */
+struct path_message chain_left(const struct message *m, hd_time now);
+struct path_message chain_arrived(const struct message *m,
+				  const struct sim_waits *waits, hd_time now);
+/* Can this have come from another process? */
+bool cause_is_sound(const struct placed *p, const struct path_message *x);
+/* Of the postings of an actor those that the first process has not seen as
+ * they are now. */
+void chain_collect(struct placed *p, struct pack *k, uint32_t actor);
 /* What waited where on the way to the last rank's end. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
 
@@ -204,12 +254,14 @@ void timelines_fini(struct placed *p);
 void timeline_look(struct share *s, uint32_t rank, hd_time now);
 /* Messages of which some packets are there, and others not yet. */
 void timeline_receives(struct share *s, uint32_t rank, int more);
+void timeline_collect(struct placed *p, struct pack *k, uint32_t rank);
 void timeline_table(const struct jobs *jobs, struct results *r);
 
 /* ---- pairs.c ------------------------------------------------------------- */
 
 void pairs_init(struct placed *p);
 void pairs_count(struct share *s, const struct message *m, uint64_t bytes);
+void pairs_collect(struct share *s, struct pack *k);
 void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- tables.c ------------------------------------------------------------ */
@@ -263,6 +315,8 @@ void result_lands(struct share *s, uint32_t rank,
 
 /* Makes the queue pairs of jobs that have such. */
 HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
+/* SENDs of a message of so many bytes. */
+uint32_t rc_pieces(uint64_t bytes);
 /* Gives a message to the queue pair of its sender and target. */
 void rc_send(struct share *s, uint32_t id, hd_time now);
 void rc_table(const struct jobs *jobs, struct results *r);

@@ -121,8 +121,16 @@ static void on_arrived(void *context, uint32_t part, hd_time now,
 {
 	const struct placed *p = context;
 	struct share *s = &p->shares[part];
+
+	/* What another process sent may be any number. */
+	if (!message_may_be(p, message, false))
+		return;
 	uint32_t target = message_at(p, message)->target;
 
+	if (target >= p->n_actors ||
+	    (p->part_of_node &&
+	     p->part_of_node[p->actors[target].node] != part))
+		return;
 	message_lands(s, message, target, now);
 	timeline_look(s, target, now);
 }
@@ -237,6 +245,11 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	return status;
 }
 
+uint32_t rc_pieces(uint64_t bytes)
+{
+	return courier_pieces(bytes);
+}
+
 void rc_send(struct share *s, uint32_t id, hd_time now)
 {
 	const struct placed *p = s->of;
@@ -248,7 +261,6 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 	assert(at);
 	/* Its source waits for it, too. */
 	m->copies = 2;
-	m->n_packets = courier_pieces(message_bytes(m));
 	courier_send(p->couriers, p->first_courier + (uint32_t)(at - p->ways),
 		     now, id, message_bytes(m));
 }

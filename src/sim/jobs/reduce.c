@@ -186,7 +186,8 @@ void result_lands(struct share *s, uint32_t rank,
 	    packet->cookie - m->tag >= m->n_packets ||
 	    ++m->here.arrived < m->n_packets)
 		return;
-	const struct path path = path_until(m, now);
+	const struct sim_waits waits = { .held = m->held };
+	const struct path path = path_until(m, &waits, now);
 	uint32_t ref = m->ref;
 
 	p->actors[rank].reduces = GANG_NONE;

@@ -94,6 +94,7 @@ static void add_misfits(struct problems *all, const struct placed *p,
 				 .operation = "receive",
 				 .bytes = m->op.size,
 				 .came = m->size,
+				 .what = "it is larger",
 			 });
 	}
 }
@@ -106,6 +107,12 @@ static uint32_t line_of(const struct placed *p, const struct share *s,
 		return 0;
 	return m->kind == MSG_GO ? s->gang.receives[m->here.receive].op.line
 				 : p->graph.ops[m->ref].line;
+}
+
+/* Of a program: its step is in it. A reduction has its transactions there. */
+static uint32_t tag_of(const struct placed *p, const struct message *m)
+{
+	return m->kind == MSG_REDUCE ? p->ranks[m->source].step << 8 : m->tag;
 }
 
 static const char *fate_of(const struct placed *p, const struct message *m)
@@ -121,15 +128,14 @@ static const char *fate_of(const struct placed *p, const struct message *m)
 		return "nobody receives it";
 	if (m->kind == MSG_REDUCE)
 		return "its result does not come";
-	return m->here.arrived == m->n_packets && !m->landings &&
+	return m->here.arrived == m->n_packets && !m->dlid &&
 			       m->target < p->job.n_ranks
 		       ? "nobody receives it"
 		       : "it does not arrive";
 }
 
-/* Those that are free have no copies. */
-static void add_messages(struct problems *all, const struct placed *p,
-			 const struct share *s)
+static void add_message(struct problems *all, const struct placed *p,
+			const struct share *s, const struct message *m)
 {
 	static const char *const names[] = {
 		[MSG_DATA] = "send",     [MSG_ASK] = "send",
@@ -138,26 +144,33 @@ static void add_messages(struct problems *all, const struct placed *p,
 		[MSG_REDUCE] = "reduce",
 	};
 
-	for (uint32_t i = 0; i < s->pool.n; i++) {
-		const struct message *m = message_at(
-			p, s->number ? s->number << p->place_bits | i : i);
+	/* Whoever asked a server waits for it. */
+	bool is_answer = m->kind == MSG_ANSWER;
 
-		if (!m->copies)
-			continue;
-		/* Whoever asked a server waits for it. */
-		bool is_answer = m->kind == MSG_ANSWER;
+	add(all, &(struct problem){
+			 .of = p,
+			 .rank = is_answer ? m->target : m->source,
+			 .peer = is_answer ? m->source : m->target,
+			 .tag = tag_of(p, m),
+			 .line = line_of(p, s, m),
+			 .operation = names[m->kind],
+			 .bytes = m->size,
+			 .what = fate_of(p, m),
+			 .to_all = m->dlid != 0,
+		 });
+}
 
-		add(all, &(struct problem){
-				 .of = p,
-				 .rank = is_answer ? m->target : m->source,
-				 .peer = is_answer ? m->source : m->target,
-				 .tag = m->tag,
-				 .line = line_of(p, s, m),
-				 .operation = names[m->kind],
-				 .bytes = m->size,
-				 .what = fate_of(p, m),
-				 .to_all = m->dlid != 0,
-			 });
+/* Those that are free have no copies. */
+static void add_messages(struct problems *all, const struct placed *p,
+			 const struct share *s)
+{
+	for (size_t i = 0; i < s->n_seen; i++)
+		add_message(all, p, s, &s->seen[i]);
+	for (uint32_t i = 0; !s->is_elsewhere && i < s->pool.n; i++) {
+		const struct message *m = message_nth(s, i);
+
+		if (m->copies)
+			add_message(all, p, s, m);
 	}
 }
 
@@ -181,6 +194,8 @@ static int compare(const void *a, const void *b)
 		return x->tag < y->tag ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? -1 : 1;
+	if (x->came != y->came)
+		return x->came < y->came ? -1 : 1;
 	return strcmp(x->what, y->what);
 }
 

@@ -150,6 +150,30 @@ void timeline_receives(struct share *s, uint32_t rank, int more)
 		t->receiving += (uint32_t)more;
 }
 
+/* ---- of several processes -------------------------------------------------
+ */
+
+static const struct pack_member span_members[] = {
+	PACK(span, begin),        PACK(span, end),
+	PACK_EACH(span, times),   PACK(span, purpose.iteration),
+	PACK(span, purpose.step), PACK(span, purpose.line),
+};
+
+void timeline_collect(struct placed *p, struct pack *k, uint32_t rank)
+{
+	struct timeline *t = timeline_of(p, rank);
+
+	if (!t)
+		return;
+	pack_u32(k, &t->n);
+	if (!pack_check(k, t->n <= MOST_SPANS))
+		t->n = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		PACK_STRUCT(k, span_members, &t->spans[i]);
+		pack_check(k, t->spans[i].purpose.step < p->job.n_steps);
+	}
+}
+
 /* ---- afterwards ----------------------------------------------------------
  */
 
