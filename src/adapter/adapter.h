@@ -206,6 +206,13 @@ struct cq {
 	uint64_t stamp;
 };
 
+/* Somebody has completions to take. */
+static inline bool cq_has_any(const struct cq *cq)
+{
+	return atomic_load_explicit(&cq->shared->head, memory_order_relaxed) !=
+	       atomic_load_explicit(&cq->shared->tail, memory_order_acquire);
+}
+
 struct channel {
 	struct ibv_comp_channel ibv;
 	int write;
@@ -278,6 +285,7 @@ struct send {
 	uint32_t rkey;
 	uint64_t remote_addr, compare, swap;
 	uint64_t length;
+	uint32_t status; /* enum ibv_wc_status, once it has arrived */
 	uint32_t n_sge;
 	uint32_t dest_qpn, qkey; /* UD, and the handle */
 	uint16_t dlid;
@@ -310,7 +318,9 @@ struct qp {
 	pthread_mutex_t send; /* all below */
 	char *ring;           /* of sends, `stride` bytes each */
 	uint64_t head, tail;
-	uint64_t drain; /* up to where, before SQ_DRAINED; or 0 */
+	uint64_t given;   /* to the engine, and */
+	uint64_t arrived; /* carried out: up to here, of the timed pace */
+	uint64_t drain;   /* up to where, before SQ_DRAINED; or 0 */
 	struct peer *peer;
 	uint64_t since, until; /* ns; until 0: for ever */
 	uint64_t next_try;     /* of the background */
@@ -374,6 +384,12 @@ void post_address(const struct qp *q, struct send *s, const struct ah *ah,
 		  uint32_t qpn, uint32_t qkey);
 /* Works on what waits in the ring; with `send`. */
 void post_run(struct qp *q);
+/*
+ * The engine says: all up to this send have arrived, or all before it; and it
+ * is done. With `send`.
+ */
+void post_arrived(struct qp *q, uint64_t number, bool has_failed);
+void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status);
 /* Tries the sends that wait once more; all, or those that are due. */
 void post_retry(bool only_due);
 /* When to call that, in ns, or UINT64_MAX. */

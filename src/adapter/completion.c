@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 
 static struct cq *cq_of(struct ibv_cq *cq)
 {
@@ -148,6 +149,8 @@ bool cq_add(struct peer *owner, int32_t index, struct completion *c,
 	bool armed = atomic_load(&s->armed) != ARM_NONE;
 
 	lock_give(&s->lock);
+	if (is_timed())
+		timed_stir(m);
 	if (!fits)
 		overrun(owner, index);
 	else if (armed)
@@ -245,8 +248,9 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 
 	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
 		post_retry(false);
-	if (atomic_load_explicit(&cq->shared->head, memory_order_relaxed) ==
-	    atomic_load_explicit(&cq->shared->tail, memory_order_acquire))
+	if (is_timed())
+		timed_polled(cq_has_any(cq));
+	if (!cq_has_any(cq))
 		return atomic_load_explicit(&cq->shared->is_lost,
 					    memory_order_relaxed)
 			       ? -1

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 
 /*
  * Extended completion queues: one entry at a time, read field by field. Those
@@ -42,6 +43,8 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
 		post_retry(false);
+	if (is_timed())
+		timed_polled(cq_has_any(cq));
 	pthread_mutex_lock(&cq->take);
 	int error = next_poll(ex);
 

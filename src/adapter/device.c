@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 #include "live/protocol.h"
 
 /* ---- the device: one, that of the host that the program is on */
@@ -150,9 +151,9 @@ static void describe_device(struct ibv_device_attr *a)
 		.max_cqe = MAX_CQE,
 		.max_mr = MAX_REGIONS,
 		.max_pd = 1 << 24,
-		.max_qp_rd_atom = 128,
+		.max_qp_rd_atom = is_timed() ? LIVE_READS : 128,
 		.max_res_rd_atom = 128 * MAX_QPS,
-		.max_qp_init_rd_atom = 128,
+		.max_qp_init_rd_atom = is_timed() ? LIVE_READS : 128,
 		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_mcast_grp = 4096,
 		.max_mcast_qp_attach = MAX_QPS,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 
 /*
  * Asynchronous events: they wait in a pipe of the context, by index and
@@ -132,6 +133,8 @@ static void look_after(uint32_t index, uint32_t qpn)
 	    atomic_load(&q->shared->state) == IBV_QPS_ERR &&
 	    pthread_mutex_trylock(&q->send) == 0) {
 		qp_flush_sends(q);
+		if (is_timed())
+			timed_pair(q);
 		pthread_mutex_unlock(&q->send);
 	}
 	pthread_mutex_unlock(&adapter.lock);
@@ -230,6 +233,8 @@ static void take_event(const struct live_event *e)
 
 	if (e->kind == LIVE_PROGRAM_GONE) {
 		mend_all();
+		if (is_timed())
+			timed_mend();
 		return;
 	}
 	if (e->kind == 0 || e->kind >= sizeof(types) / sizeof(types[0]))
@@ -287,6 +292,8 @@ static void *background(void *unused)
 			       { .fd = adapter.bell[0], .events = POLLIN } };
 	struct news n;
 
+	adapter.memory->head.clock.helper = gettid();
+	clock_leave();
 	for (;;) {
 		if (poll(on, 2, wait_ms()) < 0 && errno != EINTR)
 			return unused;
@@ -294,6 +301,8 @@ static void *background(void *unused)
 			while (read(adapter.bell[0], &n, sizeof(n)) ==
 			       (ssize_t)sizeof(n))
 				event_news(&n);
+		if (is_timed())
+			timed_hear();
 		if (on[0].fd >= 0 && on[0].revents)
 			hear_daemon(&on[0]);
 		if (atomic_load(&adapter.n_waiting))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 #include "live/passing.h"
 #include "live/protocol.h"
 
@@ -224,11 +225,14 @@ static int attach(void)
 	adapter.self->memory = adapter.memory;
 	adapter.peers[adapter.number] = adapter.self;
 	adapter.memory->bell = adapter.bell[1];
+	adapter.memory->head.clock.bell = adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	if (!give_file(adapter.events, file))
 		error = ENODEV;
 	close(file);
+	if (!error && is_timed())
+		clock_begin();
 	return error ? error : background_start();
 }
 

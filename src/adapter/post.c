@@ -5,13 +5,14 @@
 
 #include "adapter/adapter.h"
 #include "adapter/backend.h"
+#include "adapter/timed.h"
 #include "transport/codes.h"
 
 uint64_t now_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	real_clock(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -22,15 +23,20 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 {
 	struct qp *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
+	uint32_t n = 0;
 	int error = 0;
 
 	pthread_mutex_lock(&q->post);
 	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq)
 		error = EINVAL;
-	for (; wr && !error; wr = error ? wr : wr->next)
+	for (; wr && !error; wr = error ? wr : wr->next) {
 		error = ring_post(adapter.memory, &s->ring, wr);
+		n += !error;
+	}
 	if (error)
 		*bad = wr;
+	if (is_timed())
+		timed_receive(q, n);
 	/* Whoever flushed it may have seen nothing of these. */
 	if (atomic_load(&s->state) == IBV_QPS_ERR) {
 		lock_take(&s->lock);
@@ -262,6 +268,53 @@ static uint64_t limit_of(const struct qp *q)
 							     : q->tail;
 }
 
+/* Completes the first in the ring. */
+static void finish(struct qp *q, const struct result *r)
+{
+	bool fits = complete(q, send_at(q, q->head), r);
+
+	q->waits = WAIT_NOT;
+	q->head++;
+	if (r->status != IBV_WC_SUCCESS)
+		stop(q);
+	else if (!fits)
+		qp_fail(q, IBV_EVENT_QP_FATAL);
+}
+
+void post_arrived(struct qp *q, uint64_t number, bool has_failed)
+{
+	uint64_t end = has_failed ? number : number + 1;
+
+	for (; q->arrived < end; q->arrived++) {
+		struct result r = { .status = IBV_WC_SUCCESS };
+		struct send *s = send_at(q, q->arrived);
+
+		/* Nobody is there any more, whatever has arrived. */
+		if (free_send(q, s, &r) != DONE)
+			r.status = IBV_WC_RETRY_EXC_ERR;
+		s->status = (uint32_t)r.status;
+	}
+}
+
+void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status)
+{
+	bool was_draining = q->head < q->drain;
+
+	while (q->head <= number && q->head < q->given) {
+		const struct send *s = send_at(q, q->head);
+		struct result r = {
+			.status = q->head < q->arrived
+					  ? (enum ibv_wc_status)s->status
+					  : status,
+			.byte_len = (uint32_t)s->length,
+		};
+
+		finish(q, &r);
+	}
+	if (was_draining && q->head >= q->drain)
+		qp_tell_drained(q);
+}
+
 void post_run(struct qp *q)
 {
 	bool was_draining = q->head < q->drain;
@@ -277,18 +330,18 @@ void post_run(struct qp *q)
 		}
 		if (state != IBV_QPS_RTS && state != IBV_QPS_SQD)
 			return;
+		if (is_timed()) {
+			timed_give(q, limit_of(q));
+			if (timed_has_engine())
+				return;
+			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
+			continue;
+		}
 		enum outcome o = free_send(q, s, &r);
 
 		if (o != DONE && !has_failed(q, o, &r))
 			return;
-		q->waits = WAIT_NOT;
-		bool fits = complete(q, s, &r);
-
-		q->head++;
-		if (r.status != IBV_WC_SUCCESS)
-			stop(q);
-		else if (!fits)
-			qp_fail(q, IBV_EVENT_QP_FATAL);
+		finish(q, &r);
 	}
 	if (was_draining && q->head >= q->drain)
 		qp_tell_drained(q);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 #include "live/protocol.h"
 
 /* ---- making one */
@@ -14,6 +15,9 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 
 	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC &&
 	    a->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	/* What the engine carries. */
+	if (is_timed() && (a->qp_type != IBV_QPT_RC || a->srq))
 		return EOPNOTSUPP;
 	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
 	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > MAX_SGE ||
@@ -207,6 +211,7 @@ void qp_flush_sends(struct qp *q)
 		       NULL);
 		q->head++;
 	}
+	q->given = q->arrived = q->tail;
 	q->waits = WAIT_NOT;
 }
 
@@ -229,6 +234,8 @@ void qp_fail(struct qp *q, enum ibv_event_type event)
 	}
 	lock_give(&s->lock);
 	qp_flush_sends(q);
+	if (is_timed())
+		timed_pair(q);
 }
 
 /* ---- changing one */
@@ -322,7 +329,7 @@ static void reset(struct qp *q)
 	atomic_store(&s->ring.head, atomic_load(&s->ring.tail));
 	s->ring.taking = 0;
 	s->is_heard = 0;
-	q->head = q->tail;
+	q->head = q->given = q->arrived = q->tail;
 	q->drain = 0;
 	q->waits = WAIT_NOT;
 	q->attr = (struct ibv_qp_attr){ 0 };
@@ -390,6 +397,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	pthread_mutex_lock(&q->send);
 	int error = change(q, attr, mask);
 
+	if (!error && is_timed() && attr->qp_state != IBV_QPS_ERR)
+		timed_pair(q);
 	if (!error && mask & IBV_QP_STATE)
 		post_run(q);
 	pthread_mutex_unlock(&q->send);
@@ -435,6 +444,8 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	reset(q);
 	atomic_store(&s->qpn, 0);
 	lock_give(&s->lock);
+	if (is_timed())
+		timed_pair(q);
 	pthread_mutex_unlock(&q->send);
 	ring_free(&s->ring);
 	use(q, -1);

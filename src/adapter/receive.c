@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapter/adapter.h"
+#include "adapter/timed.h"
 
 /* ---- rings */
 
@@ -105,8 +106,11 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	struct srq *srq = NULL;
 	int error = EINVAL;
 
-	if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
-	    attr->max_sge <= MAX_SGE) {
+	/* The engine does not know them. */
+	if (is_timed())
+		error = EOPNOTSUPP;
+	else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
+		 attr->max_sge <= MAX_SGE) {
 		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
 		srq = calloc(1, sizeof(*srq));
 		error = srq ? shared_make(srq, attr,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
 #include "cli/commands.h"
 #include "cli/live/live.h"
 
@@ -74,6 +76,42 @@ static const struct command command_live_error = {
 	.run = pass_on,
 };
 
+static int run_clock(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct strbuf out = STRBUF_INIT;
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	status = live_ask(v.name, "clock", argv, n_args, &out);
+	if (status == EXIT_DONE && out.len > 0)
+		fputs(out.text, stdout);
+	strbuf_fini(&out);
+	return status;
+}
+
+static const struct example clock_examples[] = {
+	{ "heddle live clock hold", "start programs, and let none send yet" },
+	{ "heddle live clock go", "now" },
+	{ NULL, NULL },
+};
+
+static const struct command command_live_clock = {
+	.name = "live clock",
+	.summary = "stop the time of data, let it go on, or show it",
+	.arguments = "[hold|go]",
+	.description =
+		"Of a fabric that was started with '--pace-data timed'. Time "
+		"goes on while programs wait for what they have sent; those "
+		"that are to begin at the same time are started while it is "
+		"held. Without a word: the time, how many programs there are, "
+		"and what they have asked for.",
+	.options = options,
+	.examples = clock_examples,
+	.run = run_clock,
+};
+
 static int run_down(const struct command *self, int argc, char **argv)
 {
 	struct values v = { 0 };
@@ -101,10 +139,19 @@ static const struct command command_live_down = {
 };
 
 static const struct command *const subcommands[] = {
-	&command_live_up,     &command_live_exec,    &command_live_manage,
-	&command_live_link,   &command_live_error,   &command_live_show,
-	&command_live_dump,   &command_live_traffic, &command_live_capture,
-	&command_live_replay, &command_live_down,    NULL,
+	&command_live_up,
+	&command_live_exec,
+	&command_live_manage,
+	&command_live_link,
+	&command_live_error,
+	&command_live_show,
+	&command_live_dump,
+	&command_live_traffic,
+	&command_live_capture,
+	&command_live_replay,
+	&command_live_clock,
+	&command_live_down,
+	NULL,
 };
 
 static const struct example examples[] = {

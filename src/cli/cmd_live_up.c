@@ -7,6 +7,7 @@
 #include "cli/live/live.h"
 #include "cli/scenario.h"
 #include "fabric/fabric.h"
+#include "verbs/profile.h"
 
 struct values {
 	struct common_options common;
@@ -16,6 +17,8 @@ struct values {
 	const char *record;
 	bool timed;
 	double pace;
+	const char *pace_data;
+	const char *profile;
 };
 
 #define V(member) offsetof(struct values, member)
@@ -35,6 +38,12 @@ static const struct option options[] = {
 	  NULL, 0, 0 },
 	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
 	  "seconds of the fabric in a second of the clock", NULL, 0, 0 },
+	{ "pace-data", 0, OPT_TEXT, V(pace_data), "PACE", "free",
+	  "what programs send crosses the fabric at once (free), or as packets in their time, which is also what programs read of the clock (timed)",
+	  NULL, 0, 0 },
+	{ "profile", 0, OPT_TEXT, V(profile), "PROFILE", "ideal",
+	  "with 'timed': what adapters cost in time; see 'heddle bench'", NULL,
+	  0, 0 },
 	{ NULL },
 };
 
@@ -64,8 +73,25 @@ static void print_what_next(const struct values *v, const struct topo *t)
 		       v->engine ? "ibnetdiscover" : "opensm");
 }
 
-/* The fabric, and a manager behind it if one is wanted. */
-static int start(const struct values *v, const struct topo *t)
+static bool is_timed(const struct values *v)
+{
+	return strcmp(v->pace_data, "timed") == 0;
+}
+
+/* What runs beside the fabric: an engine, a manager. */
+static enum hd_status start_others(const struct values *v, const char *path,
+				   const char *host, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+
+	if (is_timed(v))
+		status = live_start_engine(v->name, path, v->profile, d);
+	if (status == HD_OK && v->engine)
+		status = live_start_manager(v->name, host, v->engine, 0, d);
+	return status;
+}
+
+static int start(const struct values *v, const char *path, const struct topo *t)
 {
 	const char *const down[] = { "down" };
 	struct diag d = { .status = HD_OK };
@@ -73,14 +99,14 @@ static int start(const struct values *v, const struct topo *t)
 	const char *host = first_host(t);
 	const struct live_options o = { .timed = v->timed,
 					.pace = v->pace,
-					.record = v->record };
+					.record = v->record,
+					.times_data = is_timed(v) };
 
 	if (v->engine && !host)
 		diag_fail(&d, HD_ERR_UNFIT, "no host for a subnet manager");
 	if (d.status == HD_OK &&
 	    live_start(t, v->name, &o, !v->foreground, &d) == HD_OK &&
-	    v->engine &&
-	    live_start_manager(v->name, host, v->engine, 0, &d) != HD_OK) {
+	    start_others(v, path, host, &d) != HD_OK) {
 		struct diag quiet = { .status = HD_OK };
 		char *dir = live_folder(v->name);
 
@@ -115,9 +141,15 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "--pace is above 0");
 	if (v.engine && strcmp(v.engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
-	if (fabric_open(argv[0], NULL, &d, &f) != HD_OK)
+	if (!is_timed(&v) && strcmp(v.pace_data, "free") != 0)
+		return command_usage(self, "--pace-data is free or timed");
+	if (is_timed(&v) && (v.foreground || strcmp(argv[0], "-") == 0))
+		return command_usage(self, "--pace-data timed needs a fabric "
+					   "in the background, and of a file");
+	if (profile_check(v.profile, &d) != HD_OK ||
+	    fabric_open(argv[0], NULL, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	status = start(&v, &f->topo);
+	status = start(&v, argv[0], &f->topo);
 	if (status == EXIT_DONE && !v.foreground && !v.common.quiet)
 		print_what_next(&v, &f->topo);
 	fabric_free(f);

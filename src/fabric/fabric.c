@@ -361,12 +361,18 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 }
 
 /* Builds from the scenario, which was read with that status. */
+/* What there is beside the text: a topology that is read, who programs it. */
+struct beside {
+	bool has_topology;
+	const struct fabric_programmer *by; /* or NULL */
+};
+
 static enum hd_status finish(struct fabric *f, enum hd_status status,
-			     bool has_topology, struct diag *d,
+			     struct beside with, struct diag *d,
 			     struct fabric **out)
 {
 	if (status == HD_OK)
-		status = build(f, has_topology, NULL, d);
+		status = build(f, with.has_topology, with.by, d);
 	if (status == HD_OK)
 		*out = f;
 	else
@@ -390,7 +396,7 @@ enum hd_status fabric_load(const char *text, size_t len, const char *file,
 
 	return finish(
 		f, scenario_parse(text, len, file, overrides, d, f->scenario),
-		false, d, out);
+		(struct beside){ false, NULL }, d, out);
 }
 
 enum hd_status fabric_read(const char *path, const struct overrides *overrides,
@@ -398,25 +404,8 @@ enum hd_status fabric_read(const char *path, const struct overrides *overrides,
 {
 	struct fabric *f = fabric_new();
 
-	return finish(f, scenario_read(path, overrides, d, f->scenario), false,
-		      d, out);
-}
-
-enum hd_status fabric_read_programmed(const char *path,
-				      const struct overrides *overrides,
-				      const struct fabric_programmer *by,
-				      struct diag *d, struct fabric **out)
-{
-	struct fabric *f = fabric_new();
-	enum hd_status status = scenario_read(path, overrides, d, f->scenario);
-
-	if (status == HD_OK)
-		status = build(f, false, by, d);
-	if (status == HD_OK)
-		*out = f;
-	else
-		fabric_free(f);
-	return status;
+	return finish(f, scenario_read(path, overrides, d, f->scenario),
+		      (struct beside){ false, NULL }, d, out);
 }
 
 /* A line that no topology file has, and every scenario. */
@@ -440,6 +429,7 @@ static enum hd_status read_defaults(struct fabric *f, const char *file,
 
 static enum hd_status open_words(const char *words,
 				 const struct overrides *overrides,
+				 const struct fabric_programmer *by,
 				 struct diag *d, struct fabric **out)
 {
 	struct fabric *f = fabric_new();
@@ -449,36 +439,48 @@ static enum hd_status open_words(const char *words,
 		status = topo_generate_text(words,
 					    f->scenario->fabric.topology.seed,
 					    0, d, &f->topo);
-	return finish(f, status, true, d, out);
+	return finish(f, status, (struct beside){ true, by }, d, out);
 }
 
 static enum hd_status open_text(const struct strbuf *text, const char *name,
 				const struct overrides *overrides,
+				const struct fabric_programmer *by,
 				struct diag *d, struct fabric **out)
 {
-	if (is_scenario(text->text))
-		return fabric_load(text->text, text->len, name, overrides, d,
-				   out);
 	struct fabric *f = fabric_new();
+
+	if (is_scenario(text->text))
+		return finish(f,
+			      scenario_parse(text->text, text->len, name,
+					     overrides, d, f->scenario),
+			      (struct beside){ false, by }, d, out);
 	enum hd_status status =
 		topo_read(text->text, text->len, NULL, d, &f->topo);
 
 	if (status == HD_OK)
 		status = read_defaults(f, name, overrides, d);
-	return finish(f, status, true, d, out);
+	return finish(f, status, (struct beside){ true, by }, d, out);
 }
 
 enum hd_status fabric_open(const char *name, const struct overrides *overrides,
 			   struct diag *d, struct fabric **out)
 {
+	return fabric_read_programmed(name, overrides, NULL, d, out);
+}
+
+enum hd_status fabric_read_programmed(const char *name,
+				      const struct overrides *overrides,
+				      const struct fabric_programmer *by,
+				      struct diag *d, struct fabric **out)
+{
 	struct strbuf text = STRBUF_INIT;
 
 	if (topo_is_words(name))
-		return open_words(name, overrides, d, out);
+		return open_words(name, overrides, by, d, out);
 	enum hd_status status = file_read(name, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK)
-		status = open_text(&text, name, overrides, d, out);
+		status = open_text(&text, name, overrides, by, d, out);
 	strbuf_fini(&text);
 	return status;
 }

@@ -142,9 +142,9 @@ HD_MUST_CHECK enum hd_status fabric_read(const char *path,
 HD_MUST_CHECK enum hd_status fabric_open(const char *name,
 					 const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
-/* The same as fabric_read, programmed by another. */
+/* The same as fabric_open, programmed by another; NULL: by the scenario. */
 HD_MUST_CHECK enum hd_status
-fabric_read_programmed(const char *path, const struct overrides *overrides,
+fabric_read_programmed(const char *name, const struct overrides *overrides,
 		       const struct fabric_programmer *by, struct diag *d,
 		       struct fabric **out);
 void fabric_free(struct fabric *f);

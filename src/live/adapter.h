@@ -25,8 +25,15 @@ enum {
 	LIVE_NO_PORT = -1,
 };
 
+/* Whether data cross the fabric at once, or as packets in their time. */
+enum live_pace { LIVE_FREE, LIVE_TIMED };
+
 struct live_page {
 	uint32_t magic;
+	uint32_t pace; /* enum live_pace */
+	_Atomic uint32_t
+		timers; /* engines that give data their time: 1, or 0 */
+	_Atomic uint32_t is_held; /* the time stands */
 	/* Counts what changes: tables, links, who is there. */
 	_Atomic uint32_t generation;
 };
@@ -41,10 +48,94 @@ struct live_flow {
 	_Atomic uint64_t octets; /* as PortXmitData counts them */
 };
 
+/*
+ * ---- the timed pace: what a program asks of the engine, and is told by it.
+ * Both write to one end of a ring of the program's memory, and the counts
+ * behind it; neither believes the other's numbers.
+ */
+
+enum {
+	LIVE_REQUESTS = 4096,
+	LIVE_NOTES = 4096,
+	LIVE_READS = 16, /* reads and atomics of a queue pair under way */
+	/* Polls in vain, with nothing in between, that make a program wait. */
+	LIVE_PATIENCE = 16,
+};
+
+enum live_request_kind {
+	LIVE_PAIR = 1, /* a queue pair has these attributes now */
+	LIVE_PAIR_GONE,
+	LIVE_SEND,
+	LIVE_RECEIVE,
+};
+
+enum live_operation {
+	LIVE_OP_SEND,
+	LIVE_OP_SEND_IMM,
+	LIVE_OP_WRITE,
+	LIVE_OP_WRITE_IMM,
+	LIVE_OP_READ,
+	LIVE_OP_SWAP,
+	LIVE_OP_ADD,
+	LIVE_OPERATIONS,
+};
+
+struct live_pair {
+	uint32_t state; /* enum ibv_qp_state */
+	uint32_t port;  /* the fabric's number of it */
+	uint32_t max_send, max_recv;
+	uint32_t dest_qpn, rq_psn, sq_psn;
+	uint32_t mtu; /* bytes */
+	uint16_t slid, dlid, pkey;
+	uint8_t sl, timeout, retry, rnr_retry, min_rnr, max_rd, max_dest_rd;
+};
+
+struct live_request {
+	uint32_t kind;
+	uint32_t qpn;
+	uint64_t number; /* of a send: which of its queue pair's */
+	uint64_t length;
+	uint32_t operation; /* enum live_operation */
+	struct live_pair pair;
+};
+
+enum live_note_kind {
+	LIVE_ARRIVED = 1, /* all of it is at its destination */
+	LIVE_DONE,
+};
+
+struct live_note {
+	uint32_t kind;
+	uint32_t qpn;
+	uint64_t number;
+	uint32_t status; /* enum ibv_wc_status */
+};
+
+struct live_clock {
+	_Atomic uint64_t now;   /* ps, by the engine */
+	_Atomic uint32_t polls; /* in vain, in a row */
+	/* Futexes: the program sleeps on the one, the engine on the other. */
+	_Atomic uint32_t called, waits;
+	int32_t helper; /* our thread, which is none of the program's */
+	int32_t bell;   /* where it is woken */
+	_Atomic uint64_t posted; /* requests: by the program, */
+	_Atomic uint64_t taken;  /* and by the engine */
+	_Atomic uint64_t told;   /* notes: by the engine, */
+	_Atomic uint64_t heard;  /* and by the program */
+	struct live_request requests[LIVE_REQUESTS];
+	struct live_note notes[LIVE_NOTES];
+};
+
+/* What is written to a program's bell to wake its helper. */
+struct live_ring {
+	uint32_t nothing[4];
+};
+
 struct live_memory {
 	uint32_t magic;
 	int32_t pid;
 	_Atomic uint32_t gone; /* by the daemon: nobody is there any more */
+	struct live_clock clock;
 	struct live_flow flows[LIVE_FLOWS];
 };
 
@@ -107,7 +198,7 @@ enum live_event_kind {
 	LIVE_SM_CHANGE,
 	LIVE_PKEY_CHANGE,
 	LIVE_GID_CHANGE,
-	LIVE_PROGRAM_GONE, /* it may have held locks of ours */
+	LIVE_PROGRAM_GONE, /* it may have held locks of ours; 0: the engine */
 };
 
 struct live_event {

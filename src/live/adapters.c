@@ -38,12 +38,13 @@ struct adapters {
 	int file; /* the page */
 	struct live_page *page;
 	struct program programs[LIVE_PROGRAMS];
-	uint32_t next; /* numbers are used in turn */
+	uint32_t next;  /* numbers are used in turn */
+	uint32_t timer; /* the number of the engine's connection; 0: none */
 	struct live_member *members;
 	size_t n_members, members_cap;
 };
 
-struct adapters *adapters_new(void)
+struct adapters *adapters_new(enum live_pace pace)
 {
 	int file = memfd_create("heddle-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *page = MAP_FAILED;
@@ -64,6 +65,7 @@ struct adapters *adapters_new(void)
 	all->page = page;
 	all->page->magic = LIVE_MEMORY_MAGIC;
 	all->page->generation = 1;
+	all->page->pace = pace;
 	all->next = 1;
 	return all;
 }
@@ -83,6 +85,28 @@ static struct program *program_of(struct live *l, uint32_t slot)
 	uint32_t number = l->clients[slot].program;
 
 	return number ? &l->adapters->programs[number] : NULL;
+}
+
+void adapters_hold(struct live *l, bool holds)
+{
+	l->adapters->page->is_held = holds;
+}
+
+void adapters_time(const struct live *l, struct adapters_time *out)
+{
+	const struct live_page *page = l->adapters->page;
+
+	*out = (struct adapters_time){ .is_timed = page->pace == LIVE_TIMED,
+				       .is_held = page->is_held };
+	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++) {
+		const struct live_memory *m = l->adapters->programs[i].memory;
+
+		if (!m)
+			continue;
+		out->programs++;
+		out->posted += m->clock.posted;
+		out->now = m->clock.now > out->now ? m->clock.now : out->now;
+	}
 }
 
 /* ---- ports */
@@ -222,10 +246,29 @@ static void leave_groups(struct adapters *all, uint32_t program, uint32_t qpn)
 			all->members[i] = all->members[--all->n_members];
 }
 
+static void tell_all_gone(struct live *l, uint32_t number)
+{
+	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++)
+		if (l->adapters->programs[i].memory)
+			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE,
+			     number);
+}
+
+/* Without it nothing arrives any more, and programs are to know. */
+static void lose_timer(struct live *l)
+{
+	l->adapters->timer = 0;
+	l->adapters->page->timers = 0;
+	l->adapters->page->generation++;
+	tell_all_gone(l, 0);
+}
+
 void adapters_forget(struct live *l, uint32_t slot)
 {
 	struct program *p = program_of(l, slot);
 
+	if (l->adapters->timer == l->clients[slot].number)
+		lose_timer(l);
 	if (!p)
 		return;
 	adapters_count(l);
@@ -239,10 +282,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 	leave_groups(l->adapters, l->clients[slot].program, 0);
 	*p = (struct program){ .file = -1 };
 	l->adapters->page->generation++;
-	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++)
-		if (l->adapters->programs[i].memory)
-			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE,
-			     l->clients[slot].program);
+	tell_all_gone(l, l->clients[slot].program);
 }
 
 /* ---- counters */
@@ -354,6 +394,7 @@ void adapters_tell(struct live *l)
 /* ---- questions; what they answer is an errno, and text */
 
 struct answer {
+	uint32_t slot; /* of who asks */
 	struct strbuf bytes;
 	uint32_t number;
 	int file; /* -1: none */
@@ -512,6 +553,39 @@ static int ask_group(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
+/* One engine, in a fabric where data take time. */
+static int be_timer(struct live *l, node_id v, const void *asked,
+		    struct answer *out)
+{
+	struct adapters *all = l->adapters;
+
+	(void)v;
+	(void)asked;
+	if (all->page->pace != LIVE_TIMED || all->timer)
+		return EBUSY;
+	out->file = fcntl(all->file, F_DUPFD_CLOEXEC, 0);
+	if (out->file < 0)
+		return EMFILE;
+	all->timer = l->clients[out->slot].number;
+	all->page->timers = 1;
+	all->page->generation++;
+	return 0;
+}
+
+static int ask_all(struct live *l, node_id v, const void *asked,
+		   struct answer *out)
+{
+	(void)v;
+	(void)asked;
+	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++) {
+		if (!l->adapters->programs[i].memory)
+			continue;
+		strbuf_add(&out->bytes, (const char *)&i, sizeof(i));
+		out->number++;
+	}
+	return 0;
+}
+
 bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 		     const uint8_t *text, size_t size)
 {
@@ -528,8 +602,10 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 		{ LIVE_MEMBER, sizeof(struct live_member), take_member },
 		{ LIVE_ASK_GROUP, sizeof(struct live_group_question),
 		  ask_group },
+		{ LIVE_BE_TIMER, 0, be_timer },
+		{ LIVE_ASK_ALL, 0, ask_all },
 	};
-	struct answer a = { .bytes = STRBUF_INIT, .file = -1 };
+	struct answer a = { .slot = slot, .bytes = STRBUF_INIT, .file = -1 };
 	struct live_reply r = { .error = EINVAL };
 	size_t i = 0;
 

@@ -436,6 +436,32 @@ static enum hd_status release_command(struct live *l, const char *const *words,
 		       : diag_fail(d, HD_ERR_NOT_FOUND, "nothing is captured");
 }
 
+/* ---- clock [hold|go]: of what programs send */
+
+static enum hd_status clock_command(struct live *l, const char *const *words,
+				    size_t n, struct diag *d,
+				    struct strbuf *out)
+{
+	bool holds = n == 1 && strcmp(words[0], "hold") == 0;
+	struct adapters_time t;
+
+	adapters_time(l, &t);
+	if (n > 1 || (n == 1 && !holds && strcmp(words[0], "go") != 0))
+		return diag_fail(d, HD_ERR_USAGE, "clock [hold|go]");
+	if (!t.is_timed)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "data take no time in this fabric; see 'live "
+				 "up --pace-data'");
+	if (n == 1) {
+		adapters_hold(l, holds);
+		return HD_OK;
+	}
+	strbuf_printf(out, "%.9f s, %s, %u programs, %" PRIu64 " requests\n",
+		      (double)t.now / (double)HD_S,
+		      t.is_held ? "held" : "goes on", t.programs, t.posted);
+	return HD_OK;
+}
+
 static enum hd_status down_command(struct live *l, const char *const *words,
 				   size_t n, struct diag *d, struct strbuf *out)
 {
@@ -475,6 +501,7 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 		{ "refuse", refuse_command },
 		{ "capture", capture_command },
 		{ "release", release_command },
+		{ "clock", clock_command },
 		{ "down", down_command },
 		{ "topology", topology_command },
 		{ "counters", counters_command },

@@ -88,7 +88,7 @@ static void close_client(struct live *l, uint32_t slot)
 		frames_forget(l, slot);
 	if (c->kind == LIVE_ISSM)
 		agents_set_sm(l->agents, c->port, false, daemon_now(l));
-	if (c->kind == LIVE_ADAPTER)
+	if (c->kind == LIVE_ADAPTER || c->kind == LIVE_CALL)
 		adapters_forget(l, slot);
 	if (c->kind == LIVE_CM)
 		cm_forget(l->cm, c->number, daemon_now(l));
@@ -389,7 +389,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		.free_registration = NO_AGENT,
 	};
 	l->agents = agents_new(t, &options, &events);
-	l->adapters = adapters_new();
+	l->adapters = adapters_new(o->times_data ? LIVE_TIMED : LIVE_FREE);
 	l->cm = cm_new(l->agents, &(struct cm_events){ client_wake, l });
 	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
 	for (port_id p = 0; p < t->n_ports; p++)

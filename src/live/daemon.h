@@ -14,6 +14,7 @@
 #include "agent/agents.h"
 #include "base/map.h"
 #include "cm/cm.h"
+#include "live/adapter.h"
 #include "live/live.h"
 #include "live/protocol.h"
 
@@ -170,7 +171,7 @@ void frames_fini(struct live *l);
 
 /* ---- adapters.c: programs that use verbs */
 
-struct adapters *adapters_new(void);
+struct adapters *adapters_new(enum live_pace pace);
 void adapters_free(struct adapters *all);
 /* A program that greeted; false if there are too many. */
 bool adapters_greet(struct live *l, uint32_t slot);
@@ -180,6 +181,15 @@ void adapters_forget(struct live *l, uint32_t slot);
 /* A question of live/adapter.h; false if it is none. */
 bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 		     const uint8_t *text, size_t size);
+/* The time of data stands, or goes on; and how it is. */
+void adapters_hold(struct live *l, bool holds);
+struct adapters_time {
+	bool is_timed, is_held;
+	uint32_t programs;
+	uint64_t posted; /* requests of those programs, since they began */
+	hd_time now;
+};
+void adapters_time(const struct live *l, struct adapters_time *out);
 /* Counts at all ports what programs have sent since. */
 void adapters_count(struct live *l);
 /* Tells programs what has changed. */

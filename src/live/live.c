@@ -45,6 +45,14 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 	return -1;
 }
 
+int live_connect(const char *dir, struct diag *d)
+{
+	const struct live_greeting g = { .magic = LIVE_MAGIC,
+					 .kind = LIVE_CALL };
+
+	return live_dial(dir, &g, d);
+}
+
 /* The text of a reply: in the message, or in a file that came with it. */
 static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
 {
@@ -91,10 +99,8 @@ enum hd_status live_call_with(const char *dir, const char *const *words,
 			      struct strbuf *out)
 {
 	struct live_call c = { .question = LIVE_COMMAND };
-	const struct live_greeting g = { .magic = LIVE_MAGIC,
-					 .kind = LIVE_CALL };
 	struct strbuf text = STRBUF_INIT;
-	int fd = live_dial(dir, &g, d);
+	int fd = live_connect(dir, d);
 
 	if (fd < 0)
 		return d->status;

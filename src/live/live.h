@@ -30,6 +30,8 @@ struct live_options {
 	double pace;
 	/* What tells the time; NULL: the system's clock. */
 	hd_time (*clock)(void);
+	/* What programs send takes its time, which an engine tells them. */
+	bool times_data;
 	const char *record; /* a file of all that happens; or NULL */
 	/* It begins as it was left, by this time; or NULL. */
 	struct recording *replay;
@@ -80,6 +82,20 @@ live_start_manager(const char *name, const char *host, const char *engine,
 		   unsigned priority, struct diag *d);
 
 /*
+ * Runs `run` in a process of its own, away from the terminal, for the fabric
+ * `name`: it tells `ready` with `who` once it is, and ends with the fabric.
+ */
+struct live_companion {
+	enum hd_status (*run)(const char *dir, void *context,
+			      void (*ready)(void *who), void *who,
+			      struct diag *d);
+	void *context;
+};
+HD_MUST_CHECK enum hd_status
+live_start_companion(const char *name, const struct live_companion *c,
+		     struct diag *d);
+
+/*
  * The SLs of paths by which a manager's routing keeps free of deadlocks, asked
  * of its subnet administration by a program on `host`: into `s`, which has the
  * LIDs of the fabric. Nothing, if it leaves SLs to applications, or does not
@@ -89,6 +105,9 @@ struct subnet;
 HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host,
 					   uint16_t sm_lid, struct subnet *s,
 					   struct diag *d);
+
+/* A connection for questions to the daemon in `dir` (protocol.h), or -1. */
+int live_connect(const char *dir, struct diag *d);
 
 /*
  * Asks the daemon in `dir` to do what `words` say; what it printed. The other

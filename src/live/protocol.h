@@ -67,6 +67,8 @@ enum live_question {
 	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
 	LIVE_MEMBER,     /* struct live_member */
 	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
+	LIVE_BE_TIMER, /* whoever asks is the engine; the page comes with it */
+	LIVE_ASK_ALL,  /* uint32_t of each program that has memory */
 	/*
 	 * A command of rdma/rdma_user_cm.h behind the uint32_t number of its
 	 * LIVE_CM connection; what it answers, and as the reply's number how

@@ -90,6 +90,7 @@ struct work {
 	const struct live_options *options;
 	const char *host, *engine;
 	unsigned priority;
+	const struct live_companion *companion;
 };
 
 static enum hd_status serve(const struct work *w, struct news *n,
@@ -242,6 +243,27 @@ enum hd_status live_start_manager(const char *name, const char *host,
 			  .host = host,
 			  .engine = engine,
 			  .priority = priority };
+	enum hd_status status = run_apart(&w, d);
+
+	free(dir);
+	return status;
+}
+
+/* ---- somebody else's */
+
+static enum hd_status accompany(const struct work *w, struct news *n,
+				struct diag *d)
+{
+	return w->companion->run(w->dir, w->companion->context, tell_ready, n,
+				 d);
+}
+
+enum hd_status live_start_companion(const char *name,
+				    const struct live_companion *c,
+				    struct diag *d)
+{
+	char *dir = live_folder(name);
+	struct work w = { .run = accompany, .dir = dir, .companion = c };
 	enum hd_status status = run_apart(&w, d);
 
 	free(dir);

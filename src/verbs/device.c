@@ -616,7 +616,7 @@ static void arm(struct v_device *dev)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live || lab->pairs)
+	if (lab->n_live || lab->pairs || lab->has_guests)
 		lab_timer(lab, dev);
 }
 

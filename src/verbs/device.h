@@ -301,6 +301,7 @@ struct lab {
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
 	struct pairs *pairs;       /* that no program uses (pairs.h), or NULL */
+	bool has_guests;           /* programs elsewhere (guests.h) */
 	struct traffic *traffic;   /* over some of these, or NULL */
 	struct couriers *couriers; /* or these (couriers.h), or NULL */
 	/* Congestion control of queue pairs; NULL: none. */

@@ -55,6 +55,15 @@ HD_MUST_CHECK enum hd_status live_fabric_read(const struct live_tables *l,
 					      struct fabric **out);
 
 /*
+ * Runs the engine of the fabric `name` in a process of its own: `path` is what
+ * the fabric was started from, `profile` what its adapters cost in time.
+ */
+HD_MUST_CHECK enum hd_status live_start_engine(const char *name,
+					       const char *path,
+					       const char *profile,
+					       struct diag *d);
+
+/*
  * What a subnet manager has set of congestion control, in place of what a
  * scenario says: when switches mark; and what a port does about marks on an
  * SL, false: nothing. Refused if switches are to mark in different ways.

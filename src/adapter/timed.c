@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "adapter/timed.h"
+
+#include <sched.h>
+
+#include "adapter/backend.h"
+
+_Static_assert(sizeof(struct live_ring) == sizeof(struct news),
+	       "the engine writes to the same bell as peers");
+
+static struct live_clock *clock_of(void)
+{
+	return &adapter.memory->head.clock;
+}
+
+/* ---- to the engine */
+
+bool timed_has_engine(void)
+{
+	return atomic_load(&adapter.page->timers) != 0 && !adapter.is_lost;
+}
+
+/* The engine takes what is there whatever else it waits for. */
+static void ask(const struct live_request *r)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct live_clock *c = clock_of();
+
+	pthread_mutex_lock(&lock);
+	uint64_t at = atomic_load(&c->posted);
+
+	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS &&
+	       timed_has_engine())
+		sched_yield();
+	if (at - atomic_load(&c->taken) < LIVE_REQUESTS) {
+		c->requests[at % LIVE_REQUESTS] = *r;
+		timed_stir(adapter.memory);
+		atomic_store(&c->posted, at + 1);
+		/* Only now and then: it looks by itself, too. */
+		if (at == atomic_load(&c->taken))
+			live_wake(&c->waits);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void timed_pair(const struct qp *q)
+{
+	const struct ibv_qp_attr *a = &q->attr;
+	uint32_t state = atomic_load(&q->shared->state);
+	struct live_request r = {
+		.kind = state == IBV_QPS_RESET || state == IBV_QPS_ERR
+				? LIVE_PAIR_GONE
+				: LIVE_PAIR,
+		.qpn = q->ibv.qp_num,
+		.pair = {
+			.state = state,
+			.port = q->port.id,
+			.max_send = q->init.cap.max_send_wr,
+			.max_recv = q->init.cap.max_recv_wr,
+			.dest_qpn = a->dest_qp_num,
+			.rq_psn = q->shared->rq_psn,
+			.sq_psn = q->psn,
+			.mtu = q->shared->mtu,
+			.slid = (uint16_t)(q->port.lid |
+					   a->ah_attr.src_path_bits),
+			.dlid = a->ah_attr.dlid,
+			.pkey = q->shared->pkey,
+			.sl = a->ah_attr.sl,
+			.timeout = a->timeout,
+			.retry = a->retry_cnt,
+			.rnr_retry = a->rnr_retry,
+			.min_rnr = a->min_rnr_timer,
+			.max_rd = a->max_rd_atomic,
+			.max_dest_rd = a->max_dest_rd_atomic,
+		},
+	};
+
+	ask(&r);
+}
+
+void timed_receive(const struct qp *q, uint32_t n)
+{
+	const struct live_request r = { .kind = LIVE_RECEIVE,
+					.qpn = q->ibv.qp_num,
+					.number = n };
+
+	if (n > 0)
+		ask(&r);
+}
+
+static const uint32_t operations[] = {
+	[IBV_WR_RDMA_WRITE] = LIVE_OP_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = LIVE_OP_WRITE_IMM,
+	[IBV_WR_SEND] = LIVE_OP_SEND,
+	[IBV_WR_SEND_WITH_IMM] = LIVE_OP_SEND_IMM,
+	[IBV_WR_RDMA_READ] = LIVE_OP_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = LIVE_OP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = LIVE_OP_ADD,
+};
+
+void timed_give(struct qp *q, uint64_t limit)
+{
+	for (; q->given < limit; q->given++) {
+		const struct send *s = send_at(q, q->given);
+		const struct live_request r = {
+			.kind = LIVE_SEND,
+			.qpn = q->ibv.qp_num,
+			.number = q->given,
+			.length = s->length,
+			.operation = operations[s->opcode],
+		};
+
+		ask(&r);
+	}
+}
+
+void timed_polled(bool found)
+{
+	enum { REST = 2000000 }; /* ns */
+	struct live_clock *c = clock_of();
+
+	if (found) {
+		timed_stir(adapter.memory);
+		return;
+	}
+	uint32_t seen = atomic_load(&c->called);
+	uint32_t polls = atomic_fetch_add(&c->polls, 1) + 1;
+
+	if (atomic_load(&c->told) != atomic_load(&c->heard)) {
+		timed_hear();
+		return;
+	}
+	if (polls == LIVE_PATIENCE)
+		live_wake(&c->waits);
+	/* Nothing comes before time goes on: a core for whoever lets it. */
+	if (polls >= LIVE_PATIENCE)
+		live_sleep(&c->called, seen, REST);
+}
+
+/* ---- from the engine */
+
+static void take_note(const struct live_note *n)
+{
+	pthread_mutex_lock(&adapter.lock);
+	struct qp *q = adapter.qps[qpn_index(n->qpn)];
+	bool is_it = q && q->ibv.qp_num == n->qpn;
+
+	/* It cannot be destroyed while somebody has it. */
+	if (is_it)
+		pthread_mutex_lock(&q->send);
+	pthread_mutex_unlock(&adapter.lock);
+	if (!is_it)
+		return;
+	/* What it is about may have been flushed. */
+	if (n->number >= q->head && n->number < q->given) {
+		post_arrived(q, n->number,
+			     n->kind == LIVE_DONE &&
+				     n->status != IBV_WC_SUCCESS);
+		if (n->kind == LIVE_DONE)
+			post_done(q, n->number, (enum ibv_wc_status)n->status);
+	}
+	pthread_mutex_unlock(&q->send);
+}
+
+void timed_mend(void)
+{
+	for (uint32_t i = 0; !timed_has_engine() && i < MAX_QPS; i++) {
+		pthread_mutex_lock(&adapter.lock);
+		struct qp *q = adapter.qps[i];
+
+		if (q)
+			pthread_mutex_lock(&q->send);
+		pthread_mutex_unlock(&adapter.lock);
+		if (!q)
+			continue;
+		if (q->head < q->given)
+			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
+		pthread_mutex_unlock(&q->send);
+	}
+}
+
+void timed_hear(void)
+{
+	static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
+	struct live_clock *c = clock_of();
+
+	if (pthread_mutex_trylock(&hearing) != 0)
+		return;
+	uint64_t at = atomic_load(&c->heard);
+
+	while (at != atomic_load(&c->told)) {
+		const struct live_note n = c->notes[at % LIVE_NOTES];
+
+		take_note(&n);
+		timed_stir(adapter.memory);
+		atomic_store(&c->heard, ++at);
+	}
+	pthread_mutex_unlock(&hearing);
+}

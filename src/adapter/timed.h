@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_ADAPTER_TIMED_H
+#define HD_ADAPTER_TIMED_H
+
+/*
+ * The timed pace: what is posted is told to the engine (live/timed), which
+ * lets packets of it cross the fabric in their time. When the engine says that
+ * a message has arrived, it is carried out as at the free pace; when it says
+ * that it is done, it completes.
+ */
+
+#include "adapter/adapter.h"
+#include "live/futex.h"
+
+/* Whether the fabric is one where data take time. */
+static inline bool is_timed(void)
+{
+	return adapter.page && adapter.page->pace == LIVE_TIMED;
+}
+
+/* Whether there is one: else nothing that is given arrives. */
+bool timed_has_engine(void);
+/* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
+void timed_pair(const struct qp *q);
+/* So many receives were posted to it. */
+void timed_receive(const struct qp *q, uint32_t n);
+/* Gives what is posted to the engine, up to this one; with `send`. */
+void timed_give(struct qp *q, uint64_t limit);
+/* A poll of ours found something, or not. */
+void timed_polled(bool found);
+/* If there is no engine any more, what it was given has failed. */
+void timed_mend(void);
+/* Does what the engine has told us. */
+void timed_hear(void);
+/* A program has something to do. */
+static inline void timed_stir(struct memory *m)
+{
+	struct live_clock *c = &m->head.clock;
+
+	if (atomic_exchange(&c->polls, 0) >= LIVE_PATIENCE)
+		live_wake(&c->called);
+}
+
+/* ---- clock.c: what programs read of the time */
+
+/* By the clock of this machine. */
+int real_clock(clockid_t which, struct timespec *out);
+/* From now on the program reads the fabric's time; once attached. */
+void clock_begin(void);
+/* This thread of ours does not. */
+void clock_leave(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/live/live.h"
+#include "live/timed/timed.h"
+
+/* The engine of a live fabric, on what its manager has programmed. */
+
+struct engine_origin {
+	const char *name, *path, *profile;
+	struct live_tables *tables;
+};
+
+static enum hd_status open_fabric(void *context, struct diag *d,
+				  struct fabric **out)
+{
+	struct engine_origin *o = context;
+	enum hd_status status = live_tables_open(o->name, d, &o->tables);
+
+	if (status == HD_OK)
+		status = live_fabric_read(o->tables, o->path, NULL, d, out);
+	if (status != HD_OK) {
+		live_tables_free(o->tables);
+		o->tables = NULL;
+	}
+	return status;
+}
+
+static void close_fabric(void *context, struct fabric *f)
+{
+	struct engine_origin *o = context;
+
+	fabric_free(f);
+	live_tables_free(o->tables);
+	o->tables = NULL;
+}
+
+static enum hd_status run(const char *dir, void *context,
+			  void (*ready)(void *who), void *who, struct diag *d)
+{
+	const struct engine_origin *o = context;
+	const struct timed_source from = { open_fabric, close_fabric, context };
+
+	return timed_run(dir, o->profile, &from, ready, who, d);
+}
+
+enum hd_status live_start_engine(const char *name, const char *path,
+				 const char *profile, struct diag *d)
+{
+	struct engine_origin o = { .name = name,
+				   .path = path,
+				   .profile = profile };
+	const struct live_companion c = { run, &o };
+
+	return live_start_companion(name, &c, d);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_TIMED_ENGINE_H
+#define HD_LIVE_TIMED_ENGINE_H
+
+/* What the engine remembers; private to live/timed. */
+
+#include <stdbool.h>
+
+#include "live/adapter.h"
+#include "live/timed/timed.h"
+#include "verbs/guests.h"
+
+struct engine;
+struct program;
+
+/* A message that is not done. */
+struct message {
+	struct guest_message what;
+	bool has_arrived;
+};
+
+/* A queue pair of a program. */
+struct pair {
+	struct program *of;
+	uint32_t qpn;
+	struct live_pair asked;
+	struct guest *guest; /* NULL: not in the simulation */
+	bool is_connected, has_started;
+	bool is_alone;            /* connected to one that was not there yet */
+	uint64_t receives;        /* posted, and not taken */
+	struct message *messages; /* ring; `head` and `tail` count */
+	uint64_t head, tail;
+	uint32_t size;
+};
+
+struct program {
+	uint32_t number;
+	struct live_memory *memory;
+	struct pair **pairs; /* by the index in their number */
+	struct {
+		uint64_t used; /* processor time, when it was last seen busy */
+		bool is_known;
+	} patience;
+	int bell; /* -1: not opened yet */
+	unsigned rings;
+	bool seen; /* among those that there are */
+};
+
+struct engine {
+	const char *dir;
+	int calls; /* connection to the daemon */
+	const struct live_page *page;
+	uint32_t generation;
+	uint64_t version; /* of what is programmed */
+	const struct timed_source *from;
+	struct profile profile;
+	struct fabric *fabric; /* NULL: not yet */
+	struct guests *guests;
+	hd_time base; /* time of earlier guests */
+	struct program *programs[LIVE_PROGRAMS];
+	uint64_t under_way; /* messages */
+	bool is_fresh;      /* something was programmed since the last try */
+};
+
+static inline hd_time engine_now(const struct engine *e)
+{
+	return e->base + (e->guests ? guests_now(e->guests) : 0);
+}
+
+/* ---- engine.c: the daemon. An errno; a file is the caller's. */
+struct asked {
+	uint32_t question;
+	const void *text;
+	size_t size;
+};
+int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
+	       int *file);
+
+/* ---- programs.c */
+
+/* Those that there are now. */
+void programs_look(struct engine *e);
+void programs_free(struct engine *e);
+void program_tell(struct engine *e, struct program *p,
+		  const struct live_note *n);
+/* Whether time may go on. */
+bool programs_wait(struct engine *e);
+/* It has gone on. */
+void programs_time(struct engine *e);
+
+/* ---- pairs.c */
+
+/* What programs have posted; true if there was something. */
+bool pairs_take(struct engine *e);
+void pairs_forget(struct engine *e, struct program *p);
+/* Puts all of them into a simulation of the fabric as it is. */
+void pairs_enter(struct engine *e);
+/* One of them hears. */
+void pairs_news(struct engine *e, const struct guest_news *n);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "live/timed/engine.h"
+
+/* Numbers of a program's queue pairs, and the states of one, as verbs have
+ * them. */
+enum { INDEX_BITS = 14, INDICES = 1 << INDEX_BITS };
+enum { STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3 };
+
+static struct pair **place_of(struct engine *e, uint32_t qpn)
+{
+	struct program *p =
+		e->programs[qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)];
+
+	if (!p)
+		return NULL;
+	if (!p->pairs)
+		p->pairs = hd_alloc(INDICES, sizeof(struct pair *));
+	return &p->pairs[qpn & (INDICES - 1)];
+}
+
+static struct pair *pair_of(struct engine *e, uint32_t qpn)
+{
+	struct pair **at = place_of(e, qpn);
+
+	return at && *at && (*at)->qpn == qpn ? *at : NULL;
+}
+
+/* ---- messages */
+
+static void message_put(struct engine *e, struct pair *q,
+			const struct guest_message *what)
+{
+	if (q->tail - q->head == q->size) {
+		uint32_t size = q->size ? 2 * q->size : 64;
+		struct message *more = hd_alloc(size, sizeof(*more));
+
+		for (uint64_t i = q->head; i != q->tail; i++)
+			more[i % size] = q->messages[i % q->size];
+		free(q->messages);
+		q->messages = more;
+		q->size = size;
+	}
+	q->messages[q->tail++ % q->size] = (struct message){ .what = *what };
+	e->under_way++;
+}
+
+static void tell(struct engine *e, const struct pair *q,
+		 enum live_note_kind kind, uint64_t number,
+		 enum wc_status status)
+{
+	const struct live_note n = { kind, q->qpn, number, status };
+
+	program_tell(e, q->of, &n);
+}
+
+/* The one of that number: those before it are done by it. */
+static struct message *message_find(const struct pair *q, uint64_t number)
+{
+	for (uint64_t i = q->head; i != q->tail; i++)
+		if (q->messages[i % q->size].what.number == number)
+			return &q->messages[i % q->size];
+	return NULL;
+}
+
+static void pair_end(struct engine *e, struct pair *q)
+{
+	if (q->guest)
+		guest_leave(q->guest);
+	e->under_way -= q->tail - q->head;
+	free(q->messages);
+	free(q);
+}
+
+/* ---- into the simulation */
+
+static void attributes(const struct live_pair *p, struct qp_attr *out)
+{
+	*out = (struct qp_attr){
+		.pkey = p->pkey,
+		.slid = p->slid,
+		.dlid = p->dlid,
+		.sl = p->sl & 15,
+		.mtu = p->mtu,
+		.rq_psn = p->rq_psn,
+		.sq_psn = p->sq_psn,
+		.max_rd = p->max_rd,
+		.max_dest_rd = p->max_dest_rd,
+		.min_rnr = p->min_rnr,
+		.timeout = p->timeout,
+		.retry = p->retry,
+		.rnr_retry = p->rnr_retry,
+	};
+}
+
+static void enter(struct engine *e, struct pair *q)
+{
+	const struct guest_place place = { q->asked.port, q->asked.max_send,
+					   q->asked.max_recv };
+
+	if (!q->guest && q->asked.state >= STATE_INIT)
+		q->guest = guest_new(e->guests, &place, q);
+}
+
+/* To the state that its program has brought it to. */
+static void follow(struct engine *e, struct pair *q)
+{
+	struct qp_attr a;
+
+	attributes(&q->asked, &a);
+	if (q->guest && !q->is_connected && q->asked.state >= STATE_RTR) {
+		const struct pair *peer = pair_of(e, q->asked.dest_qpn);
+
+		q->is_alone = !peer || !peer->guest;
+		q->is_connected =
+			guest_connect(q->guest, peer ? peer->guest : NULL,
+				      &a) == HD_OK;
+		for (uint64_t i = 0; q->is_connected && i < q->receives; i++)
+			(void)!guest_receive(q->guest);
+	}
+	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS)
+		q->has_started = guest_start(q->guest, &a) == HD_OK;
+}
+
+/* What the simulation does not take ends here. */
+static void post(struct engine *e, struct pair *q,
+		 const struct guest_message *m)
+{
+	if (!q->has_started || !guest_send(q->guest, m))
+		tell(e, q, LIVE_DONE, m->number, WC_LOC_QP_OP_ERR);
+}
+
+/* What was on its way when the tables changed is sent once more. */
+static void resend(struct engine *e, struct pair *q)
+{
+	for (uint64_t i = q->head; i != q->tail; i++) {
+		struct message *m = &q->messages[i % q->size];
+
+		if (m->has_arrived && i == q->head) {
+			tell(e, q, LIVE_DONE, m->what.number, WC_SUCCESS);
+			q->head++;
+			e->under_way--;
+		} else if (!m->has_arrived) {
+			post(e, q, &m->what);
+		}
+	}
+}
+
+static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		const struct program *p = e->programs[i];
+
+		for (uint32_t k = 0; p && p->pairs && k < INDICES; k++)
+			if (p->pairs[k])
+				f(e, p->pairs[k]);
+	}
+}
+
+static void leave(struct engine *e, struct pair *q)
+{
+	(void)e;
+	q->guest = NULL;
+	q->is_connected = q->has_started = q->is_alone = false;
+}
+
+/* Its peer is there: programs come to know each other in any order. */
+static void renew(struct engine *e, struct pair *q)
+{
+	const struct pair *peer = pair_of(e, q->asked.dest_qpn);
+
+	if (!q->is_alone || !peer || !peer->guest)
+		return;
+	guest_leave(q->guest);
+	leave(e, q);
+	enter(e, q);
+	follow(e, q);
+	resend(e, q);
+}
+
+void pairs_enter(struct engine *e)
+{
+	each(e, leave);
+	if (!e->guests)
+		return;
+	each(e, enter);
+	each(e, follow);
+	each(e, resend);
+}
+
+/* ---- what programs ask for */
+
+static void take_pair(struct engine *e, struct program *p,
+		      const struct live_request *r)
+{
+	struct pair **at = place_of(e, r->qpn);
+
+	if (!at || (r->qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)) != p->number)
+		return;
+	if (!*at) {
+		*at = hd_alloc(1, sizeof(**at));
+		**at = (struct pair){ .of = p, .qpn = r->qpn };
+	}
+	(*at)->asked = r->pair;
+	if (!e->guests)
+		return;
+	bool is_new = !(*at)->guest;
+
+	enter(e, *at);
+	follow(e, *at);
+	if (is_new && (*at)->guest)
+		each(e, renew);
+}
+
+static void take_gone(struct engine *e, struct program *p,
+		      const struct live_request *r)
+{
+	struct pair *q = pair_of(e, r->qpn);
+
+	if (!q || q->of != p)
+		return;
+	*place_of(e, r->qpn) = NULL;
+	pair_end(e, q);
+}
+
+static const enum wr_kind kinds[LIVE_OPERATIONS] = {
+	[LIVE_OP_SEND] = WR_SEND,     [LIVE_OP_SEND_IMM] = WR_SEND_IMM,
+	[LIVE_OP_WRITE] = WR_WRITE,   [LIVE_OP_WRITE_IMM] = WR_WRITE_IMM,
+	[LIVE_OP_READ] = WR_READ,     [LIVE_OP_SWAP] = WR_CMP_SWAP,
+	[LIVE_OP_ADD] = WR_FETCH_ADD,
+};
+
+static void take_send(struct engine *e, struct program *p,
+		      const struct live_request *r)
+{
+	struct pair *q = pair_of(e, r->qpn);
+
+	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS ||
+	    r->length > WR_MAX_LENGTH)
+		return;
+	const struct guest_message m = { kinds[r->operation], r->number,
+					 r->length };
+
+	message_put(e, q, &m);
+	if (e->guests)
+		post(e, q, &m);
+}
+
+static void take_receive(struct engine *e, struct program *p,
+			 const struct live_request *r)
+{
+	struct pair *q = pair_of(e, r->qpn);
+
+	if (!q || q->of != p)
+		return;
+	q->receives += r->number;
+	for (uint64_t i = 0; q->is_connected && i < r->number; i++)
+		if (!guest_receive(q->guest))
+			break;
+}
+
+bool pairs_take(struct engine *e)
+{
+	static void (*const takers[])(struct engine * e, struct program * p,
+				      const struct live_request *r) = {
+		[LIVE_PAIR] = take_pair,
+		[LIVE_PAIR_GONE] = take_gone,
+		[LIVE_SEND] = take_send,
+		[LIVE_RECEIVE] = take_receive,
+	};
+	bool any = false;
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		struct program *p = e->programs[i];
+
+		if (!p)
+			continue;
+		struct live_clock *c = &p->memory->clock;
+		uint64_t at = atomic_load(&c->taken);
+
+		for (; at != atomic_load(&c->posted); any = true) {
+			const struct live_request r =
+				c->requests[at % LIVE_REQUESTS];
+
+			if (r.kind < sizeof(takers) / sizeof(takers[0]) &&
+			    takers[r.kind])
+				takers[r.kind](e, p, &r);
+			atomic_store(&c->taken, ++at);
+		}
+	}
+	return any;
+}
+
+void pairs_forget(struct engine *e, struct program *p)
+{
+	for (uint32_t k = 0; p->pairs && k < INDICES; k++)
+		if (p->pairs[k])
+			pair_end(e, p->pairs[k]);
+	free(p->pairs);
+}
+
+/* ---- what they hear */
+
+void pairs_news(struct engine *e, const struct guest_news *n)
+{
+	struct pair *q = n->owner;
+	struct message *m = message_find(q, n->number);
+
+	if (n->kind == GUEST_ARRIVED) {
+		struct pair *to = n->receiver;
+
+		to->receives -= to->receives > 0;
+		if (m)
+			m->has_arrived = true;
+		tell(e, q, LIVE_ARRIVED, n->number, WC_SUCCESS);
+		return;
+	}
+	if (!m)
+		return;
+	while (q->head != q->tail &&
+	       q->messages[q->head % q->size].what.number <= n->number) {
+		q->head++;
+		e->under_way--;
+	}
+	tell(e, q, LIVE_DONE, n->number, n->status);
+}

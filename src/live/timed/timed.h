@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_TIMED_TIMED_H
+#define HD_LIVE_TIMED_TIMED_H
+
+/*
+ * The engine of a live fabric where data take time: what programs post becomes
+ * packets of queue pairs (verbs/guests.h) on the fabric as it is programmed,
+ * and programs hear when they arrive. Time goes on while all programs wait, as
+ * fast as it can; while one is at work it stands.
+ *
+ * A program waits if it has polled in vain for a while, if all its threads
+ * sleep in the kernel, or if it has used up its patience: so much processor
+ * time without a word to its adapter is spinning.
+ */
+
+#include "base/diag.h"
+#include "fabric/fabric.h"
+
+/* Where the fabric comes from, as it is programmed at that moment. */
+struct timed_source {
+	enum hd_status (*open)(void *context, struct diag *d,
+			       struct fabric **out);
+	void (*close)(void *context, struct fabric *f);
+	void *context;
+};
+
+/* Until the fabric in `dir` is gone; says when it is ready. */
+HD_MUST_CHECK enum hd_status timed_run(const char *dir, const char *profile,
+				       const struct timed_source *from,
+				       void (*ready)(void *who), void *who,
+				       struct diag *d);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "fabric/parts.h"
+#include "transport/codes.h"
+#include "verbs/guests.h"
+#include "verbs/testbed.h"
+#include "verbs/verbs.h"
+
+/*
+ * Messages of programs elsewhere, on one switch: 4x HDR, 4096-byte packets,
+ * 100 ns in the switch, 10 ns of cable, adapters that cost no time.
+ */
+
+enum {
+	MTU = 4096,
+	HEADERS = 8 + 12 + 4 + 2, /* LRH, BTH, ICRC, VCRC */
+	RETH = 16,
+	DEPTH = 256,
+	TIMEOUT = 14,
+	RETRIES = 3,
+};
+
+struct fixture {
+	struct testbed bed;
+	struct guests *all;
+	struct guest *a, *b;
+	int mine, yours; /* owners */
+};
+
+static struct qp_attr attributes(const struct fixture *f, uint32_t from,
+				 uint32_t to)
+{
+	const struct sim_setup *s = &f->bed.build->setup;
+	const struct subnet *n = &f->bed.build->subnet;
+
+	return (struct qp_attr){
+		.pkey = 0xffff,
+		.slid = n->lid_of_port[s->ports[s->nodes[from].first_port + 1]
+					       .origin],
+		.dlid = n->lid_of_port[s->ports[s->nodes[to].first_port + 1]
+					       .origin],
+		.mtu = MTU,
+		.max_rd = 4,
+		.max_dest_rd = 4,
+		.min_rnr = 1,
+		.timeout = TIMEOUT,
+		.retry = RETRIES,
+		.rnr_retry = 7,
+	};
+}
+
+/* The first two end nodes of the simulation. */
+static void find_ends(const struct fixture *f, uint32_t out[2])
+{
+	const struct sim_setup *s = &f->bed.build->setup;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes && n < 2; i++)
+		if (s->nodes[i].kind == SIM_END)
+			out[n++] = i;
+	assert_int_equal(n, 2);
+}
+
+static struct guest *make(struct fixture *f, uint32_t node, void *owner)
+{
+	const struct sim_setup *s = &f->bed.build->setup;
+	const struct guest_place place = {
+		s->ports[s->nodes[node].first_port + 1].origin, DEPTH, DEPTH
+	};
+	struct guest *g = guest_new(f->all, &place, owner);
+
+	assert_non_null(g);
+	return g;
+}
+
+static void open_both(struct fixture *f, bool is_down)
+{
+	struct diag d = { .status = HD_OK };
+	uint32_t ends[2];
+
+	assert_int_equal(testbed_open("ideal", NULL, NULL, &d, &f->bed), HD_OK);
+	find_ends(f, ends);
+	if (is_down) {
+		const struct sim_setup *s = &f->bed.build->setup;
+		const struct sim_fault down = {
+			.kind = SIM_LINK_DOWN,
+			.port = s->nodes[ends[1]].first_port + 1
+		};
+
+		fabric_add_fault(f->bed.build, down);
+	}
+	f->all = guests_new(f->bed.build, &f->bed.profile);
+	f->a = make(f, ends[0], &f->mine);
+	f->b = make(f, ends[1], &f->yours);
+	const struct qp_attr there = attributes(f, ends[0], ends[1]);
+	const struct qp_attr back = attributes(f, ends[1], ends[0]);
+
+	assert_int_equal(guest_connect(f->a, f->b, &there), HD_OK);
+	assert_int_equal(guest_connect(f->b, f->a, &back), HD_OK);
+	assert_int_equal(guest_start(f->a, &there), HD_OK);
+	assert_int_equal(guest_start(f->b, &back), HD_OK);
+}
+
+static void close_both(struct fixture *f)
+{
+	guests_free(f->all);
+	testbed_close(&f->bed);
+}
+
+/* Bytes over 4x HDR: 200 Gb/s. */
+static hd_time wire_time(uint64_t bytes)
+{
+	return bytes * 8 * 5;
+}
+
+/* Writes keep the link busy from the first packet to the last. */
+static void test_writes_fill_the_link(void **state)
+{
+	enum { N = 100, SIZE = 65536, PACKETS = SIZE / MTU };
+	struct fixture f = { 0 };
+	struct guest_news n;
+	hd_time first = 0;
+
+	(void)state;
+	open_both(&f, false);
+	for (uint64_t i = 0; i < N; i++)
+		assert_true(guest_send(
+			f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+	for (uint64_t i = 0; i < N; i++) {
+		assert_true(guests_next(f.all, &n));
+		assert_int_equal(n.kind, GUEST_DONE);
+		assert_ptr_equal(n.owner, &f.mine);
+		assert_int_equal(n.number, i);
+		assert_int_equal(n.status, WC_SUCCESS);
+		first = i ? first : guests_now(f.all);
+	}
+	assert_int_equal(guests_now(f.all) - first,
+			 (N - 1) * wire_time(PACKETS * (MTU + HEADERS) + RETH));
+	assert_false(guests_next(f.all, &n));
+	close_both(&f);
+}
+
+/* A send arrives before its sender hears so; without a receive, after one. */
+static void test_sends_need_receives(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+
+	(void)state;
+	open_both(&f, false);
+	assert_true(guest_receive(f.b));
+	for (uint64_t i = 0; i < 2; i++)
+		assert_true(guest_send(
+			f.a, &(struct guest_message){ WR_SEND, i, 1 }));
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_ptr_equal(n.receiver, &f.yours);
+	assert_int_equal(n.number, 0);
+	hd_time arrived = guests_now(f.all);
+
+	/* 1 byte and its padding, through a switch that cuts through. */
+	assert_in_range(arrived, 100 * HD_NS, 200 * HD_NS);
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_int_equal(n.number, 0);
+	assert_true(guests_now(f.all) > arrived);
+	assert_true(guest_receive(f.b));
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_int_equal(n.number, 1);
+	assert_true(guests_now(f.all) >= rnr_delay(1));
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_int_equal(n.number, 1);
+	assert_int_equal(n.status, WC_SUCCESS);
+	close_both(&f);
+}
+
+/* Every operation is done, in the order in which they were posted. */
+static void test_operations_in_order(void **state)
+{
+	static const enum wr_kind kinds[] = { WR_WRITE,     WR_READ,
+					      WR_FETCH_ADD, WR_SEND_IMM,
+					      WR_CMP_SWAP,  WR_WRITE_IMM };
+	enum { N = sizeof(kinds) / sizeof(kinds[0]) };
+	struct fixture f = { 0 };
+	struct guest_news n;
+	uint64_t done = 0, arrived = 0;
+
+	(void)state;
+	open_both(&f, false);
+	for (uint64_t i = 0; i < N; i++) {
+		bool atomic =
+			kinds[i] == WR_FETCH_ADD || kinds[i] == WR_CMP_SWAP;
+
+		assert_true(guest_receive(f.b));
+		assert_true(guest_send(
+			f.a, &(struct guest_message){ kinds[i], i,
+						      atomic ? 8 : 10000 }));
+	}
+	while (guests_next(f.all, &n)) {
+		if (n.kind == GUEST_ARRIVED) {
+			assert_true(n.number == 3 || n.number == 5);
+			arrived++;
+			continue;
+		}
+		assert_int_equal(n.status, WC_SUCCESS);
+		assert_int_equal(n.number, done++);
+	}
+	assert_int_equal(done, N);
+	assert_int_equal(arrived, 2);
+	close_both(&f);
+}
+
+/* Over a link that is down, retries end it, when they are used up. */
+static void test_retries_end(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+
+	(void)state;
+	open_both(&f, true);
+	assert_true(
+		guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, 100 }));
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_int_equal(n.number, 7);
+	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
+	/* Timers run at least as long as they say, and at most four times. */
+	assert_in_range(guests_now(f.all), (RETRIES + 1) * ack_timeout(TIMEOUT),
+			4 * (RETRIES + 1) * ack_timeout(TIMEOUT));
+	close_both(&f);
+}
+
+/* One that goes takes nothing with it but its own. */
+static void test_leaving(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+
+	(void)state;
+	open_both(&f, false);
+	assert_true(
+		guest_send(f.a, &(struct guest_message){ WR_WRITE, 0, 65536 }));
+	guest_leave(f.b);
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
+	guest_leave(f.a);
+	assert_false(guests_next(f.all, &n));
+	close_both(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writes_fill_the_link),
+		cmocka_unit_test(test_sends_need_receives),
+		cmocka_unit_test(test_operations_in_order),
+		cmocka_unit_test(test_retries_end),
+		cmocka_unit_test(test_leaving),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

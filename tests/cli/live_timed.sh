@@ -1,0 +1,131 @@
+# Data that take their time: unmodified programs print what the links' rates,
+# arbitration and states say, whatever this machine's speed is.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+. "$SRC/tests/cli/verbs_lib.sh"
+cat >conf <<'CONF'
+force_log_flush TRUE
+qos TRUE
+qos_max_vls 8
+qos_high_limit 0
+qos_vlarb_high 0:0
+qos_vlarb_low 0:64,1:192
+qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
+CONF
+echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >two.yaml
+
+# ---- what makes no sense
+status 2 "$HEDDLE" live up two.yaml --pace-data slow
+status 2 "$HEDDLE" live up two.yaml --pace-data timed --foreground
+status 3 "$HEDDLE" live up two.yaml --pace-data timed --profile none
+"$HEDDLE" live up two.yaml --name plain -q
+status 3 "$HEDDLE" live clock --name plain
+has err "data take no time in this fabric"
+"$HEDDLE" live down --name plain
+
+"$HEDDLE" live up two.yaml --pace-data timed -q
+manage h0 log -F conf
+wait_for 1 'SUBNET UP'
+status 2 "$HEDDLE" live clock fast
+
+# average: MiB/s of the last bandwidth test; latency: us, typical.
+average() { awk '$2 ~ /^[0-9]+$/ && NF == 5 { print $4 }' "${1:-client}"; }
+latency() { awk '$2 ~ /^[0-9]+$/ && NF > 5 { print $5 }' client; }
+# near VALUE WANTED PERCENT WHAT
+near() {
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
+		exit !(a > b * (1 - p / 100) && a < b * (1 + p / 100)) }' ||
+		fail "$4: $1, not $2"
+}
+
+# ---- 4x HDR has 25 GB/s for packets of 4096 bytes and 26 of headers
+rate=$(awk 'BEGIN { print 25e9 * 4096 / 4122 / 1048576 }')
+between h1 h0 ib_write_bw -F -n 100
+near "$(average)" "$rate" 1 "ib_write_bw"
+between h1 h4 ib_send_bw -F -n 100
+near "$(average)" "$rate" 1 "ib_send_bw"
+between h1 h4 ib_read_bw -F -n 100
+near "$(average)" "$rate" 1 "ib_read_bw"
+# ... each way
+between h1 h0 ib_write_bw -b -F -n 100
+near "$(average)" "$(awk -v r="$rate" 'BEGIN { print 2 * r }')" 1 "both ways"
+
+# ---- the same as programs in the simulation measure
+bench() {
+	"$HEDDLE" bench "$1" --profile ideal --fabric two.yaml --values "$2" \
+		--csv | awk -F, -v size="$2" -v column="$3" '
+		{ for (i = 1; i <= NF; i++) if ($i == column) at = i }
+		at && $1 == size { print $at }'
+}
+near "$(average)" "$(bench write-bidir 65536 'BW average[MiB/sec]')" 1 \
+	"write-bidir of the bench"
+between h1 h0 ib_send_lat -F -n 20
+near "$(latency)" "$(bench send-lat 2 't_typical[usec]')" 5 "send-lat"
+between h1 h0 ib_read_lat -F -n 20
+near "$(latency)" "$(bench read-lat 2 't_typical[usec]')" 5 "read-lat"
+
+# ---- contents, polled for and waited for
+between h0 h5 ibv_rc_pingpong -c -n 20
+between h0 h5 ibv_rc_pingpong -c -e -n 20
+between h0 h5 ib_atomic_bw -F -n 20
+
+# ---- two that share the cable to h4, from the same moment on: 1 to 3
+compete() { # HOST SL N: its process in $pair, what it says in client.SL
+	pick_port
+	"$HEDDLE" live exec h4 -- ib_write_bw -F -n "$3" --sl "$2" \
+		-p "$port" >"server.$2" 2>&1 &
+	programs="$programs $!"
+	wait_for_port
+	"$HEDDLE" live exec "$1" -- ib_write_bw -F -n "$3" --sl "$2" \
+		-p "$port" 127.0.0.1 >"client.$2" 2>&1 &
+	pair=$!
+	programs="$programs $pair"
+}
+# ready PROGRAMS REQUESTS: until so many have asked for so much.
+ready() {
+	tries=0
+	until "$HEDDLE" live clock | awk -v n="$1" -v m="$2" '{
+		exit !($3 == "held," && $4 == n && $6 >= m) }'; do
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] ||
+			fail "they do not begin: $("$HEDDLE" live clock)"
+		sleep 0.05
+	done
+}
+"$HEDDLE" live clock hold
+compete h0 0 150
+first=$pair
+compete h2 1 450
+# Three changes of state at each client, two at each server, and all that fits
+# their queues.
+ready 4 266
+"$HEDDLE" live clock go
+wait "$first" || fail "$(cat client.0)"
+wait "$pair" || fail "$(cat client.1)"
+near "$(average client.0)" "$(awk -v r="$rate" 'BEGIN { print r / 4 }')" 2 \
+	"one of four parts"
+near "$(average client.1)" "$(awk -v r="$rate" 'BEGIN { print r * 3 / 4 }')" \
+	2 "three of four parts"
+
+# ---- a cable is pulled before anything is sent
+"$HEDDLE" live clock hold
+pick_port
+"$HEDDLE" live exec h0 -- ibv_rc_pingpong -p "$port" >server 2>&1 &
+programs="$programs $!"
+wait_for_port
+"$HEDDLE" live exec h5 -- ibv_rc_pingpong -p "$port" 127.0.0.1 >client 2>&1 &
+pair=$!
+programs="$programs $pair"
+# Receives of both, their states, and the first send.
+ready 2 1007
+"$HEDDLE" live link h5 down
+"$HEDDLE" live clock go
+! wait "$pair" || fail "data over a cable that is pulled"
+has client 'transport retry counter exceeded'
+"$HEDDLE" live link h5 up
+wait_for 3 'SUBNET UP'
+between h0 h5 ibv_rc_pingpong -c -n 10
+
+# ---- what the engine does not carry
+! on h0 ibv_ud_pingpong >refused 2>&1 || fail "datagrams"
+has refused "Couldn't create QP"
