@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "transport/codes.h"
 #include "transport/state.h"
 
@@ -13,7 +14,6 @@
 void requester_init(struct requester *r, uint32_t size)
 {
 	r->size = size;
-	r->items = hd_alloc(size, sizeof(*r->items));
 	requester_reset(r);
 }
 
@@ -25,6 +25,7 @@ void requester_fini(struct requester *r)
 void requester_reset(struct requester *r)
 {
 	*r = (struct requester){ .items = r->items,
+				 .places = r->places,
 				 .size = r->size,
 				 .timer = HD_TIME_NEVER };
 }
@@ -184,9 +185,12 @@ enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr)
 	if (status != HD_OK)
 		return status;
 	uint64_t length = sg_length(wr->sge, wr->n_sge);
+
+	r->items = ring_grow(r->items, &r->places, r->head, r->tail,
+			     sizeof(*r->items));
 	struct send_item *item = item_at(r, r->tail++);
 
-	item->wr = *wr;
+	send_wr_copy(&item->wr, wr);
 	item->length = length;
 	item->started = false;
 	item->wrong = false;

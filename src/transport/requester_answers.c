@@ -8,10 +8,10 @@
 /* The first PSN that is not acknowledged. */
 static uint32_t oldest_psn(const struct requester *r)
 {
+	if (!is_outstanding(r))
+		return r->next_psn;
 	const struct send_item *item = item_at(r, r->head);
 
-	if (r->head == r->tail || !item->started)
-		return r->next_psn;
 	return psn_add(item->psn, item->done);
 }
 

@@ -4,23 +4,32 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "transport/codes.h"
 #include "transport/state.h"
 
 void responder_init(struct responder *r, uint32_t size)
 {
 	r->size = size;
-	r->queue = hd_alloc(size, sizeof(*r->queue));
 }
 
 void responder_fini(struct responder *r)
 {
 	free(r->queue);
+	free(r->resources);
+	free(r->answers);
 }
 
 void responder_reset(struct responder *r)
 {
-	*r = (struct responder){ .queue = r->queue, .size = r->size };
+	const struct responder before = *r;
+
+	free(r->resources);
+	*r = (struct responder){ .queue = before.queue,
+				 .places = before.places,
+				 .size = before.size,
+				 .answers = before.answers,
+				 .answer_places = before.answer_places };
 }
 
 /* ---- receive requests -------------------------------------------------- */
@@ -35,7 +44,9 @@ enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr)
 		return HD_ERR_RANGE;
 	if (r->tail - r->head == r->size)
 		return HD_ERR_FULL;
-	r->queue[r->tail++ % r->size] = *wr;
+	r->queue = ring_grow(r->queue, &r->places, r->head, r->tail,
+			     sizeof(*r->queue));
+	recv_wr_copy(&r->queue[r->tail++ % r->places], wr);
 	if (qp->state == QPS_ERR)
 		responder_flush(qp);
 	return HD_OK;
@@ -54,7 +65,7 @@ bool responder_take(struct qp *qp)
 	}
 	if (r->head == r->tail)
 		return false;
-	r->recv = r->queue[r->head++ % r->size];
+	recv_wr_copy(&r->recv, &r->queue[r->head++ % r->places]);
 	r->has_recv = true;
 	return true;
 }
@@ -87,7 +98,7 @@ void responder_flush(struct qp *qp)
 
 static struct answer *answer_at(struct responder *r, uint32_t i)
 {
-	return &r->answers[i % MAX_ANSWERS];
+	return &r->answers[i % r->answer_places];
 }
 
 static bool is_plain_ack(const struct answer *a)
@@ -107,6 +118,8 @@ void responder_answer(struct qp *qp, const struct answer *answer)
 	}
 	if (r->answer_tail - r->answer_head == MAX_ANSWERS)
 		return; /* as if lost; the peer will ask again */
+	r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head,
+			       r->answer_tail, sizeof(*r->answers));
 	*answer_at(r, r->answer_tail++) = *answer;
 	r->fresh += answer->fresh;
 }
@@ -419,6 +432,8 @@ static bool execute_write(struct qp *qp, const struct packet *p)
 
 static struct resource *remember(struct responder *r, uint8_t n)
 {
+	if (!r->resources)
+		r->resources = hd_alloc(MAX_RD, sizeof(*r->resources));
 	struct resource *resource = &r->resources[r->next_resource];
 
 	r->next_resource = (r->next_resource + 1) % n;
@@ -521,7 +536,7 @@ static bool execute(struct qp *qp, const struct packet *p)
 static const struct resource *recall(const struct responder *r, uint32_t psn,
 				     bool atomic)
 {
-	for (unsigned i = 0; i < MAX_RD; i++) {
+	for (unsigned i = 0; r->resources && i < MAX_RD; i++) {
 		const struct resource *res = &r->resources[i];
 		int32_t into = psn_diff(psn, res->psn);
 

@@ -4,7 +4,9 @@
  * connected as the one that was written: its parameters and attributes are not
  * among them.
  */
+#include "base/alloc.h"
 #include "base/pack.h"
+#include "base/ring.h"
 #include "transport/state.h"
 
 /* ---- work requests ---------------------------------------------------------
@@ -84,8 +86,11 @@ static void pack_requester(struct pack *p, struct requester *r)
 	if (!pack_check(p, r->tail - r->head <= r->size &&
 				   r->next - r->head <= r->tail - r->head))
 		r->head = r->next = r->tail = 0;
-	for (uint32_t i = r->head; i != r->tail; i++)
-		pack_item(p, &r->items[i % r->size]);
+	for (uint32_t i = r->head; i != r->tail; i++) {
+		r->items = ring_grow(r->items, &r->places, r->head, i,
+				     sizeof(*r->items));
+		pack_item(p, item_at(r, i));
+	}
 }
 
 /* ---- the peer's
@@ -119,7 +124,7 @@ static const struct pack_member answer_members[] = {
 
 PACK_KNOWS(resource, 40);
 PACK_KNOWS(answer, 64);
-PACK_KNOWS(responder, 4088);
+PACK_KNOWS(responder, 400);
 
 static bool responder_is_sound(const struct responder *r)
 {
@@ -136,17 +141,29 @@ static void pack_responder(struct pack *p, struct responder *r)
 		r->head = r->tail = r->answer_head = r->answer_tail = 0;
 		return;
 	}
-	for (uint32_t i = r->head; i != r->tail; i++)
-		pack_recv(p, &r->queue[i % r->size]);
-	for (uint32_t i = 0; i < MAX_RD; i++)
+	for (uint32_t i = r->head; i != r->tail; i++) {
+		r->queue = ring_grow(r->queue, &r->places, r->head, i,
+				     sizeof(*r->queue));
+		pack_recv(p, &r->queue[i % r->places]);
+	}
+	bool remembers = r->resources != NULL;
+
+	pack_bool(p, &remembers);
+	if (remembers && !r->resources)
+		r->resources = hd_alloc(MAX_RD, sizeof(*r->resources));
+	for (uint32_t i = 0; remembers && i < MAX_RD; i++)
 		PACK_STRUCT(p, resource_members, &r->resources[i]);
 	for (uint32_t i = r->answer_head; i != r->answer_tail; i++) {
-		PACK_STRUCT(p, answer_members, &r->answers[i % MAX_ANSWERS]);
-		pack_check(p, r->answers[i % MAX_ANSWERS].kind <= ANSWER_CNP);
+		r->answers = ring_grow(r->answers, &r->answer_places,
+				       r->answer_head, i, sizeof(*r->answers));
+		struct answer *a = &r->answers[i % r->answer_places];
+
+		PACK_STRUCT(p, answer_members, a);
+		pack_check(p, a->kind <= ANSWER_CNP);
 	}
 }
 
-PACK_KNOWS(qp, 4312);
+PACK_KNOWS(qp, 624);
 
 void qp_pack(struct qp *qp, struct pack *p)
 {

@@ -12,7 +12,6 @@
 
 /* A work request in the send queue. */
 struct send_item {
-	struct send_wr wr;
 	uint64_t length;
 	uint32_t psn;    /* of its first packet, once it was started */
 	uint32_t n_psns; /* packets, or of a read: answers */
@@ -20,13 +19,14 @@ struct send_item {
 	uint32_t ssn;
 	bool started;
 	bool wrong; /* will fail when it is the oldest */
+	struct send_wr wr;
 	uint8_t data[WR_MAX_INLINE];
 };
 
 struct requester {
-	struct send_item *items; /* ring */
-	uint32_t size;
-	/* Counters, not positions: item i is items[i % size]. */
+	struct send_item *items; /* ring that grows (ring_grow) */
+	uint32_t places;
+	uint32_t size; /* items, at most */
 	uint32_t head; /* oldest not completed */
 	uint32_t next; /* being sent */
 	uint32_t tail; /* next to post */
@@ -90,13 +90,13 @@ struct responder {
 	struct reth write; /* the message's RETH */
 	bool skipping;     /* UC: until the next first packet */
 
-	struct recv_wr *queue; /* ring */
-	uint32_t size, head, tail;
+	struct recv_wr *queue; /* ring that grows, to `size` requests */
+	uint32_t places, size, head, tail;
 
-	struct resource resources[MAX_RD];
+	struct resource *resources; /* MAX_RD; NULL: it never had one */
 	uint32_t next_resource;
-	struct answer answers[MAX_ANSWERS]; /* ring */
-	uint32_t answer_head, answer_tail;
+	struct answer *answers; /* ring that grows, to MAX_ANSWERS */
+	uint32_t answer_places, answer_head, answer_tail;
 	uint32_t fresh; /* answers that hold a resource */
 	bool becn_due;
 	bool established;
@@ -167,7 +167,7 @@ void requester_flush(struct qp *qp);
 
 static inline struct send_item *item_at(const struct requester *r, uint32_t i)
 {
-	return &r->items[i % r->size];
+	return &r->items[i % r->places];
 }
 
 static inline bool needs_answer(const struct send_item *item)

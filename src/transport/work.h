@@ -8,7 +8,9 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WR_MAX_SGE    16
 #define WR_MAX_INLINE 256
@@ -55,13 +57,13 @@ struct send_wr {
 	uint64_t id;
 	enum wr_kind kind;
 	unsigned flags;
-	uint32_t n_sge;
-	struct sge sge[WR_MAX_SGE];
 	uint32_t imm; /* immediate data, or the R_Key to invalidate */
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint64_t swap_add, compare;
 	struct wr_datagram to; /* UD */
+	uint32_t n_sge;
+	struct sge sge[WR_MAX_SGE]; /* the last (send_wr_copy) */
 };
 
 struct recv_wr {
@@ -69,6 +71,21 @@ struct recv_wr {
 	uint32_t n_sge;
 	struct sge sge[WR_MAX_SGE];
 };
+
+/* Of requests: what is used of them, not the room for all segments. */
+static inline void send_wr_copy(struct send_wr *to, const struct send_wr *from)
+{
+	memcpy(to, from,
+	       offsetof(struct send_wr, sge) +
+		       from->n_sge * sizeof(*from->sge));
+}
+
+static inline void recv_wr_copy(struct recv_wr *to, const struct recv_wr *from)
+{
+	memcpy(to, from,
+	       offsetof(struct recv_wr, sge) +
+		       from->n_sge * sizeof(*from->sge));
+}
 
 /* The numbers of enum ibv_wc_status. */
 enum wc_status {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "verbs/pairs.h"
 
 #define PIECE      (UINT64_C(1) << 20) /* bytes of a SEND, at most */
@@ -47,16 +48,8 @@ uint32_t courier_pieces(uint64_t bytes)
 
 static void queue_put(struct courier *c, struct queued one)
 {
-	if (c->tail - c->head == c->size) {
-		uint32_t size = c->size ? 2 * c->size : 4;
-		struct queued *more = hd_alloc(size, sizeof(*more));
-
-		for (uint32_t i = c->head; i != c->tail; i++)
-			more[i % size] = c->queue[i % c->size];
-		free(c->queue);
-		c->queue = more;
-		c->size = size;
-	}
+	c->queue = ring_grow(c->queue, &c->size, c->head, c->tail,
+			     sizeof(*c->queue));
 	c->queue[c->tail++ % c->size] = one;
 }
 
@@ -133,7 +126,7 @@ static void settle(struct side *side)
 	bool receives = side == &c->link.receives;
 
 	while (cq->head != cq->tail) {
-		const struct cq_entry e = cq->ring[cq->head++ % cq->size];
+		const struct cq_entry e = *cq_at(cq, cq->head++);
 
 		if (receives)
 			take_received(c, &e);

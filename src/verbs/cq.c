@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "verbs/objects.h"
 
 #define CQE_BYTES 32
@@ -19,8 +20,6 @@ struct v_channel *v_channel_new(struct v_device *dev)
 	struct v_channel *c = hd_alloc(1, sizeof(*c));
 
 	c->dev = dev;
-	c->size = 16;
-	c->events = hd_alloc(c->size, sizeof(*c->events));
 	spend(dev->lab, dev->lab->profile->command);
 	return c;
 }
@@ -43,7 +42,6 @@ struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries,
 	cq->dev = dev;
 	cq->channel = channel;
 	cq->size = entries;
-	cq->ring = hd_alloc(entries, sizeof(*cq->ring));
 	spend(dev->lab,
 	      p->command + pages_cost(p, (uint64_t)entries * CQE_BYTES));
 	return cq;
@@ -60,19 +58,8 @@ void v_cq_free(struct v_cq *cq)
 
 static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
 {
-	assert(c->size > 0);
-	if (c->tail - c->head == c->size) {
-		struct channel_event *more =
-			hd_alloc((size_t)c->size * 2, sizeof(*more));
-
-		for (uint32_t i = 0; i < c->size; i++)
-			more[i] = c->events[(c->head + i) % c->size];
-		free(c->events);
-		c->events = more;
-		c->tail -= c->head;
-		c->head = 0;
-		c->size *= 2;
-	}
+	c->events = ring_grow(c->events, &c->size, c->head, c->tail,
+			      sizeof(*c->events));
 	c->events[c->tail++ % c->size] = (struct channel_event){ cq, when };
 	struct v_thread *t = list_take(&c->waiters);
 
@@ -99,7 +86,7 @@ void v_arm(struct v_cq *cq, bool solicited_only)
 	cq->solicited_only = solicited_only;
 	cq->armed_at = now;
 	for (; seen < cq->tail; seen++) {
-		const struct cq_entry *e = &cq->ring[seen % cq->size];
+		const struct cq_entry *e = cq_at(cq, seen);
 
 		if (solicited_only && !e->wc.solicited &&
 		    e->wc.status == WC_SUCCESS)
@@ -147,8 +134,10 @@ void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 		return;
 	}
 	if (cq->tail != cq->head)
-		when = later(when, cq->ring[(cq->tail - 1) % cq->size].when);
-	cq->ring[cq->tail++ % cq->size] = (struct cq_entry){ *wc, when };
+		when = later(when, cq_at(cq, cq->tail - 1)->when);
+	cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head,
+			     (uint32_t)cq->tail, sizeof(*cq->ring));
+	*cq_at(cq, cq->tail++) = (struct cq_entry){ *wc, when };
 	if (cq->armed &&
 	    (!cq->solicited_only || wc->solicited || wc->status != WC_SUCCESS))
 		make_event(cq, later(when, cq->armed_at));
@@ -170,8 +159,8 @@ unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)
 	hd_time now = caller_time(lab);
 
 	while (taken < n && cq->head != cq->tail &&
-	       cq->ring[cq->head % cq->size].when <= now) {
-		out[taken++] = cq->ring[cq->head++ % cq->size].wc;
+	       cq_at(cq, cq->head)->when <= now) {
+		out[taken++] = cq_at(cq, cq->head++)->wc;
 		spend(lab, p->poll);
 	}
 	if (taken == 0)
@@ -197,7 +186,7 @@ bool v_poll_wait(struct v_cq *cq, struct completion *out)
 		if (!thread_wait(lab))
 			return false;
 	}
-	const struct cq_entry *e = &cq->ring[cq->head++ % cq->size];
+	const struct cq_entry *e = cq_at(cq, cq->head++);
 
 	*out = e->wc;
 	lab->current->clock =

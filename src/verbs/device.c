@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 
 #define MIN_STAGED 64 /* what a packet without payload takes */
 
@@ -505,16 +506,8 @@ static void hand_to_members(struct v_device *dev, const struct packet *p)
 
 static void arrivals_put(struct arrivals *a, uint32_t slot, bool is_marked)
 {
-	if (a->tail - a->head == a->size) {
-		uint32_t size = a->size ? 2 * a->size : 16;
-		struct arrival *more = hd_alloc(size, sizeof(*more));
-
-		for (uint32_t i = a->head; i != a->tail; i++)
-			more[i % size] = a->ring[i % a->size];
-		free(a->ring);
-		a->ring = more;
-		a->size = size;
-	}
+	a->ring = ring_grow(a->ring, &a->size, a->head, a->tail,
+			    sizeof(*a->ring));
 	a->ring[a->tail++ % a->size] = (struct arrival){ slot, is_marked };
 }
 

@@ -50,8 +50,10 @@ struct slot {
 	uint32_t qp, birth;
 	uint32_t behind; /* leaves after it */
 	hd_time when;    /* it has left; of loopback: it arrives */
-	uint8_t data[4096];
+	uint8_t *data;   /* SLOT_DATA, apart: what is looked at stays dense */
 };
+
+#define SLOT_DATA 4096u
 
 struct slot_list {
 	uint32_t first, last;
@@ -64,9 +66,10 @@ struct slot_list {
 /* Slots of one lab. They never move: others may look at them meanwhile. */
 struct slot_pool {
 	struct slot *chunks[SLOT_CHUNKS];
-	uint32_t n;        /* that there were ever */
-	uint32_t free;     /* linked by `next` */
-	uint32_t returned; /* the same, by others */
+	uint8_t *data[SLOT_CHUNKS]; /* of the slots of each */
+	uint32_t n;                 /* that there were ever */
+	uint32_t free;              /* linked by `next` */
+	uint32_t returned;          /* the same, by others */
 	/* Another process has them: here are copies of what comes to us. */
 	bool is_elsewhere;
 };
@@ -157,9 +160,9 @@ struct cq_entry {
 struct v_cq {
 	struct v_device *dev;
 	struct v_channel *channel;
-	struct cq_entry *ring;
-	uint32_t size;
-	uint64_t head, tail; /* count, modulo size is the place */
+	struct cq_entry *ring; /* that grows, to `size` entries */
+	uint32_t places, size;
+	uint64_t head, tail; /* count, modulo places is the place */
 	uint64_t tail_at_event;
 	bool armed, solicited_only;
 	/* Told of every entry, or NULL; no program polls such a queue. */
@@ -169,6 +172,11 @@ struct v_cq {
 	struct thread_list waiters;
 	uint32_t users;
 };
+
+static inline struct cq_entry *cq_at(const struct v_cq *cq, uint64_t i)
+{
+	return &cq->ring[i % cq->places];
+}
 
 struct channel_event {
 	struct v_cq *cq;

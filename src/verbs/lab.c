@@ -46,11 +46,15 @@ bool slot_is_here(const struct lab *lab, uint32_t id)
 static void chunk_need(struct slot_pool *pool, uint32_t place)
 {
 	unsigned chunk = chunk_of(place);
+	size_t n = (size_t)SLOT_FIRST << chunk;
 
 	assert(chunk < SLOT_CHUNKS);
-	if (!pool->chunks[chunk])
-		pool->chunks[chunk] = hd_alloc((size_t)SLOT_FIRST << chunk,
-					       sizeof(struct slot));
+	if (pool->chunks[chunk])
+		return;
+	pool->chunks[chunk] = hd_alloc(n, sizeof(struct slot));
+	pool->data[chunk] = hd_alloc(n, SLOT_DATA);
+	for (size_t i = 0; i < n; i++)
+		pool->chunks[chunk][i].data = pool->data[chunk] + i * SLOT_DATA;
 }
 
 struct slot *slot_mirror(struct lab *lab, uint32_t id)
@@ -124,8 +128,10 @@ static struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old,
 static void pools_free(struct slot_pool *pools, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		for (unsigned k = 0; k < SLOT_CHUNKS; k++)
+		for (unsigned k = 0; k < SLOT_CHUNKS; k++) {
 			free(pools[i].chunks[k]);
+			free(pools[i].data[k]);
+		}
 	}
 	free(pools);
 }

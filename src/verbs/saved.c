@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/ring.h"
 #include "verbs/device.h"
 
 struct slots_saved {
@@ -42,7 +43,7 @@ static const struct pack_member slot_members[] = {
 	PACK(slot, birth),  PACK(slot, when),
 };
 
-PACK_KNOWS(slot, 4344);
+PACK_KNOWS(slot, 256);
 
 void slot_pack_headers(struct pack *p, struct slot *s)
 {
@@ -56,7 +57,7 @@ void slot_pack_headers(struct pack *p, struct slot *s)
 		assert(false && "it was sent");
 	size = pack_count(p, size);
 	pack_size(p, &len);
-	if (!pack_check(p, size <= sizeof(bytes) && len <= sizeof(s->data)))
+	if (!pack_check(p, size <= sizeof(bytes) && len <= SLOT_DATA))
 		return;
 	pack_bytes(p, bytes, size);
 	struct diag ignored = { .status = HD_OK };
@@ -147,15 +148,12 @@ static void pack_arrived(struct lab *lab, struct pack *p, struct arrivals *a)
 {
 	size_t n = pack_count(p, a->tail - a->head);
 
-	if (p->reads) {
-		free(a->ring);
-		*a = (struct arrivals){ .size = 16 };
-		while (a->size < n)
-			a->size *= 2;
-		a->ring = hd_alloc(a->size, sizeof(*a->ring));
-	}
 	for (size_t i = 0; i < n && !p->refused; i++) {
-		struct arrival *at = &a->ring[(a->head + i) % a->size];
+		uint32_t number = a->head + (uint32_t)i;
+
+		a->ring = ring_grow(a->ring, &a->size, a->head, number,
+				    sizeof(*a->ring));
+		struct arrival *at = &a->ring[number % a->size];
 
 		pack_slot(lab, p, &at->slot);
 		pack_bool(p, &at->is_marked);
@@ -304,7 +302,9 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 	if (!pack_check(p, cq->tail - cq->head <= cq->size))
 		cq->head = cq->tail = 0;
 	for (uint64_t i = cq->head; i != cq->tail; i++) {
-		struct cq_entry *e = &cq->ring[i % cq->size];
+		cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head,
+				     (uint32_t)i, sizeof(*cq->ring));
+		struct cq_entry *e = cq_at(cq, i);
 
 		PACK_STRUCT(p, entry_members, e);
 		pack_check(p, e->wc.kind <= WC_RECV_WRITE_IMM);

@@ -328,7 +328,7 @@ static void settle(struct side *side)
 	bool receives = side == &p->link.receives;
 
 	for (; cq->head != cq->tail; cq->head++) {
-		const struct cq_entry *e = &cq->ring[cq->head % cq->size];
+		const struct cq_entry *e = cq_at(cq, cq->head);
 
 		if (receives)
 			take_received(p, e);

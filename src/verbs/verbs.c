@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "subnet/subnet.h"
 #include "verbs/objects.h"
 
@@ -358,31 +359,9 @@ void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority)
 
 static struct deferred *request_new(struct v_thread *t)
 {
-	if (t->tail - t->head == t->size) {
-		uint32_t size = t->size ? 2 * t->size : 16;
-		struct deferred *more = hd_alloc(size, sizeof(*more));
-
-		for (uint32_t i = 0; i < t->size; i++)
-			more[i] = t->requests[(t->head + i) % t->size];
-		free(t->requests);
-		t->requests = more;
-		t->tail -= t->head;
-		t->head = 0;
-		t->size = size;
-	}
+	t->requests = ring_grow(t->requests, &t->size, t->head, t->tail,
+				sizeof(*t->requests));
 	return &t->requests[t->tail++ % t->size];
-}
-
-/* Copies the segments that are used, not the room for all. */
-static void copy_send(struct send_wr *to, const struct send_wr *from)
-{
-	size_t list = offsetof(struct send_wr, sge);
-	size_t rest = list + sizeof(from->sge);
-
-	memcpy(to, from, list);
-	memcpy(to->sge, from->sge, from->n_sge * sizeof(*from->sge));
-	memcpy((char *)to + rest, (const char *)from + rest,
-	       sizeof(*from) - rest);
 }
 
 /* The program may change its memory as soon as the post returns. */
@@ -409,7 +388,7 @@ static enum hd_status post_later(struct v_qp *qp, const struct send_wr *wr)
 	d->when = lab->current->clock + lab->profile->doorbell;
 	d->qp = qp;
 	d->is_recv = false;
-	copy_send(&d->send, wr);
+	send_wr_copy(&d->send, wr);
 	if (wr->flags & WR_INLINE)
 		keep_inline(d);
 	qp->deferred_sends++;

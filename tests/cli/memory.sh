@@ -51,3 +51,17 @@ status 4 "$HEDDLE" bench send-lat --size 64 -n 1000 --fabric overload.yaml \
 	--memory 60MB
 one_line err
 has err 'out of memory: packets in the simulated fabric need'
+
+# A connection of a job that is not used takes at most 8 KB: 128 ranks have
+# 16,256 to each other. (The job never begins, which is status 1. A sanitizer
+# puts something around every piece.)
+each=8
+! nm -D "$HEDDLE" | grep -q __asan_init || each=24
+cat >pairs.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 128}}
+jobs: [{name: a, transport: rc, start: 1ms, alone: false,
+  program: [{alltoall: 64}]}]
+run: {horizon: 10us}
+END
+status 1 "$HEDDLE" sim pairs.yaml --memory $((20 + 16256 * each / 1000))MB
+has out "never begins"
