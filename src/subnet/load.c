@@ -196,30 +196,66 @@ static void funnel_end(struct funnel *f, struct loads *l,
 	free(f->ready);
 }
 
-void load_all_to_all(const struct subnet *s, struct load_spread *out)
+static void pour_all(struct loads *l, struct load_spread *out)
 {
-	struct loads l;
 	struct path_dests dests;
 
 	*out = (struct load_spread){ .n_flows = 0 };
-	loads_init(&l, s);
-	path_dests_init(&dests, s, &l.g);
-	uint64_t *n_hosts = hosts_by_subnet(&l);
-	struct team *team = path_team(&l.g, &dests, 8);
+	path_dests_init(&dests, l->s, &l->g);
+	uint64_t *n_hosts = hosts_by_subnet(l);
+	struct team *team = path_team(&l->g, &dests, 8);
 	struct funnel *f = hd_alloc(team_size(team), sizeof(*f));
 
 	for (unsigned i = 0; i < team_size(team); i++)
-		funnel_init(&f[i], &l, n_hosts);
-	path_visit(s, &l.g, &dests, team, pour_dest, f);
+		funnel_init(&f[i], l, n_hosts);
+	path_visit(l->s, &l->g, &dests, team, pour_dest, f);
 	for (unsigned i = 0; i < team_size(team); i++)
-		funnel_end(&f[i], &l, out);
-	pour_cables(&l, n_hosts, out);
-	measure(&l, out);
+		funnel_end(&f[i], l, out);
+	pour_cables(l, n_hosts, out);
 	free(f);
 	team_free(team);
 	free(n_hosts);
 	path_dests_fini(&dests);
+}
+
+void load_all_to_all(const struct subnet *s, struct load_spread *out)
+{
+	struct loads l;
+
+	loads_init(&l, s);
+	pour_all(&l, out);
+	measure(&l, out);
 	loads_fini(&l);
+}
+
+static int by_flows(const void *a, const void *b)
+{
+	const struct load_channel *x = a, *y = b;
+
+	if (x->flows != y->flows)
+		return x->flows > y->flows ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+struct load_channel *load_channels(const struct subnet *s, uint32_t *n)
+{
+	struct loads l;
+	struct load_spread ignored;
+
+	loads_init(&l, s);
+	pour_all(&l, &ignored);
+	*n = l.g.n_edges;
+	struct load_channel *list = hd_alloc(*n, sizeof(*list));
+
+	for (edge_id e = 0; e < *n; e++) {
+		port_id port = sender_of(&l, e);
+
+		list[e] = (struct load_channel){ port, l.flows[port] };
+	}
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_flows);
+	loads_fini(&l);
+	return list;
 }
 
 /* The ports that send on a path, one path after the other. */

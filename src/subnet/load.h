@@ -29,6 +29,15 @@ struct load_spread {
 /* Every end port to every other, by base LIDs. */
 void load_all_to_all(const struct subnet *s, struct load_spread *out);
 
+/* A channel between switches, and its flows when every pair sends. */
+struct load_channel {
+	port_id port; /* that sends on it */
+	uint64_t flows;
+};
+
+/* The same channel by channel, the most flows first; to be freed. */
+struct load_channel *load_channels(const struct subnet *s, uint32_t *n);
+
 enum load_pattern {
 	LOAD_PERMUTATION, /* random: each host sends to one, one to each */
 	LOAD_SHIFT,       /* host i sends to host i + k, all k or some */

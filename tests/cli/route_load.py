@@ -31,12 +31,12 @@ def cables_read(path):
             cables[node, int(port[1])] = int(port[2], 16), int(port[3])
     hosts = [n for n, (kind, _) in names.items() if kind == "Ca"]
     number = lambda n: int(re.search(r"\d+", names[n][1])[0])
-    return cables, sorted(hosts, key=number)
+    return cables, sorted(hosts, key=number), {n: name for n, (_, name) in names.items()}
 
 
 class Fabric:
     def __init__(self, topology, tables):
-        self.cables, self.hosts = cables_read(topology)
+        self.cables, self.hosts, self.names = cables_read(topology)
         dump = json.load(open(tables, encoding="utf-8"))
         self.lft = {int(s["guid"], 16): s["lft"] for s in dump["switches"]}
         lid_of = {(p["node"], p["port"]): p["lid"] for p in dump["ports"]}
@@ -85,6 +85,16 @@ def all_to_all(fabric):
         "idle channels": counts.count(0),
         "mean per channel": sum(counts) / len(counts),
         "most per channel": max(counts),
+    }
+
+
+def channels(fabric):
+    """(node, port) -> (node at the other end, flows), all pairs sending."""
+    load = fabric.count((a, b) for a in fabric.hosts for b in fabric.hosts if a != b)
+    return {
+        (fabric.names[c[0]], c[1]): (fabric.names[to[0]], load.get(c, 0))
+        for c, to in fabric.cables.items()
+        if fabric.between_switches(c)
     }
 
 
@@ -140,6 +150,11 @@ def main():
 
     mine = all_to_all(fabric)
     equal("all-to-all", mine, tables["all-to-all"]["rows"][0], mine)
+    rows = tables["channel loads"]["rows"]
+    if {(r["node"], r["port"]): (r["to"], r["flows"]) for r in rows} != channels(fabric):
+        wrong.append("flows of single channels differ")
+    if any(a["flows"] < b["flows"] for a, b in zip(rows, rows[1:])):
+        wrong.append("channels do not come by their flows")
     hosts = fabric.hosts
     assert said["shift"]["patterns"] == len(hosts) - 1
     mine = shares(fabric, [shift(hosts, k) for k in range(1, len(hosts))])

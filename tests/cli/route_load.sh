@@ -10,7 +10,7 @@ agree() {
 	"$HEDDLE" topo gen "$@" -o "$name.ibnet" -q || fail "topo gen $*"
 	"$HEDDLE" route "$name.ibnet" -e "$engine" --dump json -q >"$name.tables" ||
 		fail "tables of $name"
-	"$HEDDLE" route "$name.ibnet" -e "$engine" --load $patterns --json -q \
+	"$HEDDLE" route "$name.ibnet" -e "$engine" --load $patterns --all --json -q \
 		>"$name.json" || fail "load of $name"
 	echo "$name:"
 	python3 "$SRC/tests/cli/route_load.py" "$name.ibnet" "$name.tables" \

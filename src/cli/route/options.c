@@ -21,6 +21,8 @@ const struct option route_options_table[] = {
 	{ "load", 0, OPT_UINT, FIELD(look.load), "N", "0",
 	  "count flows per link: all-to-all, and N random bisections, permutations and shifts",
 	  .low = 0, .high = 1000000 },
+	{ "all", 'a', OPT_FLAG, FIELD(look.all), NULL, NULL,
+	  "with --load, every channel between switches, not only the busiest" },
 	{ "path", 0, OPT_TEXT, FIELD(look.path), "FROM:TO", NULL,
 	  "show the way from one end port to another" },
 	{ "dump", 0, OPT_TEXT, FIELD(dump), "FORMAT", NULL,

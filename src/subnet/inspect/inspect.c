@@ -175,7 +175,7 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r,
 	if (x->choice.n > 0)
 		show_choice(r, s, &x->choice);
 	if (o->load > 0)
-		show_load(r, s, (unsigned)o->load, o->seed);
+		show_load(r, s, (unsigned)o->load, o->seed, o->all);
 	return o->path ? add_path(x, r, d) : HD_OK;
 }
 

@@ -30,6 +30,7 @@ struct inspection_options {
 	/* What to show: */
 	bool check, with_switches; /* and whether their traffic is data */
 	uint64_t load;             /* patterns to draw; 0: none */
+	bool all; /* channels, not only those with most flows */
 	uint64_t seed;
 	const char *path; /* "FROM:TO", or NULL */
 };

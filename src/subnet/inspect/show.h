@@ -26,7 +26,7 @@ void show_choice(struct results *r, const struct subnet *s,
 		 const struct mcast_choice *c);
 
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
-	       uint64_t seed);
+	       uint64_t seed, bool all);
 
 /* Where packets for other subnets go. */
 void show_routers(struct results *r, const struct subnet *s);

@@ -2,10 +2,13 @@
 #include "subnet/inspect/show.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "subnet/load.h"
 #include "subnet/router.h"
 #include "topo/topo.h"
+
+#define BUSIEST 10 /* channels, unless all are asked for */
 
 static double ratio(uint64_t a, uint64_t b)
 {
@@ -68,8 +71,54 @@ static void show_spread(struct results *r, const struct subnet *s)
 	table_put_row(t, &row);
 }
 
+struct channel_row {
+	const char *node, *to;
+	unsigned port;
+	uint64_t flows;
+	double of_mean;
+};
+static const struct column channel_columns[] = {
+	{ "node", NULL, CELL(channel_row, node) },
+	{ "port", NULL, CELL(channel_row, port) },
+	{ "to", NULL, CELL(channel_row, to) },
+	{ "flows", NULL, CELL(channel_row, flows), ORIGIN_COMPUTED },
+	{ "of the mean", "%", CELL_SHARE(channel_row, of_mean), ORIGIN_COMPUTED,
+	  2 },
+	{ NULL },
+};
+
+static void show_channels(struct results *r, const struct subnet *s, bool all)
+{
+	struct table *t = results_table(
+		r, "channel loads",
+		all ? "flows on each channel between switches, every pair "
+		      "sending"
+		    : "channels between switches with the most flows, every "
+		      "pair sending; --all shows all",
+		channel_columns);
+	uint32_t n;
+	uint64_t total = 0;
+	struct load_channel *list = load_channels(s, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		total += list[i].flows;
+	for (uint32_t i = 0; i < n && (all || i < BUSIEST); i++) {
+		const struct topo_port *port = &s->topo->ports[list[i].port];
+		const struct channel_row row = {
+			.node = topo_node_of(s->topo, list[i].port)->name,
+			.port = port->number,
+			.to = topo_node_of(s->topo, port->peer)->name,
+			.flows = list[i].flows,
+			.of_mean = ratio(list[i].flows * n, total),
+		};
+
+		table_put_row(t, &row);
+	}
+	free(list);
+}
+
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
-	       uint64_t seed)
+	       uint64_t seed, bool all)
 {
 	static const struct {
 		enum load_pattern pattern;
@@ -81,6 +130,7 @@ void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 	};
 
 	show_spread(r, s);
+	show_channels(r, s, all);
 	struct table *t = results_table(
 		r, "shares",
 		"what flows get of their link; the mean share of random"
