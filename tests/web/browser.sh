@@ -85,6 +85,10 @@ run: {warmup: 1us, measure: 3us}
 END
 "$HEDDLE" sim large.yaml --sample 1us --html large.html >/dev/null
 
+# What a paper printed, beside ours.
+"$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
+rm -f paper.db
+
 rm -rf profile
 timeout 400 node "$SRC/web/test/browser.mjs" "$WEB" "$PWD" "$WEB/shots"
 rm -rf profile large.html

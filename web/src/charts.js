@@ -342,7 +342,8 @@ function againstParts(table) {
       height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, ...look,
       marks: [
         Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: "what", strokeWidth: 1.5 }),
-        Plot.line(rows.filter((r) => r.lo === null), { x: "x", y: "y", z: "what", stroke: "what", sort: "x" }),
+        // What was published are points; between them nobody said anything.
+        Plot.line(rows.filter((r) => r.lo === null && !/^published/.test(r.what)), { x: "x", y: "y", z: "what", stroke: "what", sort: "x" }),
         Plot.dot(rows, { x: "x", y: "y", stroke: "what", symbol: "what", r: 3.5 }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", ...tip })),
       ] }) };
@@ -351,7 +352,7 @@ function againstParts(table) {
 
 // Published values are texts, for some are no numbers ("rises"). Those that
 // are, beside ours, whose text may have a unit.
-const asValue = (text) => /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[^\s\d]\S*)?$/i.exec(text ?? "");
+const asValue = (text) => /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[^\s\d+]\S*)?(?:\s*\+-.*)?$/i.exec(text ?? "");
 function comparable(table) {
   const theirs = table.column("published"), ours = table.column("ours"), rows = [];
   if (!theirs || !ours || theirs.type !== "text" || ours.type !== "text") return [];
@@ -362,13 +363,36 @@ function comparable(table) {
   return rows;
 }
 
+// Checks of one figure differ in a number only: "mesh, 256 B, 2048 tried",
+// "mesh, 256 B, 2560 tried". Where three or more do, that number is an axis, and
+// the rest says which curve it is. Adds { curve, axis, x } to such rows.
+function findCurves(rows, nameOf) {
+  const number = /\d+(?:\.\d+)?/g, found = new Map();
+  for (const r of rows)
+    for (const m of nameOf(r).matchAll(number)) {
+      const before = nameOf(r).slice(0, m.index), after = nameOf(r).slice(m.index + m[0].length), key = `${before}#${after}${r.unit}`;
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push({ r, before, after, x: Number(m[0]) });
+    }
+  for (const same of [...found.values()].sort((a, b) => b.length - a.length)) {
+    const free = same.filter((one) => !one.r.curve);
+    if (distinct(free.map((one) => one.x)).length < 3) continue;
+    for (const { r, before, after, x } of free) {
+      const word = /^\s*([A-Za-z]\w*)/.exec(after), last = /([A-Za-z]\w*)\W*$/.exec(before), rest = before + (word ? after.slice(word[0].length) : after);
+      Object.assign(r, { x, axis: (word || last)?.[1] ?? "at", curve: rest.replace(/^\W+|\W+$/g, "").replace(/\s+/g, " ").replace(/(, )+/g, ", ") || "numbers" });
+    }
+  }
+}
+
 function publishedParts(table) {
   const rows = comparable(table);
+  const names = ["id", "setting", "what"].map((n) => table.column(n)).filter((c) => c && (c.name === "what" || distinct(c.cells).length > 1));
+  findCurves(rows, (r) => names.map((c) => c.cells[r.i]).filter(Boolean).join(", "));
   const text = (name, cells) => ({ name, unit: "", type: "text", origin: "given", places: 0, cells });
   const number = (name, origin, cells) => ({ name, unit: "", type: "real", origin, places: 0, cells });
-  const names = ["id", "what", "setting"].map((n) => table.column(n)).filter((c) => c && (c.name === "what" || distinct(c.cells).length > 1));
   return againstParts(new Table({ ...table, columns: [
-    ...names.map((c) => text(c.name, rows.map((r) => c.cells[r.i]))), text("measure", rows.map((r) => (r.unit ? `in ${r.unit}` : "numbers"))), text("unit", rows.map((r) => r.unit)),
+    ...names.map((c) => text(c.name, rows.map((r) => (r.curve ? (c.name === "what" ? `${r.axis}=${r.x}` : "") : c.cells[r.i])))),
+    text("measure", rows.map((r) => r.curve || (r.unit ? `in ${r.unit}` : "numbers"))), text("unit", rows.map((r) => r.unit)),
     number("published", "published", rows.map((r) => r.a)), number("ours", table.column("ours").origin, rows.map((r) => r.b))] }));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -395,6 +395,15 @@ await wrong();
 await accessible("#run-3");
 await look("wrong");
 lap("what goes wrong");
+
+// The three printed frame times are points on our curve: 1x, 4x and 12x.
+await open("paper.html");
+const curve = page.locator('.drawing[aria-label="ours beside what was published: in ms by x"]');
+expect((await curve.count()) === 1, "no curve of the paper's table");
+const marks = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-label="line"] path').length, dots: [...d.querySelectorAll('g[aria-label="dot"] path')].map((p) => p.getAttribute("transform").match(/[\d.]+/g).map((v) => Math.round(v / 2)).join()) }));
+expect(marks.lines === 1 && marks.dots.length === 6, `${marks.lines} lines and ${marks.dots.length} points`);
+expect(new Set(marks.dots).size === 3, "what was printed is not where ours is");
+lap("a paper");
 
 await open("large.html");
 lap("large page");
