@@ -317,6 +317,20 @@ static void pack_letters(struct parts *p, struct pack *k, uint32_t from,
 					to);
 }
 
+/* All of two processes; they also come of instants of all. */
+static void pack_all_letters(struct parts *p, struct pack *k, unsigned from,
+			     unsigned to)
+{
+	const uint16_t *rank = p->distant->rank_of_part;
+
+	for (uint32_t i = 0; i < p->cut.n; i++) {
+		for (uint32_t j = 0; rank[i] == from && j < p->cut.n; j++) {
+			if (rank[j] == to)
+				pack_letters(p, k, i, j);
+		}
+	}
+}
+
 /* What stands in boxes of this window, of all parts of two processes. */
 static void pack_mail(struct parts *p, struct pack *k, unsigned from,
 		      unsigned to)
@@ -331,7 +345,6 @@ static void pack_mail(struct parts *p, struct pack *k, unsigned from,
 			if (rank[j] != to)
 				continue;
 			pack_mailbox(k, p->part[j], m, i);
-			pack_letters(p, k, i, j);
 			if (k->reads)
 				deliveries_count(p->part[j], m);
 		}
@@ -353,6 +366,8 @@ static void pack_ours(struct parts *p, struct pack *k, unsigned from,
 	}
 	if (mail)
 		pack_mail(p, k, from, to);
+	if (p->whole->n_endpoints)
+		pack_all_letters(p, k, from, to);
 }
 
 /* Nothing to do but timers, and nothing is on its way to others. */

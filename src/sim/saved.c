@@ -399,15 +399,21 @@ static void pack_clocks(struct saved *v)
 		clocks_share(v);
 }
 
+/* What endpoints of one section remember. */
+static void pack_endpoints(struct saved *v)
+{
+	const struct sim *s = v->s;
+
+	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
+		s->endpoints[i].pack(s->endpoints[i].context, v->p,
+				     &v->section);
+}
+
 static void pack_section(struct saved *v)
 {
-	struct sim *s = v->s;
-
 	pack_shape(v);
 	if (saved_has_sums(v))
 		pack_clocks(v);
-	for (uint32_t i = 0; i < s->ends.n && !v->p->refused; i++)
-		s->ends.all[i].pack(s->ends.all[i].context, v->p);
 	saved_packets(v);
 	if (v->p->refused)
 		return;
@@ -443,8 +449,6 @@ const char *sim_not_saved(const struct sim *s)
 	}
 	if (s->reductions)
 		return "its switches reduce";
-	if (s->rules.world && s->ends.n)
-		return "several processes have its adapters";
 	return NULL;
 }
 
@@ -482,8 +486,8 @@ static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n,
 	return p->refused ? 0 : n;
 }
 
-/* The sections of the others go behind that of the first. */
-static void sections_gather(struct sim *s, struct strbuf *mine,
+/* The bytes of all processes, in their order, in the first. */
+static void sections_gather(struct sim *s, const struct strbuf *mine,
 			    struct strbuf *out)
 {
 	struct distant *d = s->parts->distant;
@@ -493,9 +497,44 @@ static void sections_gather(struct sim *s, struct strbuf *mine,
 		strbuf_clear(&d->to[i]);
 	if (me > 0)
 		strbuf_add(&d->to[0], mine->text, mine->len);
+	else
+		strbuf_add(out, mine->text, mine->len);
 	world_exchange(d->world, d->to, d->from);
 	for (unsigned i = 1; me == 0 && i < d->world->n; i++)
 		strbuf_add(out, d->from[i].bytes, d->from[i].len);
+}
+
+/* Of one process that writes, or of all that are read. */
+static void list_cookies(struct sim *s, struct pack *p, void *context)
+{
+	(void)context;
+	for (uint32_t i = 0; i < s->n_endpoints; i++)
+		s->endpoints[i].list_cookies(s->endpoints[i].context, p);
+}
+
+static void cookies_share(struct sim *s)
+{
+	struct strbuf mine = STRBUF_INIT;
+	struct pack p;
+
+	pack_to(&p, &mine);
+	list_cookies(s, &p, NULL);
+	distant_gather(s, &mine, list_cookies, NULL);
+	strbuf_fini(&mine);
+}
+
+/* Writes what `part` says of this process, behind what `out` has; of several
+ * the first gets all. */
+static void save_part(struct saved *v, void (*part)(struct saved *v),
+		      struct strbuf *out)
+{
+	struct strbuf mine = STRBUF_INIT;
+
+	pack_to(v->p, is_distant(v->s) ? &mine : out);
+	part(v);
+	if (is_distant(v->s))
+		sections_gather(v->s, &mine, out);
+	strbuf_fini(&mine);
 }
 
 void sim_save(struct sim *s, struct strbuf *out)
@@ -503,26 +542,25 @@ void sim_save(struct sim *s, struct strbuf *out)
 	const char *before = memory_for("a checkpoint");
 	const struct world *world = is_distant(s) ? s->rules.world : NULL;
 	uint16_t *section_of_node = sections_find(s);
-	struct strbuf mine = STRBUF_INIT;
 	struct pack p;
 	struct saved v = { .p = &p,
 			   .s = s,
-			   .section_of_node = section_of_node,
-			   .section = world ? world->rank : 0 };
+			   .section = { .number = world ? world->rank : 0,
+					.of_node = section_of_node } };
 
 	assert(s->run.has_begun && !sim_not_saved(s));
 	if (s->parts)
 		metrics_collect(s);
 	flow_tallies_flush(&s->outcome.tally->flows);
-	pack_to(&p, v.section ? &mine : out);
-	if (v.section == 0)
+	pack_to(&p, out);
+	if (saved_has_sums(&v))
 		pack_sections(&p, s, world ? world->n : 1, &section_of_node);
-	pack_section(&v);
+	if (world)
+		cookies_share(s);
+	save_part(&v, pack_endpoints, out);
+	save_part(&v, pack_section, out);
 	saved_fini(&v);
 	free(section_of_node);
-	if (is_distant(s))
-		sections_gather(s, &mine, out);
-	strbuf_fini(&mine);
 	memory_for(before);
 }
 
@@ -557,8 +595,11 @@ bool saved_read(struct sim *s, const void *bytes, size_t len)
 	pack_from(&p, bytes, len);
 	uint32_t n = pack_sections(&p, s, 0, &section_of_node);
 
-	v.section_of_node = section_of_node;
-	for (; v.section < n && !p.refused; v.section++) {
+	v.section.of_node = section_of_node;
+	for (; v.section.number < n && !p.refused; v.section.number++)
+		pack_endpoints(&v);
+	for (v.section.number = 0; v.section.number < n && !p.refused;
+	     v.section.number++) {
 		pack_section(&v);
 		saved_fini(&v);
 	}

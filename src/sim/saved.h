@@ -23,8 +23,10 @@
  *
  * Of a run that several processes compute, each writes a section: the rows of
  * its own nodes with their packets and events; the first one also what it has
- * of all (sums, groups, what is to be told). Whoever goes on reads all
- *sections, in however many processes, and keeps what is for its own parts.
+ * of all (sums, groups, what is to be told). Before all sections is what
+ * endpoints remember, process by process, since packets anywhere have cookies
+ *of any of them. Whoever goes on reads all of it, in however many processes,
+ *and keeps what is for its own parts.
  */
 
 #include "base/pack.h"
@@ -46,17 +48,15 @@ struct saved {
 	struct sim *s;                /* the whole */
 	struct saved_packet *packets; /* by number */
 	uint32_t n_packets;
-	uint32_t **numbers; /* writing: per part, by id */
-	/* Whose rows are in this section; NULL: all. */
-	const uint16_t *section_of_node;
-	uint32_t section;
+	uint32_t **numbers;         /* writing: per part, by id */
+	struct sim_section section; /* whose rows are in it */
 	struct saved_event *coming; /* reading: of all sections so far */
 	size_t n_coming, coming_cap;
 };
 
 static inline bool saved_has_node(const struct saved *v, uint32_t node)
 {
-	return !v->section_of_node || v->section_of_node[node] == v->section;
+	return section_has(&v->section, node);
 }
 
 static inline bool saved_has_port(const struct saved *v, uint32_t port)
@@ -72,7 +72,7 @@ static inline bool saved_has_flow(const struct saved *v, uint32_t flow)
 /* Has this section what is of all? */
 static inline bool saved_has_sums(const struct saved *v)
 {
-	return v->section == 0;
+	return v->section.number == 0;
 }
 
 /* Who gets what is not a row's. */

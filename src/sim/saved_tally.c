@@ -99,7 +99,7 @@ static uint32_t table_of(const struct saved *v, uint64_t key)
 /* Is it one that is seen here? */
 static bool has_pair(const struct saved *v, const struct pair *pair)
 {
-	return pair->key && (!v->section_of_node ||
+	return pair->key && (!v->section.of_node ||
 			     saved_has_node(v, node_of(v, pair->key)));
 }
 

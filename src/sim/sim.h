@@ -203,6 +203,21 @@ static inline bool part_is_here(const struct sim_cut *cut, uint32_t part)
 	return part >= cut->first && part < cut->last;
 }
 
+/*
+ * Of a state that several processes save each writes a section, with the rows
+ * of its own nodes; the first one has the sums as well. Whoever goes on reads
+ * all of them, one after the other.
+ */
+struct sim_section {
+	uint32_t number;
+	const uint16_t *of_node; /* NULL: there is one section, with all */
+};
+
+static inline bool section_has(const struct sim_section *s, uint32_t node)
+{
+	return !s->of_node || s->of_node[node] == s->number;
+}
+
 /* A packet of an endpoint starts on a link. */
 struct sim_passage {
 	uint32_t port; /* that sends */
@@ -269,9 +284,12 @@ struct sim_endpoint {
 	 * What it remembers, as bytes or back (base/pack.h), and the cookie of
 	 * one of its packets that is under way. Asked of the endpoint as it was
 	 * attached, whether it was cut or not. A run with an endpoint without
-	 * these functions cannot be saved.
+	 * these functions cannot be saved. If several processes save it, each
+	 * first lists the cookies that are its own, and reads those of all.
 	 */
-	void (*pack)(void *context, struct pack *p);
+	void (*list_cookies)(void *context, struct pack *p);
+	void (*pack)(void *context, struct pack *p,
+		     const struct sim_section *section);
 	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
 	/*
 	 * Of a run that several processes compute, as it was attached, while

@@ -449,7 +449,8 @@ uint32_t traffic_postings(const struct traffic *t);
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
 
 /* As bytes and back; of all labs that it was cut into. */
-void traffic_pack(struct traffic *t, struct pack *p);
+void traffic_pack(struct traffic *t, struct pack *p,
+		  const struct sim_section *section);
 
 /* ---- couriers.c: messages of others over queue pairs ------------------- */
 
@@ -478,7 +479,8 @@ void lab_collect(void *context, struct pack *k, uint32_t part);
 /* ---- saved.c: what a lab remembers --------------------------------------- */
 
 /* Of a lab without threads whose adapters have no cache (sim.h). */
-void lab_pack(void *context, struct pack *p);
+void lab_list(void *context, struct pack *p);
+void lab_pack(void *context, struct pack *p, const struct sim_section *section);
 void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie);
 void lab_saved_free(struct lab *lab);
 void cq_pack(struct v_cq *cq, struct pack *p);

@@ -623,6 +623,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.made = lab->traffic ? on_made : NULL,
 		/* Programs may wait for each other at any time. */
 		.cut = lab->borrows_sim ? cut : NULL,
+		.list_cookies = lab_list,
 		.pack = lab->borrows_sim ? lab_pack : NULL,
 		.pack_cookie = lab_pack_cookie,
 		.mail = lab->borrows_sim ? lab_mail : NULL,

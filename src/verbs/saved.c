@@ -311,21 +311,99 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 	}
 }
 
-void lab_pack(void *context, struct pack *p)
-{
-	struct lab *lab = context;
-	uint64_t lost = lab_lost(lab);
+/* ---- several processes
+ * -------------------------------------------------------- */
 
-	assert(lab->n_threads == 0 && lab->profile->entries == 0);
+static void saved_begin(struct lab *lab)
+{
 	if (lab->saved)
 		saved_clear(lab->saved);
 	else
 		lab->saved = hd_alloc(1, sizeof(*lab->saved));
-	pack_u64(p, &lost);
-	if (p->reads)
+}
+
+/* The next one that this process has sent and somebody may look at, from `id`
+ * on; QP_NONE: none. */
+static uint32_t slot_next(const struct lab *lab, uint32_t id)
+{
+	for (uint32_t i = id >> SLOT_BITS; i < lab->n_pools; i++) {
+		const struct slot_pool *pool = &lab->pools[i];
+		uint32_t place =
+			i == id >> SLOT_BITS ? id & ((1u << SLOT_BITS) - 1) : 0;
+
+		for (; !pool->is_elsewhere && place < pool->n; place++) {
+			if (slot_at(lab, i << SLOT_BITS | place)->copies)
+				return i << SLOT_BITS | place;
+		}
+	}
+	return QP_NONE;
+}
+
+static size_t slots_count(const struct lab *lab)
+{
+	size_t n = 0;
+
+	for (uint32_t id = slot_next(lab, 0); id != QP_NONE;
+	     id = slot_next(lab, id + 1))
+		n++;
+	return n;
+}
+
+/* Numbers those of all processes, one process after the other. */
+void lab_list(void *context, struct pack *p)
+{
+	struct lab *lab = context;
+	size_t n = pack_count(p, p->reads ? 0 : slots_count(lab));
+	uint32_t id = 0;
+
+	if (!p->reads)
+		saved_begin(lab);
+	for (; n > 0 && !p->refused; n--) {
+		id = p->reads ? 0 : slot_next(lab, id);
+		pack_u32(p, &id);
+		if (p->reads)
+			map_put(&lab->saved->numbers, id, lab->saved->n++);
+		id++;
+	}
+}
+
+/* Those that have numbers already. */
+static void pack_listed(struct lab *lab, struct pack *p, bool has_list)
+{
+	struct slots_saved *v = lab->saved;
+	size_t n = pack_count(p, has_list ? slots_count(lab) : 0);
+	uint32_t id = 0;
+
+	for (; n > 0 && !p->refused; n--) {
+		if (p->reads) {
+			v->ids = hd_grow(v->ids, &v->cap, (size_t)v->n + 1,
+					 sizeof(*v->ids));
+			v->ids[v->n++] = read_slot(lab, p);
+			continue;
+		}
+		id = slot_next(lab, id);
+		write_slot(lab, p, id++);
+	}
+}
+
+void lab_pack(void *context, struct pack *p, const struct sim_section *section)
+{
+	struct lab *lab = context;
+	uint64_t lost = lab_lost(lab);
+	bool has_list = !p->reads && section->of_node;
+
+	assert(lab->n_threads == 0 && lab->profile->entries == 0);
+	if (!has_list && section->number == 0)
+		saved_begin(lab);
+	pack_listed(lab, p, has_list);
+	if (section->number == 0)
+		pack_u64(p, &lost);
+	if (p->reads && section->number == 0)
 		lab->lost = lost;
-	for (uint32_t i = 0; i < lab->n_devices && !p->refused; i++)
-		pack_device(lab, p, &lab->devices[i]);
+	for (uint32_t i = 0; i < lab->n_devices && !p->refused; i++) {
+		if (section_has(section, lab->devices[i].node))
+			pack_device(lab, p, &lab->devices[i]);
+	}
 	if (lab->traffic && !p->refused)
-		traffic_pack(lab->traffic, p);
+		traffic_pack(lab->traffic, p, section);
 }

@@ -574,6 +574,70 @@ static void messages_go_on_after_a_restart(void **state)
 	}
 }
 
+/* What goes from one run of ranks to the next. */
+struct passed_on {
+	struct fabric *fabric;
+	const char *one;
+	struct strbuf state; /* empty: it begins */
+	hd_time until;       /* is saved then; HD_TIME_NEVER: goes to its end */
+};
+
+static void pass_on(const struct world *world, void *context)
+{
+	struct passed_on *w = context;
+	const struct sim_rules how = { .threads = 1 + world->n % 2,
+				       .world = world->n > 1 ? world : NULL,
+				       .cut_seed = 1 + world->n };
+	struct strbuf state = STRBUF_INIT;
+	struct course c = course_new(w->fabric, &how);
+
+	if (w->state.len)
+		assert_true(sim_load(c.s, w->state.text, w->state.len));
+	if (w->until == HD_TIME_NEVER) {
+		char *mine = what_came(&c);
+
+		if (world->rank == 0)
+			assert_string_equal(w->one, mine);
+		free(mine);
+		return;
+	}
+	assert_int_equal(sim_run(c.s, w->until, NULL, NULL), SIM_PAUSED);
+	assert_null(sim_not_saved(c.s));
+	sim_save(c.s, &state);
+	course_end(&c);
+	/* All others have saved theirs, and read what was before. */
+	if (world->rank > 0) {
+		assert_int_equal(state.len, 0);
+		strbuf_fini(&state);
+		return;
+	}
+	strbuf_fini(&w->state);
+	w->state = state;
+}
+
+static void ranks_go_on_with_what_others_saved(void **state)
+{
+	static const unsigned ranks[] = { 2, 3, 1, 2 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
+		struct passed_on w = { .state = STRBUF_INIT };
+
+		must_build(in_parts[i], &w.fabric);
+		char *one = what_came_in(w.fabric, 1, 1);
+
+		w.one = one;
+		for (unsigned k = 0; k < 4; k++) {
+			w.until = k < 3 ? (1 + 9 * k) * HD_US + 400123
+					: HD_TIME_NEVER;
+			play_ranks(ranks[k], pass_on, &w);
+		}
+		strbuf_fini(&w.state);
+		free(one);
+		fabric_free(w.fabric);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,6 +655,7 @@ int main(void)
 		cmocka_unit_test(parts_carry_the_same_messages),
 		cmocka_unit_test(ranks_carry_the_same_messages),
 		cmocka_unit_test(messages_go_on_after_a_restart),
+		cmocka_unit_test(ranks_go_on_with_what_others_saved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,12 @@ saved 1 2 state.threads
 ) || exit 1
 goes_on 1 2 state.ranks
 goes_on 2 2 state.threads
+# Queue pairs, with packets of some ranks' adapters at others.
+file=$SRC/examples/one-fabric.yaml name=one-fabric
+sim 1 1 --all --json
+mv out out.one
+saved 2 1 state.pairs
+goes_on 3 1 state.pairs
 
 # ---- what is refused, in one line
 # refused RANKS STATUS TEXT COMMAND...: what mpirun adds stands between dashes.
