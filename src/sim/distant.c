@@ -366,7 +366,7 @@ static void pack_ours(struct parts *p, struct pack *k, unsigned from,
 	}
 	if (mail)
 		pack_mail(p, k, from, to);
-	if (p->whole->n_endpoints)
+	if (p->whole->ends.n)
 		pack_all_letters(p, k, from, to);
 }
 

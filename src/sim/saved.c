@@ -404,8 +404,8 @@ static void pack_endpoints(struct saved *v)
 {
 	const struct sim *s = v->s;
 
-	for (uint32_t i = 0; i < s->n_endpoints && !v->p->refused; i++)
-		s->endpoints[i].pack(s->endpoints[i].context, v->p,
+	for (uint32_t i = 0; i < s->ends.n && !v->p->refused; i++)
+		s->ends.all[i].pack(s->ends.all[i].context, v->p,
 				     &v->section);
 }
 
@@ -508,8 +508,8 @@ static void sections_gather(struct sim *s, const struct strbuf *mine,
 static void list_cookies(struct sim *s, struct pack *p, void *context)
 {
 	(void)context;
-	for (uint32_t i = 0; i < s->n_endpoints; i++)
-		s->endpoints[i].list_cookies(s->endpoints[i].context, p);
+	for (uint32_t i = 0; i < s->ends.n; i++)
+		s->ends.all[i].list_cookies(s->ends.all[i].context, p);
 }
 
 static void cookies_share(struct sim *s)

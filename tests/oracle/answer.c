@@ -119,6 +119,10 @@ void answer_delivery(struct oracle *o, uint32_t port,
 	const struct sim_control *c = o->setup->control;
 	bool cnp, becn;
 
+	if (packet->kind == SIM_RESULT) {
+		result_delivered(o, port, packet);
+		return;
+	}
 	if (packet->letter) {
 		job_delivered(o, port, packet);
 		return;

@@ -8,7 +8,7 @@
 
 /* ---- T2, phase 1: heads arrive ---- */
 
-static void slot_add(struct port *p, struct slot *slot)
+void slot_add(struct port *p, struct slot *slot)
 {
 	p->slots = hd_grow(p->slots, &p->slots_cap, p->n_slots + 1,
 			   sizeof(struct slot *));
@@ -137,7 +137,7 @@ void space_comes_free(struct oracle *o)
 {
 	size_t kept = 0;
 
-	for (uint32_t i = 0; i < o->setup->n_ports; i++)
+	for (uint32_t i = 0; i < o->setup->n_ports + o->setup->n_nodes; i++)
 		if (o->ports[i].n_slots > 0)
 			buffer_clear(o, i);
 	for (size_t i = 0; i < o->n_releases; i++) {
@@ -233,7 +233,7 @@ bool discards(struct oracle *o)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
+	for (uint32_t i = 0; i < o->setup->n_ports + o->setup->n_nodes; i++) {
 		struct port *p = &o->ports[i];
 
 		if (!is_switch_port(o, i))

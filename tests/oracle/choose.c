@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Switches that choose: D1 to D5. */
+/* Switches that choose: D1 to D5; notice.c has D6. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,23 +111,22 @@ static switch_id switch_of_lid(const struct oracle *o, uint32_t in, lid_t lid)
 
 /* The number of the group, or ADAPTIVE_NO_GROUP. */
 static uint16_t group_of(const struct oracle *o, uint32_t in,
-			 const struct slot *slot)
+			 const struct slot *slot, switch_id *target)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_arrival *as = &slot->packet->as;
 	const struct adaptive *a = s->subnet->adaptive;
-	switch_id target;
 
 	if (!s->adaptive || as->dlid >= LID_FIRST_MCAST ||
 	    slot->vl == VL_MANAGEMENT)
 		return ADAPTIVE_NO_GROUP;
 	if (!(a->sls >> as->sl & 1) && o->mutation != MUT_EVERY_SL_CHOOSES)
 		return ADAPTIVE_NO_GROUP;
-	target = switch_of_lid(o, in, as->dlid);
-	if (target == TOPO_NONE)
+	*target = switch_of_lid(o, in, as->dlid);
+	if (*target == TOPO_NONE)
 		return ADAPTIVE_NO_GROUP;
 	return a->number[(size_t)s->nodes[s->ports[in].node].sw * a->n +
-			 target];
+			 *target];
 }
 
 static uint8_t lane_of(const struct oracle *o, uint32_t in, unsigned out,
@@ -174,12 +173,13 @@ bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
 {
 	const struct sim_setup *s = o->setup;
 	switch_id at = s->nodes[s->ports[in].node].sw;
-	uint16_t group = group_of(o, in, slot);
+	switch_id target;
+	uint16_t group = group_of(o, in, slot, &target);
 	unsigned n = 0;
 
 	if (group == ADAPTIVE_NO_GROUP)
 		return false;
-	slot->choice = (struct choice){ .group = group };
+	slot->choice = (struct choice){ .group = group, .target = target };
 	for (unsigned i = 0; i < 256; i++) {
 		if (!has(&s->subnet->adaptive->groups[at][group], i) ||
 		    !is_candidate(o, in, i, slot->packet))
@@ -223,9 +223,8 @@ static uint64_t load_of(const struct oracle *o, uint32_t out)
 	const struct sim_node *n = &s->nodes[s->ports[out].node];
 	uint64_t blocks = 0;
 
-	for (uint32_t in = n->first_port; in <= n->first_port + n->n_ports;
-	     in++) {
-		const struct port *p = &o->ports[in];
+	for (uint32_t k = 0; k <= n->n_ports + 1; k++) {
+		const struct port *p = &o->ports[input_at(o, n, k)];
 
 		for (size_t i = 0; i < p->n_slots; i++)
 			for (uint32_t c = 0; c < p->slots[i]->n_copies; c++)
@@ -245,8 +244,8 @@ static uint64_t load_of(const struct oracle *o, uint32_t out)
 	return blocks;
 }
 
-/* D3 */
-static bool counts(const struct oracle *o, uint32_t out)
+/* D3, of links */
+static bool is_up(const struct oracle *o, uint32_t out)
 {
 	const struct port *p = &o->ports[out];
 	hd_time heal = o->setup->adaptive->heal;
@@ -258,6 +257,15 @@ static bool counts(const struct oracle *o, uint32_t out)
 	if (o->mutation == MUT_HEAL_TO_THE_END)
 		return o->now - p->down_since <= heal;
 	return o->now - p->down_since < heal;
+}
+
+/* D3, D6 */
+static bool counts(const struct oracle *o, uint32_t out, switch_id target)
+{
+	bool told = is_told_of(o, out, target);
+
+	o->stats->noticed += told;
+	return is_up(o, out) && !told;
 }
 
 /* What one choice is made of: the ports that count, and where it begins. */
@@ -276,7 +284,8 @@ static struct options options_of(const struct oracle *o, uint32_t node,
 
 	p.first_port = o->setup->nodes[node].first_port;
 	for (unsigned i = 0; i < 256; i++)
-		if (has(&c->candidates, i) && counts(o, p.first_port + i))
+		if (has(&c->candidates, i) &&
+		    counts(o, p.first_port + i, c->target))
 			add(&p.ports, i);
 	p.n = port_set_size(&p.ports);
 	if (p.n == 0 && o->mutation == MUT_NONE_LEFT_TAKES_FIRST)
@@ -500,14 +509,15 @@ static bool slot_route(struct oracle *o, uint32_t in, struct slot *slot)
 
 void copies_route(struct oracle *o)
 {
-	for (uint32_t k = 0; o->setup->adaptive && k < o->setup->n_ports; k++) {
-		uint32_t in = o->mutation == MUT_INPUTS_BACKWARDS
-				      ? o->setup->n_ports - 1 - k
-				      : k;
+	uint32_t n = o->setup->n_ports + o->setup->n_nodes;
+
+	for (uint32_t k = 0; o->setup->adaptive && k < n; k++) {
+		uint32_t in =
+			o->mutation == MUT_INPUTS_BACKWARDS ? n - 1 - k : k;
 		struct port *p = &o->ports[in];
 		bool any = false;
 
-		if (o->setup->nodes[o->setup->ports[in].node].kind == SIM_END)
+		if (!is_switch_port(o, in))
 			continue;
 		for (size_t i = 0; i < p->n_slots; i++)
 			any |= slot_route(o, in, p->slots[i]);

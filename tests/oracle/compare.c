@@ -141,6 +141,7 @@ void plan_apply(const struct plan *p, struct scenario *s)
 	arrivals_keep(p, s);
 	pairs_keep(s);
 	jobs_keep(p, s);
+	scenario_make_trees(s);
 	assert(t->n_faults <= PLAN_MAX_FAULTS);
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (!p->no_fault[i])
@@ -217,8 +218,14 @@ static const char *const fates[] = {
 };
 
 static const char *const kinds[] = {
-	[SIM_DATA] = "data",   [SIM_ACK] = "ACK",       [SIM_CNP] = "CNP",
-	[SIM_PROBE] = "probe", [SIM_ACCEPT] = "accept", [SIM_REJECT] = "reject",
+	[SIM_DATA] = "data",
+	[SIM_ACK] = "ACK",
+	[SIM_CNP] = "CNP",
+	[SIM_PROBE] = "probe",
+	[SIM_ACCEPT] = "accept",
+	[SIM_REJECT] = "reject",
+	[SIM_CONTRIBUTION] = "contribution",
+	[SIM_RESULT] = "result",
 };
 
 #define COUNTER(name)                                         \

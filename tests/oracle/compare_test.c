@@ -3,7 +3,7 @@
  * The engine against the oracle on random scenarios: every event and every
  * counter equal, or the scenario is shrunk and printed.
  *
- *	compare_test [--seed S] [--count N] [--parts N]
+ *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
  *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
  *		     [--without-changes LIST] [--without-reroutes LIST]
@@ -12,7 +12,8 @@
  * The first form draws N scenarios from one seed, always the same one unless
  * it is given; the second runs one scenario as a failure has printed it. With
  * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
- * and 7 parts in turn, and into as many as it has switches.
+ * and 7 parts in turn, and into as many as it has switches. With --jobbed those
+ * without jobs are passed over.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -111,6 +112,7 @@ static bool list_parse(const char *text, bool *marks, size_t n)
 struct options {
 	uint64_t seed, count;
 	uint32_t parts; /* 0: all of cuts[] in turn */
+	bool jobbed;    /* no others */
 	bool one;       /* the plan's scenario, and no other */
 	bool shrink;    /* it first */
 	struct plan plan;
@@ -138,6 +140,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->count = number;
 	else if (strcmp(name, "--parts") == 0)
 		o->parts = (uint32_t)number;
+	else if (strcmp(name, "--jobbed") == 0)
+		o->jobbed = number > 0;
 	else if (strcmp(name, "--scenario") == 0)
 		p->seed = number;
 	else if (strcmp(name, "--horizon") == 0)
@@ -185,6 +189,10 @@ static int compare_many(const struct options *o)
 		struct scenario s;
 		bool differs;
 
+		if (o->jobbed && !scenario_is_jobbed(seed)) {
+			i--;
+			continue;
+		}
 		cutting.how.parts = o->parts ? o->parts : cuts[i % CUTS];
 		cutting.how.seed = (uint32_t)seed;
 		current_set(seed);

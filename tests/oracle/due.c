@@ -105,8 +105,16 @@ hd_time next_due(const struct oracle *o)
 		at(&l, o->releases[i].time);
 	for (uint32_t i = 0; i < o->setup->n_ports; i++)
 		port_due(o, &l, i);
+	for (uint32_t i = 0; i < o->setup->n_nodes; i++) {
+		const struct port *p = &o->ports[o->setup->n_ports + i];
+
+		for (size_t k = 0; k < p->n_slots; k++)
+			slot_due(o, &l, p->slots[k]);
+	}
 	control_due(o, &l);
 	at(&l, pairs_next_due(o));
 	at(&l, jobs_next_due(o));
+	at(&l, notices_next_due(o));
+	at(&l, aggregators_next_due(o));
 	return l.next;
 }

@@ -18,6 +18,7 @@
 #include "fabric/control.h"
 #include "scenario/words.h"
 #include "sim/jobs/jobs.h"
+#include "subnet/aggregate.h"
 #include "verbs/traffic.h"
 
 /* ---- a scenario that stands for the case ---- */
@@ -81,6 +82,9 @@ static void job_write(const struct oracle_case *c, uint32_t i, const char *goal,
 		      "ps, gap: %" PRIu64 "ps, alone: false",
 		      j->sl, j->start, j->repeat, j->overhead, j->per_byte,
 		      j->gap);
+	if (j->rc)
+		strbuf_printf(to, ", transport: rc, ack_timeout: %" PRIu64 "ns",
+			      UINT64_C(4096) << j->timeout);
 	if (j->eager != UINT64_MAX)
 		strbuf_printf(to, ", eager: %" PRIu64, j->eager);
 	if (goal) {
@@ -106,14 +110,15 @@ static uint32_t n_pairs(const struct oracle_case *c)
 
 /* Row 0 is for what goes without queue pairs, row k for pair k - 1. */
 static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu,
-		       struct strbuf *to)
+		       uint32_t payload, struct strbuf *to)
 {
 	strbuf_printf(to,
 		      "fabric:\n  topology: {kind: star, hosts: 2}\n"
-		      "  packet: {mtu: %u}\ntraffic:\n"
+		      "  packet: {mtu: %u}\n"
+		      "  reduction: {payload: %u}\ntraffic:\n"
 		      "- {name: plain, kind: messages, payload: 64, source: h0,"
 		      " destination: h1}\n",
-		      mtu);
+		      mtu, payload ? payload : mtu);
 	for (uint32_t i = 0; pairs && i < pairs->n; i++) {
 		const struct oracle_pair *p = &pairs->list[i];
 
@@ -132,6 +137,7 @@ static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu,
 struct guest {
 	struct fabric *in, own; /* own: what was there */
 	char **goals;           /* files, of jobs that have one */
+	struct mft forwarding;  /* with trees that jobs make */
 	struct sim_address *addresses;
 	struct sim_arrival *traces; /* of all flows, one after the other */
 };
@@ -292,7 +298,7 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 	struct diag d = { .status = HD_OK };
 
 	rows_write(c->pairs, n_pairs(c) > 0 ? c->pairs->mtu : c->jobs->mtu,
-		   &text);
+		   n_jobs(c) > 0 ? c->jobs->payload : 0, &text);
 	g->goals = hd_alloc(n_jobs(c) + (size_t)1, sizeof(char *));
 	for (uint32_t i = 0; i < n_jobs(c); i++) {
 		if (c->jobs->list[i].graphs)
@@ -307,6 +313,27 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 	g->own = *g->in;
 }
 
+/* Jobs make their trees themselves, beside the groups that are there. */
+static void groups_copy(const struct oracle_case *c, struct guest *g)
+{
+	struct subnet *s = &g->in->subnet;
+	size_t size;
+
+	g->forwarding = s->mft[0];
+	g->forwarding.n_mlids -= s->n_groups;
+	g->forwarding.cap = g->forwarding.n_mlids;
+	size = (size_t)g->forwarding.n_mlids * s->n_switches *
+	       g->forwarding.words;
+	g->forwarding.ports = hd_alloc(size + 1, sizeof(uint64_t));
+	memcpy(g->forwarding.ports, c->setup->subnet->mft[0].ports,
+	       size * sizeof(uint64_t));
+	s->mft = &g->forwarding;
+	s->groups = NULL;
+	s->n_groups = 0;
+	s->groups_cap = 0;
+	g->in->setup.subnet = s;
+}
+
 static void guest_enter(const struct oracle_case *c, struct guest *g)
 {
 	uint32_t n = flows_of(c);
@@ -316,6 +343,8 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 	g->in->setup = *c->setup;
 	g->in->subnet = *c->setup->subnet;
 	g->in->topo = *c->setup->subnet->topo;
+	if (n_jobs(c) > 0)
+		groups_copy(c, g);
 	g->in->n_flows = n;
 	g->in->flows = hd_alloc(n + (size_t)1, sizeof(*g->in->flows));
 	g->in->flow_target =
@@ -348,6 +377,13 @@ static void guest_leave(const struct oracle_case *c, struct guest *g)
 	free(g->in->flow_copies);
 	free(g->in->port_of_origin);
 	free(g->in->end_of_origin);
+	if (n_jobs(c) > 0) {
+		aggregations_drop(&g->in->subnet, 0);
+		free(g->in->subnet.aggregations);
+		mcast_drop(&g->in->subnet, 0);
+		free(g->in->subnet.groups);
+		free(g->forwarding.ports);
+	}
 	free(g->addresses);
 	free(g->traces);
 	*g->in = g->own;
@@ -363,7 +399,10 @@ static void ended(void *context, const struct sim_event_record *e,
 	struct sim_record *r = context;
 	struct sim_event_record kept = *e;
 
-	if (p->flow == SIM_NONE) {
+	if (e->kind == SIM_CONTRIBUTION || e->kind == SIM_RESULT) {
+		kept.flow = oracle_reduction_flow(p->dlid);
+		kept.sequence = p->bytes;
+	} else if (p->flow == SIM_NONE) {
 		kept.flow = oracle_pair_flow(p->source, p->dlid);
 		kept.sequence = p->bytes;
 	}

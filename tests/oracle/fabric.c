@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "subnet/adaptive.h"
+#include "subnet/mcast.h"
 #include "subnet/router.h"
 
 #define MFT_WORDS 1
@@ -189,6 +190,7 @@ static void forwarding_build(struct fabric *f)
 	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * FABRIC_LIDS);
 	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
 	s->mft->n_mlids = FABRIC_GROUPS;
+	s->mft->cap = FABRIC_GROUPS;
 	s->mft->words = MFT_WORDS;
 	s->mft->ports =
 		hd_alloc((size_t)FABRIC_GROUPS * s->n_switches * MFT_WORDS,
@@ -303,6 +305,8 @@ static void subnet_free(struct fabric *f)
 	free(s->vlarb_of_port);
 	free(s->vls_of_port);
 	free(s->lft);
+	mcast_drop(s, 0);
+	free(s->groups);
 	free(s->mft->ports);
 	free(s->mft);
 	free(s->lid_of_port);

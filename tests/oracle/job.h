@@ -3,10 +3,10 @@
 #define HD_TESTS_JOB_H
 
 /*
- * Jobs of a case (docs/model.md, J1 to J9): what their ranks do, as operations
- * with requirements. A step of a program is a small graph like that too, one
- * for each rank (rounds.c): what stands in a round requires all of the round
- * before it.
+ * Jobs of a case (docs/model.md, J1 to J9, J14, S2): what their ranks do, as
+ * operations with requirements. A step of a program is a small graph like that
+ * too, one for each rank (rounds.c): what stands in a round requires all of the
+ * round before it.
  */
 
 #include <stdbool.h>
@@ -24,6 +24,7 @@ enum oracle_op_kind {
 	ORACLE_RECV,
 	ORACLE_READ,
 	ORACLE_WRITE,
+	ORACLE_GIVE, /* S2 */
 };
 
 struct oracle_op {
@@ -33,6 +34,7 @@ struct oracle_op {
 	uint32_t tag;
 	uint32_t cpu;
 	uint32_t channel; /* step and strand; messages keep to theirs (J7) */
+	uint16_t mlid;    /* a send to all of the group; 0: to one rank */
 };
 
 /* Operation `op` waits until `on` is done, or has started. */
@@ -58,6 +60,7 @@ enum oracle_step_kind {
 	STEP_COMPUTE,
 	STEP_BARRIER,
 	STEP_BROADCAST,
+	STEP_BROADCAST_MULTICAST,
 	STEP_REDUCE,
 	STEP_ALLREDUCE_RING,
 	STEP_ALLREDUCE_DOUBLING,
@@ -74,6 +77,8 @@ enum oracle_step_kind {
 	STEP_SHIFT,
 	STEP_READ,
 	STEP_WRITE,
+	STEP_BARRIER_NETWORK,
+	STEP_ALLREDUCE_NETWORK,
 	STEP_KINDS
 };
 /* As scenarios write them. */
@@ -93,6 +98,14 @@ struct oracle_step {
 	uint32_t outstanding;
 };
 
+/* Ranks that have a multicast tree. */
+struct oracle_tree {
+	uint32_t place; /* of the step; of those that reduce ORACLE_ANY */
+	uint32_t groups, group;
+	bool strides;
+	uint16_t mlid;
+};
+
 struct oracle_job {
 	uint32_t n_ranks, n_servers;
 	uint32_t *nodes;             /* of ranks: end nodes */
@@ -100,20 +113,33 @@ struct oracle_job {
 	struct oracle_graph *graphs; /* of each rank; NULL: steps */
 	struct oracle_step *steps;
 	uint32_t n_steps;
+	struct oracle_tree *trees; /* of steps that need them */
+	size_t n_trees, trees_cap;
 	uint32_t repeat;
 	hd_time start;
 	uint8_t sl;
 	uint64_t eager; /* larger messages are announced first (J6) */
 	hd_time overhead, per_byte, gap;
+	bool rc;         /* messages go over queue pairs (J14), */
+	uint8_t timeout; /* which wait 4.096 us times this power of 2 */
 };
 
 struct oracle_jobs {
 	struct oracle_job *list;
 	uint32_t n;
 	uint32_t mtu;
+	uint32_t payload; /* of a contribution (S2) */
 };
 
 void job_fini(struct oracle_job *j);
+/* The group that a rank is in, in a step like that. */
+uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s,
+		       uint32_t rank);
+/* The tree of the rank's group in step `place`, or NULL. */
+const struct oracle_tree *tree_of_rank(const struct oracle_job *j,
+				       uint32_t place, uint32_t rank);
+bool step_has_tree(const struct oracle_step *s);
+uint32_t tree_place_of(const struct oracle_step *s, uint32_t place);
 /* What a rank does in step `place` of the program. */
 void rounds_expand(const struct oracle_job *j, uint32_t place, uint32_t rank,
 		   struct oracle_graph *out);

@@ -49,7 +49,8 @@ static void step_write(const struct oracle_step *s, const char *servers,
 		      s->kind == STEP_COMPUTE ? "ps" : "");
 	if (name->algorithm)
 		strbuf_printf(to, ", algorithm: %s", name->algorithm);
-	if (s->kind == STEP_BROADCAST || s->kind == STEP_REDUCE)
+	if (s->kind == STEP_BROADCAST || s->kind == STEP_REDUCE ||
+	    s->kind == STEP_BROADCAST_MULTICAST)
 		strbuf_printf(to, ", root: %u", s->root);
 	if (s->kind == STEP_HALO)
 		strbuf_printf(to, ", grid: %ux%ux%u", s->grid[0], s->grid[1],

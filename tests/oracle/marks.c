@@ -36,12 +36,14 @@ struct waiter *waiter_add(struct oracle *o, uint32_t in,
 static void buffer_look(struct oracle *o, const struct waiter *came)
 {
 	bool told[256][N_DATA_VLS] = { { false } };
-	uint32_t first =
-		o->setup->nodes[o->setup->ports[came->in].node].first_port;
-	uint32_t size = o->setup->ports[came->in].in_blocks;
-	uint32_t more =
-		o->mutation == MUT_FULL_WITHOUT_ANOTHER ? 1 : came->blocks;
+	uint32_t first = node_of(o, came->in)->first_port;
+	uint32_t size, more = came->blocks;
 
+	if (is_results_input(o, came->in)) /* there is none */
+		return;
+	size = o->setup->ports[came->in].in_blocks;
+	if (o->mutation == MUT_FULL_WITHOUT_ANOTHER)
+		more = 1;
 	if (o->ports[came->in].fill[came->in_vl] + more <= size)
 		return;
 	o->stats->full_inputs++;
@@ -120,7 +122,9 @@ static bool is_marked(struct oracle *o, const struct waiter *w)
 	struct mark_departure d = {
 		.bytes = w->packet->as.bytes,
 		.fill = counted->blocks,
-		.capacity = o->setup->ports[w->in].in_blocks,
+		.capacity = is_results_input(o, w->in)
+				    ? 0
+				    : o->setup->ports[w->in].in_blocks,
 		.has_credits = has_credits(o, w->out, w->vl, w->blocks),
 	};
 

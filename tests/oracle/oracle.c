@@ -33,11 +33,14 @@ void record_end(struct oracle *o, const struct packet *packet, uint32_t where,
 		enum sim_fate fate)
 {
 	struct sim_record *r = o->out;
+	bool reduces =
+		packet->kind == SIM_CONTRIBUTION || packet->kind == SIM_RESULT;
 
 	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
 			    sizeof(*r->events));
 	r->events[r->n_events++] = (struct sim_event_record){
-		.flow = packet->as.flow,
+		.flow = reduces ? oracle_reduction_flow(packet->as.dlid)
+				: packet->as.flow,
 		.sequence = packet->as.sequence,
 		.where = where,
 		.fate = fate,
@@ -118,10 +121,12 @@ static void instant(struct oracle *o)
 	faults(o);
 	if (o->mutation != MUT_CHANGE_AFTER_GRANTS)
 		tables_change(o);
+	notices_spread(o);
 	messages_arrive(o);
 	if (o->mutation == MUT_VL15_SEES_FREED_SPACE)
 		space_comes_free(o);
 	heads_arrive(o);
+	aggregators_go_on(o);
 	timers_strike(o);
 	space_comes_free(o);
 	if (o->mutation == MUT_ROUTED_AFTER_DISCARDS)
@@ -170,6 +175,9 @@ static bool is_empty(const struct oracle *o)
 {
 	if (o->n_flights > 0 || o->n_messages > 0 || o->n_releases > 0)
 		return false;
+	for (uint32_t i = 0; i < o->setup->n_nodes; i++)
+		if (o->ports[o->setup->n_ports + i].n_slots > 0)
+			return false;
 	for (uint32_t i = 0; i < o->setup->n_ports; i++)
 		if (packets_at(o, i) > 0 || link_next_update(o, i) != NO_VL)
 			return false;
@@ -197,14 +205,16 @@ static void oracle_init(struct oracle *o)
 {
 	const struct sim_setup *s = o->setup;
 
-	o->ports = hd_alloc(s->n_ports, sizeof(*o->ports));
+	o->ports = hd_alloc((size_t)s->n_ports + s->n_nodes, sizeof(*o->ports));
 	*o->out = (struct sim_record){ 0 };
 	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
 	links_init(o);
 	queue_pairs_init(o);
 	jobs_init(o);
+	aggregators_init(o);
 	ends_init(o);
 	choosers_init(o);
+	notices_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		o->ports[i].last_crossbar_vl = NO_VL;
 		for (int vl = 0; vl < ALL_VLS; vl++)
@@ -228,8 +238,17 @@ static void oracle_fini(struct oracle *o)
 	}
 	ends_fini(o);
 	choosers_fini(o);
+	notices_fini(o);
 	queue_pairs_fini(o);
 	jobs_fini(o);
+	for (uint32_t i = 0; i < o->setup->n_nodes; i++) {
+		struct port *p = &o->ports[o->setup->n_ports + i];
+
+		for (size_t s = 0; s < p->n_slots; s++)
+			free(p->slots[s]);
+		free(p->slots);
+	}
+	aggregators_fini(o);
 	for (size_t i = 0; i < o->n_packets; i++)
 		free(o->packets[i]);
 	free(o->packets);
@@ -246,6 +265,7 @@ static void oracle_fini(struct oracle *o)
 void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		struct sim_record *out, struct oracle_stats *stats)
 {
+	static const struct oracle_pairs none = { 0 };
 	struct oracle o = {
 		.setup = c->setup,
 		.arrivals = c->arrivals,
@@ -260,6 +280,8 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.stats = stats,
 	};
 
+	if (has_job_pairs(&o))
+		o.pairs = c->pairs ? c->pairs : &none;
 	*stats = (struct oracle_stats){ 0 };
 	oracle_init(&o);
 	while (o.now <= o.horizon) {
@@ -444,6 +466,7 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_FLOW_STAYS_ANYHOW),
 	NAME(MUT_GAP_SINCE_CHOICE),
 	NAME(MUT_GAP_ENDS_EARLY),
+	NAME(MUT_NOTICE_FOR_ALL_TARGETS),
 	NAME(MUT_JOBS_SHARE_SENDER),
 	NAME(MUT_START_AT_ONCE),
 	NAME(MUT_IREQUIRES_DONE),
@@ -472,9 +495,18 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_DONE_WHEN_ANNOUNCED),
 	NAME(MUT_CHANNELS_MIX),
 	NAME(MUT_ITERATIONS_WAIT),
+	NAME(MUT_SPREAD_WITHOUT_GRH),
 	NAME(MUT_READS_COST_NO_BYTES),
 	NAME(MUT_ANSWERED_AT_ONCE),
 	NAME(MUT_SERVER_HAS_NO_LINE),
+	NAME(MUT_SENDS_WITHOUT_IMMEDIATE),
+	NAME(MUT_ROOT_HAS_LOWEST_NUMBER),
+	NAME(MUT_TRANSACTIONS_FROM_0),
+	NAME(MUT_GIVES_WITHOUT_CPU),
+	NAME(MUT_TAKEN_AT_HEAD),
+	NAME(MUT_ONE_CHILD_MISSING),
+	NAME(MUT_RESULT_AT_ONCE),
+	NAME(MUT_RESULTS_BY_PORT_1),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

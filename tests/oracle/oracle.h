@@ -179,6 +179,7 @@ enum oracle_mutation {
 	MUT_FLOW_STAYS_ANYHOW,           /* D5: where its link is down */
 	MUT_GAP_SINCE_CHOICE,            /* D5: not since the last packet */
 	MUT_GAP_ENDS_EARLY,              /* D5: < instead of <= */
+	MUT_NOTICE_FOR_ALL_TARGETS,      /* D6 */
 	MUT_JOBS_SHARE_SENDER,           /* J1 */
 	MUT_START_AT_ONCE,               /* J1 */
 	MUT_IREQUIRES_DONE,              /* J2: as requires */
@@ -207,9 +208,18 @@ enum oracle_mutation {
 	MUT_DONE_WHEN_ANNOUNCED,    /* J6 */
 	MUT_CHANNELS_MIX,           /* J7: messages of any step */
 	MUT_ITERATIONS_WAIT,        /* J7: for all ranks */
+	MUT_SPREAD_WITHOUT_GRH,     /* J8 */
 	MUT_READS_COST_NO_BYTES,    /* J9: only o */
 	MUT_ANSWERED_AT_ONCE,       /* J9: not when all has come */
 	MUT_SERVER_HAS_NO_LINE,     /* J9: of its own */
+	MUT_SENDS_WITHOUT_IMMEDIATE, /* J14 */
+	MUT_ROOT_HAS_LOWEST_NUMBER,  /* S1 */
+	MUT_TRANSACTIONS_FROM_0,     /* S2: in each step */
+	MUT_GIVES_WITHOUT_CPU,       /* S2 */
+	MUT_TAKEN_AT_HEAD,           /* S4: not with the tail */
+	MUT_ONE_CHILD_MISSING,       /* S4 */
+	MUT_RESULT_AT_ONCE,          /* S4: no delay */
+	MUT_RESULTS_BY_PORT_1,       /* S4: their lanes */
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs,
@@ -254,6 +264,11 @@ struct oracle_stats {
 	uint64_t detours;        /* D4: not by the first port */
 	uint64_t avoided;        /* D4: home is busy */
 	uint64_t kept_ports;     /* D5 */
+	uint64_t notices;        /* D6: sent, */
+	uint64_t noticed;        /* and heeded */
+	uint64_t results;        /* S4 */
+	uint64_t spreads;        /* J8: multicasts */
+	uint64_t sends;          /* J14: messages given to queue pairs */
 	uint64_t letters;        /* J5: messages posted, of all kinds */
 	uint64_t cpu_work;       /* J3: operations that a CPU took */
 	uint64_t cpu_lines;      /* J3: of them, after standing in line */
@@ -299,6 +314,12 @@ struct oracle_pairs {
 static inline uint32_t oracle_pair_flow(uint32_t source, lid_t dlid)
 {
 	return UINT32_C(1) << 31 | source << 16 | dlid;
+}
+
+/* The same of packets of a reduction, whoever made them. */
+static inline uint32_t oracle_reduction_flow(lid_t mlid)
+{
+	return UINT32_C(0xfffe) << 16 | mlid;
 }
 
 /* A job's completion is an event of the record too, of this flow. */

@@ -7,21 +7,20 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "state.h"
+#include "pair.h"
 
 #define STAGING      65536u /* bytes of payload per VL (Q2) */
 #define LEAST_STAGED 64
 #define MESSAGES     128 /* under way per queue pair (Q3) */
 #define ACK_EVERY    16  /* packets (Q4) */
 #define RETRIES      7
-#define SEND_BYTES   26 /* LRH, BTH, CRCs */
 #define IMM_BYTES    4
 #define DETH_BYTES   8
 #define TIMER_UNIT   UINT64_C(4096000) /* ps */
 
 static const struct oracle_pair *drawn(const struct oracle *o, uint32_t i)
 {
-	return &o->pairs->list[i];
+	return &o->queue_pairs[i].is;
 }
 
 static bool is_rc(const struct oracle *o, uint32_t i)
@@ -29,17 +28,29 @@ static bool is_rc(const struct oracle *o, uint32_t i)
 	return drawn(o, i)->transport == ORACLE_RC;
 }
 
-/* Packets of a message. */
-static uint64_t packets_of(const struct oracle *o, uint32_t i)
+/* The SEND that a packet is of. */
+static const struct send *send_of(const struct oracle *o, uint32_t i,
+				  uint64_t psn)
 {
-	uint32_t length = drawn(o, i)->length, mtu = o->pairs->mtu;
+	const struct send *s = o->queue_pairs[i].sends;
 
-	return length > mtu ? (length + mtu - 1) / mtu : 1;
+	while (psn >= s->first + s->n)
+		s++;
+	return s;
 }
 
 static bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
 {
-	return (psn + 1) % packets_of(o, i) == 0;
+	const struct send *s = send_of(o, i, psn);
+
+	return psn + 1 == s->first + s->n;
+}
+
+/* Where the packets of the first so many SENDs end. */
+static uint64_t packets_of(const struct queue_pair *q, uint64_t sends)
+{
+	return sends == 0 ? 0
+			  : q->sends[sends - 1].first + q->sends[sends - 1].n;
 }
 
 static uint32_t node_of_end(const struct oracle *o, uint32_t i, bool source)
@@ -47,57 +58,12 @@ static uint32_t node_of_end(const struct oracle *o, uint32_t i, bool source)
 	return source ? drawn(o, i)->from : drawn(o, i)->to;
 }
 
-/* ---- congestion control (Q7) ---- */
-
-static struct pace *pace_of(const struct oracle *o, uint32_t i)
+struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source)
 {
-	const struct oracle_pair *p = drawn(o, i);
+	uint32_t node = node_of_end(o, i, source);
 
-	if (o->pairs->per_sl && o->mutation != MUT_PACE_OF_EACH)
-		return &o->adapters[p->from].paces[p->sl];
-	return &o->queue_pairs[i].pace;
-}
-
-static void pace_hear(struct oracle *o, uint32_t i, bool marked)
-{
-	if (!o->pairs->algorithm)
-		return;
-	o->stats->echoes += marked;
-	cc_on_ack(o->pairs->algorithm, &o->pairs->config, &pace_of(o, i)->state,
-		  marked, o->now);
-}
-
-/* What gaps are multiples of: the time of the request taken last. */
-static hd_time gap_unit(const struct oracle *o, uint32_t i,
-			const struct pace *p)
-{
-	if (o->mutation != MUT_PACE_OF_FULL_PACKETS || p->d == 0)
-		return p->d;
-	return duration_on(o, port_of_end(o, drawn(o, i)->from),
-			   o->pairs->mtu + SEND_BYTES);
-}
-
-/* From when on the pair's next request may be taken (Q7). */
-static hd_time pace_from(const struct oracle *o, uint32_t i)
-{
-	const struct pace *p = pace_of(o, i);
-	hd_time gap;
-
-	if (!o->pairs->algorithm)
-		return 0;
-	gap = cc_gap_of_share(o->pairs->algorithm, &o->pairs->config, &p->state,
-			      gap_unit(o, i, p));
-	if (gap <= p->d && /* the link alone holds it back */
-	    o->mutation != MUT_PACE_HOLDS_AT_FULL_RATE)
-		return 0;
-	if (!p->granted && o->mutation == MUT_PACE_FIRST_FREE)
-		return 0;
-	return p->waiting ? NEVER : p->last + gap;
-}
-
-static bool is_held(const struct oracle *o, uint32_t i, bool source)
-{
-	return source && pace_from(o, i) > o->now;
+	return &o->adapters[node +
+			    (o->queue_pairs[i].of_job ? o->setup->n_nodes : 0)];
 }
 
 /* ---- what an end has to send ---- */
@@ -106,7 +72,7 @@ static bool has_request(const struct oracle *o, uint32_t i)
 {
 	const struct queue_pair *q = &o->queue_pairs[i];
 
-	return !q->broken && q->next < q->posted * packets_of(o, i);
+	return !q->broken && q->next < packets_of(q, q->posted);
 }
 
 static bool has_packet(const struct oracle *o, uint32_t i, bool source)
@@ -118,14 +84,17 @@ static uint32_t request_bytes(const struct oracle *o, uint32_t i, uint64_t psn,
 			      uint32_t *payload)
 {
 	const struct oracle_pair *p = drawn(o, i);
-	uint32_t mtu = o->pairs->mtu, bytes = SEND_BYTES;
+	const struct send *s = send_of(o, i, psn);
+	uint32_t mtu = o->pair_mtu, bytes = SEND_BYTES;
 
 	*payload = mtu;
 	if (is_last(o, i, psn))
-		*payload = p->length - (uint32_t)(packets_of(o, i) - 1) * mtu;
+		*payload = s->length - (uint32_t)(s->n - 1) * mtu;
 	if (p->transport == ORACLE_UD)
 		bytes += DETH_BYTES;
-	if (p->transport != ORACLE_RC && is_last(o, i, psn))
+	if ((p->transport != ORACLE_RC ||
+	     (s->letter && o->mutation != MUT_SENDS_WITHOUT_IMMEDIATE)) &&
+	    is_last(o, i, psn))
 		bytes += IMM_BYTES;
 	return bytes + (*payload + 3) / 4 * 4;
 }
@@ -146,7 +115,7 @@ static struct packet *packet_make(struct oracle *o, uint32_t i, bool source,
 			.pkey = source ? p->pkey : p->pkey | PKEY_FULL,
 			.bytes = bytes,
 			.sl = p->sl,
-			.sender = o->adapters[from].sender },
+			.sender = adapter_of(o, i, source)->sender },
 		.kind = kind,
 		.is_pairs = true,
 		.pair = i,
@@ -224,7 +193,7 @@ static struct packet *answer_take(struct oracle *o, uint32_t i)
 static void line_join(struct oracle *o, uint32_t i, bool source)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
-	struct adapter *a = &o->adapters[node_of_end(o, i, source)];
+	struct adapter *a = adapter_of(o, i, source);
 	struct line *l;
 	int vl;
 
@@ -278,13 +247,12 @@ static void line_first(struct line *l)
 	l->items[0] = last;
 }
 
-static void line_send(struct oracle *o, uint32_t node, unsigned vl,
+static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 		      hd_time when)
 {
-	struct adapter *a = &o->adapters[node];
 	struct line *l = &a->lines[vl];
 
-	while (l->n > 0 && (a->staged[vl] + o->pairs->mtu <= STAGING ||
+	while (l->n > 0 && (a->staged[vl] + o->pair_mtu <= STAGING ||
 			    o->mutation == MUT_STAGING_ENDLESS)) {
 		uint32_t i = l->items[0] / 2;
 		bool source = l->items[0] % 2;
@@ -304,20 +272,20 @@ static void line_send(struct oracle *o, uint32_t node, unsigned vl,
 			p->payload = LEAST_STAGED;
 		a->staged[vl] += p->payload;
 		p->staged_on = (uint8_t)vl;
-		packet_give(o, node, p, when);
+		packet_give(o, p->as.source, p, when);
 	}
 }
 
 /* What is given now enters the sender's queue at `when`. */
-static void adapter_send(struct oracle *o, uint32_t node, hd_time when)
+void adapter_send(struct oracle *o, struct adapter *a, hd_time when)
 {
 	for (unsigned vl = 0; vl < ALL_VLS; vl++)
-		line_send(o, node, vl, when);
+		line_send(o, a, vl, when);
 }
 
 /* ---- requester (Q4) ---- */
 
-static void messages_post(struct oracle *o, uint32_t i)
+void messages_post(struct oracle *o, uint32_t i)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 
@@ -379,7 +347,8 @@ static void acknowledge(struct oracle *o, uint32_t i, uint64_t psn)
 		q->next = psn;
 	q->retries_left = retries_of(o);
 	timer_restart(o, i);
-	q->done = q->acked / packets_of(o, i);
+	while (q->done < q->posted && packets_of(q, q->done + 1) <= q->acked)
+		q->done++;
 	messages_post(o, i);
 }
 
@@ -423,10 +392,12 @@ static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
 	line_join(o, i, false);
 }
 
-static void rc_receive(struct oracle *o, const struct packet *p)
+/* Returns the message of a job whose SEND is whole by this, or NULL. */
+static struct letter *rc_receive(struct oracle *o, const struct packet *p)
 {
 	uint32_t i = p->pair;
 	struct queue_pair *q = &o->queue_pairs[i];
+	struct letter *whole = NULL;
 
 	q->becn_due |= p->marked && (p->psn == q->expected ||
 				     o->mutation != MUT_BECN_OF_TAKEN_ONLY);
@@ -436,25 +407,29 @@ static void rc_receive(struct oracle *o, const struct packet *p)
 		if (!q->nak_sent || o->mutation == MUT_NAK_FOR_EACH)
 			answer_add(o, i, ANSWER_NAK, q->expected);
 		q->nak_sent = true;
-		return;
+		return NULL;
 	}
 	if (p->psn == q->expected) {
+		if (is_last(o, i, p->psn))
+			whole = send_of(o, i, p->psn)->letter;
 		q->expected++;
 		q->nak_sent = false;
 	} else if (o->mutation == MUT_DUPLICATES_UNANSWERED) {
-		return;
+		return NULL;
 	}
 	if (p->asks || (o->mutation == MUT_DUPLICATES_ALL_ANSWERED &&
 			p->psn + 1 < q->expected))
 		answer_add(o, i, ANSWER_ACK, q->expected - 1);
+	return whole;
 }
 
-static void request_receive(struct oracle *o, const struct packet *p)
+static struct letter *request_receive(struct oracle *o, const struct packet *p)
 {
 	if (is_rc(o, p->pair))
-		rc_receive(o, p);
-	else if (p->marked)
+		return rc_receive(o, p);
+	if (p->marked)
 		answer_add(o, p->pair, ANSWER_CNP, 0);
+	return NULL;
 }
 
 /* ---- called by others ---- */
@@ -462,7 +437,10 @@ static void request_receive(struct oracle *o, const struct packet *p)
 void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 {
 	uint32_t node = o->setup->ports[port].node;
+	struct queue_pair *q = &o->queue_pairs[p->pair];
 	bool source = p->kind != SIM_DATA; /* an answer is for the source */
+	struct letter *whole = NULL;
+	uint64_t done = q->done;
 
 	if (node != node_of_end(o, p->pair, source) &&
 	    o->mutation != MUT_WRONG_HOST_TAKES)
@@ -470,20 +448,40 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	if (source)
 		answer_heard(o, p);
 	else
-		request_receive(o, p);
-	adapter_send(o, node_of_end(o, p->pair, source), o->now);
+		whole = request_receive(o, p);
+	adapter_send(o, adapter_of(o, p->pair, source), o->now);
+	if (whole)
+		job_send_came(o, whole);
+	for (; q->of_job && done < q->done; done++)
+		job_send_done(o, q->sends[done].letter);
+}
+
+void send_add(struct oracle *o, uint32_t i, uint32_t length,
+	      struct letter *letter)
+{
+	struct queue_pair *q = &o->queue_pairs[i];
+	uint32_t mtu = o->pair_mtu;
+	struct send made = { .first = packets_of(q, q->made),
+			     .n = length > mtu ? (length + mtu - 1) / mtu : 1,
+			     .length = length,
+			     .letter = letter };
+
+	q->sends = hd_grow(q->sends, &q->sends_cap, q->made + 1,
+			   sizeof(*q->sends));
+	q->sends[q->made++] = made;
 }
 
 void pair_post(struct oracle *o, uint32_t i)
 {
-	o->queue_pairs[i].made++;
+	send_add(o, i, drawn(o, i)->length, NULL);
 	messages_post(o, i);
-	adapter_send(o, drawn(o, i)->from, o->now);
+	adapter_send(o, adapter_of(o, i, true), o->now);
 }
 
 static void unstage(struct oracle *o, const struct packet *p)
 {
-	o->adapters[p->as.source].staged[p->staged_on] -= p->payload;
+	adapter_of(o, p->pair, p->kind == SIM_DATA)->staged[p->staged_on] -=
+		p->payload;
 }
 
 /* UC and UD: a message is done when its last packet has left. */
@@ -499,16 +497,6 @@ static void leave_at(struct oracle *o, const struct packet *p, hd_time when)
 	q->leaves[q->n_leaves++] = when;
 }
 
-static void pace_leave(struct oracle *o, const struct packet *p)
-{
-	struct pace *pace = pace_of(o, p->pair);
-
-	pace->waiting--;
-	pace->granted = true;
-	if (o->mutation != MUT_PACE_FROM_TAKING)
-		pace->last = o->now;
-}
-
 void pair_granted(struct oracle *o, uint32_t port, const struct packet *p)
 {
 	hd_time d = duration_on(o, port, p->as.bytes);
@@ -520,7 +508,8 @@ void pair_granted(struct oracle *o, uint32_t port, const struct packet *p)
 		line_join(o, p->pair, true);
 	}
 	/* Grants of this instant are made. */
-	adapter_send(o, p->as.source, o->now + 1);
+	adapter_send(o, adapter_of(o, p->pair, p->kind == SIM_DATA),
+		     o->now + 1);
 }
 
 void pair_lost_unsent(struct oracle *o, const struct packet *p)
@@ -565,15 +554,7 @@ static void leaves_come(struct oracle *o, uint32_t i)
 		q->done++;
 	}
 	messages_post(o, i);
-	adapter_send(o, drawn(o, i)->from, o->now);
-}
-
-static void pace_timer(struct oracle *o, struct pace *p)
-{
-	if (!o->pairs->algorithm || p->state.due > o->now)
-		return;
-	o->stats->rate_timers++;
-	cc_on_timer(o->pairs->algorithm, &o->pairs->config, &p->state, o->now);
+	adapter_send(o, adapter_of(o, i, true), o->now);
 }
 
 void pairs_listen(struct oracle *o)
@@ -583,18 +564,18 @@ void pairs_listen(struct oracle *o)
 	drops_come(o);
 	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
 		for (unsigned sl = 0; o->pairs->per_sl && sl < N_SLS; sl++)
-			pace_timer(o, &o->adapters[n].paces[sl]);
-	for (uint32_t i = 0; i < o->pairs->n; i++) {
-		pace_timer(o, &o->queue_pairs[i].pace);
+			pace_strike(o, &o->adapters[n].paces[sl]);
+	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
+		pace_strike(o, &o->queue_pairs[i].pace);
 		if (o->queue_pairs[i].timer <= o->now) {
 			o->stats->ack_timers++;
 			go_back(o, i);
 		}
 		line_join(o, i, true);
 	}
-	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
-		adapter_send(o, n, o->now);
-	for (uint32_t i = 0; i < o->pairs->n; i++)
+	for (uint32_t n = 0; n < 2 * o->setup->n_nodes; n++)
+		adapter_send(o, &o->adapters[n], o->now);
+	for (uint32_t i = 0; i < o->n_queue_pairs; i++)
 		leaves_come(o, i);
 }
 
@@ -605,7 +586,7 @@ hd_time pairs_next_due(const struct oracle *o)
 	for (size_t i = 0; i < o->n_coming; i++)
 		if (o->coming[i]->as.time < next)
 			next = o->coming[i]->as.time;
-	for (uint32_t i = 0; o->pairs && i < o->pairs->n; i++) {
+	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
 		/* Another's grant has set it free. */
 		if (has_request(o, i) && !o->queue_pairs[i].in_line[1] &&
 		    !is_held(o, i, true))
@@ -622,37 +603,44 @@ hd_time pairs_next_due(const struct oracle *o)
 	return next;
 }
 
-static void pace_init(const struct oracle *o, struct pace *p)
+void queue_pair_add(struct oracle *o, const struct queue_pair *model)
 {
-	p->state.due = NEVER;
-	if (o->pairs->algorithm)
-		cc_init(o->pairs->algorithm, &o->pairs->config, &p->state);
+	struct queue_pair *q = &o->queue_pairs[o->n_queue_pairs++];
+
+	*q = *model;
+	q->timer = NEVER;
+	q->retries_left = retries_of(o);
+	pace_begin(o, &q->pace);
 }
 
 void queue_pairs_init(struct oracle *o)
 {
+	size_t n;
+
 	if (!o->pairs)
 		return;
-	o->queue_pairs =
-		hd_alloc(o->pairs->n + (size_t)1, sizeof(*o->queue_pairs));
-	o->adapters = hd_alloc(o->setup->n_nodes, sizeof(*o->adapters));
-	for (uint32_t i = 0; i < o->pairs->n; i++) {
-		o->queue_pairs[i].timer = NEVER;
-		o->queue_pairs[i].retries_left = retries_of(o);
-		pace_init(o, &o->queue_pairs[i].pace);
-	}
-	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
+	o->pair_mtu = has_job_pairs(o) ? o->jobs->mtu : o->pairs->mtu;
+	n = o->pairs->n + connections_count(o);
+	o->queue_pairs = hd_alloc(n + 1, sizeof(*o->queue_pairs));
+	o->adapters =
+		hd_alloc(2 * (size_t)o->setup->n_nodes, sizeof(*o->adapters));
+	for (uint32_t i = 0; i < o->pairs->n; i++)
+		queue_pair_add(o,
+			       &(struct queue_pair){ .is = o->pairs->list[i] });
+	connections_init(o);
+	for (uint32_t i = 0; i < o->setup->n_nodes; i++)
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			pace_init(o, &o->adapters[n].paces[sl]);
+			pace_begin(o, &o->adapters[i].paces[sl]);
 }
 
 void queue_pairs_fini(struct oracle *o)
 {
-	for (uint32_t i = 0; o->pairs && i < o->pairs->n; i++) {
+	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
 		free(o->queue_pairs[i].answers);
 		free(o->queue_pairs[i].leaves);
+		free(o->queue_pairs[i].sends);
 	}
-	for (uint32_t n = 0; o->pairs && n < o->setup->n_nodes; n++)
+	for (uint32_t n = 0; o->pairs && n < 2 * o->setup->n_nodes; n++)
 		for (unsigned vl = 0; vl < ALL_VLS; vl++)
 			free(o->adapters[n].lines[vl].items);
 	free(o->queue_pairs);

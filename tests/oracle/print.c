@@ -250,9 +250,10 @@ static void choices_print(const struct sim_setup *t, FILE *to)
 		return;
 	fprintf(to,
 		"switches choose by %s per %s, threshold %u, hysteresis %u, gap"
-		" %" PRIu64 " ps, heal %" PRIu64 " ps, SLs 0x%x\n",
+		" %" PRIu64 " ps, heal %" PRIu64 " ps, notify %" PRIu64
+		" ps, SLs 0x%x\n",
 		choices[a->choice], units[a->per], a->threshold, a->hysteresis,
-		a->gap, a->heal, t->subnet->adaptive->sls);
+		a->gap, a->heal, a->notify, t->subnet->adaptive->sls);
 	for (switch_id w = 0; w < t->subnet->n_switches; w++)
 		groups_print(t->subnet->adaptive, w, to);
 }
@@ -316,12 +317,13 @@ static void jobs_print(const struct scenario *s, FILE *to)
 		struct strbuf text = STRBUF_INIT;
 
 		fprintf(to,
-			"job %u: MTU %u, SL %u, start %" PRIu64
+			"job %u%s: MTU %u, payload %u, SL %u, start %" PRIu64
 			" ps, repeat %u, overhead %" PRIu64
 			", per byte %" PRIu64 ", gap %" PRIu64
 			", eager %" PRIu64 ",",
-			i, s->jobs.mtu, j->sl, j->start, j->repeat, j->overhead,
-			j->per_byte, j->gap, j->eager);
+			i, j->rc ? " (rc)" : "", s->jobs.mtu, s->jobs.payload,
+			j->sl, j->start, j->repeat, j->overhead, j->per_byte,
+			j->gap, j->eager);
 		nodes_print("ranks at nodes", j->nodes, j->n_ranks, to);
 		nodes_print("servers at", j->servers, j->n_servers, to);
 		if (j->graphs)

@@ -34,6 +34,7 @@ enum stream {
 	DRAW_PAIRS,
 	DRAW_CHOICES,
 	DRAW_JOBS,
+	DRAW_REDUCTIONS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -109,7 +110,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 {
 	enum routers kind = has.routers;
 	struct shape shape;
-	struct rng r, routers, choices;
+	struct rng r, routers, choices, reductions;
 
 	*s = (struct scenario){ .seed = seed,
 				.routed = kind != NO_ROUTERS,
@@ -148,7 +149,8 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
 	choices_draw(s, &choices);
-	jobs_draw(s, stream(&r, seed, DRAW_JOBS));
+	jobs_draw(s, stream(&r, seed, DRAW_JOBS),
+		  stream(&reductions, seed, DRAW_REDUCTIONS));
 	horizon_set(s);
 }
 
@@ -169,6 +171,11 @@ static struct features features_draw(uint64_t seed)
 void scenario_draw(struct scenario *s, uint64_t seed)
 {
 	draw(s, seed, features_draw(seed));
+}
+
+bool scenario_is_jobbed(uint64_t seed)
+{
+	return features_draw(seed).jobbed;
 }
 
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed)

@@ -48,13 +48,16 @@ struct scenario {
  * congestion control.
  */
 void scenario_draw(struct scenario *s, uint64_t seed);
+/* Whether that one may have jobs. */
+bool scenario_is_jobbed(uint64_t seed);
 /* The same, but never with queue pairs. */
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
-/* The same, but always with switches that choose (D1 to D5). */
+/* The same, but always with switches that choose (D1 to D6). */
 void scenario_draw_adaptive(struct scenario *s, uint64_t seed);
 /* None chooses, but there are always routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
-/* No routers, but always jobs (J1 to J9) beside whatever else is drawn. */
+/* No routers, but always jobs (J1 to J9, J14, S1 to S6) beside whatever else is
+ * drawn. */
 void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
 /* Always with queue pairs (Q1 to Q7) instead. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
@@ -74,6 +77,10 @@ void scenario_sort(struct scenario *s);
 hd_time pair_time(const struct oracle_pair *p, uint32_t sequence);
 void scenario_clear(struct scenario *s);
 void scenario_drop_jobs(struct scenario *s);
+/* The trees of a job's steps, beside those that are there; false: there is
+ * none for some. And those of all jobs anew, after some were changed. */
+bool job_trees_make(struct fabric *f, struct oracle_job *j);
+void scenario_make_trees(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
 /* Everything, for a human. */
 void scenario_print(const struct scenario *s, FILE *to);
@@ -116,12 +123,14 @@ enum simplification {
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
 	PLAIN_CHOICE,   /* no switch has any */
 	PLAIN_HEAL,     /* links that are down are known at once */
+	PLAIN_NOTICES,  /* none */
 	PLAIN_JOBS,     /* none */
 	PLAIN_HOSTS,    /* of jobs: they cost no time */
 	PLAIN_GAPS,     /* none between messages of jobs */
 	PLAIN_EAGER,    /* all messages of jobs are */
 	PLAIN_REPEAT,   /* none of the jobs does */
 	PLAIN_START,    /* of jobs: at once */
+	PLAIN_LETTERS,  /* of jobs: not over queue pairs */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Switches that choose (D1 to D5): groups, and by what they choose. */
+/* Switches that choose (D1 to D6): groups, and by what they choose. */
 #include "random_parts.h"
 
 #include "base/alloc.h"
@@ -118,7 +118,7 @@ static hd_time heal_draw(const struct scenario *s, struct rng *r)
 	if (chance(r, 25))
 		return 0;
 	if (chance(r, 10))
-		return 3 * HD_US;
+		return 3 * HD_US / s->tick * s->tick;
 	return below(r, chance(r, 50) ? 12 : 200) * s->tick;
 }
 
@@ -142,5 +142,7 @@ void choices_draw(struct scenario *s, struct rng *r)
 		a->hysteresis = a->threshold;
 	a->gap = rng_below(r, 3 * s->d_max / s->tick + 1) * s->tick;
 	a->heal = heal_draw(s, r);
+	if (chance(r, 60))
+		a->notify = (1 + below(r, chance(r, 50) ? 12 : 200)) * s->tick;
 	s->fabric.setup.adaptive = a;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs (J1 to J9): graphs of operations and programs, on some of the hosts. */
+/* Jobs (J1 to J9, J14, S2): graphs of operations and programs, on some of the
+ * hosts. */
 #include "random_parts.h"
 
 #include <stdlib.h>
@@ -226,9 +227,9 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 	bool stores;
 
 	*step = (struct oracle_step){
-		.kind = chance(r, 25)
-				? STEP_READ + below(r, 2)
-				: (enum oracle_step_kind)below(r, STEP_KINDS),
+		.kind = chance(r, 25) ? STEP_READ + below(r, 2)
+				      : (enum oracle_step_kind)below(
+						r, STEP_BARRIER_NETWORK),
 		.amount = bytes_draw(s, 6, r),
 		.groups = chance(r, 70) ? 1 : divisor_draw(j->n_ranks, r),
 		.strides = chance(r, 50),
@@ -238,7 +239,7 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 	stores = is_storage(step->kind);
 	if (stores)
 		step->groups = 1;
-	if (step->groups == 1)
+	if (step->groups == 1 || step->groups == j->n_ranks)
 		step->strides = false;
 	p = j->n_ranks / step->groups;
 	step->root = below(r, p);
@@ -260,17 +261,11 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 static void program_draw(const struct scenario *s, struct oracle_job *j,
 			 struct rng *r)
 {
-	uint32_t n = 1 + below(r, 4), stores = 0;
+	uint32_t n = 1 + below(r, 4);
 
 	j->steps = hd_alloc(n, sizeof(*j->steps));
-	while (j->n_steps < n) {
-		struct oracle_step *step = &j->steps[j->n_steps];
-
-		if (!step_draw(s, j, step, r))
-			continue;
-		stores += is_storage(step->kind);
-		j->n_steps += !is_storage(step->kind) || stores == 1;
-	}
+	while (j->n_steps < n)
+		j->n_steps += step_draw(s, j, &j->steps[j->n_steps], r);
 }
 
 /* ---- jobs ---- */
@@ -283,6 +278,8 @@ static uint64_t graph_packets(const struct scenario *s,
 	for (size_t i = 0; i < g->n_ops; i++) {
 		if (g->ops[i].kind == ORACLE_COMPUTE)
 			*computes += g->ops[i].size;
+		else if (g->ops[i].kind == ORACLE_GIVE)
+			n += 2 + 2 * g->ops[i].size / s->jobs.payload;
 		else if (g->ops[i].kind != ORACLE_RECV)
 			n += 1 + g->ops[i].size / s->jobs.mtu;
 	}
@@ -326,8 +323,48 @@ hd_time jobs_time(const struct scenario *s)
 	return sum;
 }
 
-static bool job_draw(const struct scenario *s, struct oracle_job *j,
-		     struct rng *r)
+/* Whether switches may reduce (S1). */
+static bool is_reducible(const struct scenario *s)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	return t->sw.order != SIM_FIFO &&
+	       (!s->control || s->control->marking.rule != MARK_TWO_COUNTER);
+}
+
+/* Some of the steps that switches can do, they do. */
+static void reductions_draw(const struct scenario *s, struct oracle_job *j,
+			    struct rng *r)
+{
+	for (uint32_t i = 0; i < j->n_steps; i++) {
+		struct oracle_step *step = &j->steps[i];
+
+		if (!is_reducible(s) || !chance(r, 60))
+			continue;
+		if (step->kind == STEP_BARRIER)
+			step->kind = STEP_BARRIER_NETWORK;
+		if (step->kind >= STEP_REDUCE &&
+		    step->kind <= STEP_ALLREDUCE_TREE)
+			step->kind = STEP_ALLREDUCE_NETWORK;
+	}
+}
+
+/* Whether all ranks and servers reach each other: queue pairs are refused
+ * otherwise. */
+static bool is_connected(const struct scenario *s, const struct oracle_job *j)
+{
+	for (uint32_t i = 0; i < j->n_ranks + j->n_servers; i++) {
+		uint32_t node = i < j->n_ranks ? j->nodes[i]
+					       : j->servers[i - j->n_ranks];
+
+		if (!is_reached(s, node, j->nodes, j->n_ranks))
+			return false;
+	}
+	return true;
+}
+
+static bool job_draw(struct scenario *s, struct oracle_job *j, struct rng *r,
+		     struct rng *reductions)
 {
 	hd_time computes;
 
@@ -341,6 +378,7 @@ static bool job_draw(const struct scenario *s, struct oracle_job *j,
 		graphs_draw(s, j, r);
 	else
 		program_draw(s, j, r);
+	reductions_draw(s, j, reductions);
 	if (chance(r, 40))
 		j->repeat = 2 + below(r, 2);
 	if (chance(r, 40))
@@ -353,23 +391,30 @@ static bool job_draw(const struct scenario *s, struct oracle_job *j,
 		j->per_byte = 1 + s->d_max / s->sizes[0] / 2;
 	if (chance(r, 40))
 		j->gap = little_draw(s, r) * (1 + below(r, 3));
-	return job_packets(s, j, &computes) * j->repeat <= MAX_PACKETS;
+	j->rc = chance(r, 40) && is_connected(s, j) && !s->pairs.per_sl;
+	j->timeout = (uint8_t)(1 + below(r, 3));
+	return job_trees_make(&s->fabric, j) &&
+	       job_packets(s, j, &computes) * j->repeat <= MAX_PACKETS;
 }
 
-void jobs_draw(struct scenario *s, struct rng *r)
+void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions)
 {
 	uint32_t n = 1 + below(r, MAX_JOBS);
 
 	if (!s->jobbed)
 		return;
 	s->jobs.mtu = s->paired ? s->pairs.mtu : mtu_draw(s, r);
+	s->jobs.payload = 1 + below(reductions, s->jobs.mtu);
+	s->fabric.setup.reduction_delay =
+		chance(reductions, 20) ? 0 : little_draw(s, reductions);
 	s->jobs.list = hd_alloc(MAX_JOBS, sizeof(*s->jobs.list));
 	for (int tries = 0; tries < 40 && s->jobs.n < n; tries++) {
 		struct oracle_job *j = &s->jobs.list[s->jobs.n];
 
-		if (job_draw(s, j, r))
+		if (job_draw(s, j, r, reductions))
 			s->jobs.n++;
 		else
 			job_fini(j);
 	}
+	scenario_make_trees(s);
 }

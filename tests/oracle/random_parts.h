@@ -87,7 +87,7 @@ uint32_t mtu_draw(const struct scenario *s, struct rng *r);
 bool is_way(const struct fabric *f, uint32_t from, uint32_t to);
 
 /* random_jobs.c */
-void jobs_draw(struct scenario *s, struct rng *r);
+void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions);
 /* About as long as all of them take, if none waits for another. */
 hd_time jobs_time(const struct scenario *s);
 

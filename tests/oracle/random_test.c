@@ -305,6 +305,7 @@ static void marks_are_made_heard_and_lost(void **state)
 /* How many of the scenarios in which switches choose have seen each. */
 struct choice_tally {
 	unsigned choices, detours, avoided, kept, down, cioq, exact;
+	unsigned noticed;
 	unsigned by[3], per[3];
 };
 
@@ -317,6 +318,7 @@ static void choice_tally_add(void *tally, const struct seen *x)
 	t->choices += s->choices > 0;
 	t->avoided += s->avoided > 0;
 	t->kept += s->kept_ports > 0;
+	t->noticed += s->notices > 0;
 	if (s->detours == 0)
 		return;
 	t->detours++;
@@ -338,14 +340,16 @@ static void switches_choose_other_ports(void **state)
 		      " port than the first in %u (%u by load, %u at random, %u"
 		      " in turn; %u per packet, %u flow, %u flowlet; %u with"
 		      " faults, %u cioq, %u exact), find it busy in %u, flows"
-		      " keep to theirs in %u\n",
+		      " keep to theirs in %u, neighbours are told in"
+		      " %u\n",
 		      n, t.choices, t.detours, t.by[SIM_AR_LOAD],
 		      t.by[SIM_AR_RANDOM], t.by[SIM_AR_TURNS],
 		      t.per[SIM_AR_PACKET], t.per[SIM_AR_FLOW],
 		      t.per[SIM_AR_FLOWLET], t.down, t.cioq, t.exact, t.avoided,
-		      t.kept);
+		      t.kept, t.noticed);
 	assert_true(2 * t.choices >= n && 3 * t.detours >= n);
 	assert_true(10 * t.avoided >= n && 8 * t.kept >= n);
+	assert_true(t.noticed > 0);
 	for (int i = 0; i < 3; i++)
 		assert_true(20 * t.by[i] >= n && 20 * t.per[i] >= n);
 	assert_true(10 * t.down >= n && 20 * t.cioq >= n && 20 * t.exact >= n);
@@ -354,7 +358,8 @@ static void switches_choose_other_ports(void **state)
 /* How many of the scenarios with jobs have seen each. */
 struct job_tally {
 	unsigned jobs, done, lines, waiting, gaps, announced, repeated;
-	unsigned graphs, storage;
+	unsigned graphs, storage, stores;
+	unsigned spread, reduced, paired;
 };
 
 static void job_tally_add(void *tally, const struct seen *x)
@@ -368,15 +373,22 @@ static void job_tally_add(void *tally, const struct seen *x)
 	t->waiting += s->unexpected > 0;
 	t->gaps += s->gaps > 0;
 	t->announced += s->cleared > 0;
+	t->spread += s->spreads > 0;
+	t->reduced += s->results > 0;
+	t->paired += s->sends > 0;
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct oracle_job *j = &jobs->list[i];
 
 		t->jobs++;
 		t->graphs += j->graphs != NULL;
 		t->repeated += j->repeat > 1;
+		unsigned stores = 0;
+
 		for (uint32_t k = 0; k < j->n_steps; k++)
-			t->storage += j->steps[k].kind == STEP_READ ||
-				      j->steps[k].kind == STEP_WRITE;
+			stores += j->steps[k].kind == STEP_READ ||
+				  j->steps[k].kind == STEP_WRITE;
+		t->storage += stores;
+		t->stores += stores > 1;
 	}
 	for (size_t i = 0; i < r->n_events; i++)
 		t->done += r->events[i].flow >= oracle_job_flow(0);
@@ -392,14 +404,19 @@ static void jobs_compute_wait_and_come_to_an_end(void **state)
 	print_message("%u scenarios with %u jobs: %u from graphs, %u repeat, %u"
 		      " come to an end; CPUs have lines in %u, messages wait"
 		      " for receives in %u and for the gap in %u, are announced"
-		      " in %u; %u steps store\n",
+		      " in %u, go to many in %u and over queue pairs in %u;"
+		      " switches reduce in %u; %u steps store, %u jobs have"
+		      " several\n",
 		      n, t.jobs, t.graphs, t.repeated, t.done, t.lines,
-		      t.waiting, t.gaps, t.announced, t.storage);
+		      t.waiting, t.gaps, t.announced, t.spread, t.paired,
+		      t.reduced, t.storage, t.stores);
 	assert_true(t.jobs >= n && 5 * t.done >= t.jobs);
 	assert_true(4 * t.graphs >= t.jobs && 4 * t.repeated >= t.jobs);
 	assert_true(4 * t.lines >= n && 4 * t.waiting >= n);
 	assert_true(5 * t.gaps >= n && 5 * t.announced >= n);
-	assert_true(10 * t.storage >= n);
+	assert_true(10 * t.storage >= n && t.stores > 0);
+	assert_true(t.spread > 0 && t.reduced > 0);
+	assert_true(5 * t.paired >= n);
 }
 
 static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)

@@ -81,6 +81,10 @@ static hd_time cpu_time(const struct oracle *o, uint32_t job,
 		if (o->mutation != MUT_READS_COST_NO_BYTES)
 			break;
 		return cost_of(o, job, 0);
+	case ORACLE_GIVE:
+		if (o->mutation == MUT_GIVES_WITHOUT_CPU)
+			return 0;
+		break;
 	case ORACLE_SEND:
 	case ORACLE_WRITE:
 		break;
@@ -155,7 +159,7 @@ void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op,
 	cpu_need(o, job, rank, op);
 }
 
-static void cpus_end(struct oracle *o, uint32_t job, uint32_t rank)
+void cpus_end(struct oracle *o, uint32_t job, uint32_t rank)
 {
 	struct rank *r = rank_at(o, job, rank);
 
@@ -277,12 +281,14 @@ void rank_told(struct oracle *o, uint32_t job, uint32_t rank)
 {
 	struct rank *r = rank_at(o, job, rank);
 
+	telling_begins(o);
 	do {
 		uint32_t op;
 
 		while ((op = op_ready(o, r)) != SIM_NONE)
 			op_take(o, job, rank, op);
 	} while (step_next(o, job, rank));
+	telling_ends(o);
 }
 
 static void rank_listen(struct oracle *o, uint32_t job, uint32_t rank)
@@ -297,9 +303,11 @@ static void rank_listen(struct oracle *o, uint32_t job, uint32_t rank)
 		r->begun = true;
 		graph_begin(o, job, rank);
 	}
+	telling_begins(o);
 	cpus_end(o, job, rank);
 	line_leaves(o, job, rank);
 	rank_told(o, job, rank);
+	telling_ends(o);
 }
 
 static void job_listen(struct oracle *o, uint32_t job)
@@ -425,9 +433,12 @@ void jobs_fini(struct oracle *o)
 		free(w->lines);
 		free(w->senders);
 	}
-	for (size_t i = 0; i < o->work->n_letters; i++)
+	for (size_t i = 0; i < o->work->n_letters; i++) {
+		free(o->work->letters[i]->parts);
 		free(o->work->letters[i]);
+	}
 	free(o->work->letters);
+	free(o->work->handed);
 	free(o->work->jobs);
 	free(o->work);
 }

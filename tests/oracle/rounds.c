@@ -12,6 +12,7 @@ const struct oracle_step_name oracle_step_names[STEP_KINDS] = {
 	[STEP_COMPUTE] = { "compute", NULL, false },
 	[STEP_BARRIER] = { "barrier", NULL, false },
 	[STEP_BROADCAST] = { "broadcast", "binomial", false },
+	[STEP_BROADCAST_MULTICAST] = { "broadcast", "multicast", false },
 	[STEP_REDUCE] = { "reduce", "binomial", false },
 	[STEP_ALLREDUCE_RING] = { "allreduce", "ring", false },
 	[STEP_ALLREDUCE_DOUBLING] = { "allreduce", "doubling", false },
@@ -28,6 +29,8 @@ const struct oracle_step_name oracle_step_names[STEP_KINDS] = {
 	[STEP_SHIFT] = { "shift", NULL, false },
 	[STEP_READ] = { "read", NULL, false },
 	[STEP_WRITE] = { "write", NULL, false },
+	[STEP_BARRIER_NETWORK] = { "barrier", "in-network", false },
+	[STEP_ALLREDUCE_NETWORK] = { "allreduce", "in-network", false },
 };
 
 /* ---- graphs ---- */
@@ -58,8 +61,46 @@ void job_fini(struct oracle_job *j)
 		ops_fini(&j->graphs[r]);
 	free(j->graphs);
 	free(j->steps);
+	free(j->trees);
 	free(j->nodes);
 	free(j->servers);
+}
+
+/* ---- groups ---- */
+
+uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s,
+		       uint32_t rank)
+{
+	return s->strides ? rank % s->groups : rank / (j->n_ranks / s->groups);
+}
+
+bool step_has_tree(const struct oracle_step *s)
+{
+	return s->kind == STEP_BROADCAST_MULTICAST ||
+	       s->kind == STEP_BARRIER_NETWORK ||
+	       s->kind == STEP_ALLREDUCE_NETWORK;
+}
+
+/* S1: those who reduce have one for all steps. */
+uint32_t tree_place_of(const struct oracle_step *s, uint32_t place)
+{
+	return s->kind == STEP_BROADCAST_MULTICAST ? place : ORACLE_ANY;
+}
+
+const struct oracle_tree *tree_of_rank(const struct oracle_job *j,
+				       uint32_t place, uint32_t rank)
+{
+	const struct oracle_step *s = &j->steps[place];
+
+	for (size_t i = 0; i < j->n_trees; i++) {
+		const struct oracle_tree *t = &j->trees[i];
+
+		if (t->place == tree_place_of(s, place) &&
+		    t->groups == s->groups && t->strides == s->strides &&
+		    t->group == group_of_rank(j, s, rank))
+			return t;
+	}
+	return NULL;
 }
 
 /* ---- strands and rounds ---- */
@@ -69,6 +110,7 @@ struct rounds {
 	struct oracle_graph *g;
 	uint32_t p, r, group; /* rank r of the p of its group */
 	uint64_t m;
+	uint16_t mlid; /* of the group, if it has a tree */
 	uint32_t place, strand;
 	/* Operations of the last round that has any, and of this one. */
 	size_t before, begin;
@@ -173,6 +215,19 @@ static void broadcast(struct rounds *a)
 		if (v + (UINT32_C(1) << k) < a->p)
 			to(a, v + (UINT32_C(1) << k) + root, a->m);
 	}
+}
+
+static void broadcast_multicast(struct rounds *a)
+{
+	struct oracle_op send = message(a, ORACLE_SEND, a->r, a->m);
+
+	send.mlid = a->mlid;
+	if (a->p == 1)
+		return;
+	if (a->r == a->step->root)
+		put(a, send);
+	else
+		from(a, a->step->root, a->m);
 }
 
 static void reduce(struct rounds *a)
@@ -502,10 +557,20 @@ static void shift(struct rounds *a)
 		to(a, a->r + 1, a->m);
 }
 
+/* S2 */
+static void in_network(struct rounds *a)
+{
+	if (a->p > 1)
+		put(a, (struct oracle_op){ .kind = ORACLE_GIVE,
+					   .size = a->m,
+					   .mlid = a->mlid });
+}
+
 static void (*const steps[STEP_KINDS])(struct rounds *a) = {
 	[STEP_COMPUTE] = compute,
 	[STEP_BARRIER] = barrier,
 	[STEP_BROADCAST] = broadcast,
+	[STEP_BROADCAST_MULTICAST] = broadcast_multicast,
 	[STEP_REDUCE] = reduce,
 	[STEP_ALLREDUCE_RING] = allreduce_ring,
 	[STEP_ALLREDUCE_DOUBLING] = allreduce_doubling,
@@ -520,6 +585,8 @@ static void (*const steps[STEP_KINDS])(struct rounds *a) = {
 	[STEP_ALLTOALL_BRUCK] = alltoall_bruck,
 	[STEP_HALO] = halo,
 	[STEP_SHIFT] = shift,
+	[STEP_BARRIER_NETWORK] = in_network,
+	[STEP_ALLREDUCE_NETWORK] = in_network,
 };
 
 /* ---- storage (J9) ---- */
@@ -556,11 +623,15 @@ void rounds_expand(const struct oracle_job *j, uint32_t place, uint32_t rank,
 		.g = out,
 		.p = p,
 		.r = s->strides ? rank / s->groups : rank % p,
-		.group = s->strides ? rank % s->groups : rank / p,
+		.group = group_of_rank(j, s, rank),
 		.m = s->amount,
 		.place = place,
 	};
 
+	const struct oracle_tree *tree = tree_of_rank(j, place, rank);
+
+	if (tree)
+		a.mlid = tree->mlid;
 	*out = (struct oracle_graph){ 0 };
 	if (s->kind == STEP_READ || s->kind == STEP_WRITE)
 		storage(&a, j, rank);

@@ -73,9 +73,12 @@ static const uint64_t *set_of(const struct oracle *o, uint32_t in, lid_t lid,
 			      hd_time when)
 {
 	const struct sim_setup *s = o->setup;
-	uint32_t node = s->ports[in].node;
+	uint32_t node = (uint32_t)(node_of(o, in) - s->nodes);
 	const struct sim_route_change *c = change_of(o, node, lid, when);
-	uint16_t subnet_no = s->subnet->topo->ports[s->ports[in].origin].subnet;
+	uint16_t subnet_no =
+		is_results_input(o, in)
+			? 0
+			: s->subnet->topo->ports[s->ports[in].origin].subnet;
 
 	if (c && o->mutation != MUT_GROUPS_STAY)
 		return c->ports;
@@ -91,13 +94,14 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 			   const struct packet *packet, uint32_t *outs)
 {
 	const struct sim_setup *s = o->setup;
-	const struct sim_node *n = &s->nodes[s->ports[in].node];
+	const struct sim_node *n = node_of(o, in);
 	const uint64_t *set;
 	uint32_t n_outs = 0;
 	hd_time when = o->now;
 
 	/* Where the packet is sent, the time of arrival is not known yet. */
-	if (o->mutation == MUT_ROUTED_BEFORE_ARRIVAL)
+	if (o->mutation == MUT_ROUTED_BEFORE_ARRIVAL &&
+	    !is_results_input(o, in))
 		when -= s->ports[in].propagation;
 	if (packet->as.dlid < LID_FIRST_MCAST) {
 		uint8_t out =
@@ -123,11 +127,19 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 	return n_outs;
 }
 
+/* S4: results have the lanes of what comes by port 0. */
+static uint32_t lane_input(const struct oracle *o, uint32_t in)
+{
+	if (!is_results_input(o, in))
+		return input_number(o, in);
+	return o->mutation == MUT_RESULTS_BY_PORT_1 ? 1 : 0;
+}
+
 static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 		      uint32_t out_number)
 {
 	const struct sim_setup *s = o->setup;
-	const struct sim_node *n = &s->nodes[s->ports[in].node];
+	const struct sim_node *n = node_of(o, in);
 	uint32_t out = n->first_port + out_number;
 	const struct packet *packet = slot->packet;
 	uint8_t vl = VL_MANAGEMENT;
@@ -138,7 +150,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 			record_end(o, packet, out, SIM_LOST_PARTITION);
 			return;
 		}
-		vl = sl2vl_at(s->subnet, n->sw, in - n->first_port, out_number)
+		vl = sl2vl_at(s->subnet, n->sw, lane_input(o, in), out_number)
 			     ->vl[packet->as.sl];
 		if (vl >= s->ports[out].vls) {
 			o->out->counters[out].xmit_discards++;
@@ -173,6 +185,22 @@ void end_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 }
 
+void route_by(struct oracle *o, uint32_t in, struct slot *slot, unsigned out)
+{
+	copy_make(o, in, slot, out);
+	slot->dropped = slot->n_copies == 0;
+}
+
+void route_group(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	uint32_t outs[MAX_COPIES];
+	uint32_t n_outs = outputs_of(o, in, slot->packet, outs);
+
+	for (uint32_t i = 0; i < n_outs; i++)
+		copy_make(o, in, slot, outs[i]);
+	slot->dropped = slot->n_copies == 0;
+}
+
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 {
 	const struct sim_setup *s = o->setup;
@@ -185,6 +213,13 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	    !key_is_named(keys, slot->packet->as.pkey)) {
 		o->out->counters[in].rcv_constraint_errors++;
 		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
+		return;
+	}
+	if (slot->packet->kind == SIM_CONTRIBUTION) {
+		if (contribution_take(o, in, slot))
+			return;
+		o->out->counters[in].rcv_relay_errors++;
+		record_end(o, slot->packet, in, SIM_LOST_NO_ROUTE);
 		return;
 	}
 	o->stats->rerouted += change_of(o, s->ports[in].node,

@@ -46,6 +46,18 @@ static void throttle_init(struct oracle *o, uint32_t i)
 		cc_init(is->algorithm, &is->config, &t->state);
 }
 
+/* Q1, J14 */
+static void adapters_init(struct oracle *o, struct adapter *adapters)
+{
+	for (uint32_t n = 0; n < o->setup->n_nodes; n++) {
+		if (o->setup->nodes[n].kind != SIM_END)
+			continue;
+		adapters[n].sender =
+			(uint16_t)o->ports[port_of_end(o, n)].n_senders;
+		senders_need(o, port_of_end(o, n), adapters[n].sender);
+	}
+}
+
 /* J1: after all others, in the order of the scenario. */
 static void job_senders_init(struct oracle *o)
 {
@@ -81,13 +93,10 @@ void ends_init(struct oracle *o)
 	}
 	for (uint32_t i = 0; c && i < c->n_throttles; i++)
 		throttle_init(o, i);
-	for (uint32_t n = 0; o->pairs && n < o->setup->n_nodes; n++) {
-		if (o->setup->nodes[n].kind != SIM_END)
-			continue;
-		o->adapters[n].sender =
-			(uint16_t)o->ports[port_of_end(o, n)].n_senders;
-		senders_need(o, port_of_end(o, n), o->adapters[n].sender);
-	}
+	if (o->pairs && o->pairs->n > 0)
+		adapters_init(o, o->adapters);
+	if (has_job_pairs(o))
+		adapters_init(o, o->adapters + o->setup->n_nodes);
 	job_senders_init(o);
 }
 

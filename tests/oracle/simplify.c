@@ -19,7 +19,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),
 	NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),     NAME(PLAIN_HOSTS),
 	NAME(PLAIN_GAPS),    NAME(PLAIN_EAGER),    NAME(PLAIN_REPEAT),
-	NAME(PLAIN_START),
+	NAME(PLAIN_START),   NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -68,6 +68,10 @@ static void model_simplify(struct scenario *s, enum simplification how)
 	case PLAIN_HEAL:
 		if (s->choice)
 			s->choice->heal = 0;
+		break;
+	case PLAIN_NOTICES:
+		if (s->choice)
+			s->choice->notify = 0;
 		break;
 	default:
 		break;
@@ -176,6 +180,8 @@ static void control_simplify(struct scenario *s, enum simplification how)
 
 static void job_simplify(struct oracle_job *j, enum simplification how)
 {
+	if (how == PLAIN_LETTERS)
+		j->rc = false;
 	if (how == PLAIN_HOSTS)
 		j->overhead = j->per_byte = 0;
 	if (how == PLAIN_GAPS)

@@ -15,6 +15,7 @@
 #define ALL_VLS    16 /* 15 for data, and VL15 */
 #define MAX_COPIES 32
 #define NO_VL      (-1)
+#define MOST_SENT  (UINT64_C(1) << 20) /* bytes of a SEND (J14) */
 
 enum pair_answer { ANSWER_ACK, ANSWER_NAK, ANSWER_CNP };
 
@@ -71,6 +72,7 @@ struct copy {
 /* Among which ports a packet chooses its output (D1). */
 struct choice {
 	uint16_t group;
+	switch_id target;
 	struct port_set candidates;
 	unsigned first;
 };
@@ -157,11 +159,24 @@ struct answer {
 	uint64_t psn;
 };
 
-/* Both ends of a flow's queue pair. */
+/* A SEND: a message of a flow, or of a job (J14). */
+struct send {
+	uint64_t first, n; /* packets */
+	uint32_t length;
+	struct letter *letter; /* NULL: of a flow */
+};
+
+/* Both ends of a flow's queue pair, or of a job's connection. */
 struct queue_pair {
+	struct oracle_pair is;
+	bool of_job;
+	uint32_t job, sender, receiver; /* J14: ranks, then servers */
 	bool in_line[2]; /* of its adapter: destination, source */
-	/* The source's. Messages, counted: */
-	uint64_t made, posted, done;
+	/* The source's. All that were made; how many of them were posted, and
+	 * are done: */
+	struct send *sends;
+	size_t made, sends_cap;
+	uint64_t posted, done;
 	uint64_t next, top;   /* packet to take next; never taken before */
 	uint64_t acked;       /* all before are acknowledged */
 	uint64_t asked;       /* after the last one that asked, this round */
@@ -186,7 +201,7 @@ struct line {
 };
 
 struct adapter {
-	uint16_t sender; /* its number: the last of its port (Q1) */
+	uint16_t sender; /* its number at its port (Q1) */
 	struct line lines[ALL_VLS];
 	uint64_t staged[ALL_VLS]; /* payload taken and not yet granted */
 	struct pace paces[N_SLS];
@@ -288,13 +303,17 @@ struct oracle {
 	struct hearsay *hearsay;
 	size_t n_hearsay, hearsay_cap;
 	const struct oracle_pairs *pairs;
-	struct queue_pair *queue_pairs; /* as pairs->list */
-	struct adapter *adapters;       /* by node */
-	struct packet **coming;         /* given to a sender, for later */
+	struct queue_pair *queue_pairs; /* as pairs->list, then jobs' */
+	uint32_t n_queue_pairs;
+	uint32_t pair_mtu;
+	struct adapter *adapters; /* by node; then jobs', likewise */
+	struct packet **coming;   /* given to a sender, for later */
 	size_t n_coming, coming_cap;
 	const struct packet **dropped; /* by the adapter's own port */
 	size_t n_dropped, dropped_cap;
-	struct chooser *choosers;       /* by node; NULL: nobody chooses */
+	struct chooser *choosers; /* by node; NULL: nobody chooses */
+	struct reductions *reductions;
+	struct notices *notices;        /* NULL: nobody sends any (D6) */
 	const struct oracle_jobs *jobs; /* NULL: none */
 	struct work *work;              /* theirs */
 	struct sim_record *out;
@@ -337,10 +356,38 @@ void vlarb_init(struct oracle *o, uint32_t port);
 void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table);
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 
+/*
+ * Behind all ports, every node has one more input, by which results of
+ * reductions come (S4): its ports are n_ports + node.
+ */
+static inline bool is_results_input(const struct oracle *o, uint32_t port)
+{
+	return port >= o->setup->n_ports;
+}
+
 static inline const struct sim_node *node_of(const struct oracle *o,
 					     uint32_t port)
 {
+	if (is_results_input(o, port))
+		return &o->setup->nodes[port - o->setup->n_ports];
 	return &o->setup->nodes[o->setup->ports[port].node];
+}
+
+/* The k-th input of a node, from 0 to n_ports + 1. */
+static inline uint32_t input_at(const struct oracle *o,
+				const struct sim_node *n, uint32_t k)
+{
+	if (k <= n->n_ports)
+		return n->first_port + k;
+	return o->setup->n_ports + (uint32_t)(n - o->setup->nodes);
+}
+
+/* And which one of its node's it is. */
+static inline uint32_t input_number(const struct oracle *o, uint32_t in)
+{
+	const struct sim_node *n = node_of(o, in);
+
+	return is_results_input(o, in) ? n->n_ports + 1 : in - n->first_port;
 }
 
 /* A router is timed as a switch (R2). */
@@ -377,6 +424,7 @@ hd_time ready_at(const struct oracle *o, const struct slot *slot,
 		 const struct copy *copy);
 
 /* buffer.c */
+void slot_add(struct port *p, struct slot *slot);
 void heads_arrive(struct oracle *o);
 void space_comes_free(struct oracle *o);
 bool discards(struct oracle *o);
@@ -424,6 +472,11 @@ void sources_listen(struct oracle *o);
 /* pair.c: queue pairs (Q1 to Q7). */
 void queue_pairs_init(struct oracle *o);
 void queue_pairs_fini(struct oracle *o);
+/* J14: whether some job has queue pairs. */
+bool has_job_pairs(const struct oracle *o);
+/* A message of a job is given to its queue pair. */
+void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
+		      struct letter *m);
 /* The flow's queue pair, or SIM_NONE. */
 uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
 void pair_post(struct oracle *o, uint32_t i);
@@ -435,7 +488,7 @@ void pairs_enter(struct oracle *o);
 void pairs_listen(struct oracle *o);
 hd_time pairs_next_due(const struct oracle *o);
 
-/* rank.c and letter.c: jobs (J1 to J9). */
+/* rank.c and letter.c: jobs (J1 to J9, J14). */
 void jobs_init(struct oracle *o);
 void jobs_fini(struct oracle *o);
 /* What number a job has among the senders of an end node. */
@@ -444,6 +497,9 @@ void job_sender_set(struct oracle *o, uint32_t job, uint32_t node,
 void jobs_listen(struct oracle *o);
 void job_granted(struct oracle *o, uint32_t port, const struct packet *p);
 void job_delivered(struct oracle *o, uint32_t port, const struct packet *p);
+/* J14: a SEND has come whole, or is acknowledged. */
+void job_send_came(struct oracle *o, struct letter *m);
+void job_send_done(struct oracle *o, struct letter *m);
 /* It has no VL at its own port (A1). */
 void job_lost_unsent(struct oracle *o, const struct packet *p);
 hd_time jobs_next_due(const struct oracle *o);
@@ -455,6 +511,23 @@ void choosers_fini(struct oracle *o);
 bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot);
 void copies_route(struct oracle *o);
 
+/* notice.c: what neighbours are told (D6). */
+void notices_init(struct oracle *o);
+void notices_fini(struct oracle *o);
+void notices_spread(struct oracle *o);
+/* Whether one holds for a port of a switch and this target. */
+bool is_told_of(const struct oracle *o, uint32_t port, switch_id target);
+hd_time notices_next_due(const struct oracle *o);
+
+/* reduce.c: switches that reduce (S1 to S6). */
+void aggregators_init(struct oracle *o);
+void aggregators_fini(struct oracle *o);
+void aggregators_go_on(struct oracle *o);
+hd_time aggregators_next_due(const struct oracle *o);
+/* A contribution has come; false: nobody takes it. */
+bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot);
+void result_delivered(struct oracle *o, uint32_t port, const struct packet *p);
+
 /* due.c: the least stored time after now. */
 hd_time next_due(const struct oracle *o);
 
@@ -462,6 +535,9 @@ hd_time next_due(const struct oracle *o);
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
 /* A2 at an end port. */
 void end_packet(struct oracle *o, uint32_t in, struct slot *slot);
+/* Copies to one port; to the ports of its group. */
+void route_by(struct oracle *o, uint32_t in, struct slot *slot, unsigned out);
+void route_group(struct oracle *o, uint32_t in, struct slot *slot);
 /* A2, at a switch's output. */
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet);

@@ -162,7 +162,8 @@ static bool is_readable(const struct oracle *o, uint32_t in,
 	const struct port *p = &o->ports[in];
 	uint32_t held = 0;
 
-	if (o->setup->sw.readers == 0 || o->mutation == MUT_READER_NOT_HELD)
+	if (o->setup->sw.readers == 0 || is_results_input(o, in) ||
+	    o->mutation == MUT_READER_NOT_HELD)
 		return true;
 	if (is_moving(o, slot) && o->mutation != MUT_COPIES_DO_NOT_JOIN)
 		return true;
@@ -227,12 +228,12 @@ static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl,
 {
 	const struct sim_node *n = node_of(o, out);
 	int *pointer = pointer_of(o, out, vl);
-	int n_inputs = (int)n->n_ports + 1;
+	int n_inputs = (int)n->n_ports + 2;
 	bool found = false;
 
 	for (int k = 1; k <= n_inputs; k++) {
 		uint32_t in =
-			n->first_port + (uint32_t)((*pointer + k) % n_inputs);
+			input_at(o, n, (uint32_t)((*pointer + k) % n_inputs));
 		struct offer offer;
 
 		if (!offer_find(o, in, out, vl, &offer) ||
@@ -245,7 +246,7 @@ static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl,
 			break;
 	}
 	if (found && o->mutation == MUT_POINTER_MOVES_WITHOUT_GRANT)
-		*pointer = (int)(best->in - n->first_port);
+		*pointer = (int)input_number(o, best->in);
 	return found && offer_fits(o, best);
 }
 
@@ -255,9 +256,8 @@ static unsigned vls_wanted(const struct oracle *o, uint32_t out)
 	const struct sim_node *n = node_of(o, out);
 	unsigned wanted = 0;
 
-	for (uint32_t in = n->first_port; in <= n->first_port + n->n_ports;
-	     in++) {
-		const struct port *p = &o->ports[in];
+	for (uint32_t k = 0; k <= n->n_ports + 1; k++) {
+		const struct port *p = &o->ports[input_at(o, n, k)];
 
 		for (size_t i = 0; i < p->n_slots; i++) {
 			const struct slot *s = p->slots[i];
@@ -277,7 +277,6 @@ static void offer_take(struct oracle *o, const struct offer *offer,
 {
 	struct copy *c = offer->copy;
 	struct port *p = &o->ports[c->out];
-	const struct sim_node *n = node_of(o, offer->in);
 
 	o->stats->queued += ready_at(o, offer->slot, c) < o->now;
 	c->taken = true;
@@ -285,7 +284,7 @@ static void offer_take(struct oracle *o, const struct offer *offer,
 	c->left = left;
 	if (c->waiter)
 		c->waiter->left_buffer = left;
-	*pointer_of(o, c->out, c->vl) = (int)(offer->in - n->first_port);
+	*pointer_of(o, c->out, c->vl) = (int)input_number(o, offer->in);
 	p->granted_before = true;
 	p->last_grant = o->now;
 	firsts_note(o, offer->in);
@@ -552,10 +551,10 @@ static bool someone_waits(struct oracle *o, uint32_t port, uint8_t vl,
 		*fits = waits && link_fits(o, port, vl, q->items[0].packet);
 		return waits;
 	}
-	for (uint32_t k = 0; k <= n->n_ports; k++) {
+	for (uint32_t k = 0; k <= n->n_ports + 1; k++) {
 		struct offer offer;
 
-		if (!offer_find(o, n->first_port + k, port, vl, &offer) ||
+		if (!offer_find(o, input_at(o, n, k), port, vl, &offer) ||
 		    ready_at(o, offer.slot, offer.copy) > o->now)
 			continue;
 		waits = true;

@@ -51,6 +51,9 @@ enum letter_kind {
 	LETTER_BODY,
 	LETTER_ASKS, /* J9 */
 	LETTER_ANSWERS,
+	LETTER_SPREADS, /* J8: to all of a group, */
+	LETTER_SPREAD,  /* as one of them gets it */
+	LETTER_GIVES,   /* S2 */
 };
 
 struct letter {
@@ -63,7 +66,12 @@ struct letter {
 	uint64_t size;  /* of payload that this one carries */
 	uint64_t means; /* bytes that are sent in the end, or asked for */
 	bool reads;     /* J9 */
-	uint64_t n_packets, given, delivered;
+	uint64_t n_packets, given, delivered; /* J14: SENDs */
+	uint64_t acknowledged;                /* of these */
+	struct letter **parts; /* LETTER_SPREADS: each receiver's */
+	uint32_t n_parts;
+	uint16_t mlid; /* 0: to one */
+	uint32_t first_transaction;
 	bool announced, matched;
 	uint32_t receive; /* operation of the target */
 };
@@ -89,6 +97,9 @@ struct job_work {
 
 struct work {
 	struct job_work *jobs;
+	uint32_t tellings;      /* of ranks, that are going on */
+	struct letter **handed; /* J14: over at one port, when these end */
+	size_t n_handed, handed_cap;
 	struct letter **letters; /* all that ever were */
 	size_t n_letters, letters_cap;
 };
@@ -98,6 +109,8 @@ struct work {
 void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op,
 		  uint64_t size);
 void op_done(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
+/* What its CPUs have done by now. */
+void cpus_end(struct oracle *o, uint32_t job, uint32_t rank);
 /* J3: takes what is ready, until nothing is. */
 void rank_told(struct oracle *o, uint32_t job, uint32_t rank);
 
@@ -108,6 +121,9 @@ void letters_receive(struct oracle *o, uint32_t job, uint32_t rank,
 		     uint32_t op);
 /* Whether a message of this line has left whole now; then it is told. */
 void line_leaves(struct oracle *o, uint32_t job, uint32_t line);
+/* What a rank is told begins, and has ended. */
+void telling_begins(struct oracle *o);
+void telling_ends(struct oracle *o);
 /* True if some packet was dropped at once. */
 bool lines_give(struct oracle *o);
 

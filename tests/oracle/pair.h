@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TESTS_ORACLE_PAIR_H
+#define HD_TESTS_ORACLE_PAIR_H
+
+/*
+ * Between the files of queue pairs: pair.c has adapters, requesters and
+ * responders (Q1 to Q6), pace.c their rates (Q7), connection.c those that jobs
+ * have (J14).
+ */
+
+#include "state.h"
+
+#define SEND_BYTES 26 /* LRH, BTH, CRCs */
+
+/* pair.c */
+struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source);
+void queue_pair_add(struct oracle *o, const struct queue_pair *model);
+void send_add(struct oracle *o, uint32_t i, uint32_t length,
+	      struct letter *letter);
+/* As many as may be under way (Q3). */
+void messages_post(struct oracle *o, uint32_t i);
+/* What is given now enters the sender's queue at `when`. */
+void adapter_send(struct oracle *o, struct adapter *a, hd_time when);
+
+/* pace.c */
+void pace_begin(const struct oracle *o, struct pace *p);
+struct pace *pace_of(const struct oracle *o, uint32_t i);
+void pace_hear(struct oracle *o, uint32_t i, bool marked);
+/* From when on the pair's next request may be taken. */
+hd_time pace_from(const struct oracle *o, uint32_t i);
+bool is_held(const struct oracle *o, uint32_t i, bool source);
+/* A request is granted, or dropped. */
+void pace_leave(struct oracle *o, const struct packet *p);
+void pace_strike(struct oracle *o, struct pace *p);
+
+/* connection.c */
+size_t connections_count(const struct oracle *o);
+void connections_init(struct oracle *o);
+
+#endif
