@@ -443,10 +443,9 @@ static void test_short_mads_end_in_zeros(void **state)
 		agents_send(w.agents, mine, &to, mad, MAD_SIZE, 0);
 		memcpy(whole, w.box.mad, MAD_SIZE);
 		for (size_t size = 24; size < MAD_SIZE; size++) {
-			unsigned before = w.box.n;
-
+			w.box.n = 0;
 			agents_send(w.agents, mine, &to, mad, size, 0);
-			assert_int_equal(w.box.n - before, h.mgmt_class != 0);
+			assert_int_equal(w.box.n, h.mgmt_class != 0);
 			assert_memory_equal(w.box.mad, whole, MAD_SIZE);
 		}
 		if (asked[i].attribute == ATTR_CLASS_PORT_INFO) {

@@ -131,13 +131,12 @@ enum hd_status fit_points_divide(struct fit_points *p, struct diag *d)
 			d, HD_ERR_INPUT,
 			"a fit needs %d sizes up to 8 MiB or more, of all tests together; there are %zu",
 			LEAST, p->n);
-	bool out = false;
-
-	for (size_t i = 0; i < p->n; i++) {
-		/* The least size of a test is fitted: it says most. */
-		out = i > 0 && p->items[i].test == p->items[i - 1].test && !out;
-		p->items[i].left_out = out;
-	}
+	/* The least size of a test is fitted: it says most. */
+	p->items[0].left_out = false;
+	for (size_t i = 1; i < p->n; i++)
+		p->items[i].left_out =
+			p->items[i].test == p->items[i - 1].test &&
+			!p->items[i - 1].left_out;
 	return HD_OK;
 }
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
 #include "cli/commands.h"
 #include "cli/live/live.h"
 
@@ -74,42 +72,6 @@ static const struct command command_live_error = {
 	.options = options,
 	.examples = error_examples,
 	.run = pass_on,
-};
-
-static int run_clock(const struct command *self, int argc, char **argv)
-{
-	struct values v = { 0 };
-	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
-
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	status = live_ask(v.name, "clock", argv, n_args, &out);
-	if (status == EXIT_DONE && out.len > 0)
-		fputs(out.text, stdout);
-	strbuf_fini(&out);
-	return status;
-}
-
-static const struct example clock_examples[] = {
-	{ "heddle live clock hold", "start programs, and let none send yet" },
-	{ "heddle live clock go", "now" },
-	{ NULL, NULL },
-};
-
-static const struct command command_live_clock = {
-	.name = "live clock",
-	.summary = "stop the time of data, let it go on, or show it",
-	.arguments = "[hold|go]",
-	.description =
-		"Of a fabric that was started with '--pace-data timed'. Time "
-		"goes on while programs wait for what they have sent; those "
-		"that are to begin at the same time are started while it is "
-		"held. Without a word: the time, how many programs there are, "
-		"and what they have asked for.",
-	.options = options,
-	.examples = clock_examples,
-	.run = run_clock,
 };
 
 static int run_down(const struct command *self, int argc, char **argv)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -41,23 +40,15 @@ static const struct option options[] = {
 	{ "pace-data", 0, OPT_TEXT, V(pace_data), "PACE", "free",
 	  "what programs send crosses the fabric at once (free), or as packets in their time, which is also what programs read of the clock (timed)",
 	  NULL, 0, 0 },
-	{ "profile", 0, OPT_TEXT, V(profile), "PROFILE", "ideal",
+	{ "profile", 0, OPT_TEXT, V(profile), "NAME|FILE", "ideal",
 	  "with 'timed': what adapters cost in time; see 'heddle bench'", NULL,
 	  0, 0 },
 	{ NULL },
 };
 
-/* Where a manager runs, if nobody says. */
-static const char *first_host(const struct topo *t)
-{
-	port_id p = subnet_manager_port(t, 0);
-
-	return p == TOPO_NONE ? NULL : topo_node_of(t, p)->name;
-}
-
 static void print_what_next(const struct values *v, const struct topo *t)
 {
-	const char *host = first_host(t);
+	const char *host = live_first_host(t);
 	unsigned switches = 0;
 
 	for (node_id n = 0; n < t->n_nodes; n++)
@@ -76,46 +67,6 @@ static void print_what_next(const struct values *v, const struct topo *t)
 static bool is_timed(const struct values *v)
 {
 	return strcmp(v->pace_data, "timed") == 0;
-}
-
-/* What runs beside the fabric: an engine, a manager. */
-static enum hd_status start_others(const struct values *v, const char *path,
-				   const char *host, struct diag *d)
-{
-	enum hd_status status = HD_OK;
-
-	if (is_timed(v))
-		status = live_start_engine(v->name, path, v->profile, d);
-	if (status == HD_OK && v->engine)
-		status = live_start_manager(v->name, host, v->engine, 0, d);
-	return status;
-}
-
-static int start(const struct values *v, const char *path, const struct topo *t)
-{
-	const char *const down[] = { "down" };
-	struct diag d = { .status = HD_OK };
-	struct strbuf out = STRBUF_INIT;
-	const char *host = first_host(t);
-	const struct live_options o = { .timed = v->timed,
-					.pace = v->pace,
-					.record = v->record,
-					.times_data = is_timed(v) };
-
-	if (v->engine && !host)
-		diag_fail(&d, HD_ERR_UNFIT, "no host for a subnet manager");
-	if (d.status == HD_OK &&
-	    live_start(t, v->name, &o, !v->foreground, &d) == HD_OK &&
-	    start_others(v, path, host, &d) != HD_OK) {
-		struct diag quiet = { .status = HD_OK };
-		char *dir = live_folder(v->name);
-
-		(void)!live_call(dir, down, 1, &quiet, &out);
-		live_await_end(v->name);
-		free(dir);
-	}
-	strbuf_fini(&out);
-	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -149,7 +100,19 @@ static int run(const struct command *self, int argc, char **argv)
 	if (profile_check(v.profile, &d) != HD_OK ||
 	    fabric_open(argv[0], NULL, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	status = start(&v, argv[0], &f->topo);
+	const struct live_wish w = { .name = v.name,
+				     .path = argv[0],
+				     .engine = v.engine,
+				     .profile = is_timed(&v) ? v.profile : NULL,
+				     .stays = v.foreground,
+				     .options = { .timed = v.timed,
+						  .pace = v.pace,
+						  .record = v.record,
+						  .times_data =
+							  is_timed(&v) } };
+
+	live_bring_up(&w, &f->topo, &d);
+	status = d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
 	if (status == EXIT_DONE && !v.foreground && !v.common.quiet)
 		print_what_next(&v, &f->topo);
 	fabric_free(f);

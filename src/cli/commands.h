@@ -43,6 +43,7 @@ extern const struct command command_live;
 extern const struct command command_live_up;
 extern const struct command command_live_exec;
 extern const struct command command_live_capture;
+extern const struct command command_live_clock;
 extern const struct command command_live_replay;
 extern const struct command command_live_manage;
 extern const struct command command_live_dump;

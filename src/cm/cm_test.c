@@ -443,7 +443,7 @@ static void connections_hold_whatever_is_lost(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < n; k++) {
-		struct world w;
+		struct world w = { 0 };
 		struct pair pairs[PAIRS];
 		unsigned n_pairs, host = k % 2;
 
@@ -476,7 +476,7 @@ static void connections_hold_whatever_is_lost(void **state)
 
 static void nobody_listens(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct rdma_ucm_event_resp e;
 
 	(void)state;
@@ -502,7 +502,7 @@ static void nobody_listens(void **state)
 
 static void who_is_refused_hears_why(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct rdma_ucm_event_resp e;
 	struct rdma_ucm_reject no = { .private_data_len = 3,
 				      .private_data = "no" };
@@ -529,7 +529,7 @@ static void who_is_refused_hears_why(void **state)
 
 static void datagrams_learn_a_queue_pair(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct rdma_ucm_event_resp e;
 
 	(void)state;
@@ -564,7 +564,7 @@ static void datagrams_learn_a_queue_pair(void **state)
 /* Sixteen requests, 4.3 s apart; then it is told, and the other end is free. */
 static void a_pulled_cable_is_noticed(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct rdma_ucm_event_resp e;
 
 	(void)state;
@@ -586,7 +586,7 @@ static void a_pulled_cable_is_noticed(void **state)
 
 static void nobody_knows_a_path(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 
 	(void)state;
 	start(&w, 5);
@@ -598,7 +598,7 @@ static void nobody_knows_a_path(void **state)
 /* Whoever is killed is not waited for: its peers hear that it is gone. */
 static void of_a_program_that_is_gone_nothing_is_kept(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct pair p;
 	struct rdma_ucm_event_resp e;
 
@@ -622,7 +622,7 @@ static void of_a_program_that_is_gone_nothing_is_kept(void **state)
 
 static void commands_that_make_no_sense(void **state)
 {
-	struct world w;
+	struct world w = { 0 };
 	struct cm_answer a = { .bytes = STRBUF_INIT };
 	const struct rdma_ucm_cmd_hdr unknown = { 999, 0, 0 };
 	const struct cm_caller who = { 0, 1 };

@@ -163,7 +163,7 @@ void cm_drop_event(struct cm *m, size_t k)
 }
 
 /* Says farewell, as far as the other end has heard of it. */
-static void part(struct cm *m, struct cm_id *i, hd_time now)
+static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
 {
 	switch (i->state) {
 	case ID_REQ_SENT:
@@ -194,7 +194,7 @@ uint32_t id_destroy(struct cm *m, struct cm_id *i, hd_time now)
 	uint32_t number = i->number, unread = 0;
 	struct cm_id *l = id_find(m, i->listener);
 
-	part(m, i, now);
+	say_farewell(m, i, now);
 	i->used = false;
 	if (l)
 		l->n_requests--;
@@ -211,7 +211,7 @@ uint32_t id_destroy(struct cm *m, struct cm_id *i, hd_time now)
 		cm_drop_event(m, k);
 		unread++;
 		if (fresh) {
-			part(m, fresh, now);
+			say_farewell(m, fresh, now);
 			fresh->used = false;
 		}
 	}

@@ -93,7 +93,7 @@ static void write_private(uint8_t *mad, size_t room, bool with_ip,
 			  const struct cm_id *i, const uint8_t *bytes,
 			  size_t size)
 {
-	uint8_t *at = mad + MAD_SIZE - room;
+	uint8_t *at = mad + (MAD_SIZE - room);
 
 	if (with_ip) {
 		at[1] = 4 << 4;

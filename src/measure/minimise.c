@@ -134,7 +134,7 @@ double minimise(minimise_fn *f, void *context, size_t n,
 		const struct minimise_options *o, double *x)
 {
 	struct simplex s = { .f = f, .context = context, .calls = o->calls };
-	double before = INFINITY, best;
+	double before = INFINITY;
 
 	assert(n > 0 && n <= MINIMISE_MOST);
 	for (;;) {
@@ -143,7 +143,8 @@ double minimise(minimise_fn *f, void *context, size_t n,
 		while (s.calls > 0 && !is_small(&s, o->tolerance))
 			take_step(&s);
 		memcpy(x, s.v[0].x, n * sizeof(*x));
-		best = s.v[0].value;
+		double best = s.v[0].value;
+
 		if (s.calls == 0 ||
 		    before - best <= o->tolerance * (fabs(best) + o->tolerance))
 			return best;

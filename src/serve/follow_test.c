@@ -249,7 +249,7 @@ static void rows_say_what_they_offer(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 	const struct request look = { .kind = REQUEST_STATE };
-	struct one x;
+	struct one x = { .s = NULL };
 
 	(void)state;
 	begin(&x);
@@ -271,7 +271,7 @@ static void the_fabric_is_drawn_whole(void **state)
 			  tiers[] = "[1,1,1,1,2,2,0,0,0,0,0,0,0,0]";
 	const struct request draw = { .kind = REQUEST_FABRIC };
 	struct strbuf text = STRBUF_INIT;
-	struct one x;
+	struct one x = { .s = NULL };
 
 	(void)state;
 	begin(&x);

@@ -229,19 +229,25 @@ static void put_samples(const struct watch *w, struct results *r)
 
 /* ---- the state ----------------------------------------------------------- */
 
+static double used_of(const struct picture_link *l)
+{
+	return l->used;
+}
+
+static double waiting_of(const struct picture_link *l)
+{
+	return l->waiting;
+}
+
 /* In tenths of percents. */
 static void put_shares(const struct watch *w, struct json *json,
-		       const char *key, size_t offset)
+		       const char *key,
+		       double (*share)(const struct picture_link *l))
 {
 	json_key(json, key);
 	json_begin_array(json);
-	for (size_t i = 0; i < w->n_links; i++) {
-		const char *link = (const char *)&w->links[i];
-
-		json_uint(json,
-			  (uint64_t)lround(1000 *
-					   *(const double *)(link + offset)));
-	}
+	for (size_t i = 0; i < w->n_links; i++)
+		json_uint(json, (uint64_t)lround(1000 * share(&w->links[i])));
 	json_end(json);
 }
 
@@ -291,8 +297,8 @@ void watch_put_state(const struct watch *w, struct strbuf *out)
 	json_key(&json, "version");
 	json_uint(&json, w->drawn);
 	put_changes(w, &json);
-	put_shares(w, &json, "used", offsetof(struct picture_link, used));
-	put_shares(w, &json, "waiting", offsetof(struct picture_link, waiting));
+	put_shares(w, &json, "used", used_of);
+	put_shares(w, &json, "waiting", waiting_of);
 	put_down(w, &json);
 	json_key(&json, "run");
 	put_page_run(&json, r);

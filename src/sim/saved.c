@@ -405,8 +405,7 @@ static void pack_endpoints(struct saved *v)
 	const struct sim *s = v->s;
 
 	for (uint32_t i = 0; i < s->ends.n && !v->p->refused; i++)
-		s->ends.all[i].pack(s->ends.all[i].context, v->p,
-				     &v->section);
+		s->ends.all[i].pack(s->ends.all[i].context, v->p, &v->section);
 }
 
 static void pack_section(struct saved *v)

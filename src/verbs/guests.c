@@ -332,20 +332,17 @@ static struct end *earliest(const struct guests *all)
 	struct end *first = NULL;
 
 	for (struct end *e = all->waiting; e; e = e->next)
-		if (!first ||
-		    e->cq->ring[e->cq->head % e->cq->size].when <
-			    first->cq->ring[first->cq->head % first->cq->size]
-				    .when)
+		if (!first || cq_at(e->cq, e->cq->head)->when <
+				      cq_at(first->cq, first->cq->head)->when)
 			first = e;
 	return first;
 }
 
-static struct completion take(struct end *e)
+static struct completion take_first(struct end *e)
 {
 	struct guests *all = e->of->all;
 	struct end **at = &all->waiting;
-	const struct completion wc =
-		e->cq->ring[e->cq->head++ % e->cq->size].wc;
+	const struct completion wc = cq_at(e->cq, e->cq->head++)->wc;
 
 	if (e->cq->head == e->cq->tail) {
 		while (*at != e)
@@ -360,7 +357,7 @@ static struct completion take(struct end *e)
 static bool tell(struct end *e, struct guest_news *out)
 {
 	struct guest *g = e->of;
-	const struct completion wc = take(e);
+	const struct completion wc = take_first(e);
 
 	if (g->leaves)
 		return false;
@@ -389,8 +386,7 @@ bool guests_next(struct guests *all, struct guest_news *out)
 {
 	for (;;) {
 		struct end *e = earliest(all);
-		hd_time due =
-			e ? e->cq->ring[e->cq->head % e->cq->size].when : NEVER;
+		hd_time due = e ? cq_at(e->cq, e->cq->head)->when : NEVER;
 
 		if (e && due <= all->lab->now) {
 			if (tell(e, out))

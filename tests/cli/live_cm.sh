@@ -20,7 +20,7 @@ ask() {
 	tries=0
 	until on h5 "$@" >client 2>&1; do
 		tries=$((tries + 1))
-		kill -0 $server && [ $tries -lt 300 ] ||
+		kill -0 $server && [ $tries -lt $PATIENCE ] ||
 			fail "$*: $(cat client) $(cat server)"
 		sleep 0.1
 	done

@@ -22,7 +22,7 @@ programs="$programs $!"
 tries=0
 until [ -s url ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 600 ] || fail "nothing is served"
+	[ $tries -lt $PATIENCE ] || fail "nothing is served"
 	sleep 0.1
 done
 url=$(cat url)

@@ -87,7 +87,7 @@ ready() {
 	until "$HEDDLE" live clock | awk -v n="$1" -v m="$2" '{
 		exit !($3 == "held," && $4 == n && $6 >= m) }'; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] ||
+		[ $tries -lt $PATIENCE ] ||
 			fail "they do not begin: $("$HEDDLE" live clock)"
 		sleep 0.05
 	done

@@ -6,12 +6,14 @@
 cat >conf <<'END'
 force_log_flush TRUE
 qos TRUE
-qos_max_vls 8
+qos_max_vls 15
 qos_high_limit 0
 qos_vlarb_high 0:0
-qos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64
-qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
+qos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64,8:64,9:64,10:64,11:64,12:64,13:64,14:64
+qos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,0
 END
+# OpenSM's DFSSSP spreads paths over all 15 lanes that ports can have, and by
+# chance: fewer ones would mix what it keeps apart.
 
 # begin FILE OPTION...: a fabric of the scenario, and OpenSM on its h0.
 begin() {

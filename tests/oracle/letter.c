@@ -74,8 +74,7 @@ static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
 				 (uint32_t)(rest < mtu ? rest : mtu),
 			.sl = drawn(o, m->job)->sl,
 			.sender = o->work->jobs[m->job].senders[l->node],
-			.number =
-				m->first_transaction + (uint32_t)m->given },
+			.number = m->first_transaction + (uint32_t)m->given },
 		.kind = gives ? SIM_CONTRIBUTION : SIM_DATA,
 		.letter = m,
 	};

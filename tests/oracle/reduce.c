@@ -68,6 +68,26 @@ static uint32_t beyond(const struct oracle *o, uint32_t node, unsigned port)
 	return s->ports[peer].node;
 }
 
+/* The switches of the tree that are next to one at `hops`; whether any is new.
+ */
+static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node,
+		       uint32_t *hops)
+{
+	const uint64_t *set = set_at_first(o, node, mlid);
+	bool any = false;
+
+	for (unsigned p = 1; p <= o->setup->nodes[node].n_ports; p++) {
+		uint32_t to = beyond(o, node, p);
+
+		if (!mcast_has_port(set, p) || to == SIM_NONE ||
+		    hops[to] != FAR)
+			continue;
+		hops[to] = hops[node] + 1;
+		any = true;
+	}
+	return any;
+}
+
 /* Hops from a switch to all others of the tree; the most of them. */
 static uint32_t hops_from(const struct oracle *o, uint16_t mlid, uint32_t root,
 			  uint32_t *hops)
@@ -80,20 +100,10 @@ static uint32_t hops_from(const struct oracle *o, uint16_t mlid, uint32_t root,
 		hops[i] = i == root ? 0 : FAR;
 	for (uint32_t round = 0; any; round++) {
 		any = false;
-		for (uint32_t i = 0; i < s->n_nodes; i++) {
-			if (hops[i] != round)
-				continue;
-			for (unsigned p = 1; p <= s->nodes[i].n_ports; p++) {
-				uint32_t to = beyond(o, i, p);
-
-				if (!mcast_has_port(set_at_first(o, i, mlid),
-						    p) ||
-				    to == SIM_NONE || hops[to] != FAR)
-					continue;
-				hops[to] = farthest = round + 1;
-				any = true;
-			}
-		}
+		for (uint32_t i = 0; i < s->n_nodes; i++)
+			if (hops[i] == round)
+				any |= reach_from(o, mlid, i, hops);
+		farthest = any ? round + 1 : round;
 	}
 	return farthest;
 }

@@ -400,9 +400,9 @@ lap("what goes wrong");
 await open("paper.html");
 const curve = page.locator('.drawing[aria-label="ours beside what was published: in ms by x"]');
 expect((await curve.count()) === 1, "no curve of the paper's table");
-const marks = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-label="line"] path').length, dots: [...d.querySelectorAll('g[aria-label="dot"] path')].map((p) => p.getAttribute("transform").match(/[\d.]+/g).map((v) => Math.round(v / 2)).join()) }));
-expect(marks.lines === 1 && marks.dots.length === 6, `${marks.lines} lines and ${marks.dots.length} points`);
-expect(new Set(marks.dots).size === 3, "what was printed is not where ours is");
+const drawn = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-label="line"] path').length, dots: [...d.querySelectorAll('g[aria-label="dot"] path')].map((p) => p.getAttribute("transform").match(/[\d.]+/g).map((v) => Math.round(v / 2)).join()) }));
+expect(drawn.lines === 1 && drawn.dots.length === 6, `${drawn.lines} lines and ${drawn.dots.length} points`);
+expect(new Set(drawn.dots).size === 3, "what was printed is not where ours is");
 lap("a paper");
 
 await open("large.html");

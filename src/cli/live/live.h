@@ -54,6 +54,22 @@ HD_MUST_CHECK enum hd_status live_fabric_read(const struct live_tables *l,
 					      struct diag *d,
 					      struct fabric **out);
 
+/* A fabric that is to run, and what beside it. */
+struct live_wish {
+	const char *name;
+	const char *path;    /* what it is started from */
+	const char *engine;  /* of a manager of ours; NULL: none */
+	const char *profile; /* of adapters, if data take time; or NULL */
+	bool stays;          /* in the foreground */
+	struct live_options options;
+};
+
+/* Starts all of it, or nothing. */
+void live_bring_up(const struct live_wish *w, const struct topo *t,
+		   struct diag *d);
+/* Where a manager runs, if nobody says; NULL: there is no host. */
+const char *live_first_host(const struct topo *t);
+
 /*
  * Runs the engine of the fabric `name` in a process of its own: `path` is what
  * the fabric was started from, `profile` what its adapters cost in time.

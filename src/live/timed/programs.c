@@ -84,9 +84,10 @@ void programs_free(struct engine *e)
 static void ring(struct program *p)
 {
 	static const struct live_ring nothing;
-	char path[64];
 
 	if (p->bell < 0) {
+		char path[64];
+
 		snprintf(path, sizeof(path), "/proc/%d/fd/%d",
 			 (int)p->memory->pid, (int)p->memory->clock.bell);
 		p->bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -133,7 +134,6 @@ struct threads {
 static bool thread_look(const char *pid, const char *tid, struct threads *out)
 {
 	char path[320], text[512];
-	unsigned long user, system;
 
 	snprintf(path, sizeof(path), "/proc/%s/task/%s/stat", pid, tid);
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -146,12 +146,19 @@ static bool thread_look(const char *pid, const char *tid, struct threads *out)
 	text[got > 0 ? got : 0] = '\0';
 	const char *rest = strrchr(text, ')');
 
-	if (!rest ||
-	    sscanf(rest + 3, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu",
-		   &user, &system) != 2)
+	if (!rest || rest[1] != ' ')
 		return false;
 	out->sleep &= rest[2] != 'R';
-	out->used += user + system;
+	/* utime and stime are the 12th and 13th word behind the name. */
+	for (unsigned i = 0; i < 12; i++) {
+		rest = strchr(rest + 1, ' ');
+		if (!rest)
+			return false;
+	}
+	char *end;
+
+	out->used += strtoull(rest, &end, 10);
+	out->used += strtoull(end, NULL, 10);
 	return true;
 }
 
@@ -167,7 +174,7 @@ static struct threads threads_look(const struct program *p)
 
 	while (dir && (d = readdir(dir)))
 		if (d->d_name[0] != '.' &&
-		    atoi(d->d_name) != p->memory->clock.helper)
+		    strtol(d->d_name, NULL, 10) != p->memory->clock.helper)
 			(void)!thread_look(pid, d->d_name, &all);
 	if (dir)
 		closedir(dir);

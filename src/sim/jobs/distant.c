@@ -95,6 +95,7 @@ void message_tell_lost(struct share *s, uint32_t id)
 /* ---- messages as bytes ------------------------------------------------------
  */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
 #define PACK_PATH(type, member)                                              \
 	PACK(type, member.compute), PACK(type, member.messages),             \
 		PACK(type, member.sending), PACK(type, member.n_messages),   \
@@ -102,6 +103,7 @@ void message_tell_lost(struct share *s, uint32_t id)
 		PACK(type, member.last.wait), PACK(type, member.last.from),  \
 		PACK(type, member.last.number),                              \
 		PACK(type, member.last.has_left)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct pack_member message_members[] = {
 	PACK(message, posted),       PACK(message, size),
