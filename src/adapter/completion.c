@@ -111,14 +111,13 @@ static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 		e->receive = atomic_load(&ring->head) + 1;
 		ring->place = tail;
 		ring->place_cq = index;
-		atomic_thread_fence(memory_order_release);
-		ring->taking = e->receive;
-		atomic_thread_fence(memory_order_release);
+		atomic_store_explicit(&ring->taking, e->receive,
+				      memory_order_release);
 	}
 	atomic_store_explicit(&s->tail, tail + 1, memory_order_release);
 	if (ring) {
 		atomic_store(&ring->head, e->receive);
-		ring->taking = 0;
+		atomic_store_explicit(&ring->taking, 0, memory_order_release);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,32 @@ ring_entry(struct memory *m, const struct shared_ring *r, uint64_t n)
 	return memory_at(m, r->at + n % r->size * stride(r->max_sge));
 }
 
+/*
+ * A completion is there a moment before the place of its receive is free:
+ * whoever has seen it, and posts the next one, waits for that. A sender that
+ * was killed in between is mended by whoever hears of it.
+ */
+static bool has_room(struct shared_ring *r, uint64_t tail)
+{
+	const uint64_t patience = 1000000000; /* ns */
+	uint64_t since = 0;
+
+	for (;;) {
+		/* In this order: what is taken now may be free then. */
+		bool is_taken =
+			atomic_load_explicit(&r->taking, memory_order_acquire);
+
+		if (tail - atomic_load(&r->head) < r->size)
+			return true;
+		if (!is_taken)
+			return false;
+		since = since ? since : now_ns();
+		if (now_ns() - since > patience)
+			return false;
+		sched_yield();
+	}
+}
+
 int ring_post(struct memory *m, struct shared_ring *r,
 	      const struct ibv_recv_wr *wr)
 {
@@ -41,7 +68,7 @@ int ring_post(struct memory *m, struct shared_ring *r,
 
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > r->max_sge)
 		return EINVAL;
-	if (tail - atomic_load(&r->head) >= r->size)
+	if (!has_room(r, tail))
 		return ENOMEM;
 	struct shared_receive *e = ring_entry(m, r, tail);
 

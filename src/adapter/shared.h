@@ -85,8 +85,8 @@ struct shared_ring {
 	uint32_t size, max_sge;
 	_Atomic uint64_t head, tail;
 	/* A receive that is just being completed: see ring_taken. */
-	uint64_t taking; /* its number + 1; 0: none */
-	uint64_t place;  /* that of its completion */
+	_Atomic uint64_t taking; /* its number + 1; 0: none */
+	uint64_t place;          /* that of its completion */
 	int32_t place_cq;
 };
 
