@@ -176,7 +176,8 @@ static bool turn(struct engine *e)
 	struct guest_news n;
 
 	look(e);
-	if (pairs_take(e))
+	/* The last of all is heard, too, with nothing under way any more. */
+	if (pairs_take(e) || !programs_have_heard(e))
 		return true;
 	if (e->under_way == 0)
 		return false;

@@ -83,6 +83,8 @@ void programs_look(struct engine *e);
 void programs_free(struct engine *e);
 void program_tell(struct engine *e, struct program *p,
 		  const struct live_note *n);
+/* What they were told, however long they have slept. */
+bool programs_have_heard(struct engine *e);
 /* Whether time may go on. */
 bool programs_wait(struct engine *e);
 /* It has gone on. */

@@ -202,16 +202,25 @@ static void remind(struct program *p)
 		ring(p);
 }
 
+static bool has_heard(struct program *p)
+{
+	const struct live_clock *c = &p->memory->clock;
+
+	if (atomic_load(&c->heard) == atomic_load(&c->told) ||
+	    atomic_load(&p->memory->gone))
+		return true;
+	remind(p);
+	return false;
+}
+
 static bool program_waits(struct program *p)
 {
 	const struct live_clock *c = &p->memory->clock;
 
 	if (atomic_load(&p->memory->gone))
 		return true;
-	if (atomic_load(&c->heard) != atomic_load(&c->told)) {
-		remind(p);
+	if (!has_heard(p))
 		return false;
-	}
 	if (atomic_load(&c->posted) != atomic_load(&c->taken))
 		return false;
 	if (atomic_load(&c->polls) >= LIVE_PATIENCE)
@@ -231,17 +240,29 @@ static void await(struct program *p, uint32_t seen)
 	live_sleep(&p->memory->clock.waits, seen, SHORT);
 }
 
-bool programs_wait(struct engine *e)
+static bool each(struct engine *e, bool (*is_so)(struct program *p))
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
 		struct program *p = e->programs[i];
 		uint32_t seen = p ? atomic_load(&p->memory->clock.waits) : 0;
 
-		if (p && !program_waits(p)) {
+		if (p && !is_so(p)) {
 			await(p, seen);
 			return false;
 		}
 	}
+	return true;
+}
+
+bool programs_have_heard(struct engine *e)
+{
+	return each(e, has_heard);
+}
+
+bool programs_wait(struct engine *e)
+{
+	if (!each(e, program_waits))
+		return false;
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i])
 			e->programs[i]->patience.is_known = false;
