@@ -127,14 +127,17 @@ static struct spans avoided(struct teller *t, switch_id sw, unsigned port)
 	const struct sim_port *p =
 		&t->setup->ports[t->setup->nodes[t->node_of[sw]].first_port +
 				 port];
-	struct spans own =
-		spans_later(&t->down[p - t->setup->ports], t->rules->heal, 0);
-	const struct sim_node *far =
-		p->peer == SIM_NONE
-			? NULL
-			: &t->setup->nodes[t->setup->ports[p->peer].node];
+	struct spans own = { 0 };
 
-	if (!far || far->kind != SIM_SWITCH)
+	if (p->peer == SIM_NONE) {
+		spans_add(&own, 0, NEVER);
+		return own;
+	}
+	own = spans_later(&t->down[p - t->setup->ports], t->rules->heal, 0);
+	const struct sim_node *far =
+		&t->setup->nodes[t->setup->ports[p->peer].node];
+
+	if (far->kind != SIM_SWITCH)
 		return own;
 	find_wayless(t, far->sw);
 	if (!t->wayless[far->sw].n)
