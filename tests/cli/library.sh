@@ -26,10 +26,10 @@ sanitized=
 ! nm -D "$lib/libheddle.so" | grep -q __asan_init ||
 	sanitized=-fsanitize=address,undefined
 for name in loads token; do
-	# shellcheck disable=SC2046
-	cc -std=c11 -Wall -Wextra -Werror $sanitized \
-		"$top/share/doc/heddle/examples/lib/$name.c" -o $name \
-		$(pkg-config --cflags --libs heddle)
+	# Where a folder's name has blanks, pkg-config says them as a shell does.
+	eval "cc -std=c11 -Wall -Wextra -Werror $sanitized \
+		\"\$top/share/doc/heddle/examples/lib/$name.c\" -o $name \
+		$(pkg-config --cflags --libs heddle)"
 done
 # C++ reads the header, too.
 echo '#include <heddle.h>' >only.cc
