@@ -15,7 +15,8 @@ serve() {
 	programs="$programs $server"
 }
 
-# ask PROGRAM...: on h5, again until the other one listens.
+# ask PROGRAM...: on h5, again until the other one listens. Programs that make
+# several connections at once are not asked: some of them might find it so.
 ask() {
 	tries=0
 	until on h5 "$@" >client 2>&1; do
@@ -48,12 +49,12 @@ tshark -r cable.pcap -Y infiniband.cm.req.ip_cm.dip4 -T fields \
 has asked '127.64.0.1'
 
 # ---- others
-serve ucmatose -c 5 -S 10000
-ask ucmatose -s h0 -c 5 -S 10000
+serve ucmatose -C 50 -S 10000
+ask ucmatose -s h0 -C 50 -S 10000
 has client 'return status 0'
 finish
-serve udaddy -c 5
-ask udaddy -s h0 -c 5
+serve udaddy -C 50
+ask udaddy -s h0 -C 50
 has client 'return status 0'
 finish
 serve fi_pingpong -p verbs -e msg -c -I 20
