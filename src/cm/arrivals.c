@@ -16,19 +16,6 @@ enum {
 
 static const hd_time TIMEWAIT = UINT64_C(4096000) << 18;
 
-/* The events of rdma/rdma_cma.h. */
-enum {
-	EVENT_ROUTE_RESOLVED = 2,
-	EVENT_ROUTE_ERROR = 3,
-	EVENT_CONNECT_REQUEST = 4,
-	EVENT_CONNECT_RESPONSE = 5,
-	EVENT_UNREACHABLE = 7,
-	EVENT_REJECTED = 8,
-	EVENT_ESTABLISHED = 9,
-	EVENT_DISCONNECTED = 10,
-	EVENT_TIMEWAIT_EXIT = 15,
-};
-
 static void take_path(struct cm *m, struct cm_id *i, const uint8_t *mad)
 {
 	struct rdma_ucm_event_resp e = { .event = EVENT_ROUTE_RESOLVED };

@@ -8,10 +8,7 @@
 
 /* The commands of rdma/rdma_user_cm.h, a function each. */
 
-enum {
-	MOST_IDS = 0xFFFE,
-	EVENT_ADDR_RESOLVED = 0,
-};
+enum { MOST_IDS = 0xFFFE };
 
 struct command {
 	struct cm *m;

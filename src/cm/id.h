@@ -28,6 +28,20 @@ enum id_state {
 	ID_ENDED, /* refused, or given up: to be destroyed */
 };
 
+/* The events of rdma/rdma_cma.h. */
+enum {
+	EVENT_ADDR_RESOLVED = 0,
+	EVENT_ROUTE_RESOLVED = 2,
+	EVENT_ROUTE_ERROR = 3,
+	EVENT_CONNECT_REQUEST = 4,
+	EVENT_CONNECT_RESPONSE = 5,
+	EVENT_UNREACHABLE = 7,
+	EVENT_REJECTED = 8,
+	EVENT_ESTABLISHED = 9,
+	EVENT_DISCONNECTED = 10,
+	EVENT_TIMEWAIT_EXIT = 15,
+};
+
 /* One end of a connection: queue pair and what it wants of the other. */
 struct cm_end {
 	struct sockaddr_in address; /* family 0: not known */
