@@ -4,8 +4,9 @@
 # test's seed is fixed; src/base/seeds_for_tests.h alone looks whether a run is
 # a long one and may draw fresh cases. Names of scratch files may come from
 # mktemp, free ports from the kernel. Nor does it depend on what else the machine
-# does: a limit of time in a script has three digits of seconds or more, a loop
-# that waits the PATIENCE of tests/cli/lib.sh.
+# does: a limit of time in a script is 300 seconds or more, what waits or is
+# waited for has the PATIENCE of tests/cli/lib.sh, and OpenSM's log is written line
+# by line (-d 2) unless it ends by itself (-o).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,8 +14,9 @@ c='(^|[^[:alnum:]_.])(time|clock|clock_gettime|gettimeofday|timespec_get'
 c="$c|getpid|getppid|getrandom|getentropy|arc4random[a-z_]*|s?random|s?rand"
 c="$c|[jln]rand48|secure_getenv|getenv)\\(|/dev/u?random"
 sh='\$\$|RANDOM|EPOCH(SECONDS|REALTIME)|/dev/u?random|(^|[^[:alnum:]_-])'
-sh="$sh(date|shuf)[[:space:]]|HD_SEED|(^|[^[:alnum:]_-])timeout [0-9]{1,2}[[:space:]]"
-sh="$sh|tries\"? -l[te] [0-9]"
+sh="$sh(date|shuf)[[:space:]]|HD_SEED|(^|[^[:alnum:]_-])(timeout ([12]?[0-9])?[0-9]"
+sh="$sh|sleep [0-9]+[0-9])[[:space:]]|tries\"? -l[te] [0-9]"
+sh="$sh|(^|[^[:alnum:]_-])opensm -([^cdo-]|d [^2])"
 js='Date\.now|new Date\(\)|Math\.random|performance\.now|process\.(pid|env)'
 js="$js|randomBytes|randomUUID|getRandomValues"
 # A generator with a seed is fine, the one that all share is not.

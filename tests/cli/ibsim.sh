@@ -48,7 +48,7 @@ enter_fabric() {
 	"$HEDDLE" topo convert "$fabric" --to ibsim -o fabric.net
 	mkfifo console
 	# ibsim reads its console for ever; somebody must hold the other end.
-	sleep 300 >console &
+	sleep $PATIENCE >console &
 	pids=$!
 	ibsim -s fabric.net <console >ibsim.log 2>&1 &
 	pids="$! $pids"
@@ -58,10 +58,9 @@ enter_fabric() {
 		[ $tries -lt $PATIENCE ] || fail "ibsim: $(tail -3 ibsim.log)"
 		sleep 0.1
 	done
-	echo 'force_log_flush TRUE' >conf
 	# Not by in_fabric: the process to end must be this one. 0x08: it tells
 	# which blocks it writes.
-	SIM_HOST=h0 LD_PRELOAD=$SO timeout 120 opensm -F conf -D 0x4b \
+	SIM_HOST=h0 LD_PRELOAD=$SO timeout $PATIENCE opensm -d 2 -D 0x4b \
 		-f "$PWD/log" "$@" >opensm.log 2>&1 &
 	pids="$! $pids"
 	until_up 1

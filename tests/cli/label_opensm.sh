@@ -18,7 +18,7 @@ stop() {
 }
 trap stop EXIT
 "$HEDDLE" topo gen star --hosts 3 -o star.net
-printf 'qos TRUE\nforce_log_flush TRUE\n' >opensm.conf
+echo 'qos TRUE' >opensm.conf
 guid=$(grep -o 'caguid=0x[0-9a-f]*' star.net | sed -n 's/.*0x//p' | sort | sed -n 2p)
 guid=$(printf '0x%x' $((0x$guid + 1))) # of h1's port
 
@@ -39,12 +39,12 @@ judge() {
 	IBSIM_SOCKNAME=$(mktemp -u "heddle-label-$1-XXXXXXXX")
 	export IBSIM_SOCKNAME
 	export OSM_CACHE_DIR=$PWD/$1.d/cache OSM_TMP_DIR=$PWD/$1.d/tmp
-	sleep 120 >"$1.d/console" &
+	sleep $PATIENCE >"$1.d/console" &
 	pids=$!
 	ibsim -s star.net <"$1.d/console" >"$1.d/ibsim.log" 2>&1 &
 	pids="$! $pids"
 	until_it "$1.d/ibsim.log" 'simulator ready'
-	SIM_HOST=h0 LD_PRELOAD=$SO opensm -e -f "$PWD/$1.d/log" \
+	SIM_HOST=h0 LD_PRELOAD=$SO opensm -d 2 -e -f "$PWD/$1.d/log" \
 		-F "$PWD/opensm.conf" -Y "$PWD/$1" >"$1.d/out" 2>&1 &
 	pids="$! $pids"
 	until_it "$1.d/log" 'SUBNET UP'

@@ -24,7 +24,7 @@ IBSIM_SOCKNAME=$(mktemp -u heddle-lint-XXXXXXXX)
 export IBSIM_SOCKNAME SIM_HOST=h0
 export OSM_CACHE_DIR=$PWD/cache OSM_TMP_DIR=$PWD/tmp
 mkfifo console
-sleep 120 >console &
+sleep $PATIENCE >console &
 pids=$!
 ibsim -s star.net <console >ibsim.log 2>&1 &
 pids="$! $pids"

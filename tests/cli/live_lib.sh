@@ -31,12 +31,13 @@ on() {
 	timeout 300 "$HEDDLE" live exec "$host" -- "$@"
 }
 
-# manage HOST LOG OPTION...: OpenSM there, its process in $manager.
+# manage HOST LOG OPTION...: OpenSM there, its process in $manager. Its log is
+# there line by line: it keeps the second "SUBNET UP" to itself otherwise.
 manage() {
 	host=$1 log=$2
 	shift 2
 	: >"$log"
-	"$HEDDLE" live exec "$host" -- opensm -f "$PWD/$log" "$@" \
+	"$HEDDLE" live exec "$host" -- opensm -d 2 -f "$PWD/$log" "$@" \
 		>"$log.out" 2>&1 &
 	manager=$!
 	programs="$programs $manager"

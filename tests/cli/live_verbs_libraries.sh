@@ -33,7 +33,7 @@ ranks() {
 	for host in "$@"; do
 		apps="$apps${apps:+ :} -np 1 -x HEDDLE_HOST=$host ./ranks"
 	done
-	UCX_TLS="$transport,self" timeout 120 "$HEDDLE" live exec h0 -- mpirun \
+	UCX_TLS="$transport,self" timeout 300 "$HEDDLE" live exec h0 -- mpirun \
 		--allow-run-as-root --oversubscribe --mca pml ucx \
 		--mca btl ^openib,tcp,vader --mca osc ^ucx \
 		$apps >out 2>&1 || fail "ranks on $*: $(tail -n 9 out)"

@@ -75,7 +75,7 @@ one_line err
 has err "no rank left a record"
 status 2 "$HEDDLE" job record
 # A signal ends the program that is recorded, and the folder goes with it.
-"$HEDDLE" job record -o none.goal -- sleep 60 2>err &
+"$HEDDLE" job record -o none.goal -- sleep $PATIENCE 2>err &
 recorder=$!
 until [ -n "$(ls scratch)" ]; do
 	sleep 0.05

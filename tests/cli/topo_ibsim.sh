@@ -31,7 +31,7 @@ load() {
 	mkdir "$1.d" "$1.d/cache" "$1.d/tmp"
 	mkfifo "$1.d/console"
 	# ibsim reads its console for ever; somebody must hold the other end.
-	sleep 120 >"$1.d/console" &
+	sleep $PATIENCE >"$1.d/console" &
 	pids="$pids $!"
 	ibsim -s "$1.net" <"$1.d/console" >"$1.d/ibsim.log" 2>&1 &
 	pids="$! $pids"
@@ -45,10 +45,9 @@ load() {
 
 # manage NAME: OpenSM on host h0, until the subnet is up.
 manage() {
-	echo 'force_log_flush TRUE' >"$1.d/opensm.conf"
 	OSM_CACHE_DIR=$PWD/$1.d/cache OSM_TMP_DIR=$PWD/$1.d/tmp SIM_HOST=h0 \
-		LD_PRELOAD=$SO opensm -e -f "$PWD/$1.d/opensm.log" \
-		-F "$PWD/$1.d/opensm.conf" >/dev/null 2>&1 &
+		LD_PRELOAD=$SO opensm -d 2 -e -f "$PWD/$1.d/opensm.log" \
+		>/dev/null 2>&1 &
 	pids="$! $pids"
 	tries=0
 	until grep -q 'SUBNET UP' "$1.d/opensm.log" 2>/dev/null; do

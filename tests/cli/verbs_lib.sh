@@ -35,12 +35,12 @@ between() {
 	one=$1 other=$2
 	shift 2
 	pick_port
-	timeout 120 "$HEDDLE" live exec "$one" -- $pin0 "$@" -p "$port" \
+	timeout 300 "$HEDDLE" live exec "$one" -- $pin0 "$@" -p "$port" \
 		>server 2>&1 &
 	server=$!
 	programs="$programs $server"
 	wait_for_port
-	timeout 120 "$HEDDLE" live exec "$other" -- $pin1 "$@" -p "$port" \
+	timeout 300 "$HEDDLE" live exec "$other" -- $pin1 "$@" -p "$port" \
 		127.0.0.1 >client 2>&1 ||
 		fail "client of $*: $(tail -n 5 client server)"
 	wait "$server" || fail "server of $*: $(tail -n 5 server client)"

@@ -53,5 +53,5 @@ echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >live.yaml
 "$HEDDLE" live up live.yaml -q --sm ftree
 "$HEDDLE" live error h3 SymbolErrorCounter 7
 start --live fabric
-timeout 200 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$(cat url)"
+timeout 300 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$(cat url)"
 rm -rf profile-live
