@@ -14,6 +14,7 @@
 #include "base/seeds_for_tests.h"
 #include "subnet/check.h"
 #include "subnet/fabric_for_tests.h"
+#include "subnet/order.h"
 #include "wire/cursor.h"
 
 /*
@@ -421,6 +422,204 @@ static void the_best_manager_is_master(void **state)
 	}
 }
 
+/* ---- what hosts ask and tell */
+
+enum { SA_MASK = 48, SA_DATA = 56, MOST_ANSWER = 8192 };
+
+struct answer {
+	uint8_t mad[MOST_ANSWER];
+	size_t size;
+};
+
+/* One question of the host at `from`; the answer's status. */
+static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
+		    uint64_t mask, const uint8_t *record, struct answer *answer)
+{
+	const struct mad_peer peer = {
+		.lid = (uint16_t)agents_port_get(w->agents, from, PORT_LID),
+		.qp = 1,
+	};
+	uint8_t mad[MAD_SIZE];
+
+	assert_null(w->first);
+	mad_write(h, mad);
+	store_be64(mad + SA_MASK, mask);
+	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
+	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
+	const struct letter *l = w->first;
+
+	while (l && !mad_is_response(l->mad))
+		l = l->next;
+	assert_non_null(l);
+	assert_true(l->size <= MOST_ANSWER);
+	assert_int_equal(l->peer.lid, peer.lid);
+	memcpy(answer->mad, l->mad, l->size);
+	answer->size = l->size;
+	settle(w);
+	return load_be16(answer->mad + 4);
+}
+
+/* How many records of `each` bytes all that fit make. */
+static size_t count(struct world *w, uint16_t attribute, size_t each,
+		    uint64_t mask, const uint8_t *record, struct answer *answer)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SA,
+				      .method = MAD_GET_TABLE,
+				      .attribute = attribute };
+
+	assert_int_equal(ask(w, w->port[0], &h, mask, record, answer), 0);
+	assert_int_equal((answer->size - SA_DATA) % each, 0);
+	return (answer->size - SA_DATA) / each;
+}
+
+static void small_world(struct world *w, uint64_t seed)
+{
+	random_world(w, seed, 5);
+	add_manager(w, host_port(w, 0), "minhop", 0);
+	assert_true(manager_is_up(w->managers[0]));
+}
+
+/* Subscribes to notices of a trap, or ends that. */
+static unsigned inform(struct world *w, unsigned host, unsigned trap,
+		       bool subscribe)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SA,
+				      .method = MAD_SET,
+				      .attribute = 0x03 };
+	uint8_t record[MAD_SIZE] = { 0 };
+	struct answer answer;
+
+	record[22] = 1; /* generic */
+	record[23] = subscribe;
+	store_be16(record + 26, (uint16_t)trap);
+	return ask(w, host_port(w, host), &h, 0, record, &answer);
+}
+
+static void subscriptions_are_known_by_who_and_what(void **state)
+{
+	enum { REQUEST_INVALID = 0x0200 };
+	uint8_t none[MAD_SIZE] = { 0 };
+	struct world w = { 0 };
+	struct answer answer;
+
+	(void)state;
+	small_world(&w, 4000);
+	for (unsigned again = 0; again < 2; again++)
+		for (unsigned host = 1; host < 4; host++)
+			for (unsigned trap = 64; trap < 67; trap++)
+				assert_int_equal(inform(&w, host, trap, true),
+						 0);
+	assert_int_equal(count(&w, 0xF3, 64, 0, none, &answer), 9);
+	assert_int_equal(inform(&w, 2, 65, false), 0);
+	assert_int_equal(inform(&w, 2, 65, false), REQUEST_INVALID);
+	assert_int_equal(inform(&w, 1, 144, false), REQUEST_INVALID);
+	assert_int_equal(count(&w, 0xF3, 64, 0, none, &answer), 8);
+	finish(&w);
+}
+
+/* Whatever stands where a record has nothing. */
+static void reserved_components_do_not_count(void **state)
+{
+	static const struct {
+		uint16_t attribute, each;
+		uint64_t reserved;
+	} kinds[] = {
+		{ ATTR_NODE_RECORD, 112, 1 << 1 },
+		{ ATTR_PORT_INFO_RECORD, 72, 1 << 2 | 1 << 19 },
+	};
+	uint8_t none[MAD_SIZE] = { 0 }, full[MAD_SIZE];
+	struct answer answer;
+
+	(void)state;
+	memset(full, 0xFF, sizeof(full));
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct world w = { 0 };
+
+		small_world(&w, 5000 + i);
+		size_t all = count(&w, kinds[i].attribute, kinds[i].each, 0,
+				   none, &answer);
+
+		assert_true(all >= 10);
+		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each,
+				       kinds[i].reserved, full, &answer),
+				 all);
+		/* But the LID does. */
+		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, 1,
+				       full, &answer),
+				 0);
+		finish(&w);
+	}
+}
+
+/* ---- groups */
+
+static void reached(void *context, port_id end)
+{
+	uint8_t *times = context;
+
+	times[end]++;
+}
+
+/* Packets of each member come to all others, once, and to nobody else. */
+static void assert_group(const struct world *w, uint16_t mlid,
+			 const bool *is_member)
+{
+	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
+	const struct agents_way way = { NULL, reached, times };
+
+	for (port_id from = 0; from < w->topo.n_ports; from++) {
+		if (!is_member[from])
+			continue;
+		memset(times, 0, w->topo.n_ports);
+		agents_follow(w->agents, from, mlid, 0, &way);
+		for (port_id p = 0; p < w->topo.n_ports; p++)
+			if (p != from)
+				assert_int_equal(times[p], is_member[p]);
+	}
+	free(times);
+}
+
+static void who_joins_a_group_has_its_packets(void **state)
+{
+	/* MGID, port, and how; the broadcast group is there already. */
+	static const uint8_t mgid[16] = { 0xFF, 0x12,        0x40, 0x1B, 0xFF,
+					  0xFF, [12] = 0xFF, 0xFF, 0xFF, 0xFF };
+	static const uint64_t JOIN = 1 << 0 | 1 << 1 | 1 << 16;
+	enum { HOSTS = 5, FULL_MEMBER = 1 };
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		uint8_t record[MAD_SIZE] = { 0 };
+		struct world w = { 0 };
+		struct answer answer;
+
+		small_world(&w, 6000 + i);
+		bool *is_member = hd_alloc(w.topo.n_ports, sizeof(bool));
+
+		memcpy(record, mgid, sizeof(mgid));
+		record[48] = FULL_MEMBER;
+		/* All come, one after the other; then they go. */
+		for (unsigned k = 0; k < 2 * HOSTS; k++) {
+			port_id p = host_port(&w, (i + k) % HOSTS);
+			const struct mad_header h = {
+				.mgmt_class = MAD_SA,
+				.method = k < HOSTS ? MAD_SET : MAD_DELETE,
+				.attribute = ATTR_MC_MEMBER_RECORD,
+			};
+
+			is_member[p] = k < HOSTS;
+			store_be64(record + 16, UINT64_C(0xFE80000000000000));
+			store_be64(record + 24, port_guid(&w.topo, p));
+			assert_int_equal(ask(&w, p, &h, JOIN, record, &answer),
+					 0);
+			assert_group(&w, load_be16(answer.mad + SA_DATA + 36),
+				     is_member);
+		}
+		free(is_member);
+		finish(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +627,9 @@ int main(void)
 		cmocka_unit_test(lost_requests_are_made_up_for),
 		cmocka_unit_test(cables_may_come_and_go),
 		cmocka_unit_test(the_best_manager_is_master),
+		cmocka_unit_test(subscriptions_are_known_by_who_and_what),
+		cmocka_unit_test(reserved_components_do_not_count),
+		cmocka_unit_test(who_joins_a_group_has_its_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
