@@ -41,8 +41,11 @@ static int compare_rates(const void *a, const void *b)
 			       *(const struct hd_rate *)b);
 }
 
+/* Of more ports than there may be nobody wants to know. */
 static uint32_t count_rates(const struct sim_setup *s)
 {
+	if (s->n_ports > SIM_MOST_PORTS)
+		return 0;
 	struct hd_rate *rates = hd_alloc(s->n_ports, sizeof(*rates));
 	uint32_t n = 0, different = 0;
 

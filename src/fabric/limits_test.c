@@ -82,6 +82,24 @@ static void takes_all_that_fits_and_no_more(void **state)
 	assert_int_equal(tried, n_sim_limits - 3);
 }
 
+/* They need not be there to be too many. */
+static void ports_have_numbers_of_so_many_bits(void **state)
+{
+	struct subnet subnet = { .n_subnets = 1 };
+	const struct sim_setup setup = { .subnet = &subnet,
+					 .n_ports = SIM_MOST_PORTS + 1 };
+	struct diag d = { .status = HD_OK };
+	char want[80];
+
+	(void)state;
+	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
+	snprintf(want, sizeof(want),
+		 "%llu ports: a simulation takes at most %llu",
+		 (unsigned long long)SIM_MOST_PORTS + 1,
+		 (unsigned long long)SIM_MOST_PORTS);
+	assert_string_equal(d.message, want);
+}
+
 static enum hd_status build_with_rates(unsigned n, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -288,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_all_that_fits_and_no_more),
+		cmocka_unit_test(ports_have_numbers_of_so_many_bits),
 		cmocka_unit_test(links_have_at_most_256_rates),
 		cmocka_unit_test(packets_fit_the_smallest_buffer),
 		cmocka_unit_test(only_tables_in_use_at_one_time_count),
