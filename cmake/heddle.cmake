@@ -108,6 +108,7 @@ endfunction()
 # <file_test>.c sits beside <file>.c. Tests that read files find them through
 # HD_SOURCE_DIR, those that run the program through HD_PROGRAM. PLAIN ones are
 # left out of builds with sanitizers (CONTRIBUTING.md says which those are).
+# What is in no module, as parts of preloaded libraries, is among the SOURCES.
 function(hd_test module)
   cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
   if(NOT BUILD_TESTING OR (ARG_PLAIN AND hd_light))
@@ -128,7 +129,8 @@ function(hd_test module)
       HD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HD_PROGRAM="${PROJECT_BINARY_DIR}/heddle")
     target_link_libraries(${module}_${t} PRIVATE
-      hd_${module} ${ARG_USES} ${ARG_LIBS} ${CMOCKA_LIBRARIES})
+      $<TARGET_NAME_IF_EXISTS:hd_${module}> hd_flags ${ARG_USES} ${ARG_LIBS}
+      ${CMOCKA_LIBRARIES})
     add_test(NAME ${module}.${t} COMMAND ${module}_${t})
     hd_limit_test(${module}.${t} ${ARG_TIMEOUT})
   endforeach()
