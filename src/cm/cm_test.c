@@ -1,356 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cm/cm.h"
+#include "cm/programs_for_tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <arpa/inet.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <rdma/rdma_user_cm.h>
-
-#include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "topo/generate.h"
-
-/*
- * Two hosts on one cable, and a program on each: what they write to rdma_cm,
- * and what they then read. The first host answers questions for paths. Of the
- * MADs that arrive, some are lost.
- */
-
-enum { HOSTS = 2, PORT = 7000, PAIRS = 4, MTU_2048 = 4 };
-enum {
-	ADDR_RESOLVED,
-	ROUTE_RESOLVED = 2,
-	ROUTE_ERROR,
-	CONNECT_REQUEST,
-	CONNECT_RESPONSE,
-	UNREACHABLE = 7,
-	REJECTED,
-	ESTABLISHED,
-	DISCONNECTED,
-	TIMEWAIT_EXIT = 15,
-};
-enum { INIT = 1, RTR, RTS };
-#define SECOND UINT64_C(1000000000000)
-
-struct world {
-	struct topo topo;
-	struct agents *agents;
-	struct cm *cm;
-	port_id port[HOSTS];
-	struct rng rng;
-	unsigned lost_of; /* one in so many; 0: none */
-	bool no_paths;
-	hd_time now;
-	unsigned ready[HOSTS]; /* events that were announced */
-	unsigned n_cm;         /* MADs of connections that arrived */
-	/* An answer to be sent when what brought it about is done. */
-	bool answers;
-	port_id answers_from;
-	struct mad_address answers_to;
-	uint8_t answer[MAD_SIZE];
-};
-
-static void answer_path(struct world *w, port_id port,
-			const struct mad_address *from, const uint8_t *mad)
-{
-	w->answers = true;
-	w->answers_from = port;
-	w->answers_to = *from;
-	memcpy(w->answer, mad, MAD_SIZE);
-	w->answer[3] = MAD_GET_RESP;
-	mad_set(w->answer, "DLID", from->lid == 1 ? 2 : 1);
-	mad_set(w->answer, "SLID", from->lid);
-	mad_set(w->answer, "Mtu", MTU_2048);
-	mad_set(w->answer, "Rate", 3);
-	mad_set(w->answer, "SL", 0);
-}
-
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
-{
-	struct world *w = context;
-
-	assert_int_equal(size, MAD_SIZE);
-	if (w->lost_of && rng_below(&w->rng, w->lost_of) == 0)
-		return;
-	if (mad[1] == MAD_SA && mad[3] == MAD_GET) {
-		if (!w->no_paths)
-			answer_path(w, port, from, mad);
-		return;
-	}
-	w->n_cm += mad[1] == MAD_CM;
-	assert_true(cm_arrived(w->cm, port, from, mad, w->now));
-}
-
-static void ready(void *context, uint32_t channel)
-{
-	struct world *w = context;
-
-	w->ready[channel - 1]++;
-}
-
-static void start(struct world *w, uint64_t seed)
-{
-	const struct agents_options o = { 0 };
-	const struct agents_events e = { arrived, w };
-	struct diag d = { .status = HD_OK };
-
-	*w = (struct world){ 0 };
-	rng_init(&w->rng, seed, 0);
-	assert_int_equal(topo_generate_text("back-to-back", 1, 0, &d, &w->topo),
-			 HD_OK);
-	w->agents = agents_new(&w->topo, &o, &e);
-	w->cm = cm_new(w->agents, &(struct cm_events){ ready, w });
-	for (unsigned h = 0; h < HOSTS; h++) {
-		port_id p = topo_port_of(&w->topo, h, 1);
-
-		w->port[h] = p;
-		agents_port_set(w->agents, p, PORT_LID, h + 1);
-		agents_port_set(w->agents, p, PORT_SM_LID, 1);
-		agents_port_set(w->agents, p, PORT_STATE, LINK_ACTIVE);
-	}
-}
-
-static void finish(struct world *w)
-{
-	cm_free(w->cm);
-	agents_free(w->agents);
-	topo_fini(&w->topo);
-}
-
-/* Everything that is under way arrives; time passes only if it must. */
-static void settle(struct world *w)
-{
-	do {
-		cm_run(w->cm, w->now);
-		if (w->answers) {
-			w->answers = false;
-			agents_send(w->agents, w->answers_from, &w->answers_to,
-				    w->answer, MAD_SIZE, w->now);
-		}
-	} while (cm_next(w->cm) <= w->now || w->answers);
-}
-
-/* ---- what a program writes */
-
-/* A command, and where its answer goes. */
-struct order {
-	uint32_t command;
-	const void *in;
-	size_t size;
-	void *out;
-	size_t room;
-};
-
-static int order(struct world *w, unsigned host, const struct order *o)
-{
-	uint8_t bytes[1024];
-	const struct rdma_ucm_cmd_hdr h = { o->command, (uint16_t)o->size,
-					    (uint16_t)o->room };
-	const struct cm_caller who = { host, host + 1 };
-	struct cm_answer a = { .bytes = STRBUF_INIT };
-
-	memcpy(bytes, &h, sizeof(h));
-	memcpy(bytes + sizeof(h), o->in, o->size);
-	int error =
-		cm_command(w->cm, &who, bytes, sizeof(h) + o->size, w->now, &a);
-
-	assert_true(a.taken <= w->ready[host]);
-	w->ready[host] -= a.taken;
-	if (error == 0) {
-		assert_int_equal(a.bytes.len, o->room);
-		if (o->room > 0)
-			memcpy(o->out, a.bytes.text, o->room);
-	}
-	strbuf_fini(&a.bytes);
-	return error;
-}
-
-static uint32_t create(struct world *w, unsigned host, uint64_t uid,
-		       uint16_t space)
-{
-	const struct rdma_ucm_create_id in = { .uid = uid, .ps = space };
-	struct rdma_ucm_create_id_resp out;
-
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_CREATE_ID, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
-	return out.id;
-}
-
-/* How many of its events were read. */
-static uint32_t destroy(struct world *w, unsigned host, uint32_t id)
-{
-	const struct rdma_ucm_destroy_id in = { .id = id };
-	struct rdma_ucm_destroy_id_resp out;
-
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_DESTROY_ID, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
-	return out.events_reported;
-}
-
-static struct sockaddr_in6 address(const struct world *w, unsigned host,
-				   uint16_t port)
-{
-	const struct sockaddr_in a = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(cm_address(w->cm, host)),
-	};
-	struct sockaddr_in6 out = { 0 };
-
-	memcpy(&out, &a, sizeof(a));
-	return out;
-}
-
-static void serve(struct world *w, unsigned host, uint32_t id)
-{
-	const struct rdma_ucm_bind_ip bind = { .addr = address(w, host, PORT),
-					       .id = id };
-	const struct rdma_ucm_listen listen = { .id = id, .backlog = PAIRS };
-
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &bind,
-						sizeof(bind), NULL, 0 }),
-			 0);
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_LISTEN, &listen,
-				       sizeof(listen), NULL, 0 }),
-		0);
-}
-
-static bool hear(struct world *w, unsigned host,
-		 struct rdma_ucm_event_resp *out)
-{
-	const struct rdma_ucm_get_event in = { 0 };
-	bool announced = w->ready[host] > 0;
-	int error = order(w, host,
-			  &(struct order){ RDMA_USER_CM_CMD_GET_EVENT, &in,
-					   sizeof(in), out, sizeof(*out) });
-
-	assert_int_equal(error, announced ? 0 : EAGAIN);
-	return announced;
-}
-
-static void expect(struct world *w, unsigned host, uint64_t uid, uint32_t event,
-		   struct rdma_ucm_event_resp *out)
-{
-	assert_true(hear(w, host, out));
-	assert_int_equal(out->event, event);
-	assert_int_equal(out->uid, uid);
-}
-
-static uint32_t resolve(struct world *w, unsigned host, uint64_t uid,
-			uint16_t space)
-{
-	uint32_t id = create(w, host, uid, space);
-	const struct rdma_ucm_resolve_ip to = {
-		.dst_addr = address(w, 1 - host, PORT), .id = id
-	};
-	const struct rdma_ucm_resolve_route route = { .id = id,
-						      .timeout_ms = 2000 };
-	struct rdma_ucm_event_resp e;
-
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_RESOLVE_IP,
-						&to, sizeof(to), NULL, 0 }),
-			 0);
-	expect(w, host, uid, ADDR_RESOLVED, &e);
-	/* A question for a path is asked once; programs ask again. */
-	do {
-		assert_int_equal(
-			order(w, host,
-			      &(struct order){ RDMA_USER_CM_CMD_RESOLVE_ROUTE,
-					       &route, sizeof(route), NULL,
-					       0 }),
-			0);
-		settle(w);
-		if (w->ready[host] == 0) {
-			w->now += 2 * SECOND;
-			settle(w);
-		}
-		assert_true(hear(w, host, &e));
-	} while (e.event == ROUTE_ERROR && !w->no_paths);
-	assert_int_equal(e.event, w->no_paths ? ROUTE_ERROR : ROUTE_RESOLVED);
-	return id;
-}
-
-static struct rdma_ucm_conn_param wishes(struct rng *r, uint32_t qpn)
-{
-	struct rdma_ucm_conn_param p = {
-		.qp_num = qpn,
-		.responder_resources = (uint8_t)(1 + rng_below(r, 16)),
-		.initiator_depth = (uint8_t)(1 + rng_below(r, 16)),
-		.retry_count = (uint8_t)rng_below(r, 8),
-		.rnr_retry_count = (uint8_t)rng_below(r, 8),
-		.private_data_len = 56,
-		.valid = 1,
-	};
-
-	for (unsigned i = 0; i < p.private_data_len; i++)
-		p.private_data[i] = (uint8_t)rng_below(r, 256);
-	return p;
-}
-
-static void ask_to_connect(struct world *w, unsigned host, uint32_t id,
-			   const struct rdma_ucm_conn_param *p)
-{
-	const struct rdma_ucm_connect in = { .conn_param = *p, .id = id };
-
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_CONNECT, &in,
-						sizeof(in), NULL, 0 }),
-			 0);
-}
-
-static int agree(struct world *w, unsigned host, uint32_t id, uint64_t uid,
-		 const struct rdma_ucm_conn_param *p)
-{
-	const struct rdma_ucm_conn_param none = { 0 };
-	const struct rdma_ucm_accept in = { .uid = uid,
-					    .conn_param = p ? *p : none,
-					    .id = id };
-
-	return order(w, host,
-		     &(struct order){ RDMA_USER_CM_CMD_ACCEPT, &in, sizeof(in),
-				      NULL, 0 });
-}
-
-/* Until a program has something to read, however long it takes. */
-static void wait_for(struct world *w, unsigned host)
-{
-	settle(w);
-	while (w->ready[host] == 0) {
-		assert_true(cm_next(w->cm) != HD_TIME_NEVER);
-		w->now = cm_next(w->cm);
-		settle(w);
-	}
-}
-
-static struct ib_uverbs_qp_attr attributes(struct world *w, unsigned host,
-					   uint32_t id, uint32_t state)
-{
-	const struct rdma_ucm_init_qp_attr in = { .id = id, .qp_state = state };
-	struct ib_uverbs_qp_attr out;
-
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_INIT_QP_ATTR, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
-	return out;
-}
 
 /* ---- a connection */
 
@@ -584,6 +235,77 @@ static void a_pulled_cable_is_noticed(void **state)
 	finish(&w);
 }
 
+/* What comes when it has been given up is too late. */
+static void who_gave_up_is_not_connected(void **state)
+{
+	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP };
+	struct rdma_ucm_event_resp asked, e;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct world w = { 0 };
+
+		start(&w, 9);
+		serve(&w, 1, create(&w, 1, 6, spaces[i]));
+		uint32_t id = resolve(&w, 0, 5, spaces[i]);
+		struct rdma_ucm_conn_param p = wishes(&w.rng, 9);
+
+		ask_to_connect(&w, 0, id, &p);
+		settle(&w);
+		expect(&w, 1, 6, CONNECT_REQUEST, &asked);
+		w.lost_of = 1; /* all, the news that nobody waits too */
+		wait_for(&w, 0);
+		expect(&w, 0, 5, UNREACHABLE, &e);
+		w.lost_of = 0;
+		assert_int_equal(agree(&w, 1, asked.id, 8, &p), 0);
+		settle(&w);
+		assert_false(hear(&w, 0, &e));
+		assert_int_equal(agree(&w, 0, id, 0, NULL), EINVAL);
+		finish(&w);
+	}
+}
+
+/* A peer that says how long it takes is given that long, and no longer. */
+static void who_asks_for_time_has_it(void **state)
+{
+	const struct mad_header h = { .mgmt_class = MAD_CM,
+				      .method = MAD_SEND,
+				      .attribute = ATTR_CM_MRA };
+	const struct mad_address peer = { .lid = 2, .qp = 1, .pkey = 0xFFFF };
+	const hd_time RESPONSE = UINT64_C(4096000) << 20;
+	uint8_t mra[MAD_SIZE];
+
+	(void)state;
+	for (unsigned timeout = 10; timeout < 24; timeout++) {
+		struct world w = { 0 };
+
+		start(&w, 10);
+		serve(&w, 1, create(&w, 1, 6, RDMA_PS_TCP));
+		uint32_t id = resolve(&w, 0, 5, RDMA_PS_TCP);
+		struct rdma_ucm_conn_param p = wishes(&w.rng, 9);
+
+		ask_to_connect(&w, 0, id, &p);
+		settle(&w);
+		assert_int_equal(cm_next(w.cm), w.now + RESPONSE);
+		mad_write(&h, mra);
+		mad_set(mra, "LocalCommunicationID", 99);
+		mad_set(mra, "RemoteCommunicationID",
+			mad_get(w.last_cm, "LocalCommunicationID"));
+		mad_set(mra, "ServiceTimeout", timeout);
+		w.now += SECOND;
+		assert_true(cm_arrived(w.cm, w.port[0], &peer, mra, w.now));
+		assert_int_equal(cm_next(w.cm),
+				 w.now + RESPONSE +
+					 (UINT64_C(4096000) << timeout));
+		/* Of one that waits for nothing, nothing is due. */
+		destroy(&w, 0, id);
+		assert_true(cm_arrived(w.cm, w.port[0], &peer, mra, w.now));
+		settle(&w);
+		assert_int_equal(cm_next(w.cm), HD_TIME_NEVER);
+		finish(&w);
+	}
+}
+
 static void nobody_knows_a_path(void **state)
 {
 	struct world w = { 0 };
@@ -678,6 +400,8 @@ int main(void)
 		cmocka_unit_test(who_is_refused_hears_why),
 		cmocka_unit_test(datagrams_learn_a_queue_pair),
 		cmocka_unit_test(a_pulled_cable_is_noticed),
+		cmocka_unit_test(who_gave_up_is_not_connected),
+		cmocka_unit_test(who_asks_for_time_has_it),
 		cmocka_unit_test(nobody_knows_a_path),
 		cmocka_unit_test(of_a_program_that_is_gone_nothing_is_kept),
 		cmocka_unit_test(commands_that_make_no_sense),
