@@ -81,6 +81,42 @@ static void where_nothing_changes_it_ends(void **state)
 	assert_true(minimise(flat, NULL, 3, &fine, x) == 3);
 }
 
+/* Waves on a slope, on which a simplex shrinks often. */
+struct rough {
+	double wave;
+	size_t n;
+	double least; /* that anybody was told */
+};
+
+static double rough(void *context, const double *x)
+{
+	struct rough *r = context;
+	double value = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		value += fabs(x[i]) + sin(r->wave * x[i] * (double)(i + 1));
+	r->least = value < r->least ? value : r->least;
+	return value;
+}
+
+static void the_best_that_was_seen_is_not_lost(void **state)
+{
+	const struct minimise_options brief = { 0.5, 1e-9, 60 };
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++) {
+		struct rough r = { 5 + i % 37, 2 + i % 4, INFINITY };
+		double x[MINIMISE_MOST];
+
+		for (size_t k = 0; k < r.n; k++)
+			x[k] = (double)(i % 11) - (double)k;
+		double value = minimise(rough, &r, r.n, &brief, x);
+
+		assert_true(value == r.least);
+		assert_true(rough(&r, x) == value);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +124,7 @@ int main(void)
 		cmocka_unit_test(a_corner_is_found_in_five_dimensions),
 		cmocka_unit_test(calls_are_counted),
 		cmocka_unit_test(where_nothing_changes_it_ends),
+		cmocka_unit_test(the_best_that_was_seen_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
