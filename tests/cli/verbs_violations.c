@@ -328,7 +328,9 @@ static void judge(const struct violation *v)
 
 static void judge_datagrams(uint32_t qkey, bool arrives)
 {
-	struct ibv_ah_attr to = { .dlid = rig.lid, .port_num = 1 };
+	struct ibv_ah_attr to = { .dlid = rig.lid,
+				  .is_global = 1,
+				  .port_num = 1 };
 	struct ibv_sge from = { (uintptr_t)rig.here, 64, 0 };
 	struct ibv_sge into = { (uintptr_t)rig.there, SIZE, 0 };
 	struct ibv_recv_wr receive = { .sg_list = &into, .num_sge = 1 };
@@ -341,6 +343,7 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	current = arrives ? "a datagram" : "a wrong Q_Key";
 	connect_pair(IBV_QPT_UD, 0);
 	struct ibv_mr *mr = ibv_reg_mr(rig.pd, &rig, sizeof(rig), 1);
+	demand(ibv_query_gid(rig.context, 1, 0, &to.grh.dgid) == 0, "no GID");
 	struct ibv_ah *ah = ibv_create_ah(rig.pd, &to);
 
 	demand(mr && ah, "no handle");
@@ -355,6 +358,10 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	       "whether it arrives");
 	demand((memcmp(rig.there + 40, rig.here, 64) == 0) == arrives,
 	       "the memory");
+	/* From the adapter to itself: both GIDs of the header are its own. */
+	for (int at = 8; arrives && at <= 24; at += 16)
+		demand(memcmp(rig.there + at, &to.grh.dgid, 16) == 0,
+		       "the global header");
 	ibv_destroy_ah(ah);
 	drop_pair();
 	ibv_dereg_mr(mr);
@@ -380,6 +387,47 @@ static void judge_overrun(void)
 		ibv_destroy_qp(rig.qp[i]);
 	demand(ibv_destroy_cq(rig.cq[0]) == 0, "destroy");
 	rig.cq[0] = before;
+}
+
+/* There is one GID, at index 0: others are nobody's. */
+static void judge_addresses(void)
+{
+	struct ibv_qp_init_attr init = { .send_cq = rig.cq[0],
+					 .recv_cq = rig.cq[0],
+					 .cap = { 1, 1, 1, 1, 0 },
+					 .qp_type = IBV_QPT_UC };
+	union ibv_gid gid;
+
+	current = "a global address";
+	demand(ibv_query_gid(rig.context, 1, 0, &gid) == 0, "no GID");
+	for (uint8_t index = 0; index < 2; index++) {
+		struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
+					 .port_num = 1 };
+		struct ibv_qp *qp = ibv_create_qp(rig.pd, &init);
+
+		demand(qp && ibv_modify_qp(qp, &a,
+					   IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+						   IBV_QP_PORT |
+						   IBV_QP_ACCESS_FLAGS) == 0,
+		       "INIT");
+		a = (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTR,
+			.path_mtu = IBV_MTU_1024,
+			.dest_qp_num = 1,
+			.ah_attr = { .grh = { .dgid = gid,
+					      .sgid_index = index },
+				     .dlid = rig.lid,
+				     .is_global = 1,
+				     .port_num = 1 },
+		};
+		demand(ibv_modify_qp(qp, &a,
+				     IBV_QP_STATE | IBV_QP_AV |
+					     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					     IBV_QP_RQ_PSN) ==
+			       (index == 0 ? 0 : EINVAL),
+		       index == 0 ? "of its own GID" : "of no GID");
+		demand(ibv_destroy_qp(qp) == 0, "destroy");
+	}
 }
 
 static void judge_refusals(void)
@@ -423,6 +471,7 @@ int main(void)
 	judge_datagrams(QKEY, true);
 	judge_datagrams(QKEY + 1, false);
 	judge_overrun();
+	judge_addresses();
 	judge_refusals();
 	puts("all as it should be");
 	return 0;
