@@ -1,6 +1,15 @@
 # Checks that find nothing to check fail, and those that find something wrong
 # fail as well: a tree of our own is put before them.
 . "$SRC/tests/cli/lib.sh"
+
+# What jq is asked of an empty file is not so.
+: >nothing
+! jq -e . nothing || fail "jq finds something in an empty file"
+! jq -e . <nothing >said || fail "jq finds something in an empty file"
+echo '{"a": 1}' >something
+jq -e '.a == 1' something >said || fail "jq finds nothing"
+! jq -ce '.a == 2' something >said || fail "jq finds too much"
+
 rm -rf tree
 mkdir -p tree/ci tree/build/man
 cp "$SRC"/ci/*.sh tree/ci

@@ -28,6 +28,24 @@ status() {
 	}
 }
 
+# jq -e ...: as always, but what finds nothing to say anything of is not true;
+# jq itself (1.6) is content with an empty file.
+jq() (
+	for word; do
+		case $word in
+		--*) ;;
+		-*e*)
+			status=0
+			found=$(command jq "$@") || status=$?
+			printf '%s\n' "$found"
+			[ -n "$found" ] || exit 4
+			exit $status
+			;;
+		esac
+	done
+	command jq "$@"
+)
+
 # has FILE TEXT: the text stands in the file, literally.
 has() {
 	grep -qF -- "$2" "$1" || {
