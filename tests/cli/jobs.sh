@@ -161,7 +161,8 @@ recv 50b from 0
 }
 END
 status 0 "$HEDDLE" job show x.goal --json
-jq -e '.tables.job.rows[0].bytes == 25050 and
+jq -e '.tables.job.rows[0] == {ranks: 3, operations: 5, sends: 2, receives: 2,
+		computations: 1, dependencies: 1, bytes: 25050, computing: 0.1} and
 	.tables.pairs.rows[0] == {from: 0, to: 1, messages: 1, bytes: 25000} and
 	(.tables["critical path"].rows[0] | .completion == 2.1 and
 	.compute == 0.1 and .messages == 2 and .number == 1)' out >jq.out ||

@@ -90,6 +90,9 @@ sed 's/^max_op_vls.*/max_op_vls 1/; s/^\(qos_vlarb_[a-z]*\) .*/\1 0:99/
 status 1 "$HEDDLE" qos verify one.conf --against smp --json
 [ "$(value 'lanes read') $(value 'limits read') $(value 'tables read')" = "$n 0 0" ] ||
 	fail "weights of one lane are compared"
+jq -e '[.tables.differences.rows[].what] | length > 0 and
+	all(test("entry|limit") | not)' out >jq.out ||
+	fail "weights of one lane are another: $(jq -c .tables.differences out)"
 # Half of it is not all of it.
 rm -rf wrong
 mkdir wrong
