@@ -23,6 +23,10 @@ jq -e '.tables.fit.rows[0] | .["sizes fitted"] == 8 and .["sizes left out"] == 6
 	and .["error of those left out"] < 4
 	and .["error of those fitted"] < 4' fit.json >/dev/null ||
 	fail "the fit is not good: $(jq -c .tables.fit.rows fit.json)"
+jq -e '[.tables.sizes.rows[].use] |
+	[(map(select(. == "fitted")), map(select(. == "left out"))) | length] ==
+	[8, 6]' fit.json >/dev/null ||
+	fail "not every size is shown: $(jq -c .tables.sizes fit.json)"
 jq -e '.tables.costs.rows[] | select(.cost == "host.post_send")
 	| .verdict == "fitted" and .fitted != .before' fit.json >/dev/null ||
 	fail "$(jq -c .tables.costs.rows fit.json)"
