@@ -336,6 +336,20 @@ void parts_free(struct sim *s)
 	free(p);
 }
 
+/* Why there are fewer parts than processes, or one. */
+static const char *reason_for_few(const struct sim *s, uint32_t n)
+{
+	bool joined = false;
+
+	for (uint32_t i = 0; i < s->ends.n; i++)
+		joined |= s->ends.all[i].joined != NULL;
+	if (joined)
+		return n < 2 ? "links inside its hosts join all its switches"
+			     : "it has fewer switches that links inside hosts "
+			       "do not join";
+	return n < 2 ? "it has one switch" : "it has fewer switches";
+}
+
 /* Into n parts, if it can be done. */
 static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 {
@@ -350,10 +364,8 @@ static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 		n = distant_partition(s, n, part_of_node);
 	if (n == 0)
 		s->not_cut = "they disagree on where to cut it";
-	else if (n < 2)
-		s->not_cut = "it has one switch";
-	else if (s->rules.world && n < s->rules.world->n)
-		s->not_cut = "it has fewer switches";
+	else if (n < 2 || (s->rules.world && n < s->rules.world->n))
+		s->not_cut = reason_for_few(s, n);
 	else if (!s->rules.parts &&
 		 partition_lookahead(s, part_of_node) < LEAST_AHEAD)
 		s->not_cut = "its links, switches or answers take less than "

@@ -8,8 +8,9 @@
 /* ---- what stays together ----------------------------------------------- */
 
 /*
- * Nodes in groups that are never cut: an end port with its switch, and what a
- * link joins that is much shorter than others, so that windows would be.
+ * Nodes in groups that are never cut: an end port with its switch, what a link
+ * joins that is much shorter than others, so that windows would be, and what
+ * endpoints ask for.
  */
 struct groups {
 	uint32_t *of; /* per node: another of its group, or itself */
@@ -58,8 +59,9 @@ static hd_time shortest_to_cut(const struct sim_setup *setup)
 	return median / 2;
 }
 
-static void groups_init(struct groups *g, const struct sim_setup *setup)
+static void groups_init(struct groups *g, const struct sim *s)
 {
+	const struct sim_setup *setup = s->setup;
 	hd_time least = shortest_to_cut(setup);
 
 	g->of = hd_alloc(setup->n_nodes, sizeof(*g->of));
@@ -73,6 +75,12 @@ static void groups_init(struct groups *g, const struct sim_setup *setup)
 		if (setup->nodes[p->node].kind == SIM_END ||
 		    p->propagation < least)
 			groups_join(g, p->node, setup->ports[p->peer].node);
+	}
+	for (uint32_t e = 0; e < s->ends.n; e++) {
+		const uint32_t *joined = s->ends.all[e].joined;
+
+		for (uint32_t i = 0; joined && i < setup->n_nodes; i++)
+			groups_join(g, i, joined[i]);
 	}
 }
 
@@ -148,7 +156,7 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 	struct groups groups;
 	struct graph g;
 
-	groups_init(&groups, setup);
+	groups_init(&groups, s);
 	graph_init(&g, &groups, setup);
 	free(groups.of);
 	idx_t parts = (idx_t)(n < PARTS_MOST ? n : PARTS_MOST), one = 1, cut;

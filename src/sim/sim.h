@@ -280,6 +280,9 @@ struct sim_endpoint {
 	void (*cut)(void *context, const struct sim_cut *cut, void **contexts);
 	/* Without it, why; NULL: programs run on its adapters. */
 	const char *whole;
+	/* Per node: another one whose part it must share, or itself; borrowed.
+	 * NULL: any cut will do. */
+	const uint32_t *joined;
 	/*
 	 * What it remembers, as bytes or back (base/pack.h), and the cookie of
 	 * one of its packets that is under way. Asked of the endpoint as it was

@@ -102,6 +102,7 @@ if [ "${HD_LONG:-0}" = 1 ]; then
 else
 	all "$SRC/examples/link-failure.yaml" '2x2 3x1'
 	few "$SRC/examples/jobs.yaml" 3x1 '--pcap pcap' # messages of jobs
+	few "$SRC/examples/rails.yaml" 3x1 ''           # inside hosts, too
 	few "$SRC/examples/one-fabric.yaml" 2x2 ''      # queue pairs
 fi
 
@@ -168,8 +169,10 @@ fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
 jobs:
   - {name: steps, on: "0..3", program: [{allreduce: 4KiB, algorithm: ring}]}
 END
-refused 2 3 '2 processes cannot compute this run together: its hosts have a link' \
-	"$HEDDLE" sim "$SRC/examples/rails.yaml" -o files
+refused 2 3 'together: links inside its hosts join all its switches' \
+	"$HEDDLE" sim "$SRC/examples/rails.yaml" -o files \
+	--set fabric.topology.units=1 --set fabric.topology.planes=8 \
+	--set fabric.topology.spines=0
 refused 2 3 'a run with jobs cannot be saved' \
 	"$HEDDLE" sim jobs.yaml -o files --checkpoint ring.ckpt
 refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files

@@ -150,6 +150,7 @@ static void actor_add(struct placed *p, port_id port)
 		.reduces = GANG_NONE,
 		.inner_first = GANG_NONE,
 		.inner_leaves = GANG_NONE,
+		.inner_left = HD_TIME_NEVER,
 	};
 }
 
@@ -435,6 +436,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 		p->rank_of_node[i] = GANG_NONE;
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		p->rank_of_node[p->actors[i].node] = i;
+	inner_join(p);
 	notes_init(p);
 	return check_ways(p, d);
 }
@@ -462,6 +464,7 @@ void placed_fini(struct placed *p)
 	timelines_fini(p);
 	for (uint32_t i = 0; i < p->n_actors; i++)
 		free(p->actors[i].log);
+	free(p->joined);
 	free(p->link_bytes);
 	free(p->ways);
 	free(p->bins);

@@ -179,6 +179,62 @@ static void ranks_carry_what_one_process_does(void **state)
 		check(scenarios[i], true);
 }
 
+/* ---- hosts with several ports ----------------------------------------------
+ */
+
+static const char *const rail_programs[] = {
+	"{alltoall: 9000, algorithm: linear}",
+	"{allreduce: 30000, algorithm: ring}",
+	"{allreduce: 12000, algorithm: tree, segment: 3000}",
+	"{broadcast: 9000, algorithm: multicast}",
+	"{shift: 20000}, {compute: 500ns}, {alltoall: 100}",
+	"{write: 9000, to: h1, request: 2000, outstanding: 2}",
+};
+
+/* Some ports of some hosts, whose ranks a link inside joins. */
+static void some_rails(struct rng *g, struct strbuf *out)
+{
+	static const char *const has[] = {
+		"rails: peer", "rails: own",
+		"rails: peer, transport: rc, ack_timeout: 8us"
+	};
+	uint64_t rails = 2 + rng_below(g, 2);
+
+	strbuf_printf(out,
+		      "fabric:\n  topology: {kind: rail, rails: %llu, units: "
+		      "%llu, hosts: 2, spines: %llu}\n  link: {rate: 4x HDR}\n"
+		      "  inner: {rate: 1.6Tb/s, latency: %lluns}\n"
+		      "run: {seed: %llu}\njobs:\n",
+		      (unsigned long long)rails,
+		      (unsigned long long)rng_below(g, 2) + 2,
+		      (unsigned long long)rng_below(g, 2) + 4,
+		      (unsigned long long)rng_below(g, 2) * 300,
+		      (unsigned long long)rng_below(g, 1000));
+	for (unsigned i = 0; i < 2; i++)
+		strbuf_printf(out,
+			      "- {name: j%u, place: random, %s, eager: %s, "
+			      "ranks: %llu, program: [%s]}\n",
+			      i, has[rng_below(g, 3)],
+			      rng_below(g, 2) ? "4KiB" : "1MiB",
+			      (unsigned long long)rng_below(g, 5) + 4,
+			      rail_programs[rng_below(g, 6)]);
+}
+
+static void rails_are_carried_by_any_number_of_ranks(void **state)
+{
+	struct rng g;
+
+	(void)state;
+	rng_init(&g, 17, 3);
+	for (uint64_t i = 0; i < (run_is_long() ? 200 : 6); i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		some_rails(&g, &text);
+		check(text.text, true);
+		strbuf_fini(&text);
+	}
+}
+
 /* A file of operations among hosts of a ring. */
 static void check_goal(const char *goal, const char *with)
 {
@@ -294,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_carry_what_one_process_does),
+		cmocka_unit_test(rails_are_carried_by_any_number_of_ranks),
 		cmocka_unit_test(problems_are_those_of_one_process),
 		cmocka_unit_test(any_letter_is_read_or_refused),
 	};

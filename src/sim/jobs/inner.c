@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages inside hosts, and between their rails (docs/model.md, J12, J13). */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "sim/jobs/parts.h"
 
 bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
@@ -10,6 +12,30 @@ bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
 
 	return t->ports[p->actors[a].port].node ==
 	       t->ports[p->actors[b].port].node;
+}
+
+void inner_join(struct placed *p)
+{
+	const struct fabric *f = p->fabric;
+	uint32_t *first; /* per node of the topology: its first rank's */
+
+	if (!p->inner.num)
+		return;
+	first = hd_alloc(f->topo.n_nodes, sizeof(*first));
+	p->joined = hd_alloc(f->setup.n_nodes, sizeof(*p->joined));
+	for (uint32_t i = 0; i < f->topo.n_nodes; i++)
+		first[i] = SIM_NONE;
+	for (uint32_t i = 0; i < f->setup.n_nodes; i++)
+		p->joined[i] = i;
+	for (uint32_t i = 0; i < p->job.n_ranks; i++) {
+		const struct actor *a = &p->actors[i];
+		uint32_t *host = &first[f->topo.ports[a->port].node];
+
+		if (*host == SIM_NONE)
+			*host = a->node;
+		p->joined[a->node] = *host;
+	}
+	free(first);
 }
 
 uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
@@ -90,9 +116,14 @@ static void leaves(struct share *s, uint32_t rank, hd_time now)
 {
 	const struct placed *p = s->of;
 	struct actor *a = &p->actors[rank];
+
+	/* It has arrived, in no time. */
+	if (a->inner_left == now)
+		return;
 	const struct message *m = message_at(p, a->inner_leaves);
 	struct path path = m->path;
 
+	a->inner_left = now;
 	a->inner_leaves = m->next;
 	path.sending += now - m->posted;
 	path.last = chain_left(m, now);
@@ -107,9 +138,10 @@ static void arrives(struct share *s, uint32_t source, hd_time now)
 	struct actor *a = &p->actors[source];
 	uint32_t id = a->inner_first;
 	const struct message *m = message_at(p, id);
-
 	uint32_t at = m->sender;
 
+	if (id == a->inner_leaves)
+		leaves(s, source, now);
 	a->inner_first = m->next;
 	if (at == m->target)
 		message_lands(s, id, at, now);

@@ -603,9 +603,8 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.granted = on_granted,
 		.passes = on_passage,
 		.lost = on_lost,
-		/* Ports of a host may lie in different parts. */
-		.cut = p->inner.num ? NULL : cut,
-		.whole = "its hosts have a link inside",
+		.cut = cut,
+		.joined = p->joined,
 		.mail = placed_mail,
 		.collect = placed_collect,
 	};

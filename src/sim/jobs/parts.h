@@ -85,6 +85,7 @@ struct actor {
 	 * has not left, and the last; when the last byte of all has left. */
 	uint32_t inner_first, inner_leaves, inner_last;
 	hd_time inner_free;
+	hd_time inner_left; /* one did last; HD_TIME_NEVER: none */
 	uint32_t n_posted;
 	struct posting *log; /* of the last of them (chain.c) */
 	size_t log_cap;
@@ -149,6 +150,7 @@ struct placed {
 	uint32_t transaction; /* bytes of one, at most */
 	struct hd_rate inner; /* 0: no link inside hosts */
 	hd_time inner_latency;
+	uint32_t *joined; /* per node: a rank's of the same host; or NULL */
 	uint64_t eager;
 	hd_time gap;
 	struct share alone; /* of a run that is not cut */
@@ -290,6 +292,8 @@ HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step,
 /* ---- inner.c ------------------------------------------------------------- */
 
 bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b);
+/* Ranks that a link inside a host joins are computed in one part. */
+void inner_join(struct placed *p);
 /* The rank by whose line a message goes: its source's or a peer's (J13). */
 uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target);
 /* True if the message begins inside its host: then it is on its way. */
