@@ -52,10 +52,6 @@ enum hd_status saved_begin(struct simulation *s, struct diag *d)
 
 	if (!o->checkpoint && !o->restart)
 		return HD_OK;
-	if (s->fabric->scenario->n_jobs)
-		return scenario_refuse(s->fabric->scenario, d,
-				       &s->fabric->scenario->jobs[0],
-				       "a run with jobs cannot be saved");
 	if (!has_file(s))
 		return HD_OK;
 	status = find_content(s, d);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "sim/saved.h"
 #include "subnet/adaptive.h"
 #include "subnet/aggregate.h"
 
@@ -227,4 +228,58 @@ void reduction_emerge(struct sim *s, uint32_t id)
 	*next = head + 1;
 	switch_gives(s, &s->nodes[r->node], packet,
 		     r->is_root ? NULL : &r->parent);
+}
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+static const struct pack_member transaction_members[] = {
+	PACK(transaction, number), PACK(transaction, arrived),
+	PACK(transaction, sl),     PACK(transaction, endpoint),
+	PACK(transaction, pkey),   PACK(transaction, bytes),
+	PACK(transaction, due),
+};
+
+PACK_KNOWS(transaction, 24);
+
+static bool transaction_is_sound(const struct sim *s, const struct reducer *r,
+				 const struct transaction *t)
+{
+	return t->arrived <= r->n_children && t->sl < N_SLS &&
+	       t->bytes <= s->max_bytes && t->endpoint <= s->ends.n;
+}
+
+static void pack_reducer(struct saved *v, struct reducer *r)
+{
+	size_t n = pack_count(v->p, r->n - r->first);
+
+	if (v->p->reads) {
+		r->open = hd_grow(r->open, &r->cap, n, sizeof(*r->open));
+		r->first = 0;
+		r->n = (uint32_t)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct transaction *t = &r->open[r->first + i];
+
+		PACK_STRUCT(v->p, transaction_members, t);
+		pack_check(v->p, transaction_is_sound(v->s, r, t));
+	}
+}
+
+void saved_reductions(struct saved *v)
+{
+	struct reductions *all = v->s->reductions;
+
+	for (uint32_t i = 0; all && i < all->n; i++) {
+		if (saved_has_node(v, all->reducers[i].node))
+			pack_reducer(v, &all->reducers[i]);
+	}
+	for (uint32_t i = 0; all && i < v->s->setup->n_nodes; i++) {
+		if (saved_has_node(v, i))
+			pack_u64(v->p, &all->next_at[i]);
+	}
+}
+
+uint32_t reductions_count(const struct sim *s)
+{
+	return s->reductions ? s->reductions->n : 0;
 }

@@ -26,5 +26,7 @@ void contribution_arrive(struct sim *s, const struct node *n, struct packet *p,
 			 uint32_t in_port);
 /* EV_REDUCED: the result of an aggregator comes out. */
 void reduction_emerge(struct sim *s, uint32_t id);
+/* Aggregators there are: such an event names one. */
+uint32_t reductions_count(const struct sim *s);
 
 #endif

@@ -50,6 +50,7 @@ static int packet_order(const void *x, const void *y)
 	order = order || (a->flags & P_SHARED) ? order
 					       : saved_compare(a->out, b->out);
 	order = order ? order : saved_compare(a->head, b->head);
+	order = order ? order : saved_compare(a->dlid, b->dlid);
 	return order || !c || c->endpoint ? order
 					  : saved_compare(c->cookie, d->cookie);
 }
@@ -203,10 +204,11 @@ static bool flow_is_sound(const struct sim *s, const struct packet *p,
 	return p->flow < s->n_flows || !(p->flags & (P_SOURCE | P_LAST));
 }
 
-/* Can a packet be like that here? What copies share goes nowhere itself. */
+/* Can a packet be like that here? What copies share goes nowhere itself, and
+ * comes from somewhere unless it is a result (S5). */
 static bool packet_is_sound(const struct sim *s, const struct packet *p)
 {
-	bool goes = p->flags & P_SHARED ? p->up != NONE
+	bool goes = p->flags & P_SHARED ? p->up != NONE || s->reductions
 					: port_is_plugged(s, p->out) &&
 						  saved_lane(s, p->out_vl);
 
@@ -268,9 +270,14 @@ static void pack_packet(struct saved *v, struct packet *p,
 }
 
 /* It is where its head goes, or where it begins. */
-static struct sim *owner_of(struct sim *s, const struct packet *p)
+static struct sim *owner_of(struct sim *s, const struct packet *p,
+			    const struct packet_extra *x)
 {
-	return sim_of_port(s, p->up == NONE ? p->out : s->links[p->up].peer);
+	if (p->up != NONE)
+		return sim_of_port(s, s->links[p->up].peer);
+	return sim_of_port(s, p->flags & P_SHARED
+				      ? s->nodes[x->source].first_port
+				      : p->out);
 }
 
 static void read_packet(struct saved *v, struct saved_packet *out)
@@ -281,7 +288,7 @@ static void read_packet(struct saved *v, struct saved_packet *out)
 	pack_packet(v, &p, v->s->pool.extras ? &x : NULL);
 	if (v->p->refused)
 		return;
-	out->owner = owner_of(v->s, &p);
+	out->owner = owner_of(v->s, &p, &x);
 	out->id = packet_new(out->owner);
 	out->owner->pool.all[out->id] = p;
 	if (out->owner->pool.extras)
@@ -424,6 +431,7 @@ static void pack_section(struct saved *v)
 	saved_choices(v);
 	saved_probes(v);
 	saved_borrow(v);
+	saved_reductions(v);
 	saved_tally(v);
 	saved_tellings(v);
 	saved_events(v);
@@ -446,8 +454,6 @@ const char *sim_not_saved(const struct sim *s)
 		if (!s->ends.all[i].pack)
 			return "programs run on its adapters";
 	}
-	if (s->reductions)
-		return "its switches reduce";
 	return NULL;
 }
 

@@ -9,8 +9,8 @@
  *	saved_events.c	what is still to come
  *	saved_ports.c	links, lanes, buffers
  *	saved_tally.c	what was counted
- *	throttle.c, mark.c, probe.c, borrow.c, pull.c, source.c, tell.c
- *			what they keep, each its own
+ *	throttle.c, mark.c, probe.c, borrow.c, pull.c, reduce.c, source.c,
+ *	tell.c		what they keep, each its own
  *
  * One text writes and reads (base/pack.h). What follows from the setup is not
  * in it: it is read into a run that was made anew of the same setup, flows and
@@ -126,6 +126,7 @@ void saved_marks(struct saved *v);
 void saved_choices(struct saved *v);
 void saved_probes(struct saved *v);
 void saved_borrow(struct saved *v);
+void saved_reductions(struct saved *v);
 void saved_tellings(struct saved *v);
 void saved_events(struct saved *v);
 /* When all sections are read: these are what is to come, and no others that

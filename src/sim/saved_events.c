@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/reduce.h"
 #include "sim/saved.h"
 
 static bool names_packet(uint64_t key)
@@ -106,6 +107,8 @@ static uint64_t ids_of(const struct sim *s, uint64_t key)
 	case EV_RESPOND:
 	case EV_PACE:
 		return s->control ? s->control->rules->n_throttles : 0;
+	case EV_REDUCED:
+		return reductions_count(s);
 	case EV_HEAD:
 		return s->links[key_port(key)].peer == NONE ? 0 : EV_ID_MAX;
 	default:

@@ -77,14 +77,19 @@ static void pack_queue(struct saved *v, struct sim *owner, struct lane *lane)
 /* ---- virtual output queues ------------------------------------------------
  */
 
+/* One with a cable, or of results (S4); of others the bit may be another's. */
+static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
+{
+	return in < n->n_in ? s->links[n->first_port + in].peer != NONE
+			    : in == n->n_in && s->reductions;
+}
+
 /* The first packet of an input of this port's node, ready or not; or NONE. */
 static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane,
 			unsigned in)
 {
-	uint32_t first = s->nodes[s->setup->ports[port].node].first_port;
-
-	if (s->links[first + in].peer == NONE)
-		return NONE; /* its bit may be another's */
+	if (!is_input(s, &s->nodes[s->setup->ports[port].node], in))
+		return NONE;
 	if (s->mode.merges)
 		return *voq_slot(s, lane, in);
 	return inputs_has(s, lane, in, false) ? voq_first(s, lane, in) : NONE;
@@ -132,17 +137,14 @@ static void pack_voqs(struct saved *v, struct sim *owner, uint32_t port,
 	size_t used = 0;
 	uint32_t in = 0;
 
-	for (uint32_t i = 0; !v->p->reads && i < n->n_in; i++)
+	for (uint32_t i = 0; !v->p->reads && i <= n->n_in; i++)
 		used += voq_any(owner, port, lane, i) != NONE;
 	used = pack_count(v->p, used);
 	for (; used > 0 && !v->p->refused; used--, in++) {
 		while (!v->p->reads && voq_any(owner, port, lane, in) == NONE)
 			in++;
 		pack_u32(v->p, &in);
-		if (pack_check(v->p,
-			       in < n->n_in &&
-				       v->s->links[n->first_port + in].peer !=
-					       NONE))
+		if (pack_check(v->p, is_input(v->s, n, in)))
 			pack_voq(v, owner, lane, in,
 				 voq_any(owner, port, lane, in));
 	}

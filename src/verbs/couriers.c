@@ -259,3 +259,51 @@ void couriers_collect(struct couriers *all, struct pack *k, uint32_t part)
 		PACK_STRUCT(k, counted_members, c);
 	}
 }
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+static const struct pack_member source_members[] = {
+	PACK(courier, under_way),
+	PACK(courier, sends),
+	PACK(courier, is_broken),
+};
+
+static const struct pack_member queued_members[] = {
+	PACK(queued, message),
+	PACK(queued, rest),
+};
+
+static void pack_source(struct courier *c, struct pack *k)
+{
+	size_t n = pack_count(k, c->tail - c->head);
+
+	PACK_STRUCT(k, source_members, c);
+	for (size_t i = 0; i < n && !k->refused; i++) {
+		struct queued one = { 0 };
+
+		if (!k->reads)
+			one = c->queue[(c->head + (uint32_t)i) % c->size];
+		PACK_STRUCT(k, queued_members, &one);
+		if (k->reads)
+			queue_put(c, one);
+	}
+	cq_pack(c->link.sends.cq, k);
+}
+
+void couriers_pack(struct couriers *all, struct pack *k,
+		   const struct sim_section *section)
+{
+	const struct connections of = { all->items, sizeof(*all->items),
+					all->n };
+
+	pack_same(k, all->n);
+	for (uint32_t i = 0; i < all->n && !k->refused; i++) {
+		struct courier *c = &all->items[i];
+
+		if (section_has(section, c->link.from->dev->node))
+			pack_source(c, k);
+		if (section_has(section, c->link.to->dev->node))
+			cq_pack(c->link.receives.cq, k);
+	}
+	pairs_pack_waiting(all->lab->pairs, k, &of);
+}

@@ -460,6 +460,9 @@ uint32_t courier_of_pair(const struct couriers *all, const struct v_qp *qp);
 void courier_passes(const struct couriers *all, const struct sim_passage *x);
 /* What was counted in a part. */
 void couriers_collect(struct couriers *all, struct pack *k, uint32_t part);
+/* What they remember of a section, as bytes and back. */
+void couriers_pack(struct couriers *all, struct pack *k,
+		   const struct sim_section *section);
 
 /* ---- distant.c: labs of several processes ------------------------------ */
 

@@ -267,3 +267,59 @@ void connection_go(const struct connection *c)
 	device_activate(c->from->dev, c->from);
 	device_send(c->from->dev);
 }
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+/* Those that have completions which nobody has looked at, share by share; the
+ * caller frees them. */
+static struct side **waiting_of(const struct pairs *pairs, size_t *n)
+{
+	struct side **all = NULL;
+	size_t cap = 0;
+
+	for (uint32_t i = 0; i < pairs->n_shares; i++) {
+		for (struct side *x = pairs->shares[i].first; x; x = x->next) {
+			/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+			all = hd_grow(all, &cap, *n + 1, sizeof(*all));
+			all[(*n)++] = x;
+		}
+	}
+	return all;
+}
+
+static void pack_side(struct pack *k, const struct connections *of,
+		      struct side **x)
+{
+	char *first = of->first;
+	uint32_t number =
+		k->reads ? 0
+			 : (uint32_t)((size_t)((char *)(*x)->of - first) /
+				      of->size);
+	bool receives = !k->reads && *x == &(*x)->of->receives;
+
+	pack_u32(k, &number);
+	pack_bool(k, &receives);
+	if (!k->reads || !pack_check(k, number < of->n))
+		return;
+	struct connection *c = (void *)(first + number * of->size);
+
+	*x = receives ? &c->receives : &c->sends;
+}
+
+void pairs_pack_waiting(struct pairs *pairs, struct pack *k,
+			const struct connections *of)
+{
+	size_t n = 0;
+	struct side **all = waiting_of(pairs, &n);
+
+	n = pack_count(k, n);
+	if (k->reads)
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+		all = hd_realloc(all, n, sizeof(*all));
+	for (size_t i = 0; i < n && !k->refused; i++)
+		pack_side(k, of, &all[i]);
+	/* The one that came last is looked at first. */
+	for (size_t i = n; k->reads && !k->refused && i-- > 0;)
+		side_wait(all[i]);
+	free(all);
+}

@@ -100,4 +100,14 @@ void connection_go(const struct connection *c);
 /* It has a completion that is to be looked at. */
 void side_wait(struct side *side);
 
+/* An array of structs that begin with a connection. */
+struct connections {
+	void *first;
+	size_t size; /* of one */
+	uint32_t n;
+};
+/* Who has such completions, as bytes and back. */
+void pairs_pack_waiting(struct pairs *pairs, struct pack *k,
+			const struct connections *of);
+
 #endif

@@ -406,4 +406,6 @@ void lab_pack(void *context, struct pack *p, const struct sim_section *section)
 	}
 	if (lab->traffic && !p->refused)
 		traffic_pack(lab->traffic, p, section);
+	if (lab->couriers && !p->refused)
+		couriers_pack(lab->couriers, p, section);
 }

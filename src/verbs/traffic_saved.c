@@ -93,56 +93,6 @@ static void pack_target(struct posting *p, struct pack *k)
 		pack_check(k, p->made == made);
 }
 
-/* Those that have completions which nobody has looked at, share by share; the
- * caller frees them. */
-static struct side **waiting_of(const struct traffic *t, size_t *n)
-{
-	struct side **all = NULL;
-	size_t cap = 0;
-
-	const struct pairs *pairs = t->lab->pairs;
-
-	for (uint32_t i = 0; i < pairs->n_shares; i++) {
-		for (struct side *x = pairs->shares[i].first; x; x = x->next) {
-			/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-			all = hd_grow(all, &cap, *n + 1, sizeof(*all));
-			all[(*n)++] = x;
-		}
-	}
-	return all;
-}
-
-static void pack_side(struct traffic *t, struct pack *k, struct side **x)
-{
-	uint32_t number =
-		k->reads ? 0 : (uint32_t)(posting_of(*x) - t->postings);
-	bool receives = !k->reads && *x == &(*x)->of->receives;
-
-	pack_u32(k, &number);
-	pack_bool(k, &receives);
-	if (!k->reads || !pack_check(k, number < t->n_postings))
-		return;
-	*x = receives ? &t->postings[number].link.receives
-		      : &t->postings[number].link.sends;
-}
-
-static void pack_waiting(struct traffic *t, struct pack *k)
-{
-	size_t n = 0;
-	struct side **all = waiting_of(t, &n);
-
-	n = pack_count(k, n);
-	if (k->reads)
-		/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-		all = hd_realloc(all, n, sizeof(*all));
-	for (size_t i = 0; i < n && !k->refused; i++)
-		pack_side(t, k, &all[i]);
-	/* The one that came last is looked at first. */
-	for (size_t i = n; k->reads && !k->refused && i-- > 0;)
-		side_wait(all[i]);
-	free(all);
-}
-
 static const struct pack_member row_members[] = {
 	PACK(posting_row, posted),
 	PACK(posting_row, done),
@@ -175,7 +125,10 @@ void traffic_pack(struct traffic *t, struct pack *p,
 		if (section_has(section, x->link.to->dev->node))
 			pack_target(x, p);
 	}
-	pack_waiting(t, p);
+	const struct connections all = { t->postings, sizeof(*t->postings),
+					 t->n_postings };
+
+	pairs_pack_waiting(t->lab->pairs, p, &all);
 	if (section->number == 0)
 		pack_rows(t, p);
 }

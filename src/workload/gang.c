@@ -28,8 +28,10 @@ struct rank *ranks_new(const struct job *j)
 {
 	struct rank *ranks = hd_alloc(j->n_ranks, sizeof(*ranks));
 
-	for (uint32_t i = 0; i < j->n_ranks; i++)
+	for (uint32_t i = 0; i < j->n_ranks; i++) {
 		ranks[i].began = ranks[i].ended = HD_TIME_NEVER;
+		ranks[i].free_receive = GANG_NONE;
+	}
 	return ranks;
 }
 
@@ -44,6 +46,7 @@ void ranks_free(struct rank *ranks, const struct job *j)
 {
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
 		free(ranks[i].strands);
+		free(ranks[i].receives);
 		cpus_free(ranks[i].cpus, j->n_cpus);
 	}
 	free(ranks);
@@ -55,11 +58,9 @@ void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
 	size_t n = (size_t)j->repeat * j->n_steps;
 	bool has_any = j->graph && j->graph->has_any;
 
-	*t = (struct gang){ .job = j,
-			    .carrier = *c,
-			    .ranks = ranks,
-			    .free_receive = GANG_NONE,
-			    .last_rank = GANG_NONE };
+	*t = (struct gang){
+		.job = j, .carrier = *c, .ranks = ranks, .last_rank = GANG_NONE
+	};
 	t->needs = needs;
 	match_init(&t->posted, has_any);
 	match_init(&t->waiting, has_any);
@@ -72,7 +73,6 @@ void gang_fini(struct gang *t)
 {
 	match_fini(&t->posted);
 	match_fini(&t->waiting);
-	free(t->receives);
 	free(t->steps);
 	free(t->misfits);
 	free(t->ready);
@@ -266,45 +266,49 @@ static void task_queue(struct gang *t, uint32_t rank, const struct op *op,
 	c->line[c->n++] = task;
 }
 
-/* The receive's message is here; frees the receive. */
-static void receive_here(struct gang *t, uint32_t number, uint32_t source,
-			 uint64_t size)
+static void receive_free(struct rank *r, uint32_t number)
 {
-	struct receive *r = &t->receives[number];
-	uint32_t rank = r->rank, ref = r->ref;
-	hd_time time = cost_of(t, size);
-	struct op op = r->op;
+	r->receives[number].is_used = false;
+	r->receives[number].next = r->free_receive;
+	r->free_receive = number;
+}
 
-	if (size > op.size) {
+/* A receive's message is here; frees the receive. */
+static void receive_here(struct gang *t, const struct landed *l)
+{
+	struct rank *rank = &t->ranks[l->rank];
+	const struct receive *r = &rank->receives[l->receive];
+	hd_time time = cost_of(t, l->size);
+	const struct op op = r->op;
+	uint32_t ref = r->ref;
+
+	if (l->size > op.size) {
 		t->misfits = hd_grow(t->misfits, &t->misfits_cap,
 				     t->n_misfits + 1, sizeof(*t->misfits));
 		t->misfits[t->n_misfits++] =
-			(struct misfit){ t->now, rank, source, op, size };
+			(struct misfit){ t->now, l->rank, l->source, op,
+					 l->size };
 	}
-	r->is_used = false;
-	r->next = t->free_receive;
-	t->free_receive = number;
+	receive_free(rank, l->receive);
 	if (time)
-		task_queue(t, rank, &op, ref, time);
+		task_queue(t, l->rank, &op, ref, time);
 	else
-		op_done(t, rank, ref);
+		op_done(t, l->rank, ref);
 }
 
-static uint32_t receive_new(struct gang *t, uint32_t rank, const struct op *op,
-			    uint32_t ref)
+static uint32_t receive_new(struct rank *r, const struct op *op, uint32_t ref)
 {
-	uint32_t number = t->free_receive;
+	uint32_t number = r->free_receive;
 
 	if (number == GANG_NONE) {
-		number = t->n_receives++;
-		t->receives = hd_grow(t->receives, &t->receives_cap,
-				      t->n_receives, sizeof(*t->receives));
+		number = r->n_receives++;
+		r->receives = hd_grow(r->receives, &r->receives_cap,
+				      r->n_receives, sizeof(*r->receives));
 	} else {
-		t->free_receive = t->receives[number].next;
+		r->free_receive = r->receives[number].next;
 	}
-	t->receives[number] = (struct receive){
-		.op = *op, .rank = rank, .ref = ref, .is_used = true
-	};
+	r->receives[number] =
+		(struct receive){ .op = *op, .ref = ref, .is_used = true };
 	return number;
 }
 
@@ -312,19 +316,19 @@ static void receive_start(struct gang *t, uint32_t rank, const struct op *op,
 			  uint32_t ref)
 {
 	const struct match_key key = { rank, op->peer, op->tag };
-	uint32_t number = receive_new(t, rank, op, ref);
+	uint32_t number = receive_new(&t->ranks[rank], op, ref);
 	uint32_t message = match_take(&t->waiting, key);
-	uint64_t size;
+	struct landed l = { rank, number, op->peer, 0 };
 
 	op_started(t, ref);
 	if (message == MATCH_NONE) {
 		match_put(&t->posted, key, number);
 		return;
 	}
-	t->receives[number].is_matched = true;
+	t->ranks[rank].receives[number].is_matched = true;
 	if (t->carrier.matched(t->carrier.context, rank, message, number,
-			       &size))
-		receive_here(t, number, op->peer, size);
+			       &l.size))
+		receive_here(t, &l);
 }
 
 static void op_start(struct gang *t, uint32_t rank, const struct op *op,
@@ -462,18 +466,16 @@ uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message)
 	if (number == MATCH_NONE)
 		match_put(&t->waiting, key, message);
 	else
-		t->receives[number].is_matched = true;
+		t->ranks[key.rank].receives[number].is_matched = true;
 	return number;
 }
 
-void gang_arrived(struct gang *t, hd_time now, uint32_t receive,
-		  uint32_t source, uint64_t size, const struct path *path)
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
+		  const struct path *path)
 {
-	uint32_t rank = t->receives[receive].rank;
-
 	tell(t, now, path);
-	receive_here(t, receive, source, size);
-	settle(t, rank);
+	receive_here(t, what);
+	settle(t, what->rank);
 }
 
 void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
@@ -482,4 +484,192 @@ void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
 	tell(t, now, path);
 	op_done(t, rank, ref);
 	settle(t, rank);
+}
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+static const struct pack_member rank_members[] = {
+	PACK(rank, began),        PACK(rank, ended),
+	PACK(rank, busy),         PACK(rank, iteration),
+	PACK(rank, step),         PACK(rank, active),
+	PACK(rank, strand.round), PACK(rank, strand.pending),
+};
+
+static const struct pack_member strand_members[] = {
+	PACK(strand, round),
+	PACK(strand, pending),
+};
+
+static const struct pack_member op_members[] = {
+	PACK(op, size), PACK(op, peer), PACK(op, tag),
+	PACK(op, line), PACK(op, kind), PACK(op, cpu),
+};
+
+static const struct pack_member task_members[] = {
+	PACK(task, ref),
+	PACK(task, time),
+	PACK_PATH(task, path),
+};
+
+static const struct pack_member receive_members[] = {
+	PACK(receive, ref),
+	PACK(receive, is_matched),
+};
+
+PACK_KNOWS(strand, 8);
+PACK_KNOWS(op, 24);
+PACK_KNOWS(task, 112);
+PACK_KNOWS(receive, 40);
+
+static bool is_at_work(const struct rank *r)
+{
+	return r->began != HD_TIME_NEVER && r->ended == HD_TIME_NEVER;
+}
+
+/* Can the rank do it now? */
+static bool op_is_sound(const struct job *j, const struct rank *r,
+			const struct op *op)
+{
+	bool is_any = op->kind == OP_RECV && op->peer == OP_ANY;
+	uint32_t peers = j->n_ranks;
+
+	if (op->kind > OP_REDUCE || op->cpu >= j->n_cpus)
+		return false;
+	if (op->kind == OP_COMPUTE || is_any)
+		return true;
+	if (op->kind != OP_SEND && op->kind != OP_RECV) {
+		if (j->graph)
+			return false;
+		peers = op->kind == OP_READ || op->kind == OP_WRITE
+				? j->steps[r->step].servers
+				: j->steps[r->step].groups;
+	}
+	return op->peer < peers && op->size <= OP_MOST_SIZE &&
+	       (j->graph || op->tag >> 8 < j->n_steps);
+}
+
+static bool ref_is_sound(const struct job *j, uint32_t rank,
+			 const struct rank *r, uint32_t ref)
+{
+	return j->graph ? ref >= j->graph->first[rank] &&
+				  ref < j->graph->first[rank + 1]
+			: ref < step_strands(&j->steps[r->step]);
+}
+
+/* The operation of this ref. */
+static void pack_op(struct gang *t, struct pack *k, uint32_t rank,
+		    struct op *op, uint32_t ref)
+{
+	const struct rank *r = &t->ranks[rank];
+
+	PACK_STRUCT(k, op_members, op);
+	pack_check(k, op_is_sound(t->job, r, op) &&
+			      ref_is_sound(t->job, rank, r, ref));
+}
+
+static void pack_task(struct gang *t, struct pack *k, uint32_t rank,
+		      struct task *task)
+{
+	PACK_STRUCT(k, task_members, task);
+	pack_op(t, k, rank, &task->op, task->ref);
+}
+
+static void pack_cpu(struct gang *t, struct pack *k, uint32_t rank,
+		     struct cpu *c)
+{
+	size_t n = c->n - c->head;
+
+	pack_u64(k, &c->until);
+	if (c->until != HD_TIME_NEVER)
+		pack_task(t, k, rank, &c->now);
+	n = pack_count(k, n);
+	if (k->reads) {
+		c->line = hd_grow(c->line, &c->cap, n, sizeof(*c->line));
+		c->head = 0;
+		c->n = n;
+	}
+	for (size_t i = 0; i < n; i++)
+		pack_task(t, k, rank, &c->line[c->head + i]);
+}
+
+static void pack_cpus(struct gang *t, struct pack *k, uint32_t rank)
+{
+	bool any = t->ranks[rank].cpus != NULL;
+
+	pack_bool(k, &any);
+	for (uint32_t i = 0; any && i < t->job->n_cpus; i++)
+		pack_cpu(t, k, rank, cpu_of(t, rank, (uint8_t)i));
+}
+
+static void pack_receives(struct gang *t, struct pack *k, uint32_t rank)
+{
+	struct rank *r = &t->ranks[rank];
+
+	r->n_receives = (uint32_t)pack_count(k, r->n_receives);
+	if (k->reads)
+		r->receives = hd_grow(r->receives, &r->receives_cap,
+				      r->n_receives, sizeof(*r->receives));
+	for (uint32_t i = 0; i < r->n_receives; i++) {
+		struct receive *x = &r->receives[i];
+
+		if (k->reads)
+			*x = (struct receive){ .next = GANG_NONE };
+		pack_bool(k, &x->is_used);
+		if (!x->is_used)
+			continue;
+		PACK_STRUCT(k, receive_members, x);
+		pack_op(t, k, rank, &x->op, x->ref);
+	}
+	for (uint32_t i = r->n_receives; k->reads && i-- > 0;) {
+		if (!r->receives[i].is_used)
+			receive_free(r, i);
+	}
+}
+
+static void pack_strands(struct gang *t, struct pack *k, uint32_t rank)
+{
+	struct rank *r = &t->ranks[rank];
+	uint32_t n = step_strands(&t->job->steps[r->step]);
+
+	pack_check(k, r->active <= n);
+	if (k->reads) {
+		free(r->strands);
+		r->strands = n > 1 ? hd_alloc(n, sizeof(*r->strands)) : NULL;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct strand *x = strand_of(r, i);
+
+		PACK_STRUCT(k, strand_members, x);
+		pack_check(k,
+			   x->round <= step_rounds(&t->job->steps[r->step],
+						   t->job->n_ranks, rank, i));
+	}
+}
+
+static void pack_needs(struct gang *t, struct pack *k, uint32_t rank)
+{
+	const struct opgraph *g = t->job->graph;
+
+	for (uint32_t i = g->first[rank]; i < g->first[rank + 1]; i++)
+		pack_u32(k, &t->needs[i]);
+}
+
+void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank)
+{
+	struct rank *r = &t->ranks[rank];
+	const struct job *j = t->job;
+
+	PACK_STRUCT(k, rank_members, r);
+	if (!pack_check(k, r->step < j->n_steps &&
+				   (is_at_work(r) ? r->iteration < j->repeat
+						  : r->iteration <= j->repeat)))
+		*r = (struct rank){ .free_receive = GANG_NONE };
+	if (k->refused || !is_at_work(r))
+		return;
+	if (j->graph)
+		pack_needs(t, k, rank);
+	else
+		pack_strands(t, k, rank);
+	pack_cpus(t, k, rank);
+	pack_receives(t, k, rank);
 }

@@ -12,12 +12,13 @@
  *	gang_begin(&gang, rank, job.start);      each of them
  *	...
  *	receive = gang_announce(&gang, key, message);
- *	gang_arrived(&gang, now, receive, size, &path);
+ *	gang_arrived(&gang, now, &(struct landed){ rank, receive, ... }, &path);
  *
  * A fabric may be computed in parts; then each part has a gang for its ranks,
  * all of which share the array of ranks.
  */
 
+#include "base/pack.h"
 #include "base/units.h"
 #include "workload/collective.h"
 #include "workload/match.h"
@@ -55,6 +56,17 @@ struct path {
 	struct path_message last;
 };
 
+/* Its members, in a table of another struct's (base/pack.h). */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
+#define PACK_PATH(type, member)                                              \
+	PACK(type, member.compute), PACK(type, member.messages),             \
+		PACK(type, member.sending), PACK(type, member.n_messages),   \
+		PACK(type, member.last.until), PACK(type, member.last.held), \
+		PACK(type, member.last.wait), PACK(type, member.last.from),  \
+		PACK(type, member.last.number),                              \
+		PACK(type, member.last.has_left)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* Who carries messages. */
 struct carrier {
 	void *context;
@@ -75,6 +87,14 @@ struct strand {
 	uint32_t pending; /* operations of the one before */
 };
 
+/* A receive that has started and is not done. */
+struct receive {
+	struct op op;
+	uint32_t ref;
+	uint32_t next; /* free ones */
+	bool is_matched, is_used;
+};
+
 struct rank {
 	hd_time began, ended; /* HD_TIME_NEVER: not yet */
 	hd_time busy;
@@ -83,14 +103,10 @@ struct rank {
 	struct strand strand;
 	struct strand *strands; /* if the step has several */
 	struct cpu *cpus;       /* NULL: none was needed yet */
-};
-
-/* A receive that has started and is not done. */
-struct receive {
-	struct op op;
-	uint32_t rank, ref;
-	uint32_t next; /* free ones */
-	bool is_matched, is_used;
+	/* Numbered by the rank itself: parts do not matter. */
+	struct receive *receives;
+	uint32_t n_receives, free_receive;
+	size_t receives_cap;
 };
 
 /* A message larger than its receive. */
@@ -112,9 +128,6 @@ struct gang {
 	struct rank *ranks;
 	uint32_t *needs; /* per operation of the graph, shared too */
 	struct match_line posted, waiting;
-	struct receive *receives;
-	uint32_t n_receives, free_receive;
-	size_t receives_cap;
 	struct lasting *steps; /* [iteration * n_steps + step] */
 	uint32_t n_done;
 	hd_time last; /* rank that ended, which, and why then */
@@ -143,13 +156,25 @@ const struct op *gang_work(const struct gang *t, uint32_t rank);
 /* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
 void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
 	       const struct path *path);
-/* The receive that the message gets; GANG_NONE: it waits, and carrier.matched
- * will say. */
+/* The receive of its rank that the message gets; GANG_NONE: it waits, and
+ * carrier.matched will say. */
 uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message);
-/* The message of that receive is here whole. */
-void gang_arrived(struct gang *t, hd_time now, uint32_t receive,
-		  uint32_t source, uint64_t size, const struct path *path);
+/* A message that is here whole. */
+struct landed {
+	uint32_t rank, receive; /* which of its receives has got it */
+	uint32_t source;
+	uint64_t size;
+};
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
+		  const struct path *path);
 /* What was asked of a server is done. */
 void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
 		   const struct path *path);
+
+/*
+ * Between two instants: what a rank remembers, as bytes or back (base/pack.h),
+ * but for who waits for whom (match_list) and what the gang has summed up.
+ */
+void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank);
+
 #endif

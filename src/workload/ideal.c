@@ -130,7 +130,9 @@ static void on_arrival(struct ideal *i, uint32_t id)
 	l.path.messages += i->now - l.posted;
 	l.path.n_messages++;
 	letter_free(i, id);
-	gang_arrived(&i->gang, i->now, receive, l.source, l.size, &l.path);
+	const struct landed what = { l.target, receive, l.source, l.size };
+
+	gang_arrived(&i->gang, i->now, &what, &l.path);
 }
 
 static void find_stuck(const struct ideal *i, struct ideal_result *out)
@@ -141,12 +143,15 @@ static void find_stuck(const struct ideal *i, struct ideal_result *out)
 		if (t->ranks[r].ended == HD_TIME_NEVER)
 			out->stuck_rank = r;
 	}
-	for (uint32_t k = t->n_receives; k-- > 0;) {
-		const struct receive *r = &t->receives[k];
+	if (out->stuck_rank == GANG_NONE)
+		return;
+	const struct rank *stuck = &t->ranks[out->stuck_rank];
 
-		if (r->is_used && r->rank == out->stuck_rank &&
-		    (out->stuck_op.kind != OP_RECV ||
-		     r->op.line < out->stuck_op.line))
+	for (uint32_t k = stuck->n_receives; k-- > 0;) {
+		const struct receive *r = &stuck->receives[k];
+
+		if (r->is_used && (out->stuck_op.kind != OP_RECV ||
+				   r->op.line < out->stuck_op.line))
 			out->stuck_op = r->op;
 	}
 }

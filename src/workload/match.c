@@ -116,3 +116,54 @@ uint32_t match_take(struct match_line *l, struct match_key key)
 	}
 	return MATCH_NONE;
 }
+
+uint32_t match_count(const struct match_line *l)
+{
+	return l->n;
+}
+
+/* `next` is the place where it was found. */
+static int compare_places(const struct match_item *a,
+			  const struct match_item *b)
+{
+	return a->next < b->next ? -1 : a->next > b->next;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct match_item *x = a, *y = b;
+
+	if (x->key.rank != y->key.rank)
+		return x->key.rank < y->key.rank ? -1 : 1;
+	return compare_places(x, y);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct match_item *x = a, *y = b;
+
+	if (x->key.rank != y->key.rank)
+		return x->key.rank < y->key.rank ? -1 : 1;
+	if (x->key.source != y->key.source)
+		return x->key.source < y->key.source ? -1 : 1;
+	if (x->key.tag != y->key.tag)
+		return x->key.tag < y->key.tag ? -1 : 1;
+	return compare_places(x, y);
+}
+
+void match_list(const struct match_line *l, struct match_item *out)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < l->n_buckets; i++) {
+		for (uint32_t at = l->buckets[i].first; at != MATCH_NONE;
+		     at = l->items[at].next) {
+			out[n] = l->items[at];
+			out[n].next = n;
+			n++;
+		}
+	}
+	if (n)
+		qsort(out, n, sizeof(*out),
+		      l->by_rank ? compare_ranks : compare_keys);
+}

@@ -41,5 +41,9 @@ void match_fini(struct match_line *l);
 void match_put(struct match_line *l, struct match_key key, uint32_t value);
 /* MATCH_NONE if nothing fits. */
 uint32_t match_take(struct match_line *l, struct match_key key);
+/* How many wait, and copies of them: by rank, those that fit the same key in
+ * the order in which they were put. */
+uint32_t match_count(const struct match_line *l);
+void match_list(const struct match_line *l, struct match_item *out);
 
 #endif

@@ -83,11 +83,6 @@ went_on=0 turn=0 number=0 share=1
 for file in "$SRC"/examples/*.yaml; do
 	name=$(basename "$file" .yaml)
 	! grep -q '^scenario:' "$file" || continue # a study, not a scenario
-	if grep -q '^jobs:' "$file"; then
-		status 3 "$HEDDLE" sim "$file" --checkpoint state
-		has err 'a run with jobs cannot be saved'
-		continue
-	fi
 	number=$((number + 1))
 	[ $((number % share)) = 0 ] || [ "$name" = quickstart ] || continue
 	reference

@@ -79,10 +79,6 @@ refused "none.goal" "goal: none.goal"
 refused "2TiB" "program: [{allgather: 2TiB}]"
 refused "2^40" "program: [{alltoall: 1TiB}]"
 
-# Saving knows nothing of jobs yet.
-status 3 "$HEDDLE" sim ok.yaml --checkpoint x.saved
-has err "a run with jobs cannot be saved"
-
 # Of files the line is theirs.
 goal() {
 	printf 'num_ranks 2\nrank 0 {\n%s\n}\n' "$2" >x.goal
@@ -245,5 +241,3 @@ status 2 "$HEDDLE" sim rc.yaml --set jobs.a.transport=uc
 has err "'uc' is none of plain, rc"
 status 3 "$HEDDLE" sim rc.yaml --set jobs.a.transport=plain
 has err "'ack_timeout' has no meaning when jobs[].transport is plain"
-status 3 "$HEDDLE" sim rc.yaml --checkpoint rc.ck
-[ ! -e rc.ck ] || fail "a checkpoint of what cannot be saved"

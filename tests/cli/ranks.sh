@@ -136,6 +136,13 @@ sim 1 1 --all --json
 mv out out.one
 saved 2 1 state.pairs
 goes_on 3 1 state.pairs
+# Messages of jobs, some of them under way between ranks.
+file=$SRC/examples/jobs.yaml name=jobs
+sim 1 1 --all --json
+mv out out.one
+saved 2 1 state.jobs
+goes_on 3 1 state.jobs
+goes_on 1 2 state.jobs
 
 # ---- what is refused, in one line
 # refused RANKS STATUS TEXT COMMAND...: what mpirun adds stands between dashes.
@@ -164,17 +171,10 @@ END
 sed 's/20%/21%/' ring.yaml >other.yaml
 refused 5 3 '5 processes cannot compute this run together: it has fewer switches' \
 	"$HEDDLE" sim ring.yaml -o files
-cat >jobs.yaml <<'END'
-fabric: {topology: {kind: ring, switches: 4, hosts: 1}}
-jobs:
-  - {name: steps, on: "0..3", program: [{allreduce: 4KiB, algorithm: ring}]}
-END
 refused 2 3 'together: links inside its hosts join all its switches' \
 	"$HEDDLE" sim "$SRC/examples/rails.yaml" -o files \
 	--set fabric.topology.units=1 --set fabric.topology.planes=8 \
 	--set fabric.topology.spines=0
-refused 2 3 'a run with jobs cannot be saved' \
-	"$HEDDLE" sim jobs.yaml -o files --checkpoint ring.ckpt
 refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files
 refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
 	"$HEDDLE" sim ring.yaml -o files : -n 1 "$HEDDLE" sim other.yaml -o files

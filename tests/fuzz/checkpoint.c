@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "lib/checkpoint.h"
+#include "sim/jobs/jobs.h"
 #include "verbs/traffic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,6 +38,11 @@ static const char *const texts[] = {
 					   "capacity: 10}}\n"
 					   "traffic:\n- {name: a, kind: ge, scv: 5, sl: 0, load: 90%, payload: "
 					   "128}\n" RUN,
+	STAR("") "jobs:\n"
+		 "- {name: a, overhead: 50ns, eager: 2KiB, program: [{alltoall: 9000, "
+		 "algorithm: linear}, {write: 9000, to: h1, request: 2000}]}\n"
+		 "- {name: b, transport: rc, ack_timeout: 8us, program: [{allreduce: "
+		 "30000, algorithm: ring}]}\n",
 };
 #define TEXTS (sizeof(texts) / sizeof(*texts))
 
@@ -54,19 +60,26 @@ static struct fabric *fabric_at(unsigned i)
 struct course {
 	struct sim *s;
 	struct qp_rows *rows;
+	struct jobs *jobs;
 };
 
 static struct course course_begin(struct fabric *f)
 {
 	struct diag d = { .status = HD_OK };
 	struct sim_rules rules = f->rules;
-	struct course c = { NULL, NULL };
+	struct course c = { NULL };
 
+	if (f->scenario->n_jobs && jobs_new(f, JOBS_ALL, &d, &c.jobs) != HD_OK)
+		abort();
 	if (qp_rows_any(f))
 		lab_rules(&rules);
+	if (c.jobs)
+		jobs_rules(f, &rules);
 	c.s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
 	if (qp_rows_any(f) && qp_rows_new(f, c.s, &d, &c.rows) != HD_OK)
 		abort();
+	if (c.jobs)
+		jobs_attach(c.jobs, c.s);
 	return c;
 }
 
@@ -75,6 +88,8 @@ static void course_end(struct course *c)
 	if (c->rows)
 		qp_rows_free(c->rows);
 	sim_free(c->s);
+	if (c->jobs)
+		jobs_free(c->jobs);
 }
 
 /* The state of a run in the middle. */

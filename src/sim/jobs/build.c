@@ -430,6 +430,8 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 	if (status != HD_OK)
 		return status;
 	p->ranks = ranks_new(&p->job);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	p->tables = hd_alloc(MESSAGE_TABLES, sizeof(*p->tables));
 	p->needs = hd_alloc(p->graph.n_ops, sizeof(*p->needs));
 	p->rank_of_node = hd_alloc(f->setup.n_nodes, sizeof(*p->rank_of_node));
 	for (uint32_t i = 0; i < f->setup.n_nodes; i++)
@@ -443,7 +445,6 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 
 static void share_fini(struct share *s)
 {
-	pool_fini(&s->pool);
 	share_fini_distant(s);
 	gang_fini(&s->gang);
 	free(s->pairs);
@@ -453,6 +454,7 @@ void placed_fini(struct placed *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++)
 		share_fini(&p->shares[i]);
+	blocks_fini(p);
 	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++) {
 		free(p->mlids[i]);
 		free(p->servers[i]);

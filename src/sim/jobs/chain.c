@@ -136,6 +136,25 @@ void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
 		a->n_collected = last_final(p, actor);
 }
 
+void chain_pack(struct placed *p, struct pack *k, uint32_t actor)
+{
+	struct actor *a = &p->actors[actor];
+
+	pack_u32(k, &a->n_posted);
+	size_t n = a->n_posted < p->log_most ? a->n_posted : p->log_most;
+
+	if (!pack_check(k, n <= k->left))
+		n = 0;
+	if (k->reads) {
+		a->log = hd_grow(a->log, &a->log_cap, n, sizeof(*a->log));
+		a->n_collected = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		PACK_STRUCT(k, posting_members, &a->log[i]);
+		pack_check(k, cause_is_sound(p, &a->log[i].cause));
+	}
+}
+
 /* ---- the path ------------------------------------------------------------ */
 
 struct path_step {

@@ -55,9 +55,7 @@ void message_announce(struct share *s, uint32_t id)
 	if (!s->letters || m->kind == MSG_REDUCE)
 		return; /* nobody gets it as it is */
 	if (!m->dlid) {
-		uint32_t node = p->actors[m->target].node;
-
-		tell(s, p->part_of_node[node], LETTER_MESSAGE, id);
+		tell(s, actor_part(p, m->target), LETTER_MESSAGE, id);
 		return;
 	}
 	for (uint32_t i = 0; i < p->n_shares; i++) {
@@ -68,9 +66,7 @@ void message_announce(struct share *s, uint32_t id)
 
 bool message_is_elsewhere(const struct placed *p, uint32_t id)
 {
-	uint32_t part = message_part(p, id);
-
-	return part < p->n_shares && p->shares[part].is_elsewhere;
+	return p->shares[message_part(p, id)].is_elsewhere;
 }
 
 void message_return(struct share *s, uint32_t id)
@@ -89,21 +85,12 @@ void message_tell_arrived(struct share *s, uint32_t id)
 
 void message_tell_lost(struct share *s, uint32_t id)
 {
-	tell(s, message_part(s->of, id), LETTER_LOST, id);
+	for (uint32_t i = 0; i < s->of->n_shares; i++)
+		tell(s, i, LETTER_LOST, id);
 }
 
 /* ---- messages as bytes ------------------------------------------------------
  */
-
-/* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
-#define PACK_PATH(type, member)                                              \
-	PACK(type, member.compute), PACK(type, member.messages),             \
-		PACK(type, member.sending), PACK(type, member.n_messages),   \
-		PACK(type, member.last.until), PACK(type, member.last.held), \
-		PACK(type, member.last.wait), PACK(type, member.last.from),  \
-		PACK(type, member.last.number),                              \
-		PACK(type, member.last.has_left)
-/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct pack_member message_members[] = {
 	PACK(message, posted),       PACK(message, size),
@@ -124,35 +111,43 @@ static bool ref_is_sound(const struct placed *p, const struct message *m)
 	       m->ref < step_strands(&p->steps[p->ranks[m->target].step]);
 }
 
-/* Can such a message come to this share? */
-static bool message_is_sound(const struct share *s, const struct message *m)
+static bool receive_is_sound(const struct placed *p, const struct message *m)
 {
-	const struct placed *p = s->of;
-	const struct gang *t = &s->gang;
 	uint32_t receive = m->here.receive;
 
+	if (m->kind != MSG_DATA || receive == GANG_NONE)
+		return true;
+	return m->target < p->job.n_ranks &&
+	       receive < p->ranks[m->target].n_receives &&
+	       p->ranks[m->target].receives[receive].is_used;
+}
+
+/* Can such a message come to this share? */
+static bool message_is_sound(const struct share *s, const struct message *m,
+			     uint32_t from)
+{
+	const struct placed *p = s->of;
+
 	if (m->kind > MSG_ANSWER || m->n_packets == 0 ||
-	    m->source >= p->n_actors || !cause_is_sound(p, &m->path.last))
+	    m->source >= p->n_actors || actor_part(p, m->source) != from ||
+	    !cause_is_sound(p, &m->path.last))
 		return false;
 	if (!m->dlid &&
-	    (m->target >= p->n_actors ||
-	     p->part_of_node[p->actors[m->target].node] != s->number))
+	    (m->target >= p->n_actors || actor_part(p, m->target) != s->number))
 		return false;
-	if (m->kind == MSG_DATA && receive != GANG_NONE &&
-	    (receive >= t->n_receives || !t->receives[receive].is_used))
-		return false;
-	return ref_is_sound(p, m);
+	return receive_is_sound(p, m) && ref_is_sound(p, m);
 }
 
 /* A message comes to this share. */
-static void pack_message(struct share *s, struct pack *k, uint32_t id)
+static void pack_message(struct share *s, struct pack *k, uint32_t id,
+			 uint32_t from)
 {
 	struct message read = { 0 }, *m = &read;
 
 	if (!k->reads)
 		m = message_at(s->of, id);
 	PACK_STRUCT(k, message_members, m);
-	if (!k->reads || !pack_check(k, message_is_sound(s, m)))
+	if (!k->reads || !pack_check(k, message_is_sound(s, m, from)))
 		return;
 	m = message_mirror(s->of, id);
 	/* Several parts of this process may have been told of it. */
@@ -170,6 +165,19 @@ struct reading {
 	uint32_t from, to;
 };
 
+/* Of a message of this share, from where it went. */
+static void read_note(struct share *s, const struct letter *x)
+{
+	struct message *m = message_at(s->of, x->id);
+
+	if (x->what == LETTER_ARRIVED) {
+		m->here.arrived = m->n_packets;
+		return;
+	}
+	m->here.is_over = !m->dlid;
+	message_release(s, x->id);
+}
+
 static void pack_letter(void *context, struct pack *k, const struct letter *x)
 {
 	const struct reading *r = context;
@@ -177,25 +185,22 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 	bool comes = x->what == LETTER_MESSAGE;
 
 	if (k->reads &&
-	    !pack_check(k, x->what <= LETTER_LOST &&
-				   message_part(p, x->id) ==
-					   (comes ? r->from : r->to) &&
-				   message_may_be(p, x->id, comes)))
+	    !pack_check(k, x->what <= LETTER_LOST && x->id != GANG_NONE))
 		return;
 	if (comes) {
-		pack_message(&p->shares[r->to], k, x->id);
+		pack_message(&p->shares[r->to], k, x->id, r->from);
 		return;
 	}
 	if (!k->reads)
 		return;
-	struct message *m = message_at(p, x->id);
+	bool ours =
+		message_is_ours(p, x->id) && message_part(p, x->id) == r->to;
 
-	if (x->what == LETTER_ARRIVED)
-		m->here.arrived = m->n_packets;
-	else if (x->what == LETTER_LOST)
-		m->lost++;
-	else if (pack_check(k, m->copies > 0))
-		message_release(&p->shares[r->to], x->id);
+	/* Whose packet is lost is not known where it is. */
+	if (x->what == LETTER_LOST && ours)
+		message_at(p, x->id)->lost++;
+	else if (x->what != LETTER_LOST && pack_check(k, ours))
+		read_note(&p->shares[r->to], x);
 }
 
 void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
@@ -231,8 +236,7 @@ static const struct pack_member misfit_members[] = {
 static const struct pack_member receive_members[] = {
 	PACK(receive, op.size),    PACK(receive, op.peer),
 	PACK(receive, op.tag),     PACK(receive, op.line),
-	PACK(receive, rank),       PACK(receive, is_used),
-	PACK(receive, is_matched),
+	PACK(receive, is_matched), PACK(receive, is_used),
 };
 
 static const struct pack_member share_members[] = {
@@ -259,7 +263,7 @@ static void pack_gang(struct pack *k, const struct placed *p, struct gang *t)
 	pack_check(k, cause_is_sound(p, &t->last_path.last));
 	pack_check(k, t->n_done <= p->job.n_ranks &&
 			      (t->last_rank < p->job.n_ranks ||
-			       (t->last_rank == GANG_NONE && !t->n_done)));
+			       t->last_rank == GANG_NONE));
 	for (size_t i = 0; i < (size_t)p->job.repeat * p->job.n_steps; i++) {
 		pack_u64(k, &t->steps[i].begin);
 		pack_u64(k, &t->steps[i].end);
@@ -273,14 +277,18 @@ static void pack_gang(struct pack *k, const struct placed *p, struct gang *t)
 		pack_check(k, t->misfits[i].rank < p->job.n_ranks &&
 				      op_is_sound(p, &t->misfits[i].op));
 	}
-	t->n_receives = (uint32_t)pack_count(k, t->n_receives);
+}
+
+static void pack_receives(struct pack *k, const struct placed *p,
+			  struct rank *r)
+{
+	r->n_receives = (uint32_t)pack_count(k, r->n_receives);
 	if (k->reads)
-		t->receives = hd_grow(t->receives, &t->receives_cap,
-				      t->n_receives, sizeof(*t->receives));
-	for (uint32_t i = 0; i < t->n_receives; i++) {
-		PACK_STRUCT(k, receive_members, &t->receives[i]);
-		pack_check(k, t->receives[i].rank < p->job.n_ranks &&
-				      op_is_sound(p, &t->receives[i].op));
+		r->receives = hd_grow(r->receives, &r->receives_cap,
+				      r->n_receives, sizeof(*r->receives));
+	for (uint32_t i = 0; i < r->n_receives; i++) {
+		PACK_STRUCT(k, receive_members, &r->receives[i]);
+		pack_check(k, op_is_sound(p, &r->receives[i].op));
 	}
 }
 
@@ -288,6 +296,7 @@ static void pack_rank(struct pack *k, struct placed *p, uint32_t rank)
 {
 	PACK_STRUCT(k, rank_members, &p->ranks[rank]);
 	pack_check(k, p->ranks[rank].step < p->job.n_steps);
+	pack_receives(k, p, &p->ranks[rank]);
 	timeline_collect(p, k, rank);
 	for (uint32_t i = 0; p->begun && i < p->job.n_steps; i++) {
 		if (p->begun[i])
@@ -317,43 +326,57 @@ static void pack_links(struct pack *k, struct placed *p, uint32_t part)
 }
 
 /* stuck.c says where it was posted. */
-static bool place_is_sound(const struct share *s, const struct message *m)
+static bool place_is_sound(const struct placed *p, const struct message *m)
 {
-	const struct placed *p = s->of;
-
 	if (!p->job.graph)
 		return m->kind == MSG_REDUCE || m->tag >> 8 < p->job.n_steps;
-	return m->kind == MSG_GO ? m->here.receive < s->gang.n_receives
-				 : m->ref < p->graph.n_ops;
+	return m->kind == MSG_GO
+		       ? m->source < p->job.n_ranks &&
+				 m->here.receive <
+					 p->ranks[m->source].n_receives
+		       : m->ref < p->graph.n_ops;
 }
 
-/* Those that are not done with. */
-static void pack_seen(struct pack *k, struct share *s)
+/* The next message of a share from `id` on that is not done with. */
+static uint32_t next_of(const struct share *s, uint32_t id)
+{
+	id = message_next(s->of, id, true);
+	while (id != GANG_NONE && message_part(s->of, id) != s->number)
+		id = message_next(s->of, id + 1, true);
+	return id;
+}
+
+static void pack_one_seen(struct pack *k, const struct share *s,
+			  struct message *m)
+{
+	PACK_STRUCT(k, message_members, m);
+	PACK_STRUCT(k, fate_members, m);
+	pack_check(k, m->kind <= MSG_REDUCE && m->source < s->of->n_actors &&
+			      place_is_sound(s->of, m));
+}
+
+static void write_seen(struct pack *k, const struct share *s)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; !k->reads && i < s->pool.n; i++)
-		n += message_nth(s, i)->copies > 0;
-	n = pack_count(k, n);
-	if (k->reads) {
-		s->seen = hd_realloc(s->seen, n, sizeof(*s->seen));
-		s->n_seen = n;
-	}
-	for (uint32_t i = 0, at = 0; at < n && !k->refused; i++) {
-		struct message *m = k->reads ? &s->seen[i] : message_nth(s, i);
+	for (uint32_t id = next_of(s, 0); id != GANG_NONE;
+	     id = next_of(s, id + 1))
+		n++;
+	pack_count(k, n);
+	for (uint32_t id = next_of(s, 0); id != GANG_NONE;
+	     id = next_of(s, id + 1))
+		pack_one_seen(k, s, message_at(s->of, id));
+}
 
-		if (!k->reads && !m->copies)
-			continue;
-		if (k->reads)
-			*m = (struct message){ 0 };
-		PACK_STRUCT(k, message_members, m);
-		PACK_STRUCT(k, fate_members, m);
-		pack_check(k, m->kind <= MSG_REDUCE &&
-				      m->source < s->of->n_actors &&
-				      place_is_sound(s, m));
-		at++;
+static void read_seen(struct pack *k, struct share *s)
+{
+	s->n_seen = pack_count(k, 0);
+	s->seen = hd_realloc(s->seen, s->n_seen, sizeof(*s->seen));
+	for (size_t i = 0; i < s->n_seen && !k->refused; i++) {
+		s->seen[i] = (struct message){ 0 };
+		pack_one_seen(k, s, &s->seen[i]);
 	}
-	if (k->refused && k->reads)
+	if (k->refused)
 		s->n_seen = 0;
 }
 
@@ -367,5 +390,8 @@ void placed_collect(void *context, struct pack *k, uint32_t part)
 	pack_actors(k, p, part);
 	pack_links(k, p, part);
 	pairs_collect(s, k);
-	pack_seen(k, s);
+	if (k->reads)
+		read_seen(k, s);
+	else
+		write_seen(k, s);
 }

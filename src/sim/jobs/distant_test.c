@@ -55,24 +55,6 @@ static void end(struct course *c)
 	fabric_free(c->fabric);
 }
 
-static void print_tables(const struct results *r, struct strbuf *out)
-{
-	for (size_t k = 0; k < r->n_tables; k++) {
-		const struct table *t = r->tables[k];
-
-		strbuf_printf(out, "%s:", t->name);
-		for (size_t i = 0; i < t->n_cells; i++) {
-			const struct value *x = &t->cells[i];
-
-			if (x->kind == VALUE_TEXT)
-				strbuf_printf(out, " %s", x->text);
-			else
-				strbuf_printf(out, " %a", value_real(x));
-		}
-		strbuf_putc(out, '\n');
-	}
-}
-
 /* Pauses, to look at what came so far, and then goes to its end. */
 static char *play_one(struct course *c)
 {
@@ -286,8 +268,7 @@ static uint64_t some_number(struct rng *g)
 }
 
 /* As they are written, but for what they say. */
-static void some_letters(const struct placed *p, struct rng *g,
-			 struct strbuf *out)
+static void some_letters(struct rng *g, struct strbuf *out)
 {
 	uint32_t n = 1 + (uint32_t)rng_below(g, 3);
 	struct pack k;
@@ -296,8 +277,8 @@ static void some_letters(const struct placed *p, struct rng *g,
 	pack_count(&k, n);
 	for (; n > 0; n--) {
 		uint64_t when = some_number(g);
-		uint64_t id = rng_below(g, 4) << (p->place_bits - 1) |
-			      rng_below(g, 300);
+		uint64_t id =
+			rng_below(g, 4) * MESSAGES_IN_BLOCK + rng_below(g, 300);
 		uint64_t what = rng_below(g, 5);
 
 		pack_u64(&k, &when);
@@ -328,7 +309,7 @@ static void suffer(const struct world *world, void *context)
 		struct strbuf bytes = STRBUF_INIT;
 		struct pack k;
 
-		some_letters(p, &g, &bytes);
+		some_letters(&g, &bytes);
 		pack_from(&k, bytes.text,
 			  rng_below(&g, 3) ? bytes.len
 					   : rng_below(&g, bytes.len));

@@ -15,11 +15,6 @@ void landings_make(const struct placed *p, struct message *m)
 		m->landings[i].receive = GANG_NONE;
 }
 
-static struct landing *landing_of(struct message *m, uint32_t rank)
-{
-	return m->landings ? &m->landings[rank] : &m->here;
-}
-
 /* ---- packets ---------------------------------------------------------------
  */
 
@@ -288,14 +283,14 @@ static bool matched(void *context, uint32_t rank, uint32_t message,
 
 	if (m->kind == MSG_ASK) {
 		reply(s, m, MSG_GO, m->size, receive, &cause);
-		message_release(s, message);
+		message_take(s, message, rank);
 		return false;
 	}
 	l->receive = receive;
 	if (l->arrived < m->n_packets)
 		return false;
 	*size = m->size;
-	message_release(s, message);
+	message_take(s, message, rank);
 	return true;
 }
 
@@ -347,11 +342,10 @@ static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
 	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
 		return;
 	const struct path path = path_until(m, &l->waits, now);
-	uint32_t receive = l->receive, source = m->source;
-	uint64_t size = m->size;
+	const struct landed what = { rank, l->receive, m->source, m->size };
 
-	message_release(s, id);
-	gang_arrived(&s->gang, now, receive, source, size, &path);
+	message_take(s, id, rank);
+	gang_arrived(&s->gang, now, &what, &path);
 }
 
 static void ask_lands(struct share *s, uint32_t id, hd_time now)
@@ -361,10 +355,11 @@ static void ask_lands(struct share *s, uint32_t id, hd_time now)
 	const struct cause cause = { now, path_until(m, &m->here.waits, now) };
 	uint32_t receive = gang_announce(&s->gang, key, id);
 
+	m->here.arrived = m->n_packets;
 	if (receive == GANG_NONE)
 		return;
 	reply(s, m, MSG_GO, m->size, receive, &cause);
-	message_release(s, id);
+	message_take(s, id, m->target);
 }
 
 /* The other messages, which are whole. */
@@ -373,7 +368,7 @@ static void other_lands(struct share *s, uint32_t id, hd_time now)
 	const struct message m = *message_at(s->of, id);
 	const struct cause cause = { now, path_until(&m, &m.here.waits, now) };
 
-	message_release(s, id);
+	message_take(s, id, m.target);
 	if (m.kind == MSG_ANSWER)
 		gang_answered(&s->gang, m.target, now, m.ref, &cause.path);
 	else if (m.kind == MSG_GO)
@@ -409,7 +404,7 @@ static void packet_lands(struct share *s, hd_time now, uint32_t node,
 		return;
 	}
 	/* A wrong table may bring it to somebody else. */
-	if (!message_may_be(p, packet->cookie, false))
+	if (!message_is_known(p, packet->cookie))
 		return;
 	struct message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
@@ -532,13 +527,10 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct share *s = context;
 
-	if (was_sent && message_is_elsewhere(s->of, cookie)) {
+	if (!message_is_ours(s->of, cookie)) {
 		message_tell_lost(s, cookie);
 		return;
 	}
-	/* What another process sent may be any number. */
-	if (!message_may_be(s->of, cookie, false))
-		return;
 	struct message *m = message_at(s->of, cookie);
 
 	__atomic_add_fetch(&m->lost, 1, __ATOMIC_RELAXED);
@@ -564,24 +556,21 @@ static void share_init(struct placed *p, struct share *s, uint32_t number,
 			     .number = number,
 			     .sim = sim,
 			     .told_at = HD_TIME_NEVER,
-			     .pool = { .free = GANG_NONE,
-				       .returned = GANG_NONE } };
+			     .free = GANG_NONE,
+			     .returned = GANG_NONE };
 	gang_init(&s->gang, &p->job, &carrier, p->ranks, p->needs);
 }
 
 static void cut(void *context, const struct sim_cut *how, void **contexts)
 {
 	struct placed *p = ((struct share *)context)->of;
-	unsigned part_bits = 0;
 
 	/* Nothing has happened yet. */
 	gang_fini(&p->alone.gang);
 	p->shares = hd_alloc(how->n, sizeof(*p->shares));
 	p->n_shares = how->n;
 	p->part_of_node = how->part_of_node;
-	while (((uint32_t)1 << part_bits) < how->n)
-		part_bits++;
-	p->place_bits = 32 - part_bits;
+	blocks_begin(p, how->first, how->n);
 	for (uint32_t i = 0; i < how->n; i++) {
 		share_init(p, &p->shares[i], i, how->parts[i]);
 		contexts[i] = &p->shares[i];
@@ -593,7 +582,7 @@ void placed_attach(struct placed *p, struct sim *sim)
 {
 	p->shares = &p->alone;
 	p->n_shares = 1;
-	p->place_bits = 32;
+	blocks_begin(p, 0, 1);
 	share_init(p, &p->shares[0], 0, sim);
 	const struct sim_endpoint e = {
 		.context = &p->alone,
@@ -605,6 +594,9 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.lost = on_lost,
 		.cut = cut,
 		.joined = p->joined,
+		.list_cookies = placed_list,
+		.pack = placed_pack,
+		.pack_cookie = placed_pack_cookie,
 		.mail = placed_mail,
 		.collect = placed_collect,
 	};

@@ -198,6 +198,26 @@ static struct pair_count sum_of(const struct placed *p, size_t place)
 	return sum;
 }
 
+void pairs_pack(const struct placed *p, struct pack *k)
+{
+	struct share *first = &p->shares[0];
+	size_t n = (size_t)p->n_bins * p->n_bins;
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->n_shares; i++)
+		any |= p->shares[i].pairs != NULL;
+	pack_bool(k, &any);
+	if (any && k->reads && !first->pairs)
+		first->pairs = hd_alloc(n, sizeof(*first->pairs));
+	for (size_t i = 0; any && i < n; i++) {
+		struct pair_count sum = sum_of(p, i);
+
+		PACK_STRUCT(k, count_members, &sum);
+		if (k->reads && first->pairs)
+			first->pairs[i] = sum;
+	}
+}
+
 static size_t count_rows(const struct placed *p)
 {
 	size_t n = 0;

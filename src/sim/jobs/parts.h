@@ -9,6 +9,7 @@
  *	message.c	messages as packets, lines of ranks and servers
  *	pool.c		where messages are kept
  *	distant.c	messages between processes
+ *	saved.c		all of it as bytes, to go on with
  *	chain.c		the messages that led to the end, and where they waited
  *	links.c		what links carried for it
  *	timeline.c	what some ranks did when
@@ -43,9 +44,10 @@ enum message_kind {
 /* What a destination knows of a message. */
 struct landing {
 	uint32_t arrived; /* packets */
-	uint32_t receive; /* that it has got, or GANG_NONE */
+	uint32_t receive; /* of its rank that it has got, or GANG_NONE */
 	/* Of its packets: at first links together, and the longest of one. */
 	struct sim_waits waits;
+	bool is_over; /* it has been given back */
 };
 
 struct message {
@@ -92,15 +94,8 @@ struct actor {
 	uint32_t n_collected; /* of those posted: as they will ever be */
 };
 
-#define MESSAGE_FIRST  256u /* in the first chunk; each is twice the last */
-#define MESSAGE_CHUNKS 24
-
-struct message_pool {
-	struct message *chunks[MESSAGE_CHUNKS];
-	uint32_t n;
-	uint32_t free;
-	uint32_t returned; /* from other parts */
-};
+#define MESSAGES_IN_BLOCK 256u
+#define MESSAGE_TABLES    4096u /* of as many blocks */
 
 struct placed;
 
@@ -110,7 +105,9 @@ struct share {
 	uint32_t number;
 	struct sim *sim;
 	struct gang gang;
-	struct message_pool pool;
+	/* Ids (pool.c): the next one of its last block; those that are free,
+	 * and have come back from other parts. */
+	uint32_t fresh, free, returned;
 	uint64_t n_messages, bytes; /* posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
 	hd_time told_at; /* of a delivery, while that is; else HD_TIME_NEVER */
@@ -157,7 +154,9 @@ struct placed {
 	struct share *shares;
 	uint32_t n_shares;
 	const uint16_t *part_of_node; /* of a run that is, or NULL */
-	unsigned place_bits; /* of a message's id: its place in a pool */
+	struct message ***tables;     /* of blocks of messages */
+	/* The next block that nobody has; this process takes each n-th. */
+	uint32_t next_block, block_stride;
 	/* What is noted on the way. */
 	uint32_t log_most;          /* messages of an actor */
 	uint64_t *link_bytes;       /* per sim port */
@@ -177,19 +176,30 @@ struct jobs {
 
 /* ---- pool.c -------------------------------------------------------------- */
 
-/* Whose it is. */
+/* The part that computes an actor. */
+uint32_t actor_part(const struct placed *p, uint32_t actor);
+/* Its source's; it is known here. */
 uint32_t message_part(const struct placed *p, uint32_t id);
 struct message *message_at(const struct placed *p, uint32_t id);
-/* Of a share's pool. */
-struct message *message_nth(const struct share *s, uint32_t place);
 uint32_t message_new(struct share *s);
-/* Its destination, or the last of them, is done with it. */
+/* Its source is done with it. */
 void message_release(struct share *s, uint32_t id);
+/* An actor that it went to is done with it. */
+void message_take(struct share *s, uint32_t id, uint32_t rank);
 /* The place of a message of another process, which may be new. */
 struct message *message_mirror(struct placed *p, uint32_t id);
-/* Is there such a message, or if `comes` can there be one? */
-bool message_may_be(const struct placed *p, uint32_t id, bool comes);
-void pool_fini(struct message_pool *pool);
+/* Is there a place of that id? */
+bool message_is_known(const struct placed *p, uint32_t id);
+/* Is there such a message, whose source is of this process? */
+bool message_is_ours(const struct placed *p, uint32_t id);
+/* The next of these from `id` on, or if not `ours` of those that come here,
+ * too; GANG_NONE: none. */
+uint32_t message_next(const struct placed *p, uint32_t id, bool ours);
+/* Which blocks are taken here: each `stride`-th from the first on; */
+void blocks_begin(struct placed *p, uint32_t first, uint32_t stride);
+/* and none up to that of a message that is there after a restart. */
+void blocks_skip(struct placed *p, uint32_t id);
+void blocks_fini(struct placed *p);
 
 /* ---- distant.c ----------------------------------------------------------- */
 
@@ -201,6 +211,7 @@ void message_announce(struct share *s, uint32_t id);
 /* To its source, of a message that is elsewhere. */
 void message_return(struct share *s, uint32_t id);
 void message_tell_arrived(struct share *s, uint32_t id);
+/* To its source, wherever that is. */
 void message_tell_lost(struct share *s, uint32_t id);
 /* See struct sim_endpoint. */
 void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
@@ -211,6 +222,12 @@ void placed_collect(void *context, struct pack *k, uint32_t part);
 void placed_attach(struct placed *p, struct sim *s);
 /* Of a multicast: at each rank. */
 void landings_make(const struct placed *p, struct message *m);
+
+static inline struct landing *landing_of(struct message *m, uint32_t rank)
+{
+	return m->landings ? &m->landings[rank] : &m->here;
+}
+
 struct path path_until(const struct message *m, const struct sim_waits *waits,
 		       hd_time now);
 /* The message of a rank to another takes its way; its posting is noted. */
@@ -240,6 +257,8 @@ bool cause_is_sound(const struct placed *p, const struct path_message *x);
 /* Of the postings of an actor those that the first process has not seen as
  * they are now. */
 void chain_collect(struct placed *p, struct pack *k, uint32_t actor);
+/* All that are kept of an actor, to go on with. */
+void chain_pack(struct placed *p, struct pack *k, uint32_t actor);
 /* What waited where on the way to the last rank's end. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
 
@@ -257,6 +276,8 @@ void timeline_look(struct share *s, uint32_t rank, hd_time now);
 /* Messages of which some packets are there, and others not yet. */
 void timeline_receives(struct share *s, uint32_t rank, int more);
 void timeline_collect(struct placed *p, struct pack *k, uint32_t rank);
+/* All of it, to go on with. */
+void timeline_pack(struct placed *p, struct pack *k, uint32_t rank);
 void timeline_table(const struct jobs *jobs, struct results *r);
 
 /* ---- pairs.c ------------------------------------------------------------- */
@@ -264,6 +285,8 @@ void timeline_table(const struct jobs *jobs, struct results *r);
 void pairs_init(struct placed *p);
 void pairs_count(struct share *s, const struct message *m, uint64_t bytes);
 void pairs_collect(struct share *s, struct pack *k);
+/* The sums of all shares; reading gives them to the first. */
+void pairs_pack(const struct placed *p, struct pack *k);
 void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- tables.c ------------------------------------------------------------ */
@@ -272,6 +295,8 @@ void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 const struct gang *last_of(const struct placed *p);
 uint32_t ranks_done(const struct placed *p);
 bool is_done(const struct placed *p);
+/* [iteration * n_steps + step] of all ranks. */
+struct lasting lasting_of(const struct placed *p, size_t step);
 /* "h3", as a text for the next row. */
 const char *actor_host(struct table *t, const struct placed *p, uint32_t actor);
 /* "rank 3", or the host of a server. */
@@ -329,6 +354,14 @@ static inline bool goes_over_rc(const struct placed *p, const struct message *m)
 {
 	return p->couriers && !m->dlid;
 }
+
+/* ---- saved.c ------------------------------------------------------------- */
+
+/* See struct sim_endpoint. */
+void placed_list(void *context, struct pack *k);
+void placed_pack(void *context, struct pack *k,
+		 const struct sim_section *section);
+void placed_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
 
 /* ---- stuck.c ------------------------------------------------------------- */
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages of a share, in chunks that never move. An id is a share and a place
- * in its pool. That of a share of another process has copies of the messages
- * that come here, at the same places.
+ * Messages of a job, in blocks that never move. An id is a block and a place in
+ * it, and says nothing of parts: it stays what it is when a run is saved, and
+ * gone on with in others. Which share a message is of follows from its source.
+ *
+ * A share takes a block of its own when it needs one, and ids that come back to
+ * it. Each process takes other blocks; at the place of a message of another one
+ * it has a copy, if it comes here.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,125 +14,197 @@
 #include "base/alloc.h"
 #include "sim/jobs/parts.h"
 
-static unsigned chunk_of(uint32_t place)
+#define TABLE_BITS 12 /* of a block's number: its place in a table */
+#define TABLE_LEN  (1u << TABLE_BITS)
+
+static uint32_t block_of(uint32_t id)
 {
-	return 31u - (unsigned)__builtin_clz(place / MESSAGE_FIRST + 1);
+	return id / MESSAGES_IN_BLOCK;
 }
 
-static uint32_t chunk_start(unsigned chunk)
+/* NULL: there is none here. */
+static struct message *block_at(const struct placed *p, uint32_t block)
 {
-	return (MESSAGE_FIRST << chunk) - MESSAGE_FIRST;
+	struct message **table = __atomic_load_n(
+		&p->tables[block >> TABLE_BITS], __ATOMIC_ACQUIRE);
+
+	return table ? table[block & (TABLE_LEN - 1)] : NULL;
 }
 
-uint32_t message_part(const struct placed *p, uint32_t id)
+/* Shares may need the same table at the same time. */
+static struct message **table_need(struct placed *p, uint32_t block)
 {
-	return p->place_bits < 32 ? id >> p->place_bits : 0;
+	struct message ***at = &p->tables[block >> TABLE_BITS];
+	struct message **table = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+	if (table)
+		return table;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	struct message **mine = hd_alloc(TABLE_LEN, sizeof(*mine));
+
+	if (__atomic_compare_exchange_n(at, &table, mine, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return mine;
+	free(mine);
+	return table;
 }
 
-static uint32_t id_of(const struct share *s, uint32_t place)
+static void block_need(struct placed *p, uint32_t block)
 {
-	return (s->number ? s->number << s->of->place_bits : 0) | place;
-}
+	struct message **at = &table_need(p, block)[block & (TABLE_LEN - 1)];
 
-static uint32_t place_of(const struct placed *p, uint32_t id)
-{
-	uint32_t part = message_part(p, id);
-
-	return id - (part ? part << p->place_bits : 0);
+	if (*at)
+		return;
+	*at = hd_alloc(MESSAGES_IN_BLOCK, sizeof(**at));
+	for (uint32_t i = 0; i < MESSAGES_IN_BLOCK; i++) {
+		(*at)[i].target = GANG_NONE; /* for nobody yet */
+		(*at)[i].here.receive = GANG_NONE;
+	}
 }
 
 struct message *message_at(const struct placed *p, uint32_t id)
 {
-	uint32_t place = place_of(p, id);
-	unsigned chunk = chunk_of(place);
-	struct message *const *chunks =
-		p->shares[message_part(p, id)].pool.chunks;
-
-	return &chunks[chunk][place - chunk_start(chunk)];
+	return &block_at(p, block_of(id))[id % MESSAGES_IN_BLOCK];
 }
 
-struct message *message_nth(const struct share *s, uint32_t place)
+uint32_t actor_part(const struct placed *p, uint32_t actor)
 {
-	return message_at(s->of, id_of(s, place));
+	return p->part_of_node ? p->part_of_node[p->actors[actor].node] : 0;
 }
 
-static void chunk_need(struct message_pool *pool, uint32_t place)
+uint32_t message_part(const struct placed *p, uint32_t id)
 {
-	unsigned chunk = chunk_of(place);
-	uint32_t n = MESSAGE_FIRST << chunk;
+	return actor_part(p, message_at(p, id)->source);
+}
 
-	assert(chunk < MESSAGE_CHUNKS);
-	if (pool->chunks[chunk])
-		return;
-	pool->chunks[chunk] = hd_alloc(n, sizeof(struct message));
-	for (uint32_t i = 0; i < n; i++)
-		pool->chunks[chunk][i].target = GANG_NONE; /* for nobody yet */
+static uint32_t message_fresh(struct share *s)
+{
+	struct placed *p = s->of;
+
+	if (s->fresh % MESSAGES_IN_BLOCK == 0) {
+		uint32_t block = __atomic_fetch_add(
+			&p->next_block, p->block_stride, __ATOMIC_RELAXED);
+
+		assert(block < UINT32_MAX / MESSAGES_IN_BLOCK);
+		block_need(p, block);
+		s->fresh = block * MESSAGES_IN_BLOCK;
+	}
+	return s->fresh++;
 }
 
 uint32_t message_new(struct share *s)
 {
-	struct message_pool *pool = &s->pool;
+	if (s->free == GANG_NONE)
+		s->free = __atomic_exchange_n(&s->returned, GANG_NONE,
+					      __ATOMIC_ACQUIRE);
+	uint32_t id = s->free;
 
-	if (pool->free == GANG_NONE)
-		pool->free = __atomic_exchange_n(&pool->returned, GANG_NONE,
-						 __ATOMIC_ACQUIRE);
-	uint32_t id = pool->free;
+	if (id == GANG_NONE)
+		return message_fresh(s);
+	s->free = message_at(s->of, id)->next;
+	return id;
+}
 
-	if (id != GANG_NONE) {
-		pool->free = message_at(s->of, id)->next;
-		return id;
+/* Of a share of this process. */
+static void message_free(struct share *s, uint32_t id)
+{
+	struct message *m = message_at(s->of, id);
+	struct share *owner = &s->of->shares[message_part(s->of, id)];
+
+	free(m->landings);
+	m->landings = NULL;
+	m->target = GANG_NONE;
+	if (owner == s) {
+		m->next = s->free;
+		s->free = id;
+		return;
 	}
-	chunk_need(pool, pool->n);
-	return id_of(s, pool->n++);
+	m->next = __atomic_load_n(&owner->returned, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&owner->returned, &m->next, id,
+					    true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
 }
 
 void message_release(struct share *s, uint32_t id)
 {
 	struct message *m = message_at(s->of, id);
-	uint32_t part = message_part(s->of, id);
-	struct message_pool *pool = &s->of->shares[part].pool;
 
-	if (message_is_elsewhere(s->of, id)) {
+	if (!__atomic_sub_fetch(&m->copies, 1, __ATOMIC_ACQ_REL))
+		message_free(s, id);
+}
+
+void message_take(struct share *s, uint32_t id, uint32_t rank)
+{
+	struct message *m = message_at(s->of, id);
+
+	landing_of(m, rank)->is_over = true;
+	if (message_is_elsewhere(s->of, id))
 		message_return(s, id);
-		return;
-	}
-	if (__atomic_sub_fetch(&m->copies, 1, __ATOMIC_ACQ_REL))
-		return;
-	free(m->landings);
-	m->landings = NULL;
-	if (part == s->number) {
-		m->next = pool->free;
-		pool->free = id;
-		return;
-	}
-	m->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&pool->returned, &m->next, id, true,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
+	else
+		message_release(s, id);
 }
 
 struct message *message_mirror(struct placed *p, uint32_t id)
 {
-	chunk_need(&p->shares[message_part(p, id)].pool, place_of(p, id));
+	block_need(p, block_of(id));
 	return message_at(p, id);
 }
 
-bool message_may_be(const struct placed *p, uint32_t id, bool comes)
+bool message_is_known(const struct placed *p, uint32_t id)
 {
-	uint32_t part = message_part(p, id), place = place_of(p, id);
-
-	if (part >= p->n_shares || chunk_of(place) >= MESSAGE_CHUNKS)
-		return false;
-	return comes || p->shares[part].pool.chunks[chunk_of(place)];
+	return block_at(p, block_of(id)) != NULL;
 }
 
-void pool_fini(struct message_pool *pool)
+bool message_is_ours(const struct placed *p, uint32_t id)
 {
-	for (unsigned i = 0; i < MESSAGE_CHUNKS; i++) {
-		struct message *chunk = pool->chunks[i];
+	return message_is_known(p, id) && message_at(p, id)->copies > 0;
+}
 
-		for (uint32_t k = 0; chunk && k < MESSAGE_FIRST << i; k++)
-			free(chunk[k].landings);
-		free(chunk);
+uint32_t message_next(const struct placed *p, uint32_t id, bool ours)
+{
+	const uint32_t table = TABLE_LEN * MESSAGES_IN_BLOCK;
+
+	for (; id < GANG_NONE; id++) {
+		if (!p->tables[id / table])
+			id |= table - 1;
+		else if (!message_is_known(p, id))
+			id |= MESSAGES_IN_BLOCK - 1;
+		else if (message_at(p, id)->copies ||
+			 (!ours && message_at(p, id)->target != GANG_NONE))
+			return id;
+		if (id == GANG_NONE)
+			break;
 	}
+	return GANG_NONE;
+}
+
+void blocks_begin(struct placed *p, uint32_t first, uint32_t stride)
+{
+	p->next_block = first;
+	p->block_stride = stride;
+}
+
+void blocks_skip(struct placed *p, uint32_t id)
+{
+	uint32_t block = block_of(id), n = p->block_stride;
+
+	if (p->next_block <= block)
+		p->next_block += (block - p->next_block) / n * n + n;
+}
+
+void blocks_fini(struct placed *p)
+{
+	for (uint32_t i = 0; p->tables && i < MESSAGE_TABLES; i++) {
+		for (uint32_t k = 0; p->tables[i] && k < TABLE_LEN; k++) {
+			struct message *block = p->tables[i][k];
+
+			for (uint32_t j = 0; block && j < MESSAGES_IN_BLOCK;
+			     j++)
+				free(block[j].landings);
+			free(block);
+		}
+		free(p->tables[i]);
+	}
+	free(p->tables);
 }

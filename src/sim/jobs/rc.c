@@ -123,7 +123,7 @@ static void on_arrived(void *context, uint32_t part, hd_time now,
 	struct share *s = &p->shares[part];
 
 	/* What another process sent may be any number. */
-	if (!message_may_be(p, message, false))
+	if (!message_is_known(p, message))
 		return;
 	uint32_t target = message_at(p, message)->target;
 

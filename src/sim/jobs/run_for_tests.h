@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "sim/jobs/jobs.h"
 
 struct outcome {
@@ -152,6 +153,25 @@ static inline void outcome_same(const struct outcome *a,
 	assert_int_equal(a->results->n_tables, b->results->n_tables);
 	for (size_t i = 0; i < a->results->n_tables; i++)
 		table_same(a->results->tables[i], b->results->tables[i]);
+}
+
+/* All cells of all of them, to the bit. */
+static inline void print_tables(const struct results *r, struct strbuf *out)
+{
+	for (size_t k = 0; k < r->n_tables; k++) {
+		const struct table *t = r->tables[k];
+
+		strbuf_printf(out, "%s:", t->name);
+		for (size_t i = 0; i < t->n_cells; i++) {
+			const struct value *x = &t->cells[i];
+
+			if (x->kind == VALUE_TEXT)
+				strbuf_printf(out, " %s", x->text);
+			else
+				strbuf_printf(out, " %a", value_real(x));
+		}
+		strbuf_putc(out, '\n');
+	}
 }
 
 #endif

@@ -57,16 +57,16 @@ static void add(struct problems *all, const struct problem *one)
  * ------------------------------------------------------------ */
 
 static void add_receives(struct problems *all, const struct placed *p,
-			 const struct gang *t)
+			 uint32_t rank)
 {
-	for (uint32_t i = 0; i < t->n_receives; i++) {
-		const struct receive *r = &t->receives[i];
+	for (uint32_t i = 0; i < p->ranks[rank].n_receives; i++) {
+		const struct receive *r = &p->ranks[rank].receives[i];
 
 		if (!r->is_used)
 			continue;
 		add(all, &(struct problem){
 				 .of = p,
-				 .rank = r->rank,
+				 .rank = rank,
 				 .peer = r->op.peer,
 				 .tag = r->op.tag,
 				 .line = r->op.line,
@@ -100,13 +100,13 @@ static void add_misfits(struct problems *all, const struct placed *p,
 }
 
 /* The line of a file that a message is because of. */
-static uint32_t line_of(const struct placed *p, const struct share *s,
-			const struct message *m)
+static uint32_t line_of(const struct placed *p, const struct message *m)
 {
 	if (!p->job.graph)
 		return 0;
-	return m->kind == MSG_GO ? s->gang.receives[m->here.receive].op.line
-				 : p->graph.ops[m->ref].line;
+	return m->kind == MSG_GO
+		       ? p->ranks[m->source].receives[m->here.receive].op.line
+		       : p->graph.ops[m->ref].line;
 }
 
 /* Of a program: its step is in it. A reduction has its transactions there. */
@@ -135,7 +135,7 @@ static const char *fate_of(const struct placed *p, const struct message *m)
 }
 
 static void add_message(struct problems *all, const struct placed *p,
-			const struct share *s, const struct message *m)
+			const struct message *m)
 {
 	static const char *const names[] = {
 		[MSG_DATA] = "send",     [MSG_ASK] = "send",
@@ -152,7 +152,7 @@ static void add_message(struct problems *all, const struct placed *p,
 			 .rank = is_answer ? m->target : m->source,
 			 .peer = is_answer ? m->source : m->target,
 			 .tag = tag_of(p, m),
-			 .line = line_of(p, s, m),
+			 .line = line_of(p, m),
 			 .operation = names[m->kind],
 			 .bytes = m->size,
 			 .what = fate_of(p, m),
@@ -160,18 +160,16 @@ static void add_message(struct problems *all, const struct placed *p,
 		 });
 }
 
-/* Those that are free have no copies. */
-static void add_messages(struct problems *all, const struct placed *p,
-			 const struct share *s)
+/* Of this process, and what is known of others. */
+static void add_messages(struct problems *all, const struct placed *p)
 {
-	for (size_t i = 0; i < s->n_seen; i++)
-		add_message(all, p, s, &s->seen[i]);
-	for (uint32_t i = 0; !s->is_elsewhere && i < s->pool.n; i++) {
-		const struct message *m = message_nth(s, i);
-
-		if (m->copies)
-			add_message(all, p, s, m);
+	for (uint32_t i = 0; i < p->n_shares; i++) {
+		for (size_t k = 0; k < p->shares[i].n_seen; k++)
+			add_message(all, p, &p->shares[i].seen[k]);
 	}
+	for (uint32_t id = message_next(p, 0, true); id != GANG_NONE;
+	     id = message_next(p, id + 1, true))
+		add_message(all, p, message_at(p, id));
 }
 
 /* All that is shown, so that no order depends on who computed it. */
@@ -298,12 +296,11 @@ bool jobs_problems(const struct jobs *jobs, struct results *r)
 		uint32_t done = ranks_done(p);
 		bool ends = done == p->job.n_ranks;
 
-		for (uint32_t k = 0; k < p->n_shares; k++) {
+		add_messages(&all, p);
+		for (uint32_t k = 0; k < p->n_shares; k++)
 			add_misfits(&all, p, &p->shares[k].gang);
-			add_messages(&all, p, &p->shares[k]);
-			if (!ends)
-				add_receives(&all, p, &p->shares[k].gang);
-		}
+		for (uint32_t k = 0; !ends && k < p->job.n_ranks; k++)
+			add_receives(&all, p, k);
 		if (!ends)
 			remark_unfinished(p, done, r);
 		any |= !ends;

@@ -71,7 +71,7 @@ const char *actor_name(struct table *t, const struct placed *p, uint32_t actor)
 				      : actor_host(t, p, actor);
 }
 
-static struct lasting lasting_of(const struct placed *p, size_t step)
+struct lasting lasting_of(const struct placed *p, size_t step)
 {
 	struct lasting all = { HD_TIME_NEVER, 0 };
 

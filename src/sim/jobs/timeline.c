@@ -174,6 +174,27 @@ void timeline_collect(struct placed *p, struct pack *k, uint32_t rank)
 	}
 }
 
+static const struct pack_member timeline_members[] = {
+	PACK(timeline, since),        PACK(timeline, purpose.iteration),
+	PACK(timeline, purpose.step), PACK(timeline, purpose.line),
+	PACK(timeline, receiving),    PACK(timeline, has_begun),
+};
+
+void timeline_pack(struct placed *p, struct pack *k, uint32_t rank)
+{
+	struct timeline *t = timeline_of(p, rank);
+
+	if (!t)
+		return;
+	uint8_t doing = (uint8_t)t->doing;
+
+	timeline_collect(p, k, rank);
+	PACK_STRUCT(k, timeline_members, t);
+	pack_u8(k, &doing);
+	if (pack_check(k, doing < N_DOING && t->purpose.step < p->job.n_steps))
+		t->doing = (enum doing)doing;
+}
+
 /* ---- afterwards ----------------------------------------------------------
  */
 
