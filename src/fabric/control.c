@@ -173,17 +173,19 @@ static enum hd_status check_throttle(const struct building *g,
 	return HD_OK;
 }
 
-/* A manager outside says it of each port and SL. */
-static bool is_throttled(const struct fabric *b, const struct sim_flow *f,
+/* Whether control holds for an SL of an end node. A manager outside says it of
+ * each, and how. */
+static bool is_throttled(const struct fabric *b, uint32_t node, unsigned sl,
 			 struct cc_config *c)
 {
 	const struct sim_setup *u = &b->setup;
 
+	if (!(b->scenario->congestion.sls.sls >> sl & 1))
+		return false;
 	return !b->by ||
-	       b->by->throttle(
-		       b->by->context,
-		       u->ports[u->nodes[f->source].first_port + 1].origin,
-		       f->sl & 15, c);
+	       b->by->throttle(b->by->context,
+			       u->ports[u->nodes[node].first_port + 1].origin,
+			       sl, c);
 }
 
 static enum hd_status add_throttle(struct building *g, uint32_t flow,
@@ -207,7 +209,7 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow,
 		.config = *response,
 	};
 	fabric_flow_rates(g->b, flow, &t->config.rmin, &t->config.rmax);
-	if (!is_throttled(g->b, f, &t->config))
+	if (!is_throttled(g->b, f->source, f->sl & 15, &t->config))
 		return HD_OK;
 	t->sender = ++g->senders[f->source];
 	g->throttle_of_flow[flow] = number;
@@ -230,9 +232,7 @@ static enum hd_status add_flow(struct building *g, uint32_t flow,
 			&b->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
-	bool answers = b->scenario->congestion.sls.sls >> f->sl & 1;
-
-	return g->algorithm && answers && is_controlled(f)
+	return g->algorithm && is_controlled(f)
 		       ? add_throttle(g, flow, response)
 		       : HD_OK;
 }
@@ -252,6 +252,37 @@ static enum hd_status add_flows(struct building *g)
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++)
 		status = add_flow(g, i, &answers);
 	return status;
+}
+
+/* ---- queue pairs ----------------------------------------------------- */
+
+/* What a manager outside says is asked for now: it may be gone later. */
+static void keep_responses(struct fabric *b)
+{
+	const struct cc_config common = fabric_response_in_shares(b);
+	size_t n = (size_t)b->setup.n_nodes * N_SLS;
+
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	b->responses = fabric_keep(b, n, sizeof(*b->responses));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = (uint32_t)(i / N_SLS);
+		struct cc_config mine = common;
+
+		if (b->setup.nodes[node].kind != SIM_END ||
+		    !is_throttled(b, node, i % N_SLS, &mine))
+			continue;
+		b->responses[i] = fabric_keep(b, 1, sizeof(mine));
+		*b->responses[i] = mine;
+	}
+}
+
+const struct cc_config *fabric_response_of(const struct fabric *b,
+					   uint32_t node, unsigned sl,
+					   const struct cc_config *common)
+{
+	if (b->responses)
+		return b->responses[(size_t)node * N_SLS + sl];
+	return b->scenario->congestion.sls.sls >> sl & 1 ? common : NULL;
 }
 
 enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
@@ -282,6 +313,8 @@ enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
 	g.control->n_flows = b->n_flows;
 	g.control->reserve = g.reserve;
 	fabric_shares(c, g.control->sl_share);
+	if (g.algorithm && b->by)
+		keep_responses(b);
 	b->setup.control = g.control;
 	return HD_OK;
 }

@@ -14,6 +14,13 @@ struct mark_config fabric_marking(const struct scn_congestion *c);
 struct cc_config fabric_response(const struct fabric *b);
 /* How queue pairs answer; rates are shares of their links. */
 struct cc_config fabric_response_in_shares(const struct fabric *b);
+/*
+ * Those of an end node on an SL: as a manager has set it there, or like all
+ * others, which is `common`. NULL: nothing holds them back.
+ */
+const struct cc_config *fabric_response_of(const struct fabric *b,
+					   uint32_t node, unsigned sl,
+					   const struct cc_config *common);
 /* A flow's lowest and highest rate, in packets per second. */
 void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
 		       double *rmax);

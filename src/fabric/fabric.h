@@ -117,6 +117,9 @@ struct fabric {
 
 	/* Whoever has programmed it, while it is built; or NULL. */
 	const struct fabric_programmer *by;
+	/* How it lets queue pairs answer to marks, per sim node and SL; NULL:
+	 * not at all (fabric_response_of). */
+	struct cc_config **responses;
 
 	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
 	struct fabric_memory memory;

@@ -51,6 +51,12 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	return s->ends.n - 1;
 }
 
+const struct sim_endpoint *sim_attached(const struct sim *s, uint32_t number)
+{
+	assert(number < s->ends.n);
+	return &s->ends.all[number];
+}
+
 const char *sim_sender_name(const struct sim *s, const struct sim_packet *p)
 {
 	return p->endpoint && p->endpoint <= s->ends.n

@@ -307,6 +307,8 @@ struct sim_endpoint {
 };
 /* Before the first sim_run and sim_inject; at most 15. Returns its number. */
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
+/* One that was attached; of a run that has not begun. */
+const struct sim_endpoint *sim_attached(const struct sim *s, uint32_t number);
 /* The name of whoever injected the packet; NULL: none. */
 const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
 

@@ -424,6 +424,15 @@ bool qp_has_answer(const struct qp *qp)
 	return responder_has_packet(qp);
 }
 
+uint16_t qp_dlid(const struct qp *qp)
+{
+	const struct requester *r = &qp->rq;
+
+	return qp->params.kind == QP_UD && r->next != r->tail
+		       ? item_at(r, r->next)->wr.to.dlid
+		       : qp->attr.dlid;
+}
+
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
 		 uint8_t *buffer)
 {

@@ -196,6 +196,8 @@ bool qp_has_packet(const struct qp *qp, hd_time now);
 
 /* Whether what it has to give is an answer: those go first. */
 bool qp_has_answer(const struct qp *qp);
+/* Where its next request goes. */
+uint16_t qp_dlid(const struct qp *qp);
 
 /* When to call qp_timer, or HD_TIME_NEVER. */
 hd_time qp_due(const struct qp *qp);

@@ -74,30 +74,23 @@ static void list_append(struct v_device *dev, struct v_qp *qp)
 	qp->is_queued = true;
 }
 
+static void wake(struct v_device *dev, hd_time when)
+{
+	if (when < dev->timer)
+		dev->timer = when;
+}
+
 /* Does its rate let it send? If not, its timer brings it back. */
 static bool may_send(struct v_device *dev, struct v_qp *qp)
 {
 	hd_time next = pace_next(qp);
 
 	qp->is_held = next > dev->lab->now;
-	if (qp->is_held && next < dev->timer)
-		dev->timer = next;
-	return !qp->is_held;
-}
-
-void device_activate(struct v_device *dev, struct v_qp *qp)
-{
-	if (qp->is_queued)
-		return;
-	/* What was held back may have been acknowledged meanwhile. */
-	if (!qp_has_packet(qp->qp, dev->lab->now)) {
-		qp->is_held = false;
-		return;
+	if (qp->is_held) {
+		pace_wait(qp);
+		wake(dev, next);
 	}
-	if (!may_send(dev, qp))
-		return;
-	qp->burst = qp->weight;
-	list_append(dev, qp);
+	return !qp->is_held;
 }
 
 static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
@@ -107,19 +100,46 @@ static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
 }
 
 /* All of its rate are looked at when that lets them, not before `earliest`. */
-static void wake_paced(struct v_device *dev, struct v_qp *qp, hd_time earliest)
+static void wake_paced(struct v_device *dev, const struct v_pace *p,
+		       hd_time earliest)
 {
-	hd_time next = later(pace_next(qp), earliest);
+	hd_time when = later(pace_free(dev->lab, p), earliest);
 
-	if (next < dev->timer)
-		dev->timer = next;
+	wake(dev, when);
+	for (struct v_device *d = dev->beside; d && d != dev; d = d->beside) {
+		wake(d, when);
+		wake(d, p->state.due);
+		lab_timer(d->lab, d);
+	}
 }
 
-static void wake_sharers(struct v_device *dev, struct v_qp *qp,
+static void wake_sharers(struct v_device *dev, const struct v_pace *p,
 			 hd_time earliest)
 {
-	if (dev->lab->pace_per_sl)
-		wake_paced(dev, qp, earliest);
+	if (dev->paces && p)
+		wake_paced(dev, p, earliest);
+}
+
+void device_rest(struct v_device *dev, struct v_qp *qp)
+{
+	qp->is_held = false;
+	if (pace_rest(qp))
+		wake_paced(dev, qp_pace(qp), dev->lab->now);
+}
+
+void device_activate(struct v_device *dev, struct v_qp *qp)
+{
+	if (qp->is_queued)
+		return;
+	/* What was held back may have been acknowledged meanwhile. */
+	if (!qp_has_packet(qp->qp, dev->lab->now)) {
+		device_rest(dev, qp);
+		return;
+	}
+	if (!may_send(dev, qp))
+		return;
+	qp->burst = qp->weight;
+	list_append(dev, qp);
 }
 
 static struct qp_list *list_of(struct v_device *dev, unsigned vl)
@@ -176,6 +196,7 @@ static void put_back(struct v_device *dev, struct v_qp *qp)
 
 void device_forget(struct v_device *dev, struct v_qp *qp)
 {
+	device_rest(dev, qp);
 	for (unsigned vl = 0; qp->is_queued && vl < N_VLS; vl++) {
 		struct qp_list *l = &dev->active[vl][qp->rank];
 		struct v_qp **at = &l->first;
@@ -200,11 +221,9 @@ static void watch_timer(struct v_device *dev, struct v_qp *qp)
 {
 	hd_time due = qp_due(qp->qp), paced = pace_due(qp);
 
-	due = paced < due ? paced : due;
-	if (qp->is_held && pace_next(qp) < due)
-		due = pace_next(qp);
-	if (due < dev->timer)
-		dev->timer = due;
+	wake(dev, paced < due ? paced : due);
+	if (qp->is_held)
+		wake(dev, pace_next(qp));
 }
 
 /* Is this the first packet of a work request of ours? */
@@ -286,13 +305,11 @@ static void unstage(struct v_device *dev, struct slot *s)
 
 static void tell_dropped(struct v_device *dev, struct slot *s)
 {
-	struct v_qp *qp = sender_of(dev, s);
+	const struct v_pace *p = pace_left(dev, sender_of(dev, s), s);
 
 	unstage(dev, s);
-	if (s->paced && qp) {
-		pace_left(qp, s);
-		wake_paced(dev, qp, dev->lab->now);
-	}
+	if (p)
+		wake_paced(dev, p, dev->lab->now);
 }
 
 static void tell_all_sent(struct v_device *dev)
@@ -343,11 +360,6 @@ static enum sim_packet_kind kind_of(uint8_t opcode)
 		      (opcode & OP_MASK) == OP_ATOMIC_ACK;
 
 	return is_ack ? SIM_ACK : SIM_DATA;
-}
-
-static bool is_own(const struct v_device *dev, lid_t dlid)
-{
-	return dlid >= dev->lid && (dlid - dev->lid) >> dev->lmc == 0;
 }
 
 /* Gives a packet to the fabric at `when`. */
@@ -488,7 +500,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 		dev->dma = (struct dma){ qp->wqe_bytes, 1, 0 };
 	qp_receive(qp->qp, p, dev->lab->now);
 	pace_heard(qp, p);
-	wake_sharers(dev, qp, dev->lab->now);
+	wake_sharers(dev, qp_pace(qp), dev->lab->now);
 	device_visible(dev);
 	if (dev->watches)
 		settle_watches(dev);
@@ -660,11 +672,11 @@ void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 	unstage(dev, s);
 	if (s->tells)
 		leave(dev, id, end);
-	if (s->paced && qp) {
-		pace_left(qp, s);
+	const struct v_pace *p = pace_left(dev, qp, s);
+
+	if (p && qp)
 		device_activate(dev, qp);
-		wake_sharers(dev, qp, dev->lab->now + 1);
-	}
+	wake_sharers(dev, p, dev->lab->now + 1);
 	bool gives = dev->active_vls != 0;
 
 	/* What links may start in this instant is settled already. */

@@ -24,12 +24,17 @@
 
 /* ---- packets on their way ------------------------------------------------ */
 
-/* The rate of a queue pair, or of all of a port and SL (pace.c). */
+/* The rate of a queue pair, or of all of a port and SL (pace.c), whichever of
+ * the port's adapters they are of. */
 struct v_pace {
+	const struct cc_config *how; /* NULL: nothing is held back */
 	struct cc_state state;
 	hd_time took;     /* on the link, by the request that was given last */
-	hd_time last;     /* grant of the last one */
+	hd_time last;     /* the latest grant of one */
 	uint32_t waiting; /* requests that are given and not granted yet */
+	/* Of several: those that it holds back, in the order of their turns. */
+	struct v_qp *first;
+	uint64_t turns; /* that were given out */
 };
 
 /*
@@ -220,7 +225,9 @@ struct v_qp {
 	uint8_t sl; /* of its next packet */
 	hd_time last_inject;
 	struct v_pace pace;
-	bool is_held;      /* has a packet that its rate holds back */
+	bool is_held;        /* has a packet that its rate holds back */
+	uint64_t turn;       /* in the line of its rate; 0: it is not there */
+	struct v_qp *behind; /* there */
 	struct v_qp *next; /* in a list of those that have something to send */
 	bool connected;
 };
@@ -262,7 +269,10 @@ struct v_device {
 	uint32_t mtu;
 
 	hd_time alarm; /* of its useful timer, or NEVER */
-	struct v_pace paces[N_SLS];
+	/* Congestion control per SL; NULL: none. The first adapter of a port
+	 * has the rates for all. */
+	struct v_pace *paces;
+	struct v_device *beside; /* the port's next one, in a circle, or NULL */
 
 	/* Servers: when each is free again. */
 	hd_time tx_free, rx_free, bus_free[2]; /* [0] reads, [1] writes */
@@ -314,10 +324,10 @@ struct lab {
 	struct couriers *couriers; /* or these (couriers.h), or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
-	struct cc_config response;
-	uint16_t paced_sls; /* that it holds for */
-	bool pace_per_sl;
-	hd_time now; /* of the simulation, while it calls us */
+	struct cc_config *response; /* in shares of a link */
+	uint16_t paced_sls;         /* that it holds for */
+	struct v_pace *paces;       /* of all ports and SLs, if they are ours */
+	hd_time now;                /* of the simulation, while it calls us */
 	struct v_device *devices;
 	uint32_t n_devices;
 	uint32_t n_pools;
@@ -392,6 +402,11 @@ static inline void spend(struct lab *lab, hd_time cost)
 
 /* ---- device.c ------------------------------------------------------------ */
 
+static inline bool is_own(const struct v_device *dev, lid_t lid)
+{
+	return lid >= dev->lid && (lid - dev->lid) >> dev->lmc == 0;
+}
+
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node);
 void device_fini(struct v_device *dev);
@@ -411,20 +426,40 @@ void device_lost(struct v_device *dev, uint32_t id, hd_time when);
 hd_time device_visible(struct v_device *dev);
 /* Packets may be waiting in this queue pair. */
 void device_activate(struct v_device *dev, struct v_qp *qp);
+/* It has nothing to give, or not what it had. */
+void device_rest(struct v_device *dev, struct v_qp *qp);
 /* It is going away. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
 
 /* ---- pace.c: congestion control --------------------------------------- */
 
 void pace_init(struct lab *lab);
-void pace_start(const struct lab *lab, struct v_pace *pace);
+void pace_fini(struct lab *lab);
+/* Ports and SLs have one rate together with those of another lab. */
+void pace_join(struct lab *lab, struct lab *first);
+/* A queue pair has got its path; or (UD) the SL of its next request. */
+void pace_start(struct v_qp *qp);
+void pace_follow(struct v_qp *qp, uint8_t sl);
+/* The rate that it has, alone or with others; NULL: none. */
+struct v_pace *qp_pace(struct v_qp *qp);
 /* Are marks of this SL's packets told to their senders? */
 bool pace_answers(const struct lab *lab, unsigned sl);
 /* When its rate lets its next packet go: NEVER: after the last one's grant. */
 hd_time pace_next(struct v_qp *qp);
+/* It is held back: it stands in the line of its rate, if others have it too. */
+void pace_wait(struct v_qp *qp);
+/* Takes the place there that its turn gives it. */
+void pace_line_up(struct v_qp *qp);
+/* It gives, or has nothing to; whether others may go in its place. */
+bool pace_rest(struct v_qp *qp);
+/* The same of any packet with this rate. */
+hd_time pace_free(const struct lab *lab, const struct v_pace *p);
 void pace_launched(struct v_qp *qp, struct slot *s);
-/* A packet has started on the link, or its port has dropped it. */
-void pace_left(struct v_qp *qp, struct slot *s);
+/*
+ * A packet has started on the link, or its port has dropped it; of `qp`, or
+ * NULL if that is gone. Returns the rate that it counted for, or NULL.
+ */
+struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct slot *s);
 /* The queue pair has received this. */
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);

@@ -489,6 +489,7 @@ void lab_free(struct lab *lab)
 	}
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_fini(&lab->devices[i]);
+	pace_fini(lab);
 	lab_saved_free(lab);
 	lab_distant_fini(lab);
 	pools_free(lab->pools, lab->n_pools);
@@ -634,6 +635,13 @@ static void attach(struct lab *lab, struct sim *s)
 
 	lab->sim = s;
 	lab->endpoint = sim_attach(s, &adapters);
+	for (uint32_t i = lab->endpoint; i-- > 0;) {
+		const struct sim_endpoint *e = sim_attached(s, i);
+
+		/* Other adapters of the same ports. */
+		if (e->timer == on_timer)
+			pace_join(lab, e->context);
+	}
 	if (lab->capture)
 		sim_observe(s, &observer);
 }

@@ -219,7 +219,7 @@ static void request_apply(struct deferred *d)
 	} else {
 		qp->deferred_sends--;
 		if (qp_params(qp->qp)->kind == QP_UD)
-			qp->sl = d->send.to.sl;
+			pace_follow(qp, d->send.to.sl);
 		if (d->send.flags & WR_INLINE)
 			gather_inline(d);
 		status = qp_post_send(qp->qp, &d->send);

@@ -2,10 +2,32 @@
 /*
  * Queue pairs under congestion control: what they hear of marks sets the gap
  * between their packets, as with flows (docs/model.md, C2 and C6). A request
- * that the gap holds back blocks nobody; answers are never held back.
+ * that the gap holds back blocks nobody; answers are never held back. What
+ * stays inside its port has no part in it.
  */
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "fabric/control.h"
 #include "verbs/device.h"
+
+static const struct cc_config *response_of(const struct v_device *dev,
+					   unsigned sl)
+{
+	const struct lab *lab = dev->lab;
+
+	return lab->algorithm ? fabric_response_of(lab->build, dev->node, sl,
+						   lab->response)
+			      : NULL;
+}
+
+static void start(const struct v_device *dev, unsigned sl, struct v_pace *pace)
+{
+	*pace = (struct v_pace){ .how = response_of(dev, sl),
+				 .state.due = NEVER };
+	if (pace->how)
+		cc_init(dev->lab->algorithm, pace->how, &pace->state);
+}
 
 void pace_init(struct lab *lab)
 {
@@ -15,22 +37,62 @@ void pace_init(struct lab *lab)
 	if (!b->setup.control || lab->n_devices == 0)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
-	lab->response = fabric_response_in_shares(b);
 	lab->paced_sls = c->sls.sls;
-	lab->pace_per_sl = c->per == SCN_PER_SL;
-	for (uint32_t i = 0; lab->algorithm && i < lab->n_devices; i++) {
+	if (!lab->algorithm)
+		return;
+	lab->response = hd_alloc(1, sizeof(*lab->response));
+	*lab->response = fabric_response_in_shares(b);
+	if (c->per != SCN_PER_SL)
+		return;
+	lab->paces =
+		hd_alloc((size_t)lab->n_devices * N_SLS, sizeof(*lab->paces));
+	for (uint32_t i = 0; i < lab->n_devices; i++) {
+		struct v_device *dev = &lab->devices[i];
+
+		dev->paces = &lab->paces[(size_t)i * N_SLS];
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			pace_start(lab, &lab->devices[i].paces[sl]);
+			start(dev, sl, &dev->paces[sl]);
 	}
 }
 
-void pace_start(const struct lab *lab, struct v_pace *pace)
+void pace_fini(struct lab *lab)
 {
-	*pace = (struct v_pace){ 0 };
-	if (lab->algorithm)
-		cc_init(lab->algorithm, &lab->response, &pace->state);
+	free(lab->response);
+	free(lab->paces);
+}
+
+void pace_join(struct lab *lab, struct lab *first)
+{
+	if (!lab->paces || !first->paces)
+		return;
+	free(lab->paces);
+	lab->paces = NULL;
+	for (uint32_t i = 0; i < lab->n_devices; i++) {
+		struct v_device *dev = &lab->devices[i];
+		struct v_device *other = &first->devices[i];
+
+		dev->paces = other->paces;
+		dev->beside = other->beside ? other->beside : other;
+		other->beside = dev;
+	}
+}
+
+void pace_start(struct v_qp *qp)
+{
+	start(qp->dev, qp->sl, &qp->pace);
+}
+
+/* It keeps its rate, if it has one. */
+void pace_follow(struct v_qp *qp, uint8_t sl)
+{
+	if (qp->sl == sl)
+		return;
+	device_rest(qp->dev, qp);
+	qp->sl = sl;
+	if (qp->pace.how)
+		qp->pace.how = response_of(qp->dev, qp->sl);
 	else
-		pace->state.due = NEVER;
+		pace_start(qp);
 }
 
 bool pace_answers(const struct lab *lab, unsigned sl)
@@ -38,37 +100,72 @@ bool pace_answers(const struct lab *lab, unsigned sl)
 	return lab->paced_sls >> sl & 1;
 }
 
-/* NULL: nothing holds it back. */
-static struct v_pace *pace_of(struct v_qp *qp)
+struct v_pace *qp_pace(struct v_qp *qp)
 {
-	const struct lab *lab = qp->dev->lab;
+	struct v_pace *p = qp->dev->paces ? &qp->dev->paces[qp->sl] : &qp->pace;
 
-	if (!lab->algorithm || !pace_answers(lab, qp->sl))
-		return NULL;
-	return lab->pace_per_sl ? &qp->dev->paces[qp->sl] : &qp->pace;
+	return p->how ? p : NULL;
 }
 
-/* Counted from the request that was given last. */
-static hd_time gap_of(const struct lab *lab, const struct v_pace *p)
+hd_time pace_free(const struct lab *lab, const struct v_pace *p)
 {
-	return cc_gap_of_share(lab->algorithm, &lab->response, &p->state,
-			       p->took);
-}
-
-hd_time pace_next(struct v_qp *qp)
-{
-	const struct lab *lab = qp->dev->lab;
-	const struct v_pace *p = pace_of(qp);
-
-	if (!p || qp_has_answer(qp->qp))
-		return 0;
-	hd_time gap = gap_of(lab, p);
+	/* Counted from the request that was given last. */
+	hd_time gap =
+		cc_gap_of_share(lab->algorithm, p->how, &p->state, p->took);
 
 	/* At full rate the link alone holds it back. */
 	if (gap <= p->took)
 		return 0;
 	return p->waiting ? NEVER : p->last + gap;
 }
+
+hd_time pace_next(struct v_qp *qp)
+{
+	const struct v_pace *p = qp_pace(qp);
+
+	if (!p || qp_has_answer(qp->qp) || is_own(qp->dev, qp_dlid(qp->qp)))
+		return 0;
+	hd_time free = pace_free(qp->dev->lab, p);
+
+	return free && p->first && p->first != qp ? NEVER : free;
+}
+
+/* ---- the line of a rate ----------------------------------------------- */
+
+void pace_line_up(struct v_qp *qp)
+{
+	struct v_qp **at = &qp_pace(qp)->first;
+
+	while (*at && (*at)->turn < qp->turn)
+		at = &(*at)->behind;
+	qp->behind = *at;
+	*at = qp;
+}
+
+void pace_wait(struct v_qp *qp)
+{
+	if (!qp->dev->paces || qp->turn)
+		return;
+	qp->turn = ++qp_pace(qp)->turns;
+	pace_line_up(qp);
+}
+
+bool pace_rest(struct v_qp *qp)
+{
+	if (!qp->turn)
+		return false;
+	struct v_pace *p = &qp->dev->paces[qp->sl];
+	struct v_qp **at = &p->first;
+	bool was_first = p->first == qp;
+
+	while (*at != qp)
+		at = &(*at)->behind;
+	*at = qp->behind;
+	qp->turn = 0;
+	return was_first;
+}
+
+/* ---- what becomes of packets ------------------------------------------ */
 
 static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 {
@@ -77,47 +174,57 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 	return hd_rate_duration(s->ports[dev->port].rate, packet_size(p));
 }
 
+/* The one that a packet counts for; its queue pair may be gone. */
+static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp,
+				const struct slot *s)
+{
+	if (dev->paces)
+		return &dev->paces[s->packet.lrh.sl];
+	return qp ? &qp->pace : NULL;
+}
+
 void pace_launched(struct v_qp *qp, struct slot *s)
 {
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
-	struct v_pace *p = pace_of(qp);
+	struct v_pace *p = slot_pace(qp->dev, qp, s);
 
-	s->paced = p && !(flags & OPCODE_RESPONSE) &&
+	s->paced = p->how && !(flags & OPCODE_RESPONSE) &&
 		   s->packet.bth.opcode != OPCODE_CNP;
 	if (!s->paced)
 		return;
+	pace_rest(qp);
 	p->waiting++;
 	p->took = time_on_link(qp->dev, &s->packet);
 }
 
-void pace_left(struct v_qp *qp, struct slot *s)
+struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct slot *s)
 {
-	struct v_pace *p = pace_of(qp);
+	struct v_pace *p = s->paced ? slot_pace(dev, qp, s) : NULL;
 
-	if (!s->paced || !p)
-		return;
 	s->paced = false;
+	if (!p || !p->how)
+		return NULL;
 	if (p->waiting)
 		p->waiting--;
-	p->last = qp->dev->lab->now;
+	p->last = dev->lab->now;
+	return p;
 }
 
 void pace_heard(struct v_qp *qp, const struct packet *packet)
 {
 	const struct lab *lab = qp->dev->lab;
-	struct v_pace *p = pace_of(qp);
+	struct v_pace *p = qp_pace(qp);
 	bool marked = qp_take_becn(qp->qp);
 	bool answers = (opcode_flags(packet->bth.opcode) & OPCODE_RESPONSE) &&
 		       packet->bth.opcode != OPCODE_CNP;
 
-	if (p && (marked || answers))
-		cc_on_ack(lab->algorithm, &lab->response, &p->state, marked,
-			  lab->now);
+	if (p && (marked || answers) && !is_own(qp->dev, packet->lrh.slid))
+		cc_on_ack(lab->algorithm, p->how, &p->state, marked, lab->now);
 }
 
 hd_time pace_due(struct v_qp *qp)
 {
-	const struct v_pace *p = pace_of(qp);
+	const struct v_pace *p = qp_pace(qp);
 
 	return p ? p->state.due : NEVER;
 }
@@ -125,9 +232,8 @@ hd_time pace_due(struct v_qp *qp)
 void pace_timer(struct v_qp *qp)
 {
 	const struct lab *lab = qp->dev->lab;
-	struct v_pace *p = pace_of(qp);
+	struct v_pace *p = qp_pace(qp);
 
 	if (p && p->state.due <= lab->now)
-		cc_on_timer(lab->algorithm, &lab->response, &p->state,
-			    lab->now);
+		cc_on_timer(lab->algorithm, p->how, &p->state, lab->now);
 }

@@ -234,13 +234,12 @@ static const struct pack_member pace_members[] = {
 	PACK(v_pace, state.ccti), PACK(v_pace, state.triggered),
 	PACK(v_pace, state.due),  PACK(v_pace, last),
 	PACK(v_pace, took),       PACK(v_pace, waiting),
+	PACK(v_pace, turns),
 };
 
 static const struct pack_member qp_members[] = {
-	PACK(v_qp, burst),
-	PACK(v_qp, sl),
-	PACK(v_qp, last_inject),
-	PACK(v_qp, is_held),
+	PACK(v_qp, burst),   PACK(v_qp, sl),   PACK(v_qp, last_inject),
+	PACK(v_qp, is_held), PACK(v_qp, turn),
 };
 
 static const struct pack_member device_members[] = {
@@ -251,9 +250,9 @@ static const struct pack_member device_members[] = {
 	PACK(v_device, timer_at),
 };
 
-PACK_KNOWS(v_pace, 56);
-PACK_KNOWS(v_qp, 264);
-PACK_KNOWS(v_device, 3456);
+PACK_KNOWS(v_pace, 80);
+PACK_KNOWS(v_qp, 304);
+PACK_KNOWS(v_device, 2576);
 
 static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 {
@@ -263,17 +262,27 @@ static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 	pack_check(p, x->state.ccti < CCT_MAX_ENTRIES);
 }
 
+/* Its place in the line of its rate follows from its turn. */
+static void pack_turn(struct pack *p, struct v_qp *qp)
+{
+	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces &&
+				    qp_pace(qp)));
+	if (p->reads && !p->refused && qp->turn)
+		pace_line_up(qp);
+}
+
 static void pack_device(struct lab *lab, struct pack *p, struct v_device *dev)
 {
 	PACK_STRUCT(p, device_members, dev);
 	pack_same(p, dev->n_qps);
-	for (unsigned i = 0; i < N_SLS; i++)
+	for (unsigned i = 0; lab->paces && i < N_SLS; i++)
 		pack_pace(lab, p, &dev->paces[i]);
 	for (uint32_t i = 0; i < dev->n_qps && !p->refused; i++) {
 		struct v_qp *qp = dev->qps[i];
 
 		PACK_STRUCT(p, qp_members, qp);
 		pack_check(p, qp->sl < N_SLS);
+		pack_turn(p, qp);
 		pack_pace(lab, p, &qp->pace);
 		qp_pack(qp->qp, p);
 	}

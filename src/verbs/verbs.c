@@ -258,7 +258,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	owner_init(qp);
 	qp->number = free_qp_number(dev);
 	qp->birth = dev->births++;
-	pace_start(dev->lab, &qp->pace);
+	pace_start(qp);
 	dev->qp_hint = qp->number + 1;
 	const struct qp_params params = {
 		.kind = init->kind,
@@ -333,8 +333,12 @@ enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr,
 	/* What it has on its way is no longer its own. */
 	if (qp_state(qp->qp) == QPS_RESET)
 		qp->birth = qp->dev->births++;
-	if (mask & QPA_PATH)
+	if (mask & QPA_PATH || !qp_has_packet(qp->qp, lab->now))
+		device_rest(qp->dev, qp);
+	if (mask & QPA_PATH) {
 		qp->sl = attr->sl;
+		pace_start(qp);
+	}
 	if (mask & QPA_MTU)
 		qp->mtu = attr->mtu;
 	if (qp_params(qp->qp)->kind != QP_UD)
