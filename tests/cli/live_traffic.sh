@@ -168,6 +168,7 @@ traffic:
   - {name: b, kind: saturating, source: h2, destination: h0, pattern: pairs, sl: 1, payload: 2KiB}
 run: {warmup: 200us, measure: 200us}
 END
+sed 's/kind: saturating,/& transport: rc,/' control.yaml >pairs.yaml
 cat >controlled <<'END'
 force_log_flush TRUE
 congestion_control TRUE
@@ -193,6 +194,13 @@ for delays in 0:0,0:1,0:2,0:3=50 0:0,0:1,0:3,0:7=25; do
 	# SL 1 is not controlled.
 	[ "$(delivered b)" -gt $((2 * $(delivered a))) ] ||
 		fail "a: $(delivered a) packets, b: $(delivered b)"
+	# So it does for queue pairs: a packet takes 82.96 ns of the link.
+	run pairs.yaml
+	came=$(delivered a | sed 1q)
+	most=$((${delays#*=} * 100000 / 8296 + 2))
+	[ "$came" -le $most ] && [ "$came" -ge $((most - 4)) ] &&
+		[ "$(delivered b | sed 1q)" -gt $((2 * came)) ] ||
+		fail "the table ${delays%=*}: $came messages, not $((most - 2))"
 done
 "$HEDDLE" live down
 
