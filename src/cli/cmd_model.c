@@ -3,13 +3,10 @@
 #include "cli/model/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_model_credit,
-	&command_model_ge,
-	&command_model_et,
-	&command_model_ajt,
-	&command_model_queue,
-	&command_model_fabric,
-	NULL,
+	&command_model_credit, &command_model_ge,
+	&command_model_et,     &command_model_ajt,
+	&command_model_queue,  &command_model_loss,
+	&command_model_fabric, NULL,
 };
 
 static const struct example examples[] = {

@@ -219,6 +219,19 @@ static struct fabric_request *add_request(struct fabric *b, uint32_t flow,
 	return &b->requests[b->n_requests++];
 }
 
+struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
+{
+	const struct sim_flow *f = &b->flows[flow];
+	const struct sim_setup *u = &b->setup;
+
+	return (struct broker_request){
+		.source = u->ports[u->nodes[f->source].first_port + 1].origin,
+		.dlid = f->to.list[0].dlid,
+		.sl = f->sl,
+		.rate = asked(b, f),
+	};
+}
+
 static void comes(struct plan *p, uint32_t flow, hd_time now)
 {
 	struct fabric *b = p->b;
@@ -234,15 +247,9 @@ static void comes(struct plan *p, uint32_t flow, hd_time now)
 	if (until != HD_TIME_NEVER)
 		until += p->linger;
 	struct fabric_request *r = add_request(b, flow, now, until);
-	struct sim_port *port =
-		&b->setup.ports[b->setup.nodes[f->source].first_port + 1];
-	const struct broker_request request = {
-		.source = port->origin,
-		.dlid = f->to.list[0].dlid,
-		.sl = f->sl,
-		.rate = r->rate = asked(b, f),
-	};
+	const struct broker_request request = fabric_request_of(b, flow);
 
+	r->rate = request.rate;
 	if (broker_admit(&p->broker, &request, &p->id[flow], &why) != HD_OK) {
 		r->flow = SIM_NONE;
 		r->link = why.link;
@@ -380,6 +387,8 @@ static enum hd_status make(struct plan *p)
 	enum hd_status status = expect(p, place);
 
 	p->id = hd_alloc(b->n_flows, sizeof(*p->id));
+	if (status == HD_OK && scenario_admits(b->scenario))
+		fabric_build_losses(b, &p->broker, p->linger);
 	if (status == HD_OK)
 		walk(p);
 	for (uint32_t i = 0; i < b->n_requests; i++) {

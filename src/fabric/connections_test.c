@@ -4,22 +4,16 @@
 
 #include <math.h>
 
-#include "model/loss.h"
 #include "qos/broker.h"
-
-#define RUNS  8 /* of other seeds, that an interval is taken over */
-/* Student's t for 99.9 % and 7 degrees of freedom. */
-#define T_999 5.408
 
 /*
  * One link that all share: h0's. 8 Gb/s are 16,320 slots, so that 500 Mb/s are
  * 1,020 of them. What others have is whole entries, so that slots are all that
  * limits: 45 entries are left.
  */
-#define LINK LINGERING("0s")
-#define LINGERING(time)                                                              \
+#define LINK                                                                         \
 	"fabric:\n  topology: {kind: star, hosts: 2}\n  link: 8Gb/s\n"               \
-	"qos:\n  lanes: 15\n  admission: {linger: " time "}\n"                       \
+	"qos:\n  lanes: 15\n  admission: {linger: 0s}\n"                             \
 	"  classes: [{name: db, sl: 2, kind: DB},"                                   \
 	" {name: ts, sl: 4, kind: DBTS}, {name: be, sl: 8, kind: BE, weight: 3315}," \
 	" {name: pbe, sl: 10, kind: PBE, weight: 1530}]\n"
@@ -40,97 +34,7 @@ static struct fabric *build(const char *text, unsigned seed)
 	return f;
 }
 
-/* The share of a row that was refused after the first tenth of a run. */
-static double blocking(const struct fabric *f, uint32_t row)
-{
-	uint64_t asked = 0, refused = 0;
-
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		const struct fabric_request *q = &f->requests[i];
-
-		if (q->row != row || q->at < f->rules.stop / 10)
-			continue;
-		asked++;
-		refused += q->flow == SIM_NONE;
-	}
-	assert_true(asked > 1000);
-	return (double)refused / (double)asked;
-}
-
-/* Several runs' shares agree with what the formula says, and are worth it. */
-static void assert_agrees(const double found[RUNS], double exact)
-{
-	double mean = 0, variance = 0;
-
-	for (int i = 0; i < RUNS; i++)
-		mean += found[i] / RUNS;
-	for (int i = 0; i < RUNS; i++)
-		variance += (found[i] - mean) * (found[i] - mean) / (RUNS - 1);
-	double half = T_999 * sqrt(variance / RUNS);
-
-	print_message("blocking %.5f +- %.5f, exactly %.5f\n", mean, half,
-		      exact);
-	assert_true(fabs(mean - exact) <= half);
-	assert_true(half < 0.15 * exact);
-}
-
-static void one_link_blocks_as_erlang_says(void **state)
-{
-#define CALLS                                                           \
-	"traffic: [{name: a, class: db, kind: saturating, source: h0, " \
-	"destination: h1, reserve: 500Mb/s, arrivals: 12us, holding: "
-#define LONG "}]\nrun: {measure: 200ms}\n"
-	/* Holding times of either law, and with a time to linger. */
-	static const char *const cases[] = {
-		LINK CALLS "100us" LONG,
-		LINK CALLS "{mean: 100us, distribution: constant}" LONG,
-		LINGERING("10us") CALLS "90us" LONG,
-	};
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		double found[RUNS];
-
-		for (unsigned run = 0; run < RUNS; run++) {
-			struct fabric *f = build(cases[i], run + 1);
-
-			found[run] = blocking(f, 0);
-			fabric_free(f);
-		}
-		assert_agrees(found, loss_erlang_b(PLACES, 100.0 / 12));
-	}
-}
-
-/* Two sizes on one link: Kaufman and Roberts. */
-static void two_sizes_block_as_the_recursion_says(void **state)
-{
-	/* 1,020 and 4,080 slots: sizes 1 and 4 of 11 places. */
-	static const char text[] =
-		LINK "traffic:\n"
-		     "- {name: a, class: db, kind: saturating, source: h0,"
-		     " destination: h1, reserve: 500Mb/s, arrivals: 25us,"
-		     " holding: 100us}\n"
-		     "- {name: b, class: ts, kind: saturating, source: h0,"
-		     " destination: h1, reserve: 2Gb/s, arrivals: 100us,"
-		     " holding: 100us}\n"
-		     "run: {measure: 500ms}\n";
-	const struct loss_class classes[2] = { { 1, 4 }, { 4, 1 } };
-	double exact[2], found[2][RUNS];
-
-	(void)state;
-	for (unsigned run = 0; run < RUNS; run++) {
-		struct fabric *f = build(text, run + 1);
-
-		for (uint32_t row = 0; row < 2; row++)
-			found[row][run] = blocking(f, row);
-		fabric_free(f);
-	}
-	loss_shared(PLACES, classes, 2, exact);
-	for (int row = 0; row < 2; row++)
-		assert_agrees(found[row], exact[row]);
-}
-
-/* Its own share, all of it, and nobody else's; nobody else has any of it. */
+/* Its own share, and nobody else's: blocking is that of loss_test. */
 static void preferred_traffic_has_its_own_share(void **state)
 {
 	static const char text[] =
@@ -140,15 +44,13 @@ static void preferred_traffic_has_its_own_share(void **state)
 		     " holding: 100us}\n"
 		     "- {name: d, class: db, kind: saturating, source: h0,"
 		     " destination: h1, reserve: 500Mb/s, arrivals: 100us}\n"
-		     "run: {measure: 200ms}\n";
-	double found[RUNS];
+		     "run: {measure: 20ms}\n";
 
 	(void)state;
-	for (unsigned run = 0; run < RUNS; run++) {
+	for (unsigned run = 0; run < 8; run++) {
 		struct fabric *f = build(text, run + 1);
 		uint32_t let_in = 0;
 
-		found[run] = blocking(f, 0);
 		for (uint32_t i = 0; i < f->n_requests; i++)
 			let_in += f->requests[i].row == 1 &&
 				  f->requests[i].flow != SIM_NONE;
@@ -156,7 +58,6 @@ static void preferred_traffic_has_its_own_share(void **state)
 		assert_int_equal(let_in, PLACES);
 		fabric_free(f);
 	}
-	assert_agrees(found, loss_erlang_b(1530 / 102, 10));
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -459,8 +360,6 @@ static void what_makes_no_sense_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_link_blocks_as_erlang_says),
-		cmocka_unit_test(two_sizes_block_as_the_recursion_says),
 		cmocka_unit_test(preferred_traffic_has_its_own_share),
 		cmocka_unit_test(tables_at_the_end_are_those_of_who_is_left),
 		cmocka_unit_test(tables_are_as_before_when_all_have_left),

@@ -60,6 +60,12 @@ struct fabric_request {
 	struct hd_rate rate; /* asked for, on the wire; num 0: nothing */
 };
 
+/* The share of a row's connections that is refused, by a closed form. */
+struct fabric_loss {
+	double blocking;  /* NaN: there is none, */
+	const char *form; /* because of this; else which it is */
+};
+
 /* Of the tables that change, while they are built. */
 struct fabric_changes {
 	uint32_t *now; /* table per sim port, after all changes so far */
@@ -111,6 +117,7 @@ struct fabric {
 	struct fabric_request *requests; /* by time, of one instant by flow */
 	uint32_t n_requests;
 	size_t requests_cap;
+	struct fabric_loss *losses; /* per row; NULL: nobody asks */
 
 	struct fabric_sweep *sweeps; /* of the manager, by time */
 	uint32_t n_sweeps;

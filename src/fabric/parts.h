@@ -72,6 +72,14 @@ HD_MUST_CHECK enum hd_status fabric_build_adaptive(struct fabric *b,
  */
 HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *b,
 						      struct diag *d);
+/* What a flow asks for, */
+struct broker;
+struct broker_request;
+struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow);
+/* and how many of each row are refused by a closed form, where there is one;
+ * nobody has been let in yet (loss.c). */
+void fabric_build_losses(struct fabric *b, const struct broker *broker,
+			 hd_time linger);
 /* TClass of a packet of the row with that SL. */
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
 /* A key as `source` has it, full or limited; as a full member's if not. */

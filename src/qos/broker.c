@@ -219,10 +219,9 @@ static uint32_t record(struct broker *b, const struct broker_request *request)
 	return b->n_connections++;
 }
 
-/* The links of a path, or of a tree if the request is to a group. */
-static enum hd_status find_links(const struct broker *b,
-				 const struct broker_request *r,
-				 struct tree_path *out)
+enum hd_status broker_links(const struct broker *b,
+			    const struct broker_request *r,
+			    struct tree_path *out)
 {
 	struct path path;
 
@@ -261,7 +260,7 @@ enum hd_status broker_admit(struct broker *b,
 			    struct broker_refusal *refusal)
 {
 	struct tree_path links;
-	enum hd_status status = find_links(b, request, &links);
+	enum hd_status status = broker_links(b, request, &links);
 
 	assert(request->rate.num > 0);
 	if (status != HD_OK) {
@@ -289,7 +288,7 @@ enum hd_status broker_release(struct broker *b, uint32_t id)
 	if (id >= b->n_connections || !b->connections[id].live)
 		return HD_ERR_NOT_FOUND;
 	struct broker_request *r = &b->connections[id].request;
-	enum hd_status status = find_links(b, r, &links);
+	enum hd_status status = broker_links(b, r, &links);
 
 	assert(status == HD_OK); /* routes do not change under a broker */
 	(void)status;

@@ -24,7 +24,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "qos/fill.h"
-#include "qos/path.h"
+#include "qos/tree.h"
 
 #define BROKER_NO_SL 255
 
@@ -108,6 +108,11 @@ HD_MUST_CHECK enum hd_status broker_admit(struct broker *b,
 					  const struct broker_request *request,
 					  uint32_t *id,
 					  struct broker_refusal *refusal);
+/* The links of its path, or of a tree if it is to a group; free them in any
+ * case. */
+HD_MUST_CHECK enum hd_status broker_links(const struct broker *b,
+					  const struct broker_request *request,
+					  struct tree_path *out);
 /* HD_ERR_NOT_FOUND if no such connection is live. */
 HD_MUST_CHECK enum hd_status broker_release(struct broker *b, uint32_t id);
 

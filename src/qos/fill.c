@@ -58,11 +58,6 @@ static uint32_t choose_position(const struct fill *f, unsigned vl)
 	return best;
 }
 
-static uint32_t needed(uint32_t slots)
-{
-	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
-}
-
 /* The VL's entry that is not full, or FRAME_ENTRIES; there is one at most. */
 static uint32_t open_entry(const struct fill *f, unsigned vl)
 {
@@ -128,7 +123,7 @@ enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
 	if (slots > f->limit - f->total)
 		return HD_ERR_FULL;
 	if (f->mode != FILL_PAPER) {
-		uint32_t have = entries_of(f, vl), want = needed(sum);
+		uint32_t have = entries_of(f, vl), want = entries_for(sum);
 
 		if (want > have && want - have > FRAME_ENTRIES - f->n_entries)
 			return HD_ERR_FULL;
@@ -183,7 +178,7 @@ static void scaled_table(const struct fill *f, struct vlarb_entry *out,
 		uint32_t entries = 0;
 
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-			entries += needed(scaled(f->slots[vl], scale));
+			entries += entries_for(scaled(f->slots[vl], scale));
 		if (entries <= FRAME_ENTRIES)
 			break;
 	}

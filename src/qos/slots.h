@@ -23,6 +23,11 @@
 uint64_t slots_for(struct hd_rate need, struct hd_rate link);
 /* The same for the share of a link, rounded up: 20 % is 3264. */
 uint32_t slots_of_share(struct hd_ratio share);
+/* Entries that so many slots of one VL take. */
+static inline uint32_t entries_for(uint32_t slots)
+{
+	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
+}
 /* How long a full frame takes. */
 hd_time slots_frame_time(struct hd_rate link);
 /* What one slot per frame is worth. */

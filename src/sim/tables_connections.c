@@ -11,6 +11,7 @@
 
 struct asked {
 	const char *traffic, *kind, *refused_by;
+	struct fabric_loss loss;
 	hd_time time; /* the end of a step */
 	uint64_t admitted;
 	struct sim_connections c;
@@ -25,6 +26,9 @@ static const struct column columns[] = {
 	  2 },
 	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width),
 	  ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED,
+	  2 },
+	{ "formula", NULL, CELL(asked, loss.form), ORIGIN_COMPUTED },
 	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
 	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED,
 	  3 },
@@ -38,6 +42,8 @@ static const struct column step_columns[] = {
 	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
 	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
 	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED,
+	  2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED,
 	  2 },
 	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
 	{ NULL },
@@ -146,6 +152,8 @@ static struct asked row_of(const struct fabric *b, uint32_t row,
 		.traffic = b->scenario->traffic[row].name,
 		.admitted = c->asked - c->blocked,
 		.c = *c,
+		.loss = b->losses ? b->losses[row]
+				  : (struct fabric_loss){ NAN, "" },
 	};
 
 	if (!c->asked)

@@ -123,6 +123,12 @@ static const struct measure queue_measures[] = {
 	  CURVE_MEAN },
 };
 
+static const struct measure loss_measures[] = {
+	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
+	{ COMPUTED("carried", "erlangs", 6), "points", "carried", CURVE_MEAN },
+	{ COMPUTED("used", "share", 6), "points", "used", CURVE_MEAN },
+};
+
 static const struct measure fabric_measures[] = {
 	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, TAKE_MOST },
 	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN,
@@ -144,6 +150,7 @@ static const struct study_command commands[] = {
 	{ "model et", false, MEASURES(ge_measures) },
 	{ "model ajt", false, MEASURES(ge_measures) },
 	{ "model queue", false, MEASURES(queue_measures) },
+	{ "model loss", false, MEASURES(loss_measures) },
 	{ "model fabric", true, MEASURES(fabric_measures) },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))

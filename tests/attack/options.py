@@ -47,7 +47,7 @@ COMMANDS = [
     "qos explain p.conf star",
     "qos admit star", "qos bound star f.txt", "qos table 64Mb/s",
     "qos diffserv", "qos signal --requests f.txt star", "qos label p.conf",
-    "qos evaluate", "model queue", "model ge", "model credit",
+    "qos evaluate", "model queue", "model loss", "model ge", "model credit",
     "model fabric s.yaml", "bench send-lat --size 64 -n 2",
     "bench write-bw --size 64 -n 2", "decode s.yaml",
 ]

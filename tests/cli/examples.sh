@@ -395,6 +395,15 @@ claim connections "what came is what was let in and what was not" '
 	([.tables["connections over time"].rows[] | .asked] | add) >=
 	([.tables.connections.rows[] | .asked] | add)'
 
+run erlang 0
+claim erlang "blocking is what the formula says" '
+	[.tables.connections.rows[] | .formula == "Kaufman-Roberts" and
+		((.blocking - .["by formula"]) | fabs) <= .["blocking +-"]] |
+	length == 2 and all'
+claim connections "there is no formula where no single link decides" '
+	[.tables.connections.rows[] | .["by formula"] == null and
+		(.formula | startswith("none: "))] | length == 3 and all'
+
 # Ten packets per lane, twenty and thirty with one and two lanes on loan.
 run entry-threshold 0
 claim entry-threshold "eight packets open a second lane" '

@@ -96,6 +96,21 @@ jq -e '[.tables.points.rows[].class] == [1, 2, 3]' out >/dev/null || fail 'three
 status 0 "$HEDDLE" model queue mm1 --json
 jq -e '[.tables.points.rows[].class] == [1]' out >/dev/null || fail 'one class'
 
+# Erlang's tables: one call in a hundred is lost of 4.461 erlangs on 10 lines
+# and of 12.03 on 20.
+for known in 10:4.461:0.01 20:12.03:0.01 3:1:0.0625; do
+	status 0 "$HEDDLE" model loss --places "${known%%:*}" \
+		--erlangs "$(echo $known | cut -d: -f2)" --json
+	jq -e ".tables.points.rows[0].blocking as \$b |
+		(\$b / ${known##*:} - 1 | fabs) < 2e-3" out >/dev/null ||
+		fail "Erlang B of $known: $(jq .tables.points.rows[0].blocking out)"
+done
+# Two kinds on two places: of 1 + a1 + a1^2/2 + a2 states weigh a1 + a1^2/2 + a2
+# for the larger one.
+status 0 "$HEDDLE" model loss --places 2 --class 1:1 --class 2:1 --json
+near '.tables.points.rows[0].blocking' 0.428571429 # (1/2 + 1) / 3.5
+near '.tables.points.rows[1].blocking' 0.714285714 # 2.5 / 3.5
+
 # A delay is a sum of phases where it is one of several.
 status 0 "$HEDDLE" model credit --credit-delay 1 --phases 3 \
 	--upstream 2 --downstream 2

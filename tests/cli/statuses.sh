@@ -133,6 +133,10 @@ done <<'EOT'
 3 class 'a' is given twice         | qos plan a=50% a=50%
 3 'foo' is none of xy, union       | route mesh --mcast foo=h-0-0-0
 3 at most 1e100                    | model queue mm1 --lambda 1e308
+3 places 1.5: must be a whole      | model loss --places 1.5
+3 must be in 0..10000000           | model loss --erlangs -1
+3 size 0: must be a whole number   | model loss --class 0:1
+2 'foo' is not 2 numbers           | model loss --class foo
 3 not a text file: byte 4 is 0x02  | qos lint "$binary"
 3 not YAML                         | sim "$binary"
 3 not a topology                   | topo show "$quick"

@@ -130,7 +130,7 @@ done | sort -u | awk 'NF == 2 { n[$1]++; of[$1] = of[$1] " " $2 }
 cat >known <<'END'
 --against FILE FOLDER
 --capacity LIST N
---class A:B[:C] LAMBDA:CA2 N NAME=SL[,PAYLOAD]
+--class A:B[:C] LAMBDA:CA2 N NAME=SL[,PAYLOAD] SIZE:LOAD
 --fabric FILE SCENARIO
 --fail KIND SWITCH
 --listen ADDRESS:PORT ADDRESS[:PORT]

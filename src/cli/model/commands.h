@@ -12,6 +12,7 @@ extern const struct command command_model_ge;
 extern const struct command command_model_et;
 extern const struct command command_model_ajt;
 extern const struct command command_model_queue;
+extern const struct command command_model_loss;
 extern const struct command command_model_fabric;
 
 #endif

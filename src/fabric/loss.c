@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many of a row's connections are refused, by a closed form. There is one
+ * where connections come as Poisson streams, where one link decides on all that
+ * have anything to do with each other, and where its slots are all that limits:
+ * Erlang's if all ask for the same, else Kaufman's and Roberts' recursion. Of
+ * holding times only the mean matters to both.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "fabric/parts.h"
+#include "model/loss.h"
+#include "qos/broker.h"
+
+/* The connections of a row, if they ask. */
+struct stream {
+	uint32_t n;     /* that come in the run */
+	uint32_t group; /* the same for all that have a link in common */
+	struct hd_rate rate;
+	double load; /* erlangs */
+	uint8_t sl;
+	bool is_preferred;
+	const char *why; /* it is none that a form is for; or NULL */
+};
+
+/* Those of a stream that pass a link. */
+struct crossing {
+	uint32_t n;
+	uint8_t vl;
+};
+
+struct network {
+	const struct fabric *b;
+	const struct broker *broker; /* that nobody has asked yet */
+	struct stream *streams;      /* per row */
+	uint32_t n;
+	uint32_t n_ports;
+	struct crossing *crossings; /* per stream and port */
+};
+
+static struct crossing *crossing(const struct network *w, uint32_t stream,
+				 port_id port)
+{
+	return &w->crossings[(size_t)stream * w->n_ports + port];
+}
+
+static bool is_at(const struct network *w, uint32_t stream, uint32_t group,
+		  port_id port)
+{
+	return w->streams[stream].group == group &&
+	       crossing(w, stream, port)->n > 0;
+}
+
+/* ---- who comes -------------------------------------------------------- */
+
+static const char *why_not(const struct fabric *b, const struct scn_traffic *t)
+{
+	const struct scn_arrivals *a = &t->arrivals;
+
+	if (!a->gap || a->holding == HD_TIME_NEVER)
+		return "none: they stay";
+	if (a->gap_law != SCN_EXPONENTIAL)
+		return "none: arrivals are not Poisson";
+	if (t->start > 0 || t->stop < b->rules.stop)
+		return "none: they come for a part of the run";
+	return NULL;
+}
+
+static void add_stream(struct network *w, uint32_t row, hd_time linger)
+{
+	const struct scn_traffic *t = &w->b->scenario->traffic[row];
+	struct stream *x = &w->streams[row];
+
+	*x = (struct stream){ .group = row, .why = why_not(w->b, t) };
+	if (!x->why)
+		x->load = ((double)t->arrivals.holding + (double)linger) /
+			  (double)t->arrivals.gap;
+}
+
+static void count_flow(struct network *w, uint32_t k, uint32_t flow)
+{
+	struct stream *x = &w->streams[k];
+	const struct broker_request q = fabric_request_of(w->b, flow);
+	struct tree_path way;
+
+	if (broker_links(w->broker, &q, &way) != HD_OK)
+		x->why = "none: some find no way";
+	if (x->n && (x->rate.num != q.rate.num || x->rate.den != q.rate.den))
+		x->why = "none: they ask for different rates";
+	for (uint32_t i = 0; i < way.n; i++) {
+		struct crossing *c = crossing(w, k, way.links[i].port);
+
+		if (c->n && c->vl != way.links[i].vl)
+			x->why = "none: they have several lanes";
+		c->vl = way.links[i].vl;
+		c->n++;
+	}
+	tree_path_fini(&way);
+	x->rate = q.rate;
+	x->sl = q.sl;
+	x->is_preferred = q.sl == w->broker->params.pbe_sl;
+	x->n++;
+}
+
+static void count_flows(struct network *w)
+{
+	const struct scenario *s = w->b->scenario;
+
+	for (uint32_t i = 0; i < w->b->n_flows; i++) {
+		uint32_t row = w->b->flows[i].row;
+
+		if (scenario_asks(s, &s->traffic[row]))
+			count_flow(w, row, i);
+	}
+}
+
+static void merge(struct network *w, uint32_t a, uint32_t b)
+{
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (w->streams[k].group == b)
+			w->streams[k].group = a;
+	}
+}
+
+/* Preferential best effort has a share to itself. */
+static void find_groups(struct network *w)
+{
+	for (port_id p = 0; p < w->n_ports; p++) {
+		uint32_t first[2] = { w->n, w->n };
+
+		for (uint32_t k = 0; k < w->n; k++) {
+			const struct stream *x = &w->streams[k];
+			uint32_t *f = &first[x->is_preferred];
+
+			if (!crossing(w, k, p)->n)
+				continue;
+			if (*f == w->n)
+				*f = k;
+			else
+				merge(w, w->streams[*f].group, x->group);
+		}
+	}
+}
+
+/* ---- what a link has for them ----------------------------------------- */
+
+static uint32_t size_at(const struct network *w, uint32_t stream, port_id port)
+{
+	uint64_t slots =
+		slots_for(w->streams[stream].rate, w->broker->links[port].rate);
+
+	/* More than all is never let in. */
+	return slots > FRAME_SLOTS ? FRAME_SLOTS + 1 : (uint32_t)slots;
+}
+
+/* What a group needs of one of a link's two tables. */
+struct need {
+	uint32_t lanes;  /* set of those that it has there */
+	uint32_t wasted; /* those that may leave a part of one entry free */
+	const struct fill *fill;
+};
+
+static unsigned n_lanes(const struct need *n)
+{
+	return (unsigned)__builtin_popcount(n->lanes);
+}
+
+static void add_need(const struct network *w, uint32_t k, port_id port,
+		     struct need need[2])
+{
+	const struct broker_link *link = &w->broker->links[port];
+	bool high = w->broker->params.high_sls >> w->streams[k].sl & 1;
+	struct need *n = &need[high];
+	uint8_t vl = crossing(w, k, port)->vl;
+	bool is_whole = size_at(w, k, port) % ENTRY_SLOTS == 0;
+
+	n->fill = high ? &link->high : &link->low;
+	if (!is_whole || n->fill->slots[vl])
+		n->wasted |= 1u << vl;
+	n->lanes |= 1u << vl;
+}
+
+/* Slots of the entries that are free. */
+static uint32_t room_of_table(const struct need *n)
+{
+	return (FRAME_ENTRIES - n->fill->n_entries) * ENTRY_SLOTS;
+}
+
+/* Those that one lane can have, in what it has begun, too. */
+static uint32_t room_of_lane(const struct need *n)
+{
+	unsigned vl = (unsigned)__builtin_ctz(n->lanes);
+	uint32_t has = n->fill->slots[vl];
+
+	return room_of_table(n) + entries_for(has) * ENTRY_SLOTS - has;
+}
+
+/*
+ * Cuts the places of a link to what entries allow; false if that depends on who
+ * has which of them. Every lane wastes less than one.
+ */
+static bool cut_to_entries(struct need need[2], uint32_t *places)
+{
+	const struct need *only = !need[0].lanes   ? &need[1]
+				  : !need[1].lanes ? &need[0]
+						   : NULL;
+
+	if (only && !only->fill)
+		return true; /* nobody is there */
+	if (only && (n_lanes(only) == 1 || !only->wasted)) {
+		uint32_t room = n_lanes(only) == 1 ? room_of_lane(only)
+						   : room_of_table(only);
+
+		*places = room < *places ? room : *places;
+		return true;
+	}
+	for (int t = 0; t < 2; t++) {
+		const struct need *n = &need[t];
+		uint32_t most =
+			*places + (uint32_t)__builtin_popcount(n->wasted) *
+					  (ENTRY_SLOTS - 1);
+
+		if (n->lanes &&
+		    most / ENTRY_SLOTS > FRAME_ENTRIES - n->fill->n_entries)
+			return false;
+	}
+	return true;
+}
+
+/* What one SL may have, if it is the only one there. */
+static bool cut_to_share(const struct network *w, uint32_t group, port_id port,
+			 uint32_t *places)
+{
+	uint16_t sls = 0, limited = 0;
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		const struct stream *x = &w->streams[k];
+		struct hd_ratio share = w->broker->params.sl_share[x->sl];
+
+		if (!is_at(w, k, group, port))
+			continue;
+		sls |= (uint16_t)(1u << x->sl);
+		if (!share.den)
+			continue;
+		limited |= (uint16_t)(1u << x->sl);
+		uint32_t most = slots_of_share(share);
+
+		*places = most < *places ? most : *places;
+	}
+	return !limited || (sls & (sls - 1)) == 0;
+}
+
+/* Slots that the streams of a group share on a link; or why that says not all.
+ */
+static const char *places_of(const struct network *w, uint32_t group,
+			     port_id port, uint32_t *places)
+{
+	const struct broker_link *link = &w->broker->links[port];
+	struct need need[2] = { { 0 } };
+	bool is_preferred = false;
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (!is_at(w, k, group, port))
+			continue;
+		is_preferred = w->streams[k].is_preferred;
+		add_need(w, k, port, need);
+	}
+	if (is_preferred) {
+		*places = slots_of_share(w->broker->params.preferred);
+		return NULL;
+	}
+	*places = FRAME_SLOTS - link->high.total - link->low.total;
+	if (!cut_to_share(w, group, port, places))
+		return "none: an SL has a share of its own";
+	if (w->broker->params.mode == FILL_ET)
+		return "none: entries are kept for those to come";
+	if (w->broker->params.mode == FILL_STRICT &&
+	    !cut_to_entries(need, places))
+		return "none: table entries limit, too";
+	return NULL;
+}
+
+/* ---- the link that decides -------------------------------------------- */
+
+/* Whether nobody is refused elsewhere who is let in here. */
+static const char *decides(const struct network *w, uint32_t group,
+			   port_id port, uint32_t *places)
+{
+	const char *why = places_of(w, group, port, places);
+
+	for (port_id p = 0; !why && p < w->n_ports; p++) {
+		bool is_used = false;
+		uint32_t there = 0;
+
+		for (uint32_t k = 0; k < w->n; k++) {
+			if (!is_at(w, k, group, p))
+				continue;
+			is_used = true;
+			if (size_at(w, k, p) > size_at(w, k, port))
+				return "none: no single link decides";
+		}
+		if (is_used)
+			why = places_of(w, group, p, &there);
+		if (is_used && there < *places)
+			return "none: no single link decides";
+	}
+	return why;
+}
+
+static bool has_all(const struct network *w, uint32_t group, port_id port)
+{
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (w->streams[k].group == group &&
+		    crossing(w, k, port)->n != w->streams[k].n)
+			return false;
+	}
+	return true;
+}
+
+static const char *find_link(const struct network *w, uint32_t group,
+			     port_id *port, uint32_t *places)
+{
+	const char *why = "none: no single link decides";
+
+	for (port_id p = 0; p < w->n_ports; p++) {
+		if (!has_all(w, group, p))
+			continue;
+		why = decides(w, group, p, places);
+		*port = p;
+		if (!why)
+			return NULL;
+	}
+	return why;
+}
+
+static void compute(struct network *w, uint32_t group, port_id port,
+		    uint32_t places, struct fabric_loss *out)
+{
+	struct loss_class *classes = hd_alloc(w->n, sizeof(*classes));
+	double *lost = hd_alloc(w->n, sizeof(*lost));
+	uint32_t n = 0;
+	bool alike = true;
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (w->streams[k].group != group)
+			continue;
+		classes[n] = (struct loss_class){ size_at(w, k, port),
+						  w->streams[k].load };
+		alike &= classes[n].size == classes[0].size;
+		n++;
+	}
+	loss_shared(places, classes, n, lost);
+	n = 0;
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (w->streams[k].group == group)
+			out[k] = (struct fabric_loss){
+				lost[n++],
+				alike ? "Erlang B" : "Kaufman-Roberts"
+			};
+	}
+	free(classes);
+	free(lost);
+}
+
+static void judge(struct network *w, uint32_t group, struct fabric_loss *out)
+{
+	const char *why = NULL;
+	port_id port = TOPO_NONE;
+	uint32_t places = 0;
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (w->streams[k].group == group && w->streams[k].why)
+			why = "none: others on its links have none";
+	}
+	if (!why)
+		why = find_link(w, group, &port, &places);
+	if (!why) {
+		compute(w, group, port, places, out);
+		return;
+	}
+	for (uint32_t k = 0; k < w->n; k++) {
+		const struct stream *x = &w->streams[k];
+
+		if (x->group == group)
+			out[k].form = x->why ? x->why : why;
+	}
+}
+
+void fabric_build_losses(struct fabric *b, const struct broker *broker,
+			 hd_time linger)
+{
+	const struct scenario *s = b->scenario;
+	struct network w = { .b = b,
+			     .broker = broker,
+			     .n = (uint32_t)s->n_traffic,
+			     .n_ports = b->topo.n_ports };
+
+	b->losses = fabric_keep(b, w.n, sizeof(*b->losses));
+	w.streams = hd_alloc(w.n, sizeof(*w.streams));
+	for (uint32_t row = 0; row < w.n; row++) {
+		b->losses[row] = (struct fabric_loss){ NAN, "" };
+		add_stream(&w, row, linger);
+	}
+	w.crossings = hd_alloc((size_t)w.n * w.n_ports, sizeof(*w.crossings));
+	count_flows(&w);
+	find_groups(&w);
+	for (uint32_t k = 0; k < w.n; k++) {
+		if (w.streams[k].n && w.streams[k].group == k)
+			judge(&w, k, b->losses);
+	}
+	free(w.crossings);
+	free(w.streams);
+}
