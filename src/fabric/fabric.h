@@ -186,6 +186,14 @@ HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
 bool fabric_address(const struct fabric *b, port_id from, port_id to,
 		    struct sim_address *out);
 
+/*
+ * The P_Key that `from` sends with to `to` (TOPO_NONE: to a group, or to
+ * several): its own of a partition of the scenario. NULL: of the default one
+ * or, with a file of partitions, of the one that OpenSM chooses for the two.
+ */
+uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
+		    port_id to);
+
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
 void fabric_port_name(const struct fabric *b, uint32_t port,
 		      struct strbuf *out);

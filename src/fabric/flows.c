@@ -117,27 +117,6 @@ static void set_size(const struct scenario *s, const struct scn_traffic *t,
 		f->last_bytes = (uint32_t)(payload % mtu + overhead);
 }
 
-/* The P_Key that a host uses in a partition: its own, if it is a member. */
-static uint16_t key_of(const struct fabric *b, const struct scn_traffic *t,
-		       port_id source)
-{
-	if (!t->partition)
-		return fabric_own_key(b, source, 0x7fff);
-	return fabric_own_key(b, source,
-			      scenario_pkey(b->scenario, t->partition));
-}
-
-uint16_t fabric_own_key(const struct fabric *b, port_id source, uint16_t key)
-{
-	const struct pkey_table *table = &b->subnet.pkeys[source];
-
-	for (unsigned i = 0; i < table->n; i++) {
-		if ((table->keys[i] & 0x7fff) == key)
-			return table->keys[i];
-	}
-	return key | PKEY_FULL; /* who is no member may still try */
-}
-
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl)
 {
 	return (uint8_t)(t->tclass == SCN_TCLASS_SL ? sl : t->tclass);
@@ -164,7 +143,7 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 		.row = row,
 		.to.self = SIM_NONE,
 		.sl = (uint8_t)scenario_sl(b->scenario, t),
-		.pkey = key_of(b, t, source),
+		.pkey = fabric_key(b, t->partition, source, TOPO_NONE),
 		.management = t->management,
 		.posted = t->transport != SCN_NO_TRANSPORT,
 		.start = t->start,

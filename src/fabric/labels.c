@@ -22,17 +22,34 @@ void fabric_program_partitions(struct fabric *b)
 			   &b->subnet);
 }
 
-/* Without a partition of the row's own, the one that OpenSM chooses. */
-static uint16_t shared_key(const struct fabric *b, const struct scn_traffic *t,
+/* Without a partition of one's own, the one that OpenSM chooses. */
+static uint16_t shared_key(const struct fabric *b, const char *partition,
 			   port_id from, port_id to)
 {
-	if (t->partition)
-		return scenario_pkey(b->scenario, t->partition);
+	if (partition)
+		return scenario_pkey(b->scenario, partition);
 	if (!b->scenario->partitions || to == TOPO_NONE)
 		return PARTITION_DEFAULT; /* of groups, too */
 	uint16_t key = partitions_common(&b->subnet, from, to);
 
 	return key ? key : PARTITION_DEFAULT;
+}
+
+static uint16_t own_key(const struct fabric *b, port_id source, uint16_t key)
+{
+	const struct pkey_table *table = &b->subnet.pkeys[source];
+
+	for (unsigned i = 0; i < table->n; i++) {
+		if ((table->keys[i] & ~PKEY_FULL) == key)
+			return table->keys[i];
+	}
+	return key | PKEY_FULL; /* who is no member may still try */
+}
+
+uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
+		    port_id to)
+{
+	return own_key(b, from, shared_key(b, partition, from, to));
 }
 
 static uint8_t partition_sl(const struct fabric *b, uint16_t key)
@@ -51,7 +68,7 @@ static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t,
 	const struct scenario *s = b->scenario;
 
 	if (!s->policy)
-		return partition_sl(b, shared_key(b, t, from, to));
+		return partition_sl(b, shared_key(b, t->partition, from, to));
 	const struct policy_query q = {
 		.source = from,
 		.destination = to,
@@ -126,9 +143,10 @@ static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 		if (i == f->to.self)
 			continue;
 		port_id to = port_of(l->b, from, &f->to.list[i]);
-		const struct label at = { from, to,
-					  path_label(l->b, t, from, to),
-					  shared_key(l->b, t, from, to) };
+		const struct label at = {
+			from, to, path_label(l->b, t, from, to),
+			shared_key(l->b, t->partition, from, to)
+		};
 
 		if (own.from == TOPO_NONE)
 			own = at;
@@ -140,7 +158,7 @@ static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 			return refuse_mixture(l, &own, &at);
 	}
 	if (own.from != TOPO_NONE)
-		f->pkey = fabric_own_key(l->b, from, own.key);
+		f->pkey = own_key(l->b, from, own.key);
 	return HD_OK;
 }
 
@@ -179,5 +197,6 @@ void fabric_label_group(struct fabric *b, uint32_t row)
 	struct scn_traffic *t = &b->scenario->traffic[row];
 
 	if (scenario_is_labelled(b->scenario, t) && t->pattern == SCN_GROUP)
-		t->sl = partition_sl(b, shared_key(b, t, TOPO_NONE, TOPO_NONE));
+		t->sl = partition_sl(
+			b, shared_key(b, t->partition, TOPO_NONE, TOPO_NONE));
 }

@@ -82,8 +82,6 @@ void fabric_build_losses(struct fabric *b, const struct broker *broker,
 			 hd_time linger);
 /* TClass of a packet of the row with that SL. */
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
-/* A key as `source` has it, full or limited; as a full member's if not. */
-uint16_t fabric_own_key(const struct fabric *b, port_id source, uint16_t key);
 /* P_Keys by the scenario's file (labels.c); */
 void fabric_program_partitions(struct fabric *b);
 /* SL and P_Keys of the flows from `first` on, which are those of a row, by

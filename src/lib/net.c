@@ -72,7 +72,8 @@ static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
 	struct sim_arrival a;
 
 	message_packet(n->fabric, n->hosts->ports[m->source],
-		       n->hosts->ports[m->target], line_sl(n, m),
+		       n->hosts->ports[m->target],
+		       (struct packet_label){ .sl = line_sl(n, m) },
 		       message_payload(m->bytes,
 				       n->fabric->scenario->fabric.mtu,
 				       m->sent),

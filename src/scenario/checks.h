@@ -18,6 +18,9 @@ HD_MUST_CHECK enum hd_status check_job_goal(const struct scenario *s,
 /* There is no class of that name. */
 enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 			    char *const *service);
+/* That of a row or job; NULL is the default one. */
+HD_MUST_CHECK enum hd_status check_partition(const struct scenario *s,
+					     struct diag *d, char *const *name);
 
 /* What OpenSM's files say, into the scenario (opensm.c); and out of it. */
 HD_MUST_CHECK enum hd_status read_opensm(struct scenario *s, struct diag *d);

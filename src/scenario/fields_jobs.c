@@ -50,6 +50,8 @@ const struct schema_row scenario_job_fields[] = {
 	{ "jobs[].sl", SCHEMA_UINT, JOB(sl), .initial = "auto", .word = "auto",
 	  .word_value = SCN_SL_AUTO, .high = "15",
 	  .help = "instead of a class; auto: the class's, or 0" },
+	{ "jobs[].partition", SCHEMA_TEXT, JOB(partition), .optional = true,
+	  .help = "whose P_Key its packets have; absent: as traffic[].partition" },
 	{ "jobs[].repeat", SCHEMA_UINT, JOB(repeat), .initial = "1", .low = "1",
 	  .high = "1000000",
 	  .help = "iterations; each rank goes on without waiting for others" },

@@ -102,6 +102,8 @@ static enum hd_status check_job(const struct scenario *s, struct diag *d,
 		return scenario_refuse(s, d, &j->sl,
 				       "job '%s' has both a class and an SL",
 				       j->name);
+	if (check_partition(s, d, &j->partition) != HD_OK)
+		return d->status;
 	if (j->rails == SCN_RAILS_PEER && !s->fabric.inner.rate.num)
 		return scenario_refuse(s, d, &j->rails,
 				       "job '%s': rails of peers need a link "

@@ -409,6 +409,15 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
+enum hd_status check_partition(const struct scenario *s, struct diag *d,
+			       char *const *name)
+{
+	if (!*name || scenario_pkey(s, *name))
+		return HD_OK;
+	return scenario_refuse(s, d, name,
+			       "no partition '%s' in qos.partitions", *name);
+}
+
 enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 			    char *const *service)
 {
@@ -463,10 +472,8 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				       "traffic '%s' has both a class and an "
 				       "SL",
 				       t->name);
-	if (t->partition && !scenario_pkey(s, t->partition))
-		return scenario_refuse(s, d, &t->partition,
-				       "no partition '%s' in qos.partitions",
-				       t->partition);
+	if (check_partition(s, d, &t->partition) != HD_OK)
+		return d->status;
 	if (t->pattern == SCN_GROUP && !t->group)
 		return scenario_refuse(s, d, t, "traffic '%s' needs a group",
 				       t->name);

@@ -449,6 +449,7 @@ struct scn_job {
 	hd_time ack_timeout; /* of rc */
 	char *service;       /* a class, or NULL */
 	uint64_t sl;         /* or SCN_SL_AUTO */
+	char *partition;     /* NULL: the default one */
 	uint64_t repeat;
 	hd_time start;
 	struct scn_step *program;

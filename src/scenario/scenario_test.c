@@ -169,6 +169,8 @@ static const struct {
 	  "x.yaml:3:49: qos.thresholds.high: 'x' is not a list of VLs" },
 	{ HEAD "traffic: [{name: a, kind: saturating, partition: p}]\n",
 	  "x.yaml:3:50: no partition 'p' in qos.partitions" },
+	{ HEAD "jobs: [{name: a, partition: p, program: [{compute: 1us}]}]\n",
+	  "x.yaml:3:29: no partition 'p' in qos.partitions" },
 	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group}]\n",
 	  "x.yaml:3:18: traffic 'a' needs a group" },
 	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group, group: "

@@ -195,7 +195,7 @@ enum hd_status courier_open(struct couriers *all,
 	const struct connecting how = {
 		.from = { SEND_DEPTH, 1 },
 		.to = { 1, RECV_DEPTH },
-		.pkey = 0xffff,
+		.pkey = want->pkey,
 		.sl = want->sl,
 		.ack_timeout = want->ack_timeout,
 	};

@@ -40,6 +40,7 @@ struct courier_listener {
 struct courier_want {
 	uint32_t from, to; /* sim's end nodes, of one subnet */
 	uint8_t sl;
+	uint16_t pkey;
 	hd_time ack_timeout;
 	const struct courier_listener *listener; /* borrowed */
 	void *context;

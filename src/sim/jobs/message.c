@@ -50,7 +50,8 @@ static void multicast_packet(const struct placed *p, const struct message *m,
 
 	*out = (struct sim_arrival){
 		.source = from->node,
-		.pkey = 0xffff,
+		.pkey = fabric_key(p->fabric, p->scn->partition, from->port,
+				   TOPO_NONE),
 		.bytes = bytes < SIM_LEAST_BYTES ? SIM_LEAST_BYTES : bytes,
 		.kind = m->kind == MSG_REDUCE ? SIM_CONTRIBUTION : SIM_DATA,
 		.number = m->tag + m->sent,
@@ -79,6 +80,7 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 {
 	const struct placed *p = s->of;
 	const struct message *m = message_at(p, id);
+	const struct packet_label label = { p->sl, p->scn->partition };
 	struct sim_arrival a;
 
 	/* That there is a way was found out in the beginning. */
@@ -86,7 +88,7 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 		multicast_packet(p, m, &a);
 	else
 		message_packet(p->fabric, p->actors[m->sender].port,
-			       p->actors[m->target].port, p->sl,
+			       p->actors[m->target].port, label,
 			       packet_payload(p, m), &a);
 	a.time = when;
 	a.turn = turn_of(s, m, when);

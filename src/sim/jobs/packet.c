@@ -2,22 +2,23 @@
 #include "sim/jobs/packet.h"
 
 void message_packet(const struct fabric *f, port_id from, port_id to,
-		    unsigned sl, uint32_t payload, struct sim_arrival *out)
+		    struct packet_label label, uint32_t payload,
+		    struct sim_arrival *out)
 {
 	struct sim_address way = { .target = TOPO_NONE };
 
 	fabric_address(f, from, to, &way);
 	*out = (struct sim_arrival){
 		.source = f->end_of_origin[from],
-		.pkey = 0xffff,
+		.pkey = fabric_key(f, label.partition, from, to),
 		.bytes = payload + (uint32_t)f->scenario->fabric.overhead,
 		.kind = SIM_DATA,
 		.dlid = way.dlid,
 		.global = way.target != TOPO_NONE,
 		.target = way.target,
-		.tclass = (uint8_t)sl,
+		.tclass = (uint8_t)label.sl,
 		.hop_limit = 64,
-		.sl = path_sl(&f->subnet, from, way.dlid, (uint8_t)sl),
+		.sl = path_sl(&f->subnet, from, way.dlid, (uint8_t)label.sl),
 	};
 	if (out->global)
 		out->bytes += f->grh_bytes;

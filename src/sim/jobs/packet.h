@@ -24,8 +24,14 @@ static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu,
 	return (uint32_t)(rest < mtu ? rest : mtu);
 }
 
+struct packet_label {
+	unsigned sl;
+	const char *partition; /* NULL: none is named (fabric_key) */
+};
+
 /* From one end port to another, between which there is a way: all but time. */
 void message_packet(const struct fabric *f, port_id from, port_id to,
-		    unsigned sl, uint32_t payload, struct sim_arrival *out);
+		    struct packet_label label, uint32_t payload,
+		    struct sim_arrival *out);
 
 #endif

@@ -186,6 +186,8 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 		.from = from->node,
 		.to = to->node,
 		.sl = p->sl,
+		.pkey = fabric_key(p->fabric, p->scn->partition, from->port,
+				   to->port),
 		.ack_timeout = p->scn->ack_timeout,
 		.listener = &listener,
 		.context = p,

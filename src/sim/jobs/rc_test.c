@@ -508,6 +508,54 @@ static void servers_at_home_take_no_time(void **state)
 			 0);
 }
 
+/*
+ * A2: h0 is a full member of the partition, h1 and h2 are limited ones, h3 is
+ * none. Who may not talk waits for ever, over queue pairs or without.
+ */
+static void partitions_keep_jobs_apart(void **state)
+{
+	static const struct {
+		const char *on, *partition;
+		bool passes, passes_enforced;
+	} cases[] = {
+		{ "h0, h1", ", partition: p", true, true },
+		{ "h1, h0", ", partition: p", true, true },
+		{ "h1, h2", ", partition: p", false, false },
+		{ "h0, h3", ", partition: p", false, false },
+		/* Its port lacks the key, and only a switch asks for it. */
+		{ "h3, h0", ", partition: p", true, false },
+		{ "h1, h2", "", true, true },
+		{ "h0, h3", "", true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * sizeof(cases) / sizeof(*cases); i++) {
+		bool is_rc = i & 1, enforced = i & 2;
+		char text[1024];
+
+		snprintf(
+			text, sizeof(text),
+			"fabric: {topology: {kind: star, hosts: 4}}\nqos:\n"
+			"  enforce: %s\n  partitions: [{name: p, key: 5, full: "
+			"h0, limited: [h1, h2]}]\njobs:\n- {name: a, "
+			"transport: %s, ranks: 2, on: [%s]%s, program: "
+			"[{shift: 100}]}\nrun: {horizon: 20ms}\n",
+			enforced ? "true" : "false", is_rc ? "rc" : "plain",
+			cases[i / 4].on, cases[i / 4].partition);
+		struct outcome o = run_on(text, 1);
+		bool passes = enforced ? cases[i / 4].passes_enforced
+				       : cases[i / 4].passes;
+
+		/* Answers come back with a full member's key, and h3 is none.
+		 */
+		if (is_rc && strcmp(cases[i / 4].on, "h3, h0") == 0)
+			passes = passes && !*cases[i / 4].partition;
+		if (o.well != passes)
+			fail_msg("%s", text);
+		results_free(o.results);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +576,7 @@ int main(void)
 		cmocka_unit_test(many_wait_for_acknowledgements),
 		cmocka_unit_test(rails_have_queue_pairs_of_their_own),
 		cmocka_unit_test(servers_at_home_take_no_time),
+		cmocka_unit_test(partitions_keep_jobs_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
