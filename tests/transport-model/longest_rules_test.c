@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The longest message of a queue pair, 2^31 bytes, in both directions. */
+#include "allow_for_tests.h"
 #include "base/seeds_for_tests.h"
 #include "rules_for_tests.h"
-
-static bool allow_all(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		      uint64_t len, unsigned access)
-{
-	(void)context;
-	(void)pd;
-	(void)key;
-	(void)addr;
-	(void)len;
-	(void)access;
-	return true;
-}
 
 static uint64_t bytes_landed;
 

@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+#include "allow_for_tests.h"
 #include "transport/qp.h"
 #include "wire/capture.h"
 #include "wire/roce.h"
@@ -46,18 +47,6 @@ struct side {
 
 static struct side sides[MAX_SIDES];
 static unsigned n_sides;
-
-static bool on_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		      uint64_t len, unsigned access)
-{
-	(void)context;
-	(void)pd;
-	(void)key;
-	(void)addr;
-	(void)len;
-	(void)access;
-	return true;
-}
 
 static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
 		    size_t len)
@@ -136,7 +125,7 @@ static void side_start(struct side *s, const struct packet *first)
 			     .max_dest_rd = 16 };
 	struct recv_wr wr = { .n_sge = 1 };
 
-	s->owner = (struct qp_owner){ s,           on_allows, on_read,
+	s->owner = (struct qp_owner){ s,           allow_all, on_read,
 				      on_write,    on_atomic, on_invalidate,
 				      on_complete, on_event,  on_take };
 	s->qp = qp_new(&params, &s->owner);
