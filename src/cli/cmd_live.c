@@ -7,38 +7,6 @@
  * it as they are, and it says what is wrong with them.
  */
 
-struct values {
-	/* cppcheck-suppress unusedStructMember ; read by command_parse */
-	struct common_options common;
-	const char *name;
-};
-
-static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ NULL },
-};
-
-static int ask(const struct command *self, int argc, char **argv,
-	       struct values *v)
-{
-	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
-
-	if (!command_parse(self, v, argc, argv, &n_args, &status))
-		return status;
-	status =
-		live_ask(v->name, command_short_name(self), argv, n_args, &out);
-	strbuf_fini(&out);
-	return status;
-}
-
-static int pass_on(const struct command *self, int argc, char **argv)
-{
-	struct values v = { 0 };
-
-	return ask(self, argc, argv, &v);
-}
-
 static const struct example link_examples[] = {
 	{ "heddle live link leaf3:19 down", "pull the cable at port 19" },
 	{ "heddle live link h0 speed EDR", "let a host's link train at EDR" },
@@ -53,9 +21,9 @@ static const struct command command_live_link = {
 		"A PORT is 'leaf3:19', or the name of a host with one port. "
 		"Both ends of the cable change, and switches say so to their "
 		"subnet manager (trap 128).",
-	.options = options,
+	.options = live_options,
 	.examples = link_examples,
-	.run = pass_on,
+	.run = live_pass_on,
 };
 
 static const struct example error_examples[] = {
@@ -69,15 +37,15 @@ static const struct command command_live_error = {
 	.summary = "add to a counter of a port",
 	.arguments = "PORT COUNTER N",
 	.description = "COUNTER is a name that perfquery prints.",
-	.options = options,
+	.options = live_options,
 	.examples = error_examples,
-	.run = pass_on,
+	.run = live_pass_on,
 };
 
 static int run_down(const struct command *self, int argc, char **argv)
 {
-	struct values v = { 0 };
-	int status = ask(self, argc, argv, &v);
+	struct live_values v = { 0 };
+	int status = live_forward(self, argc, argv, &v);
 
 	/* Help was asked for, perhaps: there is no name then. */
 	if (status == EXIT_DONE && v.name)
@@ -95,7 +63,7 @@ static const struct command command_live_down = {
 	.summary = "end a live fabric",
 	.arguments = "",
 	.description = "Programs that are attached find their adapter gone.",
-	.options = options,
+	.options = live_options,
 	.examples = down_examples,
 	.run = run_down,
 };

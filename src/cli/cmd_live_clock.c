@@ -1,34 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
 #include "cli/commands.h"
 #include "cli/live/live.h"
-
-struct values {
-	/* cppcheck-suppress unusedStructMember ; read by command_parse */
-	struct common_options common;
-	const char *name;
-};
-
-static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ NULL },
-};
-
-static int run(const struct command *self, int argc, char **argv)
-{
-	struct values v = { 0 };
-	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
-
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	status = live_ask(v.name, "clock", argv, n_args, &out);
-	if (status == EXIT_DONE && out.len > 0)
-		fputs(out.text, stdout);
-	strbuf_fini(&out);
-	return status;
-}
 
 static const struct example examples[] = {
 	{ "heddle live clock hold", "start programs, and let none send yet" },
@@ -46,7 +18,7 @@ const struct command command_live_clock = {
 		"that are to begin at the same time are started while it is "
 		"held. Without a word: the time, how many programs there are, "
 		"and what they have asked for.",
-	.options = options,
+	.options = live_options,
 	.examples = examples,
-	.run = run,
+	.run = live_pass_on,
 };

@@ -2,6 +2,7 @@
 #include "cli/live/live.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +44,32 @@ int live_ask_with(const char *name, const char *verb, char **words, int n,
 
 	free(dir);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
+}
+
+const struct option live_options[] = {
+	LIVE_NAME_OPTION(struct live_values),
+	{ NULL },
+};
+
+int live_forward(const struct command *self, int argc, char **argv,
+		 struct live_values *v)
+{
+	struct strbuf out = STRBUF_INIT;
+	int n_args, status;
+
+	if (!command_parse(self, v, argc, argv, &n_args, &status))
+		return status;
+	status =
+		live_ask(v->name, command_short_name(self), argv, n_args, &out);
+	if (status == EXIT_DONE && out.len > 0)
+		fputs(out.text, stdout);
+	strbuf_fini(&out);
+	return status;
+}
+
+int live_pass_on(const struct command *self, int argc, char **argv)
+{
+	struct live_values v = { 0 };
+
+	return live_forward(self, argc, argv, &v);
 }
