@@ -134,6 +134,11 @@ const struct schema_row scenario_fields[] = {
 	{ "fabric.host.input_buffer", SCHEMA_AMOUNT, FABRIC(host_buffer),
 	  .initial = "4 packets", .base = SCHEMA_SIZE,
 	  .choices = scn_packet_words, .low = "1", .help = "per port and VL" },
+	{ "fabric.host.out_of_order", SCHEMA_UINT, FABRIC(out_of_order),
+	  .initial = "0", .high = "65536",
+	  .help = "packets ahead of the expected one, at most, that a queue "
+		  "pair (rc) keeps until that one comes; it asks for what is "
+		  "further ahead again. 0: for all" },
 	{ "fabric.packet", SCHEMA_MAP, .help = "what packets look like" },
 	{ "fabric.packet.overhead", SCHEMA_SIZE, FABRIC(overhead),
 	  .initial = "26", .high = "256",

@@ -120,6 +120,7 @@ struct scn_fabric {
 	size_t n_links;
 	struct scn_switch sw;
 	struct schema_amount host_buffer;
+	uint64_t out_of_order; /* packets that rc keeps before their turn */
 	uint64_t overhead;
 	enum scn_grh multicast_grh; /* what multicast packets have more */
 	uint64_t mtu;

@@ -10,7 +10,7 @@
 
 struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 {
-	if (params->max_send == 0 ||
+	if (params->max_send == 0 || params->window > QP_MAX_WINDOW ||
 	    (params->max_recv == 0 && !params->shared_recv))
 		return NULL;
 	struct qp *qp = hd_alloc(1, sizeof(*qp));
@@ -25,6 +25,7 @@ struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 void qp_free(struct qp *qp)
 {
 	requester_fini(&qp->rq);
+	early_fini(qp);
 	responder_fini(&qp->rs);
 	free(qp);
 }
@@ -202,6 +203,7 @@ static void reset(struct qp *qp)
 	qp->state = QPS_RESET;
 	qp->attr = (struct qp_attr){ 0 };
 	requester_reset(&qp->rq);
+	early_fini(qp);
 	responder_reset(&qp->rs);
 }
 
@@ -466,4 +468,9 @@ bool qp_take_becn(struct qp *qp)
 uint64_t qp_retries(const struct qp *qp)
 {
 	return qp->rq.retries;
+}
+
+uint64_t qp_early(const struct qp *qp)
+{
+	return qp->rs.n_early;
 }

@@ -97,7 +97,15 @@ struct qp_params {
 	uint32_t max_send, max_recv; /* work requests */
 	bool signal_all;
 	bool shared_recv; /* receives come from take_shared */
+	/*
+	 * RC: requests that many packets ahead of the expected one, at most,
+	 * are kept until it comes. 0, as InfiniBand has it: none is, and the
+	 * first one that is ahead is answered by a NAK.
+	 */
+	uint32_t window;
 };
+
+#define QP_MAX_WINDOW 65536
 
 /* What modify sets; the mask says which fields count. */
 enum {
@@ -140,7 +148,10 @@ struct qp_attr {
 	uint32_t ack_every; /* packets of a long message; 0 = 16 */
 };
 
-/* NULL if max_send or max_recv is 0 where one is needed. */
+/*
+ * NULL if max_send or max_recv is 0 where one is needed, or the window is
+ * wider than QP_MAX_WINDOW.
+ */
 struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner);
 void qp_free(struct qp *qp);
 
@@ -205,6 +216,8 @@ void qp_timer(struct qp *qp, hd_time now);
 
 /* How often it went back to send again what was lost. */
 uint64_t qp_retries(const struct qp *qp);
+/* How many requests came before their turn, kept or not. */
+uint64_t qp_early(const struct qp *qp);
 
 /*
  * What it remembers, as bytes and back, into one that was made and connected in

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "base/pack.h"
 #include "transport/wire_for_tests.h"
 
 #define STEPS 20000
@@ -602,30 +601,6 @@ static void a_notification_has_its_reserved_bytes(void **state)
 	}
 }
 
-/* A pair of other queue pairs with all that the bytes of these say. */
-static struct pair *saved_and_restored(struct pair *p)
-{
-	struct pair *again = pair_new(QP_RC, NULL);
-	struct side fresh[2] = { again->side[0], again->side[1] };
-
-	*again = *p;
-	for (unsigned i = 0; i < 2; i++) {
-		struct strbuf bytes = STRBUF_INIT;
-		struct pack pack;
-
-		again->side[i].qp = fresh[i].qp;
-		again->side[i].owner = fresh[i].owner;
-		pack_to(&pack, &bytes);
-		qp_pack(p->side[i].qp, &pack);
-		pack_from(&pack, bytes.text, bytes.len);
-		qp_pack(again->side[i].qp, &pack);
-		assert_true(pack_is_done(&pack));
-		strbuf_fini(&bytes);
-	}
-	pair_free(p);
-	return again;
-}
-
 /* After any step, and late in the life of its queues. */
 static void a_saved_queue_pair_goes_on_as_it_was(void **state)
 {
@@ -640,7 +615,7 @@ static void a_saved_queue_pair_goes_on_as_it_was(void **state)
 		p->side[0].n_done = 0;
 		post_everything(p);
 		pair_run(p, step);
-		p = saved_and_restored(p);
+		p = pair_saved_and_restored(p, 0);
 		pair_run(p, STEPS);
 		assert_everything(p);
 		pair_free(p);

@@ -412,7 +412,7 @@ static bool execute_write(struct qp *qp, const struct packet *p)
 	if (end > r->write.dma_len ||
 	    (ends_message(p->bth.opcode) && end != r->write.dma_len))
 		return refuse(qp, &bad_request);
-	if (p->payload_len)
+	if (p->payload_len && !r->in_place)
 		qp->owner->write(qp->owner->context, r->write.rkey,
 				 r->write.va + r->received, p->payload,
 				 p->payload_len);
@@ -598,31 +598,54 @@ static void on_duplicate(struct qp *qp, const struct packet *p)
 		send_ack(qp, psn_add(qp->rs.epsn, PSN_MASK));
 }
 
+/* The expected packet; false if that is what it still is. */
+static bool take_expected(struct qp *qp, const struct packet *p)
+{
+	struct responder *r = &qp->rs;
+	unsigned op = p->bth.opcode & OP_MASK;
+
+	r->nak_sent = false;
+	if (!follows(r, p->bth.opcode) || !is_permitted(qp, op))
+		return refuse(qp, &bad_request);
+	if (!execute(qp, p))
+		return false;
+	uint32_t psn = r->epsn;
+
+	r->epsn = psn_add(r->epsn, 1);
+	if (p->bth.ack_req && (is_send(op) || is_write(op)))
+		send_ack(qp, psn);
+	return true;
+}
+
+/* Those that came before their turn, and whose turn it is now. */
+static void take_early(struct qp *qp)
+{
+	struct early *e;
+	bool goes_on = true;
+
+	while (goes_on && (e = early_take(qp))) {
+		qp->rs.in_place = e->in_place;
+		goes_on = take_expected(qp, &e->packet);
+		qp->rs.in_place = false;
+		free(e);
+	}
+}
+
 void responder_receive(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->rs;
 	int32_t ahead = psn_diff(p->bth.psn, r->epsn);
-	unsigned op = p->bth.opcode & OP_MASK;
 
 	if (ahead < 0) {
 		on_duplicate(qp, p);
 		return;
 	}
 	if (ahead > 0) {
-		if (!r->nak_sent)
+		r->n_early++;
+		if (!early_keep(qp, p) && !r->nak_sent)
 			send_nak(qp, AETH_NAK + NAK_PSN_ERROR);
 		return;
 	}
-	r->nak_sent = false;
-	if (!follows(r, p->bth.opcode) || !is_permitted(qp, op)) {
-		(void)refuse(qp, &bad_request);
-		return;
-	}
-	if (!execute(qp, p))
-		return;
-	uint32_t psn = r->epsn;
-
-	r->epsn = psn_add(r->epsn, 1);
-	if (p->bth.ack_req && (is_send(op) || is_write(op)))
-		send_ack(qp, psn);
+	if (take_expected(qp, p))
+		take_early(qp);
 }

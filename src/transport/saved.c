@@ -106,6 +106,7 @@ static const struct pack_member responder_members[] = {
 	PACK(responder, next_resource), PACK(responder, answer_head),
 	PACK(responder, answer_tail),   PACK(responder, fresh),
 	PACK(responder, becn_due),      PACK(responder, established),
+	PACK(responder, n_early),
 };
 
 static const struct pack_member resource_members[] = {
@@ -124,7 +125,7 @@ static const struct pack_member answer_members[] = {
 
 PACK_KNOWS(resource, 40);
 PACK_KNOWS(answer, 64);
-PACK_KNOWS(responder, 400);
+PACK_KNOWS(responder, 416);
 
 static bool responder_is_sound(const struct responder *r)
 {
@@ -163,7 +164,7 @@ static void pack_responder(struct pack *p, struct responder *r)
 	}
 }
 
-PACK_KNOWS(qp, 624);
+PACK_KNOWS(qp, 648);
 
 void qp_pack(struct qp *qp, struct pack *p)
 {
@@ -175,4 +176,6 @@ void qp_pack(struct qp *qp, struct pack *p)
 	pack_bool(p, &qp->becn_seen);
 	pack_requester(p, &qp->rq);
 	pack_responder(p, &qp->rs);
+	if (qp->params.window)
+		early_pack(qp, p);
 }

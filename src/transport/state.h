@@ -79,6 +79,13 @@ struct answer {
 
 enum incoming { IN_NOTHING, IN_SEND, IN_WRITE };
 
+/* A request that came before its turn, with its data. */
+struct early {
+	struct packet packet;
+	bool in_place; /* the data are where they belong */
+	uint8_t data[];
+};
+
 struct responder {
 	uint32_t epsn, msn;
 	bool nak_sent; /* silent until the expected PSN comes */
@@ -100,6 +107,10 @@ struct responder {
 	uint32_t fresh; /* answers that hold a resource */
 	bool becn_due;
 	bool established;
+
+	bool in_place;        /* the data of the packet at hand are */
+	struct early **early; /* by PSN; NULL: it never had one */
+	uint64_t n_early;     /* that came, ever */
 };
 
 struct qp {
@@ -202,6 +213,15 @@ bool responder_take(struct qp *qp);
 void responder_complete(struct qp *qp, const struct completion *like,
 			enum wc_status status);
 void responder_answer(struct qp *qp, const struct answer *answer);
+
+/* ---- early.c ----------------------------------------------------------- */
+
+/* One that is ahead of the expected one; false if it is too far ahead. */
+bool early_keep(struct qp *qp, const struct packet *p);
+/* The expected one if it is here, which is then the caller's to free. */
+struct early *early_take(struct qp *qp);
+void early_fini(struct qp *qp);
+void early_pack(struct qp *qp, struct pack *p);
 
 /* ---- unreliable.c ------------------------------------------------------ */
 

@@ -179,7 +179,9 @@ static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a,
 	return HD_OK;
 }
 
-static inline struct pair *pair_new(enum qp_kind kind, const struct qp_attr *a)
+/* With as wide a window for requests that come early. */
+static inline struct pair *
+pair_with_window(enum qp_kind kind, const struct qp_attr *a, uint32_t window)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 
@@ -191,7 +193,8 @@ static inline struct pair *pair_new(enum qp_kind kind, const struct qp_attr *a)
 					    .qpn = 100 + i,
 					    .pd = PD,
 					    .max_send = 64,
-					    .max_recv = 64 };
+					    .max_recv = 64,
+					    .window = window };
 
 		s->owner = (struct qp_owner){
 			s,           side_allows,     side_read,     side_write,
@@ -205,11 +208,42 @@ static inline struct pair *pair_new(enum qp_kind kind, const struct qp_attr *a)
 	return p;
 }
 
+static inline struct pair *pair_new(enum qp_kind kind, const struct qp_attr *a)
+{
+	return pair_with_window(kind, a, 0);
+}
+
 static inline void pair_free(struct pair *p)
 {
 	qp_free(p->side[0].qp);
 	qp_free(p->side[1].qp);
 	free(p);
+}
+
+/* A pair of other queue pairs with all that the bytes of these say. */
+static inline struct pair *pair_saved_and_restored(struct pair *p,
+						   uint32_t window)
+{
+	struct pair *again = pair_with_window(QP_RC, NULL, window);
+	struct side fresh[2] = { again->side[0], again->side[1] };
+
+	*again = *p;
+	for (unsigned i = 0; i < 2; i++) {
+		struct strbuf bytes = STRBUF_INIT;
+		struct pack pack;
+
+		again->side[i].qp = fresh[i].qp;
+		again->side[i].owner = fresh[i].owner;
+		pack_to(&pack, &bytes);
+		qp_pack(p->side[i].qp, &pack);
+		pack_from(&pack, bytes.text, bytes.len);
+		qp_pack(again->side[i].qp, &pack);
+		if (!pack_is_done(&pack))
+			abort();
+		strbuf_fini(&bytes);
+	}
+	pair_free(p);
+	return again;
 }
 
 /* Puts a packet on its way; a late one changes places with the last. */

@@ -29,6 +29,7 @@ struct courier {
 	uint32_t under_way; /* SENDs */
 	uint64_t sends;
 	uint64_t retries; /* if another process has the source */
+	uint64_t early;   /* ... or the destination */
 	bool is_broken;
 };
 
@@ -220,9 +221,9 @@ void couriers_attach(struct couriers *all, struct sim *s)
 }
 
 /* Of a run that several processes compute. */
-static bool source_is_elsewhere(const struct courier *c)
+static bool is_elsewhere(const struct v_qp *qp)
 {
-	const struct lab *lab = c->link.from->dev->lab;
+	const struct lab *lab = qp->dev->lab;
 
 	return lab->pools[lab->number].is_elsewhere;
 }
@@ -234,9 +235,11 @@ struct courier_counts courier_counts(const struct couriers *all,
 
 	return (struct courier_counts){
 		.sends = c->sends,
-		.retries = source_is_elsewhere(c)
+		.retries = is_elsewhere(c->link.from)
 				   ? c->retries
 				   : qp_retries(c->link.from->qp),
+		.early = is_elsewhere(c->link.to) ? c->early
+						  : qp_early(c->link.to->qp),
 		.is_broken = c->is_broken,
 	};
 }
@@ -252,11 +255,16 @@ void couriers_collect(struct couriers *all, struct pack *k, uint32_t part)
 	for (uint32_t i = 0; i < all->n; i++) {
 		struct courier *c = &all->items[i];
 
-		if (c->link.from->dev->lab->number != part)
-			continue;
-		if (!k->reads)
-			c->retries = qp_retries(c->link.from->qp);
-		PACK_STRUCT(k, counted_members, c);
+		if (c->link.from->dev->lab->number == part) {
+			if (!k->reads)
+				c->retries = qp_retries(c->link.from->qp);
+			PACK_STRUCT(k, counted_members, c);
+		}
+		if (c->link.to->dev->lab->number == part) {
+			if (!k->reads)
+				c->early = qp_early(c->link.to->qp);
+			pack_u64(k, &c->early);
+		}
 	}
 }
 

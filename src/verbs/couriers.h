@@ -48,6 +48,7 @@ struct courier_want {
 
 struct courier_counts {
 	uint64_t sends, retries;
+	uint64_t early; /* packets that came before their turn */
 	bool is_broken;
 };
 

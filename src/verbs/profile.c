@@ -27,6 +27,10 @@ static const struct schema_row rows[] = {
 	  .choices = schedules,
 	  .help = "how the adapter picks queue pairs: in turn, or by weights "
 		  "and priorities" },
+	{ "out_of_order", SCHEMA_UINT, AT(out_of_order), .initial = "0",
+	  .high = "65536",
+	  .help = "packets ahead of the expected one, at most, that a reliable "
+		  "queue pair keeps, instead of asking for them again" },
 	{ "fabric", SCHEMA_MAP, 0,
 	  .help = "the fabric, unless another is given" },
 	{ "fabric.hosts", SCHEMA_UINT, AT(hosts), .initial = "8", .low = "2",

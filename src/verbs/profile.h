@@ -36,6 +36,7 @@ struct profile {
 	char *link; /* "4x SDR" */
 	hd_time switch_delay, propagation;
 	enum profile_schedule schedule;
+	uint64_t out_of_order; /* qp_params.window of reliable queue pairs */
 
 	/* ---- the twenty
 	 * ------------------------------------------------------- */

@@ -378,7 +378,7 @@ void qp_rows_free(struct qp_rows *rows)
 
 struct messages_row {
 	const char *traffic, *transport;
-	uint64_t pairs, posted, completed, failed, received, retries;
+	uint64_t pairs, posted, completed, failed, received, retries, early;
 	double mean;
 	hd_time p50, p99, max;
 	double goodput;
@@ -393,6 +393,7 @@ static const struct column columns[] = {
 	{ "failed", NULL, CELL(messages_row, failed), ORIGIN_SIMULATED },
 	{ "received", NULL, CELL(messages_row, received), ORIGIN_SIMULATED },
 	{ "retries", NULL, CELL(messages_row, retries), ORIGIN_SIMULATED },
+	{ "early", NULL, CELL(messages_row, early), ORIGIN_SIMULATED },
 	{ "mean", "us", CELL_TIME(messages_row, mean), ORIGIN_SIMULATED, 3 },
 	{ "p50", "us", CELL_TIME(messages_row, p50), ORIGIN_SIMULATED, 3 },
 	{ "p99", "us", CELL_TIME(messages_row, p99), ORIGIN_SIMULATED, 3 },
@@ -424,35 +425,50 @@ struct posting_row *rows_sum(const struct traffic *t)
 	return sums;
 }
 
-/* Of postings whose sources are in that part. */
-static uint64_t retries_of(const struct traffic *t, size_t row, uint32_t part)
+/* What queue pairs count themselves. */
+struct pair_counts {
+	uint64_t retries, early;
+};
+
+/* Of those that are in that part. */
+static struct pair_counts counts_of(const struct traffic *t, size_t row,
+				    uint32_t part)
 {
-	uint64_t retries = 0;
+	struct pair_counts sum = { 0 };
 
 	for (uint32_t i = 0; i < t->n_postings; i++) {
 		const struct posting *p = &t->postings[i];
 
-		if (p->row == row && p->link.from->dev->lab->number == part)
-			retries += qp_retries(p->link.from->qp);
+		if (p->row != row)
+			continue;
+		if (p->link.from->dev->lab->number == part)
+			sum.retries += qp_retries(p->link.from->qp);
+		if (p->link.to->dev->lab->number == part)
+			sum.early += qp_early(p->link.to->qp);
 	}
-	return retries;
+	return sum;
 }
 
-static uint64_t row_retries(const struct traffic *t, size_t row)
+static struct pair_counts row_counts(const struct traffic *t, size_t row)
 {
-	uint64_t retries = 0;
+	struct pair_counts sum = { 0 };
 
-	for (uint32_t i = 0; i < t->n_shares; i++)
-		retries += t->lab->pools[i].is_elsewhere
-				   ? t->shares[i].rows[row].retries
-				   : retries_of(t, row, i);
-	return retries;
+	for (uint32_t i = 0; i < t->n_shares; i++) {
+		const struct posting_row *r = &t->shares[i].rows[row];
+		struct pair_counts of = { r->retries, r->early };
+
+		if (!t->lab->pools[i].is_elsewhere)
+			of = counts_of(t, row, i);
+		sum.retries += of.retries;
+		sum.early += of.early;
+	}
+	return sum;
 }
 
 static const struct pack_member counted_members[] = {
 	PACK(posting_row, posted),  PACK(posting_row, done),
 	PACK(posting_row, failed),  PACK(posting_row, received),
-	PACK(posting_row, retries),
+	PACK(posting_row, retries), PACK(posting_row, early),
 };
 
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
@@ -461,8 +477,12 @@ void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
 	size_t n = t->lab->build->scenario->n_traffic;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!k->reads)
-			rows[i].retries = retries_of(t, i, part);
+		if (!k->reads) {
+			const struct pair_counts of = counts_of(t, i, part);
+
+			rows[i].retries = of.retries;
+			rows[i].early = of.early;
+		}
 		PACK_STRUCT(k, counted_members, &rows[i]);
 		histogram_pack(k, &rows[i].times);
 	}
@@ -496,6 +516,7 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 
 		if (!row->pairs)
 			continue;
+		const struct pair_counts counts = row_counts(all, i);
 		const struct messages_row shown = {
 			.traffic = s->traffic[i].name,
 			.transport = names
@@ -505,7 +526,8 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 			.completed = row->done,
 			.failed = row->failed,
 			.received = row->received,
-			.retries = row_retries(all, i),
+			.retries = counts.retries,
+			.early = counts.early,
 			.mean = h->n ? histogram_mean(h) : NAN,
 			.p50 = time_within(h, 50),
 			.p99 = time_within(h, 99),

@@ -46,7 +46,8 @@ struct posting {
 /* While measuring, but for retries. */
 struct posting_row {
 	uint64_t pairs, posted, done, failed, received;
-	uint64_t retries; /* as it was collected; see row_retries */
+	uint64_t retries; /* as they were collected; see row_counts */
+	uint64_t early;
 	struct histogram times;
 };
 

@@ -1,98 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/build_for_tests.h"
-
-#include <math.h>
-
 #include "base/seeds_for_tests.h"
-#include "base/strbuf.h"
 #include "ranks/world_for_tests.h"
-#include "verbs/traffic.h"
+#include "verbs/rows_for_tests.h"
 
-/*
- * A star of hosts on links of 200 Gb/s, which is 40 ps a byte. A way is two
- * cables of 5 ns and a switch of 100 ns; a packet has 26 bytes of headers, an
- * ACK is one of 30.
- */
+/* A star of hosts: a way is two cables of 5 ns and a switch of 100 ns. */
 #define STAR "fabric:\n  topology: {kind: star, hosts: 6, link: 4x HDR}\n"
-#define BYTE UINT64_C(40)
 #define WAY  UINT64_C(110000)
-#define MTU  4096u
 
-/* The end of a run, as the table has it. */
-struct outcome {
-	double posted, completed, failed, received, retries;
-	double mean, max, goodput; /* us, Gb/s */
-	uint64_t arrived, missed, lost, checksum;
-	hd_time arrived_after; /* the slowest */
-};
-
-static double cell(const struct table *t, const char *name)
-{
-	for (size_t i = 0; i < t->n_columns; i++) {
-		if (strcmp(t->columns[i].name, name) == 0)
-			return value_real(&t->cells[i]);
-	}
-	fail_msg("no column '%s'", name);
-	return NAN;
-}
-
-static void read_table(const struct qp_rows *rows, const struct sim_metrics *m,
-		       struct outcome *out)
-{
-	struct results *r = results_new("sim");
-
-	qp_rows_table(rows, m, r);
-	const struct table *t = r->tables[0];
-
-	*out = (struct outcome){
-		.posted = cell(t, "posted"),
-		.completed = cell(t, "completed"),
-		.failed = cell(t, "failed"),
-		.received = cell(t, "received"),
-		.retries = cell(t, "retries"),
-		.mean = cell(t, "mean"),
-		.max = cell(t, "max"),
-		.goodput = cell(t, "goodput"),
-		.arrived = m->flows[0].delivered,
-		.missed = m->flows[0].lost,
-		.arrived_after = m->flows[0].latency_max,
-		.checksum = m->checksum,
-	};
-	for (unsigned i = 0; i < SIM_FATES; i++)
-		out->lost += m->lost[i];
-	results_free(r);
-}
-
-/* Runs a row `what` on the star, among whatever else is in `rest`. */
 static void run(const char *what, const char *rest, struct outcome *out)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct diag d = { .status = HD_OK };
-	struct qp_rows *rows = NULL;
-	struct fabric *f;
-
-	strbuf_printf(&text, STAR "traffic:\n- {name: a, %s}\n%s\n", what,
-		      rest);
-	must_build(text.text, &f);
-	struct sim_rules rules = f->rules;
-
-	assert_true(qp_rows_any(f));
-	lab_rules(&rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-
-	assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
-	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	read_table(rows, sim_metrics(s), out);
-	qp_rows_free(rows);
-	sim_free(s);
-	fabric_free(f);
-	strbuf_fini(&text);
-}
-
-/* What `payload` bytes take on a link, with the headers of their packets. */
-static hd_time on_link(uint64_t payload)
-{
-	return (payload + 26 * ((payload + MTU - 1) / MTU)) * BYTE;
+	run_on(STAR, what, rest, out);
 }
 
 static void a_message_takes_its_packets_and_an_ack(void **state)
@@ -363,9 +280,10 @@ static void other_sls_are_left_alone(void **state)
 /* With losses, so that there are timers, gaps and repeated packets. */
 static const char *const in_parts[] = {
 	MESH_OF_6 ROWS SHORT,
-	MESH_OF_6 ROWS "faults: {ber: 3e-8, events: ["
-		       "{at: 30us, kind: link-down, port: 's-0-0:1'}, "
-		       "{at: 45us, kind: link-up, port: 's-0-0:1'}]}\n" SHORT,
+	MESH_OF_6 "  host: {out_of_order: 12}\n" ROWS
+		  "faults: {ber: 3e-8, events: ["
+		  "{at: 30us, kind: link-down, port: 's-0-0:1'}, "
+		  "{at: 45us, kind: link-up, port: 's-0-0:1'}]}\n" SHORT,
 	MESH_OF_6 "  credits: exact\n" ROWS
 		  "congestion: {algorithm: cct, cct: {per: sl}, "
 		  "marking: {rule: iba, threshold: 12, rate: 1}}\n" SHORT,

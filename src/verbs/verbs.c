@@ -213,6 +213,17 @@ static uint32_t wqe_size(uint32_t max_sge)
 	return (32 + 16 * max_sge + 63) / 64 * 64;
 }
 
+/* What the adapter can keep: as its profile says, or the fabric's hosts. */
+static uint32_t window_of(const struct v_device *dev, enum qp_kind kind)
+{
+	uint64_t adapter = dev->lab->profile->out_of_order;
+	uint64_t host = dev->lab->build->scenario->fabric.out_of_order;
+
+	if (kind != QP_RC)
+		return 0;
+	return (uint32_t)(adapter > host ? adapter : host);
+}
+
 static hd_time queue_cost(const struct profile *p, const struct v_qp_init *init)
 {
 	uint64_t entries =
@@ -268,6 +279,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 		.max_recv = init->max_recv ? init->max_recv : 1,
 		.signal_all = init->signal_all,
 		.shared_recv = init->srq != NULL,
+		.window = window_of(dev, init->kind),
 	};
 
 	qp->qp = qp_new(&params, &qp->owner);

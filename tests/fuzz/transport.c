@@ -271,7 +271,8 @@ static void rig_start(struct rig *r, const struct qp_owner *owner)
 				    .max_send = 1 + limits % 8,
 				    .max_recv = 1 + limits / 8 % 8,
 				    .signal_all = kind & 64,
-				    .shared_recv = kind & 128 };
+				    .shared_recv = kind & 128,
+				    .window = limits / 64 * 3 };
 	/* As programs do; later moves may undo it. */
 	const enum qp_state up[] = { QPS_INIT, QPS_RTR, QPS_RTS };
 	uint8_t steps[1];

@@ -12,6 +12,13 @@ bool is_error(const struct half *h)
 
 /* ---- effects of the peer's requests ------------------------------------ */
 
+static void effect_done(struct half *h)
+{
+	h->effect_at++;
+	h->effect_off = 0;
+	memset(h->early, 0, sizeof(h->early));
+}
+
 /* The next effect that must happen, after those of no more bytes. */
 static struct effect *effect_next(struct half *h)
 {
@@ -22,8 +29,7 @@ static struct effect *effect_next(struct half *h)
 
 		if (!bytes || h->effect_off < e->len)
 			return e;
-		h->effect_at++;
-		h->effect_off = 0;
+		effect_done(h);
 	}
 	return NULL;
 }
@@ -34,17 +40,10 @@ static struct effect *effect_other(struct half *h)
 	struct effect *e = effect_next(h);
 
 	while (e && e->optional) {
-		h->effect_at++;
-		h->effect_off = 0;
+		effect_done(h);
 		e = effect_next(h);
 	}
 	return e;
-}
-
-static void effect_done(struct half *h)
-{
-	h->effect_at++;
-	h->effect_off = 0;
 }
 
 /* Where the next byte of e must go. */
@@ -76,8 +75,38 @@ static struct effect *effect_at(struct half *h, uint64_t addr)
 	return e;
 }
 
+static void effect_compare(const struct half *h, const struct effect *e,
+			   uint32_t off, uint8_t byte)
+{
+	if (e->bytes && byte != e->bytes[off])
+		complain(h->w,
+			 "byte %" PRIu32 " of effect %" PRIu32
+			 " is %02x, should be %02x",
+			 off, h->effect_at, byte, e->bytes[off]);
+}
+
+/* One of the WRITE under way that is not the next, where there is a window. */
+static bool effect_early(struct half *h, uint64_t addr, uint8_t byte)
+{
+	const struct effect *e = effect_next(h);
+
+	if (!e || e->kind != EFFECT_WRITE || !h->plan->window[h->side] ||
+	    !h->effect_off || addr <= e->addr + h->effect_off ||
+	    addr >= e->addr + e->len)
+		return false;
+	uint32_t off = (uint32_t)(addr - e->addr);
+
+	if (h->early[off])
+		complain(h->w, "byte %" PRIu32 " is written twice", off);
+	effect_compare(h, e, off, byte);
+	h->early[off] = true;
+	return true;
+}
+
 static void effect_byte(struct half *h, uint64_t addr, uint8_t byte)
 {
+	if (effect_early(h, addr, byte))
+		return;
 	struct effect *e = effect_at(h, addr);
 	struct sge where = { 0 };
 
@@ -95,13 +124,10 @@ static void effect_byte(struct half *h, uint64_t addr, uint8_t byte)
 			 h->effect_off, h->effect_at, addr, where.addr);
 		return;
 	}
-	if (e->bytes && byte != e->bytes[h->effect_off])
-		complain(h->w,
-			 "byte %" PRIu32 " of effect %" PRIu32
-			 " is %02x, should be %02x",
-			 h->effect_off, h->effect_at, byte,
-			 e->bytes[h->effect_off]);
-	h->effect_off++;
+	effect_compare(h, e, h->effect_off, byte);
+	do
+		h->effect_off++;
+	while (h->effect_off < e->len && h->early[h->effect_off]);
 }
 
 static void effect_write(struct half *h, uint64_t addr, const uint8_t *from,

@@ -307,6 +307,8 @@ static void draw_conn(struct rng *r, struct plan_conn *c)
 	for (unsigned s = 0; s < 2; s++)
 		flags_mark(c, s);
 	settle_receives(c);
+	for (unsigned s = 0; s < 2; s++)
+		c->window[s] = chance(r, 50) ? 1 + below(r, 12) : 0;
 	if (c->kind == QP_RC && chance(r, 6))
 		c->gone = 1 + below(r, 4);
 	if (c->kind == QP_RC && chance(r, 16)) {
@@ -459,12 +461,12 @@ static void conn_print(const struct plan_conn *c, FILE *to)
 		c->signal_all ? " signal all" : "", c->calm ? " calm" : "");
 	fprintf(to,
 		"  shared %d %d, access %x %x, queues %" PRIu32 " %" PRIu32
-		", ack every %" PRIu32 ", gone: %s, act: %s side %u at %" PRIu64
-		" ps%s\n",
+		", ack every %" PRIu32 ", windows %" PRIu32 " %" PRIu32
+		", gone: %s, act: %s side %u at %" PRIu64 " ps%s\n",
 		c->shared[0], c->shared[1], c->access[0], c->access[1],
-		c->max_send, c->max_recv, c->ack_every, gone[c->gone],
-		acts[c->act], c->act_side, c->act_at,
-		c->late_recv ? ", late receives" : "");
+		c->max_send, c->max_recv, c->ack_every, c->window[0],
+		c->window[1], gone[c->gone], acts[c->act], c->act_side,
+		c->act_at, c->late_recv ? ", late receives" : "");
 	for (unsigned s = 0; s < 2; s++) {
 		fprintf(to, "   side %u posts:\n", s);
 		for (uint32_t i = 0; i < c->n_wr[s]; i++) {

@@ -83,8 +83,9 @@ struct plan_conn {
 	bool shared[2]; /* receives come from the host's shared queue */
 	unsigned access[2];
 	uint32_t max_send, max_recv, ack_every;
-	enum gone gone; /* side 1 is, for side 0 */
-	bool late_recv; /* receives are posted while sends come in */
+	uint32_t window[2]; /* of packets kept before their turn */
+	enum gone gone;     /* side 1 is, for side 0 */
+	bool late_recv;     /* receives are posted while sends come in */
 	enum act act;
 	unsigned act_side;
 	hd_time act_at;

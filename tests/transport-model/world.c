@@ -294,7 +294,8 @@ static void half_start(struct half *h)
 				    .max_send = c->max_send,
 				    .max_recv = c->max_recv,
 				    .signal_all = c->signal_all,
-				    .shared_recv = c->shared[h->side] };
+				    .shared_recv = c->shared[h->side],
+				    .window = c->window[h->side] };
 
 	h->owner = (struct qp_owner){ h,           on_allows, on_read,
 				      on_write,    on_atomic, on_invalidate,

@@ -119,6 +119,7 @@ struct half {
 	/* What the peer's requests must do here. */
 	struct effect effect[MAX_EFFECTS];
 	uint32_t n_effect, effect_at, effect_off;
+	bool early[MAX_LENGTH];      /* bytes of the effect at effect_at */
 	struct recv_wr wqe[MAX_WQE]; /* posted, or taken from the shared */
 	uint32_t n_wqe, wqe_at, wqe_posted;
 	bool flushed;

@@ -271,7 +271,7 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 
 struct rc_row {
 	const char *job;
-	uint64_t pairs, sends, retries, broken;
+	uint64_t pairs, sends, retries, early, broken;
 };
 
 static const struct column columns[] = {
@@ -279,6 +279,7 @@ static const struct column columns[] = {
 	{ "pairs", NULL, CELL(rc_row, pairs) },
 	{ "sends", NULL, CELL(rc_row, sends), ORIGIN_SIMULATED },
 	{ "retries", NULL, CELL(rc_row, retries), ORIGIN_SIMULATED },
+	{ "early", NULL, CELL(rc_row, early), ORIGIN_SIMULATED },
 	{ "broken", NULL, CELL(rc_row, broken), ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -293,6 +294,7 @@ static void put(struct table *t, const struct placed *p)
 
 		row.sends += c.sends;
 		row.retries += c.retries;
+		row.early += c.early;
 		row.broken += c.is_broken;
 	}
 	table_put_row(t, &row);
@@ -309,8 +311,8 @@ void rc_table(const struct jobs *jobs, struct results *r)
 			t = results_table(
 				r, "job queue pairs",
 				"connections of ranks, what was sent, how "
-				"often some of it again, and those that gave "
-				"up",
+				"often some of it again, packets that came "
+				"before their turn, and those that gave up",
 				columns);
 		put(t, &jobs->placed[i]);
 	}
