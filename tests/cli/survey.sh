@@ -67,3 +67,60 @@ status 2 "$HEDDLE" survey 'star --hosts 2' --fail cables
 has err "'cables' is nothing that fails: switches, links or hosts"
 status 2 "$HEDDLE" survey
 status 3 "$HEDDLE" survey no-such-file
+
+# Files that ibnetdiscover wrote: a fabric is what it is, however it is told.
+for site in small systems; do
+	rc=0
+	"$HEDDLE" survey "$SRC/tests/fixtures/topo/$site.ibnetdiscover" \
+		--engine updn --csv >out || rc=$?
+	[ $rc -le 1 ] || fail "$site: exit status $rc"
+	awk -F, -v site=$site '
+		$1 == "links" && NF == 8 { links = $2 }
+		$1 == "hosts" && NF == 8 { hosts = $2; lost = $6 }
+		END {
+			split(site == "small" ? "2 4" : "9 9", want, " ")
+			exit !(links == want[1] && hosts == want[2] &&
+				lost == hosts)
+		}' out || fail "$site: $(cat out)"
+done
+"$HEDDLE" topo gen fat-tree --radix 6 --levels 2 --to ibnetdiscover \
+	-o site.ibnetdiscover
+for fabric in site.ibnetdiscover 'fat-tree --radix 6 --levels 2'; do
+	status 0 "$HEDDLE" survey "$fabric" --engine updn --csv
+	sed -n '/^switches,/p; /^links,/p; /^hosts,/p' out | sed 4q | sed 3q >>kinds
+done
+[ "$(sed 3q kinds)" = "$(sed 1,3d kinds)" ] || fail "the file is another fabric: $(cat kinds)"
+
+# The cables of 648 hosts within a minute of one core, and 50 of them simulated;
+# the same from a file of ibnetdiscover's.
+if [ "${HD_LONG:-0}" = 1 ]; then
+	cpu() { # seconds that a command takes, in all its threads
+		times >before # not in a subshell, whose times it would tell
+		status 0 "$@"
+		times >after
+		cat before after | tr ms '  ' | awk '
+			NR % 2 == 0 { s[NR] = $1 * 60 + $2 + $3 * 60 + $4 }
+			END { printf "%.0f\n", s[4] - s[2] }' >seconds
+		echo "$(cat seconds) s: $*"
+	}
+	"$HEDDLE" topo gen fat-tree --radix 36 --levels 2 --to ibnetdiscover \
+		-o site.ibnetdiscover
+	for fabric in 'kind: fat-tree, radix: 36, levels: 2' \
+		'file: site.ibnetdiscover'; do
+		cat >large.yaml <<-YAML
+			fabric: {topology: {$fabric}, routing: {engine: updn}}
+			traffic: [{name: a, kind: poisson, pattern: permutation,
+			  load: 50%, payload: 2KiB}]
+			run: {warmup: 20us, measure: 50us}
+		YAML
+		cpu "$HEDDLE" survey large.yaml --fail links --fail hosts --csv
+		[ "$(cat seconds)" -le 60 ] || fail "it takes $(cat seconds) s"
+		grep -q '^links,648,0,0,0,0,648,0$' out || fail "not 648 links"
+		grep -q '^hosts,648,0,0,0,648,0,0$' out || fail "not 648 hosts"
+		cpu "$HEDDLE" survey large.yaml --fail links --simulate 50 \
+			--threads 2 --json
+		[ "$(cat seconds)" -le 60 ] || fail "it takes $(cat seconds) s"
+		jq -e '.tables["simulated failures"].rows | length == 50' out ||
+			fail "not 50"
+	done
+fi
