@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -58,13 +59,20 @@ static int dump(const struct inspection *x, const struct route_values *v,
 static int show(const struct inspection *x, const struct route_values *v,
 		struct diag *d)
 {
-	struct results *r = results_new("route");
+	struct results *shown = results_new("route"), *kept = shown;
 	bool met;
 
-	if (inspection_show(x, r, d, &met) == HD_OK)
-		return output_results(&v->common, r, met);
-	results_free(r);
-	return command_refuse(d);
+	if (inspection_show(x, shown, d, &met) != HD_OK) {
+		results_free(shown);
+		return command_refuse(d);
+	}
+	if (output_is_kept(&v->common) && v->look.load) {
+		kept = results_new("route");
+		if (inspection_show(x, kept, d, &met) != HD_OK)
+			assert(false && "it was shown");
+		inspection_picture(x, kept);
+	}
+	return output_kept(&v->common, shown, kept, met);
 }
 
 static int inspect(struct fabric *f, struct route_values *v, struct diag *d)

@@ -14,6 +14,7 @@ struct loads {
 	const struct subnet *s;
 	struct sw_graph g;
 	uint64_t *flows; /* per port: flows it sends */
+	uint64_t *most;  /* per port: the most of any pattern; or NULL */
 	double *rate;    /* per port: of its link */
 	port_id *hosts;
 	uint32_t n_hosts;
@@ -358,6 +359,12 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p,
 
 		most = flows > most ? flows : most;
 	}
+	for (size_t k = 0; l->most && k < p->trace.n; k++) {
+		port_id port = p->trace.ports[k];
+
+		if (l->flows[port] > l->most[port])
+			l->most[port] = l->flows[port];
+	}
 	return most;
 }
 
@@ -455,30 +462,79 @@ static void run_patterns(struct loads *l, struct pattern *p,
 		out->half_width = 1.96 * sqrt(variance / (n - 1));
 }
 
+static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
+			 uint64_t seed, struct load_shares *out)
+{
+	*out = (struct load_shares){ .n_patterns = n,
+				     .least_share = 1,
+				     .worst_mean = 1 };
+	if (pattern == LOAD_SHIFT && n > l->n_hosts - 1)
+		out->n_patterns = l->n_hosts - 1;
+	struct pattern p = {
+		.to = hd_alloc(l->n_hosts, sizeof(*p.to)),
+		.order = hd_alloc(l->n_hosts, sizeof(*p.order)),
+		.start = hd_alloc(l->n_hosts + 1u, sizeof(*p.start)),
+	};
+
+	if (l->n_hosts < 2)
+		out->n_patterns = 0;
+	if (out->n_patterns > 0)
+		run_patterns(l, &p, pattern, seed, out);
+	free(p.to);
+	free(p.order);
+	free(p.start);
+	free(p.trace.ports);
+}
+
 void load_patterns(const struct subnet *s, enum load_pattern pattern,
 		   unsigned n, uint64_t seed, struct load_shares *out)
 {
 	struct loads l;
 
-	*out = (struct load_shares){ .n_patterns = n,
-				     .least_share = 1,
-				     .worst_mean = 1 };
 	loads_init(&l, s);
-	if (pattern == LOAD_SHIFT && n > l.n_hosts - 1)
-		out->n_patterns = l.n_hosts - 1;
-	struct pattern p = {
-		.to = hd_alloc(l.n_hosts, sizeof(*p.to)),
-		.order = hd_alloc(l.n_hosts, sizeof(*p.order)),
-		.start = hd_alloc(l.n_hosts + 1u, sizeof(*p.start)),
-	};
-
-	if (l.n_hosts < 2)
-		out->n_patterns = 0;
-	if (out->n_patterns > 0)
-		run_patterns(&l, &p, pattern, seed, out);
-	free(p.to);
-	free(p.order);
-	free(p.start);
-	free(p.trace.ports);
+	try_patterns(&l, pattern, n, seed, out);
 	loads_fini(&l);
+}
+
+/* ---- port by port -------------------------------------------------------- */
+
+/* What hosts send and get by their own cables, which no channel counts. */
+static void pour_ends(struct loads *l)
+{
+	const struct topo *t = l->s->topo;
+	uint64_t *n_hosts = hosts_by_subnet(l);
+
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		const struct topo_port *port = &t->ports[l->hosts[i]];
+
+		if (port->number == 0 || port->peer == TOPO_NONE)
+			continue;
+		l->flows[l->hosts[i]] = n_hosts[port->subnet] - 1;
+		l->flows[port->peer] = n_hosts[port->subnet] - 1;
+	}
+	free(n_hosts);
+}
+
+void load_map_init(struct load_map *m, const struct subnet *s, unsigned n)
+{
+	const size_t size = s->topo->n_ports * sizeof(uint64_t);
+	struct load_spread ignored;
+	struct load_shares shares;
+	struct loads l;
+
+	m->all_pairs = hd_alloc(s->topo->n_ports, sizeof(uint64_t));
+	m->shifts = hd_alloc(s->topo->n_ports, sizeof(uint64_t));
+	loads_init(&l, s);
+	pour_all(&l, &ignored);
+	pour_ends(&l);
+	memcpy(m->all_pairs, l.flows, size);
+	l.most = m->shifts;
+	try_patterns(&l, LOAD_SHIFT, n, 0, &shares);
+	loads_fini(&l);
+}
+
+void load_map_fini(struct load_map *m)
+{
+	free(m->all_pairs);
+	free(m->shifts);
 }

@@ -38,6 +38,16 @@ struct load_channel {
 /* The same channel by channel, the most flows first; to be freed. */
 struct load_channel *load_channels(const struct subnet *s, uint32_t *n);
 
+/*
+ * The flows that each port sends, hosts' ports too: when every pair sends, and
+ * the most in any of `n` shifts (load_patterns).
+ */
+struct load_map {
+	uint64_t *all_pairs, *shifts; /* by port */
+};
+void load_map_init(struct load_map *m, const struct subnet *s, unsigned n);
+void load_map_fini(struct load_map *m);
+
 enum load_pattern {
 	LOAD_PERMUTATION, /* random: each host sends to one, one to each */
 	LOAD_SHIFT,       /* host i sends to host i + k, all k or some */

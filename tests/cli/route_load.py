@@ -3,9 +3,10 @@
 """What `heddle route --load` counts, computed a second time: the cables of the
 topology file (ibnetdiscover) and the forwarding tables are walked flow by flow.
 
-    route_load.py TOPOLOGY TABLES RESULTS PATTERNS
+    route_load.py TOPOLOGY TABLES RESULTS PATTERNS DATABASE
 
-All pairs and all shifts are given, so every number must be equal. Bisections
+All pairs and all shifts are given, so every number must be equal; of single
+links as well, which the picture is coloured by (DATABASE). Bisections
 and permutations are drawn by each side for itself, so their 95 % intervals must
 meet.
 """
@@ -13,6 +14,7 @@ import json
 import math
 import random
 import re
+import sqlite3
 import sys
 
 
@@ -98,6 +100,40 @@ def channels(fabric):
     }
 
 
+def links(fabric):
+    """Name of the port that sends -> flows if all send, most of any shift."""
+    hosts = fabric.hosts
+    pairs, most = {}, {}
+    for by in range(1, len(hosts)):
+        for channel, n in fabric.count(shift(hosts, by)).items():
+            pairs[channel] = pairs.get(channel, 0) + n
+            most[channel] = max(most.get(channel, 0), n)
+    name = lambda c: fabric.names[c[0]] + (f":{c[1]}" if c[0] in fabric.lft else "")
+    return {name(c): (pairs.get(c, 0), most.get(c, 0)) for c in fabric.cables}
+
+
+def links_drawn(path):
+    """The same, and the shares of the busiest, as the picture has them."""
+    rows = {}
+    for line, name, value in sqlite3.connect(path).execute(
+        "SELECT line, name, value FROM value WHERE result = 'links'"
+    ):
+        rows.setdefault(line, {})[name] = value
+    flows = {r["port"]: (r["flows"], r["flows of a shift"]) for r in rows.values()}
+    percents = {r["port"]: (r["all pairs"], r["shifts"]) for r in rows.values()}
+    return flows, percents
+
+
+def links_check(fabric, path, wrong):
+    mine, (flows, percents) = links(fabric), links_drawn(path)
+    if mine != flows:
+        wrong.append("flows of single links differ in the picture")
+    for k, what in (0, "all pairs"), (1, "shifts"):
+        most = max(v[k] for v in mine.values())
+        if any(abs(percents[p][k] - 100 * v[k] / most) > 1e-6 for p, v in mine.items()):
+            wrong.append(f"{what}: not the shares of the busiest link")
+
+
 def shares(fabric, patterns):
     """Of a list of patterns, each a list of flows: the columns of the table."""
     every, means, most = [], [], []
@@ -155,6 +191,7 @@ def main():
         wrong.append("flows of single channels differ")
     if any(a["flows"] < b["flows"] for a, b in zip(rows, rows[1:])):
         wrong.append("channels do not come by their flows")
+    links_check(fabric, sys.argv[5], wrong)
     hosts = fabric.hosts
     assert said["shift"]["patterns"] == len(hosts) - 1
     mine = shares(fabric, [shift(hosts, k) for k in range(1, len(hosts))])

@@ -11,10 +11,11 @@ agree() {
 	"$HEDDLE" route "$name.ibnet" -e "$engine" --dump json -q >"$name.tables" ||
 		fail "tables of $name"
 	"$HEDDLE" route "$name.ibnet" -e "$engine" --load $patterns --all --json -q \
-		>"$name.json" || fail "load of $name"
+		--db "$name.db" --html "$name.html" >"$name.json" ||
+		fail "load of $name"
 	echo "$name:"
 	python3 "$SRC/tests/cli/route_load.py" "$name.ibnet" "$name.tables" \
-		"$name.json" $patterns || fail "$name is loaded otherwise"
+		"$name.json" $patterns "$name.db" || fail "$name is loaded otherwise"
 }
 
 agree tree ftree fat-tree --radix 8 --levels 3

@@ -85,6 +85,10 @@ run: {warmup: 1us, measure: 3us}
 END
 "$HEDDLE" sim large.yaml --sample 1us --html large.html >/dev/null
 
+# Links by what tables make of them.
+"$HEDDLE" route 'mesh --columns=4 --rows=4 --hosts=2' -e xy --load 100 --quiet \
+	--html loads.html >/dev/null
+
 # What a paper printed, beside ours.
 "$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
 rm -f paper.db

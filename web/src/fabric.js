@@ -306,10 +306,10 @@ function forwardingOf(f, node) {
 function nodeDetails(view, f, n) {
   const ports = n.out.map((l) => {
     const open = el("button", { type: "button", onclick: () => view.chooseLink(l) }, String(l.out));
-    return [open, f.nodes[l.to].name, `${l.rate} Gb/s`, `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`];
+    return [open, f.nodes[l.to].name, `${l.rate} Gb/s`, ...f.percents(l)];
   });
   return [el("h4", { class: "subject" }, `${n.name}: ${n.kind}, tier ${n.tier}, LID ${n.LID}`),
-    smallTable(["port", "to", "rate", "used", "waiting"], ports, "ports"),
+    smallTable(["port", "to", "rate", ...f.metrics.map((m) => m.name)], ports, "ports"),
     ...forwardingOf(f, n), ...mappingsOf(f, n), ...(n.out[0] ? arbitrationOf(f, n.out[0].port) : [])];
 }
 
@@ -325,7 +325,7 @@ function sparkline(f, l) {
 
 function linkDetails(view, f, l) {
   const direction = (d) => d && [el("h4", { class: "subject" }, `${d.port} → ${f.nodes[d.to].name}`),
-    smallTable(["", ""], [["rate (given)", `${d.rate} Gb/s`], ["used (simulated)", `${d.used.toFixed(1)} %`], ["waiting for credits (simulated)", `${d.waiting.toFixed(1)} %`]], "link"),
+    smallTable(["", ""], [["rate (given)", `${d.rate} Gb/s`], ...f.percents(d).map((v, i) => [f.metrics[i].about, v])], "link"),
     ...sparkline(f, d), ...counters(f, d.port), ...arbitrationOf(f, d.port)];
   return [...(view.actions ? view.actions(l) : []), ...direction(l), ...(direction(l.back) || [])];
 }
@@ -338,7 +338,7 @@ const hopRows = (f, hops) => hops.map((h) => [String(h.hop), f.nodes[h.node].nam
 export class View {
   constructor(f) {
     this.f = f;
-    this.metric = "used";
+    this.metric = f.metrics[0].name;
     this.step = -1;
     this.large = f.links.length > MOST_LINKS || f.nodes.length > MOST_NODES;
     this.pairs = f.layout === "layers" ? tierPairs(f) : [];
@@ -381,7 +381,7 @@ export class View {
     const hint = this.pair ? "A cell stands for the cables of two switches: its upper half for the way up, its lower for the way down. Click a half; or type a name."
       : this.large ? "Each box stands for some nodes of a tier, coloured by its busiest link. Click a box, then a node; or type a name."
         : "Click a switch, a host or one direction of a link; or type a name.";
-    const most = [...f.links].filter((l) => l.from !== l.to).sort((a, b) => b.used - a.used).slice(0, SHOWN);
+    const most = f.byUse(f.links.filter((l) => l.from !== l.to)).slice(0, SHOWN);
     this.show(el("p", { class: "hint" }, hint),
       ...(f.circle.length ? [heading("deadlock: packets that wait for each other"), smallTable(["at", "waits for", "towards"], f.circle.map((l) => [f.nodes[l.from].name, l.port, f.nodes[l.to].name]), "deadlock")] : []),
       ...(failed.length ? [heading("failed cables (dashed)"), smallTable(["cable", "down", "up again"], failed.map((e) => [this.linkButton(e.link, `${e.port} – ${f.nodes[e.link.to].name}`), e.time < 0 ? "before measuring" : `${e.time.toFixed(1)} us`, e.until === null ? "no" : `${e.until.toFixed(1)} us`]), "failed cables")] : []),
@@ -435,16 +435,15 @@ export class View {
   }
   chooseBox(box) {
     this.mark(box.shape);
-    const busiest = box.members.flatMap((n) => n.out).sort((a, b) => b.used - a.used).slice(0, 12);
+    const busiest = this.f.byUse(box.members.flatMap((n) => n.out)).slice(0, 12);
     this.show(el("h4", { class: "subject" }, `${tierName(this.f, box.tier)}: ${box.members.length} of them here`), ...this.busiest(busiest), heading("nodes"), ...this.nodeButtons(box.members));
   }
   busiest(links, title = "busiest links") {
-    return [heading(title), smallTable(["link", "used", "waiting"], links.map((l) => [
-      this.linkButton(l, `${l.port} → ${this.f.nodes[l.to].name}`),
-      `${l.used.toFixed(1)} %`, `${l.waiting.toFixed(1)} %`]), "busiest links")];
+    return [heading(title), smallTable(["link", ...this.f.metrics.map((m) => m.name)], links.map((l) => [
+      this.linkButton(l, `${l.port} → ${this.f.nodes[l.to].name}`), ...this.f.percents(l)]), "busiest links")];
   }
   chooseEdge(e) {
-    const links = [...e.links].sort((a, b) => b.used - a.used).slice(0, 25);
+    const links = this.f.byUse(e.links).slice(0, 25);
     this.mark(null);
     this.show(el("h4", { class: "subject" }, `${e.links.length} links from tier ${e.a.tier} to tier ${e.b.tier}`), ...this.busiest(links));
   }
@@ -486,14 +485,14 @@ function pathControls(view, f) {
       const a = f.nodes[from.value], b = f.nodes[to.value];
       view.choosePath(`${a.name} to ${b.name}`, f.way(a, b, Number(sl.value)));
     };
-    out.push(el("span", {}, "or from ", from, " to ", to, " ", sl, " ", el("button", { type: "button", "data-show": "path", onclick: show }, "show path")));
+    out.push(el("span", {}, out.length ? "or from " : "Path from ", from, " to ", to, " ", sl, " ", el("button", { type: "button", "data-show": "path", onclick: show }, "show path")));
   }
   return out;
 }
 
 export function controls(view, f) {
   const metric = el("select", { "aria-label": "colour links by", onchange: (e) => { view.metric = e.target.value; view.paint(); } },
-    el("option", { value: "used" }, "utilisation"), el("option", { value: "waiting" }, "stall (waiting for credits)"));
+    ...f.metrics.map((m) => el("option", { value: m.name }, m.label)));
   const list = `names-${Math.random().toString(36).slice(2)}`;
   const find = el("input", { type: "search", "aria-label": "find a node", list, placeholder: "name of a node", onchange: (e) => {
     const n = f.byName.get(e.target.value);
@@ -516,8 +515,8 @@ export function controls(view, f) {
 
 function linksCsv(f) {
   const t = f.run.table("links");
-  const lines = ["# links: each direction of each cable", ["port", "from", "to", "rate [Gb/s] (given)", "used [%] (simulated)", "waiting [%] (simulated)"].join(",")];
-  for (const l of f.links) lines.push([l.port, f.nodes[l.from].name, f.nodes[l.to].name, l.rate, l.used, l.waiting].map((v) => (/[",]/.test(v) ? `"${v}"` : v)).join(","));
+  const lines = ["# links: each direction of each cable", ["port", "from", "to", "rate [Gb/s] (given)", ...f.metrics.map((m) => `${m.name} [%] (${m.about.match(/\((.*)\)/)[1]})`)].join(",")];
+  for (const l of f.links) lines.push([l.port, f.nodes[l.from].name, f.nodes[l.to].name, l.rate, ...f.metrics.map((m) => l[m.name])].map((v) => (/[",]/.test(v) ? `"${v}"` : v)).join(","));
   return t.n ? lines.join("\n") + "\n" : "";
 }
 

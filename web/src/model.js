@@ -5,9 +5,19 @@
 const PICTURE = ["layout", "nodes", "links", "forwarding", "lane mapping", "arbitration",
   "paths", "links over time", "tiers over time", "port lanes", "events"];
 
+// What links can be coloured by, in percent: what a simulation saw, or what
+// tables make of them (heddle route --load). The first that a run has decides
+// which links are the busiest.
+const METRICS = [
+  { name: "used", label: "utilisation", about: "used (simulated)" },
+  { name: "waiting", label: "stall (waiting for credits)", about: "waiting for credits (simulated)" },
+  { name: "all pairs", label: "all pairs send, of the busiest", about: "all pairs, of the busiest (computed)" },
+  { name: "shifts", label: "the worst shift, of the busiest", about: "the worst shift, of the busiest (computed)" },
+];
+
 export function hasFabric(run) {
   const nodes = run.table("nodes"), links = run.table("links");
-  return Boolean(nodes && links && nodes.has("node", "name", "kind", "x", "y") && links.has("link", "from", "to", "used"));
+  return Boolean(nodes && links && nodes.has("node", "name", "kind", "x", "y") && links.has("link", "from", "to") && METRICS.some((m) => links.has(m.name)));
 }
 
 export const isFabricTable = (run, table) => hasFabric(run) && PICTURE.includes(table.name);
@@ -27,6 +37,7 @@ export class Fabric {
     this.run = run;
     this.nodes = rowsOf(run.table("nodes"));
     this.links = rowsOf(run.table("links"));
+    this.metrics = METRICS.filter((m) => run.table("links").has(m.name));
     const layout = run.table("layout");
     this.layout = layout ? layout.cells("kind")[0] : "springs";
     this.wraps = layout ? layout.cells("wraps")[0] : false;
@@ -118,6 +129,17 @@ export class Fabric {
       this.perStep[step.get(t.cells("time")[i])].set(key, { used: t.cells("used")[i], waiting: t.cells("waiting")[i] });
     }
     this.timeByTier = !byLink;
+  }
+
+  // Links, the busiest first.
+  byUse(links) {
+    const { name } = this.metrics[0];
+    return [...links].sort((a, b) => b[name] - a[name]);
+  }
+
+  // Its metrics in percent, as texts.
+  percents(link) {
+    return this.metrics.map((m) => `${link[m.name].toFixed(1)} %`);
   }
 
   // Step -1 is the whole run. Where only tiers were recorded, theirs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html, loads.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -217,6 +217,26 @@ async function fabric(panel, name) {
   expect((await aside(panel)).startsWith(`${from}:`), `${where}: ${name}: '${from}' is not found`);
 }
 
+// On a mesh of 4 by 4 with two hosts each, columns first, a cable in the middle
+// of a row carries most: 4 hosts send to 16 over it. A host's own carries 31.
+async function staticLoads() {
+  await open("loads.html");
+  const panel = page.locator(".panel.picture");
+  await panel.scrollIntoViewIfNeeded();
+  await panel.screenshot({ path: join(shots, "loads.png") });
+  const drawn = await panel.locator(".view .hit").evaluateAll((all) => all.map((hit) => [hit.firstChild.textContent, hit.previousSibling.getAttribute("stroke"), Number(hit.previousSibling.getAttribute("stroke-width"))]));
+  const find = (text) => drawn.find(([title]) => title === text) || [];
+  const middle = find("s-1-1:1 to s-2-1: all pairs 100.0 %"), host = find(`h0 to s-0-0: all pairs ${((100 * 31) / 64).toFixed(1)} %`);
+  expect(middle[1] === "rgb(190,25,60)", `${where}: the busiest link is ${middle[1]}`);
+  expect(host[2] < middle[2] && host[1] !== middle[1], `${where}: a host's link is drawn as the busiest`);
+  const by = panel.locator('select[aria-label="colour links by"]');
+  expect((await by.locator("option").count()) === 2, `${where}: other than two ways to colour links`);
+  const before = await strokes(panel);
+  await by.selectOption("shifts");
+  expect((await strokes(panel)) !== before, `${where}: shifts have the colours of all pairs`);
+  await accessible();
+}
+
 // Two runs in the same plots: a line, a colour and a name for each, and the
 // numbers of both.
 async function overlay() {
@@ -404,6 +424,9 @@ const drawn = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-l
 expect(drawn.lines === 1 && drawn.dots.length === 6, `${drawn.lines} lines and ${drawn.dots.length} points`);
 expect(new Set(drawn.dots).size === 3, "what was printed is not where ours is");
 lap("a paper");
+
+await staticLoads();
+lap("static loads");
 
 await open("large.html");
 lap("large page");

@@ -10,6 +10,7 @@
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
 #include "subnet/ends.h"
+#include "subnet/inspect/picture.h"
 #include "subnet/inspect/show.h"
 #include "subnet/lanes.h"
 #include "subnet/tables.h"
@@ -177,6 +178,14 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r,
 	if (o->load > 0)
 		show_load(r, s, (unsigned)o->load, o->seed, o->all);
 	return o->path ? add_path(x, r, d) : HD_OK;
+}
+
+void inspection_picture(const struct inspection *x, struct results *r)
+{
+	if (x->options->load == 0)
+		return;
+	picture_loads(x->subnet, (unsigned)x->options->load, r);
+	picture_tables(x->subnet, NULL, 0, r);
 }
 
 bool inspection_is_clean(const struct inspection *x)

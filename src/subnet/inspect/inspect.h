@@ -55,6 +55,8 @@ void inspection_end(struct inspection *x);
 HD_MUST_CHECK enum hd_status inspection_show(const struct inspection *x,
 					     struct results *r, struct diag *d,
 					     bool *met);
+/* With `load`: the fabric as a page draws it (subnet/inspect/picture.h). */
+void inspection_picture(const struct inspection *x, struct results *r);
 /* The same as one word: whether all is well, if a check is asked for. */
 bool inspection_is_clean(const struct inspection *x);
 

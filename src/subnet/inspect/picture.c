@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "subnet/load.h"
 #include "topo/layout.h"
 
 #define MAX_MAPPINGS    50000      /* rows of lane mappings */
@@ -176,6 +177,104 @@ void picture_links(const struct topo *topo, const struct picture_link *links,
 
 		table_put_row(t, &row);
 	}
+}
+
+/* ---- links by what tables make of them ---------------------------------- */
+
+struct load_row {
+	uint64_t link;
+	const char *port;
+	uint64_t from, out, to, in;
+	struct hd_rate rate;
+	uint64_t flows, shifted;
+	double all_pairs, shifts;
+};
+
+static const struct column load_columns[] = {
+	{ "link", NULL, CELL(load_row, link) },
+	{ "port", NULL, CELL(load_row, port) },
+	{ "from", "node", CELL(load_row, from) },
+	{ "out", "port", CELL(load_row, out) },
+	{ "to", "node", CELL(load_row, to) },
+	{ "in", "port", CELL(load_row, in) },
+	{ "rate", "Gb/s", CELL(load_row, rate), ORIGIN_GIVEN, 1 },
+	{ "flows", NULL, CELL(load_row, flows), ORIGIN_COMPUTED },
+	{ "flows of a shift", NULL, CELL(load_row, shifted), ORIGIN_COMPUTED },
+	{ "all pairs", "%", CELL(load_row, all_pairs), ORIGIN_COMPUTED, 1 },
+	{ "shifts", "%", CELL(load_row, shifts), ORIGIN_COMPUTED, 1 },
+	{ NULL },
+};
+
+/* How long the flows take on a link, at a bit each. */
+static double time_of(const struct subnet *s, port_id port, uint64_t flows)
+{
+	const struct hd_rate rate = s->rate_of_port[port];
+
+	return rate.num ? (double)flows / hd_rate_bps(rate) : 0;
+}
+
+static double longest(const struct subnet *s, const uint64_t *flows)
+{
+	double most = 0;
+
+	for (port_id p = 0; p < s->topo->n_ports; p++)
+		most = fmax(most, time_of(s, p, flows[p]));
+	return most;
+}
+
+static double of_longest(double time, double most)
+{
+	return most > 0 ? 100 * time / most : 0;
+}
+
+static void put_loads(const struct subnet *s, const struct load_map *m,
+		      struct table *t)
+{
+	const struct topo *topo = s->topo;
+	const double pairs = longest(s, m->all_pairs);
+	const double shifts = longest(s, m->shifts);
+	uint64_t n = 0;
+
+	for (port_id p = 0; p < topo->n_ports; p++) {
+		if (topo->ports[p].peer == TOPO_NONE)
+			continue;
+		const struct topo_port *from = &topo->ports[p];
+		const struct topo_port *to = &topo->ports[from->peer];
+		const struct load_row row = {
+			.link = n++,
+			.port = port_name(topo, p, t),
+			.from = from->node,
+			.out = from->number,
+			.to = to->node,
+			.in = to->number,
+			.rate = s->rate_of_port[p],
+			.flows = m->all_pairs[p],
+			.shifted = m->shifts[p],
+			.all_pairs = of_longest(time_of(s, p, m->all_pairs[p]),
+						pairs),
+			.shifts =
+				of_longest(time_of(s, p, m->shifts[p]), shifts),
+		};
+
+		table_put_row(t, &row);
+	}
+}
+
+void picture_loads(const struct subnet *s, unsigned n, struct results *r)
+{
+	struct load_map m;
+
+	picture_nodes(s, r);
+	struct table *t = results_table(
+		r, "links",
+		"each direction of each cable: flows if every pair sends, and "
+		"the most of any shift; and how long they take it, of the "
+		"busiest",
+		load_columns);
+
+	load_map_init(&m, s, n);
+	put_loads(s, &m, t);
+	load_map_fini(&m);
 }
 
 /* ---- tables of the subnet ----------------------------------------------- */

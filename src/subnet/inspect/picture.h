@@ -20,6 +20,11 @@ struct picture_link {
 
 /* "layout" and "nodes". Nodes need no LIDs yet. */
 void picture_nodes(const struct subnet *s, struct results *r);
+/*
+ * The same and "links", with what tables make of them: how much of the busiest
+ * link's load each has if every pair sends, and in the worst of `n` shifts.
+ */
+void picture_loads(const struct subnet *s, unsigned n, struct results *r);
 /* "links", numbered as they are given. */
 void picture_links(const struct topo *topo, const struct picture_link *links,
 		   size_t n, struct results *r);
