@@ -285,7 +285,8 @@ struct send {
 	uint32_t rkey;
 	uint64_t remote_addr, compare, swap;
 	uint64_t length;
-	uint32_t status; /* enum ibv_wc_status, once it has arrived */
+	uint32_t status;  /* enum ibv_wc_status, once it has arrived */
+	uint32_t is_over; /* timed UC, UD: it has arrived, or is lost */
 	uint32_t n_sge;
 	uint32_t dest_qpn, qkey; /* UD, and the handle */
 	uint16_t dlid;
@@ -293,6 +294,13 @@ struct send {
 	uint32_t flow_label;
 	union ibv_gid dgid;
 	struct shared_sge sge[];
+};
+
+/* One of UC or UD that has left, with what it carries. */
+struct flight {
+	uint64_t number;
+	struct flight *next;
+	struct send *send; /* inline */
 };
 
 enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
@@ -320,7 +328,9 @@ struct qp {
 	uint64_t head, tail;
 	uint64_t given;   /* to the engine, and */
 	uint64_t arrived; /* carried out: up to here, of the timed pace */
-	uint64_t drain;   /* up to where, before SQ_DRAINED; or 0 */
+	struct flight *flights, **last_flight; /* of the timed pace */
+	_Atomic uint32_t n_flights;
+	uint64_t drain; /* up to where, before SQ_DRAINED; or 0 */
 	struct peer *peer;
 	uint64_t since, until; /* ns; until 0: for ever */
 	uint64_t next_try;     /* of the background */
@@ -389,6 +399,8 @@ void post_run(struct qp *q);
  * is done. With `send`.
  */
 void post_arrived(struct qp *q, uint64_t number, bool has_failed);
+/* The first in the ring is complete; with `send`. */
+void post_finish(struct qp *q, enum ibv_wc_status status);
 void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status);
 /* Tries the sends that wait once more; all, or those that are due. */
 void post_retry(bool only_due);

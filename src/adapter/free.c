@@ -345,11 +345,18 @@ static void find_group(struct qp *q, const struct send *s)
 	memcpy(q->group.mgid, asked.mgid, sizeof(q->group.mgid));
 }
 
+static void count_datagram(const struct qp *q, const struct send *s)
+{
+	const struct traffic t = traffic_of(q, s, s->global);
+
+	if (q->port.state == IBV_PORT_ACTIVE)
+		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
+}
+
 static enum outcome send_datagram(struct qp *q, struct request *r,
 				  struct result *out)
 {
 	const struct send *s = r->send;
-	struct traffic t = traffic_of(q, s, s->global);
 
 	if (q->path.generation != fabric_generation()) {
 		q->path.generation = fabric_generation();
@@ -372,12 +379,46 @@ static enum outcome send_datagram(struct qp *q, struct request *r,
 		if (path.there != LIVE_NO_PORT)
 			drop_at(q, r, s->dest_qpn, path.there);
 	}
-	if (q->port.state == IBV_PORT_ACTIVE)
-		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
+	count_datagram(q, s);
 	return DONE;
 }
 
 /* ---- what is posted */
+
+/* Of a datagram that nobody gets, and of a message of UC. */
+void free_lose(struct qp *q, const struct send *s)
+{
+	if (q->init.qp_type == IBV_QPT_UD)
+		count_datagram(q, s);
+	else if (reach(q))
+		count(q, s);
+}
+
+enum ibv_wc_status free_keep(struct qp *q, struct send *s, struct send **out)
+{
+	struct request r = { .from = q, .send = s };
+	uint64_t most =
+		q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : MAX_MESSAGE;
+
+	*out = NULL;
+	if (!find_local(q, s, &r))
+		return IBV_WC_LOC_PROT_ERR;
+	if (r.length > most)
+		return IBV_WC_LOC_LEN_ERR;
+	struct send *kept =
+		malloc(sizeof(*kept) +
+		       q->init.cap.max_send_sge * sizeof(struct shared_sge) +
+		       r.length);
+
+	if (!kept)
+		return IBV_WC_GENERAL_ERR;
+	*kept = *s;
+	kept->flags |= IBV_SEND_INLINE;
+	kept->n_sge = 0;
+	request_gather(&r, send_inline(q, kept));
+	*out = kept;
+	return IBV_WC_SUCCESS;
+}
 
 enum outcome free_send(struct qp *q, struct send *s, struct result *out)
 {

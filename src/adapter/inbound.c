@@ -118,8 +118,7 @@ static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
 	memcpy(out + 24, s->dgid.raw, 16);
 }
 
-/* The message, from its pieces. */
-static void gather(const struct request *r, uint8_t *to)
+void request_gather(const struct request *r, uint8_t *to)
 {
 	for (unsigned i = 0; i < r->n_local; i++) {
 		memcpy(to, r->local[i].iov_base, r->local[i].iov_len);
@@ -166,7 +165,7 @@ static bool carry(const struct request *r, const struct landing *l,
 		return false;
 	if (before)
 		make_grh(r, buffer);
-	gather(r, buffer + before);
+	request_gather(r, buffer + before);
 	c->carried = buffer;
 	c->cqe.carried = (uint16_t)(r->length + before);
 	c->cqe.target =

@@ -30,6 +30,9 @@ enum answer {
 	ANSWER_FAILED,     /* NAK: remote operational error */
 };
 
+/* The message, from its pieces. */
+void request_gather(const struct request *r, uint8_t *to);
+
 enum answer inbound_send(struct request *r);
 enum answer inbound_write(struct request *r);
 enum answer inbound_read(struct request *r);

@@ -296,20 +296,26 @@ void post_arrived(struct qp *q, uint64_t number, bool has_failed)
 	}
 }
 
+void post_finish(struct qp *q, enum ibv_wc_status status)
+{
+	const struct result r = {
+		.status = status,
+		.byte_len = (uint32_t)send_at(q, q->head)->length,
+	};
+
+	finish(q, &r);
+}
+
 void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;
 
 	while (q->head <= number && q->head < q->given) {
 		const struct send *s = send_at(q, q->head);
-		struct result r = {
-			.status = q->head < q->arrived
-					  ? (enum ibv_wc_status)s->status
-					  : status,
-			.byte_len = (uint32_t)s->length,
-		};
 
-		finish(q, &r);
+		post_finish(q, q->head < q->arrived
+				       ? (enum ibv_wc_status)s->status
+				       : status);
 	}
 	if (was_draining && q->head >= q->drain)
 		qp_tell_drained(q);

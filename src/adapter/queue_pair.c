@@ -16,9 +16,6 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC &&
 	    a->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
-	/* What the engine carries. */
-	if (is_timed() && (a->qp_type != IBV_QPT_RC || a->srq))
-		return EOPNOTSUPP;
 	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
 	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > MAX_SGE ||
 	    c->max_recv_sge > MAX_SGE || c->max_inline_data > MAX_INLINE)
@@ -234,6 +231,7 @@ void qp_fail(struct qp *q, enum ibv_event_type event)
 	}
 	lock_give(&s->lock);
 	qp_flush_sends(q);
+	flight_forget(q);
 	if (is_timed())
 		timed_pair(q);
 }
@@ -333,6 +331,7 @@ static void reset(struct qp *q)
 	q->drain = 0;
 	q->waits = WAIT_NOT;
 	q->attr = (struct ibv_qp_attr){ 0 };
+	flight_forget(q);
 	peer_put(q->peer);
 	q->peer = NULL;
 	cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
@@ -394,6 +393,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct qp *q = qp_of(qp);
 
+	if (mask & IBV_QP_STATE &&
+	    (attr->qp_state == IBV_QPS_RESET || attr->qp_state == IBV_QPS_ERR))
+		timed_linger(q);
 	pthread_mutex_lock(&q->send);
 	int error = change(q, attr, mask);
 
@@ -432,6 +434,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	struct qp *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
 
+	timed_linger(q);
 	pthread_mutex_lock(&adapter.lock);
 	adapter.qps[q->index] = NULL;
 	pthread_mutex_unlock(&adapter.lock);
@@ -474,6 +477,9 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 
 	if (qp->qp_type != IBV_QPT_UD || lid < 0xC000 || gid->raw[0] != 0xFF)
 		return EINVAL;
+	/* The engine carries nothing to groups. */
+	if (is_timed())
+		return EOPNOTSUPP;
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
 	struct told t = { .file = -1 };
 

@@ -133,11 +133,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	struct srq *srq = NULL;
 	int error = EINVAL;
 
-	/* The engine does not know them. */
-	if (is_timed())
-		error = EOPNOTSUPP;
-	else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
-		 attr->max_sge <= MAX_SGE) {
+	if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
+	    attr->max_sge <= MAX_SGE) {
 		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
 		srq = calloc(1, sizeof(*srq));
 		error = srq ? shared_make(srq, attr,
@@ -160,6 +157,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	pthread_mutex_lock(&adapter.lock);
 	adapter.srqs[srq->index] = srq;
 	pthread_mutex_unlock(&adapter.lock);
+	if (is_timed())
+		timed_shared(srq, true);
 	return &srq->ibv;
 }
 
@@ -227,6 +226,8 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 		return EBUSY;
 	event_settle(&ibv->mutex, &ibv->cond, &srq->got_async,
 		     &ibv->events_completed);
+	if (is_timed())
+		timed_shared(srq, false);
 	ring_free(&srq->shared->ring);
 	pthread_mutex_lock(&adapter.lock);
 	number_give(&adapter.srq_numbers, srq->index);
@@ -240,6 +241,7 @@ int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr,
 	     struct ibv_recv_wr **bad)
 {
 	struct srq *srq = srq_of(ibv);
+	uint32_t n = 0;
 	int error = 0;
 
 	pthread_mutex_lock(&srq->post);
@@ -249,7 +251,10 @@ int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr,
 			*bad = wr;
 		else
 			wr = wr->next;
+		n += !error;
 	}
+	if (is_timed())
+		timed_shared_receive(srq, n);
 	pthread_mutex_unlock(&srq->post);
 	return error;
 }

@@ -53,6 +53,7 @@ void timed_pair(const struct qp *q)
 				: LIVE_PAIR,
 		.qpn = q->ibv.qp_num,
 		.pair = {
+			.type = (uint32_t)q->init.qp_type,
 			.state = state,
 			.port = q->port.id,
 			.max_send = q->init.cap.max_send_wr,
@@ -60,6 +61,8 @@ void timed_pair(const struct qp *q)
 			.dest_qpn = a->dest_qp_num,
 			.rq_psn = q->shared->rq_psn,
 			.sq_psn = q->psn,
+			.qkey = a->qkey,
+			.shared = q->shared->srq,
 			.mtu = q->shared->mtu,
 			.slid = (uint16_t)(q->port.lid |
 					   a->ah_attr.src_path_bits),
@@ -88,6 +91,27 @@ void timed_receive(const struct qp *q, uint32_t n)
 		ask(&r);
 }
 
+void timed_shared_receive(const struct srq *srq, uint32_t n)
+{
+	const struct live_request r = { .kind = LIVE_SHARED_RECEIVE,
+					.qpn = (uint32_t)srq->index,
+					.number = n };
+
+	if (n > 0)
+		ask(&r);
+}
+
+void timed_shared(const struct srq *srq, bool is_there)
+{
+	const struct live_request r = {
+		.kind = is_there ? LIVE_SHARED : LIVE_SHARED_GONE,
+		.qpn = (uint32_t)srq->index,
+		.number = srq->shared->ring.size,
+	};
+
+	ask(&r);
+}
+
 static const uint32_t operations[] = {
 	[IBV_WR_RDMA_WRITE] = LIVE_OP_WRITE,
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = LIVE_OP_WRITE_IMM,
@@ -98,11 +122,23 @@ static const uint32_t operations[] = {
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = LIVE_OP_ADD,
 };
 
+/* One that is too long fails in its turn, and takes the time of a packet. */
+static void address(const struct qp *q, const struct send *s,
+		    struct live_request *r)
+{
+	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
+	r->pair.dest_qpn = s->dest_qpn;
+	r->pair.qkey = s->qkey;
+	r->pair.dlid = s->dlid;
+	r->pair.sl = s->sl;
+	r->pair.global = s->global;
+}
+
 void timed_give(struct qp *q, uint64_t limit)
 {
 	for (; q->given < limit; q->given++) {
-		const struct send *s = send_at(q, q->given);
-		const struct live_request r = {
+		struct send *s = send_at(q, q->given);
+		struct live_request r = {
 			.kind = LIVE_SEND,
 			.qpn = q->ibv.qp_num,
 			.number = q->given,
@@ -110,6 +146,9 @@ void timed_give(struct qp *q, uint64_t limit)
 			.operation = operations[s->opcode],
 		};
 
+		s->is_over = 0;
+		if (q->init.qp_type == IBV_QPT_UD)
+			address(q, s, &r);
 		ask(&r);
 	}
 }
@@ -137,6 +176,14 @@ void timed_polled(bool found)
 		live_sleep(&c->called, seen, REST);
 }
 
+void timed_linger(const struct qp *q)
+{
+	while (atomic_load(&q->n_flights) > 0 && timed_has_engine()) {
+		timed_hear();
+		timed_polled(false);
+	}
+}
+
 /* ---- from the engine */
 
 static void take_note(const struct live_note *n)
@@ -152,7 +199,9 @@ static void take_note(const struct live_note *n)
 	if (!is_it)
 		return;
 	/* What it is about may have been flushed. */
-	if (n->number >= q->head && n->number < q->given) {
+	if (q->init.qp_type != IBV_QPT_RC) {
+		flight_note(q, n);
+	} else if (n->number >= q->head && n->number < q->given) {
 		post_arrived(q, n->number,
 			     n->kind == LIVE_DONE &&
 				     n->status != IBV_WC_SUCCESS);
@@ -175,6 +224,7 @@ void timed_mend(void)
 			continue;
 		if (q->head < q->given)
 			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
+		flight_forget(q);
 		pthread_mutex_unlock(&q->send);
 	}
 }

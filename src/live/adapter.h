@@ -67,6 +67,10 @@ enum live_request_kind {
 	LIVE_PAIR_GONE,
 	LIVE_SEND,
 	LIVE_RECEIVE,
+	/* Of a shared receive queue, its index in place of a number: */
+	LIVE_SHARED, /* it is there, for `number` receives */
+	LIVE_SHARED_GONE,
+	LIVE_SHARED_RECEIVE,
 };
 
 enum live_operation {
@@ -80,14 +84,18 @@ enum live_operation {
 	LIVE_OPERATIONS,
 };
 
+/* A queue pair; of a send of UD: where it goes. */
 struct live_pair {
+	uint32_t type;  /* enum ibv_qp_type */
 	uint32_t state; /* enum ibv_qp_state */
 	uint32_t port;  /* the fabric's number of it */
 	uint32_t max_send, max_recv;
-	uint32_t dest_qpn, rq_psn, sq_psn;
-	uint32_t mtu; /* bytes */
+	uint32_t dest_qpn, rq_psn, sq_psn, qkey;
+	uint32_t mtu;   /* bytes */
+	int32_t shared; /* its shared receive queue, or -1 */
 	uint16_t slid, dlid, pkey;
 	uint8_t sl, timeout, retry, rnr_retry, min_rnr, max_rd, max_dest_rd;
+	uint8_t global; /* with a GRH */
 };
 
 struct live_request {
@@ -101,6 +109,8 @@ struct live_request {
 
 enum live_note_kind {
 	LIVE_ARRIVED = 1, /* all of it is at its destination */
+	LIVE_LOST,        /* UC, UD: it will never be */
+	/* RC: it is acknowledged. UC, UD: it has left, and may yet arrive. */
 	LIVE_DONE,
 };
 

@@ -465,6 +465,11 @@ bool qp_take_becn(struct qp *qp)
 	return seen;
 }
 
+uint32_t qp_taken(const struct qp *qp)
+{
+	return qp->rs.msn;
+}
+
 uint64_t qp_retries(const struct qp *qp)
 {
 	return qp->rq.retries;

@@ -214,6 +214,12 @@ uint16_t qp_dlid(const struct qp *qp);
 hd_time qp_due(const struct qp *qp);
 void qp_timer(struct qp *qp, hd_time now);
 
+/*
+ * Messages of its peers that are here as a whole: sends, writes, and what RC
+ * answers. Modulo 2^24.
+ */
+uint32_t qp_taken(const struct qp *qp);
+
 /* How often it went back to send again what was lost. */
 uint64_t qp_retries(const struct qp *qp);
 /* How many requests came before their turn, kept or not. */

@@ -67,9 +67,11 @@ static void uc_finish(struct qp *qp, const struct packet *p, bool write)
 				 .imm = imm ? p->immdt.data : 0 };
 
 	r->kind = IN_NOTHING;
-	if (write && (!imm || !responder_take(qp)))
+	if (imm && write && !responder_take(qp))
 		return;
-	responder_complete(qp, &wc, WC_SUCCESS);
+	r->msn = psn_add(r->msn, 1);
+	if (imm || !write)
+		responder_complete(qp, &wc, WC_SUCCESS);
 }
 
 void uc_receive(struct qp *qp, const struct packet *p)
@@ -148,5 +150,6 @@ void ud_receive(struct qp *qp, const struct packet *p)
 	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
 		return;
 	ud_store(qp, p);
+	r->msn = psn_add(r->msn, 1);
 	responder_complete(qp, &wc, WC_SUCCESS);
 }

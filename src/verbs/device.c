@@ -276,12 +276,16 @@ static void leave(struct v_device *dev, uint32_t id, hd_time when)
 		dev->leaving.last = id;
 }
 
-/* Whose packet it is, if that is still there. */
 static struct v_qp *sender_of(const struct v_device *dev, const struct slot *s)
 {
 	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
 
 	return qp && qp->birth == s->birth ? qp : NULL;
+}
+
+struct v_qp *slot_sender(const struct lab *lab, const struct slot *s)
+{
+	return sender_of(&lab->devices[lab->device_of_node[s->node]], s);
 }
 
 static void tell_sent(struct v_device *dev, const struct slot *s)
@@ -347,6 +351,9 @@ static void loop_copy(struct v_device *dev, const struct slot *s, hd_time when)
 	copy->packet = s->packet;
 	copy->packet.payload = copy->data;
 	copy->staged = 0;
+	copy->node = s->node;
+	copy->qp = s->qp;
+	copy->birth = s->birth;
 	memcpy(copy->data, s->data, s->packet.payload_len);
 	loop_back(dev, id, when);
 }
@@ -489,8 +496,9 @@ hd_time device_visible(struct v_device *dev)
 }
 
 static void hand_to(struct v_device *dev, struct v_qp *qp,
-		    const struct packet *p)
+		    const struct packet *p, uint32_t slot)
 {
+	struct lab *lab = dev->lab;
 	unsigned flags = opcode_flags(p->bth.opcode);
 	bool takes_request = !(flags & (OPCODE_RESPONSE | OPCODE_MIDDLE)) &&
 			     (p->bth.opcode & OP_MASK) <= OP_SEND_ONLY_IMM &&
@@ -498,21 +506,26 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 
 	if (takes_request)
 		dev->dma = (struct dma){ qp->wqe_bytes, 1, 0 };
-	qp_receive(qp->qp, p, dev->lab->now);
+	uint32_t taken = qp_taken(qp->qp);
+
+	qp_receive(qp->qp, p, lab->now);
 	pace_heard(qp, p);
-	wake_sharers(dev, qp_pace(qp), dev->lab->now);
+	wake_sharers(dev, qp_pace(qp), lab->now);
 	device_visible(dev);
+	if (lab->guests && taken != qp_taken(qp->qp))
+		guests_arrived(qp, slot_at(lab, slot));
 	if (dev->watches)
 		settle_watches(dev);
 	watch_timer(dev, qp);
 	device_activate(dev, qp);
 }
 
-static void hand_to_members(struct v_device *dev, const struct packet *p)
+static void hand_to_members(struct v_device *dev, const struct packet *p,
+			    uint32_t slot)
 {
 	for (size_t i = 0; i < dev->n_members; i++) {
 		if (dev->members[i].mlid == p->lrh.dlid)
-			hand_to(dev, dev->members[i].qp, p);
+			hand_to(dev, dev->members[i].qp, p, slot);
 	}
 }
 
@@ -549,11 +562,11 @@ static void accept(struct v_device *dev, struct arrival what)
 	dev->visible = dev->rx_free;
 	dev->dma = (struct dma){ 0 };
 	if (p->bth.dest_qp == V_MULTICAST)
-		hand_to_members(dev, p);
+		hand_to_members(dev, p, what.slot);
 	/* A wrong table may bring what is for another port (Q5). */
 	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps &&
 		 dev->qps[number])
-		hand_to(dev, dev->qps[number], p);
+		hand_to(dev, dev->qps[number], p, what.slot);
 	bus_wait(dev);
 	slot_release(lab, what.slot);
 }
@@ -621,7 +634,7 @@ static void arm(struct v_device *dev)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live || lab->pairs || lab->has_guests)
+	if (lab->n_live || lab->pairs || lab->guests)
 		lab_timer(lab, dev);
 }
 

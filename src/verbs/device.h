@@ -319,7 +319,7 @@ struct lab {
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
 	struct pairs *pairs;       /* that no program uses (pairs.h), or NULL */
-	bool has_guests;           /* programs elsewhere (guests.h) */
+	struct guests *guests;     /* programs elsewhere (guests.h), or NULL */
 	struct traffic *traffic;   /* over some of these, or NULL */
 	struct couriers *couriers; /* or these (couriers.h), or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
@@ -418,6 +418,8 @@ void device_timer(struct v_device *dev);
 void device_ring(struct v_device *dev);
 /* It may have got something to send. */
 void device_send(struct v_device *dev);
+/* Whose packet it is, if that is still there. */
+struct v_qp *slot_sender(const struct lab *lab, const struct slot *s);
 /* A packet of its own has started on the link, and has left it at `end`. */
 void device_sent(struct v_device *dev, uint32_t id, hd_time end);
 /* Its port dropped a packet of its own. */
@@ -498,6 +500,13 @@ void couriers_collect(struct couriers *all, struct pack *k, uint32_t part);
 /* What they remember of a section, as bytes and back. */
 void couriers_pack(struct couriers *all, struct pack *k,
 		   const struct sim_section *section);
+
+/* ---- guests.c: queue pairs of programs elsewhere ----------------------- */
+
+/* A whole message is here; `last` of its packets. */
+void guests_arrived(struct v_qp *to, const struct slot *last);
+/* Nobody has this packet any more: it was received, or lost. */
+void guests_over(struct lab *lab, const struct slot *s);
 
 /* ---- distant.c: labs of several processes ------------------------------ */
 

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "verbs/device.h"
+#include "base/ring.h"
+#include "verbs/objects.h"
 
 #define NOTHING (UINT64_C(2) << 20)       /* bytes that are there, */
 #define REGION  (WR_MAX_LENGTH + NOTHING) /* again and again */
@@ -21,17 +22,43 @@ struct end {
 	struct end *next; /* that has completions */
 };
 
+/* A message that may still arrive. */
+struct flight {
+	uint64_t number;
+	uint32_t psn; /* of its last packet */
+	enum wr_kind kind;
+	bool is_over;
+};
+
+/* Whose message an entry of the receives tells of; NULL: nobody's any more. */
+struct landing {
+	struct guest *from;
+	uint64_t number;
+};
+
 struct guest {
 	struct guests *all;
 	void *owner;
 	struct v_qp *qp;
 	struct guest *peer;
+	struct guest_queue *queue;
 	struct end sends, receives;
-	/* Messages that take receives, in a ring; `head` and `tail` count. */
-	uint64_t *awaited;
-	uint32_t head, tail, size;
+	struct flight *flights; /* ring; `head` and `tail` count */
+	uint32_t head, tail, places;
+	struct landing *landings; /* ring: one per entry of the receives */
+	uint32_t first, last, size;
+	uint32_t psn; /* of the next packet */
 	bool leaves;
 	struct guest *next, **link;
+};
+
+struct guest_queue {
+	struct guests *all;
+	struct v_srq *srq;
+	const struct v_mr *mr;
+	uint32_t users;
+	bool leaves;
+	struct guest_queue *next, **link;
 };
 
 /* What a host has for all of them. */
@@ -46,7 +73,10 @@ struct guests {
 	struct host *hosts;
 	uint8_t *nothing;
 	struct guest *first;
+	struct guest_queue *queues;
 	struct end *waiting;
+	struct landing *lost; /* ring, as of landings */
+	uint32_t head, tail, places;
 };
 
 /* ---- memory: as much as the longest message, of the same few pages */
@@ -91,6 +121,7 @@ static void host_need(struct guests *all, struct v_device *dev)
 /* ---- all of them */
 
 static void guest_free(struct guest *g);
+static void queue_free(struct guest_queue *q);
 
 struct guests *guests_new(struct fabric *f, const struct profile *profile)
 {
@@ -103,7 +134,7 @@ struct guests *guests_new(struct fabric *f, const struct profile *profile)
 		return NULL;
 	}
 	all->lab = lab_new(f, profile);
-	all->lab->has_guests = true;
+	all->lab->guests = all;
 	all->hosts = hd_alloc(lab_hosts(all->lab), sizeof(*all->hosts));
 	sim_rules_init(&rules);
 	lab_rules(&rules);
@@ -118,13 +149,20 @@ void guests_free(struct guests *all)
 {
 	if (!all)
 		return;
-	while (all->first)
-		guest_free(all->first);
+	for (struct guest *g = all->first, *next; g; g = next) {
+		next = g->next;
+		guest_free(g);
+	}
+	for (struct guest_queue *q = all->queues, *next; q; q = next) {
+		next = q->next;
+		queue_free(q);
+	}
 	for (uint32_t i = 0; i < lab_hosts(all->lab); i++)
 		free(all->hosts[i].pd);
 	lab_free(all->lab);
 	sim_free(all->sim);
 	munmap(all->nothing, REGION);
+	free(all->lost);
 	free(all->hosts);
 	free(all);
 }
@@ -147,6 +185,17 @@ static void note(void *context)
 	e->is_waiting = true;
 	e->next = all->waiting;
 	all->waiting = e;
+}
+
+static void note_receive(void *context)
+{
+	struct end *e = context;
+	struct guest *g = e->of;
+
+	g->landings = ring_grow(g->landings, &g->size, g->first, g->last,
+				sizeof(*g->landings));
+	g->landings[g->last++ % g->size] = (struct landing){ NULL, 0 };
+	note(context);
 }
 
 static void end_init(struct end *e, struct guest *g, struct v_device *dev,
@@ -192,17 +241,21 @@ struct guest *guest_new(struct guests *all, const struct guest_place *place,
 
 	*g = (struct guest){ .all = all,
 			     .owner = owner,
-			     .size = place->max_send,
+			     .queue = place->queue,
 			     .next = all->first,
 			     .link = &all->first };
-	g->awaited = hd_alloc(g->size, sizeof(*g->awaited));
+	if (g->queue)
+		g->queue->users++;
 	host_need(all, dev);
 	end_init(&g->sends, g, dev, place->max_send);
-	end_init(&g->receives, g, dev, place->max_recv + 1);
+	/* Writes of UC are told of, too, as many as come. */
+	end_init(&g->receives, g, dev, V_MAX_CQE);
+	g->receives.cq->note = note_receive;
 	const struct v_qp_init init = {
-		.kind = QP_RC,
+		.kind = place->kind,
 		.send_cq = g->sends.cq,
 		.recv_cq = g->receives.cq,
+		.srq = place->queue ? place->queue->srq : NULL,
 		.max_send = place->max_send,
 		.max_recv = place->max_recv + 1,
 		.max_sge = 1,
@@ -215,18 +268,36 @@ struct guest *guest_new(struct guests *all, const struct guest_place *place,
 	return g;
 }
 
+/* Nobody hears of its messages. */
+static void forget(struct guest *g)
+{
+	struct guests *all = g->all;
+
+	for (struct guest *o = all->first; o; o = o->next) {
+		if (o->peer == g)
+			o->peer = NULL;
+		for (uint32_t i = o->first; i != o->last; i++)
+			if (o->landings[i % o->size].from == g)
+				o->landings[i % o->size].from = NULL;
+	}
+	for (uint32_t i = all->head; i != all->tail; i++)
+		if (all->lost[i % all->places].from == g)
+			all->lost[i % all->places].from = NULL;
+}
+
 static void guest_free(struct guest *g)
 {
 	*g->link = g->next;
 	if (g->next)
 		g->next->link = g->link;
-	for (struct guest *o = g->all->first; o; o = o->next)
-		if (o->peer == g)
-			o->peer = NULL;
+	forget(g);
 	v_qp_free(g->qp);
 	end_fini(&g->sends);
 	end_fini(&g->receives);
-	free(g->awaited);
+	if (g->queue)
+		g->queue->users--;
+	free(g->flights);
+	free(g->landings);
 	free(g);
 }
 
@@ -237,6 +308,47 @@ void guest_leave(struct guest *g)
 		guest_free(g);
 }
 
+/* ---- shared receives */
+
+struct guest_queue *guest_queue_new(struct guests *all, port_id port,
+				    uint32_t max)
+{
+	struct v_device *dev = device_at(all, port);
+
+	if (!dev || max == 0 || max > V_MAX_QP_WR)
+		return NULL;
+	struct guest_queue *q = hd_alloc(1, sizeof(*q));
+
+	host_need(all, dev);
+	*q = (struct guest_queue){
+		.all = all,
+		.srq = v_srq_new(all->hosts[dev->host].pd, max),
+		.mr = all->hosts[dev->host].mr,
+		.next = all->queues,
+		.link = &all->queues,
+	};
+	if (q->next)
+		q->next->link = &q->next;
+	all->queues = q;
+	return q;
+}
+
+static void queue_free(struct guest_queue *q)
+{
+	*q->link = q->next;
+	if (q->next)
+		q->next->link = q->link;
+	v_srq_free(q->srq);
+	free(q);
+}
+
+void guest_queue_leave(struct guest_queue *q)
+{
+	q->leaves = true;
+	if (q->users == 0)
+		queue_free(q);
+}
+
 /* Those that owe nothing any more. */
 static void let_go(struct guests *all)
 {
@@ -245,24 +357,51 @@ static void let_go(struct guests *all)
 		if (g->leaves && !qp_has_answer(g->qp->qp))
 			guest_free(g);
 	}
+	for (struct guest_queue *q = all->queues, *next; q; q = next) {
+		next = q->next;
+		if (q->leaves && q->users == 0)
+			queue_free(q);
+	}
 }
+
+/* ---- connecting */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
+/* What the two steps set, by the kind of queue pair. */
+static const struct {
+	unsigned init, connect, start;
+} masks[] = {
+	[QP_RC] = { QPA_PKEY | QPA_ACCESS,
+		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
+			    QPA_MAX_DEST_RD | QPA_MIN_RNR,
+		    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
+			    QPA_MAX_RD },
+	[QP_UC] = { QPA_PKEY | QPA_ACCESS,
+		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
+	[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
+};
+
+static enum qp_kind kind_of(const struct guest *g)
+{
+	return qp_params(g->qp->qp)->kind;
+}
+
 enum hd_status guest_connect(struct guest *g, struct guest *peer,
 			     const struct qp_attr *a)
 {
 	struct qp_attr attr = *a;
-	uint32_t most = v_path_mtu(g->qp->dev, a->dlid);
+	enum qp_kind kind = kind_of(g);
+	uint32_t most = kind == QP_UD ? 0 : v_path_mtu(g->qp->dev, a->dlid);
 
 	attr.state = QPS_INIT;
 	attr.access =
 		ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
 	enum hd_status status =
-		v_modify(g->qp, &attr, QPA_STATE | QPA_PKEY | QPA_ACCESS);
+		v_modify(g->qp, &attr, QPA_STATE | masks[kind].init);
 
 	if (status != HD_OK)
 		return status;
@@ -270,9 +409,7 @@ enum hd_status guest_connect(struct guest *g, struct guest *peer,
 	attr.state = QPS_RTR;
 	attr.mtu = most ? least(a->mtu, most) : a->mtu;
 	attr.dest_qpn = peer ? v_qpn(peer->qp) : NOBODY;
-	return v_modify(g->qp, &attr,
-			QPA_STATE | QPA_PATH | QPA_MTU | QPA_DEST_QP |
-				QPA_RQ_PSN | QPA_MAX_DEST_RD | QPA_MIN_RNR);
+	return v_modify(g->qp, &attr, QPA_STATE | masks[kind].connect);
 }
 
 enum hd_status guest_start(struct guest *g, const struct qp_attr *a)
@@ -280,30 +417,64 @@ enum hd_status guest_start(struct guest *g, const struct qp_attr *a)
 	struct qp_attr attr = *a;
 
 	attr.state = QPS_RTS;
-	return v_modify(g->qp, &attr,
-			QPA_STATE | QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY |
-				QPA_RNR_RETRY | QPA_MAX_RD);
+	g->psn = a->sq_psn;
+	return v_modify(g->qp, &attr, QPA_STATE | masks[kind_of(g)].start);
 }
 
 /* ---- posting */
 
-bool guest_receive(struct guest *g)
+static struct recv_wr receive_into(const struct v_mr *mr)
 {
-	const struct v_mr *mr = host_of(g)->mr;
-	const struct recv_wr wr = {
+	return (struct recv_wr){
 		.n_sge = 1,
 		.sge[0] = { v_mr_addr(mr), (uint32_t)WR_MAX_LENGTH,
 			    v_mr_key(mr) },
 	};
+}
+
+bool guest_receive(struct guest *g)
+{
+	const struct recv_wr wr = receive_into(host_of(g)->mr);
 
 	return v_post_recv(g->qp, &wr) == HD_OK;
+}
+
+bool guest_queue_receive(struct guest_queue *q)
+{
+	const struct recv_wr wr = receive_into(q->mr);
+
+	return v_post_srq(q->srq, &wr) == HD_OK;
+}
+
+static struct wr_datagram datagram(const struct guest *g,
+				   const struct guest_address *a)
+{
+	struct wr_datagram to = v_ah(host_of(g)->pd, a->dlid, a->sl);
+
+	to.qpn = a->to ? v_qpn(a->to->qp) : NOBODY;
+	to.qkey = a->qkey;
+	to.global = a->global;
+	return to;
+}
+
+/* It takes as many PSNs as packets, of a read: of its answer. */
+static void take_off(struct guest *g, const struct guest_message *m)
+{
+	uint64_t n = m->length ? (m->length - 1) / g->qp->mtu + 1 : 1;
+
+	g->flights = ring_grow(g->flights, &g->places, g->head, g->tail,
+			       sizeof(*g->flights));
+	g->psn = psn_add(g->psn, (uint32_t)n);
+	g->flights[g->tail++ % g->places] =
+		(struct flight){ m->number, psn_add(g->psn, PSN_MASK), m->kind,
+				 false };
 }
 
 bool guest_send(struct guest *g, const struct guest_message *m)
 {
 	const struct v_mr *here = host_of(g)->mr;
 	const struct v_mr *there = g->peer ? host_of(g->peer)->mr : here;
-	const struct send_wr wr = {
+	struct send_wr wr = {
 		.id = m->number,
 		.kind = m->kind,
 		.flags = WR_SIGNALED,
@@ -314,14 +485,86 @@ bool guest_send(struct guest *g, const struct guest_message *m)
 		.rkey = v_mr_key(there),
 	};
 
+	if (kind_of(g) == QP_UD) {
+		wr.to = datagram(g, &m->address);
+		g->qp->sl = m->address.sl;
+	}
 	if (v_post_send(g->qp, &wr) != HD_OK)
 		return false;
-	if (m->kind == WR_SEND || m->kind == WR_SEND_IMM ||
-	    m->kind == WR_SEND_INV || m->kind == WR_WRITE_IMM)
-		g->awaited[g->tail++ % g->size] = m->number;
+	take_off(g, m);
 	device_activate(g->qp->dev, g->qp);
 	device_send(g->qp->dev);
 	return true;
+}
+
+/* ---- on the way */
+
+/* The guest that sent this, and its message that ends with it; or NULL. */
+static struct flight *flight_of(const struct lab *lab, const struct slot *s,
+				struct guest **from)
+{
+	const struct v_qp *qp = slot_sender(lab, s);
+
+	if (!qp)
+		return NULL;
+	struct guest *g = ((struct end *)qp->send_cq->context)->of;
+
+	*from = g;
+	for (uint32_t i = g->head; i != g->tail; i++)
+		if (g->flights[i % g->places].psn == s->packet.bth.psn)
+			return &g->flights[i % g->places];
+	return NULL;
+}
+
+static bool takes_receive(enum wr_kind kind)
+{
+	return kind == WR_SEND || kind == WR_SEND_IMM || kind == WR_SEND_INV ||
+	       kind == WR_WRITE_IMM;
+}
+
+static void land(struct guest *g, struct flight *f)
+{
+	f->is_over = true;
+	while (g->head != g->tail && g->flights[g->head % g->places].is_over)
+		g->head++;
+}
+
+void guests_arrived(struct v_qp *to, const struct slot *last)
+{
+	struct guest *g = ((struct end *)to->recv_cq->context)->of, *from;
+	struct flight *f = flight_of(to->dev->lab, last, &from);
+
+	if (!f || (kind_of(from) == QP_RC && !takes_receive(f->kind)))
+		return;
+	if (!takes_receive(f->kind)) {
+		const struct completion written = { .kind = WC_WRITE };
+
+		cq_push(to->recv_cq, &written, to->dev->visible);
+	}
+	g->landings[(g->last - 1) % g->size] =
+		(struct landing){ from, f->number };
+	if (kind_of(from) != QP_RC)
+		land(from, f);
+}
+
+void guests_over(struct lab *lab, const struct slot *s)
+{
+	const unsigned last = OPCODE_LAST | OPCODE_ONLY;
+	struct guests *all = lab->guests;
+	struct guest *from;
+
+	if (!s->tells || !(opcode_flags(s->packet.bth.opcode) & last))
+		return;
+	struct flight *f = flight_of(lab, s, &from);
+
+	if (!f || f->is_over)
+		return;
+	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail,
+			      sizeof(*all->lost));
+	all->lost[all->tail++ % all->places] =
+		(struct landing){ from, f->number };
+	land(from, f);
+	sim_pause(all->sim);
 }
 
 /* ---- what happens */
@@ -353,33 +596,68 @@ static struct completion take_first(struct end *e)
 	return wc;
 }
 
+/* The receive that a message of nobody took is there again. */
+static void give_back(struct guest *g, const struct completion *wc)
+{
+	if (wc->status == WC_SUCCESS && wc->kind != WC_WRITE)
+		(void)!(g->queue ? guest_queue_receive(g->queue)
+				 : guest_receive(g));
+}
+
 /* False if it is about nobody. */
+static bool tell_arrived(struct end *e, struct guest_news *out)
+{
+	struct guest *g = e->of;
+	const struct completion wc = take_first(e);
+	const struct landing l = g->landings[g->first++ % g->size];
+
+	if (g->leaves)
+		return false;
+	if (wc.status != WC_SUCCESS || !l.from || l.from->leaves) {
+		give_back(g, &wc);
+		return false;
+	}
+	*out = (struct guest_news){ .kind = GUEST_ARRIVED,
+				    .owner = l.from->owner,
+				    .receiver = g->owner,
+				    .number = l.number };
+	return true;
+}
+
 static bool tell(struct end *e, struct guest_news *out)
 {
 	struct guest *g = e->of;
+
+	if (e == &g->receives)
+		return tell_arrived(e, out);
 	const struct completion wc = take_first(e);
 
 	if (g->leaves)
 		return false;
-	if (e == &g->sends) {
-		*out = (struct guest_news){ .kind = GUEST_DONE,
-					    .owner = g->owner,
-					    .number = wc.id,
-					    .status = wc.status };
+	/* It does not arrive once more. */
+	while (kind_of(g) == QP_RC && g->head != g->tail &&
+	       g->flights[g->head % g->places].number <= wc.id)
+		g->head++;
+	*out = (struct guest_news){ .kind = GUEST_DONE,
+				    .owner = g->owner,
+				    .number = wc.id,
+				    .status = wc.status };
+	return true;
+}
+
+static bool tell_lost(struct guests *all, struct guest_news *out)
+{
+	while (all->head != all->tail) {
+		const struct landing l = all->lost[all->head++ % all->places];
+
+		if (!l.from || l.from->leaves)
+			continue;
+		*out = (struct guest_news){ .kind = GUEST_LOST,
+					    .owner = l.from->owner,
+					    .number = l.number };
 		return true;
 	}
-	struct guest *from = g->peer;
-
-	if (wc.status != WC_SUCCESS || !from || from->leaves ||
-	    from->head == from->tail)
-		return false;
-	*out = (struct guest_news){
-		.kind = GUEST_ARRIVED,
-		.owner = from->owner,
-		.receiver = g->owner,
-		.number = from->awaited[from->head++ % from->size]
-	};
-	return true;
+	return false;
 }
 
 bool guests_next(struct guests *all, struct guest_news *out)
@@ -388,6 +666,8 @@ bool guests_next(struct guests *all, struct guest_news *out)
 		struct end *e = earliest(all);
 		hd_time due = e ? cq_at(e->cq, e->cq->head)->when : NEVER;
 
+		if (tell_lost(all, out))
+			return true;
 		if (e && due <= all->lab->now) {
 			if (tell(e, out))
 				return true;
@@ -399,7 +679,7 @@ bool guests_next(struct guests *all, struct guest_news *out)
 		all->lab->now = later(all->lab->now, sim_now(all->sim));
 		if (state == SIM_PAUSED && all->lab->now < due)
 			continue;
-		if (!e && !all->waiting)
+		if (!e && !all->waiting && all->head == all->tail)
 			return false;
 		if (e && state != SIM_PAUSED)
 			all->lab->now = later(all->lab->now, due);

@@ -32,7 +32,9 @@ struct fixture {
 	struct testbed bed;
 	struct guests *all;
 	struct guest *a, *b;
-	int mine, yours; /* owners */
+	enum qp_kind kind;
+	struct guest_queue *queue; /* of b's receives */
+	int mine, yours;           /* owners */
 };
 
 static struct qp_attr attributes(const struct fixture *f, uint32_t from,
@@ -73,7 +75,11 @@ static struct guest *make(struct fixture *f, uint32_t node, void *owner)
 {
 	const struct sim_setup *s = &f->bed.build->setup;
 	const struct guest_place place = {
-		s->ports[s->nodes[node].first_port + 1].origin, DEPTH, DEPTH
+		.kind = f->kind,
+		.port = s->ports[s->nodes[node].first_port + 1].origin,
+		.max_send = DEPTH,
+		.max_recv = DEPTH,
+		.queue = f->queue,
 	};
 	struct guest *g = guest_new(f->all, &place, owner);
 
@@ -259,6 +265,176 @@ static void test_leaving(void **state)
 	close_both(&f);
 }
 
+/* ---- without acknowledgements */
+
+/* What a run says of n messages: when each has left, and what became of it. */
+struct course {
+	hd_time left[DEPTH], landed[DEPTH];
+	bool is_lost[DEPTH];
+	uint64_t n_left, n_landed;
+};
+
+static void follow(struct fixture *f, struct course *c)
+{
+	struct guest_news n;
+
+	*c = (struct course){ .n_left = 0 };
+	while (guests_next(f->all, &n)) {
+		assert_ptr_equal(n.owner, &f->mine);
+		assert_true(n.number < DEPTH);
+		if (n.kind == GUEST_DONE) {
+			assert_int_equal(n.status, WC_SUCCESS);
+			assert_int_equal(n.number, c->n_left++);
+			c->left[n.number] = guests_now(f->all);
+			continue;
+		}
+		c->n_landed++;
+		c->landed[n.number] = guests_now(f->all);
+		c->is_lost[n.number] = n.kind == GUEST_LOST;
+		if (n.kind == GUEST_ARRIVED)
+			assert_ptr_equal(n.receiver, &f->yours);
+	}
+}
+
+/* They are done as the link takes them, and arrive a way later. */
+static void test_unreliable_writes_fill_the_link(void **state)
+{
+	enum { N = 100, SIZE = 65536, PACKETS = SIZE / MTU };
+	struct fixture f = { .kind = QP_UC };
+	struct course c;
+
+	(void)state;
+	open_both(&f, false);
+	for (uint64_t i = 0; i < N; i++)
+		assert_true(guest_send(
+			f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+	follow(&f, &c);
+	assert_int_equal(c.n_left, N);
+	assert_int_equal(c.n_landed, N);
+	for (unsigned i = 0; i < N; i++) {
+		assert_false(c.is_lost[i]);
+		/* A switch and two cables. */
+		assert_in_range(c.landed[i] - c.left[i], 100 * HD_NS,
+				300 * HD_NS);
+	}
+	assert_int_equal(c.left[N - 1] - c.left[0],
+			 (N - 1) * wire_time(PACKETS * (MTU + HEADERS) + RETH));
+	close_both(&f);
+}
+
+/* Over a link that is down they leave, and that is all. */
+static void test_unreliable_over_a_dead_link(void **state)
+{
+	enum { N = 20 };
+	static const enum wr_kind kinds[] = { WR_SEND, WR_WRITE };
+	struct fixture f = { .kind = QP_UC };
+	struct course c;
+
+	(void)state;
+	open_both(&f, true);
+	for (uint64_t i = 0; i < N; i++) {
+		assert_true(guest_receive(f.b));
+		assert_true(guest_send(f.a, &(struct guest_message){
+						    kinds[i % 2], i, 10000 }));
+	}
+	follow(&f, &c);
+	assert_int_equal(c.n_left, N);
+	assert_int_equal(c.n_landed, N);
+	for (unsigned i = 0; i < N; i++)
+		assert_true(c.is_lost[i]);
+	close_both(&f);
+}
+
+/* A datagram needs somebody there, his Q_Key and a receive of his. */
+static void test_datagrams(void **state)
+{
+	enum { QKEY = 0x1111, FIRST = 3, NOWHERE = 1, WRONG = 2, N = 6 };
+	struct fixture f = { .kind = QP_UD };
+	struct course c;
+	uint32_t ends[2];
+
+	(void)state;
+	open_both(&f, false);
+	find_ends(&f, ends);
+	const struct qp_attr a = attributes(&f, ends[0], ends[1]);
+
+	for (unsigned i = 0; i < FIRST; i++)
+		assert_true(guest_receive(f.b));
+	for (uint64_t i = 0; i < N; i++) {
+		const struct guest_message m = {
+			.kind = i % 2 ? WR_SEND : WR_SEND_IMM,
+			.number = i,
+			.length = MTU,
+			.address = { .to = i == NOWHERE ? NULL : f.b,
+				     .qkey = i == WRONG ? QKEY : 0,
+				     .dlid = a.dlid,
+				     .global = i == 0 },
+		};
+
+		assert_true(guest_send(f.a, &m));
+	}
+	follow(&f, &c);
+	assert_int_equal(c.n_left, N);
+	assert_int_equal(c.n_landed, N);
+	/* 0, 3 and 4 take the three receives. */
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(c.is_lost[i],
+				 i == NOWHERE || i == WRONG || i == N - 1);
+	close_both(&f);
+}
+
+/* ---- receives that are shared */
+
+/* A receive serves whoever is first; the other waits for the next one. */
+static void test_shared_receives(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+	uint32_t ends[2];
+	int others;
+
+	(void)state;
+	open_both(&f, false);
+	find_ends(&f, ends);
+	const struct qp_attr there = attributes(&f, ends[0], ends[1]);
+	const struct qp_attr back = attributes(&f, ends[1], ends[0]);
+	const struct sim_setup *s = &f.bed.build->setup;
+
+	struct guest_queue *queue = guest_queue_new(
+		f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin,
+		DEPTH);
+
+	assert_non_null(queue);
+	f.queue = queue;
+	struct guest *to[2] = { make(&f, ends[1], &f.yours),
+				make(&f, ends[1], &others) };
+
+	f.queue = NULL;
+	for (unsigned i = 0; i < 2; i++) {
+		struct guest *from = make(&f, ends[0], &f.mine);
+
+		assert_int_equal(guest_connect(from, to[i], &there), HD_OK);
+		assert_int_equal(guest_connect(to[i], from, &back), HD_OK);
+		assert_int_equal(guest_start(from, &there), HD_OK);
+		if (i == 0)
+			assert_true(guest_queue_receive(queue));
+		assert_true(guest_send(
+			from, &(struct guest_message){ WR_SEND, i, 100 }));
+	}
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_int_equal(n.number, 0);
+	assert_ptr_equal(n.receiver, &f.yours);
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(guest_queue_receive(queue));
+	assert_true(guests_next(f.all, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_int_equal(n.number, 1);
+	assert_ptr_equal(n.receiver, &others);
+	close_both(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +443,10 @@ int main(void)
 		cmocka_unit_test(test_operations_in_order),
 		cmocka_unit_test(test_retries_end),
 		cmocka_unit_test(test_leaving),
+		cmocka_unit_test(test_unreliable_writes_fill_the_link),
+		cmocka_unit_test(test_unreliable_over_a_dead_link),
+		cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_shared_receives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

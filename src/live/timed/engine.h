@@ -13,10 +13,20 @@
 struct engine;
 struct program;
 
-/* A message that is not done. */
+/* A message that is not done, or may still arrive. */
 struct message {
 	struct guest_message what;
-	bool has_arrived;
+	uint32_t to;     /* UD: queue pair */
+	bool has_landed; /* it has arrived, or is lost for good */
+	bool is_done;
+	bool is_over; /* nothing more is heard of it */
+};
+
+/* A shared receive queue of a program. */
+struct shared {
+	struct guest_queue *queue; /* NULL: not in the simulation */
+	uint32_t max;              /* 0: there is none */
+	uint64_t receives;         /* posted, and not taken */
 };
 
 /* A queue pair of a program. */
@@ -37,6 +47,8 @@ struct program {
 	uint32_t number;
 	struct live_memory *memory;
 	struct pair **pairs; /* by the index in their number */
+	struct shared *shared;
+	size_t n_shared;
 	struct {
 		uint64_t used; /* processor time, when it was last seen busy */
 		bool is_known;

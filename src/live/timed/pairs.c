@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "live/timed/engine.h"
@@ -8,6 +9,8 @@
  * them. */
 enum { INDEX_BITS = 14, INDICES = 1 << INDEX_BITS };
 enum { STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3 };
+enum { TYPE_RC = 2, TYPE_UC = 3, TYPE_UD = 4 };
+enum { SHARED_MOST = 1 << 16 };
 
 static struct pair **place_of(struct engine *e, uint32_t qpn)
 {
@@ -31,7 +34,7 @@ static struct pair *pair_of(struct engine *e, uint32_t qpn)
 /* ---- messages */
 
 static void message_put(struct engine *e, struct pair *q,
-			const struct guest_message *what)
+			const struct message *m)
 {
 	if (q->tail - q->head == q->size) {
 		uint32_t size = q->size ? 2 * q->size : 64;
@@ -43,8 +46,17 @@ static void message_put(struct engine *e, struct pair *q,
 		q->messages = more;
 		q->size = size;
 	}
-	q->messages[q->tail++ % q->size] = (struct message){ .what = *what };
+	q->messages[q->tail++ % q->size] = *m;
 	e->under_way++;
+}
+
+/* Those that are over are forgotten, in their order. */
+static void messages_clear(struct engine *e, struct pair *q)
+{
+	while (q->head != q->tail && q->messages[q->head % q->size].is_over) {
+		q->head++;
+		e->under_way--;
+	}
 }
 
 static void tell(struct engine *e, const struct pair *q,
@@ -56,7 +68,6 @@ static void tell(struct engine *e, const struct pair *q,
 	program_tell(e, q->of, &n);
 }
 
-/* The one of that number: those before it are done by it. */
 static struct message *message_find(const struct pair *q, uint64_t number)
 {
 	for (uint64_t i = q->head; i != q->tail; i++)
@@ -74,12 +85,40 @@ static void pair_end(struct engine *e, struct pair *q)
 	free(q);
 }
 
+/* ---- receives that are shared */
+
+static struct shared *shared_of(const struct program *p, int64_t index)
+{
+	return index >= 0 && (size_t)index < p->n_shared &&
+			       p->shared[index].max > 0
+		       ? &p->shared[index]
+		       : NULL;
+}
+
+static struct guest_queue *shared_enter(struct engine *e, const struct pair *q)
+{
+	struct shared *s = shared_of(q->of, q->asked.shared);
+
+	if (!s || s->queue)
+		return s ? s->queue : NULL;
+	s->queue = guest_queue_new(e->guests, q->asked.port, s->max);
+	for (uint64_t i = 0; s->queue && i < s->receives; i++)
+		(void)!guest_queue_receive(s->queue);
+	return s->queue;
+}
+
 /* ---- into the simulation */
+
+static bool is_reliable(const struct pair *q)
+{
+	return q->asked.type == TYPE_RC;
+}
 
 static void attributes(const struct live_pair *p, struct qp_attr *out)
 {
 	*out = (struct qp_attr){
 		.pkey = p->pkey,
+		.qkey = p->qkey,
 		.slid = p->slid,
 		.dlid = p->dlid,
 		.sl = p->sl & 15,
@@ -97,11 +136,20 @@ static void attributes(const struct live_pair *p, struct qp_attr *out)
 
 static void enter(struct engine *e, struct pair *q)
 {
-	const struct guest_place place = { q->asked.port, q->asked.max_send,
-					   q->asked.max_recv };
+	static const enum qp_kind of_type[] = {
+		[TYPE_RC] = QP_RC, [TYPE_UC] = QP_UC, [TYPE_UD] = QP_UD
+	};
+	bool is_new = !q->guest && q->asked.state >= STATE_INIT &&
+		      q->asked.type >= TYPE_RC && q->asked.type <= TYPE_UD;
 
-	if (!q->guest && q->asked.state >= STATE_INIT)
-		q->guest = guest_new(e->guests, &place, q);
+	if (!is_new)
+		return;
+	const struct guest_place place = { of_type[q->asked.type],
+					   q->asked.port, q->asked.max_send,
+					   q->asked.max_recv,
+					   shared_enter(e, q) };
+
+	q->guest = guest_new(e->guests, &place, q);
 }
 
 /* To the state that its program has brought it to. */
@@ -113,7 +161,8 @@ static void follow(struct engine *e, struct pair *q)
 	if (q->guest && !q->is_connected && q->asked.state >= STATE_RTR) {
 		const struct pair *peer = pair_of(e, q->asked.dest_qpn);
 
-		q->is_alone = !peer || !peer->guest;
+		q->is_alone =
+			q->asked.type != TYPE_UD && (!peer || !peer->guest);
 		q->is_connected =
 			guest_connect(q->guest, peer ? peer->guest : NULL,
 				      &a) == HD_OK;
@@ -124,27 +173,45 @@ static void follow(struct engine *e, struct pair *q)
 		q->has_started = guest_start(q->guest, &a) == HD_OK;
 }
 
-/* What the simulation does not take ends here. */
-static void post(struct engine *e, struct pair *q,
-		 const struct guest_message *m)
+static void tell_done(struct engine *e, struct pair *q, uint64_t number,
+		      enum wc_status status)
 {
-	if (!q->has_started || !guest_send(q->guest, m))
-		tell(e, q, LIVE_DONE, m->number, WC_LOC_QP_OP_ERR);
+	for (uint64_t i = q->head; i != q->tail; i++) {
+		struct message *m = &q->messages[i % q->size];
+
+		if (m->what.number > number)
+			break;
+		m->is_done = true;
+		m->is_over |=
+			is_reliable(q) || m->has_landed || status != WC_SUCCESS;
+	}
+	tell(e, q, LIVE_DONE, number, status);
+	messages_clear(e, q);
+}
+
+/* What the simulation does not take ends here. */
+static void post(struct engine *e, struct pair *q, const struct message *m)
+{
+	struct guest_message what = m->what;
+	const struct pair *to =
+		q->asked.type == TYPE_UD ? pair_of(e, m->to) : NULL;
+
+	what.address.to = to ? to->guest : NULL;
+	if (!q->has_started || what.address.dlid >= LID_FIRST_MCAST ||
+	    !guest_send(q->guest, &what))
+		tell_done(e, q, m->what.number, WC_LOC_QP_OP_ERR);
 }
 
 /* What was on its way when the tables changed is sent once more. */
 static void resend(struct engine *e, struct pair *q)
 {
 	for (uint64_t i = q->head; i != q->tail; i++) {
-		struct message *m = &q->messages[i % q->size];
+		const struct message m = q->messages[i % q->size];
 
-		if (m->has_arrived && i == q->head) {
-			tell(e, q, LIVE_DONE, m->what.number, WC_SUCCESS);
-			q->head++;
-			e->under_way--;
-		} else if (!m->has_arrived) {
-			post(e, q, &m->what);
-		}
+		if (m.has_landed && (i == q->head || !is_reliable(q)))
+			tell_done(e, q, m.what.number, WC_SUCCESS);
+		else if (!m.has_landed && !m.is_over)
+			post(e, q, &m);
 	}
 }
 
@@ -180,9 +247,18 @@ static void renew(struct engine *e, struct pair *q)
 	resend(e, q);
 }
 
+static void leave_shared(struct engine *e)
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		for (size_t k = 0;
+		     e->programs[i] && k < e->programs[i]->n_shared; k++)
+			e->programs[i]->shared[k].queue = NULL;
+}
+
 void pairs_enter(struct engine *e)
 {
 	each(e, leave);
+	leave_shared(e);
 	if (!e->guests)
 		return;
 	each(e, enter);
@@ -242,8 +318,15 @@ static void take_send(struct engine *e, struct program *p,
 	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS ||
 	    r->length > WR_MAX_LENGTH)
 		return;
-	const struct guest_message m = { kinds[r->operation], r->number,
-					 r->length };
+	const struct live_pair *to = &r->pair;
+	const struct message m = {
+		.what = { kinds[r->operation], r->number, r->length,
+			  .address = { .qkey = to->qkey,
+				       .dlid = to->dlid,
+				       .sl = to->sl & 15,
+				       .global = to->global } },
+		.to = to->dest_qpn,
+	};
 
 	message_put(e, q, &m);
 	if (e->guests)
@@ -264,6 +347,52 @@ static void take_receive(struct engine *e, struct program *p,
 			break;
 }
 
+static void take_shared(struct engine *e, struct program *p,
+			const struct live_request *r)
+{
+	(void)e;
+	if (r->qpn >= SHARED_MOST || r->number == 0 || r->number > UINT32_MAX)
+		return;
+	if (r->qpn >= p->n_shared) {
+		size_t n = (size_t)r->qpn + 1;
+
+		p->shared = hd_realloc(p->shared, n, sizeof(*p->shared));
+		memset(p->shared + p->n_shared, 0,
+		       (n - p->n_shared) * sizeof(*p->shared));
+		p->n_shared = n;
+	}
+	p->shared[r->qpn] = (struct shared){ .max = (uint32_t)r->number };
+}
+
+/* cppcheck-suppress constParameter ; a row of a table */
+static void take_shared_gone(struct engine *e, struct program *p,
+			     const struct live_request *r)
+{
+	struct shared *s = shared_of(p, r->qpn);
+
+	(void)e;
+	if (!s)
+		return;
+	if (s->queue)
+		guest_queue_leave(s->queue);
+	*s = (struct shared){ .max = 0 };
+}
+
+/* cppcheck-suppress constParameter ; a row of a table */
+static void take_shared_receive(struct engine *e, struct program *p,
+				const struct live_request *r)
+{
+	struct shared *s = shared_of(p, r->qpn);
+
+	(void)e;
+	if (!s)
+		return;
+	s->receives += r->number;
+	for (uint64_t i = 0; s->queue && i < r->number; i++)
+		if (!guest_queue_receive(s->queue))
+			break;
+}
+
 bool pairs_take(struct engine *e)
 {
 	static void (*const takers[])(struct engine * e, struct program * p,
@@ -272,6 +401,9 @@ bool pairs_take(struct engine *e)
 		[LIVE_PAIR_GONE] = take_gone,
 		[LIVE_SEND] = take_send,
 		[LIVE_RECEIVE] = take_receive,
+		[LIVE_SHARED] = take_shared,
+		[LIVE_SHARED_GONE] = take_shared_gone,
+		[LIVE_SHARED_RECEIVE] = take_shared_receive,
 	};
 	bool any = false;
 
@@ -302,30 +434,43 @@ void pairs_forget(struct engine *e, struct program *p)
 		if (p->pairs[k])
 			pair_end(e, p->pairs[k]);
 	free(p->pairs);
+	for (size_t i = 0; i < p->n_shared; i++)
+		if (p->shared[i].queue)
+			guest_queue_leave(p->shared[i].queue);
+	free(p->shared);
 }
 
 /* ---- what they hear */
 
+/* A message has taken a receive of this one's. */
+static void receive_taken(struct pair *q)
+{
+	struct shared *s = shared_of(q->of, q->asked.shared);
+	uint64_t *receives = s ? &s->receives : &q->receives;
+
+	*receives -= *receives > 0;
+}
+
 void pairs_news(struct engine *e, const struct guest_news *n)
 {
+	static const enum live_note_kind fates[] = {
+		[GUEST_ARRIVED] = LIVE_ARRIVED,
+		[GUEST_LOST] = LIVE_LOST,
+	};
 	struct pair *q = n->owner;
 	struct message *m = message_find(q, n->number);
 
-	if (n->kind == GUEST_ARRIVED) {
-		struct pair *to = n->receiver;
-
-		to->receives -= to->receives > 0;
-		if (m)
-			m->has_arrived = true;
-		tell(e, q, LIVE_ARRIVED, n->number, WC_SUCCESS);
-		return;
-	}
+	if (n->kind == GUEST_ARRIVED && (!m || m->what.kind != WR_WRITE))
+		receive_taken(n->receiver);
 	if (!m)
 		return;
-	while (q->head != q->tail &&
-	       q->messages[q->head % q->size].what.number <= n->number) {
-		q->head++;
-		e->under_way--;
+	if (n->kind == GUEST_DONE) {
+		if (!m->is_done)
+			tell_done(e, q, n->number, n->status);
+		return;
 	}
-	tell(e, q, LIVE_DONE, n->number, n->status);
+	m->has_landed = true;
+	m->is_over = m->is_done;
+	tell(e, q, fates[n->kind], n->number, WC_SUCCESS);
+	messages_clear(e, q);
 }
