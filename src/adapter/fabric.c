@@ -13,7 +13,7 @@
 #include "adapter/adapter.h"
 #include "adapter/timed.h"
 #include "live/passing.h"
-#include "live/protocol.h"
+#include "live/place.h"
 
 struct adapter adapter = {
 	.events = -1,
@@ -33,16 +33,15 @@ struct adapter adapter = {
 
 static int dial(enum live_kind kind)
 {
-	const char *dir = getenv(LIVE_DIR), *host = getenv(LIVE_HOST);
+	const char *dir = getenv(LIVE_DIR);
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct live_greeting g = { .magic = LIVE_MAGIC,
 				   .kind = (uint32_t)kind };
 
-	if (!dir || !host || strlen(host) >= sizeof(g.host) ||
+	if (!dir || !place_of_program(g.host) ||
 	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
 			     LIVE_SOCKET) >= sizeof(to.sun_path))
 		return -1;
-	memcpy(g.host, host, strlen(host));
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&

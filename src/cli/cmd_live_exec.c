@@ -8,7 +8,7 @@
 #include "base/library.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
-#include "live/protocol.h"
+#include "live/place.h"
 
 struct values {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
@@ -61,6 +61,8 @@ static void become(const struct values *v, const char *host, char **words,
 		memcpy(program, words, (size_t)n * sizeof(*program));
 		setenv(LIVE_DIR, dir, 1);
 		setenv(LIVE_HOST, host, 1);
+		if (strchr(host, PLACE_BETWEEN))
+			live_choose_adapter();
 		set_preload(dir, paths);
 		execvp(program[0], program);
 	}
@@ -101,12 +103,20 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (n_args < 2)
 		return command_usage(self,
-				     "which HOST, and what to run there?");
+				     "which HOSTS, and what to run there?");
+	if (live_are_hosts(argv[0])) {
+		struct diag d = { .status = HD_OK };
+
+		status = live_find_hosts(v.name, argv[0], &d, &out) == HD_OK
+				 ? start(&v, out.text, argv + 1, n_args - 1)
+				 : command_refuse(&d);
+		strbuf_fini(&out);
+		return status;
+	}
 	status = live_ask(v.name, "host", argv, 1, &out);
 	strbuf_fini(&out);
-	if (status != EXIT_DONE)
-		return status;
-	return start(&v, argv[0], argv + 1, n_args - 1);
+	return status == EXIT_DONE ? start(&v, argv[0], argv + 1, n_args - 1)
+				   : status;
 }
 
 static const struct example examples[] = {
@@ -116,19 +126,24 @@ static const struct example examples[] = {
 	{ "heddle live exec h1 -- ib_write_bw",
 	  "a program that sends data: its server" },
 	{ "heddle live exec h1 -- sh", "a shell on h1" },
+	{ "heddle live exec h0..h7 -- mpirun -n 8 ./app",
+	  "rank i of an MPI program on the i-th of these hosts" },
 	{ NULL, NULL },
 };
 
 const struct command command_live_exec = {
 	.name = "live exec",
 	.summary = "run a program as if on a host of a live fabric",
-	.arguments = "HOST -- PROGRAM [ARGUMENT...]",
+	.arguments = "HOSTS -- PROGRAM [ARGUMENT...]",
 	.description =
 		"Runs PROGRAM with libraries preloaded that let it find the "
-		"adapter of HOST where the kernel's would be, to manage the "
+		"adapter of a host where the kernel's would be, to manage the "
 		"fabric and, by verbs, to send data. Programs that it "
-		"starts are on that host, too. Its exit status is that of the "
-		"program.",
+		"starts are on that host, too. Of several HOSTS, as scenarios "
+		"select them (h0..h7, h0,h5, all), the ranks that a launcher "
+		"such as mpirun starts are each on one, in order, and Open MPI "
+		"and UCX use the adapter, unless their own variables say "
+		"otherwise. The exit status is that of the program.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -36,7 +36,7 @@
 
 #define LIVE_MAGIC  UINT32_C(0x68644c31) /* "hdL1" */
 #define LIVE_DIR    "HEDDLE_LIVE"        /* environment: the fabric's folder */
-#define LIVE_HOST   "HEDDLE_HOST"        /* and the node that a program is on */
+#define LIVE_HOST   "HEDDLE_HOST"        /* and where a program is: place.h */
 #define LIVE_SOCKET "socket"
 
 enum {

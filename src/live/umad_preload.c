@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "live/passing.h"
+#include "live/place.h"
 #include "live/preload.h"
 
 /* Descriptors of ours, and the connection's number; 0: not ours. */
@@ -86,7 +87,7 @@ static ssize_t real_write(int fd, const void *from, size_t n)
 
 int preload_dial(enum live_kind kind, unsigned unit)
 {
-	const char *dir = getenv(LIVE_DIR), *host = getenv(LIVE_HOST);
+	const char *dir = getenv(LIVE_DIR);
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct live_greeting g = {
 		.magic = LIVE_MAGIC,
@@ -94,13 +95,12 @@ int preload_dial(enum live_kind kind, unsigned unit)
 		.unit = unit,
 	};
 
-	if (!dir || !host || strlen(host) >= sizeof(g.host) ||
+	if (!dir || !place_of_program(g.host) ||
 	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
 			     LIVE_SOCKET) >= sizeof(to.sun_path)) {
 		errno = ENODEV;
 		return -1;
 	}
-	memcpy(g.host, host, strlen(host));
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -164,13 +164,15 @@ static bool is_sysfs(const char *path)
 /* The folder that stands for a folder below /sys; it has the same names. */
 static bool stand_in(const char *path, char *out, size_t size)
 {
-	const char *dir = getenv(LIVE_DIR), *host = getenv(LIVE_HOST);
-	char folder[LIVE_NAME];
+	const char *dir = getenv(LIVE_DIR);
+	char host[LIVE_NAME], folder[LIVE_NAME];
 
-	if (dir && host && path && starts_with(path, "/dev/infiniband/uverbs"))
+	if (!dir || !path || !place_of_program(host))
+		return false;
+	if (starts_with(path, "/dev/infiniband/uverbs"))
 		/* Looked at before it is used, which is verbs' business. */
 		return (size_t)snprintf(out, size, "/dev/null") < size;
-	if (!dir || !host || !is_sysfs(path))
+	if (!is_sysfs(path))
 		return false;
 	live_host_folder(host, folder, sizeof(folder));
 	return (size_t)snprintf(out, size, "%s/hosts/%s%s", dir, folder, path) <

@@ -42,3 +42,35 @@ ranks() {
 ranks rc_v h0 h5
 ranks rc_v h0 h3 h5 h6
 ranks ud_v h0 h5
+
+# ---- one rank on each of several hosts, mpirun as it is: each adapter sends
+sent() {
+	on h0 perfquery -x "$(lid_of "$1")" 1 |
+		sed -n 's/^PortXmitPkts:\.*//p'
+}
+unset UCX_NET_DEVICES UCX_TLS
+for host in h1 h2 h4 h7; do
+	sent $host >"before.$host"
+done
+timeout 300 "$HEDDLE" live exec h1,h2,h4..h7,not:h5..h6 -- mpirun \
+	--allow-run-as-root --oversubscribe -n 4 ./ranks >out 2>&1 ||
+	fail "ranks on several hosts: $(tail -n 9 out)"
+has out "4 ranks"
+for host in h1 h2 h4 h7; do
+	# Four times 102115 words, 1024 in a packet.
+	[ "$(sent $host)" -ge $(($(cat before.$host) + 398)) ] ||
+		fail "$host sent $(sent $host) packets, before $(cat before.$host)"
+done
+# A rank beyond the last host is on the first again; who has none is there.
+for rank in 0 1 2 3; do
+	OMPI_COMM_WORLD_RANK=$rank on h3..h5 ibv_devinfo -v >"devinfo.$rank"
+done
+on h3..h5 ibv_devinfo -v >devinfo.0.again
+cmp devinfo.0 devinfo.3 && cmp devinfo.0 devinfo.0.again ||
+	fail "ranks 0 and 3 are not on the same host"
+! cmp -s devinfo.0 devinfo.1 && ! cmp -s devinfo.1 devinfo.2 ||
+	fail "ranks 0, 1 and 2 are not on three hosts"
+on h4 ibv_devinfo -v >devinfo.h4
+cmp devinfo.1 devinfo.h4 || fail "rank 1 is not on h4"
+status 3 "$HEDDLE" live exec h0..h99 -- true
+has err "no host 'h8'"

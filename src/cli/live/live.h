@@ -85,6 +85,19 @@ void live_bring_up(const struct live_wish *w, const struct topo *t,
 /* Where a manager runs, if nobody says; NULL: there is no host. */
 const char *live_first_host(const struct topo *t);
 
+/* Words of a selection (fabric/select.h), not the name of one host. */
+bool live_are_hosts(const char *hosts);
+/* Their names, as place.h wants several. */
+HD_MUST_CHECK enum hd_status live_find_hosts(const char *name,
+					     const char *hosts, struct diag *d,
+					     struct strbuf *out);
+
+/*
+ * Ranks of one machine would talk over its memory: from now on over the
+ * adapter, by what their libraries read, unless the user has said otherwise.
+ */
+void live_choose_adapter(void);
+
 /*
  * Runs the engine of the fabric `name` in a process of its own: `path` is what
  * the fabric was started from, `profile` what its adapters cost in time.
