@@ -169,18 +169,85 @@ void ring_mend(struct memory *m, struct shared_ring *r)
 	r->taking = 0;
 }
 
+/* ---- cleaning */
+
+/*
+ * Entries are about to move: a receive that a dead peer was taking is taken, if
+ * its entry is there. With the lock of the queue, under which the living do
+ * so; whoever mends the ring at the same time does the same.
+ */
+static void settle(struct shared_ring *r, int32_t index)
+{
+	const struct shared_cq *s = &adapter.memory->cqs[index];
+	uint64_t taking = atomic_load(&r->taking), before = taking - 1;
+
+	if (taking == 0 || r->place_cq != index ||
+	    atomic_load(&s->tail) <= r->place ||
+	    entry_at(adapter.memory, s, r->place)->receive != taking)
+		return;
+	atomic_compare_exchange_strong(&r->head, &before, taking);
+	atomic_compare_exchange_strong(&r->taking, &taking, 0);
+}
+
+static void settle_all(int32_t index)
+{
+	struct memory *m = adapter.memory;
+
+	for (uint32_t i = 0; i < MAX_QPS; i++)
+		if (atomic_load(&m->qps[i].qpn))
+			settle(&m->qps[i].ring, index);
+	for (uint32_t i = 0; i < MAX_SRQS; i++)
+		settle(&m->srqs[i].ring, index);
+}
+
+/*
+ * Those that stay move up to the end, so that numbers of what comes are the
+ * same. As many as before are behind what an event was made for.
+ */
+static void compact(struct shared_cq *s, uint32_t qpn)
+{
+	uint64_t tail = atomic_load(&s->tail), to = tail;
+	uint64_t told = atomic_load(&s->told), solicited = s->solicited;
+	uint64_t told_to = tail, solicited_to = tail;
+
+	for (uint64_t n = tail; n-- > atomic_load(&s->head);) {
+		const struct shared_cqe *e = entry_at(adapter.memory, s, n);
+
+		if (e->qpn == qpn)
+			continue;
+		to--;
+		told_to -= n >= told;
+		solicited_to -= n >= solicited;
+		if (n == to)
+			continue;
+		*entry_at(adapter.memory, s, to) = *e;
+		memcpy(carried_at(adapter.memory, s, to),
+		       carried_at(adapter.memory, s, n), e->carried);
+	}
+	atomic_store(&s->told, told_to);
+	atomic_store(&s->solicited, solicited_to);
+	atomic_store(&s->head, to);
+}
+
+static bool has_entries(const struct shared_cq *s, uint32_t qpn)
+{
+	uint64_t tail = atomic_load(&s->tail);
+
+	for (uint64_t n = atomic_load(&s->head); n != tail; n++)
+		if (entry_at(adapter.memory, s, n)->qpn == qpn)
+			return true;
+	return false;
+}
+
 void cq_clean(struct cq *cq, uint32_t qpn)
 {
 	struct shared_cq *s = cq->shared;
 
 	pthread_mutex_lock(&cq->take);
 	lock_take(&s->lock);
-	for (uint64_t n = atomic_load(&s->head); n < atomic_load(&s->tail);
-	     n++) {
-		struct shared_cqe *e = entry_at(adapter.memory, s, n);
-
-		if (e->qpn == qpn)
-			e->is_void = 1;
+	if (has_entries(s, qpn)) {
+		settle_all(cq->index);
+		compact(s, qpn);
 	}
 	lock_give(&s->lock);
 	pthread_mutex_unlock(&cq->take);
@@ -222,22 +289,16 @@ bool cq_take(struct cq *cq, struct ibv_wc *wc)
 {
 	struct shared_cq *s = cq->shared;
 	uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed);
-	bool found = false;
 
-	while (!found &&
-	       head != atomic_load_explicit(&s->tail, memory_order_acquire)) {
-		const struct shared_cqe *e = entry_at(adapter.memory, s, head);
+	if (head == atomic_load_explicit(&s->tail, memory_order_acquire))
+		return false;
+	const struct shared_cqe *e = entry_at(adapter.memory, s, head);
 
-		found = !e->is_void;
-		if (found) {
-			describe(e, wc);
-			if (e->carried)
-				put_carried(s, e, head);
-		}
-		head++;
-		atomic_store_explicit(&s->head, head, memory_order_release);
-	}
-	return found;
+	describe(e, wc);
+	if (e->carried)
+		put_carried(s, e, head);
+	atomic_store_explicit(&s->head, head + 1, memory_order_release);
+	return true;
 }
 
 int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)

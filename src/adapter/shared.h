@@ -102,7 +102,6 @@ struct shared_cqe {
 	uint16_t slid, pkey_index;
 	uint8_t status, opcode, flags;
 	uint8_t sl, path_bits, solicited;
-	uint8_t is_void; /* its queue pair is gone */
 	uint8_t ring_is_shared;
 };
 

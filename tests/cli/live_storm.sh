@@ -1,0 +1,41 @@
+# Processes that send data all to all and are killed at any moment: those that
+# are left go on, those that come anew find them, and nothing of the dead stays.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+"$HEDDLE" live up 'star --hosts 24' --foreground &
+daemon=$!
+programs=$daemon
+tries=0
+until "$HEDDLE" live show >/dev/null 2>&1; do
+	tries=$((tries + 1))
+	[ $tries -lt $PATIENCE ] || fail "it does not come up"
+	sleep 0.05
+done
+on h0 opensm -o -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
+descriptors() {
+	ls "/proc/$daemon/fd" | wc -l
+}
+shared() {
+	ls /dev/shm | grep -c heddle || true
+}
+mapped() {
+	grep -c memfd: "/proc/$daemon/maps" || true
+}
+before=$(descriptors) files=$(shared) maps=$(mapped)
+# PROCESSES PAIRS KILLS PAUSE: a few, or for minutes.
+storm='3 20 20 0'
+[ -z "${HD_LONG:-}" ] || storm='24 207 3000 500'
+"$HEDDLE" live exec h0..h23 -- "$STORM" $storm >said 2>&1 || fail "$(cat said)"
+grep -q '^[0-9]* deaths, [0-9]* messages$' said || fail "$(cat said)"
+tries=0
+until [ "$(descriptors)" -le "$before" ] && [ "$(mapped)" -le "$maps" ]; do
+	tries=$((tries + 1))
+	[ $tries -lt $PATIENCE ] ||
+		fail "descriptors: $before, $(descriptors); mappings: $maps, $(mapped)"
+	sleep 0.05
+done
+[ "$(shared)" -eq "$files" ] || fail "$(ls /dev/shm)"
+on h1 perfquery >/dev/null || fail "it does not answer any more"
+kill -TERM "$daemon"
+wait "$daemon" || fail "it ends with $?"
+cat said
