@@ -58,11 +58,13 @@ bench:
 	@ci/build.sh release
 	@ci/bench.sh build/release
 
-# OpenSM on a live fabric and on ibsim, in turn, up to 11,664 hosts.
+# OpenSM on a live fabric and on ibsim, in turn, up to 11,664 hosts; what verbs
+# cost there.
 bench-live:
 	@ci/deps.sh
 	@ci/build.sh release
 	@ci/bench_live.sh build/release/heddle
+	@ci/bench_verbs.sh build/release/heddle
 
 lint:
 	@ci/deps.sh
