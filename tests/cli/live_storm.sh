@@ -24,7 +24,7 @@ mapped() {
 before=$(descriptors) files=$(shared) maps=$(mapped)
 # PROCESSES PAIRS KILLS PAUSE: a few, or for minutes.
 storm='3 20 20 0'
-[ -z "${HD_LONG:-}" ] || storm='24 207 3000 500'
+[ -z "${HD_LONG:-}" ] || storm='24 207 1500 500'
 "$HEDDLE" live exec h0..h23 -- "$STORM" $storm >said 2>&1 || fail "$(cat said)"
 grep -q '^[0-9]* deaths, [0-9]* messages$' said || fail "$(cat said)"
 tries=0

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -406,10 +407,12 @@ static void work(unsigned generation)
 			mapped = mappings();
 		}
 	}
-	/* The bells of those who live are opened when they are first rung. */
+	/* Somebody may have been dead then; bells are opened when first rung.
+	 */
 	demand(held == 0 || descriptors() <= held + n_processes,
 	       "descriptors of the dead");
-	demand(mapped == 0 || mappings() <= mapped, "memory of the dead");
+	demand(mapped == 0 || mappings() <= mapped + n_processes,
+	       "memory of the dead");
 	_exit(0);
 }
 
@@ -425,6 +428,7 @@ static pid_t start(unsigned i, unsigned generation)
 	demand(child >= 0, "fork");
 	if (child > 0)
 		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	self = i;
 	/* The host of this rank. */
 	snprintf(rank, sizeof(rank), "%u", i);
