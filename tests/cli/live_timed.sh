@@ -146,3 +146,55 @@ has client 'transport retry counter exceeded'
 "$HEDDLE" live link h5 up
 wait_for 3 'SUBNET UP'
 between h0 h5 ibv_rc_pingpong -c -n 10
+kill "$manager"
+wait "$manager" || true
+"$HEDDLE" live down -q
+
+# ---- congestion control, as OpenSM sets it: SL 0 is held back as its table
+# says, by three packets' time after each at most, while SL 1 asks for all of
+# the cable: a quarter for the one, and the other gets what is left, where each
+# would have half of it without
+cat >conf <<'CONF'
+congestion_control TRUE
+cc_key 0x0
+cc_sw_cong_setting_control_map 0x1F
+cc_sw_cong_setting_threshold 0x0F
+cc_sw_cong_setting_packet_size 8
+cc_sw_cong_setting_marking_rate 0
+cc_ca_cong_setting_port_control 0x0001
+cc_ca_cong_setting_control_map 0x0001
+cc_ca_cong_setting_ccti_timer 0 150
+cc_ca_cong_setting_ccti_increase 0 1
+cc_cct 0:0,0:1,0:2,0:3
+CONF
+echo 'fabric: {topology: {kind: star, hosts: 5}}' >star.yaml
+for control in on off; do
+	"$HEDDLE" live up star.yaml --pace-data timed -q
+	rm -rf cache/*
+	[ $control = on ] || : >conf
+	on h1 opensm -o -F conf -f "$PWD/star.log" >opensm.out 2>&1 ||
+		fail "OpenSM on a star"
+	"$HEDDLE" live clock hold
+	if [ $control = on ]; then
+		one=4 parts=3
+		compete h0 0 300
+		first=$pair
+		compete h2 1 900
+	else
+		one=2 parts=1
+		compete h0 0 300
+		first=$pair
+		compete h2 1 300
+	fi
+	ready 4 266
+	"$HEDDLE" live clock go
+	wait "$first" || fail "$(cat client.0)"
+	wait "$pair" || fail "$(cat client.1)"
+	near "$(average client.0)" \
+		"$(awk -v r="$rate" -v n=$one 'BEGIN { print r / n }')" 2 \
+		"SL 0, control $control"
+	near "$(average client.1)" \
+		"$(awk -v r="$rate" -v n=$one -v m=$parts 'BEGIN {
+			print r * m / n }')" 2 "SL 1, control $control"
+	"$HEDDLE" live down -q
+done
