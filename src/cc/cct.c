@@ -55,6 +55,17 @@ void cct_on_timer(const struct cc_config *c, struct cc_state *s, hd_time now)
 	start_timer(c, s, now);
 }
 
+void cct_adapt(const struct cc_config *c, struct cc_state *s, hd_time now)
+{
+	if (s->ccti > c->ccti_limit)
+		s->ccti = c->ccti_limit;
+	if (s->ccti < c->ccti_min)
+		s->ccti = c->ccti_min;
+	set_rate(c, s);
+	if (s->due == HD_TIME_NEVER || c->ccti_timer == 0)
+		start_timer(c, s, now);
+}
+
 static enum hd_status check(const struct cc_config *c, struct diag *d)
 {
 	if (c->ccti_limit >= CCT_MAX_ENTRIES)

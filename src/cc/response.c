@@ -106,6 +106,18 @@ void cc_on_timer(const struct cc_algorithm *algorithm,
 		cct_on_timer(config, state, now);
 }
 
+void cc_adapt(const struct cc_algorithm *algorithm,
+	      const struct cc_config *config, struct cc_state *state,
+	      hd_time now)
+{
+	if (!is_rate_based(algorithm))
+		cct_adapt(config, state, now);
+	else if (state->rate < config->rmin)
+		state->rate = config->rmin;
+	else if (state->rate > config->rmax)
+		state->rate = config->rmax;
+}
+
 hd_time cc_gap(const struct cc_algorithm *algorithm,
 	       const struct cc_config *config, const struct cc_state *state,
 	       hd_time packet_time)

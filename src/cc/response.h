@@ -100,6 +100,13 @@ void cc_on_timer(const struct cc_algorithm *algorithm,
 		 const struct cc_config *config, struct cc_state *state,
 		 hd_time now);
 /*
+ * `config` holds from now on. An index stays as far as the new limits let it,
+ * and a timer that runs goes on.
+ */
+void cc_adapt(const struct cc_algorithm *algorithm,
+	      const struct cc_config *config, struct cc_state *state,
+	      hd_time now);
+/*
  * From the start of a packet that takes `packet_time` on the link to the
  * earliest start of the next one.
  */

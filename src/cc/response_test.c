@@ -368,6 +368,60 @@ static void rate_flows_are_paced_by_the_current_rate(void **state)
 	assert_int_equal(cc_gap(a, &config, &s, 2 * HD_US), 2 * HD_US);
 }
 
+/* An index beyond the new limit falls to it; one below the least rises. */
+static void an_index_stays_within_the_new_limits(void **state)
+{
+	struct cc_config c = cc_config_default(1, 1000);
+	const struct cc_algorithm *cct = cc_find("cct");
+	struct cc_state s;
+
+	(void)state;
+	for (uint16_t i = 0; i < 8; i++)
+		c.cct[i] = i;
+	c.ccti_limit = 7;
+	cc_init(cct, &c, &s);
+	for (unsigned i = 0; i < 5; i++)
+		cc_on_ack(cct, &c, &s, true, 0);
+	assert_int_equal(s.ccti, 5);
+	hd_time due = s.due;
+
+	c.ccti_limit = 3;
+	cc_adapt(cct, &c, &s, 1000);
+	assert_int_equal(s.ccti, 3);
+	assert_int_equal(s.due, due); /* the timer goes on */
+	assert_int_equal(cc_gap(cct, &c, &s, 100), 400);
+	assert_true(s.rate == 250);
+	c.ccti_limit = 0;
+	cc_adapt(cct, &c, &s, 2000);
+	assert_int_equal(cc_gap(cct, &c, &s, 100), 100);
+	c.ccti_limit = 7;
+	c.ccti_min = 2;
+	cc_adapt(cct, &c, &s, 3000);
+	assert_int_equal(cc_gap(cct, &c, &s, 100), 300);
+	c.ccti_timer = 0;
+	cc_adapt(cct, &c, &s, 4000);
+	assert_int_equal(s.due, HD_TIME_NEVER);
+}
+
+static void rates_stay_within_the_new_ones(void **state)
+{
+	struct cc_config c = cc_config_default(10, 1000);
+	const struct cc_algorithm *fimd = cc_find("fimd");
+	struct cc_state s;
+
+	(void)state;
+	cc_init(fimd, &c, &s);
+	c.rmin = 20;
+	cc_adapt(fimd, &c, &s, 0);
+	assert_true(s.rate == 20);
+	c.rmin = 1;
+	cc_adapt(fimd, &c, &s, 0);
+	assert_true(s.rate == 20);
+	c.rmax = 15;
+	cc_adapt(fimd, &c, &s, 0);
+	assert_true(s.rate == 15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +439,8 @@ int main(void)
 		cmocka_unit_test(refusals_name_the_rule),
 		cmocka_unit_test(cct_counts_marks_up_and_time_down),
 		cmocka_unit_test(rate_flows_are_paced_by_the_current_rate),
+		cmocka_unit_test(an_index_stays_within_the_new_limits),
+		cmocka_unit_test(rates_stay_within_the_new_ones),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

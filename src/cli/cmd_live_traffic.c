@@ -61,8 +61,9 @@ const struct command command_live_traffic = {
 		"scenario FILE, whose fabric must be the one that runs, "
 		"forwarded by the tables, lanes, weights and partitions that "
 		"its subnet manager has programmed, over the links that are "
-		"active. Routes, groups, arbitration and links that change "
-		"while it runs change in the run; '--pace 1e-4' gives a "
+		"active. Routes, groups, lanes, arbitration, partitions, "
+		"congestion control and links that change while it runs "
+		"change in the run; '--pace 1e-4' gives a "
 		"subnet manager a second for 100 us of it. perfquery then "
 		"shows what it did.",
 	.options = options,

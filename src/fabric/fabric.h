@@ -164,13 +164,17 @@ void fabric_free(struct fabric *f);
 struct fabric_tables {
 	const struct subnet *subnet;
 	const bool *down; /* per port of the topology */
+	/* Who says how congestion control is set then; NULL: as it was. */
+	const struct fabric_programmer *by;
 };
 
 /*
  * From `at` on what differs between the two holds in a fabric that another has
- * programmed: routes, groups, arbitration, SLs of paths, links. Not before
- * other changes; both stay as they are while it is there. Refused if LIDs are
- * other ones.
+ * programmed: routes, groups, arbitration, SLs of paths, lanes, partitions,
+ * links, and the settings of congestion control for whomever it held at the
+ * beginning (fabric_programmer.throttle; off is a table that delays nobody).
+ * Not before other changes; both stay as they are while it is there. Refused
+ * if LIDs are other ones.
  */
 HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f,
 					      const struct fabric_tables *was,

@@ -35,15 +35,10 @@ static uint16_t shared_key(const struct fabric *b, const char *partition,
 	return key ? key : PARTITION_DEFAULT;
 }
 
+/* Who is no member may still try. */
 static uint16_t own_key(const struct fabric *b, port_id source, uint16_t key)
 {
-	const struct pkey_table *table = &b->subnet.pkeys[source];
-
-	for (unsigned i = 0; i < table->n; i++) {
-		if ((table->keys[i] & ~PKEY_FULL) == key)
-			return table->keys[i];
-	}
-	return key | PKEY_FULL; /* who is no member may still try */
+	return pkey_own(&b->subnet.pkeys[source], key | PKEY_FULL);
 }
 
 uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,

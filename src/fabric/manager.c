@@ -159,7 +159,7 @@ static void add_paths(struct manager *m, const struct subnet *plan,
 		return;
 	s->paths = hd_grow(s->paths, &m->paths_cap, s->n_paths + 1u,
 			   sizeof(*s->paths));
-	s->paths[s->n_paths++] = (struct sim_path_change){ when, plan };
+	s->paths[s->n_paths++] = (struct sim_path_change){ when, plan, false };
 }
 
 /* After the unicast tables, by blocks of MLIDs, switches as these are. */
@@ -415,4 +415,5 @@ void fabric_free_manager(struct fabric *b)
 	free(b->sweeps);
 	free(b->setup.routes);
 	free(b->setup.paths);
+	free(b->setup.settings);
 }

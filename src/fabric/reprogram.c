@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a manager outside changes while a run goes on (T11c, T11r, F3). */
+/*
+ * What a manager outside changes while a run goes on (T11c, T11r, T11l, C9,
+ * F3).
+ */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "fabric/control.h"
 #include "fabric/parts.h"
 
 static uint32_t node_of_switch(const struct fabric *b, switch_id sw)
@@ -89,13 +93,120 @@ static void change_port(struct fabric *b, const struct fabric_tables *was,
 					    .port = port });
 }
 
+/* ---- lanes and partitions */
+
+static bool keys_differ(const struct pkey_table *a, const struct pkey_table *b)
+{
+	return a->n != b->n || a->enforce_in != b->enforce_in ||
+	       a->enforce_out != b->enforce_out ||
+	       (a->n && memcmp(a->keys, b->keys, a->n * sizeof(*a->keys)) != 0);
+}
+
+static bool port_differs(const struct subnet *a, const struct subnet *b,
+			 port_id p)
+{
+	return a->vls_of_port[p] != b->vls_of_port[p] ||
+	       keys_differ(&a->pkeys[p], &b->pkeys[p]) ||
+	       (topo_is_end_port(a->topo, p) &&
+		memcmp(sl2vl_of(a, p), sl2vl_of(b, p), sizeof(struct sl2vl)) !=
+			0);
+}
+
+static bool switch_differs(const struct subnet *a, const struct subnet *b,
+			   switch_id sw)
+{
+	unsigned n = a->topo->nodes[a->node_of_switch[sw]].n_ports;
+
+	for (unsigned in = 0; in <= n; in++)
+		for (unsigned out = 0; out <= n; out++)
+			if (memcmp(sl2vl_at(a, sw, in, out),
+				   sl2vl_at(b, sw, in, out),
+				   sizeof(struct sl2vl)) != 0)
+				return true;
+	return false;
+}
+
+static bool lanes_differ(const struct subnet *a, const struct subnet *b)
+{
+	for (port_id p = 0; p < a->topo->n_ports; p++)
+		if (port_differs(a, b, p))
+			return true;
+	for (switch_id sw = 0; sw < a->n_switches; sw++)
+		if (switch_differs(a, b, sw))
+			return true;
+	return false;
+}
+
+/* SLs of paths, lanes, partitions: all of them are the new subnet's. */
+static void change_lanes(struct sim_setup *s, const struct subnet *was,
+			 const struct subnet *is, hd_time at)
+{
+	if (!is->sl_of_path && !was->sl_of_path && !lanes_differ(was, is))
+		return;
+	s->paths = hd_realloc(s->paths, s->n_paths + 1u, sizeof(*s->paths));
+	s->paths[s->n_paths++] = (struct sim_path_change){ at, is, true };
+}
+
+/* ---- congestion control */
+
+static enum hd_status read_settings(const struct fabric *b,
+				    const struct fabric_programmer *by,
+				    struct cc_config *configs, struct diag *d)
+{
+	const struct sim_setup *u = &b->setup;
+	const struct sim_control *c = u->control;
+	enum hd_status status = HD_OK;
+
+	for (uint32_t i = 0; i < c->n_throttles; i++)
+		configs[i] = c->throttles[i].config;
+	for (uint32_t i = 0; i < c->n_flows && status == HD_OK; i++) {
+		const struct sim_flow *f = &b->flows[i];
+		uint32_t k = c->throttle_of_flow[i];
+
+		if (k == SIM_NONE)
+			continue;
+		by->throttle(
+			by->context,
+			u->ports[u->nodes[f->source].first_port + 1].origin,
+			f->sl & 15, &configs[k]);
+		status = cc_check(c->throttles[k].algorithm, &configs[k], d);
+	}
+	return status;
+}
+
+static enum hd_status change_control(struct fabric *b,
+				     const struct fabric_programmer *by,
+				     hd_time at, struct diag *d)
+{
+	struct sim_setup *s = &b->setup;
+	struct scn_congestion c = b->scenario->congestion;
+
+	if (!by || !s->control)
+		return HD_OK;
+	enum hd_status status = by->control(by->context, &c, d);
+
+	if (status != HD_OK)
+		return status;
+	if (c.per != b->scenario->congestion.per)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "sources began with one index per %s, and "
+				 "cannot change that while they send",
+				 c.per == SCN_PER_SL ? "queue pair" : "SL");
+	struct cc_config *configs =
+		fabric_keep(b, s->control->n_throttles, sizeof(*configs));
+
+	s->settings = hd_realloc(s->settings, s->n_settings + 1u,
+				 sizeof(*s->settings));
+	s->settings[s->n_settings++] =
+		(struct sim_control_change){ at, fabric_marking(&c), configs };
+	return read_settings(b, by, configs, d);
+}
+
 enum hd_status fabric_reprogram(struct fabric *b,
 				const struct fabric_tables *was,
 				const struct fabric_tables *is, hd_time at,
 				struct diag *d)
 {
-	struct sim_setup *s = &b->setup;
-
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		if (was->subnet->lid_of_port[p] != is->subnet->lid_of_port[p])
 			return diag_fail(d, HD_ERR_UNFIT,
@@ -106,11 +217,6 @@ enum hd_status fabric_reprogram(struct fabric *b,
 	change_groups(b, was, is, at);
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		change_port(b, was, is, p, at);
-	if (is->subnet->sl_of_path) {
-		s->paths = hd_realloc(s->paths, s->n_paths + 1u,
-				      sizeof(*s->paths));
-		s->paths[s->n_paths++] =
-			(struct sim_path_change){ at, is->subnet };
-	}
-	return HD_OK;
+	change_lanes(&b->setup, was->subnet, is->subnet, at);
+	return change_control(b, is->by, at, d);
 }

@@ -131,10 +131,21 @@ struct sim_route_change {
 	const uint64_t *ports;
 };
 
-/* T11r: from `time` on, the SLs of paths are those of `subnet`. */
+/*
+ * T11r: from `time` on, the SLs of paths are those of `subnet`; T11l: and with
+ * `lanes` its SL2VL, lanes in operation and partitions hold, too.
+ */
 struct sim_path_change {
 	hd_time time;
 	const struct subnet *subnet;
+	bool lanes;
+};
+
+/* C9: from `time` on, switches mark and throttles answer like this. */
+struct sim_control_change {
+	hd_time time;
+	struct mark_config marking;      /* by the rule of the beginning */
+	const struct cc_config *configs; /* per throttle */
 };
 
 /*
@@ -227,6 +238,8 @@ struct sim_setup {
 	uint32_t n_paths;
 	struct sim_borrowing borrowing;
 	const struct sim_control *control;   /* NULL: none */
+	struct sim_control_change *settings; /* of it, by time */
+	uint32_t n_settings;
 	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
 	hd_time reduction_delay;             /* of a switch that reduces (S4) */
 	uint64_t seed;

@@ -449,7 +449,7 @@ void borrow_init(struct sim *s)
 
 		if (!(s->links[port].flags & L_END))
 			continue;
-		b->n = setup->ports[port].vls;
+		b->n = (uint8_t)lanes_ever(s, port);
 		b->sending = NOBODY;
 		b->users = hd_alloc(b->n, sizeof(*b->users));
 		b->lanes = hd_alloc(b->n, sizeof(*b->lanes));

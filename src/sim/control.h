@@ -78,6 +78,10 @@ struct control {
 };
 
 void control_init(struct sim *s);
+/* C9: the setting of that number holds from now on. */
+void control_change(struct sim *s, uint32_t setting);
+/* A run that was read: what holds at its time. */
+void control_resume(struct sim *s);
 void control_fini(struct sim *s);
 /* A part has the throttles and flows of the whole, and counts for itself. */
 void control_part_init(struct sim *part, const struct sim *whole);

@@ -163,7 +163,10 @@ void event_global(struct sim *s, uint64_t key)
 		fault_strike(s, key_id(key));
 		break;
 	case EV_TABLE:
-		tables_change(s);
+		if (key_id(key) == 0)
+			tables_change(s);
+		else
+			control_change(s, key_id(key) - 1);
 		break;
 	case EV_MEASURE:
 		metrics_start(s);

@@ -160,6 +160,26 @@ const uint64_t *routes_set(const struct sim *s, const struct node *n,
 			   const struct packet *p, const uint64_t *first);
 /* The subnet whose path SLs hold now. */
 const struct subnet *paths_now(const struct sim *s);
+/* The one whose SL2VL, lanes and partitions hold at that time (T11l). */
+const struct subnet *lanes_later(const struct sim *s, hd_time when);
+static inline const struct subnet *lanes_at(const struct sim *s, hd_time when)
+{
+	return likely(!s->mode.relaned) ? s->setup->subnet
+					: lanes_later(s, when);
+}
+/* How many data lanes a port has at that time, and at most in the run. */
+static inline unsigned lanes_of(const struct sim *s, uint32_t port,
+				hd_time when)
+{
+	const struct sim_port *p = &s->setup->ports[port];
+
+	return likely(!s->mode.relaned)
+		       ? p->vls
+		       : lanes_later(s, when)->vls_of_port[p->origin];
+}
+unsigned lanes_ever(const struct sim *s, uint32_t port);
+/* Whether it ever refuses packets for their P_Keys. */
+bool keys_ever(const struct sim *s, uint32_t port);
 
 /* ---- router.c ---------------------------------------------------------- */
 

@@ -14,7 +14,8 @@
 /* In the order of T2: what one instant does, it does in this order. */
 enum event_kind {
 	EV_FAULT,   /* id: fault */
-	EV_TABLE,   /* arbitration tables of ports change */
+	EV_TABLE,   /* arbitration tables change; id > 0: setting id - 1 of
+		     * congestion control does */
 	EV_MEASURE, /* the warm-up ends */
 	EV_LOOK,    /* is it time to end? (M2) */
 	EV_STUCK,   /* does anything still move? (M3) */

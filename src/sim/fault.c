@@ -169,7 +169,7 @@ static void credits_restart(struct sim *s, uint32_t port)
 	if (r->mode == RING_PLAIN)
 		/* What came free before now; the rest comes as usual. */
 		ring_apply(s, credits, s->now + r->delay - 1);
-	for (uint32_t vl = 0; vl < s->setup->ports[port].vls; vl++) {
+	for (uint32_t vl = 0; vl < lanes_ever(s, port); vl++) {
 		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
 		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
 

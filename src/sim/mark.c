@@ -317,6 +317,16 @@ void marks_init(struct sim *s)
 		fills_init(s);
 }
 
+void marks_change(struct sim *s, const struct mark_config *to)
+{
+	for (uint32_t i = 0; s->marks && i < sim_n_parts(s); i++) {
+		struct marks *m = sim_part(s, i)->marks;
+
+		m->config = to;
+		m->least = least_of(s, to);
+	}
+}
+
 void marks_part_init(struct sim *part, const struct sim *whole)
 {
 	if (!whole->marks)

@@ -40,7 +40,7 @@ struct mark_coming {
 };
 
 struct marks {
-	const struct mark_config *config;
+	const struct mark_config *config; /* that holds now (C9) */
 	uint32_t least;              /* blocks below which nobody is marked */
 	struct mark_ring *rings;     /* per port */
 	uint32_t *due;               /* blocks, per port and lane */
@@ -58,6 +58,8 @@ struct marks {
 	size_t n_came, came_cap;
 };
 
+/* C9: switches mark like this from now on. */
+void marks_change(struct sim *s, const struct mark_config *to);
 /* What mark_expect does when it is not simple. */
 void mark_expect_apart(struct sim *s, const struct packet *p);
 void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);

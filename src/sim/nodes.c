@@ -55,11 +55,7 @@ static void ports_survey(const struct sim *s, struct node *n)
 
 		if (sp->peer == SIM_NONE)
 			continue;
-		const struct pkey_table *keys =
-			&s->setup->subnet->pkeys[sp->origin];
-
-		n->enforces =
-			n->enforces || keys->enforce_in || keys->enforce_out;
+		n->enforces = n->enforces || keys_ever(s, n->first_port + i);
 		if (n->vls == 0)
 			n->vls = sp->vls;
 		else if (n->vls != sp->vls)
@@ -123,7 +119,8 @@ static void node_init(struct sim *s, uint32_t id)
 	n->subnet =
 		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
 	n->vl_of_sl = common_sl2vl(s, n);
-	n->plain = n->vl_of_sl && n->vls && !n->enforces && lft_is_sound(s, n);
+	n->plain = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned &&
+		   lft_is_sound(s, n);
 }
 
 /* Could packets of two input lanes meet on one output lane? */
@@ -131,6 +128,8 @@ static bool lanes_merge(const struct sim *s)
 {
 	const uint8_t *common = NULL;
 
+	if (s->mode.relaned)
+		return true;
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
 		const uint8_t *map = s->nodes[i].vl_of_sl;
 

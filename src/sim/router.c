@@ -13,7 +13,7 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
 	if (s->setup->sl_of_tclass)
 		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet]
 					   [x->tclass];
-	if (subnet->sl_of_path)
+	if (paths_now(s)->sl_of_path)
 		sl = path_sl(paths_now(s), out, dlid, (uint8_t)sl);
 	return sl & 15u;
 }
@@ -78,10 +78,10 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 
 	mark(s, p, x, in_port);
 	unsigned sl = new_sl(s, x, origin, dlid);
-	unsigned vl = sl2vl_of(subnet, origin)->vl[sl];
+	unsigned vl = sl2vl_of(lanes_at(s, p->head), origin)->vl[sl];
 
 	x->hop_limit--;
-	if (vl >= s->setup->ports[out].vls) {
+	if (vl >= lanes_of(s, out, p->head)) {
 		head_lost(s, p, SIM_LOST_DISCARD, out,
 			  &s->sums.cold[out].xmit_discards);
 		packet_drop(s, p);

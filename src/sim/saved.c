@@ -613,6 +613,7 @@ bool saved_read(struct sim *s, const void *bytes, size_t len)
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
 		s->parts->part[i]->arb.tables = s->arb.tables;
 	elsewhere_forget(s);
+	control_resume(s);
 	return pack_is_done(&p);
 }
 

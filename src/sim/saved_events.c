@@ -99,6 +99,8 @@ static uint64_t ids_of(const struct sim *s, uint64_t key)
 	switch (key_kind(key)) {
 	case EV_FAULT:
 		return s->setup->n_faults;
+	case EV_TABLE:
+		return (uint64_t)1 + s->setup->n_settings;
 	case EV_SOURCE:
 	case EV_ASK:
 		return s->n_flows;

@@ -226,7 +226,8 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
 	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
-	    s->setup->subnet->sl_of_path || !flow_is_plain(s, f))
+	    s->setup->subnet->sl_of_path || s->setup->n_paths ||
+	    !flow_is_plain(s, f))
 		return NONE;
 	struct plan plan = {
 		.list = f->to.list,
@@ -322,8 +323,12 @@ bool packet_lane(struct sim *s, struct packet *p)
 
 	if (p->out_vl == VL_MANAGEMENT)
 		return true;
-	p->out_vl = n->vl_of_sl[p->sl];
-	if (likely(p->out_vl < s->setup->ports[p->out].vls))
+	p->out_vl = likely(!s->mode.relaned)
+			    ? n->vl_of_sl[p->sl]
+			    : sl2vl_of(lanes_at(s, s->now),
+				       s->setup->ports[p->out].origin)
+				      ->vl[p->sl];
+	if (likely(p->out_vl < lanes_of(s, p->out, s->now)))
 		return true;
 	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
 		    &s->sums.cold[p->out].xmit_discards);
@@ -390,21 +395,28 @@ static bool ends_reservation(struct sim *s, uint32_t flow)
 	return more->is_over;
 }
 
+/* T11l: as the source has it now. */
+static uint16_t key_now(const struct sim *s, const struct sim_flow *f,
+			port_id origin)
+{
+	return likely(!s->mode.relaned)
+		       ? f->pkey
+		       : pkey_own(&lanes_at(s, s->now)->pkeys[origin], f->pkey);
+}
+
 static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 			struct sim_address to, unsigned sl)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	const struct subnet *subnet = s->setup->subnet;
+	port_id origin =
+		s->setup->ports[s->nodes[f->source].first_port + 1].origin;
 	unsigned flags = f->kind == SIM_SATURATING ? P_SOURCE : 0;
 
 	if (unlikely(s->probes != NULL) && ends_reservation(s, flow))
 		flags |= P_LAST;
 	/* Some engines need the SL to keep paths apart. */
-	if (unlikely(subnet->sl_of_path != NULL))
-		sl = path_sl(paths_now(s),
-			     s->setup->ports[s->nodes[f->source].first_port + 1]
-				     .origin,
-			     to.dlid, (uint8_t)sl);
+	if (unlikely(paths_now(s)->sl_of_path != NULL))
+		sl = path_sl(paths_now(s), origin, to.dlid, (uint8_t)sl);
 	uint32_t id = packet_new(s);
 
 	s->pool.all[id] = (struct packet){
@@ -418,7 +430,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
 		.slot = NONE,
 		.bytes = bytes & PACKET_BYTES,
 		.dlid = to.dlid,
-		.pkey = f->pkey,
+		.pkey = key_now(s, f, origin),
 		.out_vl = f->management ? VL_MANAGEMENT : 0,
 		.sl = sl & 15u,
 		.flags = flags & 0xff,

@@ -223,10 +223,9 @@ static bool has_counters(const struct sim *s)
 	return any;
 }
 
-/* How many lanes, from 0, a packet of the run could be sent on. */
-static uint32_t lanes_used(const struct sim *s)
+/* How many lanes, from 0, a packet could be sent on by these tables. */
+static uint32_t lanes_in(const struct sim *s, const struct subnet *sub)
 {
-	const struct subnet *sub = s->setup->subnet;
 	uint32_t n = 1;
 
 	for (uint32_t i = 0; i < sub->n_sl2vl_tables; i++) {
@@ -239,6 +238,20 @@ static uint32_t lanes_used(const struct sim *s)
 		}
 	}
 	return n;
+}
+
+static uint32_t lanes_used(const struct sim *s)
+{
+	const struct sim_setup *u = s->setup;
+	uint32_t most = lanes_in(s, u->subnet);
+
+	for (uint32_t i = 0; i < u->n_paths; i++) {
+		uint32_t n =
+			u->paths[i].lanes ? lanes_in(s, u->paths[i].subnet) : 0;
+
+		most = n > most ? n : most;
+	}
+	return most;
 }
 
 /* Largest packet, SLs, lanes. */
@@ -262,8 +275,8 @@ static void sizes_init(struct sim *s)
 	assert(s->max_blk <= RING_BLOCKS);
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (s->setup->ports[i].peer != SIM_NONE &&
-		    s->setup->ports[i].vls > vls)
-			vls = s->setup->ports[i].vls;
+		    lanes_ever(s, i) > vls)
+			vls = lanes_ever(s, i);
 	}
 	assert(vls <= N_DATA_VLS);
 	/* Lanes that nobody uses would take most of a large fabric's memory. */
@@ -299,10 +312,9 @@ static void link_init(struct sim *s, uint32_t port)
 	else if (s->mode.cioq)
 		l->flags |= L_QUEUED;
 	if (s->setup->nodes[far->node].kind == SIM_END)
-		l->flags |= s->setup->subnet->pkeys[far->origin].enforce_in
-				    ? L_FAR_END | L_CARE
-				    : L_FAR_END;
-	if (sp->vls == 1 || s->setup->arbiter == SIM_STRICT)
+		l->flags |=
+			keys_ever(s, sp->peer) ? L_FAR_END | L_CARE : L_FAR_END;
+	if (lanes_ever(s, port) == 1 || s->setup->arbiter == SIM_STRICT)
 		l->flags |= L_LOWEST;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->lanes[port * s->n_lanes + i];
@@ -475,6 +487,8 @@ struct sim *state_new(const struct sim_setup *setup,
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
 		s->mode.routers =
 			s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
+	for (uint32_t i = 0; i < setup->n_paths; i++)
+		s->mode.relaned = s->mode.relaned || setup->paths[i].lanes;
 	eventq_init(&s->q);
 	sizes_init(s);
 	ports_init(s);

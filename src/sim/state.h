@@ -466,6 +466,7 @@ struct mode_state {
 	bool routers; /* there are some */
 	bool mixes;   /* SLs of one lane may have had others before */
 	bool fills;   /* marks look at how full buffers are */
+	bool relaned; /* lanes and partitions change (T11l) */
 };
 
 /* engine.c: ports of this instant. */

@@ -42,9 +42,11 @@ void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 
 /* ---- A1, A2 ------------------------------------------------------------ */
 
-static const struct pkey_table *pkeys_of(const struct sim *s, uint32_t port)
+/* Those that hold when p's head is there, which may be on its way. */
+static const struct pkey_table *pkeys_of(const struct sim *s,
+					 const struct packet *p, uint32_t port)
 {
-	return &s->setup->subnet->pkeys[s->setup->ports[port].origin];
+	return &lanes_at(s, p->head)->pkeys[s->setup->ports[port].origin];
 }
 
 static bool is_output(const struct sim *s, const struct node *n, unsigned out)
@@ -65,14 +67,14 @@ uint8_t switch_lane(const struct sim *s, const struct node *n,
 {
 	unsigned in = is_made_here(p) ? 0 : p->in;
 
-	return sl2vl_at(s->setup->subnet, n->switch_id, in, out)->vl[p->sl];
+	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 
 static bool key_passes(const struct sim *s, const struct node *n,
 		       const struct packet *p, uint32_t port)
 {
-	return !n->enforces || !pkeys_of(s, port)->enforce_out ||
-	       pkey_passes(pkeys_of(s, port), p->pkey);
+	return !n->enforces || !pkeys_of(s, p, port)->enforce_out ||
+	       pkey_passes(pkeys_of(s, p, port), p->pkey);
 }
 
 bool switch_permits(const struct sim *s, const struct node *n,
@@ -81,7 +83,7 @@ bool switch_permits(const struct sim *s, const struct node *n,
 	uint32_t port = n->first_port + out;
 
 	return is_output(s, n, out) && key_passes(s, n, p, port) &&
-	       switch_lane(s, n, p, out) < s->setup->ports[port].vls;
+	       switch_lane(s, n, p, out) < lanes_of(s, port, p->head);
 }
 
 /* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
@@ -101,7 +103,7 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 	}
 	uint8_t vl = switch_lane(s, n, p, out);
 
-	if (vl >= s->setup->ports[port].vls) {
+	if (vl >= lanes_of(s, port, p->head)) {
 		head_lost(s, p, SIM_LOST_DISCARD, port,
 			  &s->sums.cold[port].xmit_discards);
 		return false;
@@ -267,7 +269,7 @@ static void head_foreign(struct sim *s, struct packet *p, uint32_t in_port)
 
 bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
 {
-	const struct pkey_table *keys = pkeys_of(s, in_port);
+	const struct pkey_table *keys = pkeys_of(s, p, in_port);
 
 	if (!keys->enforce_in || p->vl == VL_MANAGEMENT ||
 	    pkey_passes(keys, p->pkey))
@@ -292,8 +294,8 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		return;
 	}
 	if (n->enforces && p->vl != VL_MANAGEMENT &&
-	    pkeys_of(s, in_port)->enforce_in &&
-	    !pkey_enters(pkeys_of(s, in_port), p->pkey)) {
+	    pkeys_of(s, p, in_port)->enforce_in &&
+	    !pkey_enters(pkeys_of(s, p, in_port), p->pkey)) {
 		head_foreign(s, p, in_port);
 		return;
 	}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/mark.h"
 #include "sim/numset.h"
 #include "sim/saved.h"
 
@@ -382,6 +383,52 @@ static void sets_init(struct control *c)
 	}
 }
 
+/* ---- C9: settings that change ---------------------------------------- */
+
+static void settings_take(struct sim *s, uint32_t setting)
+{
+	const struct sim_control_change *to = &s->setup->settings[setting];
+
+	marks_change(s, &to->marking);
+	for (uint32_t i = 0; i < s->control->rules->n_throttles; i++)
+		s->control->throttles[i].config = &to->configs[i];
+}
+
+static void settings_expect(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->setup->n_settings; i++) {
+		eventq_push(&s->q, s->setup->settings[i].time,
+			    event_key(EV_TABLE, 0, 0, 1 + i));
+		s->background++;
+	}
+}
+
+void control_change(struct sim *s, uint32_t setting)
+{
+	s->background--;
+	settings_take(s, setting);
+	for (uint32_t i = 0; i < s->control->rules->n_throttles; i++) {
+		struct throttle *t = &s->control->throttles[i];
+		struct sim *owner = sim_of_port(s, t->port);
+
+		if (!t->algorithm || owner->mail.is_elsewhere)
+			continue;
+		account(s, t);
+		cc_adapt(t->algorithm, t->config, &t->state, s->now);
+		changed(owner, i);
+		throttle_update(owner, i);
+		port_stir(owner, t->port);
+	}
+}
+
+void control_resume(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->setup->n_settings; i++) {
+		if (s->setup->settings[i].time <= s->now)
+			settings_take(s, i);
+	}
+}
+
 void control_init(struct sim *s)
 {
 	const struct sim_control *r = s->setup->control;
@@ -402,6 +449,7 @@ void control_init(struct sim *s)
 		throttle_init(s, &c->throttles[i], &r->throttles[i]);
 	flows_init(c);
 	sets_init(c);
+	settings_expect(s);
 }
 
 void control_part_init(struct sim *part, const struct sim *whole)

@@ -45,7 +45,7 @@ void updates_init(struct sim *s)
 			c->refresh = hd_rate_duration(sp->rate, REFRESH_BYTES);
 			refresh_schedule(s, port, c->refresh);
 		}
-		for (uint32_t vl = 0; s->fc && vl < sp->vls; vl++) {
+		for (uint32_t vl = 0; s->fc && vl < lanes_ever(s, port); vl++) {
 			fc_at(s, port, vl)->limit = (uint16_t)far->in_blocks;
 			fc_at(s, port, vl)->offer = (uint16_t)sp->in_blocks;
 		}
@@ -161,7 +161,7 @@ static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 void update_refresh(struct sim *s, uint32_t port)
 {
 	s->background--;
-	updates_pend(s, port, (1u << s->setup->ports[port].vls) - 1);
+	updates_pend(s, port, (1u << lanes_of(s, port, s->now)) - 1);
 	refresh_schedule(s, port, s->now + cold_at(s, port)->refresh);
 }
 

@@ -74,6 +74,15 @@ static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)
 	return false;
 }
 
+/* A key as its holder has it, full or limited; others keep it as it is. */
+static inline uint16_t pkey_own(const struct pkey_table *t, uint16_t key)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (((t->keys[i] ^ key) & 0x7fff) == 0)
+			return t->keys[i];
+	return key;
+}
+
 /*
  * Whether a switch takes a packet in by a port with that table, which names
  * the partitions of whoever sends there: as a limited member, too.

@@ -244,3 +244,55 @@ first=$(($(sent $used) - before)) second=$(sent $other)
 	[ $((first + second)) -le "$before" ] ||
 	fail "$first by $used, then $second by $other; $(delivered a) came"
 "$HEDDLE" live down
+
+# ---- and so are lanes, partitions and congestion control, set by one signal
+cat >many.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 5}}
+qos: {partitions: [{name: blue, key: 1, full: h0}]}
+traffic:
+  - {name: slowed, kind: saturating, source: h1, destination: h0, pattern: pairs, sl: 0, payload: 2KiB}
+  - {name: free, kind: saturating, source: h2, destination: h0, pattern: pairs, sl: 1, payload: 2KiB}
+  - {name: within, kind: cbr, load: 20%, source: h3, destination: h4, pattern: pairs, sl: 2, partition: blue, payload: 2KiB}
+run: {warmup: 0us, measure: 400us}
+END
+"$HEDDLE" topo gen star --hosts 5 -o made
+# settings LANE MEMBERS CCT: for OpenSM
+settings() {
+	{
+		cat controlled
+		echo "cc_cct $3"
+		echo 'qos TRUE'
+		echo 'qos_high_limit 0'
+		echo 'qos_vlarb_high 0:0'
+		echo 'qos_vlarb_low 0:64,1:64,2:64,3:64'
+		echo "qos_sl2vl 0,$1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"
+	} >conf
+	echo 'Default=0x7fff,ipoib:ALL=full;' >partitions
+	echo "blue=0x1:$2;" >>partitions
+}
+settings 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
+"$HEDDLE" live up many.yaml -q
+rm -rf cache/*
+manage h0 log -F "$PWD/conf" -P "$PWD/partitions"
+wait_for 1 'SUBNET UP'
+"$HEDDLE" live traffic many.yaml --pace 1e-4 -- --csv -o traffic.csv &
+running=$!
+sleep 1
+settings 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
+sweeps=$(grep -c 'SUBNET UP' log)
+kill -HUP "$manager"
+wait_for $((sweeps + 1)) 'SUBNET UP'
+wait $running || fail "the run on a fabric that is set anew"
+on_lane() { # VL: packets that h0 got on it
+	on h0 perfquery --vloppackets "$(lid_of h0)" 1 |
+		sed -n "s/^PortVLOpPackets$1:\.*//p"
+}
+[ "$(on_lane 1)" -gt 100 ] && [ "$(on_lane 3)" -gt 100 ] ||
+	fail "$(on_lane 1) packets on VL 1, then $(on_lane 3) on VL 3"
+[ "$(delivered within)" -gt 100 ] && [ "$(delivered within)" -lt 900 ] ||
+	fail "$(delivered within) of some 964 to a host that became a member"
+# The mean is above the rate by the new table, below that by the old one.
+sed -n 's/^slowed,1,\([0-9]*\)[.0-9]*,25,200,.*/\1/p' traffic.csv >mean
+[ "$(cat mean)" -gt 25 ] && [ "$(cat mean)" -lt 50 ] ||
+	fail "by a new table: $(grep '^slowed,1' traffic.csv)"
+"$HEDDLE" live down

@@ -115,6 +115,23 @@ enum hd_status live_control(const struct agents *a, struct scn_congestion *c,
 	return HD_OK;
 }
 
+enum hd_status live_control_then(const struct agents *a,
+				 struct scn_congestion *c, struct diag *d)
+{
+	struct scn_congestion is = *c;
+	enum hd_status status = live_control(a, &is, d);
+
+	if (status != HD_OK)
+		return status;
+	if (is.algorithm != SCN_CONTROL_SAME) {
+		*c = is;
+	} else {
+		c->marking = MARK_IBA;
+		c->threshold = 0;
+	}
+	return HD_OK;
+}
+
 /* ---- adapters */
 
 static void take_table(const struct agents *a, port_id source,
@@ -160,4 +177,16 @@ bool live_throttle(const struct agents *a, port_id source, unsigned sl,
 	take_table(a, source, c);
 	/* An index that no mark moves slows nobody down. */
 	return c->ccti_increase > 0;
+}
+
+/* A table that delays nobody. */
+bool live_throttle_then(const struct agents *a, port_id source, unsigned sl,
+			struct cc_config *c)
+{
+	if (live_throttle(a, source, sl, c))
+		return true;
+	memset(c->cct, 0, sizeof(c->cct));
+	c->ccti_limit = c->ccti_min = c->trigger = 0;
+	c->ccti_increase = 1;
+	return true;
 }

@@ -117,6 +117,12 @@ HD_MUST_CHECK enum hd_status
 live_control(const struct agents *a, struct scn_congestion *c, struct diag *d);
 bool live_throttle(const struct agents *a, port_id source, unsigned sl,
 		   struct cc_config *c);
+/* The same, where others at other times are controlled: off if it is not. */
+HD_MUST_CHECK enum hd_status live_control_then(const struct agents *a,
+					       struct scn_congestion *c,
+					       struct diag *d);
+bool live_throttle_then(const struct agents *a, port_id source, unsigned sl,
+			struct cc_config *c);
 
 /* Adds what a run counted to the counters of its ports there. */
 HD_MUST_CHECK enum hd_status live_count(const char *name,

@@ -32,6 +32,7 @@ struct live_tables {
 struct programmed {
 	const char *dir;
 	const struct strbuf *image;
+	const struct moment *moments; /* all, or NULL: it has not changed */
 	struct agents *agents;
 };
 
@@ -93,12 +94,20 @@ static bool is_down(void *context, port_id port)
 	return agents_port_get(p->agents, port, PORT_STATE) != LINK_ACTIVE;
 }
 
+/* Who is controlled at any time has a throttle from the beginning. */
 static enum hd_status control(void *context, struct scn_congestion *c,
 			      struct diag *d)
 {
 	const struct programmed *p = context;
+	enum hd_status status = live_control(p->agents, c, d);
 
-	return live_control(p->agents, c, d);
+	for (const struct moment *m = p->moments;
+	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME;
+	     m = m->next) {
+		status = live_control(m->agents, c, d);
+		c->threshold = 0;
+	}
+	return status;
 }
 
 static bool throttle(void *context, port_id source, unsigned sl,
@@ -106,7 +115,31 @@ static bool throttle(void *context, port_id source, unsigned sl,
 {
 	const struct programmed *p = context;
 
-	return live_throttle(p->agents, source, sl, c);
+	if (live_throttle(p->agents, source, sl, c))
+		return true;
+	for (const struct moment *m = p->moments; m; m = m->next) {
+		struct cc_config later = *c;
+
+		if (live_throttle(m->agents, source, sl, &later))
+			return live_throttle_then(p->agents, source, sl, c);
+	}
+	return false;
+}
+
+static enum hd_status control_then(void *context, struct scn_congestion *c,
+				   struct diag *d)
+{
+	const struct moment *m = context;
+
+	return live_control_then(m->agents, c, d);
+}
+
+static bool throttle_then(void *context, port_id source, unsigned sl,
+			  struct cc_config *c)
+{
+	const struct moment *m = context;
+
+	return live_throttle_then(m->agents, source, sl, c);
 }
 
 /* ---- as it is later */
@@ -233,12 +266,16 @@ static enum hd_status follow(const struct live_tables *l, struct fabric *f,
 
 	for (const struct moment *was = l->first;
 	     was && was->next && status == HD_OK; was = was->next) {
-		const struct moment *is = was->next;
+		struct moment *is = was->next;
+		const struct fabric_programmer by = { .control = control_then,
+						      .throttle = throttle_then,
+						      .context = is };
+		const struct fabric_tables before = { &was->subnet, was->down,
+						      NULL };
+		const struct fabric_tables then = { &is->subnet, is->down,
+						    &by };
 
-		status = fabric_reprogram(
-			f, &(struct fabric_tables){ &was->subnet, was->down },
-			&(struct fabric_tables){ &is->subnet, is->down },
-			is->at, d);
+		status = fabric_reprogram(f, &before, &then, is->at, d);
 	}
 	return status;
 }
@@ -247,7 +284,9 @@ enum hd_status live_fabric_read(const struct live_tables *l, const char *path,
 				const struct overrides *o, struct diag *d,
 				struct fabric **out)
 {
-	struct programmed p = { .dir = l->dir, .image = &l->image };
+	struct programmed p = { .dir = l->dir,
+				.image = &l->image,
+				.moments = l->first };
 	const struct fabric_programmer by = { address, program,  is_down,
 					      control, throttle, &p };
 	enum hd_status status = fabric_read_programmed(path, o, &by, d, out);
