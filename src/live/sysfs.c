@@ -292,45 +292,99 @@ static bool each_file(const struct live *l, node_id v, file_act *act,
 	return false;
 }
 
-struct wanted {
-	const char *path;
-	struct strbuf *out;
-};
-
 /* Several slashes are one. */
-static bool is_same_path(const char *a, const char *b)
+static const char *after_slashes(const char *path)
 {
-	while (*a && *a == *b) {
-		if (*a == '/')
-			while (b[1] == '/')
-				b++;
-		a++;
-		b++;
-	}
-	return *a == *b;
+	while (*path == '/')
+		path++;
+	return path;
 }
 
-static bool tell(const struct question *q, size_t row, const char *path,
-		 void *context)
+/* A number as make_path writes it, without leading zeros. */
+static bool take_number(const char **path, unsigned *out)
 {
-	struct wanted *w = context;
+	const char *at = *path;
+	unsigned n = 0;
 
-	if (!is_same_path(path, w->path))
+	if (*at < '0' || *at > '9' ||
+	    (*at == '0' && at[1] >= '0' && at[1] <= '9'))
 		return false;
-	rows[row].put(q, w->out);
+	for (; *at >= '0' && *at <= '9'; at++) {
+		if (n > 9999)
+			return false;
+		n = 10 * n + (unsigned)(*at - '0');
+	}
+	*path = at;
+	*out = n;
 	return true;
+}
+
+/* What a path says of a row's pattern: its unit, port and index. */
+struct numbers {
+	unsigned unit, port, index;
+	bool has_unit, has_port;
+};
+
+static bool fits(const char *pattern, const char *path, struct numbers *n)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern == '/') {
+			if (*path != '/')
+				return false;
+			path = after_slashes(path);
+			continue;
+		}
+		if (*pattern != '%') {
+			if (*path++ != *pattern)
+				return false;
+			continue;
+		}
+		pattern++;
+		n->has_unit |= *pattern == 'u';
+		n->has_port |= *pattern == 'p';
+		if (!take_number(&path, *pattern == 'u'   ? &n->unit
+					: *pattern == 'p' ? &n->port
+							  : &n->index))
+			return false;
+	}
+	return *path == '\0';
+}
+
+/* The port that is meant; false if the node has none such. */
+static bool find_port(struct question *q, const struct numbers *n)
+{
+	bool is_switch = node(q)->kind == NODE_SWITCH;
+	unsigned first = is_switch ? 0 : 1;
+	unsigned last = is_switch ? 0 : node(q)->n_ports;
+	unsigned number = n->has_unit   ? first + n->unit
+			  : n->has_port ? n->port
+					: first;
+
+	q->port = node(q)->first_port + number;
+	q->unit = number - first;
+	q->index = n->index;
+	return number >= first && number <= last;
 }
 
 int sysfs_text(const struct live *l, node_id v, const char *path,
 	       struct strbuf *out)
 {
 	static const char prefix[] = "/sys/class/";
-	struct wanted w = { .out = out };
+	struct question q = { .live = l, .node = v };
 
 	if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
 		return ENOENT;
-	w.path = path + sizeof(prefix) - 1;
-	return each_file(l, v, tell, &w) ? 0 : ENOENT;
+	path = after_slashes(path + sizeof(prefix) - 1);
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		struct numbers n = { 0 };
+
+		if (!fits(rows[r].path, path, &n) || !find_port(&q, &n) ||
+		    (rows[r].n > 0 && n.index >= rows[r].n))
+			continue;
+		rows[r].put(&q, out);
+		return 0;
+	}
+	return ENOENT;
 }
 
 /* ---- the folders */
@@ -351,8 +405,27 @@ static int make_folders(char *path)
 
 struct making {
 	const char *root;
+	char first[PATH_MAX]; /* file of them; none yet: "" */
 	int error;
 };
+
+/*
+ * A file whose name is what matters: what it says is asked for. So they are all
+ * one, which is far cheaper than a hundred and fifty.
+ */
+static int touch(const struct making *m, const char *path)
+{
+	if (m->first[0] && (link(m->first, path) == 0 || errno == EEXIST))
+		return 0;
+	if (m->first[0] && errno == ENOENT)
+		return errno;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
 
 static bool make_file(const struct question *q, size_t row, const char *path,
 		      void *context)
@@ -367,17 +440,15 @@ static bool make_file(const struct question *q, size_t row, const char *path,
 		m->error = ENAMETOOLONG;
 		return true;
 	}
-	m->error = make_folders(whole);
-	if (m->error)
-		return true;
-	int fd = open(whole, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0) {
-		m->error = errno;
-		return true;
+	m->error = touch(m, whole);
+	if (m->error == ENOENT) {
+		m->error = make_folders(whole);
+		if (!m->error)
+			m->error = touch(m, whole);
 	}
-	close(fd);
-	return false;
+	if (!m->first[0])
+		memcpy(m->first, whole, strlen(whole) + 1);
+	return m->error != 0;
 }
 
 int sysfs_make(const struct live *l, node_id v)
