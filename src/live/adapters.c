@@ -38,6 +38,7 @@ struct adapters {
 	int file; /* the page */
 	struct live_page *page;
 	struct program programs[LIVE_PROGRAMS];
+	uint32_t n_used;
 	uint32_t next;  /* numbers are used in turn */
 	uint32_t timer; /* the number of the engine's connection; 0: none */
 	struct live_member *members;
@@ -198,6 +199,7 @@ bool adapters_greet(struct live *l, uint32_t slot)
 	for (uint32_t i = 0; i <= n->n_ports; i++)
 		if (port_of(l, c->node, i) != TOPO_NONE)
 			look_at(l, port_of(l, c->node, i), &p->seen[i]);
+	all->n_used++;
 	all->next = number % (LIVE_PROGRAMS - 1) + 1;
 	c->program = number;
 	client_send(l, slot, &r, sizeof(r),
@@ -281,6 +283,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 	free(p->seen);
 	leave_groups(l->adapters, l->clients[slot].program, 0);
 	*p = (struct program){ .file = -1 };
+	l->adapters->n_used--;
 	l->adapters->page->generation++;
 	tell_all_gone(l, l->clients[slot].program);
 }
@@ -339,11 +342,25 @@ static void count_flow(struct live *l, const struct live_flow *f,
 	agents_follow(l->agents, f->from, f->dlid, t.sl, &way);
 }
 
+/* The next program after number `i`; NULL after the last. */
+static const struct program *next_program(const struct live *l, uint32_t *i)
+{
+	const struct adapters *all = l->adapters;
+
+	/* Mostly there are none, and each MAD that programs something asks. */
+	if (all->n_used == 0)
+		return NULL;
+	while (++*i < LIVE_PROGRAMS)
+		if (all->programs[*i].used)
+			return &all->programs[*i];
+	return NULL;
+}
+
 void adapters_count(struct live *l)
 {
-	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++) {
-		const struct program *p = &l->adapters->programs[i];
+	const struct program *p;
 
+	for (uint32_t i = 0; (p = next_program(l, &i)) != NULL;) {
 		for (uint32_t k = 0;
 		     p->memory && k < LIVE_FLOWS && p->memory->flows[k].used;
 		     k++)
@@ -378,12 +395,12 @@ static void compare_port(struct live *l, const struct program *p, uint32_t i)
 
 void adapters_tell(struct live *l)
 {
+	const struct program *p;
+
 	l->changed = false;
 	l->version++;
 	l->adapters->page->generation++;
-	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++) {
-		const struct program *p = &l->adapters->programs[i];
-
+	for (uint32_t i = 0; (p = next_program(l, &i)) != NULL;) {
 		for (uint32_t k = 0;
 		     p->used && k <= l->topo->nodes[p->node].n_ports; k++)
 			if (port_of(l, p->node, k) != TOPO_NONE)
