@@ -299,6 +299,13 @@ static void put_goals(const struct results *r, struct strbuf *out)
 	}
 }
 
+void prometheus_scrapes(uint64_t n, struct strbuf *out)
+{
+	put_head("heddle_scrapes_total", "counter",
+		 "How often these metrics were sent, this time included", out);
+	strbuf_printf(out, "heddle_scrapes_total %" PRIu64 "\n", n);
+}
+
 void prometheus_print(const struct simulation *s, const bool *down,
 		      struct strbuf *out)
 {

@@ -16,6 +16,9 @@
 void prometheus_print(const struct simulation *s, const bool *down,
 		      struct strbuf *out);
 
+/* That these are the n-th that somebody got: who has all of them has no gap. */
+void prometheus_scrapes(uint64_t n, struct strbuf *out);
+
 /* Of a port: what it counts, in the order of prometheus_counter. */
 #define N_PROMETHEUS_COUNTERS 21
 #define PROMETHEUS_NONE       UINT64_MAX /* is counted at no port */

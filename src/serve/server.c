@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "report/page_template.h"
+#include "serve/prometheus.h"
 
 #define THREADS      4
 #define CONNECTIONS  64
@@ -29,6 +30,7 @@ struct server {
 		struct sockaddr_in6 v6;
 	} at;
 	uint16_t port;
+	uint64_t scrapes; /* answers to Prometheus; of all threads */
 };
 
 void reply_refuse(struct reply *out, const struct diag *d)
@@ -130,6 +132,15 @@ static void say(struct reply *out, unsigned status, const char *why)
 	strbuf_printf(&out->body, "%s\n", why);
 }
 
+static void answer(struct server *s, const struct request *r, struct reply *out)
+{
+	s->options.answer(s->options.context, r, out);
+	if (r->kind == REQUEST_METRICS && out->status == 200)
+		prometheus_scrapes(
+			__atomic_add_fetch(&s->scrapes, 1, __ATOMIC_RELAXED),
+			&out->body);
+}
+
 /* Nothing that can be asked has a body. */
 static const char has_begun, has_body;
 
@@ -139,7 +150,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c,
 			      const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
-	const struct server *s = context;
+	struct server *s = context;
 	struct reply reply = { .status = 200,
 			       .type = "text/plain; charset=utf-8",
 			       .body = STRBUF_INIT };
@@ -168,7 +179,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c,
 			       path, argument, c, &d, &request) != HD_OK)
 		reply_refuse(&reply, &d);
 	else
-		s->options.answer(s->options.context, &request, &reply);
+		answer(s, &request, &reply);
 	enum MHD_Result result = send_reply(c, &reply);
 
 	strbuf_fini(&reply.body);
