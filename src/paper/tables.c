@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "paper/value.h"
 
 static const char *id_of(struct table *t, const struct review_item *item)
 {
@@ -357,6 +358,78 @@ static void put_axes(const struct paper_points *g, size_t point,
 	}
 }
 
+/* A printed number where a table of the run has ours: in a row, or, a limit, in
+ * all of a column. */
+struct mark_row {
+	const char *table, *column, *what, *text;
+	int64_t row; /* from 0; -1: all */
+	double published;
+};
+static const struct column mark_columns[] = {
+	{ "table", NULL, CELL(mark_row, table) },
+	{ "column", NULL, CELL(mark_row, column) },
+	{ "row", NULL, CELL(mark_row, row) },
+	{ "published", NULL, CELL(mark_row, published), ORIGIN_PUBLISHED },
+	{ "as printed", NULL, CELL(mark_row, text), ORIGIN_PUBLISHED },
+	{ "what", NULL, CELL(mark_row, what) },
+	{ NULL },
+};
+
+/* The row that a value is of; -1 if it is of several. */
+static int64_t marked_row(const struct found *f, enum paper_take take)
+{
+	size_t best = 0;
+
+	if (take == TAKE_FIRST || (take == TAKE_ONE && f->n == 1))
+		return (int64_t)f->rows[0];
+	if (take == TAKE_LAST)
+		return (int64_t)f->rows[f->n - 1];
+	if (take != TAKE_MOST && take != TAKE_LEAST)
+		return -1;
+	for (size_t i = 1; i < f->n; i++) {
+		if (take == TAKE_MOST ? f->numbers[i] > f->numbers[best]
+				      : f->numbers[i] < f->numbers[best])
+			best = i;
+	}
+	return (int64_t)f->rows[best];
+}
+
+static void put_mark(struct table *t, const struct paper_check *c,
+		     const struct results *r)
+{
+	const struct paper_value *v = &c->value;
+	const bool is_limit = relation_is_limit(c->published.relation);
+	struct strbuf missing = STRBUF_INIT;
+	struct found f = { .n = 0 };
+
+	if ((is_limit ? v->where == NULL
+		      : c->published.relation == RELATION_EQUAL) &&
+	    v->column && !c->against.table && !c->each && !c->over &&
+	    value_find(v, r, NULL, &f, &missing) && f.n) {
+		const struct mark_row row = {
+			.table = v->table,
+			.column = f.table->columns[f.column].name,
+			.what = c->what,
+			.text = c->published.text,
+			.row = is_limit ? -1 : marked_row(&f, v->take),
+			.published = c->published.number,
+		};
+
+		if (is_limit || row.row >= 0)
+			table_put_row(t, &row);
+	}
+	found_fini(&f);
+	strbuf_fini(&missing);
+}
+
+/* Of an experiment that is this one run. */
+static void put_marks(struct table *t, const struct review_item *item,
+		      const struct results *r)
+{
+	for (size_t i = 0; i < item->experiment->n_checks; i++)
+		put_mark(t, &item->experiment->checks[i], r);
+}
+
 #define MOST_NAMES 4
 
 void review_annotate(const struct paper_review *s, size_t job)
@@ -366,6 +439,9 @@ void review_annotate(const struct paper_review *s, size_t job)
 	struct table *t =
 		results_table(r, "published", "ours beside what was published",
 			      comparison_columns);
+	struct table *marks = results_table(
+		r, "published points", "where the page draws what was printed",
+		mark_columns);
 	unsigned named = 0;
 
 	strbuf_puts(&name, "paper run");
@@ -381,8 +457,10 @@ void review_annotate(const struct paper_review *s, size_t job)
 		if (named++ < MOST_NAMES)
 			strbuf_printf(&name, " %s/%s", item->paper->id,
 				      item->experiment->id);
-		if (item->settings && item->grid.n_points == 1)
+		if (item->settings && item->grid.n_points == 1) {
 			put_checks(t, item);
+			put_marks(marks, item, r);
+		}
 	}
 	if (named > MOST_NAMES)
 		strbuf_printf(&name, " and %u more", named - MOST_NAMES);

@@ -91,6 +91,7 @@ END
 
 # What a paper printed, beside ours.
 "$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
+"$HEDDLE" paper run 001/fig2 001/fig5b --quick --quiet --db paper.db --html figures.html >/dev/null
 rm -f paper.db
 
 rm -rf profile

@@ -58,7 +58,7 @@ function points(table, x, y, labels, prefix) {
     if (x.cells[i] === null || y.cells[i] === null) continue;
     const label = rowLabel(table, labels, i), name = [prefix, label].filter(Boolean).join(", ");
     const h = half ? half.cells[i] : null;
-    rows.push({ x: x.cells[i], y: y.cells[i], name: name || y.name, label, what: y.name,
+    rows.push({ x: x.cells[i], y: y.cells[i], name: name || y.name, label, what: y.name, printed: y.printed?.[i] ?? null,
       lo: h === null ? null : y.cells[i] - h, hi: h === null ? null : y.cells[i] + h,
       title: `${name || y.name}\n${x.name}: ${format(x, x.cells[i])} ${x.unit}\n` +
         `${y.name}: ${format(y, y.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${y.unit} (${y.origin})` });
@@ -66,9 +66,25 @@ function points(table, x, y, labels, prefix) {
   return rows;
 }
 
+// What a paper printed: points where it is of a point of ours, and lines that it
+// says nothing crosses. Returns { marks, legend }.
+function printedMarks(rows, limits) {
+  const at = rows.filter((r) => r.printed).map((r) => ({ x: r.x, y: r.printed.value, title: `published: ${r.printed.text}\n${r.printed.what}\nours: ${r.y}` }));
+  return {
+    marks: [
+      limits.length ? Plot.ruleY(limits, { y: "value", stroke: "var(--ink)", strokeDasharray: "4 3", strokeOpacity: 0.8 }) : null,
+      at.length ? Plot.dot(at, { x: "x", y: "y", stroke: "var(--ink)", symbol: "diamond2", r: 5.5, strokeWidth: 2, title: "title" }) : null,
+    ],
+    legend: [
+      ...(at.length ? [{ name: "published", colour: "var(--ink)", shape: "diamond2" }] : []),
+      ...limits.map((l) => ({ name: `published: ${l.text} (${l.what})`, colour: "var(--ink)", shape: "line", dash: "4 3" })),
+    ],
+  };
+}
+
 // A colour for each label and a dash for each measure; where there is only one
 // of either, a colour and a dash for each line.
-function lines(width, label, { x, axisName, unit, palette }, all) {
+function lines(width, label, { x, axisName, unit, palette, limits = [] }, all) {
   // By size, what matters is the ratio; zeros have no place on such an axis.
   const positive = all.filter((r) => r.y > 0);
   const bySize = countsBytes(x) && asLog(unit, positive.map((r) => r.y), 30);
@@ -80,6 +96,7 @@ function lines(width, label, { x, axisName, unit, palette }, all) {
   const log = bySize || asLog(unit, ys, 300);
   const yAxis = { label: axisName, ...grid, tickFormat: tick, ...(log ? { type: "log", ticks: 5 } : { zero: true }) };
   const colour = byWhat ? "what" : many ? "var(--c1)" : both ? "label" : "name";
+  const printed = printedMarks(rows, limits);
   const dash = both ? "what" : "name", look = { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 };
   const svg = draw(width, label, {
     x: axis(x, xs), y: yAxis, color: palette.scale(byWhat ? whats : both ? labels : names),
@@ -90,11 +107,13 @@ function lines(width, label, { x, axisName, unit, palette }, all) {
         ? Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: colour, strokeOpacity: 0.6 }) : null,
       ...(many ? [Plot.line(rows, look)] : eachLine(rows, dash, look)),
       many || rows.length > 400 ? null : Plot.dot(rows, { x: "x", y: "y", fill: colour, r: 2.5 }),
+      ...printed.marks,
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ],
   });
   const dashes = whats.map((name, k) => ({ name, colour: "var(--ink)", shape: "line", dash: DASHES[k % DASHES.length] }));
-  return { svg, legend: byWhat ? strokes(palette, whats) : many ? [] : both ? [...strokes(palette, labels), ...dashes] : strokes(palette, names, true),
+  const ours = byWhat ? strokes(palette, whats) : many ? [] : both ? [...strokes(palette, labels), ...dashes] : strokes(palette, names, true);
+  return { svg, legend: [...ours, ...printed.legend],
     note: many ? `${names.length} lines; point at one to see its name` : "" };
 }
 
@@ -155,7 +174,7 @@ function unitParts(table, x, ys, labels, heading) {
     const axisName = unit ? `${of.length > 1 ? "" : of[0].name + " "}[${unit}]` : what;
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
     return { small: units.length > 2, heading: title,
-      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette }, rows) };
+      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette, limits: of.flatMap((c) => c.limits ?? []) }, rows) };
   });
 }
 
@@ -163,7 +182,7 @@ function unitParts(table, x, ys, labels, heading) {
 function sub(table, keep) {
   const rows = [];
   for (let i = 0; i < table.n; i++) if (keep(i)) rows.push(i);
-  const columns = table.columns.map((c) => ({ ...c, cells: rows.map((i) => c.cells[i]) }));
+  const columns = table.columns.map((c) => ({ ...c, cells: rows.map((i) => c.cells[i]), ...(c.printed ? { printed: rows.map((i) => c.printed[i]) } : {}) }));
   const t = Object.create(Object.getPrototypeOf(table));
   return Object.assign(t, table, { columns, n: rows.length });
 }

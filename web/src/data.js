@@ -29,6 +29,20 @@ export function readRuns(text) {
   return JSON.parse(text).runs.map(asRun);
 }
 
+// What a paper printed goes to the columns that it is of: { value, text, what }
+// for a row of them, or for all ("limits"). No table of its own.
+function takeMarks(run) {
+  const marks = run.tables.filter((t) => t.name === "published points");
+  run.tables = run.tables.filter((t) => !marks.includes(t));
+  for (const m of marks) for (let i = 0; i < m.n; i++) {
+    const column = run.tables.find((t) => t.name === m.cells("table")[i])?.column(m.cells("column")[i]), row = m.cells("row")[i];
+    if (!column) continue;
+    const mark = { value: m.cells("published")[i], text: m.cells("as printed")[i], what: m.cells("what")[i] };
+    if (row < 0) (column.limits = column.limits || []).push(mark);
+    else (column.printed = column.printed || column.cells.map(() => null))[row] = mark;
+  }
+}
+
 export function asRun(run) {
   // What a name is measured in, for where it stands in a text: "lambda=4".
   const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
@@ -36,6 +50,7 @@ export function asRun(run) {
   const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);
   const palette = new Palette([...new Set(rows)]);
   run.tables = run.tables.map((t) => new Table({ ...t, units, palette }));
+  takeMarks(run);
   run.table = (name) => run.tables.find((t) => t.name === name);
   return run;
 }

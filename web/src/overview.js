@@ -42,14 +42,18 @@ export function verdictLine(run) {
 
 // "001/fig5a" of a run of it, and what it shows, as the list of verdicts says.
 const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
-const FEW = 3; // differences that a title has room for
+const FEW = 3; // differences that a title has room for, if they are enough
 
 // Runs that are called the same are told apart by what they were told.
 function tellApart(runs) {
   const called = new Map();
   for (const run of runs) called.set(run.title, [...(called.get(run.title) || []), run]);
   for (const same of [...called.values()].filter((list) => list.length > 1)) {
-    const told = same.map((run) => differences(run, same).slice(0, FEW).join(", "));
+    const all = same.map((run) => differences(run, same)), most = Math.max(...all.map((d) => d.length));
+    const first = (n) => all.map((d) => d.slice(0, n).join(", "));
+    let n = FEW;
+    while (n < most && new Set(first(n)).size < new Set(first(most)).size) n++;
+    const told = first(n);
     same.forEach((run, i) => {
       run.told = told[i];
       if (told[i]) run.title += ` (${told[i]})`;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html, loads.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html,
+//   figures.html, loads.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
