@@ -85,8 +85,10 @@ const struct command command_live_capture = {
 		"with the headers that they have on each cable; times are "
 		"those of the fabric, which begins at 0. Answers of many "
 		"segments are shown as their packets, without those that "
-		"acknowledge them. What programs send by verbs is counted, "
-		"and not captured.",
+		"acknowledge them. Data are not in it: those of programs are "
+		"counted as packets and never are any, unless they are "
+		"timed, and those of 'live traffic' are captured by its own "
+		"'-- --pcap FILE --port PORT'.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -296,3 +296,28 @@ sed -n 's/^slowed,1,\([0-9]*\)[.0-9]*,25,200,.*/\1/p' traffic.csv >mean
 [ "$(cat mean)" -gt 25 ] && [ "$(cat mean)" -lt 50 ] ||
 	fail "by a new table: $(grep '^slowed,1' traffic.csv)"
 "$HEDDLE" live down
+
+# ---- a capture of it at a cable: the packets and octets that perfquery counts
+cat >seen.yaml <<'END'
+fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}
+traffic:
+  - {name: large, kind: poisson, payload: 2KiB, load: 30%}
+  - {name: small, kind: poisson, payload: 100, load: 5%}
+run: {warmup: 0s, measure: 40us}
+END
+command -v tshark >/dev/null || fail "tshark is not installed"
+"$HEDDLE" live up seen.yaml -q --sm minhop
+"$HEDDLE" live traffic seen.yaml -- --pcap seen.pcap --port s1-0:3 >/dev/null
+on h1 perfquery -x "$(lid_of s1-0)" 3 >counters
+sum() { # COUNTER: of both directions
+	sed -n "s/^Port\(Xmit\|Rcv\)$1:\.*//p" counters | paste -sd+ - | sed 's/^/0+/'
+}
+# Octets are counted in words, without the variant CRC.
+tshark -r seen.pcap -T fields -e frame.len -e infiniband.bth.opcode 2>/dev/null |
+	awk '{ n++; words += ($1 - 2) / 4; if ($2 == "") odd++ }
+		END { print n, words, odd + 0 }' >captured
+echo "$(($(sum Pkts))) $(($(sum Data))) 0" >counted
+[ "$(cut -d ' ' -f 1 counted)" -gt 50 ] || fail "$(cat counted) crossed the cable"
+cmp -s captured counted ||
+	fail "captured (packets, words, odd ones): $(cat captured), counted: $(cat counted)"
+"$HEDDLE" live down
