@@ -89,6 +89,15 @@ END
 "$HEDDLE" route 'mesh --columns=4 --rows=4 --hosts=2' -e xy --load 100 --quiet \
 	--html loads.html >/dev/null
 
+# Every name that a file can bring.
+"$HEDDLE" sim evil-job.yaml --quiet --db evil.db >/dev/null ||
+	[ $? -eq 1 ] # a goal is missed
+"$HEDDLE" sweep evil.yaml --vary "title=$EVIL_TITLES" --quiet --db evil.db >/dev/null
+"$HEDDLE" bench post-send --profile ./evil-profile.yaml --quiet --db evil.db >/dev/null
+"$HEDDLE" paper run evil-paper.yaml --quiet --db evil.db >/dev/null
+"$HEDDLE" report --db evil.db --html evil.html
+rm -f evil.db
+
 # What a paper printed, beside ours.
 "$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
 "$HEDDLE" paper run 001/fig2 001/fig5b --quick --quiet --db paper.db --html figures.html >/dev/null

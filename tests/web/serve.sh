@@ -33,6 +33,7 @@ stop() {
 		kill "$pid" 2>/dev/null || :
 	done
 	"$HEDDLE" live down -q 2>/dev/null || :
+	"$HEDDLE" live down -q --name evil 2>/dev/null || :
 	rm -rf "$XDG_RUNTIME_DIR"
 }
 XDG_RUNTIME_DIR=$(mktemp -d /tmp/heddle-live.XXXXXXXX)
@@ -53,5 +54,9 @@ echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >live.yaml
 "$HEDDLE" live up live.yaml -q --sm ftree
 "$HEDDLE" live error h3 SymbolErrorCounter 7
 start --live fabric
-timeout 300 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$(cat url)"
+fabric=$(cat url)
+"$HEDDLE" live up evil.ibnet -q --name evil
+start --live evil
+timeout 300 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$fabric" "$(cat url)"
+"$HEDDLE" live down -q --name evil
 rm -rf profile-live

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
-//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, paper.html,
-//   figures.html, loads.html and large.html.
+//   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, evil.html,
+//   paper.html, figures.html, loads.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -416,6 +416,16 @@ await wrong();
 await accessible("#run-3");
 await look("wrong");
 lap("what goes wrong");
+
+// Of groups, jobs, goals, events, swept values, experiments and adapters, too.
+await open("evil.html");
+await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+await page.evaluate(() => window.drawAll());
+await page.waitForTimeout(500);
+const evil = await page.evaluate(() => ({ smuggled: !!window.smuggled, made: document.querySelectorAll("main img, main script").length, said: document.body.textContent.split("window.smuggled=1").length - 1 }));
+expect(!evil.smuggled && evil.made === 0, `a name ran as a script, or ${evil.made} became elements`);
+expect(evil.said > 20, `the names stand in the page ${evil.said} times only`);
+lap("names");
 
 // The three printed frame times are points on our curve: 1x, 4x and 12x.
 await open("paper.html");

@@ -2,12 +2,12 @@
 // Follows a run in Chromium as a person would: watches, pauses, steps, cuts a
 // cable, changes a load and weights, and sees goals turn red.
 // Then a live fabric, whose cable is pulled.
-// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL LIVE-URL
+// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL LIVE-URL EVIL-LIVE-URL
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [web, folder, shots, url, evil, fabric] = process.argv.slice(2);
+const [web, folder, shots, url, evil, fabric, evilFabric] = process.argv.slice(2);
 const require = createRequire(join(web, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -128,6 +128,15 @@ await page.waitForFunction(() => document.querySelectorAll(".view .link.down").l
 await page.evaluate(axe);
 for (const v of await page.evaluate(async () => (await window.axe.run("main", { resultTypes: ["violations"] })).violations.map((one) => ({ id: one.id, impact: one.impact, first: one.nodes[0].html.slice(0, 120) }))))
   expect(!["serious", "critical"].includes(v.impact), `axe: ${v.id} (${v.impact}): ${v.first}`);
+
+// Names of a fabric that runs are text, too.
+await page.goto(evilFabric);
+await page.waitForSelector(".fabric .view .link");
+for (let i = 0; i < 4; i++) await page.locator("[data-link]").nth(i).dispatchEvent("click");
+await page.click('[data-do="cut"]');
+await page.waitForFunction(() => /link-down.*<img src=x/.test(document.getElementById("changes").textContent));
+expect(!(await page.evaluate(() => window.smuggled)), "a name of a live fabric ran as a script");
+expect((await page.locator("main img, main script").count()) === 0, "a name of a live fabric became an element");
 await browser.close();
 console.log(complaints.length ? `${complaints.length} complaints` : "followed");
 process.exit(complaints.length ? 1 : 0);
