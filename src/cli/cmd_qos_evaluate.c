@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <time.h>
 
+#include "base/unfinished.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -21,8 +23,15 @@ static bool show(void *context, uint32_t run, double packets)
 		w->begun = time(NULL);
 	w->run = run;
 	progress_show(&w->bar, packets);
+	if (unfinished_is_due())
+		return false;
 	return w->v->minutes == 0 ||
 	       difftime(time(NULL), w->begun) < 60 * (double)w->v->minutes;
+}
+
+static bool goes_on(void)
+{
+	return !unfinished_is_due();
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -32,20 +41,31 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct diag d = { .status = HD_OK };
 	struct eval_series series = evaluate_series(v);
 	struct results *r = results_new("qos evaluate");
+	int shown = EXIT_DONE;
 
 	(void)self;
 	(void)n;
 	(void)args;
 	series.progress = show;
+	series.goes_on = goes_on;
 	series.context = &watch;
+	/* To the end: what is done by then is shown, whoever ends us. */
+	unfinished_hold();
 	progress_begin(&watch.bar, &v->common, "packets", 0);
 	enum hd_status status = eval_series_run(&series, &d, r);
 
 	progress_end(&watch.bar);
+	if (status == HD_OK && unfinished_is_due())
+		results_remark(
+			r,
+			"interrupted: a run that is not complete was cut, others are missing");
 	if (status == HD_OK)
-		return output_results(&v->common, r, true);
-	results_free(r);
-	return command_refuse(&d);
+		shown = output_results(&v->common, r, true);
+	else
+		results_free(r);
+	fflush(stdout);
+	unfinished_let_go();
+	return status == HD_OK ? shown : command_refuse(&d);
 }
 
 static const struct example examples[] = {

@@ -48,12 +48,13 @@ traffic:
   - {name: a, kind: poisson, payload: 2KiB, load: 50%}
 run: {warmup: 1us, measure: 900ms}
 END
+# interrupted SIGNAL STATUS COMMAND...: ends so.
 interrupted() {
 	signal=$1 wanted=$2 got=0
 	shift 2
 	rm -f t.txt* .t.txt*
 	# A shell's background job ignores INT; env takes it back.
-	env --default-signal "$HEDDLE" sim long.yaml "$@" >out 2>err &
+	env --default-signal "$HEDDLE" "$@" >out 2>err &
 	pid=$!
 	# A fifth of a second of a processor's time, however long that takes.
 	while [ "$(cut -d ' ' -f 14 /proc/$pid/stat)" -lt 20 ]; do
@@ -63,7 +64,7 @@ interrupted() {
 	wait $pid || got=$?
 	[ $got = "$wanted" ] || fail "SIG$signal: ended with $got, not $wanted"
 }
-interrupted INT 130 -o part.txt --db runs.db --pcap part.pcap --port h0
+interrupted INT 130 sim long.yaml -o part.txt --db runs.db --pcap part.pcap --port h0
 has part.txt "# note: interrupted at "
 has part.txt "of simulated time: these are the results until then"
 has err "heddle: interrupted at "
@@ -75,21 +76,35 @@ awk '$1 == "a" && $0 ~ /[1-9]/ { found = 1 } END { exit !found }' part.txt ||
 [ "$(sqlite3 runs.db "SELECT count(*) FROM run WHERE finished IS NOT NULL")" = 1 ] ||
 	fail "the run is not in the database"
 status 0 "$HEDDLE" decode part.pcap --summary
-interrupted TERM 143 --json -q
+interrupted TERM 143 sim long.yaml --json -q
 empty err
 jq -e '.notes[] | select(startswith("interrupted at "))' out >mark ||
 	fail "not marked: $(cat out)"
-interrupted INT 130 --checksum
+interrupted INT 130 sim long.yaml --checksum
 empty out
 has err "there are no results"
 # And a checkpoint goes on to the end of a run that nobody interrupted.
 sed -i 's/measure: 900ms/measure: 200ms/' long.yaml
-interrupted INT 130 --checkpoint run.ckpt
+interrupted INT 130 sim long.yaml --checkpoint run.ckpt
 has err "--restart run.ckpt goes on from there"
 status 0 "$HEDDLE" sim long.yaml --restart run.ckpt --checksum
 cp out whole
 status 0 "$HEDDLE" sim long.yaml --checksum
 cmp out whole
+
+# Commands that run many keep those that are done, and the part of the last.
+cat >control.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}}
+traffic: [{name: a, kind: poisson, pattern: pairs, source: h1, destination: h0, load: 50%}]
+run: {warmup: 0us, measure: 900ms}
+END
+interrupted INT 130 cc compare control.yaml --algorithm none --algorithm cct
+has out "# note: interrupted: what 'none' did until then is here"
+has out "none "
+lacks out "cct "
+interrupted INT 130 qos evaluate --rule paper --topology mesh --tried 64
+has out "# note: interrupted: a run that is not complete was cut, others are missing"
+[ "$(grep -c '^  1x  *mesh .* no$' out)" -eq 1 ] || fail "not one run that was cut: $(head -5 out)"
 
 # offered WORDS...: what completion gives after them.
 "$HEDDLE" --completion >completion

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/unfinished.h"
 #include "cli/progress.h"
 #include "sim/watch.h"
 
@@ -28,6 +29,26 @@ const char *cc_runs_unknown(const struct cc_runs *r)
 	return NULL;
 }
 
+static bool go_on(void *context, const struct sim_progress *p)
+{
+	return progress_packets(context, p) && !unfinished_is_due();
+}
+
+/* One of them; the last if it was interrupted. */
+static enum hd_status compare_one(struct cc_comparison *c, const char *name,
+				  const struct cc_algorithm *with,
+				  struct diag *d)
+{
+	enum hd_status status = cc_compare_run(c, with, d);
+
+	if (status == HD_OK && unfinished_is_due())
+		results_remark(
+			c->results,
+			"interrupted: what '%s' did until then is here, what comes behind it is not",
+			name);
+	return status;
+}
+
 static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
 			      const struct common_options *common,
 			      struct diag *d)
@@ -37,13 +58,16 @@ static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
 
 	progress_begin(&progress, common, "simulated ms",
 		       (double)c->session->params.stop / (double)HD_MS);
-	c->session->params.progress = progress_packets;
+	c->session->params.progress = go_on;
 	c->session->params.progress_context = &progress;
 	if (is_wanted(r, "none"))
-		status = cc_compare_run(c, NULL, d);
-	for (size_t i = 0; status == HD_OK && cc_algorithms[i]; i++) {
-		if (is_wanted(r, cc_algorithms[i]->name))
-			status = cc_compare_run(c, cc_algorithms[i], d);
+		status = compare_one(c, "none", NULL, d);
+	for (size_t i = 0;
+	     status == HD_OK && !unfinished_is_due() && cc_algorithms[i]; i++) {
+		const char *name = cc_algorithms[i]->name;
+
+		if (is_wanted(r, name))
+			status = compare_one(c, name, cc_algorithms[i], d);
 	}
 	progress_end(&progress);
 	return status;

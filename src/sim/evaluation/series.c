@@ -39,6 +39,8 @@ static enum hd_status all_draws(struct runs *r, struct eval_plan plan,
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < r->series->seeds && status == HD_OK; i++) {
+		if (r->series->goes_on && !r->series->goes_on())
+			break;
 		status = simulate(r, &plan, d);
 		plan.seed++;
 	}

@@ -24,6 +24,7 @@ struct eval_series {
 	unsigned payloads; /* set of 1 << i: the i-th of the payloads */
 	uint32_t seeds;    /* draws of each */
 	eval_progress_fn *progress; /* or NULL */
+	bool (*goes_on)(void); /* asked before each run; NULL: to the end */
 	void *context;
 };
 
