@@ -299,31 +299,46 @@ static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 
 /* ---- the fit ------------------------------------------------------------- */
 
+#define BETTER 0.98 /* of what a search found before: worth another one */
+
+/* Searches from `at`; keeps what is better in x. True if that is much better.
+ */
+static bool improves(struct fitting *f, double *at, double *best, double *x)
+{
+	const struct minimise_options o = { 0.3, 2e-3, 120 };
+	double value = minimise(error_of, f, f->n_free, &o, at);
+	bool helped = value < BETTER * *best && f->status == HD_OK;
+
+	if (value < *best) {
+		*best = value;
+		memcpy(x, at, f->n_free * sizeof(*x));
+	}
+	return helped;
+}
+
 /*
  * The best from several places: from `x`, and with all costs a third and three
- * times of what they were.
+ * times of what they were. A simplex that has become small in a valley is not
+ * at its end: from the best it begins anew, as long as that helps.
  */
 static void search(struct fitting *f, double *x)
 {
 	static const double places[] = { 0, -1.1, 1.1 };
-	const struct minimise_options o = { 0.3, 2e-3, 120 };
-	double best = INFINITY, from[FIT_PARAMETERS];
+	double best = INFINITY, from[FIT_PARAMETERS], at[FIT_PARAMETERS];
+	bool helped = false;
 
 	memcpy(from, x, sizeof(from));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		double at[FIT_PARAMETERS];
-
 		/* Costs that are longer, and a bus that is slower. */
 		for (size_t k = 0; k < f->n_free; k++)
 			at[k] = i == 0                      ? from[k]
 				: kinds[f->free[k]].is_rate ? -places[i] / 2
 							    : places[i];
-		double value = minimise(error_of, f, f->n_free, &o, at);
-
-		if (value < best) {
-			best = value;
-			memcpy(x, at, f->n_free * sizeof(*x));
-		}
+		helped = improves(f, at, &best, x);
+	}
+	while (helped) {
+		memcpy(at, x, f->n_free * sizeof(*x));
+		helped = improves(f, at, &best, x);
 	}
 }
 
