@@ -230,18 +230,28 @@ before=$(sent $used)
 [ "$before" -ge "$packets" ] && [ "$before" -le $((packets + 3)) ] &&
 	[ "$(sent $other)" -eq 0 ] ||
 	fail "$packets came, $before by $used, $(sent $other) by $other"
-# Four seconds for 400 us: time for OpenSM.
-"$HEDDLE" live traffic flow.yaml --pace 1e-4 -- --csv -o traffic.csv &
-running=$!
-sleep 1
-"$HEDDLE" live link $used down
-wait_for 2 'SUBNET UP'
-wait $running || fail "the run on a fabric that changes"
-first=$(($(sent $used) - before)) second=$(sent $other)
-[ "$first" -gt 0 ] && [ "$second" -gt 0 ] &&
-	[ "$(delivered a)" -le "$packets" ] &&
+# amid PACE SECONDS: whether the end of a cable after these falls into the run.
+amid() {
+	sweeps=$(grep -c 'SUBNET UP' log)
+	before=$(sent $used) earlier=$(sent $other)
+	"$HEDDLE" live traffic flow.yaml --pace "$1" -- --csv -o traffic.csv &
+	running=$!
+	sleep "$2"
+	"$HEDDLE" live link $used down
+	wait_for $((sweeps + 1)) 'SUBNET UP'
+	wait $running || fail "the run on a fabric that changes"
+	first=$(($(sent $used) - before)) second=$(($(sent $other) - earlier))
+	[ "$first" -eq 0 ] || [ "$second" -eq 0 ] || return 0
+	"$HEDDLE" live link $used up
+	wait_for $((sweeps + 2)) 'SUBNET UP'
+	return 1
+}
+# Four seconds for 400 us: time for OpenSM, but on a machine that is busy.
+most=$before
+amid 1e-4 1 || amid 1e-5 10 || amid 1e-6 100 || fail "$first by $used, $second by $other"
+[ "$(delivered a)" -le "$packets" ] &&
 	[ $((first + second)) -ge "$(delivered a)" ] &&
-	[ $((first + second)) -le "$before" ] ||
+	[ $((first + second)) -le "$most" ] ||
 	fail "$first by $used, then $second by $other; $(delivered a) came"
 "$HEDDLE" live down
 
@@ -275,21 +285,33 @@ settings 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
 rm -rf cache/*
 manage h0 log -F "$PWD/conf" -P "$PWD/partitions"
 wait_for 1 'SUBNET UP'
-"$HEDDLE" live traffic many.yaml --pace 1e-4 -- --csv -o traffic.csv &
-running=$!
-sleep 1
-settings 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
-sweeps=$(grep -c 'SUBNET UP' log)
-kill -HUP "$manager"
-wait_for $((sweeps + 1)) 'SUBNET UP'
-wait $running || fail "the run on a fabric that is set anew"
 on_lane() { # VL: packets that h0 got on it
 	on h0 perfquery --vloppackets "$(lid_of h0)" 1 |
 		sed -n "s/^PortVLOpPackets$1:\.*//p"
 }
-[ "$(on_lane 1)" -gt 100 ] && [ "$(on_lane 3)" -gt 100 ] ||
-	fail "$(on_lane 1) packets on VL 1, then $(on_lane 3) on VL 3"
-[ "$(delivered within)" -gt 100 ] && [ "$(delivered within)" -lt 900 ] ||
+# set_anew SETTINGS...: a sweep by them
+set_anew() {
+	sweeps=$(grep -c 'SUBNET UP' log)
+	settings "$@"
+	kill -HUP "$manager"
+	wait_for $((sweeps + 1)) 'SUBNET UP'
+}
+# amid PACE SECONDS: whether other settings after these fall into the run.
+amid() {
+	before=$(on_lane 1) earlier=$(on_lane 3)
+	"$HEDDLE" live traffic many.yaml --pace "$1" -- --csv -o traffic.csv &
+	running=$!
+	sleep "$2"
+	set_anew 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
+	wait $running || fail "the run on a fabric that is set anew"
+	first=$(($(on_lane 1) - before)) second=$(($(on_lane 3) - earlier))
+	[ "$first" -le 100 ] || [ "$second" -le 100 ] || return 0
+	set_anew 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
+	return 1
+}
+amid 1e-4 1 || amid 1e-5 10 || amid 1e-6 100 ||
+	fail "$first packets on VL 1, then $second on VL 3"
+[ "$(delivered within)" -gt 0 ] && [ "$(delivered within)" -lt 964 ] ||
 	fail "$(delivered within) of some 964 to a host that became a member"
 # The mean is above the rate by the new table, below that by the old one.
 sed -n 's/^slowed,1,\([0-9]*\)[.0-9]*,25,200,.*/\1/p' traffic.csv >mean
