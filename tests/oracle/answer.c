@@ -87,9 +87,10 @@ static void answer_send(struct oracle *o, uint32_t port,
 	p->as.time = o->now;
 	p->as.source = s->ports[port].node;
 	p->as.dlid = s->subnet->lid_of_port[s->ports[back].origin];
-	p->as.pkey |= PKEY_FULL;
 	p->as.bytes = kind == SIM_ACK ? SIM_ACK_BYTES : SIM_CNP_BYTES;
 	p->as.sender = 0;
+	if (o->mutation != MUT_ANSWERS_KEEP_KEY)
+		p->as.pkey |= PKEY_FULL;
 	if (o->mutation == MUT_ANSWERS_ON_SL0)
 		p->as.sl = 0;
 	o->stats->answers++;

@@ -15,6 +15,15 @@ void slot_add(struct port *p, struct slot *slot)
 	p->slots[p->n_slots++] = slot;
 }
 
+/* A2 */
+static void slot_refuse(struct oracle *o, uint32_t port, struct slot *slot)
+{
+	slot->dropped = slot->refused = true;
+	o->stats->refused++;
+	o->out->counters[port].rcv_constraint_errors++;
+	record_end(o, slot->packet, port, SIM_LOST_PARTITION);
+}
+
 static void head_arrive(struct oracle *o, const struct flight *f)
 {
 	struct sim_counters *counters = &o->out->counters[f->to];
@@ -40,7 +49,10 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	if (o->mutation != MUT_FILL_FROM_GRANT)
 		p->fill[f->vl] += blk;
 	p->received[f->vl] += blk; /* T5: of every packet that arrives */
-	if (f->corrupted) {        /* F1 */
+	if (o->mutation == MUT_END_ASKS_BEFORE_ERRORS &&
+	    !is_switch_port(o, f->to) && is_foreign(o, f->to, f->packet))
+		slot_refuse(o, f->to, slot);
+	if (f->corrupted) { /* F1 */
 		slot->dropped = true;
 		counters->rcv_errors++;
 		record_end(o, f->packet, f->to, SIM_LOST_CORRUPT);
@@ -58,8 +70,9 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 		else
 			route_packet(o, f->to, slot);
 		firsts_note(o, f->to);
-	} else {
-		end_packet(o, f->to, slot);
+	} else if (!slot->refused && o->mutation != MUT_REFUSED_AT_TAIL &&
+		   is_foreign(o, f->to, f->packet)) {
+		slot_refuse(o, f->to, slot);
 	}
 }
 
@@ -121,7 +134,9 @@ static void buffer_clear(struct oracle *o, uint32_t port)
 
 		if (o->mutation == MUT_SLOT_FREED_BY_FIRST_COPY)
 			first_copy_frees(o, port, slot);
-		if (delivers || slot_leaves(o, slot) > o->now) {
+		if (delivers || slot_leaves(o, slot) > o->now ||
+		    (slot->refused && p->stuck &&
+		     o->mutation == MUT_STUCK_HOLDS_REFUSED)) {
 			p->slots[kept++] = slot;
 			continue;
 		}
@@ -272,6 +287,12 @@ static void sink_deliver(struct oracle *o, uint32_t port)
 		if (arrived && held && o->mutation == MUT_STUCK_FREES_SPACE)
 			slot_free_space(o, port, slot);
 		if (slot->dropped || !arrived || held) {
+			p->slots[kept++] = slot;
+			continue;
+		}
+		if (o->mutation == MUT_REFUSED_AT_TAIL &&
+		    is_foreign(o, port, slot->packet)) {
+			slot_refuse(o, port, slot);
 			p->slots[kept++] = slot;
 			continue;
 		}

@@ -207,6 +207,34 @@ static void what_has_no_route_lane_or_key_is_dropped_at_its_head(void **state)
 	rig_fini(&r);
 }
 
+static void an_end_port_refuses_foreign_partitions_stuck_or_not(void **state)
+{
+	struct rig r;
+	struct pkey_table *keys;
+	uint32_t sink;
+
+	(void)state;
+	rig_pair(&r, 1, 1);
+	sink = fabric_end_port(&r.f, 1);
+	keys = &r.f.subnet.pkeys[r.f.setup.ports[sink].origin];
+	keys->enforce_in = true;
+	keys->keys[0] = 0x7fff; /* a limited member */
+	keys->n = 1;
+	fault_add(&r, 0, SIM_SINK_STUCK, sink);
+	fault_add(&r, 300, SIM_SINK_FREE, sink);
+	rig_send(&r, 0, 0, 2, 64)->pkey = 0xfffe;
+	rig_send(&r, 0, 0, 2, 64)->pkey = 0x7fff; /* another one */
+	rig_send(&r, 0, 0, 2, 64)->pkey = 0xffff;
+	rig_run(&r);
+	/* Space for one: free at 69 and 149, credits at 80 and 160. */
+	assert_int_equal(rig_when(&r, 0, SIM_LOST_PARTITION, sink), 5);
+	assert_int_equal(rig_when(&r, 1, SIM_LOST_PARTITION, sink), 85);
+	assert_int_equal(rig_delivered(&r, 2), 300);
+	assert_int_equal(counters(&r, sink)->rcv_constraint_errors, 2);
+	assert_int_equal(counters(&r, sink)->rcv_packets, 3);
+	rig_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +252,8 @@ int main(void)
 			a_crossbar_feeds_a_dead_link_and_all_is_discarded),
 		cmocka_unit_test(
 			what_has_no_route_lane_or_key_is_dropped_at_its_head),
+		cmocka_unit_test(
+			an_end_port_refuses_foreign_partitions_stuck_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

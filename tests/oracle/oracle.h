@@ -57,6 +57,13 @@ enum oracle_mutation {
 	MUT_SLOT_FREED_BY_FIRST_COPY,    /* T12 */
 	MUT_MULTICAST_GOES_BACK,         /* T12 */
 	MUT_WAIT_NEEDS_CREDITS,          /* T14 */
+	MUT_END_TAKES_ANY_KEY,           /* A2 */
+	MUT_END_TAKES_AS_INPUT,          /* A2: limited members meet */
+	MUT_END_ASKS_VL15,               /* A2 */
+	MUT_END_ALWAYS_ASKS,             /* A2: its table is not in force */
+	MUT_END_ASKS_BEFORE_ERRORS,      /* A2: before F1 */
+	MUT_REFUSED_AT_TAIL,             /* A2: not at h */
+	MUT_STUCK_HOLDS_REFUSED,         /* A2: until its sink is free */
 	MUT_DROPPED_FREED_AT_HEAD,       /* A3 */
 	MUT_VL15_SEES_FREED_SPACE,       /* A4 */
 	MUT_DOWN_SPARES_THE_HEAD,        /* F3: h > t instead of h >= t */
@@ -112,6 +119,7 @@ enum oracle_mutation {
 	MUT_ACK_REPEATS_CNP,             /* C5: BECN in both */
 	MUT_ANSWERS_AFTER_SOURCES,       /* C5: in phase 3 */
 	MUT_ANSWERS_ON_SL0,              /* C5 */
+	MUT_ANSWERS_KEEP_KEY,            /* C5: a limited one */
 	MUT_HEARD_ON_DELIVERY,           /* C5: no ack_delay */
 	MUT_ANSWERS_BY_TAIL,             /* T13: not by flow */
 	MUT_WRONG_HOST_HEARS,            /* C6: and the source knows */
@@ -135,7 +143,7 @@ enum oracle_mutation {
 	MUT_NAK_FOR_EACH,                /* Q5: for all that is ahead */
 	MUT_DUPLICATES_UNANSWERED,       /* Q5 */
 	MUT_DUPLICATES_ALL_ANSWERED,     /* Q5: whether they ask or not */
-	MUT_ENDS_TAKE_ALL_KEYS,          /* A2 */
+	MUT_PAIRS_KEEP_KEY,              /* Q5: a limited one, in answers */
 	MUT_WRONG_HOST_TAKES,            /* Q5: and its peer hears of it */
 	MUT_ACK_KEEPS_NUMBER,            /* Q5: while it waits */
 	MUT_BECN_STAYS,                  /* Q6: in all further answers */
@@ -240,6 +248,7 @@ struct oracle_stats {
 	uint64_t table_wraps;    /* an arbitration table passed its end */
 	uint64_t limit_expired;  /* low went although high was usable */
 	uint64_t reader_stalls;  /* ready and fitting, but no reader */
+	uint64_t refused;        /* A2: by end ports */
 	uint64_t updates_lost;   /* F2 */
 	uint64_t counter_wraps;  /* FCTBS passed 4096 */
 	uint64_t multicast;      /* copies beyond the first */

@@ -112,7 +112,7 @@ static struct packet *packet_make(struct oracle *o, uint32_t i, bool source,
 			.dlid = source ? p->dlid
 				       : s->subnet->lid_of_port
 						 [s->ports[back].origin],
-			.pkey = source ? p->pkey : p->pkey | PKEY_FULL,
+			.pkey = p->pkey,
 			.bytes = bytes,
 			.sl = p->sl,
 			.sender = adapter_of(o, i, source)->sender },
@@ -121,6 +121,8 @@ static struct packet *packet_make(struct oracle *o, uint32_t i, bool source,
 		.pair = i,
 	};
 
+	if (!source && o->mutation != MUT_PAIRS_KEEP_KEY)
+		made.as.pkey |= PKEY_FULL;
 	made.as.flow = oracle_pair_flow(from, made.as.dlid);
 	made.as.sequence = bytes;
 	return packet_new(o, &made);

@@ -35,6 +35,7 @@ enum stream {
 	DRAW_CHOICES,
 	DRAW_JOBS,
 	DRAW_REDUCTIONS,
+	DRAW_END_KEYS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -138,6 +139,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	lanes_draw(s, stream(&r, seed, DRAW_LANES));
 	tables_draw(s, stream(&r, seed, DRAW_TABLES));
 	keys_draw(s, stream(&r, seed, DRAW_KEYS));
+	end_keys_draw(s, stream(&r, seed, DRAW_END_KEYS));
 	tclasses_draw(s, &routers);
 	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));

@@ -55,6 +55,7 @@ void routes_draw(struct scenario *s, const struct shape *h, struct rng *r);
 void lanes_draw(struct scenario *s, struct rng *r);
 void tables_draw(struct scenario *s, struct rng *r);
 void keys_draw(struct scenario *s, struct rng *r);
+void end_keys_draw(struct scenario *s, struct rng *r);
 extern const uint16_t keys_known[4]; /* partition keys */
 uint8_t most_vls(const struct scenario *s);
 void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,

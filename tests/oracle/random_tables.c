@@ -331,6 +331,26 @@ void tables_draw(struct scenario *s, struct rng *r)
 
 const uint16_t keys_known[4] = { 0x8001, 0x0001, 0x8002, 0xffff };
 
+/* End ports that refuse foreign partitions: none, some, all. */
+void end_keys_draw(struct scenario *s, struct rng *r)
+{
+	static const unsigned shares[8] = { 0, 0, 0, 0, 0, 40, 100, 100 };
+	unsigned share = shares[below(r, 8)];
+
+	for (uint32_t e = 0; e < s->fabric.n_ends; e++) {
+		uint32_t port = fabric_end_port(&s->fabric, e);
+		struct pkey_table *t =
+			&s->fabric.subnet
+				 .pkeys[s->fabric.setup.ports[port].origin];
+
+		t->enforce_in = chance(r, share);
+		t->n = 0;
+		for (int i = 0; i < 4; i++)
+			if (chance(r, 75))
+				t->keys[t->n++] = keys_known[i];
+	}
+}
+
 void keys_draw(struct scenario *s, struct rng *r)
 {
 	bool enforced = chance(r, 15);

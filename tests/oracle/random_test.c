@@ -214,7 +214,7 @@ static void throttles_do_not_care_how_often_one_looks(void **state)
 struct tally {
 	unsigned scenarios, queued, stalled, wrapped;
 	unsigned expired, unread, lost_updates, counters, copies, full;
-	unsigned routed, changed, rerouted, retried;
+	unsigned routed, changed, rerouted, retried, refused;
 	unsigned fates[SIM_FATES];
 };
 
@@ -239,6 +239,7 @@ static void tally_add(void *tally, const struct seen *x)
 	t->changed += s->table_changes > 0;
 	t->rerouted += s->rerouted > 0;
 	t->retried += s->retries > 0;
+	t->refused += s->refused > 0;
 	for (size_t i = 0; i < r->n_events; i++)
 		seen[r->events[i].fate] = true;
 	for (int i = 0; i < SIM_FATES; i++)
@@ -426,13 +427,15 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 
 	(void)state;
 	tally(scenario_draw, n, tally_add, &t);
-	print_message("%u scenarios: %u queue, %u stall, %u wrap a table, %u"
-		      " expire a limit, %u miss a reader, %u lose updates, %u"
-		      " wrap a counter, %u copy, %u fill an output, %u cross"
-		      " routers, %u change tables, %u reroute, %u send again\n",
-		      n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
-		      t.lost_updates, t.counters, t.copies, t.full, t.routed,
-		      t.changed, t.rerouted, t.retried);
+	print_message(
+		"%u scenarios: %u queue, %u stall, %u wrap a table, %u"
+		" expire a limit, %u miss a reader, %u lose updates, %u"
+		" wrap a counter, %u copy, %u fill an output, %u cross"
+		" routers, %u change tables, %u reroute, %u send again, %u"
+		" refuse foreign partitions at end ports\n",
+		n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
+		t.lost_updates, t.counters, t.copies, t.full, t.routed,
+		t.changed, t.rerouted, t.retried, t.refused);
 	assert_true(2 * t.queued >= n);
 	assert_true(2 * t.stalled >= n);
 	assert_true(2 * t.wrapped >= n);
@@ -442,6 +445,7 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 	assert_true(t.full >= n / 20 && t.counters >= n / 50);
 	assert_true(t.routed >= n / 25 && t.changed >= n / 20);
 	assert_true(t.rerouted >= n / 20 && t.retried >= n / 20);
+	assert_true(t.refused >= n / 20);
 	assert_true(t.fates[SIM_LOST_HOPS] >= n / 100);
 	for (int i = 0; i < SIM_LOST_HOPS; i++)
 		assert_true(t.fates[i] >= n / 50);

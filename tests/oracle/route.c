@@ -28,6 +28,24 @@ static bool key_is_named(const struct pkey_table *t, uint16_t key)
 	return i < t->n;
 }
 
+bool is_foreign(const struct oracle *o, uint32_t port,
+		const struct packet *packet)
+{
+	const struct sim_setup *s = o->setup;
+	const struct pkey_table *keys =
+		&s->subnet->pkeys[s->ports[port].origin];
+
+	if (o->mutation == MUT_END_TAKES_ANY_KEY)
+		return false;
+	if (packet->as.management && o->mutation != MUT_END_ASKS_VL15)
+		return false;
+	if (!keys->enforce_in && o->mutation != MUT_END_ALWAYS_ASKS)
+		return false;
+	if (o->mutation == MUT_END_TAKES_AS_INPUT)
+		return !key_is_named(keys, packet->as.pkey);
+	return !key_is_let_pass(keys, packet->as.pkey);
+}
+
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet)
 {
@@ -169,20 +187,6 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 		.left = NEVER,
 	};
 	copy->waiter = waiter_add(o, in, slot, copy);
-}
-
-void end_packet(struct oracle *o, uint32_t in, struct slot *slot)
-{
-	const struct sim_setup *s = o->setup;
-	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
-
-	slot->dropped = slot->vl != VL_MANAGEMENT && keys->enforce_in &&
-			!key_is_let_pass(keys, slot->packet->as.pkey) &&
-			o->mutation != MUT_ENDS_TAKE_ALL_KEYS;
-	if (!slot->dropped)
-		return;
-	o->out->counters[in].rcv_constraint_errors++;
-	record_end(o, slot->packet, in, SIM_LOST_PARTITION);
 }
 
 void route_by(struct oracle *o, uint32_t in, struct slot *slot, unsigned out)

@@ -85,6 +85,7 @@ struct slot {
 	hd_time d_in;  /* so the tail arrives at head + d_in */
 	hd_time first; /* fifo: since when first of its buffer, or NEVER */
 	bool dropped;  /* at its arrival (A3): stands in no queue */
+	bool refused;  /* by an end port, which is why (A2) */
 	bool released; /* held by a sink that is free now (F7) */
 	bool freed;    /* its space is free already (mutations only) */
 	struct choice choice; /* without candidates if there is none */
@@ -533,11 +534,12 @@ hd_time next_due(const struct oracle *o);
 
 /* route.c: the copies of a packet that has just arrived at a switch. */
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
-/* A2 at an end port. */
-void end_packet(struct oracle *o, uint32_t in, struct slot *slot);
 /* Copies to one port; to the ports of its group. */
 void route_by(struct oracle *o, uint32_t in, struct slot *slot, unsigned out);
 void route_group(struct oracle *o, uint32_t in, struct slot *slot);
+/* A2, at an end port. */
+bool is_foreign(const struct oracle *o, uint32_t port,
+		const struct packet *packet);
 /* A2, at a switch's output. */
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet);
