@@ -245,7 +245,10 @@ static void answers_fill(const struct oracle_case *c, struct guest *g)
 	const struct oracle_pairs *p = c->pairs;
 	struct cc_config got;
 
-	if (!p || !p->algorithm)
+	if (!p)
+		return;
+	g->in->scenario->congestion.sls.sls = (uint16_t)~p->free_sls;
+	if (!p->algorithm)
 		return;
 	congestion_fill(p, &g->in->scenario->congestion);
 	got = fabric_response_in_shares(g->in);

@@ -149,12 +149,14 @@ enum oracle_mutation {
 	MUT_BECN_STAYS,                  /* Q6: in all further answers */
 	MUT_BECN_OF_TAKEN_ONLY,          /* Q6 */
 	MUT_CNP_FOR_RC,                  /* Q6: at once, beside the ACK */
+	MUT_FREE_SLS_ECHO,               /* Q6: marks of every SL count */
 	MUT_PAIR_CNP_LONG,               /* Q6: 58 bytes */
 	MUT_PACE_FROM_TAKING,            /* Q7: not from the grant */
 	MUT_PACE_FIRST_FREE,             /* Q7: nothing held before a grant */
 	MUT_PACE_HOLDS_AT_FULL_RATE,     /* Q7 */
 	MUT_PACE_OF_FULL_PACKETS,        /* Q7: gaps are not by length */
 	MUT_PACE_OF_EACH,                /* Q7: never shared */
+	MUT_FREE_SLS_PACED,              /* Q7: every SL has a rate */
 	MUT_PACE_BY_PROGRESS,            /* Q7: other answers say nothing */
 	MUT_PACE_WAITS_FOR_DROPPED,      /* Q7: for ever */
 	MUT_EVERY_SL_CHOOSES,            /* D1 */
@@ -316,6 +318,7 @@ struct oracle_pairs {
 	struct cc_config config;
 	uint64_t rate_steps; /* from the lowest rate to the highest */
 	bool per_sl;
+	uint16_t free_sls; /* that control does not hold for (C1) */
 };
 
 /* What stands for the flow in the record of a queue pair's packet; its

@@ -7,6 +7,23 @@ static const struct oracle_pair *drawn(const struct oracle *o, uint32_t i)
 	return &o->queue_pairs[i].is;
 }
 
+static bool is_free(const struct oracle *o, uint32_t i)
+{
+	return o->pairs->free_sls >> drawn(o, i)->sl & 1;
+}
+
+bool is_echoed(const struct oracle *o, uint32_t i)
+{
+	return !is_free(o, i) || o->mutation == MUT_FREE_SLS_ECHO;
+}
+
+/* Q7: whether it has a rate. */
+static bool is_paced(const struct oracle *o, uint32_t i)
+{
+	return o->pairs->algorithm &&
+	       (!is_free(o, i) || o->mutation == MUT_FREE_SLS_PACED);
+}
+
 struct pace *pace_of(const struct oracle *o, uint32_t i)
 {
 	const struct oracle_pair *p = drawn(o, i);
@@ -18,7 +35,7 @@ struct pace *pace_of(const struct oracle *o, uint32_t i)
 
 void pace_hear(struct oracle *o, uint32_t i, bool marked)
 {
-	if (!o->pairs->algorithm)
+	if (!is_paced(o, i))
 		return;
 	o->stats->echoes += marked;
 	cc_on_ack(o->pairs->algorithm, &o->pairs->config, &pace_of(o, i)->state,
@@ -41,7 +58,7 @@ hd_time pace_from(const struct oracle *o, uint32_t i)
 	const struct pace *p = pace_of(o, i);
 	hd_time gap;
 
-	if (!o->pairs->algorithm)
+	if (!is_paced(o, i))
 		return 0;
 	gap = cc_gap_of_share(o->pairs->algorithm, &o->pairs->config, &p->state,
 			      gap_unit(o, i, p));

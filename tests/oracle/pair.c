@@ -395,15 +395,16 @@ static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
 }
 
 /* Returns the message of a job whose SEND is whole by this, or NULL. */
-static struct letter *rc_receive(struct oracle *o, const struct packet *p)
+static struct letter *rc_receive(struct oracle *o, const struct packet *p,
+				 bool marked)
 {
 	uint32_t i = p->pair;
 	struct queue_pair *q = &o->queue_pairs[i];
 	struct letter *whole = NULL;
 
-	q->becn_due |= p->marked && (p->psn == q->expected ||
-				     o->mutation != MUT_BECN_OF_TAKEN_ONLY);
-	if (p->marked && o->mutation == MUT_CNP_FOR_RC)
+	q->becn_due |= marked && (p->psn == q->expected ||
+				  o->mutation != MUT_BECN_OF_TAKEN_ONLY);
+	if (marked && o->mutation == MUT_CNP_FOR_RC)
 		answer_add(o, i, ANSWER_CNP, 0);
 	if (p->psn > q->expected) {
 		if (!q->nak_sent || o->mutation == MUT_NAK_FOR_EACH)
@@ -427,9 +428,11 @@ static struct letter *rc_receive(struct oracle *o, const struct packet *p)
 
 static struct letter *request_receive(struct oracle *o, const struct packet *p)
 {
+	bool marked = p->marked && is_echoed(o, p->pair);
+
 	if (is_rc(o, p->pair))
-		return rc_receive(o, p);
-	if (p->marked)
+		return rc_receive(o, p, marked);
+	if (marked)
 		answer_add(o, p->pair, ANSWER_CNP, 0);
 	return NULL;
 }

@@ -28,6 +28,8 @@ struct pace *pace_of(const struct oracle *o, uint32_t i);
 void pace_hear(struct oracle *o, uint32_t i, bool marked);
 /* From when on the pair's next request may be taken. */
 hd_time pace_from(const struct oracle *o, uint32_t i);
+/* Q6: whether marks of its requests are looked at. */
+bool is_echoed(const struct oracle *o, uint32_t i);
 bool is_held(const struct oracle *o, uint32_t i, bool source);
 /* A request is granted, or dropped. */
 void pace_leave(struct oracle *o, const struct packet *p);

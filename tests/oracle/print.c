@@ -286,12 +286,12 @@ static void paces_print(const struct scenario *s, FILE *to)
 	fprintf(to,
 		"queue pairs answer: %s%s, rmin %.17g rmax %.17g m %g cap %d,"
 		" CCTI min %u limit %u increase %u timer %u, CCT 0x%x 0x%x"
-		" ...\n",
+		" ..., not on SLs 0x%x\n",
 		p->algorithm->name, p->per_sl ? " per SL" : "", p->config.rmin,
 		p->config.rmax, p->config.m, p->config.cap_first_increase,
 		p->config.ccti_min, p->config.ccti_limit,
 		p->config.ccti_increase, p->config.ccti_timer, p->config.cct[0],
-		p->config.cct[1]);
+		p->config.cct[1], p->free_sls);
 }
 
 static bool is_posted(const struct scenario *s, uint32_t flow)

@@ -36,6 +36,7 @@ enum stream {
 	DRAW_JOBS,
 	DRAW_REDUCTIONS,
 	DRAW_END_KEYS,
+	DRAW_FREE_SLS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -143,6 +144,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	tclasses_draw(s, &routers);
 	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
+	free_sls_draw(s, stream(&r, seed, DRAW_FREE_SLS));
 	pairs_draw(s, stream(&r, seed, DRAW_PAIRS));
 	senders_draw(s, stream(&r, seed, DRAW_SENDERS));
 	control_draw(s, stream(&r, seed, DRAW_CONTROL));

@@ -57,6 +57,20 @@ bool is_controllable(const struct scenario *s, const struct sim_arrival *a)
 		       .subnet;
 }
 
+void free_sls_draw(struct scenario *s, struct rng *r)
+{
+	if (!s->controlled || chance(r, 50))
+		return;
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		if (chance(r, 35))
+			s->pairs.free_sls |= (uint16_t)(1u << sl);
+}
+
+static bool is_free_sl(const struct scenario *s, uint8_t sl)
+{
+	return s->pairs.free_sls >> sl & 1;
+}
+
 static void marking_draw(const struct scenario *s, struct mark_config *m,
 			 struct rng *r)
 {
@@ -161,7 +175,8 @@ static void throttles_draw(struct scenario *s, struct rng *r)
 
 		s->throttle_of_flow[i] = SIM_NONE;
 		if (!of[i] || is_pairs_flow(s, i) ||
-		    !is_controllable(s, of[i]) || chance(r, plain))
+		    !is_controllable(s, of[i]) || is_free_sl(s, of[i]->sl) ||
+		    chance(r, plain))
 			continue;
 		s->throttle_of_flow[i] =
 			shared ? throttle_find(s, n, of, i) : n;

@@ -97,6 +97,8 @@ uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);
 void response_draw(const struct scenario *s, struct sim_throttle *t,
 		   struct rng *r);
 bool is_controllable(const struct scenario *s, const struct sim_arrival *a);
+/* SLs that control does not hold for: none, or some. */
+void free_sls_draw(struct scenario *s, struct rng *r);
 void senders_draw(struct scenario *s, struct rng *r);
 void control_draw(struct scenario *s, struct rng *r);
 
