@@ -68,16 +68,31 @@ void connections_init(struct oracle *o)
 	}
 }
 
-void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
-		      struct letter *m)
+static uint32_t connection_of(const struct oracle *o, uint32_t job,
+			      uint32_t sender, uint32_t receiver)
 {
 	uint32_t i = o->pairs->n;
-	uint64_t rest = m->size;
 
-	while (o->queue_pairs[i].job != m->job ||
+	while (o->queue_pairs[i].job != job ||
 	       o->queue_pairs[i].sender != sender ||
 	       o->queue_pairs[i].receiver != receiver)
 		i++;
+	return i;
+}
+
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
+		    const struct letter *m)
+{
+	if (o->mutation == MUT_HANDED_OVER_IS_HEARD)
+		pace_hear(o, connection_of(o, m->job, sender, receiver), false);
+}
+
+void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
+		      struct letter *m)
+{
+	uint32_t i = connection_of(o, m->job, sender, receiver);
+	uint64_t rest = m->size;
+
 	do {
 		uint32_t length =
 			(uint32_t)(rest < MOST_SENT ? rest : MOST_SENT);

@@ -116,6 +116,7 @@ static void letter_give(struct oracle *o, struct job_line *l, struct letter *m)
 		pair_send_letter(o, from, to, m);
 		return;
 	}
+	pair_hand_over(o, from, to, m);
 	/* At one port: at once, but one thing after the other. */
 	telling_begins(o);
 	w->handed = hd_grow(w->handed, &w->handed_cap, w->n_handed + 1,

@@ -156,6 +156,8 @@ enum oracle_mutation {
 	MUT_PACE_HOLDS_AT_FULL_RATE,     /* Q7 */
 	MUT_PACE_OF_FULL_PACKETS,        /* Q7: gaps are not by length */
 	MUT_PACE_OF_EACH,                /* Q7: never shared */
+	MUT_PACE_BY_NUMBER,              /* Q7: its line does not matter */
+	MUT_PACE_PLACE_LOST,             /* Q7: who is asked goes to its end */
 	MUT_FREE_SLS_PACED,              /* Q7: every SL has a rate */
 	MUT_PACE_BY_PROGRESS,            /* Q7: other answers say nothing */
 	MUT_PACE_WAITS_FOR_DROPPED,      /* Q7: for ever */
@@ -223,6 +225,8 @@ enum oracle_mutation {
 	MUT_ANSWERED_AT_ONCE,       /* J9: not when all has come */
 	MUT_SERVER_HAS_NO_LINE,     /* J9: of its own */
 	MUT_SENDS_WITHOUT_IMMEDIATE, /* J14 */
+	MUT_PACE_OF_ADAPTER,         /* J14, Q7: jobs have rates of their own */
+	MUT_HANDED_OVER_IS_HEARD,    /* J14, Q7: as if acknowledged */
 	MUT_ROOT_HAS_LOWEST_NUMBER,  /* S1 */
 	MUT_TRANSACTIONS_FROM_0,     /* S2: in each step */
 	MUT_GIVES_WITHOUT_CPU,       /* S2 */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rates of queue pairs: Q7. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "pair.h"
 
 static const struct oracle_pair *drawn(const struct oracle *o, uint32_t i)
@@ -27,10 +30,13 @@ static bool is_paced(const struct oracle *o, uint32_t i)
 struct pace *pace_of(const struct oracle *o, uint32_t i)
 {
 	const struct oracle_pair *p = drawn(o, i);
+	uint32_t at = p->from; /* rows and jobs have one together */
 
-	if (o->pairs->per_sl && o->mutation != MUT_PACE_OF_EACH)
-		return &o->adapters[p->from].paces[p->sl];
-	return &o->queue_pairs[i].pace;
+	if (!o->pairs->per_sl || o->mutation == MUT_PACE_OF_EACH)
+		return &o->queue_pairs[i].pace;
+	if (o->mutation == MUT_PACE_OF_ADAPTER && o->queue_pairs[i].of_job)
+		at += o->setup->n_nodes;
+	return &o->adapters[at].paces[p->sl];
 }
 
 void pace_hear(struct oracle *o, uint32_t i, bool marked)
@@ -52,7 +58,19 @@ static hd_time gap_unit(const struct oracle *o, uint32_t i,
 			   o->pair_mtu + SEND_BYTES);
 }
 
-/* From when on the pair's next request may be taken (Q7). */
+/* Whether another stands before it in the line for their rate. */
+static bool stands_behind(const struct oracle *o, uint32_t i)
+{
+	const struct line *l = &pace_of(o, i)->held;
+
+	return l->n > 0 && l->items[0] != i &&
+	       o->mutation != MUT_PACE_BY_NUMBER;
+}
+
+/*
+ * From when on the pair's next request may be taken, if its turn comes; 0: its
+ * rate holds nothing back (Q7).
+ */
 hd_time pace_from(const struct oracle *o, uint32_t i)
 {
 	const struct pace *p = pace_of(o, i);
@@ -72,7 +90,32 @@ hd_time pace_from(const struct oracle *o, uint32_t i)
 
 bool is_held(const struct oracle *o, uint32_t i, bool source)
 {
-	return source && pace_from(o, i) > o->now;
+	hd_time from = source ? pace_from(o, i) : 0;
+
+	return from > o->now || (from > 0 && stands_behind(o, i));
+}
+
+void pace_let_go(struct oracle *o, uint32_t i)
+{
+	struct line *l = &pace_of(o, i)->held;
+	size_t kept = 0;
+
+	for (size_t k = 0; k < l->n; k++)
+		if (l->items[k] != i)
+			l->items[kept++] = l->items[k];
+	l->n = kept;
+}
+
+void pace_hold(struct oracle *o, uint32_t i)
+{
+	struct line *l = &pace_of(o, i)->held;
+
+	for (size_t k = 0; k < l->n; k++)
+		if (l->items[k] == i && o->mutation != MUT_PACE_PLACE_LOST)
+			return;
+	pace_let_go(o, i);
+	l->items = hd_grow(l->items, &l->cap, l->n + 1, sizeof(*l->items));
+	l->items[l->n++] = i;
 }
 
 void pace_leave(struct oracle *o, const struct packet *p)
@@ -98,4 +141,9 @@ void pace_begin(const struct oracle *o, struct pace *p)
 	p->state.due = NEVER;
 	if (o->pairs->algorithm)
 		cc_init(o->pairs->algorithm, &o->pairs->config, &p->state);
+}
+
+void pace_end(struct pace *p)
+{
+	free(p->held.items);
 }

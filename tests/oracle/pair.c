@@ -68,7 +68,7 @@ struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source)
 
 /* ---- what an end has to send ---- */
 
-static bool has_request(const struct oracle *o, uint32_t i)
+bool has_request(const struct oracle *o, uint32_t i)
 {
 	const struct queue_pair *q = &o->queue_pairs[i];
 
@@ -157,6 +157,7 @@ static struct packet *request_take(struct oracle *o, uint32_t i)
 	}
 	if (q->top < q->next)
 		q->top = q->next;
+	pace_let_go(o, i);
 	pace_of(o, i)->waiting++;
 	pace_of(o, i)->d =
 		duration_on(o, port_of_end(o, drawn(o, i)->from), bytes);
@@ -199,9 +200,12 @@ static void line_join(struct oracle *o, uint32_t i, bool source)
 	struct line *l;
 	int vl;
 
-	if (q->in_line[source] || !has_packet(o, i, source) ||
-	    is_held(o, i, source))
+	if (q->in_line[source] || !has_packet(o, i, source))
 		return;
+	if (is_held(o, i, source)) {
+		pace_hold(o, i);
+		return;
+	}
 	vl = sl2vl_of(o->setup->subnet,
 		      o->setup->ports[port_of_end(o, node_of_end(o, i, source))]
 			      .origin)
@@ -263,8 +267,12 @@ static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 		l->n--;
 		memmove(l->items, l->items + 1, l->n * sizeof(*l->items));
 		o->queue_pairs[i].in_line[source] = false;
-		if (!has_packet(o, i, source) || is_held(o, i, source))
+		if (!has_packet(o, i, source))
 			continue;
+		if (is_held(o, i, source)) {
+			pace_hold(o, i);
+			continue;
+		}
 		p = source ? request_take(o, i) : answer_take(o, i);
 		line_join(o, i, source);
 		if (o->mutation == MUT_LINE_NOT_IN_TURN &&
@@ -318,6 +326,7 @@ static void go_back(struct oracle *o, uint32_t i)
 	if (q->retries_left == 0) {
 		q->broken = true;
 		q->timer = NEVER;
+		pace_let_go(o, i);
 		return;
 	}
 	q->retries_left--;
@@ -351,6 +360,8 @@ static void acknowledge(struct oracle *o, uint32_t i, uint64_t psn)
 	timer_restart(o, i);
 	while (q->done < q->posted && packets_of(q, q->done + 1) <= q->acked)
 		q->done++;
+	if (!has_request(o, i))
+		pace_let_go(o, i);
 	messages_post(o, i);
 }
 
@@ -562,15 +573,11 @@ static void leaves_come(struct oracle *o, uint32_t i)
 	adapter_send(o, adapter_of(o, i, true), o->now);
 }
 
-void pairs_listen(struct oracle *o)
+/* Of rows, or of jobs, which have queue pairs [first, end). */
+static void adapters_listen(struct oracle *o, uint32_t first, uint32_t end,
+			    struct adapter *adapters)
 {
-	if (!o->pairs)
-		return;
-	drops_come(o);
-	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
-		for (unsigned sl = 0; o->pairs->per_sl && sl < N_SLS; sl++)
-			pace_strike(o, &o->adapters[n].paces[sl]);
-	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		pace_strike(o, &o->queue_pairs[i].pace);
 		if (o->queue_pairs[i].timer <= o->now) {
 			o->stats->ack_timers++;
@@ -578,10 +585,26 @@ void pairs_listen(struct oracle *o)
 		}
 		line_join(o, i, true);
 	}
-	for (uint32_t n = 0; n < 2 * o->setup->n_nodes; n++)
-		adapter_send(o, &o->adapters[n], o->now);
-	for (uint32_t i = 0; i < o->n_queue_pairs; i++)
+	/* Q7: the first of a line for a rate may have left it. */
+	for (uint32_t i = first; i < end; i++)
+		line_join(o, i, true);
+	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
+		adapter_send(o, &adapters[n], o->now);
+	for (uint32_t i = first; i < end; i++)
 		leaves_come(o, i);
+}
+
+void pairs_listen(struct oracle *o)
+{
+	if (!o->pairs)
+		return;
+	drops_come(o);
+	for (uint32_t n = 0; n < 2 * o->setup->n_nodes; n++)
+		for (unsigned sl = 0; o->pairs->per_sl && sl < N_SLS; sl++)
+			pace_strike(o, &o->adapters[n].paces[sl]);
+	adapters_listen(o, 0, o->pairs->n, o->adapters);
+	adapters_listen(o, o->pairs->n, o->n_queue_pairs,
+			o->adapters + o->setup->n_nodes);
 }
 
 hd_time pairs_next_due(const struct oracle *o)
@@ -633,7 +656,7 @@ void queue_pairs_init(struct oracle *o)
 		queue_pair_add(o,
 			       &(struct queue_pair){ .is = o->pairs->list[i] });
 	connections_init(o);
-	for (uint32_t i = 0; i < o->setup->n_nodes; i++)
+	for (uint32_t i = 0; i < 2 * o->setup->n_nodes; i++)
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			pace_begin(o, &o->adapters[i].paces[sl]);
 }
@@ -644,10 +667,14 @@ void queue_pairs_fini(struct oracle *o)
 		free(o->queue_pairs[i].answers);
 		free(o->queue_pairs[i].leaves);
 		free(o->queue_pairs[i].sends);
+		pace_end(&o->queue_pairs[i].pace);
 	}
-	for (uint32_t n = 0; o->pairs && n < 2 * o->setup->n_nodes; n++)
+	for (uint32_t n = 0; o->pairs && n < 2 * o->setup->n_nodes; n++) {
 		for (unsigned vl = 0; vl < ALL_VLS; vl++)
 			free(o->adapters[n].lines[vl].items);
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			pace_end(&o->adapters[n].paces[sl]);
+	}
 	free(o->queue_pairs);
 	free(o->adapters);
 	free(o->coming);

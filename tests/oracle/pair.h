@@ -13,6 +13,7 @@
 #define SEND_BYTES 26 /* LRH, BTH, CRCs */
 
 /* pair.c */
+bool has_request(const struct oracle *o, uint32_t i);
 struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source);
 void queue_pair_add(struct oracle *o, const struct queue_pair *model);
 void send_add(struct oracle *o, uint32_t i, uint32_t length,
@@ -31,6 +32,10 @@ hd_time pace_from(const struct oracle *o, uint32_t i);
 /* Q6: whether marks of its requests are looked at. */
 bool is_echoed(const struct oracle *o, uint32_t i);
 bool is_held(const struct oracle *o, uint32_t i, bool source);
+/* It stands in line for its rate; it does so no longer. */
+void pace_hold(struct oracle *o, uint32_t i);
+void pace_let_go(struct oracle *o, uint32_t i);
+void pace_end(struct pace *p);
 /* A request is granted, or dropped. */
 void pace_leave(struct oracle *o, const struct packet *p);
 void pace_strike(struct oracle *o, struct pace *p);

@@ -391,7 +391,7 @@ static bool job_draw(struct scenario *s, struct oracle_job *j, struct rng *r,
 		j->per_byte = 1 + s->d_max / s->sizes[0] / 2;
 	if (chance(r, 40))
 		j->gap = little_draw(s, r) * (1 + below(r, 3));
-	j->rc = chance(r, 40) && is_connected(s, j) && !s->pairs.per_sl;
+	j->rc = chance(r, 40) && is_connected(s, j);
 	j->timeout = (uint8_t)(1 + below(r, 3));
 	return job_trees_make(&s->fabric, j) &&
 	       job_packets(s, j, &computes) * j->repeat <= MAX_PACKETS;

@@ -146,9 +146,16 @@ struct sender {
 	struct queue queues[ALL_VLS];
 };
 
+/* Ends that have something to send, in turn; 2 * pair, + 1 at the source. */
+struct line {
+	uint32_t *items;
+	size_t n, cap;
+};
+
 /* The rate of a queue pair, or of all of a port and SL (Q7). */
 struct pace {
 	struct cc_state state;
+	struct line held; /* queue pairs that it holds back */
 	uint32_t waiting; /* requests that are taken and not yet granted */
 	bool granted;     /* ever */
 	hd_time last;     /* grant of the last one */
@@ -193,12 +200,6 @@ struct queue_pair {
 	bool nak_sent, becn_due;
 	struct answer *answers;
 	size_t n_answers, answers_cap;
-};
-
-/* Ends that have something to send, in turn; 2 * pair, + 1 at the source. */
-struct line {
-	uint32_t *items;
-	size_t n, cap;
 };
 
 struct adapter {
@@ -478,6 +479,9 @@ bool has_job_pairs(const struct oracle *o);
 /* A message of a job is given to its queue pair. */
 void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
 		      struct letter *m);
+/* Or to its destination, which is at the same port: no rate knows of it. */
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
+		    const struct letter *m);
 /* The flow's queue pair, or SIM_NONE. */
 uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
 void pair_post(struct oracle *o, uint32_t i);
