@@ -132,6 +132,11 @@ void answer_delivery(struct oracle *o, uint32_t port,
 		pair_delivered(o, port, packet);
 		return;
 	}
+	if (packet->kind == SIM_PROBE || packet->kind == SIM_ACCEPT ||
+	    packet->kind == SIM_REJECT) {
+		admission_heard(o, port, packet);
+		return;
+	}
 	if (packet->kind != SIM_DATA) {
 		answer_heard(o, port, packet);
 		return;

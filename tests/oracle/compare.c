@@ -140,6 +140,7 @@ void plan_apply(const struct plan *p, struct scenario *s)
 			scenario_simplify(s, (enum simplification)i);
 	arrivals_keep(p, s);
 	pairs_keep(s);
+	asks_keep(s);
 	jobs_keep(p, s);
 	scenario_make_trees(s);
 	assert(t->n_faults <= PLAN_MAX_FAULTS);

@@ -112,6 +112,7 @@ hd_time next_due(const struct oracle *o)
 			slot_due(o, &l, p->slots[k]);
 	}
 	control_due(o, &l);
+	at(&l, admission_next_due(o));
 	at(&l, pairs_next_due(o));
 	at(&l, jobs_next_due(o));
 	at(&l, notices_next_due(o));

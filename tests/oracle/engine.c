@@ -103,6 +103,11 @@ static uint32_t n_jobs(const struct oracle_case *c)
 	return c->jobs ? c->jobs->n : 0;
 }
 
+static uint32_t n_asks(const struct oracle_case *c)
+{
+	return c->asks ? c->asks->n : 0;
+}
+
 static uint32_t n_pairs(const struct oracle_case *c)
 {
 	return c->pairs ? c->pairs->n : 0;
@@ -184,6 +189,19 @@ static void flow_fill(const struct oracle_case *c, struct guest *g,
 	f->pkey = first->pkey;
 	f->bytes = first->bytes;
 	f->management = first->management;
+}
+
+/* C8: it makes its packets when it may. */
+static void ask_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
+{
+	const struct oracle_ask *a = &c->asks->list[i];
+	struct sim_flow *f = &g->in->flows[a->flow];
+
+	f->kind = a->gap == 0 ? SIM_BURST : SIM_CBR;
+	f->start = a->start;
+	f->stop = a->stop;
+	f->count = f->n_trace;
+	f->interval = (struct sim_interval){ a->gap, 1 };
 }
 
 static void pair_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
@@ -300,8 +318,11 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
-	rows_write(c->pairs, n_pairs(c) > 0 ? c->pairs->mtu : c->jobs->mtu,
-		   n_jobs(c) > 0 ? c->jobs->payload : 0, &text);
+	uint32_t mtu = n_pairs(c) > 0  ? c->pairs->mtu
+		       : n_jobs(c) > 0 ? c->jobs->mtu
+				       : 4096;
+
+	rows_write(c->pairs, mtu, n_jobs(c) > 0 ? c->jobs->payload : 0, &text);
 	g->goals = hd_alloc(n_jobs(c) + (size_t)1, sizeof(char *));
 	for (uint32_t i = 0; i < n_jobs(c); i++) {
 		if (c->jobs->list[i].graphs)
@@ -360,6 +381,8 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 		flow_fill(c, g, i, &used);
 	for (uint32_t i = 0; i < n_pairs(c); i++)
 		pair_fill(c, g, i);
+	for (uint32_t i = 0; i < n_asks(c); i++)
+		ask_fill(c, g, i);
 	answers_fill(c, g);
 	last_flow_fill(c, g);
 	origins_fill(g->in);
@@ -488,7 +511,7 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 		       struct sim_record *out, hd_time *end)
 {
 	*end = c->horizon;
-	if (n_pairs(c) > 0 || n_jobs(c) > 0)
+	if (n_pairs(c) > 0 || n_jobs(c) > 0 || n_asks(c) > 0)
 		return guest_replay(c, cut, out, end);
 	if (cut.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,

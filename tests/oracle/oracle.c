@@ -110,6 +110,7 @@ static void sources_generate(struct oracle *o)
 			pair_post(o, pair);
 			continue;
 		}
+		made.ends_reservation = ends_reservation(o, &made.as);
 		end_enter(o, port_of_end(o, made.as.source),
 			  packet_new(o, &made));
 	}
@@ -145,6 +146,7 @@ static void instant(struct oracle *o)
 		jobs_listen(o);
 	deliveries(o);
 	sources_listen(o);
+	askers_ask(o);
 	pairs_listen(o);
 	jobs_listen(o);
 	freed_updates_leave(o);
@@ -249,6 +251,7 @@ static void oracle_fini(struct oracle *o)
 		free(p->slots);
 	}
 	aggregators_fini(o);
+	admission_fini(o);
 	for (size_t i = 0; i < o->n_packets; i++)
 		free(o->packets[i]);
 	free(o->packets);
@@ -284,6 +287,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		o.pairs = c->pairs ? c->pairs : &none;
 	*stats = (struct oracle_stats){ 0 };
 	oracle_init(&o);
+	admission_init(&o, c->asks);
 	while (o.now <= o.horizon) {
 		hd_time next;
 
@@ -299,8 +303,8 @@ void oracle_replay(const struct sim_setup *setup,
 		   const struct sim_arrival *arrivals, size_t n_arrivals,
 		   hd_time horizon, hd_time tick, struct sim_record *out)
 {
-	struct oracle_case c = { setup, arrivals, n_arrivals, horizon,
-				 tick,  false,    NULL,       NULL };
+	struct oracle_case c = { setup, arrivals, n_arrivals, horizon, tick,
+				 false, NULL,     NULL,       NULL };
 	struct oracle_stats stats;
 
 	oracle_run(&c, ORACLE_TRUE, out, &stats);
@@ -416,6 +420,14 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_TIMEOUT_FROM_FIRST),
 	NAME(MUT_TIMEOUT_FROM_GRANT),
 	NAME(MUT_TIMEOUT_FORGETS_ONE),
+	NAME(MUT_SHARE_MAY_BE_REACHED),
+	NAME(MUT_SHARES_ARE_ONE),
+	NAME(MUT_RATE_NOT_ASKED),
+	NAME(MUT_REJECT_KEEPS_PROMISES),
+	NAME(MUT_ACCEPT_GOES_BACK),
+	NAME(MUT_LAST_FREES_ALL),
+	NAME(MUT_PROBES_ON_VL15),
+	NAME(MUT_ADMISSION_KEEPS_KEY),
 	NAME(MUT_STAGING_ENDLESS),
 	NAME(MUT_LINE_NOT_IN_TURN),
 	NAME(MUT_TIMERS_BEFORE_DELIVERIES),

@@ -129,6 +129,14 @@ enum oracle_mutation {
 	MUT_TIMEOUT_FROM_FIRST,          /* C6: of several, not the last */
 	MUT_TIMEOUT_FROM_GRANT,          /* C6: acknowledgements are nothing */
 	MUT_TIMEOUT_FORGETS_ONE,         /* C6 */
+	MUT_SHARE_MAY_BE_REACHED,        /* C8: <= instead of < */
+	MUT_SHARES_ARE_ONE,              /* C8: of all SLs */
+	MUT_RATE_NOT_ASKED,              /* C8: only the SL's share is */
+	MUT_REJECT_KEEPS_PROMISES,       /* C8 */
+	MUT_ACCEPT_GOES_BACK,            /* C8: by all devices */
+	MUT_LAST_FREES_ALL,              /* C8: at its first grant */
+	MUT_PROBES_ON_VL15,              /* C8 */
+	MUT_ADMISSION_KEEPS_KEY,         /* C8: a limited one */
 	MUT_STAGING_ENDLESS,             /* Q2 */
 	MUT_LINE_NOT_IN_TURN,            /* Q2: the first goes on */
 	MUT_TIMERS_BEFORE_DELIVERIES,    /* Q2 */
@@ -271,27 +279,29 @@ struct oracle_stats {
 	uint64_t echoes;         /* C6: marks that a source heard */
 	uint64_t rate_timers;    /* C6: cc_on_timer */
 	uint64_t timeouts;       /* C6 */
-	uint64_t retries;        /* Q4: times that a queue pair went back */
-	uint64_t ack_timers;     /* Q4: of them, because nobody answered */
-	uint64_t dropped;        /* Q2: by the adapter's own port */
-	uint64_t merged;         /* Q5: ACKs that took a new number */
-	uint64_t choices;        /* D1: among two ports or more */
-	uint64_t detours;        /* D4: not by the first port */
-	uint64_t avoided;        /* D4: home is busy */
-	uint64_t kept_ports;     /* D5 */
-	uint64_t notices;        /* D6: sent, */
-	uint64_t noticed;        /* and heeded */
-	uint64_t results;        /* S4 */
-	uint64_t spreads;        /* J8: multicasts */
-	uint64_t sends;          /* J14: messages given to queue pairs */
-	uint64_t letters;        /* J5: messages posted, of all kinds */
-	uint64_t cpu_work;       /* J3: operations that a CPU took */
-	uint64_t cpu_lines;      /* J3: of them, after standing in line */
-	uint64_t unexpected;     /* J4: messages that wait for a receive */
-	uint64_t gaps;           /* J5: messages that wait for g */
-	uint64_t cleared;        /* J6 */
-	uint64_t ranks_done;     /* J7 */
-	uint64_t stuck_packets;  /* still in the fabric at the horizon */
+	uint64_t probes;         /* C8: datagrams of all kinds */
+	uint64_t admitted, rejected;
+	uint64_t retries;       /* Q4: times that a queue pair went back */
+	uint64_t ack_timers;    /* Q4: of them, because nobody answered */
+	uint64_t dropped;       /* Q2: by the adapter's own port */
+	uint64_t merged;        /* Q5: ACKs that took a new number */
+	uint64_t choices;       /* D1: among two ports or more */
+	uint64_t detours;       /* D4: not by the first port */
+	uint64_t avoided;       /* D4: home is busy */
+	uint64_t kept_ports;    /* D5 */
+	uint64_t notices;       /* D6: sent, */
+	uint64_t noticed;       /* and heeded */
+	uint64_t results;       /* S4 */
+	uint64_t spreads;       /* J8: multicasts */
+	uint64_t sends;         /* J14: messages given to queue pairs */
+	uint64_t letters;       /* J5: messages posted, of all kinds */
+	uint64_t cpu_work;      /* J3: operations that a CPU took */
+	uint64_t cpu_lines;     /* J3: of them, after standing in line */
+	uint64_t unexpected;    /* J4: messages that wait for a receive */
+	uint64_t gaps;          /* J5: messages that wait for g */
+	uint64_t cleared;       /* J6 */
+	uint64_t ranks_done;    /* J7 */
+	uint64_t stuck_packets; /* still in the fabric at the horizon */
 };
 
 /* Over what the messages of a flow go (Q1). */
@@ -344,6 +354,21 @@ static inline uint32_t oracle_job_flow(uint32_t job)
 	return UINT32_C(0xffff) << 16 | job;
 }
 
+/*
+ * A flow that asks for leave to start (C8), for what the setup's control says.
+ * Its arrivals are what it would send if nobody had to be asked.
+ */
+struct oracle_ask {
+	uint32_t flow;
+	hd_time start, gap;
+	hd_time stop; /* 0: none */
+};
+
+struct oracle_asks {
+	struct oracle_ask *list; /* by flow */
+	uint32_t n;
+};
+
 struct oracle_case {
 	const struct sim_setup *setup;
 	const struct sim_arrival *arrivals;
@@ -353,6 +378,7 @@ struct oracle_case {
 	bool jumps;   /* looks at whatever is due between the ticks too */
 	const struct oracle_pairs *pairs; /* NULL: none */
 	const struct oracle_jobs *jobs;   /* NULL: none */
+	const struct oracle_asks *asks;   /* NULL: none */
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

@@ -258,6 +258,24 @@ static void choices_print(const struct sim_setup *t, FILE *to)
 		groups_print(t->subnet->adaptive, w, to);
 }
 
+static void asks_print(const struct scenario *s, FILE *to)
+{
+	for (uint32_t i = 0; i < s->asks.n; i++) {
+		const struct oracle_ask *a = &s->asks.list[i];
+
+		fprintf(to,
+			"flow %u asks for %" PRIu64 " bit/s at %" PRIu64
+			" ps, packets each %" PRIu64 " ps, stops at %" PRIu64
+			" ps\n",
+			a->flow, s->reserve[a->flow], a->start, a->gap,
+			a->stop);
+	}
+	for (unsigned sl = 0; s->asks.n > 0 && sl < N_SLS; sl++)
+		if (s->control->sl_share[sl] > 0)
+			fprintf(to, "SL %u may be promised %g\n", sl,
+				s->control->sl_share[sl]);
+}
+
 static void pairs_print(const struct scenario *s, FILE *to)
 {
 	static const char *const names[] = {
@@ -354,6 +372,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 	reroutes_print(s, to);
 	control_print(t->control, to);
 	choices_print(t, to);
+	asks_print(s, to);
 	pairs_print(s, to);
 	paces_print(s, to);
 	jobs_print(s, to);

@@ -12,6 +12,7 @@
 #define PAIRED_PERCENT     40 /* have queue pairs */
 #define ADAPTIVE_PERCENT   25 /* have switches that choose */
 #define JOBBED_PERCENT     35 /* have jobs, unless there are routers */
+#define ASKING_PERCENT     30 /* of controlled ones have flows that ask */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
 enum stream {
@@ -37,6 +38,7 @@ enum stream {
 	DRAW_REDUCTIONS,
 	DRAW_END_KEYS,
 	DRAW_FREE_SLS,
+	DRAW_ASKS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -77,6 +79,8 @@ static void horizon_set(struct scenario *s)
 	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
 		s->horizon = 2 * timer + timer / 2;
 	s->horizon += jobs_time(s) / s->tick;
+	if (s->asks.n > 0) /* they wait for an answer */
+		s->horizon += 40 * s->d_max / s->tick;
 	s->horizon *= s->tick;
 }
 
@@ -99,7 +103,7 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 /* What is decided before anything else. */
 struct features {
 	enum routers routers;
-	bool controlled, paired, adaptive, jobbed;
+	bool controlled, paired, adaptive, jobbed, asking;
 };
 
 /* Things happen that keep to no tick. */
@@ -121,7 +125,9 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 				.paired = has.paired,
 				.jobbed = has.jobbed,
 				.controlled = has.controlled,
-				.adaptive = has.adaptive };
+				.adaptive = has.adaptive,
+				.asking = has.asking && has.controlled &&
+					  !has.adaptive && kind == NO_ROUTERS };
 	stream(&routers, seed, DRAW_ROUTERS);
 	stream(&choices, seed, DRAW_CHOICES);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
@@ -155,6 +161,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	choices_draw(s, &choices);
 	jobs_draw(s, stream(&r, seed, DRAW_JOBS),
 		  stream(&reductions, seed, DRAW_REDUCTIONS));
+	asks_draw(s, stream(&r, seed, DRAW_ASKS));
 	horizon_set(s);
 }
 
@@ -167,9 +174,14 @@ static struct features features_draw(uint64_t seed)
 	bool paired = chance(&r, PAIRED_PERCENT);
 	bool adaptive = chance(&r, ADAPTIVE_PERCENT);
 
-	return (struct features){ routed ? ROUTERS : NO_ROUTERS, controlled,
-				  paired, adaptive,
-				  chance(&r, JOBBED_PERCENT) && !routed };
+	bool jobbed = chance(&r, JOBBED_PERCENT) && !routed;
+
+	return (struct features){ routed ? ROUTERS : NO_ROUTERS,
+				  controlled,
+				  paired,
+				  adaptive,
+				  jobbed,
+				  chance(&r, ASKING_PERCENT) };
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)
@@ -335,6 +347,8 @@ void scenario_clear(struct scenario *s)
 	free(s->control);
 	free(s->throttles);
 	free(s->throttle_of_flow);
+	free(s->asks.list);
+	free(s->reserve);
 	free(s->choice);
 	free(s->pairs.list);
 	scenario_drop_jobs(s);
@@ -354,5 +368,6 @@ struct oracle_case scenario_case(const struct scenario *s)
 		is_timed(s),
 		&s->pairs,
 		&s->jobs,
+		&s->asks,
 	};
 }

@@ -31,12 +31,15 @@ struct scenario {
 	bool jobbed;     /* there may be jobs; time jumps */
 	bool controlled; /* congestion control; time jumps */
 	bool adaptive;   /* switches choose */
+	bool asking;     /* flows may ask for leave to start (C8) */
 	hd_time d_max;   /* of the largest packet on the slowest link */
 	uint64_t **sets; /* of groups that change (T11r) */
 	size_t n_sets, sets_cap;
 	/* What the setup's control consists of; NULL without. */
 	struct oracle_pairs pairs;
 	struct oracle_jobs jobs;
+	struct oracle_asks asks;
+	uint64_t *reserve; /* by flow; NULL: nobody asks */
 	struct sim_control *control;
 	struct sim_throttle *throttles;
 	uint32_t *throttle_of_flow;
@@ -73,6 +76,9 @@ void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
 			 uint64_t seed);
 /* Arrivals by time, flow and sequence, after times were changed. */
 void scenario_sort(struct scenario *s);
+/* Who asks, of those that still send; nobody. */
+void asks_keep(struct scenario *s);
+void asks_drop(struct scenario *s);
 /* Message `sequence` of a queue pair comes then. */
 hd_time pair_time(const struct oracle_pair *p, uint32_t sequence);
 void scenario_clear(struct scenario *s);
@@ -120,6 +126,7 @@ enum simplification {
 	PLAIN_ECHO,     /* in acknowledgements */
 	PLAIN_GAP,      /* fixed */
 	PLAIN_TIMEOUT,  /* none */
+	PLAIN_ASKS,     /* nobody asks for leave to start */
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
 	PLAIN_CHOICE,   /* no switch has any */
 	PLAIN_HEAL,     /* links that are down are known at once */

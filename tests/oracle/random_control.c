@@ -31,7 +31,8 @@ void senders_draw(struct scenario *s, struct rng *r)
 	uint16_t of[MAX_FLOWS];
 	uint32_t n = 2 + below(r, 4);
 
-	if (!chance(r, SENDERS_PERCENT) || s->plain || s->paired || s->jobbed)
+	if (!chance(r, SENDERS_PERCENT) || s->plain || s->paired || s->jobbed ||
+	    s->asking)
 		return;
 	for (int i = 0; i < MAX_FLOWS; i++)
 		of[i] = (uint16_t)below(r, n);

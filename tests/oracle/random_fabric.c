@@ -128,6 +128,8 @@ void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r)
 	for (uint32_t i = 0, own = chance(r, 20);
 	     own && i + h->n_routers < h->n_switches; i++)
 		f->own_host[i] = chance(r, 40);
+	for (uint32_t i = 0; s->asking && i < h->n_switches; i++)
+		f->own_host[i] = true; /* who is asked */
 	fabric_finish(f);
 }
 
@@ -234,7 +236,7 @@ void timing_draw(struct scenario *s, struct rng *r)
 		sizes_draw_coarse(s, r);
 	else
 		sizes_draw_fine(s, r);
-	if ((s->paired || s->jobbed) && s->sizes[0] < PAIR_LEAST)
+	if ((s->paired || s->jobbed || s->asking) && s->sizes[0] < PAIR_LEAST)
 		s->sizes[0] = PAIR_LEAST + below(r, 300);
 	if (s->controlled || s->paired || s->jobbed)
 		times_stretch(s, r);

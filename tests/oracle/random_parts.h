@@ -92,6 +92,9 @@ void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions);
 /* About as long as all of them take, if none waits for another. */
 hd_time jobs_time(const struct scenario *s);
 
+/* random_admission.c */
+void asks_draw(struct scenario *s, struct rng *r);
+
 /* random_control.c */
 uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);
 void response_draw(const struct scenario *s, struct sim_throttle *t,

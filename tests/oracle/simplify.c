@@ -16,10 +16,11 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_MARKS),   NAME(PLAIN_SENDERS),  NAME(PLAIN_CONTROL),
 	NAME(PLAIN_MARKING), NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
 	NAME(PLAIN_ANSWERS), NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
-	NAME(PLAIN_TIMEOUT), NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),
-	NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),     NAME(PLAIN_HOSTS),
-	NAME(PLAIN_GAPS),    NAME(PLAIN_EAGER),    NAME(PLAIN_REPEAT),
-	NAME(PLAIN_START),   NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES),
+	NAME(PLAIN_TIMEOUT), NAME(PLAIN_ASKS),     NAME(PLAIN_PACES),
+	NAME(PLAIN_CHOICE),  NAME(PLAIN_HEAL),     NAME(PLAIN_JOBS),
+	NAME(PLAIN_HOSTS),   NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),
+	NAME(PLAIN_REPEAT),  NAME(PLAIN_START),    NAME(PLAIN_LETTERS),
+	NAME(PLAIN_NOTICES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -148,7 +149,11 @@ static void control_simplify(struct scenario *s, enum simplification how)
 	struct sim_control *c = s->control;
 
 	switch (how) {
+	case PLAIN_ASKS:
+		asks_drop(s);
+		break;
 	case PLAIN_CONTROL:
+		asks_drop(s);
 		s->fabric.setup.control = NULL;
 		break;
 	case PLAIN_MARKING:
@@ -258,7 +263,7 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 		if (s->pairs.list[i].to == s->fabric.ends[end] ||
 		    s->pairs.list[i].from == s->fabric.ends[end])
 			return false;
-	if (has_rank(s, s->fabric.ends[end]))
+	if (has_rank(s, s->fabric.ends[end]) || s->asks.n > 0)
 		return false;
 	for (uint32_t i = 0; i < t->n_faults; i++)
 		if (t->faults[i].port == port ||

@@ -37,6 +37,8 @@ struct packet {
 	uint32_t payload;      /* staged, until it is granted */
 	struct letter *letter; /* of a job; NULL: of none */
 	uint8_t staged_on;
+	uint32_t device;       /* C8: of its path, that it is for */
+	bool ends_reservation; /* C8 */
 };
 
 /*
@@ -315,6 +317,7 @@ struct oracle {
 	size_t n_dropped, dropped_cap;
 	struct chooser *choosers; /* by node; NULL: nobody chooses */
 	struct reductions *reductions;
+	struct admission *admission;    /* NULL: nobody asks (C8) */
 	struct notices *notices;        /* NULL: nobody sends any (D6) */
 	const struct oracle_jobs *jobs; /* NULL: none */
 	struct work *work;              /* theirs */
@@ -470,6 +473,17 @@ const struct packet *marks_decide(struct oracle *o, struct waiter *w,
 void answer_delivery(struct oracle *o, uint32_t port,
 		     const struct packet *packet);
 void sources_listen(struct oracle *o);
+
+/* admission.c: flows that ask before they start (C8). */
+void admission_init(struct oracle *o, const struct oracle_asks *asks);
+void admission_fini(struct oracle *o);
+void askers_ask(struct oracle *o);
+void admission_heard(struct oracle *o, uint32_t port, const struct packet *p);
+/* Whether a packet that is made now is the last of a flow that asked. */
+bool ends_reservation(const struct oracle *o, const struct sim_arrival *p);
+/* Such a packet is granted. */
+void reservation_pass(struct oracle *o, uint32_t port, const struct packet *p);
+hd_time admission_next_due(const struct oracle *o);
 
 /* pair.c: queue pairs (Q1 to Q7). */
 void queue_pairs_init(struct oracle *o);

@@ -483,6 +483,7 @@ static void link_take(struct oracle *o, uint32_t port, uint8_t vl,
 	} else {
 		waiter = queue_take(o, port, vl);
 	}
+	reservation_pass(o, port, packet);
 	if (waiter)
 		packet = marks_decide(o, waiter, left);
 	link_send(o, port, vl, packet);
