@@ -262,10 +262,7 @@ static bool is_up(const struct oracle *o, uint32_t out)
 /* D3, D6 */
 static bool counts(const struct oracle *o, uint32_t out, switch_id target)
 {
-	bool told = is_told_of(o, out, target);
-
-	o->stats->noticed += told;
-	return is_up(o, out) && !told;
+	return is_up(o, out) && !is_told_of(o, out, target);
 }
 
 /* What one choice is made of: the ports that count, and where it begins. */
@@ -288,6 +285,8 @@ static struct options options_of(const struct oracle *o, uint32_t node,
 		    counts(o, p.first_port + i, c->target))
 			add(&p.ports, i);
 	p.n = port_set_size(&p.ports);
+	o->stats->noticed += p.n > 0 && is_up(o, p.first_port + c->first) &&
+			     is_told_of(o, p.first_port + c->first, c->target);
 	if (p.n == 0 && o->mutation == MUT_NONE_LEFT_TAKES_FIRST)
 		add(&p.ports, c->first);
 	else if (p.n == 0)

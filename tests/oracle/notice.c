@@ -37,7 +37,8 @@ bool is_told_of(const struct oracle *o, uint32_t port, switch_id target)
 	uint32_t peer = s->ports[port].peer;
 	switch_id beyond;
 
-	if (!are_sent(o) || peer == SIM_NONE ||
+	if (!are_sent(o) || o->mutation == MUT_NOTICE_NEVER ||
+	    peer == SIM_NONE ||
 	    s->nodes[s->ports[peer].node].kind != SIM_SWITCH)
 		return false;
 	beyond = s->nodes[s->ports[peer].node].sw;
@@ -55,9 +56,14 @@ static bool is_taken(const struct oracle *o, uint32_t port, switch_id target)
 	const struct port *p = &o->ports[port];
 	hd_time heal = o->setup->adaptive->heal;
 
+	if (o->setup->ports[port].peer == SIM_NONE)
+		return false;
+	if (o->mutation == MUT_NOTICE_WITHOUT_HEAL)
+		heal = 0;
 	if (!p->up && o->now - p->down_since >= heal)
 		return false;
-	return !is_told_of(o, port, target);
+	return o->mutation == MUT_NOTICE_NEXT_ONLY ||
+	       !is_told_of(o, port, target);
 }
 
 static bool is_wayless(const struct oracle *o, uint32_t node, switch_id target)
@@ -70,9 +76,10 @@ static bool is_wayless(const struct oracle *o, uint32_t node, switch_id target)
 	if (group == ADAPTIVE_NO_GROUP)
 		return false;
 	for (unsigned port = 0; port_set_next(&a->groups[n->sw][group], &port);)
-		if (is_taken(o, n->first_port + port, target))
-			return false;
-	return true;
+		if (is_taken(o, n->first_port + port, target) ==
+		    (o->mutation != MUT_NOTICE_OF_ANY_PORT))
+			return o->mutation == MUT_NOTICE_OF_ANY_PORT;
+	return o->mutation != MUT_NOTICE_OF_ANY_PORT;
 }
 
 static void notice_send(struct oracle *o, size_t of, bool wayless)
@@ -81,6 +88,11 @@ static void notice_send(struct oracle *o, size_t of, bool wayless)
 	hd_time when = o->now + o->setup->adaptive->notify;
 
 	n->wayless[of] = wayless;
+	if (!wayless && o->mutation == MUT_NOTICE_STAYS)
+		return;
+	if (o->mutation == MUT_NOTICE_AT_ONCE ||
+	    (!wayless && o->mutation == MUT_NOTICE_ENDS_AT_ONCE))
+		n->told[of] = wayless;
 	n->list = hd_grow(n->list, &n->cap, n->n + 1, sizeof(*n->list));
 	n->list[n->n++] = (struct notice){ when, of, wayless };
 	o->stats->notices++;

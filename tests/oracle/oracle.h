@@ -200,6 +200,13 @@ enum oracle_mutation {
 	MUT_GAP_SINCE_CHOICE,            /* D5: not since the last packet */
 	MUT_GAP_ENDS_EARLY,              /* D5: < instead of <= */
 	MUT_NOTICE_FOR_ALL_TARGETS,      /* D6 */
+	MUT_NOTICE_NEVER,                /* D6 */
+	MUT_NOTICE_AT_ONCE,              /* D6: without `notify` */
+	MUT_NOTICE_WITHOUT_HEAL,         /* D6: of links that are down */
+	MUT_NOTICE_STAYS,                /* D6: when there is a way again */
+	MUT_NOTICE_ENDS_AT_ONCE,         /* D6: then, without `notify` */
+	MUT_NOTICE_NEXT_ONLY,            /* D6: not passed on */
+	MUT_NOTICE_OF_ANY_PORT,          /* D6: of the group, not of all */
 	MUT_JOBS_SHARE_SENDER,           /* J1 */
 	MUT_START_AT_ONCE,               /* J1 */
 	MUT_IREQUIRES_DONE,              /* J2: as requires */
@@ -290,7 +297,7 @@ struct oracle_stats {
 	uint64_t avoided;       /* D4: home is busy */
 	uint64_t kept_ports;    /* D5 */
 	uint64_t notices;       /* D6: sent, */
-	uint64_t noticed;       /* and heeded */
+	uint64_t noticed;       /* and heeded: another port is home */
 	uint64_t results;       /* S4 */
 	uint64_t spreads;       /* J8: multicasts */
 	uint64_t sends;         /* J14: messages given to queue pairs */

@@ -12,6 +12,7 @@
 #define PAIRED_PERCENT     40 /* have queue pairs */
 #define ADAPTIVE_PERCENT   25 /* have switches that choose */
 #define JOBBED_PERCENT     35 /* have jobs, unless there are routers */
+#define FOREWARNED_PERCENT 30 /* of those have fans whose far cables fail */
 #define ASKING_PERCENT     30 /* of controlled ones have flows that ask */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
@@ -103,7 +104,7 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 /* What is decided before anything else. */
 struct features {
 	enum routers routers;
-	bool controlled, paired, adaptive, jobbed, asking;
+	bool controlled, paired, adaptive, jobbed, asking, forewarned;
 };
 
 /* Things happen that keep to no tick. */
@@ -126,12 +127,16 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 				.jobbed = has.jobbed,
 				.controlled = has.controlled,
 				.adaptive = has.adaptive,
+				.forewarned = has.forewarned && has.adaptive &&
+					      kind == NO_ROUTERS,
 				.asking = has.asking && has.controlled &&
 					  !has.adaptive && kind == NO_ROUTERS };
 	stream(&routers, seed, DRAW_ROUTERS);
 	stream(&choices, seed, DRAW_CHOICES);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
-	if (s->adaptive)
+	if (s->forewarned)
+		shape_fan(&shape, &choices);
+	else if (s->adaptive)
 		shape_widen(&shape, &choices);
 	if (kind != NO_ROUTERS)
 		shape.n_routers = routers_draw(&shape, &routers);
@@ -181,7 +186,8 @@ static struct features features_draw(uint64_t seed)
 				  paired,
 				  adaptive,
 				  jobbed,
-				  chance(&r, ASKING_PERCENT) };
+				  chance(&r, ASKING_PERCENT),
+				  chance(&r, FOREWARNED_PERCENT) };
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)

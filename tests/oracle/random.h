@@ -31,6 +31,7 @@ struct scenario {
 	bool jobbed;     /* there may be jobs; time jumps */
 	bool controlled; /* congestion control; time jumps */
 	bool adaptive;   /* switches choose */
+	bool forewarned; /* they tell each other of ways that are lost (D6) */
 	bool asking;     /* flows may ask for leave to start (C8) */
 	hd_time d_max;   /* of the largest packet on the slowest link */
 	uint64_t **sets; /* of groups that change (T11r) */

@@ -84,14 +84,15 @@ static void groups_draw(struct scenario *s, struct rng *r)
 		.state = &groups,
 		.view_size = sizeof(switch_id),
 	};
-	bool others = chance(r, 30);
+	bool others = chance(r, 30) && !s->forewarned;
 	uint32_t hops[MAX_SWITCHES] = { 0 };
 	struct sw_graph graph;
 
 	for (uint32_t to = 0; to < n->n_switches; to++) {
 		hops_find(&s->fabric.setup, to, hops);
 		for (uint32_t at = 0; at < n->n_switches; at++)
-			if (at != to && hops[at] != FAR && chance(r, 90))
+			if (at != to && hops[at] != FAR &&
+			    (chance(r, 90) || s->forewarned))
 				group_draw(&s->fabric.setup, at, hops, others,
 					   &groups.of[at][to], r);
 	}
@@ -122,6 +123,31 @@ static hd_time heal_draw(const struct scenario *s, struct rng *r)
 	return below(r, chance(r, 50) ? 12 : 200) * s->tick;
 }
 
+/* One neighbour of the last switch loses all its cables to it. */
+static void far_cables_fail(struct scenario *s, struct rng *r)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+	uint32_t last = s->fabric.subnet.n_switches - 1;
+	hd_time down = below(r, 100), up = down + 20 + below(r, 300);
+	bool comes_back = chance(r, 60);
+	uint32_t failing = SIM_NONE;
+
+	for (uint32_t i = 1; i <= t->nodes[last].n_ports; i++) {
+		uint32_t port = t->nodes[last].first_port + i;
+		uint32_t far = switch_beyond(t, port);
+
+		if (far == TOPO_NONE)
+			continue;
+		if (failing == SIM_NONE && chance(r, 60))
+			failing = far;
+		if (far != failing)
+			continue;
+		fault_add(s, down, SIM_LINK_DOWN, port);
+		if (comes_back)
+			fault_add(s, up, SIM_LINK_UP, port);
+	}
+}
+
 void choices_draw(struct scenario *s, struct rng *r)
 {
 	struct sim_adaptive *a;
@@ -142,7 +168,9 @@ void choices_draw(struct scenario *s, struct rng *r)
 		a->hysteresis = a->threshold;
 	a->gap = rng_below(r, 3 * s->d_max / s->tick + 1) * s->tick;
 	a->heal = heal_draw(s, r);
-	if (chance(r, 60))
+	if (chance(r, 60) || s->forewarned)
 		a->notify = (1 + below(r, chance(r, 50) ? 12 : 200)) * s->tick;
+	if (s->forewarned)
+		far_cables_fail(s, r);
 	s->fabric.setup.adaptive = a;
 }

@@ -179,8 +179,8 @@ void flows_draw(struct scenario *s, struct rng *r)
 
 /* ---- faults ---- */
 
-static void fault_add(struct scenario *s, hd_time ticks,
-		      enum sim_fault_kind kind, uint32_t port)
+void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind,
+	       uint32_t port)
 {
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t at = t->n_faults++;

@@ -77,6 +77,30 @@ void shape_widen(struct shape *h, struct rng *r)
 			edge_add(h, h->edges[i][0], h->edges[i][1]);
 }
 
+void shape_fan(struct shape *h, struct rng *r)
+{
+	bool deep = chance(r, 40);
+	uint32_t middle = deep ? 2 : 2 + below(r, 3), steps = deep ? 2 : 1;
+	uint32_t last = 1 + steps * middle;
+
+	h->kind = IRREGULAR;
+	h->n_switches = last + 1;
+	h->n_edges = 0;
+	for (uint32_t i = 1; i < last; i++) {
+		uint32_t behind = i + middle < last ? i + middle : last;
+
+		if (i <= middle)
+			edge_add(h, 0, i);
+		edge_add(h, i, behind);
+		if (chance(r, 20))
+			edge_add(h, i, behind);
+	}
+	for (uint32_t i = 0; i < h->n_hosts; i++)
+		h->host_at[i] = chance(r, 15) ? below(r, h->n_switches)
+				: i % 2       ? last
+					      : 0;
+}
+
 static uint32_t degree(const struct shape *h, uint32_t sw)
 {
 	uint32_t n = 0;

@@ -42,6 +42,8 @@ struct shape {
 void shape_draw(struct shape *h, struct rng *r);
 /* Two switches at least, and second cables beside some. */
 void shape_widen(struct shape *h, struct rng *r);
+/* From the first switch to the last by several others, in one step or two. */
+void shape_fan(struct shape *h, struct rng *r);
 void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r);
 void timing_draw(struct scenario *s, struct rng *r);
 void model_draw(struct scenario *s, struct rng *r);
@@ -67,6 +69,8 @@ void marks_draw(struct scenario *s, struct rng *r);
 void flows_draw(struct scenario *s, struct rng *r);
 void port_faults_draw(struct scenario *s, struct rng *r);
 void outages_draw(struct scenario *s, struct rng *r);
+void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind,
+	       uint32_t port);
 void changes_draw(struct scenario *s, struct rng *r);
 
 /* random_routes.c */
