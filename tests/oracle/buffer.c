@@ -254,7 +254,8 @@ bool discards(struct oracle *o)
 		if (!is_switch_port(o, i))
 			continue;
 		for (uint8_t vl = 0; is_cioq(o) && vl < ALL_VLS; vl++)
-			any |= queue_discards(o, i, vl);
+			if (p->queues[vl].n > 0)
+				any |= queue_discards(o, i, vl);
 		for (size_t s = 0; !is_cioq(o) && s < p->n_slots; s++)
 			any |= slot_discards(o, i, p->slots[s]);
 	}

@@ -75,6 +75,8 @@ void marks_leave(struct oracle *o)
 {
 	size_t kept = 0;
 
+	if (!o->setup->control)
+		return;
 	for (size_t i = 0; i < o->n_waiters; i++) {
 		struct waiter *w = o->waiters[i];
 

@@ -32,11 +32,18 @@ static bool is_rc(const struct oracle *o, uint32_t i)
 static const struct send *send_of(const struct oracle *o, uint32_t i,
 				  uint64_t psn)
 {
-	const struct send *s = o->queue_pairs[i].sends;
+	const struct queue_pair *q = &o->queue_pairs[i];
+	size_t from = 0, to = q->made;
 
-	while (psn >= s->first + s->n)
-		s++;
-	return s;
+	while (to - from > 1) {
+		size_t middle = from + (to - from) / 2;
+
+		if (q->sends[middle].first <= psn)
+			from = middle;
+		else
+			to = middle;
+	}
+	return &q->sends[from];
 }
 
 static bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
@@ -213,6 +220,7 @@ static void line_join(struct oracle *o, uint32_t i, bool source)
 	l = &a->lines[vl];
 	l->items = hd_grow(l->items, &l->cap, l->n + 1, sizeof(*l->items));
 	l->items[l->n++] = 2 * i + source;
+	a->standing++;
 	q->in_line[source] = true;
 }
 
@@ -265,6 +273,7 @@ static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 		struct packet *p;
 
 		l->n--;
+		a->standing--;
 		memmove(l->items, l->items + 1, l->n * sizeof(*l->items));
 		o->queue_pairs[i].in_line[source] = false;
 		if (!has_packet(o, i, source))
@@ -289,7 +298,7 @@ static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 /* What is given now enters the sender's queue at `when`. */
 void adapter_send(struct oracle *o, struct adapter *a, hd_time when)
 {
-	for (unsigned vl = 0; vl < ALL_VLS; vl++)
+	for (unsigned vl = 0; a->standing > 0 && vl < ALL_VLS; vl++)
 		line_send(o, a, vl, when);
 }
 
@@ -563,6 +572,8 @@ static void leaves_come(struct oracle *o, uint32_t i)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 
+	if (q->n_leaves == 0 || q->leaves[0] > o->now)
+		return;
 	while (q->n_leaves > 0 && q->leaves[0] <= o->now) {
 		q->n_leaves--;
 		memmove(q->leaves, q->leaves + 1,

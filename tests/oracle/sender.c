@@ -181,6 +181,8 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 	}
 	q = &o->ports[port].senders[packet->as.sender].queues[vl];
 	queue_push(o, q, item);
+	o->ports[port].senders[packet->as.sender].waiting |=
+		(uint16_t)(1u << vl);
 	if (packet->kind != SIM_DATA && !packet->is_pairs &&
 	    o->mutation != MUT_ANSWERS_BY_TAIL)
 		answers_order(o, q);
@@ -365,6 +367,8 @@ void end_take(struct oracle *o, uint32_t port, uint8_t vl,
 	}
 	o->stats->queued += s->queues[vl].items[0].ready < o->now;
 	queue_pop(o, &s->queues[vl]);
+	if (s->queues[vl].n == 0)
+		s->waiting &= (uint16_t) ~(1u << vl);
 }
 
 /* Which VLs somebody has a packet for, as bits. */
@@ -376,9 +380,7 @@ unsigned end_vls_wanted(const struct oracle *o, uint32_t port)
 		const struct sender *sender = &o->ports[port].senders[s];
 		const struct flow *f = NULL;
 
-		for (uint8_t vl = 0; vl < ALL_VLS; vl++)
-			if (sender->queues[vl].n > 0)
-				wanted |= 1u << vl;
+		wanted |= sender->waiting;
 		if (sender->throttle != SIM_NONE)
 			f = throttle_flow(o, sender->throttle);
 		if (f)

@@ -145,6 +145,7 @@ struct throttle {
 /* One of an end port's (T13p): a throttle, or a queue per VL. */
 struct sender {
 	uint32_t throttle; /* SIM_NONE: none */
+	uint16_t waiting;  /* VLs whose queue has something */
 	struct queue queues[ALL_VLS];
 };
 
@@ -207,6 +208,7 @@ struct queue_pair {
 struct adapter {
 	uint16_t sender; /* its number at its port (Q1) */
 	struct line lines[ALL_VLS];
+	size_t standing;          /* in all of them */
 	uint64_t staged[ALL_VLS]; /* payload taken and not yet granted */
 	struct pace paces[N_SLS];
 };

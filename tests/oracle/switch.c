@@ -501,6 +501,8 @@ static void link_grant(struct oracle *o, uint32_t port)
 		return;
 	wanted = link_vls_wanted(o, port);
 	update = link_next_update(o, port);
+	if (wanted == 0 && update == NO_VL)
+		return;
 	for (uint8_t v = 0; v < ALL_VLS; v++) {
 		if (!(wanted >> v & 1))
 			continue;
