@@ -89,6 +89,7 @@ static void answer_send(struct oracle *o, uint32_t port,
 	p->as.dlid = s->subnet->lid_of_port[s->ports[back].origin];
 	p->as.bytes = kind == SIM_ACK ? SIM_ACK_BYTES : SIM_CNP_BYTES;
 	p->as.sender = 0;
+	p->ends_reservation = false;
 	if (o->mutation != MUT_ANSWERS_KEEP_KEY)
 		p->as.pkey |= PKEY_FULL;
 	if (o->mutation == MUT_ANSWERS_ON_SL0)
