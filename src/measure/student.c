@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* lgamma_r */
 #include "measure/student.h"
 
 #include <assert.h>
@@ -33,6 +34,14 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
+/* Threads may ask at the same time: lgamma tells the sign by a global. */
+static double log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
 /* Regularised incomplete beta function; y = 1 - x, given to keep digits. */
 static double beta_share(double x, double y, double a, double b)
 {
@@ -40,8 +49,8 @@ static double beta_share(double x, double y, double a, double b)
 		return 0;
 	if (y <= 0)
 		return 1;
-	double scale = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) +
-			   b * log(y));
+	double scale = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
+			   a * log(x) + b * log(y));
 
 	/* The fraction converges fast on this side of the mean only. */
 	if (x < (a + 1) / (a + b + 2))
