@@ -336,10 +336,10 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 			       .multicast = multicast };
 	/* Of two trees, an old and a new one, copies may come to one port. */
 	assert(t->m.checks.duplicates == 0 || s->routes);
-	/* Lanes on loan overtake each other (B6), and so do routes (T11r), and
-	 * what was chosen (D4). */
+	/* Lanes on loan overtake each other (B6), and so do routes (T11r),
+	 * lanes (T11l), and what was chosen (D4). */
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes ||
-	       s->choices);
+	       s->mode.relaned || s->choices);
 }
 
 static bool is_at_home_here(const struct sim *s, uint32_t flow)
