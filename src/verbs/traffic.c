@@ -502,6 +502,9 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 	};
 	const struct traffic *all = rows->lab->traffic;
 	const struct scenario *s = rows->lab->build->scenario;
+
+	if (!all)
+		return; /* none of their connections has come */
 	struct posting_row *sums = rows_sum(all);
 	double ps = (double)(m->to - m->from);
 	struct table *t = results_table(

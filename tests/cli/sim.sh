@@ -169,3 +169,14 @@ status 3 "$HEDDLE" sim --set congestion.algorithm=fimd \
 	--set congestion.echo=cnp "$incast"
 one_line err
 has err "only CCT can do with CNPs"
+
+# Queue pairs of which none has come yet: no row of theirs, and no harm.
+cat >none.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 2}}
+traffic: [{name: q, kind: cbr, transport: rc, source: h0, destination: h1, payload: 4KiB, load: 10%, arrivals: 1s, holding: 1us}]
+run: {warmup: 1us, measure: 10us}
+END
+for threads in 1 2; do
+	status 0 "$HEDDLE" sim none.yaml --threads $threads
+	lacks out '# queue pairs'
+done
