@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "workload/collective.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
@@ -584,8 +585,22 @@ static bool is_grid(const struct step *s, uint32_t p)
 	return n == p;
 }
 
+/* Of segments or requests that its bytes are cut into. */
+static uint64_t smallest_piece(const struct step *s)
+{
+	uint64_t piece = s->size;
+
+	if (s->segment && s->segment < piece)
+		piece = s->segment;
+	if (s->request && s->request < piece)
+		piece = s->request;
+	return piece ? piece : 1;
+}
+
 enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d)
 {
+	/* Rounds have numbers of 32 bits, and a segment has two of them. */
+	const uint64_t most_pieces = UINT64_C(1) << 30;
 	const char *what = s->algorithm->operation;
 	uint32_t p = ranks / s->groups;
 
@@ -607,6 +622,11 @@ enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d)
 	    s->size > OP_MOST_SIZE / (s->algorithm->moved == each ? p : 1))
 		return diag_fail(d, HD_ERR_INPUT,
 				 "messages of more than 2^40 bytes");
+	if (s->algorithm->op != compute_op &&
+	    s->size / smallest_piece(s) >= most_pieces)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "more than 2^30 pieces of %" PRIu64 " bytes",
+				 smallest_piece(s));
 	return HD_OK;
 }
 

@@ -375,6 +375,21 @@ static void what_cannot_be_done_is_refused(void **state)
 	s = step_of("alltoall", NULL, OP_MOST_SIZE);
 	d.status = HD_OK;
 	assert_int_not_equal(step_check(&s, 4, &d), HD_OK);
+	/* More rounds than there are numbers. */
+	s = step_of("allreduce", "tree", UINT64_C(1) << 31);
+	s.segment = 2;
+	d.status = HD_OK;
+	assert_int_not_equal(step_check(&s, 4, &d), HD_OK);
+	s.segment = 3;
+	d.status = HD_OK;
+	assert_int_equal(step_check(&s, 4, &d), HD_OK);
+	s = step_of("write", NULL, UINT64_C(1) << 36);
+	s.request = 64;
+	d.status = HD_OK;
+	assert_int_not_equal(step_check(&s, 4, &d), HD_OK);
+	s.request = 65;
+	d.status = HD_OK;
+	assert_int_equal(step_check(&s, 4, &d), HD_OK);
 	assert_null(algorithm_find("allreduce", "rign"));
 }
 
