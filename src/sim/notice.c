@@ -229,18 +229,20 @@ static void find_downs(struct teller *t)
 	free(since);
 }
 
-static bool any_down(const struct sim_setup *setup)
+void notices_free(struct notices *n)
 {
-	for (uint32_t i = 0; i < setup->n_faults; i++) {
-		if (setup->faults[i].kind == SIM_LINK_DOWN)
-			return true;
-	}
-	return false;
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n->n; i++)
+		free(n->lists[i].items);
+	map_fini(&n->index);
+	free(n->lists);
+	free(n);
 }
 
 struct notices *notices_new(const struct sim_setup *setup)
 {
-	if (!setup->adaptive->notify || !any_down(setup))
+	if (!setup->adaptive->notify)
 		return NULL;
 	const struct adaptive *groups = setup->subnet->adaptive;
 	struct teller t = {
@@ -267,18 +269,10 @@ struct notices *notices_new(const struct sim_setup *setup)
 	free(t.node_of);
 	free(t.wayless);
 	free(t.known);
-	return t.out;
-}
-
-void notices_free(struct notices *n)
-{
-	if (!n)
-		return;
-	for (uint32_t i = 0; i < n->n; i++)
-		free(n->lists[i].items);
-	map_fini(&n->index);
-	free(n->lists);
-	free(n);
+	if (t.out->n > 0)
+		return t.out;
+	notices_free(t.out);
+	return NULL;
 }
 
 bool notice_holds(const struct notices *n, switch_id sw, switch_id target,
