@@ -204,14 +204,14 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 	return HD_OK;
 }
 
-/* A switch port that enforces lets pass what its host may send or receive. */
+/* A port of a switch or router that enforces lets pass what its host may send
+ * or receive. */
 static void enforce_at(struct fabric *b, port_id host, const uint16_t *keys,
 		       unsigned n)
 {
 	port_id peer = b->topo.ports[host].peer;
 
-	if (peer == TOPO_NONE ||
-	    !topo_is_switch(&b->topo, b->topo.ports[peer].node))
+	if (peer == TOPO_NONE || topo_node_of(&b->topo, peer)->kind == NODE_CA)
 		return;
 	subnet_set_pkeys(&b->subnet, peer, keys, n);
 	b->subnet.pkeys[peer].enforce_in = true;

@@ -125,6 +125,9 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
 
 /* Arrivals that a forwarding table and one SL2VL row do not settle. */
 void switch_arrive(struct sim *s, uint32_t port, struct packet *p);
+/* A2: does its P_Key pass an output of a switch or router? */
+bool key_leaves(const struct sim *s, const struct node *n,
+		const struct packet *p, uint32_t port);
 /* A2: does this end port refuse it? Then it is dropped. */
 bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port);
 /* A packet that the switch has made: by these ports, or (NULL) as its DLID

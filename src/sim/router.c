@@ -81,6 +81,12 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 	unsigned vl = sl2vl_of(lanes_at(s, p->head), origin)->vl[sl];
 
 	x->hop_limit--;
+	if (!key_leaves(s, n, p, out)) {
+		head_lost(s, p, SIM_LOST_PARTITION, out,
+			  &s->sums.cold[out].xmit_constraint_errors);
+		packet_drop(s, p);
+		return;
+	}
 	if (vl >= lanes_of(s, out, p->head)) {
 		head_lost(s, p, SIM_LOST_DISCARD, out,
 			  &s->sums.cold[out].xmit_discards);

@@ -325,6 +325,9 @@ static void check_drop(struct test_fabric *f, const struct sim_arrival *a,
 			 fate == SIM_LOST_NO_ROUTE);
 	assert_int_equal(r.counters[where].xmit_discards,
 			 fate == SIM_LOST_DISCARD);
+	assert_int_equal(r.counters[where].rcv_constraint_errors +
+				 r.counters[where].xmit_constraint_errors,
+			 fate == SIM_LOST_PARTITION);
 	sim_record_fini(&r);
 }
 
@@ -352,6 +355,50 @@ static void routers_drop_what_has_no_grh_no_lane_or_no_way(void **state)
 	test_fabric_fini(&f);
 }
 
+static void check_passes(struct test_fabric *f, const struct sim_arrival *a)
+{
+	struct sim_record r;
+
+	sim_replay(&f->setup, a, 1, HD_S, &r);
+	assert_int_equal(r.n_events, 1);
+	assert_int_equal(r.events[0].fate, SIM_DELIVERED);
+	sim_record_fini(&r);
+}
+
+/* A2: an input lets in what its sender may be, an output two limited ones not.
+ */
+static void routers_enforce_partitions_as_switches_do(void **state)
+{
+	static const uint16_t other = 0x8005, limited = 0x7fff;
+	struct test_fabric f;
+
+	(void)state;
+	fabric_init(&f, 2, 4);
+	uint32_t in = router_port(&f, 0, 1), out = router_port(&f, 0, 2);
+	struct sim_arrival a = arrival(&f);
+
+	subnet_set_pkeys(&f.subnet, in, &other, 1);
+	subnet_set_pkeys(&f.subnet, out, &limited, 1);
+	check_passes(&f, &a);
+	f.subnet.pkeys[in].enforce_in = true;
+	check_drop(&f, &a, SIM_LOST_PARTITION, in);
+	subnet_set_pkeys(&f.subnet, in, &limited, 1);
+	f.subnet.pkeys[in].enforce_in = true;
+	f.subnet.pkeys[out].enforce_out = true;
+	check_passes(&f, &a);
+	a.pkey = limited;
+	check_drop(&f, &a, SIM_LOST_PARTITION, out);
+	/* What is wrong besides counts by what is asked first. */
+	f.setup.ports[out].vls = 1;
+	a.tclass = 3;
+	check_drop(&f, &a, SIM_LOST_PARTITION, out);
+	a.global = false;
+	check_drop(&f, &a, SIM_LOST_NO_ROUTE, in);
+	a.pkey = other;
+	check_drop(&f, &a, SIM_LOST_PARTITION, in);
+	test_fabric_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +413,7 @@ int main(void)
 			service_levels_are_counted_as_they_are_on_each_link),
 		cmocka_unit_test(
 			routers_drop_what_has_no_grh_no_lane_or_no_way),
+		cmocka_unit_test(routers_enforce_partitions_as_switches_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,8 +70,8 @@ uint8_t switch_lane(const struct sim *s, const struct node *n,
 	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 
-static bool key_passes(const struct sim *s, const struct node *n,
-		       const struct packet *p, uint32_t port)
+bool key_leaves(const struct sim *s, const struct node *n,
+		const struct packet *p, uint32_t port)
 {
 	return !n->enforces || !pkeys_of(s, p, port)->enforce_out ||
 	       pkey_passes(pkeys_of(s, p, port), p->pkey);
@@ -82,7 +82,7 @@ bool switch_permits(const struct sim *s, const struct node *n,
 {
 	uint32_t port = n->first_port + out;
 
-	return is_output(s, n, out) && key_passes(s, n, p, port) &&
+	return is_output(s, n, out) && key_leaves(s, n, p, port) &&
 	       switch_lane(s, n, p, out) < lanes_of(s, port, p->head);
 }
 
@@ -96,7 +96,7 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 	p->out_vl = VL_MANAGEMENT;
 	if (p->vl == VL_MANAGEMENT)
 		return true;
-	if (!key_passes(s, n, p, port)) {
+	if (!key_leaves(s, n, p, port)) {
 		head_lost(s, p, SIM_LOST_PARTITION, port,
 			  &s->sums.cold[port].xmit_constraint_errors);
 		return false;
@@ -289,14 +289,14 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		packet_corrupt(s, p, in_port);
 		return;
 	}
-	if (n->kind == SIM_ROUTER) {
-		router_arrive(s, n, p, in_port);
-		return;
-	}
 	if (n->enforces && p->vl != VL_MANAGEMENT &&
 	    pkeys_of(s, p, in_port)->enforce_in &&
 	    !pkey_enters(pkeys_of(s, p, in_port), p->pkey)) {
 		head_foreign(s, p, in_port);
+		return;
+	}
+	if (n->kind == SIM_ROUTER) {
+		router_arrive(s, n, p, in_port);
 		return;
 	}
 	if (p->dlid >= LID_FIRST_MCAST) {
