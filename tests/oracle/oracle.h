@@ -88,6 +88,10 @@ enum oracle_mutation {
 	MUT_MARKS_WHAT_IS_MARKED,        /* R4m */
 	MUT_EVERY_ROUTER_MARKS,          /* R4m: not only the first */
 	MUT_MARKED_TOO_LATE,             /* R4m: after R4 has looked at c */
+	MUT_ROUTER_TAKES_ANY_KEY,        /* R2 */
+	MUT_ROUTER_GIVES_ANY_KEY,        /* R2 */
+	MUT_ROUTER_TAKES_AS_OUTPUT,      /* R2: no limited members */
+	MUT_ROUTER_ASKS_HOPS_FIRST,      /* R2: its input after R3 */
 	MUT_SENDER_POINTER_MOVES,        /* T13p: without a grant */
 	MUT_SENDER_POINTER_PER_PORT,     /* T13p: not per VL */
 	MUT_SENDER_BEFORE_CREDITS,       /* T13p: choose, then see if it fits */

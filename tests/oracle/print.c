@@ -70,7 +70,7 @@ static void port_print(const struct scenario *s, uint32_t port, FILE *to)
 		fprintf(to, ", loses updates %.17g", p->update_loss);
 	if (p->hoq_life > 0)
 		fprintf(to, ", HOQ life %" PRIu64 " ps", p->hoq_life);
-	if (n->kind == SIM_SWITCH)
+	if (n->kind != SIM_END)
 		keys_print(&s->fabric.subnet.pkeys[p->origin], to);
 	fputc('\n', to);
 }

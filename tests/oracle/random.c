@@ -278,12 +278,6 @@ static void router_lanes(struct fabric *f, uint32_t v)
 		n->sl2vl_of_pair[v][i] =
 			(uint16_t)n->sl2vl_of_port[f->topo.nodes[v].first_port +
 						   i % side];
-	for (unsigned i = 0; i < side; i++) {
-		struct pkey_table *keys =
-			&n->pkeys[f->topo.nodes[v].first_port + i];
-
-		keys->enforce_in = keys->enforce_out = false;
-	}
 }
 
 /* The tables of `routed` in `f`, which has switches for its routers. */

@@ -353,7 +353,7 @@ void end_keys_draw(struct scenario *s, struct rng *r)
 
 void keys_draw(struct scenario *s, struct rng *r)
 {
-	bool enforced = chance(r, 15);
+	bool enforced = chance(r, s->routed ? 40 : 15);
 
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
 		struct pkey_table *t = &s->fabric.subnet.pkeys[p];

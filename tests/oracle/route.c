@@ -46,6 +46,19 @@ bool is_foreign(const struct oracle *o, uint32_t port,
 	return !key_is_let_pass(keys, packet->as.pkey);
 }
 
+bool enters_partition(const struct oracle *o, uint32_t in,
+		      const struct packet *packet)
+{
+	const struct sim_setup *s = o->setup;
+	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
+
+	if (o->mutation == MUT_ROUTER_TAKES_AS_OUTPUT &&
+	    node_of(o, in)->kind == SIM_ROUTER)
+		return !keys->enforce_in ||
+		       key_is_let_pass(keys, packet->as.pkey);
+	return !keys->enforce_in || key_is_named(keys, packet->as.pkey);
+}
+
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet)
 {
@@ -53,6 +66,18 @@ bool leaves_partition(const struct oracle *o, uint32_t out,
 	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
 
 	return !keys->enforce_out || key_is_let_pass(keys, packet->as.pkey);
+}
+
+void refuse_entry(struct oracle *o, const struct packet *packet, uint32_t in)
+{
+	o->out->counters[in].rcv_constraint_errors++;
+	record_end(o, packet, in, SIM_LOST_PARTITION);
+}
+
+void refuse_exit(struct oracle *o, const struct packet *packet, uint32_t out)
+{
+	o->out->counters[out].xmit_constraint_errors++;
+	record_end(o, packet, out, SIM_LOST_PARTITION);
 }
 
 /* T11r: the last change of this entry that is in force at `when`, or NULL. */
@@ -164,8 +189,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 
 	if (slot->vl != VL_MANAGEMENT) {
 		if (!leaves_partition(o, out, packet)) {
-			o->out->counters[out].xmit_constraint_errors++;
-			record_end(o, packet, out, SIM_LOST_PARTITION);
+			refuse_exit(o, packet, out);
 			return;
 		}
 		vl = sl2vl_at(s->subnet, n->sw, lane_input(o, in), out_number)
@@ -208,15 +232,13 @@ void route_group(struct oracle *o, uint32_t in, struct slot *slot)
 void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 {
 	const struct sim_setup *s = o->setup;
-	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
 	uint32_t outs[MAX_COPIES];
 	uint32_t n_outs;
 
 	slot->dropped = true; /* unless a copy is made */
-	if (slot->vl != VL_MANAGEMENT && keys->enforce_in &&
-	    !key_is_named(keys, slot->packet->as.pkey)) {
-		o->out->counters[in].rcv_constraint_errors++;
-		record_end(o, slot->packet, in, SIM_LOST_PARTITION);
+	if (slot->vl != VL_MANAGEMENT &&
+	    !enters_partition(o, in, slot->packet)) {
+		refuse_entry(o, slot->packet, in);
 		return;
 	}
 	if (slot->packet->kind == SIM_CONTRIBUTION) {

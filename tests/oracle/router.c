@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of a packet at its arrival at a router: R3, R4, R4m, R5. */
+/* What becomes of a packet at its arrival at a router: R2, R3, R4, R4m, R5. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -168,23 +168,60 @@ static bool is_let_through(struct oracle *o, uint32_t in,
 	return true;
 }
 
-void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
+/* R2: A2 at its input. */
+static bool is_let_in(struct oracle *o, uint32_t in, const struct slot *slot)
+{
+	bool enters = o->mutation == MUT_ROUTER_TAKES_ANY_KEY ||
+		      enters_partition(o, in, slot->packet);
+
+	if (slot->vl == VL_MANAGEMENT || enters)
+		return true;
+	refuse_entry(o, slot->packet, in);
+	return false;
+}
+
+/* R2: A2 at its output; VL15 comes to none. */
+static bool is_let_out(struct oracle *o, uint32_t out,
+		       const struct packet *packet)
+{
+	if (o->mutation == MUT_ROUTER_GIVES_ANY_KEY ||
+	    leaves_partition(o, out, packet))
+		return true;
+	refuse_exit(o, packet, out);
+	return false;
+}
+
+/* R4 */
+static bool has_lane(struct oracle *o, uint32_t out,
+		     const struct packet *packet, uint8_t *vl)
 {
 	const struct sim_setup *s = o->setup;
+
+	*vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[packet->as.sl];
+	if (*vl < s->ports[out].vls)
+		return true;
+	o->out->counters[out].xmit_discards++;
+	record_end(o, packet, out, SIM_LOST_DISCARD);
+	return false;
+}
+
+void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	bool hops_first = o->mutation == MUT_ROUTER_ASKS_HOPS_FIRST;
 	const struct packet *next;
 	uint32_t out;
 	uint8_t vl;
 
 	slot->dropped = true; /* unless a copy is made */
+	if (!hops_first && !is_let_in(o, in, slot))
+		return;
 	if (!is_let_through(o, in, slot, &out))
 		return;
-	next = rewrite(o, slot->packet, in, s->ports[out].origin);
-	vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[next->as.sl];
-	if (vl >= s->ports[out].vls) {
-		o->out->counters[out].xmit_discards++;
-		record_end(o, next, out, SIM_LOST_DISCARD);
+	if (hops_first && !is_let_in(o, in, slot))
 		return;
-	}
+	next = rewrite(o, slot->packet, in, o->setup->ports[out].origin);
+	if (!is_let_out(o, out, next) || !has_lane(o, out, next, &vl))
+		return;
 	slot->copies[slot->n_copies++] = (struct copy){
 		.packet = next,
 		.out = out,

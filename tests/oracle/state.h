@@ -560,9 +560,14 @@ void route_group(struct oracle *o, uint32_t in, struct slot *slot);
 /* A2, at an end port. */
 bool is_foreign(const struct oracle *o, uint32_t port,
 		const struct packet *packet);
-/* A2, at a switch's output. */
+/* A2, at an input and an output of a switch or router (R2). */
+bool enters_partition(const struct oracle *o, uint32_t in,
+		      const struct packet *packet);
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet);
+/* What they do not let pass ends there, and is counted. */
+void refuse_entry(struct oracle *o, const struct packet *packet, uint32_t in);
+void refuse_exit(struct oracle *o, const struct packet *packet, uint32_t out);
 /* T11r: the entry of a forwarding table, as it is now. */
 uint8_t lft_now(const struct oracle *o, uint32_t node, lid_t lid);
 /* router.c: the same at a router. */
