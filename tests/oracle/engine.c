@@ -119,11 +119,13 @@ static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu,
 {
 	strbuf_printf(to,
 		      "fabric:\n  topology: {kind: star, hosts: 2}\n"
+		      "  host: {out_of_order: %u}\n"
 		      "  packet: {mtu: %u}\n"
 		      "  reduction: {payload: %u}\ntraffic:\n"
 		      "- {name: plain, kind: messages, payload: 64, source: h0,"
 		      " destination: h1}\n",
-		      mtu, payload ? payload : mtu);
+		      pairs ? pairs->out_of_order : 0, mtu,
+		      payload ? payload : mtu);
 	for (uint32_t i = 0; pairs && i < pairs->n; i++) {
 		const struct oracle_pair *p = &pairs->list[i];
 

@@ -173,6 +173,12 @@ enum oracle_mutation {
 	MUT_FREE_SLS_PACED,              /* Q7: every SL has a rate */
 	MUT_PACE_BY_PROGRESS,            /* Q7: other answers say nothing */
 	MUT_PACE_WAITS_FOR_DROPPED,      /* Q7: for ever */
+	MUT_KEEPS_NOTHING,               /* Q8 */
+	MUT_KEEPS_ONE_MORE,              /* Q8: w + 1 ahead */
+	MUT_KEPT_IS_REFUSED,             /* Q8: by a NAK, all the same */
+	MUT_KEPT_ASKS_AS_FIRST,          /* Q8: whatever comes again */
+	MUT_KEPT_NEVER_ASK,              /* Q8: when they are taken */
+	MUT_ONE_KEPT_TAKEN,              /* Q8: not all without a gap */
 	MUT_EVERY_SL_CHOOSES,            /* D1 */
 	MUT_CANDIDATES_WITHOUT_KEYS,     /* D1 */
 	MUT_FIRST_AFTER_0,               /* D1: not after the table's port */
@@ -255,11 +261,13 @@ enum oracle_mutation {
 	MUT_RESULTS_BY_PORT_1,       /* S4: their lanes */
 	ORACLE_MUTATIONS
 };
-/* Where those about routers, about end ports and control, about queue pairs,
- * about switches that choose and about jobs begin. */
+/* Where those about routers, about end ports and control, about queue pairs and
+ * what comes to them before its turn, about switches that choose and about jobs
+ * begin. */
 #define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 #define ORACLE_FIRST_OF_PAIRS   MUT_STAGING_ENDLESS
+#define ORACLE_FIRST_OF_EARLY   MUT_KEEPS_NOTHING
 #define ORACLE_FIRST_OF_CHOICES MUT_EVERY_SL_CHOOSES
 #define ORACLE_FIRST_OF_JOBS    MUT_JOBS_SHARE_SENDER
 
@@ -296,6 +304,7 @@ struct oracle_stats {
 	uint64_t ack_timers;    /* Q4: of them, because nobody answered */
 	uint64_t dropped;       /* Q2: by the adapter's own port */
 	uint64_t merged;        /* Q5: ACKs that took a new number */
+	uint64_t early;         /* Q8: requests that are kept */
 	uint64_t choices;       /* D1: among two ports or more */
 	uint64_t detours;       /* D4: not by the first port */
 	uint64_t avoided;       /* D4: home is busy */
@@ -343,7 +352,8 @@ struct oracle_pairs {
 	struct cc_config config;
 	uint64_t rate_steps; /* from the lowest rate to the highest */
 	bool per_sl;
-	uint16_t free_sls; /* that control does not hold for (C1) */
+	uint16_t free_sls;     /* that control does not hold for (C1) */
+	uint32_t out_of_order; /* Q8: requests that responders keep */
 };
 
 /* What stands for the flow in the record of a queue pair's packet; its

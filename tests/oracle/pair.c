@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs and the adapters that they are in: Q1 to Q7. Sequence numbers
+ * Queue pairs and the adapters that they are in: Q1 to Q4. Sequence numbers
  * are whole here: no case is long enough for 24 bits.
  */
 #include <stdlib.h>
@@ -23,14 +23,13 @@ static const struct oracle_pair *drawn(const struct oracle *o, uint32_t i)
 	return &o->queue_pairs[i].is;
 }
 
-static bool is_rc(const struct oracle *o, uint32_t i)
+bool is_rc(const struct oracle *o, uint32_t i)
 {
 	return drawn(o, i)->transport == ORACLE_RC;
 }
 
 /* The SEND that a packet is of. */
-static const struct send *send_of(const struct oracle *o, uint32_t i,
-				  uint64_t psn)
+const struct send *send_of(const struct oracle *o, uint32_t i, uint64_t psn)
 {
 	const struct queue_pair *q = &o->queue_pairs[i];
 	size_t from = 0, to = q->made;
@@ -46,7 +45,7 @@ static const struct send *send_of(const struct oracle *o, uint32_t i,
 	return &q->sends[from];
 }
 
-static bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
+bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
 {
 	const struct send *s = send_of(o, i, psn);
 
@@ -200,7 +199,7 @@ static struct packet *answer_take(struct oracle *o, uint32_t i)
 
 /* ---- the adapter (Q2) ---- */
 
-static void line_join(struct oracle *o, uint32_t i, bool source)
+void pair_line_up(struct oracle *o, uint32_t i, bool source)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 	struct adapter *a = adapter_of(o, i, source);
@@ -283,7 +282,7 @@ static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 			continue;
 		}
 		p = source ? request_take(o, i) : answer_take(o, i);
-		line_join(o, i, source);
+		pair_line_up(o, i, source);
 		if (o->mutation == MUT_LINE_NOT_IN_TURN &&
 		    o->queue_pairs[i].in_line[source])
 			line_first(l);
@@ -312,7 +311,7 @@ void messages_post(struct oracle *o, uint32_t i)
 	       q->posted - q->done <
 		       MESSAGES + (o->mutation == MUT_ONE_MESSAGE_MORE))
 		q->posted++;
-	line_join(o, i, true);
+	pair_line_up(o, i, true);
 }
 
 /* The timer runs while an answer is due (Q4). */
@@ -347,7 +346,7 @@ static void go_back(struct oracle *o, uint32_t i)
 	q->timer = NEVER; /* until one of those that are repeated asks */
 	if (o->mutation == MUT_TIMER_RUNS_ON_BACK)
 		timer_start(o, i);
-	line_join(o, i, true);
+	pair_line_up(o, i, true);
 }
 
 static uint32_t retries_of(const struct oracle *o)
@@ -384,77 +383,13 @@ static void answer_heard(struct oracle *o, const struct packet *p)
 		pace_hear(o, i, p->becn);
 	if (q->broken)
 		return;
-	line_join(o, i, true); /* its rate may let it */
+	pair_line_up(o, i, true); /* its rate may let it */
 	if (p->answers == ANSWER_CNP || p->psn >= q->top || p->psn < q->acked)
 		return;
 	acknowledge(o, i, p->answers == ANSWER_NAK ? p->psn : p->psn + 1);
 	if (p->answers == ANSWER_NAK &&
 	    o->mutation != MUT_NAK_ONLY_ACKNOWLEDGES)
 		go_back(o, i);
-}
-
-/* ---- responder (Q5) ---- */
-
-static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
-		       uint64_t psn)
-{
-	struct queue_pair *q = &o->queue_pairs[i];
-	struct answer *last =
-		q->n_answers > 0 ? &q->answers[q->n_answers - 1] : NULL;
-
-	if (last && kind == ANSWER_ACK && last->kind == ANSWER_ACK) {
-		o->stats->merged += last->psn != psn;
-		if (o->mutation != MUT_ACK_KEEPS_NUMBER)
-			last->psn = psn;
-		return;
-	}
-	q->answers = hd_grow(q->answers, &q->answers_cap, q->n_answers + 1,
-			     sizeof(*q->answers));
-	q->answers[q->n_answers++] = (struct answer){ kind, psn };
-	line_join(o, i, false);
-}
-
-/* Returns the message of a job whose SEND is whole by this, or NULL. */
-static struct letter *rc_receive(struct oracle *o, const struct packet *p,
-				 bool marked)
-{
-	uint32_t i = p->pair;
-	struct queue_pair *q = &o->queue_pairs[i];
-	struct letter *whole = NULL;
-
-	q->becn_due |= marked && (p->psn == q->expected ||
-				  o->mutation != MUT_BECN_OF_TAKEN_ONLY);
-	if (marked && o->mutation == MUT_CNP_FOR_RC)
-		answer_add(o, i, ANSWER_CNP, 0);
-	if (p->psn > q->expected) {
-		if (!q->nak_sent || o->mutation == MUT_NAK_FOR_EACH)
-			answer_add(o, i, ANSWER_NAK, q->expected);
-		q->nak_sent = true;
-		return NULL;
-	}
-	if (p->psn == q->expected) {
-		if (is_last(o, i, p->psn))
-			whole = send_of(o, i, p->psn)->letter;
-		q->expected++;
-		q->nak_sent = false;
-	} else if (o->mutation == MUT_DUPLICATES_UNANSWERED) {
-		return NULL;
-	}
-	if (p->asks || (o->mutation == MUT_DUPLICATES_ALL_ANSWERED &&
-			p->psn + 1 < q->expected))
-		answer_add(o, i, ANSWER_ACK, q->expected - 1);
-	return whole;
-}
-
-static struct letter *request_receive(struct oracle *o, const struct packet *p)
-{
-	bool marked = p->marked && is_echoed(o, p->pair);
-
-	if (is_rc(o, p->pair))
-		return rc_receive(o, p, marked);
-	if (marked)
-		answer_add(o, p->pair, ANSWER_CNP, 0);
-	return NULL;
 }
 
 /* ---- called by others ---- */
@@ -464,8 +399,7 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	uint32_t node = o->setup->ports[port].node;
 	struct queue_pair *q = &o->queue_pairs[p->pair];
 	bool source = p->kind != SIM_DATA; /* an answer is for the source */
-	struct letter *whole = NULL;
-	uint64_t done = q->done;
+	uint64_t done = q->done, taken = q->expected;
 
 	if (node != node_of_end(o, p->pair, source) &&
 	    o->mutation != MUT_WRONG_HOST_TAKES)
@@ -473,10 +407,11 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	if (source)
 		answer_heard(o, p);
 	else
-		whole = request_receive(o, p);
+		request_receive(o, p);
 	adapter_send(o, adapter_of(o, p->pair, source), o->now);
-	if (whole)
-		job_send_came(o, whole);
+	for (; q->of_job && taken < q->expected; taken++)
+		if (is_last(o, p->pair, taken))
+			job_send_came(o, send_of(o, p->pair, taken)->letter);
 	for (; q->of_job && done < q->done; done++)
 		job_send_done(o, q->sends[done].letter);
 }
@@ -530,7 +465,7 @@ void pair_granted(struct oracle *o, uint32_t port, const struct packet *p)
 	leave_at(o, p, o->now + d);
 	if (p->kind == SIM_DATA) {
 		pace_leave(o, p);
-		line_join(o, p->pair, true);
+		pair_line_up(o, p->pair, true);
 	}
 	/* Grants of this instant are made. */
 	adapter_send(o, adapter_of(o, p->pair, p->kind == SIM_DATA),
@@ -594,11 +529,11 @@ static void adapters_listen(struct oracle *o, uint32_t first, uint32_t end,
 			o->stats->ack_timers++;
 			go_back(o, i);
 		}
-		line_join(o, i, true);
+		pair_line_up(o, i, true);
 	}
 	/* Q7: the first of a line for a rate may have left it. */
 	for (uint32_t i = first; i < end; i++)
-		line_join(o, i, true);
+		pair_line_up(o, i, true);
 	for (uint32_t n = 0; n < o->setup->n_nodes; n++)
 		adapter_send(o, &adapters[n], o->now);
 	for (uint32_t i = first; i < end; i++)
@@ -676,6 +611,7 @@ void queue_pairs_fini(struct oracle *o)
 {
 	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
 		free(o->queue_pairs[i].answers);
+		free(o->queue_pairs[i].kept);
 		free(o->queue_pairs[i].leaves);
 		free(o->queue_pairs[i].sends);
 		pace_end(&o->queue_pairs[i].pace);

@@ -3,9 +3,9 @@
 #define HD_TESTS_ORACLE_PAIR_H
 
 /*
- * Between the files of queue pairs: pair.c has adapters, requesters and
- * responders (Q1 to Q6), pace.c their rates (Q7), connection.c those that jobs
- * have (J14).
+ * Between the files of queue pairs: pair.c has adapters and requesters (Q1 to
+ * Q4), responder.c responders (Q5, Q6, Q8), pace.c their rates (Q7),
+ * connection.c those that jobs have (J14).
  */
 
 #include "state.h"
@@ -22,6 +22,16 @@ void send_add(struct oracle *o, uint32_t i, uint32_t length,
 void messages_post(struct oracle *o, uint32_t i);
 /* What is given now enters the sender's queue at `when`. */
 void adapter_send(struct oracle *o, struct adapter *a, hd_time when);
+
+bool is_rc(const struct oracle *o, uint32_t i);
+/* The SEND that a packet is of; whether it is its last one. */
+const struct send *send_of(const struct oracle *o, uint32_t i, uint64_t psn);
+bool is_last(const struct oracle *o, uint32_t i, uint64_t psn);
+/* An end with something to give, unless its rate holds it back (Q2, Q7). */
+void pair_line_up(struct oracle *o, uint32_t i, bool source);
+
+/* responder.c */
+void request_receive(struct oracle *o, const struct packet *p);
 
 /* pace.c */
 void pace_begin(const struct oracle *o, struct pace *p);

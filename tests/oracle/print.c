@@ -295,6 +295,13 @@ static void pairs_print(const struct scenario *s, FILE *to)
 	}
 }
 
+static void early_print(const struct scenario *s, FILE *to)
+{
+	if (s->pairs.out_of_order > 0)
+		fprintf(to, "queue pairs keep %u requests before their turn\n",
+			s->pairs.out_of_order);
+}
+
 static void paces_print(const struct scenario *s, FILE *to)
 {
 	const struct oracle_pairs *p = &s->pairs;
@@ -374,6 +381,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 	choices_print(t, to);
 	asks_print(s, to);
 	pairs_print(s, to);
+	early_print(s, to);
 	paces_print(s, to);
 	jobs_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {

@@ -40,6 +40,7 @@ enum stream {
 	DRAW_END_KEYS,
 	DRAW_FREE_SLS,
 	DRAW_ASKS,
+	DRAW_EARLY,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -104,7 +105,8 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 /* What is decided before anything else. */
 struct features {
 	enum routers routers;
-	bool controlled, paired, adaptive, jobbed, asking, forewarned;
+	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread;
+	bool settled; /* none of what came later: Q8 */
 };
 
 /* Things happen that keep to no tick. */
@@ -127,6 +129,8 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 				.jobbed = has.jobbed,
 				.controlled = has.controlled,
 				.adaptive = has.adaptive,
+				.spread = has.spread,
+				.settled = has.settled,
 				.forewarned = has.forewarned && has.adaptive &&
 					      kind == NO_ROUTERS,
 				.asking = has.asking && has.controlled &&
@@ -167,6 +171,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	jobs_draw(s, stream(&r, seed, DRAW_JOBS),
 		  stream(&reductions, seed, DRAW_REDUCTIONS));
 	asks_draw(s, stream(&r, seed, DRAW_ASKS));
+	early_draw(s, stream(&r, seed, DRAW_EARLY));
 	horizon_set(s);
 }
 
@@ -187,7 +192,9 @@ static struct features features_draw(uint64_t seed)
 				  adaptive,
 				  jobbed,
 				  chance(&r, ASKING_PERCENT),
-				  chance(&r, FOREWARNED_PERCENT) };
+				  chance(&r, FOREWARNED_PERCENT),
+				  false,
+				  false };
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)
@@ -239,6 +246,17 @@ void scenario_draw_paired(struct scenario *s, uint64_t seed)
 
 	has.paired = true;
 	has.adaptive = false;
+	has.jobbed = false;
+	has.settled = true;
+	draw(s, seed, has);
+}
+
+void scenario_draw_spread(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.routers = NO_ROUTERS;
+	has.paired = has.adaptive = has.spread = true;
 	has.jobbed = false;
 	draw(s, seed, has);
 }

@@ -31,6 +31,8 @@ struct scenario {
 	bool jobbed;     /* there may be jobs; time jumps */
 	bool controlled; /* congestion control; time jumps */
 	bool adaptive;   /* switches choose */
+	bool spread;     /* what comes before its turn is kept (Q8) */
+	bool settled;    /* it never is */
 	bool forewarned; /* they tell each other of ways that are lost (D6) */
 	bool asking;     /* flows may ask for leave to start (C8) */
 	hd_time d_max;   /* of the largest packet on the slowest link */
@@ -63,8 +65,11 @@ void scenario_draw_routed(struct scenario *s, uint64_t seed);
 /* No routers, but always jobs (J1 to J9, J14, S1 to S6) beside whatever else is
  * drawn. */
 void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
-/* Always with queue pairs (Q1 to Q7) instead. */
+/* Always with queue pairs (Q1 to Q7) instead, and nothing of Q8. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
+/* Both with queue pairs and with switches that choose, and what comes before
+ * its turn is kept (Q8). */
+void scenario_draw_spread(struct scenario *s, uint64_t seed);
 /* The same, but always with congestion control (C1 to C6) instead. */
 void scenario_draw_controlled(struct scenario *s, uint64_t seed);
 /*
@@ -129,6 +134,7 @@ enum simplification {
 	PLAIN_TIMEOUT,  /* none */
 	PLAIN_ASKS,     /* nobody asks for leave to start */
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
+	PLAIN_PLACES,   /* nor keep what comes before its turn */
 	PLAIN_CHOICE,   /* no switch has any */
 	PLAIN_HEAL,     /* links that are down are known at once */
 	PLAIN_NOTICES,  /* none */

@@ -140,6 +140,17 @@ void pairs_draw(struct scenario *s, struct rng *r)
 	scenario_sort(s);
 }
 
+void early_draw(struct scenario *s, struct rng *r)
+{
+	static const uint32_t most[8] = { 1, 1, 2, 3, 5, 8, 20, 65536 };
+
+	if (s->settled || chance(r, s->spread ? 0 : 60))
+		return;
+	s->pairs.out_of_order = most[below(r, 8)];
+	if (s->choice && (s->paired || s->jobbed) && chance(r, 70))
+		s->choice->per = SIM_AR_PACKET;
+}
+
 uint32_t pairs_packets(const struct scenario *s, uint32_t flow)
 {
 	for (uint32_t i = 0; i < s->pairs.n; i++)

@@ -86,6 +86,9 @@ void pairs_draw(struct scenario *s, struct rng *r);
 /* Packets of a message beyond the first; 0 if the flow has no queue pair. */
 uint32_t pairs_packets(const struct scenario *s, uint32_t flow);
 bool is_pairs_flow(const struct scenario *s, uint32_t flow);
+/* Q8: how many requests are kept before their turn; and packets of a flow then
+ * choose for themselves. */
+void early_draw(struct scenario *s, struct rng *r);
 /* The largest MTU whose packets are no larger than the largest drawn. */
 uint32_t mtu_draw(const struct scenario *s, struct rng *r);
 /* Whether the tables lead from one end to another. */

@@ -215,7 +215,7 @@ static void throttles_do_not_care_how_often_one_looks(void **state)
 struct tally {
 	unsigned scenarios, queued, stalled, wrapped;
 	unsigned expired, unread, lost_updates, counters, copies, full;
-	unsigned routed, changed, rerouted, retried, refused;
+	unsigned routed, changed, rerouted, retried, refused, early;
 	unsigned fates[SIM_FATES];
 };
 
@@ -241,6 +241,7 @@ static void tally_add(void *tally, const struct seen *x)
 	t->rerouted += s->rerouted > 0;
 	t->retried += s->retries > 0;
 	t->refused += s->refused > 0;
+	t->early += s->early > 0;
 	for (size_t i = 0; i < r->n_events; i++)
 		seen[r->events[i].fate] = true;
 	for (int i = 0; i < SIM_FATES; i++)
@@ -441,10 +442,11 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 		" expire a limit, %u miss a reader, %u lose updates, %u"
 		" wrap a counter, %u copy, %u fill an output, %u cross"
 		" routers, %u change tables, %u reroute, %u send again, %u"
-		" refuse foreign partitions at end ports\n",
+		" refuse foreign partitions at end ports, %u keep requests"
+		" before their turn\n",
 		n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
 		t.lost_updates, t.counters, t.copies, t.full, t.routed,
-		t.changed, t.rerouted, t.retried, t.refused);
+		t.changed, t.rerouted, t.retried, t.refused, t.early);
 	assert_true(2 * t.queued >= n);
 	assert_true(2 * t.stalled >= n);
 	assert_true(2 * t.wrapped >= n);
@@ -454,7 +456,7 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 	assert_true(t.full >= n / 20 && t.counters >= n / 50);
 	assert_true(t.routed >= n / 25 && t.changed >= n / 20);
 	assert_true(t.rerouted >= n / 20 && t.retried >= n / 20);
-	assert_true(t.refused >= n / 20);
+	assert_true(t.refused >= n / 20 && t.early > 0);
 	assert_true(t.fates[SIM_LOST_HOPS] >= n / 100);
 	for (int i = 0; i < SIM_LOST_HOPS; i++)
 		assert_true(t.fates[i] >= n / 50);

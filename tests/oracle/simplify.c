@@ -20,7 +20,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_CHOICE),  NAME(PLAIN_HEAL),     NAME(PLAIN_JOBS),
 	NAME(PLAIN_HOSTS),   NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),
 	NAME(PLAIN_REPEAT),  NAME(PLAIN_START),    NAME(PLAIN_LETTERS),
-	NAME(PLAIN_NOTICES),
+	NAME(PLAIN_NOTICES), NAME(PLAIN_PLACES),
 };
 
 const char *simplification_name(enum simplification how)
@@ -206,6 +206,8 @@ void scenario_simplify(struct scenario *s, enum simplification how)
 
 	for (size_t i = 0; how == PLAIN_SENDERS && i < s->n_arrivals; i++)
 		s->arrivals[i].sender = 0;
+	if (how == PLAIN_PLACES)
+		s->pairs.out_of_order = 0;
 	if (how == PLAIN_PACES || how == PLAIN_CONTROL)
 		s->pairs.algorithm = NULL;
 	if (s->control)

@@ -170,6 +170,12 @@ struct answer {
 	uint64_t psn;
 };
 
+/* A request that is kept before its turn (Q8). */
+struct early {
+	uint64_t psn;
+	bool asks;
+};
+
 /* A SEND: a message of a flow, or of a job (J14). */
 struct send {
 	uint64_t first, n; /* packets */
@@ -201,6 +207,8 @@ struct queue_pair {
 	/* The destination's. */
 	uint64_t expected;
 	bool nak_sent, becn_due;
+	struct early *kept; /* Q8, in no order */
+	size_t n_kept, kept_cap;
 	struct answer *answers;
 	size_t n_answers, answers_cap;
 };
@@ -487,7 +495,7 @@ bool ends_reservation(const struct oracle *o, const struct sim_arrival *p);
 void reservation_pass(struct oracle *o, uint32_t port, const struct packet *p);
 hd_time admission_next_due(const struct oracle *o);
 
-/* pair.c: queue pairs (Q1 to Q7). */
+/* pair.c: queue pairs (Q1 to Q8). */
 void queue_pairs_init(struct oracle *o);
 void queue_pairs_fini(struct oracle *o);
 /* J14: whether some job has queue pairs. */
