@@ -14,8 +14,8 @@ static void rate_answers(struct oracle *o, uint32_t flow, bool marked)
 
 	o->stats->echoes += marked;
 	if (is->algorithm)
-		cc_on_ack(is->algorithm, &is->config, &o->throttles[i].state,
-			  marked, o->now);
+		cc_on_ack(is->algorithm, &o->throttles[i].config,
+			  &o->throttles[i].state, marked, o->now);
 }
 
 /* How many of the flow's packets have been granted that come after q. */
@@ -202,7 +202,7 @@ static void rate_timers_strike(struct oracle *o)
 		if (!is->algorithm || t->state.due > o->now)
 			continue;
 		o->stats->rate_timers++;
-		cc_on_timer(is->algorithm, &is->config, &t->state, o->now);
+		cc_on_timer(is->algorithm, &t->config, &t->state, o->now);
 	}
 }
 

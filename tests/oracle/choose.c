@@ -129,13 +129,16 @@ static uint16_t group_of(const struct oracle *o, uint32_t in,
 			 *target];
 }
 
+/* T11l: by the lanes of its head's arrival. */
 static uint8_t lane_of(const struct oracle *o, uint32_t in, unsigned out,
-		       const struct packet *packet)
+		       const struct packet *packet, hd_time head)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
 
-	return sl2vl_at(s->subnet, n->sw, in - n->first_port, out)
+	if (o->mutation == MUT_LANE_CHOSEN_LATE)
+		head = o->now;
+	return sl2vl_at(lanes_at(o, head), n->sw, in - n->first_port, out)
 		->vl[packet->as.sl];
 }
 
@@ -151,7 +154,7 @@ static bool is_candidate(const struct oracle *o, uint32_t in, unsigned number,
 	if (!leaves_partition(o, out, packet) &&
 	    o->mutation != MUT_CANDIDATES_WITHOUT_KEYS)
 		return false;
-	return lane_of(o, in, number, packet) < s->ports[out].vls;
+	return lane_of(o, in, number, packet, o->now) < vls_at(o, out, o->now);
 }
 
 /* By the forwarding table, as it is now. */
@@ -464,6 +467,7 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot,
 	struct options p;
 	struct routed *before;
 	unsigned port;
+	uint8_t lane;
 	bool kept;
 
 	if (o->mutation == MUT_FIRST_BY_LATE_TABLE)
@@ -475,11 +479,11 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot,
 	o->stats->kept_ports += kept;
 	o->stats->detours += port != slot->choice.first;
 	c->out = p.first_port + port;
-	c->vl = lane_of(o, in, port, slot->packet);
+	c->vl = lane_of(o, in, port, slot->packet, slot->head);
+	lane = lane_of(o, in, slot->choice.first, slot->packet, slot->head);
 	if (o->mutation == MUT_LANE_OF_FIRST &&
-	    lane_of(o, in, slot->choice.first, slot->packet) <
-		    o->setup->ports[c->out].vls)
-		c->vl = lane_of(o, in, slot->choice.first, slot->packet);
+	    lane < vls_at(o, c->out, slot->head))
+		c->vl = lane;
 	c->d_out = duration_on(o, c->out, slot->packet->as.bytes);
 	c->waiter = waiter_add(o, in, slot, c);
 	remember(o, node, slot->packet, port, !kept);

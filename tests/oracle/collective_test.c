@@ -244,7 +244,8 @@ static hd_time star_run(const struct star *s, const char *what)
 				 .n_arrivals = 1,
 				 .horizon = s->last.time,
 				 .jumps = true,
-				 .jobs = &s->jobs };
+				 .jobs = &s->jobs,
+				 .generates = true };
 	struct strbuf why = STRBUF_INIT;
 	struct oracle_stats stats;
 	struct sim_record want, got;

@@ -25,6 +25,8 @@ static void script_due(const struct oracle *o, struct least *l)
 		at(l, s->faults[o->next_fault].time);
 	if (o->next_change < s->n_changes)
 		at(l, s->changes[o->next_change].time);
+	at(l, lanes_next_due(o));
+	at(l, settings_next_due(o));
 }
 
 /* F5: and its life at the head of its queue. */

@@ -513,7 +513,7 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 		       struct sim_record *out, hd_time *end)
 {
 	*end = c->horizon;
-	if (n_pairs(c) > 0 || n_jobs(c) > 0 || n_asks(c) > 0)
+	if (c->generates)
 		return guest_replay(c, cut, out, end);
 	if (cut.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,

@@ -328,6 +328,8 @@ void fabric_fini(struct fabric *f)
 	free(f->setup.faults);
 	free(f->setup.changes);
 	free(f->setup.routes);
+	free(f->setup.paths);
+	free(f->setup.settings);
 	free(f->sl_of_tclass);
 	free(f->tclass_of_sl);
 	free(f->ends);

@@ -323,12 +323,14 @@ void timers_strike(struct oracle *o)
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		const struct sim_port *s = &o->setup->ports[i];
 		struct port *p = &o->ports[i];
+		hd_time when =
+			o->mutation == MUT_TIMER_OF_OLD_LANES ? 0 : o->now;
 
 		if (!p->up || o->mutation == MUT_NO_TIMER)
 			continue;
 		if (o->now == 0 || o->now % p->d_timer)
 			continue;
-		for (int vl = 0; vl < s->vls; vl++) {
+		for (int vl = 0; vl < vls_at(o, i, when); vl++) {
 			p->pending[vl] |= is_exact(o);
 			p->freed[vl] |= !is_exact(o) && s->update_loss > 0;
 		}

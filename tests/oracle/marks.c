@@ -57,8 +57,7 @@ static void buffer_look(struct oracle *o, const struct waiter *came)
 		if (!wants || told[w->out - first][w->vl])
 			continue;
 		told[w->out - first][w->vl] = true;
-		mark_input_full(&o->setup->control->marking,
-				&o->ports[w->out].marks[w->vl]);
+		mark_input_full(&o->marking, &o->ports[w->out].marks[w->vl]);
 	}
 }
 
@@ -137,7 +136,7 @@ static bool is_marked(struct oracle *o, const struct waiter *w)
 		return false;
 	if (o->mutation == MUT_CAPACITY_BEYOND)
 		d.capacity = o->setup->ports[near->peer].in_blocks;
-	return mark_departs(&o->setup->control->marking, counted, &d);
+	return mark_departs(&o->marking, counted, &d);
 }
 
 /* T2, phase 2: C3 (a), (b) and (c). */

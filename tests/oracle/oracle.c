@@ -102,7 +102,7 @@ static void sources_generate(struct oracle *o)
 	for (; o->next_arrival < o->n_arrivals; o->next_arrival++) {
 		struct packet made = { .as = o->arrivals[o->next_arrival] };
 
-		uint32_t pair = pair_of_flow(o, made.as.flow);
+		uint32_t pair = pair_of_flow(o, made.as.flow), port;
 
 		if (made.as.time > o->now)
 			return;
@@ -111,8 +111,10 @@ static void sources_generate(struct oracle *o)
 			continue;
 		}
 		made.ends_reservation = ends_reservation(o, &made.as);
-		end_enter(o, port_of_end(o, made.as.source),
-			  packet_new(o, &made));
+		port = port_of_end(o, made.as.source);
+		if (o->generates)
+			made.as.pkey = own_key_now(o, port, made.as.pkey);
+		end_enter(o, port, packet_new(o, &made));
 	}
 }
 
@@ -122,6 +124,7 @@ static void instant(struct oracle *o)
 	faults(o);
 	if (o->mutation != MUT_CHANGE_AFTER_GRANTS)
 		tables_change(o);
+	settings_change(o);
 	notices_spread(o);
 	messages_arrive(o);
 	if (o->mutation == MUT_VL15_SEES_FREED_SPACE)
@@ -276,6 +279,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.tick = c->tick,
 		.jumps = c->jumps,
 		.horizon = c->horizon,
+		.generates = c->generates,
 		.pairs = c->pairs && c->pairs->n > 0 ? c->pairs : NULL,
 		.jobs = c->jobs && c->jobs->n > 0 ? c->jobs : NULL,
 		.mutation = mutation,
@@ -304,7 +308,7 @@ void oracle_replay(const struct sim_setup *setup,
 		   hd_time horizon, hd_time tick, struct sim_record *out)
 {
 	struct oracle_case c = { setup, arrivals, n_arrivals, horizon, tick,
-				 false, NULL,     NULL,       NULL };
+				 false, NULL,     NULL,       NULL,    false };
 	struct oracle_stats stats;
 
 	oracle_run(&c, ORACLE_TRUE, out, &stats);
@@ -372,6 +376,12 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_ROUTES_STAY),
 	NAME(MUT_GROUPS_STAY),
 	NAME(MUT_ROUTED_BEFORE_ARRIVAL),
+	NAME(MUT_LANES_STAY),
+	NAME(MUT_OPERATION_STAYS),
+	NAME(MUT_KEYS_STAY),
+	NAME(MUT_LANES_BEFORE_ARRIVAL),
+	NAME(MUT_LOST_LANE_WAITS),
+	NAME(MUT_TIMER_OF_OLD_LANES),
 	NAME(MUT_HOPS_DOWN_TO_ZERO),
 	NAME(MUT_HOPS_NOT_COUNTED),
 	NAME(MUT_ROUTER_KEEPS_SL),
@@ -424,6 +434,12 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_TIMEOUT_FROM_FIRST),
 	NAME(MUT_TIMEOUT_FROM_GRANT),
 	NAME(MUT_TIMEOUT_FORGETS_ONE),
+	NAME(MUT_SETTINGS_KEEP_MARKS),
+	NAME(MUT_SETTINGS_KEEP_RATES),
+	NAME(MUT_SETTINGS_BEGIN_ANEW),
+	NAME(MUT_SETTINGS_STOP_TIMERS),
+	NAME(MUT_SETTINGS_SPARE_HELD),
+	NAME(MUT_SETTINGS_MOVE_FIXED),
 	NAME(MUT_SHARE_MAY_BE_REACHED),
 	NAME(MUT_SHARES_ARE_ONE),
 	NAME(MUT_RATE_NOT_ASKED),
@@ -477,6 +493,7 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_CHOOSES_AT_HEAD),
 	NAME(MUT_INPUTS_BACKWARDS),
 	NAME(MUT_LANE_OF_FIRST),
+	NAME(MUT_LANE_CHOSEN_LATE),
 	NAME(MUT_LOAD_FROM_HEAD),
 	NAME(MUT_LOAD_UNTIL_TAIL),
 	NAME(MUT_LOAD_UNTIL_CROSSBAR),
@@ -550,6 +567,7 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_ONE_CHILD_MISSING),
 	NAME(MUT_RESULT_AT_ONCE),
 	NAME(MUT_RESULTS_BY_PORT_1),
+	NAME(MUT_SOURCE_KEEPS_KEY),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

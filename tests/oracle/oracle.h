@@ -81,6 +81,12 @@ enum oracle_mutation {
 	MUT_ROUTES_STAY,                 /* T11r */
 	MUT_GROUPS_STAY,                 /* T11r */
 	MUT_ROUTED_BEFORE_ARRIVAL,       /* T11r: at the grant */
+	MUT_LANES_STAY,                  /* T11l: SL2VL */
+	MUT_OPERATION_STAYS,             /* T11l: lanes in operation */
+	MUT_KEYS_STAY,                   /* T11l */
+	MUT_LANES_BEFORE_ARRIVAL,        /* T11l: at the grant */
+	MUT_LOST_LANE_WAITS,             /* T11l: who waits there is not sent */
+	MUT_TIMER_OF_OLD_LANES,          /* T11l: of the beginning */
 	MUT_HOPS_DOWN_TO_ZERO,           /* R3: dropped with H = 0 only */
 	MUT_HOPS_NOT_COUNTED,            /* R3 */
 	MUT_ROUTER_KEEPS_SL,             /* R4 */
@@ -133,6 +139,12 @@ enum oracle_mutation {
 	MUT_TIMEOUT_FROM_FIRST,          /* C6: of several, not the last */
 	MUT_TIMEOUT_FROM_GRANT,          /* C6: acknowledgements are nothing */
 	MUT_TIMEOUT_FORGETS_ONE,         /* C6 */
+	MUT_SETTINGS_KEEP_MARKS,         /* C9 */
+	MUT_SETTINGS_KEEP_RATES,         /* C9 */
+	MUT_SETTINGS_BEGIN_ANEW,         /* C9: rates, indices and timers */
+	MUT_SETTINGS_STOP_TIMERS,        /* C9 */
+	MUT_SETTINGS_SPARE_HELD,         /* C9: by the old table */
+	MUT_SETTINGS_MOVE_FIXED,         /* C9, C2: gaps that are fixed */
 	MUT_SHARE_MAY_BE_REACHED,        /* C8: <= instead of < */
 	MUT_SHARES_ARE_ONE,              /* C8: of all SLs */
 	MUT_RATE_NOT_ASKED,              /* C8: only the SL's share is */
@@ -186,6 +198,7 @@ enum oracle_mutation {
 	MUT_CHOOSES_AT_HEAD,             /* D2: at h */
 	MUT_INPUTS_BACKWARDS,            /* D2 */
 	MUT_LANE_OF_FIRST,               /* D2: not that of the port chosen */
+	MUT_LANE_CHOSEN_LATE,            /* D2, T11l: of h + r, not h */
 	MUT_LOAD_FROM_HEAD,              /* D2: from h */
 	MUT_LOAD_UNTIL_TAIL,             /* D2: until g + D */
 	MUT_LOAD_UNTIL_CROSSBAR,         /* D2: without the output's queues */
@@ -259,6 +272,7 @@ enum oracle_mutation {
 	MUT_ONE_CHILD_MISSING,       /* S4 */
 	MUT_RESULT_AT_ONCE,          /* S4: no delay */
 	MUT_RESULTS_BY_PORT_1,       /* S4: their lanes */
+	MUT_SOURCE_KEEPS_KEY,        /* T11l: its flows do */
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs and
@@ -298,6 +312,7 @@ struct oracle_stats {
 	uint64_t echoes;         /* C6: marks that a source heard */
 	uint64_t rate_timers;    /* C6: cc_on_timer */
 	uint64_t timeouts;       /* C6 */
+	uint64_t settings;       /* C9: changes */
 	uint64_t probes;         /* C8: datagrams of all kinds */
 	uint64_t admitted, rejected;
 	uint64_t retries;       /* Q4: times that a queue pair went back */
@@ -400,6 +415,9 @@ struct oracle_case {
 	const struct oracle_pairs *pairs; /* NULL: none */
 	const struct oracle_jobs *jobs;   /* NULL: none */
 	const struct oracle_asks *asks;   /* NULL: none */
+	/* Arrivals are of sources that have P_Keys (T11l); otherwise they are
+	 * given, with theirs. */
+	bool generates;
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

@@ -70,9 +70,21 @@ static void port_print(const struct scenario *s, uint32_t port, FILE *to)
 		fprintf(to, ", loses updates %.17g", p->update_loss);
 	if (p->hoq_life > 0)
 		fprintf(to, ", HOQ life %" PRIu64 " ps", p->hoq_life);
-	if (n->kind != SIM_END)
+	if (n->kind != SIM_END || s->fabric.subnet.pkeys[p->origin].enforce_in)
 		keys_print(&s->fabric.subnet.pkeys[p->origin], to);
 	fputc('\n', to);
+}
+
+static void pairs_of_ports_print(const struct subnet *n, switch_id w, FILE *to)
+{
+	unsigned side = n->topo->nodes[n->node_of_switch[w]].n_ports + 1u;
+
+	fprintf(to, "  SL2VL (in>out:table)");
+	for (unsigned i = 0; i < side * side; i++)
+		if (n->sl2vl_of_pair[w][i] > 0)
+			fprintf(to, " %u>%u:%u", i / side, i % side,
+				n->sl2vl_of_pair[w][i]);
+	fprintf(to, " others:0\n");
 }
 
 static void forwarding_print(const struct scenario *s, switch_id w, FILE *to)
@@ -87,16 +99,8 @@ static void forwarding_print(const struct scenario *s, switch_id w, FILE *to)
 		fprintf(to, " 0x%x:{0x%" PRIx64 "}", LID_FIRST_MCAST + g,
 			*mft_get(n->mft, w, n->n_switches,
 				 (lid_t)(LID_FIRST_MCAST + g)));
-	fprintf(to, "\n  SL2VL (in>out:table)");
-	for (unsigned
-		     i = 0,
-		     side = s->fabric.topo.nodes[n->node_of_switch[w]].n_ports +
-			    1u;
-	     i < side * side; i++)
-		if (n->sl2vl_of_pair[w][i] > 0)
-			fprintf(to, " %u>%u:%u", i / side, i % side,
-				n->sl2vl_of_pair[w][i]);
-	fprintf(to, " others:0\n");
+	fputc('\n', to);
+	pairs_of_ports_print(n, w, to);
 }
 
 static void entries_print(const char *name, const struct vlarb_entry *e,
@@ -107,16 +111,49 @@ static void entries_print(const char *name, const struct vlarb_entry *e,
 		fprintf(to, " %u:%u", e[i].vl, e[i].weight);
 }
 
-static void tables_print(const struct scenario *s, FILE *to)
+static void sl2vl_print(const struct subnet *n, FILE *to)
 {
-	const struct subnet *n = &s->fabric.subnet;
-
 	for (uint32_t i = 0; i < n->n_sl2vl_tables; i++) {
 		fprintf(to, "SL2VL %u:", i);
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			fprintf(to, " %u", n->sl2vl_tables[i].vl[sl]);
 		fputc('\n', to);
 	}
+}
+
+/* T11l */
+static void relanes_print(const struct scenario *s, FILE *to)
+{
+	const struct sim_setup *t = &s->fabric.setup;
+
+	for (uint32_t i = 0; i < t->n_paths; i++) {
+		const struct subnet *n = t->paths[i].subnet;
+
+		fprintf(to, "change at %" PRIu64 " ps: lanes, partitions\n",
+			t->paths[i].time);
+		sl2vl_print(n, to);
+		for (switch_id w = 0; w < n->n_switches; w++) {
+			fprintf(to, "switch %u", n->node_of_switch[w]);
+			pairs_of_ports_print(n, w, to);
+		}
+		for (uint32_t p = 0; p < t->n_ports; p++) {
+			port_id at = t->ports[p].origin;
+
+			if (t->ports[p].peer == SIM_NONE)
+				continue;
+			fprintf(to, "port %u: %u VLs, SL2VL %u", p,
+				n->vls_of_port[at], n->sl2vl_of_port[at]);
+			keys_print(&n->pkeys[at], to);
+			fputc('\n', to);
+		}
+	}
+}
+
+static void tables_print(const struct scenario *s, FILE *to)
+{
+	const struct subnet *n = &s->fabric.subnet;
+
+	sl2vl_print(n, to);
 	for (uint32_t i = 0; i < n->n_vlarb_tables; i++) {
 		const struct vlarb *t = &n->vlarb_tables[i];
 
@@ -175,10 +212,19 @@ static void global_print(const struct scenario *s, const struct sim_arrival *a,
 		fprintf(to, " %u", t->sl_of_tclass[i][a->tclass]);
 }
 
+static void config_print(const struct cc_config *k, FILE *to)
+{
+	fprintf(to,
+		" rmin %.17g rmax %.17g m %g add %.17g cap %d, CCTI min %u"
+		" limit %u increase %u timer %u, CCT 0x%x 0x%x 0x%x ...\n",
+		k->rmin, k->rmax, k->m, k->add, k->cap_first_increase,
+		k->ccti_min, k->ccti_limit, k->ccti_increase, k->ccti_timer,
+		k->cct[0], k->cct[1], k->cct[2]);
+}
+
 static void throttle_print(const struct sim_control *c, uint32_t i, FILE *to)
 {
 	const struct sim_throttle *t = &c->throttles[i];
-	const struct cc_config *k = &t->config;
 
 	fprintf(to, "throttle %u: sender %u of end node %u, flows", i,
 		t->sender, t->node);
@@ -189,16 +235,11 @@ static void throttle_print(const struct sim_control *c, uint32_t i, FILE *to)
 		fprintf(to, ", no algorithm\n");
 		return;
 	}
-	fprintf(to,
-		", %s: rmin %.17g rmax %.17g m %g add %.17g cap %d, CCTI min"
-		" %u limit %u increase %u timer %u, CCT 0x%x 0x%x 0x%x ...\n",
-		t->algorithm->name, k->rmin, k->rmax, k->m, k->add,
-		k->cap_first_increase, k->ccti_min, k->ccti_limit,
-		k->ccti_increase, k->ccti_timer, k->cct[0], k->cct[1],
-		k->cct[2]);
+	fprintf(to, ", %s:", t->algorithm->name);
+	config_print(&t->config, to);
 }
 
-static void control_print(const struct sim_control *c, FILE *to)
+static void marking_print(const struct mark_config *m, FILE *to)
 {
 	static const char *const rules[] = {
 		[MARK_NONE] = "none",
@@ -207,15 +248,38 @@ static void control_print(const struct sim_control *c, FILE *to)
 		[MARK_IBA] = "iba",
 	};
 
+	fprintf(to,
+		"marking %s, guard %d, depth %u, threshold %u, victims %d, at"
+		" least %u B, every %u",
+		rules[m->rule], m->guard, m->depth, m->threshold,
+		m->mark_victims, m->min_bytes, m->mark_every);
+}
+
+/* C9 */
+static void settings_print(const struct sim_setup *t, FILE *to)
+{
+	for (uint32_t i = 0; i < t->n_settings; i++) {
+		const struct sim_control_change *c = &t->settings[i];
+
+		fprintf(to, "change at %" PRIu64 " ps: ", c->time);
+		marking_print(&c->marking, to);
+		fputc('\n', to);
+		for (uint32_t k = 0; k < t->control->n_throttles; k++) {
+			fprintf(to, "throttle %u:", k);
+			config_print(&c->configs[k], to);
+		}
+	}
+}
+
+static void control_print(const struct sim_control *c, FILE *to)
+{
 	if (!c)
 		return;
+	fprintf(to, "control: ");
+	marking_print(&c->marking, to);
 	fprintf(to,
-		"control: marking %s, guard %d, depth %u, threshold %u, victims"
-		" %d, at least %u B, every %u; echo in %s, gap %s, window %u,"
-		" ack delay %" PRIu64 " ps, timeout %" PRIu64 " ps\n",
-		rules[c->marking.rule], c->marking.guard, c->marking.depth,
-		c->marking.threshold, c->marking.mark_victims,
-		c->marking.min_bytes, c->marking.mark_every,
+		"; echo in %s, gap %s, window %u, ack delay %" PRIu64
+		" ps, timeout %" PRIu64 " ps\n",
 		c->echo == SIM_ECHO_CNP ? "CNPs" : "ACKs",
 		c->fixed_gap ? "fixed" : "by the rate", c->window, c->ack_delay,
 		c->timeout);
@@ -377,7 +441,9 @@ void scenario_print(const struct scenario *s, FILE *to)
 			t->faults[i].port);
 	changes_print(s, to);
 	reroutes_print(s, to);
+	relanes_print(s, to);
 	control_print(t->control, to);
+	settings_print(t, to);
 	choices_print(t, to);
 	asks_print(s, to);
 	pairs_print(s, to);

@@ -41,6 +41,8 @@ enum stream {
 	DRAW_FREE_SLS,
 	DRAW_ASKS,
 	DRAW_EARLY,
+	DRAW_RELANES,
+	DRAW_SETTINGS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -106,7 +108,7 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 struct features {
 	enum routers routers;
 	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread;
-	bool settled; /* none of what came later: Q8 */
+	bool settled; /* none of what came later: Q8, T11l, C9 */
 };
 
 /* Things happen that keep to no tick. */
@@ -152,10 +154,10 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
 	routes_draw(s, &shape, stream(&r, seed, DRAW_ROUTES));
-	lanes_draw(s, stream(&r, seed, DRAW_LANES));
+	lanes_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_LANES));
 	tables_draw(s, stream(&r, seed, DRAW_TABLES));
-	keys_draw(s, stream(&r, seed, DRAW_KEYS));
-	end_keys_draw(s, stream(&r, seed, DRAW_END_KEYS));
+	keys_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_KEYS));
+	end_keys_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_END_KEYS));
 	tclasses_draw(s, &routers);
 	marks_draw(s, &routers);
 	flows_draw(s, stream(&r, seed, DRAW_FLOWS));
@@ -172,6 +174,8 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 		  stream(&reductions, seed, DRAW_REDUCTIONS));
 	asks_draw(s, stream(&r, seed, DRAW_ASKS));
 	early_draw(s, stream(&r, seed, DRAW_EARLY));
+	relanes_draw(s, stream(&r, seed, DRAW_RELANES));
+	settings_draw(s, stream(&r, seed, DRAW_SETTINGS));
 	horizon_set(s);
 }
 
@@ -360,6 +364,7 @@ void scenario_drop_jobs(struct scenario *s)
 
 void scenario_clear(struct scenario *s)
 {
+	plans_free(s); /* which ask the topology how large they are */
 	fabric_fini(&s->fabric);
 	free(s->arrivals);
 	free(s->control);
@@ -370,6 +375,9 @@ void scenario_clear(struct scenario *s)
 	free(s->choice);
 	free(s->pairs.list);
 	scenario_drop_jobs(s);
+	for (size_t i = 0; i < s->n_configs; i++)
+		free(s->configs[i]);
+	free(s->configs);
 	for (size_t i = 0; i < s->n_sets; i++)
 		free(s->sets[i]);
 	free(s->sets);
@@ -387,5 +395,6 @@ struct oracle_case scenario_case(const struct scenario *s)
 		&s->pairs,
 		&s->jobs,
 		&s->asks,
+		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0,
 	};
 }

@@ -32,12 +32,14 @@ struct scenario {
 	bool controlled; /* congestion control; time jumps */
 	bool adaptive;   /* switches choose */
 	bool spread;     /* what comes before its turn is kept (Q8) */
-	bool settled;    /* it never is */
+	bool settled;    /* it never is; lanes and settings stay (T11l, C9) */
 	bool forewarned; /* they tell each other of ways that are lost (D6) */
 	bool asking;     /* flows may ask for leave to start (C8) */
 	hd_time d_max;   /* of the largest packet on the slowest link */
 	uint64_t **sets; /* of groups that change (T11r) */
 	size_t n_sets, sets_cap;
+	struct subnet **plans; /* lanes and partitions that change (T11l) */
+	size_t n_plans, plans_cap;
 	/* What the setup's control consists of; NULL without. */
 	struct oracle_pairs pairs;
 	struct oracle_jobs jobs;
@@ -45,6 +47,8 @@ struct scenario {
 	uint64_t *reserve; /* by flow; NULL: nobody asks */
 	struct sim_control *control;
 	struct sim_throttle *throttles;
+	struct cc_config **configs; /* of throttles, later on (C9) */
+	size_t n_configs, configs_cap;
 	uint32_t *throttle_of_flow;
 	struct sim_adaptive *choice; /* the setup's; NULL without */
 };
@@ -65,7 +69,7 @@ void scenario_draw_routed(struct scenario *s, uint64_t seed);
 /* No routers, but always jobs (J1 to J9, J14, S1 to S6) beside whatever else is
  * drawn. */
 void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
-/* Always with queue pairs (Q1 to Q7) instead, and nothing of Q8. */
+/* Always with queue pairs (Q1 to Q7) instead, and nothing of Q8, T11l, C9. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
 /* Both with queue pairs and with switches that choose, and what comes before
  * its turn is kept (Q8). */
@@ -116,6 +120,7 @@ enum simplification {
 	PLAIN_VL15,    /* deep */
 	PLAIN_LANES,   /* SL2VL: one table for all pairs */
 	PLAIN_TABLES,  /* VLArb: one table for all ports */
+	PLAIN_RELANES, /* lanes and partitions do not change */
 	PLAIN_LIMITS,  /* no high limit */
 	PLAIN_PKEYS,
 	PLAIN_ERRORS,
@@ -125,6 +130,7 @@ enum simplification {
 	PLAIN_MARKS,    /* none */
 	PLAIN_SENDERS,  /* one, and throttles */
 	PLAIN_CONTROL,  /* none */
+	PLAIN_SETTINGS, /* of it: they do not change */
 	PLAIN_MARKING,  /* none */
 	PLAIN_RESPONSE, /* no algorithm */
 	PLAIN_WINDOW,   /* wide */

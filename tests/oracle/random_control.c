@@ -9,6 +9,7 @@
 
 #define SENDERS_PERCENT 30 /* of scenarios have more than one per port */
 #define MAX_FLOWS       64
+#define MANAGED_PERCENT 30 /* of those with control have it changed (C9) */
 
 /* The first packet of each flow, which is like all others of it. */
 uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of)
@@ -227,4 +228,55 @@ void control_draw(struct scenario *s, struct rng *r)
 	c->throttles = s->throttles;
 	c->throttle_of_flow = s->throttle_of_flow;
 	s->fabric.setup.control = c;
+}
+
+/* For whoever is not controlled for a while: a table that delays nobody. */
+static void table_clear(struct cc_config *c)
+{
+	for (uint32_t i = 0; i < CCT_MAX_ENTRIES; i++)
+		c->cct[i] = 0;
+}
+
+/* What every throttle has from then on, by the algorithm that it has. */
+static const struct cc_config *configs_draw(struct scenario *s, struct rng *r)
+{
+	struct cc_config *made =
+		hd_alloc(s->control->n_throttles + (size_t)1, sizeof(*made));
+
+	for (uint32_t i = 0; i < s->control->n_throttles; i++) {
+		struct sim_throttle t;
+		struct diag d;
+
+		do
+			response_draw(s, &t, r);
+		while (s->throttles[i].algorithm &&
+		       cc_check(s->throttles[i].algorithm, &t.config, &d) !=
+			       HD_OK);
+		made[i] = chance(r, 30) ? s->throttles[i].config : t.config;
+		if (chance(r, 15))
+			table_clear(&made[i]);
+	}
+	s->configs = hd_grow(s->configs, &s->configs_cap, s->n_configs + 1,
+			     sizeof(struct cc_config *));
+	return s->configs[s->n_configs++] = made;
+}
+
+void settings_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_setup *t = &s->fabric.setup;
+	uint32_t n = 1 + below(r, chance(r, 60) ? 3 : 10);
+	hd_time at = 0;
+
+	if (!s->controlled || s->settled || !chance(r, MANAGED_PERCENT))
+		return;
+	t->settings = hd_alloc(n, sizeof(*t->settings));
+	for (uint32_t i = 0; i < n; i++) {
+		struct sim_control_change *c = &t->settings[t->n_settings++];
+
+		at += rng_below(r, 40 * s->d_max);
+		c->time = at;
+		marking_draw(s, &c->marking, r);
+		c->marking.rule = s->control->marking.rule;
+		c->configs = configs_draw(s, r);
+	}
 }

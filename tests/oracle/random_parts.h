@@ -54,10 +54,10 @@ bool is_cable(const struct sim_setup *s, uint32_t port);
 /* The switch at the far end of a port, or TOPO_NONE. */
 uint32_t switch_beyond(const struct sim_setup *t, uint32_t port);
 void routes_draw(struct scenario *s, const struct shape *h, struct rng *r);
-void lanes_draw(struct scenario *s, struct rng *r);
+void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 void tables_draw(struct scenario *s, struct rng *r);
-void keys_draw(struct scenario *s, struct rng *r);
-void end_keys_draw(struct scenario *s, struct rng *r);
+void keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
+void end_keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 extern const uint16_t keys_known[4]; /* partition keys */
 uint8_t most_vls(const struct scenario *s);
 void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,
@@ -75,6 +75,10 @@ void changes_draw(struct scenario *s, struct rng *r);
 
 /* random_routes.c */
 void reroutes_draw(struct scenario *s, struct rng *r);
+
+/* random_lanes.c */
+void relanes_draw(struct scenario *s, struct rng *r);
+void plans_free(struct scenario *s);
 
 /* random_choices.c */
 void choices_draw(struct scenario *s, struct rng *r);
@@ -111,5 +115,7 @@ bool is_controllable(const struct scenario *s, const struct sim_arrival *a);
 void free_sls_draw(struct scenario *s, struct rng *r);
 void senders_draw(struct scenario *s, struct rng *r);
 void control_draw(struct scenario *s, struct rng *r);
+/* Its settings, as they change (C9). */
+void settings_draw(struct scenario *s, struct rng *r);
 
 #endif

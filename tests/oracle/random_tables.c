@@ -209,16 +209,16 @@ static void sl2vl_fill(struct sl2vl *t, uint8_t vls, bool holes, struct rng *r)
 	}
 }
 
-void lanes_draw(struct scenario *s, struct rng *r)
+void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
-	struct subnet *n = &s->fabric.subnet;
 	const struct sim_setup *t = &s->fabric.setup;
 	uint8_t fewest = 15;
 	bool holes = chance(r, 8), by_pair = chance(r, 50);
 
 	for (uint32_t i = 0; i < t->n_ports; i++)
-		if (t->ports[i].peer != SIM_NONE && t->ports[i].vls < fewest)
-			fewest = t->ports[i].vls;
+		if (t->ports[i].peer != SIM_NONE &&
+		    n->vls_of_port[t->ports[i].origin] < fewest)
+			fewest = n->vls_of_port[t->ports[i].origin];
 	n->n_sl2vl_tables = 1 + below(r, 4);
 	for (uint32_t i = 0; i < n->n_sl2vl_tables; i++)
 		sl2vl_fill(&n->sl2vl_tables[i], fewest, holes, r);
@@ -332,7 +332,7 @@ void tables_draw(struct scenario *s, struct rng *r)
 const uint16_t keys_known[4] = { 0x8001, 0x0001, 0x8002, 0xffff };
 
 /* End ports that refuse foreign partitions: none, some, all. */
-void end_keys_draw(struct scenario *s, struct rng *r)
+void end_keys_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
 	static const unsigned shares[8] = { 0, 0, 0, 0, 0, 40, 100, 100 };
 	unsigned share = shares[below(r, 8)];
@@ -340,8 +340,7 @@ void end_keys_draw(struct scenario *s, struct rng *r)
 	for (uint32_t e = 0; e < s->fabric.n_ends; e++) {
 		uint32_t port = fabric_end_port(&s->fabric, e);
 		struct pkey_table *t =
-			&s->fabric.subnet
-				 .pkeys[s->fabric.setup.ports[port].origin];
+			&n->pkeys[s->fabric.setup.ports[port].origin];
 
 		t->enforce_in = chance(r, share);
 		t->n = 0;
@@ -351,12 +350,12 @@ void end_keys_draw(struct scenario *s, struct rng *r)
 	}
 }
 
-void keys_draw(struct scenario *s, struct rng *r)
+void keys_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
 	bool enforced = chance(r, s->routed ? 40 : 15);
 
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
-		struct pkey_table *t = &s->fabric.subnet.pkeys[p];
+		struct pkey_table *t = &n->pkeys[p];
 
 		t->n = (uint16_t)(1 + below(r, FABRIC_PKEYS));
 		for (uint16_t i = 0; i < t->n; i++)

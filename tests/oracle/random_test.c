@@ -252,7 +252,7 @@ static void tally_add(void *tally, const struct seen *x)
 struct control_tally {
 	unsigned turns, held, windows, full, marks, answers, echoes;
 	unsigned timers, timeouts, cioq, fifo, exact, lost;
-	unsigned asked, admitted, rejected;
+	unsigned asked, admitted, rejected, managed;
 };
 
 static void control_tally_add(void *tally, const struct seen *x)
@@ -275,6 +275,7 @@ static void control_tally_add(void *tally, const struct seen *x)
 	t->asked += s->probes > 0;
 	t->admitted += s->admitted > 0;
 	t->rejected += s->rejected > 0;
+	t->managed += s->settings > 0;
 	if (s->echoes > 0) {
 		t->cioq += setup->sw.queueing == SIM_CIOQ;
 		t->fifo += setup->sw.order == SIM_FIFO;
@@ -299,17 +300,18 @@ static void marks_are_made_heard_and_lost(void **state)
 		" mark in %u, destinations send answers in %u and lose"
 		" some in %u, sources hear marks in %u (%u cioq, %u fifo,"
 		" %u exact), timers strike in %u, timeouts in %u; flows ask in"
-		" %u, are admitted in %u, rejected in %u\n",
+		" %u, are admitted in %u, rejected in %u; settings change in"
+		" %u\n",
 		n, t.turns, t.held, t.windows, t.full, t.marks, t.answers,
 		t.lost, t.echoes, t.cioq, t.fifo, t.exact, t.timers, t.timeouts,
-		t.asked, t.admitted, t.rejected);
+		t.asked, t.admitted, t.rejected, t.managed);
 	assert_true(2 * t.held >= n && 2 * t.windows >= n);
 	assert_true(2 * t.marks >= n && 2 * t.echoes >= n);
 	assert_true(3 * t.turns >= n && 3 * t.full >= n);
 	assert_true(3 * t.answers >= n && 10 * t.lost >= n);
 	assert_true(8 * t.cioq >= n && 5 * t.fifo >= n && 5 * t.exact >= n);
 	assert_true(30 * t.timers >= n && 10 * t.timeouts >= n);
-	assert_true(t.admitted > 0 && t.rejected > 0);
+	assert_true(t.admitted > 0 && t.rejected > 0 && 10 * t.managed >= n);
 }
 
 /* How many of the scenarios in which switches choose have seen each. */

@@ -31,9 +31,7 @@ static bool key_is_named(const struct pkey_table *t, uint16_t key)
 bool is_foreign(const struct oracle *o, uint32_t port,
 		const struct packet *packet)
 {
-	const struct sim_setup *s = o->setup;
-	const struct pkey_table *keys =
-		&s->subnet->pkeys[s->ports[port].origin];
+	const struct pkey_table *keys = keys_now(o, port);
 
 	if (o->mutation == MUT_END_TAKES_ANY_KEY)
 		return false;
@@ -49,8 +47,7 @@ bool is_foreign(const struct oracle *o, uint32_t port,
 bool enters_partition(const struct oracle *o, uint32_t in,
 		      const struct packet *packet)
 {
-	const struct sim_setup *s = o->setup;
-	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[in].origin];
+	const struct pkey_table *keys = keys_now(o, in);
 
 	if (o->mutation == MUT_ROUTER_TAKES_AS_OUTPUT &&
 	    node_of(o, in)->kind == SIM_ROUTER)
@@ -62,8 +59,7 @@ bool enters_partition(const struct oracle *o, uint32_t in,
 bool leaves_partition(const struct oracle *o, uint32_t out,
 		      const struct packet *packet)
 {
-	const struct sim_setup *s = o->setup;
-	const struct pkey_table *keys = &s->subnet->pkeys[s->ports[out].origin];
+	const struct pkey_table *keys = keys_now(o, out);
 
 	return !keys->enforce_out || key_is_let_pass(keys, packet->as.pkey);
 }
@@ -178,13 +174,21 @@ static uint32_t lane_input(const struct oracle *o, uint32_t in)
 	return o->mutation == MUT_RESULTS_BY_PORT_1 ? 1 : 0;
 }
 
+/* T11l: by the lanes of which instant, of what arrives now. */
+static hd_time lanes_asked(const struct oracle *o, uint32_t in)
+{
+	if (o->mutation == MUT_LANES_BEFORE_ARRIVAL && !is_results_input(o, in))
+		return o->now - o->setup->ports[in].propagation;
+	return o->now;
+}
+
 static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 		      uint32_t out_number)
 {
-	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = node_of(o, in);
 	uint32_t out = n->first_port + out_number;
 	const struct packet *packet = slot->packet;
+	hd_time when = lanes_asked(o, in);
 	uint8_t vl = VL_MANAGEMENT;
 
 	if (slot->vl != VL_MANAGEMENT) {
@@ -192,9 +196,10 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 			refuse_exit(o, packet, out);
 			return;
 		}
-		vl = sl2vl_at(s->subnet, n->sw, lane_input(o, in), out_number)
+		vl = sl2vl_at(lanes_at(o, when), n->sw, lane_input(o, in),
+			      out_number)
 			     ->vl[packet->as.sl];
-		if (vl >= s->ports[out].vls) {
+		if (vl >= vls_at(o, out, when)) {
 			o->out->counters[out].xmit_discards++;
 			record_end(o, packet, out, SIM_LOST_DISCARD);
 			return;

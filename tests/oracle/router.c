@@ -195,10 +195,9 @@ static bool is_let_out(struct oracle *o, uint32_t out,
 static bool has_lane(struct oracle *o, uint32_t out,
 		     const struct packet *packet, uint8_t *vl)
 {
-	const struct sim_setup *s = o->setup;
-
-	*vl = sl2vl_of(s->subnet, s->ports[out].origin)->vl[packet->as.sl];
-	if (*vl < s->ports[out].vls)
+	*vl = sl2vl_of(lanes_at(o, o->now), o->setup->ports[out].origin)
+		      ->vl[packet->as.sl];
+	if (*vl < vls_at(o, out, o->now))
 		return true;
 	o->out->counters[out].xmit_discards++;
 	record_end(o, packet, out, SIM_LOST_DISCARD);

@@ -40,10 +40,11 @@ static void throttle_init(struct oracle *o, uint32_t i)
 
 	senders_need(o, port, is->sender);
 	o->ports[port].senders[is->sender].throttle = i;
+	t->config = is->config;
 	t->last_flow = SIM_NONE;
 	t->state.due = NEVER;
 	if (is->algorithm)
-		cc_init(is->algorithm, &is->config, &t->state);
+		cc_init(is->algorithm, &t->config, &t->state);
 }
 
 /* Q1, J14 */
@@ -91,6 +92,8 @@ void ends_init(struct oracle *o)
 					sizeof(*o->throttles));
 		o->flows = hd_alloc(c->n_flows + (size_t)1, sizeof(*o->flows));
 	}
+	if (c)
+		o->marking = c->marking;
 	for (uint32_t i = 0; c && i < c->n_throttles; i++)
 		throttle_init(o, i);
 	if (o->pairs && o->pairs->n > 0)
@@ -129,8 +132,8 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 
 	if (packet->as.management)
 		return VL_MANAGEMENT;
-	vl = sl2vl_of(o->setup->subnet, s->origin)->vl[packet->as.sl];
-	if (vl < s->vls)
+	vl = sl2vl_of(lanes_at(o, o->now), s->origin)->vl[packet->as.sl];
+	if (vl < vls_at(o, port, o->now))
 		return vl;
 	o->out->counters[port].xmit_discards++;
 	record_end(o, packet, port, SIM_LOST_DISCARD);
@@ -175,7 +178,7 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 	if (held) {
 		struct flow *f = &o->flows[packet->as.flow];
 
-		f->vl = (uint8_t)vl;
+		item.vl = (uint8_t)vl;
 		queue_push(o, &f->waiting, item);
 		return;
 	}
@@ -192,11 +195,11 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 
 static hd_time gap_now(const struct oracle *o, uint32_t i, hd_time d)
 {
-	const struct sim_throttle *is = &o->setup->control->throttles[i];
+	const struct cc_algorithm *a =
+		o->setup->control->throttles[i].algorithm;
+	const struct throttle *t = &o->throttles[i];
 
-	if (!is->algorithm)
-		return d;
-	return cc_gap(is->algorithm, &is->config, &o->throttles[i].state, d);
+	return a ? cc_gap(a, &t->config, &t->state, d) : d;
 }
 
 static bool is_fixed(const struct oracle *o)
@@ -220,7 +223,7 @@ static hd_time eligible_from(const struct oracle *o, uint32_t i, uint32_t port,
 		from = t->made;
 	if (o->mutation == MUT_GAP_OF_NEXT_PACKET)
 		d = duration_on(o, port, next->as.bytes);
-	return from + (is_fixed(o) ? t->gap : gap_now(o, i, d));
+	return from + (is_fixed(o) || t->spared ? t->gap : gap_now(o, i, d));
 }
 
 static bool window_is_open(const struct oracle *o, const struct flow *f,
@@ -273,6 +276,7 @@ static void throttle_take(struct oracle *o, uint32_t i, uint32_t port,
 	t->made = packet->as.time;
 	t->d = duration_on(o, port, packet->as.bytes);
 	t->gap = gap_now(o, i, t->d);
+	t->spared = false;
 	t->last_flow = packet->as.flow;
 	f->granted = hd_grow(f->granted, &f->granted_cap, f->n_granted + 1,
 			     sizeof(*f->granted));
@@ -301,7 +305,7 @@ static bool offer_find(const struct oracle *o, uint32_t port, uint32_t s,
 		return q->n > 0;
 	}
 	f = throttle_flow(o, sender->throttle);
-	if (!f || f->vl != vl)
+	if (!f || f->waiting.items[0].vl != vl)
 		return false;
 	pull->flow = f;
 	pull->packet = f->waiting.items[0].packet;
@@ -384,7 +388,7 @@ unsigned end_vls_wanted(const struct oracle *o, uint32_t port)
 		if (sender->throttle != SIM_NONE)
 			f = throttle_flow(o, sender->throttle);
 		if (f)
-			wanted |= 1u << f->vl;
+			wanted |= 1u << f->waiting.items[0].vl;
 	}
 	return wanted;
 }

@@ -102,6 +102,7 @@ struct outgoing {
 	hd_time x1;            /* end of the crossbar transfer; injection: 0 */
 	hd_time first;         /* since when first of its queue, or NEVER */
 	struct waiter *waiter; /* NULL where nobody marks */
+	uint8_t vl;            /* of a throttle's, as it was generated */
 };
 
 struct queue {
@@ -123,7 +124,6 @@ struct vlarb_state {
 /* A controlled flow at its source (C1, C2, C6). */
 struct flow {
 	struct queue waiting;
-	uint8_t vl;
 	uint32_t *granted; /* sequences */
 	size_t n_granted, granted_cap;
 	uint32_t outstanding;
@@ -133,12 +133,14 @@ struct flow {
 };
 
 struct throttle {
+	struct cc_config config; /* in force (C9) */
 	struct cc_state state;
 	bool granted;       /* ever */
 	hd_time last;       /* g of its last grant */
 	hd_time made;       /* when that packet was generated */
 	hd_time d;          /* its duration on the port's link */
 	hd_time gap;        /* as the state was at g */
+	bool spared;        /* mutations only */
 	uint32_t last_flow; /* granted last, or SIM_NONE */
 };
 
@@ -297,9 +299,10 @@ struct oracle {
 	const struct sim_setup *setup;
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals, next_arrival;
-	uint32_t next_fault, next_change;
+	uint32_t next_fault, next_change, next_setting;
+	struct mark_config marking; /* in force (C9) */
 	hd_time now, tick, horizon;
-	bool jumps;
+	bool jumps, generates;
 	enum oracle_mutation mutation;
 	struct port *ports;
 	struct flight *flights;
@@ -556,6 +559,19 @@ hd_time aggregators_next_due(const struct oracle *o);
 /* A contribution has come; false: nobody takes it. */
 bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot);
 void result_delivered(struct oracle *o, uint32_t port, const struct packet *p);
+
+/* manager.c: lanes and partitions that change (T11l). */
+/* Whose SL2VL tables hold then; the data VLs in operation. */
+const struct subnet *lanes_at(const struct oracle *o, hd_time when);
+uint8_t vls_at(const struct oracle *o, uint32_t port, hd_time when);
+const struct pkey_table *keys_now(const struct oracle *o, uint32_t port);
+/* As a source has it that generates now. */
+uint16_t own_key_now(const struct oracle *o, uint32_t port, uint16_t key);
+hd_time lanes_next_due(const struct oracle *o);
+
+/* And settings of congestion control (C9). */
+void settings_change(struct oracle *o);
+hd_time settings_next_due(const struct oracle *o);
 
 /* due.c: the least stored time after now. */
 hd_time next_due(const struct oracle *o);
