@@ -85,6 +85,7 @@ for site in small systems; do
 done
 "$HEDDLE" topo gen fat-tree --radix 6 --levels 2 --to ibnetdiscover \
 	-o site.ibnetdiscover
+rm -f kinds
 for fabric in site.ibnetdiscover 'fat-tree --radix 6 --levels 2'; do
 	status 0 "$HEDDLE" survey "$fabric" --engine updn --csv
 	sed -n '/^switches,/p; /^links,/p; /^hosts,/p' out | sed 4q | sed 3q >>kinds
