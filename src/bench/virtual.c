@@ -179,17 +179,6 @@ static void op_qp_free(struct nic *nic, struct nic_qp *qp)
 	v_qp_free(qp->impl);
 }
 
-static const unsigned step_masks[3][3] = {
-	[QP_RC] = { QPA_PKEY | QPA_ACCESS,
-		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			    QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			    QPA_MAX_RD },
-	[QP_UC] = { QPA_PKEY | QPA_ACCESS,
-		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-	[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-};
-
 /* As a subnet manager would answer: the least along the route. */
 static uint32_t path_mtu(const struct v_device *dev, const struct nic_path *p)
 {
@@ -225,8 +214,7 @@ static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
 	};
 	return refuse_status(
 		nic, "modify",
-		v_modify(qp->impl, &a,
-			 QPA_STATE | step_masks[qp->kind][to - QPS_INIT]));
+		v_modify(qp->impl, &a, qp_step_mask(qp->kind, to)));
 }
 
 static void op_address(struct nic *nic, const struct nic_qp *qp,

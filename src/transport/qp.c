@@ -123,6 +123,20 @@ static const struct transition *find_transition(enum qp_state from,
 	return NULL;
 }
 
+unsigned qp_step_mask(enum qp_kind kind, enum qp_state to)
+{
+	enum qp_state from = to == QPS_INIT  ? QPS_RESET
+			     : to == QPS_RTR ? QPS_INIT
+					     : QPS_RTR;
+	const struct transition *step = find_transition(from, to);
+
+	assert(step);
+	unsigned mask = step->needs[kind] | QPA_STATE;
+
+	return kind == QP_UD && to == QPS_RTR ? mask | QPA_PATH | QPA_MTU
+					      : mask;
+}
+
 static bool values_fit(const struct qp_attr *a, unsigned mask)
 {
 	bool mtu = a->mtu == 256 || a->mtu == 512 || a->mtu == 1024 ||

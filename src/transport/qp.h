@@ -205,6 +205,10 @@ void qp_sent(struct qp *qp, const struct packet *packet);
  */
 bool qp_has_packet(const struct qp *qp, hd_time now);
 
+/* The mask for a step of its way up, to INIT, RTR or RTS: what it must be given
+ * there, and the path of a UD one. */
+unsigned qp_step_mask(enum qp_kind kind, enum qp_state to);
+
 /* Whether what it has to give is an answer: those go first. */
 bool qp_has_answer(const struct qp *qp);
 /* Where its next request goes. */

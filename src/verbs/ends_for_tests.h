@@ -90,21 +90,11 @@ static inline void raise_end(struct end *e, enum qp_kind kind,
 			     .timeout = 14,
 			     .retry = 7,
 			     .rnr_retry = 7 };
-	static const unsigned masks[3][3] = {
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			  QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		  QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			  QPA_MAX_RD },
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-		{ QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-	};
 
 	for (unsigned step = 0; step < 3; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
 		assert_int_equal(
-			v_modify(e->qp, &a, QPA_STATE | masks[kind][step]),
+			v_modify(e->qp, &a, qp_step_mask(kind, a.state)),
 			HD_OK);
 	}
 }

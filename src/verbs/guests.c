@@ -371,20 +371,6 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What the two steps set, by the kind of queue pair. */
-static const struct {
-	unsigned init, connect, start;
-} masks[] = {
-	[QP_RC] = { QPA_PKEY | QPA_ACCESS,
-		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			    QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			    QPA_MAX_RD },
-	[QP_UC] = { QPA_PKEY | QPA_ACCESS,
-		    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-	[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-};
-
 static enum qp_kind kind_of(const struct guest *g)
 {
 	return qp_params(g->qp->qp)->kind;
@@ -401,7 +387,7 @@ enum hd_status guest_connect(struct guest *g, struct guest *peer,
 	attr.access =
 		ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
 	enum hd_status status =
-		v_modify(g->qp, &attr, QPA_STATE | masks[kind].init);
+		v_modify(g->qp, &attr, qp_step_mask(kind, attr.state));
 
 	if (status != HD_OK)
 		return status;
@@ -409,7 +395,7 @@ enum hd_status guest_connect(struct guest *g, struct guest *peer,
 	attr.state = QPS_RTR;
 	attr.mtu = most ? least(a->mtu, most) : a->mtu;
 	attr.dest_qpn = peer ? v_qpn(peer->qp) : NOBODY;
-	return v_modify(g->qp, &attr, QPA_STATE | masks[kind].connect);
+	return v_modify(g->qp, &attr, qp_step_mask(kind, attr.state));
 }
 
 enum hd_status guest_start(struct guest *g, const struct qp_attr *a)
@@ -418,7 +404,7 @@ enum hd_status guest_start(struct guest *g, const struct qp_attr *a)
 
 	attr.state = QPS_RTS;
 	g->psn = a->sq_psn;
-	return v_modify(g->qp, &attr, QPA_STATE | masks[kind_of(g)].start);
+	return v_modify(g->qp, &attr, qp_step_mask(kind_of(g), attr.state));
 }
 
 /* ---- posting */

@@ -133,18 +133,6 @@ static struct v_qp *make_pair(const struct connection *c, struct v_device *dev,
 static enum hd_status connect(struct v_qp *qp, const struct v_qp *peer,
 			      const struct qp_attr *common)
 {
-	static const unsigned masks[3][3] = {
-		[QP_RC] = { QPA_PKEY | QPA_ACCESS,
-			    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-				    QPA_MAX_DEST_RD | QPA_MIN_RNR,
-			    QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY |
-				    QPA_RNR_RETRY | QPA_MAX_RD },
-		[QP_UC] = { QPA_PKEY | QPA_ACCESS,
-			    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN,
-			    QPA_SQ_PSN },
-		[QP_UD] = { QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU,
-			    QPA_SQ_PSN },
-	};
 	struct qp_attr a = *common;
 	enum hd_status status = HD_OK;
 
@@ -155,7 +143,7 @@ static enum hd_status connect(struct v_qp *qp, const struct v_qp *peer,
 	for (unsigned i = 0; i < 3 && status == HD_OK; i++) {
 		a.state = QPS_INIT + i;
 		status = v_modify(
-			qp, &a, QPA_STATE | masks[qp_params(qp->qp)->kind][i]);
+			qp, &a, qp_step_mask(qp_params(qp->qp)->kind, a.state));
 	}
 	return status;
 }

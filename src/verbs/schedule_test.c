@@ -71,14 +71,6 @@ static void open_side(struct rig *r, unsigned i)
 
 static void raise_side(struct rig *r, unsigned i)
 {
-	static const unsigned masks[] = {
-		QPA_PKEY | QPA_ACCESS,
-		QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			QPA_MAX_RD,
-	};
-
 	for (unsigned k = 0; k < N; k++) {
 		struct qp_attr a = {
 			.access = ACCESS_REMOTE_WRITE,
@@ -97,7 +89,7 @@ static void raise_side(struct rig *r, unsigned i)
 		for (unsigned step = 0; step < 3; step++) {
 			a.state = (enum qp_state)(QPS_INIT + step);
 			assert_int_equal(v_modify(r->side[i].qp[k], &a,
-						  QPA_STATE | masks[step]),
+						  qp_step_mask(QP_RC, a.state)),
 					 HD_OK);
 		}
 	}
