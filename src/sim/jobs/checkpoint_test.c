@@ -14,40 +14,15 @@
 
 #define MANY 4 /* jobs of a scenario */
 
-struct course {
-	struct fabric *fabric;
-	struct jobs *jobs;
-	struct sim *sim;
-};
-
 static struct course begin(const char *text, uint32_t parts,
 			   const struct world *world)
 {
-	struct diag d = { .status = HD_OK };
-	struct course c = { .fabric = NULL };
+	const struct sim_rules how = { .world = world,
+				       .parts = world ? 0 : parts,
+				       .threads = 1 + parts % 2,
+				       .cut_seed = parts };
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &c.fabric) !=
-		    HD_OK ||
-	    jobs_new(c.fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
-		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = c.fabric->rules;
-
-	rules.world = world;
-	rules.parts = world ? 0 : parts;
-	rules.threads = 1 + parts % 2;
-	rules.cut_seed = parts;
-	jobs_rules(c.fabric, &rules);
-	c.sim = sim_new(&c.fabric->setup, c.fabric->flows, c.fabric->n_flows,
-			&rules);
-	jobs_attach(c.jobs, c.sim);
-	return c;
-}
-
-static void end(struct course *c)
-{
-	sim_free(c->sim);
-	jobs_free(c->jobs);
-	fabric_free(c->fabric);
+	return course_new(text, &how);
 }
 
 /* To 150 us, and all that is shown then. */
@@ -66,7 +41,7 @@ static char *what_came(struct course *c)
 		jobs_tables(c->jobs, alone, sim_metrics(c->sim), true, r));
 	print_tables(r, &out);
 	results_free(r);
-	end(c);
+	course_end(c);
 	return out.text;
 }
 
@@ -80,7 +55,7 @@ static struct course change_over(const char *text, struct course *c,
 	assert_null(sim_not_saved(c->sim));
 	sim_forget_pause(c->sim);
 	sim_save(c->sim, &state);
-	end(c);
+	course_end(c);
 	if (!sim_load(next.sim, state.text, state.len))
 		fail_msg("%s\nis refused", text);
 	sim_save(next.sim, &again);
@@ -150,7 +125,7 @@ static void pass_on(const struct world *world, void *context)
 	sim_run(c.sim, w->until, NULL, NULL);
 	sim_forget_pause(c.sim);
 	sim_save(c.sim, &state);
-	end(&c);
+	course_end(&c);
 	/* All others have saved theirs, and read what was before. */
 	if (world->rank > 0) {
 		assert_int_equal(state.len, 0);
@@ -359,7 +334,7 @@ static void altered_states_do_no_harm(void **state)
 
 		sim_run(c.sim, 3 * HD_US, NULL, NULL);
 		sim_save(c.sim, &bytes);
-		end(&c);
+		course_end(&c);
 		for (unsigned i = 0; i < (run_is_long() ? 2000 : 20); i++) {
 			size_t at = (size_t)rng_below(&rng, bytes.len);
 			/* What jobs remember is near the beginning. */
@@ -369,14 +344,14 @@ static void altered_states_do_no_harm(void **state)
 			*byte = (char)rng_next(&rng);
 			c = begin(scenarios[k], 1 + i % 3, NULL);
 			load_and_save(&c, &bytes);
-			end(&c);
+			course_end(&c);
 			*byte = was;
 		}
 		for (size_t len = 0; len < bytes.len;
 		     len += 1 + bytes.len / 8) {
 			c = begin(scenarios[k], 1 + (uint32_t)(len % 3), NULL);
 			assert_false(sim_load(c.sim, bytes.text, len));
-			end(&c);
+			course_end(&c);
 		}
 		strbuf_fini(&bytes);
 	}

@@ -20,39 +20,14 @@ struct shared {
 	uint32_t seed; /* of where it is cut */
 };
 
-struct course {
-	struct fabric *fabric;
-	struct jobs *jobs;
-	struct sim *sim;
-};
-
 static struct course begin(const char *text, const struct world *world,
 			   uint32_t seed)
 {
-	struct diag d = { .status = HD_OK };
-	struct course c = { .fabric = NULL };
+	const struct sim_rules how = { .world = world,
+				       .threads = world ? 1 + world->n % 2 : 1,
+				       .cut_seed = seed };
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &c.fabric) !=
-		    HD_OK ||
-	    jobs_new(c.fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
-		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = c.fabric->rules;
-
-	rules.world = world;
-	rules.cut_seed = seed;
-	rules.threads = world ? 1 + world->n % 2 : 1;
-	jobs_rules(c.fabric, &rules);
-	c.sim = sim_new(&c.fabric->setup, c.fabric->flows, c.fabric->n_flows,
-			&rules);
-	jobs_attach(c.jobs, c.sim);
-	return c;
-}
-
-static void end(struct course *c)
-{
-	sim_free(c->sim);
-	jobs_free(c->jobs);
-	fabric_free(c->fabric);
+	return course_new(text, &how);
 }
 
 /* Pauses, to look at what came so far, and then goes to its end. */
@@ -95,7 +70,7 @@ static void play(const struct world *world, void *context)
 		assert_string_equal(w->one, mine);
 	}
 	free(mine);
-	end(&c);
+	course_end(&c);
 }
 
 /* A run that comes to its end, or not. */
@@ -106,7 +81,7 @@ static void check(const char *text, bool ends)
 
 	w.one = play_one(&c);
 	assert_int_equal(jobs_done(c.jobs), ends);
-	end(&c);
+	course_end(&c);
 	for (unsigned n = 2; n <= 3; n++) {
 		for (w.seed = 1; w.seed <= (run_is_long() ? 8 : 1); w.seed++)
 			play_ranks(n, play, &w);
@@ -316,7 +291,7 @@ static void suffer(const struct world *world, void *context)
 		placed_mail(&p->alone, &k, p->n_shares - 1 - me, me);
 		strbuf_fini(&bytes);
 	}
-	end(&c);
+	course_end(&c);
 }
 
 static void any_letter_is_read_or_refused(void **state)

@@ -19,6 +19,44 @@
 #include "base/strbuf.h"
 #include "sim/jobs/jobs.h"
 
+/* A run under way. */
+struct course {
+	struct fabric *fabric;
+	struct jobs *jobs;
+	struct sim *sim;
+};
+
+/* How it is computed: parts, threads, cut_seed and world of `how`. */
+static inline struct course course_new(const char *text,
+				       const struct sim_rules *how)
+{
+	struct diag d = { .status = HD_OK };
+	struct course c = { .fabric = NULL };
+
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &c.fabric) !=
+		    HD_OK ||
+	    jobs_new(c.fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
+		fail_msg("%s\n%s", text, d.message);
+	struct sim_rules rules = c.fabric->rules;
+
+	rules.parts = how->parts;
+	rules.threads = how->threads;
+	rules.cut_seed = how->cut_seed;
+	rules.world = how->world;
+	jobs_rules(c.fabric, &rules);
+	c.sim = sim_new(&c.fabric->setup, c.fabric->flows, c.fabric->n_flows,
+			&rules);
+	jobs_attach(c.jobs, c.sim);
+	return c;
+}
+
+static inline void course_end(struct course *c)
+{
+	sim_free(c->sim);
+	jobs_free(c->jobs);
+	fabric_free(c->fabric);
+}
+
 struct outcome {
 	hd_time completion[4];
 	struct results *results;
@@ -29,34 +67,22 @@ struct outcome {
 
 static inline struct outcome run_on(const char *text, uint32_t parts)
 {
-	struct diag d = { .status = HD_OK };
 	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER,
 				   HD_TIME_NEVER };
 	struct outcome out = { .results = results_new("test") };
-	struct fabric *f = NULL;
-	struct jobs *jobs = NULL;
+	struct course c =
+		course_new(text, &(struct sim_rules){ .parts = parts });
 	const char *why_not;
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
-		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = f->rules;
-
-	rules.parts = parts;
-	jobs_rules(f, &rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-
-	jobs_attach(jobs, s);
-	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	for (uint32_t i = 0; i < jobs_count(jobs) && i < 4; i++)
-		out.completion[i] = jobs_completion(jobs, i);
-	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, out.results);
-	out.checksum = sim_metrics(s)->checksum;
-	out.hops = sim_metrics(s)->hops;
-	out.parts = sim_is_cut(s, &why_not);
-	sim_free(s);
-	jobs_free(jobs);
-	fabric_free(f);
+	sim_run(c.sim, HD_TIME_NEVER, NULL, NULL);
+	for (uint32_t i = 0; i < jobs_count(c.jobs) && i < 4; i++)
+		out.completion[i] = jobs_completion(c.jobs, i);
+	out.well = jobs_tables(c.jobs, alone, sim_metrics(c.sim), true,
+			       out.results);
+	out.checksum = sim_metrics(c.sim)->checksum;
+	out.hops = sim_metrics(c.sim)->hops;
+	out.parts = sim_is_cut(c.sim, &why_not);
+	course_end(&c);
 	return out;
 }
 
