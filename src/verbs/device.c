@@ -74,12 +74,6 @@ static void list_append(struct v_device *dev, struct v_qp *qp)
 	qp->is_queued = true;
 }
 
-static void wake(struct v_device *dev, hd_time when)
-{
-	if (when < dev->timer)
-		dev->timer = when;
-}
-
 /* Does its rate let it send? If not, its timer brings it back. */
 static bool may_send(struct v_device *dev, struct v_qp *qp)
 {
@@ -88,7 +82,7 @@ static bool may_send(struct v_device *dev, struct v_qp *qp)
 	qp->is_held = next > dev->lab->now;
 	if (qp->is_held) {
 		pace_wait(qp);
-		wake(dev, next);
+		device_wake(dev, next);
 	}
 	return !qp->is_held;
 }
@@ -99,32 +93,11 @@ static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
 	       dev->staged[vl] + bytes <= dev->lab->profile->staging;
 }
 
-/* All of its rate are looked at when that lets them, not before `earliest`. */
-static void wake_paced(struct v_device *dev, const struct v_pace *p,
-		       hd_time earliest)
-{
-	hd_time when = later(pace_free(dev->lab, p), earliest);
-
-	wake(dev, when);
-	for (struct v_device *d = dev->beside; d && d != dev; d = d->beside) {
-		wake(d, when);
-		wake(d, p->state.due);
-		lab_timer(d->lab, d);
-	}
-}
-
-static void wake_sharers(struct v_device *dev, const struct v_pace *p,
-			 hd_time earliest)
-{
-	if (dev->paces && p)
-		wake_paced(dev, p, earliest);
-}
-
 void device_rest(struct v_device *dev, struct v_qp *qp)
 {
 	qp->is_held = false;
 	if (pace_rest(qp))
-		wake_paced(dev, qp_pace(qp), dev->lab->now);
+		pace_wake(dev, qp_pace(qp), dev->lab->now);
 }
 
 void device_activate(struct v_device *dev, struct v_qp *qp)
@@ -221,9 +194,9 @@ static void watch_timer(struct v_device *dev, struct v_qp *qp)
 {
 	hd_time due = qp_due(qp->qp), paced = pace_due(qp);
 
-	wake(dev, paced < due ? paced : due);
+	device_wake(dev, paced < due ? paced : due);
 	if (qp->is_held)
-		wake(dev, pace_next(qp));
+		device_wake(dev, pace_next(qp));
 }
 
 /* Is this the first packet of a work request of ours? */
@@ -313,7 +286,7 @@ static void tell_dropped(struct v_device *dev, struct slot *s)
 
 	unstage(dev, s);
 	if (p)
-		wake_paced(dev, p, dev->lab->now);
+		pace_wake(dev, p, dev->lab->now);
 }
 
 static void tell_all_sent(struct v_device *dev)
@@ -510,7 +483,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 
 	qp_receive(qp->qp, p, lab->now);
 	pace_heard(qp, p);
-	wake_sharers(dev, qp_pace(qp), lab->now);
+	pace_wake_sharers(dev, qp_pace(qp), lab->now);
 	device_visible(dev);
 	if (lab->guests && taken != qp_taken(qp->qp))
 		guests_arrived(qp, slot_at(lab, slot));
@@ -689,7 +662,7 @@ void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 
 	if (p && qp)
 		device_activate(dev, qp);
-	wake_sharers(dev, p, dev->lab->now + 1);
+	pace_wake_sharers(dev, p, dev->lab->now + 1);
 	bool gives = dev->active_vls != 0;
 
 	/* What links may start in this instant is settled already. */

@@ -407,6 +407,13 @@ static inline bool is_own(const struct v_device *dev, lid_t lid)
 	return lid >= dev->lid && (lid - dev->lid) >> dev->lmc == 0;
 }
 
+/* Its timer is at `when` at the latest. */
+static inline void device_wake(struct v_device *dev, hd_time when)
+{
+	if (when < dev->timer)
+		dev->timer = when;
+}
+
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		 uint32_t node);
 void device_fini(struct v_device *dev);
@@ -456,6 +463,11 @@ void pace_line_up(struct v_qp *qp);
 bool pace_rest(struct v_qp *qp);
 /* The same of any packet with this rate. */
 hd_time pace_free(const struct lab *lab, const struct v_pace *p);
+/* All of a rate are looked at when that lets them, not before `earliest`. */
+void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest);
+/* The same, if others than one queue pair have it; p may be NULL. */
+void pace_wake_sharers(struct v_device *dev, const struct v_pace *p,
+		       hd_time earliest);
 void pace_launched(struct v_qp *qp, struct slot *s);
 /*
  * A packet has started on the link, or its port has dropped it; of `qp`, or

@@ -183,6 +183,25 @@ static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp,
 	return qp ? &qp->pace : NULL;
 }
 
+void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)
+{
+	hd_time when = later(pace_free(dev->lab, p), earliest);
+
+	device_wake(dev, when);
+	for (struct v_device *d = dev->beside; d && d != dev; d = d->beside) {
+		device_wake(d, when);
+		device_wake(d, p->state.due);
+		lab_timer(d->lab, d);
+	}
+}
+
+void pace_wake_sharers(struct v_device *dev, const struct v_pace *p,
+		       hd_time earliest)
+{
+	if (dev->paces && p)
+		pace_wake(dev, p, earliest);
+}
+
 void pace_launched(struct v_qp *qp, struct slot *s)
 {
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
