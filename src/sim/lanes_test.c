@@ -65,6 +65,31 @@ static hd_time born(uint32_t i)
 	return (hd_time)i * EVERY;
 }
 
+static void change_at(struct bed *b, hd_time at)
+{
+	b->change =
+		(struct sim_path_change){ at, &b->then.subnet, .lanes = true };
+	b->first.setup.paths = &b->change;
+	b->first.setup.n_paths = 1;
+}
+
+static struct sim_flow flow_of(const struct bed *b, uint16_t key,
+			       hd_time interval)
+{
+	return (struct sim_flow){
+		.kind = SIM_CBR,
+		.source = b->first.end_nodes[0],
+		.to = { .choice = SIM_TO_FIXED,
+			.list = &b->first.ends[1],
+			.n = 1,
+			.self = SIM_NONE },
+		.pkey = key,
+		.bytes = BYTES,
+		.packets = 1,
+		.interval = { interval, 1 },
+	};
+}
+
 /* Host 0 sends to host 1, one after the other; `at`: the change. */
 static void bed_run(struct bed *b, hd_time at, uint16_t key)
 {
@@ -81,10 +106,7 @@ static void bed_run(struct bed *b, hd_time at, uint16_t key)
 			.bytes = BYTES,
 			.sl = 3,
 		};
-	b->change =
-		(struct sim_path_change){ at, &b->then.subnet, .lanes = true };
-	f->setup.paths = &b->change;
-	f->setup.n_paths = 1;
+	change_at(b, at);
 	sim_record_fini(&b->record);
 	sim_replay(&f->setup, list, N, HD_US, &b->record);
 	assert_int_equal(b->record.n_events, N);
@@ -245,21 +267,8 @@ static void sources_send_with_the_key_that_they_have(void **state)
 	bed_init(&b, 1, 1);
 	set_keys(&b.first.subnet, host_port(&b, 0), KEY, false, false);
 	set_keys(&b.then.subnet, host_port(&b, 0), KEY & 0x7fff, false, false);
-	b.change = (struct sim_path_change){ at, &b.then.subnet, true };
-	b.first.setup.paths = &b.change;
-	b.first.setup.n_paths = 1;
-	const struct sim_flow flow = {
-		.kind = SIM_CBR,
-		.source = b.first.end_nodes[0],
-		.to = { .choice = SIM_TO_FIXED,
-			.list = &b.first.ends[1],
-			.n = 1,
-			.self = SIM_NONE },
-		.pkey = KEY,
-		.bytes = BYTES,
-		.packets = 1,
-		.interval = { EVERY, 1 },
-	};
+	change_at(&b, at);
+	const struct sim_flow flow = flow_of(&b, KEY, EVERY);
 	const struct sim_observer observer = { .context = keys,
 					       .granted = note_key };
 	struct sim_rules rules;
@@ -291,24 +300,11 @@ static void lanes_overtake_each_other(void **state)
 	set_weights(&b);
 	set_lane(&b.first.subnet, 0);
 	set_lane(&b.then.subnet, 1);
-	b.change = (struct sim_path_change){ 10 * BYTES, &b.then.subnet,
-					     .lanes = true };
-	b.first.setup.paths = &b.change;
-	b.first.setup.n_paths = 1;
-	const struct sim_flow flow = {
-		.kind = SIM_CBR,
-		.source = b.first.end_nodes[0],
-		.to = { .choice = SIM_TO_FIXED,
-			.list = &b.first.ends[1],
-			.n = 1,
-			.self = SIM_NONE },
-		.sl = 3,
-		.pkey = 0xffff,
-		.bytes = BYTES,
-		.packets = 1,
-		.interval = { BYTES / 2, 1 },
-		.count = 4 * N,
-	};
+	change_at(&b, 10 * BYTES);
+	struct sim_flow flow = flow_of(&b, 0xffff, BYTES / 2);
+
+	flow.sl = 3;
+	flow.count = 4 * N;
 
 	sim_rules_init(&rules);
 	rules.check_order = true;
