@@ -53,6 +53,23 @@ wait_for() {
 	done
 }
 
+# control_of_sl_0 CCT: congestion control of SL 0 by this table, for OpenSM.
+control_of_sl_0() {
+	cat <<END
+congestion_control TRUE
+cc_key 0x0
+cc_sw_cong_setting_control_map 0x1F
+cc_sw_cong_setting_threshold 0x0F
+cc_sw_cong_setting_packet_size 8
+cc_sw_cong_setting_marking_rate 0
+cc_ca_cong_setting_port_control 0x0001
+cc_ca_cong_setting_control_map 0x0001
+cc_ca_cong_setting_ccti_timer 0 150
+cc_ca_cong_setting_ccti_increase 0 1
+cc_cct $1
+END
+}
+
 # lid_of NODE: that of a switch's port 0 or an adapter's first port.
 lid_of() {
 	"$HEDDLE" live show --csv |

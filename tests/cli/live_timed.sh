@@ -154,19 +154,7 @@ wait "$manager" || true
 # says, by three packets' time after each at most, while SL 1 asks for all of
 # the cable: a quarter for the one, and the other gets what is left, where each
 # would have half of it without
-cat >conf <<'CONF'
-congestion_control TRUE
-cc_key 0x0
-cc_sw_cong_setting_control_map 0x1F
-cc_sw_cong_setting_threshold 0x0F
-cc_sw_cong_setting_packet_size 8
-cc_sw_cong_setting_marking_rate 0
-cc_ca_cong_setting_port_control 0x0001
-cc_ca_cong_setting_control_map 0x0001
-cc_ca_cong_setting_ccti_timer 0 150
-cc_ca_cong_setting_ccti_increase 0 1
-cc_cct 0:0,0:1,0:2,0:3
-CONF
+control_of_sl_0 0:0,0:1,0:2,0:3 >conf
 echo 'fabric: {topology: {kind: star, hosts: 5}}' >star.yaml
 for control in on off; do
 	"$HEDDLE" live up star.yaml --pace-data timed -q

@@ -169,23 +169,10 @@ traffic:
 run: {warmup: 200us, measure: 200us}
 END
 sed 's/kind: saturating,/& transport: rc,/' control.yaml >pairs.yaml
-cat >controlled <<'END'
-force_log_flush TRUE
-congestion_control TRUE
-cc_key 0x0
-cc_sw_cong_setting_control_map 0x1F
-cc_sw_cong_setting_threshold 0x0F
-cc_sw_cong_setting_packet_size 8
-cc_sw_cong_setting_marking_rate 0
-cc_ca_cong_setting_port_control 0x0001
-cc_ca_cong_setting_control_map 0x0001
-cc_ca_cong_setting_ccti_timer 0 150
-cc_ca_cong_setting_ccti_increase 0 1
-END
 "$HEDDLE" live up control.yaml -q
 # After each packet a delay of up to 3 or 7 packets, on a link of 200 Gb/s.
 for delays in 0:0,0:1,0:2,0:3=50 0:0,0:1,0:3,0:7=25; do
-	{ cat controlled; echo "cc_cct ${delays%=*}"; } >table
+	control_of_sl_0 "${delays%=*}" >table
 	on h0 opensm -o -F table -f "$PWD/table.log" >opensm.out 2>&1 ||
 		fail "OpenSM on a star"
 	run control.yaml
@@ -269,8 +256,7 @@ END
 # settings LANE MEMBERS CCT: for OpenSM
 settings() {
 	{
-		cat controlled
-		echo "cc_cct $3"
+		control_of_sl_0 "$3"
 		echo 'qos TRUE'
 		echo 'qos_high_limit 0'
 		echo 'qos_vlarb_high 0:0'
