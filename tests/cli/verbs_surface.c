@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs_pair.h"
+
 enum { SIZE = 4096, QKEY = 0x1234, IMM = 0x1020304, MLID = 0xC000, GRH = 40 };
 
 static struct {
@@ -38,45 +40,18 @@ static void demand(bool holds, const char *what)
 
 static void move(struct ibv_qp *qp, const struct ibv_qp *peer)
 {
-	bool ud = qp->qp_type == IBV_QPT_UD;
-	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
-				 .port_num = 1,
-				 .qkey = QKEY,
-				 .qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
-						    IBV_ACCESS_REMOTE_READ |
-						    IBV_ACCESS_REMOTE_ATOMIC };
+	const struct pair_rules rules = {
+		.lid = rig.lid,
+		.qkey = QKEY,
+		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			  IBV_ACCESS_REMOTE_ATOMIC,
+		.timeout = 14,
+		.retries = 7,
+		.rnr_retries = 7,
+	};
+	const char *failed = pair_raise(qp, peer, &rules);
 
-	demand(ibv_modify_qp(
-		       qp, &a,
-		       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			       (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)) == 0,
-	       "INIT");
-	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
-				  .path_mtu = IBV_MTU_1024,
-				  .dest_qp_num = peer->qp_num,
-				  .max_dest_rd_atomic = 1,
-				  .min_rnr_timer = 1,
-				  .ah_attr = { .dlid = rig.lid,
-					       .port_num = 1 } };
-	demand(ibv_modify_qp(qp, &a,
-			     ud ? IBV_QP_STATE
-				: IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-					     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					     IBV_QP_MAX_DEST_RD_ATOMIC |
-					     IBV_QP_MIN_RNR_TIMER) == 0,
-	       "RTR");
-	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
-				  .timeout = 14,
-				  .retry_cnt = 7,
-				  .rnr_retry = 7,
-				  .max_rd_atomic = 1 };
-	demand(ibv_modify_qp(qp, &a,
-			     ud ? IBV_QP_STATE | IBV_QP_SQ_PSN
-				: IBV_QP_STATE | IBV_QP_TIMEOUT |
-					     IBV_QP_RETRY_CNT |
-					     IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-					     IBV_QP_MAX_QP_RD_ATOMIC) == 0,
-	       "RTS");
+	demand(!failed, failed);
 }
 
 static struct ibv_qp *make(enum ibv_qp_type type, struct ibv_cq *cq,
