@@ -43,7 +43,7 @@ static hd_time star_time(uint32_t p, const char *step)
 
 /* c(s): two cables of 5 ns, a switch with 80 + 20 ns, packets of 4096 bytes
  * and 26 more, one after the other at 25 bytes a ns (40 ps a byte). */
-static hd_time c(uint64_t bytes, uint64_t overhead)
+static hd_time crossing(uint64_t bytes, uint64_t overhead)
 {
 	uint64_t packets = bytes ? (bytes + 4095) / 4096 : 1;
 
@@ -52,7 +52,7 @@ static hd_time c(uint64_t bytes, uint64_t overhead)
 
 static hd_time message(uint64_t bytes)
 {
-	return c(bytes, 26);
+	return crossing(bytes, 26);
 }
 
 static void worked_values_come_out(void **state)
@@ -131,7 +131,7 @@ static void collectives_take_what_closed_forms_say(void **state)
 		assert_int_equal(
 			of_step(p, "broadcast: %llu, algorithm: multicast",
 				9000),
-			c(9000, 66));
+			crossing(9000, 66));
 	}
 }
 
