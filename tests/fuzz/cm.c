@@ -10,7 +10,7 @@
 #include "cm/id.h"
 #include "topo/generate.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "input.h"
 
 enum { HOSTS = 2, CHANNELS = 4, MOST_COMMAND = 360 };
 
@@ -22,32 +22,8 @@ struct bench {
 	unsigned announced[CHANNELS];
 	uint32_t ids[8]; /* the last that were made */
 	unsigned n_ids;
-	const uint8_t *data;
-	size_t size;
+	struct input in;
 };
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static uint8_t take(struct bench *b)
-{
-	if (b->size == 0)
-		return 0;
-	b->size--;
-	return *b->data++;
-}
-
-static void take_bytes(struct bench *b, uint8_t *out, size_t most)
-{
-	size_t n = b->size < most ? b->size : most;
-
-	memcpy(out, b->data, n);
-	b->data += n;
-	b->size -= n;
-}
 
 static void arrived(void *context, port_id port, const struct mad_address *from,
 		    const uint8_t *mad, size_t size)
@@ -91,7 +67,7 @@ static size_t place_of_id(uint32_t command)
 
 static void say_address(struct bench *b, uint8_t *at)
 {
-	uint8_t how = take(b);
+	uint8_t how = take(&b->in);
 	const struct sockaddr_in a = {
 		.sin_family = AF_INET,
 		.sin_port = (in_port_t)(how & 0xF0),
@@ -105,14 +81,14 @@ static void say_address(struct bench *b, uint8_t *at)
 /* A command: some of it as it should be, the rest as the input has it. */
 static void command(struct bench *b)
 {
-	uint8_t how = take(b), channel = take(b) % CHANNELS;
+	uint8_t how = take(&b->in), channel = take(&b->in) % CHANNELS;
 	struct rdma_ucm_cmd_hdr h = { .cmd = how % 26, .out = 512 };
 	_Alignas(8) uint8_t bytes[sizeof(h) + MOST_COMMAND] = { 0 };
 	uint8_t *in = bytes + sizeof(h);
 	struct cm_answer a = { .bytes = STRBUF_INIT };
-	size_t n = take(b) + (how & 0x80 ? 104U : 0U);
+	size_t n = take(&b->in) + (how & 0x80 ? 104U : 0U);
 
-	take_bytes(b, in, n < MOST_COMMAND ? n / 4 : 0);
+	take_bytes(&b->in, in, n < MOST_COMMAND ? n / 4 : 0);
 	if (h.cmd == RDMA_USER_CM_CMD_CREATE_ID) {
 		struct rdma_ucm_create_id c = { .uid = channel + 1U,
 						.ps = how & 0x20
@@ -121,7 +97,7 @@ static void command(struct bench *b)
 
 		memcpy(in, &c, sizeof(c));
 	} else if (!(how & 0x40)) {
-		memcpy(in + place_of_id(h.cmd), &b->ids[take(b) % 8], 4);
+		memcpy(in + place_of_id(h.cmd), &b->ids[take(&b->in) % 8], 4);
 	}
 	if (h.cmd == RDMA_USER_CM_CMD_BIND_IP)
 		say_address(b, in + offsetof(struct rdma_ucm_bind_ip, addr));
@@ -161,7 +137,7 @@ static void command(struct bench *b)
 
 static void send_mad(struct bench *b)
 {
-	uint8_t how = take(b);
+	uint8_t how = take(&b->in);
 	uint8_t mad[MAD_SIZE] = { 1, MAD_CM, 2, MAD_SEND };
 	const struct mad_address to = { .lid = how & 1 ? 1 : 2,
 					.pkey = 0xFFFF,
@@ -169,15 +145,15 @@ static void send_mad(struct bench *b)
 					.qkey = MAD_QKEY };
 
 	mad[17] = (uint8_t)(0x10 + (how >> 1) % 10);
-	take_bytes(b, mad + 24, take(b) % 233);
+	take_bytes(&b->in, mad + 24, take(&b->in) % 233);
 	if (how & 0x20)
-		memcpy(mad + 28, &b->ids[take(b) % 8], 4);
+		memcpy(mad + 28, &b->ids[take(&b->in) % 8], 4);
 	if (how & 0x40) {
 		/* An answer to a question for a path. */
 		mad[1] = MAD_SA;
 		mad[3] = MAD_GET_RESP;
 		mad[17] = ATTR_PATH_RECORD;
-		uint32_t id = __builtin_bswap32(b->ids[take(b) % 8]);
+		uint32_t id = __builtin_bswap32(b->ids[take(&b->in) % 8]);
 
 		memcpy(mad + 12, &id, sizeof(id));
 	}
@@ -187,16 +163,16 @@ static void send_mad(struct bench *b)
 
 static void step(struct bench *b)
 {
-	uint8_t what = take(b);
+	uint8_t what = take(&b->in);
 
 	if (what % 8 < 5) {
 		command(b);
 	} else if (what % 8 == 5) {
 		send_mad(b);
 	} else if (what % 8 == 6) {
-		b->now += (hd_time)take(b) << 38;
+		b->now += (hd_time)take(&b->in) << 38;
 	} else {
-		uint32_t channel = take(b) % CHANNELS;
+		uint32_t channel = take(&b->in) % CHANNELS;
 
 		cm_forget(b->cm, channel, b->now);
 		b->announced[channel] = 0;
@@ -211,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct bench b;
 	const struct agents_events events = { arrived, &b };
 
-	b = (struct bench){ .data = data, .size = size };
+	b = (struct bench){ .in = { data, size } };
 	demand(topo_generate_text("back-to-back", 1, 0, &d, &b.topo) == HD_OK);
 	b.agents = agents_new(&b.topo, &options, &events);
 	b.cm = cm_new(b.agents, &(struct cm_events){ ready, &b });
@@ -222,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		agents_port_set(b.agents, p, PORT_SM_LID, 1);
 		agents_port_set(b.agents, p, PORT_STATE, LINK_ACTIVE);
 	}
-	while (b.size > 0)
+	while (b.in.size > 0)
 		step(&b);
 	for (uint32_t c = 0; c < CHANNELS; c++)
 		cm_forget(b.cm, c, b.now);

@@ -19,7 +19,7 @@
 #include "live/daemon.h"
 #include "topo/generate.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "input.h"
 
 enum { PROGRAMS = 8, MOST_MESSAGE = 400 };
 
@@ -33,33 +33,8 @@ struct program {
 struct bench {
 	struct live live;
 	struct program programs[PROGRAMS];
-	const uint8_t *data;
-	size_t size;
+	struct input in;
 };
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static uint8_t take(struct bench *b)
-{
-	if (b->size == 0)
-		return 0;
-	b->size--;
-	return *b->data++;
-}
-
-static size_t take_bytes(struct bench *b, uint8_t *out, size_t most)
-{
-	size_t n = b->size < most ? b->size : most;
-
-	memcpy(out, b->data, n);
-	b->data += n;
-	b->size -= n;
-	return n;
-}
 
 /* The same in every run, however long the machine takes. */
 static hd_time now;
@@ -146,7 +121,7 @@ static void arrive(struct bench *b, struct program *p)
 					     "nobody" };
 	struct live_greeting g = { .magic = LIVE_MAGIC };
 	int ends[2];
-	uint8_t how = take(b), more = take(b);
+	uint8_t how = take(&b->in), more = take(&b->in);
 
 	leave(p);
 	demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ==
@@ -158,7 +133,7 @@ static void arrive(struct bench *b, struct program *p)
 	strcpy(g.host, hosts[(how >> 2) % 5]);
 	p->kind = (enum live_kind)g.kind;
 	if (more & 0x80)
-		take_bytes(b, (uint8_t *)&g, more % sizeof(g));
+		take_bytes(&b->in, (uint8_t *)&g, more % sizeof(g));
 	say(p, &g, more & 0x40 ? more % sizeof(g) : sizeof(g), -1);
 	p->questions = 0; /* a greeting is none */
 	look(b);
@@ -180,7 +155,7 @@ static void ask_for_mads(struct bench *b, struct program *p)
 {
 	static const uint8_t classes[] = { 0x01, 0x81, 0x03, 0x04,
 					   0x21, 0x32, 0x07, 0x00 };
-	uint8_t how = take(b), whose = take(b);
+	uint8_t how = take(&b->in), whose = take(&b->in);
 	struct live_agent a = {
 		.connection = b->programs[whose % PROGRAMS].number,
 		.id = how >> 5,
@@ -195,8 +170,8 @@ static void ask_for_mads(struct bench *b, struct program *p)
 
 static void ask_anything(struct bench *b, struct program *p)
 {
-	uint8_t text[MOST_MESSAGE], question = take(b);
-	size_t n = take_bytes(b, text, take(b));
+	uint8_t text[MOST_MESSAGE], question = take(&b->in);
+	size_t n = take_bytes(&b->in, text, take(&b->in));
 
 	ask(p, question % 6, text, n);
 }
@@ -230,11 +205,11 @@ static void command(struct bench *b, struct program *p)
 		"LocalLinkIntegrityErrors",
 	};
 	char text[MOST_MESSAGE];
-	size_t at = 0, n = take(b) % 6;
+	size_t at = 0, n = take(&b->in) % 6;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *w =
-			words[take(b) % (sizeof(words) / sizeof(words[0]))];
+		const char *w = words[take(&b->in) %
+				      (sizeof(words) / sizeof(words[0]))];
 
 		strcpy(text + at, w);
 		at += strlen(w) + 1;
@@ -252,7 +227,7 @@ static void read_sysfs(struct bench *b, struct program *p)
 		"/sys/class/infiniband/../../etc/passwd",
 		"",
 	};
-	const char *path = paths[take(b) % 6];
+	const char *path = paths[take(&b->in) % 6];
 
 	ask(p, LIVE_SYSFS, path, strlen(path) + 1);
 }
@@ -260,17 +235,17 @@ static void read_sysfs(struct bench *b, struct program *p)
 /* A frame: its header and the first bytes of its MAD. */
 static void send_frame(struct bench *b, struct program *p)
 {
-	uint8_t how = take(b);
+	uint8_t how = take(&b->in);
 	struct umad_header h = {
 		.agent = how % 4,
 		.timeout = how & 8 ? 50 : 0,
 		.retries = how >> 4 & 3,
-		.lid = (uint16_t)(take(b) << 8), /* big-endian */
+		.lid = (uint16_t)(take(&b->in) << 8), /* big-endian */
 	};
 	uint8_t frame[UMAD_HEADER + MOST_MESSAGE] = { 0 };
 
 	memcpy(frame, &h, sizeof(h));
-	size_t n = take_bytes(b, frame + sizeof(h), take(b));
+	size_t n = take_bytes(&b->in, frame + sizeof(h), take(&b->in));
 
 	if (how & 0x80)
 		n = 256; /* zeros behind what was given */
@@ -288,13 +263,13 @@ static void send_anything(struct bench *b, struct program *p)
 {
 	uint8_t bytes[MOST_MESSAGE];
 
-	say(p, bytes, take_bytes(b, bytes, take(b)), -1);
+	say(p, bytes, take_bytes(&b->in, bytes, take(&b->in)), -1);
 }
 
 /* Requests come back or are said again; notices are said again. */
 static void let_time_pass(struct bench *b)
 {
-	now += (hd_time)take(b) << 42; /* of some 4 s each */
+	now += (hd_time)take(&b->in) << 42; /* of some 4 s each */
 }
 
 static void step(struct bench *b)
@@ -303,7 +278,7 @@ static void step(struct bench *b)
 		ask_for_mads, ask_anything,  command,    read_sysfs,
 		send_frame,   send_anything, send_frame,
 	};
-	uint8_t what = take(b);
+	uint8_t what = take(&b->in);
 	struct program *p = &b->programs[what >> 5];
 
 	if (what % 32 < 4)
@@ -369,11 +344,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int before = open_files();
 
 	now = 0;
-	b = (struct bench){ .data = data, .size = size };
+	b = (struct bench){ .in = { data, size } };
 	demand(daemon_init(&b.live, t, dir, &options));
 	for (unsigned i = 0; i < PROGRAMS; i++)
 		b.programs[i].fd = -1;
-	while (b.size > 0)
+	while (b.in.size > 0)
 		step(&b);
 	for (unsigned i = 0; i < PROGRAMS; i++)
 		leave(&b.programs[i]);
