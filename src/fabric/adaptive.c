@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fabric/parts.h"
+#include "subnet/adaptive.h"
 
 static enum hd_status refuse_sls(const struct scenario *s, struct diag *d)
 {
@@ -95,6 +96,7 @@ enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
 		.per = (enum sim_ar_unit)a->per,
 		.threshold = (uint32_t)a->threshold,
 		.hysteresis = (uint32_t)a->hysteresis,
+		.around = b->subnet.adaptive->detours ? (uint32_t)a->around : 0,
 		.gap = a->gap,
 		.heal = a->heal,
 		.notify = a->notify,

@@ -148,6 +148,8 @@ enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
 {
 	*out = (struct route_options){
 		.max_vls = (unsigned)b->scenario->fabric.routing.layers,
+		.around = b->scenario->fabric.routing.adaptive.around !=
+			  SCN_AROUND_NEVER,
 	};
 	enum hd_status status =
 		fabric_adaptive_sls(b->scenario, d, &out->adaptive);

@@ -202,14 +202,15 @@ struct sim_control {
 enum sim_ar_choice { SIM_AR_LOAD, SIM_AR_RANDOM, SIM_AR_TURNS };
 enum sim_ar_unit { SIM_AR_PACKET, SIM_AR_FLOW, SIM_AR_FLOWLET };
 
-/* Adaptive routing (docs/model.md, D1 to D5); the subnet has the groups. */
+/* Adaptive routing (docs/model.md, D1 to D7); the subnet has the groups. */
 struct sim_adaptive {
 	enum sim_ar_choice choice;
 	enum sim_ar_unit per;
 	uint32_t threshold, hysteresis; /* blocks */
-	hd_time gap;    /* that ends a flowlet, if it is longer */
-	hd_time heal;   /* after which a port knows that its link is down */
-	hd_time notify; /* after which neighbours know of it; 0: never */
+	uint32_t around; /* blocks; where the subnet has ways around */
+	hd_time gap;     /* that ends a flowlet, if it is longer */
+	hd_time heal;    /* after which a port knows that its link is down */
+	hd_time notify;  /* after which neighbours know of it; 0: never */
 };
 
 struct sim_setup {

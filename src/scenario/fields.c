@@ -207,6 +207,12 @@ const struct schema_row scenario_fields[] = {
 	  .help = "after which the switches next to one that has no way left "
 		  "to a destination take other ports for it; never: they are "
 		  "not told" },
+	{ "fabric.routing.adaptive.around", SCHEMA_UINT,
+	  ROUTING(adaptive.around), .initial = "never", .word = "never",
+	  .word_value = SCN_AROUND_NEVER, .high = "1000000",
+	  .help = "blocks that the least of a dragonfly's minimal ways may have "
+		  "waiting beyond the least of those by a third group, before "
+		  "one of these is taken; never: there are none" },
 	{ "fabric.routing.adaptive.sls", SCHEMA_TEXT, ROUTING(adaptive.sls),
 	  .initial = "all", .joins = true,
 	  .help = "SLs that are routed so: 'all', or a list as 0,2-5" },

@@ -77,12 +77,14 @@ struct scn_switch {
 #define SCN_LIDS_AUTO (LIDS_KEEP + 1)
 
 /* Whether switches choose among ports, and how; as fabric/setup.h has it. */
-#define SCN_AR_OFF 0 /* else 1 + enum sim_ar_choice */
+#define SCN_AR_OFF       0 /* else 1 + enum sim_ar_choice */
+#define SCN_AROUND_NEVER UINT64_MAX
 struct scn_adaptive {
 	unsigned choice;
 	unsigned per; /* enum sim_ar_unit */
 	hd_time gap, heal, notify;
 	uint64_t threshold, hysteresis; /* blocks */
+	uint64_t around;                /* blocks, or SCN_AROUND_NEVER */
 	char *sls;
 };
 

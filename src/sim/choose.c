@@ -90,10 +90,15 @@ void choices_fini(struct sim *s)
 	free(c);
 }
 
+static void choice_port_restart(struct choice_port *p)
+{
+	p->taken = p->away = p->around = 0;
+}
+
 void choices_restart(struct sim *s)
 {
 	for (uint32_t i = 0; s->choices && i < s->setup->n_ports; i++)
-		s->choices->ports[i].taken = s->choices->ports[i].away = 0;
+		choice_port_restart(&s->choices->ports[i]);
 }
 
 /* ---- sets of ports ------------------------------------------------------ */
@@ -117,11 +122,17 @@ static unsigned home_among(const struct port_set *set, unsigned port)
 
 /* ---- D1: among which ---------------------------------------------------- */
 
+/* Ports of one group. */
 struct candidates {
 	struct port_set set;
-	switch_id target;
 	uint16_t group; /* its number at the switch */
 	unsigned n;
+};
+
+/* All that a packet may take; around: empty but in D7. */
+struct options {
+	switch_id target;
+	struct candidates minimal, around;
 };
 
 static void keep_usable(const struct sim *s, const struct node *n,
@@ -129,18 +140,31 @@ static void keep_usable(const struct sim *s, const struct node *n,
 {
 	unsigned out = 0;
 
-	c->n = 0;
-	while (port_set_next(&c->set, &out)) {
-		if (switch_permits(s, n, p, out))
-			c->n++;
-		else
-			c->set.bits[out / 64] &= ~(UINT64_C(1) << out % 64);
+	*c = (struct candidates){ .group = c->group };
+	if (c->group == ADAPTIVE_NO_GROUP)
+		return;
+	const struct port_set *group =
+		&s->choices->groups->groups[n->switch_id][c->group];
+
+	while (port_set_next(group, &out)) {
+		if (!switch_permits(s, n, p, out))
+			continue;
+		c->set.bits[out / 64] |= UINT64_C(1) << out % 64;
+		c->n++;
 	}
 }
 
+static port_id input_of(const struct sim *s, const struct node *n,
+			const struct packet *p)
+{
+	if (is_made_here(p))
+		return TOPO_NONE;
+	return s->setup->ports[n->first_port + p->in].origin;
+}
+
 /* False if there are none. */
-static bool find_candidates(const struct sim *s, const struct node *n,
-			    const struct packet *p, struct candidates *c)
+static bool find_options(const struct sim *s, const struct node *n,
+			 const struct packet *p, struct options *o)
 {
 	const struct choices *x = s->choices;
 
@@ -148,41 +172,49 @@ static bool find_candidates(const struct sim *s, const struct node *n,
 	    p->dlid >= LID_FIRST_MCAST || !(x->groups->sls >> p->sl & 1) ||
 	    p->dlid > s->setup->subnet->top_lid[n->subnet])
 		return false;
-	switch_id target = x->target[n->subnet][p->dlid];
+	o->target = x->target[n->subnet][p->dlid];
+	if (o->target == TOPO_NONE)
+		return false;
+	struct adaptive_ways w = adaptive_ways(x->groups, n->switch_id,
+					       o->target, input_of(s, n, p));
 
-	if (target == TOPO_NONE)
-		return false;
-	c->target = target;
-	c->group =
-		x->groups->number[(size_t)n->switch_id * x->groups->n + target];
-	if (c->group == ADAPTIVE_NO_GROUP)
-		return false;
-	c->set = x->groups->groups[n->switch_id][c->group];
-	keep_usable(s, n, p, c);
-	return c->n > 0;
+	o->minimal.group = w.minimal;
+	o->around.group = w.around;
+	keep_usable(s, n, p, &o->minimal);
+	keep_usable(s, n, p, &o->around);
+	return o->minimal.n + o->around.n > 0;
+}
+
+static struct port_set all_of(const struct options *o)
+{
+	struct port_set all = o->minimal.set;
+
+	for (unsigned i = 0; i < 4; i++)
+		all.bits[i] |= o->around.set.bits[i];
+	return all;
 }
 
 bool choice_is_left(struct sim *s, const struct node *n, struct packet *p)
 {
-	struct candidates c;
+	struct options o;
 
-	if (!s->choices || !find_candidates(s, n, p, &c))
+	if (!s->choices || !find_options(s, n, p, &o))
 		return false;
 	/* Until it is known: where it would go without a choice. */
+	struct port_set all = all_of(&o);
 	unsigned home = switch_output(s, n, p);
 
-	home = home_among(&c.set, home == LFT_NO_PORT ? 0 : home);
+	home = home_among(&all, home == LFT_NO_PORT ? 0 : home);
 	p->out = n->first_port + home;
 	p->out_vl = switch_lane(s, n, p, home);
 	return true;
 }
 
-/* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
-static void avoid_dead(const struct sim *s, const struct node *n,
-		       struct candidates *c)
+static struct candidates alive_of(const struct sim *s, const struct node *n,
+				  switch_id target, const struct candidates *c)
 {
 	const struct notices *told = s->choices->notices;
-	struct candidates alive = { .target = c->target, .group = c->group };
+	struct candidates alive = { .group = c->group };
 	unsigned out = 0;
 
 	while (port_set_next(&c->set, &out)) {
@@ -191,13 +223,26 @@ static void avoid_dead(const struct sim *s, const struct node *n,
 		if (down != NEVER && s->now - down >= s->choices->rules->heal)
 			continue;
 		if (told &&
-		    notice_holds(told, n->switch_id, c->target, out, s->now))
+		    notice_holds(told, n->switch_id, target, out, s->now))
 			continue;
 		alive.set.bits[out / 64] |= UINT64_C(1) << out % 64;
 		alive.n++;
 	}
-	if (alive.n > 0)
-		*c = alive;
+	return alive;
+}
+
+/* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
+static void avoid_dead(const struct sim *s, const struct node *n,
+		       struct options *o)
+{
+	struct options alive = {
+		.target = o->target,
+		.minimal = alive_of(s, n, o->target, &o->minimal),
+		.around = alive_of(s, n, o->target, &o->around),
+	};
+
+	if (alive.minimal.n + alive.around.n > 0)
+		*o = alive;
 }
 
 /* ---- D4: the choice ----------------------------------------------------- */
@@ -271,6 +316,32 @@ static unsigned choose(struct sim *s, const struct node *n,
 	return out;
 }
 
+/* ---- D7: minimal ways, or those around ---------------------------------- */
+
+static uint64_t least_load(const struct sim *s, const struct node *n,
+			   const struct candidates *c)
+{
+	return s->choices->ports[n->first_port + least_loaded(s, n, c)].load;
+}
+
+static bool goes_around(const struct sim *s, const struct node *n,
+			const struct options *o)
+{
+	if (o->minimal.n == 0 || o->around.n == 0)
+		return o->minimal.n == 0;
+	return least_load(s, n, &o->minimal) >
+	       least_load(s, n, &o->around) + s->choices->rules->around;
+}
+
+static unsigned choose_way(struct sim *s, const struct node *n,
+			   const struct options *o, unsigned first)
+{
+	const struct candidates *c =
+		goes_around(s, n, o) ? &o->around : &o->minimal;
+
+	return choose(s, n, c, home_among(&c->set, first));
+}
+
 /* ---- D5: flows that keep to a way --------------------------------------- */
 
 /* What a switch sees of where a packet comes from, and goes to. */
@@ -298,48 +369,62 @@ static struct kept_way *kept_way_of(struct kept_ways *k, uint64_t flow)
 }
 
 static bool still_keeps(const struct sim *s, const struct kept_way *way,
-			const struct candidates *c)
+			const struct options *o)
 {
 	const struct sim_adaptive *rules = s->choices->rules;
+	struct port_set all = all_of(o);
 
-	if (!(c->set.bits[way->port / 64] >> way->port % 64 & 1))
+	if (!(all.bits[way->port / 64] >> way->port % 64 & 1))
 		return false; /* port 0, at first, is in no group */
 	return rules->per == SIM_AR_FLOW || s->now - way->last <= rules->gap;
 }
 
 static unsigned choose_for_flow(struct sim *s, const struct node *n,
-				const struct packet *p,
-				const struct candidates *c, unsigned home)
+				const struct packet *p, const struct options *o,
+				unsigned first)
 {
 	struct kept_way *way =
 		kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
 
-	if (!still_keeps(s, way, c))
-		way->port = choose(s, n, c, home);
+	if (!still_keeps(s, way, o))
+		way->port = choose_way(s, n, o, first);
 	way->last = s->now;
 	return way->port;
 }
 
 /* ---- D2: a copy is routed ------------------------------------------------ */
 
+/* A packet crosses to a third group once: there it counts. */
+static bool crosses_around(const struct sim *s, const struct options *o,
+			   unsigned out, uint32_t port)
+{
+	const struct detours *d = s->choices->groups->detours;
+
+	return o->around.set.bits[out / 64] >> out % 64 & 1 &&
+	       d->way_in[s->setup->ports[s->links[port].peer].origin] ==
+		       FROM_BEYOND;
+}
+
 void choice_make(struct sim *s, struct packet *p)
 {
 	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
-	struct candidates c;
+	struct options o;
 
-	if (find_candidates(s, n, p, &c)) {
+	if (find_options(s, n, p, &o)) {
 		unsigned first = p->out - n->first_port;
 
-		avoid_dead(s, n, &c);
-		unsigned home = home_among(&c.set, first);
+		avoid_dead(s, n, &o);
 		unsigned out = s->choices->kept
-				       ? choose_for_flow(s, n, p, &c, home)
-				       : choose(s, n, &c, home);
+				       ? choose_for_flow(s, n, p, &o, first)
+				       : choose_way(s, n, &o, first);
 
 		p->out = n->first_port + out;
 		p->out_vl = switch_lane(s, n, p, out);
-		s->choices->ports[p->out].taken += c.n > 1;
-		s->choices->ports[p->out].away += out != first;
+		struct choice_port *at = &s->choices->ports[p->out];
+
+		at->taken += o.minimal.n + o.around.n > 1;
+		at->away += out != first;
+		at->around += crosses_around(s, &o, out, p->out);
 	}
 	s->choices->ports[p->out].load += blocks_of(p->bytes);
 	copy_place(s, p);
@@ -354,13 +439,14 @@ void sim_choices(const struct sim *s, struct sim_choice_counts *out)
 	for (uint32_t i = 0; s->choices && i < s->setup->n_ports; i++) {
 		out->taken += s->choices->ports[i].taken;
 		out->away += s->choices->ports[i].away;
+		out->around += s->choices->ports[i].around;
 	}
 }
 
 static const struct pack_member port_members[] = {
 	PACK(choice_port, down), PACK(choice_port, taken),
-	PACK(choice_port, away), PACK(choice_port, load),
-	PACK(choice_port, busy),
+	PACK(choice_port, away), PACK(choice_port, around),
+	PACK(choice_port, load), PACK(choice_port, busy),
 };
 
 static const struct pack_member way_members[] = {
@@ -409,6 +495,7 @@ void choices_pack(struct pack *k, struct sim *part)
 			continue;
 		pack_u64(k, &part->choices->ports[i].taken);
 		pack_u64(k, &part->choices->ports[i].away);
+		pack_u64(k, &part->choices->ports[i].around);
 	}
 }
 

@@ -3,7 +3,7 @@
 #define HD_SIM_CHOOSE_H
 
 /*
- * Switches that choose among ports (docs/model.md, D1 to D6). Internal to
+ * Switches that choose among ports (docs/model.md, D1 to D7). Internal to
  * src/sim.
  *
  * Where nobody chooses, a grant tells when a packet may leave the next switch
@@ -32,11 +32,12 @@ struct kept_ways {
 
 /* Of a port, as an output of a switch. */
 struct choice_port {
-	hd_time down;   /* since when its link is down, or NEVER */
-	uint64_t taken; /* choices for it, while measuring; */
-	uint64_t away;  /* of those that the forwarding table has elsewhere */
-	uint32_t load;  /* blocks */
-	bool busy;      /* D4 */
+	hd_time down;    /* since when its link is down, or NEVER */
+	uint64_t taken;  /* choices for it, while measuring; */
+	uint64_t away;   /* of those that the forwarding table has elsewhere */
+	uint64_t around; /* of those that lead to a third group (D7) */
+	uint32_t load;   /* blocks */
+	bool busy;       /* D4 */
 };
 
 struct choices {

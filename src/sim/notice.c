@@ -181,6 +181,27 @@ static void find_wayless(struct teller *t, switch_id sw)
 	t->wayless[sw] = all;
 }
 
+/* Ways around (D7) make nobody wayless, but lead past who is. */
+static void tell_around(struct teller *t, switch_id sw)
+{
+	const struct adaptive *a = t->groups;
+	size_t pair = (size_t)sw * a->n + t->target;
+	struct port_set ports = { { 0 } };
+	unsigned port = 0;
+
+	for (unsigned from = FROM_END; from <= FROM_GROUP; from++) {
+		uint16_t group = a->detours->around[from][pair];
+
+		for (unsigned i = 0; group != ADAPTIVE_NO_GROUP && i < 4; i++)
+			ports.bits[i] |= a->groups[sw][group].bits[i];
+	}
+	while (port_set_next(&ports, &port)) {
+		struct spans here = avoided(t, sw, port);
+
+		free(here.items);
+	}
+}
+
 static void tell_of(struct teller *t, switch_id target)
 {
 	uint32_t n = t->groups->n;
@@ -189,6 +210,8 @@ static void tell_of(struct teller *t, switch_id target)
 	memset(t->known, 0, n * sizeof(*t->known));
 	for (switch_id sw = 0; sw < n; sw++)
 		find_wayless(t, sw);
+	for (switch_id sw = 0; t->groups->detours && sw < n; sw++)
+		tell_around(t, sw);
 	for (switch_id sw = 0; sw < n; sw++)
 		free(t->wayless[sw].items);
 	memset(t->wayless, 0, n * sizeof(*t->wayless));

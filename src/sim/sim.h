@@ -516,7 +516,8 @@ uint64_t sim_promised(const struct sim *s, uint32_t port);
 /* Choices among two ports or more, made while measuring (D4, D5). */
 struct sim_choice_counts {
 	uint64_t taken;
-	uint64_t away; /* not for the port that the forwarding table has */
+	uint64_t away;   /* not for the port that the forwarding table has */
+	uint64_t around; /* packets sent by a third group (D7) */
 };
 void sim_choices(const struct sim *s, struct sim_choice_counts *out);
 

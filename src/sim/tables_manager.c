@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/tables_parts.h"
+#include "subnet/adaptive.h"
 
 static const struct column columns[] = {
 	{ "event", "us", CELL_TIME(fabric_sweep, event), ORIGIN_GIVEN, 3 },
@@ -65,6 +66,14 @@ static const struct column chosen_columns[] = {
 	{ NULL },
 };
 
+struct went_around {
+	uint64_t packets;
+};
+static const struct column around_columns[] = {
+	{ "packets", NULL, CELL(went_around, packets), ORIGIN_SIMULATED },
+	{ NULL },
+};
+
 void findings_choices(const struct sim_findings *f, struct results *r)
 {
 	struct sim_choice_counts c;
@@ -85,6 +94,11 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 					       : 0,
 			      .out_of_order = f->metrics->checks.out_of_order,
 		      });
+	if (!f->build->subnet.adaptive->detours)
+		return;
+	t = results_record(r, "around", "what went by a third group",
+			   around_columns);
+	table_put_row(t, &(struct went_around){ .packets = c.around });
 }
 
 void findings_manager(const struct sim_findings *f, struct results *r)

@@ -18,15 +18,20 @@
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
 
-static enum hd_status route(struct subnet *s, const char *engine, uint16_t sls,
-			    struct diag *d)
+static enum hd_status route_with(struct subnet *s, const char *engine,
+				 const struct route_options *o, struct diag *d)
 {
-	struct route_options o = { .adaptive = sls };
-
 	*d = (struct diag){ .status = HD_OK };
 	if (subnet_assign_lids(s, &by_opensm, d) != HD_OK)
 		fail_msg("%s", d->message);
-	return subnet_route(s, engine, &o, d);
+	return subnet_route(s, engine, o, d);
+}
+
+static enum hd_status route(struct subnet *s, const char *engine, uint16_t sls,
+			    struct diag *d)
+{
+	return route_with(s, engine, &(struct route_options){ .adaptive = sls },
+			  d);
 }
 
 static void must_route(struct subnet *s, const char *engine)
@@ -54,15 +59,15 @@ struct wanderer {
 	uint64_t n_lost;
 };
 
-static bool may_leave_by(const struct wanderer *w, switch_id sw, unsigned out)
+static bool may_leave_by(const struct wanderer *w, switch_id sw, port_id in,
+			 unsigned out)
 {
 	const struct subnet *s = w->s;
-	const struct port_set *group =
-		adaptive_group(s->adaptive, sw, w->target);
+	struct port_set ports = adaptive_ports(s->adaptive, sw, w->target, in);
 
 	if (sw == w->target || !(s->adaptive->sls >> w->sl & 1))
 		return lft_get(s, sw, w->lid) == out;
-	return has(group, out);
+	return has(&ports, out);
 }
 
 /* A packet on `channel`, whose head is at port `at`. */
@@ -84,7 +89,7 @@ static void wander(struct wanderer *w, uint32_t channel, port_id at)
 	for (unsigned out = 1; out <= t->nodes[in->node].n_ports; out++) {
 		port_id next = t->nodes[in->node].first_port + out;
 
-		if (!may_leave_by(w, sw, out))
+		if (!may_leave_by(w, sw, at, out))
 			continue;
 		leaves = true;
 		assert_true(t->ports[next].peer != TOPO_NONE);
@@ -429,6 +434,219 @@ static void groups_do_not_depend_on_threads(void **state)
 	topo_fini(&t);
 }
 
+/* ---- ways around ---- */
+
+static const struct route_options around = { .adaptive = ALL_SLS,
+					     .around = true };
+
+static void route_around(struct topo *t, struct subnet *s, const char *fabric)
+{
+	struct diag d;
+
+	generate(t, fabric);
+	subnet_init(s, t);
+	if (route_with(s, "dragonfly", &around, &d) != HD_OK)
+		fail_msg("%s: %s", fabric, d.message);
+}
+
+/* How many ways there are on to the target, by what switches may choose. */
+static unsigned count_chosen(const struct subnet *s, switch_id target,
+			     switch_id at, port_id in, unsigned hops)
+{
+	const struct topo *t = s->topo;
+	struct port_set ports = adaptive_ports(s->adaptive, at, target, in);
+	unsigned port = 0, n = 0;
+
+	if (at == target)
+		return 1;
+	assert_true(hops > 0);
+	while (port_set_next(&ports, &port)) {
+		port_id peer =
+			t->ports[topo_port_of(t, s->node_of_switch[at], port)]
+				.peer;
+
+		n += count_chosen(s, target,
+				  s->switch_of_node[t->ports[peer].node], peer,
+				  hops - 1);
+	}
+	return n;
+}
+
+/* Those of a shape that a user would draw: kinds are of cables, in turn. */
+static unsigned count_drawn(const struct topo *t, const char *kinds, node_id at,
+			    node_id target, unsigned passed)
+{
+	const struct topo_node *v = &t->nodes[at];
+	unsigned n = 0;
+
+	if (!*kinds)
+		return at == target;
+	for (unsigned k = 1; k <= v->n_ports; k++) {
+		port_id peer = t->ports[v->first_port + k].peer;
+		node_id to = peer == TOPO_NONE ? at : t->ports[peer].node;
+		unsigned group = t->nodes[to].coord[0];
+		bool global = group != v->coord[0];
+
+		if (to == at || !topo_is_switch(t, to) ||
+		    global != (*kinds == 'g') ||
+		    (global && passed >> group & 1))
+			continue;
+		n += count_drawn(t, kinds + 1, to, target,
+				 passed | 1u << group);
+	}
+	return n;
+}
+
+static void check_ways_around(const struct subnet *s, switch_id from,
+			      switch_id to)
+{
+	const struct topo *t = s->topo;
+	node_id a = s->node_of_switch[from], b = s->node_of_switch[to];
+	unsigned passed = 1u << t->nodes[a].coord[0];
+	unsigned drawn = count_drawn(t, "lgl", a, b, passed) +
+			 count_drawn(t, "lggl", a, b, passed);
+
+	if (t->nodes[a].coord[0] == t->nodes[b].coord[0])
+		drawn = count_drawn(t, "ll", a, b, passed);
+	assert_int_equal(count_chosen(s, to, from, TOPO_NONE, 4), drawn);
+}
+
+static void ways_around_are_all_by_one_third_group(void **state)
+{
+	static const char *const fabrics[] = {
+		"dragonfly-plus --leaves 3 --spines 3 --globals 2",
+		"dragonfly-plus --leaves 3 --spines 4 --globals 2 --groups 5",
+		"dragonfly-plus --leaves 2 --spines 2 --globals 4 --groups 5",
+		"dragonfly-plus --leaves 2 --spines 2 --globals 5 --groups 4 "
+		"--arrangement palmtree",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
+		struct topo t;
+		struct subnet s;
+		struct adaptive_size size;
+
+		route_around(&t, &s, fabrics[i]);
+		for (switch_id k = 0; k < s.n_switches * s.n_switches; k++) {
+			switch_id from = k / s.n_switches;
+			switch_id to = k % s.n_switches;
+
+			if (from != to &&
+			    t.nodes[s.node_of_switch[from]].tier == 1 &&
+			    t.nodes[s.node_of_switch[to]].tier == 1)
+				check_ways_around(&s, from, to);
+		}
+		adaptive_measure(&s, &size);
+		assert_int_equal(size.most_hops, 4);
+		assert_true(size.n_around > 0);
+		assert_false(is_cyclic(&s));
+		assert_false(says_cyclic(&s));
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
+/* What came by a global cable goes on by one in the lane that it came in. */
+static void keep_lanes(struct subnet *s, switch_id sw)
+{
+	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	const uint8_t *way_in = &s->adaptive->detours->way_in[v->first_port];
+	unsigned n = v->n_ports + 1u;
+	struct sl2vl table;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		table.vl[sl] = 0;
+	for (unsigned i = 0; i < n * n; i++) {
+		if (way_in[i / n] == FROM_BEYOND &&
+		    way_in[i % n] == FROM_BEYOND)
+			subnet_set_sl2vl(s, sw, i / n, i % n, &table);
+	}
+}
+
+static void ways_around_lock_without_the_second_lane(void **state)
+{
+	static const char *const fabrics[] = {
+		"dragonfly-plus --leaves 2 --spines 2 --globals 4 --groups 5",
+		"dragonfly --groups 4 --routers 3 --globals 3 --hosts 1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
+		struct topo t;
+		struct subnet s;
+		struct deadlock_check c;
+		struct strbuf circle = STRBUF_INIT;
+
+		route_around(&t, &s, fabrics[i]);
+		assert_false(is_cyclic(&s));
+		assert_false(says_cyclic(&s));
+		for (switch_id sw = 0; sw < s.n_switches; sw++)
+			keep_lanes(&s, sw);
+		assert_true(is_cyclic(&s));
+		check_deadlock(&s, DEADLOCK_PLAIN, &c);
+		deadlock_print_cycle(&s, &c, &circle);
+		assert_true(c.n_cycle >= 3);
+		assert_non_null(strstr(circle.text, "VL 0"));
+		assert_null(strstr(circle.text, "VL 1"));
+		deadlock_check_fini(&c);
+		strbuf_fini(&circle);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
+/* A relation that forgets who has crossed: from group to group, for ever. */
+static void a_third_crossing_is_found(void **state)
+{
+	struct topo t;
+	struct subnet s;
+	struct deadlock_check c;
+
+	(void)state;
+	route_around(&t, &s,
+		     "dragonfly-plus --leaves 2 --spines 2 --globals 4 "
+		     "--groups 5");
+	uint8_t *way_in = s.adaptive->detours->way_in;
+
+	for (port_id p = 0; p < t.n_ports; p++)
+		way_in[p] = way_in[p] == FROM_BEYOND ? FROM_GROUP : way_in[p];
+	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	assert_true(is_cyclic(&s));
+	assert_true(c.n_cycle > 0);
+	deadlock_check_fini(&c);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
+static void fabrics_without_ways_around_refuse(void **state)
+{
+	static const struct {
+		const char *engine, *fabric;
+	} none[] = {
+		{ "ftree", "fat-tree --radix 8 --levels 3" },
+		{ "dragonfly",
+		  "dragonfly-plus --groups 4 --leaves 3 --spines 3 "
+		  "--globals 1 --hosts 2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct topo t;
+		struct subnet s;
+		struct diag d;
+
+		generate(&t, none[i].fabric);
+		subnet_init(&s, &t);
+		assert_int_equal(route_with(&s, none[i].engine, &around, &d),
+				 HD_ERR_UNFIT);
+		assert_non_null(strstr(d.message, "has no ways around"));
+		assert_null(s.adaptive);
+		subnet_fini(&s);
+		topo_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +657,10 @@ int main(void)
 		cmocka_unit_test(checks_of_lanes_are_those_of_brute_force),
 		cmocka_unit_test(engines_without_a_rule_refuse),
 		cmocka_unit_test(groups_do_not_depend_on_threads),
+		cmocka_unit_test(ways_around_are_all_by_one_third_group),
+		cmocka_unit_test(ways_around_lock_without_the_second_lane),
+		cmocka_unit_test(a_third_crossing_is_found),
+		cmocka_unit_test(fabrics_without_ways_around_refuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,14 @@
 
 #include "subnet/order.h"
 
+/* What a switch sees of a packet's way so far, by the input that it came in. */
+enum way_in {
+	FROM_END,    /* of an end port, or made here */
+	FROM_GROUP,  /* of another switch of the same group of the dragonfly */
+	FROM_BEYOND, /* of another group: there is no way around any more */
+};
+#define N_WAYS_IN 3
+
 struct route_rule {
 	/*
 	 * What is to be known of destinations on switch `target`, into a view
@@ -30,6 +38,14 @@ struct route_rule {
 	 */
 	unsigned (*ports)(const void *rule, const void *view, switch_id at,
 			  uint8_t *out);
+	/*
+	 * Of ways around (adaptive.h), or NULL: the kind of a port, as an
+	 * input; and the ports for what came in by such a one, as `ports` has
+	 * them, of minimal ways or of those around.
+	 */
+	enum way_in (*way_in)(const void *rule, switch_id at, unsigned port);
+	unsigned (*detours)(const void *rule, const void *view, switch_id at,
+			    enum way_in from, bool around, uint8_t *out);
 	const void *state;
 	size_t view_size;
 	bool switches_only; /* leave destinations that are hosts alone */

@@ -139,18 +139,20 @@ static bool chooses(const struct tracer *t, unsigned sl)
 	       topo_is_end_port(t->s->topo, t->dest.owner);
 }
 
-/* All ports by which switch `sw` may send to the destination. */
+/* All ports by which switch `sw` may send what came in by `in`. */
 static struct port_set outs_of(const struct tracer *t, switch_id sw,
-			       unsigned sl)
+			       unsigned in, unsigned sl)
 {
-	const struct port_set *group =
-		chooses(t, sl) ? adaptive_group(t->s->adaptive, sw, t->target)
-			       : NULL;
 	struct port_set one = { { 0 } };
 	unsigned out;
 
-	if (group)
-		return *group;
+	if (chooses(t, sl)) {
+		struct port_set all = adaptive_ports(
+			t->s->adaptive, sw, t->target, port_at(t, sw, in));
+
+		if (port_set_size(&all) > 0)
+			return all;
+	}
 	if (out_of(t, sw, &out))
 		one.bits[out / 64] |= UINT64_C(1) << out % 64;
 	return one;
@@ -163,7 +165,7 @@ static struct port_set outs_of(const struct tracer *t, switch_id sw,
 static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in,
 		   unsigned sl)
 {
-	struct port_set outs = outs_of(t, sw, sl);
+	struct port_set outs = outs_of(t, sw, in, sl);
 	unsigned out = 0;
 
 	while (port_set_next(&outs, &out)) {

@@ -17,6 +17,14 @@
  * close circles; so what came in by a global cable goes on in the odd lane of
  * a pair, everything else in the even one. A switch knows which from (in, out)
  * alone. SLs spread over the pairs that the links have.
+ *
+ * Ways around, for switches that choose: one cable inside the group of the
+ * source, one to a switch of a third group that has a cable to the target's
+ * group, that cable in the odd lane, one inside the target's group. Lanes are
+ * then taken in the order local even, global even, global odd, local odd, which
+ * closes no circle. A way through a local cable of the third group would come
+ * to a global one like any that has just begun: there no table by (in, out)
+ * could tell them apart, so there are none.
  */
 struct dragonfly {
 	const struct sw_graph *g;
@@ -25,6 +33,7 @@ struct dragonfly {
 	bool *global;       /* per edge */
 	switch_id *queue;   /* space for searching groups */
 	unsigned threshold; /* neighbours in common that tell a group */
+	bool around;        /* ways that are not minimal, too */
 };
 
 /* Of one target: hops to it under the rule. */
@@ -33,10 +42,27 @@ struct aims {
 	uint16_t cost[];
 };
 
+/* Behind the costs, if ways around are permitted: */
+enum crossing {
+	CROSSES = 1,       /* all minimal ways begin by a global cable, */
+	CROSSES_AROUND = 2 /* some way around does */
+};
+
 /* A multiple of what the group needs, so that views lie side by side. */
 static size_t aims_size(const struct sw_graph *g)
 {
-	return sizeof(struct aims) + (g->n + 1u) / 2 * sizeof(uint32_t);
+	return sizeof(struct aims) + (g->n * 3u + 3) / 4 * sizeof(uint32_t);
+}
+
+static uint8_t *crossings(const struct dragonfly *f, struct aims *a)
+{
+	return (uint8_t *)&a->cost[f->g->n];
+}
+
+static const uint8_t *crossings_of(const struct dragonfly *f,
+				   const struct aims *a)
+{
+	return (const uint8_t *)&a->cost[f->g->n];
 }
 
 static bool is_global(const struct dragonfly *f, switch_id sw, edge_id e)
@@ -92,6 +118,108 @@ static bool relax(const struct dragonfly *f, struct aims *a)
 	return changed;
 }
 
+/* ---- ways around ---- */
+
+/* A global cable to a third group, whence another leads to the target's. */
+static bool leads_around(const struct dragonfly *f, const struct aims *a,
+			 switch_id at, edge_id e)
+{
+	switch_id to = f->g->edges[e].to;
+
+	return f->global[e] && f->group[at] != a->group &&
+	       f->group[to] != a->group && crossings_of(f, a)[to] & CROSSES;
+}
+
+static bool is_minimal(const struct dragonfly *f, const struct aims *a,
+		       switch_id at, edge_id e)
+{
+	switch_id to = f->g->edges[e].to;
+
+	if (f->global[e] &&
+	    (f->group[at] == a->group || f->group[to] != a->group))
+		return false;
+	return a->cost[at] != GRAPH_FAR && a->cost[to] + 1u == a->cost[at];
+}
+
+/* Whether minimal ways begin by global cables, and by no others. */
+static bool crosses_at_once(const struct dragonfly *f, const struct aims *a,
+			    switch_id at)
+{
+	const struct sw_graph *g = f->g;
+	bool crosses = false;
+
+	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
+		if (!is_minimal(f, a, at, e))
+			continue;
+		if (!f->global[e])
+			return false;
+		crosses = true;
+	}
+	return crosses;
+}
+
+static void find_crossings(const struct dragonfly *f, struct aims *a)
+{
+	const struct sw_graph *g = f->g;
+	uint8_t *found = crossings(f, a);
+
+	for (switch_id sw = 0; sw < g->n; sw++)
+		found[sw] = crosses_at_once(f, a, sw) ? CROSSES : 0;
+	for (switch_id sw = 0; sw < g->n; sw++) {
+		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
+			if (leads_around(f, a, sw, e))
+				found[sw] |= CROSSES_AROUND;
+		}
+	}
+}
+
+static enum way_in dragonfly_way_in(const void *rule, switch_id at,
+				    unsigned port)
+{
+	const struct dragonfly *f = rule;
+	edge_id e = edge_of(f->g, at, port);
+
+	if (e == TOPO_NONE)
+		return FROM_END;
+	return f->global[e] ? FROM_BEYOND : FROM_GROUP;
+}
+
+/*
+ * May a packet that came in so leave by e? Who has taken a local cable in a
+ * group that is not the target's goes on by a global one.
+ */
+static bool is_permitted(const struct dragonfly *f, const struct aims *a,
+			 switch_id at, edge_id e, enum way_in from)
+{
+	return from != FROM_GROUP || f->group[at] == a->group || f->global[e];
+}
+
+static bool is_way_around(const struct dragonfly *f, const struct aims *a,
+			  switch_id at, edge_id e)
+{
+	if (f->global[e])
+		return leads_around(f, a, at, e);
+	return f->group[at] != a->group && !is_minimal(f, a, at, e) &&
+	       crossings_of(f, a)[f->g->edges[e].to] & CROSSES_AROUND;
+}
+
+static unsigned dragonfly_detours(const void *rule, const void *view,
+				  switch_id at, enum way_in from, bool around,
+				  uint8_t *out)
+{
+	const struct dragonfly *f = rule;
+	const struct sw_graph *g = f->g;
+	unsigned n = 0;
+
+	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
+		if (is_permitted(f, view, at, e, from) &&
+		    (around ? is_way_around(f, view, at, e)
+			    : is_minimal(f, view, at, e)))
+			out[n++] = g->edges[e].out;
+	}
+	return n;
+}
+
 static void dragonfly_aim(const void *rule, switch_id target, void *view,
 			  switch_id *queue)
 {
@@ -102,29 +230,17 @@ static void dragonfly_aim(const void *rule, switch_id target, void *view,
 	spread_in_group(f, target, a->cost, queue);
 	while (relax(f, a))
 		;
+	if (f->around)
+		find_crossings(f, a);
 }
 
 static unsigned dragonfly_ports(const void *rule, const void *view,
 				switch_id at, uint8_t *out)
 {
-	const struct dragonfly *f = rule;
-	const struct sw_graph *g = f->g;
-	const struct aims *a = view;
-	unsigned n = 0;
-
-	if (a->cost[at] == GRAPH_FAR)
-		return 0;
-	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
-		switch_id to = g->edges[e].to;
-
-		if (f->global[e] &&
-		    (f->group[at] == a->group || f->group[to] != a->group))
-			continue;
-		if (a->cost[to] + 1u == a->cost[at])
-			out[n++] = g->edges[e].out;
-	}
-	return n;
+	return dragonfly_detours(rule, view, at, FROM_END, false, out);
 }
+
+/* ---- groups ---- */
 
 typedef bool is_local(const struct dragonfly *f, switch_id sw, edge_id e);
 
@@ -269,6 +385,13 @@ static bool find_groups(struct dragonfly *f, const struct subnet *s)
 	return false;
 }
 
+/* Whether what comes by one cable and leaves by the other has crossed. */
+static bool is_late(const struct dragonfly *f, edge_id from, edge_id to)
+{
+	return from != TOPO_NONE && f->global[from] &&
+	       (f->around || !f->global[to]);
+}
+
 static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
 {
 	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
@@ -284,10 +407,8 @@ static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
 
 		/* Lanes to hosts are nobody's concern here. */
 		for (unsigned sl = 0; to != TOPO_NONE && sl < N_SLS; sl++)
-			table.vl[sl] =
-				(uint8_t)(2 * (sl % pairs) +
-					  (from != TOPO_NONE &&
-					   f->global[from] && !f->global[to]));
+			table.vl[sl] = (uint8_t)(2 * (sl % pairs) +
+						 is_late(f, from, to));
 		subnet_set_sl2vl(s, sw, in, out, &table);
 	}
 }
@@ -315,14 +436,19 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 		.group = hd_alloc(g->n, sizeof(*f.group)),
 		.global = hd_alloc(g->n_edges, sizeof(*f.global)),
 		.queue = hd_alloc(g->n, sizeof(*f.queue)),
+		.around = o->around && o->adaptive,
 	};
-	const struct route_rule rule = { .aim = dragonfly_aim,
-					 .ports = dragonfly_ports,
-					 .state = &f,
-					 .view_size = aims_size(g),
-					 .adaptive = o->adaptive };
+	struct route_rule rule = { .aim = dragonfly_aim,
+				   .ports = dragonfly_ports,
+				   .state = &f,
+				   .view_size = aims_size(g),
+				   .adaptive = o->adaptive };
 	enum hd_status status = HD_OK;
 
+	if (f.around) {
+		rule.way_in = dragonfly_way_in;
+		rule.detours = dragonfly_detours;
+	}
 	if (!find_groups(&f, s))
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "the fabric is not a dragonfly: groups that"

@@ -59,7 +59,8 @@ static void forget_routes(struct subnet *s)
 }
 
 /* Choices are there, if they were asked for, and cannot lock the fabric up. */
-static enum hd_status check_choices(const struct subnet *s, struct diag *d)
+static enum hd_status check_choices(const struct subnet *s, bool around,
+				    struct diag *d)
 {
 	struct strbuf circle = STRBUF_INIT, line = STRBUF_INIT;
 	struct deadlock_check c;
@@ -69,6 +70,11 @@ static enum hd_status check_choices(const struct subnet *s, struct diag *d)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "leaves switches no choice of ports, which"
 				 " adaptive routing needs");
+	if (around && !adaptive_goes_around(s->adaptive))
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "has no ways around by another group of a"
+				 " dragonfly, which needs a switch with cables"
+				 " to two others");
 	check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0) {
 		deadlock_print_cycle(s, &c, &circle);
@@ -112,7 +118,7 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 
 	graph_fini(&g);
 	if (status == HD_OK && o && o->adaptive)
-		status = check_choices(s, &why);
+		status = check_choices(s, o->around, &why);
 	if (status == HD_OK) {
 		s->engine = e->name;
 		return HD_OK;

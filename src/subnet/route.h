@@ -24,6 +24,7 @@ struct route_options {
 	FILE *tables; /* file: a dump, read line by line */
 	/* A set of SLs that leave the choice to the switches: adaptive.h */
 	uint16_t adaptive;
+	bool around; /* dragonfly: they may choose ways that are not minimal */
 };
 
 struct route_engine {

@@ -137,6 +137,18 @@ status 0 "$HEDDLE" sim "$SRC/examples/adaptive.yaml" --set fabric.routing.adapti
 jq -e ".tables.summary.rows[0].delivered * 1.2 < $chosen" out >/dev/null ||
 	fail "adaptive: less than a fifth more"
 
+# Shares of what hosts could send, in docs/routing.md.
+run around 0
+around() {
+	"$HEDDLE" sim "$examples/around.yaml" --set traffic.next.pattern=$1 \
+		--set fabric.routing.adaptive.around=$2 --json -q >out || fail "around: $*"
+	jq -r '.tables.summary.rows[0].delivered / 80 * 10 | round / 10' out
+}
+for margin in never 128 64 16; do
+	grep -q "| .around: $margin.* | $(around pairs $margin) % | $(around uniform $margin) % |" \
+		"$SRC/docs/routing.md" || fail "around $margin: not as in docs/routing.md"
+done
+
 # What a partner gets of 128 RC queue pairs, in docs/routing.md: by who chooses
 # the way and how many packets adapters keep before their turn.
 run out-of-order 0

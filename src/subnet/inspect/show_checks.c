@@ -69,7 +69,7 @@ void show_routes(struct results *r, const struct subnet *s)
 
 struct choice_row {
 	struct adaptive_size size;
-	double ports; /* mean */
+	double ports, around_ports; /* mean */
 };
 static const struct column choice_columns[] = {
 	{ "ways", NULL, CELL(choice_row, size.n_pairs), ORIGIN_COMPUTED },
@@ -82,6 +82,15 @@ static const struct column choice_columns[] = {
 	  ORIGIN_COMPUTED },
 	{ "most hops", NULL, CELL(choice_row, size.most_hops),
 	  ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+/* Where ways are permitted that are not minimal. */
+static const struct column around_columns[] = {
+	{ "ways with others around", NULL, CELL(choice_row, size.n_around),
+	  ORIGIN_COMPUTED },
+	{ "mean ports", NULL, CELL(choice_row, around_ports), ORIGIN_COMPUTED,
+	  2 },
 	{ NULL },
 };
 
@@ -173,6 +182,13 @@ void show_choices(struct results *r, const struct subnet *s)
 
 	adaptive_measure(s, &row.size);
 	row.ports = ratio(row.size.n_ports, row.size.n_pairs);
+	row.around_ports = ratio(row.size.n_around_ports, row.size.n_around);
+	table_put_row(t, &row);
+	if (!s->adaptive->detours)
+		return;
+	t = results_record(r, "around",
+			   "ports that lead by a third group, beside those",
+			   around_columns);
 	table_put_row(t, &row);
 }
 
