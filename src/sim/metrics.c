@@ -125,7 +125,8 @@ void metrics_init(struct sim *s)
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
 	flow_tallies_init(&t->flows, s->flows, &t->m, s->rules.flow_metrics);
-	if (s->rules.check_order && s->n_flows > 0)
+	if (s->rules.check_order &&
+	    (s->n_flows > 0 || (s->rules.injects && s->setup->adaptive)))
 		pairs_init(s, t);
 	stop_rules_init(s);
 	t->m.n_ports = s->setup->n_ports;
@@ -304,18 +305,28 @@ static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 	return same && s->flows[p->flow].kind != SIM_TRACE;
 }
 
-static void check_order(struct sim *s, struct tally *t, const struct packet *p,
-			uint32_t node)
+/* Where its last one of (source, destination, VL or SL) is; *key tells which.
+ */
+static struct pair *pair_of(const struct sim *s, struct tally *t,
+			    const struct packet *p, uint32_t node,
+			    uint64_t *key)
 {
 	uint32_t from = s->pool.extras ? s->pool.extras[packet_id(s, p)].source
 				       : s->flows[p->flow].source;
-	uint64_t key = ((uint64_t)t->end_number[from] * t->n_ends +
-			t->end_number[node]) *
-			       t->n_kinds +
-		       order_kind(s, p);
+
+	*key = ((uint64_t)t->end_number[from] * t->n_ends +
+		t->end_number[node]) *
+		       t->n_kinds +
+	       order_kind(s, p);
+	return &t->pairs[t->hashed ? mix(*key) % HASHED_PAIRS : *key];
+}
+
+static void check_order(struct sim *s, struct tally *t, const struct packet *p,
+			uint32_t node)
+{
+	uint64_t key;
+	struct pair *pair = pair_of(s, t, p, node, &key);
 	bool multicast = p->dlid >= LID_FIRST_MCAST;
-	struct pair *pair =
-		&t->pairs[t->hashed ? mix(key) % HASHED_PAIRS : key];
 
 	if (pair->key == key + 1) {
 		bool same = pair->flow == p->flow;
@@ -340,6 +351,38 @@ static void check_order(struct sim *s, struct tally *t, const struct packet *p,
 	 * lanes (T11l), and what was chosen (D4). */
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes ||
 	       s->mode.relaned || s->choices);
+}
+
+/* The same of what an endpoint sent, in its order, where switches choose. */
+static void check_order_of_endpoint(struct sim *s, struct tally *t,
+				    const struct packet *p, uint32_t node)
+{
+	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
+	uint64_t key;
+	struct pair *pair = pair_of(s, t, p, node, &key);
+	struct pair now = { .born = p->born,
+			    .flow = p->flow,
+			    .sequence = p->sequence,
+			    .key = key + 1,
+			    .endpoint = x->endpoint,
+			    .turn = x->turn };
+
+	if (pair->key == now.key && pair->endpoint == now.endpoint) {
+		bool ahead = pair->born > now.born;
+
+		if (pair->born == now.born)
+			ahead = pair->turn != now.turn
+					? pair->turn > now.turn
+					: pair->sequence > now.sequence;
+		t->m.checks.out_of_order += ahead;
+	}
+	*pair = now;
+}
+
+static bool is_of_endpoint(const struct sim *s, const struct packet *p)
+{
+	return s->pool.extras && p->flow == NONE && p->dlid < LID_FIRST_MCAST &&
+	       s->pool.extras[packet_id(s, p)].endpoint;
 }
 
 static bool is_at_home_here(const struct sim *s, uint32_t flow)
@@ -396,6 +439,8 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->outcome.latest = when > s->outcome.latest ? when : s->outcome.latest;
+	if (unlikely(s->choices != NULL) && t->pairs && is_of_endpoint(s, p))
+		check_order_of_endpoint(s, t, p, s->setup->ports[where].node);
 	if (unlikely(is_of_control(s, p)))
 		return;
 	s->outcome.delivered_all++;

@@ -46,7 +46,8 @@ static const struct pack_member group_members[] = {
 
 static const struct pack_member pair_members[] = {
 	PACK(pair, born), PACK(pair, flow),      PACK(pair, sequence),
-	PACK(pair, key),  PACK(pair, multicast),
+	PACK(pair, key),  PACK(pair, multicast), PACK(pair, endpoint),
+	PACK(pair, turn),
 };
 
 /* ---- pairs: those that have been seen --------------------------------------

@@ -22,6 +22,7 @@ struct pair {
 	uint32_t flow, sequence;
 	uint64_t key; /* hashed pairs only; 0 = none yet */
 	bool multicast;
+	uint8_t endpoint, turn; /* of one that no flow made */
 };
 
 /*

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that come before their turn, on fabrics that spread the packets of a
- * connection over several ways. InfiniBand asks for a NAK; an adapter that can
- * keep as many as its window says waits for those that are missing instead.
+ * Packets that come before their turn, on fabrics that spread those of a
+ * connection over several ways. InfiniBand answers such requests by a NAK, and
+ * takes answers behind a missing one of a READ for a sign that it is lost; an
+ * adapter that can keep as many as its window says waits for those that are
+ * missing instead.
  *
  * The bytes of the WRITE under way go to their place at once: its RETH has
  * named it, and where in it they belong follows from the packet's number. All
  * else waits for its turn, and is then what it would have been: what a SEND is
  * received into follows from what is before it, and what later WRITEs and
- * atomics do must not be undone by those before them.
+ * atomics do must not be undone by those before them. With answers it is the
+ * same: those of the oldest READ go to their place.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -27,26 +30,36 @@ static uint32_t places_for(uint32_t window)
 	return places;
 }
 
+static struct early **place_in(const struct qp *qp, struct early ***set,
+			       uint32_t psn)
+{
+	uint32_t places = places_for(qp->params.window);
+
+	if (!*set)
+		*set = hd_alloc(places, sizeof(struct early *));
+	return &(*set)[psn & (places - 1)];
+}
+
 static struct early **place_of(struct qp *qp, uint32_t psn)
 {
-	struct responder *r = &qp->rs;
+	return place_in(qp, &qp->rs.early, psn);
+}
 
-	if (!r->early)
-		r->early = hd_alloc(places_for(qp->params.window),
-				    sizeof(struct early *));
-	return &r->early[psn & (places_for(qp->params.window) - 1)];
+static void set_fini(const struct qp *qp, struct early ***set)
+{
+	if (*set) {
+		for (uint32_t i = 0; i < places_for(qp->params.window); i++)
+			free((*set)[i]);
+	}
+	free(*set);
+	*set = NULL;
 }
 
 void early_fini(struct qp *qp)
 {
-	struct responder *r = &qp->rs;
-
-	if (r->early) {
-		for (uint32_t i = 0; i < places_for(qp->params.window); i++)
-			free(r->early[i]);
-	}
-	free(r->early);
-	r->early = NULL;
+	set_fini(qp, &qp->rs.early);
+	set_fini(qp, &qp->rq.early);
+	qp->rq.n_kept = 0;
 }
 
 /*
@@ -122,6 +135,53 @@ struct early *early_take(struct qp *qp)
 	return e;
 }
 
+/* ---- answers ----------------------------------------------------------- */
+
+const struct early *early_answer(const struct qp *qp, uint32_t psn)
+{
+	if (!qp->rq.early)
+		return NULL;
+	const struct early *e =
+		qp->rq.early[psn & (places_for(qp->params.window) - 1)];
+
+	return e && e->packet.bth.psn == psn ? e : NULL;
+}
+
+struct early *early_take_answer(struct qp *qp, uint32_t psn)
+{
+	struct early **place = place_in(qp, &qp->rq.early, psn);
+	struct early *e = *place;
+
+	*place = NULL;
+	qp->rq.n_kept--;
+	return e;
+}
+
+static bool is_nak(const struct packet *p)
+{
+	return (p->bth.opcode & OP_MASK) == OP_ACK &&
+	       (p->aeth.syndrome & AETH_KIND) != AETH_ACK;
+}
+
+bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing,
+		       bool in_place)
+{
+	int32_t ahead = psn_diff(p->bth.psn, missing);
+
+	if (ahead <= 0 || ahead > (int32_t)qp->params.window)
+		return false;
+	struct early **place = place_in(qp, &qp->rq.early, p->bth.psn);
+
+	/* What was refused may have been taken since, but not the reverse. */
+	if (*place && !(is_nak(&(*place)->packet) && !is_nak(p)))
+		return true;
+	qp->rq.n_kept += !*place;
+	free(*place);
+	*place = copy_of(p);
+	(*place)->in_place = in_place;
+	return true;
+}
+
 /* ---- as bytes and back ------------------------------------------------- */
 
 static void write_one(struct pack *p, const struct packet *packet)
@@ -135,7 +195,14 @@ static void write_one(struct pack *p, const struct packet *packet)
 	pack_bytes(p, bytes, size);
 }
 
-static struct early *read_one(struct qp *qp, struct pack *p)
+/* Those of a set that are ahead of a number, by a window at most. */
+struct kept {
+	const struct qp *qp;
+	struct early ***set;
+	uint32_t from;
+};
+
+static struct early *read_one(const struct kept *k, struct pack *p)
 {
 	uint8_t bytes[PACKET_MAX];
 	size_t size = pack_count(p, 0);
@@ -148,31 +215,35 @@ static struct early *read_one(struct qp *qp, struct pack *p)
 	if (!pack_check(p,
 			packet_decode(bytes, size, &ignored, &packet) == HD_OK))
 		return NULL;
-	int32_t ahead = psn_diff(packet.bth.psn, qp->rs.epsn);
+	int32_t ahead = psn_diff(packet.bth.psn, k->from);
+	struct early **place = place_in(k->qp, k->set, packet.bth.psn);
 
-	if (!pack_check(p, ahead > 0 && ahead <= (int32_t)qp->params.window &&
-				   !*place_of(qp, packet.bth.psn)))
+	if (!pack_check(p, ahead > 0 &&
+				   ahead <= (int32_t)k->qp->params.window &&
+				   !*place))
 		return NULL;
-	return *place_of(qp, packet.bth.psn) = copy_of(&packet);
+	return *place = copy_of(&packet);
 }
 
-static struct early *at(struct qp *qp, uint32_t ahead)
+static struct early *at(const struct kept *k, uint32_t ahead)
 {
-	uint32_t psn = psn_add(qp->rs.epsn, ahead);
-	struct early *e = qp->rs.early ? *place_of(qp, psn) : NULL;
+	uint32_t psn = psn_add(k->from, ahead);
+	struct early *e = *k->set ? *place_in(k->qp, k->set, psn) : NULL;
 
 	return e && e->packet.bth.psn == psn ? e : NULL;
 }
 
-void early_pack(struct qp *qp, struct pack *p)
+/* How many there are. */
+static uint32_t pack_kept(const struct kept *k, struct pack *p)
 {
+	const uint32_t window = k->qp->params.window;
 	uint32_t n = 0;
 
-	for (uint32_t i = 1; !p->reads && i <= qp->params.window; i++)
-		n += at(qp, i) != NULL;
+	for (uint32_t i = 1; !p->reads && i <= window; i++)
+		n += at(k, i) != NULL;
 	n = (uint32_t)pack_count(p, n);
-	for (uint32_t i = 1; !p->reads && i <= qp->params.window; i++) {
-		struct early *e = at(qp, i);
+	for (uint32_t i = 1; !p->reads && i <= window; i++) {
+		struct early *e = at(k, i);
 
 		if (!e)
 			continue;
@@ -180,10 +251,21 @@ void early_pack(struct qp *qp, struct pack *p)
 		pack_bool(p, &e->in_place);
 	}
 	for (uint32_t i = 0; p->reads && i < n; i++) {
-		struct early *e = read_one(qp, p);
+		struct early *e = read_one(k, p);
 
 		if (!e)
-			return;
+			return i;
 		pack_bool(p, &e->in_place);
 	}
+	return n;
+}
+
+void early_pack(struct qp *qp, struct pack *p)
+{
+	struct kept requests = { qp, &qp->rs.early, qp->rs.epsn };
+	struct kept answers = { qp, &qp->rq.early, 0 };
+
+	pack_kept(&requests, p);
+	if (requester_misses(&qp->rq, &answers.from))
+		qp->rq.n_kept = pack_kept(&answers, p);
 }

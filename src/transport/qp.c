@@ -24,8 +24,8 @@ struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 
 void qp_free(struct qp *qp)
 {
-	requester_fini(&qp->rq);
 	early_fini(qp);
+	requester_fini(&qp->rq);
 	responder_fini(&qp->rs);
 	free(qp);
 }
@@ -216,8 +216,8 @@ static void reset(struct qp *qp)
 {
 	qp->state = QPS_RESET;
 	qp->attr = (struct qp_attr){ 0 };
-	requester_reset(&qp->rq);
 	early_fini(qp);
+	requester_reset(&qp->rq);
 	responder_reset(&qp->rs);
 }
 
@@ -491,5 +491,5 @@ uint64_t qp_retries(const struct qp *qp)
 
 uint64_t qp_early(const struct qp *qp)
 {
-	return qp->rs.n_early;
+	return qp->rs.n_early + qp->rq.n_early;
 }

@@ -99,8 +99,10 @@ struct qp_params {
 	bool shared_recv; /* receives come from take_shared */
 	/*
 	 * RC: requests that many packets ahead of the expected one, at most,
-	 * are kept until it comes. 0, as InfiniBand has it: none is, and the
-	 * first one that is ahead is answered by a NAK.
+	 * are kept until it comes, and so are answers ahead of a missing one of
+	 * a READ or atomic. 0, as InfiniBand has it: none is; the first request
+	 * that is ahead is answered by a NAK, and the first such answer makes
+	 * the requester ask again.
 	 */
 	uint32_t window;
 };
@@ -226,7 +228,7 @@ uint32_t qp_taken(const struct qp *qp);
 
 /* How often it went back to send again what was lost. */
 uint64_t qp_retries(const struct qp *qp);
-/* How many requests came before their turn, kept or not. */
+/* How many packets came before their turn, kept or not. */
 uint64_t qp_early(const struct qp *qp);
 
 /*

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What comes back to a requester: acknowledgements, NAKs, data; or nothing. */
+#include <stdlib.h>
+
 #include "transport/codes.h"
 #include "transport/state.h"
 
@@ -200,23 +202,32 @@ static void on_ack(struct qp *qp, const struct packet *p, hd_time now)
 		on_nak(qp, p);
 }
 
+/* Bytes of answer k of a read. */
+static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item,
+			     uint32_t k)
+{
+	uint64_t left = item->length - (uint64_t)k * qp->attr.mtu;
+
+	return left < qp->attr.mtu ? left : qp->attr.mtu;
+}
+
 /* The payload of answer number `done` of a read goes to its place. */
-static void on_read_response(struct qp *qp, const struct packet *p, hd_time now)
+static void on_read_response(struct qp *qp, const struct packet *p,
+			     bool in_place, hd_time now)
 {
 	struct send_item *item = item_at(&qp->rq, qp->rq.head);
-	uint64_t offset = (uint64_t)item->done * qp->attr.mtu;
-	uint64_t left = item->length - offset;
-	uint64_t expected = left < qp->attr.mtu ? left : qp->attr.mtu;
 
 	if (item->wr.kind != WR_READ) {
 		requester_fail(qp, WC_BAD_RESP_ERR);
 		return;
 	}
-	if (p->payload_len != expected) {
+	if (p->payload_len != answer_bytes(qp, item, item->done)) {
 		requester_fail(qp, WC_LOC_LEN_ERR);
 		return;
 	}
-	sg_write(qp, item->wr.sge, offset, p->payload, p->payload_len);
+	if (!in_place)
+		sg_write(qp, item->wr.sge, (uint64_t)item->done * qp->attr.mtu,
+			 p->payload, p->payload_len);
 	item->done++;
 	if (packet_has(p, HEADER_AETH))
 		take_credits(&qp->rq, &p->aeth);
@@ -243,20 +254,14 @@ static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 	progress(qp, now);
 }
 
-void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
+/* One that is not old: its turn has come, or it shows what is missing. */
+static void take_answer(struct qp *qp, const struct packet *p, bool in_place,
+			hd_time now)
 {
 	struct requester *r = &qp->rq;
 	uint32_t psn = p->bth.psn;
 	unsigned operation = p->bth.opcode & OP_MASK;
 
-	if (qp->state < QPS_RTS || psn_diff(psn, r->next_psn) >= 0)
-		return;
-	if (psn_diff(psn, oldest_psn(r)) < 0) {
-		/* Old news, but its credits may be new. */
-		if (operation == OP_ACK && psn_add(psn, 1) == oldest_psn(r))
-			take_credits(r, &p->aeth);
-		return;
-	}
 	if (operation == OP_ACK) {
 		on_ack(qp, p, now);
 		return;
@@ -268,7 +273,116 @@ void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
 	if (operation == OP_ATOMIC_ACK)
 		on_atomic_ack(qp, p, now);
 	else
-		on_read_response(qp, p, now);
+		on_read_response(qp, p, in_place, now);
+}
+
+/* ---- before their turn ------------------------------------------------- */
+
+bool requester_misses(const struct requester *r, uint32_t *psn)
+{
+	for (uint32_t i = r->head; r->rd_out && i != r->tail; i++) {
+		const struct send_item *item = item_at(r, i);
+
+		if (!item->started)
+			return false;
+		if (needs_answer(item)) {
+			*psn = psn_add(item->psn, item->done);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Only an ACK speaks of its own number: the others of all before it. */
+static bool passes(const struct packet *p, uint32_t missing)
+{
+	bool is_ack = (p->bth.opcode & OP_MASK) == OP_ACK &&
+		      (p->aeth.syndrome & AETH_KIND) == AETH_ACK;
+
+	return psn_diff(p->bth.psn, missing) >= (is_ack ? 0 : 1);
+}
+
+/* Whether these are bytes of the oldest request, a read; puts them there. */
+static bool put_in_place(struct qp *qp, const struct packet *p)
+{
+	const struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	unsigned operation = p->bth.opcode & OP_MASK;
+	uint32_t k = (uint32_t)psn_diff(p->bth.psn, item->psn);
+
+	if (item->wr.kind != WR_READ || operation == OP_ACK ||
+	    operation == OP_ATOMIC_ACK || k >= item->n_psns ||
+	    p->payload_len != answer_bytes(qp, item, k))
+		return false;
+	sg_write(qp, item->wr.sge, (uint64_t)k * qp->attr.mtu, p->payload,
+		 p->payload_len);
+	return true;
+}
+
+/* True if it has to wait, and can. */
+static bool keep_early(struct qp *qp, const struct packet *p)
+{
+	struct requester *r = &qp->rq;
+	uint32_t missing, psn = p->bth.psn;
+
+	if (!requester_misses(r, &missing) || !passes(p, missing))
+		return false;
+	r->n_early++;
+	if (early_answer(qp, psn))
+		return early_keep_answer(qp, p, missing, false);
+	bool near = psn_diff(psn, missing) <= (int32_t)qp->params.window;
+
+	return early_keep_answer(qp, p, missing, near && put_in_place(qp, p));
+}
+
+/* The first one that was kept and passes nothing any more. */
+static bool next_kept(const struct qp *qp, uint32_t *psn)
+{
+	uint32_t oldest = oldest_psn(&qp->rq), missing = 0;
+	bool misses = requester_misses(&qp->rq, &missing);
+
+	for (uint32_t i = 0; i <= qp->params.window; i++) {
+		*psn = psn_add(oldest, i);
+		const struct early *e = early_answer(qp, *psn);
+
+		if (e)
+			return !misses || !passes(&e->packet, missing);
+		if (misses && *psn == missing)
+			return false;
+	}
+	return false;
+}
+
+static void take_kept(struct qp *qp, hd_time now)
+{
+	uint32_t psn;
+
+	while (qp->rq.n_kept && is_outstanding(&qp->rq) &&
+	       next_kept(qp, &psn)) {
+		struct early *e = early_take_answer(qp, psn);
+
+		take_answer(qp, &e->packet, e->in_place, now);
+		free(e);
+	}
+}
+
+void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
+{
+	struct requester *r = &qp->rq;
+	uint32_t psn = p->bth.psn;
+
+	if (qp->state < QPS_RTS || psn_diff(psn, r->next_psn) >= 0)
+		return;
+	if (psn_diff(psn, oldest_psn(r)) < 0) {
+		/* Old news, but its credits may be new. */
+		if ((p->bth.opcode & OP_MASK) == OP_ACK &&
+		    psn_add(psn, 1) == oldest_psn(r))
+			take_credits(r, &p->aeth);
+		return;
+	}
+	if (keep_early(qp, p))
+		return;
+	take_answer(qp, p, false, now);
+	take_kept(qp, now);
 }
 
 /* ---- time -------------------------------------------------------------- */

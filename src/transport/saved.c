@@ -75,10 +75,11 @@ static const struct pack_member requester_members[] = {
 	PACK(requester, rnr_left),     PACK(requester, retries),
 	PACK(requester, timer),        PACK(requester, rnr_until),
 	PACK(requester, drained_told), PACK(requester, implied),
+	PACK(requester, n_early),
 };
 
 PACK_KNOWS(send_item, 648);
-PACK_KNOWS(requester, 96);
+PACK_KNOWS(requester, 120);
 
 static void pack_requester(struct pack *p, struct requester *r)
 {
@@ -164,7 +165,7 @@ static void pack_responder(struct pack *p, struct responder *r)
 	}
 }
 
-PACK_KNOWS(qp, 648);
+PACK_KNOWS(qp, 672);
 
 void qp_pack(struct qp *qp, struct pack *p)
 {

@@ -23,6 +23,13 @@ struct send_item {
 	uint8_t data[WR_MAX_INLINE];
 };
 
+/* A request or an answer that came before its turn, with its data. */
+struct early {
+	struct packet packet;
+	bool in_place; /* the data are where they belong */
+	uint8_t data[];
+};
+
 struct requester {
 	struct send_item *items; /* ring that grows (ring_grow) */
 	uint32_t places;
@@ -46,6 +53,10 @@ struct requester {
 	hd_time rnr_until; /* 0: not waiting */
 	bool drained_told;
 	bool implied; /* an implied NAK was acted upon; none since helped */
+
+	struct early **early; /* answers, by PSN; NULL: it never had one */
+	uint32_t n_kept;      /* of these */
+	uint64_t n_early;     /* that came, ever */
 };
 
 /* A read or atomic that was accepted: enough to answer it again. */
@@ -78,13 +89,6 @@ struct answer {
 };
 
 enum incoming { IN_NOTHING, IN_SEND, IN_WRITE };
-
-/* A request that came before its turn, with its data. */
-struct early {
-	struct packet packet;
-	bool in_place; /* the data are where they belong */
-	uint8_t data[];
-};
 
 struct responder {
 	uint32_t epsn, msn;
@@ -196,6 +200,8 @@ static inline bool is_outstanding(const struct requester *r)
 void requester_receive(struct qp *qp, const struct packet *p, hd_time now);
 void requester_timer(struct qp *qp, hd_time now);
 hd_time requester_due(const struct qp *qp);
+/* The first answer to a read or atomic that is missing; false if none is. */
+bool requester_misses(const struct requester *r, uint32_t *psn);
 /* Says so once, if nothing that was started is left in SQD. */
 void requester_drained(struct qp *qp);
 
@@ -216,10 +222,15 @@ void responder_answer(struct qp *qp, const struct answer *answer);
 
 /* ---- early.c ----------------------------------------------------------- */
 
-/* One that is ahead of the expected one; false if it is too far ahead. */
+/* A request ahead of the expected one; false if it is too far ahead. */
 bool early_keep(struct qp *qp, const struct packet *p);
 /* The expected one if it is here, which is then the caller's to free. */
 struct early *early_take(struct qp *qp);
+/* The same of answers, ahead of `missing`; which are taken by number. */
+bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing,
+		       bool in_place);
+const struct early *early_answer(const struct qp *qp, uint32_t psn);
+struct early *early_take_answer(struct qp *qp, uint32_t psn);
 void early_fini(struct qp *qp);
 void early_pack(struct qp *qp, struct pack *p);
 

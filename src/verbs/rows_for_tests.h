@@ -21,7 +21,7 @@
 struct outcome {
 	double posted, completed, failed, received, retries, early;
 	double mean, max, goodput; /* us, Gb/s */
-	uint64_t arrived, missed, lost, checksum;
+	uint64_t arrived, missed, lost, checksum, out_of_order;
 	hd_time arrived_after; /* the slowest */
 };
 
@@ -57,6 +57,7 @@ static inline void read_table(const struct qp_rows *rows,
 		.missed = m->flows[0].lost,
 		.arrived_after = m->flows[0].latency_max,
 		.checksum = m->checksum,
+		.out_of_order = m->checks.out_of_order,
 	};
 	for (unsigned i = 0; i < SIM_FATES; i++)
 		out->lost += m->lost[i];

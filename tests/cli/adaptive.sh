@@ -61,6 +61,22 @@ for choice in load random turns; do
 	done
 done
 
+# ---- READs whose answers take two ways, of which one is longer: an adapter that
+# keeps what comes before its turn does not ask for it again and again
+cat >two.yaml <<'END'
+fabric:
+  topology: {kind: xgft, down: '1,2', up: '1,2', link: 4x HDR}
+  links: [{ports: s2-1, propagation: 200ns}]
+  routing: {engine: ftree, adaptive: turns}
+END
+for kept in 0 64; do
+	"$HEDDLE" bench read-bw --profile ideal --fabric two.yaml --size 64KiB -n 50 \
+		--set fabric.host.out_of_order=$kept --json -q >run.json || fail "read-bw"
+	jq '.tables["read-bw"].rows[0]["BW average"]' run.json
+done >reads
+awk 'NR == 1 { without = $1 } END { exit !(NR == 2 && $1 >= 10 * without) }' reads ||
+	fail "READs gain less than ten times by keeping answers: $(cat reads)"
+
 # ---- what is refused
 adaptive() {
 	"$HEDDLE" route "$@" >out 2>err

@@ -120,6 +120,8 @@ struct half {
 	struct effect effect[MAX_EFFECTS];
 	uint32_t n_effect, effect_at, effect_off;
 	bool early[MAX_LENGTH];      /* bytes of the effect at effect_at */
+	bool landed[MAX_LENGTH];     /* bytes of the read at land_wr, early */
+	uint32_t land_early;         /* offset behind the last one of these */
 	struct recv_wr wqe[MAX_WQE]; /* posted, or taken from the shared */
 	uint32_t n_wqe, wqe_at, wqe_posted;
 	bool flushed;
