@@ -183,6 +183,23 @@ static unsigned use_node(struct picking *p, node_id node, int number,
 	return used;
 }
 
+/* By its name, or as 0xGUID: those of a site's switches may all be the same. */
+static node_id find_node(const struct picking *p, const char *name)
+{
+	const struct topo *t = p->s->topo;
+	node_id found = text_map_get(&p->s->names, name, strlen(name));
+	uint64_t guid;
+
+	if (found != MAP_NONE || strncmp(name, "0x", 2) != 0 ||
+	    hd_uint_parse(name, NULL, &guid) != HD_OK || guid == 0)
+		return found;
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (t->nodes[v].guid == guid)
+			return v;
+	}
+	return MAP_NONE;
+}
+
 /* Nodes by name or pattern; returns how many ports were used. */
 static unsigned use_named(struct picking *p, const char *name, int number,
 			  bool hosts, pick_fn *use)
@@ -191,7 +208,7 @@ static unsigned use_named(struct picking *p, const char *name, int number,
 	unsigned used = 0;
 
 	if (!strpbrk(name, "*?")) {
-		node_id v = text_map_get(&p->s->names, name, strlen(name));
+		node_id v = find_node(p, name);
 
 		return v == MAP_NONE ? 0 : use_node(p, v, number, hosts, use);
 	}
@@ -378,8 +395,7 @@ static enum hd_status use_port_item(struct picking *p, const char *item,
 		return refuse_name(p, "node", item);
 	if (use_named(p, name, (int)number, false, use))
 		return HD_OK;
-	if (strpbrk(name, "*?") ||
-	    text_map_get(&p->s->names, name, strlen(name)) == MAP_NONE)
+	if (strpbrk(name, "*?") || find_node(p, name) == MAP_NONE)
 		return refuse_name(p, "node", name);
 	return diag_fail(p->d, HD_ERR_NOT_FOUND, "'%s' has no cable in port %u",
 			 name, number);

@@ -222,6 +222,29 @@ static void one_port_must_be_one(void **state)
 			    "no node 'leaf3' (did you mean 'leaf1'?)");
 }
 
+/* All switches of a site may have one name. */
+static void a_node_is_found_by_its_guid(void **state)
+{
+	struct fabric *f = *state;
+	struct diag d = { .status = HD_OK };
+	port_id p;
+
+	f->topo.nodes[1].guid = UINT64_C(0xe41d2d0300001020);
+	assert_int_equal(
+		select_port(f->selector, "0xe41d2d0300001020:4", &d, &p),
+		HD_OK);
+	assert_int_equal(p, topo_port_of(&f->topo, 1, 4));
+	assert_int_equal(
+		select_port(f->selector, "0xe41d2d0300001020:9", &d, &p),
+		HD_ERR_NOT_FOUND);
+	assert_non_null(strstr(d.message, "has no cable in port 9"));
+	d = (struct diag){ .status = HD_OK };
+	assert_int_equal(
+		select_port(f->selector, "0xe41d2d0300001021:4", &d, &p),
+		HD_ERR_NOT_FOUND);
+	assert_non_null(strstr(d.message, "no node '0xe41d2d0300001021'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +259,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_port_must_be_one, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_node_is_found_by_its_guid,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/survey/simulate.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -16,6 +17,16 @@ void survey_tick(void *context, size_t done, size_t all)
 	progress_show(p, (double)done);
 }
 
+static void select_node(const struct survey *s, node_id v, struct strbuf *out)
+{
+	const struct topo_node *n = &s->whole->topo->nodes[v];
+
+	if (s->shares_name[v])
+		strbuf_printf(out, "0x%016" PRIx64, n->guid);
+	else
+		strbuf_puts(out, n->name);
+}
+
 /* One end of each cable of a case, or its switch, for fabric.without. */
 static char *without(const struct survey *s, const struct survey_case *c)
 {
@@ -23,12 +34,13 @@ static char *without(const struct survey *s, const struct survey_case *c)
 	struct strbuf text = STRBUF_INIT;
 
 	if (c->kind == SURVEY_SWITCHES)
-		strbuf_puts(&text, t->nodes[c->what[0]].name);
+		select_node(s, c->what[0], &text);
 	for (unsigned i = 0; i < 2 && c->kind != SURVEY_SWITCHES; i++) {
-		if (c->what[i] != TOPO_NONE)
-			strbuf_printf(&text, "%s%s:%u", i ? ", " : "",
-				      topo_node_of(t, c->what[i])->name,
-				      t->ports[c->what[i]].number);
+		if (c->what[i] == TOPO_NONE)
+			continue;
+		strbuf_puts(&text, i ? ", " : "");
+		select_node(s, t->ports[c->what[i]].node, &text);
+		strbuf_printf(&text, ":%u", t->ports[c->what[i]].number);
 	}
 	return strbuf_detach(&text);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/team.h"
 #include "subnet/check.h"
 #include "subnet/deadlock.h"
@@ -188,6 +189,23 @@ static void rank(struct survey *s)
 		s->n_of[s->cases[i].kind][s->cases[i].verdict]++;
 }
 
+/* On many a site all switches are called as their maker called them. */
+static bool *find_shared_names(const struct topo *t)
+{
+	bool *shared = hd_alloc(t->n_nodes, sizeof(*shared));
+	struct text_map names = { 0 };
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		const char *name = t->nodes[v].name;
+		uint32_t other = text_map_put(&names, name, strlen(name), v);
+
+		if (other != MAP_NONE)
+			shared[v] = shared[other] = true;
+	}
+	text_map_fini(&names);
+	return shared;
+}
+
 void survey_run(const struct subnet *whole, const struct survey_options *o,
 		struct survey *out)
 {
@@ -195,7 +213,8 @@ void survey_run(const struct subnet *whole, const struct survey_options *o,
 	uint64_t entries = (uint64_t)whole->n_switches * whole->lft_stride;
 
 	*out = (struct survey){ .whole = whole,
-				.permuted = o->n_permutations > 0 };
+				.permuted = o->n_permutations > 0,
+				.shares_name = find_shared_names(whole->topo) };
 	out->before = look_at(whole, o, false);
 	survey_list(whole->topo, o, out);
 	/* Some ten looks at each entry of each case's tables. */
@@ -220,6 +239,7 @@ void survey_fini(struct survey *s)
 	for (size_t i = 0; i < s->n; i++)
 		free(s->cases[i].refusal);
 	free(s->cases);
+	free(s->shares_name);
 	*s = (struct survey){ .n = 0 };
 }
 

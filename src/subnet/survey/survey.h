@@ -86,6 +86,7 @@ struct survey {
 	struct survey_case *cases; /* by kind, the worst of each first */
 	size_t n;
 	size_t n_of[N_SURVEY_KINDS][N_SURVEY_VERDICTS];
+	bool *shares_name; /* per node: its name is another's, too */
 };
 
 /* On all threads of the process; their number changes nothing. */
@@ -96,7 +97,8 @@ void survey_fini(struct survey *s);
 /* No case is worse than that end ports are cut off. */
 bool survey_is_well(const struct survey *s);
 
-/* What fails in a case: "cable leaf3/20 to spine1/3". */
+/* What fails in a case: "leaf3/20 - spine1/3"; with GUIDs where names are not
+ * enough. */
 void survey_name(const struct survey *s, const struct survey_case *c,
 		 struct strbuf *out);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <math.h>
 
 #include "subnet/survey/survey.h"
@@ -66,28 +67,37 @@ static const struct column case_columns[] = {
 	{ NULL },
 };
 
-static void name_cable(const struct topo *t, port_id p, struct strbuf *out)
+static void name_node(const struct survey *s, node_id v, struct strbuf *out)
 {
+	const struct topo_node *n = &s->whole->topo->nodes[v];
+
+	strbuf_puts(out, n->name);
+	if (s->shares_name[v])
+		strbuf_printf(out, " (0x%016" PRIx64 ")", n->guid);
+}
+
+static void name_cable(const struct survey *s, port_id p, struct strbuf *out)
+{
+	const struct topo *t = s->whole->topo;
 	port_id q = t->ports[p].peer;
 
-	strbuf_printf(out, "%s/%u - %s/%u", topo_node_of(t, p)->name,
-		      t->ports[p].number, topo_node_of(t, q)->name,
-		      t->ports[q].number);
+	name_node(s, t->ports[p].node, out);
+	strbuf_printf(out, "/%u - ", t->ports[p].number);
+	name_node(s, t->ports[q].node, out);
+	strbuf_printf(out, "/%u", t->ports[q].number);
 }
 
 void survey_name(const struct survey *s, const struct survey_case *c,
 		 struct strbuf *out)
 {
-	const struct topo *t = s->whole->topo;
-
 	if (c->kind == SURVEY_SWITCHES) {
-		strbuf_puts(out, t->nodes[c->what[0]].name);
+		name_node(s, c->what[0], out);
 		return;
 	}
-	name_cable(t, c->what[0], out);
+	name_cable(s, c->what[0], out);
 	if (c->what[1] != TOPO_NONE) {
 		strbuf_puts(out, ", ");
-		name_cable(t, c->what[1], out);
+		name_cable(s, c->what[1], out);
 	}
 }
 
