@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a tree of 4 leaves, 4 hosts each, and 2 spines can carry between leaves
-at most, as a maximum flow over its cables, beside what a run delivered."""
+"""What a tree can carry between leaves at most, as a maximum flow over its
+cables, beside what a run delivered: RUN.json LEAVES HOSTS-OF-A-LEAF SPINES."""
 import json
 import sys
 from collections import deque
-
-LEAVES, HOSTS, SPINES = 4, 4, 2
 
 
 def max_flow(capacity, source, sink):
@@ -33,21 +31,21 @@ def max_flow(capacity, source, sink):
         total += least
 
 
-def bound(flows, rate):
+def bound(flows, rate, leaves, hosts, spines):
     """All flows between leaves as one: no choice of ways can carry more."""
-    nodes = ["source", "sink"] + ["spine%d" % s for s in range(SPINES)]
-    nodes += ["%s%d" % (kind, leaf) for kind in ("up", "down") for leaf in range(LEAVES)]
-    nodes += ["from%d" % h for h in range(LEAVES * HOSTS)]
-    nodes += ["to%d" % h for h in range(LEAVES * HOSTS)]
+    nodes = ["source", "sink"] + ["spine%d" % s for s in range(spines)]
+    nodes += ["%s%d" % (kind, leaf) for kind in ("up", "down") for leaf in range(leaves)]
+    nodes += ["from%d" % h for h in range(leaves * hosts)]
+    nodes += ["to%d" % h for h in range(leaves * hosts)]
     capacity = {node: {} for node in nodes}
-    for leaf in range(LEAVES):
-        for s in range(SPINES):
+    for leaf in range(leaves):
+        for s in range(spines):
             capacity["up%d" % leaf]["spine%d" % s] = rate
             capacity["spine%d" % s]["down%d" % leaf] = rate
     for a, b in flows:
         capacity["source"]["from%d" % a] = rate
-        capacity["from%d" % a]["up%d" % (a // HOSTS)] = rate
-        capacity["down%d" % (b // HOSTS)]["to%d" % b] = rate
+        capacity["from%d" % a]["up%d" % (a // hosts)] = rate
+        capacity["down%d" % (b // hosts)]["to%d" % b] = rate
         capacity["to%d" % b]["sink"] = rate
     return max_flow(capacity, "source", "sink")
 
@@ -57,17 +55,18 @@ def table(results, name):
 
 
 def main():
+    leaves, hosts, spines = map(int, sys.argv[2:])
     crossing, rate, delivered = [], None, 0.0
     with open(sys.argv[1]) as f:
         results = json.load(f)
     for row in table(results, "flows"):
         a, b = int(row["source"][1:]), int(row["destination"][1:])
-        if a // HOSTS != b // HOSTS:
+        if a // hosts != b // hosts:
             crossing.append((a, b))
             delivered += float(row["delivered"])
     for row in table(results, "ports"):
         rate = float(row["rate"])
-    most = bound(crossing, rate)
+    most = bound(crossing, rate, leaves, hosts, spines)
     print("%.1f of at most %.1f Gb/s between leaves" % (delivered, most))
     return 0 if crossing and 0 < delivered <= most else 1
 

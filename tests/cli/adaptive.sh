@@ -33,6 +33,14 @@ awk -F, '$4 == "delivered" { sum[$2] += $6; n[$2]++ }
 		     sum["load"] >= 1.2 * sum["off"]) }' sweep.csv ||
 	fail "adaptive routing gains less than 1.2 over $seeds permutations"
 
+# ---- none of them above what flows through the cables
+for seed in 1 2; do
+	"$HEDDLE" sim tree.yaml --set fabric.routing.adaptive=load --seed $seed --all --json -q \
+		>run.json || fail "seed $seed"
+	python3 "$SRC/tests/cli/adaptive.py" run.json $radix $((radix / 2)) $((radix / 2)) ||
+		fail "seed $seed: more than the cables carry"
+done
+
 # ---- shifts, which fixed tables of a full tree carry without contention
 for shift in $shifts; do
 	set -- tree.yaml --set traffic.a.pattern=pairs --set "traffic.a.source=h0..h$last" \
@@ -48,7 +56,7 @@ sed 's/^  topology:.*/  topology: {kind: xgft, down: "4,4", up: "1,2"}/; s/90%/1
 	tree.yaml >half.yaml
 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load --all --json -q >half.json ||
 	fail "half.yaml"
-python3 "$SRC/tests/cli/adaptive.py" half.json || fail "more than the cables carry"
+python3 "$SRC/tests/cli/adaptive.py" half.json 4 4 2 || fail "more than the cables carry"
 
 # ---- the same on any number of threads
 for choice in load random turns; do
