@@ -123,6 +123,10 @@ function(hd_test module)
     add_executable(${module}_${t} ${t}.c ${ARG_SOURCES})
     hd_link_fast(${module}_${t})
     set_target_properties(${module}_${t} PROPERTIES OUTPUT_NAME ${t})
+    if(HD_SANITIZE)
+      # What is tested runs; what tests it is mostly compiled.
+      target_compile_options(${module}_${t} PRIVATE -Og)
+    endif()
     target_include_directories(${module}_${t} SYSTEM PRIVATE
       ${CMOCKA_INCLUDE_DIR})
     target_compile_definitions(${module}_${t} PRIVATE
