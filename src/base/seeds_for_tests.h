@@ -41,6 +41,15 @@ static inline unsigned cases_of_run(unsigned usual, unsigned in_long_runs)
 }
 
 /*
+ * Does case i meet the k-th of n alternatives? They take turns from one case to
+ * the next, where all with all would only take longer: long runs have that.
+ */
+static inline bool has_its_turn(size_t k, size_t n, size_t i)
+{
+	return run_is_long() || i % n == k;
+}
+
+/*
  * The seed from which a test draws its cases: fixed, unless the run is a long
  * one. Then it is HD_SEED, if that is set, or a fresh one.
  */
