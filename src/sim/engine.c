@@ -238,8 +238,7 @@ static void event_rare(struct sim *s, uint64_t key)
 	}
 }
 
-static inline __attribute__((always_inline)) void
-event_handle(struct sim *s, uint64_t key, const enum way way)
+HOT void event_handle(struct sim *s, uint64_t key, const enum way way)
 {
 	uint32_t port = key_port(key);
 	struct output *l;
@@ -331,8 +330,7 @@ static inline void event_prefetch(const struct sim *s, const enum way way)
 }
 
 /* Phases 0 to 3 of now; there is at least one event. */
-static inline __attribute__((always_inline)) void
-instant_events(struct sim *s, const enum way way)
+HOT void instant_events(struct sim *s, const enum way way)
 {
 	struct eventq *q = &s->q;
 	const struct event *next;
@@ -389,8 +387,7 @@ static void instant_middle(struct sim *s)
 }
 
 /* All instants up to `until`, or until the next look at progress. */
-static inline __attribute__((always_inline)) bool
-instants(struct sim *s, hd_time until, const enum way way)
+HOT bool instants(struct sim *s, hd_time until, const enum way way)
 {
 	const struct event *first = eventq_first(&s->q);
 

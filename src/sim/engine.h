@@ -44,7 +44,7 @@ uint8_t switch_lane(const struct sim *s, const struct node *n,
 bool switch_permits(const struct sim *s, const struct node *n,
 		    const struct packet *p, unsigned out);
 
-RING_HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
+HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 {
 	s->links[port].wake_at = when;
 	eventq_push(&s->q, when, event_key(EV_WAKE, port, 0, 0));

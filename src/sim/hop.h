@@ -21,8 +21,6 @@
 #include "sim/mark.h"
 #include "sim/parts.h"
 
-#define HOT static inline __attribute__((always_inline))
-
 /* Can a run that is not simple have this? */
 #define MAYBE(x)   (!IS_SIMPLE && unlikely(x))
 /* Can one that is not plain? */

@@ -394,8 +394,7 @@ static bool is_at_home_here(const struct sim *s, uint32_t flow)
 	return home >= s->cut->first && home < s->cut->last;
 }
 
-static inline __attribute__((always_inline)) void
-count_late(struct sim *s, struct tally *t, const struct late *l)
+HOT void count_late(struct sim *s, struct tally *t, const struct late *l)
 {
 	if (s->cut)
 		mail_delivery(s, l);

@@ -13,9 +13,6 @@
 
 #include "sim/state.h"
 
-/* For every hop, and in every path that hop.h compiles. */
-#define RING_HOT static inline __attribute__((always_inline))
-
 #define RING_VL_SHIFT 12
 #define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
 
@@ -95,8 +92,7 @@ static inline void ring_apply(struct sim *s, struct credits credits,
 }
 
 /* One more; what is due should have been taken if it is full. */
-RING_HOT void ring_insert(struct sim *s, struct ring *r, hd_time when,
-			  uint16_t what)
+HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 {
 	unsigned i = r->n;
 
@@ -113,8 +109,8 @@ RING_HOT void ring_insert(struct sim *s, struct ring *r, hd_time when,
 	r->n++;
 }
 
-RING_HOT void ring_push(struct sim *s, struct credits credits, hd_time when,
-			uint16_t what)
+HOT void ring_push(struct sim *s, struct credits credits, hd_time when,
+		   uint16_t what)
 {
 	if (unlikely(credits.ring->n == RING_INLINE))
 		ring_apply(s, credits, s->now);

@@ -34,6 +34,17 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * What every hop runs, compiled into one function for each of hop.h's ways. A
+ * build that watches itself would be compiled ten times as long for that, and
+ * runs ordinary functions.
+ */
+#ifdef HD_CHECKS
+#define HOT static inline
+#else
+#define HOT static inline __attribute__((always_inline))
+#endif
+
 /* ---- packets ----------------------------------------------------------- */
 
 enum packet_flag {
