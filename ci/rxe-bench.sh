@@ -86,7 +86,7 @@ interrupt() {
 	kill -INT $pid
 	status=0
 	wait $pid || status=$?
-	if [ $status -eq 4 ]; then
+	if [ $status -eq 130 ]; then
 		echo "ok interrupted $name"
 	else
 		echo "FAILED interrupted $name: status $status $(cat /tmp/err)"

@@ -104,6 +104,14 @@ bool unfinished_is_due(void)
 	return atomic_load(&due) != 0;
 }
 
+void unfinished_pass_on(void)
+{
+	if (!atomic_load(&due))
+		return;
+	atomic_store(&holds, 0);
+	raise(atomic_load(&due));
+}
+
 void unfinished_add(const char *path)
 {
 	struct unfinished *f = hd_alloc(1, sizeof(*f));

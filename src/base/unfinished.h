@@ -29,6 +29,8 @@ void unfinished_hold(void);
 void unfinished_let_go(void);
 /* Whether a deadly signal waits for the hold to end; always false without. */
 bool unfinished_is_due(void);
+/* The signal that waits, if one does, ends the program now, whoever holds. */
+void unfinished_pass_on(void);
 
 /*
  * A file that is to vanish, until it is taken back. The name is borrowed until

@@ -105,9 +105,10 @@ const struct command command_bench = {
 		"are any. 'fit' takes files like these, of latency and bandwidth by size, and\n"
 		"changes the costs of --profile until the simulated adapter does as measured;\n"
 		"every other size is left out of it, to tell how good it is. Options say how\n"
-		"was measured (--window, --mtu, --qps). An interrupt ends the run with what was measured so far.\n",
+		"was measured (--window, --mtu, --qps).\n",
 	.words = test_words,
 	.options = session_options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 0, ANY_NUMBER),
+	.is_long = true,
 };

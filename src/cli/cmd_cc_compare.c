@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
 
-#include "base/unfinished.h"
 #include "cli/cc/runs.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -72,8 +70,6 @@ static int execute(struct values *v, const char *path)
 		return command_refuse(&d);
 	}
 	d.file = NULL;
-	/* To the end: what is done by then is shown, whoever ends us. */
-	unfinished_hold();
 	cc_compare_begin(&c);
 	if (cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
 		status = output_results(&v->common, c.results, true);
@@ -82,8 +78,6 @@ static int execute(struct values *v, const char *path)
 		status = command_refuse(&d);
 	}
 	cc_session_fini(&s);
-	fflush(stdout);
-	unfinished_let_go();
 	return status;
 }
 
@@ -137,4 +131,5 @@ const struct command command_cc_compare = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),
+	.is_long = true,
 };

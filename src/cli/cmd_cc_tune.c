@@ -41,10 +41,9 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static void show_progress(void *context, uint32_t trials, uint32_t budget)
+static bool show_progress(void *context, uint32_t trials)
 {
-	(void)budget;
-	progress_show(context, trials);
+	return progress_show(context, trials);
 }
 
 static int tune(struct values *v, struct cc_session *s, struct diag *d)
@@ -81,7 +80,8 @@ static int tune(struct values *v, struct cc_session *s, struct diag *d)
 
 	results_set_scenario(r, s->build->scenario->text);
 	congestion_tune_tables(s->build, &o, &result, r);
-	if (v->conf)
+	/* What was not found to its end is not for a subnet manager. */
+	if (v->conf && !result.stopped)
 		status = opensm_cc_save(&result.conf, v->conf, d);
 	tune_result_fini(&result);
 	if (status != HD_OK) {
@@ -136,4 +136,5 @@ const struct command command_cc_tune = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),
+	.is_long = true,
 };

@@ -67,4 +67,5 @@ const struct command command_model_credit = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct credit_values, 0, 0),
+	.is_long = true,
 };

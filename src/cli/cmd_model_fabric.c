@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/unfinished.h"
 #include "cli/model/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -44,6 +45,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 		v->common.seed = loan_study_seed(s);
 		loan_study_tables(s, r);
+		if (unfinished_is_due())
+			results_remark(r, "interrupted: runs that were not at "
+					  "their end were cut");
 		loan_study_free(s);
 		status = output_results(&v->common, r, true);
 	} else {
@@ -68,4 +72,5 @@ const struct command command_model_fabric = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),
+	.is_long = true,
 };

@@ -71,6 +71,7 @@ const struct command command_model_ge = {
 	.options = options,
 	.examples = ge_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),
+	.is_long = true,
 };
 
 static const struct example et_examples[] = {
@@ -93,6 +94,7 @@ const struct command command_model_et = {
 	.options = options,
 	.examples = et_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),
+	.is_long = true,
 };
 
 static const struct example ajt_examples[] = {
@@ -115,4 +117,5 @@ const struct command command_model_ajt = {
 	.options = options,
 	.examples = ajt_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),
+	.is_long = true,
 };

@@ -60,4 +60,5 @@ const struct command command_model_queue = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct queue_values, 1, 1),
+	.is_long = true,
 };

@@ -63,4 +63,5 @@ const struct command command_paper_fit = {
 	.options = fit_options,
 	.examples = fit_examples,
 	.run = run_fit,
+	.is_long = true,
 };

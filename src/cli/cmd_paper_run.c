@@ -20,11 +20,11 @@ static int review(struct paper_session *s, const char *name)
 		       "series and comparisons are in %s: 'heddle report "
 		       "--db %s --html papers.html' draws them",
 		       s->v.common.db, s->v.common.db);
-	if (done < s->review.n_jobs)
-		results_remark(r, "interrupted after %zu of %zu runs", done,
-			       s->review.n_jobs);
 	outcomes_take(&s->review, &record);
-	enum hd_status status = paper_session_write(s, &record, &d);
+	/* Documents are of all that was asked for. */
+	enum hd_status status = done < s->review.n_jobs
+					? HD_OK
+					: paper_session_write(s, &record, &d);
 
 	outcomes_fini(&record);
 	int code = paper_session_tell(s, r, same);
@@ -89,6 +89,7 @@ const struct command command_paper_run = {
 	.options = run_options,
 	.examples = run_examples,
 	.run = run_some,
+	.is_long = true,
 };
 
 static const struct option all_options[] = {
@@ -114,4 +115,5 @@ const struct command command_paper_all = {
 	.options = all_options,
 	.examples = all_examples,
 	.run = run_all,
+	.is_long = true,
 };

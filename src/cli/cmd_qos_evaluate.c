@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
 #include <time.h>
 
 #include "base/unfinished.h"
@@ -22,8 +21,7 @@ static bool show(void *context, uint32_t run, double packets)
 	if (w->run != run)
 		w->begun = time(NULL);
 	w->run = run;
-	progress_show(&w->bar, packets);
-	if (unfinished_is_due())
+	if (!progress_show(&w->bar, packets))
 		return false;
 	return w->v->minutes == 0 ||
 	       difftime(time(NULL), w->begun) < 60 * (double)w->v->minutes;
@@ -49,8 +47,6 @@ static int run(const struct command *self, void *values, int n, char **args)
 	series.progress = show;
 	series.goes_on = goes_on;
 	series.context = &watch;
-	/* To the end: what is done by then is shown, whoever ends us. */
-	unfinished_hold();
 	progress_begin(&watch.bar, &v->common, "packets", 0);
 	enum hd_status status = eval_series_run(&series, &d, r);
 
@@ -63,8 +59,6 @@ static int run(const struct command *self, void *values, int n, char **args)
 		shown = output_results(&v->common, r, true);
 	else
 		results_free(r);
-	fflush(stdout);
-	unfinished_let_go();
 	return status == HD_OK ? shown : command_refuse(&d);
 }
 
@@ -101,4 +95,5 @@ const struct command command_qos_evaluate = {
 	.options = evaluate_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct evaluate_values, 0, 0),
+	.is_long = true,
 };

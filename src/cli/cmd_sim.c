@@ -83,9 +83,9 @@ const struct command command_sim = {
 		"results; the first one writes them.\n\n"
 		"Results: the run as a whole, each traffic row with offered and delivered payload rates\n"
 		"and latencies, the busiest ports. Ends with 1 if a goal of the scenario is missed, or\n"
-		"if packets wait for each other in a circle (a deadlock, which is shown).\n"
-		"Interrupted, it shows what it has by then, and says so.\n",
+		"if packets wait for each other in a circle (a deadlock, which is shown).\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),
+	.is_long = true,
 };

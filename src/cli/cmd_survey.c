@@ -73,6 +73,9 @@ static int survey(struct fabric *f, const struct values *v, const char *path,
 	survey_run(&f->subnet, &o, &found);
 	progress_end(&progress);
 	survey_show(r, &found, v->worst);
+	if (found.n_left)
+		results_remark(r, "interrupted after %zu of %zu failures",
+			       found.n, found.n + found.n_left);
 	bool is_well = survey_is_well(&found);
 	const struct survey_runs runs = { .common = &v->common,
 					  .path = path,
@@ -139,4 +142,5 @@ const struct command command_survey = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),
+	.is_long = true,
 };

@@ -84,4 +84,5 @@ const struct command command_sweep = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 0, ANY_NUMBER),
+	.is_long = true,
 };

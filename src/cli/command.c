@@ -198,10 +198,14 @@ static void help_synopsis(const struct command *self, struct strbuf *out)
 void command_describe(const struct command *self, struct strbuf *out)
 {
 	strbuf_puts(out, self->description);
-	if (!self->list)
-		return;
-	strbuf_puts(out, "\n\n");
-	self->list(out);
+	if (self->list) {
+		strbuf_puts(out, "\n\n");
+		self->list(out);
+	}
+	if (self->is_long)
+		strbuf_puts(out, "\n\nInterrupted (Ctrl-C, or a signal of a "
+				 "batch system), it shows what is done by "
+				 "then, says so, and ends by the signal.");
 }
 
 void command_help(const struct command *self, struct strbuf *out)

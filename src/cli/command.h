@@ -62,6 +62,11 @@ struct command {
 	size_t size; /* 0: of the common options */
 	const void *initial;
 	int least, most;
+	/*
+	 * Its work may take long: it shows how far it is (cli/progress.h) and,
+	 * interrupted, keeps what it has.
+	 */
+	bool is_long;
 	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };

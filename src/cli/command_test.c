@@ -16,6 +16,7 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/record.h"
 #include "report/writer.h"
 
 /* A small program of its own: "weave", and "loom" with two subcommands. */
@@ -425,10 +426,12 @@ static void progress_says_share_rate_and_time_left(void **state)
 
 static void progress_is_silent_without_a_terminal(void **state)
 {
+	static const struct command work = { .name = "work", .is_long = true };
 	struct common_options o = { .quiet = false };
 	struct progress p;
 
 	(void)state;
+	assert_int_equal(record_begin(&work, &o), EXIT_DONE);
 	/* Under ctest, stderr is a pipe; make sure of it. */
 	int kept = dup(STDERR_FILENO);
 	FILE *file = tmpfile();

@@ -98,15 +98,18 @@ static int write_manual(struct strbuf *out, int n_words, char **words)
 	return EXIT_DONE;
 }
 
-/* One a line, each group before its own. */
-static int list_commands(struct strbuf *out)
+/* One a line, each group before its own; or those whose work may take long. */
+static int list_commands(struct strbuf *out, bool only_long)
 {
 	for (size_t i = 0; commands[i]; i++) {
 		const struct command *const *own = commands[i]->subcommands;
 
-		strbuf_printf(out, "%s\n", commands[i]->name);
-		for (size_t k = 0; own && own[k]; k++)
-			strbuf_printf(out, "%s\n", own[k]->name);
+		if (!only_long || commands[i]->is_long)
+			strbuf_printf(out, "%s\n", commands[i]->name);
+		for (size_t k = 0; own && own[k]; k++) {
+			if (!only_long || own[k]->is_long)
+				strbuf_printf(out, "%s\n", own[k]->name);
+		}
 	}
 	return EXIT_DONE;
 }
@@ -147,7 +150,9 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (strcmp(word, "--commands") == 0)
-		return list_commands(out);
+		return list_commands(out, false);
+	if (strcmp(word, "--long-commands") == 0)
+		return list_commands(out, true);
 	if (strcmp(word, "--completion") == 0) {
 		struct strbuf paths = STRBUF_INIT;
 
@@ -185,12 +190,16 @@ int main(int argc, char **argv)
 	}
 	/* Results that did not arrive must not pass for success. */
 	errno = 0;
-	if (fflush(stdout) != 0 || ferror(stdout)) {
+	bool arrived = fflush(stdout) == 0 && !ferror(stdout);
+	int why = errno;
+
+	unfinished_pass_on();
+	if (!arrived) {
 		char line[160];
 
 		snprintf(line, sizeof(line),
-			 "cannot write to standard output%s%s",
-			 errno ? ": " : "", errno ? strerror(errno) : "");
+			 "cannot write to standard output%s%s", why ? ": " : "",
+			 why ? strerror(why) : "");
 		complain("heddle", line);
 		return EXIT_ENVIRONMENT;
 	}

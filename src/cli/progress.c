@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/unfinished.h"
 #include "cli/record.h"
 
 #define INTERVAL  0.1 /* seconds between two lines */
@@ -22,6 +23,7 @@ void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total)
 {
 	record_work();
+	unfinished_hold();
 	*p = (struct progress){ .unit = unit, .total = total };
 	if (common->quiet || !isatty(STDERR_FILENO))
 		return;
@@ -84,10 +86,8 @@ void progress_line(const struct progress *p, double done, double seconds,
 	strbuf_puts(out, " left");
 }
 
-void progress_show(struct progress *p, double done)
+static void show_line(struct progress *p, double done)
 {
-	if (!p->active)
-		return;
 	double t = now();
 
 	if (t - p->shown < INTERVAL)
@@ -102,6 +102,13 @@ void progress_show(struct progress *p, double done)
 	strbuf_fini(&line);
 }
 
+bool progress_show(struct progress *p, double done)
+{
+	if (p->active)
+		show_line(p, done);
+	return !unfinished_is_due();
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->active)
@@ -114,6 +121,5 @@ bool progress_packets(void *context, const struct sim_progress *p)
 	struct progress *progress = context;
 
 	progress->total = p->share > 0 ? (double)p->delivered / p->share : 0;
-	progress_show(progress, (double)p->delivered);
-	return true;
+	return progress_show(progress, (double)p->delivered);
 }

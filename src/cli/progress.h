@@ -9,9 +9,14 @@
  * The line is wiped at the end: what stays on the screen is results.
  *
  *	progress_begin(&p, &options.common, "packets", total);
- *	while (...)
- *		progress_show(&p, done);
+ *	while (... && progress_show(&p, done))
+ *		...
  *	progress_end(&p);
+ *
+ * Whoever shows progress keeps what it has: from its beginning on a signal
+ * waits (base/unfinished.h) until the command has shown its results, and ends
+ * the program then. progress_show says that one waits; what is missing is then
+ * said in a remark that begins with "interrupted".
  */
 
 #include <stdbool.h>
@@ -31,7 +36,8 @@ struct progress {
 /* Work begins (which is noted, cli/record.h) that has `total` of `unit`. */
 void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total);
-void progress_show(struct progress *p, double done);
+/* False if a signal wants an end. */
+bool progress_show(struct progress *p, double done);
 void progress_end(struct progress *p);
 
 /* A sim_progress_fn whose context is a struct progress: packets delivered. */

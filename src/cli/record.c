@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/record.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static struct {
 	int n_words;
 	char **words; /* argv is put in another order while it is read */
 	const char *command;
+	bool is_long;
 	const char *db;
 	bool tried;  /* to note it */
 	int64_t run; /* 0: none is open */
@@ -68,6 +70,7 @@ int record_begin(const struct command *self,
 	struct diag d = { .status = HD_OK };
 
 	noted.command = self->name;
+	noted.is_long = self->is_long;
 	noted.db = common->db;
 	if (noted.db && database_check(noted.db, &d) != HD_OK)
 		return command_refuse(&d);
@@ -79,6 +82,8 @@ void record_work(void)
 	struct diag ignored = { .status = HD_OK };
 	struct strbuf arguments = STRBUF_INIT;
 
+	/* Who shows progress says in its record that it does. */
+	assert(!noted.command || noted.is_long);
 	if (!noted.db || noted.tried)
 		return;
 	noted.tried = true;

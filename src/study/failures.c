@@ -213,31 +213,47 @@ static enum hd_status make_study(const struct failures *f, struct diag *d,
 	return status;
 }
 
+/* Those that were run; how many. */
+static size_t judge_runs(const struct failures *f, const struct sweep *w,
+			 struct suffering *all, bool *is_well)
+{
+	enum verdict whole = suffering_of(w, 0, NULL).verdict;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		if (w->outcomes[i + 1].state == OUTCOME_NONE)
+			continue;
+		all[n] = suffering_of(w, i + 1, &f->items[i]);
+		if (all[n++].verdict < whole)
+			*is_well = false;
+	}
+	return n;
+}
+
 static enum hd_status judge(const struct failures *f, const struct sweep *w,
 			    struct diag *d, struct results *out, bool *is_well)
 {
+	const struct outcome *whole = &w->outcomes[0];
 	struct suffering *all = hd_alloc(f->n, sizeof(*all));
-	enum verdict whole;
+	size_t n = 0;
 
-	if (w->outcomes[0].state != OUTCOME_DONE) {
-		free(all);
-		return diag_fail(d, HD_ERR_INPUT, "%s",
-				 w->outcomes[0].failure
-					 ? w->outcomes[0].failure
-					 : "the scenario was not run");
-	}
-	whole = suffering_of(w, 0, NULL).verdict;
 	*is_well = true;
-	for (size_t i = 0; i < f->n; i++) {
-		all[i] = suffering_of(w, i + 1, &f->items[i]);
-		if (all[i].verdict < whole)
-			*is_well = false;
-	}
-	if (f->n)
-		qsort(all, f->n, sizeof(*all), worse_first);
-	show(all, f->n, out);
+	/* Without the whole one there is nothing to measure others by. */
+	if (whole->state == OUTCOME_DONE)
+		n = judge_runs(f, w, all, is_well);
+	else if (!w->interrupted)
+		diag_fail(d, HD_ERR_INPUT, "%s",
+			  whole->failure ? whole->failure
+					 : "the scenario was not run");
+	if (n)
+		qsort(all, n, sizeof(*all), worse_first);
+	if (d->status == HD_OK)
+		show(all, n, out);
+	if (w->interrupted && n < f->n)
+		results_remark(out, "interrupted after %zu of %zu runs",
+			       n + (whole->state == OUTCOME_DONE), f->n + 1);
 	free(all);
-	return HD_OK;
+	return d->status;
 }
 
 enum hd_status failures_simulate(const struct failures *f, struct diag *d,

@@ -401,8 +401,11 @@ static bool put_remarks(const struct sweep *w, struct results *r)
 		if (o->state == OUTCOME_FAILED)
 			first = o;
 	}
-	if (w->study->skip || w->study->search.kind != SEARCH_ALL ||
-	    w->interrupted || w->n_shards > 1)
+	if (w->interrupted)
+		results_remark(r, "interrupted after %zu of %zu points", done,
+			       w->study->n_points);
+	else if (w->study->skip || w->study->search.kind != SEARCH_ALL ||
+		 w->n_shards > 1)
 		results_remark(r, "%zu of %zu points were run", done,
 			       w->study->n_points);
 	if (first)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/fit.h"
 #include "base/file.h"
-#include "base/unfinished.h"
 #include "cli/bench/session.h"
 #include "cli/output.h"
 
@@ -11,8 +10,7 @@ static bool show_tried(void *context, const struct bench_row *row)
 	struct session *s = context;
 
 	(void)row;
-	progress_show(&s->progress, (double)s->done++);
-	return !unfinished_is_due();
+	return progress_show(&s->progress, (double)s->done++);
 }
 
 static enum hd_status write_profile(const struct session *s, struct diag *d)

@@ -86,8 +86,7 @@ static bool show_progress(void *context, const struct bench_row *row)
 	struct session *s = context;
 
 	(void)row;
-	progress_show(&s->progress, (double)s->done++);
-	return !unfinished_is_due();
+	return progress_show(&s->progress, (double)s->done++);
 }
 
 /* What stands in words, into the suite. */

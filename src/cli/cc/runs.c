@@ -29,11 +29,6 @@ const char *cc_runs_unknown(const struct cc_runs *r)
 	return NULL;
 }
 
-static bool go_on(void *context, const struct sim_progress *p)
-{
-	return progress_packets(context, p) && !unfinished_is_due();
-}
-
 /* One of them; the last if it was interrupted. */
 static enum hd_status compare_one(struct cc_comparison *c, const char *name,
 				  const struct cc_algorithm *with,
@@ -58,7 +53,7 @@ static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
 
 	progress_begin(&progress, common, "simulated ms",
 		       (double)c->session->params.stop / (double)HD_MS);
-	c->session->params.progress = go_on;
+	c->session->params.progress = progress_packets;
 	c->session->params.progress_context = &progress;
 	if (is_wanted(r, "none"))
 		status = compare_one(c, "none", NULL, d);

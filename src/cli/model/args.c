@@ -83,23 +83,38 @@ void model_progress_begin(struct model_progress *p,
 	struct twin_options o = { .packets = packets };
 	double each = packets ? (double)(packets + twin_warmup(&o)) : 1;
 
-	*p = (struct model_progress){ .packets = packets, .each = each };
+	*p = (struct model_progress){ .packets = packets,
+				      .each = each,
+				      .points = points };
 	progress_begin(&p->line, common, packets ? "packets" : "points",
 		       (double)points * each);
 }
 
-void model_progress_point(struct model_progress *p, size_t index)
+bool model_progress_point(struct model_progress *p, size_t index)
 {
 	p->index = index;
-	progress_show(&p->line, (double)index * p->each);
+	if (index < p->points &&
+	    !progress_show(&p->line, (double)index * p->each))
+		p->stopped = true;
+	return index < p->points && !p->stopped;
 }
 
-static void tick(void *arg, uint64_t arrivals)
+static bool tick(void *arg, uint64_t arrivals)
 {
 	struct model_progress *p = arg;
 
-	progress_show(&p->line,
-		      (double)p->index * (double)p->packets + (double)arrivals);
+	if (!progress_show(&p->line, (double)p->index * (double)p->packets +
+					     (double)arrivals))
+		p->stopped = true;
+	return !p->stopped;
+}
+
+void model_progress_end(struct model_progress *p, struct results *r)
+{
+	progress_end(&p->line);
+	if (p->stopped)
+		results_remark(r, "interrupted after %zu of %zu points",
+			       p->index, p->points);
 }
 
 struct twin_options model_twin(const struct common_options *common,

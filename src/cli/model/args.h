@@ -45,12 +45,17 @@ struct model_progress {
 	uint64_t packets; /* per point; 0: points are counted */
 	double each;      /* what a point counts for */
 	size_t index;     /* of the point under way */
+	size_t points;    /* there are */
+	bool stopped;     /* by a signal, before all of them were done */
 };
 
 void model_progress_begin(struct model_progress *p,
 			  const struct common_options *common, size_t points,
 			  uint64_t packets);
-void model_progress_point(struct model_progress *p, size_t index);
+/* The next point; false if there is none, or a signal wants an end. */
+bool model_progress_point(struct model_progress *p, size_t index);
+/* All points are done, or, as it remarks, those before the one under way. */
+void model_progress_end(struct model_progress *p, struct results *r);
 
 /* Twin options of the point under way. */
 struct twin_options model_twin(const struct common_options *common,

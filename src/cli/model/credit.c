@@ -142,20 +142,20 @@ int credit_sweep_run(const struct credit_sweep *s)
 
 	credit_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, s->n, v->simulate);
-	for (size_t k = 0; k < s->n && d.status == HD_OK; k++) {
+	for (size_t k = 0;
+	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct credit_point point = { .link = link_at(s, k) };
-
-		model_progress_point(&progress, k);
 		struct twin_options o = model_twin(&v->common, &progress);
 
 		if (solve(&point, v->levels, &d) == HD_OK) {
 			if (v->simulate)
 				credit_twin_run(&point.link, &o, &point.twin);
-			credit_output_point(&out, &point);
+			if (!progress.stopped)
+				credit_output_point(&out, &point);
 		}
 		free(point.p);
 	}
-	progress_end(&progress.line);
+	model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		credit_output_abandon(&out);
 		return command_refuse(&d);

@@ -242,21 +242,21 @@ int ge_sweep_run(const struct ge_sweep *s)
 
 	ge_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0; k < points && d.status == HD_OK; k++) {
+	for (size_t k = 0;
+	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct ge_study study = { .queue = queue_at(s, k),
 					  .thesis = v->thesis,
 					  .without = v->compare };
 		struct ge_point point;
 
-		model_progress_point(&progress, k);
 		study.twin = model_twin(&v->common, &progress);
-
 		if (ge_point_init(&point, &study, &d) != HD_OK)
 			break;
-		ge_output_point(&out, &study.queue, &point);
+		if (!progress.stopped)
+			ge_output_point(&out, &study.queue, &point);
 		ge_point_fini(&point);
 	}
-	progress_end(&progress.line);
+	model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		ge_output_abandon(&out);
 		return command_refuse(&d);

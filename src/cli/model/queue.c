@@ -233,14 +233,15 @@ int queue_sweep_run(const struct queue_sweep *s)
 
 	queue_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0; k < points && d.status == HD_OK; k++) {
+	for (size_t k = 0;
+	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct queue_point point = { 0 };
 
-		model_progress_point(&progress, k);
-		if (solve(s, &progress, &point, &d) == HD_OK)
+		if (solve(s, &progress, &point, &d) == HD_OK &&
+		    !progress.stopped)
 			queue_output_point(&out, &point);
 	}
-	progress_end(&progress.line);
+	model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		queue_output_abandon(&out);
 		return command_refuse(&d);

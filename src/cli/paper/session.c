@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/unfinished.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
@@ -205,8 +204,6 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 		.context = &k,
 	};
 
-	/* To the end: what was done by then is shown, whoever ends us. */
-	unfinished_hold();
 	progress_begin(&k.progress, &s->v.common, "runs",
 		       (double)s->review.n_jobs);
 	enum hd_status status = review_run(&s->review, &runner, d);
@@ -259,7 +256,11 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 {
 	const struct paper_review *v = &s->review;
 	struct page_run *parts = hd_alloc(v->n_jobs + 1, sizeof(*parts));
-	size_t n = 0;
+	size_t n = 0, done = paper_session_done(s);
+
+	if (done < v->n_jobs)
+		results_remark(r, "interrupted after %zu of %zu runs", done,
+			       v->n_jobs);
 
 	for (size_t i = 0; i < v->n_jobs; i++) {
 		if (v->jobs[i].end.results)

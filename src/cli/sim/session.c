@@ -11,12 +11,6 @@
 #include "cli/progress.h"
 #include "cli/threads.h"
 
-/* A sim_progress_fn: a signal ends the run, and what it has is shown. */
-static bool goes_on(void *context, const struct sim_progress *p)
-{
-	return progress_packets(context, p) && !unfinished_is_due();
-}
-
 /* What a reader of an interrupted run must know. */
 static void put_interruption(const struct sim_values *v,
 			     const struct simulation *s, struct strbuf *out)
@@ -142,12 +136,15 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
 	v->run.sampled = output_is_kept(&v->common);
-	v->run.progress = goes_on;
+	v->run.progress = progress_packets;
 	v->run.context = &progress;
 	if (begin(v, f, &d, &s) != HD_OK)
 		return refuse(v, &d);
 	if (is_first)
 		progress_begin(&progress, &v->common, "packets", 0);
+	/* Several processes would end at different instants: none waits. */
+	if (is_first && v->world.n > 1)
+		unfinished_let_go();
 	enum hd_status done =
 		v->live ? live_session(v, file, &s, &d) : simulation_run(s, &d);
 
@@ -158,21 +155,6 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	if (simulation_state(s) == SIM_BROKEN)
 		world_abort(&v->world, status);
 	simulation_free(s);
-	return status;
-}
-
-/*
- * A signal waits until what was found by then is written, and ends us after
- * that. Not so several processes, which would end at different instants.
- */
-static int keep_partial(struct sim_values *v, const char *file,
-			struct fabric *f)
-{
-	unfinished_hold();
-	int status = simulate(v, file, f);
-
-	fflush(stdout);
-	unfinished_let_go();
 	return status;
 }
 
@@ -234,8 +216,7 @@ int sim_session(struct sim_values *v, const char *file)
 	else if ((!v->live || v->world.n > 1 ||
 		  live_tables_open(v->live, &d, &v->tables) == HD_OK) &&
 		 choose(v, file, &d, &f) == HD_OK)
-		status = v->world.n == 1 ? keep_partial(v, file, f)
-					 : simulate(v, file, f);
+		status = simulate(v, file, f);
 	else
 		status = refuse(v, &d);
 	live_tables_free(v->tables);

@@ -9,12 +9,18 @@
 #include "study/failures.h"
 #include "study/processes.h"
 
-void survey_tick(void *context, size_t done, size_t all)
+bool survey_tick(void *context, size_t done, size_t all)
 {
 	struct progress *p = context;
 
 	p->total = (double)all;
-	progress_show(p, (double)done);
+	return progress_show(p, (double)done);
+}
+
+/* A sweep asks for itself whether a signal waits. */
+static void show_runs(void *context, size_t done, size_t all)
+{
+	(void)survey_tick(context, done, all);
 }
 
 static void select_node(const struct survey *s, node_id v, struct strbuf *out)
@@ -76,7 +82,7 @@ enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d,
 		.overrides = what->overrides,
 		.items = items,
 		.at_once = processes_at_once(0),
-		.tick = survey_tick,
+		.tick = show_runs,
 		.context = &progress,
 	};
 

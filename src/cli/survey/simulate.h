@@ -27,7 +27,7 @@ HD_MUST_CHECK enum hd_status survey_simulate(const struct survey_runs *what,
 					     struct diag *d, struct results *r,
 					     bool *is_well);
 
-/* Shows progress, whose context it is. */
-void survey_tick(void *context, size_t done, size_t all);
+/* Shows progress, whose context it is; false if a signal wants an end. */
+bool survey_tick(void *context, size_t done, size_t all);
 
 #endif

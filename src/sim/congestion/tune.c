@@ -90,6 +90,7 @@ static struct tune_trial trial_at(const struct point *p, double packets)
 struct search {
 	struct tune_stage stage;
 	const struct tune_options *options;
+	struct tune_watch *watch;
 	struct diag *d;
 	double packets; /* per second on the hot link */
 	double reach;   /* wanted */
@@ -158,14 +159,13 @@ static bool visit(struct search *s, const struct point *p,
 	if (r->n_trials == s->options->budget)
 		return false;
 	conf_of(s, out, &conf);
-	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK)
+	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK ||
+	    s->watch->stopped)
 		return false;
 	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u,
 			    sizeof(*r->trials));
 	r->trials[r->n_trials++] = *out;
-	if (s->options->progress)
-		s->options->progress(s->options->context, r->n_trials,
-				     s->options->budget);
+	s->watch->n_trials = r->n_trials;
 	return true;
 }
 
@@ -235,14 +235,14 @@ static enum hd_status measure_baselines(struct search *s)
 	struct opensm_cc defaults = { .enabled = true };
 	enum hd_status status = stage_begin(&s->stage, s->d);
 
-	if (status != HD_OK)
+	if (status != HD_OK || s->watch->stopped)
 		return status;
 	s->out->hot = s->stage.hot;
 	s->out->n_victims = s->stage.n_victims;
 	want_reach(s);
 	s->out->none.shape = s->out->opensm.shape = TUNE_SHAPES;
 	status = stage_try(&s->stage, NULL, s->d, &s->out->none);
-	return status == HD_OK
+	return status == HD_OK && !s->watch->stopped
 		       ? stage_try(&s->stage, &defaults, s->d, &s->out->opensm)
 		       : status;
 }
@@ -252,7 +252,8 @@ static enum hd_status search(struct search *s)
 	struct tune_result *out = s->out;
 	enum hd_status status = measure_baselines(s);
 
-	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK; i++) {
+	for (size_t i = 0;
+	     i < LENGTH(starts) && status == HD_OK && !s->watch->stopped; i++) {
 		descend(s, &starts[i]);
 		status = s->d->status;
 	}
@@ -260,6 +261,10 @@ static enum hd_status search(struct search *s)
 		if (i == 0 || is_better(s, &out->trials[i], &out->best))
 			out->best = out->trials[i];
 	}
+	if (status == HD_OK && !out->n_trials)
+		return diag_fail(s->d, HD_ERR_ENV,
+				 "interrupted before the end of the first "
+				 "trial: there is nothing to show");
 	out->found = tune_hot(&out->best) >= s->options->floor;
 	conf_of(s, &out->best, &out->conf);
 	return status;
@@ -269,8 +274,12 @@ enum hd_status congestion_tune(const struct tune_case *given,
 			       const struct tune_options *options,
 			       struct diag *d, struct tune_result *out)
 {
-	struct search s = { .stage = { .given = *given, .options = options },
+	struct tune_watch watch = { .options = options };
+	struct search s = { .stage = { .given = *given,
+				       .options = options,
+				       .watch = &watch },
 			    .options = options,
+			    .watch = &watch,
 			    .d = d,
 			    .out = out };
 
@@ -278,8 +287,9 @@ enum hd_status congestion_tune(const struct tune_case *given,
 	enum hd_status status = search(&s);
 
 	stage_fini(&s.stage);
-	if (status == HD_OK && out->found)
-		status = tune_validate(given, options, d, out);
+	if (status == HD_OK && out->found && !watch.stopped)
+		status = tune_validate(given, &watch, d, out);
+	out->stopped = watch.stopped;
 	if (status != HD_OK)
 		tune_result_fini(out);
 	return status;

@@ -53,7 +53,8 @@ struct tune_trial {
 	} plain, stressed;
 };
 
-typedef void tune_progress_fn(void *context, uint32_t trials, uint32_t budget);
+/* Told of runs of a trial and between them; false: no more of them. */
+typedef bool tune_progress_fn(void *context, uint32_t trials);
 
 /* A scenario, built: its flows, windows, acknowledgements and times. */
 struct tune_case {
@@ -99,6 +100,11 @@ struct tune_result {
 	struct tune_trial none;   /* without control */
 	struct tune_trial opensm; /* with OpenSM's defaults */
 	struct tune_trial best;
+	/*
+	 * Cut short: `best` is that of the trials that were made, rounds are
+	 * those that came to their end.
+	 */
+	bool stopped;
 	bool found; /* `best` keeps the floor, as far as the search saw */
 	struct tune_round rounds[TUNE_ROUNDS]; /* none unless found */
 	uint32_t n_rounds;

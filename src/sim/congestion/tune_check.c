@@ -30,11 +30,12 @@ static enum tune_verdict judge(const struct tune_held *hot, double floor)
 }
 
 /* The scenario with one other seed, over windows `factor` times as long. */
-static enum hd_status sample(const struct tune_options *o, uint64_t seed,
+static enum hd_status sample(struct tune_watch *watch, uint64_t seed,
 			     uint32_t factor, const struct opensm_cc *conf,
 			     struct diag *d, struct held_sample *out)
 {
-	struct tune_stage stage = { .options = o };
+	const struct tune_options *o = watch->options;
+	struct tune_stage stage = { .options = o, .watch = watch };
 	enum hd_status status = o->reseed(o->cases, seed, d, &stage.given);
 
 	if (status != HD_OK)
@@ -44,9 +45,9 @@ static enum hd_status sample(const struct tune_options *o, uint64_t seed,
 	stage.given.params.warmup *= factor;
 	stage.given.params.stop *= factor;
 	status = stage_begin(&stage, d);
-	if (status == HD_OK)
+	if (status == HD_OK && !watch->stopped)
 		status = stage_try(&stage, conf, d, &trial);
-	if (status == HD_OK)
+	if (status == HD_OK && !watch->stopped)
 		*out = (struct held_sample){
 			.hot = tune_hot(&trial),
 			.gain = trial.plain.victims / stage.uncontrolled,
@@ -56,23 +57,25 @@ static enum hd_status sample(const struct tune_options *o, uint64_t seed,
 }
 
 static enum hd_status run_round(const struct tune_case *given,
-				const struct tune_options *o,
+				struct tune_watch *watch,
 				const struct opensm_cc *conf, uint32_t factor,
 				struct diag *d, struct tune_round *out)
 {
+	const struct tune_options *o = watch->options;
 	double *hot = hd_alloc(o->held_out, sizeof(*hot));
 	double *gain = hd_alloc(o->held_out, sizeof(*gain));
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0; i < o->held_out && status == HD_OK; i++) {
+	for (uint32_t i = 0;
+	     i < o->held_out && status == HD_OK && !watch->stopped; i++) {
 		struct held_sample s = { 0 };
 
-		status = sample(o, given->build->scenario->run.seed + 1 + i,
+		status = sample(watch, given->build->scenario->run.seed + 1 + i,
 				factor, conf, d, &s);
 		hot[i] = s.hot;
 		gain[i] = s.gain;
 	}
-	if (status == HD_OK) {
+	if (status == HD_OK && !watch->stopped) {
 		const struct congestion_params *p = &given->params;
 
 		*out = (struct tune_round){
@@ -105,7 +108,7 @@ bool tune_is_kept(const struct tune_result *result)
 }
 
 enum hd_status tune_validate(const struct tune_case *given,
-			     const struct tune_options *options, struct diag *d,
+			     struct tune_watch *watch, struct diag *d,
 			     struct tune_result *out)
 {
 	uint32_t most = goes_on(given) ? TUNE_ROUNDS : 1;
@@ -115,8 +118,10 @@ enum hd_status tune_validate(const struct tune_case *given,
 	while (out->n_rounds < most && status == HD_OK) {
 		struct tune_round *round = &out->rounds[out->n_rounds];
 
-		status = run_round(given, options, &out->conf,
+		status = run_round(given, watch, &out->conf,
 				   1u << out->n_rounds, d, round);
+		if (watch->stopped)
+			break;
 		out->n_rounds++;
 		missed = round->verdict == TUNE_MISSED ? missed + 1 : 0;
 		/* Twice the time, and it is missed all the same: it is. */

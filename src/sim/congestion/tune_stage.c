@@ -31,6 +31,18 @@ static void use(const struct opensm_cc *conf, struct congestion_params *p)
 	opensm_cc_response(conf, &p->response);
 }
 
+/* A sim_progress_fn: a run that is cut ends all of it. */
+static bool goes_on(void *context, const struct sim_progress *p)
+{
+	struct tune_watch *w = context;
+	const struct tune_options *o = w->options;
+
+	(void)p;
+	if (o->progress && !o->progress(o->context, w->n_trials))
+		w->stopped = true;
+	return !w->stopped;
+}
+
 static enum hd_status run_once(const struct tune_stage *s,
 			       const struct sim_setup *setup,
 			       const struct opensm_cc *conf, struct diag *d,
@@ -40,6 +52,8 @@ static enum hd_status run_once(const struct tune_stage *s,
 
 	p.marking.rule = MARK_NONE;
 	p.algorithm = NULL;
+	p.progress = goes_on;
+	p.progress_context = s->watch;
 	if (conf)
 		use(conf, &p);
 	/* Zero steps up, OpenSM's default, are no algorithm. */
@@ -62,7 +76,7 @@ enum hd_status stage_try(const struct tune_stage *s,
 	rate_run(s, &r, &t->plain);
 	congestion_result_fini(&r);
 	t->stressed = t->plain;
-	if (s->options->stress == 1)
+	if (s->options->stress == 1 || s->watch->stopped)
 		return HD_OK;
 	status = run_once(s, &s->stressed, conf, d, &r);
 	if (status != HD_OK)
@@ -141,6 +155,8 @@ enum hd_status stage_begin(struct tune_stage *s, struct diag *d)
 	rate_run(s, &r, &outcome);
 	s->uncontrolled = outcome.victims;
 	congestion_result_fini(&r);
+	if (s->watch->stopped)
+		return HD_OK;
 	if (s->n_victims == 0)
 		return diag_fail(
 			d, HD_ERR_UNFIT,

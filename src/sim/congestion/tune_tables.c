@@ -260,7 +260,12 @@ void congestion_tune_tables(const struct fabric *b,
 	results_remark(
 		r,
 		"OpenSM's own defaults are zero throughout: threshold 0 marks nothing. How full a threshold is, no standard says: here T marks once (16 - T)/16 of an input buffer wait for the output.");
-	if (!t->found)
+	if (t->stopped)
+		results_remark(
+			r,
+			"interrupted after %u of at most %u trials: the best of them, not tried on all that the search does not see; no file for OpenSM was written",
+			t->n_trials, options->budget);
+	else if (!t->found)
 		results_remark(
 			r,
 			"No trial kept the hot link at %g %%; the one that used it most is shown.",

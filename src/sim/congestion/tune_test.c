@@ -193,6 +193,105 @@ static void traffic_that_ends_is_judged_by_its_own_windows(void **state)
 	world_fini(&w);
 }
 
+/* A tune_progress_fn: an end when so many trials are made, and it was asked so
+ * many times more. */
+struct patience {
+	uint32_t trials;
+	int more;
+};
+
+static bool until_then(void *context, uint32_t trials)
+{
+	struct patience *p = context;
+
+	return trials < p->trials || --p->more > 0;
+}
+
+static enum hd_status tune_until(struct world *w, uint32_t trials, int more,
+				 struct diag *d, struct tune_result *out)
+{
+	struct patience p = { trials, more };
+	const struct tune_options o = { .floor = 0.8,
+					.budget = 4,
+					.senders = 8,
+					.stress = 1,
+					.victims = SIM_NONE,
+					.held_out = 3,
+					.reseed = reseed,
+					.cases = w,
+					.progress = until_then,
+					.context = &p };
+
+	return congestion_tune(&w->given, &o, d, out);
+}
+
+/* Whole trials, as a search that nobody stops makes them; no run that was cut
+ * is among them. */
+static void one_that_is_stopped_keeps_its_trials(void **state)
+{
+	struct tune_result whole, part;
+	struct diag d = { .status = HD_OK };
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	tune(&w, &whole);
+	assert_false(whole.stopped);
+	for (uint32_t n = 1; n <= whole.n_trials; n++) {
+		double best = 0;
+
+		assert_int_equal(tune_until(&w, n, 0, &d, &part), HD_OK);
+		assert_true(part.stopped);
+		assert_int_equal(part.n_trials, n);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct tune_trial *a = &part.trials[i];
+			const struct tune_trial *b = &whole.trials[i];
+
+			assert_memory_equal(&a->plain, &b->plain,
+					    sizeof(a->plain));
+			assert_int_equal(a->timer, b->timer);
+			assert_int_equal(a->shape, b->shape);
+			best = fmax(best, a->plain.victims);
+		}
+		assert_true(!part.found || part.best.plain.victims == best);
+		assert_int_equal(part.n_rounds, 0);
+		assert_false(tune_is_kept(&part));
+		tune_result_fini(&part);
+	}
+	assert_int_equal(tune_until(&w, 0, 0, &d, &part), HD_ERR_ENV);
+	assert_non_null(strstr(d.message, "interrupted"));
+	tune_result_fini(&whole);
+	world_fini(&w);
+}
+
+/* Stopped among the other seeds: the trials are there, and a remark. */
+static void one_that_is_stopped_says_so(void **state)
+{
+	const struct tune_options o = {
+		.floor = 0.8, .stress = 1, .budget = 4, .held_out = 3
+	};
+	struct results *out = results_new("cc tune");
+	struct diag d = { .status = HD_OK };
+	struct tune_result r;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	assert_int_equal(tune_until(&w, 4, 2, &d, &r), HD_OK);
+	assert_true(r.found && r.stopped);
+	congestion_tune_tables(w.build, &o, &r, out);
+	bool told = false;
+
+	for (size_t i = 0; i < out->n_remarks; i++)
+		told |= strncmp(out->remarks[i],
+				"interrupted after 4 of at most 4 trials",
+				39) == 0;
+	assert_true(told);
+	results_free(out);
+	tune_result_fini(&r);
+	world_fini(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +300,8 @@ int main(void)
 		cmocka_unit_test(breaks_no_promise_in_silence),
 		cmocka_unit_test(
 			traffic_that_ends_is_judged_by_its_own_windows),
+		cmocka_unit_test(one_that_is_stopped_keeps_its_trials),
+		cmocka_unit_test(one_that_is_stopped_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

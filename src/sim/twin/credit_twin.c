@@ -152,7 +152,8 @@ static void run(struct credit_twin *t, const struct twin_options *o)
 	struct event e;
 
 	while (t->arrivals < t->until && eventq_pop(&t->events, &e)) {
-		twin_tick(o, &t->events, t->arrivals);
+		if (!twin_tick(o, &t->events, t->arrivals))
+			break;
 		handle[e.key](t, e.when);
 		show(t, e.when);
 	}

@@ -225,7 +225,8 @@ static void run(struct ge_twin *t, const struct twin_options *o)
 		unsigned kind = (unsigned)(e.key >> 56);
 		uint64_t what = e.key & (UINT64_MAX >> 8);
 
-		twin_tick(o, &t->events, t->arrivals);
+		if (!twin_tick(o, &t->events, t->arrivals))
+			break;
 		if (kind == ARRIVAL) {
 			arrive(t, (unsigned)what, e.when);
 		} else if (what == t->generation) {

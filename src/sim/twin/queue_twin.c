@@ -228,7 +228,8 @@ static void run(struct server *s, const struct twin_options *o)
 	struct event e;
 
 	while (s->arrivals < s->until && eventq_pop(&s->events, &e)) {
-		twin_tick(o, &s->events, s->arrivals);
+		if (!twin_tick(o, &s->events, s->arrivals))
+			break;
 		if (e.key >> 32 == ARRIVAL)
 			arrive(s, (size_t)(e.key & UINT32_MAX), e.when);
 		else

@@ -151,9 +151,36 @@ static void turns_conserve_the_work_that_waits(void **state)
 	assert_true(t[0].wait.mean > t[1].wait.mean);
 }
 
+/* A twin_options.tick that has seen enough at once. */
+static bool enough(void *arg, uint64_t arrivals)
+{
+	*(uint64_t *)arg = arrivals;
+	return false;
+}
+
+/* Of years of packets those until then: this test ends. */
+static void one_that_is_stopped_stops(void **state)
+{
+	const struct queue_twin q = { .n_classes = 1,
+				      .classes = { { 0.5, 1, 1 } } };
+	uint64_t arrivals = 0;
+	struct twin_options o = { .packets = TWIN_MAX_PACKETS,
+				  .seed = 1,
+				  .level = 0.999,
+				  .tick = enough,
+				  .arg = &arrivals };
+	struct queue_twin_result t[QUEUE_MAX_CLASSES];
+	struct interval conserved;
+
+	(void)state;
+	queue_twin_run(&q, &o, t, &conserved);
+	assert_in_range(arrivals, 1, 1 << 18);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_is_stopped_stops),
 		cmocka_unit_test(unlimited_queues_agree_at_any_variability),
 		cmocka_unit_test(limited_queues_agree_at_any_load),
 		cmocka_unit_test(priorities_agree_class_by_class),

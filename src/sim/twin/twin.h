@@ -22,8 +22,11 @@ struct twin_options {
 	uint64_t packets; /* arrivals to observe, after the warm-up */
 	uint64_t seed;
 	double level; /* of the intervals, e.g. 0.999 */
-	/* Called now and then with the arrivals so far; may be NULL. */
-	void (*tick)(void *arg, uint64_t arrivals);
+	/*
+	 * Called now and then with the arrivals so far; false: enough, and the
+	 * result is of these. May be NULL.
+	 */
+	bool (*tick)(void *arg, uint64_t arrivals);
 	void *arg;
 };
 
@@ -33,11 +36,12 @@ struct twin_options {
 /* Arrivals that are not counted: a tenth more than asked for. */
 uint64_t twin_warmup(const struct twin_options *o);
 
-static inline void twin_tick(const struct twin_options *o,
+/* Whether to go on. */
+static inline bool twin_tick(const struct twin_options *o,
 			     const struct eventq *events, uint64_t arrivals)
 {
-	if (o->tick && events->pops % (1 << 18) == 0)
-		o->tick(o->arg, arrivals);
+	return !o->tick || events->pops % (1 << 18) != 0 ||
+	       o->tick(o->arg, arrivals);
 }
 
 /* Picoseconds per unit of time; rates are per unit of time. */

@@ -32,8 +32,10 @@ struct surveyor {
 	const struct survey_options *o;
 	struct survey *out;
 	bool **down; /* per member of the team: a flag per port */
+	bool *done;  /* per case */
 	pthread_mutex_t lock;
 	size_t n_done;
+	bool is_over;
 };
 
 bool survey_fail(struct survey_options *o, const char *kind)
@@ -140,20 +142,32 @@ static void try_case(const struct surveyor *y, struct survey_case *c,
 	replan_fini(&now);
 }
 
+static bool is_over(struct surveyor *y)
+{
+	pthread_mutex_lock(&y->lock);
+	bool over = y->is_over;
+
+	pthread_mutex_unlock(&y->lock);
+	return over;
+}
+
 static void one_case(void *context, unsigned member, size_t i)
 {
 	struct surveyor *y = context;
 	struct survey_case *c = &y->out->cases[i];
 	const struct topo *t = y->out->whole->topo;
 
+	if (is_over(y))
+		return;
 	survey_mark(t, c, true, y->down[member]);
 	try_case(y, c, y->down[member]);
 	survey_mark(t, c, false, y->down[member]);
 	c->verdict = judge(&y->out->before, c);
 	pthread_mutex_lock(&y->lock);
+	y->done[i] = true;
 	y->n_done++;
-	if (y->o->tick)
-		y->o->tick(y->o->context, y->n_done, y->out->n);
+	if (y->o->tick && !y->o->tick(y->o->context, y->n_done, y->out->n))
+		y->is_over = true;
 	pthread_mutex_unlock(&y->lock);
 }
 
@@ -179,6 +193,19 @@ static int compare_cases(const void *left, const void *right)
 	if (!order)
 		order = GREATER_FIRST(b->what[0], a->what[0]);
 	return order ? order : GREATER_FIRST(b->what[1], a->what[1]);
+}
+
+/* Of an interrupted survey only those that were tried stay. */
+static void keep_done(struct survey *s, const bool *done)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (done[i])
+			s->cases[n++] = s->cases[i];
+	}
+	s->n_left = s->n - n;
+	s->n = n;
 }
 
 static void rank(struct survey *s)
@@ -223,6 +250,7 @@ void survey_run(const struct subnet *whole, const struct survey_options *o,
 
 	pthread_mutex_init(&y.lock, NULL);
 	y.down = hd_alloc(n, sizeof(*y.down));
+	y.done = hd_alloc(out->n, sizeof(*y.done));
 	for (unsigned i = 0; i < n; i++)
 		y.down[i] = hd_alloc(whole->topo->n_ports, sizeof(**y.down));
 	team_each(team, out->n, one_case, &y);
@@ -231,6 +259,8 @@ void survey_run(const struct subnet *whole, const struct survey_options *o,
 	free(y.down);
 	pthread_mutex_destroy(&y.lock);
 	team_free(team);
+	keep_done(out, y.done);
+	free(y.done);
 	rank(out);
 }
 

@@ -71,8 +71,11 @@ struct survey_options {
 	uint64_t n_permutations;
 	uint64_t seed;
 	struct replan_options replan; /* its manager is not asked */
-	/* Told how many are done, from any thread but one at a time; or NULL */
-	void (*tick)(void *context, size_t done, size_t all);
+	/*
+	 * Told how many are done, from any thread but one at a time; false: no
+	 * more of them. Or NULL.
+	 */
+	bool (*tick)(void *context, size_t done, size_t all);
 	void *context;
 };
 
@@ -85,6 +88,7 @@ struct survey {
 	bool permuted;             /* shares were asked for */
 	struct survey_case *cases; /* by kind, the worst of each first */
 	size_t n;
+	size_t n_left; /* that were not tried, since tick wanted an end */
 	size_t n_of[N_SURVEY_KINDS][N_SURVEY_VERDICTS];
 	bool *shares_name; /* per node: its name is another's, too */
 };

@@ -136,6 +136,69 @@ static void what_the_engine_refuses_is_worst(void **state)
 	leave(&c);
 }
 
+/* A survey_options.tick that wants an end after so many. */
+static bool enough(void *context, size_t done, size_t all)
+{
+	(void)all;
+	return done < *(const size_t *)context;
+}
+
+static const struct survey_case *same_case(const struct survey *s,
+					   const struct survey_case *c)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct survey_case *x = &s->cases[i];
+
+		if (x->kind == c->kind && x->what[0] == c->what[0])
+			return x;
+	}
+	fail_msg("a case that is not in the whole survey");
+	return NULL;
+}
+
+/* What was tried by then is what the whole survey says of it. */
+static void one_that_is_stopped_keeps_what_it_tried(void **state)
+{
+	const uint32_t dims[] = { 3, 4 };
+	struct scene c;
+	struct survey part;
+
+	(void)state;
+	build_grid(&c.topo, FAMILY_TORUS, 2, dims, 1);
+	prepare(&c, "minhop");
+	survey_run(&c.subnet, &c.o, &c.s);
+	assert_int_equal(c.s.n_left, 0);
+	for (size_t most = 1; most < c.s.n; most += 5) {
+		size_t counted = 0;
+
+		c.o.tick = enough;
+		c.o.context = &most;
+		survey_run(&c.subnet, &c.o, &part);
+		/* One that another thread had begun may have come to its end.
+		 */
+		assert_in_range(part.n, most, most + team_processors());
+		assert_int_equal(part.n + part.n_left, c.s.n);
+		for (size_t i = 0; i < part.n; i++) {
+			const struct survey_case *x = &part.cases[i];
+			const struct survey_case *y = same_case(&c.s, x);
+
+			assert_int_equal(x->verdict, y->verdict);
+			assert_int_equal(x->figures.n_reached,
+					 y->figures.n_reached);
+			assert_int_equal(x->figures.most_flows,
+					 y->figures.most_flows);
+			assert_true(x->figures.share == y->figures.share);
+		}
+		for (unsigned k = 0; k < N_SURVEY_KINDS; k++) {
+			for (unsigned v = 0; v < N_SURVEY_VERDICTS; v++)
+				counted += part.n_of[k][v];
+		}
+		assert_int_equal(counted, part.n);
+		survey_fini(&part);
+	}
+	leave(&c);
+}
+
 /* Union-find over the nodes. */
 static node_id root_of(node_id *parent, node_id v)
 {
@@ -280,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_bridge_cuts_the_lesser_side_off),
 		cmocka_unit_test(a_ring_that_can_lock_is_a_row_when_cut),
 		cmocka_unit_test(what_the_engine_refuses_is_worst),
+		cmocka_unit_test(one_that_is_stopped_keeps_what_it_tried),
 		cmocka_unit_test(random_fabrics_lose_what_graphs_say),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(pairs_are_drawn_once),
