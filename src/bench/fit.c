@@ -177,10 +177,17 @@ static void residuals(struct fitting *f, const double *x, double *out,
 	}
 }
 
+/*
+ * Latencies of an adapter that is polled seldom go in steps, which have no
+ * slope: its host looks all the time here.
+ */
 static void find_slopes(struct fitting *f, const double *x, struct slopes *s)
 {
 	double at[FIT_PARAMETERS], up[MOST_ROWS], down[MOST_ROWS];
+	struct profile *p = virtual_profile(f->backend);
+	hd_time poll_empty = p->poll_empty;
 
+	p->poll_empty = 0;
 	for (size_t i = 0; i < f->n_free && f->status == HD_OK; i++) {
 		memcpy(at, x, sizeof(at));
 		at[i] = x[i] + NUDGE;
@@ -190,6 +197,7 @@ static void find_slopes(struct fitting *f, const double *x, struct slopes *s)
 		for (size_t k = 0; k < s->n; k++)
 			s->of[i][k] = (up[k] - down[k]) / (2 * NUDGE);
 	}
+	p->poll_empty = poll_empty;
 }
 
 static double dot(const double *a, const double *b, size_t n)
@@ -211,10 +219,12 @@ static void subtract(double *from, const double *along, size_t n)
 }
 
 /*
- * How much of a cost's effect no other cost can have, as a length: what is left
- * of its column when those of the others are taken out (Gram and Schmidt).
+ * The standard error of a cost. What is left of its column when those of the
+ * others are taken out (Gram and Schmidt) is its own effect: the estimate is
+ * off by what the points are off along it.
  */
-static double own_effect(const struct slopes *s, size_t n_free, size_t of)
+static double error_of_cost(const struct slopes *s, size_t n_free, size_t of,
+			    const double *variance)
 {
 	struct slopes q = *s;
 
@@ -232,7 +242,11 @@ static double own_effect(const struct slopes *s, size_t n_free, size_t of)
 			memset(q.of[i], 0, sizeof(q.of[i]));
 		subtract(q.of[of], q.of[i], s->n);
 	}
-	return sqrt(dot(q.of[of], q.of[of], s->n));
+	double own = dot(q.of[of], q.of[of], s->n), sum = 0;
+
+	for (size_t k = 0; k < s->n; k++)
+		sum += q.of[of][k] * q.of[of][k] * variance[k];
+	return own > 0 ? sqrt(sum) / own : INFINITY;
 }
 
 /* The other cost whose effect is most like this one's. */
@@ -269,24 +283,44 @@ static double noise_of(const struct fitting *f)
 	return fmax(sqrt(square * n / fmax(n - (double)f->n_free, 1)), NOISE);
 }
 
+/*
+ * The variance of each point: of what was measured, and of a latency that goes
+ * in steps, anywhere in one of which the costs may be (uniformly: a twelfth of
+ * its square).
+ */
+static void find_variances(const struct fitting *f, double *out)
+{
+	double noise = noise_of(f);
+	double step = (double)virtual_profile(f->backend)->poll_empty / HD_US;
+
+	for (size_t i = 0, n = 0; i < f->points->n && n < MOST_ROWS; i++) {
+		const struct fit_point *p = &f->points->items[i];
+		double part = p->test->metric == METRIC_LATENCY
+				      ? step / p->fitted
+				      : 0;
+
+		if (!p->left_out)
+			out[n++] = noise * noise + part * part / 12;
+	}
+}
+
 /* The standard errors; which cost can be told least. */
 static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 {
 	static const struct slopes none;
 	struct slopes s = none;
+	double variance[MOST_ROWS];
 	size_t which = 0;
 
 	put_costs(f, x);
 	run_points(f, false);
-	double noise = noise_of(f);
-
+	find_variances(f, variance);
 	find_slopes(f, x, &s);
 	*worst = 0;
 	for (size_t i = 0; i < f->n_free; i++) {
 		struct fit_cost *c = &f->fit->costs[f->free[i]];
-		double own = own_effect(&s, f->n_free, i);
 
-		c->error = own > 0 ? noise / own : INFINITY;
+		c->error = error_of_cost(&s, f->n_free, i, variance);
 		if (c->error > *worst) {
 			*worst = c->error;
 			which = i;

@@ -49,7 +49,11 @@ struct fit_cost {
 	const char *name;
 	double start, value; /* ps or b/s */
 	bool held;
-	double error; /* of one that was fitted: standard error, relative */
+	/*
+	 * Of one that was fitted: standard error, relative, if what is held is
+	 * right.
+	 */
+	double error;
 	/* Of one that was held: which other makes up for it; NULL: none. */
 	const char *like;
 };

@@ -15,19 +15,13 @@
 #include "bench/fit.h"
 #include "bench/virtual.h"
 
-static void open_profile(const char *name, struct nic_backend *out)
+static void open_profile(struct nic_backend *out)
 {
-	const struct virtual_options o = { .profile = name };
+	const struct virtual_options o = { .profile = "mt23108" };
 	struct diag d = { .status = HD_OK };
 
 	if (virtual_open(&o, &d, out) != HD_OK)
 		fail_msg("%s", d.message);
-	/*
-	 * Not the profile's 300 ns: who polls seldom finds what came long ago,
-	 * latencies go in steps, and costs came back 4 to 13 of the standard
-	 * errors off that the fit told. Here the model is smooth.
-	 */
-	virtual_profile(out)->poll_empty = 10 * HD_NS;
 }
 
 static bool go_on(void *context, const struct bench_row *row)
@@ -55,7 +49,8 @@ static void measure(const struct profile *costs, struct fit_point *points,
 	struct diag d = { .status = HD_OK };
 	struct nic_backend b;
 
-	open_profile("mt23108", &b);
+	open_profile(&b);
+	virtual_profile(&b)->poll_empty = costs->poll_empty;
 	virtual_profile(&b)->post_send = costs->post_send;
 	virtual_profile(&b)->doorbell = costs->doorbell;
 	virtual_profile(&b)->wqe = costs->wqe;
@@ -90,92 +85,81 @@ static double normal(struct rng *g)
 	return radius * cos(2 * M_PI * rng_uniform(g));
 }
 
-static const struct profile costs = { .post_send = 1500 * HD_NS,
-				      .doorbell = 900 * HD_NS,
-				      .wqe = 600 * HD_NS,
-				      .bus = { 5000000000, 1 },
-				      .bus_overhead = 170 * HD_NS };
+static double between(struct rng *g, double low, double high)
+{
+	return low * pow(high / low, rng_uniform(g));
+}
 
-/* Of one fit: how many degrees of freedom are left to the noise, and by how
- * many of the standard errors that it tells each cost is off. */
-enum { POST_SEND, BUS_RATE, BUS_OVERHEAD, N_TOLD };
+/* Costs within a factor of two of these, and hosts that look every 8 ns or
+ * hardly once in a latency. Two costs are as the fit begins. */
+static struct profile random_costs(struct rng *g)
+{
+	double bus = between(g, 2500, 10000); /* Mb/s */
 
+	return (struct profile){
+		.post_send = (hd_time)between(g, 750, 3000) * HD_NS,
+		.doorbell = 900 * HD_NS,
+		.wqe = 600 * HD_NS,
+		.bus = hd_rate_make((uint64_t)bus * 1000000, 1),
+		.bus_overhead = (hd_time)between(g, 85, 340) * HD_NS,
+		.poll_empty = (hd_time)between(g, 8, 600) * HD_NS,
+	};
+}
+
+/* Of one fit: by how many of the standard errors that it tells each cost is
+ * off (of one that is held: 0), and how many degrees of freedom are left. */
 struct trial {
 	struct fit fit;
 	unsigned freedom;
-	double off[N_TOLD];
+	double off[FIT_PARAMETERS];
+	bool takes_wrong;     /* something that is held is not what it was */
+	double least_latency; /* us */
 };
 
-static double off_by(const struct fit_cost *c, double value)
+static void judge(const struct profile *true_costs, struct trial *t)
 {
-	return fabs(log(c->value / value)) / c->error;
-}
+	const double values[FIT_PARAMETERS] = {
+		(double)true_costs->post_send,    (double)true_costs->doorbell,
+		(double)true_costs->wqe,          hd_rate_bps(true_costs->bus),
+		(double)true_costs->bus_overhead,
+	};
 
-static const struct fit_cost *cost(const struct fit *f, const char *name)
-{
+	t->freedom = FITTED;
+	t->takes_wrong = false;
 	for (size_t i = 0; i < FIT_PARAMETERS; i++) {
-		if (strcmp(f->costs[i].name, name) == 0)
-			return &f->costs[i];
+		const struct fit_cost *c = &t->fit.costs[i];
+
+		t->freedom -= !c->held;
+		t->takes_wrong |= c->held && c->start != values[i];
+		t->off[i] =
+			c->held ? 0
+				: fabs(log(c->value / values[i])) / c->error;
 	}
-	fail_msg("no cost '%s'", name);
-	return NULL;
 }
 
-static void try_fit(const struct fit_points *exact, uint64_t seed,
+static void try_fit(uint64_t seed, struct profile *true_costs,
 		    struct trial *out)
 {
 	struct fit_point points[POINTS];
-	struct fit_points p = *exact;
+	struct fit_points p;
 	struct diag d = { .status = HD_OK };
 	struct nic_backend b;
-	struct rng noises;
+	struct rng g;
 
-	rng_init(&noises, seed, 1);
-	memcpy(points, exact->items, sizeof(points));
-	p.items = points;
+	rng_init(&g, seed, 1);
+	*true_costs = random_costs(&g);
+	measure(true_costs, points, &p);
+	out->least_latency = points[0].measured;
 	for (size_t i = 0; i < POINTS; i++)
-		p.items[i].measured *= exp(NOISE * normal(&noises));
-	open_profile("mt23108", &b);
+		p.items[i].measured *= exp(NOISE * normal(&g));
+	open_profile(&b);
+	virtual_profile(&b)->doorbell = true_costs->doorbell;
+	virtual_profile(&b)->wqe = true_costs->wqe;
+	virtual_profile(&b)->poll_empty = true_costs->poll_empty;
 	if (fit_run(&b, &few, &p, &watch, &d, &out->fit) != HD_OK)
 		fail_msg("%s", d.message);
 	b.close(&b);
-	const struct fit *f = &out->fit;
-
-	out->freedom = FITTED;
-	for (size_t i = 0; i < FIT_PARAMETERS; i++)
-		out->freedom -= !f->costs[i].held;
-	out->off[POST_SEND] = off_by(cost(f, "host.post_send"), 1500e3);
-	out->off[BUS_RATE] = off_by(cost(f, "bus.rate"), 5e9);
-	out->off[BUS_OVERHEAD] = off_by(cost(f, "bus.overhead"), 170e3);
-}
-
-/*
- * What bandwidth shows alone, the gap between messages (here the host's) and
- * the rate of the bus, comes back, and what a transfer costs; sizes that were
- * left out are foretold. The noise is known here: by it an estimate is off by
- * less than 3.29 standard errors in 999 of 1,000 draws, and the square sum of
- * residuals less than its freedom and 3.29 standard deviations of that
- * (chi-squared: root of twice it).
- */
-static void costs_that_measured_come_back(void **state)
-{
-	struct fit_point points[POINTS];
-	struct fit_points exact;
-	struct trial t;
-
-	(void)state;
-	measure(&costs, points, &exact);
-	try_fit(&exact, 23, &t);
-	print_message("%zu profiles, errors %.2f %% and %.2f %%\n", t.fit.runs,
-		      100 * t.fit.error, 100 * t.fit.error_left_out);
-	double square = t.fit.error * t.fit.error * FITTED;
-	double told = sqrt(square / t.freedom);
-
-	assert_true(square / NOISE / NOISE <
-		    t.freedom + 3.29 * sqrt(2 * t.freedom));
-	for (size_t i = 0; i < N_TOLD; i++)
-		assert_true(t.off[i] * told < 3.29 * NOISE);
-	assert_true(t.fit.error_left_out < 0.04);
+	judge(true_costs, out);
 }
 
 /* How often Student's t of so many degrees of freedom is beyond 3: its density
@@ -206,44 +190,56 @@ static void students_law_is_tabulated_so(void **state)
 }
 
 /*
- * A fit tells its standard errors from its own residuals. What it is off by in
- * them has Student's distribution, with as many degrees of freedom as there are
- * points beyond costs, and so many are beyond three of them. Not where both
- * times that add up in a latency are held at what they were: then others make
- * up for them.
+ * A size that was left out is off by its own noise and by that of the costs,
+ * which all sizes together know at least as well as one: by the root of twice
+ * a point's variance, in 999 of 1,000 cases below 3.29 times that. A latency is
+ * anywhere in its step.
+ */
+static double most_left_out(const struct profile *costs, const struct trial *t)
+{
+	double step = (double)costs->poll_empty / HD_US / t->least_latency;
+
+	return 3.29 * sqrt(2 * (NOISE * NOISE + step * step / 12));
+}
+
+/*
+ * A fit tells its standard errors from its own residuals, and from the steps of
+ * latencies. What it is off by in them has Student's distribution, with as many
+ * degrees of freedom as there are points beyond costs, and so many are beyond
+ * three of them: of each cost no more than that, and 3.29 standard deviations
+ * of such a count, whatever the costs and however seldom hosts look. They
+ * are told for costs that are held right: fits that hold a wrong one are not
+ * judged.
  */
 static void standard_errors_are_what_they_say(void **state)
 {
-	const unsigned trials = 60;
-	unsigned beyond[N_TOLD] = { 0 }, judged = 0;
+	const unsigned trials = cases_of_run(2, 60);
+	unsigned beyond[FIT_PARAMETERS] = { 0 }, judged = 0;
 	double expected = 0, variance = 0;
-	struct fit_point points[POINTS];
-	struct fit_points exact;
 
 	(void)state;
-	if (!run_is_long())
-		return;
-	measure(&costs, points, &exact);
 	for (unsigned i = 0; i < trials; i++) {
+		struct profile true_costs;
 		struct trial t;
 
-		try_fit(&exact, 100 + i, &t);
-		if (cost(&t.fit, "adapter.doorbell")->held &&
-		    cost(&t.fit, "adapter.wqe")->held)
+		try_fit(100 + i, &true_costs, &t);
+		assert_true(t.fit.error_left_out <
+			    most_left_out(&true_costs, &t));
+		if (t.takes_wrong)
 			continue;
 		double p = beyond_three(t.freedom);
 
 		judged++;
 		expected += p;
 		variance += p * (1 - p);
-		for (size_t k = 0; k < N_TOLD; k++)
+		for (size_t k = 0; k < FIT_PARAMETERS; k++)
 			beyond[k] += t.off[k] > 3;
 	}
-	print_message("%u of %u judged; beyond 3: %u %u %u; "
+	print_message("%u of %u judged; beyond 3: %u %u %u %u %u; "
 		      "expected %.1f +- %.1f\n",
-		      judged, trials, beyond[0], beyond[1], beyond[2], expected,
-		      sqrt(variance));
-	for (size_t k = 0; k < N_TOLD; k++)
+		      judged, trials, beyond[0], beyond[1], beyond[2],
+		      beyond[3], beyond[4], expected, sqrt(variance));
+	for (size_t k = 0; k < FIT_PARAMETERS; k++)
 		assert_true(beyond[k] < expected + 3.29 * sqrt(variance));
 }
 
@@ -252,8 +248,12 @@ static void every_other_size_is_left_out(void **state)
 	struct diag d = { .status = HD_OK };
 	struct fit_point items[POINTS];
 	struct fit_points points;
+	struct rng g;
 
 	(void)state;
+	rng_init(&g, 1, 1);
+	const struct profile costs = random_costs(&g);
+
 	measure(&costs, items, &points);
 	for (size_t i = 0; i < points.n; i++)
 		assert_int_equal(points.items[i].left_out, i % SIZES % 2);
@@ -265,7 +265,6 @@ static void every_other_size_is_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(costs_that_measured_come_back),
 		cmocka_unit_test(students_law_is_tabulated_so),
 		cmocka_unit_test(standard_errors_are_what_they_say),
 		cmocka_unit_test(every_other_size_is_left_out),
