@@ -57,6 +57,20 @@ static int show(const struct values *v, const struct explain_view *view,
 }
 
 /* In a fabric, if one is named. */
+/* Two files are easily named one after the other. */
+static int refuse_fabric(const struct values *v, const struct diag *d)
+{
+	struct strbuf message = STRBUF_INIT;
+	struct diag hint = *d;
+
+	strbuf_printf(&message, "%s; a second opensm.conf goes with --against",
+		      d->message);
+	hint.status = HD_OK;
+	diag_fail(&hint, d->status, "%s", message.text);
+	strbuf_fini(&message);
+	return command_refuse(v->against ? d : &hint);
+}
+
 static int explain(struct values *v, const struct explain_view *view,
 		   const struct conf_files *files, const char *fabric)
 {
@@ -70,7 +84,7 @@ static int explain(struct values *v, const struct explain_view *view,
 	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u",
 		      view->vls);
 	if (fabric_open(fabric, &v->fabric.overrides, &d, &f) != HD_OK)
-		return command_refuse(&d);
+		return refuse_fabric(v, &d);
 	int status = show(v, view, files, &f->subnet);
 
 	fabric_free(f);
@@ -118,7 +132,7 @@ static const struct example examples[] = {
 const struct command command_qos_explain = {
 	.name = "qos explain",
 	.summary = "what an opensm.conf gives each service level",
-	.arguments = "FILE [FABRIC]",
+	.arguments = "FILE [--against FILE] [FABRIC]",
 	.description =
 		"Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
 		"tables that each kind of port ends up with (lanes folded, lists padded\n"

@@ -136,14 +136,23 @@ static const char *print_weights(struct table *t, const struct explain_port *p,
 	return out.len ? table_take(t, &out) : NULL;
 }
 
+static void put_sls(uint16_t sls, struct strbuf *out)
+{
+	const char *comma = "";
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (!(sls >> sl & 1))
+			continue;
+		strbuf_printf(out, "%s%u", comma, sl);
+		comma = ",";
+	}
+}
+
 static const char *print_sls(struct table *t, uint16_t sls)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		if (sls >> sl & 1)
-			strbuf_printf(&out, "%s%u", out.len ? "," : "", sl);
-	}
+	put_sls(sls, &out);
 	return out.len ? table_take(t, &out) : NULL;
 }
 
@@ -257,7 +266,8 @@ static bool has_same_limit(const struct explain_port *a,
 	       a->burst.most_bytes == b->burst.most_bytes;
 }
 
-static void tell_limit(const struct explain_port *p, struct results *r)
+static void tell_limit(const struct explain_port *p, const char *ports,
+		       struct results *r)
 {
 	unsigned limit = p->tables.vlarb.high_limit;
 
@@ -267,12 +277,12 @@ static void tell_limit(const struct explain_port *p, struct results *r)
 		results_remark(
 			r,
 			"high limit 255 is none: as long as a high lane has packets, no low one sends (%s)",
-			kinds[p->scope]);
+			ports);
 	else
 		results_remark(
 			r,
 			"high limit %u: up to %.0f bytes of high lanes, in whole packets, then one packet of a low lane (%s)",
-			limit, p->burst.most_bytes, kinds[p->scope]);
+			limit, p->burst.most_bytes, ports);
 }
 
 static void tell(const struct explain *e, struct results *r)
@@ -282,12 +292,20 @@ static void tell(const struct explain *e, struct results *r)
 			r,
 			"qos is not TRUE: OpenSM sends none of this, and ports keep the tables that they came up with");
 	for (size_t i = 0; i < e->n_ports; i++) {
+		struct strbuf names = STRBUF_INIT;
 		size_t first = 0;
 
 		while (!has_same_limit(&e->ports[first], &e->ports[i]))
 			first++;
+		for (size_t k = i; first == i && k < e->n_ports; k++) {
+			if (has_same_limit(&e->ports[i], &e->ports[k]))
+				strbuf_printf(&names, "%s%s",
+					      names.len ? ", " : "",
+					      kinds[e->ports[k].scope]);
+		}
 		if (first == i)
-			tell_limit(&e->ports[i], r);
+			tell_limit(&e->ports[i], names.text, r);
+		strbuf_fini(&names);
 	}
 	results_remark(
 		r,
@@ -304,9 +322,11 @@ void explain_show(const struct explain *e, struct results *r)
 /* ---- two of them -------------------------------------------------------- */
 
 struct difference {
-	const char *ports, *class, *what;
+	const char *ports, *class; /* in struct differences: its own */
+	const char *what;
 	double before, after, weight; /* more is told first */
 	const char *note;
+	size_t order; /* of those that weigh the same */
 };
 
 static const struct column difference_columns[] = {
@@ -330,18 +350,31 @@ static void add(struct differences *out, const struct difference *d)
 		return;
 	out->items =
 		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
-	out->items[out->n++] = *d;
+	struct difference *own = &out->items[out->n];
+
+	*own = *d;
+	own->ports = hd_strdup(d->ports);
+	own->class = hd_strdup(d->class);
+	own->order = out->n++;
+}
+
+static void differences_fini(struct differences *out)
+{
+	for (size_t i = 0; i < out->n; i++) {
+		free((char *)out->items[i].ports);
+		free((char *)out->items[i].class);
+	}
+	free(out->items);
 }
 
 /* 1000: whether it is served at all; then percents of the link; then times. */
 static void compare_class(const struct explain *e, unsigned class,
 			  const struct explain_port *a,
-			  const struct explain_port *b, struct differences *out)
+			  const struct explain_port *b, struct difference d,
+			  struct differences *out)
 {
 	const struct explain_service *x = &a->services[class];
 	const struct explain_service *y = &b->services[class];
-	struct difference d = { .ports = kinds[b->scope],
-				.class = e->view.classes[class].name };
 	const char *bad = note_of(b, y, e->view.by_lane);
 	const char *was = note_of(a, x, e->view.by_lane);
 
@@ -372,7 +405,76 @@ static int heavier(const void *a, const void *b)
 {
 	const struct difference *x = a, *y = b;
 
-	return (x->weight < y->weight) - (x->weight > y->weight);
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Whether two kinds of ports are alike before and after. */
+static bool are_like(const struct explain *before, const struct explain *after,
+		     size_t i, size_t k)
+{
+	return is_like(&before->ports[i], &before->ports[k]) &&
+	       is_like(&after->ports[i], &after->ports[k]);
+}
+
+/* The names of all that are like the i-th; NULL if an earlier one is. */
+static char *name_like(const struct explain *before,
+		       const struct explain *after, size_t i)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	for (size_t k = 0; k < after->n_ports; k++) {
+		if (!are_like(before, after, i, k))
+			continue;
+		if (k < i)
+			return NULL;
+		strbuf_printf(&names, "%s%s", names.len ? ", " : "",
+			      kinds[after->ports[k].scope]);
+	}
+	return strbuf_detach(&names);
+}
+
+/*
+ * A class; or, where SLs of a lane are told together, those that are on one
+ * lane before and on one after: NULL if it is not the first of them.
+ */
+static char *name_together(const struct explain *e,
+			   const struct explain_port *a,
+			   const struct explain_port *b, unsigned class)
+{
+	const struct explain_class *c = &e->view.classes[class];
+	unsigned own = 1u << c->sl;
+	unsigned all = a->services[class].with & b->services[class].with;
+	struct strbuf out = STRBUF_INIT;
+
+	if (!e->view.by_lane)
+		return hd_strdup(c->name);
+	if (all & (own - 1))
+		return NULL;
+	strbuf_puts(&out, "SL");
+	put_sls((uint16_t)(all | own), &out);
+	return strbuf_detach(&out);
+}
+
+/* One kind of ports, with all that are like it. */
+static void compare_ports(const struct explain *before,
+			  const struct explain *after, size_t i,
+			  struct differences *out)
+{
+	const struct explain_port *a = &before->ports[i];
+	const struct explain_port *b = &after->ports[i];
+	char *ports = name_like(before, after, i);
+
+	for (unsigned c = 0; ports && c < after->view.n_classes; c++) {
+		char *name = name_together(after, a, b, c);
+		const struct difference d = { .ports = ports, .class = name };
+
+		if (name)
+			compare_class(after, c, a, b, d, out);
+		free(name);
+	}
+	free(ports);
 }
 
 void explain_compare(const struct explain *before, const struct explain *after,
@@ -383,20 +485,13 @@ void explain_compare(const struct explain *before, const struct explain *after,
 		r, "differences", "what changes, the most important first",
 		difference_columns);
 
-	for (size_t i = 0; i < after->n_ports; i++) {
-		for (unsigned c = 0; c < after->view.n_classes; c++) {
-			if (is_told(before, &before->ports[i], c) &&
-			    is_told(after, &after->ports[i], c))
-				continue;
-			compare_class(after, c, &before->ports[i],
-				      &after->ports[i], &found);
-		}
-	}
+	for (size_t i = 0; i < after->n_ports; i++)
+		compare_ports(before, after, i, &found);
 	if (found.n)
 		qsort(found.items, found.n, sizeof(*found.items), heavier);
 	for (size_t i = 0; i < found.n; i++)
 		table_put_row(t, &found.items[i]);
-	free(found.items);
+	differences_fini(&found);
 	if (before->qos != after->qos)
 		results_remark(r, "OpenSM sends %s tables by the second file",
 			       after->qos ? "its" : "no");
