@@ -291,6 +291,30 @@ def collected(target):
     print(f"{len(times)} samples of {len(samples)} series, {len(moments)} of them as 'heddle sim' counts")
 
 
+def texts(value, key):
+    """Every text of that key, however deep."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            if k == key and isinstance(v, str):
+                yield v
+            yield from texts(v, key)
+    elif isinstance(value, list):
+        for v in value:
+            yield from texts(v, key)
+
+
+def dashboard(port):
+    """What the dashboard for Grafana asks for is there."""
+    docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs")
+    with open(os.path.join(docs, "grafana/heddle.json"), encoding="utf8") as f:
+        board = json.load(f)
+    asked = " ".join([*texts(board, "expr"), *texts(board, "query")])
+    wanted = set(re.findall(r"\b(?:node_infiniband|heddle)_\w+", asked))
+    there = set(re.findall(r"^[a-z]\w+", ask(port, "GET", "/metrics")[1], re.M))
+    expect(len(wanted) > 5, f"the dashboard asks for {wanted} only")
+    expect(wanted <= there, f"the dashboard asks for {wanted - there}, which is not there")
+
+
 def with_token():
     with open("token", "w", encoding="utf8") as f:
         f.write("0123456789abcdef0123456789abcdef\n")
@@ -315,6 +339,7 @@ def main():
         noise(port)
         do(port, "/step?time=30us")
         wait_for(port, "30 us", lambda s: s["now"] >= 30)
+        dashboard(port)
         do(port, "/cut?link=9")
         do(port, "/load?row=0&value=30%25")
         do(port, f"/speed?time={int(170 / (seconds - 1))}us")
