@@ -31,7 +31,7 @@ static const struct option options[] = {
 	{ "wide", 0, OPT_FLAG, FIELD(wide), NULL, NULL,
 	  "a row per point, not one per point and measure" },
 	{ "curves", 0, OPT_FLAG, FIELD(curves), NULL, NULL,
-	  "a row per cell: means over the seeds with 95 % confidence; text shows that anyway" },
+	  "a row per cell: means over the seeds with 95 % confidence; text, LaTeX and gnuplot show that anyway" },
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };

@@ -160,10 +160,10 @@ sqlite3 keep.db "SELECT count(*) FROM result WHERE name = 'flows'" >n
 [ "$(cat n)" -eq 12 ] || fail "--keep all keeps no flows"
 status 0 "$HEDDLE" report --db keep.db
 has out "and 24 points of sweeps"
-status 0 sweep --db one.db --curves -o curves.tex
+status 0 sweep --db one.db -o curves.tex
 has curves.tex '\toprule'
 has curves.tex 'traffic.a.load [\%]'
-status 0 sweep --db one.db --curves -o curves.dat
+status 0 sweep --db one.db -o curves.dat
 has curves.dat '# index 1: curves'
 if command -v gnuplot >/dev/null; then
 	gnuplot -e "set terminal dumb; set key autotitle columnhead;

@@ -155,13 +155,22 @@ static int record(const struct sweep_values *v, const struct sweep *w)
 	return status;
 }
 
+/* Points as they are; papers, plots and people have the curves. */
+static bool is_for_programs(const struct common_options *common)
+{
+	const char *format = output_format(common);
+
+	return strcmp(format, "csv") == 0 || strcmp(format, "json") == 0 ||
+	       strcmp(format, "checksum") == 0;
+}
+
 static int show(const struct sweep_values *v, const struct sweep *w)
 {
 	struct common_options plain = v->common;
 	struct results *r = results_new("sweep");
 	bool good = sweep_tables(w,
 				 v->wide ? SWEEP_WIDE
-				 : v->curves || output_is_text(&v->common)
+				 : v->curves || !is_for_programs(&v->common)
 					 ? SWEEP_CURVES
 					 : SWEEP_TIDY,
 				 r);
