@@ -17,22 +17,27 @@ static const struct option options[] = {
 	{ "rate", 0, OPT_RATE, FIELD(net.rate), "RATE", "4x HDR",
 	  "at which ranks send there" },
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
-	  "show every pair of ranks, not only those that send most" },
+	  "show every pair of ranks and every failed operation, not only the first" },
 	{ "goal", 0, OPT_FLAG, FIELD(goal), NULL, NULL,
 	  "write the operations as GOAL text, instead of results" },
 	{ .name = NULL },
 };
 
 static int show(const struct command *self, const struct values *v,
-		const struct opgraph *g)
+		const char *file, const struct opgraph *g)
 {
+	struct diag d = { .status = HD_OK, .file = file };
 	struct output out;
 
 	if (!v->goal) {
+		const struct job_view view = { file, v->net, v->all };
 		struct results *r = results_new(self->name);
-		bool ends = opgraph_show(g, &v->net, v->all, r);
+		bool well;
 
-		return output_results(&v->common, r, ends);
+		if (opgraph_show(g, &view, &d, r, &well) == HD_OK)
+			return output_results(&v->common, r, well);
+		results_free(r);
+		return command_refuse(&d);
 	}
 	int status = output_open(&v->common, &out);
 
@@ -56,7 +61,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return status;
 	if (opgraph_read_file(args[0], &d, &g) != HD_OK)
 		return command_refuse(&d);
-	status = show(self, v, &g);
+	status = show(self, v, args[0], &g);
 	opgraph_fini(&g);
 	return status;
 }
@@ -78,8 +83,9 @@ const struct command command_job_show = {
 		"Operations and bytes of all ranks, who sends how much to whom, and\n"
 		"the critical path on an ideal network: messages of a rank leave one\n"
 		"after the other and arrive a latency later, and nobody is in\n"
-		"anybody's way. Ends with 1 if the job never ends, and says who waits\n"
-		"for what.\n",
+		"anybody's way. Ends with 1 if something fails, and says which line of\n"
+		"which rank: a receive that nobody sends to, a send that nobody\n"
+		"receives, a message that is larger than its receive.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

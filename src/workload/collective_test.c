@@ -205,10 +205,11 @@ static hd_time time_of(const struct step *s, uint32_t p)
 	const struct job j = {
 		.n_ranks = p, .steps = s, .n_steps = 1, .repeat = 1, .n_cpus = 1
 	};
+	struct diag d = { .status = HD_OK };
 	struct ideal_result found;
 
-	ideal_run(&j, &net, &found);
-	assert_int_equal(found.stuck_rank, GANG_NONE);
+	assert_int_equal(ideal_run(&j, &net, &d, &found), HD_OK);
+	assert_int_equal(found.n_problems, 0);
 	return found.completion;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
 #include "workload/place.h"
 
 #define LATENCY (100 * HD_NS)
@@ -33,6 +34,7 @@ static struct ideal_result run(const char *text, const struct job *like)
 {
 	const struct ideal_net net = { LATENCY, { UINT64_C(8000000000), 1 } };
 	struct opgraph g = parse(text);
+	struct diag d = { .status = HD_OK };
 	struct job j = *like;
 	struct ideal_result found;
 
@@ -41,7 +43,7 @@ static struct ideal_result run(const char *text, const struct job *like)
 	j.n_steps = 1;
 	j.repeat = j.repeat ? j.repeat : 1;
 	j.n_cpus = 4;
-	ideal_run(&j, &net, &found);
+	assert_int_equal(ideal_run(&j, &net, &d, &found), HD_OK);
 	opgraph_fini(&g);
 	return found;
 }
@@ -50,7 +52,11 @@ static hd_time time_of(const char *text)
 {
 	const struct job plain = { 0 };
 
-	return run(text, &plain).completion;
+	struct ideal_result found = run(text, &plain);
+	hd_time completion = found.completion;
+
+	ideal_result_fini(&found);
+	return completion;
 }
 
 static void dependencies_are_kept(void **state)
@@ -174,21 +180,113 @@ static void a_ring_with_one_tag_ends(void **state)
 	strbuf_fini(&text);
 }
 
-static void what_is_never_sent_is_named(void **state)
+static void what_fails_is_named(void **state)
 {
 	const struct job plain = { 0 };
 	struct ideal_result r = run("num_ranks 2\n"
-				    "rank 0 { send 1b to 1 tag 3 }\n"
-				    "rank 1 {\n"
+				    "rank 0 { send 1b to 1 tag 3\n"
+				    "send 9b to 1 tag 5\n"
+				    "}\n"
+				    "rank 1 { recv 8b from 0 tag 5\n"
 				    "recv 1b from 0 tag 4\n"
 				    "}\n",
 				    &plain);
 
 	(void)state;
 	assert_true(r.completion == HD_TIME_NEVER);
-	assert_int_equal(r.stuck_rank, 1);
-	assert_int_equal(r.stuck_op.line, 4);
-	assert_int_equal(r.stuck_op.tag, 4);
+	assert_int_equal(r.n_done, 1);
+	assert_int_equal(r.n_problems, 3);
+	assert_int_equal(r.problems[0].rank, 0);
+	assert_int_equal(r.problems[0].op.kind, OP_SEND);
+	assert_int_equal(r.problems[0].op.line, 2);
+	assert_int_equal(r.problems[0].op.peer, 1);
+	assert_int_equal(r.problems[1].rank, 1);
+	assert_int_equal(r.problems[1].op.line, 5);
+	assert_int_equal(r.problems[1].came, 9);
+	assert_int_equal(r.problems[1].source, 0);
+	assert_int_equal(r.problems[2].op.kind, OP_RECV);
+	assert_int_equal(r.problems[2].op.line, 6);
+	assert_int_equal(r.problems[2].came, 0);
+	ideal_result_fini(&r);
+}
+
+__extension__ typedef unsigned __int128 u128;
+
+/* Rank 0 computes and sends, each after the one before, and rank 1 receives the
+ * last; how long that takes. */
+static u128 draw_chain(struct rng *draws, const struct ideal_net *net,
+		       struct strbuf *text)
+{
+	unsigned n = 1 + (unsigned)rng_below(draws, 20);
+	u128 sum = net->latency;
+
+	strbuf_puts(text, "num_ranks 2 rank 0 {\n");
+	for (unsigned i = 0; i < n; i++) {
+		bool is_last = i + 1 == n;
+		bool sends = is_last || rng_below(draws, 2);
+		uint64_t size = rng_next(draws) >> (sends ? 24 : 14) >>
+				rng_below(draws, 20);
+
+		strbuf_printf(text, "l%u: %s %llu", i, sends ? "send" : "calc",
+			      (unsigned long long)size);
+		if (sends)
+			strbuf_printf(text, " to 1 tag %d", is_last);
+		if (i)
+			strbuf_printf(text, " l%u requires l%u", i, i - 1);
+		strbuf_putc(text, '\n');
+		sum += sends ? hd_rate_duration(net->rate, size)
+			     : (u128)size * 1000;
+	}
+	strbuf_printf(text, "} rank 1 { recv %llu from 0 tag 1 }\n",
+		      (unsigned long long)OP_MOST_SIZE);
+	return sum;
+}
+
+/* The sum of all times, if that is one that is counted, or a refusal that names
+ * a line; never a sum that went round. True if it was refused. */
+static bool is_refused(const char *text, const struct ideal_net *net, u128 sum)
+{
+	struct opgraph g = parse(text);
+	const struct job j = { .n_ranks = 2,
+			       .graph = &g,
+			       .n_steps = 1,
+			       .repeat = 1,
+			       .n_cpus = 1 };
+	struct diag d = { .status = HD_OK };
+	struct ideal_result found = { 0 };
+	enum hd_status status = ideal_run(&j, net, &d, &found);
+
+	if (sum > (u128)1 << 63) {
+		assert_int_equal(status, HD_ERR_RANGE);
+		assert_in_range(d.line, 2, 21);
+	} else {
+		assert_int_equal(status, HD_OK);
+		assert_true(found.completion == sum);
+	}
+	ideal_result_fini(&found);
+	opgraph_fini(&g);
+	return status != HD_OK;
+}
+
+static void times_never_wrap(void **state)
+{
+	struct rng draws;
+	unsigned n_refused = 0;
+
+	(void)state;
+	rng_init(&draws, 63, 1);
+	for (unsigned n = 0; n < 400; n++) {
+		const struct ideal_net net = {
+			rng_below(&draws, 8) ? LATENCY : rng_next(&draws),
+			{ UINT64_C(1) << rng_below(&draws, 36), 1 }
+		};
+		struct strbuf text = STRBUF_INIT;
+		u128 sum = draw_chain(&draws, &net, &text);
+
+		n_refused += is_refused(text.text, &net, sum);
+		strbuf_fini(&text);
+	}
+	assert_in_range(n_refused, 100, 300);
 }
 
 static void iterations_wait_for_nobody(void **state)
@@ -265,7 +363,8 @@ int main(void)
 		cmocka_unit_test(hosts_cost_what_they_say),
 		cmocka_unit_test(receives_take_messages_in_order),
 		cmocka_unit_test(a_ring_with_one_tag_ends),
-		cmocka_unit_test(what_is_never_sent_is_named),
+		cmocka_unit_test(what_fails_is_named),
+		cmocka_unit_test(times_never_wrap),
 		cmocka_unit_test(iterations_wait_for_nobody),
 		cmocka_unit_test(a_path_has_its_causes),
 		cmocka_unit_test(ranks_are_placed),

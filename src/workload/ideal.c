@@ -8,13 +8,26 @@
 
 enum { EV_ARRIVES, EV_WAKES };
 #define KEY_SHIFT 32
+/* What an instant and one computation more cannot wrap around. */
+#define LAST_TIME ((hd_time)1 << 63)
 
 struct letter {
 	uint32_t source, target, tag, ref, receive;
+	uint32_t line;
 	uint64_t size;
 	hd_time posted, left;
 	struct path path;
 	uint32_t next;
+};
+
+/* Letters, the oldest first. */
+struct line {
+	uint32_t first, last;
+};
+
+struct sender {
+	hd_time free_at; /* the last byte of all it posted leaves then */
+	struct line leaving, under_way;
 };
 
 struct ideal {
@@ -22,17 +35,28 @@ struct ideal {
 	struct gang gang;
 	struct eventq q;
 	hd_time now;
+	struct diag *d; /* fails if an instant is beyond LAST_TIME */
 	struct letter *letters;
 	uint32_t n, free;
 	size_t cap;
-	/* Per rank: the last byte of all it posted leaves then; what leaves. */
-	hd_time *free_at;
-	uint32_t *first, *last;
+	struct sender *senders; /* by rank */
 };
 
 static uint64_t key_of(unsigned kind, uint32_t what)
 {
 	return (uint64_t)kind << KEY_SHIFT | what;
+}
+
+/* `delay` from `when` on; what is too late never comes, and is refused. */
+static void push(struct ideal *i, hd_time when, hd_time delay, uint64_t key,
+		 uint32_t line)
+{
+	if (when <= LAST_TIME && delay <= LAST_TIME - when)
+		eventq_push(&i->q, when + delay, key);
+	else
+		diag_fail_at(i->d, HD_ERR_RANGE, line, 0,
+			     "the job goes on for more than 106 days, which "
+			     "is beyond what is counted in picoseconds");
 }
 
 static uint32_t letter_new(struct ideal *i)
@@ -55,13 +79,34 @@ static void letter_free(struct ideal *i, uint32_t id)
 	i->free = id;
 }
 
+static void line_put(struct ideal *i, struct line *l, uint32_t id)
+{
+	i->letters[id].next = GANG_NONE;
+	if (l->first == GANG_NONE)
+		l->first = id;
+	else
+		i->letters[l->last].next = id;
+	l->last = id;
+}
+
+static uint32_t line_take(const struct ideal *i, struct line *l)
+{
+	uint32_t id = l->first;
+
+	l->first = i->letters[id].next;
+	return id;
+}
+
 static void post(void *context, uint32_t rank, const struct op *op,
 		 uint32_t ref, const struct path *path)
 {
 	struct ideal *i = context;
 	uint32_t id = letter_new(i);
-	hd_time from = i->free_at[rank] > i->now ? i->free_at[rank] : i->now;
-	hd_time left = from + hd_rate_duration(i->net->rate, op->size);
+	struct sender *sender = &i->senders[rank];
+	hd_time from = sender->free_at > i->now ? sender->free_at : i->now;
+	hd_time time = hd_rate_duration(i->net->rate, op->size);
+	bool counts = from <= LAST_TIME && time <= LAST_TIME - from;
+	hd_time left = counts ? from + time : HD_TIME_NEVER;
 
 	i->letters[id] = (struct letter){
 		.source = rank,
@@ -69,19 +114,15 @@ static void post(void *context, uint32_t rank, const struct op *op,
 		.tag = op->tag,
 		.ref = ref,
 		.receive = GANG_NONE,
+		.line = op->line,
 		.size = op->size,
 		.posted = i->now,
 		.left = left,
 		.path = *path,
-		.next = GANG_NONE,
 	};
-	i->free_at[rank] = left;
-	if (i->first[rank] == GANG_NONE)
-		i->first[rank] = id;
-	else
-		i->letters[i->last[rank]].next = id;
-	i->last[rank] = id;
-	eventq_push(&i->q, left, key_of(EV_WAKES, rank));
+	sender->free_at = left;
+	line_put(i, &sender->leaving, id);
+	push(i, left, 0, key_of(EV_WAKES, rank), op->line);
 }
 
 static bool matched(void *context, uint32_t rank, uint32_t message,
@@ -98,29 +139,36 @@ static bool matched(void *context, uint32_t rank, uint32_t message,
 static void wake(void *context, uint32_t rank, hd_time when)
 {
 	struct ideal *i = context;
+	/* Of several CPUs it may be another's. */
+	const struct op *op =
+		i->gang.job->n_cpus == 1 ? gang_work(&i->gang, rank) : NULL;
 
-	eventq_push(&i->q, when, key_of(EV_WAKES, rank));
+	push(i, when, 0, key_of(EV_WAKES, rank), op ? op->line : 0);
 }
 
 /* One message of a rank leaves at a time; those of no bytes together. */
 static void on_wake(struct ideal *i, uint32_t rank)
 {
-	uint32_t id = i->first[rank];
+	struct sender *sender = &i->senders[rank];
+	uint32_t id = sender->leaving.first;
 
 	if (id == GANG_NONE || i->letters[id].left > i->now) {
 		gang_wake(&i->gang, rank, i->now, GANG_NONE, NULL);
 		return;
 	}
+	line_take(i, &sender->leaving);
+	line_put(i, &sender->under_way, id);
 	struct letter l = i->letters[id];
 
 	l.path.sending += i->now - l.posted;
-	i->first[rank] = l.next;
-	eventq_push(&i->q, i->now + i->net->latency, key_of(EV_ARRIVES, id));
+	push(i, i->now, i->net->latency, key_of(EV_ARRIVES, rank), l.line);
 	gang_wake(&i->gang, rank, i->now, l.ref, &l.path);
 }
 
-static void on_arrival(struct ideal *i, uint32_t id)
+/* Messages of a rank arrive as they left, also those of one instant. */
+static void on_arrival(struct ideal *i, uint32_t rank)
 {
+	uint32_t id = line_take(i, &i->senders[rank].under_way);
 	struct letter l = i->letters[id];
 	const struct match_key key = { l.target, l.source, l.tag };
 	uint32_t receive = gang_announce(&i->gang, key, id);
@@ -135,26 +183,99 @@ static void on_arrival(struct ideal *i, uint32_t id)
 	gang_arrived(&i->gang, i->now, &what, &l.path);
 }
 
-static void find_stuck(const struct ideal *i, struct ideal_result *out)
+/* ---- what fails ---------------------------------------------------------- */
+
+static size_t count_receives(const struct gang *t)
+{
+	size_t n = 0;
+
+	for (uint32_t r = 0; r < t->job->n_ranks; r++) {
+		for (uint32_t k = 0; k < t->ranks[r].n_receives; k++)
+			n += t->ranks[r].receives[k].is_used;
+	}
+	return n;
+}
+
+static struct ideal_problem *add_receives(const struct gang *t,
+					  struct ideal_problem *to)
+{
+	for (uint32_t r = 0; r < t->job->n_ranks; r++) {
+		const struct rank *rank = &t->ranks[r];
+
+		for (uint32_t k = 0; k < rank->n_receives; k++) {
+			if (rank->receives[k].is_used)
+				*to++ = (struct ideal_problem){
+					.rank = r, .op = rank->receives[k].op
+				};
+		}
+	}
+	return to;
+}
+
+static struct ideal_problem *add_misfits(const struct gang *t,
+					 struct ideal_problem *to)
+{
+	for (size_t i = 0; i < t->n_misfits; i++) {
+		const struct misfit *m = &t->misfits[i];
+
+		*to++ = (struct ideal_problem){ m->rank, m->op, m->source,
+						m->size };
+	}
+	return to;
+}
+
+static void add_sends(const struct ideal *i, struct ideal_problem *to)
+{
+	uint32_t n = match_count(&i->gang.waiting);
+	struct match_item *items = hd_alloc(n, sizeof(*items));
+
+	match_list(&i->gang.waiting, items);
+	for (uint32_t k = 0; k < n; k++) {
+		const struct letter *l = &i->letters[items[k].value];
+
+		to[k] = (struct ideal_problem){
+			.rank = l->source,
+			.op = { .kind = OP_SEND,
+				.size = l->size,
+				.peer = l->target,
+				.tag = l->tag,
+				.line = l->line },
+		};
+	}
+	free(items);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ideal_problem *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->op.line != y->op.line)
+		return x->op.line < y->op.line ? -1 : 1;
+	return x->op.tag < y->op.tag ? -1 : x->op.tag > y->op.tag;
+}
+
+static void find_problems(const struct ideal *i, struct ideal_result *out)
 {
 	const struct gang *t = &i->gang;
+	size_t n = count_receives(t) + t->n_misfits + match_count(&t->waiting);
 
-	for (uint32_t r = t->job->n_ranks; r-- > 0;) {
-		if (t->ranks[r].ended == HD_TIME_NEVER)
-			out->stuck_rank = r;
-	}
-	if (out->stuck_rank == GANG_NONE)
+	if (n == 0)
 		return;
-	const struct rank *stuck = &t->ranks[out->stuck_rank];
-
-	for (uint32_t k = stuck->n_receives; k-- > 0;) {
-		const struct receive *r = &stuck->receives[k];
-
-		if (r->is_used && (out->stuck_op.kind != OP_RECV ||
-				   r->op.line < out->stuck_op.line))
-			out->stuck_op = r->op;
-	}
+	out->n_problems = n;
+	out->problems = hd_alloc(n, sizeof(*out->problems));
+	add_sends(i, add_misfits(t, add_receives(t, out->problems)));
+	qsort(out->problems, n, sizeof(*out->problems), by_rank);
 }
+
+void ideal_result_fini(struct ideal_result *r)
+{
+	free(r->problems);
+	*r = (struct ideal_result){ 0 };
+}
+
+/* ---- all of it ----------------------------------------------------------- */
 
 static void run(struct ideal *i)
 {
@@ -162,7 +283,7 @@ static void run(struct ideal *i)
 
 	for (uint32_t r = 0; r < i->gang.job->n_ranks; r++)
 		gang_begin(&i->gang, r, 0);
-	while (eventq_pop(&i->q, &e)) {
+	while (i->d->status == HD_OK && eventq_pop(&i->q, &e)) {
 		uint32_t what = (uint32_t)e.key;
 
 		i->now = e.when;
@@ -173,37 +294,50 @@ static void run(struct ideal *i)
 	}
 }
 
-void ideal_run(const struct job *j, const struct ideal_net *net,
-	       struct ideal_result *out)
+static void ideal_init(struct ideal *i, const struct job *j,
+		       const struct ideal_net *net, struct diag *d)
 {
-	struct ideal i = { .net = net, .free = GANG_NONE };
+	*i = (struct ideal){ .net = net, .d = d, .free = GANG_NONE };
+	eventq_init(&i->q);
+	i->senders = hd_alloc(j->n_ranks, sizeof(*i->senders));
+	for (uint32_t r = 0; r < j->n_ranks; r++)
+		i->senders[r].leaving.first = i->senders[r].under_way.first =
+			GANG_NONE;
+}
+
+static void ideal_fini(struct ideal *i)
+{
+	gang_fini(&i->gang);
+	eventq_fini(&i->q);
+	free(i->letters);
+	free(i->senders);
+}
+
+enum hd_status ideal_run(const struct job *j, const struct ideal_net *net,
+			 struct diag *d, struct ideal_result *out)
+{
+	struct ideal i;
 	const struct carrier c = { &i, post, matched, wake };
 	uint32_t *needs =
 		hd_alloc(j->graph ? j->graph->n_ops : 0, sizeof(*needs));
 	struct rank *ranks = ranks_new(j);
 
-	eventq_init(&i.q);
-	i.free_at = hd_alloc(j->n_ranks, sizeof(*i.free_at));
-	i.first = hd_alloc(j->n_ranks, sizeof(*i.first));
-	i.last = hd_alloc(j->n_ranks, sizeof(*i.last));
-	for (uint32_t r = 0; r < j->n_ranks; r++)
-		i.first[r] = GANG_NONE;
+	ideal_init(&i, j, net, d);
 	gang_init(&i.gang, j, &c, ranks, needs);
 	run(&i);
-	*out = (struct ideal_result){
-		.completion = i.gang.n_done == j->n_ranks ? i.gang.last
-							  : HD_TIME_NEVER,
-		.last_rank = i.gang.last_rank,
-		.path = i.gang.last_path,
-		.stuck_rank = GANG_NONE,
-	};
-	find_stuck(&i, out);
-	gang_fini(&i.gang);
+	if (d->status == HD_OK) {
+		bool ends = i.gang.n_done == j->n_ranks;
+
+		*out = (struct ideal_result){
+			.completion = ends ? i.gang.last : HD_TIME_NEVER,
+			.n_done = i.gang.n_done,
+			.last_rank = i.gang.last_rank,
+			.path = i.gang.last_path,
+		};
+		find_problems(&i, out);
+	}
+	ideal_fini(&i);
 	ranks_free(ranks, j);
-	eventq_fini(&i.q);
 	free(needs);
-	free(i.letters);
-	free(i.free_at);
-	free(i.first);
-	free(i.last);
+	return d->status;
 }

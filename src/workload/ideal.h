@@ -15,18 +15,31 @@ struct ideal_net {
 	struct hd_rate rate;
 };
 
-struct ideal_result {
-	hd_time completion; /* HD_TIME_NEVER: it never ends */
-	uint32_t last_rank; /* of those that end */
-	struct path path;   /* what led there */
-	/* The lowest rank that does not end, GANG_NONE: all do; and what it
-	 * waits for. */
-	uint32_t stuck_rank;
-	struct op stuck_op;
+/* A receive that gets nothing, or more than it has room for; or a send that
+ * nobody receives. */
+struct ideal_problem {
+	uint32_t rank;
+	struct op op;
+	uint32_t source; /* of what is larger */
+	uint64_t came;   /* bytes, more than the receive has; 0: none did */
 };
 
-/* Of a job without servers and multicasts. */
-void ideal_run(const struct job *j, const struct ideal_net *net,
-	       struct ideal_result *out);
+struct ideal_result {
+	hd_time completion;             /* HD_TIME_NEVER: it never ends */
+	uint32_t n_done;                /* ranks that end, */
+	uint32_t last_rank;             /* the last of them, */
+	struct path path;               /* and what led there */
+	struct ideal_problem *problems; /* by rank, then by line */
+	size_t n_problems;
+};
+
+/* Of a job without servers and multicasts. Refuses one that takes longer than
+ * a clock of picoseconds counts, at the line that goes beyond if that is
+ * clear. */
+HD_MUST_CHECK enum hd_status ideal_run(const struct job *j,
+				       const struct ideal_net *net,
+				       struct diag *d,
+				       struct ideal_result *out);
+void ideal_result_fini(struct ideal_result *r);
 
 #endif

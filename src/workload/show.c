@@ -5,14 +5,16 @@
 
 #include "base/alloc.h"
 
-#define FEW 20 /* pairs that are shown without being asked for */
+#define FEW 20 /* rows that are shown without being asked for */
+
+__extension__ typedef unsigned __int128 u128;
 
 /* ---- all operations -------------------------------------------------------
  */
 
 struct sum_row {
 	uint64_t ranks, operations, sends, receives, computations, links, bytes;
-	hd_time computing;
+	double computing; /* ps; of all ranks, more than a clock counts */
 };
 
 static const struct column sum_columns[] = {
@@ -28,11 +30,18 @@ static const struct column sum_columns[] = {
 	{ NULL },
 };
 
+/* 2^28 messages of 2^40 bytes are more than a cell holds. */
+static uint64_t whole(u128 sum)
+{
+	return sum < UINT64_MAX ? (uint64_t)sum : UINT64_MAX;
+}
+
 static void put_sums(const struct opgraph *g, struct results *r)
 {
 	struct sum_row row = { .ranks = g->n_ranks,
 			       .operations = g->n_ops,
 			       .links = g->n_edges };
+	u128 bytes = 0, computing = 0;
 
 	for (uint32_t i = 0; i < g->n_ops; i++) {
 		const struct op *op = &g->ops[i];
@@ -40,9 +49,11 @@ static void put_sums(const struct opgraph *g, struct results *r)
 		row.sends += op->kind == OP_SEND;
 		row.receives += op->kind == OP_RECV;
 		row.computations += op->kind == OP_COMPUTE;
-		row.bytes += op->kind == OP_SEND ? op->size : 0;
-		row.computing += op->kind == OP_COMPUTE ? op->size : 0;
+		bytes += op->kind == OP_SEND ? op->size : 0;
+		computing += op->kind == OP_COMPUTE ? op->size : 0;
 	}
+	row.bytes = whole(bytes);
+	row.computing = (double)computing;
 	table_put_row(results_record(r, "job", "what all ranks do together",
 				     sum_columns),
 		      &row);
@@ -106,7 +117,7 @@ static struct pair *pairs_of(const struct opgraph *g, size_t *n)
 			continue;
 		}
 		last->messages++;
-		last->bytes += pairs[i].bytes;
+		last->bytes = whole((u128)last->bytes + pairs[i].bytes);
 	}
 	*n = n_pairs;
 	return pairs;
@@ -154,23 +165,90 @@ static const struct column time_columns[] = {
 	{ NULL },
 };
 
-static void say_stuck(const struct ideal_result *found, struct results *r)
+static void put_time(const struct ideal_net *net,
+		     const struct ideal_result *found, struct results *r)
 {
-	const struct op *op = &found->stuck_op;
+	const struct time_row row = {
+		.latency = net->latency,
+		.rate = net->rate,
+		.completion = found->completion,
+		.last_rank = found->last_rank,
+		.compute = found->path.compute,
+		.messages = found->path.messages,
+		.sending = found->path.sending,
+		.n_messages = found->path.n_messages,
+	};
 
-	if (op->kind != OP_RECV)
-		results_remark(r, "rank %u never ends", found->stuck_rank);
-	else if (op->peer == OP_ANY)
-		results_remark(r,
-			       "rank %u never ends: nobody sends what it "
-			       "receives in line %u",
-			       found->stuck_rank, op->line);
-	else
-		results_remark(r,
-			       "rank %u never ends: rank %u does not send what "
-			       "it receives in line %u",
-			       found->stuck_rank, op->peer, op->line);
+	table_put_row(results_record(r, "critical path",
+				     "on a network where nobody is in "
+				     "anybody's way, and what led to the end",
+				     time_columns),
+		      &row);
 }
+
+/* ---- what fails
+ * -------------------------------------------------------------------
+ */
+
+struct problem_row {
+	uint64_t rank;
+	const char *operation, *where, *peer;
+	uint64_t bytes;
+	const char *problem;
+};
+
+static const struct column problem_columns[] = {
+	{ "rank", NULL, CELL(problem_row, rank) },
+	{ "operation", NULL, CELL(problem_row, operation) },
+	{ "where", NULL, CELL(problem_row, where) },
+	{ "peer", NULL, CELL(problem_row, peer) },
+	{ "bytes", NULL, CELL(problem_row, bytes) },
+	{ "problem", NULL, CELL(problem_row, problem), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+static void put_problem(struct table *t, const struct job_view *view,
+			const struct ideal_problem *x)
+{
+	uint32_t peer = x->came ? x->source : x->op.peer;
+	const struct problem_row row = {
+		.rank = x->rank,
+		.operation = op_kind_names[x->op.kind],
+		.where = table_text(t, "%s:%u", view->file, x->op.line),
+		.peer = peer == OP_ANY ? "any" : table_text(t, "rank %u", peer),
+		.bytes = x->op.size,
+		.problem = x->came ? table_text(t, "its message has %llu bytes",
+						(unsigned long long)x->came)
+			   : x->op.kind == OP_SEND ? "nobody receives it"
+						   : "nobody sends to it",
+	};
+
+	table_put_row(t, &row);
+}
+
+static void put_problems(const struct job_view *view,
+			 const struct ideal_result *found, struct results *r)
+{
+	size_t n =
+		view->all || found->n_problems < FEW ? found->n_problems : FEW;
+
+	if (n == 0)
+		return;
+	struct table *t = results_table(
+		r, "failed operations",
+		"what never ends, and receives that are too small",
+		problem_columns);
+
+	for (size_t i = 0; i < n; i++)
+		put_problem(t, view, &found->problems[i]);
+	if (n < found->n_problems)
+		results_remark(r, "%zu more operations fail; --all shows all",
+			       found->n_problems - n);
+}
+
+/* ---- all of it
+ * --------------------------------------------------------------------
+ */
 
 static uint32_t cpus_of(const struct opgraph *g)
 {
@@ -181,8 +259,9 @@ static uint32_t cpus_of(const struct opgraph *g)
 	return n;
 }
 
-static bool put_time(const struct opgraph *g, const struct ideal_net *net,
-		     struct results *r)
+enum hd_status opgraph_show(const struct opgraph *g,
+			    const struct job_view *view, struct diag *d,
+			    struct results *r, bool *well)
 {
 	const struct job j = { .n_ranks = g->n_ranks,
 			       .graph = g,
@@ -191,36 +270,19 @@ static bool put_time(const struct opgraph *g, const struct ideal_net *net,
 			       .n_cpus = cpus_of(g) };
 	struct ideal_result found;
 
-	ideal_run(&j, net, &found);
-	if (found.completion == HD_TIME_NEVER) {
-		say_stuck(&found, r);
-		return false;
-	}
-	const struct time_row row = {
-		.latency = net->latency,
-		.rate = net->rate,
-		.completion = found.completion,
-		.last_rank = found.last_rank,
-		.compute = found.path.compute,
-		.messages = found.path.messages,
-		.sending = found.path.sending,
-		.n_messages = found.path.n_messages,
-	};
-
-	table_put_row(results_record(r, "critical path",
-				     "on a network where nobody is in "
-				     "anybody's way, and what led to the end",
-				     time_columns),
-		      &row);
-	return true;
-}
-
-bool opgraph_show(const struct opgraph *g, const struct ideal_net *net,
-		  bool all, struct results *r)
-{
+	if (ideal_run(&j, &view->net, d, &found) != HD_OK)
+		return d->status;
 	put_sums(g, r);
-	bool ends = put_time(g, net, r);
-
-	put_pairs(g, all, r);
-	return ends;
+	if (found.completion != HD_TIME_NEVER)
+		put_time(&view->net, &found, r);
+	else
+		results_remark(r,
+			       "the job does not come to its end: %u of %u "
+			       "ranks are done",
+			       found.n_done, g->n_ranks);
+	put_problems(view, &found, r);
+	put_pairs(g, view->all, r);
+	*well = found.n_problems == 0;
+	ideal_result_fini(&found);
+	return HD_OK;
 }

@@ -8,8 +8,17 @@
 #include "measure/results.h"
 #include "workload/ideal.h"
 
-/* The busiest pairs, or all; false if the job never ends, which is said. */
-bool opgraph_show(const struct opgraph *g, const struct ideal_net *net,
-		  bool all, struct results *r);
+struct job_view {
+	const char *file; /* where the operations stand */
+	struct ideal_net net;
+	bool all; /* pairs and failed operations, not only the first */
+};
+
+/* *well is false if something fails, which is said: the job never ends, or
+ * nobody receives what is sent, or it is larger than its receive. */
+HD_MUST_CHECK enum hd_status opgraph_show(const struct opgraph *g,
+					  const struct job_view *view,
+					  struct diag *d, struct results *r,
+					  bool *well);
 
 #endif

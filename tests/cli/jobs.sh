@@ -168,7 +168,16 @@ status 0 "$HEDDLE" job show x.goal --goal
 cmp out again.goal
 printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
 status 1 "$HEDDLE" job show x.goal
-has out "rank 1 never ends: rank 0 does not send what it receives in line 3"
+has out "the job does not come to its end: 1 of 2 ranks are done"
+grep -q "^ *1  receive  *x.goal:3  rank 0  *5  nobody sends to it" out ||
+	fail "what hangs is not named: $(cat out)"
+{
+	echo 'num_ranks 1 rank 0 {'
+	for _ in 1 2 3 4 5 6 7 8 9 10; do echo calc 1000000000000000; done
+	echo '}'
+} >x.goal
+status 3 "$HEDDLE" job show x.goal
+has err "x.goal:11: the job goes on for more than 106 days"
 echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"
