@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/claims.h"
 #include "base/unfinished.h"
 
 #define MOST_LINKS 40 /* as the kernel follows */
@@ -67,6 +68,14 @@ enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 	if (fstat(fileno(in), &st) == 0 && S_ISDIR(st.st_mode)) {
 		file_close(in);
 		return refuse_read(d, EISDIR);
+	}
+	const char *writer = claims_of(fileno(in));
+
+	if (writer) {
+		file_close(in);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "is read here, and --%s would write over it",
+				 writer);
 	}
 	*out = in;
 	return HD_OK;
@@ -168,8 +177,7 @@ static bool open_stream(struct file_writer *w, int fd)
 
 /* ---- where it goes ------------------------------------------------------ */
 
-/* The folder of `path`, to be freed. */
-static char *folder_of(const char *path)
+char *file_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = hd_strdup(slash ? path : ".");
@@ -190,7 +198,7 @@ static char *follow(const char *path)
 	said[len] = '\0';
 	if (said[0] == '/')
 		return hd_strdup(said);
-	char *folder = folder_of(path);
+	char *folder = file_folder(path);
 	struct strbuf to = STRBUF_INIT;
 
 	strbuf_printf(&to, "%s/%s", folder, said);
@@ -198,11 +206,7 @@ static char *follow(const char *path)
 	return strbuf_detach(&to);
 }
 
-/*
- * The file that writing to `path` would change or make, to be freed: what is
- * behind all links. NULL with errno if they lead nowhere.
- */
-static char *target_of(const char *path)
+char *file_target(const char *path)
 {
 	char *target = hd_strdup(path);
 
@@ -237,7 +241,7 @@ static void remove_beside(struct file_writer *w)
  */
 static int open_nameless(const struct file_writer *w)
 {
-	char *folder = folder_of(w->target);
+	char *folder = file_folder(w->target);
 	int fd = -1;
 
 	/* Through there it will get its name. */
@@ -352,7 +356,7 @@ enum hd_status file_create(struct file_writer *w, const char *path,
 
 		opened = fd >= 0 && open_stream(w, fd);
 	} else {
-		w->target = target_of(path);
+		w->target = file_target(path);
 		opened = w->target && open_new(w);
 	}
 	if (opened)
@@ -379,7 +383,7 @@ static bool sync_stream(struct file_writer *w)
 /* The new name, too; a file system that cannot do that does it anyway. */
 static void sync_folder(const char *target)
 {
-	char *folder = folder_of(target);
+	char *folder = file_folder(target);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0) {
@@ -439,8 +443,8 @@ enum hd_status file_check_place(const char *path, struct diag *d)
 		return refuse_write(d, EISDIR);
 	if (exists && !S_ISREG(st.st_mode))
 		return HD_OK;
-	char *target = target_of(path);
-	char *folder = target ? folder_of(target) : NULL;
+	char *target = file_target(path);
+	char *folder = target ? file_folder(target) : NULL;
 	int error = folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno;
 
 	free(folder);
@@ -495,7 +499,7 @@ enum hd_status file_resume(struct file_writer *w, const char *path,
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "'%s', which has its first part, is not there",
 				 beside);
-	w->target = target_of(path);
+	w->target = file_target(path);
 	w->beside = hd_strdup(beside);
 	if (fd >= 0 && w->target && open_stream(w, fd))
 		return HD_OK;

@@ -16,7 +16,8 @@
  *
  * Both set d->file to `path` (borrowed), so that what a parser refuses later
  * names the file as well. An input that is not there is HD_ERR_NOT_FOUND, one
- * that is too large HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
+ * that is too large, or that this process will write (base/claims.h),
+ * HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
  */
 
 #include <stdbool.h>
@@ -50,6 +51,14 @@ HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
  * long before they write; passing it is no promise.
  */
 HD_MUST_CHECK enum hd_status file_check_place(const char *path, struct diag *d);
+
+/*
+ * The file that writing to `path` would change or make, to be freed: what is
+ * behind all links. NULL with errno if they lead nowhere.
+ */
+char *file_target(const char *path);
+/* The folder of `path`, to be freed. */
+char *file_folder(const char *path);
 
 /*
  * file_write for output that is too long to hold in memory: print to `stream`,

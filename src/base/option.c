@@ -116,7 +116,7 @@ static enum hd_status add_setting(const struct option *o, const char *text,
 			      sizeof(struct hd_rate) <= sizeof(ignored) &&
 			      sizeof(struct hd_ratio) <= sizeof(ignored),
 		      "some value is larger");
-	if (o->as != OPT_FLAG)
+	if (o->as != OPT_FLAG && o->as != OPT_INPUT)
 		status = read_value(o, o->as, text, d, ignored);
 	if (status != HD_OK)
 		return status;
@@ -135,6 +135,8 @@ enum hd_status option_set(const struct option *o, void *values,
 		*(bool *)field = true;
 		return HD_OK;
 	case OPT_TEXT:
+	case OPT_INPUT:
+	case OPT_OUTPUT:
 		*(const char **)field = text;
 		return HD_OK;
 	case OPT_LIST:

@@ -27,6 +27,8 @@
 enum option_kind {
 	OPT_FLAG,   /* bool */
 	OPT_TEXT,   /* const char *, borrowed from argv */
+	OPT_INPUT,  /* the same: a file that is read */
+	OPT_OUTPUT, /* a file that is written, and no input but `replaces` */
 	OPT_LIST,   /* struct option_list of const char * */
 	OPT_UINT,   /* uint64_t, `low`..`high` if high > 0 */
 	OPT_DOUBLE, /* double */
@@ -57,7 +59,9 @@ struct option {
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	uint64_t low, high;         /* OPT_UINT: both inclusive */
 	const char *path;           /* OPT_SET */
-	enum option_kind as;        /* OPT_SET: OPT_FLAG for any text */
+	const char *replaces; /* OPT_OUTPUT: the option whose file it may be */
+	enum option_kind
+		as; /* OPT_SET: OPT_FLAG for any text, OPT_INPUT for a file */
 	/* Words that a text may be, a blank after each, for completion only;
 	 * NULL: none are known. */
 	void (*words)(struct strbuf *out);

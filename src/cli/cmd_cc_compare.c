@@ -20,7 +20,7 @@ static const struct option options[] = {
 	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
 	OPTIONS_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),
-	{ "pcap", 0, OPT_TEXT, FIELD(runs.pcap), "FILE", NULL,
+	{ "pcap", 0, OPT_OUTPUT, FIELD(runs.pcap), "FILE", NULL,
 	  "write the packets to FILE, for Wireshark; with one --algorithm only" },
 	{ "port", 0, OPT_LIST, FIELD(runs.ports), "NODE:PORT", NULL,
 	  "only at this port (--pcap)" },

@@ -32,7 +32,7 @@ static const struct option options[] = {
 	{ "held-out", 0, OPT_UINT, FIELD(held_out), "N", "5",
 	  "seeds that the search does not see, on which what it found must keep the floor",
 	  .low = 2, .high = 1000 },
-	{ "conf", 0, OPT_TEXT, FIELD(conf), "FILE", NULL,
+	{ "conf", 0, OPT_OUTPUT, FIELD(conf), "FILE", NULL,
 	  "write the lines for opensm.conf to FILE too" },
 	OPTIONS_OPENSM(struct values, scenario),
 	OPTION_SET(struct values, scenario),

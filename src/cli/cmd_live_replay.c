@@ -23,7 +23,7 @@ static const struct option options[] = {
 	{ "until", 0, OPT_TIME, V(until), "TIME", "0ns",
 	  "only what happened by TIME, since the fabric began; 0: all of it",
 	  NULL, 0, 0 },
-	{ "pcap", 0, OPT_TEXT, V(pcap), "FILE", NULL,
+	{ "pcap", 0, OPT_OUTPUT, V(pcap), "FILE", NULL,
 	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
 	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL,
 	  "of these only those on the cable at that port", NULL, 0, 0 },

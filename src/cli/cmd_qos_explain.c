@@ -17,7 +17,7 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "against", 0, OPT_TEXT, FIELD(against), "FILE", NULL,
+	{ "against", 0, OPT_INPUT, FIELD(against), "FILE", NULL,
 	  "another opensm.conf: what changes from the first to it, the most important first" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
 	  "who competes, by which SL and with which packets; without any, every SL with packets of the MTU" },

@@ -19,7 +19,7 @@ static const struct option options[] = {
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that a port's arbitration tables have", .low = 1,
 	  .high = 64 },
-	{ "policy", 0, OPT_TEXT, FIELD(policy), "FILE", NULL,
+	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
 	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },

@@ -16,7 +16,7 @@ static const struct option options[] = {
 	  "payload of packets, for classes that do not say" },
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes that every packet has beside its payload"),
-	{ "goals", 0, OPT_TEXT, FIELD(goals), "FILE", NULL,
+	{ "goals", 0, OPT_INPUT, FIELD(goals), "FILE", NULL,
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },

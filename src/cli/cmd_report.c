@@ -16,9 +16,9 @@ struct report_options {
 #define FIELD(name) offsetof(struct report_options, name)
 
 static const struct option options[] = {
-	{ "db", 0, OPT_TEXT, FIELD(from), "FILE", DATABASE_DEFAULT,
+	{ "db", 0, OPT_INPUT, FIELD(from), "FILE", DATABASE_DEFAULT,
 	  "the database to report from" },
-	{ "html", 0, OPT_TEXT, FIELD(html), "FILE", NULL,
+	{ "html", 0, OPT_OUTPUT, FIELD(html), "FILE", NULL,
 	  "write one page with plots of the runs (all, if none is named) to FILE, and print nothing" },
 	{ "table", 0, OPT_TEXT, FIELD(how.table), "NAME", NULL,
 	  "show or compare only this table, however long it is" },

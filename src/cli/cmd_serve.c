@@ -23,7 +23,7 @@ struct serve_options {
 #define FIELD(name) offsetof(struct serve_options, name)
 
 static const struct option options[] = {
-	{ "db", 0, OPT_TEXT, FIELD(from), "FILE", NULL,
+	{ "db", 0, OPT_INPUT, FIELD(from), "FILE", NULL,
 	  "show the runs of this database instead, anew whenever the page is loaded" },
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
 	  "show the fabric that 'heddle live up --name NAME' runs instead" },
@@ -32,7 +32,7 @@ static const struct option options[] = {
 	  "127.0.0.1:8737",
 	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
 	{ "port", .kind = OPT_RENAMED, .value = "listen" },
-	{ "token", 0, OPT_TEXT, FIELD(listen.token), "FILE", NULL,
+	{ "token", 0, OPT_INPUT, FIELD(listen.token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
 	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL,
 	  "wait for somebody to run it" },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/team.h"
 #include "base/text.h"
@@ -33,17 +34,17 @@ const struct option common_table[] = {
 	  .help = "how to write the results; auto goes by the extension of the output file" },
 	{ .name = "output",
 	  .letter = 'o',
-	  .kind = OPT_TEXT,
+	  .kind = OPT_OUTPUT,
 	  .offset = offsetof(struct common_options, output),
 	  .value = "FILE",
 	  .help = "write to FILE instead of standard output" },
 	{ .name = "db",
-	  .kind = OPT_TEXT,
+	  .kind = OPT_OUTPUT,
 	  .offset = offsetof(struct common_options, db),
 	  .value = "FILE",
 	  .help = "append the results to the SQLite database FILE too" },
 	{ .name = "html",
-	  .kind = OPT_TEXT,
+	  .kind = OPT_OUTPUT,
 	  .offset = offsetof(struct common_options, html),
 	  .value = "FILE",
 	  .help = "write a page with plots of the results to FILE too" },
@@ -88,25 +89,116 @@ static const struct option no_options[] = { { .name = NULL } };
 			NULL                                                  \
 	}
 
-static bool same(const char *a, const char *b)
+/* The file that the option of that kind names; NULL: it is of another, was not
+ * given, or another row stands in for it. */
+static const char *file_of(const struct option *const *tables,
+			   const struct option *o, enum option_kind kind,
+			   const void *values)
 {
-	return a && b && strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
+	return o->kind == kind && option_find(tables, o->name,
+					      strlen(o->name)) == o
+		       ? *(const char *const *)((const char *)values +
+						o->offset)
+		       : NULL;
 }
 
-/* What cannot be written is said before hours are spent on it. */
-static int check_outputs(const struct command *self,
-			 const struct common_options *common)
+/* Whether it is the file of the option that this one may replace. */
+static bool is_replaced(const struct option *const *tables,
+			const struct option *o, const char *path,
+			const void *values)
 {
+	const struct option *other =
+		o->replaces
+			? option_find(tables, o->replaces, strlen(o->replaces))
+			: NULL;
+	const char *read =
+		other ? file_of(tables, other, OPT_INPUT, values) : NULL;
+
+	return read && file_is_same(path, read);
+}
+
+static bool is_common(const struct option *o)
+{
+	for (const struct option *c = common_table; c->name; c++) {
+		if (c == o)
+			return true;
+	}
+	return false;
+}
+
+/* What cannot be written is said before hours are spent on it; of files of a
+ * run that several processes compute, by one of them when they have met. */
+static int check_output(const struct command *self,
+			const struct option *const *tables,
+			const struct option *o, const void *values)
+{
+	const char *path = file_of(tables, o, OPT_OUTPUT, values);
 	struct diag d = { .status = HD_OK };
 
-	if (same(common->output, common->html) ||
-	    same(common->output, common->db) || same(common->html, common->db))
-		return command_usage(self, "--output, --html and --db need "
-					   "files of their own");
-	if ((common->output && file_check_place(common->output, &d) != HD_OK) ||
-	    (common->html && file_check_place(common->html, &d) != HD_OK))
+	if (!path)
+		return EXIT_DONE;
+	const char *other =
+		claims_add(path, o->name, is_replaced(tables, o, path, values));
+
+	if (other)
+		return command_usage(self, "--%s and --%s name one file", other,
+				     o->name);
+	if (is_common(o) && file_check_place(path, &d) != HD_OK)
 		return command_refuse(&d);
 	return EXIT_DONE;
+}
+
+static int check_reading(const struct command *self, const struct option *o,
+			 const char *path)
+{
+	const char *writer = path ? claims_find(path) : NULL;
+
+	return writer ? command_usage(self,
+				      "--%s reads the file that --%s would "
+				      "write over",
+				      o->name, writer)
+		      : EXIT_DONE;
+}
+
+static int check_input(const struct command *self,
+		       const struct option *const *tables,
+		       const struct option *o, const void *values)
+{
+	int status =
+		check_reading(self, o, file_of(tables, o, OPT_INPUT, values));
+
+	if (o->kind != OPT_SET || o->as != OPT_INPUT)
+		return status;
+	const struct option_settings *set =
+		(const void *)((const char *)values + o->offset);
+
+	for (size_t i = 0; i < set->n && status == EXIT_DONE; i++) {
+		if (set->items[i].option == o)
+			status = check_reading(self, o, set->items[i].text);
+	}
+	return status;
+}
+
+/* Files to write are files of their own; what else is read from one of them is
+ * refused when it is opened. */
+static int check_files(const struct command *self,
+		       const struct option *const *tables, const void *values)
+{
+	static int (*const checks[])(
+		const struct command *, const struct option *const *,
+		const struct option *,
+		const void *) = { check_output, check_input };
+	int status = EXIT_DONE;
+
+	claims_clear();
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
+		for (size_t k = 0; tables[k]; k++) {
+			for (const struct option *o = tables[k];
+			     o->name && status == EXIT_DONE; o++)
+				status = checks[i](self, tables, o, values);
+		}
+	}
+	return status;
 }
 
 bool command_parse(const struct command *self, void *values, int argc,
@@ -138,7 +230,7 @@ bool command_parse(const struct command *self, void *values, int argc,
 	}
 	shortage_limit(common->memory);
 	threads_ask(common);
-	*status = check_outputs(self, common);
+	*status = check_files(self, tables, values);
 	if (*status == EXIT_DONE)
 		*status = record_begin(self, common);
 	return *status == EXIT_DONE;

@@ -37,16 +37,16 @@ void fabric_choice_fini(struct fabric_choice *c);
 #define OPTIONS_OPENSM(type, member)                                       \
 	{ .name = "opensm", .kind = OPT_SET,                               \
 	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
-	  .path = "qos.opensm",                                            \
+	  .path = "qos.opensm", .as = OPT_INPUT,                   \
 	  .help = "lanes, tables and congestion control as OpenSM "        \
 		  "programs them by this opensm.conf" },                   \
 	{ .name = "policy", .kind = OPT_SET,                               \
 	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
-	  .path = "qos.policy",                                            \
+	  .path = "qos.policy", .as = OPT_INPUT,                   \
 	  .help = "SLs of traffic that names none, by this qos-policy.conf" }, \
 	{ .name = "partitions", .kind = OPT_SET,                           \
 	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
-	  .path = "qos.partitions",                                   \
+	  .path = "qos.partitions", .as = OPT_INPUT,               \
 	  .help = "P_Keys, and SLs without a policy, by this "             \
 		  "partitions.conf" }
 /* clang-format on */

@@ -14,7 +14,7 @@
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define OPTIONS_WATCH(type, run)                                              \
-	{ "pcap", 0, OPT_TEXT, offsetof(type, run.pcap), "FILE", NULL,        \
+	{ "pcap", 0, OPT_OUTPUT, offsetof(type, run.pcap), "FILE", NULL,        \
 	  "write the packets to FILE, for Wireshark" },                       \
 	{ "flow-control", 0, OPT_CHOICE, offsetof(type, run.flow_control),    \
 	  "HOW", "none",                                                      \
@@ -22,7 +22,7 @@
 	  "too: bare as they are, 6 bytes, or padded, which Wireshark 4.0 "   \
 	  "needs not to call them malformed",                                 \
 	  sim_capture_flow_names },                                           \
-	{ "trace", 0, OPT_TEXT, offsetof(type, run.trace), "FILE", NULL,      \
+	{ "trace", 0, OPT_OUTPUT, offsetof(type, run.trace), "FILE", NULL,      \
 	  "write a line for every packet sent, received or lost" },           \
 	{ "port", 0, OPT_LIST, offsetof(type, run.ports), "NODE:PORT", NULL,  \
 	  "only at this port (--pcap, --trace, --counters)" },                \
@@ -31,16 +31,17 @@
 	  "hundred times" }
 
 #define OPTIONS_CHECKPOINT(type, run)                                         \
-	{ "checkpoint", 0, OPT_TEXT, offsetof(type, run.checkpoint), "FILE",  \
+	{ "checkpoint", 0, OPT_OUTPUT, offsetof(type, run.checkpoint), "FILE",  \
 	  NULL,                                                               \
-	  "save the state of the run to FILE now and then, for --restart" },  \
+	  "save the state of the run to FILE now and then, for --restart",\
+ .replaces = "restart" },  \
 	{ "every", 0, OPT_TIME, offsetof(type, run.every), "TIME", "10min",   \
 	  "how often --checkpoint does that" },                               \
 	{ "every-simulated", 0, OPT_TIME,                                     \
 	  offsetof(type, run.every_simulated), "TIME", "0s",                  \
 	  "the same in simulated time, at the same instants in every run; "   \
 	  "0: --every counts" },                                              \
-	{ "restart", 0, OPT_TEXT, offsetof(type, run.restart), "FILE", NULL,  \
+	{ "restart", 0, OPT_INPUT, offsetof(type, run.restart), "FILE", NULL,  \
 	  "go on from the checkpoint FILE of this scenario and these "        \
 	  "options, to the same results, on any number of threads" }
 /* clang-format on */

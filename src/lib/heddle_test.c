@@ -6,14 +6,17 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #endif
 
+#include "base/file.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 
@@ -159,6 +162,45 @@ static void refusals_are_a_line_with_its_place(void **state)
 	assert_int_equal(shorter.text[9], 'x');
 }
 
+static int code_with(const char *file, const char *pcap, const char *trace)
+{
+	struct hd_run_options o = HD_RUN_OPTIONS_INIT;
+	struct hd_run *run = NULL;
+
+	o.pcap = pcap;
+	o.trace = trace;
+	int code = hd_run_open(file, &o, &run, NULL);
+
+	if (code == HD_DONE)
+		code = hd_run_go(run, NULL);
+	hd_run_close(run);
+	return code;
+}
+
+static void no_output_is_an_input(void **state)
+{
+	char folder[] = "/tmp/heddle-XXXXXX", file[64], link[64];
+	struct diag d = { .status = HD_OK };
+	struct strbuf after = STRBUF_INIT;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof(file), "%s/x.yaml", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(file_write(file, poisson, strlen(poisson), &d), HD_OK);
+	assert_int_equal(symlink("x.yaml", link), 0);
+	assert_int_equal(code_with(file, file, NULL), HD_REFUSED);
+	assert_int_equal(code_with(file, NULL, link), HD_REFUSED);
+	assert_int_equal(code_with(link, file, NULL), HD_REFUSED);
+	unlink(link);
+	assert_int_equal(code_with(file, link, link), HD_MISUSE);
+	assert_int_equal(file_read(file, 1000, &d, &after), HD_OK);
+	assert_string_equal(after.text, poisson);
+	strbuf_fini(&after);
+	unlink(file);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* What memory ran short in is not given back, by heddle.h's word. */
 static void leaks_are_meant(bool are)
 {
@@ -282,6 +324,7 @@ int main(void)
 		cmocka_unit_test(tables_have_names_columns_and_typed_cells),
 		cmocka_unit_test(progress_may_stop_a_run),
 		cmocka_unit_test(refusals_are_a_line_with_its_place),
+		cmocka_unit_test(no_output_is_an_input),
 		cmocka_unit_test(lack_of_memory_ends_a_call_only),
 		cmocka_unit_test(handles_are_independent),
 		cmocka_unit_test(no_setting_may_be_half),

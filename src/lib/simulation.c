@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/claims.h"
 #include "lib/simulation_parts.h"
 #include "ranks/world.h"
 #include "sim/perfquery.h"
@@ -39,14 +40,39 @@ static enum hd_status side_commit(struct side_file *f, struct diag *d)
 	return file_commit(&f->writer, d);
 }
 
+/* What programs ask for has not met the checks of a command line. */
+static enum hd_status check_output(const struct simulation *s, const char *path,
+				   struct diag *d)
+{
+	const struct scenario *from = s->fabric->scenario;
+	bool is_read = from->file && file_is_same(path, from->file);
+
+	for (size_t i = 0; i < from->n_jobs && !is_read; i++) {
+		if (!from->jobs[i].goal)
+			continue;
+		char *goal = scenario_path(from, &from->jobs[i].goal);
+
+		is_read = file_is_same(path, goal);
+		free(goal);
+	}
+	if (!is_read)
+		return HD_OK;
+	d->file = path;
+	return diag_fail(d, HD_ERR_INPUT,
+			 "is read here, and would be written over");
+}
+
 static enum hd_status open_files(struct simulation *s, struct diag *d)
 {
 	const struct simulation_options *o = &s->options;
 	enum hd_status status = HD_OK;
 
-	if (o->pcap && o->trace && strcmp(o->pcap, o->trace) == 0)
+	if (o->pcap && o->trace && file_is_same(o->pcap, o->trace))
 		return diag_fail(d, HD_ERR_USAGE,
-				 "--pcap and --trace need files of their own");
+				 "the capture and the trace name one file");
+	if ((o->pcap && check_output(s, o->pcap, d) != HD_OK) ||
+	    (o->trace && check_output(s, o->trace, d) != HD_OK))
+		return d->status;
 	if (o->pcap) {
 		status = side_open(s, &s->pcap, o->pcap, d);
 		if (status != HD_OK)

@@ -283,12 +283,13 @@ static const struct schema_row *row_of(const char *path)
 static struct schema_row row_of_option(const struct option *o)
 {
 	static const enum schema_type types[] = {
-		[OPT_FLAG] = SCHEMA_BOOL,   [OPT_TEXT] = SCHEMA_AMOUNT,
-		[OPT_LIST] = SCHEMA_AMOUNT, [OPT_UINT] = SCHEMA_UINT,
-		[OPT_DOUBLE] = SCHEMA_REAL, [OPT_RATE] = SCHEMA_RATE,
-		[OPT_TIME] = SCHEMA_TIME,   [OPT_SIZE] = SCHEMA_SIZE,
-		[OPT_RATIO] = SCHEMA_SHARE, [OPT_RANGE] = SCHEMA_AMOUNT,
-		[OPT_CHOICE] = SCHEMA_TEXT,
+		[OPT_FLAG] = SCHEMA_BOOL,     [OPT_TEXT] = SCHEMA_AMOUNT,
+		[OPT_LIST] = SCHEMA_AMOUNT,   [OPT_UINT] = SCHEMA_UINT,
+		[OPT_DOUBLE] = SCHEMA_REAL,   [OPT_RATE] = SCHEMA_RATE,
+		[OPT_TIME] = SCHEMA_TIME,     [OPT_SIZE] = SCHEMA_SIZE,
+		[OPT_RATIO] = SCHEMA_SHARE,   [OPT_RANGE] = SCHEMA_AMOUNT,
+		[OPT_CHOICE] = SCHEMA_TEXT,   [OPT_INPUT] = SCHEMA_AMOUNT,
+		[OPT_OUTPUT] = SCHEMA_AMOUNT,
 	};
 	struct schema_row row = { 0 };
 

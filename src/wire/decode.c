@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/decode.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "wire/hex.h"
 
 const char *const decode_form_names[] = { "text", "json", "csv", NULL };
@@ -72,17 +72,13 @@ void decoder_fini(struct decoder *x)
 
 enum hd_status decoder_file(struct decoder *x, const char *path, struct diag *d)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	FILE *stream = is_stdin ? stdin : fopen(path, "rb");
 	struct capture_record rec;
 	struct capture *c;
+	FILE *stream;
 	bool found;
 
-	d->file = is_stdin ? "standard input" : path;
-	if (!stream)
-		return diag_fail(d,
-				 errno == ENOENT ? HD_ERR_NOT_FOUND : HD_ERR_IO,
-				 "cannot be read: %s", strerror(errno));
+	if (file_open(path, d, &stream) != HD_OK)
+		return d->status;
 	if (capture_open(stream, d, &c) != HD_OK)
 		return d->status;
 	while (capture_next(c, d, &rec, &found) == HD_OK && found)

@@ -74,9 +74,9 @@ for option in --output --html; do
 		sim "$quick" --db runs.db $option folder
 done
 [ ! -e runs.db ] || fail "a refused run was noted"
-refused 2 'files of their own' sim "$quick" -o x --html x
-refused 2 'files of their own' sim "$quick" --html x --db x
-refused 2 'files of their own' sim "$quick" --pcap x --trace x
+refused 2 '--output and --html name one file' sim "$quick" -o x --html x
+refused 2 '--db and --html name one file' sim "$quick" --html x --db x
+refused 2 '--pcap and --trace name one file' sim "$quick" --pcap x --trace x
 [ ! -e x ] || fail "a refused command wrote"
 refused 4 '/dev/full: cannot write the capture' sim "$quick" --pcap /dev/full \
 	--port h0

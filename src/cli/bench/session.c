@@ -19,11 +19,11 @@ static void profile_words(struct strbuf *out)
 }
 
 const struct option session_options[] = {
-	{ "profile", 0, OPT_TEXT, FIELD(simulated.profile), "NAME|FILE",
+	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE",
 	  "mt23108",
 	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file",
 	  .words = profile_words },
-	{ "fabric", 0, OPT_TEXT, FIELD(simulated.scenario), "SCENARIO", NULL,
+	{ "fabric", 0, OPT_INPUT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },
 	OPTIONS_OPENSM(struct session, scenario),
 	OPTION_SET(struct session, scenario),
@@ -67,9 +67,9 @@ const struct option session_options[] = {
 	  "sleep until an event instead of polling" },
 	{ "expect", 0, OPT_LIST, FIELD(expect), "CONDITION", NULL,
 	  "such as 'p99<5us', 'bw>=900MB/s' or 'avg@64<6us'; exit status 1 if one is missed" },
-	{ "pcap", 0, OPT_TEXT, FIELD(pcap), "FILE", NULL,
+	{ "pcap", 0, OPT_OUTPUT, FIELD(pcap), "FILE", NULL,
 	  "every packet that the adapters send or receive, for Wireshark; each point begins at a second of its own" },
-	{ "into", 0, OPT_TEXT, FIELD(into), "FILE", NULL,
+	{ "into", 0, OPT_OUTPUT, FIELD(into), "FILE", NULL,
 	  "where 'fit' writes the fitted profile, for --profile" },
 	OPTION_VERBOSE,
 	{ .name = NULL },

@@ -36,7 +36,7 @@ struct paper_values {
 	}
 #define PAPER_OPTION_DOCUMENT                                                   \
 	{                                                                       \
-		.name = "document", .kind = OPT_TEXT,                           \
+		.name = "document", .kind = OPT_OUTPUT,                         \
 		.offset = PAPER_FIELD(document), .value = "FILE",               \
 		.help = "write what became of the papers to FILE, as Markdown " \
 			"(docs/papers.md)"                                      \
@@ -44,7 +44,7 @@ struct paper_values {
 
 #define PAPER_OPTION_RECORD                                                    \
 	{                                                                      \
-		.name = "record", .kind = OPT_TEXT,                            \
+		.name = "record", .kind = OPT_OUTPUT,                          \
 		.offset = PAPER_FIELD(record), .value = "FILE",                \
 		.help = "write what was found to FILE, as papers/record.yaml " \
 			"has it"                                               \

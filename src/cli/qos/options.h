@@ -12,7 +12,7 @@
 
 #define OPTION_REQUESTS(offset, what)                                       \
 	{                                                                   \
-		"requests", 0, OPT_TEXT, offset, "FILE", NULL,              \
+		"requests", 0, OPT_INPUT, offset, "FILE", NULL,             \
 			what " to ask for, one a line: source destination " \
 			     "class rate [burst]; rate and burst are of "   \
 			     "payload"                                      \

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+/* A file, or the place of one that is not there: the folder's numbers then. */
+struct place {
+	dev_t device;
+	ino_t inode;
+	char *name; /* NULL: the file is there */
+};
+
+static struct claim {
+	struct place place;
+	const char *who;
+	bool readable;
+} * claims;
+static size_t n_claims, claims_cap;
+
+/* False if it cannot be told, or is nothing that belongs to one. */
+static bool place_of(const char *path, struct place *out)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		*out = (struct place){ st.st_dev, st.st_ino, NULL };
+		return S_ISREG(st.st_mode);
+	}
+	char *target = file_target(path);
+	char *folder = target ? file_folder(target) : NULL;
+	bool found = folder && stat(folder, &st) == 0;
+
+	if (found) {
+		const char *slash = strrchr(target, '/');
+
+		*out = (struct place){ st.st_dev, st.st_ino,
+				       hd_strdup(slash ? slash + 1 : target) };
+	}
+	free(folder);
+	free(target);
+	return found;
+}
+
+static bool place_same(const struct place *a, const struct place *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       (a->name && b->name ? strcmp(a->name, b->name) == 0
+				   : a->name == b->name);
+}
+
+const char *claims_add(const char *path, const char *who, bool readable)
+{
+	struct place place = { .name = NULL };
+
+	if (!place_of(path, &place))
+		return NULL;
+	for (size_t i = 0; i < n_claims; i++) {
+		if (place_same(&claims[i].place, &place)) {
+			free(place.name);
+			return claims[i].who;
+		}
+	}
+	claims = hd_grow(claims, &claims_cap, n_claims + 1, sizeof(*claims));
+	claims[n_claims++] = (struct claim){ place, who, readable };
+	return NULL;
+}
+
+static const char *find(const struct stat *st)
+{
+	const struct place place = { st->st_dev, st->st_ino, NULL };
+
+	for (size_t i = 0; i < n_claims; i++) {
+		if (!claims[i].readable && place_same(&claims[i].place, &place))
+			return claims[i].who;
+	}
+	return NULL;
+}
+
+const char *claims_find(const char *path)
+{
+	struct stat st;
+
+	return n_claims && stat(path, &st) == 0 ? find(&st) : NULL;
+}
+
+const char *claims_of(int fd)
+{
+	struct stat st;
+
+	return n_claims && fstat(fd, &st) == 0 ? find(&st) : NULL;
+}
+
+void claims_clear(void)
+{
+	for (size_t i = 0; i < n_claims; i++)
+		free(claims[i].place.name);
+	free(claims);
+	claims = NULL;
+	n_claims = claims_cap = 0;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+	struct place x = { .name = NULL }, y = { .name = NULL };
+	bool same = place_of(a, &x) && place_of(b, &y) && place_same(&x, &y);
+
+	free(x.name);
+	free(y.name);
+	return same;
+}

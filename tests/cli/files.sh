@@ -1,0 +1,106 @@
+# No output takes the place of an input or of another output, by whatever name:
+# one line, and every file is as it was. This goes through the options of all
+# commands that name files, as their help shows them, so that none is forgotten.
+. "$SRC/tests/cli/lib.sh"
+
+# commands_of WORDS...: the commands that help lists, with those below them.
+commands_of() {
+	"$HEDDLE" "$@" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' |
+		while read -r name; do
+			if "$HEDDLE" "$@" "$name" --help | grep -q '^Commands:'; then
+				commands_of "$@" "$name"
+			else
+				echo "$@" "$name"
+			fi
+		done
+}
+
+commands_of >commands
+[ "$(wc -l <commands)" -gt 40 ] || fail "where are the commands? $(cat commands)"
+echo 'precious' >input
+cp input before
+ln -s input link
+ln input again
+
+# refused STATUS TEXT WORDS...: in one line, and the input is as it was.
+refused() {
+	wanted=$1 text=$2
+	shift 2
+	status "$wanted" "$HEDDLE" "$@" </dev/null
+	one_line err
+	has err "$text"
+	empty out
+	[ ! -e before ] || cmp input before || fail "'$*' wrote over its input"
+}
+
+# Whatever option names a FILE, it is not that of --output (or of --db).
+n=0 share=1 turn=0
+[ "${HD_LIGHT:-0}" = 0 ] || share=6
+while read -r command; do
+	# shellcheck disable=SC2086
+	"$HEDDLE" $command --help |
+		sed -n 's/^  *\(-[a-z], \)*--\([a-z0-9-]*\) .*\(FILE\|SCENARIO\).*/\2/p' |
+		sort -u >options
+	while read -r option; do
+		turn=$((turn + 1))
+		[ $((turn % share)) = 0 ] || continue
+		other=output
+		[ "$option" != output ] || other=html
+		names="link"
+		[ "$command" != sim ] || names="input link again ./input $PWD/link"
+		for name in $names; do
+			# shellcheck disable=SC2086
+			refused 2 "--$other" $command "--$option" "$name" \
+				"--$other" input
+			has err "--$option"
+			n=$((n + 1))
+		done
+	done <options
+done <commands
+[ $((n * share)) -gt 200 ] || fail "only $n options that name files"
+
+# What a command or its scenario reads is no output, either.
+topology='fabric: {topology: {kind: star, hosts: 2}}'
+cat >input <<END
+$topology
+jobs: [{name: a, goal: trace.goal}]
+END
+cat >trace.goal <<'END'
+num_ranks 2
+rank 0 { send 4096b to 1 }
+rank 1 { recv 4096b from 0 }
+END
+cp input before
+cp trace.goal goal.before
+ln -s trace.goal goal.link
+for option in output html pcap trace checkpoint; do
+	refused 3 "input: is read here, and --$option would write over it" \
+		sim input "--$option" link
+	for name in trace.goal goal.link; do
+		refused 3 "is read here, and" sim input "--$option" $name
+	done
+	cmp trace.goal goal.before || fail "--$option wrote over the goal file"
+done
+refused 3 "is read here, and --output would" sweep input --vary run.seed=1,2 -o input
+# What is no database is not made one.
+refused 3 "file is not a database" sim input --db link
+refused 3 "is read here, and --output would" job show trace.goal --goal -o trace.goal
+refused 3 "is read here, and --output would" topo convert input -o input
+refused 3 "is read here, and --pcap would" cc compare input --algorithm cct --pcap input
+refused 3 "is read here, and --conf would" cc tune input --conf input
+refused 3 "is read here, and --pcap would" live replay input --pcap input
+refused 3 "is read here, and --output would" decode input -o input
+refused 3 "is read here, and --output would" \
+	route mesh --set fabric.routing.engine=file \
+	--set fabric.routing.file=trace.goal -o trace.goal
+cmp trace.goal goal.before
+
+# What goes on from a file may take its place; devices are for all.
+rm before
+status 0 "$HEDDLE" sim input --checkpoint state --every-simulated 100ns --checksum
+mv out want
+status 0 "$HEDDLE" sim input --checkpoint state --restart state --checksum
+cmp want out
+status 0 "$HEDDLE" sim input --pcap /dev/null --trace /dev/null -o /dev/null
+status 0 "$HEDDLE" qos admit mesh --random 2 --save reserved
+status 0 "$HEDDLE" qos admit mesh --random 2 --from reserved --save reserved
