@@ -214,6 +214,24 @@ static bool kind_of(const struct token *t, uint8_t *kind)
 	return true;
 }
 
+static bool is_letter(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* A letter, then letters, digits and _. */
+static bool is_label(const struct token *t)
+{
+	for (uint32_t i = 0; i < t->len; i++) {
+		char c = t->text[i];
+
+		if (!is_letter(c) &&
+		    (i == 0 || (c != '_' && (c < '0' || c > '9'))))
+			return false;
+	}
+	return t->len > 0;
+}
+
 /* `t` is its first word; `next` becomes what stands behind it. */
 static enum hd_status read_op(struct goal *p, const struct token *t,
 			      struct token *next)
@@ -268,6 +286,12 @@ static enum hd_status read_block(struct goal *p)
 		} else if (words_peek(&p->in) == ':') {
 			struct token label = t;
 
+			if (!is_label(&t))
+				return words_fail(&p->in, &t,
+						  "'%.*s' is no label (a "
+						  "letter, then letters, "
+						  "digits and _)",
+						  token_show(&t), t.text);
 			memcpy(name, t.text, t.len);
 			label.text = name;
 			words_next(&p->in, &next);

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <regex.h>
+
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
 
 static enum hd_status parse(const char *text, struct diag *d, struct opgraph *g)
 {
@@ -129,63 +132,186 @@ static void what_is_written_reads_back_as_the_same(void **state)
 	strbuf_fini(&twice);
 }
 
+static const struct {
+	unsigned line;
+	const char *text, *says;
+} refusals[] = {
+	{ 1, "", "num_ranks" },
+	{ 1, "num_ranks x", "number of ranks" },
+	{ 1, "num_ranks 0", "0" },
+	{ 2, "num_ranks 2\nrank 2 {}", "rank" },
+	{ 3, "num_ranks 2\nrank 1 {}\nrank 0 {}", "after" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 0\n}", "itself" },
+	{ 3, "num_ranks 2\nrank 0 {\nrecv 1b from 0\n}", "itself" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend 1b to -1\n}", "rank" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 2\n}", "rank" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 1 tag -1\n}", "tag" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend 1099511627777b to 1\n}", "size" },
+	{ 3, "num_ranks 2\nrank 0 {\nsend -4b to 1\n}", "size" },
+	{ 3, "num_ranks 2\nrank 0 {\ncalc 1.5\n}", "time" },
+	{ 3, "num_ranks 2\nrank 0 {\njump 1\n}", "jump" },
+	{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}", "second" },
+	{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na requires b\n}", "'b'" },
+	{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na requires a\n}", "itself" },
+	{ 5,
+	  "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\n"
+	  "a requires b\nb irequires a\n}",
+	  "circle" },
+	{ 4, "num_ranks 2\nrank 0 {\ncalc 1\n", "no '}'" },
+	{ 2, "num_ranks 2\n/* rank 0 {\n}\n", "comment" },
+	{ 2, "num_ranks 2\n/ rank 0 {\n}\n", "comment" },
+	{ 1, "Nodes 0\n", "0" },
+	{ 3, "Nodes 2\nConnections 1\n0->2 id 1 size 5\n", "2 nodes" },
+	{ 3, "Nodes 2\nConnections 1\n1->1 id 1 size 5\n", "itself" },
+	{ 3, "Nodes 2\nConnections 1\n0->1 id 1 sized 5\n", "sized" },
+	{ 3, "Nodes 2\nConnections 1\n0->1 trigger 1 size 5\n", "describes" },
+	{ 2, "Nodes 2\n0->1 start 0 size 5\n", "Connections" },
+	{ 4, "Nodes 2\nConnections 2\n0->1 start 0 size 5\n",
+	  "1 of the 2 connections" },
+	{ 4,
+	  "Nodes 2\nConnections 1\n0->1 start 0 size 5\n"
+	  "1->0 start 0 size 5\n",
+	  "more than the 1" },
+	{ 5,
+	  "Nodes 2\nConnections 1\nTriggers 1\n"
+	  "0->1 start 0 size 5\n",
+	  "0 triggers, but" },
+	{ 3, "Nodes 2\nConnections 1\n0->1 id 1 start 0\n", "size" },
+	{ 3, "Nodes 2\nConnections 1\n0->1 id 1 size 7\n", "start" },
+	{ 3, "Nodes 2\nConnections 1\n0->1 size 7 start 0 size 7\n", "twice" },
+	{ 5,
+	  "Nodes 2\nConnections 1\n0->1 start 0 size 7\n"
+	  "trigger id 1 barrier\n",
+	  "count" },
+	{ 3, "num_ranks 2\nrank 0 {\n1a: calc 1\n}", "'1a' is no label" },
+	{ 4,
+	  "Nodes 3\nConnections 2\n0->1 id 1 start 0 size 5 "
+	  "send_done_trigger 1\n"
+	  "1->2 id 2 trigger 1 size 5\ntrigger id 1 oneshot\n",
+	  "cannot know" },
+};
+
 static void refusals_name_the_line(void **state)
 {
-	static const struct {
-		unsigned line;
-		const char *text, *says;
-	} rows[] = {
-		{ 1, "", "num_ranks" },
-		{ 1, "num_ranks x", "number of ranks" },
-		{ 1, "num_ranks 0", "0" },
-		{ 2, "num_ranks 2\nrank 2 {}", "rank" },
-		{ 3, "num_ranks 2\nrank 1 {}\nrank 0 {}", "after" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 0\n}", "itself" },
-		{ 3, "num_ranks 2\nrank 0 {\nrecv 1b from 0\n}", "itself" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend 1b to -1\n}", "rank" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 2\n}", "rank" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend 1b to 1 tag -1\n}", "tag" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend 1099511627777b to 1\n}",
-		  "size" },
-		{ 3, "num_ranks 2\nrank 0 {\nsend -4b to 1\n}", "size" },
-		{ 3, "num_ranks 2\nrank 0 {\ncalc 1.5\n}", "time" },
-		{ 3, "num_ranks 2\nrank 0 {\njump 1\n}", "jump" },
-		{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}",
-		  "second" },
-		{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na requires b\n}",
-		  "'b'" },
-		{ 4, "num_ranks 2\nrank 0 {\na: calc 1\na requires a\n}",
-		  "itself" },
-		{ 5,
-		  "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\n"
-		  "a requires b\nb irequires a\n}",
-		  "circle" },
-		{ 4, "num_ranks 2\nrank 0 {\ncalc 1\n", "no '}'" },
-		{ 2, "num_ranks 2\n/* rank 0 {\n}\n", "comment" },
-		{ 2, "num_ranks 2\n/ rank 0 {\n}\n", "comment" },
-		{ 1, "Nodes 0\n", "0" },
-		{ 3, "Nodes 2\nConnections 1\n0->2 id 1 size 5\n", "2 nodes" },
-		{ 3, "Nodes 2\nConnections 1\n1->1 id 1 size 5\n", "itself" },
-		{ 3, "Nodes 2\nConnections 1\n0->1 id 1 sized 5\n", "sized" },
-		{ 3, "Nodes 2\nConnections 1\n0->1 trigger 1 size 5\n",
-		  "describes" },
-		{ 4,
-		  "Nodes 3\nConnections 2\n0->1 id 1 size 5 "
-		  "send_done_trigger 1\n"
-		  "1->2 id 2 trigger 1 size 5\ntrigger id 1 oneshot\n",
-		  "cannot know" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
 		struct diag d;
 		struct opgraph g;
 
-		if (parse(rows[i].text[0] ? rows[i].text : " ", &d, &g) ==
-		    HD_OK)
-			fail_msg("accepted: %s", rows[i].text);
-		if (d.line != rows[i].line || !strstr(d.message, rows[i].says))
-			fail_msg("%s\n%u: %s", rows[i].text, d.line, d.message);
+		if (parse(refusals[i].text[0] ? refusals[i].text : " ", &d,
+			  &g) == HD_OK)
+			fail_msg("accepted: %s", refusals[i].text);
+		if (d.line != refusals[i].line ||
+		    !strstr(d.message, refusals[i].says))
+			fail_msg("%s\n%u: %s", refusals[i].text, d.line,
+				 d.message);
+	}
+}
+
+/* As the grammar has them: a letter, then letters, digits and _. */
+static void labels_are_those_of_the_grammar(void **state)
+{
+	static const char letters[] = "azAZ019__-.>:{}$'";
+	unsigned n_labels = 0;
+	struct rng draws;
+	regex_t grammar;
+
+	(void)state;
+	assert_int_equal(regcomp(&grammar, "^[A-Za-z][A-Za-z0-9_]*$",
+				 REG_EXTENDED | REG_NOSUB),
+			 0);
+	rng_init(&draws, 7, 1);
+	for (unsigned n = 0; n < 3000; n++) {
+		size_t len = 1 + rng_below(&draws, 5);
+		char label[8] = "", text[80];
+		struct opgraph g;
+		struct diag d;
+
+		for (size_t i = 0; i < len; i++)
+			label[i] =
+				letters[rng_below(&draws, sizeof(letters) - 1)];
+		bool is_one = regexec(&grammar, label, 0, NULL, 0) == 0;
+
+		snprintf(text, sizeof(text),
+			 "num_ranks 1\nrank 0 {\n%s: calc 1\n}\n", label);
+		if ((parse(text, &d, &g) == HD_OK) != is_one)
+			fail_msg("'%s': %s", label, d.message);
+		if (is_one)
+			opgraph_fini(&g);
+		else
+			assert_int_equal(d.line, 3);
+		n_labels += is_one;
+	}
+	regfree(&grammar);
+	assert_in_range(n_labels, 200, 2800);
+}
+
+/* Connections from node to node, some after the one before them. */
+static void draw_matrix(struct rng *draws, struct strbuf *out)
+{
+	unsigned n = 1 + (unsigned)rng_below(draws, 8), n_triggers = 0;
+	unsigned nodes = 2 + (unsigned)rng_below(draws, 5), node = 0;
+	struct strbuf lines = STRBUF_INIT;
+	bool waits = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned to = (node + 1) % nodes;
+		bool pulls = i + 1 < n && rng_below(draws, 2);
+
+		strbuf_printf(&lines, "%u->%u id %u ", node, to, i + 1);
+		if (waits)
+			strbuf_printf(&lines, "trigger %u ", n_triggers);
+		else
+			strbuf_printf(&lines, "start %u ", 1000 * i);
+		if (pulls)
+			strbuf_printf(&lines, "recv_done_trigger %u ",
+				      ++n_triggers);
+		strbuf_printf(&lines, "size %u\n",
+			      1 + (unsigned)rng_below(draws, 90000));
+		waits = pulls;
+		node = to;
+	}
+	for (unsigned i = 1; i <= n_triggers; i++)
+		strbuf_printf(&lines, "trigger id %u %s\n", i,
+			      rng_below(draws, 2) ? "oneshot"
+						  : "barrier count 1");
+	strbuf_printf(out, "Nodes %u\nConnections %u\n", nodes, n);
+	if (n_triggers || rng_below(draws, 2))
+		strbuf_printf(out, "Triggers %u\n", n_triggers);
+	strbuf_puts(out, lines.text);
+	strbuf_fini(&lines);
+}
+
+/* At every place; of its last number nobody knows how long it was. */
+static void check_cuts(char *text)
+{
+	for (size_t len = (size_t)(strrchr(text, ' ') - text); len > 0; len--) {
+		struct opgraph g;
+		struct diag d;
+
+		text[len] = '\0';
+		if (parse(text, &d, &g) == HD_OK)
+			fail_msg("accepted: %s", text);
+		assert_int_equal(d.status, HD_ERR_INPUT);
+		assert_true(d.line > 0);
+	}
+}
+
+static void a_matrix_that_is_cut_short_is_refused(void **state)
+{
+	struct rng draws;
+
+	(void)state;
+	rng_init(&draws, 3, 1);
+	for (unsigned n = 0; n < 60; n++) {
+		struct strbuf text = STRBUF_INIT;
+
+		draw_matrix(&draws, &text);
+		struct opgraph g = good(text.text);
+
+		opgraph_fini(&g);
+		check_cuts(text.text);
+		strbuf_fini(&text);
 	}
 }
 
@@ -253,6 +379,8 @@ int main(void)
 		cmocka_unit_test(words_stand_anywhere),
 		cmocka_unit_test(what_is_written_reads_back_as_the_same),
 		cmocka_unit_test(refusals_name_the_line),
+		cmocka_unit_test(labels_are_those_of_the_grammar),
+		cmocka_unit_test(a_matrix_that_is_cut_short_is_refused),
 		cmocka_unit_test(a_matrix_becomes_operations),
 		cmocka_unit_test(long_files_are_read_whole),
 	};

@@ -31,6 +31,8 @@ struct trigger {
 struct matrix {
 	struct words *in;
 	uint64_t n_nodes;
+	/* As the head has them; UINT64_MAX: it does not. */
+	uint64_t n_connections, n_triggers_said;
 	struct connection *items;
 	size_t n, cap;
 	struct map ids; /* of triggers */
@@ -81,10 +83,15 @@ static enum hd_status read_ends(struct matrix *m, const struct token *t,
 	return HD_OK;
 }
 
-/* One "word value" of a connection; false if the word is none of its. */
+enum { FIELD_ID, FIELD_PRIO, FIELD_START, FIELD_SIZE, FIELD_TRIGGER };
+
+/* One "word value" of a connection, noted in `given`; false if the word is none
+ * of its. */
 static bool read_field(struct matrix *m, const struct token *t,
-		       struct connection *c, enum hd_status *status)
+		       struct connection *c, unsigned *given,
+		       enum hd_status *status)
 {
+	/* The first as FIELD_ has them. */
 	const struct {
 		const char *word, *what;
 		uint64_t most;
@@ -107,6 +114,12 @@ static bool read_field(struct matrix *m, const struct token *t,
 
 		if (!token_is(t, fields[i].word))
 			continue;
+		if (*given & 1u << i) {
+			*status = words_fail(m->in, t, "'%s' is given twice",
+					     fields[i].word);
+			return true;
+		}
+		*given |= 1u << i;
 		*status = words_number(m->in, fields[i].what, fields[i].most,
 				       false, &value);
 		if (*status == HD_OK && fields[i].trigger)
@@ -118,6 +131,24 @@ static bool read_field(struct matrix *m, const struct token *t,
 	return false;
 }
 
+static enum hd_status check_given(struct matrix *m, unsigned line,
+				  unsigned given)
+{
+	const struct token at = { "", 1, line };
+
+	if (!(given & 1u << FIELD_SIZE))
+		return words_fail(m->in, &at, "a connection without a size");
+	if (!(given & (1u << FIELD_START | 1u << FIELD_TRIGGER)))
+		return words_fail(m->in, &at,
+				  "a connection without 'start' or 'trigger'");
+	if (m->n == m->n_connections)
+		return words_fail(m->in, &at,
+				  "a connection more than the %llu of "
+				  "'Connections'",
+				  (unsigned long long)m->n_connections);
+	return HD_OK;
+}
+
 /* `t` is its first word and becomes what stands behind it. */
 static enum hd_status read_connection(struct matrix *m, struct token *t)
 {
@@ -126,13 +157,14 @@ static enum hd_status read_connection(struct matrix *m, struct token *t)
 				.pulls_sent = MAP_NONE,
 				.pulls_received = MAP_NONE };
 	enum hd_status status = read_ends(m, t, &c);
+	unsigned given = 0;
 
 	if (status != HD_OK)
 		return status;
 	words_next(m->in, t);
 	/* A line is a connection: its last word "trigger" has a number. */
 	while (t->len && t->line == c.line && status == HD_OK &&
-	       read_field(m, t, &c, &status))
+	       read_field(m, t, &c, &given, &status))
 		words_next(m->in, t);
 	if (status != HD_OK)
 		return status;
@@ -143,6 +175,9 @@ static enum hd_status read_connection(struct matrix *m, struct token *t)
 		return words_fail(m->in, t,
 				  "'%.*s' is no field of a connection",
 				  token_show(t), t->text);
+	status = check_given(m, c.line, given);
+	if (status != HD_OK)
+		return status;
 	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
 	m->items[m->n++] = c;
 	return HD_OK;
@@ -178,11 +213,34 @@ static enum hd_status read_trigger(struct matrix *m, struct token *t)
 				  token_show(t), t->text);
 	words_next(m->in, t);
 	if (!token_is(t, "count"))
-		return HD_OK;
+		return g->is_barrier ? words_fail(m->in, t,
+						  "a barrier without a count")
+				     : HD_OK;
 	status = words_number(m->in, "a count", UINT32_MAX, false, &g->count);
 	if (status == HD_OK)
 		words_next(m->in, t);
 	return status;
+}
+
+/* At the end of the file: it has all that its head promised. */
+static enum hd_status check_counts(struct matrix *m, const struct token *end)
+{
+	uint64_t n_triggers = 0;
+
+	for (size_t i = 0; i < m->n_triggers; i++)
+		n_triggers += m->triggers[i].is_there;
+	if (m->n != m->n_connections)
+		return words_fail(m->in, end,
+				  "%zu of the %llu connections that "
+				  "'Connections' says",
+				  m->n, (unsigned long long)m->n_connections);
+	if (m->n_triggers_said != UINT64_MAX &&
+	    n_triggers != m->n_triggers_said)
+		return words_fail(m->in, end,
+				  "%llu triggers, but 'Triggers' says %llu",
+				  (unsigned long long)n_triggers,
+				  (unsigned long long)m->n_triggers_said);
+	return HD_OK;
 }
 
 static enum hd_status read_items(struct matrix *m, struct token *t)
@@ -192,7 +250,9 @@ static enum hd_status read_items(struct matrix *m, struct token *t)
 	while (status == HD_OK && t->len)
 		status = token_is(t, "trigger") ? read_trigger(m, t)
 						: read_connection(m, t);
-	return status == HD_OK ? words_end(m->in) : status;
+	if (status == HD_OK)
+		status = words_end(m->in);
+	return status == HD_OK ? check_counts(m, t) : status;
 }
 
 /* ---- what depends on what ----------------------------------------------- */
@@ -397,7 +457,6 @@ static enum hd_status make_graph(struct matrix *m, struct opgraph *g)
 
 static enum hd_status read_head(struct matrix *m, struct token *t)
 {
-	uint64_t ignored;
 	enum hd_status status = words_number(m->in, "a number of nodes",
 					     OPGRAPH_MOST, false, &m->n_nodes);
 
@@ -408,14 +467,22 @@ static enum hd_status read_head(struct matrix *m, struct token *t)
 		if (!token_is(t, "Connections") && !token_is(t, "Triggers"))
 			break;
 		status = words_number(m->in, "a number", UINT32_MAX, false,
-				      &ignored);
+				      token_is(t, "Connections")
+					      ? &m->n_connections
+					      : &m->n_triggers_said);
 	}
+	if (status == HD_OK && m->n_connections == UINT64_MAX)
+		return words_fail(m->in, t,
+				  "'%.*s' where 'Connections N' was expected",
+				  token_show(t), t->text);
 	return status;
 }
 
 enum hd_status matrix_read(struct words *r, struct opgraph *out)
 {
-	struct matrix m = { .in = r };
+	struct matrix m = { .in = r,
+			    .n_connections = UINT64_MAX,
+			    .n_triggers_said = UINT64_MAX };
 	struct token t = { .text = "" };
 	enum hd_status status = read_head(&m, &t);
 
