@@ -79,15 +79,6 @@ static enum hd_status check_step(const struct scenario *s, struct diag *d,
 						"'to'"
 					      : "job '%s': %s has no servers",
 				       j->name, scn_operation_names[what]);
-	if (step->grid && what != SCN_HALO)
-		return scenario_refuse(s, d, &step->grid,
-				       "job '%s': only a halo has a grid",
-				       j->name);
-	if (stores && step->groups > 1)
-		return scenario_refuse(s, d, &step->groups,
-				       "job '%s': each rank stores by itself, "
-				       "groups have no meaning",
-				       j->name);
 	return HD_OK;
 }
 

@@ -422,6 +422,10 @@ enum scn_operation {
 };
 extern const char *const scn_operation_names[SCN_OPERATIONS];
 
+/* What they are unless stated. */
+#define SCN_REQUEST     (UINT64_C(1) << 20)
+#define SCN_OUTSTANDING 8
+
 struct scn_step {
 	uint64_t amount[SCN_OPERATIONS]; /* bytes, ps; or SCN_NOT_GIVEN */
 	char *algorithm;                 /* NULL: the operation's first */

@@ -21,6 +21,15 @@ struct step;
 struct member;
 struct spot;
 
+/* What of a step an algorithm looks at, beside its size. */
+enum step_use {
+	STEP_ROOT = 1 << 0,
+	STEP_GROUPS = 1 << 1, /* and their layout */
+	STEP_GRID = 1 << 2,
+	STEP_SEGMENT = 1 << 3,
+	STEP_REQUESTS = 1 << 4, /* their size, how many, and servers */
+};
+
 /* A way of doing a step; the first of an operation's is its default. */
 struct algorithm {
 	const char *operation, *name;
@@ -29,6 +38,7 @@ struct algorithm {
 			   uint32_t strand);
 	bool (*op)(const struct step *s, struct member m, struct spot at,
 		   struct op *out);
+	unsigned uses;  /* STEP_...; nothing else may be asked of it */
 	bool of_powers; /* of two only */
 	/* Bytes that bandwidths count, as nccl-tests do; NULL: none. */
 	double (*moved)(double p, double m); /* "algorithm" */

@@ -394,9 +394,99 @@ static void what_cannot_be_done_is_refused(void **state)
 	assert_null(algorithm_find("allreduce", "rign"));
 }
 
+/* ---- what of a step counts -------------------------------------------------
+ */
+
+static void print_strand(const struct step *s, uint32_t rank, uint32_t strand,
+			 struct strbuf *out)
+{
+	struct spot at = { .strand = strand };
+	struct op op;
+
+	for (; at.round < step_rounds(s, 8, rank, strand); at.round++) {
+		for (at.index = 0; step_op(s, 8, rank, at, &op); at.index++)
+			strbuf_printf(out, "%u.%u.%u:%d %u %u %llu ", rank,
+				      strand, at.round, op.kind, op.peer,
+				      op.tag, (unsigned long long)op.size);
+	}
+}
+
+/* All operations of 8 ranks, as text. */
+static void print_step(const struct step *s, struct strbuf *out)
+{
+	for (uint32_t rank = 0; rank < 8; rank++) {
+		for (uint32_t k = 0; k < step_strands(s); k++)
+			print_strand(s, rank, k, out);
+	}
+}
+
+/* A step, and the same with another value of what is used. */
+static const struct step plain = { .size = 8192,
+				   .groups = 1,
+				   .grid = { 4, 2, 1 },
+				   .request = 1024,
+				   .outstanding = 4,
+				   .servers = 3 };
+static const struct {
+	unsigned use;
+	struct step step;
+} others[] = {
+	{ STEP_ROOT, { .root = 3 } },
+	{ STEP_GROUPS, { .groups = 2, .grid = { 2, 2, 1 } } },
+	{ STEP_GRID, { .grid = { 2, 2, 2 } } },
+	{ STEP_SEGMENT, { .segment = 512 } },
+	{ STEP_REQUESTS, { .request = 2048 } },
+	{ STEP_REQUESTS, { .outstanding = 2 } },
+};
+
+static bool changes_operations(const struct algorithm *a, size_t other)
+{
+	const struct step *o = &others[other].step;
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	struct step s = plain;
+
+	s.algorithm = a;
+	print_step(&s, &before);
+	s.root = o->root;
+	s.segment = o->segment;
+	s.groups = o->groups ? o->groups : s.groups;
+	s.request = o->request ? o->request : s.request;
+	s.outstanding = o->outstanding ? o->outstanding : s.outstanding;
+	if (o->grid[0])
+		memcpy(s.grid, o->grid, sizeof(s.grid));
+	print_step(&s, &after);
+	bool changes = strcmp(before.text, after.text) != 0;
+
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+	return changes;
+}
+
+/* A field counts for an algorithm exactly if another value of it changes what
+ * some rank does; but each rank stores by itself, and groups are refused. */
+static void check_use(const struct algorithm *a, size_t other)
+{
+	bool stores =
+		a->uses & STEP_REQUESTS && others[other].use == STEP_GROUPS;
+
+	if (changes_operations(a, other) !=
+	    (stores || a->uses & others[other].use))
+		fail_msg("%s by %s: field %zu", a->operation, a->name, other);
+}
+
+static void uses_are_what_changes_operations(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_algorithms; i++) {
+		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+			check_use(&algorithms[i], k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uses_are_what_changes_operations),
 		cmocka_unit_test(every_send_has_its_receive_in_order),
 		cmocka_unit_test(rings_and_halves_send_no_more_than_they_must),
 		cmocka_unit_test(two_trees_share_the_work),

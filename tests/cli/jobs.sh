@@ -182,6 +182,46 @@ echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"
 
+# What has no meaning for a step is refused where it stands; its default is not.
+n=0
+while read -r field step; do
+	cat >fields.yaml <<END
+fabric: {topology: {kind: star, hosts: 4}}
+jobs:
+- name: a
+  program:
+  - {$step,
+     $(echo "$field" | tr = ' ')}
+END
+	sed -i 's/^     \([a-z]*\) /     \1: /' fields.yaml
+	status 3 "$HEDDLE" sim fields.yaml
+	one_line err
+	has err "fields.yaml:6:"
+	has err "'${field%%=*}' has no meaning for ${step%%:*} by"
+	n=$((n + 1))
+done <<'END'
+root=1 allreduce: 4KiB
+root=1 barrier: 0
+root=1 alltoall: 1KiB
+segment=1KiB allreduce: 4KiB
+segment=1KiB allreduce: 4KiB, algorithm: doubling
+segment=1KiB broadcast: 4KiB
+grid=2x2 allgather: 4KiB
+groups=2 compute: 1us
+layout=strides compute: 1us
+groups=2 write: 4KiB, to: h3
+request=4KiB reduce: 4KiB
+outstanding=2 shift: 4KiB
+END
+[ "$n" -eq 12 ]
+cat >fields.yaml <<END
+fabric: {topology: {kind: star, hosts: 4}}
+jobs:
+- {name: a, program: [{allreduce: 4KiB, root: 0, groups: 1, layout: blocks,
+   segment: none, request: 1MiB, outstanding: 8}]}
+END
+status 0 "$HEDDLE" sim fields.yaml
+
 # A trace names who sends.
 status 0 "$HEDDLE" sim ok.yaml --trace trace
 grep -q " sends h0 'job a' #" trace || fail "a trace does not name the job"

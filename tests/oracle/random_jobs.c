@@ -237,7 +237,7 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 		.outstanding = 1 + below(r, 4),
 	};
 	stores = is_storage(step->kind);
-	if (stores)
+	if (stores || step->kind == STEP_COMPUTE)
 		step->groups = 1;
 	if (step->groups == 1 || step->groups == j->n_ranks)
 		step->strides = false;

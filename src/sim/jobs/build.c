@@ -101,6 +101,44 @@ static const struct algorithm *find_algorithm(const struct scenario *s,
 	return NULL;
 }
 
+/*
+ * What has no meaning for the algorithm is not what its writer thinks; a
+ * default may stand there all the same, as in scenarios that show all fields.
+ */
+static enum hd_status check_uses(const struct placed *p,
+				 const struct scn_step *scn,
+				 const struct algorithm *a, struct diag *d)
+{
+	const struct {
+		const char *name;
+		const void *field;
+		unsigned use;
+		bool is_asked;
+	} fields[] = {
+		{ "root", &scn->root, STEP_ROOT, scn->root != 0 },
+		{ "groups", &scn->groups, STEP_GROUPS, scn->groups != 1 },
+		{ "layout", &scn->layout, STEP_GROUPS,
+		  scn->layout != SCN_BLOCKS },
+		{ "grid", &scn->grid, STEP_GRID, scn->grid != NULL },
+		{ "segment", &scn->segment, STEP_SEGMENT, scn->segment != 0 },
+		{ "request", &scn->request, STEP_REQUESTS,
+		  scn->request != SCN_REQUEST },
+		{ "outstanding", &scn->outstanding, STEP_REQUESTS,
+		  scn->outstanding != SCN_OUTSTANDING },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (fields[i].is_asked && !(a->uses & fields[i].use))
+			return scenario_refuse(
+				p->fabric->scenario, d, fields[i].field,
+				"job '%s': '%s' has no meaning for %s by "
+				"'%s'",
+				p->scn->name, fields[i].name, a->operation,
+				a->name);
+	}
+	return HD_OK;
+}
+
 static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
@@ -121,8 +159,8 @@ static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 		.request = scn->request,
 		.outstanding = (uint32_t)scn->outstanding,
 	};
-	if (!step->algorithm)
-		return HD_ERR_INPUT;
+	if (!step->algorithm || check_uses(p, scn, step->algorithm, d) != HD_OK)
+		return d->status;
 	if (scn->grid && !read_grid(scn->grid, step->grid))
 		return scenario_refuse(s, d, &scn->grid,
 				       "'%s' is no grid (expected 8x8 or "
