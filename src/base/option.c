@@ -79,6 +79,21 @@ void options_fini(const struct option *const *tables, void *values)
 	}
 }
 
+static enum hd_status read_time(const struct option *o, const char *text,
+				struct diag *d, hd_time *out)
+{
+	struct strbuf least = STRBUF_INIT;
+	enum hd_status status = hd_time_parse(text, d, out);
+
+	if (status != HD_OK || *out >= o->low)
+		return status;
+	hd_time_print(o->low, &least);
+	status = diag_fail(d, HD_ERR_RANGE, "'%s' is too short (at least %s)",
+			   text, least.text);
+	strbuf_fini(&least);
+	return status;
+}
+
 /* Kinds that hold one value, which has a form. */
 static enum hd_status read_value(const struct option *o, enum option_kind kind,
 				 const char *text, struct diag *d, void *out)
@@ -91,7 +106,7 @@ static enum hd_status read_value(const struct option *o, enum option_kind kind,
 	case OPT_RATE:
 		return hd_rate_parse(text, d, out);
 	case OPT_TIME:
-		return hd_time_parse(text, d, out);
+		return read_time(o, text, d, out);
 	case OPT_SIZE:
 		return hd_size_parse(text, d, out);
 	case OPT_RATIO:

@@ -57,7 +57,8 @@ struct option {
 	const char *initial;
 	const char *help;           /* one sentence, lower case, no stop */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
-	uint64_t low, high;         /* OPT_UINT: both inclusive */
+	uint64_t low, high;         /* OPT_UINT: both inclusive; of OPT_TIME
+				     * `low` only, in ps */
 	const char *path;           /* OPT_SET */
 	const char *replaces; /* OPT_OUTPUT: the option whose file it may be */
 	enum option_kind

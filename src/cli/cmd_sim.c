@@ -63,6 +63,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 		status = command_usage(
 			self,
 			"a live fabric does not stay as it is: --checkpoint and --restart do not go with --live");
+	if (status == EXIT_DONE && !v->run.checkpoint &&
+	    (v->run.every || v->run.every_simulated))
+		status = command_usage(self,
+				       "%s says how often to write which "
+				       "--checkpoint?",
+				       v->run.every ? "--every"
+						    : "--every-simulated");
+	if (!v->run.every)
+		v->run.every = 10 * 60 * HD_S;
 	if (status == EXIT_DONE)
 		status = sim_session(v, args[0]);
 	fabric_choice_fini(&v->scenario);

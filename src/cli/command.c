@@ -245,6 +245,9 @@ int command_refuse(const struct diag *d)
 {
 	struct strbuf line = STRBUF_INIT;
 
+	/* Who refuses without a reason has a bug, and has not done its work. */
+	if (d->status == HD_OK)
+		abort();
 	diag_print(d, &line);
 	complain("heddle", line.text);
 	strbuf_fini(&line);

@@ -35,8 +35,9 @@
 	  NULL,                                                               \
 	  "save the state of the run to FILE now and then, for --restart",\
  .replaces = "restart" },  \
-	{ "every", 0, OPT_TIME, offsetof(type, run.every), "TIME", "10min",   \
-	  "how often --checkpoint does that" },                               \
+	{ "every", 0, OPT_TIME, offsetof(type, run.every), "TIME", NULL,      \
+	  "how often --checkpoint does that; every 10 minutes unless stated", \
+	  .low = HD_MS },                                                     \
 	{ "every-simulated", 0, OPT_TIME,                                     \
 	  offsetof(type, run.every_simulated), "TIME", "0s",                  \
 	  "the same in simulated time, at the same instants in every run; "   \

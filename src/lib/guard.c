@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/guard.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,8 @@ int code_of_status(enum hd_status status)
 int call_refused(struct hd_error *error, const struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
+
+	assert(d->status != HD_OK);
 	struct hd_error mine = { .code = code_of_status(d->status),
 				 .line = d->line,
 				 .column = d->column };

@@ -21,9 +21,10 @@ static double clock_now(void)
  */
 
 /* The scenario, and what of the run is looked at. */
-static enum hd_status find_content(struct simulation *s, struct diag *d)
+static enum hd_status find_content(const struct simulation *s,
+				   const struct simulation_options *o,
+				   struct diag *d, struct digest *out)
 {
-	const struct simulation_options *o = &s->options;
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status =
 		content_of_scenario(s->fabric->scenario, d, &text);
@@ -33,10 +34,67 @@ static enum hd_status find_content(struct simulation *s, struct diag *d)
 		      (unsigned long long)o->sample);
 	for (size_t i = 0; i < o->ports.n; i++)
 		strbuf_printf(&text, "# port: %s\n", o->ports.items[i]);
-	s->content = (struct digest)DIGEST_START;
-	digest_add(&s->content, text.text, text.len);
+	*out = (struct digest)DIGEST_START;
+	digest_add(out, text.text, text.len);
 	strbuf_fini(&text);
 	return status;
+}
+
+/*
+ * A checkpoint that does not fit: if it would with other files to write, that
+ * is said. What was not written until then cannot be written any more.
+ */
+static enum hd_status refuse_unfit(const struct simulation *s,
+				   const struct diag *why, struct diag *d)
+{
+	static const struct {
+		bool pcap, trace, sampled;
+		const char *options;
+	} changes[] = {
+		{ false, true, false, "--trace" },
+		{ true, false, false, "--pcap" },
+		{ true, true, false, "--pcap and --trace" },
+		{ false, false, true, "samples (--db, --html)" },
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		struct diag inner = { .status = HD_OK };
+		struct simulation_options o = s->options;
+		struct digest content;
+		struct pack ignored;
+
+		o.trace = changes[i].trace == !o.trace ? "" : NULL;
+		o.pcap = changes[i].pcap == !o.pcap ? "" : NULL;
+		o.sampled ^= changes[i].sampled;
+		if (find_content(s, &o, &inner, &content) == HD_OK &&
+		    checkpoint_parse(s->restart.text, s->restart.len, &content,
+				     &inner, &ignored) == HD_OK)
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"the checkpoint is of a run %s %s: go on as it "
+				"began",
+				(changes[i].trace && o.trace) ||
+						(changes[i].pcap && o.pcap) ||
+						(changes[i].sampled &&
+						 o.sampled)
+					? "with"
+					: "without",
+				changes[i].options);
+	}
+	return diag_fail(d, why->status, "%s", why->message);
+}
+
+static enum hd_status read_restart(struct simulation *s, struct diag *d)
+{
+	struct diag why = { .status = HD_OK };
+	enum hd_status status = checkpoint_read(s->options.restart, &s->content,
+						&why, &s->restart, &s->saved);
+
+	if (status == HD_OK)
+		return HD_OK;
+	d->file = why.file;
+	return status == HD_ERR_UNFIT ? refuse_unfit(s, &why, d)
+				      : diag_fail(d, status, "%s", why.message);
 }
 
 /* Of several processes, the first reads and writes the file. */
@@ -54,12 +112,11 @@ enum hd_status saved_begin(struct simulation *s, struct diag *d)
 		return HD_OK;
 	if (!has_file(s))
 		return HD_OK;
-	status = find_content(s, d);
+	status = find_content(s, o, d, &s->content);
 	if (status == HD_OK && o->checkpoint)
 		status = file_check_place(o->checkpoint, d);
 	if (status == HD_OK && o->restart)
-		status = checkpoint_read(o->restart, &s->content, d,
-					 &s->restart, &s->saved);
+		status = read_restart(s, d);
 	return status;
 }
 

@@ -102,7 +102,7 @@ done
 file=$SRC/examples/quickstart.yaml name=quickstart
 clear
 "$HEDDLE" sim "$file" --checksum >want
-"$HEDDLE" sim "$file" --checksum --checkpoint state --every 0s >got
+"$HEDDLE" sim "$file" --checksum --checkpoint state --every 1ms >got
 cmp want got || fail "another checksum with --every"
 "$HEDDLE" sim "$file" --checksum --restart state >got
 cmp want got || fail "another checksum after --restart"
@@ -143,7 +143,11 @@ cat state state >bad
 refused 'damaged or cut short' restart bad
 refused 'another scenario' restart state --seed 77
 refused 'another scenario' restart state --set run.warmup=4us
-refused 'another scenario' restart state --trace trace
+refused 'of a run without --trace' restart state --trace trace
+refused 'of a run without --pcap' restart state --pcap pcap
+refused 'of a run without --pcap and --trace' restart state --pcap pcap --trace trace
+refused 'of a run without samples' "$HEDDLE" sim "$file" --restart state \
+	--db samples.db
 refused 'another scenario' \
 	"$HEDDLE" sim "$SRC/examples/incast.yaml" --restart state
 refused 'no-such-file' restart no-such-file

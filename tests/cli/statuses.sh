@@ -57,6 +57,9 @@ done <<'EOT'
 2 into which FILE                  | live capture
 2 --pace is above 0                | live up mesh --pace 0
 2 --pace is above 0                | sim x --pace 1
+2 --every says how often to write which | sim "$quick" --every 10min
+2 --every-simulated says how often | sim "$quick" --every-simulated 1us
+2 option --every: '0s' is too short | sim "$quick" --checkpoint x --every 0s
 2 'foo' is no format of tables     | route mesh --dump foo
 2 'foo' is none of opensm, paper   | route mesh --lids foo
 2 no tree 'foo'                    | mcast compare --topology 'kind: mesh' --tree foo
