@@ -20,6 +20,7 @@ HEDDLE_LIBRARY says, beside this file's installation, and by the system.
 """
 
 import ctypes
+import operator
 import os
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p,
                     c_double, c_int, c_int64, c_size_t, c_uint, c_uint32,
@@ -154,6 +155,32 @@ def _call(function, *arguments):
                                   error.line, error.column)
 
 
+def _whole(value, what, most):
+    """A number that C can hold: ctypes would cut off what does not fit."""
+    if isinstance(value, bool):
+        raise TypeError("%s is a whole number, not %r" % (what, value))
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is a whole number, not %r" % (what, value)) from None
+    if not 0 <= value <= most:
+        raise Misuse("%s is 0 to %d, not %d" % (what, most, value))
+    return value
+
+
+def _text(value):
+    """Text for C, where it would end at the first NUL."""
+    if b"\0" in value:
+        raise Misuse("%r has a NUL character in it" % value)
+    return value
+
+
+def _function(value, what):
+    if value is not None and not callable(value):
+        raise TypeError("%s is a function, not %r" % (what, value))
+    return value
+
+
 def _word(value):
     """What a setting says in YAML."""
     if value is None:
@@ -164,17 +191,17 @@ def _word(value):
 
 
 def _bytes(path):
-    return None if path is None else os.fsencode(path)
+    return None if path is None else _text(os.fsencode(path))
 
 
 def _options(settings, all=False, pcap=None, trace=None, progress=None):
-    items = list((settings or {}).items())
+    items = list(dict(settings or {}).items())
     options = _Options(size=ctypes.sizeof(_Options), all=bool(all),
                        pcap=_bytes(pcap), trace=_bytes(trace),
                        n_settings=len(items))
     # ctypes keeps alive what a struct refers to, arrays included.
     options.settings = (_Setting * max(1, len(items)))(
-        *[_Setting(str(path).encode(), _word(value).encode())
+        *[_Setting(_text(str(path).encode()), _text(_word(value).encode()))
           for path, value in items])
     if progress:
         options.progress = progress
@@ -184,10 +211,13 @@ def _options(settings, all=False, pcap=None, trace=None, progress=None):
 def _open(kind, source, name, options):
     handle = c_void_p()
     if name is None:
+        if source is None:
+            raise TypeError("which file?")
         _call(getattr(_library, "hd_%s_open" % kind), _bytes(source),
               byref(options), byref(handle))
     else:
-        text = source.encode() if isinstance(source, str) else source
+        text = source.encode() if isinstance(source, str) else bytes(
+            memoryview(source))
         _call(getattr(_library, "hd_%s_load" % kind), text, len(text),
               _bytes(name), byref(options), byref(handle))
     return handle
@@ -201,13 +231,13 @@ def version():
 def set_threads(n):
     """Threads that a run may use: 1 unless this says otherwise, 0 for as many
     as are worth it; results do not depend on it."""
-    _library.hd_set_threads(n)
+    _library.hd_set_threads(_whole(n, "the number of threads", 2**32 - 1))
 
 
 def set_memory(n):
     """Bytes that the process may take from now on, before a run is Lacking
     something; 0: any."""
-    _library.hd_set_memory(n)
+    _library.hd_set_memory(_whole(n, "the number of bytes", 2**64 - 1))
 
 
 # ---- runs -------------------------------------------------------------------
@@ -291,6 +321,7 @@ class Run:
 
 def _run(source, name, settings, progress, **options):
     raised = []
+    _function(progress, "progress")
 
     def look(_, share, now):
         # Also where Ctrl-C ends a run.
@@ -375,14 +406,17 @@ class Network:
             if host not in self._numbers:
                 raise Misuse("there is no host '%s'" % host)
             return self._numbers[host]
-        if not 0 <= host < len(self.hosts):
+        host = _whole(host, "a host", 2**32 - 1)
+        if host >= len(self.hosts):
             raise Misuse("there is no host %d" % host)
         return host
 
     def _class(self, name):
         number = c_uint32(_NO_CLASS)
         if name is not None:
-            _call(_library.hd_net_class, self._handle, name.encode(),
+            if not isinstance(name, str):
+                raise TypeError("a class has a name, not %r" % (name,))
+            _call(_library.hd_net_class, self._handle, _text(name.encode()),
                   byref(number))
         return number.value
 
@@ -391,8 +425,8 @@ class Network:
         byte is there, done(net, lost) is called; `lost`: not all of it
         came. It may send again."""
         handle = self._open_handle()
-        if not 0 <= size < 2**64:
-            raise Misuse("a message has at most 2^40 bytes")
+        size = _whole(size, "the size of a message", 2**40)
+        _function(done, "done")
         source, target = self._host(source), self._host(target)
         number = self._class(traffic_class)
         context = 0
@@ -423,8 +457,7 @@ class Network:
         self._go(_library.hd_net_run_until, time)
 
     def _go(self, function, time):
-        if not 0 <= time <= _NEVER:
-            raise Misuse("there is no such time")
+        time = _whole(time, "a time in picoseconds", _NEVER)
         try:
             _call(function, self._open_handle(), time)
         finally:

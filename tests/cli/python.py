@@ -102,8 +102,8 @@ with heddle.Network(text=STAR) as net:
     raises(heddle.Misuse, lambda: net.run_until(1), "time does not go back")
     raises(heddle.Misuse, lambda: net.send("h0", "h9", 1), "no host 'h9'")
     raises(heddle.Misuse, lambda: net.send(0, 0, 1), "to itself")
-    raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "2^40")
-    raises(heddle.Misuse, lambda: net.send(0, 1, -1), "2^40")
+    raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "size of a message")
+    raises(heddle.Misuse, lambda: net.send(0, 1, -1), "size of a message")
     raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "no class 'gold'")
     begun = net.now
     net.send(2, 3, 1024)
@@ -115,6 +115,64 @@ with heddle.Network(text=STAR) as net:
     net.send(0, 1, 1, done=lambda net, lost: net.close())
     raises(heddle.Misuse, net.run, "not closed by whom it calls")
 raises(heddle.Misuse, net.run, "closed")
+
+# Whatever argument: of the wrong kind it is a TypeError, with a value that means
+# nothing a ValueError (or what the program would say), and one line; never a
+# number that was cut to fit, or a name that ends early.
+def wrong(call, value, kinds=(TypeError, ValueError)):
+    try:
+        call(value)
+    except kinds as error:
+        check("one line of %r: %s" % (value, error),
+              str(error) and "\n" not in str(error))
+        return
+    sys.exit("FAILED: %r is taken" % (value,))
+
+
+NUMBERS = [-1, -2**64, 2**64, 2**80, 1.5, "1", None, [], float("nan"), True]
+NAMES = [b"a\0b".decode(), "\0", 3, 1.5, [], {}, object()]
+TEXTS = [3, 1.5, [], None, object()]
+FUNCTIONS = [3, "f", []]
+with heddle.Network("x.yaml") as net:
+    host = len(net.hosts)
+    arguments = {
+        heddle.set_threads: [(heddle.set_threads, NUMBERS + [2**32])],
+        heddle.set_memory: [(heddle.set_memory, NUMBERS)],
+        heddle.run: [
+            (heddle.run, NAMES + [None]),
+            (lambda v: heddle.run("x.yaml", v), [3, "x", [1]]),
+            (lambda v: heddle.run("x.yaml", {v: 2}), [b"run.\0seed".decode()]),
+            (lambda v: heddle.run("x.yaml", {"run.seed": v}), ["2\0", "\0"]),
+            (lambda v: heddle.run("x.yaml", pcap=v), NAMES),
+            (lambda v: heddle.run("x.yaml", trace=v), NAMES),
+            (lambda v: heddle.run("x.yaml", progress=v), FUNCTIONS)],
+        heddle.run_text: [
+            (heddle.run_text, TEXTS),
+            (lambda v: heddle.run_text("fabric: {}", name=v), NAMES)],
+        heddle.Run: [],  # made by run and run_text
+        heddle.version: [],
+        heddle.Network: [
+            (heddle.Network, NAMES + [None]),
+            (lambda v: heddle.Network(text=v), TEXTS),
+            (lambda v: heddle.Network(text="fabric: {}", name=v), NAMES),
+            (lambda v: net.send(v, 1, 1), NUMBERS + [host, "h\0"]),
+            (lambda v: net.send(0, v, 1), NUMBERS + [host, "h\0"]),
+            (lambda v: net.send(0, 1, v), NUMBERS + [2**40 + 1]),
+            (lambda v: net.send(0, 1, 1, v), NAMES),
+            (lambda v: net.send(0, 1, 1, done=v), FUNCTIONS),
+            (net.run_until, NUMBERS), (net.step, NUMBERS)],
+    }
+    for name in heddle.__all__:
+        made = getattr(heddle, name)
+        check("the arguments of %s are tried" % name, made in arguments or
+              isinstance(made, type) and issubclass(made, heddle.Error))
+        for call, values in arguments.get(made, []):
+            for value in values:
+                wrong(call, value, (TypeError, ValueError, heddle.Error))
+    check("nothing was sent", net.pending == 0 and net.now == 0)
+for table in ["no such", "\0", 3, None]:
+    for call in (run.rows, run.units, run.table):
+        wrong(call, table, KeyError)
 
 # In several threads.
 sums = []
