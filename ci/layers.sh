@@ -1,11 +1,23 @@
 #!/bin/sh
 # A folder of src/ includes itself and what its row of src/rooms.txt names, and
-# every right in that list is used. Tests are exempt.
+# every right in that list is used. Fields of a scenario are set by their paths
+# (src/scenario/override.h): nobody prints YAML to have it parsed again, so no
+# mapping is in what is printed. Tests are exempt.
 set -eu
 cd "$(dirname "$0")/.."
 [ -f src/rooms.txt ] || { echo "layers: nothing to check"; exit 1; }
-find src -name '*.[ch]' ! -name '*_test.c' ! -name '*_for_tests.h' |
-	sort | xargs grep -HE '^#include "' |
+product() {
+	find src -name '*.[ch]' ! -name '*_test.c' ! -name '*_for_tests.h' |
+		sort
+}
+mapping='"[^"]*[{][a-z_]+: '
+if product | xargs grep -nE \
+	"$mapping"'([^"]|[\]")*%[0-9.]*[a-z]|put[sc]\(.*'"$mapping" /dev/null
+then
+	echo "layers: print no YAML, set fields by their paths"
+	exit 1
+fi
+product | xargs grep -HE '^#include "' |
 	awk '
 	# The innermost room that a path is in.
 	function room_of(path) {

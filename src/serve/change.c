@@ -19,19 +19,16 @@ uint32_t change_port(const struct fabric *f, uint32_t link)
 	return SIM_NONE;
 }
 
-/* As YAML between quotes: whatever a name has, it stays a name. */
-static void put_quoted(const char *text, struct strbuf *out)
+/* Adds an item to a list whose items have a time. */
+static void put_at(const char *list, hd_time at, struct overrides *o)
 {
-	strbuf_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_putc(out, '\\');
-		if ((unsigned char)*text < ' ')
-			strbuf_printf(out, "\\x%02x", (unsigned)*text);
-		else
-			strbuf_putc(out, *text);
-	}
-	strbuf_putc(out, '"');
+	struct strbuf path = STRBUF_INIT, time = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s.+.at", list);
+	hd_time_print(at, &time);
+	overrides_put(o, LABEL, path.text, "%s", time.text);
+	strbuf_fini(&time);
+	strbuf_fini(&path);
 }
 
 static enum hd_status put_fault(const struct change *c, const struct fabric *f,
@@ -44,17 +41,13 @@ static enum hd_status put_fault(const struct change *c, const struct fabric *f,
 	if (port == SIM_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u",
 				 c->link);
-	struct strbuf name = STRBUF_INIT, value = STRBUF_INIT;
+	struct strbuf name = STRBUF_INIT;
 
 	fabric_port_name(f, port, &name);
-	strbuf_puts(&value, "{at: ");
-	hd_time_print(at, &value);
-	strbuf_printf(&value, ", kind: %s, port: ", kind);
-	put_quoted(name.text, &value);
-	strbuf_putc(&value, '}');
-	overrides_put(o, LABEL, "faults.events.+", "%s", value.text);
+	put_at("faults.events", at, o);
+	overrides_put(o, LABEL, "faults.events.-.kind", "%s", kind);
+	overrides_put(o, LABEL, "faults.events.-.port", "%s", name.text);
 	strbuf_printf(words, "%s %s", kind, name.text);
-	strbuf_fini(&value);
 	strbuf_fini(&name);
 	return HD_OK;
 }
@@ -62,25 +55,17 @@ static enum hd_status put_fault(const struct change *c, const struct fabric *f,
 static void put_weights(const struct change *c, hd_time at, struct overrides *o,
 			struct strbuf *words)
 {
-	struct strbuf value = STRBUF_INIT;
-
-	strbuf_puts(&value, "{at: ");
-	hd_time_print(at, &value);
-	strbuf_puts(&value, ", ports: all");
+	put_at("qos.changes", at, o);
+	overrides_put(o, LABEL, "qos.changes.-.ports", "all");
 	strbuf_puts(words, "tables of all ports:");
 	if (*c->high) {
-		strbuf_puts(&value, ", high: ");
-		put_quoted(c->high, &value);
+		overrides_put(o, LABEL, "qos.changes.-.high", "%s", c->high);
 		strbuf_printf(words, " high %s", c->high);
 	}
 	if (*c->low) {
-		strbuf_puts(&value, ", low: ");
-		put_quoted(c->low, &value);
+		overrides_put(o, LABEL, "qos.changes.-.low", "%s", c->low);
 		strbuf_printf(words, " low %s", c->low);
 	}
-	strbuf_putc(&value, '}');
-	overrides_put(o, LABEL, "qos.changes.+", "%s", value.text);
-	strbuf_fini(&value);
 }
 
 /* Fields below "traffic[3]." or "goals[0]." of a scenario, for a copy. */

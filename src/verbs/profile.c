@@ -180,23 +180,3 @@ enum hd_status profile_open(const char *name, struct diag *d,
 				       profile_texts[i].len, d, out)
 		       : refuse(name, d);
 }
-
-void profile_scenario(const struct profile *p, struct strbuf *out)
-{
-	strbuf_printf(
-		out,
-		"fabric:\n"
-		"  topology: {kind: star, hosts: %llu, link: %s, vls: %llu}\n"
-		"  link: {propagation: %llups}\n"
-		"  switch: {routing: %llups, arbitration: 0ps, input_buffer: 16KiB}\n"
-		"  host: {input_buffer: 16KiB}\n"
-		"qos: {lanes: %llu}\n"
-		"traffic:\n"
-		"  - {name: none, kind: messages, source: h0, destination: h1, "
-		"count: 1, payload: 256}\n",
-		(unsigned long long)p->hosts, p->link,
-		(unsigned long long)p->lanes,
-		(unsigned long long)p->propagation,
-		(unsigned long long)p->switch_delay,
-		(unsigned long long)p->lanes);
-}

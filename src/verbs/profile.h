@@ -80,7 +80,4 @@ void profile_fini(struct profile *p);
 /* As a file, with every field and its meaning. */
 void profile_print(const struct profile *p, struct strbuf *out);
 
-/* A scenario of this profile's fabric: one switch and its hosts. */
-void profile_scenario(const struct profile *p, struct strbuf *out);
-
 #endif

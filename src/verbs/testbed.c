@@ -1,37 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verbs/testbed.h"
 
+#include <string.h>
+
 #include "base/strbuf.h"
 #include "subnet/packet.h"
 #include "verbs/device.h"
 
 #define MIN_MTU 256
 
+/* One switch and its hosts; how many and on which links, a profile says. */
+static const char bare_fabric[] =
+	"fabric:\n"
+	"  switch: {arbitration: 0ps, input_buffer: 16KiB}\n"
+	"  host: {input_buffer: 16KiB}\n"
+	"traffic:\n"
+	"  - {name: none, kind: messages, source: h0, destination: h1, "
+	"count: 1, payload: 256}\n";
+
+static void put_number(struct overrides *o, const char *label, const char *path,
+		       uint64_t value, const char *unit)
+{
+	overrides_put(o, label, path, "%llu%s", (unsigned long long)value,
+		      unit);
+}
+
+static void put_profile(struct testbed *bed, const char *name)
+{
+	const struct profile *p = &bed->profile;
+	struct overrides *o = &bed->overrides;
+	struct strbuf label = STRBUF_INIT;
+
+	strbuf_printf(&label, "the fabric of profile '%s'", name);
+	overrides_put(o, label.text, "fabric.topology.kind", "star");
+	overrides_put(o, label.text, "fabric.topology.link", "%s", p->link);
+	put_number(o, label.text, "fabric.topology.hosts", p->hosts, "");
+	put_number(o, label.text, "fabric.topology.vls", p->lanes, "");
+	put_number(o, label.text, "fabric.link.propagation", p->propagation,
+		   "ps");
+	put_number(o, label.text, "fabric.switch.routing", p->switch_delay,
+		   "ps");
+	put_number(o, label.text, "qos.lanes", p->lanes, "");
+	strbuf_fini(&label);
+}
+
+static enum hd_status load_own(struct testbed *bed, const char *name,
+			       const struct overrides *overrides,
+			       struct diag *d)
+{
+	put_profile(bed, name);
+	overrides_copy(overrides, &bed->overrides);
+	return fabric_load(bare_fabric, strlen(bare_fabric), name,
+			   &bed->overrides, d, &bed->build);
+}
+
 enum hd_status testbed_open(const char *profile, const char *path,
 			    const struct overrides *overrides, struct diag *d,
 			    struct testbed *out)
 {
-	struct strbuf text = STRBUF_INIT;
+	*out = (struct testbed){ .has_flows = path != NULL };
 	enum hd_status status = profile_open(profile, d, &out->profile);
 
 	if (status != HD_OK)
 		return status;
-	out->has_flows = path != NULL;
-	profile_scenario(&out->profile, &text);
 	status = path ? fabric_read(path, overrides, d, &out->build)
-		      : fabric_load(text.text, text.len, profile, overrides, d,
-				    &out->build);
-	strbuf_fini(&text);
-	if (status == HD_OK)
+		      : load_own(out, profile, overrides, d);
+	if (status == HD_OK) {
 		d->file = NULL; /* it was right: nothing later is its fault */
-	else
-		profile_fini(&out->profile);
+		return HD_OK;
+	}
+	overrides_fini(&out->overrides);
+	profile_fini(&out->profile);
 	return status;
 }
 
 void testbed_close(struct testbed *bed)
 {
 	fabric_free(bed->build);
+	overrides_fini(&bed->overrides);
 	profile_fini(&bed->profile);
 }
 

@@ -16,6 +16,7 @@
 
 struct testbed {
 	struct profile profile;
+	struct overrides overrides; /* of the fabric, which refers to them */
 	struct fabric *build;
 	bool has_flows; /* the scenario is the user's */
 };

@@ -9,6 +9,8 @@ net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
 printf 'nobody h1 DB 1Mb/s\n' >requests
 printf 'short\n' >short
+sed 's/link: .*/link: "4x HDR, vls: 3"/' "$SRC/src/verbs/profiles/ideal.yaml" \
+	>pasted.yaml
 n=0
 
 # Lines "STATUS  TEXT OF THE REFUSAL  |  WORDS", to be run as heddle WORDS.
@@ -127,6 +129,7 @@ done <<'EOT'
 # Files and descriptions, wherever they are written.
 3 nothere: cannot be read          | sim nothere
 3 foo.yaml: cannot be read         | bench send-lat --profile foo.yaml
+3 link '4x HDR, vls: 3': expected  | bench send-lat --profile pasted.yaml
 3 unknown option '--foo'           | topo show 'mesh --foo 3'
 3 where 'num_ranks N' (GOAL)      | job show "$quick"
 4 cannot start 'nothere'           | job record -- nothere

@@ -44,6 +44,7 @@ struct eval_plan eval_plan_default(void)
 
 struct evaluation {
 	const struct eval_plan *plan;
+	struct overrides overrides; /* of the fabric, which refers to them */
 	struct fabric *fabric;
 	struct broker broker;
 	struct sim_flow *flows;
@@ -67,62 +68,71 @@ static unsigned log2_of(uint32_t n)
 	return k;
 }
 
-static void print_topology(const struct eval_plan *p, struct strbuf *out)
-{
-	unsigned k = log2_of(p->switches);
+/* The paper's switches; what it does not say of delays is none. */
+static const char bare_fabric[] =
+	"fabric:\n"
+	"  link: {propagation: 5ns}\n"
+	"  switch: {queueing: cioq, speedup: 2, routing: 0ns,"
+	" arbitration: 20ns, input_buffer: 4 packets,"
+	" output_buffer: 4 packets}\n"
+	"  host: {input_buffer: 4 packets}\n"
+	"  routing: {lids: nodes}\n"
+	"traffic: [{name: db, kind: saturating}]\n";
 
-	switch (p->shape) {
-	case EVAL_HYPERCUBE:
-		strbuf_printf(out, "{kind: hypercube, dimensions: %u", k);
-		break;
-	case EVAL_MESH:
-		strbuf_printf(out, "{kind: mesh, columns: %u, rows: %u",
-			      1u << (k - k / 2), 1u << (k / 2));
-		break;
-	default:
-		strbuf_printf(out,
-			      "{kind: irregular, switches: %u, degree: 4, "
-			      "seed: %llu",
-			      p->switches, (unsigned long long)p->seed);
-	}
-	strbuf_printf(out, ", hosts: %d}", HOSTS);
+static void put_number(struct evaluation *e, const char *label,
+		       const char *path, uint64_t value)
+{
+	overrides_put(&e->overrides, label, path, "%llu",
+		      (unsigned long long)value);
 }
 
-/* The paper's switches; what it does not say of delays is none. */
-static void print_scenario(const struct eval_plan *p, struct strbuf *out)
+static void put_topology(struct evaluation *e)
 {
+	static const char label[] = "--topology";
 	static const char *const engines[N_EVAL_SHAPES] = { "updn", "ecube",
 							    "xy" };
+	const struct eval_plan *p = e->plan;
+	unsigned k = log2_of(p->switches);
 
-	strbuf_printf(out, "fabric:\n  topology: ");
-	print_topology(p, out);
-	strbuf_printf(out,
-		      "\n  link: {rate: %lluMb/s, propagation: 5ns}\n"
-		      "  switch: {queueing: cioq, speedup: 2, routing: 0ns,"
-		      " arbitration: 20ns, input_buffer: 4 packets,"
-		      " output_buffer: 4 packets}\n"
-		      "  host: {input_buffer: 4 packets}\n"
-		      "  packet: {overhead: %u}\n"
-		      "  routing: {engine: %s%s, lids: nodes}\n"
-		      "qos: {lanes: %u}\n"
-		      "traffic:\n- {name: db, kind: saturating, payload: %u}\n"
-		      "run: {seed: %llu}\n",
-		      2500ull * p->width, p->overhead, engines[p->shape],
-		      p->shape == EVAL_IRREGULAR ? ", roots: s-0" : "",
-		      p->lanes, p->payload, (unsigned long long)p->seed);
+	overrides_put(&e->overrides, label, "fabric.topology.kind", "%s",
+		      eval_shape_names[p->shape]);
+	put_number(e, label, "fabric.topology.hosts", HOSTS);
+	overrides_put(&e->overrides, label, "fabric.routing.engine", "%s",
+		      engines[p->shape]);
+	switch (p->shape) {
+	case EVAL_HYPERCUBE:
+		put_number(e, "--switches", "fabric.topology.dimensions", k);
+		break;
+	case EVAL_MESH:
+		put_number(e, "--switches", "fabric.topology.columns",
+			   UINT64_C(1) << (k - k / 2));
+		put_number(e, "--switches", "fabric.topology.rows",
+			   UINT64_C(1) << (k / 2));
+		break;
+	default:
+		put_number(e, "--switches", "fabric.topology.switches",
+			   p->switches);
+		put_number(e, label, "fabric.topology.degree", 4);
+		put_number(e, "--seed", "fabric.topology.seed", p->seed);
+		overrides_put(&e->overrides, label, "fabric.routing.roots",
+			      "s-0");
+	}
 }
 
 static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 {
-	struct strbuf text = STRBUF_INIT;
+	const struct eval_plan *p = e->plan;
 
-	print_scenario(e->plan, &text);
-	enum hd_status status =
-		fabric_load(text.text, strlen(text.text),
-			    "the evaluation's fabric", NULL, d, &e->fabric);
-
-	strbuf_fini(&text);
-	return status;
+	put_topology(e);
+	overrides_put(&e->overrides, "--rate", "fabric.link.rate", "%lluMb/s",
+		      2500ull * p->width);
+	put_number(e, "--size", "fabric.packet.overhead", p->overhead);
+	put_number(e, "--size", "traffic.db.payload", p->payload);
+	put_number(e, "--lanes", "qos.lanes", p->lanes);
+	put_number(e, "--seed", "run.seed", p->seed);
+	return fabric_load(bare_fabric, strlen(bare_fabric),
+			   "the evaluation's fabric", &e->overrides, d,
+			   &e->fabric);
 }
 
 /* SLs onto the lanes there are, the same on every link. */
@@ -461,8 +471,10 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 	};
 	enum hd_status status = fabric_init(&e, d);
 
-	if (status != HD_OK)
+	if (status != HD_OK) {
+		overrides_fini(&e.overrides);
 		return status;
+	}
 	fold_lanes(&e);
 	status = fill_fabric(&e, d, out);
 	if (status == HD_OK) {
@@ -473,6 +485,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		broker_fini(&e.broker);
 	}
 	fabric_free(e.fabric);
+	overrides_fini(&e.overrides);
 	return status;
 }
 

@@ -126,34 +126,36 @@ static void put_tables(struct overrides *o, const struct opensm_tables *t)
 	strbuf_fini(&map);
 }
 
+static void put_row(struct overrides *o, const struct plan_class *c,
+		    unsigned number, uint32_t source, unsigned sl)
+{
+	overrides_put(o, "--verify", "traffic.+.name", "%u", number);
+	overrides_put(o, "--verify", "traffic.-.kind", "%s",
+		      c->latency ? "cbr" : "saturating");
+	overrides_put(o, "--verify", "traffic.-.pattern", "pairs");
+	overrides_put(o, "--verify", "traffic.-.source", "%u", source);
+	overrides_put(o, "--verify", "traffic.-.destination", "0");
+	overrides_put(o, "--verify", "traffic.-.sl", "%u", sl);
+	overrides_put(o, "--verify", "traffic.-.payload", "%u", c->payload);
+	if (c->latency)
+		overrides_put(o, "--verify", "traffic.-.load", "%.6g",
+			      (double)c->share.num / (double)c->share.den);
+}
+
 /* Classes come from hosts that are far apart, and all go to the first one; the
  * first class from the last host, which is farthest in most fabrics. */
 static void put_traffic(struct overrides *o, const struct goals_case *v,
 			unsigned silent)
 {
-	struct strbuf rows = STRBUF_INIT;
 	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
 
+	overrides_put(o, "--verify", "traffic", "%s", "");
 	for (unsigned i = 0; i < v->goals->n; i++) {
-		const struct plan_class *c = &v->goals->classes[i];
-
-		if (i == silent)
-			continue;
-		strbuf_printf(&rows,
-			      "%s{name: \"%u\", kind: %s, pattern: pairs, "
-			      "source: %u, destination: 0, sl: %u, payload: %u",
-			      rows.len ? ", " : "", i,
-			      c->latency ? "cbr" : "saturating",
-			      hosts - 1 - i * (hosts - 1) / v->goals->n,
-			      v->plan->outcome[i].sl, c->payload);
-		if (c->latency)
-			strbuf_printf(&rows, ", load: %.6g",
-				      (double)c->share.num /
-					      (double)c->share.den);
-		strbuf_putc(&rows, '}');
+		if (i != silent)
+			put_row(o, &v->goals->classes[i], i,
+				hosts - 1 - i * (hosts - 1) / v->goals->n,
+				v->plan->outcome[i].sl);
 	}
-	overrides_put(o, "--verify", "traffic", "[%s]", rows.text);
-	strbuf_fini(&rows);
 }
 
 /* Long enough for some hundred rounds of the tables, by the slowest link. */
@@ -167,9 +169,12 @@ static void put_run(struct overrides *o, const struct goals_case *v)
 	/* Bursts of the high table pass before each packet of a round. */
 	double seconds = 100 * 8 * (2 * round + 65536) / way.rate;
 
-	overrides_put(o, "--verify", "run",
-		      "{warmup: %.0fns, measure: %.0fns, seed: 1}",
-		      seconds * 1e9 / 10 + 1, seconds * 1e9 + 1);
+	overrides_put(o, "--verify", "run", "%s", "");
+	overrides_put(o, "--verify", "run.warmup", "%.0fns",
+		      seconds * 1e9 / 10 + 1);
+	overrides_put(o, "--verify", "run.measure", "%.0fns",
+		      seconds * 1e9 + 1);
+	overrides_put(o, "--verify", "run.seed", "1");
 }
 
 static void judge_rows(const struct goals_case *v, unsigned silent,

@@ -41,12 +41,15 @@ static enum hd_status trial_build(struct loan_study *s, unsigned i,
 
 	t->name = i ? "with" : "without";
 	overrides_copy(overrides, &t->overrides);
-	if (i == 0)
+	if (i == 0) {
+		static const char label[] = "without thresholds";
+
+		overrides_put(&t->overrides, label, "qos.thresholds", "%s", "");
 		overrides_put(
-			&t->overrides, "without thresholds", "qos.thresholds",
-			"{capacity: %llu}",
+			&t->overrides, label, "qos.thresholds.capacity", "%llu",
 			(unsigned long long)s->trials[1]
 				.build->scenario->qos.thresholds.capacity);
+	}
 	enum hd_status status = fabric_load(text->text, text->len, path,
 					    &t->overrides, d, &t->build);
 
