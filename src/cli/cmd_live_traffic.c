@@ -5,16 +5,19 @@
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
+#include "cli/scenario.h"
 
 struct values {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
+	struct fabric_choice scenario;
 	const char *name;
 	const char *pace;
 };
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
+	OPTION_SET(struct values, scenario),
 	{ "pace", 0, OPT_TEXT, offsetof(struct values, pace), "FACTOR", "0",
 	  "seconds of the run in a second of the clock; 0: as fast as it goes",
 	  NULL, 0, 0 },
@@ -22,22 +25,25 @@ static const struct option options[] = {
 };
 
 /* The words of 'heddle sim', on that fabric. */
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	enum { ADDED = 4 };
-	char **all = hd_alloc((size_t)argc + ADDED, sizeof(*all));
-	static char live[] = "--live", pace[] = "--pace";
-	int n_args, status;
+	const struct values *v = values;
+	const struct option_settings *set = &v->scenario.set;
+	char *const added[] = { "--live", (char *)v->name, "--pace",
+				(char *)v->pace };
+	enum { ADDED = sizeof(added) / sizeof(*added) };
+	char **all = hd_alloc((size_t)n + ADDED + 2 * set->n, sizeof(*all));
+	int n_all = ADDED;
 
-	if (command_parse(self, &v, argc, argv, &n_args, &status)) {
-		all[0] = live;
-		all[1] = (char *)v.name;
-		all[2] = pace;
-		all[3] = (char *)v.pace;
-		memcpy(all + ADDED, argv, (size_t)n_args * sizeof(*all));
-		status = command_call(&command_sim, n_args + ADDED, all);
+	(void)self;
+	memcpy(all, added, sizeof(added));
+	for (size_t i = 0; i < set->n; i++) {
+		all[n_all++] = "--set";
+		all[n_all++] = (char *)set->items[i].text;
 	}
+	memcpy(all + n_all, args, (size_t)n * sizeof(*all));
+	int status = command_call(&command_sim, n_all + n, all);
+
 	free(all);
 	return status;
 }
@@ -68,5 +74,5 @@ const struct command command_live_traffic = {
 		"shows what it did.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

@@ -10,6 +10,7 @@
 
 struct values {
 	struct common_options common;
+	struct fabric_choice fabric;
 	const char *name;
 	bool foreground;
 	const char *engine;
@@ -24,25 +25,21 @@ struct values {
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
+	OPTION_SET(struct values, fabric),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
-	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
+	  "stay, and end the fabric when interrupted" },
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
-	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'",
-	  NULL, 0, 0 },
+	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'" },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
-	  "write all that happens to FILE, for 'heddle live replay'", NULL, 0,
-	  0 },
+	  "write all that happens to FILE, for 'heddle live replay'" },
 	{ "in-band", 0, OPT_FLAG, V(timed), NULL, NULL,
-	  "MADs take the time of links, switches and agents, and VL15 loses what it has no room for; else they arrive at once",
-	  NULL, 0, 0 },
+	  "MADs take the time of links, switches and agents, and VL15 loses what it has no room for; else they arrive at once" },
 	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
-	  "seconds of the fabric in a second of the clock", NULL, 0, 0 },
+	  "seconds of the fabric in a second of the clock" },
 	{ "pace-data", 0, OPT_TEXT, V(pace_data), "PACE", "free",
-	  "what programs send crosses the fabric at once (free), or as packets in their time, which is also what programs read of the clock (timed)",
-	  NULL, 0, 0 },
+	  "what programs send crosses the fabric at once (free), or as packets in their time, which is also what programs read of the clock (timed)" },
 	{ "profile", 0, OPT_INPUT, V(profile), "NAME|FILE", "ideal",
-	  "with 'timed': what adapters cost in time; see 'heddle bench'", NULL,
-	  0, 0 },
+	  "with 'timed': what adapters cost in time; see 'heddle bench'" },
 	{ NULL },
 };
 
@@ -69,53 +66,62 @@ static bool is_timed(const struct values *v)
 	return strcmp(v->pace_data, "timed") == 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int bring_up(struct values *v, const char *path)
 {
-	struct values v = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "which SCENARIO or FABRIC?");
-	if (!live_is_name(v.name))
-		return command_usage(self, "'%s' is no name for a fabric",
-				     v.name);
-	if (v.engine && v.foreground)
-		return command_usage(self, "--sm needs a fabric in the "
-					   "background; see 'live manage'");
-	if (!engine_named(self, v.engine, &status))
-		return status;
-	if (!(v.pace > 0) || v.pace > 1e6)
-		return command_usage(self, "--pace is above 0");
-	if (v.engine && strcmp(v.engine, "file") == 0)
-		return command_usage(self, "a manager routes by itself");
-	if (!is_timed(&v) && strcmp(v.pace_data, "free") != 0)
-		return command_usage(self, "--pace-data is free or timed");
-	if (is_timed(&v) && (v.foreground || strcmp(argv[0], "-") == 0))
-		return command_usage(self, "--pace-data timed needs a fabric "
-					   "in the background, and of a file");
-	if (profile_check(v.profile, &d) != HD_OK ||
-	    fabric_open(argv[0], NULL, &d, &f) != HD_OK)
+	if (fabric_choose(&v->fabric, path, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	const struct live_wish w = { .name = v.name,
-				     .path = argv[0],
-				     .engine = v.engine,
-				     .profile = is_timed(&v) ? v.profile : NULL,
-				     .stays = v.foreground,
-				     .options = { .timed = v.timed,
-						  .pace = v.pace,
-						  .record = v.record,
-						  .times_data =
-							  is_timed(&v) } };
+	const struct live_wish w = { .name = v->name,
+				     .path = path,
+				     .overrides = &v->fabric.overrides,
+				     .engine = v->engine,
+				     .profile = is_timed(v) ? v->profile : NULL,
+				     .stays = v->foreground,
+				     .options = { .timed = v->timed,
+						  .pace = v->pace,
+						  .record = v->record,
+						  .times_data = is_timed(v) } };
 
 	live_bring_up(&w, &f->topo, &d);
-	status = d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
-	if (status == EXIT_DONE && !v.foreground && !v.common.quiet)
-		print_what_next(&v, &f->topo);
+	int status = d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
+
+	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
+		print_what_next(v, &f->topo);
 	fabric_free(f);
+	return status;
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	struct values *v = values;
+	struct diag d = { .status = HD_OK };
+	int status;
+
+	if (n != 1)
+		return command_usage(self, "which SCENARIO or FABRIC?");
+	if (!live_is_name(v->name))
+		return command_usage(self, "'%s' is no name for a fabric",
+				     v->name);
+	if (v->engine && v->foreground)
+		return command_usage(self, "--sm needs a fabric in the "
+					   "background; see 'live manage'");
+	if (!engine_named(self, v->engine, &status))
+		return status;
+	if (!(v->pace > 0) || v->pace > 1e6)
+		return command_usage(self, "--pace is above 0");
+	if (v->engine && strcmp(v->engine, "file") == 0)
+		return command_usage(self, "a manager routes by itself");
+	if (!is_timed(v) && strcmp(v->pace_data, "free") != 0)
+		return command_usage(self, "--pace-data is free or timed");
+	if (is_timed(v) && (v->foreground || strcmp(args[0], "-") == 0))
+		return command_usage(self, "--pace-data timed needs a fabric "
+					   "in the background, and of a file");
+	if (profile_check(v->profile, &d) != HD_OK)
+		return command_refuse(&d);
+	status = bring_up(v, args[0]);
+	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
@@ -139,5 +145,5 @@ const struct command command_live_up = {
 		"refused. Its folder is in $XDG_RUNTIME_DIR, or else in /tmp.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

@@ -15,6 +15,7 @@ static const struct option options[] = {
 	  "QoS class; 0: not told", .high = 255 },
 	{ "fabric", 0, OPT_INPUT, FIELD(fabric), "FILE", NULL,
 	  "where --source and --destination are" },
+	OPTION_SET(struct label_values, choice),
 	{ "partitions", 0, OPT_INPUT, FIELD(partitions), "FILE", NULL,
 	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
 	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks" },
@@ -35,7 +36,7 @@ static bool read_id(const char *text, uint64_t *out)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct label_values *v = values;
+	struct label_values *v = values;
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
@@ -49,11 +50,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (n == 0 && !v->partitions)
 		return command_usage(self, "which POLICY?");
-	if ((v->source || v->destination || v->manager || v->partitions) &&
+	if ((v->source || v->destination || v->manager || v->partitions ||
+	     v->choice.set.n) &&
 	    !v->fabric)
 		return command_usage(
 			self,
-			"--source, --destination, --manager and --partitions need a --fabric");
+			"--source, --destination, --manager, --partitions and --set need a --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id",
 				     v->service_id);

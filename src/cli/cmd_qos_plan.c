@@ -20,6 +20,7 @@ static const struct option options[] = {
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
+	OPTION_SET(struct plan_values, fabric),
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL,
 	  "print the lines for opensm.conf instead" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
@@ -51,8 +52,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (v->goals && n != 1)
 		return command_usage(self, "--goals are for one FABRIC");
-	if (v->verify && !v->goals)
-		return command_usage(self, "--verify needs --goals");
+	if ((v->verify || v->fabric.set.n) && !v->goals)
+		return command_usage(self, "--verify and --set need --goals");
 	return v->goals ? plan_for_goals(v, args[0], &link)
 			: plan_for_classes(v, args, (unsigned)n, &link);
 }

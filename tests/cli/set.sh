@@ -82,3 +82,87 @@ for words in "sim --set run.s|run.seed=" \
 		_heddle; echo \"\${COMPREPLY[*]}\"")
 	[ "$offered" = "${words#*|}" ] || fail "after '${words%|*}': $offered"
 done
+
+# Whoever reads a scenario has it: of all commands, those that refuse a field
+# that none has are asked to be told of it by --set, too, and obey the others.
+cat >good.yaml <<'EOF2'
+fabric:
+  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}
+qos: {thresholds: {capacity: 16}}
+traffic:
+  - {name: a, kind: saturating, pattern: tornado, payload: 2KiB}
+  - {name: b, kind: poisson, load: 10%, pattern: tornado, payload: 2KiB, sl: 1}
+run: {warmup: 10us, measure: 20us}
+EOF2
+sed 's/rows: 2/rows: 3/' good.yaml >three.yaml
+sed 's/^qos:/  rooting: xy\n&/' good.yaml >wrong.yaml
+echo 'a: at least 70%' >goals
+echo 'h0 h3 DB 1Mb/s' >requests
+printf 'qos-ulps\n default: 3\nend-qos-ulps\n' >policy
+echo 'qos_max_vls 8' >conf
+"$HEDDLE" qos plan --conf mpi=70% ost=30% >plan
+mkdir -p none
+name=set_$(basename "$PWD" | tr -dc a-zA-Z0-9)
+"$HEDDLE" live up good.yaml --name "$name" -q
+trap '"$HEDDLE" live down --name "$name" >/dev/null 2>&1 || :' EXIT
+
+# words COMMAND FILE: how the command is given a scenario.
+words() {
+	case $1 in
+	bench) echo "bench send-lat --profile ideal --size 1 --fabric $2" ;;
+	'cc compare') echo "cc compare --algorithm fimd $2" ;;
+	'cc tune') echo "cc tune $2" ;;
+	'live up') echo "live up --name $name-too $2" ;;
+	'live traffic') echo "live traffic --name $name $2" ;;
+	'qos admit') echo "qos admit --random 20 $2" ;;
+	'qos bound') echo "qos bound $2 requests" ;;
+	'qos explain') echo "qos explain conf $2" ;;
+	'qos label') echo "qos label --fabric $2 --source h0 policy" ;;
+	'qos plan') echo "qos plan --goals goals --verify $2" ;;
+	'qos signal') echo "qos signal --requests requests $2" ;;
+	'qos verify') echo "qos verify conf $2 --against none" ;;
+	*) echo "$1 $2" ;;
+	esac
+}
+
+readers=
+"$HEDDLE" --commands >all
+while read -r command; do
+	"$HEDDLE" $(words "$command" wrong.yaml) </dev/null >out 2>err || :
+	grep -q "wrong.yaml:3:3: unknown field 'rooting'" err || continue
+	status 2 "$HEDDLE" $(words "$command" good.yaml) \
+		--set fabric.rooting=xy </dev/null
+	has err "heddle: --set fabric.rooting: "
+	readers="$readers,$command"
+	case $command in
+	serve | sweep | 'cc tune' | 'live '* | 'qos '[lsv]*) continue ;;
+	esac
+	for file in good three; do
+		"$HEDDLE" $(words "$command" $file.yaml) --json >$file.json \
+			</dev/null || [ "$?" -le 1 ]
+	done
+	"$HEDDLE" $(words "$command" good.yaml) --set fabric.topology.rows=3 \
+		--json >got </dev/null || [ "$?" -le 1 ]
+	cmp three.json got || fail "$command does not obey --set"
+	! cmp -s good.json got || fail "$command is the same with --set"
+done <all
+[ "$readers" = ",route,survey,qos plan,qos admit,qos bound,qos explain,qos verify,qos label,qos signal,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
+	fail "other commands read scenarios: $readers"
+
+# Those without tables of the fabric, by what they say of it.
+status 3 "$HEDDLE" qos label --fabric good.yaml --source h5 policy
+has err "no end port is called 'h5'"
+status 0 "$HEDDLE" qos label --fabric good.yaml --source h5 policy \
+	--set fabric.topology.rows=3
+echo 'h0 h5 DB 1Mb/s' >far
+status 3 "$HEDDLE" qos signal --requests far good.yaml
+status 0 "$HEDDLE" qos signal --requests far good.yaml \
+	--set fabric.topology.rows=3
+status 2 "$HEDDLE" qos label policy --set run.seed=1
+has err "need a --fabric"
+"$HEDDLE" live down --name "$name"
+status 0 "$HEDDLE" live up good.yaml --name "$name" \
+	--set fabric.topology.rows=3
+has out "is up: 6 hosts, 6 switches"
+status 3 "$HEDDLE" live traffic good.yaml --name "$name"
+has err "another one than the scenario's"

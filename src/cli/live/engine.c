@@ -5,7 +5,7 @@
 /* The engine of a live fabric, on what its manager has programmed. */
 
 struct engine_origin {
-	const char *name, *path, *profile;
+	const struct live_wish *wish;
 	struct live_tables *tables;
 };
 
@@ -13,10 +13,11 @@ static enum hd_status open_fabric(void *context, struct diag *d,
 				  struct fabric **out)
 {
 	struct engine_origin *o = context;
-	enum hd_status status = live_tables_open(o->name, d, &o->tables);
+	enum hd_status status = live_tables_open(o->wish->name, d, &o->tables);
 
 	if (status == HD_OK)
-		status = live_fabric_read(o->tables, o->path, NULL, d, out);
+		status = live_fabric_read(o->tables, o->wish->path,
+					  o->wish->overrides, d, out);
 	if (status != HD_OK) {
 		live_tables_free(o->tables);
 		o->tables = NULL;
@@ -39,16 +40,13 @@ static enum hd_status run(const char *dir, void *context,
 	const struct engine_origin *o = context;
 	const struct timed_source from = { open_fabric, close_fabric, context };
 
-	return timed_run(dir, o->profile, &from, ready, who, d);
+	return timed_run(dir, o->wish->profile, &from, ready, who, d);
 }
 
-enum hd_status live_start_engine(const char *name, const char *path,
-				 const char *profile, struct diag *d)
+enum hd_status live_start_engine(const struct live_wish *w, struct diag *d)
 {
-	struct engine_origin o = { .name = name,
-				   .path = path,
-				   .profile = profile };
+	struct engine_origin o = { .wish = w };
 	const struct live_companion c = { run, &o };
 
-	return live_start_companion(name, &c, d);
+	return live_start_companion(w->name, &c, d);
 }

@@ -72,7 +72,8 @@ HD_MUST_CHECK enum hd_status live_fabric_read(const struct live_tables *l,
 /* A fabric that is to run, and what beside it. */
 struct live_wish {
 	const char *name;
-	const char *path;    /* what it is started from */
+	const char *path;                  /* what it is started from, */
+	const struct overrides *overrides; /* and what is changed in it */
 	const char *engine;  /* of a manager of ours; NULL: none */
 	const char *profile; /* of adapters, if data take time; or NULL */
 	bool stays;          /* in the foreground */
@@ -98,13 +99,8 @@ HD_MUST_CHECK enum hd_status live_find_hosts(const char *name,
  */
 void live_choose_adapter(void);
 
-/*
- * Runs the engine of the fabric `name` in a process of its own: `path` is what
- * the fabric was started from, `profile` what its adapters cost in time.
- */
-HD_MUST_CHECK enum hd_status live_start_engine(const char *name,
-					       const char *path,
-					       const char *profile,
+/* Runs the engine of a fabric in a process of its own. */
+HD_MUST_CHECK enum hd_status live_start_engine(const struct live_wish *w,
 					       struct diag *d);
 
 /*

@@ -18,7 +18,7 @@ static enum hd_status start_others(const struct live_wish *w, const char *host,
 	enum hd_status status = HD_OK;
 
 	if (w->profile)
-		status = live_start_engine(w->name, w->path, w->profile, d);
+		status = live_start_engine(w, d);
 	if (status == HD_OK && w->engine)
 		status = live_start_manager(w->name, host, w->engine, 0, d);
 	return status;

@@ -2,7 +2,6 @@
 #include "cli/qos/labelling.h"
 
 #include "cli/output.h"
-#include "fabric/fabric.h"
 #include "qos/partitions.h"
 #include "subnet/ends.h"
 
@@ -41,7 +40,7 @@ static int answer(const struct label_values *v, const struct policy *p,
 }
 
 /* With the ends looked up in a fabric, if one is given. */
-static int label(const struct label_values *v, const struct policy *p,
+static int label(struct label_values *v, const struct policy *p,
 		 struct policy_query *q, struct diag *d)
 {
 	struct fabric *f;
@@ -49,7 +48,7 @@ static int label(const struct label_values *v, const struct policy *p,
 
 	if (!v->fabric)
 		return answer(v, p, NULL, q);
-	if (fabric_open(v->fabric, NULL, d, &f) != HD_OK)
+	if (fabric_choose(&v->choice, v->fabric, d, &f) != HD_OK)
 		return command_refuse(d);
 	if (find(&f->topo, v->source, d, &q->source) != HD_OK ||
 	    find(&f->topo, v->destination, d, &q->destination) != HD_OK ||
@@ -65,8 +64,7 @@ static int label(const struct label_values *v, const struct policy *p,
 	return status;
 }
 
-int label_path(const struct label_values *v, const char *path,
-	       struct policy_query *q)
+int label_path(struct label_values *v, const char *path, struct policy_query *q)
 {
 	struct diag d = { .status = HD_OK };
 	struct policy policy = { 0 };
@@ -83,5 +81,6 @@ int label_path(const struct label_values *v, const char *path,
 	}
 	policy_fini(&policy);
 	partitions_fini(&partitions);
+	fabric_choice_fini(&v->choice);
 	return status;
 }

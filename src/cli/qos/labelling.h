@@ -5,10 +5,12 @@
 /* What 'heddle qos label' does. */
 
 #include "cli/command.h"
+#include "cli/scenario.h"
 #include "qos/policy.h"
 
 struct label_values {
 	struct common_options common;
+	struct fabric_choice choice;
 	const char *fabric, *partitions;
 	const char *source, *destination, *manager, *service_id;
 	uint64_t pkey, class;
@@ -18,7 +20,7 @@ struct label_values {
  * Shows the label of a path by the policy in `path` (NULL: none) and the
  * partitions; ends that are named are looked up, into `q`. An exit status.
  */
-int label_path(const struct label_values *v, const char *path,
+int label_path(struct label_values *v, const char *path,
 	       struct policy_query *q);
 
 #endif

@@ -81,7 +81,8 @@ static int plan_goals(struct plan_values *v, const struct goals *g,
 		fabric_free(f);
 		return command_refuse(&d);
 	}
-	const struct goals_case c = { g, &plan, &link, f, fabric };
+	const struct goals_case c = { g, &plan,  &link,
+				      f, fabric, &v->fabric.overrides };
 
 	status = goals_bounds(&c, &d, verdicts);
 	if (status == HD_OK && v->verify)

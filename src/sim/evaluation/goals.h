@@ -65,6 +65,7 @@ struct goals_case {
 	const struct plan_link *link;
 	const struct fabric *fabric;
 	const char *name; /* of the fabric, as fabric_open takes it */
+	const struct overrides *overrides; /* of the user; or NULL */
 };
 
 /*

@@ -212,6 +212,7 @@ static enum hd_status run_mix(const struct goals_case *v, unsigned silent,
 	struct overrides o = { 0 };
 	struct fabric *f;
 
+	overrides_copy(v->overrides, &o);
 	put_tables(&o, &v->plan->tables);
 	put_traffic(&o, v, silent);
 	put_run(&o, v);
