@@ -20,7 +20,8 @@ struct values {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	{ "engine", 'e', OPT_TEXT, V(engine), "NAME", "minhop",
-	  "how it routes: an engine of 'heddle route'", .words = engine_words },
+	  "how it routes: an engine of 'heddle route'",
+	  .words = route_engine_words },
 	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
 	  "among several managers the highest is master", NULL, 0, 15 },
 	{ NULL },

@@ -22,7 +22,7 @@ static const struct option options[] = {
 	  "the fabric, as after 'topology:' in a scenario; instead of a FILE" },
 	{ "engine", 0, OPT_SET, FIELD(fabric.set), "NAME", NULL,
 	  "minhop, or what the scenario says", .path = "fabric.routing.engine",
-	  .words = engine_words },
+	  .words = route_engine_words },
 	{ "sources", 0, OPT_TEXT, FIELD(how.sources), "HOSTS", "one",
 	  "who sends: hosts as in a scenario (all, 40%, h0..h7), or one drawn by the seed" },
 	{ "members", 0, OPT_TEXT, FIELD(how.members), "HOSTS", "all",

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "cli/live/live.h"
 #include "cli/output.h"
 #include "subnet/route.h"
@@ -110,21 +109,10 @@ bool engine_known(const struct command *self, const struct fabric_choice *c,
 
 bool engine_named(const struct command *self, const char *engine, int *status)
 {
-	const char *names[32];
+	struct diag d = { .status = HD_OK };
 
-	if (!engine || route_engine_find(engine))
+	if (!engine || route_engine_known(engine, &d) == HD_OK)
 		return true;
-	for (unsigned i = 0; i < n_route_engines; i++)
-		names[i] = route_engines[i].name;
-	const char *near = text_nearest(engine, names, n_route_engines);
-
-	*status = command_usage(self, "unknown routing engine '%s'%s", engine,
-				text_hint(near).text);
+	*status = command_usage(self, "%s", d.message);
 	return false;
-}
-
-void engine_words(struct strbuf *out)
-{
-	for (unsigned i = 0; i < n_route_engines; i++)
-		strbuf_printf(out, "%s ", route_engines[i].name);
 }

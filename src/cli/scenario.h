@@ -54,7 +54,7 @@ void fabric_choice_fini(struct fabric_choice *c);
 	{                                                                     \
 		.name = "engine", .letter = 'e', .kind = OPT_SET,             \
 		.offset = CHOICE_SET(type, member), .value = "NAME",          \
-		.path = "fabric.routing.engine", .words = engine_words,       \
+		.path = "fabric.routing.engine", .words = route_engine_words, \
 		.help = "routing engine ('heddle route --engine list' names " \
 			"them); minhop, or what the scenario says"            \
 	}
@@ -89,7 +89,5 @@ bool engine_known(const struct command *self, const struct fabric_choice *c,
 		  const char *option, int *status);
 /* The same of an engine by its name; NULL is well. */
 bool engine_named(const struct command *self, const char *engine, int *status);
-/* All engines, for completion. */
-void engine_words(struct strbuf *out);
 
 #endif

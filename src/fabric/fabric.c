@@ -206,7 +206,13 @@ static enum hd_status take_programmed(struct fabric *b,
 				      struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
+	const struct scn_sm *sm = &b->scenario->sm;
 	struct diag inner = { .status = HD_OK };
+
+	if (sm->sweep != HD_TIME_NEVER || sm->trap != HD_TIME_NEVER)
+		return scenario_refuse(b->scenario, d, sm,
+				       "the live fabric's own manager routes, "
+				       "and a fabric has one: leave sm out");
 	enum hd_status status = by->address(by->context, &b->topo, d);
 
 	if (status != HD_OK)

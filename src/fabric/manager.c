@@ -258,11 +258,13 @@ static enum hd_status split_as_before(const struct subnet *whole,
 		subnet_split_for(plan, split->class_of_sl, split->n_classes);
 
 	if (needed.vls > split->vls || needed.sls > split->sls)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "%s needs %u SLs and %u lanes for each class, "
-				 "which have %u and %u",
-				 plan->engine, needed.sls, needed.vls,
-				 split->sls, split->vls);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"%s needs %u SL%s and %u lane%s for each class, "
+			"which have %u and %u",
+			plan->engine, needed.sls, needed.sls == 1 ? "" : "s",
+			needed.vls, needed.vls == 1 ? "" : "s", split->sls,
+			split->vls);
 	return subnet_split_lanes(plan, split, d);
 }
 
@@ -274,9 +276,7 @@ static enum hd_status refuse(const struct manager *m, struct diag *d,
 
 	hd_time_print(at, &time);
 	enum hd_status status = scenario_refuse(
-		s, d,
-		schema_place_of(&s->places, &s->sm.trap) ? &s->sm.trap
-							 : &s->sm.sweep,
+		s, d, s->sm.trap != HD_TIME_NEVER ? &s->sm.trap : &s->sm.sweep,
 		"sm: what is left at %s cannot be routed: %s", time.text, why);
 
 	strbuf_fini(&time);

@@ -129,7 +129,8 @@ const struct schema_row scenario_run_fields[] = {
 	  .help = "where: NODE:PORT, either end of a link; for sinks a host, "
 		  "for switches one of them" },
 
-	{ "sm", SCHEMA_MAP,
+	{ "sm", SCHEMA_MAP, offsetof(struct scenario, sm),
+	  .item_size = sizeof(struct scn_sm),
 	  .help = "a subnet manager that routes around links and switches "
 		  "that go down or come back; without it tables stay" },
 	{ "sm.sweep", SCHEMA_TIME, SM(sweep), .initial = "never",

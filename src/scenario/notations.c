@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "scenario/scenario.h"
+#include "subnet/route.h"
 
 static enum hd_status kind_parse(const char *text, struct diag *d, void *out)
 {
@@ -32,6 +34,34 @@ const struct schema_custom notation_topology_kind = {
 	.size = sizeof(const struct generator *),
 	.parse = kind_parse,
 	.print = kind_print,
+};
+
+static enum hd_status engine_parse(const char *text, struct diag *d, void *out)
+{
+	enum hd_status status = route_engine_known(text, d);
+
+	if (status == HD_OK)
+		*(char **)out = hd_strdup(text);
+	return status;
+}
+
+static void engine_print(const void *value, struct strbuf *out)
+{
+	strbuf_puts(out, *(char *const *)value);
+}
+
+static void engine_release(void *value)
+{
+	free(*(char **)value);
+}
+
+const struct schema_custom notation_engine = {
+	.what = "a routing engine ('heddle route --help' lists them)",
+	.size = sizeof(char *),
+	.parse = engine_parse,
+	.print = engine_print,
+	.release = engine_release,
+	.words = route_engine_words,
 };
 
 /* The number at the front of `text`, at most `most`; NULL if there is none. */

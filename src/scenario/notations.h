@@ -7,6 +7,7 @@
 #include "scenario/schema.h"
 
 extern const struct schema_custom notation_topology_kind; /* generator */
+extern const struct schema_custom notation_engine;        /* its name */
 extern const struct schema_custom notation_vlarb;         /* 0:4,1:8 */
 extern const struct schema_custom notation_sl2vl;         /* 16 lanes */
 extern const struct schema_custom notation_cct;           /* shift:multiplier */

@@ -472,6 +472,10 @@ void override_paths(const struct schema_row *table, struct strbuf *out)
 		for (size_t i = 0; f->type == SCHEMA_CHOICE && f->choices[i];
 		     i++)
 			strbuf_printf(out, " %s", f->choices[i]);
+		if (f->type == SCHEMA_CUSTOM && f->custom->words) {
+			strbuf_putc(out, ' ');
+			f->custom->words(out);
+		}
 		strbuf_putc(out, '\n');
 	}
 }

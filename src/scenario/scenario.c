@@ -41,6 +41,15 @@ enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d)
 					 "missing field 'traffic' (or 'jobs')");
 }
 
+enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
+				   struct diag *d)
+{
+	return s->n_jobs ? scenario_refuse(s, d, &s->jobs[0],
+					   "%s runs no jobs, 'heddle sim' does",
+					   who)
+			 : HD_OK;
+}
+
 const struct scn_class *scenario_class(const struct scenario *s,
 				       const char *name)
 {
@@ -526,24 +535,25 @@ static enum hd_status check_goals(const struct scenario *s, struct diag *d)
 	return status;
 }
 
-/* Times of a manager that notices nothing are a mistake. */
+static bool is_stated(const struct scenario *s, const hd_time *time)
+{
+	const struct schema_place *p = schema_place_of(&s->places, time);
+
+	return p && p->field == time && p->size == sizeof(*time);
+}
+
+/* A manager that notices nothing is a mistake. */
 static enum hd_status check_manager(const struct scenario *s, struct diag *d)
 {
 	const struct scn_sm *m = &s->sm;
-	const void *const times[] = { &m->compute, &m->program, &m->replan };
 
 	/* "never" may be meant, as --explain says it. */
-	if (schema_place_of(&s->places, &m->sweep) ||
-	    schema_place_of(&s->places, &m->trap))
+	if (!schema_place_of(&s->places, m) || is_stated(s, &m->sweep) ||
+	    is_stated(s, &m->trap))
 		return HD_OK;
-	for (unsigned i = 0; i < 3; i++) {
-		if (schema_place_of(&s->places, times[i]))
-			return scenario_refuse(
-				s, d, times[i],
-				"a manager that notices nothing: say sm.sweep, "
-				"sm.trap or both");
-	}
-	return HD_OK;
+	return scenario_refuse(s, d, m,
+			       "a manager that notices nothing: say sm.sweep, "
+			       "sm.trap or both");
 }
 
 static enum hd_status check(const struct scenario *s, struct diag *d)

@@ -551,6 +551,9 @@ bool scenario_jobs_multicast(const struct scenario *s);
 bool scenario_jobs_over_rc(const struct scenario *s);
 
 /* Refuses a scenario in which nobody sends anything. */
+/* Refuses jobs where `who` ("heddle bench") would leave them out. */
+HD_MUST_CHECK enum hd_status
+scenario_lacks_jobs(const struct scenario *s, const char *who, struct diag *d);
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,
 						    struct diag *d);
 

@@ -41,6 +41,12 @@ static const struct {
 	  "x.yaml:3:12: the routing engine 'file' needs fabric.routing.file" },
 	{ HEAD "  routing: {engine: xy, file: r}\n" BODY,
 	  "x.yaml:3:31: only the routing engine 'file' takes a file" },
+	{ HEAD "  routing: minhpo\n" BODY,
+	  "x.yaml:3:12: fabric.routing.engine: unknown routing engine "
+	  "'minhpo' (did you mean 'minhop'?)" },
+	{ HEAD "sm: {}\n" BODY,
+	  "x.yaml:3:5: a manager that notices nothing: say sm.sweep, sm.trap "
+	  "or both" },
 	{ HEAD "  link: {rate: 5ns}\n" BODY,
 	  "x.yaml:3:16: fabric.link.rate: '5ns' is not a rate (expected e.g. "
 	  "2.5Gb/s, 300MB/s, 4x HDR)" },

@@ -49,13 +49,15 @@ struct schema_amount {
 	unsigned unit;
 };
 
-/* A value with a notation of its own; `release` may be NULL. */
+/* A value with a notation of its own; `release` and `words` may be NULL. */
 struct schema_custom {
 	const char *what; /* for the manual: "list of VL:weight" */
 	size_t size;
 	enum hd_status (*parse)(const char *text, struct diag *d, void *out);
 	void (*print)(const void *value, struct strbuf *out);
 	void (*release)(void *value);
+	/* All values, if they are words of a list, each with a blank after. */
+	void (*words)(struct strbuf *out);
 };
 
 /*
@@ -96,8 +98,8 @@ struct schema_row {
 	const char *shorthand;
 	schema_params_fn *params; /* SCHEMA_MAP: further fields */
 	size_t count;             /* SCHEMA_LIST: offset of its size_t */
-	size_t item_size;
-	size_t at_least; /* items */
+	size_t item_size;         /* of a map: 0, or its place is kept */
+	size_t at_least;          /* items */
 	/* The field exists only if the choice `when` is one of the set. */
 	const char *when;
 	uint64_t only; /* bits 1 << choice */

@@ -511,8 +511,12 @@ static enum hd_status read_field(const struct reader *r,
 {
 	if (!schema_applies(r->table, f, base))
 		return node ? refuse_idle(r, f, node, base) : HD_OK;
-	if (f->type == SCHEMA_MAP)
+	if (f->type == SCHEMA_MAP) {
+		if (node && f->item_size)
+			note_place(r, node, (char *)base + f->offset,
+				   f->item_size);
 		return read_map(r, f, node, around, base);
+	}
 	if (f->type == SCHEMA_LIST)
 		return read_list(r, f, node, around, base);
 	if (node)

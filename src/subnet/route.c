@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "subnet/adaptive.h"
 #include "subnet/deadlock.h"
 #include "subnet/tables.h"
@@ -42,6 +43,25 @@ const struct route_engine *route_engine_find(const char *name)
 			return &route_engines[i];
 	}
 	return NULL;
+}
+
+enum hd_status route_engine_known(const char *name, struct diag *d)
+{
+	const char *names[sizeof(route_engines) / sizeof(route_engines[0])];
+
+	if (route_engine_find(name))
+		return HD_OK;
+	for (unsigned i = 0; i < n_route_engines; i++)
+		names[i] = route_engines[i].name;
+	return diag_fail(
+		d, HD_ERR_NOT_FOUND, "unknown routing engine '%s'%s", name,
+		text_hint(text_nearest(name, names, n_route_engines)).text);
+}
+
+void route_engine_words(struct strbuf *out)
+{
+	for (unsigned i = 0; i < n_route_engines; i++)
+		strbuf_printf(out, "%s ", route_engines[i].name);
 }
 
 static void forget_routes(struct subnet *s)
@@ -105,8 +125,7 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 
 	memory_for("routes");
 	if (!e)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "unknown routing engine '%s'", engine);
+		return route_engine_known(engine, d);
 	if (!s->lft)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "%s: LIDs must be assigned before routing",

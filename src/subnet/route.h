@@ -41,6 +41,11 @@ extern const unsigned n_route_engines;
 
 /* NULL if there is none of that name. */
 const struct route_engine *route_engine_find(const char *name);
+/* The same; refused with the nearest one's name. */
+HD_MUST_CHECK enum hd_status route_engine_known(const char *name,
+						struct diag *d);
+/* Their names, each with a blank after it. */
+void route_engine_words(struct strbuf *out);
 
 /*
  * Runs an engine. Choices that could lock the fabric up, whatever else it does,

@@ -30,21 +30,23 @@ static bool lacks(const struct subnet *s, const struct lane_split *split,
 	unsigned vls = (unsigned)split->n_classes * split->vls;
 
 	if (sls > N_SLS) {
-		diag_fail(d, HD_ERR_UNFIT,
-			  "%s needs %u SLs for itself; %u classes need %u, and "
-			  "there are %u",
-			  s->engine, split->sls, split->n_classes, sls, N_SLS);
+		diag_fail(
+			d, HD_ERR_UNFIT,
+			"%s needs %u SL%s for itself; %u classes need %u, and "
+			"there are %u",
+			s->engine, split->sls, split->sls == 1 ? "" : "s",
+			split->n_classes, sls, N_SLS);
 		return true;
 	}
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].peer == TOPO_NONE || s->vls_of_port[p] >= vls)
 			continue;
 		diag_fail(d, HD_ERR_UNFIT,
-			  "%s needs %u lanes for itself; %u classes need %u, "
+			  "%s needs %u lane%s for itself; %u classes need %u, "
 			  "and port %u of '%s' has %u",
-			  s->engine, split->vls, split->n_classes, vls,
-			  t->ports[p].number, topo_node_of(t, p)->name,
-			  s->vls_of_port[p]);
+			  s->engine, split->vls, split->vls == 1 ? "" : "s",
+			  split->n_classes, vls, t->ports[p].number,
+			  topo_node_of(t, p)->name, s->vls_of_port[p]);
 		return true;
 	}
 	return false;

@@ -54,6 +54,20 @@ static enum hd_status load_own(struct testbed *bed, const char *name,
 			   &bed->overrides, d, &bed->build);
 }
 
+static enum hd_status read_users(struct testbed *bed, const char *path,
+				 const struct overrides *overrides,
+				 struct diag *d)
+{
+	enum hd_status status = fabric_read(path, overrides, d, &bed->build);
+
+	if (status != HD_OK)
+		return status;
+	status = scenario_lacks_jobs(bed->build->scenario, "heddle bench", d);
+	if (status != HD_OK)
+		fabric_free(bed->build);
+	return status;
+}
+
 enum hd_status testbed_open(const char *profile, const char *path,
 			    const struct overrides *overrides, struct diag *d,
 			    struct testbed *out)
@@ -63,7 +77,7 @@ enum hd_status testbed_open(const char *profile, const char *path,
 
 	if (status != HD_OK)
 		return status;
-	status = path ? fabric_read(path, overrides, d, &out->build)
+	status = path ? read_users(out, path, overrides, d)
 		      : load_own(out, profile, overrides, d);
 	if (status == HD_OK) {
 		d->file = NULL; /* it was right: nothing later is its fault */

@@ -160,6 +160,10 @@ status 0 "$HEDDLE" qos signal --requests far good.yaml \
 	--set fabric.topology.rows=3
 status 2 "$HEDDLE" qos label policy --set run.seed=1
 has err "need a --fabric"
+# Its manager routes it, and no second one.
+status 3 "$HEDDLE" live traffic good.yaml --name "$name" --set sm.trap=1us
+one_line err
+has err "heddle: --set sm.trap: the live fabric's own manager routes"
 "$HEDDLE" live down --name "$name"
 status 0 "$HEDDLE" live up good.yaml --name "$name" \
 	--set fabric.topology.rows=3

@@ -5,6 +5,7 @@
 . "$SRC/tests/cli/lib.sh"
 quick=$SRC/examples/quickstart.yaml
 incast=$SRC/examples/incast.yaml
+jobs=$SRC/examples/jobs.yaml
 net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
 printf 'nobody h1 DB 1Mb/s\n' >requests
@@ -49,6 +50,9 @@ done <<'EOT'
 2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --engine foo
 2 unknown routing engine 'foo'     | live up mesh --sm foo
 2 unknown routing engine 'foo'     | live manage h0 --engine foo
+2 engine 'minhpo' (did you mean 'minhop'?) | sim "$quick" --set fabric.routing=minhpo
+2 engine 'minhpo' (did you mean 'minhop'?) | sim "$quick" --set fabric.routing.engine=minhpo
+2 engine 'minhpo' (did you mean 'minhop'?) | route mesh --engine minhpo
 2 a manager routes by itself       | live up mesh --sm file
 2 a manager routes by itself       | live manage h0 --engine file
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
@@ -126,6 +130,14 @@ done <<'EOT'
 2 --routes goes with --engine file               | route mesh --routes tables
 2 --path-sls goes with --engine file             | route mesh --path-sls x
 2 choose one of --json, --csv and --format       | topo show mesh --json --csv
+# What one fabric has is run, or refused, and not left out.
+3 bench runs no jobs, 'heddle sim' does | bench send-lat --fabric "$jobs"
+3 cc runs no jobs                  | cc compare "$jobs"
+3 cc runs no jobs                  | cc tune "$jobs"
+3 mcast runs no jobs               | mcast compare "$jobs"
+3 jobs and lanes of limited length | model fabric "$jobs" --set qos.thresholds.capacity=9
+3 --set sm: a manager that notices nothing | sim "$quick" --set sm={}
+3 --set sm.compute: a manager that notices nothing | sim "$quick" --set sm.compute=1us
 # Files and descriptions, wherever they are written.
 3 nothere: cannot be read          | sim nothere
 3 foo.yaml: cannot be read         | bench send-lat --profile foo.yaml

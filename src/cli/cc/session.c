@@ -6,8 +6,11 @@
 
 static enum hd_status prepare(struct cc_session *s, struct diag *d)
 {
-	enum hd_status status = congestion_flows(s->build, d, &s->flows);
+	enum hd_status status =
+		scenario_lacks_jobs(s->build->scenario, "heddle cc", d);
 
+	if (status == HD_OK)
+		status = congestion_flows(s->build, d, &s->flows);
 	return status == HD_OK ? congestion_params_init(s->build, d, &s->params)
 			       : status;
 }

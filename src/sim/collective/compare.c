@@ -292,6 +292,11 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 
 	if (status != HD_OK)
 		return status;
+	status = scenario_lacks_jobs(s->f->scenario, "heddle mcast", d);
+	if (status != HD_OK) {
+		fabric_free(s->f);
+		return status;
+	}
 	d->file = NULL; /* it was right: nothing later is its fault */
 	if (o->dedicated && o->lanes > 1) /* else all directions share it */
 		status = direction_set_lanes(
