@@ -364,6 +364,8 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 		status = fabric_build_manager(f, d);
 	if (status == HD_OK)
 		status = sim_limits_check(&f->setup, f->flows, f->n_flows, d);
+	if (status == HD_OK)
+		fabric_check_groups(f);
 	f->by = NULL;
 	return status;
 }
@@ -502,6 +504,7 @@ void fabric_free(struct fabric *f)
 	free(f->flow_target);
 	free(f->flow_copies);
 	free(f->requests);
+	free(f->circle);
 	free(f->shared_mlid);
 	free(f->setup.nodes);
 	free(f->setup.ports);

@@ -128,6 +128,12 @@ struct fabric {
 	 * not at all (fabric_response_of). */
 	struct cc_config **responses;
 
+	/*
+	 * Channels that may wait for each other because of groups, where
+	 * unicast alone never locks up: "s1 port 2, VL 0; ..." or NULL.
+	 */
+	char *circle;
+
 	lid_t *shared_mlid; /* per group of the scenario; 0: none yet */
 	struct fabric_memory memory;
 };

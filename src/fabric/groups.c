@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "fabric/parts.h"
+#include "subnet/deadlock.h"
 #include "subnet/mcast.h"
 
 /* A group as one row of traffic uses it. */
@@ -144,4 +145,76 @@ enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
 	free(s.is_member);
 	selection_fini(&s.members);
 	return status;
+}
+
+/* ---- may they lock up? --------------------------------------------------- */
+
+/* The group that a flow goes to, or NULL; most are in the order of flows. */
+static struct mcast_group *group_of(struct subnet *s, uint16_t subnet,
+				    lid_t mlid, uint32_t *at)
+{
+	for (uint32_t i = 0; i < s->n_groups; i++) {
+		struct mcast_group *m = &s->groups[*at];
+
+		if (m->mlid == mlid && m->subnet == subnet)
+			return m;
+		*at = (*at + 1) % s->n_groups;
+	}
+	return NULL;
+}
+
+/* Tells groups of the SLs that are used to send to them; true: of any. */
+static bool note_sls(struct fabric *b)
+{
+	uint32_t at = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < b->n_flows && b->subnet.n_groups; i++) {
+		const struct sim_flow *f = &b->flows[i];
+		uint32_t port = b->setup.nodes[f->source].first_port + 1;
+		port_id from = b->setup.ports[port].origin;
+
+		if (f->to.n == 0 || f->to.list[0].dlid < LID_FIRST_MCAST)
+			continue;
+		lid_t mlid = f->to.list[0].dlid;
+		struct mcast_group *m = group_of(
+			&b->subnet, b->topo.ports[from].subnet, mlid, &at);
+
+		any |= m != NULL;
+		if (m)
+			m->more_sls |=
+				(uint16_t)(1u << path_sl(&b->subnet, from, mlid,
+							 f->sl));
+	}
+	return any;
+}
+
+static bool locks_up(const struct subnet *s, enum deadlock_flags flags,
+		     struct strbuf *circle)
+{
+	struct deadlock_check c;
+
+	check_deadlock(s, flags, &c);
+	for (uint32_t i = 0; i < c.n_cycle; i++) {
+		const struct topo_port *p = &s->topo->ports[c.cycle[i].from];
+
+		strbuf_printf(circle, "%s%s port %u, VL %u", i ? "; " : "",
+			      s->topo->nodes[p->node].name, p->number,
+			      c.cycle[i].vl);
+	}
+	bool found = c.n_cycle > 0;
+
+	deadlock_check_fini(&c);
+	return found;
+}
+
+void fabric_check_groups(struct fabric *b)
+{
+	struct strbuf circle = STRBUF_INIT, alone = STRBUF_INIT;
+
+	if (note_sls(b) && locks_up(&b->subnet, DEADLOCK_PLAIN, &circle) &&
+	    !locks_up(&b->subnet, DEADLOCK_UNICAST, &alone))
+		b->circle = strbuf_detach(&circle);
+	strbuf_fini(&alone);
+	strbuf_fini(&circle);
 }

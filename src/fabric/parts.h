@@ -44,6 +44,8 @@ HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b,
 HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
 						struct diag *d);
 /* Multicast flows of a row, and the trees they need (build_groups.c). */
+/* Whether trees and routes, each on the lanes of its SLs, may lock up. */
+void fabric_check_groups(struct fabric *b);
 HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
 						const struct selection *sources,
 						struct diag *d);

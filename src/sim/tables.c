@@ -424,6 +424,12 @@ static void add_remarks(const struct sim_findings *f,
 	const struct scenario *s = f->build->scenario;
 	const struct sim_checks *c = &f->metrics->checks;
 
+	if (f->build->circle)
+		results_remark(
+			r,
+			"multicast may lock the fabric up, which unicast "
+			"alone never does: %s wait for each other",
+			f->build->circle);
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		bool open = s->traffic[i].kind <= SIM_PARETO &&
 			    s->traffic[i].stop == HD_TIME_NEVER &&

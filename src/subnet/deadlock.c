@@ -598,7 +598,7 @@ void check_deadlock(const struct subnet *s, unsigned flags,
 	entrances_init(&t);
 	trace_unicast(&t, out);
 	entrances_fini(&t.doors);
-	if (!one_lane)
+	if (!one_lane && !(flags & DEADLOCK_UNICAST))
 		mcast_dependencies(s, &deps);
 	depgraph_measure(&deps, &out->size);
 	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);

@@ -14,7 +14,8 @@
  * controlled and cannot lock. A plain switch port 0 receives nothing but
  * management, so paths to it count only with DEADLOCK_WITH_SWITCHES.
  * DEADLOCK_ONE_LANE looks at the unicast tables alone, as if every packet went
- * on one lane: what becomes of them where nobody knows the lanes.
+ * on one lane: what becomes of them where nobody knows the lanes;
+ * DEADLOCK_UNICAST as if there were no groups.
  *
  * Where switches choose (adaptive.h), a packet may wait for any port of the
  * group: a choice, once made, is waited for, so there is no way out of a cycle
@@ -40,6 +41,7 @@ enum deadlock_flags {
 	DEADLOCK_PLAIN = 0,
 	DEADLOCK_WITH_SWITCHES = 1,
 	DEADLOCK_ONE_LANE = 2,
+	DEADLOCK_UNICAST = 4,
 };
 
 void check_deadlock(const struct subnet *s, unsigned flags,

@@ -40,8 +40,9 @@ struct mcast_group {
 	lid_t mlid;
 	uint16_t subnet;
 	uint8_t sl;
-	port_id source;   /* TOPO_NONE: any member may send */
-	port_id *members; /* end ports, none twice */
+	uint16_t more_sls; /* set of those that senders use, beside `sl` */
+	port_id source;    /* TOPO_NONE: any member may send */
+	port_id *members;  /* end ports, none twice */
 	uint32_t n_members;
 	/* Of a shared tree: who sends and does not receive. */
 	port_id *senders;

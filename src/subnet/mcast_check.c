@@ -22,6 +22,7 @@ struct place {
 struct flood {
 	const struct subnet *s;
 	const struct mcast_group *group;
+	uint8_t sl;
 	struct place *places;
 	uint32_t n;
 	size_t cap;
@@ -55,7 +56,7 @@ static struct sent send_from(const struct flood *f, const struct place *at,
 	port_id peer = t->ports[p].peer;
 	const struct sl2vl *lanes =
 		sl2vl_at(f->s, switch_at(f, at), in->number, out);
-	struct sent x = { .to = peer, .vl = lanes->vl[f->group->sl] };
+	struct sent x = { .to = peer, .vl = lanes->vl[f->sl] };
 
 	if (out == 0) {
 		x.outcome = OUT_DELIVERED;
@@ -234,9 +235,14 @@ static void flood_group(struct flood *f)
 					 ? m->members[k]
 					 : m->senders[k - m->n_members];
 
+		f->sl = m->sl;
 		flood_from(f, sender);
 		if (f->out)
 			judge(f, sender);
+		for (f->sl = 0; f->deps && f->sl < N_SLS; f->sl++) {
+			if (f->sl != m->sl && m->more_sls >> f->sl & 1)
+				flood_from(f, sender);
+		}
 	}
 }
 
