@@ -63,7 +63,7 @@ void choices_init(struct sim *s)
 		c->ports[port].down = NEVER;
 	for (uint32_t v = 0; v < s->setup->n_nodes; v++)
 		s->nodes[v].plain = false;
-	c->notices = notices_new(s->setup);
+	c->notices = notices_new(s->setup, s->rules.stop);
 	memories_init(s, c);
 }
 

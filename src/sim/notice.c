@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "subnet/adaptive.h"
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- when ports are not taken -------------------------------------------- */
 
 struct span {
 	hd_time from, until;
@@ -20,70 +20,97 @@ struct spans {
 	size_t n, cap;
 };
 
-static void spans_add(struct spans *s, hd_time from, hd_time until)
-{
-	if (from >= until)
-		return;
-	if (s->n && s->items[s->n - 1].until >= from) {
-		struct span *last = &s->items[s->n - 1];
-
-		last->until = until > last->until ? until : last->until;
-		return;
-	}
-	s->items = hd_grow(s->items, &s->cap, s->n + 1, sizeof(*s->items));
-	s->items[s->n++] = (struct span){ from, until };
-}
-
 static hd_time later(hd_time t, hd_time by)
 {
 	return t > NEVER - by ? NEVER : t + by;
 }
 
-/* Of a or of b. */
-static struct spans spans_either(const struct spans *a, const struct spans *b)
+/* A port whose link is known to be down from now on, or is up again. */
+struct turn {
+	hd_time time;
+	uint32_t port;
+	bool is_down;
+};
+
+struct turns {
+	struct turn *items;
+	size_t n, cap;
+};
+
+static void turns_add(struct turns *t, struct turn turn)
 {
-	struct spans out = { 0 };
-	size_t i = 0, k = 0;
+	t->items = hd_grow(t->items, &t->cap, t->n + 1, sizeof(*t->items));
+	t->items[t->n++] = turn;
+}
 
-	while (i < a->n || k < b->n) {
-		const struct span *next =
-			k == b->n || (i < a->n &&
-				      a->items[i].from <= b->items[k].from)
-				? &a->items[i++]
-				: &b->items[k++];
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
 
-		spans_add(&out, next->from, next->until);
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return (x->port > y->port) - (x->port < y->port);
+}
+
+/* F3: both ends of a link are down from a fault on until it is up again. */
+static void find_turns(const struct sim_setup *setup, hd_time *since,
+		       const struct sim_fault *f, uint32_t port,
+		       struct turns *out)
+{
+	hd_time known = later(since[port], setup->adaptive->heal);
+
+	if (f->kind == SIM_LINK_DOWN && since[port] == NEVER) {
+		since[port] = f->time;
+	} else if (f->kind == SIM_LINK_UP && since[port] != NEVER) {
+		if (known < f->time) {
+			turns_add(out, (struct turn){ known, port, true });
+			turns_add(out, (struct turn){ f->time, port, false });
+		}
+		since[port] = NEVER;
 	}
+}
+
+static struct turns turns_of(const struct sim_setup *setup)
+{
+	hd_time *since = hd_alloc(setup->n_ports, sizeof(*since));
+	struct turns out = { 0 };
+
+	for (uint32_t i = 0; i < setup->n_ports; i++)
+		since[i] = NEVER;
+	for (uint32_t i = 0; i < setup->n_faults; i++) {
+		const struct sim_fault *f = &setup->faults[i];
+		uint32_t peer = setup->ports[f->port].peer;
+
+		find_turns(setup, since, f, f->port, &out);
+		if (peer != SIM_NONE)
+			find_turns(setup, since, f, peer, &out);
+	}
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		hd_time known = later(since[i], setup->adaptive->heal);
+
+		if (known != NEVER)
+			turns_add(&out, (struct turn){ known, i, true });
+	}
+	if (out.n)
+		qsort(out.items, out.n, sizeof(*out.items), compare_turns);
+	free(since);
 	return out;
 }
 
-static struct spans spans_both(const struct spans *a, const struct spans *b)
+/*
+ * Groups that lead nearer to their target are settled by then; others may tell
+ * each other for ever, which is cut short in runs that have no end.
+ */
+static hd_time end_of(const struct sim_setup *setup, hd_time stop,
+		      const struct turns *turns)
 {
-	struct spans out = { 0 };
-	size_t i = 0, k = 0;
+	hd_time last = turns->n ? turns->items[turns->n - 1].time : 0;
 
-	while (i < a->n && k < b->n) {
-		const struct span *x = &a->items[i], *y = &b->items[k];
-
-		spans_add(&out, x->from > y->from ? x->from : y->from,
-			  x->until < y->until ? x->until : y->until);
-		if (x->until <= y->until)
-			i++;
-		else
-			k++;
-	}
-	return out;
-}
-
-static struct spans spans_later(const struct spans *a, hd_time from,
-				hd_time until)
-{
-	struct spans out = { 0 };
-
-	for (size_t i = 0; i < a->n; i++)
-		spans_add(&out, later(a->items[i].from, from),
-			  later(a->items[i].until, until));
-	return out;
+	if (stop)
+		return later(stop, 1);
+	for (uint32_t i = 0; i <= setup->subnet->n_switches; i++)
+		last = later(last, setup->adaptive->notify);
+	return later(last, 1);
 }
 
 /* ---- who is told what ---------------------------------------------------- */
@@ -95,16 +122,29 @@ struct notices {
 	size_t cap;
 };
 
+/* What the neighbours of a switch will know, at a time. */
+struct letter {
+	hd_time time;
+	switch_id from;
+	bool wayless;
+};
+
+/* All that happens toward one target, after the other. */
 struct teller {
 	const struct sim_setup *setup;
-	const struct sim_adaptive *rules;
 	const struct adaptive *groups;
 	struct notices *out;
-	struct spans *down;    /* per sim port: when its link is */
-	uint32_t *node_of;     /* per switch: sim node */
-	switch_id target;      /* at the moment, */
-	struct spans *wayless; /* when a switch has no way to it, */
-	bool *known;           /* if that is known yet */
+	struct turns turns;
+	hd_time stop;
+	uint32_t *node_of; /* per switch: sim node */
+	bool *down;        /* per sim port: known to be */
+	switch_id target;
+	hd_time now;
+	/* Per switch: as it is, as its neighbours know it, and when. */
+	bool *wayless, *told;
+	struct spans *spans;
+	struct letter *letters; /* on their way, in the order of time */
+	size_t first, n_letters, cap;
 };
 
 static uint64_t key_of(switch_id sw, switch_id target, unsigned port)
@@ -112,144 +152,159 @@ static uint64_t key_of(switch_id sw, switch_id target, unsigned port)
 	return (uint64_t)sw << 36 | (uint64_t)target << 8 | port;
 }
 
-static void note(struct notices *n, uint64_t key, const struct spans *when)
+/* The switch at the other end of a port, or SIM_NONE. */
+static uint32_t switch_beyond(const struct teller *t, uint32_t port)
 {
-	map_put(&n->index, key, n->n);
-	n->lists = hd_grow(n->lists, &n->cap, n->n + 1u, sizeof(*n->lists));
-	n->lists[n->n++] = *when;
-}
-
-static void find_wayless(struct teller *t, switch_id sw);
-
-/* When a switch does not take a port toward the target. */
-static struct spans avoided(struct teller *t, switch_id sw, unsigned port)
-{
-	const struct sim_port *p =
-		&t->setup->ports[t->setup->nodes[t->node_of[sw]].first_port +
-				 port];
-	struct spans own = { 0 };
-
-	if (p->peer == SIM_NONE) {
-		spans_add(&own, 0, NEVER);
-		return own;
-	}
-	own = spans_later(&t->down[p - t->setup->ports], t->rules->heal, 0);
+	uint32_t peer = t->setup->ports[port].peer;
 	const struct sim_node *far =
-		&t->setup->nodes[t->setup->ports[p->peer].node];
+		peer == SIM_NONE ? NULL
+				 : &t->setup->nodes[t->setup->ports[peer].node];
 
-	if (far->kind != SIM_SWITCH)
-		return own;
-	find_wayless(t, far->sw);
-	if (!t->wayless[far->sw].n)
-		return own;
-	struct spans told = spans_later(&t->wayless[far->sw], t->rules->notify,
-					t->rules->notify);
-	struct spans all = spans_either(&own, &told);
-
-	note(t->out, key_of(sw, t->target, port), &told);
-	free(own.items);
-	return all;
+	return far && far->kind == SIM_SWITCH ? far->sw : SIM_NONE;
 }
 
-/* Groups lead nearer to the target, so that this comes to an end. */
-static void find_wayless(struct teller *t, switch_id sw)
+static bool is_taken(const struct teller *t, uint32_t port)
 {
-	const struct port_set *group;
-	struct spans all = { 0 };
-	unsigned port = 0;
-	bool first = true;
+	uint32_t far = switch_beyond(t, port);
 
-	if (t->known[sw])
-		return;
-	t->known[sw] = true;
-	group = sw == t->target ? NULL
+	return t->setup->ports[port].peer != SIM_NONE && !t->down[port] &&
+	       (far == SIM_NONE || !t->told[far]);
+}
+
+static bool is_wayless(const struct teller *t, switch_id sw)
+{
+	const struct port_set *group =
+		sw == t->target ? NULL
 				: adaptive_group(t->groups, sw, t->target);
-	while (group && port_set_next(group, &port)) {
-		struct spans here = avoided(t, sw, port);
+	uint32_t first = t->setup->nodes[t->node_of[sw]].first_port;
 
-		if (first) {
-			all = here;
-		} else {
-			struct spans both = spans_both(&all, &here);
-
-			free(all.items);
-			free(here.items);
-			all = both;
-		}
-		first = false;
+	if (!group)
+		return false;
+	for (unsigned port = 0; port_set_next(group, &port);) {
+		if (is_taken(t, first + port))
+			return false;
 	}
-	t->wayless[sw] = all;
+	return true;
 }
 
-/* Ways around (D7) make nobody wayless, but lead past who is. */
-static void tell_around(struct teller *t, switch_id sw)
+/* Looks whether a switch still has, or has not, a way; it tells if not so. */
+static void look(struct teller *t, switch_id sw)
 {
-	const struct adaptive *a = t->groups;
-	size_t pair = (size_t)sw * a->n + t->target;
-	struct port_set ports = { { 0 } };
-	unsigned port = 0;
+	bool wayless = is_wayless(t, sw);
 
-	for (unsigned from = FROM_END; from <= FROM_GROUP; from++) {
-		uint16_t group = a->detours->around[from][pair];
+	if (wayless == t->wayless[sw])
+		return;
+	t->wayless[sw] = wayless;
+	t->letters = hd_grow(t->letters, &t->cap, t->n_letters + 1,
+			     sizeof(*t->letters));
+	t->letters[t->n_letters++] =
+		(struct letter){ later(t->now, t->setup->adaptive->notify), sw,
+				 wayless };
+}
 
-		for (unsigned i = 0; group != ADAPTIVE_NO_GROUP && i < 4; i++)
-			ports.bits[i] |= a->groups[sw][group].bits[i];
+static void look_around(struct teller *t, switch_id sw)
+{
+	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
+
+	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports;
+	     port++) {
+		uint32_t far = switch_beyond(t, port);
+
+		if (far != SIM_NONE)
+			look(t, far);
 	}
-	while (port_set_next(&ports, &port)) {
-		struct spans here = avoided(t, sw, port);
+}
 
-		free(here.items);
+static void arrive(struct teller *t, const struct letter *l)
+{
+	struct spans *s = &t->spans[l->from];
+
+	t->told[l->from] = l->wayless;
+	if (!l->wayless) {
+		s->items[s->n - 1].until = t->now;
+		return;
 	}
+	s->items = hd_grow(s->items, &s->cap, s->n + 1, sizeof(*s->items));
+	s->items[s->n++] = (struct span){ t->now, NEVER };
+}
+
+/* All of one instant happens before anybody looks. */
+static void go_on(struct teller *t, size_t *turn)
+{
+	size_t turns = *turn, letters = t->first;
+
+	for (; turns < t->turns.n && t->turns.items[turns].time == t->now;
+	     turns++)
+		t->down[t->turns.items[turns].port] =
+			t->turns.items[turns].is_down;
+	for (; letters < t->n_letters && t->letters[letters].time == t->now;
+	     letters++)
+		arrive(t, &t->letters[letters]);
+	for (; *turn < turns; ++*turn) {
+		uint32_t port = t->turns.items[*turn].port;
+		const struct sim_node *n =
+			&t->setup->nodes[t->setup->ports[port].node];
+
+		if (n->kind == SIM_SWITCH)
+			look(t, n->sw);
+	}
+	for (; t->first < letters; t->first++)
+		look_around(t, t->letters[t->first].from);
+}
+
+static hd_time next_time(const struct teller *t, size_t turn)
+{
+	hd_time a = turn < t->turns.n ? t->turns.items[turn].time : NEVER;
+	hd_time b = t->first < t->n_letters ? t->letters[t->first].time : NEVER;
+
+	return a < b ? a : b;
+}
+
+/* What neighbours of a switch knew, for each of their ports that lead to it. */
+static void keep(struct teller *t, switch_id sw)
+{
+	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
+	struct notices *out = t->out;
+
+	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports;
+	     port++) {
+		uint32_t near = switch_beyond(t, port);
+		uint32_t peer = t->setup->ports[port].peer;
+
+		if (near == SIM_NONE)
+			continue;
+		uint32_t base = t->setup->nodes[t->node_of[near]].first_port;
+
+		map_put(&out->index, key_of(near, t->target, peer - base),
+			out->n);
+	}
+	out->lists = hd_grow(out->lists, &out->cap, out->n + 1u,
+			     sizeof(*out->lists));
+	out->lists[out->n++] = t->spans[sw];
 }
 
 static void tell_of(struct teller *t, switch_id target)
 {
 	uint32_t n = t->groups->n;
+	size_t turn = 0;
 
 	t->target = target;
-	memset(t->known, 0, n * sizeof(*t->known));
-	for (switch_id sw = 0; sw < n; sw++)
-		find_wayless(t, sw);
-	for (switch_id sw = 0; t->groups->detours && sw < n; sw++)
-		tell_around(t, sw);
-	for (switch_id sw = 0; sw < n; sw++)
-		free(t->wayless[sw].items);
+	t->now = 0;
+	t->first = t->n_letters = 0;
+	memset(t->down, 0, t->setup->n_ports * sizeof(*t->down));
 	memset(t->wayless, 0, n * sizeof(*t->wayless));
-}
-
-/* One end of a link that goes down or up; `since` is when it went down. */
-static void note_fault(struct teller *t, const struct sim_fault *f,
-		       uint32_t port, hd_time *since)
-{
-	if (f->kind == SIM_LINK_DOWN && *since == NEVER) {
-		*since = f->time;
-	} else if (f->kind == SIM_LINK_UP && *since != NEVER) {
-		spans_add(&t->down[port], *since, f->time);
-		*since = NEVER;
+	memset(t->told, 0, n * sizeof(*t->told));
+	memset(t->spans, 0, n * sizeof(*t->spans));
+	for (switch_id sw = 0; sw < n; sw++)
+		look(t, sw);
+	for (hd_time next; (next = next_time(t, turn)) < t->stop;) {
+		t->now = next;
+		go_on(t, &turn);
 	}
-}
-
-/* F3: both ends of a link are down from a fault on until it is up again. */
-static void find_downs(struct teller *t)
-{
-	const struct sim_setup *setup = t->setup;
-	hd_time *since = hd_alloc(setup->n_ports, sizeof(*since));
-
-	for (uint32_t i = 0; i < setup->n_ports; i++)
-		since[i] = NEVER;
-	for (uint32_t i = 0; i < setup->n_faults; i++) {
-		const struct sim_fault *f = &setup->faults[i];
-		uint32_t peer = setup->ports[f->port].peer;
-
-		note_fault(t, f, f->port, &since[f->port]);
-		if (peer != SIM_NONE)
-			note_fault(t, f, peer, &since[peer]);
+	for (switch_id sw = 0; sw < n; sw++) {
+		if (t->spans[sw].n)
+			keep(t, sw);
 	}
-	for (uint32_t i = 0; i < setup->n_ports; i++) {
-		if (since[i] != NEVER)
-			spans_add(&t->down[i], since[i], NEVER);
-	}
-	free(since);
 }
 
 void notices_free(struct notices *n)
@@ -263,35 +318,37 @@ void notices_free(struct notices *n)
 	free(n);
 }
 
-struct notices *notices_new(const struct sim_setup *setup)
+struct notices *notices_new(const struct sim_setup *setup, hd_time stop)
 {
 	if (!setup->adaptive->notify)
 		return NULL;
 	const struct adaptive *groups = setup->subnet->adaptive;
 	struct teller t = {
 		.setup = setup,
-		.rules = setup->adaptive,
 		.groups = groups,
 		.out = hd_alloc(1, sizeof(*t.out)),
-		.down = hd_alloc(setup->n_ports, sizeof(*t.down)),
+		.turns = turns_of(setup),
 		.node_of = hd_alloc(groups->n, sizeof(*t.node_of)),
+		.down = hd_alloc(setup->n_ports, sizeof(*t.down)),
 		.wayless = hd_alloc(groups->n, sizeof(*t.wayless)),
-		.known = hd_alloc(groups->n, sizeof(*t.known)),
+		.told = hd_alloc(groups->n, sizeof(*t.told)),
+		.spans = hd_alloc(groups->n, sizeof(*t.spans)),
 	};
 
+	t.stop = end_of(setup, stop, &t.turns);
 	for (uint32_t v = 0; v < setup->n_nodes; v++) {
 		if (setup->nodes[v].kind == SIM_SWITCH)
 			t.node_of[setup->nodes[v].sw] = v;
 	}
-	find_downs(&t);
 	for (switch_id target = 0; target < groups->n; target++)
 		tell_of(&t, target);
-	for (uint32_t i = 0; i < setup->n_ports; i++)
-		free(t.down[i].items);
-	free(t.down);
+	free(t.turns.items);
 	free(t.node_of);
+	free(t.down);
 	free(t.wayless);
-	free(t.known);
+	free(t.told);
+	free(t.spans);
+	free(t.letters);
 	if (t.out->n > 0)
 		return t.out;
 	notices_free(t.out);

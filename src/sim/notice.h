@@ -12,8 +12,8 @@
 
 struct notices;
 
-/* NULL if nobody is told anything. */
-struct notices *notices_new(const struct sim_setup *setup);
+/* For a run that ends at `stop` (0: open); NULL if nobody is told anything. */
+struct notices *notices_new(const struct sim_setup *setup, hd_time stop);
 void notices_free(struct notices *n);
 
 /* Whether a switch, told by who is behind a port, does not count it now. */

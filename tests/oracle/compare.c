@@ -127,12 +127,17 @@ static size_t jobs_keep(const struct plan *p, struct scenario *s)
 	return n;
 }
 
+void plan_draw(const struct plan *p, struct scenario *s)
+{
+	(p->spread ? scenario_draw_spread : scenario_draw)(s, p->seed);
+}
+
 void plan_apply(const struct plan *p, struct scenario *s)
 {
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t kept = 0;
 
-	scenario_draw(s, p->seed);
+	plan_draw(p, s);
 	if (p->horizon > 0)
 		s->horizon = p->horizon;
 	for (int i = 0; i < PLAIN_COUNT; i++)
@@ -187,6 +192,8 @@ static void left_out_print(const char *option, const bool *left_out, size_t n,
 void plan_print(const struct plan *p, FILE *to)
 {
 	fprintf(to, "--scenario 0x%" PRIx64, p->seed);
+	if (p->spread)
+		fprintf(to, " --spread 1");
 	if (p->horizon)
 		fprintf(to, " --horizon %" PRIu64, p->horizon);
 	if (p->plain)
@@ -512,7 +519,7 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 	size_t n_ops;
 	bool any = true;
 
-	scenario_draw(&s, p->seed);
+	plan_draw(p, &s);
 	n_ops = jobs_keep(&(struct plan){ 0 }, &s);
 	shrink_horizon(p, s.horizon, s.tick, subject);
 	for (int rounds = 0; any && rounds < 4; rounds++) {

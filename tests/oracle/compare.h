@@ -27,6 +27,7 @@ struct subject {
 
 struct plan {
 	uint64_t seed;
+	bool spread;                        /* of scenario_draw_spread */
 	hd_time horizon;                    /* 0: as drawn */
 	uint64_t plain;                     /* bits of enum simplification */
 	uint32_t unplugged;                 /* bits of end numbers */
@@ -37,6 +38,8 @@ struct plan {
 	bool no_op[PLAN_MAX_OPS]; /* of jobs, one after the other; or step */
 };
 
+/* As its seed says. */
+void plan_draw(const struct plan *p, struct scenario *s);
 /* The scenario of a plan; a plan of nothing but a seed is the drawn one. */
 void plan_apply(const struct plan *p, struct scenario *s);
 

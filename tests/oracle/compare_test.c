@@ -4,7 +4,9 @@
  * counter equal, or the scenario is shrunk and printed.
  *
  *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
- *	compare_test --scenario S [--horizon PS] [--plain BITS] [--unplug BITS]
+ *		     [--spread 1]
+ *	compare_test --scenario S [--spread 1] [--horizon PS] [--plain BITS]
+ *[--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
  *		     [--without-changes LIST] [--without-reroutes LIST]
  *		     [--without-operations LIST] [--parts N] [--shrink 1]
@@ -13,7 +15,8 @@
  * it is given; the second runs one scenario as a failure has printed it. With
  * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
  * and 7 parts in turn, and into as many as it has switches. With --jobbed those
- * without jobs are passed over.
+ * without jobs are passed over; with --spread all have queue pairs on switches
+ * that choose (scenario_draw_spread), else one of 16.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -33,6 +36,9 @@
 #define COUNT_DEFAULT 400
 #define COUNT_LONG    4000
 #define MAX_FAILURES  3
+#define SPREAD_EVERY  16
+/* Switches that lead to each other alone, and tell each other so (D6). */
+#define MUTUAL        UINT64_C(0x1781d8ce01aef963)
 
 /* How the next scenario is cut, and what that came to. */
 static struct {
@@ -40,8 +46,8 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-/* Scenarios in which switches choose, and that have jobs. */
-static uint64_t adaptive, jobbed;
+/* Scenarios in which switches choose, and that have control and jobs. */
+static uint64_t adaptive, controlled, jobbed;
 
 static hd_time subject_replay(const struct oracle_case *c, void *context,
 			      struct sim_record *out)
@@ -142,6 +148,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->parts = (uint32_t)number;
 	else if (strcmp(name, "--jobbed") == 0)
 		o->jobbed = number > 0;
+	else if (strcmp(name, "--spread") == 0)
+		p->spread = number > 0;
 	else if (strcmp(name, "--scenario") == 0)
 		p->seed = number;
 	else if (strcmp(name, "--horizon") == 0)
@@ -164,14 +172,12 @@ static void defaults_set(struct options *o)
 	o->count = cases_of_run(COUNT_DEFAULT, COUNT_LONG);
 }
 
-static void failure_report(uint64_t seed)
+static void failure_report(struct plan *p)
 {
-	static struct plan p;
-
-	p = (struct plan){ .seed = seed };
-	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n", seed);
-	compare_shrink(&p, &engine);
-	compare_report(&p, &engine, stderr);
+	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n",
+		p->seed);
+	compare_shrink(p, &engine);
+	compare_report(p, &engine, stderr);
 	fprintf(stderr, "with --parts %u\n", cutting.how.parts);
 }
 
@@ -193,18 +199,25 @@ static int compare_many(const struct options *o)
 			i--;
 			continue;
 		}
+		bool spread =
+			o->plan.spread || (!o->jobbed && i % SPREAD_EVERY == 0);
+		static struct plan p;
+
+		p = (struct plan){ .seed = spread && i == 0 ? MUTUAL : seed,
+				   .spread = spread };
 		cutting.how.parts = o->parts ? o->parts : cuts[i % CUTS];
-		cutting.how.seed = (uint32_t)seed;
-		current_set(seed);
-		scenario_draw(&s, seed);
+		cutting.how.seed = (uint32_t)p.seed;
+		current_set(p.seed);
+		plan_draw(&p, &s);
 		differs = compare_differs(&s, &engine, NULL);
 		adaptive += s.adaptive;
+		controlled += s.controlled;
 		jobbed += s.jobs.n > 0;
 		scenario_clear(&s);
 		if (!differs)
 			continue;
 		failures++;
-		failure_report(seed);
+		failure_report(&p);
 	}
 	if (failures > 0)
 		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",
@@ -212,8 +225,9 @@ static int compare_many(const struct options *o)
 	else
 		printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
 		       " were not; in %" PRIu64 " switches choose, %" PRIu64
-		       " have jobs\n",
-		       cutting.cut, cutting.uncut, adaptive, jobbed);
+		       " have control, %" PRIu64 " have jobs\n",
+		       cutting.cut, cutting.uncut, adaptive, controlled,
+		       jobbed);
 	return failures > 0;
 }
 
