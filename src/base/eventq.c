@@ -238,19 +238,30 @@ static void near_sort(struct event *e, uint32_t n)
 /* Moves slot i of the wheel to the end of near[], which is all before it. */
 static void slot_take(struct eventq *q, uint64_t i)
 {
-	uint32_t first = q->end, end = first, node = q->heads[i];
+	uint32_t first = q->end, end = first, head = q->heads[i];
+	uint32_t node = head, last;
+	struct event *near = q->near;
+	const struct eventq_node *nodes = q->nodes;
+	size_t cap = q->near_cap;
 
 	q->heads[i] = NONE;
 	do {
-		if (unlikely(end == q->near_cap))
-			q->near = hd_grow(q->near, &q->near_cap,
-					  (size_t)end + 1, sizeof(*q->near));
-		q->near[end++] = q->nodes[node].e;
-		node = node_free(q, node);
+		if (unlikely(end == cap)) {
+			near = q->near =
+				hd_grow(near, &q->near_cap, (size_t)end + 1,
+					sizeof(*near));
+			cap = q->near_cap;
+		}
+		near[end++] = nodes[node].e;
+		last = node;
+		node = nodes[node].next;
 	} while (node != NONE);
+	/* The whole list is free at once. */
+	q->nodes[last].next = q->free_node;
+	q->free_node = head;
 	q->end = end;
 	if (end - first > 1)
-		near_sort(&q->near[first], end - first);
+		near_sort(&near[first], end - first);
 }
 
 /* Lists are short: what their first nodes hold is on its way by then. */

@@ -58,6 +58,15 @@ static double mean_gap(const struct sim_flow *f)
 static void advance(struct source *src, double gap)
 {
 	double sum = gap + src->fraction;
+
+	if (likely(sum < 0x1p62)) {
+		/* The same: it is not negative. */
+		int64_t whole = (int64_t)sum;
+
+		src->fraction = sum - (double)whole;
+		src->at += (hd_time)whole;
+		return;
+	}
 	double whole = floor(sum);
 
 	src->fraction = sum - whole;

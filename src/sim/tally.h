@@ -53,7 +53,7 @@ struct tally {
 
 static inline bool has_packet_rules(const struct sim_rules *r)
 {
-	return r->packets || r->packets_per_flow || r->packets_per_sl ||
+	return (r->packets | r->packets_per_flow | r->packets_per_sl) != 0 ||
 	       r->precision > 0;
 }
 
