@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Switches that choose: D1 to D5; notice.c has D6. */
+/* Switches that choose: D1 to D5 and D7; notice.c has D6. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,24 +109,45 @@ static switch_id switch_of_lid(const struct oracle *o, uint32_t in, lid_t lid)
 			       : n->switch_of_node[n->topo->ports[at].node];
 }
 
-/* The number of the group, or ADAPTIVE_NO_GROUP. */
-static uint16_t group_of(const struct oracle *o, uint32_t in,
-			 const struct slot *slot, switch_id *target)
+/* D1, of the packet alone; and toward which switch. */
+static bool may_choose(const struct oracle *o, uint32_t in,
+		       const struct slot *slot, switch_id *target)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_arrival *as = &slot->packet->as;
-	const struct adaptive *a = s->subnet->adaptive;
 
 	if (!s->adaptive || as->dlid >= LID_FIRST_MCAST ||
 	    slot->vl == VL_MANAGEMENT)
-		return ADAPTIVE_NO_GROUP;
-	if (!(a->sls >> as->sl & 1) && o->mutation != MUT_EVERY_SL_CHOOSES)
-		return ADAPTIVE_NO_GROUP;
+		return false;
+	if (!(s->subnet->adaptive->sls >> as->sl & 1) &&
+	    o->mutation != MUT_EVERY_SL_CHOOSES)
+		return false;
 	*target = switch_of_lid(o, in, as->dlid);
-	if (*target == TOPO_NONE)
-		return ADAPTIVE_NO_GROUP;
-	return a->number[(size_t)s->nodes[s->ports[in].node].sw * a->n +
-			 *target];
+	return *target != TOPO_NONE;
+}
+
+/* D7: what there is for an input of its kind. */
+static struct adaptive_ways ways_of(const struct oracle *o, uint32_t in,
+				    switch_id target)
+{
+	const struct sim_setup *s = o->setup;
+	const struct adaptive *a = s->subnet->adaptive;
+	switch_id at = s->nodes[s->ports[in].node].sw;
+	port_id from = s->ports[in].origin;
+	struct adaptive_ways w = adaptive_ways(a, at, target, from);
+
+	if (o->mutation == MUT_AROUND_FROM_ANYWHERE)
+		w = adaptive_ways(a, at, target, TOPO_NONE);
+	if (o->mutation == MUT_AROUND_FROM_ENDS && a->detours &&
+	    a->detours->way_in[from] != FROM_END)
+		w = (struct adaptive_ways){
+			adaptive_ways(a, at, target, TOPO_NONE).minimal,
+			ADAPTIVE_NO_GROUP
+		};
+	if (o->mutation == MUT_AROUND_NEEDS_MINIMAL &&
+	    w.minimal == ADAPTIVE_NO_GROUP)
+		w.around = ADAPTIVE_NO_GROUP;
+	return w;
 }
 
 /* T11l: by the lanes of its head's arrival. */
@@ -162,6 +183,10 @@ static unsigned first_of(const struct oracle *o, uint32_t in,
 			 const struct slot *slot)
 {
 	const struct port_set *among = &slot->choice.candidates;
+
+	if (o->mutation == MUT_AROUND_NOT_FIRST &&
+	    port_set_size(&slot->choice.of[MINIMAL]) > 0)
+		among = &slot->choice.of[MINIMAL];
 	uint8_t port =
 		lft_now(o, o->setup->ports[in].node, slot->packet->as.dlid);
 
@@ -172,24 +197,40 @@ static unsigned first_of(const struct oracle *o, uint32_t in,
 	return has(among, port) ? port : next_in(among, port);
 }
 
-bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
+/* The candidates of one set, if it is there. */
+static void candidates_add(const struct oracle *o, uint32_t in,
+			   const struct packet *packet, enum ways set,
+			   struct choice *c)
 {
 	const struct sim_setup *s = o->setup;
 	switch_id at = s->nodes[s->ports[in].node].sw;
-	switch_id target;
-	uint16_t group = group_of(o, in, slot, &target);
-	unsigned n = 0;
 
-	if (group == ADAPTIVE_NO_GROUP)
-		return false;
-	slot->choice = (struct choice){ .group = group, .target = target };
+	if (c->group[set] == ADAPTIVE_NO_GROUP)
+		return;
 	for (unsigned i = 0; i < 256; i++) {
-		if (!has(&s->subnet->adaptive->groups[at][group], i) ||
-		    !is_candidate(o, in, i, slot->packet))
+		if (!has(&s->subnet->adaptive->groups[at][c->group[set]], i) ||
+		    !is_candidate(o, in, i, packet))
 			continue;
-		add(&slot->choice.candidates, i);
-		n++;
+		add(&c->of[set], i);
+		add(&c->candidates, i);
 	}
+}
+
+bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
+{
+	struct choice *choice = &slot->choice;
+	struct adaptive_ways ways;
+	switch_id target;
+	unsigned n;
+
+	if (!may_choose(o, in, slot, &target))
+		return false;
+	ways = ways_of(o, in, target);
+	*choice = (struct choice){ .group = { ways.minimal, ways.around },
+				   .target = target };
+	for (int set = 0; set < ALL_WAYS; set++)
+		candidates_add(o, in, slot->packet, (enum ways)set, choice);
+	n = port_set_size(&choice->candidates);
 	if (n == 0)
 		return false;
 	o->stats->choices += n > 1;
@@ -268,38 +309,147 @@ static bool counts(const struct oracle *o, uint32_t out, switch_id target)
 	return is_up(o, out) && !is_told_of(o, out, target);
 }
 
-/* What one choice is made of: the ports that count, and where it begins. */
+/* What one choice is made of: the ports that count, in the one set that it is
+ * made from and in both, and where it begins. */
 struct options {
 	uint32_t node, first_port;
-	struct port_set ports;
+	struct port_set ports, either;
+	bool lighter; /* D7: it is the set around, for its load */
 	unsigned n, home, last;
-	uint16_t group;
+	uint16_t group, remembered;
 };
+
+/* D3: of a set, or of both. */
+static struct port_set counting(const struct oracle *o, uint32_t first_port,
+				const struct choice *c, struct port_set set)
+{
+	struct port_set found = { { 0 } };
+
+	for (unsigned i = 0; i < 256; i++) {
+		if (!has(&set, i))
+			continue;
+		if (o->mutation == MUT_AROUND_UNNOTICED &&
+				    has(&c->of[AROUND], i)
+			    ? is_up(o, first_port + i)
+			    : counts(o, first_port + i, c->target))
+			add(&found, i);
+	}
+	if (port_set_size(&found) > 0)
+		return found;
+	if (o->mutation == MUT_NONE_LEFT_TAKES_FIRST && has(&set, c->first)) {
+		add(&found, c->first);
+		return found;
+	}
+	return set;
+}
+
+static struct port_set both(struct port_set a, const struct port_set *b)
+{
+	for (int i = 0; i < 4; i++)
+		a.bits[i] &= b->bits[i];
+	return a;
+}
+
+/* UINT64_MAX of none. */
+static uint64_t least_load(const struct oracle *o, uint32_t first_port,
+			   const struct port_set *set)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < 256; i++) {
+		uint64_t load;
+
+		if (!has(set, i))
+			continue;
+		load = load_of(o, first_port + i);
+		if (load < least)
+			least = load;
+	}
+	return least;
+}
+
+/* D7: whether the set around is the less loaded one, by more than the margin.
+ */
+static bool is_lighter(const struct oracle *o, uint32_t first_port,
+		       const struct port_set *minimal,
+		       const struct port_set *around)
+{
+	const struct sim_adaptive *a = o->setup->adaptive;
+	uint64_t straight = least_load(o, first_port, minimal);
+	uint64_t detour = least_load(o, first_port, around);
+
+	if (o->mutation == MUT_AROUND_NEVER ||
+	    (o->mutation == MUT_AROUND_BY_LOAD_ONLY &&
+	     a->choice != SIM_AR_LOAD))
+		return false;
+	if (o->mutation == MUT_AROUND_WITHOUT_MARGIN)
+		return straight > detour;
+	if (o->mutation == MUT_AROUND_AT_MARGIN)
+		return straight >= detour + a->around;
+	return straight > detour + a->around;
+}
+
+/* D7: the set that a choice is made from. */
+static enum ways set_take(const struct oracle *o, struct options *p,
+			  const struct choice *c)
+{
+	struct port_set of[ALL_WAYS];
+
+	for (int i = 0; i < ALL_WAYS; i++) {
+		of[i] = both(c->of[i], &p->either);
+		if (o->mutation == MUT_AROUND_ALONE)
+			of[i] = counting(o, p->first_port, c, c->of[i]);
+	}
+	if (port_set_size(&of[AROUND]) == 0)
+		return MINIMAL;
+	if (port_set_size(&of[MINIMAL]) == 0)
+		return AROUND;
+	for (int i = 0; i < ALL_WAYS && o->mutation == MUT_AROUND_OF_ALL; i++)
+		of[i] = c->of[i];
+	p->lighter = is_lighter(o, p->first_port, &of[MINIMAL], &of[AROUND]);
+	return p->lighter ? AROUND : MINIMAL;
+}
+
+static unsigned home_of(const struct oracle *o, const struct options *p,
+			const struct choice *c)
+{
+	bool first = has(&p->ports, c->first);
+
+	if (!first && (o->mutation == MUT_HOME_IS_LOWEST ||
+		       (o->mutation == MUT_AROUND_HOME_IS_LOWEST &&
+			has(&p->either, c->first))))
+		return next_in(&p->ports, 0);
+	return first ? c->first : next_in(&p->ports, c->first);
+}
 
 static struct options options_of(const struct oracle *o, uint32_t node,
 				 const struct choice *c)
 {
-	struct options p = { .node = node, .group = c->group };
-	uint16_t last = o->mutation == MUT_LAST_OF_SWITCH ? 0 : c->group;
+	struct options p = { .node = node };
+	uint32_t first;
+	enum ways set;
 
 	p.first_port = o->setup->nodes[node].first_port;
-	for (unsigned i = 0; i < 256; i++)
-		if (has(&c->candidates, i) &&
-		    counts(o, p.first_port + i, c->target))
-			add(&p.ports, i);
+	first = p.first_port + c->first;
+	p.either = counting(o, p.first_port, c, c->candidates);
+	o->stats->noticed +=
+		counts(o, p.first_port + next_in(&p.either, 0), c->target) &&
+		is_up(o, first) && is_told_of(o, first, c->target);
+	set = set_take(o, &p, c);
+	p.ports = both(c->of[set], &p.either);
+	if (o->mutation == MUT_AROUND_MIXED)
+		p.ports = p.either;
+	if (o->mutation == MUT_AROUND_ALONE)
+		p.ports = counting(o, p.first_port, c, c->of[set]);
 	p.n = port_set_size(&p.ports);
-	o->stats->noticed += p.n > 0 && is_up(o, p.first_port + c->first) &&
-			     is_told_of(o, p.first_port + c->first, c->target);
-	if (p.n == 0 && o->mutation == MUT_NONE_LEFT_TAKES_FIRST)
-		add(&p.ports, c->first);
-	else if (p.n == 0)
-		p.ports = c->candidates;
-	p.n = port_set_size(&p.ports);
-	p.home = has(&p.ports, c->first) ? c->first
-					 : next_in(&p.ports, c->first);
-	if (o->mutation == MUT_HOME_IS_LOWEST && p.home != c->first)
-		p.home = next_in(&p.ports, 0);
-	p.last = o->choosers[node].last[last];
+	p.home = home_of(o, &p, c);
+	p.group = p.remembered = c->group[set];
+	if (o->mutation == MUT_AROUND_SHARES_LAST &&
+	    c->group[MINIMAL] != ADAPTIVE_NO_GROUP)
+		p.remembered = c->group[MINIMAL];
+	if (o->mutation == MUT_LAST_OF_SWITCH)
+		p.remembered = 0;
+	p.last = o->choosers[node].last[p.remembered];
 	return p;
 }
 
@@ -362,7 +512,6 @@ static unsigned at_random(struct oracle *o, const struct options *p)
 /* D4 */
 static unsigned choose(struct oracle *o, const struct options *p)
 {
-	uint16_t group = o->mutation == MUT_LAST_OF_SWITCH ? 0 : p->group;
 	unsigned port = 0;
 
 	switch (o->setup->adaptive->choice) {
@@ -379,7 +528,7 @@ static unsigned choose(struct oracle *o, const struct options *p)
 	if (port == p->home && o->setup->adaptive->choice == SIM_AR_LOAD &&
 	    o->mutation == MUT_HOME_IS_NO_CHOICE)
 		return port;
-	o->choosers[p->node].last[group] = port;
+	o->choosers[p->node].last[p->remembered] = port;
 	return port;
 }
 
@@ -422,13 +571,16 @@ static bool is_kept(const struct oracle *o, const struct routed *before,
 		    const struct options *p, const struct choice *c)
 {
 	const struct sim_adaptive *a = o->setup->adaptive;
+	const struct port_set *among = &p->either;
 	hd_time since;
 
 	if (!before || a->per == SIM_AR_PACKET)
 		return false;
-	if (!has(o->mutation == MUT_FLOW_STAYS_ANYHOW ? &c->candidates
-						      : &p->ports,
-		 before->port))
+	if (o->mutation == MUT_FLOW_STAYS_ANYHOW)
+		among = &c->candidates;
+	if (o->mutation == MUT_AROUND_ENDS_FLOWS)
+		among = &p->ports;
+	if (!has(among, before->port))
 		return false;
 	if (a->per == SIM_AR_FLOW)
 		return true;
@@ -478,6 +630,8 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot,
 	port = kept ? before->port : choose(o, &p);
 	o->stats->kept_ports += kept;
 	o->stats->detours += port != slot->choice.first;
+	o->stats->overloaded += p.lighter && !kept;
+	o->stats->around += has(&slot->choice.of[AROUND], port);
 	c->out = p.first_port + port;
 	c->vl = lane_of(o, in, port, slot->packet, slot->head);
 	lane = lane_of(o, in, slot->choice.first, slot->packet, slot->head);

@@ -51,10 +51,11 @@ bool records_differ(struct sim_record *want, struct sim_record *got,
 		    uint32_t n_ports, struct strbuf *why);
 /*
  * Whether the subject differs from the oracle; `why` (may be NULL) gets the
- * first differing event, in order of time, and the first differing counter.
+ * first differing event, in order of time, and the first differing counter,
+ * `stats` (may be NULL) what the oracle has seen.
  */
 bool compare_differs(const struct scenario *s, const struct subject *subject,
-		     struct strbuf *why);
+		     struct strbuf *why, struct oracle_stats *stats);
 /* Leaves out of the plan all that is not needed for a difference. */
 void compare_shrink(struct plan *p, const struct subject *subject);
 /* What a user must see of a difference. */

@@ -4,9 +4,9 @@
  * counter equal, or the scenario is shrunk and printed.
  *
  *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
- *		     [--spread 1]
+ *		     [--spread 1] [--around 1]
  *	compare_test --scenario S [--spread 1] [--horizon PS] [--plain BITS]
- *[--unplug BITS]
+ *		     [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
  *		     [--without-changes LIST] [--without-reroutes LIST]
  *		     [--without-operations LIST] [--parts N] [--shrink 1]
@@ -15,8 +15,9 @@
  * it is given; the second runs one scenario as a failure has printed it. With
  * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
  * and 7 parts in turn, and into as many as it has switches. With --jobbed those
- * without jobs are passed over; with --spread all have queue pairs on switches
- * that choose (scenario_draw_spread), else one of 16.
+ * without jobs are passed over, with --around those without ways around; with
+ * --spread all have queue pairs on switches that choose (scenario_draw_spread),
+ * else one of 16.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -46,8 +47,10 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-/* Scenarios in which switches choose, and that have control and jobs. */
-static uint64_t adaptive, controlled, jobbed;
+/* Scenarios in which switches choose, in which they have ways around, packets
+ * take one, and the loads of both ways are why; and those that have control and
+ * jobs. */
+static uint64_t adaptive, with_ways, around, overloaded, controlled, jobbed;
 
 static hd_time subject_replay(const struct oracle_case *c, void *context,
 			      struct sim_record *out)
@@ -119,6 +122,7 @@ struct options {
 	uint64_t seed, count;
 	uint32_t parts; /* 0: all of cuts[] in turn */
 	bool jobbed;    /* no others */
+	bool around;    /* the same */
 	bool one;       /* the plan's scenario, and no other */
 	bool shrink;    /* it first */
 	struct plan plan;
@@ -150,6 +154,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->jobbed = number > 0;
 	else if (strcmp(name, "--spread") == 0)
 		p->spread = number > 0;
+	else if (strcmp(name, "--around") == 0)
+		o->around = number > 0;
 	else if (strcmp(name, "--scenario") == 0)
 		p->seed = number;
 	else if (strcmp(name, "--horizon") == 0)
@@ -181,6 +187,27 @@ static void failure_report(struct plan *p)
 	fprintf(stderr, "with --parts %u\n", cutting.how.parts);
 }
 
+static void tally(const struct scenario *s, const struct oracle_stats *stats)
+{
+	adaptive += s->adaptive;
+	with_ways += s->around;
+	around += stats->around > 0;
+	overloaded += stats->overloaded > 0;
+	controlled += s->controlled;
+	jobbed += s->jobs.n > 0;
+}
+
+static void sum_up(void)
+{
+	printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
+	       " were not; in %" PRIu64 " switches choose, in %" PRIu64
+	       " of them with ways around, which packets take in %" PRIu64
+	       " and for the load in %" PRIu64 "; %" PRIu64
+	       " have control, %" PRIu64 " have jobs\n",
+	       cutting.cut, cutting.uncut, adaptive, with_ways, around,
+	       overloaded, controlled, jobbed);
+}
+
 static int compare_many(const struct options *o)
 {
 	unsigned failures = 0;
@@ -192,15 +219,17 @@ static int compare_many(const struct options *o)
 	rng_init(&seeds, o->seed, 0);
 	for (uint64_t i = 0; i < o->count && failures < MAX_FAILURES; i++) {
 		uint64_t seed = rng_next(&seeds);
+		struct oracle_stats stats;
 		struct scenario s;
 		bool differs;
 
-		if (o->jobbed && !scenario_is_jobbed(seed)) {
+		if ((o->jobbed && !scenario_is_jobbed(seed)) ||
+		    (o->around && !scenario_is_around(seed))) {
 			i--;
 			continue;
 		}
-		bool spread =
-			o->plan.spread || (!o->jobbed && i % SPREAD_EVERY == 0);
+		bool spread = o->plan.spread || (!o->jobbed && !o->around &&
+						 i % SPREAD_EVERY == 0);
 		static struct plan p;
 
 		p = (struct plan){ .seed = spread && i == 0 ? MUTUAL : seed,
@@ -209,10 +238,8 @@ static int compare_many(const struct options *o)
 		cutting.how.seed = (uint32_t)p.seed;
 		current_set(p.seed);
 		plan_draw(&p, &s);
-		differs = compare_differs(&s, &engine, NULL);
-		adaptive += s.adaptive;
-		controlled += s.controlled;
-		jobbed += s.jobs.n > 0;
+		differs = compare_differs(&s, &engine, NULL, &stats);
+		tally(&s, &stats);
 		scenario_clear(&s);
 		if (!differs)
 			continue;
@@ -223,11 +250,7 @@ static int compare_many(const struct options *o)
 		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",
 			o->seed);
 	else
-		printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
-		       " were not; in %" PRIu64 " switches choose, %" PRIu64
-		       " have control, %" PRIu64 " have jobs\n",
-		       cutting.cut, cutting.uncut, adaptive, controlled,
-		       jobbed);
+		sum_up();
 	return failures > 0;
 }
 
@@ -240,7 +263,7 @@ static int compare_one(struct options *o)
 	cutting.how.seed = (uint32_t)o->plan.seed;
 	current_set(o->plan.seed);
 	plan_apply(&o->plan, &s);
-	differs = compare_differs(&s, &engine, NULL);
+	differs = compare_differs(&s, &engine, NULL, NULL);
 	scenario_clear(&s);
 	if (differs && o->shrink)
 		compare_shrink(&o->plan, &engine);

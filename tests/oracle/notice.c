@@ -66,16 +66,21 @@ static bool is_taken(const struct oracle *o, uint32_t port, switch_id target)
 	       !is_told_of(o, port, target);
 }
 
+/* D7: of the minimal ways of an end. */
 static bool is_wayless(const struct oracle *o, uint32_t node, switch_id target)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[node];
 	const struct adaptive *a = s->subnet->adaptive;
 	uint16_t group = a->number[(size_t)n->sw * a->n + target];
+	struct port_set set;
 
 	if (group == ADAPTIVE_NO_GROUP)
 		return false;
-	for (unsigned port = 0; port_set_next(&a->groups[n->sw][group], &port);)
+	set = o->mutation == MUT_AROUND_IS_A_WAY
+		      ? adaptive_ports(a, n->sw, target, TOPO_NONE)
+		      : a->groups[n->sw][group];
+	for (unsigned port = 0; port_set_next(&set, &port);)
 		if (is_taken(o, n->first_port + port, target) ==
 		    (o->mutation != MUT_NOTICE_OF_ANY_PORT))
 			return o->mutation == MUT_NOTICE_OF_ANY_PORT;

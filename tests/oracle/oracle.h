@@ -230,12 +230,28 @@ enum oracle_mutation {
 	MUT_NOTICE_ENDS_AT_ONCE,         /* D6: then, without `notify` */
 	MUT_NOTICE_NEXT_ONLY,            /* D6: not passed on */
 	MUT_NOTICE_OF_ANY_PORT,          /* D6: of the group, not of all */
-	MUT_JOBS_SHARE_SENDER,           /* J1 */
-	MUT_START_AT_ONCE,               /* J1 */
-	MUT_IREQUIRES_DONE,              /* J2: as requires */
-	MUT_REQUIRES_STARTED,            /* J2: as irequires */
-	MUT_ONE_CPU,                     /* J3 */
-	MUT_RECEIVES_COST_NOTHING,       /* J3 */
+	MUT_AROUND_NEVER,                /* D7 */
+	MUT_AROUND_WITHOUT_MARGIN,       /* D7 */
+	MUT_AROUND_AT_MARGIN,            /* D7: >= instead of > */
+	MUT_AROUND_BY_LOAD_ONLY,         /* D7: not if `choice` says another */
+	MUT_AROUND_OF_ALL,               /* D7: loads of those down, too */
+	MUT_AROUND_MIXED,                /* D7: one set of both */
+	MUT_AROUND_FROM_ANYWHERE,        /* D7: every input is of an end */
+	MUT_AROUND_FROM_ENDS,            /* D7: all others are from beyond */
+	MUT_AROUND_NEEDS_MINIMAL,        /* D7: or the table says it */
+	MUT_AROUND_NOT_FIRST,            /* D7: nor home of the other set */
+	MUT_AROUND_HOME_IS_LOWEST,       /* D7: not the next in the set */
+	MUT_AROUND_SHARES_LAST,          /* D7: one port chosen last for both */
+	MUT_AROUND_ALONE,                /* D3, D7: each set for itself */
+	MUT_AROUND_ENDS_FLOWS,      /* D5, D7: kept in the set taken only */
+	MUT_AROUND_IS_A_WAY,        /* D6, D7: nobody is wayless with it */
+	MUT_AROUND_UNNOTICED,       /* D6, D7: notices are of minimal ones */
+	MUT_JOBS_SHARE_SENDER,      /* J1 */
+	MUT_START_AT_ONCE,          /* J1 */
+	MUT_IREQUIRES_DONE,         /* J2: as requires */
+	MUT_REQUIRES_STARTED,       /* J2: as irequires */
+	MUT_ONE_CPU,                /* J3 */
+	MUT_RECEIVES_COST_NOTHING,  /* J3 */
 	MUT_COST_OF_ROOM,           /* J3: the receive's s, not its message's */
 	MUT_NOTHING_WAITS_FOR_CPU,  /* J3: what takes 0 waits too */
 	MUT_CPU_LAST_FIRST,         /* J3: not in line */
@@ -276,13 +292,14 @@ enum oracle_mutation {
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs and
- * what comes to them before its turn, about switches that choose and about jobs
- * begin. */
+ * what comes to them before its turn, about switches that choose, and ways
+ * around, and about jobs begin. */
 #define ORACLE_FIRST_OF_ROUTERS MUT_HOPS_DOWN_TO_ZERO
 #define ORACLE_FIRST_OF_CONTROL MUT_SENDER_POINTER_MOVES
 #define ORACLE_FIRST_OF_PAIRS   MUT_STAGING_ENDLESS
 #define ORACLE_FIRST_OF_EARLY   MUT_KEEPS_NOTHING
 #define ORACLE_FIRST_OF_CHOICES MUT_EVERY_SL_CHOOSES
+#define ORACLE_FIRST_OF_AROUND  MUT_AROUND_NEVER
 #define ORACLE_FIRST_OF_JOBS    MUT_JOBS_SHARE_SENDER
 
 const char *oracle_mutation_name(enum oracle_mutation m);
@@ -326,6 +343,8 @@ struct oracle_stats {
 	uint64_t kept_ports;    /* D5 */
 	uint64_t notices;       /* D6: sent, */
 	uint64_t noticed;       /* and heeded: another port is home */
+	uint64_t around;        /* D7: by a port of that set, */
+	uint64_t overloaded;    /* and sets taken for their least load */
 	uint64_t results;       /* S4 */
 	uint64_t spreads;       /* J8: multicasts */
 	uint64_t sends;         /* J14: messages given to queue pairs */

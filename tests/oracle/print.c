@@ -287,6 +287,39 @@ static void control_print(const struct sim_control *c, FILE *to)
 		throttle_print(c, i, to);
 }
 
+static void set_print(const struct adaptive *a, switch_id at, uint16_t group,
+		      FILE *to)
+{
+	if (group == ADAPTIVE_NO_GROUP)
+		fputs("{}", to);
+	else
+		fprintf(to, "{0x%" PRIx64 "}", a->groups[at][group].bits[0]);
+}
+
+/* D7: of an end and of the group, both sets of each. */
+static void ways_print(const struct sim_setup *t, switch_id at, FILE *to)
+{
+	static const char *const kinds[] = { "end", "group", "beyond" };
+	const struct adaptive *a = t->subnet->adaptive;
+	const struct sim_node *n = &t->nodes[at];
+
+	fprintf(to, "inputs of switch %u:", at);
+	for (uint32_t i = 0; i <= n->n_ports; i++)
+		fprintf(to, " %u %s", i,
+			kinds[a->detours->way_in[t->ports[n->first_port + i]
+							 .origin]]);
+	fprintf(to, "; around:");
+	for (switch_id target = 0; target < a->n; target++) {
+		size_t i = (size_t)at * a->n + target;
+
+		fprintf(to, " %u:", target);
+		set_print(a, at, a->detours->around[FROM_END][i], to);
+		set_print(a, at, a->detours->straight[i], to);
+		set_print(a, at, a->detours->around[FROM_GROUP][i], to);
+	}
+	fputc('\n', to);
+}
+
 static void groups_print(const struct adaptive *a, switch_id at, FILE *to)
 {
 	fprintf(to, "groups of switch %u (target:ports)", at);
@@ -315,11 +348,15 @@ static void choices_print(const struct sim_setup *t, FILE *to)
 	fprintf(to,
 		"switches choose by %s per %s, threshold %u, hysteresis %u, gap"
 		" %" PRIu64 " ps, heal %" PRIu64 " ps, notify %" PRIu64
-		" ps, SLs 0x%x\n",
+		" ps, around %u, SLs 0x%x\n",
 		choices[a->choice], units[a->per], a->threshold, a->hysteresis,
-		a->gap, a->heal, a->notify, t->subnet->adaptive->sls);
-	for (switch_id w = 0; w < t->subnet->n_switches; w++)
+		a->gap, a->heal, a->notify, a->around,
+		t->subnet->adaptive->sls);
+	for (switch_id w = 0; w < t->subnet->n_switches; w++) {
 		groups_print(t->subnet->adaptive, w, to);
+		if (t->subnet->adaptive->detours)
+			ways_print(t, w, to);
+	}
 }
 
 static void asks_print(const struct scenario *s, FILE *to)

@@ -13,6 +13,7 @@
 #define ADAPTIVE_PERCENT   25 /* have switches that choose */
 #define JOBBED_PERCENT     35 /* have jobs, unless there are routers */
 #define FOREWARNED_PERCENT 30 /* of those have fans whose far cables fail */
+#define AROUND_PERCENT     60 /* of the others are dragonflies */
 #define ASKING_PERCENT     30 /* of controlled ones have flows that ask */
 
 /* Parts are drawn from streams of their own, so that one can change alone. */
@@ -43,6 +44,7 @@ enum stream {
 	DRAW_EARLY,
 	DRAW_RELANES,
 	DRAW_SETTINGS,
+	DRAW_AROUND,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -109,12 +111,31 @@ struct features {
 	enum routers routers;
 	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread;
 	bool settled; /* none of what came later: Q8, T11l, C9 */
+	bool around;
 };
+
+static bool are_around(const struct features *f)
+{
+	return f->around && f->adaptive && !f->forewarned &&
+	       f->routers == NO_ROUTERS;
+}
 
 /* Things happen that keep to no tick. */
 static bool is_timed(const struct scenario *s)
 {
 	return s->controlled || s->paired || s->jobbed;
+}
+
+/* To one in which switches have something to choose, if they are to. */
+static void shape_change(const struct scenario *s, struct shape *h,
+			 struct rng *r)
+{
+	if (s->forewarned)
+		shape_fan(h, r);
+	else if (s->around)
+		shape_dragonfly(h, r);
+	else if (s->adaptive)
+		shape_widen(h, r);
 }
 
 static void draw(struct scenario *s, uint64_t seed, struct features has)
@@ -137,13 +158,11 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 					      kind == NO_ROUTERS,
 				.asking = has.asking && has.controlled &&
 					  !has.adaptive && kind == NO_ROUTERS };
+	s->around = are_around(&has);
 	stream(&routers, seed, DRAW_ROUTERS);
 	stream(&choices, seed, DRAW_CHOICES);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));
-	if (s->forewarned)
-		shape_fan(&shape, &choices);
-	else if (s->adaptive)
-		shape_widen(&shape, &choices);
+	shape_change(s, &shape, &choices);
 	if (kind != NO_ROUTERS)
 		shape.n_routers = routers_draw(&shape, &routers);
 	shape.as_switches = kind == ROUTERS_AS_SWITCHES;
@@ -169,7 +188,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	outages_draw(s, &r);
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
-	choices_draw(s, &choices);
+	choices_draw(s, &shape, &choices);
 	jobs_draw(s, stream(&r, seed, DRAW_JOBS),
 		  stream(&reductions, seed, DRAW_REDUCTIONS));
 	asks_draw(s, stream(&r, seed, DRAW_ASKS));
@@ -189,16 +208,20 @@ static struct features features_draw(uint64_t seed)
 	bool adaptive = chance(&r, ADAPTIVE_PERCENT);
 
 	bool jobbed = chance(&r, JOBBED_PERCENT) && !routed;
+	bool asking = chance(&r, ASKING_PERCENT);
+	bool forewarned = chance(&r, FOREWARNED_PERCENT);
 
-	return (struct features){ routed ? ROUTERS : NO_ROUTERS,
-				  controlled,
-				  paired,
-				  adaptive,
-				  jobbed,
-				  chance(&r, ASKING_PERCENT),
-				  chance(&r, FOREWARNED_PERCENT),
-				  false,
-				  false };
+	stream(&r, seed, DRAW_AROUND);
+	return (struct features){
+		.routers = routed ? ROUTERS : NO_ROUTERS,
+		.controlled = controlled,
+		.paired = paired,
+		.adaptive = adaptive,
+		.jobbed = jobbed,
+		.asking = asking,
+		.forewarned = forewarned,
+		.around = chance(&r, AROUND_PERCENT),
+	};
 }
 
 void scenario_draw(struct scenario *s, uint64_t seed)
@@ -209,6 +232,13 @@ void scenario_draw(struct scenario *s, uint64_t seed)
 bool scenario_is_jobbed(uint64_t seed)
 {
 	return features_draw(seed).jobbed;
+}
+
+bool scenario_is_around(uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	return are_around(&has);
 }
 
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed)
@@ -225,7 +255,17 @@ void scenario_draw_adaptive(struct scenario *s, uint64_t seed)
 	struct features has = features_draw(seed);
 
 	has.adaptive = true;
-	has.jobbed = false;
+	has.jobbed = has.around = false;
+	draw(s, seed, has);
+}
+
+void scenario_draw_around(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.routers = NO_ROUTERS;
+	has.adaptive = has.around = true;
+	has.jobbed = has.forewarned = false;
 	draw(s, seed, has);
 }
 
@@ -261,7 +301,7 @@ void scenario_draw_spread(struct scenario *s, uint64_t seed)
 
 	has.routers = NO_ROUTERS;
 	has.paired = has.adaptive = has.spread = true;
-	has.jobbed = false;
+	has.jobbed = has.around = false;
 	draw(s, seed, has);
 }
 
@@ -271,6 +311,7 @@ void scenario_draw_jobbed(struct scenario *s, uint64_t seed)
 
 	has.routers = NO_ROUTERS;
 	has.jobbed = true;
+	has.around = false;
 	draw(s, seed, has);
 }
 

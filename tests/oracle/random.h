@@ -34,6 +34,7 @@ struct scenario {
 	bool spread;     /* what comes before its turn is kept (Q8) */
 	bool settled;    /* it never is; lanes and settings stay (T11l, C9) */
 	bool forewarned; /* they tell each other of ways that are lost (D6) */
+	bool around;     /* in a dragonfly, with ways around (D7) */
 	bool asking;     /* flows may ask for leave to start (C8) */
 	hd_time d_max;   /* of the largest packet on the slowest link */
 	uint64_t **sets; /* of groups that change (T11r) */
@@ -58,12 +59,16 @@ struct scenario {
  * congestion control.
  */
 void scenario_draw(struct scenario *s, uint64_t seed);
-/* Whether that one may have jobs. */
+/* Whether that one may have jobs; or has ways around. */
 bool scenario_is_jobbed(uint64_t seed);
+bool scenario_is_around(uint64_t seed);
 /* The same, but never with queue pairs. */
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
 /* The same, but always with switches that choose (D1 to D6). */
 void scenario_draw_adaptive(struct scenario *s, uint64_t seed);
+/* And these always in a dragonfly, with ways around (D7), which those above and
+ * below that say whether switches choose, or have jobs, are not. */
+void scenario_draw_around(struct scenario *s, uint64_t seed);
 /* None chooses, but there are always routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
 /* No routers, but always jobs (J1 to J9, J14, S1 to S6) beside whatever else is
@@ -144,6 +149,7 @@ enum simplification {
 	PLAIN_CHOICE,   /* no switch has any */
 	PLAIN_HEAL,     /* links that are down are known at once */
 	PLAIN_NOTICES,  /* none */
+	PLAIN_AROUND,   /* no way around */
 	PLAIN_JOBS,     /* none */
 	PLAIN_HOSTS,    /* of jobs: they cost no time */
 	PLAIN_GAPS,     /* none between messages of jobs */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Switches that choose (D1 to D6): groups, and by what they choose. */
+/* Switches that choose (D1 to D7): groups, and by what they choose. */
 #include "random_parts.h"
 
 #include "base/alloc.h"
@@ -7,9 +7,14 @@
 
 #define FAR UINT32_MAX
 
-/* Groups as a routing engine would say them, drawn beforehand. */
+/* Groups as a routing engine would say them, drawn beforehand: [at][target]. */
 struct drawn_groups {
-	struct port_set of[MAX_SWITCHES][MAX_SWITCHES]; /* [at][target] */
+	const struct sim_setup *setup;
+	const struct shape *shape;
+	struct port_set of[MAX_SWITCHES][MAX_SWITCHES];
+	/* D7: minimal ones of the group, and around, of an end and the group */
+	struct port_set straight[MAX_SWITCHES][MAX_SWITCHES];
+	struct port_set around[2][MAX_SWITCHES][MAX_SWITCHES];
 };
 
 static void groups_aim(const void *rule, switch_id target, void *view,
@@ -21,11 +26,8 @@ static void groups_aim(const void *rule, switch_id target, void *view,
 	*(switch_id *)view = target;
 }
 
-static unsigned groups_ports(const void *rule, const void *view, switch_id at,
-			     uint8_t *out)
+static unsigned ports_list(const struct port_set *set, uint8_t *out)
 {
-	const struct drawn_groups *g = rule;
-	const struct port_set *set = &g->of[at][*(const switch_id *)view];
 	unsigned n = 0;
 
 	for (unsigned port = 0; port_set_next(set, &port);)
@@ -33,9 +35,47 @@ static unsigned groups_ports(const void *rule, const void *view, switch_id at,
 	return n;
 }
 
+static unsigned groups_ports(const void *rule, const void *view, switch_id at,
+			     uint8_t *out)
+{
+	const struct drawn_groups *g = rule;
+
+	return ports_list(&g->of[at][*(const switch_id *)view], out);
+}
+
+static enum way_in groups_way_in(const void *rule, switch_id at, unsigned port)
+{
+	const struct drawn_groups *g = rule;
+	uint32_t far =
+		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+
+	if (far == TOPO_NONE)
+		return FROM_END;
+	return g->shape->group[far] == g->shape->group[at] ? FROM_GROUP
+							   : FROM_BEYOND;
+}
+
+static unsigned groups_detours(const void *rule, const void *view, switch_id at,
+			       enum way_in from, bool around, uint8_t *out)
+{
+	const struct drawn_groups *g = rule;
+	switch_id to = *(const switch_id *)view;
+
+	return ports_list(
+		around ? &g->around[from][at][to] : &g->straight[at][to], out);
+}
+
+/* A minimal way in a dragonfly crosses between groups once. */
+static bool is_step(const struct shape *h, uint32_t near, uint32_t far,
+		    uint32_t target)
+{
+	return !h->dragonfly || h->group[far] == h->group[near] ||
+	       h->group[far] == h->group[target];
+}
+
 /* Hops from every switch to one; switches are the first nodes. */
-static void hops_find(const struct sim_setup *t, uint32_t target,
-		      uint32_t *hops)
+static void hops_find(const struct sim_setup *t, const struct shape *h,
+		      uint32_t target, uint32_t *hops)
 {
 	uint32_t n = t->subnet->n_switches;
 
@@ -48,39 +88,160 @@ static void hops_find(const struct sim_setup *t, uint32_t target,
 				near < n ? switch_beyond(t, p) : TOPO_NONE;
 
 			if (far != TOPO_NONE && hops[far] == round &&
-			    hops[near] == FAR)
+			    hops[near] == FAR && is_step(h, near, far, target))
 				hops[near] = round + 1;
 		}
 }
 
-/* The ways that lead nearer; with `others`, now and then any to a switch. */
-static void group_draw(const struct sim_setup *t, uint32_t at,
-		       const uint32_t *hops, bool others, struct port_set *set,
-		       struct rng *r)
+static void set_add(struct port_set *set, uint32_t port)
 {
+	set->bits[port / 64] |= UINT64_C(1) << port % 64;
+}
+
+static bool set_has(const struct port_set *set, uint32_t port)
+{
+	return set->bits[port / 64] >> port % 64 & 1;
+}
+
+/* The ways that lead nearer; with `others`, now and then any to a switch. */
+static void group_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
+		       const uint32_t *hops, bool others, struct rng *r)
+{
+	const struct sim_setup *t = g->setup;
 	const struct sim_node *n = &t->nodes[at];
 
 	for (uint32_t i = 1; i <= n->n_ports; i++) {
 		uint32_t port = n->first_port + i;
 		uint32_t far = switch_beyond(t, port);
-		bool in = far != TOPO_NONE && hops[far] < hops[at];
+		bool in = far != TOPO_NONE && hops[far] < hops[at] &&
+			  is_step(g->shape, at, far, to);
 
 		if (far != TOPO_NONE && others)
 			in = chance(r, in ? 90 : 30);
 		if (t->ports[port].peer == SIM_NONE) /* never a candidate */
 			in = chance(r, 20);
 		if (in)
-			set->bits[i / 64] |= UINT64_C(1) << i % 64;
+			set_add(&g->of[at][to], i);
 	}
 }
 
-static void groups_draw(struct scenario *s, struct rng *r)
+/* ---- ways around (D7) ---- */
+
+/* The group of the dragonfly at the far end of a port, or FAR. */
+static uint32_t group_beyond(const struct drawn_groups *g, uint32_t at,
+			     uint32_t port)
+{
+	uint32_t far =
+		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+
+	return far == TOPO_NONE ? FAR : g->shape->group[far];
+}
+
+/* Whether a switch has minimal ports, all of them cables to the target's group.
+ */
+static bool goes_straight(const struct drawn_groups *g, uint32_t at,
+			  uint32_t to)
+{
+	const struct port_set *set = &g->of[at][to];
+
+	for (unsigned port = 0; port_set_next(set, &port);)
+		if (group_beyond(g, at, port) != g->shape->group[to])
+			return false;
+	return port_set_size(set) > 0;
+}
+
+/* A cable to such a switch of a third group. */
+static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port,
+		    uint32_t to)
+{
+	uint32_t group = group_beyond(g, at, port);
+
+	return group != FAR && group != g->shape->group[at] &&
+	       group != g->shape->group[to] &&
+	       goes_straight(
+		       g,
+		       switch_beyond(g->setup,
+				     g->setup->nodes[at].first_port + port),
+		       to);
+}
+
+/* Whether the far switch of a port is of the same group and has such a cable.
+ */
+static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port,
+		       uint32_t to)
+{
+	uint32_t near =
+		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+
+	if (group_beyond(g, at, port) != g->shape->group[at])
+		return false;
+	for (uint32_t i = 1; i <= g->setup->nodes[near].n_ports; i++)
+		if (crosses(g, near, i, to))
+			return true;
+	return false;
+}
+
+/* Outside the target's group; with `others`, now and then any cable that is not
+ * minimal. */
+static void ways_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
+		      bool others, struct rng *r)
+{
+	for (uint32_t i = 1; i <= g->setup->nodes[at].n_ports; i++) {
+		bool minimal = set_has(&g->of[at][to], i);
+		bool straight = minimal &&
+				group_beyond(g, at, i) != g->shape->group[at];
+		bool way = crosses(g, at, i, to);
+		bool end = way || approaches(g, at, i, to);
+
+		if (others && chance(r, 15))
+			way = end = !way;
+		if (straight)
+			set_add(&g->straight[at][to], i);
+		if (end && !minimal)
+			set_add(&g->around[FROM_END][at][to], i);
+		if (way && !straight)
+			set_add(&g->around[FROM_GROUP][at][to], i);
+	}
+}
+
+static void around_draw(struct drawn_groups *g, bool others, struct rng *r)
+{
+	const struct shape *h = g->shape;
+
+	for (uint32_t at = 0; at < h->n_switches; at++)
+		for (uint32_t to = 0; to < h->n_switches; to++) {
+			if (h->group[at] == h->group[to])
+				g->straight[at][to] = g->of[at][to];
+			else
+				ways_draw(g, at, to, others, r);
+		}
+}
+
+/* None, some packets' blocks, or more than ever wait. */
+static uint32_t margin_draw(const struct scenario *s, struct rng *r)
+{
+	uint32_t packet = (s->sizes[0] + 63) / 64;
+
+	if (chance(r, 30))
+		return 0;
+	if (chance(r, 5))
+		return UINT32_MAX;
+	return chance(r, 40) ? packet
+			     : below(r, packet * (chance(r, 70) ? 2 : 6) + 1);
+}
+
+/* ---- all of it ---- */
+
+static void groups_draw(struct scenario *s, const struct shape *h,
+			struct rng *r)
 {
 	struct subnet *n = &s->fabric.subnet;
-	struct drawn_groups groups = { 0 };
+	struct drawn_groups groups = { .setup = &s->fabric.setup, .shape = h };
 	const struct route_rule rule = {
 		.aim = groups_aim,
 		.ports = groups_ports,
+		.way_in = s->around ? groups_way_in : NULL,
+		.detours = s->around ? groups_detours : NULL,
 		.state = &groups,
 		.view_size = sizeof(switch_id),
 	};
@@ -89,13 +250,14 @@ static void groups_draw(struct scenario *s, struct rng *r)
 	struct sw_graph graph;
 
 	for (uint32_t to = 0; to < n->n_switches; to++) {
-		hops_find(&s->fabric.setup, to, hops);
+		hops_find(&s->fabric.setup, h, to, hops);
 		for (uint32_t at = 0; at < n->n_switches; at++)
 			if (at != to && hops[at] != FAR &&
 			    (chance(r, 90) || s->forewarned))
-				group_draw(&s->fabric.setup, at, hops, others,
-					   &groups.of[at][to], r);
+				group_draw(&groups, at, to, hops, others, r);
 	}
+	if (s->around)
+		around_draw(&groups, others, r);
 	graph_init(&graph, n);
 	adaptive_gather(n, &graph, &rule,
 			chance(r, 60) ? UINT16_MAX : (uint16_t)rng_next(r));
@@ -148,13 +310,13 @@ static void far_cables_fail(struct scenario *s, struct rng *r)
 	}
 }
 
-void choices_draw(struct scenario *s, struct rng *r)
+void choices_draw(struct scenario *s, const struct shape *h, struct rng *r)
 {
 	struct sim_adaptive *a;
 
 	if (!s->adaptive)
 		return;
-	groups_draw(s, r);
+	groups_draw(s, h, r);
 	a = s->choice = hd_alloc(1, sizeof(*a));
 	a->choice = chance(r, 60)   ? SIM_AR_LOAD
 		    : chance(r, 50) ? SIM_AR_RANDOM
@@ -170,7 +332,9 @@ void choices_draw(struct scenario *s, struct rng *r)
 	a->heal = heal_draw(s, r);
 	if (chance(r, 60) || s->forewarned)
 		a->notify = (1 + below(r, chance(r, 50) ? 12 : 200)) * s->tick;
-	if (s->forewarned)
+	if (s->around)
+		a->around = margin_draw(s, r);
+	if (s->forewarned || (s->around && chance(r, 40)))
 		far_cables_fail(s, r);
 	s->fabric.setup.adaptive = a;
 }

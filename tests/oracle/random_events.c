@@ -163,7 +163,8 @@ void scenario_sort(struct scenario *s)
 
 void flows_draw(struct scenario *s, struct rng *r)
 {
-	uint32_t n_flows = (s->lengthy || s->controlled ? 6 : 2) + below(r, 11);
+	bool many = s->lengthy || s->controlled || s->around;
+	uint32_t n_flows = (many ? 6 : 2) + below(r, 11);
 	struct traffic t = {
 		.management = chance(r, 40) && !s->plain,
 		.multicast = s->n_groups > 0,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "random_parts.h"
 
-#define MAX_DURATION 200                     /* ticks */
-#define BITS_PER_PS  UINT64_C(8000000000000) /* rate of one byte per ps */
+#define DRAWN_SWITCHES 6                       /* at most, but in dragonflies */
+#define MAX_DURATION   200                     /* ticks */
+#define BITS_PER_PS    UINT64_C(8000000000000) /* rate of one byte per ps */
 
 /* ---- shape ---- */
 
@@ -39,7 +40,7 @@ static uint32_t parent_of(const struct shape *h, uint32_t child, struct rng *r)
 void shape_draw(struct shape *h, struct rng *r)
 {
 	*h = (struct shape){ .kind = below(r, SHAPES) };
-	h->n_switches = 1 + below(r, MAX_SWITCHES);
+	h->n_switches = 1 + below(r, DRAWN_SWITCHES);
 	if (h->kind == RING && h->n_switches < 3)
 		h->n_switches = 3;
 	if (h->kind == MESH) {
@@ -99,6 +100,73 @@ void shape_fan(struct shape *h, struct rng *r)
 		h->host_at[i] = chance(r, 15) ? below(r, h->n_switches)
 				: i % 2       ? last
 					      : 0;
+}
+
+/* Of one group of a dragonfly, [first, end); returns where its cables to others
+ * may be: at `spines` and after. */
+static uint32_t group_wire(struct shape *h, uint32_t first, uint32_t end,
+			   bool plus, struct rng *r)
+{
+	uint32_t spines = plus ? first + 1 + below(r, end - first - 1) : first;
+
+	for (uint32_t a = first; a < end; a++)
+		for (uint32_t b = a + 1; b < end; b++)
+			if (!plus || (a < spines && b >= spines))
+				edge_add(h, a, b);
+	return spines;
+}
+
+/* Where groups begin, in each the first switch with cables to others, and where
+ * they end. */
+struct groups {
+	uint32_t n, first[4], spines[4], end[4];
+};
+
+/* Some pairs have two cables or none, but all groups hang together. */
+static void groups_join(struct shape *h, const struct groups *g, uint32_t a,
+			uint32_t b, struct rng *r)
+{
+	uint32_t n = chance(r, 25) ? 2 : 1;
+
+	if (b > a + 1 && chance(r, 10))
+		n = 0;
+	for (; n > 0; n--) {
+		uint32_t from = below(r, g->end[a] - g->spines[a]);
+		uint32_t to = below(r, g->end[b] - g->spines[b]);
+
+		edge_add(h, g->spines[a] + from, g->spines[b] + to);
+	}
+}
+
+void shape_dragonfly(struct shape *h, struct rng *r)
+{
+	struct groups g = { .n = 3 + below(r, 2) };
+	bool plus = chance(r, 40);
+	uint32_t most = MAX_SWITCHES / g.n;
+
+	h->kind = IRREGULAR;
+	h->dragonfly = true;
+	h->n_switches = h->n_edges = 0;
+	for (uint32_t i = 0; i < g.n; i++) {
+		uint32_t n = plus ? 2 + below(r, most - 1) : 1 + below(r, most);
+
+		g.first[i] = h->n_switches;
+		g.end[i] = h->n_switches += n;
+		g.spines[i] = group_wire(h, g.first[i], g.end[i], plus, r);
+		for (uint32_t w = g.first[i]; w < g.end[i]; w++)
+			h->group[w] = i;
+	}
+	for (uint32_t a = 0; a < g.n; a++)
+		for (uint32_t b = a + 1; b < g.n; b++)
+			groups_join(h, &g, a, b, r);
+	if (h->n_hosts < 5)
+		h->n_hosts = 5 + below(r, MAX_HOSTS - 4);
+	for (uint32_t i = 0; i < h->n_hosts; i++) {
+		uint32_t in = chance(r, 30) ? below(r, g.n) : i % 2;
+		uint32_t end = plus ? g.spines[in] : g.end[in];
+
+		h->host_at[i] = g.first[in] + below(r, end - g.first[in]);
+	}
 }
 
 static uint32_t degree(const struct shape *h, uint32_t sw)

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "random.h"
 
-#define MAX_SWITCHES 6
+#define MAX_SWITCHES 9
 #define MAX_HOSTS    8
 #define MAX_EDGES    24
 
@@ -36,6 +36,8 @@ struct shape {
 	bool as_switches;   /* which they are all the same */
 	uint32_t edges[MAX_EDGES][2];
 	uint32_t host_at[MAX_HOSTS];
+	bool dragonfly;
+	uint32_t group[MAX_SWITCHES]; /* of it, by switch */
 };
 
 /* random_fabric.c */
@@ -44,6 +46,9 @@ void shape_draw(struct shape *h, struct rng *r);
 void shape_widen(struct shape *h, struct rng *r);
 /* From the first switch to the last by several others, in one step or two. */
 void shape_fan(struct shape *h, struct rng *r);
+/* Groups with a cable between most pairs of them; inside, each switch with each
+ * or leaves with spines. Most hosts are in two of the groups. */
+void shape_dragonfly(struct shape *h, struct rng *r);
 void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r);
 void timing_draw(struct scenario *s, struct rng *r);
 void model_draw(struct scenario *s, struct rng *r);
@@ -81,7 +86,7 @@ void relanes_draw(struct scenario *s, struct rng *r);
 void plans_free(struct scenario *s);
 
 /* random_choices.c */
-void choices_draw(struct scenario *s, struct rng *r);
+void choices_draw(struct scenario *s, const struct shape *h, struct rng *r);
 
 /* random_pairs.c */
 #define PAIR_HEADERS 128 /* of any packet, at most; with an MTU of 256: */

@@ -317,7 +317,7 @@ static void marks_are_made_heard_and_lost(void **state)
 /* How many of the scenarios in which switches choose have seen each. */
 struct choice_tally {
 	unsigned choices, detours, avoided, kept, down, cioq, exact;
-	unsigned told, noticed;
+	unsigned told, noticed, around, overloaded;
 	unsigned by[3], per[3];
 };
 
@@ -332,6 +332,8 @@ static void choice_tally_add(void *tally, const struct seen *x)
 	t->kept += s->kept_ports > 0;
 	t->told += s->notices > 0;
 	t->noticed += s->noticed > 0;
+	t->around += s->around > 0;
+	t->overloaded += s->overloaded > 0;
 	if (s->detours == 0)
 		return;
 	t->detours++;
@@ -366,6 +368,20 @@ static void switches_choose_other_ports(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_true(20 * t.by[i] >= n && 20 * t.per[i] >= n);
 	assert_true(10 * t.down >= n && 20 * t.cioq >= n && 20 * t.exact >= n);
+}
+
+static void packets_go_around(void **state)
+{
+	unsigned n = run_is_long() ? 1000 : 40;
+	struct choice_tally t = { 0 };
+
+	(void)state;
+	tally(scenario_draw_around, n, choice_tally_add, &t);
+	print_message("%u dragonflies: ways around are taken in %u, for the"
+		      " load in %u; neighbours are told in %u\n",
+		      n, t.around, t.overloaded, t.told);
+	assert_true(3 * t.around >= n && 8 * t.overloaded >= n);
+	assert_true(10 * t.told >= n);
 }
 
 /* How many of the scenarios with jobs have seen each. */
@@ -476,6 +492,7 @@ int main(void)
 			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
 		cmocka_unit_test(marks_are_made_heard_and_lost),
 		cmocka_unit_test(switches_choose_other_ports),
+		cmocka_unit_test(packets_go_around),
 		cmocka_unit_test(jobs_compute_wait_and_come_to_an_end),
 	};
 

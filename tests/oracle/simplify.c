@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "subnet/adaptive.h"
 
 #define NAME(x) [x] = #x
 static const char *const names[PLAIN_COUNT] = {
@@ -21,8 +22,15 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_HOSTS),    NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),
 	NAME(PLAIN_REPEAT),   NAME(PLAIN_START),    NAME(PLAIN_LETTERS),
 	NAME(PLAIN_NOTICES),  NAME(PLAIN_PLACES),   NAME(PLAIN_RELANES),
-	NAME(PLAIN_SETTINGS),
+	NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
 };
+
+static void ways_around_forget(const struct adaptive *a)
+{
+	for (size_t i = 0; a && a->detours && i < (size_t)a->n * a->n; i++)
+		a->detours->around[FROM_END][i] =
+			a->detours->around[FROM_GROUP][i] = ADAPTIVE_NO_GROUP;
+}
 
 const char *simplification_name(enum simplification how)
 {
@@ -77,6 +85,9 @@ static void model_simplify(struct scenario *s, enum simplification how)
 	case PLAIN_NOTICES:
 		if (s->choice)
 			s->choice->notify = 0;
+		break;
+	case PLAIN_AROUND:
+		ways_around_forget(s->fabric.subnet.adaptive);
 		break;
 	default:
 		break;

@@ -71,11 +71,16 @@ struct copy {
 	struct waiter *waiter; /* NULL where nobody marks */
 };
 
-/* Among which ports a packet chooses its output (D1). */
+/* Sets that a packet may choose its output from: of minimal ways, and of those
+ * around (D7). */
+enum ways { MINIMAL, AROUND, ALL_WAYS };
+
+/* Among which ports it does so (D1). */
 struct choice {
-	uint16_t group;
+	uint16_t group[ALL_WAYS]; /* or ADAPTIVE_NO_GROUP */
 	switch_id target;
-	struct port_set candidates;
+	struct port_set of[ALL_WAYS];
+	struct port_set candidates; /* of both */
 	unsigned first;
 };
 

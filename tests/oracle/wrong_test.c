@@ -42,7 +42,8 @@ static const struct kind {
 	{ scenario_draw_spread, ORACLE_FIRST_OF_EARLY,
 	  ORACLE_FIRST_OF_CHOICES },
 	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES,
-	  ORACLE_FIRST_OF_JOBS },
+	  ORACLE_FIRST_OF_AROUND },
+	{ scenario_draw_around, ORACLE_FIRST_OF_AROUND, ORACLE_FIRST_OF_JOBS },
 	{ scenario_draw_jobbed, ORACLE_FIRST_OF_JOBS, ORACLE_MUTATIONS },
 };
 
@@ -252,6 +253,22 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_NOTICE_ENDS_AT_ONCE] = 11,
 	[MUT_NOTICE_NEXT_ONLY] = 21,
 	[MUT_NOTICE_OF_ANY_PORT] = 6,
+	[MUT_AROUND_NEVER] = 8,
+	[MUT_AROUND_WITHOUT_MARGIN] = 8,
+	[MUT_AROUND_AT_MARGIN] = 8,
+	[MUT_AROUND_BY_LOAD_ONLY] = 8,
+	[MUT_AROUND_OF_ALL] = 252,
+	[MUT_AROUND_MIXED] = 8,
+	[MUT_AROUND_FROM_ANYWHERE] = 8,
+	[MUT_AROUND_FROM_ENDS] = 45,
+	[MUT_AROUND_NEEDS_MINIMAL] = 1,
+	[MUT_AROUND_NOT_FIRST] = 491,
+	[MUT_AROUND_HOME_IS_LOWEST] = 14,
+	[MUT_AROUND_SHARES_LAST] = 771,
+	[MUT_AROUND_ALONE] = 82,
+	[MUT_AROUND_ENDS_FLOWS] = 56,
+	[MUT_AROUND_IS_A_WAY] = 166,
+	[MUT_AROUND_UNNOTICED] = 166,
 	[MUT_JOBS_SHARE_SENDER] = 3,
 	[MUT_START_AT_ONCE] = 3,
 	[MUT_IREQUIRES_DONE] = 0,
@@ -410,13 +427,13 @@ static void a_difference_shrinks_to_a_few_arrivals(void **state)
 		assert_non_null(p);
 		for (p->seed = FIRST_SEED; !differs; p->seed++) {
 			plan_apply(p, &s);
-			differs = compare_differs(&s, &mutant, NULL);
+			differs = compare_differs(&s, &mutant, NULL, NULL);
 			scenario_clear(&s);
 		}
 		p->seed--;
 		compare_shrink(p, &mutant);
 		plan_apply(p, &s);
-		assert_true(compare_differs(&s, &mutant, NULL));
+		assert_true(compare_differs(&s, &mutant, NULL, NULL));
 		/* A table that wraps needs some; hundreds are drawn. */
 		assert_in_range(s.n_arrivals, 1, 40);
 		scenario_clear(&s);
