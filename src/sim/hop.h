@@ -397,6 +397,8 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 	if (unlikely(++lane->packets == 0))
 		s->sums.carries[lane - s->lanes]++;
 	s->outcome.hops++;
+	if (unlikely(p->dlid >= LID_FIRST_MCAST))
+		s->sums.cold[port].multicast_sent++;
 	if (unlikely(s->sums.by_sl)) {
 		struct count *c =
 			&s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];

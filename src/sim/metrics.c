@@ -533,6 +533,8 @@ void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 	count_one(&vl->packets);
 	count_add(&sl->bytes, p->bytes);
 	count_one(&sl->packets);
+	if (p->dlid >= LID_FIRST_MCAST)
+		count_one(&s->sums.cold[s->links[port].peer].missed_multicast);
 }
 
 void packet_describe(struct sim *s, const struct packet *p,

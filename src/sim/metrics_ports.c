@@ -45,6 +45,8 @@ static void count_received(const struct sim *s, uint32_t port,
 	count_sent(s, peer, &far);
 	out->updates_received = s->sums.cold[peer].updates_sent -
 				s->sums.cold[port].missed_updates;
+	out->rcv_multicast = s->sums.cold[peer].multicast_sent -
+			     s->sums.cold[port].missed_multicast;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
@@ -91,6 +93,7 @@ void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 		.link_lost = c->link_lost,
 		.link_downed = c->link_downed,
 		.updates_sent = c->updates_sent,
+		.xmit_multicast = c->multicast_sent,
 	};
 	if (s->links[port].peer == NONE)
 		return;

@@ -217,6 +217,21 @@ void perfquery_plain(const struct fabric *b, uint32_t port,
 		take(context, plain[i].name, plain[i].value);
 }
 
+/* Those that PortCounters do not have, one by one. */
+static void take_further(const struct sim_counters *c,
+			 void (*take)(void *context, const char *name,
+				      uint64_t value),
+			 void *context)
+{
+	take(context, "PortUnicastXmitPkts",
+	     c->xmit_packets - c->xmit_multicast);
+	take(context, "PortUnicastRcvPkts", c->rcv_packets - c->rcv_multicast);
+	take(context, "PortMulticastXmitPkts", c->xmit_multicast);
+	take(context, "PortMulticastRcvPkts", c->rcv_multicast);
+	/* A corrupted packet is the only error that links make (F1). */
+	take(context, "PortLocalPhysicalErrors", c->rcv_errors);
+}
+
 void perfquery_each(const struct fabric *b, uint32_t port,
 		    const struct sim_counters *c,
 		    void (*take)(void *context, const char *name,
@@ -227,6 +242,11 @@ void perfquery_each(const struct fabric *b, uint32_t port,
 	struct strbuf name = STRBUF_INIT;
 
 	perfquery_plain(b, port, c, take, context);
+	take_further(c, take, context);
+	if (b->setup.credits == SIM_CREDITS_EXACT) {
+		take(context, "PortXmitFlowPkts", c->updates_sent);
+		take(context, "PortRcvFlowPkts", c->updates_received);
+	}
 	family_values(c, values);
 	for (unsigned i = 0; i < N_FAMILIES * 16; i++) {
 		strbuf_clear(&name);

@@ -51,8 +51,9 @@ struct sim_event_record {
  * ones (A1, A2) were received.
  */
 struct sim_counters {
-	uint64_t xmit_bytes, rcv_bytes;     /* LRH to VCRC, all VLs */
-	uint64_t xmit_packets, rcv_packets; /* updates are not packets */
+	uint64_t xmit_bytes, rcv_bytes;         /* LRH to VCRC, all VLs */
+	uint64_t xmit_packets, rcv_packets;     /* updates are not packets */
+	uint64_t xmit_multicast, rcv_multicast; /* of them, to groups */
 	uint64_t xmit_bytes_vl[16], xmit_packets_vl[16];
 	uint64_t rcv_bytes_vl[16], rcv_packets_vl[16];
 	uint64_t xmit_bytes_sl[16], xmit_packets_sl[16];

@@ -212,7 +212,9 @@ static const struct pack_member counters_members[] = {
 	PACK(cold_counters, link_lost),
 	PACK(cold_counters, link_downed),
 	PACK(cold_counters, updates_sent),
+	PACK(cold_counters, multicast_sent),
 	PACK(cold_counters, missed_updates),
+	PACK(cold_counters, missed_multicast),
 };
 
 static const struct pack_member count_members[] = {

@@ -234,11 +234,12 @@ struct cold_counters {
 	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, link_downed;
-	uint64_t updates_sent;
-	uint64_t missed_updates; /* sent by the far end and not received */
+	uint64_t updates_sent, multicast_sent;
+	/* Sent by the far end and not received. */
+	uint64_t missed_updates, missed_multicast;
 };
 
-_Static_assert(sizeof(struct cold_counters) <= 88,
+_Static_assert(sizeof(struct cold_counters) <= 104,
 	       "there are hundreds of thousands of ports");
 
 /* Packets in a row, linked through `next`. */

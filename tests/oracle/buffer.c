@@ -59,6 +59,7 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 		return;
 	}
 	counters->rcv_packets++;
+	counters->rcv_multicast += f->packet->as.dlid >= LID_FIRST_MCAST;
 	counters->rcv_bytes += f->packet->as.bytes;
 	counters->rcv_packets_vl[f->vl]++;
 	counters->rcv_bytes_vl[f->vl] += f->packet->as.bytes;

@@ -253,6 +253,8 @@ static const struct {
 	COUNTER(rcv_bytes),
 	COUNTER(xmit_packets),
 	COUNTER(rcv_packets),
+	COUNTER(xmit_multicast),
+	COUNTER(rcv_multicast),
 	COUNTERS(xmit_bytes_vl),
 	COUNTERS(xmit_packets_vl),
 	COUNTERS(rcv_bytes_vl),

@@ -167,6 +167,7 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 	if (o->mutation == MUT_FILL_FROM_GRANT)
 		o->ports[s->peer].fill[vl] += blocks_of(packet);
 	c->xmit_packets++;
+	c->xmit_multicast += packet->as.dlid >= LID_FIRST_MCAST;
 	c->xmit_bytes += packet->as.bytes;
 	c->xmit_packets_vl[vl]++;
 	c->xmit_bytes_vl[vl] += packet->as.bytes;
