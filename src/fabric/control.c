@@ -175,17 +175,18 @@ static enum hd_status check_throttle(const struct building *g,
 
 /* Whether control holds for an SL of an end node. A manager outside says it of
  * each, and how. */
-static bool is_throttled(const struct fabric *b, uint32_t node, unsigned sl,
-			 struct cc_config *c)
+static bool is_throttled(const struct fabric *b,
+			 const struct fabric_programmer *by, uint32_t node,
+			 unsigned sl, struct cc_config *c)
 {
 	const struct sim_setup *u = &b->setup;
 
 	if (!(b->scenario->congestion.sls.sls >> sl & 1))
 		return false;
-	return !b->by ||
-	       b->by->throttle(b->by->context,
-			       u->ports[u->nodes[node].first_port + 1].origin,
-			       sl, c);
+	return !by ||
+	       by->throttle(by->context,
+			    u->ports[u->nodes[node].first_port + 1].origin, sl,
+			    c);
 }
 
 static enum hd_status add_throttle(struct building *g, uint32_t flow,
@@ -209,7 +210,7 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow,
 		.config = *response,
 	};
 	fabric_flow_rates(g->b, flow, &t->config.rmin, &t->config.rmax);
-	if (!is_throttled(g->b, f->source, f->sl & 15, &t->config))
+	if (!is_throttled(g->b, g->b->by, f->source, f->sl & 15, &t->config))
 		return HD_OK;
 	t->sender = ++g->senders[f->source];
 	g->throttle_of_flow[flow] = number;
@@ -256,32 +257,39 @@ static enum hd_status add_flows(struct building *g)
 
 /* ---- queue pairs ----------------------------------------------------- */
 
-/* What a manager outside says is asked for now: it may be gone later. */
-static void keep_responses(struct fabric *b)
+struct cc_config **fabric_ask_responses(struct fabric *b,
+					const struct fabric_programmer *by)
 {
 	const struct cc_config common = fabric_response_in_shares(b);
 	size_t n = (size_t)b->setup.n_nodes * N_SLS;
-
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
-	b->responses = fabric_keep(b, n, sizeof(*b->responses));
+	struct cc_config **all = fabric_keep(b, n, sizeof(*all));
+
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = (uint32_t)(i / N_SLS);
 		struct cc_config mine = common;
 
 		if (b->setup.nodes[node].kind != SIM_END ||
-		    !is_throttled(b, node, i % N_SLS, &mine))
+		    (b->responses && !b->responses[i]) ||
+		    !is_throttled(b, by, node, i % N_SLS, &mine))
 			continue;
-		b->responses[i] = fabric_keep(b, 1, sizeof(mine));
-		*b->responses[i] = mine;
+		all[i] = fabric_keep(b, 1, sizeof(mine));
+		*all[i] = mine;
 	}
+	return all;
 }
 
 const struct cc_config *fabric_response_of(const struct fabric *b,
 					   uint32_t node, unsigned sl,
+					   uint32_t changes,
 					   const struct cc_config *common)
 {
+	size_t i = (size_t)node * N_SLS + sl;
+
+	if (b->responses && changes)
+		return b->setup.settings[changes - 1].responses[i];
 	if (b->responses)
-		return b->responses[(size_t)node * N_SLS + sl];
+		return b->responses[i];
 	return b->scenario->congestion.sls.sls >> sl & 1 ? common : NULL;
 }
 
@@ -314,7 +322,7 @@ enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
 	g.control->reserve = g.reserve;
 	fabric_shares(c, g.control->sl_share);
 	if (g.algorithm && b->by)
-		keep_responses(b);
+		b->responses = fabric_ask_responses(b, b->by);
 	b->setup.control = g.control;
 	return HD_OK;
 }

@@ -15,12 +15,20 @@ struct cc_config fabric_response(const struct fabric *b);
 /* How queue pairs answer; rates are shares of their links. */
 struct cc_config fabric_response_in_shares(const struct fabric *b);
 /*
- * Those of an end node on an SL: as a manager has set it there, or like all
- * others, which is `common`. NULL: nothing holds them back.
+ * Those of an end node on an SL: as a manager has set it there, after so many
+ * of its changes (C9), or like all others, which is `common`. NULL: nothing
+ * holds them back, at any time.
  */
 const struct cc_config *fabric_response_of(const struct fabric *b,
 					   uint32_t node, unsigned sl,
+					   uint32_t changes,
 					   const struct cc_config *common);
+/*
+ * What a manager outside says of all of them, by node and SL: it is asked now,
+ * and may be gone later. Of those alone that have one already, if any has.
+ */
+struct cc_config **fabric_ask_responses(struct fabric *b,
+					const struct fabric_programmer *by);
 /* A flow's lowest and highest rate, in packets per second. */
 void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
 		       double *rmax);

@@ -198,7 +198,8 @@ static enum hd_status change_control(struct fabric *b,
 	s->settings = hd_realloc(s->settings, s->n_settings + 1u,
 				 sizeof(*s->settings));
 	s->settings[s->n_settings++] =
-		(struct sim_control_change){ at, fabric_marking(&c), configs };
+		(struct sim_control_change){ at, fabric_marking(&c), configs,
+					     fabric_ask_responses(b, by) };
 	return read_settings(b, by, configs, d);
 }
 

@@ -146,6 +146,8 @@ struct sim_control_change {
 	hd_time time;
 	struct mark_config marking;      /* by the rule of the beginning */
 	const struct cc_config *configs; /* per throttle */
+	/* Of queue pairs: as fabric.responses. */
+	struct cc_config *const *responses;
 };
 
 /*

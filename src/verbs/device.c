@@ -35,6 +35,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
 		.next_addr = ((uint64_t)host + 1) << 32,
 	};
 	memcpy(dev->vl_of_sl, lanes->vl, sizeof(dev->vl_of_sl));
+	dev->timer = device_follow(dev);
 	tlb_init(&dev->tlb, (uint32_t)lab->profile->entries);
 }
 
@@ -59,9 +60,9 @@ void device_fini(struct v_device *dev)
 
 /* ---- who sends next --------------------------------------------------- */
 
-static void list_append(struct v_device *dev, struct v_qp *qp)
+void device_queue(struct v_device *dev, struct v_qp *qp)
 {
-	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
+	unsigned vl = device_lane(dev, qp->sl);
 	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	qp->next = NULL;
@@ -112,7 +113,7 @@ void device_activate(struct v_device *dev, struct v_qp *qp)
 	if (!may_send(dev, qp))
 		return;
 	qp->burst = qp->weight;
-	list_append(dev, qp);
+	device_queue(dev, qp);
 }
 
 static struct qp_list *list_of(struct v_device *dev, unsigned vl)
@@ -151,7 +152,7 @@ static struct v_qp *pick(struct v_device *dev)
 /* Back to the end of its list, or to the front if its turn goes on. */
 static void put_back(struct v_device *dev, struct v_qp *qp)
 {
-	unsigned vl = dev->vl_of_sl[qp->sl] % N_VLS;
+	unsigned vl = device_lane(dev, qp->sl);
 	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 &&
@@ -164,7 +165,7 @@ static void put_back(struct v_device *dev, struct v_qp *qp)
 		return;
 	}
 	qp->burst = qp->weight;
-	list_append(dev, qp);
+	device_queue(dev, qp);
 }
 
 void device_forget(struct v_device *dev, struct v_qp *qp)
@@ -368,7 +369,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 		s->copies = n - 1;
 	}
 	s->copies += s->tells;
-	s->vl = dev->vl_of_sl[p->lrh.sl] % N_VLS;
+	s->vl = device_lane(dev, p->lrh.sl);
 	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
 						: MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
@@ -575,7 +576,7 @@ static void run_timers(struct v_device *dev)
 
 	if (now < dev->timer)
 		return;
-	dev->timer = NEVER;
+	dev->timer = device_follow(dev);
 	dev->visible = now;
 	for (uint32_t i = 0; i < dev->n_qps; i++) {
 		struct v_qp *qp = dev->qps[i];

@@ -32,6 +32,7 @@ struct v_pace {
 	hd_time took;     /* on the link, by the request that was given last */
 	hd_time last;     /* the latest grant of one */
 	uint32_t waiting; /* requests that are given and not granted yet */
+	uint32_t changes; /* of what a manager has set (C9), in `how` */
 	/* Of several: those that it holds back, in the order of their turns. */
 	struct v_qp *first;
 	uint64_t turns; /* that were given out */
@@ -267,6 +268,8 @@ struct v_device {
 	uint8_t lmc;
 	uint8_t vl_of_sl[N_SLS];
 	uint32_t mtu;
+	/* Changes of lanes (T11l) that it has seen; follows from the time. */
+	uint32_t relaned;
 
 	hd_time alarm; /* of its useful timer, or NEVER */
 	/* Congestion control per SL; NULL: none. The first adapter of a port
@@ -435,10 +438,19 @@ void device_lost(struct v_device *dev, uint32_t id, hd_time when);
 hd_time device_visible(struct v_device *dev);
 /* Packets may be waiting in this queue pair. */
 void device_activate(struct v_device *dev, struct v_qp *qp);
+/* It waits for its turn to send. */
+void device_queue(struct v_device *dev, struct v_qp *qp);
 /* It has nothing to give, or not what it had. */
 void device_rest(struct v_device *dev, struct v_qp *qp);
 /* It is going away. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
+
+/* ---- follow.c: what a manager sets meanwhile ---------------------------- */
+
+/* Takes over what is set by now; when it has to look again. */
+hd_time device_follow(struct v_device *dev);
+/* The lane of an SL. */
+unsigned device_lane(struct v_device *dev, unsigned sl);
 
 /* ---- pace.c: congestion control --------------------------------------- */
 
@@ -451,6 +463,8 @@ void pace_start(struct v_qp *qp);
 void pace_follow(struct v_qp *qp, uint8_t sl);
 /* The rate that it has, alone or with others; NULL: none. */
 struct v_pace *qp_pace(struct v_qp *qp);
+/* When a manager sets it anew (C9); NEVER: no more. */
+hd_time pace_next_change(const struct lab *lab);
 /* Are marks of this SL's packets told to their senders? */
 bool pace_answers(const struct lab *lab, unsigned sl);
 /* When its rate lets its next packet go: NEVER: after the last one's grant. */

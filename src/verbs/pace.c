@@ -11,19 +11,58 @@
 #include "fabric/control.h"
 #include "verbs/device.h"
 
+/* How often a manager has set it anew by now (C9). */
+static uint32_t changes_of(const struct lab *lab)
+{
+	const struct sim_setup *s = &lab->build->setup;
+	uint32_t n = s->n_settings;
+
+	while (n > 0 && s->settings[n - 1].time > lab->now)
+		n--;
+	return n;
+}
+
+hd_time pace_next_change(const struct lab *lab)
+{
+	const struct sim_setup *s = &lab->build->setup;
+	uint32_t n = lab->algorithm ? changes_of(lab) : s->n_settings;
+
+	return n < s->n_settings ? s->settings[n].time : NEVER;
+}
+
 static const struct cc_config *response_of(const struct v_device *dev,
 					   unsigned sl)
 {
 	const struct lab *lab = dev->lab;
 
-	return lab->algorithm ? fabric_response_of(lab->build, dev->node, sl,
-						   lab->response)
-			      : NULL;
+	return lab->algorithm
+		       ? fabric_response_of(lab->build, dev->node, sl,
+					    changes_of(lab), lab->response)
+		       : NULL;
+}
+
+/* As it is to be from now on; what was set anew meanwhile is taken over. */
+static struct v_pace *current(const struct v_device *dev, unsigned sl,
+			      struct v_pace *p)
+{
+	const struct lab *lab = dev->lab;
+
+	if (!p->how || p->changes == lab->build->setup.n_settings)
+		return p;
+	uint32_t changes = changes_of(lab);
+
+	if (p->changes != changes) {
+		p->changes = changes;
+		p->how = response_of(dev, sl);
+		cc_adapt(lab->algorithm, p->how, &p->state, lab->now);
+	}
+	return p;
 }
 
 static void start(const struct v_device *dev, unsigned sl, struct v_pace *pace)
 {
 	*pace = (struct v_pace){ .how = response_of(dev, sl),
+				 .changes = changes_of(dev->lab),
 				 .state.due = NEVER };
 	if (pace->how)
 		cc_init(dev->lab->algorithm, pace->how, &pace->state);
@@ -42,6 +81,8 @@ void pace_init(struct lab *lab)
 		return;
 	lab->response = hd_alloc(1, sizeof(*lab->response));
 	*lab->response = fabric_response_in_shares(b);
+	for (uint32_t i = 0; i < lab->n_devices; i++)
+		device_wake(&lab->devices[i], pace_next_change(lab));
 	if (c->per != SCN_PER_SL)
 		return;
 	lab->paces =
@@ -104,7 +145,7 @@ struct v_pace *qp_pace(struct v_qp *qp)
 {
 	struct v_pace *p = qp->dev->paces ? &qp->dev->paces[qp->sl] : &qp->pace;
 
-	return p->how ? p : NULL;
+	return p->how ? current(qp->dev, qp->sl, p) : NULL;
 }
 
 hd_time pace_free(const struct lab *lab, const struct v_pace *p)
@@ -178,9 +219,11 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp,
 				const struct slot *s)
 {
+	unsigned sl = s->packet.lrh.sl;
+
 	if (dev->paces)
-		return &dev->paces[s->packet.lrh.sl];
-	return qp ? &qp->pace : NULL;
+		return current(dev, sl, &dev->paces[sl]);
+	return qp ? current(dev, qp->sl, &qp->pace) : NULL;
 }
 
 void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)

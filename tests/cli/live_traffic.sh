@@ -282,10 +282,10 @@ set_anew() {
 	kill -HUP "$manager"
 	wait_for $((sweeps + 1)) 'SUBNET UP'
 }
-# amid PACE SECONDS: whether other settings after these fall into the run.
+# amid PACE SECONDS FILE: whether other settings after these fall into the run.
 amid() {
 	before=$(on_lane 1) earlier=$(on_lane 3)
-	"$HEDDLE" live traffic many.yaml --pace "$1" -- --csv -o traffic.csv &
+	"$HEDDLE" live traffic "$3" --pace "$1" -- --csv -o traffic.csv &
 	running=$!
 	sleep "$2"
 	set_anew 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
@@ -295,14 +295,25 @@ amid() {
 	set_anew 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
 	return 1
 }
-amid 1e-4 1 || amid 1e-5 10 || amid 1e-6 100 ||
-	fail "$first packets on VL 1, then $second on VL 3"
+# set_amid FILE
+set_amid() {
+	amid 1e-4 1 "$1" || amid 1e-5 10 "$1" || amid 1e-6 100 "$1" ||
+		fail "$first packets on VL 1, then $second on VL 3"
+}
+set_amid many.yaml
 [ "$(delivered within)" -gt 0 ] && [ "$(delivered within)" -lt 964 ] ||
 	fail "$(delivered within) of some 964 to a host that became a member"
 # The mean is above the rate by the new table, below that by the old one.
 sed -n 's/^slowed,1,\([0-9]*\)[.0-9]*,25,200,.*/\1/p' traffic.csv >mean
 [ "$(cat mean)" -gt 25 ] && [ "$(cat mean)" -lt 50 ] ||
 	fail "by a new table: $(grep '^slowed,1' traffic.csv)"
+# So they are for queue pairs: 1205 messages by the one table, 602 by the other.
+set_anew 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
+sed '/name: within/d; s/kind: saturating,/& transport: rc,/' many.yaml >pairs.yaml
+set_amid pairs.yaml
+came=$(delivered slowed | sed 1q)
+[ "$came" -gt 640 ] && [ "$came" -lt 1160 ] ||
+	fail "$came messages of a queue pair under two tables"
 "$HEDDLE" live down
 
 # ---- a capture of it at a cable: the packets and octets that perfquery counts

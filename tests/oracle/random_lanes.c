@@ -88,8 +88,8 @@ static bool has_pairs(const struct scenario *s)
 	return s->pairs.n > 0;
 }
 
-/* Q2 does not say in which line a queue pair stands whose lane changes: end
- * ports keep theirs. */
+/* Lines of queue pairs whose lanes change (Q2) are not drawn: end ports keep
+ * theirs. */
 static void end_lanes_keep(const struct scenario *s, struct subnet *n)
 {
 	const struct subnet *first = &s->fabric.subnet;
