@@ -62,6 +62,8 @@ struct agents_events {
 	/* What is about to be done, and what crosses cables; or NULL. */
 	void (*noted)(void *context, const struct deed *d);
 	void (*crossed)(void *context, const struct agents_crossing *c);
+	/* A port has other P_Keys, and nobody was told so yet; or NULL. */
+	void (*keys_set)(void *context, port_id port);
 };
 
 /* What the devices can do; 0 stands for the default. */

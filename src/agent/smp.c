@@ -164,8 +164,14 @@ static uint16_t pkey_table(struct request *r)
 		ensure(port->pkeys, n);
 		store_be16(port->pkeys[0], 0xFFFF);
 	}
-	if (port->pkeys)
-		return exchange(r, port->pkeys[block], BLOCK_SIZE);
+	if (port->pkeys) {
+		uint16_t status = exchange(r, port->pkeys[block], BLOCK_SIZE);
+
+		if (r->method == MAD_SET && r->agents->events.keys_set)
+			r->agents->events.keys_set(r->agents->events.context,
+						   p);
+		return status;
+	}
 	if (block == 0)
 		store_be16(r->data, 0xFFFF);
 	return MAD_OK;

@@ -371,7 +371,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 {
 	const struct agents_options options = { .timed = o->timed };
 	const struct agents_events events = { frame_arrived, l, note_deed,
-					      note_crossing };
+					      note_crossing, sysfs_keys_set };
 	hd_time (*clock)(void) = o->clock ? o->clock : live_now;
 
 	*l = (struct live){

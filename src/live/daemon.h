@@ -202,6 +202,8 @@ int sysfs_text(const struct live *l, node_id v, const char *path,
 	       struct strbuf *out);
 /* Makes the folders and files that a program can look for; an errno. */
 int sysfs_make(const struct live *l, node_id v);
+/* Files that say a port's P_Keys say those that it has now. */
+void sysfs_keys_set(void *live, port_id port);
 
 /* ---- commands.c: what users ask for */
 

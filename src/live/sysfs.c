@@ -15,7 +15,9 @@
 /*
  * An adapter is called heddle0, as the node's only one; its ports are umad0,
  * umad1, ... The files are those that libibumad, libibverbs and shell scripts
- * read; each is one row here.
+ * read; each is one row here. What an empty file would say is asked for when it
+ * is read. Those of P_Keys say it themselves: each program reads all 128 of
+ * them whenever it looks at a port, and they seldom change.
  */
 
 #define DEVICE LIVE_DEVICE
@@ -405,13 +407,25 @@ static int make_folders(char *path)
 
 struct making {
 	const char *root;
-	char first[PATH_MAX]; /* file of them; none yet: "" */
+	char first[PATH_MAX]; /* of the empty files; none yet: "" */
 	int error;
 };
 
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return errno;
+	bool whole = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return whole ? 0 : EIO;
+}
+
 /*
  * A file whose name is what matters: what it says is asked for. So they are all
- * one, which is far cheaper than a hundred and fifty.
+ * one, which is far cheaper than two dozen.
  */
 static int touch(const struct making *m, const char *path)
 {
@@ -419,12 +433,46 @@ static int touch(const struct making *m, const char *path)
 		return 0;
 	if (m->first[0] && errno == ENOENT)
 		return errno;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return write_file(path, "");
+}
 
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
+/*
+ * A file that says a P_Key, in place of what it said: one for each value, under
+ * many names. Whoever reads sees the one or the other.
+ */
+static int say_key(const struct question *q, const char *path)
+{
+	char store[PATH_MAX], next[PATH_MAX];
+	struct strbuf text = STRBUF_INIT;
+
+	pkey(q, &text);
+	if ((size_t)snprintf(store, sizeof(store), "%s/keys/%.6s", q->live->dir,
+			     text.text) >= sizeof(store) ||
+	    (size_t)snprintf(next, sizeof(next), "%s/keys/next",
+			     q->live->dir) >= sizeof(next)) {
+		strbuf_fini(&text);
+		return ENAMETOOLONG;
+	}
+	int error = 0;
+
+	unlink(next);
+	if (link(store, next) != 0) {
+		/* It is the first; or has as many names as it can. */
+		error = write_file(next, text.text);
+		if (!error)
+			(void)!link(next, store);
+	}
+	if (!error && rename(next, path) != 0)
+		error = errno;
+	unlink(next); /* it is still there if that said the same */
+	strbuf_fini(&text);
+	return error;
+}
+
+static int make_one(const struct question *q, size_t row,
+		    const struct making *m, const char *path)
+{
+	return rows[row].put == pkey ? say_key(q, path) : touch(m, path);
 }
 
 static bool make_file(const struct question *q, size_t row, const char *path,
@@ -433,36 +481,84 @@ static bool make_file(const struct question *q, size_t row, const char *path,
 	struct making *m = context;
 	char whole[PATH_MAX];
 
-	(void)q;
-	(void)row;
 	if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", m->root, path) >=
 	    sizeof(whole)) {
 		m->error = ENAMETOOLONG;
 		return true;
 	}
-	m->error = touch(m, whole);
+	m->error = make_one(q, row, m, whole);
 	if (m->error == ENOENT) {
 		m->error = make_folders(whole);
 		if (!m->error)
-			m->error = touch(m, whole);
+			m->error = make_one(q, row, m, whole);
 	}
 	if (!m->first[0])
 		memcpy(m->first, whole, strlen(whole) + 1);
 	return m->error != 0;
 }
 
-int sysfs_make(const struct live *l, node_id v)
+/* Where the files of a node are; false if that is too long. */
+static bool root_of(const struct live *l, node_id v, char out[PATH_MAX])
 {
-	char root[PATH_MAX], host[LIVE_NAME];
-	struct making m = { .root = root };
-	struct stat s;
+	char host[LIVE_NAME];
 
 	live_host_folder(l->topo->nodes[v].name, host, sizeof(host));
-	if ((size_t)snprintf(root, sizeof(root), "%s/hosts/%s/sys/class",
-			     l->dir, host) >= sizeof(root))
+	return (size_t)snprintf(out, PATH_MAX, "%s/hosts/%s/sys/class", l->dir,
+				host) < PATH_MAX;
+}
+
+static bool is_there(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0;
+}
+
+/* Of the files that say P_Keys. */
+static int make_store(const struct live *l)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/keys", l->dir) >=
+	    sizeof(path))
 		return ENAMETOOLONG;
-	if (stat(root, &s) == 0)
+	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+int sysfs_make(const struct live *l, node_id v)
+{
+	char root[PATH_MAX];
+	struct making m = { .root = root };
+
+	if (!root_of(l, v, root))
+		return ENAMETOOLONG;
+	if (is_there(root))
 		return 0;
-	each_file(l, v, make_file, &m);
+	m.error = make_store(l);
+	if (!m.error)
+		each_file(l, v, make_file, &m);
 	return m.error;
+}
+
+static bool renew_key(const struct question *q, size_t row, const char *path,
+		      void *context)
+{
+	const char *root = context;
+	char whole[PATH_MAX];
+
+	if (rows[row].put == pkey &&
+	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", root, path) <
+		    sizeof(whole))
+		(void)say_key(q, whole);
+	return false;
+}
+
+void sysfs_keys_set(void *live, port_id port)
+{
+	const struct live *l = live;
+	node_id v = l->topo->ports[port].node;
+	char root[PATH_MAX];
+
+	if (root_of(l, v, root) && is_there(root))
+		each_file(l, v, renew_key, root);
 }

@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,19 +20,32 @@
 /* ftw() has no context. */
 static const struct live *asked;
 static node_id asked_node;
-static unsigned n_files;
+static unsigned n_files, n_said;
+
+static void says(const char *path, const char *text)
+{
+	char got[64] = "";
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	assert_true(fread(got, 1, sizeof(got) - 1, f) > 0);
+	fclose(f);
+	assert_string_equal(got, text);
+}
 
 static int ask(const char *path, const struct stat *s, int kind)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	(void)s;
-	if (kind == FTW_F) {
+	if (kind == FTW_F && strstr(path, "/sys/class/")) {
 		assert_int_equal(sysfs_text(asked, asked_node,
 					    strstr(path, "/sys/class/"), &text),
 				 0);
 		assert_true(text.len > 1 && text.text[text.len - 1] == '\n');
+		if (s->st_size > 0)
+			says(path, text.text);
 		n_files++;
+		n_said += s->st_size > 0;
 	}
 	strbuf_fini(&text);
 	return 0;
@@ -62,6 +76,35 @@ static node_id named(const struct topo *t, const char *name)
 	return v;
 }
 
+/* Sets entries 32 to 63 of a port's P_Keys: one, and `key` behind it. */
+static void set_keys(const struct live *l, port_id port, uint16_t key)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
+				      .method = MAD_SET,
+				      .attribute = ATTR_PKEY_TABLE,
+				      .modifier = 1 };
+	const struct mad_address to = { .lid = 0xFFFF };
+	uint8_t mad[MAD_SIZE];
+
+	mad_write(&h, mad);
+	memset(mad + 32, 0xFF, 4); /* no LIDs at either end of its route */
+	mad[64] = 0x80;
+	mad[65] = 0x07;
+	mad[66] = (uint8_t)(key >> 8);
+	mad[67] = (uint8_t)key;
+	agents_send(l->agents, port, &to, mad, sizeof(mad), 0);
+	assert_int_equal(agents_pkey(l->agents, port, 33), key);
+}
+
+static void look_at_all(const char *dir)
+{
+	n_files = n_said = 0;
+	assert_int_equal(ftw(dir, ask, 16), 0);
+	/* 6 of adapters and units, 8 of the node, 9 + 1 + 128 of its port. */
+	assert_int_equal(n_files, 152);
+	assert_int_equal(n_said, 128);
+}
+
 static void what_is_listed_is_what_answers(void **state)
 {
 	const struct live_options options = { 0 };
@@ -77,11 +120,17 @@ static void what_is_listed_is_what_answers(void **state)
 	assert_true(daemon_init(&l, &t, dir, &options));
 	asked = &l;
 	asked_node = named(&t, "h1");
-	n_files = 0;
+	port_id port = t.nodes[asked_node].first_port + 1;
+
+	set_keys(&l, port, 0x8001); /* nobody has asked for files yet */
 	assert_int_equal(sysfs_make(&l, asked_node), 0);
-	assert_int_equal(ftw(dir, ask, 16), 0);
-	/* 6 of adapters and units, 8 of the node, 9 + 1 + 128 of its port. */
-	assert_int_equal(n_files, 152);
+	look_at_all(dir);
+	set_keys(&l, port, 0x1234);
+	look_at_all(dir);
+	set_keys(&l, port, 0x1234);
+	look_at_all(dir);
+	set_keys(&l, port, 0x8007);
+	look_at_all(dir);
 	daemon_fini(&l);
 	topo_fini(&t);
 	assert_int_equal(nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS), 0);
