@@ -71,7 +71,8 @@ static int bring_up(struct values *v, const char *path)
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
 
-	if (fabric_choose(&v->fabric, path, &d, &f) != HD_OK)
+	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
+	    fabric_open_bare(path, &v->fabric.overrides, &d, &f) != HD_OK)
 		return command_refuse(&d);
 	const struct live_wish w = { .name = v->name,
 				     .path = path,

@@ -325,16 +325,25 @@ static void add_faults(struct fabric *f, const struct fabric_programmer *by)
 	}
 }
 
+/* What there is beside the text: a topology that is read, who programs it. */
+struct beside {
+	bool has_topology;
+	const struct fabric_programmer *by; /* or NULL */
+	bool ends_there;                    /* nothing but that is wanted */
+};
+
 /* From here on the topology is there, if it does not follow from the scenario.
  */
-static enum hd_status build(struct fabric *f, bool has_topology,
-			    const struct fabric_programmer *by, struct diag *d)
+static enum hd_status build(struct fabric *f, struct beside with,
+			    struct diag *d)
 {
-	enum hd_status status = has_topology ? HD_OK : build_topology(f, d);
+	const struct fabric_programmer *by = with.by;
+	enum hd_status status =
+		with.has_topology ? HD_OK : build_topology(f, d);
 
 	if (status == HD_OK)
 		status = take_out(f, d);
-	if (status != HD_OK)
+	if (status != HD_OK || with.ends_there)
 		return status;
 	f->by = by;
 	f->selector = selector_new(&f->topo);
@@ -371,18 +380,12 @@ static enum hd_status build(struct fabric *f, bool has_topology,
 }
 
 /* Builds from the scenario, which was read with that status. */
-/* What there is beside the text: a topology that is read, who programs it. */
-struct beside {
-	bool has_topology;
-	const struct fabric_programmer *by; /* or NULL */
-};
-
 static enum hd_status finish(struct fabric *f, enum hd_status status,
 			     struct beside with, struct diag *d,
 			     struct fabric **out)
 {
 	if (status == HD_OK)
-		status = build(f, with.has_topology, with.by, d);
+		status = build(f, with, d);
 	if (status == HD_OK)
 		*out = f;
 	else
@@ -406,7 +409,7 @@ enum hd_status fabric_load(const char *text, size_t len, const char *file,
 
 	return finish(
 		f, scenario_parse(text, len, file, overrides, d, f->scenario),
-		(struct beside){ false, NULL }, d, out);
+		(struct beside){ 0 }, d, out);
 }
 
 enum hd_status fabric_read(const char *path, const struct overrides *overrides,
@@ -415,7 +418,7 @@ enum hd_status fabric_read(const char *path, const struct overrides *overrides,
 	struct fabric *f = fabric_new();
 
 	return finish(f, scenario_read(path, overrides, d, f->scenario),
-		      (struct beside){ false, NULL }, d, out);
+		      (struct beside){ 0 }, d, out);
 }
 
 /* A line that no topology file has, and every scenario. */
@@ -439,8 +442,8 @@ static enum hd_status read_defaults(struct fabric *f, const char *file,
 
 static enum hd_status open_words(const char *words,
 				 const struct overrides *overrides,
-				 const struct fabric_programmer *by,
-				 struct diag *d, struct fabric **out)
+				 struct beside with, struct diag *d,
+				 struct fabric **out)
 {
 	struct fabric *f = fabric_new();
 	enum hd_status status = read_defaults(f, NULL, overrides, d);
@@ -449,13 +452,14 @@ static enum hd_status open_words(const char *words,
 		status = topo_generate_text(words,
 					    f->scenario->fabric.topology.seed,
 					    0, d, &f->topo);
-	return finish(f, status, (struct beside){ true, by }, d, out);
+	with.has_topology = true;
+	return finish(f, status, with, d, out);
 }
 
 static enum hd_status open_text(const struct strbuf *text, const char *name,
 				const struct overrides *overrides,
-				const struct fabric_programmer *by,
-				struct diag *d, struct fabric **out)
+				struct beside with, struct diag *d,
+				struct fabric **out)
 {
 	struct fabric *f = fabric_new();
 
@@ -463,19 +467,45 @@ static enum hd_status open_text(const struct strbuf *text, const char *name,
 		return finish(f,
 			      scenario_parse(text->text, text->len, name,
 					     overrides, d, f->scenario),
-			      (struct beside){ false, by }, d, out);
+			      with, d, out);
 	enum hd_status status =
 		topo_read(text->text, text->len, NULL, d, &f->topo);
 
 	if (status == HD_OK)
 		status = read_defaults(f, name, overrides, d);
-	return finish(f, status, (struct beside){ true, by }, d, out);
+	with.has_topology = true;
+	return finish(f, status, with, d, out);
+}
+
+static enum hd_status open_named(const char *name,
+				 const struct overrides *overrides,
+				 struct beside with, struct diag *d,
+				 struct fabric **out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (topo_is_words(name))
+		return open_words(name, overrides, with, d, out);
+	enum hd_status status = file_read(name, FILE_LIMIT, d, &text);
+
+	if (status == HD_OK)
+		status = open_text(&text, name, overrides, with, d, out);
+	strbuf_fini(&text);
+	return status;
 }
 
 enum hd_status fabric_open(const char *name, const struct overrides *overrides,
 			   struct diag *d, struct fabric **out)
 {
-	return fabric_read_programmed(name, overrides, NULL, d, out);
+	return open_named(name, overrides, (struct beside){ 0 }, d, out);
+}
+
+enum hd_status fabric_open_bare(const char *name,
+				const struct overrides *overrides,
+				struct diag *d, struct fabric **out)
+{
+	return open_named(name, overrides,
+			  (struct beside){ .ends_there = true }, d, out);
 }
 
 enum hd_status fabric_read_programmed(const char *name,
@@ -483,16 +513,7 @@ enum hd_status fabric_read_programmed(const char *name,
 				      const struct fabric_programmer *by,
 				      struct diag *d, struct fabric **out)
 {
-	struct strbuf text = STRBUF_INIT;
-
-	if (topo_is_words(name))
-		return open_words(name, overrides, by, d, out);
-	enum hd_status status = file_read(name, FILE_LIMIT, d, &text);
-
-	if (status == HD_OK)
-		status = open_text(&text, name, overrides, by, d, out);
-	strbuf_fini(&text);
-	return status;
+	return open_named(name, overrides, (struct beside){ .by = by }, d, out);
 }
 
 void fabric_free(struct fabric *f)

@@ -158,6 +158,12 @@ HD_MUST_CHECK enum hd_status fabric_read(const char *path,
 HD_MUST_CHECK enum hd_status fabric_open(const char *name,
 					 const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
+/* The same, of which nothing is used but scenario and topology: there are no
+ * routes, no flows, no setup. */
+HD_MUST_CHECK enum hd_status fabric_open_bare(const char *name,
+					      const struct overrides *overrides,
+					      struct diag *d,
+					      struct fabric **out);
 /* The same as fabric_open, programmed by another; NULL: by the scenario. */
 HD_MUST_CHECK enum hd_status
 fabric_read_programmed(const char *name, const struct overrides *overrides,

@@ -195,6 +195,21 @@ received=$(timeout 300 "$HEDDLE" live exec h3 -n star -- perfquery |
 	fail "without its cable a still has $(share a) Gb/s"
 "$HEDDLE" live down --name star
 
+# ---- a scenario's nodes and cables are what is up: who routes them is another
+cat >unrouted.yaml <<'END'
+fabric:
+  topology: {kind: irregular, switches: 8}
+  routing: {engine: dor}
+END
+status 3 "$HEDDLE" sim unrouted.yaml
+"$HEDDLE" live up unrouted.yaml -q --name unrouted
+on_unrouted() {
+	timeout 300 "$HEDDLE" live exec --name unrouted h0 -- "$@"
+}
+on_unrouted opensm -o -f "$PWD/unrouted.log" >opensm.out 2>&1 || fail "OpenSM"
+[ "$(on_unrouted ibswitches | grep -c '^Switch')" -eq 8 ] || fail "its switches"
+"$HEDDLE" live down --name unrouted
+
 # ---- the end: nothing is left
 "$HEDDLE" live down
 [ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "the folder is still there"
