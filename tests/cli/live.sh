@@ -57,6 +57,17 @@ links() {
 links made >wanted
 links found >got
 cmp wanted got || fail "ibnetdiscover finds another fabric"
+for form in -f -g; do
+	on h3 ibnetdiscover $form | grep -v '^Non-Chassis' >listed
+	links listed >got
+	cmp wanted got || fail "ibnetdiscover $form finds another fabric"
+done
+# -p: a line per end of a cable.
+on h3 ibnetdiscover -p >ends
+[ "$(grep -c '^CA .* - SW ' ends)" -eq 16 ] &&
+	[ "$(grep -c '^SW .* - SW ' ends)" -eq 64 ] &&
+	[ "$(grep -c '^SW .* - CA ' ends)" -eq 16 ] ||
+	fail "ibnetdiscover -p: $(cat ends)"
 [ "$("$HEDDLE" live show --csv | grep -c ',active,')" -eq 116 ] ||
 	fail "not all of 20 + 96 ports are active"
 
@@ -85,6 +96,14 @@ cmp theirs ours || fail "'live dump --to mfts' differs from dump_fts -M"
 "$HEDDLE" live dump --to opensm -o tables
 "$HEDDLE" route found --engine file --routes tables --dump fts -o ours
 on h3 dump_fts >theirs
+"$HEDDLE" live show --csv | sed -n 's/^s[^,]*,0,active,\([0-9]*\),.*/\1/p' >lids
+[ "$(wc -l <lids)" -eq 20 ] || fail "LIDs of switches: $(cat lids)"
+while read -r lid; do
+	on h3 ibroute "$lid" </dev/null
+done <lids | routes >got
+routes <theirs >wanted
+[ "$(wc -l <wanted)" -eq 720 ] || fail "dump_fts: $(wc -l <wanted) entries"
+cmp wanted got || fail "ibroute differs from dump_fts"
 cmp theirs ours || fail "'live dump --to opensm' is not read back"
 "$HEDDLE" live dump --to sl2vl -o lanes
 status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl lanes
