@@ -177,6 +177,12 @@ static void on_nak(struct qp *qp, const struct packet *p)
 	};
 	unsigned code = p->aeth.syndrome & AETH_VALUE;
 
+	/*
+	 * While we wait for a receive, packets behind the one that had none
+	 * may be missed, too: all of them will be sent again.
+	 */
+	if (code == NAK_PSN_ERROR && qp->rq.rnr_until)
+		return;
 	if (code == NAK_PSN_ERROR)
 		retry(qp, p->bth.psn);
 	else if (code <= NAK_REMOTE_OPERATION)

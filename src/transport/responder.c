@@ -547,7 +547,24 @@ static const struct resource *recall(const struct responder *r, uint32_t psn,
 	return NULL;
 }
 
-/* Again, from where the peer asks, if that lies in what it asked before. */
+/* The answer to the same read that is still being sent; or NULL. */
+static struct answer *under_way(struct responder *r, uint32_t psn)
+{
+	for (uint32_t i = r->answer_head; i != r->answer_tail; i++) {
+		struct answer *a = answer_at(r, i);
+		int32_t into = psn_diff(psn, a->psn);
+
+		if (a->kind == ANSWER_READ && into >= 0 &&
+		    into < (int32_t)a->n_psns)
+			return a;
+	}
+	return NULL;
+}
+
+/*
+ * Again, from where the peer asks, if that lies in what it asked before. What
+ * is left of the answer before is of no use to it: this one stands for it.
+ */
 static void repeat_read(struct qp *qp, const struct packet *p)
 {
 	const struct resource *res = recall(&qp->rs, p->bth.psn, false);
@@ -567,7 +584,13 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 			    .rkey = reth->rkey,
 			    .va = reth->va,
 			    .length = reth->dma_len };
+	struct answer *before = under_way(&qp->rs, p->bth.psn);
 
+	if (before) {
+		a.fresh = before->fresh;
+		*before = a;
+		return;
+	}
 	responder_answer(qp, &a);
 }
 

@@ -180,6 +180,35 @@ static void not_ready_waits_as_long_as_it_says(void **state)
 	raw_fini(&q);
 }
 
+/*
+ * A responder may miss each of the packets behind the one that had no receive,
+ * as Linux' rxe does: they cost no retry, and shorten no wait.
+ */
+static void sequence_naks_behind_not_ready_are_no_news(void **state)
+{
+	const hd_time wait = 1280 * HD_US;
+	hd_time from;
+
+	(void)state;
+	raw_init(&q, QP_RC);
+	q.attr.retry = 0;
+	assert_true(raw_raise(&q, QPS_RTS));
+	assert_true(raw_post(&q, 1, WR_SEND, 3 * RAW_MTU));
+	leaves(3, OP_SEND_FIRST, 0);
+	from = q.now;
+	ack(0, 0x20 | 14);
+	ack(0, 0x60);
+	ack(0, 0x60);
+	completed(0, WC_SUCCESS);
+	raw_wait(&q, from + wait - 1);
+	assert_int_equal(raw_drain(&q), 0);
+	raw_wait(&q, from + wait);
+	leaves(3, OP_SEND_FIRST, 0);
+	ack(2, ACK_31);
+	completed(1, WC_SUCCESS);
+	raw_fini(&q);
+}
+
 /* Also not when an answer comes during the wait: there is no retry here. */
 static void the_timeout_does_not_run_while_it_waits(void **state)
 {
@@ -613,6 +642,7 @@ int main(void)
 		cmocka_unit_test(a_read_goes_on_from_the_first_missing),
 		cmocka_unit_test(a_hole_in_a_read_costs_one_retry),
 		cmocka_unit_test(not_ready_waits_as_long_as_it_says),
+		cmocka_unit_test(sequence_naks_behind_not_ready_are_no_news),
 		cmocka_unit_test(the_timeout_does_not_run_while_it_waits),
 		cmocka_unit_test(what_leaves_after_the_wait_has_ended_it),
 		cmocka_unit_test(not_ready_too_often),

@@ -473,6 +473,30 @@ static void repeated_sends_are_only_acknowledged(void **state)
 	raw_fini(&q);
 }
 
+/* Nobody wants the rest of an answer once it is asked for again. */
+static void a_repeated_read_stands_for_what_is_left_of_it(void **state)
+{
+	uint8_t buffer[4096];
+	struct packet p, out;
+
+	(void)state;
+	start();
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 0, 0, 4 * RAW_MTU));
+	raw_in(&q, raw_data(&q, OP_READ_REQUEST, 4, 0, 1));
+	assert_true(qp_transmit(q.qp, q.now, &out, buffer));
+	p = raw_data(&q, OP_READ_REQUEST, 1, 0, 3 * RAW_MTU);
+	p.reth.va += RAW_MTU;
+	raw_in(&q, p);
+	raw_in(&q, p);
+	assert_int_equal(raw_drain(&q), 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(raw_rq_psn(&q, (unsigned)i), i + 1);
+	assert_int_equal(q.out[0].bth.opcode, OP_READ_RESPONSE_FIRST);
+	assert_int_equal(q.out[2].bth.opcode, OP_READ_RESPONSE_LAST);
+	assert_int_equal(q.out[3].bth.opcode, OP_READ_RESPONSE_ONLY);
+	raw_fini(&q);
+}
+
 static void repeated_reads_are_executed_again(void **state)
 {
 	struct packet p;
@@ -676,6 +700,7 @@ int main(void)
 		cmocka_unit_test(atomics_are_aligned),
 		cmocka_unit_test(repeated_sends_are_only_acknowledged),
 		cmocka_unit_test(repeated_reads_are_executed_again),
+		cmocka_unit_test(a_repeated_read_stands_for_what_is_left_of_it),
 		cmocka_unit_test(shared_receives_in_the_error_state),
 		cmocka_unit_test(
 			repeated_atomics_answer_from_memory_of_the_first),
