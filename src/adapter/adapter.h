@@ -112,7 +112,7 @@ void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 
 /* ---- the program's adapter */
 
-struct qp;
+struct pair;
 
 struct adapter {
 	bool is_on;      /* attached to a fabric */
@@ -127,7 +127,7 @@ struct adapter {
 	pthread_mutex_t call_lock;
 	pthread_mutex_t lock; /* lists and numbers below */
 	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
-	struct qp *qps[MAX_QPS];
+	struct pair *qps[MAX_QPS];
 	struct cq *cqs[MAX_CQS];
 	struct srq *srqs[MAX_SRQS];
 	uint32_t next_pd;
@@ -136,7 +136,7 @@ struct adapter {
 	struct peer *peers[LIVE_PROGRAMS];
 	/* Queue pairs whose sends wait for something. */
 	pthread_mutex_t waiting_lock;
-	struct qp *waiting;
+	struct pair *waiting;
 	_Atomic uint32_t n_waiting;
 };
 
@@ -220,7 +220,7 @@ struct channel {
 };
 
 /* What a completion says, and what comes with it. */
-struct completion {
+struct cq_entry {
 	struct shared_cqe cqe;
 	const void *carried;
 	bool solicited;
@@ -230,7 +230,7 @@ struct completion {
  * Adds to a queue of `owner`; false if it overran. `ring`: of the receive that
  * it completes, which is taken with it; or NULL.
  */
-bool cq_add(struct peer *owner, int32_t index, struct completion *c,
+bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c,
 	    struct shared_ring *ring);
 /* After a death: what the dead one may have left undone. */
 void cq_mend(struct cq *cq);
@@ -313,7 +313,7 @@ struct group {
 	uint8_t sl, mgid[16];
 };
 
-struct qp {
+struct pair {
 	union {
 		struct ibv_qp ibv;
 		struct ibv_qp_ex ex;
@@ -334,7 +334,7 @@ struct qp {
 	struct peer *peer;
 	uint64_t since, until; /* ns; until 0: for ever */
 	uint64_t next_try;     /* of the background */
-	struct qp *next_waiting;
+	struct pair *next_waiting;
 	uint64_t building; /* ibv_wr_*: behind what was begun */
 	struct group group;
 	struct path path;
@@ -349,18 +349,18 @@ struct qp {
 	bool is_extended;
 };
 
-static inline struct qp *qp_of(struct ibv_qp *qp)
+static inline struct pair *qp_of(struct ibv_qp *qp)
 {
-	return container(qp, struct qp, ibv);
+	return container(qp, struct pair, ibv);
 }
 
-static inline struct send *send_at(const struct qp *q, uint64_t n)
+static inline struct send *send_at(const struct pair *q, uint64_t n)
 {
 	return (struct send *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) *
 						 q->stride);
 }
 
-static inline uint8_t *send_inline(const struct qp *q, struct send *s)
+static inline uint8_t *send_inline(const struct pair *q, struct send *s)
 {
 	return (uint8_t *)(s->sge + q->init.cap.max_send_sge);
 }
@@ -368,13 +368,13 @@ static inline uint8_t *send_inline(const struct qp *q, struct send *s)
 struct ibv_qp *qp_create_ex(struct ibv_context *context,
 			    struct ibv_qp_init_attr_ex *attr);
 /* Functions of ibv_qp_ex. */
-void qp_fill_ex(struct qp *q, uint64_t ops);
+void qp_fill_ex(struct pair *q, uint64_t ops);
 /* Whatever a queue pair has is flushed; with `send`. */
-void qp_fail(struct qp *q, enum ibv_event_type event);
+void qp_fail(struct pair *q, enum ibv_event_type event);
 /* Entries of a ring of receives complete as flushed; with the QP's lock. */
 void qp_flush_receives(struct peer *owner, struct shared_qp *s);
-void qp_flush_sends(struct qp *q);
-void qp_tell_drained(struct qp *q);
+void qp_flush_sends(struct pair *q);
+void qp_tell_drained(struct pair *q);
 
 /* ---- states.c: which changes of state there are */
 
@@ -388,25 +388,25 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	      struct ibv_recv_wr **bad);
 /* Takes a request into the ring, at `at`; an errno. With `send`. */
-int post_take(struct qp *q, const struct ibv_send_wr *wr, uint64_t at);
+int post_take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at);
 /* Where a datagram goes. */
-void post_address(const struct qp *q, struct send *s, const struct ah *ah,
+void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 		  uint32_t qpn, uint32_t qkey);
 /* Works on what waits in the ring; with `send`. */
-void post_run(struct qp *q);
+void post_run(struct pair *q);
 /*
  * The engine says: all up to this send have arrived, or all before it; and it
  * is done. With `send`.
  */
-void post_arrived(struct qp *q, uint64_t number, bool has_failed);
+void post_arrived(struct pair *q, uint64_t number, bool has_failed);
 /* The first in the ring is complete; with `send`. */
-void post_finish(struct qp *q, enum ibv_wc_status status);
-void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status);
+void post_finish(struct pair *q, enum ibv_wc_status status);
+void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status);
 /* Tries the sends that wait once more; all, or those that are due. */
 void post_retry(bool only_due);
 /* When to call that, in ns, or UINT64_MAX. */
 uint64_t post_due(void);
-void post_forget(const struct qp *q);
+void post_forget(const struct pair *q);
 uint64_t now_ns(void);
 
 /* ---- events.c */

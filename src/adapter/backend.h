@@ -24,7 +24,7 @@ struct result {
 };
 
 /* With the queue pair's `send`. */
-typedef enum outcome backend_send(struct qp *q, struct send *s,
+typedef enum outcome backend_send(struct pair *q, struct send *s,
 				  struct result *out);
 
 /* At once, by the thread that posted: no model in between. */
@@ -33,8 +33,8 @@ backend_send free_send;
  * A copy of the send with all that it carries, inline, to be carried out later;
  * NULL if its own memory or length is wrong, as the status says. free() it.
  */
-enum ibv_wc_status free_keep(struct qp *q, struct send *s, struct send **out);
+enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out);
 /* One of UC or UD that arrives nowhere: it is counted on its way. */
-void free_lose(struct qp *q, const struct send *s);
+void free_lose(struct pair *q, const struct send *s);
 
 #endif

@@ -121,7 +121,7 @@ static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 	}
 }
 
-bool cq_add(struct peer *owner, int32_t index, struct completion *c,
+bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c,
 	    struct shared_ring *ring)
 {
 	struct memory *m = owner->memory;

@@ -26,9 +26,9 @@ void event_raise(struct ibv_context *c, const struct news *n)
 /* Finds whom it is about; false if that is gone. With adapter.lock. */
 static bool resolve(const struct news *n, struct ibv_async_event *e)
 {
-	struct qp *q = n->kind == NEWS_QP && n->index < MAX_QPS
-			       ? adapter.qps[n->index]
-			       : NULL;
+	struct pair *q = n->kind == NEWS_QP && n->index < MAX_QPS
+				 ? adapter.qps[n->index]
+				 : NULL;
 	struct cq *cq = n->kind == NEWS_CQ && n->index < MAX_CQS
 				? adapter.cqs[n->index]
 				: NULL;
@@ -126,7 +126,7 @@ void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed,
 static void look_after(uint32_t index, uint32_t qpn)
 {
 	pthread_mutex_lock(&adapter.lock);
-	struct qp *q = index < MAX_QPS ? adapter.qps[index] : NULL;
+	struct pair *q = index < MAX_QPS ? adapter.qps[index] : NULL;
 
 	/* Who holds it flushes it, when it next looks at the state. */
 	if (q && q->ibv.qp_num == qpn &&
@@ -176,7 +176,7 @@ static void mend_all(void)
 {
 	pthread_mutex_lock(&adapter.lock);
 	for (uint32_t i = 0; i < MAX_QPS; i++) {
-		struct qp *q = adapter.qps[i];
+		struct pair *q = adapter.qps[i];
 
 		if (!q)
 			continue;
@@ -208,7 +208,7 @@ static void take_keys(uint32_t number)
 		return;
 	pthread_mutex_lock(&adapter.lock);
 	for (uint32_t i = 0; i < MAX_QPS; i++) {
-		struct qp *q = adapter.qps[i];
+		struct pair *q = adapter.qps[i];
 
 		if (!q || q->attr.port_num != number)
 			continue;
@@ -250,7 +250,7 @@ static void lose_all(void)
 	adapter.is_lost = true;
 	for (uint32_t i = 0; i < MAX_QPS; i++) {
 		pthread_mutex_lock(&adapter.lock);
-		struct qp *q = adapter.qps[i];
+		struct pair *q = adapter.qps[i];
 
 		if (q) {
 			pthread_mutex_lock(&q->send);

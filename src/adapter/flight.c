@@ -16,7 +16,7 @@ static void flight_free(struct flight *f)
 	free(f);
 }
 
-void flight_forget(struct qp *q)
+void flight_forget(struct pair *q)
 {
 	while (q->flights) {
 		struct flight *f = q->flights;
@@ -28,7 +28,7 @@ void flight_forget(struct qp *q)
 }
 
 /* The send as it is now, with its bytes behind it; a status. */
-static enum ibv_wc_status take_off(struct qp *q, uint64_t number)
+static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
 {
 	struct send *kept;
 	enum ibv_wc_status status = free_keep(q, send_at(q, number), &kept);
@@ -47,7 +47,7 @@ static enum ibv_wc_status take_off(struct qp *q, uint64_t number)
 	return status;
 }
 
-static enum ibv_wc_status land(struct qp *q, struct send *s, bool is_lost)
+static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)
 {
 	struct result r = { .status = IBV_WC_SUCCESS };
 
@@ -59,7 +59,7 @@ static enum ibv_wc_status land(struct qp *q, struct send *s, bool is_lost)
 }
 
 /* It has arrived, or never will; it has left, or is still in the ring. */
-static void on_fate(struct qp *q, uint64_t number, bool is_lost)
+static void on_fate(struct pair *q, uint64_t number, bool is_lost)
 {
 	struct flight **at = &q->flights, *f;
 
@@ -84,7 +84,7 @@ static void on_fate(struct qp *q, uint64_t number, bool is_lost)
 }
 
 /* All up to this one have left. */
-static void on_left(struct qp *q, uint64_t number, enum ibv_wc_status status)
+static void on_left(struct pair *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;
 
@@ -103,7 +103,7 @@ static void on_left(struct qp *q, uint64_t number, enum ibv_wc_status status)
 		qp_tell_drained(q);
 }
 
-void flight_note(struct qp *q, const struct live_note *n)
+void flight_note(struct pair *q, const struct live_note *n)
 {
 	if (n->kind == LIVE_DONE)
 		on_left(q, n->number, (enum ibv_wc_status)n->status);

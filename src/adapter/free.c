@@ -5,6 +5,7 @@
 #include "adapter/backend.h"
 #include "adapter/inbound.h"
 #include "live/protocol.h"
+#include "wire/headers.h"
 
 /*
  * The free pace: whoever posts a send carries it out, to its end, in the
@@ -27,7 +28,7 @@ enum {
 /* ---- our own memory */
 
 /* Where the pieces of a send are; false if one is not allowed. */
-static bool find_local(struct qp *q, struct send *s, struct request *r)
+static bool find_local(struct pair *q, struct send *s, struct request *r)
 {
 	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
 	bool reads = s->opcode == IBV_WR_RDMA_READ ||
@@ -70,7 +71,7 @@ struct traffic {
 	uint64_t back, octets_back;
 };
 
-static struct traffic traffic_of(const struct qp *q, const struct send *s,
+static struct traffic traffic_of(const struct pair *q, const struct send *s,
 				 bool global)
 {
 	uint64_t n = packets_of(s->length, q->shared->mtu);
@@ -108,7 +109,7 @@ static struct traffic traffic_of(const struct qp *q, const struct send *s,
 	return t;
 }
 
-static void count(const struct qp *q, const struct send *s)
+static void count(const struct pair *q, const struct send *s)
 {
 	const struct ibv_ah_attr *to = &q->attr.ah_attr;
 	struct traffic t = traffic_of(q, s, to->is_global);
@@ -123,7 +124,7 @@ static void count(const struct qp *q, const struct send *s)
 /* ---- connected queue pairs */
 
 /* The peer, if what is sent arrives there and answers come back. */
-static struct peer *reach(struct qp *q)
+static struct peer *reach(struct pair *q)
 {
 	const struct ibv_ah_attr *to = &q->attr.ah_attr;
 
@@ -158,7 +159,7 @@ static bool is_ready(uint32_t state)
 	       state == IBV_QPS_SQD || state == IBV_QPS_SQE;
 }
 
-static bool is_addressed(const struct qp *q, const struct shared_qp *to,
+static bool is_addressed(const struct pair *q, const struct shared_qp *to,
 			 uint32_t qpn, int32_t port)
 {
 	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
@@ -168,7 +169,7 @@ static bool is_addressed(const struct qp *q, const struct shared_qp *to,
 }
 
 /* Whether the two are each other's, and agree on what comes next. */
-static bool is_connected(const struct qp *q, const struct shared_qp *to)
+static bool is_connected(const struct pair *q, const struct shared_qp *to)
 {
 	return is_addressed(q, to, q->attr.dest_qp_num, q->path.there) &&
 	       to->dest_qpn == q->ibv.qp_num &&
@@ -203,7 +204,7 @@ static void note_first(const struct request *r)
 }
 
 /* Hands it over; false if nobody answers. */
-static bool hand_over(struct qp *q, struct request *r, enum answer *answer)
+static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
 {
 	r->to = &r->peer->memory->qps[qpn_index(q->attr.dest_qp_num)];
 	/* A lock is there for as long as there is a queue pair. */
@@ -227,7 +228,7 @@ static bool hand_over(struct qp *q, struct request *r, enum answer *answer)
 	return connected;
 }
 
-static enum outcome conclude(struct qp *q, const struct request *r,
+static enum outcome conclude(struct pair *q, const struct request *r,
 			     enum answer answer, struct result *out)
 {
 	static const enum ibv_wc_status statuses[] = {
@@ -249,7 +250,7 @@ static enum outcome conclude(struct qp *q, const struct request *r,
 	return DONE;
 }
 
-static enum outcome send_connected(struct qp *q, struct request *r,
+static enum outcome send_connected(struct pair *q, struct request *r,
 				   struct result *out)
 {
 	enum answer answer = ANSWER_ACK;
@@ -268,7 +269,7 @@ static enum outcome send_connected(struct qp *q, struct request *r,
 /* ---- datagrams */
 
 /* Paths of datagrams, which each name their own; for all queue pairs. */
-static struct path datagram_path(const struct qp *q, const struct send *s)
+static struct path datagram_path(const struct pair *q, const struct send *s)
 {
 	enum { PLACES = 1024 };
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -296,7 +297,8 @@ static struct path datagram_path(const struct qp *q, const struct send *s)
 }
 
 /* To one queue pair, which takes it or does not. */
-static void drop_at(struct qp *q, struct request *r, uint32_t qpn, int32_t port)
+static void drop_at(struct pair *q, struct request *r, uint32_t qpn,
+		    int32_t port)
 {
 	r->peer = peer_get(qpn_program(qpn));
 	if (!r->peer)
@@ -316,7 +318,7 @@ static void drop_at(struct qp *q, struct request *r, uint32_t qpn, int32_t port)
 }
 
 /* Who of a group has it; asked again when anything has changed. */
-static void find_group(struct qp *q, const struct send *s)
+static void find_group(struct pair *q, const struct send *s)
 {
 	enum { MOST = 4096 };
 	uint32_t now = fabric_generation();
@@ -345,7 +347,7 @@ static void find_group(struct qp *q, const struct send *s)
 	memcpy(q->group.mgid, asked.mgid, sizeof(q->group.mgid));
 }
 
-static void count_datagram(const struct qp *q, const struct send *s)
+static void count_datagram(const struct pair *q, const struct send *s)
 {
 	const struct traffic t = traffic_of(q, s, s->global);
 
@@ -353,7 +355,7 @@ static void count_datagram(const struct qp *q, const struct send *s)
 		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
 }
 
-static enum outcome send_datagram(struct qp *q, struct request *r,
+static enum outcome send_datagram(struct pair *q, struct request *r,
 				  struct result *out)
 {
 	const struct send *s = r->send;
@@ -386,7 +388,7 @@ static enum outcome send_datagram(struct qp *q, struct request *r,
 /* ---- what is posted */
 
 /* Of a datagram that nobody gets, and of a message of UC. */
-void free_lose(struct qp *q, const struct send *s)
+void free_lose(struct pair *q, const struct send *s)
 {
 	if (q->init.qp_type == IBV_QPT_UD)
 		count_datagram(q, s);
@@ -394,7 +396,7 @@ void free_lose(struct qp *q, const struct send *s)
 		count(q, s);
 }
 
-enum ibv_wc_status free_keep(struct qp *q, struct send *s, struct send **out)
+enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 {
 	struct request r = { .from = q, .send = s };
 	uint64_t most =
@@ -420,7 +422,7 @@ enum ibv_wc_status free_keep(struct qp *q, struct send *s, struct send **out)
 	return IBV_WC_SUCCESS;
 }
 
-enum outcome free_send(struct qp *q, struct send *s, struct result *out)
+enum outcome free_send(struct pair *q, struct send *s, struct result *out)
 {
 	struct request r = { .from = q, .send = s };
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "wire/headers.h"
+
 /* ---- what becomes of a responder */
 
 static void tell(const struct request *r, uint32_t event)
@@ -155,7 +157,7 @@ static bool put_grh(const struct request *r, const struct landing *l)
 
 /* Small messages stay in the completion until it is polled. */
 static bool carry(const struct request *r, const struct landing *l,
-		  struct completion *c, uint8_t *buffer)
+		  struct cq_entry *c, uint8_t *buffer)
 {
 	unsigned before = r->send->global ? l->skip : 0;
 	uint64_t all = r->length + l->skip;
@@ -193,9 +195,9 @@ static bool place(const struct request *r, struct landing *l)
 
 /* The completion of a receive, for the message as it is. */
 static void describe(const struct request *r, const struct landing *l,
-		     struct completion *c)
+		     struct cq_entry *c)
 {
-	const struct qp *q = r->from;
+	const struct pair *q = r->from;
 	const struct send *s = r->send;
 	bool datagram = r->to->type == IBV_QPT_UD;
 
@@ -222,7 +224,7 @@ static void describe(const struct request *r, const struct landing *l,
 
 /* The receive ends in an error of its own, and with it the queue pair. */
 static enum answer fail_receive(const struct request *r, struct landing *l,
-				struct completion *c, enum ibv_wc_status status,
+				struct cq_entry *c, enum ibv_wc_status status,
 				enum answer why)
 {
 	c->cqe.status = (uint8_t)status;
@@ -234,7 +236,7 @@ static enum answer fail_receive(const struct request *r, struct landing *l,
 }
 
 static enum answer finish(const struct request *r, struct landing *l,
-			  struct completion *c)
+			  struct cq_entry *c)
 {
 	bool fits = cq_add(r->peer, r->to->recv_cq, c, l->ring);
 
@@ -248,7 +250,7 @@ static enum answer finish(const struct request *r, struct landing *l,
 
 enum answer inbound_send(struct request *r)
 {
-	struct completion c = { .solicited = false };
+	struct cq_entry c = { .solicited = false };
 	uint8_t buffer[CARRIED];
 	struct landing l;
 
@@ -303,7 +305,7 @@ static enum answer write_memory(const struct request *r)
 
 enum answer inbound_write(struct request *r)
 {
-	struct completion c = { .solicited = false };
+	struct cq_entry c = { .solicited = false };
 	struct landing l;
 
 	if (r->send->opcode == IBV_WR_RDMA_WRITE) {

@@ -14,7 +14,7 @@
 struct request {
 	struct peer *peer; /* whose queue pair it is for */
 	struct shared_qp *to;
-	const struct qp *from;
+	const struct pair *from;
 	const struct send *send;
 	struct iovec local[MAX_SGE]; /* the requester's memory */
 	unsigned n_local;

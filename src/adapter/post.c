@@ -21,7 +21,7 @@ uint64_t now_ns(void)
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	      struct ibv_recv_wr **bad)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
 	uint32_t n = 0;
 	int error = 0;
@@ -67,7 +67,7 @@ static const struct {
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { 1 << IBV_QPT_RC, true },
 };
 
-static bool is_possible(const struct qp *q, const struct ibv_send_wr *wr)
+static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
 {
 	size_t known = sizeof(operations) / sizeof(operations[0]);
 
@@ -79,7 +79,7 @@ static bool is_possible(const struct qp *q, const struct ibv_send_wr *wr)
 		 operations[wr->opcode].reads);
 }
 
-static int take_inline(const struct qp *q, const struct ibv_send_wr *wr,
+static int take_inline(const struct pair *q, const struct ibv_send_wr *wr,
 		       struct send *s)
 {
 	uint8_t *to = send_inline(q, s);
@@ -95,7 +95,7 @@ static int take_inline(const struct qp *q, const struct ibv_send_wr *wr,
 	return 0;
 }
 
-void post_address(const struct qp *q, struct send *s, const struct ah *ah,
+void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 		  uint32_t qpn, uint32_t qkey)
 {
 	s->dest_qpn = qpn;
@@ -111,7 +111,7 @@ void post_address(const struct qp *q, struct send *s, const struct ah *ah,
 	s->flow_label = ah->flow_label;
 }
 
-static int take_address(const struct qp *q, const struct ibv_send_wr *wr,
+static int take_address(const struct pair *q, const struct ibv_send_wr *wr,
 			struct send *s)
 {
 	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != q->ibv.pd)
@@ -121,7 +121,7 @@ static int take_address(const struct qp *q, const struct ibv_send_wr *wr,
 	return 0;
 }
 
-int post_take(struct qp *q, const struct ibv_send_wr *wr, uint64_t at)
+int post_take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
 {
 	struct send *s = send_at(q, at);
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -176,9 +176,10 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 }
 
 /* False if the completion queue overran: the queue pair cannot go on. */
-static bool complete(struct qp *q, const struct send *s, const struct result *r)
+static bool complete(struct pair *q, const struct send *s,
+		     const struct result *r)
 {
-	struct completion c = {
+	struct cq_entry c = {
 		.cqe = { .wr_id = s->wr_id,
 			 .status = (uint8_t)r->status,
 			 .opcode = (uint8_t)completion_opcode(s->opcode),
@@ -194,7 +195,7 @@ static bool complete(struct qp *q, const struct send *s, const struct result *r)
 }
 
 /* Errors of datagrams and of UC stop only what is sent. */
-static void stop(struct qp *q)
+static void stop(struct pair *q)
 {
 	if (q->init.qp_type == IBV_QPT_RC) {
 		qp_fail(q, (enum ibv_event_type)NO_EVENT);
@@ -207,7 +208,7 @@ static void stop(struct qp *q)
 }
 
 /* `is_waiting` changes with both locks: whoever has one may read it. */
-static void enlist(struct qp *q)
+static void enlist(struct pair *q)
 {
 	const struct news wake = { 0 };
 
@@ -224,7 +225,7 @@ static void enlist(struct qp *q)
 }
 
 /* How often the background tries, and until when anybody does. */
-static void wait_for(struct qp *q, enum waiting why, const struct result *r)
+static void wait_for(struct pair *q, enum waiting why, const struct result *r)
 {
 	enum { PS = 1000, LEAST = 50000, MOST = 2000000 };
 	uint64_t step, tries;
@@ -249,7 +250,7 @@ static void wait_for(struct qp *q, enum waiting why, const struct result *r)
 }
 
 /* It waits; or it has waited for too long, and failed. */
-static bool has_failed(struct qp *q, enum outcome o, struct result *r)
+static bool has_failed(struct pair *q, enum outcome o, struct result *r)
 {
 	enum waiting why = o == NO_RECEIVE ? WAIT_RECEIVE : WAIT_ANSWER;
 
@@ -262,14 +263,14 @@ static bool has_failed(struct qp *q, enum outcome o, struct result *r)
 }
 
 /* How far the ring is worked on: what was posted in SQD waits for RTS. */
-static uint64_t limit_of(const struct qp *q)
+static uint64_t limit_of(const struct pair *q)
 {
 	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain
 							     : q->tail;
 }
 
 /* Completes the first in the ring. */
-static void finish(struct qp *q, const struct result *r)
+static void finish(struct pair *q, const struct result *r)
 {
 	bool fits = complete(q, send_at(q, q->head), r);
 
@@ -281,7 +282,7 @@ static void finish(struct qp *q, const struct result *r)
 		qp_fail(q, IBV_EVENT_QP_FATAL);
 }
 
-void post_arrived(struct qp *q, uint64_t number, bool has_failed)
+void post_arrived(struct pair *q, uint64_t number, bool has_failed)
 {
 	uint64_t end = has_failed ? number : number + 1;
 
@@ -296,7 +297,7 @@ void post_arrived(struct qp *q, uint64_t number, bool has_failed)
 	}
 }
 
-void post_finish(struct qp *q, enum ibv_wc_status status)
+void post_finish(struct pair *q, enum ibv_wc_status status)
 {
 	const struct result r = {
 		.status = status,
@@ -306,7 +307,7 @@ void post_finish(struct qp *q, enum ibv_wc_status status)
 	finish(q, &r);
 }
 
-void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status)
+void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;
 
@@ -321,7 +322,7 @@ void post_done(struct qp *q, uint64_t number, enum ibv_wc_status status)
 		qp_tell_drained(q);
 }
 
-void post_run(struct qp *q)
+void post_run(struct pair *q)
 {
 	bool was_draining = q->head < q->drain;
 
@@ -356,7 +357,7 @@ void post_run(struct qp *q)
 int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	      struct ibv_send_wr **bad)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 	int error = 0;
 
 	pthread_mutex_lock(&q->send);
@@ -384,9 +385,9 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 /* ---- once more */
 
 /* Those that have nothing to wait for leave the list. */
-static void delist(struct qp **link)
+static void delist(struct pair **link)
 {
-	struct qp *q = *link;
+	struct pair *q = *link;
 
 	*link = q->next_waiting;
 	q->is_waiting = false;
@@ -394,7 +395,7 @@ static void delist(struct qp **link)
 }
 
 /* True if it is done with waiting; with `send`. */
-static bool retry(struct qp *q, bool only_due)
+static bool retry(struct pair *q, bool only_due)
 {
 	enum { RETRY_STEP = 500000 }; /* ns */
 
@@ -409,10 +410,10 @@ void post_retry(bool only_due)
 {
 	if (pthread_mutex_trylock(&adapter.waiting_lock) != 0)
 		return;
-	struct qp **link = &adapter.waiting;
+	struct pair **link = &adapter.waiting;
 
 	while (*link) {
-		struct qp *q = *link;
+		struct pair *q = *link;
 		bool done;
 
 		/* Who else holds it is at work on it. */
@@ -435,16 +436,16 @@ uint64_t post_due(void)
 	uint64_t due = UINT64_MAX;
 
 	pthread_mutex_lock(&adapter.waiting_lock);
-	for (const struct qp *q = adapter.waiting; q; q = q->next_waiting)
+	for (const struct pair *q = adapter.waiting; q; q = q->next_waiting)
 		if (q->next_try < due)
 			due = q->next_try;
 	pthread_mutex_unlock(&adapter.waiting_lock);
 	return due;
 }
 
-void post_forget(const struct qp *q)
+void post_forget(const struct pair *q)
 {
-	struct qp **link = &adapter.waiting;
+	struct pair **link = &adapter.waiting;
 
 	pthread_mutex_lock(&adapter.waiting_lock);
 	while (*link && *link != q)

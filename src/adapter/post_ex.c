@@ -11,14 +11,14 @@
  * behind `tail` are where they are built.
  */
 
-static struct qp *qp_of_ex(struct ibv_qp_ex *ex)
+static struct pair *qp_of_ex(struct ibv_qp_ex *ex)
 {
-	return container(ex, struct qp, ex);
+	return container(ex, struct pair, ex);
 }
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 
 	pthread_mutex_lock(&q->send);
 	q->building = q->tail;
@@ -27,7 +27,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 	uint32_t state = atomic_load(&q->shared->state);
 	int error = q->build_error;
 
@@ -48,7 +48,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 }
 
 /* The request that is being built; NULL if there is none. */
-static struct send *current(struct qp *q)
+static struct send *current(struct pair *q)
 {
 	return q->build_error || q->building == q->tail
 		       ? NULL
@@ -58,7 +58,7 @@ static struct send *current(struct qp *q)
 /* Begins one: what it points to comes by later calls. */
 static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 	struct send *s;
 
 	if (q->build_error)
@@ -150,7 +150,7 @@ static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv,
 			   uint32_t qpn, uint32_t qkey)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
 
 	if (s && (!ibv || ibv->pd != q->ibv.pd))
@@ -162,7 +162,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv,
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n,
 			    const struct ibv_sge *list)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
 
 	if (!s)
@@ -191,7 +191,7 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
 				    const struct ibv_data_buf *list)
 {
-	struct qp *q = qp_of_ex(ex);
+	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
 
 	if (!s)
@@ -219,7 +219,7 @@ static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 
 /* ---- functions of what was asked for only */
 
-void qp_fill_ex(struct qp *q, uint64_t ops)
+void qp_fill_ex(struct pair *q, uint64_t ops)
 {
 	struct ibv_qp_ex *ex = &q->ex;
 
@@ -250,7 +250,7 @@ void qp_fill_ex(struct qp *q, uint64_t ops)
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 
 	return q->is_extended ? &q->ex : NULL;
 }

@@ -40,7 +40,7 @@ static void grant_caps(struct ibv_qp_init_attr *a)
 		c->max_inline_data = CARRIED;
 }
 
-static int shared_make(struct qp *q, const struct ibv_qp_init_attr *a,
+static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a,
 		       uint32_t pd)
 {
 	pthread_mutex_lock(&adapter.lock);
@@ -64,7 +64,7 @@ static int shared_make(struct qp *q, const struct ibv_qp_init_attr *a,
 	return ENOMEM;
 }
 
-static int sends_make(struct qp *q)
+static int sends_make(struct pair *q)
 {
 	const struct ibv_qp_cap *c = &q->init.cap;
 	size_t stride = sizeof(struct send) +
@@ -76,7 +76,7 @@ static int sends_make(struct qp *q)
 	return q->ring ? 0 : ENOMEM;
 }
 
-static void use(const struct qp *q, int more)
+static void use(const struct pair *q, int more)
 {
 	const struct ibv_qp_init_attr *a = &q->init;
 
@@ -89,7 +89,7 @@ static void use(const struct qp *q, int more)
 	pthread_mutex_unlock(&adapter.lock);
 }
 
-static void present(struct qp *q, struct ibv_pd *pd)
+static void present(struct pair *q, struct ibv_pd *pd)
 {
 	q->ibv.context = pd->context;
 	q->ibv.qp_context = q->init.qp_context;
@@ -114,7 +114,7 @@ static void present(struct qp *q, struct ibv_pd *pd)
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
-	struct qp *q = NULL;
+	struct pair *q = NULL;
 	int error = check_caps(init);
 
 	if (!error) {
@@ -182,7 +182,7 @@ void qp_flush_receives(struct peer *owner, struct shared_qp *s)
 		return;
 	}
 	while ((r = ring_first(owner->memory, &s->ring))) {
-		struct completion c = {
+		struct cq_entry c = {
 			.cqe = { .wr_id = r->wr_id,
 				 .status = IBV_WC_WR_FLUSH_ERR,
 				 .opcode = IBV_WC_RECV,
@@ -193,11 +193,11 @@ void qp_flush_receives(struct peer *owner, struct shared_qp *s)
 	}
 }
 
-void qp_flush_sends(struct qp *q)
+void qp_flush_sends(struct pair *q)
 {
 	while (q->head < q->tail) {
 		const struct send *s = send_at(q, q->head);
-		struct completion c = {
+		struct cq_entry c = {
 			.cqe = { .wr_id = s->wr_id,
 				 .status = IBV_WC_WR_FLUSH_ERR,
 				 .qpn = q->ibv.qp_num },
@@ -212,7 +212,7 @@ void qp_flush_sends(struct qp *q)
 	q->waits = WAIT_NOT;
 }
 
-void qp_fail(struct qp *q, enum ibv_event_type event)
+void qp_fail(struct pair *q, enum ibv_event_type event)
 {
 	struct shared_qp *s = q->shared;
 
@@ -244,7 +244,7 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 }
 
 /* An errno: whether the values make sense for this adapter. */
-static int check_values(const struct qp *q, const struct ibv_qp_attr *a,
+static int check_values(const struct pair *q, const struct ibv_qp_attr *a,
 			int mask, const struct live_port *port)
 {
 	if ((mask & IBV_QP_PORT &&
@@ -276,7 +276,7 @@ static int check_values(const struct qp *q, const struct ibv_qp_attr *a,
 			q->attr.member = a->member; \
 	} while (0)
 
-static void keep_values(struct qp *q, const struct ibv_qp_attr *a, int mask)
+static void keep_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
 {
 	KEEP(IBV_QP_ACCESS_FLAGS, qp_access_flags);
 	KEEP(IBV_QP_PKEY_INDEX, pkey_index);
@@ -300,7 +300,7 @@ static void keep_values(struct qp *q, const struct ibv_qp_attr *a, int mask)
 }
 
 /* What peers see of it; with both locks. */
-static void share_values(struct qp *q, const struct ibv_qp_attr *a, int mask)
+static void share_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct shared_qp *s = q->shared;
 
@@ -320,7 +320,7 @@ static void share_values(struct qp *q, const struct ibv_qp_attr *a, int mask)
 	q->path.generation = 0;
 }
 
-static void reset(struct qp *q)
+static void reset(struct pair *q)
 {
 	struct shared_qp *s = q->shared;
 
@@ -338,7 +338,7 @@ static void reset(struct qp *q)
 	cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
 }
 
-void qp_tell_drained(struct qp *q)
+void qp_tell_drained(struct pair *q)
 {
 	const struct news n = { NEWS_QP, (uint32_t)q->index,
 				IBV_EVENT_SQ_DRAINED, q->ibv.qp_num };
@@ -350,7 +350,7 @@ void qp_tell_drained(struct qp *q)
 }
 
 /* With `send`. */
-static int change(struct qp *q, const struct ibv_qp_attr *a, int mask)
+static int change(struct pair *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct shared_qp *s = q->shared;
 	enum ibv_qp_state from = (enum ibv_qp_state)atomic_load(&s->state);
@@ -391,7 +391,7 @@ static int change(struct qp *q, const struct ibv_qp_attr *a, int mask)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 
 	if (mask & IBV_QP_STATE &&
 	    (attr->qp_state == IBV_QPS_RESET || attr->qp_state == IBV_QPS_ERR))
@@ -410,7 +410,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 
 	(void)mask;
 	pthread_mutex_lock(&q->send);
@@ -431,7 +431,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
 
 	timed_linger(q);
@@ -466,7 +466,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 		bool joins)
 {
-	struct qp *q = qp_of(qp);
+	struct pair *q = qp_of(qp);
 	struct live_member m = {
 		.program = adapter.number,
 		.qpn = qp->qp_num,

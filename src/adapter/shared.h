@@ -32,7 +32,6 @@ enum {
 	MAX_CQE = 1 << 20,
 	MAX_INLINE = 1024, /* that a program may ask for */
 	CARRIED = 256,     /* bytes of a message that its completion holds */
-	GRH_SIZE = 40,
 	NO_INDEX = -1,
 };
 

@@ -43,7 +43,7 @@ static void ask(const struct live_request *r)
 	pthread_mutex_unlock(&lock);
 }
 
-void timed_pair(const struct qp *q)
+void timed_pair(const struct pair *q)
 {
 	const struct ibv_qp_attr *a = &q->attr;
 	uint32_t state = atomic_load(&q->shared->state);
@@ -81,7 +81,7 @@ void timed_pair(const struct qp *q)
 	ask(&r);
 }
 
-void timed_receive(const struct qp *q, uint32_t n)
+void timed_receive(const struct pair *q, uint32_t n)
 {
 	const struct live_request r = { .kind = LIVE_RECEIVE,
 					.qpn = q->ibv.qp_num,
@@ -123,7 +123,7 @@ static const uint32_t operations[] = {
 };
 
 /* One that is too long fails in its turn, and takes the time of a packet. */
-static void address(const struct qp *q, const struct send *s,
+static void address(const struct pair *q, const struct send *s,
 		    struct live_request *r)
 {
 	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
@@ -134,7 +134,7 @@ static void address(const struct qp *q, const struct send *s,
 	r->pair.global = s->global;
 }
 
-void timed_give(struct qp *q, uint64_t limit)
+void timed_give(struct pair *q, uint64_t limit)
 {
 	for (; q->given < limit; q->given++) {
 		struct send *s = send_at(q, q->given);
@@ -176,7 +176,7 @@ void timed_polled(bool found)
 		live_sleep(&c->called, seen, REST);
 }
 
-void timed_linger(const struct qp *q)
+void timed_linger(const struct pair *q)
 {
 	while (atomic_load(&q->n_flights) > 0 && timed_has_engine()) {
 		timed_hear();
@@ -189,7 +189,7 @@ void timed_linger(const struct qp *q)
 static void take_note(const struct live_note *n)
 {
 	pthread_mutex_lock(&adapter.lock);
-	struct qp *q = adapter.qps[qpn_index(n->qpn)];
+	struct pair *q = adapter.qps[qpn_index(n->qpn)];
 	bool is_it = q && q->ibv.qp_num == n->qpn;
 
 	/* It cannot be destroyed while somebody has it. */
@@ -215,7 +215,7 @@ void timed_mend(void)
 {
 	for (uint32_t i = 0; !timed_has_engine() && i < MAX_QPS; i++) {
 		pthread_mutex_lock(&adapter.lock);
-		struct qp *q = adapter.qps[i];
+		struct pair *q = adapter.qps[i];
 
 		if (q)
 			pthread_mutex_lock(&q->send);

@@ -21,14 +21,14 @@ static inline bool is_timed(void)
 /* Whether there is one: else nothing that is given arrives. */
 bool timed_has_engine(void);
 /* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
-void timed_pair(const struct qp *q);
+void timed_pair(const struct pair *q);
 /* So many receives were posted to it, or to a shared queue. */
-void timed_receive(const struct qp *q, uint32_t n);
+void timed_receive(const struct pair *q, uint32_t n);
 void timed_shared_receive(const struct srq *srq, uint32_t n);
 /* A shared queue is there, or gone. */
 void timed_shared(const struct srq *srq, bool is_there);
 /* Gives what is posted to the engine, up to this one; with `send`. */
-void timed_give(struct qp *q, uint64_t limit);
+void timed_give(struct pair *q, uint64_t limit);
 /* A poll of ours found something, or not. */
 void timed_polled(bool found);
 /* If there is no engine any more, what it was given has failed. */
@@ -36,7 +36,7 @@ void timed_mend(void);
 /* Does what the engine has told us. */
 void timed_hear(void);
 /* Waits until all that has left is where it goes; without locks. */
-void timed_linger(const struct qp *q);
+void timed_linger(const struct pair *q);
 /* A program has something to do. */
 static inline void timed_stir(struct memory *m)
 {
@@ -49,9 +49,9 @@ static inline void timed_stir(struct memory *m)
 /* ---- flight.c: UC and UD, which complete before they arrive */
 
 /* The engine says so; with `send`. */
-void flight_note(struct qp *q, const struct live_note *n);
+void flight_note(struct pair *q, const struct live_note *n);
 /* What has left is lost; with `send`. */
-void flight_forget(struct qp *q);
+void flight_forget(struct pair *q);
 
 /* ---- clock.c: what programs read of the time */
 
