@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 
 static struct cq *cq_of(struct ibv_cq *cq)
@@ -310,6 +311,8 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		post_retry(false);
 	if (is_timed())
 		timed_polled(cq_has_any(cq));
+	if (is_roce())
+		roce_polled(cq);
 	if (!cq_has_any(cq))
 		return atomic_load_explicit(&cq->shared->is_lost,
 					    memory_order_relaxed)

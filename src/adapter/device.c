@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 #include "live/protocol.h"
 
@@ -129,6 +130,10 @@ int ibv_close_device(struct ibv_context *context)
 
 static void describe_device(struct ibv_device_attr *a)
 {
+	const int reads = is_timed()  ? LIVE_READS
+			  : is_roce() ? ROCE_READS
+				      : 128;
+
 	*a = (struct ibv_device_attr){
 		.fw_ver = "1.0.0",
 		.node_guid = htobe64(adapter.node.guid),
@@ -145,15 +150,15 @@ static void describe_device(struct ibv_device_attr *a)
 			IBV_DEVICE_PORT_ACTIVE_EVENT |
 			IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
 			IBV_DEVICE_SHUTDOWN_PORT,
-		.max_sge = MAX_SGE,
-		.max_sge_rd = MAX_SGE,
+		.max_sge = (int)most_sge(),
+		.max_sge_rd = (int)most_sge(),
 		.max_cq = MAX_CQS,
 		.max_cqe = MAX_CQE,
 		.max_mr = MAX_REGIONS,
 		.max_pd = 1 << 24,
-		.max_qp_rd_atom = is_timed() ? LIVE_READS : 128,
+		.max_qp_rd_atom = reads,
 		.max_res_rd_atom = 128 * MAX_QPS,
-		.max_qp_init_rd_atom = is_timed() ? LIVE_READS : 128,
+		.max_qp_init_rd_atom = reads,
 		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_mcast_grp = 4096,
 		.max_mcast_qp_attach = MAX_QPS,
@@ -161,7 +166,7 @@ static void describe_device(struct ibv_device_attr *a)
 		.max_ah = 1 << 24,
 		.max_srq = MAX_SRQS,
 		.max_srq_wr = MAX_DEPTH,
-		.max_srq_sge = MAX_SGE,
+		.max_srq_sge = (int)most_sge(),
 		.max_pkeys = LIVE_PKEYS,
 		.local_ca_ack_delay = 15,
 		.phys_port_cnt = (uint8_t)adapter.node.n_ports,
@@ -190,6 +195,11 @@ static int query_device_ex(struct ibv_context *context,
 	return 0;
 }
 
+static uint32_t n_gids(void)
+{
+	return is_roce() ? ROCE_TABLE : 1;
+}
+
 /* VLCap is a code; verbs count in the same. */
 static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 {
@@ -199,7 +209,7 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 		.state = (enum ibv_port_state)p->state,
 		.max_mtu = (enum ibv_mtu)p->mtu_cap,
 		.active_mtu = (enum ibv_mtu)p->mtu,
-		.gid_tbl_len = 1,
+		.gid_tbl_len = (int)n_gids(),
 		.port_cap_flags = p->cap_mask,
 		.max_msg_sz = UINT32_C(1) << 31,
 		.bad_pkey_cntr = p->bad_pkeys,
@@ -215,7 +225,8 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 		.active_width = p->width,
 		.active_speed = p->speed,
 		.phys_state = p->physical,
-		.link_layer = IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = is_roce() ? IBV_LINK_LAYER_ETHERNET
+					: IBV_LINK_LAYER_INFINIBAND,
 		.port_cap_flags2 = p->cap_mask2,
 	};
 	for (unsigned i = 0; i < sizeof(extended); i++)
@@ -253,12 +264,18 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 		  union ibv_gid *gid)
 {
 	struct live_port port;
-	int error = index == 0 ? fabric_port(port_num, &port) : EINVAL;
+	int error = index >= 0 && (uint32_t)index < n_gids()
+			    ? fabric_port(port_num, &port)
+			    : EINVAL;
 
 	(void)context;
 	if (error) {
 		errno = error;
 		return -1;
+	}
+	if (is_roce()) {
+		roce_gid((uint32_t)index, gid);
+		return 0;
 	}
 	gid->global.subnet_prefix = htobe64(port.prefix);
 	gid->global.interface_id = htobe64(port.guid);
@@ -271,7 +288,8 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
 {
 	struct ibv_gid_entry e = { .gid_index = gid_index,
 				   .port_num = port_num,
-				   .gid_type = IBV_GID_TYPE_IB };
+				   .gid_type = is_roce() ? IBV_GID_TYPE_ROCE_V2
+							 : IBV_GID_TYPE_IB };
 
 	if (flags)
 		return EOPNOTSUPP;
@@ -288,9 +306,10 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context,
 {
 	size_t n = 0;
 
-	for (uint32_t p = 1; p <= adapter.node.n_ports && n < most; p++) {
+	for (uint32_t i = 0; i < adapter.node.n_ports * n_gids() && n < most;
+	     i++) {
 		int error = _ibv_query_gid_ex(
-			context, p, 0,
+			context, i / n_gids() + 1, i % n_gids(),
 			(void *)((char *)entries + n * entry_size), flags,
 			entry_size);
 
@@ -301,7 +320,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context,
 	return (ssize_t)n;
 }
 
-/* Asked by ibv_devinfo; 0 stands for InfiniBand. */
+/* Asked by ibv_devinfo; 0 stands for InfiniBand, 1 for RoCEv2. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
 		       unsigned index, int *type);
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
@@ -309,7 +328,7 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
 {
 	union ibv_gid gid;
 
-	*type = 0;
+	*type = is_roce();
 	return ibv_query_gid(context, port_num, (int)index, &gid);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 
 /*
@@ -268,6 +269,8 @@ static int wait_ms(void)
 {
 	uint64_t due = post_due(), now = now_ns();
 
+	if (is_roce() && roce_due() < due)
+		due = roce_due();
 	if (due == UINT64_MAX)
 		return -1;
 	return due <= now ? 0 : (int)((due - now) / 1000000 + 1);
@@ -289,13 +292,15 @@ static void hear_daemon(struct pollfd *p)
 static void *background(void *unused)
 {
 	struct pollfd on[] = { { .fd = adapter.events, .events = POLLIN },
-			       { .fd = adapter.bell[0], .events = POLLIN } };
+			       { .fd = adapter.bell[0], .events = POLLIN },
+			       { .fd = is_roce() ? roce_file() : -1,
+				 .events = POLLIN } };
 	struct news n;
 
 	adapter.memory->head.clock.helper = gettid();
 	clock_leave();
 	for (;;) {
-		if (poll(on, 2, wait_ms()) < 0 && errno != EINTR)
+		if (poll(on, 3, wait_ms()) < 0 && errno != EINTR)
 			return unused;
 		if (on[1].revents)
 			while (read(adapter.bell[0], &n, sizeof(n)) ==
@@ -303,6 +308,8 @@ static void *background(void *unused)
 				event_news(&n);
 		if (is_timed())
 			timed_hear();
+		if (is_roce())
+			roce_run();
 		if (on[0].fd >= 0 && on[0].revents)
 			hear_daemon(&on[0]);
 		if (atomic_load(&adapter.n_waiting))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 #include "live/passing.h"
 #include "live/place.h"
@@ -105,11 +106,15 @@ static int ask_struct(uint32_t question, const void *asked, size_t size,
 
 int fabric_node(struct live_node *out)
 {
+	if (is_roce())
+		return roce_describe_node(out);
 	return ask_struct(LIVE_ASK_NODE, NULL, 0, out, sizeof(*out));
 }
 
 int fabric_port(uint32_t number, struct live_port *out)
 {
+	if (is_roce())
+		return roce_describe_port(number, out);
 	return ask_struct(LIVE_ASK_PORT, &number, sizeof(number), out,
 			  sizeof(*out));
 }
@@ -207,7 +212,7 @@ static int enter(void)
 static int attach(void)
 {
 	int file = -1;
-	int error = enter();
+	int error = is_roce() ? roce_open() : enter();
 
 	if (!error)
 		error = fabric_node(&adapter.node);
@@ -218,6 +223,8 @@ static int attach(void)
 	adapter.self = calloc(1, sizeof(*adapter.self));
 	if (!adapter.self || pipe2(adapter.bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return ENOMEM;
+	if (is_roce())
+		adapter.number = 1; /* there is no other */
 	adapter.self->number = adapter.number;
 	adapter.self->users = 1;
 	adapter.self->pid = getpid();
@@ -227,7 +234,7 @@ static int attach(void)
 	adapter.memory->head.clock.bell = adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	if (!give_file(adapter.events, file))
+	if (!is_roce() && !give_file(adapter.events, file))
 		error = ENODEV;
 	close(file);
 	if (!error && is_timed())

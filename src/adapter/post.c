@@ -5,6 +5,7 @@
 
 #include "adapter/adapter.h"
 #include "adapter/backend.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 #include "transport/codes.h"
 
@@ -343,6 +344,10 @@ void post_run(struct pair *q)
 				return;
 			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
 			continue;
+		}
+		if (is_roce()) {
+			roce_give(q, limit_of(q));
+			return;
 		}
 		enum outcome o = free_send(q, s, &r);
 

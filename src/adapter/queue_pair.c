@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 #include "live/protocol.h"
 
@@ -17,8 +18,8 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 	    a->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
-	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > MAX_SGE ||
-	    c->max_recv_sge > MAX_SGE || c->max_inline_data > MAX_INLINE)
+	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > most_sge() ||
+	    c->max_recv_sge > most_sge() || c->max_inline_data > MAX_INLINE)
 		return EINVAL;
 	return 0;
 }
@@ -216,6 +217,9 @@ void qp_fail(struct pair *q, enum ibv_event_type event)
 {
 	struct shared_qp *s = q->shared;
 
+	/* A receive that is being filled comes before those behind it. */
+	if (is_roce())
+		roce_fail(q);
 	if (lock_take(&s->lock))
 		ring_mend(adapter.memory, &s->ring);
 	if (atomic_load(&s->state) != IBV_QPS_ERR) {
@@ -254,9 +258,12 @@ static int check_values(const struct pair *q, const struct ibv_qp_attr *a,
 	    (mask & IBV_QP_PATH_MTU &&
 	     (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096 ||
 	      (uint8_t)a->path_mtu > port->mtu_cap)) ||
-	    (mask & IBV_QP_AV &&
-	     (a->ah_attr.sl > 15 ||
-	      (a->ah_attr.is_global && a->ah_attr.grh.sgid_index != 0))))
+	    (mask & IBV_QP_AV && (a->ah_attr.sl > 15 || !is_path(&a->ah_attr))))
+		return EINVAL;
+	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC &&
+			   a->max_rd_atomic > ROCE_READS) ||
+			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
+			   a->max_dest_rd_atomic > ROCE_READS)))
 		return EINVAL;
 	if ((mask & IBV_QP_TIMEOUT && a->timeout > 31) ||
 	    (mask & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
@@ -401,6 +408,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	if (!error && is_timed() && attr->qp_state != IBV_QPS_ERR)
 		timed_pair(q);
+	if (!error && is_roce())
+		roce_pair(q);
 	if (!error && mask & IBV_QP_STATE)
 		post_run(q);
 	pthread_mutex_unlock(&q->send);
@@ -449,6 +458,8 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	lock_give(&s->lock);
 	if (is_timed())
 		timed_pair(q);
+	if (is_roce())
+		roce_pair(q);
 	pthread_mutex_unlock(&q->send);
 	ring_free(&s->ring);
 	use(q, -1);
@@ -477,8 +488,8 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 
 	if (qp->qp_type != IBV_QPT_UD || lid < 0xC000 || gid->raw[0] != 0xFF)
 		return EINVAL;
-	/* The engine carries nothing to groups. */
-	if (is_timed())
+	/* The engine carries nothing to groups, nor does an Ethernet. */
+	if (is_timed() || is_roce())
 		return EOPNOTSUPP;
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
 	struct told t = { .file = -1 };

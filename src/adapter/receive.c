@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapter/adapter.h"
+#include "adapter/roce.h"
 #include "adapter/timed.h"
 
 /* ---- rings */
@@ -134,7 +135,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	int error = EINVAL;
 
 	if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
-	    attr->max_sge <= MAX_SGE) {
+	    attr->max_sge <= most_sge()) {
 		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
 		srq = calloc(1, sizeof(*srq));
 		error = srq ? shared_make(srq, attr,

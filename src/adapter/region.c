@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "adapter/adapter.h"
+#include "adapter/roce.h"
 
 /* ---- protection domains */
 
@@ -159,6 +159,8 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
 static void withdraw(struct region *r)
 {
 	atomic_store(&r->shared->key, 0);
+	if (is_roce())
+		roce_settle();
 	pthread_mutex_lock(&adapter.lock);
 	for (uint32_t i = 0, seen = 0; seen < adapter.qp_numbers.used; i++) {
 		struct shared_qp *s = &adapter.memory->qps[i];
@@ -260,7 +262,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 	if (!ah || attr->port_num == 0 ||
 	    attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
-	    (attr->is_global && attr->grh.sgid_index != 0)) {
+	    !is_path(attr)) {
 		errno = ah ? EINVAL : ENOMEM;
 		free(ah);
 		return NULL;
@@ -300,7 +302,9 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,
 		.src_path_bits = wc->dlid_path_bits,
 		.port_num = port_num,
 	};
-	if (wc->wc_flags & IBV_WC_GRH) {
+	if (wc->wc_flags & IBV_WC_GRH && is_roce()) {
+		roce_path_back(grh, attr);
+	} else if (wc->wc_flags & IBV_WC_GRH) {
 		uint32_t words;
 
 		memcpy(&words, grh, sizeof(words));

@@ -69,19 +69,13 @@ static const struct command command_live_down = {
 };
 
 static const struct command *const subcommands[] = {
-	&command_live_up,
-	&command_live_exec,
-	&command_live_manage,
-	&command_live_link,
-	&command_live_error,
-	&command_live_show,
-	&command_live_dump,
-	&command_live_traffic,
-	&command_live_capture,
-	&command_live_replay,
-	&command_live_clock,
-	&command_live_down,
-	NULL,
+	&command_live_up,      &command_live_exec,
+	&command_live_roce,    &command_live_manage,
+	&command_live_link,    &command_live_error,
+	&command_live_show,    &command_live_dump,
+	&command_live_traffic, &command_live_capture,
+	&command_live_replay,  &command_live_clock,
+	&command_live_down,    NULL,
 };
 
 static const struct example examples[] = {

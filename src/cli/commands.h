@@ -42,6 +42,7 @@ extern const struct command command_mcast_compare;
 extern const struct command command_live;
 extern const struct command command_live_up;
 extern const struct command command_live_exec;
+extern const struct command command_live_roce;
 extern const struct command command_live_capture;
 extern const struct command command_live_clock;
 extern const struct command command_live_replay;

@@ -13,6 +13,17 @@
 
 #include "live/protocol.h"
 
+/*
+ * Or on no fabric but, as `heddle live roce` tells it, on an Ethernet: with
+ * this IPv4 address, between sockets of these names, with datagrams of so many
+ * bytes, and with every n-th frame lost.
+ */
+#define LIVE_ROCE        "HEDDLE_ROCE"
+#define LIVE_ROCE_LOCAL  "HEDDLE_ROCE_LOCAL"
+#define LIVE_ROCE_REMOTE "HEDDLE_ROCE_REMOTE"
+#define LIVE_ROCE_MTU    "HEDDLE_ROCE_MTU"
+#define LIVE_ROCE_LOSE   "HEDDLE_ROCE_LOSE"
+
 #define PLACE_BETWEEN '\n' /* hosts in LIVE_HOST */
 
 /* False if it is on none. */

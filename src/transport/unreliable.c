@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "transport/state.h"
-#include "wire/headers.h"
+#include "wire/roce.h"
 
 /* ---- UC: what is lost stays lost, and nobody is told -------------------- */
 
@@ -109,11 +109,9 @@ static void ud_store(struct qp *qp, const struct packet *p)
 	const struct sge *list = qp->rs.recv.sge;
 
 	if (packet_has(p, HEADER_GRH)) {
-		uint8_t bytes[GRH_SIZE] = { 0 };
-		struct byte_writer w;
+		uint8_t bytes[GRH_SIZE];
 
-		writer_init(&w, bytes, sizeof(bytes));
-		grh_write(&w, &p->grh);
+		roce_write_grh(&p->grh, bytes);
 		sg_write(qp, list, 0, bytes, sizeof(bytes));
 	}
 	sg_write(qp, list, GRH_SIZE, p->payload, p->payload_len);

@@ -12,8 +12,7 @@ enum {
 	ETHER_IPV4 = 0x0800,
 	ETHER_IPV6 = 0x86DD,
 	ETHER_VLAN = 0x8100,
-	ETHER_SERVICE_VLAN = 0x88A8,
-	IP_PROTOCOL_UDP = 17
+	ETHER_SERVICE_VLAN = 0x88A8
 };
 
 /* Where the parts of a frame are, in bytes from its start. */
@@ -71,7 +70,7 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size,
 			ip[0] >> 4, is_v4 ? 4 * (ip[0] & 0xFU) : IPV6_SIZE);
 	unsigned protocol = is_v4 ? ip[9] : ip[6];
 
-	if (protocol != IP_PROTOCOL_UDP)
+	if (protocol != ROCE_PROTOCOL)
 		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: IP protocol %u",
 				 protocol);
 	if (is_v4 && (load_be16(ip + 6) & 0x3FFF))
@@ -226,7 +225,7 @@ static void write_ipv4(struct byte_writer *w, const struct roce *r,
 	store_be16(ip + 2, (uint16_t)(IPV4_SIZE + payload));
 	store_be16(ip + 6, 0x4000); /* do not fragment */
 	ip[8] = r->hop_limit;
-	ip[9] = IP_PROTOCOL_UDP;
+	ip[9] = ROCE_PROTOCOL;
 	memcpy(ip + 12, r->src + 12, 4);
 	memcpy(ip + 16, r->dst + 12, 4);
 	store_be16(ip + 10, ipv4_checksum(ip));
@@ -238,7 +237,7 @@ static void write_ipv6(struct byte_writer *w, const struct roce *r,
 	write_be32(w, UINT32_C(6) << 28 | (uint32_t)r->tclass << 20 |
 			      (r->flow_label & 0xFFFFF));
 	write_be16(w, (uint16_t)payload);
-	write_u8(w, IP_PROTOCOL_UDP);
+	write_u8(w, ROCE_PROTOCOL);
 	write_u8(w, r->hop_limit);
 	write_bytes(w, r->src, 16);
 	write_bytes(w, r->dst, 16);
@@ -291,4 +290,21 @@ enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room,
 	store_le32(icrc, icrc_of(frame, &l));
 	*size = l.end;
 	return HD_OK;
+}
+
+void roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE])
+{
+	struct roce r = { .tclass = h->tclass, .hop_limit = h->hop_limit };
+	struct byte_writer w;
+
+	memset(out, 0, GRH_SIZE);
+	if (h->ip_ver != 4) {
+		writer_init(&w, out, GRH_SIZE);
+		grh_write(&w, h);
+		return;
+	}
+	memcpy(r.src, h->sgid, sizeof(r.src));
+	memcpy(r.dst, h->dgid, sizeof(r.dst));
+	writer_init(&w, out + GRH_SIZE - IPV4_SIZE, IPV4_SIZE);
+	write_ipv4(&w, &r, h->pay_len);
 }

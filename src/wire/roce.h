@@ -14,9 +14,11 @@
 
 #include "wire/packet.h"
 
-#define ROCE_PORT 4791
+#define ROCE_PORT     4791
+/* What follows an IP header. */
+#define ROCE_PROTOCOL 17
 /* The largest frame that roce_encode writes: two tags, IPv6, UDP. */
-#define ROCE_MAX  (14 + 8 + 40 + 8 + PACKET_MAX)
+#define ROCE_MAX      (14 + 8 + 40 + 8 + PACKET_MAX)
 
 struct roce {
 	uint8_t dst_mac[6];
@@ -49,5 +51,12 @@ enum crc_verdict roce_check(const uint8_t *frame, size_t size);
  */
 HD_MUST_CHECK enum hd_status roce_encode(const struct roce *r, uint8_t *frame,
 					 size_t room, size_t *size);
+
+/*
+ * The 40 bytes that verbs put before a datagram: its GRH; of RoCEv2 its IPv6
+ * header or, if ip_ver is 4, zeros and its IPv4 header. pay_len counts what
+ * follows the IP header.
+ */
+void roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE]);
 
 #endif

@@ -57,6 +57,10 @@ done <<'EOT'
 2 a manager routes by itself       | live manage h0 --engine file
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
 2 on which HOST?                   | live manage
+2 which PROGRAM?                   | live roce
+2 --address, --local and --remote are needed | live roce -a 10.0.0.1 -l x -- true
+2 --address is an IPv4 address     | live roce -a 10.0.0 -l x -r y -- true
+2 'foo' is none of 256, 512, 1024  | live roce -m foo -- true
 2 is no format of tables           | live dump --to foo
 2 which FILE?                      | live replay
 2 --port needs --pcap              | live replay x --port h0

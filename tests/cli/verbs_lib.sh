@@ -9,25 +9,7 @@ else
 	pin0= pin1=
 fi
 
-# A TCP port that nobody has, in $port.
-pick_port() {
-	port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
-}
-
-# Until somebody listens there.
-wait_for_port() {
-	tries=0
-	until awk -v at="$(printf ':%04X' "$port")" '$4 == "0A" &&
-		substr($2, length($2) - 4) == at { found = 1 }
-		END { exit !found }' /proc/net/tcp /proc/net/tcp6; do
-		tries=$((tries + 1))
-		[ $tries -lt $PATIENCE ] || fail "no server at port $port: $(cat server)"
-		sleep 0.05
-	done
-}
+. "$SRC/tests/cli/port_lib.sh"
 
 # between HOST HOST TOOL OPTION...: its server on one, its client on the other;
 # what they say is in ./server and ./client.

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/library.h"
+#include "cli/commands.h"
+#include "live/place.h"
+
+static const char *const mtus[] = {
+	"256", "512", "1024", "2048", "4096", NULL
+};
+
+struct values {
+	/* cppcheck-suppress unusedStructMember ; read by command_parse */
+	struct common_options common;
+	const char *address, *local, *remote;
+	unsigned mtu;
+	uint64_t lose;
+};
+
+static const struct option options[] = {
+	{ "address", 'a', OPT_TEXT, offsetof(struct values, address), "IPV4",
+	  NULL, "the adapter's IPv4 address; its MAC address follows from it",
+	  NULL, 0, 0 },
+	{ "local", 'l', OPT_TEXT, offsetof(struct values, local), "SOCKET",
+	  NULL, "the socket of this end of the cable, which is made", NULL, 0,
+	  0 },
+	{ "remote", 'r', OPT_TEXT, offsetof(struct values, remote), "SOCKET",
+	  NULL, "the socket of the other end", NULL, 0, 0 },
+	{ "mtu", 'm', OPT_CHOICE, offsetof(struct values, mtu), "BYTES", "1024",
+	  "the port's active MTU", mtus, 0, 0 },
+	{ "lose", 0, OPT_UINT, offsetof(struct values, lose), "N", "0",
+	  "lose one of N frames, each way, at random; 0: none", NULL, 0,
+	  UINT32_MAX },
+	{ NULL },
+};
+
+/* A usage error, or NULL. */
+static const char *refusal(const struct values *v, int n_args)
+{
+	enum { ROOM = sizeof(((struct sockaddr_un *)NULL)->sun_path) };
+	struct in_addr address;
+
+	if (n_args < 1)
+		return "which PROGRAM?";
+	if (!v->address || !v->local || !v->remote)
+		return "--address, --local and --remote are needed";
+	if (inet_pton(AF_INET, v->address, &address) != 1)
+		return "--address is an IPv4 address, such as 10.0.0.2";
+	return strlen(v->local) >= ROOM || strlen(v->remote) >= ROOM
+		       ? "the path of a socket has 107 letters at most"
+		       : NULL;
+}
+
+/* The loader ends a path at a blank: it is told the folder apart. */
+static void set_preload(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	const char *old = getenv("LD_PRELOAD"),
+		   *dirs = getenv("LD_LIBRARY_PATH");
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "%.*s%s%s", (int)(name - path), path,
+		      dirs && dirs[0] ? ":" : "", dirs ? dirs : "");
+	setenv("LD_LIBRARY_PATH", text.text, 1);
+	strbuf_clear(&text);
+	strbuf_printf(&text, "%s%s%s", name, old && old[0] ? ":" : "",
+		      old ? old : "");
+	setenv("LD_PRELOAD", text.text, 1);
+	strbuf_fini(&text);
+}
+
+static void set_place(const struct values *v)
+{
+	char lose[24];
+
+	snprintf(lose, sizeof(lose), "%" PRIu64, v->lose);
+	setenv(LIVE_ROCE, v->address, 1);
+	setenv(LIVE_ROCE_LOCAL, v->local, 1);
+	setenv(LIVE_ROCE_REMOTE, v->remote, 1);
+	setenv(LIVE_ROCE_MTU, mtus[v->mtu], 1);
+	setenv(LIVE_ROCE_LOSE, lose, 1);
+}
+
+/* Returns only if the program could not be started. */
+static void become(const struct values *v, char **words, int n, struct diag *d)
+{
+	char **program = calloc((size_t)n + 1, sizeof(*program));
+	char *path = library_find("libheddle-verbs.so");
+
+	if (!path) {
+		diag_fail(d, HD_ERR_ENV, "libheddle-verbs.so is not there");
+	} else if (program) {
+		memcpy(program, words, (size_t)n * sizeof(*program));
+		set_place(v);
+		set_preload(path);
+		execvp(program[0], program);
+	}
+	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0],
+		  strerror(errno));
+	free(program);
+	free(path);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct values v = { 0 };
+	struct diag d = { .status = HD_OK };
+	int n_args, status;
+
+	if (!command_parse(self, &v, argc, argv, &n_args, &status))
+		return status;
+	const char *why = refusal(&v, n_args);
+
+	if (why)
+		return command_usage(self, "%s", why);
+	become(&v, argv, n_args, &d);
+	return command_refuse(&d);
+}
+
+static const struct example examples[] = {
+	{ "heddle live roce -a 10.0.0.2 -l ours -r theirs -- ibv_devinfo",
+	  "an adapter, whoever is at the other end" },
+	{ NULL, NULL },
+};
+
+const struct command command_live_roce = {
+	.name = "live roce",
+	.summary = "run a program with an adapter that speaks RoCEv2",
+	.arguments = "-- PROGRAM [ARGUMENT...]",
+	.description =
+		"Runs PROGRAM, written to verbs, with an adapter on an "
+		"Ethernet: queue pairs, packets and timers as the architecture "
+		"has them. The cable is a pair of local datagram sockets, a "
+		"frame each, as 'qemu -netdev dgram' has them: at the other end "
+		"may be the Linux kernel's rxe in an emulated machine, or a "
+		"program started like this. No interface of this host is used, "
+		"and no fabric need run. GID index 0 is the link-local address, "
+		"1 that of IPv4. The exit status is that of the program.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_TESTS_CLI_VERBS_MEET_H
+#define HD_TESTS_CLI_VERBS_MEET_H
+
+/*
+ * A TCP connection by which two programs agree on what they send by verbs, also
+ * through somebody who forwards it and may come before whom he does it for: one
+ * that leads nowhere ends, and the next is tried.
+ */
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline bool meet_hear(int fd, void *bytes, size_t size)
+{
+	return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+/* Who forwards may also say why he cannot. */
+static inline bool meet_greet(int fd)
+{
+	char word = 1, said = 0;
+
+	return send(fd, &word, 1, MSG_NOSIGNAL) == 1 &&
+	       meet_hear(fd, &said, 1) && said == word;
+}
+
+static inline struct sockaddr_in meet_at(const char *port)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
+	};
+}
+
+/* The connection, or -1. */
+static inline int meet_listen(const char *port)
+{
+	const struct sockaddr_in at = meet_at(port);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1, peer = -1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 &&
+	    listen(fd, 8) == 0)
+		do
+			peer = accept(fd, NULL, NULL);
+		while (peer >= 0 && !meet_greet(peer));
+	close(fd);
+	return peer;
+}
+
+/* Until somebody listens, and answers, for so many seconds; or -1. */
+static inline int meet_connect(const char *host, const char *port, int seconds)
+{
+	const struct timespec again = { .tv_nsec = 200000000 };
+	struct sockaddr_in to = meet_at(port);
+
+	if (inet_pton(AF_INET, host, &to.sin_addr) != 1)
+		return -1;
+	for (int i = 0; i < 5 * seconds; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+		    meet_greet(fd))
+			return fd;
+		close(fd);
+		nanosleep(&again, NULL);
+	}
+	return -1;
+}
+
+#endif
