@@ -4,19 +4,27 @@
 # and gives the command's output and exit status. Nothing leaves the emulator:
 # it has no network device.
 #
-#	ci/rxe.sh [--with FILE]... [--seconds N] SCRIPT
+#	ci/rxe.sh [--with FILE]... [--seconds N] [--cable FOLDER] SCRIPT
+#
+# With --cable rxe0 is on eth0, 10.0.0.1, whose frames cross the local datagram
+# sockets FOLDER/guest, the guest's, and FOLDER/host, of whoever wants to be at
+# the other end; and TCP is forwarded, to agree on what to send: who connects
+# to the host's port 127.0.0.1:$PORT_IN comes to the guest's port 7001, and who
+# does in the guest, to 10.0.2.100:7002, to the host's 127.0.0.1:$PORT_OUT.
+# No interface of the host is used but its loopback.
 #
 # SCRIPT is a file for the guest's sh; FILEs (programs with the libraries they
 # need, or data) are found there at the same paths. The kernel is fetched once
-# with apt-get download into build/rxe. In the guest: rxe0, GID index 1.
+# with apt-get download into build/rxe. In the guest: rxe0, GID index 1, MTU 4096.
 # Exit status 4: something of the host is missing, or the guest did not answer.
 set -eu
 cd "$(dirname "$0")/.."
-work=$PWD/build/rxe root=$PWD/build/rxe/root seconds=600 with=
+work=$PWD/build/rxe root=$PWD/build/rxe/root seconds=600 with= cable=
 while [ $# -gt 1 ]; do
 	case $1 in
 	--with) with="$with $2" && shift 2 ;;
 	--seconds) seconds=$2 && shift 2 ;;
+	--cable) cable=$2 && shift 2 ;;
 	*) echo "rxe: unknown option $1" >&2 && exit 2 ;;
 	esac
 done
@@ -82,7 +90,8 @@ cp "$script" "$root/job"
 # In the order in which they need each other.
 n=10
 for module in udp_tunnel ip6_udp_tunnel ib_core ib_uverbs rdma_rxe dummy \
-	crc32_generic crc32-pclmul; do
+	crc32_generic crc32-pclmul virtio virtio_ring virtio_pci_modern_dev \
+	virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net; do
 	found=$(find "$modules" -name "$module.ko" | head -n 1)
 	[ -z "$found" ] || cp "$found" "$root/modules/$n-$module.ko"
 	n=$((n + 1))
@@ -100,15 +109,24 @@ for module in /modules/*.ko; do
 	insmod "$module" || echo "rxe: $module: not loaded"
 done
 ip link set lo up
-ip link add dummy0 type dummy
-ip addr add 10.0.0.1/24 dev dummy0
-ip link set dummy0 up
-rdma link add rxe0 type rxe netdev dummy0
+if [ -e /sys/class/net/eth0 ]; then
+	device=eth0
+	ip addr add 10.0.2.15/24 dev eth1
+	ip link set eth1 up
+else
+	device=dummy0
+	ip link add dummy0 type dummy
+fi
+ip link set $device mtu 4500
+ip addr add 10.0.0.1/24 dev $device
+ip link set $device up
+rdma link add rxe0 type rxe netdev $device
 mkdir -p /dev/infiniband
 for name in /sys/class/infiniband_verbs/uverbs*; do
 	[ -e /dev/infiniband/${name##*/} ] || mknod \
 		/dev/infiniband/${name##*/} c $(tr : ' ' <$name/dev)
 done
+echo
 echo "rxe: begin"
 sh /job
 echo "rxe: status $?"
@@ -121,11 +139,21 @@ mkdir -p "$root/bin" && cp -L "$(command -v busybox)" "$root/bin/busybox"
 # ---- the machine
 # On a busy host the emulated timer seems not to tick: that is not checked.
 status=0
+set --
+if [ -n "$cable" ]; then
+	set -- -netdev "dgram,id=cable,local.type=unix,local.path=$cable/guest,\
+remote.type=unix,remote.path=$cable/host" \
+		-device virtio-net-pci,netdev=cable,romfile=,csum=off,gso=off \
+		-netdev "user,id=talk,restrict=on,\
+hostfwd=tcp:127.0.0.1:${PORT_IN:?}-10.0.2.15:7001,\
+guestfwd=tcp:10.0.2.100:7002-cmd:busybox nc 127.0.0.1 ${PORT_OUT:?}" \
+		-device virtio-net-pci,netdev=talk,romfile=
+fi
 timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 \
 	-m 1024 -nographic -no-reboot -nodefaults -serial stdio -monitor none \
 	-kernel "$kernel" -initrd "$work/initrd.gz" \
 	-append "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check" \
-	</dev/null >"$work/console" 2>&1 || status=$?
+	"$@" </dev/null >"$work/console" 2>&1 || status=$?
 tr -d '\r' <"$work/console" | sed -n '/^rxe: begin$/,/^rxe: status/p' |
 	sed '1d;$d'
 said=$(tr -d '\r' <"$work/console" | sed -n 's/^rxe: status \([0-9]*\)$/\1/p')

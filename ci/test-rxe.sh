@@ -1,11 +1,13 @@
 #!/bin/sh
-# make test-rxe: verbs programs of Debian on the kernel's rxe0 (ci/rxe.sh),
+# make test-rxe: an adapter of ours and the kernel's rxe0 at the two ends of a
+# cable (ci/rxe-cable.sh); then verbs programs of Debian on rxe0 alone (ci/rxe.sh),
 # then heddle bench, test by test, among threads and among processes; every
 # document that it writes must be valid, complete and in order: least <=
 # average <= greatest, percentiles ascending, bandwidths above 0 and no higher
 # than their peak. A test that the device cannot do is refused in one line.
 set -eu
 cd "$(dirname "$0")/.."
+ci/rxe-cable.sh
 work=build/rxe
 heddle=$PWD/build/release/heddle
 log=$work/suite.log
