@@ -146,7 +146,7 @@ remote.type=unix,remote.path=$cable/host" \
 		-device virtio-net-pci,netdev=cable,romfile=,csum=off,gso=off \
 		-netdev "user,id=talk,restrict=on,\
 hostfwd=tcp:127.0.0.1:${PORT_IN:?}-10.0.2.15:7001,\
-guestfwd=tcp:10.0.2.100:7002-cmd:busybox nc 127.0.0.1 ${PORT_OUT:?}" \
+guestfwd=tcp:10.0.2.100:7002-cmd:sh -c 'exec busybox nc 127.0.0.1 ${PORT_OUT:?} 2>/dev/null'" \
 		-device virtio-net-pci,netdev=talk,romfile=
 fi
 timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 \
