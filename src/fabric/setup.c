@@ -368,7 +368,7 @@ static void set_borrowing(struct fabric *b)
 	const struct scn_thresholds *t = &b->scenario->qos.thresholds;
 	struct sim_borrowing *w = &b->setup.borrowing;
 
-	w->on = t->mechanism != SCN_NO_LOANS || t->capacity;
+	w->on = scenario_lends(b->scenario);
 	w->capacity = (uint32_t)t->capacity;
 	w->n_thresholds = t->at.n;
 	for (unsigned k = 0; k < t->at.n; k++)

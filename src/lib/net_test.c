@@ -511,18 +511,29 @@ static void hosts_have_names(void **state)
 	hd_net_close(net);
 }
 
-static void buffers_that_hold_no_message_are_refused(void **state)
+static void what_takes_no_messages_is_refused(void **state)
 {
-	static const char text[] =
-		STAR "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n";
-	struct hd_error e = HD_ERROR_INIT;
-	struct hd_net *net = NULL;
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ STAR
+		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
+		  "messages have packets of 4122 bytes" },
+		{ STAR "qos: {thresholds: {capacity: 9}}\n",
+		  "messages and lanes of limited length" },
+	};
 
 	(void)state;
-	assert_int_equal(
-		hd_net_load(text, strlen(text), "x.yaml", NULL, &net, &e),
-		HD_REFUSED);
-	assert_non_null(strstr(e.text, "messages have packets of 4122 bytes"));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct hd_error e = HD_ERROR_INIT;
+		struct hd_net *net = NULL;
+
+		assert_int_equal(hd_net_load(cases[i].text,
+					     strlen(cases[i].text), "x.yaml",
+					     NULL, &net, &e),
+				 HD_REFUSED);
+		assert_non_null(strstr(e.text, cases[i].why));
+	}
 }
 
 int main(void)
@@ -537,7 +548,7 @@ int main(void)
 		cmocka_unit_test(a_network_is_the_fabric_of_jobs),
 		cmocka_unit_test(any_call_at_any_time_is_answered),
 		cmocka_unit_test(hosts_have_names),
-		cmocka_unit_test(buffers_that_hold_no_message_are_refused),
+		cmocka_unit_test(what_takes_no_messages_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

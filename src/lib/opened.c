@@ -63,9 +63,11 @@ static enum hd_status build(const struct opening *what, struct diag *d,
 					 &o->overrides, d, out)
 			   : fabric_read(o->file, &o->overrides, d, out);
 
-	if (status != HD_OK || what->outside)
+	if (status != HD_OK)
 		return status;
-	status = scenario_needs_traffic((*out)->scenario, d);
+	status = what->outside ? scenario_lends_nothing((*out)->scenario,
+							"messages", d)
+			       : scenario_needs_traffic((*out)->scenario, d);
 	if (status != HD_OK)
 		fabric_free(*out);
 	return status;

@@ -122,12 +122,8 @@ enum hd_status check_jobs(const struct scenario *s, struct diag *d)
 	if (s->n_jobs > SCN_MOST_JOBS)
 		return scenario_refuse(s, d, &s->jobs[SCN_MOST_JOBS],
 				       "more than %u jobs", SCN_MOST_JOBS);
-	if (s->n_jobs && (s->qos.thresholds.mechanism != SCN_NO_LOANS ||
-			  s->qos.thresholds.capacity))
-		return scenario_refuse(
-			s, d, &s->qos.thresholds.mechanism,
-			"jobs and lanes of limited length do not go "
-			"together");
+	if (s->n_jobs)
+		status = scenario_lends_nothing(s, "jobs", d);
 	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++)
 		status = check_job(s, d, &s->jobs[i]);
 	return status;

@@ -50,6 +50,23 @@ enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
 			 : HD_OK;
 }
 
+bool scenario_lends(const struct scenario *s)
+{
+	return s->qos.thresholds.mechanism != SCN_NO_LOANS ||
+	       s->qos.thresholds.capacity;
+}
+
+enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who,
+				      struct diag *d)
+{
+	return scenario_lends(s)
+		       ? scenario_refuse(s, d, &s->qos.thresholds.mechanism,
+					 "%s and lanes of limited length "
+					 "(qos.thresholds) do not go together",
+					 who)
+		       : HD_OK;
+}
+
 const struct scn_class *scenario_class(const struct scenario *s,
 				       const char *name)
 {

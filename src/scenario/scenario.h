@@ -550,10 +550,16 @@ bool scenario_jobs_multicast(const struct scenario *s);
 /* Whether a job has queue pairs. */
 bool scenario_jobs_over_rc(const struct scenario *s);
 
-/* Refuses a scenario in which nobody sends anything. */
 /* Refuses jobs where `who` ("heddle bench") would leave them out. */
 HD_MUST_CHECK enum hd_status
 scenario_lacks_jobs(const struct scenario *s, const char *who, struct diag *d);
+/* Whether lanes are of limited length or on loan: only flows send there. */
+bool scenario_lends(const struct scenario *s);
+/* Refuses such lanes where `who` ("adapters") sends beside the flows. */
+HD_MUST_CHECK enum hd_status scenario_lends_nothing(const struct scenario *s,
+						    const char *who,
+						    struct diag *d);
+/* Refuses a scenario in which nobody sends anything. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,
 						    struct diag *d);
 

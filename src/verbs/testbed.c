@@ -63,6 +63,9 @@ static enum hd_status read_users(struct testbed *bed, const char *path,
 	if (status != HD_OK)
 		return status;
 	status = scenario_lacks_jobs(bed->build->scenario, "heddle bench", d);
+	if (status == HD_OK)
+		status = scenario_lends_nothing(bed->build->scenario,
+						"adapters", d);
 	if (status != HD_OK)
 		fabric_free(bed->build);
 	return status;

@@ -88,7 +88,7 @@ done
 cat >good.yaml <<'EOF2'
 fabric:
   topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}
-qos: {thresholds: {capacity: 16}}
+qos: {lanes: 2}
 traffic:
   - {name: a, kind: saturating, pattern: tornado, payload: 2KiB}
   - {name: b, kind: poisson, load: 10%, pattern: tornado, payload: 2KiB, sl: 1}
@@ -114,6 +114,7 @@ words() {
 	'cc tune') echo "cc tune $2" ;;
 	'live up') echo "live up --name $name-too $2" ;;
 	'live traffic') echo "live traffic --name $name $2" ;;
+	'model fabric') echo "$1 $2 --set qos.thresholds.capacity=16" ;;
 	'qos admit') echo "qos admit --random 20 $2" ;;
 	'qos bound') echo "qos bound $2 requests" ;;
 	'qos explain') echo "qos explain conf $2" ;;

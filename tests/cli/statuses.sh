@@ -140,6 +140,9 @@ done <<'EOT'
 3 cc runs no jobs                  | cc tune "$jobs"
 3 mcast runs no jobs               | mcast compare "$jobs"
 3 jobs and lanes of limited length | model fabric "$jobs" --set qos.thresholds.capacity=9
+3 adapters and lanes of limited length | bench send-lat --fabric "$quick" --set qos.thresholds.capacity=9
+3 control and lanes of limited length | cc compare "$quick" --set qos.thresholds.capacity=9
+3 control and lanes of limited length | cc tune "$quick" --set qos.thresholds.capacity=9
 3 --set sm: a manager that notices nothing | sim "$quick" --set sm={}
 3 --set sm.compute: a manager that notices nothing | sim "$quick" --set sm.compute=1us
 # Files and descriptions, wherever they are written.

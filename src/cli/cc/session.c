@@ -10,6 +10,9 @@ static enum hd_status prepare(struct cc_session *s, struct diag *d)
 		scenario_lacks_jobs(s->build->scenario, "heddle cc", d);
 
 	if (status == HD_OK)
+		status = scenario_lends_nothing(s->build->scenario,
+						"congestion control", d);
+	if (status == HD_OK)
 		status = congestion_flows(s->build, d, &s->flows);
 	return status == HD_OK ? congestion_params_init(s->build, d, &s->params)
 			       : status;
