@@ -9,7 +9,8 @@
 /*
  * All that was programmed, as bytes: for another process that has the same
  * topology. Per node its GUID and tables, per port its PortInfo and tables;
- * what was never set is left out, told by a length of 0.
+ * what was never set is left out, told by a length of 0. That a link has
+ * changed is no programming: whoever compares two images does not find it.
  */
 
 static const uint32_t MAGIC = 0x68644132; /* "hdA2" */
@@ -45,11 +46,13 @@ static void save_node(const struct agents *a, node_id v, struct strbuf *out)
 {
 	const struct topo_node *t = &a->topo->nodes[v];
 	const struct agent_node *n = &a->nodes[v];
-	uint8_t guid[8];
+	uint8_t guid[8], info[SWITCH_INFO_SIZE];
 
 	store_be64(guid, t->guid);
+	memcpy(info, n->switch_info, sizeof(info));
+	field_set(&a->switch_fields[SWITCH_STATE_CHANGE], info, 0);
 	put_block(out, guid, sizeof(guid));
-	put_block(out, n->switch_info, SWITCH_INFO_SIZE);
+	put_block(out, info, sizeof(info));
 	put_block(out, n->lft, n->lft_size);
 	put_block(out, n->mft,
 		  (size_t)n->n_mlids * positions_of(t) * sizeof(*n->mft));

@@ -65,6 +65,20 @@ near "$(latency)" "$(bench send-lat 2 't_typical[usec]')" 5 "send-lat"
 between h1 h0 ib_read_lat -F -n 20
 near "$(latency)" "$(bench read-lat 2 't_typical[usec]')" 5 "read-lat"
 
+# ---- what is set again as it is delays nothing that is on its way
+rm -f ended
+{
+	between h1 h4 ib_send_bw -F -n 1000 -t 500
+	: >ended
+} &
+pair=$!
+lid=$(lid_of h4)
+while kill -0 $pair 2>/dev/null && [ ! -e ended ]; do
+	on h0 ibportstate "$lid" 1 speed 7 >set
+done
+wait $pair
+near "$(average)" "$rate" 1 "ib_send_bw beside a manager"
+
 # ---- without acknowledgements; 8 more bytes of header in UD
 between h1 h4 ib_write_bw -c UC -F -n 100
 near "$(average)" "$rate" 1 "ib_write_bw of UC"

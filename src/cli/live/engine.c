@@ -34,11 +34,19 @@ static void close_fabric(void *context, struct fabric *f)
 	o->tables = NULL;
 }
 
+static bool is_old(void *context)
+{
+	const struct engine_origin *o = context;
+
+	return live_tables_are_old(o->tables);
+}
+
 static enum hd_status run(const char *dir, void *context,
 			  void (*ready)(void *who), void *who, struct diag *d)
 {
 	const struct engine_origin *o = context;
-	const struct timed_source from = { open_fabric, close_fabric, context };
+	const struct timed_source from = { open_fabric, close_fabric, is_old,
+					   context };
 
 	return timed_run(dir, o->wish->profile, &from, ready, who, d);
 }

@@ -51,6 +51,8 @@ struct live_tables;
 HD_MUST_CHECK enum hd_status live_tables_open(const char *name, struct diag *d,
 					      struct live_tables **out);
 void live_tables_free(struct live_tables *l);
+/* Whether something else is programmed now than when they were opened. */
+bool live_tables_are_old(struct live_tables *l);
 /* Looks again: what has changed holds from the time `at` of the run on. */
 HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l,
 					      const struct fabric *f,

@@ -240,6 +240,22 @@ void live_tables_free(struct live_tables *l)
 	free(l);
 }
 
+bool live_tables_are_old(struct live_tables *l)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf image = STRBUF_INIT;
+	uint64_t version;
+	bool old = fetch(l, &image, &version, &d) != HD_OK ||
+		   (image.len > 0 &&
+		    (image.len != l->image.len ||
+		     memcmp(image.text, l->image.text, image.len) != 0));
+
+	if (!old)
+		l->version = version;
+	strbuf_fini(&image);
+	return old;
+}
+
 enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
 				hd_time at, struct diag *d, bool *changed)
 {

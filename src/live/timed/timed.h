@@ -21,6 +21,8 @@ struct timed_source {
 	enum hd_status (*open)(void *context, struct diag *d,
 			       struct fabric **out);
 	void (*close)(void *context, struct fabric *f);
+	/* Whether it is programmed otherwise than the one that is open. */
+	bool (*is_old)(void *context);
 	void *context;
 };
 
