@@ -44,7 +44,8 @@ traffic:
 run: {warmup: 20us, measure: 200us}
 END
 begin ring.yaml -R dfsssp -F conf
-run ring.yaml || fail "traffic does not use the SLs of its paths"
+run ring.yaml ||
+	fail "traffic does not use the SLs of its paths: $(cat traffic.csv log)"
 [ "$(delivered a)" -gt 5000 ] || fail "only $(delivered a) packets"
 finish
 sed 's/^qos_sl2vl.*/qos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0/' conf >wrong
