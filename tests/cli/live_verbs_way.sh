@@ -41,10 +41,24 @@ kill -9 "$watcher"
 between h0 h5 ibv_rc_pingpong -c -n 10
 
 # ---- one of two is killed while both send: the other ends, and others go on
+sent() { # HOST: packets; h0 is a full member
+	on h0 perfquery -x "$(lid_of "$1")" 1 >counters
+	sed -n 's/^PortXmitPkts:\.*//p' counters
+}
+# sends HOST PACKETS: until it has sent more.
+sends() {
+	tries=0
+	until [ "$(sent "$1")" -gt "$2" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "$1 sends nothing"
+		sleep 0.05
+	done
+}
 rounds=4
 [ -z "${HD_LONG:-}" ] || rounds=100
 for round in $(seq $rounds); do
 	pick_port
+	before_h0=$(sent h0) before_h5=$(sent h5)
 	tool="ib_write_bw -b -F -n 50000000"
 	[ $((round % 2)) -eq 0 ] || tool="ib_send_bw -b -F -n 50000000 -s 64"
 	"$HEDDLE" live exec h0 -- $tool -p "$port" >server 2>&1 &
@@ -54,7 +68,9 @@ for round in $(seq $rounds); do
 	"$HEDDLE" live exec h5 -- $tool -p "$port" 127.0.0.1 >client 2>&1 &
 	other=$!
 	programs="$programs $other"
-	sleep "0.$((round % 3 + 4))$((round * 7 % 10))"
+	sends h0 "$before_h0"
+	sends h5 "$before_h5"
+	sleep "0.$((round % 3))$((round * 7 % 10))"
 	victim=$one survivor=$other
 	[ $((round % 4)) -lt 2 ] || { victim=$other; survivor=$one; }
 	kill -9 "$victim"
