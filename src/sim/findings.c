@@ -242,6 +242,15 @@ void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 	const struct fabric *b = f->build;
 	struct sim_wait *waits = NULL;
 	uint32_t n = sim_deadlock(s, &waits);
+
+	if (n == 0) {
+		results_remark(r,
+			       "the fabric stands still at %.3f us with "
+			       "packets left that nothing can move",
+			       (double)sim_now(s) / (double)HD_US);
+		free(waits);
+		return;
+	}
 	struct strbuf ring = STRBUF_INIT;
 	struct table *t = results_table(
 		r, "deadlock",
@@ -267,17 +276,11 @@ void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 		table_put_row(t, &row);
 		strbuf_printf(&ring, "%s -> ", node_name(b, w->out_port));
 	}
-	if (n)
-		results_remark(r,
-			       "deadlock at %.3f us: %s%s; no packet of this "
-			       "circle can ever move",
-			       (double)sim_now(s) / (double)HD_US, ring.text,
-			       node_name(b, waits[0].out_port));
-	else
-		results_remark(r,
-			       "the fabric stands still at %.3f us with "
-			       "packets left that nothing can move",
-			       (double)sim_now(s) / (double)HD_US);
+	results_remark(r,
+		       "deadlock at %.3f us: %s%s; no packet of this circle "
+		       "can ever move",
+		       (double)sim_now(s) / (double)HD_US, ring.text,
+		       node_name(b, waits[0].out_port));
 	free(waits);
 	strbuf_fini(&ring);
 }

@@ -290,3 +290,19 @@ status 2 "$HEDDLE" sim rc.yaml --set jobs.a.transport=uc
 has err "'uc' is none of plain, rc"
 status 3 "$HEDDLE" sim rc.yaml --set jobs.a.transport=plain
 has err "'ack_timeout' has no meaning when jobs[].transport is plain"
+
+# A cable that stays pulled: who waits is named, and no circle that is none.
+cat >pulled.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}
+jobs: [{name: a, program: [{shift: 100000}]}]
+faults: {events: [{at: 1us, kind: link-down, port: "h2:1"}]}
+END
+status 1 "$HEDDLE" sim pulled.yaml --json
+jq -e '.tables as $t | ($t | has("deadlock") | not) and
+	(.notes | any(startswith("the fabric stands still at "))) and
+	([$t["failed operations"].rows[] | [.rank, .operation, .problem]] == [
+		[1, "send", "packets of it are lost"],
+		[2, "receive", "its message does not arrive"],
+		[2, "send", "it is not sent"],
+		[3, "receive", "its message does not arrive"]])' out ||
+	fail "a pulled cable: $(cat out)"
