@@ -17,6 +17,7 @@ commands_of() {
 
 commands_of >commands
 [ "$(wc -l <commands)" -gt 40 ] || fail "where are the commands? $(cat commands)"
+rm -f input link again goal.link reserved state
 echo 'precious' >input
 cp input before
 ln -s input link
@@ -46,9 +47,10 @@ while read -r command; do
 		[ $((turn % share)) = 0 ] || continue
 		other=output
 		[ "$option" != output ] || other=html
-		names="link"
-		[ "$command" != sim ] || names="input link again ./input $PWD/link"
-		for name in $names; do
+		set -- link
+		[ "$command" != sim ] ||
+			set -- input link again ./input "$PWD/link"
+		for name; do
 			# shellcheck disable=SC2086
 			refused 2 "--$other" $command "--$option" "$name" \
 				"--$other" input
