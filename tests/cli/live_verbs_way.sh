@@ -42,7 +42,10 @@ between h0 h5 ibv_rc_pingpong -c -n 10
 
 # ---- one of two is killed while both send: the other ends, and others go on
 sent() { # HOST: packets; h0 is a full member
-	on h0 perfquery -x "$(lid_of "$1")" 1 >counters
+	until on h0 perfquery -x "$(lid_of "$1")" 1 >counters 2>&1 &&
+		grep -q '^PortXmitPkts:' counters; do
+		: # it asks for three seconds, which may be too short
+	done
 	sed -n 's/^PortXmitPkts:\.*//p' counters
 }
 # sends HOST PACKETS: until it has sent more.
