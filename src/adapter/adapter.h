@@ -371,6 +371,9 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context,
 void qp_fill_ex(struct pair *q, uint64_t ops);
 /* Whatever a queue pair has is flushed; with `send`. */
 void qp_fail(struct pair *q, enum ibv_event_type event);
+/* The one of that number with its `send`, so that it cannot be destroyed; NULL
+ * if it is gone. The caller unlocks it. */
+struct pair *qp_hold(uint32_t qpn);
 /* Entries of a ring of receives complete as flushed; with the QP's lock. */
 void qp_flush_receives(struct peer *owner, struct shared_qp *s);
 void qp_flush_sends(struct pair *q);

@@ -213,6 +213,19 @@ void qp_flush_sends(struct pair *q)
 	q->waits = WAIT_NOT;
 }
 
+struct pair *qp_hold(uint32_t qpn)
+{
+	pthread_mutex_lock(&adapter.lock);
+	struct pair *q = adapter.qps[qpn_index(qpn)];
+
+	if (q && q->ibv.qp_num != qpn)
+		q = NULL;
+	if (q)
+		pthread_mutex_lock(&q->send);
+	pthread_mutex_unlock(&adapter.lock);
+	return q;
+}
+
 void qp_fail(struct pair *q, enum ibv_event_type event)
 {
 	struct shared_qp *s = q->shared;

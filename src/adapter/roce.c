@@ -473,15 +473,9 @@ static bool is_in_error(const struct pair *q, const struct note *n)
 
 static void take_note(const struct note *n)
 {
-	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = adapter.qps[qpn_index(n->qpn)];
-	bool is_it = q && q->ibv.qp_num == n->qpn;
+	struct pair *q = qp_hold(n->qpn);
 
-	/* It cannot be destroyed while somebody has it. */
-	if (is_it)
-		pthread_mutex_lock(&q->send);
-	pthread_mutex_unlock(&adapter.lock);
-	if (!is_it)
+	if (!q)
 		return;
 	if (n->number == NO_SEND && is_in_error(q, n))
 		qp_fail(q, (enum ibv_event_type)n->event);

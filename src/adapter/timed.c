@@ -188,15 +188,9 @@ void timed_linger(const struct pair *q)
 
 static void take_note(const struct live_note *n)
 {
-	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = adapter.qps[qpn_index(n->qpn)];
-	bool is_it = q && q->ibv.qp_num == n->qpn;
+	struct pair *q = qp_hold(n->qpn);
 
-	/* It cannot be destroyed while somebody has it. */
-	if (is_it)
-		pthread_mutex_lock(&q->send);
-	pthread_mutex_unlock(&adapter.lock);
-	if (!is_it)
+	if (!q)
 		return;
 	/* What it is about may have been flushed. */
 	if (q->init.qp_type != IBV_QPT_RC) {
