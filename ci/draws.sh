@@ -5,8 +5,9 @@
 # a long one and may draw fresh cases. Names of scratch files may come from
 # mktemp, free ports from the kernel. Nor does it depend on what else the machine
 # does: a limit of time in a script is 300 seconds or more, what waits or is
-# waited for has the PATIENCE of tests/cli/lib.sh, and OpenSM's log is written line
-# by line (-d 2) unless it ends by itself (-o).
+# waited for has the PATIENCE of tests/cli/lib.sh, who asks OpenSM waits as long
+# for its answer (saquery -t), and OpenSM's log is written line by line (-d 2)
+# unless it ends by itself (-o).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,6 +18,7 @@ sh='\$\$|RANDOM|EPOCH(SECONDS|REALTIME)|/dev/u?random|(^|[^[:alnum:]_-])'
 sh="$sh(date|shuf)[[:space:]]|HD_SEED|(^|[^[:alnum:]_-])(timeout ([12]?[0-9])?[0-9]"
 sh="$sh|sleep [0-9]+[0-9])[[:space:]]|tries\"? -l[te] [0-9]"
 sh="$sh|(^|[^[:alnum:]_-])opensm -([^cdo-]|d [^2])"
+sh="$sh|(on [a-z0-9]+|timeout 300) saquery( [^-]| -[^t]|$)"
 js='Date\.now|new Date\(\)|Math\.random|performance\.now|process\.(pid|env)'
 js="$js|randomBytes|randomUUID|getRandomValues"
 # A generator with a seed is fine, the one that all share is not.

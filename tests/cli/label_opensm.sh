@@ -57,13 +57,13 @@ judge() {
 }
 
 lid_of() {
-	SIM_HOST=h0 LD_PRELOAD=$SO timeout 300 saquery "$1" 2>/dev/null |
+	SIM_HOST=h0 LD_PRELOAD=$SO timeout 300 saquery -t 300000 "$1" 2>/dev/null |
 		sed -n 's/.*base_lid\.*//p; s/^[[:space:]]*lid\.*//p' | head -n 1
 }
 
 compare() {
 	from=${2%:*} to=${2#*:}
-	theirs=$(SIM_HOST=h1 LD_PRELOAD=$SO timeout 300 saquery -p \
+	theirs=$(SIM_HOST=h1 LD_PRELOAD=$SO timeout 300 saquery -t 300000 -p \
 		--src-to-dst "$(lid_of "$from"):$(lid_of "$to")" \
 		$(echo "$3" | sed 's/--service-id/--service_id/; s/--class/--qos_class/') |
 		sed -n 's/^[[:space:]]*sl\.*0x//p' | head -n 1)

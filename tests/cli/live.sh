@@ -110,9 +110,9 @@ status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl lanes
 "$HEDDLE" live dump --to json | jq -e '.' >/dev/null || fail "no JSON"
 
 # ---- answers of many segments
-on h3 saquery >nodes
+on h3 saquery -t 300000 >nodes
 [ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
-on h3 saquery -p >paths
+on h3 saquery -t 300000 -p >paths
 [ "$(grep -c 'PathRecord' paths)" -eq 1296 ] || fail "not all 36 x 36 paths"
 
 # ---- a cable goes and comes back: OpenSM is told, and sweeps

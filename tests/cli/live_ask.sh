@@ -18,7 +18,7 @@ for host in h3 h400 $last; do
 		fail "$host does not join"
 done
 while read -r kind wanted; do
-	on h3 saquery --smkey 1 "$kind" >records
+	on h3 saquery -t 300000 --smkey 1 "$kind" >records
 	got=$(grep -c 'Record.*dump:' records || true)
 	[ "$got" -eq "$wanted" ] || fail "$got records $kind, not $wanted"
 done <<END
@@ -35,12 +35,12 @@ SR 0
 IIR 0
 MCMR 3
 END
-on h3 saquery SL2VL >records
+on h3 saquery -t 300000 SL2VL >records
 [ "$(grep -c 'Record dump' records)" -eq $((pairs + hosts)) ] ||
 	fail "SL2VL records"
-on h3 saquery MFTR >records
+on h3 saquery -t 300000 MFTR >records
 [ "$(grep -c 'Record dump' records)" -ge 5 ] || fail "MFT records"
-on h3 saquery --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
+on h3 saquery -t 300000 --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
 
 # ---- routes: unicast as the manager planned them, multicast as it made them
 on h3 dump_fts >fts

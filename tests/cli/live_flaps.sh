@@ -34,7 +34,7 @@ on h3 dump_fts | routes >got
 routes <dumps/opensm-lfts.dump >wanted
 [ "$(wc -l <wanted)" -eq 720 ] || fail "OpenSM's dump"
 cmp wanted got || fail "dump_fts differs from OpenSM's dump"
-on h3 saquery -p >paths
+on h3 saquery -t 300000 -p >paths
 [ "$(grep -c 'PathRecord' paths)" -eq 1296 ] || fail "not all 36 x 36 paths"
 # Each trap was answered: a node that waits for that would say it once more.
 traps=$(grep -c 'num:128' log)

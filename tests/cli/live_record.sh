@@ -33,7 +33,7 @@ for time in '' --in-band; do
 	"$HEDDLE" live link s1-0:3 down
 	wait_for 2 'SUBNET UP'
 	"$HEDDLE" live error h3 SymbolErrorCounter 7
-	on h2 saquery -p >paths || fail "saquery -p"
+	on h2 saquery -t 300000 -p >paths || fail "saquery -p"
 	"$HEDDLE" live link s1-0:3 up
 	wait_for 3 'SUBNET UP'
 	kill "$manager"

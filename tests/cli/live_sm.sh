@@ -53,7 +53,7 @@ END
 "$HEDDLE" live up 'torus --sizes 5x3' --sm torus -q
 on h0 ibnetdiscover >found
 on h0 dump_fts >fts
-on h0 saquery -p >paths
+on h0 saquery -t 300000 -p >paths
 sed -n 's/^Unicast.* guid \(0x[0-9a-f]*\) (\(.*\)):$/\1 \2/p' fts |
 	while read -r guid name; do
 		lid=$(lid_of "$name")
@@ -170,7 +170,7 @@ before=$(said | grep -c 'SUBNET UP')
 kill -9 "$manager"
 says 1 'the master is gone'
 says $((before + 1)) 'SUBNET UP'
-on h3 saquery >nodes
+on h3 saquery -t 300000 >nodes
 [ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
 "$HEDDLE" live down
 

@@ -127,7 +127,7 @@ run limited.yaml || fail "traffic of limited members"
 [ "$(delivered up)" -gt 200 ] && [ "$(delivered back)" -gt 200 ] &&
 	[ "$(delivered across)" -eq 0 ] ||
 	fail "$(delivered up) up, $(delivered back) back, $(delivered across) across"
-on h2 saquery | grep -q 'NodeDescription\.*h0$' ||
+on h2 saquery -t 300000 | grep -q 'NodeDescription\.*h0$' ||
 	fail "a limited member cannot ask the manager"
 on h0 perfquery "$(lid_of h3)" >/dev/null || fail "nor be asked by it"
 ! on h2 perfquery "$(lid_of h3)" >/dev/null 2>&1 ||

@@ -54,7 +54,7 @@ judge() {
 	done
 	for pair in h0:h1 h1:h2 h2:h3 h3:h1; do
 		from=${pair%:*} to=${pair#*:}
-		on h0 saquery -p --src-to-dst \
+		on h0 saquery -t 300000 -p --src-to-dst \
 			"$(lid_of "$from"):$(lid_of "$to")" >record 2>&1 || :
 		theirs=$(sed -n 's/^[[:space:]]*sl\.*0x//p' record | head -n 1)
 		ours=$(sl_of "$from" "$to" --partitions "$1" \

@@ -32,7 +32,7 @@ done <ports' >smp/tables
 manage h0 sm.log -F "$PWD/plan.conf"
 wait_for 1 "SUBNET UP" sm.log
 for what in VLAR SL2VL PIR; do
-	on h0 saquery $what >sa/$what
+	on h0 saquery -t 300000 $what >sa/$what
 done
 kill $manager
 wait $manager 2>/dev/null || :
