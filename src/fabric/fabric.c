@@ -235,6 +235,7 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 	struct lid_options lids =
 		lid_options_for(&b->topo, (unsigned)s->fabric.routing.lmc);
 
+	lids.shares = true;
 	if (s->fabric.routing.lids != SCN_LIDS_AUTO)
 		lids.order = (enum lid_order)s->fabric.routing.lids;
 	subnet_init(&b->subnet, &b->topo);

@@ -7,14 +7,18 @@
 #include "base/alloc.h"
 #include "base/team.h"
 #include "subnet/adaptive.h"
+#include "subnet/share.h"
 
-#define MAX_LMC    7
-#define MOST_VIEWS 64 /* targets that are prepared for at once */
-#define SWITCHES   8  /* of a piece of work */
+#define MAX_LMC         7
+#define MOST_VIEWS      64 /* targets that are looked at in turn */
+#define SWITCHES        8  /* of a piece of work */
+/* The same if it goes through all targets: these are more than a cache has. */
+#define SWITCHES_FOLDED 32
 
 /* Destinations that hang on one switch: [first, end). */
 struct group {
 	const struct dest *first, *end;
+	const void *view;
 };
 
 struct balancer {
@@ -23,17 +27,21 @@ struct balancer {
 	uint32_t *load;   /* destinations per switch port, at g->port_base */
 	uint32_t *system; /* number of the system that a switch belongs to */
 	const struct route_rule *rule;
-	/* At hand: */
-	struct group groups[MOST_VIEWS];
-	unsigned n_groups;
-	unsigned offset; /* of the LIDs beyond a port's first */
 	char *views;
 	switch_id **queues; /* per thread */
+	/* At hand: */
+	struct group *groups;
+	uint32_t n_groups;
+	unsigned from, to;    /* offsets of LIDs beyond a port's first */
+	switch_id first, end; /* switches, of which a piece has so many */
+	uint32_t piece;
+	uint8_t *rows; /* of these switches */
 };
 
 /* The permitted ports of one switch toward one target. */
 struct choice {
 	switch_id at;
+	unsigned offset; /* of the LIDs beyond a port's first */
 	unsigned n;
 	uint8_t ports[TOPO_MAX_PORTS + 1];
 	/* A set of those that have the least load; empty: not known. */
@@ -174,6 +182,11 @@ static void rank(struct ranked *r, const uint32_t *load, uint8_t port,
 	}
 }
 
+static uint8_t *row_of(const struct balancer *b, switch_id at)
+{
+	return b->rows + (size_t)(at - b->first) * b->s->lft_stride;
+}
+
 /*
  * For the second and further LIDs of a port: a system, else a switch, that the
  * earlier ones do not pass, beginning after the port of the previous one.
@@ -182,7 +195,7 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 			   lid_t base, unsigned earlier)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
-	const uint8_t *row = &b->s->lft[(size_t)c->at * b->s->lft_stride];
+	const uint8_t *row = row_of(b, c->at);
 	struct ranked best = { .any_times = UINT32_MAX };
 	struct earlier ways = { .n = earlier };
 	unsigned start = 0;
@@ -220,7 +233,7 @@ static uint8_t kept_port(const struct balancer *b, const struct choice *c,
 static void route_dest(struct balancer *b, struct choice *c,
 		       const struct dest *d)
 {
-	unsigned offset = b->offset;
+	unsigned offset = c->offset;
 	lid_t base = b->s->lid_of_port[d->owner];
 	uint8_t port = kept_port(b, c, (lid_t)(base + offset));
 
@@ -234,65 +247,75 @@ static void route_dest(struct balancer *b, struct choice *c,
 		port = least_loaded(b, c);
 	else
 		port = another_way(b, c, base, offset);
-	b->s->lft[(size_t)c->at * b->s->lft_stride + base + offset] = port;
+	row_of(b, c->at)[base + offset] = port;
 	if (d->counts)
 		add_load(b, c, port);
 }
 
 /* LIDs base + offset of the destinations of a group, at one switch. */
-static void route_group(struct balancer *b, switch_id at, unsigned group)
+static void route_group(struct balancer *b, switch_id at,
+			const struct group *to, unsigned offset)
 {
 	const struct route_rule *rule = b->rule;
-	const struct group *to = &b->groups[group];
-	const void *view = b->views + group * rule->view_size;
 	struct choice c;
 
 	c.at = at;
+	c.offset = offset;
 	c.n = 0;
 	memset(c.least, 0, sizeof(c.least));
 	if (at != to->first->sw)
-		c.n = rule->ports(rule->state, view, at, c.ports);
+		c.n = rule->ports(rule->state, to->view, at, c.ports);
 	if (c.n == 0 && at != to->first->sw)
 		return;
-	for (unsigned i = 0; b->offset > 0 && i < c.n; i++) {
+	for (unsigned i = 0; offset > 0 && i < c.n; i++) {
 		c.to[i] = neighbour(b, at, c.ports[i]);
 		c.system[i] = b->system[c.to[i]];
 	}
 	for (const struct dest *d = to->first; d < to->end; d++) {
-		if (b->offset < 1u << b->s->lmc_of_port[d->owner] &&
+		if (offset < 1u << b->s->lmc_of_port[d->owner] &&
 		    !(d->counts && rule->switches_only))
 			route_dest(b, &c, d);
 	}
 }
 
-static void aim_at_group(void *context, unsigned member, size_t i)
+/* The switches of a piece, some groups at a time, whose views are at hand. */
+static void route_piece(struct balancer *b, switch_id from, switch_id end,
+			unsigned offset)
 {
-	struct balancer *b = context;
-	const struct route_rule *rule = b->rule;
+	for (uint32_t first = 0; first < b->n_groups; first += MOST_VIEWS) {
+		uint32_t last = first + MOST_VIEWS;
 
-	rule->aim(rule->state, b->groups[i].first->sw,
-		  b->views + i * rule->view_size, b->queues[member]);
+		last = last < b->n_groups ? last : b->n_groups;
+		for (switch_id at = from; at < end; at++) {
+			for (uint32_t i = first; i < last; i++)
+				route_group(b, at, &b->groups[i], offset);
+		}
+	}
 }
 
 static void route_at_switches(void *context, unsigned member, size_t piece)
 {
 	struct balancer *b = context;
-	switch_id end = (switch_id)(piece + 1) * SWITCHES;
+	switch_id from = b->first + (switch_id)piece * b->piece;
+	switch_id end = from + b->piece;
 
 	(void)member;
-	end = end < b->g->n ? end : b->g->n;
-	for (switch_id at = (switch_id)piece * SWITCHES; at < end; at++) {
-		for (unsigned i = 0; i < b->n_groups; i++)
-			route_group(b, at, i);
-	}
+	end = end < b->end ? end : b->end;
+	for (unsigned offset = b->from; offset < b->to; offset++)
+		route_piece(b, from, end, offset);
+}
+
+static void route_switches(struct balancer *b, struct team *team)
+{
+	team_each(team, (b->end - b->first + b->piece - 1) / b->piece,
+		  route_at_switches, b);
 }
 
 /* The next groups from destination `i` on; returns where they end. */
 static uint32_t take_groups(struct balancer *b, const struct dest_order *o,
-			    uint32_t i)
+			    uint32_t i, uint32_t most)
 {
-	for (b->n_groups = 0; i < o->n && b->n_groups < MOST_VIEWS;
-	     b->n_groups++) {
+	for (b->n_groups = 0; i < o->n && b->n_groups < most; b->n_groups++) {
 		struct group *group = &b->groups[b->n_groups];
 
 		group->first = &o->dests[i];
@@ -304,17 +327,84 @@ static uint32_t take_groups(struct balancer *b, const struct dest_order *o,
 	return i;
 }
 
-static void route_all(struct balancer *b, const struct dest_order *o,
-		      struct team *team)
+/* ---- into rows of all switches: some targets after the others -------------
+ */
+
+static void aim_at_group(void *context, unsigned member, size_t i)
 {
-	for (b->offset = 0; b->offset < 1u << o->max_lmc; b->offset++) {
+	struct balancer *b = context;
+	const struct route_rule *rule = b->rule;
+	void *view = b->views + i * rule->view_size;
+
+	rule->aim(rule->state, b->groups[i].first->sw, view, b->queues[member]);
+	b->groups[i].view = view;
+}
+
+static void route_into_rows(struct balancer *b, const struct dest_order *o,
+			    struct team *team)
+{
+	b->views = hd_alloc(MOST_VIEWS, b->rule->view_size);
+	b->groups = hd_alloc(MOST_VIEWS, sizeof(*b->groups));
+	b->rows = b->s->lft;
+	b->end = b->g->n;
+	b->piece = SWITCHES;
+	for (b->from = 0; b->from < 1u << o->max_lmc; b->from++) {
+		b->to = b->from + 1;
 		for (uint32_t i = 0; i < o->n;) {
-			i = take_groups(b, o, i);
+			i = take_groups(b, o, i, MOST_VIEWS);
 			team_each(team, b->n_groups, aim_at_group, b);
-			team_each(team, (b->g->n + SWITCHES - 1) / SWITCHES,
-				  route_at_switches, b);
+			route_switches(b, team);
 		}
 	}
+}
+
+/* ---- shared: all targets, some switches after the others ------------------
+ */
+
+static void aim_at_switch(void *context, unsigned member, size_t i)
+{
+	struct balancer *b = context;
+	const struct route_rule *rule = b->rule;
+
+	rule->aim(rule->state, (switch_id)i, b->views + i * rule->view_size,
+		  b->queues[member]);
+}
+
+/* Are what is known of all targets and the rows of some switches much less
+ * than the rows of all? */
+static bool is_worth_folding(const struct balancer *b)
+{
+	return b->s->lft_at && 3 * b->rule->view_size <= b->s->lft_stride;
+}
+
+static void route_and_share(struct balancer *b, const struct dest_order *o,
+			    struct team *team)
+{
+	const switch_id batch = 2 * SWITCHES_FOLDED * team_size(team);
+	const size_t stride = b->s->lft_stride;
+	struct lft_fold fold;
+
+	b->views = hd_alloc(b->g->n, b->rule->view_size);
+	b->groups = hd_alloc(o->n, sizeof(*b->groups));
+	b->rows = hd_alloc(batch < b->g->n ? batch : b->g->n, stride);
+	b->piece = SWITCHES_FOLDED;
+	b->to = 1u << o->max_lmc;
+	team_each(team, b->g->n, aim_at_switch, b);
+	take_groups(b, o, 0, o->n);
+	for (uint32_t i = 0; i < b->n_groups; i++)
+		b->groups[i].view =
+			b->views + b->groups[i].first->sw * b->rule->view_size;
+	lft_fold_begin(&fold, b->g->n, (uint32_t)stride);
+	for (b->first = 0; b->first < b->g->n; b->first = b->end) {
+		b->end =
+			b->first + batch < b->g->n ? b->first + batch : b->g->n;
+		memset(b->rows, LFT_NO_PORT, (b->end - b->first) * stride);
+		route_switches(b, team);
+		for (switch_id sw = b->first; sw < b->end; sw++)
+			lft_fold_row(&fold, sw, row_of(b, sw));
+	}
+	lft_fold_into(&fold, b->s);
+	free(b->rows);
 }
 
 void balance_routes(struct subnet *s, const struct sw_graph *g,
@@ -329,14 +419,19 @@ void balance_routes(struct subnet *s, const struct sw_graph *g,
 
 	number_systems(&b);
 	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));
-	b.views = hd_alloc(MOST_VIEWS, rule->view_size);
 	b.queues = hd_alloc(team_size(team), sizeof(*b.queues));
 	for (unsigned i = 0; i < team_size(team); i++)
 		b.queues[i] = hd_alloc(g->n, sizeof(**b.queues));
-	route_all(&b, &o, team);
+	if (is_worth_folding(&b)) {
+		route_and_share(&b, &o, team);
+	} else {
+		subnet_own(s);
+		route_into_rows(&b, &o, team);
+	}
 	for (unsigned i = 0; i < team_size(team); i++)
 		free(b.queues[i]);
 	free(b.queues);
+	free(b.groups);
 	free(b.views);
 	free(b.load);
 	free(b.system);

@@ -12,6 +12,8 @@
  * of (switches x switches) preparations and (switches x LIDs) choices. A choice
  * looks at the loads of its own switch only: threads prepare for some targets
  * side by side and then choose for all of them, each at switches of its own.
+ * Where tables are shared, they prepare for all targets and choose at some
+ * switches after the others, whose tables are shared before the next are made.
  */
 
 #include "subnet/order.h"

@@ -289,6 +289,7 @@ enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
 	enum hd_status status = HD_OK;
 	struct dfsssp f;
 
+	subnet_own(s);
 	dfsssp_init(&f, s, g);
 	layers_init(&f.layers, g, max);
 	subnet_sls_by_switch(s);

@@ -58,12 +58,19 @@ static void put_routes(const struct topo *t, const char *engine, unsigned lmc,
 	struct diag d = { .status = HD_OK };
 	struct subnet s;
 
+	/* On several threads shared as they are made, too. */
+	const struct lid_options lids = { .lmc = lmc,
+					  .sm_port = TOPO_NONE,
+					  .shares = team_asked() > 1 };
+
 	subnet_init(&s, t);
-	if (try_route(&s, engine, lmc, &d) != HD_OK) {
+	if (subnet_assign_lids(&s, &lids, &d) != HD_OK ||
+	    subnet_route(&s, engine, NULL, &d) != HD_OK) {
 		strbuf_puts(out, d.message);
 		subnet_fini(&s);
 		return;
 	}
+	subnet_own(&s);
 	size_t size = (size_t)s.n_switches * s.lft_stride;
 
 	strbuf_add(out, (const char *)s.lft, size);

@@ -531,6 +531,7 @@ enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
 	enum hd_status status = rank_switches(f, queue, d);
 
 	if (status == HD_OK) {
+		subnet_own(s);
 		route_switches(f, o->adaptive);
 		status = route_all(f, d);
 	}

@@ -292,6 +292,7 @@ enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 	enum hd_status status = HD_OK;
 	struct lash l;
 
+	subnet_own(s);
 	lash_init(&l, s, g, max);
 	subnet_sls_by_switch(s);
 	find_ways(&l);

@@ -9,7 +9,7 @@
 #include "subnet/mcast.h"
 #include "subnet/order.h"
 #include "subnet/router.h"
-#include "subnet/subnet.h"
+#include "subnet/share.h"
 
 struct assignment {
 	struct subnet *s;
@@ -237,8 +237,9 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	for (unsigned i = 0; i < s->n_subnets; i++)
 		top = s->top_lid[i] > top ? s->top_lid[i] : top;
 	s->lft_stride = (top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS;
-	s->lft = hd_alloc_dense((size_t)s->n_switches * s->lft_stride, 1);
-	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
+	lft_clear(s);
+	if (!o->shares)
+		subnet_own(s);
 	router_tables_init(s);
 	return HD_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "subnet/adaptive.h"
 #include "subnet/deadlock.h"
+#include "subnet/share.h"
 #include "subnet/tables.h"
 
 const struct route_engine route_engines[] = {
@@ -66,8 +67,11 @@ void route_engine_words(struct strbuf *out)
 
 static void forget_routes(struct subnet *s)
 {
-	subnet_own(s);
-	memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
+	if (s->lft_at)
+		lft_clear(s);
+	else
+		memset(s->lft, LFT_NO_PORT,
+		       (size_t)s->n_switches * s->lft_stride);
 	subnet_forget_sls(s);
 	adaptive_forget(s);
 	s->engine = NULL;

@@ -8,14 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "subnet/subnet.h"
-
-/* Finds what was kept before by its hash; numbers are + 1, 0 is nobody. */
-struct kept {
-	uint32_t *slots;
-	size_t n_slots; /* a power of two, more than twice those kept */
-	size_t n;
-};
+#include "subnet/share.h"
 
 static uint64_t hash_words(const void *bytes, size_t size)
 {
@@ -40,8 +33,13 @@ static void kept_put(struct kept *k, uint64_t hash, uint32_t number)
 
 #define MOST_BYTES ((size_t)INT32_MAX / 2)
 
-static void blocks_make_room(struct kept *k, const uint8_t *blocks)
+static void fold_make_room(struct lft_fold *f)
 {
+	struct kept *k = &f->kept;
+
+	f->bytes = k->n < f->cap ? f->bytes
+				 : hd_grow(f->bytes, &f->cap, k->n + 1,
+					   LFT_BLOCK_LIDS);
 	if (2 * k->n < k->n_slots)
 		return;
 	free(k->slots);
@@ -49,24 +47,24 @@ static void blocks_make_room(struct kept *k, const uint8_t *blocks)
 	k->slots = hd_alloc(k->n_slots, sizeof(*k->slots));
 	for (uint32_t i = 0; i < k->n; i++)
 		kept_put(k,
-			 hash_words(blocks + (size_t)i * LFT_BLOCK_LIDS,
+			 hash_words(f->bytes + (size_t)i * LFT_BLOCK_LIDS,
 				    LFT_BLOCK_LIDS),
 			 i);
 }
 
-/* The number of this block among those kept, which are at the front. */
-static uint32_t block_keep(struct kept *k, uint8_t *blocks,
-			   const uint8_t *bytes)
+/* The number of this block among those kept. */
+static uint32_t block_keep(struct lft_fold *f, const uint8_t *bytes)
 {
 	uint64_t hash = hash_words(bytes, LFT_BLOCK_LIDS);
+	struct kept *k = &f->kept;
 
-	blocks_make_room(k, blocks);
+	fold_make_room(f);
 	for (uint64_t h = hash;; h++) {
 		size_t found = k->slots[h & (k->n_slots - 1)];
 
 		if (!found)
 			break;
-		if (memcmp(blocks + (found - 1) * LFT_BLOCK_LIDS, bytes,
+		if (memcmp(f->bytes + (found - 1) * LFT_BLOCK_LIDS, bytes,
 			   LFT_BLOCK_LIDS) == 0)
 			return (uint32_t)found - 1;
 	}
@@ -74,7 +72,7 @@ static uint32_t block_keep(struct kept *k, uint8_t *blocks,
 
 	if (k->n * LFT_BLOCK_LIDS > MOST_BYTES)
 		memory_refused(k->n * LFT_BLOCK_LIDS);
-	memmove(blocks + number * LFT_BLOCK_LIDS, bytes, LFT_BLOCK_LIDS);
+	memmove(f->bytes + number * LFT_BLOCK_LIDS, bytes, LFT_BLOCK_LIDS);
 	kept_put(k, hash, (uint32_t)number);
 	return (uint32_t)number;
 }
@@ -84,38 +82,82 @@ static int32_t place_of(uint32_t block, unsigned number)
 	return ((int32_t)block - (int32_t)number) * LFT_BLOCK_LIDS;
 }
 
+void lft_fold_begin(struct lft_fold *f, uint32_t n_switches, uint32_t stride)
+{
+	/* A row of its own where there are no switches, for looks in vain. */
+	*f = (struct lft_fold){
+		.n_places = (n_switches ? n_switches : 1) * (size_t)LFT_BLOCKS,
+		.in_row = n_switches ? stride / LFT_BLOCK_LIDS : 0,
+	};
+	f->at = hd_alloc(f->n_places, sizeof(*f->at));
+}
+
+void lft_fold_row(struct lft_fold *f, switch_id sw, const uint8_t *row)
+{
+	int32_t *at = f->at + (size_t)sw * LFT_BLOCKS;
+
+	for (unsigned i = 0; i < f->in_row; i++)
+		at[i] = place_of(
+			block_keep(f, row + (size_t)i * LFT_BLOCK_LIDS), i);
+}
+
+void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
+{
+	const size_t n = f->kept.n;
+
+	/* One more, for LIDs that nobody has. */
+	out->bytes = hd_alloc_dense(n + 1, LFT_BLOCK_LIDS);
+	out->at = f->at;
+	if (n)
+		memcpy(out->bytes, f->bytes, n * LFT_BLOCK_LIDS);
+	memset(out->bytes + n * LFT_BLOCK_LIDS, LFT_NO_PORT, LFT_BLOCK_LIDS);
+	for (size_t i = 0; i < f->n_places; i++) {
+		unsigned number = i % LFT_BLOCKS;
+
+		if (number >= f->in_row)
+			out->at[i] = place_of((uint32_t)n, number);
+	}
+	free(f->bytes);
+	free(f->kept.slots);
+}
+
 void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride,
 	       struct lft_blocks *out)
 {
-	/* A row of its own where there are no switches, for looks in vain. */
-	const size_t n_places = (n_switches ? n_switches : 1) * LFT_BLOCKS;
-	const unsigned in_row = stride / LFT_BLOCK_LIDS;
-	struct kept kept = { 0 };
-	const uint8_t *next = rows;
+	struct lft_fold f;
 
-	out->at = hd_alloc(n_places, sizeof(*out->at));
-	for (size_t i = 0; i < (size_t)n_switches * LFT_BLOCKS; i++) {
-		unsigned number = i % LFT_BLOCKS;
+	/* Those that are kept stand where rows were that have been read. */
+	lft_fold_begin(&f, n_switches, stride);
+	f.bytes = rows;
+	f.cap = (size_t)n_switches * f.in_row;
+	for (switch_id sw = 0; sw < n_switches; sw++)
+		lft_fold_row(&f, sw, rows + (size_t)sw * stride);
+	lft_fold_end(&f, out);
+}
 
-		if (number >= in_row)
-			continue;
-		out->at[i] = place_of(block_keep(&kept, rows, next), number);
-		next += LFT_BLOCK_LIDS;
-	}
-	/* One more, for LIDs that nobody has. */
-	out->bytes = hd_alloc_dense(kept.n + 1, LFT_BLOCK_LIDS);
-	if (kept.n)
-		memcpy(out->bytes, rows, kept.n * LFT_BLOCK_LIDS);
-	memset(out->bytes + kept.n * LFT_BLOCK_LIDS, LFT_NO_PORT,
-	       LFT_BLOCK_LIDS);
-	for (size_t i = 0; i < n_places; i++) {
-		unsigned number = i % LFT_BLOCKS;
+static void blocks_set(struct subnet *s, struct lft_blocks blocks)
+{
+	free(s->lft);
+	free(s->lft_at);
+	s->lft = blocks.bytes;
+	s->lft_at = blocks.at;
+}
 
-		if (number >= in_row || n_switches == 0)
-			out->at[i] = place_of((uint32_t)kept.n, number);
-	}
-	free(rows);
-	free(kept.slots);
+void lft_fold_into(struct lft_fold *f, struct subnet *s)
+{
+	struct lft_blocks blocks;
+
+	lft_fold_end(f, &blocks);
+	blocks_set(s, blocks);
+}
+
+void lft_clear(struct subnet *s)
+{
+	struct lft_fold nobody;
+
+	/* Of no row any block is known: all are that of nobody. */
+	lft_fold_begin(&nobody, s->n_switches, 0);
+	lft_fold_into(&nobody, s);
 }
 
 static void share_blocks(struct subnet *s)
@@ -125,20 +167,27 @@ static void share_blocks(struct subnet *s)
 	if (s->lft_at || !s->lft)
 		return;
 	lft_share(s->lft, s->n_switches, s->lft_stride, &blocks);
-	s->lft = blocks.bytes;
-	s->lft_at = blocks.at;
+	s->lft = NULL; /* it was freed */
+	blocks_set(s, blocks);
 }
 
 uint8_t *lft_rows(const struct subnet *s)
 {
-	size_t size = (size_t)s->n_switches * s->lft_stride;
-	uint8_t *rows = hd_alloc_dense(size, 1), *row = rows;
+	const size_t n =
+		(size_t)s->n_switches * (s->lft_stride / LFT_BLOCK_LIDS);
+	uint8_t *rows = hd_alloc_dense(n, LFT_BLOCK_LIDS), *next = rows;
 
-	if (!s->lft_at && size)
-		memcpy(rows, s->lft, size);
+	if (!s->lft_at && n)
+		memcpy(rows, s->lft, n * LFT_BLOCK_LIDS);
 	for (switch_id sw = 0; s->lft_at && sw < s->n_switches; sw++) {
-		for (uint32_t lid = 0; lid < s->lft_stride; lid++)
-			*row++ = lft_get(s, sw, (lid_t)lid);
+		const int32_t *at = s->lft_at + (size_t)sw * LFT_BLOCKS;
+
+		for (uint32_t lid = 0; lid < s->lft_stride;
+		     lid += LFT_BLOCK_LIDS, next += LFT_BLOCK_LIDS)
+			memcpy(next,
+			       s->lft + at[lid / LFT_BLOCK_LIDS] +
+				       (ptrdiff_t)lid,
+			       LFT_BLOCK_LIDS);
 	}
 	return rows;
 }

@@ -18,10 +18,9 @@ struct world {
 	struct subnet subnet;
 };
 
-static void make(struct world *f, const char *kind, const char *size)
+static void make_with(struct world *f, const char *kind, const char *size,
+		      const struct lid_options *lids)
 {
-	const struct lid_options lids = { .order = LIDS_NODES,
-					  .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 	char *word = hd_strdup(size), *words[] = { word };
 
@@ -32,7 +31,16 @@ static void make(struct world *f, const char *kind, const char *size)
 	free(word);
 	subnet_init(&f->subnet, &f->topo);
 	subnet_limit_vls(&f->subnet, 8);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
+	assert_int_equal(subnet_assign_lids(&f->subnet, lids, &d), HD_OK);
+}
+
+static void make(struct world *f, const char *kind, const char *size)
+{
+	const struct lid_options lids = { .order = LIDS_NODES,
+					  .sm_port = TOPO_NONE };
+	struct diag d = { .status = HD_OK };
+
+	make_with(f, kind, size, &lids);
 	assert_int_equal(subnet_route(&f->subnet, "minhop", NULL, &d), HD_OK);
 }
 
@@ -151,6 +159,61 @@ static void equal_blocks_are_kept_once(void **state)
 	unmake(&f);
 }
 
+/* Of each engine, by some LIDs per port; returns whether in blocks at once. */
+static bool routes_are_the_same(const char *const *fabric, const char *engine,
+				unsigned lmc)
+{
+	struct lid_options lids = { .order = LIDS_OPENSM,
+				    .lmc = lmc,
+				    .sm_port = TOPO_NONE };
+	struct diag d = { .status = HD_OK };
+	enum hd_status status = HD_OK;
+	struct world apart, shared;
+
+	make_with(&apart, fabric[0], fabric[1], &lids);
+	lids.shares = true;
+	make_with(&shared, fabric[0], fabric[1], &lids);
+	assert_non_null(shared.subnet.lft_at);
+	for (switch_id sw = 0; sw < shared.subnet.n_switches; sw++)
+		assert_int_equal(lft_get(&shared.subnet, sw, 1), LFT_NO_PORT);
+	/* Twice: what was there before is forgotten. */
+	for (unsigned i = 0; i < 2; i++) {
+		status = subnet_route(&apart.subnet, engine, NULL, &d);
+		assert_int_equal(subnet_route(&shared.subnet, engine, NULL, &d),
+				 status);
+		assert_null(apart.subnet.lft_at);
+		uint8_t *rows = lft_rows(&shared.subnet);
+
+		assert_memory_equal(rows, apart.subnet.lft,
+				    (size_t)apart.subnet.n_switches *
+					    apart.subnet.lft_stride);
+		free(rows);
+	}
+	bool at_once = status == HD_OK && shared.subnet.lft_at;
+
+	unmake(&apart);
+	unmake(&shared);
+	return at_once;
+}
+
+static void routes_are_shared_as_they_are_made(void **state)
+{
+	static const char *const fabrics[][2] = { { "fat-tree", "--radix=24" },
+						  { "torus", "--sizes=4x4" },
+						  { "mesh", "--columns=9" },
+						  { "dragonfly", "" } };
+	unsigned at_once = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 4 * n_route_engines; i++) {
+		const char *engine = route_engines[i / 4].name;
+
+		at_once += routes_are_the_same(fabrics[i % 4], engine, 0);
+		routes_are_the_same(fabrics[i % 4], engine, 2);
+	}
+	assert_true(at_once >= 5); /* dor of a torus, xy of a mesh, ... */
+}
+
 /* What is set of one switch is not set of those that had the same. */
 static void shared_lanes_are_set_apart(void **state)
 {
@@ -183,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared_tables_say_what_rows_said),
 		cmocka_unit_test(equal_blocks_are_kept_once),
+		cmocka_unit_test(routes_are_shared_as_they_are_made),
 		cmocka_unit_test(shared_lanes_are_set_apart),
 	};
 

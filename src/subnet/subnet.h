@@ -230,7 +230,8 @@ void subnet_limit_vls(struct subnet *s, unsigned max);
  * Keeps forwarding tables and lanes that are equal once, for a subnet that is
  * programmed: a large one then takes a fraction of its memory. Who writes them
  * directly must own them: each switch has its own again. What is called to
- * route or to set lanes does so itself.
+ * route or to set lanes does so itself. Routes of a subnet that shares its
+ * tables are shared, too, and by most engines as they are made.
  */
 void subnet_share(struct subnet *s);
 void subnet_own(struct subnet *s);
@@ -258,6 +259,7 @@ struct lid_options {
 	enum lid_order order;
 	unsigned lmc;    /* of end ports; a plain switch port 0 has one LID */
 	port_id sm_port; /* LIDS_OPENSM; TOPO_NONE: subnet_manager_port() */
+	bool shares;     /* the tables, from the beginning: subnet_share */
 };
 
 /*

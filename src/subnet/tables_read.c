@@ -49,9 +49,11 @@ static void first_of_kind(struct tables_reader *t)
 
 	if (is_multicast(t->block) && t->found.n_multicast++ == 0)
 		mcast_clear(s);
-	if (!is_multicast(t->block) && t->found.n_unicast++ == 0)
+	if (!is_multicast(t->block) && t->found.n_unicast++ == 0) {
+		subnet_own(s);
 		memset(s->lft, LFT_NO_PORT,
 		       (size_t)s->n_switches * s->lft_stride);
+	}
 }
 
 static enum hd_status refuse_unfinished(struct tables_reader *t)
