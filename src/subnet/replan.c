@@ -87,6 +87,9 @@ static void drop_unseen(struct planner *p)
 		if (!p->seen[t->ports[a].node])
 			topo_unlink(t, a);
 	}
+	/* Nor does anybody hear the port that a switch has for itself. */
+	for (node_id v = 0; v < t->n_nodes; v++)
+		t->nodes[v].enhanced_port0 &= p->seen[v];
 }
 
 static void count_new_cables(struct planner *p)

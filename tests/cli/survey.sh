@@ -119,6 +119,33 @@ while read -r slowdown failure; do
 		fail "$failure: not the run without $without"
 done <simulated
 
+# A real site (tests/fixtures/topo/README.md). Its switches are end ports, too,
+# and go with what hangs on them; all single failures leave the others well; and
+# the worst cables are the three that the leaf still has to the spine to which it
+# has lost one: two of them carry then what four do elsewhere.
+site=$SRC/tests/fixtures/topo/site.ibnetdiscover
+"$HEDDLE" topo convert "$site" --to ibnetdiscover | cmp - "$site" || fail "the site is changed"
+status 0 "$HEDDLE" survey "$site" --engine updn --worst 0 --json
+jq -e '.tables.survey.rows == [
+	{"what fails": "switches", "cases": 8, "refused": 0, "can lock up": 0, "paths broken": 0,
+	 "end ports lost": 8, "slower": 0, "harmless": 0},
+	{"what fails": "links", "cases": 47, "refused": 0, "can lock up": 0, "paths broken": 0,
+	 "end ports lost": 0, "slower": 47, "harmless": 0},
+	{"what fails": "hosts", "cases": 145, "refused": 0, "can lock up": 0, "paths broken": 0,
+	 "end ports lost": 145, "slower": 0, "harmless": 0}] and
+	([.tables.failures.rows[] | select(.kind == "switches") | .["end ports lost"]] ==
+	 [25, 25, 25, 25, 25, 23, 4, 1]) and
+	([.tables.failures.rows[] | select(.kind == "links") | .["what fails"]][0:3] |
+	 all(test("^MF0;sw1:SX6036/U1/.* - MF0;sw8:SX6036/U1/")))' out >/dev/null ||
+	fail "the site fares otherwise: $(cat out)"
+cat >site.yaml <<YAML
+fabric: {topology: {file: "$site"}, routing: {engine: updn}}
+jobs: [{name: a, program: [{alltoall: 256}]}]
+YAML
+status 0 "$HEDDLE" survey site.yaml --fail links --simulate 2 --json
+jq -e '.tables["simulated failures"].rows | length == 2' out >/dev/null ||
+	fail "not two cables of the site"
+
 # The cables of 648 hosts within a minute of one core, and 50 of them simulated;
 # the same from a file of ibnetdiscover's.
 if [ "${HD_LONG:-0}" = 1 ]; then

@@ -90,6 +90,37 @@ static void a_bridge_cuts_the_lesser_side_off(void **state)
 }
 
 /*
+ * A switch whose own port is an end port, as managed ones have it, takes this
+ * with it, and that is no path broken between those that are left.
+ */
+static void a_switch_takes_its_own_port_with_it(void **state)
+{
+	const uint32_t n = 6;
+	struct scene c;
+
+	(void)state;
+	build_grid(&c.topo, FAMILY_RING, 1, &n, 1);
+	for (node_id v = 0; v < c.topo.n_nodes; v++)
+		c.topo.nodes[v].enhanced_port0 = topo_is_switch(&c.topo, v);
+	prepare(&c, "updn");
+	survey_run(&c.subnet, &c.o, &c.s);
+	assert_int_equal(c.s.before.n_ends, 2 * n);
+	for (size_t i = 0; i < c.s.n; i++) {
+		const struct survey_case *x = &c.s.cases[i];
+
+		assert_int_equal(x->figures.n_broken, 0);
+		if (x->kind != SURVEY_SWITCHES)
+			continue;
+		assert_int_equal(x->verdict, SURVEY_LOST);
+		assert_int_equal(x->n_lost, 2);
+		assert_int_equal(x->figures.n_reached,
+				 (2 * n - 2) * (2 * n - 3));
+	}
+	assert_true(survey_is_well(&c.s));
+	leave(&c);
+}
+
+/*
  * A ring by shortest ways can lock up; without one of its cables it cannot, and
  * the middle one has the flows of n hosts on one side to n on the other.
  */
@@ -341,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bridge_cuts_the_lesser_side_off),
+		cmocka_unit_test(a_switch_takes_its_own_port_with_it),
 		cmocka_unit_test(a_ring_that_can_lock_is_a_row_when_cut),
 		cmocka_unit_test(what_the_engine_refuses_is_worst),
 		cmocka_unit_test(one_that_is_stopped_keeps_what_it_tried),
